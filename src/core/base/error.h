@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Errors are values: a function that can fail returns -1 (or NULL) and leaves
+ * one line of text that names the file, line or field and the reason.
+ */
+#ifndef CPL_BASE_ERROR_H
+#define CPL_BASE_ERROR_H
+
+#include <stdarg.h>
+
+#define CPL_ERROR_MAX 512
+
+/* What went wrong. Zero-initialise it; text is "" as long as nothing failed. */
+struct cpl_error {
+	char text[CPL_ERROR_MAX];
+};
+
+/*
+ * Store a formatted message in err (may be NULL: the text is then dropped).
+ * Longer texts are cut. Always returns -1, so callers can
+ * "return cpl_fail(err, ...)".
+ */
+int cpl_fail(struct cpl_error *err, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/*
+ * Put a formatted prefix (such as "network.json: ") in front of the text that
+ * err already holds. Always returns -1.
+ */
+int cpl_fail_prefix(struct cpl_error *err, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* cpl_fail(err, "out of memory"). */
+int cpl_fail_memory(struct cpl_error *err);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Host lists in Slurm's notation: "n[0-3,7],login1", leading zeros kept
+ * ("nid[00000-00003]"), several brackets per name ("c[0-1]n[0-3]": the last
+ * bracket varies fastest).
+ */
+#ifndef CPL_BASE_HOSTLIST_H
+#define CPL_BASE_HOSTLIST_H
+
+#include "base/error.h"
+
+/* An ordered list of host names; duplicates are kept as given. */
+struct cpl_hostlist {
+	char **name; /* [count], each owned by the list */
+	int count;
+};
+
+/* More hosts than this in one expression are refused. */
+#define CPL_HOSTLIST_MAX 4194304
+
+/*
+ * Expand text into list (previous content is not freed; start from {0}).
+ * Returns 0, or -1 with err naming the bad part (unbalanced bracket, reversed
+ * or huge range, empty name, character that no host name has). O(hosts).
+ */
+int cpl_hostlist_parse(struct cpl_hostlist *list, const char *text,
+		       struct cpl_error *err);
+
+/* Append a copy of name. 0, or -1 when memory is out. Amortised O(1). */
+int cpl_hostlist_push(struct cpl_hostlist *list, const char *name,
+		      struct cpl_error *err);
+
+/*
+ * Ranged text of n names in their given order ("n[0-3,7]"): neighbours that
+ * differ in the last number only are folded. The caller frees it; NULL when
+ * memory is out. O(n).
+ */
+char *cpl_hostlist_format(char *const *name, int n);
+
+/* Free the names and reset the list to {0}. */
+void cpl_hostlist_free(struct cpl_hostlist *list);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reading JSON with messages that name file and field. Thin over jansson;
+ * only loaders use it, nothing past loading does.
+ */
+#ifndef CPL_BASE_JSON_H
+#define CPL_BASE_JSON_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* Files larger than this are refused before they are read. */
+#define CPL_JSON_MAX_BYTES (2ULL << 30)
+
+/*
+ * Parse a file, or a buffer (name is used in messages only). Duplicate keys
+ * are refused. NULL on failure; err says "FILE:LINE:COLUMN: reason". The
+ * caller json_decref()s the result.
+ */
+json_t *cpl_json_load(const char *path, struct cpl_error *err);
+json_t *cpl_json_parse(const char *text, size_t length, const char *name,
+		       struct cpl_error *err);
+
+/*
+ * "format" must be the given string and "version" 1, else -1 with err.
+ */
+int cpl_json_expect_format(const json_t *root, const char *format,
+			   struct cpl_error *err);
+
+/*
+ * Every key of object must stand in the NULL-terminated list, so that a
+ * misspelt key is refused rather than ignored. -1 with err names the key,
+ * `where` (such as "bandwidth") and the keys that would be right.
+ */
+int cpl_json_known_keys(const json_t *object, const char *where,
+			const char *const *keys, struct cpl_error *err);
+
+/*
+ * Typed access to object[key]. Returns 1 when present and stored in *out, 0
+ * when absent (*out untouched), -1 with err when it has the wrong type or lies
+ * outside [low, high] (NaN and infinity are refused).
+ */
+int cpl_json_int(const json_t *object, const char *key, int64_t low,
+		 int64_t high, int64_t *out, struct cpl_error *err);
+int cpl_json_number(const json_t *object, const char *key, double low,
+		    double high, double *out, struct cpl_error *err);
+int cpl_json_string(const json_t *object, const char *key, const char **out,
+		    struct cpl_error *err);
+int cpl_json_bool(const json_t *object, const char *key, bool *out,
+		  struct cpl_error *err);
+
+/*
+ * Write root to path through a temporary file in the same folder and a rename,
+ * so that a reader sees the old file or the new one, never a half. Mode is the
+ * file's permission bits. 0, or -1 with err.
+ */
+int cpl_json_write_atomic(const json_t *root, const char *path, int mode,
+			  struct cpl_error *err);
+
+#endif
