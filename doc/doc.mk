@@ -1,0 +1,1 @@
+# man pages and guides

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The commplace command: one file per subcommand, one line in the table of
+ * main.c. Exit 0 success, 1 refused input or failed work (one line on stderr),
+ * 2 wrong usage.
+ */
+#ifndef CPL_CMD_CMD_H
+#define CPL_CMD_CMD_H
+
+#include <getopt.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+enum { CMD_OK = 0, CMD_FAILED = 1, CMD_USAGE = 2 };
+
+struct cmd {
+	const char *name;
+	const char *summary; /* one line of `commplace --help` */
+	const char *help;    /* text of `commplace NAME --help` */
+	/* argv[0] is the subcommand's name. Returns an exit code. */
+	int (*run)(const struct cmd *self, int argc, char **argv);
+};
+
+extern const struct cmd cmd_network, cmd_signature, cmd_traffic, cmd_compare,
+	cmd_place, cmd_map, cmd_bind, cmd_config, cmd_record, cmd_explain,
+	cmd_status;
+
+/* "commplace NAME: text" on stderr; returns CMD_FAILED. */
+int cmd_fail(const struct cmd *self, const struct cpl_error *err);
+int cmd_failf(const struct cmd *self, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+/* The same with a pointer to --help; returns CMD_USAGE. */
+int cmd_usage(const struct cmd *self, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Whole-text numbers within [low, high]; -1 with err naming the option. */
+int cmd_int(const char *option, const char *text, int64_t low, int64_t high,
+	    int64_t *out, struct cpl_error *err);
+int cmd_number(const char *option, const char *text, double low, double high,
+	       double *out, struct cpl_error *err);
+
+/*
+ * Print one JSON object and a newline on stdout, sorted as built, reals with
+ * 17 significant digits. Takes the reference. Returns an exit code (a full
+ * disk is a failure).
+ */
+int cmd_print_json(const struct cmd *self, json_t *root);
+
+/*
+ * Aligned tables on stdout: columns are as wide as their widest cell. align is
+ * one of "l" and "r" per column. Cells are copied.
+ */
+struct cmd_table;
+struct cmd_table *cmd_table_new(int columns, const char *align);
+void cmd_table_row(struct cmd_table *table, ...); /* `columns` strings */
+void cmd_table_print(struct cmd_table *table);    /* and free it */
+
+/* "1.25 GB"-like text (powers of 1000) into buf; returns buf. */
+char *cmd_bytes(double bytes, char *buf, size_t size);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd.h"
+#include "commplace-config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct cmd *const table[] = {
+	NULL,
+};
+
+static void print_help(FILE *to)
+{
+	fprintf(to, "Usage: commplace SUBCOMMAND [OPTION]...\n\n"
+		    "Place MPI jobs by how they communicate.\n\n");
+	for (int i = 0; table[i]; i++)
+		fprintf(to, "  %-10s %s\n", table[i]->name, table[i]->summary);
+	fprintf(to, "\nEach is described by `commplace SUBCOMMAND --help` and in "
+		    "commplace(1).\n");
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2) {
+		print_help(stderr);
+		return CMD_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+		print_help(stdout);
+		return CMD_OK;
+	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+		printf("commplace %s\n", PACKAGE_VERSION);
+		return CMD_OK;
+	}
+	for (int i = 0; table[i]; i++)
+		if (!strcmp(argv[1], table[i]->name))
+			return table[i]->run(table[i], argc - 1, argv + 1);
+	fprintf(stderr,
+		"commplace: no subcommand '%s'; see `commplace --help`\n",
+		argv[1]);
+	return CMD_USAGE;
+}

@@ -1,0 +1,1 @@
+core_sources += src/core/base/error.c src/core/base/error.h src/core/base/random.c src/core/base/random.h src/core/base/hostlist.h src/core/base/json.h

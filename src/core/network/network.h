@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The machine's network: routers, nodes, directed links with bandwidths.
+ *
+ * Ids are dense integers. Node id n sits on router n / nodes_per_router. Link
+ * ids run over the network's links only, class by class; node-to-router links
+ * (injection, ejection) are indexed by node id and kept apart.
+ *
+ * Dragonfly (Cray Cascade; Jain 2016, 3.2.1): node id = ((group * rows + row)
+ * * columns + column) * nodes_per_router + port. Routers of one row (chassis)
+ * are all-to-all, routers of one column of a group too. Global links by a
+ * wiring rule, see dragonfly.h.
+ *
+ * Torus: any number of dimensions, wrap per dimension, the first dimension
+ * fastest. A link is (router, dimension, sign).
+ */
+#ifndef CPL_NETWORK_NETWORK_H
+#define CPL_NETWORK_NETWORK_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+
+enum cpl_network_type { CPL_NETWORK_DRAGONFLY, CPL_NETWORK_TORUS };
+
+#define CPL_NETWORK_MAX_DIMS 8
+#define CPL_NETWORK_MAX_CLASSES (CPL_NETWORK_MAX_DIMS)
+
+/* Links of a class have ids first .. first + count - 1. */
+struct cpl_link_class {
+	char name[16];    /* "row", "column", "global"; "dim0" ... */
+	int64_t first;
+	int64_t count;    /* directed links */
+	double bandwidth; /* bytes/s per direction */
+};
+
+struct cpl_dragonfly {
+	int groups, rows, columns;
+	int global_per_pair; /* K: global links per pair of groups */
+	int routers_per_group; /* rows * columns */
+	/*
+	 * Gateways: global link id (relative to the class) of link k from
+	 * group a to group b is ((a * (groups - 1) + b - (b > a)) * K + k).
+	 * gateway[that] is its router id in a; the far end is the gateway of
+	 * link k from b to a.
+	 */
+	int *gateway;
+};
+
+struct cpl_torus {
+	int n_dims;
+	int dim[CPL_NETWORK_MAX_DIMS];
+	unsigned char wrap[CPL_NETWORK_MAX_DIMS];
+	/* out[(router * n_dims + d) * 2 + (sign < 0)] = link id or -1 (mesh
+	 * border, dimension of length 1). */
+	int64_t *out;
+};
+
+struct cpl_node_index; /* name -> node id, private */
+
+struct cpl_network {
+	char *name;
+	enum cpl_network_type type;
+	char *routing;        /* as stated in the file, NULL: type's default */
+	int n_routers;
+	int nodes_per_router;
+	int n_nodes;          /* n_routers * nodes_per_router */
+	int64_t n_links;      /* directed router-to-router links */
+	int n_classes;
+	struct cpl_link_class link_class[CPL_NETWORK_MAX_CLASSES];
+	int *link_from;       /* [n_links] router ids */
+	int *link_to;         /* [n_links] */
+	unsigned char *link_class_of; /* [n_links] */
+	double injection_bandwidth; /* bytes/s, node to router and back */
+	char **node_name;     /* [n_nodes]; NULL entry: port without a node */
+	struct cpl_node_index *index;
+	union {
+		struct cpl_dragonfly dragonfly;
+		struct cpl_torus torus;
+	};
+};
+
+/*
+ * Load network.json, or parse the same text from memory (name for messages).
+ * Unknown keys, sizes that do not fit, node lists of the wrong length or with
+ * a name twice, bandwidths that are not positive finite numbers are refused.
+ * Returns a network for cpl_network_free, or NULL with err. O(nodes + links).
+ */
+struct cpl_network *cpl_network_load(const char *path, struct cpl_error *err);
+struct cpl_network *cpl_network_parse(const char *text, size_t length,
+				      const char *name, struct cpl_error *err);
+void cpl_network_free(struct cpl_network *net);
+
+/* Node id of a host name, or -1 when the network does not have it. O(1). */
+int cpl_network_node(const struct cpl_network *net, const char *host);
+
+/* Bandwidth of a network link in bytes/s. O(1). */
+static inline double cpl_network_link_bandwidth(const struct cpl_network *net,
+						int64_t link)
+{
+	return net->link_class[net->link_class_of[link]].bandwidth;
+}
+
+static inline int cpl_network_router(const struct cpl_network *net, int node)
+{
+	return node / net->nodes_per_router;
+}
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The decision for one job: candidates of the policies asked for, evaluated
+ * with the link-traffic model on top of the jobs already running, the best one
+ * taken. The select plugin and `commplace place` both call exactly this.
+ */
+#ifndef CPL_PLACEMENT_DECIDE_H
+#define CPL_PLACEMENT_DECIDE_H
+
+#include "placement/placement.h"
+
+/* Seeds tried for each random policy under "auto": seed, seed + 1, ... */
+#define CPL_DECIDE_SEEDS 4
+
+/* Lexicographic: the first differing number decides (relative difference above
+ * 1e-9), then the earlier candidate. */
+enum cpl_objective {
+	CPL_OBJECTIVE_MAX,       /* max congestion, mean, hop-bytes */
+	CPL_OBJECTIVE_MEAN,      /* mean congestion, max, hop-bytes */
+	CPL_OBJECTIVE_HOP_BYTES, /* hop-bytes, max, mean */
+};
+
+/* "max-congestion", "mean-congestion", "hop-bytes". -1 with err. */
+int cpl_objective_parse(const char *name, enum cpl_objective *out,
+			struct cpl_error *err);
+const char *cpl_objective_name(enum cpl_objective objective);
+
+struct cpl_decide_request {
+	struct cpl_placement_request place;
+	const char *policy;     /* a policy's name, "auto" or "traffic" */
+	const struct cpl_routing *routing;
+	/*
+	 * The job's traffic; NULL when it has no signature: "auto" and
+	 * "traffic" then fall back to linear, and nothing is evaluated.
+	 */
+	const struct cpl_comm *comm;
+	int ranks_per_node;     /* block: ranks i*K .. on the i-th node; the
+				 * last node may have fewer */
+	const struct cpl_load *background; /* running jobs, or NULL */
+	enum cpl_objective objective;
+	/*
+	 * Optional budget: called between evaluations with `arg`; true ends
+	 * the search and the best answer so far is returned.
+	 */
+	bool (*expired)(void *arg);
+	void *expired_arg;
+};
+
+struct cpl_candidate {
+	const struct cpl_placement_policy *policy; /* NULL: "traffic" */
+	uint64_t seed;
+	struct cpl_metrics metrics; /* with background */
+	struct cpl_job_sums sums;   /* of this job alone */
+	bool evaluated;             /* false: no signature, or budget */
+};
+
+struct cpl_decision {
+	int n_nodes;
+	int *node;          /* [n_nodes] in rank order */
+	int chosen;         /* index into candidate */
+	int n_candidates;
+	struct cpl_candidate *candidate;
+	bool cut_short;     /* the budget ended the search */
+};
+
+/*
+ * Fills *out (free with cpl_decision_free). 0, or -1 with err: unknown policy,
+ * too few free nodes, required node not free, ranks that do not fit
+ * n_nodes_wanted * ranks_per_node, memory. Deterministic: same request, same
+ * decision. O(candidates * (policy + evaluation)).
+ */
+int cpl_decide(const struct cpl_decide_request *req, struct cpl_decision *out,
+	       struct cpl_error *err);
+void cpl_decision_free(struct cpl_decision *decision);
+
+/* Evaluate one given node order like a candidate; for baselines ("what stock
+ * Slurm would have chosen"). 0, or -1 with err. */
+int cpl_decide_evaluate(const struct cpl_decide_request *req, const int *node,
+			struct cpl_metrics *metrics, struct cpl_job_sums *sums,
+			struct cpl_error *err);
+
+/* Is a better than b? For everything that compares by objective. */
+bool cpl_objective_better(enum cpl_objective objective,
+			  const struct cpl_metrics *a, double a_hop_bytes,
+			  const struct cpl_metrics *b, double b_hop_bytes);
+
+#endif

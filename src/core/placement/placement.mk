@@ -1,0 +1,1 @@
+core_sources += src/core/placement/decide.h src/core/placement/placement.h 

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Communication signatures: who sends how much to whom, per phase.
+ */
+#ifndef CPL_SIGNATURE_SIGNATURE_H
+#define CPL_SIGNATURE_SIGNATURE_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "signature/comm.h"
+
+#define CPL_SIGNATURE_MAX_RANKS 16777216
+#define CPL_PROFILE_NAME_MAX 128
+
+struct cpl_phase {
+	char *name;
+	double weight;       /* how often the phase runs, > 0 */
+	double time;         /* seconds of one execution, 0: not stated */
+	double compute_time; /* seconds of it without communication */
+	struct cpl_comm *comm; /* one execution */
+};
+
+struct cpl_signature {
+	char *name;
+	char *application;  /* may be NULL */
+	int ranks;
+	int n_phases;
+	struct cpl_phase *phase;
+	char *recorded;     /* the "recorded" object as JSON text, or NULL */
+};
+
+/*
+ * Load NAME.json, or parse the same from memory. Refused, with file, phase and
+ * row in err: ranks outside 1..CPL_SIGNATURE_MAX_RANKS, a rank beyond `ranks`,
+ * negative, fractional-rank or non-finite numbers, rows that are not four
+ * numbers, no phases, unknown keys. Rows of the same pair are added up; a row
+ * whose source is its destination is kept (it never leaves the node). Phases
+ * with "pattern" or "file" are supported as signature(5) says; a side file is
+ * looked for beside the signature only (no "/" in its name). O(rows log rows).
+ */
+struct cpl_signature *cpl_signature_load(const char *path,
+					 struct cpl_error *err);
+struct cpl_signature *cpl_signature_parse(const char *text, size_t length,
+					  const char *name,
+					  struct cpl_error *err);
+void cpl_signature_free(struct cpl_signature *sig);
+
+/*
+ * The whole run: sum over phases of weight * traffic. The caller frees it with
+ * cpl_comm_free. NULL with err when memory is out.
+ */
+struct cpl_comm *cpl_signature_total(const struct cpl_signature *sig,
+				     struct cpl_error *err);
+
+/* Write as signature JSON (atomic, mode 0644). 0, or -1 with err. */
+int cpl_signature_write(const struct cpl_signature *sig, const char *path,
+			struct cpl_error *err);
+
+/*
+ * A profile name is untrusted text: 1 to CPL_PROFILE_NAME_MAX characters of
+ * [A-Za-z0-9_.-], not starting with a dot. 0, or -1 with err.
+ */
+int cpl_profile_name_check(const char *name, struct cpl_error *err);
+
+/* "DIR/NAME.json" after cpl_profile_name_check. The caller frees it. */
+char *cpl_profile_path(const char *dir, const char *name,
+		       struct cpl_error *err);
+
+/*
+ * Names of the profiles in dir (files NAME.json with a valid name), sorted.
+ * The caller frees each and the array. Returns the count, or -1 with err.
+ */
+int cpl_profile_list(const char *dir, char ***names, struct cpl_error *err);
+
+#endif

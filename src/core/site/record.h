@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Decision records: what the select plugin decided for a job and why, one
+ * world-readable JSON file per job, StateDir/running/JOBID.json while the job
+ * runs and StateDir/ended/JOBID.json after. `commplace explain` and `status`
+ * read them, and slurmctld rebuilds its background load from them.
+ */
+#ifndef CPL_SITE_RECORD_H
+#define CPL_SITE_RECORD_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "mapping/mapping.h"
+#include "placement/decide.h"
+#include "site/state.h"
+
+struct cpl_record_candidate {
+	char *policy;
+	uint64_t seed;
+	bool evaluated;
+	double max_congestion, mean_congestion, hop_bytes;
+};
+
+struct cpl_record {
+	int64_t job;
+	int64_t time;         /* seconds since 1970 */
+	uint32_t uid;
+	char *job_name;       /* may be NULL, as the next two */
+	char *partition;
+	char *profile;
+	char *outcome;        /* "placed", "observed", "stock" */
+	char *reason;         /* why stock, or "" */
+	char *policy_asked;   /* as asked by user or site */
+	char *policy;         /* taken */
+	uint64_t seed;        /* of the taken candidate */
+	char *objective, *routing, *network_file;
+	int nodes_wanted;
+	int ranks_per_node;   /* in the evaluation of candidates */
+	char *free_hosts;     /* hostlist the decision could choose from */
+	char *required_hosts; /* hostlist, "" when none */
+	int64_t n_background; /* running jobs counted as background */
+	int64_t *background;  /* their ids */
+	bool cut_short;
+	double decision_ms;
+	int n_hosts;
+	char **host;          /* [n_hosts] in the decision's rank order */
+	char *stock_hosts;    /* hostlist of the stock answer, "" unknown */
+	double stock_max_congestion, stock_mean_congestion; /* < 0: unknown */
+	int n_candidates;
+	struct cpl_record_candidate *candidate;
+	char *mapping;        /* mapper's name */
+	bool mapping_kept_default;
+	double map_max_before, map_max_after; /* congestion */
+	int ranks;            /* length of rank_host, 0: no plan */
+	int *rank_host;       /* [ranks] index into host[] */
+};
+
+/* NULL with err. Free with cpl_record_free. */
+json_t *cpl_record_to_json(const struct cpl_record *record,
+			   struct cpl_error *err);
+struct cpl_record *cpl_record_from_json(const json_t *root,
+					struct cpl_error *err);
+void cpl_record_free(struct cpl_record *record);
+
+/* "STATE_DIR/running/ID.json" or ".../ended/ID.json"; the caller frees it. */
+char *cpl_record_path(const char *state_dir, bool ended, int64_t job,
+		      struct cpl_error *err);
+
+/* Find a job's record, running first. NULL with err ("no record of job 17 in
+ * DIR; ..."). */
+struct cpl_record *cpl_record_find(const char *state_dir, int64_t job,
+				   bool *ended, struct cpl_error *err);
+
+/*
+ * Running jobs of a state directory as a cpl_state; files that cannot be read
+ * are skipped and counted in *skipped.
+ */
+int cpl_record_state(const char *state_dir, struct cpl_state *out,
+		     int *skipped, struct cpl_error *err);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Running jobs as the traffic model sees them (STATE.json):
+ *
+ * {"jobs": [{"id": 17, "signature": "NAME or path", "hosts": ["n4", "n9"],
+ *            "ranks_per_node": 16,
+ *            "rank_to_host": ["n9", "n4", ...] }]}
+ *
+ * hosts are in rank order. rank_to_host is optional (ranks laid out by a
+ * mapping); without it rank r runs on hosts[r / ranks_per_node]. Jobs without
+ * "signature" only occupy their hosts.
+ */
+#ifndef CPL_SITE_STATE_H
+#define CPL_SITE_STATE_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "network/network.h"
+#include "routing/routing.h"
+#include "traffic/traffic.h"
+
+struct cpl_running_job {
+	int64_t id;
+	char *signature;    /* profile name or path, NULL: none */
+	int n_hosts;
+	char **host;        /* [n_hosts] */
+	int ranks_per_node; /* >= 1 */
+	int ranks;          /* length of rank_host, 0: none given */
+	int *rank_host;     /* [ranks] index into host[] */
+};
+
+struct cpl_state {
+	int n_jobs;
+	struct cpl_running_job *job; /* in increasing id order */
+};
+
+/* Load STATE.json; jobs come out sorted by id, ids must be distinct. */
+int cpl_state_load(const char *path, struct cpl_state *out,
+		   struct cpl_error *err);
+/* Write the same format, atomically. */
+int cpl_state_write(const struct cpl_state *state, const char *path,
+		    struct cpl_error *err);
+void cpl_state_free(struct cpl_state *state);
+
+/*
+ * Clear free[] (n_nodes) for the hosts of running jobs and add their traffic
+ * to load (not cleared first; NULL: only occupy). Jobs are added in id order
+ * through a load of their own, so the sum is the same however it came about.
+ * Signatures are paths when they hold a "/", else profiles of profile_dir.
+ * Hosts unknown to the network are refused, as is a signature with more ranks
+ * than the job's hosts hold.
+ */
+int cpl_state_apply(const struct cpl_state *state,
+		    const struct cpl_network *net,
+		    const struct cpl_routing *routing, const char *profile_dir,
+		    unsigned char *free, struct cpl_load *load,
+		    struct cpl_error *err);
+
+#endif

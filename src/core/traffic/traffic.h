@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The link-traffic model: expected bytes on every link when all traffic of the
+ * jobs at hand is in flight (Jain 2016, 3.2.1-3.2.2; Damselfly). Messages are
+ * added up per router pair before they are routed.
+ */
+#ifndef CPL_TRAFFIC_TRAFFIC_H
+#define CPL_TRAFFIC_TRAFFIC_H
+
+#include "network/network.h"
+#include "routing/routing.h"
+#include "signature/comm.h"
+
+/* Bytes per link; the arrays belong to the struct. */
+struct cpl_load {
+	double *link;      /* [n_links] */
+	double *injection; /* [n_nodes], node to router */
+	double *ejection;  /* [n_nodes], router to node */
+};
+
+/* Sums over one job's messages, independent of other jobs. */
+struct cpl_job_sums {
+	double bytes;            /* all traffic of the matrix */
+	double bytes_in_node;    /* between ranks of one node */
+	double bytes_on_network; /* bytes - bytes_in_node; includes traffic
+				  * between nodes of one router (0 hops) */
+	double hop_bytes;        /* sum of bytes * router-to-router hops */
+	double max_dilation;     /* hops of the farthest pair that talks */
+};
+
+/* Number of links, six numbers and totals of one link class, in bytes. */
+struct cpl_class_stats {
+	int64_t count, used; /* used: links with more than 0 bytes */
+	double min, q1, median, mean, q3, max, total;
+};
+
+/* PTRAM's and Damselfly's objective numbers over all network links. */
+struct cpl_metrics {
+	double max_congestion;  /* largest bytes / bandwidth, seconds */
+	double mean_congestion; /* over all links */
+	double nonzero_average; /* NZCA: over links that carry traffic */
+	double nonzero_variance; /* NZCV: population variance over the same */
+	double max_injection;   /* largest bytes / bandwidth of node links */
+};
+
+int cpl_load_init(struct cpl_load *load, const struct cpl_network *net,
+		  struct cpl_error *err);
+void cpl_load_clear(struct cpl_load *load, const struct cpl_network *net);
+void cpl_load_free(struct cpl_load *load);
+/* into += from. O(links + nodes). */
+void cpl_load_add(struct cpl_load *into, const struct cpl_load *from,
+		  const struct cpl_network *net);
+
+/*
+ * Reusable buffers for evaluating placements of jobs of up to `ranks` ranks
+ * and `entries` matrix entries on one network: no allocation in evaluations.
+ */
+struct cpl_traffic_work;
+struct cpl_traffic_work *cpl_traffic_work_new(const struct cpl_network *net,
+					      const struct cpl_comm *comm,
+					      struct cpl_error *err);
+void cpl_traffic_work_free(struct cpl_traffic_work *work);
+
+/*
+ * Add the traffic of comm with rank r on node rank_node[r] to load (not
+ * cleared first). sums may be NULL. A router pair's bytes are summed in
+ * (source rank, destination rank) order and the pairs routed in (source
+ * router, destination router) order, so the result is the same to the last bit
+ * on every machine. O(entries + used router pairs * path length).
+ */
+void cpl_traffic_add(const struct cpl_network *net,
+		     const struct cpl_routing *routing,
+		     const struct cpl_comm *comm, const int *rank_node,
+		     struct cpl_traffic_work *work, struct cpl_load *load,
+		     struct cpl_job_sums *sums);
+
+/*
+ * max, mean and the PTRAM metrics of load + background (background may be
+ * NULL). O(links).
+ */
+void cpl_traffic_metrics(const struct cpl_network *net,
+			 const struct cpl_load *load,
+			 const struct cpl_load *background,
+			 struct cpl_metrics *out);
+
+/*
+ * Six numbers of n values. Quartiles by linear interpolation between order
+ * statistics (position q * (n - 1); R's type 7, numpy's default). 0, or -1
+ * when memory is out. O(n log n).
+ */
+int cpl_class_stats(const double *value, int64_t n,
+		    struct cpl_class_stats *out, struct cpl_error *err);
+
+#endif

@@ -1,0 +1,1 @@
+core_sources += src/core/traffic/traffic.h 

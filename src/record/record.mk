@@ -1,0 +1,1 @@
+# The MPI recorder: libcommplace-record.so, built with $(MPICC).

@@ -1,0 +1,7 @@
+# Every layer has its fragment; ./run-tests runs them all.
+include tests/unit/unit.mk
+include tests/golden/golden.mk
+include tests/plugin/plugin.mk
+include tests/fuzz/fuzz.mk
+include tests/bench/bench.mk
+EXTRA_DIST += tests/bad-input tests/slurm tests/tools

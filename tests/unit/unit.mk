@@ -1,0 +1,15 @@
+# One cmocka program per concern. TAP on stdout: run with
+# CMOCKA_MESSAGE_OUTPUT=TAP.
+unit_cflags = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_ldadd = libcore.la $(CMOCKA_LIBS)
+unit_tests =
+
+unit_tests += tests/unit/test_base
+tests_unit_test_base_SOURCES = tests/unit/test_base.c
+tests_unit_test_base_CFLAGS = $(unit_cflags)
+tests_unit_test_base_LDADD = $(unit_ldadd)
+
+if HAVE_CMOCKA
+check_PROGRAMS += $(unit_tests)
+TESTS += $(unit_tests)
+endif
