@@ -1,1 +1,22 @@
-# fragment of src/plugins/compat
+# What all plugins that need Slurm's internal headers share. A plugin X is
+#
+#   slurmplugin_LTLIBRARIES += task_commplace.la
+#   task_commplace_la_SOURCES = src/plugins/task/task_commplace.c
+#   task_commplace_la_CPPFLAGS = $(slurm_plugin_cppflags)
+#   task_commplace_la_LDFLAGS = $(slurm_plugin_ldflags) -Wl,--version-script=$(srcdir)/src/plugins/compat/task.sym
+#   task_commplace_la_LIBADD = $(slurm_plugin_libadd)
+#
+# inside "if HAVE_SLURM". The headers are system headers to the compiler: their
+# warnings are not ours. Functions of the daemon stay undefined until it loads
+# us, so neither -z defs nor -z now.
+slurmplugin_LTLIBRARIES =
+slurm_plugin_cppflags = -I$(srcdir)/src/plugins/compat/include -I$(srcdir)/src/plugins/compat $(AM_CPPFLAGS) -isystem $(SLURM_SOURCE)
+slurm_plugin_ldflags = -module -avoid-version -shared -Wl,-z,lazy
+slurm_plugin_libadd = libcplslurm.la libcore.la $(JANSSON_LIBS)
+
+if HAVE_SLURM
+noinst_LTLIBRARIES += libcplslurm.la
+libcplslurm_la_SOURCES = src/plugins/compat/slurm_compat.c
+libcplslurm_la_CPPFLAGS = $(slurm_plugin_cppflags)
+endif
+EXTRA_DIST += src/plugins/compat/include/config.h src/plugins/compat/slurm_compat.h src/plugins/compat/slurm_compat_ctld.h src/plugins/compat/slurm_compat_slurmd.h src/plugins/compat/task.sym src/plugins/compat/job_submit.sym

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Everything that depends on the version of Slurm: the only place with
+ * "#if SLURM_VERSION_NUMBER". Plugins include this first, then
+ * slurm_compat_ctld.h or slurm_compat_slurmd.h for the daemon they run in.
+ */
+#ifndef CPL_COMPAT_SLURM_COMPAT_H
+#define CPL_COMPAT_SLURM_COMPAT_H
+
+#include "config.h"
+
+#include <slurm/slurm_version.h>
+#if SLURM_VERSION_NUMBER != 0x160508
+#error "the plugins are written for Slurm 22.05.8"
+#endif
+
+#include "src/common/slurm_xlator.h"
+
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+#include <stdint.h>
+
+#include "src/common/env.h"
+#include "src/common/read_config.h"
+#include "src/common/slurm_protocol_defs.h"
+#include "src/common/xmalloc.h"
+#include "src/common/xstring.h"
+
+_Static_assert(sizeof(slurm_conf_t) == 1544, "slurm_conf_t");
+_Static_assert(sizeof(launch_tasks_request_msg_t) == 648,
+               "launch_tasks_request_msg_t");
+
+/* Name under which the SPANK plugin registers, part of variable names. */
+#define CPLSLURM_SPANK_NAME "commplace"
+
+/*
+ * What a job's user asked for. Strings point into the array they were read
+ * from; NULL: not asked.
+ */
+struct cplslurm_wish {
+	const char *profile; /* --comm-profile */
+	const char *policy;  /* --placement-policy */
+	const char *mapping; /* --rank-mapping */
+};
+
+/*
+ * Value of a variable in an array of n "NAME=value" strings (spank_job_env of
+ * a job; NULL entries are skipped), or NULL. An empty value counts as absent.
+ * The last one wins. O(n).
+ */
+const char *cplslurm_env(char *const *env, uint32_t n, const char *name);
+
+/*
+ * The three wishes from a job's spank_job_env. COMM_PROFILE,
+ * COMM_PLACEMENT_POLICY (or COMM_POLICY) and COMM_RANK_MAPPING, else what
+ * Slurm itself stores of the options:
+ * _SLURM_SPANK_OPTION_commplace_comm_profile, ..._placement_policy,
+ * ..._rank_mapping. The text is the user's and unchecked. O(n).
+ */
+struct cplslurm_wish cplslurm_wish(char *const *env, uint32_t n);
+
+/*
+ * Path of commplace.conf: beside the slurm.conf this daemon or command uses.
+ * From malloc(), to be freed with free(); NULL when memory is out.
+ */
+char *cplslurm_config_path(void);
+
+#endif
