@@ -4,6 +4,15 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Texts quote what users wrote: a line break or an escape sequence in it must
+ * not reach a log or a terminal. */
+static void one_line(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			*text = '?';
+}
+
 int cpl_fail(struct cpl_error *err, const char *fmt, ...)
 {
 	va_list ap;
@@ -13,6 +22,7 @@ int cpl_fail(struct cpl_error *err, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(err->text, sizeof(err->text), fmt, ap);
 	va_end(ap);
+	one_line(err->text);
 	return -1;
 }
 
@@ -28,6 +38,7 @@ int cpl_fail_prefix(struct cpl_error *err, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(err->text, sizeof(err->text), fmt, ap);
 	va_end(ap);
+	one_line(err->text);
 	n = strlen(err->text);
 	snprintf(err->text + n, sizeof(err->text) - n, "%s", old.text);
 	return -1;

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+
+static const char *type_name(const json_t *value)
+{
+	switch (json_typeof(value)) {
+	case JSON_OBJECT:
+		return "an object";
+	case JSON_ARRAY:
+		return "an array";
+	case JSON_STRING:
+		return "a string";
+	case JSON_INTEGER:
+		return "an integer";
+	case JSON_REAL:
+		return "a real number";
+	case JSON_TRUE:
+	case JSON_FALSE:
+		return "a boolean";
+	default:
+		return "null";
+	}
+}
+
+json_t *cpl_json_parse(const char *text, size_t length, const char *name,
+                       struct cpl_error *err)
+{
+	json_error_t je;
+	json_t *root;
+
+	if (length == 0) {
+		cpl_fail(err, "%s: is empty; a JSON object is needed", name);
+		return NULL;
+	}
+	root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &je);
+	if (!root)
+		cpl_fail(err, "%s:%d:%d: not valid JSON: %s", name, je.line,
+		         je.column, je.text);
+	return root;
+}
+
+json_t *cpl_json_load(const char *path, struct cpl_error *err)
+{
+	size_t length;
+	char *text = cpl_file_read(path, CPL_JSON_MAX_BYTES, &length, err);
+	json_t *root;
+
+	if (!text)
+		return NULL;
+	root = cpl_json_parse(text, length, path, err);
+	free(text);
+	return root;
+}
+
+int cpl_json_expect_format(const json_t *root, const char *format,
+                           struct cpl_error *err)
+{
+	const char *found = NULL;
+	int64_t version;
+	int rc;
+
+	if (!json_is_object(root))
+		return cpl_fail(err,
+		                "is %s; an object with \"format\": \"%s\" is "
+		                "needed",
+		                type_name(root), format);
+	rc = cpl_json_string(root, "format", &found, err);
+	if (rc < 0)
+		return -1;
+	if (rc == 0)
+		return cpl_fail(err, "\"format\" is missing; it must be \"%s\"",
+		                format);
+	if (strcmp(found, format))
+		return cpl_fail(
+		        err, "\"format\" is \"%.60s\"; \"%s\" is needed here",
+		        found, format);
+	rc = cpl_json_int(root, "version", INT64_MIN, INT64_MAX, &version, err);
+	if (rc < 0)
+		return -1;
+	if (rc == 0)
+		return cpl_fail(err, "\"version\" is missing; it must be 1");
+	if (version != 1)
+		return cpl_fail(err,
+		                "\"version\" is %lld; this release reads 1",
+		                (long long)version);
+	return 0;
+}
+
+int cpl_json_known_keys(const json_t *object, const char *where,
+                        const char *const *keys, struct cpl_error *err)
+{
+	const char *key;
+	json_t *value;
+	char list[CPL_ERROR_MAX];
+	size_t used = 0;
+
+	json_object_foreach((json_t *)object, key, value)
+	{
+		int i = 0;
+
+		while (keys[i] && strcmp(keys[i], key))
+			i++;
+		if (keys[i])
+			continue;
+		list[0] = '\0';
+		for (i = 0; keys[i] && used < sizeof(list) - 1; i++)
+			used += (size_t)snprintf(list + used,
+			                         sizeof(list) - used, "%s%s",
+			                         i ? ", " : "", keys[i]);
+		return cpl_fail(err,
+		                "%s%sunknown key \"%.60s\"; the keys are %s",
+		                where ? where : "", where && *where ? ": " : "",
+		                key, list);
+	}
+	return 0;
+}
+
+int cpl_json_int(const json_t *object, const char *key, int64_t low,
+                 int64_t high, int64_t *out, struct cpl_error *err)
+{
+	const json_t *value = json_object_get(object, key);
+	int64_t v;
+
+	if (!value)
+		return 0;
+	if (!json_is_integer(value))
+		return cpl_fail(err, "\"%s\" is %s; an integer is needed", key,
+		                type_name(value));
+	v = json_integer_value(value);
+	if (v < low || v > high)
+		return cpl_fail(
+		        err, "\"%s\" is %lld; it must lie in %lld to %lld", key,
+		        (long long)v, (long long)low, (long long)high);
+	*out = v;
+	return 1;
+}
+
+int cpl_json_number(const json_t *object, const char *key, double low,
+                    double high, double *out, struct cpl_error *err)
+{
+	const json_t *value = json_object_get(object, key);
+	double v;
+
+	if (!value)
+		return 0;
+	if (!json_is_number(value))
+		return cpl_fail(err, "\"%s\" is %s; a number is needed", key,
+		                type_name(value));
+	v = json_number_value(value);
+	if (!isfinite(v))
+		return cpl_fail(err, "\"%s\" is not finite", key);
+	if (v < low || v > high)
+		return cpl_fail(err, "\"%s\" is %g; it must lie in %g to %g",
+		                key, v, low, high);
+	*out = v;
+	return 1;
+}
+
+int cpl_json_string(const json_t *object, const char *key, const char **out,
+                    struct cpl_error *err)
+{
+	const json_t *value = json_object_get(object, key);
+
+	if (!value)
+		return 0;
+	if (!json_is_string(value))
+		return cpl_fail(err, "\"%s\" is %s; a string is needed", key,
+		                type_name(value));
+	*out = json_string_value(value);
+	return 1;
+}
+
+int cpl_json_bool(const json_t *object, const char *key, bool *out,
+                  struct cpl_error *err)
+{
+	const json_t *value = json_object_get(object, key);
+
+	if (!value)
+		return 0;
+	if (!json_is_boolean(value))
+		return cpl_fail(err, "\"%s\" is %s; true or false is needed",
+		                key, type_name(value));
+	*out = json_is_true(value);
+	return 1;
+}
+
+int cpl_json_write_atomic(const json_t *root, const char *path, int mode,
+                          struct cpl_error *err)
+{
+	char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+	size_t n;
+	int rc;
+
+	if (!text)
+		return cpl_fail(err, "%s: cannot be written as JSON", path);
+	n = strlen(text);
+	/* The terminator's place holds the newline; the length is known. */
+	text[n] = '\n';
+	rc = cpl_file_write_atomic(path, text, n + 1, mode, err);
+	free(text);
+	return rc;
+}
