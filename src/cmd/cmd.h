@@ -51,12 +51,14 @@ int cmd_print_json(const struct cmd *self, json_t *root);
 
 /*
  * Aligned tables on stdout: columns are as wide as their widest cell. align is
- * one of "l" and "r" per column. Cells are copied.
+ * one of "l" and "r" per column and must outlive the table. Cells are copied.
+ * Memory that is out, or a full disk, shows at the end: cmd_table_print says so
+ * on stderr and returns CMD_FAILED; a NULL table is taken by all three.
  */
 struct cmd_table;
 struct cmd_table *cmd_table_new(int columns, const char *align);
 void cmd_table_row(struct cmd_table *table, ...); /* `columns` strings */
-void cmd_table_print(struct cmd_table *table);    /* and free it */
+int cmd_table_print(struct cmd_table *table);     /* and free it */
 
 /* "1.25 GB"-like text (powers of 1000) into buf; returns buf. */
 char *cmd_bytes(double bytes, char *buf, size_t size);

@@ -9,6 +9,11 @@ tests_unit_test_base_SOURCES = tests/unit/test_base.c
 tests_unit_test_base_CFLAGS = $(unit_cflags)
 tests_unit_test_base_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_hostlist
+tests_unit_test_hostlist_SOURCES = tests/unit/test_hostlist.c
+tests_unit_test_hostlist_CFLAGS = $(unit_cflags)
+tests_unit_test_hostlist_LDADD = $(unit_ldadd)
+
 if HAVE_CMOCKA
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)

@@ -21,7 +21,8 @@ struct cpl_hostlist {
 /*
  * Expand text into list (previous content is not freed; start from {0}).
  * Returns 0, or -1 with err naming the bad part (unbalanced bracket, reversed
- * or huge range, empty name, character that no host name has). O(hosts).
+ * or huge range, empty name, character that no host name has); the list is then
+ * {0}. Text "" is the empty list. O(hosts).
  */
 int cpl_hostlist_parse(struct cpl_hostlist *list, const char *text,
 		       struct cpl_error *err);
@@ -32,8 +33,8 @@ int cpl_hostlist_push(struct cpl_hostlist *list, const char *name,
 
 /*
  * Ranged text of n names in their given order ("n[0-3,7]"): neighbours that
- * differ in the last number only are folded. The caller frees it; NULL when
- * memory is out. O(n).
+ * differ in a number at the end only are folded. The caller frees it; NULL when
+ * memory is out. cpl_hostlist_parse of it gives the same names. O(n).
  */
 char *cpl_hostlist_format(char *const *name, int n);
 

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Names out of files may hold line breaks; a message is one line. */
+static void print_line(char *text)
+{
+	for (char *p = text; *p; p++)
+		if ((unsigned char)*p < 32 || *p == 127)
+			*p = ' ';
+	fprintf(stderr, "%s\n", text);
+}
+
+static void print_message(const struct cmd *self, const char *fmt, va_list ap)
+{
+	char text[2 * CPL_ERROR_MAX];
+	int n = snprintf(text, sizeof(text), "commplace %s: ", self->name);
+
+	vsnprintf(text + n, sizeof(text) - (size_t)n, fmt, ap);
+	print_line(text);
+}
+
+int cmd_fail(const struct cmd *self, const struct cpl_error *err)
+{
+	return cmd_failf(self, "%s", err->text);
+}
+
+int cmd_failf(const struct cmd *self, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	print_message(self, fmt, ap);
+	va_end(ap);
+	return CMD_FAILED;
+}
+
+int cmd_usage(const struct cmd *self, const char *fmt, ...)
+{
+	char text[CPL_ERROR_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	cmd_failf(self, "%s; see `commplace %s --help`", text, self->name);
+	return CMD_USAGE;
+}
+
+int cmd_int(const char *option, const char *text, int64_t low, int64_t high,
+            int64_t *out, struct cpl_error *err)
+{
+	const char *digits = text[0] == '-' ? text + 1 : text;
+	char *end;
+	long long value;
+
+	errno = 0;
+	value = strtoll(text, &end, 10);
+	if (digits[0] < '0' || digits[0] > '9' || *end)
+		return cpl_fail(err, "%s: '%.60s' is not a whole number",
+		                option, text);
+	if (errno || value < low || value > high)
+		return cpl_fail(err,
+		                "%s: %.60s is outside %" PRId64 " .. %" PRId64,
+		                option, text, low, high);
+	*out = value;
+	return 0;
+}
+
+int cmd_number(const char *option, const char *text, double low, double high,
+               double *out, struct cpl_error *err)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	if (end == text || *end || text[0] == ' ' || !isfinite(value))
+		return cpl_fail(err, "%s: '%.60s' is not a number", option,
+		                text);
+	if (value < low || value > high)
+		return cpl_fail(err, "%s: %.60s is outside %g .. %g", option,
+		                text, low, high);
+	*out = value;
+	return 0;
+}
+
+int cmd_print_json(const struct cmd *self, json_t *root)
+{
+	char *text;
+	int rc = CMD_OK;
+
+	if (!root)
+		return cmd_failf(self, "out of memory");
+	text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+	json_decref(root);
+	if (!text)
+		return cmd_failf(self, "out of memory");
+	if (puts(text) < 0 || fflush(stdout))
+		rc = cmd_failf(self, "standard output: %s", strerror(errno));
+	free(text);
+	return rc;
+}
+
+char *cmd_bytes(double bytes, char *buf, size_t size)
+{
+	static const char *const unit[] = {"B",  "kB", "MB", "GB",
+	                                   "TB", "PB", "EB"};
+	size_t i = 0;
+
+	while (fabs(bytes) >= 999.5 && i + 1 < sizeof(unit) / sizeof(*unit)) {
+		bytes /= 1000;
+		i++;
+	}
+	snprintf(buf, size, "%.3g %s", bytes, unit[i]);
+	return buf;
+}
