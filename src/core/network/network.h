@@ -17,6 +17,7 @@
 #ifndef CPL_NETWORK_NETWORK_H
 #define CPL_NETWORK_NETWORK_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"

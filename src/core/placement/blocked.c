@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Isolated cuboids are the accepted best shape on a torus (Jain 2016, 3). The
+ * number of free nodes of the box of every shape at every origin is built up
+ * one dimension after the other: box (s0 .. sk) at o = box (s0 .. sk - 1) at o
+ * + box (s0 .. sk-1, 1) at o shifted by sk - 1 along k. That is one addition
+ * per shape and origin whatever the number of dimensions, and no table has to
+ * be unrolled over the wrap-around. O(shapes * routers), shapes <= routers,
+ * cut down by the bounds below: a shape with no wholly free origin has no
+ * larger one, and volumes above the best one so far are not looked at.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "placement/placement_internal.h"
+
+struct box {
+	long volume; /* routers */
+	int sides;
+	int origin; /* router id */
+	int shape[CPL_NETWORK_MAX_DIMS];
+};
+
+struct search {
+	const struct cpl_torus *torus;
+	int n_routers;
+	int per_router; /* nodes */
+	int wanted;     /* nodes */
+	bool whole;     /* only boxes without a taken node */
+	bool found;
+	struct box best;
+	int shape[CPL_NETWORK_MAX_DIMS];
+	int *count[CPL_NETWORK_MAX_DIMS + 1]; /* [n_routers] per level */
+};
+
+/* A box on a dimension without wrap must end at the border. */
+static bool fits(const struct search *s, int origin)
+{
+	for (int d = 0; d < s->torus->n_dims; d++) {
+		int dim = s->torus->dim[d];
+		int x = origin % dim;
+
+		origin /= dim;
+		if (x + s->shape[d] > dim && !s->torus->wrap[d])
+			return false;
+	}
+	return true;
+}
+
+/* Smaller volume, smaller sum of sides, lower origin, longer first sides. */
+static bool better(const struct search *s, const struct box *b)
+{
+	const struct box *a = &s->best;
+
+	if (!s->found)
+		return true;
+	if (b->volume != a->volume)
+		return b->volume < a->volume;
+	if (b->sides != a->sides)
+		return b->sides < a->sides;
+	if (b->origin != a->origin)
+		return b->origin < a->origin;
+	for (int d = 0; d < s->torus->n_dims; d++)
+		if (b->shape[d] != a->shape[d])
+			return b->shape[d] > a->shape[d];
+	return false;
+}
+
+static void try_shape(struct search *s, const int *count, long volume)
+{
+	struct box b = {.volume = volume};
+	long need = s->whole ? volume * s->per_router : s->wanted;
+	int last = s->n_routers - 1;
+
+	if (volume * s->per_router < s->wanted)
+		return;
+	for (int d = 0; d < s->torus->n_dims; d++) {
+		b.shape[d] = s->shape[d];
+		b.sides += s->shape[d];
+	}
+	/* Only a lower origin can beat a box of the same volume and sides. */
+	if (s->found && b.volume == s->best.volume) {
+		if (b.sides > s->best.sides)
+			return;
+		if (b.sides == s->best.sides)
+			last = s->best.origin;
+	}
+	for (b.origin = 0; b.origin <= last; b.origin++) {
+		if (count[b.origin] < need || !fits(s, b.origin))
+			continue;
+		if (better(s, &b)) {
+			s->best = b;
+			s->found = true;
+		}
+		return;
+	}
+}
+
+/* into[o] += from[o shifted by `by` along d]; clipped at a border. */
+static void add_shifted(const struct search *s, int *into, const int *from,
+                        int d, int by, int stride)
+{
+	int dim = s->torus->dim[d];
+
+	for (int base = 0; base < s->n_routers; base += dim * stride) {
+		for (int x = 0; x < dim; x++) {
+			int y = x + by;
+			int *to = into + base + x * stride;
+
+			if (y >= dim && !s->torus->wrap[d])
+				break;
+			for (int i = 0; i < stride; i++)
+				to[i] += from[base + y % dim * stride + i];
+		}
+	}
+}
+
+/* Try all sides of dimension d and on; volume: of the sides before d. */
+static void extend(struct search *s, int d, long volume, int stride, long room)
+{
+	int *count;
+
+	if (d == s->torus->n_dims) {
+		try_shape(s, s->count[d], volume);
+		return;
+	}
+	count = s->count[d + 1];
+	memcpy(count, s->count[d], (size_t)s->n_routers * sizeof(*count));
+	room /= s->torus->dim[d];
+	for (int side = 1; side <= s->torus->dim[d]; side++) {
+		long v = volume * side;
+		int most = 0;
+
+		if (s->found && v > s->best.volume)
+			break;
+		if (side > 1)
+			add_shifted(s, count, s->count[d], d, side - 1, stride);
+		for (int i = 0; i < s->n_routers; i++)
+			most = count[i] > most ? count[i] : most;
+		if (s->whole && most < v * s->per_router)
+			break;
+		if (most * room < s->wanted)
+			continue;
+		s->shape[d] = side;
+		extend(s, d + 1, v, stride * s->torus->dim[d], room);
+	}
+	s->shape[d] = 1;
+}
+
+/* The free nodes of the box in id order along it, first dimension fastest. */
+static void take(const struct cpl_placement_request *req, const struct box *box,
+                 int *out)
+{
+	const struct cpl_torus *torus = &req->net->torus;
+	int per_router = req->net->nodes_per_router;
+	int n = 0;
+
+	for (long i = 0; i < box->volume && n < req->n_nodes_wanted; i++) {
+		long rest = i;
+		int origin = box->origin, stride = 1, router = 0;
+
+		for (int d = 0; d < torus->n_dims; d++) {
+			int x = origin % torus->dim[d];
+
+			x = (x + (int)(rest % box->shape[d])) % torus->dim[d];
+			router += x * stride;
+			rest /= box->shape[d];
+			origin /= torus->dim[d];
+			stride *= torus->dim[d];
+		}
+		for (int p = 0; p < per_router && n < req->n_nodes_wanted; p++)
+			if (req->free[router * per_router + p])
+				out[n++] = router * per_router + p;
+	}
+}
+
+static int place(const struct cpl_placement_request *req, int *out,
+                 struct cpl_error *err)
+{
+	const struct cpl_network *net = req->net;
+	size_t n = (size_t)net->n_routers;
+	int levels = net->torus.n_dims + 1;
+	struct search s = {
+	        .torus = &net->torus,
+	        .n_routers = net->n_routers,
+	        .per_router = net->nodes_per_router,
+	        .wanted = req->n_nodes_wanted,
+	        .whole = true,
+	};
+	int *counts = calloc(n * (size_t)levels, sizeof(*counts));
+
+	if (!counts)
+		return cpl_fail_memory(err);
+	for (int i = 0; i < levels; i++)
+		s.count[i] = counts + (size_t)i * n;
+	for (int i = 0; i < net->n_nodes; i++)
+		s.count[0][cpl_network_router(net, i)] += req->free[i] != 0;
+
+	extend(&s, 0, 1, 1, net->n_routers);
+	if (!s.found) {
+		s.whole = false;
+		extend(&s, 0, 1, 1, net->n_routers);
+	}
+	free(counts);
+	take(req, &s.best, out);
+	return cpl_placement_require(req, out, err);
+}
+
+const struct cpl_placement_policy cpl_placement_blocked = {
+        .name = "blocked",
+        .short_name = "BLK",
+        .types = CPL_TYPE_TORUS,
+        .summary = "smallest free sub-torus that holds the job",
+        .place = place,
+};

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdlib.h>
+
+#include "placement/placement_internal.h"
+
+static int by_id(const void *a, const void *b)
+{
+	int x = *(const int *)a, y = *(const int *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int place(const struct cpl_placement_request *req, int *out,
+                 struct cpl_error *err)
+{
+	int n = 0;
+
+	for (int i = 0; n < req->n_nodes_wanted; i++)
+		if (req->free[i])
+			out[n++] = i;
+	if (!req->n_required)
+		return 0;
+	if (cpl_placement_require(req, out, err))
+		return -1;
+	/* Linear means id order, required nodes included. */
+	qsort(out, (size_t)n, sizeof(*out), by_id);
+	return 0;
+}
+
+const struct cpl_placement_policy cpl_placement_linear = {
+        .name = "linear",
+        .short_name = "LIN",
+        .types = CPL_TYPE_DRAGONFLY | CPL_TYPE_TORUS,
+        .summary = "lowest free nodes in node order",
+        .place = place,
+};
