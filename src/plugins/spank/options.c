@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "spank_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mapping/mapping.h"
+#include "placement/placement.h"
+
+static int check_policy(const char *value, struct cpl_error *err)
+{
+	char names[CPL_ERROR_MAX] = "";
+	size_t used = 0;
+
+	if (cpl_placement_name_known(value))
+		return 0;
+	for (int i = 0; cpl_placement_all()[i]; i++) {
+		const char *name = cpl_placement_all()[i]->name;
+		int n;
+
+		if (used + strlen(name) + 3 > sizeof(names))
+			break;
+		n = snprintf(names + used, sizeof(names) - used, ", %s", name);
+		used += (size_t)n;
+	}
+	return cpl_fail(err,
+	                "no placement policy '%.64s'; there are: auto, "
+	                "traffic%s",
+	                value, names);
+}
+
+static int check_mapping(const char *value, struct cpl_error *err)
+{
+	return cpl_mapper_find(value, err) ? 0 : -1;
+}
+
+struct cplspank_option cplspank_option[CPLSPANK_COUNT] = {
+        [CPLSPANK_PROFILE] =
+                {
+                        .name = "comm-profile",
+                        .variable = "COMM_PROFILE",
+                        .arginfo = "NAME",
+                        .usage =
+                                "communication profile of the application (see "
+                                "`commplace signature list`); none: no profile",
+                        .check = cpl_profile_name_check,
+                },
+        [CPLSPANK_POLICY] =
+                {
+                        .name = "placement-policy",
+                        .variable = "COMM_PLACEMENT_POLICY",
+                        .arginfo = "NAME",
+                        .usage = "how nodes are chosen: auto, traffic or a "
+                                 "policy of "
+                                 "commplace-place(1)",
+                        .check = check_policy,
+                },
+        [CPLSPANK_MAPPING] =
+                {
+                        .name = "rank-mapping",
+                        .variable = "COMM_RANK_MAPPING",
+                        .arginfo = "NAME",
+                        .usage = "how ranks are laid out on the nodes: default "
+                                 "or a "
+                                 "mapper of commplace-map(1)",
+                        .check = check_mapping,
+                },
+};
+
+static int take(int which, const char *value, int remote)
+{
+	struct cplspank_option *option = &cplspank_option[which];
+	struct cpl_error err = {{0}};
+
+	if (!value || option->check(value, &err) ||
+	    strlen(value) >= sizeof(option->value)) {
+		/* In slurmstepd the job runs already: without our options. */
+		if (remote)
+			return 0;
+		slurm_error("commplace: --%s: %s", option->name,
+		            *err.text ? err.text : "a value is missing");
+		return -1;
+	}
+	memcpy(option->value, value, strlen(value) + 1);
+	return 0;
+}
+
+int cplspank_register(spank_t sp)
+{
+	for (int i = 0; i < CPLSPANK_COUNT; i++) {
+		const struct cplspank_option *o = &cplspank_option[i];
+		/* Slurm copies it. */
+		struct spank_option registered = {
+		        .name = (char *)o->name,
+		        .arginfo = (char *)o->arginfo,
+		        .usage = (char *)o->usage,
+		        .has_arg = 1,
+		        .val = i,
+		        .cb = take,
+		};
+
+		if (spank_option_register(sp, &registered) != ESPANK_SUCCESS) {
+			slurm_error("commplace: cannot register --%s", o->name);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+int cplspank_export(spank_t sp)
+{
+	for (int i = 0; i < CPLSPANK_COUNT; i++) {
+		const struct cplspank_option *o = &cplspank_option[i];
+
+		if (!*o->value)
+			continue;
+		if (i == CPLSPANK_PROFILE && !strcmp(o->value, CPLSPANK_NONE)) {
+			/* job_submit sees it in what Slurm itself stores. */
+			spank_job_control_unsetenv(sp, o->variable);
+			unsetenv(o->variable);
+			continue;
+		}
+		if (spank_job_control_setenv(sp, o->variable, o->value, 1) !=
+		            ESPANK_SUCCESS ||
+		    setenv(o->variable, o->value, 1)) {
+			slurm_error("commplace: cannot pass on --%s", o->name);
+			return -1;
+		}
+	}
+	return 0;
+}
