@@ -7,6 +7,7 @@
 #define CPL_BASE_ERROR_H
 
 #include <stdarg.h>
+#include <stddef.h>
 
 #define CPL_ERROR_MAX 512
 
