@@ -1,1 +1,8 @@
-# fragment of src/plugins/select
+if HAVE_SLURM
+slurmplugin_LTLIBRARIES += select_cons_tres_commplace.la
+select_cons_tres_commplace_la_SOURCES = src/plugins/select/select_cons_tres_commplace.c src/plugins/select/inner.c src/plugins/select/inner.h
+select_cons_tres_commplace_la_CPPFLAGS = $(slurm_plugin_cppflags)
+select_cons_tres_commplace_la_LDFLAGS = $(slurm_plugin_ldflags) -Wl,--version-script=$(srcdir)/src/plugins/select/select.sym
+select_cons_tres_commplace_la_LIBADD = $(slurm_plugin_libadd)
+endif
+EXTRA_DIST += src/plugins/select/select.sym

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The hooks that Slurm calls. What is not ours goes to the stock plugin. */
+#include "inner.h"
+
+/*
+ * The number of select/cray_aries with OTHER_CONS_TRES: the ones that clients
+ * know as "cons_tres" are needed for core reservations, and 109 is taken by
+ * the stock plugin, which is loaded beside us.
+ */
+const uint32_t plugin_id = SELECT_PLUGIN_CRAY_CONS_TRES;
+const char plugin_name[] = "commplace: placement by communication, on top of "
+                           "select/cons_tres";
+const char plugin_type[] = "select/cons_tres_commplace";
+const uint32_t plugin_version = SLURM_VERSION_NUMBER;
+
+_Static_assert(SELECT_PLUGIN_CRAY_CONS_TRES == 110, "plugin_id");
+
+/* Slurm declares the hooks by name only, in its table of symbols. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
+int init(void)
+{
+	struct cpl_error err = {""};
+
+	if (inner_load(&err)) {
+		error("commplace: %s", err.text);
+		return SLURM_ERROR;
+	}
+	return SLURM_SUCCESS;
+}
+
+int fini(void)
+{
+	inner_unload();
+	return SLURM_SUCCESS;
+}
+
+int select_p_state_save(char *dir_name)
+{
+	return inner.state_save(dir_name);
+}
+
+int select_p_state_restore(char *dir_name)
+{
+	return inner.state_restore(dir_name);
+}
+
+int select_p_job_init(List jobs)
+{
+	return inner.job_init(jobs);
+}
+
+int select_p_node_init(void)
+{
+	return inner.node_init();
+}
+
+int select_p_job_test(job_record_t *job_ptr, bitstr_t *bitmap,
+                      uint32_t min_nodes, uint32_t max_nodes,
+                      uint32_t req_nodes, uint16_t mode,
+                      List preemptee_candidates, List *preemptee_job_list,
+                      bitstr_t *exc_core_bitmap)
+{
+	return inner.job_test(job_ptr, bitmap, min_nodes, max_nodes, req_nodes,
+	                      mode, preemptee_candidates, preemptee_job_list,
+	                      exc_core_bitmap);
+}
+
+int select_p_job_begin(job_record_t *job_ptr)
+{
+	return inner.job_begin(job_ptr);
+}
+
+int select_p_job_ready(job_record_t *job_ptr)
+{
+	return inner.job_ready(job_ptr);
+}
+
+int select_p_job_expand(job_record_t *from_job_ptr, job_record_t *to_job_ptr)
+{
+	return inner.job_expand(from_job_ptr, to_job_ptr);
+}
+
+int select_p_job_resized(job_record_t *job_ptr, node_record_t *node_ptr)
+{
+	return inner.job_resized(job_ptr, node_ptr);
+}
+
+int select_p_job_signal(job_record_t *job_ptr, int signal)
+{
+	return inner.job_signal(job_ptr, signal);
+}
+
+int select_p_job_fini(job_record_t *job_ptr)
+{
+	return inner.job_fini(job_ptr);
+}
+
+int select_p_job_suspend(job_record_t *job_ptr, bool indf_susp)
+{
+	return inner.job_suspend(job_ptr, indf_susp);
+}
+
+int select_p_job_resume(job_record_t *job_ptr, bool indf_susp)
+{
+	return inner.job_resume(job_ptr, indf_susp);
+}
+
+bitstr_t *select_p_step_pick_nodes(job_record_t *job_ptr,
+                                   select_jobinfo_t *step_jobinfo,
+                                   uint32_t node_count, bitstr_t **avail_nodes)
+{
+	return inner.step_pick_nodes(job_ptr, step_jobinfo, node_count,
+	                             avail_nodes);
+}
+
+int select_p_step_start(step_record_t *step_ptr)
+{
+	return inner.step_start(step_ptr);
+}
+
+int select_p_step_finish(step_record_t *step_ptr, bool killing_step)
+{
+	return inner.step_finish(step_ptr, killing_step);
+}
+
+int select_p_select_nodeinfo_pack(select_nodeinfo_t *nodeinfo, buf_t *buffer,
+                                  uint16_t protocol_version)
+{
+	return inner.nodeinfo_pack(nodeinfo, buffer, protocol_version);
+}
+
+int select_p_select_nodeinfo_unpack(select_nodeinfo_t **nodeinfo, buf_t *buffer,
+                                    uint16_t protocol_version)
+{
+	return inner.nodeinfo_unpack(nodeinfo, buffer, protocol_version);
+}
+
+select_nodeinfo_t *select_p_select_nodeinfo_alloc(void)
+{
+	return inner.nodeinfo_alloc();
+}
+
+int select_p_select_nodeinfo_free(select_nodeinfo_t *nodeinfo)
+{
+	return inner.nodeinfo_free(nodeinfo);
+}
+
+int select_p_select_nodeinfo_set_all(void)
+{
+	return inner.nodeinfo_set_all();
+}
+
+int select_p_select_nodeinfo_set(job_record_t *job_ptr)
+{
+	return inner.nodeinfo_set(job_ptr);
+}
+
+int select_p_select_nodeinfo_get(select_nodeinfo_t *nodeinfo,
+                                 enum select_nodedata_type dinfo,
+                                 enum node_states state, void *data)
+{
+	return inner.nodeinfo_get(nodeinfo, dinfo, state, data);
+}
+
+select_jobinfo_t *select_p_select_jobinfo_alloc(void)
+{
+	return inner.jobinfo_alloc();
+}
+
+int select_p_select_jobinfo_free(select_jobinfo_t *jobinfo)
+{
+	return inner.jobinfo_free(jobinfo);
+}
+
+int select_p_select_jobinfo_set(select_jobinfo_t *jobinfo,
+                                enum select_jobdata_type data_type, void *data)
+{
+	return inner.jobinfo_set(jobinfo, data_type, data);
+}
+
+int select_p_select_jobinfo_get(select_jobinfo_t *jobinfo,
+                                enum select_jobdata_type data_type, void *data)
+{
+	return inner.jobinfo_get(jobinfo, data_type, data);
+}
+
+select_jobinfo_t *select_p_select_jobinfo_copy(select_jobinfo_t *jobinfo)
+{
+	return inner.jobinfo_copy(jobinfo);
+}
+
+int select_p_select_jobinfo_pack(select_jobinfo_t *jobinfo, buf_t *buffer,
+                                 uint16_t protocol_version)
+{
+	return inner.jobinfo_pack(jobinfo, buffer, protocol_version);
+}
+
+int select_p_select_jobinfo_unpack(select_jobinfo_t **jobinfo, buf_t *buffer,
+                                   uint16_t protocol_version)
+{
+	return inner.jobinfo_unpack(jobinfo, buffer, protocol_version);
+}
+
+char *select_p_select_jobinfo_sprint(select_jobinfo_t *jobinfo, char *buf,
+                                     size_t size, int mode)
+{
+	return inner.jobinfo_sprint(jobinfo, buf, size, mode);
+}
+
+char *select_p_select_jobinfo_xstrdup(select_jobinfo_t *jobinfo, int mode)
+{
+	return inner.jobinfo_xstrdup(jobinfo, mode);
+}
+
+int select_p_get_info_from_plugin(enum select_plugindata_info dinfo,
+                                  job_record_t *job_ptr, void *data)
+{
+	return inner.get_info_from_plugin(dinfo, job_ptr, data);
+}
+
+int select_p_update_node_config(int index)
+{
+	return inner.update_node_config(index);
+}
+
+int select_p_reconfigure(void)
+{
+	return inner.reconfigure();
+}
+
+bitstr_t *select_p_resv_test(resv_desc_msg_t *resv_desc_ptr, uint32_t node_cnt,
+                             bitstr_t *avail_bitmap, bitstr_t **core_bitmap)
+{
+	return inner.resv_test(resv_desc_ptr, node_cnt, avail_bitmap,
+	                       core_bitmap);
+}
