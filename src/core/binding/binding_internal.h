@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Shared inside the binding room: the tree over the slots of a request, and
+ * the grouping step of TreeMatch.
+ */
+#ifndef CPL_BINDING_INTERNAL_H
+#define CPL_BINDING_INTERNAL_H
+
+#include "binding/binding.h"
+
+/*
+ * Slots in tree order and the hardware levels above them, root first. Levels
+ * at which no hwloc object of the whole topology branches are left out, so
+ * that the distance does not depend on private caches; the cores themselves
+ * are no level. Objects of a level are intervals of slots, numbered from 0 in
+ * slot order; a slot whose cores lie in several objects is one of its own.
+ */
+struct cpl_slot_tree {
+	int n_slots;
+	hwloc_cpuset_t *cpuset; /* [n_slots] allowed PUs of its cores */
+	int n_levels;
+	int *object;    /* [n_levels * n_slots] object of a slot at a level */
+	int *n_objects; /* [n_levels] */
+};
+
+/* NULL with err (no allowed core, memory). O(cores * levels). */
+struct cpl_slot_tree *cpl_slot_tree_new(const struct cpl_bind_request *req,
+                                        struct cpl_error *err);
+void cpl_slot_tree_free(struct cpl_slot_tree *tree);
+
+/*
+ * 2 * levels from the cores up to the lowest object that holds both slots; 0
+ * for a == b. O(levels).
+ */
+int cpl_slot_distance(const struct cpl_slot_tree *tree, int a, int b);
+
+/* Sum over pairs of graph (symmetric) of bytes * distance. O(entries). */
+double cpl_slot_cost(const struct cpl_slot_tree *tree,
+                     const struct cpl_comm *graph, const int *slot);
+
+/* Groups of equal or unequal size over items; see the two makers below. */
+struct cpl_groups {
+	int n_groups;
+	int *start;  /* [n_groups + 1] into member */
+	int *member; /* items; those >= the graph's ranks are artificial */
+};
+
+/* Exhaustive grouping is used below this number of possible groups. */
+#define CPL_TREEMATCH_MAX_GROUPS 30000
+
+/* Binomial coefficient as a double, exact as long as it is below 2^53. */
+double cpl_binomial(int n, int k);
+
+/*
+ * TreeMatch's division of arities (RR-8269, section 4): the greatest proper
+ * divisor d of k when grouping p items by k / d and then by d has fewer
+ * candidates than grouping by k and exhaustive grouping by k is too
+ * large; else 1.
+ */
+int cpl_treematch_divide(int p, int k);
+
+/*
+ * GroupProcesses (RR-8269, section 3): all p = graph->ranks items, padded with
+ * artificial ones to a multiple of k, into groups of k. The lightest of three
+ * greedy choices among all possible groups when those are fewer than
+ * CPL_TREEMATCH_MAX_GROUPS, else FastGroupProcesses. Groups come in order of
+ * their smallest member, members ascending. 0, or -1 when memory is out.
+ */
+int cpl_treematch_group(const struct cpl_comm *graph, int k,
+                        struct cpl_groups *out, struct cpl_error *err);
+
+/*
+ * The same for trees whose objects differ: group g takes need[g * n_types + t]
+ * items of type t. type[] has one entry per item, artificial ones included
+ * (items graph->ranks .. n_items - 1); the needs of each type add up to its
+ * items. Groups come in the order of need; the largest is filled first, with
+ * the items that keep most traffic inside less what they send outside.
+ */
+int cpl_treematch_group_uneven(const struct cpl_comm *graph, int n_items,
+                               const int *type, int n_types, const int *need,
+                               int n_groups, struct cpl_groups *out,
+                               struct cpl_error *err);
+void cpl_groups_free(struct cpl_groups *groups);
+
+#endif
