@@ -84,7 +84,8 @@ struct cpl_network {
 /*
  * Load network.json, or parse the same text from memory (name for messages).
  * Unknown keys, sizes that do not fit, node lists of the wrong length or with
- * a name twice, bandwidths that are not positive finite numbers are refused.
+ * a name twice, bandwidths that are not positive finite numbers are refused;
+ * whether the stated routing exists is cpl_routing_find's to say.
  * Returns a network for cpl_network_free, or NULL with err. O(nodes + links).
  */
 struct cpl_network *cpl_network_load(const char *path, struct cpl_error *err);

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "network/dragonfly.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "network/network_internal.h"
+
+static const char *const keys[] = {
+        "groups",        "rows", "columns", "global_links_per_group_pair",
+        "global_wiring", NULL};
+static const char *const bandwidth_keys[] = {"row", "column", "global",
+                                             "injection", NULL};
+
+static int check_wiring(const json_t *root, struct cpl_error *err)
+{
+	const char *wiring = "modulo";
+
+	if (cpl_json_string(root, "global_wiring", &wiring, err) < 0)
+		return -1;
+	if (strcmp(wiring, "modulo"))
+		return cpl_fail(err,
+		                "\"global_wiring\" is \"%.60s\"; modulo is "
+		                "what this release has",
+		                wiring);
+	return 0;
+}
+
+static int shape(struct cpl_network *net, const json_t *root,
+                 struct cpl_error *err)
+{
+	struct cpl_dragonfly *df = &net->dragonfly;
+	const json_t *bandwidth = json_object_get(root, "bandwidth");
+	const char *const name[] = {"row", "column", "global"};
+	double value[] = {1.0, 1.0, 1.0};
+	int64_t count[3], routers, per_pair = 1;
+
+	if (cpl_network_size(root, "groups", CPL_NETWORK_MAX_ROUTERS,
+	                     &df->groups, err) ||
+	    cpl_network_size(root, "rows", CPL_NETWORK_MAX_ROUTERS, &df->rows,
+	                     err) ||
+	    cpl_network_size(root, "columns", CPL_NETWORK_MAX_ROUTERS,
+	                     &df->columns, err) ||
+	    cpl_json_int(root, "global_links_per_group_pair", 1,
+	                 CPL_NETWORK_MAX_ROUTERS, &per_pair, err) < 0 ||
+	    check_wiring(root, err))
+		return -1;
+	routers = (int64_t)df->rows * df->columns;
+	if (routers <= CPL_NETWORK_MAX_ROUTERS)
+		routers *= df->groups;
+	if (routers > CPL_NETWORK_MAX_ROUTERS)
+		return cpl_fail(err,
+		                "\"groups\" %d x \"rows\" %d x \"columns\" %d "
+		                "make more than %d routers",
+		                df->groups, df->rows, df->columns,
+		                CPL_NETWORK_MAX_ROUTERS);
+	net->n_routers = (int)routers;
+	df->routers_per_group = df->rows * df->columns;
+	df->global_per_pair = (int)per_pair;
+	if (bandwidth &&
+	    cpl_json_known_keys(bandwidth, "bandwidth", bandwidth_keys, err))
+		return -1;
+	count[CPL_DRAGONFLY_ROW] = routers * (df->columns - 1);
+	count[CPL_DRAGONFLY_COLUMN] = routers * (df->rows - 1);
+	/* At most 1e12 pairs times 1e6: fits 64 bits. */
+	count[CPL_DRAGONFLY_GLOBAL] =
+	        (int64_t)df->groups * (df->groups - 1) * per_pair;
+	for (int c = 0; c < 3; c++)
+		if (cpl_network_bandwidth(bandwidth, name[c], &value[c], err) ||
+		    cpl_network_add_class(net, name[c], count[c], value[c],
+		                          err))
+			return -1;
+	return 0;
+}
+
+static void local_links(struct cpl_network *net, int router)
+{
+	const struct cpl_dragonfly *df = &net->dragonfly;
+	int column = router % df->columns;
+	int row = router / df->columns % df->rows;
+	int group = router / df->routers_per_group;
+
+	for (int c = 0; c < df->columns; c++) {
+		int64_t link = cpl_dragonfly_row_link(net, router, c);
+
+		if (c == column)
+			continue;
+		net->link_from[link] = router;
+		net->link_to[link] = router - column + c;
+	}
+	for (int r = 0; r < df->rows; r++) {
+		int64_t link = cpl_dragonfly_column_link(net, router, r);
+
+		if (r == row)
+			continue;
+		net->link_from[link] = router;
+		net->link_to[link] =
+		        (group * df->rows + r) * df->columns + column;
+	}
+}
+
+static int links(struct cpl_network *net, struct cpl_error *err)
+{
+	struct cpl_dragonfly *df = &net->dragonfly;
+	const struct cpl_link_class *global =
+	        &net->link_class[CPL_DRAGONFLY_GLOBAL];
+	int64_t k_links = df->global_per_pair;
+
+	for (int router = 0; router < net->n_routers; router++)
+		local_links(net, router);
+	df->gateway =
+	        malloc(((size_t)global->count + 1) * sizeof(*df->gateway));
+	if (!df->gateway)
+		return cpl_fail_memory(err);
+	for (int a = 0; a < df->groups; a++)
+		for (int b = 0; b < df->groups; b++)
+			for (int k = 0; k < k_links && a != b; k++)
+				df->gateway[cpl_dragonfly_global(net, a, b,
+				                                 k)] =
+				        a * df->routers_per_group +
+				        (int)((b * k_links + k) %
+				              df->routers_per_group);
+	for (int a = 0; a < df->groups; a++)
+		for (int b = 0; b < df->groups; b++)
+			for (int k = 0; k < k_links && a != b; k++) {
+				int64_t there =
+				        cpl_dragonfly_global(net, a, b, k);
+				int64_t back =
+				        cpl_dragonfly_global(net, b, a, k);
+
+				net->link_from[global->first + there] =
+				        df->gateway[there];
+				net->link_to[global->first + there] =
+				        df->gateway[back];
+			}
+	return 0;
+}
+
+static void release(struct cpl_network *net)
+{
+	free(net->dragonfly.gateway);
+}
+
+const struct cpl_network_kind cpl_network_kind_dragonfly = {
+        .name = "dragonfly",
+        .keys = keys,
+        .shape = shape,
+        .links = links,
+        .release = release,
+};

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Link ids of a dragonfly, in closed form. O(1) each.
+ *
+ * Wiring "modulo": of the K global links between groups A and B, link k sits
+ * in A on local router (B * K + k) mod (rows * columns) and in B on
+ * (A * K + k) mod (rows * columns) (Jain 2016, 8.1.1). K may exceed rows *
+ * columns: links between the same two routers are then links of their own.
+ */
+#ifndef CPL_NETWORK_DRAGONFLY_H
+#define CPL_NETWORK_DRAGONFLY_H
+
+#include "network/network.h"
+
+enum { CPL_DRAGONFLY_ROW, CPL_DRAGONFLY_COLUMN, CPL_DRAGONFLY_GLOBAL };
+
+/* Link from `router` to another column of its row. */
+static inline int64_t cpl_dragonfly_row_link(const struct cpl_network *net,
+                                             int router, int column)
+{
+	int columns = net->dragonfly.columns;
+
+	return net->link_class[CPL_DRAGONFLY_ROW].first +
+	       (int64_t)router * (columns - 1) + column -
+	       (column > router % columns);
+}
+
+/* Link from `router` to another row of its column, in the same group. */
+static inline int64_t cpl_dragonfly_column_link(const struct cpl_network *net,
+                                                int router, int row)
+{
+	int rows = net->dragonfly.rows;
+
+	return net->link_class[CPL_DRAGONFLY_COLUMN].first +
+	       (int64_t)router * (rows - 1) + row -
+	       (row > router / net->dragonfly.columns % rows);
+}
+
+/* Index of global link k from group a to group b != a: into gateway[], and
+ * with the class's first link added the link id. */
+static inline int64_t cpl_dragonfly_global(const struct cpl_network *net, int a,
+                                           int b, int k)
+{
+	const struct cpl_dragonfly *df = &net->dragonfly;
+
+	return ((int64_t)a * (df->groups - 1) + b - (b > a)) *
+	               df->global_per_pair +
+	       k;
+}
+
+#endif

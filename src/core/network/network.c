@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "network/network.h"
+
+#include <float.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hostlist.h"
+#include "network/network_internal.h"
+
+static const char *const common_keys[] = {
+        "format",  "version",          "name",  "type",
+        "routing", "nodes_per_router", "nodes", "bandwidth"};
+
+#define COMMON_KEYS (sizeof(common_keys) / sizeof(*common_keys))
+#define MAX_KEYS 32
+
+static const struct cpl_network_kind *const kinds[] = {
+        [CPL_NETWORK_DRAGONFLY] = &cpl_network_kind_dragonfly,
+        [CPL_NETWORK_TORUS] = &cpl_network_kind_torus,
+};
+
+#define KINDS (sizeof(kinds) / sizeof(*kinds))
+
+/* Open addressing; slots hold node ids or -1, their number is a power of 2. */
+struct cpl_node_index {
+	size_t mask;
+	int slot[];
+};
+
+static uint64_t hash_name(const char *name)
+{
+	uint64_t hash = UINT64_C(14695981039346656037);
+
+	for (; *name; name++)
+		hash = (hash ^ (unsigned char)*name) * UINT64_C(1099511628211);
+	return hash ^ (hash >> 32);
+}
+
+static size_t find_slot(const struct cpl_network *net, const char *host)
+{
+	size_t i = hash_name(host) & net->index->mask;
+
+	while (net->index->slot[i] >= 0 &&
+	       strcmp(net->node_name[net->index->slot[i]], host))
+		i = (i + 1) & net->index->mask;
+	return i;
+}
+
+int cpl_network_node(const struct cpl_network *net, const char *host)
+{
+	return net->index->slot[find_slot(net, host)];
+}
+
+static int build_index(struct cpl_network *net, struct cpl_error *err)
+{
+	size_t slots = 8;
+
+	while (slots < 2 * (size_t)net->n_nodes)
+		slots *= 2;
+	net->index = malloc(sizeof(*net->index) + slots * sizeof(int));
+	if (!net->index)
+		return cpl_fail_memory(err);
+	net->index->mask = slots - 1;
+	for (size_t i = 0; i < slots; i++)
+		net->index->slot[i] = -1;
+	for (int node = 0; node < net->n_nodes; node++) {
+		size_t i;
+
+		if (!net->node_name[node])
+			continue;
+		i = find_slot(net, net->node_name[node]);
+		if (net->index->slot[i] >= 0)
+			return cpl_fail(err,
+			                "\"nodes\": host %s stands twice, as "
+			                "node %d and as node %d",
+			                net->node_name[node],
+			                net->index->slot[i], node);
+		net->index->slot[i] = node;
+	}
+	return 0;
+}
+
+int cpl_network_add_class(struct cpl_network *net, const char *name,
+                          int64_t count, double bandwidth,
+                          struct cpl_error *err)
+{
+	struct cpl_link_class *class = &net->link_class[net->n_classes++];
+
+	if (count > CPL_NETWORK_MAX_LINKS - net->n_links)
+		return cpl_fail(err,
+		                "the sizes make more than %" PRId64
+		                " directed links",
+		                CPL_NETWORK_MAX_LINKS);
+	snprintf(class->name, sizeof(class->name), "%s", name);
+	class->first = net->n_links;
+	class->count = count;
+	class->bandwidth = bandwidth;
+	net->n_links += count;
+	return 0;
+}
+
+int cpl_network_bandwidth(const json_t *object, const char *key, double *out,
+                          struct cpl_error *err)
+{
+	double value = *out;
+
+	if (cpl_json_number(object, key, -DBL_MAX, DBL_MAX, &value, err) < 0)
+		return cpl_fail_prefix(err, "bandwidth: ");
+	if (value <= 0)
+		return cpl_fail(err,
+		                "bandwidth: \"%s\" is %g; a number of bytes/s "
+		                "above 0 is needed",
+		                key, value);
+	*out = value;
+	return 0;
+}
+
+int cpl_network_size(const json_t *root, const char *key, int64_t high,
+                     int *out, struct cpl_error *err)
+{
+	int64_t value = 0;
+	int rc = cpl_json_int(root, key, 1, high, &value, err);
+
+	if (rc == 0)
+		return cpl_fail(err,
+		                "\"%s\" is missing; a number of 1 to %" PRId64
+		                " is needed",
+		                key, high);
+	*out = (int)value;
+	return rc < 0 ? -1 : 0;
+}
+
+static const struct cpl_network_kind *find_kind(const json_t *root,
+                                                enum cpl_network_type *type,
+                                                struct cpl_error *err)
+{
+	const char *name = NULL, *keys[MAX_KEYS];
+	size_t n = 0;
+	int rc = cpl_json_string(root, "type", &name, err);
+
+	if (rc < 0)
+		return NULL;
+	if (rc == 0) {
+		cpl_fail(err, "\"type\" is missing; dragonfly or torus is "
+		              "right");
+		return NULL;
+	}
+	for (size_t i = 0; i < KINDS; i++) {
+		if (strcmp(kinds[i]->name, name))
+			continue;
+		for (; n < COMMON_KEYS; n++)
+			keys[n] = common_keys[n];
+		for (size_t k = 0; kinds[i]->keys[k]; k++)
+			keys[n++] = kinds[i]->keys[k];
+		keys[n] = NULL;
+		*type = (enum cpl_network_type)i;
+		return cpl_json_known_keys(root, "", keys, err) ? NULL
+		                                                : kinds[i];
+	}
+	cpl_fail(err, "\"type\" is \"%.60s\"; dragonfly or torus is right",
+	         name);
+	return NULL;
+}
+
+static int read_node_list(struct cpl_network *net, const char *text,
+                          struct cpl_error *err)
+{
+	struct cpl_hostlist list = {0};
+
+	if (cpl_hostlist_parse(&list, text, err))
+		return cpl_fail_prefix(err, "\"nodes\": ");
+	if (list.count != net->n_nodes) {
+		cpl_fail(err,
+		         "\"nodes\" names %d hosts; the sizes make %d nodes "
+		         "(%d routers of %d)",
+		         list.count, net->n_nodes, net->n_routers,
+		         net->nodes_per_router);
+		cpl_hostlist_free(&list);
+		return -1;
+	}
+	memcpy(net->node_name, list.name,
+	       (size_t)list.count * sizeof(*list.name));
+	free(list.name);
+	return 0;
+}
+
+/* Router ids have one spelling, so that no router can be given twice. */
+static int read_router_key(const struct cpl_network *net, const char *key,
+                           struct cpl_error *err)
+{
+	char *end, canonical[24];
+	long long router = strtoll(key, &end, 10);
+
+	snprintf(canonical, sizeof(canonical), "%lld", router);
+	if (*end || strcmp(canonical, key) || router < 0 ||
+	    router >= net->n_routers)
+		return cpl_fail(err,
+		                "\"nodes\": key \"%.60s\" is no router id; 0 "
+		                "to %d are right",
+		                key, net->n_routers - 1);
+	return (int)router;
+}
+
+static int read_node_object(struct cpl_network *net, const json_t *object,
+                            struct cpl_error *err)
+{
+	const char *key;
+	json_t *value;
+	int nodes = 0;
+
+	json_object_foreach((json_t *)object, key, value)
+	{
+		struct cpl_hostlist list = {0};
+		int router = read_router_key(net, key, err);
+
+		if (router < 0)
+			return -1;
+		if (!json_is_string(value))
+			return cpl_fail(err,
+			                "\"nodes\": router %d: a host list "
+			                "text is needed",
+			                router);
+		if (cpl_hostlist_parse(&list, json_string_value(value), err))
+			return cpl_fail_prefix(
+			        err, "\"nodes\": router %d: ", router);
+		if (list.count > net->nodes_per_router) {
+			cpl_fail(err,
+			         "\"nodes\": router %d has %d hosts; "
+			         "nodes_per_router is %d",
+			         router, list.count, net->nodes_per_router);
+			cpl_hostlist_free(&list);
+			return -1;
+		}
+		if (list.count)
+			memcpy(net->node_name +
+			               (size_t)router * net->nodes_per_router,
+			       list.name,
+			       (size_t)list.count * sizeof(*list.name));
+		nodes += list.count;
+		free(list.name);
+	}
+	if (!nodes)
+		return cpl_fail(err, "\"nodes\" names no host");
+	return 0;
+}
+
+static int read_nodes(struct cpl_network *net, const json_t *root,
+                      struct cpl_error *err)
+{
+	const json_t *nodes = json_object_get(root, "nodes");
+
+	net->node_name = calloc((size_t)net->n_nodes, sizeof(*net->node_name));
+	if (!net->node_name)
+		return cpl_fail_memory(err);
+	if (json_is_string(nodes))
+		return read_node_list(net, json_string_value(nodes), err);
+	if (json_is_object(nodes))
+		return read_node_object(net, nodes, err);
+	return cpl_fail(err,
+	                "\"nodes\" %s; a host list text in node-id order, or "
+	                "an object router id -> host list is needed",
+	                nodes ? "has the wrong type" : "is missing");
+}
+
+static int read_text(const json_t *root, const char *key, const char *absent,
+                     char **out, struct cpl_error *err)
+{
+	const char *text = absent;
+
+	if (cpl_json_string(root, key, &text, err) < 0)
+		return -1;
+	if (!text)
+		return 0;
+	if (!*text)
+		return cpl_fail(err, "\"%s\" is empty", key);
+	*out = strdup(text);
+	return *out ? 0 : cpl_fail_memory(err);
+}
+
+static int allocate_links(struct cpl_network *net, struct cpl_error *err)
+{
+	/* One more, so that a network without links is no special case. */
+	size_t n = (size_t)net->n_links + 1;
+
+	net->link_from = malloc(n * sizeof(*net->link_from));
+	net->link_to = malloc(n * sizeof(*net->link_to));
+	net->link_class_of = malloc(n);
+	if (!net->link_from || !net->link_to || !net->link_class_of)
+		return cpl_fail_memory(err);
+	for (int c = 0; c < net->n_classes; c++)
+		memset(net->link_class_of + net->link_class[c].first, c,
+		       (size_t)net->link_class[c].count);
+	return 0;
+}
+
+static int fill(struct cpl_network *net, const json_t *root,
+                struct cpl_error *err)
+{
+	const struct cpl_network_kind *kind;
+	const json_t *bandwidth = json_object_get(root, "bandwidth");
+	int64_t nodes_per_router = 1;
+
+	if (cpl_json_expect_format(root, "commplace-network", err))
+		return -1;
+	kind = find_kind(root, &net->type, err);
+	if (!kind || read_text(root, "name", kind->name, &net->name, err) ||
+	    read_text(root, "routing", NULL, &net->routing, err))
+		return -1;
+	if (cpl_json_int(root, "nodes_per_router", 1, CPL_HOSTLIST_MAX,
+	                 &nodes_per_router, err) < 0)
+		return -1;
+	net->nodes_per_router = (int)nodes_per_router;
+	if (bandwidth && !json_is_object(bandwidth))
+		return cpl_fail(err, "\"bandwidth\" must be an object");
+	net->injection_bandwidth = 1.0;
+	if (cpl_network_bandwidth(bandwidth, "injection",
+	                          &net->injection_bandwidth, err) ||
+	    kind->shape(net, root, err))
+		return -1;
+	if (nodes_per_router > CPL_HOSTLIST_MAX / net->n_routers)
+		return cpl_fail(err,
+		                "%d routers of \"nodes_per_router\" %d make "
+		                "more than %d nodes",
+		                net->n_routers, net->nodes_per_router,
+		                CPL_HOSTLIST_MAX);
+	net->n_nodes = net->n_routers * net->nodes_per_router;
+	if (read_nodes(net, root, err) || build_index(net, err) ||
+	    allocate_links(net, err))
+		return -1;
+	return kind->links(net, err);
+}
+
+static struct cpl_network *from_json(json_t *root, const char *name,
+                                     struct cpl_error *err)
+{
+	struct cpl_network *net;
+
+	if (!root)
+		return NULL;
+	net = calloc(1, sizeof(*net));
+	if (!net) {
+		cpl_fail_memory(err);
+	} else if (fill(net, root, err)) {
+		cpl_fail_prefix(err, "%s: ", name);
+		cpl_network_free(net);
+		net = NULL;
+	}
+	json_decref(root);
+	return net;
+}
+
+struct cpl_network *cpl_network_load(const char *path, struct cpl_error *err)
+{
+	return from_json(cpl_json_load(path, err), path, err);
+}
+
+struct cpl_network *cpl_network_parse(const char *text, size_t length,
+                                      const char *name, struct cpl_error *err)
+{
+	return from_json(cpl_json_parse(text, length, name, err), name, err);
+}
+
+void cpl_network_free(struct cpl_network *net)
+{
+	if (!net)
+		return;
+	kinds[net->type]->release(net);
+	if (net->node_name)
+		for (int node = 0; node < net->n_nodes; node++)
+			free(net->node_name[node]);
+	free(net->node_name);
+	free(net->index);
+	free(net->link_from);
+	free(net->link_to);
+	free(net->link_class_of);
+	free(net->routing);
+	free(net->name);
+	free(net);
+}

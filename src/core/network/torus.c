@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "network/network_internal.h"
+
+static const char *const keys[] = {"dims", "wrap", NULL};
+static const char *const bandwidth_keys[] = {"dim", "injection", NULL};
+
+static int read_dims(struct cpl_network *net, const json_t *root,
+                     struct cpl_error *err)
+{
+	const json_t *dims = json_object_get(root, "dims");
+	struct cpl_torus *torus = &net->torus;
+	int64_t routers = 1;
+
+	if (!json_is_array(dims) || json_array_size(dims) < 1 ||
+	    json_array_size(dims) > CPL_NETWORK_MAX_DIMS)
+		return cpl_fail(err,
+		                "\"dims\" %s; an array of 1 to %d lengths is "
+		                "needed",
+		                dims ? "is something else" : "is missing",
+		                CPL_NETWORK_MAX_DIMS);
+	torus->n_dims = (int)json_array_size(dims);
+	for (int d = 0; d < torus->n_dims; d++) {
+		const json_t *length = json_array_get(dims, (size_t)d);
+		json_int_t n = json_integer_value(length);
+
+		if (!json_is_integer(length) || n < 1 ||
+		    n > CPL_NETWORK_MAX_ROUTERS)
+			return cpl_fail(err,
+			                "\"dims\"[%d]: an integer in 1 to %d "
+			                "is needed",
+			                d, CPL_NETWORK_MAX_ROUTERS);
+		torus->dim[d] = (int)n;
+		routers *= n;
+		if (routers > CPL_NETWORK_MAX_ROUTERS)
+			return cpl_fail(err,
+			                "\"dims\" make more than %d routers",
+			                CPL_NETWORK_MAX_ROUTERS);
+	}
+	net->n_routers = (int)routers;
+	return 0;
+}
+
+static int read_wrap(struct cpl_torus *torus, const json_t *root,
+                     struct cpl_error *err)
+{
+	const json_t *wrap = json_object_get(root, "wrap");
+
+	for (int d = 0; d < torus->n_dims; d++)
+		torus->wrap[d] = 1;
+	if (!wrap)
+		return 0;
+	if (!json_is_array(wrap) ||
+	    json_array_size(wrap) != (size_t)torus->n_dims)
+		return cpl_fail(err,
+		                "\"wrap\": an array of %d times true or false "
+		                "is needed, one for each of \"dims\"",
+		                torus->n_dims);
+	for (int d = 0; d < torus->n_dims; d++) {
+		const json_t *value = json_array_get(wrap, (size_t)d);
+
+		if (!json_is_boolean(value))
+			return cpl_fail(err,
+			                "\"wrap\"[%d]: true or false is needed",
+			                d);
+		torus->wrap[d] = json_is_true(value);
+	}
+	return 0;
+}
+
+static int read_bandwidth(const struct cpl_torus *torus, const json_t *root,
+                          double *value, struct cpl_error *err)
+{
+	const json_t *bandwidth = json_object_get(root, "bandwidth");
+	const json_t *dim = json_object_get(bandwidth, "dim");
+	double same = 1.0;
+
+	for (int d = 0; d < torus->n_dims; d++)
+		value[d] = same;
+	if (bandwidth &&
+	    cpl_json_known_keys(bandwidth, "bandwidth", bandwidth_keys, err))
+		return -1;
+	if (!json_is_array(dim)) {
+		if (cpl_network_bandwidth(bandwidth, "dim", &same, err))
+			return -1;
+		for (int d = 0; d < torus->n_dims; d++)
+			value[d] = same;
+		return 0;
+	}
+	if (json_array_size(dim) != (size_t)torus->n_dims)
+		return cpl_fail(err,
+		                "bandwidth: \"dim\" holds %zu numbers; one, or "
+		                "one for each of %d dimensions is needed",
+		                json_array_size(dim), torus->n_dims);
+	for (int d = 0; d < torus->n_dims; d++) {
+		const json_t *one = json_array_get(dim, (size_t)d);
+
+		value[d] = json_number_value(one);
+		if (!json_is_number(one) || !(value[d] > 0))
+			return cpl_fail(err,
+			                "bandwidth: \"dim\"[%d]: a number of "
+			                "bytes/s above 0 is needed",
+			                d);
+	}
+	return 0;
+}
+
+static int shape(struct cpl_network *net, const json_t *root,
+                 struct cpl_error *err)
+{
+	struct cpl_torus *torus = &net->torus;
+	double bandwidth[CPL_NETWORK_MAX_DIMS];
+
+	if (read_dims(net, root, err) || read_wrap(torus, root, err) ||
+	    read_bandwidth(torus, root, bandwidth, err))
+		return -1;
+	for (int d = 0; d < torus->n_dims; d++) {
+		int n = torus->dim[d];
+		/* A line of n routers has n links each way, a mesh one less. */
+		int64_t per_line = n == 1 ? 0 : torus->wrap[d] ? n : n - 1;
+		char name[16];
+
+		snprintf(name, sizeof(name), "dim%d", d);
+		if (cpl_network_add_class(net, name,
+		                          net->n_routers / n * per_line * 2,
+		                          bandwidth[d], err))
+			return -1;
+	}
+	return 0;
+}
+
+static int links(struct cpl_network *net, struct cpl_error *err)
+{
+	struct cpl_torus *torus = &net->torus;
+	int stride = 1;
+	int64_t link = 0;
+
+	torus->out = malloc((size_t)net->n_routers * (size_t)torus->n_dims * 2 *
+	                    sizeof(*torus->out));
+	if (!torus->out)
+		return cpl_fail_memory(err);
+	for (int d = 0; d < torus->n_dims; d++) {
+		int n = torus->dim[d];
+
+		for (int router = 0; router < net->n_routers; router++) {
+			int at = router / stride % n;
+			int64_t *out =
+			        torus->out +
+			        ((int64_t)router * torus->n_dims + d) * 2;
+
+			for (int minus = 0; minus < 2; minus++) {
+				int border = minus ? 0 : n - 1;
+				int next = (at + (minus ? n - 1 : 1)) % n;
+
+				out[minus] = -1;
+				if (n == 1 || (at == border && !torus->wrap[d]))
+					continue;
+				net->link_from[link] = router;
+				net->link_to[link] =
+				        router + (next - at) * stride;
+				out[minus] = link++;
+			}
+		}
+		stride *= n;
+	}
+	return 0;
+}
+
+static void release(struct cpl_network *net)
+{
+	free(net->torus.out);
+}
+
+const struct cpl_network_kind cpl_network_kind_torus = {
+        .name = "torus",
+        .keys = keys,
+        .shape = shape,
+        .links = links,
+        .release = release,
+};
