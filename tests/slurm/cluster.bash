@@ -1,0 +1,472 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A throw-away Slurm cluster on loopback for live tests. Sourced after
+# tests/tools/tap.bash. Everything (munge key and daemon, configuration, state,
+# logs, an unprivileged user) is the cluster's own, so that several clusters can
+# run side by side.
+#
+#   . "${0%/*}/../tools/tap.bash"; . "${0%/*}/cluster.bash"
+#   CLUSTER_EXTRA="PreemptType=preempt/partition_prio"   # settings, see below
+#   cluster_start
+#   job=$(submit -N2 --comm-profile=halo4 --wrap "sleep 100")
+#   wait_running "$job"
+#   is "$(job_hosts "$job")" "n0 n1" "..."
+#   cluster_check; done_testing
+#
+# Settings, read by cluster_start; set them after sourcing this file:
+: "${CLUSTER_GROUPS:=4}"         # dragonfly, 2 nodes a router
+: "${CLUSTER_ROWS:=2}"
+: "${CLUSTER_COLUMNS:=1}"
+: "${CLUSTER_CPUS:=4}"           # of each pretended node n0, n1, ...
+: "${CLUSTER_SELECT:=cons_tres_commplace}" # or cons_tres, the stock plugin
+: "${CLUSTER_SELECT_PARAMETERS:=CR_Core}"
+: "${CLUSTER_TASK:=task/none}"   # or task/commplace,task/affinity,task/cgroup
+: "${CLUSTER_JOB_SUBMIT=commplace}"
+: "${CLUSTER_SPANK:=yes}"
+: "${CLUSTER_HONEST:=no}"        # yes: node h0, partition real
+: "${CLUSTER_PARTITIONS:=}"      # lines in place of partition main
+: "${CLUSTER_EXTRA:=}"           # further lines of slurm.conf
+: "${CLUSTER_SITE:=}"            # further lines of commplace.conf
+: "${CLUSTER_NODE_PREFIX:=n}"
+: "${CLUSTER_CTLD_WRAP:=}"       # e.g. valgrind ...; slurmctld then runs -D
+: "${CLUSTER_PORTS:=${COMMPLACE_TEST_PORTS:-17000-19999}}" # where to look
+# Where commplace is installed (make install); run-tests sets it.
+: "${COMMPLACE_PREFIX:?cluster.bash: COMMPLACE_PREFIX is not set: the directory of make install}"
+# Set by cluster_start: CLUSTER (its directory), CLUSTER_USER, CLUSTER_PORT,
+# CLUSTER_N (number of pretended nodes), SLURM_CONF, PROFILES, NETWORK.
+
+cluster_here=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
+COMMPLACE=$COMMPLACE_PREFIX/bin/commplace
+CLUSTER_STOCK_PLUGINS=$(dirname "$(ls /usr/lib/*/slurm-wlm/libslurmfull.so)")
+export PATH=$COMMPLACE_PREFIX/bin:/usr/sbin:/sbin:/usr/bin:/bin
+
+# wait_for SECONDS COMMAND...: poll until the command exits 0
+wait_for() {
+	local end=$((${EPOCHREALTIME/./} + $1 * 1000000))
+	shift
+	until "$@"; do
+		[ "${EPOCHREALTIME/./}" -lt "$end" ] || return 1
+		sleep 0.1
+	done
+}
+
+# Does any TCP socket listen on a port FIRST..LAST?
+cluster_ports_busy() {
+	awk -v first="$1" -v last="$2" '
+		function hex(s,  i, v) {
+			for (i = 1; i <= length(s); i++)
+				v = v * 16 + index("0123456789ABCDEF",
+					substr(s, i, 1)) - 1
+			return v
+		}
+		FNR > 1 && $4 == "0A" {
+			split($2, a, ":")
+			p = hex(a[2])
+			if (p >= first && p <= last)
+				busy = 1
+		}
+		END { exit !busy }' /proc/net/tcp /proc/net/tcp6 2>/dev/null
+}
+
+# A block of 40 free ports; its directory in /tmp is the lock.
+cluster_take_ports() {
+	local low=${CLUSTER_PORTS%-*} high=${CLUSTER_PORTS#*-} blocks i k owner
+	blocks=$(((high - low + 1) / 40))
+	k=$((RANDOM % blocks))
+	for ((i = 0; i < blocks; i++)); do
+		CLUSTER_PORT=$((low + (k + i) % blocks * 40))
+		cluster_port_lock=/tmp/.commplace-ports-$CLUSTER_PORT
+		if ! mkdir "$cluster_port_lock" 2>/dev/null; then
+			owner=$(cat "$cluster_port_lock/pid" 2>/dev/null) ||
+				continue
+			[ ! -d "/proc/$owner" ] || continue
+		fi
+		echo $$ >"$cluster_port_lock/pid"
+		cluster_ports_busy "$CLUSTER_PORT" $((CLUSTER_PORT + 39)) ||
+			return 0
+		rm -rf "$cluster_port_lock"
+	done
+	bail "no free ports in $CLUSTER_PORTS"
+}
+
+# Write the dragonfly of the settings with NODES (a hostlist) to FILE.
+cluster_network() {
+	cat >"$1" <<-END
+	{ "format": "commplace-network", "version": 1, "name": "test",
+	  "type": "dragonfly", "groups": $CLUSTER_GROUPS, "rows": $CLUSTER_ROWS,
+	  "columns": $CLUSTER_COLUMNS, "nodes_per_router": 2,
+	  "global_links_per_group_pair": 1, "global_wiring": "modulo",
+	  "bandwidth": { "row": 5.25e9, "column": 15.75e9, "global": 4.7e9,
+	    "injection": 16e9 },
+	  "routing": "static-direct",
+	  "nodes": "${2:-$CLUSTER_NODE_PREFIX[0-$((CLUSTER_N - 1))]}" }
+	END
+}
+
+# cluster_signature NAME RANKS [PATTERN]: install a profile. PATTERN: ring
+# (default), pairs (r talks to r + RANKS/2), all, none.
+cluster_signature() {
+	local file=$PROFILES/$1.json
+	awk -v name="$1" -v n="$2" -v pattern="${3:-ring}" 'BEGIN {
+		printf "{ \"format\": \"commplace-signature\", \"version\": 1,"
+		printf " \"name\": \"%s\", \"application\": \"test\",", name
+		printf " \"ranks\": %d, \"phases\": [ { \"name\": \"all\",", n
+		printf " \"weight\": 1, \"time\": 1.0, \"compute_time\": 0.5,"
+		printf " \"traffic\": ["
+		for (i = 0; i < n; i++)
+			for (j = 0; j < n; j++) {
+				if (i == j)
+					continue
+				if (pattern == "ring" && (i + 1) % n != j &&
+				    (j + 1) % n != i)
+					continue
+				if (pattern == "pairs" &&
+				    (i + int(n / 2)) % n != j &&
+				    (j + int(n / 2)) % n != i)
+					continue
+				if (pattern == "none")
+					continue
+				printf "%s[%d,%d,%d,10]", sep, i, j, 1000000
+				sep = ","
+			}
+		print "] } ] }"
+	}' >"$file.new" && mv "$file.new" "$file"
+}
+
+cluster_write_site() {
+	cat >"$CLUSTER/etc/commplace.conf" <<-END
+	NetworkFile=$NETWORK
+	ProfileDir=$PROFILES
+	StateDir=$CLUSTER/decisions
+	MaxDecisionTime=2000
+	$CLUSTER_SITE
+	END
+}
+
+cluster_write_conf() {
+	local p=$CLUSTER_PORT nodes="$CLUSTER_NODE_PREFIX[0-$((CLUSTER_N - 1))]"
+	local cpus
+	cat >"$SLURM_CONF" <<-END
+	ClusterName=test$p
+	SlurmctldHost=localhost(127.0.0.1)
+	SlurmctldPort=$p
+	AuthType=auth/munge
+	AuthInfo=socket=$CLUSTER/run/munge.socket
+	SlurmUser=root
+	SlurmdUser=root
+	PluginDir=$COMMPLACE_PREFIX/lib/slurm-wlm:$CLUSTER_STOCK_PLUGINS
+	PlugStackConfig=$CLUSTER/etc/plugstack.conf
+	SelectType=select/$CLUSTER_SELECT
+	SelectTypeParameters=$CLUSTER_SELECT_PARAMETERS
+	TaskPlugin=$CLUSTER_TASK
+	ProctrackType=proctrack/linuxproc
+	StateSaveLocation=$CLUSTER/state
+	SlurmdSpoolDir=$CLUSTER/spool/%n
+	SlurmctldPidFile=$CLUSTER/run/slurmctld.pid
+	SlurmdPidFile=$CLUSTER/run/slurmd.%n.pid
+	SlurmctldLogFile=$CLUSTER/log/slurmctld.log
+	SlurmdLogFile=$CLUSTER/log/slurmd.%n.log
+	SlurmctldDebug=debug
+	DebugFlags=SelectType
+	TmpFS=$CLUSTER/tmp/%n
+	FirstJobId=$((p % 10000 * 100 + 1))
+	SchedulerParameters=bf_interval=2,bf_window=1440,sched_min_interval=100000
+	SlurmdParameters=config_overrides
+	ReturnToService=2
+	KillWait=2
+	CompleteWait=0
+	MinJobAge=300
+	SlurmdTimeout=300
+	InactiveLimit=0
+	Waittime=0
+	MailProg=/bin/true
+	END
+	[ -z "$CLUSTER_JOB_SUBMIT" ] ||
+		echo "JobSubmitPlugins=$CLUSTER_JOB_SUBMIT" >>"$SLURM_CONF"
+	cat >>"$SLURM_CONF" <<-END
+	NodeName=$nodes NodeHostname=localhost NodeAddr=127.0.0.1 Port=[$((p + 1))-$((p + CLUSTER_N))] CPUs=$CLUSTER_CPUS Sockets=1 CoresPerSocket=$CLUSTER_CPUS ThreadsPerCore=1 RealMemory=1000
+	END
+	if [ "$CLUSTER_HONEST" = yes ]; then
+		cpus=$(nproc)
+		cat >>"$SLURM_CONF" <<-END
+		NodeName=h0 NodeHostname=localhost NodeAddr=127.0.0.1 Port=$((p + CLUSTER_N + 1)) CPUs=$cpus Sockets=1 CoresPerSocket=$cpus ThreadsPerCore=1 RealMemory=1000
+		PartitionName=real Nodes=h0 MaxTime=INFINITE State=UP
+		END
+	fi
+	if [ -n "$CLUSTER_PARTITIONS" ]; then
+		echo "$CLUSTER_PARTITIONS" >>"$SLURM_CONF"
+	else
+		echo "PartitionName=main Nodes=$nodes Default=YES MaxTime=INFINITE State=UP" >>"$SLURM_CONF"
+	fi
+	[ -z "$CLUSTER_EXTRA" ] || echo "$CLUSTER_EXTRA" >>"$SLURM_CONF"
+	cat >"$CLUSTER/etc/cgroup.conf" <<-END
+	CgroupPlugin=cgroup/v1
+	CgroupMountpoint=/sys/fs/cgroup
+	CgroupAutomount=no
+	ConstrainCores=yes
+	ConstrainRAMSpace=no
+	ConstrainDevices=no
+	END
+	if [ "$CLUSTER_SPANK" = yes ]; then
+		echo "required $COMMPLACE_PREFIX/lib/slurm-wlm/spank_commplace.so"
+	fi >"$CLUSTER/etc/plugstack.conf"
+	cluster_write_site
+}
+
+cluster_nodes() {
+	local i
+	for ((i = 0; i < CLUSTER_N; i++)); do
+		echo "$CLUSTER_NODE_PREFIX$i"
+	done
+	[ "$CLUSTER_HONEST" != yes ] || echo h0
+}
+
+cluster_alive() {
+	local pid
+	pid=$(cat "$1" 2>/dev/null) && [ -n "$pid" ] && kill -0 "$pid" 2>/dev/null
+}
+
+# cluster_kill PIDFILE [SIGNAL]: end one of our daemons and wait for it
+cluster_kill() {
+	local pid
+	pid=$(cat "$1" 2>/dev/null) && [ -n "$pid" ] || return 0
+	kill "-${2:-TERM}" "$pid" 2>/dev/null || return 0
+	cluster_gone() { ! kill -0 "$pid" 2>/dev/null; }
+	wait_for 30 cluster_gone || kill -9 "$pid" 2>/dev/null
+	rm -f "$1"
+}
+
+cluster_ping() {
+	scontrol ping 2>/dev/null | grep -q 'is UP'
+}
+
+cluster_nodes_up() {
+	# idle, mixed or allocated, and not idle* (silent) or down
+	! sinfo -h -N -o '%t' 2>/dev/null | grep -qvE '^(idle|mix|alloc|resv|drain|drng|comp)$'
+}
+
+# cluster_start_ctld [-c]: returns when it answers
+cluster_start_ctld() {
+	if [ -n "$CLUSTER_CTLD_WRAP" ]; then
+		# shellcheck disable=SC2086
+		$CLUSTER_CTLD_WRAP slurmctld-wlm -D "$@" -f "$SLURM_CONF" \
+			>"$CLUSTER/log/slurmctld.out" 2>&1 </dev/null &
+	else
+		slurmctld-wlm "$@" -f "$SLURM_CONF" \
+			>"$CLUSTER/log/slurmctld.out" 2>&1 </dev/null ||
+			return 1
+	fi
+	wait_for 60 cluster_ping
+}
+
+cluster_stop_ctld() {
+	cluster_kill "$CLUSTER/run/slurmctld.pid"
+}
+
+# With running and pending jobs kept; -c would clear the state.
+cluster_restart_ctld() {
+	cluster_stop_ctld
+	cluster_start_ctld
+}
+
+cluster_start_slurmd() {
+	slurmd-wlm -N "$1" -f "$SLURM_CONF" \
+		>>"$CLUSTER/log/slurmd.$1.out" 2>&1 </dev/null
+}
+
+cluster_dump() {
+	diag "--- last lines of $1"
+	diag "$(tail -n "${2:-30}" "$1" 2>&1)"
+}
+
+cluster_start() {
+	local n uid
+	[ "$(id -u)" = 0 ] || bail "live tests need root"
+	CLUSTER_N=$((CLUSTER_GROUPS * CLUSTER_ROWS * CLUSTER_COLUMNS * 2))
+	CLUSTER=$(mktemp -d "${TMPDIR:-/tmp}/commplace-live.XXXXXX")
+	chmod 755 "$CLUSTER"
+	on_exit cluster_stop
+	cluster_take_ports
+	CLUSTER_USER=cpl$CLUSTER_PORT
+	NETWORK=$CLUSTER/etc/network.json
+	PROFILES=$CLUSTER/profiles
+	export SLURM_CONF=$CLUSTER/etc/slurm.conf
+	mkdir -p "$CLUSTER"/{etc,state,log,run,spool,tmp,home,profiles,decisions}
+	for n in $(cluster_nodes); do
+		mkdir -p "$CLUSTER/spool/$n"
+		mkdir -p -m 1777 "$CLUSTER/tmp/$n"
+	done
+	# The lock file of useradd is held by one at a time.
+	wait_for 20 useradd -M -U -d "$CLUSTER/home" -s /bin/bash "$CLUSTER_USER" ||
+		bail "useradd $CLUSTER_USER failed"
+	uid=$(id -u "$CLUSTER_USER")
+	chown "$uid" "$CLUSTER/home"
+	dd if=/dev/urandom of="$CLUSTER/etc/munge.key" bs=128 count=1 status=none
+	chmod 600 "$CLUSTER/etc/munge.key"
+	munged --key-file="$CLUSTER/etc/munge.key" \
+		--socket="$CLUSTER/run/munge.socket" \
+		--pid-file="$CLUSTER/run/munged.pid" \
+		--log-file="$CLUSTER/log/munged.log" \
+		--seed-file="$CLUSTER/run/munged.seed" ||
+		bail "munged does not start: $(tail -1 "$CLUSTER/log/munged.log")"
+	cluster_network "$NETWORK"
+	cluster_write_conf
+	if ! cluster_start_ctld -c; then
+		cluster_dump "$CLUSTER/log/slurmctld.out"
+		cluster_dump "$CLUSTER/log/slurmctld.log"
+		bail "slurmctld does not start"
+	fi
+	for n in $(cluster_nodes); do
+		cluster_start_slurmd "$n" || {
+			cluster_dump "$CLUSTER/log/slurmd.$n.log"
+			bail "slurmd $n does not start"
+		}
+	done
+	wait_for 60 cluster_nodes_up || {
+		diag "$(sinfo -N -o '%N %T %E')"
+		cluster_dump "$CLUSTER/log/slurmctld.log"
+		bail "nodes do not come up"
+	}
+}
+
+# Ends all that cluster_start and the tests' jobs left, by pid.
+cluster_stop() {
+	local f n pid
+	[ -n "${CLUSTER:-}" ] && [ -d "$CLUSTER" ] || return 0
+	if cluster_alive "$CLUSTER/run/slurmctld.pid"; then
+		timeout 20 scancel --full --signal=KILL -u "$CLUSTER_USER" 2>/dev/null
+		timeout 20 scancel -u "$CLUSTER_USER" 2>/dev/null
+		wait_for 10 cluster_no_jobs
+	fi
+	for f in "$CLUSTER"/run/slurmd.*.pid; do
+		pid=$(cat "$f" 2>/dev/null) && kill "$pid" 2>/dev/null
+	done
+	for f in "$CLUSTER"/run/slurmd.*.pid; do
+		cluster_kill "$f"
+	done
+	cluster_kill "$CLUSTER/run/slurmctld.pid"
+	cluster_kill "$CLUSTER/run/munged.pid"
+	# What jobs left behind runs as the cluster's own user.
+	for pid in $(pgrep -u "$CLUSTER_USER"); do
+		kill -9 "$pid" 2>/dev/null
+	done
+	for n in $(cluster_nodes); do
+		for f in /sys/fs/cgroup/*/"slurm_$n"; do
+			[ ! -d "$f" ] || find "$f" -depth -type d -empty \
+				-exec rmdir {} + 2>/dev/null
+		done
+	done
+	wait_for 10 userdel "$CLUSTER_USER" 2>/dev/null
+	rm -rf "$cluster_port_lock"
+	if [ -n "${COMMPLACE_KEEP_LOGS:-}" ]; then
+		echo "# logs are kept in $CLUSTER"
+	else
+		rm -rf "$CLUSTER"
+	fi
+}
+
+# The last tests of every live file: slurmctld lives and nothing crashed.
+cluster_check() {
+	runs "slurmctld is still up" cluster_ping
+	is "$(grep -hE 'fatal:|segfault|stack smashing|double free|[Aa]ssertion' \
+		"$CLUSTER"/log/slurmctld.log "$CLUSTER"/log/slurmctld.out |
+		head -5)" "" "slurmctld logged no crash"
+	is "$(grep -hE 'fatal:|segfault|[Aa]ssertion' "$CLUSTER"/log/slurmd.*.log |
+		head -5)" "" "no slurmd logged a crash"
+}
+
+# Run a command as the unprivileged user, in its home.
+as_user() {
+	(cd "$CLUSTER/home" && exec setpriv --reuid="$CLUSTER_USER" \
+		--regid="$CLUSTER_USER" --init-groups --inh-caps=-all env -i \
+		HOME="$CLUSTER/home" USER="$CLUSTER_USER" \
+		LOGNAME="$CLUSTER_USER" SHELL=/bin/bash LANG=C PATH="$PATH" \
+		SLURM_CONF="$SLURM_CONF" "$@")
+}
+
+# submit SBATCH-OPTIONS...: prints the job id. Without --wrap or a script the
+# job sleeps.
+submit() {
+	local id a wrap=yes
+	for a in "$@"; do
+		case $a in
+		--wrap | --wrap=* | *.sh) wrap= ;;
+		esac
+	done
+	id=$(as_user sbatch --parsable ${wrap:+--wrap "exec sleep 300"} "$@") ||
+		return 1
+	echo "${id%%;*}"
+}
+
+# job_field JOB FORMAT: a squeue -O field, e.g. State, NodeList, AdminComment
+job_field() {
+	squeue -h -a -t all -j "$1" -O "$2:200" 2>/dev/null | head -1 |
+		sed 's/ *$//'
+}
+
+job_state() {
+	job_field "$1" State
+}
+
+job_is() {
+	local state
+	state=$(job_state "$1")
+	[[ " $2 " == *" $state "* ]]
+}
+
+# wait_state JOB "STATE..." [SECONDS]
+wait_state() {
+	wait_for "${3:-30}" job_is "$1" "$2" && return
+	diag "job $1 is $(job_state "$1") ($(job_field "$1" Reason)), not $2"
+	return 1
+}
+
+wait_running() {
+	wait_state "$1" RUNNING "${2:-30}"
+}
+
+# Ended in any way; prints nothing, status 0 when COMPLETED.
+wait_ended() {
+	wait_state "$1" "COMPLETED FAILED CANCELLED TIMEOUT NODE_FAIL OUT_OF_MEMORY" \
+		"${2:-60}" && job_is "$1" COMPLETED
+}
+
+cluster_no_jobs() {
+	[ -z "$(squeue -h -a 2>/dev/null)" ]
+}
+
+# Cancel everything and wait until all nodes are free again.
+cancel_all() {
+	scancel --state=PENDING -u "$CLUSTER_USER" 2>/dev/null
+	scancel --full --signal=KILL -u "$CLUSTER_USER" 2>/dev/null
+	scancel -u "$CLUSTER_USER" 2>/dev/null
+	wait_for 30 cluster_no_jobs || {
+		diag "$(squeue -a)"
+		return 1
+	}
+}
+
+# expand HOSTLIST: "n0 n1 n2"
+expand() {
+	[ -n "$1" ] || return 0
+	scontrol show hostnames "$1" | paste -sd' '
+}
+
+# fold "n0 n1": a hostlist
+fold() {
+	scontrol show hostlist "$(tr ' ' ',' <<<"$1")"
+}
+
+# Hosts in node order, separated by spaces.
+job_hosts() {
+	expand "$(job_field "$1" NodeList)"
+}
+
+# Hosts of a partition (default main) that are wholly idle, as a hostlist.
+idle_hosts() {
+	sinfo -h -p "${1:-main}" -t idle -o '%N'
+}
+
+# sorted "n3 n1": in natural order, for sets
+sorted() {
+	tr ' ' '\n' <<<"$1" | sort -V | paste -sd' '
+}

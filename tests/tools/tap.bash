@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# TAP for bash. Source it; end the file with done_testing. A test file that
+# leaves early (bail, an unset variable, a signal) exits non-zero.
+#
+#   ok STATUS NAME             STATUS is 0 for a pass: `some command; ok $? "..."`
+#   pass NAME; fail NAME
+#   is GOT WANT NAME           equal text
+#   isnt GOT UNWANTED NAME
+#   like GOT REGEX NAME        extended regular expression
+#   unlike GOT REGEX NAME
+#   runs NAME COMMAND...       the command exits 0; its output is shown if not
+#   diag TEXT...               a comment
+#   on_exit COMMAND            run at exit, last one first
+
+set -uo pipefail
+
+tap_count=0
+tap_failed=0
+tap_done=
+tap_exit_commands=()
+
+diag() {
+	printf '%s\n' "$*" | sed 's/^/# /'
+}
+
+on_exit() {
+	tap_exit_commands=("$1" "${tap_exit_commands[@]}")
+}
+
+tap_at_exit() {
+	local status=$? command
+	trap - EXIT
+	for command in "${tap_exit_commands[@]}"; do
+		eval "$command"
+	done
+	[ -n "$tap_done" ] || [ "$status" -ne 0 ] || status=255
+	exit "$status"
+}
+trap tap_at_exit EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+tap_result() {
+	tap_count=$((tap_count + 1))
+	# '#' would start a TAP directive.
+	local name=${2//#/}
+	if [ "$1" -eq 0 ]; then
+		echo "ok $tap_count - $name"
+		return 0
+	fi
+	tap_failed=$((tap_failed + 1))
+	echo "not ok $tap_count - $name"
+	return 1
+}
+
+ok() {
+	tap_result "$1" "$2"
+}
+
+pass() {
+	tap_result 0 "$1"
+}
+
+fail() {
+	tap_result 1 "$1"
+}
+
+is() {
+	[ "$1" = "$2" ] && pass "$3" && return
+	fail "$3"
+	diag "got:  $1"
+	diag "want: $2"
+	return 1
+}
+
+isnt() {
+	[ "$1" != "$2" ] && pass "$3" && return
+	fail "$3"
+	diag "got, and must not be: $1"
+	return 1
+}
+
+like() {
+	[[ $1 =~ $2 ]] && pass "$3" && return
+	fail "$3"
+	diag "got:     $1"
+	diag "pattern: $2"
+	return 1
+}
+
+unlike() {
+	[[ ! $1 =~ $2 ]] && pass "$3" && return
+	fail "$3"
+	diag "got:              $1"
+	diag "must not match: $2"
+	return 1
+}
+
+runs() {
+	local name=$1 output
+	shift
+	output=$("$@" 2>&1) && pass "$name" && return
+	fail "$name"
+	diag "$*"
+	diag "$output"
+	return 1
+}
+
+bail() {
+	echo "Bail out! $*"
+	exit 1
+}
+
+done_testing() {
+	tap_done=yes
+	echo "1..$tap_count"
+	[ "$tap_failed" -eq 0 ] || exit 1
+	exit 0
+}
