@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdlib.h>
+
+#include "mapping/mapping_internal.h"
+
+/* Tasks between two looks at the clock. */
+#define CHECK_EVERY 16
+
+/* Unmapped ranks, the one with the most traffic to mapped ranks on top. */
+struct heap {
+	int n;
+	int *item;         /* [ranks] ranks */
+	int *at;           /* [ranks] position in item, -1: mapped */
+	const double *key; /* [ranks] */
+};
+
+struct state {
+	const struct cpl_map_request *req;
+	struct cpl_distance distance;
+	struct heap heap;
+	double *pull;        /* [ranks] traffic to mapped ranks */
+	double *cost;        /* [spots] of the task at hand */
+	double *spot_weight; /* [spots] traffic of the task to that spot */
+	double *host_weight; /* [hosts] */
+	int *touched;        /* [spots] with spot_weight > 0 */
+	int *free_slots;     /* [hosts] */
+};
+
+static bool before(const struct heap *h, int a, int b)
+{
+	return h->key[a] > h->key[b] || (h->key[a] == h->key[b] && a < b);
+}
+
+static void put(struct heap *h, int at, int item)
+{
+	h->item[at] = item;
+	h->at[item] = at;
+}
+
+static void rise(struct heap *h, int item)
+{
+	int at = h->at[item];
+
+	while (at > 0 && before(h, item, h->item[(at - 1) / 2])) {
+		put(h, at, h->item[(at - 1) / 2]);
+		at = (at - 1) / 2;
+	}
+	put(h, at, item);
+}
+
+static void sink(struct heap *h, int item)
+{
+	int at = h->at[item];
+
+	for (;;) {
+		int child = 2 * at + 1;
+
+		if (child + 1 < h->n &&
+		    before(h, h->item[child + 1], h->item[child]))
+			child++;
+		if (child >= h->n || !before(h, h->item[child], item))
+			break;
+		put(h, at, h->item[child]);
+		at = child;
+	}
+	put(h, at, item);
+}
+
+static void drop(struct heap *h, int item)
+{
+	int at = h->at[item];
+	int last = h->item[--h->n];
+
+	h->at[item] = -1;
+	if (last == item)
+		return;
+	put(h, at, last);
+	rise(h, last);
+	sink(h, last);
+}
+
+/* The rank with the most traffic, ties to the lowest. */
+static int first_task(const struct cpl_comm *graph)
+{
+	double most = -1;
+	int best = 0;
+
+	for (int r = 0; r < graph->ranks; r++) {
+		double sum = 0;
+
+		for (int64_t e = graph->row[r]; e < graph->row[r + 1]; e++)
+			sum += graph->bytes[e];
+		if (sum > most) {
+			most = sum;
+			best = r;
+		}
+	}
+	return best;
+}
+
+/* The host nearest to all slots, ties to the first in the list. */
+static int first_host(struct state *s)
+{
+	const struct cpl_map_request *req = s->req;
+	struct cpl_distance *d = &s->distance;
+	int best = -1;
+	double least = 0;
+
+	for (int i = 0; i < d->n_spots; i++)
+		s->spot_weight[i] = s->cost[i] = 0;
+	for (int h = 0; h < req->n_hosts; h++)
+		s->spot_weight[d->spot[h]] += req->slots[h];
+	for (int i = 0; i < d->n_spots; i++) {
+		const float *row = cpl_distance_row(d, i);
+
+		for (int j = 0; j < d->n_spots; j++)
+			s->cost[i] += s->spot_weight[j] * (double)row[j];
+		if (i % CHECK_EVERY == 0 && req->expired &&
+		    req->expired(req->expired_arg))
+			break;
+	}
+	for (int h = 0; h < req->n_hosts; h++) {
+		double cost = s->cost[d->spot[h]];
+
+		if (req->slots[h] && (best < 0 || cost < least)) {
+			best = h;
+			least = cost;
+		}
+	}
+	for (int i = 0; i < d->n_spots; i++)
+		s->spot_weight[i] = 0;
+	return best;
+}
+
+/*
+ * The free host of least bytes * hops to the task's mapped partners. Ties: the
+ * host where the task finds the most traffic inside the node, then the first.
+ */
+static int best_host(struct state *s, int task, const int *rank_host)
+{
+	const struct cpl_comm *graph = s->req->graph;
+	struct cpl_distance *d = &s->distance;
+	int n_touched = 0, best = -1;
+
+	for (int64_t e = graph->row[task]; e < graph->row[task + 1]; e++) {
+		int host = rank_host[graph->to[e]];
+
+		if (host < 0 || graph->bytes[e] <= 0)
+			continue;
+		if (s->spot_weight[d->spot[host]] == 0)
+			s->touched[n_touched++] = d->spot[host];
+		s->spot_weight[d->spot[host]] += graph->bytes[e];
+		s->host_weight[host] += graph->bytes[e];
+	}
+	for (int i = 0; i < d->n_spots; i++)
+		s->cost[i] = 0;
+	for (int k = 0; k < n_touched; k++) {
+		const float *row = cpl_distance_row(d, s->touched[k]);
+		double weight = s->spot_weight[s->touched[k]];
+		double *cost = s->cost;
+
+		for (int i = 0; i < d->n_spots; i++)
+			cost[i] += weight * (double)row[i];
+		s->spot_weight[s->touched[k]] = 0;
+	}
+	for (int h = 0; h < s->req->n_hosts; h++) {
+		double cost = s->cost[d->spot[h]];
+		double least;
+
+		if (!s->free_slots[h])
+			continue;
+		least = best < 0 ? 0 : s->cost[d->spot[best]];
+		if (best < 0 || cost < least ||
+		    (cost == least && s->host_weight[h] > s->host_weight[best]))
+			best = h;
+	}
+	for (int64_t e = graph->row[task]; e < graph->row[task + 1]; e++)
+		if (rank_host[graph->to[e]] >= 0)
+			s->host_weight[rank_host[graph->to[e]]] = 0;
+	return best;
+}
+
+static void place_task(struct state *s, int task, int host, int *rank_host)
+{
+	const struct cpl_comm *graph = s->req->graph;
+
+	rank_host[task] = host;
+	s->free_slots[host]--;
+	drop(&s->heap, task);
+	for (int64_t e = graph->row[task]; e < graph->row[task + 1]; e++) {
+		int other = graph->to[e];
+
+		if (rank_host[other] >= 0)
+			continue;
+		s->pull[other] += graph->bytes[e];
+		rise(&s->heap, other);
+	}
+}
+
+/* What the budget left over: ranks in order to the first host with room. */
+static void fill(struct state *s, int *rank_host)
+{
+	int host = 0;
+
+	for (int r = 0; r < s->req->graph->ranks; r++) {
+		if (rank_host[r] >= 0)
+			continue;
+		while (!s->free_slots[host])
+			host++;
+		rank_host[r] = host;
+		s->free_slots[host]--;
+	}
+}
+
+static void greedy(struct state *s, int *rank_host)
+{
+	const struct cpl_map_request *req = s->req;
+	int ranks = req->graph->ranks;
+
+	for (int r = 0; r < ranks; r++) {
+		rank_host[r] = -1;
+		put(&s->heap, r, r);
+	}
+	for (int h = 0; h < req->n_hosts; h++)
+		s->free_slots[h] = req->slots[h];
+	place_task(s, first_task(req->graph), first_host(s), rank_host);
+	for (int done = 1; done < ranks; done++) {
+		int task = s->heap.item[0];
+
+		if (done % CHECK_EVERY == 0 && req->expired &&
+		    req->expired(req->expired_arg))
+			break;
+		place_task(s, task, best_host(s, task, rank_host), rank_host);
+	}
+	fill(s, rank_host);
+}
+
+static int map(const struct cpl_map_request *req, int *rank_host,
+               struct cpl_error *err)
+{
+	size_t ranks = (size_t)req->graph->ranks;
+	size_t hosts = (size_t)req->n_hosts;
+	struct state s = {.req = req};
+	int rc = -1;
+
+	if (cpl_distance_init(&s.distance, req->net, req->routing, req->host,
+	                      req->n_hosts, err))
+		return -1;
+	s.heap.n = req->graph->ranks;
+	s.heap.item = malloc(ranks * sizeof(*s.heap.item));
+	s.heap.at = malloc(ranks * sizeof(*s.heap.at));
+	s.heap.key = s.pull = calloc(ranks, sizeof(*s.pull));
+	s.cost = calloc(hosts, sizeof(*s.cost));
+	s.spot_weight = calloc(hosts, sizeof(*s.spot_weight));
+	s.host_weight = calloc(hosts, sizeof(*s.host_weight));
+	s.touched = malloc(hosts * sizeof(*s.touched));
+	s.free_slots = malloc(hosts * sizeof(*s.free_slots));
+	if (!s.heap.item || !s.heap.at || !s.pull || !s.cost ||
+	    !s.spot_weight || !s.host_weight || !s.touched || !s.free_slots) {
+		cpl_fail_memory(err);
+		goto out;
+	}
+	greedy(&s, rank_host);
+	rc = 0;
+out:
+	free(s.heap.item);
+	free(s.heap.at);
+	free(s.pull);
+	free(s.cost);
+	free(s.spot_weight);
+	free(s.host_weight);
+	free(s.touched);
+	free(s.free_slots);
+	cpl_distance_free(&s.distance);
+	return rc;
+}
+
+const struct cpl_mapper cpl_mapper_greedyallc = {
+        .name = "greedyallc",
+        .summary = "GreedyALLC: heaviest partner next, on the nearest host",
+        .map = map,
+};

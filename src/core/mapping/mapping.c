@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "mapping/mapping.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "mapping/mapping_internal.h"
+
+static const struct cpl_mapper *const table[] = {
+        &cpl_mapper_linear,
+        &cpl_mapper_greedyallc,
+        NULL,
+};
+
+const struct cpl_mapper *cpl_mapper_find(const char *name,
+                                         struct cpl_error *err)
+{
+	char list[256] = "default";
+
+	if (!strcasecmp(name, "default"))
+		return &cpl_mapper_linear;
+	for (int i = 0; table[i]; i++) {
+		size_t n = strlen(list);
+
+		if (!strcasecmp(table[i]->name, name))
+			return table[i];
+		snprintf(list + n, sizeof(list) - n, ", %s", table[i]->name);
+	}
+	cpl_fail(err, "unknown rank mapping '%.64s'; known: %s", name, list);
+	return NULL;
+}
+
+const struct cpl_mapper *const *cpl_mapper_all(void)
+{
+	return table;
+}
+
+static int check(const struct cpl_map_request *req, struct cpl_error *err)
+{
+	int64_t sum = 0;
+
+	for (int h = 0; h < req->n_hosts; h++) {
+		if (req->host[h] < 0 || req->host[h] >= req->net->n_nodes)
+			return cpl_fail(err,
+			                "host %d of the mapping is not a node "
+			                "of network '%s'",
+			                h, req->net->name);
+		if (req->slots[h] < 0)
+			return cpl_fail(err,
+			                "slots of host %d are %d, not 0 "
+			                "or more",
+			                h, req->slots[h]);
+		sum += req->slots[h];
+	}
+	if (sum != req->comm->ranks)
+		return cpl_fail(err,
+		                "%lld slots on %d hosts, but %d ranks; they "
+		                "must be as many",
+		                (long long)sum, req->n_hosts, req->comm->ranks);
+	return 0;
+}
+
+/* One rank layout and what it costs. */
+struct layout {
+	int *rank_host;
+	struct cpl_metrics metrics;
+	struct cpl_job_sums sums;
+};
+
+struct evaluator {
+	const struct cpl_map_request *req;
+	struct cpl_traffic_work *work;
+	struct cpl_load load;
+	int *rank_node;
+};
+
+static void evaluate(struct evaluator *ev, struct layout *layout)
+{
+	const struct cpl_map_request *req = ev->req;
+
+	for (int r = 0; r < req->comm->ranks; r++)
+		ev->rank_node[r] = req->host[layout->rank_host[r]];
+	cpl_load_clear(&ev->load, req->net);
+	cpl_traffic_add(req->net, req->routing, req->comm, ev->rank_node,
+	                ev->work, &ev->load, &layout->sums);
+	cpl_traffic_metrics(req->net, &ev->load, req->background,
+	                    &layout->metrics);
+}
+
+static bool better(const struct cpl_map_request *req, const struct layout *a,
+                   const struct layout *b)
+{
+	return cpl_objective_better(req->objective, &a->metrics,
+	                            a->sums.hop_bytes, &b->metrics,
+	                            b->sums.hop_bytes);
+}
+
+/* Run the mapper, refine the better of its answer and the default order, and
+ * leave the best of the three in layout[*best]. */
+static int search(const struct cpl_mapper *mapper,
+                  const struct cpl_map_request *req, struct evaluator *ev,
+                  struct layout *layout, int *best, struct cpl_error *err)
+{
+	size_t size = (size_t)req->comm->ranks * sizeof(int);
+
+	if (mapper->map(req, layout[1].rank_host, err))
+		return -1;
+	evaluate(ev, &layout[1]);
+	if (better(req, &layout[1], &layout[0]))
+		*best = 1;
+	if (req->expired && req->expired(req->expired_arg))
+		return 0;
+	memcpy(layout[2].rank_host, layout[*best].rank_host, size);
+	if (cpl_map_refine(req, layout[2].rank_host, err))
+		return -1;
+	evaluate(ev, &layout[2]);
+	if (better(req, &layout[2], &layout[*best]))
+		*best = 2;
+	return 0;
+}
+
+int cpl_map(const struct cpl_mapper *mapper, const struct cpl_map_request *req,
+            struct cpl_map_result *out, struct cpl_error *err)
+{
+	struct cpl_map_request r = *req;
+	struct evaluator ev = {.req = &r};
+	struct layout layout[3] = {0};
+	struct cpl_comm *graph = NULL;
+	size_t size = (size_t)req->comm->ranks * sizeof(int);
+	int best = 0, rc = -1;
+
+	*out = (struct cpl_map_result){0};
+	if (check(req, err))
+		return -1;
+	for (int i = 0; i < 3; i++)
+		layout[i].rank_host = malloc(size);
+	ev.rank_node = malloc(size);
+	if (!layout[0].rank_host || !layout[1].rank_host ||
+	    !layout[2].rank_host || !ev.rank_node) {
+		cpl_fail_memory(err);
+		goto out;
+	}
+	ev.work = cpl_traffic_work_new(req->net, req->comm, err);
+	if (!ev.work || cpl_load_init(&ev.load, req->net, err))
+		goto out;
+	if (cpl_mapper_linear.map(&r, layout[0].rank_host, err))
+		goto out;
+	evaluate(&ev, &layout[0]);
+	if (mapper != &cpl_mapper_linear) {
+		if (!r.graph)
+			r.graph = graph = cpl_comm_symmetric(req->comm, err);
+		if (!r.graph || search(mapper, &r, &ev, layout, &best, err))
+			goto out;
+	}
+	out->rank_host = layout[best].rank_host;
+	layout[best].rank_host = NULL;
+	out->kept_default = best == 0;
+	out->before = layout[0].metrics;
+	out->sums_before = layout[0].sums;
+	out->after = layout[best].metrics;
+	out->sums_after = layout[best].sums;
+	rc = 0;
+out:
+	cpl_comm_free(graph);
+	cpl_traffic_work_free(ev.work);
+	cpl_load_free(&ev.load);
+	free(ev.rank_node);
+	for (int i = 0; i < 3; i++)
+		free(layout[i].rank_host);
+	return rc;
+}
+
+void cpl_map_result_free(struct cpl_map_result *result)
+{
+	free(result->rank_host);
+	*result = (struct cpl_map_result){0};
+}
