@@ -80,58 +80,103 @@ out:
 	return text;
 }
 
-static int write_all(int fd, const char *data, size_t length)
-{
-	while (length > 0) {
-		ssize_t n = write(fd, data, length);
+struct cpl_file_writer {
+	char *path, *temp;
+	FILE *stream;
+};
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -1;
-		data += n;
-		length -= (size_t)n;
+struct cpl_file_writer *cpl_file_open_atomic(const char *path,
+                                             struct cpl_error *err)
+{
+	struct cpl_file_writer *w = NULL;
+	struct stat st;
+	int fd = -1;
+
+	if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
+		cpl_fail(err, "%s: exists and is not a regular file", path);
+		return NULL;
 	}
-	return 0;
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		goto memory;
+	w->path = strdup(path);
+	if (!w->path || asprintf(&w->temp, "%s.tmp-XXXXXX", path) < 0) {
+		if (w->path)
+			w->temp = NULL;
+		goto memory;
+	}
+	fd = mkostemp(w->temp, O_CLOEXEC);
+	if (fd < 0) {
+		cpl_fail(err, "%s: cannot be written: %s", path,
+		         strerror(errno));
+		free(w->temp);
+		w->temp = NULL;
+		goto fail;
+	}
+	w->stream = fdopen(fd, "w");
+	if (w->stream)
+		return w;
+	close(fd);
+memory:
+	cpl_fail_memory(err);
+fail:
+	cpl_file_abandon(w);
+	return NULL;
+}
+
+FILE *cpl_file_stream(struct cpl_file_writer *writer)
+{
+	return writer->stream;
+}
+
+void cpl_file_abandon(struct cpl_file_writer *writer)
+{
+	if (!writer)
+		return;
+	if (writer->stream)
+		fclose(writer->stream);
+	if (writer->temp)
+		unlink(writer->temp);
+	free(writer->temp);
+	free(writer->path);
+	free(writer);
+}
+
+int cpl_file_commit(struct cpl_file_writer *writer, int mode,
+                    struct cpl_error *err)
+{
+	FILE *f = writer->stream;
+	int rc = 0;
+
+	errno = 0;
+	if (fflush(f) || ferror(f) || fchmod(fileno(f), (mode_t)mode))
+		rc = errno ? errno : EIO;
+	writer->stream = NULL;
+	/* close() can be what reports a full disk or quota. */
+	if (fclose(f) && !rc)
+		rc = errno;
+	if (!rc && rename(writer->temp, writer->path))
+		rc = errno;
+	if (rc) {
+		cpl_fail(err, "%s: cannot be written: %s", writer->path,
+		         strerror(rc));
+	} else {
+		free(writer->temp);
+		writer->temp = NULL;
+	}
+	cpl_file_abandon(writer);
+	return rc ? -1 : 0;
 }
 
 int cpl_file_write_atomic(const char *path, const void *data, size_t length,
                           int mode, struct cpl_error *err)
 {
-	struct stat st;
-	char *temp;
-	int fd, failed;
+	struct cpl_file_writer *w = cpl_file_open_atomic(path, err);
 
-	if (!stat(path, &st) && !S_ISREG(st.st_mode))
-		return cpl_fail(err, "%s: exists and is not a regular file",
-		                path);
-	if (asprintf(&temp, "%s.tmp-XXXXXX", path) < 0)
-		return cpl_fail_memory(err);
-	fd = mkostemp(temp, O_CLOEXEC);
-	if (fd < 0) {
-		cpl_fail(err, "%s: cannot be written: %s", path,
-		         strerror(errno));
-		free(temp);
+	if (!w)
 		return -1;
-	}
-	failed = write_all(fd, data, length) || fchmod(fd, (mode_t)mode);
-	/* close() can report a full disk or quota, and must run in any case. */
-	if (failed) {
-		int saved = errno;
-
-		close(fd);
-		errno = saved;
-	} else {
-		failed = close(fd);
-	}
-	if (failed || rename(temp, path) < 0) {
-		cpl_fail(err, "%s: cannot be written: %s", path,
-		         strerror(errno));
-		unlink(temp);
-		failed = -1;
-	}
-	free(temp);
-	return failed ? -1 : 0;
+	fwrite(data, 1, length, w->stream);
+	return cpl_file_commit(w, mode, err);
 }
 
 char *cpl_path_join(const char *dir, const char *name, struct cpl_error *err)

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/error.h"
 
@@ -27,6 +28,19 @@ char *cpl_file_read(const char *path, uint64_t max, size_t *length,
  */
 int cpl_file_write_atomic(const char *path, const void *data, size_t length,
                           int mode, struct cpl_error *err);
+
+/*
+ * The same for output that is made piece by piece: print to the stream (its
+ * error flag is looked at in the end), then commit or abandon; both free the
+ * writer, and only commit leaves a file.
+ */
+struct cpl_file_writer;
+struct cpl_file_writer *cpl_file_open_atomic(const char *path,
+                                             struct cpl_error *err);
+FILE *cpl_file_stream(struct cpl_file_writer *writer);
+int cpl_file_commit(struct cpl_file_writer *writer, int mode,
+                    struct cpl_error *err);
+void cpl_file_abandon(struct cpl_file_writer *writer);
 
 /* "DIR/NAME" for the caller to free; NULL when memory is out. */
 char *cpl_path_join(const char *dir, const char *name, struct cpl_error *err);

@@ -5,6 +5,7 @@
 #ifndef CPL_SIGNATURE_SIGNATURE_H
 #define CPL_SIGNATURE_SIGNATURE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -56,6 +57,14 @@ struct cpl_comm *cpl_signature_total(const struct cpl_signature *sig,
 /* Write as signature JSON (atomic, mode 0644). 0, or -1 with err. */
 int cpl_signature_write(const struct cpl_signature *sig, const char *path,
 			struct cpl_error *err);
+
+/*
+ * The same with each phase's traffic in a binary side file "NAME.phaseK.comm"
+ * beside "NAME.json"; refused when one exists already. 0, or -1 with err and
+ * nothing written.
+ */
+int cpl_signature_write_binary(const struct cpl_signature *sig,
+			       const char *path, struct cpl_error *err);
 
 /*
  * A profile name is untrusted text: 1 to CPL_PROFILE_NAME_MAX characters of

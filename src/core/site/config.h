@@ -24,6 +24,7 @@
 #define CPL_SITE_CONFIG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
