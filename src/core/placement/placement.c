@@ -46,8 +46,11 @@ cpl_placement_find(enum cpl_network_type type, const char *name,
 		snprintf(list + n, sizeof(list) - n, "%s%s (%s)", n ? ", " : "",
 		         table[i]->name, table[i]->short_name);
 	}
-	cpl_fail(err, "placement policy '%.64s' is %s; known: %s", name,
-	         other_type ? "not for this network type" : "unknown", list);
+	cpl_fail(err,
+	         "placement policy '%.64s' is %s; known: %s, auto, "
+	         "traffic",
+	         name, other_type ? "not for this network type" : "unknown",
+	         list);
 	return NULL;
 }
 

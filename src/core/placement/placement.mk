@@ -8,4 +8,7 @@ core_sources += src/core/placement/decide.h src/core/placement/placement.h \
 	src/core/placement/random_groups.c \
 	src/core/placement/round_robin_nodes.c \
 	src/core/placement/round_robin_routers.c \
-	src/core/placement/blocked.c src/core/placement/objective.c
+	src/core/placement/blocked.c src/core/placement/objective.c \
+	src/core/placement/decide_internal.h \
+	src/core/placement/decide.c src/core/placement/evaluator.c \
+	src/core/placement/traffic_search.c

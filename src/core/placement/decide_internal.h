@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the decision and the search of policy "traffic" share: one job's
+ * traffic between its nodes, and the buffers to evaluate a node order.
+ */
+#ifndef CPL_PLACEMENT_DECIDE_INTERNAL_H
+#define CPL_PLACEMENT_DECIDE_INTERNAL_H
+
+#include "placement/decide.h"
+
+/*
+ * Traffic between seats: seat s is the s-th node of the job in rank order and
+ * holds ranks s * ranks_per_node and on. Which nodes the seats are is what
+ * candidates differ in, so this is added up once for all of them.
+ */
+struct cpl_evaluator {
+	const struct cpl_decide_request *req;
+	struct cpl_comm *seats; /* the diagonal is the traffic in nodes */
+	struct cpl_traffic_work *work;
+	struct cpl_load load; /* of the order evaluated last, without
+	                       * background */
+};
+
+/* 0, or -1 with err (memory). O(entries of the job's matrix). */
+int cpl_evaluator_init(struct cpl_evaluator *ev,
+                       const struct cpl_decide_request *req,
+                       struct cpl_error *err);
+/* No allocation. O(pairs of seats that talk + links). */
+void cpl_evaluator_run(struct cpl_evaluator *ev, const int *node,
+                       struct cpl_metrics *metrics, struct cpl_job_sums *sums);
+void cpl_evaluator_free(struct cpl_evaluator *ev);
+
+/*
+ * Improve node[] (n_nodes_wanted, a valid answer to the request) in place by
+ * exchanging a node for a free one or swapping two seats: those seats move
+ * whose traffic crosses the busiest link (mean-congestion and hop-bytes: that
+ * cause most hop-bytes), to free nodes near their partners and to nodes drawn
+ * from the seed. Every step is better by the objective, so the end is no worse
+ * than the start; required nodes stay in the set. The number of steps tried
+ * has a fixed limit that does not depend on the machine's speed. Sets
+ * *cut_short when the budget ended it before. 0, or -1 with err (memory).
+ * O(limit).
+ */
+int cpl_traffic_search(struct cpl_evaluator *ev, int *node, bool *cut_short,
+                       struct cpl_error *err);
+
+#endif

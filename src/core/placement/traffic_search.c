@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdlib.h>
+
+#include "base/random.h"
+#include "placement/decide_internal.h"
+
+/* Steps tried at the most, and link updates and reads spent on them: some
+ * 100 ms. Counts, not times, so the answer is the same on every machine. */
+#define MAX_STEPS 4000
+#define MAX_WORK 60000000L
+/* Seats that move in a round, and where each may go. */
+#define MOVERS 4
+#define NEAR_PARTNERS 2
+#define NEAR_NODES 2
+#define DRAWN_NODES 8
+#define DRAWN_SEATS 8
+/* Rounds in a row without a better step before the search ends; each draws
+ * anew. */
+#define BARREN_ROUNDS 4
+/* Links a route touches, for counting work. */
+#define ROUTE_WORK 8
+
+struct step {
+	int seat;
+	int with; /* seat to swap with, or -1: exchange for spare[spare] */
+	int spare;
+};
+
+struct search {
+	struct cpl_evaluator *ev;
+	const struct cpl_network *net;
+	const struct cpl_routing *routing;
+	const struct cpl_comm *out; /* [seats] what each sends */
+	int64_t *in_row;            /* and receives, without the diagonal */
+	int *in_from;
+	double *in_bytes;
+	int *node;
+	int n_spare;
+	int *spare;            /* free nodes that are not chosen */
+	unsigned char *pinned; /* [seats] sits on a required node */
+	double *probe;         /* [links] only single entries are read */
+	double *blame;         /* [seats] */
+	struct cpl_metrics now;
+	double hop_bytes;
+	uint64_t draws;
+	long steps, work;
+};
+
+static int64_t degree(const struct search *s, int seat)
+{
+	return s->out->row[seat + 1] - s->out->row[seat] + s->in_row[seat + 1] -
+	       s->in_row[seat];
+}
+
+static void route(struct search *s, int from, int to, double bytes)
+{
+	int a = cpl_network_router(s->net, s->node[from]);
+	int b = cpl_network_router(s->net, s->node[to]);
+
+	if (a == b)
+		return;
+	s->routing->add(s->net, a, b, bytes, s->ev->load.link);
+	s->hop_bytes += bytes * s->routing->hops(s->net, a, b);
+}
+
+/* Add (sign 1) or take away (-1) all that a seat sends and receives. */
+static void load_seat(struct search *s, int seat, double sign)
+{
+	const struct cpl_comm *out = s->out;
+
+	for (int64_t e = out->row[seat]; e < out->row[seat + 1]; e++)
+		if (out->to[e] != seat)
+			route(s, seat, out->to[e], sign * out->bytes[e]);
+	for (int64_t e = s->in_row[seat]; e < s->in_row[seat + 1]; e++)
+		route(s, s->in_from[e], seat, sign * s->in_bytes[e]);
+	s->work += degree(s, seat) * ROUTE_WORK;
+}
+
+static void seat_on(struct search *s, int seat, int node)
+{
+	load_seat(s, seat, -1);
+	s->node[seat] = node;
+	load_seat(s, seat, 1);
+}
+
+/* A step is its own inverse. */
+static void apply(struct search *s, const struct step *step)
+{
+	int node = s->node[step->seat];
+
+	if (step->with < 0) {
+		seat_on(s, step->seat, s->spare[step->spare]);
+		s->spare[step->spare] = node;
+		return;
+	}
+	seat_on(s, step->seat, s->node[step->with]);
+	seat_on(s, step->with, node);
+}
+
+/* Try a step; when it beats *best, remember it there. */
+static void try_step(struct search *s, const struct step *step,
+                     struct step *best, struct cpl_metrics *best_metrics,
+                     double *best_hop_bytes)
+{
+	struct cpl_metrics m;
+	double before = s->hop_bytes;
+
+	apply(s, step);
+	cpl_traffic_metrics(s->net, &s->ev->load, s->ev->req->background, &m);
+	if (cpl_objective_better(s->ev->req->objective, &m, s->hop_bytes,
+	                         best_metrics, *best_hop_bytes)) {
+		*best = *step;
+		*best_metrics = m;
+		*best_hop_bytes = s->hop_bytes;
+	}
+	apply(s, step);
+	s->hop_bytes = before;
+	s->steps++;
+	s->work += s->net->n_links;
+}
+
+static int64_t busiest_link(const struct search *s)
+{
+	const struct cpl_load *background = s->ev->req->background;
+	double most = -1;
+	int64_t best = -1;
+
+	for (int64_t l = 0; l < s->net->n_links; l++) {
+		double bytes = s->ev->load.link[l];
+
+		if (background)
+			bytes += background->link[l];
+		bytes /= cpl_network_link_bandwidth(s->net, l);
+		if (bytes > most) {
+			most = bytes;
+			best = l;
+		}
+	}
+	return best;
+}
+
+/* Bytes of a pair on one link, or its hop-bytes when link is -1. */
+static double pair_blame(struct search *s, int from, int to, double bytes,
+                         int64_t link)
+{
+	int a = cpl_network_router(s->net, s->node[from]);
+	int b = cpl_network_router(s->net, s->node[to]);
+
+	if (a == b)
+		return 0;
+	s->work += ROUTE_WORK;
+	if (link < 0)
+		return bytes * s->routing->hops(s->net, a, b);
+	s->probe[link] = 0;
+	s->routing->add(s->net, a, b, bytes, s->probe);
+	return s->probe[link];
+}
+
+static double blame_seats(struct search *s, int64_t link)
+{
+	const struct cpl_comm *out = s->out;
+	double sum = 0;
+
+	for (int i = 0; i < out->ranks; i++)
+		s->blame[i] = 0;
+	for (int i = 0; i < out->ranks; i++) {
+		for (int64_t e = out->row[i]; e < out->row[i + 1]; e++) {
+			double b = pair_blame(s, i, out->to[e], out->bytes[e],
+			                      link);
+
+			s->blame[i] += b;
+			s->blame[out->to[e]] += b;
+			sum += b;
+		}
+	}
+	return sum;
+}
+
+/* The seats with the most blame, ties to the lowest; returns how many. */
+static int pick_movers(struct search *s, int *mover)
+{
+	int n = 0;
+	double sum = 0;
+
+	if (s->ev->req->objective == CPL_OBJECTIVE_MAX)
+		sum = blame_seats(s, busiest_link(s));
+	/* Other jobs alone may fill the busiest link. */
+	if (sum <= 0)
+		blame_seats(s, -1);
+	while (n < MOVERS) {
+		int best = -1;
+
+		for (int i = 0; i < s->out->ranks; i++)
+			if (s->blame[i] > 0 &&
+			    (best < 0 || s->blame[i] > s->blame[best]))
+				best = i;
+		if (best < 0)
+			break;
+		s->blame[best] = 0;
+		mover[n++] = best;
+	}
+	return n;
+}
+
+/* The partner that exchanges the k-th most with seat, or -1. */
+static int partner(const struct search *s, int seat, int k)
+{
+	const struct cpl_comm *out = s->out;
+	int last = -1;
+	double limit = -1;
+
+	for (; k >= 0; k--) {
+		int best = -1;
+		double most = 0;
+
+		for (int64_t e = out->row[seat]; e < out->row[seat + 1]; e++) {
+			double bytes = out->bytes[e];
+			int to = out->to[e];
+
+			if (to == seat || bytes <= most)
+				continue;
+			if (limit < 0 || bytes < limit ||
+			    (bytes == limit && to > last)) {
+				best = to;
+				most = bytes;
+			}
+		}
+		if (best < 0)
+			return -1;
+		last = best;
+		limit = most;
+	}
+	return last;
+}
+
+/* Indexes of the spare nodes nearest to a seat's node; ties to the first. */
+static int nearest_spares(struct search *s, int seat, int *near)
+{
+	int router = cpl_network_router(s->net, s->node[seat]);
+	double hops[NEAR_NODES];
+	int n = 0;
+
+	for (int i = 0; i < s->n_spare; i++) {
+		double h = s->routing->hops(
+		        s->net, router,
+		        cpl_network_router(s->net, s->spare[i]));
+		int at;
+
+		if (n == NEAR_NODES && h >= hops[n - 1])
+			continue;
+		if (n < NEAR_NODES)
+			n++;
+		for (at = n - 1; at > 0 && h < hops[at - 1]; at--) {
+			hops[at] = hops[at - 1];
+			near[at] = near[at - 1];
+		}
+		hops[at] = h;
+		near[at] = i;
+	}
+	s->work += (long)s->n_spare * ROUTE_WORK;
+	return n;
+}
+
+static int draw(struct search *s, int n)
+{
+	return (int)cpl_random_below(s->ev->req->place.seed, 5, s->draws++,
+	                             (uint64_t)n);
+}
+
+static bool spent(struct search *s, bool *cut_short)
+{
+	const struct cpl_decide_request *req = s->ev->req;
+
+	if (s->steps >= MAX_STEPS || s->work >= MAX_WORK)
+		return true;
+	if (req->expired && req->expired(req->expired_arg))
+		*cut_short = true;
+	return *cut_short;
+}
+
+/* Where a seat may go, in the order tried; returns how many. */
+static int steps_of(struct search *s, int seat, struct step *step)
+{
+	int n = 0;
+
+	if (!s->pinned[seat] && s->n_spare) {
+		for (int k = 0; k < NEAR_PARTNERS; k++) {
+			int p = partner(s, seat, k);
+			int near[NEAR_NODES];
+			int n_near = p < 0 ? 0 : nearest_spares(s, p, near);
+
+			for (int i = 0; i < n_near; i++)
+				step[n++] = (struct step){seat, -1, near[i]};
+		}
+		for (int i = 0; i < DRAWN_NODES; i++)
+			step[n++] =
+			        (struct step){seat, -1, draw(s, s->n_spare)};
+	}
+	for (int i = 0; i < DRAWN_SEATS; i++) {
+		int with = draw(s, s->out->ranks);
+
+		if (with != seat)
+			step[n++] = (struct step){seat, with, -1};
+	}
+	return n;
+}
+
+static bool improve_seat(struct search *s, int seat, bool *cut_short)
+{
+	struct step
+	        step[NEAR_PARTNERS * NEAR_NODES + DRAWN_NODES + DRAWN_SEATS];
+	struct step best = {.seat = -1};
+	struct cpl_metrics metrics = s->now;
+	double hop_bytes = s->hop_bytes;
+	int n = steps_of(s, seat, step);
+
+	for (int i = 0; i < n && !spent(s, cut_short); i++)
+		try_step(s, &step[i], &best, &metrics, &hop_bytes);
+	if (best.seat < 0)
+		return false;
+	apply(s, &best);
+	if (best.with >= 0) {
+		unsigned char pinned = s->pinned[best.seat];
+
+		s->pinned[best.seat] = s->pinned[best.with];
+		s->pinned[best.with] = pinned;
+	}
+	s->now = metrics;
+	return true;
+}
+
+static void rounds(struct search *s, bool *cut_short)
+{
+	int barren = 0;
+
+	while (barren < BARREN_ROUNDS && !spent(s, cut_short)) {
+		int mover[MOVERS];
+		int n = pick_movers(s, mover);
+		bool gained = false;
+
+		if (!n)
+			return;
+		for (int i = 0; i < n && !gained; i++)
+			gained = improve_seat(s, mover[i], cut_short);
+		barren = gained ? 0 : barren + 1;
+	}
+}
+
+static void fill_incoming(struct search *s)
+{
+	const struct cpl_comm *out = s->out;
+
+	for (int i = 0; i < out->ranks; i++)
+		for (int64_t e = out->row[i]; e < out->row[i + 1]; e++)
+			if (out->to[e] != i)
+				s->in_row[out->to[e] + 2]++;
+	for (int i = 0; i < out->ranks; i++)
+		s->in_row[i + 2] += s->in_row[i + 1];
+	for (int i = 0; i < out->ranks; i++) {
+		for (int64_t e = out->row[i]; e < out->row[i + 1]; e++) {
+			int64_t at;
+
+			if (out->to[e] == i)
+				continue;
+			at = s->in_row[out->to[e] + 1]++;
+			s->in_from[at] = i;
+			s->in_bytes[at] = out->bytes[e];
+		}
+	}
+}
+
+static int fill_nodes(struct search *s, const struct cpl_placement_request *req,
+                      struct cpl_error *err)
+{
+	unsigned char *mark = calloc((size_t)s->net->n_nodes, 1);
+
+	if (!mark)
+		return cpl_fail_memory(err);
+	for (int i = 0; i < req->n_required; i++)
+		mark[req->required[i]] = 1;
+	for (int i = 0; i < req->n_nodes_wanted; i++) {
+		s->pinned[i] = mark[s->node[i]];
+		mark[s->node[i]] = 1;
+	}
+	for (int i = 0; i < s->net->n_nodes; i++)
+		if (req->free[i] && !mark[i])
+			s->spare[s->n_spare++] = i;
+	free(mark);
+	return 0;
+}
+
+int cpl_traffic_search(struct cpl_evaluator *ev, int *node, bool *cut_short,
+                       struct cpl_error *err)
+{
+	const struct cpl_placement_request *req = &ev->req->place;
+	const struct cpl_network *net = req->net;
+	size_t seats = (size_t)ev->seats->ranks;
+	size_t entries = (size_t)ev->seats->n_entries;
+	struct search s = {
+	        .ev = ev,
+	        .net = net,
+	        .routing = ev->req->routing,
+	        .out = ev->seats,
+	        .node = node,
+	};
+	struct cpl_job_sums sums;
+	int rc = -1;
+
+	s.in_row = calloc(seats + 2, sizeof(*s.in_row));
+	s.in_from = malloc((entries + 1) * sizeof(*s.in_from));
+	s.in_bytes = malloc((entries + 1) * sizeof(*s.in_bytes));
+	s.spare = malloc((size_t)net->n_nodes * sizeof(*s.spare));
+	s.pinned = malloc(seats);
+	s.probe = calloc((size_t)net->n_links + 1, sizeof(*s.probe));
+	s.blame = malloc(seats * sizeof(*s.blame));
+	if (!s.in_row || !s.in_from || !s.in_bytes || !s.spare || !s.pinned ||
+	    !s.probe || !s.blame) {
+		cpl_fail_memory(err);
+		goto out;
+	}
+	if (fill_nodes(&s, req, err))
+		goto out;
+	fill_incoming(&s);
+	cpl_evaluator_run(ev, node, &s.now, &sums);
+	s.hop_bytes = sums.hop_bytes;
+	rounds(&s, cut_short);
+	rc = 0;
+out:
+	free(s.in_row);
+	free(s.in_from);
+	free(s.in_bytes);
+	free(s.spare);
+	free(s.pinned);
+	free(s.probe);
+	free(s.blame);
+	return rc;
+}
