@@ -13,6 +13,12 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/hostlist.h"
+#include "network/network.h"
+#include "signature/signature.h"
+
+/* --profile-dir's default, as in commplace.conf. */
+#define CMD_PROFILE_DIR "/var/lib/commplace/profiles"
 
 enum { CMD_OK = 0, CMD_FAILED = 1, CMD_USAGE = 2 };
 
@@ -59,6 +65,31 @@ struct cmd_table;
 struct cmd_table *cmd_table_new(int columns, const char *align);
 void cmd_table_row(struct cmd_table *table, ...); /* `columns` strings */
 int cmd_table_print(struct cmd_table *table);     /* and free it */
+
+/*
+ * --signature: a path when it holds a "/" or ends in ".json", else the name of
+ * a profile in profile_dir (NULL: CMD_PROFILE_DIR). The caller frees it.
+ */
+struct cpl_signature *cmd_signature(const char *text, const char *profile_dir,
+				    struct cpl_error *err);
+
+/*
+ * The traffic that is evaluated: phase NULL is the whole run, else one
+ * execution of the phase of that name (refused with the names there are). The
+ * caller frees it with cpl_comm_free.
+ */
+struct cpl_comm *cmd_comm(const struct cpl_signature *sig, const char *phase,
+			  struct cpl_error *err);
+
+/* A node or hosts file: one host name a line, in rank order; blank lines and
+ * "#" comments are skipped. At least one host, else -1 with FILE:LINE. */
+int cmd_hosts_file(const char *path, struct cpl_hostlist *out,
+		   struct cpl_error *err);
+
+/* Node ids of hosts, for the caller to free; NULL with err naming the option
+ * and the host that the network does not have. */
+int *cmd_node_ids(const struct cpl_network *net, const char *option,
+		  const struct cpl_hostlist *hosts, struct cpl_error *err);
 
 /* "1.25 GB"-like text (powers of 1000) into buf; returns buf. */
 char *cmd_bytes(double bytes, char *buf, size_t size);
