@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explain.h"
+#include "site/record.h"
+#include "site/state.h"
+#include "site_files.h"
+
+enum format { FORMAT_TEXT, FORMAT_HOSTFILE, FORMAT_RANKFILE };
+
+struct options {
+	const char *state_dir, *config, *state_out;
+	enum format format;
+	bool json;
+	int64_t job;
+};
+
+static int parse_format(const char *text, enum format *out)
+{
+	static const char *const names[] = {"text", "hostfile", "rankfile"};
+
+	for (int i = FORMAT_TEXT; i <= FORMAT_RANKFILE; i++) {
+		if (!strcmp(text, names[i])) {
+			*out = (enum format)i;
+			return 0;
+		}
+	}
+	return -1;
+}
+
+static int parse(const struct cmd *self, int argc, char **argv,
+                 struct options *o)
+{
+	enum {
+		OPT_JSON = 256,
+		OPT_FORMAT,
+		OPT_STATE_DIR,
+		OPT_CONFIG,
+		OPT_STATE
+	};
+	static const struct option table[] = {
+	        {"json", no_argument, NULL, OPT_JSON},
+	        {"format", required_argument, NULL, OPT_FORMAT},
+	        {"state-dir", required_argument, NULL, OPT_STATE_DIR},
+	        {"config", required_argument, NULL, OPT_CONFIG},
+	        {"state", required_argument, NULL, OPT_STATE},
+	        {"help", no_argument, NULL, 'h'},
+	        {0}};
+	struct cpl_error err = {{0}};
+	int c;
+
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, ":h", table, NULL)) != -1) {
+		switch (c) {
+		case OPT_JSON:
+			o->json = true;
+			break;
+		case OPT_FORMAT:
+			if (parse_format(optarg, &o->format))
+				return cmd_usage(self,
+				                 "--format: '%.60s' is no "
+				                 "format; there are: text, "
+				                 "hostfile, rankfile",
+				                 optarg);
+			break;
+		case OPT_STATE_DIR:
+			o->state_dir = optarg;
+			break;
+		case OPT_CONFIG:
+			o->config = optarg;
+			break;
+		case OPT_STATE:
+			o->state_out = optarg;
+			break;
+		case 'h':
+			fputs(self->help, stdout);
+			return -1;
+		case ':':
+			return cmd_usage(self, "%s needs a value",
+			                 argv[optind - 1]);
+		default:
+			return cmd_usage(self, "unknown option %s",
+			                 argv[optind - 1]);
+		}
+	}
+	if (optind == argc)
+		return cmd_usage(self, "which job? give its id");
+	if (optind + 1 < argc)
+		return cmd_usage(self, "one job at a time");
+	if (cmd_int("JOBID", argv[optind], 1, UINT32_MAX, &o->job, &err))
+		return cmd_usage(self, "%s", err.text);
+	if (o->json && o->format != FORMAT_TEXT)
+		return cmd_usage(self, "--json and --format exclude each "
+		                       "other");
+	return CMD_OK;
+}
+
+/* A record's rank plan, one rank after the other. */
+static int print_ranks(const struct cmd *self, const struct cpl_record *r,
+                       enum format format)
+{
+	int *local;
+
+	if (!r->ranks || strcmp(r->outcome, "placed"))
+		return cmd_failf(self,
+		                 "job %" PRId64 " has no rank order of its "
+		                 "own (%s%s%s); Slurm's holds",
+		                 r->job, r->outcome, *r->reason ? ": " : "",
+		                 r->reason);
+	local = calloc((size_t)r->n_hosts, sizeof(*local));
+	if (!local)
+		return cmd_failf(self, "out of memory");
+	for (int i = 0; i < r->ranks; i++) {
+		const char *host = r->host[r->rank_host[i]];
+
+		if (format == FORMAT_HOSTFILE)
+			printf("%s\n", host);
+		else
+			printf("rank %d=%s slot=%d\n", i, host,
+			       local[r->rank_host[i]]++);
+	}
+	free(local);
+	if (fflush(stdout) || ferror(stdout))
+		return cmd_failf(self, "cannot write to standard output");
+	return CMD_OK;
+}
+
+static int print_json(const struct cmd *self, const struct cpl_record *r,
+                      bool ended, const char *replay)
+{
+	struct cpl_error err = {{0}};
+	json_t *root = cpl_record_to_json(r, &err), *ranks;
+
+	if (!root)
+		return cmd_fail(self, &err);
+	ranks = json_array();
+	for (int i = 0; i < r->ranks; i++)
+		json_array_append_new(ranks,
+		                      json_string(r->host[r->rank_host[i]]));
+	if (json_object_set_new(root, "rank_to_host", ranks) ||
+	    json_object_set_new(root, "ended", json_boolean(ended)) ||
+	    (replay &&
+	     json_object_set_new(root, "replay", json_string(replay)))) {
+		json_decref(root);
+		return cmd_failf(self, "out of memory");
+	}
+	return cmd_print_json(self, root);
+}
+
+/* The jobs that were background when the decision was made. */
+static int write_state(const struct cmd *self, const struct cpl_record *r,
+                       const char *state_dir, const char *path)
+{
+	struct cpl_error err = {{0}};
+	struct cpl_state state = {0};
+	int rc = CMD_FAILED;
+
+	if (explain_background(r, state_dir, &state, &err) ||
+	    cpl_state_write(&state, path, &err))
+		cmd_fail(self, &err);
+	else
+		rc = CMD_OK;
+	cpl_state_free(&state);
+	return rc;
+}
+
+static int run(const struct cmd *self, int argc, char **argv)
+{
+	struct options o = {0};
+	struct cpl_error err = {{0}};
+	struct cpl_config *config = NULL;
+	struct cpl_record *record = NULL;
+	char *replay = NULL;
+	const char *state_dir;
+	bool ended = false;
+	int rc = parse(self, argc, argv, &o);
+
+	if (rc)
+		return rc < 0 ? CMD_OK : rc;
+	/* With --state-dir the configuration only helps to spell the replay. */
+	config = cmd_config_load(o.config, &err);
+	if (!config && (!o.state_dir || o.config))
+		return cmd_fail(self, &err);
+	state_dir = o.state_dir ? o.state_dir : config->state_dir;
+	record = cpl_record_find(state_dir, o.job, &ended, &err);
+	if (!record) {
+		rc = cmd_fail(self, &err);
+		goto out;
+	}
+	if (o.state_out) {
+		rc = write_state(self, record, state_dir, o.state_out);
+		if (rc != CMD_OK)
+			goto out;
+	}
+	replay = explain_replay(record, config, o.state_out);
+	if (o.json)
+		rc = print_json(self, record, ended, replay);
+	else if (o.format != FORMAT_TEXT)
+		rc = print_ranks(self, record, o.format);
+	else
+		rc = explain_text(self, record, ended, replay);
+out:
+	free(replay);
+	cpl_record_free(record);
+	cpl_config_free(config);
+	return rc;
+}
+
+const struct cmd cmd_explain = {
+        .name = "explain",
+        .summary = "what was decided for a job of the cluster, and why",
+        .help = "Usage: commplace explain JOBID [OPTION]...\n"
+                "\n"
+                "Print the decision record of a job: its nodes, the candidates "
+                "with their\n"
+                "numbers, what stock Slurm would have chosen, which rank runs "
+                "where, and the\n"
+                "`commplace place` command that repeats the decision.\n"
+                "\n"
+                "  --json              one JSON object\n"
+                "  --format FORMAT     text (default); hostfile: one host a "
+                "line in rank order;\n"
+                "                      rankfile: Open MPI's rankfile\n"
+                "  --state OUT.json    also write the running jobs that "
+                "counted "
+                "as background,\n"
+                "                      for `commplace place --running`\n"
+                "  --state-dir DIR     where the records are (default: "
+                "StateDir)\n"
+                "  --config FILE       commplace.conf (default: "
+                "$COMMPLACE_CONF, else beside\n"
+                "                      $SLURM_CONF, else "
+                "/etc/slurm/commplace.conf)\n"
+                "\n"
+                "Examples:\n"
+                "  commplace explain 17\n"
+                "  commplace explain 17 --json | jq .stock_hosts\n"
+                "  commplace explain $SLURM_JOB_ID --format hostfile >ranks\n"
+                "  mpirun --map-by seq --hostfile ranks ./program\n",
+        .run = run,
+};

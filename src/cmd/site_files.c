@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "site_files.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+char *cmd_config_path(const char *option)
+{
+	const char *env = getenv("COMMPLACE_CONF"), *slash;
+	char *path;
+
+	if (option)
+		return strdup(option);
+	if (env && *env)
+		return strdup(env);
+	env = getenv("SLURM_CONF");
+	slash = env ? strrchr(env, '/') : NULL;
+	if (!slash)
+		return strdup(CPL_CONFIG_DEFAULT_PATH);
+	if (asprintf(&path, "%.*scommplace.conf", (int)(slash - env) + 1, env) <
+	    0)
+		return NULL;
+	return path;
+}
+
+struct cpl_config *cmd_config_load(const char *option, struct cpl_error *err)
+{
+	char *path = cmd_config_path(option);
+	struct cpl_config *config;
+
+	if (!path) {
+		cpl_fail_memory(err);
+		return NULL;
+	}
+	config = cpl_config_load(path, err);
+	free(path);
+	return config;
+}
+
+char *cmd_shell_quote(const char *text)
+{
+	static const char safe[] =
+	        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	        "0123456789_-./,=+:@%";
+	size_t length = strlen(text), quotes = 0, n = 0;
+	char *out;
+
+	if (length && strspn(text, safe) == length)
+		return strdup(text);
+	for (const char *p = text; *p; p++)
+		quotes += *p == '\'';
+	out = malloc(length + 3 * quotes + 3);
+	if (!out)
+		return NULL;
+	out[n++] = '\'';
+	for (const char *p = text; *p; p++) {
+		if (*p == '\'') {
+			memcpy(out + n, "'\\''", 4);
+			n += 4;
+		} else {
+			out[n++] = *p;
+		}
+	}
+	out[n++] = '\'';
+	out[n] = '\0';
+	return out;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Where commands find the files of the running site. */
+#ifndef CPL_CMD_SITE_FILES_H
+#define CPL_CMD_SITE_FILES_H
+
+#include "site/config.h"
+
+/*
+ * commplace.conf of this host: the option's value, else $COMMPLACE_CONF, else
+ * beside $SLURM_CONF, else /etc/slurm/commplace.conf. The caller frees it;
+ * NULL when memory is out.
+ */
+char *cmd_config_path(const char *option);
+
+/* Load that file. NULL with err. */
+struct cpl_config *cmd_config_load(const char *option, struct cpl_error *err);
+
+/* Text quoted for a shell where it needs to be; the caller frees it. */
+char *cmd_shell_quote(const char *text);
+
+#endif

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hostlist.h"
+#include "routing/routing.h"
+#include "site/record.h"
+#include "site/state.h"
+#include "site_files.h"
+#include "traffic/traffic.h"
+
+/* Links shown by --links. */
+#define BUSIEST 20
+
+struct options {
+	const char *state_dir, *config, *network, *state_out;
+	bool json, links;
+};
+
+struct picture {
+	const struct cpl_config *config; /* may be NULL */
+	struct cpl_state state;
+	int skipped;
+	struct cpl_network *net; /* NULL: no network to load */
+	const struct cpl_routing *routing;
+	struct cpl_load load;
+	struct cpl_metrics metrics;
+	struct cpl_class_stats stats[CPL_NETWORK_MAX_CLASSES];
+	int n_busiest;
+	int64_t busiest[BUSIEST];
+};
+
+static int parse(const struct cmd *self, int argc, char **argv,
+                 struct options *o)
+{
+	enum {
+		OPT_JSON = 256,
+		OPT_LINKS,
+		OPT_NETWORK,
+		OPT_STATE_DIR,
+		OPT_CONFIG,
+		OPT_STATE
+	};
+	static const struct option table[] = {
+	        {"json", no_argument, NULL, OPT_JSON},
+	        {"links", no_argument, NULL, OPT_LINKS},
+	        {"network", required_argument, NULL, OPT_NETWORK},
+	        {"state-dir", required_argument, NULL, OPT_STATE_DIR},
+	        {"config", required_argument, NULL, OPT_CONFIG},
+	        {"state", required_argument, NULL, OPT_STATE},
+	        {"help", no_argument, NULL, 'h'},
+	        {0}};
+	int c;
+
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, ":h", table, NULL)) != -1) {
+		switch (c) {
+		case OPT_JSON:
+			o->json = true;
+			break;
+		case OPT_LINKS:
+			o->links = true;
+			break;
+		case OPT_NETWORK:
+			o->network = optarg;
+			break;
+		case OPT_STATE_DIR:
+			o->state_dir = optarg;
+			break;
+		case OPT_CONFIG:
+			o->config = optarg;
+			break;
+		case OPT_STATE:
+			o->state_out = optarg;
+			break;
+		case 'h':
+			fputs(self->help, stdout);
+			return -1;
+		case ':':
+			return cmd_usage(self, "%s needs a value",
+			                 argv[optind - 1]);
+		default:
+			return cmd_usage(self, "unknown option %s",
+			                 argv[optind - 1]);
+		}
+	}
+	if (optind < argc)
+		return cmd_usage(self, "'%.60s' is one word too many",
+		                 argv[optind]);
+	return CMD_OK;
+}
+
+static double congestion(const struct picture *p, int64_t link)
+{
+	return p->load.link[link] / cpl_network_link_bandwidth(p->net, link);
+}
+
+/* The largest by insertion; ties keep the lowest link id first. */
+static void find_busiest(struct picture *p)
+{
+	for (int64_t link = 0; link < p->net->n_links; link++) {
+		double c = congestion(p, link);
+		int at = p->n_busiest;
+
+		if (c <= 0)
+			continue;
+		while (at > 0 && congestion(p, p->busiest[at - 1]) < c)
+			at--;
+		if (at == BUSIEST)
+			continue;
+		if (p->n_busiest < BUSIEST)
+			p->n_busiest++;
+		memmove(p->busiest + at + 1, p->busiest + at,
+		        (size_t)(p->n_busiest - at - 1) * sizeof(*p->busiest));
+		p->busiest[at] = link;
+	}
+}
+
+static int measure(struct picture *p, const char *network,
+                   struct cpl_error *err)
+{
+	const char *dir = p->config ? p->config->profile_dir : ".";
+	unsigned char *nodes;
+	int rc;
+
+	p->net = cpl_network_load(network, err);
+	if (!p->net)
+		return -1;
+	p->routing = cpl_routing_find(
+	        p->net, p->config ? p->config->routing : NULL, err);
+	if (!p->routing || cpl_load_init(&p->load, p->net, err))
+		return -1;
+	nodes = malloc((size_t)p->net->n_nodes + 1);
+	if (!nodes)
+		return cpl_fail_memory(err);
+	memset(nodes, 1, (size_t)p->net->n_nodes);
+	rc = cpl_state_apply(&p->state, p->net, p->routing, dir, nodes,
+	                     &p->load, err);
+	free(nodes);
+	if (rc)
+		return -1;
+	cpl_traffic_metrics(p->net, &p->load, NULL, &p->metrics);
+	for (int i = 0; i < p->net->n_classes; i++) {
+		const struct cpl_link_class *k = &p->net->link_class[i];
+
+		if (cpl_class_stats(p->load.link + k->first, k->count,
+		                    &p->stats[i], err))
+			return -1;
+	}
+	find_busiest(p);
+	return 0;
+}
+
+static json_t *class_json(const struct cpl_class_stats *s, double bandwidth)
+{
+	return json_pack("{s:I,s:I,s:f,s:f,s:f,s:f,s:f,s:f,s:f}", "count",
+	                 (json_int_t)s->count, "used", (json_int_t)s->used,
+	                 "min", s->min, "q1", s->q1, "median", s->median,
+	                 "mean", s->mean, "q3", s->q3, "max", s->max,
+	                 "max_congestion", s->max / bandwidth);
+}
+
+static json_t *jobs_json(const struct cpl_state *state)
+{
+	json_t *jobs = json_array();
+
+	for (int i = 0; i < state->n_jobs; i++) {
+		const struct cpl_running_job *job = &state->job[i];
+		json_t *hosts = json_array();
+
+		for (int h = 0; h < job->n_hosts; h++)
+			json_array_append_new(hosts, json_string(job->host[h]));
+		json_array_append_new(
+		        jobs, json_pack("{s:I,s:s?,s:o,s:i,s:i}", "id",
+		                        (json_int_t)job->id, "signature",
+		                        job->signature, "hosts", hosts,
+		                        "ranks_per_node", job->ranks_per_node,
+		                        "ranks", job->ranks));
+	}
+	return jobs;
+}
+
+static int print_json(const struct cmd *self, const struct picture *p,
+                      bool links)
+{
+	static const char *const mode[] = {"on", "observe", "off"};
+	json_t *root = json_object(), *classes, *busiest;
+
+	json_object_set_new(root, "mode",
+	                    p->config ? json_string(mode[p->config->mode])
+	                              : json_null());
+	json_object_set_new(root, "jobs", jobs_json(&p->state));
+	json_object_set_new(root, "skipped", json_integer(p->skipped));
+	if (!p->net)
+		return cmd_print_json(self, root);
+	json_object_set_new(root, "network", json_string(p->net->name));
+	json_object_set_new(root, "routing", json_string(p->routing->name));
+	json_object_set_new(root, "max_congestion",
+	                    json_real(p->metrics.max_congestion));
+	json_object_set_new(root, "mean_congestion",
+	                    json_real(p->metrics.mean_congestion));
+	classes = json_object();
+	for (int i = 0; i < p->net->n_classes; i++) {
+		const struct cpl_link_class *k = &p->net->link_class[i];
+
+		json_object_set_new(classes, k->name,
+		                    class_json(&p->stats[i], k->bandwidth));
+	}
+	json_object_set_new(root, "links", classes);
+	busiest = json_array();
+	for (int i = 0; links && i < p->n_busiest; i++) {
+		int64_t link = p->busiest[i];
+
+		json_array_append_new(
+		        busiest,
+		        json_pack(
+		                "{s:s,s:i,s:i,s:f,s:f}", "class",
+		                p->net->link_class[p->net->link_class_of[link]]
+		                        .name,
+		                "from", p->net->link_from[link], "to",
+		                p->net->link_to[link], "bytes",
+		                p->load.link[link], "congestion",
+		                congestion(p, link)));
+	}
+	if (links)
+		json_object_set_new(root, "busiest", busiest);
+	else
+		json_decref(busiest);
+	return cmd_print_json(self, root);
+}
+
+static int print_jobs(const struct cmd *self, const struct cpl_state *state)
+{
+	struct cmd_table *table = cmd_table_new(5, "rlrrl");
+
+	cmd_table_row(table, "job", "profile", "nodes", "ranks", "hosts");
+	for (int i = 0; i < state->n_jobs; i++) {
+		const struct cpl_running_job *job = &state->job[i];
+		char *hosts = cpl_hostlist_format(job->host, job->n_hosts);
+		char id[24], nodes[16], ranks[24];
+		int n = job->ranks ? job->ranks
+		                   : job->n_hosts * job->ranks_per_node;
+
+		snprintf(id, sizeof(id), "%" PRId64, job->id);
+		snprintf(nodes, sizeof(nodes), "%d", job->n_hosts);
+		snprintf(ranks, sizeof(ranks), "%d", n);
+		cmd_table_row(table, id, job->signature ? job->signature : "-",
+		              nodes, ranks, hosts ? hosts : "?");
+		free(hosts);
+	}
+	return cmd_table_print(table);
+}
+
+static int print_classes(const struct cmd *self, const struct picture *p)
+{
+	struct cmd_table *table = cmd_table_new(6, "lrrrrr");
+
+	cmd_table_row(table, "links", "count", "used", "mean", "largest",
+	              "busiest (s)");
+	for (int i = 0; i < p->net->n_classes; i++) {
+		const struct cpl_class_stats *s = &p->stats[i];
+		char count[24], used[24], mean[32], max[32], busy[32];
+
+		snprintf(count, sizeof(count), "%" PRId64, s->count);
+		snprintf(used, sizeof(used), "%" PRId64, s->used);
+		snprintf(busy, sizeof(busy), "%.6g",
+		         s->max / p->net->link_class[i].bandwidth);
+		cmd_table_row(table, p->net->link_class[i].name, count, used,
+		              cmd_bytes(s->mean, mean, sizeof(mean)),
+		              cmd_bytes(s->max, max, sizeof(max)), busy);
+	}
+	return cmd_table_print(table);
+}
+
+static int print_busiest(const struct cmd *self, const struct picture *p)
+{
+	struct cmd_table *table = cmd_table_new(5, "lrrrr");
+
+	cmd_table_row(table, "link", "from router", "to router", "bytes",
+	              "congestion (s)");
+	for (int i = 0; i < p->n_busiest; i++) {
+		int64_t link = p->busiest[i];
+		char from[16], to[16], bytes[32], c[32];
+
+		snprintf(from, sizeof(from), "%d", p->net->link_from[link]);
+		snprintf(to, sizeof(to), "%d", p->net->link_to[link]);
+		snprintf(c, sizeof(c), "%.6g", congestion(p, link));
+		cmd_table_row(
+		        table,
+		        p->net->link_class[p->net->link_class_of[link]].name,
+		        from, to,
+		        cmd_bytes(p->load.link[link], bytes, sizeof(bytes)), c);
+	}
+	return cmd_table_print(table);
+}
+
+static int print_text(const struct cmd *self, const struct picture *p,
+                      bool links)
+{
+	static const char *const mode[] = {"on", "observe", "off"};
+	int rc = CMD_OK;
+
+	if (p->config)
+		printf("mode     %s (%s)\n", mode[p->config->mode],
+		       p->config->path);
+	if (p->net)
+		printf("network  %s, routing %s\n", p->net->name,
+		       p->routing->name);
+	if (p->skipped)
+		printf("skipped  %d unreadable records\n", p->skipped);
+	printf("jobs     %d running with a record\n", p->state.n_jobs);
+	if (p->state.n_jobs) {
+		printf("\n");
+		rc = print_jobs(self, &p->state);
+	}
+	if (p->net && rc == CMD_OK) {
+		printf("\n");
+		rc = print_classes(self, p);
+	}
+	if (p->net && links && rc == CMD_OK) {
+		printf("\n");
+		rc = print_busiest(self, p);
+	}
+	return rc;
+}
+
+static int run(const struct cmd *self, int argc, char **argv)
+{
+	struct options o = {0};
+	struct cpl_error err = {{0}};
+	struct cpl_config *config;
+	struct picture p = {0};
+	const char *network;
+	int rc = parse(self, argc, argv, &o);
+
+	if (rc)
+		return rc < 0 ? CMD_OK : rc;
+	config = cmd_config_load(o.config, &err);
+	if (!config && (!o.state_dir || o.config))
+		return cmd_fail(self, &err);
+	p.config = config;
+	network = o.network ? o.network : config ? config->network_file : NULL;
+	if (cpl_record_state(o.state_dir ? o.state_dir : config->state_dir,
+	                     &p.state, &p.skipped, &err) ||
+	    (o.state_out && cpl_state_write(&p.state, o.state_out, &err)) ||
+	    (network && !o.state_out && measure(&p, network, &err)))
+		rc = cmd_fail(self, &err);
+	else if (o.state_out)
+		rc = CMD_OK;
+	else if (o.json)
+		rc = print_json(self, &p, o.links);
+	else
+		rc = print_text(self, &p, o.links);
+	cpl_load_free(&p.load);
+	cpl_network_free(p.net);
+	cpl_state_free(&p.state);
+	cpl_config_free(config);
+	return rc;
+}
+
+const struct cmd cmd_status = {
+        .name = "status",
+        .summary = "running jobs with a record, and the link loads of now",
+        .help = "Usage: commplace status [OPTION]...\n"
+                "\n"
+                "List the running jobs that were placed with a profile and the "
+                "load that their\n"
+                "signatures put on the network's links: what the next decision "
+                "counts as\n"
+                "background.\n"
+                "\n"
+                "  --json              one JSON object\n"
+                "  --links             also the 20 busiest links\n"
+                "  --state OUT.json    write the running jobs for `commplace "
+                "place --running`\n"
+                "                      and print nothing\n"
+                "  --network FILE      network description (default: "
+                "NetworkFile)\n"
+                "  --state-dir DIR     where the records are (default: "
+                "StateDir)\n"
+                "  --config FILE       commplace.conf (default: "
+                "$COMMPLACE_CONF, else beside\n"
+                "                      $SLURM_CONF, else "
+                "/etc/slurm/commplace.conf)\n"
+                "\n"
+                "Examples:\n"
+                "  commplace status --links\n"
+                "  commplace status --state now.json\n"
+                "  commplace place --network net.json --signature milc.json "
+                "--nodes 8 \\\n"
+                "      --policy auto --running now.json\n",
+        .run = run,
+};
