@@ -9,8 +9,9 @@
 
 #define HOSTS_FILE_MAX (1ULL << 30)
 
-struct cpl_signature *cmd_signature(const char *text, const char *profile_dir,
-                                    struct cpl_error *err)
+struct cpl_signature *cmd_load_signature(const char *text,
+                                         const char *profile_dir,
+                                         struct cpl_error *err)
 {
 	const char *dot = strrchr(text, '.');
 	struct cpl_signature *sig;
