@@ -8,7 +8,8 @@
  *   ProfileDir=/var/lib/commplace/profiles
  *   StateDir=/var/lib/commplace/state
  *   Mode=on|observe|off
- *   DefaultPolicy=auto          unset: jobs without a profile stay stock
+ *   DefaultPolicy=auto          unset or "none": jobs without a profile stay
+ *                               stock
  *   DefaultMapping=greedyallc   DefaultBinding=treematch
  *   Objective=max-congestion    Routing=static-direct
  *   MaxDecisionTime=200         milliseconds; "200ms" and "2s" too
