@@ -1,0 +1,8 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The bad-input rows once more, with the command built with ASan and UBSan:
+# refusals free what they hold.
+export ASAN_OPTIONS=detect_leaks=1:exitcode=99
+export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+export COMMPLACE=${COMMPLACE_SANITIZED:?directory of a build with --enable-sanitizers}/commplace
+exec "${0%/*}/../bad-input/run"
