@@ -14,6 +14,11 @@ tests_unit_test_hostlist_SOURCES = tests/unit/test_hostlist.c
 tests_unit_test_hostlist_CFLAGS = $(unit_cflags)
 tests_unit_test_hostlist_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_binding
+tests_unit_test_binding_SOURCES = tests/unit/test_binding.c
+tests_unit_test_binding_CFLAGS = $(unit_cflags)
+tests_unit_test_binding_LDADD = $(unit_ldadd) $(HWLOC_LIBS)
+
 if HAVE_CMOCKA
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)

@@ -73,8 +73,10 @@ int cpl_bind(const struct cpl_binder *binder,
 		goto done;
 	if (ranks > tree->n_slots) {
 		cpl_fail(err,
-		         "%d ranks do not fit into %d places of %d cores each",
-		         ranks, tree->n_slots, req->cores_per_rank);
+		         "%d ranks do not fit; the allowed CPUs have room "
+		         "for %d (%d %s each)",
+		         ranks, tree->n_slots, req->cores_per_rank,
+		         req->by_pu ? "CPUs" : "cores");
 		goto done;
 	}
 	graph = cpl_comm_symmetric(req->comm, err);

@@ -7,6 +7,7 @@
 #define CPL_BINDING_BINDING_H
 
 #include <hwloc.h>
+#include <stdbool.h>
 
 #include "signature/comm.h"
 
@@ -17,6 +18,8 @@ struct cpl_bind_request {
 	const struct cpl_comm *comm;  /* ranks of this node only, see
 				       * cpl_comm_subset */
 	int cores_per_rank;           /* whole cores given to a rank, >= 1 */
+	bool by_pu; /* count PUs (hardware threads) in place of cores: ranks
+		     * may share a core */
 };
 
 struct cpl_binder {
@@ -45,6 +48,10 @@ const struct cpl_binder *cpl_binder_find(const char *name,
 const struct cpl_binder *const *cpl_binder_all(void);
 
 /*
+ * Distance of two slots: 2 * levels from the cores (by_pu: PUs) up to the
+ * lowest object of the topology that holds both; levels without branches do
+ * not count.
+ *
  * Bind; never costs more than packed order (rank i on the i-th slot). Refused:
  * more ranks than slots. 0, or -1 with err. Free with cpl_bind_result_free.
  */

@@ -47,8 +47,8 @@ struct cpl_slot_tree *cpl_slot_tree_new(const struct cpl_bind_request *req,
 {
 	hwloc_topology_t topology = req->topology;
 	int per_slot = req->cores_per_rank;
-	int core_depth =
-	        hwloc_get_type_or_below_depth(topology, HWLOC_OBJ_CORE);
+	int core_depth = hwloc_get_type_or_below_depth(
+	        topology, req->by_pu ? HWLOC_OBJ_PU : HWLOC_OBJ_CORE);
 	int n_all = (int)hwloc_get_nbobjs_by_depth(topology, core_depth);
 	int n_cores = 0, classes = 0;
 	struct cpl_slot_tree *tree = calloc(1, sizeof(*tree));
@@ -81,8 +81,9 @@ struct cpl_slot_tree *cpl_slot_tree_new(const struct cpl_bind_request *req,
 			              "topology");
 		else
 			cpl_fail(err,
-			         "%d cores per rank asked for, %d are allowed",
-			         per_slot, n_cores);
+			         "%d %s per rank asked for, %d are allowed",
+			         per_slot, req->by_pu ? "CPUs" : "cores",
+			         n_cores);
 		goto failed;
 	}
 	tree->cpuset = calloc((size_t)tree->n_slots, sizeof(*tree->cpuset));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "binding/binding_internal.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -199,10 +200,11 @@ static void map_groups(const struct level *l, const int *item, int *child_item,
 	const struct cpl_groups *g = &l->groups;
 
 	for (int o = 0; o < l->n_objects; o++) {
-		int end = item[o] < 0 ? 0 : g->start[item[o] + 1];
+		bool empty = item[o] < 0 || item[o] >= g->n_groups;
+		int end = empty ? 0 : g->start[item[o] + 1];
 
 		for (int t = 0; t < l->n_child_types; t++)
-			cursor[t] = item[o] < 0 ? 0 : g->start[item[o]];
+			cursor[t] = empty ? 0 : g->start[item[o]];
 		for (int c = l->child_start[o]; c < l->child_start[o + 1];
 		     c++) {
 			int t = l->child_type[c];
