@@ -19,6 +19,11 @@ tests_unit_test_binding_SOURCES = tests/unit/test_binding.c
 tests_unit_test_binding_CFLAGS = $(unit_cflags)
 tests_unit_test_binding_LDADD = $(unit_ldadd) $(HWLOC_LIBS)
 
+unit_tests += tests/unit/test_placement
+tests_unit_test_placement_SOURCES = tests/unit/test_placement.c
+tests_unit_test_placement_CFLAGS = $(unit_cflags)
+tests_unit_test_placement_LDADD = $(unit_ldadd)
+
 if HAVE_CMOCKA
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
