@@ -14,6 +14,19 @@ AS_IF([test "x$with_mpi" != xno], [
 		[cpl_mpi_summary="no (no mpicc)"
 		 AS_IF([test "x$with_mpi" = xyes], [AC_MSG_ERROR([--with-mpi given, but there is no mpicc])])])
 ])
+# Only the headers: the recorder looks the library up when it runs.
+AS_IF([test "x$cpl_have_mpi" = xyes], [
+	MPI_CPPFLAGS=
+	for cpl_flag in $($MPICC --showme:compile 2>/dev/null || $MPICC -show); do
+		AS_CASE([$cpl_flag], [-I*|-D*], [AS_VAR_APPEND([MPI_CPPFLAGS], [" $cpl_flag"])])
+	done
+	cpl_save_CPPFLAGS=$CPPFLAGS
+	CPPFLAGS="$CPPFLAGS $MPI_CPPFLAGS"
+	AC_CHECK_HEADER([mpi.h], [],
+		[cpl_have_mpi=no; cpl_mpi_summary="no ($MPICC names no folder with mpi.h)"])
+	CPPFLAGS=$cpl_save_CPPFLAGS
+])
+AC_SUBST([MPI_CPPFLAGS])
 AM_CONDITIONAL([HAVE_MPI], [test "x$cpl_have_mpi" = xyes])
 AM_CONDITIONAL([HAVE_MPIFORT], [test -n "$MPIFORT"])
 ])

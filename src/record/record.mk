@@ -1,1 +1,23 @@
-# The MPI recorder: libcommplace-record.so, built with $(MPICC).
+# The MPI recorder: libcommplace-record.so. Compiled against the MPI library's
+# headers, but linked to nothing of it (see pmpi.h), nor to libcommplace.
+record_pure = src/record/collectives.c src/record/collectives.h \
+	src/record/table.c src/record/table.h \
+	src/record/writer.c src/record/writer.h
+record_sources = $(record_pure) \
+	src/record/count.c src/record/count.h \
+	src/record/peers.c src/record/peers.h \
+	src/record/pmpi.c src/record/pmpi.h \
+	src/record/recorder.c src/record/recorder.h \
+	src/record/wrap.h src/record/wrap_coll.c src/record/wrap_control.c \
+	src/record/wrap_fortran.c src/record/wrap_p2p.c src/record/wrap_wait.c
+
+if BUILD_RECORDER
+pkglib_LTLIBRARIES += libcommplace-record.la
+libcommplace_record_la_SOURCES = $(record_sources)
+libcommplace_record_la_CPPFLAGS = -I$(top_builddir) $(MPI_CPPFLAGS)
+libcommplace_record_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
+libcommplace_record_la_LDFLAGS = -module -avoid-version \
+	-export-symbols-regex '^(MPI|mpi)_'
+else
+EXTRA_DIST += $(record_sources)
+endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The MPI library below the recorder. Nothing of MPI is linked: the recorder
+ * is preloaded into every process that the command starts, and most of those
+ * (shells, mpirun) have no MPI library at all. All is looked up when first
+ * needed, also in a library that was loaded out of the global scope (mpi4py).
+ */
+#ifndef CPL_RECORD_PMPI_H
+#define CPL_RECORD_PMPI_H
+
+#include <mpi.h>
+
+/* A symbol of the program or of an MPI library; NULL: there is none. */
+void *rec_symbol(const char *name);
+
+/*
+ * What a wrapper of `name` has to call: P`name` (or p`name`: Fortran), else
+ * the next definition of `name` itself, as a library of MPI stubs has it. NULL
+ * after a line on stderr when there is neither.
+ */
+void *rec_real(const char *name);
+
+/* What the recorder itself calls. */
+#define REC_PMPI_FUNCTIONS(X)                                                  \
+	X(Bcast)                                                               \
+	X(Cart_shift)                                                          \
+	X(Cartdim_get)                                                         \
+	X(Comm_create_keyval)                                                  \
+	X(Comm_dup)                                                            \
+	X(Comm_f2c)                                                            \
+	X(Comm_free)                                                           \
+	X(Comm_get_parent)                                                     \
+	X(Comm_group)                                                          \
+	X(Comm_rank)                                                           \
+	X(Comm_remote_group)                                                   \
+	X(Comm_remote_size)                                                    \
+	X(Comm_set_attr)                                                       \
+	X(Comm_set_errhandler)                                                 \
+	X(Comm_size)                                                           \
+	X(Comm_test_inter)                                                     \
+	X(Dist_graph_neighbors)                                                \
+	X(Dist_graph_neighbors_count)                                          \
+	X(Gather)                                                              \
+	X(Get_library_version)                                                 \
+	X(Graph_neighbors)                                                     \
+	X(Graph_neighbors_count)                                               \
+	X(Group_compare)                                                       \
+	X(Group_free)                                                          \
+	X(Group_size)                                                          \
+	X(Group_translate_ranks)                                               \
+	X(Op_f2c)                                                              \
+	X(Recv)                                                                \
+	X(Request_f2c)                                                         \
+	X(Send)                                                                \
+	X(Topo_test)                                                           \
+	X(Type_f2c)                                                            \
+	X(Type_size)                                                           \
+	X(Win_create_keyval)                                                   \
+	X(Win_f2c)                                                             \
+	X(Win_get_group)                                                       \
+	X(Win_set_attr)
+
+struct rec_pmpi {
+#define X(name) __typeof__(PMPI_##name) *name;
+	REC_PMPI_FUNCTIONS(X)
+#undef X
+	MPI_Comm comm_world, comm_null;
+	MPI_Datatype byte;
+	MPI_Errhandler errors_return;
+	MPI_Op no_op;
+};
+
+extern struct rec_pmpi pmpi;
+
+/*
+ * Fill in `pmpi`. 0, or -1 when the program's MPI library is not of the kind
+ * that the recorder was built for.
+ */
+int rec_pmpi_load(void);
+
+#endif

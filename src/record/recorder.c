@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "commplace-config.h"
+#include "recorder.h"
+#include "peers.h"
+#include "pmpi.h"
+#include "table.h"
+#include "writer.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CHUNK 262144 /* rows of one message to rank 0 */
+#define TAG 1
+#define COMMAND_MAX 4096
+
+_Thread_local int rec_depth;
+_Thread_local bool rec_keeps_time;
+atomic_bool rec_on;
+int64_t rec_mpi_time;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct {
+	bool active;
+	int rank, size;
+	pid_t pid;
+	MPI_Comm comm; /* our own, so that no message of ours is taken */
+	MPI_Group world;
+	struct rec_table out, in;
+	int64_t since, time; /* ns: recording since, in windows before */
+	uint64_t outside_messages, outside_bytes, lost;
+	char *path;
+} rec;
+
+/* What each rank tells rank 0 before its rows. */
+struct summary {
+	int64_t rows, time, mpi_time;
+	uint64_t outside_messages, outside_bytes, lost, host;
+};
+
+void rec_lock(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+void rec_unlock(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+void rec_add(int world, bool inward, uint64_t bytes, uint64_t messages)
+{
+	struct rec_table *t = inward ? &rec.in : &rec.out;
+
+	if (!rec.active)
+		return;
+	if (world < 0) {
+		rec.outside_messages += messages;
+		rec.outside_bytes += bytes;
+		return;
+	}
+	/* few programs get from others: a table only for those */
+	if ((!t->cell && rec_table_init(t, rec.size, REC_DENSE_LIMIT)) ||
+	    rec_table_add(t, world, bytes, messages))
+		rec.lost += messages;
+}
+
+static int first_rank(void)
+{
+	static const char *const variable[] = {"OMPI_COMM_WORLD_RANK",
+	                                       "PMIX_RANK", "PMI_RANK",
+	                                       "SLURM_PROCID"};
+
+	for (size_t i = 0; i < sizeof(variable) / sizeof(*variable); i++) {
+		const char *value = getenv(variable[i]);
+
+		if (value)
+			return !strcmp(value, "0");
+	}
+	return 1;
+}
+
+/* The target, absolute: the program may change its directory. */
+static char *output_path(void)
+{
+	const char *path = getenv("COMMPLACE_RECORD_OUT");
+	char *here, *absolute = NULL;
+
+	if (path && path[0] == '/')
+		return strdup(path);
+	here = getcwd(NULL, 0);
+	if (!here)
+		return NULL;
+	if (path && path[0]) {
+		if (asprintf(&absolute, "%s/%s", here, path) < 0)
+			absolute = NULL;
+	} else if (asprintf(&absolute, "%s/commplace-%ld.json", here,
+	                    (long)getpid()) < 0) {
+		absolute = NULL;
+	}
+	free(here);
+	return absolute;
+}
+
+/* Whether all ranks say yes; rank 0 decides for all. Collective. */
+static bool all_agree(bool mine)
+{
+	char yes = mine, *all = NULL;
+
+	if (!rec.rank) {
+		all = malloc((size_t)rec.size);
+		yes = mine && all;
+	}
+	if (pmpi.Bcast(&yes, 1, pmpi.byte, 0, rec.comm) != MPI_SUCCESS || !yes)
+		goto no;
+	yes = mine;
+	if (pmpi.Gather(&yes, 1, pmpi.byte, all, 1, pmpi.byte, 0, rec.comm) !=
+	    MPI_SUCCESS)
+		goto no;
+	for (int r = 0; all && r < rec.size; r++)
+		yes = yes && all[r];
+	if (pmpi.Bcast(&yes, 1, pmpi.byte, 0, rec.comm) != MPI_SUCCESS)
+		goto no;
+	free(all);
+	return yes;
+no:
+	free(all);
+	return false;
+}
+
+void rec_begin(void)
+{
+	MPI_Comm parent;
+	bool ok;
+
+	if (rec.pid)
+		return;
+	rec.pid = getpid();
+	if (rec_pmpi_load()) {
+		if (first_rank())
+			fprintf(stderr,
+			        "commplace-record: the program uses another "
+			        "MPI library than the recorder was built "
+			        "for; nothing is recorded\n");
+		return;
+	}
+	/* Spawned processes are a world of their own: not this profile's. */
+	if (pmpi.Comm_get_parent(&parent) != MPI_SUCCESS ||
+	    parent != pmpi.comm_null ||
+	    pmpi.Comm_dup(pmpi.comm_world, &rec.comm) != MPI_SUCCESS)
+		return;
+	pmpi.Comm_set_errhandler(rec.comm, pmpi.errors_return);
+	pmpi.Comm_rank(rec.comm, &rec.rank);
+	pmpi.Comm_size(rec.comm, &rec.size);
+	ok = pmpi.Comm_group(rec.comm, &rec.world) == MPI_SUCCESS;
+	ok = ok && !rec_table_init(&rec.out, rec.size, REC_DENSE_LIMIT);
+	ok = ok && !rec_peers_begin(rec.world);
+	rec.path = output_path();
+	ok = ok && rec.path;
+	if (!all_agree(ok)) {
+		if (!rec.rank)
+			fprintf(stderr, "commplace-record: out of memory; "
+			                "nothing is recorded\n");
+		return;
+	}
+	rec.active = true;
+	rec_keeps_time = true;
+	rec.since = rec_now();
+	atomic_store(&rec_on, true);
+}
+
+static void stop(void)
+{
+	if (atomic_exchange(&rec_on, false))
+		rec.time += rec_now() - rec.since;
+}
+
+void rec_control(int level)
+{
+	rec_lock();
+	if (rec.active && level == 0) {
+		stop();
+	} else if (rec.active && level == 1 && !atomic_load(&rec_on)) {
+		rec.since = rec_now();
+		atomic_store(&rec_on, true);
+	}
+	rec_unlock();
+}
+
+static uint64_t host_hash(void)
+{
+	char name[HOST_NAME_MAX + 1] = "";
+	uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+
+	gethostname(name, sizeof(name) - 1);
+	for (const char *c = name; *c; c++)
+		h = (h ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+	return h;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static int count_hosts(const struct summary *all)
+{
+	uint64_t *hash = malloc(sizeof(*hash) * (size_t)rec.size);
+	int n = 0;
+
+	if (!hash)
+		return 0;
+	for (int r = 0; r < rec.size; r++)
+		hash[r] = all[r].host;
+	qsort(hash, (size_t)rec.size, sizeof(*hash), by_value);
+	for (int r = 0; r < rec.size; r++)
+		n += !r || hash[r] != hash[r - 1];
+	free(hash);
+	return n;
+}
+
+/* The program's arguments with spaces between. Returns the first's length. */
+static size_t read_command(char *out, size_t size)
+{
+	FILE *f = fopen("/proc/self/cmdline", "r");
+	size_t n = f ? fread(out, 1, size - 1, f) : 0, first;
+
+	if (f)
+		fclose(f);
+	while (n && !out[n - 1])
+		n--;
+	out[n] = '\0';
+	first = strlen(out);
+	for (size_t i = 0; i < n; i++)
+		if (!out[i])
+			out[i] = ' ';
+	return first;
+}
+
+static void write_rows(struct rec_writer *w, int rank,
+                       const struct rec_row *row, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		rec_writer_row(w, row[i].inward ? row[i].peer : rank,
+		               row[i].inward ? rank : row[i].peer, row[i].bytes,
+		               row[i].messages);
+}
+
+/* Rank 0: its own rows, then everyone's in rank order. */
+static int receive_rows(struct rec_writer *w, const struct summary *all,
+                        const struct rec_row *own, struct rec_row *chunk)
+{
+	write_rows(w, 0, own, all[0].rows);
+	for (int r = 1; r < rec.size; r++) {
+		for (int64_t done = 0; done < all[r].rows;) {
+			int64_t n = all[r].rows - done;
+
+			n = n < CHUNK ? n : CHUNK;
+			if (pmpi.Recv(chunk, (int)n * (int)sizeof(*chunk),
+			              pmpi.byte, r, TAG, rec.comm,
+			              MPI_STATUS_IGNORE) != MPI_SUCCESS)
+				return -1;
+			write_rows(w, r, chunk, n);
+			done += n;
+		}
+	}
+	return 0;
+}
+
+static void send_rows(const struct rec_row *row, int64_t n)
+{
+	for (int64_t done = 0; done < n; done += CHUNK) {
+		int64_t part = n - done < CHUNK ? n - done : CHUNK;
+
+		if (pmpi.Send(row + done, (int)part * (int)sizeof(*row),
+		              pmpi.byte, 0, TAG, rec.comm) != MPI_SUCCESS)
+			return;
+	}
+}
+
+static void write_signature(struct rec_writer *w, const struct summary *all,
+                            const struct rec_row *own, struct rec_row *chunk)
+{
+	char version[MPI_MAX_LIBRARY_VERSION_STRING] = "", date[32] = "";
+	char command[COMMAND_MAX], name[129], application[129], program[129];
+	const char *given = getenv("COMMPLACE_RECORD_NAME"), *of;
+	struct rec_facts facts = {.name = name, .ranks = rec.size};
+	time_t now = time(NULL);
+	double mpi_time = 0;
+	struct tm utc;
+	size_t first;
+	int n = 0, failed;
+
+	pmpi.Get_library_version(version, &n);
+	version[strcspn(version, "\n")] = '\0';
+	if (gmtime_r(&now, &utc))
+		strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%SZ", &utc);
+	rec_profile_name(given && *given ? given : rec.path, name,
+	                 sizeof(name));
+	first = read_command(command, sizeof(command));
+	of = memrchr(command, '/', first);
+	of = of ? of + 1 : command;
+	first -= (size_t)(of - command);
+	snprintf(program, sizeof(program), "%.*s", (int)first, of);
+	given = getenv("COMMPLACE_RECORD_APPLICATION");
+	snprintf(application, sizeof(application), "%s",
+	         given && *given ? given : program);
+	for (int r = 0; r < rec.size; r++) {
+		if (all[r].time * 1e-9 > facts.time)
+			facts.time = all[r].time * 1e-9;
+		mpi_time += all[r].mpi_time * 1e-9 / rec.size;
+		facts.outside_messages += all[r].outside_messages;
+		facts.outside_bytes += all[r].outside_bytes;
+		facts.lost_messages += all[r].lost;
+	}
+	facts.compute_time = facts.time - mpi_time;
+	facts.application = application;
+	facts.mpi = version;
+	facts.command = command;
+	facts.date = date;
+	facts.hosts = count_hosts(all);
+	rec_writer_head(w, &facts);
+	failed = receive_rows(w, all, own, chunk);
+	rec_writer_tail(w, &facts);
+	if (rec_writer_close(w, !failed))
+		fprintf(stderr, "commplace-record: cannot write %s: %s\n",
+		        rec.path, strerror(w->error));
+}
+
+void rec_finish(void)
+{
+	struct summary mine = {0}, *all = NULL;
+	struct rec_row *row = NULL, *chunk = NULL;
+	struct rec_writer w;
+	size_t n_out, n_in;
+	bool ok, opened = false;
+
+	rec_lock();
+	if (!rec.active) {
+		rec_unlock();
+		return;
+	}
+	stop();
+	rec.active = false;
+	rec_unlock();
+
+	n_out = rec_table_count(&rec.out);
+	n_in = rec_table_count(&rec.in);
+	row = malloc(sizeof(*row) * (n_out + n_in + 1));
+	ok = row != NULL;
+	if (ok) {
+		rec_table_rows(&rec.out, 0, row);
+		rec_table_rows(&rec.in, 1, row + n_out);
+	}
+	if (!rec.rank) {
+		all = malloc(sizeof(*all) * (size_t)rec.size);
+		chunk = malloc(sizeof(*chunk) * CHUNK);
+		if (!row || !all || !chunk)
+			fprintf(stderr, "commplace-record: out of memory; "
+			                "no signature is written\n");
+		else if (rec_writer_open(&w, rec.path))
+			fprintf(stderr,
+			        "commplace-record: cannot write %s: %s\n",
+			        rec.path, strerror(w.error));
+		else
+			opened = true;
+		ok = opened;
+	}
+	mine.rows = (int64_t)(n_out + n_in);
+	mine.time = rec.time;
+	mine.mpi_time = rec_mpi_time;
+	mine.outside_messages = rec.outside_messages;
+	mine.outside_bytes = rec.outside_bytes;
+	mine.lost = rec.lost;
+	mine.host = host_hash();
+	ok = all_agree(ok) &&
+	     pmpi.Gather(&mine, sizeof(mine), pmpi.byte, all, sizeof(mine),
+	                 pmpi.byte, 0, rec.comm) == MPI_SUCCESS;
+	if (ok && !rec.rank)
+		write_signature(&w, all, row, chunk);
+	else if (ok)
+		send_rows(row, mine.rows);
+	else if (opened)
+		rec_writer_close(&w, 0);
+	free(row);
+	free(chunk);
+	free(all);
+	rec_table_free(&rec.out);
+	rec_table_free(&rec.in);
+	free(rec.path);
+	pmpi.Group_free(&rec.world);
+	pmpi.Comm_free(&rec.comm);
+}
+
+__attribute__((destructor)) static void ended(void)
+{
+	if (rec.active && !rec.rank && rec.pid == getpid())
+		fprintf(stderr, "commplace-record: the program ended without "
+		                "MPI_Finalize; no signature is written\n");
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * State of the recorder in one process, and what the wrappers call. A wrapper
+ * calls the MPI library first and counts when that succeeded: arguments are
+ * then known to be valid, so counting cannot raise an MPI error. Whatever goes
+ * wrong in here costs the profile, never the program.
+ */
+#ifndef CPL_RECORD_RECORDER_H
+#define CPL_RECORD_RECORDER_H
+
+#include <mpi.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+#define REC_EXPORT __attribute__((visibility("default")))
+
+/* MPI calls of this thread that are under way, for calls inside of calls. */
+extern _Thread_local int rec_depth;
+/* Only the thread that called MPI_Init keeps the clocks. */
+extern _Thread_local bool rec_keeps_time;
+/* Between MPI_Init and MPI_Finalize, and not stopped by MPI_Pcontrol. */
+extern atomic_bool rec_on;
+/* Nanoseconds in MPI calls. */
+extern int64_t rec_mpi_time;
+
+static inline int64_t rec_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+/* Around each call of the library. */
+static inline int64_t rec_enter(void)
+{
+	if (rec_depth++ || !rec_keeps_time ||
+	    !atomic_load_explicit(&rec_on, memory_order_relaxed))
+		return 0;
+	return rec_now();
+}
+
+/* Whether the call is to be counted. */
+static inline bool rec_leave(int64_t start)
+{
+	if (start)
+		rec_mpi_time += rec_now() - start;
+	return --rec_depth == 0 &&
+	       atomic_load_explicit(&rec_on, memory_order_relaxed);
+}
+
+/* After MPI_Init, before MPI_Finalize, at MPI_Pcontrol(level). Collective. */
+void rec_begin(void);
+void rec_finish(void);
+void rec_control(int level);
+
+/*
+ * Traffic of this rank to (inward: from) a rank of MPI_COMM_WORLD;
+ * REC_OUTSIDE: of another world. The lock must be held.
+ */
+#define REC_OUTSIDE (-2)
+void rec_add(int world, bool inward, uint64_t bytes, uint64_t messages);
+
+/* Held by rec_peers_* on success. */
+void rec_lock(void);
+void rec_unlock(void);
+
+#endif
