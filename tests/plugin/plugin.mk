@@ -12,3 +12,16 @@ tests_plugin_test_spank_options_CPPFLAGS = $(AM_CPPFLAGS) -DCPL_TEST_BUILDDIR='"
 tests_plugin_test_spank_options_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_plugin_test_spank_options_LDFLAGS = -rdynamic
 tests_plugin_test_spank_options_LDADD = $(CMOCKA_LIBS) -ldl
+
+# job_submit_commplace.so loaded beside libslurmfull, without a slurmctld.
+if HAVE_SLURM
+if HAVE_CMOCKA
+check_PROGRAMS += tests/plugin/test_job_submit
+TESTS += tests/plugin/test_job_submit
+endif
+endif
+tests_plugin_test_job_submit_SOURCES = tests/plugin/test_job_submit.c
+tests_plugin_test_job_submit_CPPFLAGS = $(slurm_plugin_cppflags) -DCPL_TEST_BUILDDIR='"$(abs_top_builddir)"'
+tests_plugin_test_job_submit_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_plugin_test_job_submit_LDFLAGS = -rdynamic -L$(SLURM_PLUGIN_SYSTEM_DIR) -Wl,-rpath,$(SLURM_PLUGIN_SYSTEM_DIR)
+tests_plugin_test_job_submit_LDADD = -lslurmfull $(CMOCKA_LIBS) -ldl
