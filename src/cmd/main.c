@@ -6,6 +6,7 @@
 #include <string.h>
 
 static const struct cmd *const table[] = {
+	&cmd_bind,
 	NULL,
 };
 
