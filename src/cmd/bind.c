@@ -255,7 +255,7 @@ static int load_cpus(const struct options *o, struct job *job,
 {
 	if (cpl_topology_load(o->topology, &job->topology, err)) {
 		job->topology = NULL;
-		return cpl_fail_prefix(err, "--topology: ");
+		return -1;
 	}
 	if (!o->cpus)
 		return 0;
