@@ -75,8 +75,16 @@ struct cpl_record *cpl_record_find(const char *state_dir, int64_t job,
 				   bool *ended, struct cpl_error *err);
 
 /*
+ * The job of a record as the traffic model sees it; an observed job stands on
+ * the hosts of the stock answer. *job is overwritten; free what it holds with
+ * cpl_running_job_clear. -1 with err when the record names no hosts.
+ */
+int cpl_record_job(const struct cpl_record *record, struct cpl_running_job *job,
+		   struct cpl_error *err);
+
+/*
  * Running jobs of a state directory as a cpl_state; files that cannot be read
- * are skipped and counted in *skipped.
+ * are skipped and counted in *skipped. No "running" folder yet: no jobs.
  */
 int cpl_record_state(const char *state_dir, struct cpl_state *out,
 		     int *skipped, struct cpl_error *err);

@@ -1,1 +1,1 @@
-core_sources += src/core/site/config.h src/core/site/record.h src/core/site/state.h  src/core/site/config.c
+core_sources += src/core/site/config.h src/core/site/record.h src/core/site/state.h  src/core/site/config.c src/core/site/site_internal.h src/core/site/state.c src/core/site/record.c src/core/site/record_store.c

@@ -42,19 +42,21 @@ int cpl_state_load(const char *path, struct cpl_state *out,
 int cpl_state_write(const struct cpl_state *state, const char *path,
 		    struct cpl_error *err);
 void cpl_state_free(struct cpl_state *state);
+/* Free what one job holds (not the struct) and reset it to {0}. */
+void cpl_running_job_clear(struct cpl_running_job *job);
 
 /*
- * Clear free[] (n_nodes) for the hosts of running jobs and add their traffic
+ * Clear free_nodes[] (n_nodes; may be NULL) for the hosts of running jobs and add their traffic
  * to load (not cleared first; NULL: only occupy). Jobs are added in id order
  * through a load of their own, so the sum is the same however it came about.
  * Signatures are paths when they hold a "/", else profiles of profile_dir.
  * Hosts unknown to the network are refused, as is a signature with more ranks
- * than the job's hosts hold.
+ * than the job's hosts hold; free_nodes and load are then half done. 0 or -1.
  */
 int cpl_state_apply(const struct cpl_state *state,
 		    const struct cpl_network *net,
 		    const struct cpl_routing *routing, const char *profile_dir,
-		    unsigned char *free, struct cpl_load *load,
+		    unsigned char *free_nodes, struct cpl_load *load,
 		    struct cpl_error *err);
 
 #endif

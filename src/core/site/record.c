@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "commplace-config.h"
+#include "site/record.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "signature/signature.h"
+#include "site/site_internal.h"
+
+#define FORMAT "commplace-decision"
+
+enum kind { TEXT, TEXT_OR_NULL, INT, INT64, UINT32, UINT64, BOOL, REAL };
+
+struct field {
+	const char *key;
+	enum kind kind;
+	size_t offset;
+};
+
+#define AT(member) offsetof(struct cpl_record, member)
+/* In the order of the file. */
+static const struct field fields[] = {
+        {"job", INT64, AT(job)},
+        {"time", INT64, AT(time)},
+        {"uid", UINT32, AT(uid)},
+        {"job_name", TEXT_OR_NULL, AT(job_name)},
+        {"partition", TEXT_OR_NULL, AT(partition)},
+        {"profile", TEXT_OR_NULL, AT(profile)},
+        {"outcome", TEXT, AT(outcome)},
+        {"reason", TEXT, AT(reason)},
+        {"policy_asked", TEXT_OR_NULL, AT(policy_asked)},
+        {"policy", TEXT_OR_NULL, AT(policy)},
+        {"seed", UINT64, AT(seed)},
+        {"objective", TEXT_OR_NULL, AT(objective)},
+        {"routing", TEXT_OR_NULL, AT(routing)},
+        {"network_file", TEXT_OR_NULL, AT(network_file)},
+        {"nodes_wanted", INT, AT(nodes_wanted)},
+        {"ranks_per_node", INT, AT(ranks_per_node)},
+        {"free_hosts", TEXT, AT(free_hosts)},
+        {"required_hosts", TEXT, AT(required_hosts)},
+        {"cut_short", BOOL, AT(cut_short)},
+        {"decision_ms", REAL, AT(decision_ms)},
+        {"stock_hosts", TEXT, AT(stock_hosts)},
+        {"stock_max_congestion", REAL, AT(stock_max_congestion)},
+        {"stock_mean_congestion", REAL, AT(stock_mean_congestion)},
+        {"mapping", TEXT_OR_NULL, AT(mapping)},
+        {"mapping_kept_default", BOOL, AT(mapping_kept_default)},
+        {"map_max_before", REAL, AT(map_max_before)},
+        {"map_max_after", REAL, AT(map_max_after)},
+};
+#undef AT
+
+#define N_FIELDS ((int)(sizeof(fields) / sizeof(fields[0])))
+
+static const char *const other_keys[] = {"format", "version",    "background",
+                                         "hosts",  "candidates", "rank_host"};
+#define N_OTHER ((int)(sizeof(other_keys) / sizeof(other_keys[0])))
+
+static const char *const candidate_keys[] = {
+        "policy",          "seed",      "evaluated", "max_congestion",
+        "mean_congestion", "hop_bytes", NULL};
+
+void cpl_record_free(struct cpl_record *record)
+{
+	if (!record)
+		return;
+	for (int i = 0; i < N_FIELDS; i++)
+		if (fields[i].kind <= TEXT_OR_NULL)
+			free(*(char **)((char *)record + fields[i].offset));
+	for (int i = 0; i < record->n_hosts; i++)
+		free(record->host[i]);
+	for (int i = 0; i < record->n_candidates; i++)
+		free(record->candidate[i].policy);
+	free(record->host);
+	free(record->candidate);
+	free(record->background);
+	free(record->rank_host);
+	free(record);
+}
+
+/* Job names need not be UTF-8, which JSON text must be. */
+static json_t *text_json(const char *text)
+{
+	json_t *value = json_string(text);
+	char *copy;
+
+	if (value)
+		return value;
+	copy = strdup(text);
+	if (!copy)
+		return NULL;
+	for (char *p = copy; *p; p++)
+		if (*p & 0x80)
+			*p = '?';
+	value = json_string(copy);
+	free(copy);
+	return value;
+}
+
+static json_t *real_json(double v)
+{
+	return json_real(isfinite(v) ? v : -1.0);
+}
+
+static int set_field(json_t *root, const struct cpl_record *record,
+                     const struct field *f)
+{
+	const char *at = (const char *)record + f->offset;
+	const char *text;
+	json_t *value = NULL;
+
+	switch (f->kind) {
+	case TEXT:
+	case TEXT_OR_NULL:
+		text = *(char *const *)at;
+		if (!text && f->kind == TEXT_OR_NULL)
+			return 0;
+		value = text_json(text ? text : "");
+		break;
+	case INT:
+		value = json_integer(*(const int *)at);
+		break;
+	case INT64:
+		value = json_integer(*(const int64_t *)at);
+		break;
+	case UINT32:
+		value = json_integer(*(const uint32_t *)at);
+		break;
+	case UINT64:
+		/* JSON integers are signed here: the same bits come back. */
+		value = json_integer((json_int_t) * (const uint64_t *)at);
+		break;
+	case BOOL:
+		value = json_boolean(*(const bool *)at);
+		break;
+	case REAL:
+		value = real_json(*(const double *)at);
+		break;
+	}
+	return json_object_set_new(root, f->key, value);
+}
+
+static int set_candidates(json_t *root, const struct cpl_record *record)
+{
+	json_t *list = json_array();
+
+	if (json_object_set_new(root, "candidates", list))
+		return -1;
+	for (int i = 0; i < record->n_candidates; i++) {
+		const struct cpl_record_candidate *c = &record->candidate[i];
+		json_t *item = json_pack(
+		        "{s:o, s:I, s:b, s:o, s:o, s:o}", "policy",
+		        text_json(c->policy ? c->policy : ""), "seed",
+		        (json_int_t)c->seed, "evaluated", (int)c->evaluated,
+		        "max_congestion", real_json(c->max_congestion),
+		        "mean_congestion", real_json(c->mean_congestion),
+		        "hop_bytes", real_json(c->hop_bytes));
+
+		if (json_array_append_new(list, item))
+			return -1;
+	}
+	return 0;
+}
+
+static int set_arrays(json_t *root, const struct cpl_record *record)
+{
+	json_t *background = json_array(), *hosts = json_array();
+	json_t *ranks = json_array();
+
+	/* Each takes its reference even when an earlier one failed. */
+	if ((json_object_set_new(root, "background", background) |
+	     json_object_set_new(root, "hosts", hosts) |
+	     json_object_set_new(root, "rank_host", ranks)) ||
+	    set_candidates(root, record))
+		return -1;
+	for (int64_t i = 0; i < record->n_background; i++)
+		if (json_array_append_new(background,
+		                          json_integer(record->background[i])))
+			return -1;
+	for (int i = 0; i < record->n_hosts; i++)
+		if (json_array_append_new(hosts, text_json(record->host[i])))
+			return -1;
+	for (int i = 0; i < record->ranks; i++)
+		if (json_array_append_new(ranks,
+		                          json_integer(record->rank_host[i])))
+			return -1;
+	return 0;
+}
+
+json_t *cpl_record_to_json(const struct cpl_record *record,
+                           struct cpl_error *err)
+{
+	json_t *root = json_pack("{s:s, s:i}", "format", FORMAT, "version", 1);
+	int rc = root ? 0 : -1;
+
+	for (int i = 0; i < N_FIELDS && !rc; i++)
+		rc = set_field(root, record, &fields[i]);
+	if (!rc)
+		rc = set_arrays(root, record);
+	if (rc) {
+		json_decref(root);
+		cpl_fail_memory(err);
+		return NULL;
+	}
+	return root;
+}
+
+static int take_text(const json_t *root, const struct field *f, char **out,
+                     struct cpl_error *err)
+{
+	const char *text = f->kind == TEXT ? "" : NULL;
+
+	if (cpl_json_string(root, f->key, &text, err) < 0)
+		return -1;
+	if (!text)
+		return 0;
+	*out = strdup(text);
+	return *out ? 0 : cpl_fail_memory(err);
+}
+
+static int take_field(const json_t *root, const struct field *f,
+                      struct cpl_record *record, struct cpl_error *err)
+{
+	char *at = (char *)record + f->offset;
+	int64_t v = 0;
+	int rc;
+
+	switch (f->kind) {
+	case TEXT:
+	case TEXT_OR_NULL:
+		return take_text(root, f, (char **)at, err);
+	case INT:
+		rc = cpl_json_int(root, f->key, 0, INT32_MAX, &v, err);
+		*(int *)at = (int)v;
+		return rc < 0 ? -1 : 0;
+	case INT64:
+		rc = cpl_json_int(root, f->key, 0, INT64_MAX, (int64_t *)at,
+		                  err);
+		return rc < 0 ? -1 : 0;
+	case UINT32:
+		rc = cpl_json_int(root, f->key, 0, UINT32_MAX, &v, err);
+		*(uint32_t *)at = (uint32_t)v;
+		return rc < 0 ? -1 : 0;
+	case UINT64:
+		rc = cpl_json_int(root, f->key, INT64_MIN, INT64_MAX, &v, err);
+		*(uint64_t *)at = (uint64_t)v;
+		return rc < 0 ? -1 : 0;
+	case BOOL:
+		return cpl_json_bool(root, f->key, (bool *)at, err) < 0 ? -1
+		                                                        : 0;
+	case REAL:
+		rc = cpl_json_number(root, f->key, -1.0, HUGE_VAL, (double *)at,
+		                     err);
+		return rc < 0 ? -1 : 0;
+	}
+	return 0;
+}
+
+static int take_candidate(const json_t *object, struct cpl_record_candidate *c,
+                          struct cpl_error *err)
+{
+	const char *policy = "";
+	int64_t seed = 0;
+
+	if (!json_is_object(object))
+		return cpl_fail(err, "is not an object");
+	if (cpl_json_known_keys(object, NULL, candidate_keys, err) ||
+	    cpl_json_string(object, "policy", &policy, err) < 0 ||
+	    cpl_json_int(object, "seed", INT64_MIN, INT64_MAX, &seed, err) <
+	            0 ||
+	    cpl_json_bool(object, "evaluated", &c->evaluated, err) < 0 ||
+	    cpl_json_number(object, "max_congestion", -1.0, HUGE_VAL,
+	                    &c->max_congestion, err) < 0 ||
+	    cpl_json_number(object, "mean_congestion", -1.0, HUGE_VAL,
+	                    &c->mean_congestion, err) < 0 ||
+	    cpl_json_number(object, "hop_bytes", -1.0, HUGE_VAL, &c->hop_bytes,
+	                    err) < 0)
+		return -1;
+	c->seed = (uint64_t)seed;
+	c->policy = strdup(policy);
+	return c->policy ? 0 : cpl_fail_memory(err);
+}
+
+/* The array under key, NULL when absent; -1 when it is something else. */
+static int take_array(const json_t *root, const char *key, const json_t **out,
+                      size_t *n, struct cpl_error *err)
+{
+	*out = json_object_get(root, key);
+	*n = json_array_size(*out);
+	if (*out && !json_is_array(*out))
+		return cpl_fail(err, "\"%s\" is not an array", key);
+	return 0;
+}
+
+static int take_candidates(const json_t *root, struct cpl_record *record,
+                           struct cpl_error *err)
+{
+	const json_t *list;
+	size_t n;
+
+	if (take_array(root, "candidates", &list, &n, err))
+		return -1;
+	record->candidate = calloc(n + 1, sizeof(*record->candidate));
+	if (!record->candidate)
+		return cpl_fail_memory(err);
+	for (size_t i = 0; i < n; i++) {
+		record->n_candidates = (int)i + 1;
+		if (take_candidate(json_array_get(list, i),
+		                   &record->candidate[i], err))
+			return cpl_fail_prefix(err, "candidate %zu: ", i + 1);
+	}
+	return 0;
+}
+
+static int take_background(const json_t *root, struct cpl_record *record,
+                           struct cpl_error *err)
+{
+	const json_t *list;
+	size_t n;
+
+	if (take_array(root, "background", &list, &n, err))
+		return -1;
+	record->background = calloc(n + 1, sizeof(*record->background));
+	if (!record->background)
+		return cpl_fail_memory(err);
+	for (size_t i = 0; i < n; i++) {
+		const json_t *id = json_array_get(list, i);
+
+		if (!json_is_integer(id) || json_integer_value(id) < 0)
+			return cpl_fail(err,
+			                "\"background\": entry %zu is not "
+			                "a job's number",
+			                i + 1);
+		record->background[i] = json_integer_value(id);
+	}
+	record->n_background = (int64_t)n;
+	return 0;
+}
+
+static int take_ranks(const json_t *root, struct cpl_record *record,
+                      struct cpl_error *err)
+{
+	const json_t *list;
+	size_t n;
+
+	if (take_array(root, "rank_host", &list, &n, err))
+		return -1;
+	if (n > CPL_SIGNATURE_MAX_RANKS)
+		return cpl_fail(err,
+		                "\"rank_host\" has %zu ranks; at most %d "
+		                "are read",
+		                n, CPL_SIGNATURE_MAX_RANKS);
+	record->rank_host = calloc(n + 1, sizeof(*record->rank_host));
+	if (!record->rank_host)
+		return cpl_fail_memory(err);
+	for (size_t i = 0; i < n; i++) {
+		const json_t *host = json_array_get(list, i);
+		json_int_t v = json_integer_value(host);
+
+		if (!json_is_integer(host) || v < 0 || v >= record->n_hosts)
+			return cpl_fail(err,
+			                "\"rank_host\": rank %zu must have an "
+			                "index into the %d hosts",
+			                i, record->n_hosts);
+		record->rank_host[i] = (int)v;
+	}
+	record->ranks = (int)n;
+	return 0;
+}
+
+static int check_keys(const json_t *root, struct cpl_error *err)
+{
+	const char *keys[N_FIELDS + N_OTHER + 1];
+	int n = 0;
+
+	for (int i = 0; i < N_FIELDS; i++)
+		keys[n++] = fields[i].key;
+	for (int i = 0; i < N_OTHER; i++)
+		keys[n++] = other_keys[i];
+	keys[n] = NULL;
+	return cpl_json_known_keys(root, NULL, keys, err);
+}
+
+static int take_record(const json_t *root, struct cpl_record *record,
+                       struct cpl_error *err)
+{
+	const json_t *hosts;
+	size_t n;
+
+	if (cpl_json_expect_format(root, FORMAT, err) || check_keys(root, err))
+		return -1;
+	if (!json_object_get(root, "job"))
+		return cpl_fail(err, "\"job\" is missing");
+	record->stock_max_congestion = record->stock_mean_congestion = -1.0;
+	for (int i = 0; i < N_FIELDS; i++)
+		if (take_field(root, &fields[i], record, err))
+			return -1;
+	if (strcmp(record->outcome, "placed") &&
+	    strcmp(record->outcome, "observed") &&
+	    strcmp(record->outcome, "stock"))
+		return cpl_fail(err,
+		                "\"outcome\" is \"%.40s\"; it must be "
+		                "placed, observed or stock",
+		                record->outcome);
+	if (take_array(root, "hosts", &hosts, &n, err))
+		return -1;
+	record->host = take_strings(hosts, "hosts", &record->n_hosts, err);
+	if (!record->host || take_background(root, record, err) ||
+	    take_candidates(root, record, err) || take_ranks(root, record, err))
+		return -1;
+	return 0;
+}
+
+struct cpl_record *cpl_record_from_json(const json_t *root,
+                                        struct cpl_error *err)
+{
+	struct cpl_record *record = calloc(1, sizeof(*record));
+
+	if (!record) {
+		cpl_fail_memory(err);
+		return NULL;
+	}
+	if (take_record(root, record, err)) {
+		cpl_record_free(record);
+		return NULL;
+	}
+	return record;
+}

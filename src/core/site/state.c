@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "site/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "signature/signature.h"
+#include "site/site_internal.h"
+
+static const char *const root_keys[] = {"jobs", NULL};
+static const char *const job_keys[] = {
+        "id", "signature", "hosts", "ranks_per_node", "rank_to_host", NULL};
+
+void cpl_running_job_clear(struct cpl_running_job *job)
+{
+	for (int i = 0; i < job->n_hosts; i++)
+		free(job->host[i]);
+	free(job->host);
+	free(job->signature);
+	free(job->rank_host);
+	memset(job, 0, sizeof(*job));
+}
+
+void cpl_state_free(struct cpl_state *state)
+{
+	for (int i = 0; i < state->n_jobs; i++)
+		cpl_running_job_clear(&state->job[i]);
+	free(state->job);
+	memset(state, 0, sizeof(*state));
+}
+
+char **take_strings(const json_t *array, const char *key, int *n,
+                    struct cpl_error *err)
+{
+	size_t size = json_array_size(array);
+	char **list = calloc(size + 1, sizeof(*list));
+
+	*n = 0;
+	if (!list)
+		goto memory;
+	for (size_t i = 0; i < size; i++) {
+		const char *text = json_string_value(json_array_get(array, i));
+
+		if (!text || !*text) {
+			cpl_fail(err, "\"%s\": entry %zu is not a name", key,
+			         i + 1);
+			goto fail;
+		}
+		list[i] = strdup(text);
+		if (!list[i])
+			goto memory;
+		(*n)++;
+	}
+	return list;
+memory:
+	cpl_fail_memory(err);
+fail:
+	for (int i = 0; i < *n; i++)
+		free(list[i]);
+	free(list);
+	*n = 0;
+	return NULL;
+}
+
+static int take_hosts(const json_t *object, struct cpl_running_job *job,
+                      struct cpl_error *err)
+{
+	const json_t *hosts = json_object_get(object, "hosts");
+
+	if (!json_is_array(hosts))
+		return cpl_fail(err, hosts ? "\"hosts\" is not an array of "
+		                             "host names"
+		                           : "\"hosts\" is missing; give an "
+		                             "array of host names");
+	if (json_array_size(hosts) == 0)
+		return cpl_fail(err, "\"hosts\" is empty");
+	job->host = take_strings(hosts, "hosts", &job->n_hosts, err);
+	return job->host ? 0 : -1;
+}
+
+/* A host name and where it stands in the job. */
+struct place {
+	const char *name;
+	int index;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct place *)a)->name,
+	              ((const struct place *)b)->name);
+}
+
+static struct place *sorted_hosts(const struct cpl_running_job *job,
+                                  struct cpl_error *err)
+{
+	struct place *place = malloc((size_t)job->n_hosts * sizeof(*place));
+
+	if (!place) {
+		cpl_fail_memory(err);
+		return NULL;
+	}
+	for (int i = 0; i < job->n_hosts; i++)
+		place[i] = (struct place){job->host[i], i};
+	qsort(place, (size_t)job->n_hosts, sizeof(*place), by_name);
+	for (int i = 1; i < job->n_hosts; i++) {
+		if (strcmp(place[i - 1].name, place[i].name))
+			continue;
+		cpl_fail(err, "\"hosts\" names %s twice", place[i].name);
+		free(place);
+		return NULL;
+	}
+	return place;
+}
+
+static int take_ranks(const json_t *object, const struct place *place,
+                      struct cpl_running_job *job, struct cpl_error *err)
+{
+	const json_t *array = json_object_get(object, "rank_to_host");
+	size_t n = json_array_size(array);
+
+	if (!array)
+		return 0;
+	if (n == 0 || n > CPL_SIGNATURE_MAX_RANKS)
+		return cpl_fail(err,
+		                "\"rank_to_host\" must be an array of 1 to %d "
+		                "host names",
+		                CPL_SIGNATURE_MAX_RANKS);
+	job->rank_host = malloc(n * sizeof(*job->rank_host));
+	if (!job->rank_host)
+		return cpl_fail_memory(err);
+	for (size_t r = 0; r < n; r++) {
+		struct place key = {json_string_value(json_array_get(array, r)),
+		                    0};
+		const struct place *at = NULL;
+
+		if (key.name)
+			at = bsearch(&key, place, (size_t)job->n_hosts,
+			             sizeof(*place), by_name);
+		if (!at)
+			return cpl_fail(err,
+			                "\"rank_to_host\": %.80s of rank %zu "
+			                "is not one of \"hosts\"",
+			                key.name ? key.name : "the value", r);
+		job->rank_host[r] = at->index;
+	}
+	job->ranks = (int)n;
+	return 0;
+}
+
+static int take_job(const json_t *object, struct cpl_running_job *job,
+                    struct cpl_error *err)
+{
+	struct place *place;
+	const char *signature = NULL;
+	int64_t per_node = 1;
+	int rc;
+
+	if (!json_is_object(object))
+		return cpl_fail(err, "is not an object");
+	if (cpl_json_known_keys(object, NULL, job_keys, err))
+		return -1;
+	rc = cpl_json_int(object, "id", 0, INT64_MAX, &job->id, err);
+	if (rc < 0)
+		return -1;
+	if (rc == 0)
+		return cpl_fail(err,
+		                "\"id\" is missing; give the job's number");
+	rc = cpl_json_string(object, "signature", &signature, err);
+	if (rc < 0)
+		return -1;
+	if (signature && !*signature)
+		return cpl_fail(err, "\"signature\" is empty; leave it out or "
+		                     "give a profile's name or a path");
+	if (signature) {
+		job->signature = strdup(signature);
+		if (!job->signature)
+			return cpl_fail_memory(err);
+	}
+	if (cpl_json_int(object, "ranks_per_node", 1, CPL_SIGNATURE_MAX_RANKS,
+	                 &per_node, err) < 0)
+		return -1;
+	job->ranks_per_node = (int)per_node;
+	if (take_hosts(object, job, err))
+		return -1;
+	place = sorted_hosts(job, err);
+	if (!place)
+		return -1;
+	rc = take_ranks(object, place, job, err);
+	free(place);
+	return rc;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	int64_t x = ((const struct cpl_running_job *)a)->id;
+	int64_t y = ((const struct cpl_running_job *)b)->id;
+
+	return (x > y) - (x < y);
+}
+
+void state_sort(struct cpl_state *state)
+{
+	if (state->n_jobs)
+		qsort(state->job, (size_t)state->n_jobs, sizeof(*state->job),
+		      by_id);
+}
+
+static int take_jobs(const json_t *root, struct cpl_state *out,
+                     struct cpl_error *err)
+{
+	const json_t *jobs = json_object_get(root, "jobs");
+	size_t n = json_array_size(jobs);
+
+	if (!json_is_object(root))
+		return cpl_fail(err, "is not an object; {\"jobs\": [...]} is "
+		                     "needed");
+	if (cpl_json_known_keys(root, NULL, root_keys, err))
+		return -1;
+	if (!json_is_array(jobs))
+		return cpl_fail(err, jobs ? "\"jobs\" is not an array"
+		                          : "\"jobs\" is missing; give an "
+		                            "array, empty when nothing runs");
+	out->job = calloc(n + 1, sizeof(*out->job));
+	if (!out->job)
+		return cpl_fail_memory(err);
+	for (size_t i = 0; i < n; i++) {
+		out->n_jobs = (int)i + 1;
+		if (take_job(json_array_get(jobs, i), &out->job[i], err))
+			return cpl_fail_prefix(err,
+			                       "job %zu of the list: ", i + 1);
+	}
+	state_sort(out);
+	for (int i = 1; i < out->n_jobs; i++)
+		if (out->job[i].id == out->job[i - 1].id)
+			return cpl_fail(err, "two jobs have the id %lld",
+			                (long long)out->job[i].id);
+	return 0;
+}
+
+int cpl_state_load(const char *path, struct cpl_state *out,
+                   struct cpl_error *err)
+{
+	json_t *root = cpl_json_load(path, err);
+	int rc;
+
+	memset(out, 0, sizeof(*out));
+	if (!root)
+		return -1;
+	rc = take_jobs(root, out, err);
+	json_decref(root);
+	if (rc) {
+		cpl_fail_prefix(err, "%s: ", path);
+		cpl_state_free(out);
+	}
+	return rc;
+}
+
+static json_t *job_json(const struct cpl_running_job *job)
+{
+	json_t *object =
+	        json_pack("{s:I, s:s*, s:o, s:i}", "id", (json_int_t)job->id,
+	                  "signature", job->signature, "hosts", json_array(),
+	                  "ranks_per_node", job->ranks_per_node);
+	json_t *hosts = json_object_get(object, "hosts");
+	json_t *ranks;
+
+	for (int i = 0; i < job->n_hosts; i++)
+		if (json_array_append_new(hosts, json_string(job->host[i])))
+			goto fail;
+	if (!job->ranks)
+		return object;
+	ranks = json_array();
+	if (json_object_set_new(object, "rank_to_host", ranks))
+		goto fail;
+	for (int r = 0; r < job->ranks; r++)
+		if (json_array_append(
+		            ranks,
+		            json_array_get(hosts, (size_t)job->rank_host[r])))
+			goto fail;
+	return object;
+fail:
+	json_decref(object);
+	return NULL;
+}
+
+int cpl_state_write(const struct cpl_state *state, const char *path,
+                    struct cpl_error *err)
+{
+	json_t *root = json_pack("{s:[]}", "jobs");
+	json_t *jobs = json_object_get(root, "jobs");
+	int rc = -1;
+
+	for (int i = 0; i < state->n_jobs; i++) {
+		json_t *job = job_json(&state->job[i]);
+
+		if (!job || json_array_append_new(jobs, job)) {
+			cpl_fail_memory(err);
+			goto out;
+		}
+	}
+	rc = root ? cpl_json_write_atomic(root, path, 0644, err)
+	          : cpl_fail_memory(err);
+out:
+	json_decref(root);
+	return rc;
+}
+
+static struct cpl_signature *job_signature(const struct cpl_running_job *job,
+                                           const char *profile_dir,
+                                           struct cpl_error *err)
+{
+	struct cpl_signature *sig;
+	char *path;
+
+	if (strchr(job->signature, '/'))
+		return cpl_signature_load(job->signature, err);
+	if (!profile_dir) {
+		cpl_fail(err,
+		         "signature \"%s\" is a profile's name, and no profile "
+		         "directory is known; give a path with a \"/\"",
+		         job->signature);
+		return NULL;
+	}
+	path = cpl_profile_path(profile_dir, job->signature, err);
+	if (!path)
+		return NULL;
+	sig = cpl_signature_load(path, err);
+	free(path);
+	return sig;
+}
+
+/* Node id of each rank of the job's signature. */
+static int *rank_nodes(const struct cpl_running_job *job, const int *host_node,
+                       int ranks, struct cpl_error *err)
+{
+	int64_t room = job->ranks ? job->ranks
+	                          : (int64_t)job->n_hosts * job->ranks_per_node;
+	int *node;
+
+	if (ranks > room) {
+		cpl_fail(err, "its signature has %d ranks, its hosts hold %lld",
+		         ranks, (long long)room);
+		return NULL;
+	}
+	node = malloc((size_t)ranks * sizeof(*node));
+	if (!node) {
+		cpl_fail_memory(err);
+		return NULL;
+	}
+	for (int r = 0; r < ranks; r++)
+		node[r] = host_node[job->ranks ? job->rank_host[r]
+		                               : r / job->ranks_per_node];
+	return node;
+}
+
+/* The job's own load into `own`, which is cleared first. */
+static int job_load(const struct cpl_running_job *job,
+                    const struct cpl_network *net,
+                    const struct cpl_routing *routing, const char *profile_dir,
+                    const int *host_node, struct cpl_load *own,
+                    struct cpl_error *err)
+{
+	struct cpl_signature *sig = job_signature(job, profile_dir, err);
+	struct cpl_traffic_work *work = NULL;
+	struct cpl_comm *comm = NULL;
+	int *node = NULL;
+	int rc = -1;
+
+	if (!sig)
+		return -1;
+	node = rank_nodes(job, host_node, sig->ranks, err);
+	if (!node)
+		goto out;
+	comm = cpl_signature_total(sig, err);
+	if (!comm)
+		goto out;
+	work = cpl_traffic_work_new(net, comm, err);
+	if (!work)
+		goto out;
+	cpl_load_clear(own, net);
+	cpl_traffic_add(net, routing, comm, node, work, own, NULL);
+	rc = 0;
+out:
+	cpl_traffic_work_free(work);
+	cpl_comm_free(comm);
+	free(node);
+	cpl_signature_free(sig);
+	return rc;
+}
+
+static int apply_job(const struct cpl_running_job *job,
+                     const struct cpl_network *net,
+                     const struct cpl_routing *routing, const char *profile_dir,
+                     unsigned char *is_free, struct cpl_load *own,
+                     struct cpl_load *load, struct cpl_error *err)
+{
+	int *host_node = malloc((size_t)job->n_hosts * sizeof(*host_node));
+	int rc = -1;
+
+	if (!host_node)
+		return cpl_fail_memory(err);
+	for (int i = 0; i < job->n_hosts; i++) {
+		host_node[i] = cpl_network_node(net, job->host[i]);
+		if (host_node[i] < 0) {
+			cpl_fail(err, "host %.80s is not in the network %s",
+			         job->host[i], net->name ? net->name : "");
+			goto out;
+		}
+		if (is_free)
+			is_free[host_node[i]] = 0;
+	}
+	rc = 0;
+	if (!load || !job->signature)
+		goto out;
+	rc = job_load(job, net, routing, profile_dir, host_node, own, err);
+	if (!rc)
+		cpl_load_add(load, own, net);
+out:
+	free(host_node);
+	return rc;
+}
+
+int cpl_state_apply(const struct cpl_state *state,
+                    const struct cpl_network *net,
+                    const struct cpl_routing *routing, const char *profile_dir,
+                    unsigned char *free_nodes, struct cpl_load *load,
+                    struct cpl_error *err)
+{
+	struct cpl_load own = {NULL, NULL, NULL};
+	int rc = 0;
+
+	if (load && cpl_load_init(&own, net, err))
+		return -1;
+	for (int i = 0; i < state->n_jobs && !rc; i++) {
+		rc = apply_job(&state->job[i], net, routing, profile_dir,
+		               free_nodes, &own, load, err);
+		if (rc)
+			cpl_fail_prefix(err, "running job %lld: ",
+			                (long long)state->job[i].id);
+	}
+	if (load)
+		cpl_load_free(&own);
+	return rc;
+}
