@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A throw-away Slurm cluster on loopback for live tests. Sourced after
-# tests/tools/tap.bash. Everything (munge key and daemon, configuration, state,
+# tests/tools/tap.bash (or what has its bail, diag and on_exit: quickstart). Everything (munge key and daemon, configuration, state,
 # logs, an unprivileged user) is the cluster's own, so that several clusters can
 # run side by side.
 #
@@ -20,6 +20,7 @@
 : "${CLUSTER_SELECT:=cons_tres_commplace}" # or cons_tres, the stock plugin
 : "${CLUSTER_SELECT_PARAMETERS:=CR_Core}"
 : "${CLUSTER_TASK:=task/none}"   # or task/commplace,task/affinity,task/cgroup
+: "${CLUSTER_CGROUP:=v1}"         # or v2
 : "${CLUSTER_JOB_SUBMIT=commplace}"
 : "${CLUSTER_SPANK:=yes}"
 : "${CLUSTER_HONEST:=no}"        # yes: node h0, partition real
@@ -199,9 +200,10 @@ cluster_write_conf() {
 	fi
 	[ -z "$CLUSTER_EXTRA" ] || echo "$CLUSTER_EXTRA" >>"$SLURM_CONF"
 	cat >"$CLUSTER/etc/cgroup.conf" <<-END
-	CgroupPlugin=cgroup/v1
+	CgroupPlugin=cgroup/$CLUSTER_CGROUP
 	CgroupMountpoint=/sys/fs/cgroup
 	CgroupAutomount=no
+	IgnoreSystemd=yes
 	ConstrainCores=yes
 	ConstrainRAMSpace=no
 	ConstrainDevices=no
