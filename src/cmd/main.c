@@ -7,6 +7,8 @@
 
 static const struct cmd *const table[] = {
 	&cmd_bind,
+	&cmd_network,
+	&cmd_traffic,
 	NULL,
 };
 

@@ -104,12 +104,11 @@ static int push_range(struct item *item, struct range range,
 	return 0;
 }
 
-/* *p is behind the "["; leaves it behind the "]". */
-static int parse_bracket(struct item *item, const char **p,
+/* *p is behind the "["; leaves it behind the "]". start is for messages. */
+static int parse_bracket(struct item *item, const char *start, const char **p,
                          struct bracket *bracket, uint64_t *hosts,
                          struct cpl_error *err)
 {
-	const char *start = *p - 1;
 	uint64_t total = 0;
 
 	bracket->first = item->n_ranges;
@@ -201,7 +200,7 @@ static int parse_item(struct item *item, const char **p, uint64_t *hosts,
 		bracket->text = text;
 		bracket->text_length = (int)(*p - text);
 		(*p)++;
-		if (parse_bracket(item, p, bracket, hosts, err))
+		if (parse_bracket(item, start, p, bracket, hosts, err))
 			return -1;
 		if (*hosts > CPL_HOSTLIST_MAX)
 			return cpl_fail(err,

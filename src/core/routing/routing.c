@@ -79,7 +79,7 @@ const struct cpl_routing *cpl_routing_find(const struct cpl_network *net,
 		    is_name(name, table[i]->name, table[i]->short_name))
 			return table[i];
 	list_names(net->type, names, sizeof(names));
-	cpl_fail(err, "%s'%.60s' %s; %s on this network",
+	cpl_fail(err, "%s'%.60s' %s; this network has %s",
 	         stated ? "\"routing\" of the network description: "
 	                : "routing ",
 	         name,

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "routing/routing.h"
+
+static const char help[] =
+        "Usage: commplace network check FILE [--json]\n"
+        "\n"
+        "Validate a network description and print its counts of routers, "
+        "nodes\n"
+        "and directed links per class, and the bandwidths.\n"
+        "\n"
+        "      --json  print one JSON object\n"
+        "  -h, --help  print this text\n"
+        "\n"
+        "Examples:\n"
+        "  commplace network check /etc/slurm/commplace/network.json\n"
+        "  commplace network check edison.json --json | jq .links.global\n"
+        "\n"
+        "The format is described in commplace-network(5).\n";
+
+struct options {
+	const char *path;
+	bool json;
+	bool help;
+};
+
+static int parse(const struct cmd *self, int argc, char **argv,
+                 struct options *o)
+{
+	static const struct option table[] = {
+	        {"json", no_argument, NULL, 'j'},
+	        {"help", no_argument, NULL, 'h'},
+	        {NULL, 0, NULL, 0},
+	};
+	int c;
+
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, ":h", table, NULL)) != -1) {
+		switch (c) {
+		case 'j':
+			o->json = true;
+			break;
+		case 'h':
+			o->help = true;
+			return CMD_OK;
+		default:
+			return cmd_bad_option(self, c, argv);
+		}
+	}
+	if (optind == argc)
+		return cmd_usage(self, "what to do? `check FILE` is right");
+	if (strcmp(argv[optind], "check"))
+		return cmd_usage(self,
+		                 "'%.60s' is unknown; `check FILE` is "
+		                 "right",
+		                 argv[optind]);
+	if (optind + 1 == argc)
+		return cmd_usage(self, "check: which file?");
+	if (optind + 2 < argc)
+		return cmd_usage(self, "check: one file at a time");
+	o->path = argv[optind + 1];
+	return CMD_OK;
+}
+
+static int count_hosts(const struct cpl_network *net)
+{
+	int hosts = 0;
+
+	for (int node = 0; node < net->n_nodes; node++)
+		hosts += net->node_name[node] != NULL;
+	return hosts;
+}
+
+static json_t *shape(const struct cpl_network *net)
+{
+	const struct cpl_dragonfly *df = &net->dragonfly;
+	const struct cpl_torus *torus = &net->torus;
+	json_t *dims, *wrap;
+
+	if (net->type == CPL_NETWORK_DRAGONFLY)
+		return json_pack("{s:i, s:i, s:i, s:i}", "groups", df->groups,
+		                 "rows", df->rows, "columns", df->columns,
+		                 "global_links_per_group_pair",
+		                 df->global_per_pair);
+	dims = json_array();
+	wrap = json_array();
+	for (int d = 0; d < torus->n_dims; d++) {
+		json_array_append_new(dims, json_integer(torus->dim[d]));
+		json_array_append_new(wrap, json_boolean(torus->wrap[d]));
+	}
+	return json_pack("{s:o, s:o}", "dims", dims, "wrap", wrap);
+}
+
+static int print_json(const struct cmd *self, const struct cpl_network *net,
+                      const struct cpl_routing *routing)
+{
+	json_t *links = json_object(), *bandwidth = json_object();
+
+	json_object_set_new(links, "all", json_integer(net->n_links));
+	for (int c = 0; c < net->n_classes; c++) {
+		const struct cpl_link_class *class = &net->link_class[c];
+
+		json_object_set_new(links, class->name,
+		                    json_integer(class->count));
+		json_object_set_new(bandwidth, class->name,
+		                    json_real(class->bandwidth));
+	}
+	json_object_set_new(bandwidth, "injection",
+	                    json_real(net->injection_bandwidth));
+	return cmd_print_json(
+	        self,
+	        json_pack("{s:s, s:s, s:o, s:i, s:i, s:i, s:o, s:o, s:s, s:s?}",
+	                  "name", net->name, "type",
+	                  net->type == CPL_NETWORK_DRAGONFLY ? "dragonfly"
+	                                                     : "torus",
+	                  "shape", shape(net), "routers", net->n_routers,
+	                  "nodes", count_hosts(net), "nodes_per_router",
+	                  net->nodes_per_router, "links", links, "bandwidth",
+	                  bandwidth, "routing", routing->name, "routing_stated",
+	                  net->routing));
+}
+
+static void print_shape(const struct cpl_network *net)
+{
+	const struct cpl_dragonfly *df = &net->dragonfly;
+	const struct cpl_torus *torus = &net->torus;
+
+	if (net->type == CPL_NETWORK_DRAGONFLY) {
+		printf("%s: dragonfly of %d groups x %d rows x %d columns x "
+		       "%d nodes, %d global links per pair of groups\n",
+		       net->name, df->groups, df->rows, df->columns,
+		       net->nodes_per_router, df->global_per_pair);
+		return;
+	}
+	printf("%s: torus of ", net->name);
+	for (int d = 0; d < torus->n_dims; d++)
+		printf("%s%d%s", d ? " x " : "", torus->dim[d],
+		       torus->wrap[d] ? "" : " (no wrap)");
+	printf(" routers x %d nodes\n", net->nodes_per_router);
+}
+
+static int print_text(const struct cpl_network *net,
+                      const struct cpl_routing *routing)
+{
+	struct cmd_table *table = cmd_table_new(4, "lrrl");
+	char count[32], bandwidth[32];
+
+	print_shape(net);
+	printf("routing %s%s%s%s\n", routing->name,
+	       net->routing ? " (the file states " : "",
+	       net->routing ? net->routing : "", net->routing ? ")" : "");
+	printf("%d routers, %d nodes, %" PRId64 " directed links\n\n",
+	       net->n_routers, count_hosts(net), net->n_links);
+	cmd_table_row(table, "class", "links", "bytes/s", "");
+	for (int c = 0; c < net->n_classes; c++) {
+		const struct cpl_link_class *class = &net->link_class[c];
+
+		snprintf(count, sizeof(count), "%" PRId64, class->count);
+		snprintf(bandwidth, sizeof(bandwidth), "%g", class->bandwidth);
+		cmd_table_row(table, class->name, count, bandwidth, "");
+	}
+	snprintf(count, sizeof(count), "%d", count_hosts(net));
+	snprintf(bandwidth, sizeof(bandwidth), "%g", net->injection_bandwidth);
+	cmd_table_row(table, "injection", count, bandwidth, "and back");
+	return cmd_table_print(table);
+}
+
+static int run(const struct cmd *self, int argc, char **argv)
+{
+	struct options o = {.path = NULL};
+	struct cpl_error err = {""};
+	const struct cpl_routing *routing;
+	struct cpl_network *net;
+	int rc = parse(self, argc, argv, &o);
+
+	if (rc != CMD_OK)
+		return rc;
+	if (o.help) {
+		fputs(help, stdout);
+		return CMD_OK;
+	}
+	net = cpl_network_load(o.path, &err);
+	if (!net)
+		return cmd_fail(self, &err);
+	routing = cpl_routing_find(net, NULL, &err);
+	if (!routing)
+		rc = cmd_failf(self, "%s: %s", o.path, err.text);
+	else if (o.json)
+		rc = print_json(self, net, routing);
+	else
+		rc = print_text(net, routing);
+	cpl_network_free(net);
+	return rc;
+}
+
+const struct cmd cmd_network = {
+        .name = "network",
+        .summary = "check a network description",
+        .help = help,
+        .run = run,
+};

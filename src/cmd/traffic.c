@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "traffic.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_RANKS_PER_NODE 65536
+
+static const char help[] =
+        "Usage: commplace traffic --network FILE --signature SIG [OPTION]...\n"
+        "\n"
+        "Evaluate the traffic of one or several jobs on every network link.\n"
+        "\n"
+        "  --network FILE       network description\n"
+        "  --signature SIG      signature file (holds a \"/\" or ends in "
+        ".json)\n"
+        "                       or profile name; may be given several times,\n"
+        "                       each followed by its own options out of:\n"
+        "    --placement P      placement policy on the free nodes; linear "
+        "when\n"
+        "                       nothing is said\n"
+        "    --node-file F      or hosts from a file, one a line, in rank "
+        "order\n"
+        "    --hosts HOSTLIST   or these hosts, in rank order\n"
+        "    --ranks-per-node K ranks on each host, consecutive; default 1\n"
+        "    --phase NAME       one execution of that phase, not the whole "
+        "run\n"
+        "  --routing R          default: as the network description states\n"
+        "  --running STATE      JSON file of running jobs: their hosts are "
+        "not\n"
+        "                       free, their traffic is on the links\n"
+        "  --profile-dir DIR    where profiles stand; default " CMD_PROFILE_DIR
+        "\n"
+        "  --seed N             for random placements; default 1\n"
+        "  --links FILE         write class,from,to,bandwidth,bytes of every\n"
+        "                       directed link\n"
+        "  --json               print one JSON object\n"
+        "  -h, --help           print this text\n"
+        "\n"
+        "The options of a job given before the first --signature hold for "
+        "all.\n"
+        "\n"
+        "Examples:\n"
+        "  commplace traffic --network edison.json --signature ./milc.json \\\n"
+        "      --placement random-routers --ranks-per-node 24\n"
+        "  commplace traffic --network torus.json --signature ./a.json \\\n"
+        "      --hosts 'n[0-15]' --signature ./b.json --placement RDN --json\n"
+        "  commplace traffic --network edison.json --signature ./milc.json \\\n"
+        "      --node-file hosts.txt --ranks-per-node 24 --links loads.csv\n";
+
+struct options {
+	const char *network, *routing, *running, *links, *profile_dir;
+	int64_t seed;
+	bool json, help;
+	bool where_said;           /* this job's hosts or placement */
+	struct traffic_job common; /* options before the first --signature */
+	struct traffic_job *job;
+	int n_jobs;
+};
+
+enum {
+	OPT_NETWORK = 256,
+	OPT_SIGNATURE,
+	OPT_PLACEMENT,
+	OPT_NODE_FILE,
+	OPT_HOSTS,
+	OPT_RANKS_PER_NODE,
+	OPT_PHASE,
+	OPT_ROUTING,
+	OPT_RUNNING,
+	OPT_PROFILE_DIR,
+	OPT_SEED,
+	OPT_LINKS,
+	OPT_JSON,
+};
+
+static const struct option option_table[] = {
+        {"network", required_argument, NULL, OPT_NETWORK},
+        {"signature", required_argument, NULL, OPT_SIGNATURE},
+        {"placement", required_argument, NULL, OPT_PLACEMENT},
+        {"node-file", required_argument, NULL, OPT_NODE_FILE},
+        {"hosts", required_argument, NULL, OPT_HOSTS},
+        {"ranks-per-node", required_argument, NULL, OPT_RANKS_PER_NODE},
+        {"phase", required_argument, NULL, OPT_PHASE},
+        {"routing", required_argument, NULL, OPT_ROUTING},
+        {"running", required_argument, NULL, OPT_RUNNING},
+        {"profile-dir", required_argument, NULL, OPT_PROFILE_DIR},
+        {"seed", required_argument, NULL, OPT_SEED},
+        {"links", required_argument, NULL, OPT_LINKS},
+        {"json", no_argument, NULL, OPT_JSON},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+};
+
+static int new_job(const struct cmd *self, struct options *o)
+{
+	struct traffic_job *grown =
+	        realloc(o->job, ((size_t)o->n_jobs + 1) * sizeof(*grown));
+
+	if (!grown)
+		return cmd_failf(self, "out of memory");
+	o->job = grown;
+	o->job[o->n_jobs] = o->common;
+	o->where_said = false;
+	o->job[o->n_jobs++].signature = optarg;
+	return CMD_OK;
+}
+
+/* An option of the job that the last --signature began. */
+static int job_option(const struct cmd *self, struct options *o, int c)
+{
+	struct traffic_job *job =
+	        o->n_jobs ? &o->job[o->n_jobs - 1] : &o->common;
+	struct cpl_error err = {""};
+	int64_t value;
+
+	switch (c) {
+	case OPT_PHASE:
+		job->phase = optarg;
+		return CMD_OK;
+	case OPT_RANKS_PER_NODE:
+		if (cmd_int("--ranks-per-node", optarg, 1, MAX_RANKS_PER_NODE,
+		            &value, &err))
+			return cmd_usage(self, "%s", err.text);
+		job->ranks_per_node = (int)value;
+		return CMD_OK;
+	default:
+		if (o->where_said)
+			return cmd_usage(self,
+			                 "--placement, --node-file and --hosts "
+			                 "exclude each other");
+		o->where_said = true;
+		job->placement = c == OPT_PLACEMENT ? optarg : NULL;
+		job->node_file = c == OPT_NODE_FILE ? optarg : NULL;
+		job->hosts = c == OPT_HOSTS ? optarg : NULL;
+		return CMD_OK;
+	}
+}
+
+static int one_option(const struct cmd *self, struct options *o, int c,
+                      char **argv)
+{
+	struct cpl_error err = {""};
+
+	switch (c) {
+	case OPT_NETWORK:
+		o->network = optarg;
+		return CMD_OK;
+	case OPT_ROUTING:
+		o->routing = optarg;
+		return CMD_OK;
+	case OPT_RUNNING:
+		o->running = optarg;
+		return CMD_OK;
+	case OPT_PROFILE_DIR:
+		o->profile_dir = optarg;
+		return CMD_OK;
+	case OPT_LINKS:
+		o->links = optarg;
+		return CMD_OK;
+	case OPT_JSON:
+		o->json = true;
+		return CMD_OK;
+	case OPT_SEED:
+		if (cmd_int("--seed", optarg, 0, INT64_MAX, &o->seed, &err))
+			return cmd_usage(self, "%s", err.text);
+		return CMD_OK;
+	case OPT_SIGNATURE:
+		return new_job(self, o);
+	case OPT_PLACEMENT:
+	case OPT_NODE_FILE:
+	case OPT_HOSTS:
+	case OPT_RANKS_PER_NODE:
+	case OPT_PHASE:
+		return job_option(self, o, c);
+	default:
+		return cmd_bad_option(self, c, argv);
+	}
+}
+
+static int parse(const struct cmd *self, int argc, char **argv,
+                 struct options *o)
+{
+	int c, rc;
+
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, ":h", option_table, NULL)) != -1) {
+		if (c == 'h') {
+			o->help = true;
+			return CMD_OK;
+		}
+		rc = one_option(self, o, c, argv);
+		if (rc != CMD_OK)
+			return rc;
+	}
+	if (optind < argc)
+		return cmd_usage(self, "'%.60s' is no option", argv[optind]);
+	if (!o->network)
+		return cmd_usage(self, "--network is missing");
+	if (!o->n_jobs)
+		return cmd_usage(self, "--signature is missing");
+	return CMD_OK;
+}
+
+static int evaluate(const struct options *o, struct traffic *t,
+                    struct cpl_error *err)
+{
+	t->routing = cpl_routing_find(t->net, o->routing, err);
+	if (!t->routing)
+		return o->routing ? cpl_fail_prefix(err, "--routing: ")
+		                  : cpl_fail_prefix(err, "%s: ", o->network);
+	if (cpl_load_init(&t->load, t->net, err))
+		return -1;
+	t->free = malloc((size_t)t->net->n_nodes);
+	if (!t->free)
+		return cpl_fail_memory(err);
+	for (int node = 0; node < t->net->n_nodes; node++)
+		t->free[node] = t->net->node_name[node] != NULL;
+	return traffic_evaluate(t, err);
+}
+
+static int run(const struct cmd *self, int argc, char **argv)
+{
+	struct options o = {.seed = 1, .common.ranks_per_node = 1};
+	struct traffic t = {.net = NULL};
+	struct cpl_network *net = NULL;
+	struct cpl_error err = {""};
+	int rc = parse(self, argc, argv, &o);
+
+	if (rc != CMD_OK)
+		goto out;
+	if (o.help) {
+		fputs(help, stdout);
+		goto out;
+	}
+	t.n_jobs = o.n_jobs;
+	t.job = o.job;
+	t.profile_dir = o.profile_dir;
+	t.seed = (uint64_t)o.seed;
+	t.net = net = cpl_network_load(o.network, &err);
+	if (!net || evaluate(&o, &t, &err) ||
+	    (o.links && traffic_write_links(&t, o.links, &err)))
+		rc = cmd_fail(self, &err);
+	else if (o.json)
+		rc = traffic_print_json(self, &t);
+	else
+		rc = traffic_print_text(self, &t);
+out:
+	traffic_release(&t);
+	cpl_load_free(&t.load);
+	free(t.free);
+	free(o.job);
+	cpl_network_free(net);
+	return rc;
+}
+
+const struct cmd cmd_traffic = {
+        .name = "traffic",
+        .summary = "evaluate the traffic of jobs on every network link",
+        .help = help,
+        .run = run,
+};

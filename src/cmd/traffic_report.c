@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "traffic.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+
+static double average_hops(const struct traffic *t)
+{
+	return t->sums.bytes_on_network > 0
+	               ? t->sums.hop_bytes / t->sums.bytes_on_network
+	               : 0;
+}
+
+/* Numbers of the node links; ports without a node have none. */
+static int node_stats(const struct cpl_network *net, const double *value,
+                      struct cpl_class_stats *out, struct cpl_error *err)
+{
+	double *used = malloc((size_t)net->n_nodes * sizeof(*used));
+	int n = 0, rc;
+
+	if (!used)
+		return cpl_fail_memory(err);
+	for (int node = 0; node < net->n_nodes; node++)
+		if (net->node_name[node])
+			used[n++] = value[node];
+	rc = cpl_class_stats(used, n, out, err);
+	free(used);
+	return rc;
+}
+
+struct row {
+	const char *name;
+	struct cpl_class_stats stats;
+};
+
+/* All links, the classes, then injection and ejection. */
+#define MAX_ROWS (CPL_NETWORK_MAX_CLASSES + 3)
+
+static int make_rows(const struct traffic *t, struct row *row,
+                     struct cpl_error *err)
+{
+	const struct cpl_network *net = t->net;
+	int n = 0;
+
+	row[n].name = "all";
+	if (cpl_class_stats(t->load.link, net->n_links, &row[n++].stats, err))
+		return -1;
+	for (int c = 0; c < net->n_classes; c++) {
+		const struct cpl_link_class *class = &net->link_class[c];
+
+		row[n].name = class->name;
+		if (cpl_class_stats(t->load.link + class->first, class->count,
+		                    &row[n++].stats, err))
+			return -1;
+	}
+	row[n].name = "injection";
+	if (node_stats(net, t->load.injection, &row[n++].stats, err))
+		return -1;
+	row[n].name = "ejection";
+	if (node_stats(net, t->load.ejection, &row[n++].stats, err))
+		return -1;
+	return n;
+}
+
+static json_t *json_stats(const struct cpl_class_stats *s)
+{
+	return json_pack("{s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f}", "count",
+	                 (json_int_t)s->count, "used", (json_int_t)s->used,
+	                 "min", s->min, "q1", s->q1, "median", s->median,
+	                 "mean", s->mean, "q3", s->q3, "max", s->max);
+}
+
+static const char *how(const struct traffic_job *job)
+{
+	return job->policy ? job->policy : job->hosts ? "hosts" : "node-file";
+}
+
+static json_t *json_jobs(const struct traffic *t)
+{
+	json_t *jobs = json_array();
+
+	for (int i = 0; i < t->n_jobs; i++) {
+		const struct traffic_job *job = &t->job[i];
+		json_t *hosts = json_array(), *one;
+
+		for (int k = 0; k < job->n_nodes; k++)
+			json_array_append_new(
+			        hosts,
+			        json_string(t->net->node_name[job->node[k]]));
+		one = json_pack("{s:s, s:i, s:i, s:s, s:o}", "signature",
+		                job->sig->name, "ranks", job->comm->ranks,
+		                "ranks_per_node", job->ranks_per_node,
+		                "placement", how(job), "hosts", hosts);
+		if (job->policy)
+			json_object_set_new(
+			        one, "seed",
+			        json_integer((json_int_t)job->seed));
+		json_array_append_new(jobs, one);
+	}
+	return jobs;
+}
+
+int traffic_print_json(const struct cmd *self, const struct traffic *t)
+{
+	struct row row[MAX_ROWS];
+	struct cpl_error err = {""};
+	json_t *root, *links;
+	int n = make_rows(t, row, &err);
+
+	if (n < 0)
+		return cmd_fail(self, &err);
+	links = json_object();
+	for (int i = 0; i < n - 2; i++)
+		json_object_set_new(links, row[i].name,
+		                    json_stats(&row[i].stats));
+	root = json_pack(
+	        "{s:s, s:s, s:o, s:o, s:o, s:o, s:f, s:f, s:f, s:f, s:f, s:f, "
+	        "s:f, s:f, s:f, s:f, s:f}",
+	        "network", t->net->name, "routing", t->routing->name, "jobs",
+	        json_jobs(t), "links", links, "injection",
+	        json_stats(&row[n - 2].stats), "ejection",
+	        json_stats(&row[n - 1].stats), "hop_bytes", t->sums.hop_bytes,
+	        "average_hops", average_hops(t), "max_dilation",
+	        t->sums.max_dilation, "max_congestion",
+	        t->metrics.max_congestion, "mean_congestion",
+	        t->metrics.mean_congestion, "nonzero_congestion_average",
+	        t->metrics.nonzero_average, "nonzero_congestion_variance",
+	        t->metrics.nonzero_variance, "max_injection_congestion",
+	        t->metrics.max_injection, "bytes_on_network",
+	        t->sums.bytes_on_network, "bytes_in_node",
+	        t->sums.bytes_in_node, "seconds", t->seconds);
+	return cmd_print_json(self, root);
+}
+
+static int print_jobs(const struct traffic *t)
+{
+	struct cmd_table *table = cmd_table_new(5, "lrrll");
+	int rc;
+
+	cmd_table_row(table, "signature", "ranks", "nodes", "placement",
+	              "hosts");
+	for (int i = 0; i < t->n_jobs; i++) {
+		const struct traffic_job *job = &t->job[i];
+		char ranks[16], nodes[16], *hosts;
+		char **name = malloc((size_t)job->n_nodes * sizeof(*name));
+
+		if (!name)
+			break;
+		for (int k = 0; k < job->n_nodes; k++)
+			name[k] = t->net->node_name[job->node[k]];
+		hosts = cpl_hostlist_format(name, job->n_nodes);
+		snprintf(ranks, sizeof(ranks), "%d", job->comm->ranks);
+		snprintf(nodes, sizeof(nodes), "%d", job->n_nodes);
+		if (hosts && strlen(hosts) > 60)
+			strcpy(hosts + 57, "...");
+		cmd_table_row(table, job->sig->name, ranks, nodes, how(job),
+		              hosts ? hosts : "");
+		free(hosts);
+		free(name);
+	}
+	rc = cmd_table_print(table);
+	putchar('\n');
+	return rc;
+}
+
+static int print_rows(const struct row *row, int n)
+{
+	struct cmd_table *table = cmd_table_new(9, "lrrrrrrrr");
+	int rc;
+
+	cmd_table_row(table, "links", "count", "used", "min", "q1", "median",
+	              "mean", "q3", "max");
+	for (int i = 0; i < n; i++) {
+		const struct cpl_class_stats *s = &row[i].stats;
+		const double value[] = {s->min,  s->q1, s->median,
+		                        s->mean, s->q3, s->max};
+		char count[2][24], text[6][24];
+
+		snprintf(count[0], sizeof(count[0]), "%" PRId64, s->count);
+		snprintf(count[1], sizeof(count[1]), "%" PRId64, s->used);
+		for (int k = 0; k < 6; k++)
+			cmd_bytes(value[k], text[k], sizeof(text[k]));
+		cmd_table_row(table, row[i].name, count[0], count[1], text[0],
+		              text[1], text[2], text[3], text[4], text[5]);
+	}
+	rc = cmd_table_print(table);
+	putchar('\n');
+	return rc;
+}
+
+static int print_numbers(const struct traffic *t)
+{
+	const struct {
+		const char *name, *unit;
+		double value;
+	} number[] = {
+	        {"max congestion", "s", t->metrics.max_congestion},
+	        {"mean congestion", "s", t->metrics.mean_congestion},
+	        {"nonzero congestion average", "s", t->metrics.nonzero_average},
+	        {"nonzero congestion variance", "s^2",
+	         t->metrics.nonzero_variance},
+	        {"max injection congestion", "s", t->metrics.max_injection},
+	        {"hop-bytes", "B", t->sums.hop_bytes},
+	        {"average hops", "", average_hops(t)},
+	        {"max dilation", "hops", t->sums.max_dilation},
+	        {"bytes on the network", "B", t->sums.bytes_on_network},
+	        {"bytes inside nodes", "B", t->sums.bytes_in_node},
+	        {"evaluation", "s", t->seconds},
+	};
+	struct cmd_table *table = cmd_table_new(3, "lrl");
+
+	for (size_t i = 0; i < sizeof(number) / sizeof(*number); i++) {
+		char text[32];
+
+		snprintf(text, sizeof(text), "%.6g", number[i].value);
+		cmd_table_row(table, number[i].name, text, number[i].unit);
+	}
+	return cmd_table_print(table);
+}
+
+int traffic_print_text(const struct cmd *self, const struct traffic *t)
+{
+	struct row row[MAX_ROWS];
+	struct cpl_error err = {""};
+	int n = make_rows(t, row, &err);
+
+	if (n < 0)
+		return cmd_fail(self, &err);
+	printf("network %s, routing %s\n\n", t->net->name, t->routing->name);
+	if (print_jobs(t) || print_rows(row, n) || print_numbers(t))
+		return CMD_FAILED;
+	return CMD_OK;
+}
+
+int traffic_write_links(const struct traffic *t, const char *path,
+                        struct cpl_error *err)
+{
+	const struct cpl_network *net = t->net;
+	char *text = NULL;
+	size_t length = 0;
+	FILE *out = open_memstream(&text, &length);
+	int rc = -1;
+
+	if (!out)
+		return cpl_fail_memory(err);
+	fprintf(out, "class,from,to,bandwidth,bytes\n");
+	for (int64_t link = 0; link < net->n_links; link++)
+		fprintf(out, "%s,%d,%d,%.17g,%.17g\n",
+		        net->link_class[net->link_class_of[link]].name,
+		        net->link_from[link], net->link_to[link],
+		        cpl_network_link_bandwidth(net, link),
+		        t->load.link[link]);
+	if (fclose(out))
+		cpl_fail_memory(err);
+	else
+		rc = cpl_file_write_atomic(path, text, length, 0644, err);
+	free(text);
+	return rc;
+}
