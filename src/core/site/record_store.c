@@ -120,7 +120,8 @@ int cpl_record_job(const struct cpl_record *record, struct cpl_running_job *job,
 	job->id = record->job;
 	job->ranks_per_node =
 	        record->ranks_per_node > 0 ? record->ranks_per_node : 1;
-	if (record->profile) {
+	/* Without a plan it is not known where the ranks run. */
+	if (record->profile && record->ranks) {
 		job->signature = strdup(record->profile);
 		if (!job->signature)
 			return cpl_fail_memory(err);

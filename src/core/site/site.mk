@@ -1,1 +1,2 @@
 core_sources += src/core/site/config.h src/core/site/record.h src/core/site/state.h  src/core/site/config.c src/core/site/site_internal.h src/core/site/state.c src/core/site/record.c src/core/site/record_store.c
+core_sources += src/core/site/engine.h src/core/site/engine_internal.h src/core/site/engine.c src/core/site/engine_decide.c src/core/site/engine_profile.c src/core/site/engine_running.c src/core/site/engine_start.c src/core/site/engine_worker.c
