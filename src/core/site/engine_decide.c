@@ -395,6 +395,13 @@ static int consider(struct cpl_engine *engine,
 		return -1;
 	if (engine->snapshot->config->mode == CPL_MODE_OBSERVE)
 		return cpl_fail(err, "Mode=observe");
+	/* Placed all the same, by a policy that needs no profile. */
+	if (want->profile && !answer->profile) {
+		free(record->profile);
+		record->profile = NULL;
+		if (engine_set(&record->reason, why.text))
+			return cpl_fail_memory(err);
+	}
 	return 0;
 }
 
@@ -426,7 +433,8 @@ void cpl_engine_decide(struct cpl_engine *engine,
 		        engine->snapshot->config->mode == CPL_MODE_OBSERVE;
 
 		set_reason(answer, observed ? "observed" : "stock", err.text);
-	} else if (!set_reason(answer, "placed", "")) {
+	} else if (!engine_set(&answer->record->outcome, "placed")) {
+		answer->reason = answer->record->reason;
 		answer->place = true;
 	}
 	answer->record->decision_ms = (double)(engine_now() - begin) / 1e6;
