@@ -251,10 +251,10 @@ cluster_start_ctld() {
 	if [ -n "$CLUSTER_CTLD_WRAP" ]; then
 		# shellcheck disable=SC2086
 		$CLUSTER_CTLD_WRAP slurmctld-wlm -D "$@" -f "$SLURM_CONF" \
-			>"$CLUSTER/log/slurmctld.out" 2>&1 </dev/null &
+			>"$CLUSTER/log/slurmctld.out" 2>&1 </dev/null 3>&- 4>&- &
 	else
 		slurmctld-wlm "$@" -f "$SLURM_CONF" \
-			>"$CLUSTER/log/slurmctld.out" 2>&1 </dev/null ||
+			>"$CLUSTER/log/slurmctld.out" 2>&1 </dev/null 3>&- 4>&- ||
 			return 1
 	fi
 	wait_for 60 cluster_ping
@@ -272,7 +272,7 @@ cluster_restart_ctld() {
 
 cluster_start_slurmd() {
 	slurmd-wlm -N "$1" -f "$SLURM_CONF" \
-		>>"$CLUSTER/log/slurmd.$1.out" 2>&1 </dev/null
+		>>"$CLUSTER/log/slurmd.$1.out" 2>&1 </dev/null 3>&- 4>&-
 }
 
 cluster_dump() {
@@ -308,7 +308,7 @@ cluster_start() {
 		--socket="$CLUSTER/run/munge.socket" \
 		--pid-file="$CLUSTER/run/munged.pid" \
 		--log-file="$CLUSTER/log/munged.log" \
-		--seed-file="$CLUSTER/run/munged.seed" ||
+		--seed-file="$CLUSTER/run/munged.seed" 3>&- 4>&- ||
 		bail "munged does not start: $(tail -1 "$CLUSTER/log/munged.log")"
 	cluster_network "$NETWORK"
 	cluster_write_conf
