@@ -184,8 +184,13 @@ static int run(const struct cmd *self, int argc, char **argv)
 		return rc < 0 ? CMD_OK : rc;
 	/* With --state-dir the configuration only helps to spell the replay. */
 	config = cmd_config_load(o.config, &err);
-	if (!config && (!o.state_dir || o.config))
+	if (!config && o.config)
 		return cmd_fail(self, &err);
+	if (!config && !o.state_dir)
+		return cmd_failf(self,
+		                 "%s; say where with --config or "
+		                 "--state-dir",
+		                 err.text);
 	state_dir = o.state_dir ? o.state_dir : config->state_dir;
 	record = cpl_record_find(state_dir, o.job, &ended, &err);
 	if (!record) {

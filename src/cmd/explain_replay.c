@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "commplace-config.h"
 #include "explain.h"
 
 #include <inttypes.h>
@@ -63,31 +64,6 @@ char *explain_replay(const struct cpl_record *r,
 	return text;
 }
 
-static int copy_job(const struct cpl_record *r, struct cpl_running_job *job)
-{
-	job->id = r->job;
-	job->ranks_per_node = r->ranks_per_node > 0 ? r->ranks_per_node : 1;
-	job->signature = r->profile ? strdup(r->profile) : NULL;
-	job->host = calloc((size_t)r->n_hosts + 1, sizeof(*job->host));
-	if ((r->profile && !job->signature) || !job->host)
-		return -1;
-	for (int i = 0; i < r->n_hosts; i++) {
-		job->host[i] = strdup(r->host[i]);
-		if (!job->host[i])
-			return -1;
-		job->n_hosts++;
-	}
-	if (!r->ranks)
-		return 0;
-	job->rank_host = malloc((size_t)r->ranks * sizeof(*job->rank_host));
-	if (!job->rank_host)
-		return -1;
-	memcpy(job->rank_host, r->rank_host,
-	       (size_t)r->ranks * sizeof(*job->rank_host));
-	job->ranks = r->ranks;
-	return 0;
-}
-
 int explain_background(const struct cpl_record *record, const char *state_dir,
                        struct cpl_state *out, struct cpl_error *err)
 {
@@ -106,10 +82,11 @@ int explain_background(const struct cpl_record *record, const char *state_dir,
 			return cpl_fail_prefix(
 			        err, "background of job %" PRId64 ": ",
 			        record->job);
-		rc = copy_job(r, &out->job[out->n_jobs++]);
+		rc = cpl_record_job(r, &out->job[out->n_jobs], err);
 		cpl_record_free(r);
 		if (rc)
-			return cpl_fail_memory(err);
+			return -1;
+		out->n_jobs++;
 	}
 	return 0;
 }

@@ -7,7 +7,9 @@
 
 static const struct cmd *const table[] = {
 	&cmd_bind,
+	&cmd_explain,
 	&cmd_network,
+	&cmd_status,
 	&cmd_traffic,
 	NULL,
 };

@@ -124,8 +124,6 @@ static int measure(struct picture *p, const char *network,
                    struct cpl_error *err)
 {
 	const char *dir = p->config ? p->config->profile_dir : ".";
-	unsigned char *nodes;
-	int rc;
 
 	p->net = cpl_network_load(network, err);
 	if (!p->net)
@@ -134,14 +132,8 @@ static int measure(struct picture *p, const char *network,
 	        p->net, p->config ? p->config->routing : NULL, err);
 	if (!p->routing || cpl_load_init(&p->load, p->net, err))
 		return -1;
-	nodes = malloc((size_t)p->net->n_nodes + 1);
-	if (!nodes)
-		return cpl_fail_memory(err);
-	memset(nodes, 1, (size_t)p->net->n_nodes);
-	rc = cpl_state_apply(&p->state, p->net, p->routing, dir, nodes,
-	                     &p->load, err);
-	free(nodes);
-	if (rc)
+	if (cpl_state_apply(&p->state, p->net, p->routing, dir, NULL, &p->load,
+	                    err))
 		return -1;
 	cpl_traffic_metrics(p->net, &p->load, NULL, &p->metrics);
 	for (int i = 0; i < p->net->n_classes; i++) {
@@ -340,8 +332,13 @@ static int run(const struct cmd *self, int argc, char **argv)
 	if (rc)
 		return rc < 0 ? CMD_OK : rc;
 	config = cmd_config_load(o.config, &err);
-	if (!config && (!o.state_dir || o.config))
+	if (!config && o.config)
 		return cmd_fail(self, &err);
+	if (!config && !o.state_dir)
+		return cmd_failf(self,
+		                 "%s; say where with --config or "
+		                 "--state-dir",
+		                 err.text);
 	p.config = config;
 	network = o.network ? o.network : config ? config->network_file : NULL;
 	if (cpl_record_state(o.state_dir ? o.state_dir : config->state_dir,
