@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "job_inputs.h"
+
+#define MAX_RANKS CPL_SIGNATURE_MAX_RANKS
+
+struct options {
+	struct job_options job;
+	const char *policy, *free_hosts, *required, *node_file;
+	int64_t nodes, ranks_per_node, ranks, seed; /* 0: not given */
+	bool json;
+};
+
+/* The job that is placed and what came out. */
+struct result {
+	struct cpl_decide_request request;
+	struct cpl_decision decision;
+	bool has_baseline; /* linear, evaluated */
+	int *baseline_node;
+	struct cpl_metrics baseline;
+	struct cpl_job_sums baseline_sums;
+	double seconds;
+};
+
+enum {
+	OPT_NETWORK = 256,
+	OPT_SIGNATURE,
+	OPT_PROFILE_DIR,
+	OPT_ROUTING,
+	OPT_OBJECTIVE,
+	OPT_RUNNING,
+	OPT_NODES,
+	OPT_POLICY,
+	OPT_FREE,
+	OPT_REQUIRE,
+	OPT_RANKS_PER_NODE,
+	OPT_RANKS,
+	OPT_SEED,
+	OPT_NODE_FILE,
+	OPT_JSON,
+};
+
+static const struct option long_options[] = {
+        {"network", required_argument, NULL, OPT_NETWORK},
+        {"signature", required_argument, NULL, OPT_SIGNATURE},
+        {"profile-dir", required_argument, NULL, OPT_PROFILE_DIR},
+        {"routing", required_argument, NULL, OPT_ROUTING},
+        {"objective", required_argument, NULL, OPT_OBJECTIVE},
+        {"running", required_argument, NULL, OPT_RUNNING},
+        {"nodes", required_argument, NULL, OPT_NODES},
+        {"policy", required_argument, NULL, OPT_POLICY},
+        {"free", required_argument, NULL, OPT_FREE},
+        {"require", required_argument, NULL, OPT_REQUIRE},
+        {"ranks-per-node", required_argument, NULL, OPT_RANKS_PER_NODE},
+        {"ranks", required_argument, NULL, OPT_RANKS},
+        {"seed", required_argument, NULL, OPT_SEED},
+        {"node-file", required_argument, NULL, OPT_NODE_FILE},
+        {"json", no_argument, NULL, OPT_JSON},
+        {"help", no_argument, NULL, 'h'},
+        {0},
+};
+
+/* Stores one option; -1 with err when its value is bad. */
+static int take_option(struct options *o, int c, struct cpl_error *err)
+{
+	switch (c) {
+	case OPT_NETWORK:
+		o->job.network = optarg;
+		return 0;
+	case OPT_SIGNATURE:
+		o->job.signature = optarg;
+		return 0;
+	case OPT_PROFILE_DIR:
+		o->job.profile_dir = optarg;
+		return 0;
+	case OPT_ROUTING:
+		o->job.routing = optarg;
+		return 0;
+	case OPT_OBJECTIVE:
+		o->job.objective = optarg;
+		return 0;
+	case OPT_RUNNING:
+		o->job.running = optarg;
+		return 0;
+	case OPT_NODES:
+		return cmd_int("--nodes", optarg, 1, INT32_MAX, &o->nodes, err);
+	case OPT_POLICY:
+		o->policy = optarg;
+		return 0;
+	case OPT_FREE:
+		o->free_hosts = optarg;
+		return 0;
+	case OPT_REQUIRE:
+		o->required = optarg;
+		return 0;
+	case OPT_RANKS_PER_NODE:
+		return cmd_int("--ranks-per-node", optarg, 1, MAX_RANKS,
+		               &o->ranks_per_node, err);
+	case OPT_RANKS:
+		return cmd_int("--ranks", optarg, 1, MAX_RANKS, &o->ranks, err);
+	case OPT_SEED:
+		return cmd_int("--seed", optarg, 0, INT64_MAX, &o->seed, err);
+	case OPT_NODE_FILE:
+		o->node_file = optarg;
+		return 0;
+	default:
+		o->json = true;
+		return 0;
+	}
+}
+
+/* -1: help was printed; else an exit code. */
+static int parse(const struct cmd *self, int argc, char **argv,
+                 struct options *o)
+{
+	struct cpl_error err = {""};
+	int c;
+
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
+		if (c == 'h') {
+			fputs(self->help, stdout);
+			return -1;
+		}
+		if (c == ':')
+			return cmd_usage(self, "%s needs a value",
+			                 argv[optind - 1]);
+		if (c == '?')
+			return cmd_usage(self, "unknown option %s",
+			                 argv[optind - 1]);
+		if (take_option(o, c, &err))
+			return cmd_fail(self, &err);
+	}
+	if (optind < argc)
+		return cmd_usage(self, "argument '%.60s' is one too many",
+		                 argv[optind]);
+	if (!o->job.network || !o->nodes || !o->policy)
+		return cmd_usage(self, "%s is missing",
+		                 !o->job.network ? "--network"
+		                 : !o->nodes     ? "--nodes"
+		                                 : "--policy");
+	if (o->job.signature && o->ranks)
+		return cmd_usage(self, "--ranks is for jobs without "
+		                       "--signature, which states its own");
+	return CMD_OK;
+}
+
+/* Nodes of running jobs are not free even when --free names them. */
+static int restrict_free(struct job_inputs *in, const char *text,
+                         struct cpl_error *err)
+{
+	int n, *node = job_hosts(in->net, "--free", text, &n, err);
+	unsigned char *listed = calloc((size_t)in->net->n_nodes, 1);
+	int rc = -1;
+
+	if (node && listed) {
+		for (int i = 0; i < n; i++)
+			listed[node[i]] = 1;
+		for (int i = 0; i < in->net->n_nodes; i++)
+			in->free[i] &= listed[i];
+		rc = 0;
+	} else if (node) {
+		cpl_fail_memory(err);
+	}
+	free(node);
+	free(listed);
+	return rc;
+}
+
+static int choose_ranks_per_node(const struct options *o,
+                                 const struct job_inputs *in, int *out,
+                                 struct cpl_error *err)
+{
+	int64_t ranks = in->comm ? in->comm->ranks : o->ranks;
+	int64_t k = o->ranks_per_node;
+
+	if (!k)
+		k = ranks ? (ranks + o->nodes - 1) / o->nodes : 1;
+	if (ranks > o->nodes * k)
+		return cpl_fail(err,
+		                "%" PRId64 " ranks do not fit --nodes %" PRId64
+		                " with %" PRId64 " ranks each",
+		                ranks, o->nodes, k);
+	*out = (int)k;
+	return 0;
+}
+
+/* What node order would have given, for comparison. */
+static int evaluate_linear(struct result *r, struct cpl_error *err)
+{
+	struct cpl_decide_request linear = r->request;
+	const struct cpl_placement_policy *policy =
+	        cpl_placement_find(linear.place.net->type, "linear", err);
+	size_t n = (size_t)linear.place.n_nodes_wanted;
+
+	r->baseline_node = malloc(n * sizeof(*r->baseline_node));
+	if (!r->baseline_node)
+		return cpl_fail_memory(err);
+	if (!policy || policy->place(&linear.place, r->baseline_node, err))
+		return -1;
+	if (!linear.comm)
+		return 0;
+	r->has_baseline = true;
+	return cpl_decide_evaluate(&linear, r->baseline_node, &r->baseline,
+	                           &r->baseline_sums, err);
+}
+
+static json_t *host_array(const struct cpl_network *net, const int *node, int n)
+{
+	json_t *array = json_array();
+
+	for (int i = 0; array && i < n; i++)
+		if (json_array_append_new(
+		            array, json_string(net->node_name[node[i]]))) {
+			json_decref(array);
+			return NULL;
+		}
+	return array;
+}
+
+static const char *candidate_name(const struct cpl_candidate *c)
+{
+	return c->policy ? c->policy->name : "traffic";
+}
+
+static json_t *candidates_json(const struct cpl_decision *d)
+{
+	json_t *array = json_array();
+
+	for (int i = 0; array && i < d->n_candidates; i++) {
+		const struct cpl_candidate *c = &d->candidate[i];
+		json_t *one = c->evaluated
+		                      ? job_metrics_json(&c->metrics, &c->sums)
+		                      : json_object();
+
+		if (!one ||
+		    json_object_set_new(one, "policy",
+		                        json_string(candidate_name(c))) ||
+		    json_object_set_new(one, "seed",
+		                        json_integer((json_int_t)c->seed)) ||
+		    json_object_set_new(one, "evaluated",
+		                        json_boolean(c->evaluated)) ||
+		    json_object_set_new(one, "chosen",
+		                        json_boolean(i == d->chosen)) ||
+		    json_array_append(array, one)) {
+			json_decref(one);
+			json_decref(array);
+			return NULL;
+		}
+		json_decref(one);
+	}
+	return array;
+}
+
+static int print_json(const struct cmd *self, const struct options *o,
+                      const struct job_inputs *in, const struct result *r)
+{
+	const struct cpl_decision *d = &r->decision;
+	const struct cpl_candidate *chosen = &d->candidate[d->chosen];
+	json_t *linear = r->has_baseline ? job_metrics_json(&r->baseline,
+	                                                    &r->baseline_sums)
+	                                 : json_object();
+
+	if (!linear || json_object_set_new(linear, "hosts",
+	                                   host_array(in->net, r->baseline_node,
+	                                              d->n_nodes))) {
+		json_decref(linear);
+		return cmd_failf(self, "out of memory");
+	}
+	return cmd_print_json(
+	        self,
+	        json_pack("{s:s, s:s, s:I, s:o, s:i, s:i, s:s, s:s, s:i, s:o, "
+	                  "s:o, s:b, s:f}",
+	                  "policy", candidate_name(chosen), "policy_asked",
+	                  o->policy, "seed", (json_int_t)chosen->seed, "hosts",
+	                  host_array(in->net, d->node, d->n_nodes), "nodes",
+	                  d->n_nodes, "ranks_per_node",
+	                  r->request.ranks_per_node, "objective",
+	                  cpl_objective_name(in->objective), "routing",
+	                  in->routing->name, "background_jobs", in->n_running,
+	                  "candidates", candidates_json(d), "linear", linear,
+	                  "cut_short", d->cut_short, "seconds", r->seconds));
+}
+
+static int print_candidates(const struct cpl_decision *d)
+{
+	struct cmd_table *table = cmd_table_new(6, "llrrrr");
+
+	cmd_table_row(table, "", "policy", "seed", "max congestion",
+	              "mean congestion", "hop-bytes");
+	for (int i = 0; i < d->n_candidates; i++) {
+		const struct cpl_candidate *c = &d->candidate[i];
+		char seed[24] = "", max[32] = "-", mean[32] = "-", hops[32];
+
+		if (!c->policy || c->policy->random)
+			snprintf(seed, sizeof(seed), "%" PRIu64, c->seed);
+		if (c->evaluated) {
+			snprintf(max, sizeof(max), "%.4g s",
+			         c->metrics.max_congestion);
+			snprintf(mean, sizeof(mean), "%.4g s",
+			         c->metrics.mean_congestion);
+			cmd_bytes(c->sums.hop_bytes, hops, sizeof(hops));
+		} else {
+			strcpy(hops, "-");
+		}
+		cmd_table_row(table, i == d->chosen ? "*" : "",
+		              candidate_name(c), seed, max, mean, hops);
+	}
+	return cmd_table_print(table);
+}
+
+static void print_change(double value, double linear)
+{
+	if (linear > 0)
+		printf(" (%+.1f %%)", 100 * (value / linear - 1));
+}
+
+static void print_reason(const struct job_inputs *in, const struct result *r)
+{
+	const struct cpl_decision *d = &r->decision;
+	const struct cpl_candidate *c = &d->candidate[d->chosen];
+
+	printf("\n%s", candidate_name(c));
+	if (!c->evaluated) {
+		printf(": %s\n", in->comm ? "the time budget ended before an "
+		                            "evaluation"
+		                          : "nothing to evaluate without a "
+		                            "signature");
+		return;
+	}
+	if (d->n_candidates > 1)
+		printf(" is best by %s of %d candidates",
+		       cpl_objective_name(in->objective), d->n_candidates);
+	else
+		printf(" as asked");
+	printf(": busiest link %.4g s, linear %.4g s",
+	       c->metrics.max_congestion, r->baseline.max_congestion);
+	print_change(c->metrics.max_congestion, r->baseline.max_congestion);
+	printf("; mean %.4g s, linear %.4g s", c->metrics.mean_congestion,
+	       r->baseline.mean_congestion);
+	print_change(c->metrics.mean_congestion, r->baseline.mean_congestion);
+	printf(".\n");
+}
+
+static char *ranged(const struct cpl_network *net, const int *node, int n)
+{
+	char **name = malloc((size_t)n * sizeof(*name));
+	char *text;
+
+	if (!name)
+		return NULL;
+	for (int i = 0; i < n; i++)
+		name[i] = net->node_name[node[i]];
+	text = cpl_hostlist_format(name, n);
+	free(name);
+	return text;
+}
+
+static int print_text(const struct cmd *self, const struct job_inputs *in,
+                      const struct result *r)
+{
+	const struct cpl_decision *d = &r->decision;
+	char *hosts = ranged(in->net, d->node, d->n_nodes);
+	char *linear = ranged(in->net, r->baseline_node, d->n_nodes);
+	int rc = CMD_FAILED;
+
+	if (!hosts || !linear) {
+		cmd_failf(self, "out of memory");
+		goto out;
+	}
+	if (print_candidates(d) != CMD_OK)
+		goto out;
+	print_reason(in, r);
+	printf("\nhosts   %s\nlinear  %s\n", hosts, linear);
+	rc = CMD_OK;
+	if (fflush(stdout) || ferror(stdout))
+		rc = cmd_failf(self, "cannot write to standard output");
+out:
+	free(hosts);
+	free(linear);
+	return rc;
+}
+
+static int write_node_file(const char *path, const struct cpl_network *net,
+                           const struct cpl_decision *d, struct cpl_error *err)
+{
+	struct cpl_file_writer *writer = cpl_file_open_atomic(path, err);
+
+	if (!writer)
+		return -1;
+	for (int i = 0; i < d->n_nodes; i++)
+		fprintf(cpl_file_stream(writer), "%s\n",
+		        net->node_name[d->node[i]]);
+	return cpl_file_commit(writer, 0644, err);
+}
+
+static int place(const struct options *o, struct job_inputs *in, int *required,
+                 int n_required, struct result *r, struct cpl_error *err)
+{
+	double start;
+
+	r->request = (struct cpl_decide_request){
+	        .place =
+	                {
+	                        .net = in->net,
+	                        .free = in->free,
+	                        .n_nodes_wanted = (int)o->nodes,
+	                        .required = required,
+	                        .n_required = n_required,
+	                        .seed = (uint64_t)o->seed,
+	                },
+	        .policy = o->policy,
+	        .routing = in->routing,
+	        .comm = in->comm,
+	        .background = job_background(in),
+	        .objective = in->objective,
+	};
+	if (choose_ranks_per_node(o, in, &r->request.ranks_per_node, err))
+		return -1;
+	start = job_clock();
+	if (cpl_decide(&r->request, &r->decision, err))
+		return -1;
+	r->seconds = job_clock() - start;
+	return evaluate_linear(r, err);
+}
+
+static int run(const struct cmd *self, int argc, char **argv)
+{
+	struct options o = {.seed = 1};
+	struct cpl_error err = {""};
+	struct job_inputs in = {0};
+	struct result r = {0};
+	int *required = NULL, n_required = 0;
+	int rc = parse(self, argc, argv, &o);
+
+	if (rc)
+		return rc < 0 ? CMD_OK : rc;
+	rc = CMD_FAILED;
+	if (job_inputs_load(&in, &o.job, &err) ||
+	    (o.free_hosts && restrict_free(&in, o.free_hosts, &err)))
+		goto fail;
+	if (o.required) {
+		required = job_hosts(in.net, "--require", o.required,
+		                     &n_required, &err);
+		if (!required)
+			goto fail;
+	}
+	if (place(&o, &in, required, n_required, &r, &err))
+		goto fail;
+	if (o.node_file &&
+	    write_node_file(o.node_file, in.net, &r.decision, &err))
+		goto fail;
+	rc = o.json ? print_json(self, &o, &in, &r) : print_text(self, &in, &r);
+	goto out;
+fail:
+	cmd_fail(self, &err);
+out:
+	free(required);
+	free(r.baseline_node);
+	cpl_decision_free(&r.decision);
+	job_inputs_free(&in);
+	return rc;
+}
+
+const struct cmd cmd_place = {
+        .name = "place",
+        .summary = "the nodes that the scheduler would choose, and why",
+        .help = "Usage: commplace place --network FILE --nodes COUNT "
+                "--policy NAME [OPTION]...\n"
+                "\n"
+                "Choose the nodes for a job exactly as the scheduler would, "
+                "and show the candidates\n"
+                "with their predicted link loads.\n"
+                "\n"
+                "  --network FILE      network.json of the machine\n"
+                "  --signature S       a path (holds a \"/\" or ends in "
+                ".json) or a profile's name\n"
+                "  --profile-dir DIR   where profiles are (default: "
+                "/var/lib/commplace/profiles)\n"
+                "  --nodes COUNT       nodes of the job\n"
+                "  --policy NAME       auto, traffic, linear, random-nodes "
+                "(RDN),\n"
+                "                      round-robin-nodes (RRN); dragonfly "
+                "also random-routers (RDR),\n"
+                "                      random-chassis (RDC), random-groups "
+                "(RDG),\n"
+                "                      round-robin-routers (RRR); torus also "
+                "blocked (BLK)\n"
+                "  --free HOSTLIST     nodes to choose from (default: all)\n"
+                "  --running FILE      STATE.json: running jobs take their "
+                "hosts and load links\n"
+                "  --require HOSTLIST  nodes that must be among the chosen\n"
+                "  --ranks-per-node K  default: ranks over nodes, rounded up\n"
+                "  --ranks N           ranks of a job without signature\n"
+                "  --routing NAME      default: as the network states\n"
+                "  --objective NAME    max-congestion (default), "
+                "mean-congestion, hop-bytes\n"
+                "  --seed N            for random policies (default 1)\n"
+                "  --node-file FILE    write the hosts, one a line in rank "
+                "order\n"
+                "  --json              one JSON object\n"
+                "\n"
+                "Examples:\n"
+                "  commplace place --network network.json --signature milc "
+                "--nodes 64 --policy auto\n"
+                "  commplace place --network network.json --signature "
+                "./milc.json --nodes 64 \\\n"
+                "    --policy auto --running state.json --free "
+                "'nid[00000-00511]' --json\n"
+                "  commplace place --network network.json --nodes 16 --policy "
+                "RDR --seed 7 \\\n"
+                "    --node-file nodes\n",
+        .run = run,
+};
