@@ -8,7 +8,9 @@
 static const struct cmd *const table[] = {
 	&cmd_bind,
 	&cmd_explain,
+	&cmd_map,
 	&cmd_network,
+	&cmd_place,
 	&cmd_status,
 	&cmd_traffic,
 	NULL,

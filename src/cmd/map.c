@@ -406,8 +406,8 @@ static void metric_row(struct cmd_table *table, const char *name, double before,
 		cmd_bytes(before, a, sizeof(a));
 		cmd_bytes(after, b, sizeof(b));
 	} else {
-		snprintf(a, sizeof(a), "%.4g s", before);
-		snprintf(b, sizeof(b), "%.4g s", after);
+		snprintf(a, sizeof(a), "%.4g", before);
+		snprintf(b, sizeof(b), "%.4g", after);
 	}
 	if (before > 0)
 		snprintf(change, sizeof(change), "%+.1f %%",

@@ -302,9 +302,9 @@ static int print_candidates(const struct cpl_decision *d)
 		if (!c->policy || c->policy->random)
 			snprintf(seed, sizeof(seed), "%" PRIu64, c->seed);
 		if (c->evaluated) {
-			snprintf(max, sizeof(max), "%.4g s",
+			snprintf(max, sizeof(max), "%.4g",
 			         c->metrics.max_congestion);
-			snprintf(mean, sizeof(mean), "%.4g s",
+			snprintf(mean, sizeof(mean), "%.4g",
 			         c->metrics.mean_congestion);
 			cmd_bytes(c->sums.hop_bytes, hops, sizeof(hops));
 		} else {
@@ -340,10 +340,10 @@ static void print_reason(const struct job_inputs *in, const struct result *r)
 		       cpl_objective_name(in->objective), d->n_candidates);
 	else
 		printf(" as asked");
-	printf(": busiest link %.4g s, linear %.4g s",
-	       c->metrics.max_congestion, r->baseline.max_congestion);
+	printf(": busiest link %.4g, linear %.4g", c->metrics.max_congestion,
+	       r->baseline.max_congestion);
 	print_change(c->metrics.max_congestion, r->baseline.max_congestion);
-	printf("; mean %.4g s, linear %.4g s", c->metrics.mean_congestion,
+	printf("; mean %.4g, linear %.4g", c->metrics.mean_congestion,
 	       r->baseline.mean_congestion);
 	print_change(c->metrics.mean_congestion, r->baseline.mean_congestion);
 	printf(".\n");
