@@ -10,6 +10,9 @@
 #include "base/json.h"
 #include "signature/signature_internal.h"
 
+/* Every phase takes 8 bytes per rank, however small the file. */
+#define MAX_PHASE_RANKS (1 << 27)
+
 static const char *const root_keys[] = {"format",      "version", "name",
                                         "application", "ranks",   "phases",
                                         "recorded",    NULL};
@@ -165,6 +168,11 @@ static int take_phases(const json_t *root, struct source *src,
 	if (n == 0)
 		return cpl_fail(err,
 		                "\"phases\" is empty; give at least one phase");
+	if (n > MAX_PHASE_RANKS / (size_t)sig->ranks)
+		return cpl_fail(err,
+				"%zu phases of %d ranks are too many: phases "
+				"times ranks may be %d at most",
+				n, sig->ranks, MAX_PHASE_RANKS);
 	sig->phase = calloc(n, sizeof(*sig->phase));
 	if (!sig->phase)
 		return cpl_fail_memory(err);

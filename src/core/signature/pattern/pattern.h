@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Built-in generators of a phase's traffic ("pattern"): one file each, one
+ * line in the table of pattern.c. A generator makes the matrix row by row, so
+ * that only the finished matrix takes memory. The last dimension of a grid of
+ * ranks is the fastest.
+ */
+#ifndef CPL_SIGNATURE_PATTERN_H
+#define CPL_SIGNATURE_PATTERN_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "signature/comm.h"
+
+/* A pattern that could have more entries is refused: 20 bytes each. */
+#define PATTERN_MAX_ENTRIES 200000000
+#define PATTERN_MAX_DIMS 8
+#define PATTERN_MAX_DEGREE 4096
+
+struct pattern {
+	int ranks;
+	int64_t max_degree; /* most entries that a row can have */
+	int n_dims;
+	int dim[PATTERN_MAX_DIMS];
+	double bytes[3];  /* to neighbours that differ in 1, 2, 3 axes */
+	unsigned classes; /* stencil: bit n: neighbours in n axes */
+	bool periodic;
+	int axis;      /* many-to-many */
+	int range;     /* umesh: partners within rank +- range */
+	int degree[2]; /* umesh, spread: fewest and most partners */
+	uint64_t seed;
+	int *next; /* permutation: [ranks] */
+};
+
+struct pattern_type {
+	const char *name;
+	/* Check params and fill the pattern: ranks, max_degree and its own
+	 * fields. *p is zeroed. -1 with err. */
+	int (*parse)(const json_t *params, struct pattern *p,
+	             struct cpl_error *err);
+	/* Entries of one row, in any order, pairs may repeat. The count. */
+	int64_t (*row)(const struct pattern *p, int rank,
+	               struct cpl_comm_entry *out);
+};
+
+extern const struct pattern_type pattern_stencil, pattern_many_to_many,
+        pattern_umesh, pattern_spread, pattern_permutation;
+
+/* Helpers for parse(): each takes one field, which must be there. */
+int pattern_dims(const json_t *params, int most, struct pattern *p,
+                 struct cpl_error *err);
+int pattern_ranks(const json_t *params, struct pattern *p,
+                  struct cpl_error *err);
+int pattern_bytes(const json_t *params, struct pattern *p,
+                  struct cpl_error *err);
+/* Optional, 1 when absent. */
+int pattern_seed(const json_t *params, struct pattern *p,
+                 struct cpl_error *err);
+
+#endif

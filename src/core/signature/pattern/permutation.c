@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "signature/pattern/pattern.h"
+
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "base/random.h"
+
+/* One random cycle through all ranks: nobody sends to itself. */
+static int random_cycle(struct pattern *p, struct cpl_error *err)
+{
+	int *order = malloc((size_t)p->ranks * sizeof(*order));
+
+	if (!order)
+		return cpl_fail_memory(err);
+	for (int i = 0; i < p->ranks; i++)
+		order[i] = i;
+	cpl_random_shuffle(order, p->ranks, p->seed, 0);
+	for (int i = 0; i < p->ranks; i++)
+		p->next[order[i]] = order[i + 1 == p->ranks ? 0 : i + 1];
+	free(order);
+	return 0;
+}
+
+static int parse(const json_t *params, struct pattern *p, struct cpl_error *err)
+{
+	static const char *const keys[] = {"type",  "ranks", "bytes",
+	                                   "shift", "seed",  NULL};
+	int64_t shift = 0;
+	int rc;
+
+	if (cpl_json_known_keys(params, NULL, keys, err) ||
+	    pattern_ranks(params, p, err) || pattern_bytes(params, p, err) ||
+	    pattern_seed(params, p, err))
+		return -1;
+	rc = cpl_json_int(params, "shift", 1, p->ranks, &shift, err);
+	if (rc < 0)
+		return -1;
+	if (rc && json_object_get(params, "seed"))
+		return cpl_fail(err, "takes \"shift\" or \"seed\", not both");
+	p->max_degree = 1;
+	p->next = malloc((size_t)p->ranks * sizeof(*p->next));
+	if (!p->next)
+		return cpl_fail_memory(err);
+	if (!rc)
+		return random_cycle(p, err);
+	for (int i = 0; i < p->ranks; i++)
+		p->next[i] = (int)((i + shift) % p->ranks);
+	return 0;
+}
+
+static int64_t row(const struct pattern *p, int rank,
+                   struct cpl_comm_entry *out)
+{
+	if (p->next[rank] == rank)
+		return 0;
+	*out = (struct cpl_comm_entry){rank, p->next[rank], p->bytes[0], 1.0};
+	return 1;
+}
+
+const struct pattern_type pattern_permutation = {"permutation", parse, row};
