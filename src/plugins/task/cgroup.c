@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "commplace-config.h"
+
+#include "task_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <mntent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define STEP "step_"
+#define USER_TASK "/user/task_"
+/* Each pass moves what the last one missed: processes may fork meanwhile. */
+#define EMPTY_PASSES 5
+#define SMALL_FILE 65536
+
+/* One of the comma-separated controllers is cpuset. */
+static bool names_cpuset(const char *list, size_t length)
+{
+	static const char name[] = "cpuset";
+	const char *end = list + length;
+
+	while (list < end) {
+		const char *comma = memchr(list, ',', (size_t)(end - list));
+		size_t n = (size_t)((comma ? comma : end) - list);
+
+		if (n == sizeof(name) - 1 && !memcmp(list, name, n))
+			return true;
+		list = comma ? comma + 1 : end;
+	}
+	return false;
+}
+
+static bool in_step(enum cpltask_cgroup version, const char *path)
+{
+	const char *last = strrchr(path, '/');
+
+	if (version == CPLTASK_V1)
+		return last && !strncmp(last + 1, STEP, sizeof(STEP) - 1);
+	return strstr(path, "/" STEP) && strstr(path, USER_TASK);
+}
+
+enum cpltask_cgroup cpltask_cgroup_find(const char *text, char *path,
+                                        size_t size)
+{
+	enum cpltask_cgroup found = CPLTASK_NO_CGROUP;
+
+	for (const char *line = text; *line; line += strspn(line, "\n")) {
+		size_t length = strcspn(line, "\n");
+		const char *list = memchr(line, ':', length);
+		const char *dir, *end = line + length;
+		enum cpltask_cgroup version = CPLTASK_NO_CGROUP;
+
+		list = list ? list + 1 : end;
+		dir = memchr(list, ':', (size_t)(end - list));
+		if (dir && names_cpuset(list, (size_t)(dir - list)))
+			version = CPLTASK_V1;
+		else if (dir == list && line[0] == '0')
+			version = CPLTASK_V2;
+		line = end;
+		/* On a hybrid host cpuset is in v1. */
+		if (version == CPLTASK_NO_CGROUP || found == CPLTASK_V1)
+			continue;
+		dir++;
+		if ((size_t)(end - dir) >= size)
+			continue;
+		memcpy(path, dir, (size_t)(end - dir));
+		path[end - dir] = '\0';
+		found = version;
+	}
+	return found != CPLTASK_NO_CGROUP && in_step(found, path)
+	               ? found
+	               : CPLTASK_NO_CGROUP;
+}
+
+static int find_mount(enum cpltask_cgroup version, char *path, size_t size,
+                      struct cpl_error *err)
+{
+	FILE *mounts = setmntent("/proc/self/mounts", "r");
+	struct mntent entry;
+	char buffer[4 * PATH_MAX];
+	int rc = -1;
+
+	if (!mounts)
+		return cpl_fail(err, "/proc/self/mounts: %s", strerror(errno));
+	while (rc && getmntent_r(mounts, &entry, buffer, sizeof(buffer))) {
+		bool right = version == CPLTASK_V2
+		                     ? !strcmp(entry.mnt_type, "cgroup2")
+		                     : !strcmp(entry.mnt_type, "cgroup") &&
+		                               hasmntopt(&entry, "cpuset");
+
+		if (right && strlen(entry.mnt_dir) < size) {
+			strcpy(path, entry.mnt_dir);
+			rc = 0;
+		}
+	}
+	endmntent(mounts);
+	return rc ? cpl_fail(err, "no cpuset hierarchy is mounted") : 0;
+}
+
+static int read_file(const char *dir, const char *name, char *text, size_t size,
+                     struct cpl_error *err)
+{
+	char path[PATH_MAX + 64];
+	ssize_t n = -1;
+	size_t used = 0;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s%s%s", dir, *name ? "/" : "", name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return cpl_fail(err, "%s: %s", path, strerror(errno));
+	while (used < size - 1 &&
+	       (n = read(fd, text + used, size - 1 - used)) > 0)
+		used += (size_t)n;
+	if (n < 0)
+		cpl_fail(err, "%s: %s", path, strerror(errno));
+	close(fd);
+	text[used] = '\0';
+	return n < 0 ? -1 : 0;
+}
+
+static int write_file(const char *dir, const char *name, const char *text,
+                      struct cpl_error *err)
+{
+	char path[PATH_MAX + 64];
+	size_t length = strlen(text);
+	int fd, rc = 0;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return cpl_fail(err, "%s: %s", path, strerror(errno));
+	if (write(fd, text, length) != (ssize_t)length)
+		rc = cpl_fail(err, "%s: cannot write \"%.60s\": %s", path, text,
+		              strerror(errno));
+	close(fd);
+	return rc;
+}
+
+/* The process's directory of the cpuset hierarchy; "" when in no step's. */
+static int locate(pid_t pid, enum cpltask_cgroup *version, char *dir,
+                  size_t size, struct cpl_error *err)
+{
+	char proc[64], path[PATH_MAX], text[4 * PATH_MAX];
+	size_t n;
+
+	*dir = '\0';
+	snprintf(proc, sizeof(proc), "/proc/%d/cgroup", (int)pid);
+	if (read_file(proc, "", text, sizeof(text), err))
+		return -1;
+	*version = cpltask_cgroup_find(text, path, sizeof(path));
+	if (*version == CPLTASK_NO_CGROUP)
+		return 0;
+	if (find_mount(*version, dir, size, err))
+		return -1;
+	n = strlen(dir);
+	if (n + strlen(path) >= size)
+		return cpl_fail(err, "the path %.60s... is too long", path);
+	strcpy(dir + n, path);
+	return 0;
+}
+
+static int confine_v1(const char *step, pid_t pid, int task, const char *cpus,
+                      char **made, struct cpl_error *err)
+{
+	char dir[PATH_MAX], mems[4096], number[32];
+
+	if (snprintf(dir, sizeof(dir), "%s/task_%d", step, task) >=
+	    (int)sizeof(dir))
+		return cpl_fail(err, "the path %.60s... is too long", step);
+	snprintf(number, sizeof(number), "%d", (int)pid);
+	if (read_file(step, "cpuset.mems", mems, sizeof(mems), err))
+		return -1;
+	mems[strcspn(mems, "\n")] = '\0';
+	*made = strdup(dir);
+	if (!*made)
+		return cpl_fail_memory(err);
+	if (mkdir(dir, 0755) && errno != EEXIST) {
+		cpl_fail(err, "%s: %s", dir, strerror(errno));
+		goto failed;
+	}
+	/* cpuset.cpus is refused while there are no mems. */
+	if (!write_file(dir, "cpuset.mems", mems, err) &&
+	    !write_file(dir, "cpuset.cpus", cpus, err) &&
+	    !write_file(dir, "cgroup.procs", number, err))
+		return 0;
+	rmdir(dir);
+failed:
+	free(*made);
+	*made = NULL;
+	return -1;
+}
+
+int cpltask_cgroup_confine(pid_t pid, int task, const char *cpus,
+                           int (*move)(void *arg), void *arg, char **made,
+                           struct cpl_error *err)
+{
+	enum cpltask_cgroup version;
+	char dir[2 * PATH_MAX], tail[32];
+	size_t n, m;
+
+	*made = NULL;
+	if (locate(pid, &version, dir, sizeof(dir), err))
+		return -1;
+	if (!*dir)
+		return 0;
+	if (version == CPLTASK_V1)
+		return confine_v1(dir, pid, task, cpus, made, err);
+
+	/* A directory of our own would be unknown to proctrack/cgroup. */
+	if (access(dir, F_OK) || move(arg))
+		return cpl_fail(err, "%s: Slurm cannot move the task", dir);
+	if (locate(pid, &version, dir, sizeof(dir), err))
+		return -1;
+	n = strlen(dir);
+	m = (size_t)snprintf(tail, sizeof(tail), "/task_%d", task);
+	if (n < m || strcmp(dir + n - m, tail))
+		return cpl_fail(err, "%s is not the task's own", dir);
+	return write_file(dir, "cpuset.cpus", cpus, err);
+}
+
+void cpltask_cgroup_release(const char *made)
+{
+	char *parent = strdup(made), *text = malloc(SMALL_FILE);
+
+	if (!parent || !text)
+		goto done;
+	*strrchr(parent, '/') = '\0';
+	for (int pass = 0; pass < EMPTY_PASSES; pass++) {
+		char *save = NULL;
+
+		if (!rmdir(made) || errno != EBUSY ||
+		    read_file(made, "cgroup.procs", text, SMALL_FILE, NULL))
+			break;
+		for (char *pid = strtok_r(text, "\n", &save); pid;
+		     pid = strtok_r(NULL, "\n", &save))
+			write_file(parent, "cgroup.procs", pid, NULL);
+	}
+done:
+	free(text);
+	free(parent);
+}

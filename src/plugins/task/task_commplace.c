@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The hooks, see task_internal.h and task_commplace(8). */
+#include "commplace-config.h"
+
+#include "task_internal.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/common/cgroup.h"
+#include "src/common/log.h"
+
+const char plugin_name[] = "commplace: bind tasks by how they communicate";
+const char plugin_type[] = "task/commplace";
+const uint32_t plugin_version = SLURM_VERSION_NUMBER;
+
+#define USER_BINDING                                                           \
+	(CPU_BIND_TO_THREADS | CPU_BIND_TO_CORES | CPU_BIND_TO_SOCKETS |       \
+	 CPU_BIND_TO_LDOMS | CPU_BIND_NONE | CPU_BIND_RANK | CPU_BIND_MAP |    \
+	 CPU_BIND_MASK | CPU_BIND_LDRANK | CPU_BIND_LDMAP | CPU_BIND_LDMASK)
+
+/* slurmstepd's: directories made, by local task. */
+static char **made;
+static uint32_t n_made;
+
+/* The plugin loader looks the hooks up by name; Slurm declares them nowhere. */
+int init(void);
+int fini(void);
+int task_p_slurmd_batch_request(batch_job_launch_msg_t *req);
+int task_p_slurmd_launch_request(launch_tasks_request_msg_t *req,
+                                 uint32_t node_id, char **err_msg);
+int task_p_slurmd_suspend_job(uint32_t job_id);
+int task_p_slurmd_resume_job(uint32_t job_id);
+int task_p_pre_setuid(stepd_step_rec_t *job);
+int task_p_pre_set_affinity(stepd_step_rec_t *job, uint32_t node_tid);
+int task_p_set_affinity(stepd_step_rec_t *job, uint32_t node_tid);
+int task_p_post_set_affinity(stepd_step_rec_t *job, uint32_t node_tid);
+int task_p_pre_launch(stepd_step_rec_t *job);
+int task_p_post_term(stepd_step_rec_t *job, stepd_step_task_info_t *task);
+int task_p_post_step(stepd_step_rec_t *job);
+int task_p_add_pid(pid_t pid);
+
+int init(void)
+{
+	const char *others = slurm_conf.task_plugin;
+
+	if (others && strncmp(others, plugin_type, sizeof(plugin_type) - 1))
+		error("commplace: TaskPlugin=%s: task/commplace must come "
+		      "first, or it takes Slurm's own binding for the user's",
+		      others);
+	return SLURM_SUCCESS;
+}
+
+int fini(void)
+{
+	cpltask_plan_fini();
+	for (uint32_t i = 0; i < n_made; i++)
+		free(made[i]);
+	free(made);
+	made = NULL;
+	n_made = 0;
+	return SLURM_SUCCESS;
+}
+
+int task_p_slurmd_batch_request(batch_job_launch_msg_t *req)
+{
+	return SLURM_SUCCESS;
+}
+
+/* A nested step inherits what the task around it was told. */
+static void clear_environment(launch_tasks_request_msg_t *req)
+{
+	if (!req->env)
+		return;
+	unsetenvp(req->env, CPLTASK_BOUND);
+	unsetenvp(req->env, CPLTASK_PLAN);
+	unsetenvp(req->env, CPLTASK_CPUS);
+	req->envc = envcount(req->env);
+}
+
+int task_p_slurmd_launch_request(launch_tasks_request_msg_t *req,
+                                 uint32_t node_id, char **err_msg)
+{
+	struct cpltask_plan plan;
+	struct cpl_error err = {""};
+	int rc;
+
+	clear_environment(req);
+	if (req->cpu_bind_type & USER_BINDING) {
+		debug("commplace: %ps: --cpu-bind or CpuBind decides",
+		      &req->step_id);
+		return SLURM_SUCCESS;
+	}
+	rc = cpltask_plan(req, node_id, &plan, &err);
+	if (rc < 0)
+		info("commplace: %ps: left to Slurm's binding: %s",
+		     &req->step_id, err.text);
+	if (rc <= 0)
+		return SLURM_SUCCESS;
+
+	if (plan.binding) {
+		req->cpu_bind_type |= CPU_BIND_MASK;
+		xfree(req->cpu_bind);
+		req->cpu_bind = xstrdup(plan.masks);
+		env_array_overwrite(&req->env, CPLTASK_BOUND, "1");
+	} else {
+		req->cpu_bind_type |= CPU_BIND_NONE;
+		env_array_overwrite(&req->env, CPLTASK_PLAN, plan.masks);
+	}
+	req->envc = envcount(req->env);
+	info("commplace: %ps: %s %s, profile %s, masks %s, cost %g, packed "
+	     "order %g",
+	     &req->step_id, plan.binding ? "bound by" : "pretended CPUs, plan",
+	     plan.binder, plan.profile, plan.masks, plan.cost,
+	     plan.cost_packed);
+	cpltask_plan_free(&plan);
+	return SLURM_SUCCESS;
+}
+
+int task_p_slurmd_suspend_job(uint32_t job_id)
+{
+	return SLURM_SUCCESS;
+}
+
+int task_p_slurmd_resume_job(uint32_t job_id)
+{
+	return SLURM_SUCCESS;
+}
+
+int task_p_pre_setuid(stepd_step_rec_t *job)
+{
+	return SLURM_SUCCESS;
+}
+
+int task_p_pre_set_affinity(stepd_step_rec_t *job, uint32_t node_tid)
+{
+	return SLURM_SUCCESS;
+}
+
+int task_p_set_affinity(stepd_step_rec_t *job, uint32_t node_tid)
+{
+	return SLURM_SUCCESS;
+}
+
+struct move {
+	stepd_step_rec_t *job;
+	pid_t pid;
+	uint32_t task;
+};
+
+static int move_task(void *arg)
+{
+	struct move *m = arg;
+
+	return cgroup_g_task_addto(CG_CPUS, m->job, m->pid, m->task);
+}
+
+static int set_affinity(pid_t pid, hwloc_const_bitmap_t cpus)
+{
+	int n = hwloc_bitmap_last(cpus) + 1;
+	size_t size = CPU_ALLOC_SIZE(n);
+	cpu_set_t *set = CPU_ALLOC(n);
+	unsigned cpu;
+	int rc;
+
+	if (!set)
+		return -1;
+	CPU_ZERO_S(size, set);
+	hwloc_bitmap_foreach_begin(cpu, cpus) CPU_SET_S(cpu, size, set);
+	hwloc_bitmap_foreach_end();
+	rc = sched_setaffinity(pid, size, set);
+	CPU_FREE(set);
+	return rc;
+}
+
+/* Room for the paths of all local tasks; NULL when memory is out. */
+static char **made_by(const stepd_step_rec_t *job, uint32_t task)
+{
+	uint32_t n = job->node_tasks > task ? job->node_tasks : task + 1;
+	char **more;
+
+	if (n > n_made) {
+		more = realloc(made, n * sizeof(*made));
+		if (!more)
+			return NULL;
+		memset(more + n_made, 0, (n - n_made) * sizeof(*made));
+		made = more;
+		n_made = n;
+	}
+	return &made[task];
+}
+
+static void release(uint32_t task)
+{
+	if (task >= n_made || !made[task])
+		return;
+	cpltask_cgroup_release(made[task]);
+	free(made[task]);
+	made[task] = NULL;
+}
+
+int task_p_post_set_affinity(stepd_step_rec_t *job, uint32_t node_tid)
+{
+	struct move move = {job, job->task[node_tid]->pid, node_tid};
+	hwloc_bitmap_t cpus = NULL;
+	struct cpl_error err = {""};
+	char *list = NULL, **own;
+
+	if (!getenvp(job->env, CPLTASK_BOUND) ||
+	    !(job->cpu_bind_type & CPU_BIND_MASK))
+		return SLURM_SUCCESS;
+	cpus = cpltask_mask(job->cpu_bind, (int)node_tid);
+	if (cpus)
+		hwloc_bitmap_list_asprintf(&list, cpus);
+	own = made_by(job, node_tid);
+	if (!list || !own) {
+		error("commplace: %ps: task %u: no mask in '%s'", &job->step_id,
+		      node_tid, job->cpu_bind);
+		goto done;
+	}
+	release(node_tid);
+	if (cpltask_cgroup_confine(move.pid, (int)node_tid, list, move_task,
+	                           &move, own, &err))
+		error("commplace: %ps: task %u is bound by affinity only: %s",
+		      &job->step_id, node_tid, err.text);
+	/* Joining a cpuset resets the mask to all of it. */
+	if (set_affinity(move.pid, cpus))
+		error("commplace: %ps: task %u: cannot bind to %s: %s",
+		      &job->step_id, node_tid, list, strerror(errno));
+done:
+	free(list);
+	hwloc_bitmap_free(cpus);
+	return SLURM_SUCCESS;
+}
+
+/* In the task, as the user. */
+int task_p_pre_launch(stepd_step_rec_t *job)
+{
+	const char *masks = NULL;
+	hwloc_bitmap_t cpus;
+	char *list = NULL;
+
+	if (!job->env || !job->envtp)
+		return SLURM_SUCCESS;
+	if (getenvp(job->env, CPLTASK_BOUND)) {
+		unsetenvp(job->env, CPLTASK_BOUND);
+		masks = job->cpu_bind;
+	} else {
+		masks = getenvp(job->env, CPLTASK_PLAN);
+	}
+	cpus = cpltask_mask(masks, job->envtp->localid);
+	if (cpus)
+		hwloc_bitmap_list_asprintf(&list, cpus);
+	if (list)
+		env_array_overwrite(&job->env, CPLTASK_CPUS, list);
+	free(list);
+	hwloc_bitmap_free(cpus);
+	return SLURM_SUCCESS;
+}
+
+int task_p_post_term(stepd_step_rec_t *job, stepd_step_task_info_t *task)
+{
+	release((uint32_t)task->id);
+	return SLURM_SUCCESS;
+}
+
+int task_p_post_step(stepd_step_rec_t *job)
+{
+	for (uint32_t i = 0; i < n_made; i++)
+		release(i);
+	return SLURM_SUCCESS;
+}
+
+int task_p_add_pid(pid_t pid)
+{
+	return SLURM_SUCCESS;
+}

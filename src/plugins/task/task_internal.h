@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * task/commplace: in slurmd, CPU masks of a step's local tasks from the
+ * profile of the job; in slurmstepd, a cpuset cgroup for each such task. What
+ * fails leaves the step to Slurm's own binding.
+ */
+#ifndef CPL_TASK_INTERNAL_H
+#define CPL_TASK_INTERNAL_H
+
+#include "slurm_compat.h"
+#include "slurm_compat_slurmd.h"
+
+#include <hwloc.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "signature/comm.h"
+
+/* From slurmd to slurmstepd, gone before the task starts: its masks are ours.
+ */
+#define CPLTASK_BOUND "COMMPLACE_BOUND"
+/* For tasks of nodes whose CPUs are pretended: the masks, not enforced. */
+#define CPLTASK_PLAN "COMMPLACE_PLAN"
+/* For the task: the CPUs it was given, as a list. */
+#define CPLTASK_CPUS "COMMPLACE_CPUS"
+
+/*
+ * Traffic among n ranks of a profile recorded at `ranks` ranks (else refused).
+ * The file must be a regular one directly in profile_dir. Parsed profiles are
+ * kept until their file changes; safe from several threads. The caller frees
+ * the result with cpl_comm_free. NULL with err.
+ */
+struct cpl_comm *cpltask_traffic(const char *profile_dir, const char *name,
+                                 int ranks, const int *rank, int n,
+                                 struct cpl_error *err);
+/* Drop all kept profiles. */
+void cpltask_traffic_forget(void);
+
+struct cpltask_plan {
+	char *masks;   /* "0x1,0x2", one per local task, OS numbers; free() */
+	bool binding;  /* the CPUs exist: bind; else hand over only */
+	char *profile; /* free() */
+	const char *binder;
+	double cost, cost_packed;
+};
+
+/*
+ * The plan for the tasks of node node_id of a launch request. 1 and the plan
+ * made; 0 when none is wanted (no profile, Mode other than on); -1 with err.
+ * User's wishes in cpu_bind_type are for the caller to look at.
+ */
+int cpltask_plan(const launch_tasks_request_msg_t *req, uint32_t node_id,
+                 struct cpltask_plan *plan, struct cpl_error *err);
+void cpltask_plan_free(struct cpltask_plan *plan);
+/* Drop the node's topology, and the kept profiles. */
+void cpltask_plan_fini(void);
+
+/* The which-th of the comma-separated masks; NULL when there is none such. */
+hwloc_bitmap_t cpltask_mask(const char *masks, int which);
+
+enum cpltask_cgroup { CPLTASK_NO_CGROUP, CPLTASK_V1, CPLTASK_V2 };
+
+/*
+ * The cpuset hierarchy in the text of /proc/PID/cgroup: path (size bytes)
+ * below its mount. None when the process does not sit in a Slurm step's
+ * directory of it (".../step_0", in v2 ".../step_0/user/task_special"), as
+ * without ConstrainCores.
+ */
+enum cpltask_cgroup cpltask_cgroup_find(const char *text, char *path,
+                                        size_t size);
+
+/*
+ * Confine a process to the CPUs of a list ("0,4-7"). v1: in a new directory
+ * task_ID of the step's, whose path goes into *made for
+ * cpltask_cgroup_release (NULL: nothing made); v2: in the directory that move
+ * (called with arg) puts the process into. 0 also when the process is in no
+ * step's cpuset; -1 with err, the process then being where it was.
+ */
+int cpltask_cgroup_confine(pid_t pid, int task, const char *cpus,
+                           int (*move)(void *arg), void *arg, char **made,
+                           struct cpl_error *err);
+
+/* Remove a directory made above; what still runs in it goes to the step's. */
+void cpltask_cgroup_release(const char *made);
+
+#endif
