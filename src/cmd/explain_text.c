@@ -81,7 +81,11 @@ static void print_head(const struct cpl_record *r, bool ended)
 	printf("network      %s\n", clean(r->network_file, a, sizeof(a)));
 	printf("background   ");
 	for (int64_t i = 0; i < r->n_background; i++)
-		printf("%s%" PRId64, i ? ", " : "jobs ", r->background[i]);
+		printf("%s%" PRId64,
+		       i                     ? ", "
+		       : r->n_background > 1 ? "jobs "
+		                             : "job ",
+		       r->background[i]);
 	printf("%s\n", r->n_background ? "" : "no running job with a profile");
 }
 

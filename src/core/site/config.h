@@ -33,6 +33,9 @@
 
 #define CPL_CONFIG_DEFAULT_PATH "/etc/slurm/commplace.conf"
 
+/* In the place of a profile's name: none, not even that of a Match rule. */
+#define CPL_PROFILE_NONE "none"
+
 enum cpl_mode { CPL_MODE_ON, CPL_MODE_OBSERVE, CPL_MODE_OFF };
 enum cpl_on_error { CPL_IGNORE, CPL_REJECT };
 

@@ -32,6 +32,8 @@ static struct resolved resolve(const struct cpl_config *config,
 		out.profile = job->profile;
 	else if (job->name)
 		out.profile = cpl_config_match(config, job->name);
+	if (out.profile && !strcmp(out.profile, CPL_PROFILE_NONE))
+		out.profile = NULL;
 	if (job->policy && config->user_policy)
 		out.policy = job->policy;
 	if (job->mapping && config->user_mapping)

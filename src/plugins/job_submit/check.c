@@ -9,8 +9,6 @@
 #include "placement/placement.h"
 #include "signature/signature.h"
 
-#define SPANK_OPTION "_SLURM_SPANK_OPTION_" CPLSLURM_SPANK_NAME "_"
-#define NONE "none"
 /* Names shown to somebody who mistyped one. */
 #define NAMES_SHOWN 20
 
@@ -27,25 +25,6 @@ static int refuse(char **message, const char *text)
 static void note(char **message, const char *text)
 {
 	xstrfmtcat(*message, "%scommplace: %s", *message ? "\n" : "", text);
-}
-
-static void drop(job_desc_msg_t *job, const char *name)
-{
-	size_t length = strlen(name);
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < job->spank_job_env_size; i++) {
-		char *entry = job->spank_job_env[i];
-
-		if (entry && !strncmp(entry, name, length) &&
-		    entry[length] == '=')
-			xfree(entry);
-		else
-			job->spank_job_env[kept++] = entry;
-	}
-	for (uint32_t i = kept; i < job->spank_job_env_size; i++)
-		job->spank_job_env[i] = NULL;
-	job->spank_job_env_size = kept;
 }
 
 static void append(char ***array, uint32_t *count, const char *name,
@@ -181,7 +160,7 @@ static int check_profile(const struct cpl_config *config,
 		           profile, ranks, (long long)job_ranks,
 		           reject ? "; take the profile of that size or run "
 		                    "it with as many ranks"
-		                  : "; its ranks are not laid out by it");
+		                  : "; it is placed without the profile");
 	} else {
 		/* A bad name is refused in any case: it is no name. */
 		reject = found == CPLSUBMIT_BAD_NAME ||
@@ -285,7 +264,7 @@ int cplsubmit_check(job_desc_msg_t *job, char **message)
 	}
 	if (config->mode == CPL_MODE_OFF)
 		return SLURM_SUCCESS;
-	opted_out = wish.profile && !strcmp(wish.profile, NONE);
+	opted_out = wish.profile && !strcmp(wish.profile, CPL_PROFILE_NONE);
 	rc = check_overrides(config, &wish, message);
 	if (rc == SLURM_SUCCESS)
 		rc = check_names(config, &wish, message);
@@ -293,12 +272,7 @@ int cplsubmit_check(job_desc_msg_t *job, char **message)
 		rc = check_profile(config, job, wish.profile, message);
 	if (rc != SLURM_SUCCESS)
 		return rc;
-	if (opted_out) {
-		drop(job, "COMM_PROFILE");
-		drop(job, SPANK_OPTION "comm_profile");
-		wish.profile = NULL;
-	}
-	profile = wish.profile;
+	profile = opted_out ? NULL : wish.profile;
 	if (!profile && !opted_out) {
 		profile = matched(config, job);
 		if (profile)

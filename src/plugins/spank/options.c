@@ -112,18 +112,16 @@ int cplspank_export(spank_t sp)
 {
 	for (int i = 0; i < CPLSPANK_COUNT; i++) {
 		const struct cplspank_option *o = &cplspank_option[i];
+		bool none;
 
 		if (!*o->value)
 			continue;
-		if (i == CPLSPANK_PROFILE && !strcmp(o->value, CPLSPANK_NONE)) {
-			/* job_submit sees it in what Slurm itself stores. */
-			spank_job_control_unsetenv(sp, o->variable);
-			unsetenv(o->variable);
-			continue;
-		}
+		/* slurmctld has to know of "none", programs have not. */
+		none = !strcmp(o->value, CPL_PROFILE_NONE);
 		if (spank_job_control_setenv(sp, o->variable, o->value, 1) !=
 		            ESPANK_SUCCESS ||
-		    setenv(o->variable, o->value, 1)) {
+		    (none ? unsetenv(o->variable)
+		          : setenv(o->variable, o->value, 1))) {
 			slurm_error("commplace: cannot pass on --%s", o->name);
 			return -1;
 		}

@@ -15,7 +15,7 @@ int cplspank_remote_post_opt(spank_t sp)
 	for (int i = 0; i < CPLSPANK_COUNT; i++) {
 		const struct cplspank_option *o = &cplspank_option[i];
 
-		if (!*o->value || !strcmp(o->value, CPLSPANK_NONE))
+		if (!*o->value || !strcmp(o->value, CPL_PROFILE_NONE))
 			continue;
 		if (spank_setenv(sp, o->variable, o->value, 1) !=
 		    ESPANK_SUCCESS)

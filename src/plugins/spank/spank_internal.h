@@ -21,12 +21,9 @@
 
 #include "base/error.h"
 #include "signature/signature.h"
+#include "site/config.h"
 
 enum { CPLSPANK_PROFILE, CPLSPANK_POLICY, CPLSPANK_MAPPING, CPLSPANK_COUNT };
-
-/* --comm-profile=none: no profile, not even one that a Match rule of the site
- * would attach. */
-#define CPLSPANK_NONE "none"
 
 struct cplspank_option {
 	const char *name;     /* "comm-profile" */
