@@ -472,3 +472,91 @@ idle_hosts() {
 sorted() {
 	tr ' ' '\n' <<<"$1" | sort -V | paste -sd' '
 }
+
+# decision JOB JQ-FILTER: from the job's decision record
+decision() {
+	commplace explain "$1" --json 2>/dev/null | jq -r "$2"
+}
+
+# snapshot [STATES]: what the next decision will see: SNAP_FREE, the hosts that
+# sinfo calls idle (or of the STATES given), and SNAP_STATE, a file with the
+# jobs that run.
+snapshot() {
+	SNAP_FREE=$(expand "$(sinfo -h -p "${2:-main}" -t "${1:-idle}" -o '%N' |
+		paste -sd,)")
+	SNAP_STATE=$CLUSTER/state.json
+	commplace status --state "$SNAP_STATE" >/dev/null 2>"$CLUSTER/status.err" || {
+		diag "commplace status --state: $(cat "$CLUSTER/status.err")"
+		SNAP_STATE=
+	}
+}
+
+# expect_place JOB NAME: the job's nodes are exactly those that `commplace
+# place` prints for the state of the last snapshot.
+expect_place() {
+	local job=$1 name=$2 record=$CLUSTER/decision.$1.json want args outcome
+	local profile
+	if ! commplace explain "$job" --json >"$record" 2>"$record.err"; then
+		fail "$name: there is a decision"
+		diag "$(cat "$record.err")"
+		return 1
+	fi
+	outcome=$(jq -r '.outcome + " " + .reason' "$record")
+	is "${outcome% }" placed "$name: placed" || return 1
+	is "$(sorted "$(expand "$(jq -r .free_hosts "$record")")")" \
+		"$(sorted "$SNAP_FREE")" "$name: chosen from the free nodes"
+	profile=$(jq -r .profile "$record")
+	args=(--network "$NETWORK" --signature "$PROFILES/$profile.json"
+		--nodes "$(jq .nodes_wanted "$record")"
+		--ranks-per-node "$(jq .ranks_per_node "$record")"
+		--policy "$(jq -r .policy_asked "$record")"
+		--free "$(fold "$SNAP_FREE")" --json)
+	[ "$(jq -r .required_hosts "$record")" = "" ] ||
+		args+=(--require "$(jq -r .required_hosts "$record")")
+	[ -z "$SNAP_STATE" ] || args+=(--running "$SNAP_STATE"
+		--profile-dir "$PROFILES")
+	if ! commplace place "${args[@]}" >"$record.place" 2>"$record.err"; then
+		fail "$name: commplace place"
+		diag "commplace place ${args[*]}: $(cat "$record.err")"
+		return 1
+	fi
+	want=$(jq -r '.hosts | join(" ")' "$record.place")
+	is "$(job_hosts "$job")" "$(sorted "$want")" \
+		"$name: exactly the nodes of commplace place" &&
+		is "$(jq -r '.hosts | join(" ")' "$record")" "$want" \
+			"$name: in its order"
+}
+
+# A command for srun that prints "RANK HOST" of each task.
+PRINT_RANK='echo $SLURM_PROCID $SLURMD_NODENAME'
+
+# ranks FILE: hosts in rank order from lines "RANK HOST"
+ranks() {
+	grep -E '^[0-9]+ ' "$1" | sort -n | cut -d' ' -f2 | paste -sd' '
+}
+
+# planned JOB: hosts in rank order as the decision has them
+planned() {
+	decision "$1" '.hosts as $h | [.rank_host[] | $h[.]] | join(" ")'
+}
+
+# expect_map JOB FILE NAME: ranks ran where `commplace map` puts them, given
+# the job's hosts and the jobs of the last snapshot.
+expect_map() {
+	local job=$1 name=$3 record=$CLUSTER/decision.$1.json args want
+	commplace explain "$job" --json >"$record"
+	args=(--network "$NETWORK"
+		--signature "$PROFILES/$(jq -r .profile "$record").json"
+		--hosts "$(job_hosts "$job" | tr ' ' ',')"
+		--ranks-per-node "$(jq .ranks_per_node "$record")"
+		--algorithm "$(jq -r .mapping "$record")" --json)
+	[ -z "$SNAP_STATE" ] || args+=(--running "$SNAP_STATE"
+		--profile-dir "$PROFILES")
+	if ! commplace map "${args[@]}" >"$record.map" 2>"$record.err"; then
+		fail "$name: commplace map"
+		diag "commplace map ${args[*]}: $(cat "$record.err")"
+		return 1
+	fi
+	want=$(jq -r '.rank_to_host | join(" ")' "$record.map")
+	is "$(ranks "$2")" "$want" "$name: ranks where commplace map puts them"
+}

@@ -1,0 +1,66 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Nodes that are not simply free: drained, down, reserved.
+. "${0%/*}/../tools/tap.bash"
+. "${0%/*}/cluster.bash"
+cluster_start
+cluster_signature pairs8 8 pairs
+cluster_signature ring8 8
+
+scontrol update nodename=n1,n4,n7 state=drain reason=test
+snapshot
+unlike " $SNAP_FREE " " n[147] " "drained nodes are not idle"
+job=$(submit -N6 -n8 --exclusive --comm-profile=pairs8)
+wait_running "$job"
+expect_place "$job" "beside drained nodes"
+unlike " $(job_hosts "$job") " " n[147] " "no drained node is among them"
+cancel_all
+scontrol update nodename=n1,n4,n7 state=resume
+
+scontrol update nodename=n2 state=down reason=test
+snapshot
+job=$(submit -N6 -n8 --exclusive --comm-profile=ring8)
+wait_running "$job"
+expect_place "$job" "beside a node that is down"
+cancel_all
+scontrol update nodename=n2 state=idle
+
+# All nodes but one drained: too few for the job, which has to wait.
+scontrol update nodename=n[1-15] state=drain reason=test
+job=$(submit -N2 -n8 --comm-profile=ring8)
+sleep 2
+is "$(job_state "$job")" PENDING "a job waits while nodes are missing"
+scontrol update nodename=n[1-15] state=resume
+wait_running "$job"
+ok $? "and starts when they return"
+is "$(decision "$job" .outcome)" placed "placed"
+cancel_all
+
+# Reserved nodes: others keep off, the holder stays inside.
+scontrol create reservation reservationname=maint starttime=now duration=60 \
+	users="$CLUSTER_USER" nodes=n[4-11] >/dev/null
+ok $? "a reservation of 8 nodes"
+reserved() { [ "$(scontrol show reservation maint | grep -c ACTIVE)" = 1 ]; }
+wait_for 10 reserved
+snapshot
+SNAP_FREE="n0 n1 n2 n3 n12 n13 n14 n15"
+job=$(submit -N4 -n8 --exclusive --comm-profile=pairs8)
+wait_running "$job"
+expect_place "$job" "outside a reservation"
+snapshot
+SNAP_FREE=$(expand "n[4-11]")
+job=$(submit -N4 -n8 --exclusive --reservation=maint --comm-profile=pairs8)
+wait_running "$job"
+expect_place "$job" "inside a reservation"
+cancel_all
+scontrol delete reservationname=maint
+scontrol create reservation reservationname=cores starttime=now duration=60 \
+	users=root nodes=n[0-3] corecnt=2,2,2,2 >/dev/null
+ok $? "a reservation of cores"
+job=$(submit -N14 -n28 --ntasks-per-node=2 --comm-profile=ring8)
+wait_running "$job"
+ok $? "a job runs beside it"
+cancel_all
+scontrol delete reservationname=cores
+cluster_check
+done_testing

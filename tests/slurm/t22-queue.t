@@ -1,0 +1,93 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The scheduler's other ways: backfill, preemption, requeue, suspend, resize.
+. "${0%/*}/../tools/tap.bash"
+. "${0%/*}/cluster.bash"
+CLUSTER_PARTITIONS="PartitionName=main Nodes=n[0-15] Default=YES MaxTime=INFINITE State=UP PriorityTier=1
+PartitionName=urgent Nodes=n[0-15] MaxTime=INFINITE State=UP PriorityTier=10"
+CLUSTER_EXTRA="PreemptType=preempt/partition_prio
+PreemptMode=REQUEUE"
+cluster_start
+cluster_signature ring8 8
+cluster_signature pairs8 8 pairs
+
+# Backfill: the first in the queue needs all nodes; a short one goes before it.
+long=$(submit -N10 --exclusive -t 60)
+wait_running "$long"
+snapshot
+blocked=$(submit -N16 --exclusive -t 60)
+small=$(submit -N3 -n8 --exclusive -t 5 --comm-profile=pairs8)
+wait_running "$small" 40
+ok $? "a short job is backfilled"
+is "$(job_state "$blocked")" PENDING "past the one that waits for all nodes"
+expect_place "$small" "backfill"
+toolong=$(submit -N3 -n8 --exclusive -t 120 --comm-profile=pairs8)
+sleep 6
+is "$(job_state "$toolong")" PENDING "a longer one would delay it and waits"
+start=$(job_field "$blocked" StartTime)
+like "$start" "^20" "the blocked job has an expected start"
+scancel "$small" "$toolong" "$long"
+wait_running "$blocked" 40
+ok $? "the blocked job starts when the nodes are free"
+cancel_all
+
+# Preemption: an urgent job takes the nodes of one that can be run again.
+low=$(submit -N14 -n14 --exclusive --requeue)
+wait_running "$low"
+high=$(submit -p urgent -N6 -n8 --exclusive --comm-profile=ring8)
+wait_running "$high" 60
+ok $? "an urgent job preempts"
+isnt "$(job_state "$low")" RUNNING "the other one has lost its nodes"
+is "$(job_hosts "$high" | wc -w)" 6 "on six nodes"
+cancel_all
+
+# Requeue: the second run is decided anew.
+job=$(submit -N4 -n8 --exclusive --requeue --comm-profile=pairs8)
+wait_running "$job"
+first=$(decision "$job" .time)
+sleep 1.1
+scontrol requeue "$job"
+again() {
+	job_is "$job" RUNNING && [ "$(decision "$job" .time)" != "$first" ]
+}
+wait_for 180 again
+ok $? "a requeued job is placed once more"
+is "$(sorted "$(decision "$job" '.hosts | join(" ")')")" "$(job_hosts "$job")" \
+	"and runs where decided"
+cancel_all
+
+# Suspend and resume.
+job=$(submit -N4 -n8 --exclusive --comm-profile=pairs8)
+wait_running "$job"
+hosts=$(job_hosts "$job")
+scontrol suspend "$job" && wait_state "$job" SUSPENDED && scontrol resume "$job" &&
+	wait_running "$job"
+ok $? "a placed job is suspended and resumed"
+is "$(job_hosts "$job")" "$hosts" "on its nodes"
+cancel_all
+
+# Resize: the job gives back nodes and goes on.
+cat >"$CLUSTER/home/resize.sh" <<'END'
+#!/bin/bash
+scontrol update JobId="$SLURM_JOB_ID" NumNodes=2
+. ./slurm_job_"$SLURM_JOB_ID"_resize.sh
+srun sh -c 'echo step $SLURMD_NODENAME' && sleep 300
+END
+job=$(submit -N4 -n8 --exclusive --comm-profile=pairs8 -o resize.out resize.sh)
+wait_running "$job"
+smaller() { [ "$(job_hosts "$job" | wc -w)" = 2 ]; }
+wait_for 20 smaller
+ok $? "a placed job shrinks to two nodes"
+stepped() { grep -q '^step' "$CLUSTER/home/resize.out"; }
+wait_for 20 stepped
+ok $? "and runs a step there"
+is "$(grep '^step' "$CLUSTER/home/resize.out" | cut -d' ' -f2 | sort -uV | paste -sd' ')" \
+	"$(job_hosts "$job")" "on the nodes it kept"
+cancel_all
+
+# The time limit ends a placed job as any other.
+job=$(submit -N2 -n8 --comm-profile=ring8 -t 0:01)
+wait_state "$job" "TIMEOUT" 120
+ok $? "the time limit ends a placed job"
+cluster_check
+done_testing
