@@ -317,6 +317,8 @@ static int print_text(const struct cmd *self, const struct picture *p,
 		printf("\n");
 		rc = print_busiest(self, p);
 	}
+	if (rc == CMD_OK && (fflush(stdout) || ferror(stdout)))
+		rc = cmd_failf(self, "cannot write to standard output");
 	return rc;
 }
 
