@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "placement/decide.h"
+
+#define MAX_NODES 128
+
+static const char dragonfly_text[] =
+        "{\"format\":\"commplace-network\",\"version\":1,\"name\":\"df\","
+        "\"type\":\"dragonfly\",\"groups\":4,\"rows\":2,\"columns\":4,"
+        "\"nodes_per_router\":2,\"global_links_per_group_pair\":2,"
+        "\"nodes\":\"n[0-63]\"}";
+static const char torus_text[] =
+        "{\"format\":\"commplace-network\",\"version\":1,\"name\":\"t\","
+        "\"type\":\"torus\",\"dims\":[4,4,4],\"wrap\":[true,true,true],"
+        "\"nodes_per_router\":1,\"nodes\":\"n[0-63]\"}";
+
+/* One machine, one job on it. */
+struct setting {
+	struct cpl_network *net;
+	const struct cpl_routing *routing;
+	struct cpl_comm *comm;
+	unsigned char free_node[MAX_NODES];
+	struct cpl_decide_request req;
+};
+
+/* Ranks on a ring with a few random partners, so that nothing is symmetric. */
+static struct cpl_comm *traffic(int ranks, uint64_t seed)
+{
+	struct cpl_comm_entry *entry =
+	        malloc((size_t)ranks * 4 * sizeof(*entry));
+	struct cpl_comm *comm;
+	int64_t n = 0;
+
+	for (int r = 0; r < ranks; r++) {
+		entry[n++] =
+		        (struct cpl_comm_entry){r, (r + 1) % ranks, 1000, 1};
+		entry[n++] = (struct cpl_comm_entry){r, (r + ranks - 1) % ranks,
+		                                     1000, 1};
+		for (uint64_t k = 0; k < 2; k++)
+			entry[n++] = (struct cpl_comm_entry){
+			        r,
+			        (int)cpl_random_below(seed, k, (uint64_t)r,
+			                              (uint64_t)ranks),
+			        (double)(1 + cpl_random_below(seed, 7 + k,
+			                                      (uint64_t)r,
+			                                      900)),
+			        1};
+	}
+	comm = cpl_comm_build(ranks, entry, n, NULL);
+	free(entry);
+	return comm;
+}
+
+static void set_up(struct setting *s, const char *network, int nodes,
+                   int per_node, const char *policy, uint64_t seed)
+{
+	struct cpl_error err = {""};
+
+	memset(s, 0, sizeof(*s));
+	s->net = cpl_network_parse(network, strlen(network), "test", &err);
+	if (!s->net)
+		fail_msg("%s", err.text);
+	s->routing = cpl_routing_find(s->net, NULL, &err);
+	s->comm = traffic(nodes * per_node - 1, seed);
+	for (int i = 0; i < s->net->n_nodes; i++)
+		s->free_node[i] =
+		        cpl_random_below(seed, 9, (uint64_t)i, 100) >= 25;
+	s->req = (struct cpl_decide_request){
+	        .place =
+	                {
+	                        .net = s->net,
+	                        .free = s->free_node,
+	                        .n_nodes_wanted = nodes,
+	                        .seed = seed,
+	                },
+	        .policy = policy,
+	        .routing = s->routing,
+	        .comm = s->comm,
+	        .ranks_per_node = per_node,
+	};
+}
+
+static void tear_down(struct setting *s)
+{
+	cpl_comm_free(s->comm);
+	cpl_network_free(s->net);
+}
+
+static void decide(const struct setting *s, struct cpl_decision *out)
+{
+	struct cpl_error err = {""};
+
+	if (cpl_decide(&s->req, out, &err))
+		fail_msg("%s", err.text);
+}
+
+static void check_nodes(const struct setting *s, const struct cpl_decision *d)
+{
+	unsigned char seen[MAX_NODES] = {0};
+
+	assert_int_equal(d->n_nodes, s->req.place.n_nodes_wanted);
+	for (int i = 0; i < d->n_nodes; i++) {
+		assert_in_range(d->node[i], 0, s->net->n_nodes - 1);
+		assert_true(s->free_node[d->node[i]]);
+		assert_int_equal(seen[d->node[i]]++, 0);
+	}
+	for (int i = 0; i < s->req.place.n_required; i++)
+		assert_int_equal(seen[s->req.place.required[i]], 1);
+}
+
+static void check_metrics(const struct setting *s, const int *node,
+                          const struct cpl_candidate *c)
+{
+	struct cpl_error err = {""};
+	struct cpl_metrics m;
+	struct cpl_job_sums sums;
+
+	assert_int_equal(cpl_decide_evaluate(&s->req, node, &m, &sums, &err),
+	                 0);
+	assert_true(m.max_congestion == c->metrics.max_congestion);
+	assert_true(m.mean_congestion == c->metrics.mean_congestion);
+	assert_true(sums.hop_bytes == c->sums.hop_bytes);
+}
+
+static bool beats(const struct cpl_decide_request *req,
+                  const struct cpl_candidate *a, const struct cpl_candidate *b)
+{
+	return cpl_objective_better(req->objective, &a->metrics,
+	                            a->sums.hop_bytes, &b->metrics,
+	                            b->sums.hop_bytes);
+}
+
+/* Every candidate's numbers are those of its policy run alone, and none beats
+ * the chosen one. */
+static void check_auto(const struct setting *s)
+{
+	struct cpl_decision d;
+	struct cpl_error err = {""};
+	int node[MAX_NODES];
+
+	decide(s, &d);
+	check_nodes(s, &d);
+	assert_string_equal(d.candidate[0].policy->name, "linear");
+	for (int i = 0; i < d.n_candidates; i++) {
+		const struct cpl_candidate *c = &d.candidate[i];
+		struct cpl_placement_request place = s->req.place;
+
+		place.seed = c->seed;
+		assert_true(c->evaluated);
+		assert_int_equal(c->policy->place(&place, node, &err), 0);
+		check_metrics(s, node, c);
+		assert_false(beats(&s->req, c, &d.candidate[d.chosen]));
+		if (i < d.chosen)
+			assert_true(beats(&s->req, &d.candidate[d.chosen], c));
+		if (i == d.chosen)
+			assert_memory_equal(node, d.node,
+			                    (size_t)d.n_nodes * sizeof(*node));
+	}
+	cpl_decision_free(&d);
+}
+
+static void test_auto_takes_the_best(void **state)
+{
+	for (uint64_t seed = 1; seed <= 12; seed++) {
+		struct setting s;
+
+		set_up(&s, seed % 2 ? dragonfly_text : torus_text,
+		       2 + (int)seed * 2, 1 + (int)seed % 3, "auto", seed);
+		s.req.objective = (enum cpl_objective)(seed % 3);
+		check_auto(&s);
+		tear_down(&s);
+	}
+}
+
+static void test_candidates_of_auto(void **state)
+{
+	struct setting s;
+	struct cpl_decision d;
+
+	set_up(&s, dragonfly_text, 8, 2, "auto", 1);
+	decide(&s, &d);
+	assert_int_equal(d.n_candidates, 3 + 4 * CPL_DECIDE_SEEDS);
+	assert_string_equal(d.candidate[1].policy->name, "random-nodes");
+	assert_int_equal(d.candidate[1].seed, 1);
+	assert_int_equal(d.candidate[4].seed, 4);
+	cpl_decision_free(&d);
+	tear_down(&s);
+	set_up(&s, torus_text, 8, 2, "AUTO", 1);
+	decide(&s, &d);
+	assert_int_equal(d.n_candidates, 3 + CPL_DECIDE_SEEDS);
+	cpl_decision_free(&d);
+	tear_down(&s);
+}
+
+static void test_same_request_same_decision(void **state)
+{
+	static const char *const policy[] = {"auto", "traffic", "RDN"};
+
+	for (int i = 0; i < 3; i++) {
+		struct setting s;
+		struct cpl_decision a, b;
+
+		set_up(&s, dragonfly_text, 12, 2, policy[i], 5);
+		decide(&s, &a);
+		decide(&s, &b);
+		assert_int_equal(a.chosen, b.chosen);
+		assert_memory_equal(a.node, b.node,
+		                    (size_t)a.n_nodes * sizeof(*a.node));
+		cpl_decision_free(&a);
+		cpl_decision_free(&b);
+		tear_down(&s);
+	}
+}
+
+/* What the search reports is what its nodes give, it is no worse than the best
+ * of auto, and over the seeds it does find better. */
+static void test_traffic_is_never_worse_than_auto(void **state)
+{
+	int n_better = 0;
+
+	for (uint64_t seed = 1; seed <= 8; seed++) {
+		struct setting s;
+		struct cpl_decision d, best;
+		int required[2] = {-1, -1};
+
+		set_up(&s, seed % 2 ? dragonfly_text : torus_text,
+		       4 + (int)seed * 2, 2, "traffic", seed);
+		s.req.objective = (enum cpl_objective)(seed / 2 % 3);
+		for (int i = s.net->n_nodes - 1; required[1] < 0; i--)
+			if (s.free_node[i])
+				required[required[0] >= 0] = i;
+		s.req.place.required = required;
+		s.req.place.n_required = 2;
+		decide(&s, &d);
+		check_nodes(&s, &d);
+		check_metrics(&s, d.node, &d.candidate[d.chosen]);
+		s.req.policy = "auto";
+		decide(&s, &best);
+		assert_int_equal(d.n_candidates, best.n_candidates + 1);
+		assert_null(d.candidate[best.n_candidates].policy);
+		assert_false(beats(&s.req, &best.candidate[best.chosen],
+		                   &d.candidate[d.chosen]));
+		n_better += d.chosen == best.n_candidates;
+		cpl_decision_free(&d);
+		cpl_decision_free(&best);
+		tear_down(&s);
+	}
+	assert_true(n_better >= 6);
+}
+
+/* The numbers of a decision are those of the traffic model rank by rank. */
+static void test_evaluation_is_that_of_the_traffic_model(void **state)
+{
+	struct setting s;
+	struct cpl_decision d;
+	struct cpl_error err = {""};
+	struct cpl_load load, background;
+	struct cpl_traffic_work *work;
+	struct cpl_metrics m;
+	struct cpl_job_sums sums;
+	int rank_node[MAX_NODES];
+
+	set_up(&s, dragonfly_text, 9, 3, "RDR", 3);
+	assert_int_equal(cpl_load_init(&background, s.net, &err), 0);
+	for (int64_t l = 0; l < s.net->n_links; l++)
+		background.link[l] = (double)(l * 37 % 1000);
+	s.req.background = &background;
+	decide(&s, &d);
+	assert_int_equal(d.n_candidates, 1);
+	for (int r = 0; r < s.comm->ranks; r++)
+		rank_node[r] = d.node[r / 3];
+	work = cpl_traffic_work_new(s.net, s.comm, &err);
+	assert_int_equal(cpl_load_init(&load, s.net, &err), 0);
+	cpl_traffic_add(s.net, s.routing, s.comm, rank_node, work, &load,
+	                &sums);
+	cpl_traffic_metrics(s.net, &load, &background, &m);
+	assert_float_equal(m.max_congestion,
+	                   d.candidate[0].metrics.max_congestion, 1e-6);
+	assert_float_equal(m.mean_congestion,
+	                   d.candidate[0].metrics.mean_congestion, 1e-6);
+	assert_float_equal(sums.hop_bytes, d.candidate[0].sums.hop_bytes, 1e-6);
+	assert_float_equal(sums.bytes_in_node,
+	                   d.candidate[0].sums.bytes_in_node, 1e-6);
+	cpl_traffic_work_free(work);
+	cpl_load_free(&load);
+	cpl_load_free(&background);
+	cpl_decision_free(&d);
+	tear_down(&s);
+}
+
+/* A running job fills the links among group 0 and 1, the lowest free nodes:
+ * the choice must get out of its way. */
+static void test_background_is_avoided(void **state)
+{
+	struct setting s;
+	struct cpl_decision d;
+	struct cpl_error err = {""};
+	struct cpl_load background;
+
+	set_up(&s, dragonfly_text, 8, 1, "auto", 2);
+	memset(s.free_node, 1, sizeof(s.free_node));
+	assert_int_equal(cpl_load_init(&background, s.net, &err), 0);
+	for (int64_t l = 0; l < s.net->n_links; l++)
+		if (s.net->link_from[l] < 16 && s.net->link_to[l] < 16)
+			background.link[l] = 5000;
+	s.req.background = &background;
+	decide(&s, &d);
+	assert_true(d.candidate[0].metrics.max_congestion > 5000);
+	assert_true(d.candidate[d.chosen].metrics.max_congestion == 5000);
+	for (int i = 0; i < d.n_nodes; i++)
+		assert_in_range(d.node[i], 32, 63);
+	cpl_decision_free(&d);
+	cpl_load_free(&background);
+	tear_down(&s);
+}
+
+static void test_without_signature(void **state)
+{
+	static const char *const policy[] = {"auto", "traffic", "linear"};
+
+	for (int i = 0; i < 3; i++) {
+		struct setting s;
+		struct cpl_decision d;
+		struct cpl_error err = {""};
+		int node = -1;
+
+		set_up(&s, torus_text, 6, 1, policy[i], 1);
+		cpl_comm_free(s.comm);
+		s.req.comm = s.comm = NULL;
+		decide(&s, &d);
+		assert_int_equal(d.n_candidates, 1);
+		assert_string_equal(d.candidate[0].policy->name, "linear");
+		assert_false(d.candidate[0].evaluated);
+		assert_false(d.cut_short);
+		for (int k = 0; k < 6; k++) {
+			while (!s.free_node[++node])
+				;
+			assert_int_equal(d.node[k], node);
+		}
+		assert_int_equal(
+		        cpl_decide_evaluate(&s.req, d.node, NULL, NULL, &err),
+		        -1);
+		cpl_decision_free(&d);
+		tear_down(&s);
+	}
+}
+
+static bool after_n_looks(void *arg)
+{
+	return --*(int *)arg < 0;
+}
+
+static void test_budget(void **state)
+{
+	for (int looks = 0; looks < 40; looks += 3) {
+		struct setting s;
+		struct cpl_decision d;
+		int left = looks, n = 0;
+
+		set_up(&s, dragonfly_text, 10, 2, "traffic", 4);
+		s.req.expired = after_n_looks;
+		s.req.expired_arg = &left;
+		decide(&s, &d);
+		check_nodes(&s, &d);
+		assert_true(d.cut_short);
+		for (int i = 0; i < d.n_candidates; i++)
+			n += d.candidate[i].evaluated;
+		assert_int_equal(n, looks < 20 ? looks : 20);
+		if (!looks)
+			assert_int_equal(d.chosen, 0);
+		else
+			check_metrics(&s, d.node, &d.candidate[d.chosen]);
+		cpl_decision_free(&d);
+		tear_down(&s);
+	}
+}
+
+static void test_refused(void **state)
+{
+	static const struct {
+		const char *policy;
+		int nodes, per_node, required;
+		const char *text;
+	} table[] = {
+	        {"fastest", 4, 9, -1, "'fastest' is unknown"},
+	        {"blocked", 4, 9, -1, "not for this network type"},
+	        {"auto", 0, 9, -1, "0 nodes wanted"},
+	        {"auto", 64, 9, -1, "64 nodes wanted, but 63 of 64 are free"},
+	        {"auto", 4, 2, -1, "9 ranks do not fit 4 nodes with 2"},
+	        {"auto", 4, 0, -1, "0 ranks per node"},
+	        {"auto", 4, 9, 7, "required node n7 is not free"},
+	        {"RDN", 4, 9, 64, "required node 64 is not in network"},
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		struct setting s;
+		struct cpl_decision d;
+		struct cpl_error err = {""};
+
+		set_up(&s, dragonfly_text, 10, 1, table[i].policy, 1);
+		memset(s.free_node, 1, sizeof(s.free_node));
+		s.free_node[7] = 0;
+		s.req.place.n_nodes_wanted = table[i].nodes;
+		s.req.ranks_per_node = table[i].per_node;
+		s.req.place.required = &table[i].required;
+		s.req.place.n_required = table[i].required >= 0;
+		assert_int_equal(cpl_decide(&s.req, &d, &err), -1);
+		if (!strstr(err.text, table[i].text))
+			fail_msg("'%s' does not say '%s'", err.text,
+			         table[i].text);
+		assert_null(d.node);
+		tear_down(&s);
+	}
+}
+
+static void test_objective(void **state)
+{
+	static const struct {
+		enum cpl_objective objective;
+		double a[3], b[3]; /* max, mean, hop-bytes */
+		bool better;
+	} table[] = {
+	        {CPL_OBJECTIVE_MAX, {1, 9, 9}, {2, 1, 1}, true},
+	        {CPL_OBJECTIVE_MAX, {2, 1, 1}, {1, 9, 9}, false},
+	        {CPL_OBJECTIVE_MAX, {1, 1, 9}, {1, 2, 1}, true},
+	        {CPL_OBJECTIVE_MAX, {1, 1, 1}, {1, 1, 2}, true},
+	        {CPL_OBJECTIVE_MAX, {1, 1, 1}, {1, 1, 1}, false},
+	        /* Last bits do not decide. */
+	        {CPL_OBJECTIVE_MAX, {1 - 1e-12, 2, 1}, {1, 1, 1}, false},
+	        {CPL_OBJECTIVE_MEAN, {9, 1, 9}, {1, 2, 1}, true},
+	        {CPL_OBJECTIVE_MEAN, {1, 1, 9}, {2, 1, 1}, true},
+	        {CPL_OBJECTIVE_HOP_BYTES, {9, 9, 1}, {1, 1, 2}, true},
+	        {CPL_OBJECTIVE_HOP_BYTES, {1, 9, 1}, {2, 1, 1}, true},
+	        {CPL_OBJECTIVE_HOP_BYTES, {1, 1, 1}, {1, 2, 1}, true},
+	        {CPL_OBJECTIVE_MAX, {0, 0, 0}, {0, 0, 0}, false},
+	};
+	struct cpl_error err = {""};
+	enum cpl_objective o;
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		struct cpl_metrics a = {.max_congestion = table[i].a[0],
+		                        .mean_congestion = table[i].a[1]};
+		struct cpl_metrics b = {.max_congestion = table[i].b[0],
+		                        .mean_congestion = table[i].b[1]};
+
+		assert_int_equal(cpl_objective_better(table[i].objective, &a,
+		                                      table[i].a[2], &b,
+		                                      table[i].b[2]),
+		                 table[i].better);
+	}
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(
+		        cpl_objective_parse(
+		                cpl_objective_name((enum cpl_objective)i), &o,
+		                &err),
+		        0);
+		assert_int_equal(o, i);
+	}
+	assert_int_equal(cpl_objective_parse("speed", &o, &err), -1);
+	assert_non_null(strstr(err.text, "mean-congestion"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_auto_takes_the_best),
+	        cmocka_unit_test(test_candidates_of_auto),
+	        cmocka_unit_test(test_same_request_same_decision),
+	        cmocka_unit_test(test_traffic_is_never_worse_than_auto),
+	        cmocka_unit_test(test_evaluation_is_that_of_the_traffic_model),
+	        cmocka_unit_test(test_background_is_avoided),
+	        cmocka_unit_test(test_without_signature),
+	        cmocka_unit_test(test_budget),
+	        cmocka_unit_test(test_refused),
+	        cmocka_unit_test(test_objective),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
