@@ -29,6 +29,11 @@ tests_unit_test_decide_SOURCES = tests/unit/test_decide.c
 tests_unit_test_decide_CFLAGS = $(unit_cflags)
 tests_unit_test_decide_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_mapping
+tests_unit_test_mapping_SOURCES = tests/unit/test_mapping.c
+tests_unit_test_mapping_CFLAGS = $(unit_cflags)
+tests_unit_test_mapping_LDADD = $(unit_ldadd)
+
 if HAVE_CMOCKA
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)

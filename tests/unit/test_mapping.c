@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "mapping/mapping.h"
+#include "mapping/mapping_internal.h"
+
+#define MAX_RANKS 1024
+
+static struct cpl_network *network(const char *text)
+{
+	struct cpl_error err = {""};
+	struct cpl_network *net =
+	        cpl_network_parse(text, strlen(text), "test", &err);
+
+	if (!net)
+		fail_msg("%s", err.text);
+	return net;
+}
+
+static struct cpl_network *torus(int x, int y, int z, bool wrap)
+{
+	const char *w = wrap ? "true" : "false";
+	char text[512];
+
+	snprintf(text, sizeof(text),
+	         "{\"format\":\"commplace-network\",\"version\":1,"
+	         "\"name\":\"t\",\"type\":\"torus\",\"dims\":[%d,%d,%d],"
+	         "\"wrap\":[%s,%s,%s],\"nodes_per_router\":1,"
+	         "\"nodes\":\"n[0-%d]\"}",
+	         x, y, z, w, w, w, x * y * z - 1);
+	return network(text);
+}
+
+static struct cpl_network *dragonfly(void)
+{
+	return network("{\"format\":\"commplace-network\",\"version\":1,"
+	               "\"name\":\"df\",\"type\":\"dragonfly\",\"groups\":4,"
+	               "\"rows\":2,\"columns\":2,\"nodes_per_router\":2,"
+	               "\"global_links_per_group_pair\":1,"
+	               "\"nodes\":\"n[0-31]\"}");
+}
+
+static struct cpl_comm *build(int ranks, struct cpl_comm_entry *entry,
+                              int64_t n)
+{
+	struct cpl_error err = {""};
+	struct cpl_comm *comm = cpl_comm_build(ranks, entry, n, &err);
+
+	assert_non_null(comm);
+	return comm;
+}
+
+/* NPB LU on s * s ranks, numbers of messages of both ways as bytes of one; a
+ * pair on the outer border has one more (Sharunov 2017; NPB 3.3 exchange_*). */
+static struct cpl_comm *npb_lu(int s, double messages)
+{
+	struct cpl_comm_entry entry[2 * MAX_RANKS];
+	int64_t n = 0;
+
+	for (int c = 0; c < s; c++) {
+		for (int r = 0; r < s; r++) {
+			int i = r + s * c;
+
+			if (r + 1 < s)
+				entry[n++] = (struct cpl_comm_entry){
+				        i, i + 1,
+				        messages + (c == 0 || c == s - 1), 1};
+			if (c + 1 < s)
+				entry[n++] = (struct cpl_comm_entry){
+				        i, i + s,
+				        messages + (r == 0 || r == s - 1), 1};
+		}
+	}
+	return build(s * s, entry, n);
+}
+
+static struct cpl_comm *random_comm(int ranks, int per_rank, uint64_t seed)
+{
+	struct cpl_comm_entry *entry =
+	        malloc((size_t)(ranks * per_rank) * sizeof(*entry));
+	struct cpl_comm *comm;
+	int64_t n = 0;
+
+	for (int r = 0; r < ranks; r++)
+		for (uint64_t k = 0; k < (uint64_t)per_rank; k++)
+			entry[n++] = (struct cpl_comm_entry){
+			        r,
+			        (int)cpl_random_below(seed, k, (uint64_t)r,
+			                              (uint64_t)ranks),
+			        (double)cpl_random_below(seed, 50 + k,
+			                                 (uint64_t)r, 1000),
+			        1};
+	comm = build(ranks, entry, n);
+	free(entry);
+	return comm;
+}
+
+/* Request for all hosts 0 .. n_hosts - 1 with one slot each. */
+struct job {
+	int host[MAX_RANKS], slots[MAX_RANKS];
+	struct cpl_comm *graph;
+	struct cpl_map_request req;
+};
+
+static void set_up(struct job *job, const struct cpl_network *net,
+                   const struct cpl_comm *comm, int n_hosts)
+{
+	struct cpl_error err = {""};
+
+	for (int i = 0; i < n_hosts; i++) {
+		job->host[i] = i;
+		job->slots[i] = 1;
+	}
+	job->graph = cpl_comm_symmetric(comm, &err);
+	job->req = (struct cpl_map_request){
+	        .net = net,
+	        .routing = cpl_routing_find(net, NULL, &err),
+	        .comm = comm,
+	        .graph = job->graph,
+	        .n_hosts = n_hosts,
+	        .host = job->host,
+	        .slots = job->slots,
+	        .objective = CPL_OBJECTIVE_HOP_BYTES,
+	};
+}
+
+static double hop_bytes(const struct job *job, const int *rank_host)
+{
+	const struct cpl_map_request *r = &job->req;
+	double sum = 0;
+
+	for (int i = 0; i < r->comm->ranks; i++)
+		for (int64_t e = r->comm->row[i]; e < r->comm->row[i + 1]; e++)
+			sum += r->comm->bytes[e] *
+			       r->routing->hops(
+			               r->net,
+			               cpl_network_router(
+			                       r->net, r->host[rank_host[i]]),
+			               cpl_network_router(
+			                       r->net,
+			                       r->host[rank_host
+			                                       [r->comm->to
+			                                                [e]]]));
+	return sum;
+}
+
+/* Sharunov 2017, Tables 4.1 and B.9: the mesh mapping that the thesis's hop
+ * totals follow from, node of task 0 .. 63. */
+static void test_greedyallc_lu_c_64_on_the_mesh(void **state)
+{
+	static const int expect[64] = {
+	        1,  5,  4,  0,  2,  3,  7,  6,  17, 21, 20, 16, 18, 19, 23, 22,
+	        33, 37, 36, 32, 34, 35, 39, 38, 49, 53, 52, 48, 50, 51, 55, 54,
+	        57, 41, 40, 56, 58, 59, 43, 42, 61, 45, 44, 60, 62, 63, 47, 46,
+	        29, 13, 12, 28, 30, 31, 15, 14, 25, 9,  8,  24, 26, 27, 11, 10,
+	};
+	struct cpl_network *net = torus(4, 4, 4, false);
+	struct cpl_comm *comm = npb_lu(8, 80829);
+	struct cpl_error err = {""};
+	struct job job;
+	int rank_host[64], order[64];
+
+	set_up(&job, net, comm, 64);
+	assert_int_equal(cpl_mapper_linear.map(&job.req, order, &err), 0);
+	assert_true(hop_bytes(&job, order) == 17459118);
+	assert_int_equal(cpl_mapper_greedyallc.map(&job.req, rank_host, &err),
+	                 0);
+	assert_memory_equal(rank_host, expect, sizeof(expect));
+	assert_true(hop_bytes(&job, rank_host) == 10992778);
+	cpl_comm_free(job.graph);
+	cpl_comm_free(comm);
+	cpl_network_free(net);
+}
+
+/* The same thesis, other sizes: total hops * messages on the mesh, and the
+ * perfect layout of LU.C.64 on the torus (every partner one hop away). */
+static void test_greedyallc_hop_totals(void **state)
+{
+	static const struct {
+		int x, y, z, side;
+		bool wrap;
+		double total;
+	} table[] = {
+	        {4, 4, 4, 8, true, 9052876},
+	        {8, 8, 4, 16, false, 74605253},
+	        {16, 8, 8, 32, false, 400184531},
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		struct cpl_network *net = torus(table[i].x, table[i].y,
+		                                table[i].z, table[i].wrap);
+		struct cpl_comm *comm = npb_lu(table[i].side, 80829);
+		struct cpl_error err = {""};
+		int rank_host[MAX_RANKS];
+		struct job job;
+
+		set_up(&job, net, comm, comm->ranks);
+		assert_int_equal(
+		        cpl_mapper_greedyallc.map(&job.req, rank_host, &err),
+		        0);
+		assert_true(hop_bytes(&job, rank_host) == table[i].total);
+		cpl_comm_free(job.graph);
+		cpl_comm_free(comm);
+		cpl_network_free(net);
+	}
+}
+
+static void check_counts(const struct job *job, const int *rank_host)
+{
+	int count[MAX_RANKS] = {0};
+
+	for (int r = 0; r < job->req.comm->ranks; r++) {
+		assert_in_range(rank_host[r], 0, job->req.n_hosts - 1);
+		count[rank_host[r]]++;
+	}
+	assert_memory_equal(count, job->slots,
+	                    (size_t)job->req.n_hosts * sizeof(*count));
+}
+
+/* Uneven slots, hosts in any order, hosts that share routers. */
+static void test_slots_are_kept_and_never_worse(void **state)
+{
+	int n_better = 0;
+
+	for (uint64_t seed = 0; seed < 30; seed++) {
+		struct cpl_network *net =
+		        seed % 2 ? dragonfly() : torus(4, 3, 2, true);
+		int n_hosts = 2 + (int)(seed % 10), ranks = 0;
+		const struct cpl_mapper *const *mapper = cpl_mapper_all();
+		struct cpl_load background;
+		struct cpl_error err = {""};
+		struct cpl_comm *comm;
+		int perm[32];
+		struct job job;
+
+		for (int i = 0; i < net->n_nodes; i++)
+			perm[i] = i;
+		cpl_random_shuffle(perm, net->n_nodes, seed, 1);
+		for (int i = 0; i < n_hosts; i++)
+			ranks += (int)((seed + (uint64_t)i * 3) % 5) + !i;
+		comm = random_comm(ranks, 3, seed);
+		set_up(&job, net, comm, n_hosts);
+		for (int i = 0; i < n_hosts; i++) {
+			job.host[i] = perm[i];
+			job.slots[i] = (int)((seed + (uint64_t)i * 3) % 5) + !i;
+		}
+		job.req.objective = (enum cpl_objective)(seed % 3);
+		assert_int_equal(cpl_load_init(&background, net, &err), 0);
+		for (int64_t l = 0; l < net->n_links; l++)
+			background.link[l] = (double)(l * 31 % 700);
+		if (seed % 4 < 2)
+			job.req.background = &background;
+		for (int k = 0; mapper[k]; k++) {
+			struct cpl_map_result r;
+			int alone[MAX_RANKS];
+
+			assert_int_equal(mapper[k]->map(&job.req, alone, &err),
+			                 0);
+			check_counts(&job, alone);
+			assert_int_equal(cpl_map(mapper[k], &job.req, &r, &err),
+			                 0);
+			check_counts(&job, r.rank_host);
+			assert_false(cpl_objective_better(
+			        job.req.objective, &r.before,
+			        r.sums_before.hop_bytes, &r.after,
+			        r.sums_after.hop_bytes));
+			assert_int_equal(!r.kept_default,
+			                 cpl_objective_better(
+			                         job.req.objective, &r.after,
+			                         r.sums_after.hop_bytes,
+			                         &r.before,
+			                         r.sums_before.hop_bytes));
+			assert_float_equal(hop_bytes(&job, r.rank_host),
+			                   r.sums_after.hop_bytes, 1e-6);
+			n_better += !r.kept_default;
+			cpl_map_result_free(&r);
+		}
+		cpl_load_free(&background);
+		cpl_comm_free(job.graph);
+		cpl_comm_free(comm);
+		cpl_network_free(net);
+	}
+	assert_true(n_better > 15);
+}
+
+/* Two pairs of ranks, two hosts of two slots: each pair belongs on one host. */
+static void test_pairs_go_to_one_host(void **state)
+{
+	struct cpl_comm_entry entry[] = {{0, 2, 100, 1}, {3, 1, 100, 1}};
+	struct cpl_network *net = dragonfly();
+	struct cpl_comm *comm = build(4, entry, 2);
+	struct cpl_error err = {""};
+	struct cpl_map_result r;
+	struct job job;
+
+	set_up(&job, net, comm, 2);
+	job.slots[0] = job.slots[1] = 2;
+	/* Nodes 0 and 1 sit on one router: no hop tells them apart. */
+	job.host[1] = 9;
+	job.req.graph = NULL;
+	assert_int_equal(cpl_map(&cpl_mapper_greedyallc, &job.req, &r, &err),
+	                 0);
+	assert_false(r.kept_default);
+	assert_int_equal(r.rank_host[0], r.rank_host[2]);
+	assert_int_equal(r.rank_host[1], r.rank_host[3]);
+	assert_true(r.sums_after.hop_bytes == 0);
+	assert_true(r.after.max_congestion == 0);
+	assert_true(r.sums_before.hop_bytes > 0);
+	cpl_map_result_free(&r);
+	cpl_comm_free(job.graph);
+	cpl_comm_free(comm);
+	cpl_network_free(net);
+}
+
+/* All-to-all of equal bytes: nothing can be better than the default order. */
+static void test_ties_keep_the_default_order(void **state)
+{
+	struct cpl_comm_entry entry[64];
+	struct cpl_network *net = torus(2, 2, 2, true);
+	struct cpl_error err = {""};
+	struct cpl_map_result r;
+	struct cpl_comm *comm;
+	struct job job;
+	int n = 0;
+
+	for (int i = 0; i < 8; i++)
+		for (int k = 0; k < 8; k++)
+			entry[n++] = (struct cpl_comm_entry){i, k, 10, 1};
+	comm = build(8, entry, n);
+	set_up(&job, net, comm, 8);
+	job.req.objective = CPL_OBJECTIVE_MAX;
+	assert_int_equal(cpl_map(&cpl_mapper_greedyallc, &job.req, &r, &err),
+	                 0);
+	assert_true(r.kept_default);
+	for (int i = 0; i < 8; i++)
+		assert_int_equal(r.rank_host[i], i);
+	cpl_map_result_free(&r);
+	cpl_comm_free(job.graph);
+	cpl_comm_free(comm);
+	cpl_network_free(net);
+}
+
+static void test_refinement_lowers_hop_bytes(void **state)
+{
+	for (uint64_t seed = 0; seed < 6; seed++) {
+		struct cpl_network *net = torus(4, 4, 2, seed % 2);
+		struct cpl_comm *comm = random_comm(64, 2, seed);
+		struct cpl_error err = {""};
+		int rank_host[64];
+		struct job job;
+		double before;
+
+		set_up(&job, net, comm, 32);
+		for (int i = 0; i < 32; i++)
+			job.slots[i] = 2;
+		cpl_mapper_linear.map(&job.req, rank_host, &err);
+		before = hop_bytes(&job, rank_host);
+		assert_int_equal(cpl_map_refine(&job.req, rank_host, &err), 0);
+		check_counts(&job, rank_host);
+		assert_true(hop_bytes(&job, rank_host) < 0.8 * before);
+		cpl_comm_free(job.graph);
+		cpl_comm_free(comm);
+		cpl_network_free(net);
+	}
+}
+
+/* The row cache and the torus tables give the routing's own hops. */
+static void test_distances(void **state)
+{
+	struct cpl_network *net[] = {dragonfly(), torus(4, 3, 2, false),
+	                             torus(5, 2, 3, true)};
+
+	for (int i = 0; i < 3; i++) {
+		struct cpl_error err = {""};
+		const struct cpl_routing *routing =
+		        cpl_routing_find(net[i], NULL, &err);
+		struct cpl_distance d;
+		int host[32];
+
+		for (int k = 0; k < net[i]->n_nodes; k++)
+			host[k] = net[i]->n_nodes - 1 - k;
+		assert_int_equal(cpl_distance_init(&d, net[i], routing, host,
+		                                   net[i]->n_nodes, &err),
+		                 0);
+		assert_int_equal(d.n_spots, net[i]->n_routers);
+		/* A cache smaller than the table. */
+		d.n_rows = 3;
+		for (int a = 0; a < d.n_spots; a++) {
+			const float *row = cpl_distance_row(&d, a);
+
+			for (int b = 0; b < d.n_spots; b++)
+				assert_true((double)row[b] ==
+				            routing->hops(net[i], d.router[a],
+				                          d.router[b]));
+		}
+		cpl_distance_free(&d);
+		cpl_network_free(net[i]);
+	}
+}
+
+static bool after_n_looks(void *arg)
+{
+	return --*(int *)arg < 0;
+}
+
+static void test_budget(void **state)
+{
+	struct cpl_network *net = torus(4, 4, 4, true);
+	struct cpl_comm *comm = random_comm(64, 4, 1);
+	struct job job;
+
+	set_up(&job, net, comm, 64);
+	for (int looks = 0; looks < 60; looks++) {
+		struct cpl_error err = {""};
+		struct cpl_map_result r;
+		int left = looks;
+
+		job.req.expired = after_n_looks;
+		job.req.expired_arg = &left;
+		assert_int_equal(
+		        cpl_map(&cpl_mapper_greedyallc, &job.req, &r, &err), 0);
+		check_counts(&job, r.rank_host);
+		assert_false(cpl_objective_better(
+		        job.req.objective, &r.before, r.sums_before.hop_bytes,
+		        &r.after, r.sums_after.hop_bytes));
+		cpl_map_result_free(&r);
+	}
+	cpl_comm_free(job.graph);
+	cpl_comm_free(comm);
+	cpl_network_free(net);
+}
+
+static void test_refused(void **state)
+{
+	struct cpl_network *net = dragonfly();
+	struct cpl_comm *comm = random_comm(8, 2, 1);
+	struct cpl_error err = {""};
+	struct cpl_map_result r;
+	struct job job;
+
+	set_up(&job, net, comm, 4);
+	assert_int_equal(cpl_map(&cpl_mapper_linear, &job.req, &r, &err), -1);
+	assert_string_equal(err.text, "4 slots on 4 hosts, but 8 ranks; they "
+	                              "must be as many");
+	job.slots[0] = 6;
+	job.slots[3] = 0;
+	job.host[1] = 32;
+	assert_int_equal(cpl_map(&cpl_mapper_linear, &job.req, &r, &err), -1);
+	assert_non_null(
+	        strstr(err.text, "host 1 of the mapping is not a node"));
+	job.host[1] = 1;
+	job.slots[2] = -1;
+	assert_int_equal(cpl_map(&cpl_mapper_linear, &job.req, &r, &err), -1);
+	assert_non_null(strstr(err.text, "slots of host 2 are -1"));
+
+	assert_null(cpl_mapper_find("fastest", &err));
+	assert_non_null(strstr(err.text, "greedyallc"));
+	assert_ptr_equal(cpl_mapper_find("Default", &err), &cpl_mapper_linear);
+	assert_ptr_equal(cpl_mapper_find("GreedyALLC", &err),
+	                 &cpl_mapper_greedyallc);
+	cpl_comm_free(job.graph);
+	cpl_comm_free(comm);
+	cpl_network_free(net);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_greedyallc_lu_c_64_on_the_mesh),
+	        cmocka_unit_test(test_greedyallc_hop_totals),
+	        cmocka_unit_test(test_slots_are_kept_and_never_worse),
+	        cmocka_unit_test(test_pairs_go_to_one_host),
+	        cmocka_unit_test(test_ties_keep_the_default_order),
+	        cmocka_unit_test(test_refinement_lowers_hop_bytes),
+	        cmocka_unit_test(test_distances),
+	        cmocka_unit_test(test_budget),
+	        cmocka_unit_test(test_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
