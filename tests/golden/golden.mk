@@ -1,1 +1,2 @@
-# fragment of tests/golden
+# Output of the command compared with tables: TAP files *.t.
+EXTRA_DIST += tests/golden/links.t tests/golden/links

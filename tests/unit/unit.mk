@@ -14,6 +14,23 @@ tests_unit_test_hostlist_SOURCES = tests/unit/test_hostlist.c
 tests_unit_test_hostlist_CFLAGS = $(unit_cflags)
 tests_unit_test_hostlist_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_network
+tests_unit_test_network_SOURCES = tests/unit/test_network.c tests/unit/number.h
+tests_unit_test_network_CPPFLAGS = $(AM_CPPFLAGS) -DNETWORKS='"$(abs_top_srcdir)/etc/networks"'
+tests_unit_test_network_CFLAGS = $(unit_cflags)
+tests_unit_test_network_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_traffic
+tests_unit_test_traffic_SOURCES = tests/unit/test_traffic.c tests/unit/brute.c tests/unit/brute.h tests/unit/number.h
+tests_unit_test_traffic_CPPFLAGS = $(AM_CPPFLAGS) -DNETWORKS='"$(abs_top_srcdir)/etc/networks"' -DTABLES='"$(abs_top_srcdir)/tests/golden/links"'
+tests_unit_test_traffic_CFLAGS = $(unit_cflags)
+tests_unit_test_traffic_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_collective_links
+tests_unit_test_collective_links_SOURCES = tests/unit/test_collective_links.c tests/unit/number.h
+tests_unit_test_collective_links_CFLAGS = $(unit_cflags)
+tests_unit_test_collective_links_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/test_binding
 tests_unit_test_binding_SOURCES = tests/unit/test_binding.c
 tests_unit_test_binding_CFLAGS = $(unit_cflags)

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "brute.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_HOPS 5
+#define MAX_EDGES 4096
+#define MAX_PATHS 4096
+
+struct edge {
+	int from, to;
+	bool global;
+	int64_t link;
+};
+
+struct fly {
+	struct edge edge[MAX_EDGES];
+	int n_edges;
+	int path[MAX_PATHS][MAX_HOPS]; /* edges */
+	int n_paths;
+};
+
+/* The next link of that class and ends that no edge has yet. */
+static int64_t unused_link(const struct cpl_network *net, const struct fly *fly,
+                           const char *class, int from, int to)
+{
+	for (int64_t link = 0; link < net->n_links; link++) {
+		bool used = false;
+
+		if (net->link_from[link] != from || net->link_to[link] != to ||
+		    strcmp(net->link_class[net->link_class_of[link]].name,
+		           class))
+			continue;
+		for (int i = 0; i < fly->n_edges; i++)
+			used |= fly->edge[i].link == link;
+		if (!used)
+			return link;
+	}
+	abort();
+}
+
+static void add_edge(const struct cpl_network *net, struct fly *fly,
+                     const char *class, int from, int to)
+{
+	struct edge *edge = &fly->edge[fly->n_edges];
+
+	if (fly->n_edges == MAX_EDGES)
+		abort();
+	edge->from = from;
+	edge->to = to;
+	edge->global = class[0] == 'g';
+	edge->link = unused_link(net, fly, class, from, to);
+	fly->n_edges++;
+}
+
+static void build(const struct cpl_network *net, struct fly *fly)
+{
+	int groups = net->dragonfly.groups, rows = net->dragonfly.rows;
+	int columns = net->dragonfly.columns, size = rows * columns;
+	int links = net->dragonfly.global_per_pair;
+
+	for (int u = 0; u < groups * size; u++)
+		for (int v = 0; v < groups * size; v++) {
+			if (u == v || u / size != v / size)
+				continue;
+			if (u / columns == v / columns)
+				add_edge(net, fly, "row", u, v);
+			else if (u % columns == v % columns)
+				add_edge(net, fly, "column", u, v);
+		}
+	for (int a = 0; a < groups; a++)
+		for (int b = 0; b < groups; b++)
+			for (int k = 0; k < links && a != b; k++)
+				add_edge(net, fly, "global",
+				         a * size + (b * links + k) % size,
+				         b * size + (a * links + k) % size);
+}
+
+/* All ways of exactly `left` more links, of them `globals` global. */
+static void walk(struct fly *fly, int at, int to, int left, int globals,
+                 int *path, int length)
+{
+	if (left == 0) {
+		if (at != to || globals)
+			return;
+		if (fly->n_paths == MAX_PATHS)
+			abort();
+		memcpy(fly->path[fly->n_paths++], path,
+		       (size_t)length * sizeof(*path));
+		return;
+	}
+	for (int i = 0; i < fly->n_edges; i++) {
+		if (fly->edge[i].from != at ||
+		    (fly->edge[i].global && !globals))
+			continue;
+		path[length] = i;
+		walk(fly, fly->edge[i].to, to, left - 1,
+		     globals - fly->edge[i].global, path, length + 1);
+	}
+}
+
+static int fly_add(const struct cpl_network *net, int from, int to,
+                   double bytes, double *load)
+{
+	struct fly *fly = calloc(1, sizeof(*fly));
+	int size = net->dragonfly.rows * net->dragonfly.columns;
+	int path[MAX_HOPS], hops = 0;
+
+	if (!fly)
+		abort();
+	build(net, fly);
+	for (; hops <= MAX_HOPS && !fly->n_paths; hops++)
+		walk(fly, from, to, hops, from / size != to / size, path, 0);
+	hops--;
+	for (int p = 0; p < fly->n_paths; p++)
+		for (int i = 0; i < hops; i++)
+			load[fly->edge[fly->path[p][i]].link] +=
+			        bytes / fly->n_paths;
+	free(fly);
+	return hops;
+}
+
+/* Steps from a to b going one way only, or -1: a border is in between. */
+static int count_steps(int a, int b, int n, bool wrap, int sign)
+{
+	int steps = 0;
+
+	while (a != b) {
+		a += sign;
+		if (a < 0 || a >= n) {
+			if (!wrap)
+				return -1;
+			a = (a + n) % n;
+		}
+		steps++;
+	}
+	return steps;
+}
+
+static int torus_add(const struct cpl_network *net, int from, int to,
+                     double bytes, double *load)
+{
+	const struct cpl_torus *torus = &net->torus;
+	int stride = 1, at = from, hops = 0;
+
+	for (int d = 0; d < torus->n_dims; d++) {
+		int n = torus->dim[d], a = from / stride % n;
+		int b = to / stride % n;
+		int plus = count_steps(a, b, n, torus->wrap[d], 1);
+		int minus = count_steps(a, b, n, torus->wrap[d], -1);
+		int sign = minus >= 0 && (plus < 0 || minus < plus) ? -1 : 1;
+
+		while (a != b) {
+			int next = (a + sign + n) % n;
+			int64_t link = torus->out[(at * torus->n_dims + d) * 2 +
+			                          (sign < 0)];
+
+			if (net->link_from[link] != at ||
+			    net->link_to[link] != at + (next - a) * stride)
+				abort();
+			load[link] += bytes;
+			at += (next - a) * stride;
+			a = next;
+			hops++;
+		}
+		stride *= n;
+	}
+	return hops;
+}
+
+int brute_add(const struct cpl_network *net, int from, int to, double bytes,
+              double *load)
+{
+	return net->type == CPL_NETWORK_TORUS
+	               ? torus_add(net, from, to, bytes, load)
+	               : fly_add(net, from, to, bytes, load);
+}

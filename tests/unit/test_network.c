@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "network/dragonfly.h"
+#include "network/network.h"
+#include "number.h"
+#include "routing/routing.h"
+
+#define HEAD "{\"format\": \"commplace-network\", \"version\": 1, "
+#define FLY HEAD "\"type\": \"dragonfly\", "
+#define TORUS HEAD "\"type\": \"torus\", "
+
+static struct cpl_network *parse(const char *text)
+{
+	struct cpl_error err = {""};
+	struct cpl_network *net =
+	        cpl_network_parse(text, strlen(text), "net", &err);
+
+	if (!net)
+		fail_msg("%s", err.text);
+	return net;
+}
+
+static void test_counts_of_the_samples(void **state)
+{
+	static const struct {
+		const char *file;
+		int routers, nodes;
+		int64_t links, class_links[8];
+	} table[] = {
+	        {"cascade-960",
+	         92160,
+	         368640,
+	         2763840,
+	         {1382400, 460800, 920640}},
+	        {"edison", 1440, 5760, 29640, {21600, 7200, 840}},
+	        {"quickstart", 16, 32, 44, {16, 16, 12}},
+	        {"torus-4x4x4", 64, 64, 384, {128, 128, 128}},
+	        {"vulcan-512", 512, 512, 5120, {1024, 1024, 1024, 1024, 1024}},
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		struct cpl_error err = {""};
+		struct cpl_network *net;
+		char path[512];
+
+		snprintf(path, sizeof(path), NETWORKS "/%s.json",
+		         table[i].file);
+		net = cpl_network_load(path, &err);
+		if (!net)
+			fail_msg("%s", err.text);
+		assert_string_equal(net->name, table[i].file);
+		assert_int_equal(net->n_routers, table[i].routers);
+		assert_int_equal(net->n_nodes, table[i].nodes);
+		assert_int_equal(net->n_links, table[i].links);
+		for (int c = 0; c < net->n_classes; c++)
+			assert_int_equal(net->link_class[c].count,
+			                 table[i].class_links[c]);
+		cpl_network_free(net);
+	}
+}
+
+static void test_edison_links(void **state)
+{
+	struct cpl_error err = {""};
+	struct cpl_network *net =
+	        cpl_network_load(NETWORKS "/edison.json", &err);
+	int64_t link;
+
+	assert_non_null(net);
+	/* Router 100: group 1, row 0, column 4. */
+	link = cpl_dragonfly_row_link(net, 100, 9);
+	assert_int_equal(net->link_from[link], 100);
+	assert_int_equal(net->link_to[link], 105);
+	assert_number(cpl_network_link_bandwidth(net, link), 5.25e9, 0);
+	link = cpl_dragonfly_column_link(net, 100, 5);
+	assert_int_equal(net->link_from[link], 100);
+	assert_int_equal(net->link_to[link], 180);
+	assert_number(cpl_network_link_bandwidth(net, link), 15.75e9, 0);
+	/* Link 3 from group 2 to 14: local 14 * 4 + 3 = 59 of group 2, local
+	 * 2 * 4 + 3 = 11 of group 14. */
+	link = net->link_class[CPL_DRAGONFLY_GLOBAL].first +
+	       cpl_dragonfly_global(net, 2, 14, 3);
+	assert_int_equal(net->link_from[link], 2 * 96 + 59);
+	assert_int_equal(net->link_to[link], 14 * 96 + 11);
+	assert_number(cpl_network_link_bandwidth(net, link), 4.7e9, 0);
+	assert_int_equal(cpl_network_node(net, "nid00000"), 0);
+	assert_int_equal(cpl_network_node(net, "nid05759"), 5759);
+	assert_int_equal(cpl_network_node(net, "nid05760"), -1);
+	assert_int_equal(cpl_network_node(net, "nid0"), -1);
+	assert_int_equal(cpl_network_node(net, ""), -1);
+	assert_string_equal(net->routing, "adaptive-hybrid");
+	cpl_network_free(net);
+}
+
+/* Every link id has its ends, and every ordered pair that the rules connect
+ * has exactly its links. */
+static void test_more_global_links_than_routers(void **state)
+{
+	struct cpl_network *net =
+	        parse(FLY "\"groups\": 3, \"rows\": 1, \"columns\": 2, "
+	                  "\"global_links_per_group_pair\": 3, "
+	                  "\"nodes\": \"n[0-5]\"}");
+	const struct cpl_link_class *global =
+	        &net->link_class[CPL_DRAGONFLY_GLOBAL];
+	/* From group 0 to 1, k = 0, 1, 2: local 3+k mod 2 = 1, 0, 1 in group 0
+	 * and k mod 2 = 0, 1, 0 in group 1. */
+	static const int from[] = {1, 0, 1}, to[] = {2, 3, 2};
+
+	assert_int_equal(global->count, 3 * 2 * 3);
+	assert_int_equal(net->link_class[CPL_DRAGONFLY_COLUMN].count, 0);
+	for (int k = 0; k < 3; k++) {
+		int64_t link =
+		        global->first + cpl_dragonfly_global(net, 0, 1, k);
+
+		assert_int_equal(net->link_from[link], from[k]);
+		assert_int_equal(net->link_to[link], to[k]);
+		link = global->first + cpl_dragonfly_global(net, 1, 0, k);
+		assert_int_equal(net->link_from[link], to[k]);
+		assert_int_equal(net->link_to[link], from[k]);
+	}
+	assert_int_equal(net->nodes_per_router, 1);
+	assert_number(global->bandwidth, 1, 0);
+	assert_number(net->injection_bandwidth, 1, 0);
+	cpl_network_free(net);
+}
+
+static void test_one_group_of_one_router(void **state)
+{
+	struct cpl_network *net =
+	        parse(FLY "\"groups\": 1, \"rows\": 1, \"columns\": 1, "
+	                  "\"nodes_per_router\": 2, \"nodes\": \"a,b\"}");
+
+	assert_int_equal(net->n_links, 0);
+	assert_int_equal(net->n_nodes, 2);
+	cpl_network_free(net);
+}
+
+static void test_nodes_by_router(void **state)
+{
+	struct cpl_network *net =
+	        parse(FLY "\"groups\": 1, \"rows\": 1, \"columns\": 3, "
+	                  "\"nodes_per_router\": 2, \"nodes\": "
+	                  "{\"2\": \"x,y\", \"0\": \"z\", \"1\": \"\"}}");
+
+	assert_string_equal(net->node_name[0], "z");
+	assert_null(net->node_name[1]);
+	assert_null(net->node_name[2]);
+	assert_null(net->node_name[3]);
+	assert_string_equal(net->node_name[4], "x");
+	assert_int_equal(cpl_network_node(net, "y"), 5);
+	cpl_network_free(net);
+}
+
+static void test_torus_borders(void **state)
+{
+	/* Wrap of length 2 has both links, a mesh border and length 1 none. */
+	struct cpl_network *net =
+	        parse(TORUS "\"dims\": [3, 2, 1, 2], "
+	                    "\"wrap\": [false, true, true, false], "
+	                    "\"bandwidth\": {\"dim\": [1, 2, 3, 4.5], "
+	                    "\"injection\": 7}, \"nodes\": \"n[0-11]\"}");
+	const struct cpl_torus *torus = &net->torus;
+	static const int64_t count[] = {4 * 2 * 2, 6 * 2 * 2, 0, 6 * 1 * 2};
+
+	assert_int_equal(net->n_classes, 4);
+	for (int c = 0; c < 4; c++)
+		assert_int_equal(net->link_class[c].count, count[c]);
+	for (int router = 0; router < net->n_routers; router++) {
+		int at[4] = {router % 3, router / 3 % 2, 0, router / 6};
+		const int64_t *out = torus->out + router * 8;
+
+		assert_int_equal(out[0] >= 0, at[0] < 2);
+		assert_int_equal(out[1] >= 0, at[0] > 0);
+		assert_true(out[2] >= 0 && out[3] >= 0 && out[2] != out[3]);
+		assert_int_equal(net->link_to[out[2]],
+		                 at[1] ? router - 3 : router + 3);
+		assert_int_equal(net->link_to[out[3]], net->link_to[out[2]]);
+		assert_int_equal(out[4], -1);
+		assert_int_equal(out[5], -1);
+		assert_int_equal(out[6] >= 0, at[3] == 0);
+		assert_int_equal(out[7] >= 0, at[3] == 1);
+		if (at[0] < 2)
+			assert_int_equal(net->link_to[out[0]], router + 1);
+		if (at[0] > 0)
+			assert_int_equal(net->link_to[out[1]], router - 1);
+	}
+	for (int64_t link = 0; link < net->n_links; link++)
+		assert_true(net->link_from[link] != net->link_to[link]);
+	assert_number(net->link_class[3].bandwidth, 4.5, 0);
+	assert_number(net->injection_bandwidth, 7, 0);
+	cpl_network_free(net);
+}
+
+#define FLY2 FLY "\"groups\": 2, \"rows\": 1, \"columns\": 1, "
+
+static void test_refused(void **state)
+{
+	static const struct {
+		const char *text, *message;
+	} table[] = {
+	        {"", "net: is empty"},
+	        {"{", "net:1:1: "},
+	        {"[]", "an object"},
+	        {"{}", "\"format\" is missing"},
+	        {"{\"format\": \"x\"}", "\"format\" is \"x\""},
+	        {"{\"format\": \"commplace-network\"}", "\"version\""},
+	        {"{\"format\": \"commplace-network\", \"version\": 2}",
+	         "\"version\" is 2"},
+	        {HEAD "\"nodes\": \"a\"}", "\"type\" is missing"},
+	        {HEAD "\"type\": 1}", "\"type\" is an integer"},
+	        {HEAD "\"type\": \"mesh\"}", "dragonfly or torus"},
+	        {FLY2 "\"dims\": [2]}", "unknown key \"dims\""},
+	        {TORUS "\"groups\": 2}", "unknown key \"groups\""},
+	        {FLY "\"rows\": 1, \"columns\": 1}", "\"groups\" is missing"},
+	        {FLY "\"groups\": 0, \"rows\": 1, \"columns\": 1}",
+	         "\"groups\" is 0"},
+	        {FLY "\"groups\": 1.5, \"rows\": 1, \"columns\": 1}",
+	         "\"groups\" is a real"},
+	        {FLY "\"groups\": 101, \"rows\": 100, \"columns\": 100}",
+	         "more than 1000000 routers"},
+	        {FLY "\"groups\": 1000000, \"rows\": 1000000, "
+	             "\"columns\": 1000000}",
+	         "more than 1000000 routers"},
+	        {FLY "\"groups\": 1, \"rows\": 1, \"columns\": 46342, "
+	             "\"nodes\": \"n[0-46341]\"}",
+	         "more than 2147483648 directed links"},
+	        {FLY "\"groups\": 1000000, \"rows\": 1, \"columns\": 1, "
+	             "\"global_links_per_group_pair\": 1000000}",
+	         "more than 2147483648 directed links"},
+	        {FLY2 "\"global_links_per_group_pair\": 0}",
+	         "\"global_links_per_group_pair\" is 0"},
+	        {FLY2 "\"global_wiring\": \"palmtree\"}", "modulo"},
+	        {FLY2 "\"global_wiring\": 3}", "\"global_wiring\" is an"},
+	        {FLY2 "\"nodes_per_router\": 0}", "\"nodes_per_router\""},
+	        {FLY2 "\"nodes_per_router\": 4194304, \"nodes\": \"a\"}",
+	         "more than 4194304 nodes"},
+	        {FLY2 "\"name\": \"\"}", "\"name\" is empty"},
+	        {FLY2 "\"routing\": 1}", "\"routing\" is an integer"},
+	        {FLY2 "\"bandwidth\": 3}", "\"bandwidth\" must be an object"},
+	        {FLY2 "\"bandwidth\": {\"dim\": 1}}",
+	         "bandwidth: unknown key \"dim\""},
+	        {FLY2 "\"bandwidth\": {\"row\": 0}}",
+	         "bandwidth: \"row\" is 0"},
+	        {FLY2 "\"bandwidth\": {\"global\": -1}}",
+	         "bandwidth: \"global\" is -1"},
+	        {FLY2 "\"bandwidth\": {\"column\": \"1\"}}",
+	         "bandwidth: \"column\" is a string"},
+	        {FLY2 "\"bandwidth\": {\"injection\": 1e999}}", "net:1:"},
+	        {FLY2 "\"bandwidth\": {}}", "\"nodes\" is missing"},
+	        {FLY2 "\"nodes\": 3}", "\"nodes\" has the wrong type"},
+	        {FLY2 "\"nodes\": \"n[0-2]\"}", "names 3 hosts"},
+	        {FLY2 "\"nodes\": \"n0\"}", "names 1 hosts"},
+	        {FLY2 "\"nodes\": \"\"}", "names 0 hosts"},
+	        {FLY2 "\"nodes\": \"n[0-\"}", "\"nodes\": host list"},
+	        {FLY2 "\"nodes\": \"a,a\"}", "host a stands twice"},
+	        {FLY2 "\"nodes\": {\"0\": \"a\", \"1\": \"a\"}}",
+	         "host a stands twice, as node 0 and as node 1"},
+	        {FLY2 "\"nodes\": {\"2\": \"a\"}}", "\"2\" is no router id"},
+	        {FLY2 "\"nodes\": {\"-1\": \"a\"}}", "no router id"},
+	        {FLY2 "\"nodes\": {\"00\": \"a\"}}", "no router id"},
+	        {FLY2 "\"nodes\": {\"\": \"a\"}}", "no router id"},
+	        {FLY2 "\"nodes\": {\"99999999999999999999\": \"a\"}}",
+	         "no router id"},
+	        {FLY2 "\"nodes\": {\"0\": \"a,b\"}}",
+	         "router 0 has 2 hosts; nodes_per_router is 1"},
+	        {FLY2 "\"nodes\": {\"0\": [\"a\"]}}", "router 0: a host list"},
+	        {FLY2 "\"nodes\": {\"0\": \"a[\"}}", "router 0: host list"},
+	        {FLY2 "\"nodes\": {}}", "names no host"},
+	        {TORUS "\"wrap\": [true]}", "\"dims\" is missing"},
+	        {TORUS "\"dims\": []}", "array of 1 to 8"},
+	        {TORUS "\"dims\": [1,1,1,1,1,1,1,1,1]}", "array of 1 to 8"},
+	        {TORUS "\"dims\": 4}", "array of 1 to 8"},
+	        {TORUS "\"dims\": [4, 0]}", "\"dims\"[1]"},
+	        {TORUS "\"dims\": [1.5]}", "\"dims\"[0]"},
+	        {TORUS "\"dims\": [1000, 1001]}", "more than 1000000"},
+	        {TORUS "\"dims\": [2], \"wrap\": true}", "\"wrap\""},
+	        {TORUS "\"dims\": [2], \"wrap\": [true, true]}", "\"wrap\""},
+	        {TORUS "\"dims\": [2], \"wrap\": [1]}", "\"wrap\"[0]"},
+	        {TORUS "\"dims\": [2], \"bandwidth\": {\"row\": 1}}",
+	         "unknown key \"row\""},
+	        {TORUS "\"dims\": [2], \"bandwidth\": {\"dim\": [1, 2]}}",
+	         "\"dim\" holds 2 numbers"},
+	        {TORUS "\"dims\": [2], \"bandwidth\": {\"dim\": [0]}}",
+	         "\"dim\"[0]"},
+	        {TORUS "\"dims\": [2], \"bandwidth\": {\"dim\": [\"1\"]}}",
+	         "\"dim\"[0]"},
+	        {TORUS "\"dims\": [2], \"bandwidth\": {\"dim\": -1}}",
+	         "\"dim\" is -1"},
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		struct cpl_error err = {""};
+
+		assert_null(cpl_network_parse(
+		        table[i].text, strlen(table[i].text), "net", &err));
+		if (!strstr(err.text, table[i].message))
+			fail_msg("%s\ngave '%s'\nnot '%s'", table[i].text,
+			         err.text, table[i].message);
+		assert_memory_equal(err.text, "net:", 4);
+	}
+}
+
+static void test_routing_names(void **state)
+{
+	static const struct {
+		const char *stated, *name, *found, *message;
+	} table[] = {
+	        {"static-direct", NULL, "static-direct", NULL},
+	        {"sd", NULL, "static-direct", NULL},
+	        /* Later releases' routings fall back to the minimal one ... */
+	        {"adaptive-hybrid", NULL, "static-direct", NULL},
+	        {"AI", NULL, "static-direct", NULL},
+	        /* ... when stated, not when asked for. */
+	        {"SD", "adaptive-hybrid", NULL, "comes in a later release"},
+	        {"SD", "AD", NULL, "static-direct (SD)"},
+	        {"AH", "Static-Direct", "static-direct", NULL},
+	        {"SD", "dimension-order", NULL, "does not exist"},
+	        {"dimension-order", NULL, NULL, "of the network"},
+	        {"nonsense", NULL, NULL, "'nonsense' does not exist"},
+	        {"nonsense", "SD", "static-direct", NULL},
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		struct cpl_error err = {""};
+		const struct cpl_routing *routing;
+		struct cpl_network *net;
+		char text[256];
+
+		snprintf(text, sizeof(text),
+		         FLY2 "\"routing\": \"%s\", \"nodes\": \"a,b\"}",
+		         table[i].stated);
+		net = parse(text);
+		routing = cpl_routing_find(net, table[i].name, &err);
+		if (table[i].found) {
+			assert_non_null(routing);
+			assert_string_equal(routing->name, table[i].found);
+		} else {
+			assert_null(routing);
+			assert_non_null(strstr(err.text, table[i].message));
+		}
+		cpl_network_free(net);
+	}
+}
+
+static void test_routing_of_a_torus(void **state)
+{
+	struct cpl_network *net =
+	        parse(TORUS "\"dims\": [2], \"nodes\": \"a,b\"}");
+	struct cpl_error err = {""};
+
+	assert_ptr_equal(cpl_routing_find(net, NULL, &err),
+	                 &cpl_routing_dimension_order);
+	assert_null(cpl_routing_find(net, "SD", &err));
+	assert_non_null(strstr(err.text, "dimension-order (DO)"));
+	cpl_network_free(net);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_counts_of_the_samples),
+	        cmocka_unit_test(test_edison_links),
+	        cmocka_unit_test(test_more_global_links_than_routers),
+	        cmocka_unit_test(test_one_group_of_one_router),
+	        cmocka_unit_test(test_nodes_by_router),
+	        cmocka_unit_test(test_torus_borders),
+	        cmocka_unit_test(test_refused),
+	        cmocka_unit_test(test_routing_names),
+	        cmocka_unit_test(test_routing_of_a_torus),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
