@@ -345,6 +345,18 @@ int cpl_engine_load(struct cpl_engine *engine, int wait_ms,
 	return rc;
 }
 
+static void forget_others(struct cpl_engine *engine, const int64_t *id, int n)
+{
+	for (int i = engine->n_running - 1; i >= 0; i--) {
+		bool runs = false;
+
+		for (int k = 0; k < n && !runs; k++)
+			runs = id[k] == engine->running[i].id;
+		if (!runs)
+			engine_running_remove(engine, &engine->running[i]);
+	}
+}
+
 void cpl_engine_restore(struct cpl_engine *engine, const int64_t *id, int n,
                         int wait_ms)
 {
@@ -358,6 +370,7 @@ void cpl_engine_restore(struct cpl_engine *engine, const int64_t *id, int n,
 	}
 	memcpy(copy, id, (size_t)n * sizeof(*copy));
 	pthread_mutex_lock(&engine->api);
+	forget_others(engine, id, n);
 	free(engine->restore_id);
 	engine->restore_id = copy;
 	engine->n_restore = n;

@@ -68,7 +68,8 @@ struct cpl_engine_job {
 	uint32_t uid;
 	const char *name;
 	const char *partition;
-	const char *profile; /* what the user asked for */
+	const char *profile; /* what the user asked for; "none": no profile,
+	                      * Match rules do not apply either */
 	const char *policy;
 	const char *mapping;
 };
@@ -81,6 +82,9 @@ struct cpl_engine_job {
  */
 bool cpl_engine_concerns(struct cpl_engine *engine,
                          const struct cpl_engine_job *job);
+
+/* Clear host[i] (n entries) where the network does not have host i. O(n). */
+void cpl_engine_known(struct cpl_engine *engine, unsigned char *host, int n);
 
 struct cpl_engine_request {
 	struct cpl_engine_job job;
@@ -176,9 +180,10 @@ void cpl_engine_resized(struct cpl_engine *engine, int64_t id, const int *host,
 void cpl_engine_end(struct cpl_engine *engine, int64_t id);
 
 /*
- * After a restart: of the records in StateDir/running, take those of the given
- * jobs back and move the others to StateDir/ended. Waits for at most wait_ms;
- * what comes later is taken back then.
+ * After a restart, or when another controller may have run: these jobs run,
+ * others do not. Of the records in StateDir/running, those of the given jobs
+ * are taken back and the others moved to StateDir/ended. Waits for at most
+ * wait_ms; what comes later is taken back then.
  */
 void cpl_engine_restore(struct cpl_engine *engine, const int64_t *id, int n,
                         int wait_ms);

@@ -29,7 +29,8 @@ static struct resolved resolve(const struct cpl_config *config,
 	};
 
 	if (job->profile && config->user_profile)
-		out.profile = job->profile;
+		out.profile =
+		        strcmp(job->profile, "none") ? job->profile : NULL;
 	else if (job->name)
 		out.profile = cpl_config_match(config, job->name);
 	if (out.profile && !strcmp(out.profile, CPL_PROFILE_NONE))
@@ -62,6 +63,16 @@ bool cpl_engine_concerns(struct cpl_engine *engine,
 	       resolve(engine->snapshot->config, job).policy;
 	pthread_mutex_unlock(&engine->api);
 	return ours;
+}
+
+void cpl_engine_known(struct cpl_engine *engine, unsigned char *host, int n)
+{
+	pthread_mutex_lock(&engine->api);
+	for (int i = 0; i < n; i++)
+		if (!engine->host_node || i >= engine->n_hosts ||
+		    engine->host_node[i] < 0)
+			host[i] = 0;
+	pthread_mutex_unlock(&engine->api);
 }
 
 static int set_reason(struct cpl_engine_answer *answer, const char *outcome,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The hooks that Slurm calls. What is not ours goes to the stock plugin. */
-#include "inner.h"
+#include "adapter.h"
 
 /*
  * The number of select/cray_aries with OTHER_CONS_TRES: the ones that clients
@@ -31,6 +31,7 @@ int init(void)
 
 int fini(void)
 {
+	adapter_fini();
 	inner_unload();
 	return SLURM_SUCCESS;
 }
@@ -47,12 +48,18 @@ int select_p_state_restore(char *dir_name)
 
 int select_p_job_init(List jobs)
 {
-	return inner.job_init(jobs);
+	int rc = inner.job_init(jobs);
+
+	adapter_job_init(jobs);
+	return rc;
 }
 
 int select_p_node_init(void)
 {
-	return inner.node_init();
+	int rc = inner.node_init();
+
+	adapter_configure();
+	return rc;
 }
 
 int select_p_job_test(job_record_t *job_ptr, bitstr_t *bitmap,
@@ -61,14 +68,28 @@ int select_p_job_test(job_record_t *job_ptr, bitstr_t *bitmap,
                       List preemptee_candidates, List *preemptee_job_list,
                       bitstr_t *exc_core_bitmap)
 {
-	return inner.job_test(job_ptr, bitmap, min_nodes, max_nodes, req_nodes,
-	                      mode, preemptee_candidates, preemptee_job_list,
-	                      exc_core_bitmap);
+	struct job_test test = {
+	        .job_ptr = job_ptr,
+	        .bitmap = bitmap,
+	        .min_nodes = min_nodes,
+	        .max_nodes = max_nodes,
+	        .req_nodes = req_nodes,
+	        .mode = mode,
+	        .preemptee_candidates = preemptee_candidates,
+	        .preemptee_job_list = preemptee_job_list,
+	        .exc_core_bitmap = exc_core_bitmap,
+	};
+
+	return adapter_job_test(&test);
 }
 
 int select_p_job_begin(job_record_t *job_ptr)
 {
-	return inner.job_begin(job_ptr);
+	int rc = inner.job_begin(job_ptr);
+
+	if (rc == SLURM_SUCCESS)
+		adapter_job_begin(job_ptr);
+	return rc;
 }
 
 int select_p_job_ready(job_record_t *job_ptr)
@@ -78,12 +99,19 @@ int select_p_job_ready(job_record_t *job_ptr)
 
 int select_p_job_expand(job_record_t *from_job_ptr, job_record_t *to_job_ptr)
 {
-	return inner.job_expand(from_job_ptr, to_job_ptr);
+	int rc = inner.job_expand(from_job_ptr, to_job_ptr);
+
+	adapter_job_resized(from_job_ptr);
+	adapter_job_resized(to_job_ptr);
+	return rc;
 }
 
 int select_p_job_resized(job_record_t *job_ptr, node_record_t *node_ptr)
 {
-	return inner.job_resized(job_ptr, node_ptr);
+	int rc = inner.job_resized(job_ptr, node_ptr);
+
+	adapter_job_resized(job_ptr);
+	return rc;
 }
 
 int select_p_job_signal(job_record_t *job_ptr, int signal)
@@ -93,6 +121,8 @@ int select_p_job_signal(job_record_t *job_ptr, int signal)
 
 int select_p_job_fini(job_record_t *job_ptr)
 {
+	if (adapter_engine)
+		cpl_engine_end(adapter_engine, job_ptr->job_id);
 	return inner.job_fini(job_ptr);
 }
 
@@ -116,7 +146,11 @@ bitstr_t *select_p_step_pick_nodes(job_record_t *job_ptr,
 
 int select_p_step_start(step_record_t *step_ptr)
 {
-	return inner.step_start(step_ptr);
+	int rc = inner.step_start(step_ptr);
+
+	if (rc == SLURM_SUCCESS)
+		adapter_step_start(step_ptr);
+	return rc;
 }
 
 int select_p_step_finish(step_record_t *step_ptr, bool killing_step)
@@ -226,7 +260,11 @@ int select_p_update_node_config(int index)
 
 int select_p_reconfigure(void)
 {
-	return inner.reconfigure();
+	int rc = inner.reconfigure();
+
+	if (adapter_engine)
+		adapter_configure();
+	return rc;
 }
 
 bitstr_t *select_p_resv_test(resv_desc_msg_t *resv_desc_ptr, uint32_t node_cnt,

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Between Slurm's types and the engine's. Called from the hooks with
+ * slurmctld's locks held; nothing here ends the process or waits longer than
+ * MaxDecisionTime (start-up and reconfiguration: ADAPTER_LOAD_WAIT_MS).
+ */
+#ifndef CPL_PLUGINS_SELECT_ADAPTER_H
+#define CPL_PLUGINS_SELECT_ADAPTER_H
+
+#include "inner.h"
+#include "site/engine.h"
+
+#define ADAPTER_LOAD_WAIT_MS 2000
+
+/* The arguments of select_p_job_test. */
+struct job_test {
+	job_record_t *job_ptr;
+	bitstr_t *bitmap;
+	uint32_t min_nodes, max_nodes, req_nodes;
+	uint16_t mode;
+	List preemptee_candidates;
+	List *preemptee_job_list;
+	bitstr_t *exc_core_bitmap;
+};
+
+/* The engine; NULL before the first adapter_configure (always so outside
+ * slurmctld). */
+extern struct cpl_engine *adapter_engine;
+
+/* Make the engine if need be, (re)read the configuration and the node table. */
+void adapter_configure(void);
+/* End the engine. */
+void adapter_fini(void);
+
+/* Tell the engine the nodes when they changed. -1: it knows none. */
+int adapter_hosts(void);
+
+/* select_p_job_test: a placement of ours, else the stock answer. */
+int adapter_job_test(const struct job_test *test);
+
+/* What the stock plugin says to these arguments. */
+int adapter_inner_test(const struct job_test *test);
+
+/*
+ * Nodes that the job could use now, by what Slurm knows of free CPUs and
+ * memory: usable[i] (node_record_count entries) = 1. Each has at least `cpus`
+ * free CPUs, or is idle when the job takes whole nodes.
+ */
+struct capacity {
+	uint32_t *cpus; /* [node_record_count] free CPUs, 0: not usable */
+	int n;
+};
+/* Fill out->cpus (malloc) for the nodes in bitmap. -1: memory. */
+int adapter_capacity(const struct job_test *test, struct capacity *out);
+
+/* After the allocation: plan the ranks, note the job as running. */
+void adapter_job_begin(job_record_t *job_ptr);
+/* After a change of the allocation. */
+void adapter_job_resized(job_record_t *job_ptr);
+/* Running jobs at start-up. */
+void adapter_job_init(List jobs);
+/* Permute the step's task ids as planned. */
+void adapter_step_start(step_record_t *step_ptr);
+
+/*
+ * Did the user state how tasks are distributed (-m, --distribution,
+ * SLURM_DISTRIBUTION) for this step or its job?
+ */
+bool adapter_explicit_distribution(const step_record_t *step_ptr);
+
+#endif
