@@ -4,4 +4,4 @@ include tests/golden/golden.mk
 include tests/plugin/plugin.mk
 include tests/fuzz/fuzz.mk
 include tests/bench/bench.mk
-EXTRA_DIST += tests/bad-input tests/slurm tests/tools
+EXTRA_DIST += tests/bad-input tests/slurm tests/tools tests/install tests/sanitizers
