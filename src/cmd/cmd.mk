@@ -6,3 +6,5 @@ commplace_SOURCES += src/cmd/bind.c
 commplace_SOURCES += src/cmd/network.c src/cmd/traffic.c src/cmd/traffic_job.c src/cmd/traffic_report.c src/cmd/traffic.h
 commplace_SOURCES += src/cmd/explain.c src/cmd/explain.h src/cmd/explain_replay.c src/cmd/explain_text.c src/cmd/site_files.c src/cmd/site_files.h src/cmd/status.c
 commplace_SOURCES += src/cmd/job_inputs.c src/cmd/job_inputs.h src/cmd/map.c src/cmd/place.c
+commplace_SOURCES += src/cmd/record.c
+commplace_CPPFLAGS = $(AM_CPPFLAGS) -DCPL_PKGLIBDIR='"$(pkglibdir)"'

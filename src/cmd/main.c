@@ -13,6 +13,7 @@ static const struct cmd *const table[] = {
 	&cmd_place,
 	&cmd_status,
 	&cmd_traffic,
+	&cmd_record,
 	NULL,
 };
 

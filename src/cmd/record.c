@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "commplace-config.h"
+#include "cmd.h"
+#include "signature/signature.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <limits.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LIBRARY "libcommplace-record.so"
+
+struct options {
+	const char *output, *name, *application, *library;
+	bool json;
+	char **command; /* NULL-terminated */
+};
+
+/* Files of one run. */
+struct paths {
+	char target[PATH_MAX];  /* the signature, absolute */
+	char fresh[PATH_MAX];   /* beside it: what this run writes */
+	char library[PATH_MAX]; /* absolute */
+	char name[CPL_PROFILE_NAME_MAX + 1];
+};
+
+/* Handed to the processes; mpirun passes on only what it is told to. */
+static const char *const passed[] = {"LD_PRELOAD", "COMMPLACE_RECORD_OUT",
+                                     "COMMPLACE_RECORD_NAME",
+                                     "COMMPLACE_RECORD_APPLICATION"};
+enum { N_PASSED = sizeof(passed) / sizeof(*passed) };
+
+static int make_target(const struct options *o, struct paths *p,
+                       struct cpl_error *err)
+{
+	const char *slash = strrchr(o->output, '/');
+	const char *base = slash ? slash + 1 : o->output;
+	char folder[PATH_MAX] = ".", absolute[PATH_MAX];
+	struct stat st;
+	int fd;
+
+	if (strlen(o->output) >= sizeof(folder))
+		return cpl_fail(err, "-o: the path is too long");
+	if (slash)
+		snprintf(folder, sizeof(folder), "%.*s",
+		         (int)(slash - o->output + 1), o->output);
+	if (!realpath(folder, absolute))
+		return cpl_fail(err, "-o %s: folder %s: %s", o->output, folder,
+		                strerror(errno));
+	if (!stat(o->output, &st) && !S_ISREG(st.st_mode))
+		return cpl_fail(err,
+		                "-o %s is not a regular file; name the "
+		                "signature file to write",
+		                o->output);
+	if (!*base)
+		return cpl_fail(err, "-o %s names no file", o->output);
+	if (!strcmp(absolute, "/"))
+		absolute[0] = '\0';
+	if (snprintf(p->target, sizeof(p->target), "%s/%s", absolute, base) >=
+	            (int)sizeof(p->target) ||
+	    snprintf(p->fresh, sizeof(p->fresh), "%s.record-%ld", p->target,
+	             (long)getpid()) >= (int)sizeof(p->fresh))
+		return cpl_fail(err, "-o: the path is too long");
+	/* Better now than after hours of computing. */
+	fd = open(p->fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return cpl_fail(err, "-o %s: cannot write there: %s", o->output,
+		                strerror(errno));
+	close(fd);
+	unlink(p->fresh);
+	return 0;
+}
+
+static int make_name(const struct options *o, struct paths *p,
+                     struct cpl_error *err)
+{
+	const char *base = strrchr(p->target, '/') + 1;
+	size_t n = strlen(base);
+	int rc;
+
+	if (o->name) {
+		if (cpl_profile_name_check(o->name, err))
+			return cpl_fail_prefix(err, "--name: ");
+		snprintf(p->name, sizeof(p->name), "%s", o->name);
+		return 0;
+	}
+	if (n > 5 && !strcmp(base + n - 5, ".json"))
+		n -= 5;
+	rc = snprintf(p->name, sizeof(p->name), "%.*s", (int)n, base);
+	if (rc >= (int)sizeof(p->name))
+		return cpl_fail(err,
+		                "-o %s: the file's name is too long for "
+		                "the profile's; give one with --name",
+		                o->output);
+	if (cpl_profile_name_check(p->name, err))
+		return cpl_fail_prefix(
+		        err, "-o %s: give a name with --name: ", o->output);
+	return 0;
+}
+
+/* In the build tree, also below libtool's wrapper, else as installed. */
+static int find_library(const struct options *o, struct paths *p,
+                        struct cpl_error *err)
+{
+	static const char *const beside[] = {"/.libs/" LIBRARY, "/" LIBRARY};
+	char self[PATH_MAX], candidate[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	const char *found = o->library ? o->library : CPL_PKGLIBDIR "/" LIBRARY;
+
+	self[n > 0 ? n : 0] = '\0';
+	if (strrchr(self, '/'))
+		*strrchr(self, '/') = '\0';
+	for (int i = 0; i < 2 && n > 0 && !o->library; i++) {
+		if (snprintf(candidate, sizeof(candidate), "%s%s", self,
+		             beside[i]) < (int)sizeof(candidate) &&
+		    !access(candidate, R_OK)) {
+			found = candidate;
+			break;
+		}
+	}
+	if (!realpath(found, p->library) || access(p->library, R_OK))
+		return cpl_fail(err,
+		                "%s%s: %s; the recorder library is built when "
+		                "configure finds mpicc, and --library names "
+		                "another place",
+		                o->library ? "--library " : "", found,
+		                strerror(errno));
+	if (strpbrk(p->library, " :"))
+		return cpl_fail(err,
+		                "%s: LD_PRELOAD cannot hold a path with a "
+		                "space or a colon; name a copy with --library",
+		                p->library);
+	return 0;
+}
+
+/* Whether a program of that name is Open MPI's: MPICH's mpirun has no -x. */
+static bool is_open_mpi(const char *program)
+{
+	static const char *const names[] = {"mpirun", "mpiexec", "orterun",
+	                                    "prterun"};
+	const char *base = strrchr(program, '/');
+	char *const argv[] = {(char *)program, (char *)"--version", NULL};
+	posix_spawn_file_actions_t actions;
+	char text[4096];
+	size_t n = 0;
+	ssize_t got;
+	int fd[2];
+	pid_t pid;
+	bool known = false;
+
+	base = base ? base + 1 : program;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		known |= !strcmp(base, names[i]);
+	if (!known || pipe2(fd, O_CLOEXEC))
+		return false;
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_adddup2(&actions, fd[1], 1);
+	posix_spawn_file_actions_adddup2(&actions, fd[1], 2);
+	known = !posix_spawnp(&pid, program, &actions, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	close(fd[1]);
+	while (known && n < sizeof(text) - 1 &&
+	       (got = read(fd[0], text + n, sizeof(text) - 1 - n)) > 0)
+		n += (size_t)got;
+	close(fd[0]);
+	if (!known)
+		return false;
+	waitpid(pid, NULL, 0);
+	text[n] = '\0';
+	return strstr(text, "Open MPI") || strstr(text, "OpenRTE") ||
+	       strstr(text, "Open-MPI") || strstr(text, "PRRTE");
+}
+
+/*
+ * The command with "-x NAME" of what must be passed on, at the beginning of
+ * each part of an MPMD command. The caller frees the array only.
+ */
+static char **make_command(const struct options *o, struct cpl_error *err)
+{
+	bool insert = is_open_mpi(o->command[0]), at_start = false;
+	size_t n = 0, parts = 1, to = 0;
+	char **out;
+
+	for (; o->command[n]; n++)
+		parts += !strcmp(o->command[n], ":");
+	out = malloc(sizeof(*out) * (n + 1 + parts * 2 * N_PASSED));
+	if (!out) {
+		cpl_fail_memory(err);
+		return NULL;
+	}
+	for (size_t i = 0; i < n; i++) {
+		out[to++] = o->command[i];
+		at_start = !i || !strcmp(o->command[i], ":");
+		for (int v = 0; v < N_PASSED && insert && at_start; v++) {
+			if (!getenv(passed[v]))
+				continue;
+			out[to++] = (char *)"-x";
+			out[to++] = (char *)passed[v];
+		}
+	}
+	out[to] = NULL;
+	return out;
+}
+
+static int set_environment(const struct options *o, const struct paths *p,
+                           struct cpl_error *err)
+{
+	const char *before = getenv("LD_PRELOAD");
+	char *preload = NULL;
+	int rc;
+
+	if (asprintf(&preload, "%s%s%s", p->library,
+	             before && *before ? ":" : "", before ? before : "") < 0)
+		return cpl_fail_memory(err);
+	rc = setenv("LD_PRELOAD", preload, 1) ||
+	     setenv("COMMPLACE_RECORD_OUT", p->fresh, 1) ||
+	     setenv("COMMPLACE_RECORD_NAME", p->name, 1) ||
+	     (o->application ? setenv("COMMPLACE_RECORD_APPLICATION",
+	                              o->application, 1)
+	                     : unsetenv("COMMPLACE_RECORD_APPLICATION"));
+	free(preload);
+	return rc ? cpl_fail_memory(err) : 0;
+}
+
+/*
+ * Run to the end. The keyboard's signals are the command's to handle. Returns
+ * its exit code, 128 + N for signal N, or -1 with err.
+ */
+static int run_command(const struct options *o, char **command,
+                       struct cpl_error *err)
+{
+	struct sigaction ignore = {.sa_handler = SIG_IGN}, old_int, old_quit;
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	sigset_t restored;
+	int status, rc;
+	pid_t pid;
+
+	sigaction(SIGINT, &ignore, &old_int);
+	sigaction(SIGQUIT, &ignore, &old_quit);
+	sigemptyset(&restored);
+	if (old_int.sa_handler != SIG_IGN)
+		sigaddset(&restored, SIGINT);
+	if (old_quit.sa_handler != SIG_IGN)
+		sigaddset(&restored, SIGQUIT);
+	posix_spawnattr_init(&attributes);
+	posix_spawnattr_setsigdefault(&attributes, &restored);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+	posix_spawn_file_actions_init(&actions);
+	if (o->json) /* stdout is for the one object */
+		posix_spawn_file_actions_adddup2(&actions, 2, 1);
+	fflush(stdout);
+	rc = posix_spawnp(&pid, command[0], &actions, &attributes, command,
+	                  environ);
+	posix_spawn_file_actions_destroy(&actions);
+	posix_spawnattr_destroy(&attributes);
+	if (rc)
+		rc = cpl_fail(err, "cannot run %s: %s", command[0],
+		              strerror(rc));
+	else if (waitpid(pid, &status, 0) < 0)
+		rc = cpl_fail(err, "lost %s: %s", command[0], strerror(errno));
+	else if (WIFSIGNALED(status))
+		rc = 128 + WTERMSIG(status);
+	else
+		rc = WEXITSTATUS(status);
+	sigaction(SIGINT, &old_int, NULL);
+	sigaction(SIGQUIT, &old_quit, NULL);
+	return rc;
+}
+
+/* What an interrupted run left, too: the recorder writes FRESH.PID.tmp. */
+static void remove_fresh(const struct paths *p)
+{
+	char pattern[2 * PATH_MAX + 16];
+	glob_t found;
+	size_t n = 0;
+
+	unlink(p->fresh);
+	for (const char *c = p->fresh; *c; c++) {
+		if (strchr("*?[]\\", *c))
+			pattern[n++] = '\\';
+		pattern[n++] = *c;
+	}
+	strcpy(pattern + n, ".*.tmp");
+	if (glob(pattern, GLOB_NOSORT, NULL, &found))
+		return;
+	for (size_t i = 0; i < found.gl_pathc; i++)
+		unlink(found.gl_pathv[i]);
+	globfree(&found);
+}
+
+static int print_summary(const struct cmd *self, const struct options *o,
+                         const struct paths *p, const struct cpl_signature *sig)
+{
+	double bytes = 0, messages = 0, time = 0;
+	int64_t pairs = 0;
+	char text[32];
+
+	for (int i = 0; i < sig->n_phases; i++) {
+		const struct cpl_comm *comm = sig->phase[i].comm;
+
+		time += sig->phase[i].time * sig->phase[i].weight;
+		pairs += comm->n_entries;
+		for (int64_t e = 0; e < comm->n_entries; e++) {
+			bytes += comm->bytes[e];
+			messages += comm->messages[e];
+		}
+	}
+	if (o->json)
+		return cmd_print_json(
+		        self, json_pack("{s:s, s:s, s:i, s:I, s:f, s:f, s:f}",
+		                        "signature", p->target, "name",
+		                        sig->name, "ranks", sig->ranks, "pairs",
+		                        (json_int_t)pairs, "bytes", bytes,
+		                        "messages", messages, "time", time));
+	printf("%s: %s, %d ranks, %lld pairs, %s in %.0f messages, %.3f s\n",
+	       o->output, sig->name, sig->ranks, (long long)pairs,
+	       cmd_bytes(bytes, text, sizeof(text)), messages, time);
+	return fflush(stdout) ? CMD_FAILED : CMD_OK;
+}
+
+/* After the command: a valid fresh file takes the target's place. */
+static int take_result(const struct cmd *self, const struct options *o,
+                       const struct paths *p)
+{
+	struct cpl_error err = {""};
+	struct cpl_signature *sig;
+	int rc;
+
+	if (access(p->fresh, F_OK))
+		return cmd_failf(self,
+		                 "%s wrote no signature: was it an MPI program "
+		                 "that called MPI_Finalize, of the MPI library "
+		                 "that the recorder was built for?",
+		                 o->command[0]);
+	sig = cpl_signature_load(p->fresh, &err);
+	if (!sig)
+		return cmd_failf(self, "the recorded signature is broken: %s",
+		                 err.text);
+	if (rename(p->fresh, p->target))
+		rc = cmd_failf(self, "-o %s: %s", o->output, strerror(errno));
+	else
+		rc = print_summary(self, o, p, sig);
+	cpl_signature_free(sig);
+	return rc;
+}
+
+static int parse(const struct cmd *self, int argc, char **argv,
+                 struct options *o)
+{
+	static const struct option longs[] = {
+	        {"output", required_argument, NULL, 'o'},
+	        {"name", required_argument, NULL, 'n'},
+	        {"application", required_argument, NULL, 'a'},
+	        {"library", required_argument, NULL, 'l'},
+	        {"json", no_argument, NULL, 'j'},
+	        {"help", no_argument, NULL, 'h'},
+	        {NULL, 0, NULL, 0}};
+	int c;
+
+	optind = 0;
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, "+:o:h", longs, NULL)) != -1) {
+		switch (c) {
+		case 'o':
+			o->output = optarg;
+			break;
+		case 'n':
+			o->name = optarg;
+			break;
+		case 'a':
+			o->application = optarg;
+			break;
+		case 'l':
+			o->library = optarg;
+			break;
+		case 'j':
+			o->json = true;
+			break;
+		case 'h':
+			printf("%s", self->help);
+			return -1;
+		case ':':
+			return cmd_usage(self, "%s needs a value",
+			                 argv[optind - 1]);
+		default:
+			return cmd_usage(self, "unknown option '%s'",
+			                 argv[optind - 1]);
+		}
+	}
+	o->command = argv + optind;
+	if (!o->output || !*o->output)
+		return cmd_usage(self, "-o SIGNATURE is missing");
+	if (!o->command[0])
+		return cmd_usage(self, "the command to record is missing");
+	if (o->application && !*o->application)
+		return cmd_usage(self, "--application is empty");
+	return CMD_OK;
+}
+
+static int run(const struct cmd *self, int argc, char **argv)
+{
+	struct cpl_error err = {""};
+	struct options o = {NULL};
+	struct paths paths;
+	char **command;
+	int rc = parse(self, argc, argv, &o);
+
+	if (rc)
+		return rc < 0 ? CMD_OK : rc;
+	if (make_target(&o, &paths, &err) || make_name(&o, &paths, &err) ||
+	    find_library(&o, &paths, &err) || set_environment(&o, &paths, &err))
+		return cmd_fail(self, &err);
+	command = make_command(&o, &err);
+	if (!command)
+		return cmd_fail(self, &err);
+	rc = run_command(&o, command, &err);
+	if (rc < 0)
+		rc = cmd_fail(self, &err);
+	else if (rc == 0)
+		rc = take_result(self, &o, &paths);
+	else
+		cmd_failf(self,
+		          "%s ended with exit code %d; no signature is kept",
+		          o.command[0], rc);
+	remove_fresh(&paths);
+	free(command);
+	return rc;
+}
+
+const struct cmd cmd_record = {
+        .name = "record",
+        .summary = "run an MPI command and record its communication",
+        .help = "Usage: commplace record -o SIGNATURE [OPTION]... -- "
+                "COMMAND...\n"
+                "\n"
+                "Run an MPI command (mpirun ..., srun --mpi=pmix ...) with the "
+                "recorder loaded\n"
+                "into its processes, and write who sent how much to whom as a "
+                "signature. An\n"
+                "existing SIGNATURE is replaced only after a run that "
+                "succeeded.\n"
+                "\n"
+                "  -o, --output FILE    the signature to write\n"
+                "  --name NAME          its profile name (default: FILE's "
+                "without .json)\n"
+                "  --application NAME   default: the program's name\n"
+                "  --library FILE       another " LIBRARY "\n"
+                "  --json               one JSON object about the result; the "
+                "command's own\n"
+                "                       standard output goes to standard "
+                "error\n"
+                "\n"
+                "Exit code: the command's if it is not 0; else 1 when there is "
+                "no valid signature.\n"
+                "\n"
+                "Examples:\n"
+                "  commplace record -o lj.json -- mpirun -n 16 lmp -in in.lj\n"
+                "  commplace record -o lj.json --name lj-16 -- srun --mpi=pmix "
+                "-n 16 lmp -in in.lj\n",
+        .run = run,
+};
