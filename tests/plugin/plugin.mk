@@ -25,3 +25,21 @@ tests_plugin_test_job_submit_CPPFLAGS = $(slurm_plugin_cppflags) -DCPL_TEST_BUIL
 tests_plugin_test_job_submit_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_plugin_test_job_submit_LDFLAGS = -rdynamic -L$(SLURM_PLUGIN_SYSTEM_DIR) -Wl,-rpath,$(SLURM_PLUGIN_SYSTEM_DIR)
 tests_plugin_test_job_submit_LDADD = -lslurmfull $(CMOCKA_LIBS) -ldl
+
+# task_commplace.so as loaded, and its sources on hand-made launch requests.
+if HAVE_SLURM
+if HAVE_CMOCKA
+check_PROGRAMS += tests/plugin/test_task_load tests/plugin/test_task_plan
+TESTS += tests/plugin/test_task_load tests/plugin/test_task_plan
+endif
+endif
+tests_plugin_test_task_load_SOURCES = tests/plugin/test_task_load.c
+tests_plugin_test_task_load_CPPFLAGS = $(slurm_plugin_cppflags) -DCPL_TEST_BUILDDIR='"$(abs_top_builddir)"'
+tests_plugin_test_task_load_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_plugin_test_task_load_LDFLAGS = -rdynamic -L$(SLURM_PLUGIN_SYSTEM_DIR) -Wl,-rpath,$(SLURM_PLUGIN_SYSTEM_DIR)
+tests_plugin_test_task_load_LDADD = -lslurmfull $(CMOCKA_LIBS) -ldl
+tests_plugin_test_task_plan_SOURCES = tests/plugin/test_task_plan.c $(task_sources)
+tests_plugin_test_task_plan_CPPFLAGS = $(slurm_plugin_cppflags) -I$(srcdir)/src/plugins/task
+tests_plugin_test_task_plan_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_plugin_test_task_plan_LDFLAGS = -rdynamic -L$(SLURM_PLUGIN_SYSTEM_DIR) -Wl,-rpath,$(SLURM_PLUGIN_SYSTEM_DIR)
+tests_plugin_test_task_plan_LDADD = $(slurm_plugin_libadd) $(HWLOC_LIBS) -lslurmfull $(CMOCKA_LIBS)

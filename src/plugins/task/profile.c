@@ -49,7 +49,9 @@ static int check_file(const char *path, struct stat *st, struct cpl_error *err)
 	int rc = fd < 0 ? -1 : fstat(fd, st);
 
 	if (rc < 0)
-		cpl_fail(err, "%s: %s", path, strerror(errno));
+		cpl_fail(err, "%s: %s", path,
+		         errno == ELOOP ? "is a symbolic link"
+		                        : strerror(errno));
 	if (fd >= 0)
 		close(fd);
 	if (rc < 0)

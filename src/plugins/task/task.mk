@@ -1,8 +1,10 @@
+task_sources = src/plugins/task/task_commplace.c src/plugins/task/cgroup.c \
+	src/plugins/task/plan.c src/plugins/task/profile.c \
+	src/plugins/task/task_internal.h
+
 if HAVE_SLURM
 slurmplugin_LTLIBRARIES += task_commplace.la
-task_commplace_la_SOURCES = src/plugins/task/task_commplace.c \
-	src/plugins/task/cgroup.c src/plugins/task/plan.c \
-	src/plugins/task/profile.c src/plugins/task/task_internal.h
+task_commplace_la_SOURCES = $(task_sources)
 task_commplace_la_CPPFLAGS = $(slurm_plugin_cppflags)
 task_commplace_la_LDFLAGS = $(slurm_plugin_ldflags) -Wl,--version-script=$(srcdir)/src/plugins/compat/task.sym
 task_commplace_la_LIBADD = $(slurm_plugin_libadd) $(HWLOC_LIBS)
