@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -379,7 +380,7 @@ static int run(const struct cmd *self, int argc, char **argv)
 	else
 		rc = print_table(&job);
 	if (rc == CMD_OK && (fflush(stdout) || ferror(stdout)))
-		rc = cmd_failf(self, "cannot write to stdout");
+		rc = cmd_failf(self, "standard output: %s", strerror(errno));
 done:
 	cpl_bind_result_free(&job.result);
 	hwloc_bitmap_free(job.allowed);
