@@ -1,1 +1,7 @@
-# fragment of tests/bench
+# Figures, not tests: built and run by hand,
+# make tests/bench/bench_decide &&
+#	tests/bench/bench_decide $(srcdir)/etc/networks/edison.json
+EXTRA_PROGRAMS += tests/bench/bench_decide
+tests_bench_bench_decide_SOURCES = tests/bench/bench_decide.c
+tests_bench_bench_decide_LDADD = libcore.la
+CLEANFILES += tests/bench/bench_decide
