@@ -164,7 +164,7 @@ static int run_size(const struct cpl_network *net,
 		                               (uint64_t)net->n_routers);
 
 		if (!free_node[r * net->nodes_per_router])
-			routing->add(net, r, to, 100 * BYTES, background.link);
+			routing->add(net, r, to, 20 * BYTES, background.link);
 	}
 	for (size_t i = 0; i < sizeof(policy) / sizeof(*policy); i++)
 		if (run_policy(&req, policy[i], &linear, err))
