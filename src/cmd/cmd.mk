@@ -8,3 +8,4 @@ commplace_SOURCES += src/cmd/explain.c src/cmd/explain.h src/cmd/explain_replay.
 commplace_SOURCES += src/cmd/job_inputs.c src/cmd/job_inputs.h src/cmd/map.c src/cmd/place.c
 commplace_SOURCES += src/cmd/record.c
 commplace_CPPFLAGS = $(AM_CPPFLAGS) -DCPL_PKGLIBDIR='"$(pkglibdir)"'
+commplace_SOURCES += src/cmd/signature.c src/cmd/signature.h src/cmd/signature_show.c

@@ -11,6 +11,7 @@ static const struct cmd *const table[] = {
 	&cmd_map,
 	&cmd_network,
 	&cmd_place,
+	&cmd_signature,
 	&cmd_status,
 	&cmd_traffic,
 	&cmd_record,

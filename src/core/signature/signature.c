@@ -45,7 +45,26 @@ void cpl_signature_free(struct cpl_signature *sig)
 	free(sig);
 }
 
-/* Names end up in tables and logs. */
+int cpl_signature_text_check(const char *what, const char *text,
+                             struct cpl_error *err)
+{
+	json_t *value;
+
+	if (!*text)
+		return cpl_fail(err, "\"%s\" is empty", what);
+	for (const char *p = text; *p; p++)
+		if ((unsigned char)*p < 0x20 || *p == 0x7f)
+			return cpl_fail(err,
+			                "\"%s\" holds a control character; "
+			                "use printable text",
+			                what);
+	value = json_string(text);
+	if (!value)
+		return cpl_fail(err, "\"%s\" is not UTF-8", what);
+	json_decref(value);
+	return 0;
+}
+
 static int take_name(const json_t *object, const char *key, char **out,
                      struct cpl_error *err)
 {
@@ -54,14 +73,8 @@ static int take_name(const json_t *object, const char *key, char **out,
 
 	if (rc <= 0)
 		return rc;
-	if (!*text)
-		return cpl_fail(err, "\"%s\" is empty; give a name", key);
-	for (const char *p = text; *p; p++)
-		if ((unsigned char)*p < 0x20 || *p == 0x7f)
-			return cpl_fail(err,
-			                "\"%s\" holds a control character; "
-			                "use printable text",
-			                key);
+	if (cpl_signature_text_check(key, text, err))
+		return -1;
 	*out = strdup(text);
 	return *out ? 1 : cpl_fail_memory(err);
 }
@@ -170,9 +183,9 @@ static int take_phases(const json_t *root, struct source *src,
 		                "\"phases\" is empty; give at least one phase");
 	if (n > MAX_PHASE_RANKS / (size_t)sig->ranks)
 		return cpl_fail(err,
-				"%zu phases of %d ranks are too many: phases "
-				"times ranks may be %d at most",
-				n, sig->ranks, MAX_PHASE_RANKS);
+		                "%zu phases of %d ranks are too many: phases "
+		                "times ranks may be %d at most",
+		                n, sig->ranks, MAX_PHASE_RANKS);
 	sig->phase = calloc(n, sizeof(*sig->phase));
 	if (!sig->phase)
 		return cpl_fail_memory(err);

@@ -54,6 +54,13 @@ void cpl_signature_free(struct cpl_signature *sig);
 struct cpl_comm *cpl_signature_total(const struct cpl_signature *sig,
 				     struct cpl_error *err);
 
+/*
+ * Names of signatures, phases and applications end up in tables and logs: one
+ * or more printable characters, UTF-8. 0, or -1 with err naming `what`.
+ */
+int cpl_signature_text_check(const char *what, const char *text,
+			     struct cpl_error *err);
+
 /* Write as signature JSON (atomic, mode 0644). 0, or -1 with err. */
 int cpl_signature_write(const struct cpl_signature *sig, const char *path,
 			struct cpl_error *err);

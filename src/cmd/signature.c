@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "signature.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "signature/import/import.h"
+
+static const char help[] =
+        "Usage: commplace signature list [--profile-dir DIR] [--json]\n"
+        "       commplace signature show NAME|FILE [--profile-dir DIR] "
+        "[--json]\n"
+        "       commplace signature check FILE...\n"
+        "       commplace signature import FILE --format FORMAT -o SIG\n"
+        "                           [--name NAME] [--application NAME] "
+        "[--binary]\n"
+        "\n"
+        "Communication signatures: who sends how much to whom.\n"
+        "\n"
+        "  list    the profiles of the site\n"
+        "  show    ranks, phases, sizes, a picture of the matrix, the largest "
+        "pairs\n"
+        "  check   read files as the scheduler would; says the first error\n"
+        "  import  make a signature of a matrix\n"
+        "\n"
+        "      --profile-dir DIR   where profiles are (default "
+        "" CMD_PROFILE_DIR ")\n"
+        "      --format FORMAT     coo: lines `src dst bytes [messages]`, # "
+        "comments,\n"
+        "                          optional `# ranks N`; mtx: Matrix Market "
+        "coordinate;\n"
+        "                          treematch: a dense square matrix\n"
+        "  -o, --output SIG        file to write\n"
+        "      --name NAME         the signature's name (default: of the file "
+        "SIG)\n"
+        "      --application NAME  the application's name\n"
+        "      --binary            traffic in a compact side file beside SIG\n"
+        "      --json              print one JSON object\n"
+        "  -h, --help              print this text\n"
+        "\n"
+        "Examples:\n"
+        "  commplace signature list\n"
+        "  commplace signature show milc\n"
+        "  commplace signature import halo.coo --format coo -o halo.json\n"
+        "  commplace signature check *.json && cp *.json " CMD_PROFILE_DIR "\n"
+        "\n"
+        "The format is described in commplace-signature(5).\n";
+
+struct options {
+	const char *profile_dir, *format, *output, *name, *application;
+	bool binary, json, help;
+};
+
+static int parse(const struct cmd *self, int argc, char **argv,
+                 struct options *o)
+{
+	static const struct option table[] = {
+	        {"profile-dir", required_argument, NULL, 'd'},
+	        {"format", required_argument, NULL, 'f'},
+	        {"output", required_argument, NULL, 'o'},
+	        {"name", required_argument, NULL, 'n'},
+	        {"application", required_argument, NULL, 'a'},
+	        {"binary", no_argument, NULL, 'b'},
+	        {"json", no_argument, NULL, 'j'},
+	        {"help", no_argument, NULL, 'h'},
+	        {NULL, 0, NULL, 0},
+	};
+	int c;
+
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, ":ho:", table, NULL)) != -1) {
+		switch (c) {
+		case 'd':
+			o->profile_dir = optarg;
+			break;
+		case 'f':
+			o->format = optarg;
+			break;
+		case 'o':
+			o->output = optarg;
+			break;
+		case 'n':
+			o->name = optarg;
+			break;
+		case 'a':
+			o->application = optarg;
+			break;
+		case 'b':
+			o->binary = true;
+			break;
+		case 'j':
+			o->json = true;
+			break;
+		case 'h':
+			o->help = true;
+			return CMD_OK;
+		default:
+			return cmd_bad_option(self, c, argv);
+		}
+	}
+	return CMD_OK;
+}
+
+/* Load NAME of the directory; its one-line description into text. */
+static json_t *list_item(const char *dir, const char *name)
+{
+	struct cpl_error err = {""};
+	struct cpl_signature *sig = NULL;
+	struct cpl_comm *total = NULL;
+	char *path = cpl_profile_path(dir, name, &err);
+	json_t *item = json_pack("{s:s}", "name", name);
+	double bytes = 0.0;
+
+	if (path)
+		sig = cpl_signature_load(path, &err);
+	if (sig)
+		total = cpl_signature_total(sig, &err);
+	for (int64_t i = 0; total && i < total->n_entries; i++)
+		bytes += total->bytes[i];
+	if (total)
+		json_object_update_new(
+		        item,
+		        json_pack("{s:s?, s:i, s:i, s:f}", "application",
+		                  sig->application, "ranks", sig->ranks,
+		                  "phases", sig->n_phases, "bytes", bytes));
+	else
+		json_object_set_new(item, "error", json_string(err.text));
+	cpl_comm_free(total);
+	cpl_signature_free(sig);
+	free(path);
+	return item;
+}
+
+static char *integer(const json_t *item, const char *key, char *buf,
+                     size_t size)
+{
+	snprintf(buf, size, "%lld",
+	         (long long)json_integer_value(json_object_get(item, key)));
+	return buf;
+}
+
+static int print_list(json_t *list)
+{
+	struct cmd_table *t = cmd_table_new(5, "lrrrl");
+	size_t i;
+	json_t *item;
+
+	cmd_table_row(t, "PROFILE", "RANKS", "PHASES", "BYTES", "APPLICATION");
+	json_array_foreach(list, i, item)
+	{
+		const char *name =
+		        json_string_value(json_object_get(item, "name"));
+		const char *error =
+		        json_string_value(json_object_get(item, "error"));
+		const char *application =
+		        json_string_value(json_object_get(item, "application"));
+		char ranks[24], phases[24], size[24], damaged[600];
+
+		if (error) {
+			snprintf(damaged, sizeof(damaged), "damaged: %s",
+			         error);
+			cmd_table_row(t, name, "-", "-", "-", damaged);
+			continue;
+		}
+		cmd_bytes(json_real_value(json_object_get(item, "bytes")), size,
+		          sizeof(size));
+		cmd_table_row(t, name,
+		              integer(item, "ranks", ranks, sizeof(ranks)),
+		              integer(item, "phases", phases, sizeof(phases)),
+		              size, application ? application : "-");
+	}
+	return cmd_table_print(t);
+}
+
+static int run_list(const struct cmd *self, const struct options *o)
+{
+	const char *dir = o->profile_dir ? o->profile_dir : CMD_PROFILE_DIR;
+	struct cpl_error err = {""};
+	char **name = NULL;
+	json_t *list;
+	int n = cpl_profile_list(dir, &name, &err), rc;
+
+	if (n < 0)
+		return cmd_fail(self, &err);
+	list = json_array();
+	for (int i = 0; i < n; i++) {
+		json_array_append_new(list, list_item(dir, name[i]));
+		free(name[i]);
+	}
+	free(name);
+	if (o->json)
+		return cmd_print_json(self,
+		                      json_pack("{s:s, s:o}", "profile_dir",
+		                                dir, "profiles", list));
+	rc = print_list(list);
+	json_decref(list);
+	return rc;
+}
+
+static int run_show(const struct cmd *self, const struct options *o,
+                    const char *text)
+{
+	struct cpl_error err = {""};
+	struct signature_summary summary;
+	struct cpl_signature *sig =
+	        cmd_load_signature(text, o->profile_dir, &err);
+	int rc;
+
+	if (!sig)
+		return cmd_fail(self, &err);
+	if (signature_summary(sig, &summary, &err))
+		rc = cmd_fail(self, &err);
+	else if (o->json)
+		rc = signature_show_json(self, sig, &summary);
+	else
+		rc = signature_show_text(self, sig, &summary);
+	cpl_signature_free(sig);
+	return rc;
+}
+
+static json_t *check_item(const char *file, struct cpl_error *err)
+{
+	struct cpl_signature *sig = cpl_signature_load(file, err);
+	json_int_t pairs = 0;
+	json_t *item;
+
+	if (!sig)
+		return NULL;
+	for (int i = 0; i < sig->n_phases; i++)
+		pairs += sig->phase[i].comm->n_entries;
+	item = json_pack("{s:s, s:s, s:i, s:i, s:I}", "file", file, "name",
+	                 sig->name, "ranks", sig->ranks, "phases",
+	                 sig->n_phases, "pairs", pairs);
+	cpl_signature_free(sig);
+	if (!item)
+		cpl_fail(err, "%s: the file's name is not UTF-8", file);
+	return item;
+}
+
+static int print_checked(const json_t *list)
+{
+	struct cmd_table *t = cmd_table_new(4, "lrrr");
+	size_t i;
+	json_t *item;
+
+	cmd_table_row(t, "FILE", "RANKS", "PHASES", "PAIRS");
+	json_array_foreach(list, i, item)
+	{
+		char ranks[24], phases[24], pairs[24];
+
+		cmd_table_row(t,
+		              json_string_value(json_object_get(item, "file")),
+		              integer(item, "ranks", ranks, sizeof(ranks)),
+		              integer(item, "phases", phases, sizeof(phases)),
+		              integer(item, "pairs", pairs, sizeof(pairs)));
+	}
+	return cmd_table_print(t);
+}
+
+static int run_check(const struct cmd *self, const struct options *o, int n,
+                     char **file)
+{
+	struct cpl_error err = {""}, first = {""};
+	json_t *list = json_array();
+	int bad = 0, rc;
+
+	for (int i = 0; i < n; i++) {
+		json_t *item = check_item(file[i], &err);
+
+		if (item)
+			json_array_append_new(list, item);
+		else if (!bad++)
+			first = err;
+	}
+	if (bad == 1)
+		rc = cmd_fail(self, &first);
+	else if (bad)
+		rc = cmd_failf(self, "%s (and %d more of the %d files)",
+		               first.text, bad - 1, n);
+	else if (o->json)
+		return cmd_print_json(self, json_pack("{s:o}", "files", list));
+	else
+		rc = print_checked(list);
+	json_decref(list);
+	return rc;
+}
+
+/* "dir/halo.json" -> "halo" */
+static char *default_name(const char *output)
+{
+	const char *base = strrchr(output, '/');
+	char *name = strdup(base ? base + 1 : output);
+	size_t n = name ? strlen(name) : 0;
+
+	if (n > 5 && !strcmp(name + n - 5, ".json"))
+		name[n - 5] = '\0';
+	return name;
+}
+
+static int run_import(const struct cmd *self, const struct options *o,
+                      const char *file)
+{
+	struct cpl_error err = {""};
+	struct cpl_signature *sig = NULL;
+	char *name;
+	int rc = CMD_OK;
+
+	if (!o->format)
+		return cmd_usage(self, "import: --format is missing; coo, mtx "
+		                       "or treematch");
+	if (!o->output)
+		return cmd_usage(self, "import: -o is missing; where shall the "
+		                       "signature go?");
+	name = o->name ? strdup(o->name) : default_name(o->output);
+	if (!name)
+		return cmd_failf(self, "out of memory");
+	sig = cpl_signature_import(file, o->format, name, o->application, &err);
+	if (!sig ||
+	    (o->binary ? cpl_signature_write_binary(sig, o->output, &err)
+	               : cpl_signature_write(sig, o->output, &err)))
+		rc = cmd_fail(self, &err);
+	cpl_signature_free(sig);
+	free(name);
+	return rc;
+}
+
+static int run(const struct cmd *self, int argc, char **argv)
+{
+	struct options o = {0};
+	int rc = parse(self, argc, argv, &o), n;
+	const char *action;
+
+	if (rc)
+		return rc;
+	if (o.help) {
+		fputs(help, stdout);
+		return CMD_OK;
+	}
+	if (optind == argc)
+		return cmd_usage(self,
+		                 "what to do? list, show, check or import "
+		                 "is right");
+	action = argv[optind];
+	n = argc - optind - 1;
+	argv += optind + 1;
+	if (strcmp(action, "import") &&
+	    (o.format || o.output || o.name || o.application || o.binary))
+		return cmd_usage(self,
+		                 "%.20s: --format, -o, --name, --application "
+		                 "and --binary belong to import",
+		                 action);
+	if (!strcmp(action, "list"))
+		return n ? cmd_usage(self, "list: takes no file")
+		         : run_list(self, &o);
+	if (!strcmp(action, "show"))
+		return n == 1 ? run_show(self, &o, argv[0])
+		              : cmd_usage(self, "show: one NAME or FILE is "
+		                                "needed");
+	if (!strcmp(action, "check"))
+		return n ? run_check(self, &o, n, argv)
+		         : cmd_usage(self, "check: which files?");
+	if (!strcmp(action, "import"))
+		return n == 1 ? run_import(self, &o, argv[0])
+		              : cmd_usage(self, "import: one FILE is needed");
+	if (!strcmp(action, "predict"))
+		return cmd_failf(self, "predict comes in a later release; "
+		                       "there are list, show, check, import");
+	return cmd_usage(self,
+	                 "'%.60s' is unknown; list, show, check or import is "
+	                 "right",
+	                 action);
+}
+
+const struct cmd cmd_signature = {
+        "signature",
+        "list, show, check and import communication signatures",
+        help,
+        run,
+};

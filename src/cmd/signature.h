@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Parts of `commplace signature`. */
+#ifndef CPL_CMD_SIGNATURE_H
+#define CPL_CMD_SIGNATURE_H
+
+#include "cmd.h"
+
+/* What a signature amounts to over the whole run. */
+struct signature_summary {
+	double bytes, messages;
+	int64_t pairs;                  /* directed pairs that talk */
+	int partners_min, partners_max; /* either way, itself left out */
+	double partners_mean;
+	int n_blocks;         /* of ranks, at most 16 */
+	double block[16][16]; /* bytes from block to block */
+	int n_largest;
+	struct cpl_comm_entry largest[10]; /* most bytes first */
+};
+
+/* 0, or -1 with err when memory is out. */
+int signature_summary(const struct cpl_signature *sig,
+                      struct signature_summary *out, struct cpl_error *err);
+
+/* Print it; an exit code. */
+int signature_show_text(const struct cmd *self, const struct cpl_signature *sig,
+                        const struct signature_summary *summary);
+int signature_show_json(const struct cmd *self, const struct cpl_signature *sig,
+                        const struct signature_summary *summary);
+
+#endif

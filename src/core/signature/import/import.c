@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "commplace-config.h"
+#include "signature/import/import.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "signature/import/import_internal.h"
+
+static const struct import_format *const table[] = {
+        &import_coo,
+        &import_mtx,
+        &import_treematch,
+        NULL,
+};
+
+static const char *const later[] = {"ipm", "otf2", NULL};
+
+int reader_fail(struct reader *r, const char *fmt, ...)
+{
+	char text[CPL_ERROR_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	return cpl_fail(r->err, "%s:%d: %s", r->source, r->line, text);
+}
+
+int reader_line(struct reader *r)
+{
+	const char *newline;
+
+	if (r->next >= r->end)
+		return 0;
+	newline = memchr(r->next, '\n', (size_t)(r->end - r->next));
+	r->p = r->next;
+	r->line_end = newline ? newline : r->end;
+	r->next = newline ? newline + 1 : r->end;
+	r->line++;
+	return 1;
+}
+
+static int is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+int reader_at_end(struct reader *r)
+{
+	while (r->p < r->line_end && is_blank(*r->p))
+		r->p++;
+	return r->p == r->line_end;
+}
+
+/* Copy the next field; 0 at the end of the line. */
+static int field(struct reader *r, const char *what, char *out, size_t size)
+{
+	size_t n = 0;
+
+	if (reader_at_end(r))
+		return 0;
+	while (r->p < r->line_end && !is_blank(*r->p) && n + 1 < size)
+		out[n++] = *r->p++;
+	out[n] = '\0';
+	if (strlen(out) != n || (r->p < r->line_end && !is_blank(*r->p)))
+		return reader_fail(r, "%s: %.20s... is not a number", what,
+		                   out);
+	return 1;
+}
+
+int reader_integer(struct reader *r, const char *what, int64_t low,
+                   int64_t high, int64_t *out)
+{
+	char text[64], *end;
+	int rc = field(r, what, text, sizeof(text));
+
+	if (rc <= 0)
+		return rc;
+	errno = 0;
+	*out = strtoll(text, &end, 10);
+	if (*end || end == text)
+		return reader_fail(r, "%s: '%s' is not an integer", what, text);
+	if (errno || *out < low || *out > high)
+		return reader_fail(r, "%s: %s must lie in %lld to %lld", what,
+		                   text, (long long)low, (long long)high);
+	return 1;
+}
+
+int reader_amount(struct reader *r, const char *what, double *out)
+{
+	char text[64], *end;
+	int rc = field(r, what, text, sizeof(text));
+
+	if (rc <= 0)
+		return rc;
+	*out = strtod_l(text, &end, r->c_locale);
+	if (*end || end == text)
+		return reader_fail(r, "%s: '%s' is not a number", what, text);
+	if (!(*out >= 0.0 && *out <= SIGNATURE_MAX_AMOUNT))
+		return reader_fail(r, "%s: %s must lie in 0 to 1e18", what,
+		                   text);
+	return 1;
+}
+
+static const struct import_format *find_format(const char *name,
+                                               struct cpl_error *err)
+{
+	for (int i = 0; table[i]; i++)
+		if (!strcmp(table[i]->name, name))
+			return table[i];
+	for (int i = 0; later[i]; i++) {
+		if (strcmp(later[i], name))
+			continue;
+		cpl_fail(err,
+		         "format %s comes in a later release; there are coo, "
+		         "mtx, treematch",
+		         name);
+		return NULL;
+	}
+	cpl_fail(err, "no format '%.40s'; there are coo, mtx, treematch", name);
+	return NULL;
+}
+
+/* "recorded" tells where the numbers came from. */
+static char *origin(const char *format, const char *source)
+{
+	const char *base = strrchr(source, '/');
+	json_t *object = json_pack("{s:s, s:s, s:s}", "tool",
+	                           "commplace signature import", "format",
+	                           format, "file", base ? base + 1 : source);
+	char *text;
+
+	if (!object) /* a file name that is not UTF-8 */
+		object = json_pack("{s:s, s:s}", "tool",
+		                   "commplace signature import", "format",
+		                   format);
+	text = json_dumps(object, 0);
+	json_decref(object);
+	return text;
+}
+
+static int ranks_of(struct matrix *m, struct cpl_error *err)
+{
+	int most = 0;
+
+	if (m->ranks)
+		return entries_check(&m->list, m->ranks, "entry", err);
+	for (int64_t i = 0; i < m->list.n; i++) {
+		const struct cpl_comm_entry *e = &m->list.entry[i];
+
+		most = e->from >= most ? e->from + 1 : most;
+		most = e->to >= most ? e->to + 1 : most;
+	}
+	if (most == 0)
+		return cpl_fail(err, "holds no entries and states no ranks");
+	m->ranks = most;
+	return 0;
+}
+
+static struct cpl_signature *make(struct matrix *m, const char *format,
+                                  const char *source, const char *name,
+                                  const char *application,
+                                  struct cpl_error *err)
+{
+	struct cpl_signature *sig = calloc(1, sizeof(*sig));
+
+	if (!sig)
+		goto memory;
+	sig->phase = calloc(1, sizeof(*sig->phase));
+	if (!sig->phase)
+		goto memory;
+	sig->n_phases = 1;
+	sig->ranks = m->ranks;
+	sig->name = strdup(name);
+	sig->application = application ? strdup(application) : NULL;
+	sig->recorded = origin(format, source);
+	sig->phase[0].name = strdup("all");
+	sig->phase[0].weight = 1.0;
+	if (!sig->name || (application && !sig->application) ||
+	    !sig->recorded || !sig->phase[0].name)
+		goto memory;
+	sig->phase[0].comm =
+	        cpl_comm_build(m->ranks, m->list.entry, m->list.n, err);
+	if (sig->phase[0].comm)
+		return sig;
+	cpl_signature_free(sig);
+	return NULL;
+memory:
+	cpl_signature_free(sig);
+	cpl_fail_memory(err);
+	return NULL;
+}
+
+struct cpl_signature *
+cpl_signature_import_text(const char *text, size_t length, const char *source,
+                          const char *format, const char *name,
+                          const char *application, struct cpl_error *err)
+{
+	const struct import_format *f = find_format(format, err);
+	struct reader r = {.source = source,
+	                   .next = text,
+	                   .end = text + length,
+	                   .p = text,
+	                   .line_end = text,
+	                   .err = err};
+	struct cpl_signature *sig = NULL;
+	struct matrix m = {0};
+
+	if (!f || cpl_signature_text_check("name", name, err) ||
+	    (application &&
+	     cpl_signature_text_check("application", application, err)))
+		return NULL;
+	r.c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+	if (!r.c_locale) {
+		cpl_fail_memory(err);
+		return NULL;
+	}
+	if (!f->read(&r, &m)) {
+		if (ranks_of(&m, err))
+			cpl_fail_prefix(err, "%s: ", source);
+		else
+			sig = make(&m, format, source, name, application, err);
+	}
+	free(m.list.entry);
+	freelocale(r.c_locale);
+	return sig;
+}
+
+struct cpl_signature *cpl_signature_import(const char *path, const char *format,
+                                           const char *name,
+                                           const char *application,
+                                           struct cpl_error *err)
+{
+	struct cpl_signature *sig;
+	size_t length = 0;
+	char *text;
+
+	if (!find_format(format, err))
+		return NULL;
+	text = cpl_file_read(path, CPL_JSON_MAX_BYTES, &length, err);
+	if (!text)
+		return NULL;
+	sig = cpl_signature_import_text(text, length, path, format, name,
+	                                application, err);
+	free(text);
+	return sig;
+}

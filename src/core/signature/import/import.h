@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Communication matrices of other tools as signatures of one phase. One file
+ * per format, one line in the table of import.c.
+ */
+#ifndef CPL_SIGNATURE_IMPORT_H
+#define CPL_SIGNATURE_IMPORT_H
+
+#include <stddef.h>
+
+#include "signature/signature.h"
+
+/*
+ * Read a file, or a text, of the named format into a signature with one phase
+ * "all" of weight 1. name and application (may be NULL) become the
+ * signature's. NULL with err "FILE:LINE: reason"; an unknown format is refused
+ * with the names there are. O(text + entries log entries).
+ *
+ *   coo        lines "src dst bytes [messages]" (messages: 1), "#" comments;
+ *              "# ranks N" states the ranks, else the largest rank does
+ *   mtx        Matrix Market, coordinate, real, integer or pattern, general or
+ *              symmetric, counted from 1; the values are bytes (pattern: 1)
+ *   treematch  a dense square matrix of bytes, one row a line
+ */
+struct cpl_signature *cpl_signature_import(const char *path, const char *format,
+                                           const char *name,
+                                           const char *application,
+                                           struct cpl_error *err);
+struct cpl_signature *
+cpl_signature_import_text(const char *text, size_t length, const char *source,
+                          const char *format, const char *name,
+                          const char *application, struct cpl_error *err);
+
+#endif
