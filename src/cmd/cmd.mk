@@ -9,3 +9,4 @@ commplace_SOURCES += src/cmd/job_inputs.c src/cmd/job_inputs.h src/cmd/map.c src
 commplace_SOURCES += src/cmd/record.c
 commplace_CPPFLAGS = $(AM_CPPFLAGS) -DCPL_PKGLIBDIR='"$(pkglibdir)"'
 commplace_SOURCES += src/cmd/signature.c src/cmd/signature.h src/cmd/signature_show.c
+commplace_SOURCES += src/cmd/config.c src/cmd/config_check.c src/cmd/config_check.h src/cmd/config_report.c

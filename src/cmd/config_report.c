@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config_check.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *mode_name(enum cpl_mode mode)
+{
+	static const char *const name[] = {"on", "observe", "off"};
+
+	return name[mode];
+}
+
+static const char *type_name(const struct cpl_network *net)
+{
+	return net->type == CPL_NETWORK_DRAGONFLY ? "dragonfly" : "torus";
+}
+
+static const char *on_error_name(enum cpl_on_error what)
+{
+	return what == CPL_REJECT ? "reject" : "ignore";
+}
+
+static const char *policy_name(const struct cpl_defaults *d)
+{
+	return d->policy ? d->policy : "none";
+}
+
+static json_t *defaults_json(const char *partition,
+                             const struct cpl_defaults *d)
+{
+	return json_pack("{s:s*, s:s, s:s, s:i}", "partition", partition,
+	                 "policy", policy_name(d), "mapping", d->mapping,
+	                 "min_nodes", d->min_nodes);
+}
+
+static json_t *network_json(const struct site_check *check)
+{
+	const struct cpl_network *net = check->net;
+	json_t *links = json_object();
+
+	for (int i = 0; i < net->n_classes; i++)
+		json_object_set_new(links, net->link_class[i].name,
+		                    json_integer(net->link_class[i].count));
+	return json_pack("{s:s, s:s, s:s, s:i, s:i, s:o}", "file",
+	                 check->config->network_file, "name",
+	                 net->name ? net->name : "", "type", type_name(net),
+	                 "routers", net->n_routers, "nodes", check->n_hosts,
+	                 "links", links);
+}
+
+static json_t *override_json(const struct cpl_config *c)
+{
+	json_t *list = json_array();
+
+	if (c->user_profile)
+		json_array_append_new(list, json_string("profile"));
+	if (c->user_policy)
+		json_array_append_new(list, json_string("policy"));
+	if (c->user_mapping)
+		json_array_append_new(list, json_string("mapping"));
+	return list;
+}
+
+json_t *site_check_json(const struct site_check *check)
+{
+	const struct cpl_config *c = check->config;
+	struct cpl_defaults d = cpl_config_defaults(c, NULL);
+	json_t *partitions = json_array(), *matches = json_array();
+	json_t *profiles = json_array();
+
+	for (int i = 0; i < c->n_partitions; i++) {
+		const char *name = c->partition[i].partition;
+		struct cpl_defaults p = cpl_config_defaults(c, name);
+
+		json_array_append_new(partitions, defaults_json(name, &p));
+	}
+	for (int i = 0; i < c->n_matches; i++)
+		json_array_append_new(matches,
+		                      json_pack("{s:s, s:s}", "job_name",
+		                                c->match[i].job_name, "profile",
+		                                c->match[i].profile));
+	for (int i = 0; i < check->n_profiles; i++)
+		json_array_append_new(
+		        profiles, json_pack("{s:s, s:i, s:i}", "name",
+		                            check->profile[i].name, "ranks",
+		                            check->profile[i].ranks, "phases",
+		                            check->profile[i].n_phases));
+	return json_pack(
+	        "{s:s, s:s, s:o, s:s, s:s, s:s, s:i, s:I, s:s, s:o, s:s, s:o, "
+	        "s:o, s:o, s:s, s:s, s:o}",
+	        "config", c->path, "mode", mode_name(c->mode), "network",
+	        network_json(check), "routing", check->routing->name,
+	        "objective", cpl_objective_name(c->objective), "binding",
+	        c->binding, "max_decision_ms", c->max_decision_ms, "seed",
+	        (json_int_t)c->seed, "profile_dir", c->profile_dir, "profiles",
+	        profiles, "state_dir", c->state_dir, "defaults",
+	        defaults_json(NULL, &d), "partitions", partitions, "matches",
+	        matches, "missing_profile", on_error_name(c->missing_profile),
+	        "rank_mismatch", on_error_name(c->rank_mismatch),
+	        "user_may_override", override_json(c));
+}
+
+static void network_rows(struct cmd_table *t, const struct site_check *check)
+{
+	const struct cpl_network *net = check->net;
+	char text[512];
+	size_t n = 0;
+
+	snprintf(text, sizeof(text), "%s, %s %s", check->config->network_file,
+	         type_name(net), net->name ? net->name : "");
+	cmd_table_row(t, "network", text);
+	snprintf(text, sizeof(text), "%d on %d routers", check->n_hosts,
+	         net->n_routers);
+	cmd_table_row(t, "nodes", text);
+	text[0] = '\0';
+	for (int i = 0; i < net->n_classes && n < sizeof(text); i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n,
+		                      "%s%s %" PRId64, i ? ", " : "",
+		                      net->link_class[i].name,
+		                      net->link_class[i].count);
+	cmd_table_row(t, "links", text);
+}
+
+static void override_row(struct cmd_table *t, const struct cpl_config *c)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%s%s%s",
+	         c->user_profile ? "profile " : "",
+	         c->user_policy ? "policy " : "",
+	         c->user_mapping ? "mapping" : "");
+	cmd_table_row(t, "users may set", *text ? text : "nothing");
+}
+
+static void defaults_row(struct cmd_table *t, const char *partition,
+                         const struct cpl_defaults *d)
+{
+	char nodes[16];
+
+	snprintf(nodes, sizeof(nodes), "%d", d->min_nodes);
+	cmd_table_row(t, partition, policy_name(d), d->mapping, nodes);
+}
+
+static int print_defaults(const struct cpl_config *c)
+{
+	struct cmd_table *t = cmd_table_new(4, "lllr");
+	struct cpl_defaults d = cpl_config_defaults(c, NULL);
+
+	cmd_table_row(t, "PARTITION", "POLICY", "MAPPING", "MINNODES");
+	for (int i = 0; i < c->n_partitions; i++) {
+		const char *name = c->partition[i].partition;
+		struct cpl_defaults p = cpl_config_defaults(c, name);
+
+		defaults_row(t, name, &p);
+	}
+	defaults_row(t, c->n_partitions ? "(others)" : "(all)", &d);
+	return cmd_table_print(t);
+}
+
+static int print_matches(const struct cpl_config *c)
+{
+	struct cmd_table *t;
+
+	if (!c->n_matches)
+		return CMD_OK;
+	putchar('\n');
+	t = cmd_table_new(2, "ll");
+	cmd_table_row(t, "JOBNAME", "PROFILE");
+	for (int i = 0; i < c->n_matches; i++)
+		cmd_table_row(t, c->match[i].job_name, c->match[i].profile);
+	return cmd_table_print(t);
+}
+
+static int print_profiles(const struct site_check *check)
+{
+	struct cmd_table *t;
+
+	if (!check->n_profiles)
+		return CMD_OK;
+	putchar('\n');
+	t = cmd_table_new(3, "lrr");
+	cmd_table_row(t, "PROFILE", "RANKS", "PHASES");
+	for (int i = 0; i < check->n_profiles; i++) {
+		char ranks[16], phases[16];
+
+		snprintf(ranks, sizeof(ranks), "%d", check->profile[i].ranks);
+		snprintf(phases, sizeof(phases), "%d",
+		         check->profile[i].n_phases);
+		cmd_table_row(t, check->profile[i].name, ranks, phases);
+	}
+	return cmd_table_print(t);
+}
+
+int site_check_print(const struct site_check *check)
+{
+	const struct cpl_config *c = check->config;
+	struct cmd_table *t = cmd_table_new(2, "ll");
+	char text[512];
+
+	cmd_table_row(t, "configuration", c->path);
+	cmd_table_row(t, "mode", mode_name(c->mode));
+	network_rows(t, check);
+	cmd_table_row(t, "routing", check->routing->name);
+	cmd_table_row(t, "objective", cpl_objective_name(c->objective));
+	cmd_table_row(t, "binding", c->binding);
+	snprintf(text, sizeof(text), "%d ms at most", c->max_decision_ms);
+	cmd_table_row(t, "decision", text);
+	snprintf(text, sizeof(text), "%d in %s", check->n_profiles,
+	         c->profile_dir);
+	cmd_table_row(t, "profiles", text);
+	snprintf(text, sizeof(text), "missing: %s, other rank count: %s",
+	         on_error_name(c->missing_profile),
+	         on_error_name(c->rank_mismatch));
+	cmd_table_row(t, "a job's profile", text);
+	override_row(t, c);
+	cmd_table_row(t, "state", c->state_dir);
+	if (cmd_table_print(t))
+		return CMD_FAILED;
+	putchar('\n');
+	if (print_defaults(c) || print_profiles(check))
+		return CMD_FAILED;
+	return print_matches(c);
+}
