@@ -121,6 +121,14 @@ for how in none map_cpu:1,0 mask_cpu:0x2,0x1 cores rank; do
 	untouched "and is left alone"
 done
 
+got=$(step -n2 --cpu-bind=verbose --comm-profile=pairs2 ./report)
+like "$got" task_1 "--cpu-bind=verbose is no wish"
+got=$(step -n4 -O --comm-profile=pairs4 ./report)
+is "$(wc -l <<<"$got") $(grep -c task_ <<<"$got")" "4 0" \
+	"more tasks than cores are Slurm's"
+logged "left to Slurm's binding: 4 ranks do not fit"
+ok $? "logged"
+
 want=$(step -n2 ./report | awk '{ print $1, $2 }')
 got=$(step -n2 --comm-profile=nobody ./report)
 is "$(awk '{ print $1, $2 }' <<<"$got")" "$want" \
