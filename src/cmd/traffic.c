@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "site/state.h"
+
 #define MAX_RANKS_PER_NODE 65536
 
 static const char help[] =
@@ -203,6 +205,23 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	return CMD_OK;
 }
 
+static int add_running(const struct options *o, struct traffic *t,
+                       struct cpl_error *err)
+{
+	struct cpl_state state;
+	int rc;
+
+	if (!o->running)
+		return 0;
+	if (cpl_state_load(o->running, &state, err))
+		return -1;
+	rc = cpl_state_apply(&state, t->net, t->routing,
+	                     o->profile_dir ? o->profile_dir : CMD_PROFILE_DIR,
+	                     t->free, &t->load, err);
+	cpl_state_free(&state);
+	return rc ? cpl_fail_prefix(err, "%s: ", o->running) : 0;
+}
+
 static int evaluate(const struct options *o, struct traffic *t,
                     struct cpl_error *err)
 {
@@ -217,7 +236,7 @@ static int evaluate(const struct options *o, struct traffic *t,
 		return cpl_fail_memory(err);
 	for (int node = 0; node < t->net->n_nodes; node++)
 		t->free[node] = t->net->node_name[node] != NULL;
-	return traffic_evaluate(t, err);
+	return add_running(o, t, err) ? -1 : traffic_evaluate(t, err);
 }
 
 static int run(const struct cmd *self, int argc, char **argv)
