@@ -66,6 +66,17 @@ spank_err_t spank_setenv(spank_t sp, const char *name, const char *value,
 	return ESPANK_SUCCESS;
 }
 
+static const char *copies; /* SLURM_SPANK_COMM_PROFILE in the job's env */
+
+spank_err_t spank_getenv(spank_t sp, const char *name, char *value, int size)
+{
+	if (!copies || strcmp(name, "SLURM_SPANK_COMM_PROFILE"))
+		return ESPANK_ENV_NOEXIST;
+	if (snprintf(value, (size_t)size, "%s", copies) >= size)
+		return ESPANK_NOSPACE;
+	return ESPANK_SUCCESS;
+}
+
 void slurm_error(const char *format, ...)
 {
 	size_t n = strlen(logged);
@@ -292,6 +303,34 @@ static void remote(void **state)
 	assert_null(getenv("COMM_PROFILE"));
 }
 
+/* sbatch --export=NONE: only Slurm's copy came along. */
+static void remote_copy(void **state)
+{
+	static const struct {
+		const char *copy, *option, *task;
+	} row[] = {
+	        {"milc", NULL, "COMM_PROFILE=milc"},
+	        {"milc", "other", "COMM_PROFILE=other"},
+	        {"milc", "none", ""},
+	        {"none", NULL, ""},
+	        {"../x", NULL, ""},
+	        {NULL, NULL, ""},
+	};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		unload(state);
+		assert_int_equal(load(state), 0);
+		copies = row[i].copy;
+		context_now = S_CTX_REMOTE;
+		plugin_init(NULL, 0, NULL);
+		if (row[i].option)
+			give("comm-profile", row[i].option, 1);
+		assert_int_equal(plugin_post_opt(NULL, 0, NULL), 0);
+		assert_string_equal(task, row[i].task);
+	}
+	copies = NULL;
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, load, unload)
 
 int main(void)
@@ -299,7 +338,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        T(symbols),        T(contexts),  T(arguments),     T(values),
 	        T(long_value),     T(handed_on), T(nothing_given), T(opted_out),
-	        T(cannot_hand_on), T(remote),
+	        T(cannot_hand_on), T(remote),    T(remote_copy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,124 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What the site decides at submission: Match rules, overrides, modes; changes
+# of commplace.conf are seen without a restart, broken ones change nothing.
+. "${0%/*}/../tools/tap.bash"
+. "${0%/*}/cluster.bash"
+CLUSTER_SITE="Match JobName=vasp* Profile=ring8"
+cluster_start
+cluster_signature ring8 8
+cluster_signature other8 8
+home=$CLUSTER/home
+
+site() {
+	CLUSTER_SITE=$1
+	# Files of one second differ in their nanoseconds.
+	cluster_write_site
+}
+comment() {
+	job_field "$1" AdminComment
+}
+
+# A rule attaches a profile.
+printf '#!/bin/bash\nsrun -N1 -n1 sh -c %s\n' "'echo \$COMM_PROFILE'" >"$home/job.sh"
+job=$(submit -N2 -n8 -J vasp-big -o out.txt job.sh)
+wait_ended "$job"
+ok $? "a matched job ends well"
+like "$(comment "$job")" "^commplace: profile=ring8 policy=auto" \
+	"a job whose name matches gets the profile"
+like "$(scontrol show job "$job")" "AdminComment=commplace: profile=ring8" \
+	"scontrol show job says so"
+is "$(cat "$home/out.txt")" ring8 "its steps see the profile"
+job=$(submit -N2 -n8 -J other)
+is "$(comment "$job")" "" "another job has no comment"
+job=$(submit -N2 -n8 -J vasp --comm-profile=other8)
+like "$(comment "$job")" "profile=other8" "the user's profile wins"
+job=$(submit -N2 -n8 -J vasp --comm-profile=none)
+unlike "$(comment "$job")" "profile=" "--comm-profile=none: no profile at all"
+job=$(submit -N2 -n8 -J vasp --rank-mapping=linear)
+like "$(comment "$job")" "profile=ring8 policy=auto mapping=linear" \
+	"a mapping of the user's with it"
+cancel_all
+
+# A rule whose profile is gone must not stop jobs.
+mv "$PROFILES/ring8.json" "$home/"
+job=$(submit -N2 -n8 -J vasp)
+wait_running "$job"
+ok $? "the rule's profile is missing: the job runs"
+is "$(job_hosts "$job")" "n0 n1" "on the stock nodes"
+mv "$home/ring8.json" "$PROFILES/"
+cancel_all
+
+# Who may choose what.
+refuses() {
+	local name=$1 regex=$2 output
+	shift 2
+	output=$(as_user sbatch -N2 -n8 "$@" --wrap true 2>&1)
+	[ $? -ne 0 ]
+	ok $? "$name: refused"
+	like "$output" "$regex" "$name: why"
+	like "$output" "Batch job submission failed" "$name: by slurmctld"
+}
+site "UserMayOverride=profile"
+refuses "policy" "commplace: this site does not let users choose the policy \(UserMayOverride in commplace.conf\); leave out --placement-policy" \
+	--comm-profile=ring8 --placement-policy=linear
+refuses "mapping" "choose the mapping" --rank-mapping=linear
+job=$(submit -N2 -n8 --comm-profile=ring8)
+wait_running "$job"
+ok $? "the profile may be chosen"
+cancel_all
+site "UserMayOverride=none"
+refuses "profile" "choose the profile" --comm-profile=ring8
+
+# Names.
+site ""
+refuses "unknown profile" \
+	"commplace: no profile 'foo' in $PROFILES; there are: other8, ring8 \(commplace signature list\)" \
+	--comm-profile=foo
+echo '{"format": "commplace-signature", "version": 1, "name": "x", "ranks": 0}' \
+	>"$PROFILES/damaged.json"
+refuses "damaged profile" "commplace: $PROFILES/damaged.json.*ranks" \
+	--comm-profile=damaged
+cluster_signature damaged 8
+job=$(submit -N2 -n8 --comm-profile=damaged)
+wait_running "$job"
+ok $? "once repaired, it is taken"
+rm "$PROFILES/damaged.json"
+cancel_all
+mkfifo "$PROFILES/pipe.json"
+refuses "a FIFO as profile" "pipe.json: is not a regular file" --comm-profile=pipe
+ln -s /etc/shadow "$PROFILES/link.json"
+refuses "a link as profile" "link.json: is a symbolic link" --comm-profile=link
+rm "$PROFILES/pipe.json" "$PROFILES/link.json"
+
+# A broken file: the configuration before it stays, said once.
+site "RankMismatch=reject"
+refuses "RankMismatch=reject" "recorded at 8 ranks, the job has 4" \
+	--comm-profile=ring8 -n4
+site "RankMismatch=perhaps"
+refuses "broken configuration, the one before stays" "recorded at 8 ranks" \
+	--comm-profile=ring8 -n4
+refuses "and stays" "recorded at 8 ranks" --comm-profile=ring8 -n4
+is "$(grep -c 'job_submit/commplace: .*commplace.conf:5: RankMismatch=perhaps' \
+	"$CLUSTER/log/slurmctld.log")" 1 "the error is logged once, with its line"
+rm "$CLUSTER/etc/commplace.conf"
+refuses "no configuration, the one before stays" "recorded at 8 ranks" \
+	--comm-profile=ring8 -n4
+
+# Modes.
+site "Mode=observe"
+job=$(submit -N2 -n8 --comm-profile=ring8)
+wait_running "$job"
+ok $? "Mode=observe: the job runs"
+like "$(comment "$job")" "^commplace: profile=ring8 policy=auto \(observed\)" \
+	"its comment says that it is only observed"
+is "$(job_hosts "$job")" "n0 n1" "on the stock nodes"
+cancel_all
+site "Mode=off"
+job=$(submit -N2 -n8 --comm-profile=foo)
+wait_running "$job"
+ok $? "Mode=off: nothing is checked"
+is "$(comment "$job")" "" "and nothing is written"
+cancel_all
+cluster_check
+done_testing
