@@ -399,7 +399,7 @@ submit() {
 	echo "${id%%;*}"
 }
 
-# job_field JOB FORMAT: a squeue -O field, e.g. State, NodeList, AdminComment
+# job_field JOB FORMAT: a squeue -O field, e.g. State, NodeList, admin_comment
 job_field() {
 	squeue -h -a -t all -j "$1" -O "$2:200" 2>/dev/null | head -1 |
 		sed 's/ *$//'

@@ -56,7 +56,7 @@ job=$(submit -N2 -n8 -o out2.txt directive.sh)
 wait_ended "$job"
 ok $? "#SBATCH lines: ends well"
 is "$(seen "$home/out2.txt" step)" "ring8 unset linear" "#SBATCH lines count"
-like "$(job_field "$job" AdminComment)" "profile=ring8" "in AdminComment too"
+like "$(job_field "$job" admin_comment)" "profile=ring8" "in AdminComment too"
 job=$(submit -N2 -n8 -o out3.txt --comm-profile=other8 directive.sh)
 wait_ended "$job"
 is "$(seen "$home/out3.txt" step)" "other8 unset linear" \
@@ -91,9 +91,9 @@ is "$(seen "$home/array.1" step) $(seen "$home/array.2" step)" \
 output=$(as_user sbatch --parsable -N2 -n8 --comm-profile=ring8 : \
 	-N2 -n8 --comm-profile=other8 --wrap true 2>&1)
 job=${output%%;*}
-wait_ended "$job+0" && wait_ended "$job+1"
-like "$(job_field "$job+0" AdminComment)" "profile=ring8" "het job: first component"
-like "$(job_field "$job+1" AdminComment)" "profile=other8" "het job: second component"
+wait_ended "$job" && wait_ended $((job + 1))
+like "$(job_field "$job" admin_comment)" "profile=ring8" "het job: first component"
+like "$(job_field $((job + 1)) admin_comment)" "profile=other8" "het job: second component"
 
 # One line each where the user types it; nothing reaches slurmctld.
 refused() {
