@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/random.h"
 #include "placement/decide_internal.h"
 
-/* Steps tried at the most, and link updates and reads spent on them: some
+/* Link updates and reads spent at the most, to flatten and in all; less than
  * 100 ms. Counts, not times, so the answer is the same on every machine. */
-#define MAX_STEPS 4000
-#define MAX_WORK 60000000L
+#define FLATTEN_WORK 30000000L
+#define MAX_WORK 40000000L
 /* Seats that move in a round, and where each may go. */
 #define MOVERS 4
 #define NEAR_PARTNERS 2
@@ -17,13 +18,26 @@
 /* Rounds in a row without a better step before the search ends; each draws
  * anew. */
 #define BARREN_ROUNDS 4
+/* Relative gain that counts. */
+#define GAIN 1e-9
 /* Links a route touches, for counting work. */
 #define ROUTE_WORK 8
+#define LANES 4
 
 struct step {
 	int seat;
 	int with; /* seat to swap with, or -1: exchange for spare[spare] */
 	int spare;
+};
+
+/*
+ * What steps are judged by. For max-congestion the search first flattens: after
+ * the largest congestion come the fourth powers of all, since many links may be
+ * as busy as the busiest, and taking load off one of them shows nowhere else.
+ * Then it tidies up: the largest congestion is kept and the mean lowered.
+ */
+struct score {
+	double max, mean, powers, hop_bytes; /* mean: times the links */
 };
 
 struct search {
@@ -36,14 +50,17 @@ struct search {
 	double *in_bytes;
 	int *node;
 	int n_spare;
-	int *spare;            /* free nodes that are not chosen */
-	unsigned char *pinned; /* [seats] sits on a required node */
-	double *probe;         /* [links] only single entries are read */
-	double *blame;         /* [seats] */
-	struct cpl_metrics now;
+	int *spare;               /* free nodes that are not chosen */
+	unsigned char *pinned;    /* [seats] sits on a required node */
+	double *probe;            /* [links] only single entries are read */
+	double *blame;            /* [seats] */
+	const double *background; /* [links], zeros without running jobs */
+	double *zeros;
+	bool flatten;
+	struct score now;
 	double hop_bytes;
 	uint64_t draws;
-	long steps, work;
+	long work, work_limit;
 };
 
 static int64_t degree(const struct search *s, int seat)
@@ -97,42 +114,102 @@ static void apply(struct search *s, const struct step *step)
 	seat_on(s, step->with, node);
 }
 
-/* Try a step; when it beats *best, remember it there. */
-static void try_step(struct search *s, const struct step *step,
-                     struct step *best, struct cpl_metrics *best_metrics,
-                     double *best_hop_bytes)
+/* Independent sums per lane: the additions of one would wait for each other. */
+struct lanes {
+	double max[LANES], sum[LANES], powers[LANES];
+};
+
+static void add_link(struct lanes *t, int lane, double x)
 {
-	struct cpl_metrics m;
+	t->max[lane] = x > t->max[lane] ? x : t->max[lane];
+	t->sum[lane] += x;
+	t->powers[lane] += x * x * (x * x);
+}
+
+static void add_class(struct lanes *t, const struct cpl_link_class *class,
+                      const double *own, const double *background)
+{
+	double per_byte = 1 / class->bandwidth;
+	int64_t l = class->first, end = class->first + class->count;
+
+	for (; l + LANES <= end; l += LANES)
+		for (int i = 0; i < LANES; i++)
+			add_link(t, i,
+			         (own[l + i] + background[l + i]) * per_byte);
+	for (; l < end; l++)
+		add_link(t, 0, (own[l] + background[l]) * per_byte);
+}
+
+static struct score score(struct search *s)
+{
+	struct score sc = {.hop_bytes = s->hop_bytes};
+	struct lanes t = {0};
+
+	for (int c = 0; c < s->net->n_classes; c++)
+		add_class(&t, &s->net->link_class[c], s->ev->load.link,
+		          s->background);
+	for (int i = 0; i < LANES; i++) {
+		sc.max = t.max[i] > sc.max ? t.max[i] : sc.max;
+		sc.mean += t.sum[i];
+		sc.powers += t.powers[i];
+	}
+	s->work += s->net->n_links;
+	return sc;
+}
+
+static bool differ(double a, double b)
+{
+	return fabs(a - b) > GAIN * fmax(fabs(a), fabs(b));
+}
+
+static bool better(const struct search *s, const struct score *a,
+                   const struct score *b)
+{
+	enum cpl_objective objective = s->ev->req->objective;
+
+	if (objective == CPL_OBJECTIVE_MEAN && differ(a->mean, b->mean))
+		return a->mean < b->mean;
+	if (objective == CPL_OBJECTIVE_HOP_BYTES &&
+	    differ(a->hop_bytes, b->hop_bytes))
+		return a->hop_bytes < b->hop_bytes;
+	if (differ(a->max, b->max))
+		return a->max < b->max;
+	if (s->flatten)
+		return differ(a->powers, b->powers) && a->powers < b->powers;
+	if (differ(a->mean, b->mean))
+		return a->mean < b->mean;
+	return differ(a->hop_bytes, b->hop_bytes) &&
+	       a->hop_bytes < b->hop_bytes;
+}
+
+/* Try a step; when it beats *score, remember it there. */
+static void try_step(struct search *s, const struct step *step,
+                     struct step *best, struct score *best_score)
+{
 	double before = s->hop_bytes;
+	struct score tried;
 
 	apply(s, step);
-	cpl_traffic_metrics(s->net, &s->ev->load, s->ev->req->background, &m);
-	if (cpl_objective_better(s->ev->req->objective, &m, s->hop_bytes,
-	                         best_metrics, *best_hop_bytes)) {
+	tried = score(s);
+	if (better(s, &tried, best_score)) {
 		*best = *step;
-		*best_metrics = m;
-		*best_hop_bytes = s->hop_bytes;
+		*best_score = tried;
 	}
 	apply(s, step);
 	s->hop_bytes = before;
-	s->steps++;
-	s->work += s->net->n_links;
 }
 
 static int64_t busiest_link(const struct search *s)
 {
-	const struct cpl_load *background = s->ev->req->background;
 	double most = -1;
 	int64_t best = -1;
 
 	for (int64_t l = 0; l < s->net->n_links; l++) {
-		double bytes = s->ev->load.link[l];
+		double x = (s->ev->load.link[l] + s->background[l]) /
+		           cpl_network_link_bandwidth(s->net, l);
 
-		if (background)
-			bytes += background->link[l];
-		bytes /= cpl_network_link_bandwidth(s->net, l);
-		if (bytes > most) {
-			most = bytes;
+		if (x > most) {
+			most = x;
 			best = l;
 		}
 	}
@@ -156,10 +233,9 @@ static double pair_blame(struct search *s, int from, int to, double bytes,
 	return s->probe[link];
 }
 
-static double blame_seats(struct search *s, int64_t link)
+static void blame_seats(struct search *s, int64_t link)
 {
 	const struct cpl_comm *out = s->out;
-	double sum = 0;
 
 	for (int i = 0; i < out->ranks; i++)
 		s->blame[i] = 0;
@@ -170,23 +246,17 @@ static double blame_seats(struct search *s, int64_t link)
 
 			s->blame[i] += b;
 			s->blame[out->to[e]] += b;
-			sum += b;
 		}
 	}
-	return sum;
 }
 
-/* The seats with the most blame, ties to the lowest; returns how many. */
+/* The seats with the most blame, ties to the lowest; returns how many, 0 when
+ * other jobs alone fill the busiest link that is to be flattened. */
 static int pick_movers(struct search *s, int *mover)
 {
 	int n = 0;
-	double sum = 0;
 
-	if (s->ev->req->objective == CPL_OBJECTIVE_MAX)
-		sum = blame_seats(s, busiest_link(s));
-	/* Other jobs alone may fill the busiest link. */
-	if (sum <= 0)
-		blame_seats(s, -1);
+	blame_seats(s, s->flatten ? busiest_link(s) : -1);
 	while (n < MOVERS) {
 		int best = -1;
 
@@ -271,7 +341,7 @@ static bool spent(struct search *s, bool *cut_short)
 {
 	const struct cpl_decide_request *req = s->ev->req;
 
-	if (s->steps >= MAX_STEPS || s->work >= MAX_WORK)
+	if (s->work >= s->work_limit)
 		return true;
 	if (req->expired && req->expired(req->expired_arg))
 		*cut_short = true;
@@ -310,12 +380,11 @@ static bool improve_seat(struct search *s, int seat, bool *cut_short)
 	struct step
 	        step[NEAR_PARTNERS * NEAR_NODES + DRAWN_NODES + DRAWN_SEATS];
 	struct step best = {.seat = -1};
-	struct cpl_metrics metrics = s->now;
-	double hop_bytes = s->hop_bytes;
+	struct score best_score = s->now;
 	int n = steps_of(s, seat, step);
 
 	for (int i = 0; i < n && !spent(s, cut_short); i++)
-		try_step(s, &step[i], &best, &metrics, &hop_bytes);
+		try_step(s, &step[i], &best, &best_score);
 	if (best.seat < 0)
 		return false;
 	apply(s, &best);
@@ -325,7 +394,7 @@ static bool improve_seat(struct search *s, int seat, bool *cut_short)
 		s->pinned[best.seat] = s->pinned[best.with];
 		s->pinned[best.with] = pinned;
 	}
-	s->now = metrics;
+	s->now = best_score;
 	return true;
 }
 
@@ -403,6 +472,7 @@ int cpl_traffic_search(struct cpl_evaluator *ev, int *node, bool *cut_short,
 	        .out = ev->seats,
 	        .node = node,
 	};
+	struct cpl_metrics metrics;
 	struct cpl_job_sums sums;
 	int rc = -1;
 
@@ -413,16 +483,27 @@ int cpl_traffic_search(struct cpl_evaluator *ev, int *node, bool *cut_short,
 	s.pinned = malloc(seats);
 	s.probe = calloc((size_t)net->n_links + 1, sizeof(*s.probe));
 	s.blame = malloc(seats * sizeof(*s.blame));
+	s.zeros = calloc((size_t)net->n_links + 1, sizeof(*s.zeros));
+	s.background =
+	        ev->req->background ? ev->req->background->link : s.zeros;
 	if (!s.in_row || !s.in_from || !s.in_bytes || !s.spare || !s.pinned ||
-	    !s.probe || !s.blame) {
+	    !s.probe || !s.blame || !s.zeros) {
 		cpl_fail_memory(err);
 		goto out;
 	}
 	if (fill_nodes(&s, req, err))
 		goto out;
 	fill_incoming(&s);
-	cpl_evaluator_run(ev, node, &s.now, &sums);
+	cpl_evaluator_run(ev, node, &metrics, &sums);
 	s.hop_bytes = sums.hop_bytes;
+	s.now = score(&s);
+	if (ev->req->objective == CPL_OBJECTIVE_MAX) {
+		s.flatten = true;
+		s.work_limit = FLATTEN_WORK;
+		rounds(&s, cut_short);
+		s.flatten = false;
+	}
+	s.work_limit = MAX_WORK;
 	rounds(&s, cut_short);
 	rc = 0;
 out:
@@ -433,5 +514,6 @@ out:
 	free(s.pinned);
 	free(s.probe);
 	free(s.blame);
+	free(s.zeros);
 	return rc;
 }
