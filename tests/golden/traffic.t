@@ -1,0 +1,120 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# `commplace traffic`: several jobs, phases, running jobs, placements; and the
+# counts of `commplace network check`.
+here=$(cd "${0%/*}" && pwd)
+. "$here/../tools/tap.bash"
+networks=$here/../../etc/networks
+commplace=${COMMPLACE:-commplace}
+work=$(mktemp -d)
+on_exit 'rm -rf "$work"'
+
+# json FILE KEY...: a value of a JSON file, arrays joined with commas
+json() {
+	local file=$1
+	shift
+	perl -MJSON::PP -0777 -e 'my $value = decode_json(<STDIN>);
+		for (@ARGV) { $value = ref $value eq "ARRAY" ? $value->[$_] : $value->{$_} }
+		print ref $value ? join(",", @$value) :
+			$value =~ /^[-0-9.e+]+$/i ? sprintf("%.12g", $value) : $value' \
+		"$@" <"$file"
+}
+
+# traffic NAME OPTION...: output in NAME.json
+traffic() {
+	local name=$1
+	shift
+	"$commplace" traffic --network "$networks/quickstart.json" "$@" \
+		--json >"$work/$name.json"
+}
+
+cat >"$work/a.json" <<'END'
+{ "format": "commplace-signature", "version": 1, "name": "a", "ranks": 4,
+  "phases": [
+    { "name": "once", "weight": 1, "traffic": [ [0, 2, 100, 1] ] },
+    { "name": "often", "weight": 10, "traffic": [ [2, 0, 7, 1], [0, 1, 1, 1] ] } ] }
+END
+
+traffic whole --signature "$work/a.json" --ranks-per-node 2
+is "$(json "$work/whole.json" jobs 0 placement)" linear "linear is the default"
+is "$(json "$work/whole.json" jobs 0 hosts)" n0,n1 "its hosts"
+is "$(json "$work/whole.json" bytes_on_network)" 170 "phases count by weight"
+is "$(json "$work/whole.json" bytes_in_node)" 10 "and inside nodes"
+is "$(json "$work/whole.json" links all used)" 0 "one router: no link"
+is "$(json "$work/whole.json" injection used)" 2 "but injection"
+is "$(json "$work/whole.json" routing)" static-direct "routing by name"
+
+traffic phase --signature "$work/a.json" --hosts 'n[0,2]' --ranks-per-node 2 \
+	--phase often
+is "$(json "$work/phase.json" bytes_on_network)" 7 "one execution of a phase"
+is "$(json "$work/phase.json" links row max)" 7 "on its link"
+is "$(json "$work/phase.json" hop_bytes)" 7 "hop-bytes"
+
+# Hosts before the first signature hold for all; the second has its own.
+traffic both --hosts 'n[0,2]' --ranks-per-node 2 --signature "$work/a.json" \
+	--signature "$work/a.json" --hosts 'n[4,6]'
+is "$(json "$work/both.json" jobs 0 hosts)" n0,n2 "common options"
+is "$(json "$work/both.json" jobs 1 hosts)" n4,n6 "own options"
+is "$(json "$work/both.json" bytes_on_network)" 340 "jobs add up"
+is "$(json "$work/both.json" links row used)" 4 "on links of their own"
+traffic same --hosts 'n[0,2]' --ranks-per-node 2 --signature "$work/a.json" \
+	--signature "$work/a.json"
+is "$(json "$work/same.json" links row max)" 200 "or on the same links"
+
+# Given hosts come first, whatever the order on the command line.
+traffic given --ranks-per-node 2 --signature "$work/a.json" \
+	--signature "$work/a.json" --hosts 'n[0,1]'
+is "$(json "$work/given.json" jobs 0 hosts)" n2,n3 "a placement leaves given hosts alone"
+
+cat >"$work/state.json" <<END
+{ "jobs": [
+  { "id": 7, "hosts": ["n0", "n2"], "ranks_per_node": 2,
+    "signature": "$work/a.json" },
+  { "id": 9, "hosts": ["n1"], "ranks_per_node": 2 } ] }
+END
+traffic running --running "$work/state.json" --signature "$work/a.json" \
+	--ranks-per-node 2
+is "$(json "$work/running.json" jobs 0 hosts)" n3,n4 "hosts of running jobs are not free"
+# Row link 0-1: 100 of job 7, and of this job half of the 70 from 2 to 1.
+is "$(json "$work/running.json" links row max)" 135 "their traffic is on the links"
+is "$(json "$work/running.json" bytes_on_network)" 170 "and not in the job's sums"
+
+mkdir "$work/profiles"
+cp "$work/a.json" "$work/profiles/lammps-2.1.json"
+traffic profile --signature lammps-2.1 --profile-dir "$work/profiles"
+is "$(json "$work/profile.json" jobs 0 hosts)" n0,n1,n2,n3 "a profile by name; one rank a node"
+
+table=$here/links/dragonfly-4x2x2x2.json
+for policy in random-nodes RDR rdc RDG RRN RRR auto traffic; do
+	traffic one --signature "$table" --placement $policy --seed 5
+	traffic two --signature "$table" --placement $policy --seed 5
+	is "$(grep -v seconds "$work/two.json")" "$(grep -v seconds "$work/one.json")" \
+		"$policy: the same seed gives the same bytes"
+done
+traffic one --signature "$table" --placement RDN --seed 5
+traffic two --signature "$table" --placement RDN --seed 6
+isnt "$(json "$work/two.json" jobs 0 hosts)" "$(json "$work/one.json" jobs 0 hosts)" \
+	"another seed, another placement"
+
+text=$("$commplace" traffic --network "$networks/quickstart.json" \
+	--signature "$work/a.json" --hosts 'n[0,2]' --ranks-per-node 2)
+like "$text" 'network quickstart, routing static-direct' "text: head"
+like "$text" $'\na +4 +2 +hosts +n\[0,2\]\n' "text: jobs"
+like "$text" $'\nrow +16 +2 +0 B +0 B +0 B +10.6 B +0 B +100 B\n' "text: links"
+
+"$commplace" network check "$networks/edison.json" --json >"$work/edison.json"
+is "$(json "$work/edison.json" routers)" 1440 "edison: routers"
+is "$(json "$work/edison.json" nodes)" 5760 "edison: nodes"
+is "$(json "$work/edison.json" links all)" 29640 "edison: links"
+is "$(json "$work/edison.json" links global)" 840 "edison: global links"
+is "$(json "$work/edison.json" bandwidth column)" 15750000000 "edison: bandwidth"
+is "$(json "$work/edison.json" routing_stated)" adaptive-hybrid "edison: stated routing"
+"$commplace" network check "$networks/cascade-960.json" --json >"$work/960.json"
+is "$(json "$work/960.json" routers)" 92160 "960 groups: routers"
+is "$(json "$work/960.json" links global)" 920640 "960 groups: global links"
+is "$(($(json "$work/960.json" links row) + $(json "$work/960.json" links column)))" \
+	1843200 "960 groups: links inside groups"
+like "$("$commplace" network check "$networks/vulcan-512.json")" \
+	'512 routers, 512 nodes, 5120 directed links' "vulcan-512: text"
+
+done_testing
