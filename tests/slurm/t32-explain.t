@@ -1,0 +1,120 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# `commplace explain` and `status` on the jobs of a cluster; a decision can be
+# repeated from its record, also when the jobs around it have ended.
+. "${0%/*}/../tools/tap.bash"
+. "${0%/*}/cluster.bash"
+cluster_start
+cluster_signature pairs16 16 pairs
+cluster_signature all16 16 all
+cluster_signature ring8 8
+home=$CLUSTER/home
+user() { as_user commplace "$@"; }
+# has TEXT REGEX NAME: a line of the text matches
+has() {
+	grep -qE -- "$2" <<<"$1"
+	ok $? "$3" || diag "$1"
+}
+
+has "$(user status)" "jobs +0 running" "status of an empty machine, as a user"
+
+# Something in the background, on nodes that leave gaps.
+blocker=$(submit -N3 -w n1,n6,n9 --exclusive)
+wait_running "$blocker"
+first=$(submit -N4 -n16 --exclusive --comm-profile=all16)
+wait_running "$first"
+ok $? "a job with a profile runs"
+snapshot
+cat >"$home/job.sh" <<END
+#!/bin/bash
+srun sh -c '$PRINT_RANK' >step.out
+commplace explain \$SLURM_JOB_ID --format hostfile >hosts.out 2>hosts.err
+sleep 100
+END
+job=$(submit -N4 -n16 --exclusive --comm-profile=pairs16 job.sh)
+wait_running "$job"
+ok $? "a second one runs"
+expect_place "$job" "the second job"
+hosts_out() { [ -s "$home/hosts.out" ]; }
+wait_for 20 hosts_out
+is "$(paste -sd' ' "$home/hosts.out")" "$(planned "$job")" \
+	"explain --format hostfile works inside the job"
+is "$(paste -sd' ' "$home/hosts.out")" "$(ranks "$home/step.out")" \
+	"and names the hosts where srun ran the ranks"
+
+text=$(user explain "$job")
+ok $? "explain, as a user"
+has "$text" "^Job $job \(job.sh\), user id $(id -u "$CLUSTER_USER"), partition main, running" \
+	"explain: head"
+has "$text" "outcome +placed" "explain: outcome"
+has "$text" "profile +pairs16" "explain: profile"
+has "$text" "background +job $first\$" "explain: the other job counted"
+has "$text" "stock Slurm +n\[" "explain: what stock Slurm would have taken"
+has "$text" "busiest link +[0-9.e+-]+ +[0-9.e+-]+ +[+-]" "explain: improvement"
+is "$(grep -cE '^(\*| ) +[a-z-]+ +[0-9]+ +' <<<"$text")" \
+	"$(decision "$job" '.candidates | length')" "explain: every candidate"
+is "$(grep -c '^\*' <<<"$text")" 1 "explain: one of them is taken"
+is "$(user explain "$job" --json | jq -r '.rank_to_host | join(" ")')" \
+	"$(planned "$job")" "explain --json: rank_to_host"
+
+status=$(user status --links)
+has "$status" "jobs +2 running" "status: two jobs"
+has "$status" "^ *$job +pairs16 +4 +16 +n" "status: the second job's line"
+has "$status" "^global +12 " "status: links of a class"
+has "$status" "from router" "status --links: the busiest links"
+is "$(user status --json | jq -r '.jobs | map(.id) | join(" ")')" \
+	"$first $job" "status --json: jobs"
+max=$(user status --json | jq '.max_congestion')
+is "$(jq -n "$max > 0")" true "status --json: there is load"
+is "$(user status --json --links | jq '.busiest[0].congestion')" "$max" \
+	"status --json --links: the busiest is the largest"
+
+# The numbers are those of `commplace traffic` for the same jobs.
+user status --state "$home/now.json"
+is "$(jq '.jobs | length' "$home/now.json")" 2 "status --state: a file with both"
+cancel_all
+as_user true
+
+# After their end: the record is there and the decision can be repeated.
+text=$(user explain "$job")
+has "$text" "partition main, ended" "explain of an ended job"
+is "$(user explain "$job" --json | jq .ended)" true "explain --json: ended"
+(cd "$home" && user explain "$job" --state background.json >explain.out)
+ok $? "explain --state writes the background of then"
+is "$(jq -r '.jobs | map(.id) | join(" ")' "$home/background.json")" "$first" \
+	"it holds the other job"
+replay=$(sed -n 's/^  \(commplace place .*\)/\1/p' "$home/explain.out")
+like "$replay" "--running background.json" "the replay line uses it"
+repeated=$(cd "$home" && bash -c "$replay --json" 2>&1 | jq -r '.hosts | join(" ")')
+is "$repeated" "$(decision "$job" '.hosts | join(" ")')" \
+	"the replay line gives the same nodes in the same order"
+has "$(user status)" "jobs +0 running" "status: nothing runs any more"
+
+# Jobs that were none of ours.
+output=$(user explain "$blocker" 2>&1)
+is "$?" 1 "explain of a job without a record: exit code 1"
+like "$output" "no record of job $blocker" "and says so"
+job=$(submit -N2 -n8 --exclusive -w n0,n5 --comm-profile=ring8)
+wait_running "$job"
+has "$(user explain "$job")" "outcome +(stock|placed)" "explain with -w"
+cancel_all
+
+# mpirun takes the rank order over by the host file.
+if command -v mpirun >/dev/null; then
+	cat >"$home/mpi.sh" <<'END'
+#!/bin/bash
+export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp OMPI_MCA_btl_tcp_if_include=lo
+export OMPI_MCA_oob_tcp_if_include=lo
+commplace explain $SLURM_JOB_ID --format hostfile >mpi.hosts
+mpirun --map-by seq --hostfile mpi.hosts \
+	sh -c 'echo $OMPI_COMM_WORLD_RANK $SLURMD_NODENAME' >mpi.out 2>mpi.err
+END
+	job=$(submit -N4 -n16 --exclusive --comm-profile=pairs16 mpi.sh)
+	wait_ended "$job" 60
+	ok $? "mpirun with the host file: ended well" ||
+		diag "$(cat "$home/mpi.err")"
+	is "$(ranks "$home/mpi.out")" "$(planned "$job")" \
+		"mpirun's ranks run where the plan has them"
+fi
+cluster_check
+done_testing
