@@ -20,6 +20,12 @@ tests_unit_test_network_CPPFLAGS = $(AM_CPPFLAGS) -DNETWORKS='"$(abs_top_srcdir)
 tests_unit_test_network_CFLAGS = $(unit_cflags)
 tests_unit_test_network_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_network_memory
+tests_unit_test_network_memory_SOURCES = tests/unit/test_network_memory.c
+tests_unit_test_network_memory_CFLAGS = $(unit_cflags)
+tests_unit_test_network_memory_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup
+tests_unit_test_network_memory_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/test_traffic
 tests_unit_test_traffic_SOURCES = tests/unit/test_traffic.c tests/unit/brute.c tests/unit/brute.h tests/unit/number.h
 tests_unit_test_traffic_CPPFLAGS = $(AM_CPPFLAGS) -DNETWORKS='"$(abs_top_srcdir)/etc/networks"' -DTABLES='"$(abs_top_srcdir)/tests/golden/links"'
