@@ -74,8 +74,9 @@ int cmd_table_print(struct cmd_table *table);     /* and free it */
  * --signature: a path when it holds a "/" or ends in ".json", else the name of
  * a profile in profile_dir (NULL: CMD_PROFILE_DIR). The caller frees it.
  */
-struct cpl_signature *cmd_load_signature(const char *text, const char *profile_dir,
-				    struct cpl_error *err);
+struct cpl_signature *cmd_load_signature(const char *text,
+					 const char *profile_dir,
+					 struct cpl_error *err);
 
 /*
  * The traffic that is evaluated: phase NULL is the whole run, else one
