@@ -2,6 +2,7 @@
 include tests/unit/unit.mk
 include tests/golden/golden.mk
 include tests/plugin/plugin.mk
+include tests/record/record.mk
 include tests/fuzz/fuzz.mk
 include tests/bench/bench.mk
 EXTRA_DIST += tests/bad-input tests/slurm tests/tools tests/install tests/sanitizers

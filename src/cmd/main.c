@@ -12,10 +12,10 @@ static const struct cmd *const table[] = {
 	&cmd_map,
 	&cmd_network,
 	&cmd_place,
+	&cmd_record,
 	&cmd_signature,
 	&cmd_status,
 	&cmd_traffic,
-	&cmd_record,
 	NULL,
 };
 

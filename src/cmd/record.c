@@ -3,6 +3,7 @@
 #include "cmd.h"
 #include "signature/signature.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
@@ -112,6 +113,7 @@ static int find_library(const struct options *o, struct paths *p,
 {
 	static const char *const beside[] = {"/.libs/" LIBRARY, "/" LIBRARY};
 	char self[PATH_MAX], candidate[PATH_MAX];
+	void *handle;
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	const char *found = o->library ? o->library : CPL_PKGLIBDIR "/" LIBRARY;
 
@@ -133,6 +135,15 @@ static int find_library(const struct options *o, struct paths *p,
 		                "another place",
 		                o->library ? "--library " : "", found,
 		                strerror(errno));
+	/* ld.so would only warn about a file that it cannot load */
+	handle = dlopen(p->library, RTLD_LAZY | RTLD_LOCAL);
+	if (!handle || !dlsym(handle, "MPI_Pcontrol")) {
+		if (handle)
+			dlclose(handle);
+		return cpl_fail(err, "%s%s is not " LIBRARY,
+		                o->library ? "--library " : "", p->library);
+	}
+	dlclose(handle);
 	if (strpbrk(p->library, " :"))
 		return cpl_fail(err,
 		                "%s: LD_PRELOAD cannot hold a path with a "

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# For the recorder's tests: paths, Open MPI on loopback, what files hold.
+# Needs COMMPLACE_BUILD, the build directory.
+
+: "${COMMPLACE_BUILD:?the build directory}"
+COMMPLACE=${COMMPLACE:-$COMMPLACE_BUILD/commplace}
+PROGRAMS=$COMMPLACE_BUILD/tests/record
+LIBRARY=$COMMPLACE_BUILD/.libs/libcommplace-record.so
+
+skip_all() {
+	echo "1..0 # SKIP $*"
+	tap_done=yes
+	exit 0
+}
+
+command -v mpirun >/dev/null || skip_all "no mpirun"
+[ -e "$LIBRARY" ] || skip_all "the recorder is not built"
+
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_MCA_hwloc_base_binding_policy=none
+export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp OMPI_MCA_btl_tcp_if_include=lo
+export OMPI_MCA_oob_tcp_if_include=lo
+# The default, rdma, has nothing to work on with these.
+export OMPI_MCA_osc=pt2pt
+unset COMMPLACE_RECORD_OUT COMMPLACE_RECORD_NAME COMMPLACE_RECORD_APPLICATION
+
+work=$(mktemp -d)
+on_exit 'rm -rf "$work"'
+cd "$work" || exit 1
+
+# Rows of a signature, one pair a line, sorted.
+matrix() {
+	awk -F'[][, ]+' '/^\[[0-9]/ { b[$2 " " $3] += $4; m[$2 " " $3] += $5 }
+		END { for (p in b) printf "%s %.0f %.0f\n", p, b[p], m[p] }' \
+		"$1" | sort
+}
+
+# A value of the "recorded" object.
+recorded() {
+	sed -n 's/^"'"$2"'": \(.*[^,]\),*$/\1/p' "$1"
+}

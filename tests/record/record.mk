@@ -1,0 +1,46 @@
+# The recorder under MPI programs, compiled by the MPI library's own wrappers;
+# run.t and lammps.t run them.
+record_calls = tests/record/calls.c tests/record/calls.h \
+	tests/record/calls_coll.c
+EXTRA_DIST += $(record_calls) tests/record/calls.F90 tests/record/loader.c \
+	tests/record/run.t tests/record/lammps.t tests/record/env.bash tests/record/expected
+check_DATA =
+
+if BUILD_RECORDER
+record_programs = tests/record/calls tests/record/calls.so tests/record/loader
+check_DATA += $(record_programs)
+CLEANFILES += $(record_programs)
+record_compile = $(AM_V_GEN)$(MKDIR_P) tests/record && $(MPICC) -std=gnu11 \
+	-O1 -g -pthread -I$(srcdir)/tests/record
+
+tests/record/calls: $(record_calls)
+	$(record_compile) -o $@ $(srcdir)/tests/record/calls.c \
+		$(srcdir)/tests/record/calls_coll.c
+
+tests/record/calls.so: $(record_calls)
+	$(record_compile) -fPIC -shared -Dmain=calls_main -o $@ \
+		$(srcdir)/tests/record/calls.c \
+		$(srcdir)/tests/record/calls_coll.c
+
+tests/record/loader: tests/record/loader.c
+	$(record_compile) -o $@ $(srcdir)/tests/record/loader.c
+
+if HAVE_MPIFORT
+record_fortran = tests/record/calls_mpif tests/record/calls_mpi \
+	tests/record/calls_f08
+check_DATA += $(record_fortran)
+CLEANFILES += $(record_fortran)
+# -w: mpif.h has no interfaces, and buffers of different types are the point.
+record_fcompile = $(AM_V_GEN)$(MKDIR_P) tests/record && $(MPIFORT) -w \
+	-fallow-argument-mismatch
+
+tests/record/calls_mpif: tests/record/calls.F90
+	$(record_fcompile) -DUSE_MPIF -o $@ $(srcdir)/tests/record/calls.F90
+
+tests/record/calls_mpi: tests/record/calls.F90
+	$(record_fcompile) -DUSE_MPI -o $@ $(srcdir)/tests/record/calls.F90
+
+tests/record/calls_f08: tests/record/calls.F90
+	$(record_fcompile) -DUSE_F08 -o $@ $(srcdir)/tests/record/calls.F90
+endif
+endif

@@ -1,0 +1,147 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The recorder in running MPI programs: what it wrote against tables made by
+# hand (expected/CASE: the number of ranks, then source ranks, destination
+# ranks, bytes, messages).
+
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../tools/tap.bash"
+
+. "$here/env.bash"
+
+expected() {
+	awk 'NR > 1 { n = split($1, from, ","); k = split($2, to, ",")
+		for (i = 1; i <= n; i++) for (j = 1; j <= k; j++)
+			print from[i], to[j], $3, $4 }' "$here/expected/$1" | sort
+}
+
+# check NAME CASE COMMAND...: record the program and compare.
+check() {
+	local name=$1 case=$2 ranks output
+	shift 2
+	ranks=$(awk '{ print $2; exit }' "$here/expected/$case")
+	rm -f got.json
+	if ! output=$("$COMMPLACE" record -o got.json -- \
+		mpirun -n "$ranks" "$@" 2>&1 </dev/null); then
+		fail "$name"
+		diag "$output"
+		return
+	fi
+	like "$output" "^got.json: got, $ranks ranks" "$name: summary"
+	is "$(matrix got.json)" "$(expected "$case")" "$name"
+}
+
+# Point-to-point and one-sided, C
+for case in send-kinds persistent sendrecv communicators one-sided control \
+	errors nothing inter-sends; do
+	check "$case" $case "$PROGRAMS/calls" $case
+done
+
+check "threads" threads "$PROGRAMS/calls" threads
+check "spawned processes" spawn "$PROGRAMS/calls" spawn
+is "$(recorded got.json outside_messages) $(recorded got.json outside_bytes)" \
+	"1 5" "messages to another world are told apart"
+
+# Collectives, blocking and not
+for case in barrier bcast reduce allreduce gather gatherv scatter scatterv \
+	allgather allgatherv alltoall alltoallv alltoallw alltoallw-in-place \
+	reduce-scatter reduce-scatter-block scan cart graph dist-graph \
+	sub-collectives inter-rooted inter-all inter-each \
+	inter-reduce-scatter; do
+	check "$case" $case "$PROGRAMS/calls" $case
+	check "$case, non-blocking" $case "$PROGRAMS/calls" $case nonblocking
+done
+
+# Fortran: the same tables. `use mpi` calls the same symbols as mpif.h.
+for interface in mpif mpi f08; do
+	program=$PROGRAMS/calls_$interface
+	[ -x "$program" ] || continue
+	for case in send-kinds persistent sendrecv communicators one-sided \
+		control bcast; do
+		check "Fortran $interface: $case" $case "$program" $case
+	done
+	[ $interface = mpi ] && continue
+	for case in barrier bcast reduce allreduce gather gatherv scatter \
+		scatterv allgather allgatherv alltoall alltoallv alltoallw \
+		alltoallw-in-place reduce-scatter reduce-scatter-block scan \
+		cart; do
+		for form in "" nonblocking; do
+			check "Fortran $interface: $case $form" $case \
+				"$program" $case $form
+		done
+	done
+done
+
+# A library out of the global scope, as Python's mpi4py loads it
+check "MPI loaded by dlopen" bcast "$PROGRAMS/loader" "$PROGRAMS/calls.so" bcast
+
+# More than one program
+printf 'x' >got.json
+output=$("$COMMPLACE" record -o got.json --name two --application pair -- \
+	mpirun -n 2 "$PROGRAMS/calls" bcast : -n 3 "$PROGRAMS/calls" bcast 2>&1)
+is "$(matrix got.json)" "$(expected bcast)" "MPMD: every part is recorded"
+is "$(sed -n 's/^"name": "\(.*\)",$/\1/p' got.json) $(sed -n \
+	's/^"application": "\(.*\)",$/\1/p' got.json)" "two pair" \
+	"--name and --application"
+
+# Facts
+"$COMMPLACE" record -o got.json -- mpirun -n 2 "$PROGRAMS/calls" nothing \
+	>/dev/null
+is "$(recorded got.json tool)" '"commplace-record"' "recorded: tool"
+like "$(recorded got.json mpi)" '^"[A-Z].*[0-9]' "recorded: MPI library"
+like "$(recorded got.json command)" 'calls nothing"$' "recorded: command"
+is "$(recorded got.json hosts)" 1 "recorded: hosts"
+like "$(recorded got.json date)" '^"20..-..-..T..:..:..Z"$' "recorded: date"
+is "$(recorded got.json lost_messages)" 0 "recorded: nothing lost"
+like "$(cat got.json)" '"time": [0-9]+\.[0-9]{6}, "compute_time": [0-9]' \
+	"times are stated"
+
+# --json: the object alone on stdout
+output=$("$COMMPLACE" record -o got.json --json -- sh -c \
+	"echo noise; mpirun -n 5 $PROGRAMS/calls bcast" 2>noise)
+like "$output" '^\{.*"pairs": 4,.*\}$' "--json"
+like "$(cat noise)" 'noise' "--json: the command's output goes to stderr"
+
+# Without the command: default name of the file
+mkdir default && cd default || exit 1
+LD_PRELOAD=$LIBRARY mpirun -n 3 -x LD_PRELOAD "$PROGRAMS/calls" scan 2>&1
+is "$(ls | sed 's/[0-9][0-9]*/N/')" "commplace-N.json" \
+	"default file name, one file"
+cd ..
+
+# Processes that are no MPI programs are left alone
+is "$(LD_BIND_NOW=1 LD_PRELOAD=$LIBRARY sh -c 'echo fine' 2>&1)" fine \
+	"a shell with the library loaded"
+
+# What goes wrong keeps the old file, and leaves no other
+cp got.json old.json
+for row in "echo hi|1|wrote no signature" \
+	"$PROGRAMS/calls no-finalize|1|wrote no signature" \
+	"mpirun -n 2 $PROGRAMS/calls no-finalize|[^0]*|no signature is kept" \
+	"sh -c 'mpirun -n 2 $PROGRAMS/calls bcast; exit 7'|7|exit code 7" \
+	"sh -c 'kill -9 \$\$'|137|exit code 137" \
+	"no-such-program|1|cannot run no-such-program"; do
+	IFS='|' read -r command want text <<<"$row"
+	output=$(eval "$COMMPLACE record -o old.json -- $command" 2>&1)
+	status=$?
+	like "$status" "^$want\$" "$command: exit code"
+	like "$output" "$text" "$command: says why"
+	cmp -s got.json old.json
+	ok $? "$command: the old signature stays"
+done
+is "$(ls | tr '\n' ' ')" "default got.json noise old.json " "nothing else is left"
+
+output=$("$PROGRAMS/calls" no-finalize 2>&1)
+is "$output" "" "without the recorder nothing is said"
+output=$(LD_PRELOAD=$LIBRARY "$PROGRAMS/calls" no-finalize 2>&1)
+like "$output" "^commplace-record: .* without MPI_Finalize" \
+	"a program that does not finalize is told of"
+
+# A recorder that cannot write does not fail the program
+output=$(COMMPLACE_RECORD_OUT=/no/such/folder/x.json LD_PRELOAD=$LIBRARY \
+	mpirun -n 2 -x LD_PRELOAD -x COMMPLACE_RECORD_OUT \
+	"$PROGRAMS/calls" scan 2>&1)
+is "$? $output" "0 commplace-record: cannot write /no/such/folder/x.json: \
+No such file or directory" "a folder that is not there: one line, exit 0"
+
+done_testing
