@@ -178,7 +178,7 @@ static void test_hierarchical_patterns_are_bound_optimally(void **state)
 			hwloc_topology_t topology = topology_of(row[i].tree);
 			int ranks = hwloc_get_nbobjs_by_type(topology,
 			                                     HWLOC_OBJ_CORE);
-			int *leaf = calloc((size_t)ranks, sizeof(*leaf));
+			int *leaf = calloc((unsigned)ranks, sizeof(*leaf));
 			struct hidden hidden = {row[i].n_levels, row[i].arity,
 			                        leaf};
 			struct cpl_bind_request req = {topology, NULL, NULL, 1,
