@@ -43,3 +43,21 @@ tests_plugin_test_task_plan_CPPFLAGS = $(slurm_plugin_cppflags) -I$(srcdir)/src/
 tests_plugin_test_task_plan_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_plugin_test_task_plan_LDFLAGS = -rdynamic -L$(SLURM_PLUGIN_SYSTEM_DIR) -Wl,-rpath,$(SLURM_PLUGIN_SYSTEM_DIR)
 tests_plugin_test_task_plan_LDADD = $(slurm_plugin_libadd) $(HWLOC_LIBS) -lslurmfull $(CMOCKA_LIBS)
+
+# The select plugin on a program that stands in for slurmctld.
+select_test_sources = tests/plugin/controller.c tests/plugin/controller.h tests/plugin/oracle.c tests/plugin/oracle.h
+select_test_cppflags = $(slurm_plugin_cppflags) -DCPL_TEST_PLUGIN_DIR='"$(abs_top_builddir)/.libs"' -DCPL_TEST_STOCK_DIR='"$(SLURM_PLUGIN_SYSTEM_DIR)"'
+select_test_ldflags = -rdynamic -L$(SLURM_PLUGIN_SYSTEM_DIR) -Wl,-rpath,$(SLURM_PLUGIN_SYSTEM_DIR)
+select_test_ldadd = libcore.la -lslurmfull $(CMOCKA_LIBS) -ldl
+select_tests = tests/plugin/test_select
+if HAVE_SLURM
+if HAVE_CMOCKA
+check_PROGRAMS += $(select_tests)
+TESTS += $(select_tests)
+endif
+endif
+tests_plugin_test_select_SOURCES = tests/plugin/test_select.c $(select_test_sources)
+tests_plugin_test_select_CPPFLAGS = $(select_test_cppflags)
+tests_plugin_test_select_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_plugin_test_select_LDFLAGS = $(select_test_ldflags)
+tests_plugin_test_select_LDADD = $(select_test_ldadd)

@@ -1,0 +1,610 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "commplace-config.h"
+#include "controller.h"
+
+#include <dlfcn.h>
+#include <ftw.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/common/gres.h"
+#include "src/common/hostlist.h"
+#include "src/common/log.h"
+#include "src/common/run_in_daemon.h"
+#include "src/slurmctld/gres_ctld.h"
+#include "src/slurmctld/preempt.h"
+
+/* slurmctld's own data, which plugins see as weak symbols. */
+bitstr_t *avail_node_bitmap, *idle_node_bitmap, *share_node_bitmap;
+List job_list, part_list;
+slurmctld_config_t slurmctld_config;
+int slurmctld_tres_cnt = 4;
+
+char controller_dir[] = "/tmp/cpl-plugin-XXXXXX";
+
+static part_record_t part_main, part_wide;
+static uint32_t last_id;
+static int (*stock_job_test)(job_record_t *, bitstr_t *, uint32_t, uint32_t,
+                             uint32_t, uint16_t, List, List *, bitstr_t *);
+
+int drain_nodes(char *nodes, char *reason, uint32_t reason_uid)
+{
+	return 0;
+}
+
+job_record_t *find_job_record(uint32_t job_id)
+{
+	return controller_find(job_id);
+}
+
+bool job_overlap_and_running(bitstr_t *node_map, job_record_t *job_ptr)
+{
+	return false;
+}
+
+uint16_t slurm_job_preempt_mode(job_record_t *job_ptr)
+{
+	return PREEMPT_MODE_OFF;
+}
+
+int gres_ctld_job_alloc(List job_gres_list, List *job_alloc_gres_list,
+                        List node_gres_list, int node_cnt, int node_index,
+                        int node_offset, uint32_t job_id, char *node_name,
+                        bitstr_t *core_bitmap, bool new_alloc)
+{
+	return 0;
+}
+
+int gres_ctld_job_alloc_whole_node(List job_gres_list,
+                                   List *job_alloc_gres_list,
+                                   List node_gres_list, int node_cnt,
+                                   int node_index, int node_offset,
+                                   uint32_t job_id, char *node_name,
+                                   bitstr_t *core_bitmap, bool new_alloc)
+{
+	return 0;
+}
+
+int gres_ctld_job_dealloc(List job_gres_list, List node_gres_list,
+                          int node_offset, uint32_t job_id, char *node_name,
+                          bool old_job, bool resize)
+{
+	return 0;
+}
+
+void gres_ctld_job_merge(List from_job_gres_list,
+                         bitstr_t *from_job_node_bitmap, List to_job_gres_list,
+                         bitstr_t *to_job_node_bitmap)
+{
+}
+
+void gres_ctld_job_build_details(List job_gres_list, uint32_t *gres_detail_cnt,
+                                 char ***gres_detail_str, char **total_gres_str)
+{
+}
+
+void gres_ctld_set_node_tres_cnt(List gres_list, uint64_t *tres_cnt,
+                                 bool locked)
+{
+}
+
+static void need(bool ok, const char *what)
+{
+	if (ok)
+		return;
+	fprintf(stderr, "controller: %s failed\n", what);
+	exit(99);
+}
+
+static char *path_of(const char *name)
+{
+	char *path;
+
+	need(asprintf(&path, "%s/%s", controller_dir, name) > 0, "asprintf");
+	return path;
+}
+
+void controller_write(const char *name, const char *text)
+{
+	char *path = path_of(name);
+	FILE *f = fopen(path, "w");
+
+	need(f && fputs(text, f) >= 0 && fclose(f) == 0, path);
+	free(path);
+}
+
+void controller_config(const char *lines)
+{
+	char *text;
+
+	need(asprintf(&text,
+	              "NetworkFile=%s/network.json\nProfileDir=%s/profiles\n"
+	              "StateDir=%s/state\n%s\n",
+	              controller_dir, controller_dir, controller_dir,
+	              lines) > 0,
+	     "asprintf");
+	controller_write("commplace.conf", text);
+	free(text);
+}
+
+void controller_profile(const char *name, int ranks, int far)
+{
+	char file[128], *text = NULL;
+	size_t size = 0;
+	FILE *f = open_memstream(&text, &size);
+
+	fprintf(f,
+	        "{ \"format\": \"commplace-signature\", \"version\": 1,"
+	        " \"name\": \"%s\", \"ranks\": %d, \"phases\": [ { \"name\":"
+	        " \"all\", \"weight\": 1, \"time\": 1, \"traffic\": [",
+	        name, ranks);
+	for (int r = 0; r < ranks; r++) {
+		fprintf(f, "%s[%d, %d, %d, 10], ", r ? ", " : "", r,
+		        (r + 1) % ranks, 1000 + r);
+		fprintf(f, "[%d, %d, 50000, 10]", r, (r + far) % ranks);
+	}
+	fprintf(f, "] } ] }\n");
+	fclose(f);
+	snprintf(file, sizeof(file), "profiles/%s.json", name);
+	controller_write(file, text);
+	free(text);
+}
+
+static void write_slurm_conf(const char *type)
+{
+	char *text;
+
+	need(asprintf(&text,
+	              "ClusterName=fake\nSlurmctldHost=localhost\n"
+	              "PluginDir=%s:%s\nSelectType=select/%s\n"
+	              "SelectTypeParameters=CR_Core\nAuthType=auth/none\n"
+	              "CredType=cred/none\n"
+	              "StateSaveLocation=%s\nSlurmdSpoolDir=%s\n"
+	              "NodeName=n[0-63] CPUs=4 Sockets=1 CoresPerSocket=4 "
+	              "ThreadsPerCore=1 RealMemory=1000\n"
+	              "PartitionName=main Nodes=n[0-63] Default=YES\n",
+	              CPL_TEST_PLUGIN_DIR, CPL_TEST_STOCK_DIR, type,
+	              controller_dir, controller_dir) > 0,
+	     "asprintf");
+	controller_write("slurm.conf", text);
+	free(text);
+}
+
+static const char network[] =
+        "{ \"format\": \"commplace-network\", \"version\": 1,"
+        " \"name\": \"fake\", \"type\": \"dragonfly\", \"groups\": 4,"
+        " \"rows\": 2, \"columns\": 4, \"nodes_per_router\": 2,"
+        " \"global_links_per_group_pair\": 1,"
+        " \"nodes\": \"n[0-63]\" }\n";
+
+static void init_part(part_record_t *part, const char *name)
+{
+	memset(part, 0, sizeof(*part));
+	part->magic = PART_MAGIC;
+	part->name = xstrdup(name);
+	part->node_bitmap = bit_alloc(node_record_count);
+	bit_set_all(part->node_bitmap);
+	part->max_share = 1;
+	part->max_cpus_per_node = INFINITE;
+	part->max_nodes = part->max_nodes_orig = INFINITE;
+	part->min_nodes = part->min_nodes_orig = 1;
+	part->priority_tier = 1;
+	part->state_up = PARTITION_UP;
+	list_append(part_list, part);
+}
+
+static void init_nodes(void)
+{
+	init_node_conf();
+	build_all_nodeline_info(true, slurmctld_tres_cnt);
+	rehash_node();
+	need(node_record_count == MACHINE_NODES, "node table");
+	for (int i = 0; i < node_record_count; i++) {
+		node_record_t *node = node_record_table_ptr[i];
+
+		node->node_state = NODE_STATE_IDLE;
+		node->cpus_efctv = node->cpus;
+		node->select_nodeinfo = select_g_select_nodeinfo_alloc();
+	}
+	avail_node_bitmap = bit_alloc(node_record_count);
+	idle_node_bitmap = bit_alloc(node_record_count);
+	share_node_bitmap = bit_alloc(node_record_count);
+	bit_set_all(avail_node_bitmap);
+	bit_set_all(idle_node_bitmap);
+	bit_set_all(share_node_bitmap);
+}
+
+static void load_stock(void)
+{
+	void *so = dlopen(CPL_TEST_STOCK_DIR "/select_cons_tres.so",
+	                  RTLD_LAZY | RTLD_LOCAL);
+
+	need(so != NULL, "dlopen of the stock plugin");
+	*(void **)&stock_job_test = dlsym(so, "select_p_job_test");
+	need(stock_job_test != NULL, "select_p_job_test");
+}
+
+void controller_start(const char *type)
+{
+	log_options_t log = LOG_OPTS_STDERR_ONLY;
+	char *conf;
+
+	log.stderr_level =
+	        getenv("CPL_TEST_VERBOSE") ? LOG_LEVEL_DEBUG3 : LOG_LEVEL_QUIET;
+	log_init("slurmctld", log, SYSLOG_FACILITY_DAEMON, NULL);
+	need(mkdtemp(controller_dir) != NULL, "mkdtemp");
+	need(!mkdir(path_of("profiles"), 0755), "mkdir");
+	write_slurm_conf(type);
+	controller_write("network.json", network);
+	controller_config("MaxDecisionTime=20s");
+	conf = path_of("slurm.conf");
+	setenv("SLURM_CONF", conf, 1);
+	slurm_conf_init(conf);
+	if (getenv("CPL_TEST_VERBOSE"))
+		slurm_conf.debug_flags |= DEBUG_FLAG_SELECT_TYPE;
+	free(conf);
+	need(select_g_init(1) == SLURM_SUCCESS, "select_g_init");
+	need(gres_init() == SLURM_SUCCESS, "gres_init");
+	job_list = list_create(NULL);
+	part_list = list_create(NULL);
+	init_nodes();
+	init_part(&part_main, "main");
+	init_part(&part_wide, "wide");
+	need(select_g_node_init() == SLURM_SUCCESS, "select_g_node_init");
+	need(select_g_state_restore("") == SLURM_SUCCESS, "state_restore");
+	need(select_g_job_init(job_list) == SLURM_SUCCESS, "job_init");
+	need(select_g_reconfigure() == SLURM_SUCCESS, "reconfigure");
+	load_stock();
+}
+
+void controller_restart(void)
+{
+	ListIterator jobs;
+	job_record_t *job;
+
+	need(select_g_fini() == SLURM_SUCCESS, "select_g_fini");
+	need(select_g_init(1) == SLURM_SUCCESS, "select_g_init");
+	need(select_g_node_init() == SLURM_SUCCESS, "select_g_node_init");
+	need(select_g_job_init(job_list) == SLURM_SUCCESS, "job_init");
+	jobs = list_iterator_create(job_list);
+	while ((job = list_next(jobs)))
+		select_g_select_nodeinfo_set(job);
+	list_iterator_destroy(jobs);
+	select_g_reconfigure();
+}
+
+void controller_reconfigure(void)
+{
+	need(select_g_reconfigure() == SLURM_SUCCESS, "reconfigure");
+}
+
+static int remove_one(const char *path, const struct stat *st, int type,
+                      struct FTW *ftw)
+{
+	return remove(path);
+}
+
+void controller_stop(void)
+{
+	select_g_fini();
+	nftw(controller_dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static bitstr_t *bitmap_of(const char *names)
+{
+	bitstr_t *bitmap = NULL;
+	char *copy = xstrdup(names);
+
+	need(node_name2bitmap(copy, false, &bitmap) == SLURM_SUCCESS, names);
+	xfree(copy);
+	return bitmap;
+}
+
+static void add_env(job_record_t *job, const char *name, const char *value)
+{
+	if (!value)
+		return;
+	xrecalloc(job->spank_job_env, job->spank_job_env_size + 1,
+	          sizeof(char *));
+	job->spank_job_env[job->spank_job_env_size++] =
+	        xstrdup_printf("%s=%s", name, value);
+}
+
+job_record_t *controller_job(const struct wish *wish)
+{
+	job_record_t *job = xmalloc(sizeof(*job));
+	struct job_details *details = xmalloc(sizeof(*details));
+	int per_task = wish->cpus_per_task ? wish->cpus_per_task : 1;
+	int nodes = wish->nodes ? wish->nodes : 1;
+
+	job->magic = JOB_MAGIC;
+	job->job_id = ++last_id;
+	job->array_task_id = NO_VAL;
+	job->name = xstrdup("job");
+	job->partition = xstrdup(wish->partition ? wish->partition : "main");
+	job->part_ptr = wish->partition && !xstrcmp(wish->partition, "wide")
+	                        ? &part_wide
+	                        : &part_main;
+	job->priority = 1;
+	job->best_switch = true;
+	job->user_id = 1000;
+	job->details = details;
+	details->magic = DETAILS_MAGIC;
+	details->min_nodes = (uint32_t)nodes;
+	details->max_nodes = (uint32_t)wish->max_nodes;
+	details->num_tasks = (uint32_t)wish->tasks;
+	details->ntasks_per_node = (uint16_t)wish->tasks_per_node;
+	if (!details->num_tasks && wish->tasks_per_node)
+		details->num_tasks = (uint32_t)(wish->tasks_per_node * nodes);
+	details->cpus_per_task = (uint16_t)per_task;
+	details->min_cpus =
+	        MAX(details->num_tasks, (uint32_t)nodes) * (uint32_t)per_task;
+	details->pn_min_cpus =
+	        (uint32_t)(per_task *
+	                   (wish->tasks_per_node ? wish->tasks_per_node : 1));
+	details->max_cpus = NO_VAL;
+	details->core_spec = NO_VAL16;
+	details->ntasks_per_tres = NO_VAL16;
+	details->task_dist = SLURM_DIST_UNKNOWN;
+	details->whole_node = wish->exclusive ? WHOLE_NODE_REQUIRED : 0;
+	details->share_res = 0;
+	details->contiguous = wish->contiguous;
+	details->mc_ptr = xmalloc(sizeof(*details->mc_ptr));
+	details->mc_ptr->sockets_per_node = NO_VAL16;
+	details->mc_ptr->cores_per_socket = NO_VAL16;
+	details->mc_ptr->threads_per_core = NO_VAL16;
+	details->mc_ptr->ntasks_per_socket = INFINITE16;
+	details->mc_ptr->ntasks_per_core = INFINITE16;
+	if (wish->nodelist)
+		details->req_node_bitmap = bitmap_of(wish->nodelist);
+	if (wish->exclude)
+		details->exc_node_bitmap = bitmap_of(wish->exclude);
+	add_env(job, "COMM_PROFILE", wish->profile);
+	add_env(job, "_SLURM_SPANK_OPTION_commplace_placement_policy",
+	        wish->policy);
+	add_env(job, "COMM_RANK_MAPPING", wish->mapping);
+	return job;
+}
+
+void controller_job_free(job_record_t *job)
+{
+	struct job_details *details = job->details;
+
+	free_job_resources(&job->job_resrcs);
+	FREE_NULL_BITMAP(job->node_bitmap);
+	FREE_NULL_BITMAP(details->req_node_bitmap);
+	FREE_NULL_BITMAP(details->exc_node_bitmap);
+	xfree(details->mc_ptr);
+	xfree(details->submit_line);
+	xfree(job->details);
+	for (uint32_t i = 0; i < job->spank_job_env_size; i++)
+		xfree(job->spank_job_env[i]);
+	xfree(job->spank_job_env);
+	xfree(job->admin_comment);
+	xfree(job->partition);
+	xfree(job->name);
+	xfree(job);
+}
+
+bitstr_t *controller_candidates(const job_record_t *job)
+{
+	bitstr_t *bitmap = bit_copy(job->part_ptr->node_bitmap);
+	bitstr_t *busy = bit_copy(idle_node_bitmap);
+
+	bit_or(busy, share_node_bitmap);
+	bit_and(bitmap, busy);
+	bit_and(bitmap, avail_node_bitmap);
+	if (job->details->whole_node)
+		bit_and(bitmap, idle_node_bitmap);
+	if (job->details->exc_node_bitmap)
+		bit_and_not(bitmap, job->details->exc_node_bitmap);
+	FREE_NULL_BITMAP(busy);
+	return bitmap;
+}
+
+/* min, max and wanted nodes as slurmctld passes them. */
+static void limits(const job_record_t *job, uint32_t *min, uint32_t *max,
+                   uint32_t *req)
+{
+	const struct job_details *details = job->details;
+	bool by_tasks = details->min_nodes == 1 && details->num_tasks > 1 &&
+	                !details->max_nodes;
+
+	*min = details->min_nodes;
+	*req = details->max_nodes ? details->max_nodes : *min;
+	*max = by_tasks ? 500000 : *req;
+}
+
+int controller_test(job_record_t *job, uint16_t mode, bitstr_t *bitmap)
+{
+	uint32_t min, max, req;
+	List preemptees = NULL;
+
+	limits(job, &min, &max, &req);
+	return select_g_job_test(job, bitmap, min, max, req, mode, NULL,
+	                         &preemptees, NULL);
+}
+
+int controller_stock_test(job_record_t *job, uint16_t mode, bitstr_t *bitmap)
+{
+	uint32_t min, max, req;
+	List preemptees = NULL;
+
+	limits(job, &min, &max, &req);
+	return stock_job_test(job, bitmap, min, max, req, mode, NULL,
+	                      &preemptees, NULL);
+}
+
+char *controller_names(const bitstr_t *bitmap)
+{
+	char *text = bitmap2node_name((bitstr_t *)bitmap);
+	char *copy = strdup(text ? text : "");
+
+	xfree(text);
+	return copy;
+}
+
+char *controller_stock_nodes(job_record_t *job)
+{
+	bitstr_t *bitmap = controller_candidates(job);
+	char *names;
+
+	if (controller_stock_test(job, SELECT_MODE_WILL_RUN, bitmap) ||
+	    job->start_time > time(NULL))
+		names = strdup("");
+	else
+		names = controller_names(bitmap);
+	FREE_NULL_BITMAP(bitmap);
+	return names;
+}
+
+/* Nodes without a free core leave `share`, nodes with a job leave `idle`. */
+static void account(void)
+{
+	int used[MACHINE_NODES] = {0};
+	ListIterator jobs = list_iterator_create(job_list);
+	job_record_t *job;
+
+	while ((job = list_next(jobs))) {
+		for (int i = 0, at = 0; i < node_record_count; i++) {
+			if (!bit_test(job->node_bitmap, i))
+				continue;
+			used[i] += job->details->whole_node
+			                   ? MACHINE_CORES
+			                   : job->job_resrcs->cpus[at];
+			at++;
+		}
+	}
+	list_iterator_destroy(jobs);
+	bit_set_all(idle_node_bitmap);
+	bit_set_all(share_node_bitmap);
+	for (int i = 0; i < node_record_count; i++) {
+		node_record_t *node = node_record_table_ptr[i];
+
+		if (used[i])
+			bit_clear(idle_node_bitmap, i);
+		if (used[i] >= MACHINE_CORES)
+			bit_clear(share_node_bitmap, i);
+		node->node_state =
+		        used[i] ? NODE_STATE_ALLOCATED : NODE_STATE_IDLE;
+	}
+	last_node_update = time(NULL);
+}
+
+char *controller_run(job_record_t *job)
+{
+	bitstr_t *bitmap = controller_candidates(job);
+	char *names;
+
+	if (controller_test(job, SELECT_MODE_RUN_NOW, bitmap)) {
+		FREE_NULL_BITMAP(bitmap);
+		return strdup("");
+	}
+	need(job->job_resrcs != NULL, "job_resrcs");
+	job->node_bitmap = bitmap;
+	job->start_time = time(NULL);
+	job->end_time = job->start_time + 3600;
+	need(select_g_job_begin(job) == SLURM_SUCCESS, "select_g_job_begin");
+	job->job_state = JOB_RUNNING;
+	need(select_g_select_nodeinfo_set(job) == SLURM_SUCCESS,
+	     "select_g_select_nodeinfo_set");
+	list_append(job_list, job);
+	account();
+	names = controller_names(bitmap);
+	return names;
+}
+
+static int same_job(void *x, void *key)
+{
+	return x == key;
+}
+
+void controller_end(job_record_t *job)
+{
+	need(select_g_job_fini(job) == SLURM_SUCCESS, "select_g_job_fini");
+	list_delete_all(job_list, same_job, job);
+	account();
+	controller_job_free(job);
+}
+
+static int has_id(void *x, void *key)
+{
+	return ((job_record_t *)x)->job_id == *(uint32_t *)key;
+}
+
+job_record_t *controller_find(uint32_t id)
+{
+	return list_find_first(job_list, has_id, &id);
+}
+
+/* The default layout, as slurmctld computes it. */
+static slurm_step_layout_t *step_layout(job_record_t *job, int tasks,
+                                        uint32_t dist)
+{
+	uint32_t nodes = job->job_resrcs->nhosts;
+	uint16_t per_node[nodes], per_task[nodes];
+	uint32_t node_reps[nodes], task_reps[nodes];
+	slurm_step_layout_req_t req = {
+	        .node_list = job->job_resrcs->nodes,
+	        .cpus_per_node = per_node,
+	        .cpu_count_reps = node_reps,
+	        .cpus_per_task = per_task,
+	        .cpus_task_reps = task_reps,
+	        .num_hosts = nodes,
+	        .num_tasks = (uint32_t)tasks,
+	        .task_dist = dist,
+	        .plane_size = job->details->ntasks_per_node,
+	};
+
+	for (uint32_t i = 0; i < nodes; i++) {
+		per_node[i] = job->job_resrcs->cpus[i];
+		per_task[i] = job->details->cpus_per_task;
+		node_reps[i] = task_reps[i] = 1;
+	}
+	return slurm_step_layout_create(&req);
+}
+
+char *controller_step(job_record_t *job, int tasks, uint32_t dist,
+                      const char *submit_line)
+{
+	step_record_t step;
+	slurm_step_layout_t *layout = step_layout(job, tasks, dist);
+	char *text = NULL, **node = calloc((size_t)tasks, sizeof(char *));
+	size_t size;
+	hostlist_t hosts;
+	FILE *f;
+
+	need(layout && node, "step layout");
+	memset(&step, 0, sizeof(step));
+	step.magic = STEP_MAGIC;
+	step.job_ptr = job;
+	step.step_layout = layout;
+	step.step_id.job_id = job->job_id;
+	step.submit_line = (char *)submit_line;
+	select_g_step_start(&step);
+	hosts = hostlist_create(layout->node_list);
+	for (uint32_t i = 0; i < layout->node_cnt; i++) {
+		char *name = hostlist_nth(hosts, (int)i);
+
+		for (int k = 0; k < layout->tasks[i]; k++)
+			node[layout->tids[i][k]] = strdup(name);
+		for (int k = 1; k < layout->tasks[i]; k++)
+			need(layout->tids[i][k] > layout->tids[i][k - 1],
+			     "order of tids");
+		free(name);
+	}
+	hostlist_destroy(hosts);
+	f = open_memstream(&text, &size);
+	for (int r = 0; r < tasks; r++) {
+		fprintf(f, "%s%s", r ? "," : "", node[r]);
+		free(node[r]);
+	}
+	fclose(f);
+	free(node);
+	slurm_step_layout_destroy(layout);
+	return text;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Stands in for slurmctld: a machine of n[0-63] with 4 cores each in a
+ * dragonfly of 4 groups x 2 rows x 4 columns x 2 nodes, and as much of
+ * slurmctld's data as a select plugin looks at. One per process; failures of
+ * the set-up end the process.
+ */
+#ifndef CPL_TESTS_PLUGIN_CONTROLLER_H
+#define CPL_TESTS_PLUGIN_CONTROLLER_H
+
+#include "slurm_compat_ctld.h"
+
+#define MACHINE_NODES 64
+#define MACHINE_CORES 4
+
+/* The temporary folder of this run: slurm.conf, commplace.conf,
+ * network.json, profiles/, state/. */
+extern char controller_dir[];
+
+/* Make the folder and its files and bring up the machine with SelectType
+ * select/TYPE. */
+void controller_start(const char *type);
+/* End the plugin and remove the folder. */
+void controller_stop(void);
+/* select_g_fini and everything up to select_g_job_init again, as a restart of
+ * slurmctld would do; jobs stay. */
+void controller_restart(void);
+/* select_g_reconfigure. */
+void controller_reconfigure(void);
+
+/* Write a file below the folder. */
+void controller_write(const char *name, const char *text);
+/* commplace.conf with these further lines. */
+void controller_config(const char *lines);
+/* profiles/NAME.json: a ring of `ranks` ranks plus pairs at distance `far`. */
+void controller_profile(const char *name, int ranks, int far);
+
+/* What a test says of a job; 0 means not stated. */
+struct wish {
+	int nodes, max_nodes; /* -N nodes[-max_nodes] */
+	int tasks;            /* -n */
+	int tasks_per_node;
+	int cpus_per_task;
+	bool exclusive;
+	const char *nodelist; /* -w */
+	const char *exclude;  /* -x */
+	const char *profile, *policy, *mapping;
+	bool contiguous;
+	const char *partition;
+};
+
+/* A pending job; ids count up from 1. */
+job_record_t *controller_job(const struct wish *wish);
+/* Free the record (of a job that is not running). */
+void controller_job_free(job_record_t *job);
+
+/* RUN_NOW's bitmap for a job: nodes that are idle or partly taken. */
+bitstr_t *controller_candidates(const job_record_t *job);
+/* One call of job_test as slurmctld makes it. The bitmap is the answer. */
+int controller_test(job_record_t *job, uint16_t mode, bitstr_t *bitmap);
+/* The same call straight to the stock plugin. */
+int controller_stock_test(job_record_t *job, uint16_t mode, bitstr_t *bitmap);
+
+/* RUN_NOW and, when it succeeds, start. "" or the ranged list of nodes. */
+char *controller_run(job_record_t *job);
+/* What the stock plugin would answer now, without starting anything. */
+char *controller_stock_nodes(job_record_t *job);
+/* End a running job and free it. */
+void controller_end(job_record_t *job);
+/* The running job with this id, or NULL. */
+job_record_t *controller_find(uint32_t id);
+
+/* A step of a running job over all its nodes with `tasks` tasks in the default
+ * distribution, through select_g_step_start. Text of rank -> node, comma
+ * separated; free() it. */
+char *controller_step(job_record_t *job, int tasks, uint32_t dist,
+                      const char *submit_line);
+
+/* "n[0-3]" of a bitmap; free() it. */
+char *controller_names(const bitstr_t *bitmap);
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "commplace-config.h"
+#include "oracle.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/hostlist.h"
+#include "mapping/mapping.h"
+#include "placement/decide.h"
+#include "signature/signature.h"
+#include "site/record.h"
+#include "site/state.h"
+
+static void need(bool ok, const char *what, const struct cpl_error *err)
+{
+	if (ok)
+		return;
+	fprintf(stderr, "oracle: %s: %s\n", what, err->text);
+	exit(99);
+}
+
+static const char *file(const char *name)
+{
+	static char path[4][512];
+	static int at;
+	char *out = path[at++ % 4];
+
+	snprintf(out, sizeof(path[0]), "%s/%s", controller_dir, name);
+	return out;
+}
+
+bool oracle_record(uint32_t job, bool ended)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "state/%s/%u.json",
+	         ended ? "ended" : "running", job);
+	for (int i = 0; i < 500; i++) {
+		if (!access(file(name), F_OK))
+			return true;
+		usleep(10000);
+	}
+	return false;
+}
+
+struct view {
+	struct cpl_network *net;
+	const struct cpl_routing *routing;
+	struct cpl_comm *comm;
+	struct cpl_load load;
+	unsigned char free[MACHINE_NODES];
+	struct cpl_decision decision;
+	int ranks;
+};
+
+static void apply_running(struct view *v)
+{
+	struct cpl_error err = {""};
+	struct cpl_state state;
+	unsigned char dropped[MACHINE_NODES];
+	int skipped;
+
+	if (access(file("state"), F_OK))
+		return;
+	need(!cpl_record_state(file("state"), &state, &skipped, &err),
+	     "records", &err);
+	/* Shared nodes stay free here: the bitmap says what is. */
+	memset(dropped, 1, sizeof(dropped));
+	need(!cpl_state_apply(&state, v->net, v->routing, file("profiles"),
+	                      dropped, &v->load, &err),
+	     "background", &err);
+	cpl_state_free(&state);
+}
+
+static void look(struct view *v, const struct oracle *ask)
+{
+	struct cpl_error err = {""};
+	struct cpl_hostlist required = {0};
+	int node[MACHINE_NODES], n = 0;
+
+	memset(v, 0, sizeof(*v));
+	v->net = cpl_network_load(file("network.json"), &err);
+	need(v->net, "network", &err);
+	v->routing = cpl_routing_find(v->net, NULL, &err);
+	need(v->routing, "routing", &err);
+	need(!cpl_load_init(&v->load, v->net, &err), "load", &err);
+	cpl_load_clear(&v->load, v->net);
+	if (ask->profile) {
+		char name[128];
+		struct cpl_signature *sig;
+
+		snprintf(name, sizeof(name), "profiles/%s.json", ask->profile);
+		sig = cpl_signature_load(file(name), &err);
+		need(sig, "signature", &err);
+		v->ranks = sig->ranks;
+		v->comm = cpl_signature_total(sig, &err);
+		cpl_signature_free(sig);
+	}
+	apply_running(v);
+	for (int i = 0; i < MACHINE_NODES; i++)
+		v->free[i] = bit_test((bitstr_t *)ask->free, i);
+	if (ask->required)
+		need(!cpl_hostlist_parse(&required, ask->required, &err),
+		     "required", &err);
+	for (int i = 0; i < required.count; i++)
+		node[n++] = cpl_network_node(v->net, required.name[i]);
+	cpl_hostlist_free(&required);
+	struct cpl_decide_request req = {
+	        .place = {.net = v->net,
+	                  .free = v->free,
+	                  .n_nodes_wanted = ask->nodes,
+	                  .required = node,
+	                  .n_required = n,
+	                  .seed = 1},
+	        .policy = ask->policy,
+	        .routing = v->routing,
+	        .comm = v->comm,
+	        .ranks_per_node = ask->ranks_per_node,
+	        .background = &v->load,
+	        .objective = CPL_OBJECTIVE_MAX,
+	};
+	need(!cpl_decide(&req, &v->decision, &err), "decide", &err);
+}
+
+static void close_view(struct view *v)
+{
+	cpl_decision_free(&v->decision);
+	cpl_load_free(&v->load);
+	cpl_comm_free(v->comm);
+	cpl_network_free(v->net);
+}
+
+char *oracle_nodes(const struct oracle *ask)
+{
+	bitstr_t *bitmap = bit_alloc(MACHINE_NODES);
+	struct view v;
+	char *text;
+
+	look(&v, ask);
+	for (int i = 0; i < v.decision.n_nodes; i++)
+		bit_set(bitmap, v.decision.node[i]);
+	text = controller_names(bitmap);
+	FREE_NULL_BITMAP(bitmap);
+	close_view(&v);
+	return text;
+}
+
+char *oracle_ranks(const struct oracle *ask, const char *mapping)
+{
+	struct cpl_error err = {""};
+	struct cpl_map_result result;
+	const struct cpl_mapper *mapper;
+	int slots[MACHINE_NODES];
+	struct view v;
+	char *text = NULL;
+	size_t size;
+	FILE *f;
+
+	look(&v, ask);
+	mapper = cpl_mapper_find(mapping, &err);
+	need(mapper, "mapper", &err);
+	for (int i = 0; i < ask->nodes; i++)
+		slots[i] = v.ranks / ask->nodes;
+	struct cpl_map_request req = {
+	        .net = v.net,
+	        .routing = v.routing,
+	        .comm = v.comm,
+	        .n_hosts = ask->nodes,
+	        .host = v.decision.node,
+	        .slots = slots,
+	        .background = &v.load,
+	        .objective = CPL_OBJECTIVE_MAX,
+	        .seed = 1,
+	};
+	need(!cpl_map(mapper, &req, &result, &err), "map", &err);
+	f = open_memstream(&text, &size);
+	for (int r = 0; r < v.ranks; r++)
+		fprintf(f, "%s%s", r ? "," : "",
+		        v.net->node_name[v.decision.node[result.rank_host[r]]]);
+	fclose(f);
+	cpl_map_result_free(&result);
+	close_view(&v);
+	return text;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the core decides for a state of the fake controller, computed from the
+ * files alone, as `commplace place` and `commplace map` do.
+ */
+#ifndef CPL_TESTS_PLUGIN_ORACLE_H
+#define CPL_TESTS_PLUGIN_ORACLE_H
+
+#include "controller.h"
+
+struct oracle {
+	int nodes; /* wanted */
+	const char *policy;
+	const char *profile; /* NULL: none */
+	int ranks_per_node;
+	const bitstr_t *free;
+	const char *required; /* host list or NULL */
+};
+
+/* Chosen nodes, as controller_names writes them; free() it. */
+char *oracle_nodes(const struct oracle *ask);
+
+/*
+ * Rank -> node of the default mapping on those nodes with this many ranks
+ * each, as controller_step writes it; free() it.
+ */
+char *oracle_ranks(const struct oracle *ask, const char *mapping);
+
+/* Wait until the record of a job is in running/ (or ended/). False: it does
+ * not come. */
+bool oracle_record(uint32_t job, bool ended);
+
+#endif

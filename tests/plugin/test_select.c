@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The select plugin on the fake controller: whose nodes, whose ranks. */
+#include "commplace-config.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "controller.h"
+#include "oracle.h"
+
+#include "site/record.h"
+
+#define PLUGIN CPL_TEST_PLUGIN_DIR "/select_cons_tres_commplace.so"
+
+/* Takes both texts. */
+static void assert_same(char *a, char *b)
+{
+	assert_string_equal(a, b);
+	free(a);
+	free(b);
+}
+
+/* End a job of ours and wait for its record to move, or the oracle would still
+ * count it as running. */
+static void finish(job_record_t *job)
+{
+	uint32_t id = job->job_id;
+
+	controller_end(job);
+	assert_true(oracle_record(id, true));
+}
+
+/* Some jobs without a profile, so that the machine is not empty. */
+static job_record_t *filler[3];
+
+static void fill(void)
+{
+	const struct wish wish[] = {
+	        {.nodes = 3, .exclusive = true, .nodelist = "n[4,17,40]"},
+	        {.nodes = 2, .tasks_per_node = 2, .nodelist = "n[8-9]"},
+	        {.nodes = 5, .exclusive = true, .nodelist = "n[20-24]"},
+	};
+
+	for (int i = 0; i < 3; i++) {
+		filler[i] = controller_job(&wish[i]);
+		free(controller_run(filler[i]));
+		assert_non_null(filler[i]->job_resrcs);
+	}
+}
+
+static void drain(void)
+{
+	for (int i = 0; i < 3; i++)
+		controller_end(filler[i]);
+}
+
+static int set_up(void **state)
+{
+	controller_config("MaxDecisionTime=20s");
+	controller_reconfigure();
+	fill();
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	drain();
+	return 0;
+}
+
+/* The job runs on what the core decides from the same files and ends again. */
+static void check_placed(const struct wish *wish, int nodes, int rpn,
+                         const char *policy, const bitstr_t *free_nodes)
+{
+	struct oracle ask = {
+	        .nodes = nodes,
+	        .policy = policy,
+	        .profile = wish->profile,
+	        .ranks_per_node = rpn,
+	        .free = free_nodes,
+	        .required = wish->nodelist,
+	};
+	char *want = oracle_nodes(&ask);
+	job_record_t *job = controller_job(wish);
+
+	assert_same(controller_run(job), want);
+	assert_true(oracle_record(job->job_id, false));
+	assert_non_null(strstr(job->admin_comment, "commplace: policy="));
+	finish(job);
+}
+
+static void test_exports_the_hooks_and_nothing_else(void **state)
+{
+	FILE *f = popen("nm -D --defined-only " PLUGIN, "r");
+	char line[256], name[256];
+	int hooks = 0, others = 0;
+
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f)) {
+		assert_int_equal(sscanf(line, "%*s %*s %255s", name), 1);
+		if (!strncmp(name, "select_p_", 9) ||
+		    !strcmp(name, "plugin_id"))
+			hooks++;
+		else if (strcmp(name, "init") && strcmp(name, "fini") &&
+		         strcmp(name, "plugin_name") &&
+		         strcmp(name, "plugin_type") &&
+		         strcmp(name, "plugin_version"))
+			others++;
+	}
+	assert_int_equal(pclose(f), 0);
+	assert_int_equal(hooks, 37);
+	assert_int_equal(others, 0);
+}
+
+static void test_every_policy_and_size(void **state)
+{
+	static const char *const policy[] = {
+	        "linear", "random-nodes",  "random-routers",
+	        "RDC",    "random-groups", "round-robin-nodes",
+	        "RRR",    "auto",
+	};
+	static const int nodes[] = {4, 8, 16};
+
+	for (size_t p = 0; p < sizeof(policy) / sizeof(*policy); p++) {
+		for (size_t i = 0; i < sizeof(nodes) / sizeof(*nodes); i++) {
+			struct wish wish = {
+			        .nodes = nodes[i],
+			        .tasks = 16,
+			        .exclusive = true,
+			        .profile = "ring16",
+			        .policy = policy[p],
+			};
+
+			check_placed(&wish, nodes[i], 16 / nodes[i], policy[p],
+			             idle_node_bitmap);
+		}
+	}
+}
+
+static void test_profile_alone_means_auto(void **state)
+{
+	struct wish wish = {.nodes = 4,
+	                    .tasks = 16,
+	                    .exclusive = true,
+	                    .profile = "ring16"};
+
+	check_placed(&wish, 4, 4, "auto", idle_node_bitmap);
+}
+
+/* n[8-9] have two free cores of four: free for a job of two per node. */
+static void test_partly_taken_nodes_are_free_for_small_jobs(void **state)
+{
+	struct wish wish = {.nodes = 8,
+	                    .tasks = 16,
+	                    .profile = "ring16",
+	                    .policy = "linear"};
+	bitstr_t *free_nodes = bit_copy(idle_node_bitmap);
+
+	bit_set(free_nodes, 8);
+	bit_set(free_nodes, 9);
+	check_placed(&wish, 8, 2, "linear", free_nodes);
+	wish.nodes = 4;
+	check_placed(&wish, 4, 4, "linear", idle_node_bitmap);
+	FREE_NULL_BITMAP(free_nodes);
+}
+
+static void test_required_nodes_are_among_them(void **state)
+{
+	struct wish wish = {.nodes = 4,
+	                    .tasks = 16,
+	                    .exclusive = true,
+	                    .profile = "ring16",
+	                    .policy = "auto",
+	                    .nodelist = "n[33,60]"};
+
+	check_placed(&wish, 4, 4, "auto", idle_node_bitmap);
+	wish.nodelist = "n[1,3,33,60]";
+	check_placed(&wish, 4, 4, "auto", idle_node_bitmap);
+}
+
+static void test_excluded_nodes_are_not(void **state)
+{
+	struct wish wish = {.nodes = 4,
+	                    .tasks = 16,
+	                    .exclusive = true,
+	                    .profile = "ring16",
+	                    .policy = "linear",
+	                    .exclude = "n[0-2]"};
+	bitstr_t *free_nodes = bit_copy(idle_node_bitmap);
+
+	bit_nclear(free_nodes, 0, 2);
+	check_placed(&wish, 4, 4, "linear", free_nodes);
+	FREE_NULL_BITMAP(free_nodes);
+}
+
+/* -n16 without -N: four cores a node, so four nodes. */
+static void test_node_count_from_tasks(void **state)
+{
+	struct wish wish = {
+	        .tasks = 16, .profile = "ring16", .policy = "random-groups"};
+
+	check_placed(&wish, 4, 4, "random-groups", idle_node_bitmap);
+	wish.cpus_per_task = 2;
+	check_placed(&wish, 8, 2, "random-groups", idle_node_bitmap);
+}
+
+static void test_range_takes_the_most(void **state)
+{
+	struct wish wish = {.nodes = 2,
+	                    .max_nodes = 8,
+	                    .tasks = 16,
+	                    .exclusive = true,
+	                    .profile = "ring16",
+	                    .policy = "auto"};
+
+	check_placed(&wish, 8, 2, "auto", idle_node_bitmap);
+}
+
+static void test_running_jobs_are_background(void **state)
+{
+	struct wish wish = {.nodes = 8,
+	                    .tasks = 16,
+	                    .exclusive = true,
+	                    .profile = "ring16",
+	                    .policy = "random-groups"};
+	job_record_t *job = controller_job(&wish);
+
+	free(controller_run(job));
+	assert_true(oracle_record(job->job_id, false));
+	wish.policy = "auto";
+	check_placed(&wish, 8, 2, "auto", idle_node_bitmap);
+	controller_restart();
+	check_placed(&wish, 8, 2, "auto", idle_node_bitmap);
+	finish(job);
+}
+
+static void test_records_move_when_jobs_end(void **state)
+{
+	struct wish wish = {.nodes = 4,
+	                    .tasks = 16,
+	                    .exclusive = true,
+	                    .profile = "ring16"};
+	job_record_t *job = controller_job(&wish);
+	uint32_t id = job->job_id;
+	struct cpl_error err = {""};
+	struct cpl_record *record;
+	char dir[512];
+	bool ended;
+
+	free(controller_run(job));
+	assert_true(oracle_record(id, false));
+	finish(job);
+	assert_true(oracle_record(id, true));
+	snprintf(dir, sizeof(dir), "%s/state", controller_dir);
+	record = cpl_record_find(dir, id, &ended, &err);
+	assert_non_null(record);
+	assert_true(ended);
+	assert_string_equal(record->outcome, "placed");
+	assert_string_equal(record->policy_asked, "auto");
+	assert_string_equal(record->profile, "ring16");
+	assert_int_equal(record->ranks, 16);
+	assert_true(record->n_candidates > 1);
+	assert_string_equal(record->stock_hosts, "n[0-3]");
+	assert_true(record->stock_max_congestion > 0);
+	cpl_record_free(record);
+}
+
+/* WILL_RUN finds the nodes that RUN_NOW then takes. */
+static void test_will_run_agrees_with_run_now(void **state)
+{
+	struct wish wish = {.nodes = 8,
+	                    .tasks = 16,
+	                    .exclusive = true,
+	                    .profile = "ring16"};
+	job_record_t *job = controller_job(&wish);
+	bitstr_t *bitmap = bit_copy(avail_node_bitmap);
+
+	assert_int_equal(controller_test(job, SELECT_MODE_WILL_RUN, bitmap),
+	                 SLURM_SUCCESS);
+	assert_true(job->start_time <= time(NULL));
+	assert_null(job->job_resrcs);
+	assert_false(job->bit_flags & TEST_NOW_ONLY);
+	assert_same(controller_names(bitmap), controller_run(job));
+	FREE_NULL_BITMAP(bitmap);
+	finish(job);
+}
+
+/* Nothing is free now: the stock plugin says when it will be. */
+static void test_will_run_of_a_blocked_job_is_stock(void **state)
+{
+	struct wish wish = {.nodes = 60,
+	                    .tasks = 60,
+	                    .exclusive = true,
+	                    .profile = "ring16",
+	                    .policy = "linear"};
+	job_record_t *job = controller_job(&wish);
+	bitstr_t *ours = bit_copy(avail_node_bitmap);
+	bitstr_t *stock = bit_copy(avail_node_bitmap);
+	time_t start;
+
+	assert_int_equal(
+	        controller_stock_test(job, SELECT_MODE_WILL_RUN, stock), 0);
+	start = job->start_time;
+	job->start_time = 0;
+	assert_int_equal(controller_test(job, SELECT_MODE_WILL_RUN, ours), 0);
+	assert_int_equal(job->start_time, start);
+	assert_true(bit_equal(ours, stock));
+	FREE_NULL_BITMAP(ours);
+	FREE_NULL_BITMAP(stock);
+	controller_job_free(job);
+}
+
+static void test_test_only_is_untouched(void **state)
+{
+	struct wish wish = {.nodes = 4,
+	                    .tasks = 16,
+	                    .exclusive = true,
+	                    .profile = "ring16",
+	                    .policy = "random-nodes"};
+	job_record_t *job = controller_job(&wish);
+	bitstr_t *ours = bit_copy(avail_node_bitmap);
+	bitstr_t *stock = bit_copy(avail_node_bitmap);
+
+	assert_int_equal(
+	        controller_stock_test(job, SELECT_MODE_TEST_ONLY, stock), 0);
+	assert_int_equal(controller_test(job, SELECT_MODE_TEST_ONLY, ours), 0);
+	assert_true(bit_equal(ours, stock));
+	FREE_NULL_BITMAP(ours);
+	FREE_NULL_BITMAP(stock);
+	controller_job_free(job);
+}
+
+static void test_steps_follow_the_plan(void **state)
+{
+	struct wish wish = {.nodes = 4,
+	                    .tasks = 16,
+	                    .exclusive = true,
+	                    .profile = "pairs16",
+	                    .policy = "random-groups"};
+	struct oracle ask = {.nodes = 4,
+	                     .policy = "random-groups",
+	                     .profile = "pairs16",
+	                     .ranks_per_node = 4,
+	                     .free = idle_node_bitmap};
+	char *want = oracle_ranks(&ask, "greedyallc");
+	job_record_t *job = controller_job(&wish);
+	char *block, *got;
+
+	free(controller_run(job));
+	block = controller_step(job, 16, SLURM_DIST_BLOCK, "srun -m block x");
+	got = controller_step(job, 16, SLURM_DIST_BLOCK, "srun ./x");
+	assert_string_equal(got, want);
+	/* The profile is one whose ranks are worth moving. */
+	assert_string_not_equal(got, block);
+	/* "-m" of the program is no distribution. */
+	assert_same(got, controller_step(job, 16, SLURM_DIST_BLOCK,
+	                                 "srun python3 -m x"));
+	free(want);
+	free(block);
+	finish(job);
+}
+
+/* The step gets Slurm's own layout for these. */
+static void test_steps_that_keep_the_default(void **state)
+{
+	struct wish wish = {.nodes = 4,
+	                    .tasks = 16,
+	                    .exclusive = true,
+	                    .profile = "pairs16",
+	                    .policy = "random-groups"};
+	const struct {
+		int tasks;
+		uint32_t dist;
+		const char *line;
+	} row[] = {
+	        {4, SLURM_DIST_BLOCK, "srun orted"},
+	        {8, SLURM_DIST_BLOCK, "srun ./x"},
+	        {16, SLURM_DIST_CYCLIC, "srun -m cyclic ./x"},
+	        {16, SLURM_DIST_BLOCK, "srun --distribution=block ./x"},
+	        {16, SLURM_DIST_BLOCK_CYCLIC, "srun ./x"},
+	};
+	job_record_t *job = controller_job(&wish);
+	job_record_t *stock;
+	char *nodes = controller_run(job);
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		char *got = controller_step(job, row[i].tasks, row[i].dist,
+		                            row[i].line);
+
+		/* The same job without a plan. */
+		stock = controller_find(job->job_id);
+		assert_ptr_equal(stock, job);
+		job->job_id += 1000;
+		assert_same(got, controller_step(job, row[i].tasks, row[i].dist,
+		                                 "srun -m block ./x"));
+		job->job_id -= 1000;
+	}
+	free(nodes);
+	/* sbatch -m in the script. */
+	job->batch_flag = 1;
+	job->details->task_dist = SLURM_DIST_BLOCK;
+	assert_same(controller_step(job, 16, SLURM_DIST_BLOCK, "srun ./x"),
+	            controller_step(job, 16, SLURM_DIST_BLOCK,
+	                            "srun -m block ./x"));
+	finish(job);
+}
+
+static void test_plan_survives_a_restart(void **state)
+{
+	struct wish wish = {.nodes = 4,
+	                    .tasks = 16,
+	                    .exclusive = true,
+	                    .profile = "pairs16",
+	                    .policy = "random-groups"};
+	job_record_t *job = controller_job(&wish);
+	char *before;
+
+	free(controller_run(job));
+	before = controller_step(job, 16, SLURM_DIST_BLOCK, "srun ./x");
+	assert_true(oracle_record(job->job_id, false));
+	controller_restart();
+	assert_same(before,
+	            controller_step(job, 16, SLURM_DIST_BLOCK, "srun ./x"));
+	finish(job);
+}
+
+static void test_comment_keeps_what_others_wrote(void **state)
+{
+	struct wish wish = {
+	        .nodes = 2, .tasks = 8, .exclusive = true, .policy = "linear"};
+	job_record_t *job = controller_job(&wish);
+
+	job->admin_comment = xstrdup("bill=7; commplace: profile=x; keep");
+	free(controller_run(job));
+	assert_string_equal(
+	        job->admin_comment,
+	        "bill=7; commplace: policy=linear nodes=n[0-1]; keep");
+	finish(job);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+	        cmocka_unit_test(test_exports_the_hooks_and_nothing_else),
+	        T(test_every_policy_and_size),
+	        T(test_profile_alone_means_auto),
+	        T(test_partly_taken_nodes_are_free_for_small_jobs),
+	        T(test_required_nodes_are_among_them),
+	        T(test_excluded_nodes_are_not),
+	        T(test_node_count_from_tasks),
+	        T(test_range_takes_the_most),
+	        T(test_running_jobs_are_background),
+	        T(test_records_move_when_jobs_end),
+	        T(test_will_run_agrees_with_run_now),
+	        T(test_will_run_of_a_blocked_job_is_stock),
+	        T(test_test_only_is_untouched),
+	        T(test_steps_follow_the_plan),
+	        T(test_steps_that_keep_the_default),
+	        T(test_plan_survives_a_restart),
+	        T(test_comment_keeps_what_others_wrote),
+#undef T
+	};
+	int rc;
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	controller_start("cons_tres_commplace");
+	controller_profile("ring16", 16, 5);
+	controller_profile("pairs16", 16, 8);
+	rc = cmocka_run_group_tests(tests, NULL, NULL);
+	controller_stop();
+	return rc;
+}
