@@ -22,12 +22,12 @@ struct job_inputs {
 	struct cpl_comm *comm; /* NULL: no signature */
 	unsigned char *free;   /* [n_nodes] hosts without a running job */
 	struct cpl_load background;
-	int n_running;         /* background is theirs; 0: no load */
+	int n_running; /* background is theirs; 0: no load */
 };
 
 /* 0, or -1 with err. Free with job_inputs_free in either case. */
 int job_inputs_load(struct job_inputs *in, const struct job_options *options,
-		    struct cpl_error *err);
+                    struct cpl_error *err);
 void job_inputs_free(struct job_inputs *in);
 
 /* The background for the core's requests: NULL without running jobs. */
@@ -38,14 +38,14 @@ const struct cpl_load *job_background(const struct job_inputs *in);
  * the caller frees the array. NULL with err that names the option.
  */
 int *job_hosts(const struct cpl_network *net, const char *option,
-	       const char *text, int *n, struct cpl_error *err);
+               const char *text, int *n, struct cpl_error *err);
 /* The same for a list that is read already; -1 when a host stands twice. */
 int job_hosts_distinct(const struct cpl_network *net, const char *option,
-		       const int *node, int n, struct cpl_error *err);
+                       const int *node, int n, struct cpl_error *err);
 
 /* {"max_congestion": ..., ..., "hop_bytes": ...}; NULL when memory is out. */
 json_t *job_metrics_json(const struct cpl_metrics *metrics,
-			 const struct cpl_job_sums *sums);
+                         const struct cpl_job_sums *sums);
 
 /* Seconds of the monotonic clock. */
 double job_clock(void);

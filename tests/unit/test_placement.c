@@ -103,7 +103,7 @@ static void test_exact_on_dragonfly(void **state)
 	        {"RRN", {0, 5, -1}, {2, 3, -1}, 2, {2, 3}},
 	        {"RRR", {-1}, {-1}, 7, {0, 1, 4, 5, 8, 9, 2}},
 	        {"RRR", {0, 5, -1}, {-1}, 10, {2, 3, 6, 7, 8, 9, 10, 11, 1, 4}},
-	        /* Worked out by hand from the draws of base/random.h: the same
+	        /* Worked out apart, from the draws of base/random.h: the same
 	         * on every machine and in every release. */
 	        {"RDN", {0, 5, -1}, {-1}, 10, {9, 6, 7, 3, 10, 4, 8, 11, 2, 1}},
 	        {"RDR", {0, 5, -1}, {-1}, 10, {2, 3, 8, 9, 6, 7, 10, 11, 1, 4}},

@@ -57,6 +57,12 @@ tests_unit_test_mapping_SOURCES = tests/unit/test_mapping.c
 tests_unit_test_mapping_CFLAGS = $(unit_cflags)
 tests_unit_test_mapping_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_decide_memory
+tests_unit_test_decide_memory_SOURCES = tests/unit/test_decide_memory.c
+tests_unit_test_decide_memory_CFLAGS = $(unit_cflags)
+tests_unit_test_decide_memory_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+tests_unit_test_decide_memory_LDADD = $(unit_ldadd)
+
 if HAVE_CMOCKA
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)

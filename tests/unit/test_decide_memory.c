@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * No memory: every allocation of a decision and of a mapping fails once. The
+ * linker puts these allocators in front of the library's (--wrap).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "mapping/mapping.h"
+#include "placement/decide.h"
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *p, size_t size);
+
+/* Allocations until one fails; below 0 none does. */
+static int left = -1;
+
+static int fails(void)
+{
+	return left >= 0 && left-- == 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+	return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return fails() ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *p, size_t size)
+{
+	return fails() ? NULL : __real_realloc(p, size);
+}
+
+static const char *const network[] = {
+        "{\"format\": \"commplace-network\", \"version\": 1, "
+        "\"type\": \"dragonfly\", \"groups\": 2, \"rows\": 2, \"columns\": 2, "
+        "\"nodes_per_router\": 2, \"nodes\": \"n[0-15]\"}",
+        "{\"format\": \"commplace-network\", \"version\": 1, "
+        "\"type\": \"torus\", \"dims\": [4, 2, 2], \"nodes\": \"n[0-15]\"}",
+};
+
+struct job {
+	struct cpl_network *net;
+	struct cpl_comm *comm;
+	const struct cpl_routing *routing;
+};
+
+static void set_up(struct job *job, const char *text)
+{
+	struct cpl_comm_entry entry[16];
+	struct cpl_error err = {""};
+
+	for (int i = 0; i < 16; i++)
+		entry[i] = (struct cpl_comm_entry){i, i * 5 % 16, 9 + i, 1};
+	job->net = cpl_network_parse(text, strlen(text), "net", &err);
+	assert_non_null(job->net);
+	job->comm = cpl_comm_build(16, entry, 16, &err);
+	assert_non_null(job->comm);
+	job->routing = cpl_routing_find(job->net, NULL, &err);
+	assert_non_null(job->routing);
+}
+
+static int decide(const struct job *job, struct cpl_error *err)
+{
+	static const unsigned char free_node[16] = {1, 1, 1, 0, 1, 1, 1, 1,
+	                                            1, 1, 1, 1, 1, 1, 1, 1};
+	static const int required[] = {14};
+	struct cpl_decide_request req = {
+	        .place =
+	                {
+	                        .net = job->net,
+	                        .free = free_node,
+	                        .n_nodes_wanted = 8,
+	                        .required = required,
+	                        .n_required = 1,
+	                },
+	        .policy = "traffic",
+	        .routing = job->routing,
+	        .comm = job->comm,
+	        .ranks_per_node = 2,
+	};
+	struct cpl_decision decision;
+	int rc = cpl_decide(&req, &decision, err);
+
+	if (rc)
+		assert_null(decision.node);
+	cpl_decision_free(&decision);
+	return rc;
+}
+
+static int map(const struct job *job, struct cpl_error *err)
+{
+	static const int host[] = {0, 9, 3, 12};
+	static const int slots[] = {4, 5, 4, 3};
+	struct cpl_map_request req = {
+	        .net = job->net,
+	        .routing = job->routing,
+	        .comm = job->comm,
+	        .n_hosts = 4,
+	        .host = host,
+	        .slots = slots,
+	};
+	struct cpl_map_result result;
+	int rc = cpl_map(&cpl_mapper_greedyallc, &req, &result, err);
+
+	if (rc)
+		assert_null(result.rank_host);
+	cpl_map_result_free(&result);
+	return rc;
+}
+
+static void check(int (*work)(const struct job *, struct cpl_error *),
+                  int at_least)
+{
+	for (int i = 0; i < 2; i++) {
+		struct job job;
+		int n = 0;
+
+		set_up(&job, network[i]);
+		for (;; n++) {
+			struct cpl_error err = {""};
+			int rc;
+
+			left = n;
+			rc = work(&job, &err);
+			left = -1;
+			if (rc == 0)
+				break;
+			assert_non_null(strstr(err.text, "out of memory"));
+		}
+		/* The allocators were really in the way. */
+		assert_true(n >= at_least);
+		cpl_comm_free(job.comm);
+		cpl_network_free(job.net);
+	}
+}
+
+static void test_decision(void **state)
+{
+	check(decide, 20);
+}
+
+static void test_mapping(void **state)
+{
+	check(map, 20);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_decision),
+	        cmocka_unit_test(test_mapping),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
