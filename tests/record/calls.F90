@@ -28,8 +28,9 @@ program calls
 	include 'mpif.h'
 #endif
 	integer, parameter :: disp = MPI_ADDRESS_KIND
-	integer :: rank, size, ierror = 0, i
-	logical :: nb
+	integer :: rank, size, ierror = 0, i, n
+	logical :: nb = .false.
+	character :: buffer(65536)
 	character(len=32) :: name
 	REQUEST :: r
 	integer(8), asynchronous :: outb(8192), inb(8192)
@@ -37,8 +38,6 @@ program calls
 
 	outb = 0
 	inb = 0
-	call get_command_argument(1, name)
-	nb = command_argument_count() > 1
 #ifdef USE_F08
 	call MPI_Init()
 #else
@@ -46,7 +45,23 @@ program calls
 #endif
 	call MPI_Comm_rank(MPI_COMM_WORLD, rank IERR)
 	call MPI_Comm_size(MPI_COMM_WORLD, size IERR)
+	call MPI_Buffer_attach(buffer, 65536 IERR)
+	do n = 1, command_argument_count()
+		call get_command_argument(n, name)
+		call one()
+	end do
+#ifdef USE_F08
+	call MPI_Finalize()
+#else
+	call MPI_Finalize(ierror)
+#endif
+
+contains
+
+subroutine one()
 	select case (name)
+	case ('-n')
+		nb = .true.
 	case ('send-kinds')
 		call send_kinds()
 	case ('persistent')
@@ -64,13 +79,7 @@ program calls
 	case default
 		call collective()
 	end select
-#ifdef USE_F08
-	call MPI_Finalize()
-#else
-	call MPI_Finalize(ierror)
-#endif
-
-contains
+end subroutine
 
 subroutine done()
 	if (nb) call MPI_Wait(r, MPI_STATUS_IGNORE IERR)
@@ -110,9 +119,6 @@ subroutine take_kinds(from, kind)
 end subroutine
 
 subroutine send_kinds()
-	character, save :: buffer(65536)
-
-	call MPI_Buffer_attach(buffer, 65536 IERR)
 	select case (rank)
 	case (0)
 		call kinds(1, MPI_INTEGER)
@@ -126,11 +132,9 @@ subroutine send_kinds()
 end subroutine
 
 subroutine persistent()
-	character, save :: buffer(65536)
 	REQUEST :: rs(5)
 	integer :: k, turn
 
-	call MPI_Buffer_attach(buffer, 65536 IERR)
 	if (rank == 1) then
 		call MPI_Send_init(outb, 1, MPI_BYTE, 2, 0, MPI_COMM_WORLD, &
 			rs(1) IERR)

@@ -46,11 +46,6 @@ static void take_kinds(int from, MPI_Datatype type)
 
 static void send_kinds(int nonblocking)
 {
-	static char buffer[65536];
-	void *at;
-	int n;
-
-	MPI_Buffer_attach(buffer, sizeof(buffer));
 	if (rank == 0)
 		kinds(1, MPI_INT);
 	else if (rank == 1)
@@ -59,16 +54,13 @@ static void send_kinds(int nonblocking)
 		kinds(3, MPI_DOUBLE);
 	else
 		take_kinds(2, MPI_DOUBLE);
-	MPI_Buffer_detach(&at, &n);
 }
 
 /* Three starts of sends of 1 to 8 bytes; a new one after they are freed. */
 static void persistent(int nonblocking)
 {
-	static char buffer[65536];
 	MPI_Request r[5];
 
-	MPI_Buffer_attach(buffer, sizeof(buffer));
 	if (rank == 1) {
 		MPI_Send_init(out, 1, MPI_BYTE, 2, 0, WORLD, &r[0]);
 		MPI_Bsend_init(out, 2, MPI_BYTE, 2, 0, WORLD, &r[1]);
@@ -317,19 +309,15 @@ static const struct calls *find(const struct calls *of, const char *name)
 	return of->name ? of : NULL;
 }
 
+/* calls [-n] CASE...: non-blocking where there is such a form. */
 int main(int argc, char **argv)
 {
-	const char *name = argc > 1 ? argv[1] : "";
-	const struct calls *one = find(calls, name);
-	int provided;
+	static char buffer[65536];
+	int nonblocking = argc > 1 && !strcmp(argv[1], "-n");
+	int first = 1 + nonblocking, provided;
+	const char *name = argc > first ? argv[first] : "";
 
 	self = argv[0];
-	if (!one)
-		one = find(collective_calls, name);
-	if (!one) {
-		fprintf(stderr, "calls: no case '%s'\n", name);
-		return 2;
-	}
 	if (!strcmp(name, "threads")) {
 		MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
 		if (provided < MPI_THREAD_MULTIPLE)
@@ -339,7 +327,18 @@ int main(int argc, char **argv)
 	}
 	MPI_Comm_rank(WORLD, &rank);
 	MPI_Comm_size(WORLD, &size);
-	one->run(argc > 2);
+	MPI_Buffer_attach(buffer, sizeof(buffer));
+	for (int i = first; i < argc; i++) {
+		const struct calls *one = find(calls, argv[i]);
+
+		if (!one)
+			one = find(collective_calls, argv[i]);
+		if (!one) {
+			fprintf(stderr, "calls: no case '%s'\n", argv[i]);
+			return 2;
+		}
+		one->run(nonblocking);
+	}
 	if (!strcmp(name, "no-finalize"))
 		return 0;
 	MPI_Finalize();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Programs with a known traffic: `calls CASE`, expected/CASE says what. */
+/* A program with a known traffic: `calls CASE...`, expected/CASE says what. */
 #ifndef CPL_TEST_RECORD_CALLS_H
 #define CPL_TEST_RECORD_CALLS_H
 

@@ -9,68 +9,100 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 . "$here/env.bash"
 
+# The sum of the tables of some cases.
 expected() {
-	awk 'NR > 1 { n = split($1, from, ","); k = split($2, to, ",")
-		for (i = 1; i <= n; i++) for (j = 1; j <= k; j++)
-			print from[i], to[j], $3, $4 }' "$here/expected/$1" | sort
+	local case
+	for case in "$@"; do
+		awk 'NR > 1 { n = split($1, from, ","); k = split($2, to, ",")
+			for (i = 1; i <= n; i++) for (j = 1; j <= k; j++)
+				print from[i], to[j], $3, $4 }' \
+			"$here/expected/$case"
+	done | awk '{ b[$1 " " $2] += $3; m[$1 " " $2] += $4 }
+		END { for (p in b) print p, b[p], m[p] }' | sort
+}
+
+ranks_of() {
+	awk '{ print $2; exit }' "$here/expected/$1"
+}
+
+# run CASE-FOR-RANKS COMMAND...: got.json and $output; ends on failure
+run() {
+	local ranks=$(ranks_of "$1")
+	shift
+	rm -f got.json
+	output=$("$COMMPLACE" record -o got.json -- \
+		mpirun -n "$ranks" "$@" 2>&1 </dev/null)
 }
 
 # check NAME CASE COMMAND...: record the program and compare.
 check() {
-	local name=$1 case=$2 ranks output
+	local name=$1 case=$2
 	shift 2
-	ranks=$(awk '{ print $2; exit }' "$here/expected/$case")
-	rm -f got.json
-	if ! output=$("$COMMPLACE" record -o got.json -- \
-		mpirun -n "$ranks" "$@" 2>&1 </dev/null); then
+	if ! run "$case" "$@"; then
 		fail "$name"
 		diag "$output"
 		return
 	fi
-	like "$output" "^got.json: got, $ranks ranks" "$name: summary"
+	like "$output" "^got.json: got, $(ranks_of "$case") ranks" \
+		"$name: summary"
 	is "$(matrix got.json)" "$(expected "$case")" "$name"
 }
 
-# Point-to-point and one-sided, C
-for case in send-kinds persistent sendrecv communicators one-sided control \
-	errors nothing inter-sends; do
-	check "$case" $case "$PROGRAMS/calls" $case
-done
+# check_all NAME "PROGRAM..." CASE...: the cases of each number of ranks in one
+# run against the sum of their tables; one by one when that is not equal.
+check_all() {
+	local name=$1 program=$2 ranks case cases
+	shift 2
+	for ranks in 2 3 4 5 6; do
+		cases=()
+		for case in "$@"; do
+			[ "$(ranks_of "$case")" -ne $ranks ] || cases+=("$case")
+		done
+		[ ${#cases[@]} -gt 0 ] || continue
+		# shellcheck disable=SC2086
+		if run "${cases[0]}" $program "${cases[@]}" &&
+			[ "$(matrix got.json)" = "$(expected "${cases[@]}")" ]
+		then
+			for case in "${cases[@]}"; do
+				pass "$name: $case"
+			done
+			continue
+		fi
+		for case in "${cases[@]}"; do
+			check "$name: $case" "$case" $program "$case"
+		done
+		fail "$name: on $ranks ranks in one run"
+		diag "$output"
+	done
+}
 
+collectives="barrier bcast reduce allreduce gather gatherv scatter scatterv \
+	allgather allgatherv alltoall alltoallv alltoallw alltoallw-in-place \
+	reduce-scatter reduce-scatter-block scan cart"
+simple="send-kinds persistent sendrecv communicators one-sided control"
+
+# shellcheck disable=SC2086
+{
+	check_all "C" "$PROGRAMS/calls" $simple nothing inter-sends \
+		$collectives graph dist-graph sub-collectives inter-rooted \
+		inter-all inter-each inter-reduce-scatter
+	check_all "C, non-blocking" "$PROGRAMS/calls -n" $collectives graph \
+		dist-graph sub-collectives inter-rooted inter-all inter-each \
+		inter-reduce-scatter
+	for interface in mpif mpi f08; do
+		program=$PROGRAMS/calls_$interface
+		[ -x "$program" ] || continue
+		check_all "Fortran $interface" "$program" $simple $collectives
+		check_all "Fortran $interface, non-blocking" "$program -n" \
+			$collectives
+	done
+}
+
+check "errors that the program handles" errors "$PROGRAMS/calls" errors
 check "threads" threads "$PROGRAMS/calls" threads
 check "spawned processes" spawn "$PROGRAMS/calls" spawn
 is "$(recorded got.json outside_messages) $(recorded got.json outside_bytes)" \
 	"1 5" "messages to another world are told apart"
-
-# Collectives, blocking and not
-for case in barrier bcast reduce allreduce gather gatherv scatter scatterv \
-	allgather allgatherv alltoall alltoallv alltoallw alltoallw-in-place \
-	reduce-scatter reduce-scatter-block scan cart graph dist-graph \
-	sub-collectives inter-rooted inter-all inter-each \
-	inter-reduce-scatter; do
-	check "$case" $case "$PROGRAMS/calls" $case
-	check "$case, non-blocking" $case "$PROGRAMS/calls" $case nonblocking
-done
-
-# Fortran: the same tables. `use mpi` calls the same symbols as mpif.h.
-for interface in mpif mpi f08; do
-	program=$PROGRAMS/calls_$interface
-	[ -x "$program" ] || continue
-	for case in send-kinds persistent sendrecv communicators one-sided \
-		control bcast; do
-		check "Fortran $interface: $case" $case "$program" $case
-	done
-	[ $interface = mpi ] && continue
-	for case in barrier bcast reduce allreduce gather gatherv scatter \
-		scatterv allgather allgatherv alltoall alltoallv alltoallw \
-		alltoallw-in-place reduce-scatter reduce-scatter-block scan \
-		cart; do
-		for form in "" nonblocking; do
-			check "Fortran $interface: $case $form" $case \
-				"$program" $case $form
-		done
-	done
-done
 
 # A library out of the global scope, as Python's mpi4py loads it
 check "MPI loaded by dlopen" bcast "$PROGRAMS/loader" "$PROGRAMS/calls.so" bcast
