@@ -154,14 +154,15 @@ static int print_json(const struct cmd *self, const struct cpl_record *r,
 
 /* The jobs that were background when the decision was made. */
 static int write_state(const struct cmd *self, const struct cpl_record *r,
-                       const char *state_dir, const char *path)
+                       const struct cpl_config *config, const char *state_dir,
+                       const char *path)
 {
 	struct cpl_error err = {{0}};
 	struct cpl_state state = {0};
 	int rc = CMD_FAILED;
 
 	if (explain_background(r, state_dir, &state, &err) ||
-	    cpl_state_write(&state, path, &err))
+	    cmd_write_state(&state, config, path, &err))
 		cmd_fail(self, &err);
 	else
 		rc = CMD_OK;
@@ -198,7 +199,7 @@ static int run(const struct cmd *self, int argc, char **argv)
 		goto out;
 	}
 	if (o.state_out) {
-		rc = write_state(self, record, state_dir, o.state_out);
+		rc = write_state(self, record, config, state_dir, o.state_out);
 		if (rc != CMD_OK)
 			goto out;
 	}

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "signature/signature.h"
+
 char *cmd_config_path(const char *option)
 {
 	const char *env = getenv("COMMPLACE_CONF"), *slash;
@@ -37,6 +39,25 @@ struct cpl_config *cmd_config_load(const char *option, struct cpl_error *err)
 	config = cpl_config_load(path, err);
 	free(path);
 	return config;
+}
+
+int cmd_write_state(struct cpl_state *state, const struct cpl_config *config,
+                    const char *path, struct cpl_error *err)
+{
+	for (int i = 0; config && i < state->n_jobs; i++) {
+		struct cpl_running_job *job = &state->job[i];
+		char *file;
+
+		if (!job->signature || strchr(job->signature, '/'))
+			continue;
+		file = cpl_profile_path(config->profile_dir, job->signature,
+		                        err);
+		if (!file)
+			return -1;
+		free(job->signature);
+		job->signature = file;
+	}
+	return cpl_state_write(state, path, err);
 }
 
 char *cmd_shell_quote(const char *text)

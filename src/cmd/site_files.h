@@ -4,6 +4,7 @@
 #define CPL_CMD_SITE_FILES_H
 
 #include "site/config.h"
+#include "site/state.h"
 
 /*
  * commplace.conf of this host: the option's value, else $COMMPLACE_CONF, else
@@ -14,6 +15,14 @@ char *cmd_config_path(const char *option);
 
 /* Load that file. NULL with err. */
 struct cpl_config *cmd_config_load(const char *option, struct cpl_error *err);
+
+/*
+ * Write running jobs as STATE.json with the profiles as paths (where config is
+ * known), so that the file means the same to whoever reads it. Changes the
+ * names in state. 0, or -1 with err.
+ */
+int cmd_write_state(struct cpl_state *state, const struct cpl_config *config,
+                    const char *path, struct cpl_error *err);
 
 /* Text quoted for a shell where it needs to be; the caller frees it. */
 char *cmd_shell_quote(const char *text);

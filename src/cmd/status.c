@@ -345,7 +345,8 @@ static int run(const struct cmd *self, int argc, char **argv)
 	network = o.network ? o.network : config ? config->network_file : NULL;
 	if (cpl_record_state(o.state_dir ? o.state_dir : config->state_dir,
 	                     &p.state, &p.skipped, &err) ||
-	    (o.state_out && cpl_state_write(&p.state, o.state_out, &err)) ||
+	    (o.state_out &&
+	     cmd_write_state(&p.state, config, o.state_out, &err)) ||
 	    (network && !o.state_out && measure(&p, network, &err)))
 		rc = cmd_fail(self, &err);
 	else if (o.state_out)

@@ -85,7 +85,7 @@ is "$(jq -r '.jobs | map(.id) | join(" ")' "$home/background.json")" "$first" \
 	"it holds the other job"
 replay=$(sed -n 's/^  \(commplace place .*\)/\1/p' "$home/explain.out")
 like "$replay" "--running background.json" "the replay line uses it"
-repeated=$(cd "$home" && bash -c "$replay --json" 2>&1 | jq -r '.hosts | join(" ")')
+repeated=$(cd "$home" && bash -c "$replay --json" | jq -r '.hosts | join(" ")')
 is "$repeated" "$(decision "$job" '.hosts | join(" ")')" \
 	"the replay line gives the same nodes in the same order"
 has "$(user status)" "jobs +0 running" "status: nothing runs any more"
