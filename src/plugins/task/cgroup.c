@@ -222,6 +222,10 @@ int cpltask_cgroup_confine(pid_t pid, int task, const char *cpus,
 	m = (size_t)snprintf(tail, sizeof(tail), "/task_%d", task);
 	if (n < m || strcmp(dir + n - m, tail))
 		return cpl_fail(err, "%s is not the task's own", dir);
+	/* Slurm gives it to the user, whose sub-directories it would then not
+	 * be able to remove. */
+	if (chown(dir, 0, 0))
+		return cpl_fail(err, "%s: %s", dir, strerror(errno));
 	return write_file(dir, "cpuset.cpus", cpus, err);
 }
 
