@@ -44,15 +44,17 @@ tests_plugin_test_task_plan_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_plugin_test_task_plan_LDFLAGS = -rdynamic -L$(SLURM_PLUGIN_SYSTEM_DIR) -Wl,-rpath,$(SLURM_PLUGIN_SYSTEM_DIR)
 tests_plugin_test_task_plan_LDADD = $(slurm_plugin_libadd) $(HWLOC_LIBS) -lslurmfull $(CMOCKA_LIBS)
 
+check_LTLIBRARIES =
 # The select plugin on a program that stands in for slurmctld.
 select_test_sources = tests/plugin/controller.c tests/plugin/controller.h tests/plugin/oracle.c tests/plugin/oracle.h
 select_test_cppflags = $(slurm_plugin_cppflags) -DCPL_TEST_PLUGIN_DIR='"$(abs_top_builddir)/.libs"' -DCPL_TEST_STOCK_DIR='"$(SLURM_PLUGIN_SYSTEM_DIR)"'
 select_test_ldflags = -rdynamic -L$(SLURM_PLUGIN_SYSTEM_DIR) -Wl,-rpath,$(SLURM_PLUGIN_SYSTEM_DIR)
 select_test_ldadd = libcore.la -lslurmfull $(CMOCKA_LIBS) -ldl
-select_tests = tests/plugin/test_select
+select_tests = tests/plugin/test_select tests/plugin/test_select_stock tests/plugin/test_select_failures
 if HAVE_SLURM
 if HAVE_CMOCKA
 check_PROGRAMS += $(select_tests)
+check_LTLIBRARIES += tests/tools/failmalloc.la
 TESTS += $(select_tests)
 endif
 endif
@@ -61,3 +63,17 @@ tests_plugin_test_select_CPPFLAGS = $(select_test_cppflags)
 tests_plugin_test_select_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_plugin_test_select_LDFLAGS = $(select_test_ldflags)
 tests_plugin_test_select_LDADD = $(select_test_ldadd)
+tests_plugin_test_select_stock_SOURCES = tests/plugin/test_select_stock.c $(select_test_sources)
+tests_plugin_test_select_stock_CPPFLAGS = $(select_test_cppflags) -DCPL_TEST_FAILMALLOC='"$(abs_top_builddir)/tests/tools/.libs/failmalloc.so"'
+tests_plugin_test_select_stock_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_plugin_test_select_stock_LDFLAGS = $(select_test_ldflags)
+tests_plugin_test_select_stock_LDADD = $(select_test_ldadd)
+tests_plugin_test_select_failures_SOURCES = tests/plugin/test_select_failures.c $(select_test_sources)
+tests_plugin_test_select_failures_CPPFLAGS = $(select_test_cppflags) -DCPL_TEST_FAILMALLOC='"$(abs_top_builddir)/tests/tools/.libs/failmalloc.so"'
+tests_plugin_test_select_failures_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_plugin_test_select_failures_LDFLAGS = $(select_test_ldflags)
+tests_plugin_test_select_failures_LDADD = $(select_test_ldadd)
+# Preloaded by the test; -rpath makes libtool build it shared.
+tests_tools_failmalloc_la_SOURCES = tests/tools/failmalloc.c
+tests_tools_failmalloc_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+tests_tools_failmalloc_la_LIBADD = -ldl

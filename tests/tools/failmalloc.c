@@ -11,6 +11,7 @@
  *
  * The program finds both with dlsym(RTLD_DEFAULT, ...).
  */
+#include "commplace-config.h"
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <errno.h>

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Whatever fails inside, the job gets the stock nodes and slurmctld lives on:
+ * files, budget, memory (see tests/tools/failmalloc.c).
+ */
+#include "commplace-config.h"
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "controller.h"
+#include "oracle.h"
+
+/* While set, a file with "slow" in its name does not open: what a file system
+ * that hangs looks like to the plugin. */
+static atomic_bool hang;
+
+int open(const char *path, int flags, ...)
+{
+	static int (*real)(const char *, int, ...);
+	mode_t mode = 0;
+	va_list ap;
+
+	if (flags & O_CREAT) {
+		va_start(ap, flags);
+		mode = va_arg(ap, mode_t);
+		va_end(ap);
+	}
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "open");
+	while (hang && strstr(path, "slow"))
+		usleep(1000);
+	return real(path, flags, mode);
+}
+
+static const struct wish usual = {
+        .nodes = 4,
+        .tasks = 16,
+        .exclusive = true,
+        .profile = "ring16",
+        .policy = "random-groups",
+};
+
+static job_record_t *filler;
+
+static void fill(void)
+{
+	const struct wish wish = {
+	        .nodes = 3, .exclusive = true, .nodelist = "n[1,17,40]"};
+
+	filler = controller_job(&wish);
+	free(controller_run(filler));
+	assert_non_null(filler->job_resrcs);
+}
+
+static int set_up(void **state)
+{
+	controller_config("MaxDecisionTime=20s");
+	controller_reconfigure();
+	fill();
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	controller_end(filler);
+	return 0;
+}
+
+static double seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* Run and end the job; its nodes, and what our comment said. */
+static char *nodes_of(const struct wish *wish, char *comment, size_t size)
+{
+	job_record_t *job = controller_job(wish);
+	uint32_t id = job->job_id;
+	char *nodes = controller_run(job);
+	bool ours = job->admin_comment != NULL;
+
+	if (comment)
+		snprintf(comment, size, "%s", ours ? job->admin_comment : "");
+	assert_string_not_equal(nodes, "");
+	controller_end(job);
+	if (ours && !hang)
+		oracle_record(id, true);
+	return nodes;
+}
+
+static void check_stock(const struct wish *wish, const char *reason)
+{
+	job_record_t *job = controller_job(wish);
+	char *stock = controller_stock_nodes(job), comment[1024];
+	char *nodes = nodes_of(wish, comment, sizeof(comment));
+
+	assert_string_equal(nodes, stock);
+	if (reason && !strstr(comment, reason))
+		fail_msg("'%s' is not in '%s'", reason, comment);
+	free(nodes);
+	free(stock);
+	controller_job_free(job);
+}
+
+/* The same machine and job, and it is placed: the stock nodes above are no
+ * coincidence. */
+static void check_placed(const struct wish *wish)
+{
+	job_record_t *job = controller_job(wish);
+	char *stock = controller_stock_nodes(job), comment[1024];
+	char *nodes = nodes_of(wish, comment, sizeof(comment));
+
+	assert_string_not_equal(nodes, stock);
+	assert_non_null(strstr(comment, "policy="));
+	free(nodes);
+	free(stock);
+	controller_job_free(job);
+}
+
+static void test_profiles_that_cannot_be_used(void **state)
+{
+	static const struct {
+		const char *profile, *reason;
+	} row[] = {
+	        {"nosuch", "No such file"},
+	        {"broken", "broken.json"},
+	        {"folder", "directory"},
+	        {"fifo", "not a regular file"},
+	        {"ring8", "recorded at 8 ranks, the job has 16"},
+	        {"../network", "stock"},
+	        {"", NULL},
+	};
+	char path[512];
+
+	controller_write("profiles/broken.json", "{ \"format\": ");
+	snprintf(path, sizeof(path), "%s/profiles/folder.json", controller_dir);
+	assert_int_equal(mkdir(path, 0755), 0);
+	snprintf(path, sizeof(path), "%s/profiles/fifo.json", controller_dir);
+	assert_int_equal(mkfifo(path, 0644), 0);
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		struct wish wish = usual;
+
+		wish.profile = row[i].profile;
+		wish.policy = NULL;
+		check_stock(&wish, row[i].reason);
+	}
+	check_placed(&usual);
+}
+
+static void test_names_that_are_none(void **state)
+{
+	struct wish wish = usual;
+
+	wish.policy = "nosuch";
+	check_stock(&wish, "stock");
+	wish = usual;
+	wish.mapping = "nosuch";
+	check_placed(&wish);
+}
+
+/* MissingProfile and RankMismatch: a policy that needs no profile goes on. */
+static void test_ignored_profiles_leave_the_policy(void **state)
+{
+	struct wish wish = usual;
+
+	controller_config("MissingProfile=ignore\nMaxDecisionTime=20s");
+	controller_reconfigure();
+	wish.profile = "nosuch";
+	check_placed(&wish);
+	wish.policy = "auto";
+	check_stock(&wish, "needs a profile");
+	wish.policy = "random-groups";
+	wish.profile = "ring8";
+	check_placed(&wish);
+	controller_config("RankMismatch=reject\nMaxDecisionTime=20s");
+	controller_reconfigure();
+	check_stock(&wish, "recorded at 8 ranks");
+	wish.profile = "nosuch";
+	check_stock(&wish, "No such file");
+}
+
+static void test_user_wishes_win(void **state)
+{
+	struct wish wish = usual;
+
+	wish.contiguous = true;
+	check_stock(&wish, "--contiguous");
+}
+
+static void test_modes_and_limits(void **state)
+{
+	struct wish wish = usual;
+
+	controller_config("Mode=off");
+	controller_reconfigure();
+	check_stock(&usual, NULL);
+	controller_config("Mode=observe\nMaxDecisionTime=20s");
+	controller_reconfigure();
+	check_stock(&usual, "observe");
+	controller_config("MinNodes=5\nMaxDecisionTime=20s");
+	controller_reconfigure();
+	check_stock(&usual, "MinNodes=5");
+	controller_config("UserMayOverride=none\nMaxDecisionTime=20s");
+	controller_reconfigure();
+	check_stock(&usual, NULL);
+	controller_config("DefaultPolicy=random-groups\nMaxDecisionTime=20s\n"
+	                  "Partition=wide DefaultPolicy=random-groups "
+	                  "MinNodes=9");
+	controller_reconfigure();
+	wish.profile = wish.policy = NULL;
+	check_placed(&wish);
+	wish.partition = "wide";
+	check_stock(&wish, "MinNodes=9");
+	controller_config("Match JobName=jo* Profile=ring16\n"
+	                  "MaxDecisionTime=20s");
+	controller_reconfigure();
+	wish.policy = "random-groups";
+	wish.partition = NULL;
+	check_placed(&wish);
+}
+
+/* The old configuration stays until the new one is good. */
+static void test_broken_configuration_is_not_taken(void **state)
+{
+	controller_write("commplace.conf", "Mode=of\n");
+	controller_reconfigure();
+	check_placed(&usual);
+	controller_config("MaxDecisionTime=20s\nRouting=nosuch");
+	controller_reconfigure();
+	check_placed(&usual);
+	controller_write("commplace.conf", "NetworkFile=/nosuch/n.json\n");
+	controller_reconfigure();
+	check_placed(&usual);
+}
+
+/* At start-up there is no old one: all is stock, until it is mended. */
+static void test_start_without_a_good_configuration(void **state)
+{
+	static const char *const bad[] = {
+	        "Mode=of\n",
+	        "NetworkFile=/nosuch/network.json\n",
+	        "",
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		controller_write("commplace.conf", bad[i]);
+		controller_restart();
+		check_stock(&usual, NULL);
+	}
+	controller_config("MaxDecisionTime=20s");
+	controller_reconfigure();
+	check_placed(&usual);
+}
+
+static const char network_of[] =
+        "{ \"format\": \"commplace-network\", \"version\": 1,"
+        " \"name\": \"fake\", \"type\": \"dragonfly\", \"groups\": 4,"
+        " \"rows\": 2, \"columns\": 4, \"nodes_per_router\": 2,"
+        " \"global_links_per_group_pair\": 1, \"nodes\": \"%s\" }\n";
+
+static void use_network(const char *nodes)
+{
+	char text[1024];
+
+	snprintf(text, sizeof(text), network_of, nodes);
+	controller_write("network.json", text);
+	controller_reconfigure();
+}
+
+/* Nodes that only one side knows are never chosen by us. */
+static void test_network_and_slurm_know_other_nodes(void **state)
+{
+	struct wish wish = usual;
+	char *nodes;
+
+	use_network("n[0-15],x[0-47]");
+	wish.policy = "linear";
+	wish.nodes = 8;
+	wish.exclude = "n[2-3]";
+	nodes = nodes_of(&wish, NULL, 0);
+	assert_string_equal(nodes, "n[0,4-10]");
+	free(nodes);
+	wish.exclude = NULL;
+	wish.nodes = 16;
+	check_stock(&wish, "not enough nodes of the network");
+	wish.nodes = 4;
+	wish.nodelist = "n50";
+	check_stock(&wish, "required node");
+	use_network("x[0-63]");
+	check_stock(&usual, "not enough nodes of the network");
+	use_network("n[0-63]");
+	check_placed(&usual);
+}
+
+static void test_budget_is_kept_when_a_file_hangs(void **state)
+{
+	struct wish wish = usual;
+	double begin;
+
+	controller_config("MaxDecisionTime=50");
+	controller_reconfigure();
+	controller_profile("slow16", 16, 5);
+	wish.profile = "slow16";
+	hang = true;
+	begin = seconds();
+	check_stock(&wish, "MaxDecisionTime");
+	/* From the second job on nobody waits. */
+	check_stock(&wish, "");
+	assert_true(seconds() - begin < 10);
+	hang = false;
+	controller_config("MaxDecisionTime=20s");
+	controller_reconfigure();
+	check_placed(&wish);
+}
+
+static void test_plugin_ends_while_a_file_hangs(void **state)
+{
+	struct wish wish = usual;
+
+	controller_config("MaxDecisionTime=50");
+	controller_reconfigure();
+	controller_profile("slow8", 8, 3);
+	wish.profile = "slow8";
+	hang = true;
+	check_stock(&wish, "MaxDecisionTime");
+	controller_restart();
+	hang = false;
+	usleep(50000);
+	controller_config("MaxDecisionTime=20s");
+	controller_reconfigure();
+	check_placed(&usual);
+}
+
+static void test_init_and_fini_twice(void **state)
+{
+	controller_restart();
+	controller_restart();
+	check_placed(&usual);
+}
+
+static void (*arm)(long n);
+static long (*disarm)(void);
+
+/* One whole life of a job with the n-th allocation failing. */
+static long one_life(long n, const char *stock, const char *placed)
+{
+	job_record_t *job = controller_job(&usual);
+	char *nodes, *ranks;
+	long counted;
+
+	/* The file is read anew each time. */
+	controller_profile("ring16", 16, 5);
+	arm(n);
+	nodes = controller_run(job);
+	if (strcmp(nodes, stock) && strcmp(nodes, placed))
+		fail_msg("allocation %ld: nodes %s", n, nodes);
+	ranks = controller_step(job, 16, SLURM_DIST_BLOCK, "srun ./x");
+	free(ranks);
+	controller_end(job);
+	counted = disarm();
+	free(nodes);
+	return counted;
+}
+
+static void test_memory_that_runs_out_while_a_job_lives(void **state)
+{
+	struct wish background = usual;
+	job_record_t *running, *job;
+	char *stock, *placed;
+	long n, counted = 0;
+
+	if (!arm)
+		skip();
+	background.nodes = 8;
+	running = controller_job(&background);
+	free(controller_run(running));
+	job = controller_job(&usual);
+	stock = controller_stock_nodes(job);
+	placed = nodes_of(&usual, NULL, 0);
+	assert_string_not_equal(stock, placed);
+	for (n = 1;; n++) {
+		counted = one_life(n, stock, placed);
+		if (counted < n)
+			break;
+	}
+	assert_true(n > 100);
+	print_message("# each of %ld allocations failed once\n", n - 1);
+	controller_end(running);
+	controller_job_free(job);
+	free(stock);
+	free(placed);
+	check_placed(&usual);
+}
+
+static void test_memory_that_runs_out_while_files_are_read(void **state)
+{
+	char text[64];
+	long n, counted;
+
+	if (!arm)
+		skip();
+	for (n = 1;; n++) {
+		/* Another content each time, or nothing would be read. */
+		snprintf(text, sizeof(text), "MaxDecisionTime=20s\nSeed=%ld",
+		         n);
+		controller_config(text);
+		arm(n);
+		controller_reconfigure();
+		counted = disarm();
+		free(nodes_of(&usual, NULL, 0));
+		if (counted < n)
+			break;
+	}
+	assert_true(n > 50);
+	print_message("# each of %ld allocations failed once\n", n - 1);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+#define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+	        T(test_profiles_that_cannot_be_used),
+	        T(test_names_that_are_none),
+	        T(test_ignored_profiles_leave_the_policy),
+	        T(test_user_wishes_win),
+	        T(test_modes_and_limits),
+	        T(test_broken_configuration_is_not_taken),
+	        T(test_start_without_a_good_configuration),
+	        T(test_network_and_slurm_know_other_nodes),
+	        T(test_budget_is_kept_when_a_file_hangs),
+	        T(test_plugin_ends_while_a_file_hangs),
+	        T(test_init_and_fini_twice),
+	        T(test_memory_that_runs_out_while_a_job_lives),
+	        T(test_memory_that_runs_out_while_files_are_read),
+#undef T
+	};
+	int rc;
+
+	*(void **)&arm = dlsym(RTLD_DEFAULT, "failmalloc_arm");
+	*(void **)&disarm = dlsym(RTLD_DEFAULT, "failmalloc_disarm");
+	if (!arm && !getenv("CPL_TEST_NO_FAILMALLOC")) {
+		setenv("LD_PRELOAD", CPL_TEST_FAILMALLOC, 1);
+		setenv("CPL_TEST_NO_FAILMALLOC", "1", 1);
+		execv(argv[0], argv);
+	}
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	controller_start("cons_tres_commplace");
+	controller_profile("ring16", 16, 5);
+	controller_profile("ring8", 8, 3);
+	rc = cmocka_run_group_tests(tests, NULL, NULL);
+	controller_stop();
+	return rc;
+}
