@@ -208,7 +208,6 @@ static void init_nodes(void)
 
 		node->node_state = NODE_STATE_IDLE;
 		node->cpus_efctv = node->cpus;
-		node->select_nodeinfo = select_g_select_nodeinfo_alloc();
 	}
 	avail_node_bitmap = bit_alloc(node_record_count);
 	idle_node_bitmap = bit_alloc(node_record_count);
@@ -237,7 +236,9 @@ void controller_start(const char *type)
 	        getenv("CPL_TEST_VERBOSE") ? LOG_LEVEL_DEBUG3 : LOG_LEVEL_QUIET;
 	log_init("slurmctld", log, SYSLOG_FACILITY_DAEMON, NULL);
 	need(mkdtemp(controller_dir) != NULL, "mkdtemp");
-	need(!mkdir(path_of("profiles"), 0755), "mkdir");
+	conf = path_of("profiles");
+	need(!mkdir(conf, 0755), "mkdir");
+	free(conf);
 	write_slurm_conf(type);
 	controller_write("network.json", network);
 	controller_config("MaxDecisionTime=20s");
