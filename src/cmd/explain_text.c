@@ -72,7 +72,7 @@ static void print_head(const struct cpl_record *r, bool ended)
 	       r->reason && *r->reason ? ": " : "", r->reason ? r->reason : "");
 	printf("profile      %s\n", clean(r->profile, a, sizeof(a)));
 	printf("policy       %s", clean(r->policy, a, sizeof(a)));
-	if (r->policy)
+	if (taken(r))
 		printf(", seed %" PRIu64, r->seed);
 	printf(" (asked: %s)\n", clean(r->policy_asked, a, sizeof(a)));
 	printf("objective    %s, routing %s\n",

@@ -1,2 +1,3 @@
 # Output of the command compared with tables: TAP files *.t.
 EXTRA_DIST += tests/golden/links.t tests/golden/traffic.t tests/golden/links
+EXTRA_DIST += tests/golden/explain.t tests/golden/explain
