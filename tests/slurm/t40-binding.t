@@ -30,6 +30,8 @@ cluster_nodes() {
 }
 cluster_start
 cpus=$(nproc)
+# Other clusters on this host may have an h0, too.
+own=/sys/fs/cgroup/cpuset/slurm_h0/uid_$(id -u "$CLUSTER_USER")
 cluster_signature pairs2 2 ring
 cluster_signature pairs4 4 pairs
 cluster_signature one 1 none
@@ -68,7 +70,7 @@ untouched() {
 }
 field() { awk -v f="$1" '{ print $f }' | paste -sd' '; }
 no_task_directories() {
-	! find /sys/fs/cgroup/cpuset/slurm_h0 -name 'task_*' 2>/dev/null | grep -q .
+	! find "$own" -name 'task_*' 2>/dev/null | grep -q .
 }
 logged() {
 	wait_for 5 grep -qE "$1" "$CLUSTER/log/slurmd.${2:-h0}.log"
@@ -98,7 +100,7 @@ runs "a process left behind does not keep the directories" \
 
 job=$(submit -p real -n2 --comm-profile=pairs2 --wrap "srun sleep 300")
 wait_running "$job"
-bound() { find /sys/fs/cgroup/cpuset/slurm_h0 -path "*job_$job/*/task_1" | grep -q .; }
+bound() { find "$own" -path "*job_$job/*/task_1" | grep -q .; }
 runs "a batch job's step is bound too" wait_for 10 bound
 scancel "$job"
 wait_state "$job" CANCELLED
