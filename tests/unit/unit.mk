@@ -63,6 +63,24 @@ tests_unit_test_decide_memory_CFLAGS = $(unit_cflags)
 tests_unit_test_decide_memory_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 tests_unit_test_decide_memory_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_record_table
+tests_unit_test_record_table_SOURCES = tests/unit/test_record_table.c src/record/table.c src/record/table.h
+tests_unit_test_record_table_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
+tests_unit_test_record_table_CFLAGS = $(unit_cflags)
+tests_unit_test_record_table_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_record_collectives
+tests_unit_test_record_collectives_SOURCES = tests/unit/test_record_collectives.c src/record/collectives.c src/record/collectives.h
+tests_unit_test_record_collectives_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
+tests_unit_test_record_collectives_CFLAGS = $(unit_cflags)
+tests_unit_test_record_collectives_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_record_writer
+tests_unit_test_record_writer_SOURCES = tests/unit/test_record_writer.c src/record/writer.c src/record/writer.h
+tests_unit_test_record_writer_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
+tests_unit_test_record_writer_CFLAGS = $(unit_cflags)
+tests_unit_test_record_writer_LDADD = $(unit_ldadd)
+
 if HAVE_CMOCKA
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
