@@ -184,9 +184,11 @@ struct cpl_comm *pattern_comm(const json_t *params, int ranks,
 		goto fail;
 	}
 	comm = generate(type, &p, err);
+	free(p.taken);
 	free(p.next);
 	return comm;
 fail:
+	free(p.taken);
 	free(p.next);
 	cpl_fail_prefix(err, "pattern: ");
 	return NULL;

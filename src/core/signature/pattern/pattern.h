@@ -31,7 +31,8 @@ struct pattern {
 	int range;     /* umesh: partners within rank +- range */
 	int degree[2]; /* umesh, spread: fewest and most partners */
 	uint64_t seed;
-	int *next; /* permutation: [ranks] */
+	unsigned char *taken; /* umesh, spread: [ranks], 0 between rows */
+	int *next;            /* permutation: [ranks] */
 };
 
 struct pattern_type {

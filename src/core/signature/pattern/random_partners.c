@@ -2,6 +2,8 @@
 /* umesh and spread (Jain 2016, 3.2.3) differ in how far partners may be. */
 #include "signature/pattern/pattern.h"
 
+#include <stdlib.h>
+
 #include "base/json.h"
 #include "base/random.h"
 
@@ -24,7 +26,8 @@ static int take_degree(const json_t *params, struct pattern *p,
 		p->degree[i] = (int)n;
 	}
 	p->max_degree = p->degree[1];
-	return 0;
+	p->taken = calloc((size_t)p->ranks, 1);
+	return p->taken ? 0 : cpl_fail_memory(err);
 }
 
 static int parse_spread(const json_t *params, struct pattern *p,
@@ -61,38 +64,42 @@ static int parse_umesh(const json_t *params, struct pattern *p,
 	return 0;
 }
 
+/* Rank of place i of the window, which leaves the rank itself out. */
+static int place(int64_t low, int64_t i, int rank)
+{
+	int64_t to = low + i;
+
+	return (int)(to + (to >= rank));
+}
+
 /* Floyd's sample without replacement: draw j of the window's first j + 1. */
 static int64_t row(const struct pattern *p, int rank,
                    struct cpl_comm_entry *out)
 {
 	int64_t low = (int64_t)rank - p->range, high = (int64_t)rank + p->range;
 	uint64_t spread = (uint64_t)(p->degree[1] - p->degree[0]) + 1;
+	uint64_t stream = (uint64_t)rank;
 	int64_t window, degree, n = 0;
 
 	low = low < 0 ? 0 : low;
 	high = high >= p->ranks ? p->ranks - 1 : high;
 	window = high - low; /* without the rank itself */
 	degree = p->degree[0] +
-	         (int64_t)cpl_random_below(p->seed, (uint64_t)rank, 0, spread);
+	         (int64_t)cpl_random_below(p->seed, stream, 0, spread);
 	if (degree > window)
 		degree = window;
 	for (int64_t j = window - degree; j < window; j++) {
-		int64_t pick = (int64_t)cpl_random_below(
-		        p->seed, (uint64_t)rank, (uint64_t)n + 1,
-		        (uint64_t)j + 1);
-		int64_t to = low + pick;
+		uint64_t pick = cpl_random_below(
+		        p->seed, stream, (uint64_t)n + 1, (uint64_t)j + 1);
+		int to = place(low, (int64_t)pick, rank);
 
-		to += to >= rank;
-		for (int64_t i = 0; i < n; i++) {
-			if (out[i].to != to)
-				continue;
-			to = low + j;
-			to += to >= rank;
-			break;
-		}
-		out[n++] = (struct cpl_comm_entry){rank, (int)to, p->bytes[0],
-		                                   1.0};
+		if (p->taken[to])
+			to = place(low, j, rank);
+		p->taken[to] = 1;
+		out[n++] = (struct cpl_comm_entry){rank, to, p->bytes[0], 1.0};
 	}
+	for (int64_t i = 0; i < n; i++)
+		p->taken[out[i].to] = 0;
 	return n;
 }
 
