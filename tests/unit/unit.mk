@@ -14,6 +14,26 @@ tests_unit_test_hostlist_SOURCES = tests/unit/test_hostlist.c
 tests_unit_test_hostlist_CFLAGS = $(unit_cflags)
 tests_unit_test_hostlist_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_json
+tests_unit_test_json_SOURCES = tests/unit/test_json.c
+tests_unit_test_json_CFLAGS = $(unit_cflags)
+tests_unit_test_json_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_signature
+tests_unit_test_signature_SOURCES = tests/unit/test_signature.c
+tests_unit_test_signature_CFLAGS = $(unit_cflags)
+tests_unit_test_signature_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_config
+tests_unit_test_config_SOURCES = tests/unit/test_config.c
+tests_unit_test_config_CFLAGS = $(unit_cflags)
+tests_unit_test_config_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_state
+tests_unit_test_state_SOURCES = tests/unit/test_state.c
+tests_unit_test_state_CFLAGS = $(unit_cflags)
+tests_unit_test_state_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/test_network
 tests_unit_test_network_SOURCES = tests/unit/test_network.c tests/unit/number.h
 tests_unit_test_network_CPPFLAGS = $(AM_CPPFLAGS) -DNETWORKS='"$(abs_top_srcdir)/etc/networks"'

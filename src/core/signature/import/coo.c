@@ -41,7 +41,8 @@ static int entry(struct reader *r, struct matrix *out)
 	if (rc == 0)
 		return reader_fail(r, "is too short; lines are src dst bytes "
 		                      "[messages]");
-	if (rc < 0 || reader_amount(r, "messages", &e.messages) < 0)
+	if (rc < 0 || (!reader_at_end(r) && *r->p != '#' &&
+	               reader_amount(r, "messages", &e.messages) < 0))
 		return -1;
 	if (!reader_at_end(r) && *r->p != '#')
 		return reader_fail(r, "is too long; lines are src dst bytes "

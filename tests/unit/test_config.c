@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "site/config.h"
+
+static struct cpl_config *parse(const char *text, struct cpl_error *err)
+{
+	return cpl_config_parse(text, strlen(text), "c.conf", err);
+}
+
+static void test_defaults(void **state)
+{
+	struct cpl_error err = {""};
+	struct cpl_config *c = parse("", &err);
+	struct cpl_defaults d;
+
+	assert_non_null(c);
+	assert_string_equal(c->path, "c.conf");
+	assert_string_equal(c->network_file,
+	                    "/etc/slurm/commplace/network.json");
+	assert_string_equal(c->profile_dir, "/var/lib/commplace/profiles");
+	assert_string_equal(c->state_dir, "/var/lib/commplace/state");
+	assert_int_equal(c->mode, CPL_MODE_ON);
+	assert_string_equal(c->binding, "treematch");
+	assert_null(c->routing);
+	assert_int_equal(c->objective, CPL_OBJECTIVE_MAX);
+	assert_int_equal(c->max_decision_ms, 200);
+	assert_int_equal(c->missing_profile, CPL_REJECT);
+	assert_int_equal(c->rank_mismatch, CPL_IGNORE);
+	assert_true(c->user_profile && c->user_policy && c->user_mapping);
+	assert_int_equal(c->seed, 1);
+	d = cpl_config_defaults(c, NULL);
+	assert_null(d.policy);
+	assert_string_equal(d.mapping, "greedyallc");
+	assert_int_equal(d.min_nodes, 2);
+	assert_null(cpl_config_match(c, "vasp"));
+	cpl_config_free(c);
+}
+
+static void test_everything_set(void **state)
+{
+	static const char text[] =
+	        "# comment\r\n"
+	        "NetworkFile = /n/x.json   profiledir=/p # comment\r\n"
+	        "STATEDIR=\"/s t/#1\"\n"
+	        "\n"
+	        "Mode=Observe DefaultPolicy=RDR DefaultMapping=linear\n"
+	        "\tDefaultBinding=packed Objective=hop-bytes Routing=SD\n"
+	        "MaxDecisionTime=2s MinNodes=3 MissingProfile=ignore\n"
+	        "RankMismatch=Reject UserMayOverride=profile,mapping Seed=0\n"
+	        "Partition=large DefaultPolicy=auto MinNodes=16\n"
+	        "partition=debug DefaultPolicy=None\n"
+	        "Partition=mid DefaultMapping=greedyallc\n"
+	        "Match JobName=vasp* Profile=vasp\n"
+	        "match jobname=\"a b?\" profile=ab\n"
+	        "Match JobName=* Profile=rest";
+	static const struct {
+		const char *partition, *policy, *mapping;
+		int min_nodes;
+	} want[] = {
+	        {NULL, "RDR", "linear", 3},
+	        {"other", "RDR", "linear", 3},
+	        {"large", "auto", "linear", 16},
+	        {"Large", "RDR", "linear", 3},
+	        {"debug", NULL, "linear", 3},
+	        {"mid", "RDR", "greedyallc", 3},
+	};
+	struct cpl_error err = {""};
+	struct cpl_config *c = parse(text, &err);
+
+	assert_string_equal(err.text, "");
+	assert_non_null(c);
+	assert_string_equal(c->network_file, "/n/x.json");
+	assert_string_equal(c->profile_dir, "/p");
+	assert_string_equal(c->state_dir, "/s t/#1");
+	assert_int_equal(c->mode, CPL_MODE_OBSERVE);
+	assert_string_equal(c->binding, "packed");
+	assert_string_equal(c->routing, "SD");
+	assert_int_equal(c->objective, CPL_OBJECTIVE_HOP_BYTES);
+	assert_int_equal(c->max_decision_ms, 2000);
+	assert_int_equal(c->missing_profile, CPL_IGNORE);
+	assert_int_equal(c->rank_mismatch, CPL_REJECT);
+	assert_true(c->user_profile && !c->user_policy && c->user_mapping);
+	assert_int_equal(c->seed, 0);
+	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+		struct cpl_defaults d =
+		        cpl_config_defaults(c, want[i].partition);
+
+		if (want[i].policy)
+			assert_string_equal(d.policy, want[i].policy);
+		else
+			assert_null(d.policy);
+		assert_string_equal(d.mapping, want[i].mapping);
+		assert_int_equal(d.min_nodes, want[i].min_nodes);
+	}
+	assert_string_equal(cpl_config_match(c, "vasp_std"), "vasp");
+	assert_string_equal(cpl_config_match(c, "a bc"), "ab");
+	assert_string_equal(cpl_config_match(c, "VASP"), "rest");
+	assert_null(cpl_config_match(c, NULL));
+	cpl_config_free(c);
+}
+
+static void test_units_and_lists(void **state)
+{
+	static const struct {
+		const char *text;
+		int ms;
+		bool profile, policy, mapping;
+	} row[] = {
+	        {"MaxDecisionTime=50", 50, true, true, true},
+	        {"MaxDecisionTime=50MS UserMayOverride=None", 50, false, false,
+	         false},
+	        {"MaxDecisionTime=60s UserMayOverride=POLICY", 60000, false,
+	         true, false},
+	        {"MaxDecisionTime=60000 UserMayOverride=ALL", 60000, true, true,
+	         true},
+	        {"MaxDecisionTime=1ms UserMayOverride=mapping,policy,profile",
+	         1, true, true, true},
+	};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		struct cpl_error err = {""};
+		struct cpl_config *c = parse(row[i].text, &err);
+
+		assert_string_equal(err.text, "");
+		assert_int_equal(c->max_decision_ms, row[i].ms);
+		assert_int_equal(c->user_profile, row[i].profile);
+		assert_int_equal(c->user_policy, row[i].policy);
+		assert_int_equal(c->user_mapping, row[i].mapping);
+		cpl_config_free(c);
+	}
+}
+
+static void test_messages(void **state)
+{
+	static const struct {
+		const char *text, *message;
+	} row[] = {
+	        {"\n\nNetwrkFile=/x",
+	         "c.conf:3: unknown key NetwrkFile; did you mean "
+	         "NetworkFile?"},
+	        {"Mode=on\n\nmode=off", "c.conf:3: Mode is given twice"},
+	        {"Mode", "c.conf:1: \"Mode\" is not Key=Value"},
+	        {"Mode on", "c.conf:1: \"Mode\" is not Key=Value"},
+	        {"Mode=", "c.conf:1: Mode has no value"},
+	        {"Mode=maybe", "c.conf:1: Mode=maybe is not known; use on, "
+	                       "observe or off"},
+	        {"ProfileDir=x", "c.conf:1: ProfileDir=x is a relative path; "
+	                         "give one that starts with /"},
+	        {"DefaultPolicy=random-rooters",
+	         "c.conf:1: DefaultPolicy=random-rooters is not a placement "
+	         "policy; did you mean random-routers?"},
+	        {"MaxDecisionTime=1e3",
+	         "c.conf:1: MaxDecisionTime=1e3 is not a time; use "
+	         "milliseconds such as 200 or 200ms, or seconds such as 2s"},
+	        {"MaxDecisionTime=61s",
+	         "c.conf:1: MaxDecisionTime=61s must lie in 1ms to 60s"},
+	        {"MinNodes=0",
+	         "c.conf:1: MinNodes=0 must lie in 1 to 16777216"},
+	        {"Seed=0x1", "c.conf:1: Seed=0x1 is not a whole number"},
+	        {"Partition=a DefaultPolicy=auto\nPartition=a MinNodes=1",
+	         "c.conf:2: Partition=a is given twice; put all its keys into "
+	         "one line"},
+	        {"Partition=a Seed=1",
+	         "c.conf:1: unknown key Seed in a Partition line; the keys "
+	         "are DefaultPolicy, DefaultMapping, MinNodes"},
+	        {"Match Profile=a", "c.conf:1: Match needs JobName=PATTERN "
+	                            "and Profile=NAME"},
+	        {"Match JobName=a Profile=.x",
+	         "c.conf:1: Profile: \".x\" is no profile name; letters, "
+	         "digits, \"_\", \"-\" and \".\" (not first) may be used"},
+	        {"StateDir=\"/a", "c.conf:1: StateDir: the closing quote is "
+	                          "missing"},
+	        {"Seed=1\n\033[2J", "c.conf:2: a control character stands in "
+	                            "column 1"},
+	};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		struct cpl_error err = {""};
+
+		assert_null(parse(row[i].text, &err));
+		assert_string_equal(err.text, row[i].message);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_defaults),
+	        cmocka_unit_test(test_everything_set),
+	        cmocka_unit_test(test_units_and_lists),
+	        cmocka_unit_test(test_messages),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
