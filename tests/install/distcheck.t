@@ -13,6 +13,6 @@ for f in quickstart run-tests scripts/install-packages scripts/fetch-slurm-sourc
     tests/fuzz/run tests/bad-input/run; do
 	like "$list" "commplace-[0-9.]+/$f" "it holds $f"
 done
-unlike "$list" "slurm-source|\.tar|/build" "and nothing that was built or fetched"
+unlike "$list" "\.slurm-source|\.orig\.tar|\.o\b|\.so\b|autom4te" "and nothing that was built or fetched"
 rm -f "$tarball"
 done_testing

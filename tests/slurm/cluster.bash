@@ -23,6 +23,7 @@
 : "${CLUSTER_CGROUP:=v1}"         # or v2
 : "${CLUSTER_JOB_SUBMIT=commplace}"
 : "${CLUSTER_SPANK:=yes}"
+: "${CLUSTER_CRED_EXPIRE:=120}"  # seconds; requeued jobs wait as long
 : "${CLUSTER_HONEST:=no}"        # yes: node h0, partition real
 : "${CLUSTER_PARTITIONS:=}"      # lines in place of partition main
 : "${CLUSTER_EXTRA:=}"           # further lines of slurm.conf
@@ -151,7 +152,7 @@ cluster_write_conf() {
 	SlurmctldHost=localhost(127.0.0.1)
 	SlurmctldPort=$p
 	AuthType=auth/munge
-	AuthInfo=socket=$CLUSTER/run/munge.socket
+	AuthInfo=socket=$CLUSTER/run/munge.socket,cred_expire=$CLUSTER_CRED_EXPIRE
 	SlurmUser=root
 	SlurmdUser=root
 	PluginDir=$COMMPLACE_PREFIX/lib/slurm-wlm:$CLUSTER_STOCK_PLUGINS
@@ -475,15 +476,18 @@ sorted() {
 
 # decision JOB JQ-FILTER: from the job's decision record
 decision() {
-	commplace explain "$1" --json 2>/dev/null | jq -r "$2"
+	commplace explain "$1" --state-dir "$CLUSTER/decisions" --json \
+		2>/dev/null | jq -r "$2"
 }
 
 # snapshot [STATES]: what the next decision will see: SNAP_FREE, the hosts that
-# sinfo calls idle (or of the STATES given), and SNAP_STATE, a file with the
+# sinfo -o %t calls idle (or any of the comma-separated STATES), and SNAP_STATE, a file with the
 # jobs that run.
 snapshot() {
-	SNAP_FREE=$(expand "$(sinfo -h -p "${2:-main}" -t "${1:-idle}" -o '%N' |
-		paste -sd,)")
+	# Not -t idle: that lists drained and reserved nodes, too.
+	SNAP_FREE=$(sinfo -h -N -p "${2:-main}" -o '%N %t' |
+		awk -v states=",${1:-idle}," 'index(states, "," $2 ",") { print $1 }' |
+		sort -uV | paste -sd' ')
 	SNAP_STATE=$CLUSTER/state.json
 	commplace status --state "$SNAP_STATE" >/dev/null 2>"$CLUSTER/status.err" || {
 		diag "commplace status --state: $(cat "$CLUSTER/status.err")"
@@ -547,7 +551,7 @@ expect_map() {
 	commplace explain "$job" --json >"$record"
 	args=(--network "$NETWORK"
 		--signature "$PROFILES/$(jq -r .profile "$record").json"
-		--hosts "$(job_hosts "$job" | tr ' ' ',')"
+		--hosts "$(jq -r '.hosts | join(",")' "$record")"
 		--ranks-per-node "$(jq .ranks_per_node "$record")"
 		--algorithm "$(jq -r .mapping "$record")" --json)
 	[ -z "$SNAP_STATE" ] || args+=(--running "$SNAP_STATE"

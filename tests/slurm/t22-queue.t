@@ -7,6 +7,7 @@ CLUSTER_PARTITIONS="PartitionName=main Nodes=n[0-15] Default=YES MaxTime=INFINIT
 PartitionName=urgent Nodes=n[0-15] MaxTime=INFINITE State=UP PriorityTier=10"
 CLUSTER_EXTRA="PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE"
+CLUSTER_CRED_EXPIRE=10
 cluster_start
 cluster_signature ring8 8
 cluster_signature pairs8 8 pairs

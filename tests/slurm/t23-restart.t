@@ -72,7 +72,7 @@ is "$(decision "$job" .policy_asked)" round-robin-routers \
 cancel_all
 CLUSTER_SITE="DefaultPolicy=no-such-policy"
 reconfigure
-like "$(grep commplace "$log" | tail -20)" "commplace.conf:[0-9]+: .*no-such-policy" \
+like "$(grep ' commplace: ' "$log" | tail -20)" "commplace.conf:[0-9]+: .*no-such-policy" \
 	"a broken configuration is reported with file and line"
 job=$(submit -N4 -n8 --exclusive --comm-profile=pairs8)
 wait_running "$job"
@@ -97,7 +97,7 @@ stock_with() { # NAME REGEX
 	wait_running "$job"
 	ok $? "$1: jobs run"
 	is "$(job_hosts "$job")" "n0 n1 n2 n3" "$1: on the stock nodes"
-	like "$(grep commplace "$log" | tail -30)" "$2" "$1: the log says why"
+	like "$(grep ' commplace: ' "$log" | tail -30)" "$2" "$1: the log says why"
 	cancel_all
 }
 mv "$NETWORK" "$NETWORK.away"
@@ -120,7 +120,7 @@ job=$(submit -N4 -n8 --exclusive --comm-profile=pairs8)
 wait_running "$job"
 ok $? "a network with nodes that Slurm lacks: jobs run"
 is "$(job_hosts "$job" | wc -w)" 4 "on four nodes"
-like "$(grep commplace "$log")" "x[0-5]|x\[" "the log names those nodes"
+like "$(grep ' commplace: ' "$log")" "x[0-5]|x\[" "the log names those nodes"
 cancel_all
 job=$(submit -N4 -n8 --exclusive -w n12,n13 --comm-profile=pairs8)
 wait_running "$job"
