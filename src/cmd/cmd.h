@@ -17,7 +17,7 @@
 #include "network/network.h"
 #include "signature/signature.h"
 
-/* --profile-dir's default, as in commplace.conf. */
+/* --profile-dir without a configuration: the default of commplace.conf. */
 #define CMD_PROFILE_DIR "/var/lib/commplace/profiles"
 
 enum { CMD_OK = 0, CMD_FAILED = 1, CMD_USAGE = 2 };
@@ -72,7 +72,7 @@ int cmd_table_print(struct cmd_table *table);     /* and free it */
 
 /*
  * --signature: a path when it holds a "/" or ends in ".json", else the name of
- * a profile in profile_dir (NULL: CMD_PROFILE_DIR). The caller frees it.
+ * a profile in profile_dir (NULL: the configured one). The caller frees it.
  */
 struct cpl_signature *cmd_load_signature(const char *text,
 					 const char *profile_dir,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "site_files.h"
 
 #define HOSTS_FILE_MAX (1ULL << 30)
 
@@ -19,8 +20,7 @@ struct cpl_signature *cmd_load_signature(const char *text,
 
 	if (strchr(text, '/') || (dot && !strcmp(dot, ".json")))
 		return cpl_signature_load(text, err);
-	path = cpl_profile_path(profile_dir ? profile_dir : CMD_PROFILE_DIR,
-	                        text, err);
+	path = cpl_profile_path(cmd_profile_dir(profile_dir), text, err);
 	if (!path)
 		return NULL;
 	sig = cpl_signature_load(path, err);

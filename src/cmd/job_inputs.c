@@ -6,12 +6,13 @@
 #include <time.h>
 
 #include "site/state.h"
+#include "site_files.h"
 
 static int load_running(struct job_inputs *in, const struct job_options *o,
                         struct cpl_error *err)
 {
 	struct cpl_state state = {0};
-	const char *dir = o->profile_dir ? o->profile_dir : CMD_PROFILE_DIR;
+	const char *dir = cmd_profile_dir(o->profile_dir);
 	int rc;
 
 	if (cpl_state_load(o->running, &state, err))

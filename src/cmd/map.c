@@ -544,7 +544,7 @@ const struct cmd cmd_map = {
                 "  --signature S       a path (holds a \"/\" or ends in "
                 ".json) or a profile's name\n"
                 "  --profile-dir DIR   where profiles are (default: "
-                "/var/lib/commplace/profiles)\n"
+                "ProfileDir)\n"
                 "  --hosts HOSTLIST    hosts of the job in rank order\n"
                 "  --hosts-file FILE   the same, one host name a line\n"
                 "  --ranks-per-node K  default: ranks over hosts, rounded up\n"

@@ -483,7 +483,7 @@ const struct cmd cmd_place = {
                 "  --signature S       a path (holds a \"/\" or ends in "
                 ".json) or a profile's name\n"
                 "  --profile-dir DIR   where profiles are (default: "
-                "/var/lib/commplace/profiles)\n"
+                "ProfileDir)\n"
                 "  --nodes COUNT       nodes of the job\n"
                 "  --policy NAME       auto, traffic, linear, random-nodes "
                 "(RDN),\n"

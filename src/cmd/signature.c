@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "signature/import/import.h"
+#include "site_files.h"
 
 static const char help[] =
         "Usage: commplace signature list [--profile-dir DIR] [--json]\n"
@@ -24,8 +25,8 @@ static const char help[] =
         "  check   read files as the scheduler would; says the first error\n"
         "  import  make a signature of a matrix\n"
         "\n"
-        "      --profile-dir DIR   where profiles are (default "
-        "" CMD_PROFILE_DIR ")\n"
+        "      --profile-dir DIR   where profiles are (default: "
+        "ProfileDir)\n"
         "      --format FORMAT     coo: lines `src dst bytes [messages]`, # "
         "comments,\n"
         "                          optional `# ranks N`; mtx: Matrix Market "
@@ -175,7 +176,7 @@ static int print_list(json_t *list)
 
 static int run_list(const struct cmd *self, const struct options *o)
 {
-	const char *dir = o->profile_dir ? o->profile_dir : CMD_PROFILE_DIR;
+	const char *dir = cmd_profile_dir(o->profile_dir);
 	struct cpl_error err = {""};
 	char **name = NULL;
 	json_t *list;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "commplace-config.h"
+#include "cmd.h"
 #include "site_files.h"
 
 #include <stdio.h>
@@ -39,6 +40,20 @@ struct cpl_config *cmd_config_load(const char *option, struct cpl_error *err)
 	config = cpl_config_load(path, err);
 	free(path);
 	return config;
+}
+
+const char *cmd_profile_dir(const char *option)
+{
+	static char *dir;
+	struct cpl_config *config;
+
+	if (option || dir)
+		return option ? option : dir;
+	config = cmd_config_load(NULL, NULL);
+	if (config)
+		dir = strdup(config->profile_dir);
+	cpl_config_free(config);
+	return dir ? dir : CMD_PROFILE_DIR;
 }
 
 int cmd_write_state(struct cpl_state *state, const struct cpl_config *config,

@@ -17,6 +17,12 @@ char *cmd_config_path(const char *option);
 struct cpl_config *cmd_config_load(const char *option, struct cpl_error *err);
 
 /*
+ * Where profiles are: the option's value, else ProfileDir of this host's
+ * configuration, else its default. Never fails; kept until the program ends.
+ */
+const char *cmd_profile_dir(const char *option);
+
+/*
  * Write running jobs as STATE.json with the profiles as paths (where config is
  * known), so that the file means the same to whoever reads it. Changes the
  * names in state. 0, or -1 with err.

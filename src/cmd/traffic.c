@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "site/state.h"
+#include "site_files.h"
 
 #define MAX_RANKS_PER_NODE 65536
 
@@ -32,8 +33,7 @@ static const char help[] =
         "  --running STATE      JSON file of running jobs: their hosts are "
         "not\n"
         "                       free, their traffic is on the links\n"
-        "  --profile-dir DIR    where profiles stand; default " CMD_PROFILE_DIR
-        "\n"
+        "  --profile-dir DIR    where profiles stand; default: ProfileDir\n"
         "  --seed N             for random placements; default 1\n"
         "  --links FILE         write class,from,to,bandwidth,bytes of every\n"
         "                       directed link\n"
@@ -216,8 +216,8 @@ static int add_running(const struct options *o, struct traffic *t,
 	if (cpl_state_load(o->running, &state, err))
 		return -1;
 	rc = cpl_state_apply(&state, t->net, t->routing,
-	                     o->profile_dir ? o->profile_dir : CMD_PROFILE_DIR,
-	                     t->free, &t->load, err);
+	                     cmd_profile_dir(o->profile_dir), t->free, &t->load,
+	                     err);
 	cpl_state_free(&state);
 	return rc ? cpl_fail_prefix(err, "%s: ", o->running) : 0;
 }
