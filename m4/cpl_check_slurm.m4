@@ -7,7 +7,7 @@ AC_ARG_WITH([slurm],
 	[AS_HELP_STRING([--without-slurm], [build library and command only])],
 	[], [with_slurm=yes])
 AC_ARG_WITH([slurm-source],
-	[AS_HELP_STRING([--with-slurm-source=DIR], [Slurm's source tree (see scripts/fetch-slurm-source)])],
+	[AS_HELP_STRING([--with-slurm-source=DIR], [Slurm's source tree (see scripts/fetch-slurm-source); no: of the plugins build the SPANK plugin only])],
 	[], [with_slurm_source=auto])
 AC_ARG_WITH([slurm-plugindir],
 	[AS_HELP_STRING([--with-slurm-plugindir=DIR], [where Slurm's plugins are installed])],
@@ -15,14 +15,21 @@ AC_ARG_WITH([slurm-plugindir],
 AC_ARG_VAR([SLURM_PLUGIN_SYSTEM_DIR], [directory of the stock Slurm plugins (libslurmfull.so)])
 cpl_slurm_summary="no (--without-slurm)"
 cpl_have_slurm=no
-AS_IF([test "x$with_slurm" != xno], [
+cpl_have_spank=no
+AS_IF([test "x$with_slurm" != xno && test "x$with_slurm_source" = xno], [
+	AC_CHECK_HEADER([slurm/spank.h], [],
+		[AC_MSG_ERROR([slurm/spank.h is missing; on Debian: apt-get install libslurm-dev])])
+	cpl_have_spank=yes
+	cpl_slurm_summary="the SPANK plugin only, into $slurmplugindir"
+])
+AS_IF([test "x$with_slurm" != xno && test "x$with_slurm_source" != xno], [
 	AS_IF([test "x$with_slurm_source" = xauto], [
 		with_slurm_source=
 		for d in "$srcdir/.slurm-source" /usr/src/slurm-wlm; do
 			AS_IF([test -z "$with_slurm_source" && test -f "$d/META"],
 				[with_slurm_source=$d])
 		done])
-	AS_IF([test -z "$with_slurm_source" || test "x$with_slurm_source" = xyes || test "x$with_slurm_source" = xno],
+	AS_IF([test -z "$with_slurm_source" || test "x$with_slurm_source" = xyes],
 		[AC_MSG_ERROR([no Slurm source tree: give --with-slurm-source=DIR, fetch one with scripts/fetch-slurm-source, or build without plugins: --without-slurm])])
 	AS_IF([test ! -f "$with_slurm_source/META"],
 		[AC_MSG_ERROR([$with_slurm_source is no Slurm source tree (it has no file META)])])
@@ -56,10 +63,12 @@ AS_IF([test "x$with_slurm" != xno], [
 		done])
 	AC_SUBST([SLURM_SOURCE])
 	cpl_have_slurm=yes
+	cpl_have_spank=yes
 	cpl_slurm_summary="yes, for Slurm $cpl_tree_version ${cpl_tree_deb:+(Debian $cpl_tree_deb) }into $slurmplugindir"
 	AC_DEFINE_UNQUOTED([CPL_SLURM_VERSION_STRING], ["$cpl_tree_version"], [Slurm that the plugins are built for])
 ])
 AC_SUBST([slurmplugindir])
 AC_SUBST([SLURM_PLUGIN_SYSTEM_DIR])
 AM_CONDITIONAL([HAVE_SLURM], [test "x$cpl_have_slurm" = xyes])
+AM_CONDITIONAL([HAVE_SPANK], [test "x$cpl_have_spank" = xyes])
 ])

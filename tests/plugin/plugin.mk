@@ -1,7 +1,7 @@
 # fragment of tests/plugin
 
 # A program that stands in for Slurm's commands and loads the SPANK plugin.
-if HAVE_SLURM
+if HAVE_SPANK
 if HAVE_CMOCKA
 check_PROGRAMS += tests/plugin/test_spank_options
 TESTS += tests/plugin/test_spank_options
