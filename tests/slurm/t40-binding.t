@@ -28,6 +28,8 @@ cluster_nodes() {
 	plain_cluster_nodes
 	echo w0
 }
+# slurmd leaves its node's own directories.
+on_exit 'find /sys/fs/cgroup/*/slurm_w0 -depth -type d -exec rmdir {} + 2>/dev/null'
 cluster_start
 cpus=$(nproc)
 # Other clusters on this host may have an h0, too.
