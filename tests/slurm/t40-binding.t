@@ -108,7 +108,7 @@ scancel "$job"
 wait_state "$job" CANCELLED
 runs "scancel leaves no directories" wait_for 20 no_task_directories
 
-job=$(submit -p real -n2 --comm-profile=pairs2 -o out.txt --wrap "srun ./report; srun -n1 ./report; COMMPLACE_BOUND=1 COMMPLACE_PLAN=0x1 srun -n1 ./report")
+job=$(submit -p real -n2 --comm-profile=pairs2 -o out.txt -e err.txt --wrap "srun ./report; srun -n1 ./report; COMMPLACE_BOUND=1 COMMPLACE_PLAN=0x1 srun -n1 ./report")
 wait_ended "$job"
 got=$(cat "$CLUSTER/home/out.txt")
 is "$(head -2 <<<"$got" | sort -n | awk '{ print $1, $2 }')" \
