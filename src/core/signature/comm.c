@@ -100,7 +100,9 @@ static int64_t sort_and_merge(int ranks, struct cpl_comm_entry *e, int64_t *row,
 	for (int r = 0; r < ranks; r++) {
 		int64_t end = row[r + 1], first = used;
 
-		comm_sort_row(e + begin, end - begin, scratch);
+		/* Without entries at all, e may be NULL. */
+		if (begin < end)
+			comm_sort_row(e + begin, end - begin, scratch);
 		for (int64_t i = begin; i < end; i++) {
 			if (used > first && e[used - 1].to == e[i].to) {
 				e[used - 1].bytes += e[i].bytes;

@@ -238,10 +238,10 @@ static int take_jobs(const json_t *root, struct cpl_state *out,
 	return 0;
 }
 
-int cpl_state_load(const char *path, struct cpl_state *out,
-                   struct cpl_error *err)
+/* Takes the reference to root, which may be NULL. */
+static int take_state(json_t *root, const char *name, struct cpl_state *out,
+                      struct cpl_error *err)
 {
-	json_t *root = cpl_json_load(path, err);
 	int rc;
 
 	memset(out, 0, sizeof(*out));
@@ -250,10 +250,23 @@ int cpl_state_load(const char *path, struct cpl_state *out,
 	rc = take_jobs(root, out, err);
 	json_decref(root);
 	if (rc) {
-		cpl_fail_prefix(err, "%s: ", path);
+		cpl_fail_prefix(err, "%s: ", name);
 		cpl_state_free(out);
 	}
 	return rc;
+}
+
+int cpl_state_load(const char *path, struct cpl_state *out,
+                   struct cpl_error *err)
+{
+	return take_state(cpl_json_load(path, err), path, out, err);
+}
+
+int cpl_state_parse(const char *text, size_t length, const char *name,
+                    struct cpl_state *out, struct cpl_error *err)
+{
+	return take_state(cpl_json_parse(text, length, name, err), name, out,
+	                  err);
 }
 
 static json_t *job_json(const struct cpl_running_job *job)

@@ -13,6 +13,7 @@
 #ifndef CPL_SITE_STATE_H
 #define CPL_SITE_STATE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -35,9 +36,12 @@ struct cpl_state {
 	struct cpl_running_job *job; /* in increasing id order */
 };
 
-/* Load STATE.json; jobs come out sorted by id, ids must be distinct. */
+/* Load STATE.json, or parse the same text; jobs come out sorted by
+ * id, ids must be distinct. 0, or -1 with err and *out empty. */
 int cpl_state_load(const char *path, struct cpl_state *out,
 		   struct cpl_error *err);
+int cpl_state_parse(const char *text, size_t length, const char *name,
+		    struct cpl_state *out, struct cpl_error *err);
 /* Write the same format, atomically. */
 int cpl_state_write(const struct cpl_state *state, const char *path,
 		    struct cpl_error *err);
