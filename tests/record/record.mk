@@ -2,12 +2,13 @@
 # run.t and lammps.t run them.
 record_calls = tests/record/calls.c tests/record/calls.h \
 	tests/record/calls_coll.c
-EXTRA_DIST += $(record_calls) tests/record/calls.F90 tests/record/loader.c \
+EXTRA_DIST += $(record_calls) tests/record/calls.F90 tests/record/loader.c tests/record/stubs.c \
 	tests/record/run.t tests/record/lammps.t tests/record/env.bash tests/record/expected
 check_DATA =
 
 if BUILD_RECORDER
-record_programs = tests/record/calls tests/record/calls.so tests/record/loader
+record_programs = tests/record/calls tests/record/calls.so \
+	tests/record/loader tests/record/libstubs.so tests/record/stubs
 check_DATA += $(record_programs)
 CLEANFILES += $(record_programs)
 record_compile = $(AM_V_GEN)$(MKDIR_P) tests/record && $(MPICC) -std=gnu11 \
@@ -24,6 +25,14 @@ tests/record/calls.so: $(record_calls)
 
 tests/record/loader: tests/record/loader.c
 	$(record_compile) -o $@ $(srcdir)/tests/record/loader.c
+
+tests/record/libstubs.so: tests/record/stubs.c
+	$(AM_V_GEN)$(MKDIR_P) tests/record && $(CC) -DLIBRARY -fPIC -shared \
+		-o $@ $(srcdir)/tests/record/stubs.c
+
+tests/record/stubs: tests/record/stubs.c tests/record/libstubs.so
+	$(AM_V_GEN)$(CC) -o $@ $(srcdir)/tests/record/stubs.c \
+		-Ltests/record -lstubs -Wl,-rpath,$(abs_builddir)/tests/record
 
 if HAVE_MPIFORT
 record_fortran = tests/record/calls_mpif tests/record/calls_mpi \

@@ -145,6 +145,11 @@ cd ..
 is "$(LD_BIND_NOW=1 LD_PRELOAD=$LIBRARY sh -c 'echo fine' 2>&1)" fine \
 	"a shell with the library loaded"
 
+is "$(LD_PRELOAD=$LIBRARY "$PROGRAMS/stubs" 2>&1)" "commplace-record: the \
+program uses another MPI library than the recorder was built for; nothing is \
+recorded
+1 2 3 4 5" "another MPI library is called as if nothing were there"
+
 # What goes wrong keeps the old file, and leaves no other
 cp got.json old.json
 for row in "echo hi|1|wrote no signature" \
