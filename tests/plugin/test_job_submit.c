@@ -14,6 +14,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +65,33 @@ void slurm_log_var(const log_level_t level, const char *format, ...)
 int slurm_get_log_level(void)
 {
 	return LOG_LEVEL_DEBUG;
+}
+
+/* A file system that hangs: lstat() below DIR/profiles waits. */
+static pthread_mutex_t hang_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t hang_change = PTHREAD_COND_INITIALIZER;
+static bool hang;
+static int hanging; /* threads that wait */
+
+int lstat(const char *restrict path, struct stat *restrict st)
+{
+	pthread_mutex_lock(&hang_lock);
+	if (hang && strstr(path, "/profiles/")) {
+		hanging++;
+		while (hang)
+			pthread_cond_wait(&hang_change, &hang_lock);
+		hanging--;
+	}
+	pthread_mutex_unlock(&hang_lock);
+	return fstatat(AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW);
+}
+
+static void set_hang(bool value)
+{
+	pthread_mutex_lock(&hang_lock);
+	hang = value;
+	pthread_cond_broadcast(&hang_change);
+	pthread_mutex_unlock(&hang_lock);
 }
 
 static const char *in_dir(const char *name)
@@ -611,6 +639,41 @@ static void many_profiles(void **state)
 	}
 }
 
+/* A hanging file system costs one submission its budget, others nothing. */
+static void file_system_hangs(void **state)
+{
+	struct job j;
+	int n;
+
+	set_hang(true);
+	run(&j, "COMM_PROFILE=foo", "x", 4, NULL);
+	assert_int_equal(j.rc, 0);
+	assert_non_null(strstr(j.message, "accepted unchecked"));
+	assert_null(j.d.admin_comment);
+	done(&j);
+	/* Not even asked: the worker is still at the first one. */
+	run(&j, "COMM_PROFILE=foo", "x", 4, NULL);
+	assert_int_equal(j.rc, 0);
+	done(&j);
+	run(&j, "", "x", 4, NULL);
+	assert_int_equal(j.rc, 0);
+	assert_null(j.message);
+	done(&j);
+	pthread_mutex_lock(&hang_lock);
+	n = hanging;
+	pthread_mutex_unlock(&hang_lock);
+	assert_int_equal(n, 1);
+	/* The plugin can be told to end meanwhile, and to go on. */
+	assert_int_equal(plugin_fini(), 0);
+	assert_int_equal(plugin_init(), 0);
+	set_hang(false);
+	for (int i = 0; i < 5000 && n != EINVAL; i++) {
+		usleep(1000);
+		n = rc_of("COMM_PROFILE=foo");
+	}
+	assert_int_equal(n, EINVAL);
+}
+
 static void modify_passes(void **state)
 {
 	job_desc_msg_t d;
@@ -637,7 +700,8 @@ int main(void)
 	        T(attached),        T(opted_out),       T(partition),
 	        T(tasks_per_node),  T(config_changes),  T(no_config),
 	        T(network_changes), T(profile_changes), T(profile_remembered),
-	        T(not_files),       T(many_profiles),   T(modify_passes),
+	        T(not_files),       T(many_profiles),   T(file_system_hangs),
+	        T(modify_passes),
 	};
 
 	return cmocka_run_group_tests(tests, load, unload);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "commplace-config.h"
 #include "job_submit_internal.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,54 +15,46 @@
 /* Names shown to somebody who mistyped one. */
 #define NAMES_SHOWN 20
 
-extern char *default_part_name __attribute__((weak));
+/* The verdict's text grows by a formatted piece, or stays as it is. */
+static void add(char **text, const char *fmt, ...)
+        __attribute__((format(printf, 2, 3)));
+
+static void add(char **text, const char *fmt, ...)
+{
+	char *piece, *longer;
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&piece, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		return;
+	if (!*text) {
+		*text = piece;
+		return;
+	}
+	if (asprintf(&longer, "%s%s", *text, piece) >= 0) {
+		free(*text);
+		*text = longer;
+	}
+	free(piece);
+}
 
 /* The submission fails with "Invalid argument" below our own line. */
-static int refuse(char **message, const char *text)
+static int refuse(struct cplsubmit_verdict *verdict, const char *text)
 {
-	xfree(*message);
-	xstrfmtcat(*message, "commplace: %s", text);
-	return EINVAL;
+	free(verdict->message);
+	verdict->message = NULL;
+	add(&verdict->message, "commplace: %s", text);
+	verdict->rc = EINVAL;
+	return -1;
 }
 
-static void note(char **message, const char *text)
+static void note(struct cplsubmit_verdict *verdict, const char *text)
 {
-	xstrfmtcat(*message, "%scommplace: %s", *message ? "\n" : "", text);
-}
-
-static void append(char ***array, uint32_t *count, const char *name,
-                   const char *value)
-{
-	char *entry = NULL;
-
-	xstrfmtcat(entry, "%s=%s", name, value);
-	/* Slurm keeps a NULL behind such arrays. */
-	xrealloc(*array, (*count + 2) * sizeof(**array));
-	(*array)[(*count)++] = entry;
-	(*array)[*count] = NULL;
-}
-
-/* As if the user had given the flag: slurmctld, and the batch script's
- * environment, from which steps take it. */
-static void attach(job_desc_msg_t *job, const char *profile)
-{
-	append(&job->spank_job_env, &job->spank_job_env_size, "COMM_PROFILE",
-	       profile);
-	if (job->script && job->environment &&
-	    !cplslurm_env(job->environment, job->env_size, "COMM_PROFILE"))
-		append(&job->environment, &job->env_size, "COMM_PROFILE",
-		       profile);
-}
-
-/* Ranks of the job as far as they are known now, or 0. */
-static uint32_t ranks_of(const job_desc_msg_t *job)
-{
-	if (job->num_tasks != NO_VAL)
-		return job->num_tasks;
-	/* slurmctld does this sum after us. */
-	if (job->ntasks_per_node != NO_VAL16 && job->min_nodes != NO_VAL)
-		return (uint32_t)job->ntasks_per_node * job->min_nodes;
-	return 0;
+	add(&verdict->message, "%scommplace: %s", verdict->message ? "\n" : "",
+	    text);
 }
 
 static void list_profiles(const char *dir, char **text)
@@ -69,20 +64,21 @@ static void list_profiles(const char *dir, char **text)
 
 	if (n < 0)
 		return;
-	xstrfmtcat(*text, n ? "; there are: " : "; there are none");
+	add(text, n ? "; there are: " : "; there are none");
 	for (int i = 0; i < n; i++) {
 		if (i < NAMES_SHOWN)
-			xstrfmtcat(*text, "%s%s", i ? ", " : "", name[i]);
+			add(text, "%s%s", i ? ", " : "", name[i]);
 		free(name[i]);
 	}
 	free(name);
 	if (n > NAMES_SHOWN)
-		xstrfmtcat(*text, " and %d more", n - NAMES_SHOWN);
-	xstrcat(*text, " (commplace signature list)");
+		add(text, " and %d more", n - NAMES_SHOWN);
+	add(text, " (commplace signature list)");
 }
 
 static int check_overrides(const struct cpl_config *config,
-                           const struct cplslurm_wish *wish, char **message)
+                           const struct cplsubmit_request *wish,
+                           struct cplsubmit_verdict *verdict)
 {
 	const struct {
 		const char *value;
@@ -105,13 +101,14 @@ static int check_overrides(const struct cpl_config *config,
 		         "this site does not let users choose the %s "
 		         "(UserMayOverride in commplace.conf); leave out %s",
 		         rule[i].what, rule[i].option);
-		return refuse(message, err.text);
+		return refuse(verdict, err.text);
 	}
-	return SLURM_SUCCESS;
+	return 0;
 }
 
 static int check_names(const struct cpl_config *config,
-                       const struct cplslurm_wish *wish, char **message)
+                       const struct cplsubmit_request *wish,
+                       struct cplsubmit_verdict *verdict)
 {
 	enum cpl_network_type type;
 	struct cpl_error err = {{0}};
@@ -122,60 +119,60 @@ static int check_names(const struct cpl_config *config,
 
 		if (known && !cpl_placement_find(type, wish->policy, &err)) {
 			cpl_fail_prefix(&err, "--placement-policy: ");
-			return refuse(message, err.text);
+			return refuse(verdict, err.text);
 		}
 		if (!known && !cpl_placement_name_known(wish->policy)) {
 			cpl_fail(&err, "--placement-policy: no policy '%.64s'",
 			         wish->policy);
-			return refuse(message, err.text);
+			return refuse(verdict, err.text);
 		}
 	}
 	if (wish->mapping && !cpl_mapper_find(wish->mapping, &err)) {
 		cpl_fail_prefix(&err, "--rank-mapping: ");
-		return refuse(message, err.text);
+		return refuse(verdict, err.text);
 	}
-	return SLURM_SUCCESS;
+	return 0;
 }
 
 /* A profile that the user asked for. */
 static int check_profile(const struct cpl_config *config,
-                         const job_desc_msg_t *job, const char *profile,
-                         char **message)
+                         const struct cplsubmit_request *job,
+                         const char *profile, struct cplsubmit_verdict *verdict)
 {
 	struct cpl_error err = {{0}};
-	int64_t job_ranks = ranks_of(job);
+	int64_t job_ranks = job->ranks;
 	enum cplsubmit_found found;
 	char *text = NULL;
-	int ranks = 0, rc = SLURM_SUCCESS;
+	int ranks = 0, rc = 0;
 	bool reject;
 
 	found = cplsubmit_profile(config, profile, &ranks, &err);
 	if (found == CPLSUBMIT_OK && (!job_ranks || job_ranks == ranks))
-		return SLURM_SUCCESS;
+		return 0;
 	if (found == CPLSUBMIT_OK) {
 		reject = config->rank_mismatch == CPL_REJECT;
-		xstrfmtcat(text,
-		           "profile '%s' was recorded at %d ranks, the job has "
-		           "%lld%s",
-		           profile, ranks, (long long)job_ranks,
-		           reject ? "; take the profile of that size or run "
-		                    "it with as many ranks"
-		                  : "; it is placed without the profile");
+		add(&text,
+		    "profile '%s' was recorded at %d ranks, the job has "
+		    "%lld%s",
+		    profile, ranks, (long long)job_ranks,
+		    reject ? "; take the profile of that size or run "
+		             "it with as many ranks"
+		           : "; it is placed without the profile");
 	} else {
 		/* A bad name is refused in any case: it is no name. */
 		reject = found == CPLSUBMIT_BAD_NAME ||
 		         config->missing_profile == CPL_REJECT;
-		xstrcat(text, err.text);
+		add(&text, "%s", err.text);
 		if (found == CPLSUBMIT_MISSING)
 			list_profiles(config->profile_dir, &text);
 		if (!reject)
-			xstrcat(text, "; the job goes on without a profile");
+			add(&text, "; the job goes on without a profile");
 	}
 	if (reject)
-		rc = refuse(message, text);
+		rc = refuse(verdict, text);
 	else
-		note(message, text);
-	xfree(text);
+		note(verdict, text);
+	free(text);
 	return rc;
 }
 
@@ -184,21 +181,21 @@ static int check_profile(const struct cpl_config *config,
  * not ask for it, so nothing about it can make the job fail.
  */
 static const char *matched(const struct cpl_config *config,
-                           const job_desc_msg_t *job)
+                           const struct cplsubmit_request *job)
 {
 	const char *profile;
 	struct cpl_error err = {{0}};
-	int64_t job_ranks = ranks_of(job);
+	int64_t job_ranks = job->ranks;
 	int ranks = 0;
 
-	if (!job->name)
+	if (!job->job_name)
 		return NULL;
-	profile = cpl_config_match(config, job->name);
+	profile = cpl_config_match(config, job->job_name);
 	if (!profile)
 		return NULL;
 	if (cplsubmit_profile(config, profile, &ranks, &err) != CPLSUBMIT_OK) {
 		info("job_submit/commplace: Match rule for job name %s: %s",
-		     job->name, err.text);
+		     job->job_name, err.text);
 		return NULL;
 	}
 	if (config->rank_mismatch == CPL_REJECT && job_ranks &&
@@ -207,78 +204,57 @@ static const char *matched(const struct cpl_config *config,
 	return profile;
 }
 
-static const char *default_policy(const struct cpl_config *config,
-                                  const job_desc_msg_t *job)
+static void comment(const struct cpl_config *config,
+                    const struct cplsubmit_request *job, const char *profile,
+                    char **text)
 {
-	const char *list = job->partition;
-	char name[256];
-	size_t length;
-
-	if (!list || !*list)
-		list = &default_part_name ? default_part_name : NULL;
-	length = list ? strcspn(list, ",") : 0;
-	if (!length || length >= sizeof(name))
-		return cpl_config_defaults(config, NULL).policy;
-	memcpy(name, list, length);
-	name[length] = '\0';
-	return cpl_config_defaults(config, name).policy;
-}
-
-static void comment(const struct cpl_config *config, job_desc_msg_t *job,
-                    const char *profile, const struct cplslurm_wish *wish)
-{
-	const char *policy = wish->policy;
+	const char *policy = job->policy;
 
 	if (!policy)
-		policy = default_policy(config, job);
+		policy = cpl_config_defaults(config, job->partition).policy;
 	if (!policy)
 		policy = profile ? "auto" : "default";
-	xstrfmtcat(job->admin_comment,
-	           "%scommplace:", job->admin_comment ? "; " : "");
+	add(text, "commplace:");
 	if (profile)
-		xstrfmtcat(job->admin_comment, " profile=%s", profile);
-	xstrfmtcat(job->admin_comment, " policy=%s", policy);
-	if (wish->mapping)
-		xstrfmtcat(job->admin_comment, " mapping=%s", wish->mapping);
+		add(text, " profile=%s", profile);
+	add(text, " policy=%s", policy);
+	if (job->mapping)
+		add(text, " mapping=%s", job->mapping);
 	if (config->mode == CPL_MODE_OBSERVE)
-		xstrcat(job->admin_comment, " (observed)");
+		add(text, " (observed)");
 }
 
-int cplsubmit_check(job_desc_msg_t *job, char **message)
+void cplsubmit_decide(const struct cplsubmit_request *job,
+                      struct cplsubmit_verdict *verdict)
 {
-	struct cplslurm_wish wish =
-	        cplslurm_wish(job->spank_job_env, job->spank_job_env_size);
 	struct cpl_error err = {{0}};
 	const struct cpl_config *config = cplsubmit_config(&err);
 	const char *profile;
 	bool opted_out;
-	int rc;
 
+	memset(verdict, 0, sizeof(*verdict));
 	if (!config) {
-		if (!wish.profile && !wish.policy && !wish.mapping)
-			return SLURM_SUCCESS;
+		if (!job->profile && !job->policy && !job->mapping)
+			return;
 		cpl_fail_prefix(&err, "not in force, the job goes on without "
 		                      "it: ");
-		note(message, err.text);
-		return SLURM_SUCCESS;
+		note(verdict, err.text);
+		return;
 	}
 	if (config->mode == CPL_MODE_OFF)
-		return SLURM_SUCCESS;
-	opted_out = wish.profile && !strcmp(wish.profile, CPL_PROFILE_NONE);
-	rc = check_overrides(config, &wish, message);
-	if (rc == SLURM_SUCCESS)
-		rc = check_names(config, &wish, message);
-	if (rc == SLURM_SUCCESS && wish.profile && !opted_out)
-		rc = check_profile(config, job, wish.profile, message);
-	if (rc != SLURM_SUCCESS)
-		return rc;
-	profile = opted_out ? NULL : wish.profile;
+		return;
+	opted_out = job->profile && !strcmp(job->profile, CPL_PROFILE_NONE);
+	if (check_overrides(config, job, verdict) ||
+	    check_names(config, job, verdict) ||
+	    (job->profile && !opted_out &&
+	     check_profile(config, job, job->profile, verdict)))
+		return;
+	profile = opted_out ? NULL : job->profile;
 	if (!profile && !opted_out) {
 		profile = matched(config, job);
 		if (profile)
-			attach(job, profile);
+			verdict->attach = strdup(profile);
 	}
-	if (profile || wish.policy || wish.mapping)
-		comment(config, job, profile, &wish);
-	return SLURM_SUCCESS;
+	if (profile || job->policy || job->mapping)
+		comment(config, job, profile, &verdict->comment);
 }

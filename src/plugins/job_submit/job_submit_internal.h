@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * job_submit/commplace: what slurmctld checks before it accepts a job. All of
- * it runs under slurmctld's locks and job_submit's own mutex: calls are
- * serialised, files are regular and bounded, and a file is parsed only when it
- * is new or has changed since.
+ * job_submit/commplace: what slurmctld checks before it accepts a job.
  *
- * job_submit_commplace.c  the plugin's symbols
- * check.c                 the rules, on Slurm's job description
+ * job_submit_commplace.c  the plugin's symbols; Slurm's job description to a
+ *                         request, and a verdict back onto it
+ * worker.c                the thread in which requests are decided
+ * check.c                 the rules
  * site.c                  commplace.conf and the network's type, re-read on
  *                         change
  * profiles.c              validated profiles
+ *
+ * Slurm calls one at a time, under slurmctld's locks. All files are looked at
+ * in the worker thread, so that a file system that hangs costs a submission
+ * CPLSUBMIT_BUDGET seconds once and those after it nothing. Files are regular
+ * and bounded, and parsed only when they are new or have changed.
  */
 #ifndef CPL_JOB_SUBMIT_INTERNAL_H
 #define CPL_JOB_SUBMIT_INTERNAL_H
@@ -23,8 +27,11 @@
 #include "network/network.h"
 #include "site/config.h"
 
-/* Larger profiles are refused at submission: parsing takes slurmctld's lock.
- * About a second of parsing. */
+/* Seconds that a submission waits for files. */
+#define CPLSUBMIT_BUDGET 2
+
+/* Larger profiles are refused at submission: the job waits while they are
+ * parsed. */
 #define CPLSUBMIT_PROFILE_MAX (32ULL << 20)
 /* Profiles remembered; the oldest is forgotten first. */
 #define CPLSUBMIT_PROFILES 256
@@ -71,12 +78,45 @@ enum cplsubmit_found cplsubmit_profile(const struct cpl_config *config,
                                        const char *name, int *ranks,
                                        struct cpl_error *err);
 
+/* A job as far as the rules look at it. Owned copies; NULL: not given. */
+struct cplsubmit_request {
+	char *profile, *policy, *mapping; /* the user's wishes, unchecked */
+	char *job_name;
+	char *partition; /* the first one the job may run in */
+	int64_t ranks;   /* 0: not known yet */
+};
+
+/* What to do with it. Texts are owned by the caller. */
+struct cplsubmit_verdict {
+	int rc;        /* SLURM_SUCCESS, or the submission's error code */
+	char *message; /* for the user: why not, or a note */
+	char *attach;  /* profile of a Match rule to give the job */
+	char *comment; /* to append to AdminComment */
+};
+
+void cplsubmit_request_free(struct cplsubmit_request *request);
+void cplsubmit_verdict_free(struct cplsubmit_verdict *verdict);
+
 /*
- * Check a job and complete its description: SLURM_SUCCESS, with *message
- * (xmalloc'd) for the user when something is worth a note, or an error code
- * with *message saying why.
+ * Apply the rules. Reads files as cplsubmit_config() and cplsubmit_profile()
+ * do; a text for which memory is out is left NULL.
  */
-int cplsubmit_check(job_desc_msg_t *job, char **message);
+void cplsubmit_decide(const struct cplsubmit_request *request,
+                      struct cplsubmit_verdict *verdict);
+
+/*
+ * The same in the worker thread, which takes the request. True: *verdict is
+ * filled. False after CPLSUBMIT_BUDGET seconds, or at once while an earlier
+ * request still hangs or no thread can be had.
+ */
+bool cplsubmit_ask(struct cplsubmit_request *request,
+                   struct cplsubmit_verdict *verdict);
+
+/*
+ * End the worker. False when it hangs: it is left behind, and what it uses
+ * must be too.
+ */
+bool cplsubmit_worker_fini(void);
 
 /* Forget everything that was read. */
 void cplsubmit_site_fini(void);
