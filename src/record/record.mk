@@ -18,6 +18,4 @@ libcommplace_record_la_CPPFLAGS = -I$(top_builddir) $(MPI_CPPFLAGS)
 libcommplace_record_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 libcommplace_record_la_LDFLAGS = -module -avoid-version \
 	-export-symbols-regex '^(MPI|mpi)_'
-else
-EXTRA_DIST += $(record_sources)
 endif
