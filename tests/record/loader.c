@@ -5,8 +5,8 @@
 
 int main(int argc, char **argv)
 {
-	void *library = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL)
-				 : NULL;
+	void *library =
+	        argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
 	int (*loaded)(int, char **);
 
 	if (!library) {
