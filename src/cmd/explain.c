@@ -62,7 +62,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 			break;
 		case OPT_FORMAT:
 			if (parse_format(optarg, &o->format))
-				return cmd_usage(self,
+				return cmd_failf(self,
 				                 "--format: '%.60s' is no "
 				                 "format; there are: text, "
 				                 "hostfile, rankfile",
@@ -93,7 +93,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	if (optind + 1 < argc)
 		return cmd_usage(self, "one job at a time");
 	if (cmd_int("JOBID", argv[optind], 1, UINT32_MAX, &o->job, &err))
-		return cmd_usage(self, "%s", err.text);
+		return cmd_fail(self, &err);
 	if (o->json && o->format != FORMAT_TEXT)
 		return cmd_usage(self, "--json and --format exclude each "
 		                       "other");

@@ -124,7 +124,7 @@ static int job_option(const struct cmd *self, struct options *o, int c)
 	case OPT_RANKS_PER_NODE:
 		if (cmd_int("--ranks-per-node", optarg, 1, MAX_RANKS_PER_NODE,
 		            &value, &err))
-			return cmd_usage(self, "%s", err.text);
+			return cmd_fail(self, &err);
 		job->ranks_per_node = (int)value;
 		return CMD_OK;
 	default:
@@ -166,7 +166,7 @@ static int one_option(const struct cmd *self, struct options *o, int c,
 		return CMD_OK;
 	case OPT_SEED:
 		if (cmd_int("--seed", optarg, 0, INT64_MAX, &o->seed, &err))
-			return cmd_usage(self, "%s", err.text);
+			return cmd_fail(self, &err);
 		return CMD_OK;
 	case OPT_SIGNATURE:
 		return new_job(self, o);
