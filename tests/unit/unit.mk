@@ -34,6 +34,12 @@ tests_unit_test_state_SOURCES = tests/unit/test_state.c
 tests_unit_test_state_CFLAGS = $(unit_cflags)
 tests_unit_test_state_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_site_memory
+tests_unit_test_site_memory_SOURCES = tests/unit/test_site_memory.c
+tests_unit_test_site_memory_CFLAGS = $(unit_cflags)
+tests_unit_test_site_memory_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup
+tests_unit_test_site_memory_LDADD = $(unit_ldadd) $(JANSSON_LIBS)
+
 unit_tests += tests/unit/test_network
 tests_unit_test_network_SOURCES = tests/unit/test_network.c tests/unit/number.h
 tests_unit_test_network_CPPFLAGS = $(AM_CPPFLAGS) -DNETWORKS='"$(abs_top_srcdir)/etc/networks"'

@@ -40,7 +40,11 @@ json_t *cpl_json_parse(const char *text, size_t length, const char *name,
 		return NULL;
 	}
 	root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &je);
-	if (!root)
+	/* Without memory jansson may have nothing to say. */
+	if (!root &&
+	    (!je.text[0] || json_error_code(&je) == json_error_out_of_memory))
+		cpl_fail(err, "%s: out of memory", name);
+	else if (!root)
 		cpl_fail(err, "%s:%d:%d: not valid JSON: %s", name, je.line,
 		         je.column, je.text);
 	return root;

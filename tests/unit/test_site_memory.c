@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * No memory: every allocation of the loaders and writers fails once, those of
+ * the JSON library too. The linker puts these allocators in front of the
+ * library's (--wrap).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/json.h"
+#include "signature/import/import.h"
+#include "site/config.h"
+#include "site/record.h"
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t size);
+char *__real_strdup(const char *text);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *p, size_t size);
+char *__wrap_strdup(const char *text);
+
+/* Allocations until one fails; below 0 none does. */
+static int left = -1;
+
+static int fails(void)
+{
+	return left >= 0 && left-- == 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+	return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return fails() ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *p, size_t size)
+{
+	return fails() ? NULL : __real_realloc(p, size);
+}
+
+char *__wrap_strdup(const char *text)
+{
+	return fails() ? NULL : __real_strdup(text);
+}
+
+static const char signature[] =
+        "{\"format\":\"commplace-signature\",\"version\":1,\"ranks\":4,"
+        "\"application\":\"a\",\"recorded\":{\"t\":1},\"phases\":["
+        "{\"traffic\":[[3,1,1,1],[0,1,1,1]]},{\"pattern\":{\"type\":\"spread\","
+        "\"ranks\":4,\"degree\":[1,2],\"bytes\":1}},{\"pattern\":{\"type\":"
+        "\"permutation\",\"ranks\":4,\"bytes\":1}}]}";
+
+static int load_signature(struct cpl_error *err)
+{
+	static const int rank[] = {3, 1};
+	struct cpl_signature *sig = cpl_signature_parse(
+	        signature, strlen(signature), "s.json", err);
+	struct cpl_comm *total = NULL, *graph = NULL, *part = NULL;
+
+	if (sig)
+		total = cpl_signature_total(sig, err);
+	if (total)
+		graph = cpl_comm_symmetric(total, err);
+	if (graph)
+		part = cpl_comm_subset(graph, rank, 2, err);
+	cpl_comm_free(part);
+	cpl_comm_free(graph);
+	cpl_comm_free(total);
+	cpl_signature_free(sig);
+	return part ? 0 : -1;
+}
+
+static int import(struct cpl_error *err)
+{
+	static const char text[] = "1 0 5\n0 1 5\n";
+	struct cpl_signature *sig = cpl_signature_import_text(
+	        text, strlen(text), "m", "coo", "n", "a", err);
+	int rc;
+
+	if (!sig)
+		return -1;
+	rc = cpl_signature_write_binary(sig, "x.json", err);
+	if (!rc) {
+		unlink("x.json");
+		unlink("x.phase1.comm");
+	}
+	/* All or nothing. */
+	assert_int_equal(access("x.phase1.comm", F_OK), -1);
+	cpl_signature_free(sig);
+	return rc;
+}
+
+static int load_config(struct cpl_error *err)
+{
+	static const char text[] =
+	        "NetworkFile=/n DefaultPolicy=auto Routing=SD\n"
+	        "Partition=p DefaultPolicy=RDR DefaultMapping=linear\n"
+	        "Match JobName=x Profile=y\n";
+	struct cpl_config *c = cpl_config_parse(text, strlen(text), "c", err);
+
+	cpl_config_free(c);
+	return c ? 0 : -1;
+}
+
+static int load_state(struct cpl_error *err)
+{
+	static const char text[] =
+	        "{\"jobs\":[{\"id\":1,\"signature\":\"s\",\"hosts\":[\"a\","
+	        "\"b\"],\"rank_to_host\":[\"b\",\"a\"]}]}";
+	struct cpl_state state;
+	int rc = cpl_state_parse(text, strlen(text), "s", &state, err);
+
+	if (!rc)
+		rc = cpl_state_write(&state, "x.json", err);
+	if (!rc)
+		unlink("x.json");
+	cpl_state_free(&state);
+	return rc;
+}
+
+static int copy_record(struct cpl_error *err)
+{
+	static const char text[] =
+	        "{\"format\":\"commplace-decision\",\"version\":1,\"job\":1,"
+	        "\"outcome\":\"placed\",\"profile\":\"p\",\"hosts\":[\"a\","
+	        "\"b\"],\"rank_host\":[1,0],\"background\":[2],\"candidates\":"
+	        "[{\"policy\":\"linear\"}]}";
+	json_t *root = cpl_json_parse(text, strlen(text), "r", err);
+	struct cpl_record *record =
+	        root ? cpl_record_from_json(root, err) : NULL;
+	json_t *again = record ? cpl_record_to_json(record, err) : NULL;
+	struct cpl_running_job job;
+	int rc = again ? cpl_record_job(record, &job, err) : -1;
+
+	if (!rc)
+		cpl_running_job_clear(&job);
+	json_decref(again);
+	json_decref(root);
+	cpl_record_free(record);
+	return rc;
+}
+
+static const struct {
+	const char *name;
+	int (*run)(struct cpl_error *err);
+	int at_least;
+} row[] = {
+        {"signature", load_signature, 40}, {"import", import, 14},
+        {"config", load_config, 14},       {"state", load_state, 9},
+        {"record", copy_record, 14},
+};
+
+/* Until everything got its memory; returns how many tries failed. */
+static int try_all(int i, const char *message)
+{
+	for (int n = 0;; n++) {
+		struct cpl_error err = {""};
+		int rc;
+
+		left = n;
+		rc = row[i].run(&err);
+		if (rc == 0 && left >= 0) {
+			left = -1;
+			return n;
+		}
+		left = -1;
+		/* What needs no memory in the end may do without. */
+		if (rc && !strstr(err.text, message))
+			fail_msg("%s, allocation %d: %s", row[i].name, n,
+			         err.text);
+	}
+}
+
+static void test_own_allocations(void **state)
+{
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++)
+		assert_true(try_all((int)i, "out of memory") >=
+		            row[i].at_least);
+}
+
+/* Nothing crashes or leaks and something is said, whatever it is. */
+static void test_allocations_of_json(void **state)
+{
+	json_set_alloc_funcs(__wrap_malloc, free);
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		int own, all;
+
+		json_set_alloc_funcs(__real_malloc, free);
+		own = try_all((int)i, "");
+		json_set_alloc_funcs(__wrap_malloc, free);
+		all = try_all((int)i, "");
+		if (row[i].run != load_config)
+			assert_true(all > own);
+	}
+	json_set_alloc_funcs(__real_malloc, free);
+}
+
+static int enter_folder(void **state)
+{
+	static char dir[] = "/tmp/commplace-memory-XXXXXX";
+
+	*state = dir;
+	return mkdtemp(dir) ? chdir(dir) : -1;
+}
+
+static int leave_folder(void **state)
+{
+	return chdir("/") || rmdir(*state);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_own_allocations),
+	        cmocka_unit_test(test_allocations_of_json),
+	};
+
+	return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}
