@@ -6,3 +6,4 @@ dist_man_MANS += doc/man1/commplace-bind.1 doc/man8/task_commplace.8
 dist_man_MANS += doc/man5/commplace-network.5 doc/man1/commplace-network.1 doc/man1/commplace-traffic.1
 dist_doc_DATA = README.md NEWS doc/users-guide.md doc/admin-guide.md
 dist_man_MANS += doc/man1/commplace-record.1
+dist_man_MANS += doc/man5/commplace-signature.5 doc/man5/commplace.conf.5 doc/man5/commplace-state.5 doc/man1/commplace-signature.1 doc/man1/commplace-config.1
