@@ -133,6 +133,43 @@ void cpl_engine_free(struct cpl_engine *engine)
 	free(engine);
 }
 
+/* A line for the log about n names, if any. */
+static void tell(struct cpl_engine *engine, const char *what, char *const *name,
+                 int n)
+{
+	char *text = n ? cpl_hostlist_format(name, n) : NULL;
+
+	if (text)
+		engine_log(engine, CPL_ENGINE_INFO, "%s: %d (%.300s%s)", what,
+		           n, text, strlen(text) > 300 ? "..." : "");
+	free(text);
+}
+
+/* A typing error in the network's node list should not go unnoticed. */
+static void tell_strangers(struct cpl_engine *engine,
+                           const struct cpl_network *net)
+{
+	int max =
+	        net->n_nodes > engine->n_hosts ? net->n_nodes : engine->n_hosts;
+	char **name = malloc((size_t)max * sizeof(*name));
+	int n = 0;
+
+	if (!name)
+		return;
+	for (int i = 0; i < net->n_nodes; i++)
+		if (net->node_name[i] && engine->node_host[i] < 0)
+			name[n++] = net->node_name[i];
+	tell(engine, "nodes of the network the scheduler does not have", name,
+	     n);
+	n = 0;
+	for (int i = 0; i < engine->n_hosts; i++)
+		if (engine->host_name[i] && engine->host_node[i] < 0)
+			name[n++] = engine->host_name[i];
+	tell(engine, "nodes of the scheduler that the network does not have",
+	     name, n);
+	free(name);
+}
+
 /* Which hosts the network in force has. -1: memory; nothing is then known. */
 static int map_hosts(struct cpl_engine *engine)
 {
@@ -163,6 +200,7 @@ static int map_hosts(struct cpl_engine *engine)
 	}
 	engine->host_node = host_node;
 	engine->node_host = node_host;
+	tell_strangers(engine, net);
 	return 0;
 }
 

@@ -46,10 +46,10 @@ void cpl_engine_free(struct cpl_engine *engine);
 
 /*
  * Read the configuration and the network again (files that did not change are
- * not read twice). Waits for at most wait_ms. 0: what the files say now is in
- * force. -1 with err: a file is broken and the old configuration stays in
- * force, or the files are still being read and will be in force when that is
- * done.
+ * not read twice; a broken one is logged). Waits for at most wait_ms. 0: what
+ * the files say now is in force. -1 with err: a file is broken and the old
+ * configuration stays in force, or the files are still being read and will be
+ * in force when that is done.
  */
 int cpl_engine_load(struct cpl_engine *engine, int wait_ms,
                     struct cpl_error *err);
@@ -145,6 +145,10 @@ void cpl_engine_refused(struct cpl_engine_answer *answer, const char *reason);
 #define CPL_ENGINE_DECIDED_MAX 256
 void cpl_engine_accept(struct cpl_engine *engine,
                        struct cpl_engine_answer *answer);
+
+/* A job accepted under one id starts under another (the elements of a job
+ * array get theirs late). Unknown ids are ignored. */
+void cpl_engine_renumber(struct cpl_engine *engine, int64_t from, int64_t to);
 
 /* Ranks of a job accepted last, 0 when unknown or no such job. */
 int cpl_engine_ranks(struct cpl_engine *engine, int64_t id);

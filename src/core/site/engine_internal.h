@@ -130,7 +130,7 @@ struct cpl_engine {
 	int64_t current_since; /* ns */
 	struct snapshot *staged;
 	struct file_stamp config_stamp, net_stamp; /* of the last good load */
-	bool stamped;
+	bool stamped, loaded;                      /* loaded: ever */
 	char *last_network; /* file of that load; the worker's */
 	struct restored *restored;
 	struct cpl_engine_profile *cache[ENGINE_PROFILES_MAX];

@@ -50,6 +50,17 @@ static struct decided **find_decided(struct cpl_engine *engine, int64_t id)
 	return at;
 }
 
+void cpl_engine_renumber(struct cpl_engine *engine, int64_t from, int64_t to)
+{
+	struct decided *entry;
+
+	pthread_mutex_lock(&engine->api);
+	entry = *find_decided(engine, from);
+	if (entry)
+		entry->answer.record->job = to;
+	pthread_mutex_unlock(&engine->api);
+}
+
 int cpl_engine_ranks(struct cpl_engine *engine, int64_t id)
 {
 	struct decided *entry;

@@ -143,8 +143,9 @@ static int run_load(struct cpl_engine *engine, struct cpl_error *err)
 	engine->stamped = false;
 	snapshot = snapshot_load(engine->config_path, err);
 	if (!snapshot) {
-		engine_log(engine, CPL_ENGINE_ERROR,
-		           "%s; the configuration in force stays", err->text);
+		engine_log(engine, CPL_ENGINE_ERROR, "%s; %s", err->text,
+		           engine->loaded ? "the configuration in force stays"
+		                          : "all answers are the stock ones");
 		return -1;
 	}
 	free(engine->last_network);
@@ -152,7 +153,7 @@ static int run_load(struct cpl_engine *engine, struct cpl_error *err)
 	        snapshot->net ? strdup(snapshot->config->network_file) : NULL;
 	engine->config_stamp = snapshot->config_stamp;
 	engine->net_stamp = snapshot->net_stamp;
-	engine->stamped = true;
+	engine->stamped = engine->loaded = true;
 	pthread_mutex_lock(&engine->lock);
 	old = engine->staged;
 	engine->staged = snapshot;

@@ -38,6 +38,17 @@ int adapter_hosts(void);
 /* select_p_job_test: a placement of ours, else the stock answer. */
 int adapter_job_test(const struct job_test *test);
 
+/*
+ * The job accepted last and its id then. select_nodes() of slurmctld calls
+ * job_test and job_begin under one lock, but the element of a job array that
+ * starts may have got another id in between.
+ */
+struct accepted {
+	const job_record_t *job_ptr;
+	uint32_t id;
+};
+extern struct accepted adapter_accepted;
+
 /* What the stock plugin says to these arguments. */
 int adapter_inner_test(const struct job_test *test);
 

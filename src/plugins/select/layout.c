@@ -103,6 +103,11 @@ void adapter_job_begin(job_record_t *job_ptr)
 	if (!adapter_engine || !resources || !resources->node_bitmap ||
 	    !resources->cpus || !job_ptr->details || adapter_hosts())
 		return;
+	if (adapter_accepted.job_ptr == job_ptr &&
+	    adapter_accepted.id != job_ptr->job_id)
+		cpl_engine_renumber(adapter_engine, adapter_accepted.id,
+		                    job_ptr->job_id);
+	adapter_accepted.job_ptr = NULL;
 	ranks = cpl_engine_ranks(adapter_engine, job_ptr->job_id);
 	host = allocated_nodes(resources->node_bitmap, &n);
 	slots = calloc((size_t)n + 1, sizeof(int));

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct accepted adapter_accepted;
+
 /* What a call of job_test may change and the next one must find. */
 struct saved {
 	unsigned char *bit; /* [n] the bitmap */
@@ -320,6 +322,13 @@ static void note_chosen(const struct job_test *test,
 	free(host);
 }
 
+static void keep(const struct job_test *test, struct cpl_engine_answer *answer)
+{
+	adapter_accepted.job_ptr = test->job_ptr;
+	adapter_accepted.id = test->job_ptr->job_id;
+	cpl_engine_accept(adapter_engine, answer);
+}
+
 static void say(const struct job_test *test,
                 const struct cpl_engine_answer *answer, int rc)
 {
@@ -343,7 +352,7 @@ static int stock_answer(const struct job_test *test,
 	if (rc == SLURM_SUCCESS && test->mode == SELECT_MODE_RUN_NOW &&
 	    test->job_ptr->job_resrcs && answer->record) {
 		note_chosen(test, answer);
-		cpl_engine_accept(adapter_engine, answer);
+		keep(test, answer);
 	}
 	cpl_engine_answer_free(adapter_engine, answer);
 	return rc;
@@ -392,7 +401,7 @@ int adapter_job_test(const struct job_test *test)
 	say(test, &answer, rc);
 	if (test->mode == SELECT_MODE_RUN_NOW) {
 		note_stock(test, &before, &answer);
-		cpl_engine_accept(adapter_engine, &answer);
+		keep(test, &answer);
 	}
 	cpl_engine_answer_free(adapter_engine, &answer);
 out:
