@@ -92,6 +92,11 @@ static int parse(const struct cmd *self, int argc, char **argv,
 		return cmd_usage(self, "which job? give its id");
 	if (optind + 1 < argc)
 		return cmd_usage(self, "one job at a time");
+	if (strpbrk(argv[optind], "_+."))
+		return cmd_failf(self,
+		                 "'%.60s': array tasks and het components have "
+		                 "job ids of their own: squeue -O jobid",
+		                 argv[optind]);
 	if (cmd_int("JOBID", argv[optind], 1, UINT32_MAX, &o->job, &err))
 		return cmd_fail(self, &err);
 	if (o->json && o->format != FORMAT_TEXT)
