@@ -107,6 +107,11 @@ tests_unit_test_record_writer_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
 tests_unit_test_record_writer_CFLAGS = $(unit_cflags)
 tests_unit_test_record_writer_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_engine
+tests_unit_test_engine_SOURCES = tests/unit/test_engine.c
+tests_unit_test_engine_CFLAGS = $(unit_cflags)
+tests_unit_test_engine_LDADD = $(unit_ldadd)
+
 if HAVE_CMOCKA
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
