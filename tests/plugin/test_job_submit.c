@@ -279,6 +279,11 @@ static const struct row {
          "commplace: profile=milc policy=RDG"},
         {"", "COMM_PLACEMENT_POLICY=random-nodes", "x", 4, 0, NULL,
          "commplace: policy=random-nodes"},
+        {"", "COMM_PLACEMENT_POLICY=auto", "x", 4, 0,
+         "--placement-policy=auto chooses by a profile",
+         "commplace: policy=auto"},
+        {"", "COMM_RANK_MAPPING=linear", "x", 4, 0,
+         "--rank-mapping has no effect without --comm-profile", NULL},
         {"", "COMM_PROFILE=milc COMM_RANK_MAPPING=linear", "x", 4, 0, NULL,
          "commplace: profile=milc policy=auto mapping=linear"},
         {"Mode=observe", "COMM_PROFILE=milc", "x", 4, 0, NULL,
@@ -437,8 +442,7 @@ static void opted_out(void **state)
 	/* The select plugin reads it there and leaves the rule out too. */
 	assert_int_equal(j.d.spank_job_env_size, 3);
 	assert_false(has(j.d.environment, j.d.env_size, "COMM_PROFILE=vasp"));
-	assert_string_equal(j.d.admin_comment,
-	                    "commplace: policy=default mapping=linear");
+	assert_null(j.d.admin_comment);
 	done(&j);
 }
 

@@ -204,6 +204,27 @@ static const char *matched(const struct cpl_config *config,
 	return profile;
 }
 
+/* Options that do nothing for a job whose traffic is unknown. */
+static void without_profile(const struct cplsubmit_request *job,
+                            struct cplsubmit_verdict *verdict)
+{
+	struct cpl_error text = {{0}};
+
+	if (job->policy && (!strcasecmp(job->policy, "auto") ||
+	                    !strcasecmp(job->policy, "traffic"))) {
+		cpl_fail(&text,
+		         "--placement-policy=%s chooses by a profile; without "
+		         "--comm-profile the job gets Slurm's own nodes",
+		         job->policy);
+		note(verdict, text.text);
+	}
+	if (job->mapping) {
+		cpl_fail(&text, "--rank-mapping has no effect without "
+		                "--comm-profile");
+		note(verdict, text.text);
+	}
+}
+
 static void comment(const struct cpl_config *config,
                     const struct cplsubmit_request *job, const char *profile,
                     char **text)
@@ -213,7 +234,7 @@ static void comment(const struct cpl_config *config,
 	if (!policy)
 		policy = cpl_config_defaults(config, job->partition).policy;
 	if (!policy)
-		policy = profile ? "auto" : "default";
+		policy = "auto";
 	add(text, "commplace:");
 	if (profile)
 		add(text, " profile=%s", profile);
@@ -255,6 +276,8 @@ void cplsubmit_decide(const struct cplsubmit_request *job,
 		if (profile)
 			verdict->attach = strdup(profile);
 	}
-	if (profile || job->policy || job->mapping)
+	if (!profile)
+		without_profile(job, verdict);
+	if (profile || job->policy)
 		comment(config, job, profile, &verdict->comment);
 }
