@@ -663,6 +663,8 @@ static void file_system_hangs(void **state)
 	assert_int_equal(j.rc, 0);
 	assert_null(j.message);
 	done(&j);
+	assert_int_equal(log_lines, 1);
+	assert_non_null(strstr(logged, "jobs are accepted unchecked"));
 	pthread_mutex_lock(&hang_lock);
 	n = hanging;
 	pthread_mutex_unlock(&hang_lock);

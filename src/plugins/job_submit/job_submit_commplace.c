@@ -92,6 +92,7 @@ extern int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **message)
 {
 	struct cplsubmit_request request = {0};
 	struct cplsubmit_verdict verdict = {0};
+	static bool said;
 	bool wished;
 	int rc;
 
@@ -101,14 +102,17 @@ extern int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **message)
 	}
 	wished = request.profile || request.policy || request.mapping;
 	if (!cplsubmit_ask(&request, &verdict)) {
-		error("job_submit/commplace: the site's files do not answer; "
-		      "a job is accepted unchecked");
+		if (!said)
+			error("job_submit/commplace: the site's files do not "
+			      "answer; jobs are accepted unchecked");
+		said = true;
 		if (wished)
 			*message = xstrdup("commplace: the site's files do not "
 			                   "answer; the job is accepted "
 			                   "unchecked");
 		return SLURM_SUCCESS;
 	}
+	said = false;
 	if (verdict.message)
 		*message = xstrdup(verdict.message);
 	if (verdict.attach)
