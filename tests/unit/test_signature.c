@@ -607,6 +607,105 @@ static void test_profile_list(void **state)
 	assert_string_equal(err.text, "/nowhere: No such file or directory");
 }
 
+/* Messages and bytes of the whole run, from the sources' tables (LU.C.64 and
+ * BT.C.64 in bytes; messages of all). */
+static void test_npb_totals(void **state)
+{
+	static const struct {
+		const char *type, *class;
+		int ranks;
+		int64_t pairs;
+		double messages, bytes; /* bytes 0: not known */
+	} row[] = {
+	        {"npb-lu", "C", 64, 112, 9052876, 22128532608},
+	        {"npb-lu", "C", 256, 480, 38797980, 0},
+	        {"npb-lu", "C", 1024, 1984, 160364860, 0},
+	        {"npb-lu", "D", 4096, 8064, 1975849596, 0},
+	        {"npb-bt", "C", 64, 192, 617856, 51169708800},
+	        {"npb-bt", "C", 256, 768, 4941312, 0},
+	        {"npb-bt", "C", 1024, 3072, 39524352, 0},
+	        {"npb-bt", "D", 4096, 12288, 394813440, 0},
+	};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		double messages = 0.0, bytes = 0.0;
+		struct cpl_signature *sig;
+		const struct cpl_comm *comm;
+		char text[200];
+
+		snprintf(text, sizeof(text),
+		         "\"type\":\"%s\",\"class\":\"%s\",\"ranks\":%d",
+		         row[i].type, row[i].class, row[i].ranks);
+		sig = pattern(text, row[i].ranks);
+		comm = sig->phase[0].comm;
+		/* Every pair talks both ways. */
+		assert_int_equal(comm->n_entries, 2 * row[i].pairs);
+		for (int64_t k = 0; k < comm->n_entries; k++) {
+			messages += comm->messages[k];
+			bytes += comm->bytes[k];
+		}
+		assert_true(messages == row[i].messages);
+		if (row[i].bytes > 0)
+			assert_true(bytes == row[i].bytes);
+		cpl_signature_free(sig);
+	}
+}
+
+static void test_collectives(void **state)
+{
+	static const struct {
+		const char *what;
+		int ranks;
+		const char *want;
+	} row[] = {
+	        {"\"operation\":\"broadcast\",\"algorithm\":\"binomial\"", 5,
+	         "0>1:20/1 0>2:20/1 0>4:20/1 2>3:20/1 "},
+	        {"\"operation\":\"broadcast\",\"algorithm\":\"binomial\","
+	         "\"root\":2",
+	         5, "2>1:20/1 2>3:20/1 2>4:20/1 4>0:20/1 "},
+	        {"\"operation\":\"scatter\",\"algorithm\":\"binomial\"", 6,
+	         "0>1:20/1 0>2:40/1 0>4:40/1 2>3:20/1 4>5:20/1 "},
+	        {"\"operation\":\"gather\",\"algorithm\":\"binomial\"", 6,
+	         "1>0:20/1 2>0:40/1 3>2:20/1 4>0:40/1 5>4:20/1 "},
+	        {"\"operation\":\"reduce\",\"algorithm\":\"binomial\"", 4,
+	         "1>0:20/1 2>0:20/1 3>2:20/1 "},
+	        {"\"operation\":\"allgather\",\"algorithm\":\"ring\"", 3,
+	         "0>1:40/2 1>2:40/2 2>0:40/2 "},
+	        {"\"operation\":\"allgather\",\"algorithm\":"
+	         "\"recursive-doubling\"",
+	         4,
+	         "0>1:20/1 0>2:40/1 1>0:20/1 1>3:40/1 2>0:40/1 2>3:20/1 "
+	         "3>1:40/1 3>2:20/1 "},
+	        {"\"operation\":\"broadcast\",\"algorithm\":\"van-de-geijn\"",
+	         4, "0>1:20/4 0>2:10/1 1>2:15/3 2>3:20/4 3>0:15/3 "},
+	        {"\"operation\":\"reduce-scatter\",\"algorithm\":\"pairwise\"",
+	         2, "0>1:10/1 1>0:10/1 "},
+	        {"\"operation\":\"reduce\",\"algorithm\":\"rabenseifner\"", 2,
+	         "0>1:10/1 1>0:20/2 "},
+	        {"\"operation\":\"allreduce\",\"algorithm\":\"ring\"", 4,
+	         "0>1:30/6 1>2:30/6 2>3:30/6 3>0:30/6 "},
+	        {"\"operation\":\"allreduce\",\"algorithm\":"
+	         "\"recursive-doubling\"",
+	         2, "0>1:20/1 1>0:20/1 "},
+	        {"\"operation\":\"alltoall\",\"algorithm\":\"pairwise\"", 2,
+	         "0>1:20/1 1>0:20/1 "},
+	        {"\"operation\":\"alltoall\",\"algorithm\":\"pairwise\"", 1,
+	         ""},
+	};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		struct cpl_signature *sig;
+		char text[300];
+
+		snprintf(text, sizeof(text),
+		         "\"type\":\"collective\",%s,\"ranks\":%d,\"bytes\":20",
+		         row[i].what, row[i].ranks);
+		sig = pattern(text, row[i].ranks);
+		assert_comm(sig->phase[0].comm, row[i].want);
+		cpl_signature_free(sig);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -623,6 +722,8 @@ int main(void)
 	        cmocka_unit_test(test_patterns),
 	        cmocka_unit_test(test_stencil_degrees),
 	        cmocka_unit_test(test_random_partners),
+	        cmocka_unit_test(test_npb_totals),
+	        cmocka_unit_test(test_collectives),
 	        cmocka_unit_test(test_import),
 	        cmocka_unit_test(test_profile_names),
 	        cmocka_unit_test(test_profile_list),

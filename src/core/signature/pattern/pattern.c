@@ -10,11 +10,9 @@
 
 static const struct pattern_type *const table[] = {
         &pattern_stencil, &pattern_many_to_many, &pattern_umesh,
-        &pattern_spread,  &pattern_permutation,  NULL,
+        &pattern_spread,  &pattern_permutation,  &pattern_npb_lu,
+        &pattern_npb_bt,  &pattern_collective,   NULL,
 };
-
-/* In the format, but not in this release. */
-static const char *const later[] = {"npb-lu", "npb-bt", "collective", NULL};
 
 int pattern_dims(const json_t *params, int most, struct pattern *p,
                  struct cpl_error *err)
@@ -95,12 +93,6 @@ static int unknown_type(const char *name, struct cpl_error *err)
 		snprintf(list + n, sizeof(list) - n, "%s%s", i ? ", " : "",
 		         table[i]->name);
 	}
-	for (int i = 0; later[i]; i++)
-		if (!strcmp(name, later[i]))
-			return cpl_fail(err,
-			                "type \"%s\" comes in a later release; "
-			                "there are %s",
-			                name, list);
 	return cpl_fail(err, "type \"%.40s\" is unknown; there are %s", name,
 	                list);
 }

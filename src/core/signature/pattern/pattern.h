@@ -31,6 +31,8 @@ struct pattern {
 	int range;     /* umesh: partners within rank +- range */
 	int degree[2]; /* umesh, spread: fewest and most partners */
 	uint64_t seed;
+	int npb_size, npb_iterations;
+	int algorithm, root;  /* collective */
 	unsigned char *taken; /* umesh, spread: [ranks], 0 between rows */
 	int *next;            /* permutation: [ranks] */
 };
@@ -47,7 +49,8 @@ struct pattern_type {
 };
 
 extern const struct pattern_type pattern_stencil, pattern_many_to_many,
-        pattern_umesh, pattern_spread, pattern_permutation;
+        pattern_umesh, pattern_spread, pattern_permutation, pattern_npb_lu,
+        pattern_npb_bt, pattern_collective;
 
 /* Helpers for parse(): each takes one field, which must be there. */
 int pattern_dims(const json_t *params, int most, struct pattern *p,
