@@ -171,7 +171,7 @@ cluster_write_conf() {
 	DebugFlags=SelectType
 	TmpFS=$CLUSTER/tmp/%n
 	FirstJobId=$((p % 10000 * 100 + 1))
-	SchedulerParameters=bf_interval=2,bf_window=1440,sched_min_interval=100000
+	SchedulerParameters=bf_interval=2,bf_window=1440,sched_interval=3,sched_min_interval=100000
 	SlurmdParameters=config_overrides
 	ReturnToService=2
 	KillWait=2

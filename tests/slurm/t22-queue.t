@@ -86,9 +86,5 @@ is "$(grep '^step' "$CLUSTER/home/resize.out" | cut -d' ' -f2 | sort -uV | paste
 	"$(job_hosts "$job")" "on the nodes it kept"
 cancel_all
 
-# The time limit ends a placed job as any other.
-job=$(submit -N2 -n8 --comm-profile=ring8 -t 0:01)
-wait_state "$job" "TIMEOUT" 120
-ok $? "the time limit ends a placed job"
 cluster_check
 done_testing
