@@ -12,7 +12,7 @@ static const char help[] =
         "Usage: commplace signature list [--profile-dir DIR] [--json]\n"
         "       commplace signature show NAME|FILE [--profile-dir DIR] "
         "[--json]\n"
-        "       commplace signature check FILE...\n"
+        "       commplace signature check FILE... [--json]\n"
         "       commplace signature import FILE --format FORMAT -o SIG\n"
         "                           [--name NAME] [--application NAME] "
         "[--binary]\n"

@@ -20,9 +20,14 @@ tests_unit_test_json_CFLAGS = $(unit_cflags)
 tests_unit_test_json_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_signature
-tests_unit_test_signature_SOURCES = tests/unit/test_signature.c
+tests_unit_test_signature_SOURCES = tests/unit/test_signature.c tests/unit/comm_text.h
 tests_unit_test_signature_CFLAGS = $(unit_cflags)
 tests_unit_test_signature_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_pattern
+tests_unit_test_pattern_SOURCES = tests/unit/test_pattern.c tests/unit/comm_text.h
+tests_unit_test_pattern_CFLAGS = $(unit_cflags)
+tests_unit_test_pattern_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_config
 tests_unit_test_config_SOURCES = tests/unit/test_config.c
