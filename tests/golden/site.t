@@ -1,0 +1,116 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# `commplace signature` and `commplace config`: what they print and write.
+here=$(cd "${0%/*}" && pwd)
+top=$(cd "$here/../.." && pwd)
+. "$here/../tools/tap.bash"
+commplace=${COMMPLACE:-commplace}
+work=$(mktemp -d)
+on_exit 'rm -rf "$work"'
+cd "$work" || bail "no $work"
+export LC_ALL=C
+unset COMMPLACE_CONF SLURM_CONF
+mkdir profiles
+cp "$top/etc/signatures/halo-16.json" "$top/etc/signatures/umesh-512.json" profiles
+cp "$top/etc/networks/quickstart.json" network.json
+cat >commplace.conf <<-END
+NetworkFile=$work/network.json
+ProfileDir=$work/profiles
+DefaultPolicy=auto MaxDecisionTime=2s
+UserMayOverride=profile,mapping
+Partition=large DefaultPolicy=none MinNodes=4
+Match JobName=halo* Profile=halo-16
+END
+
+# same FILE NAME COMMAND...: stdout is the file's text; @W@ is the directory
+same() {
+	local file=$1 name=$2 got want
+	shift 2
+	got=$("$commplace" "$@" 2>&1)
+	ok $? "$name: exit code 0"
+	[ -z "${UPDATE:-}" ] || sed "s|$work|@W@|g" <<<"$got" >"$here/site/$file"
+	want=$(sed "s|@W@|$work|g" "$here/site/$file")
+	is "$got" "$want" "$name"
+}
+
+# json KEY...: of stdin
+json() {
+	perl -MJSON::PP -0777 -e 'my $v = decode_json(<STDIN>);
+		for (@ARGV) { $v = ref $v eq "ARRAY" ? $v->[$_] : $v->{$_} }
+		print ref $v eq "ARRAY" ? join(",", @$v) :
+			JSON::PP::is_bool($v) ? ($v ? "true" : "false") : $v' "$@"
+}
+
+same show.txt "show" signature show halo-16 --profile-dir profiles
+echo damaged >profiles/bad.json
+echo damaged >profiles/.hidden.json
+same list.txt "list" signature list --profile-dir profiles
+"$commplace" signature list --profile-dir profiles --json >list.json
+is "$(json profiles 1 name <list.json)" halo-16 "list --json: name"
+# 48 pairs * 1000 * 256 KiB and 64 pairs * 100 * 8 bytes
+is "$(json profiles 1 bytes <list.json)" 12582963200 "list --json: bytes"
+like "$(json profiles 0 error <list.json)" "not valid JSON" "list --json: error"
+rm profiles/bad.json
+same check.txt "check" signature check profiles/halo-16.json profiles/umesh-512.json
+"$commplace" signature show profiles/halo-16.json --json >show.json
+is "$(json partners max <show.json)" 6 "show --json: partners"
+is "$(json largest_pairs 0 <show.json)" 0,1,262144800,1100 "show --json: largest pair"
+is "$(json blocks 0 <show.json | cut -d, -f1-5)" 0,262144800,800,0,262144800 \
+	"show --json: blocks"
+
+cat >m.coo <<-END
+	# ranks 3
+	0 1 10 2
+	1 0 1e3
+	0 1 5
+END
+cat >m.mtx <<-END
+	%%MatrixMarket matrix coordinate real general
+	3 3 2
+	1 2 15
+	2 1 1000
+END
+printf '0 15 0\n1000 0 0\n0 0 0\n' >m.mat
+runs "import coo" "$commplace" signature import m.coo --format coo -o m.json \
+	--name pair --application app
+same pair.txt "what coo becomes" signature show ./m.json
+for format in mtx treematch; do
+	file=m.mtx
+	[ "$format" = mtx ] || file=m.mat
+	runs "import $format" "$commplace" signature import $file \
+		--format "$format" -o "$format.json"
+	is "$("$commplace" signature show "$format.json" --json | json blocks 0)" \
+		0,15,0 "$format: first row"
+	is "$(json name <"$format.json")" "$format" "$format: name of the file"
+done
+runs "import --binary" "$commplace" signature import m.coo --format coo \
+	--binary -o b.json
+is "$(od -An -v -tx1 b.phase1.comm | tr -d ' \n')" \
+	"43504c434f4d4d0001000000030000000200000000000000$(:
+	)00000000010000000000000000002e400000000000000840$(:
+	)01000000000000000000000000408f40000000000000f03f" \
+	"the side file, byte by byte"
+is "$("$commplace" signature show b.json --json | json largest_pairs 1)" 0,1,15,3 \
+	"a signature with a side file"
+is "$(stat -c %a b.json b.phase1.comm | tr '\n' ' ')" "644 644 " "modes"
+
+same config.txt "config check" config check commplace.conf
+"$commplace" config check "$work/commplace.conf" --json --slurm-nodes 'n[0-31]' >config.json
+ok $? "config check --slurm-nodes: the same nodes"
+is "$(json partitions 0 policy <config.json)" none "config check --json: partition"
+is "$(json max_decision_ms <config.json)" 2000 "config check --json: time"
+is "$(json user_may_override <config.json)" profile,mapping "config check --json: users"
+is "$(cd / && COMMPLACE_CONF=$work/commplace.conf "$commplace" config check --json)" \
+	"$("$commplace" config check "$work/commplace.conf" --json)" "\$COMMPLACE_CONF"
+is "$(cd / && SLURM_CONF=$work/slurm.conf "$commplace" config check --json)" \
+	"$("$commplace" config check "$work/commplace.conf" --json)" "beside \$SLURM_CONF"
+# Samples are right.
+sed "s|=/etc/slurm/commplace/|=$work/|; s|=/var/lib/commplace/profiles|=$work/profiles|" \
+	"$top/etc/commplace.conf" >sample.conf
+runs "the sample configuration" "$commplace" config check sample.conf
+sed 's/^#\([A-Z]\)/\1/; s/Profile=vasp/Profile=halo-16/' sample.conf >all.conf
+runs "the sample with all its comments" "$commplace" config check all.conf
+is "$(grep -c '^Partition\|^Match\|^DefaultPolicy\|^Routing' all.conf)" 5 \
+	"the comments were settings"
+runs "the sample signatures" "$commplace" signature check "$top"/etc/signatures/*.json
+done_testing
