@@ -4,6 +4,8 @@
 # are never lost, and what cannot be decided ends in the stock answer.
 . "${0%/*}/../tools/tap.bash"
 . "${0%/*}/cluster.bash"
+# Slurm creates no steps for that long after a restart.
+CLUSTER_CRED_EXPIRE=10
 cluster_start
 cluster_signature ring8 8
 cluster_signature pairs8 8 pairs
@@ -127,7 +129,8 @@ job=$(submit -N4 -n8 --exclusive -w n12,n13 --comm-profile=pairs8)
 wait_running "$job"
 ok $? "a job on nodes that the network lacks runs"
 cancel_all
-job=$(submit -N14 -n8 --exclusive --comm-profile=pairs8)
+cluster_signature all14 14 all
+job=$(submit -N14 -n14 --exclusive --comm-profile=all14)
 wait_running "$job"
 ok $? "so does one that needs more nodes than the network has"
 is "$(job_hosts "$job" | wc -w)" 14 "on all of its nodes"
