@@ -117,6 +117,12 @@ tests_unit_test_engine_SOURCES = tests/unit/test_engine.c
 tests_unit_test_engine_CFLAGS = $(unit_cflags)
 tests_unit_test_engine_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_engine_memory
+tests_unit_test_engine_memory_SOURCES = tests/unit/test_engine_memory.c
+tests_unit_test_engine_memory_CFLAGS = $(unit_cflags)
+tests_unit_test_engine_memory_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup
+tests_unit_test_engine_memory_LDADD = $(unit_ldadd)
+
 if HAVE_CMOCKA
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)

@@ -105,12 +105,8 @@ static void free_restored(struct cpl_engine *engine, struct restored *item)
 	}
 }
 
-void cpl_engine_free(struct cpl_engine *engine)
+void engine_dispose(struct cpl_engine *engine)
 {
-	if (!engine)
-		return;
-	if (!engine_worker_stop(engine))
-		return;
 	while (engine->decided) {
 		struct decided *next = engine->decided->next;
 
@@ -131,6 +127,12 @@ void cpl_engine_free(struct cpl_engine *engine)
 	pthread_mutex_destroy(&engine->lock);
 	pthread_mutex_destroy(&engine->api);
 	free(engine);
+}
+
+void cpl_engine_free(struct cpl_engine *engine)
+{
+	if (engine && engine_worker_stop(engine))
+		engine_dispose(engine);
 }
 
 /* A line for the log about n names, if any. */

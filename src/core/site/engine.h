@@ -39,8 +39,8 @@ struct cpl_engine *cpl_engine_new(const char *config_path,
 
 /*
  * Write what is queued, join the worker and free everything. When a file
- * system holds the worker for more than two seconds, the worker and the
- * memory it uses are left behind instead. NULL is allowed.
+ * system holds the worker for more than two seconds, the worker is left behind
+ * and frees everything when it is let go. NULL is allowed.
  */
 void cpl_engine_free(struct cpl_engine *engine);
 

@@ -167,8 +167,11 @@ bool engine_task_wait(struct cpl_engine *engine, struct task *task,
 void engine_task_drop(struct cpl_engine *engine, struct task *task);
 /* Is the worker held up by something that began before `since`? */
 bool engine_worker_stuck(struct cpl_engine *engine, int64_t since);
-/* End the worker. False: it is held by a file system and was left behind. */
+/* End the worker. False: it is held by a file system; it disposes of the
+ * engine when that lets it go. */
 bool engine_worker_stop(struct cpl_engine *engine);
+/* Free everything; no worker runs. */
+void engine_dispose(struct cpl_engine *engine);
 
 /* engine_profile.c */
 

@@ -112,15 +112,16 @@ static int map_ranks(struct cpl_engine *engine,
 {
 	const struct snapshot *now = engine->snapshot;
 	int64_t deadline = deadline_of(engine), n_ids;
+	struct cpl_error why = {""};
 	const struct cpl_mapper *mapper =
-	        cpl_mapper_find(mapping ? mapping : "linear", err);
+	        cpl_mapper_find(mapping ? mapping : "linear", &why);
 	int64_t *id = malloc(((size_t)engine->n_running + 1) * sizeof(*id));
 	int rc = -1;
 
 	if (!mapper)
 		goto out;
 	if (!id) {
-		cpl_fail_memory(err);
+		cpl_fail_memory(&why);
 		goto out;
 	}
 	struct cpl_map_request req = {
@@ -131,15 +132,17 @@ static int map_ranks(struct cpl_engine *engine,
 	        .n_hosts = n,
 	        .host = node,
 	        .slots = slots,
-	        .background = engine_background(engine, id, &n_ids, err),
+	        .background = engine_background(engine, id, &n_ids, &why),
 	        .objective = now->config->objective,
 	        .seed = now->config->seed,
 	        .expired = engine_expired,
 	        .expired_arg = &deadline,
 	};
-	if (!err->text[0])
-		rc = cpl_map(mapper, &req, out, err);
+	if (!why.text[0])
+		rc = cpl_map(mapper, &req, out, &why);
 out:
+	if (rc)
+		cpl_fail(err, "%s", why.text);
 	free(id);
 	return rc;
 }
@@ -348,6 +351,7 @@ static void start(struct cpl_engine *engine, struct cpl_engine_answer *answer,
 	struct allocation real = {0};
 	struct cpl_error err = {""};
 	struct running *job;
+	int64_t id = record->job;
 	bool observed = !strcmp(record->outcome, "observed");
 	bool placed = !strcmp(record->outcome, "placed");
 
@@ -377,8 +381,9 @@ static void start(struct cpl_engine *engine, struct cpl_engine_answer *answer,
 		cpl_fail_memory(&err);
 out:
 	if (err.text[0])
-		engine_log(engine, CPL_ENGINE_ERROR, "job has no plan: %s",
-		           err.text);
+		engine_log(engine, CPL_ENGINE_ERROR,
+		           "ranks of job %lld are not mapped: %s",
+		           (long long)id, err.text);
 	allocation_free(&real);
 }
 
@@ -469,6 +474,7 @@ static int layout(struct cpl_engine *engine, const struct running *job,
 {
 	const struct cpl_record *record = job->record;
 	struct cpl_map_result result = {0};
+	struct cpl_error why = {""};
 	int *node = malloc(((size_t)n + 1) * sizeof(int));
 	int *place = malloc(((size_t)record->n_hosts + 1) * sizeof(int));
 	int rc = 0;
@@ -487,12 +493,11 @@ static int layout(struct cpl_engine *engine, const struct running *job,
 			goto out;
 		}
 	}
-	if (!match_plan(engine, record, node, slots, n, place, err)) {
+	if (!match_plan(engine, record, node, slots, n, place, &why)) {
 		for (int r = 0; r < record->ranks; r++)
 			rank_host[r] = place[record->rank_host[r]];
 		rc = 1;
 	} else if (job->profile && job->profile->comm) {
-		*err = (struct cpl_error){""};
 		if (map_ranks(engine, job->profile, record->mapping, node,
 		              slots, n, &result, err))
 			goto out;
@@ -500,6 +505,8 @@ static int layout(struct cpl_engine *engine, const struct running *job,
 		       (size_t)record->ranks * sizeof(int));
 		cpl_map_result_free(&result);
 		rc = 1;
+	} else {
+		cpl_fail(err, "%s", why.text);
 	}
 out:
 	free(node);

@@ -300,6 +300,7 @@ static void run(struct cpl_engine *engine, struct task *task)
 static void *work(void *arg)
 {
 	struct cpl_engine *engine = arg;
+	bool abandoned;
 
 	pthread_mutex_lock(&engine->lock);
 	for (;;) {
@@ -329,7 +330,10 @@ static void *work(void *arg)
 			pthread_mutex_lock(&engine->lock);
 		}
 	}
+	abandoned = engine->abandoned;
 	pthread_mutex_unlock(&engine->lock);
+	if (abandoned)
+		engine_dispose(engine);
 	return NULL;
 }
 
@@ -445,11 +449,13 @@ bool engine_worker_stop(struct cpl_engine *engine)
 	       wait_until(engine, deadline))
 		;
 	busy = engine->head || engine->current;
-	pthread_mutex_unlock(&engine->lock);
 	if (busy) {
+		engine->abandoned = true;
 		pthread_detach(engine->worker);
-		return false;
 	}
+	pthread_mutex_unlock(&engine->lock);
+	if (busy)
+		return false;
 	pthread_join(engine->worker, NULL);
 	return true;
 }

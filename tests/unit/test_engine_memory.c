@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * No memory: every allocation of the engine fails once, on callers' threads
+ * and on the worker, those of the JSON library too. The linker puts these
+ * allocators in front of the library's (--wrap); ASan sees what leaks.
+ */
+#include "commplace-config.h"
+#include <ftw.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "site/engine.h"
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t size);
+char *__real_strdup(const char *text);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *p, size_t size);
+char *__wrap_strdup(const char *text);
+
+/* Allocations until one fails; it has when this is below 0. */
+static atomic_long left = -1;
+static atomic_bool armed;
+
+static int fails(void)
+{
+	return armed && atomic_fetch_sub(&left, 1) == 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+	return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return fails() ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *p, size_t size)
+{
+	return fails() ? NULL : __real_realloc(p, size);
+}
+
+char *__wrap_strdup(const char *text)
+{
+	return fails() ? NULL : __real_strdup(text);
+}
+
+#define WAIT_MS 20000
+
+static char dir[] = "/tmp/commplace-memory-XXXXXX";
+static char path[512];
+
+static char *in_dir(const char *name)
+{
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return path;
+}
+
+static void put(const char *name, const char *text)
+{
+	assert_int_equal(cpl_file_write_atomic(in_dir(name), text, strlen(text),
+	                                       0644, NULL),
+	                 0);
+}
+
+static int set_up(void **state)
+{
+	char text[1024];
+
+	assert_non_null(mkdtemp(dir));
+	put("network.json",
+	    "{\"format\": \"commplace-network\", \"version\": 1, \"name\": "
+	    "\"t\", \"type\": \"dragonfly\", \"groups\": 2, \"rows\": 2, "
+	    "\"columns\": 1, \"nodes_per_router\": 2, "
+	    "\"global_links_per_group_pair\": 1, \"nodes\": \"n[0-7]\"}");
+	put("a4.json",
+	    "{\"format\": \"commplace-signature\", \"version\": 1, \"name\": "
+	    "\"a4\", \"ranks\": 4, \"phases\": [{\"name\": \"p\", \"weight\": "
+	    "1, \"traffic\": [[0, 2, 9, 1], [1, 3, 9, 1], [2, 3, 1, 1]]}]}");
+	snprintf(text, sizeof(text),
+	         "NetworkFile=%s/network.json\nProfileDir=%s\n"
+	         "StateDir=%s/state\nMaxDecisionTime=20s\n",
+	         dir, dir, dir);
+	put("commplace.conf", text);
+	return 0;
+}
+
+static int remove_one(const char *name, const struct stat *st, int type,
+                      struct FTW *ftw)
+{
+	return remove(name);
+}
+
+static int tear_down(void **state)
+{
+	nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	return 0;
+}
+
+static void start(struct cpl_engine *engine, int64_t id, bool *placed)
+{
+	static const unsigned char free_host[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+	static const int all[] = {0, 1, 2, 3, 4, 5, 6, 7};
+	struct cpl_engine_request req = {
+	        .job = {.id = id,
+	                .name = "j",
+	                .partition = "p",
+	                .profile = "a4",
+	                .policy = "auto"},
+	        .nodes_wanted = 2,
+	        .n_hosts = 8,
+	        .free = free_host,
+	        .record_free = true,
+	};
+	int host[2], slots[2] = {2, 2}, rank_host[4];
+	struct cpl_engine_answer answer;
+	char text[256];
+
+	cpl_engine_decide(engine, &req, &answer);
+	assert_non_null(answer.reason);
+	*placed = answer.place;
+	for (int i = 0; i < 2; i++)
+		host[i] = answer.place ? answer.host[i] : i;
+	if (host[0] > host[1]) {
+		int first = host[1];
+
+		host[1] = host[0];
+		host[0] = first;
+	}
+	cpl_engine_baseline(engine, &answer, all, 2);
+	cpl_engine_accept(engine, &answer);
+	cpl_engine_start(engine, id, host, slots, 2, text, sizeof(text));
+	slots[0] = 3;
+	slots[1] = 1;
+	cpl_engine_layout(engine, id, host, slots, 2, 4, rank_host, NULL);
+}
+
+/* A whole life: two jobs start, one ends, a restart takes the other back. */
+static bool life(void)
+{
+	static const char *const name[] = {"n0", "n1", "n2", "n3",
+	                                   "n4", "n5", "n6", "n7"};
+	static const int64_t running[] = {7};
+	struct cpl_engine *engine;
+	struct cpl_state state;
+	bool placed = false;
+
+	for (int round = 0; round < 2; round++) {
+		engine = cpl_engine_new(in_dir("commplace.conf"), NULL, NULL);
+		if (!engine)
+			return false;
+		cpl_engine_load(engine, WAIT_MS, NULL);
+		cpl_engine_set_hosts(engine, name, 8, NULL);
+		if (round)
+			cpl_engine_restore(engine, running, 1, WAIT_MS);
+		else
+			start(engine, 7, &placed);
+		start(engine, 8, &placed);
+		if (!cpl_engine_export(engine, &state, NULL))
+			cpl_state_free(&state);
+		cpl_engine_resized(engine, 8, (const int[]){3}, 1);
+		cpl_engine_end(engine, 8);
+		assert_true(cpl_engine_idle(engine, WAIT_MS));
+		cpl_engine_free(engine);
+	}
+	return placed;
+}
+
+static void test_every_allocation_fails_once(void **state)
+{
+	long n;
+	bool placed;
+
+	for (n = 0;; n++) {
+		left = n;
+		armed = true;
+		placed = life();
+		armed = false;
+		if (left >= 0)
+			break;
+	}
+	assert_true(placed);
+	assert_true(n > 500);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test_setup_teardown(
+	                test_every_allocation_fails_once, set_up, tear_down),
+	};
+
+	json_set_alloc_funcs(__wrap_malloc, free);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
