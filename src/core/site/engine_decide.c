@@ -349,8 +349,9 @@ static int decide(struct cpl_engine *engine,
 		cpl_fail_memory(err);
 		goto out;
 	}
-	core.background = engine_background(engine, record->background,
-	                                    &record->n_background, err);
+	core.background =
+	        engine_background(engine, record->background,
+	                          &record->n_background, *deadline, err);
 	if (err->text[0] || cpl_decide(&core, &decision, err))
 		goto out;
 	rc = set_decision(engine, answer, &decision);
@@ -473,7 +474,7 @@ void cpl_engine_baseline(struct cpl_engine *engine,
 	struct cpl_metrics metrics;
 	struct cpl_job_sums sums;
 	struct cpl_error err = {""};
-	int64_t *id = NULL, n_ids;
+	int64_t *id = NULL, n_ids, deadline;
 	int *node = NULL;
 
 	pthread_mutex_lock(&engine->api);
@@ -500,7 +501,8 @@ void cpl_engine_baseline(struct cpl_engine *engine,
 	        .ranks_per_node = spread(answer->profile->ranks, n_hosts),
 	        .objective = now->config->objective,
 	};
-	core.background = engine_background(engine, id, &n_ids, &err);
+	deadline = engine_now() + now->config->max_decision_ms * 1000000LL;
+	core.background = engine_background(engine, id, &n_ids, deadline, &err);
 	if (!err.text[0] &&
 	    !cpl_decide_evaluate(&core, node, &metrics, &sums, &err)) {
 		record->stock_max_congestion = metrics.max_congestion;

@@ -204,11 +204,13 @@ void engine_running_free(struct cpl_engine *engine);
 /* The network changed: all loads are to be made anew. */
 void engine_running_stale(struct cpl_engine *engine);
 /*
- * The summed load of the running jobs, NULL when none has any or memory is
- * out (err). Fills id[] (up to n_running entries) with the jobs counted.
+ * The summed load of the running jobs, NULL when none has any, or with err
+ * when memory is out or the deadline (ns) passed before it was made. Fills id[]
+ * (up to n_running entries) with the jobs counted.
  */
 const struct cpl_load *engine_background(struct cpl_engine *engine, int64_t *id,
-                                         int64_t *n_ids, struct cpl_error *err);
+                                         int64_t *n_ids, int64_t deadline,
+                                         struct cpl_error *err);
 /* The names of hosts (indexes): an array to free(), the names are the
  * engine's. NULL: memory, or an index that is no host. */
 char **engine_host_names(const struct cpl_engine *engine, const int *host,

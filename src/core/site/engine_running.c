@@ -220,7 +220,8 @@ static void add_entries(struct cpl_load *into, const struct cpl_network *net,
 	}
 }
 
-static int make_background(struct cpl_engine *engine, struct cpl_error *err)
+static int make_background(struct cpl_engine *engine, int64_t deadline,
+                           struct cpl_error *err)
 {
 	const struct cpl_network *net = engine->snapshot->net;
 	struct cpl_load scratch = {0};
@@ -239,6 +240,13 @@ static int make_background(struct cpl_engine *engine, struct cpl_error *err)
 			struct cpl_error why = {""};
 			int failed;
 
+			/* What is made is kept: the next call goes on. */
+			if (engine_now() >= deadline) {
+				cpl_fail(err, "the load of the running jobs "
+				              "takes longer to compute than "
+				              "MaxDecisionTime");
+				goto out;
+			}
 			if (!scratch.link && cpl_load_init(&scratch, net, err))
 				goto out;
 			failed = make_load(engine, job, &scratch, &why);
@@ -272,7 +280,7 @@ const struct cpl_load *engine_background(struct cpl_engine *engine, int64_t *id,
 		n += has_traffic(&engine->running[i]);
 	if (!n)
 		return NULL;
-	if (!engine->background_made && make_background(engine, err))
+	if (!engine->background_made && make_background(engine, deadline, err))
 		return NULL;
 	n = 0;
 	for (int i = 0; i < engine->n_running; i++)

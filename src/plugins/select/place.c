@@ -349,6 +349,9 @@ static int stock_answer(const struct job_test *test,
 	int rc = adapter_inner_test(test);
 
 	say(test, answer, rc);
+	if (!answer->record)
+		error("commplace: %pJ: %s: stock answer", test->job_ptr,
+		      answer->reason);
 	if (rc == SLURM_SUCCESS && test->mode == SELECT_MODE_RUN_NOW &&
 	    test->job_ptr->job_resrcs && answer->record) {
 		note_chosen(test, answer);
