@@ -319,28 +319,62 @@ out:
 	return rc;
 }
 
-static struct cpl_signature *job_signature(const struct cpl_running_job *job,
-                                           const char *profile_dir,
-                                           struct cpl_error *err)
+/* Signatures of the jobs so far: many jobs run the same application. */
+struct loaded {
+	const char *signature; /* of the job that came first */
+	struct cpl_comm *comm; /* the whole run */
+};
+
+struct context {
+	const struct cpl_network *net;
+	const struct cpl_routing *routing;
+	const char *profile_dir;
+	unsigned char *free_nodes; /* or NULL */
+	struct cpl_load *load;     /* or NULL */
+	struct cpl_load own;       /* one job's */
+	struct loaded *loaded;     /* [jobs] */
+	int n_loaded;
+};
+
+static struct cpl_comm *load_total(const char *path, struct cpl_error *err)
 {
-	struct cpl_signature *sig;
+	struct cpl_signature *sig = cpl_signature_load(path, err);
+	struct cpl_comm *comm = NULL;
+
+	if (sig)
+		comm = cpl_signature_total(sig, err);
+	cpl_signature_free(sig);
+	return comm;
+}
+
+/* The context keeps it. */
+static const struct cpl_comm *job_comm(struct context *c,
+                                       const struct cpl_running_job *job,
+                                       struct cpl_error *err)
+{
+	struct loaded *next = &c->loaded[c->n_loaded];
 	char *path;
 
-	if (strchr(job->signature, '/'))
-		return cpl_signature_load(job->signature, err);
-	if (!profile_dir) {
+	for (int i = 0; i < c->n_loaded; i++)
+		if (!strcmp(c->loaded[i].signature, job->signature))
+			return c->loaded[i].comm;
+	next->signature = job->signature;
+	if (strchr(job->signature, '/')) {
+		next->comm = load_total(job->signature, err);
+	} else if (!c->profile_dir) {
 		cpl_fail(err,
 		         "signature \"%s\" is a profile's name, and no profile "
 		         "directory is known; give a path with a \"/\"",
 		         job->signature);
-		return NULL;
+	} else {
+		path = cpl_profile_path(c->profile_dir, job->signature, err);
+		if (path)
+			next->comm = load_total(path, err);
+		free(path);
 	}
-	path = cpl_profile_path(profile_dir, job->signature, err);
-	if (!path)
-		return NULL;
-	sig = cpl_signature_load(path, err);
-	free(path);
-	return sig;
+	if (next->comm)
+		c->n_loaded++;
+	return next->comm;
 }
 
 /* Node id of each rank of the job's signature. */
@@ -367,69 +401,52 @@ static int *rank_nodes(const struct cpl_running_job *job, const int *host_node,
 	return node;
 }
 
-/* The job's own load into `own`, which is cleared first. */
-static int job_load(const struct cpl_running_job *job,
-                    const struct cpl_network *net,
-                    const struct cpl_routing *routing, const char *profile_dir,
-                    const int *host_node, struct cpl_load *own,
-                    struct cpl_error *err)
+/* Add the job's traffic, summed up on its own first. */
+static int add_load(struct context *c, const struct cpl_running_job *job,
+                    const int *host_node, struct cpl_error *err)
 {
-	struct cpl_signature *sig = job_signature(job, profile_dir, err);
+	const struct cpl_comm *comm = job_comm(c, job, err);
 	struct cpl_traffic_work *work = NULL;
-	struct cpl_comm *comm = NULL;
 	int *node = NULL;
 	int rc = -1;
 
-	if (!sig)
-		return -1;
-	node = rank_nodes(job, host_node, sig->ranks, err);
-	if (!node)
-		goto out;
-	comm = cpl_signature_total(sig, err);
 	if (!comm)
-		goto out;
-	work = cpl_traffic_work_new(net, comm, err);
-	if (!work)
-		goto out;
-	cpl_load_clear(own, net);
-	cpl_traffic_add(net, routing, comm, node, work, own, NULL);
-	rc = 0;
-out:
+		return -1;
+	node = rank_nodes(job, host_node, comm->ranks, err);
+	if (!node)
+		return -1;
+	work = cpl_traffic_work_new(c->net, comm, err);
+	if (work) {
+		cpl_load_clear(&c->own, c->net);
+		cpl_traffic_add(c->net, c->routing, comm, node, work, &c->own,
+		                NULL);
+		cpl_load_add(c->load, &c->own, c->net);
+		rc = 0;
+	}
 	cpl_traffic_work_free(work);
-	cpl_comm_free(comm);
 	free(node);
-	cpl_signature_free(sig);
 	return rc;
 }
 
-static int apply_job(const struct cpl_running_job *job,
-                     const struct cpl_network *net,
-                     const struct cpl_routing *routing, const char *profile_dir,
-                     unsigned char *is_free, struct cpl_load *own,
-                     struct cpl_load *load, struct cpl_error *err)
+static int apply_job(struct context *c, const struct cpl_running_job *job,
+                     struct cpl_error *err)
 {
 	int *host_node = malloc((size_t)job->n_hosts * sizeof(*host_node));
-	int rc = -1;
+	int rc = 0;
 
 	if (!host_node)
 		return cpl_fail_memory(err);
-	for (int i = 0; i < job->n_hosts; i++) {
-		host_node[i] = cpl_network_node(net, job->host[i]);
-		if (host_node[i] < 0) {
-			cpl_fail(err, "host %.80s is not in the network %s",
-			         job->host[i], net->name ? net->name : "");
-			goto out;
-		}
-		if (is_free)
-			is_free[host_node[i]] = 0;
+	for (int i = 0; i < job->n_hosts && !rc; i++) {
+		host_node[i] = cpl_network_node(c->net, job->host[i]);
+		if (host_node[i] < 0)
+			rc = cpl_fail(
+			        err, "host %.80s is not in the network %s",
+			        job->host[i], c->net->name ? c->net->name : "");
+		else if (c->free_nodes)
+			c->free_nodes[host_node[i]] = 0;
 	}
-	rc = 0;
-	if (!load || !job->signature)
-		goto out;
-	rc = job_load(job, net, routing, profile_dir, host_node, own, err);
-	if (!rc)
-		cpl_load_add(load, own, net);
-out:
+	if (!rc && c->load && job->signature)
+		rc = add_load(c, job, host_node, err);
 	free(host_node);
 	return rc;
 }
@@ -440,19 +457,28 @@ int cpl_state_apply(const struct cpl_state *state,
                     unsigned char *free_nodes, struct cpl_load *load,
                     struct cpl_error *err)
 {
-	struct cpl_load own = {NULL, NULL, NULL};
+	struct context c = {.net = net,
+	                    .routing = routing,
+	                    .profile_dir = profile_dir,
+	                    .free_nodes = free_nodes,
+	                    .load = load};
 	int rc = 0;
 
-	if (load && cpl_load_init(&own, net, err))
-		return -1;
+	c.loaded = calloc((size_t)state->n_jobs + 1, sizeof(*c.loaded));
+	if (!c.loaded)
+		return cpl_fail_memory(err);
+	if (load)
+		rc = cpl_load_init(&c.own, net, err);
 	for (int i = 0; i < state->n_jobs && !rc; i++) {
-		rc = apply_job(&state->job[i], net, routing, profile_dir,
-		               free_nodes, &own, load, err);
+		rc = apply_job(&c, &state->job[i], err);
 		if (rc)
 			cpl_fail_prefix(err, "running job %lld: ",
 			                (long long)state->job[i].id);
 	}
 	if (load)
-		cpl_load_free(&own);
+		cpl_load_free(&c.own);
+	for (int i = 0; i < c.n_loaded; i++)
+		cpl_comm_free(c.loaded[i].comm);
+	free(c.loaded);
 	return rc;
 }
