@@ -271,7 +271,8 @@ out:
 }
 
 const struct cpl_load *engine_background(struct cpl_engine *engine, int64_t *id,
-                                         int64_t *n_ids, struct cpl_error *err)
+                                         int64_t *n_ids, int64_t deadline,
+                                         struct cpl_error *err)
 {
 	int64_t n = 0;
 
