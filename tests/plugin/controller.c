@@ -26,6 +26,8 @@ int slurmctld_tres_cnt = 4;
 
 char controller_dir[] = "/tmp/cpl-plugin-XXXXXX";
 
+bitstr_t *controller_reserved;
+
 static part_record_t part_main, part_wide;
 static uint32_t last_id;
 static int (*stock_job_test)(job_record_t *, bitstr_t *, uint32_t, uint32_t,
@@ -354,6 +356,7 @@ job_record_t *controller_job(const struct wish *wish)
 	details->whole_node = wish->exclusive ? WHOLE_NODE_REQUIRED : 0;
 	details->share_res = 0;
 	details->contiguous = wish->contiguous;
+	details->pn_min_memory = (uint64_t)wish->memory;
 	details->mc_ptr = xmalloc(sizeof(*details->mc_ptr));
 	details->mc_ptr->sockets_per_node = NO_VAL16;
 	details->mc_ptr->cores_per_socket = NO_VAL16;
@@ -427,7 +430,7 @@ int controller_test(job_record_t *job, uint16_t mode, bitstr_t *bitmap)
 
 	limits(job, &min, &max, &req);
 	return select_g_job_test(job, bitmap, min, max, req, mode, NULL,
-	                         &preemptees, NULL);
+	                         &preemptees, controller_reserved);
 }
 
 int controller_stock_test(job_record_t *job, uint16_t mode, bitstr_t *bitmap)
@@ -437,7 +440,7 @@ int controller_stock_test(job_record_t *job, uint16_t mode, bitstr_t *bitmap)
 
 	limits(job, &min, &max, &req);
 	return stock_job_test(job, bitmap, min, max, req, mode, NULL,
-	                      &preemptees, NULL);
+	                      &preemptees, controller_reserved);
 }
 
 char *controller_names(const bitstr_t *bitmap)

@@ -47,7 +47,11 @@ struct wish {
 	const char *profile, *policy, *mapping;
 	bool contiguous;
 	const char *partition;
+	int memory; /* MB a node */
 };
+
+/* Cores kept from the next calls of job_test by a reservation, or NULL. */
+extern bitstr_t *controller_reserved;
 
 /* A pending job; ids count up from 1. */
 job_record_t *controller_job(const struct wish *wish);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/random.h"
 #include "controller.h"
 #include "oracle.h"
 
@@ -443,6 +444,163 @@ static void test_comment_keeps_what_others_wrote(void **state)
 	finish(job);
 }
 
+/* Memory counts where SelectTypeParameters say so. */
+static void test_nodes_without_memory_are_not_free(void **state)
+{
+	struct wish holder = {.nodes = 2,
+	                      .tasks_per_node = 1,
+	                      .nodelist = "n[0-1]",
+	                      .memory = 700};
+	struct wish wish = {.nodes = 4,
+	                    .tasks_per_node = 2,
+	                    .policy = "linear",
+	                    .memory = 500};
+	uint16_t parameters = slurm_conf.select_type_param;
+	job_record_t *hold, *job;
+	char *nodes;
+
+	slurm_conf.select_type_param = CR_CORE | CR_MEMORY;
+	hold = controller_job(&holder);
+	free(controller_run(hold));
+	assert_non_null(hold->job_resrcs);
+	job = controller_job(&wish);
+	nodes = controller_run(job);
+	assert_string_equal(nodes, "n[2-3,5-6]");
+	free(nodes);
+	finish(job);
+	controller_end(hold);
+	slurm_conf.select_type_param = parameters;
+}
+
+/* n2 has one core left beside the reservation, n3 has three. */
+static void test_reserved_cores_are_not_free(void **state)
+{
+	struct wish wish = {
+	        .nodes = 4, .tasks_per_node = 2, .policy = "linear"};
+	job_record_t *job = controller_job(&wish);
+	char *nodes;
+
+	controller_reserved =
+	        bit_alloc((int)cr_get_coremap_offset(MACHINE_NODES));
+	bit_nset(controller_reserved, 8, 10);
+	bit_set(controller_reserved, 12);
+	nodes = controller_run(job);
+	FREE_NULL_BITMAP(controller_reserved);
+	assert_string_equal(nodes, "n[0-1,3,5]");
+	free(nodes);
+	finish(job);
+}
+
+/* The record tells of the nodes chosen, the background of those it runs on. */
+static void test_observed_jobs_load_the_stock_nodes(void **state)
+{
+	struct wish wish = {.nodes = 8,
+	                    .tasks = 16,
+	                    .exclusive = true,
+	                    .profile = "pairs16",
+	                    .policy = "random-groups"};
+	struct oracle ask = {.nodes = 8,
+	                     .policy = "random-groups",
+	                     .profile = "pairs16",
+	                     .ranks_per_node = 2,
+	                     .free = idle_node_bitmap};
+	char *chosen = oracle_nodes(&ask), *stock, dir[512];
+	struct cpl_record *record;
+	bitstr_t *bitmap = bit_alloc(MACHINE_NODES);
+	job_record_t *job = controller_job(&wish);
+
+	controller_config("MaxDecisionTime=20s\nMode=observe");
+	controller_reconfigure();
+	stock = controller_stock_nodes(job);
+	assert_string_not_equal(stock, chosen);
+	assert_same(controller_run(job), stock);
+	assert_true(oracle_record(job->job_id, false));
+	snprintf(dir, sizeof(dir), "%s/state", controller_dir);
+	record = cpl_record_find(dir, job->job_id, NULL, NULL);
+	assert_non_null(record);
+	assert_string_equal(record->outcome, "observed");
+	for (int i = 0; i < record->n_hosts; i++)
+		bit_set(bitmap, atoi(record->host[i] + 1));
+	assert_same(controller_names(bitmap), chosen);
+	FREE_NULL_BITMAP(bitmap);
+	cpl_record_free(record);
+	wish.policy = "auto";
+	controller_config("MaxDecisionTime=20s");
+	controller_reconfigure();
+	check_placed(&wish, 8, 2, "auto", idle_node_bitmap);
+	controller_restart();
+	check_placed(&wish, 8, 2, "auto", idle_node_bitmap);
+	finish(job);
+}
+
+#define BUSY_JOBS 150
+#define BUSY_MAX 12
+
+static int below(uint64_t counter, int n)
+{
+	return (int)cpl_random_below(7, 7, counter, (uint64_t)n);
+}
+
+static struct wish busy_wish(uint64_t at)
+{
+	static const char *const policy[] = {"auto",
+	                                     "linear",
+	                                     "random-nodes",
+	                                     "random-chassis",
+	                                     "random-routers",
+	                                     "random-groups",
+	                                     "RRN",
+	                                     "RRR"};
+	bool large = below(at, 2);
+
+	return (struct wish){
+	        .nodes = (large ? 4 : 2) << below(at + 1, 3),
+	        .tasks = large ? 16 : 8,
+	        .exclusive = true,
+	        .profile = large ? (below(at + 2, 2) ? "ring16" : "pairs16")
+	                         : "ring8",
+	        .policy = policy[below(at + 3, 8)],
+	};
+}
+
+/* Jobs come and go; each gets what the core decides with those that run then
+ * as background. */
+static void test_a_busy_machine(void **state)
+{
+	job_record_t *running[BUSY_MAX];
+	int n = 0, placed = 0;
+
+	for (uint64_t i = 0; i < BUSY_JOBS; i++) {
+		struct wish wish = busy_wish(i * 16);
+		struct oracle ask = {
+		        .nodes = wish.nodes,
+		        .policy = wish.policy,
+		        .profile = wish.profile,
+		        .ranks_per_node = wish.tasks / wish.nodes,
+		        .free = idle_node_bitmap,
+		};
+		job_record_t *job = controller_job(&wish);
+
+		while (n && (n == BUSY_MAX || below(i * 16 + 9, 3) == 0 ||
+		             bit_set_count(idle_node_bitmap) < wish.nodes)) {
+			finish(running[0]);
+			memmove(running, running + 1,
+			        (size_t)--n * sizeof(running[0]));
+			if (below(i * 16 + 10, 2) &&
+			    bit_set_count(idle_node_bitmap) >= wish.nodes)
+				break;
+		}
+		char *want = oracle_nodes(&ask);
+		assert_same(controller_run(job), want);
+		assert_true(oracle_record(job->job_id, false));
+		running[n++] = job;
+		placed++;
+	}
+	while (n)
+		finish(running[--n]);
+	assert_int_equal(placed, BUSY_JOBS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -464,6 +622,10 @@ int main(void)
 	        T(test_steps_that_keep_the_default),
 	        T(test_plan_survives_a_restart),
 	        T(test_comment_keeps_what_others_wrote),
+	        T(test_nodes_without_memory_are_not_free),
+	        T(test_reserved_cores_are_not_free),
+	        T(test_observed_jobs_load_the_stock_nodes),
+	        T(test_a_busy_machine),
 #undef T
 	};
 	int rc;
@@ -472,6 +634,7 @@ int main(void)
 	controller_start("cons_tres_commplace");
 	controller_profile("ring16", 16, 5);
 	controller_profile("pairs16", 16, 8);
+	controller_profile("ring8", 8, 3);
 	rc = cmocka_run_group_tests(tests, NULL, NULL);
 	controller_stop();
 	return rc;

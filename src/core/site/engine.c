@@ -362,10 +362,20 @@ void engine_adopt(struct cpl_engine *engine)
 		queue_restore(engine);
 }
 
+/* When to stop waiting: at once if a file system holds the worker already. */
+static int64_t wait_end(struct cpl_engine *engine, int wait_ms)
+{
+	int64_t now = engine_now();
+
+	return engine_worker_stuck(engine, now - wait_ms * 1000000LL)
+	               ? now
+	               : now + wait_ms * 1000000LL;
+}
+
 int cpl_engine_load(struct cpl_engine *engine, int wait_ms,
                     struct cpl_error *err)
 {
-	int64_t deadline = engine_now() + wait_ms * 1000000LL;
+	int64_t deadline = wait_end(engine, wait_ms);
 	struct task *task =
 	        engine_task_new(TASK_LOAD, engine->config_path, NULL);
 	int rc = -1;

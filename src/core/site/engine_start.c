@@ -367,11 +367,11 @@ static void start(struct cpl_engine *engine, struct cpl_engine_answer *answer,
 	if (!observed)
 		plan(engine, answer, &real, &err);
 	describe(record, placed, text, size);
+	engine_record_write(engine, record);
 	if (observed && as_it_runs(record, &real)) {
 		cpl_fail_memory(&err);
 		goto out;
 	}
-	engine_record_write(engine, record);
 	answer->record = NULL;
 	job = engine_running_add(engine, record, answer->profile);
 	answer->profile = NULL;
