@@ -129,12 +129,8 @@ static int parse(const struct cmd *self, int argc, char **argv,
 			fputs(self->help, stdout);
 			return -1;
 		}
-		if (c == ':')
-			return cmd_usage(self, "%s needs a value",
-			                 argv[optind - 1]);
-		if (c == '?')
-			return cmd_usage(self, "unknown option %s",
-			                 argv[optind - 1]);
+		if (c == ':' || c == '?')
+			return cmd_bad_option(self, c, argv);
 		if (take_option(o, c, &err))
 			return cmd_fail(self, &err);
 	}

@@ -400,12 +400,8 @@ static int parse(const struct cmd *self, int argc, char **argv,
 		case 'h':
 			printf("%s", self->help);
 			return -1;
-		case ':':
-			return cmd_usage(self, "%s needs a value",
-			                 argv[optind - 1]);
 		default:
-			return cmd_usage(self, "unknown option '%s'",
-			                 argv[optind - 1]);
+			return cmd_bad_option(self, c, argv);
 		}
 	}
 	o->command = argv + optind;

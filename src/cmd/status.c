@@ -80,12 +80,8 @@ static int parse(const struct cmd *self, int argc, char **argv,
 		case 'h':
 			fputs(self->help, stdout);
 			return -1;
-		case ':':
-			return cmd_usage(self, "%s needs a value",
-			                 argv[optind - 1]);
 		default:
-			return cmd_usage(self, "unknown option %s",
-			                 argv[optind - 1]);
+			return cmd_bad_option(self, c, argv);
 		}
 	}
 	if (optind < argc)
