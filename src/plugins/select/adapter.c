@@ -5,6 +5,10 @@
 
 struct cpl_engine *adapter_engine;
 
+/* Running jobs were taken back: later calls are reconfigurations, of which
+ * most is known, so that they need not wait. */
+static bool restored;
+
 static void say(enum cpl_engine_log level, const char *text)
 {
 	switch (level) {
@@ -47,6 +51,7 @@ void adapter_fini(void)
 {
 	cpl_engine_free(adapter_engine);
 	adapter_engine = NULL;
+	restored = false;
 }
 
 int adapter_hosts(void)
@@ -85,7 +90,6 @@ void adapter_job_init(List jobs)
 		int64_t *id;
 		int n, max;
 	} ids = {.max = jobs ? list_count(jobs) : 0};
-
 	if (!adapter_engine)
 		return;
 	ids.id = malloc(((size_t)ids.max + 1) * sizeof(*ids.id));

@@ -58,8 +58,8 @@ int adapter_inner_test(const struct job_test *test);
  * free CPUs, or is idle when the job takes whole nodes.
  */
 struct capacity {
-	uint32_t *cpus; /* [node_record_count] free CPUs, 0: not usable */
-	int n;
+	uint32_t *cpus; /* [n] free CPUs, 0: not usable */
+	int n;          /* node_record_count */
 };
 /* Fill out->cpus (malloc) for the nodes in bitmap. -1: memory. */
 int adapter_capacity(const struct job_test *test, struct capacity *out);

@@ -114,13 +114,27 @@ static uint32_t cpus_needed(const job_record_t *job_ptr, uint32_t nodes)
 	return need > share ? need : share;
 }
 
-static uint32_t nodes_with(const struct capacity *have, uint32_t cpus)
+static int by_cpus(const void *a, const void *b)
 {
-	uint32_t n = 0;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
-	for (int i = 0; i < have->n; i++)
-		n += have->cpus[i] >= cpus && have->cpus[i];
-	return n;
+	return (x > y) - (x < y);
+}
+
+/* How many of the increasing numbers are at least `cpus` (> 0). O(log n). */
+static uint32_t nodes_with(const uint32_t *sorted, int n, uint32_t cpus)
+{
+	int low = 0, high = n;
+
+	while (low < high) {
+		int mid = low + (high - low) / 2;
+
+		if (sorted[mid] < cpus)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return (uint32_t)(n - low);
 }
 
 /*
@@ -128,21 +142,21 @@ static uint32_t nodes_with(const struct capacity *have, uint32_t cpus)
  * number, 1 wanted): the fewest nodes that hold an even share each, so that
  * any of them will do.
  */
-static bool job_size(const struct job_test *test, const struct capacity *have,
+static bool job_size(const struct job_test *test, const uint32_t *sorted, int n,
                      struct size *out)
 {
 	const job_record_t *job_ptr = test->job_ptr;
 	uint32_t wanted = test->req_nodes ? test->req_nodes : test->min_nodes;
 	uint32_t max = test->max_nodes ? test->max_nodes : UINT32_MAX;
 	bool by_tasks = max > test->min_nodes && wanted == test->min_nodes;
-	uint32_t limit = (uint32_t)have->n;
+	uint32_t limit = (uint32_t)n;
 
 	if (by_tasks) {
 		limit = max < limit ? max : limit;
 		for (uint32_t k = test->min_nodes; k <= limit; k++) {
 			out->nodes = k;
 			out->cpus = cpus_needed(job_ptr, k);
-			if (nodes_with(have, out->cpus) >= k)
+			if (nodes_with(sorted, n, out->cpus) >= k)
 				return true;
 		}
 		return false;
@@ -150,7 +164,7 @@ static bool job_size(const struct job_test *test, const struct capacity *have,
 	for (uint32_t k = wanted; k >= test->min_nodes && k; k--) {
 		out->nodes = k;
 		out->cpus = cpus_needed(job_ptr, k);
-		if (nodes_with(have, out->cpus) >= k)
+		if (nodes_with(sorted, n, out->cpus) >= k)
 			return true;
 	}
 	return false;
@@ -208,11 +222,12 @@ static void choose(const struct job_test *test, struct capacity *have,
 	int n = have->n, n_required = 0;
 	unsigned char *usable = malloc((size_t)n + 1);
 	int *required = malloc(((size_t)n + 1) * sizeof(int));
+	uint32_t *sorted = malloc(((size_t)n + 1) * sizeof(*sorted));
 	const char *why = own_wish(job_ptr);
 	bool fits;
 
 	*answer = (struct cpl_engine_answer){.reason = "out of memory"};
-	if (!usable || !required || adapter_hosts())
+	if (!usable || !required || !sorted || adapter_hosts())
 		goto out;
 	for (int i = 0; i < n; i++)
 		usable[i] = have->cpus[i] > 0;
@@ -220,7 +235,9 @@ static void choose(const struct job_test *test, struct capacity *have,
 	for (int i = 0; i < n; i++)
 		if (!usable[i])
 			have->cpus[i] = 0;
-	fits = job_size(test, have, size);
+	memcpy(sorted, have->cpus, (size_t)n * sizeof(*sorted));
+	qsort(sorted, (size_t)n, sizeof(*sorted), by_cpus);
+	fits = job_size(test, sorted, n, size);
 	for (int i = 0; i < n; i++)
 		usable[i] = usable[i] && have->cpus[i] >= size->cpus;
 	n_required = required_nodes(job_ptr, usable, n, required);
@@ -246,6 +263,7 @@ static void choose(const struct job_test *test, struct capacity *have,
 out:
 	free(usable);
 	free(required);
+	free(sorted);
 }
 
 /* cons_tres on exactly the answer's nodes. */
