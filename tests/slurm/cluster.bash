@@ -70,7 +70,7 @@ cluster_ports_busy() {
 }
 
 # A block of 40 free ports; its directory in /tmp is the lock.
-cluster_take_ports() {
+cluster_try_ports() {
 	local low=${CLUSTER_PORTS%-*} high=${CLUSTER_PORTS#*-} blocks i k owner
 	blocks=$(((high - low + 1) / 40))
 	k=$((RANDOM % blocks))
@@ -87,7 +87,7 @@ cluster_take_ports() {
 			return 0
 		rm -rf "$cluster_port_lock"
 	done
-	bail "no free ports in $CLUSTER_PORTS"
+	return 1
 }
 
 # Write the dragonfly of the settings with NODES (a hostlist) to FILE.
@@ -178,6 +178,7 @@ cluster_write_conf() {
 	CompleteWait=0
 	MinJobAge=300
 	SlurmdTimeout=300
+	SlurmctldTimeout=10
 	InactiveLimit=0
 	Waittime=0
 	MailProg=/bin/true
@@ -288,7 +289,7 @@ cluster_start() {
 	CLUSTER=$(mktemp -d "${TMPDIR:-/tmp}/commplace-live.XXXXXX")
 	chmod 755 "$CLUSTER"
 	on_exit cluster_stop
-	cluster_take_ports
+	wait_for 300 cluster_try_ports || bail "no free ports in $CLUSTER_PORTS"
 	CLUSTER_USER=cpl$CLUSTER_PORT
 	NETWORK=$CLUSTER/etc/network.json
 	PROFILES=$CLUSTER/profiles

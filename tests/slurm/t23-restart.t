@@ -4,8 +4,6 @@
 # are never lost, and what cannot be decided ends in the stock answer.
 . "${0%/*}/../tools/tap.bash"
 . "${0%/*}/cluster.bash"
-# Slurm creates no steps for that long after a restart.
-CLUSTER_CRED_EXPIRE=10
 cluster_start
 cluster_signature ring8 8
 cluster_signature pairs8 8 pairs
