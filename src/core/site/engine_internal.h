@@ -184,8 +184,9 @@ engine_profile_hold(struct cpl_engine *engine,
  * Never NULL but when memory is out; look at comm. */
 struct cpl_engine_profile *engine_profile_read(struct cpl_engine *engine,
                                                const char *path);
-/* For callers: a reference to the profile, or NULL with err when the deadline
- * passed before the file was read. */
+/* For callers: a reference to the profile as it is on disk; the version in
+ * memory when the deadline passes before the file was looked at, NULL with err
+ * when there is none. */
 struct cpl_engine_profile *engine_profile_get(struct cpl_engine *engine,
                                               const char *path,
                                               int64_t deadline,

@@ -156,6 +156,25 @@ struct cpl_engine_profile *engine_profile_read(struct cpl_engine *engine,
 	return profile;
 }
 
+/* Whatever version is in memory: better than none while files cannot be
+ * looked at. */
+static struct cpl_engine_profile *last_known(struct cpl_engine *engine,
+                                             const char *path)
+{
+	struct cpl_engine_profile *found = NULL;
+	int at;
+
+	pthread_mutex_lock(&engine->lock);
+	at = cached(engine, path);
+	if (at >= 0) {
+		found = engine->cache[at];
+		found->used = ++engine->clock;
+		found->refs++;
+	}
+	pthread_mutex_unlock(&engine->lock);
+	return found;
+}
+
 struct cpl_engine_profile *engine_profile_get(struct cpl_engine *engine,
                                               const char *path,
                                               int64_t deadline,
@@ -167,15 +186,22 @@ struct cpl_engine_profile *engine_profile_get(struct cpl_engine *engine,
 
 	/* A worker that does not come back would cost every job its budget. */
 	if (engine_worker_stuck(engine, now - (deadline - now))) {
-		cpl_fail(err, "%s: the file system does not answer", path);
-		return NULL;
+		profile = last_known(engine, path);
+		if (!profile)
+			cpl_fail(err, "%s: the file system does not answer",
+			         path);
+		return profile;
 	}
 	task = engine_task_new(TASK_PROFILE, path, NULL);
 	if (engine_task_queue(engine, task, true, err))
 		return NULL;
 	if (!engine_task_wait(engine, task, deadline)) {
-		cpl_fail(err, "%s: reading it took longer than MaxDecisionTime",
-		         path);
+		profile = last_known(engine, path);
+		if (!profile)
+			cpl_fail(err,
+			         "%s: reading it took longer than "
+			         "MaxDecisionTime",
+			         path);
 	} else if (!task->profile) {
 		cpl_fail_memory(err);
 	} else {

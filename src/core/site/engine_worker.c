@@ -159,6 +159,8 @@ static int run_load(struct cpl_engine *engine, struct cpl_error *err)
 	engine->staged = snapshot;
 	pthread_mutex_unlock(&engine->lock);
 	engine_snapshot_free(old);
+	engine_log(engine, CPL_ENGINE_INFO, "%s is in force",
+	           engine->config_path);
 	return 0;
 }
 
@@ -171,7 +173,9 @@ static void make_folders(const char *file)
 		return;
 	for (char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
 		*slash = '\0';
-		mkdir(path, 0755);
+		/* Readable for `commplace explain`, whatever the umask. */
+		if (!mkdir(path, 0755))
+			chmod(path, 0755);
 		*slash = '/';
 	}
 }

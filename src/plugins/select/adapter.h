@@ -52,11 +52,8 @@ extern struct accepted adapter_accepted;
 /* What the stock plugin says to these arguments. */
 int adapter_inner_test(const struct job_test *test);
 
-/*
- * Nodes that the job could use now, by what Slurm knows of free CPUs and
- * memory: usable[i] (node_record_count entries) = 1. Each has at least `cpus`
- * free CPUs, or is idle when the job takes whole nodes.
- */
+/* Free CPUs of the nodes that the job could use now, by what Slurm knows of
+ * CPUs, memory and, for jobs that take whole nodes, idleness. */
 struct capacity {
 	uint32_t *cpus; /* [n] free CPUs, 0: not usable */
 	int n;          /* node_record_count */
