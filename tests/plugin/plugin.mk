@@ -50,7 +50,7 @@ select_test_sources = tests/plugin/controller.c tests/plugin/controller.h tests/
 select_test_cppflags = $(slurm_plugin_cppflags) -DCPL_TEST_PLUGIN_DIR='"$(abs_top_builddir)/.libs"' -DCPL_TEST_STOCK_DIR='"$(SLURM_PLUGIN_SYSTEM_DIR)"'
 select_test_ldflags = -rdynamic -L$(SLURM_PLUGIN_SYSTEM_DIR) -Wl,-rpath,$(SLURM_PLUGIN_SYSTEM_DIR)
 select_test_ldadd = libcore.la -lslurmfull $(CMOCKA_LIBS) -ldl
-select_tests = tests/plugin/test_select tests/plugin/test_select_stock tests/plugin/test_select_failures
+select_tests = tests/plugin/test_compat tests/plugin/test_select tests/plugin/test_select_stock tests/plugin/test_select_failures
 if HAVE_SLURM
 if HAVE_CMOCKA
 check_PROGRAMS += $(select_tests)
@@ -77,3 +77,9 @@ tests_plugin_test_select_failures_LDADD = $(select_test_ldadd)
 tests_tools_failmalloc_la_SOURCES = tests/tools/failmalloc.c
 tests_tools_failmalloc_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 tests_tools_failmalloc_la_LIBADD = -ldl
+
+tests_plugin_test_compat_SOURCES = tests/plugin/test_compat.c
+tests_plugin_test_compat_CPPFLAGS = $(slurm_plugin_cppflags)
+tests_plugin_test_compat_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_plugin_test_compat_LDFLAGS = -rdynamic -L$(SLURM_PLUGIN_SYSTEM_DIR) -Wl,-rpath,$(SLURM_PLUGIN_SYSTEM_DIR)
+tests_plugin_test_compat_LDADD = $(slurm_plugin_libadd) -lslurmfull $(CMOCKA_LIBS)
