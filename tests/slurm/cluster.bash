@@ -310,8 +310,9 @@ cluster_start() {
 		--socket="$CLUSTER/run/munge.socket" \
 		--pid-file="$CLUSTER/run/munged.pid" \
 		--log-file="$CLUSTER/log/munged.log" \
-		--seed-file="$CLUSTER/run/munged.seed" 3>&- 4>&- ||
-		bail "munged does not start: $(tail -1 "$CLUSTER/log/munged.log")"
+		--seed-file="$CLUSTER/run/munged.seed" --origin=127.0.0.1 \
+		2>"$CLUSTER/log/munged.err" 3>&- 4>&- ||
+		bail "munged does not start: $(cat "$CLUSTER/log/munged.err")"
 	cluster_network "$NETWORK"
 	cluster_write_conf
 	if ! cluster_start_ctld -c; then
@@ -388,7 +389,7 @@ as_user() {
 }
 
 # submit SBATCH-OPTIONS...: prints the job id. Without --wrap or a script the
-# job sleeps.
+# job sleeps. What sbatch says is in $CLUSTER/sbatch.err.
 submit() {
 	local id a wrap=yes
 	for a in "$@"; do
@@ -396,8 +397,11 @@ submit() {
 		--wrap | --wrap=* | *.sh) wrap= ;;
 		esac
 	done
-	id=$(as_user sbatch --parsable ${wrap:+--wrap "exec sleep 300"} "$@") ||
+	id=$(as_user sbatch --parsable ${wrap:+--wrap "exec sleep 300"} "$@" \
+		2>"$CLUSTER/sbatch.err") || {
+		diag "$(cat "$CLUSTER/sbatch.err")" >&2
 		return 1
+	}
 	echo "${id%%;*}"
 }
 

@@ -50,7 +50,7 @@ refuses "#SBATCH line, unknown profile" "no-such-profile" \
 
 # A profile of another number of ranks is ignored, as the site has it ...
 snapshot
-job=$(submit -N4 -n16 --comm-profile=ring8 2>"$CLUSTER/sbatch.err")
+job=$(submit -N4 -n16 --comm-profile=ring8)
 wait_running "$job"
 ok $? "a profile of 8 ranks, a job of 16: it runs"
 is "$(job_hosts "$job")" "n0 n1 n2 n3" "on the stock nodes"
@@ -66,7 +66,7 @@ refuses "RankMismatch=reject" "8" \
 CLUSTER_SITE="MissingProfile=ignore"
 cluster_write_site
 scontrol reconfigure
-job=$(submit -N2 -n8 --comm-profile=no-such-profile 2>"$CLUSTER/sbatch.err")
+job=$(submit -N2 -n8 --comm-profile=no-such-profile)
 wait_running "$job"
 ok $? "MissingProfile=ignore: the job runs"
 like "$(cat "$CLUSTER/sbatch.err")" "no-such-profile" "sbatch says so"
