@@ -457,11 +457,11 @@ char *controller_stock_nodes(job_record_t *job)
 	bitstr_t *bitmap = controller_candidates(job);
 	char *names;
 
-	if (controller_stock_test(job, SELECT_MODE_WILL_RUN, bitmap) ||
-	    job->start_time > time(NULL))
+	if (controller_stock_test(job, SELECT_MODE_RUN_NOW, bitmap))
 		names = strdup("");
 	else
 		names = controller_names(bitmap);
+	free_job_resources(&job->job_resrcs);
 	FREE_NULL_BITMAP(bitmap);
 	return names;
 }

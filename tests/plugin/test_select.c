@@ -563,6 +563,21 @@ static struct wish busy_wish(uint64_t at)
 	};
 }
 
+/* The record says what the stock plugin would have chosen. */
+static void check_stock_hosts(uint32_t id, const char *stock)
+{
+	struct cpl_record *record;
+	char dir[512];
+
+	assert_true(oracle_record(id, false));
+	snprintf(dir, sizeof(dir), "%s/state", controller_dir);
+	record = cpl_record_find(dir, id, NULL, NULL);
+	assert_non_null(record);
+	assert_string_equal(record->stock_hosts, stock);
+	assert_true(record->stock_max_congestion >= 0);
+	cpl_record_free(record);
+}
+
 /* Jobs come and go; each gets what the core decides with those that run then
  * as background. */
 static void test_a_busy_machine(void **state)
@@ -591,8 +606,10 @@ static void test_a_busy_machine(void **state)
 				break;
 		}
 		char *want = oracle_nodes(&ask);
+		char *stock = controller_stock_nodes(job);
 		assert_same(controller_run(job), want);
-		assert_true(oracle_record(job->job_id, false));
+		check_stock_hosts(job->job_id, stock);
+		free(stock);
 		running[n++] = job;
 		placed++;
 	}
