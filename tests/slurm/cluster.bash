@@ -266,10 +266,11 @@ cluster_stop_ctld() {
 	cluster_kill "$CLUSTER/run/slurmctld.pid"
 }
 
-# With running and pending jobs kept; -c would clear the state.
+# With running and pending jobs kept; -c would clear the state. Until the nodes
+# have reported no step can be made.
 cluster_restart_ctld() {
 	cluster_stop_ctld
-	cluster_start_ctld
+	cluster_start_ctld && wait_for 30 cluster_nodes_up
 }
 
 cluster_start_slurmd() {
