@@ -36,7 +36,6 @@
 # Set by cluster_start: CLUSTER (its directory), CLUSTER_USER, CLUSTER_PORT,
 # CLUSTER_N (number of pretended nodes), SLURM_CONF, PROFILES, NETWORK.
 
-cluster_here=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
 COMMPLACE=$COMMPLACE_PREFIX/bin/commplace
 CLUSTER_STOCK_PLUGINS=$(dirname "$(ls /usr/lib/*/slurm-wlm/libslurmfull.so)")
 export PATH=$COMMPLACE_PREFIX/bin:/usr/sbin:/sbin:/usr/bin:/bin
@@ -100,7 +99,7 @@ cluster_network() {
 	  "bandwidth": { "row": 5.25e9, "column": 15.75e9, "global": 4.7e9,
 	    "injection": 16e9 },
 	  "routing": "static-direct",
-	  "nodes": "${2:-$CLUSTER_NODE_PREFIX[0-$((CLUSTER_N - 1))]}" }
+	  "nodes": "${2:-${CLUSTER_NODE_PREFIX}[0-$((CLUSTER_N - 1))]}" }
 	END
 }
 
@@ -145,7 +144,7 @@ cluster_write_site() {
 }
 
 cluster_write_conf() {
-	local p=$CLUSTER_PORT nodes="$CLUSTER_NODE_PREFIX[0-$((CLUSTER_N - 1))]"
+	local p=$CLUSTER_PORT nodes="${CLUSTER_NODE_PREFIX}[0-$((CLUSTER_N - 1))]"
 	local cpus
 	cat >"$SLURM_CONF" <<-END
 	ClusterName=test$p
@@ -355,10 +354,13 @@ cluster_stop() {
 	for pid in $(pgrep -u "$CLUSTER_USER"); do
 		kill -9 "$pid" 2>/dev/null
 	done
+	# Groups are directories full of files: rmdir takes the empty groups.
 	for n in $(cluster_nodes); do
 		for f in /sys/fs/cgroup/*/"slurm_$n"; do
-			[ ! -d "$f" ] || find "$f" -depth -type d -empty \
-				-exec rmdir {} + 2>/dev/null
+			[ -d "$f" ] || continue
+			find "$f/uid_$(id -u "$CLUSTER_USER")" "$f/system" -depth \
+				-type d -exec rmdir {} \; 2>/dev/null
+			rmdir "$f" 2>/dev/null
 		done
 	done
 	wait_for 10 userdel "$CLUSTER_USER" 2>/dev/null
