@@ -39,6 +39,8 @@
 COMMPLACE=$COMMPLACE_PREFIX/bin/commplace
 CLUSTER_STOCK_PLUGINS=$(dirname "$(ls /usr/lib/*/slurm-wlm/libslurmfull.so)")
 export PATH=$COMMPLACE_PREFIX/bin:/usr/sbin:/sbin:/usr/bin:/bin
+# MPI and PMIx look up the host's name, which in a bare root nobody knows.
+export RES_OPTIONS=timeout:1
 
 # wait_for SECONDS COMMAND...: poll until the command exits 0
 wait_for() {
@@ -388,7 +390,7 @@ as_user() {
 		--regid="$CLUSTER_USER" --init-groups --inh-caps=-all env -i \
 		HOME="$CLUSTER/home" USER="$CLUSTER_USER" \
 		LOGNAME="$CLUSTER_USER" SHELL=/bin/bash LANG=C PATH="$PATH" \
-		SLURM_CONF="$SLURM_CONF" "$@")
+		RES_OPTIONS="$RES_OPTIONS" SLURM_CONF="$SLURM_CONF" "$@")
 }
 
 # submit SBATCH-OPTIONS...: prints the job id. Without --wrap or a script the
