@@ -10,3 +10,6 @@ commplace_SOURCES += src/cmd/record.c
 commplace_CPPFLAGS = $(AM_CPPFLAGS) -DCPL_PKGLIBDIR='"$(pkglibdir)"'
 commplace_SOURCES += src/cmd/signature.c src/cmd/signature.h src/cmd/signature_show.c
 commplace_SOURCES += src/cmd/config.c src/cmd/config_check.c src/cmd/config_check.h src/cmd/config_report.c
+commplace_SOURCES += src/cmd/link_stats.c src/cmd/link_stats.h
+commplace_SOURCES += src/cmd/compare.c src/cmd/compare.h src/cmd/compare_report.c src/cmd/compare_run.c
+commplace_SOURCES += src/cmd/plot.c src/cmd/plot.h src/cmd/plot_box.c

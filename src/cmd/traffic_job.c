@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "link_stats.h"
+
 static int load_signature(struct traffic *t, struct traffic_job *job,
                           struct cpl_error *err)
 {
@@ -109,12 +111,7 @@ static int add_traffic(struct traffic *t, struct traffic_job *job,
 	cpl_traffic_add(t->net, t->routing, job->comm, rank_node, work,
 	                &t->load, &job->sums);
 	t->seconds += now() - start;
-	t->sums.bytes += job->sums.bytes;
-	t->sums.bytes_in_node += job->sums.bytes_in_node;
-	t->sums.bytes_on_network += job->sums.bytes_on_network;
-	t->sums.hop_bytes += job->sums.hop_bytes;
-	t->sums.max_dilation =
-	        fmax(t->sums.max_dilation, job->sums.max_dilation);
+	link_stats_add_sums(&t->sums, &job->sums);
 	rc = 0;
 out:
 	free(rank_node);

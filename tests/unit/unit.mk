@@ -128,6 +128,12 @@ tests_unit_test_engine_memory_CFLAGS = $(unit_cflags)
 tests_unit_test_engine_memory_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup
 tests_unit_test_engine_memory_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_plot
+tests_unit_test_plot_SOURCES = tests/unit/test_plot.c src/cmd/plot.c src/cmd/plot.h src/cmd/plot_box.c src/cmd/util.c
+tests_unit_test_plot_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
+tests_unit_test_plot_CFLAGS = $(unit_cflags)
+tests_unit_test_plot_LDADD = $(unit_ldadd) $(JANSSON_LIBS)
+
 if HAVE_CMOCKA
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)

@@ -1,0 +1,142 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# `commplace compare`: rows against `commplace traffic`, marks, seeds,
+# workloads, running jobs, and figures to the byte.
+here=$(cd "${0%/*}" && pwd)
+. "$here/../tools/tap.bash"
+etc=$here/../../etc
+golden=$here/compare
+commplace=${COMMPLACE:-commplace}
+work=$(mktemp -d)
+on_exit 'rm -rf "$work"'
+
+# rows FILE 'PERL EXPRESSION OF $r': its value for every row, one a line
+rows() {
+	perl -MJSON::PP -e 'my $code = eval "sub { my \$r = shift; $ARGV[0] }";
+		local $/; my $root = decode_json(<STDIN>);
+		print join("\n", map { $code->($_) } @{$root->{rows}})' \
+		"$2" <"$1"
+}
+
+# sorted FILE KEY...: part of a JSON file, keys sorted
+sorted() {
+	local file=$1
+	shift
+	perl -MJSON::PP -e 'local $/; my $value = decode_json(<STDIN>);
+		$value = ref $value eq "ARRAY" ? $value->[$_] : $value->{$_} for @ARGV;
+		print JSON::PP->new->canonical->allow_nonref->encode($value)' \
+		"$@" <"$file"
+}
+
+compare() {
+	local name=$1
+	shift
+	"$commplace" compare --network "$etc/networks/quickstart.json" "$@" \
+		--json >"$work/$name.json"
+}
+
+halo=$etc/signatures/halo-16.json
+alltoall=$etc/signatures/alltoall-16.json
+sd='--routings SD'
+
+compare all --signature "$halo" $sd
+is "$(rows "$work/all.json" '$r->{placement}' | paste -sd' ')" \
+	"linear random-nodes random-routers random-chassis random-groups round-robin-nodes round-robin-routers" \
+	"all placements of a dragonfly"
+like "$(compare every --signature "$halo" --placements linear
+	rows "$work/every.json" '$r->{routing}' | paste -sd' ')" \
+	'^static-direct' "routings: all by default, the minimal one first"
+compare list --signature "$halo" $sd --placements rdr,linear,RDR,traffic
+is "$(rows "$work/list.json" '$r->{placement}' | paste -sd' ')" \
+	"random-routers linear traffic" "a list, in its order, each once"
+
+i=0
+for placement in $(rows "$work/all.json" '$r->{placement}'); do
+	"$commplace" traffic --network "$etc/networks/quickstart.json" \
+		--signature "$halo" --placement "$placement" --routing SD --json \
+		>"$work/traffic.json"
+	for key in links injection ejection hop_bytes max_congestion \
+		nonzero_congestion_variance max_dilation bytes_in_node; do
+		is "$(sorted "$work/all.json" rows $i $key)" \
+			"$(sorted "$work/traffic.json" $key)" \
+			"$placement: $key as traffic says"
+	done
+	i=$((i + 1))
+done
+
+is "$(rows "$work/all.json" '$r->{lowest_maximum} ? $r->{links}{all}{max} : ()' | sort -gu)" \
+	"$(rows "$work/all.json" '$r->{links}{all}{max}' | sort -g | head -1)" \
+	"rows with the lowest maximum are marked"
+compare again --signature "$halo" $sd
+is "$(cat "$work/again.json")" "$(cat "$work/all.json")" "the same bytes again"
+
+# Seeds: the middle one of each seed alone.
+for seed in 5 6 7; do
+	compare seed$seed --signature "$halo" $sd --placements RDN --seed $seed
+	rows "$work/seed$seed.json" '$r->{links}{all}{max}'
+	echo
+done | sort -g >"$work/maxima"
+compare seeds --signature "$halo" $sd --placements RDN,linear --seed 5 --seeds 3
+is "$(rows "$work/seeds.json" '$r->{links}{all}{max}' | head -1)" \
+	"$(sed -n 2p "$work/maxima")" "seeds: the one with the median maximum"
+is "$(sorted "$work/seeds.json" rows 0 max_over_seeds lowest)" \
+	"$(sed -n 1p "$work/maxima")" "the lowest of them"
+is "$(sorted "$work/seeds.json" rows 0 max_over_seeds highest)" \
+	"$(sed -n 3p "$work/maxima")" "the highest of them"
+is "$(rows "$work/seeds.json" '$r->{seeds}' | paste -sd' ')" "3 1" \
+	"linear has no seeds"
+
+# Several signatures: alone, or as one workload.
+compare two --signature "$halo" --signature "$alltoall" $sd --placements linear
+is "$(rows "$work/two.json" '$r->{signature}' | paste -sd' ')" \
+	"halo-16 alltoall-16" "signatures one by one"
+compare both --workload --signature "$halo" --signature "$alltoall" $sd \
+	--placements RRN --seed 3
+is "$(rows "$work/both.json" '$r->{signature}')" "halo-16+alltoall-16" "a workload"
+"$commplace" traffic --network "$etc/networks/quickstart.json" --placement RRN \
+	--signature "$halo" --signature "$alltoall" --json >"$work/traffic.json"
+is "$(sorted "$work/both.json" rows 0 links)" \
+	"$(sorted "$work/traffic.json" links)" "its links as traffic says"
+is "$(sorted "$work/both.json" rows 0 hop_bytes)" \
+	"$(sorted "$work/traffic.json" hop_bytes)" "and its sums"
+
+# Ranks per node: for all, and for one.
+compare ranks --workload --ranks-per-node 2 --signature "$halo" \
+	--signature "$alltoall" --ranks-per-node 1 $sd --placements linear
+"$commplace" traffic --network "$etc/networks/quickstart.json" \
+	--signature "$halo" --ranks-per-node 2 --signature "$alltoall" --json \
+	>"$work/traffic.json"
+is "$(sorted "$work/ranks.json" rows 0 links)" \
+	"$(sorted "$work/traffic.json" links)" "ranks per node, common and own"
+
+cat >"$work/state.json" <<END
+{ "jobs": [ { "id": 7, "signature": "$(realpath "$alltoall")",
+  "hosts": [$(printf '"n%d", ' {0..14})"n15"], "ranks_per_node": 1 } ] }
+END
+compare running --running "$work/state.json" --signature "$halo" $sd \
+	--placements RRR
+"$commplace" traffic --network "$etc/networks/quickstart.json" \
+	--running "$work/state.json" --signature "$halo" --placement RRR --json \
+	>"$work/traffic.json"
+is "$(sorted "$work/running.json" rows 0 links)" \
+	"$(sorted "$work/traffic.json" links)" "running jobs"
+
+text=$("$commplace" compare --network "$etc/networks/quickstart.json" \
+	--signature "$halo" $sd --placements linear,RDN --seeds 3 --classes)
+like "$text" 'signature halo-16, all links, bytes per link' "text: head"
+like "$text" $'\nlinear +static-direct +- +[^\n]* \*' "text: the lowest is marked"
+like "$text" $'\nsignature halo-16, global links\n' "text: classes"
+like "$text" $'\nrandom-nodes +static-direct +3 +' "text: seeds"
+
+# figure NAME COMMAND...: the file written by --plot is golden NAME.svg
+figure() {
+	local name=$1
+	shift
+	"$commplace" "$@" --plot "$work/$name.svg" >"$work/stdout"
+	is "$(cmp "$work/$name.svg" "$golden/$name.svg" 2>&1)" "" "$name.svg to the byte"
+}
+
+figure box compare --network "$etc/networks/quickstart.json" \
+	--signature "$halo" $sd --placements linear,RDN,RRR --classes
+
+done_testing
