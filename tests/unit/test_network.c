@@ -315,12 +315,11 @@ static void test_routing_names(void **state)
 	} table[] = {
 	        {"static-direct", NULL, "static-direct", NULL},
 	        {"sd", NULL, "static-direct", NULL},
-	        /* Later releases' routings fall back to the minimal one ... */
-	        {"adaptive-hybrid", NULL, "static-direct", NULL},
-	        {"AI", NULL, "static-direct", NULL},
-	        /* ... when stated, not when asked for. */
-	        {"SD", "adaptive-hybrid", NULL, "comes in a later release"},
-	        {"SD", "AD", NULL, "static-direct (SD)"},
+	        {"adaptive-hybrid", NULL, "adaptive-hybrid", NULL},
+	        {"AI", NULL, "adaptive-indirect", NULL},
+	        {"SD", "adaptive-hybrid", "adaptive-hybrid", NULL},
+	        {"SD", "AD", "adaptive-direct", NULL},
+	        {"SD", "AM", NULL, "static-indirect (SI)"},
 	        {"AH", "Static-Direct", "static-direct", NULL},
 	        {"SD", "dimension-order", NULL, "does not exist"},
 	        {"dimension-order", NULL, NULL, "of the network"},

@@ -63,6 +63,11 @@ tests_unit_test_traffic_CPPFLAGS = $(AM_CPPFLAGS) -DNETWORKS='"$(abs_top_srcdir)
 tests_unit_test_traffic_CFLAGS = $(unit_cflags)
 tests_unit_test_traffic_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_routing
+tests_unit_test_routing_SOURCES = tests/unit/test_routing.c tests/unit/brute.c tests/unit/brute.h tests/unit/number.h
+tests_unit_test_routing_CFLAGS = $(unit_cflags)
+tests_unit_test_routing_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/test_collective_links
 tests_unit_test_collective_links_SOURCES = tests/unit/test_collective_links.c tests/unit/number.h
 tests_unit_test_collective_links_CFLAGS = $(unit_cflags)

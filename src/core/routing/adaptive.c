@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "routing/routing_internal.h"
+
+#define EXPOSURE 50
+#define MAX_ITERATIONS 400
+#define CONVERGED 1e-4
+#define DRAWN_PATHS 4
+#define DIRECT_DRAWN 2
+#define MAX_HOPS 10
+/* Pairs up to which an iteration keeps its paths from the first pass to the
+ * second; beyond, it finds them again. */
+#define MAX_KEPT (INT64_C(1) << 21)
+#define SEED 1
+
+struct path {
+	int n;
+	int link[MAX_HOPS];
+	double weight; /* what it asks of its links */
+};
+
+struct spot {
+	int group, row, column;
+};
+
+struct solver {
+	const struct cpl_network *net;
+	const struct cpl_dragonfly *df;
+	int direct; /* direct paths at the most; -1: all, and no others */
+	int64_t row_first, column_first, global_first;
+	double *left, *asked, *granted; /* [links] */
+	struct path *path; /* [kept pairs][4], or those of one pair */
+	int64_t kept;
+	double *total;     /* [pairs] bandwidth over all iterations */
+	double *hops;      /* [pairs] mean links */
+	struct spot *spot; /* [routers] */
+};
+
+static int64_t path_room(const struct cpl_network *net, int64_t pairs)
+{
+	int64_t kept = pairs < MAX_KEPT ? pairs + 1 : 1;
+	int64_t all = 4 * (int64_t)net->dragonfly.global_per_pair;
+
+	return kept * DRAWN_PATHS > all ? kept * DRAWN_PATHS : all;
+}
+
+static size_t scratch_size(const struct cpl_network *net, int64_t pairs)
+{
+	return sizeof(double) * (3 * (size_t)net->n_links + 2 * (size_t)pairs) +
+	       sizeof(struct path) * (size_t)path_room(net, pairs) +
+	       sizeof(struct spot) * (size_t)net->n_routers;
+}
+
+static void divide(struct solver *s, const struct cpl_network *net,
+                   int64_t pairs, void *scratch)
+{
+	const struct cpl_dragonfly *df = &net->dragonfly;
+
+	s->net = net;
+	s->df = df;
+	s->row_first = net->link_class[CPL_DRAGONFLY_ROW].first;
+	s->column_first = net->link_class[CPL_DRAGONFLY_COLUMN].first;
+	s->global_first = net->link_class[CPL_DRAGONFLY_GLOBAL].first;
+	s->left = scratch;
+	s->asked = s->left + net->n_links;
+	s->granted = s->asked + net->n_links;
+	s->total = s->granted + net->n_links;
+	s->hops = s->total + pairs;
+	s->path = (struct path *)(s->hops + pairs);
+	s->kept = pairs < MAX_KEPT ? pairs : 0;
+	s->spot = (struct spot *)(s->path + path_room(net, pairs));
+	for (int r = 0; r < net->n_routers; r++)
+		s->spot[r] = (struct spot){
+		        .group = r / df->routers_per_group,
+		        .row = r / df->columns % df->rows,
+		        .column = r % df->columns,
+		};
+}
+
+static void row_link(const struct solver *s, struct path *p, int from,
+                     int column)
+{
+	p->link[p->n++] =
+	        (int)(s->row_first + (int64_t)from * (s->df->columns - 1) +
+	              column - (column > s->spot[from].column));
+}
+
+static void column_link(const struct solver *s, struct path *p, int from,
+                        int row)
+{
+	p->link[p->n++] =
+	        (int)(s->column_first + (int64_t)from * (s->df->rows - 1) +
+	              row - (row > s->spot[from].row));
+}
+
+static int local_hops(const struct solver *s, int from, int to)
+{
+	const struct spot *a = &s->spot[from], *b = &s->spot[to];
+
+	return (a->row != b->row) + (a->column != b->column);
+}
+
+/* A way inside a group; of two ways, `column_first` says which. */
+static void walk_local(const struct solver *s, struct path *p, int from, int to,
+                       bool column_first)
+{
+	const struct spot *a = &s->spot[from], *b = &s->spot[to];
+
+	if (a->row == b->row) {
+		if (a->column != b->column)
+			row_link(s, p, from, b->column);
+	} else if (a->column == b->column) {
+		column_link(s, p, from, b->row);
+	} else if (column_first) {
+		column_link(s, p, from, b->row);
+		row_link(s, p, to + a->column - b->column, b->column);
+	} else {
+		row_link(s, p, from, b->column);
+		column_link(s, p, from + b->column - a->column, b->row);
+	}
+}
+
+/* The gateways between two groups. */
+struct gates {
+	const int *leave, *enter;
+	int64_t link; /* of the first */
+};
+
+static struct gates gates(const struct solver *s, int from, int to)
+{
+	int a = s->spot[from].group, b = s->spot[to].group;
+	int64_t first = cpl_dragonfly_global(s->net, a, b, 0);
+
+	return (struct gates){
+	        .leave = s->df->gateway + first,
+	        .enter = s->df->gateway + cpl_dragonfly_global(s->net, b, a, 0),
+	        .link = s->global_first + first,
+	};
+}
+
+/* Shortest paths of a pair, the paths of static-direct. */
+static int count_direct(const struct solver *s, int from, int to, int *fewest)
+{
+	struct gates g;
+	int paths = 0;
+
+	if (s->spot[from].group == s->spot[to].group)
+		return cpl_local_paths(local_hops(s, from, to));
+	g = gates(s, from, to);
+	*fewest = MAX_HOPS;
+	for (int k = 0; k < s->df->global_per_pair; k++) {
+		int before = local_hops(s, from, g.leave[k]);
+		int after = local_hops(s, g.enter[k], to);
+		int hops = before + 1 + after;
+
+		if (hops < *fewest) {
+			*fewest = hops;
+			paths = 0;
+		}
+		if (hops == *fewest)
+			paths += cpl_local_paths(before) *
+			         cpl_local_paths(after);
+	}
+	return paths;
+}
+
+/* Append path i of them. */
+static void walk_direct(const struct solver *s, struct path *p, int from,
+                        int to, int i, int fewest)
+{
+	struct gates g;
+
+	if (s->spot[from].group == s->spot[to].group) {
+		walk_local(s, p, from, to, i > 0);
+		return;
+	}
+	g = gates(s, from, to);
+	for (int k = 0; k < s->df->global_per_pair; k++) {
+		int before = local_hops(s, from, g.leave[k]);
+		int after = local_hops(s, g.enter[k], to);
+		int paths = cpl_local_paths(before) * cpl_local_paths(after);
+
+		if (before + 1 + after != fewest)
+			continue;
+		if (i >= paths) {
+			i -= paths;
+			continue;
+		}
+		walk_local(s, p, from, g.leave[k],
+		           i % cpl_local_paths(before) > 0);
+		p->link[p->n++] = (int)(g.link + k);
+		walk_local(s, p, g.enter[k], to,
+		           i / cpl_local_paths(before) > 0);
+		return;
+	}
+}
+
+/* Append one of the shortest paths, by a number of 32 random bits. */
+static void walk_any(const struct solver *s, struct path *p, int from, int to,
+                     uint32_t bits)
+{
+	int fewest = 0;
+	int n = count_direct(s, from, to, &fewest);
+	int i = n == 1 ? 0 : (int)((uint64_t)bits * (uint64_t)n >> 32);
+
+	walk_direct(s, p, from, to, i, fewest);
+}
+
+/* Over a router that is neither source nor destination. */
+static void walk_indirect(const struct solver *s, struct path *p, int from,
+                          int to, uint64_t stream, uint64_t counter)
+{
+	uint64_t bits = cpl_random(SEED, stream, 2 * counter);
+	int low = from < to ? from : to, high = from < to ? to : from;
+	int over = (int)cpl_random_below(SEED, stream, 2 * counter + 1,
+	                                 (uint64_t)s->net->n_routers - 2);
+
+	over += over >= low;
+	over += over >= high;
+	walk_any(s, p, from, over, (uint32_t)bits);
+	walk_any(s, p, over, to, (uint32_t)(bits >> 32));
+}
+
+/* P(m) of an iteration: the pair's paths; returns their number. */
+static int find_paths(const struct solver *s, int from, int to, int iteration,
+                      struct path *path)
+{
+	uint64_t stream =
+	        (uint64_t)from * (uint64_t)s->net->n_routers + (uint64_t)to;
+	uint64_t counter = (uint64_t)iteration * (DRAWN_PATHS + 1);
+	int n = 0, fewest = 0;
+
+	if (s->direct || s->net->n_routers < 3) {
+		int all = count_direct(s, from, to, &fewest);
+		int first = 0, second = 1;
+
+		if (s->direct < 0 || s->net->n_routers < 3) {
+			for (; n < all; n++) {
+				path[n].n = 0;
+				walk_direct(s, &path[n], from, to, n, fewest);
+			}
+			return n;
+		}
+		if (all > DIRECT_DRAWN) {
+			uint64_t bits = cpl_random(SEED, stream,
+			                           2 * (counter + DRAWN_PATHS));
+
+			first = (int)((bits & UINT32_MAX) * (uint64_t)all >>
+			              32);
+			second =
+			        (int)((bits >> 32) * (uint64_t)(all - 1) >> 32);
+			second += second >= first;
+		}
+		path[n].n = 0;
+		walk_direct(s, &path[n++], from, to, first, fewest);
+		if (all > 1) {
+			path[n].n = 0;
+			walk_direct(s, &path[n++], from, to, second, fewest);
+		}
+	}
+	for (; n < DRAWN_PATHS; n++) {
+		path[n].n = 0;
+		walk_indirect(s, &path[n], from, to, stream,
+		              counter + (uint64_t)n);
+	}
+	return n;
+}
+
+/* Weight each path by the pair's bytes and the least that is left on it. */
+static void weigh(const struct solver *s, struct path *path, int n,
+                  double bytes)
+{
+	double sum = 0;
+
+	for (int k = 0; k < n; k++) {
+		double least = s->left[path[k].link[0]];
+
+		for (int i = 1; i < path[k].n; i++)
+			if (s->left[path[k].link[i]] < least)
+				least = s->left[path[k].link[i]];
+		path[k].weight = least;
+		sum += least;
+	}
+	for (int k = 0; k < n; k++)
+		path[k].weight = sum > 0 ? bytes * (path[k].weight / sum) : 0;
+}
+
+static int look(const struct solver *s, int from, int to, double bytes,
+                int iteration, struct path *path)
+{
+	int n = find_paths(s, from, to, iteration, path);
+
+	weigh(s, path, n, bytes);
+	return n;
+}
+
+/* Where a pair's paths stand, and whether until the second pass. */
+static struct path *slot(const struct solver *s, int64_t pair, bool *keeps)
+{
+	*keeps = s->direct >= 0 && s->net->n_routers >= 3 && s->kept > 0;
+	return *keeps ? s->path + pair * DRAWN_PATHS : s->path;
+}
+
+static void ask(struct solver *s, const struct cpl_pairs *pairs, int iteration)
+{
+	bool keeps;
+
+	memset(s->asked, 0, (size_t)s->net->n_links * sizeof(*s->asked));
+	for (int i = 0; i < pairs->n_from; i++)
+		for (int64_t m = pairs->row[i]; m < pairs->row[i + 1]; m++) {
+			struct path *path = slot(s, m, &keeps);
+			int n = look(s, pairs->from[i], pairs->to[m],
+			             pairs->bytes[m], iteration, path);
+
+			for (int k = 0; k < n; k++)
+				for (int j = 0; j < path[k].n; j++)
+					s->asked[path[k].link[j]] +=
+					        path[k].weight;
+		}
+}
+
+static double granted_on(const struct solver *s, const struct path *path)
+{
+	double least = s->left[path->link[0]] / s->asked[path->link[0]];
+
+	for (int j = 1; j < path->n; j++) {
+		double x = s->left[path->link[j]] / s->asked[path->link[j]];
+
+		if (x < least)
+			least = x;
+	}
+	return least * path->weight;
+}
+
+/* A pair whose numbers were too far apart for any grant. */
+static void split_evenly(const struct path *path, int n, double bytes,
+                         double *hops, double *load, struct cpl_routed *routed)
+{
+	for (int k = 0; k < n; k++) {
+		*hops += (double)path[k].n / n;
+		routed->hop_bytes += bytes / n * path[k].n;
+		for (int j = 0; j < path[k].n; j++)
+			load[path[k].link[j]] += bytes / n;
+	}
+}
+
+/*
+ * Grant what was asked for. Without load the grants are added to the pairs'
+ * totals, with it the bytes go where the grants are. Returns their sum.
+ */
+static double grant(struct solver *s, const struct cpl_pairs *pairs,
+                    int iteration, double *load, struct cpl_routed *routed)
+{
+	double sum = 0;
+	bool keeps;
+
+	memset(s->granted, 0, (size_t)s->net->n_links * sizeof(*s->granted));
+	for (int i = 0; i < pairs->n_from; i++)
+		for (int64_t m = pairs->row[i]; m < pairs->row[i + 1]; m++) {
+			struct path *path = slot(s, m, &keeps);
+			int n = DRAWN_PATHS;
+
+			if (!keeps)
+				n = look(s, pairs->from[i], pairs->to[m],
+				         pairs->bytes[m], iteration, path);
+			if (load && !iteration && !(s->total[m] > 0))
+				split_evenly(path, n, pairs->bytes[m],
+				             &s->hops[m], load, routed);
+			for (int k = 0; k < n; k++) {
+				double got, part;
+
+				if (!(path[k].weight > 0))
+					continue;
+				got = granted_on(s, &path[k]);
+				sum += got;
+				for (int j = 0; j < path[k].n; j++)
+					s->granted[path[k].link[j]] += got;
+				if (!load) {
+					s->total[m] += got;
+					continue;
+				}
+				if (!(s->total[m] > 0))
+					continue;
+				part = got / s->total[m];
+				s->hops[m] += part * path[k].n;
+				part *= pairs->bytes[m];
+				routed->hop_bytes += part * path[k].n;
+				for (int j = 0; j < path[k].n; j++)
+					load[path[k].link[j]] += part;
+			}
+		}
+	for (int64_t l = 0; l < s->net->n_links; l++) {
+		s->left[l] -= s->granted[l];
+		if (s->left[l] < 0)
+			s->left[l] = 0;
+	}
+	return sum;
+}
+
+static void expose(struct solver *s, double part)
+{
+	for (int c = 0; c < s->net->n_classes; c++) {
+		const struct cpl_link_class *class = &s->net->link_class[c];
+		double more = part * class->bandwidth;
+
+		for (int64_t i = 0; i < class->count; i++)
+			s->left[class->first + i] += more;
+	}
+}
+
+static void iterate(struct solver *s, const struct cpl_pairs *pairs,
+                    double *load, struct cpl_routed *routed)
+{
+	int steps = s->direct < 0 ? 1 : EXPOSURE;
+	double sum = 0;
+
+	memset(s->left, 0, (size_t)s->net->n_links * sizeof(*s->left));
+	for (int i = 0; i < MAX_ITERATIONS; i++) {
+		double got;
+
+		if (i < steps)
+			expose(s, 1.0 / steps);
+		ask(s, pairs, i);
+		got = grant(s, pairs, i, load, routed);
+		sum += got;
+		if (i + 1 >= steps && got <= CONVERGED * sum)
+			break;
+	}
+}
+
+static void solve(const struct cpl_network *net, const struct cpl_pairs *pairs,
+                  void *scratch, double *load, struct cpl_routed *routed,
+                  int direct)
+{
+	int64_t n = pairs->n_from ? pairs->row[pairs->n_from] : 0;
+	struct solver s = {.direct = direct};
+
+	if (!n)
+		return;
+	divide(&s, net, n, scratch);
+	memset(s.total, 0, 2 * (size_t)n * sizeof(*s.total));
+	/* The second time finds the same grants, now with the totals known:
+	 * keeping them all would take the memory of all iterations. */
+	iterate(&s, pairs, NULL, NULL);
+	iterate(&s, pairs, load, routed);
+	for (int64_t m = 0; m < n; m++)
+		if (s.hops[m] > routed->max_hops)
+			routed->max_hops = s.hops[m];
+}
+
+static void solve_direct(const struct cpl_network *net,
+                         const struct cpl_pairs *pairs, void *scratch,
+                         double *load, struct cpl_routed *routed)
+{
+	solve(net, pairs, scratch, load, routed, -1);
+}
+
+static void solve_indirect(const struct cpl_network *net,
+                           const struct cpl_pairs *pairs, void *scratch,
+                           double *load, struct cpl_routed *routed)
+{
+	solve(net, pairs, scratch, load, routed, 0);
+}
+
+static void solve_hybrid(const struct cpl_network *net,
+                         const struct cpl_pairs *pairs, void *scratch,
+                         double *load, struct cpl_routed *routed)
+{
+	solve(net, pairs, scratch, load, routed, DIRECT_DRAWN);
+}
+
+static double hops(const struct cpl_network *net, int from, int to)
+{
+	return cpl_routing_static_direct.hops(net, from, to);
+}
+
+const struct cpl_routing cpl_routing_adaptive_direct = {
+        .name = "adaptive-direct",
+        .short_name = "AD",
+        .type = CPL_NETWORK_DRAGONFLY,
+        .summary = "over the minimal paths, by the bandwidth left on them",
+        .solve = solve_direct,
+        .scratch_size = scratch_size,
+        .hops = hops,
+};
+
+const struct cpl_routing cpl_routing_adaptive_indirect = {
+        .name = "adaptive-indirect",
+        .short_name = "AI",
+        .type = CPL_NETWORK_DRAGONFLY,
+        .summary = "over drawn intermediate routers, by the bandwidth left",
+        .solve = solve_indirect,
+        .scratch_size = scratch_size,
+        .hops = hops,
+};
+
+const struct cpl_routing cpl_routing_adaptive_hybrid = {
+        .name = "adaptive-hybrid",
+        .short_name = "AH",
+        .type = CPL_NETWORK_DRAGONFLY,
+        .summary = "over two minimal and two indirect paths (UGAL-G)",
+        .solve = solve_hybrid,
+        .scratch_size = scratch_size,
+        .hops = hops,
+};
