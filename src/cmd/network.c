@@ -76,24 +76,53 @@ static int count_hosts(const struct cpl_network *net)
 	return hosts;
 }
 
+static json_t *numbers(const int *value, int n)
+{
+	json_t *array = json_array();
+
+	for (int i = 0; i < n; i++)
+		json_array_append_new(array, json_integer(value[i]));
+	return array;
+}
+
+static json_t *torus_shape(const struct cpl_torus *torus)
+{
+	json_t *wrap = json_array();
+
+	for (int d = 0; d < torus->n_dims; d++)
+		json_array_append_new(wrap, json_boolean(torus->wrap[d]));
+	return json_pack("{s:o, s:o}", "dims",
+	                 numbers(torus->dim, torus->n_dims), "wrap", wrap);
+}
+
 static json_t *shape(const struct cpl_network *net)
 {
 	const struct cpl_dragonfly *df = &net->dragonfly;
-	const struct cpl_torus *torus = &net->torus;
-	json_t *dims, *wrap;
+	const struct cpl_fattree *tree = &net->fattree;
+	const struct cpl_haec *haec = &net->haec;
 
-	if (net->type == CPL_NETWORK_DRAGONFLY)
+	switch (net->type) {
+	case CPL_NETWORK_DRAGONFLY:
 		return json_pack("{s:i, s:i, s:i, s:i}", "groups", df->groups,
 		                 "rows", df->rows, "columns", df->columns,
 		                 "global_links_per_group_pair",
 		                 df->global_per_pair);
-	dims = json_array();
-	wrap = json_array();
-	for (int d = 0; d < torus->n_dims; d++) {
-		json_array_append_new(dims, json_integer(torus->dim[d]));
-		json_array_append_new(wrap, json_boolean(torus->wrap[d]));
+	case CPL_NETWORK_TORUS:
+		return torus_shape(&net->torus);
+	case CPL_NETWORK_FATTREE:
+		return json_pack("{s:i, s:o, s:o, s:o}", "leaves",
+		                 net->n_node_routers, "down",
+		                 numbers(tree->down, tree->n_levels), "up",
+		                 numbers(tree->up, tree->n_levels), "links",
+		                 numbers(tree->ports, tree->n_levels));
+	case CPL_NETWORK_HAEC:
+		return json_pack("{s:[i, i, i]}", "dims", haec->x, haec->y,
+		                 haec->boards);
+	case CPL_NETWORK_GRAPH:
+		break;
 	}
-	return json_pack("{s:o, s:o}", "dims", dims, "wrap", wrap);
+	return json_pack("{s:i, s:i}", "routers", net->n_routers,
+	                 "node_routers", net->n_node_routers);
 }
 
 static int print_json(const struct cmd *self, const struct cpl_network *net,
@@ -116,32 +145,67 @@ static int print_json(const struct cmd *self, const struct cpl_network *net,
 	        self,
 	        json_pack("{s:s, s:s, s:o, s:i, s:i, s:i, s:o, s:o, s:s, s:s?}",
 	                  "name", net->name, "type",
-	                  net->type == CPL_NETWORK_DRAGONFLY ? "dragonfly"
-	                                                     : "torus",
-	                  "shape", shape(net), "routers", net->n_routers,
-	                  "nodes", count_hosts(net), "nodes_per_router",
-	                  net->nodes_per_router, "links", links, "bandwidth",
-	                  bandwidth, "routing", routing->name, "routing_stated",
-	                  net->routing));
+	                  cpl_network_type_name(net->type), "shape", shape(net),
+	                  "routers", net->n_routers, "nodes", count_hosts(net),
+	                  "nodes_per_router", net->nodes_per_router, "links",
+	                  links, "bandwidth", bandwidth, "routing",
+	                  routing->name, "routing_stated", net->routing));
 }
 
-static void print_shape(const struct cpl_network *net)
+static void print_tree(const struct cpl_network *net)
 {
-	const struct cpl_dragonfly *df = &net->dragonfly;
+	const struct cpl_fattree *tree = &net->fattree;
+
+	printf("%s: fat tree of %d leaf switches x %d nodes", net->name,
+	       net->n_node_routers, net->nodes_per_router);
+	for (int l = 0; l < tree->n_levels; l++)
+		printf(", %d x %d links up to %d switches", tree->up[l],
+		       tree->ports[l],
+		       tree->subtrees[l + 1] * tree->replicas[l + 1]);
+	putchar('\n');
+}
+
+static void print_torus(const struct cpl_network *net)
+{
 	const struct cpl_torus *torus = &net->torus;
 
-	if (net->type == CPL_NETWORK_DRAGONFLY) {
-		printf("%s: dragonfly of %d groups x %d rows x %d columns x "
-		       "%d nodes, %d global links per pair of groups\n",
-		       net->name, df->groups, df->rows, df->columns,
-		       net->nodes_per_router, df->global_per_pair);
-		return;
-	}
 	printf("%s: torus of ", net->name);
 	for (int d = 0; d < torus->n_dims; d++)
 		printf("%s%d%s", d ? " x " : "", torus->dim[d],
 		       torus->wrap[d] ? "" : " (no wrap)");
 	printf(" routers x %d nodes\n", net->nodes_per_router);
+}
+
+static void print_shape(const struct cpl_network *net)
+{
+	const struct cpl_dragonfly *df = &net->dragonfly;
+	const struct cpl_haec *haec = &net->haec;
+
+	switch (net->type) {
+	case CPL_NETWORK_DRAGONFLY:
+		printf("%s: dragonfly of %d groups x %d rows x %d columns x "
+		       "%d nodes, %d global links per pair of groups\n",
+		       net->name, df->groups, df->rows, df->columns,
+		       net->nodes_per_router, df->global_per_pair);
+		break;
+	case CPL_NETWORK_TORUS:
+		print_torus(net);
+		break;
+	case CPL_NETWORK_FATTREE:
+		print_tree(net);
+		break;
+	case CPL_NETWORK_HAEC:
+		printf("%s: HAEC Box of %d boards of %d x %d routers x %d "
+		       "nodes\n",
+		       net->name, haec->boards, haec->x, haec->y,
+		       net->nodes_per_router);
+		break;
+	case CPL_NETWORK_GRAPH:
+		printf("%s: graph of %d routers, %d of them with %d nodes\n",
+		       net->name, net->n_routers, net->n_node_routers,
+		       net->nodes_per_router);
+		break;
+	}
 }
 
 static int print_text(const struct cpl_network *net,

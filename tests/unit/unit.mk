@@ -139,6 +139,24 @@ tests_unit_test_plot_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
 tests_unit_test_plot_CFLAGS = $(unit_cflags)
 tests_unit_test_plot_LDADD = $(unit_ldadd) $(JANSSON_LIBS)
 
+unit_tests += tests/unit/test_fattree
+tests_unit_test_fattree_SOURCES = tests/unit/test_fattree.c tests/unit/flow.h tests/unit/number.h
+tests_unit_test_fattree_CPPFLAGS = $(AM_CPPFLAGS) -DNETWORKS='"$(abs_top_srcdir)/etc/networks"'
+tests_unit_test_fattree_CFLAGS = $(unit_cflags)
+tests_unit_test_fattree_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_graph
+tests_unit_test_graph_SOURCES = tests/unit/test_graph.c tests/unit/flow.h tests/unit/number.h
+tests_unit_test_graph_CPPFLAGS = $(AM_CPPFLAGS) -DNETWORKS='"$(abs_top_srcdir)/etc/networks"'
+tests_unit_test_graph_CFLAGS = $(unit_cflags)
+tests_unit_test_graph_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_haec
+tests_unit_test_haec_SOURCES = tests/unit/test_haec.c tests/unit/flow.h tests/unit/number.h
+tests_unit_test_haec_CPPFLAGS = $(AM_CPPFLAGS) -DNETWORKS='"$(abs_top_srcdir)/etc/networks"'
+tests_unit_test_haec_CFLAGS = $(unit_cflags)
+tests_unit_test_haec_LDADD = $(unit_ldadd)
+
 if HAVE_CMOCKA
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)

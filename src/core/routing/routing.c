@@ -11,7 +11,10 @@ static const struct cpl_routing *const table[] = {
         &cpl_routing_static_direct,    &cpl_routing_static_indirect,
         &cpl_routing_adaptive_direct,  &cpl_routing_adaptive_indirect,
         &cpl_routing_adaptive_hybrid,  &cpl_routing_dimension_order,
-        &cpl_routing_adaptive_minimal, NULL,
+        &cpl_routing_adaptive_minimal, &cpl_routing_dmodk,
+        &cpl_routing_fattree_table,    &cpl_routing_shortest_path,
+        &cpl_routing_graph_table,      &cpl_routing_haec,
+        NULL,
 };
 
 static bool is_name(const char *name, const char *long_name,
@@ -53,10 +56,16 @@ const struct cpl_routing *cpl_routing_find(const struct cpl_network *net,
 		return minimal(net->type);
 	if (stated)
 		name = net->routing;
-	for (int i = 0; table[i]; i++)
-		if (table[i]->type == net->type &&
-		    is_name(name, table[i]->name, table[i]->short_name))
+	for (int i = 0; table[i]; i++) {
+		if (table[i]->type != net->type ||
+		    !is_name(name, table[i]->name, table[i]->short_name))
+			continue;
+		if (!table[i]->table || net->routes)
 			return table[i];
+		cpl_fail(err, "routing 'table' needs \"routing_table\" in the "
+		              "network description");
+		return NULL;
+	}
 	list_names(net->type, names, sizeof(names));
 	cpl_fail(err, "%s'%.60s' does not exist; this network has %s",
 	         stated ? "\"routing\" of the network description: "

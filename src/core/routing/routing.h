@@ -6,6 +6,8 @@
 #ifndef CPL_ROUTING_ROUTING_H
 #define CPL_ROUTING_ROUTING_H
 
+#include <stdbool.h>
+
 #include "network/network.h"
 
 /*
@@ -36,11 +38,12 @@ struct cpl_routing {
 	const char *name;       /* "static-direct" */
 	const char *short_name; /* "SD" */
 	enum cpl_network_type type; /* networks it is for */
+	bool table;             /* needs net->routes */
 	const char *summary;    /* one line for --help */
 	/*
 	 * Add `bytes` from router `from` to router `to` to load[link id], the
 	 * expectation over the routing's paths. from == to adds nothing. No
-	 * allocation. O(paths * hops).
+	 * allocation. Both routers may have nodes. O(paths * hops).
 	 */
 	void (*add)(const struct cpl_network *net, int from, int to,
 		    double bytes, double *load);
@@ -120,6 +123,20 @@ extern const struct cpl_routing cpl_routing_static_indirect;
 extern const struct cpl_routing cpl_routing_adaptive_direct;
 extern const struct cpl_routing cpl_routing_adaptive_indirect;
 extern const struct cpl_routing cpl_routing_adaptive_hybrid;
+/* haec-box: a wireless link straight to the column of the destination, then
+ * board by board; on one board the shorter way round, x first, ties to +.
+ * Sharunov 2016, appendix. */
+extern const struct cpl_routing cpl_routing_haec;
+/* dmodk: destination-modulo of a parallel-port generalised fat tree. Zahavi
+ * 2012, "Fat-tree routing and node ordering providing contention free
+ * traffic". Evenly over the routes to the router's nodes. O(nodes_per_router *
+ * levels). */
+extern const struct cpl_routing cpl_routing_dmodk;
+/* shortest-path: fewest hops; of those the lowest next router at each step. */
+extern const struct cpl_routing cpl_routing_shortest_path;
+/* table: evenly over the routes that the file gives for the pair. */
+extern const struct cpl_routing cpl_routing_graph_table;
+extern const struct cpl_routing cpl_routing_fattree_table;
 /* dimension-order: dimension 0 first, the shorter way round, ties to +. */
 extern const struct cpl_routing cpl_routing_dimension_order;
 /*
