@@ -11,13 +11,29 @@
 static const struct cpl_mapper *const table[] = {
         &cpl_mapper_linear,
         &cpl_mapper_greedyallc,
+        &cpl_mapper_random,
+        &cpl_mapper_mapper,
+        &cpl_mapper_minmd,
+        &cpl_mapper_topoaware_1,
+        &cpl_mapper_topoaware_2,
+        &cpl_mapper_topoaware_3,
+        &cpl_mapper_greedy,
+        &cpl_mapper_fhgreedy,
+        &cpl_mapper_fhgreedy_wh,
+        &cpl_mapper_fhgreedy_mc,
+        &cpl_mapper_udfs,
+        &cpl_mapper_rcm,
+        &cpl_mapper_pacmap,
+        &cpl_mapper_ptram,
+        &cpl_mapper_ptram_refine,
+        &cpl_mapper_astar,
         NULL,
 };
 
 const struct cpl_mapper *cpl_mapper_find(const char *name,
                                          struct cpl_error *err)
 {
-	char list[256] = "default";
+	char list[400] = "default";
 
 	if (!strcasecmp(name, "default"))
 		return &cpl_mapper_linear;
