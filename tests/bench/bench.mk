@@ -5,3 +5,8 @@ EXTRA_PROGRAMS += tests/bench/bench_decide
 tests_bench_bench_decide_SOURCES = tests/bench/bench_decide.c
 tests_bench_bench_decide_LDADD = libcore.la
 CLEANFILES += tests/bench/bench_decide
+# tests/bench/bench_traffic $(srcdir)/etc/networks/edison.json 512
+EXTRA_PROGRAMS += tests/bench/bench_traffic
+tests_bench_bench_traffic_SOURCES = tests/bench/bench_traffic.c
+tests_bench_bench_traffic_LDADD = libcore.la
+CLEANFILES += tests/bench/bench_traffic

@@ -47,10 +47,19 @@ struct cpl_link_class {
 	double bandwidth; /* bytes/s per direction */
 };
 
+/* Where global links sit, see dragonfly.h. */
+enum cpl_wiring {
+	CPL_WIRING_MODULO,
+	CPL_WIRING_CONSECUTIVE,
+	CPL_WIRING_PALMTREE,
+	CPL_WIRING_LIST,
+};
+
 struct cpl_dragonfly {
 	int groups, rows, columns;
 	int global_per_pair; /* K: global links per pair of groups */
 	int routers_per_group; /* rows * columns */
+	enum cpl_wiring wiring;
 	/*
 	 * Gateways: global link id (relative to the class) of link k from
 	 * group a to group b is ((a * (groups - 1) + b - (b > a)) * K + k).

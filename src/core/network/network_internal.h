@@ -50,6 +50,14 @@ int cpl_network_parse_routes(struct cpl_network *net, const char *text,
 void cpl_network_free_routes(struct cpl_route_table *routes);
 
 /*
+ * Read a dragonfly's "global_wiring", and with list its "global_links", once
+ * the link classes are known; then fill gateway[]. 0 or -1 with err.
+ */
+int cpl_wiring_read(struct cpl_network *net, const json_t *root,
+                    struct cpl_error *err);
+int cpl_wiring_fill(struct cpl_network *net, struct cpl_error *err);
+
+/*
  * Append a class of `count` links; -1 with err when the network's links get
  * too many.
  */
