@@ -43,19 +43,26 @@ struct plot_boxes {
  */
 void plot_write_boxes(const struct plot_boxes *plot, FILE *out);
 
+/* More groups or coordinates than this are drawn in blocks of neighbours,
+ * each with its most loaded link. */
+#define PLOT_MAX_CELLS 96
+/* Torus routers up to which every link is drawn. */
+#define PLOT_MAX_ROUTERS 4096
+
 /*
- * Map of the loads of every link. Dragonfly: matrix of groups (row: from) with
- * the most loaded global link of each pair, and beside it each group's row and
- * column links. Torus of up to 4096 routers: planes of the first two
- * dimensions, one stroke per directed link, routers coloured by the most
- * loaded of their links in further dimensions; above: most loaded link by
- * dimension, direction and coordinate. More than PLOT_MAX_CELLS groups or
- * coordinates are drawn in blocks of neighbours, each with its most loaded
- * link. The link with the largest congestion is framed and named.
+ * Map of the bytes on every link, link[n_links]. Dragonfly: matrix of groups
+ * (row: from, column: to) with the most loaded global link of each pair, and
+ * beside it for each group the most loaded row link of every row and column
+ * link of every column. Torus of up to PLOT_MAX_ROUTERS: planes of the first
+ * two dimensions, one stroke per directed link, routers coloured by the most
+ * loaded of the links that leave them in further dimensions; above: the most
+ * loaded link by dimension, direction and coordinate. The link with the
+ * largest congestion (ties: lowest id) is framed and named. 0, or -1 with err:
+ * memory, or a network type without a map. O(links).
  */
-#define PLOT_MAX_CELLS 120
-void plot_write_map(const struct cpl_network *net, const double *link,
-                    const char *title, FILE *out);
+int plot_write_map(const struct cpl_network *net, const double *link,
+                   const char *title, const char *subtitle, FILE *out,
+                   struct cpl_error *err);
 
 /* Shared inside plot*.c. */
 

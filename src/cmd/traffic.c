@@ -40,6 +40,7 @@ static const char help[] =
         "  --seed N             for random placements; default 1\n"
         "  --links FILE         write class,from,to,bandwidth,bytes of every\n"
         "                       directed link\n"
+        "  --plot FILE          write a map of the link loads as SVG\n"
         "  --json               print one JSON object\n"
         "  -h, --help           print this text\n"
         "\n"
@@ -55,7 +56,7 @@ static const char help[] =
         "      --node-file hosts.txt --ranks-per-node 24 --links loads.csv\n";
 
 struct options {
-	const char *network, *routing, *running, *links, *profile_dir;
+	const char *network, *routing, *running, *links, *plot, *profile_dir;
 	int64_t seed;
 	bool json, help;
 	bool where_said;           /* this job's hosts or placement */
@@ -77,6 +78,7 @@ enum {
 	OPT_PROFILE_DIR,
 	OPT_SEED,
 	OPT_LINKS,
+	OPT_PLOT,
 	OPT_JSON,
 };
 
@@ -93,6 +95,7 @@ static const struct option option_table[] = {
         {"profile-dir", required_argument, NULL, OPT_PROFILE_DIR},
         {"seed", required_argument, NULL, OPT_SEED},
         {"links", required_argument, NULL, OPT_LINKS},
+        {"plot", required_argument, NULL, OPT_PLOT},
         {"json", no_argument, NULL, OPT_JSON},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
@@ -163,6 +166,9 @@ static int one_option(const struct cmd *self, struct options *o, int c,
 		return CMD_OK;
 	case OPT_LINKS:
 		o->links = optarg;
+		return CMD_OK;
+	case OPT_PLOT:
+		o->plot = optarg;
 		return CMD_OK;
 	case OPT_JSON:
 		o->json = true;
@@ -262,7 +268,8 @@ static int run(const struct cmd *self, int argc, char **argv)
 	t.seed = (uint64_t)o.seed;
 	t.net = net = cpl_network_load(o.network, &err);
 	if (!net || evaluate(&o, &t, &err) ||
-	    (o.links && traffic_write_links(&t, o.links, &err)))
+	    (o.links && traffic_write_links(&t, o.links, &err)) ||
+	    (o.plot && traffic_plot(&t, o.plot, &err)))
 		rc = cmd_fail(self, &err);
 	else if (o.json)
 		rc = traffic_print_json(self, &t);

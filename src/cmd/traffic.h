@@ -58,4 +58,8 @@ int traffic_print_text(const struct cmd *self, const struct traffic *t);
 int traffic_write_links(const struct traffic *t, const char *path,
                         struct cpl_error *err);
 
+/* Map of the link loads as SVG. */
+int traffic_plot(const struct traffic *t, const char *path,
+                 struct cpl_error *err);
+
 #endif

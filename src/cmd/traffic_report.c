@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "link_stats.h"
+#include "plot.h"
 
 static const char *how(const struct traffic_job *job)
 {
@@ -194,4 +195,28 @@ int traffic_write_links(const struct traffic *t, const char *path,
 		rc = cpl_file_write_atomic(path, text, length, 0644, err);
 	free(text);
 	return rc;
+}
+
+int traffic_plot(const struct traffic *t, const char *path,
+                 struct cpl_error *err)
+{
+	struct cpl_file_writer *writer = cpl_file_open_atomic(path, err);
+	char title[160], subtitle[320];
+	size_t n;
+
+	if (!writer)
+		return -1;
+	snprintf(title, sizeof(title), "Link loads on %.100s", t->net->name);
+	n = (size_t)snprintf(subtitle, sizeof(subtitle), "%.60s (%s)",
+	                     t->job[0].sig->name, how(&t->job[0]));
+	if (t->n_jobs > 1)
+		n += (size_t)snprintf(subtitle + n, sizeof(subtitle) - n,
+		                      " and %d more", t->n_jobs - 1);
+	snprintf(subtitle + n, sizeof(subtitle) - n, ", %s", t->routing->name);
+	if (plot_write_map(t->net, t->load.link, title, subtitle,
+	                   cpl_file_stream(writer), err)) {
+		cpl_file_abandon(writer);
+		return -1;
+	}
+	return cpl_file_commit(writer, 0644, err);
 }

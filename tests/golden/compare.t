@@ -139,4 +139,40 @@ figure() {
 figure box compare --network "$etc/networks/quickstart.json" \
 	--signature "$halo" $sd --placements linear,RDN,RRR --classes
 
+# Maps: a dragonfly, planes of a torus, a mesh in one plane, a torus that is
+# too large to draw link by link, and one of blocks of groups.
+map() {
+	local name=$1 network=$2
+	shift 2
+	figure "$name" traffic --network "$network" --signature "$halo" "$@"
+}
+network() {
+	printf '{ "format": "commplace-network", "version": 1, "name": "%s", %s }' \
+		"$1" "$2" >"$work/$1.json"
+}
+map dragonfly "$etc/networks/quickstart.json" --placement RDN
+network torus-4x3x2 '"type": "torus", "dims": [4, 3, 2], "bandwidth":
+	{ "dim": [2e9, 1e9, 1e9] }, "nodes": "n[0-23]"'
+map torus "$work/torus-4x3x2.json" --placement RDN
+network mesh-6x3 '"type": "torus", "dims": [6, 3], "wrap": [false, true],
+	"nodes": "n[0-17]"'
+map mesh "$work/mesh-6x3.json"
+network torus-4x5x300 '"type": "torus", "dims": [4, 5, 300],
+	"nodes": "n[0-5999]"'
+map strips "$work/torus-4x5x300.json" --placement RDN
+network ring '"type": "torus", "dims": [300], "nodes": "n[0-299]"'
+map ring "$work/ring.json" --placement RDN
+network groups-100 '"type": "dragonfly", "groups": 100, "rows": 1,
+	"columns": 2, "nodes_per_router": 1, "nodes": "n[0-199]"'
+map blocks "$work/groups-100.json" --placement RDN
+
+# The frame is on the cell of the link that --links says is the fullest.
+"$commplace" traffic --network "$work/torus-4x3x2.json" --signature "$halo" \
+	--placement RDN --links "$work/links.csv" >"$work/stdout"
+fullest=$(awk -F, 'NR > 1 && $5 / $4 > max { max = $5 / $4; from = $2; to = $3 }
+	END { printf "(%d,%d,%d) to (%d,%d,%d)", from % 4, from / 4 % 3, from / 12,
+		to % 4, to / 4 % 3, to / 12 }' "$work/links.csv")
+is "$(sed -n 's/.*largest congestion: dim. link, \(([0-9,]*) to ([0-9,]*)\).*/\1/p' \
+	"$work/torus.svg")" "$fullest" "the link with the largest congestion is named"
+
 done_testing

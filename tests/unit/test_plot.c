@@ -163,13 +163,112 @@ static void test_zero(void **state)
 	free(svg);
 }
 
+static struct cpl_network *network(const char *rest)
+{
+	struct cpl_error err = {""};
+	char text[512];
+	struct cpl_network *net;
+	int n = snprintf(text, sizeof(text),
+	                 "{\"format\":\"commplace-network\",\"version\":1,"
+	                 "\"name\":\"x\",%s}",
+	                 rest);
+
+	net = cpl_network_parse(text, (size_t)n, "test", &err);
+	assert_string_equal(err.text, "");
+	assert_non_null(net);
+	return net;
+}
+
+static char *map_text(const struct cpl_network *net, const double *link)
+{
+	char *text = NULL;
+	size_t length = 0;
+	struct cpl_error err = {""};
+	FILE *out = open_memstream(&text, &length);
+
+	assert_non_null(out);
+	assert_int_equal(plot_write_map(net, link, "T", "S", out, &err), 0);
+	assert_int_equal(fclose(out), 0);
+	return text;
+}
+
+/* Every shape of map, with every link loaded, one, and none. */
+static void test_maps(void **state)
+{
+	static const char *const shape[] = {
+	        "\"type\":\"dragonfly\",\"groups\":1,\"rows\":1,\"columns\":2,"
+	        "\"nodes_per_router\":1,\"nodes\":\"n[0-1]\"",
+	        "\"type\":\"dragonfly\",\"groups\":97,\"rows\":40,"
+	        "\"columns\":1,\"nodes_per_router\":1,\"nodes\":\"n[0-3879]\"",
+	        "\"type\":\"torus\",\"dims\":[1],\"nodes\":\"n0\","
+	        "\"nodes_per_router\":1",
+	        "\"type\":\"torus\",\"dims\":[2,1,2],\"nodes\":\"n[0-3]\","
+	        "\"nodes_per_router\":1",
+	        "\"type\":\"torus\",\"dims\":[65,2],\"nodes\":\"n[0-129]\","
+	        "\"nodes_per_router\":1",
+	        "\"type\":\"torus\",\"dims\":[2,2,2,2,2,2,2,64],"
+	        "\"nodes\":\"n[0-8191]\",\"nodes_per_router\":1",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(shape) / sizeof(*shape); i++) {
+		struct cpl_network *net = network(shape[i]);
+		double *link = calloc((size_t)net->n_links + 1, sizeof(*link));
+
+		assert_non_null(link);
+		for (int full = 0; full < 3; full++) {
+			char *svg;
+			int hot;
+
+			for (int64_t k = 0; full == 2 && k < net->n_links; k++)
+				link[k] = 1e-3 * pow(10, (double)(k % 9));
+			if (full == 1 && net->n_links)
+				link[net->n_links - 1] = 5e6;
+			svg = map_text(net, link);
+			hot = full && net->n_links;
+			assert_int_equal(count(svg, "<svg "), 1);
+			assert_int_equal(count(svg, "</svg>\n"), 1);
+			assert_int_equal(count(svg, "largest congestion"), hot);
+			/* In the head and on the map. */
+			assert_int_equal(count(svg, "#0090ff"), 2 * hot);
+			assert_null(strstr(svg, "nan"));
+			assert_null(strstr(svg, "inf"));
+			free(svg);
+		}
+		free(link);
+		cpl_network_free(net);
+	}
+}
+
+/* One loaded link is one cell in the darkest colour that there is for it. */
+static void test_map_cell(void **state)
+{
+	struct cpl_network *net = network(
+	        "\"type\":\"dragonfly\",\"groups\":3,\"rows\":1,\"columns\":2,"
+	        "\"nodes_per_router\":1,\"nodes\":\"n[0-5]\"");
+	double link[32] = {0};
+	char *svg;
+
+	(void)state;
+	assert_in_range(net->n_links, 1, 32);
+	/* The first global link: from group 0 to group 1. */
+	link[net->link_class[2].first] = 3e6;
+	svg = map_text(net, link);
+	assert_non_null(strstr(svg, "global link, group 0 row 0 column 1 to "
+	                            "group 1 row 0 column 0, 3 MB<"));
+	/* Second cell of the first line of a matrix of three. */
+	assert_non_null(strstr(svg, "<rect x=\"146.0\" y=\"166.0\" "
+	                            "width=\"50.0\" height=\"50.0\""));
+	free(svg);
+	cpl_network_free(net);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(test_scale),
-	        cmocka_unit_test(test_scale_at),
-	        cmocka_unit_test(test_boxes),
-	        cmocka_unit_test(test_zero),
+	        cmocka_unit_test(test_scale), cmocka_unit_test(test_scale_at),
+	        cmocka_unit_test(test_boxes), cmocka_unit_test(test_zero),
+	        cmocka_unit_test(test_maps),  cmocka_unit_test(test_map_cell),
 	};
 
 	return cmocka_run_group_tests_name("plot", tests, NULL, NULL);

@@ -139,7 +139,7 @@ tests_unit_test_engine_memory_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=r
 tests_unit_test_engine_memory_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_plot
-tests_unit_test_plot_SOURCES = tests/unit/test_plot.c src/cmd/plot.c src/cmd/plot.h src/cmd/plot_box.c src/cmd/util.c
+tests_unit_test_plot_SOURCES = tests/unit/test_plot.c src/cmd/plot.c src/cmd/plot.h src/cmd/plot_box.c src/cmd/plot_map.c src/cmd/plot_map.h src/cmd/plot_map_dragonfly.c src/cmd/plot_map_torus.c src/cmd/util.c
 tests_unit_test_plot_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
 tests_unit_test_plot_CFLAGS = $(unit_cflags)
 tests_unit_test_plot_LDADD = $(unit_ldadd) $(JANSSON_LIBS)
