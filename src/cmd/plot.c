@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#define DECADES_MAX 12
+#define DECADES_MAX 6
 
 void plot_begin(FILE *out, double width, double height)
 {

@@ -38,8 +38,8 @@ struct plot_boxes {
  * Box plots on a log axis: per panel the groups side by side, in each one box
  * per series (whiskers min and max, box q1 to q3, line at the median, diamond
  * at the mean), and a dashed line at the lowest maximum, whose box is marked
- * (Jain 2016, Figures 3.16 and 3.17). Values that are 0 have a band of their
- * own below the axis' break.
+ * (Jain 2016, Figures 3.16 and 3.17). Values that are 0, or more than six
+ * decades below the largest, have a band of their own below the axis' break.
  */
 void plot_write_boxes(const struct plot_boxes *plot, FILE *out);
 
@@ -87,7 +87,7 @@ struct plot_scale {
 	bool has_zero; /* a value is 0, or lies below 10^low */
 	bool cut;      /* a positive value lies below 10^low */
 };
-/* At most 12 decades down from the largest value. */
+/* At most 6 decades down from the largest value. */
 struct plot_scale plot_scale_make(double smallest_positive, double largest,
                                   bool has_zero);
 /* Place of value > 0 in [0, 1] from 10^low to 10^top; -1 below 10^low. */

@@ -9,7 +9,7 @@
 #define PLOT_MAP_TOP 166
 /* Height of what plot_map_end draws, and the width that it needs. */
 #define PLOT_MAP_FOOT 96
-#define PLOT_MAP_MIN_WIDTH 860
+#define PLOT_MAP_MIN_WIDTH 900
 /* Frames the link with the largest congestion; far from the colours. */
 #define PLOT_MAP_FRAME "#0090ff"
 

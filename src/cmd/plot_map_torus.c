@@ -149,13 +149,13 @@ static void draw_planes(const struct plot_map *map, struct planes *p)
 	               p->across * (p->width * p->cell + PLANE_GAP) + 20;
 	double end = PLOT_MAP_TOP + down * (p->height * p->cell + PLANE_GAP);
 
-	plot_map_begin(
-	        map, fmax(width, PLOT_MAP_MIN_WIDTH), end + PLOT_MAP_FOOT,
-	        net->torus.n_dims > 2
-	                ? "planes of dim0 (right) and dim1 (down), named by "
-	                  "the other coordinates; routers: most loaded link "
-	                  "that leaves in those"
-	                : "dim0 to the right, dim1 down");
+	plot_map_begin(map, fmax(width, PLOT_MAP_MIN_WIDTH),
+	               end + PLOT_MAP_FOOT,
+	               net->torus.n_dims > 2
+	                       ? "planes of dim0 (right) and dim1 (down); "
+	                         "routers: most "
+	                         "loaded link that leaves in further dimensions"
+	                       : "dim0 to the right, dim1 down");
 	for (int router = 0; router < net->n_routers; router++)
 		for (int d = 0; d < 2 && d < net->torus.n_dims; d++)
 			for (int minus = 0; minus < 2; minus++)

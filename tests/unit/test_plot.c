@@ -26,8 +26,8 @@ static void test_scale(void **state)
 	        {1.5e6, 1.26e7, true, 6, 2e7, true, false},
 	        {999, 1.9e5, false, 2, 2e5, false, false},
 	        {2e6, 4e6, false, 6, 1e7, false, false},
-	        /* Cut to twelve decades. */
-	        {1, 4e14, false, 3, 5e14, true, true},
+	        /* Cut to six decades. */
+	        {1, 4e14, false, 9, 5e14, true, true},
 	        /* Below 1. */
 	        {2e-5, 3e-3, false, -5, 5e-3, false, false},
 	        /* No traffic at all. */
