@@ -45,6 +45,13 @@ struct compare_row {
 	int n_seeds;
 	double low, high; /* largest link load over the seeds */
 	bool lowest_maximum, lowest_congestion; /* of its case */
+	/*
+	 * Hybrid metric: hop-bytes, largest congestion, NZCA and NZCV, each as
+	 * a multiple of what linear has under the same routing, added up (4 for
+	 * linear itself; PTRAM, equation 3). Negative when linear is not
+	 * compared or a number of it is 0.
+	 */
+	double hybrid;
 };
 
 struct compare {

@@ -15,7 +15,7 @@ static json_t *json_row(const struct compare *c, const struct compare_row *row)
 	const struct link_stats *stats = r->stats;
 	json_t *one = json_pack(
 	        "{s:s, s:s, s:s, s:I, s:i, s:o, s:o, s:o, s:f, s:f, s:f, s:f, "
-	        "s:f, s:f, s:f, s:f, s:f, s:f, s:b, s:b}",
+	        "s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:b, s:b}",
 	        "signature", c->cases[row->the_case].name, "placement",
 	        c->placement[row->placement].name, "routing",
 	        c->routing[row->routing]->name, "seed", (json_int_t)r->seed,
@@ -32,8 +32,10 @@ static json_t *json_row(const struct compare *c, const struct compare_row *row)
 	        r->metrics.nonzero_variance, "max_injection_congestion",
 	        r->metrics.max_injection, "bytes_on_network",
 	        r->sums.bytes_on_network, "bytes_in_node",
-	        r->sums.bytes_in_node, "lowest_maximum", row->lowest_maximum,
-	        "lowest_congestion", row->lowest_congestion);
+	        r->sums.bytes_in_node, "hybrid",
+	        row->hybrid < 0 ? json_null() : json_real(row->hybrid),
+	        "lowest_maximum", row->lowest_maximum, "lowest_congestion",
+	        row->lowest_congestion);
 
 	if (one && row->n_seeds > 1)
 		json_object_set_new(one, "max_over_seeds",
@@ -69,7 +71,7 @@ static int print_table(const struct compare *c, int the_case, int class)
 {
 	int per_case = c->n_placements * c->n_routings;
 	struct cmd_table *table = class ? cmd_table_new(8, "llrrrrrr")
-	                                : cmd_table_new(12, "llrrrrrrrrrr");
+	                                : cmd_table_new(13, "llrrrrrrrrrrr");
 
 	if (class)
 		cmd_table_row(table, "placement", "routing", "min", "q1",
@@ -78,7 +80,7 @@ static int print_table(const struct compare *c, int the_case, int class)
 		cmd_table_row(table, "placement", "routing", "seed", "min",
 		              "q1", "median", "mean", "q3", "max  ",
 		              "hop-bytes", "max congestion  ",
-		              "mean congestion");
+		              "mean congestion", "hybrid");
 	for (int i = the_case * per_case; i < (the_case + 1) * per_case; i++) {
 		const struct compare_row *row = &c->row[i];
 		const struct compare_result *r = &row->result;
@@ -86,7 +88,7 @@ static int print_table(const struct compare *c, int the_case, int class)
 		        &c->placement[row->placement];
 		const char *routing = c->routing[row->routing]->name;
 		char text[6][24], seed[24] = "-", max[32], hops[24];
-		char congestion[32], mean[24];
+		char congestion[32], mean[24], hybrid[24] = "-";
 
 		six_cells(&r->stats[class].stats, text);
 		if (class) {
@@ -104,9 +106,11 @@ static int print_table(const struct compare *c, int the_case, int class)
 		         row->lowest_congestion ? '*' : ' ');
 		snprintf(mean, sizeof(mean), "%.4g s",
 		         r->metrics.mean_congestion);
+		if (row->hybrid >= 0)
+			snprintf(hybrid, sizeof(hybrid), "%.3g", row->hybrid);
 		cmd_table_row(table, p->name, routing, seed, text[0], text[1],
 		              text[2], text[3], text[4], max, hops, congestion,
-		              mean);
+		              mean, hybrid);
 	}
 	return cmd_table_print(table);
 }
@@ -187,11 +191,11 @@ int compare_plot(const struct compare *c, bool classes, const char *path,
 	struct plot_name *series =
 	        calloc((size_t)c->n_placements, sizeof(*series));
 	struct plot_boxes plot = {.n_panels = n,
-	                                 .panel = panel,
-	                                 .n_groups = c->n_routings,
-	                                 .group = group,
-	                                 .n_series = c->n_placements,
-	                                 .series = series};
+	                          .panel = panel,
+	                          .n_groups = c->n_routings,
+	                          .group = group,
+	                          .n_series = c->n_placements,
+	                          .series = series};
 	struct cpl_file_writer *writer = NULL;
 	char title[160];
 	int rc = -1;

@@ -366,6 +366,42 @@ static void mark_lowest(struct compare_row *row, int n)
 	}
 }
 
+static double hybrid(const struct compare_result *own,
+                     const struct compare_result *base)
+{
+	const double value[] = {
+	        own->sums.hop_bytes, own->metrics.max_congestion,
+	        own->metrics.nonzero_average, own->metrics.nonzero_variance};
+	const double unit[] = {
+	        base->sums.hop_bytes, base->metrics.max_congestion,
+	        base->metrics.nonzero_average, base->metrics.nonzero_variance};
+	double sum = 0;
+
+	for (int i = 0; i < 4; i++) {
+		if (!(unit[i] > 0))
+			return -1;
+		sum += value[i] / unit[i];
+	}
+	return isfinite(sum) ? sum : -1;
+}
+
+/* Rows of one case; linear is the base of its routing. */
+static void add_hybrid(const struct compare *c, struct compare_row *row)
+{
+	int base = -1;
+
+	for (int p = 0; p < c->n_placements; p++)
+		if (!strcmp(c->placement[p].name, "linear"))
+			base = p;
+	for (int i = 0; i < c->n_placements * c->n_routings; i++) {
+		int linear = base * c->n_routings + i % c->n_routings;
+
+		row[i].hybrid =
+		        base < 0 ? -1
+		                 : hybrid(&row[i].result, &row[linear].result);
+	}
+}
+
 int compare_evaluate(struct compare *c, bool together, struct cpl_error *err)
 {
 	int per_case = c->n_placements * c->n_routings;
@@ -382,8 +418,10 @@ int compare_evaluate(struct compare *c, bool together, struct cpl_error *err)
 	for (int r = 0; r < c->n_routings; r++)
 		if (under_routing(c, r, err))
 			return -1;
-	for (int i = 0; i < c->n_cases; i++)
+	for (int i = 0; i < c->n_cases; i++) {
 		mark_lowest(&c->row[i * per_case], per_case);
+		add_hybrid(c, &c->row[i * per_case]);
+	}
 	return 0;
 }
 

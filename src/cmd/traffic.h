@@ -26,6 +26,16 @@ struct traffic_job {
 	struct cpl_job_sums sums;
 };
 
+/*
+ * Links on the shortest way, over all ordered pairs of ranks that send each
+ * other bytes; pairs of one router count 0 (Jain 2016, 2.4 and 4.1).
+ */
+struct traffic_dilation {
+	double average;
+	double above_average; /* mean of those above the average, or 0 */
+	int64_t pairs, pairs_above;
+};
+
 struct traffic {
 	const struct cpl_network *net;
 	const struct cpl_routing *routing;
@@ -36,6 +46,7 @@ struct traffic {
 	unsigned char *free;        /* [n_nodes] */
 	struct cpl_load load;       /* running jobs and all of these */
 	struct cpl_job_sums sums;   /* of these jobs */
+	struct traffic_dilation dilation; /* of these jobs */
 	struct cpl_metrics metrics; /* of load */
 	double seconds;             /* the evaluation took, without placing */
 };

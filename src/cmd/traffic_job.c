@@ -119,6 +119,58 @@ out:
 	return rc;
 }
 
+/* Sum of the dilations above `limit`; how many goes to *n. */
+static double sum_dilation(const struct traffic *t, double limit, int64_t *n)
+{
+	double sum = 0;
+
+	*n = 0;
+	for (int j = 0; j < t->n_jobs; j++) {
+		const struct traffic_job *job = &t->job[j];
+		const struct cpl_comm *comm = job->comm;
+		int64_t i = 0;
+
+		for (int from = 0; from < comm->ranks; from++) {
+			int here = cpl_network_router(
+			        t->net, job->node[from / job->ranks_per_node]);
+
+			for (; i < comm->row[from + 1]; i++) {
+				int to = comm->to[i], there;
+				double hops = 0;
+
+				if (to == from || !(comm->bytes[i] > 0))
+					continue;
+				there = cpl_network_router(
+				        t->net,
+				        job->node[to / job->ranks_per_node]);
+				if (there != here)
+					hops = t->routing->hops(t->net, here,
+					                        there);
+				if (hops > limit) {
+					sum += hops;
+					(*n)++;
+				}
+			}
+		}
+	}
+	return sum;
+}
+
+static void find_dilation(struct traffic *t)
+{
+	struct traffic_dilation *d = &t->dilation;
+	double above;
+
+	d->average = sum_dilation(t, -1, &d->pairs);
+	if (!d->pairs)
+		return;
+	d->average /= (double)d->pairs;
+	/* Equal ones are not above it for a rounding. */
+	above = sum_dilation(t, d->average * (1 + 1e-12), &d->pairs_above);
+	if (d->pairs_above)
+		d->above_average = above / (double)d->pairs_above;
+}
+
 int traffic_evaluate(struct traffic *t, struct cpl_error *err)
 {
 	double start;
@@ -137,6 +189,7 @@ int traffic_evaluate(struct traffic *t, struct cpl_error *err)
 				return -1;
 		}
 	}
+	find_dilation(t);
 	start = now();
 	cpl_traffic_metrics(t->net, &t->load, NULL, &t->metrics);
 	t->seconds += now() - start;

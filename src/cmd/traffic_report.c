@@ -53,15 +53,16 @@ int traffic_print_json(const struct cmd *self, const struct traffic *t)
 	links = link_stats_links_json(row, n);
 	root = json_pack(
 	        "{s:s, s:s, s:o, s:o, s:o, s:o, s:f, s:f, s:f, s:f, s:f, s:f, "
-	        "s:f, s:f, s:f, s:f, s:f}",
+	        "s:f, s:f, s:f, s:f, s:f, s:f, s:f}",
 	        "network", t->net->name, "routing", t->routing->name, "jobs",
 	        json_jobs(t), "links", links, "injection",
 	        link_stats_json(&row[n - 2].stats), "ejection",
 	        link_stats_json(&row[n - 1].stats), "hop_bytes",
 	        t->sums.hop_bytes, "average_hops",
 	        link_stats_average_hops(&t->sums), "max_dilation",
-	        t->sums.max_dilation, "max_congestion",
-	        t->metrics.max_congestion, "mean_congestion",
+	        t->sums.max_dilation, "average_dilation", t->dilation.average,
+	        "average_dilation_above_average", t->dilation.above_average,
+	        "max_congestion", t->metrics.max_congestion, "mean_congestion",
 	        t->metrics.mean_congestion, "nonzero_congestion_average",
 	        t->metrics.nonzero_average, "nonzero_congestion_variance",
 	        t->metrics.nonzero_variance, "max_injection_congestion",
@@ -142,6 +143,8 @@ static int print_numbers(const struct traffic *t)
 	        {"hop-bytes", "B", t->sums.hop_bytes},
 	        {"average hops", "", link_stats_average_hops(&t->sums)},
 	        {"max dilation", "hops", t->sums.max_dilation},
+	        {"average dilation", "hops", t->dilation.average},
+	        {"of those above average", "hops", t->dilation.above_average},
 	        {"bytes on the network", "B", t->sums.bytes_on_network},
 	        {"bytes inside nodes", "B", t->sums.bytes_in_node},
 	        {"evaluation", "s", t->seconds},

@@ -35,6 +35,11 @@ compare() {
 		--json >"$work/$name.json"
 }
 
+network() {
+	printf '{ "format": "commplace-network", "version": 1, "name": "%s", %s }' \
+		"$1" "$2" >"$work/$1.json"
+}
+
 halo=$etc/signatures/halo-16.json
 alltoall=$etc/signatures/alltoall-16.json
 sd='--routings SD'
@@ -128,6 +133,37 @@ like "$text" $'\nlinear +static-direct +- +[^\n]* \*' "text: the lowest is marke
 like "$text" $'\nsignature halo-16, global links\n' "text: classes"
 like "$text" $'\nrandom-nodes +static-direct +3 +' "text: seeds"
 
+# The hybrid metric is 4 for linear, and what it says for another.
+compare hybrid --signature "$halo" $sd --placements RDN,linear
+is "$(rows "$work/hybrid.json" '$r->{placement} eq "linear" ? 0 + $r->{hybrid} : ()')" 4 \
+	"hybrid metric: 4 for linear"
+is "$(perl -MJSON::PP -e 'local $/; my ($r, $l) = @{decode_json(<STDIN>)->{rows}};
+	my $sum = 0;
+	$sum += $r->{$_} / $l->{$_} for qw(hop_bytes max_congestion
+		nonzero_congestion_average nonzero_congestion_variance);
+	print abs($sum / $r->{hybrid} - 1) < 1e-12 ? "as defined" : $sum' \
+	<"$work/hybrid.json")" "as defined" "hybrid metric: four ratios"
+compare alone --signature "$halo" $sd --placements RDN
+is "$(rows "$work/alone.json" 'defined $r->{hybrid} ? "some" : "none"')" none \
+	"hybrid metric: none without linear"
+
+# Dilation: ranks 0 and 1 on one router, 2 next to it, 3 across the ring.
+cat >"$work/dilation.json" <<'END'
+{ "format": "commplace-signature", "version": 1, "name": "d", "ranks": 4,
+  "phases": [ { "name": "a", "weight": 1, "traffic":
+    [ [0, 1, 9, 1], [0, 2, 1, 1], [2, 0, 1, 1], [1, 3, 1, 1], [3, 3, 5, 1] ] } ] }
+END
+network torus-8 '"type": "torus", "dims": [8], "nodes_per_router": 2,
+	"nodes": "n[0-15]"'
+"$commplace" traffic --network "$work/torus-8.json" --json \
+	--signature "$work/dilation.json" --hosts 'n0,n1,n2,n8' \
+	>"$work/dilation-out.json"
+is "$(sorted "$work/dilation-out.json" average_dilation)" 1.5 \
+	"average dilation of 0, 1, 1 and 4"
+is "$(sorted "$work/dilation-out.json" average_dilation_above_average | sed 's/\.0$//')" 4 \
+	"of those above average"
+is "$(sorted "$work/dilation-out.json" max_dilation | sed 's/\.0$//')" 4 "largest"
+
 # figure NAME COMMAND...: the file written by --plot is golden NAME.svg
 figure() {
 	local name=$1
@@ -145,10 +181,6 @@ map() {
 	local name=$1 network=$2
 	shift 2
 	figure "$name" traffic --network "$network" --signature "$halo" "$@"
-}
-network() {
-	printf '{ "format": "commplace-network", "version": 1, "name": "%s", %s }' \
-		"$1" "$2" >"$work/$1.json"
 }
 map dragonfly "$etc/networks/quickstart.json" --placement RDN
 network torus-4x3x2 '"type": "torus", "dims": [4, 3, 2], "bandwidth":
