@@ -15,6 +15,7 @@
 #include "base/random.h"
 #include "brute.h"
 #include "number.h"
+#include "routing/routing_internal.h"
 #include "traffic/traffic.h"
 
 #define CASES 20
@@ -405,6 +406,72 @@ static void test_adaptive_conserves(void **state)
 		}
 }
 
+/* No link grants more than it has, and the busiest grants all of it. */
+static void test_adaptive_keeps_to_the_capacity(void **state)
+{
+	for (uint64_t seed = 0; seed < CASES; seed++) {
+		struct cpl_network *net = random_fly(seed);
+		struct cpl_comm *comm = random_comm(net, seed);
+		int n = net->n_routers, ports = net->nodes_per_router;
+		double *between = calloc((size_t)(n * n), sizeof(*between));
+		int *from = calloc((size_t)n, sizeof(int));
+		int64_t *row = calloc((size_t)n + 1, sizeof(int64_t));
+		int *to = calloc((size_t)(n * n), sizeof(int));
+		double *bytes = calloc((size_t)(n * n), sizeof(double));
+		struct cpl_pairs pairs = {0, from, row, to, bytes};
+		int64_t m = 0;
+
+		for (int r = 0; r < comm->ranks; r++)
+			for (int64_t e = comm->row[r]; e < comm->row[r + 1];
+			     e++)
+				between[r / ports * n + comm->to[e] / ports] +=
+				        comm->bytes[e];
+		for (int a = 0; a < n; a++) {
+			int64_t first = m;
+
+			for (int b = 0; b < n; b++)
+				if (a != b && between[a * n + b] > 0) {
+					to[m] = b;
+					bytes[m++] = between[a * n + b];
+				}
+			if (m > first) {
+				from[pairs.n_from++] = a;
+				row[pairs.n_from] = m;
+			}
+		}
+		for (int a = 0; a < 3 && m; a++) {
+			const struct cpl_routing *routing =
+			        cpl_routing_find(net, adaptive[a], NULL);
+			void *scratch = malloc(routing->scratch_size(net, m));
+			double *got =
+			        calloc((size_t)net->n_links, sizeof(*got));
+			double fullest = 0;
+
+			cpl_adaptive_bandwidth(net, routing, &pairs, scratch,
+			                       got);
+			for (int64_t l = 0; l < net->n_links; l++) {
+				double part =
+				        got[l] /
+				        cpl_network_link_bandwidth(net, l);
+
+				assert_true(part <= 1 + 1e-9);
+				if (part > fullest)
+					fullest = part;
+			}
+			assert_true(fullest > 0.95);
+			free(scratch);
+			free(got);
+		}
+		free(between);
+		free(from);
+		free(row);
+		free(to);
+		free(bytes);
+		cpl_comm_free(comm);
+		cpl_network_free(net);
+	}
+}
+
 /* Two groups, three links between them, all traffic from the router that one
  * link is nearest to; the other routers crowd that link as well. */
 static void test_adaptive_direct_avoids_the_crowd(void **state)
@@ -529,6 +596,7 @@ int main(void)
 	        cmocka_unit_test(test_adaptive_minimal),
 	        cmocka_unit_test(test_adaptive_minimal_far_apart),
 	        cmocka_unit_test(test_adaptive_conserves),
+	        cmocka_unit_test(test_adaptive_keeps_to_the_capacity),
 	        cmocka_unit_test(test_adaptive_direct_avoids_the_crowd),
 	        cmocka_unit_test(test_indirect_relieves_a_hot_link),
 	        cmocka_unit_test(test_symmetry),

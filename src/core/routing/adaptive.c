@@ -37,6 +37,8 @@ struct solver {
 	double *total;     /* [pairs] bandwidth over all iterations */
 	double *hops;      /* [pairs] mean links */
 	struct spot *spot; /* [routers] */
+	unsigned char *before, *after; /* [K] links to and from the gateways */
+	double *bandwidth;             /* [links] NULL, or all grants */
 };
 
 static int64_t path_room(const struct cpl_network *net, int64_t pairs)
@@ -51,7 +53,8 @@ static size_t scratch_size(const struct cpl_network *net, int64_t pairs)
 {
 	return sizeof(double) * (3 * (size_t)net->n_links + 2 * (size_t)pairs) +
 	       sizeof(struct path) * (size_t)path_room(net, pairs) +
-	       sizeof(struct spot) * (size_t)net->n_routers;
+	       sizeof(struct spot) * (size_t)net->n_routers +
+	       2 * (size_t)net->dragonfly.global_per_pair;
 }
 
 static void divide(struct solver *s, const struct cpl_network *net,
@@ -72,6 +75,8 @@ static void divide(struct solver *s, const struct cpl_network *net,
 	s->path = (struct path *)(s->hops + pairs);
 	s->kept = pairs < MAX_KEPT ? pairs : 0;
 	s->spot = (struct spot *)(s->path + path_room(net, pairs));
+	s->before = (unsigned char *)(s->spot + net->n_routers);
+	s->after = s->before + df->global_per_pair;
 	for (int r = 0; r < net->n_routers; r++)
 		s->spot[r] = (struct spot){
 		        .group = r / df->routers_per_group,
@@ -141,87 +146,115 @@ static struct gates gates(const struct solver *s, int from, int to)
 	};
 }
 
-/* Shortest paths of a pair, the paths of static-direct. */
-static int count_direct(const struct solver *s, int from, int to, int *fewest)
-{
+/* The shortest paths of a pair, those of static-direct; valid until the next
+ * pair is looked at. */
+struct ways {
+	bool local; /* inside a group */
+	int paths, fewest;
 	struct gates g;
-	int paths = 0;
+};
 
-	if (s->spot[from].group == s->spot[to].group)
-		return cpl_local_paths(local_hops(s, from, to));
-	g = gates(s, from, to);
-	*fewest = MAX_HOPS;
-	for (int k = 0; k < s->df->global_per_pair; k++) {
-		int before = local_hops(s, from, g.leave[k]);
-		int after = local_hops(s, g.enter[k], to);
-		int hops = before + 1 + after;
+static inline struct ways direct_ways(const struct solver *s, int from, int to)
+{
+	struct ways w = {.local = s->spot[from].group == s->spot[to].group};
 
-		if (hops < *fewest) {
-			*fewest = hops;
-			paths = 0;
-		}
-		if (hops == *fewest)
-			paths += cpl_local_paths(before) *
-			         cpl_local_paths(after);
+	if (w.local) {
+		w.paths = cpl_local_paths(local_hops(s, from, to));
+		return w;
 	}
-	return paths;
+	w.g = gates(s, from, to);
+	w.fewest = MAX_HOPS;
+	for (int k = 0; k < s->df->global_per_pair; k++) {
+		int before = local_hops(s, from, w.g.leave[k]);
+		int after = local_hops(s, w.g.enter[k], to);
+
+		s->before[k] = (unsigned char)before;
+		s->after[k] = (unsigned char)after;
+		if (before + after < w.fewest)
+			w.fewest = before + after;
+	}
+	for (int k = 0; k < s->df->global_per_pair; k++)
+		if (s->before[k] + s->after[k] == w.fewest)
+			w.paths += cpl_local_paths(s->before[k]) *
+			           cpl_local_paths(s->after[k]);
+	return w;
 }
 
 /* Append path i of them. */
-static void walk_direct(const struct solver *s, struct path *p, int from,
-                        int to, int i, int fewest)
+static inline void walk_direct(const struct solver *s, struct path *p,
+                               const struct ways *w, int from, int to, int i)
 {
-	struct gates g;
-
-	if (s->spot[from].group == s->spot[to].group) {
+	if (w->local) {
 		walk_local(s, p, from, to, i > 0);
 		return;
 	}
-	g = gates(s, from, to);
 	for (int k = 0; k < s->df->global_per_pair; k++) {
-		int before = local_hops(s, from, g.leave[k]);
-		int after = local_hops(s, g.enter[k], to);
-		int paths = cpl_local_paths(before) * cpl_local_paths(after);
+		int before = cpl_local_paths(s->before[k]);
+		int paths = before * cpl_local_paths(s->after[k]);
 
-		if (before + 1 + after != fewest)
+		if (s->before[k] + s->after[k] != w->fewest)
 			continue;
 		if (i >= paths) {
 			i -= paths;
 			continue;
 		}
-		walk_local(s, p, from, g.leave[k],
-		           i % cpl_local_paths(before) > 0);
-		p->link[p->n++] = (int)(g.link + k);
-		walk_local(s, p, g.enter[k], to,
-		           i / cpl_local_paths(before) > 0);
+		walk_local(s, p, from, w->g.leave[k], i % before > 0);
+		p->link[p->n++] = (int)(w->g.link + k);
+		walk_local(s, p, w->g.enter[k], to, i >= before);
 		return;
 	}
 }
 
-/* Append one of the shortest paths, by a number of 32 random bits. */
+/* Append one of the shortest paths, by a number of 16 random bits. */
 static void walk_any(const struct solver *s, struct path *p, int from, int to,
-                     uint32_t bits)
+                     uint64_t bits)
 {
-	int fewest = 0;
-	int n = count_direct(s, from, to, &fewest);
-	int i = n == 1 ? 0 : (int)((uint64_t)bits * (uint64_t)n >> 32);
+	struct ways w = direct_ways(s, from, to);
+	int i = w.paths == 1 ? 0 : (int)(bits * (uint64_t)w.paths >> 16);
 
-	walk_direct(s, p, from, to, i, fewest);
+	walk_direct(s, p, &w, from, to, i);
 }
 
 /* Over a router that is neither source nor destination. */
 static void walk_indirect(const struct solver *s, struct path *p, int from,
                           int to, uint64_t stream, uint64_t counter)
 {
-	uint64_t bits = cpl_random(SEED, stream, 2 * counter);
+	uint64_t bits = cpl_random(SEED, stream, counter);
+	uint64_t others = (uint64_t)s->net->n_routers - 2;
 	int low = from < to ? from : to, high = from < to ? to : from;
-	int over = (int)cpl_random_below(SEED, stream, 2 * counter + 1,
-	                                 (uint64_t)s->net->n_routers - 2);
+	int over = (int)((bits >> 32) * others >> 32);
 
 	over += over >= low;
 	over += over >= high;
-	walk_any(s, p, from, over, (uint32_t)bits);
-	walk_any(s, p, over, to, (uint32_t)(bits >> 32));
+	walk_any(s, p, from, over, bits & UINT16_MAX);
+	walk_any(s, p, over, to, bits >> 16 & UINT16_MAX);
+}
+
+/* The direct paths of a pair: all, or two at the most, drawn. */
+static int find_direct(const struct solver *s, int from, int to, bool all,
+                       uint64_t bits, struct path *path)
+{
+	struct ways w = direct_ways(s, from, to);
+	int first = 0, second = 1, n = 0;
+
+	for (; all && n < w.paths; n++) {
+		path[n].n = 0;
+		walk_direct(s, &path[n], &w, from, to, n);
+	}
+	if (all)
+		return n;
+	if (w.paths > DIRECT_DRAWN) {
+		first = (int)((bits & UINT32_MAX) * (uint64_t)w.paths >> 32);
+		second = (int)((bits >> 32) * (uint64_t)(w.paths - 1) >> 32);
+		second += second >= first;
+	}
+	path[n].n = 0;
+	walk_direct(s, &path[n++], &w, from, to, first);
+	if (w.paths > 1) {
+		path[n].n = 0;
+		walk_direct(s, &path[n++], &w, from, to, second);
+	}
+	return n;
 }
 
 /* P(m) of an iteration: the pair's paths; returns their number. */
@@ -231,36 +264,14 @@ static int find_paths(const struct solver *s, int from, int to, int iteration,
 	uint64_t stream =
 	        (uint64_t)from * (uint64_t)s->net->n_routers + (uint64_t)to;
 	uint64_t counter = (uint64_t)iteration * (DRAWN_PATHS + 1);
-	int n = 0, fewest = 0;
+	int n = 0;
 
-	if (s->direct || s->net->n_routers < 3) {
-		int all = count_direct(s, from, to, &fewest);
-		int first = 0, second = 1;
-
-		if (s->direct < 0 || s->net->n_routers < 3) {
-			for (; n < all; n++) {
-				path[n].n = 0;
-				walk_direct(s, &path[n], from, to, n, fewest);
-			}
-			return n;
-		}
-		if (all > DIRECT_DRAWN) {
-			uint64_t bits = cpl_random(SEED, stream,
-			                           2 * (counter + DRAWN_PATHS));
-
-			first = (int)((bits & UINT32_MAX) * (uint64_t)all >>
-			              32);
-			second =
-			        (int)((bits >> 32) * (uint64_t)(all - 1) >> 32);
-			second += second >= first;
-		}
-		path[n].n = 0;
-		walk_direct(s, &path[n++], from, to, first, fewest);
-		if (all > 1) {
-			path[n].n = 0;
-			walk_direct(s, &path[n++], from, to, second, fewest);
-		}
-	}
+	if (s->direct < 0 || s->net->n_routers < 3)
+		return find_direct(s, from, to, true, 0, path);
+	if (s->direct)
+		n = find_direct(s, from, to, false,
+		                cpl_random(SEED, stream, counter + DRAWN_PATHS),
+		                path);
 	for (; n < DRAWN_PATHS; n++) {
 		path[n].n = 0;
 		walk_indirect(s, &path[n], from, to, stream,
@@ -425,6 +436,8 @@ static void iterate(struct solver *s, const struct cpl_pairs *pairs,
 			expose(s, 1.0 / steps);
 		ask(s, pairs, i);
 		got = grant(s, pairs, i, load, routed);
+		for (int64_t l = 0; s->bandwidth && l < s->net->n_links; l++)
+			s->bandwidth[l] += s->granted[l];
 		sum += got;
 		if (i + 1 >= steps && got <= CONVERGED * sum)
 			break;
@@ -449,6 +462,25 @@ static void solve(const struct cpl_network *net, const struct cpl_pairs *pairs,
 	for (int64_t m = 0; m < n; m++)
 		if (s.hops[m] > routed->max_hops)
 			routed->max_hops = s.hops[m];
+}
+
+void cpl_adaptive_bandwidth(const struct cpl_network *net,
+                            const struct cpl_routing *routing,
+                            const struct cpl_pairs *pairs, void *scratch,
+                            double *bandwidth)
+{
+	struct solver s = {
+	        .direct = routing == &cpl_routing_adaptive_direct ? -1
+	                  : routing == &cpl_routing_adaptive_hybrid
+	                          ? DIRECT_DRAWN
+	                          : 0,
+	        .bandwidth = bandwidth,
+	};
+	int64_t n = pairs->row[pairs->n_from];
+
+	divide(&s, net, n, scratch);
+	memset(s.total, 0, 2 * (size_t)n * sizeof(*s.total));
+	iterate(&s, pairs, NULL, NULL);
 }
 
 static void solve_direct(const struct cpl_network *net,

@@ -33,4 +33,13 @@ void cpl_local_add(const struct cpl_network *net, int from, int to,
 int cpl_direct_shortest(const struct cpl_dragonfly *df, const int *leave,
                         const int *enter, int from, int to, int *paths);
 
+/*
+ * Add the bandwidth of each link that an adaptive routing grants in all to
+ * bandwidth[link id]; scratch as for its solve.
+ */
+void cpl_adaptive_bandwidth(const struct cpl_network *net,
+                            const struct cpl_routing *routing,
+                            const struct cpl_pairs *pairs, void *scratch,
+                            double *bandwidth);
+
 #endif
