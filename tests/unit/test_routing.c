@@ -212,6 +212,47 @@ static void test_static_indirect_with_many_links(void **state)
 	free(want);
 }
 
+/* Groups so large that ways inside them are not kept in a matrix. */
+static void test_static_indirect_in_a_large_group(void **state)
+{
+	struct cpl_network *net =
+	        parse("{\"format\": \"commplace-network\", \"version\": 1, "
+	              "\"type\": \"dragonfly\", \"groups\": 2, "
+	              "\"rows\": 65, \"columns\": 65, "
+	              "\"nodes\": {\"0\": \"a\"}}");
+	int n = net->n_routers, from = 3, to[] = {70, 4300};
+	size_t links = (size_t)net->n_links;
+	double *want = calloc(links, sizeof(*want));
+	double *got = calloc(links, sizeof(*got));
+	const struct cpl_routing *routing = &cpl_routing_static_indirect;
+	void *scratch = malloc(routing->scratch_size(net, 1));
+	struct cpl_routed routed = {0, 0};
+	int64_t row[] = {0, 2};
+	double bytes[] = {1e9, 2e9}, hops = 0;
+	struct cpl_pairs pairs = {1, &from, row, to, bytes};
+
+	for (int m = 0; m < 2; m++)
+		for (int i = 0; i < n; i++) {
+			const struct cpl_routing *sd =
+			        &cpl_routing_static_direct;
+			double part = bytes[m] / (n - 2);
+
+			if (i == from || i == to[m])
+				continue;
+			sd->add(net, from, i, part, want);
+			sd->add(net, i, to[m], part, want);
+			hops += part * (sd->hops(net, from, i) +
+			                sd->hops(net, i, to[m]));
+		}
+	routing->solve(net, &pairs, scratch, got, &routed);
+	same_loads(net, got, want, 0);
+	assert_number(routed.hop_bytes, hops, 1e-9 * hops);
+	free(scratch);
+	free(want);
+	free(got);
+	cpl_network_free(net);
+}
+
 /* Steps in one dimension both ways; a huge number where there is no way. */
 static void ways(const struct cpl_torus *torus, int d, int from, int to,
                  int *plus, int *minus)
@@ -593,6 +634,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_static_indirect),
 	        cmocka_unit_test(test_static_indirect_with_many_links),
+	        cmocka_unit_test(test_static_indirect_in_a_large_group),
 	        cmocka_unit_test(test_adaptive_minimal),
 	        cmocka_unit_test(test_adaptive_minimal_far_apart),
 	        cmocka_unit_test(test_adaptive_conserves),

@@ -101,8 +101,9 @@ extern const struct cpl_routing cpl_routing_static_direct;
  * there is no third router. The exact expectation: what a router sends to all
  * others and gets from all others is spread once, and the legs that start or
  * end as the direct way does are taken off. Jain 2016, 3.2.2 (there packet by
- * packet). O(pairs + groups^2 * routers per group * distinct distances to the
- * K gateways + routers * routers per group).
+ * packet). O(pairs + groups^2 + routers * routers per group) where K is 1, else
+ * groups^2 times routers per group times distinct distances to the K gateways
+ * times K.
  */
 extern const struct cpl_routing cpl_routing_static_indirect;
 /*

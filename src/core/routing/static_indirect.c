@@ -20,6 +20,7 @@ struct work {
 	double *share, *part; /* [K] */
 	double *weight[2];    /* [routers] bytes sent, received */
 	double *hops[2];      /* [routers] to, from all others */
+	double *gate;         /* [routers] bytes for every router around it */
 	uint64_t *key;        /* [routers per group] of each class */
 	double *class_weight; /* [routers per group] */
 	int *first;           /* [routers per group] of the class */
@@ -40,7 +41,7 @@ static size_t scratch_size(const struct cpl_network *net, int64_t pairs)
 	(void)pairs;
 	return sizeof(double) *
 	       (2 * (size_t)net->n_links + (size_t)local_entries(net) +
-	        2 * (size_t)df->global_per_pair + 4 * (size_t)net->n_routers +
+	        2 * (size_t)df->global_per_pair + 5 * (size_t)net->n_routers +
 	        3 * (size_t)df->routers_per_group);
 }
 
@@ -66,6 +67,7 @@ static void divide(struct work *w, const struct cpl_network *net, void *scratch)
 		w->weight[i] = take(&at, net->n_routers);
 		w->hops[i] = take(&at, net->n_routers);
 	}
+	w->gate = take(&at, net->n_routers);
 	w->local = take(&at, local);
 	memset(scratch, 0, (size_t)((char *)at - (char *)scratch));
 	if (!local)
@@ -237,6 +239,65 @@ static void within(struct work *w, int group, bool back)
 	}
 }
 
+/*
+ * between() for all groups at once where pairs of groups have one link: every
+ * way to a group ends by spreading the same bytes from its gateway.
+ */
+static void between_by_one_link(struct work *w, bool back)
+{
+	const struct cpl_dragonfly *df = w->df;
+	int size = df->routers_per_group, others = df->groups - 1;
+	double *link = w->plus + w->net->link_class[CPL_DRAGONFLY_GLOBAL].first;
+	/* Hops from a router to all of its group, itself with 0. */
+	double around = (df->rows - 1) + (df->columns - 1) +
+	                2.0 * (df->rows - 1) * (df->columns - 1);
+	double *groups = w->class_weight; /* that a router is gateway to */
+
+	memset(w->gate, 0, (size_t)w->net->n_routers * sizeof(*w->gate));
+	for (int near = 0; near < df->groups; near++) {
+		const double *weight = w->weight[back] + (int64_t)near * size;
+		double total = 0;
+
+		for (int i = 0; i < size; i++) {
+			total += weight[i];
+			groups[i] = 0;
+		}
+		if (!(total > 0))
+			continue;
+		for (int far = 0; far < df->groups; far++) {
+			int64_t to, from;
+
+			if (far == near)
+				continue;
+			to = cpl_dragonfly_global(w->net, near, far, 0);
+			from = cpl_dragonfly_global(w->net, far, near, 0);
+			link[back ? from : to] += total * size;
+			groups[df->gateway[to] - near * size]++;
+			w->gate[df->gateway[from]] += total;
+		}
+		for (int i = 0; i < size; i++) {
+			int router = near * size + i;
+			double hops = (double)others * (size + around);
+
+			if (!(weight[i] > 0))
+				continue;
+			for (int g = 0; g < size; g++) {
+				if (!(groups[g] > 0))
+					continue;
+				inside(w, router, near * size + g, back,
+				       weight[i] * size * groups[g]);
+				hops += size * groups[g] *
+				        cpl_local_hops(df, i, g);
+			}
+			w->hops[back][router] += hops;
+		}
+	}
+	for (int gate = 0; gate < w->net->n_routers; gate++)
+		for (int i = 0; i < size && w->gate[gate] > 0; i++)
+			inside(w, gate, gate - gate % size + i, back,
+			       w->gate[gate]);
+}
+
 static bool talks(const struct work *w, int group, bool back)
 {
 	int size = w->df->routers_per_group;
@@ -250,15 +311,20 @@ static bool talks(const struct work *w, int group, bool back)
 
 static void legs(struct work *w)
 {
-	for (int back = 0; back < 2; back++)
+	bool one_link = w->df->global_per_pair == 1;
+
+	for (int back = 0; back < 2; back++) {
 		for (int near = 0; near < w->df->groups; near++) {
 			if (!talks(w, near, back))
 				continue;
 			within(w, near, back);
 			for (int far = 0; far < w->df->groups; far++)
-				if (far != near)
+				if (far != near && !one_link)
 					between(w, near, far, back);
 		}
+		if (one_link)
+			between_by_one_link(w, back);
+	}
 	flush_inside(w);
 }
 
