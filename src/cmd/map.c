@@ -24,6 +24,7 @@ struct options {
 	struct job_options job;
 	const char *hosts, *hosts_file, *slots, *algorithm, *format, *output;
 	int64_t ranks_per_node, seed; /* ranks_per_node 0: not given */
+	int64_t work;                 /* 0: not given */
 	double deadline;              /* seconds, < 0: none */
 	bool json;
 };
@@ -49,6 +50,7 @@ enum {
 	OPT_ALGORITHM,
 	OPT_RANKS_PER_NODE,
 	OPT_SEED,
+	OPT_WORK,
 	OPT_DEADLINE,
 	OPT_FORMAT,
 	OPT_JSON,
@@ -67,6 +69,7 @@ static const struct option long_options[] = {
         {"algorithm", required_argument, NULL, OPT_ALGORITHM},
         {"ranks-per-node", required_argument, NULL, OPT_RANKS_PER_NODE},
         {"seed", required_argument, NULL, OPT_SEED},
+        {"work", required_argument, NULL, OPT_WORK},
         {"deadline", required_argument, NULL, OPT_DEADLINE},
         {"format", required_argument, NULL, OPT_FORMAT},
         {"output", required_argument, NULL, 'o'},
@@ -122,6 +125,9 @@ static int take_option(struct options *o, int c, struct cpl_error *err)
 		               err);
 	if (c == OPT_SEED)
 		return cmd_int("--seed", optarg, 0, INT64_MAX, &o->seed, err);
+	if (c == OPT_WORK)
+		return cmd_int("--work", optarg, 1, INT64_C(1) << 40, &o->work,
+		               err);
 	if (c == OPT_DEADLINE)
 		return cmd_number("--deadline", optarg, 0, 1e9, &o->deadline,
 		                  err);
@@ -287,6 +293,7 @@ static int map(const struct options *o, const struct job_inputs *in,
 	        .background = job_background(in),
 	        .objective = in->objective,
 	        .seed = (uint64_t)o->seed,
+	        .work = o->work,
 	        .expired = o->deadline >= 0 ? past : NULL,
 	        .expired_arg = &end,
 	};
@@ -545,12 +552,14 @@ const struct cmd cmd_map = {
                 "  --hosts-file FILE   the same, one host name a line\n"
                 "  --ranks-per-node K  default: ranks over hosts, rounded up\n"
                 "  --slots N,N,...     ranks on each host, where they differ\n"
-                "  --algorithm NAME    default (linear), greedyallc\n"
+                "  --algorithm NAME    default (linear), greedyallc, best\n"
                 "  --routing NAME      default: as the network states\n"
                 "  --objective NAME    max-congestion (default), "
                 "mean-congestion, hop-bytes\n"
                 "  --running FILE      STATE.json: running jobs load links\n"
                 "  --seed N            for random choices (default 1)\n"
+                "  --work N            swaps that \"best\" may evaluate "
+                "(default 6000000)\n"
                 "  --deadline SECONDS  stop searching then, take the best so "
                 "far\n"
                 "  --format FORMAT     json; hostfile: one host a line in rank "

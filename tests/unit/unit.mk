@@ -103,6 +103,11 @@ tests_unit_test_partition_SOURCES = tests/unit/test_partition.c
 tests_unit_test_partition_CFLAGS = $(unit_cflags)
 tests_unit_test_partition_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_best
+tests_unit_test_best_SOURCES = tests/unit/test_best.c
+tests_unit_test_best_CFLAGS = $(unit_cflags)
+tests_unit_test_best_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/test_decide_memory
 tests_unit_test_decide_memory_SOURCES = tests/unit/test_decide_memory.c
 tests_unit_test_decide_memory_CFLAGS = $(unit_cflags)

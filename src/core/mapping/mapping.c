@@ -27,6 +27,7 @@ static const struct cpl_mapper *const table[] = {
         &cpl_mapper_ptram,
         &cpl_mapper_ptram_refine,
         &cpl_mapper_astar,
+        &cpl_mapper_best,
         NULL,
 };
 

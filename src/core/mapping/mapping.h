@@ -23,6 +23,7 @@ struct cpl_map_request {
 	const struct cpl_load *background; /* or NULL */
 	enum cpl_objective objective;
 	uint64_t seed;
+	int64_t work; /* evaluations a search may take, 0: its default */
 	bool (*expired)(void *arg); /* as in cpl_decide_request */
 	void *expired_arg;
 };
@@ -66,6 +67,15 @@ extern const struct cpl_mapper cpl_mapper_linear;
 /* Glantz, Meyerhenke, Noe (PDP 2015) with capacities; ties to the lowest rank
  * and the first host. O(ranks * (hosts + degree) + sum deg * hosts). */
 extern const struct cpl_mapper cpl_mapper_greedyallc;
+/*
+ * Default order, greedyallc, bisection of ranks and machine, grids and tori
+ * found in the pattern and folded onto the machine; then rounds of annealing
+ * of hop-bytes (nodes as a whole, then ranks) and of swaps that lower the
+ * largest link load, with the network's own routing. Deterministic for a seed
+ * and a work limit; ends early when every message goes over one link. The
+ * layout returned is the best by the objective.
+ */
+extern const struct cpl_mapper cpl_mapper_best;
 
 /*
  * The others are in their papers for one task on each node: ranks are gathered

@@ -13,3 +13,7 @@ core_sources += src/core/mapping/tasks.h src/core/mapping/tasks.c \
 	src/core/mapping/pacmap.c src/core/mapping/ptram.h \
 	src/core/mapping/ptram.c src/core/mapping/ptram_refine.c \
 	src/core/mapping/astar.c
+core_sources += src/core/mapping/best.c src/core/mapping/best_internal.h \
+	src/core/mapping/best_swaps.c src/core/mapping/best_grid.c \
+	src/core/mapping/anneal.c src/core/mapping/fold.c \
+	src/core/mapping/refine_links.c
