@@ -447,6 +447,68 @@ static void test_adaptive_conserves(void **state)
 		}
 }
 
+/* More pairs than grants are kept of. */
+static void test_adaptive_of_many_pairs(void **state)
+{
+	struct cpl_network *net = fly(5, 4, 4, 1, 1);
+	int n = net->n_nodes;
+	struct cpl_comm_entry *entry = malloc((size_t)(n * n) * sizeof(*entry));
+	struct cpl_error err = {""};
+	struct cpl_comm *comm;
+	int m = 0;
+
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < n; j++)
+			if (i != j)
+				entry[m++] = (struct cpl_comm_entry){
+				        i, j, 1 + (i * j) % 7, 1};
+	assert_true(m > 5000);
+	comm = cpl_comm_build(n, entry, m, &err);
+	for (int a = 0; a < 3; a++) {
+		struct cpl_load load;
+		struct cpl_job_sums sums;
+		double *out = calloc((size_t)n, sizeof(*out));
+
+		evaluate(net, adaptive[a], comm, &load, &sums);
+		assert_number(total(net, &load), sums.hop_bytes,
+		              1e-9 * sums.hop_bytes);
+		for (int64_t l = 0; l < net->n_links; l++) {
+			out[net->link_from[l]] += load.link[l];
+			out[net->link_to[l]] -= load.link[l];
+		}
+		for (int i = 0; i < m; i++) {
+			out[entry[i].from] -= entry[i].bytes;
+			out[entry[i].to] += entry[i].bytes;
+		}
+		for (int r = 0; r < n; r++)
+			assert_number(out[r], 0, 1e-6);
+		free(out);
+		cpl_load_free(&load);
+	}
+	free(entry);
+	cpl_comm_free(comm);
+	cpl_network_free(net);
+}
+
+/* A job's pairs may be fewer than its buffers were made for. */
+static void test_scratch_grows_with_the_pairs(void **state)
+{
+	static const int64_t pairs[] = {1,       2,       4999,    5000,
+	                                5001,    100000,  2097151, 2097152,
+	                                2097153, 9000000, 90000000};
+	struct cpl_network *net = fly(4, 3, 4, 1, 3);
+
+	for (int a = 0; a < 3; a++)
+		for (size_t i = 1; i < sizeof(pairs) / sizeof(*pairs); i++) {
+			const struct cpl_routing *r =
+			        cpl_routing_find(net, adaptive[a], NULL);
+
+			assert_true(r->scratch_size(net, pairs[i]) >=
+			            r->scratch_size(net, pairs[i - 1]));
+		}
+	cpl_network_free(net);
+}
+
 /* No link grants more than it has, and the busiest grants all of it. */
 static void test_adaptive_keeps_to_the_capacity(void **state)
 {
@@ -638,6 +700,8 @@ int main(void)
 	        cmocka_unit_test(test_adaptive_minimal),
 	        cmocka_unit_test(test_adaptive_minimal_far_apart),
 	        cmocka_unit_test(test_adaptive_conserves),
+	        cmocka_unit_test(test_adaptive_of_many_pairs),
+	        cmocka_unit_test(test_scratch_grows_with_the_pairs),
 	        cmocka_unit_test(test_adaptive_keeps_to_the_capacity),
 	        cmocka_unit_test(test_adaptive_direct_avoids_the_crowd),
 	        cmocka_unit_test(test_indirect_relieves_a_hot_link),

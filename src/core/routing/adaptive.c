@@ -14,6 +14,8 @@
 /* Pairs up to which an iteration keeps its paths from the first pass to the
  * second; beyond, it finds them again. */
 #define MAX_KEPT (INT64_C(1) << 21)
+/* Pairs up to which the grants of all iterations are kept, 64 MB. */
+#define MAX_REMEMBERED 5000
 #define SEED 1
 
 struct path {
@@ -36,6 +38,7 @@ struct solver {
 	int64_t kept;
 	double *total;     /* [pairs] bandwidth over all iterations */
 	double *hops;      /* [pairs] mean links */
+	double *grants;    /* [iteration][pair][path], or NULL */
 	struct spot *spot; /* [routers] */
 	unsigned char *before, *after; /* [K] links to and from the gateways */
 	double *bandwidth;             /* [links] NULL, or all grants */
@@ -43,15 +46,23 @@ struct solver {
 
 static int64_t path_room(const struct cpl_network *net, int64_t pairs)
 {
-	int64_t kept = pairs < MAX_KEPT ? pairs + 1 : 1;
+	int64_t kept = pairs < MAX_KEPT ? pairs + 1 : MAX_KEPT;
 	int64_t all = 4 * (int64_t)net->dragonfly.global_per_pair;
 
 	return kept * DRAWN_PATHS > all ? kept * DRAWN_PATHS : all;
 }
 
+static size_t grant_room(int64_t pairs)
+{
+	return (size_t)(pairs < MAX_REMEMBERED ? pairs : MAX_REMEMBERED) *
+	       MAX_ITERATIONS * DRAWN_PATHS;
+}
+
+/* Never less for more pairs: the pairs are often fewer than room was for. */
 static size_t scratch_size(const struct cpl_network *net, int64_t pairs)
 {
-	return sizeof(double) * (3 * (size_t)net->n_links + 2 * (size_t)pairs) +
+	return sizeof(double) * (3 * (size_t)net->n_links + 2 * (size_t)pairs +
+	                         grant_room(pairs)) +
 	       sizeof(struct path) * (size_t)path_room(net, pairs) +
 	       sizeof(struct spot) * (size_t)net->n_routers +
 	       2 * (size_t)net->dragonfly.global_per_pair;
@@ -72,7 +83,10 @@ static void divide(struct solver *s, const struct cpl_network *net,
 	s->granted = s->asked + net->n_links;
 	s->total = s->granted + net->n_links;
 	s->hops = s->total + pairs;
-	s->path = (struct path *)(s->hops + pairs);
+	s->grants = s->hops + pairs;
+	s->path = (struct path *)(s->grants + grant_room(pairs));
+	if (pairs > MAX_REMEMBERED || s->direct < 0 || net->n_routers < 3)
+		s->grants = NULL;
 	s->kept = pairs < MAX_KEPT ? pairs : 0;
 	s->spot = (struct spot *)(s->path + path_room(net, pairs));
 	s->before = (unsigned char *)(s->spot + net->n_routers);
@@ -358,6 +372,20 @@ static void split_evenly(const struct path *path, int n, double bytes,
 	}
 }
 
+/* Put the part of pair m's bytes on a path that it got bandwidth on. */
+static void deliver(struct solver *s, int64_t m, const struct path *path,
+                    double got, double bytes, double *load,
+                    struct cpl_routed *routed)
+{
+	double part = got / s->total[m];
+
+	s->hops[m] += part * path->n;
+	part *= bytes;
+	routed->hop_bytes += part * path->n;
+	for (int j = 0; j < path->n; j++)
+		load[path->link[j]] += part;
+}
+
 /*
  * Grant what was asked for. Without load the grants are added to the pairs'
  * totals, with it the bytes go where the grants are. Returns their sum.
@@ -365,6 +393,7 @@ static void split_evenly(const struct path *path, int n, double bytes,
 static double grant(struct solver *s, const struct cpl_pairs *pairs,
                     int iteration, double *load, struct cpl_routed *routed)
 {
+	int64_t all = pairs->row[pairs->n_from];
 	double sum = 0;
 	bool keeps;
 
@@ -381,26 +410,24 @@ static double grant(struct solver *s, const struct cpl_pairs *pairs,
 				split_evenly(path, n, pairs->bytes[m],
 				             &s->hops[m], load, routed);
 			for (int k = 0; k < n; k++) {
-				double got, part;
+				double got = 0;
 
-				if (!(path[k].weight > 0))
+				if (path[k].weight > 0)
+					got = granted_on(s, &path[k]);
+				if (s->grants)
+					s->grants[(iteration * all + m) *
+					                  DRAWN_PATHS +
+					          k] = got;
+				if (!(got > 0))
 					continue;
-				got = granted_on(s, &path[k]);
 				sum += got;
 				for (int j = 0; j < path[k].n; j++)
 					s->granted[path[k].link[j]] += got;
-				if (!load) {
+				if (!load)
 					s->total[m] += got;
-					continue;
-				}
-				if (!(s->total[m] > 0))
-					continue;
-				part = got / s->total[m];
-				s->hops[m] += part * path[k].n;
-				part *= pairs->bytes[m];
-				routed->hop_bytes += part * path[k].n;
-				for (int j = 0; j < path[k].n; j++)
-					load[path[k].link[j]] += part;
+				else
+					deliver(s, m, &path[k], got,
+					        pairs->bytes[m], load, routed);
 			}
 		}
 	for (int64_t l = 0; l < s->net->n_links; l++) {
@@ -409,6 +436,33 @@ static double grant(struct solver *s, const struct cpl_pairs *pairs,
 			s->left[l] = 0;
 	}
 	return sum;
+}
+
+/* The bytes of all pairs by the grants that are kept. */
+static void replay(struct solver *s, const struct cpl_pairs *pairs,
+                   int iterations, double *load, struct cpl_routed *routed)
+{
+	const double *got = s->grants;
+
+	for (int it = 0; it < iterations; it++)
+		for (int i = 0; i < pairs->n_from; i++)
+			for (int64_t m = pairs->row[i]; m < pairs->row[i + 1];
+			     m++, got += DRAWN_PATHS) {
+				double sum = got[0] + got[1] + got[2] + got[3];
+
+				if (sum > 0 || (!it && !(s->total[m] > 0)))
+					find_paths(s, pairs->from[i],
+					           pairs->to[m], it, s->path);
+				if (!it && !(s->total[m] > 0))
+					split_evenly(s->path, DRAWN_PATHS,
+					             pairs->bytes[m],
+					             &s->hops[m], load, routed);
+				for (int k = 0; k < DRAWN_PATHS; k++)
+					if (got[k] > 0)
+						deliver(s, m, &s->path[k],
+						        got[k], pairs->bytes[m],
+						        load, routed);
+			}
 }
 
 static void expose(struct solver *s, double part)
@@ -422,14 +476,16 @@ static void expose(struct solver *s, double part)
 	}
 }
 
-static void iterate(struct solver *s, const struct cpl_pairs *pairs,
-                    double *load, struct cpl_routed *routed)
+/* Returns how many iterations it took. */
+static int iterate(struct solver *s, const struct cpl_pairs *pairs,
+                   double *load, struct cpl_routed *routed)
 {
 	int steps = s->direct < 0 ? 1 : EXPOSURE;
 	double sum = 0;
+	int i = 0;
 
 	memset(s->left, 0, (size_t)s->net->n_links * sizeof(*s->left));
-	for (int i = 0; i < MAX_ITERATIONS; i++) {
+	while (i < MAX_ITERATIONS) {
 		double got;
 
 		if (i < steps)
@@ -439,9 +495,11 @@ static void iterate(struct solver *s, const struct cpl_pairs *pairs,
 		for (int64_t l = 0; s->bandwidth && l < s->net->n_links; l++)
 			s->bandwidth[l] += s->granted[l];
 		sum += got;
-		if (i + 1 >= steps && got <= CONVERGED * sum)
+		i++;
+		if (i >= steps && got <= CONVERGED * sum)
 			break;
 	}
+	return i;
 }
 
 static void solve(const struct cpl_network *net, const struct cpl_pairs *pairs,
@@ -450,15 +508,19 @@ static void solve(const struct cpl_network *net, const struct cpl_pairs *pairs,
 {
 	int64_t n = pairs->n_from ? pairs->row[pairs->n_from] : 0;
 	struct solver s = {.direct = direct};
+	int iterations;
 
 	if (!n)
 		return;
 	divide(&s, net, n, scratch);
 	memset(s.total, 0, 2 * (size_t)n * sizeof(*s.total));
+	iterations = iterate(&s, pairs, NULL, NULL);
 	/* The second time finds the same grants, now with the totals known:
 	 * keeping them all would take the memory of all iterations. */
-	iterate(&s, pairs, NULL, NULL);
-	iterate(&s, pairs, load, routed);
+	if (s.grants)
+		replay(&s, pairs, iterations, load, routed);
+	else
+		iterate(&s, pairs, load, routed);
 	for (int64_t m = 0; m < n; m++)
 		if (s.hops[m] > routed->max_hops)
 			routed->max_hops = s.hops[m];
