@@ -167,6 +167,12 @@ tests_unit_test_haec_CPPFLAGS = $(AM_CPPFLAGS) -DNETWORKS='"$(abs_top_srcdir)/et
 tests_unit_test_haec_CFLAGS = $(unit_cflags)
 tests_unit_test_haec_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_import_network
+tests_unit_test_import_network_SOURCES = tests/unit/test_import_network.c tests/unit/flow.h tests/unit/number.h
+tests_unit_test_import_network_CPPFLAGS = $(AM_CPPFLAGS) -DSAMPLES='"$(abs_top_srcdir)/tests/golden/import"'
+tests_unit_test_import_network_CFLAGS = $(unit_cflags)
+tests_unit_test_import_network_LDADD = $(unit_ldadd) $(JANSSON_LIBS)
+
 if HAVE_CMOCKA
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
