@@ -235,7 +235,8 @@ static int evaluate(const struct options *o, struct traffic *t,
                     struct cpl_error *err)
 {
 	t->routing = cpl_routing_find(t->net, o->routing, err);
-	if (!t->routing)
+	t->placing = cpl_routing_find_quick(t->net, o->routing, err);
+	if (!t->routing || !t->placing)
 		return o->routing ? cpl_fail_prefix(err, "--routing: ")
 		                  : cpl_fail_prefix(err, "%s: ", o->network);
 	if (cpl_load_init(&t->load, t->net, err))

@@ -39,6 +39,7 @@ struct traffic_dilation {
 struct traffic {
 	const struct cpl_network *net;
 	const struct cpl_routing *routing;
+	const struct cpl_routing *placing; /* what placements go by */
 	const char *profile_dir; /* NULL: the default */
 	uint64_t seed;
 	int n_jobs;
