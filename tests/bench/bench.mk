@@ -17,3 +17,7 @@ EXTRA_PROGRAMS += tests/bench/bench_mapping
 tests_bench_bench_mapping_SOURCES = tests/bench/bench_mapping.c
 tests_bench_bench_mapping_LDADD = libcore.la -lm
 CLEANFILES += tests/bench/bench_mapping
+
+# tests/bench/reproduce-damselfly ./commplace WORK >doc/reproduction/damselfly.md
+EXTRA_DIST += tests/bench/reproduce-damselfly tests/bench/reproduce-damselfly.pl
+EXTRA_DIST += doc/reproduction
