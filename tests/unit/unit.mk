@@ -88,6 +88,11 @@ tests_unit_test_decide_SOURCES = tests/unit/test_decide.c
 tests_unit_test_decide_CFLAGS = $(unit_cflags)
 tests_unit_test_decide_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_ptram
+tests_unit_test_ptram_SOURCES = tests/unit/test_ptram.c tests/unit/mapping_jobs.h
+tests_unit_test_ptram_CFLAGS = $(unit_cflags)
+tests_unit_test_ptram_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/test_mappers
 tests_unit_test_mappers_SOURCES = tests/unit/test_mappers.c tests/unit/mapping_jobs.h
 tests_unit_test_mappers_CFLAGS = $(unit_cflags)

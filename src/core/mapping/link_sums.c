@@ -8,6 +8,37 @@
  * taken away again. */
 #define NOTHING 1e-12
 
+/* Routers whose routes are kept: at most 32 MB of indexes. */
+#define KNOWN_MAX 2048
+
+/* Number the routers of the request; no table when they are many. */
+static int make_known(struct cpl_link_sums *s,
+                      const struct cpl_map_request *req)
+{
+	int64_t size;
+
+	s->number = malloc((size_t)s->net->n_routers * sizeof(*s->number));
+	if (!s->number)
+		return -1;
+	for (int i = 0; i < s->net->n_routers; i++)
+		s->number[i] = -1;
+	for (int h = 0; h < req->n_hosts; h++) {
+		int router = cpl_network_router(s->net, req->host[h]);
+
+		if (s->number[router] < 0)
+			s->number[router] = s->n_known++;
+	}
+	if (s->n_known > KNOWN_MAX)
+		return 0;
+	size = (int64_t)s->n_known * s->n_known;
+	s->known = malloc((size_t)size * sizeof(*s->known));
+	if (!s->known)
+		return -1;
+	for (int64_t i = 0; i < size; i++)
+		s->known[i] = -1;
+	return 0;
+}
+
 static int list_out(struct cpl_link_sums *s)
 {
 	const struct cpl_network *net = s->net;
@@ -59,7 +90,7 @@ static int reference(struct cpl_link_sums *s, const struct cpl_map_request *req,
 		goto out;
 	for (int r = 0; r < req->comm->ranks; r++)
 		node[r] = req->host[node[r]];
-	cpl_traffic_add(req->net, req->routing, req->comm, node, work, &load,
+	cpl_traffic_add(req->net, s->routing, req->comm, node, work, &load,
 	                &sums);
 	cpl_traffic_metrics(req->net, &load, req->background, &s->metrics0);
 	s->hop_bytes0 = sums.hop_bytes;
@@ -75,7 +106,8 @@ int cpl_link_sums_init(struct cpl_link_sums *sums,
                        const struct cpl_map_request *req, struct cpl_error *err)
 {
 	const struct cpl_network *net = req->net;
-	struct cpl_link_sums s = {.net = net, .routing = req->routing};
+	struct cpl_link_sums s = {
+	        .net = net, .routing = cpl_routing_by_pairs(req->routing)};
 	size_t n = (size_t)net->n_links + 1;
 
 	s.load = calloc(n, sizeof(*s.load));
@@ -86,7 +118,7 @@ int cpl_link_sums_init(struct cpl_link_sums *sums,
 	s.stack = malloc(n * sizeof(*s.stack));
 	s.ranking = malloc(n * sizeof(*s.ranking));
 	if (!s.load || !s.change || !s.touched || !s.list || !s.scratch ||
-	    !s.stack || !s.ranking || list_out(&s)) {
+	    !s.stack || !s.ranking || list_out(&s) || make_known(&s, req)) {
 		cpl_fail_memory(err);
 		goto fail;
 	}
@@ -112,14 +144,17 @@ void cpl_link_sums_free(struct cpl_link_sums *s)
 	free(s->scratch);
 	free(s->stack);
 	free(s->ranking);
+	free(s->known);
+	free(s->number);
+	free(s->route);
 	free(s->out_first);
 	free(s->out);
 	*s = (struct cpl_link_sums){0};
 }
 
-/* Links of the route of one byte into s->stack, its share of each stays in
- * s->scratch. A flow is connected, so following loaded links finds it all. */
-static int route(struct cpl_link_sums *s, int from, int to)
+/* Links of the route of one byte into s->stack, minus its share of each stays
+ * in s->scratch. A flow is connected, so following loaded links finds all. */
+static int find_route(struct cpl_link_sums *s, int from, int to)
 {
 	int n = 0, router = from;
 
@@ -134,11 +169,65 @@ static int route(struct cpl_link_sums *s, int from, int to)
 			if (!(s->scratch[link] > 0))
 				continue;
 			s->stack[n++] = link;
-			/* Below 0: found. */
 			s->scratch[link] = -s->scratch[link];
 		}
 	}
 	return n;
+}
+
+/* Room for a route of n links; false where there is none. */
+static bool make_room(struct cpl_link_sums *s, int n)
+{
+	int64_t max = s->route_max ? 2 * s->route_max : 4096;
+	struct cpl_share *route;
+
+	if (s->n_route + n + 1 <= s->route_max)
+		return true;
+	while (max < n + 1)
+		max *= 2;
+	route = realloc(s->route, (size_t)max * sizeof(*route));
+	if (!route)
+		return false;
+	s->route = route;
+	s->route_max = max;
+	return true;
+}
+
+/* The links of a route; valid until the next call. */
+static const struct cpl_share *get_route(struct cpl_link_sums *s, int from,
+                                         int to, int *n_links)
+{
+	int a = s->number[from], b = s->number[to], n;
+	int64_t *known = NULL, start;
+
+	if (s->known && a >= 0 && b >= 0)
+		known = &s->known[(int64_t)a * s->n_known + b];
+	if (known && *known >= 0) {
+		*n_links = s->route[*known].link;
+		return s->route + *known + 1;
+	}
+	n = find_route(s, from, to);
+	/* Not kept: the next one overwrites it. */
+	start = s->n_route;
+	if (!make_room(s, n)) {
+		for (int i = 0; i < n; i++)
+			s->scratch[s->stack[i]] = 0;
+		s->failed = true;
+		*n_links = 0;
+		return NULL;
+	}
+	s->route[start].link = n;
+	for (int i = 0; i < n; i++) {
+		s->route[start + 1 + i] = (struct cpl_share){
+		        s->stack[i], -s->scratch[s->stack[i]]};
+		s->scratch[s->stack[i]] = 0;
+	}
+	if (known) {
+		*known = start;
+		s->n_route += n + 1;
+	}
+	*n_links = n;
+	return s->route + start + 1;
 }
 
 void cpl_link_sums_flow(struct cpl_link_sums *s, int from_node, int to_node,
@@ -146,21 +235,20 @@ void cpl_link_sums_flow(struct cpl_link_sums *s, int from_node, int to_node,
 {
 	int from = cpl_network_router(s->net, from_node);
 	int to = cpl_network_router(s->net, to_node), n;
+	const struct cpl_share *route;
 
 	if (from == to)
 		return;
-	n = route(s, from, to);
+	route = get_route(s, from, to, &n);
 	for (int i = 0; i < n; i++) {
-		int link = s->stack[i];
-		double share = -s->scratch[link];
+		int link = route[i].link;
 
-		s->scratch[link] = 0;
-		s->more_hop_bytes += bytes * share;
+		s->more_hop_bytes += bytes * route[i].part;
 		if (!s->touched[link]) {
 			s->touched[link] = true;
 			s->list[s->n_list++] = link;
 		}
-		s->change[link] += bytes * share /
+		s->change[link] += bytes * route[i].part /
 		                   cpl_network_link_bandwidth(s->net, link);
 	}
 }
@@ -170,16 +258,15 @@ bool cpl_link_sums_uses(struct cpl_link_sums *s, int from_node, int to_node,
 {
 	int from = cpl_network_router(s->net, from_node);
 	int to = cpl_network_router(s->net, to_node), n;
-	bool found = false;
+	const struct cpl_share *route;
 
 	if (from == to)
 		return false;
-	n = route(s, from, to);
-	for (int i = 0; i < n; i++) {
-		found |= s->stack[i] == link;
-		s->scratch[s->stack[i]] = 0;
-	}
-	return found;
+	route = get_route(s, from, to, &n);
+	for (int i = 0; i < n; i++)
+		if (route[i].link == link)
+			return true;
+	return false;
 }
 
 static double part(double value, double reference)

@@ -9,6 +9,12 @@
 
 #include "mapping/mapping.h"
 
+/* A link of a route with its share of the bytes. */
+struct cpl_share {
+	int link;
+	double part;
+};
+
 struct cpl_link_sums {
 	const struct cpl_network *net;
 	const struct cpl_routing *routing;
@@ -28,6 +34,15 @@ struct cpl_link_sums {
 	int n_list;
 	double more_hop_bytes;
 
+	/* Routes found so far: row of the source's number, column of the
+	 * destination's, index of route[] or -1; NULL: too many routers. */
+	int64_t *known;    /* [n_known * n_known] */
+	int n_known;
+	int *number;       /* [n_routers] of the request's routers, or -1 */
+	struct cpl_share *route; /* a length in .link, then the links */
+	int64_t n_route, route_max;
+	bool failed;       /* memory ran out: sums are no longer right */
+
 	/* To find the links of a route. */
 	int *out_first;    /* [n_routers + 1] */
 	int *out;          /* [n_links] links by source router */
@@ -40,7 +55,8 @@ struct cpl_link_sums {
 
 /*
  * No flows yet, but the request's background. The reference is the default
- * order of the request's ranks. 0, or -1 with err (memory).
+ * order of the request's ranks. A routing that finds all paths together is
+ * stood in for by cpl_routing_by_pairs. 0, or -1 with err (memory).
  * O(entries + links).
  */
 int cpl_link_sums_init(struct cpl_link_sums *sums,
@@ -48,8 +64,8 @@ int cpl_link_sums_init(struct cpl_link_sums *sums,
 		       struct cpl_error *err);
 void cpl_link_sums_free(struct cpl_link_sums *sums);
 
-/* Tentatively add a flow between nodes; bytes < 0 takes one away. O(links of
- * its routers). */
+/* Tentatively add a flow between nodes; bytes < 0 takes one away. O(route),
+ * and O(links of its routers) when a pair of routers comes first. */
 void cpl_link_sums_flow(struct cpl_link_sums *sums, int from_node, int to_node,
 			double bytes);
 

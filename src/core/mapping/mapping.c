@@ -54,7 +54,7 @@ const struct cpl_mapper *const *cpl_mapper_all(void)
 	return table;
 }
 
-static int check(const struct cpl_map_request *req, struct cpl_error *err)
+int cpl_map_check(const struct cpl_map_request *req, struct cpl_error *err)
 {
 	int64_t sum = 0;
 
@@ -149,7 +149,7 @@ int cpl_map(const struct cpl_mapper *mapper, const struct cpl_map_request *req,
 	int best = 0, rc = -1;
 
 	*out = (struct cpl_map_result){0};
-	if (check(req, err))
+	if (cpl_map_check(req, err))
 		return -1;
 	for (int i = 0; i < 3; i++)
 		layout[i].rank_host = malloc(size);

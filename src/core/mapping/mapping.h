@@ -51,6 +51,9 @@ const struct cpl_mapper *cpl_mapper_find(const char *name,
 					 struct cpl_error *err);
 const struct cpl_mapper *const *cpl_mapper_all(void);
 
+/* Hosts the network has, slots that add up to the ranks? 0, or -1 with err. */
+int cpl_map_check(const struct cpl_map_request *req, struct cpl_error *err);
+
 /*
  * Run a mapper and evaluate it against the default order; the result is never
  * worse than that by the objective, and where it ties the default order is

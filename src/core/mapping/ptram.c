@@ -12,6 +12,7 @@ struct state {
 	struct cpl_link_sums sums;
 	int *place_of;
 	bool *used;
+	int *tried;       /* [spots] last task tried there */
 	double *mapped;   /* [n] traffic with mapped tasks */
 	double *unmapped; /* [n] with the others */
 };
@@ -63,8 +64,11 @@ static int best_place(struct state *s, int task)
 	for (int p = 0; p < s->t->n; p++) {
 		double value;
 
-		if (s->used[p] || !cpl_tasks_fit(s->t, task, p))
+		if (s->used[p] || !cpl_tasks_fit(s->t, task, p) ||
+		    s->tried[s->t->distance.spot[p]] == task)
 			continue;
+		/* Nodes of one router have the same routes. */
+		s->tried[s->t->distance.spot[p]] = task;
 		add_flows(s, task, p);
 		value = cpl_link_sums_hybrid(&s->sums);
 		cpl_link_sums_drop(&s->sums);
@@ -116,16 +120,20 @@ int cpl_ptram_place(struct cpl_tasks *t, int *place_of, struct cpl_error *err)
 	if (cpl_link_sums_init(&s.sums, t->req, err))
 		return -1;
 	s.used = calloc(n, sizeof(*s.used));
+	s.tried = malloc(n * sizeof(*s.tried));
 	s.mapped = calloc(n, sizeof(*s.mapped));
 	s.unmapped = calloc(n, sizeof(*s.unmapped));
-	if (!s.used || !s.mapped || !s.unmapped) {
+	if (!s.used || !s.tried || !s.mapped || !s.unmapped) {
 		cpl_fail_memory(err);
 		goto out;
 	}
+	for (size_t i = 0; i < n; i++)
+		s.tried[i] = -1;
 	run(&s);
-	rc = 0;
+	rc = s.sums.failed ? cpl_fail_memory(err) : 0;
 out:
 	free(s.used);
+	free(s.tried);
 	free(s.mapped);
 	free(s.unmapped);
 	cpl_link_sums_free(&s.sums);

@@ -168,6 +168,8 @@ int cpl_ptram_refine(struct cpl_tasks *t, int *place_of, int max_swaps,
 	cpl_link_sums_keep(&s.sums);
 	while (n < max_swaps && pass(&s))
 		n++;
+	if (s.sums.failed)
+		n = cpl_fail_memory(err);
 	free(s.task_on);
 	cpl_link_sums_free(&s.sums);
 	return n;

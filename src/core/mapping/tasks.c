@@ -29,14 +29,41 @@ static int list_places(struct cpl_tasks *t, struct cpl_error *err)
 	return 0;
 }
 
-/* Block order: task 0 has the first ranks. */
-static void gather(struct cpl_tasks *t)
+/* Traffic between different tasks. */
+static double cut(const struct cpl_comm *graph, const int *task_of)
 {
-	int rank = 0;
+	double sum = 0;
+
+	for (int r = 0; r < graph->ranks; r++)
+		for (int64_t e = graph->row[r]; e < graph->row[r + 1]; e++)
+			if (task_of[r] != task_of[graph->to[e]])
+				sum += graph->bytes[e];
+	return sum;
+}
+
+/* Block order, task 0 the first ranks, or a partition that cuts less. */
+static int gather(struct cpl_tasks *t, struct cpl_error *err)
+{
+	const struct cpl_comm *graph = t->req->graph;
+	int ranks = graph->ranks, rank = 0;
+	int *part;
 
 	for (int i = 0; i < t->n; i++)
 		for (int k = 0; k < t->size[i]; k++)
 			t->task_of[rank++] = i;
+	if (ranks == t->n || t->n == 1)
+		return 0;
+	part = malloc((size_t)ranks * sizeof(*part));
+	if (!part)
+		return cpl_fail_memory(err);
+	if (cpl_map_partition(graph, t->size, t->n, t->req->seed, part, err)) {
+		free(part);
+		return -1;
+	}
+	if (cut(graph, part) < cut(graph, t->task_of))
+		memcpy(t->task_of, part, (size_t)ranks * sizeof(*part));
+	free(part);
+	return 0;
 }
 
 static int contract(struct cpl_tasks *t, struct cpl_error *err)
@@ -77,8 +104,7 @@ int cpl_tasks_init(struct cpl_tasks *tasks, const struct cpl_map_request *req,
 		cpl_fail_memory(err);
 		goto fail;
 	}
-	gather(&t);
-	if (contract(&t, err) ||
+	if (gather(&t, err) || contract(&t, err) ||
 	    cpl_distance_init(&t.distance, req->net, req->routing, t.node, t.n,
 	                      err))
 		goto fail;
