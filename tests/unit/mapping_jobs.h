@@ -165,6 +165,7 @@ static inline void set_up(struct job *job, struct cpl_network *net,
 	        .host = job->host,
 	        .slots = job->slots,
 	        .objective = CPL_OBJECTIVE_HOP_BYTES,
+	        .work = 2000,
 	};
 }
 
