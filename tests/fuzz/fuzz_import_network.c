@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* All readers of networks: the first byte takes one. Behind a NUL follow
  * the traces of routes. */
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

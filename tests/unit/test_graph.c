@@ -55,6 +55,26 @@ static void test_classes(void **state)
 	cpl_network_free(net);
 }
 
+/* Of two ways the lower router's, over all three links, whatever their class.
+ */
+static void test_parallel_links(void **state)
+{
+	struct cpl_network *net = flow_parse(
+	        GRAPH "\"routers\": 4, \"node_routers\": 2, \"directed\": "
+	              "true, \"nodes\": \"a,b\", \"links\": [[0, 3, 2], "
+	              "[0, 2], [0, 2, 9], [2, 1], [3, 1], [0, 2], [1, 0]]}");
+	static const double want[] = {0, 4, 12, 0, 4, 0, 4};
+	double load[7] = {0};
+
+	flow_routing(net, NULL)->add(net, 0, 1, 12, load);
+	/* link0 is first, then link, then link1. */
+	assert_string_equal(net->link_class[2].name, "link1");
+	for (int i = 0; i < 7; i++)
+		assert_number(load[i], want[i], 0);
+	flow_check(net, flow_routing(net, NULL), 1);
+	cpl_network_free(net);
+}
+
 /* Distances against Floyd and Warshall's, on random directed graphs. */
 static void test_distances(void **state)
 {
@@ -140,7 +160,8 @@ static void test_bad_tables(void **state)
 	        {"0 0\n", "r:1: router 0 needs no route to itself"},
 	        {"0 1 1\n", "r:1: router 0 has no link 0 to router 1"},
 	        {"0 1 2:1 1\n", "r:1: router 0 has no link 1 to router 2"},
-	        {"0 1 3:99999999999999999999 1\n", "router 0 has no link 9999999999 to"},
+	        {"0 1 3:99999999999999999999 1\n",
+	         "router 0 has no link 9999999999 to"},
 	        {"0 1 9 1\n", "r:1: hop: 9 is no router; 0 to 3"},
 	        {"0 1 x 1\n", "r:1: hop: 'x' is no router"},
 	        {"0 1 3: 1\n", "r:1: hop: '3:' is no router"},
@@ -201,6 +222,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_classes),
+	        cmocka_unit_test(test_parallel_links),
 	        cmocka_unit_test(test_distances),
 	        cmocka_unit_test(test_table),
 	        cmocka_unit_test(test_bad_tables),

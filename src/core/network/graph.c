@@ -273,6 +273,26 @@ static void search(const struct cpl_network *net, const int *first,
 	}
 }
 
+/* Chain parallel links; last is scratch. */
+static void pair_links(struct cpl_network *net, const int *first,
+                       const int *link, int *last)
+{
+	for (int r = 0; r < net->n_routers; r++)
+		last[r] = -1;
+	for (int to = 0; to < net->n_routers; to++) {
+		for (int i = first[to]; i < first[to + 1]; i++) {
+			int from = net->link_from[link[i]];
+
+			net->graph.twin[link[i]] = -1;
+			if (last[from] >= 0)
+				net->graph.twin[last[from]] = link[i];
+			last[from] = link[i];
+		}
+		for (int i = first[to]; i < first[to + 1]; i++)
+			last[net->link_from[link[i]]] = -1;
+	}
+}
+
 static int find_ways(struct cpl_network *net, struct cpl_error *err)
 {
 	size_t n = (size_t)net->n_routers;
@@ -284,11 +304,15 @@ static int find_ways(struct cpl_network *net, struct cpl_error *err)
 
 	net->graph.next = malloc((size_t)net->n_node_routers * n *
 	                         sizeof(*net->graph.next));
-	if (!first || !link || !hops || !queue || !net->graph.next) {
+	net->graph.twin =
+	        malloc(((size_t)net->n_links + 1) * sizeof(*net->graph.twin));
+	if (!first || !link || !hops || !queue || !net->graph.next ||
+	    !net->graph.twin) {
 		cpl_fail_memory(err);
 		goto out;
 	}
 	sort_links(net, first, link);
+	pair_links(net, first, link, hops);
 	for (int to = 0; to < net->n_node_routers; to++) {
 		search(net, first, link, to, hops, queue);
 		for (int r = 0; r < net->n_node_routers; r++) {
@@ -320,6 +344,7 @@ static void release(struct cpl_network *net)
 {
 	free(net->graph.file);
 	free(net->graph.next);
+	free(net->graph.twin);
 }
 
 const struct cpl_network_kind cpl_network_kind_graph = {

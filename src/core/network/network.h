@@ -96,6 +96,9 @@ struct cpl_graph {
 	/* next[to * n_routers + router]: link towards router `to` (with
 	 * nodes), -1 at `to`. Lowest link id to the lowest next router. */
 	int *next;
+	/* The next link of those from the same router to the same one, or
+	 * -1 at the last. */
+	int *twin; /* [n_links] */
 	struct cpl_graph_link *file; /* while loading */
 	int64_t n_file;
 };

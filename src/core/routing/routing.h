@@ -133,7 +133,8 @@ extern const struct cpl_routing cpl_routing_haec;
  * traffic". Evenly over the routes to the router's nodes. O(nodes_per_router *
  * levels). */
 extern const struct cpl_routing cpl_routing_dmodk;
-/* shortest-path: fewest hops; of those the lowest next router at each step. */
+/* shortest-path: fewest hops; of those the lowest next router at each step;
+ * evenly over the links to it. */
 extern const struct cpl_routing cpl_routing_shortest_path;
 /* table: evenly over the routes that the file gives for the pair. */
 extern const struct cpl_routing cpl_routing_graph_table;

@@ -6,10 +6,13 @@ static void add(const struct cpl_network *net, int from, int to, double bytes,
                 double *load)
 {
 	while (from != to) {
-		int link = cpl_graph_next(net, from, to);
+		int first = cpl_graph_next(net, from, to), links = 0;
 
-		load[link] += bytes;
-		from = net->link_to[link];
+		for (int i = first; i >= 0; i = net->graph.twin[i])
+			links++;
+		for (int i = first; i >= 0; i = net->graph.twin[i])
+			load[i] += bytes / links;
+		from = net->link_to[first];
 	}
 }
 
@@ -26,7 +29,8 @@ const struct cpl_routing cpl_routing_shortest_path = {
         .name = "shortest-path",
         .short_name = "SP",
         .type = CPL_NETWORK_GRAPH,
-        .summary = "fewest hops, ties to the lowest next router",
+        .summary = "fewest hops, ties to the lowest next router, evenly "
+                   "over parallel links",
         .add = add,
         .hops = hops,
 };
