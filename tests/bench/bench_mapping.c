@@ -3,8 +3,8 @@
  * Mappers on problems of known structure, hop-bytes and largest link load
  * against the default order, and against Scotch's gmap where that is there.
  *
- * bench_mapping [-a ALGORITHM] [-w WORK] [-d SECONDS] [-g GMAP] [-c CASE]
- *               [-m FOLDER]
+ * bench_mapping [-a ALGORITHM] [-o OBJECTIVE] [-w WORK] [-d SECONDS]
+ *               [-g GMAP] [-c CASE] [-m FOLDER]
  *
  * GMAP is the program (scotch_gmap); the temporary files go to TMPDIR or /tmp.
  * FOLDER holds measured matrices "APP_64.KIND.mat" (lines "src dst bytes") and
@@ -409,6 +409,7 @@ struct options {
 	const char *algorithm, *gmap, *folder;
 	int64_t work;
 	double deadline;
+	enum cpl_objective objective;
 	int only;
 };
 
@@ -470,7 +471,7 @@ static int run_problem(const struct options *o, const struct problem *p)
 	        .n_hosts = n_hosts,
 	        .host = host,
 	        .slots = slots,
-	        .objective = CPL_OBJECTIVE_MAX,
+	        .objective = o->objective,
 	        .seed = 1,
 	        .work = o->work,
 	};
@@ -572,7 +573,7 @@ static int run_measured(const struct options *o, const char *matrix)
 	        .n_hosts = 64,
 	        .host = host,
 	        .slots = slots,
-	        .objective = CPL_OBJECTIVE_MAX,
+	        .objective = o->objective,
 	        .seed = 1,
 	        .work = o->work,
 	};
@@ -656,7 +657,7 @@ int main(int argc, char **argv)
 	struct options o = {.algorithm = "best", .only = -1};
 	int c, rc;
 
-	while ((c = getopt(argc, argv, "a:w:d:g:c:m:")) != -1) {
+	while ((c = getopt(argc, argv, "a:w:d:g:c:m:o:")) != -1) {
 		if (c == 'a')
 			o.algorithm = optarg;
 		else if (c == 'w')
@@ -667,6 +668,9 @@ int main(int argc, char **argv)
 			o.gmap = optarg;
 		else if (c == 'c')
 			o.only = atoi(optarg);
+		else if (c == 'o' &&
+		         !cpl_objective_parse(optarg, &o.objective, NULL))
+			continue;
 		else if (c == 'm')
 			o.folder = optarg;
 		else

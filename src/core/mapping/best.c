@@ -4,16 +4,16 @@
 
 #include "mapping/best_internal.h"
 
-/* Evaluations without a work limit; some seconds. */
-#define WORK 6000000
+/* Edges looked at without a work limit; some seconds. */
+#define EDGES 150000000
 /* Rounds of annealing, each with twice the work of the one before, so that a
  * deadline that comes early finds the short ones done. */
 #define ROUNDS 4
 /* Share of the work that goes to the links. */
-#define LINKS 0.2
+#define LINKS 0.03
 /* Temperatures at the start: of nodes as a whole, and of ranks. */
-#define HEAT 0.5
-#define HEAT_RANKS 0.15
+#define HEAT 2.0
+#define HEAT_RANKS 0.3
 #define SAME 1e-9
 
 struct best {
@@ -369,6 +369,12 @@ static int search(struct best *b, struct cpl_error *err)
 	return 0;
 }
 
+static int64_t default_work(const struct cpl_comm *graph)
+{
+	/* Four more: a swap costs something even where nobody talks. */
+	return (int64_t)(EDGES / (4 + (double)graph->n_entries / graph->ranks));
+}
+
 static int map(const struct cpl_map_request *req, int *rank_host,
                struct cpl_error *err)
 {
@@ -376,7 +382,7 @@ static int map(const struct cpl_map_request *req, int *rank_host,
 	struct best b = {
 	        .req = req,
 	        .answer = rank_host,
-	        .work = req->work > 0 ? req->work : WORK,
+	        .work = req->work > 0 ? req->work : default_work(req->graph),
 	        .rank_node = malloc(ranks * sizeof(int)),
 	        .trial = malloc(ranks * sizeof(int)),
 	        .low = malloc(ranks * sizeof(int)),
