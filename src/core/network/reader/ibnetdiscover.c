@@ -182,6 +182,8 @@ static const struct cpl_draft_link *find_port(const struct cpl_draft *draft,
 /* Each cable is seen from both ends. */
 static int check_ends(const struct cpl_lines *in, struct cpl_draft *draft)
 {
+	if (!draft->n_links)
+		return 0;
 	qsort(draft->link, (size_t)draft->n_links, sizeof(*draft->link),
 	      by_port);
 	for (int i = 0; i < draft->n_links; i++) {
