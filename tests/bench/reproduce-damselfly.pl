@@ -220,6 +220,9 @@ my %why = (
 		. 'most of the links, since 37 groups have far fewer links than 960',
 	R4 => $column,
 	R16 => $column,
+	R15 => "with RDN adaptive direct is below AI and AH as said, but RRN is "
+		. "lower here, most under AH",
+	R17 => "all means and all maxima but that of RDG are lower",
 	R24 => "AH is below AI as said, but $column; ways over other groups use "
 		. "them more often",
 );
