@@ -133,6 +133,8 @@ static void test_ranges_of_the_thesis(void **state)
 	        {&cpl_mapper_mapper, true, true, 1.45, 1.9},
 	        {&cpl_mapper_minmd, false, false, 1.8, 3.2},
 	        {&cpl_mapper_fhgreedy, false, false, 1.1, 2.2},
+	        {&cpl_mapper_bipartition, false, false, 1.1, 2.4},
+	        {&cpl_mapper_bipartition, true, true, 1.4, 2.33},
 	        {&cpl_mapper_udfs, false, false, 1.2, 2.6},
 	        {&cpl_mapper_pacmap, false, false, 1.1, 2.0},
 	        {&cpl_mapper_pacmap, true, false, 1.5, 2.3},
@@ -372,6 +374,22 @@ static void test_rcm_unfolds_a_path(void **state)
 	tear_down(&job);
 }
 
+/* Each step of the Hilbert curve goes to a neighbour: a path of ranks takes one
+ * hop each. */
+static void test_sfc_follows_the_curve(void **state)
+{
+	struct cpl_comm_entry entry[63];
+	struct cpl_error err = {""};
+	struct job job;
+
+	for (int i = 0; i < 63; i++)
+		entry[i] = (struct cpl_comm_entry){i, i + 1, 5, 1};
+	set_up(&job, torus(4, 4, 4, false), build(64, entry, 63), 64);
+	assert_int_equal(cpl_mapper_sfc.map(&job.req, job.rank_host, &err), 0);
+	assert_true(hop_bytes(&job, job.rank_host) == 315);
+	tear_down(&job);
+}
+
 static void test_topoaware_refuses_huge_tables(void **state)
 {
 	struct cpl_comm_entry entry[1] = {{0, 1, 5, 1}};
@@ -417,6 +435,7 @@ int main(void)
 	        cmocka_unit_test(test_every_mapper_out_of_time),
 	        cmocka_unit_test(test_random_follows_the_seed),
 	        cmocka_unit_test(test_rcm_unfolds_a_path),
+	        cmocka_unit_test(test_sfc_follows_the_curve),
 	        cmocka_unit_test(test_topoaware_refuses_huge_tables),
 	};
 

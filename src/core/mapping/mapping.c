@@ -23,6 +23,8 @@ static const struct cpl_mapper *const table[] = {
         &cpl_mapper_fhgreedy_mc,
         &cpl_mapper_udfs,
         &cpl_mapper_rcm,
+        &cpl_mapper_bipartition,
+        &cpl_mapper_sfc,
         &cpl_mapper_pacmap,
         &cpl_mapper_ptram,
         &cpl_mapper_ptram_refine,

@@ -110,6 +110,13 @@ extern const struct cpl_mapper cpl_mapper_udfs;
 /* Reverse Cuthill-McKee orders of tasks and of all routers of the network put
  * side by side (Hoefler, Snir, ICS 2011). O(links + entries * d). */
 extern const struct cpl_mapper cpl_mapper_rcm;
+/* Recursive bisection of tasks and of hosts, first half to first half, without
+ * orientation (Wu, Xiong, Lan 2015; LibTopoMap's). O((entries + links) log n).
+ */
+extern const struct cpl_mapper cpl_mapper_bipartition;
+/* Hilbert order of a torus's routers, and of the tasks where their graph is a
+ * grid (else their own order). Other networks: hosts by node id. O(n log n). */
+extern const struct cpl_mapper cpl_mapper_sfc;
 /* PaCMap (Tuncer, Leung, Coskun, ICS 2015), its mapping part on given hosts.
  * O(n * frame * d + centres * entries log n). */
 extern const struct cpl_mapper cpl_mapper_pacmap;

@@ -17,3 +17,4 @@ core_sources += src/core/mapping/best.c src/core/mapping/best_internal.h \
 	src/core/mapping/best_swaps.c src/core/mapping/best_grid.c \
 	src/core/mapping/anneal.c src/core/mapping/fold.c \
 	src/core/mapping/refine_links.c
+core_sources += src/core/mapping/bipartition.c src/core/mapping/sfc.c
