@@ -11,7 +11,7 @@
 #define HOT 0.9
 /* Price of a relative change of hop-bytes, in relative changes of the sum of
  * powers; what objectives other than the largest congestion ask. */
-#define PRICE 4.0
+#define PRICE 20.0
 #define PRICE_HOP_BYTES 1e4
 
 struct cpl_link_search {
