@@ -42,7 +42,7 @@ static int check_network(struct site_check *check, struct cpl_error *err)
 	check->net = cpl_network_load(c->network_file, err);
 	if (!check->net)
 		return cpl_fail_prefix(err, "%s: NetworkFile: ", c->path);
-	check->routing = cpl_routing_find(check->net, c->routing, err);
+	check->routing = cpl_routing_find_quick(check->net, c->routing, err);
 	if (!check->routing)
 		return cpl_fail_prefix(err, "%s: Routing: ", c->path);
 	for (int i = 0; i < check->net->n_nodes; i++)

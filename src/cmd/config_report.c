@@ -14,7 +14,7 @@ static const char *mode_name(enum cpl_mode mode)
 
 static const char *type_name(const struct cpl_network *net)
 {
-	return net->type == CPL_NETWORK_DRAGONFLY ? "dragonfly" : "torus";
+	return cpl_network_type_name(net->type);
 }
 
 static const char *on_error_name(enum cpl_on_error what)

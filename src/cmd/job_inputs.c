@@ -36,7 +36,7 @@ int job_inputs_load(struct job_inputs *in, const struct job_options *o,
 	in->net = cpl_network_load(o->network, err);
 	if (!in->net)
 		return -1;
-	in->routing = cpl_routing_find(in->net, o->routing, err);
+	in->routing = cpl_routing_find_quick(in->net, o->routing, err);
 	if (!in->routing)
 		return cpl_fail_prefix(
 		        err, "%s: ", o->routing ? "--routing" : o->network);

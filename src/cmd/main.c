@@ -7,6 +7,7 @@
 
 static const struct cmd *const table[] = {
 	&cmd_bind,
+	&cmd_compare,
 	&cmd_config,
 	&cmd_explain,
 	&cmd_map,

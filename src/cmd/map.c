@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "job_inputs.h"
+#include "map_compare.h"
 #include "mapping/mapping.h"
 
 enum format {
@@ -22,8 +23,10 @@ enum format {
 
 struct options {
 	struct job_options job;
-	const char *hosts, *hosts_file, *slots, *algorithm, *format, *output;
+	const char *hosts, *hosts_file, *slots, *algorithm, *compare, *format;
+	const char *output;
 	int64_t ranks_per_node, seed; /* ranks_per_node 0: not given */
+	int64_t work;                 /* 0: not given */
 	double deadline;              /* seconds, < 0: none */
 	bool json;
 };
@@ -47,8 +50,10 @@ enum {
 	OPT_HOSTS_FILE,
 	OPT_SLOTS,
 	OPT_ALGORITHM,
+	OPT_COMPARE,
 	OPT_RANKS_PER_NODE,
 	OPT_SEED,
+	OPT_WORK,
 	OPT_DEADLINE,
 	OPT_FORMAT,
 	OPT_JSON,
@@ -65,8 +70,10 @@ static const struct option long_options[] = {
         {"hosts-file", required_argument, NULL, OPT_HOSTS_FILE},
         {"slots", required_argument, NULL, OPT_SLOTS},
         {"algorithm", required_argument, NULL, OPT_ALGORITHM},
+        {"compare", required_argument, NULL, OPT_COMPARE},
         {"ranks-per-node", required_argument, NULL, OPT_RANKS_PER_NODE},
         {"seed", required_argument, NULL, OPT_SEED},
+        {"work", required_argument, NULL, OPT_WORK},
         {"deadline", required_argument, NULL, OPT_DEADLINE},
         {"format", required_argument, NULL, OPT_FORMAT},
         {"output", required_argument, NULL, 'o'},
@@ -99,6 +106,8 @@ static const char **text_option(struct options *o, int c)
 		return &o->slots;
 	case OPT_ALGORITHM:
 		return &o->algorithm;
+	case OPT_COMPARE:
+		return &o->compare;
 	case OPT_FORMAT:
 		return &o->format;
 	case 'o':
@@ -122,6 +131,9 @@ static int take_option(struct options *o, int c, struct cpl_error *err)
 		               err);
 	if (c == OPT_SEED)
 		return cmd_int("--seed", optarg, 0, INT64_MAX, &o->seed, err);
+	if (c == OPT_WORK)
+		return cmd_int("--work", optarg, 1, INT64_C(1) << 40, &o->work,
+		               err);
 	if (c == OPT_DEADLINE)
 		return cmd_number("--deadline", optarg, 0, 1e9, &o->deadline,
 		                  err);
@@ -156,8 +168,13 @@ static int parse(const struct cmd *self, int argc, char **argv,
 		missing = "--network is missing";
 	else if (!o->job.signature)
 		missing = "--signature is missing";
-	else if (!o->algorithm)
+	else if (!o->algorithm && !o->compare)
 		missing = "--algorithm is missing";
+	else if (o->algorithm && o->compare)
+		missing = "--algorithm and --compare exclude each other";
+	else if (o->compare && (o->format || o->output))
+		missing = "--compare prints a table, or --json; --format and "
+		          "-o do not go with it";
 	else if (!o->hosts == !o->hosts_file)
 		missing = "one of --hosts and --hosts-file is needed";
 	else if (o->slots && o->ranks_per_node)
@@ -270,38 +287,78 @@ static int fill_slots(const struct options *o, const struct job_inputs *in,
 	return 0;
 }
 
+/* When the mapper at hand has to stop. */
+struct budget {
+	double seconds, end;
+};
+
 static bool past(void *arg)
 {
-	return job_clock() > *(const double *)arg;
+	return job_clock() > ((const struct budget *)arg)->end;
+}
+
+static void start_budget(void *arg)
+{
+	struct budget *budget = arg;
+
+	budget->end = job_clock() + budget->seconds;
+}
+
+static int make_request(const struct options *o, const struct job_inputs *in,
+                        struct mapped *m, struct budget *budget,
+                        struct cpl_map_request *req, struct cpl_error *err)
+{
+	if (load_hosts(o, in, m, err) || fill_slots(o, in, m, err))
+		return -1;
+	*req = (struct cpl_map_request){
+	        .net = in->net,
+	        .routing = in->routing,
+	        .comm = in->comm,
+	        .n_hosts = m->n_hosts,
+	        .host = m->host,
+	        .slots = m->slots,
+	        .background = job_background(in),
+	        .objective = in->objective,
+	        .seed = (uint64_t)o->seed,
+	        .work = o->work,
+	        .expired = o->deadline >= 0 ? past : NULL,
+	        .expired_arg = budget,
+	};
+	budget->seconds = o->deadline;
+	return 0;
 }
 
 static int map(const struct options *o, const struct job_inputs *in,
                struct mapped *m, struct cpl_error *err)
 {
 	const struct cpl_mapper *mapper = cpl_mapper_find(o->algorithm, err);
-	double start = job_clock(), end = start + o->deadline;
-	struct cpl_map_request req = {
-	        .net = in->net,
-	        .routing = in->routing,
-	        .comm = in->comm,
-	        .background = job_background(in),
-	        .objective = in->objective,
-	        .seed = (uint64_t)o->seed,
-	        .expired = o->deadline >= 0 ? past : NULL,
-	        .expired_arg = &end,
-	};
+	double start = job_clock();
+	struct cpl_map_request req;
+	struct budget budget;
 
 	if (!mapper)
 		return cpl_fail_prefix(err, "--algorithm: ");
-	if (load_hosts(o, in, m, err) || fill_slots(o, in, m, err))
+	if (make_request(o, in, m, &budget, &req, err))
 		return -1;
-	req.n_hosts = m->n_hosts;
-	req.host = m->host;
-	req.slots = m->slots;
+	budget.end = start + o->deadline;
 	if (cpl_map(mapper, &req, &m->result, err))
 		return -1;
 	m->seconds = job_clock() - start;
 	return 0;
+}
+
+static int compare(const struct cmd *self, const struct options *o,
+                   const struct job_inputs *in, struct mapped *m)
+{
+	struct cpl_error err = {""};
+	struct cpl_map_request req;
+	struct budget budget;
+
+	if (make_request(o, in, m, &budget, &req, &err) ||
+	    cpl_map_check(&req, &err))
+		return cmd_fail(self, &err);
+	return map_compare(self, &req, o->compare, o->json,
+	                   req.expired ? start_budget : NULL);
 }
 
 static const char *host_of(const struct job_inputs *in, const struct mapped *m,
@@ -511,7 +568,11 @@ static int run(const struct cmd *self, int argc, char **argv)
 		return cmd_fail(self, &err);
 	if (format == FORMAT_TABLE && o.output)
 		return cmd_usage(self, "-o is for --json and --format");
-	if (job_inputs_load(&in, &o.job, &err) || map(&o, &in, &m, &err))
+	if (job_inputs_load(&in, &o.job, &err))
+		rc = cmd_fail(self, &err);
+	else if (o.compare)
+		rc = compare(self, &o, &in, &m);
+	else if (map(&o, &in, &m, &err))
 		rc = cmd_fail(self, &err);
 	else if (format == FORMAT_TABLE)
 		rc = print_table(self, &o, &in, &m);
@@ -529,7 +590,8 @@ const struct cmd cmd_map = {
         .summary = "which rank runs on which of the chosen nodes",
         .help = "Usage: commplace map --network FILE --signature S "
                 "(--hosts HOSTLIST | --hosts-file FILE)\n"
-                "                     --algorithm NAME [OPTION]...\n"
+                "                     (--algorithm NAME | --compare NAMES) "
+                "[OPTION]...\n"
                 "\n"
                 "Lay the ranks out on the hosts so that ranks that talk much "
                 "are near. The answer is\n"
@@ -545,12 +607,24 @@ const struct cmd cmd_map = {
                 "  --hosts-file FILE   the same, one host name a line\n"
                 "  --ranks-per-node K  default: ranks over hosts, rounded up\n"
                 "  --slots N,N,...     ranks on each host, where they differ\n"
-                "  --algorithm NAME    default (linear), greedyallc\n"
+                "  --algorithm NAME    default (linear), greedyallc, random, "
+                "mapper, minmd,\n"
+                "                      topoaware-1, -2, -3, greedy, fhgreedy, "
+                "fhgreedy-wh,\n"
+                "                      fhgreedy-mc, udfs, rcm, bipartition, "
+                "sfc, pacmap,\n"
+                "                      ptram, ptram-refine, astar, best\n"
+                "  --compare NAMES     a table of these algorithms as they "
+                "are, without refinement;\n"
+                "                      names with commas between, or all\n"
                 "  --routing NAME      default: as the network states\n"
                 "  --objective NAME    max-congestion (default), "
                 "mean-congestion, hop-bytes\n"
                 "  --running FILE      STATE.json: running jobs load links\n"
                 "  --seed N            for random choices (default 1)\n"
+                "  --work N            swaps that \"best\" may evaluate "
+                "(default: some seconds'\n"
+                "                      worth)\n"
                 "  --deadline SECONDS  stop searching then, take the best so "
                 "far\n"
                 "  --format FORMAT     json; hostfile: one host a line in rank "
@@ -566,6 +640,9 @@ const struct cmd cmd_map = {
                 "  commplace map --network network.json --signature milc "
                 "--hosts 'nid[00000-00015]' \\\n"
                 "    --algorithm greedyallc\n"
+                "  commplace map --network network.json --signature milc "
+                "--hosts 'nid[00000-00015]' \\\n"
+                "    --compare all\n"
                 "  commplace map --network network.json --signature "
                 "./milc.json --hosts-file nodes \\\n"
                 "    --algorithm greedyallc --format hostfile -o ranks\n"

@@ -124,7 +124,7 @@ static int measure(struct picture *p, const char *network,
 	p->net = cpl_network_load(network, err);
 	if (!p->net)
 		return -1;
-	p->routing = cpl_routing_find(
+	p->routing = cpl_routing_find_quick(
 	        p->net, p->config ? p->config->routing : NULL, err);
 	if (!p->routing || cpl_load_init(&p->load, p->net, err))
 		return -1;

@@ -29,7 +29,10 @@ static const char help[] =
         "    --ranks-per-node K ranks on each host, consecutive; default 1\n"
         "    --phase NAME       one execution of that phase, not the whole "
         "run\n"
-        "  --routing R          default: as the network description states\n"
+        "  --routing R          SD, SI, AD, AI or AH on a dragonfly, DO or AM "
+        "on a\n"
+        "                       torus; default: as the network description "
+        "states\n"
         "  --running STATE      JSON file of running jobs: their hosts are "
         "not\n"
         "                       free, their traffic is on the links\n"
@@ -37,6 +40,7 @@ static const char help[] =
         "  --seed N             for random placements; default 1\n"
         "  --links FILE         write class,from,to,bandwidth,bytes of every\n"
         "                       directed link\n"
+        "  --plot FILE          write a map of the link loads as SVG\n"
         "  --json               print one JSON object\n"
         "  -h, --help           print this text\n"
         "\n"
@@ -52,7 +56,7 @@ static const char help[] =
         "      --node-file hosts.txt --ranks-per-node 24 --links loads.csv\n";
 
 struct options {
-	const char *network, *routing, *running, *links, *profile_dir;
+	const char *network, *routing, *running, *links, *plot, *profile_dir;
 	int64_t seed;
 	bool json, help;
 	bool where_said;           /* this job's hosts or placement */
@@ -74,6 +78,7 @@ enum {
 	OPT_PROFILE_DIR,
 	OPT_SEED,
 	OPT_LINKS,
+	OPT_PLOT,
 	OPT_JSON,
 };
 
@@ -90,6 +95,7 @@ static const struct option option_table[] = {
         {"profile-dir", required_argument, NULL, OPT_PROFILE_DIR},
         {"seed", required_argument, NULL, OPT_SEED},
         {"links", required_argument, NULL, OPT_LINKS},
+        {"plot", required_argument, NULL, OPT_PLOT},
         {"json", no_argument, NULL, OPT_JSON},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
@@ -161,6 +167,9 @@ static int one_option(const struct cmd *self, struct options *o, int c,
 	case OPT_LINKS:
 		o->links = optarg;
 		return CMD_OK;
+	case OPT_PLOT:
+		o->plot = optarg;
+		return CMD_OK;
 	case OPT_JSON:
 		o->json = true;
 		return CMD_OK;
@@ -226,7 +235,8 @@ static int evaluate(const struct options *o, struct traffic *t,
                     struct cpl_error *err)
 {
 	t->routing = cpl_routing_find(t->net, o->routing, err);
-	if (!t->routing)
+	t->placing = cpl_routing_find_quick(t->net, o->routing, err);
+	if (!t->routing || !t->placing)
 		return o->routing ? cpl_fail_prefix(err, "--routing: ")
 		                  : cpl_fail_prefix(err, "%s: ", o->network);
 	if (cpl_load_init(&t->load, t->net, err))
@@ -259,7 +269,8 @@ static int run(const struct cmd *self, int argc, char **argv)
 	t.seed = (uint64_t)o.seed;
 	t.net = net = cpl_network_load(o.network, &err);
 	if (!net || evaluate(&o, &t, &err) ||
-	    (o.links && traffic_write_links(&t, o.links, &err)))
+	    (o.links && traffic_write_links(&t, o.links, &err)) ||
+	    (o.plot && traffic_plot(&t, o.plot, &err)))
 		rc = cmd_fail(self, &err);
 	else if (o.json)
 		rc = traffic_print_json(self, &t);

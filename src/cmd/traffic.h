@@ -26,9 +26,20 @@ struct traffic_job {
 	struct cpl_job_sums sums;
 };
 
+/*
+ * Links on the shortest way, over all ordered pairs of ranks that send each
+ * other bytes; pairs of one router count 0 (Jain 2016, 2.4 and 4.1).
+ */
+struct traffic_dilation {
+	double average;
+	double above_average; /* mean of those above the average, or 0 */
+	int64_t pairs, pairs_above;
+};
+
 struct traffic {
 	const struct cpl_network *net;
 	const struct cpl_routing *routing;
+	const struct cpl_routing *placing; /* what placements go by */
 	const char *profile_dir; /* NULL: the default */
 	uint64_t seed;
 	int n_jobs;
@@ -36,6 +47,7 @@ struct traffic {
 	unsigned char *free;        /* [n_nodes] */
 	struct cpl_load load;       /* running jobs and all of these */
 	struct cpl_job_sums sums;   /* of these jobs */
+	struct traffic_dilation dilation; /* of these jobs */
 	struct cpl_metrics metrics; /* of load */
 	double seconds;             /* the evaluation took, without placing */
 };
@@ -57,5 +69,9 @@ int traffic_print_text(const struct cmd *self, const struct traffic *t);
 /* "class,from,to,bandwidth,bytes" of every network link, header first. */
 int traffic_write_links(const struct traffic *t, const char *path,
                         struct cpl_error *err);
+
+/* Map of the link loads as SVG. */
+int traffic_plot(const struct traffic *t, const char *path,
+                 struct cpl_error *err);
 
 #endif

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "link_stats.h"
+
 static int load_signature(struct traffic *t, struct traffic_job *job,
                           struct cpl_error *err)
 {
@@ -58,7 +60,7 @@ static int placed_hosts(struct traffic *t, struct traffic_job *job,
 	                  .n_nodes_wanted = job->n_nodes,
 	                  .seed = t->seed},
 	        .policy = job->placement ? job->placement : "linear",
-	        .routing = t->routing,
+	        .routing = t->placing,
 	        .comm = job->comm,
 	        .ranks_per_node = job->ranks_per_node,
 	        .background = &t->load,
@@ -109,17 +111,64 @@ static int add_traffic(struct traffic *t, struct traffic_job *job,
 	cpl_traffic_add(t->net, t->routing, job->comm, rank_node, work,
 	                &t->load, &job->sums);
 	t->seconds += now() - start;
-	t->sums.bytes += job->sums.bytes;
-	t->sums.bytes_in_node += job->sums.bytes_in_node;
-	t->sums.bytes_on_network += job->sums.bytes_on_network;
-	t->sums.hop_bytes += job->sums.hop_bytes;
-	t->sums.max_dilation =
-	        fmax(t->sums.max_dilation, job->sums.max_dilation);
+	link_stats_add_sums(&t->sums, &job->sums);
 	rc = 0;
 out:
 	free(rank_node);
 	cpl_traffic_work_free(work);
 	return rc;
+}
+
+/* Sum of the dilations above `limit`; how many goes to *n. */
+static double sum_dilation(const struct traffic *t, double limit, int64_t *n)
+{
+	double sum = 0;
+
+	*n = 0;
+	for (int j = 0; j < t->n_jobs; j++) {
+		const struct traffic_job *job = &t->job[j];
+		const struct cpl_comm *comm = job->comm;
+		int64_t i = 0;
+
+		for (int from = 0; from < comm->ranks; from++) {
+			int here = cpl_network_router(
+			        t->net, job->node[from / job->ranks_per_node]);
+
+			for (; i < comm->row[from + 1]; i++) {
+				int to = comm->to[i], there;
+				double hops = 0;
+
+				if (to == from || !(comm->bytes[i] > 0))
+					continue;
+				there = cpl_network_router(
+				        t->net,
+				        job->node[to / job->ranks_per_node]);
+				if (there != here)
+					hops = t->routing->hops(t->net, here,
+					                        there);
+				if (hops > limit) {
+					sum += hops;
+					(*n)++;
+				}
+			}
+		}
+	}
+	return sum;
+}
+
+static void find_dilation(struct traffic *t)
+{
+	struct traffic_dilation *d = &t->dilation;
+	double above;
+
+	d->average = sum_dilation(t, -1, &d->pairs);
+	if (!d->pairs)
+		return;
+	d->average /= (double)d->pairs;
+	/* Equal ones are not above it for a rounding. */
+	above = sum_dilation(t, d->average * (1 + 1e-12), &d->pairs_above);
+	if (d->pairs_above)
+		d->above_average = above / (double)d->pairs_above;
 }
 
 int traffic_evaluate(struct traffic *t, struct cpl_error *err)
@@ -140,6 +189,7 @@ int traffic_evaluate(struct traffic *t, struct cpl_error *err)
 				return -1;
 		}
 	}
+	find_dilation(t);
 	start = now();
 	cpl_traffic_metrics(t->net, &t->load, NULL, &t->metrics);
 	t->seconds += now() - start;

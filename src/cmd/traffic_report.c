@@ -8,72 +8,8 @@
 #include <string.h>
 
 #include "base/file.h"
-
-static double average_hops(const struct traffic *t)
-{
-	return t->sums.bytes_on_network > 0
-	               ? t->sums.hop_bytes / t->sums.bytes_on_network
-	               : 0;
-}
-
-/* Numbers of the node links; ports without a node have none. */
-static int node_stats(const struct cpl_network *net, const double *value,
-                      struct cpl_class_stats *out, struct cpl_error *err)
-{
-	double *used = malloc((size_t)net->n_nodes * sizeof(*used));
-	int n = 0, rc;
-
-	if (!used)
-		return cpl_fail_memory(err);
-	for (int node = 0; node < net->n_nodes; node++)
-		if (net->node_name[node])
-			used[n++] = value[node];
-	rc = cpl_class_stats(used, n, out, err);
-	free(used);
-	return rc;
-}
-
-struct row {
-	const char *name;
-	struct cpl_class_stats stats;
-};
-
-/* All links, the classes, then injection and ejection. */
-#define MAX_ROWS (CPL_NETWORK_MAX_CLASSES + 3)
-
-static int make_rows(const struct traffic *t, struct row *row,
-                     struct cpl_error *err)
-{
-	const struct cpl_network *net = t->net;
-	int n = 0;
-
-	row[n].name = "all";
-	if (cpl_class_stats(t->load.link, net->n_links, &row[n++].stats, err))
-		return -1;
-	for (int c = 0; c < net->n_classes; c++) {
-		const struct cpl_link_class *class = &net->link_class[c];
-
-		row[n].name = class->name;
-		if (cpl_class_stats(t->load.link + class->first, class->count,
-		                    &row[n++].stats, err))
-			return -1;
-	}
-	row[n].name = "injection";
-	if (node_stats(net, t->load.injection, &row[n++].stats, err))
-		return -1;
-	row[n].name = "ejection";
-	if (node_stats(net, t->load.ejection, &row[n++].stats, err))
-		return -1;
-	return n;
-}
-
-static json_t *json_stats(const struct cpl_class_stats *s)
-{
-	return json_pack("{s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f}", "count",
-	                 (json_int_t)s->count, "used", (json_int_t)s->used,
-	                 "min", s->min, "q1", s->q1, "median", s->median,
-	                 "mean", s->mean, "q3", s->q3, "max", s->max);
-}
+#include "link_stats.h"
+#include "plot.h"
 
 static const char *how(const struct traffic_job *job)
 {
@@ -107,27 +43,26 @@ static json_t *json_jobs(const struct traffic *t)
 
 int traffic_print_json(const struct cmd *self, const struct traffic *t)
 {
-	struct row row[MAX_ROWS];
+	struct link_stats row[LINK_STATS_MAX];
 	struct cpl_error err = {""};
 	json_t *root, *links;
-	int n = make_rows(t, row, &err);
+	int n = link_stats_make(t->net, &t->load, row, &err);
 
 	if (n < 0)
 		return cmd_fail(self, &err);
-	links = json_object();
-	for (int i = 0; i < n - 2; i++)
-		json_object_set_new(links, row[i].name,
-		                    json_stats(&row[i].stats));
+	links = link_stats_links_json(row, n);
 	root = json_pack(
 	        "{s:s, s:s, s:o, s:o, s:o, s:o, s:f, s:f, s:f, s:f, s:f, s:f, "
-	        "s:f, s:f, s:f, s:f, s:f}",
+	        "s:f, s:f, s:f, s:f, s:f, s:f, s:f}",
 	        "network", t->net->name, "routing", t->routing->name, "jobs",
 	        json_jobs(t), "links", links, "injection",
-	        json_stats(&row[n - 2].stats), "ejection",
-	        json_stats(&row[n - 1].stats), "hop_bytes", t->sums.hop_bytes,
-	        "average_hops", average_hops(t), "max_dilation",
-	        t->sums.max_dilation, "max_congestion",
-	        t->metrics.max_congestion, "mean_congestion",
+	        link_stats_json(&row[n - 2].stats), "ejection",
+	        link_stats_json(&row[n - 1].stats), "hop_bytes",
+	        t->sums.hop_bytes, "average_hops",
+	        link_stats_average_hops(&t->sums), "max_dilation",
+	        t->sums.max_dilation, "average_dilation", t->dilation.average,
+	        "average_dilation_above_average", t->dilation.above_average,
+	        "max_congestion", t->metrics.max_congestion, "mean_congestion",
 	        t->metrics.mean_congestion, "nonzero_congestion_average",
 	        t->metrics.nonzero_average, "nonzero_congestion_variance",
 	        t->metrics.nonzero_variance, "max_injection_congestion",
@@ -168,7 +103,7 @@ static int print_jobs(const struct traffic *t)
 	return rc;
 }
 
-static int print_rows(const struct row *row, int n)
+static int print_rows(const struct link_stats *row, int n)
 {
 	struct cmd_table *table = cmd_table_new(9, "lrrrrrrrr");
 	int rc;
@@ -206,8 +141,10 @@ static int print_numbers(const struct traffic *t)
 	         t->metrics.nonzero_variance},
 	        {"max injection congestion", "s", t->metrics.max_injection},
 	        {"hop-bytes", "B", t->sums.hop_bytes},
-	        {"average hops", "", average_hops(t)},
+	        {"average hops", "", link_stats_average_hops(&t->sums)},
 	        {"max dilation", "hops", t->sums.max_dilation},
+	        {"average dilation", "hops", t->dilation.average},
+	        {"of those above average", "hops", t->dilation.above_average},
 	        {"bytes on the network", "B", t->sums.bytes_on_network},
 	        {"bytes inside nodes", "B", t->sums.bytes_in_node},
 	        {"evaluation", "s", t->seconds},
@@ -225,9 +162,9 @@ static int print_numbers(const struct traffic *t)
 
 int traffic_print_text(const struct cmd *self, const struct traffic *t)
 {
-	struct row row[MAX_ROWS];
+	struct link_stats row[LINK_STATS_MAX];
 	struct cpl_error err = {""};
-	int n = make_rows(t, row, &err);
+	int n = link_stats_make(t->net, &t->load, row, &err);
 
 	if (n < 0)
 		return cmd_fail(self, &err);
@@ -261,4 +198,28 @@ int traffic_write_links(const struct traffic *t, const char *path,
 		rc = cpl_file_write_atomic(path, text, length, 0644, err);
 	free(text);
 	return rc;
+}
+
+int traffic_plot(const struct traffic *t, const char *path,
+                 struct cpl_error *err)
+{
+	struct cpl_file_writer *writer = cpl_file_open_atomic(path, err);
+	char title[160], subtitle[320];
+	size_t n;
+
+	if (!writer)
+		return -1;
+	snprintf(title, sizeof(title), "Link loads on %.100s", t->net->name);
+	n = (size_t)snprintf(subtitle, sizeof(subtitle), "%.60s (%s)",
+	                     t->job[0].sig->name, how(&t->job[0]));
+	if (t->n_jobs > 1)
+		n += (size_t)snprintf(subtitle + n, sizeof(subtitle) - n,
+		                      " and %d more", t->n_jobs - 1);
+	snprintf(subtitle + n, sizeof(subtitle) - n, ", %s", t->routing->name);
+	if (plot_write_map(t->net, t->load.link, title, subtitle,
+	                   cpl_file_stream(writer), err)) {
+		cpl_file_abandon(writer);
+		return -1;
+	}
+	return cpl_file_commit(writer, 0644, err);
 }

@@ -5,3 +5,19 @@ EXTRA_PROGRAMS += tests/bench/bench_decide
 tests_bench_bench_decide_SOURCES = tests/bench/bench_decide.c
 tests_bench_bench_decide_LDADD = libcore.la
 CLEANFILES += tests/bench/bench_decide
+
+# tests/bench/bench_traffic $(srcdir)/etc/networks/edison.json 512
+EXTRA_PROGRAMS += tests/bench/bench_traffic
+tests_bench_bench_traffic_SOURCES = tests/bench/bench_traffic.c
+tests_bench_bench_traffic_LDADD = libcore.la
+CLEANFILES += tests/bench/bench_traffic
+
+# tests/bench/bench_mapping [-g scotch_gmap] [-m FOLDER]
+EXTRA_PROGRAMS += tests/bench/bench_mapping
+tests_bench_bench_mapping_SOURCES = tests/bench/bench_mapping.c
+tests_bench_bench_mapping_LDADD = libcore.la -lm
+CLEANFILES += tests/bench/bench_mapping
+
+# tests/bench/reproduce-damselfly ./commplace WORK >doc/reproduction/damselfly.md
+EXTRA_DIST += tests/bench/reproduce-damselfly tests/bench/reproduce-damselfly.pl
+EXTRA_DIST += doc/reproduction

@@ -32,11 +32,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!net)
 		return err.text[0] ? 0 : (abort(), 0);
 	/* Every route of the first and the last router must stay in bounds. */
-	routing = cpl_routing_find(net, NULL, &err);
+	routing = cpl_routing_find_quick(net, NULL, &err);
 	load = calloc((size_t)net->n_links + 1, sizeof(*load));
-	for (int to = 0; routing && load && to < net->n_routers; to++) {
+	for (int to = 0; routing && load && to < net->n_node_routers; to++) {
 		routing->add(net, 0, to, 1, load);
-		routing->add(net, to, net->n_routers - 1, 1, load);
+		routing->add(net, to, net->n_node_routers - 1, 1, load);
 		routing->hops(net, 0, to);
 	}
 	free(load);

@@ -2,3 +2,7 @@
 EXTRA_DIST += tests/golden/links.t tests/golden/traffic.t tests/golden/links
 EXTRA_DIST += tests/golden/explain.t tests/golden/explain
 EXTRA_DIST += tests/golden/site.t tests/golden/site
+EXTRA_DIST += tests/golden/compare.t tests/golden/compare
+EXTRA_DIST += tests/golden/import
+EXTRA_DIST += tests/golden/mapping.t
+EXTRA_DIST += tests/golden/networks.t

@@ -102,6 +102,23 @@ like "$text" 'network quickstart, routing static-direct' "text: head"
 like "$text" $'\na +4 +2 +hosts +n\[0,2\]\n' "text: jobs"
 like "$text" $'\nrow +16 +2 +0 B +0 B +0 B +10.6 B +0 B +100 B\n' "text: links"
 
+# Rank 0 to the next group: direct over one global link; indirect over 14
+# others, as many hops as links are loaded; nothing is lost.
+for r in SD SI AD AI AH; do
+	traffic "r$r" --signature "$work/a.json" --hosts 'n[0,31]' \
+		--ranks-per-node 2 --routing "$r" --links "$work/$r.csv"
+	sum=$(awk -F, 'NR > 1 { sum += $5 } END { printf "%.6g", sum }' "$work/$r.csv")
+	is "$sum" "$(printf %.6g "$(json "$work/r$r.json" hop_bytes)")" "$r: hop-bytes"
+done
+is "$(json "$work/rAD.json" hop_bytes)" "$(json "$work/rSD.json" hop_bytes)" \
+	"AD: as far as SD"
+is "$(json "$work/rAH.json" routing)" adaptive-hybrid "AH: name"
+"$commplace" traffic --network "$networks/torus-4x4x4.json" --json --routing AM \
+	--signature "$work/a.json" --hosts 'n[0,42]' --ranks-per-node 2 >"$work/am.json"
+is "$(json "$work/am.json" max_dilation)" 6 "AM: hops"
+is "$(json "$work/am.json" links all used)" \
+	"$(("$(json "$work/am.json" links dim0 used)" * 3))" "AM: all dimensions alike"
+
 "$commplace" network check "$networks/edison.json" --json >"$work/edison.json"
 is "$(json "$work/edison.json" routers)" 1440 "edison: routers"
 is "$(json "$work/edison.json" nodes)" 5760 "edison: nodes"

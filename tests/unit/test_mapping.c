@@ -129,6 +129,7 @@ static void set_up(struct job *job, const struct cpl_network *net,
 	        .host = job->host,
 	        .slots = job->slots,
 	        .objective = CPL_OBJECTIVE_HOP_BYTES,
+	        .work = 2000,
 	};
 }
 

@@ -41,6 +41,8 @@ static void test_counts_of_the_samples(void **state)
 	         2763840,
 	         {1382400, 460800, 920640}},
 	        {"edison", 1440, 5760, 29640, {21600, 7200, 840}},
+	        {"gpc", 157, 3090, 2532, {618, 618, 648, 648}},
+	        {"haec-box", 64, 64, 1792, {256, 1536}},
 	        {"quickstart", 16, 32, 44, {16, 16, 12}},
 	        {"torus-4x4x4", 64, 64, 384, {128, 128, 128}},
 	        {"vulcan-512", 512, 512, 5120, {1024, 1024, 1024, 1024, 1024}},
@@ -216,7 +218,7 @@ static void test_refused(void **state)
 	         "\"version\" is 2"},
 	        {HEAD "\"nodes\": \"a\"}", "\"type\" is missing"},
 	        {HEAD "\"type\": 1}", "\"type\" is an integer"},
-	        {HEAD "\"type\": \"mesh\"}", "dragonfly or torus"},
+	        {HEAD "\"type\": \"mesh\"}", "dragonfly, torus, fattree, graph or haec"},
 	        {FLY2 "\"dims\": [2]}", "unknown key \"dims\""},
 	        {TORUS "\"groups\": 2}", "unknown key \"groups\""},
 	        {FLY "\"rows\": 1, \"columns\": 1}", "\"groups\" is missing"},
@@ -237,7 +239,10 @@ static void test_refused(void **state)
 	         "more than 2147483648 directed links"},
 	        {FLY2 "\"global_links_per_group_pair\": 0}",
 	         "\"global_links_per_group_pair\" is 0"},
-	        {FLY2 "\"global_wiring\": \"palmtree\"}", "modulo"},
+	        {FLY2 "\"global_wiring\": \"palm\"}", "modulo"},
+	        {FLY2 "\"global_wiring\": \"list\"}",
+	         "\"global_links\" is missing"},
+	        {FLY2 "\"global_links\": []}", "is for \"global_wiring\""},
 	        {FLY2 "\"global_wiring\": 3}", "\"global_wiring\" is an"},
 	        {FLY2 "\"nodes_per_router\": 0}", "\"nodes_per_router\""},
 	        {FLY2 "\"nodes_per_router\": 4194304, \"nodes\": \"a\"}",
@@ -308,6 +313,113 @@ static void test_refused(void **state)
 	}
 }
 
+/*
+ * Each end of a link names the other, every wiring uses each port once, and
+ * the tables written by hand: 5 groups of 4 routers, a port each, group 0's
+ * and group 3's partners by local router.
+ */
+static void test_wirings(void **state)
+{
+	static const struct {
+		const char *wiring;
+		int k, zero[4], three[4]; /* groups reached from local 0 .. 3 */
+	} table[] = {
+	        {"consecutive", 1, {1, 2, 3, 4}, {0, 1, 2, 4}},
+	        {"palmtree", 1, {4, 3, 2, 1}, {2, 1, 0, 4}},
+	        {"consecutive", 3, {1, 2, 3, 4}, {0, 1, 2, 4}},
+	        {"palmtree", 3, {4, 3, 2, 1}, {2, 1, 0, 4}},
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		char text[512];
+		struct cpl_network *net;
+		const struct cpl_link_class *global;
+
+		snprintf(text, sizeof(text),
+		         FLY "\"groups\": 5, \"rows\": 2, \"columns\": 2, "
+		             "\"global_links_per_group_pair\": %d, "
+		             "\"global_wiring\": \"%s\", "
+		             "\"nodes\": \"n[0-19]\"}",
+		         table[i].k, table[i].wiring);
+		net = parse(text);
+		global = &net->link_class[CPL_DRAGONFLY_GLOBAL];
+		assert_int_equal(global->count, 20 * table[i].k);
+		for (int64_t l = global->first;
+		     l < global->first + global->count; l++) {
+			int from = net->link_from[l], to = net->link_to[l];
+			const int *want = from / 4 == 0   ? table[i].zero
+			                  : from / 4 == 3 ? table[i].three
+			                                  : NULL;
+			int there = 0, back = 0;
+
+			if (want)
+				assert_int_equal(to / 4, want[from % 4]);
+			for (int64_t m = global->first;
+			     m < global->first + global->count; m++) {
+				there += net->link_from[m] == from &&
+				         net->link_to[m] == to;
+				back += net->link_from[m] == to &&
+				        net->link_to[m] == from;
+			}
+			assert_int_equal(there, table[i].k);
+			assert_int_equal(back, table[i].k);
+		}
+		cpl_network_free(net);
+	}
+}
+
+/* Port p meets port P - 1 - p although routers have several groups' links. */
+static void test_palmtree_ports(void **state)
+{
+	struct cpl_network *net =
+	        parse(FLY "\"groups\": 3, \"rows\": 1, \"columns\": 3, "
+	                  "\"global_links_per_group_pair\": 3, "
+	                  "\"global_wiring\": \"palmtree\", "
+	                  "\"nodes\": \"n[0-8]\"}");
+	static const struct {
+		int a, b, k, from, to;
+	} table[] = {
+	        /* Two ports a router: group 0's ports 0-2 to group 2, 3-5 to
+	         * group 1. */
+	        {0, 2, 0, 0, 8}, {0, 2, 1, 0, 8}, {0, 2, 2, 1, 7},
+	        {0, 1, 0, 1, 4}, {0, 1, 1, 2, 3}, {0, 1, 2, 2, 3},
+	        {2, 0, 0, 8, 0}, {2, 1, 0, 7, 4},
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		int64_t link = net->link_class[CPL_DRAGONFLY_GLOBAL].first +
+		               cpl_dragonfly_global(net, table[i].a, table[i].b,
+		                                    table[i].k);
+
+		assert_int_equal(net->link_from[link], table[i].from);
+		assert_int_equal(net->link_to[link], table[i].to);
+	}
+	cpl_network_free(net);
+}
+
+static void test_listed_wiring(void **state)
+{
+	struct cpl_network *net =
+	        parse(FLY "\"groups\": 3, \"rows\": 1, \"columns\": 2, "
+	                  "\"global_wiring\": \"list\", \"global_links\": "
+	                  "[[0, 1, 1, 0], [2, 0, 1, 1], [0, 0, 2, 1]], "
+	                  "\"nodes\": \"n[0-5]\"}");
+	static const int end[3][2] = {{1, 2}, {4, 3}, {0, 5}};
+	const struct cpl_link_class *global =
+	        &net->link_class[CPL_DRAGONFLY_GLOBAL];
+
+	for (int64_t l = global->first; l < global->first + 6; l++) {
+		int found = 0;
+
+		for (int i = 0; i < 3; i++)
+			for (int way = 0; way < 2; way++)
+				found += net->link_from[l] == end[i][way] &&
+				         net->link_to[l] == end[i][!way];
+		assert_int_equal(found, 1);
+	}
+	cpl_network_free(net);
+}
+
 static void test_routing_names(void **state)
 {
 	static const struct {
@@ -315,12 +427,11 @@ static void test_routing_names(void **state)
 	} table[] = {
 	        {"static-direct", NULL, "static-direct", NULL},
 	        {"sd", NULL, "static-direct", NULL},
-	        /* Later releases' routings fall back to the minimal one ... */
-	        {"adaptive-hybrid", NULL, "static-direct", NULL},
-	        {"AI", NULL, "static-direct", NULL},
-	        /* ... when stated, not when asked for. */
-	        {"SD", "adaptive-hybrid", NULL, "comes in a later release"},
-	        {"SD", "AD", NULL, "static-direct (SD)"},
+	        {"adaptive-hybrid", NULL, "adaptive-hybrid", NULL},
+	        {"AI", NULL, "adaptive-indirect", NULL},
+	        {"SD", "adaptive-hybrid", "adaptive-hybrid", NULL},
+	        {"SD", "AD", "adaptive-direct", NULL},
+	        {"SD", "AM", NULL, "static-indirect (SI)"},
 	        {"AH", "Static-Direct", "static-direct", NULL},
 	        {"SD", "dimension-order", NULL, "does not exist"},
 	        {"dimension-order", NULL, NULL, "of the network"},
@@ -373,6 +484,9 @@ int main(void)
 	        cmocka_unit_test(test_nodes_by_router),
 	        cmocka_unit_test(test_torus_borders),
 	        cmocka_unit_test(test_refused),
+	        cmocka_unit_test(test_wirings),
+	        cmocka_unit_test(test_palmtree_ports),
+	        cmocka_unit_test(test_listed_wiring),
 	        cmocka_unit_test(test_routing_names),
 	        cmocka_unit_test(test_routing_of_a_torus),
 	};

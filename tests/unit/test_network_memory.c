@@ -13,6 +13,7 @@
 
 #include "base/hostlist.h"
 #include "network/network.h"
+#include "network/network_internal.h"
 #include "traffic/traffic.h"
 
 void *__real_malloc(size_t size);
@@ -61,6 +62,19 @@ static const char torus[] =
         "\"type\": \"torus\", \"dims\": [2, 2], "
         "\"nodes\": {\"0\": \"a\", \"3\": \"b\"}}";
 
+static const char fattree[] =
+        "{\"format\": \"commplace-network\", \"version\": 1, "
+        "\"type\": \"fattree\", \"levels\": [{\"down\": 2, \"up\": 2}], "
+        "\"nodes\": \"n[0-1]\"}";
+static const char graph[] =
+        "{\"format\": \"commplace-network\", \"version\": 1, "
+        "\"type\": \"graph\", \"routers\": 3, \"node_routers\": 2, "
+        "\"links\": [[0, 2], [1, 2]], \"nodes\": \"n[0-1]\"}";
+static const char haec[] =
+        "{\"format\": \"commplace-network\", \"version\": 1, "
+        "\"type\": \"haec\", \"dims\": [2, 1, 2], "
+        "\"nodes\": \"n[0-3]\"}";
+
 /* 0, or -1 with err: a network, a load and its numbers. */
 static int work(const char *text, struct cpl_error *err)
 {
@@ -108,6 +122,33 @@ static void test_every_allocation_may_fail(void **state)
 {
 	check(dragonfly, 20);
 	check(torus, 20);
+	check(fattree, 20);
+	check(graph, 25);
+	check(haec, 20);
+}
+
+static void test_routes_without_memory(void **state)
+{
+	static const char text[] = "0 1 2 1\n1 0 2 0\n";
+	struct cpl_error err = {""};
+	int n = 0;
+
+	for (;; n++) {
+		struct cpl_network *net =
+		        cpl_network_parse(graph, strlen(graph), "net", &err);
+		int rc;
+
+		assert_non_null(net);
+		left = n;
+		rc = cpl_network_parse_routes(net, text, strlen(text), "r",
+		                              &err);
+		left = -1;
+		cpl_network_free(net);
+		if (rc == 0)
+			break;
+		assert_non_null(strstr(err.text, "out of memory"));
+	}
+	assert_true(n >= 8);
 }
 
 static void test_folding_without_memory(void **state)
@@ -126,6 +167,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_every_allocation_may_fail),
+	        cmocka_unit_test(test_routes_without_memory),
 	        cmocka_unit_test(test_folding_without_memory),
 	};
 

@@ -63,6 +63,11 @@ tests_unit_test_traffic_CPPFLAGS = $(AM_CPPFLAGS) -DNETWORKS='"$(abs_top_srcdir)
 tests_unit_test_traffic_CFLAGS = $(unit_cflags)
 tests_unit_test_traffic_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_routing
+tests_unit_test_routing_SOURCES = tests/unit/test_routing.c tests/unit/brute.c tests/unit/brute.h tests/unit/number.h
+tests_unit_test_routing_CFLAGS = $(unit_cflags)
+tests_unit_test_routing_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/test_collective_links
 tests_unit_test_collective_links_SOURCES = tests/unit/test_collective_links.c tests/unit/number.h
 tests_unit_test_collective_links_CFLAGS = $(unit_cflags)
@@ -83,10 +88,30 @@ tests_unit_test_decide_SOURCES = tests/unit/test_decide.c
 tests_unit_test_decide_CFLAGS = $(unit_cflags)
 tests_unit_test_decide_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_ptram
+tests_unit_test_ptram_SOURCES = tests/unit/test_ptram.c tests/unit/mapping_jobs.h
+tests_unit_test_ptram_CFLAGS = $(unit_cflags)
+tests_unit_test_ptram_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_mappers
+tests_unit_test_mappers_SOURCES = tests/unit/test_mappers.c tests/unit/mapping_jobs.h
+tests_unit_test_mappers_CFLAGS = $(unit_cflags)
+tests_unit_test_mappers_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/test_mapping
 tests_unit_test_mapping_SOURCES = tests/unit/test_mapping.c
 tests_unit_test_mapping_CFLAGS = $(unit_cflags)
 tests_unit_test_mapping_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_partition
+tests_unit_test_partition_SOURCES = tests/unit/test_partition.c
+tests_unit_test_partition_CFLAGS = $(unit_cflags)
+tests_unit_test_partition_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_best
+tests_unit_test_best_SOURCES = tests/unit/test_best.c
+tests_unit_test_best_CFLAGS = $(unit_cflags)
+tests_unit_test_best_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_decide_memory
 tests_unit_test_decide_memory_SOURCES = tests/unit/test_decide_memory.c
@@ -122,6 +147,36 @@ tests_unit_test_engine_memory_SOURCES = tests/unit/test_engine_memory.c
 tests_unit_test_engine_memory_CFLAGS = $(unit_cflags)
 tests_unit_test_engine_memory_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup
 tests_unit_test_engine_memory_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_plot
+tests_unit_test_plot_SOURCES = tests/unit/test_plot.c src/cmd/plot.c src/cmd/plot.h src/cmd/plot_box.c src/cmd/plot_map.c src/cmd/plot_map.h src/cmd/plot_map_dragonfly.c src/cmd/plot_map_torus.c src/cmd/util.c
+tests_unit_test_plot_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
+tests_unit_test_plot_CFLAGS = $(unit_cflags)
+tests_unit_test_plot_LDADD = $(unit_ldadd) $(JANSSON_LIBS)
+
+unit_tests += tests/unit/test_fattree
+tests_unit_test_fattree_SOURCES = tests/unit/test_fattree.c tests/unit/flow.h tests/unit/number.h
+tests_unit_test_fattree_CPPFLAGS = $(AM_CPPFLAGS) -DNETWORKS='"$(abs_top_srcdir)/etc/networks"'
+tests_unit_test_fattree_CFLAGS = $(unit_cflags)
+tests_unit_test_fattree_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_graph
+tests_unit_test_graph_SOURCES = tests/unit/test_graph.c tests/unit/flow.h tests/unit/number.h
+tests_unit_test_graph_CPPFLAGS = $(AM_CPPFLAGS) -DNETWORKS='"$(abs_top_srcdir)/etc/networks"'
+tests_unit_test_graph_CFLAGS = $(unit_cflags)
+tests_unit_test_graph_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_haec
+tests_unit_test_haec_SOURCES = tests/unit/test_haec.c tests/unit/flow.h tests/unit/number.h
+tests_unit_test_haec_CPPFLAGS = $(AM_CPPFLAGS) -DNETWORKS='"$(abs_top_srcdir)/etc/networks"'
+tests_unit_test_haec_CFLAGS = $(unit_cflags)
+tests_unit_test_haec_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_import_network
+tests_unit_test_import_network_SOURCES = tests/unit/test_import_network.c tests/unit/flow.h tests/unit/number.h
+tests_unit_test_import_network_CPPFLAGS = $(AM_CPPFLAGS) -DSAMPLES='"$(abs_top_srcdir)/tests/golden/import"'
+tests_unit_test_import_network_CFLAGS = $(unit_cflags)
+tests_unit_test_import_network_LDADD = $(unit_ldadd) $(JANSSON_LIBS)
 
 if HAVE_CMOCKA
 check_PROGRAMS += $(unit_tests)

@@ -11,13 +11,32 @@
 static const struct cpl_mapper *const table[] = {
         &cpl_mapper_linear,
         &cpl_mapper_greedyallc,
+        &cpl_mapper_random,
+        &cpl_mapper_mapper,
+        &cpl_mapper_minmd,
+        &cpl_mapper_topoaware_1,
+        &cpl_mapper_topoaware_2,
+        &cpl_mapper_topoaware_3,
+        &cpl_mapper_greedy,
+        &cpl_mapper_fhgreedy,
+        &cpl_mapper_fhgreedy_wh,
+        &cpl_mapper_fhgreedy_mc,
+        &cpl_mapper_udfs,
+        &cpl_mapper_rcm,
+        &cpl_mapper_bipartition,
+        &cpl_mapper_sfc,
+        &cpl_mapper_pacmap,
+        &cpl_mapper_ptram,
+        &cpl_mapper_ptram_refine,
+        &cpl_mapper_astar,
+        &cpl_mapper_best,
         NULL,
 };
 
 const struct cpl_mapper *cpl_mapper_find(const char *name,
                                          struct cpl_error *err)
 {
-	char list[256] = "default";
+	char list[400] = "default";
 
 	if (!strcasecmp(name, "default"))
 		return &cpl_mapper_linear;
@@ -37,7 +56,7 @@ const struct cpl_mapper *const *cpl_mapper_all(void)
 	return table;
 }
 
-static int check(const struct cpl_map_request *req, struct cpl_error *err)
+int cpl_map_check(const struct cpl_map_request *req, struct cpl_error *err)
 {
 	int64_t sum = 0;
 
@@ -132,7 +151,7 @@ int cpl_map(const struct cpl_mapper *mapper, const struct cpl_map_request *req,
 	int best = 0, rc = -1;
 
 	*out = (struct cpl_map_result){0};
-	if (check(req, err))
+	if (cpl_map_check(req, err))
 		return -1;
 	for (int i = 0; i < 3; i++)
 		layout[i].rank_host = malloc(size);

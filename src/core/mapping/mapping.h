@@ -23,6 +23,7 @@ struct cpl_map_request {
 	const struct cpl_load *background; /* or NULL */
 	enum cpl_objective objective;
 	uint64_t seed;
+	int64_t work; /* evaluations a search may take, 0: its default */
 	bool (*expired)(void *arg); /* as in cpl_decide_request */
 	void *expired_arg;
 };
@@ -50,6 +51,9 @@ const struct cpl_mapper *cpl_mapper_find(const char *name,
 					 struct cpl_error *err);
 const struct cpl_mapper *const *cpl_mapper_all(void);
 
+/* Hosts the network has, slots that add up to the ranks? 0, or -1 with err. */
+int cpl_map_check(const struct cpl_map_request *req, struct cpl_error *err);
+
 /*
  * Run a mapper and evaluate it against the default order; the result is never
  * worse than that by the objective, and where it ties the default order is
@@ -66,5 +70,63 @@ extern const struct cpl_mapper cpl_mapper_linear;
 /* Glantz, Meyerhenke, Noe (PDP 2015) with capacities; ties to the lowest rank
  * and the first host. O(ranks * (hosts + degree) + sum deg * hosts). */
 extern const struct cpl_mapper cpl_mapper_greedyallc;
+/*
+ * Default order, greedyallc, bisection of ranks and machine, grids and tori
+ * found in the pattern and folded onto the machine; then rounds of annealing
+ * of hop-bytes (nodes as a whole, then ranks) and of swaps that lower the
+ * largest link load, with the network's own routing. Deterministic for a seed
+ * and a work limit; ends early when every message goes over one link. The
+ * layout returned is the best by the objective.
+ */
+extern const struct cpl_mapper cpl_mapper_best;
+
+/*
+ * The others are in their papers for one task on each node: ranks are gathered
+ * into one task per host first (mapping/tasks.h). n: hosts, d: degree. Ties go
+ * to the lowest task, then the first host.
+ */
+/* Ranks on random slots. O(ranks). */
+extern const struct cpl_mapper cpl_mapper_random;
+/* Bokhari (IEEE ToC 1981): pairwise interchange for the number of partners one
+ * hop apart, with random jumps. O(n^2 d) a pass, fixed work at the most. */
+extern const struct cpl_mapper cpl_mapper_mapper;
+/* MinMD (Besmer 2016): pairs by weight, the first in the centre, each later
+ * task near its partner. O(entries log entries + n^2). */
+extern const struct cpl_mapper cpl_mapper_minmd;
+/* TopoLB (Agarwal, Sharma, Kale, IPDPS 2006), estimates of order 1, 2, 3; the
+ * table is kept up to date: O(n^2 d), order 3 O(n^3). At most 8,192 hosts. */
+extern const struct cpl_mapper cpl_mapper_topoaware_1, cpl_mapper_topoaware_2,
+	cpl_mapper_topoaware_3;
+/* Generic greedy (Hoefler, Snir, ICS 2011). O(n^2 + entries log entries). */
+extern const struct cpl_mapper cpl_mapper_greedy;
+/* Deveci, Kaya, Ucar, Catalyurek (IPDPS 2015), the better of N_BFS 0 and 1; -wh
+ * with swaps for weighted hops (those of cpl_map_refine), -mc with swaps that
+ * lower the largest congestion while there are any. O(n^2 d). */
+extern const struct cpl_mapper cpl_mapper_fhgreedy, cpl_mapper_fhgreedy_wh,
+	cpl_mapper_fhgreedy_mc;
+/* Depth first along heaviest edges (Wei 2009), each component of the graph from
+ * its start. O(n^2 + n d^2). */
+extern const struct cpl_mapper cpl_mapper_udfs;
+/* Reverse Cuthill-McKee orders of tasks and of all routers of the network put
+ * side by side (Hoefler, Snir, ICS 2011). O(links + entries * d). */
+extern const struct cpl_mapper cpl_mapper_rcm;
+/* Recursive bisection of tasks and of hosts, first half to first half, without
+ * orientation (Wu, Xiong, Lan 2015; LibTopoMap's). O((entries + links) log n).
+ */
+extern const struct cpl_mapper cpl_mapper_bipartition;
+/* Hilbert order of a torus's routers, and of the tasks where their graph is a
+ * grid (else their own order). Other networks: hosts by node id. O(n log n). */
+extern const struct cpl_mapper cpl_mapper_sfc;
+/* PaCMap (Tuncer, Leung, Coskun, ICS 2015), its mapping part on given hosts.
+ * O(n * frame * d + centres * entries log n). */
+extern const struct cpl_mapper cpl_mapper_pacmap;
+/* PTRAM (Mirsadeghi, Afsahi): greedy on the hybrid metric of the network's own
+ * routing, relative to the default order; -refine: up to 10 swaps that lower
+ * the largest congestion. O(n^2 d * route). */
+extern const struct cpl_mapper cpl_mapper_ptram, cpl_mapper_ptram_refine;
+/* Branch and bound on hop-bytes; above CPL_ASTAR_TASKS_MAX hosts the default
+ * order. The best found within 2,000,000 steps, which suffice for 9 hosts. */
+#define CPL_ASTAR_TASKS_MAX 12
+extern const struct cpl_mapper cpl_mapper_astar;
 
 #endif

@@ -48,4 +48,27 @@ void cpl_distance_free(struct cpl_distance *distance);
 int cpl_map_refine(const struct cpl_map_request *req, int *rank_host,
                    struct cpl_error *err);
 
+/*
+ * Two halves of a graph with little traffic between them: side[rank] = 0 for
+ * exactly n_left ranks, 1 for the others. Multilevel: heavy-edge matching,
+ * greedy graph growing, Fiduccia-Mattheyses at every level (Karypis, Kumar,
+ * SIAM J. Sci. Comput. 20(1), 1998; Fiduccia, Mattheyses, DAC 1982). graph is
+ * a cpl_comm_symmetric (or a cpl_comm_subset of one), 0 <= n_left <= ranks.
+ * The same seed gives the same answer. 0, or -1 with err (memory).
+ * O(entries * log(ranks)) in practice.
+ */
+int cpl_map_bisect(const struct cpl_comm *graph, int n_left, uint64_t seed,
+                   unsigned char *side, struct cpl_error *err);
+
+/*
+ * n_parts parts of exactly slots[i] ranks (0 is allowed; the sum must be the
+ * ranks) with heavy traffic inside: part[rank] = part. By recursive bisection
+ * of the parts in their order, so that neighbouring part numbers talk more
+ * than far ones, then swaps between parts that lower the traffic cut. Same
+ * conditions as cpl_map_bisect. O(entries * log(ranks) * log(n_parts)).
+ */
+int cpl_map_partition(const struct cpl_comm *graph, const int *slots,
+                      int n_parts, uint64_t seed, int *part,
+                      struct cpl_error *err);
+
 #endif

@@ -2,29 +2,18 @@
 #include "network/dragonfly.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "network/network_internal.h"
 
-static const char *const keys[] = {
-        "groups",        "rows", "columns", "global_links_per_group_pair",
-        "global_wiring", NULL};
+static const char *const keys[] = {"groups",
+                                   "rows",
+                                   "columns",
+                                   "global_links_per_group_pair",
+                                   "global_wiring",
+                                   "global_links",
+                                   NULL};
 static const char *const bandwidth_keys[] = {"row", "column", "global",
                                              "injection", NULL};
-
-static int check_wiring(const json_t *root, struct cpl_error *err)
-{
-	const char *wiring = "modulo";
-
-	if (cpl_json_string(root, "global_wiring", &wiring, err) < 0)
-		return -1;
-	if (strcmp(wiring, "modulo"))
-		return cpl_fail(err,
-		                "\"global_wiring\" is \"%.60s\"; modulo is "
-		                "what this release has",
-		                wiring);
-	return 0;
-}
 
 static int shape(struct cpl_network *net, const json_t *root,
                  struct cpl_error *err)
@@ -42,8 +31,7 @@ static int shape(struct cpl_network *net, const json_t *root,
 	    cpl_network_size(root, "columns", CPL_NETWORK_MAX_ROUTERS,
 	                     &df->columns, err) ||
 	    cpl_json_int(root, "global_links_per_group_pair", 1,
-	                 CPL_NETWORK_MAX_ROUTERS, &per_pair, err) < 0 ||
-	    check_wiring(root, err))
+	                 CPL_NETWORK_MAX_ROUTERS, &per_pair, err) < 0)
 		return -1;
 	routers = (int64_t)df->rows * df->columns;
 	if (routers <= CPL_NETWORK_MAX_ROUTERS)
@@ -70,7 +58,7 @@ static int shape(struct cpl_network *net, const json_t *root,
 		    cpl_network_add_class(net, name[c], count[c], value[c],
 		                          err))
 			return -1;
-	return 0;
+	return cpl_wiring_read(net, root, err);
 }
 
 static void local_links(struct cpl_network *net, int router)
@@ -108,18 +96,8 @@ static int links(struct cpl_network *net, struct cpl_error *err)
 
 	for (int router = 0; router < net->n_routers; router++)
 		local_links(net, router);
-	df->gateway =
-	        malloc(((size_t)global->count + 1) * sizeof(*df->gateway));
-	if (!df->gateway)
-		return cpl_fail_memory(err);
-	for (int a = 0; a < df->groups; a++)
-		for (int b = 0; b < df->groups; b++)
-			for (int k = 0; k < k_links && a != b; k++)
-				df->gateway[cpl_dragonfly_global(net, a, b,
-				                                 k)] =
-				        a * df->routers_per_group +
-				        (int)((b * k_links + k) %
-				              df->routers_per_group);
+	if (cpl_wiring_fill(net, err))
+		return -1;
 	for (int a = 0; a < df->groups; a++)
 		for (int b = 0; b < df->groups; b++)
 			for (int k = 0; k < k_links && a != b; k++) {

@@ -6,6 +6,23 @@
  * in A on local router (B * K + k) mod (rows * columns) and in B on
  * (A * K + k) mod (rows * columns) (Jain 2016, 8.1.1). K may exceed rows *
  * columns: links between the same two routers are then links of their own.
+ *
+ * The next two number a group's global ports 0 .. P - 1, P = (groups - 1) * K,
+ * and give each router H = P / (rows * columns) consecutive ones, rounded up:
+ * port p is on local router p / H.
+ *
+ * "consecutive": link k of A to B is at port (B - (B > A)) * K + k: groups in
+ * increasing order, the own one left out (Kim et al. 2008; "consecutive" of
+ * Camarero, Vallejo, Beivide 2014, "absolute" of Hastings et al. 2015).
+ *
+ * "palmtree": ports go to the groups before A, nearest first: with A < B, link
+ * k is at port ((A - B - 1) mod groups) * K + k in A and at ((B - A - 1) mod
+ * groups) * K + K - 1 - k in B, so that port p meets port P - 1 - p (Camarero,
+ * Vallejo, Beivide 2014).
+ *
+ * "list": "global_links" has rows [A, i, B, j], local router i of A to local
+ * router j of B; the k-th row of a pair of groups is its link k. Each pair has
+ * K rows.
  */
 #ifndef CPL_NETWORK_DRAGONFLY_H
 #define CPL_NETWORK_DRAGONFLY_H

@@ -20,9 +20,26 @@ static const char *const common_keys[] = {
 static const struct cpl_network_kind *const kinds[] = {
         [CPL_NETWORK_DRAGONFLY] = &cpl_network_kind_dragonfly,
         [CPL_NETWORK_TORUS] = &cpl_network_kind_torus,
+        [CPL_NETWORK_FATTREE] = &cpl_network_kind_fattree,
+        [CPL_NETWORK_GRAPH] = &cpl_network_kind_graph,
+        [CPL_NETWORK_HAEC] = &cpl_network_kind_haec,
 };
 
 #define KINDS (sizeof(kinds) / sizeof(*kinds))
+#define KIND_NAMES "dragonfly, torus, fattree, graph or haec"
+
+const char *cpl_network_type_name(enum cpl_network_type type)
+{
+	return kinds[type]->name;
+}
+
+int cpl_network_type_find(const char *name)
+{
+	for (size_t i = 0; i < KINDS; i++)
+		if (!strcmp(kinds[i]->name, name))
+			return (int)i;
+	return -1;
+}
 
 /* Open addressing; slots hold node ids or -1, their number is a power of 2. */
 struct cpl_node_index {
@@ -87,8 +104,12 @@ int cpl_network_add_class(struct cpl_network *net, const char *name,
                           int64_t count, double bandwidth,
                           struct cpl_error *err)
 {
-	struct cpl_link_class *class = &net->link_class[net->n_classes++];
+	struct cpl_link_class *class = &net->link_class[net->n_classes];
 
+	if (net->n_classes == CPL_NETWORK_MAX_CLASSES)
+		return cpl_fail(err, "there are more than %d classes of links",
+		                CPL_NETWORK_MAX_CLASSES);
+	net->n_classes++;
 	if (count > CPL_NETWORK_MAX_LINKS - net->n_links)
 		return cpl_fail(err,
 		                "the sizes make more than %" PRId64
@@ -139,30 +160,27 @@ static const struct cpl_network_kind *find_kind(const json_t *root,
 {
 	const char *name = NULL, *keys[MAX_KEYS];
 	size_t n = 0;
-	int rc = cpl_json_string(root, "type", &name, err);
+	int rc = cpl_json_string(root, "type", &name, err), i;
 
 	if (rc < 0)
 		return NULL;
 	if (rc == 0) {
-		cpl_fail(err, "\"type\" is missing; dragonfly or torus is "
-		              "right");
+		cpl_fail(err, "\"type\" is missing; " KIND_NAMES " is right");
 		return NULL;
 	}
-	for (size_t i = 0; i < KINDS; i++) {
-		if (strcmp(kinds[i]->name, name))
-			continue;
-		for (; n < COMMON_KEYS; n++)
-			keys[n] = common_keys[n];
-		for (size_t k = 0; kinds[i]->keys[k]; k++)
-			keys[n++] = kinds[i]->keys[k];
-		keys[n] = NULL;
-		*type = (enum cpl_network_type)i;
-		return cpl_json_known_keys(root, "", keys, err) ? NULL
-		                                                : kinds[i];
+	i = cpl_network_type_find(name);
+	if (i < 0) {
+		cpl_fail(err, "\"type\" is \"%.60s\"; " KIND_NAMES " is right",
+		         name);
+		return NULL;
 	}
-	cpl_fail(err, "\"type\" is \"%.60s\"; dragonfly or torus is right",
-	         name);
-	return NULL;
+	for (; n < COMMON_KEYS; n++)
+		keys[n] = common_keys[n];
+	for (size_t k = 0; kinds[i]->keys[k]; k++)
+		keys[n++] = kinds[i]->keys[k];
+	keys[n] = NULL;
+	*type = (enum cpl_network_type)i;
+	return cpl_json_known_keys(root, "", keys, err) ? NULL : kinds[i];
 }
 
 static int read_node_list(struct cpl_network *net, const char *text,
@@ -176,7 +194,7 @@ static int read_node_list(struct cpl_network *net, const char *text,
 		cpl_fail(err,
 		         "\"nodes\" names %d hosts; the sizes make %d nodes "
 		         "(%d routers of %d)",
-		         list.count, net->n_nodes, net->n_routers,
+		         list.count, net->n_nodes, net->n_node_routers,
 		         net->nodes_per_router);
 		cpl_hostlist_free(&list);
 		return -1;
@@ -196,11 +214,11 @@ static int read_router_key(const struct cpl_network *net, const char *key,
 
 	snprintf(canonical, sizeof(canonical), "%lld", router);
 	if (*end || strcmp(canonical, key) || router < 0 ||
-	    router >= net->n_routers)
+	    router >= net->n_node_routers)
 		return cpl_fail(err,
 		                "\"nodes\": key \"%.60s\" is no router id; 0 "
 		                "to %d are right",
-		                key, net->n_routers - 1);
+		                key, net->n_node_routers - 1);
 	return (int)router;
 }
 
@@ -296,7 +314,7 @@ static int allocate_links(struct cpl_network *net, struct cpl_error *err)
 	return 0;
 }
 
-static int fill(struct cpl_network *net, const json_t *root,
+static int fill(struct cpl_network *net, const json_t *root, const char *path,
                 struct cpl_error *err)
 {
 	const struct cpl_network_kind *kind;
@@ -320,21 +338,25 @@ static int fill(struct cpl_network *net, const json_t *root,
 	                          &net->injection_bandwidth, err) ||
 	    kind->shape(net, root, err))
 		return -1;
-	if (nodes_per_router > CPL_HOSTLIST_MAX / net->n_routers)
+	if (!net->n_node_routers)
+		net->n_node_routers = net->n_routers;
+	if (nodes_per_router > CPL_HOSTLIST_MAX / net->n_node_routers)
 		return cpl_fail(err,
 		                "%d routers of \"nodes_per_router\" %d make "
 		                "more than %d nodes",
-		                net->n_routers, net->nodes_per_router,
+		                net->n_node_routers, net->nodes_per_router,
 		                CPL_HOSTLIST_MAX);
-	net->n_nodes = net->n_routers * net->nodes_per_router;
+	net->n_nodes = net->n_node_routers * net->nodes_per_router;
 	if (read_nodes(net, root, err) || build_index(net, err) ||
 	    allocate_links(net, err))
 		return -1;
-	return kind->links(net, err);
+	if (kind->links(net, err))
+		return -1;
+	return cpl_network_read_routes(net, root, path, err);
 }
 
 static struct cpl_network *from_json(json_t *root, const char *name,
-                                     struct cpl_error *err)
+                                     const char *path, struct cpl_error *err)
 {
 	struct cpl_network *net;
 
@@ -343,7 +365,7 @@ static struct cpl_network *from_json(json_t *root, const char *name,
 	net = calloc(1, sizeof(*net));
 	if (!net) {
 		cpl_fail_memory(err);
-	} else if (fill(net, root, err)) {
+	} else if (fill(net, root, path, err)) {
 		cpl_fail_prefix(err, "%s: ", name);
 		cpl_network_free(net);
 		net = NULL;
@@ -354,13 +376,14 @@ static struct cpl_network *from_json(json_t *root, const char *name,
 
 struct cpl_network *cpl_network_load(const char *path, struct cpl_error *err)
 {
-	return from_json(cpl_json_load(path, err), path, err);
+	return from_json(cpl_json_load(path, err), path, path, err);
 }
 
 struct cpl_network *cpl_network_parse(const char *text, size_t length,
                                       const char *name, struct cpl_error *err)
 {
-	return from_json(cpl_json_parse(text, length, name, err), name, err);
+	return from_json(cpl_json_parse(text, length, name, err), name, NULL,
+	                 err);
 }
 
 void cpl_network_free(struct cpl_network *net)
@@ -368,6 +391,7 @@ void cpl_network_free(struct cpl_network *net)
 	if (!net)
 		return;
 	kinds[net->type]->release(net);
+	cpl_network_free_routes(net->routes);
 	if (net->node_name)
 		for (int node = 0; node < net->n_nodes; node++)
 			free(net->node_name[node]);

@@ -2,7 +2,8 @@
 /*
  * The machine's network: routers, nodes, directed links with bandwidths.
  *
- * Ids are dense integers. Node id n sits on router n / nodes_per_router. Link
+ * Ids are dense integers. Node id n sits on router n / nodes_per_router; where
+ * some routers have no nodes (switches above the leaves) they come last. Link
  * ids run over the network's links only, class by class; node-to-router links
  * (injection, ejection) are indexed by node id and kept apart.
  *
@@ -13,6 +14,10 @@
  *
  * Torus: any number of dimensions, wrap per dimension, the first dimension
  * fastest. A link is (router, dimension, sign).
+ *
+ * HAEC Box (Sharunov, 2016): boards that are 2-D tori, in a line; haec.h. Fat
+ * tree: parallel-port generalised fat tree, fattree.h. Graph: routers and
+ * links one by one, graph.h. The last two may have a table of routes.
  */
 #ifndef CPL_NETWORK_NETWORK_H
 #define CPL_NETWORK_NETWORK_H
@@ -22,10 +27,17 @@
 
 #include "base/error.h"
 
-enum cpl_network_type { CPL_NETWORK_DRAGONFLY, CPL_NETWORK_TORUS };
+enum cpl_network_type {
+	CPL_NETWORK_DRAGONFLY,
+	CPL_NETWORK_TORUS,
+	CPL_NETWORK_FATTREE,
+	CPL_NETWORK_GRAPH,
+	CPL_NETWORK_HAEC,
+};
 
 #define CPL_NETWORK_MAX_DIMS 8
-#define CPL_NETWORK_MAX_CLASSES (CPL_NETWORK_MAX_DIMS)
+#define CPL_NETWORK_MAX_CLASSES 16
+#define CPL_NETWORK_MAX_LEVELS 6
 
 /* Links of a class have ids first .. first + count - 1. */
 struct cpl_link_class {
@@ -35,10 +47,19 @@ struct cpl_link_class {
 	double bandwidth; /* bytes/s per direction */
 };
 
+/* Where global links sit, see dragonfly.h. */
+enum cpl_wiring {
+	CPL_WIRING_MODULO,
+	CPL_WIRING_CONSECUTIVE,
+	CPL_WIRING_PALMTREE,
+	CPL_WIRING_LIST,
+};
+
 struct cpl_dragonfly {
 	int groups, rows, columns;
 	int global_per_pair; /* K: global links per pair of groups */
 	int routers_per_group; /* rows * columns */
+	enum cpl_wiring wiring;
 	/*
 	 * Gateways: global link id (relative to the class) of link k from
 	 * group a to group b is ((a * (groups - 1) + b - (b > a)) * K + k).
@@ -57,6 +78,46 @@ struct cpl_torus {
 	int64_t *out;
 };
 
+/* See fattree.h. Index l: between the switches of level l and l + 1, leaves
+ * being level 0. */
+struct cpl_fattree {
+	int n_levels;  /* levels above the leaves */
+	int down[CPL_NETWORK_MAX_LEVELS];  /* children of a switch above */
+	int up[CPL_NETWORK_MAX_LEVELS];    /* parents of a switch below */
+	int ports[CPL_NETWORK_MAX_LEVELS]; /* links to each parent */
+	/* Switches of a level: subtrees x replicas; level l has subtrees[l] *
+	 * replicas[l], router id first[l] + replica * subtrees[l] + subtree. */
+	int subtrees[CPL_NETWORK_MAX_LEVELS + 1];
+	int replicas[CPL_NETWORK_MAX_LEVELS + 1];
+	int first[CPL_NETWORK_MAX_LEVELS + 1];
+};
+
+struct cpl_graph {
+	/* next[to * n_routers + router]: link towards router `to` (with
+	 * nodes), -1 at `to`. Lowest link id to the lowest next router. */
+	int *next;
+	/* The next link of those from the same router to the same one, or
+	 * -1 at the last. */
+	int *twin; /* [n_links] */
+	struct cpl_graph_link *file; /* while loading */
+	int64_t n_file;
+};
+
+struct cpl_haec {
+	int x, y, boards;
+};
+
+/*
+ * Routes of a file: those of routers (from, to) are route[first[from *
+ * n_node_routers + to]] up to the next pair's; route r's links are
+ * link[start[r]] .. link[start[r + 1] - 1].
+ */
+struct cpl_route_table {
+	int64_t *first; /* [n_node_routers^2 + 1] */
+	int64_t *start; /* [routes + 1] */
+	int *link;
+};
+
 struct cpl_node_index; /* name -> node id, private */
 
 struct cpl_network {
@@ -65,7 +126,8 @@ struct cpl_network {
 	char *routing;        /* as stated in the file, NULL: type's default */
 	int n_routers;
 	int nodes_per_router;
-	int n_nodes;          /* n_routers * nodes_per_router */
+	int n_node_routers;   /* routers 0 .. this - 1 may have nodes */
+	int n_nodes;          /* n_node_routers * nodes_per_router */
 	int64_t n_links;      /* directed router-to-router links */
 	int n_classes;
 	struct cpl_link_class link_class[CPL_NETWORK_MAX_CLASSES];
@@ -75,9 +137,13 @@ struct cpl_network {
 	double injection_bandwidth; /* bytes/s, node to router and back */
 	char **node_name;     /* [n_nodes]; NULL entry: port without a node */
 	struct cpl_node_index *index;
+	struct cpl_route_table *routes; /* NULL: the file names none */
 	union {
 		struct cpl_dragonfly dragonfly;
 		struct cpl_torus torus;
+		struct cpl_fattree fattree;
+		struct cpl_graph graph;
+		struct cpl_haec haec;
 	};
 };
 
@@ -92,6 +158,11 @@ struct cpl_network *cpl_network_load(const char *path, struct cpl_error *err);
 struct cpl_network *cpl_network_parse(const char *text, size_t length,
 				      const char *name, struct cpl_error *err);
 void cpl_network_free(struct cpl_network *net);
+
+/* "dragonfly", "torus", ...: as in the file. */
+const char *cpl_network_type_name(enum cpl_network_type type);
+/* The type of that name, or -1. */
+int cpl_network_type_find(const char *name);
 
 /* Node id of a host name, or -1 when the network does not have it. O(1). */
 int cpl_network_node(const struct cpl_network *net, const char *host);

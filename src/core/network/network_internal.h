@@ -13,10 +13,10 @@
 
 /*
  * A network type: `keys` are its keys besides those of every type. `shape`
- * reads its sizes and bandwidths from root and sets n_routers, n_links and the
- * link classes; `links` then fills the link arrays, which are allocated, and
- * tables of its own; `release` frees those. 0 or -1 with err, without the
- * file's name.
+ * reads its sizes and bandwidths from root and sets n_routers (and
+ * n_node_routers when fewer have nodes), n_links and the link classes; `links`
+ * then fills the link arrays, which are allocated, and tables of its own;
+ * `release` frees those. 0 or -1 with err, without the file's name.
  */
 struct cpl_network_kind {
 	const char *name;
@@ -29,6 +29,33 @@ struct cpl_network_kind {
 
 extern const struct cpl_network_kind cpl_network_kind_dragonfly;
 extern const struct cpl_network_kind cpl_network_kind_torus;
+extern const struct cpl_network_kind cpl_network_kind_fattree;
+extern const struct cpl_network_kind cpl_network_kind_graph;
+extern const struct cpl_network_kind cpl_network_kind_haec;
+
+/*
+ * "routing_table" of root, a file beside the network's: into net->routes, once
+ * the links are there. path is the network file, NULL for a text in memory
+ * (which cannot name one). Lines "src dst hop ... dst": router ids, each hop
+ * one link on; "router:k" takes link k of parallel ones. Several lines of a
+ * pair share its bytes evenly. Every ordered pair of routers with nodes needs
+ * a route. 0 or -1 with err. O(file + pairs + links log links).
+ */
+int cpl_network_read_routes(struct cpl_network *net, const json_t *root,
+                            const char *path, struct cpl_error *err);
+/* The same from text. */
+int cpl_network_parse_routes(struct cpl_network *net, const char *text,
+                             size_t length, const char *source,
+                             struct cpl_error *err);
+void cpl_network_free_routes(struct cpl_route_table *routes);
+
+/*
+ * Read a dragonfly's "global_wiring", and with list its "global_links", once
+ * the link classes are known; then fill gateway[]. 0 or -1 with err.
+ */
+int cpl_wiring_read(struct cpl_network *net, const json_t *root,
+                    struct cpl_error *err);
+int cpl_wiring_fill(struct cpl_network *net, struct cpl_error *err);
 
 /*
  * Append a class of `count` links; -1 with err when the network's links get

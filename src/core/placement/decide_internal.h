@@ -28,6 +28,11 @@ int cpl_evaluator_init(struct cpl_evaluator *ev,
 /* No allocation. O(pairs of seats that talk + links). */
 void cpl_evaluator_run(struct cpl_evaluator *ev, const int *node,
                        struct cpl_metrics *metrics, struct cpl_job_sums *sums);
+/* The same by another routing than the request's. */
+void cpl_evaluator_run_by(struct cpl_evaluator *ev,
+                          const struct cpl_routing *routing, const int *node,
+                          struct cpl_metrics *metrics,
+                          struct cpl_job_sums *sums);
 void cpl_evaluator_free(struct cpl_evaluator *ev);
 
 /*
@@ -39,7 +44,8 @@ void cpl_evaluator_free(struct cpl_evaluator *ev);
  * max-congestion the mean may, so the caller compares the end with the start.
  * Required nodes stay in the set. The work has a fixed limit that does not
  * depend on the machine's speed; *cut_short is set when the budget ended it
- * before. 0, or -1 with err (memory). O(limit).
+ * before. Where the routing has no add, the steps are judged by the minimal
+ * routing. 0, or -1 with err (memory). O(limit).
  */
 int cpl_traffic_search(struct cpl_evaluator *ev, int *node, bool *cut_short,
                        struct cpl_error *err);

@@ -109,10 +109,18 @@ int cpl_evaluator_init(struct cpl_evaluator *ev,
 void cpl_evaluator_run(struct cpl_evaluator *ev, const int *node,
                        struct cpl_metrics *metrics, struct cpl_job_sums *sums)
 {
+	cpl_evaluator_run_by(ev, ev->req->routing, node, metrics, sums);
+}
+
+void cpl_evaluator_run_by(struct cpl_evaluator *ev,
+                          const struct cpl_routing *routing, const int *node,
+                          struct cpl_metrics *metrics,
+                          struct cpl_job_sums *sums)
+{
 	const struct cpl_decide_request *req = ev->req;
 
 	cpl_load_clear(&ev->load, req->place.net);
-	cpl_traffic_add(req->place.net, req->routing, ev->seats, node, ev->work,
+	cpl_traffic_add(req->place.net, routing, ev->seats, node, ev->work,
 	                &ev->load, sums);
 	cpl_traffic_metrics(req->place.net, &ev->load, req->background,
 	                    metrics);

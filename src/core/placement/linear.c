@@ -30,7 +30,7 @@ static int place(const struct cpl_placement_request *req, int *out,
 const struct cpl_placement_policy cpl_placement_linear = {
         .name = "linear",
         .short_name = "LIN",
-        .types = CPL_TYPE_DRAGONFLY | CPL_TYPE_TORUS,
+        .types = CPL_TYPE_ANY,
         .summary = "lowest free nodes in node order",
         .place = place,
 };

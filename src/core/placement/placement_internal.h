@@ -10,6 +10,13 @@
 
 #define CPL_TYPE_DRAGONFLY (1U << CPL_NETWORK_DRAGONFLY)
 #define CPL_TYPE_TORUS (1U << CPL_NETWORK_TORUS)
+/* Fat tree and graph: rooms are the routers. */
+#define CPL_TYPE_SWITCHED \
+	(1U << CPL_NETWORK_FATTREE | 1U << CPL_NETWORK_GRAPH)
+#define CPL_TYPE_HAEC (1U << CPL_NETWORK_HAEC)
+#define CPL_TYPE_ANY \
+	(CPL_TYPE_DRAGONFLY | CPL_TYPE_TORUS | CPL_TYPE_SWITCHED | \
+	 CPL_TYPE_HAEC)
 
 /*
  * The rule for required nodes, the same for every policy. Policies choose as

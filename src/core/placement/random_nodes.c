@@ -10,7 +10,7 @@ static int place(const struct cpl_placement_request *req, int *out,
 const struct cpl_placement_policy cpl_placement_random_nodes = {
         .name = "random-nodes",
         .short_name = "RDN",
-        .types = CPL_TYPE_DRAGONFLY | CPL_TYPE_TORUS,
+        .types = CPL_TYPE_ANY,
         .random = true,
         .summary = "free nodes in random order",
         .place = place,

@@ -11,7 +11,7 @@ static int place(const struct cpl_placement_request *req, int *out,
 const struct cpl_placement_policy cpl_placement_random_routers = {
         .name = "random-routers",
         .short_name = "RDR",
-        .types = CPL_TYPE_DRAGONFLY,
+        .types = CPL_TYPE_DRAGONFLY | CPL_TYPE_SWITCHED,
         .random = true,
         .summary = "routers in random order, wholly free ones first",
         .place = place,

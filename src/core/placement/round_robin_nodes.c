@@ -11,6 +11,10 @@ static int place(const struct cpl_placement_request *req, int *out,
 	 * node ids. */
 	if (net->type == CPL_NETWORK_DRAGONFLY)
 		room /= net->dragonfly.groups;
+	else if (net->type == CPL_NETWORK_HAEC)
+		room /= net->haec.boards;
+	else if (net->type != CPL_NETWORK_TORUS)
+		room = net->nodes_per_router;
 	else
 		room /= net->torus.dim[net->torus.n_dims - 1];
 	return cpl_placement_round_robin(req, room, 1, out, err);
@@ -19,7 +23,8 @@ static int place(const struct cpl_placement_request *req, int *out,
 const struct cpl_placement_policy cpl_placement_round_robin_nodes = {
         .name = "round-robin-nodes",
         .short_name = "RRN",
-        .types = CPL_TYPE_DRAGONFLY | CPL_TYPE_TORUS,
-        .summary = "consecutive nodes from consecutive groups (planes)",
+        .types = CPL_TYPE_ANY,
+        .summary = "consecutive nodes from consecutive groups (planes, boards, "
+		   "leaf switches)",
         .place = place,
 };

@@ -468,7 +468,7 @@ int cpl_traffic_search(struct cpl_evaluator *ev, int *node, bool *cut_short,
 	struct search s = {
 	        .ev = ev,
 	        .net = net,
-	        .routing = ev->req->routing,
+	        .routing = cpl_routing_by_pairs(ev->req->routing),
 	        .out = ev->seats,
 	        .node = node,
 	};
@@ -494,7 +494,7 @@ int cpl_traffic_search(struct cpl_evaluator *ev, int *node, bool *cut_short,
 	if (fill_nodes(&s, req, err))
 		goto out;
 	fill_incoming(&s);
-	cpl_evaluator_run(ev, node, &metrics, &sums);
+	cpl_evaluator_run_by(ev, s.routing, node, &metrics, &sums);
 	s.hop_bytes = sums.hop_bytes;
 	s.now = score(&s);
 	if (ev->req->objective == CPL_OBJECTIVE_MAX) {

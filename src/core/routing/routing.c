@@ -8,37 +8,19 @@
 
 /* The first one of a type is its minimal routing, the default. */
 static const struct cpl_routing *const table[] = {
-        &cpl_routing_static_direct,
-        &cpl_routing_dimension_order,
+        &cpl_routing_static_direct,    &cpl_routing_static_indirect,
+        &cpl_routing_adaptive_direct,  &cpl_routing_adaptive_indirect,
+        &cpl_routing_adaptive_hybrid,  &cpl_routing_dimension_order,
+        &cpl_routing_adaptive_minimal, &cpl_routing_dmodk,
+        &cpl_routing_fattree_table,    &cpl_routing_shortest_path,
+        &cpl_routing_graph_table,      &cpl_routing_haec,
         NULL,
-};
-
-/* Names a network description may state although they come in a later release;
- * the type's minimal routing stands in for them. */
-static const struct {
-	const char *name, *short_name;
-	enum cpl_network_type type;
-} later[] = {
-        {"static-indirect", "SI", CPL_NETWORK_DRAGONFLY},
-        {"adaptive-direct", "AD", CPL_NETWORK_DRAGONFLY},
-        {"adaptive-indirect", "AI", CPL_NETWORK_DRAGONFLY},
-        {"adaptive-hybrid", "AH", CPL_NETWORK_DRAGONFLY},
-        {"adaptive-minimal", "AM", CPL_NETWORK_TORUS},
 };
 
 static bool is_name(const char *name, const char *long_name,
                     const char *short_name)
 {
 	return !strcasecmp(name, long_name) || !strcasecmp(name, short_name);
-}
-
-static bool is_later(enum cpl_network_type type, const char *name)
-{
-	for (size_t i = 0; i < sizeof(later) / sizeof(*later); i++)
-		if (later[i].type == type &&
-		    is_name(name, later[i].name, later[i].short_name))
-			return true;
-	return false;
 }
 
 /* "static-direct (SD), ..." of one type. */
@@ -70,23 +52,56 @@ const struct cpl_routing *cpl_routing_find(const struct cpl_network *net,
 	bool stated = !name && net->routing;
 	char names[CPL_ERROR_MAX / 2];
 
-	if (!name && (!net->routing || is_later(net->type, net->routing)))
+	if (!name && !net->routing)
 		return minimal(net->type);
 	if (stated)
 		name = net->routing;
-	for (int i = 0; table[i]; i++)
-		if (table[i]->type == net->type &&
-		    is_name(name, table[i]->name, table[i]->short_name))
+	for (int i = 0; table[i]; i++) {
+		if (table[i]->type != net->type ||
+		    !is_name(name, table[i]->name, table[i]->short_name))
+			continue;
+		if (!table[i]->table || net->routes)
 			return table[i];
+		cpl_fail(err, "routing 'table' needs \"routing_table\" in the "
+		              "network description");
+		return NULL;
+	}
 	list_names(net->type, names, sizeof(names));
-	cpl_fail(err, "%s'%.60s' %s; this network has %s",
+	cpl_fail(err, "%s'%.60s' does not exist; this network has %s",
 	         stated ? "\"routing\" of the network description: "
 	                : "routing ",
-	         name,
-	         is_later(net->type, name) ? "comes in a later release"
-	                                   : "does not exist",
-	         names);
+	         name, names);
 	return NULL;
+}
+
+const struct cpl_routing *cpl_routing_find_quick(const struct cpl_network *net,
+                                                 const char *name,
+                                                 struct cpl_error *err)
+{
+	const struct cpl_routing *routing = cpl_routing_find(net, name, err);
+
+	return routing && !name ? cpl_routing_by_pairs(routing) : routing;
+}
+
+const struct cpl_routing *
+cpl_routing_by_pairs(const struct cpl_routing *routing)
+{
+	return routing->add ? routing : minimal(routing->type);
+}
+
+size_t cpl_routing_scratch_size(const struct cpl_network *net, int64_t pairs)
+{
+	size_t most = 0;
+
+	for (int i = 0; table[i]; i++) {
+		size_t size = 0;
+
+		if (table[i]->type == net->type && table[i]->scratch_size)
+			size = table[i]->scratch_size(net, pairs);
+		if (size > most)
+			most = size;
+	}
+	return most;
 }
 
 const struct cpl_routing *const *cpl_routing_all(void)

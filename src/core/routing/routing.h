@@ -6,21 +6,60 @@
 #ifndef CPL_ROUTING_ROUTING_H
 #define CPL_ROUTING_ROUTING_H
 
+#include <stdbool.h>
+
 #include "network/network.h"
 
+/*
+ * What routers send each other: row i of from[n_from], in increasing order,
+ * has its destinations, increasing too, in to[row[i]] .. to[row[i + 1] - 1].
+ * No pair of a router with itself; bytes > 0.
+ */
+struct cpl_pairs {
+	int n_from;
+	int *from;
+	int64_t *row; /* [n_from + 1] */
+	int *to;
+	double *bytes;
+};
+
+/* Of all pairs routed: expectations where paths are drawn. */
+struct cpl_routed {
+	double hop_bytes; /* sum of bytes * links on the way */
+	double max_hops;  /* mean links of the pair that goes farthest */
+};
+
+/*
+ * A routing has add, when each pair's paths depend on that pair alone, or
+ * solve, when they depend on the other pairs or when all are done faster
+ * together.
+ */
 struct cpl_routing {
 	const char *name;       /* "static-direct" */
 	const char *short_name; /* "SD" */
 	enum cpl_network_type type; /* networks it is for */
+	bool table;             /* needs net->routes */
 	const char *summary;    /* one line for --help */
 	/*
 	 * Add `bytes` from router `from` to router `to` to load[link id], the
 	 * expectation over the routing's paths. from == to adds nothing. No
-	 * allocation. O(paths * hops).
+	 * allocation. Both routers may have nodes. O(paths * hops).
 	 */
 	void (*add)(const struct cpl_network *net, int from, int to,
 		    double bytes, double *load);
-	/* Expected number of router-to-router links on the way. */
+	/*
+	 * Add all pairs to load[link id]. No allocation: `scratch` holds
+	 * scratch_size() bytes for at least that many pairs and need not be
+	 * cleared. Always the same bits for the same pairs.
+	 */
+	void (*solve)(const struct cpl_network *net,
+		      const struct cpl_pairs *pairs, void *scratch,
+		      double *load, struct cpl_routed *routed);
+	size_t (*scratch_size)(const struct cpl_network *net, int64_t pairs);
+	/*
+	 * Router-to-router links on the way, the expectation over the paths;
+	 * where solve finds the paths, those of the shortest ways.
+	 */
 	double (*hops)(const struct cpl_network *net, int from, int to);
 };
 
@@ -33,13 +72,80 @@ const struct cpl_routing *cpl_routing_find(const struct cpl_network *net,
 					   const char *name,
 					   struct cpl_error *err);
 
+/*
+ * The same for scheduling decisions, which evaluate many placements: where the
+ * network (not `name`) states a routing with solve, the type's minimal routing
+ * stands in, since a decision has to take milliseconds.
+ */
+const struct cpl_routing *
+cpl_routing_find_quick(const struct cpl_network *net, const char *name,
+		       struct cpl_error *err);
+
+/* The routing itself, or where it has no add the minimal one of its type: for
+ * searches that go from one placement to the next by increments. */
+const struct cpl_routing *
+cpl_routing_by_pairs(const struct cpl_routing *routing);
+
+/* Most scratch of the routings of the network's type. */
+size_t cpl_routing_scratch_size(const struct cpl_network *net, int64_t pairs);
+
 /* The table, NULL-terminated: for listings. */
 const struct cpl_routing *const *cpl_routing_all(void);
 
 /* static-direct: evenly over all minimal paths (at most one global link, the
  * fewest hops among those). Jain 2016, 3.2.2. At most 4K paths of 5 hops. */
 extern const struct cpl_routing cpl_routing_static_direct;
+/*
+ * static-indirect (Valiant): evenly over all intermediate routers other than
+ * source and destination, static-direct to it and on from it; direct where
+ * there is no third router. The exact expectation: what a router sends to all
+ * others and gets from all others is spread once, and the legs that start or
+ * end as the direct way does are taken off. Jain 2016, 3.2.2 (there packet by
+ * packet). O(pairs + groups^2 + routers * routers per group) where K is 1, else
+ * groups^2 times routers per group times distinct distances to the K gateways
+ * times K.
+ */
+extern const struct cpl_routing cpl_routing_static_indirect;
+/*
+ * Adaptive routings of Jain 2016, 3.2.2: every router pair asks for bandwidth
+ * on each of its paths, weighted by its bytes and by the least bandwidth left
+ * on the path; links divide what is left in proportion; repeated until nothing
+ * more is granted. A pair's bytes then go over its paths as the bandwidth that
+ * each got.
+ *
+ * adaptive-direct: all static-direct paths, the links' whole bandwidth from
+ * the start. adaptive-indirect: four paths over intermediate routers, drawn
+ * anew in each iteration; each of the first 50 iterations exposes a 50th of
+ * every link. adaptive-hybrid: up to two direct paths and indirect ones up to
+ * four. Draws are functions of (pair, iteration, path). It ends when an
+ * iteration grants less than 1e-4 of the sum, after 400 at the latest.
+ * O(iterations * paths * hops).
+ */
+extern const struct cpl_routing cpl_routing_adaptive_direct;
+extern const struct cpl_routing cpl_routing_adaptive_indirect;
+extern const struct cpl_routing cpl_routing_adaptive_hybrid;
+/* haec-box: a wireless link straight to the column of the destination, then
+ * board by board; on one board the shorter way round, x first, ties to +.
+ * Sharunov 2016, appendix. */
+extern const struct cpl_routing cpl_routing_haec;
+/* dmodk: destination-modulo of a parallel-port generalised fat tree. Zahavi
+ * 2012, "Fat-tree routing and node ordering providing contention free
+ * traffic". Evenly over the routes to the router's nodes. O(nodes_per_router *
+ * levels). */
+extern const struct cpl_routing cpl_routing_dmodk;
+/* shortest-path: fewest hops; of those the lowest next router at each step;
+ * evenly over the links to it. */
+extern const struct cpl_routing cpl_routing_shortest_path;
+/* table: evenly over the routes that the file gives for the pair. */
+extern const struct cpl_routing cpl_routing_graph_table;
+extern const struct cpl_routing cpl_routing_fattree_table;
 /* dimension-order: dimension 0 first, the shorter way round, ties to +. */
 extern const struct cpl_routing cpl_routing_dimension_order;
+/*
+ * adaptive-minimal: evenly over all shortest paths, half way round a ring in
+ * both directions. The share of a link is that of the paths through it,
+ * counted in closed form. O(routers of the box between the two * dimensions).
+ */
+extern const struct cpl_routing cpl_routing_adaptive_minimal;
 
 #endif

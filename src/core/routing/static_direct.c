@@ -1,21 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "network/dragonfly.h"
-#include "routing/routing.h"
+#include "routing/routing_internal.h"
 
-/* Routers on the shortest ways inside a group: 0, 1 or 2 links apart. */
-static int local_hops(const struct cpl_dragonfly *df, int from, int to)
-{
-	return (from / df->columns != to / df->columns) +
-	       (from % df->columns != to % df->columns);
-}
-
-static int local_paths(int hops)
-{
-	return hops == 2 ? 2 : 1;
-}
-
-static void add_local(const struct cpl_network *net, int from, int to,
-                      double bytes, double *load)
+void cpl_local_add(const struct cpl_network *net, int from, int to,
+                   double bytes, double *load)
 {
 	const struct cpl_dragonfly *df = &net->dragonfly;
 	int from_row = from / df->columns, to_row = to / df->columns;
@@ -41,16 +28,15 @@ static void add_local(const struct cpl_network *net, int from, int to,
 	                            to_column)] += bytes;
 }
 
-/* Fewest hops over the K global links; *paths = how many paths have them. */
-static int shortest(const struct cpl_dragonfly *df, const int *leave,
-                    const int *enter, int from, int to, int *paths)
+int cpl_direct_shortest(const struct cpl_dragonfly *df, const int *leave,
+                        const int *enter, int from, int to, int *paths)
 {
 	int fewest = 6;
 
 	*paths = 0;
 	for (int k = 0; k < df->global_per_pair; k++) {
-		int before = local_hops(df, from, leave[k]);
-		int after = local_hops(df, enter[k], to);
+		int before = cpl_local_hops(df, from, leave[k]);
+		int after = cpl_local_hops(df, enter[k], to);
 		int hops = before + 1 + after;
 
 		if (hops < fewest) {
@@ -58,7 +44,8 @@ static int shortest(const struct cpl_dragonfly *df, const int *leave,
 			*paths = 0;
 		}
 		if (hops == fewest)
-			*paths += local_paths(before) * local_paths(after);
+			*paths += cpl_local_paths(before) *
+			          cpl_local_paths(after);
 	}
 	return fewest;
 }
@@ -73,26 +60,27 @@ static void add(const struct cpl_network *net, int from, int to, double bytes,
 	int fewest, paths;
 
 	if (a == b) {
-		add_local(net, from, to, bytes, load);
+		cpl_local_add(net, from, to, bytes, load);
 		return;
 	}
 	first = cpl_dragonfly_global(net, a, b, 0);
 	leave = df->gateway + first;
 	enter = df->gateway + cpl_dragonfly_global(net, b, a, 0);
 	first += net->link_class[CPL_DRAGONFLY_GLOBAL].first;
-	fewest = shortest(df, leave, enter, from, to, &paths);
+	fewest = cpl_direct_shortest(df, leave, enter, from, to, &paths);
 	for (int k = 0; k < df->global_per_pair; k++) {
-		int before = local_hops(df, from, leave[k]);
-		int after = local_hops(df, enter[k], to);
+		int before = cpl_local_hops(df, from, leave[k]);
+		int after = cpl_local_hops(df, enter[k], to);
 		double part;
 
 		if (before + 1 + after != fewest)
 			continue;
-		part = bytes * (local_paths(before) * local_paths(after)) /
+		part = bytes *
+		       (cpl_local_paths(before) * cpl_local_paths(after)) /
 		       paths;
-		add_local(net, from, leave[k], part, load);
+		cpl_local_add(net, from, leave[k], part, load);
 		load[first + k] += part;
-		add_local(net, enter[k], to, part, load);
+		cpl_local_add(net, enter[k], to, part, load);
 	}
 }
 
@@ -103,10 +91,11 @@ static double hops(const struct cpl_network *net, int from, int to)
 	int paths;
 
 	if (a == b)
-		return local_hops(df, from, to);
-	return shortest(df, df->gateway + cpl_dragonfly_global(net, a, b, 0),
-	                df->gateway + cpl_dragonfly_global(net, b, a, 0), from,
-	                to, &paths);
+		return cpl_local_hops(df, from, to);
+	return cpl_direct_shortest(
+	        df, df->gateway + cpl_dragonfly_global(net, a, b, 0),
+	        df->gateway + cpl_dragonfly_global(net, b, a, 0), from, to,
+	        &paths);
 }
 
 const struct cpl_routing cpl_routing_static_direct = {

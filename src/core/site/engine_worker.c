@@ -110,8 +110,8 @@ static struct snapshot *snapshot_load(const char *path, struct cpl_error *err)
 	snapshot->net = cpl_network_load(snapshot->config->network_file, err);
 	if (!snapshot->net)
 		goto fail;
-	snapshot->routing =
-	        cpl_routing_find(snapshot->net, snapshot->config->routing, err);
+	snapshot->routing = cpl_routing_find_quick(
+	        snapshot->net, snapshot->config->routing, err);
 	if (!snapshot->routing) {
 		cpl_fail_prefix(err, "%s: Routing: ", path);
 		goto fail;

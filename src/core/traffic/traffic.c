@@ -16,6 +16,9 @@ struct cpl_traffic_work {
 	double *row;     /* [n_routers] bytes to each router from this one */
 	uint64_t *used;  /* routers that hold ranks */
 	uint64_t *heard; /* routers with an entry in row */
+	/* For routings that solve all pairs together. */
+	struct cpl_pairs pairs;
+	void *scratch;
 };
 
 int cpl_load_init(struct cpl_load *load, const struct cpl_network *net,
@@ -57,6 +60,34 @@ void cpl_load_add(struct cpl_load *into, const struct cpl_load *from,
 	}
 }
 
+/*
+ * Large blocks that are not touched take address space only: nothing here is
+ * cleared, and routings with add use none of it.
+ */
+static int reserve_pairs(struct cpl_traffic_work *work,
+                         const struct cpl_network *net,
+                         const struct cpl_comm *comm)
+{
+	int64_t most = (int64_t)net->n_routers * net->n_routers;
+	size_t routers = (size_t)net->n_routers, pairs, scratch;
+
+	if (comm->n_entries < most)
+		most = comm->n_entries;
+	scratch = cpl_routing_scratch_size(net, most);
+	if (!scratch)
+		return 0;
+	pairs = (size_t)most + 1;
+	work->pairs.from = malloc(routers * sizeof(*work->pairs.from));
+	work->pairs.row = malloc((routers + 1) * sizeof(*work->pairs.row));
+	work->pairs.to = malloc(pairs * sizeof(*work->pairs.to));
+	work->pairs.bytes = malloc(pairs * sizeof(*work->pairs.bytes));
+	work->scratch = malloc(scratch);
+	return work->pairs.from && work->pairs.row && work->pairs.to &&
+	                       work->pairs.bytes && work->scratch
+	               ? 0
+	               : -1;
+}
+
 struct cpl_traffic_work *cpl_traffic_work_new(const struct cpl_network *net,
                                               const struct cpl_comm *comm,
                                               struct cpl_error *err)
@@ -74,7 +105,7 @@ struct cpl_traffic_work *cpl_traffic_work_new(const struct cpl_network *net,
 	work->used = calloc((size_t)work->n_words, sizeof(*work->used));
 	work->heard = calloc((size_t)work->n_words, sizeof(*work->heard));
 	if (!work->head || !work->next || !work->router || !work->row ||
-	    !work->used || !work->heard)
+	    !work->used || !work->heard || reserve_pairs(work, net, comm))
 		goto fail;
 	for (size_t i = 0; i < routers; i++)
 		work->head[i] = -1;
@@ -95,6 +126,11 @@ void cpl_traffic_work_free(struct cpl_traffic_work *work)
 	free(work->row);
 	free(work->used);
 	free(work->heard);
+	free(work->pairs.from);
+	free(work->pairs.row);
+	free(work->pairs.to);
+	free(work->pairs.bytes);
+	free(work->scratch);
 	free(work);
 }
 
@@ -158,6 +194,30 @@ static struct span gather(const struct cpl_comm *comm, const int *rank_node,
 	return span;
 }
 
+/* Keep what gather left in work->row as a row of pairs, and clear it. */
+static void keep(int from, struct span span, struct cpl_traffic_work *work)
+{
+	struct cpl_pairs *pairs = &work->pairs;
+	int64_t n = pairs->row[pairs->n_from];
+
+	for (int word = span.low; word <= span.high; word++) {
+		uint64_t bits = work->heard[word];
+
+		work->heard[word] = 0;
+		for (; bits; bits &= bits - 1) {
+			int to = word * 64 + __builtin_ctzll(bits);
+
+			pairs->to[n] = to;
+			pairs->bytes[n++] = work->row[to];
+			work->row[to] = 0;
+		}
+	}
+	if (n == pairs->row[pairs->n_from])
+		return;
+	pairs->from[pairs->n_from++] = from;
+	pairs->row[pairs->n_from] = n;
+}
+
 /* Route what gather left in work->row, and clear it. */
 static void route(const struct cpl_network *net,
                   const struct cpl_routing *routing, int from, struct span span,
@@ -190,6 +250,10 @@ void cpl_traffic_add(const struct cpl_network *net,
 {
 	struct cpl_job_sums total = {0};
 
+	if (routing->solve) {
+		work->pairs.n_from = 0;
+		work->pairs.row[0] = 0;
+	}
 	list_ranks(net, comm, rank_node, work);
 	for (int word = 0; word < work->n_words; word++) {
 		uint64_t bits = work->used[word];
@@ -200,9 +264,21 @@ void cpl_traffic_add(const struct cpl_network *net,
 			struct span span = gather(comm, rank_node, router, work,
 			                          load, &total);
 
-			route(net, routing, router, span, work, load, &total);
+			if (routing->solve)
+				keep(router, span, work);
+			else
+				route(net, routing, router, span, work, load,
+				      &total);
 			work->head[router] = -1;
 		}
+	}
+	if (routing->solve) {
+		struct cpl_routed routed = {0, 0};
+
+		routing->solve(net, &work->pairs, work->scratch, load->link,
+		               &routed);
+		total.hop_bytes = routed.hop_bytes;
+		total.max_dilation = routed.max_hops;
 	}
 	if (sums)
 		*sums = total;

@@ -25,7 +25,8 @@ struct cpl_job_sums {
 	double bytes_on_network; /* bytes - bytes_in_node; includes traffic
 				  * between nodes of one router (0 hops) */
 	double hop_bytes;        /* sum of bytes * router-to-router hops */
-	double max_dilation;     /* hops of the farthest pair that talks */
+	double max_dilation;     /* hops of the farthest pair that talks; both
+				  * are expectations where paths are drawn */
 };
 
 /* Number of links, six numbers and totals of one link class, in bytes. */
@@ -66,7 +67,9 @@ void cpl_traffic_work_free(struct cpl_traffic_work *work);
  * cleared first). sums may be NULL. A router pair's bytes are summed in
  * (source rank, destination rank) order and the pairs routed in (source
  * router, destination router) order, so the result is the same to the last bit
- * on every machine. O(entries + used router pairs * path length).
+ * on every machine. O(entries + used router pairs * path length), or what the
+ * routing's solve says. An adaptive routing adapts to this job's own traffic
+ * only, not to what load holds already.
  */
 void cpl_traffic_add(const struct cpl_network *net,
 		     const struct cpl_routing *routing,

@@ -82,7 +82,7 @@ static bool read_type(const char *path, enum cpl_network_type *out)
 	size_t length;
 	char *text = cpl_file_read(path, NETWORK_MAX, &length, NULL);
 	json_t *root;
-	bool known = true;
+	int found;
 
 	if (!text)
 		return false;
@@ -91,14 +91,12 @@ static bool read_type(const char *path, enum cpl_network_type *out)
 	if (!root)
 		return false;
 	cpl_json_string(root, "type", &type, NULL);
-	if (!strcmp(type, "dragonfly"))
-		*out = CPL_NETWORK_DRAGONFLY;
-	else if (!strcmp(type, "torus"))
-		*out = CPL_NETWORK_TORUS;
-	else
-		known = false;
+	found = cpl_network_type_find(type);
 	json_decref(root);
-	return known;
+	if (found < 0)
+		return false;
+	*out = (enum cpl_network_type)found;
+	return true;
 }
 
 bool cplsubmit_network_type(const struct cpl_config *site,

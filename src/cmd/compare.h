@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* `commplace compare`: every placement under every routing. */
+#ifndef CPL_CMD_COMPARE_H
+#define CPL_CMD_COMPARE_H
+
+#include "cmd.h"
+#include "link_stats.h"
+#include "placement/decide.h"
+
+/* One --signature. */
+struct compare_job {
+	const char *signature, *phase;
+	int ranks_per_node;
+	struct cpl_signature *sig;
+	struct cpl_comm *comm;
+	int n_nodes;
+	int *rank_node; /* [ranks], of the evaluation at hand */
+	struct cpl_traffic_work *work;
+};
+
+/* Jobs that are on the network together: one, or the whole workload. */
+struct compare_case {
+	char *name; /* signature names joined by "+" */
+	int first, count;
+};
+
+struct compare_placement {
+	const struct cpl_placement_policy *policy; /* NULL: a search */
+	const char *name, *short_name;
+};
+
+/* What one evaluation gave. */
+struct compare_result {
+	uint64_t seed;
+	int n_stats;
+	struct link_stats stats[LINK_STATS_MAX];
+	struct cpl_metrics metrics; /* with the running jobs */
+	struct cpl_job_sums sums;   /* of these jobs */
+};
+
+struct compare_row {
+	int the_case, placement, routing;
+	/* The seed whose largest link load is the (lower) median of all. */
+	struct compare_result result;
+	int n_seeds;
+	double low, high; /* largest link load over the seeds */
+	bool lowest_maximum, lowest_congestion; /* of its case */
+	/*
+	 * Hybrid metric: hop-bytes, largest congestion, NZCA and NZCV, each as
+	 * a multiple of what linear has under the same routing, added up (4 for
+	 * linear itself; PTRAM, equation 3). Negative when linear is not
+	 * compared or a number of it is 0.
+	 */
+	double hybrid;
+};
+
+struct compare {
+	const struct cpl_network *net;
+	const char *running; /* STATE.json, or NULL */
+	const char *profile_dir;
+	uint64_t seed;
+	int n_seeds;
+	int n_jobs, n_cases, n_placements, n_routings, n_rows;
+	struct compare_job *job;
+	struct compare_case *cases;
+	struct compare_placement *placement;
+	const struct cpl_routing **routing;
+	struct compare_row *row; /* [n_cases][n_placements][n_routings] */
+};
+
+/*
+ * The comma-separated names of placements and routings; "all" is every one of
+ * the network's type. Names given twice count once. 0, or -1 with err.
+ */
+int compare_placements(struct compare *c, const char *list,
+                       struct cpl_error *err);
+int compare_routings(struct compare *c, const char *list,
+                     struct cpl_error *err);
+
+/*
+ * Load the signatures and evaluate everything; `together`: all signatures are
+ * one case, placed in order, each knowing the load of those before it. 0, or
+ * -1 with err. O(rows * seeds * (placing + evaluation + links log links)).
+ */
+int compare_evaluate(struct compare *c, bool together, struct cpl_error *err);
+
+/* Release what the three functions made. */
+void compare_release(struct compare *c);
+
+/* Print as one JSON object or as tables (classes: one per link class too); an
+ * exit code. */
+int compare_print_json(const struct cmd *self, const struct compare *c);
+int compare_print_text(const struct cmd *self, const struct compare *c,
+                       bool classes);
+
+/* Box plots as SVG. 0, or -1 with err. */
+int compare_plot(const struct compare *c, bool classes, const char *path,
+                 struct cpl_error *err);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The parts of the mapper "best": swaps of ranks with exact incremental cost,
+ * annealing of hop-bytes, descent on link loads, folding of grids.
+ */
+#ifndef CPL_MAPPING_BEST_INTERNAL_H
+#define CPL_MAPPING_BEST_INTERNAL_H
+
+#include "mapping/mapping_internal.h"
+
+/* Hosts close to each host that proposals go to. */
+#define CPL_SWAPS_NEAR 24
+/* More hosts than this are not searched (tables of distances). */
+#define CPL_SWAPS_MAX_HOSTS 5792
+
+/* A layout under swaps of two ranks. */
+struct cpl_swaps {
+	const struct cpl_map_request *req;
+	struct cpl_distance distance;
+	int *rank_host; /* [ranks] the layout, the caller's */
+	int *first;     /* [hosts + 1] start of a host's ranks in member */
+	int *member;    /* [ranks] ranks by host */
+	int *position;  /* [ranks] index into member */
+	int n_near;
+	int *near;       /* [hosts * n_near] nearest hosts with slots, itself
+	                  * among them, ties to the first */
+	uint64_t random; /* state of the draws */
+};
+
+/*
+ * Start from rank_host, which every swap changes in place. req->graph must be
+ * set and n_hosts at most CPL_SWAPS_MAX_HOSTS. 0, or -1 with err (memory).
+ * O(hosts^2).
+ */
+int cpl_swaps_init(struct cpl_swaps *swaps, const struct cpl_map_request *req,
+                   int *rank_host, uint64_t seed, struct cpl_error *err);
+void cpl_swaps_free(struct cpl_swaps *swaps);
+
+/* Hop-bytes of req->graph: both directions added up. O(entries). */
+double cpl_swaps_cost(struct cpl_swaps *swaps);
+/* What the cost changes when a and b change hosts. O(degrees). */
+double cpl_swaps_delta(struct cpl_swaps *swaps, int a, int b);
+/* Change hosts. O(1). */
+void cpl_swaps_do(struct cpl_swaps *swaps, int a, int b);
+/* A rank on a host near to where a partner of `rank` is, on another host than
+ * rank; -1 when the draw found none. O(1). */
+int cpl_swaps_partner(struct cpl_swaps *swaps, int rank);
+/* A rank on a host near to `rank`'s own, or -1. O(1). */
+int cpl_swaps_neighbour(struct cpl_swaps *swaps, int rank);
+
+/* The next draw (SplitMix64), and one in 0 .. n - 1. */
+uint64_t cpl_swaps_random(struct cpl_swaps *swaps);
+int cpl_swaps_below(struct cpl_swaps *swaps, int n);
+/* A draw of the exponential distribution of mean 1, by basic arithmetic only
+ * so that it is the same everywhere. */
+double cpl_swaps_exponential(struct cpl_swaps *swaps);
+
+/*
+ * Simulated annealing of the hop-bytes (Kirkpatrick, Gelatt, Vecchi, Science
+ * 220, 1983) from `heat` times the mean change of a random swap, over `work`
+ * evaluations; keeps what it started from when that was better. *work is
+ * lowered by what was used. 0, or -1 with err (memory).
+ */
+int cpl_map_anneal(const struct cpl_map_request *req, double heat, int64_t size,
+                   int64_t *work, uint64_t seed, int *rank_host,
+                   struct cpl_error *err);
+
+/* Link loads of a layout under swaps, with the routing of the request or, where
+ * that weighs all pairs at once, cpl_routing_by_pairs of it. */
+struct cpl_link_search;
+/* comm is req->comm, whose bytes are routed. NULL with err (memory). */
+struct cpl_link_search *cpl_link_search_new(struct cpl_swaps *swaps,
+                                            struct cpl_error *err);
+void cpl_link_search_free(struct cpl_link_search *search);
+/* Loads of the links now, background included: [n_links]. */
+const double *cpl_link_search_load(const struct cpl_link_search *search);
+/* Swap a and b, and bring the loads up to date. O(degrees * path). */
+void cpl_link_search_swap(struct cpl_link_search *search, int a, int b);
+
+/*
+ * Lower the largest congestion: swaps that lower the sum of the 8th powers of
+ * the links' congestion, at a price for hop-bytes, as annealing at a low
+ * temperature; the best layout by req->objective seen at checkpoints is kept.
+ * As cpl_map_anneal otherwise.
+ */
+int cpl_map_refine_links(const struct cpl_map_request *req, int64_t size,
+                         int64_t *work, uint64_t seed, int *rank_host,
+                         struct cpl_error *err);
+
+/* A grid or torus found in a graph. */
+struct cpl_grid {
+	int n_dims;
+	int dim[4]; /* longest first */
+	bool wrap;  /* in every dimension of more than 2 */
+	int *cell;  /* [ranks] cell of a rank, the first dimension fastest */
+};
+
+/*
+ * Find a grid or torus of 1 to 4 dimensions that the heavy edges of graph make
+ * up exactly, whatever the rank numbers: a search for an isomorphism that
+ * prunes by common neighbours. Heavy: at least half of the heaviest; or with
+ * the most common neighbours, as the faces of a 27-point halo have. 1 when
+ * found (free grid->cell), 0 when not, -1 with err (memory). A fixed amount of
+ * work, O(ranks * degree^2) when found.
+ */
+int cpl_map_find_grid(const struct cpl_comm *graph, struct cpl_grid *grid,
+                      struct cpl_error *err);
+
+/*
+ * Lay a grid of ranks on a whole torus with as many ranks on every node: tiles
+ * of ranks, and their grid folded onto the machine's dimensions by splitting
+ * both into common factors, all ways within a fixed number; the one of least
+ * hop-bytes. 1 when rank_host was written, 0 when the hosts are no whole torus
+ * or nothing fits, -1 with err (memory).
+ */
+int cpl_map_fold(const struct cpl_map_request *req, const struct cpl_grid *grid,
+                 int *rank_host, struct cpl_error *err);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdlib.h>
+
+#include "mapping/tasks.h"
+
+struct edge {
+	int u, v;
+	double bytes;
+};
+
+static int heavier(const void *a, const void *b)
+{
+	const struct edge *x = a, *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	if (x->u != y->u)
+		return x->u < y->u ? -1 : 1;
+	return (x->v > y->v) - (x->v < y->v);
+}
+
+static void put(struct cpl_tasks *t, int task, int near, int *place_of,
+                bool *used)
+{
+	int at = cpl_tasks_nearest(t, task, near, used);
+
+	place_of[task] = at;
+	used[at] = true;
+}
+
+static int place(struct cpl_tasks *t, int *place_of, struct cpl_error *err)
+{
+	const struct cpl_comm *graph = t->graph;
+	struct edge *edge =
+	        malloc(((size_t)graph->n_entries + 1) * sizeof(*edge));
+	bool *used = calloc((size_t)t->n, sizeof(*used));
+	int centre, rc = -1;
+	size_t n = 0;
+
+	if (!edge || !used) {
+		cpl_fail_memory(err);
+		goto out;
+	}
+	for (int u = 0; u < t->n; u++)
+		for (int64_t e = graph->row[u]; e < graph->row[u + 1]; e++)
+			if (graph->to[e] > u)
+				edge[n++] = (struct edge){u, graph->to[e],
+				                          graph->bytes[e]};
+	qsort(edge, n, sizeof(*edge), heavier);
+	centre = cpl_tasks_centre(t);
+	for (size_t i = 0; i < n; i++) {
+		int u = edge[i].u, v = edge[i].v;
+
+		if (i % 64 == 63 && cpl_tasks_expired(t))
+			break;
+		if (place_of[u] < 0 && place_of[v] < 0)
+			put(t, u, centre, place_of, used);
+		if (place_of[u] < 0)
+			put(t, u, place_of[v], place_of, used);
+		else if (place_of[v] < 0)
+			put(t, v, place_of[u], place_of, used);
+	}
+	rc = 0;
+out:
+	free(edge);
+	free(used);
+	return rc;
+}
+
+static int map(const struct cpl_map_request *req, int *rank_host,
+               struct cpl_error *err)
+{
+	return cpl_tasks_map(req, rank_host, place, err);
+}
+
+const struct cpl_mapper cpl_mapper_minmd = {
+        .name = "minmd",
+        .summary = "MinMD: heaviest pairs first, each near its partner",
+        .map = map,
+};

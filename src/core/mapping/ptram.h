@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What ptram and its refinement share (Mirsadeghi, Afsahi: PTRAM). */
+#ifndef CPL_MAPPING_PTRAM_H
+#define CPL_MAPPING_PTRAM_H
+
+#include "mapping/link_sums.h"
+#include "mapping/tasks.h"
+
+/* Swaps of the paper's refinement at the most. */
+#define CPL_PTRAM_SWAPS 10
+
+/* Algorithm 1. A whole layout unless the budget ends it. 0, or -1 with err.
+ * O(n^2 * degree * route). */
+int cpl_ptram_place(struct cpl_tasks *tasks, int *place_of,
+		    struct cpl_error *err);
+
+/*
+ * Algorithm 2 on a whole layout, k = 7 nearest places: swaps that lower the
+ * largest congestion, each the best of its pass. As in the paper only tasks
+ * that send over the most loaded link are moved, with `receivers` those that
+ * receive over it too. Returns the number of swaps, or -1 with err.
+ * O(n * routes + tried swaps * degree * route) a swap.
+ */
+int cpl_ptram_refine(struct cpl_tasks *tasks, int *place_of, int max_swaps,
+		     bool receivers, struct cpl_error *err);
+
+#endif

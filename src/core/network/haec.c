@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "network/haec.h"
+
+#include "network/network_internal.h"
+
+static const char *const keys[] = {"dims", NULL};
+static const char *const bandwidth_keys[] = {"optical", "wireless", "injection",
+                                             NULL};
+
+static int read_dims(struct cpl_network *net, const json_t *root,
+                     struct cpl_error *err)
+{
+	const json_t *dims = json_object_get(root, "dims");
+	int *length[] = {&net->haec.x, &net->haec.y, &net->haec.boards};
+	int64_t routers = 1;
+
+	if (!json_is_array(dims) || json_array_size(dims) != 3)
+		return cpl_fail(err,
+		                "\"dims\" %s; an array of 3 lengths is "
+		                "needed: x and y of a board, and the boards",
+		                dims ? "is something else" : "is missing");
+	for (size_t d = 0; d < 3; d++) {
+		const json_t *value = json_array_get(dims, d);
+		json_int_t n = json_integer_value(value);
+
+		if (!json_is_integer(value) || n < 1 ||
+		    n > CPL_NETWORK_MAX_ROUTERS)
+			return cpl_fail(err,
+			                "\"dims\"[%zu]: an integer in 1 to %d "
+			                "is needed",
+			                d, CPL_NETWORK_MAX_ROUTERS);
+		*length[d] = (int)n;
+		routers *= n;
+		if (routers > CPL_NETWORK_MAX_ROUTERS)
+			return cpl_fail(err,
+			                "\"dims\" make more than %d routers",
+			                CPL_NETWORK_MAX_ROUTERS);
+	}
+	net->n_routers = (int)routers;
+	return 0;
+}
+
+static int shape(struct cpl_network *net, const json_t *root,
+                 struct cpl_error *err)
+{
+	const struct cpl_haec *haec = &net->haec;
+	const json_t *bandwidth = json_object_get(root, "bandwidth");
+	double optical = 1.0, wireless = 1.0;
+	int64_t places;
+
+	if (read_dims(net, root, err))
+		return -1;
+	places = (int64_t)haec->x * haec->y;
+	if (bandwidth &&
+	    cpl_json_known_keys(bandwidth, "bandwidth", bandwidth_keys, err))
+		return -1;
+	if (cpl_network_bandwidth(bandwidth, "optical", &optical, err) ||
+	    cpl_network_bandwidth(bandwidth, "wireless", &wireless, err) ||
+	    cpl_network_add_class(net, "optical",
+	                          (int64_t)net->n_routers * 2 *
+	                                  ((haec->x > 1) + (haec->y > 1)),
+	                          optical, err))
+		return -1;
+	return cpl_network_add_class(net, "wireless",
+	                             2 * (haec->boards - 1) * places * places,
+	                             wireless, err);
+}
+
+static int links(struct cpl_network *net, struct cpl_error *err)
+{
+	const struct cpl_haec *haec = &net->haec;
+	int places = haec->x * haec->y;
+
+	(void)err;
+	for (int r = 0; r < net->n_routers; r++) {
+		int at[] = {r % haec->x, r / haec->x % haec->y};
+		int length[] = {haec->x, haec->y}, stride[] = {1, haec->x};
+		int board = r / places;
+
+		for (int i = 0; i < 4; i++) {
+			int d = i / 2, minus = i % 2, n = length[d];
+			int next = (at[d] + (minus ? n - 1 : 1)) % n;
+			int64_t link;
+
+			if (n == 1)
+				continue;
+			link = cpl_haec_optical(net, r, d, minus);
+			net->link_from[link] = r;
+			net->link_to[link] = r + (next - at[d]) * stride[d];
+		}
+		for (int down = 0; down < 2; down++) {
+			int there = board + (down ? -1 : 1);
+
+			if (there < 0 || there == haec->boards)
+				continue;
+			for (int to = 0; to < places; to++) {
+				int64_t link =
+				        cpl_haec_wireless(net, r, to, down);
+
+				net->link_from[link] = r;
+				net->link_to[link] = there * places + to;
+			}
+		}
+	}
+	return 0;
+}
+
+static void release(struct cpl_network *net)
+{
+	(void)net;
+}
+
+const struct cpl_network_kind cpl_network_kind_haec = {
+        .name = "haec",
+        .keys = keys,
+        .shape = shape,
+        .links = links,
+        .release = release,
+};

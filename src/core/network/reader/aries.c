@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Link lists of Cray XC machines, as the damselfly tools take them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "network/network_internal.h"
+#include "network/reader/reader_internal.h"
+
+enum { DIMS = 3 };
+
+struct tile {
+	int at[DIMS]; /* group, row, column */
+};
+
+static int compare(const void *a, const void *b)
+{
+	const struct tile *x = a, *y = b;
+	int d = 0;
+
+	while (d < DIMS - 1 && x->at[d] == y->at[d])
+		d++;
+	return (x->at[d] > y->at[d]) - (x->at[d] < y->at[d]);
+}
+
+/* "c0-0c0s0a0l00(0:0:0)" */
+static int read_tile(struct cpl_lines *in, struct tile *out)
+{
+	const char *first = in->p;
+
+	while (in->p < in->line_end && !strchr(" \t\r(", *in->p))
+		in->p++;
+	if (in->p == first || !cpl_lines_take(in, "("))
+		goto fail;
+	for (int d = 0; d < DIMS; d++)
+		if (!cpl_lines_number(in, &out->at[d]) ||
+		    !cpl_lines_take(in, d == DIMS - 1 ? ")" : ":"))
+			goto fail;
+	return 0;
+fail:
+	return cpl_lines_fail(
+	        in,
+	        "'%.*s' is no tile; NAME(group:row:column) is "
+	        "right",
+	        in->line_end - first > 30 ? 30 : (int)(in->line_end - first),
+	        first);
+}
+
+static int read_word(struct cpl_lines *in, const char *what, char *out,
+                     size_t size)
+{
+	size_t n = 0;
+
+	cpl_lines_end(in);
+	while (in->p < in->line_end && *in->p != ' ' && *in->p != '\t' &&
+	       *in->p != '\r' && n + 1 < size)
+		out[n++] = *in->p++;
+	out[n] = '\0';
+	if (!n || n + 1 == size || strlen(out) != n)
+		return cpl_lines_fail(in, "%s is missing, or too long", what);
+	return 0;
+}
+
+struct found {
+	struct tile from, to;
+	int class; /* -1: leads to no router */
+	int line;
+};
+
+struct list {
+	struct found *item;
+	int n, room;
+	struct tile *router; /* [n_routers] by group, row, column */
+	int n_routers;
+};
+
+static int push(struct cpl_lines *in, struct list *list,
+                const struct found *item)
+{
+	if (list->n == list->room) {
+		int room = list->room ? 2 * list->room : 1024;
+		struct found *larger =
+		        realloc(list->item, (size_t)room * sizeof(*larger));
+
+		if (!larger)
+			return cpl_fail_memory(in->err);
+		list->item = larger;
+		list->room = room;
+	}
+	list->item[list->n++] = *item;
+	return 0;
+}
+
+static int read_line(struct cpl_lines *in, struct cpl_draft *draft,
+                     struct list *list)
+{
+	struct found item = {.class = -1, .line = in->line};
+	char colour[16], arrow[4];
+
+	if (read_tile(in, &item.from) ||
+	    read_word(in, "the colour", colour, sizeof(colour)))
+		return -1;
+	if (read_word(in, "\"->\"", arrow, sizeof(arrow)))
+		return -1;
+	if (strcmp(arrow, "->"))
+		return cpl_lines_fail(in, "'%s' stands where \"->\" is right",
+		                      arrow);
+	if (cpl_lines_end(in))
+		return cpl_lines_fail(in, "the other end is missing");
+	/* Tiles that lead to nodes, and cables that were never there. */
+	if (!cpl_lines_take(in, "unused") && !cpl_lines_take(in, "processor")) {
+		if (read_tile(in, &item.to))
+			return -1;
+		if (!compare(&item.from, &item.to))
+			return cpl_lines_fail(in, "joins a router with itself");
+		item.class = cpl_draft_class(draft, in, colour, 1.0);
+		if (item.class < 0)
+			return -1;
+	}
+	if (!cpl_lines_end(in))
+		return cpl_lines_fail(in, "goes on behind the other end");
+	return push(in, list, &item);
+}
+
+/* Groups and routers may be missing, as numbers of Edison's groups are. */
+static int number_routers(const struct cpl_lines *in, struct list *list)
+{
+	int n = 0;
+
+	if (!list->n)
+		return cpl_fail(in->err, "%s: holds no link", in->source);
+	list->router = malloc(2 * (size_t)list->n * sizeof(*list->router));
+	if (!list->router)
+		return cpl_fail_memory(in->err);
+	for (int i = 0; i < list->n; i++) {
+		list->router[n++] = list->item[i].from;
+		if (list->item[i].class >= 0)
+			list->router[n++] = list->item[i].to;
+	}
+	qsort(list->router, (size_t)n, sizeof(*list->router), compare);
+	for (int i = 0; i < n; i++)
+		if (!i || compare(&list->router[i], &list->router[i - 1]))
+			list->router[list->n_routers++] = list->router[i];
+	return 0;
+}
+
+static int id(const struct list *list, const struct tile *tile)
+{
+	const struct tile *at =
+	        bsearch(tile, list->router, (size_t)list->n_routers,
+	                sizeof(*tile), compare);
+
+	return (int)(at - list->router);
+}
+
+static int make_routers(struct cpl_lines *in,
+                        const struct cpl_network_import *how,
+                        const struct list *list, struct cpl_draft *draft)
+{
+	int64_t routers = list->n_routers;
+	struct cpl_hostlist hosts = {0};
+	int per_router = how->nodes_per_router ? how->nodes_per_router : 4;
+	int rc = -1;
+
+	if (routers * per_router > CPL_HOSTLIST_MAX)
+		return cpl_fail(in->err, "%s: more than %d nodes", in->source,
+		                CPL_HOSTLIST_MAX);
+	if (how->nodes && cpl_hostlist_parse(&hosts, how->nodes, in->err))
+		return cpl_fail_prefix(in->err, "nodes: ");
+	if (how->nodes && hosts.count != routers * per_router) {
+		cpl_fail(in->err,
+		         "nodes: %d hosts; %lld routers of %d nodes are there",
+		         hosts.count, (long long)routers, per_router);
+		goto out;
+	}
+	draft->nodes_per_router = per_router;
+	for (int r = 0; r < routers; r++) {
+		const int *at = list->router[r].at;
+		char name[64];
+		int n = snprintf(name, sizeof(name), "g%dr%dc%d", at[0], at[1],
+		                 at[2]);
+
+		if (cpl_draft_router(draft, name, (size_t)n) < 0)
+			goto out;
+		for (int p = 0; p < per_router; p++) {
+			int node = r * per_router + p, added;
+
+			snprintf(name, sizeof(name), "nid%05d", node);
+			added = cpl_draft_host(
+			        draft, r, how->nodes ? hosts.name[node] : name);
+			if (added == 0)
+				cpl_fail(in->err, "nodes: %s stands twice",
+				         hosts.name[node]);
+			if (added <= 0)
+				goto out;
+		}
+	}
+	rc = 0;
+out:
+	cpl_hostlist_free(&hosts);
+	return rc;
+}
+
+static int read_all(struct cpl_lines *in, const struct cpl_network_import *how,
+                    struct cpl_draft *draft)
+{
+	struct list list = {0};
+	int rc = 0;
+
+	draft->directed = true;
+	while (!rc && cpl_lines_next(in))
+		if (!cpl_lines_end(in) && *in->p != '#')
+			rc = read_line(in, draft, &list);
+	if (!rc)
+		rc = number_routers(in, &list);
+	if (!rc)
+		rc = make_routers(in, how, &list, draft);
+	for (int i = 0; !rc && i < list.n; i++) {
+		const struct found *f = &list.item[i];
+		struct cpl_draft_link link = {.class = f->class,
+		                              .line = f->line};
+
+		if (f->class < 0)
+			continue;
+		link.from = id(&list, &f->from);
+		link.to = id(&list, &f->to);
+		rc = cpl_draft_add_link(draft, &link);
+	}
+	free(list.router);
+	free(list.item);
+	return rc;
+}
+
+const struct cpl_network_reader cpl_reader_aries = {
+        .format = "aries",
+        .read = read_all,
+};

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "network/reader/reader_internal.h"
+
+static void *grow(void *array, int n, int *room, size_t size)
+{
+	void *larger;
+
+	if (n < *room)
+		return array;
+	larger = n < INT_MAX / 4
+	                 ? realloc(array, (size_t)(n ? 2 * n : 64) * size)
+	                 : NULL;
+	if (larger)
+		*room = n ? 2 * n : 64;
+	return larger;
+}
+
+int cpl_draft_find(const struct cpl_draft *draft, const char *name)
+{
+	const json_t *at = json_object_get(draft->index, name);
+
+	return at ? (int)json_integer_value(at) : -1;
+}
+
+int cpl_draft_router(struct cpl_draft *draft, const char *name, size_t length)
+{
+	struct cpl_draft_router *larger;
+	char *copy = strndup(name, length);
+	int at;
+
+	if (!draft->index)
+		draft->index = json_object();
+	if (!copy || !draft->index)
+		goto memory;
+	at = cpl_draft_find(draft, copy);
+	if (at >= 0) {
+		free(copy);
+		return at;
+	}
+	larger = grow(draft->router, draft->n_routers, &draft->room_routers,
+	              sizeof(*larger));
+	if (!larger)
+		goto memory;
+	draft->router = larger;
+	/* Refused too: names that are no UTF-8. */
+	if (json_object_set_new(draft->index, copy,
+	                        json_integer(draft->n_routers)))
+		goto memory;
+	larger[draft->n_routers] = (struct cpl_draft_router){.name = copy};
+	return draft->n_routers++;
+memory:
+	free(copy);
+	return cpl_fail(draft->err,
+	                "router '%.*s': out of memory, or not a UTF-8 name",
+	                length > 40 ? 40 : (int)length, name);
+}
+
+int cpl_draft_host(struct cpl_draft *draft, int router, const char *host)
+{
+	if (!draft->hosts)
+		draft->hosts = json_object();
+	if (json_object_get(draft->hosts, host))
+		return 0;
+	if (json_object_set_new(draft->hosts, host, json_true()))
+		return cpl_fail_memory(draft->err);
+	if (cpl_hostlist_push(&draft->router[router].hosts, host, draft->err))
+		return -1;
+	return 1;
+}
+
+int cpl_draft_add_link(struct cpl_draft *draft,
+                       const struct cpl_draft_link *link)
+{
+	struct cpl_draft_link *larger = grow(draft->link, draft->n_links,
+	                                     &draft->room_links, sizeof(*link));
+
+	if (!larger)
+		return cpl_fail_memory(draft->err);
+	draft->link = larger;
+	larger[draft->n_links++] = *link;
+	return 0;
+}
+
+int cpl_draft_class(struct cpl_draft *draft, const struct cpl_lines *in,
+                    const char *name, double bandwidth)
+{
+	int i = 0;
+
+	while (i < draft->n_classes && strcmp(draft->class[i], name))
+		i++;
+	if (i < draft->n_classes)
+		return i;
+	if (i == CPL_DRAFT_MAX_CLASSES)
+		return cpl_lines_fail(in, "more than %d classes of links",
+		                      CPL_DRAFT_MAX_CLASSES);
+	snprintf(draft->class[i], sizeof(draft->class[i]), "%s", name);
+	draft->bandwidth[i] = bandwidth;
+	return draft->n_classes++;
+}
+
+struct rank {
+	int low, high, class, at;
+};
+
+static int compare(const void *a, const void *b)
+{
+	const struct rank *x = a, *y = b;
+
+	if (x->low != y->low)
+		return x->low < y->low ? -1 : 1;
+	if (x->high != y->high)
+		return x->high < y->high ? -1 : 1;
+	if (x->class != y->class)
+		return x->class < y->class ? -1 : 1;
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+/* The description numbers links class by class, then in its order. */
+static int number_parallel(struct cpl_draft *draft)
+{
+	struct rank *rank =
+	        malloc(((size_t)draft->n_links + 1) * sizeof(*rank));
+
+	if (!rank)
+		return cpl_fail_memory(draft->err);
+	for (int i = 0; i < draft->n_links; i++) {
+		const struct cpl_draft_link *l = &draft->link[i];
+		bool swap = !draft->directed && l->from > l->to;
+
+		rank[i] = (struct rank){swap ? l->to : l->from,
+		                        swap ? l->from : l->to, l->class, i};
+	}
+	qsort(rank, (size_t)draft->n_links, sizeof(*rank), compare);
+	for (int i = 0; i < draft->n_links; i++)
+		draft->link[rank[i].at].parallel =
+		        i && rank[i].low == rank[i - 1].low &&
+		                        rank[i].high == rank[i - 1].high
+		                ? draft->link[rank[i - 1].at].parallel + 1
+		                : 0;
+	free(rank);
+	return 0;
+}
+
+static json_t *links(const struct cpl_draft *draft)
+{
+	json_t *array = json_array();
+
+	/* Class by class, as they are numbered: the file shows the ids. */
+	for (int c = 0; c < draft->n_classes; c++)
+		for (int i = 0; i < draft->n_links; i++) {
+			const struct cpl_draft_link *l = &draft->link[i];
+
+			if (l->class == c)
+				json_array_append_new(
+				        array,
+				        json_pack("[i, i, s]",
+				                  draft->router[l->from].id,
+				                  draft->router[l->to].id,
+				                  draft->class[c]));
+		}
+	return array;
+}
+
+static int nodes(const struct cpl_draft *draft, const int *order, json_t *out)
+{
+	for (int i = 0; i < draft->n_routers; i++) {
+		const struct cpl_hostlist *hosts =
+		        &draft->router[order[i]].hosts;
+		char id[16], *text;
+
+		if (!hosts->count)
+			continue;
+		text = cpl_hostlist_format(hosts->name, hosts->count);
+		snprintf(id, sizeof(id), "%d", i);
+		if (!text || json_object_set_new(out, id, json_string(text))) {
+			free(text);
+			return cpl_fail_memory(draft->err);
+		}
+		free(text);
+	}
+	return 0;
+}
+
+json_t *cpl_draft_finish(struct cpl_draft *draft,
+                         const struct cpl_network_import *in)
+{
+	int *order = malloc(((size_t)draft->n_routers + 1) * sizeof(*order));
+	json_t *names = json_array(), *hosts = json_object(), *root = NULL;
+	json_t *bandwidth = json_object();
+	int n = 0, with_nodes = 0, most = 1;
+
+	if (!order || !names || !hosts || !bandwidth) {
+		cpl_fail_memory(draft->err);
+		goto out;
+	}
+	for (int empty = 0; empty < 2; empty++) {
+		for (int i = 0; i < draft->n_routers; i++) {
+			struct cpl_draft_router *r = &draft->router[i];
+
+			if ((r->hosts.count == 0) != empty)
+				continue;
+			if (r->hosts.count > most)
+				most = r->hosts.count;
+			r->id = n;
+			order[n++] = i;
+			json_array_append_new(names, json_string(r->name));
+		}
+		if (!empty)
+			with_nodes = n;
+	}
+	if (!with_nodes) {
+		cpl_fail(draft->err, "%s: names no host", in->source);
+		goto out;
+	}
+	if (number_parallel(draft) || nodes(draft, order, hosts))
+		goto out;
+	for (int i = 0; i < draft->n_links; i++) {
+		int c = draft->link[i].class;
+
+		if (!json_object_get(bandwidth, draft->class[c]))
+			json_object_set_new(bandwidth, draft->class[c],
+			                    json_real(draft->bandwidth[c]));
+	}
+	root = json_pack(
+	        "{s:s, s:i, s:s, s:s, s:i, s:i, s:i, s:O, s:O, s:O, "
+	        "s:b, s:o}",
+	        "format", "commplace-network", "version", 1, "name", in->name,
+	        "type", "graph", "routers", n, "node_routers", with_nodes,
+	        "nodes_per_router",
+	        draft->nodes_per_router ? draft->nodes_per_router : most,
+	        "nodes", hosts, "router_names", names, "bandwidth", bandwidth,
+	        "directed", draft->directed, "links", links(draft));
+	if (!root)
+		cpl_fail(draft->err,
+		         "%s: out of memory, or a name that is not UTF-8",
+		         in->source);
+out:
+	free(order);
+	json_decref(names);
+	json_decref(hosts);
+	json_decref(bandwidth);
+	return root;
+}
+
+void cpl_draft_free(struct cpl_draft *draft)
+{
+	for (int i = 0; i < draft->n_routers; i++) {
+		free(draft->router[i].name);
+		cpl_hostlist_free(&draft->router[i].hosts);
+	}
+	free(draft->router);
+	free(draft->link);
+	json_decref(draft->index);
+	json_decref(draft->hosts);
+}

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ibnetdiscover(8): blocks "Switch PORTS "S-GUID" # "NAME" ..." with lines
+ * "[PORT](GUID) "PEER"[PORT](GUID) # "NAME" lid N 4xQDR"; channel adapters
+ * have blocks "Ca" of their own, which say nothing more.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "network/reader/reader_internal.h"
+
+/* Data rate of a lane in bytes/s (InfiniBand Architecture 1.2.1 to 1.7: signal
+ * rate times 8/10 up to QDR, 64/66 from FDR10 on). */
+static const struct {
+	const char *name;
+	double lane;
+} speeds[] = {
+        {"SDR", 0.25e9},   {"DDR", 0.5e9},    {"QDR", 1e9},
+        {"FDR10", 1.25e9}, {"FDR", 1.7045e9}, {"EDR", 3.125e9},
+        {"HDR", 6.25e9},   {"NDR", 12.5e9},   {"XDR", 25e9},
+};
+
+/* What stands between the next two quotes, cut to size; false: there are none
+ * in this line. */
+static bool quoted(struct cpl_lines *in, char *out, size_t size)
+{
+	const char *open = memchr(in->p, '"', (size_t)(in->line_end - in->p));
+	const char *close;
+	size_t n;
+
+	if (!open)
+		return false;
+	open++;
+	close = memchr(open, '"', (size_t)(in->line_end - open));
+	if (!close || memchr(open, '\0', (size_t)(close - open)))
+		return false;
+	n = (size_t)(close - open);
+	if (n >= size)
+		n = size - 1;
+	memcpy(out, open, n);
+	out[n] = '\0';
+	in->p = close + 1;
+	return true;
+}
+
+/* "[PORT]", and a "(GUID)" behind it. */
+static bool read_port(struct cpl_lines *in, int *port)
+{
+	if (!cpl_lines_take(in, "[") || !cpl_lines_number(in, port) ||
+	    !cpl_lines_take(in, "]"))
+		return false;
+	if (cpl_lines_take(in, "(")) {
+		while (in->p < in->line_end && *in->p != ')')
+			in->p++;
+		return cpl_lines_take(in, ")");
+	}
+	return true;
+}
+
+/* "4xQDR" at the line's end as a class; without one "link". */
+static int read_speed(struct cpl_lines *in, struct cpl_draft *draft)
+{
+	const char *last = in->line_end;
+	char name[16] = "";
+	size_t n;
+	int width = 0;
+
+	while (last > in->p && isspace((unsigned char)last[-1]))
+		last--;
+	in->line_end = last;
+	while (last > in->p && !isspace((unsigned char)last[-1]))
+		last--;
+	n = (size_t)(in->line_end - last);
+	if (n < sizeof(name))
+		memcpy(name, last, n);
+	in->p = last;
+	if (cpl_lines_number(in, &width) && width >= 1 && width <= 16 &&
+	    cpl_lines_take(in, "x"))
+		for (size_t i = 0; i < sizeof(speeds) / sizeof(*speeds); i++) {
+			char class[16];
+
+			if (strcasecmp(strchr(name, 'x') ? strchr(name, 'x') + 1
+			                                 : "",
+			               speeds[i].name))
+				continue;
+			/* The loader's names of classes begin with a letter. */
+			snprintf(class, sizeof(class), "%s-%dx", speeds[i].name,
+			         width);
+			for (char *c = class; *c; c++)
+				*c = (char)tolower((unsigned char)*c);
+			return cpl_draft_class(draft, in, class,
+			                       width * speeds[i].lane);
+		}
+	return cpl_draft_class(draft, in, "link", 1.0);
+}
+
+/* The first word of a channel adapter's description names the host; that of
+ * a switch's own adapter ("Mellanox Technologies Aggregation Node") none. */
+static int add_host(struct cpl_lines *in, struct cpl_draft *draft, int router)
+{
+	char text[256];
+	struct cpl_hostlist list = {0};
+	int rc = 0;
+
+	if (!quoted(in, text, sizeof(text)))
+		return cpl_lines_fail(in, "the channel adapter has no name");
+	text[strcspn(text, " \t")] = '\0';
+	if (!strcasecmp(text, "Mellanox"))
+		return 0;
+	if (strpbrk(text, "[],") || cpl_hostlist_parse(&list, text, NULL) ||
+	    list.count != 1)
+		rc = cpl_lines_fail(in, "'%.60s' is no host name", text);
+	else if (cpl_draft_host(draft, router, text) < 0)
+		rc = -1;
+	cpl_hostlist_free(&list);
+	return rc;
+}
+
+static int read_link(struct cpl_lines *in, struct cpl_draft *draft, int from)
+{
+	struct cpl_draft_link link = {.from = from, .line = in->line};
+	char peer[64];
+
+	if (!read_port(in, &link.from_port) ||
+	    !quoted(in, peer, sizeof(peer)) || !read_port(in, &link.to_port))
+		return cpl_lines_fail(in, "[port] \"peer\"[port] is needed");
+	if (!strncmp(peer, "H-", 2))
+		return add_host(in, draft, from);
+	/* Routers to other subnets, and what else there may be. */
+	if (strncmp(peer, "S-", 2))
+		return 0;
+	link.to = cpl_draft_router(draft, peer, strlen(peer));
+	if (link.to < 0)
+		return -1;
+	/* A cable from a switch to itself is for tests. */
+	if (link.to == from)
+		return 0;
+	link.class = read_speed(in, draft);
+	return link.class < 0 ? -1 : cpl_draft_add_link(draft, &link);
+}
+
+static int read_switch(struct cpl_lines *in, struct cpl_draft *draft)
+{
+	char id[64];
+	int at;
+
+	if (!quoted(in, id, sizeof(id)) || strncmp(id, "S-", 2))
+		return cpl_lines_fail(in, "Switch PORTS \"S-...\" is needed");
+	at = cpl_draft_router(draft, id, strlen(id));
+	if (at < 0)
+		return -1;
+	if (draft->router[at].line)
+		return cpl_lines_fail(in, "switch %s stands in line %d already",
+		                      id, draft->router[at].line);
+	draft->router[at].line = in->line;
+	return at;
+}
+
+static int by_port(const void *a, const void *b)
+{
+	const struct cpl_draft_link *x = a, *y = b;
+
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	return (x->from_port > y->from_port) - (x->from_port < y->from_port);
+}
+
+static const struct cpl_draft_link *find_port(const struct cpl_draft *draft,
+                                              int router, int port)
+{
+	struct cpl_draft_link key = {.from = router, .from_port = port};
+
+	if (!draft->n_links)
+		return NULL;
+	return bsearch(&key, draft->link, (size_t)draft->n_links, sizeof(key),
+	               by_port);
+}
+
+/* Each cable is seen from both ends. */
+static int check_ends(const struct cpl_lines *in, struct cpl_draft *draft)
+{
+	if (!draft->n_links)
+		return 0;
+	qsort(draft->link, (size_t)draft->n_links, sizeof(*draft->link),
+	      by_port);
+	for (int i = 0; i < draft->n_links; i++) {
+		const struct cpl_draft_link *l = &draft->link[i];
+		const struct cpl_draft_link *back =
+		        find_port(draft, l->to, l->to_port);
+
+		if (i && !by_port(l, l - 1))
+			return cpl_fail(draft->err,
+			                "%s:%d: port %d of %s stands in line "
+			                "%d too",
+			                in->source, l->line, l->from_port,
+			                draft->router[l->from].name,
+			                l[-1].line);
+		if (!back || back->to != l->from ||
+		    back->to_port != l->from_port)
+			return cpl_fail(draft->err,
+			                "%s:%d: port %d of %s does not lead "
+			                "back",
+			                in->source, l->line, l->to_port,
+			                draft->router[l->to].name);
+	}
+	return 0;
+}
+
+static int read_all(struct cpl_lines *in, const struct cpl_network_import *how,
+                    struct cpl_draft *draft)
+{
+	int at = -1;
+
+	(void)how;
+	draft->directed = true;
+	while (cpl_lines_next(in)) {
+		if (cpl_lines_end(in) || *in->p == '#')
+			continue;
+		if (cpl_lines_take(in, "Switch\t") ||
+		    cpl_lines_take(in, "Switch ")) {
+			at = read_switch(in, draft);
+			if (at < 0)
+				return -1;
+		} else if (cpl_lines_take(in, "Ca\t") ||
+		           cpl_lines_take(in, "Ca ") ||
+		           cpl_lines_take(in, "Rt\t") ||
+		           cpl_lines_take(in, "Rt ")) {
+			at = -1;
+		} else if (*in->p == '[' && at >= 0 &&
+		           read_link(in, draft, at)) {
+			return -1;
+		}
+	}
+	return check_ends(in, draft);
+}
+
+/* A text that grows. */
+struct growing {
+	char *text;
+	size_t n, room;
+};
+
+static int append(struct growing *out, const char *piece, struct cpl_error *err)
+{
+	size_t n = strlen(piece);
+
+	if (out->n + n >= out->room) {
+		size_t room = 2 * (out->room + n) + 4096;
+		char *larger = realloc(out->text, room);
+
+		if (!larger)
+			return cpl_fail_memory(err);
+		out->text = larger;
+		out->room = room;
+	}
+	memcpy(out->text + out->n, piece, n + 1);
+	out->n += n;
+	return 0;
+}
+
+struct trace {
+	int leaf; /* first switch, -1: none yet */
+	int at;   /* last switch */
+	bool open;
+	struct growing hops;
+};
+
+/* "{0x0002c902004a2d30}" as the router of that switch. */
+static int read_guid(struct cpl_lines *in, const struct cpl_draft *draft)
+{
+	char name[40] = "S-";
+	size_t n = 2;
+	int at;
+
+	if (!cpl_lines_take(in, "{0x"))
+		return cpl_lines_fail(in, "{0xGUID} is needed");
+	while (in->p < in->line_end && isxdigit((unsigned char)*in->p) &&
+	       n + 1 < sizeof(name))
+		name[n++] = (char)tolower((unsigned char)*in->p++);
+	name[n] = '\0';
+	at = cpl_draft_find(draft, name);
+	if (at < 0 || !cpl_lines_take(in, "}"))
+		return cpl_lines_fail(in, "switch %s is not in the dump", name);
+	return at;
+}
+
+/* "[OUT] -> switch port {GUID}[IN] ...". */
+static int read_hop(struct cpl_lines *in, const struct cpl_draft *draft,
+                    struct trace *t)
+{
+	const struct cpl_draft_link *link;
+	char hop[40];
+	int port, at;
+
+	if (!read_port(in, &port) || cpl_lines_end(in) ||
+	    !cpl_lines_take(in, "->") || cpl_lines_end(in))
+		return cpl_lines_fail(in, "[port] -> switch port ... is "
+		                          "needed");
+	if (!t->open)
+		return cpl_lines_fail(in, "no \"From\" stands before the hop");
+	if (cpl_lines_take(in, "ca "))
+		return 0;
+	if (!cpl_lines_take(in, "switch port "))
+		return cpl_lines_fail(in, "\"switch port\" or \"ca port\" is "
+		                          "needed");
+	at = read_guid(in, draft);
+	if (at < 0)
+		return -1;
+	if (t->leaf < 0) {
+		t->leaf = t->at = at;
+		return 0;
+	}
+	link = find_port(draft, t->at, port);
+	if (!link || link->to != at)
+		return cpl_lines_fail(in, "port %d of %s does not lead there",
+		                      port, draft->router[t->at].name);
+	t->at = at;
+	snprintf(hop, sizeof(hop), " %d:%d", draft->router[at].id,
+	         link->parallel);
+	return append(&t->hops, hop, in->err);
+}
+
+/* Between hosts of one switch no link is taken, so there is no line. */
+static int end_trace(struct cpl_lines *in, const struct cpl_draft *draft,
+                     struct trace *t, struct growing *out)
+{
+	char ends[40];
+
+	if (!t->open)
+		return cpl_lines_fail(in, "no \"From\" stands before \"To\"");
+	t->open = false;
+	if (t->leaf < 0 || t->leaf == t->at)
+		return 0;
+	snprintf(ends, sizeof(ends), "%d %d", draft->router[t->leaf].id,
+	         draft->router[t->at].id);
+	return append(out, ends, in->err) ||
+	                       append(out, t->hops.text, in->err) ||
+	                       append(out, "\n", in->err)
+	               ? -1
+	               : 0;
+}
+
+static int read_trace_line(struct cpl_lines *in, const struct cpl_draft *draft,
+                           struct trace *t, struct growing *out)
+{
+	if (cpl_lines_end(in) || *in->p == '#')
+		return 0;
+	if (cpl_lines_take(in, "From ca ")) {
+		if (t->open)
+			return cpl_lines_fail(in, "no \"To\" ended the route "
+			                          "before");
+		t->open = true;
+		t->leaf = -1;
+		t->hops.n = 0;
+		return 0;
+	}
+	if (cpl_lines_take(in, "To ca "))
+		return end_trace(in, draft, t, out);
+	return read_hop(in, draft, t);
+}
+
+static char *read_routes(struct cpl_lines *in, struct cpl_draft *draft)
+{
+	struct growing out = {0};
+	struct trace t = {0};
+	int rc = append(&out, "# source destination hop:link ...\n", in->err);
+
+	while (!rc && cpl_lines_next(in))
+		rc = read_trace_line(in, draft, &t, &out);
+	if (!rc && t.open)
+		rc = cpl_lines_fail(in, "ends in the middle of a route");
+	free(t.hops.text);
+	if (!rc)
+		return out.text;
+	free(out.text);
+	return NULL;
+}
+
+const struct cpl_network_reader cpl_reader_ibnetdiscover = {
+        .format = "ibnetdiscover",
+        .read = read_all,
+        .routes = read_routes,
+};

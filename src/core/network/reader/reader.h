@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Network descriptions out of what a machine tells of itself. One file per
+ * format, one line in the table of reader.c. All make graphs.
+ *
+ * topology-conf: Slurm's topology.conf of topology/tree. A link for each child
+ * switch; LinkSpeed is passed over, as Slurm does.
+ *
+ * ibnetdiscover: the dump of that command (infiniband-diags). Hosts are the
+ * first words of the channel adapters' descriptions, each on the switch where
+ * it is seen first; classes of links are width and speed ("4xqdr") with their
+ * data rates. Routes: what ibtracert prints, one trace after the other.
+ *
+ * aries: lines "FROM(g:r:c) COLOUR -> TO(g:r:c)" of a Cray XC; colours are the
+ * classes, each line is one directed link; unused and processor tiles are
+ * passed over. Router ids follow group, row, column; numbers may be missing.
+ */
+#ifndef CPL_NETWORK_READER_READER_H
+#define CPL_NETWORK_READER_READER_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+/* What an import makes of which texts. Zero-initialise optional fields. */
+struct cpl_network_import {
+	const char *format; /* "topology-conf", "ibnetdiscover", "aries" */
+	const char *name;   /* of the network */
+	const char *source; /* of the text, for messages */
+	const char *text;
+	size_t length;
+	/* ibnetdiscover: traces of ibtracert, or NULL. */
+	const char *routes_source, *routes;
+	size_t routes_length;
+	/* File that the description is to name as "routing_table". */
+	const char *routing_table;
+	/* aries: hosts in the order of node ids, NULL: nid00000 ..; and how
+	 * many a router has, 0: 4. */
+	const char *nodes;
+	int nodes_per_router;
+};
+
+/*
+ * The description, which cpl_network_parse has taken (but for the table), for
+ * the caller to json_decref; with routes, *table is the text of the routing
+ * table (free()), else NULL. NULL with err "SOURCE:LINE: reason". O(n log n).
+ */
+json_t *cpl_network_import(const struct cpl_network_import *in, char **table,
+                           struct cpl_error *err);
+
+/* Is there such a format? 0, or -1 with err that lists them. */
+int cpl_network_import_format(const char *format, struct cpl_error *err);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the readers share: lines of a text, and a graph that grows. */
+#ifndef CPL_NETWORK_READER_INTERNAL_H
+#define CPL_NETWORK_READER_INTERNAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/hostlist.h"
+#include "network/reader/reader.h"
+
+struct cpl_lines {
+	const char *source;
+	const char *next, *end; /* of the text */
+	const char *p, *line_end;
+	int line;
+	struct cpl_error *err;
+};
+
+/* 1 with the next line, 0 at the end of the text. */
+int cpl_lines_next(struct cpl_lines *in);
+/* Past white space; is the line's end reached? */
+bool cpl_lines_end(struct cpl_lines *in);
+/* Past this text when the line goes on with it (upper and lower case alike). */
+bool cpl_lines_take(struct cpl_lines *in, const char *text);
+/* Past a number of at most 9 digits; false when there is none. */
+bool cpl_lines_number(struct cpl_lines *in, int *out);
+/* -1 with "SOURCE:LINE: ..." */
+int cpl_lines_fail(const struct cpl_lines *in, const char *fmt, ...)
+        __attribute__((format(printf, 2, 3)));
+
+struct cpl_draft_router {
+	char *name;
+	struct cpl_hostlist hosts;
+	int line; /* where it stands, 0: only named so far */
+	int id;   /* in the description, see cpl_draft_finish */
+};
+
+struct cpl_draft_link {
+	int from, to;           /* indexes of routers */
+	int from_port, to_port; /* of the switches, where the format has them */
+	int class, line;
+	int parallel; /* number among those of the same two routers */
+};
+
+#define CPL_DRAFT_MAX_CLASSES 16
+
+/* A graph being read. Zero-initialise with err set. */
+struct cpl_draft {
+	struct cpl_error *err;
+	struct cpl_draft_router *router;
+	int n_routers, room_routers;
+	json_t *index; /* router name -> index */
+	json_t *hosts; /* host name -> true */
+	struct cpl_draft_link *link;
+	int n_links, room_links;
+	bool directed;
+	int n_classes;
+	char class[CPL_DRAFT_MAX_CLASSES][16];
+	double bandwidth[CPL_DRAFT_MAX_CLASSES];
+	int nodes_per_router; /* 0: as many as the largest has */
+};
+
+/* Index of the router of that name, made when it is new; -1 with err. */
+int cpl_draft_router(struct cpl_draft *draft, const char *name, size_t length);
+/* The same when it is there, else -1. */
+int cpl_draft_find(const struct cpl_draft *draft, const char *name);
+/* 1 when added, 0 when the host is there already, -1 with err. */
+int cpl_draft_host(struct cpl_draft *draft, int router, const char *host);
+int cpl_draft_add_link(struct cpl_draft *draft,
+                       const struct cpl_draft_link *link);
+/* Class of that name; -1 with err when there are too many. */
+int cpl_draft_class(struct cpl_draft *draft, const struct cpl_lines *in,
+                    const char *name, double bandwidth);
+/*
+ * Number routers (those with hosts first, each in order of appearance) and
+ * parallel links, and make the description. NULL with err.
+ */
+json_t *cpl_draft_finish(struct cpl_draft *draft,
+                         const struct cpl_network_import *in);
+void cpl_draft_free(struct cpl_draft *draft);
+
+struct cpl_network_reader {
+	const char *format;
+	/* Read the text into draft. 0 or -1 with err. */
+	int (*read)(struct cpl_lines *in, const struct cpl_network_import *how,
+	            struct cpl_draft *draft);
+	/* Text of the routing table for the routes, NULL: has none. */
+	char *(*routes)(struct cpl_lines *in, struct cpl_draft *draft);
+};
+
+extern const struct cpl_network_reader cpl_reader_topology_conf,
+        cpl_reader_ibnetdiscover, cpl_reader_aries;
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* topology.conf(5) of Slurm, TopologyPlugin=topology/tree. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "network/reader/reader_internal.h"
+
+/* A value of a line: up to white space. */
+static char *value(struct cpl_lines *in, const char *key)
+{
+	const char *first = in->p;
+	char *text;
+
+	while (in->p < in->line_end && !strchr(" \t\r#", *in->p))
+		in->p++;
+	if (in->p == first) {
+		cpl_lines_fail(in, "%s has no value", key);
+		return NULL;
+	}
+	text = strndup(first, (size_t)(in->p - first));
+	if (!text)
+		cpl_fail_memory(in->err);
+	return text;
+}
+
+struct entry {
+	char *name, *nodes, *switches;
+};
+
+static int read_entry(struct cpl_lines *in, struct entry *e)
+{
+	while (!cpl_lines_end(in) && *in->p != '#') {
+		char *speed = NULL, **out;
+		const char *key;
+
+		if (cpl_lines_take(in, "\\")) {
+			/* The entry goes on in the next line. */
+			if (!cpl_lines_end(in))
+				return cpl_lines_fail(
+				        in, "a \"\\\" stands inside the line");
+			cpl_lines_next(in);
+			continue;
+		}
+		if (cpl_lines_take(in, "SwitchName=")) {
+			key = "SwitchName";
+			out = &e->name;
+		} else if (cpl_lines_take(in, "Nodes=")) {
+			key = "Nodes";
+			out = &e->nodes;
+		} else if (cpl_lines_take(in, "Switches=")) {
+			key = "Switches";
+			out = &e->switches;
+		} else if (cpl_lines_take(in, "LinkSpeed=")) {
+			key = "LinkSpeed";
+			out = &speed;
+		} else {
+			int n = (int)(in->line_end - in->p);
+
+			return cpl_lines_fail(
+			        in,
+			        "'%.*s' is no key of a switch; SwitchName, "
+			        "Nodes, Switches and LinkSpeed are right",
+			        n > 30 ? 30 : n, in->p);
+		}
+		if (*out)
+			return cpl_lines_fail(in, "%s stands twice", key);
+		*out = value(in, key);
+		if (!*out)
+			return -1;
+		free(speed);
+	}
+	if (!e->name)
+		return cpl_lines_fail(in, "SwitchName is missing");
+	if (!e->nodes && !e->switches)
+		return cpl_lines_fail(in,
+		                      "switch %.40s has neither Nodes nor "
+		                      "Switches",
+		                      e->name);
+	return 0;
+}
+
+static int parse_list(const struct cpl_lines *in, const char *key,
+                      const char *text, struct cpl_hostlist *list)
+{
+	if (!cpl_hostlist_parse(list, text, in->err))
+		return 0;
+	return cpl_fail_prefix(in->err, "%s:%d: %s: ", in->source, in->line,
+	                       key);
+}
+
+static int add_nodes(struct cpl_lines *in, struct cpl_draft *draft, int at,
+                     const char *text)
+{
+	struct cpl_hostlist list = {0};
+	int rc = text ? parse_list(in, "Nodes", text, &list) : 0;
+
+	for (int i = 0; !rc && i < list.count; i++) {
+		rc = cpl_draft_host(draft, at, list.name[i]);
+		if (rc == 0)
+			rc = cpl_lines_fail(in,
+			                    "node %.60s stands on two "
+			                    "switches, or twice",
+			                    list.name[i]);
+		else if (rc > 0)
+			rc = 0;
+	}
+	cpl_hostlist_free(&list);
+	return rc;
+}
+
+static int add_switches(struct cpl_lines *in, struct cpl_draft *draft, int at,
+                        const char *text)
+{
+	struct cpl_hostlist list = {0};
+	int rc = text ? parse_list(in, "Switches", text, &list) : 0;
+
+	for (int i = 0; !rc && i < list.count; i++) {
+		struct cpl_draft_link link = {.to = at, .line = in->line};
+
+		link.from = cpl_draft_router(draft, list.name[i],
+		                             strlen(list.name[i]));
+		if (link.from < 0)
+			rc = -1;
+		else if (link.from == at)
+			rc = cpl_lines_fail(in, "switch %.60s is its own child",
+			                    list.name[i]);
+		else
+			rc = cpl_draft_add_link(draft, &link);
+	}
+	cpl_hostlist_free(&list);
+	return rc;
+}
+
+static int add_entry(struct cpl_lines *in, struct cpl_draft *draft,
+                     const struct entry *e)
+{
+	struct cpl_hostlist name = {0};
+	int at;
+
+	if (parse_list(in, "SwitchName", e->name, &name))
+		return -1;
+	at = name.count;
+	cpl_hostlist_free(&name);
+	if (at != 1)
+		return cpl_lines_fail(in, "SwitchName: '%.60s' is not one name",
+		                      e->name);
+	at = cpl_draft_router(draft, e->name, strlen(e->name));
+	if (at < 0)
+		return -1;
+	if (draft->router[at].line)
+		return cpl_lines_fail(in,
+		                      "switch %.60s stands in line %d already",
+		                      e->name, draft->router[at].line);
+	draft->router[at].line = in->line;
+	return add_nodes(in, draft, at, e->nodes) ||
+	                       add_switches(in, draft, at, e->switches)
+	               ? -1
+	               : 0;
+}
+
+static int check_children(const struct cpl_lines *in,
+                          const struct cpl_draft *draft)
+{
+	for (int i = 0; i < draft->n_links; i++) {
+		const struct cpl_draft_router *child =
+		        &draft->router[draft->link[i].from];
+
+		if (!child->line)
+			return cpl_fail(in->err,
+			                "%s:%d: switch %.60s is described "
+			                "nowhere",
+			                in->source, draft->link[i].line,
+			                child->name);
+	}
+	return 0;
+}
+
+static int read_all(struct cpl_lines *in, const struct cpl_network_import *how,
+                    struct cpl_draft *draft)
+{
+	(void)how;
+	if (cpl_draft_class(draft, in, "link", 1.0) < 0)
+		return -1;
+	while (cpl_lines_next(in)) {
+		struct entry e = {NULL, NULL, NULL};
+		int rc;
+
+		if (cpl_lines_end(in) || *in->p == '#')
+			continue;
+		rc = read_entry(in, &e);
+		if (!rc)
+			rc = add_entry(in, draft, &e);
+		free(e.name);
+		free(e.nodes);
+		free(e.switches);
+		if (rc)
+			return -1;
+	}
+	return check_children(in, draft);
+}
+
+const struct cpl_network_reader cpl_reader_topology_conf = {
+        .format = "topology-conf",
+        .read = read_all,
+};

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Tables of routes, as PTRAM takes them: Mirsadeghi & Afsahi 2016, 4. */
+#include "commplace-config.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "network/network_internal.h"
+
+/* Bytes of a file at the most. */
+#define MAX_BYTES (UINT64_C(1) << 31)
+
+/* A text of routes, and what has been read of it. */
+struct reader {
+	struct cpl_network *net;
+	const char *source;
+	const char *p, *end;
+	int line;
+	struct cpl_error *err;
+	int *by_ends;   /* [n_links] link ids by (from, to, id) */
+	int64_t *pair;  /* [n_routes] from * n_node_routers + to */
+	int64_t *start; /* [n_routes + 1] */
+	int64_t n_routes, room_routes;
+	int *link;
+	int64_t n_links, room_links;
+};
+
+static void *grow(void *array, int64_t *room, size_t size)
+{
+	int64_t more = *room ? *room * 2 : 1024;
+	void *larger = realloc(array, (size_t)more * size);
+
+	if (larger)
+		*room = more;
+	return larger;
+}
+
+static int fail_line(struct reader *r, const char *fmt, ...)
+        __attribute__((format(printf, 2, 3)));
+
+static int fail_line(struct reader *r, const char *fmt, ...)
+{
+	char text[CPL_ERROR_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	return cpl_fail(r->err, "%s:%d: %s", r->source, r->line, text);
+}
+
+/* Spaces, and a comment up to the end of the line. */
+static void skip(struct reader *r)
+{
+	while (r->p < r->end &&
+	       (*r->p == ' ' || *r->p == '\t' || *r->p == '\r'))
+		r->p++;
+	if (r->p < r->end && *r->p == '#')
+		while (r->p < r->end && *r->p != '\n')
+			r->p++;
+}
+
+static bool at_line_end(const struct reader *r)
+{
+	return r->p == r->end || *r->p == '\n';
+}
+
+static bool digits(struct reader *r, int64_t *out)
+{
+	const char *first = r->p;
+
+	*out = 0;
+	for (; r->p < r->end && *r->p >= '0' && *r->p <= '9'; r->p++)
+		if (*out < INT_MAX)
+			*out = *out * 10 + (*r->p - '0');
+	return r->p > first;
+}
+
+/* A router id below `limit`, with ":k" when port is given. */
+static int read_router(struct reader *r, const char *what, int limit, int *out,
+                       int64_t *port)
+{
+	const char *first = r->p;
+	int64_t id = 0;
+	bool right = digits(r, &id);
+
+	if (right && port && r->p < r->end && *r->p == ':') {
+		r->p++;
+		right = digits(r, port);
+	}
+	if (!right || (r->p < r->end && !strchr(" \t\r\n#", *r->p))) {
+		while (r->p < r->end && !strchr(" \t\r\n", *r->p))
+			r->p++;
+		return fail_line(r, "%s: '%.*s' is no router; an id%s is right",
+		                 what,
+		                 r->p - first > 30 ? 30 : (int)(r->p - first),
+		                 first, port ? " or id:link" : "");
+	}
+	if (id >= limit)
+		return fail_line(
+		        r, "%s: %lld is no router%s; 0 to %d are right", what,
+		        (long long)id, port ? "" : " with nodes", limit - 1);
+	*out = (int)id;
+	skip(r);
+	return 0;
+}
+
+static int compare(const void *a, const void *b, void *network)
+{
+	const struct cpl_network *net = network;
+	int x = *(const int *)a, y = *(const int *)b;
+
+	if (net->link_from[x] != net->link_from[y])
+		return net->link_from[x] < net->link_from[y] ? -1 : 1;
+	if (net->link_to[x] != net->link_to[y])
+		return net->link_to[x] < net->link_to[y] ? -1 : 1;
+	return (x > y) - (x < y);
+}
+
+/* Link k of those from one router to another, or -1. */
+static int find_link(const struct reader *r, int from, int to, int64_t k)
+{
+	const struct cpl_network *net = r->net;
+	int64_t low = 0, high = net->n_links;
+
+	while (low < high) {
+		int64_t middle = (low + high) / 2;
+		int link = r->by_ends[middle];
+
+		if (net->link_from[link] < from ||
+		    (net->link_from[link] == from && net->link_to[link] < to))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (k >= net->n_links - low)
+		return -1;
+	low = r->by_ends[low + k];
+	return net->link_from[low] == from && net->link_to[low] == to ? (int)low
+	                                                              : -1;
+}
+
+static int read_hop(struct reader *r, int at, int *next)
+{
+	int64_t port = 0;
+	int link;
+
+	if (read_router(r, "hop", r->net->n_routers, next, &port))
+		return -1;
+	link = find_link(r, at, *next, port);
+	if (link < 0)
+		return fail_line(r, "router %d has no link %lld to router %d",
+		                 at, (long long)port, *next);
+	if (r->n_links == r->room_links) {
+		int *larger = grow(r->link, &r->room_links, sizeof(*larger));
+
+		if (!larger)
+			return cpl_fail_memory(r->err);
+		r->link = larger;
+	}
+	r->link[r->n_links++] = link;
+	return 0;
+}
+
+static int new_route(struct reader *r, int from, int to)
+{
+	if (r->n_routes + 1 >= r->room_routes) {
+		int64_t room = r->room_routes;
+		int64_t *larger = grow(r->pair, &room, sizeof(*larger));
+
+		if (!larger)
+			return cpl_fail_memory(r->err);
+		r->pair = larger;
+		larger = grow(r->start, &r->room_routes, sizeof(*larger));
+		if (!larger)
+			return cpl_fail_memory(r->err);
+		r->start = larger;
+	}
+	r->pair[r->n_routes] = (int64_t)from * r->net->n_node_routers + to;
+	r->start[r->n_routes++] = r->n_links;
+	return 0;
+}
+
+static int read_route(struct reader *r)
+{
+	int limit = r->net->n_node_routers, from, to, at, hops = 0;
+
+	if (read_router(r, "source", limit, &from, NULL))
+		return -1;
+	if (at_line_end(r))
+		return fail_line(r, "is too short; source, destination and "
+		                    "hops are needed");
+	if (read_router(r, "destination", limit, &to, NULL))
+		return -1;
+	if (from == to)
+		return fail_line(r, "router %d needs no route to itself", to);
+	if (new_route(r, from, to))
+		return -1;
+	for (at = from; !at_line_end(r); hops++) {
+		if (hops == r->net->n_routers)
+			return fail_line(r, "goes in circles");
+		if (read_hop(r, at, &at))
+			return -1;
+	}
+	if (at != to)
+		return fail_line(r,
+		                 "the route ends at router %d; the last hop "
+		                 "must be the destination %d",
+		                 at, to);
+	return 0;
+}
+
+static int read_lines(struct reader *r)
+{
+	for (r->line = 1;; r->line++) {
+		skip(r);
+		if (!at_line_end(r) && read_route(r))
+			return -1;
+		if (r->p == r->end)
+			return 0;
+		r->p++;
+	}
+}
+
+/* Routes in the order of their pairs, those of one pair in the file's. */
+static int sort_routes(struct reader *r, struct cpl_route_table *table)
+{
+	int64_t n = r->net->n_node_routers, pairs = n * n, used = 0;
+	int64_t *order = malloc(((size_t)r->n_routes + 1) * sizeof(*order));
+
+	table->first = calloc((size_t)pairs + 2, sizeof(*table->first));
+	table->start =
+	        malloc(((size_t)r->n_routes + 1) * sizeof(*table->start));
+	table->link = malloc(((size_t)r->n_links + 1) * sizeof(*table->link));
+	if (!order || !table->first || !table->start || !table->link) {
+		free(order);
+		return cpl_fail_memory(r->err);
+	}
+	for (int64_t i = 0; i < r->n_routes; i++)
+		table->first[r->pair[i] + 2]++;
+	for (int64_t i = 0; i < pairs; i++)
+		table->first[i + 2] += table->first[i + 1];
+	for (int64_t i = 0; i < r->n_routes; i++)
+		order[table->first[r->pair[i] + 1]++] = i;
+	for (int64_t i = 0; i < r->n_routes; i++) {
+		int64_t from = r->start[order[i]];
+		int64_t to = order[i] + 1 < r->n_routes ? r->start[order[i] + 1]
+		                                        : r->n_links;
+
+		table->start[i] = used;
+		memcpy(table->link + used, r->link + from,
+		       (size_t)(to - from) * sizeof(*table->link));
+		used += to - from;
+	}
+	table->start[r->n_routes] = used;
+	free(order);
+	for (int64_t i = 0; i < pairs; i++)
+		if (i / n != i % n && table->first[i] == table->first[i + 1])
+			return cpl_fail(r->err,
+			                "%s: has no route from router %lld to "
+			                "router %lld",
+			                r->source, (long long)(i / n),
+			                (long long)(i % n));
+	return 0;
+}
+
+int cpl_network_parse_routes(struct cpl_network *net, const char *text,
+                             size_t length, const char *source,
+                             struct cpl_error *err)
+{
+	struct reader r = {.net = net,
+	                   .source = source,
+	                   .p = text,
+	                   .end = text + length,
+	                   .err = err};
+	int rc = -1;
+
+	if ((int64_t)net->n_node_routers * net->n_node_routers > 1 << 26 ||
+	    net->n_links > INT_MAX)
+		return cpl_fail(err,
+		                "\"routing_table\": %d routers with nodes are "
+		                "too many for a table; 8192 are right",
+		                net->n_node_routers);
+	net->routes = calloc(1, sizeof(*net->routes));
+	r.by_ends = malloc(((size_t)net->n_links + 1) * sizeof(*r.by_ends));
+	if (!net->routes || !r.by_ends) {
+		cpl_fail_memory(err);
+		goto out;
+	}
+	for (int64_t i = 0; i < net->n_links; i++)
+		r.by_ends[i] = (int)i;
+	qsort_r(r.by_ends, (size_t)net->n_links, sizeof(*r.by_ends), compare,
+	        net);
+	if (!read_lines(&r))
+		rc = sort_routes(&r, net->routes);
+out:
+	free(r.by_ends);
+	free(r.pair);
+	free(r.start);
+	free(r.link);
+	return rc;
+}
+
+/* "NAME" beside the network's file. */
+static char *beside(const char *path, const char *name, struct cpl_error *err)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder, *full;
+
+	if (!slash || *name == '/') {
+		full = strdup(name);
+		if (!full)
+			cpl_fail_memory(err);
+		return full;
+	}
+	folder = strndup(path, (size_t)(slash - path) + 1);
+	if (!folder) {
+		cpl_fail_memory(err);
+		return NULL;
+	}
+	full = cpl_path_join(folder, name, err);
+	free(folder);
+	return full;
+}
+
+int cpl_network_read_routes(struct cpl_network *net, const json_t *root,
+                            const char *path, struct cpl_error *err)
+{
+	const char *name = NULL;
+	size_t length = 0;
+	char *full, *text;
+	int rc;
+
+	if (cpl_json_string(root, "routing_table", &name, err) < 0)
+		return -1;
+	if (!name)
+		return 0;
+	if (!*name || !path)
+		return cpl_fail(err, "\"routing_table\": a file is needed%s",
+		                *name ? ", which a description that is no file "
+		                        "cannot name"
+		                      : "");
+	full = beside(path, name, err);
+	if (!full)
+		return -1;
+	text = cpl_file_read(full, MAX_BYTES, &length, err);
+	rc = text ? cpl_network_parse_routes(net, text, length, full, err) : -1;
+	free(text);
+	free(full);
+	if (rc || net->routing)
+		return rc;
+	net->routing = strdup("table");
+	return net->routing ? 0 : cpl_fail_memory(err);
+}
+
+void cpl_network_free_routes(struct cpl_route_table *routes)
+{
+	if (!routes)
+		return;
+	free(routes->first);
+	free(routes->start);
+	free(routes->link);
+	free(routes);
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * CPU time of one evaluation under each routing of a dragonfly: a 4-D stencil
+ * with 24 ranks on each of NODES nodes, placed by RDR and by RDN, and for
+ * static- indirect the enumeration of all intermediate routers beside it.
+ * Usage: bench_traffic NETWORK.json NODES [ROUTING...]
+ */
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "placement/placement.h"
+#include "traffic/traffic.h"
+
+#define PER_NODE 24
+#define BYTES 2097152.0
+/* Routes up to which the enumeration is run. */
+#define MAX_ROUTES 3e7
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* 4 x 6 x 8 x (nodes / 8) ranks, periodic. */
+static struct cpl_comm *stencil(int nodes)
+{
+	int dim[4] = {4, 6, 8, nodes / 8};
+	int ranks = nodes * PER_NODE;
+	struct cpl_comm_entry *entry =
+	        malloc((size_t)ranks * 8 * sizeof(*entry));
+	struct cpl_comm *comm;
+	int64_t n = 0;
+
+	if (!entry)
+		return NULL;
+	for (int r = 0; r < ranks; r++) {
+		int stride = 1;
+
+		for (int d = 0; d < 4; d++) {
+			int x = r / stride % dim[d];
+			int up = r + ((x + 1) % dim[d] - x) * stride;
+			int down = r + ((x + dim[d] - 1) % dim[d] - x) * stride;
+
+			entry[n++] = (struct cpl_comm_entry){r, up, BYTES, 1};
+			entry[n++] = (struct cpl_comm_entry){r, down, BYTES, 1};
+			stride *= dim[d];
+		}
+	}
+	comm = cpl_comm_build(ranks, entry, n, NULL);
+	free(entry);
+	return comm;
+}
+
+struct bench {
+	const struct cpl_network *net;
+	const struct cpl_comm *comm;
+	struct cpl_traffic_work *work;
+	struct cpl_load load;
+	int *rank_node;
+	double *brute;
+};
+
+static void run(struct bench *b, const char *policy,
+                const struct cpl_routing *routing)
+{
+	struct cpl_metrics m;
+	struct cpl_job_sums sums;
+	double best = 1e9;
+
+	/* The first time touches the buffers. */
+	for (int i = 0; i < 3; i++) {
+		double start = now(), seconds;
+
+		cpl_load_clear(&b->load, b->net);
+		cpl_traffic_add(b->net, routing, b->comm, b->rank_node, b->work,
+		                &b->load, &sums);
+		seconds = now() - start;
+		best = seconds < best ? seconds : best;
+		if (seconds > 1)
+			break;
+	}
+	cpl_traffic_metrics(b->net, &b->load, NULL, &m);
+	printf("%-4s %-18s %10.2f ms  hops %6.3f  max %10.4g s  mean %10.4g "
+	       "s\n",
+	       policy, routing->name, 1e3 * best,
+	       sums.hop_bytes / sums.bytes_on_network, m.max_congestion,
+	       m.mean_congestion);
+	fflush(stdout);
+}
+
+/* Static-indirect leg by leg, from the entries. */
+static void enumerate(struct bench *b, const char *policy)
+{
+	const struct cpl_network *net = b->net;
+	int n = net->n_routers;
+	double *between = calloc((size_t)n * (size_t)n, sizeof(*between));
+	double start = now(), worst = 0, pairs = 0;
+
+	if (!between)
+		return;
+	for (int r = 0; r < b->comm->ranks; r++)
+		for (int64_t e = b->comm->row[r]; e < b->comm->row[r + 1];
+		     e++) {
+			int from = cpl_network_router(net, b->rank_node[r]);
+			int to = cpl_network_router(
+			        net, b->rank_node[b->comm->to[e]]);
+			double *at =
+			        &between[(size_t)from * (size_t)n + (size_t)to];
+
+			pairs += from != to && !(*at > 0);
+			*at += b->comm->bytes[e];
+		}
+	if (pairs * n * 2 > MAX_ROUTES) {
+		free(between);
+		return;
+	}
+	for (int64_t l = 0; l < net->n_links; l++)
+		b->brute[l] = 0;
+	for (int from = 0; from < n; from++)
+		for (int to = 0; to < n; to++) {
+			double bytes =
+			        between[(size_t)from * (size_t)n + (size_t)to];
+
+			for (int i = 0; i < n && from != to && bytes > 0; i++) {
+				if (i == from || i == to)
+					continue;
+				cpl_routing_static_direct.add(net, from, i,
+				                              bytes / (n - 2),
+				                              b->brute);
+				cpl_routing_static_direct.add(
+				        net, i, to, bytes / (n - 2), b->brute);
+			}
+		}
+	for (int64_t l = 0; l < net->n_links; l++)
+		if (b->brute[l] > 0)
+			worst = fmax(worst,
+			             fabs(b->load.link[l] / b->brute[l] - 1));
+	printf("%-4s %-18s %10.2f ms  %.0f router pairs, largest relative "
+	       "difference %.1e\n",
+	       policy, "  enumerated", 1e3 * (now() - start), pairs, worst);
+	free(between);
+}
+
+static int run_policy(struct bench *b, const char *policy, int nodes, int n,
+                      char **name, struct cpl_error *err)
+{
+	const struct cpl_network *net = b->net;
+	const struct cpl_placement_policy *p =
+	        cpl_placement_find(net->type, policy, err);
+	unsigned char *free_nodes = malloc((size_t)net->n_nodes);
+	int *node = malloc((size_t)net->n_nodes * sizeof(*node));
+	struct cpl_placement_request req = {.net = net,
+	                                    .free = free_nodes,
+	                                    .n_nodes_wanted = nodes,
+	                                    .seed = 1};
+	int rc = -1;
+
+	if (!free_nodes || !node) {
+		cpl_fail_memory(err);
+		goto out;
+	}
+	for (int i = 0; i < net->n_nodes; i++)
+		free_nodes[i] = net->node_name[i] != NULL;
+	if (!p || p->place(&req, node, err))
+		goto out;
+	for (int r = 0; r < b->comm->ranks; r++)
+		b->rank_node[r] = node[r / PER_NODE];
+	for (int i = 0; i < n; i++) {
+		const struct cpl_routing *routing =
+		        cpl_routing_find(net, name[i], err);
+
+		if (!routing)
+			goto out;
+		run(b, policy, routing);
+		if (routing == &cpl_routing_static_indirect)
+			enumerate(b, policy);
+	}
+	rc = 0;
+out:
+	free(free_nodes);
+	free(node);
+	return rc;
+}
+
+int main(int argc, char **argv)
+{
+	static char *all[] = {"SD", "SI", "AD", "AI", "AH"};
+	struct cpl_error err = {"usage: bench_traffic NETWORK.json NODES "
+	                        "[ROUTING...]"};
+	int nodes = argc > 2 ? atoi(argv[2]) : 0, rc = 1;
+	struct cpl_network *net =
+	        nodes >= 8 ? cpl_network_load(argv[1], &err) : NULL;
+	struct bench b = {.net = net};
+
+	if (!net)
+		goto out;
+	b.comm = stencil(nodes);
+	if (!b.comm)
+		goto out;
+	b.work = cpl_traffic_work_new(net, b.comm, &err);
+	b.rank_node = malloc((size_t)b.comm->ranks * sizeof(*b.rank_node));
+	b.brute = malloc(((size_t)net->n_links + 1) * sizeof(*b.brute));
+	if (!b.work || !b.rank_node || !b.brute ||
+	    cpl_load_init(&b.load, net, &err))
+		goto out;
+	printf("%s: %d routers, %lld links; %d ranks on %d nodes\n", net->name,
+	       net->n_routers, (long long)net->n_links, b.comm->ranks, nodes);
+	rc = 0;
+	for (int i = 0; i < 2 && !rc; i++)
+		rc = run_policy(&b, i ? "RDN" : "RDR", nodes,
+		                argc > 3 ? argc - 3 : 5,
+		                argc > 3 ? argv + 3 : all, &err);
+out:
+	if (rc)
+		fprintf(stderr, "bench_traffic: %s\n", err.text);
+	cpl_load_free(&b.load);
+	cpl_traffic_work_free(b.work);
+	cpl_comm_free((struct cpl_comm *)b.comm);
+	cpl_network_free(net);
+	free(b.rank_node);
+	free(b.brute);
+	return rc != 0;
+}

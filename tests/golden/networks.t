@@ -1,0 +1,98 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Fat trees, graphs, the HAEC Box and imports through `commplace network`,
+# `traffic`, `place` and `map`.
+here=$(cd "${0%/*}" && pwd)
+. "$here/../tools/tap.bash"
+networks=$here/../../etc/networks
+samples=$here/import
+commplace=${COMMPLACE:-commplace}
+work=$(mktemp -d)
+on_exit 'rm -rf "$work"'
+
+# json FILE KEY...: a number or text of a JSON file
+json() {
+	local file=$1
+	shift
+	perl -MJSON::PP -0777 -e 'my $value = decode_json(<STDIN>);
+		for (@ARGV) { $value = ref $value eq "ARRAY" ? $value->[$_] : $value->{$_} }
+		print ref $value ? join(",", @$value) :
+			$value =~ /^[-0-9.e+]+$/i ? sprintf("%.12g", $value) : $value' \
+		"$@" <"$file"
+}
+
+# pattern NAME TYPE: NPB class C on 64 ranks as $work/NAME.json
+pattern() {
+	printf '{"format": "commplace-signature", "version": 1, "name": "%s",
+		"ranks": 64, "phases": [{"name": "all", "weight": 1, "pattern":
+		{"type": "%s", "class": "C", "ranks": 64}}]}' "$1" "$2" \
+		>"$work/$1.json"
+}
+pattern lu npb-lu
+pattern bt npb-bt
+
+# Sharunov, 2016: hop-bytes of the xyz placement.
+for job in lu:30031579584 bt:87395284800; do
+	"$commplace" traffic --network "$networks/haec-box.json" \
+		--signature "$work/${job%:*}.json" --json >"$work/out.json"
+	is "$(json "$work/out.json" hop_bytes)" "${job#*:}" \
+		"hop-bytes of ${job%:*} on the HAEC Box"
+done
+
+"$commplace" network check --json "$networks/gpc.json" >"$work/out.json"
+is "$(json "$work/out.json" routers)" 157 "GPC has 103 + 2 * (18 + 9) switches"
+is "$(json "$work/out.json" shape down)" 6,18 "6 leaves to a line switch, 18 of those"
+is "$(json "$work/out.json" links up1)" 618 "103 * 6 links up from the leaves"
+is "$(json "$work/out.json" links down2)" 648 "2 * 18 * 18 down from the spines"
+
+import() {
+	"$commplace" network import "$samples/$1" --format "$2" \
+		-o "$work/$3.json" "${@:4}"
+}
+runs "topology.conf is imported" import topology.conf topology-conf tree
+runs "an ibnetdiscover dump is imported" import ib.txt ibnetdiscover ib
+runs "with its routes" import ib.txt ibnetdiscover routed --routes "$samples/ib.traces"
+runs "an Aries link list is imported" import aries.txt aries aries --name cray
+"$commplace" network check --json "$work/ib.json" >"$work/out.json"
+is "$(json "$work/out.json" routing)" shortest-path "without routes: shortest-path"
+"$commplace" network check --json "$work/routed.json" >"$work/out.json"
+is "$(json "$work/out.json" routing)" table "with routes: table"
+"$commplace" network check --json "$work/aries.json" >"$work/out.json"
+is "$(json "$work/out.json" name)" cray "--name"
+is "$(json "$work/out.json" links green),$(json "$work/out.json" links black),$(json "$work/out.json" links blue)" \
+	8,24,4 "links of each colour as in the list"
+
+printf '%s\n' '{"format": "commplace-signature", "version": 1, "name": "pair",
+	"ranks": 4, "phases": [{"name": "all", "weight": 1, "traffic":
+	[[0, 2, 8, 1], [1, 3, 4, 1]]}]}' >"$work/pair.json"
+"$commplace" traffic --network "$work/routed.json" --signature "$work/pair.json" \
+	--links "$work/links.csv" --json >"$work/out.json"
+is "$(json "$work/out.json" hop_bytes)" 24 "two links each way"
+is "$(awk -F, '$2 == 0 && $3 == 2' "$work/links.csv" | cut -d, -f5 | paste -sd,)" \
+	0,9 "three of four routes take the second cable"
+is "$(awk -F, '$2 == 0 && $3 == 3' "$work/links.csv" | cut -d, -f5)" 3 \
+	"one the other spine"
+
+for net in tree ib routed aries; do
+	for policy in linear random-nodes random-routers round-robin-nodes \
+		traffic auto; do
+		"$commplace" place --network "$work/$net.json" --signature \
+			"$work/pair.json" --nodes 4 --policy "$policy" --json \
+			>"$work/out.json"
+		is "$?,$(json "$work/out.json" hosts | tr , '\n' | sort -u | wc -l)" \
+			0,4 "$net: $policy"
+	done
+	hosts=$(json "$work/out.json" hosts)
+	for algorithm in linear greedyallc; do
+		runs "$net: map with $algorithm" "$commplace" map --network \
+			"$work/$net.json" --signature "$work/pair.json" \
+			--hosts "$hosts" --ranks-per-node 1 \
+			--algorithm "$algorithm"
+	done
+done
+for net in gpc haec-box; do
+	runs "$net: place" "$commplace" place --network "$networks/$net.json" \
+		--signature "$work/bt.json" --nodes 16 --policy auto
+done
+
+done_testing

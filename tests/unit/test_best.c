@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "mapping/best_internal.h"
+
+#define MAX_RANKS 512
+#define WORK 20000
+
+static struct cpl_network *network(const char *text)
+{
+	struct cpl_error err = {""};
+	struct cpl_network *net =
+	        cpl_network_parse(text, strlen(text), "test", &err);
+
+	if (!net)
+		fail_msg("%s", err.text);
+	return net;
+}
+
+static struct cpl_network *torus(int x, int y, int z)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text),
+	         "{\"format\":\"commplace-network\",\"version\":1,"
+	         "\"name\":\"t\",\"type\":\"torus\",\"dims\":[%d,%d,%d],"
+	         "\"nodes_per_router\":1,\"nodes\":\"n[0-%d]\"}",
+	         x, y, z, x * y * z - 1);
+	return network(text);
+}
+
+static struct cpl_network *dragonfly(void)
+{
+	return network("{\"format\":\"commplace-network\",\"version\":1,"
+	               "\"name\":\"df\",\"type\":\"dragonfly\",\"groups\":4,"
+	               "\"rows\":2,\"columns\":2,\"nodes_per_router\":2,"
+	               "\"global_links_per_group_pair\":2,"
+	               "\"bandwidth\":{\"row\":1,\"column\":3,\"global\":2},"
+	               "\"nodes\":\"n[0-31]\"}");
+}
+
+static struct cpl_comm *build(int ranks, struct cpl_comm_entry *entry,
+                              int64_t n)
+{
+	struct cpl_comm *comm = cpl_comm_build(ranks, entry, n, NULL);
+
+	assert_non_null(comm);
+	return comm;
+}
+
+static struct cpl_comm *random_comm(int ranks, int per_rank, uint64_t seed)
+{
+	struct cpl_comm_entry entry[MAX_RANKS * 4];
+	int64_t n = 0;
+
+	for (int r = 0; r < ranks; r++)
+		for (uint64_t k = 0; k < (uint64_t)per_rank; k++)
+			entry[n++] = (struct cpl_comm_entry){
+			        r,
+			        (int)cpl_random_below(seed, k, (uint64_t)r,
+			                              (uint64_t)ranks),
+			        (double)cpl_random_below(seed, 50 + k,
+			                                 (uint64_t)r, 1000),
+			        1};
+	return build(ranks, entry, n);
+}
+
+/* Faces of a periodic grid, rank numbers shuffled. */
+static struct cpl_comm *stencil(int x, int y, int z, uint64_t seed)
+{
+	struct cpl_comm_entry entry[MAX_RANKS * 6];
+	int name[MAX_RANKS], dim[] = {x, y, z};
+	int64_t n = 0;
+
+	for (int i = 0; i < x * y * z; i++)
+		name[i] = i;
+	cpl_random_shuffle(name, x * y * z, seed, 1);
+	for (int i = 0; i < x * y * z; i++) {
+		int stride = 1;
+
+		for (int d = 0; d < 3; d++) {
+			int at = i / stride % dim[d];
+			int up = i + ((at + 1) % dim[d] - at) * stride;
+
+			entry[n++] = (struct cpl_comm_entry){name[i], name[up],
+			                                     100, 1};
+			entry[n++] = (struct cpl_comm_entry){name[up], name[i],
+			                                     100, 1};
+			stride *= dim[d];
+		}
+	}
+	return build(x * y * z, entry, n);
+}
+
+struct job {
+	int host[MAX_RANKS], slots[MAX_RANKS];
+	struct cpl_comm *graph;
+	struct cpl_map_request req;
+};
+
+static void set_up(struct job *job, const struct cpl_network *net,
+                   const struct cpl_comm *comm, int n_hosts, int slots)
+{
+	struct cpl_error err = {""};
+
+	for (int i = 0; i < n_hosts; i++) {
+		job->host[i] = i;
+		job->slots[i] = slots;
+	}
+	job->graph = cpl_comm_symmetric(comm, &err);
+	assert_non_null(job->graph);
+	job->req = (struct cpl_map_request){
+	        .net = net,
+	        .routing = cpl_routing_find(net, NULL, &err),
+	        .comm = comm,
+	        .graph = job->graph,
+	        .n_hosts = n_hosts,
+	        .host = job->host,
+	        .slots = job->slots,
+	        .objective = CPL_OBJECTIVE_MAX,
+	        .seed = 1,
+	        .work = WORK,
+	};
+}
+
+static void check_counts(const struct job *job, const int *rank_host)
+{
+	int count[MAX_RANKS] = {0};
+
+	for (int r = 0; r < job->req.comm->ranks; r++) {
+		assert_in_range(rank_host[r], 0, job->req.n_hosts - 1);
+		count[rank_host[r]]++;
+	}
+	assert_memory_equal(count, job->slots,
+	                    (size_t)job->req.n_hosts * sizeof(int));
+}
+
+static void close_to(double a, double b)
+{
+	if (fabs(a - b) > 1e-9 * (1 + fabs(a) + fabs(b)))
+		fail_msg("%.17g is not %.17g", a, b);
+}
+
+/* Random swaps: cost and loads by increments are those from scratch. */
+static void check_increments(const struct cpl_network *net, int slots,
+                             const char *routing)
+{
+	int n_hosts = net->n_nodes, ranks = n_hosts * slots;
+	struct cpl_comm *comm = random_comm(ranks, 3, 7);
+	struct cpl_error err = {""};
+	struct job job;
+	int rank_host[MAX_RANKS], rank_node[MAX_RANKS];
+	struct cpl_traffic_work *work;
+	struct cpl_link_search *links;
+	struct cpl_load load;
+	struct cpl_swaps swaps;
+	double cost;
+
+	set_up(&job, net, comm, n_hosts, slots);
+	job.req.routing = cpl_routing_find(net, routing, &err);
+	assert_non_null(job.req.routing);
+	for (int r = 0; r < ranks; r++)
+		rank_host[r] = r / slots;
+	assert_int_equal(cpl_swaps_init(&swaps, &job.req, rank_host, 1, &err),
+	                 0);
+	links = cpl_link_search_new(&swaps, &err);
+	work = cpl_traffic_work_new(net, comm, &err);
+	assert_non_null(links);
+	assert_non_null(work);
+	assert_int_equal(cpl_load_init(&load, net, &err), 0);
+	cost = cpl_swaps_cost(&swaps);
+	for (int i = 0; i < 60; i++) {
+		int a = cpl_swaps_below(&swaps, ranks);
+		int b = cpl_swaps_below(&swaps, ranks);
+		double delta;
+
+		if (rank_host[a] == rank_host[b])
+			continue;
+		delta = cpl_swaps_delta(&swaps, a, b);
+		cpl_link_search_swap(links, a, b);
+		close_to(cost + delta, cpl_swaps_cost(&swaps));
+		cost += delta;
+		for (int r = 0; r < ranks; r++)
+			rank_node[r] = job.host[rank_host[r]];
+		cpl_load_clear(&load, net);
+		cpl_traffic_add(net, job.req.routing, comm, rank_node, work,
+		                &load, NULL);
+		for (int64_t l = 0; l < net->n_links; l++)
+			close_to(cpl_link_search_load(links)[l], load.link[l]);
+	}
+	check_counts(&job, rank_host);
+	cpl_link_search_free(links);
+	cpl_traffic_work_free(work);
+	cpl_load_free(&load);
+	cpl_swaps_free(&swaps);
+	cpl_comm_free(job.graph);
+	cpl_comm_free(comm);
+}
+
+static void test_increments(void **state)
+{
+	struct cpl_network *t = torus(4, 3, 2), *d = dragonfly();
+
+	(void)state;
+	check_increments(t, 1, "dimension-order");
+	check_increments(t, 3, "dimension-order");
+	check_increments(t, 2, "adaptive-minimal");
+	check_increments(d, 1, "static-direct");
+	check_increments(d, 3, "static-direct");
+	cpl_network_free(t);
+	cpl_network_free(d);
+}
+
+static void test_random_draws(void **state)
+{
+	struct cpl_swaps s = {.random = 3};
+	double sum = 0;
+
+	(void)state;
+	for (int i = 0; i < 20000; i++) {
+		double x = cpl_swaps_exponential(&s);
+
+		assert_true(x >= 0 && x < 50);
+		assert_in_range(cpl_swaps_below(&s, 7), 0, 6);
+		sum += x;
+	}
+	assert_true(fabs(sum / 20000 - 1) < 0.03);
+}
+
+static void test_find_grid(void **state)
+{
+	static const int shape[][3] = {
+	        {8, 8, 8}, {8, 4, 4}, {6, 5, 3}, {16, 8, 1}, {7, 3, 2}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(shape) / sizeof(*shape); i++) {
+		const int *d = shape[i];
+		struct cpl_comm *comm = stencil(d[0], d[1], d[2], i + 1);
+		struct cpl_comm *graph = cpl_comm_symmetric(comm, NULL);
+		struct cpl_grid grid;
+		int seen[MAX_RANKS] = {0};
+
+		assert_int_equal(cpl_map_find_grid(graph, &grid, NULL), 1);
+		assert_true(grid.wrap);
+		assert_int_equal(grid.n_dims, d[2] > 1 ? 3 : 2);
+		for (int k = 0; k < grid.n_dims; k++)
+			assert_int_equal(grid.dim[k], d[k]);
+		for (int r = 0; r < graph->ranks; r++)
+			assert_int_equal(seen[grid.cell[r]]++, 0);
+		free(grid.cell);
+		cpl_comm_free(graph);
+		cpl_comm_free(comm);
+	}
+}
+
+static void test_no_grid(void **state)
+{
+	struct cpl_comm *comm = random_comm(64, 3, 5);
+	struct cpl_comm *graph = cpl_comm_symmetric(comm, NULL);
+	struct cpl_grid grid;
+
+	(void)state;
+	assert_int_equal(cpl_map_find_grid(graph, &grid, NULL), 0);
+	cpl_comm_free(graph);
+	cpl_comm_free(comm);
+}
+
+static double bytes_of(const struct cpl_comm *comm)
+{
+	double sum = 0;
+
+	for (int64_t e = 0; e < comm->n_entries; e++)
+		sum += comm->bytes[e];
+	return sum;
+}
+
+/* Shuffled stencils on the torus of their shape: every message one hop. */
+static void test_exact(void **state)
+{
+	static const int shape[][3] = {{4, 4, 4}, {8, 4, 2}, {5, 4, 3}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(shape) / sizeof(*shape); i++) {
+		const int *d = shape[i];
+		struct cpl_network *net = torus(d[2], d[0], d[1]);
+		struct cpl_comm *comm = stencil(d[0], d[1], d[2], i + 1);
+		struct cpl_map_result result;
+		struct cpl_error err = {""};
+		struct job job;
+
+		set_up(&job, net, comm, net->n_nodes, 1);
+		assert_int_equal(
+		        cpl_map(&cpl_mapper_best, &job.req, &result, &err), 0);
+		check_counts(&job, result.rank_host);
+		assert_true(result.sums_after.max_dilation == 1);
+		close_to(result.sums_after.hop_bytes, bytes_of(comm));
+		cpl_map_result_free(&result);
+		cpl_comm_free(job.graph);
+		cpl_comm_free(comm);
+		cpl_network_free(net);
+	}
+}
+
+/* 2 x 2 x 2 ranks on a node: an 8 x 8 x 8 stencil on 4 x 4 x 4 nodes. */
+static void test_exact_tiles(void **state)
+{
+	struct cpl_network *net = torus(4, 4, 4);
+	struct cpl_comm *comm = stencil(8, 8, 8, 9);
+	struct cpl_map_result result;
+	struct cpl_error err = {""};
+	struct job job;
+
+	(void)state;
+	set_up(&job, net, comm, 64, 8);
+	assert_int_equal(cpl_map(&cpl_mapper_best, &job.req, &result, &err), 0);
+	check_counts(&job, result.rank_host);
+	assert_true(result.sums_after.max_dilation == 1);
+	/* 24 of a tile's 48 messages leave it. */
+	close_to(result.sums_after.hop_bytes, bytes_of(comm) / 2);
+	cpl_map_result_free(&result);
+	cpl_comm_free(job.graph);
+	cpl_comm_free(comm);
+	cpl_network_free(net);
+}
+
+static bool at_once(void *arg)
+{
+	(void)arg;
+	return true;
+}
+
+static bool later(void *arg)
+{
+	return --*(int *)arg < 0;
+}
+
+/* Uneven and empty hosts, few partners or none, all objectives: valid, never
+ * worse, twice the same. */
+static void test_any(void **state)
+{
+	struct cpl_network *net[] = {torus(4, 4, 2), dragonfly()};
+
+	(void)state;
+	for (uint64_t i = 0; i < 24; i++) {
+		const struct cpl_network *n = net[i % 2];
+		int n_hosts = 1 + (int)cpl_random_below(i, 1, 0, 32);
+		struct cpl_map_result a, b;
+		struct cpl_error err = {""};
+		struct cpl_comm *comm;
+		struct job job;
+		int slots[32], host[32], ranks = 0, calls = 40;
+
+		for (int h = 0; h < 32; h++)
+			host[h] = h;
+		cpl_random_shuffle(host, 32, i, 3);
+		for (int h = 0; h < n_hosts; h++)
+			ranks += slots[h] =
+			        i % 3 ? (int)cpl_random_below(i, 2, (uint64_t)h,
+			                                      5)
+			              : 3;
+		slots[0]++;
+		ranks++;
+		comm = random_comm(ranks, (int)(i % 4), i);
+		set_up(&job, n, comm, n_hosts, 1);
+		memcpy(job.slots, slots, sizeof(slots));
+		memcpy(job.host, host, sizeof(host));
+		job.req.objective = (enum cpl_objective)(i % 3);
+		job.req.work = 3000;
+		if (i % 5 == 4) {
+			job.req.expired = i % 2 ? at_once : later;
+			job.req.expired_arg = &calls;
+		}
+		assert_int_equal(cpl_map(&cpl_mapper_best, &job.req, &a, &err),
+		                 0);
+		calls = 40;
+		assert_int_equal(cpl_map(&cpl_mapper_best, &job.req, &b, &err),
+		                 0);
+		check_counts(&job, a.rank_host);
+		assert_memory_equal(a.rank_host, b.rank_host,
+		                    (size_t)ranks * sizeof(int));
+		assert_false(cpl_objective_better(
+		        job.req.objective, &a.before, a.sums_before.hop_bytes,
+		        &a.after, a.sums_after.hop_bytes));
+		cpl_map_result_free(&a);
+		cpl_map_result_free(&b);
+		cpl_comm_free(job.graph);
+		cpl_comm_free(comm);
+	}
+	cpl_network_free(net[0]);
+	cpl_network_free(net[1]);
+}
+
+/* Link loads are looked at: well below what greedyallc and its swaps on
+ * hop-bytes leave. */
+static void test_links(void **state)
+{
+	struct cpl_network *net = torus(4, 4, 4);
+	struct cpl_comm *comm = random_comm(64, 3, 11);
+	struct cpl_map_result greedy, best;
+	struct cpl_error err = {""};
+	struct job job;
+
+	(void)state;
+	set_up(&job, net, comm, 64, 1);
+	job.req.work = 10 * WORK;
+	assert_int_equal(
+	        cpl_map(&cpl_mapper_greedyallc, &job.req, &greedy, &err), 0);
+	assert_int_equal(cpl_map(&cpl_mapper_best, &job.req, &best, &err), 0);
+	assert_true(best.after.max_congestion <
+	            0.95 * greedy.after.max_congestion);
+	cpl_map_result_free(&greedy);
+	cpl_map_result_free(&best);
+	cpl_comm_free(job.graph);
+	cpl_comm_free(comm);
+	cpl_network_free(net);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_increments),
+	        cmocka_unit_test(test_random_draws),
+	        cmocka_unit_test(test_find_grid),
+	        cmocka_unit_test(test_no_grid),
+	        cmocka_unit_test(test_exact),
+	        cmocka_unit_test(test_exact_tiles),
+	        cmocka_unit_test(test_any),
+	        cmocka_unit_test(test_links),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "flow.h"
+#include "network/network_internal.h"
+#include "network/reader/reader.h"
+#include "number.h"
+
+static char *sample(const char *name, size_t *length)
+{
+	struct cpl_error err = {""};
+	char path[512], *text;
+
+	snprintf(path, sizeof(path), "%s/%s", SAMPLES, name);
+	text = cpl_file_read(path, 1 << 20, length, &err);
+	if (!text)
+		fail_msg("%s", err.text);
+	return text;
+}
+
+/* The network that the sample makes, with its table of routes if any. */
+static struct cpl_network *import(const char *format, const char *file,
+                                  const char *routes)
+{
+	struct cpl_error err = {""};
+	struct cpl_network_import in = {.format = format,
+	                                .name = "net",
+	                                .source = file,
+	                                .routes_source = routes,
+	                                .routing_table = "table"};
+	char *text = sample(file, &in.length), *traces = NULL, *table, *dump;
+	struct cpl_network *net;
+	json_t *root;
+
+	in.text = text;
+	if (routes)
+		in.routes = traces = sample(routes, &in.routes_length);
+	root = cpl_network_import(&in, &table, &err);
+	if (!root)
+		fail_msg("%s", err.text);
+	assert_true(!table == !routes);
+	assert_true(!json_object_get(root, "routing_table") == !routes);
+	json_object_del(root, "routing_table");
+	dump = json_dumps(root, 0);
+	net = flow_parse(dump);
+	if (table &&
+	    cpl_network_parse_routes(net, table, strlen(table), "table", &err))
+		fail_msg("%s", err.text);
+	json_decref(root);
+	free(dump);
+	free(table);
+	free(text);
+	free(traces);
+	return net;
+}
+
+static int router_of(const struct cpl_network *net, const char *host)
+{
+	int node = cpl_network_node(net, host);
+
+	assert_true(node >= 0);
+	return cpl_network_router(net, node);
+}
+
+static void test_topology_conf(void **state)
+{
+	struct cpl_network *net =
+	        import("topology-conf", "topology.conf", NULL);
+	const struct cpl_routing *routing = flow_routing(net, NULL);
+
+	assert_int_equal(net->n_routers, 5);
+	assert_int_equal(net->n_node_routers, 3);
+	assert_int_equal(net->nodes_per_router, 3);
+	assert_int_equal(net->n_links, 10);
+	assert_int_equal(router_of(net, "n2"), 0);
+	assert_int_equal(router_of(net, "n4"), 1);
+	assert_int_equal(router_of(net, "login"), 2);
+	assert_number(routing->hops(net, 0, 1), 2, 0);
+	flow_check(net, routing, 1);
+	cpl_network_free(net);
+}
+
+static void test_ibnetdiscover(void **state)
+{
+	struct cpl_network *net = import("ibnetdiscover", "ib.txt", NULL);
+
+	assert_int_equal(net->n_routers, 4);
+	assert_int_equal(net->n_node_routers, 2);
+	assert_int_equal(net->n_nodes, 4);
+	assert_int_equal(router_of(net, "node01"), 0);
+	assert_int_equal(router_of(net, "node04"), 1);
+	assert_string_equal(net->link_class[0].name, "qdr-4x");
+	assert_int_equal(net->link_class[0].count, 6);
+	assert_number(net->link_class[0].bandwidth, 4e9, 0);
+	assert_string_equal(net->link_class[1].name, "fdr-4x");
+	assert_int_equal(net->link_class[1].count, 4);
+	assert_number(net->link_class[1].bandwidth, 6.818e9, 1);
+	flow_check(net, flow_routing(net, NULL), 1);
+	cpl_network_free(net);
+}
+
+/* Leaf 0 sends over port 20, the second cable to spine 2; one pair of hosts in
+ * four over spine 3. Back all go over spine 3. */
+static void test_ibtracert(void **state)
+{
+	static const int ends[][2] = {{0, 2}, {2, 1}, {0, 3}, {3, 1}};
+	static const double want[] = {6, 6, 2, 2};
+	struct cpl_network *net =
+	        import("ibnetdiscover", "ib.txt", "ib.traces");
+	const struct cpl_routing *routing = flow_routing(net, "table");
+	double load[10] = {0};
+	int first = -1, second = -1;
+
+	flow_check(net, routing, 1);
+	routing->add(net, 0, 1, 8, load);
+	for (int i = 0; i < 10; i++) {
+		double right = 0;
+
+		if (net->link_from[i] == 0 && net->link_to[i] == 2) {
+			*(first < 0 ? &first : &second) = i;
+			continue;
+		}
+		for (int e = 1; e < 4; e++)
+			if (net->link_from[i] == ends[e][0] &&
+			    net->link_to[i] == ends[e][1])
+				right = want[e];
+		assert_number(load[i], right, 0);
+	}
+	assert_number(load[first], 0, 0);
+	assert_number(load[second], want[0], 0);
+	cpl_network_free(net);
+}
+
+static void test_aries(void **state)
+{
+	struct cpl_network *net = import("aries", "aries.txt", NULL);
+	static const struct {
+		const char *name;
+		int count;
+	} want[] = {{"green", 8}, {"black", 24}, {"blue", 4}};
+
+	assert_int_equal(net->n_routers, 8);
+	assert_int_equal(net->n_nodes, 32);
+	for (int c = 0; c < 3; c++) {
+		assert_string_equal(net->link_class[c].name, want[c].name);
+		assert_int_equal(net->link_class[c].count, want[c].count);
+	}
+	assert_int_equal(router_of(net, "nid00031"), 7);
+	flow_check(net, flow_routing(net, NULL), 1);
+	cpl_network_free(net);
+}
+
+#define SWITCH(name) "Switch\t36 \"S-" name "\"\t# \"x\" lid 1\n"
+#define HOST(port, name) "[" port "] \"H-1\"[1](2) # \"" name " HCA-1\" 4xQDR\n"
+
+static void test_refused(void **state)
+{
+	static const struct {
+		const char *format, *text, *want;
+	} table[] = {
+	        {"myrinet", "", "no format 'myrinet'; there are topology-conf"},
+	        {"aries", "\x1f\x8b\x08", "in: is compressed"},
+	        {"topology-conf", "", "in: names no host"},
+	        {"topology-conf", "SwitchName=a Nodes=n\nSwitch=b\n",
+	         "in:2: 'Switch=b' is no key"},
+	        {"topology-conf", "Nodes=n\n", "in:1: SwitchName is missing"},
+	        {"topology-conf", "SwitchName=a\n",
+	         "in:1: switch a has neither"},
+	        {"topology-conf", "SwitchName= Nodes=n\n",
+	         "in:1: SwitchName has no value"},
+	        {"topology-conf", "SwitchName=a SwitchName=b\n",
+	         "in:1: SwitchName stands twice"},
+	        {"topology-conf", "SwitchName=a Nodes=n[1-\n", "in:1: Nodes: "},
+	        {"topology-conf", "SwitchName=a Nodes=n[1-99999999]\n",
+	         "in:1: Nodes: "},
+	        {"topology-conf", "SwitchName=a Nodes=n,n\n",
+	         "in:1: node n stands on two"},
+	        {"topology-conf", "SwitchName=a Nodes=n\nSwitchName=a Nodes=m",
+	         "in:2: switch a stands in line 1 already"},
+	        {"topology-conf", "SwitchName=a[0-1] Nodes=n\n",
+	         "in:1: SwitchName: 'a[0-1]' is not one"},
+	        {"topology-conf", "SwitchName=a Switches=a\n",
+	         "in:1: switch a is its own child"},
+	        {"topology-conf", "SwitchName=a Switches=b\n",
+	         "in:1: switch b is described nowhere"},
+	        {"topology-conf", "SwitchName=a \\ Nodes=n\n",
+	         "in:1: a \"\\\" stands inside"},
+	        {"topology-conf", "SwitchName=a Nodes=n\nSwitchName=b Nodes=m",
+	         "no way from router 1 to router 0"},
+	        {"ibnetdiscover", "", "in: names no host"},
+	        {"ibnetdiscover", "Switch 36 \"H-1\"\n", "in:1: Switch PORTS"},
+	        {"ibnetdiscover", SWITCH("1") "[1] S-2[1]\n",
+	         "in:2: [port] \"peer\"[port]"},
+	        {"ibnetdiscover", SWITCH("1") "[99999999999] \"S-2\"[1]\n",
+	         "in:2: [port] \"peer\"[port]"},
+	        {"ibnetdiscover", SWITCH("1") SWITCH("1"),
+	         "in:2: switch S-1 stands in line 1 already"},
+	        {"ibnetdiscover", SWITCH("1") "[1] \"H-1\"[1](2) # lid 1\n",
+	         "in:2: the channel adapter has no name"},
+	        {"ibnetdiscover", SWITCH("1") HOST("1", "a,b"),
+	         "in:2: 'a,b' is no host name"},
+	        {"ibnetdiscover", SWITCH("1") "[1] \"S-2\"[1] # 4xQDR\n",
+	         "in:2: port 1 of S-2 does not lead back"},
+	        {"ibnetdiscover",
+	         SWITCH("1") "[1] \"S-2\"[1]\n[1] \"S-2\"[2]\n" SWITCH(
+	                 "2") "[1] \"S-1\"[1]\n[2] \"S-1\"[1]\n",
+	         "port 1 of S-1 stands in line"},
+	        {"aries", "", "in: holds no link"},
+	        {"aries", "a(0:0:0) green -> a(0:0:1)\nb\n",
+	         "in:2: 'b' is no tile"},
+	        {"aries", "a(0:0) green -> b(0:0:1)\n",
+	         "in:1: 'a(0:0) green -> b(0:0:1)' is no tile"},
+	        {"aries", "a(0:-1:0) green -> b(0:0:1)\n", "is no tile"},
+	        {"aries", "a(0:0:0)\n", "in:1: the colour is missing"},
+	        {"aries", "a(0:0:0) green\n", "in:1: \"->\" is missing"},
+	        {"aries", "a(0:0:0) green =>  b(0:0:1)\n", "'=>' stands where"},
+	        {"aries", "a(0:0:0) green ->\n", "in:1: the other end is miss"},
+	        {"aries", "a(0:0:0) green -> a(0:0:0)\n",
+	         "in:1: joins a router with itself"},
+	        {"aries", "a(0:0:0) green -> b(0:0:1) x\n",
+	         "in:1: goes on behind"},
+	        {"aries", "a(0:0:0) GREEN -> b(0:0:1)\n",
+	         "\"GREEN\" is no name of a class"},
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		struct cpl_error err = {""};
+		struct cpl_network_import in = {.format = table[i].format,
+		                                .name = "net",
+		                                .source = "in",
+		                                .text = table[i].text,
+		                                .length =
+		                                        strlen(table[i].text)};
+		char *routes;
+
+		assert_null(cpl_network_import(&in, &routes, &err));
+		assert_null(routes);
+		if (!strstr(err.text, table[i].want))
+			fail_msg("%zu: '%s' is not in '%s'", i, table[i].want,
+			         err.text);
+	}
+}
+
+static void test_refused_traces(void **state)
+{
+	static const char from[] = "From ca {0x1} portnum 1\n";
+	static const struct {
+		const char *text, *want;
+	} table[] = {
+	        {"To ca {0x1}\n", "t:1: no \"From\" stands before \"To\""},
+	        {"[1] -> switch port {0x1}[1]\n", "t:1: no \"From\" stands"},
+	        {"-> switch port {0x1}[1]\n", "t:1: [port] -> switch port"},
+	        {"F[1] -> router port {0x1}[1]\n", "t:2: \"switch port\" or"},
+	        {"F[1] -> switch port 0x1[1]\n", "t:2: {0xGUID} is needed"},
+	        {"F[1] -> switch port {0x99}[1]\n", "t:2: switch S-99 is not"},
+	        {"FFrom ca {0x2}\n", "t:2: no \"To\" ended the route"},
+	        {"F[1] -> switch port {0x0002c90200400010}[1]\n"
+	         "[21] -> switch port {0x0002c90200400030}[1]\n",
+	         "t:3: port 21 of S-0002c90200400010 does not lead there"},
+	        {"F", "t:1: ends in the middle of a route"},
+	        {"", "t: has no route from router 0 to router 1"},
+	};
+	size_t length;
+	char *dump = sample("ib.txt", &length);
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		struct cpl_error err = {""};
+		bool open = table[i].text[0] == 'F';
+		char text[512], *routes;
+		struct cpl_network_import in = {.format = "ibnetdiscover",
+		                                .name = "net",
+		                                .source = "in",
+		                                .text = dump,
+		                                .length = length,
+		                                .routes_source = "t",
+		                                .routes = text,
+		                                .routing_table = "table"};
+
+		snprintf(text, sizeof(text), "%s%s", open ? from : "",
+		         table[i].text + open);
+		in.routes_length = strlen(text);
+		assert_null(cpl_network_import(&in, &routes, &err));
+		if (!strstr(err.text, table[i].want))
+			fail_msg("%zu: '%s' is not in '%s'", i, table[i].want,
+			         err.text);
+	}
+	free(dump);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_topology_conf),
+	        cmocka_unit_test(test_ibnetdiscover),
+	        cmocka_unit_test(test_ibtracert),
+	        cmocka_unit_test(test_aries),
+	        cmocka_unit_test(test_refused),
+	        cmocka_unit_test(test_refused_traces),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
