@@ -331,7 +331,7 @@ static bool write_target(const char *path, const struct cpl_map_request *req)
 		fprintf(f, "torus3D %d %d %d\n", net->torus.dim[0],
 		        net->torus.dim[1], net->torus.dim[2]);
 	else if (net->type == CPL_NETWORK_DRAGONFLY)
-		fprintf(f, "tleaf 4 %d 5 4 2 8 1 4 0\n", req->n_hosts / 128);
+		fprintf(f, "tleaf 4 %d 9 4 4 8 2 4 1\n", req->n_hosts / 128);
 	return !fclose(f);
 }
 
