@@ -366,25 +366,6 @@ static void mark_lowest(struct compare_row *row, int n)
 	}
 }
 
-static double hybrid(const struct compare_result *own,
-                     const struct compare_result *base)
-{
-	const double value[] = {
-	        own->sums.hop_bytes, own->metrics.max_congestion,
-	        own->metrics.nonzero_average, own->metrics.nonzero_variance};
-	const double unit[] = {
-	        base->sums.hop_bytes, base->metrics.max_congestion,
-	        base->metrics.nonzero_average, base->metrics.nonzero_variance};
-	double sum = 0;
-
-	for (int i = 0; i < 4; i++) {
-		if (!(unit[i] > 0))
-			return -1;
-		sum += value[i] / unit[i];
-	}
-	return isfinite(sum) ? sum : -1;
-}
-
 /* Rows of one case; linear is the base of its routing. */
 static void add_hybrid(const struct compare *c, struct compare_row *row)
 {
@@ -394,11 +375,15 @@ static void add_hybrid(const struct compare *c, struct compare_row *row)
 		if (!strcmp(c->placement[p].name, "linear"))
 			base = p;
 	for (int i = 0; i < c->n_placements * c->n_routings; i++) {
-		int linear = base * c->n_routings + i % c->n_routings;
+		const struct compare_result *own = &row[i].result, *linear;
 
-		row[i].hybrid =
-		        base < 0 ? -1
-		                 : hybrid(&row[i].result, &row[linear].result);
+		row[i].hybrid = -1;
+		if (base < 0)
+			continue;
+		linear = &row[base * c->n_routings + i % c->n_routings].result;
+		row[i].hybrid = cpl_metrics_hybrid(
+		        &own->metrics, own->sums.hop_bytes, &linear->metrics,
+		        linear->sums.hop_bytes);
 	}
 }
 

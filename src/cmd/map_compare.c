@@ -47,21 +47,6 @@ static double ienpc(const struct comparison *c)
 	return sum;
 }
 
-static double part(double value, double reference)
-{
-	return reference > 0 ? value / reference : 0;
-}
-
-static double hybrid(const struct row *row, const struct row *reference)
-{
-	const struct cpl_metrics *m = &row->metrics, *m0 = &reference->metrics;
-
-	return part(row->sums.hop_bytes, reference->sums.hop_bytes) +
-	       part(m->max_congestion, m0->max_congestion) +
-	       part(m->nonzero_average, m0->nonzero_average) +
-	       part(m->nonzero_variance, m0->nonzero_variance);
-}
-
 static void evaluate(struct comparison *c, struct row *row)
 {
 	const struct cpl_map_request *req = c->req;
@@ -97,7 +82,9 @@ static int run_all(struct comparison *c, void (*start)(void *arg),
 			continue;
 		row->seconds = job_clock() - begin;
 		evaluate(c, row);
-		row->hybrid = hybrid(row, &c->reference);
+		row->hybrid = cpl_metrics_hybrid(
+		        &row->metrics, row->sums.hop_bytes,
+		        &c->reference.metrics, c->reference.sums.hop_bytes);
 	}
 	return 0;
 }

@@ -269,11 +269,6 @@ bool cpl_link_sums_uses(struct cpl_link_sums *s, int from_node, int to_node,
 	return false;
 }
 
-static double part(double value, double reference)
-{
-	return reference > 0 ? value / reference : 0;
-}
-
 double cpl_link_sums_hybrid(const struct cpl_link_sums *s)
 {
 	double max = s->max, sum = s->sum, squares = s->squares;
@@ -296,10 +291,12 @@ double cpl_link_sums_hybrid(const struct cpl_link_sums *s)
 	}
 	if (variance < 0)
 		variance = 0;
-	return part(s->hop_bytes + s->more_hop_bytes, s->hop_bytes0) +
-	       part(max, s->metrics0.max_congestion) +
-	       part(average, s->metrics0.nonzero_average) +
-	       part(variance, s->metrics0.nonzero_variance);
+	struct cpl_metrics metrics = {.max_congestion = max,
+	                              .nonzero_average = average,
+	                              .nonzero_variance = variance};
+
+	return cpl_metrics_hybrid(&metrics, s->hop_bytes + s->more_hop_bytes,
+	                          &s->metrics0, s->hop_bytes0);
 }
 
 struct ranked {

@@ -5,6 +5,9 @@
 
 #include "traffic/traffic.h"
 
+/* Relative spread of loads that counts as none. */
+#define SAME 1e-12
+
 static double congestion(const struct cpl_load *load,
                          const struct cpl_load *background, int64_t link,
                          double bandwidth)
@@ -82,6 +85,25 @@ void cpl_traffic_metrics(const struct cpl_network *net,
 		}
 	}
 	out->nonzero_variance = squares / (double)used;
+	/* Equal loads that differ in the last bits of their sums do not vary;
+	 * as a reference such a variance would make any other look huge. */
+	if (sqrt(out->nonzero_variance) <= SAME * out->nonzero_average)
+		out->nonzero_variance = 0;
+}
+
+static double ratio(double value, double reference)
+{
+	return reference > 0 ? value / reference : 0;
+}
+
+double cpl_metrics_hybrid(const struct cpl_metrics *metrics, double hop_bytes,
+                          const struct cpl_metrics *reference,
+                          double reference_hop_bytes)
+{
+	return ratio(hop_bytes, reference_hop_bytes) +
+	       ratio(metrics->max_congestion, reference->max_congestion) +
+	       ratio(metrics->nonzero_average, reference->nonzero_average) +
+	       ratio(metrics->nonzero_variance, reference->nonzero_variance);
 }
 
 static int compare(const void *a, const void *b)

@@ -87,6 +87,16 @@ void cpl_traffic_metrics(const struct cpl_network *net,
 			 struct cpl_metrics *out);
 
 /*
+ * PTRAM's hybrid metric (Mirsadeghi, Afsahi, eq 3), each term over that of a
+ * reference layout: hop-bytes + largest congestion + NZCA + NZCV. Terms whose
+ * reference is 0 are left out; the reference itself scores 4, or the number of
+ * terms left. O(1).
+ */
+double cpl_metrics_hybrid(const struct cpl_metrics *metrics, double hop_bytes,
+                          const struct cpl_metrics *reference,
+                          double reference_hop_bytes);
+
+/*
  * Six numbers of n values. Quartiles by linear interpolation between order
  * statistics (position q * (n - 1); R's type 7, numpy's default). 0, or -1
  * when memory is out. O(n log n).
