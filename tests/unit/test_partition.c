@@ -197,11 +197,11 @@ static void test_partition_sizes(void **state)
 		ranks++;
 		graph = random_graph(ranks, (int)(seed % 4), seed);
 		assert_int_equal(cpl_map_partition(graph, slots, n_parts, seed,
-		                                   part, NULL),
+		                                   NULL, NULL, part, NULL),
 		                 0);
 		check_sizes(part, ranks, slots, n_parts);
 		assert_int_equal(cpl_map_partition(graph, slots, n_parts, seed,
-		                                   again, NULL),
+		                                   NULL, NULL, again, NULL),
 		                 0);
 		assert_memory_equal(part, again, (size_t)ranks * sizeof(*part));
 		cpl_comm_free(graph);
@@ -231,12 +231,44 @@ static void test_partition_cliques(void **state)
 		        name[c * 4], name[(c * 4 + 4) % 128], 1, 1};
 	}
 	graph = symmetric(128, entry, n);
-	assert_int_equal(cpl_map_partition(graph, slots, 32, 1, part, NULL), 0);
+	assert_int_equal(
+	        cpl_map_partition(graph, slots, 32, 1, NULL, NULL, part, NULL),
+	        0);
 	check_sizes(part, 128, slots, 32);
 	for (int c = 0; c < 32; c++)
 		for (int i = 1; i < 4; i++)
 			assert_int_equal(part[name[c * 4]],
 			                 part[name[c * 4 + i]]);
+	cpl_comm_free(graph);
+}
+
+static bool after_calls(void *arg)
+{
+	int *left = arg;
+
+	return --*left < 0;
+}
+
+/* Whenever the time is over, every part has its size. */
+static void test_partition_when_time_is_over(void **state)
+{
+	struct cpl_comm_entry entry[256];
+	struct cpl_comm *graph;
+	const int slots[8] = {0, 5, 20, 1, 0, 30, 8, 0};
+	int part[64], n = 0;
+
+	for (int r = 0; r < 64; r++)
+		entry[n++] = (struct cpl_comm_entry){r, (r * 7 + 1) % 64, r, 1};
+	graph = symmetric(64, entry, n);
+	for (int calls = 0; calls < 20; calls++) {
+		int left = calls;
+
+		assert_int_equal(cpl_map_partition(graph, slots, 8, 1,
+		                                   after_calls, &left, part,
+		                                   NULL),
+		                 0);
+		check_sizes(part, 64, slots, 8);
+	}
 	cpl_comm_free(graph);
 }
 
@@ -249,6 +281,7 @@ int main(void)
 	        cmocka_unit_test(test_bisect_grid),
 	        cmocka_unit_test(test_partition_sizes),
 	        cmocka_unit_test(test_partition_cliques),
+	        cmocka_unit_test(test_partition_when_time_is_over),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

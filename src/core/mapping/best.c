@@ -159,8 +159,8 @@ static int start_bisection(struct best *b, uint64_t seed, struct cpl_error *err)
 	}
 	for (int i = 0; i < req->n_hosts; i++)
 		slots[i] = req->slots[order[i]];
-	rc = cpl_map_partition(req->graph, slots, req->n_hosts, seed, b->trial,
-	                       err);
+	rc = cpl_map_partition(req->graph, slots, req->n_hosts, seed,
+	                       req->expired, req->expired_arg, b->trial, err);
 	for (int r = 0; !rc && r < req->graph->ranks; r++)
 		b->trial[r] = order[b->trial[r]];
 	if (!rc)

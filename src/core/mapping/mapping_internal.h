@@ -65,10 +65,12 @@ int cpl_map_bisect(const struct cpl_comm *graph, int n_left, uint64_t seed,
  * ranks) with heavy traffic inside: part[rank] = part. By recursive bisection
  * of the parts in their order, so that neighbouring part numbers talk more
  * than far ones, then swaps between parts that lower the traffic cut. Same
- * conditions as cpl_map_bisect. O(entries * log(ranks) * log(n_parts)).
+ * conditions as cpl_map_bisect. expired (may be NULL) is asked between
+ * bisections; once it says true the rest is split in rank order.
+ * O(entries * log(ranks) * log(n_parts)).
  */
 int cpl_map_partition(const struct cpl_comm *graph, const int *slots,
-                      int n_parts, uint64_t seed, int *part,
-                      struct cpl_error *err);
+                      int n_parts, uint64_t seed, bool (*expired)(void *arg),
+                      void *expired_arg, int *part, struct cpl_error *err);
 
 #endif

@@ -8,14 +8,35 @@
 /* Edges looked at by the swaps between parts, per edge of the graph. */
 #define WORK 200
 #define GAIN 1e-9
+/* Ranks between two looks at the clock. */
+#define CHECK_EVERY 64
 
 struct partition {
 	const struct cpl_comm *graph;
 	const int *slots;
 	const int *first; /* [parts + 1] sums of slots */
 	uint64_t seed;
+	bool (*expired)(void *arg);
+	void *expired_arg;
 	int *part;
 };
+
+static bool expired(const struct partition *p)
+{
+	return p->expired && p->expired(p->expired_arg);
+}
+
+/* The ranks in their order over the parts from low on. */
+static void block_order(struct partition *p, const int *rank, int n, int low)
+{
+	int start = p->first[low];
+
+	for (int i = 0; i < n; i++) {
+		while (start + i >= p->first[low + 1])
+			low++;
+		p->part[rank[i]] = low;
+	}
+}
 
 /* Split the ranks of graph (rank[i] of the whole) over parts low .. high - 1,
  * reordering rank[] so that each half is contiguous. */
@@ -28,9 +49,8 @@ static int split(struct partition *p, const struct cpl_comm *graph, int *rank,
 	int *half;
 	int at[2] = {0, n_left}, rc = -1;
 
-	if (high - low == 1 || n == 0) {
-		for (int i = 0; i < n; i++)
-			p->part[rank[i]] = low;
+	if (high - low == 1 || n == 0 || expired(p)) {
+		block_order(p, rank, n, low);
 		return 0;
 	}
 	side = malloc((size_t)n);
@@ -182,8 +202,12 @@ static int swaps(struct partition *p, int n_parts, struct cpl_error *err)
 	}
 	for (int i = 0; i < PASSES && gained; i++) {
 		gained = false;
-		for (int r = 0; r < p->graph->ranks && s.work > 0; r++)
-			gained |= improve(&s, r);
+		for (int r = 0; r < p->graph->ranks && s.work > 0; r++) {
+			if (r % CHECK_EVERY == 0 && expired(p))
+				s.work = 0;
+			else
+				gained |= improve(&s, r);
+		}
 	}
 	rc = 0;
 out:
@@ -196,11 +220,15 @@ out:
 }
 
 int cpl_map_partition(const struct cpl_comm *graph, const int *slots,
-                      int n_parts, uint64_t seed, int *part,
-                      struct cpl_error *err)
+                      int n_parts, uint64_t seed, bool (*is_over)(void *arg),
+                      void *arg, int *part, struct cpl_error *err)
 {
-	struct partition p = {
-	        .graph = graph, .slots = slots, .seed = seed, .part = part};
+	struct partition p = {.graph = graph,
+	                      .slots = slots,
+	                      .seed = seed,
+	                      .expired = is_over,
+	                      .expired_arg = arg,
+	                      .part = part};
 	int *first = calloc((size_t)n_parts + 1, sizeof(*first));
 	int *rank = malloc(((size_t)graph->ranks + 1) * sizeof(*rank));
 	int rc = -1;

@@ -56,7 +56,9 @@ static int gather(struct cpl_tasks *t, struct cpl_error *err)
 	part = malloc((size_t)ranks * sizeof(*part));
 	if (!part)
 		return cpl_fail_memory(err);
-	if (cpl_map_partition(graph, t->size, t->n, t->req->seed, part, err)) {
+	if (cpl_map_partition(graph, t->size, t->n, t->req->seed,
+	                      t->req->expired, t->req->expired_arg, part,
+	                      err)) {
 		free(part);
 		return -1;
 	}
