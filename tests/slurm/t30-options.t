@@ -106,7 +106,7 @@ refused "an empty name" "--comm-profile=" "commplace: --comm-profile"
 refused "a path" "--comm-profile=a/b" "commplace: --comm-profile"
 refused "a policy that is none" "--placement-policy=best" \
 	"no placement policy 'best'; there are: auto, traffic, linear"
-refused "a mapper that is none" "--rank-mapping=best" "greedyallc"
+refused "a mapper that is none" "--rank-mapping=florp" "greedyallc"
 refused "a policy of another network" "--placement-policy=blocked" \
 	"not for this network type; known: linear"
 is "$(squeue -h)" "" "no job came of these"
