@@ -1,83 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "mapping/mapping_internal.h"
 
 /* Tasks between two looks at the clock. */
 #define CHECK_EVERY 16
 
-/* Unmapped ranks, the one with the most traffic to mapped ranks on top. */
-struct heap {
-	int n;
-	int *item;         /* [ranks] ranks */
-	int *at;           /* [ranks] position in item, -1: mapped */
-	const double *key; /* [ranks] */
-};
-
 struct state {
 	const struct cpl_map_request *req;
 	struct cpl_distance distance;
-	struct heap heap;
-	double *pull;        /* [ranks] traffic to mapped ranks */
-	double *cost;        /* [spots] of the task at hand */
-	double *spot_weight; /* [spots] traffic of the task to that spot */
-	double *host_weight; /* [hosts] */
-	int *touched;        /* [spots] with spot_weight > 0 */
-	int *free_slots;     /* [hosts] */
+	struct cpl_heap heap; /* unmapped ranks by pull */
+	double *pull;         /* [ranks] traffic to mapped ranks */
+	double *cost;         /* [spots] of the task at hand */
+	double *spot_weight;  /* [spots] traffic of the task to that spot */
+	double *host_weight;  /* [hosts] */
+	int *touched;         /* [spots] with spot_weight > 0 */
+	int *free_slots;      /* [hosts] */
 };
-
-static bool before(const struct heap *h, int a, int b)
-{
-	return h->key[a] > h->key[b] || (h->key[a] == h->key[b] && a < b);
-}
-
-static void put(struct heap *h, int at, int item)
-{
-	h->item[at] = item;
-	h->at[item] = at;
-}
-
-static void rise(struct heap *h, int item)
-{
-	int at = h->at[item];
-
-	while (at > 0 && before(h, item, h->item[(at - 1) / 2])) {
-		put(h, at, h->item[(at - 1) / 2]);
-		at = (at - 1) / 2;
-	}
-	put(h, at, item);
-}
-
-static void sink(struct heap *h, int item)
-{
-	int at = h->at[item];
-
-	for (;;) {
-		int child = 2 * at + 1;
-
-		if (child + 1 < h->n &&
-		    before(h, h->item[child + 1], h->item[child]))
-			child++;
-		if (child >= h->n || !before(h, h->item[child], item))
-			break;
-		put(h, at, h->item[child]);
-		at = child;
-	}
-	put(h, at, item);
-}
-
-static void drop(struct heap *h, int item)
-{
-	int at = h->at[item];
-	int last = h->item[--h->n];
-
-	h->at[item] = -1;
-	if (last == item)
-		return;
-	put(h, at, last);
-	rise(h, last);
-	sink(h, last);
-}
 
 /* The rank with the most traffic, ties to the lowest. */
 static int first_task(const struct cpl_comm *graph)
@@ -186,14 +126,14 @@ static void place_task(struct state *s, int task, int host, int *rank_host)
 
 	rank_host[task] = host;
 	s->free_slots[host]--;
-	drop(&s->heap, task);
+	cpl_heap_remove(&s->heap, task);
 	for (int64_t e = graph->row[task]; e < graph->row[task + 1]; e++) {
 		int other = graph->to[e];
 
 		if (rank_host[other] >= 0)
 			continue;
 		s->pull[other] += graph->bytes[e];
-		rise(&s->heap, other);
+		cpl_heap_update(&s->heap, other);
 	}
 }
 
@@ -219,7 +159,7 @@ static void greedy(struct state *s, int *rank_host)
 
 	for (int r = 0; r < ranks; r++) {
 		rank_host[r] = -1;
-		put(&s->heap, r, r);
+		cpl_heap_push(&s->heap, r);
 	}
 	for (int h = 0; h < req->n_hosts; h++)
 		s->free_slots[h] = req->slots[h];
@@ -246,25 +186,23 @@ static int map(const struct cpl_map_request *req, int *rank_host,
 	if (cpl_distance_init(&s.distance, req->net, req->routing, req->host,
 	                      req->n_hosts, err))
 		return -1;
-	s.heap.n = req->graph->ranks;
-	s.heap.item = malloc(ranks * sizeof(*s.heap.item));
-	s.heap.at = malloc(ranks * sizeof(*s.heap.at));
-	s.heap.key = s.pull = calloc(ranks, sizeof(*s.pull));
+	s.pull = calloc(ranks, sizeof(*s.pull));
 	s.cost = calloc(hosts, sizeof(*s.cost));
 	s.spot_weight = calloc(hosts, sizeof(*s.spot_weight));
 	s.host_weight = calloc(hosts, sizeof(*s.host_weight));
 	s.touched = malloc(hosts * sizeof(*s.touched));
 	s.free_slots = malloc(hosts * sizeof(*s.free_slots));
-	if (!s.heap.item || !s.heap.at || !s.pull || !s.cost ||
-	    !s.spot_weight || !s.host_weight || !s.touched || !s.free_slots) {
+	if (!s.pull || !s.cost || !s.spot_weight || !s.host_weight ||
+	    !s.touched || !s.free_slots) {
 		cpl_fail_memory(err);
 		goto out;
 	}
+	if (cpl_heap_init(&s.heap, req->graph->ranks, s.pull, err))
+		goto out;
 	greedy(&s, rank_host);
 	rc = 0;
 out:
-	free(s.heap.item);
-	free(s.heap.at);
+	cpl_heap_free(&s.heap);
 	free(s.pull);
 	free(s.cost);
 	free(s.spot_weight);
