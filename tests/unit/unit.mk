@@ -178,6 +178,12 @@ tests_unit_test_import_network_CPPFLAGS = $(AM_CPPFLAGS) -DSAMPLES='"$(abs_top_s
 tests_unit_test_import_network_CFLAGS = $(unit_cflags)
 tests_unit_test_import_network_LDADD = $(unit_ldadd) $(JANSSON_LIBS)
 
+unit_tests += tests/unit/test_parallel
+tests_unit_test_parallel_SOURCES = tests/unit/test_parallel.c
+tests_unit_test_parallel_CFLAGS = $(unit_cflags)
+tests_unit_test_parallel_LDFLAGS = -Wl,--wrap=pthread_create
+tests_unit_test_parallel_LDADD = $(unit_ldadd)
+
 if HAVE_CMOCKA
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)

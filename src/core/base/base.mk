@@ -2,3 +2,4 @@ core_sources += src/core/base/error.c src/core/base/error.h src/core/base/random
 core_sources += src/core/base/json.c src/core/base/file.c src/core/base/file.h src/core/base/suggest.c src/core/base/suggest.h
 core_sources += src/core/base/hostlist.c
 core_sources += src/core/base/heap.c src/core/base/heap.h
+core_sources += src/core/base/parallel.c src/core/base/parallel.h

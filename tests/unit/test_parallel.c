@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <pthread.h>
+
+#include "base/parallel.h"
+
+#define CHUNKS 1000
+
+int __real_pthread_create(pthread_t *id, const pthread_attr_t *attr,
+                          void *(*start)(void *), void *arg);
+int __wrap_pthread_create(pthread_t *id, const pthread_attr_t *attr,
+                          void *(*start)(void *), void *arg);
+
+static int starts_left;
+
+int __wrap_pthread_create(pthread_t *id, const pthread_attr_t *attr,
+                          void *(*start)(void *), void *arg)
+{
+	if (starts_left == 0)
+		return EAGAIN;
+	starts_left--;
+	return __real_pthread_create(id, attr, start, arg);
+}
+
+struct count {
+	int done[CHUNKS]; /* each chunk has its own place */
+	int thread[CHUNKS];
+};
+
+static void count(void *arg, int64_t chunk, int thread)
+{
+	struct count *c = arg;
+
+	c->done[chunk]++;
+	c->thread[chunk] = thread;
+}
+
+static void test_every_chunk_once(void **state)
+{
+	static const int chunks[] = {0, 1, 2, 7, CHUNKS};
+	static const int threads[] = {-1, 0, 1, 2, 3, 8, 1000};
+
+	for (size_t i = 0; i < sizeof(chunks) / sizeof(*chunks); i++)
+		for (size_t j = 0; j < sizeof(threads) / sizeof(*threads);
+		     j++) {
+			struct count c = {{0}, {0}};
+			int most = threads[j] < 1 ? 1 : threads[j];
+
+			starts_left = 1000;
+			cpl_parallel(threads[j], chunks[i], count, &c);
+			for (int k = 0; k < CHUNKS; k++) {
+				assert_int_equal(c.done[k], k < chunks[i]);
+				assert_in_range(c.thread[k], 0, most - 1);
+			}
+		}
+}
+
+/* A machine that starts no or few threads: the rest does the work. */
+static void test_threads_that_do_not_start(void **state)
+{
+	for (int starts = 0; starts < 3; starts++) {
+		struct count c = {{0}, {0}};
+
+		starts_left = starts;
+		cpl_parallel(8, CHUNKS, count, &c);
+		for (int k = 0; k < CHUNKS; k++) {
+			assert_int_equal(c.done[k], 1);
+			assert_in_range(c.thread[k], 0, starts);
+		}
+	}
+}
+
+static void test_one_thread_is_the_caller(void **state)
+{
+	struct count c = {{0}, {0}};
+
+	starts_left = 0;
+	cpl_parallel(1, CHUNKS, count, &c);
+	for (int k = 0; k < CHUNKS; k++)
+		assert_int_equal(c.thread[k], 0);
+}
+
+static void test_chunks_cover_the_items(void **state)
+{
+	static const int64_t items[] = {0, 1, 9, 10, 11, 99, 92160};
+
+	for (size_t i = 0; i < sizeof(items) / sizeof(*items); i++) {
+		assert_int_equal(cpl_parallel_first(items[i], 10, 0), 0);
+		assert_int_equal(cpl_parallel_first(items[i], 10, 10),
+		                 items[i]);
+		for (int k = 0; k < 10; k++) {
+			int64_t size = cpl_parallel_first(items[i], 10, k + 1) -
+			               cpl_parallel_first(items[i], 10, k);
+
+			assert_in_range(size, items[i] / 10,
+			                (items[i] + 9) / 10);
+		}
+	}
+}
+
+static void test_cpus(void **state)
+{
+	assert_in_range(cpl_parallel_cpus(), 1, CPL_PARALLEL_MAX);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_every_chunk_once),
+	        cmocka_unit_test(test_threads_that_do_not_start),
+	        cmocka_unit_test(test_one_thread_is_the_caller),
+	        cmocka_unit_test(test_chunks_cover_the_items),
+	        cmocka_unit_test(test_cpus),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
