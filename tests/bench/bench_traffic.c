@@ -2,7 +2,10 @@
 /*
  * CPU time of one evaluation under each routing of a dragonfly: a 4-D stencil
  * with 24 ranks on each of NODES nodes, placed by RDR and by RDN, and for
- * static- indirect the enumeration of all intermediate routers beside it.
+ * static- indirect the enumeration of all intermediate routers beside it. Then
+ * static-direct on every placement, in full and by increments: all metrics
+ * after a rank moved to any node of the machine, two ranks changed places, and
+ * all ranks of a node moved to any node.
  * Usage: bench_traffic NETWORK.json NODES [ROUTING...]
  */
 #include <math.h>
@@ -11,13 +14,18 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/random.h"
 #include "placement/placement.h"
+#include "traffic/incremental.h"
 #include "traffic/traffic.h"
 
 #define PER_NODE 24
 #define BYTES 2097152.0
 /* Routes up to which the enumeration is run. */
 #define MAX_ROUTES 3e7
+/* Evaluations and changes that the medians are of. */
+#define N_FULL 21
+#define N_CHANGES 2000
 
 static double now(void)
 {
@@ -147,8 +155,86 @@ static void enumerate(struct bench *b, const char *policy)
 	free(between);
 }
 
-static int run_policy(struct bench *b, const char *policy, int nodes, int n,
-                      char **name, struct cpl_error *err)
+static int compare_seconds(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void print_seconds(const char *policy, const char *what, double *seconds,
+                          int n)
+{
+	qsort(seconds, (size_t)n, sizeof(*seconds), compare_seconds);
+	printf("%-6s %-18s median %9.2f us  p99 %9.2f us\n", policy, what,
+	       1e6 * seconds[n / 2], 1e6 * seconds[n * 99 / 100]);
+	fflush(stdout);
+}
+
+static void time_full(struct bench *b, const char *policy)
+{
+	double seconds[N_FULL];
+	struct cpl_metrics m;
+	struct cpl_job_sums sums;
+
+	for (int i = 0; i < N_FULL; i++) {
+		double start = now();
+
+		cpl_load_clear(&b->load, b->net);
+		cpl_traffic_add(b->net, &cpl_routing_static_direct, b->comm,
+		                b->rank_node, b->work, &b->load, &sums);
+		cpl_traffic_metrics(b->net, &b->load, NULL, &m);
+		seconds[i] = now() - start;
+	}
+	print_seconds(policy, "SD, all metrics", seconds, N_FULL);
+}
+
+static int time_changes(struct bench *b, const char *policy,
+                        struct cpl_error *err)
+{
+	static const char *const what[] = {"  rank moves", "  ranks swap",
+	                                   "  node moves"};
+	static double seconds[N_CHANGES];
+	uint64_t ranks = (uint64_t)b->comm->ranks;
+	uint64_t nodes = (uint64_t)b->net->n_nodes;
+
+	for (uint64_t kind = 0; kind < 3; kind++) {
+		struct cpl_incremental *inc =
+		        cpl_incremental_new(b->net, &cpl_routing_static_direct,
+		                            b->comm, b->rank_node, NULL, err);
+
+		if (!inc)
+			return -1;
+		for (uint64_t i = 0; i < N_CHANGES; i++) {
+			int rank = (int)cpl_random_below(1, kind, i, ranks);
+			int other = (int)cpl_random_below(2, kind, i, ranks);
+			int node = (int)cpl_random_below(3, kind, i, nodes);
+			const int *at = cpl_incremental_nodes(inc);
+			double start = now();
+			struct cpl_metrics m;
+
+			if (kind == 0)
+				cpl_incremental_move(inc, rank, node);
+			if (kind == 1)
+				cpl_incremental_swap(inc, rank, other);
+			if (kind == 2)
+				cpl_incremental_exchange(inc, at[rank], node);
+			cpl_incremental_metrics(inc, &m);
+			seconds[i] = now() - start;
+			/* As a search that throws most away. */
+			if (i % 4)
+				cpl_incremental_undo(inc);
+			else
+				cpl_incremental_keep(inc);
+		}
+		print_seconds(policy, what[kind], seconds, N_CHANGES);
+		cpl_incremental_free(inc);
+	}
+	return 0;
+}
+
+static int place(struct bench *b, const char *policy, int nodes,
+                 struct cpl_error *err)
 {
 	const struct cpl_network *net = b->net;
 	const struct cpl_placement_policy *p =
@@ -171,16 +257,6 @@ static int run_policy(struct bench *b, const char *policy, int nodes, int n,
 		goto out;
 	for (int r = 0; r < b->comm->ranks; r++)
 		b->rank_node[r] = node[r / PER_NODE];
-	for (int i = 0; i < n; i++) {
-		const struct cpl_routing *routing =
-		        cpl_routing_find(net, name[i], err);
-
-		if (!routing)
-			goto out;
-		run(b, policy, routing);
-		if (routing == &cpl_routing_static_indirect)
-			enumerate(b, policy);
-	}
 	rc = 0;
 out:
 	free(free_nodes);
@@ -188,9 +264,29 @@ out:
 	return rc;
 }
 
+static int run_policy(struct bench *b, const char *policy, int nodes, int n,
+                      char **name, struct cpl_error *err)
+{
+	if (place(b, policy, nodes, err))
+		return -1;
+	for (int i = 0; i < n; i++) {
+		const struct cpl_routing *routing =
+		        cpl_routing_find(b->net, name[i], err);
+
+		if (!routing)
+			return -1;
+		run(b, policy, routing);
+		if (routing == &cpl_routing_static_indirect)
+			enumerate(b, policy);
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static char *all[] = {"SD", "SI", "AD", "AI", "AH"};
+	static const char *const placements[] = {"linear", "RDN", "RDR", "RDC",
+	                                         "RDG",    "RRN", "RRR"};
 	struct cpl_error err = {"usage: bench_traffic NETWORK.json NODES "
 	                        "[ROUTING...]"};
 	int nodes = argc > 2 ? atoi(argv[2]) : 0, rc = 1;
@@ -216,6 +312,13 @@ int main(int argc, char **argv)
 		rc = run_policy(&b, i ? "RDN" : "RDR", nodes,
 		                argc > 3 ? argc - 3 : 5,
 		                argc > 3 ? argv + 3 : all, &err);
+	for (int i = 0; i < 7 && !rc; i++) {
+		rc = place(&b, placements[i], nodes, &err);
+		if (rc)
+			break;
+		time_full(&b, placements[i]);
+		rc = time_changes(&b, placements[i], &err);
+	}
 out:
 	if (rc)
 		fprintf(stderr, "bench_traffic: %s\n", err.text);

@@ -184,6 +184,11 @@ tests_unit_test_parallel_CFLAGS = $(unit_cflags)
 tests_unit_test_parallel_LDFLAGS = -Wl,--wrap=pthread_create
 tests_unit_test_parallel_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_incremental
+tests_unit_test_incremental_SOURCES = tests/unit/test_incremental.c tests/unit/flow.h tests/unit/number.h
+tests_unit_test_incremental_CFLAGS = $(unit_cflags)
+tests_unit_test_incremental_LDADD = $(unit_ldadd)
+
 if HAVE_CMOCKA
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)

@@ -39,24 +39,6 @@ static int make_known(struct cpl_link_sums *s,
 	return 0;
 }
 
-static int list_out(struct cpl_link_sums *s)
-{
-	const struct cpl_network *net = s->net;
-	int routers = net->n_routers;
-
-	s->out_first = calloc((size_t)routers + 2, sizeof(*s->out_first));
-	s->out = malloc(((size_t)net->n_links + 1) * sizeof(*s->out));
-	if (!s->out_first || !s->out)
-		return -1;
-	for (int64_t l = 0; l < net->n_links; l++)
-		s->out_first[net->link_from[l] + 2]++;
-	for (int r = 0; r < routers; r++)
-		s->out_first[r + 2] += s->out_first[r + 1];
-	for (int64_t l = 0; l < net->n_links; l++)
-		s->out[s->out_first[net->link_from[l] + 1]++] = (int)l;
-	return 0;
-}
-
 static void add_up(struct cpl_link_sums *s)
 {
 	s->max = s->sum = s->squares = 0;
@@ -114,15 +96,14 @@ int cpl_link_sums_init(struct cpl_link_sums *sums,
 	s.change = calloc(n, sizeof(*s.change));
 	s.touched = calloc(n, sizeof(*s.touched));
 	s.list = malloc(n * sizeof(*s.list));
-	s.scratch = calloc(n, sizeof(*s.scratch));
-	s.stack = malloc(n * sizeof(*s.stack));
 	s.ranking = malloc(n * sizeof(*s.ranking));
-	if (!s.load || !s.change || !s.touched || !s.list || !s.scratch ||
-	    !s.stack || !s.ranking || list_out(&s) || make_known(&s, req)) {
+	if (!s.load || !s.change || !s.touched || !s.list || !s.ranking ||
+	    make_known(&s, req)) {
 		cpl_fail_memory(err);
 		goto fail;
 	}
-	if (reference(&s, req, err))
+	if (cpl_route_finder_init(&s.finder, net, s.routing, err) ||
+	    reference(&s, req, err))
 		goto fail;
 	for (int64_t l = 0; req->background && l < net->n_links; l++)
 		s.load[l] = req->background->link[l] /
@@ -141,38 +122,12 @@ void cpl_link_sums_free(struct cpl_link_sums *s)
 	free(s->change);
 	free(s->touched);
 	free(s->list);
-	free(s->scratch);
-	free(s->stack);
 	free(s->ranking);
 	free(s->known);
 	free(s->number);
 	free(s->route);
-	free(s->out_first);
-	free(s->out);
+	cpl_route_finder_free(&s->finder);
 	*s = (struct cpl_link_sums){0};
-}
-
-/* Links of the route of one byte into s->stack, minus its share of each stays
- * in s->scratch. A flow is connected, so following loaded links finds all. */
-static int find_route(struct cpl_link_sums *s, int from, int to)
-{
-	int n = 0, router = from;
-
-	s->routing->add(s->net, from, to, 1, s->scratch);
-	for (int head = -1; head < n; head++) {
-		if (head >= 0)
-			router = s->net->link_to[s->stack[head]];
-		for (int i = s->out_first[router]; i < s->out_first[router + 1];
-		     i++) {
-			int link = s->out[i];
-
-			if (!(s->scratch[link] > 0))
-				continue;
-			s->stack[n++] = link;
-			s->scratch[link] = -s->scratch[link];
-		}
-	}
-	return n;
 }
 
 /* Room for a route of n links; false where there is none. */
@@ -198,6 +153,7 @@ static const struct cpl_share *get_route(struct cpl_link_sums *s, int from,
                                          int to, int *n_links)
 {
 	int a = s->number[from], b = s->number[to], n;
+	const struct cpl_share *found;
 	int64_t *known = NULL, start;
 
 	if (s->known && a >= 0 && b >= 0)
@@ -206,26 +162,22 @@ static const struct cpl_share *get_route(struct cpl_link_sums *s, int from,
 		*n_links = s->route[*known].link;
 		return s->route + *known + 1;
 	}
-	n = find_route(s, from, to);
+	found = cpl_route_find(&s->finder, from, to, &n);
 	/* Not kept: the next one overwrites it. */
+	if (!known) {
+		*n_links = n;
+		return found;
+	}
 	start = s->n_route;
 	if (!make_room(s, n)) {
-		for (int i = 0; i < n; i++)
-			s->scratch[s->stack[i]] = 0;
 		s->failed = true;
 		*n_links = 0;
 		return NULL;
 	}
 	s->route[start].link = n;
-	for (int i = 0; i < n; i++) {
-		s->route[start + 1 + i] = (struct cpl_share){
-		        s->stack[i], -s->scratch[s->stack[i]]};
-		s->scratch[s->stack[i]] = 0;
-	}
-	if (known) {
-		*known = start;
-		s->n_route += n + 1;
-	}
+	memcpy(s->route + start + 1, found, (size_t)n * sizeof(*found));
+	*known = start;
+	s->n_route += n + 1;
 	*n_links = n;
 	return s->route + start + 1;
 }

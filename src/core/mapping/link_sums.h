@@ -9,12 +9,6 @@
 
 #include "mapping/mapping.h"
 
-/* A link of a route with its share of the bytes. */
-struct cpl_share {
-	int link;
-	double part;
-};
-
 struct cpl_link_sums {
 	const struct cpl_network *net;
 	const struct cpl_routing *routing;
@@ -43,11 +37,7 @@ struct cpl_link_sums {
 	int64_t n_route, route_max;
 	bool failed;       /* memory ran out: sums are no longer right */
 
-	/* To find the links of a route. */
-	int *out_first;    /* [n_routers + 1] */
-	int *out;          /* [n_links] links by source router */
-	double *scratch;   /* [n_links], 0 between calls */
-	int *stack;        /* [n_links] */
+	struct cpl_route_finder finder;
 	/* Links from the most loaded down, made when asked for. */
 	int *ranking;      /* [n_links] */
 	bool ranked;

@@ -29,6 +29,12 @@ struct cpl_routed {
 	double max_hops;  /* mean links of the pair that goes farthest */
 };
 
+/* A link of a route with its part of the bytes. */
+struct cpl_share {
+	int link;
+	double part;
+};
+
 /*
  * A routing has add, when each pair's paths depend on that pair alone, or
  * solve, when they depend on the other pairs or when all are done faster
@@ -47,6 +53,13 @@ struct cpl_routing {
 	 */
 	void (*add)(const struct cpl_network *net, int from, int to,
 		    double bytes, double *load);
+	/*
+	 * The same as a list: each link's part of the bytes, a link perhaps
+	 * several times; returns how many, at most cpl_route_max(). NULL:
+	 * struct cpl_route_finder finds them through add.
+	 */
+	int (*links)(const struct cpl_network *net, int from, int to,
+		     struct cpl_share *share);
 	/*
 	 * Add all pairs to load[link id]. No allocation: `scratch` holds
 	 * scratch_size() bytes for at least that many pairs and need not be
@@ -85,6 +98,34 @@ cpl_routing_find_quick(const struct cpl_network *net, const char *name,
  * searches that go from one placement to the next by increments. */
 const struct cpl_routing *
 cpl_routing_by_pairs(const struct cpl_routing *routing);
+
+/* Lists the links of one route after the other. */
+struct cpl_route_finder {
+	const struct cpl_network *net;
+	const struct cpl_routing *routing;
+	struct cpl_share *share; /* [cpl_route_max()] */
+	int *out_first;          /* [n_routers + 1] */
+	int *out;                /* [n_links] links by source router */
+	double *scratch;         /* [n_links], 0 between calls */
+};
+
+/* Most entries of a list of links. */
+int64_t cpl_route_max(const struct cpl_network *net);
+
+/* For a routing that has add. 0, or -1 with err (memory). O(links). */
+int cpl_route_finder_init(struct cpl_route_finder *finder,
+			  const struct cpl_network *net,
+			  const struct cpl_routing *routing,
+			  struct cpl_error *err);
+void cpl_route_finder_free(struct cpl_route_finder *finder);
+
+/*
+ * Links with their parts of the bytes between two routers; *n of them, none
+ * when from is to. Valid until the next call. O(route), where the routing has
+ * no links O(links of the routers on the way).
+ */
+const struct cpl_share *cpl_route_find(struct cpl_route_finder *finder,
+				       int from, int to, int *n);
 
 /* Most scratch of the routings of the network's type. */
 size_t cpl_routing_scratch_size(const struct cpl_network *net, int64_t pairs);

@@ -33,6 +33,15 @@ static double node_links(const struct cpl_network *net, const double *own,
 	return max;
 }
 
+double cpl_metrics_variance(double squares, int64_t used, double average)
+{
+	double variance = used ? squares / (double)used : 0;
+
+	/* Equal loads that differ in the last bits of their sums do not vary;
+	 * as a reference such a variance would make any other look huge. */
+	return sqrt(variance) <= SAME * average ? 0 : variance;
+}
+
 void cpl_traffic_metrics(const struct cpl_network *net,
                          const struct cpl_load *load,
                          const struct cpl_load *background,
@@ -84,11 +93,8 @@ void cpl_traffic_metrics(const struct cpl_network *net,
 				           (x - out->nonzero_average);
 		}
 	}
-	out->nonzero_variance = squares / (double)used;
-	/* Equal loads that differ in the last bits of their sums do not vary;
-	 * as a reference such a variance would make any other look huge. */
-	if (sqrt(out->nonzero_variance) <= SAME * out->nonzero_average)
-		out->nonzero_variance = 0;
+	out->nonzero_variance =
+	        cpl_metrics_variance(squares, used, out->nonzero_average);
 }
 
 static double ratio(double value, double reference)

@@ -86,6 +86,10 @@ void cpl_traffic_metrics(const struct cpl_network *net,
 			 const struct cpl_load *background,
 			 struct cpl_metrics *out);
 
+/* NZCV of `used` links from the sum of their squared distances from the
+ * average; 0 where that is rounding only. O(1). */
+double cpl_metrics_variance(double squares, int64_t used, double average);
+
 /*
  * PTRAM's hybrid metric (Mirsadeghi, Afsahi, eq 3), each term over that of a
  * reference layout: hop-bytes + largest congestion + NZCA + NZCV. Terms whose

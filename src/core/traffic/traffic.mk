@@ -1,2 +1,4 @@
 core_sources += src/core/traffic/traffic.h 
 core_sources += src/core/traffic/traffic.c src/core/traffic/metrics.c
+core_sources += src/core/traffic/load_tree.h src/core/traffic/load_tree.c
+core_sources += src/core/traffic/incremental.h src/core/traffic/incremental.c

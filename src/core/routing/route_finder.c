@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "routing/routing.h"
+
+#include <stdlib.h>
+
+/* Links of the ways inside a group: over either corner. */
+#define LOCAL_LINKS 4
+
+int64_t cpl_route_max(const struct cpl_network *net)
+{
+	int64_t global = net->type == CPL_NETWORK_DRAGONFLY
+	                         ? net->dragonfly.global_per_pair
+	                         : 0;
+
+	return net->n_links + 1 + (2 * LOCAL_LINKS + 1) * (global + 1);
+}
+
+static void list_out(struct cpl_route_finder *f)
+{
+	const struct cpl_network *net = f->net;
+
+	for (int64_t l = 0; l < net->n_links; l++)
+		f->out_first[net->link_from[l] + 2]++;
+	for (int r = 0; r < net->n_routers; r++)
+		f->out_first[r + 2] += f->out_first[r + 1];
+	for (int64_t l = 0; l < net->n_links; l++)
+		f->out[f->out_first[net->link_from[l] + 1]++] = (int)l;
+}
+
+int cpl_route_finder_init(struct cpl_route_finder *finder,
+                          const struct cpl_network *net,
+                          const struct cpl_routing *routing,
+                          struct cpl_error *err)
+{
+	struct cpl_route_finder f = {.net = net, .routing = routing};
+	size_t links = (size_t)net->n_links + 1;
+
+	f.share = malloc((size_t)cpl_route_max(net) * sizeof(*f.share));
+	if (!f.share)
+		goto fail;
+	if (!routing->links) {
+		f.out_first = calloc((size_t)net->n_routers + 2,
+		                     sizeof(*f.out_first));
+		f.out = malloc(links * sizeof(*f.out));
+		f.scratch = calloc(links, sizeof(*f.scratch));
+		if (!f.out_first || !f.out || !f.scratch)
+			goto fail;
+		list_out(&f);
+	}
+	*finder = f;
+	return 0;
+fail:
+	cpl_route_finder_free(&f);
+	return cpl_fail_memory(err);
+}
+
+void cpl_route_finder_free(struct cpl_route_finder *f)
+{
+	free(f->share);
+	free(f->out_first);
+	free(f->out);
+	free(f->scratch);
+	*f = (struct cpl_route_finder){0};
+}
+
+/* A flow is connected, so following loaded links finds all. */
+static int walk(struct cpl_route_finder *f, int from, int to)
+{
+	int n = 0, router = from;
+
+	f->routing->add(f->net, from, to, 1, f->scratch);
+	for (int head = -1; head < n; head++) {
+		if (head >= 0)
+			router = f->net->link_to[f->share[head].link];
+		for (int i = f->out_first[router]; i < f->out_first[router + 1];
+		     i++) {
+			int link = f->out[i];
+
+			if (!(f->scratch[link] > 0))
+				continue;
+			f->share[n].link = link;
+			f->share[n++].part = f->scratch[link];
+			f->scratch[link] = 0;
+		}
+	}
+	return n;
+}
+
+const struct cpl_share *cpl_route_find(struct cpl_route_finder *f, int from,
+                                       int to, int *n)
+{
+	*n = 0;
+	if (from == to)
+		return f->share;
+	if (f->routing->links)
+		*n = f->routing->links(f->net, from, to, f->share);
+	else
+		*n = walk(f, from, to);
+	return f->share;
+}

@@ -1,0 +1,595 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "traffic/incremental.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* All bytes of a job are less than 2^BYTE_BITS units; a route's parts are
+ * whole numbers of 2^-PART_BITS. */
+#define BYTE_BITS 61
+#define PART_BITS 52
+/* So that a unit is not smaller than the smallest number. */
+#define MIN_EXPONENT (-900)
+
+typedef __int128 wide;
+
+/* Units of a class of things that bytes go over. */
+struct touched {
+	unsigned char *is; /* has an entry in list */
+	int *list;
+	int n;
+};
+
+struct old_node {
+	int rank, node;
+};
+
+struct cpl_incremental {
+	const struct cpl_network *net;
+	const struct cpl_comm *comm;
+	const struct cpl_load *background;
+	struct cpl_route_finder finder;
+	double bytes_per_unit;
+	double bytes; /* of the job */
+
+	int64_t *out_units; /* [entries] */
+	int64_t *in_row;    /* [ranks + 1], what each receives from others */
+	int *in_from;       /* [entries] */
+	int64_t *in_units;  /* [entries] */
+
+	/* The layout. */
+	int *node;      /* [ranks] */
+	int *head;      /* [nodes] a rank on it, or -1 */
+	int *next;      /* [ranks] on the same node, or -1 */
+	int *prev;      /* [ranks] */
+	wide *link;     /* [links] units << PART_BITS */
+	int64_t *nodes; /* [2 nodes] injection, ejection */
+	wide hop_units; /* of all links */
+	int64_t on_network;
+
+	/* What changed since keep. */
+	struct old_node *log;  /* [ranks] where they were */
+	unsigned char *in_log; /* [ranks] */
+	int n_log;
+	struct touched links, ends;
+	wide *old_link;     /* [links] in the order of links.list */
+	int64_t *old_nodes; /* [2 nodes] in the order of ends.list */
+	wide old_hop_units;
+	int64_t old_on_network;
+	/* Entries of the lists that the trees have not seen yet are those
+	 * with stale set. */
+	struct touched stale_links, stale_ends;
+	struct cpl_load_tree *link_tree, *node_tree;
+
+	/* Of one change. */
+	unsigned char *moves; /* [ranks] */
+	int *moving, *target; /* [ranks] */
+	int64_t *sent, *got;  /* [routers] units to and from the others */
+	struct touched routers;
+};
+
+static int touched_init(struct touched *t, int64_t n)
+{
+	t->is = calloc((size_t)n + 1, 1);
+	t->list = malloc(((size_t)n + 1) * sizeof(*t->list));
+	return t->is && t->list ? 0 : -1;
+}
+
+static void touched_free(struct touched *t)
+{
+	free(t->is);
+	free(t->list);
+}
+
+/* Whether it is new. */
+static bool touch(struct touched *t, int64_t i)
+{
+	if (t->is[i])
+		return false;
+	t->is[i] = 1;
+	t->list[t->n++] = (int)i;
+	return true;
+}
+
+static void forget(struct touched *t)
+{
+	for (int i = 0; i < t->n; i++)
+		t->is[t->list[i]] = 0;
+	t->n = 0;
+}
+
+static void add_link(struct cpl_incremental *inc, int link, wide units)
+{
+	if (touch(&inc->links, link))
+		inc->old_link[inc->links.n - 1] = inc->link[link];
+	touch(&inc->stale_links, link);
+	inc->link[link] += units;
+}
+
+static void add_end(struct cpl_incremental *inc, int end, int64_t units)
+{
+	if (touch(&inc->ends, end))
+		inc->old_nodes[inc->ends.n - 1] = inc->nodes[end];
+	touch(&inc->stale_ends, end);
+	inc->nodes[end] += units;
+}
+
+static void add_route(struct cpl_incremental *inc, int from, int to,
+                      int64_t units)
+{
+	const struct cpl_share *share;
+	int n;
+
+	if (!units)
+		return;
+	share = cpl_route_find(&inc->finder, from, to, &n);
+	for (int i = 0; i < n; i++) {
+		int64_t part =
+		        (int64_t)(share[i].part * (double)(1LL << PART_BITS) +
+		                  0.5);
+		wide more = (wide)units * part;
+
+		add_link(inc, share[i].link, more);
+		inc->hop_units += more;
+	}
+}
+
+/* One entry between a rank on `node` and another rank; units < 0 takes it
+ * away. */
+static void add_entry(struct cpl_incremental *inc, int node, int other,
+                      bool sends, int64_t units)
+{
+	int n_nodes = inc->net->n_nodes, there = inc->node[other];
+	int from = sends ? node : there, to = sends ? there : node;
+	int router;
+
+	if (from == to)
+		return;
+	inc->on_network += units;
+	add_end(inc, from, units);
+	add_end(inc, n_nodes + to, units);
+	router = cpl_network_router(inc->net, there);
+	touch(&inc->routers, router);
+	if (sends)
+		inc->sent[router] += units;
+	else
+		inc->got[router] += units;
+}
+
+/* All that ranks moving[first .. end - 1], on one node, exchange; between two
+ * moving ranks it counts with the sender. */
+static void add_ranks(struct cpl_incremental *inc, int first, int end, int sign)
+{
+	const struct cpl_comm *comm = inc->comm;
+	int node = inc->node[inc->moving[first]];
+	int here = cpl_network_router(inc->net, node);
+
+	for (int i = first; i < end; i++) {
+		int rank = inc->moving[i];
+
+		for (int64_t e = comm->row[rank]; e < comm->row[rank + 1]; e++)
+			add_entry(inc, node, comm->to[e], true,
+			          sign * inc->out_units[e]);
+		for (int64_t e = inc->in_row[rank]; e < inc->in_row[rank + 1];
+		     e++)
+			if (!inc->moves[inc->in_from[e]])
+				add_entry(inc, node, inc->in_from[e], false,
+				          sign * inc->in_units[e]);
+	}
+	for (int i = 0; i < inc->routers.n; i++) {
+		int router = inc->routers.list[i];
+
+		add_route(inc, here, router, inc->sent[router]);
+		add_route(inc, router, here, inc->got[router]);
+		inc->sent[router] = inc->got[router] = 0;
+	}
+	forget(&inc->routers);
+}
+
+static void add_moving(struct cpl_incremental *inc, int n, int sign)
+{
+	for (int first = 0, end; first < n; first = end) {
+		int node = inc->node[inc->moving[first]];
+
+		for (end = first + 1;
+		     end < n && inc->node[inc->moving[end]] == node; end++)
+			;
+		add_ranks(inc, first, end, sign);
+	}
+}
+
+static void leave(struct cpl_incremental *inc, int rank)
+{
+	int next = inc->next[rank], prev = inc->prev[rank];
+
+	if (prev >= 0)
+		inc->next[prev] = next;
+	else
+		inc->head[inc->node[rank]] = next;
+	if (next >= 0)
+		inc->prev[next] = prev;
+}
+
+static void enter(struct cpl_incremental *inc, int rank, int node)
+{
+	int next = inc->head[node];
+
+	inc->node[rank] = node;
+	inc->next[rank] = next;
+	inc->prev[rank] = -1;
+	if (next >= 0)
+		inc->prev[next] = rank;
+	inc->head[node] = rank;
+}
+
+/* Move the first n of moving[] to target[]. */
+static void change(struct cpl_incremental *inc, int n)
+{
+	for (int i = 0; i < n; i++)
+		inc->moves[inc->moving[i]] = 1;
+	add_moving(inc, n, -1);
+	for (int i = 0; i < n; i++) {
+		int rank = inc->moving[i];
+
+		if (!inc->in_log[rank]) {
+			inc->in_log[rank] = 1;
+			inc->log[inc->n_log++] =
+			        (struct old_node){rank, inc->node[rank]};
+		}
+		leave(inc, rank);
+		enter(inc, rank, inc->target[i]);
+	}
+	add_moving(inc, n, 1);
+	for (int i = 0; i < n; i++)
+		inc->moves[inc->moving[i]] = 0;
+}
+
+void cpl_incremental_move(struct cpl_incremental *inc, int rank, int node)
+{
+	if (inc->node[rank] == node)
+		return;
+	inc->moving[0] = rank;
+	inc->target[0] = node;
+	change(inc, 1);
+}
+
+void cpl_incremental_swap(struct cpl_incremental *inc, int a, int b)
+{
+	if (inc->node[a] == inc->node[b])
+		return;
+	inc->moving[0] = a;
+	inc->target[0] = inc->node[b];
+	inc->moving[1] = b;
+	inc->target[1] = inc->node[a];
+	change(inc, 2);
+}
+
+void cpl_incremental_exchange(struct cpl_incremental *inc, int a, int b)
+{
+	int n = 0;
+
+	if (a == b)
+		return;
+	for (int rank = inc->head[a]; rank >= 0; rank = inc->next[rank]) {
+		inc->moving[n] = rank;
+		inc->target[n++] = b;
+	}
+	for (int rank = inc->head[b]; rank >= 0; rank = inc->next[rank]) {
+		inc->moving[n] = rank;
+		inc->target[n++] = a;
+	}
+	change(inc, n);
+}
+
+static double bytes_of(const struct cpl_incremental *inc, wide units)
+{
+	double high = (double)(int64_t)(units >> 64);
+	double low = (double)(uint64_t)units;
+
+	return (high * 0x1p64 + low) * (inc->bytes_per_unit / 0x1p52);
+}
+
+static void refresh(struct cpl_incremental *inc)
+{
+	const struct cpl_load *bg = inc->background;
+	int n_nodes = inc->net->n_nodes;
+
+	for (int i = 0; i < inc->stale_links.n; i++) {
+		int link = inc->stale_links.list[i];
+		double bytes = bytes_of(inc, inc->link[link]);
+
+		if (bg)
+			bytes += bg->link[link];
+		cpl_load_tree_set(
+		        inc->link_tree, link,
+		        bytes / cpl_network_link_bandwidth(inc->net, link));
+	}
+	for (int i = 0; i < inc->stale_ends.n; i++) {
+		int end = inc->stale_ends.list[i];
+		double bytes = (double)inc->nodes[end] * inc->bytes_per_unit;
+
+		if (bg)
+			bytes += end < n_nodes ? bg->injection[end]
+			                       : bg->ejection[end - n_nodes];
+		cpl_load_tree_set(inc->node_tree, end,
+		                  bytes / inc->net->injection_bandwidth);
+	}
+	forget(&inc->stale_links);
+	forget(&inc->stale_ends);
+}
+
+void cpl_incremental_keep(struct cpl_incremental *inc)
+{
+	refresh(inc);
+	cpl_load_tree_keep(inc->link_tree);
+	cpl_load_tree_keep(inc->node_tree);
+	for (int i = 0; i < inc->n_log; i++)
+		inc->in_log[inc->log[i].rank] = 0;
+	inc->n_log = 0;
+	forget(&inc->links);
+	forget(&inc->ends);
+	inc->old_hop_units = inc->hop_units;
+	inc->old_on_network = inc->on_network;
+}
+
+void cpl_incremental_undo(struct cpl_incremental *inc)
+{
+	for (int i = 0; i < inc->n_log; i++) {
+		leave(inc, inc->log[i].rank);
+		enter(inc, inc->log[i].rank, inc->log[i].node);
+	}
+	for (int i = 0; i < inc->links.n; i++)
+		inc->link[inc->links.list[i]] = inc->old_link[i];
+	for (int i = 0; i < inc->ends.n; i++)
+		inc->nodes[inc->ends.list[i]] = inc->old_nodes[i];
+	inc->hop_units = inc->old_hop_units;
+	inc->on_network = inc->old_on_network;
+	forget(&inc->stale_links);
+	forget(&inc->stale_ends);
+	cpl_load_tree_undo(inc->link_tree);
+	cpl_load_tree_undo(inc->node_tree);
+	cpl_incremental_keep(inc);
+}
+
+const int *cpl_incremental_nodes(const struct cpl_incremental *inc)
+{
+	return inc->node;
+}
+
+const struct cpl_load_summary *
+cpl_incremental_links(struct cpl_incremental *inc)
+{
+	refresh(inc);
+	return cpl_load_tree_all(inc->link_tree);
+}
+
+int64_t cpl_incremental_busiest(struct cpl_incremental *inc)
+{
+	refresh(inc);
+	return cpl_load_tree_largest(inc->link_tree);
+}
+
+double cpl_incremental_congestion(const struct cpl_incremental *inc,
+                                  int64_t link)
+{
+	double bytes = bytes_of(inc, inc->link[link]);
+
+	if (inc->background)
+		bytes += inc->background->link[link];
+	return bytes / cpl_network_link_bandwidth(inc->net, link);
+}
+
+void cpl_incremental_metrics(struct cpl_incremental *inc,
+                             struct cpl_metrics *out)
+{
+	const struct cpl_load_summary *all = cpl_incremental_links(inc);
+
+	*out = (struct cpl_metrics){
+	        .max_congestion = all->max,
+	        .nonzero_average = all->mean,
+	        .nonzero_variance = cpl_metrics_variance(
+	                all->spread, (int64_t)all->used, all->mean),
+	        .max_injection = cpl_load_tree_all(inc->node_tree)->max,
+	};
+	if (inc->net->n_links)
+		out->mean_congestion = all->sum / (double)inc->net->n_links;
+}
+
+void cpl_incremental_sums(const struct cpl_incremental *inc,
+                          struct cpl_job_sums *out)
+{
+	double network = (double)inc->on_network * inc->bytes_per_unit;
+
+	*out = (struct cpl_job_sums){
+	        .bytes = inc->bytes,
+	        .bytes_in_node = inc->bytes - network,
+	        .bytes_on_network = network,
+	        .hop_bytes = bytes_of(inc, inc->hop_units),
+	};
+}
+
+static int allocate(struct cpl_incremental *inc)
+{
+	size_t ranks = (size_t)inc->comm->ranks + 2;
+	size_t entries = (size_t)inc->comm->n_entries + 1;
+	size_t links = (size_t)inc->net->n_links + 1;
+	size_t nodes = (size_t)inc->net->n_nodes;
+	size_t routers = (size_t)inc->net->n_routers;
+
+	inc->out_units = malloc(entries * sizeof(*inc->out_units));
+	inc->in_row = calloc(ranks, sizeof(*inc->in_row));
+	inc->in_from = malloc(entries * sizeof(*inc->in_from));
+	inc->in_units = malloc(entries * sizeof(*inc->in_units));
+	inc->node = malloc(ranks * sizeof(*inc->node));
+	inc->head = malloc(nodes * sizeof(*inc->head));
+	inc->next = malloc(ranks * sizeof(*inc->next));
+	inc->prev = malloc(ranks * sizeof(*inc->prev));
+	inc->link = calloc(links, sizeof(*inc->link));
+	inc->nodes = calloc(2 * nodes, sizeof(*inc->nodes));
+	inc->log = malloc(ranks * sizeof(*inc->log));
+	inc->in_log = calloc(ranks, 1);
+	inc->old_link = malloc(links * sizeof(*inc->old_link));
+	inc->old_nodes = malloc(2 * nodes * sizeof(*inc->old_nodes));
+	inc->moves = calloc(ranks, 1);
+	inc->moving = malloc(ranks * sizeof(*inc->moving));
+	inc->target = malloc(ranks * sizeof(*inc->target));
+	inc->sent = calloc(routers, sizeof(*inc->sent));
+	inc->got = calloc(routers, sizeof(*inc->got));
+	if (touched_init(&inc->links, inc->net->n_links) ||
+	    touched_init(&inc->stale_links, inc->net->n_links) ||
+	    touched_init(&inc->ends, 2 * inc->net->n_nodes) ||
+	    touched_init(&inc->stale_ends, 2 * inc->net->n_nodes) ||
+	    touched_init(&inc->routers, inc->net->n_routers))
+		return -1;
+	return inc->out_units && inc->in_row && inc->in_from && inc->in_units &&
+	                       inc->node && inc->head && inc->next &&
+	                       inc->prev && inc->link && inc->nodes &&
+	                       inc->log && inc->in_log && inc->old_link &&
+	                       inc->old_nodes && inc->moves && inc->moving &&
+	                       inc->target && inc->sent && inc->got
+	               ? 0
+	               : -1;
+}
+
+/* A power of two, so that bytes become units without rounding. */
+static int choose_unit(struct cpl_incremental *inc, struct cpl_error *err)
+{
+	const struct cpl_comm *comm = inc->comm;
+	int exponent;
+
+	for (int64_t e = 0; e < comm->n_entries; e++)
+		inc->bytes += comm->bytes[e];
+	if (!isfinite(inc->bytes))
+		return cpl_fail(err, "the bytes of all ranks add up to more "
+		                     "than a number holds");
+	frexp(inc->bytes, &exponent);
+	if (exponent < MIN_EXPONENT)
+		exponent = MIN_EXPONENT;
+	inc->bytes_per_unit = ldexp(1, exponent - BYTE_BITS);
+	for (int64_t e = 0; e < comm->n_entries; e++) {
+		double units = comm->bytes[e] / inc->bytes_per_unit;
+
+		/* A link that carries anything is used. */
+		inc->out_units[e] = units > 0 && units < 1 ? 1 : llrint(units);
+	}
+	return 0;
+}
+
+static void fill_incoming(struct cpl_incremental *inc)
+{
+	const struct cpl_comm *comm = inc->comm;
+
+	for (int64_t e = 0; e < comm->n_entries; e++)
+		inc->in_row[comm->to[e] + 2]++;
+	for (int r = 0; r < comm->ranks; r++)
+		inc->in_row[r + 2] += inc->in_row[r + 1];
+	for (int r = 0; r < comm->ranks; r++)
+		for (int64_t e = comm->row[r]; e < comm->row[r + 1]; e++) {
+			int64_t at = inc->in_row[comm->to[e] + 1]++;
+
+			inc->in_from[at] = r;
+			inc->in_units[at] = inc->out_units[e];
+		}
+}
+
+/* With every rank as one that moves, all traffic counts with the sender. */
+static void add_all(struct cpl_incremental *inc, const int *rank_node)
+{
+	int ranks = inc->comm->ranks, n = 0;
+
+	for (int i = 0; i < inc->net->n_nodes; i++)
+		inc->head[i] = -1;
+	for (int r = ranks - 1; r >= 0; r--)
+		enter(inc, r, rank_node[r]);
+	memset(inc->moves, 1, (size_t)ranks);
+	for (int i = 0; i < inc->net->n_nodes; i++)
+		for (int r = inc->head[i]; r >= 0; r = inc->next[r])
+			inc->moving[n++] = r;
+	add_moving(inc, n, 1);
+	memset(inc->moves, 0, (size_t)ranks);
+	for (int64_t l = 0; l < inc->net->n_links; l++)
+		touch(&inc->stale_links, l);
+	for (int i = 0; i < 2 * inc->net->n_nodes; i++)
+		touch(&inc->stale_ends, i);
+	cpl_incremental_keep(inc);
+}
+
+struct cpl_incremental *cpl_incremental_new(const struct cpl_network *net,
+                                            const struct cpl_routing *routing,
+                                            const struct cpl_comm *comm,
+                                            const int *rank_node,
+                                            const struct cpl_load *background,
+                                            struct cpl_error *err)
+{
+	struct cpl_incremental *inc;
+
+	if (!routing->add) {
+		cpl_fail(err,
+		         "routing '%s' finds the paths of all pairs together; "
+		         "changes by increments need one that routes each pair "
+		         "alone",
+		         routing->name);
+		return NULL;
+	}
+	inc = calloc(1, sizeof(*inc));
+	if (!inc) {
+		cpl_fail_memory(err);
+		return NULL;
+	}
+	inc->net = net;
+	inc->comm = comm;
+	inc->background = background;
+	if (allocate(inc)) {
+		cpl_fail_memory(err);
+		goto fail;
+	}
+	inc->link_tree = cpl_load_tree_new(net->n_links, err);
+	if (!inc->link_tree)
+		goto fail;
+	inc->node_tree = cpl_load_tree_new(2 * (int64_t)net->n_nodes, err);
+	if (!inc->node_tree ||
+	    cpl_route_finder_init(&inc->finder, net, routing, err) ||
+	    choose_unit(inc, err))
+		goto fail;
+	fill_incoming(inc);
+	add_all(inc, rank_node);
+	return inc;
+fail:
+	cpl_incremental_free(inc);
+	return NULL;
+}
+
+void cpl_incremental_free(struct cpl_incremental *inc)
+{
+	if (!inc)
+		return;
+	free(inc->out_units);
+	free(inc->in_row);
+	free(inc->in_from);
+	free(inc->in_units);
+	free(inc->node);
+	free(inc->head);
+	free(inc->next);
+	free(inc->prev);
+	free(inc->link);
+	free(inc->nodes);
+	free(inc->log);
+	free(inc->in_log);
+	free(inc->old_link);
+	free(inc->old_nodes);
+	free(inc->moves);
+	free(inc->moving);
+	free(inc->target);
+	free(inc->sent);
+	free(inc->got);
+	touched_free(&inc->links);
+	touched_free(&inc->stale_links);
+	touched_free(&inc->ends);
+	touched_free(&inc->stale_ends);
+	touched_free(&inc->routers);
+	cpl_load_tree_free(inc->link_tree);
+	cpl_load_tree_free(inc->node_tree);
+	cpl_route_finder_free(&inc->finder);
+	free(inc);
+}

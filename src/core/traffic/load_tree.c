@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "traffic/load_tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FAN 8
+/* 8^21 = 2^63 values. */
+#define MAX_LEVELS 21
+
+struct level {
+	int64_t n; /* nodes; there is room for whole fans of them */
+	struct cpl_load_summary *node;
+	unsigned char *is_dirty; /* [n] */
+	int64_t *dirty;          /* [n] */
+	int64_t n_dirty;
+	unsigned char *is_old;             /* [n] has an entry in old */
+	int64_t *old;                      /* [n] nodes computed since keep */
+	struct cpl_load_summary *old_node; /* [n] what they were */
+	int64_t n_old;
+};
+
+struct cpl_load_tree {
+	int64_t n;
+	double *value;         /* [n], filled up with 0 to whole fans */
+	unsigned char *is_old; /* [n] */
+	int64_t *old;          /* [n] values set since keep */
+	double *old_value;     /* [n] what they were */
+	int64_t n_old;
+	int n_levels; /* level 0 sums up values; the last has one node */
+	struct level level[MAX_LEVELS];
+};
+
+static int64_t fans(int64_t n)
+{
+	return (n + FAN - 1) / FAN;
+}
+
+static int make_level(struct level *level, int64_t n)
+{
+	size_t m = (size_t)n;
+
+	level->n = n;
+	level->node = calloc((size_t)fans(n) * FAN, sizeof(*level->node));
+	level->is_dirty = calloc(m, 1);
+	level->dirty = malloc(m * sizeof(*level->dirty));
+	level->is_old = calloc(m, 1);
+	level->old = malloc(m * sizeof(*level->old));
+	level->old_node = malloc(m * sizeof(*level->old_node));
+	return level->node && level->is_dirty && level->dirty &&
+	                       level->is_old && level->old && level->old_node
+	               ? 0
+	               : -1;
+}
+
+struct cpl_load_tree *cpl_load_tree_new(int64_t n, struct cpl_error *err)
+{
+	struct cpl_load_tree *t = calloc(1, sizeof(*t));
+	size_t m = (size_t)n + 1;
+
+	if (!t)
+		goto fail;
+	t->n = n;
+	t->value = calloc((size_t)fans(n + 1) * FAN, sizeof(*t->value));
+	t->is_old = calloc(m, 1);
+	t->old = malloc(m * sizeof(*t->old));
+	t->old_value = malloc(m * sizeof(*t->old_value));
+	if (!t->value || !t->is_old || !t->old || !t->old_value)
+		goto fail;
+	n = fans(n + 1);
+	do {
+		if (make_level(&t->level[t->n_levels++], n))
+			goto fail;
+		n = fans(n);
+	} while (t->level[t->n_levels - 1].n > 1);
+	return t;
+fail:
+	cpl_load_tree_free(t);
+	cpl_fail_memory(err);
+	return NULL;
+}
+
+void cpl_load_tree_free(struct cpl_load_tree *t)
+{
+	if (!t)
+		return;
+	for (int i = 0; i < t->n_levels; i++) {
+		free(t->level[i].node);
+		free(t->level[i].is_dirty);
+		free(t->level[i].dirty);
+		free(t->level[i].is_old);
+		free(t->level[i].old);
+		free(t->level[i].old_node);
+	}
+	free(t->value);
+	free(t->is_old);
+	free(t->old);
+	free(t->old_value);
+	free(t);
+}
+
+static void mark_dirty(struct level *level, int64_t i)
+{
+	if (level->is_dirty[i])
+		return;
+	level->is_dirty[i] = 1;
+	level->dirty[level->n_dirty++] = i;
+}
+
+void cpl_load_tree_set(struct cpl_load_tree *t, int64_t i, double value)
+{
+	if (t->value[i] == value)
+		return;
+	if (!t->is_old[i]) {
+		t->is_old[i] = 1;
+		t->old_value[t->n_old] = t->value[i];
+		t->old[t->n_old++] = i;
+	}
+	t->value[i] = value;
+	mark_dirty(&t->level[0], i / FAN);
+}
+
+double cpl_load_tree_get(const struct cpl_load_tree *t, int64_t i)
+{
+	return t->value[i];
+}
+
+/* Two at a time. */
+typedef double pair __attribute__((vector_size(16)));
+typedef long long pair_mask __attribute__((vector_size(16)));
+
+static pair load_pair(const double *x)
+{
+	return (pair){x[0], x[1]};
+}
+
+static void add_up_values(const double *x, struct cpl_load_summary *s)
+{
+	pair sum = {0, 0}, powers = {0, 0}, spread = {0, 0}, mean;
+	pair_mask used = {0, 0}; /* negative */
+	double max = x[0];
+
+	for (int i = 0; i < FAN; i += 2) {
+		pair y = load_pair(x + i), square = y * y;
+
+		sum += y;
+		powers += square * square;
+		used += y > (pair){0, 0};
+	}
+	for (int i = 1; i < FAN; i++)
+		max = x[i] > max ? x[i] : max;
+	s->max = max;
+	s->sum = sum[0] + sum[1];
+	s->used = (double)(int)-(used[0] + used[1]);
+	s->powers = powers[0] + powers[1];
+	s->mean = s->used > 0 ? s->sum / s->used : 0;
+	mean = (pair){s->mean, s->mean};
+	for (int i = 0; i < FAN; i += 2) {
+		pair y = load_pair(x + i), d = y - mean;
+
+		d *= d;
+		spread += (pair)((pair_mask)d & (y > (pair){0, 0}));
+	}
+	s->spread = spread[0] + spread[1];
+}
+
+static void add_up_nodes(const struct cpl_load_summary *child,
+                         struct cpl_load_summary *s)
+{
+	*s = (struct cpl_load_summary){0};
+	for (int i = 0; i < FAN; i++) {
+		s->max = child[i].max > s->max ? child[i].max : s->max;
+		s->sum += child[i].sum;
+		s->used += child[i].used;
+		s->powers += child[i].powers;
+	}
+	s->mean = s->used > 0 ? s->sum / s->used : 0;
+	for (int i = 0; i < FAN; i++) {
+		double d = child[i].mean - s->mean;
+
+		s->spread += child[i].spread + child[i].used * d * d;
+	}
+}
+
+static void update(struct cpl_load_tree *t)
+{
+	for (int k = 0; k < t->n_levels; k++) {
+		struct level *level = &t->level[k];
+
+		for (int64_t d = 0; d < level->n_dirty; d++) {
+			int64_t i = level->dirty[d];
+
+			level->is_dirty[i] = 0;
+			if (!level->is_old[i]) {
+				level->is_old[i] = 1;
+				level->old_node[level->n_old] = level->node[i];
+				level->old[level->n_old++] = i;
+			}
+			if (k)
+				add_up_nodes(level[-1].node + i * FAN,
+				             &level->node[i]);
+			else
+				add_up_values(t->value + i * FAN,
+				              &level->node[i]);
+			if (k + 1 < t->n_levels)
+				mark_dirty(level + 1, i / FAN);
+		}
+		level->n_dirty = 0;
+	}
+}
+
+const struct cpl_load_summary *cpl_load_tree_all(struct cpl_load_tree *t)
+{
+	update(t);
+	return &t->level[t->n_levels - 1].node[0];
+}
+
+int64_t cpl_load_tree_largest(struct cpl_load_tree *t)
+{
+	double max = cpl_load_tree_all(t)->max;
+	int64_t i = 0;
+
+	for (int k = t->n_levels - 2; k >= 0; k--)
+		for (i *= FAN; t->level[k].node[i].max != max; i++)
+			;
+	for (i *= FAN; t->value[i] != max; i++)
+		;
+	return i < t->n ? i : t->n - 1;
+}
+
+static void forget_old(struct cpl_load_tree *t)
+{
+	for (int64_t i = 0; i < t->n_old; i++)
+		t->is_old[t->old[i]] = 0;
+	t->n_old = 0;
+	for (int k = 0; k < t->n_levels; k++) {
+		struct level *level = &t->level[k];
+
+		for (int64_t i = 0; i < level->n_old; i++)
+			level->is_old[level->old[i]] = 0;
+		level->n_old = 0;
+	}
+}
+
+void cpl_load_tree_keep(struct cpl_load_tree *t)
+{
+	/* Or a later undo would take nodes not computed yet as up to date. */
+	update(t);
+	forget_old(t);
+}
+
+void cpl_load_tree_undo(struct cpl_load_tree *t)
+{
+	for (int64_t i = 0; i < t->n_old; i++)
+		t->value[t->old[i]] = t->old_value[i];
+	for (int k = 0; k < t->n_levels; k++) {
+		struct level *level = &t->level[k];
+
+		for (int64_t i = 0; i < level->n_old; i++)
+			level->node[level->old[i]] = level->old_node[i];
+		/* What was not computed yet still holds for the old values. */
+		for (int64_t i = 0; i < level->n_dirty; i++)
+			level->is_dirty[level->dirty[i]] = 0;
+		level->n_dirty = 0;
+	}
+	forget_old(t);
+}
