@@ -4,5 +4,5 @@ EXTRA_DIST += tests/golden/explain.t tests/golden/explain
 EXTRA_DIST += tests/golden/site.t tests/golden/site
 EXTRA_DIST += tests/golden/compare.t tests/golden/compare
 EXTRA_DIST += tests/golden/import
-EXTRA_DIST += tests/golden/mapping.t
+EXTRA_DIST += tests/golden/mapping.t tests/golden/mapping
 EXTRA_DIST += tests/golden/networks.t

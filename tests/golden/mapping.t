@@ -58,4 +58,73 @@ like "$text" '^algorithm +hop-bytes +max congestion +NZCA +NZCV +hybrid +WTAD +I
 like "$text" $'\nlinear +42.7 GB .* 4.000 +8660 +17459118 ' "text: a row"
 like "$text" $'\ntopoaware-1 ' "text: another"
 
+# Two nodes of a half are alike to whoever counts hops; only the routing table
+# tells that two of the three share a cable (in the manner of PTRAM, Figures 1
+# and 2). All these layouts have the same hop-bytes.
+halves() {
+	"$commplace" map --network "$here/mapping/two-halves.json" \
+		--signature "$here/mapping/two-halves-job.json" \
+		--hosts 'n[1-6]' --work 20000 --json "$@"
+}
+names=linear,greedyallc,topoaware-1,topoaware-2,minmd,fhgreedy,greedy,udfs
+names+=,pacmap,astar,ptram,ptram-refine,fhgreedy-mc,best
+halves --compare $names >"$work/halves"
+for name in ${names//,/ }; do
+	is "$(value $name hop_bytes <"$work/halves")" 208 "halves: $name: hop-bytes"
+	case $name in
+	ptram* | *-mc | best) expect=4 ;;
+	*) expect=8 ;;
+	esac
+	is "$(value $name max_congestion <"$work/halves")" $expect \
+		"$name: largest congestion"
+done
+# Without the table the two ways are one to ptram as well.
+halves --compare ptram --routing shortest-path >"$work/halves"
+is "$(value ptram max_congestion <"$work/halves")" 8 "ptram without the table"
+# As a job would have it: ranks 3 and 4, the receivers, apart.
+halves --algorithm ptram >"$work/halves"
+like "$(tr -d ' \n' <"$work/halves")" \
+	'"rank_to_host":\["n1","n2","n3","n4","n6","n5"\]' "where they are"
+
+
+# PTRAM, Figure 5 (4,096 ranks, 8 a node, against the block order): less than
+# 0.4 of every number for the 2-D 5-point pattern, half the largest congestion
+# or nearly for the others. The job has 17 leaf switches; its host list is in no
+# order.
+perl -e 'my ($x, @h) = (1, 1 .. 512);
+	for my $i (reverse 1 .. 511) {
+		$x = ($x * 1103515245 + 12345) % 2147483648;
+		my $k = int($x / 65536) % ($i + 1);
+		@h[$i, $k] = @h[$k, $i];
+	}
+	printf "gpc%04d\n", $_ for @h' >"$work/hosts"
+while read -r name limit pattern; do
+	cat >"$work/job.json" <<-END
+		{ "format": "commplace-signature", "version": 1, "name": "$name",
+		  "ranks": 4096, "phases": [ { "name": "step", "weight": 1,
+		  "pattern": {"bytes": 1000, $pattern} } ] }
+	END
+	"$commplace" map --network "$here/../../etc/networks/gpc-nodes.json" \
+		--signature "$work/job.json" --hosts-file "$work/hosts" \
+		--ranks-per-node 8 --compare linear,ptram,ptram-refine --json \
+		>"$work/gpc"
+	for key in hop_bytes max_congestion nonzero_congestion_average \
+		nonzero_congestion_variance; do
+		case $name,$key in
+		5-point,* | *,max_*) ;;
+		*) continue ;;
+		esac
+		for mapper in ptram ptram-refine; do
+			perl -e 'exit !($ARGV[0] < $ARGV[1] * $ARGV[2])' \
+				"$(value $mapper $key <"$work/gpc")" \
+				"$(value linear $key <"$work/gpc")" "$limit"
+			ok $? "GPC, $name: $mapper: $key"
+		done
+	done
+done <<'END'
+5-point 0.40 "type":"stencil","dims":[64,64],"points":5
+15-point 0.55 "type":"stencil","dims":[16,16,16],"points":15
+all-to-all 0.60 "type":"many-to-many","dims":[64,64],"axis":0
+END
+
 done_testing

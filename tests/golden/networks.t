@@ -90,7 +90,7 @@ for net in tree ib routed aries; do
 			--algorithm "$algorithm"
 	done
 done
-for net in gpc haec-box; do
+for net in gpc gpc-nodes haec-box; do
 	runs "$net: place" "$commplace" place --network "$networks/$net.json" \
 		--signature "$work/bt.json" --nodes 16 --policy auto
 done
