@@ -42,7 +42,8 @@ static json_t *network_json(const struct site_check *check)
 
 	for (int i = 0; i < net->n_classes; i++)
 		json_object_set_new(links, net->link_class[i].name,
-		                    json_integer(net->link_class[i].count));
+		                    json_integer(net->link_class[i].count *
+		                                 net->link_class[i].cables));
 	return json_pack("{s:s, s:s, s:s, s:i, s:i, s:o}", "file",
 	                 check->config->network_file, "name",
 	                 net->name ? net->name : "", "type", type_name(net),
@@ -116,10 +117,10 @@ static void network_rows(struct cmd_table *t, const struct site_check *check)
 	cmd_table_row(t, "nodes", text);
 	text[0] = '\0';
 	for (int i = 0; i < net->n_classes && n < sizeof(text); i++)
-		n += (size_t)snprintf(text + n, sizeof(text) - n,
-		                      "%s%s %" PRId64, i ? ", " : "",
-		                      net->link_class[i].name,
-		                      net->link_class[i].count);
+		n += (size_t)snprintf(
+		        text + n, sizeof(text) - n, "%s%s %" PRId64,
+		        i ? ", " : "", net->link_class[i].name,
+		        net->link_class[i].count * net->link_class[i].cables);
 	cmd_table_row(t, "links", text);
 }
 

@@ -28,14 +28,11 @@ int link_stats_make(const struct cpl_network *net, const struct cpl_load *load,
 	int n = 0;
 
 	row[n].name = "all";
-	if (cpl_class_stats(load->link, net->n_links, &row[n++].stats, err))
+	if (cpl_load_stats(net, load, -1, &row[n++].stats, err))
 		return -1;
 	for (int c = 0; c < net->n_classes; c++) {
-		const struct cpl_link_class *class = &net->link_class[c];
-
-		row[n].name = class->name;
-		if (cpl_class_stats(load->link + class->first, class->count,
-		                    &row[n++].stats, err))
+		row[n].name = net->link_class[c].name;
+		if (cpl_load_stats(net, load, c, &row[n++].stats, err))
 			return -1;
 	}
 	row[n].name = "injection";

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "network.h"
+#include "network/dragonfly.h"
 #include "routing/routing.h"
 
 static const char help[] =
@@ -24,7 +25,8 @@ static const char help[] =
         "      --format FORMAT       topology-conf: Slurm's topology.conf of\n"
         "                            topology/tree; ibnetdiscover: the dump "
         "of that\n"
-        "                            command; aries: link list of a Cray XC\n"
+        "                            command; aries: link list of a Cray XC.\n"
+        "                            FILE may be gzipped\n"
         "  -o, --output NETWORK      file to write\n"
         "      --name NAME           name of the network (default: of the "
         "file)\n"
@@ -169,6 +171,15 @@ static int count_hosts(const struct cpl_network *net)
 	return hosts;
 }
 
+static int64_t count_cables(const struct cpl_network *net)
+{
+	int64_t cables = 0;
+
+	for (int c = 0; c < net->n_classes; c++)
+		cables += net->link_class[c].count * net->link_class[c].cables;
+	return cables;
+}
+
 static json_t *numbers(const int *value, int n)
 {
 	json_t *array = json_array();
@@ -196,8 +207,12 @@ static json_t *shape(const struct cpl_network *net)
 
 	switch (net->type) {
 	case CPL_NETWORK_DRAGONFLY:
-		return json_pack("{s:i, s:i, s:i, s:i}", "groups", df->groups,
-		                 "rows", df->rows, "columns", df->columns,
+		return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i}", "groups",
+		                 df->groups, "rows", df->rows, "columns",
+		                 df->columns, "row_links_per_router_pair",
+		                 net->link_class[CPL_DRAGONFLY_ROW].cables,
+		                 "column_links_per_router_pair",
+		                 net->link_class[CPL_DRAGONFLY_COLUMN].cables,
 		                 "global_links_per_group_pair",
 		                 df->global_per_pair);
 	case CPL_NETWORK_TORUS:
@@ -223,14 +238,15 @@ static int print_json(const struct cmd *self, const struct cpl_network *net,
 {
 	json_t *links = json_object(), *bandwidth = json_object();
 
-	json_object_set_new(links, "all", json_integer(net->n_links));
+	json_object_set_new(links, "all", json_integer(count_cables(net)));
 	for (int c = 0; c < net->n_classes; c++) {
 		const struct cpl_link_class *class = &net->link_class[c];
 
 		json_object_set_new(links, class->name,
-		                    json_integer(class->count));
-		json_object_set_new(bandwidth, class->name,
-		                    json_real(class->bandwidth));
+		                    json_integer(class->count * class->cables));
+		json_object_set_new(
+		        bandwidth, class->name,
+		        json_real(class->bandwidth / class->cables));
 	}
 	json_object_set_new(bandwidth, "injection",
 	                    json_real(net->injection_bandwidth));
@@ -305,21 +321,26 @@ static int print_text(const struct cpl_network *net,
                       const struct cpl_routing *routing)
 {
 	struct cmd_table *table = cmd_table_new(4, "lrrl");
-	char count[32], bandwidth[32];
+	char count[32], bandwidth[32], note[48];
 
 	print_shape(net);
 	printf("routing %s%s%s%s\n", routing->name,
 	       net->routing ? " (the file states " : "",
 	       net->routing ? net->routing : "", net->routing ? ")" : "");
 	printf("%d routers, %d nodes, %" PRId64 " directed links\n\n",
-	       net->n_routers, count_hosts(net), net->n_links);
+	       net->n_routers, count_hosts(net), count_cables(net));
 	cmd_table_row(table, "class", "links", "bytes/s", "");
 	for (int c = 0; c < net->n_classes; c++) {
 		const struct cpl_link_class *class = &net->link_class[c];
 
-		snprintf(count, sizeof(count), "%" PRId64, class->count);
-		snprintf(bandwidth, sizeof(bandwidth), "%g", class->bandwidth);
-		cmd_table_row(table, class->name, count, bandwidth, "");
+		snprintf(count, sizeof(count), "%" PRId64,
+		         class->count * class->cables);
+		snprintf(bandwidth, sizeof(bandwidth), "%g",
+		         class->bandwidth / class->cables);
+		snprintf(note, sizeof(note),
+		         class->cables > 1 ? "%d between each two routers" : "",
+		         class->cables);
+		cmd_table_row(table, class->name, count, bandwidth, note);
 	}
 	snprintf(count, sizeof(count), "%d", count_hosts(net));
 	snprintf(bandwidth, sizeof(bandwidth), "%g", net->injection_bandwidth);

@@ -8,10 +8,12 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/gunzip.h"
 #include "base/json.h"
 #include "network/reader/reader.h"
 
-#define MAX_BYTES (UINT64_C(1) << 31)
+/* Uncompressed: more than ten million lines. */
+#define MAX_BYTES (UINT64_C(1) << 30)
 
 static const char *base_name(const char *path)
 {
@@ -43,14 +45,26 @@ static int write_files(const struct cmd_import *in, const json_t *root,
 	return -1;
 }
 
+/* A user wants to know why it is no dragonfly. */
+static void tell(const struct cmd_import *in, const json_t *root,
+                 const char *why)
+{
+	printf("%s: %s%s%s\n", in->output,
+	       json_string_value(json_object_get(root, "type")),
+	       *why ? ", not a dragonfly: " : "", why);
+}
+
 int cmd_network_import(const struct cmd_import *in, struct cpl_error *err)
 {
+	char why[160] = "";
 	struct cpl_network_import import = {
 	        .format = in->format,
 	        .source = in->path,
 	        .routes_source = in->routes,
 	        .nodes = in->nodes,
 	        .nodes_per_router = in->nodes_per_router,
+	        .why = why,
+	        .why_size = sizeof(why),
 	};
 	char *name = NULL, *table = NULL, *text = NULL, *routes = NULL;
 	char *made = NULL;
@@ -67,13 +81,13 @@ int cmd_network_import(const struct cmd_import *in, struct cpl_error *err)
 	}
 	import.name = name;
 	import.routing_table = base_name(table);
-	text = cpl_file_read(in->path, MAX_BYTES, &import.length, err);
+	text = cpl_file_read_gunzip(in->path, MAX_BYTES, &import.length, err);
 	if (!text)
 		goto out;
 	import.text = text;
 	if (in->routes) {
-		routes = cpl_file_read(in->routes, MAX_BYTES,
-		                       &import.routes_length, err);
+		routes = cpl_file_read_gunzip(in->routes, MAX_BYTES,
+		                              &import.routes_length, err);
 		if (!routes)
 			goto out;
 		import.routes = routes;
@@ -81,6 +95,8 @@ int cmd_network_import(const struct cmd_import *in, struct cpl_error *err)
 	root = cpl_network_import(&import, &made, err);
 	if (root)
 		rc = write_files(in, root, made, table, err);
+	if (!rc)
+		tell(in, root, why);
 out:
 	json_decref(root);
 	free(name);

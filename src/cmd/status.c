@@ -132,13 +132,9 @@ static int measure(struct picture *p, const char *network,
 	                    err))
 		return -1;
 	cpl_traffic_metrics(p->net, &p->load, NULL, &p->metrics);
-	for (int i = 0; i < p->net->n_classes; i++) {
-		const struct cpl_link_class *k = &p->net->link_class[i];
-
-		if (cpl_class_stats(p->load.link + k->first, k->count,
-		                    &p->stats[i], err))
+	for (int i = 0; i < p->net->n_classes; i++)
+		if (cpl_load_stats(p->net, &p->load, i, &p->stats[i], err))
 			return -1;
-	}
 	find_busiest(p);
 	return 0;
 }
@@ -195,8 +191,9 @@ static int print_json(const struct cmd *self, const struct picture *p,
 	for (int i = 0; i < p->net->n_classes; i++) {
 		const struct cpl_link_class *k = &p->net->link_class[i];
 
-		json_object_set_new(classes, k->name,
-		                    class_json(&p->stats[i], k->bandwidth));
+		json_object_set_new(
+		        classes, k->name,
+		        class_json(&p->stats[i], k->bandwidth / k->cables));
 	}
 	json_object_set_new(root, "links", classes);
 	busiest = json_array();
@@ -250,14 +247,15 @@ static int print_classes(const struct cmd *self, const struct picture *p)
 	cmd_table_row(table, "links", "count", "used", "mean", "largest",
 	              "busiest (s)");
 	for (int i = 0; i < p->net->n_classes; i++) {
+		const struct cpl_link_class *k = &p->net->link_class[i];
 		const struct cpl_class_stats *s = &p->stats[i];
 		char count[24], used[24], mean[32], max[32], busy[32];
 
 		snprintf(count, sizeof(count), "%" PRId64, s->count);
 		snprintf(used, sizeof(used), "%" PRId64, s->used);
 		snprintf(busy, sizeof(busy), "%.6g",
-		         s->max / p->net->link_class[i].bandwidth);
-		cmd_table_row(table, p->net->link_class[i].name, count, used,
+		         s->max / (k->bandwidth / k->cables));
+		cmd_table_row(table, k->name, count, used,
 		              cmd_bytes(s->mean, mean, sizeof(mean)),
 		              cmd_bytes(s->max, max, sizeof(max)), busy);
 	}

@@ -186,12 +186,16 @@ int traffic_write_links(const struct traffic *t, const char *path,
 	if (!out)
 		return cpl_fail_memory(err);
 	fprintf(out, "class,from,to,bandwidth,bytes\n");
-	for (int64_t link = 0; link < net->n_links; link++)
-		fprintf(out, "%s,%d,%d,%.17g,%.17g\n",
-		        net->link_class[net->link_class_of[link]].name,
-		        net->link_from[link], net->link_to[link],
-		        cpl_network_link_bandwidth(net, link),
-		        t->load.link[link]);
+	for (int64_t link = 0; link < net->n_links; link++) {
+		int cables = cpl_network_link_cables(net, link);
+
+		for (int i = 0; i < cables; i++)
+			fprintf(out, "%s,%d,%d,%.17g,%.17g\n",
+			        net->link_class[net->link_class_of[link]].name,
+			        net->link_from[link], net->link_to[link],
+			        cpl_network_link_bandwidth(net, link) / cables,
+			        t->load.link[link] / cables);
+	}
 	if (fclose(out))
 		cpl_fail_memory(err);
 	else

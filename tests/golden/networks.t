@@ -59,8 +59,52 @@ is "$(json "$work/out.json" routing)" shortest-path "without routes: shortest-pa
 is "$(json "$work/out.json" routing)" table "with routes: table"
 "$commplace" network check --json "$work/aries.json" >"$work/out.json"
 is "$(json "$work/out.json" name)" cray "--name"
-is "$(json "$work/out.json" links green),$(json "$work/out.json" links black),$(json "$work/out.json" links blue)" \
+is "$(json "$work/out.json" type)" dragonfly "a regular Aries list is a dragonfly"
+is "$(json "$work/out.json" links row),$(json "$work/out.json" links column),$(json "$work/out.json" links global)" \
 	8,24,4 "links of each colour as in the list"
+is "$(json "$work/out.json" links all)" 36 "links of all colours"
+is "$(json "$work/out.json" bandwidth column)" 5250000000 "bandwidth of one cable"
+
+# Bytes of a column are shared by its three cables.
+printf '%s\n' '{"format": "commplace-signature", "version": 1, "name": "column",
+	"ranks": 12, "phases": [{"name": "all", "weight": 1, "traffic":
+	[[0, 8, 6, 1]]}]}' >"$work/column.json"
+"$commplace" traffic --network "$work/aries.json" --signature "$work/column.json" \
+	--ranks-per-node 1 --links "$work/links.csv" --json >"$work/out.json"
+is "$(json "$work/out.json" links column count),$(json "$work/out.json" links column used),$(json "$work/out.json" links column max)" \
+	24,3,2 "statistics by cable"
+is "$(awk -F, '$5 != "0"' "$work/links.csv" | tail -n +2 | paste -sd' ')" \
+	"column,0,2,5250000000,2 column,0,2,5250000000,2 column,0,2,5250000000,2" \
+	"each cable of --links"
+is "$(json "$work/out.json" max_congestion)" "$(perl -e 'printf "%.12g", 2 / 5.25e9')" \
+	"congestion of a cable"
+is "$(json "$work/out.json" nonzero_congestion_average)" \
+	"$(perl -e 'printf "%.12g", 2 / 5.25e9')" "average over cables"
+is "$(wc -l <"$work/links.csv")" 37 "a row for each cable"
+
+# One link less each way: no dragonfly.
+grep -v '^[^ ]*a0l04(\(0:0:1\|1:0:1\))' "$samples/aries.txt" >"$work/holes.txt"
+sed '/^c0-0c0s1a0l00/d; s/^c0-0c0s0a0l00.*/c0-0c0s0a0l00(0:0:0) green -> unused/' \
+	"$samples/aries.txt" >"$work/hole.txt"
+is "$("$commplace" network import "$work/hole.txt" --format aries -o "$work/hole.json")" \
+	"$work/hole.json: graph, not a dragonfly: not each two routers of a row are joined" \
+	"an Aries list with a gap is a graph"
+runs "one global link less each way is regular" "$commplace" network import \
+	"$work/holes.txt" --format aries -o "$work/holes.json"
+is "$(json "$work/holes.json" global_links_per_group_pair)" 1 "one is left"
+gzip -c "$samples/aries.txt" >"$work/aries.txt.gz"
+if "$commplace" network import "$work/aries.txt.gz" --format aries \
+	-o "$work/gz.json" --name cray >/dev/null 2>"$work/err"; then
+	cmp -s "$work/gz.json" "$work/aries.json"
+	ok $? "the same from gzip"
+else
+	like "$(cat "$work/err")" "built without zlib" "gzip without zlib"
+fi
+for routing in SD SI AD AI AH; do
+	runs "$routing on the imported dragonfly" "$commplace" traffic --network "$work/aries.json" --signature \
+		"$here/../../etc/signatures/halo-16.json" --routing "$routing" \
+		--ranks-per-node 1
+done
 
 printf '%s\n' '{"format": "commplace-signature", "version": 1, "name": "pair",
 	"ranks": 4, "phases": [{"name": "all", "weight": 1, "traffic":
@@ -73,7 +117,7 @@ is "$(awk -F, '$2 == 0 && $3 == 2' "$work/links.csv" | cut -d, -f5 | paste -sd,)
 is "$(awk -F, '$2 == 0 && $3 == 3' "$work/links.csv" | cut -d, -f5)" 3 \
 	"one the other spine"
 
-for net in tree ib routed aries; do
+for net in tree ib routed aries hole; do
 	for policy in linear random-nodes random-routers round-robin-nodes \
 		traffic auto; do
 		"$commplace" place --network "$work/$net.json" --signature \

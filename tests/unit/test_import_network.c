@@ -139,23 +139,145 @@ static void test_ibtracert(void **state)
 	cpl_network_free(net);
 }
 
+/* The description that an Aries list makes, and why it is a graph. */
+static json_t *aries(const char *list, char why[160])
+{
+	struct cpl_error err = {""};
+	struct cpl_network_import in = {.format = "aries",
+	                                .name = "net",
+	                                .source = "in",
+	                                .text = list,
+	                                .length = strlen(list),
+	                                .nodes_per_router = 1,
+	                                .why = why,
+	                                .why_size = 160};
+	char *table;
+	json_t *root = cpl_network_import(&in, &table, &err);
+
+	if (!root)
+		fail_msg("%s: %s", list, err.text);
+	assert_null(table);
+	return root;
+}
+
 static void test_aries(void **state)
 {
 	struct cpl_network *net = import("aries", "aries.txt", NULL);
 	static const struct {
 		const char *name;
-		int count;
-	} want[] = {{"green", 8}, {"black", 24}, {"blue", 4}};
+		int count, cables;
+		double bandwidth;
+	} want[] = {{"row", 8, 1, 5.25e9},
+	            {"column", 8, 3, 15.75e9},
+	            {"global", 4, 1, 4.7e9}};
+	static const int gateway[] = {0, 1, 4, 5};
 
+	assert_int_equal(net->type, CPL_NETWORK_DRAGONFLY);
 	assert_int_equal(net->n_routers, 8);
 	assert_int_equal(net->n_nodes, 32);
 	for (int c = 0; c < 3; c++) {
-		assert_string_equal(net->link_class[c].name, want[c].name);
-		assert_int_equal(net->link_class[c].count, want[c].count);
+		const struct cpl_link_class *class = &net->link_class[c];
+
+		assert_string_equal(class->name, want[c].name);
+		assert_int_equal(class->count, want[c].count);
+		assert_int_equal(class->cables, want[c].cables);
+		assert_number(class->bandwidth, want[c].bandwidth, 0);
 	}
+	assert_int_equal(net->dragonfly.wiring, CPL_WIRING_LIST);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(net->dragonfly.gateway[i], gateway[i]);
 	assert_int_equal(router_of(net, "nid00031"), 7);
 	flow_check(net, flow_routing(net, NULL), 1);
 	cpl_network_free(net);
+}
+
+#define BOTH(a, b) a " blue -> " b "\n" b " blue -> " a "\n"
+#define IN(a, b) a " green -> " b "\n" b " green -> " a "\n"
+#define CELL(g) IN("a(" g ":2:3)", "b(" g ":2:7)")
+#define PAIR(g, h)                                                             \
+	BOTH("a(" g ":2:3)", "a(" h ":2:7)")                                   \
+	BOTH("a(" g ":2:7)", "a(" h ":2:3)")
+
+/* Numbers of groups, rows and columns have gaps; the order is theirs. */
+static void test_aries_gaps(void **state)
+{
+	static const int want[][4] = {{0, 0, 1, 1}, {0, 0, 2, 1}, {0, 1, 1, 0},
+	                              {0, 1, 2, 0}, {1, 0, 2, 1}, {1, 1, 2, 0}};
+	char why[160];
+	json_t *root = aries(CELL("9") PAIR("4", "9") PAIR("4", "12") CELL("12")
+	                             CELL("4") PAIR("9", "12"),
+	                     why);
+	const json_t *links = json_object_get(root, "global_links");
+
+	assert_string_equal(why, "");
+	assert_int_equal(json_integer_value(json_object_get(root, "groups")),
+	                 3);
+	assert_int_equal(json_integer_value(json_object_get(root, "rows")), 1);
+	assert_int_equal(json_integer_value(json_object_get(root, "columns")),
+	                 2);
+	assert_int_equal(json_integer_value(json_object_get(
+	                         root, "global_links_per_group_pair")),
+	                 2);
+	assert_int_equal(json_array_size(links), 6);
+	for (size_t i = 0; i < 6; i++)
+		for (size_t j = 0; j < 4; j++)
+			assert_int_equal(json_integer_value(json_array_get(
+			                         json_array_get(links, i), j)),
+			                 want[i][j]);
+	json_decref(root);
+}
+
+/* What is not regular is a graph with the links as they stand. */
+static void test_aries_graph(void **state)
+{
+	static const struct {
+		const char *list, *why;
+		int links;
+	} table[] = {
+	        {IN("a(0:0:0)", "a(0:0:1)") IN("a(0:0:1)", "a(0:0:2)"),
+	         "not each two routers of a row are joined", 4},
+	        {IN("a(0:0:0)", "a(0:0:1)") IN("a(0:0:1)", "a(0:0:2)")
+	                 IN("a(0:0:1)", "a(0:0:2)"),
+	         "0:0:1 to 0:0:2 has 2 links", 6},
+	        {IN("a(0:0:0)", "a(0:1:0)") IN(
+	                 "a(0:0:0)", "a(0:1:0)") "a(0:0:0) black -> b(0:1:0)\n",
+	         "0:0:0 to 0:1:0 has 3 links", 5},
+	        {IN("a(0:0:0)", "a(0:1:1)"), "stands where the first group", 2},
+	        {CELL("0") CELL("1") IN("a(0:2:7)", "a(0:3:3)") PAIR("0", "1"),
+	         "router 1:2:3 stands where", 10},
+	        {CELL("0") PAIR("0", "1") CELL("1") "a(0:2:3) blue -> "
+	                                            "a(1:2:3)\n"
+	                                            "a(1:2:7) blue -> "
+	                                            "a(0:2:7)\n",
+	         "goes one way only", 10},
+	        {CELL("0") CELL("1") CELL("5") BOTH("a(0:2:3)", "a(1:2:3)")
+	                 BOTH("a(0:2:3)", "a(5:2:3)"),
+	         "not each two groups", 10},
+	        {CELL("0") PAIR("0", "1") CELL("1") CELL("5") BOTH(
+	                 "a(0:2:3)", "a(5:2:3)") BOTH("a(1:2:3)", "a(5:2:3)"),
+	         "groups 0 and 1 are joined by 2 links", 14},
+	        {CELL("0") BOTH("a(0:2:3)", "a(1:2:3)"),
+	         "group 1 has fewer routers than 0", 4},
+	        {IN("a(0:0:0)", "a(0:0:1)") IN("a(0:1:0)", "a(0:1:1)")
+	                 IN("a(0:0:0)", "a(0:1:1)"),
+	         "joins neither a row nor a column", 6},
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		char why[160];
+		json_t *root = aries(table[i].list, why);
+
+		assert_string_equal(
+		        json_string_value(json_object_get(root, "type")),
+		        "graph");
+		assert_int_equal(
+		        json_array_size(json_object_get(root, "links")),
+		        table[i].links);
+		if (!strstr(why, table[i].why))
+			fail_msg("%zu: '%s' is not in '%s'", i, table[i].why,
+			         why);
+		json_decref(root);
+	}
 }
 
 #define SWITCH(name) "Switch\t36 \"S-" name "\"\t# \"x\" lid 1\n"
@@ -302,6 +424,8 @@ int main(void)
 	        cmocka_unit_test(test_ibnetdiscover),
 	        cmocka_unit_test(test_ibtracert),
 	        cmocka_unit_test(test_aries),
+	        cmocka_unit_test(test_aries_gaps),
+	        cmocka_unit_test(test_aries_graph),
 	        cmocka_unit_test(test_refused),
 	        cmocka_unit_test(test_refused_traces),
 	};

@@ -3,3 +3,4 @@ core_sources += src/core/base/json.c src/core/base/file.c src/core/base/file.h s
 core_sources += src/core/base/hostlist.c
 core_sources += src/core/base/heap.c src/core/base/heap.h
 core_sources += src/core/base/parallel.c src/core/base/parallel.h
+core_sources += src/core/base/gunzip.c src/core/base/gunzip.h

@@ -1,19 +1,44 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "network/dragonfly.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "network/network_internal.h"
 
+#define MAX_CABLES 1000
+
 static const char *const keys[] = {"groups",
                                    "rows",
                                    "columns",
+                                   "row_links_per_router_pair",
+                                   "column_links_per_router_pair",
                                    "global_links_per_group_pair",
                                    "global_wiring",
                                    "global_links",
                                    NULL};
 static const char *const bandwidth_keys[] = {"row", "column", "global",
                                              "injection", NULL};
+
+/* Parallel cables of a class: a link is a bundle of them. */
+static int bundle(struct cpl_network *net, const json_t *root, const char *key,
+                  int class, struct cpl_error *err)
+{
+	struct cpl_link_class *links = &net->link_class[class];
+	int64_t cables = 1;
+
+	if (cpl_json_int(root, key, 1, MAX_CABLES, &cables, err) < 0)
+		return -1;
+	if (cables * links->count > CPL_NETWORK_MAX_LINKS)
+		return cpl_fail(err, "\"%s\" makes more than %lld links", key,
+		                (long long)CPL_NETWORK_MAX_LINKS);
+	links->cables = (int)cables;
+	links->bandwidth *= (double)cables;
+	if (!isfinite(links->bandwidth))
+		return cpl_fail(err, "bandwidth: \"%s\" is too large",
+		                links->name);
+	return 0;
+}
 
 static int shape(struct cpl_network *net, const json_t *root,
                  struct cpl_error *err)
@@ -58,6 +83,11 @@ static int shape(struct cpl_network *net, const json_t *root,
 		    cpl_network_add_class(net, name[c], count[c], value[c],
 		                          err))
 			return -1;
+	if (bundle(net, root, "row_links_per_router_pair", CPL_DRAGONFLY_ROW,
+	           err) ||
+	    bundle(net, root, "column_links_per_router_pair",
+	           CPL_DRAGONFLY_COLUMN, err))
+		return -1;
 	return cpl_wiring_read(net, root, err);
 }
 

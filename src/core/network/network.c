@@ -118,6 +118,7 @@ int cpl_network_add_class(struct cpl_network *net, const char *name,
 	snprintf(class->name, sizeof(class->name), "%s", name);
 	class->first = net->n_links;
 	class->count = count;
+	class->cables = 1;
 	class->bandwidth = bandwidth;
 	net->n_links += count;
 	return 0;

@@ -44,7 +44,10 @@ struct cpl_link_class {
 	char name[16];    /* "row", "column", "global"; "dim0" ... */
 	int64_t first;
 	int64_t count;    /* directed links */
-	double bandwidth; /* bytes/s per direction */
+	/* Parallel cables that each link stands for: they share its bytes
+	 * evenly, and reports count them. 1 but inside a dragonfly's groups. */
+	int cables;
+	double bandwidth; /* bytes/s per direction, of all cables together */
 };
 
 /* Where global links sit, see dragonfly.h. */
@@ -172,6 +175,13 @@ static inline double cpl_network_link_bandwidth(const struct cpl_network *net,
 						int64_t link)
 {
 	return net->link_class[net->link_class_of[link]].bandwidth;
+}
+
+/* Cables that a network link stands for. O(1). */
+static inline int cpl_network_link_cables(const struct cpl_network *net,
+					  int64_t link)
+{
+	return net->link_class[net->link_class_of[link]].cables;
 }
 
 static inline int cpl_network_router(const struct cpl_network *net, int node)

@@ -48,12 +48,13 @@ void cpl_traffic_metrics(const struct cpl_network *net,
                          struct cpl_metrics *out)
 {
 	double sum = 0, squares = 0, max = 0;
-	int64_t used = 0;
+	int64_t used = 0, all = 0;
 
 	memset(out, 0, sizeof(*out));
 	for (int c = 0; c < net->n_classes; c++) {
 		const struct cpl_link_class *class = &net->link_class[c];
 
+		all += class->count * class->cables;
 		for (int64_t i = 0; i < class->count; i++) {
 			double x =
 			        congestion(load, background, class->first + i,
@@ -61,15 +62,15 @@ void cpl_traffic_metrics(const struct cpl_network *net,
 
 			if (!(x > 0))
 				continue;
-			used++;
-			sum += x;
+			used += class->cables;
+			sum += class->cables * x;
 			if (x > max)
 				max = x;
 		}
 	}
 	out->max_congestion = max;
-	if (net->n_links)
-		out->mean_congestion = sum / (double)net->n_links;
+	if (all)
+		out->mean_congestion = sum / (double)all;
 	out->max_injection =
 	        node_links(net, load->injection,
 	                   background ? background->injection : NULL, 0);
@@ -89,7 +90,8 @@ void cpl_traffic_metrics(const struct cpl_network *net,
 			                   class->bandwidth);
 
 			if (x > 0)
-				squares += (x - out->nonzero_average) *
+				squares += class->cables *
+				           (x - out->nonzero_average) *
 				           (x - out->nonzero_average);
 		}
 	}
@@ -156,4 +158,39 @@ int cpl_class_stats(const double *value, int64_t n, struct cpl_class_stats *out,
 	out->max = sorted[n - 1];
 	free(sorted);
 	return 0;
+}
+
+int cpl_load_stats(const struct cpl_network *net, const struct cpl_load *load,
+                   int class, struct cpl_class_stats *out,
+                   struct cpl_error *err)
+{
+	int low = class < 0 ? 0 : class;
+	int high = class < 0 ? net->n_classes : class + 1;
+	int64_t links = 0, n = 0;
+	double *value;
+	int rc;
+
+	for (int c = low; c < high; c++) {
+		links += net->link_class[c].count;
+		n += net->link_class[c].count * net->link_class[c].cables;
+	}
+	if (n == links)
+		return cpl_class_stats(
+		        load->link + (n ? net->link_class[low].first : 0), n,
+		        out, err);
+	value = malloc((size_t)n * sizeof(*value));
+	if (!value)
+		return cpl_fail_memory(err);
+	n = 0;
+	for (int c = low; c < high; c++) {
+		const struct cpl_link_class *k = &net->link_class[c];
+
+		for (int64_t i = 0; i < k->count; i++)
+			for (int cable = 0; cable < k->cables; cable++)
+				value[n++] =
+				        load->link[k->first + i] / k->cables;
+	}
+	rc = cpl_class_stats(value, n, out, err);
+	free(value);
+	return rc;
 }

@@ -108,4 +108,9 @@ double cpl_metrics_hybrid(const struct cpl_metrics *metrics, double hop_bytes,
 int cpl_class_stats(const double *value, int64_t n,
 		    struct cpl_class_stats *out, struct cpl_error *err);
 
+/* The same of a class's links, or (-1) of all, cable by cable. */
+int cpl_load_stats(const struct cpl_network *net, const struct cpl_load *load,
+                   int class, struct cpl_class_stats *out,
+                   struct cpl_error *err);
+
 #endif

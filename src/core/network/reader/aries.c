@@ -5,26 +5,20 @@
 #include <string.h>
 
 #include "network/network_internal.h"
-#include "network/reader/reader_internal.h"
-
-enum { DIMS = 3 };
-
-struct tile {
-	int at[DIMS]; /* group, row, column */
-};
+#include "network/reader/aries.h"
 
 static int compare(const void *a, const void *b)
 {
-	const struct tile *x = a, *y = b;
+	const struct cpl_aries_tile *x = a, *y = b;
 	int d = 0;
 
-	while (d < DIMS - 1 && x->at[d] == y->at[d])
+	while (d < CPL_ARIES_DIMS - 1 && x->at[d] == y->at[d])
 		d++;
 	return (x->at[d] > y->at[d]) - (x->at[d] < y->at[d]);
 }
 
 /* "c0-0c0s0a0l00(0:0:0)" */
-static int read_tile(struct cpl_lines *in, struct tile *out)
+static int read_tile(struct cpl_lines *in, struct cpl_aries_tile *out)
 {
 	const char *first = in->p;
 
@@ -32,9 +26,9 @@ static int read_tile(struct cpl_lines *in, struct tile *out)
 		in->p++;
 	if (in->p == first || !cpl_lines_take(in, "("))
 		goto fail;
-	for (int d = 0; d < DIMS; d++)
+	for (int d = 0; d < CPL_ARIES_DIMS; d++)
 		if (!cpl_lines_number(in, &out->at[d]) ||
-		    !cpl_lines_take(in, d == DIMS - 1 ? ")" : ":"))
+		    !cpl_lines_take(in, d == CPL_ARIES_DIMS - 1 ? ")" : ":"))
 			goto fail;
 	return 0;
 fail:
@@ -61,25 +55,12 @@ static int read_word(struct cpl_lines *in, const char *what, char *out,
 	return 0;
 }
 
-struct found {
-	struct tile from, to;
-	int class; /* -1: leads to no router */
-	int line;
-};
-
-struct list {
-	struct found *item;
-	int n, room;
-	struct tile *router; /* [n_routers] by group, row, column */
-	int n_routers;
-};
-
-static int push(struct cpl_lines *in, struct list *list,
-                const struct found *item)
+static int push(struct cpl_lines *in, struct cpl_aries_list *list,
+                const struct cpl_aries_link *item)
 {
 	if (list->n == list->room) {
 		int room = list->room ? 2 * list->room : 1024;
-		struct found *larger =
+		struct cpl_aries_link *larger =
 		        realloc(list->item, (size_t)room * sizeof(*larger));
 
 		if (!larger)
@@ -91,10 +72,19 @@ static int push(struct cpl_lines *in, struct list *list,
 	return 0;
 }
 
-static int read_line(struct cpl_lines *in, struct cpl_draft *draft,
-                     struct list *list)
+/* Bytes/s of one tile's cable (Faanes et al., Cray Cascade, 2012). */
+static double bandwidth_of(const char *colour)
 {
-	struct found item = {.class = -1, .line = in->line};
+	return !strcmp(colour, "green") || !strcmp(colour, "black")
+	               ? CPL_ARIES_ELECTRICAL
+	       : !strcmp(colour, "blue") ? CPL_ARIES_OPTICAL
+	                                 : 1.0;
+}
+
+static int read_line(struct cpl_lines *in, struct cpl_draft *draft,
+                     struct cpl_aries_list *list)
+{
+	struct cpl_aries_link item = {.class = -1, .line = in->line};
 	char colour[16], arrow[4];
 
 	if (read_tile(in, &item.from) ||
@@ -113,7 +103,8 @@ static int read_line(struct cpl_lines *in, struct cpl_draft *draft,
 			return -1;
 		if (!compare(&item.from, &item.to))
 			return cpl_lines_fail(in, "joins a router with itself");
-		item.class = cpl_draft_class(draft, in, colour, 1.0);
+		item.class = cpl_draft_class(draft, in, colour,
+		                             bandwidth_of(colour));
 		if (item.class < 0)
 			return -1;
 	}
@@ -123,7 +114,8 @@ static int read_line(struct cpl_lines *in, struct cpl_draft *draft,
 }
 
 /* Groups and routers may be missing, as numbers of Edison's groups are. */
-static int number_routers(const struct cpl_lines *in, struct list *list)
+static int number_routers(const struct cpl_lines *in,
+                          struct cpl_aries_list *list)
 {
 	int n = 0;
 
@@ -144,88 +136,122 @@ static int number_routers(const struct cpl_lines *in, struct list *list)
 	return 0;
 }
 
-static int id(const struct list *list, const struct tile *tile)
+static int id(const struct cpl_aries_list *list,
+              const struct cpl_aries_tile *tile)
 {
-	const struct tile *at =
+	const struct cpl_aries_tile *at =
 	        bsearch(tile, list->router, (size_t)list->n_routers,
 	                sizeof(*tile), compare);
 
 	return (int)(at - list->router);
 }
 
-static int make_routers(struct cpl_lines *in,
-                        const struct cpl_network_import *how,
-                        const struct list *list, struct cpl_draft *draft)
+/* Names of all nodes, in the order of their ids. */
+static int name_nodes(struct cpl_lines *in,
+                      const struct cpl_network_import *how, int routers,
+                      int per_router, struct cpl_hostlist *hosts)
 {
-	int64_t routers = list->n_routers;
-	struct cpl_hostlist hosts = {0};
-	int per_router = how->nodes_per_router ? how->nodes_per_router : 4;
-	int rc = -1;
+	int64_t nodes = (int64_t)routers * per_router;
+	char name[64];
 
-	if (routers * per_router > CPL_HOSTLIST_MAX)
+	if (nodes > CPL_HOSTLIST_MAX)
 		return cpl_fail(in->err, "%s: more than %d nodes", in->source,
 		                CPL_HOSTLIST_MAX);
-	if (how->nodes && cpl_hostlist_parse(&hosts, how->nodes, in->err))
+	if (how->nodes && cpl_hostlist_parse(hosts, how->nodes, in->err))
 		return cpl_fail_prefix(in->err, "nodes: ");
-	if (how->nodes && hosts.count != routers * per_router) {
-		cpl_fail(in->err,
-		         "nodes: %d hosts; %lld routers of %d nodes are there",
-		         hosts.count, (long long)routers, per_router);
-		goto out;
+	if (how->nodes && hosts->count != nodes)
+		return cpl_fail(in->err,
+		                "nodes: %d hosts; %d routers of %d nodes are "
+		                "there",
+		                hosts->count, routers, per_router);
+	if (!how->nodes) {
+		snprintf(name, sizeof(name), "nid[%05d-%05d]", 0,
+		         (int)nodes - 1);
+		if (cpl_hostlist_parse(hosts, name, in->err))
+			return -1;
 	}
-	draft->nodes_per_router = per_router;
-	for (int r = 0; r < routers; r++) {
+	return 0;
+}
+
+static int make_graph(struct cpl_lines *in, const struct cpl_aries_list *list,
+                      const struct cpl_hostlist *hosts, struct cpl_draft *draft)
+{
+	int per_router = draft->nodes_per_router;
+
+	draft->directed = true;
+	for (int r = 0; r < list->n_routers; r++) {
 		const int *at = list->router[r].at;
 		char name[64];
 		int n = snprintf(name, sizeof(name), "g%dr%dc%d", at[0], at[1],
 		                 at[2]);
 
 		if (cpl_draft_router(draft, name, (size_t)n) < 0)
-			goto out;
+			return -1;
 		for (int p = 0; p < per_router; p++) {
-			int node = r * per_router + p, added;
+			const char *host = hosts->name[r * per_router + p];
+			int added = cpl_draft_host(draft, r, host);
 
-			snprintf(name, sizeof(name), "nid%05d", node);
-			added = cpl_draft_host(
-			        draft, r, how->nodes ? hosts.name[node] : name);
 			if (added == 0)
 				cpl_fail(in->err, "nodes: %s stands twice",
-				         hosts.name[node]);
+				         host);
 			if (added <= 0)
-				goto out;
+				return -1;
 		}
 	}
-	rc = 0;
-out:
-	cpl_hostlist_free(&hosts);
-	return rc;
+	for (int i = 0; i < list->n; i++) {
+		const struct cpl_aries_link *l = &list->item[i];
+		struct cpl_draft_link link = {.from = l->from_router,
+		                              .to = l->to_router,
+		                              .class = l->class,
+		                              .line = l->line};
+
+		if (l->class >= 0 && cpl_draft_add_link(draft, &link))
+			return -1;
+	}
+	return 0;
+}
+
+/* Links only, with the numbers of their routers. */
+static void number_ends(struct cpl_aries_list *list)
+{
+	int n = 0;
+
+	for (int i = 0; i < list->n; i++) {
+		struct cpl_aries_link *l = &list->item[i];
+
+		if (l->class < 0)
+			continue;
+		l->from_router = id(list, &l->from);
+		l->to_router = id(list, &l->to);
+		list->item[n++] = *l;
+	}
+	list->n = n;
 }
 
 static int read_all(struct cpl_lines *in, const struct cpl_network_import *how,
                     struct cpl_draft *draft)
 {
-	struct list list = {0};
+	struct cpl_aries_list list = {0};
+	struct cpl_hostlist hosts = {0};
 	int rc = 0;
 
-	draft->directed = true;
+	draft->nodes_per_router =
+	        how->nodes_per_router ? how->nodes_per_router : 4;
 	while (!rc && cpl_lines_next(in))
 		if (!cpl_lines_end(in) && *in->p != '#')
 			rc = read_line(in, draft, &list);
 	if (!rc)
 		rc = number_routers(in, &list);
 	if (!rc)
-		rc = make_routers(in, how, &list, draft);
-	for (int i = 0; !rc && i < list.n; i++) {
-		const struct found *f = &list.item[i];
-		struct cpl_draft_link link = {.class = f->class,
-		                              .line = f->line};
-
-		if (f->class < 0)
-			continue;
-		link.from = id(&list, &f->from);
-		link.to = id(&list, &f->to);
-		rc = cpl_draft_add_link(draft, &link);
+		rc = name_nodes(in, how, list.n_routers,
+		                draft->nodes_per_router, &hosts);
+	if (!rc) {
+		number_ends(&list);
+		rc = cpl_aries_dragonfly(in, how, &list, &hosts, draft);
 	}
+	if (!rc && !draft->description)
+		rc = make_graph(in, &list, &hosts, draft);
+	cpl_hostlist_free(&hosts);
 	free(list.router);
 	free(list.item);
 	return rc;

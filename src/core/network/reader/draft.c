@@ -257,4 +257,5 @@ void cpl_draft_free(struct cpl_draft *draft)
 	free(draft->link);
 	json_decref(draft->index);
 	json_decref(draft->hosts);
+	json_decref(draft->description);
 }

@@ -135,7 +135,10 @@ json_t *cpl_network_import(const struct cpl_network_import *in, char **routes,
 		return NULL;
 	}
 	if (!reader->read(&lines, in, &draft))
-		root = cpl_draft_finish(&draft, in);
+		root = draft.description ? json_incref(draft.description)
+		                         : cpl_draft_finish(&draft, in);
+	if (in->why)
+		snprintf(in->why, in->why_size, "%s", draft.why);
 	if (root && in->routes) {
 		lines = (struct cpl_lines){.source = in->routes_source,
 		                           .next = in->routes,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Network descriptions out of what a machine tells of itself. One file per
- * format, one line in the table of reader.c. All make graphs.
+ * format, one line in the table of reader.c. All make graphs, but for regular
+ * Aries lists.
  *
  * topology-conf: Slurm's topology.conf of topology/tree. A link for each child
  * switch; LinkSpeed is passed over, as Slurm does.
@@ -11,9 +12,11 @@
  * it is seen first; classes of links are width and speed ("4xqdr") with their
  * data rates. Routes: what ibtracert prints, one trace after the other.
  *
- * aries: lines "FROM(g:r:c) COLOUR -> TO(g:r:c)" of a Cray XC; colours are the
- * classes, each line is one directed link; unused and processor tiles are
- * passed over. Router ids follow group, row, column; numbers may be missing.
+ * aries: lines "FROM(g:r:c) COLOUR -> TO(g:r:c)" of a Cray XC, each one a
+ * directed link; unused and processor tiles are passed over. Router ids follow
+ * group, row, column; numbers may be missing. A dragonfly with a list of global
+ * links when all rows, columns and pairs of groups are alike; else a graph,
+ * with the colours as classes.
  */
 #ifndef CPL_NETWORK_READER_READER_H
 #define CPL_NETWORK_READER_READER_H
@@ -39,6 +42,10 @@ struct cpl_network_import {
 	 * many a router has, 0: 4. */
 	const char *nodes;
 	int nodes_per_router;
+	/* aries: why the network is a graph, empty if it is a dragonfly; NULL:
+	 * not asked for. */
+	char *why;
+	size_t why_size;
 };
 
 /*

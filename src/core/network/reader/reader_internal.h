@@ -59,6 +59,10 @@ struct cpl_draft {
 	char class[CPL_DRAFT_MAX_CLASSES][16];
 	double bandwidth[CPL_DRAFT_MAX_CLASSES];
 	int nodes_per_router; /* 0: as many as the largest has */
+	/* Made by the reader itself where it is another type than a graph;
+	 * else why it is not, or empty. */
+	json_t *description;
+	char why[160];
 };
 
 /* Index of the router of that name, made when it is new; -1 with err. */
