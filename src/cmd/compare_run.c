@@ -82,7 +82,7 @@ static int one_routing(struct compare *c, const char *name,
 
 	if (!strcasecmp(name, "all")) {
 		for (int i = 0; all[i]; i++)
-			if (all[i]->type == c->net->type &&
+			if (all[i]->type == c->net->type && !all[i]->sampled &&
 			    (!all[i]->table || c->net->routes) &&
 			    add_routing(c, all[i], err))
 				return -1;

@@ -189,6 +189,11 @@ tests_unit_test_incremental_SOURCES = tests/unit/test_incremental.c tests/unit/f
 tests_unit_test_incremental_CFLAGS = $(unit_cflags)
 tests_unit_test_incremental_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_sampled
+tests_unit_test_sampled_SOURCES = tests/unit/test_sampled.c tests/unit/flow.h tests/unit/number.h
+tests_unit_test_sampled_CFLAGS = $(unit_cflags)
+tests_unit_test_sampled_LDADD = $(unit_ldadd) -lm
+
 if HAVE_CMOCKA
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)

@@ -9,6 +9,7 @@
 /* The first one of a type is its minimal routing, the default. */
 static const struct cpl_routing *const table[] = {
         &cpl_routing_static_direct,    &cpl_routing_static_indirect,
+        &cpl_routing_static_indirect_sampled,
         &cpl_routing_adaptive_direct,  &cpl_routing_adaptive_indirect,
         &cpl_routing_adaptive_hybrid,  &cpl_routing_dimension_order,
         &cpl_routing_adaptive_minimal, &cpl_routing_dmodk,

@@ -45,6 +45,8 @@ struct cpl_routing {
 	const char *short_name; /* "SD" */
 	enum cpl_network_type type; /* networks it is for */
 	bool table;             /* needs net->routes */
+	bool sampled;           /* stands beside an exact one, to compare; not
+				 * among "all" routings */
 	const char *summary;    /* one line for --help */
 	/*
 	 * Add `bytes` from router `from` to router `to` to load[link id], the
@@ -147,6 +149,15 @@ extern const struct cpl_routing cpl_routing_static_direct;
  * times K.
  */
 extern const struct cpl_routing cpl_routing_static_indirect;
+/*
+ * static-indirect-sampled: the same as Jain ran it, packet by packet, to
+ * compare the expectation with: a pair's bytes go as 64 packets, each over an
+ * intermediate router and shortest ways drawn at random. Draws are functions of
+ * (pair, packet), so it is always the same sample. A pair's load on a link
+ * strays from the expectation as 1 / sqrt(64), a link's of many pairs by less.
+ * O(64 * (K + hops)) a pair.
+ */
+extern const struct cpl_routing cpl_routing_static_indirect_sampled;
 /*
  * Adaptive routings of Jain 2016, 3.2.2: every router pair asks for bandwidth
  * on each of its paths, weighted by its bytes and by the least bandwidth left

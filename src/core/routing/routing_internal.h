@@ -33,6 +33,13 @@ void cpl_local_add(const struct cpl_network *net, int from, int to,
 int cpl_direct_shortest(const struct cpl_dragonfly *df, const int *leave,
                         const int *enter, int from, int to, int *paths);
 
+/* Packets of a pair of routers under static-indirect-sampled. */
+#define CPL_SAMPLED_PACKETS 64
+
+/* Its add with a number of packets of the caller's. O(packets * (K + hops)). */
+void cpl_static_indirect_sample(const struct cpl_network *net, int from, int to,
+                                double bytes, int packets, double *load);
+
 /*
  * Add the bandwidth of each link that an adaptive routing grants in all to
  * bandwidth[link id]; scratch as for its solve.
