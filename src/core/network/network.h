@@ -45,7 +45,8 @@ struct cpl_link_class {
 	int64_t first;
 	int64_t count;    /* directed links */
 	/* Parallel cables that each link stands for: they share its bytes
-	 * evenly, and reports count them. 1 but inside a dragonfly's groups. */
+	 * evenly. Reports of bytes count cables, averages of congestion count
+	 * links. 1 but inside a dragonfly's groups. */
 	int cables;
 	double bandwidth; /* bytes/s per direction, of all cables together */
 };

@@ -48,13 +48,12 @@ void cpl_traffic_metrics(const struct cpl_network *net,
                          struct cpl_metrics *out)
 {
 	double sum = 0, squares = 0, max = 0;
-	int64_t used = 0, all = 0;
+	int64_t used = 0;
 
 	memset(out, 0, sizeof(*out));
 	for (int c = 0; c < net->n_classes; c++) {
 		const struct cpl_link_class *class = &net->link_class[c];
 
-		all += class->count * class->cables;
 		for (int64_t i = 0; i < class->count; i++) {
 			double x =
 			        congestion(load, background, class->first + i,
@@ -62,15 +61,15 @@ void cpl_traffic_metrics(const struct cpl_network *net,
 
 			if (!(x > 0))
 				continue;
-			used += class->cables;
-			sum += class->cables * x;
+			used++;
+			sum += x;
 			if (x > max)
 				max = x;
 		}
 	}
 	out->max_congestion = max;
-	if (all)
-		out->mean_congestion = sum / (double)all;
+	if (net->n_links)
+		out->mean_congestion = sum / (double)net->n_links;
 	out->max_injection =
 	        node_links(net, load->injection,
 	                   background ? background->injection : NULL, 0);
@@ -90,8 +89,7 @@ void cpl_traffic_metrics(const struct cpl_network *net,
 			                   class->bandwidth);
 
 			if (x > 0)
-				squares += class->cables *
-				           (x - out->nonzero_average) *
+				squares += (x - out->nonzero_average) *
 				           (x - out->nonzero_average);
 		}
 	}
