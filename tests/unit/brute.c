@@ -55,6 +55,60 @@ static void add_edge(const struct cpl_network *net, struct fly *fly,
 	fly->n_edges++;
 }
 
+/* Routers fill their ports one after the other. */
+static int ports_per_router(const struct cpl_network *net)
+{
+	const struct cpl_dragonfly *df = &net->dragonfly;
+	int ports = (df->groups - 1) * df->global_per_pair, each = 1;
+
+	while (each * df->rows * df->columns < ports)
+		each++;
+	return each;
+}
+
+/* Every group has the others in increasing order on its ports; the k-th port
+ * for the other meets the k-th for this one. */
+static void build_consecutive(const struct cpl_network *net, struct fly *fly)
+{
+	int groups = net->dragonfly.groups, each = ports_per_router(net);
+	int links = net->dragonfly.global_per_pair;
+	int size = net->dragonfly.rows * net->dragonfly.columns;
+
+	for (int a = 0; a < groups; a++) {
+		int port = 0;
+
+		for (int b = 0; b < groups; b++) {
+			/* Groups before a on b's ports. */
+			int back = a > b ? (a - 1) * links : a * links;
+
+			for (int k = 0; k < links && a != b; k++)
+				add_edge(net, fly, "global",
+				         a * size + port++ / each,
+				         b * size + back++ / each);
+		}
+	}
+}
+
+/* Every group has the ones before it on its ports, the nearest first, and port
+ * p meets the p-th last one. */
+static void build_palmtree(const struct cpl_network *net, struct fly *fly)
+{
+	int groups = net->dragonfly.groups, each = ports_per_router(net);
+	int links = net->dragonfly.global_per_pair;
+	int size = net->dragonfly.rows * net->dragonfly.columns;
+	int ports = (groups - 1) * links;
+
+	for (int a = 0; a < groups; a++)
+		for (int port = 0; port < ports; port++) {
+			int b = a;
+
+			for (int i = 0; i <= port / links; i++)
+				b = b ? b - 1 : groups - 1;
+			add_edge(net, fly, "global", a * size + port / each,
+			         b * size + (ports - 1 - port) / each);
+		}
+}
+
 static void build(const struct cpl_network *net, struct fly *fly)
 {
 	int groups = net->dragonfly.groups, rows = net->dragonfly.rows;
@@ -70,12 +124,31 @@ static void build(const struct cpl_network *net, struct fly *fly)
 			else if (u % columns == v % columns)
 				add_edge(net, fly, "column", u, v);
 		}
-	for (int a = 0; a < groups; a++)
-		for (int b = 0; b < groups; b++)
-			for (int k = 0; k < links && a != b; k++)
+	switch (net->dragonfly.wiring) {
+	case CPL_WIRING_MODULO:
+		for (int a = 0; a < groups; a++)
+			for (int b = 0; b < groups; b++)
+				for (int k = 0; k < links && a != b; k++)
+					add_edge(net, fly, "global",
+					         a * size +
+					                 (b * links + k) % size,
+					         b * size + (a * links + k) %
+					                            size);
+		break;
+	case CPL_WIRING_CONSECUTIVE:
+		build_consecutive(net, fly);
+		break;
+	case CPL_WIRING_PALMTREE:
+		build_palmtree(net, fly);
+		break;
+	case CPL_WIRING_LIST:
+		for (int64_t link = 0; link < net->n_links; link++)
+			if (net->link_class_of[link] == 2)
 				add_edge(net, fly, "global",
-				         a * size + (b * links + k) % size,
-				         b * size + (a * links + k) % size);
+				         net->link_from[link],
+				         net->link_to[link]);
+		break;
+	}
 }
 
 /* All ways of exactly `left` more links, of them `globals` global. */

@@ -64,9 +64,14 @@ tests_unit_test_traffic_CFLAGS = $(unit_cflags)
 tests_unit_test_traffic_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_routing
-tests_unit_test_routing_SOURCES = tests/unit/test_routing.c tests/unit/brute.c tests/unit/brute.h tests/unit/number.h
+tests_unit_test_routing_SOURCES = tests/unit/test_routing.c tests/unit/routing_cases.h tests/unit/number.h
 tests_unit_test_routing_CFLAGS = $(unit_cflags)
 tests_unit_test_routing_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_enumeration
+tests_unit_test_enumeration_SOURCES = tests/unit/test_enumeration.c tests/unit/routing_cases.h tests/unit/brute.c tests/unit/brute.h tests/unit/number.h
+tests_unit_test_enumeration_CFLAGS = $(unit_cflags)
+tests_unit_test_enumeration_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_collective_links
 tests_unit_test_collective_links_SOURCES = tests/unit/test_collective_links.c tests/unit/number.h

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Random networks and traffic to try routings on. */
+#ifndef TESTS_UNIT_ROUTING_CASES_H
+#define TESTS_UNIT_ROUTING_CASES_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "traffic/traffic.h"
+
+#define MESSAGES 60
+
+static inline int draw(uint64_t seed, uint64_t counter, int low, int high)
+{
+	return low + (int)cpl_random_below(seed, 9, counter,
+	                                   (uint64_t)(high - low + 1));
+}
+
+static inline struct cpl_network *parse(const char *text)
+{
+	struct cpl_error err = {""};
+	struct cpl_network *net =
+	        cpl_network_parse(text, strlen(text), "net", &err);
+
+	if (!net)
+		fail_msg("%s: %s", text, err.text);
+	return net;
+}
+
+static inline struct cpl_network *fly(int groups, int rows, int columns,
+                                      int ports, int k)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text),
+	         "{\"format\": \"commplace-network\", \"version\": 1, "
+	         "\"type\": \"dragonfly\", \"groups\": %d, \"rows\": %d, "
+	         "\"columns\": %d, \"nodes_per_router\": %d, "
+	         "\"global_links_per_group_pair\": %d, \"bandwidth\": "
+	         "{\"row\": 2, \"column\": 3, \"global\": 5}, "
+	         "\"nodes\": \"n[0-%d]\"}",
+	         groups, rows, columns, ports, k,
+	         groups * rows * columns * ports - 1);
+	return parse(text);
+}
+
+/* Rows [A, i, B, j] of random ends, K for each two groups, in any order. */
+static inline void random_links(char *text, size_t size, uint64_t seed,
+                                int groups, int routers, int k)
+{
+	uint64_t at = 100;
+	size_t n = 0;
+
+	n += (size_t)snprintf(text, size, ", \"global_links\": [");
+	for (int i = 0; i < k; i++)
+		for (int a = 0; a < groups; a++)
+			for (int b = a + 1; b < groups; b++) {
+				bool swap = draw(seed, at++, 0, 1);
+				int x = draw(seed, at++, 0, routers - 1);
+				int y = draw(seed, at++, 0, routers - 1);
+
+				n += (size_t)snprintf(
+				        text + n, size - n,
+				        "%s[%d, %d, %d, %d]",
+				        at > 103 ? ", " : "", swap ? b : a,
+				        swap ? y : x, swap ? a : b,
+				        swap ? x : y);
+			}
+	snprintf(text + n, size - n, "]");
+}
+
+/* All wirings, up to 4 links between groups, parallel links inside them. */
+static inline struct cpl_network *random_fly(uint64_t seed)
+{
+	static const char *const wirings[] = {"modulo", "consecutive",
+	                                      "palmtree", "list"};
+	int groups = draw(seed, 0, 1, 5), rows = draw(seed, 1, 1, 3);
+	int columns = draw(seed, 2, 1, 4), ports = draw(seed, 3, 1, 2);
+	int k = draw(seed, 4, 1, 4), wiring = (int)(seed % 4);
+	char text[4096], links[3072] = "";
+
+	if (wiring == 3)
+		random_links(links, sizeof(links), seed, groups, rows * columns,
+		             k);
+	snprintf(text, sizeof(text),
+	         "{\"format\": \"commplace-network\", \"version\": 1, "
+	         "\"type\": \"dragonfly\", \"groups\": %d, \"rows\": %d, "
+	         "\"columns\": %d, \"nodes_per_router\": %d, "
+	         "\"row_links_per_router_pair\": %d, "
+	         "\"column_links_per_router_pair\": %d, "
+	         "\"global_links_per_group_pair\": %d, "
+	         "\"global_wiring\": \"%s\"%s, \"bandwidth\": "
+	         "{\"row\": %d, \"column\": %d, \"global\": %d}, "
+	         "\"nodes\": \"n[0-%d]\"}",
+	         groups, rows, columns, ports, draw(seed, 5, 1, 2),
+	         draw(seed, 6, 1, 3), k, wirings[wiring], links,
+	         draw(seed, 7, 1, 5), draw(seed, 8, 1, 5), draw(seed, 9, 1, 5),
+	         groups * rows * columns * ports - 1);
+	return parse(text);
+}
+
+/* Tori and meshes of 1 to 6 dimensions. */
+static inline struct cpl_network *random_torus(uint64_t seed)
+{
+	static const int longest[] = {0, 9, 6, 5, 4, 3, 3};
+	int n_dims = 1 + (int)(seed % 6), routers = 1;
+	char dims[64] = "", wrap[64] = "", text[512];
+	size_t at = 0, to = 0;
+
+	for (int d = 0; d < n_dims; d++) {
+		int n = draw(seed, 10 + (uint64_t)d, 1, longest[n_dims]);
+
+		routers *= n;
+		at += (size_t)snprintf(dims + at, sizeof(dims) - at, "%s%d",
+		                       d ? "," : "", n);
+		to += (size_t)snprintf(
+		        wrap + to, sizeof(wrap) - to, "%s%s", d ? "," : "",
+		        draw(seed, 20 + (uint64_t)d, 0, 1) ? "true" : "false");
+	}
+	snprintf(text, sizeof(text),
+	         "{\"format\": \"commplace-network\", \"version\": 1, "
+	         "\"type\": \"torus\", \"dims\": [%s], \"wrap\": [%s], "
+	         "\"bandwidth\": {\"dim\": %d}, \"nodes\": \"n[0-%d]\"}",
+	         dims, wrap, draw(seed, 30, 1, 5), routers - 1);
+	return parse(text);
+}
+
+/* Random messages between nodes; rank r is on node r. */
+static inline struct cpl_comm *random_comm(const struct cpl_network *net,
+                                           uint64_t seed)
+{
+	struct cpl_comm_entry entry[MESSAGES];
+	struct cpl_error err = {""};
+	struct cpl_comm *comm;
+
+	for (int i = 0; i < MESSAGES; i++) {
+		uint64_t at = 3 * (uint64_t)i, n = (uint64_t)net->n_nodes;
+
+		entry[i].from = (int)cpl_random_below(seed, 2, at, n);
+		entry[i].to = (int)cpl_random_below(seed, 2, at + 1, n);
+		entry[i].bytes =
+		        (double)cpl_random_below(seed, 2, at + 2, 1000000);
+		entry[i].messages = 1;
+	}
+	comm = cpl_comm_build(net->n_nodes, entry, MESSAGES, &err);
+	assert_non_null(comm);
+	return comm;
+}
+
+static inline void evaluate(const struct cpl_network *net, const char *name,
+                            const struct cpl_comm *comm, struct cpl_load *load,
+                            struct cpl_job_sums *sums)
+{
+	struct cpl_error err = {""};
+	const struct cpl_routing *routing = cpl_routing_find(net, name, &err);
+	struct cpl_traffic_work *work = cpl_traffic_work_new(net, comm, &err);
+	int *rank_node = malloc((size_t)net->n_nodes * sizeof(*rank_node));
+
+	if (!routing)
+		fail_msg("%s", err.text);
+	assert_non_null(work);
+	assert_non_null(rank_node);
+	for (int r = 0; r < comm->ranks; r++)
+		rank_node[r] = r;
+	assert_int_equal(cpl_load_init(load, net, &err), 0);
+	cpl_traffic_add(net, routing, comm, rank_node, work, load, sums);
+	free(rank_node);
+	cpl_traffic_work_free(work);
+}
+
+static inline double total(const struct cpl_network *net,
+                           const struct cpl_load *load)
+{
+	double sum = 0;
+
+	for (int64_t l = 0; l < net->n_links; l++)
+		sum += load->link[l];
+	return sum;
+}
+
+static inline double largest(const struct cpl_network *net,
+                             const struct cpl_load *load)
+{
+	struct cpl_metrics m;
+
+	cpl_traffic_metrics(net, load, NULL, &m);
+	return m.max_congestion;
+}
+
+static inline void same_loads(const struct cpl_network *net, const double *got,
+                              const double *want, uint64_t seed)
+{
+	for (int64_t l = 0; l < net->n_links; l++)
+		if (got[l] < want[l] * (1 - 1e-9) - 1e-6 ||
+		    got[l] > want[l] * (1 + 1e-9) + 1e-6 ||
+		    (got[l] > 0) != (want[l] > 0))
+			fail_msg("seed %d: link %d, %d -> %d: %.17g, not %.17g",
+			         (int)seed, (int)l, net->link_from[l],
+			         net->link_to[l], got[l], want[l]);
+}
+
+#endif

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Static and minimal routings against enumeration by other code, on random
+ * dragonflies of all wirings and random tori and meshes.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "brute.h"
+#include "number.h"
+#include "routing/routing_internal.h"
+#include "routing_cases.h"
+
+#define CASES 40
+
+/* All pairs of a random network's matrix along its minimal paths. */
+static void check_minimal(struct cpl_network *net, const char *routing,
+                          uint64_t seed)
+{
+	struct cpl_comm *comm = random_comm(net, seed);
+	int ports = net->nodes_per_router;
+	double *want = calloc((size_t)net->n_links + 1, sizeof(*want));
+	double hop_bytes = 0, farthest = 0;
+	struct cpl_job_sums sums;
+	struct cpl_load load;
+
+	for (int r = 0; r < comm->ranks; r++)
+		for (int64_t e = comm->row[r]; e < comm->row[r + 1]; e++) {
+			int hops =
+			        brute_add(net, r / ports, comm->to[e] / ports,
+			                  comm->bytes[e], want);
+
+			hop_bytes += hops * comm->bytes[e];
+			if (comm->bytes[e] > 0 && hops > farthest)
+				farthest = hops;
+		}
+	evaluate(net, routing, comm, &load, &sums);
+	same_loads(net, load.link, want, seed);
+	assert_number(sums.hop_bytes, hop_bytes, 1e-9 * hop_bytes);
+	assert_number(sums.max_dilation, farthest, 0);
+	cpl_load_free(&load);
+	cpl_comm_free(comm);
+	cpl_network_free(net);
+	free(want);
+}
+
+static void test_static_direct(void **state)
+{
+	for (uint64_t seed = 0; seed < CASES; seed++)
+		check_minimal(random_fly(seed), "SD", seed);
+}
+
+static void test_dimension_order(void **state)
+{
+	for (uint64_t seed = 0; seed < CASES; seed++)
+		check_minimal(random_torus(seed), "DO", seed);
+}
+
+/* Each pair over each third router, leg by leg. */
+static void test_static_indirect(void **state)
+{
+	for (uint64_t seed = 0; seed < CASES; seed++) {
+		struct cpl_network *net = random_fly(seed);
+		struct cpl_comm *comm = random_comm(net, seed);
+		int n = net->n_routers, ports = net->nodes_per_router;
+		size_t links = (size_t)net->n_links + 1;
+		double *want = calloc(links, sizeof(*want));
+		double hop_bytes = 0, farthest = 0;
+		struct cpl_job_sums sums;
+		struct cpl_load load;
+
+		for (int r = 0; r < comm->ranks; r++)
+			for (int64_t e = comm->row[r]; e < comm->row[r + 1];
+			     e++) {
+				int from = r / ports, to = comm->to[e] / ports;
+				double bytes = comm->bytes[e], hops = 0;
+
+				if (from == to || !(bytes > 0))
+					continue;
+				for (int i = 0; i < n; i++) {
+					double part = bytes / (n - 2);
+
+					if (i == from || i == to)
+						continue;
+					hops += brute_add(net, from, i, part,
+					                  want);
+					hops += brute_add(net, i, to, part,
+					                  want);
+				}
+				if (n == 2)
+					hops = brute_add(net, from, to, bytes,
+					                 want);
+				else
+					hops /= n - 2;
+				hop_bytes += bytes * hops;
+				if (hops > farthest)
+					farthest = hops;
+			}
+		evaluate(net, "static-indirect", comm, &load, &sums);
+		same_loads(net, load.link, want, seed);
+		assert_number(sums.hop_bytes, hop_bytes, 1e-9 * hop_bytes);
+		assert_number(sums.max_dilation, farthest, 1e-9);
+		cpl_load_free(&load);
+		cpl_comm_free(comm);
+		cpl_network_free(net);
+		free(want);
+	}
+}
+
+/* Many gateways, more than distances fit a key. */
+static void test_static_indirect_with_many_links(void **state)
+{
+	struct cpl_network *net = fly(3, 2, 2, 1, 40);
+	struct cpl_comm_entry entry = {0, 5, 1000, 1};
+	struct cpl_error err = {""};
+	struct cpl_comm *comm = cpl_comm_build(net->n_nodes, &entry, 1, &err);
+	double *want = calloc((size_t)net->n_links, sizeof(*want));
+	struct cpl_job_sums sums;
+	struct cpl_load load;
+
+	for (int i = 0; i < net->n_routers; i++)
+		if (i != 0 && i != 5) {
+			cpl_routing_static_direct.add(net, 0, i, 100, want);
+			cpl_routing_static_direct.add(net, i, 5, 100, want);
+		}
+	evaluate(net, "SI", comm, &load, &sums);
+	same_loads(net, load.link, want, 0);
+	cpl_load_free(&load);
+	cpl_comm_free(comm);
+	cpl_network_free(net);
+	free(want);
+}
+
+/* Groups so large that ways inside them are not kept in a matrix. */
+static void test_static_indirect_in_a_large_group(void **state)
+{
+	struct cpl_network *net =
+	        parse("{\"format\": \"commplace-network\", \"version\": 1, "
+	              "\"type\": \"dragonfly\", \"groups\": 2, "
+	              "\"rows\": 65, \"columns\": 65, "
+	              "\"nodes\": {\"0\": \"a\"}}");
+	int n = net->n_routers, from = 3, to[] = {70, 4300};
+	size_t links = (size_t)net->n_links;
+	double *want = calloc(links, sizeof(*want));
+	double *got = calloc(links, sizeof(*got));
+	const struct cpl_routing *routing = &cpl_routing_static_indirect;
+	void *scratch = malloc(routing->scratch_size(net, 1));
+	struct cpl_routed routed = {0, 0};
+	int64_t row[] = {0, 2};
+	double bytes[] = {1e9, 2e9}, hops = 0;
+	struct cpl_pairs pairs = {1, &from, row, to, bytes};
+
+	for (int m = 0; m < 2; m++)
+		for (int i = 0; i < n; i++) {
+			const struct cpl_routing *sd =
+			        &cpl_routing_static_direct;
+			double part = bytes[m] / (n - 2);
+
+			if (i == from || i == to[m])
+				continue;
+			sd->add(net, from, i, part, want);
+			sd->add(net, i, to[m], part, want);
+			hops += part * (sd->hops(net, from, i) +
+			                sd->hops(net, i, to[m]));
+		}
+	routing->solve(net, &pairs, scratch, got, &routed);
+	same_loads(net, got, want, 0);
+	assert_number(routed.hop_bytes, hops, 1e-9 * hops);
+	free(scratch);
+	free(want);
+	free(got);
+	cpl_network_free(net);
+}
+
+/* Steps in one dimension both ways; a huge number where there is no way. */
+static void ways(const struct cpl_torus *torus, int d, int from, int to,
+                 int *plus, int *minus)
+{
+	int n = torus->dim[d];
+
+	*plus = to >= from ? to - from : torus->wrap[d] ? to - from + n : 9999;
+	*minus = from >= to ? from - to : torus->wrap[d] ? from - to + n : 9999;
+}
+
+static int distance(const struct cpl_torus *torus, int from, int to)
+{
+	int sum = 0, stride = 1;
+
+	for (int d = 0; d < torus->n_dims; d++) {
+		int n = torus->dim[d], plus, minus;
+
+		ways(torus, d, from / stride % n, to / stride % n, &plus,
+		     &minus);
+		sum += plus < minus ? plus : minus;
+		stride *= n;
+	}
+	return sum;
+}
+
+/* Number of shortest paths, walking every one. */
+static double walk(const struct cpl_network *net, int at, int to)
+{
+	double paths = 0;
+
+	if (at == to)
+		return 1;
+	for (int64_t l = 0; l < net->n_links; l++) {
+		double beyond;
+
+		if (net->link_from[l] != at ||
+		    distance(&net->torus, net->link_to[l], to) !=
+		            distance(&net->torus, at, to) - 1)
+			continue;
+		beyond = walk(net, net->link_to[l], to);
+		paths += beyond;
+	}
+	return paths;
+}
+
+/* Part of a pair's bytes on each link, by walking on in proportion to the
+ * paths that are ahead. */
+static void flow(const struct cpl_network *net, int at, int to, double bytes,
+                 double *load)
+{
+	double paths;
+
+	if (at == to)
+		return;
+	paths = walk(net, at, to);
+	for (int64_t l = 0; l < net->n_links; l++) {
+		double part;
+
+		if (net->link_from[l] != at ||
+		    distance(&net->torus, net->link_to[l], to) !=
+		            distance(&net->torus, at, to) - 1)
+			continue;
+		part = bytes * walk(net, net->link_to[l], to) / paths;
+		load[l] += part;
+		flow(net, net->link_to[l], to, part, load);
+	}
+}
+
+static void test_adaptive_minimal(void **state)
+{
+	for (uint64_t seed = 0; seed < CASES; seed++) {
+		struct cpl_network *net = random_torus(seed);
+		size_t links = (size_t)net->n_links + 1;
+		double *want = calloc(links, sizeof(*want));
+		double *got = calloc(links, sizeof(*got));
+		const struct cpl_routing *routing =
+		        &cpl_routing_adaptive_minimal;
+
+		for (int i = 0; i < 12; i++) {
+			int from = draw(seed, 100 + 2 * (uint64_t)i, 0,
+			                net->n_routers - 1);
+			int to = draw(seed, 101 + 2 * (uint64_t)i, 0,
+			              net->n_routers - 1);
+
+			flow(net, from, to, 1000, want);
+			routing->add(net, from, to, 1000, got);
+			assert_number(routing->hops(net, from, to),
+			              distance(&net->torus, from, to), 0);
+		}
+		same_loads(net, got, want, seed);
+		cpl_network_free(net);
+		free(want);
+		free(got);
+	}
+}
+
+/* 3,998 steps: the path counts are far beyond a double. */
+static void test_adaptive_minimal_far_apart(void **state)
+{
+	struct cpl_network *net =
+	        parse("{\"format\": \"commplace-network\", \"version\": 1, "
+	              "\"type\": \"torus\", \"dims\": [1000, 1000], "
+	              "\"wrap\": [false, false], \"nodes\": {\"0\": \"a\"}}");
+	double *load = calloc((size_t)net->n_links, sizeof(*load)), sum = 0;
+
+	cpl_routing_adaptive_minimal.add(net, 0, 999999, 1, load);
+	for (int64_t l = 0; l < net->n_links; l++)
+		sum += load[l];
+	assert_number(sum, 1998, 1e-6);
+	/* The ends are shared evenly. */
+	assert_number(load[net->torus.out[0]], 0.5, 1e-9);
+	assert_number(load[net->torus.out[2]], 0.5, 1e-9);
+	free(load);
+	cpl_network_free(net);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_static_direct),
+	        cmocka_unit_test(test_static_indirect),
+	        cmocka_unit_test(test_static_indirect_with_many_links),
+	        cmocka_unit_test(test_static_indirect_in_a_large_group),
+	        cmocka_unit_test(test_dimension_order),
+	        cmocka_unit_test(test_adaptive_minimal),
+	        cmocka_unit_test(test_adaptive_minimal_far_apart),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
