@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/parallel.h"
 #include "job_inputs.h"
 #include "map_compare.h"
 #include "mapping/mapping.h"
@@ -323,6 +324,7 @@ static int make_request(const struct options *o, const struct job_inputs *in,
 	        .work = o->work,
 	        .expired = o->deadline >= 0 ? past : NULL,
 	        .expired_arg = budget,
+	        .threads = cpl_parallel_cpus(),
 	};
 	budget->seconds = o->deadline;
 	return 0;

@@ -140,11 +140,39 @@ static void test_every_shape_keeps_the_bytes(void **state)
 	}
 }
 
+/* The list of a route's links is what add adds. */
+static void test_links_are_those_of_add(void **state)
+{
+	struct cpl_error err = {""};
+	struct cpl_network *net = gpc();
+	struct cpl_share *share =
+	        malloc((size_t)cpl_route_max(net) * sizeof(*share));
+	double *load = calloc((size_t)net->n_links, sizeof(*load));
+	const struct cpl_routing *routing =
+	        cpl_routing_find(net, "dmodk", &err);
+
+	assert_true(share && load && routing);
+	for (int to = 1; to < 103; to += 17) {
+		int n = routing->links(net, 0, to, share);
+
+		assert_true(n > 0 && n <= cpl_route_max(net));
+		routing->add(net, 0, to, 1, load);
+		for (int i = 0; i < n; i++)
+			load[share[i].link] -= share[i].part;
+		for (int64_t l = 0; l < net->n_links; l++)
+			assert_float_equal(load[l], 0, 1e-9);
+	}
+	free(share);
+	free(load);
+	cpl_network_free(net);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_gpc),
 	        cmocka_unit_test(test_gpc_is_balanced),
+	        cmocka_unit_test(test_links_are_those_of_add),
 	        cmocka_unit_test(test_routes_by_hand),
 	        cmocka_unit_test(test_every_shape_keeps_the_bytes),
 	};

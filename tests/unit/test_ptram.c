@@ -142,6 +142,42 @@ static void test_unit_of_volume(void **state)
 	}
 }
 
+static struct cpl_network *fattree(void)
+{
+	return network("{\"format\":\"commplace-network\",\"version\":1,"
+	               "\"name\":\"ft\",\"type\":\"fattree\","
+	               "\"nodes_per_router\":1,\"leaves\":256,\"levels\":["
+	               "{\"down\":16,\"up\":1,\"links\":1},"
+	               "{\"down\":16,\"up\":3,\"links\":2}],"
+	               "\"nodes\":\"n[0-255]\"}");
+}
+
+/* Enough partners that threads are used; the same to the last rank for any
+ * number of them, more than there are chunks included. */
+static void test_threads(void **state)
+{
+	static const int threads[] = {0, 1, 2, 3, 7, 64};
+	struct cpl_network *net[] = {torus(8, 8, 4, true), fattree()};
+
+	for (int k = 0; k < 2; k++) {
+		struct cpl_error err = {""};
+		int first[256];
+		struct job job;
+
+		set_up(&job, net[k], random_comm(256, 150, 3), 256);
+		cpl_mapper_ptram.map(&job.req, first, &err);
+		for (size_t i = 0; i < sizeof(threads) / sizeof(int); i++) {
+			job.req.threads = threads[i];
+			assert_int_equal(cpl_mapper_ptram.map(
+			                         &job.req, job.rank_host, &err),
+			                 0);
+			assert_memory_equal(first, job.rank_host,
+			                    sizeof(first));
+		}
+		tear_down(&job);
+	}
+}
+
 /* At most ten swaps, each lowering the largest congestion; where it ended
  * before the tenth there is no other. */
 static void test_refinement(void **state)
@@ -223,6 +259,7 @@ int main(void)
 	        cmocka_unit_test(test_default_order_scores_4),
 	        cmocka_unit_test(test_routes_tell_equal_hops_apart),
 	        cmocka_unit_test(test_unit_of_volume),
+	        cmocka_unit_test(test_threads),
 	        cmocka_unit_test(test_refinement),
 	        cmocka_unit_test(test_five_point_stencil),
 	};

@@ -10,13 +10,25 @@
 
 /* Routers whose routes are kept: at most 32 MB of indexes. */
 #define KNOWN_MAX 2048
+/* By every thread: at most 2 MB. */
+#define KNOWN_MAX_VIEW 512
+
+static int empty_known(struct cpl_link_sums *s)
+{
+	int64_t size = (int64_t)s->n_known * s->n_known;
+
+	s->known = malloc((size_t)size * sizeof(*s->known));
+	if (!s->known)
+		return -1;
+	for (int64_t i = 0; i < size; i++)
+		s->known[i] = -1;
+	return 0;
+}
 
 /* Number the routers of the request; no table when they are many. */
 static int make_known(struct cpl_link_sums *s,
                       const struct cpl_map_request *req)
 {
-	int64_t size;
-
 	s->number = malloc((size_t)s->net->n_routers * sizeof(*s->number));
 	if (!s->number)
 		return -1;
@@ -28,15 +40,11 @@ static int make_known(struct cpl_link_sums *s,
 		if (s->number[router] < 0)
 			s->number[router] = s->n_known++;
 	}
-	if (s->n_known > KNOWN_MAX)
+	/* With one node on a router a listed route is a single path. */
+	if (s->n_known > KNOWN_MAX ||
+	    (s->routing->links && s->net->nodes_per_router == 1))
 		return 0;
-	size = (int64_t)s->n_known * s->n_known;
-	s->known = malloc((size_t)size * sizeof(*s->known));
-	if (!s->known)
-		return -1;
-	for (int64_t i = 0; i < size; i++)
-		s->known[i] = -1;
-	return 0;
+	return empty_known(s);
 }
 
 static void add_up(struct cpl_link_sums *s)
@@ -116,15 +124,59 @@ fail:
 	return -1;
 }
 
+void cpl_link_sums_follow(struct cpl_link_sums *view,
+                          const struct cpl_link_sums *s)
+{
+	view->hop_bytes = s->hop_bytes;
+	view->max = s->max;
+	view->sum = s->sum;
+	view->squares = s->squares;
+	view->used = s->used;
+}
+
+int cpl_link_sums_view(const struct cpl_link_sums *s,
+                       struct cpl_link_sums *view, struct cpl_error *err)
+{
+	size_t n = (size_t)s->net->n_links + 1;
+	struct cpl_link_sums v = {
+	        .view = true,
+	        .net = s->net,
+	        .routing = s->routing,
+	        .load = s->load,
+	        .number = s->number,
+	        .n_known = s->n_known,
+	        .metrics0 = s->metrics0,
+	        .hop_bytes0 = s->hop_bytes0,
+	};
+
+	v.change = calloc(n, sizeof(*v.change));
+	v.touched = calloc(n, sizeof(*v.touched));
+	v.list = malloc(n * sizeof(*v.list));
+	if (!v.change || !v.touched || !v.list ||
+	    (s->known && s->n_known <= KNOWN_MAX_VIEW && empty_known(&v))) {
+		cpl_link_sums_free(&v);
+		return cpl_fail_memory(err);
+	}
+	if (cpl_route_finder_init(&v.finder, v.net, v.routing, err)) {
+		cpl_link_sums_free(&v);
+		return -1;
+	}
+	cpl_link_sums_follow(&v, s);
+	*view = v;
+	return 0;
+}
+
 void cpl_link_sums_free(struct cpl_link_sums *s)
 {
-	free(s->load);
+	if (!s->view) {
+		free(s->load);
+		free(s->number);
+	}
 	free(s->change);
 	free(s->touched);
 	free(s->list);
 	free(s->ranking);
 	free(s->known);
-	free(s->number);
 	free(s->route);
 	cpl_route_finder_free(&s->finder);
 	*s = (struct cpl_link_sums){0};

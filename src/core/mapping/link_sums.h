@@ -29,7 +29,8 @@ struct cpl_link_sums {
 	double more_hop_bytes;
 
 	/* Routes found so far: row of the source's number, column of the
-	 * destination's, index of route[] or -1; NULL: too many routers. */
+	 * destination's, index of route[] or -1; NULL: too many routers, or
+	 * the routing lists its routes as fast as they are looked up. */
 	int64_t *known;    /* [n_known * n_known] */
 	int n_known;
 	int *number;       /* [n_routers] of the request's routers, or -1 */
@@ -41,6 +42,7 @@ struct cpl_link_sums {
 	/* Links from the most loaded down, made when asked for. */
 	int *ranking;      /* [n_links] */
 	bool ranked;
+	bool view; /* load and number are another's */
 };
 
 /*
@@ -53,6 +55,17 @@ int cpl_link_sums_init(struct cpl_link_sums *sums,
 		       const struct cpl_map_request *req,
 		       struct cpl_error *err);
 void cpl_link_sums_free(struct cpl_link_sums *sums);
+
+/*
+ * The same loads with a tentative part and routes of their own, for one more
+ * thread: flows, the hybrid metric and drop only. It is to be freed before
+ * `sums`. 0, or -1 with err (memory). O(links).
+ */
+int cpl_link_sums_view(const struct cpl_link_sums *sums,
+		       struct cpl_link_sums *view, struct cpl_error *err);
+/* See what sums kept since. O(1). */
+void cpl_link_sums_follow(struct cpl_link_sums *view,
+			  const struct cpl_link_sums *sums);
 
 /* Tentatively add a flow between nodes; bytes < 0 takes one away. O(route),
  * and O(links of its routers) when a pair of routers comes first. */

@@ -26,6 +26,8 @@ struct cpl_map_request {
 	int64_t work; /* evaluations a search may take, 0: its default */
 	bool (*expired)(void *arg); /* as in cpl_decide_request */
 	void *expired_arg;
+	int threads; /* mappers that can may use so many; 0: one. The layout
+	              * does not depend on it */
 };
 
 struct cpl_mapper {
@@ -122,7 +124,8 @@ extern const struct cpl_mapper cpl_mapper_sfc;
 extern const struct cpl_mapper cpl_mapper_pacmap;
 /* PTRAM (Mirsadeghi, Afsahi): greedy on the hybrid metric of the network's own
  * routing, relative to the default order; -refine: up to 10 swaps that lower
- * the largest congestion. O(n^2 d * route). */
+ * the largest congestion. Candidate nodes are evaluated by several threads
+ * where there is enough to do. O(n^2 d * route). */
 extern const struct cpl_mapper cpl_mapper_ptram, cpl_mapper_ptram_refine;
 /* Branch and bound on hop-bytes; above CPL_ASTAR_TASKS_MAX hosts the default
  * order. The best found within 2,000,000 steps, which suffice for 9 hosts. */

@@ -14,43 +14,84 @@ static int climb(const struct cpl_fattree *tree, int from, int to)
 	return levels;
 }
 
-/* The one route to a node. Way up and way down take the same choices, so the
- * way down needs no other arithmetic. */
-static void add_route(const struct cpl_network *net, int from, int to, int node,
-                      double bytes, double *load)
+/* The links of the one route to a node; how many. Way up and way down take the
+ * same choices, so the way down needs no other arithmetic. */
+static int find(const struct cpl_network *net, int from, int to, int node,
+                int *link)
 {
 	const struct cpl_fattree *tree = &net->fattree;
-	int levels = climb(tree, from, to), replica = 0;
+	int levels = climb(tree, from, to), replica = 0, n = 0;
 
 	for (int l = 0; l < levels; l++) {
 		int below = replica * tree->subtrees[l];
 		int choice = node % (tree->up[l] * tree->ports[l]);
 		int parent = choice % tree->up[l], port = choice / tree->up[l];
 
-		load[cpl_fattree_link(net, l, below + from, parent, port, 0)] +=
-		        bytes;
-		load[cpl_fattree_link(net, l, below + to, parent, port, 1)] +=
-		        bytes;
+		link[n++] = (int)cpl_fattree_link(net, l, below + from, parent,
+		                                  port, 0);
+		link[n++] = (int)cpl_fattree_link(net, l, below + to, parent,
+		                                  port, 1);
 		replica = replica * tree->up[l] + parent;
 		node /= tree->up[l];
 		from /= tree->down[l];
 		to /= tree->down[l];
 	}
+	return n;
+}
+
+/* Nodes of a leaf that traffic may be for: all where none is named. */
+static int count_nodes(const struct cpl_network *net, int leaf)
+{
+	int first = leaf * net->nodes_per_router, nodes = 0;
+
+	for (int p = 0; p < net->nodes_per_router; p++)
+		nodes += net->node_name[first + p] != NULL;
+	return nodes;
 }
 
 static void add(const struct cpl_network *net, int from, int to, double bytes,
                 double *load)
 {
-	int first = to * net->nodes_per_router, nodes = 0;
+	int nodes = count_nodes(net, to), link[2 * CPL_NETWORK_MAX_LEVELS];
+	double part = bytes / (nodes ? nodes : net->nodes_per_router);
 
-	for (int p = 0; p < net->nodes_per_router; p++)
-		nodes += net->node_name[first + p] != NULL;
-	for (int p = 0; p < net->nodes_per_router; p++)
-		if (!nodes || net->node_name[first + p])
-			add_route(
-			        net, from, to, first + p,
-			        bytes / (nodes ? nodes : net->nodes_per_router),
-			        load);
+	for (int p = 0; p < net->nodes_per_router; p++) {
+		int node = to * net->nodes_per_router + p, n;
+
+		if (nodes && !net->node_name[node])
+			continue;
+		n = find(net, from, to, node, link);
+		for (int i = 0; i < n; i++)
+			load[link[i]] += part;
+	}
+}
+
+static int links(const struct cpl_network *net, int from, int to,
+                 struct cpl_share *share)
+{
+	int nodes = count_nodes(net, to), link[2 * CPL_NETWORK_MAX_LEVELS];
+	int n_shares = 0;
+
+	for (int p = 0; p < net->nodes_per_router; p++) {
+		int node = to * net->nodes_per_router + p, n;
+
+		if (nodes && !net->node_name[node])
+			continue;
+		n = find(net, from, to, node, link);
+		for (int i = 0; i < n; i++) {
+			int k = nodes == 1 ? n_shares : 0;
+
+			/* The list has room for each link once. */
+			while (k < n_shares && share[k].link != link[i])
+				k++;
+			if (k == n_shares)
+				share[n_shares++] =
+				        (struct cpl_share){link[i], 0};
+			share[k].part +=
+			        1.0 / (nodes ? nodes : net->nodes_per_router);
+		}
+	}
+	return n_shares;
 }
 
 static double hops(const struct cpl_network *net, int from, int to)
@@ -64,5 +105,6 @@ const struct cpl_routing cpl_routing_dmodk = {
         .type = CPL_NETWORK_FATTREE,
         .summary = "the way up by the destination node's number, modulo ports",
         .add = add,
+        .links = links,
         .hops = hops,
 };
