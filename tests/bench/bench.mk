@@ -21,3 +21,14 @@ CLEANFILES += tests/bench/bench_mapping
 # tests/bench/reproduce-damselfly ./commplace WORK >doc/reproduction/damselfly.md
 EXTRA_DIST += tests/bench/reproduce-damselfly tests/bench/reproduce-damselfly.pl
 EXTRA_DIST += doc/reproduction
+
+# Where SimGrid and a C++ compiler are: make tests/bench/simgrid_check, then
+# tests/bench/simgrid-check tests/bench/simgrid_check >doc/reproduction/simgrid.md
+EXTRA_DIST += tests/bench/simgrid-check
+if HAVE_SIMGRID
+EXTRA_PROGRAMS += tests/bench/simgrid_check
+tests_bench_simgrid_check_SOURCES = tests/bench/simgrid_check.c tests/bench/simgrid_flows.cpp tests/bench/simgrid_flows.h
+tests_bench_simgrid_check_CPPFLAGS = $(AM_CPPFLAGS) $(SIMGRID_CFLAGS)
+tests_bench_simgrid_check_LDADD = libcore.la $(SIMGRID_LIBS)
+CLEANFILES += tests/bench/simgrid_check
+endif

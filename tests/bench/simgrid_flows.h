@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SimGrid's fluid simulation of flows that start together. */
+#ifndef TESTS_BENCH_SIMGRID_FLOWS_H
+#define TESTS_BENCH_SIMGRID_FLOWS_H
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct flow {
+	int path;
+	double bytes;
+};
+
+/* Flows first .. first + n - 1 start at once. */
+struct flow_run {
+	int first, n;
+	double seconds; /* out: until the last one has ended */
+};
+
+struct flow_problem {
+	int n_links;
+	const double *bandwidth; /* [n_links] bytes/s */
+	int n_paths;
+	const int *path_first; /* [n_paths + 1] */
+	const int *path_link;  /* [path_first[n_paths]] */
+	const struct flow *flow;
+	/* Links as they are, without latency; else SimGrid's default model of
+	 * TCP (LV08) and `latency` seconds a link. */
+	bool ideal;
+	double latency;
+	int n_runs;
+	struct flow_run *run;
+};
+
+/* Once a process. */
+void flows_simulate(const struct flow_problem *problem);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
