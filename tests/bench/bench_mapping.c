@@ -4,7 +4,7 @@
  * against the default order, and against Scotch's gmap where that is there.
  *
  * bench_mapping [-a ALGORITHM] [-o OBJECTIVE] [-w WORK] [-d SECONDS]
- *               [-g GMAP] [-c CASE] [-m FOLDER]
+ *               [-t THREADS] [-g GMAP] [-c CASE] [-m FOLDER]
  *
  * GMAP is the program (scotch_gmap); the temporary files go to TMPDIR or /tmp.
  * FOLDER holds measured matrices "APP_64.KIND.mat" (lines "src dst bytes") and
@@ -410,7 +410,7 @@ struct options {
 	int64_t work;
 	double deadline;
 	enum cpl_objective objective;
-	int only;
+	int only, threads;
 };
 
 static bool run_mapper(const struct options *o, struct cpl_map_request *req,
@@ -423,6 +423,8 @@ static bool run_mapper(const struct options *o, struct cpl_map_request *req,
 
 	req->expired = o->deadline > 0 ? past : NULL;
 	req->expired_arg = &end;
+	req->seconds = o->deadline;
+	req->threads = o->threads;
 	if (!mapper || cpl_map(mapper, req, &result, &err)) {
 		fprintf(stderr, "%s\n", err.text);
 		return false;
@@ -657,7 +659,7 @@ int main(int argc, char **argv)
 	struct options o = {.algorithm = "best", .only = -1};
 	int c, rc;
 
-	while ((c = getopt(argc, argv, "a:w:d:g:c:m:o:")) != -1) {
+	while ((c = getopt(argc, argv, "a:w:d:g:c:m:o:t:")) != -1) {
 		if (c == 'a')
 			o.algorithm = optarg;
 		else if (c == 'w')
@@ -666,6 +668,8 @@ int main(int argc, char **argv)
 			o.deadline = atof(optarg);
 		else if (c == 'g')
 			o.gmap = optarg;
+		else if (c == 't')
+			o.threads = atoi(optarg);
 		else if (c == 'c')
 			o.only = atoi(optarg);
 		else if (c == 'o' &&
@@ -680,6 +684,8 @@ int main(int argc, char **argv)
 	name = malloc(65536 * sizeof(*name));
 	if (!entry || !name)
 		return 1;
+	if (o.deadline > 0 && !o.work)
+		o.work = INT64_MAX;
 	rc = o.folder ? run_folder(&o) : run_all(&o);
 	free(entry);
 	free(name);

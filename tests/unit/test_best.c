@@ -162,6 +162,7 @@ static void check_increments(const struct cpl_network *net, int slots,
 	struct cpl_traffic_work *work;
 	struct cpl_link_search *links;
 	struct cpl_load load;
+	struct cpl_tables tables;
 	struct cpl_swaps swaps;
 	double cost;
 
@@ -170,8 +171,10 @@ static void check_increments(const struct cpl_network *net, int slots,
 	assert_non_null(job.req.routing);
 	for (int r = 0; r < ranks; r++)
 		rank_host[r] = r / slots;
-	assert_int_equal(cpl_swaps_init(&swaps, &job.req, rank_host, 1, &err),
-	                 0);
+	assert_int_equal(cpl_tables_init(&tables, &job.req, &err), 0);
+	assert_int_equal(
+	        cpl_swaps_init(&swaps, &job.req, &tables, rank_host, 1, &err),
+	        0);
 	links = cpl_link_search_new(&swaps, &err);
 	work = cpl_traffic_work_new(net, comm, &err);
 	assert_non_null(links);
@@ -202,6 +205,7 @@ static void check_increments(const struct cpl_network *net, int slots,
 	cpl_traffic_work_free(work);
 	cpl_load_free(&load);
 	cpl_swaps_free(&swaps);
+	cpl_tables_free(&tables);
 	cpl_comm_free(job.graph);
 	cpl_comm_free(comm);
 }

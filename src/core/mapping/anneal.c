@@ -32,8 +32,7 @@ static double mean_change(struct cpl_swaps *s)
 	return n ? sum / n : 0;
 }
 
-static double anneal(struct cpl_swaps *s, double heat, int64_t size,
-                     int64_t *work)
+static double anneal(struct cpl_swaps *s, double heat, int64_t size)
 {
 	const struct cpl_map_request *req = s->req;
 	int ranks = req->graph->ranks;
@@ -48,10 +47,9 @@ static double anneal(struct cpl_swaps *s, double heat, int64_t size,
 			int a = cpl_swaps_below(s, ranks), b;
 			double delta;
 
-			if (done % CHECK_EVERY == 0 &&
-			    (done > *work ||
-			     (req->expired && req->expired(req->expired_arg))))
-				goto out;
+			if (done % CHECK_EVERY == 0 && req->expired &&
+			    req->expired(req->expired_arg))
+				return change;
 			b = cpl_swaps_partner(s, a);
 			if (b < 0)
 				continue;
@@ -64,13 +62,12 @@ static double anneal(struct cpl_swaps *s, double heat, int64_t size,
 		}
 		temperature *= COOLING;
 	}
-out:
-	*work -= done;
 	return change;
 }
 
-int cpl_map_anneal(const struct cpl_map_request *req, double heat, int64_t size,
-                   int64_t *work, uint64_t seed, int *rank_host,
+int cpl_map_anneal(const struct cpl_map_request *req,
+                   const struct cpl_tables *tables, const int *kind,
+                   double heat, int64_t size, uint64_t seed, int *rank_host,
                    struct cpl_error *err)
 {
 	size_t bytes = (size_t)req->graph->ranks * sizeof(int);
@@ -80,11 +77,12 @@ int cpl_map_anneal(const struct cpl_map_request *req, double heat, int64_t size,
 	if (!before)
 		return cpl_fail_memory(err);
 	memcpy(before, rank_host, bytes);
-	if (cpl_swaps_init(&s, req, rank_host, seed, err)) {
+	if (cpl_swaps_init(&s, req, tables, rank_host, seed, err)) {
 		free(before);
 		return -1;
 	}
-	if (anneal(&s, heat, size, work) >= 0)
+	s.kind = kind;
+	if (anneal(&s, heat, size) >= 0)
 		memcpy(rank_host, before, bytes);
 	cpl_swaps_free(&s);
 	free(before);

@@ -1,370 +1,294 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "mapping/best_internal.h"
+#include "base/parallel.h"
+#include "mapping/best_chain.h"
 
 /* Edges looked at without a work limit; some seconds. */
 #define EDGES 150000000
-/* Rounds of annealing, each with twice the work of the one before, so that a
- * deadline that comes early finds the short ones done. */
-#define ROUNDS 4
-/* Share of the work that goes to the links. */
-#define LINKS 0.03
-/* Temperatures at the start: of nodes as a whole, and of ranks. */
+/* Evaluations per rank of the first round, and of a chain at the most: above,
+ * more chains do more than longer ones. */
+#define FIRST 32
+#define LONGEST 16384
+/* Rounds of few chains before those of all. */
+#define SHORT_ROUNDS 3
+#define SHORT_CHAINS 2
+/* Share of the work that goes to the links: where they are the objective, and
+ * where they come second. */
+#define LINKS 0.5
+#define LINKS_SECOND 0.15
+/* Temperatures at the start: hot searches forget what they start from. */
 #define HEAT 2.0
-#define HEAT_RANKS 0.3
+#define WARM 0.3
+#define COOL 0.05
+/* With a known time: a round is stretched to this share of what is left when
+ * the next would not fit. */
+#define FILL 0.9
 #define SAME 1e-9
 
-struct best {
-	const struct cpl_map_request *req;
-	struct cpl_traffic_work *evaluation;
-	struct cpl_load load;
-	int *rank_node;
-	int *trial;  /* [ranks] */
-	int *low;    /* [ranks] least hop-bytes so far */
-	int *answer; /* [ranks] best by the objective, the caller's */
-	double low_cost;
-	struct cpl_metrics metrics; /* of the answer */
-	double cost;
-	bool any;
-	int64_t work;
-	/* Nodes with ranks, as ranks of a job of their own with one rank on
-	 * each node; NULL when they hold different numbers of ranks. */
-	int *node_host;               /* [nodes] index into req->host */
-	int *host_node;               /* [hosts] the other way round */
-	int *node_id, *ones, *layout; /* [nodes] */
-	int n_nodes;
-};
-
-static bool expired(const struct best *b)
+static bool expired(const struct cpl_best *b)
 {
 	return b->req->expired && b->req->expired(b->req->expired_arg);
 }
 
-/* Judge b->trial. */
-static void consider(struct best *b)
+static double now(void)
 {
-	const struct cpl_map_request *req = b->req;
-	size_t size = (size_t)req->comm->ranks * sizeof(int);
-	struct cpl_metrics metrics;
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void cpl_best_evaluate(struct cpl_best_chain *chain,
+                       struct cpl_metrics *metrics, double *hop_bytes)
+{
+	const struct cpl_map_request *req = chain->best->req;
 	struct cpl_job_sums sums;
 
 	for (int r = 0; r < req->comm->ranks; r++)
-		b->rank_node[r] = req->host[b->trial[r]];
-	cpl_load_clear(&b->load, req->net);
-	cpl_traffic_add(req->net, req->routing, req->comm, b->rank_node,
-	                b->evaluation, &b->load, &sums);
-	cpl_traffic_metrics(req->net, &b->load, req->background, &metrics);
-	if (!b->any || sums.hop_bytes < b->low_cost * (1 - SAME)) {
-		b->low_cost = sums.hop_bytes;
-		memcpy(b->low, b->trial, size);
-	}
-	if (!b->any ||
-	    cpl_objective_better(req->objective, &metrics, sums.hop_bytes,
-	                         &b->metrics, b->cost)) {
-		b->metrics = metrics;
-		b->cost = sums.hop_bytes;
-		memcpy(b->answer, b->trial, size);
-	}
-	b->any = true;
+		chain->rank_node[r] = req->host[chain->trial[r]];
+	cpl_load_clear(&chain->load, req->net);
+	cpl_traffic_add(req->net, req->routing, req->comm, chain->rank_node,
+	                chain->evaluation, &chain->load, &sums);
+	cpl_traffic_metrics(req->net, &chain->load, req->background, metrics);
+	*hop_bytes = sums.hop_bytes;
+}
+
+/* Keep b in a when it is better, by hop-bytes or by the objective. */
+static void keep(const struct cpl_map_request *req, struct cpl_best_layout *a,
+                 const struct cpl_best_layout *b, bool low)
+{
+	int *rank_host = a->rank_host;
+
+	if (!b->any)
+		return;
+	if (a->any && (low ? b->hop_bytes >= a->hop_bytes * (1 - SAME)
+	                   : !cpl_objective_better(req->objective, &b->metrics,
+	                                           b->hop_bytes, &a->metrics,
+	                                           a->hop_bytes)))
+		return;
+	memcpy(rank_host, b->rank_host,
+	       (size_t)req->comm->ranks * sizeof(*rank_host));
+	*a = *b;
+	a->rank_host = rank_host;
+}
+
+void cpl_best_consider(struct cpl_best_chain *chain)
+{
+	struct cpl_best_layout trial = {.rank_host = chain->trial, .any = true};
+
+	cpl_best_evaluate(chain, &trial.metrics, &trial.hop_bytes);
+	keep(chain->best->req, &chain->low, &trial, true);
+	keep(chain->best->req, &chain->answer, &trial, false);
 }
 
 /* Every message goes over one link: nothing is nearer. */
-static bool perfect(const struct best *b)
+static bool perfect(const struct cpl_best *b)
 {
 	const struct cpl_comm *comm = b->req->comm;
+	const struct cpl_best_layout *low = &b->low;
 	double sum = 0;
 
-	if (b->req->net->nodes_per_router > 1)
-		return b->low_cost <= 0;
+	if (b->req->net->nodes_per_router > 1 || !b->single)
+		return low->hop_bytes <= 0;
 	for (int r = 0; r < comm->ranks; r++)
 		for (int64_t e = comm->row[r]; e < comm->row[r + 1]; e++)
-			if (b->low[r] != b->low[comm->to[e]])
+			if (comm->to[e] != r)
 				sum += comm->bytes[e];
-	for (int h = 0; h < b->req->n_hosts; h++)
-		if (b->req->slots[h] > 1)
-			return b->low_cost <= 0;
-	return b->low_cost <= sum * (1 + SAME);
+	return low->hop_bytes <= sum * (1 + SAME);
 }
 
-struct box {
-	const struct cpl_torus *torus;
-	const int *router; /* [hosts] */
+static int anneal_nodes(struct cpl_best_chain *chain, double heat, int64_t size)
+{
+	const struct cpl_best *b = chain->best;
+	const int *from = chain->low.rank_host;
+	struct cpl_best_nodes nodes;
+	int rc = cpl_best_nodes_init(&nodes, chain, from, &chain->err);
+
+	for (int h = 0; h < b->req->n_hosts; h++)
+		chain->layout[h] = h;
+	if (!rc)
+		rc = cpl_map_anneal(&nodes.req, &b->tables, b->kind, heat, size,
+		                    chain->seed, chain->layout, &chain->err);
+	if (!rc)
+		cpl_best_move_nodes(chain, from);
+	cpl_best_nodes_free(&nodes);
+	return rc;
+}
+
+/* What a chain does in a round; its last layout is in trial. */
+static int run_chain(struct cpl_best_chain *chain)
+{
+	const struct cpl_best *b = chain->best;
+	const struct cpl_map_request *req = b->req;
+	size_t bytes = (size_t)req->comm->ranks * sizeof(int);
+	bool max = req->objective == CPL_OBJECTIVE_MAX;
+	bool hot = chain->number % 2 == 0;
+	int64_t links =
+	        (int64_t)((max ? LINKS : LINKS_SECOND) * (double)chain->size);
+	int64_t rest = chain->size - links;
+
+	memcpy(chain->trial, chain->low.rank_host, bytes);
+	if (!b->single) {
+		if (anneal_nodes(chain, hot ? HEAT : WARM, rest / 2))
+			return -1;
+		rest -= rest / 2;
+	}
+	if (cpl_map_anneal(req, &b->tables, NULL,
+	                   b->single ? hot ? HEAT : WARM
+	                   : hot     ? WARM
+	                             : COOL,
+	                   rest, chain->seed + 1, chain->trial, &chain->err))
+		return -1;
+	cpl_best_consider(chain);
+	if (!hot)
+		memcpy(chain->trial, chain->answer.rank_host, bytes);
+	if (cpl_map_refine_links(req, &b->tables, links, chain->seed + 2,
+	                         chain->trial, &chain->err))
+		return -1;
+	cpl_best_consider(chain);
+	return 0;
+}
+
+/* Several chains, or starts, side by side; what they find is put together in
+ * their order. */
+struct group {
+	struct cpl_best *best;
+	struct cpl_best_chain *chain;
+	int (*const *start)(struct cpl_best_chain *chain,
+	                    struct cpl_error *err); /* NULL: chains */
 };
 
-static int coordinate(const struct box *box, int host, int d)
+static void run_one(void *arg, int64_t number, int thread)
 {
-	int at = box->router[host];
+	struct group *g = arg;
+	struct cpl_best_chain *chain = &g->chain[number];
 
-	for (int k = 0; k < d; k++)
-		at /= box->torus->dim[k];
-	return at % box->torus->dim[d];
-}
-
-/* Order hosts by halving them along their longest extent, where
- * cpl_map_partition halves its parts. */
-static void order_hosts(const struct box *box, int *host, int n, int *scratch)
-{
-	int axis = 0, extent = -1, used = 0, half = n / 2;
-
-	if (n < 2)
+	(void)thread;
+	chain->rc = 0;
+	chain->low.any = chain->answer.any = false;
+	keep(g->best->req, &chain->low, &g->best->low, true);
+	keep(g->best->req, &chain->answer, &g->best->answer, false);
+	if (expired(g->best))
 		return;
-	for (int d = 0; d < box->torus->n_dims; d++) {
-		int low = box->torus->dim[d], high = 0;
+	chain->rc = g->start ? g->start[number](chain, &chain->err)
+	                     : run_chain(chain);
+}
 
-		for (int i = 0; i < n; i++) {
-			int x = coordinate(box, host[i], d);
+static int run_group(struct group *g, int n, struct cpl_error *err)
+{
+	const struct cpl_map_request *req = g->best->req;
 
-			low = x < low ? x : low;
-			high = x > high ? x : high;
+	cpl_parallel(req->threads, n, run_one, g);
+	for (int i = 0; i < n; i++) {
+		if (g->chain[i].rc) {
+			if (err)
+				*err = g->chain[i].err;
+			return -1;
 		}
-		if (high - low > extent) {
-			extent = high - low;
-			axis = d;
-		}
+		keep(req, &g->best->low, &g->chain[i].low, true);
+		keep(req, &g->best->answer, &g->chain[i].answer, false);
 	}
-	for (int x = 0; x < box->torus->dim[axis] && used < n; x++)
-		for (int i = 0; i < n; i++)
-			if (coordinate(box, host[i], axis) == x)
-				scratch[used++] = host[i];
-	memcpy(host, scratch, (size_t)n * sizeof(*host));
-	order_hosts(box, host, half, scratch);
-	order_hosts(box, host + half, n - half, scratch);
+	return 0;
 }
 
-/* Bisect ranks and machine alike. */
-static int start_bisection(struct best *b, uint64_t seed, struct cpl_error *err)
+static int start_linear(struct cpl_best_chain *chain, struct cpl_error *err)
 {
-	const struct cpl_map_request *req = b->req;
-	size_t hosts = (size_t)req->n_hosts;
-	int *order = malloc(hosts * sizeof(*order));
-	int *scratch = malloc(hosts * sizeof(*scratch));
-	int *slots = malloc(hosts * sizeof(*slots));
-	int *router = malloc(hosts * sizeof(*router));
-	int rc = -1;
-
-	if (!order || !scratch || !slots || !router) {
-		cpl_fail_memory(err);
-		goto out;
-	}
-	for (int h = 0; h < req->n_hosts; h++) {
-		order[h] = h;
-		router[h] = cpl_network_router(req->net, req->host[h]);
-	}
-	if (req->net->type == CPL_NETWORK_TORUS) {
-		struct box box = {&req->net->torus, router};
-
-		order_hosts(&box, order, req->n_hosts, scratch);
-	}
-	for (int i = 0; i < req->n_hosts; i++)
-		slots[i] = req->slots[order[i]];
-	rc = cpl_map_partition(req->graph, slots, req->n_hosts, seed,
-	                       req->expired, req->expired_arg, b->trial, err);
-	for (int r = 0; !rc && r < req->graph->ranks; r++)
-		b->trial[r] = order[b->trial[r]];
-	if (!rc)
-		consider(b);
-out:
-	free(order);
-	free(scratch);
-	free(slots);
-	free(router);
-	return rc;
-}
-
-/* Traffic between the nodes of a layout as a job of its own: node i of it is
- * what the layout has on host node_host[i]. */
-static int node_request(struct best *b, const int *rank_host,
-                        struct cpl_map_request *out, struct cpl_comm **comm,
-                        struct cpl_comm **graph, struct cpl_error *err)
-{
-	const struct cpl_map_request *req = b->req;
-	const struct cpl_comm *c = req->comm;
-	struct cpl_comm_entry *entry =
-	        malloc(((size_t)c->n_entries + 1) * sizeof(*entry));
-	int64_t n = 0;
-
-	*comm = *graph = NULL;
-	if (!entry)
-		return cpl_fail_memory(err);
-	for (int r = 0; r < c->ranks; r++)
-		for (int64_t e = c->row[r]; e < c->row[r + 1]; e++) {
-			int from = b->host_node[rank_host[r]];
-			int to = b->host_node[rank_host[c->to[e]]];
-
-			if (from != to)
-				entry[n++] = (struct cpl_comm_entry){
-				        from, to, c->bytes[e], c->messages[e]};
-		}
-	*comm = cpl_comm_build(b->n_nodes, entry, n, err);
-	free(entry);
-	if (*comm)
-		*graph = cpl_comm_symmetric(*comm, err);
-	*out = *req;
-	out->comm = *comm;
-	out->graph = *graph;
-	out->n_hosts = b->n_nodes;
-	out->host = b->node_id;
-	out->slots = b->ones;
-	return *graph ? 0 : -1;
-}
-
-/* Place the nodes of `from` anew as b->layout says, into b->trial. */
-static void move_nodes(struct best *b, const int *from)
-{
-	for (int r = 0; r < b->req->comm->ranks; r++)
-		b->trial[r] = b->node_host[b->layout[b->host_node[from[r]]]];
-	consider(b);
-}
-
-static int start_nodes(struct best *b, struct cpl_error *err)
-{
-	struct cpl_map_request req;
-	struct cpl_comm *comm, *graph;
-	int rc = node_request(b, b->low, &req, &comm, &graph, err);
-
-	if (!rc)
-		rc = cpl_mapper_greedyallc.map(&req, b->layout, err);
-	if (!rc)
-		move_nodes(b, b->low);
-	cpl_comm_free(comm);
-	cpl_comm_free(graph);
-	return rc;
-}
-
-static int start_grid(struct best *b, struct cpl_error *err)
-{
-	struct cpl_grid grid;
-	int rc = cpl_map_find_grid(b->req->graph, &grid, err);
-
-	if (rc <= 0)
-		return rc;
-	rc = cpl_map_fold(b->req, &grid, b->trial, err);
-	if (rc > 0)
-		consider(b);
-	free(grid.cell);
-	return rc < 0 ? -1 : 0;
-}
-
-static int starts(struct best *b, struct cpl_error *err)
-{
-	const struct cpl_map_request *req = b->req;
-
-	if (cpl_mapper_linear.map(req, b->trial, err))
+	if (cpl_mapper_linear.map(chain->best->req, chain->trial, err))
 		return -1;
-	consider(b);
-	if (expired(b))
-		return 0;
-	if (start_grid(b, err))
+	cpl_best_consider(chain);
+	return 0;
+}
+
+static int starts(struct cpl_best *b, struct cpl_best_chain *chain,
+                  struct cpl_error *err)
+{
+	static int (*const first[])(struct cpl_best_chain *,
+	                            struct cpl_error *) = {cpl_best_start_grid};
+	static int (*const second[])(struct cpl_best_chain *,
+	                             struct cpl_error *) = {
+	        cpl_best_start_bisection, cpl_best_start_greedy};
+	static int (*const third[])(struct cpl_best_chain *,
+	                            struct cpl_error *) = {
+	        cpl_best_start_bits, cpl_best_start_nodes};
+	struct group g = {b, chain, first};
+
+	chain->low.any = chain->answer.any = false;
+	if (start_linear(chain, err))
+		return -1;
+	keep(b->req, &b->low, &chain->low, true);
+	keep(b->req, &b->answer, &chain->answer, false);
+	if (run_group(&g, 1, err))
 		return -1;
 	if (perfect(b) || expired(b))
 		return 0;
-	if (cpl_mapper_greedyallc.map(req, b->trial, err))
+	g.start = second;
+	if (run_group(&g, 2, err))
 		return -1;
-	consider(b);
 	if (expired(b))
 		return 0;
-	if (start_bisection(b, req->seed, err))
+	if (cpl_tables_init(&b->tables, b->req, err))
 		return -1;
-	if (b->node_host && !expired(b))
-		return start_nodes(b, err);
-	return 0;
+	b->searchable = true;
+	g.start = third;
+	return run_group(&g, 2, err);
 }
 
-static int anneal_nodes(struct best *b, int64_t size, uint64_t seed,
-                        struct cpl_error *err)
+/*
+ * Evaluations of each chain of the next round: twice as many as in the last,
+ * which took `took` seconds; or all that is left when the one after would be
+ * small, or out of time.
+ */
+static int64_t next_size(const struct cpl_best *b, int64_t last, int64_t left,
+                         int chains, double took, double until)
 {
-	struct cpl_map_request req;
-	struct cpl_comm *comm, *graph;
-	int rc = node_request(b, b->low, &req, &comm, &graph, err);
+	int64_t size = last ? 2 * last : FIRST * (int64_t)b->req->comm->ranks;
+	int64_t longest = LONGEST * (int64_t)b->req->comm->ranks;
 
-	for (int i = 0; i < b->n_nodes; i++)
-		b->layout[i] = i;
-	if (!rc)
-		rc = cpl_map_anneal(&req, HEAT, size, &b->work, seed, b->layout,
-		                    err);
-	if (!rc)
-		move_nodes(b, b->low);
-	cpl_comm_free(comm);
-	cpl_comm_free(graph);
-	return rc;
-}
+	if (until > 0 && last > 0 && took > 0) {
+		double rest = until - now();
 
-static int round_of(struct best *b, int64_t size, uint64_t seed,
-                    struct cpl_error *err)
-{
-	const struct cpl_map_request *req = b->req;
-	size_t bytes = (size_t)req->comm->ranks * sizeof(int);
-	int64_t links = (int64_t)(LINKS * (double)size), rest = size - links;
-	bool single = b->n_nodes == req->comm->ranks;
-
-	if (b->node_host &&
-	    anneal_nodes(b, single ? rest : rest / 2, seed, err))
-		return -1;
-	if (!single || !b->node_host) {
-		memcpy(b->trial, b->low, bytes);
-		if (cpl_map_anneal(req, HEAT_RANKS,
-		                   b->node_host ? rest / 2 : rest, &b->work,
-		                   seed + 1, b->trial, err))
-			return -1;
-		consider(b);
+		if (5 * took > rest)
+			size = (int64_t)((double)last * FILL * rest / took);
 	}
-	memcpy(b->trial, b->low, bytes);
-	if (cpl_map_refine_links(req, links, &b->work, seed + 2, b->trial, err))
-		return -1;
-	consider(b);
-	return 0;
+	if (size > longest)
+		size = longest;
+	if (3 * size > 2 * (left / chains))
+		size = left / chains;
+	return size > longest ? longest : size;
 }
 
-/* One rank more or less on a node keeps nodes from being swapped whole. */
-static int list_nodes(struct best *b, struct cpl_error *err)
+static int rounds(struct cpl_best *b, struct cpl_best_chain *chain,
+                  double until, struct cpl_error *err)
 {
-	const struct cpl_map_request *req = b->req;
-	size_t hosts = (size_t)req->n_hosts + 1;
-	int slots = 0;
+	struct group g = {b, chain, NULL};
+	int64_t left = b->req->work, size = 0;
+	double took = 0;
 
-	for (int h = 0; h < req->n_hosts; h++) {
-		if (!req->slots[h])
-			continue;
-		if (slots && req->slots[h] != slots)
-			return 0;
-		slots = req->slots[h];
-	}
-	b->node_host = malloc(hosts * sizeof(int));
-	b->host_node = malloc(hosts * sizeof(int));
-	b->node_id = malloc(hosts * sizeof(int));
-	b->ones = malloc(hosts * sizeof(int));
-	b->layout = malloc(hosts * sizeof(int));
-	if (!b->node_host || !b->host_node || !b->node_id || !b->ones ||
-	    !b->layout)
-		return cpl_fail_memory(err);
-	for (int h = 0; h < req->n_hosts; h++) {
-		if (!req->slots[h])
-			continue;
-		b->host_node[h] = b->n_nodes;
-		b->ones[b->n_nodes] = 1;
-		b->node_id[b->n_nodes] = req->host[h];
-		b->node_host[b->n_nodes++] = h;
-	}
-	return 0;
-}
+	for (int i = 0; left > 0; i++) {
+		int n = i < SHORT_ROUNDS ? SHORT_CHAINS : CPL_BEST_CHAINS;
+		double start = now();
 
-static int search(struct best *b, struct cpl_error *err)
-{
-	const struct cpl_map_request *req = b->req;
-	int64_t work = b->work;
-
-	if (starts(b, err))
-		return -1;
-	if (req->n_hosts > CPL_SWAPS_MAX_HOSTS)
-		return 0;
-	for (int i = 0; i < ROUNDS && b->work > 0; i++) {
 		if (expired(b) || perfect(b))
 			return 0;
-		if (round_of(b, (work << i) / ((1 << ROUNDS) - 1),
-		             req->seed + (uint64_t)i * 10, err))
+		size = next_size(b, size, left, n, took, until);
+		if (size < 1)
+			return 0;
+		for (int c = 0; c < n; c++) {
+			chain[c].size = size;
+			chain[c].number = c;
+			chain[c].seed = b->req->seed + (uint64_t)i * 100 +
+			                (uint64_t)c * 10;
+		}
+		if (run_group(&g, n, err))
 			return -1;
+		left -= size * n;
+		/* The first rounds have fewer chains. */
+		took = (now() - start) * (i + 1 == SHORT_ROUNDS
+		                                  ? (double)CPL_BEST_CHAINS / n
+		                                  : 1);
 	}
 	return 0;
 }
@@ -375,40 +299,111 @@ static int64_t default_work(const struct cpl_comm *graph)
 	return (int64_t)(EDGES / (4 + (double)graph->n_entries / graph->ranks));
 }
 
-static int map(const struct cpl_map_request *req, int *rank_host,
-               struct cpl_error *err)
+static int init_layout(struct cpl_best_layout *layout, size_t ranks)
 {
+	layout->rank_host = malloc(ranks * sizeof(*layout->rank_host));
+	return layout->rank_host ? 0 : -1;
+}
+
+static int init_chain(struct cpl_best_chain *chain, const struct cpl_best *b,
+                      struct cpl_error *err)
+{
+	const struct cpl_map_request *req = b->req;
 	size_t ranks = (size_t)req->comm->ranks + 1;
-	struct best b = {
-	        .req = req,
-	        .answer = rank_host,
-	        .work = req->work > 0 ? req->work : default_work(req->graph),
-	        .rank_node = malloc(ranks * sizeof(int)),
-	        .trial = malloc(ranks * sizeof(int)),
-	        .low = malloc(ranks * sizeof(int)),
-	};
+
+	*chain = (struct cpl_best_chain){.best = b};
+	chain->rank_node = malloc(ranks * sizeof(int));
+	chain->trial = malloc(ranks * sizeof(int));
+	chain->layout = malloc(((size_t)req->n_hosts + 1) * sizeof(int));
+	if (!chain->rank_node || !chain->trial || !chain->layout ||
+	    init_layout(&chain->low, ranks) ||
+	    init_layout(&chain->answer, ranks))
+		return cpl_fail_memory(err);
+	chain->evaluation = cpl_traffic_work_new(req->net, req->comm, err);
+	return !chain->evaluation || cpl_load_init(&chain->load, req->net, err)
+	               ? -1
+	               : 0;
+}
+
+static void free_chain(struct cpl_best_chain *chain)
+{
+	cpl_traffic_work_free(chain->evaluation);
+	cpl_load_free(&chain->load);
+	free(chain->rank_node);
+	free(chain->trial);
+	free(chain->layout);
+	free(chain->low.rank_host);
+	free(chain->answer.rank_host);
+}
+
+/* Search on hosts all of which have slots; the answer is in b->answer. */
+static int search(struct cpl_best *b, struct cpl_error *err)
+{
+	const struct cpl_map_request *req = b->req;
+	size_t ranks = (size_t)req->comm->ranks + 1;
+	struct cpl_best_chain chain[CPL_BEST_CHAINS] = {0};
+	double until = req->seconds > 0 ? now() + req->seconds : 0;
 	int rc = -1;
 
-	if (!b.rank_node || !b.trial || !b.low) {
+	b->single = true;
+	for (int h = 0; h < req->n_hosts; h++) {
+		b->single = b->single && req->slots[h] == 1;
+		if (req->slots[h] != req->slots[0])
+			b->kind = req->slots;
+	}
+	if (init_layout(&b->low, ranks) || init_layout(&b->answer, ranks)) {
 		cpl_fail_memory(err);
 		goto out;
 	}
-	b.evaluation = cpl_traffic_work_new(req->net, req->comm, err);
-	if (!b.evaluation || cpl_load_init(&b.load, req->net, err) ||
-	    list_nodes(&b, err))
-		goto out;
-	rc = search(&b, err);
+	for (int i = 0; i < CPL_BEST_CHAINS; i++)
+		if (init_chain(&chain[i], b, err))
+			goto out;
+	rc = starts(b, chain, err);
+	if (!rc && b->searchable)
+		rc = rounds(b, chain, until, err);
 out:
-	cpl_traffic_work_free(b.evaluation);
-	cpl_load_free(&b.load);
-	free(b.rank_node);
-	free(b.trial);
-	free(b.low);
-	free(b.node_host);
-	free(b.host_node);
-	free(b.node_id);
-	free(b.ones);
-	free(b.layout);
+	for (int i = 0; i < CPL_BEST_CHAINS; i++)
+		free_chain(&chain[i]);
+	cpl_tables_free(&b->tables);
+	free(b->low.rank_host);
+	return rc;
+}
+
+static int map(const struct cpl_map_request *req, int *rank_host,
+               struct cpl_error *err)
+{
+	size_t hosts = (size_t)req->n_hosts + 1;
+	struct cpl_map_request used = *req;
+	struct cpl_best b = {.req = &used};
+	int *index = malloc(hosts * sizeof(*index));
+	int *host = malloc(hosts * sizeof(*host));
+	int *slots = malloc(hosts * sizeof(*slots));
+	int rc = -1;
+
+	if (!index || !host || !slots) {
+		cpl_fail_memory(err);
+		goto out;
+	}
+	used.n_hosts = 0;
+	for (int h = 0; h < req->n_hosts; h++) {
+		if (!req->slots[h])
+			continue;
+		host[used.n_hosts] = req->host[h];
+		slots[used.n_hosts] = req->slots[h];
+		index[used.n_hosts++] = h;
+	}
+	used.host = host;
+	used.slots = slots;
+	if (used.work <= 0)
+		used.work = default_work(req->graph);
+	rc = search(&b, err);
+	for (int r = 0; !rc && r < req->comm->ranks; r++)
+		rank_host[r] = index[b.answer.rank_host[r]];
+	free(b.answer.rank_host);
+out:
+	free(index);
+	free(host);
+	free(slots);
 	return rc;
 }
 

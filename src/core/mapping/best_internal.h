@@ -10,36 +10,80 @@
 
 /* Hosts close to each host that proposals go to. */
 #define CPL_SWAPS_NEAR 24
-/* More hosts than this are not searched (tables of distances). */
-#define CPL_SWAPS_MAX_HOSTS 5792
+
+/*
+ * Distances between the hosts of a request, and the nearest hosts of each: made
+ * once, then only read, so that searches on several threads share them.
+ */
+struct cpl_tables {
+	const struct cpl_map_request *req;
+	int n_spots; /* routers of the hosts, by first appearance */
+	int *spot;   /* [n_hosts] */
+	int *router; /* [n_spots] */
+	float *table; /* [n_spots * n_spots] hops, or NULL: too many */
+	/* Torus: hops add up over the dimensions. */
+	int n_dims;         /* 0: no torus */
+	unsigned short *at; /* [n_spots * n_dims] coordinates */
+	float *ring[CPL_NETWORK_MAX_DIMS]; /* [dim * dim] */
+	int n_near;
+	/* [n_hosts * n_near] nearest hosts, itself among them, ties to the next
+	 * in the order of the hosts; among many hosts the nearest of those
+	 * around. */
+	int *near;
+};
+
+/* Every host must have slots. 0, or -1 with err (memory). O(hosts^2), and above
+ * some thousand hosts O(hosts). */
+int cpl_tables_init(struct cpl_tables *tables,
+                    const struct cpl_map_request *req, struct cpl_error *err);
+void cpl_tables_free(struct cpl_tables *tables);
+
+/* Hops between spots. O(1), or a call of the routing's. */
+static inline double cpl_tables_hops(const struct cpl_tables *t, int a, int b)
+{
+	const unsigned short *x = t->at + (size_t)a * (size_t)t->n_dims;
+	const unsigned short *y = t->at + (size_t)b * (size_t)t->n_dims;
+	double sum = 0;
+
+	if (t->table)
+		return (double)t->table[(size_t)a * (size_t)t->n_spots +
+		                        (size_t)b];
+	if (!t->n_dims)
+		return t->req->routing->hops(t->req->net, t->router[a],
+		                             t->router[b]);
+	for (int d = 0; d < t->n_dims; d++)
+		sum += (double)t->ring[d][x[d] * t->req->net->torus.dim[d] +
+		                          y[d]];
+	return sum;
+}
 
 /* A layout under swaps of two ranks. */
 struct cpl_swaps {
 	const struct cpl_map_request *req;
-	struct cpl_distance distance;
+	const struct cpl_tables *tables;
 	int *rank_host; /* [ranks] the layout, the caller's */
 	int *first;     /* [hosts + 1] start of a host's ranks in member */
 	int *member;    /* [ranks] ranks by host */
 	int *position;  /* [ranks] index into member */
-	int n_near;
-	int *near;       /* [hosts * n_near] nearest hosts with slots, itself
-	                  * among them, ties to the first */
+	const int *kind;  /* [hosts] ranks change between hosts of one kind
+	                   * only; NULL: between all */
 	uint64_t random; /* state of the draws */
 };
 
 /*
  * Start from rank_host, which every swap changes in place. req->graph must be
- * set and n_hosts at most CPL_SWAPS_MAX_HOSTS. 0, or -1 with err (memory).
- * O(hosts^2).
+ * set; tables are those of the same hosts. 0, or -1 with err (memory).
+ * O(ranks + hosts).
  */
 int cpl_swaps_init(struct cpl_swaps *swaps, const struct cpl_map_request *req,
-                   int *rank_host, uint64_t seed, struct cpl_error *err);
+                   const struct cpl_tables *tables, int *rank_host,
+                   uint64_t seed, struct cpl_error *err);
 void cpl_swaps_free(struct cpl_swaps *swaps);
 
 /* Hop-bytes of req->graph: both directions added up. O(entries). */
-double cpl_swaps_cost(struct cpl_swaps *swaps);
+double cpl_swaps_cost(const struct cpl_swaps *swaps);
 /* What the cost changes when a and b change hosts. O(degrees). */
-double cpl_swaps_delta(struct cpl_swaps *swaps, int a, int b);
+double cpl_swaps_delta(const struct cpl_swaps *swaps, int a, int b);
 /* Change hosts. O(1). */
 void cpl_swaps_do(struct cpl_swaps *swaps, int a, int b);
 /* A rank on a host near to where a partner of `rank` is, on another host than
@@ -57,12 +101,14 @@ double cpl_swaps_exponential(struct cpl_swaps *swaps);
 
 /*
  * Simulated annealing of the hop-bytes (Kirkpatrick, Gelatt, Vecchi, Science
- * 220, 1983) from `heat` times the mean change of a random swap, over `work`
- * evaluations; keeps what it started from when that was better. *work is
- * lowered by what was used. 0, or -1 with err (memory).
+ * 220, 1983) from `heat` times the mean change of a random swap, over `size`
+ * evaluations; keeps what it started from when that was better. Ranks change
+ * between hosts of one kind only (NULL: between all). 0, or -1 with err
+ * (memory).
  */
-int cpl_map_anneal(const struct cpl_map_request *req, double heat, int64_t size,
-                   int64_t *work, uint64_t seed, int *rank_host,
+int cpl_map_anneal(const struct cpl_map_request *req,
+                   const struct cpl_tables *tables, const int *kind,
+                   double heat, int64_t size, uint64_t seed, int *rank_host,
                    struct cpl_error *err);
 
 /* Link loads of a layout under swaps, with the routing of the request or, where
@@ -77,15 +123,18 @@ const double *cpl_link_search_load(const struct cpl_link_search *search);
 /* Swap a and b, and bring the loads up to date. O(degrees * path). */
 void cpl_link_search_swap(struct cpl_link_search *search, int a, int b);
 
+/* Evaluations of hop-bytes that one of link loads takes the time of. */
+#define CPL_LINK_WORK 16
+
 /*
  * Lower the largest congestion: swaps that lower the sum of the 8th powers of
  * the links' congestion, at a price for hop-bytes, as annealing at a low
  * temperature; the best layout by req->objective seen at checkpoints is kept.
- * As cpl_map_anneal otherwise.
+ * size: evaluations / CPL_LINK_WORK. As cpl_map_anneal otherwise.
  */
-int cpl_map_refine_links(const struct cpl_map_request *req, int64_t size,
-                         int64_t *work, uint64_t seed, int *rank_host,
-                         struct cpl_error *err);
+int cpl_map_refine_links(const struct cpl_map_request *req,
+                         const struct cpl_tables *tables, int64_t size,
+                         uint64_t seed, int *rank_host, struct cpl_error *err);
 
 /* A grid or torus found in a graph. */
 struct cpl_grid {

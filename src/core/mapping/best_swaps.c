@@ -4,58 +4,22 @@
 #include "base/random.h"
 #include "mapping/best_internal.h"
 
-static void find_near(struct cpl_swaps *s)
-{
-	const struct cpl_map_request *req = s->req;
-
-	for (int h = 0; h < req->n_hosts; h++) {
-		const float *row =
-		        cpl_distance_row(&s->distance, s->distance.spot[h]);
-		int *near = s->near + (size_t)h * (size_t)s->n_near;
-		int n = 0;
-
-		for (int k = 0; k < req->n_hosts; k++) {
-			float hops = row[s->distance.spot[k]];
-			int at;
-
-			if (!req->slots[k] ||
-			    (n == s->n_near &&
-			     hops >= row[s->distance.spot[near[n - 1]]]))
-				continue;
-			if (n < s->n_near)
-				n++;
-			for (at = n - 1;
-			     at > 0 &&
-			     hops < row[s->distance.spot[near[at - 1]]];
-			     at--)
-				near[at] = near[at - 1];
-			near[at] = k;
-		}
-	}
-}
-
 int cpl_swaps_init(struct cpl_swaps *swaps, const struct cpl_map_request *req,
-                   int *rank_host, uint64_t seed, struct cpl_error *err)
+                   const struct cpl_tables *tables, int *rank_host,
+                   uint64_t seed, struct cpl_error *err)
 {
 	size_t ranks = (size_t)req->graph->ranks, hosts = (size_t)req->n_hosts;
 	struct cpl_swaps s = {
 	        .req = req,
+	        .tables = tables,
 	        .rank_host = rank_host,
 	        .random = cpl_random(seed, 0, 0),
 	};
-	int full = 0;
 
-	for (int h = 0; h < req->n_hosts; h++)
-		full += req->slots[h] > 0;
-	s.n_near = full < CPL_SWAPS_NEAR ? full : CPL_SWAPS_NEAR;
-	if (cpl_distance_init(&s.distance, req->net, req->routing, req->host,
-	                      req->n_hosts, err))
-		return -1;
 	s.first = calloc(hosts + 2, sizeof(*s.first));
 	s.member = malloc((ranks + 1) * sizeof(*s.member));
 	s.position = malloc((ranks + 1) * sizeof(*s.position));
-	s.near = malloc((hosts * (size_t)s.n_near + 1) * sizeof(*s.near));
-	if (!s.first || !s.member || !s.position || !s.near) {
+	if (!s.first || !s.member || !s.position) {
 		cpl_swaps_free(&s);
 		return cpl_fail_memory(err);
 	}
@@ -66,59 +30,87 @@ int cpl_swaps_init(struct cpl_swaps *swaps, const struct cpl_map_request *req,
 		s.position[r] = s.first[rank_host[r] + 1]++;
 		s.member[s.position[r]] = r;
 	}
-	find_near(&s);
 	*swaps = s;
 	return 0;
 }
 
 void cpl_swaps_free(struct cpl_swaps *s)
 {
-	cpl_distance_free(&s->distance);
 	free(s->first);
 	free(s->member);
 	free(s->position);
-	free(s->near);
 }
 
-double cpl_swaps_cost(struct cpl_swaps *s)
+double cpl_swaps_cost(const struct cpl_swaps *s)
 {
 	const struct cpl_comm *graph = s->req->graph;
-	const int *spot = s->distance.spot;
+	const int *spot = s->tables->spot;
 	double sum = 0;
 
-	for (int r = 0; r < graph->ranks; r++) {
-		const float *row =
-		        cpl_distance_row(&s->distance, spot[s->rank_host[r]]);
-
+	for (int r = 0; r < graph->ranks; r++)
 		for (int64_t e = graph->row[r]; e < graph->row[r + 1]; e++)
 			sum += graph->bytes[e] *
-			       (double)row[spot[s->rank_host[graph->to[e]]]];
-	}
+			       cpl_tables_hops(
+			               s->tables, spot[s->rank_host[r]],
+			               spot[s->rank_host[graph->to[e]]]);
 	/* Each edge stands in two rows. */
 	return sum / 2;
 }
 
-double cpl_swaps_delta(struct cpl_swaps *s, int a, int b)
+/* What rank's traffic, that with `other` left out, changes when it goes from
+ * spot `from` to spot `to`. */
+static double change_of(const struct cpl_swaps *s, int rank, int other,
+                        int from, int to)
 {
 	const struct cpl_comm *graph = s->req->graph;
-	const int *spot = s->distance.spot, *host = s->rank_host;
-	const float *from = cpl_distance_row(&s->distance, spot[host[a]]);
-	const float *to = cpl_distance_row(&s->distance, spot[host[b]]);
+	const struct cpl_tables *t = s->tables;
+	const int *spot = t->spot, *host = s->rank_host;
+	const float *near[CPL_NETWORK_MAX_DIMS], *far[CPL_NETWORK_MAX_DIMS];
+	size_t n = (size_t)t->n_dims;
 	double sum = 0;
 
-	for (int64_t e = graph->row[a]; e < graph->row[a + 1]; e++) {
-		int at = spot[host[graph->to[e]]];
+	if (t->table) {
+		near[0] = t->table + (size_t)from * (size_t)t->n_spots;
+		far[0] = t->table + (size_t)to * (size_t)t->n_spots;
+		for (int64_t e = graph->row[rank]; e < graph->row[rank + 1];
+		     e++) {
+			int at = spot[host[graph->to[e]]];
 
-		if (graph->to[e] != b)
-			sum += graph->bytes[e] * (double)(to[at] - from[at]);
+			if (graph->to[e] != other)
+				sum += graph->bytes[e] *
+				       (double)(far[0][at] - near[0][at]);
+		}
+		return sum;
 	}
-	for (int64_t e = graph->row[b]; e < graph->row[b + 1]; e++) {
-		int at = spot[host[graph->to[e]]];
+	for (size_t d = 0; d < n; d++) {
+		int dim = s->req->net->torus.dim[d];
 
-		if (graph->to[e] != a)
-			sum += graph->bytes[e] * (double)(from[at] - to[at]);
+		near[d] = t->ring[d] + t->at[(size_t)from * n + d] * dim;
+		far[d] = t->ring[d] + t->at[(size_t)to * n + d] * dim;
+	}
+	for (int64_t e = graph->row[rank]; e < graph->row[rank + 1]; e++) {
+		int at = spot[host[graph->to[e]]];
+		const unsigned short *x = t->at + (size_t)at * n;
+		float hops = 0;
+
+		if (graph->to[e] == other)
+			continue;
+		for (size_t d = 0; d < n; d++)
+			hops += far[d][x[d]] - near[d][x[d]];
+		if (!n)
+			hops = (float)(cpl_tables_hops(t, to, at) -
+			               cpl_tables_hops(t, from, at));
+		sum += graph->bytes[e] * (double)hops;
 	}
 	return sum;
+}
+
+double cpl_swaps_delta(const struct cpl_swaps *s, int a, int b)
+{
+	const int *spot = s->tables->spot, *host = s->rank_host;
+	int at_a = spot[host[a]], at_b = spot[host[b]];
+
+	return change_of(s, a, b, at_a, at_b) + change_of(s, b, a, at_b, at_a);
 }
 
 void cpl_swaps_do(struct cpl_swaps *s, int a, int b)
@@ -135,10 +127,12 @@ void cpl_swaps_do(struct cpl_swaps *s, int a, int b)
 
 static int rank_near(struct cpl_swaps *s, int rank, int host)
 {
-	int to = s->near[(size_t)host * (size_t)s->n_near +
-	                 (size_t)cpl_swaps_below(s, s->n_near)];
+	const struct cpl_tables *t = s->tables;
+	int to = t->near[(size_t)host * (size_t)t->n_near +
+	                 (size_t)cpl_swaps_below(s, t->n_near)];
 
-	if (to == s->rank_host[rank])
+	if (to == s->rank_host[rank] ||
+	    (s->kind && s->kind[to] != s->kind[s->rank_host[rank]]))
 		return -1;
 	return s->member[s->first[to] + cpl_swaps_below(s, s->req->slots[to])];
 }

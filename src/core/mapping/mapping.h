@@ -23,11 +23,17 @@ struct cpl_map_request {
 	const struct cpl_load *background; /* or NULL */
 	enum cpl_objective objective;
 	uint64_t seed;
-	int64_t work; /* evaluations a search may take, 0: its default */
-	bool (*expired)(void *arg); /* as in cpl_decide_request */
+	/* Evaluations a search may take, 0: its default; INT64_MAX: search
+	 * until `expired`. */
+	int64_t work;
+	/* As in cpl_decide_request; called from several threads at once when
+	 * there are. */
+	bool (*expired)(void *arg);
 	void *expired_arg;
-	int threads; /* mappers that can may use so many; 0: one. The layout
-	              * does not depend on it */
+	/* Seconds until `expired` says so, for searches that share them out, 0:
+	 * not known. Where it is set results depend on the machine's speed. */
+	double seconds;
+	int threads; /* 0 and 1: the caller's alone; never changes results */
 };
 
 struct cpl_mapper {
@@ -74,11 +80,13 @@ extern const struct cpl_mapper cpl_mapper_linear;
 extern const struct cpl_mapper cpl_mapper_greedyallc;
 /*
  * Default order, greedyallc, bisection of ranks and machine, grids and tori
- * found in the pattern and folded onto the machine; then rounds of annealing
- * of hop-bytes (nodes as a whole, then ranks) and of swaps that lower the
- * largest link load, with the network's own routing. Deterministic for a seed
- * and a work limit; ends early when every message goes over one link. The
- * layout returned is the best by the objective.
+ * found in the pattern and folded onto the machine, linear maps of rank bits to
+ * host bits; then rounds of annealing of hop-bytes (nodes as a whole, then
+ * ranks) and of swaps that lower the largest link load, with the network's own
+ * routing, each twice as long as the one before and in several chains side by
+ * side. Deterministic for a seed and a work limit, whatever the number of
+ * threads; ends early when every message goes over one link. The layout
+ * returned is the best by the objective.
  */
 extern const struct cpl_mapper cpl_mapper_best;
 

@@ -16,5 +16,7 @@ core_sources += src/core/mapping/tasks.h src/core/mapping/tasks.c \
 core_sources += src/core/mapping/best.c src/core/mapping/best_internal.h \
 	src/core/mapping/best_swaps.c src/core/mapping/best_grid.c \
 	src/core/mapping/anneal.c src/core/mapping/fold.c \
-	src/core/mapping/refine_links.c
+	src/core/mapping/refine_links.c src/core/mapping/tables.c \
+	src/core/mapping/best_chain.h src/core/mapping/best_starts.c \
+	src/core/mapping/best_bits.c src/core/mapping/best_nodes.c
 core_sources += src/core/mapping/bipartition.c src/core/mapping/sfc.c

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "mapping/best_internal.h"
+#include "mapping/link_sums.h"
 
 /* Evaluations between two checkpoints: loads afresh, the hottest links. */
 #define ROUND 4096
@@ -13,6 +14,11 @@
  * powers; what objectives other than the largest congestion ask. */
 #define PRICE 20.0
 #define PRICE_HOP_BYTES 1e4
+
+/* Routers up to which the routes of pairs are kept, and shares of links that
+ * are kept at the most: 64 MB. */
+#define KNOWN_ROUTERS 1024
+#define KNOWN_MAX (4 << 20)
 
 struct cpl_link_search {
 	struct cpl_swaps *swaps;
@@ -29,6 +35,11 @@ struct cpl_link_search {
 	int *touched, n_touched;
 	int *stack;     /* [links + 1] routers to go to */
 	double *weight; /* [links] 1 / bandwidth / largest congestion */
+	/* Routes found so far: index in share of a pair of routers, 0: none; a
+	 * length in .link, then the links. NULL: too many routers. */
+	int *known; /* [routers * routers] */
+	struct cpl_share *share;
+	int n_share, share_max;
 };
 
 void cpl_link_search_free(struct cpl_link_search *l)
@@ -47,6 +58,8 @@ void cpl_link_search_free(struct cpl_link_search *l)
 	free(l->touched);
 	free(l->stack);
 	free(l->weight);
+	free(l->known);
+	free(l->share);
 	free(l);
 }
 
@@ -83,36 +96,87 @@ static int router_of(const struct cpl_link_search *l, int rank)
 	                          req->host[l->swaps->rank_host[rank]]);
 }
 
+static void add_change(struct cpl_link_search *l, int link, double bytes)
+{
+	l->diff[link] += bytes;
+	if (!l->mark[link]) {
+		l->mark[link] = 1;
+		l->touched[l->n_touched++] = link;
+	}
+}
+
+/* Room for one route more; false: routes are found anew from now on. */
+static bool room(struct cpl_link_search *l)
+{
+	int64_t need = l->n_share + 1 + l->swaps->req->net->n_links;
+	struct cpl_share *share;
+
+	if (!l->known || need > KNOWN_MAX)
+		return false;
+	if (need <= l->share_max)
+		return true;
+	need *= 2;
+	share = realloc(l->share, (size_t)need * sizeof(*share));
+	if (!share)
+		return false;
+	l->share = share;
+	l->share_max = (int)need;
+	return true;
+}
+
 /* Add the bytes of one pair to diff; the links of its paths are found by
  * walking along what the routing left in scratch. */
-static void route(struct cpl_link_search *l, int from, int to, double bytes,
-                  double sign)
+static void find_route(struct cpl_link_search *l, int from, int to,
+                       double bytes)
 {
-	const struct cpl_map_request *req = l->swaps->req;
-	int n = 0;
+	const struct cpl_network *net = l->swaps->req->net;
+	bool keep = room(l);
+	int n = 0, start = l->n_share;
 
-	if (from == to || !(bytes > 0))
-		return;
-	l->routing->add(req->net, from, to, bytes, l->scratch);
+	l->routing->add(net, from, to, 1, l->scratch);
 	l->stack[n++] = from;
+	if (keep)
+		l->n_share++;
 	while (n) {
 		int router = l->stack[--n];
 
 		for (int i = l->out_row[router]; i < l->out_row[router + 1];
 		     i++) {
 			int link = l->out[i];
+			double part = l->scratch[link];
 
-			if (!(l->scratch[link] > 0))
+			if (!(part > 0))
 				continue;
-			l->diff[link] += sign * l->scratch[link];
 			l->scratch[link] = 0;
-			if (!l->mark[link]) {
-				l->mark[link] = 1;
-				l->touched[l->n_touched++] = link;
-			}
-			l->stack[n++] = req->net->link_to[link];
+			add_change(l, link, bytes * part);
+			if (keep)
+				l->share[l->n_share++] =
+				        (struct cpl_share){link, part};
+			l->stack[n++] = net->link_to[link];
 		}
 	}
+	if (keep) {
+		l->share[start].link = l->n_share - start - 1;
+		l->known[(size_t)from * (size_t)net->n_routers + (size_t)to] =
+		        start;
+	}
+}
+
+static void route(struct cpl_link_search *l, int from, int to, double bytes)
+{
+	size_t pair = (size_t)from * (size_t)l->swaps->req->net->n_routers +
+	              (size_t)to;
+	const struct cpl_share *share;
+
+	if (from == to || bytes == 0)
+		return;
+	if (!l->known || !l->known[pair]) {
+		find_route(l, from, to, bytes);
+		return;
+	}
+	share = l->share + l->known[pair];
+	for (int i = 1; i <= share->link; i++)
+		add_change(l, share[i].link, bytes * share[i].part);
 }
 
 /* All routes of a rank; those with `other` are left to its own turn. */
@@ -125,12 +189,12 @@ static void route_rank(struct cpl_link_search *l, int rank, int other,
 	for (int64_t e = comm->row[rank]; e < comm->row[rank + 1]; e++)
 		if (comm->to[e] != other)
 			route(l, here, router_of(l, comm->to[e]),
-			      comm->bytes[e], sign);
+			      sign * comm->bytes[e]);
 	for (int i = l->in_row[rank]; i < l->in_row[rank + 1]; i++) {
 		int64_t e = l->in[i];
 
-		route(l, router_of(l, l->entry_from[e]), here, comm->bytes[e],
-		      sign);
+		route(l, router_of(l, l->entry_from[e]), here,
+		      sign * comm->bytes[e]);
 	}
 }
 
@@ -208,6 +272,14 @@ struct cpl_link_search *cpl_link_search_new(struct cpl_swaps *swaps,
 	    !l->load || !l->scratch || !l->diff || !l->mark || !l->touched ||
 	    !l->stack || !l->weight)
 		goto fail;
+	l->n_share = 1;
+	if (net->n_routers <= KNOWN_ROUTERS) {
+		l->known =
+		        calloc((size_t)net->n_routers * (size_t)net->n_routers,
+		               sizeof(*l->known));
+		if (!l->known)
+			goto fail;
+	}
 	index_columns(l, comm);
 	index_links(l, net);
 	load_afresh(l);
@@ -266,6 +338,7 @@ static int pick_rank(struct cpl_link_search *l, const int *host_at,
 {
 	struct cpl_swaps *s = l->swaps;
 	const struct cpl_network *net = s->req->net;
+	const struct cpl_tables *t = s->tables;
 	int link, host;
 
 	if (n_hot && cpl_swaps_random(s) >> 63) {
@@ -273,9 +346,9 @@ static int pick_rank(struct cpl_link_search *l, const int *host_at,
 		host = host_at[cpl_swaps_random(s) >> 63 ? net->link_from[link]
 		                                         : net->link_to[link]];
 		if (host >= 0)
-			host = s->near[(size_t)host * (size_t)s->n_near +
+			host = t->near[(size_t)host * (size_t)t->n_near +
 			               (size_t)cpl_swaps_below(
-			                       s, (s->n_near + 2) / 3)];
+			                       s, (t->n_near + 2) / 3)];
 		if (host >= 0)
 			return s->member[s->first[host] +
 			                 cpl_swaps_below(s,
@@ -332,33 +405,34 @@ static bool better(const struct cpl_map_request *req, double max, double cost,
 	return cpl_objective_better(req->objective, &a, cost, &b, best_cost);
 }
 
-static void descend(struct cpl_link_search *l, int64_t size, int64_t *work,
-                    struct descent *d, int *kept)
+static bool expired(const struct cpl_map_request *req)
+{
+	return req->expired && req->expired(req->expired_arg);
+}
+
+static void descend(struct cpl_link_search *l, int64_t steps, struct descent *d,
+                    int *kept)
 {
 	struct cpl_swaps *s = l->swaps;
 	const struct cpl_map_request *req = s->req;
 	size_t bytes = (size_t)req->graph->ranks * sizeof(int);
+	int64_t rounds = steps / ROUND > 0 ? steps / ROUND : 1;
+	double start = 0.5 / (double)(req->graph->ranks + 1);
 	double max, best_max, best_cost;
-	int64_t rounds = size / ROUND + 1;
-	double start;
 
 	d->cost = best_cost = cpl_swaps_cost(s);
 	d->sum = scale(l, &best_max, d->hot, &d->n_hot);
 	memcpy(kept, s->rank_host, bytes);
-	start = 0.5 / (double)(req->graph->ranks + 1);
 	for (int64_t r = 0; r < rounds && d->sum > 0 && d->cost > 0; r++) {
-		if (*work <= 0 ||
-		    (req->expired && req->expired(req->expired_arg)))
+		if (expired(req))
 			break;
 		d->temperature =
 		        start * (double)(rounds - 1 - r) / (double)rounds;
-		for (int i = 0; i < ROUND; i++) {
-			if (i % 256 == 255 && req->expired &&
-			    req->expired(req->expired_arg))
+		for (int64_t i = 0; i < steps / rounds; i++) {
+			if (i % 256 == 255 && expired(req))
 				break;
 			step(l, d);
 		}
-		*work -= ROUND;
 		/* Rounding of the differences must not add up. */
 		load_afresh(l);
 		d->cost = cpl_swaps_cost(s);
@@ -372,9 +446,9 @@ static void descend(struct cpl_link_search *l, int64_t size, int64_t *work,
 	memcpy(s->rank_host, kept, bytes);
 }
 
-int cpl_map_refine_links(const struct cpl_map_request *req, int64_t size,
-                         int64_t *work, uint64_t seed, int *rank_host,
-                         struct cpl_error *err)
+int cpl_map_refine_links(const struct cpl_map_request *req,
+                         const struct cpl_tables *tables, int64_t size,
+                         uint64_t seed, int *rank_host, struct cpl_error *err)
 {
 	size_t routers = (size_t)req->net->n_routers;
 	int *kept = malloc(((size_t)req->graph->ranks + 1) * sizeof(*kept));
@@ -391,7 +465,7 @@ int cpl_map_refine_links(const struct cpl_map_request *req, int64_t size,
 		cpl_fail_memory(err);
 		goto out;
 	}
-	if (cpl_swaps_init(&s, req, rank_host, seed, err))
+	if (cpl_swaps_init(&s, req, tables, rank_host, seed, err))
 		goto out;
 	for (int i = 0; i < req->net->n_routers; i++)
 		d.host_at[i] = -1;
@@ -399,7 +473,7 @@ int cpl_map_refine_links(const struct cpl_map_request *req, int64_t size,
 		d.host_at[cpl_network_router(req->net, req->host[h])] = h;
 	l = cpl_link_search_new(&s, err);
 	if (l) {
-		descend(l, size, work, &d, kept);
+		descend(l, size / CPL_LINK_WORK, &d, kept);
 		rc = 0;
 	}
 	cpl_link_search_free(l);

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the parts of the mapper "best" share: the portfolio, and chains of
+ * searches that run side by side and know nothing of each other.
+ */
+#ifndef CPL_MAPPING_BEST_CHAIN_H
+#define CPL_MAPPING_BEST_CHAIN_H
+
+#include "mapping/best_internal.h"
+
+/* Fixed, so that the answer does not depend on the number of threads. */
+#define CPL_BEST_CHAINS 4
+
+struct cpl_best_layout {
+	int *rank_host; /* [ranks] */
+	struct cpl_metrics metrics;
+	double hop_bytes;
+	bool any;
+};
+
+struct cpl_best {
+	const struct cpl_map_request *req; /* hosts that have slots only */
+	struct cpl_tables tables;
+	bool searchable; /* tables are there */
+	/* Hosts may change their ranks as a whole where they are of one kind;
+	 * NULL: all are. */
+	const int *kind;
+	bool single; /* one rank on each host */
+	struct cpl_best_layout low, answer;
+};
+
+/* Buffers of one of them; low and answer as in struct cpl_best, of this chain
+ * alone. */
+struct cpl_best_chain {
+	const struct cpl_best *best;
+	struct cpl_traffic_work *evaluation;
+	struct cpl_load load;
+	int *rank_node;
+	int *trial;  /* [ranks] */
+	int *layout; /* [hosts] of hosts as a whole */
+	struct cpl_best_layout low;    /* least hop-bytes */
+	struct cpl_best_layout answer; /* best by the objective */
+	/* Of the round at hand. */
+	int64_t size;
+	uint64_t seed;
+	int number;
+	int rc;
+	struct cpl_error err;
+};
+
+/* What chain->trial costs by the traffic model, background included. */
+void cpl_best_evaluate(struct cpl_best_chain *chain,
+                       struct cpl_metrics *metrics, double *hop_bytes);
+/* Judge chain->trial: low and answer are kept up to date. One evaluation. */
+void cpl_best_consider(struct cpl_best_chain *chain);
+
+/* Traffic between the hosts of a layout as a job of its own with one rank on
+ * each: rank i of it is what the layout has on host i. */
+struct cpl_best_nodes {
+	struct cpl_map_request req;
+	struct cpl_comm *comm, *graph;
+	int *ones;
+};
+
+/* 0, or -1 with err (memory); free in either case. O(entries log entries). */
+int cpl_best_nodes_init(struct cpl_best_nodes *nodes,
+                        const struct cpl_best_chain *chain,
+                        const int *rank_host, struct cpl_error *err);
+void cpl_best_nodes_free(struct cpl_best_nodes *nodes);
+/* Place the hosts of `from` anew as chain->layout says, and judge that. */
+void cpl_best_move_nodes(struct cpl_best_chain *chain, const int *from);
+
+/* Layouts to start from, judged each. 0, or -1 with err (memory). */
+int cpl_best_start_grid(struct cpl_best_chain *chain, struct cpl_error *err);
+int cpl_best_start_greedy(struct cpl_best_chain *chain, struct cpl_error *err);
+int cpl_best_start_bisection(struct cpl_best_chain *chain,
+                             struct cpl_error *err);
+/* Greedy on the hosts of chain->low as a whole. */
+int cpl_best_start_nodes(struct cpl_best_chain *chain, struct cpl_error *err);
+
+/*
+ * Where ranks and slots of each host are powers of two: rank bits to bits of
+ * the position among all slots by an invertible matrix over GF(2), from the
+ * identity and, on a torus, from Morton order, by exchange and addition of rows
+ * and columns as long as that lowers the hop-bytes, then as long as it betters
+ * the objective. Covers orders of the machine's dimensions, tilings, Gray codes,
+ * transposition. Patterns that are far from such an order are left at once. A
+ * fixed amount of work.
+ */
+int cpl_best_start_bits(struct cpl_best_chain *chain, struct cpl_error *err);
+
+#endif

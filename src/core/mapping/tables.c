@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdlib.h>
+
+#include "mapping/best_internal.h"
+
+/* Routers of the hosts up to which all distances stand in one table: on a torus
+ * what a cache holds, elsewhere 128 MB. */
+#define TABLE_TORUS 1024
+#define TABLE_OTHER 5792
+/* Hosts up to which all are looked at for the nearest ones. */
+#define SCAN_HOSTS 2048
+/* Half the side of the box of a torus, or half the window of routers by number,
+ * that is looked at above. */
+#define BOX 3
+#define WINDOW 64
+
+static int init_spots(struct cpl_tables *t, struct cpl_error *err)
+{
+	const struct cpl_map_request *req = t->req;
+	int *spot_of = malloc((size_t)req->net->n_routers * sizeof(*spot_of));
+
+	if (!spot_of)
+		return cpl_fail_memory(err);
+	for (int i = 0; i < req->net->n_routers; i++)
+		spot_of[i] = -1;
+	for (int i = 0; i < req->n_hosts; i++) {
+		int router = cpl_network_router(req->net, req->host[i]);
+
+		if (spot_of[router] < 0) {
+			spot_of[router] = t->n_spots;
+			t->router[t->n_spots++] = router;
+		}
+		t->spot[i] = spot_of[router];
+	}
+	free(spot_of);
+	return 0;
+}
+
+static int init_torus(struct cpl_tables *t, struct cpl_error *err)
+{
+	const struct cpl_network *net = t->req->net;
+	int stride = 1, n = net->torus.n_dims;
+
+	t->n_dims = n;
+	t->at = malloc((size_t)n * (size_t)t->n_spots * sizeof(*t->at));
+	if (!t->at)
+		return cpl_fail_memory(err);
+	for (int d = 0; d < n; d++) {
+		int dim = net->torus.dim[d];
+		float *hops = malloc((size_t)dim * (size_t)dim * sizeof(*hops));
+
+		t->ring[d] = hops;
+		if (!hops)
+			return cpl_fail_memory(err);
+		for (int a = 0; a < dim; a++)
+			for (int b = 0; b < dim; b++)
+				*hops++ = (float)t->req->routing->hops(
+				        net, a * stride, b * stride);
+		for (int s = 0; s < t->n_spots; s++)
+			t->at[s * n + d] =
+			        (unsigned short)(t->router[s] / stride % dim);
+		stride *= dim;
+	}
+	return 0;
+}
+
+/* Hosts by router: those of r are by_router[first[r]] up to first[r + 1]. */
+struct by_router {
+	int *first, *host;
+};
+
+static int index_hosts(const struct cpl_tables *t, struct by_router *by,
+                       struct cpl_error *err)
+{
+	const struct cpl_map_request *req = t->req;
+	size_t routers = (size_t)req->net->n_routers;
+
+	by->first = calloc(routers + 2, sizeof(int));
+	by->host = malloc(((size_t)req->n_hosts + 1) * sizeof(int));
+	if (!by->first || !by->host)
+		return cpl_fail_memory(err);
+	for (int h = 0; h < req->n_hosts; h++)
+		by->first[cpl_network_router(req->net, req->host[h]) + 2]++;
+	for (size_t r = 0; r < routers; r++)
+		by->first[r + 2] += by->first[r + 1];
+	for (int h = 0; h < req->n_hosts; h++)
+		by->host[by->first[cpl_network_router(req->net, req->host[h]) +
+		                   1]++] = h;
+	return 0;
+}
+
+/* Keep host k among the n nearest of h so far. */
+static int offer(const struct cpl_tables *t, int h, int k, float *hops, int n)
+{
+	int *near = t->near + (size_t)h * (size_t)t->n_near;
+	float x = (float)cpl_tables_hops(t, t->spot[h], t->spot[k]);
+	int at;
+
+	if (n == t->n_near && x >= hops[n - 1])
+		return n;
+	if (n < t->n_near)
+		n++;
+	for (at = n - 1; at > 0 && x < hops[at - 1]; at--) {
+		near[at] = near[at - 1];
+		hops[at] = hops[at - 1];
+	}
+	near[at] = k;
+	hops[at] = x;
+	return n;
+}
+
+/* Hosts of the routers around h's: of a box of the torus, or of the routers of
+ * numbers close to its own. */
+static int offer_around(const struct cpl_tables *t, const struct by_router *by,
+                        int h, float *hops)
+{
+	const struct cpl_network *net = t->req->net;
+	const struct cpl_torus *torus = &net->torus;
+	int centre = t->router[t->spot[h]], n = 0, side = 2 * BOX + 1;
+	int64_t boxes = 1;
+
+	if (!t->n_dims) {
+		for (int i = 0; i <= 2 * WINDOW; i++) {
+			int r = centre + (i % 2 ? (i + 1) / 2 : -i / 2);
+
+			if (r < 0 || r >= net->n_routers)
+				continue;
+			for (int k = by->first[r]; k < by->first[r + 1]; k++)
+				n = offer(t, h, by->host[k], hops, n);
+		}
+		return n;
+	}
+	/* Of more than three dimensions the first three. */
+	for (int d = 0; d < torus->n_dims && d < 3; d++)
+		boxes *= side;
+	for (int64_t i = 0; i < boxes; i++) {
+		int router = centre, stride = 1;
+		int64_t rest = i;
+		bool inside = true;
+
+		for (int d = 0; d < torus->n_dims && d < 3; d++) {
+			int dim = torus->dim[d], x = centre / stride % dim;
+			int move = (int)(rest % side) - BOX;
+			int to = (x + move + dim) % dim;
+
+			rest /= side;
+			/* Small rings are not gone round twice. */
+			if (2 * abs(move) > dim || (2 * move == -dim))
+				inside = false;
+			router += (to - x) * stride;
+			stride *= dim;
+		}
+		if (!inside)
+			continue;
+		for (int k = by->first[router]; k < by->first[router + 1]; k++)
+			n = offer(t, h, by->host[k], hops, n);
+	}
+	return n;
+}
+
+static int find_near(struct cpl_tables *t, struct cpl_error *err)
+{
+	const struct cpl_map_request *req = t->req;
+	bool scan = req->n_hosts <= SCAN_HOSTS;
+	float hops[CPL_SWAPS_NEAR];
+	struct by_router by = {NULL, NULL};
+	int rc = scan ? 0 : index_hosts(t, &by, err);
+
+	for (int h = 0; h < req->n_hosts && !rc; h++) {
+		int n = 0;
+
+		/* From h on, so that ties do not all go to the same hosts. */
+		for (int k = 0; k < req->n_hosts && scan; k++)
+			n = offer(t, h, (h + k) % req->n_hosts, hops, n);
+		if (!scan)
+			n = offer_around(t, &by, h, hops);
+		/* Scattered hosts: any others. */
+		for (; n < t->n_near; n++)
+			t->near[(size_t)h * (size_t)t->n_near + (size_t)n] =
+			        (h + n) % req->n_hosts;
+	}
+	free(by.first);
+	free(by.host);
+	return rc;
+}
+
+int cpl_tables_init(struct cpl_tables *tables,
+                    const struct cpl_map_request *req, struct cpl_error *err)
+{
+	size_t hosts = (size_t)req->n_hosts + 1;
+	struct cpl_tables t = {.req = req};
+	bool torus = req->net->type == CPL_NETWORK_TORUS;
+	size_t n;
+
+	t.n_near =
+	        req->n_hosts < CPL_SWAPS_NEAR ? req->n_hosts : CPL_SWAPS_NEAR;
+	t.spot = malloc(hosts * sizeof(*t.spot));
+	t.router = malloc(hosts * sizeof(*t.router));
+	t.near = malloc((hosts * (size_t)t.n_near + 1) * sizeof(*t.near));
+	if (!t.spot || !t.router || !t.near) {
+		cpl_fail_memory(err);
+		goto fail;
+	}
+	if (init_spots(&t, err) || (torus && init_torus(&t, err)))
+		goto fail;
+	n = (size_t)t.n_spots;
+	if (t.n_spots <= (torus ? TABLE_TORUS : TABLE_OTHER)) {
+		/* Filled before it is in use: hops come from it then. */
+		float *table = malloc(n * n * sizeof(*table));
+		struct cpl_tables out = t;
+
+		if (!table) {
+			cpl_fail_memory(err);
+			goto fail;
+		}
+		out.table = table;
+		for (int a = 0; a < t.n_spots; a++)
+			for (int b = 0; b < t.n_spots; b++)
+				*table++ = (float)cpl_tables_hops(&t, a, b);
+		t = out;
+	}
+	if (find_near(&t, err))
+		goto fail;
+	*tables = t;
+	return 0;
+fail:
+	cpl_tables_free(&t);
+	return -1;
+}
+
+void cpl_tables_free(struct cpl_tables *t)
+{
+	for (int d = 0; d < CPL_NETWORK_MAX_DIMS; d++)
+		free(t->ring[d]);
+	free(t->at);
+	free(t->table);
+	free(t->spot);
+	free(t->router);
+	free(t->near);
+	*t = (struct cpl_tables){0};
+}
