@@ -29,6 +29,7 @@ struct options {
 	int64_t ranks_per_node, seed; /* ranks_per_node 0: not given */
 	int64_t work;                 /* 0: not given */
 	double deadline;              /* seconds, < 0: none */
+	int64_t threads;
 	bool json;
 };
 
@@ -56,6 +57,7 @@ enum {
 	OPT_SEED,
 	OPT_WORK,
 	OPT_DEADLINE,
+	OPT_THREADS,
 	OPT_FORMAT,
 	OPT_JSON,
 };
@@ -76,6 +78,7 @@ static const struct option long_options[] = {
         {"seed", required_argument, NULL, OPT_SEED},
         {"work", required_argument, NULL, OPT_WORK},
         {"deadline", required_argument, NULL, OPT_DEADLINE},
+        {"threads", required_argument, NULL, OPT_THREADS},
         {"format", required_argument, NULL, OPT_FORMAT},
         {"output", required_argument, NULL, 'o'},
         {"json", no_argument, NULL, OPT_JSON},
@@ -138,6 +141,9 @@ static int take_option(struct options *o, int c, struct cpl_error *err)
 	if (c == OPT_DEADLINE)
 		return cmd_number("--deadline", optarg, 0, 1e9, &o->deadline,
 		                  err);
+	if (c == OPT_THREADS)
+		return cmd_int("--threads", optarg, 1, CPL_PARALLEL_MAX,
+		               &o->threads, err);
 	o->json = true;
 	return 0;
 }
@@ -321,10 +327,12 @@ static int make_request(const struct options *o, const struct job_inputs *in,
 	        .background = job_background(in),
 	        .objective = in->objective,
 	        .seed = (uint64_t)o->seed,
-	        .work = o->work,
+	        /* A deadline alone is there to be used up. */
+	        .work = !o->work && o->deadline >= 0 ? INT64_MAX : o->work,
 	        .expired = o->deadline >= 0 ? past : NULL,
 	        .expired_arg = budget,
-	        .threads = cpl_parallel_cpus(),
+	        .seconds = o->deadline >= 0 ? o->deadline : 0,
+	        .threads = (int)o->threads,
 	};
 	budget->seconds = o->deadline;
 	return 0;
@@ -557,7 +565,11 @@ static int write_output(const struct cmd *self, const struct options *o,
 
 static int run(const struct cmd *self, int argc, char **argv)
 {
-	struct options o = {.seed = 1, .deadline = -1};
+	struct options o = {
+	        .seed = 1,
+	        .deadline = -1,
+	        .threads = cpl_parallel_cpus(),
+	};
 	struct cpl_error err = {""};
 	struct job_inputs in = {0};
 	struct mapped m = {0};
@@ -626,9 +638,13 @@ const struct cmd cmd_map = {
                 "  --seed N            for random choices (default 1)\n"
                 "  --work N            swaps that \"best\" may evaluate "
                 "(default: some seconds'\n"
-                "                      worth)\n"
+                "                      worth; with --deadline: until then)\n"
                 "  --deadline SECONDS  stop searching then, take the best so "
                 "far\n"
+                "  --threads N         of best and ptram (default: all CPUs); "
+                "the answer is the\n"
+                "                      same for any, unless a deadline ends "
+                "the search\n"
                 "  --format FORMAT     json; hostfile: one host a line in rank "
                 "order, for\n"
                 "                      SLURM_HOSTFILE or `mpirun --map-by "
