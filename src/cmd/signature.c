@@ -108,18 +108,23 @@ static json_t *list_item(const char *dir, const char *name)
 {
 	struct cpl_error err = {""};
 	struct cpl_signature *sig = NULL;
-	struct cpl_comm *total = NULL;
 	char *path = cpl_profile_path(dir, name, &err);
 	json_t *item = json_pack("{s:s}", "name", name);
 	double bytes = 0.0;
 
 	if (path)
 		sig = cpl_signature_load(path, &err);
+	for (int i = 0; sig && i < sig->n_phases; i++) {
+		struct signature_sums sums;
+
+		if (signature_phase_sums(sig, i, &sums, &err)) {
+			cpl_signature_free(sig);
+			sig = NULL;
+			break;
+		}
+		bytes += sig->phase[i].weight * sums.bytes;
+	}
 	if (sig)
-		total = cpl_signature_total(sig, &err);
-	for (int64_t i = 0; total && i < total->n_entries; i++)
-		bytes += total->bytes[i];
-	if (total)
 		json_object_update_new(
 		        item,
 		        json_pack("{s:s?, s:i, s:i, s:f}", "application",
@@ -127,7 +132,6 @@ static json_t *list_item(const char *dir, const char *name)
 		                  "phases", sig->n_phases, "bytes", bytes));
 	else
 		json_object_set_new(item, "error", json_string(err.text));
-	cpl_comm_free(total);
 	cpl_signature_free(sig);
 	free(path);
 	return item;
@@ -216,6 +220,7 @@ static int run_show(const struct cmd *self, const struct options *o,
 		rc = signature_show_json(self, sig, &summary);
 	else
 		rc = signature_show_text(self, sig, &summary);
+	signature_summary_free(&summary);
 	cpl_signature_free(sig);
 	return rc;
 }
@@ -228,8 +233,15 @@ static json_t *check_item(const char *file, struct cpl_error *err)
 
 	if (!sig)
 		return NULL;
-	for (int i = 0; i < sig->n_phases; i++)
-		pairs += sig->phase[i].comm->n_entries;
+	for (int i = 0; i < sig->n_phases; i++) {
+		struct signature_sums sums;
+
+		if (signature_phase_sums(sig, i, &sums, err)) {
+			cpl_signature_free(sig);
+			return NULL;
+		}
+		pairs += sums.pairs;
+	}
 	item = json_pack("{s:s, s:s, s:i, s:i, s:I}", "file", file, "name",
 	                 sig->name, "ranks", sig->ranks, "phases",
 	                 sig->n_phases, "pairs", pairs);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "signature/rows.h"
+
 #define MAX_BLOCKS 16
 #define MAX_LARGEST 10
 
@@ -16,12 +18,18 @@ static int block_of(const struct signature_summary *s, int ranks, int rank)
 	return (int)((int64_t)rank * s->n_blocks / ranks);
 }
 
+static bool is_large(const struct signature_summary *s, double bytes)
+{
+	return s->n_largest < MAX_LARGEST ||
+	       s->largest[MAX_LARGEST - 1].bytes < bytes;
+}
+
 static void add_largest(struct signature_summary *s,
                         const struct cpl_comm_entry *e)
 {
 	int i = s->n_largest;
 
-	if (i == MAX_LARGEST && s->largest[i - 1].bytes >= e->bytes)
+	if (!is_large(s, e->bytes))
 		return;
 	if (i < MAX_LARGEST)
 		s->n_largest++;
@@ -52,35 +60,141 @@ static int count_partners(const struct cpl_comm *comm,
 	return 0;
 }
 
+static void add_sums(void *arg, int from, int count,
+                     const struct cpl_comm_entry *entry, int64_t n)
+{
+	struct signature_sums *sums = arg;
+
+	sums->pairs += n * count;
+	for (int64_t i = 0; i < n; i++) {
+		sums->bytes += entry[i].bytes * count;
+		sums->messages += entry[i].messages * count;
+	}
+}
+
+int signature_phase_sums(const struct cpl_signature *sig, int phase,
+                         struct signature_sums *out, struct cpl_error *err)
+{
+	struct cpl_phase one = sig->phase[phase];
+	struct cpl_signature only = *sig;
+	struct cpl_rows *rows;
+	int rc = -1;
+
+	memset(out, 0, sizeof(*out));
+	one.weight = 1;
+	only.n_phases = 1;
+	only.phase = &one;
+	rows = cpl_rows_new(&only, NULL, err);
+	if (rows)
+		rc = cpl_rows_each(rows, add_sums, out, err);
+	cpl_rows_free(rows);
+	return rc;
+}
+
+/* A summary while rows are looked at. */
+struct summing {
+	struct signature_summary *s;
+	int ranks;
+	int64_t partners;
+};
+
+static void add_block(const struct summing *sum, int from, int count,
+                      const struct cpl_comm_entry *e)
+{
+	struct signature_summary *s = sum->s;
+	int a = block_of(s, sum->ranks, from);
+	int b = block_of(s, sum->ranks, e->to);
+
+	if (a == block_of(s, sum->ranks, from + count - 1) &&
+	    b == block_of(s, sum->ranks, e->to + count - 1)) {
+		s->block[a][b] += e->bytes * count;
+		return;
+	}
+	for (int i = 0; i < count; i++)
+		s->block[block_of(s, sum->ranks, from + i)]
+		        [block_of(s, sum->ranks, e->to + i)] += e->bytes;
+}
+
+static void add_rows(void *arg, int from, int count,
+                     const struct cpl_comm_entry *entry, int64_t n)
+{
+	struct summing *sum = arg;
+	struct signature_summary *s = sum->s;
+	int partners = 0;
+	bool large = false;
+
+	add_sums(&s->sums, from, count, entry, n);
+	for (int64_t i = 0; i < n; i++) {
+		add_block(sum, from, count, &entry[i]);
+		partners += entry[i].to != from;
+		large = large || is_large(s, entry[i].bytes);
+	}
+	for (int k = 0; k < count && large; k++)
+		for (int64_t i = 0; i < n; i++) {
+			struct cpl_comm_entry e = entry[i];
+
+			e.from = from + k;
+			e.to += k;
+			add_largest(s, &e);
+		}
+	if (partners < s->partners_min)
+		s->partners_min = partners;
+	if (partners > s->partners_max)
+		s->partners_max = partners;
+	sum->partners += (int64_t)partners * count;
+}
+
+/* Partners either way need the matrix, unless both ways are the same. */
+static int find_partners(const struct cpl_signature *sig,
+                         const struct cpl_rows *rows,
+                         struct signature_summary *s, struct cpl_error *err)
+{
+	struct cpl_comm *comm;
+	int rc;
+
+	s->partners_known =
+	        cpl_rows_symmetric(rows) || cpl_signature_stored(sig);
+	if (!s->partners_known || cpl_rows_symmetric(rows))
+		return 0;
+	comm = cpl_signature_total(sig, err);
+	s->partners_max = 0;
+	rc = comm ? count_partners(comm, s, err) : -1;
+	cpl_comm_free(comm);
+	return rc;
+}
+
 int signature_summary(const struct cpl_signature *sig,
                       struct signature_summary *out, struct cpl_error *err)
 {
-	struct cpl_comm *comm = cpl_signature_total(sig, err);
-	int rc;
+	struct summing sum = {.s = out, .ranks = sig->ranks};
+	struct cpl_rows *rows = cpl_rows_new(sig, NULL, err);
+	int rc = -1;
 
 	memset(out, 0, sizeof(*out));
-	if (!comm)
+	out->n_blocks = sig->ranks < MAX_BLOCKS ? sig->ranks : MAX_BLOCKS;
+	out->partners_min = sig->ranks;
+	if (!rows)
 		return -1;
-	out->n_blocks = comm->ranks < MAX_BLOCKS ? comm->ranks : MAX_BLOCKS;
-	out->pairs = comm->n_entries;
-	for (int r = 0; r < comm->ranks; r++) {
-		int from = block_of(out, comm->ranks, r);
-
-		for (int64_t i = comm->row[r]; i < comm->row[r + 1]; i++) {
-			struct cpl_comm_entry e = {r, comm->to[i],
-			                           comm->bytes[i],
-			                           comm->messages[i]};
-
-			out->bytes += e.bytes;
-			out->messages += e.messages;
-			out->block[from][block_of(out, comm->ranks, e.to)] +=
-			        e.bytes;
-			add_largest(out, &e);
-		}
+	out->phase = calloc((size_t)sig->n_phases, sizeof(*out->phase));
+	if (!out->phase) {
+		cpl_fail_memory(err);
+		goto out;
 	}
-	rc = count_partners(comm, out, err);
-	cpl_comm_free(comm);
+	for (int i = 0; i < sig->n_phases; i++)
+		if (signature_phase_sums(sig, i, &out->phase[i], err))
+			goto out;
+	if (cpl_rows_each(rows, add_rows, &sum, err))
+		goto out;
+	out->partners_mean = (double)sum.partners / sig->ranks;
+	rc = find_partners(sig, rows, out, err);
+out:
+	cpl_rows_free(rows);
 	return rc;
+}
+
+void signature_summary_free(struct signature_summary *summary)
+{
+	free(summary->phase);
 }
 
 /* Thousands as they are, more with four digits. */
@@ -90,17 +204,8 @@ static char *number(double v, char *buf, size_t size)
 	return buf;
 }
 
-static void phase_sums(const struct cpl_phase *phase, double *bytes,
-                       double *messages)
-{
-	*bytes = *messages = 0.0;
-	for (int64_t i = 0; i < phase->comm->n_entries; i++) {
-		*bytes += phase->comm->bytes[i];
-		*messages += phase->comm->messages[i];
-	}
-}
-
-static int print_phases(const struct cpl_signature *sig)
+static int print_phases(const struct cpl_signature *sig,
+                        const struct signature_summary *s)
 {
 	struct cmd_table *t = cmd_table_new(7, "lrrrrrr");
 	char weight[40], pairs[24], size[24], count[40], time[32], compute[32];
@@ -109,16 +214,15 @@ static int print_phases(const struct cpl_signature *sig)
 	              "TIME", "COMPUTE");
 	for (int i = 0; i < sig->n_phases; i++) {
 		const struct cpl_phase *p = &sig->phase[i];
-		double bytes, messages;
+		const struct signature_sums *sums = &s->phase[i];
 
-		phase_sums(p, &bytes, &messages);
-		snprintf(pairs, sizeof(pairs), "%" PRId64, p->comm->n_entries);
+		snprintf(pairs, sizeof(pairs), "%" PRId64, sums->pairs);
 		snprintf(time, sizeof(time), "%.4g s", p->time);
 		snprintf(compute, sizeof(compute), "%.4g s", p->compute_time);
 		cmd_table_row(t, p->name,
 		              number(p->weight, weight, sizeof(weight)), pairs,
-		              cmd_bytes(bytes, size, sizeof(size)),
-		              number(messages, count, sizeof(count)),
+		              cmd_bytes(sums->bytes, size, sizeof(size)),
+		              number(sums->messages, count, sizeof(count)),
 		              p->time > 0.0 ? time : "-",
 		              p->compute_time > 0.0 ? compute : "-");
 	}
@@ -178,18 +282,22 @@ int signature_show_text(const struct cmd *self, const struct cpl_signature *sig,
 	cmd_table_row(t, "ranks", text);
 	snprintf(text, sizeof(text),
 	         "%s in %.0f messages over %" PRId64 " pairs, the whole run",
-	         cmd_bytes(s->bytes, size, sizeof(size)), s->messages,
-	         s->pairs);
+	         cmd_bytes(s->sums.bytes, size, sizeof(size)), s->sums.messages,
+	         s->sums.pairs);
 	cmd_table_row(t, "traffic", text);
-	snprintf(text, sizeof(text), "%d min, %.4g mean, %d max per rank",
-	         s->partners_min, s->partners_mean, s->partners_max);
+	if (!s->partners_known)
+		snprintf(text, sizeof(text), "not counted: pattern too large");
+	else
+		snprintf(text, sizeof(text),
+		         "%d min, %.4g mean, %d max per rank", s->partners_min,
+		         s->partners_mean, s->partners_max);
 	cmd_table_row(t, "partners", text);
 	if (sig->recorded)
 		cmd_table_row(t, "recorded", sig->recorded);
 	if (cmd_table_print(t))
 		return CMD_FAILED;
 	printf("\nOne execution of each phase:\n");
-	if (print_phases(sig))
+	if (print_phases(sig, s))
 		return CMD_FAILED;
 	printf("\nBytes between %d blocks of ranks (down: from, across: to), "
 	       ". least to @ most:\n",
@@ -199,22 +307,22 @@ int signature_show_text(const struct cmd *self, const struct cpl_signature *sig,
 	return print_largest(s);
 }
 
-static json_t *phases_json(const struct cpl_signature *sig)
+static json_t *phases_json(const struct cpl_signature *sig,
+                           const struct signature_summary *s)
 {
 	json_t *list = json_array();
 
 	for (int i = 0; i < sig->n_phases; i++) {
 		const struct cpl_phase *p = &sig->phase[i];
-		double bytes, messages;
+		const struct signature_sums *sums = &s->phase[i];
 
-		phase_sums(p, &bytes, &messages);
 		json_array_append_new(
 		        list,
 		        json_pack("{s:s, s:f, s:f, s:f, s:I, s:f, s:f}", "name",
 		                  p->name, "weight", p->weight, "time", p->time,
 		                  "compute_time", p->compute_time, "pairs",
-		                  (json_int_t)p->comm->n_entries, "bytes",
-		                  bytes, "messages", messages));
+		                  (json_int_t)sums->pairs, "bytes", sums->bytes,
+		                  "messages", sums->messages));
 	}
 	return list;
 }
@@ -222,7 +330,8 @@ static json_t *phases_json(const struct cpl_signature *sig)
 int signature_show_json(const struct cmd *self, const struct cpl_signature *sig,
                         const struct signature_summary *s)
 {
-	json_t *blocks = json_array(), *largest = json_array(), *root;
+	json_t *blocks = json_array(), *largest = json_array(), *partners;
+	json_t *root;
 
 	for (int i = 0; i < s->n_blocks; i++) {
 		json_t *row = json_array();
@@ -237,15 +346,17 @@ int signature_show_json(const struct cmd *self, const struct cpl_signature *sig,
 		        json_pack("[i, i, f, f]", s->largest[i].from,
 		                  s->largest[i].to, s->largest[i].bytes,
 		                  s->largest[i].messages));
-	root = json_pack(
-	        "{s:s, s:s?, s:i, s:o, s:f, s:f, s:I, s:{s:i, s:f, s:i}, s:o, "
-	        "s:o}",
-	        "name", sig->name, "application", sig->application, "ranks",
-	        sig->ranks, "phases", phases_json(sig), "bytes", s->bytes,
-	        "messages", s->messages, "pairs", (json_int_t)s->pairs,
-	        "partners", "min", s->partners_min, "mean", s->partners_mean,
-	        "max", s->partners_max, "blocks", blocks, "largest_pairs",
-	        largest);
+	partners = s->partners_known
+	                   ? json_pack("{s:i, s:f, s:i}", "min",
+	                               s->partners_min, "mean",
+	                               s->partners_mean, "max", s->partners_max)
+	                   : json_null();
+	root = json_pack("{s:s, s:s?, s:i, s:o, s:f, s:f, s:I, s:o, s:o, s:o}",
+	                 "name", sig->name, "application", sig->application,
+	                 "ranks", sig->ranks, "phases", phases_json(sig, s),
+	                 "bytes", s->sums.bytes, "messages", s->sums.messages,
+	                 "pairs", (json_int_t)s->sums.pairs, "partners",
+	                 partners, "blocks", blocks, "largest_pairs", largest);
 	if (root && sig->recorded)
 		json_object_set_new(root, "recorded",
 		                    json_loads(sig->recorded, 0, NULL));

@@ -199,6 +199,11 @@ tests_unit_test_sampled_SOURCES = tests/unit/test_sampled.c tests/unit/flow.h te
 tests_unit_test_sampled_CFLAGS = $(unit_cflags)
 tests_unit_test_sampled_LDADD = $(unit_ldadd) -lm
 
+unit_tests += tests/unit/test_stream
+tests_unit_test_stream_SOURCES = tests/unit/test_stream.c
+tests_unit_test_stream_CFLAGS = $(unit_cflags)
+tests_unit_test_stream_LDADD = $(unit_ldadd)
+
 if HAVE_CMOCKA
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)

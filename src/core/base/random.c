@@ -1,27 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/random.h"
 
-static uint64_t mix(uint64_t z)
-{
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-	return z ^ (z >> 31);
-}
-
 uint64_t cpl_random(uint64_t seed, uint64_t stream, uint64_t counter)
 {
-	uint64_t key = mix(seed + 0x9e3779b97f4a7c15ULL);
-
-	key = mix(key ^ (stream + 0xd1b54a32d192ed03ULL));
-	return mix(key + (counter + 1) * 0x9e3779b97f4a7c15ULL);
+	return cpl_random_at(cpl_random_key(seed, stream), counter);
 }
 
 uint64_t cpl_random_below(uint64_t seed, uint64_t stream, uint64_t counter,
 			  uint64_t n)
 {
-	uint64_t r = cpl_random(seed, stream, counter);
-
-	return (uint64_t)(((unsigned __int128)r * n) >> 64);
+	return cpl_random_scale(cpl_random(seed, stream, counter), n);
 }
 
 void cpl_random_shuffle(int *item, int n, uint64_t seed, uint64_t stream)

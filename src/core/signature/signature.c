@@ -30,6 +30,7 @@ static void phase_clear(struct cpl_phase *phase)
 {
 	free(phase->name);
 	cpl_comm_free(phase->comm);
+	pattern_free(phase->pattern);
 }
 
 void cpl_signature_free(struct cpl_signature *sig)
@@ -132,8 +133,7 @@ static int take_matrix(const json_t *object, struct source *src, int index,
 		return take_traffic(object, src, index, ranks, phase, err);
 	if (file)
 		return take_side_file(object, src, ranks, phase, err);
-	phase->comm = pattern_comm(pattern, ranks, err);
-	return phase->comm ? 0 : -1;
+	return pattern_take(pattern, ranks, phase, err);
 }
 
 static int take_phase(const json_t *object, struct source *src, int index,
@@ -314,52 +314,10 @@ struct cpl_signature *cpl_signature_parse(const char *text, size_t length,
 	return sig;
 }
 
-struct cpl_comm *cpl_signature_total(const struct cpl_signature *sig,
-                                     struct cpl_error *err)
+bool cpl_signature_stored(const struct cpl_signature *sig)
 {
-	struct cpl_comm_entry *row = NULL;
-	struct cpl_comm *out;
-	int64_t most = 0, longest = 0, used = 0;
-
-	for (int r = 0; r < sig->ranks; r++) {
-		int64_t n = 0;
-
-		for (int i = 0; i < sig->n_phases; i++) {
-			const struct cpl_comm *c = sig->phase[i].comm;
-
-			n += c->row[r + 1] - c->row[r];
-		}
-		most += n;
-		longest = n > longest ? n : longest;
-	}
-	out = comm_new(sig->ranks, most, err);
-	if (!out)
-		return NULL;
-	/* The second half is the sort's scratch. */
-	row = malloc(((size_t)longest + (size_t)longest / 2 + 1) *
-	             sizeof(*row));
-	if (!row) {
-		cpl_comm_free(out);
-		cpl_fail_memory(err);
-		return NULL;
-	}
-	for (int r = 0; r < sig->ranks; r++) {
-		int64_t n = 0;
-
-		for (int i = 0; i < sig->n_phases; i++) {
-			const struct cpl_phase *p = &sig->phase[i];
-			const struct cpl_comm *c = p->comm;
-
-			for (int64_t k = c->row[r]; k < c->row[r + 1]; k++)
-				row[n++] = (struct cpl_comm_entry){
-				        r, c->to[k], p->weight * c->bytes[k],
-				        p->weight * c->messages[k]};
-		}
-		if (sig->n_phases > 1)
-			comm_sort_row(row, n, row + longest);
-		used = comm_append_row(out, r, used, row, n);
-	}
-	comm_shrink(out, used);
-	free(row);
-	return out;
+	for (int i = 0; i < sig->n_phases; i++)
+		if (!sig->phase[i].comm)
+			return false;
+	return true;
 }

@@ -5,6 +5,7 @@
 #ifndef CPL_SIGNATURE_SIGNATURE_H
 #define CPL_SIGNATURE_SIGNATURE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,21 +15,29 @@
 #define CPL_SIGNATURE_MAX_RANKS 16777216
 #define CPL_PROFILE_NAME_MAX 128
 
+struct cpl_pattern;
+
 struct cpl_phase {
 	char *name;
 	double weight;       /* how often the phase runs, > 0 */
 	double time;         /* seconds of one execution, 0: not stated */
 	double compute_time; /* seconds of it without communication */
-	struct cpl_comm *comm; /* one execution */
+	/*
+	 * One execution: a matrix, or where "pattern" could make more entries
+	 * than are stored at once, its generator and no matrix; rows.h reads
+	 * both. A small pattern has both.
+	 */
+	struct cpl_comm *comm;
+	struct cpl_pattern *pattern;
 };
 
 struct cpl_signature {
 	char *name;
-	char *application;  /* may be NULL */
+	char *application; /* may be NULL */
 	int ranks;
 	int n_phases;
 	struct cpl_phase *phase;
-	char *recorded;     /* the "recorded" object as JSON text, or NULL */
+	char *recorded; /* the "recorded" object as JSON text, or NULL */
 };
 
 /*
@@ -41,29 +50,34 @@ struct cpl_signature {
  * looked for beside the signature only (no "/" in its name). O(rows log rows).
  */
 struct cpl_signature *cpl_signature_load(const char *path,
-					 struct cpl_error *err);
+                                         struct cpl_error *err);
 struct cpl_signature *cpl_signature_parse(const char *text, size_t length,
-					  const char *name,
-					  struct cpl_error *err);
+                                          const char *name,
+                                          struct cpl_error *err);
 void cpl_signature_free(struct cpl_signature *sig);
 
+/* Has every phase its matrix? */
+bool cpl_signature_stored(const struct cpl_signature *sig);
+
 /*
- * The whole run: sum over phases of weight * traffic. The caller frees it with
- * cpl_comm_free. NULL with err when memory is out.
+ * The whole run: sum over phases of weight * traffic, patterns that are not
+ * stored included up to 200 million entries; larger ones are refused: what
+ * evaluates link traffic reads them by rows.h. The caller frees it with
+ * cpl_comm_free. NULL with err.
  */
 struct cpl_comm *cpl_signature_total(const struct cpl_signature *sig,
-				     struct cpl_error *err);
+                                     struct cpl_error *err);
 
 /*
  * Names of signatures, phases and applications end up in tables and logs: one
  * or more printable characters, UTF-8. 0, or -1 with err naming `what`.
  */
 int cpl_signature_text_check(const char *what, const char *text,
-			     struct cpl_error *err);
+                             struct cpl_error *err);
 
 /* Write as signature JSON (atomic, mode 0644). 0, or -1 with err. */
 int cpl_signature_write(const struct cpl_signature *sig, const char *path,
-			struct cpl_error *err);
+                        struct cpl_error *err);
 
 /*
  * The same with each phase's traffic in a binary side file "NAME.phaseK.comm"
@@ -71,7 +85,7 @@ int cpl_signature_write(const struct cpl_signature *sig, const char *path,
  * nothing written.
  */
 int cpl_signature_write_binary(const struct cpl_signature *sig,
-			       const char *path, struct cpl_error *err);
+                               const char *path, struct cpl_error *err);
 
 /*
  * A profile name is untrusted text: 1 to CPL_PROFILE_NAME_MAX characters of
@@ -81,7 +95,7 @@ int cpl_profile_name_check(const char *name, struct cpl_error *err);
 
 /* "DIR/NAME.json" after cpl_profile_name_check. The caller frees it. */
 char *cpl_profile_path(const char *dir, const char *name,
-		       struct cpl_error *err);
+                       struct cpl_error *err);
 
 /*
  * Names of the profiles in dir (files NAME.json with a valid name), sorted.

@@ -70,8 +70,14 @@ struct cpl_comm *side_file_load(const char *signature_path, const char *file,
 int side_file_write(const struct cpl_comm *comm, const char *path,
                     struct cpl_error *err);
 
-/* The matrix of a "pattern" object for this many ranks. */
-struct cpl_comm *pattern_comm(const json_t *pattern, int ranks,
-                              struct cpl_error *err);
+/* Free the generator; NULL is taken. */
+void pattern_free(struct cpl_pattern *pattern);
+
+/*
+ * The "pattern" object for this many ranks: its generator, and its matrix when
+ * that is small. 0, or -1 with err.
+ */
+int pattern_take(const json_t *object, int ranks, struct cpl_phase *phase,
+                 struct cpl_error *err);
 
 #endif

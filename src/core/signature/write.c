@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "signature/pattern/pattern.h"
 #include "signature/signature_internal.h"
 
 static void put_string(FILE *f, const char *text)
@@ -89,7 +90,9 @@ static void put_signature(FILE *f, const struct cpl_signature *sig,
 			put_field(f, "time", p->time);
 		if (p->compute_time > 0.0)
 			put_field(f, "compute_time", p->compute_time);
-		if (side) {
+		if (!p->comm) {
+			fprintf(f, "\"pattern\": %s", p->pattern->text);
+		} else if (side) {
 			fputs("\"file\": ", f);
 			put_string(f, side[i]);
 		} else {
@@ -161,7 +164,9 @@ int cpl_signature_write_binary(const struct cpl_signature *sig,
 			         side[i]);
 			goto out;
 		}
-		if (side_file_write(sig->phase[i].comm, side[i], err))
+		/* What is not stored is written as its pattern. */
+		if (sig->phase[i].comm &&
+		    side_file_write(sig->phase[i].comm, side[i], err))
 			goto out;
 		written++;
 	}

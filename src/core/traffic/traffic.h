@@ -10,6 +10,7 @@
 #include "network/network.h"
 #include "routing/routing.h"
 #include "signature/comm.h"
+#include "signature/rows.h"
 
 /* Bytes per link; the arrays belong to the struct. */
 struct cpl_load {
@@ -76,6 +77,44 @@ void cpl_traffic_add(const struct cpl_network *net,
 		     const struct cpl_comm *comm, const int *rank_node,
 		     struct cpl_traffic_work *work, struct cpl_load *load,
 		     struct cpl_job_sums *sums);
+
+/*
+ * A job whose messages are made when they are looked at (rows.h): rank r is on
+ * node[r / ranks_per_node], nodes distinct, ranks_per_node 1 .. 65536. threads:
+ * see base/parallel.h; no result depends on it. Inside a daemon: 1.
+ */
+struct cpl_stream {
+	const struct cpl_rows *rows;
+	const int *node;
+	int ranks_per_node;
+	int threads;
+};
+
+/*
+ * What the routers send each other, for routings that need all pairs at once.
+ * Free with cpl_pairs_free in either case. Messages of nodes of one router and
+ * those without bytes make no pair. 0, or -1 with err (memory). Twelve bytes a
+ * pair and 1/32 more while they are collected; O(messages + pairs), messages
+ * of neighbouring ranks between the same nodes counting once where the pattern
+ * says that they are alike.
+ */
+int cpl_stream_pairs(const struct cpl_network *net,
+                     const struct cpl_stream *job, struct cpl_pairs *pairs,
+                     struct cpl_error *err);
+void cpl_pairs_free(struct cpl_pairs *pairs);
+
+/*
+ * cpl_traffic_add for such a job under n routings at once: routing i adds to
+ * load[i] and fills sums[i]. One walk over the messages serves static-direct
+ * and static-indirect of a dragonfly with one link per pair of groups, which
+ * are added up by (router, group) and (group, node); one serves all other
+ * routings that have add; one collects the pairs for those that have solve
+ * only. 0, or -1 with err (memory), with loads that are then not to be used.
+ */
+int cpl_stream_add(const struct cpl_network *net, const struct cpl_stream *job,
+                   int n, const struct cpl_routing *const *routing,
+                   struct cpl_load *const *load, struct cpl_job_sums *sums,
+                   struct cpl_error *err);
 
 /*
  * max, mean and the PTRAM metrics of load + background (background may be

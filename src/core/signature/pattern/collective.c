@@ -278,4 +278,5 @@ static int64_t row(const struct pattern *p, int rank,
 	return table[p->algorithm].row(p, rank, out);
 }
 
-const struct pattern_type pattern_collective = {"collective", parse, row};
+const struct pattern_type pattern_collective = {
+        .name = "collective", .parse = parse, .row = row};

@@ -25,14 +25,29 @@ static int parse(const json_t *params, struct pattern *p, struct cpl_error *err)
 	return 0;
 }
 
-static int64_t row(const struct pattern *p, int rank,
-                   struct cpl_comm_entry *out)
+/* Ranks from one to the next along the axis. */
+static int axis_stride(const struct pattern *p)
 {
-	int stride = 1, here, first;
-	int64_t n = 0;
+	int stride = 1;
 
 	for (int d = p->n_dims - 1; d > p->axis; d--)
 		stride *= p->dim[d];
+	return stride;
+}
+
+static int alike(const struct pattern *p, int rank)
+{
+	int stride = axis_stride(p);
+
+	return stride - rank % stride;
+}
+
+static int64_t row(const struct pattern *p, int rank,
+                   struct cpl_comm_entry *out)
+{
+	int stride = axis_stride(p), here, first;
+	int64_t n = 0;
+
 	here = rank / stride % p->dim[p->axis];
 	first = rank - here * stride;
 	for (int i = 0; i < p->dim[p->axis]; i++) {
@@ -44,4 +59,8 @@ static int64_t row(const struct pattern *p, int rank,
 	return n;
 }
 
-const struct pattern_type pattern_many_to_many = {"many-to-many", parse, row};
+const struct pattern_type pattern_many_to_many = {.name = "many-to-many",
+                                                  .parse = parse,
+                                                  .row = row,
+                                                  .alike = alike,
+                                                  .symmetric = true};

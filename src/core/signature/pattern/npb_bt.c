@@ -85,4 +85,5 @@ static int64_t row(const struct pattern *p, int rank,
 	return n;
 }
 
-const struct pattern_type pattern_npb_bt = {"npb-bt", parse, row};
+const struct pattern_type pattern_npb_bt = {
+        .name = "npb-bt", .parse = parse, .row = row};

@@ -84,4 +84,5 @@ static int64_t row(const struct pattern *p, int rank,
 	return n;
 }
 
-const struct pattern_type pattern_npb_lu = {"npb-lu", parse, row};
+const struct pattern_type pattern_npb_lu = {
+        .name = "npb-lu", .parse = parse, .row = row};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "signature/pattern/pattern.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,67 +122,63 @@ static const struct pattern_type *find_type(const json_t *params,
 	return NULL;
 }
 
-static struct cpl_comm *generate(const struct pattern_type *type,
-                                 const struct pattern *p, struct cpl_error *err)
+void pattern_free(struct cpl_pattern *pattern)
 {
-	struct cpl_comm *comm =
-	        comm_new(p->ranks, p->ranks * p->max_degree, err);
-	struct cpl_comm_entry *row;
-	int64_t used = 0;
-
-	if (!comm)
-		return NULL;
-	/* The second half is the sort's scratch. */
-	row = malloc((size_t)(2 * p->max_degree + 1) * sizeof(*row));
-	if (!row) {
-		cpl_comm_free(comm);
-		cpl_fail_memory(err);
-		return NULL;
-	}
-	for (int r = 0; r < p->ranks; r++) {
-		int64_t n = type->row(p, r, row);
-
-		comm_sort_row(row, n, row + p->max_degree);
-		used = comm_append_row(comm, r, used, row, n);
-	}
-	comm_shrink(comm, used);
-	free(row);
-	return comm;
+	if (!pattern)
+		return;
+	free(pattern->params.next);
+	free(pattern->text);
+	free(pattern);
 }
 
-struct cpl_comm *pattern_comm(const json_t *params, int ranks,
-                              struct cpl_error *err)
+static int check_size(const struct pattern *p, int ranks, struct cpl_error *err)
 {
-	const struct pattern_type *type = find_type(params, err);
-	struct pattern p = {0};
-	struct cpl_comm *comm = NULL;
+	if (p->ranks != ranks)
+		return cpl_fail(err, "makes %d ranks, the signature has %d",
+		                p->ranks, ranks);
+	if (p->max_degree > PATTERN_MAX_ENTRIES / p->ranks)
+		return cpl_fail(err,
+		                "%d ranks with up to %" PRId64
+		                " partners each; at most %" PRId64
+		                " entries are generated",
+		                p->ranks, p->max_degree, PATTERN_MAX_ENTRIES);
+	return 0;
+}
+
+static int keep_matrix(struct cpl_phase *phase, struct cpl_error *err)
+{
+	const struct pattern *p = &phase->pattern->params;
+	struct cpl_phase one = *phase;
+	struct cpl_signature sig = {
+	        .ranks = p->ranks, .n_phases = 1, .phase = &one};
+
+	if (p->max_degree > PATTERN_MAX_STORED / p->ranks)
+		return 0;
+	one.weight = 1;
+	phase->comm = cpl_signature_total(&sig, err);
+	return phase->comm ? 0 : -1;
+}
+
+int pattern_take(const json_t *object, int ranks, struct cpl_phase *phase,
+                 struct cpl_error *err)
+{
+	const struct pattern_type *type = find_type(object, err);
+	struct cpl_pattern *pattern;
 
 	if (!type)
-		goto fail;
-	if (type->parse(params, &p, err)) {
+		return cpl_fail_prefix(err, "pattern: ");
+	pattern = phase->pattern = calloc(1, sizeof(*pattern));
+	if (!pattern)
+		return cpl_fail_memory(err);
+	pattern->type = type;
+	pattern->text =
+	        json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
+	if (!pattern->text)
+		return cpl_fail_memory(err);
+	if (type->parse(object, &pattern->params, err) ||
+	    check_size(&pattern->params, ranks, err)) {
 		cpl_fail_prefix(err, "%s: ", type->name);
-		goto fail;
+		return cpl_fail_prefix(err, "pattern: ");
 	}
-	if (p.ranks != ranks) {
-		cpl_fail(err, "%s: makes %d ranks, the signature has %d",
-		         type->name, p.ranks, ranks);
-		goto fail;
-	}
-	if (p.max_degree > PATTERN_MAX_ENTRIES / p.ranks) {
-		cpl_fail(err,
-		         "%s: %d ranks with up to %lld partners each; at most "
-		         "%d entries are generated",
-		         type->name, p.ranks, (long long)p.max_degree,
-		         PATTERN_MAX_ENTRIES);
-		goto fail;
-	}
-	comm = generate(type, &p, err);
-	free(p.taken);
-	free(p.next);
-	return comm;
-fail:
-	free(p.taken);
-	free(p.next);
-	cpl_fail_prefix(err, "pattern: ");
-	return NULL;
+	return keep_matrix(phase, err);
 }

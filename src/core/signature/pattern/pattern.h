@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Built-in generators of a phase's traffic ("pattern"): one file each, one
- * line in the table of pattern.c. A generator makes the matrix row by row, so
- * that only the finished matrix takes memory. The last dimension of a grid of
- * ranks is the fastest.
+ * line in the table of pattern.c. A generator makes the matrix row by row, as
+ * often as it is asked to, so that the matrix need not be stored. The last
+ * dimension of a grid of ranks is the fastest.
  */
 #ifndef CPL_SIGNATURE_PATTERN_H
 #define CPL_SIGNATURE_PATTERN_H
@@ -14,8 +14,10 @@
 
 #include "signature/comm.h"
 
-/* A pattern that could have more entries is refused: 20 bytes each. */
-#define PATTERN_MAX_ENTRIES 200000000
+/* With more entries than this no matrix is kept: 20 bytes each. */
+#define PATTERN_MAX_STORED (1 << 22)
+/* Patterns that could have more are refused: they take too long to count. */
+#define PATTERN_MAX_ENTRIES INT64_C(100000000000)
 #define PATTERN_MAX_DIMS 8
 #define PATTERN_MAX_DEGREE 4096
 
@@ -32,9 +34,14 @@ struct pattern {
 	int degree[2]; /* umesh, spread: fewest and most partners */
 	uint64_t seed;
 	int npb_size, npb_iterations;
-	int algorithm, root;  /* collective */
-	unsigned char *taken; /* umesh, spread: [ranks], 0 between rows */
-	int *next;            /* permutation: [ranks] */
+	int algorithm, root; /* collective */
+	int *next;           /* permutation: [ranks] */
+};
+
+struct cpl_pattern {
+	const struct pattern_type *type;
+	struct pattern params;
+	char *text; /* the "pattern" object, for writing */
 };
 
 struct pattern_type {
@@ -43,9 +50,15 @@ struct pattern_type {
 	 * fields. *p is zeroed. -1 with err. */
 	int (*parse)(const json_t *params, struct pattern *p,
 	             struct cpl_error *err);
-	/* Entries of one row, in any order, pairs may repeat. The count. */
+	/* Entries of one row, in any order, pairs may repeat: at most
+	 * max_degree. The count. Writes to `out` only. */
 	int64_t (*row)(const struct pattern *p, int rank,
 	               struct cpl_comm_entry *out);
+	/* From rank on, how many ranks' rows are this one's shifted with the
+	 * rank; at least 1. NULL: 1. */
+	int (*alike)(const struct pattern *p, int rank);
+	/* Whoever sends to a rank gets as many bytes from it. */
+	bool symmetric;
 };
 
 extern const struct pattern_type pattern_stencil, pattern_many_to_many,

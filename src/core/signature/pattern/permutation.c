@@ -58,4 +58,5 @@ static int64_t row(const struct pattern *p, int rank,
 	return 1;
 }
 
-const struct pattern_type pattern_permutation = {"permutation", parse, row};
+const struct pattern_type pattern_permutation = {
+        .name = "permutation", .parse = parse, .row = row};

@@ -2,8 +2,6 @@
 /* umesh and spread (Jain 2016, 3.2.3) differ in how far partners may be. */
 #include "signature/pattern/pattern.h"
 
-#include <stdlib.h>
-
 #include "base/json.h"
 #include "base/random.h"
 
@@ -26,8 +24,7 @@ static int take_degree(const json_t *params, struct pattern *p,
 		p->degree[i] = (int)n;
 	}
 	p->max_degree = p->degree[1];
-	p->taken = calloc((size_t)p->ranks, 1);
-	return p->taken ? 0 : cpl_fail_memory(err);
+	return 0;
 }
 
 static int parse_spread(const json_t *params, struct pattern *p,
@@ -64,44 +61,129 @@ static int parse_umesh(const json_t *params, struct pattern *p,
 	return 0;
 }
 
-/* Rank of place i of the window, which leaves the rank itself out. */
-static int place(int64_t low, int64_t i, int rank)
-{
-	int64_t to = low + i;
+/*
+ * Places of the window that a row has taken. Few are looked for in a list, and
+ * most of the time not even there: a bit for each of 64 kinds of places tells
+ * that none of that kind is. Many are kept in a table with open addressing.
+ */
+#define FEW 48
+#define TABLE (2 * PATTERN_MAX_DEGREE)
 
-	return (int)(to + (to >= rank));
+struct few {
+	int n;
+	uint64_t kinds;
+	int list[FEW];
+};
+
+/* False when it is taken already. */
+static inline bool take_few(struct few *few, int place)
+{
+	uint64_t kind = UINT64_C(1) << (place & 63);
+
+	if (few->kinds & kind)
+		for (int i = 0; i < few->n; i++)
+			if (few->list[i] == place)
+				return false;
+	few->kinds |= kind;
+	few->list[few->n++] = place;
+	return true;
 }
 
-/* Floyd's sample without replacement: draw j of the window's first j + 1. */
+static bool take_many(int *table, int place)
+{
+	uint32_t at = (uint32_t)place * UINT32_C(0x9e3779b1) % TABLE;
+
+	while (table[at]) {
+		if (table[at] == place + 1)
+			return false;
+		at = (at + 1) % TABLE;
+	}
+	table[at] = place + 1;
+	return true;
+}
+
+/* One row while it is drawn; places leave the rank itself out. */
+struct draw {
+	uint64_t key;
+	int64_t low, window, degree;
+	int rank;
+	double bytes;
+};
+
+static inline void put(const struct draw *d, int place,
+                       struct cpl_comm_entry *out)
+{
+	int64_t to = d->low + place;
+
+	*out = (struct cpl_comm_entry){d->rank, (int)(to + (to >= d->rank)),
+	                               d->bytes, 1.0};
+}
+
+/* Floyd's sample without replacement: draw j of the window's first j + 1, or
+ * where that is taken already the last of these. */
+static inline int pick(const struct draw *d, int64_t n)
+{
+	uint64_t first = (uint64_t)(d->window - d->degree + n + 1);
+
+	return (int)cpl_random_scale(cpl_random_at(d->key, (uint64_t)n + 1),
+	                             first);
+}
+
+static void draw_few(const struct draw *d, struct cpl_comm_entry *out)
+{
+	struct few few;
+
+	few.n = 0;
+	few.kinds = 0;
+	for (int64_t n = 0; n < d->degree; n++) {
+		int place = pick(d, n);
+
+		if (!take_few(&few, place)) {
+			place = (int)(d->window - d->degree + n);
+			take_few(&few, place);
+		}
+		put(d, place, &out[n]);
+	}
+}
+
+static void draw_many(const struct draw *d, struct cpl_comm_entry *out)
+{
+	int table[TABLE] = {0};
+
+	for (int64_t n = 0; n < d->degree; n++) {
+		int place = pick(d, n);
+
+		if (!take_many(table, place)) {
+			place = (int)(d->window - d->degree + n);
+			take_many(table, place);
+		}
+		put(d, place, &out[n]);
+	}
+}
+
 static int64_t row(const struct pattern *p, int rank,
                    struct cpl_comm_entry *out)
 {
 	int64_t low = (int64_t)rank - p->range, high = (int64_t)rank + p->range;
 	uint64_t spread = (uint64_t)(p->degree[1] - p->degree[0]) + 1;
-	uint64_t stream = (uint64_t)rank;
-	int64_t window, degree, n = 0;
+	struct draw d = {.key = cpl_random_key(p->seed, (uint64_t)rank),
+	                 .rank = rank,
+	                 .bytes = p->bytes[0]};
 
-	low = low < 0 ? 0 : low;
-	high = high >= p->ranks ? p->ranks - 1 : high;
-	window = high - low; /* without the rank itself */
-	degree = p->degree[0] +
-	         (int64_t)cpl_random_below(p->seed, stream, 0, spread);
-	if (degree > window)
-		degree = window;
-	for (int64_t j = window - degree; j < window; j++) {
-		uint64_t pick = cpl_random_below(
-		        p->seed, stream, (uint64_t)n + 1, (uint64_t)j + 1);
-		int to = place(low, (int64_t)pick, rank);
-
-		if (p->taken[to])
-			to = place(low, j, rank);
-		p->taken[to] = 1;
-		out[n++] = (struct cpl_comm_entry){rank, to, p->bytes[0], 1.0};
-	}
-	for (int64_t i = 0; i < n; i++)
-		p->taken[out[i].to] = 0;
-	return n;
+	d.low = low < 0 ? 0 : low;
+	d.window = (high >= p->ranks ? p->ranks - 1 : high) - d.low;
+	d.degree = p->degree[0] +
+	           (int64_t)cpl_random_scale(cpl_random_at(d.key, 0), spread);
+	if (d.degree > d.window)
+		d.degree = d.window;
+	if (d.degree <= FEW)
+		draw_few(&d, out);
+	else
+		draw_many(&d, out);
+	return d.degree;
 }
 
-const struct pattern_type pattern_umesh = {"umesh", parse_umesh, row};
-const struct pattern_type pattern_spread = {"spread", parse_spread, row};
+const struct pattern_type pattern_umesh = {
+        .name = "umesh", .parse = parse_umesh, .row = row};
+const struct pattern_type pattern_spread = {
+        .name = "spread", .parse = parse_spread, .row = row};

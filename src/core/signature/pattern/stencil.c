@@ -95,6 +95,44 @@ static int neighbour(const struct pattern *p, const int *at, const int *offset)
 	return rank;
 }
 
+/* Neighbours along the axes only, without looking at all 3^n offsets. */
+static int64_t faces(const struct pattern *p, int rank,
+                     struct cpl_comm_entry *out)
+{
+	int stride = p->ranks;
+	int64_t n = 0;
+
+	for (int d = 0; d < p->n_dims; d++) {
+		int length = p->dim[d], x, around;
+
+		around = stride;
+		stride /= length;
+		x = rank / stride % length;
+		for (int side = -1; side <= 1; side += 2) {
+			int to = rank + side * stride;
+
+			if (x + side < 0 || x + side >= length) {
+				if (!p->periodic)
+					continue;
+				to -= side * around;
+			}
+			/* Around an axis of length 1 a rank meets itself. */
+			if (to != rank)
+				out[n++] = (struct cpl_comm_entry){
+				        rank, to, p->bytes[0], 1.0};
+		}
+	}
+	return n;
+}
+
+/* Inside a line along the last axis all ranks are. */
+static int alike(const struct pattern *p, int rank)
+{
+	int length = p->dim[p->n_dims - 1], x = rank % length;
+
+	return x > 0 && x < length - 1 ? length - 1 - x : 1;
+}
+
 static int64_t row(const struct pattern *p, int rank,
                    struct cpl_comm_entry *out)
 {
@@ -102,6 +140,8 @@ static int64_t row(const struct pattern *p, int rank,
 	int rest = rank, all = 1;
 	int64_t n = 0;
 
+	if (p->classes == 1u << 1)
+		return faces(p, rank, out);
 	for (int d = p->n_dims - 1; d >= 0; d--) {
 		at[d] = rest % p->dim[d];
 		rest /= p->dim[d];
@@ -127,4 +167,8 @@ static int64_t row(const struct pattern *p, int rank,
 	return n;
 }
 
-const struct pattern_type pattern_stencil = {"stencil", parse, row};
+const struct pattern_type pattern_stencil = {.name = "stencil",
+                                             .parse = parse,
+                                             .row = row,
+                                             .alike = alike,
+                                             .symmetric = true};

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "traffic/stream_internal.h"
+
+int cpl_stream_open(struct stream *s, const struct cpl_network *net,
+                    const struct cpl_stream *job, struct cpl_error *err)
+{
+	int per_node = job->ranks_per_node, last = -1;
+
+	memset(s, 0, sizeof(*s));
+	s->net = net;
+	s->job = job;
+	s->n_seats = (job->rows->ranks - 1) / per_node + 1;
+	s->per_seat =
+	        ((UINT64_C(1) << STREAM_SHIFT) - 1) / (uint64_t)per_node + 1;
+	s->seat_of = malloc((size_t)net->n_nodes * sizeof(*s->seat_of));
+	s->router = malloc((size_t)net->n_node_routers * sizeof(*s->router));
+	s->seat_router = malloc((size_t)s->n_seats * sizeof(*s->seat_router));
+	if (!s->seat_of || !s->router || !s->seat_router) {
+		cpl_stream_close(s);
+		return cpl_fail_memory(err);
+	}
+	for (int node = 0; node < net->n_nodes; node++)
+		s->seat_of[node] = -1;
+	for (int seat = 0; seat < s->n_seats; seat++) {
+		s->seat_of[job->node[seat]] = seat;
+		s->seat_router[seat] = cpl_network_router(net, job->node[seat]);
+	}
+	for (int node = 0; node < net->n_nodes; node++) {
+		int router = cpl_network_router(net, node);
+
+		if (s->seat_of[node] >= 0 && router != last)
+			s->router[s->n_routers++] = last = router;
+	}
+	return 0;
+}
+
+void cpl_stream_close(struct stream *s)
+{
+	free(s->seat_of);
+	free(s->router);
+	free(s->seat_router);
+	memset(s, 0, sizeof(*s));
+}
+
+void cpl_pairs_free(struct cpl_pairs *pairs)
+{
+	free(pairs->from);
+	free(pairs->row);
+	free(pairs->to);
+	free(pairs->bytes);
+	memset(pairs, 0, sizeof(*pairs));
+}
+
+int cpl_stream_pairs(const struct cpl_network *net,
+                     const struct cpl_stream *job, struct cpl_pairs *pairs,
+                     struct cpl_error *err)
+{
+	struct stream_sinks sinks = {.pairs = pairs};
+
+	memset(pairs, 0, sizeof(*pairs));
+	return cpl_stream_walk(net, job, &sinks, err);
+}
+
+/* How a routing is served. */
+enum way { BY_GROUPS, BY_ADD, BY_SOLVE, N_WAYS };
+
+/* Routings of one way, packed for it. */
+struct batch {
+	int n;
+	int *index; /* [n] of the caller's arrays */
+	const struct cpl_routing **routing;
+	struct cpl_load **load;
+	struct cpl_job_sums *sums;
+};
+
+static enum way way_of(const struct cpl_network *net,
+                       const struct cpl_routing *routing)
+{
+	return cpl_stream_by_groups(net, routing) ? BY_GROUPS
+	       : routing->add                     ? BY_ADD
+	                                          : BY_SOLVE;
+}
+
+static int solve(const struct cpl_network *net, const struct batch *batch,
+                 int first, const struct cpl_pairs *pairs,
+                 struct cpl_error *err)
+{
+	int64_t n = pairs->row[pairs->n_from];
+
+	for (int i = first; i < batch->n; i++) {
+		const struct cpl_routing *routing = batch->routing[i];
+		struct cpl_routed routed = {0, 0};
+		void *scratch = malloc(routing->scratch_size(net, n) + 1);
+
+		if (!scratch)
+			return cpl_fail_memory(err);
+		routing->solve(net, pairs, scratch, batch->load[i]->link,
+		               &routed);
+		free(scratch);
+		batch->sums[i].hop_bytes = routed.hop_bytes;
+		batch->sums[i].max_dilation = routed.max_hops;
+	}
+	return 0;
+}
+
+/* Both kinds that go pair by pair share the walk. */
+static int by_pairs(const struct cpl_network *net, const struct cpl_stream *job,
+                    const struct batch *batch, int n_add, struct cpl_error *err)
+{
+	struct cpl_pairs pairs = {0};
+	struct stream_sinks sinks = {.n_add = n_add,
+	                             .n_more = batch->n - n_add,
+	                             .add = batch->routing,
+	                             .load = batch->load,
+	                             .sums = batch->sums};
+	int rc;
+
+	if (batch->n > n_add)
+		sinks.pairs = &pairs;
+	rc = cpl_stream_walk(net, job, &sinks, err);
+	if (!rc && sinks.pairs)
+		rc = solve(net, batch, n_add, &pairs, err);
+	cpl_pairs_free(&pairs);
+	return rc;
+}
+
+static int batch_open(struct batch *batch, int n)
+{
+	size_t room = (size_t)n + 1;
+
+	memset(batch, 0, sizeof(*batch));
+	batch->index = malloc(room * sizeof(*batch->index));
+	batch->routing = malloc(room * sizeof(*batch->routing));
+	batch->load = malloc(room * sizeof(*batch->load));
+	batch->sums = calloc(room, sizeof(*batch->sums));
+	return batch->index && batch->routing && batch->load && batch->sums
+	               ? 0
+	               : -1;
+}
+
+static void batch_close(struct batch *batch)
+{
+	free(batch->index);
+	free(batch->routing);
+	free(batch->load);
+	free(batch->sums);
+}
+
+int cpl_stream_add(const struct cpl_network *net, const struct cpl_stream *job,
+                   int n, const struct cpl_routing *const *routing,
+                   struct cpl_load *const *load, struct cpl_job_sums *sums,
+                   struct cpl_error *err)
+{
+	/* First those by groups; then the others, those with add first. */
+	struct batch batch[2];
+	int n_add = 0, rc = 0;
+
+	memset(batch, 0, sizeof(batch));
+	if (batch_open(&batch[0], n) || batch_open(&batch[1], n)) {
+		rc = cpl_fail_memory(err);
+		goto out;
+	}
+	for (int way = 0; way < N_WAYS; way++)
+		for (int i = 0; i < n; i++) {
+			struct batch *b = &batch[way != BY_GROUPS];
+
+			if ((int)way_of(net, routing[i]) != way)
+				continue;
+			b->index[b->n] = i;
+			b->routing[b->n] = routing[i];
+			b->load[b->n++] = load[i];
+			n_add += way == BY_ADD;
+		}
+	if (batch[0].n) {
+		struct stream_sinks sinks = {.n_add = batch[0].n,
+		                             .add = batch[0].routing,
+		                             .load = batch[0].load,
+		                             .sums = batch[0].sums};
+
+		rc = cpl_stream_groups(net, job, &sinks, err);
+	}
+	if (!rc && batch[1].n)
+		rc = by_pairs(net, job, &batch[1], n_add, err);
+	for (int b = 0; b < 2; b++)
+		for (int i = 0; i < batch[b].n && !rc; i++)
+			sums[batch[b].index[i]] = batch[b].sums[i];
+out:
+	batch_close(&batch[0]);
+	batch_close(&batch[1]);
+	return rc;
+}

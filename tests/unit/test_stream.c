@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Messages that are not stored: the same links as from the matrix, whatever
+ * the number of threads. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/random.h"
+#include "traffic/traffic.h"
+
+static const char *const networks[] = {
+        /* One link per pair of groups. */
+        "\"dragonfly\",\"groups\":7,\"rows\":2,\"columns\":3,"
+        "\"nodes_per_router\":3,\"nodes\":\"n[0-125]\"",
+        "\"dragonfly\",\"groups\":5,\"rows\":3,\"columns\":4,"
+        "\"nodes_per_router\":2,\"global_wiring\":\"palmtree\","
+        "\"nodes\":\"n[0-119]\"",
+        "\"dragonfly\",\"groups\":3,\"rows\":1,\"columns\":1,"
+        "\"nodes_per_router\":40,\"nodes\":\"n[0-119]\"",
+        "\"dragonfly\",\"groups\":1,\"rows\":5,\"columns\":6,"
+        "\"nodes_per_router\":4,\"nodes\":\"n[0-119]\"",
+        /* Several. */
+        "\"dragonfly\",\"groups\":5,\"rows\":3,\"columns\":4,"
+        "\"nodes_per_router\":2,\"global_links_per_group_pair\":3,"
+        "\"nodes\":\"n[0-119]\"",
+        "\"torus\",\"dims\":[5,4,3],\"wrap\":[true,false,true],"
+        "\"nodes_per_router\":2,\"nodes\":\"n[0-119]\"",
+        "\"fattree\",\"nodes_per_router\":8,\"levels\":["
+        "{\"down\":4,\"up\":2,\"links\":1},{\"down\":4,\"up\":2,"
+        "\"links\":1}],\"nodes\":\"n[0-127]\"",
+};
+
+#define N_NETWORKS (sizeof(networks) / sizeof(*networks))
+
+static struct cpl_network *network(const char *text)
+{
+	char whole[1024];
+	struct cpl_error err = {""};
+	struct cpl_network *net;
+	int n = snprintf(whole, sizeof(whole),
+	                 "{\"format\":\"commplace-network\",\"version\":1,"
+	                 "\"name\":\"n\",\"type\":%s}",
+	                 text);
+
+	net = cpl_network_parse(whole, (size_t)n, "n", &err);
+	if (!net)
+		fail_msg("%s: %s", text, err.text);
+	return net;
+}
+
+/* 240 ranks each; bytes are whole, or not (odd shares, odd weights). */
+static const char *const jobs[] = {
+        "{\"pattern\":{\"type\":\"stencil\",\"dims\":[3,4,4,5],\"points\":9,"
+        "\"periodic\":true,\"bytes\":2097152}}",
+        "{\"pattern\":{\"type\":\"stencil\",\"dims\":[2,120],\"points\":9,"
+        "\"periodic\":true,\"bytes\":[0.3,0.7,1]}}",
+        "{\"pattern\":{\"type\":\"stencil\",\"dims\":[6,8,5],\"points\":27,"
+        "\"bytes\":[9,0,1]}}",
+        "{\"pattern\":{\"type\":\"many-to-many\",\"dims\":[5,6,8],"
+        "\"axis\":1,\"bytes\":102400}}",
+        "{\"pattern\":{\"type\":\"many-to-many\",\"dims\":[5,6,8],"
+        "\"axis\":2,\"bytes\":0.1}}",
+        "{\"pattern\":{\"type\":\"many-to-many\",\"dims\":[5,6,8],"
+        "\"axis\":0,\"bytes\":7}}",
+        "{\"pattern\":{\"type\":\"umesh\",\"ranks\":240,\"range\":30,"
+        "\"degree\":[6,20],\"bytes\":524288,\"seed\":4}}",
+        "{\"pattern\":{\"type\":\"spread\",\"ranks\":240,"
+        "\"degree\":[60,80],\"bytes\":0.7,\"seed\":4}}",
+        "{\"pattern\":{\"type\":\"permutation\",\"ranks\":240,"
+        "\"bytes\":3}}",
+        "{\"pattern\":{\"type\":\"collective\",\"operation\":\"reduce\","
+        "\"algorithm\":\"rabenseifner\",\"ranks\":240,\"bytes\":1000}}",
+        /* Phases with weights, a matrix among them. */
+        "{\"weight\":0.3,\"pattern\":{\"type\":\"stencil\","
+        "\"dims\":[12,20],\"points\":5,\"bytes\":17}},"
+        "{\"weight\":11,\"traffic\":[[0,1,5,1],[0,239,0.9,2],[7,7,4,1],"
+        "[100,3,1e6,1],[100,4,0,1]]},"
+        "{\"weight\":7.1,\"pattern\":{\"type\":\"spread\",\"ranks\":240,"
+        "\"degree\":[1,9],\"bytes\":13}}",
+        /* Nothing at all. */
+        "{\"traffic\":[]}",
+};
+
+#define N_JOBS (sizeof(jobs) / sizeof(*jobs))
+
+static struct cpl_signature *signature(const char *phases)
+{
+	char whole[2048];
+	struct cpl_error err = {""};
+	struct cpl_signature *sig;
+	int n = snprintf(whole, sizeof(whole),
+	                 "{\"format\":\"commplace-signature\",\"version\":1,"
+	                 "\"ranks\":240,\"phases\":[%s]}",
+	                 phases);
+
+	sig = cpl_signature_parse(whole, (size_t)n, "s", &err);
+	if (!sig)
+		fail_msg("%s: %s", phases, err.text);
+	return sig;
+}
+
+#define MAX_ROUTINGS 16
+
+static int routings_of(const struct cpl_network *net,
+                       const struct cpl_routing **out)
+{
+	const struct cpl_routing *const *all = cpl_routing_all();
+	int n = 0;
+
+	for (int i = 0; all[i]; i++)
+		if (all[i]->type == net->type && !all[i]->table)
+			out[n++] = all[i];
+	return n;
+}
+
+static void assert_near(const char *what, double got, double want, double scale)
+{
+	if (!(fabs(got - want) <= 1e-12 * (fabs(want) + scale)))
+		fail_msg("%s: %.17g instead of %.17g", what, got, want);
+}
+
+static double largest(const double *value, int64_t n)
+{
+	double max = 0;
+
+	for (int64_t i = 0; i < n; i++)
+		max = fmax(max, value[i]);
+	return max;
+}
+
+/* What two ways of adding up may differ in on one link, of the largest. */
+static void compare(const struct cpl_network *net,
+                    const struct cpl_routing *routing,
+                    const struct cpl_load *got, const struct cpl_load *want,
+                    const struct cpl_job_sums *a, const struct cpl_job_sums *b)
+{
+	double scale = largest(want->link, net->n_links);
+
+	for (int64_t l = 0; l < net->n_links; l++)
+		assert_near(routing->name, got->link[l], want->link[l], scale);
+	for (int node = 0; node < net->n_nodes; node++) {
+		assert_near("injection", got->injection[node],
+		            want->injection[node], 0);
+		assert_near("ejection", got->ejection[node],
+		            want->ejection[node], 0);
+	}
+	assert_near("bytes", a->bytes, b->bytes, 0);
+	assert_near("in node", a->bytes_in_node, b->bytes_in_node, 0);
+	assert_near("network", a->bytes_on_network, b->bytes_on_network, 0);
+	assert_near("hop-bytes", a->hop_bytes, b->hop_bytes, 0);
+	assert_near("dilation", a->max_dilation, b->max_dilation, 0);
+}
+
+struct scene {
+	struct cpl_network *net;
+	struct cpl_signature *sig;
+	struct cpl_rows *rows;
+	int per_node, n_routings, n_seats;
+	const struct cpl_routing *routing[MAX_ROUTINGS];
+	int node[240], rank_node[240];
+};
+
+static void place(struct scene *s, uint64_t seed)
+{
+	int all[240];
+
+	s->n_seats = (239 / s->per_node) + 1;
+	for (int i = 0; i < s->net->n_nodes; i++)
+		all[i] = i;
+	cpl_random_shuffle(all, s->net->n_nodes, seed, 0);
+	memcpy(s->node, all, (size_t)s->n_seats * sizeof(int));
+	for (int r = 0; r < 240; r++)
+		s->rank_node[r] = s->node[r / s->per_node];
+}
+
+static void stream(const struct scene *s, int threads, struct cpl_load *load,
+                   struct cpl_job_sums *sums)
+{
+	struct cpl_stream job = {s->rows, s->node, s->per_node, threads};
+	struct cpl_load *at[MAX_ROUTINGS];
+	struct cpl_error err = {""};
+
+	for (int i = 0; i < s->n_routings; i++) {
+		assert_int_equal(cpl_load_init(&load[i], s->net, &err), 0);
+		at[i] = &load[i];
+	}
+	if (cpl_stream_add(s->net, &job, s->n_routings, s->routing, at, sums,
+	                   &err))
+		fail_msg("%s", err.text);
+}
+
+static void check_scene(const struct scene *s)
+{
+	struct cpl_error err = {""};
+	struct cpl_comm *comm = cpl_signature_total(s->sig, &err);
+	struct cpl_traffic_work *work =
+	        cpl_traffic_work_new(s->net, comm, &err);
+	struct cpl_load load[3][MAX_ROUTINGS], want;
+	struct cpl_job_sums sums[3][MAX_ROUTINGS], stored;
+
+	assert_non_null(work);
+	for (int t = 0; t < 3; t++)
+		stream(s, t + 1, load[t], sums[t]);
+	assert_int_equal(cpl_load_init(&want, s->net, &err), 0);
+	for (int i = 0; i < s->n_routings; i++) {
+		cpl_load_clear(&want, s->net);
+		cpl_traffic_add(s->net, s->routing[i], comm, s->rank_node, work,
+		                &want, &stored);
+		compare(s->net, s->routing[i], &load[0][i], &want, &sums[0][i],
+		        &stored);
+		for (int t = 0; t < 3; t++) {
+			assert_memory_equal(load[t][i].link, load[0][i].link,
+			                    (size_t)s->net->n_links * 8);
+			assert_memory_equal(load[t][i].injection,
+			                    load[0][i].injection,
+			                    (size_t)s->net->n_nodes * 8);
+			assert_memory_equal(load[t][i].ejection,
+			                    load[0][i].ejection,
+			                    (size_t)s->net->n_nodes * 8);
+			assert_memory_equal(&sums[t][i], &sums[0][i],
+			                    sizeof(sums[t][i]));
+		}
+		for (int t = 2; t >= 0; t--)
+			cpl_load_free(&load[t][i]);
+	}
+	cpl_load_free(&want);
+	cpl_traffic_work_free(work);
+	cpl_comm_free(comm);
+}
+
+/* All that go pair by pair, and static-indirect; of the adaptive ones, which
+ * get the same pairs and take long, one for the first job (whole bytes: where a
+ * last bit differs they find other shares). */
+static int routings_for(const struct cpl_network *net, size_t job,
+                        const struct cpl_routing **out)
+{
+	int n = routings_of(net, out), kept = 0;
+
+	for (int i = 0; i < n; i++)
+		if (out[i]->add || out[i] == &cpl_routing_static_indirect ||
+		    (job == 0 && out[i] == &cpl_routing_adaptive_direct))
+			out[kept++] = out[i];
+	return kept;
+}
+
+static void test_stream_equals_matrix(void **state)
+{
+	static const int per_node[] = {2, 3, 4, 7, 24, 100};
+
+	for (size_t n = 0; n < N_NETWORKS; n++) {
+		struct scene s = {.net = network(networks[n])};
+		for (size_t j = 0; j < N_JOBS; j++) {
+			s.sig = signature(jobs[j]);
+			s.rows = cpl_rows_new(s.sig, NULL, NULL);
+			assert_non_null(s.rows);
+			s.n_routings = routings_for(s.net, j, s.routing);
+			for (size_t k = j % 2; k < 6; k += 2) {
+				s.per_node = per_node[k];
+				place(&s, j + k);
+				check_scene(&s);
+			}
+			cpl_rows_free(s.rows);
+			cpl_signature_free(s.sig);
+		}
+		cpl_network_free(s.net);
+	}
+}
+
+/* The pairs that a routing with solve gets are those of the matrix. */
+static void test_pairs(void **state)
+{
+	for (size_t j = 0; j < N_JOBS; j++) {
+		struct scene s = {.net = network(networks[4]), .per_node = 5};
+		struct cpl_error err = {""};
+		struct cpl_pairs pairs;
+		struct cpl_stream job = {.ranks_per_node = 5, .threads = 2};
+		struct cpl_comm *comm;
+		int n = s.net->n_routers;
+		double *want = calloc((size_t)(n * n), sizeof(*want));
+
+		s.sig = signature(jobs[j]);
+		s.rows = cpl_rows_new(s.sig, NULL, NULL);
+		place(&s, 9);
+		job.rows = s.rows;
+		job.node = s.node;
+		comm = cpl_signature_total(s.sig, &err);
+		for (int r = 0; r < 240; r++)
+			for (int64_t i = comm->row[r]; i < comm->row[r + 1];
+			     i++) {
+				int from = s.rank_node[r] / 2;
+				int to = s.rank_node[comm->to[i]] / 2;
+
+				if (from != to)
+					want[from * n + to] += comm->bytes[i];
+			}
+		assert_int_equal(cpl_stream_pairs(s.net, &job, &pairs, &err),
+		                 0);
+		for (int i = 0; i < pairs.n_from; i++) {
+			int from = pairs.from[i];
+
+			assert_true(!i || from > pairs.from[i - 1]);
+			assert_true(pairs.row[i] < pairs.row[i + 1]);
+			for (int64_t e = pairs.row[i]; e < pairs.row[i + 1];
+			     e++) {
+				assert_true(e == pairs.row[i] ||
+				            pairs.to[e] > pairs.to[e - 1]);
+				assert_near("pair", pairs.bytes[e],
+				            want[from * n + pairs.to[e]], 0);
+				want[from * n + pairs.to[e]] = 0;
+			}
+		}
+		for (int i = 0; i < n * n; i++)
+			assert_true(want[i] == 0);
+		cpl_pairs_free(&pairs);
+		free(want);
+		cpl_comm_free(comm);
+		cpl_rows_free(s.rows);
+		cpl_signature_free(s.sig);
+		cpl_network_free(s.net);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_stream_equals_matrix),
+	        cmocka_unit_test(test_pairs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
