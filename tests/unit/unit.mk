@@ -204,6 +204,11 @@ tests_unit_test_stream_SOURCES = tests/unit/test_stream.c
 tests_unit_test_stream_CFLAGS = $(unit_cflags)
 tests_unit_test_stream_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_routing_properties
+tests_unit_test_routing_properties_SOURCES = tests/unit/test_routing_properties.c tests/unit/routing_cases.h tests/unit/number.h
+tests_unit_test_routing_properties_CFLAGS = $(unit_cflags)
+tests_unit_test_routing_properties_LDADD = $(unit_ldadd) $(JANSSON_LIBS)
+
 if HAVE_CMOCKA
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)

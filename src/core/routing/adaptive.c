@@ -430,9 +430,10 @@ static double grant(struct solver *s, const struct cpl_pairs *pairs,
 					        pairs->bytes[m], load, routed);
 			}
 		}
+	/* What rounding leaves of a full link would still make weights. */
 	for (int64_t l = 0; l < s->net->n_links; l++) {
 		s->left[l] -= s->granted[l];
-		if (s->left[l] < 0)
+		if (s->left[l] < 1e-12 * s->granted[l])
 			s->left[l] = 0;
 	}
 	return sum;
