@@ -103,6 +103,11 @@ tests_unit_test_mappers_SOURCES = tests/unit/test_mappers.c tests/unit/mapping_j
 tests_unit_test_mappers_CFLAGS = $(unit_cflags)
 tests_unit_test_mappers_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_sharunov
+tests_unit_test_sharunov_SOURCES = tests/unit/test_sharunov.c tests/unit/mapping_jobs.h
+tests_unit_test_sharunov_CFLAGS = $(unit_cflags)
+tests_unit_test_sharunov_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/test_mapping
 tests_unit_test_mapping_SOURCES = tests/unit/test_mapping.c
 tests_unit_test_mapping_CFLAGS = $(unit_cflags)
