@@ -4,11 +4,13 @@
 
 #include "base/random.h"
 #include "placement/decide_internal.h"
+#include "traffic/incremental.h"
 
-/* Link updates and reads spent at the most, to flatten and in all; less than
- * 100 ms. Counts, not times, so the answer is the same on every machine. */
-#define FLATTEN_WORK 30000000L
-#define MAX_WORK 40000000L
+/* Links of routes looked at, spent at the most, to flatten and in all; less
+ * than 100 ms. Counts, not times, so the answer is the same on every machine.
+ */
+#define FLATTEN_WORK 6000000L
+#define MAX_WORK 8000000L
 /* Seats that move in a round, and where each may go. */
 #define MOVERS 4
 #define NEAR_PARTNERS 2
@@ -22,7 +24,6 @@
 #define GAIN 1e-9
 /* Links a route touches, for counting work. */
 #define ROUTE_WORK 8
-#define LANES 4
 
 struct step {
 	int seat;
@@ -45,116 +46,47 @@ struct search {
 	const struct cpl_network *net;
 	const struct cpl_routing *routing;
 	const struct cpl_comm *out; /* [seats] what each sends */
-	int64_t *in_row;            /* and receives, without the diagonal */
-	int *in_from;
-	double *in_bytes;
-	int *node;
+	struct cpl_incremental *inc;
+	const int *node; /* [seats] of inc */
+	int *in_degree;  /* [seats] */
 	int n_spare;
-	int *spare;               /* free nodes that are not chosen */
-	unsigned char *pinned;    /* [seats] sits on a required node */
-	double *probe;            /* [links] only single entries are read */
-	double *blame;            /* [seats] */
-	const double *background; /* [links], zeros without running jobs */
-	double *zeros;
+	int *spare;            /* free nodes that are not chosen */
+	unsigned char *pinned; /* [seats] sits on a required node */
+	double *probe;         /* [links] only single entries are read */
+	double *blame;         /* [seats] */
 	bool flatten;
 	struct score now;
-	double hop_bytes;
 	uint64_t draws;
 	long work, work_limit;
 };
 
-static int64_t degree(const struct search *s, int seat)
+static void charge(struct search *s, int seat)
 {
-	return s->out->row[seat + 1] - s->out->row[seat] + s->in_row[seat + 1] -
-	       s->in_row[seat];
+	int64_t degree =
+	        s->out->row[seat + 1] - s->out->row[seat] + s->in_degree[seat];
+
+	s->work += 2 * degree * ROUTE_WORK;
 }
 
-static void route(struct search *s, int from, int to, double bytes)
-{
-	int a = cpl_network_router(s->net, s->node[from]);
-	int b = cpl_network_router(s->net, s->node[to]);
-
-	if (a == b)
-		return;
-	s->routing->add(s->net, a, b, bytes, s->ev->load.link);
-	s->hop_bytes += bytes * s->routing->hops(s->net, a, b);
-}
-
-/* Add (sign 1) or take away (-1) all that a seat sends and receives. */
-static void load_seat(struct search *s, int seat, double sign)
-{
-	const struct cpl_comm *out = s->out;
-
-	for (int64_t e = out->row[seat]; e < out->row[seat + 1]; e++)
-		if (out->to[e] != seat)
-			route(s, seat, out->to[e], sign * out->bytes[e]);
-	for (int64_t e = s->in_row[seat]; e < s->in_row[seat + 1]; e++)
-		route(s, s->in_from[e], seat, sign * s->in_bytes[e]);
-	s->work += degree(s, seat) * ROUTE_WORK;
-}
-
-static void seat_on(struct search *s, int seat, int node)
-{
-	load_seat(s, seat, -1);
-	s->node[seat] = node;
-	load_seat(s, seat, 1);
-}
-
-/* A step is its own inverse. */
+/* Tentatively. */
 static void apply(struct search *s, const struct step *step)
 {
-	int node = s->node[step->seat];
-
-	if (step->with < 0) {
-		seat_on(s, step->seat, s->spare[step->spare]);
-		s->spare[step->spare] = node;
-		return;
+	charge(s, step->seat);
+	if (step->with >= 0) {
+		charge(s, step->with);
+		cpl_incremental_swap(s->inc, step->seat, step->with);
+	} else {
+		cpl_incremental_move(s->inc, step->seat, s->spare[step->spare]);
 	}
-	seat_on(s, step->seat, s->node[step->with]);
-	seat_on(s, step->with, node);
-}
-
-/* Independent sums per lane: the additions of one would wait for each other. */
-struct lanes {
-	double max[LANES], sum[LANES], powers[LANES];
-};
-
-static void add_link(struct lanes *t, int lane, double x)
-{
-	t->max[lane] = x > t->max[lane] ? x : t->max[lane];
-	t->sum[lane] += x;
-	t->powers[lane] += x * x * (x * x);
-}
-
-static void add_class(struct lanes *t, const struct cpl_link_class *class,
-                      const double *own, const double *background)
-{
-	double per_byte = 1 / class->bandwidth;
-	int64_t l = class->first, end = class->first + class->count;
-
-	for (; l + LANES <= end; l += LANES)
-		for (int i = 0; i < LANES; i++)
-			add_link(t, i,
-			         (own[l + i] + background[l + i]) * per_byte);
-	for (; l < end; l++)
-		add_link(t, 0, (own[l] + background[l]) * per_byte);
 }
 
 static struct score score(struct search *s)
 {
-	struct score sc = {.hop_bytes = s->hop_bytes};
-	struct lanes t = {0};
+	const struct cpl_load_summary *all = cpl_incremental_links(s->inc);
+	struct cpl_job_sums sums;
 
-	for (int c = 0; c < s->net->n_classes; c++)
-		add_class(&t, &s->net->link_class[c], s->ev->load.link,
-		          s->background);
-	for (int i = 0; i < LANES; i++) {
-		sc.max = t.max[i] > sc.max ? t.max[i] : sc.max;
-		sc.mean += t.sum[i];
-		sc.powers += t.powers[i];
-	}
-	s->work += s->net->n_links;
-	return sc;
+	cpl_incremental_sums(s->inc, &sums);
+	return (struct score){all->max, all->sum, all->powers, sums.hop_bytes};
 }
 
 static bool differ(double a, double b)
@@ -186,7 +118,6 @@ static bool better(const struct search *s, const struct score *a,
 static void try_step(struct search *s, const struct step *step,
                      struct step *best, struct score *best_score)
 {
-	double before = s->hop_bytes;
 	struct score tried;
 
 	apply(s, step);
@@ -195,25 +126,7 @@ static void try_step(struct search *s, const struct step *step,
 		*best = *step;
 		*best_score = tried;
 	}
-	apply(s, step);
-	s->hop_bytes = before;
-}
-
-static int64_t busiest_link(const struct search *s)
-{
-	double most = -1;
-	int64_t best = -1;
-
-	for (int64_t l = 0; l < s->net->n_links; l++) {
-		double x = (s->ev->load.link[l] + s->background[l]) /
-		           cpl_network_link_bandwidth(s->net, l);
-
-		if (x > most) {
-			most = x;
-			best = l;
-		}
-	}
-	return best;
+	cpl_incremental_undo(s->inc);
 }
 
 /* Bytes of a pair on one link, or its hop-bytes when link is -1. */
@@ -256,7 +169,7 @@ static int pick_movers(struct search *s, int *mover)
 {
 	int n = 0;
 
-	blame_seats(s, s->flatten ? busiest_link(s) : -1);
+	blame_seats(s, s->flatten ? cpl_incremental_busiest(s->inc) : -1);
 	while (n < MOVERS) {
 		int best = -1;
 
@@ -381,18 +294,22 @@ static bool improve_seat(struct search *s, int seat, bool *cut_short)
 	        step[NEAR_PARTNERS * NEAR_NODES + DRAWN_NODES + DRAWN_SEATS];
 	struct step best = {.seat = -1};
 	struct score best_score = s->now;
-	int n = steps_of(s, seat, step);
+	int n = steps_of(s, seat, step), node;
 
 	for (int i = 0; i < n && !spent(s, cut_short); i++)
 		try_step(s, &step[i], &best, &best_score);
 	if (best.seat < 0)
 		return false;
+	node = s->node[best.seat];
 	apply(s, &best);
+	cpl_incremental_keep(s->inc);
 	if (best.with >= 0) {
 		unsigned char pinned = s->pinned[best.seat];
 
 		s->pinned[best.seat] = s->pinned[best.with];
 		s->pinned[best.with] = pinned;
+	} else {
+		s->spare[best.spare] = node;
 	}
 	s->now = best_score;
 	return true;
@@ -412,29 +329,6 @@ static void rounds(struct search *s, bool *cut_short)
 		for (int i = 0; i < n && !gained; i++)
 			gained = improve_seat(s, mover[i], cut_short);
 		barren = gained ? 0 : barren + 1;
-	}
-}
-
-static void fill_incoming(struct search *s)
-{
-	const struct cpl_comm *out = s->out;
-
-	for (int i = 0; i < out->ranks; i++)
-		for (int64_t e = out->row[i]; e < out->row[i + 1]; e++)
-			if (out->to[e] != i)
-				s->in_row[out->to[e] + 2]++;
-	for (int i = 0; i < out->ranks; i++)
-		s->in_row[i + 2] += s->in_row[i + 1];
-	for (int i = 0; i < out->ranks; i++) {
-		for (int64_t e = out->row[i]; e < out->row[i + 1]; e++) {
-			int64_t at;
-
-			if (out->to[e] == i)
-				continue;
-			at = s->in_row[out->to[e] + 1]++;
-			s->in_from[at] = i;
-			s->in_bytes[at] = out->bytes[e];
-		}
 	}
 }
 
@@ -464,38 +358,32 @@ int cpl_traffic_search(struct cpl_evaluator *ev, int *node, bool *cut_short,
 	const struct cpl_placement_request *req = &ev->req->place;
 	const struct cpl_network *net = req->net;
 	size_t seats = (size_t)ev->seats->ranks;
-	size_t entries = (size_t)ev->seats->n_entries;
 	struct search s = {
 	        .ev = ev,
 	        .net = net,
 	        .routing = cpl_routing_by_pairs(ev->req->routing),
 	        .out = ev->seats,
-	        .node = node,
 	};
-	struct cpl_metrics metrics;
-	struct cpl_job_sums sums;
 	int rc = -1;
 
-	s.in_row = calloc(seats + 2, sizeof(*s.in_row));
-	s.in_from = malloc((entries + 1) * sizeof(*s.in_from));
-	s.in_bytes = malloc((entries + 1) * sizeof(*s.in_bytes));
+	s.in_degree = calloc(seats, sizeof(*s.in_degree));
 	s.spare = malloc((size_t)net->n_nodes * sizeof(*s.spare));
 	s.pinned = malloc(seats);
 	s.probe = calloc((size_t)net->n_links + 1, sizeof(*s.probe));
 	s.blame = malloc(seats * sizeof(*s.blame));
-	s.zeros = calloc((size_t)net->n_links + 1, sizeof(*s.zeros));
-	s.background =
-	        ev->req->background ? ev->req->background->link : s.zeros;
-	if (!s.in_row || !s.in_from || !s.in_bytes || !s.spare || !s.pinned ||
-	    !s.probe || !s.blame || !s.zeros) {
+	if (!s.in_degree || !s.spare || !s.pinned || !s.probe || !s.blame) {
 		cpl_fail_memory(err);
 		goto out;
 	}
+	s.inc = cpl_incremental_new(net, s.routing, ev->seats, node,
+	                            ev->req->background, err);
+	if (!s.inc)
+		goto out;
+	s.node = cpl_incremental_nodes(s.inc);
 	if (fill_nodes(&s, req, err))
 		goto out;
-	fill_incoming(&s);
-	cpl_evaluator_run_by(ev, s.routing, node, &metrics, &sums);
-	s.hop_bytes = sums.hop_bytes;
+	for (int64_t e = 0; e < ev->seats->n_entries; e++)
+		s.in_degree[ev->seats->to[e]]++;
 	s.now = score(&s);
 	if (ev->req->objective == CPL_OBJECTIVE_MAX) {
 		s.flatten = true;
@@ -505,15 +393,15 @@ int cpl_traffic_search(struct cpl_evaluator *ev, int *node, bool *cut_short,
 	}
 	s.work_limit = MAX_WORK;
 	rounds(&s, cut_short);
+	for (size_t i = 0; i < seats; i++)
+		node[i] = s.node[i];
 	rc = 0;
 out:
-	free(s.in_row);
-	free(s.in_from);
-	free(s.in_bytes);
+	cpl_incremental_free(s.inc);
+	free(s.in_degree);
 	free(s.spare);
 	free(s.pinned);
 	free(s.probe);
 	free(s.blame);
-	free(s.zeros);
 	return rc;
 }
