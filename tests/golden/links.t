@@ -57,4 +57,34 @@ is "$(number $name injection used)" 6 "$name: nodes that send"
 is "$(number $name max_congestion)" 4096 "$name: max congestion"
 is "$(number $name links global mean)" 495.583333333 "$name: mean of 5947 over 12"
 
+# 3 groups of 2 routers, a global port each. Consecutive: links 0-2, 1-4 and 3-5.
+# Palm tree: 0-5, 1-2 and 3-4.
+printf '%s\n' '{"format": "commplace-signature", "version": 1, "name": "w",
+	"ranks": 6, "phases": [{"name": "all", "weight": 1, "traffic":
+	[[0, 3, 100, 1], [5, 0, 10, 1], [2, 4, 1, 1]]}]}' >"$work/w.json"
+# wiring NAME [KEY]: used links as "class from to bytes"
+wiring() {
+	printf '{"format": "commplace-network", "version": 1, "name": "w",
+		"type": "dragonfly", "groups": 3, "rows": 1, "columns": 2,
+		"global_wiring": "%s", %s "nodes": "n[0-5]"}' "$1" "${2:-}" \
+		>"$work/w-net.json"
+	"$commplace" traffic --network "$work/w-net.json" \
+		--signature "$work/w.json" --ranks-per-node 1 \
+		--links "$work/w.csv" >/dev/null
+	awk -F, 'NR > 1 && $5 > 0 { print $1, $2, $3, $5 }' "$work/w.csv" |
+		sort | paste -sd,
+}
+is "$(wiring consecutive)" \
+	"global 0 2 100,global 3 5 1,global 4 1 10,row 1 0 10,row 2 3 101,row 5 4 11" \
+	"wiring consecutive by hand"
+is "$(wiring palmtree)" \
+	"global 1 2 100,global 3 4 1,global 5 0 10,row 0 1 100,row 2 3 101" \
+	"wiring palmtree by hand"
+is "$(wiring list '"global_links": [[2, 0, 1, 1], [1, 0, 0, 1], [0, 0, 2, 1]],')" \
+	"global 1 2 100,global 3 4 1,global 5 0 10,row 0 1 100,row 2 3 101" \
+	"the same links by a list"
+is "$(wiring modulo)" \
+	"global 1 2 100,global 2 5 1,global 4 0 10,row 0 1 100,row 2 3 100,row 5 4 11" \
+	"wiring modulo by hand"
+
 done_testing

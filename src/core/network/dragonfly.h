@@ -12,13 +12,17 @@
  * port p is on local router p / H.
  *
  * "consecutive": link k of A to B is at port (B - (B > A)) * K + k: groups in
- * increasing order, the own one left out (Kim et al. 2008; "consecutive" of
- * Camarero, Vallejo, Beivide 2014, "absolute" of Hastings et al. 2015).
+ * increasing order, the own one left out (Kim et al. 2008, as in BookSim's
+ * dragonflynew; "consecutive" of Camarero, Vallejo, Beivide 2014, "absolute" of
+ * Hastings et al. 2015). The K links of two groups are on neighbouring ports,
+ * where "absolute" of SST's merlin goes round the groups K times, and spreads
+ * ports that are left over differently; for K = 1 and full ports they agree.
  *
  * "palmtree": ports go to the groups before A, nearest first: with A < B, link
  * k is at port ((A - B - 1) mod groups) * K + k in A and at ((B - A - 1) mod
- * groups) * K + K - 1 - k in B, so that port p meets port P - 1 - p (Camarero,
- * Vallejo, Beivide 2014).
+ * groups) * K + K - 1 - k in B, so that port p of A leads to group A - 1 - p / K
+ * and meets port P - 1 - p there (Garcia et al. 2012; Camarero, Vallejo,
+ * Beivide 2014, whose simulator CAMINOS does the same with K as "lag").
  *
  * "list": "global_links" has rows [A, i, B, j], local router i of A to local
  * router j of B; the k-th row of a pair of groups is its link k. Each pair has
