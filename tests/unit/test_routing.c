@@ -11,6 +11,7 @@
 
 #include "base/random.h"
 #include "number.h"
+#include "routing/adaptive.h"
 #include "routing/routing_internal.h"
 #include "traffic/traffic.h"
 #include "routing_cases.h"
@@ -174,13 +175,20 @@ static void test_adaptive_keeps_to_the_capacity(void **state)
 		for (int a = 0; a < 3 && m; a++) {
 			const struct cpl_routing *routing =
 			        cpl_routing_find(net, adaptive[a], NULL);
-			void *scratch = malloc(routing->scratch_size(net, m));
+			double *load =
+			        calloc((size_t)net->n_links, sizeof(*load));
 			double *got =
 			        calloc((size_t)net->n_links, sizeof(*got));
 			double fullest = 0;
 
-			cpl_adaptive_bandwidth(net, routing, &pairs, scratch,
-			                       got);
+			struct cpl_adaptive_job job = {&pairs, routing, {0, 0}};
+			struct cpl_adaptive solve = {.net = net,
+			                             .job = &job,
+			                             .n_jobs = 1,
+			                             .load = load,
+			                             .bandwidth = got};
+
+			assert_int_equal(cpl_adaptive_solve(&solve, NULL), 0);
 			for (int64_t l = 0; l < net->n_links; l++) {
 				double part =
 				        got[l] /
@@ -191,7 +199,7 @@ static void test_adaptive_keeps_to_the_capacity(void **state)
 					fullest = part;
 			}
 			assert_true(fullest > 0.95);
-			free(scratch);
+			free(load);
 			free(got);
 		}
 		free(between);

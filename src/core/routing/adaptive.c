@@ -1,570 +1,626 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <stdbool.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/random.h"
-#include "routing/routing_internal.h"
+#include "base/parallel.h"
+#include "routing/adaptive_internal.h"
 
 #define EXPOSURE 50
+#define AFTER_EXPOSURE 10
 #define MAX_ITERATIONS 400
+#define ITERATIONS_KEPT ((size_t)(EXPOSURE + AFTER_EXPOSURE))
 #define CONVERGED 1e-4
-#define DRAWN_PATHS 4
-#define DIRECT_DRAWN 2
-#define MAX_HOPS 10
-/* Pairs up to which an iteration keeps its paths from the first pass to the
- * second; beyond, it finds them again. */
-#define MAX_KEPT (INT64_C(1) << 21)
-/* Pairs up to which the grants of all iterations are kept, 64 MB. */
-#define MAX_REMEMBERED 5000
 #define SEED 1
+/* Pairs of all jobs up to which one lane does. */
+#define ONE_LANE 20000
+/* Pairs up to which the paths of all iterations are kept, 80 MB; beyond, they
+ * are drawn again. */
+#define MAX_KEPT 8192
+/* Pairs up to which the grants of all iterations are kept, 1 GB; beyond, all is
+ * iterated again. */
+#define MAX_REMEMBERED (INT64_C(1) << 20)
+/* Parts of the links over which threads add up the lanes. */
+#define LINK_CHUNKS 16
 
-struct path {
-	int n;
-	int link[MAX_HOPS];
-	double weight; /* what it asks of its links */
+/* Hands out parts of one block; without a block only counts. */
+struct room {
+	char *at;
+	size_t used;
 };
 
-struct spot {
-	int group, row, column;
+/* Links of one class that follow each other, and their cells. */
+struct run {
+	int64_t link, cell, count;
+	int class;
 };
 
 struct solver {
-	const struct cpl_network *net;
-	const struct cpl_dragonfly *df;
-	int direct; /* direct paths at the most; -1: all, and no others */
-	int64_t row_first, column_first, global_first;
-	double *left, *asked, *granted; /* [links] */
-	struct path *path; /* [kept pairs][4], or those of one pair */
-	int64_t kept;
-	double *total;     /* [pairs] bandwidth over all iterations */
-	double *hops;      /* [pairs] mean links */
-	double *grants;    /* [iteration][pair][path], or NULL */
-	struct spot *spot; /* [routers] */
-	unsigned char *before, *after; /* [K] links to and from the gateways */
-	double *bandwidth;             /* [links] NULL, or all grants */
+	struct cpl_adaptive *a;
+	struct cpl_ways ways;
+	struct cpl_part *part; /* [jobs] */
+	int n_lanes;
+	struct cpl_lane lane[CPL_LANES];
+	double *left; /* [links] */
+	double scale; /* of bytes to weights */
+	double unit;  /* of bandwidths: the largest */
+	int steps;    /* of the exposure */
+	int iteration;
+	bool delivers;
+	double more[CPL_NETWORK_MAX_CLASSES]; /* exposed next, per class */
+	void (*pass)(struct solver *s, struct cpl_part *part,
+	             struct cpl_lane *lane);
+	struct cpl_part *at; /* the part that a pass goes over */
+	void (*sum)(struct solver *s, const struct run *run);
 };
 
-static int64_t path_room(const struct cpl_network *net, int64_t pairs)
+static void *take(struct room *room, size_t n, size_t size)
 {
-	int64_t kept = pairs < MAX_KEPT ? pairs + 1 : MAX_KEPT;
-	int64_t all = 4 * (int64_t)net->dragonfly.global_per_pair;
+	void *at = room->at ? room->at + room->used : NULL;
 
-	return kept * DRAWN_PATHS > all ? kept * DRAWN_PATHS : all;
+	room->used += (n * size + 63) / 64 * 64;
+	return at;
 }
 
-static size_t grant_room(int64_t pairs)
+static int64_t at_most(int64_t n, int64_t limit)
 {
-	return (size_t)(pairs < MAX_REMEMBERED ? pairs : MAX_REMEMBERED) *
-	       MAX_ITERATIONS * DRAWN_PATHS;
+	return n < limit ? n : limit;
 }
 
-/* Never less for more pairs: the pairs are often fewer than room was for. */
-static size_t scratch_size(const struct cpl_network *net, int64_t pairs)
+bool cpl_routing_is_adaptive(const struct cpl_routing *routing)
 {
-	return sizeof(double) * (3 * (size_t)net->n_links + 2 * (size_t)pairs +
-	                         grant_room(pairs)) +
-	       sizeof(struct path) * (size_t)path_room(net, pairs) +
-	       sizeof(struct spot) * (size_t)net->n_routers +
-	       2 * (size_t)net->dragonfly.global_per_pair;
+	return routing == &cpl_routing_adaptive_direct ||
+	       routing == &cpl_routing_adaptive_indirect ||
+	       routing == &cpl_routing_adaptive_hybrid;
 }
 
-static void divide(struct solver *s, const struct cpl_network *net,
-                   int64_t pairs, void *scratch)
+/* Direct paths of a pair; -1: all of them. Without a third router there are no
+ * others. */
+static int direct_paths(const struct cpl_network *net,
+                        const struct cpl_routing *routing)
 {
-	const struct cpl_dragonfly *df = &net->dragonfly;
-
-	s->net = net;
-	s->df = df;
-	s->row_first = net->link_class[CPL_DRAGONFLY_ROW].first;
-	s->column_first = net->link_class[CPL_DRAGONFLY_COLUMN].first;
-	s->global_first = net->link_class[CPL_DRAGONFLY_GLOBAL].first;
-	s->left = scratch;
-	s->asked = s->left + net->n_links;
-	s->granted = s->asked + net->n_links;
-	s->total = s->granted + net->n_links;
-	s->hops = s->total + pairs;
-	s->grants = s->hops + pairs;
-	s->path = (struct path *)(s->grants + grant_room(pairs));
-	if (pairs > MAX_REMEMBERED || s->direct < 0 || net->n_routers < 3)
-		s->grants = NULL;
-	s->kept = pairs < MAX_KEPT ? pairs : 0;
-	s->spot = (struct spot *)(s->path + path_room(net, pairs));
-	s->before = (unsigned char *)(s->spot + net->n_routers);
-	s->after = s->before + df->global_per_pair;
-	for (int r = 0; r < net->n_routers; r++)
-		s->spot[r] = (struct spot){
-		        .group = r / df->routers_per_group,
-		        .row = r / df->columns % df->rows,
-		        .column = r % df->columns,
-		};
+	if (net->n_routers < 3 || routing == &cpl_routing_adaptive_direct)
+		return -1;
+	return routing == &cpl_routing_adaptive_hybrid ? 2 : 0;
 }
 
-static void row_link(const struct solver *s, struct path *p, int from,
-                     int column)
+/* Give the arrays of a part of n pairs their places. Never less room for more
+ * pairs. */
+static void place_part(const struct cpl_network *net, struct cpl_part *part,
+                       int64_t n, struct room *room)
 {
-	p->link[p->n++] =
-	        (int)(s->row_first + (int64_t)from * (s->df->columns - 1) +
-	              column - (column > s->spot[from].column));
-}
+	size_t count = (size_t)n;
 
-static void column_link(const struct solver *s, struct path *p, int from,
-                        int row)
-{
-	p->link[p->n++] =
-	        (int)(s->column_first + (int64_t)from * (s->df->rows - 1) +
-	              row - (row > s->spot[from].row));
-}
-
-static int local_hops(const struct solver *s, int from, int to)
-{
-	const struct spot *a = &s->spot[from], *b = &s->spot[to];
-
-	return (a->row != b->row) + (a->column != b->column);
-}
-
-/* A way inside a group; of two ways, `column_first` says which. */
-static void walk_local(const struct solver *s, struct path *p, int from, int to,
-                       bool column_first)
-{
-	const struct spot *a = &s->spot[from], *b = &s->spot[to];
-
-	if (a->row == b->row) {
-		if (a->column != b->column)
-			row_link(s, p, from, b->column);
-	} else if (a->column == b->column) {
-		column_link(s, p, from, b->row);
-	} else if (column_first) {
-		column_link(s, p, from, b->row);
-		row_link(s, p, to + a->column - b->column, b->column);
-	} else {
-		row_link(s, p, from, b->column);
-		column_link(s, p, from + b->column - a->column, b->row);
-	}
-}
-
-/* The gateways between two groups. */
-struct gates {
-	const int *leave, *enter;
-	int64_t link; /* of the first */
-};
-
-static struct gates gates(const struct solver *s, int from, int to)
-{
-	int a = s->spot[from].group, b = s->spot[to].group;
-	int64_t first = cpl_dragonfly_global(s->net, a, b, 0);
-
-	return (struct gates){
-	        .leave = s->df->gateway + first,
-	        .enter = s->df->gateway + cpl_dragonfly_global(s->net, b, a, 0),
-	        .link = s->global_first + first,
-	};
-}
-
-/* The shortest paths of a pair, those of static-direct; valid until the next
- * pair is looked at. */
-struct ways {
-	bool local; /* inside a group */
-	int paths, fewest;
-	struct gates g;
-};
-
-static inline struct ways direct_ways(const struct solver *s, int from, int to)
-{
-	struct ways w = {.local = s->spot[from].group == s->spot[to].group};
-
-	if (w.local) {
-		w.paths = cpl_local_paths(local_hops(s, from, to));
-		return w;
-	}
-	w.g = gates(s, from, to);
-	w.fewest = MAX_HOPS;
-	for (int k = 0; k < s->df->global_per_pair; k++) {
-		int before = local_hops(s, from, w.g.leave[k]);
-		int after = local_hops(s, w.g.enter[k], to);
-
-		s->before[k] = (unsigned char)before;
-		s->after[k] = (unsigned char)after;
-		if (before + after < w.fewest)
-			w.fewest = before + after;
-	}
-	for (int k = 0; k < s->df->global_per_pair; k++)
-		if (s->before[k] + s->after[k] == w.fewest)
-			w.paths += cpl_local_paths(s->before[k]) *
-			           cpl_local_paths(s->after[k]);
-	return w;
-}
-
-/* Append path i of them. */
-static inline void walk_direct(const struct solver *s, struct path *p,
-                               const struct ways *w, int from, int to, int i)
-{
-	if (w->local) {
-		walk_local(s, p, from, to, i > 0);
+	part->slots = part->direct < 0 ? 4 * net->dragonfly.global_per_pair
+	                               : CPL_DRAWN;
+	part->weight =
+	        take(room, count, (size_t)part->slots * sizeof(*part->weight));
+	part->path_total = NULL;
+	part->kept = NULL;
+	part->grants = NULL;
+	if (part->direct < 0) {
+		part->path_total =
+		        take(room, count,
+		             (size_t)part->slots * sizeof(*part->path_total));
 		return;
 	}
-	for (int k = 0; k < s->df->global_per_pair; k++) {
-		int before = cpl_local_paths(s->before[k]);
-		int paths = before * cpl_local_paths(s->after[k]);
+	part->total = take(room, count, sizeof(*part->total));
+	part->hops = take(room, count, sizeof(*part->hops));
+	part->kept = take(room, (size_t)at_most(n, MAX_KEPT),
+	                  ITERATIONS_KEPT * (CPL_DRAWN_LINKS + 1) *
+	                          sizeof(*part->kept));
+	part->grants =
+	        take(room, (size_t)at_most(n, MAX_REMEMBERED),
+	             ITERATIONS_KEPT * CPL_DRAWN * sizeof(*part->grants));
+	if (n > MAX_KEPT)
+		part->kept = NULL;
+	if (n > MAX_REMEMBERED)
+		part->grants = NULL;
+}
 
-		if (s->before[k] + s->after[k] != w->fewest)
-			continue;
-		if (i >= paths) {
-			i -= paths;
-			continue;
+/* The same for what belongs to no part. */
+static void place_rest(struct solver *s, const struct cpl_network *net,
+                       int64_t pairs, struct room *room)
+{
+	void *tables = take(room, 1, cpl_ways_size(net));
+	size_t cells;
+
+	cpl_ways_init(&s->ways, net);
+	cells = (size_t)s->ways.groups * (size_t)s->ways.cells;
+	s->n_lanes = pairs > ONE_LANE ? CPL_LANES : 1;
+	s->left = take(room, cells, sizeof(*s->left));
+	for (int i = 0; i < s->n_lanes; i++) {
+		struct cpl_lane *lane = &s->lane[i];
+
+		lane->number = i;
+		lane->cell = take(room, cells, sizeof(*lane->cell));
+		lane->bytes = take(room, cells, sizeof(*lane->bytes));
+		lane->bundle =
+		        take(room, (size_t)net->dragonfly.global_per_pair,
+		             sizeof(*lane->bundle));
+	}
+	if (room->at)
+		cpl_ways_fill(&s->ways, tables);
+}
+
+size_t cpl_adaptive_scratch_size(const struct cpl_network *net, int64_t pairs)
+{
+	struct solver s = {.a = NULL};
+	struct room drawn = {NULL, 64}, direct = {NULL, 64};
+	struct cpl_part part = {.direct = 0};
+
+	place_rest(&s, net, pairs, &drawn);
+	place_part(net, &part, pairs, &drawn);
+	part.direct = -1;
+	place_rest(&s, net, pairs, &direct);
+	place_part(net, &part, pairs, &direct);
+	return drawn.used > direct.used ? drawn.used : direct.used;
+}
+
+/* Rows for each lane, with about as many pairs. */
+static void cut(struct cpl_part *part, int n_lanes)
+{
+	const struct cpl_pairs *pairs = part->pairs;
+	int row = 0;
+
+	for (int i = 0; i < n_lanes; i++) {
+		part->cut[i] = row;
+		while (row < pairs->n_from &&
+		       pairs->row[row] < part->n * (i + 1) / n_lanes)
+			row++;
+	}
+	part->cut[n_lanes] = pairs->n_from;
+}
+
+static int64_t count_pairs(const struct cpl_pairs *pairs)
+{
+	return pairs->n_from ? pairs->row[pairs->n_from] : 0;
+}
+
+static void run_lane(void *arg, int64_t chunk, int thread)
+{
+	struct solver *s = arg;
+
+	s->pass(s, s->at, &s->lane[chunk]);
+}
+
+/* One pass over all parts. */
+static void over_parts(struct solver *s,
+                       void (*pass)(struct solver *, struct cpl_part *,
+                                    struct cpl_lane *))
+{
+	s->pass = pass;
+	for (int i = 0; i < s->a->n_jobs; i++) {
+		s->at = &s->part[i];
+		cpl_parallel(s->a->threads, s->n_lanes, run_lane, s);
+	}
+}
+
+/* Some groups. */
+static void run_links(void *arg, int64_t chunk, int thread)
+{
+	struct solver *s = arg;
+	const struct cpl_network *net = s->a->net;
+	const struct cpl_ways *w = &s->ways;
+	int n = s->n_lanes > 1 ? LINK_CHUNKS : 1;
+	int64_t last = cpl_parallel_first(w->groups, n, chunk + 1);
+
+	for (int64_t g = cpl_parallel_first(w->groups, n, chunk); g < last;
+	     g++) {
+		int64_t cell = g * w->cells;
+
+		for (int c = 0; c < net->n_classes; c++) {
+			const struct cpl_link_class *class =
+			        &net->link_class[c];
+			int64_t count = class->count / w->groups;
+			struct run run = {class->first + g * count, cell, count,
+			                  c};
+
+			s->sum(s, &run);
+			cell += count;
 		}
-		walk_local(s, p, from, w->g.leave[k], i % before > 0);
-		p->link[p->n++] = (int)(w->g.link + k);
-		walk_local(s, p, w->g.enter[k], to, i >= before);
-		return;
 	}
 }
 
-/* Append one of the shortest paths, by a number of 16 random bits. */
-static void walk_any(const struct solver *s, struct path *p, int from, int to,
-                     uint64_t bits)
+static void over_links(struct solver *s,
+                       void (*sum)(struct solver *, const struct run *))
 {
-	struct ways w = direct_ways(s, from, to);
-	int i = w.paths == 1 ? 0 : (int)(bits * (uint64_t)w.paths >> 16);
-
-	walk_direct(s, p, &w, from, to, i);
+	s->sum = sum;
+	cpl_parallel(s->a->threads, s->n_lanes > 1 ? LINK_CHUNKS : 1, run_links,
+	             s);
 }
 
-/* Over a router that is neither source nor destination. */
-static void walk_indirect(const struct solver *s, struct path *p, int from,
-                          int to, uint64_t stream, uint64_t counter)
+static void ask(struct solver *s, struct cpl_part *part, struct cpl_lane *lane)
 {
-	uint64_t bits = cpl_random(SEED, stream, counter);
-	uint64_t others = (uint64_t)s->net->n_routers - 2;
-	int low = from < to ? from : to, high = from < to ? to : from;
-	int over = (int)((bits >> 32) * others >> 32);
-
-	over += over >= low;
-	over += over >= high;
-	walk_any(s, p, from, over, bits & UINT16_MAX);
-	walk_any(s, p, over, to, bits >> 16 & UINT16_MAX);
+	if (part->direct < 0)
+		cpl_direct_ask(&s->ways, part, lane, s->scale);
+	else
+		cpl_drawn_ask(&s->ways, part, lane, s->scale, s->iteration);
 }
 
-/* The direct paths of a pair: all, or two at the most, drawn. */
-static int find_direct(const struct solver *s, int from, int to, bool all,
-                       uint64_t bits, struct path *path)
+static void grant(struct solver *s, struct cpl_part *part,
+                  struct cpl_lane *lane)
 {
-	struct ways w = direct_ways(s, from, to);
-	int first = 0, second = 1, n = 0;
-
-	for (; all && n < w.paths; n++) {
-		path[n].n = 0;
-		walk_direct(s, &path[n], &w, from, to, n);
-	}
-	if (all)
-		return n;
-	if (w.paths > DIRECT_DRAWN) {
-		first = (int)((bits & UINT32_MAX) * (uint64_t)w.paths >> 32);
-		second = (int)((bits >> 32) * (uint64_t)(w.paths - 1) >> 32);
-		second += second >= first;
-	}
-	path[n].n = 0;
-	walk_direct(s, &path[n++], &w, from, to, first);
-	if (w.paths > 1) {
-		path[n].n = 0;
-		walk_direct(s, &path[n++], &w, from, to, second);
-	}
-	return n;
+	if (part->direct < 0)
+		cpl_direct_grant(&s->ways, part, lane);
+	else
+		cpl_drawn_grant(&s->ways, part, lane, s->iteration,
+		                s->delivers);
 }
 
-/* P(m) of an iteration: the pair's paths; returns their number. */
-static int find_paths(const struct solver *s, int from, int to, int iteration,
-                      struct path *path)
+static void replay(struct solver *s, struct cpl_part *part,
+                   struct cpl_lane *lane)
 {
-	uint64_t stream =
-	        (uint64_t)from * (uint64_t)s->net->n_routers + (uint64_t)to;
-	uint64_t counter = (uint64_t)iteration * (DRAWN_PATHS + 1);
-	int n = 0;
-
-	if (s->direct < 0 || s->net->n_routers < 3)
-		return find_direct(s, from, to, true, 0, path);
-	if (s->direct)
-		n = find_direct(s, from, to, false,
-		                cpl_random(SEED, stream, counter + DRAWN_PATHS),
-		                path);
-	for (; n < DRAWN_PATHS; n++) {
-		path[n].n = 0;
-		walk_indirect(s, &path[n], from, to, stream,
-		              counter + (uint64_t)n);
-	}
-	return n;
+	if (part->grants)
+		cpl_drawn_replay(&s->ways, part, lane, s->iteration);
 }
 
-/* Weight each path by the pair's bytes and the least that is left on it. */
-static void weigh(const struct solver *s, struct path *path, int n,
-                  double bytes)
+/* The lanes' sums of a link, and clear them. */
+static inline double gather(const struct solver *s, int64_t cell, int n_lanes)
 {
 	double sum = 0;
 
-	for (int k = 0; k < n; k++) {
-		double least = s->left[path[k].link[0]];
-
-		for (int i = 1; i < path[k].n; i++)
-			if (s->left[path[k].link[i]] < least)
-				least = s->left[path[k].link[i]];
-		path[k].weight = least;
-		sum += least;
-	}
-	for (int k = 0; k < n; k++)
-		path[k].weight = sum > 0 ? bytes * (path[k].weight / sum) : 0;
-}
-
-static int look(const struct solver *s, int from, int to, double bytes,
-                int iteration, struct path *path)
-{
-	int n = find_paths(s, from, to, iteration, path);
-
-	weigh(s, path, n, bytes);
-	return n;
-}
-
-/* Where a pair's paths stand, and whether until the second pass. */
-static struct path *slot(const struct solver *s, int64_t pair, bool *keeps)
-{
-	*keeps = s->direct >= 0 && s->net->n_routers >= 3 && s->kept > 0;
-	return *keeps ? s->path + pair * DRAWN_PATHS : s->path;
-}
-
-static void ask(struct solver *s, const struct cpl_pairs *pairs, int iteration)
-{
-	bool keeps;
-
-	memset(s->asked, 0, (size_t)s->net->n_links * sizeof(*s->asked));
-	for (int i = 0; i < pairs->n_from; i++)
-		for (int64_t m = pairs->row[i]; m < pairs->row[i + 1]; m++) {
-			struct path *path = slot(s, m, &keeps);
-			int n = look(s, pairs->from[i], pairs->to[m],
-			             pairs->bytes[m], iteration, path);
-
-			for (int k = 0; k < n; k++)
-				for (int j = 0; j < path[k].n; j++)
-					s->asked[path[k].link[j]] +=
-					        path[k].weight;
-		}
-}
-
-static double granted_on(const struct solver *s, const struct path *path)
-{
-	double least = s->left[path->link[0]] / s->asked[path->link[0]];
-
-	for (int j = 1; j < path->n; j++) {
-		double x = s->left[path->link[j]] / s->asked[path->link[j]];
-
-		if (x < least)
-			least = x;
-	}
-	return least * path->weight;
-}
-
-/* A pair whose numbers were too far apart for any grant. */
-static void split_evenly(const struct path *path, int n, double bytes,
-                         double *hops, double *load, struct cpl_routed *routed)
-{
-	for (int k = 0; k < n; k++) {
-		*hops += (double)path[k].n / n;
-		routed->hop_bytes += bytes / n * path[k].n;
-		for (int j = 0; j < path[k].n; j++)
-			load[path[k].link[j]] += bytes / n;
-	}
-}
-
-/* Put the part of pair m's bytes on a path that it got bandwidth on. */
-static void deliver(struct solver *s, int64_t m, const struct path *path,
-                    double got, double bytes, double *load,
-                    struct cpl_routed *routed)
-{
-	double part = got / s->total[m];
-
-	s->hops[m] += part * path->n;
-	part *= bytes;
-	routed->hop_bytes += part * path->n;
-	for (int j = 0; j < path->n; j++)
-		load[path->link[j]] += part;
-}
-
-/*
- * Grant what was asked for. Without load the grants are added to the pairs'
- * totals, with it the bytes go where the grants are. Returns their sum.
- */
-static double grant(struct solver *s, const struct cpl_pairs *pairs,
-                    int iteration, double *load, struct cpl_routed *routed)
-{
-	int64_t all = pairs->row[pairs->n_from];
-	double sum = 0;
-	bool keeps;
-
-	memset(s->granted, 0, (size_t)s->net->n_links * sizeof(*s->granted));
-	for (int i = 0; i < pairs->n_from; i++)
-		for (int64_t m = pairs->row[i]; m < pairs->row[i + 1]; m++) {
-			struct path *path = slot(s, m, &keeps);
-			int n = DRAWN_PATHS;
-
-			if (!keeps)
-				n = look(s, pairs->from[i], pairs->to[m],
-				         pairs->bytes[m], iteration, path);
-			if (load && !iteration && !(s->total[m] > 0))
-				split_evenly(path, n, pairs->bytes[m],
-				             &s->hops[m], load, routed);
-			for (int k = 0; k < n; k++) {
-				double got = 0;
-
-				if (path[k].weight > 0)
-					got = granted_on(s, &path[k]);
-				if (s->grants)
-					s->grants[(iteration * all + m) *
-					                  DRAWN_PATHS +
-					          k] = got;
-				if (!(got > 0))
-					continue;
-				sum += got;
-				for (int j = 0; j < path[k].n; j++)
-					s->granted[path[k].link[j]] += got;
-				if (!load)
-					s->total[m] += got;
-				else
-					deliver(s, m, &path[k], got,
-					        pairs->bytes[m], load, routed);
-			}
-		}
-	/* What rounding leaves of a full link would still make weights. */
-	for (int64_t l = 0; l < s->net->n_links; l++) {
-		s->left[l] -= s->granted[l];
-		if (s->left[l] < 1e-12 * s->granted[l])
-			s->left[l] = 0;
+	for (int i = 0; i < n_lanes; i++) {
+		sum += s->lane[i].cell[cell].sum;
+		s->lane[i].cell[cell].sum = 0;
 	}
 	return sum;
 }
 
-/* The bytes of all pairs by the grants that are kept. */
-static void replay(struct solver *s, const struct cpl_pairs *pairs,
-                   int iterations, double *load, struct cpl_routed *routed)
+static inline void show(const struct solver *s, int64_t cell, double view,
+                        int n_lanes)
 {
-	const double *got = s->grants;
-
-	for (int it = 0; it < iterations; it++)
-		for (int i = 0; i < pairs->n_from; i++)
-			for (int64_t m = pairs->row[i]; m < pairs->row[i + 1];
-			     m++, got += DRAWN_PATHS) {
-				double sum = got[0] + got[1] + got[2] + got[3];
-
-				if (sum > 0 || (!it && !(s->total[m] > 0)))
-					find_paths(s, pairs->from[i],
-					           pairs->to[m], it, s->path);
-				if (!it && !(s->total[m] > 0))
-					split_evenly(s->path, DRAWN_PATHS,
-					             pairs->bytes[m],
-					             &s->hops[m], load, routed);
-				for (int k = 0; k < DRAWN_PATHS; k++)
-					if (got[k] > 0)
-						deliver(s, m, &s->path[k],
-						        got[k], pairs->bytes[m],
-						        load, routed);
-			}
+	for (int i = 0; i < n_lanes; i++)
+		s->lane[i].cell[cell].view = view;
 }
 
-static void expose(struct solver *s, double part)
+static inline void divide_run(const struct solver *s, const struct run *run,
+                              int n_lanes)
 {
-	for (int c = 0; c < s->net->n_classes; c++) {
-		const struct cpl_link_class *class = &s->net->link_class[c];
-		double more = part * class->bandwidth;
+	const double *background = s->a->background;
 
-		for (int64_t i = 0; i < class->count; i++)
-			s->left[class->first + i] += more;
+	for (int64_t i = 0; i < run->count; i++) {
+		double asked = gather(s, run->cell + i, n_lanes), unit;
+
+		if (background)
+			asked += background[run->link + i] * s->scale;
+		unit = asked > 0 ? asked : 1;
+		show(s, run->cell + i, s->left[run->cell + i] / unit, n_lanes);
 	}
+}
+
+/* From what is asked for to what each unit of it gets. */
+static void divide(struct solver *s, const struct run *run)
+{
+	if (s->n_lanes == 1)
+		divide_run(s, run, 1);
+	else
+		divide_run(s, run, CPL_LANES);
+}
+
+static inline void settle_run(const struct solver *s, const struct run *run,
+                              int n_lanes)
+{
+	const double *background = s->a->background;
+	double *bandwidth = s->delivers ? NULL : s->a->bandwidth;
+	double more = s->more[run->class];
+
+	for (int64_t i = 0; i < run->count; i++) {
+		int64_t c = run->cell + i;
+		double granted = gather(s, c, n_lanes), left;
+
+		if (background)
+			granted += background[run->link + i] * s->scale *
+			           s->lane[0].cell[c].view;
+		if (bandwidth)
+			bandwidth[run->link + i] += granted * s->unit;
+		left = s->left[c] - granted;
+		/* What rounding leaves of a full link would make weights. */
+		left = (left > 1e-12 * granted ? left : 0) + more;
+		s->left[c] = left;
+		show(s, c, left, n_lanes);
+	}
+}
+
+/* From what is granted to what is left, with the next exposure. */
+static void settle(struct solver *s, const struct run *run)
+{
+	if (s->n_lanes == 1)
+		settle_run(s, run, 1);
+	else
+		settle_run(s, run, CPL_LANES);
+}
+
+/* Weights and grants are floats: scaled to near 1 they stay in range. */
+static void set_scales(struct solver *s)
+{
+	const struct cpl_network *net = s->a->net;
+	double most = 0;
+
+	s->unit = 0;
+	for (int c = 0; c < net->n_classes; c++)
+		if (net->link_class[c].count > 0)
+			s->unit = fmax(s->unit, net->link_class[c].bandwidth);
+	for (int i = 0; i < s->a->n_jobs; i++)
+		for (int64_t m = 0; m < s->part[i].n; m++)
+			most = fmax(most, s->part[i].pairs->bytes[m]);
+	s->scale = 1 / most;
+}
+
+static void set_exposure(struct solver *s, bool on)
+{
+	const struct cpl_network *net = s->a->net;
+
+	for (int c = 0; c < net->n_classes; c++)
+		s->more[c] =
+		        on ? net->link_class[c].bandwidth / s->unit / s->steps
+		           : 0;
+}
+
+static size_t all_cells(const struct solver *s)
+{
+	return (size_t)s->ways.groups * (size_t)s->ways.cells;
+}
+
+/* All links as they are before the first iteration. */
+static void show_start(struct solver *s, const struct run *run)
+{
+	for (int64_t i = 0; i < run->count; i++) {
+		s->left[run->cell + i] = s->more[run->class];
+		show(s, run->cell + i, s->more[run->class], s->n_lanes);
+	}
+}
+
+static void start(struct solver *s)
+{
+	for (int i = 0; i < s->n_lanes; i++)
+		for (size_t c = 0; c < all_cells(s); c++)
+			s->lane[i].cell[c] = (struct cpl_cell){INFINITY, 0};
+	set_exposure(s, true);
+	over_links(s, show_start);
+}
+
+/* One iteration; returns what it grants. */
+static double step(struct solver *s)
+{
+	double granted = 0;
+
+	for (int i = 0; i < s->n_lanes; i++)
+		s->lane[i].granted = 0;
+	set_exposure(s, s->iteration + 1 < s->steps);
+	over_parts(s, ask);
+	over_links(s, divide);
+	over_parts(s, grant);
+	over_links(s, settle);
+	for (int i = 0; i < s->n_lanes; i++)
+		granted += s->lane[i].granted;
+	return granted;
 }
 
 /* Returns how many iterations it took. */
-static int iterate(struct solver *s, const struct cpl_pairs *pairs,
-                   double *load, struct cpl_routed *routed)
+static int iterate(struct solver *s)
 {
-	int steps = s->direct < 0 ? 1 : EXPOSURE;
+	int limit = s->a->iterations;
 	double sum = 0;
-	int i = 0;
 
-	memset(s->left, 0, (size_t)s->net->n_links * sizeof(*s->left));
-	while (i < MAX_ITERATIONS) {
-		double got;
+	if (!limit)
+		limit = s->steps > 1 ? EXPOSURE + AFTER_EXPOSURE
+		                     : MAX_ITERATIONS;
+	start(s);
+	for (s->iteration = 0; s->iteration < limit;) {
+		double granted = step(s);
 
-		if (i < steps)
-			expose(s, 1.0 / steps);
-		ask(s, pairs, i);
-		got = grant(s, pairs, i, load, routed);
-		for (int64_t l = 0; s->bandwidth && l < s->net->n_links; l++)
-			s->bandwidth[l] += s->granted[l];
-		sum += got;
-		i++;
-		if (i >= steps && got <= CONVERGED * sum)
+		sum += granted;
+		s->iteration++;
+		if (s->iteration >= s->steps && granted <= CONVERGED * sum)
 			break;
 	}
-	return i;
+	return s->iteration;
 }
 
-static void solve(const struct cpl_network *net, const struct cpl_pairs *pairs,
-                  void *scratch, double *load, struct cpl_routed *routed,
-                  int direct)
+static void deliver_direct(struct solver *s, struct cpl_part *part,
+                           struct cpl_lane *lane)
 {
-	int64_t n = pairs->n_from ? pairs->row[pairs->n_from] : 0;
-	struct solver s = {.direct = direct};
-	int iterations;
+	if (part->direct < 0)
+		cpl_direct_deliver(&s->ways, part, lane);
+}
 
-	if (!n)
+static void clear(struct solver *s, struct cpl_part *part,
+                  struct cpl_lane *lane)
+{
+	int64_t first = part->pairs->row[part->cut[lane->number]];
+	size_t n =
+	        (size_t)(part->pairs->row[part->cut[lane->number + 1]] - first);
+
+	if (part->direct < 0) {
+		memset(part->path_total + first * part->slots, 0,
+		       n * (size_t)part->slots * sizeof(*part->path_total));
 		return;
-	divide(&s, net, n, scratch);
-	memset(s.total, 0, 2 * (size_t)n * sizeof(*s.total));
-	iterations = iterate(&s, pairs, NULL, NULL);
-	/* The second time finds the same grants, now with the totals known:
-	 * keeping them all would take the memory of all iterations. */
-	if (s.grants)
-		replay(&s, pairs, iterations, load, routed);
-	else
-		iterate(&s, pairs, load, routed);
-	for (int64_t m = 0; m < n; m++)
-		if (s.hops[m] > routed->max_hops)
-			routed->max_hops = s.hops[m];
+	}
+	memset(part->total + first, 0, n * sizeof(*part->total));
+	memset(part->hops + first, 0, n * sizeof(*part->hops));
 }
 
-void cpl_adaptive_bandwidth(const struct cpl_network *net,
-                            const struct cpl_routing *routing,
-                            const struct cpl_pairs *pairs, void *scratch,
-                            double *bandwidth)
+/* The bytes, once it is known what each pair gets in all. */
+static void deliver(struct solver *s, int iterations)
 {
-	struct solver s = {
-	        .direct = routing == &cpl_routing_adaptive_direct ? -1
-	                  : routing == &cpl_routing_adaptive_hybrid
-	                          ? DIRECT_DRAWN
-	                          : 0,
-	        .bandwidth = bandwidth,
-	};
-	int64_t n = pairs->row[pairs->n_from];
+	bool again = false;
 
-	divide(&s, net, n, scratch);
-	memset(s.total, 0, 2 * (size_t)n * sizeof(*s.total));
-	iterate(&s, pairs, NULL, NULL);
+	for (int i = 0; i < s->n_lanes; i++)
+		memset(s->lane[i].bytes, 0, all_cells(s) * sizeof(double));
+	over_parts(s, deliver_direct);
+	for (int i = 0; i < s->a->n_jobs; i++)
+		again = again || (s->part[i].direct >= 0 && s->part[i].n &&
+		                  !s->part[i].grants);
+	s->delivers = true;
+	if (again)
+		start(s);
+	for (s->iteration = 0; s->iteration < iterations; s->iteration++) {
+		if (again)
+			step(s);
+		else
+			over_parts(s, replay);
+	}
+}
+
+static void finish(struct solver *s, int job)
+{
+	struct cpl_part *part = &s->part[job];
+	struct cpl_routed *routed = &s->a->job[job].routed;
+
+	for (int i = 0; i < s->n_lanes; i++) {
+		routed->hop_bytes += part->routed[i].hop_bytes;
+		routed->max_hops =
+		        fmax(routed->max_hops, part->routed[i].max_hops);
+	}
+	for (int64_t m = 0; part->direct >= 0 && m < part->n; m++)
+		routed->max_hops = fmax(routed->max_hops, part->hops[m]);
+}
+
+static void add_bytes(struct solver *s, const struct run *run)
+{
+	for (int64_t i = 0; i < run->count; i++) {
+		double sum = 0;
+
+		for (int j = 0; j < s->n_lanes; j++)
+			sum += s->lane[j].bytes[run->cell + i];
+		s->a->load[run->link + i] += sum;
+	}
+}
+
+/* Parts are known; the arrays have their places. */
+static void solve(struct solver *s)
+{
+	struct cpl_adaptive *a = s->a;
+
+	s->steps = 1;
+	for (int i = 0; i < a->n_jobs; i++) {
+		struct cpl_part *part = &s->part[i];
+
+		cut(part, s->n_lanes);
+		if (part->direct >= 0 && part->n)
+			s->steps = EXPOSURE;
+	}
+	set_scales(s);
+	over_parts(s, clear);
+	a->iterations_taken = iterate(s);
+	deliver(s, a->iterations_taken);
+	over_links(s, add_bytes);
+	for (int i = 0; i < a->n_jobs; i++)
+		finish(s, i);
+}
+
+/* What a job is to the solver; returns its pairs. */
+static int64_t make_part(const struct cpl_adaptive *a, int job,
+                         struct cpl_part *part)
+{
+	*part = (struct cpl_part){
+	        .pairs = a->job[job].pairs,
+	        .n = count_pairs(a->job[job].pairs),
+	        .direct = direct_paths(a->net, a->job[job].routing),
+	        .seed = SEED + (uint64_t)job,
+	};
+	a->job[job].routed = (struct cpl_routed){0, 0};
+	return part->n;
+}
+
+/* Grants are kept of as many iterations as there usually are. */
+static void place(struct solver *s, int64_t pairs, struct room *room)
+{
+	place_rest(s, s->a->net, pairs, room);
+	for (int i = 0; i < s->a->n_jobs; i++) {
+		place_part(s->a->net, &s->part[i], s->part[i].n, room);
+		if (s->a->iterations > EXPOSURE + AFTER_EXPOSURE)
+			s->part[i].grants = NULL;
+		if (!s->part[i].grants)
+			s->part[i].kept = NULL;
+	}
+}
+
+int cpl_adaptive_solve(struct cpl_adaptive *a, struct cpl_error *err)
+{
+	struct solver s = {.a = a};
+	struct room room = {NULL, 0};
+	int64_t pairs = 0;
+	char *block = NULL;
+	int rc = -1;
+
+	a->iterations_taken = 0;
+	s.part = malloc(((size_t)a->n_jobs + 1) * sizeof(*s.part));
+	if (!s.part)
+		return cpl_fail_memory(err);
+	for (int i = 0; i < a->n_jobs; i++)
+		pairs += make_part(a, i, &s.part[i]);
+	if (!pairs) {
+		rc = 0;
+		goto out;
+	}
+	place(&s, pairs, &room);
+	block = malloc(room.used + 64);
+	if (!block) {
+		cpl_fail_memory(err);
+		goto out;
+	}
+	room = (struct room){block, (64 - (uintptr_t)block % 64) % 64};
+	place(&s, pairs, &room);
+	solve(&s);
+	rc = 0;
+out:
+	free(block);
+	free(s.part);
+	return rc;
+}
+
+void cpl_adaptive_solve_in(struct cpl_adaptive *a, void *scratch)
+{
+	struct cpl_part part;
+	struct solver s = {.a = a, .part = &part};
+	struct room room = {scratch, (64 - (uintptr_t)scratch % 64) % 64};
+	int64_t pairs = make_part(a, 0, &part);
+
+	a->iterations_taken = 0;
+	if (!pairs)
+		return;
+	place(&s, pairs, &room);
+	solve(&s);
+}
+
+static void solve_one(const struct cpl_network *net,
+                      const struct cpl_pairs *pairs, void *scratch,
+                      double *load, struct cpl_routed *routed,
+                      const struct cpl_routing *routing)
+{
+	struct cpl_adaptive_job job = {.pairs = pairs, .routing = routing};
+	struct cpl_adaptive a = {
+	        .net = net, .job = &job, .n_jobs = 1, .load = load};
+
+	cpl_adaptive_solve_in(&a, scratch);
+	routed->hop_bytes += job.routed.hop_bytes;
+	routed->max_hops = fmax(routed->max_hops, job.routed.max_hops);
 }
 
 static void solve_direct(const struct cpl_network *net,
                          const struct cpl_pairs *pairs, void *scratch,
                          double *load, struct cpl_routed *routed)
 {
-	solve(net, pairs, scratch, load, routed, -1);
+	solve_one(net, pairs, scratch, load, routed,
+	          &cpl_routing_adaptive_direct);
 }
 
 static void solve_indirect(const struct cpl_network *net,
                            const struct cpl_pairs *pairs, void *scratch,
                            double *load, struct cpl_routed *routed)
 {
-	solve(net, pairs, scratch, load, routed, 0);
+	solve_one(net, pairs, scratch, load, routed,
+	          &cpl_routing_adaptive_indirect);
 }
 
 static void solve_hybrid(const struct cpl_network *net,
                          const struct cpl_pairs *pairs, void *scratch,
                          double *load, struct cpl_routed *routed)
 {
-	solve(net, pairs, scratch, load, routed, DIRECT_DRAWN);
+	solve_one(net, pairs, scratch, load, routed,
+	          &cpl_routing_adaptive_hybrid);
 }
 
 static double hops(const struct cpl_network *net, int from, int to)
@@ -578,7 +634,7 @@ const struct cpl_routing cpl_routing_adaptive_direct = {
         .type = CPL_NETWORK_DRAGONFLY,
         .summary = "over the minimal paths, by the bandwidth left on them",
         .solve = solve_direct,
-        .scratch_size = scratch_size,
+        .scratch_size = cpl_adaptive_scratch_size,
         .hops = hops,
 };
 
@@ -588,7 +644,7 @@ const struct cpl_routing cpl_routing_adaptive_indirect = {
         .type = CPL_NETWORK_DRAGONFLY,
         .summary = "over drawn intermediate routers, by the bandwidth left",
         .solve = solve_indirect,
-        .scratch_size = scratch_size,
+        .scratch_size = cpl_adaptive_scratch_size,
         .hops = hops,
 };
 
@@ -598,6 +654,6 @@ const struct cpl_routing cpl_routing_adaptive_hybrid = {
         .type = CPL_NETWORK_DRAGONFLY,
         .summary = "over two minimal and two indirect paths (UGAL-G)",
         .solve = solve_hybrid,
-        .scratch_size = scratch_size,
+        .scratch_size = cpl_adaptive_scratch_size,
         .hops = hops,
 };

@@ -158,21 +158,8 @@ extern const struct cpl_routing cpl_routing_static_indirect;
  * O(64 * (K + hops)) a pair.
  */
 extern const struct cpl_routing cpl_routing_static_indirect_sampled;
-/*
- * Adaptive routings of Jain 2016, 3.2.2: every router pair asks for bandwidth
- * on each of its paths, weighted by its bytes and by the least bandwidth left
- * on the path; links divide what is left in proportion; repeated until nothing
- * more is granted. A pair's bytes then go over its paths as the bandwidth that
- * each got.
- *
- * adaptive-direct: all static-direct paths, the links' whole bandwidth from
- * the start. adaptive-indirect: four paths over intermediate routers, drawn
- * anew in each iteration; each of the first 50 iterations exposes a 50th of
- * every link. adaptive-hybrid: up to two direct paths and indirect ones up to
- * four. Draws are functions of (pair, iteration, path). It ends when an
- * iteration grants less than 1e-4 of the sum, after 400 at the latest.
- * O(iterations * paths * hops).
- */
+/* Adaptive routings of Jain 2016, 3.2.2: see adaptive.h, which also solves for
+ * several jobs together. Here for one, on one thread. */
 extern const struct cpl_routing cpl_routing_adaptive_direct;
 extern const struct cpl_routing cpl_routing_adaptive_indirect;
 extern const struct cpl_routing cpl_routing_adaptive_hybrid;

@@ -5,3 +5,5 @@ core_sources += src/core/routing/adaptive.c src/core/routing/adaptive_minimal.c
 core_sources += src/core/routing/dmodk.c src/core/routing/haec.c src/core/routing/shortest_path.c src/core/routing/table.c
 core_sources += src/core/routing/route_finder.c
 core_sources += src/core/routing/static_indirect_sampled.c
+core_sources += src/core/routing/adaptive.h src/core/routing/adaptive_internal.h
+core_sources += src/core/routing/adaptive_all.c src/core/routing/adaptive_drawn.c src/core/routing/adaptive_ways.c

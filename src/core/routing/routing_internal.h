@@ -40,13 +40,4 @@ int cpl_direct_shortest(const struct cpl_dragonfly *df, const int *leave,
 void cpl_static_indirect_sample(const struct cpl_network *net, int from, int to,
                                 double bytes, int packets, double *load);
 
-/*
- * Add the bandwidth of each link that an adaptive routing grants in all to
- * bandwidth[link id]; scratch as for its solve.
- */
-void cpl_adaptive_bandwidth(const struct cpl_network *net,
-                            const struct cpl_routing *routing,
-                            const struct cpl_pairs *pairs, void *scratch,
-                            double *bandwidth);
-
 #endif

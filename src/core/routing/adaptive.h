@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The adaptive routings of a dragonfly for one or several jobs at once, as one
+ * iterative solve (Jain 2016, 3.2.2 and 3.2.5; Damselfly).
+ *
+ * Every router pair asks for bandwidth on each of its paths, weighted by its
+ * bytes and by the least bandwidth left on the path; links divide what is left
+ * in proportion; repeated until next to nothing is granted. A pair's bytes then
+ * go over its paths as the bandwidth that each got.
+ *
+ * adaptive-direct: all static-direct paths, the same in every iteration.
+ * adaptive-indirect: four paths over intermediate routers other than source
+ * and destination, drawn anew in each iteration. adaptive-hybrid: up to two
+ * direct paths and indirect ones up to four. Draws are functions of (job,
+ * pair, iteration, path).
+ *
+ * Exposure: where any job's paths are drawn, each of the first 50 iterations
+ * exposes a 50th of every link, to all jobs; else the links' whole bandwidth
+ * is there from the start.
+ *
+ * End: an iteration (after the exposure) that grants less than 1e-4 of the
+ * sum; with drawn paths at the latest 10 iterations after the exposure, else
+ * after 400. Pairs that always find new paths would go on for hundreds of
+ * iterations on a machine that is not full; what they find no longer changes
+ * the distribution, see doc/reproduction and bench_adaptive.
+ *
+ * Jobs with other routings, and whatever else is on the links, come as
+ * `background` bytes per link: on each link they ask for as much as they have
+ * bytes there, as a path's part of a pair's bytes does, and take what they are
+ * granted; their own paths do not change.
+ */
+#ifndef CPL_ROUTING_ADAPTIVE_H
+#define CPL_ROUTING_ADAPTIVE_H
+
+#include "routing/routing.h"
+
+struct cpl_adaptive_job {
+	const struct cpl_pairs *pairs;
+	const struct cpl_routing *routing; /* one of the three */
+	struct cpl_routed routed;          /* out */
+};
+
+struct cpl_adaptive {
+	const struct cpl_network *net;
+	struct cpl_adaptive_job *job;
+	int n_jobs;
+	const double *background; /* [n_links] bytes, or NULL */
+	int threads;              /* at the most; <= 1: the caller alone */
+	int iterations;           /* at the most; 0: as said above */
+	double *load;             /* [n_links] bytes of the jobs are added */
+	double *bandwidth;        /* [n_links] or NULL: add what links grant,
+	                           * the background's part included */
+	int iterations_taken;     /* out */
+};
+
+/* Whether the routing is one of the three. */
+bool cpl_routing_is_adaptive(const struct cpl_routing *routing);
+
+/*
+ * Solve. 0, or -1 with err when memory is out. The same bits for the same
+ * input, whatever the number of threads. O(iterations * pairs * paths * hops +
+ * iterations * links); memory about 16 bytes per pair for adaptive-direct
+ * times K, 32 (160 up to 32,768 pairs; 1 KB up to a million, where the grants
+ * are kept rather than found twice) for the others, and 100 bytes per link.
+ */
+int cpl_adaptive_solve(struct cpl_adaptive *a, struct cpl_error *err);
+
+/* Bytes of scratch that are enough for one job of up to `pairs` pairs, under
+ * each of the three routings. */
+size_t cpl_adaptive_scratch_size(const struct cpl_network *net, int64_t pairs);
+/* The same as cpl_adaptive_solve for one job with that scratch: cannot fail. */
+void cpl_adaptive_solve_in(struct cpl_adaptive *a, void *scratch);
+
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <string.h>
+
+#include "routing/adaptive_internal.h"
+
+/* The shortest paths of a pair; returns how many bundles. */
+static int find(const struct cpl_ways *w, int from, int to,
+                struct cpl_bundle *bundle)
+{
+	struct cpl_spot a = w->spot[from], b = w->spot[to];
+	const struct cpl_gate *gate;
+	int fewest = 5, n = 0;
+
+	if (a.group == b.group) {
+		bundle->n_starts =
+		        cpl_local_paths(cpl_ways_local(w, a.local, b.local));
+		bundle->n_ends = 1;
+		for (unsigned turn = 0; turn < 2; turn++)
+			cpl_segment(w, a.group, a.local, b.local, turn,
+			            bundle->start[turn]);
+		bundle->link = bundle->end[0][0] = bundle->end[0][1] =
+		        bundle->end[1][0] = bundle->end[1][1] = cpl_none(w, b);
+		return 1;
+	}
+	gate = w->gate + cpl_ways_gate(w, a.group, b.group);
+	for (int k = 0; k < w->k_links && w->k_links > 1; k++) {
+		int hops = cpl_ways_local(w, a.local, gate[k].own) +
+		           cpl_ways_local(w, gate[k].far, b.local);
+
+		if (hops < fewest)
+			fewest = hops;
+	}
+	for (int k = 0; k < w->k_links; k++) {
+		int before = cpl_ways_local(w, a.local, gate[k].own);
+		int after = cpl_ways_local(w, gate[k].far, b.local);
+
+		if (w->k_links > 1 && before + after != fewest)
+			continue;
+		bundle->n_starts = cpl_local_paths(before);
+		bundle->n_ends = cpl_local_paths(after);
+		bundle->link = cpl_global_cell(w, a.group, b.group, k);
+		for (unsigned turn = 0; turn < 2; turn++) {
+			cpl_segment(w, a.group, a.local, gate[k].own, turn,
+			            bundle->start[turn]);
+			cpl_segment(w, b.group, gate[k].far, b.local, turn,
+			            bundle->end[turn]);
+		}
+		bundle++;
+		n++;
+	}
+	return n;
+}
+
+static inline double lesser(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+/* The least on each path, 0 where there is none; returns their sum. */
+static inline double least(const struct cpl_cell *cell,
+                           const struct cpl_bundle *b, double value[4])
+{
+	double first = cell[b->link].view, sum = 0;
+	double end[2];
+
+	for (int j = 0; j < 2; j++)
+		end[j] = lesser(cell[b->end[j][0]].view,
+		                cell[b->end[j][1]].view);
+	for (int i = 0; i < 2; i++) {
+		double start = lesser(cell[b->start[i][0]].view,
+		                      cell[b->start[i][1]].view);
+
+		start = lesser(start, first);
+		for (int j = 0; j < 2; j++) {
+			double x = i < b->n_starts && j < b->n_ends
+			                   ? lesser(start, end[j])
+			                   : 0;
+
+			value[i * 2 + j] = x;
+			sum += x;
+		}
+	}
+	return sum;
+}
+
+static inline void add(struct cpl_cell *cell, const struct cpl_bundle *b,
+                       const double x[4])
+{
+	double start[2] = {x[0] + x[1], x[2] + x[3]};
+	double end[2] = {x[0] + x[2], x[1] + x[3]};
+
+	for (int i = 0; i < 2; i++) {
+		cell[b->start[i][0]].sum += start[i];
+		cell[b->start[i][1]].sum += start[i];
+		cell[b->end[i][0]].sum += end[i];
+		cell[b->end[i][1]].sum += end[i];
+	}
+	cell[b->link].sum += start[0] + start[1];
+}
+
+void cpl_direct_ask(const struct cpl_ways *ways, struct cpl_part *part,
+                    struct cpl_lane *lane, double scale)
+{
+	const struct cpl_pairs *pairs = part->pairs;
+	const struct cpl_ways w = *ways;
+	struct cpl_bundle *bundle = lane->bundle;
+
+	for (int i = part->cut[lane->number]; i < part->cut[lane->number + 1];
+	     i++)
+		for (int64_t m = pairs->row[i]; m < pairs->row[i + 1]; m++) {
+			float *weight = part->weight + m * part->slots;
+			int n = find(&w, pairs->from[i], pairs->to[m], bundle);
+			double value[4], sum = 0;
+
+			for (int k = 0; k < n; k++)
+				sum += least(lane->cell, &bundle[k], value);
+			sum = sum > CPL_NOTHING ? pairs->bytes[m] * scale / sum
+			                        : 0;
+			for (int k = 0; k < n; k++) {
+				if (n > 1)
+					least(lane->cell, &bundle[k], value);
+				for (int j = 0; j < 4; j++) {
+					weight[4 * k + j] =
+					        (float)(value[j] * sum);
+					value[j] = (double)weight[4 * k + j];
+				}
+				add(lane->cell, &bundle[k], value);
+			}
+		}
+}
+
+void cpl_direct_grant(const struct cpl_ways *ways, struct cpl_part *part,
+                      struct cpl_lane *lane)
+{
+	const struct cpl_pairs *pairs = part->pairs;
+	const struct cpl_ways w = *ways;
+	struct cpl_bundle *bundle = lane->bundle;
+	double granted = 0;
+
+	for (int i = part->cut[lane->number]; i < part->cut[lane->number + 1];
+	     i++)
+		for (int64_t m = pairs->row[i]; m < pairs->row[i + 1]; m++) {
+			const float *weight = part->weight + m * part->slots;
+			float *total = part->path_total + m * part->slots;
+			int n = find(&w, pairs->from[i], pairs->to[m], bundle);
+
+			for (int k = 0; k < n; k++) {
+				double got[4];
+
+				least(lane->cell, &bundle[k], got);
+				for (int j = 0; j < 4; j++) {
+					got[j] *= (double)weight[4 * k + j];
+					total[4 * k + j] += (float)got[j];
+					granted += got[j];
+				}
+				add(lane->cell, &bundle[k], got);
+			}
+		}
+	lane->granted += granted;
+}
+
+static int real_links(const struct cpl_ways *w, const int link[2])
+{
+	return w->is_link[link[0]] + w->is_link[link[1]];
+}
+
+void cpl_direct_deliver(const struct cpl_ways *ways, struct cpl_part *part,
+                        struct cpl_lane *lane)
+{
+	const struct cpl_pairs *pairs = part->pairs;
+	const struct cpl_ways w = *ways;
+	struct cpl_bundle *bundle = lane->bundle;
+	struct cpl_routed *routed = &part->routed[lane->number];
+	double *load = lane->bytes;
+
+	for (int i = part->cut[lane->number]; i < part->cut[lane->number + 1];
+	     i++)
+		for (int64_t m = pairs->row[i]; m < pairs->row[i + 1]; m++) {
+			const float *total = part->path_total + m * part->slots;
+			int n = find(&w, pairs->from[i], pairs->to[m], bundle);
+			double bytes = pairs->bytes[m], sum = 0, paths = 0;
+			int hops;
+
+			/* All are equally long. */
+			hops = real_links(&w, bundle->start[0]) +
+			       real_links(&w, bundle->end[0]) +
+			       w.is_link[bundle->link];
+			routed->hop_bytes += bytes * hops;
+			if (hops > routed->max_hops)
+				routed->max_hops = hops;
+			for (int k = 0; k < n; k++) {
+				paths += bundle[k].n_starts * bundle[k].n_ends;
+				for (int j = 0; j < 4; j++)
+					sum += (double)total[4 * k + j];
+			}
+			for (int k = 0; k < n; k++) {
+				const struct cpl_bundle *b = &bundle[k];
+				double x[4];
+
+				for (int j = 0; j < 4; j++) {
+					double even = j / 2 < b->n_starts &&
+					              j % 2 < b->n_ends;
+
+					x[j] = bytes *
+					       (sum > 0 ? (double)total[4 * k +
+					                                j] /
+					                          sum
+					                : even / paths);
+				}
+				for (int j = 0; j < 2; j++) {
+					load[b->start[0][j]] += x[0] + x[1];
+					load[b->start[1][j]] += x[2] + x[3];
+					load[b->end[0][j]] += x[0] + x[2];
+					load[b->end[1][j]] += x[1] + x[3];
+				}
+				load[b->link] += x[0] + x[1] + x[2] + x[3];
+			}
+		}
+}

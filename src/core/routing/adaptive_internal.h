@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the parts of the adaptive solve share: the paths of a dragonfly as
+ * fixed numbers of links, and what an iteration works on.
+ *
+ * Links are kept as cells, group by group: the row links of a group's routers,
+ * the column links, the global ones, and CPL_NO_LINKS that are none.
+ *
+ * A leg is a shortest path in five cells: at most two links inside the group of
+ * its start, a global one, at most two inside the group of its end. A place
+ * that the path does not need holds a cell that is no link and has no end of
+ * bandwidth: no branch then depends on the length of a path.
+ */
+#ifndef CPL_ROUTING_ADAPTIVE_INTERNAL_H
+#define CPL_ROUTING_ADAPTIVE_INTERNAL_H
+
+#include "base/random.h"
+#include "routing/adaptive.h"
+#include "routing/routing_internal.h"
+
+#define CPL_NO_LINKS 32
+#define CPL_LEG 5
+/* Paths of a pair in an iteration, where they are drawn. */
+#define CPL_DRAWN 4
+/* Links of those paths. */
+#define CPL_DRAWN_LINKS (CPL_DRAWN * 2 * CPL_LEG)
+/* Of the largest bandwidth: less than this is nothing. */
+#define CPL_NOTHING 1e-30
+/* Lanes: parts of the work that are added up apart. */
+#define CPL_LANES 4
+
+struct cpl_spot {
+	int group, local; /* local: router in its group */
+};
+
+/* A router in its group. */
+struct cpl_place {
+	int row, column;
+};
+
+/* Where a link between groups sits, by routers in their groups. */
+struct cpl_gate {
+	int own, far;
+};
+
+struct cpl_ways {
+	const struct cpl_network *net;
+	int routers, groups, k_links, rows, columns;
+	int per_group;                              /* routers of a group */
+	int cells;                                  /* of a group */
+	int first_column, first_global, first_none; /* in it */
+	const struct cpl_spot *spot;                /* [routers] */
+	const struct cpl_place *place;              /* [per_group] */
+	const struct cpl_gate *gate;  /* [global links], from their group */
+	const unsigned char *is_link; /* [groups * cells] */
+	/* segment[(from * per_group + to) * 2 + turn]: two cells of a group in
+	 * 16 bits each, or NULL where groups are large. */
+	const uint32_t *segment;
+	/*
+	 * With a few links between groups, which of them are on shortest paths
+	 * is looked up: near[router * groups + group] says how far the router
+	 * is from its group's gateways there, a digit to the base of 3 each;
+	 * choice[that * combos + the same of the other end] has 4 bits for each
+	 * path: the link, whether the way at the end goes by column first, and
+	 * whether that at the start does. combos 0: nothing to look up.
+	 */
+	int combos;
+	const unsigned char *near;
+	const uint64_t *choice;
+	const unsigned char *n_choices;
+};
+
+/* The network's numbers; bytes of the tables; the tables in `room`, which
+ * starts at a multiple of 8. */
+void cpl_ways_init(struct cpl_ways *ways, const struct cpl_network *net);
+size_t cpl_ways_size(const struct cpl_network *net);
+void cpl_ways_fill(struct cpl_ways *ways, void *room);
+/* Without tables: shortest paths between two groups, or the turns of the i-th.
+ * O(K). */
+int cpl_ways_count(const struct cpl_ways *ways, int from, int to);
+int cpl_ways_pick(const struct cpl_ways *ways, int from, int to, int i, int *k);
+
+/* A link's state as one lane sees it. */
+struct cpl_cell {
+	double view; /* bandwidth left; then that for one unit asked */
+	double sum;  /* asked for; then granted */
+};
+
+/* Direct paths of a pair over one link between groups: each way at its start
+ * with each at its end. */
+struct cpl_bundle {
+	int start[2][2], end[2][2], link;
+	int n_starts, n_ends;
+};
+
+struct cpl_part {
+	const struct cpl_pairs *pairs;
+	int64_t n;
+	int direct; /* direct paths at the most; -1: all, and no others */
+	uint64_t seed;
+	int cut[CPL_LANES + 1]; /* rows of each lane */
+	int slots;              /* weights of a pair */
+	float *weight;          /* [n][slots] */
+	/* All direct: bandwidth of each path over all iterations. */
+	float *path_total; /* [n][slots] */
+	/* Drawn. */
+	double *total; /* [n] bandwidth over all iterations */
+	double *hops;  /* [n] mean links */
+	int *kept;     /* [iteration][n][CPL_DRAWN_LINKS + 1] or NULL */
+	float *grants; /* [iteration][n][CPL_DRAWN], or NULL */
+	struct cpl_routed routed[CPL_LANES];
+};
+
+struct cpl_lane {
+	int number;
+	struct cpl_cell *cell;     /* [cells of all groups] */
+	double *bytes;             /* [the same] */
+	struct cpl_bundle *bundle; /* [K] */
+	double granted;            /* in this iteration */
+};
+
+/*
+ * One iteration's passes over a lane's rows of a part. ask: find the paths,
+ * weigh them by what is left, add the weights up. grant: add up what each
+ * path gets; with deliver (totals known) also put the bytes there.
+ */
+void cpl_drawn_ask(const struct cpl_ways *ways, struct cpl_part *part,
+                   struct cpl_lane *lane, double scale, int iteration);
+void cpl_drawn_grant(const struct cpl_ways *ways, struct cpl_part *part,
+                     struct cpl_lane *lane, int iteration, bool deliver);
+/* The bytes of one iteration by the grants that are kept. */
+void cpl_drawn_replay(const struct cpl_ways *ways, struct cpl_part *part,
+                      struct cpl_lane *lane, int iteration);
+void cpl_direct_ask(const struct cpl_ways *ways, struct cpl_part *part,
+                    struct cpl_lane *lane, double scale);
+void cpl_direct_grant(const struct cpl_ways *ways, struct cpl_part *part,
+                      struct cpl_lane *lane);
+/* The bytes of all iterations. */
+void cpl_direct_deliver(const struct cpl_ways *ways, struct cpl_part *part,
+                        struct cpl_lane *lane);
+
+/* First link from group a to b. */
+static inline size_t cpl_ways_gate(const struct cpl_ways *w, int a, int b)
+{
+	return ((size_t)a * (size_t)(w->groups - 1) + (size_t)(b - (b > a))) *
+	       (size_t)w->k_links;
+}
+
+/* Links between two routers of a group, numbered in it. */
+static inline int cpl_ways_local(const struct cpl_ways *w, int from, int to)
+{
+	struct cpl_place a = w->place[from], b = w->place[to];
+
+	return (a.row != b.row) + (a.column != b.column);
+}
+
+static inline const unsigned char *cpl_ways_near(const struct cpl_ways *w,
+                                                 int router)
+{
+	return w->near + (size_t)router * (size_t)w->groups;
+}
+
+/* A way inside a group as two of its cells, 32 bits each; turn: of two ways,
+ * that by column first. */
+static inline uint64_t cpl_segment_cells(const struct cpl_ways *w, int from,
+                                         int to, unsigned turn)
+{
+	struct cpl_place a = w->place[from], b = w->place[to];
+	int across = b.column - a.column;
+	int row_from = turn ? to - across : from;
+	int column_from = turn ? from : from + across;
+	int none = w->first_none + (from & (CPL_NO_LINKS - 1));
+	int by_row = row_from * (w->columns - 1) + b.column - (across > 0);
+	int by_column = w->first_column + column_from * (w->rows - 1) + b.row -
+	                (b.row > a.row);
+
+	if (!across)
+		by_row = none;
+	if (b.row == a.row)
+		by_column = none;
+	return (uint64_t)by_row | (uint64_t)by_column << 32;
+}
+
+/* The same as cells of all. */
+static inline void cpl_segment(const struct cpl_ways *w, int group, int from,
+                               int to, unsigned turn, int *cell)
+{
+	int base = group * w->cells;
+
+	if (w->segment) {
+		uint32_t x =
+		        w->segment[(from * w->per_group + to) * 2 + (int)turn];
+
+		cell[0] = base + (int)(x & UINT16_MAX);
+		cell[1] = base + (int)(x >> 16);
+	} else {
+		uint64_t x = cpl_segment_cells(w, from, to, turn);
+
+		cell[0] = base + (int)(x & UINT32_MAX);
+		cell[1] = base + (int)(x >> 32);
+	}
+}
+
+static inline int cpl_none(const struct cpl_ways *w, struct cpl_spot at)
+{
+	return at.group * w->cells + w->first_none +
+	       (at.local & (CPL_NO_LINKS - 1));
+}
+
+static inline int cpl_global_cell(const struct cpl_ways *w, int a, int b, int k)
+{
+	return a * w->cells + w->first_global + (b - (b > a)) * w->k_links + k;
+}
+
+/* Index into choice[] and n_choices[]. */
+static inline int cpl_combo(const struct cpl_ways *w, int from, int a, int to,
+                            int b)
+{
+	return cpl_ways_near(w, from)[b] * w->combos + cpl_ways_near(w, to)[a];
+}
+
+/* How many shortest paths a pair has. */
+static inline int cpl_leg_count(const struct cpl_ways *w, int from, int to)
+{
+	struct cpl_spot a = w->spot[from], b = w->spot[to];
+	struct cpl_gate gate;
+
+	if (a.group == b.group)
+		return cpl_local_paths(cpl_ways_local(w, a.local, b.local));
+	if (w->combos)
+		return w->n_choices[cpl_combo(w, from, a.group, to, b.group)];
+	if (w->k_links > 1)
+		return cpl_ways_count(w, from, to);
+	gate = w->gate[cpl_ways_gate(w, a.group, b.group)];
+	return cpl_local_paths(cpl_ways_local(w, a.local, gate.own)) *
+	       cpl_local_paths(cpl_ways_local(w, gate.far, b.local));
+}
+
+/* Path i of them: link k; the turn of the way at the start + 2 * at the end. */
+static inline int cpl_leg_turns(const struct cpl_ways *w, int from, int to,
+                                int i, int *k)
+{
+	struct cpl_spot a = w->spot[from], b = w->spot[to];
+	struct cpl_gate gate;
+
+	*k = 0;
+	if (a.group == b.group)
+		return i;
+	if (w->combos) {
+		int code = (int)(w->choice[cpl_combo(w, from, a.group, to,
+		                                     b.group)] >>
+		                         (4 * i) &
+		                 15);
+
+		*k = code >> 2;
+		return code & 3;
+	}
+	if (w->k_links > 1)
+		return cpl_ways_pick(w, from, to, i, k);
+	gate = w->gate[cpl_ways_gate(w, a.group, b.group)];
+	return cpl_ways_local(w, a.local, gate.own) < 2 ? i << 1 : i;
+}
+
+/* The cells of the path with these turns over link k. */
+static inline void cpl_leg_cells(const struct cpl_ways *w, struct cpl_spot a,
+                                 struct cpl_spot b, int k, unsigned turns,
+                                 int *cell)
+{
+	struct cpl_gate gate;
+
+	if (a.group == b.group) {
+		cpl_segment(w, a.group, a.local, b.local, turns & 1, cell);
+		cell[2] = cell[3] = cell[4] = cpl_none(w, b);
+		return;
+	}
+	gate = w->gate[cpl_ways_gate(w, a.group, b.group) + (size_t)k];
+	cpl_segment(w, a.group, a.local, gate.own, turns & 1, cell);
+	cell[2] = cpl_global_cell(w, a.group, b.group, k);
+	cpl_segment(w, b.group, gate.far, b.local, turns >> 1, cell + 3);
+}
+
+/* One of the shortest paths, by 16 random bits. Over the only link between two
+ * groups the turns are drawn apart: where there is one way, it has either. */
+static inline void cpl_leg_any(const struct cpl_ways *w, int from, int to,
+                               unsigned bits, int *cell)
+{
+	struct cpl_spot a = w->spot[from], b = w->spot[to];
+	unsigned turns = bits >> 14;
+	int k = 0;
+
+	if (w->combos && a.group != b.group) {
+		int combo = cpl_combo(w, from, a.group, to, b.group);
+		unsigned n = w->n_choices[combo];
+		unsigned code =
+		        (unsigned)(w->choice[combo] >> (bits * n >> 16 << 2));
+
+		k = (int)(code >> 2 & 3);
+		turns = code & 3;
+	} else if (w->k_links > 1) {
+		int n = cpl_leg_count(w, from, to);
+
+		turns = (unsigned)cpl_leg_turns(
+		        w, from, to, (int)(bits * (unsigned)n >> 16), &k);
+	}
+	cpl_leg_cells(w, a, b, k, turns, cell);
+}
+
+#endif

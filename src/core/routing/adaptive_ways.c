@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "routing/adaptive_internal.h"
+
+/* Links between groups up to which paths are looked up: 4 bits each for at
+ * most 16 of them. */
+#define MAX_LINKS 4
+/* Entries of the tables of distances and of ways in a group at the most. */
+#define MAX_NEAR (INT64_C(1) << 22)
+#define MAX_SEGMENTS (INT64_C(1) << 17)
+
+static int combos(const struct cpl_network *net)
+{
+	const struct cpl_dragonfly *df = &net->dragonfly;
+	int n = 1;
+
+	if (df->global_per_pair < 2 || df->global_per_pair > MAX_LINKS ||
+	    (int64_t)net->n_routers * df->groups > MAX_NEAR)
+		return 0;
+	for (int k = 0; k < df->global_per_pair; k++)
+		n *= 3;
+	return n;
+}
+
+/* Entries of segment[]; 0: none, cells would not fit either. */
+static size_t segments(const struct cpl_ways *w)
+{
+	int64_t n = 2 * (int64_t)w->per_group * w->per_group;
+
+	return n > MAX_SEGMENTS || w->cells > UINT16_MAX ? 0 : (size_t)n;
+}
+
+void cpl_ways_init(struct cpl_ways *w, const struct cpl_network *net)
+{
+	const struct cpl_dragonfly *df = &net->dragonfly;
+
+	*w = (struct cpl_ways){
+	        .net = net,
+	        .routers = net->n_routers,
+	        .groups = df->groups,
+	        .k_links = df->global_per_pair,
+	        .rows = df->rows,
+	        .columns = df->columns,
+	        .per_group = df->routers_per_group,
+	};
+	w->first_column = w->per_group * (w->columns - 1);
+	w->first_global = w->first_column + w->per_group * (w->rows - 1);
+	w->first_none = w->first_global + (w->groups - 1) * w->k_links;
+	w->cells = w->first_none + CPL_NO_LINKS;
+	w->combos = combos(net);
+}
+
+/* The tables follow each other from those of 8 bytes to those of 1. */
+size_t cpl_ways_size(const struct cpl_network *net)
+{
+	struct cpl_ways w;
+	size_t n;
+
+	cpl_ways_init(&w, net);
+	n = (size_t)w.combos * (size_t)w.combos;
+	return n * (sizeof(*w.choice) + sizeof(*w.n_choices)) +
+	       (size_t)w.routers * sizeof(*w.spot) +
+	       (size_t)w.per_group * sizeof(*w.place) +
+	       (size_t)net->link_class[CPL_DRAGONFLY_GLOBAL].count *
+	               sizeof(*w.gate) +
+	       segments(&w) * sizeof(*w.segment) +
+	       (size_t)w.groups * (size_t)w.cells +
+	       (w.combos ? (size_t)w.routers * (size_t)w.groups : 0);
+}
+
+/* All paths over gateways at these distances, in the order of cpl_ways_pick. */
+static int list_paths(int k_links, int before, int after, uint64_t *list)
+{
+	int near[MAX_LINKS], far[MAX_LINKS], fewest = 4, n = 0;
+
+	*list = 0;
+	for (int k = 0; k < k_links; k++) {
+		near[k] = before % 3;
+		far[k] = after % 3;
+		before /= 3;
+		after /= 3;
+		if (near[k] + far[k] < fewest)
+			fewest = near[k] + far[k];
+	}
+	for (int k = 0; k < k_links; k++) {
+		if (near[k] + far[k] != fewest)
+			continue;
+		for (int end = 0; end < cpl_local_paths(far[k]); end++)
+			for (int start = 0; start < cpl_local_paths(near[k]);
+			     start++)
+				*list |= (uint64_t)(k << 2 | end << 1 | start)
+				         << (4 * n++);
+	}
+	return n;
+}
+
+static void fill_choices(const struct cpl_ways *w, uint64_t *choice,
+                         unsigned char *n_choices)
+{
+	for (int i = 0; i < w->combos; i++)
+		for (int j = 0; j < w->combos; j++)
+			*n_choices++ = (unsigned char)list_paths(w->k_links, i,
+			                                         j, choice++);
+}
+
+static void fill_near(const struct cpl_ways *w, unsigned char *near)
+{
+	for (int r = 0; r < w->routers; r++)
+		for (int g = 0; g < w->groups; g++) {
+			struct cpl_spot at = w->spot[r];
+			const struct cpl_gate *gate;
+			int digits = 0;
+
+			if (g == at.group) {
+				*near++ = 0;
+				continue;
+			}
+			gate = w->gate + cpl_ways_gate(w, at.group, g);
+			for (int k = w->k_links - 1; k >= 0; k--)
+				digits = digits * 3 +
+				         cpl_ways_local(w, at.local,
+				                        gate[k].own);
+			*near++ = (unsigned char)digits;
+		}
+}
+
+static void fill_gates(const struct cpl_ways *w, struct cpl_gate *gate)
+{
+	const int *gateway = w->net->dragonfly.gateway;
+
+	for (int a = 0; a < w->groups; a++)
+		for (int b = 0; b < w->groups; b++)
+			for (int k = 0; k < w->k_links && a != b; k++)
+				*gate++ = (struct cpl_gate){
+				        gateway[cpl_ways_gate(w, a, b) +
+				                (size_t)k] %
+				                w->per_group,
+				        gateway[cpl_ways_gate(w, b, a) +
+				                (size_t)k] %
+				                w->per_group,
+				};
+}
+
+static void fill_segments(const struct cpl_ways *w, uint32_t *segment)
+{
+	for (int from = 0; from < w->per_group; from++)
+		for (int to = 0; to < w->per_group; to++)
+			for (unsigned turn = 0; turn < 2; turn++) {
+				uint64_t x =
+				        cpl_segment_cells(w, from, to, turn);
+
+				*segment++ = (uint32_t)(x | x >> 16);
+			}
+}
+
+void cpl_ways_fill(struct cpl_ways *w, void *room)
+{
+	size_t n = (size_t)w->combos * (size_t)w->combos;
+	size_t cells = (size_t)w->groups * (size_t)w->cells;
+	uint64_t *choice = room;
+	struct cpl_spot *spot = (struct cpl_spot *)(choice + n);
+	struct cpl_place *place = (struct cpl_place *)(spot + w->routers);
+	struct cpl_gate *gate = (struct cpl_gate *)(place + w->per_group);
+	uint32_t *segment =
+	        (uint32_t *)(gate +
+	                     w->net->link_class[CPL_DRAGONFLY_GLOBAL].count);
+	unsigned char *n_choices = (unsigned char *)(segment + segments(w));
+	unsigned char *is_link = n_choices + n, *near = is_link + cells;
+
+	w->choice = choice;
+	w->spot = spot;
+	w->place = place;
+	w->gate = gate;
+	w->n_choices = n_choices;
+	w->is_link = is_link;
+	w->near = near;
+	for (int r = 0; r < w->routers; r++)
+		spot[r] = (struct cpl_spot){r / w->per_group, r % w->per_group};
+	for (int r = 0; r < w->per_group; r++)
+		place[r] = (struct cpl_place){r / w->columns, r % w->columns};
+	for (size_t i = 0; i < cells; i++)
+		is_link[i] = (int)(i % (size_t)w->cells) < w->first_none;
+	fill_gates(w, gate);
+	if (segments(w)) {
+		fill_segments(w, segment);
+		w->segment = segment;
+	}
+	if (w->combos) {
+		fill_choices(w, choice, n_choices);
+		fill_near(w, near);
+	}
+}
+
+/* Counts the paths; with `over` stops at the i-th. */
+static int walk(const struct cpl_ways *w, int from, int to, int i, int *over)
+{
+	struct cpl_spot a = w->spot[from], b = w->spot[to];
+	const struct cpl_gate *gate =
+	        w->gate + cpl_ways_gate(w, a.group, b.group);
+	int fewest = 4, n = 0;
+
+	for (int k = 0; k < w->k_links; k++) {
+		int hops = cpl_ways_local(w, a.local, gate[k].own) +
+		           cpl_ways_local(w, gate[k].far, b.local);
+
+		if (hops < fewest)
+			fewest = hops;
+	}
+	for (int k = 0; k < w->k_links; k++) {
+		int before = cpl_ways_local(w, a.local, gate[k].own);
+		int after = cpl_ways_local(w, gate[k].far, b.local);
+		int ways = cpl_local_paths(before), paths;
+
+		if (before + after != fewest)
+			continue;
+		paths = ways * cpl_local_paths(after);
+		if (over && i < n + paths) {
+			*over = k;
+			return ways < 2 ? (i - n) << 1 : i - n;
+		}
+		n += paths;
+	}
+	return n;
+}
+
+int cpl_ways_count(const struct cpl_ways *w, int from, int to)
+{
+	return walk(w, from, to, 0, NULL);
+}
+
+int cpl_ways_pick(const struct cpl_ways *w, int from, int to, int i, int *k)
+{
+	return walk(w, from, to, i, k);
+}
