@@ -10,35 +10,19 @@
 #include "base/json.h"
 #include "base/parallel.h"
 #include "job_inputs.h"
+#include "map.h"
 #include "map_compare.h"
 #include "mapping/mapping.h"
-
-enum format {
-	FORMAT_TABLE,
-	FORMAT_JSON,
-	FORMAT_HOSTFILE,
-	FORMAT_RANKFILE,
-	FORMAT_MPICH,
-	FORMAT_SLURM,
-};
 
 struct options {
 	struct job_options job;
 	const char *hosts, *hosts_file, *slots, *algorithm, *compare, *format;
-	const char *output;
+	const char *output, *rank_weights, *plot;
 	int64_t ranks_per_node, seed; /* ranks_per_node 0: not given */
 	int64_t work;                 /* 0: not given */
 	double deadline;              /* seconds, < 0: none */
 	int64_t threads;
 	bool json;
-};
-
-struct mapped {
-	int n_hosts;
-	int *host;  /* [n_hosts] node ids */
-	int *slots; /* [n_hosts] */
-	struct cpl_map_result result;
-	double seconds;
 };
 
 enum {
@@ -51,6 +35,7 @@ enum {
 	OPT_HOSTS,
 	OPT_HOSTS_FILE,
 	OPT_SLOTS,
+	OPT_RANK_WEIGHTS,
 	OPT_ALGORITHM,
 	OPT_COMPARE,
 	OPT_RANKS_PER_NODE,
@@ -59,6 +44,7 @@ enum {
 	OPT_DEADLINE,
 	OPT_THREADS,
 	OPT_FORMAT,
+	OPT_PLOT,
 	OPT_JSON,
 };
 
@@ -72,6 +58,7 @@ static const struct option long_options[] = {
         {"hosts", required_argument, NULL, OPT_HOSTS},
         {"hosts-file", required_argument, NULL, OPT_HOSTS_FILE},
         {"slots", required_argument, NULL, OPT_SLOTS},
+        {"rank-weights", required_argument, NULL, OPT_RANK_WEIGHTS},
         {"algorithm", required_argument, NULL, OPT_ALGORITHM},
         {"compare", required_argument, NULL, OPT_COMPARE},
         {"ranks-per-node", required_argument, NULL, OPT_RANKS_PER_NODE},
@@ -80,6 +67,7 @@ static const struct option long_options[] = {
         {"deadline", required_argument, NULL, OPT_DEADLINE},
         {"threads", required_argument, NULL, OPT_THREADS},
         {"format", required_argument, NULL, OPT_FORMAT},
+        {"plot", required_argument, NULL, OPT_PLOT},
         {"output", required_argument, NULL, 'o'},
         {"json", no_argument, NULL, OPT_JSON},
         {"help", no_argument, NULL, 'h'},
@@ -108,6 +96,10 @@ static const char **text_option(struct options *o, int c)
 		return &o->hosts_file;
 	case OPT_SLOTS:
 		return &o->slots;
+	case OPT_RANK_WEIGHTS:
+		return &o->rank_weights;
+	case OPT_PLOT:
+		return &o->plot;
 	case OPT_ALGORITHM:
 		return &o->algorithm;
 	case OPT_COMPARE:
@@ -179,9 +171,9 @@ static int parse(const struct cmd *self, int argc, char **argv,
 		missing = "--algorithm is missing";
 	else if (o->algorithm && o->compare)
 		missing = "--algorithm and --compare exclude each other";
-	else if (o->compare && (o->format || o->output))
-		missing = "--compare prints a table, or --json; --format and "
-		          "-o do not go with it";
+	else if (o->compare && (o->format || o->output || o->plot))
+		missing = "--compare prints a table, or --json; --format, "
+		          "--plot and -o do not go with it";
 	else if (!o->hosts == !o->hosts_file)
 		missing = "one of --hosts and --hosts-file is needed";
 	else if (o->slots && o->ranks_per_node)
@@ -191,21 +183,21 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	return missing ? cmd_usage(self, "%s", missing) : CMD_OK;
 }
 
-static int parse_format(const struct options *o, enum format *out,
+static int parse_format(const struct options *o, enum map_format *out,
                         struct cpl_error *err)
 {
 	static const char *const name[] = {
-	        [FORMAT_JSON] = "json",         [FORMAT_HOSTFILE] = "hostfile",
-	        [FORMAT_RANKFILE] = "rankfile", [FORMAT_MPICH] = "mpich",
-	        [FORMAT_SLURM] = "slurm",
+	        [MAP_JSON] = "json",         [MAP_HOSTFILE] = "hostfile",
+	        [MAP_RANKFILE] = "rankfile", [MAP_MPICH] = "mpich",
+	        [MAP_SLURM] = "slurm",
 	};
 
-	*out = o->json ? FORMAT_JSON : FORMAT_TABLE;
+	*out = o->json ? MAP_JSON : MAP_TABLE;
 	if (!o->format)
 		return 0;
-	for (int i = FORMAT_JSON; i <= FORMAT_SLURM; i++) {
+	for (int i = MAP_JSON; i <= MAP_SLURM; i++) {
 		if (!strcmp(o->format, name[i])) {
-			*out = (enum format)i;
+			*out = (enum map_format)i;
 			return 0;
 		}
 	}
@@ -268,7 +260,8 @@ static int parse_slots(const char *text, struct mapped *m,
 	return 0;
 }
 
-/* Block order: full hosts first, the rest on the last that is needed. */
+/* Block order: full hosts first, the rest on the last that is needed. With
+ * weights every host has the slots that were said. */
 static int fill_slots(const struct options *o, const struct job_inputs *in,
                       struct mapped *m, struct cpl_error *err)
 {
@@ -280,16 +273,19 @@ static int fill_slots(const struct options *o, const struct job_inputs *in,
 		return cpl_fail_memory(err);
 	if (o->slots)
 		return parse_slots(o->slots, m, err);
+	for (int r = 0; m->weight && r < in->comm->ranks; r++)
+		left += m->weight[r] - 1;
 	if (!k)
 		k = (left + m->n_hosts - 1) / m->n_hosts;
 	if (left > k * m->n_hosts)
 		return cpl_fail(err,
-		                "%" PRId64 " ranks do not fit %d hosts with "
+		                "%" PRId64 " %s do not fit %d hosts with "
 		                "--ranks-per-node %" PRId64,
-		                left, m->n_hosts, k);
+		                left, m->weight ? "slots of ranks" : "ranks",
+		                m->n_hosts, k);
 	for (int h = 0; h < m->n_hosts; h++) {
-		m->slots[h] = (int)(left < k ? left : k);
-		left -= m->slots[h];
+		m->slots[h] = (int)(left < k && !m->weight ? left : k);
+		left -= left < k ? left : k;
 	}
 	return 0;
 }
@@ -315,7 +311,15 @@ static int make_request(const struct options *o, const struct job_inputs *in,
                         struct mapped *m, struct budget *budget,
                         struct cpl_map_request *req, struct cpl_error *err)
 {
-	if (load_hosts(o, in, m, err) || fill_slots(o, in, m, err))
+	if (load_hosts(o, in, m, err))
+		return -1;
+	if (o->rank_weights) {
+		m->weight =
+		        map_read_weights(o->rank_weights, in->comm->ranks, err);
+		if (!m->weight)
+			return cpl_fail_prefix(err, "--rank-weights: ");
+	}
+	if (fill_slots(o, in, m, err))
 		return -1;
 	*req = (struct cpl_map_request){
 	        .net = in->net,
@@ -324,6 +328,8 @@ static int make_request(const struct options *o, const struct job_inputs *in,
 	        .n_hosts = m->n_hosts,
 	        .host = m->host,
 	        .slots = m->slots,
+	        .weight = m->weight,
+	        .option = o->algorithm ? cpl_mapper_option(o->algorithm) : NULL,
 	        .background = job_background(in),
 	        .objective = in->objective,
 	        .seed = (uint64_t)o->seed,
@@ -354,6 +360,7 @@ static int map(const struct options *o, const struct job_inputs *in,
 	if (cpl_map(mapper, &req, &m->result, err))
 		return -1;
 	m->seconds = job_clock() - start;
+	m->algorithm = o->algorithm;
 	return 0;
 }
 
@@ -371,198 +378,6 @@ static int compare(const struct cmd *self, const struct options *o,
 	                   req.expired ? start_budget : NULL);
 }
 
-static const char *host_of(const struct job_inputs *in, const struct mapped *m,
-                           int rank)
-{
-	return in->net->node_name[m->host[m->result.rank_host[rank]]];
-}
-
-static json_t *to_json(const struct options *o, const struct job_inputs *in,
-                       const struct mapped *m)
-{
-	json_t *ranks = json_array(), *hosts = json_array();
-	json_t *slots = json_array();
-
-	for (int r = 0; r < in->comm->ranks; r++)
-		json_array_append_new(ranks, json_string(host_of(in, m, r)));
-	for (int h = 0; h < m->n_hosts; h++) {
-		json_array_append_new(
-		        hosts, json_string(in->net->node_name[m->host[h]]));
-		json_array_append_new(slots, json_integer(m->slots[h]));
-	}
-	return json_pack(
-	        "{s:s, s:b, s:s, s:s, s:o, s:o, s:o, s:{s:o, s:o}, s:f}",
-	        "algorithm", o->algorithm, "kept_default",
-	        m->result.kept_default, "objective",
-	        cpl_objective_name(in->objective), "routing", in->routing->name,
-	        "hosts", hosts, "slots", slots, "rank_to_host", ranks,
-	        "metrics", "before",
-	        job_metrics_json(&m->result.before, &m->result.sums_before),
-	        "after",
-	        job_metrics_json(&m->result.after, &m->result.sums_after),
-	        "seconds", m->seconds);
-}
-
-/* Ranks host by host: rank_of[start of host h ..], in rank order. */
-static int *ranks_by_host(const struct job_inputs *in, const struct mapped *m)
-{
-	int ranks = in->comm->ranks, at = 0;
-	int *rank_of = malloc((size_t)ranks * sizeof(*rank_of));
-	int *next = malloc((size_t)m->n_hosts * sizeof(*next));
-
-	if (!rank_of || !next) {
-		free(rank_of);
-		free(next);
-		return NULL;
-	}
-	for (int h = 0; h < m->n_hosts; h++) {
-		next[h] = at;
-		at += m->slots[h];
-	}
-	for (int r = 0; r < ranks; r++)
-		rank_of[next[m->result.rank_host[r]]++] = r;
-	free(next);
-	return rank_of;
-}
-
-/* What a launcher reads. -1 when memory is out. */
-static int write_format(FILE *to, enum format format,
-                        const struct job_inputs *in, const struct mapped *m)
-{
-	int ranks = in->comm->ranks;
-	int *extra;
-
-	if (format == FORMAT_MPICH) {
-		extra = ranks_by_host(in, m);
-		for (int i = 0; extra && i < ranks; i++)
-			fprintf(to, "%s%d", i ? "," : "", extra[i]);
-		fprintf(to, "\n");
-	} else {
-		/* The next free slot of each host. */
-		extra = calloc((size_t)m->n_hosts, sizeof(*extra));
-		if (format == FORMAT_SLURM)
-			fprintf(to, "srun -n %d -m arbitrary -w ", ranks);
-		for (int r = 0; extra && r < ranks; r++) {
-			const char *host = host_of(in, m, r);
-
-			if (format == FORMAT_RANKFILE)
-				fprintf(to, "rank %d=%s slot=%d\n", r, host,
-				        extra[m->result.rank_host[r]]++);
-			else if (format == FORMAT_SLURM)
-				fprintf(to, "%s%s", r ? "," : "", host);
-			else
-				fprintf(to, "%s\n", host);
-		}
-		if (format == FORMAT_SLURM)
-			fprintf(to, "\n");
-	}
-	free(extra);
-	return extra ? 0 : -1;
-}
-
-static void metric_row(struct cmd_table *table, const char *name, double before,
-                       double after, bool bytes)
-{
-	char a[32], b[32], change[32] = "";
-
-	if (bytes) {
-		cmd_bytes(before, a, sizeof(a));
-		cmd_bytes(after, b, sizeof(b));
-	} else {
-		snprintf(a, sizeof(a), "%.4g", before);
-		snprintf(b, sizeof(b), "%.4g", after);
-	}
-	if (before > 0)
-		snprintf(change, sizeof(change), "%+.1f %%",
-		         100 * (after / before - 1));
-	cmd_table_row(table, name, a, b, change);
-}
-
-static int print_table(const struct cmd *self, const struct options *o,
-                       const struct job_inputs *in, const struct mapped *m)
-{
-	const struct cpl_map_result *r = &m->result;
-	struct cmd_table *table;
-	int *rank_of = ranks_by_host(in, m), at = 0;
-
-	if (!rank_of)
-		return cmd_failf(self, "out of memory");
-	table = cmd_table_new(2, "ll");
-	cmd_table_row(table, "host", "ranks");
-	for (int h = 0; h < m->n_hosts; h++) {
-		char *text = NULL;
-		size_t size;
-		FILE *to = open_memstream(&text, &size);
-
-		for (int i = 0; to && i < m->slots[h]; i++)
-			fprintf(to, "%s%d", i ? " " : "", rank_of[at++]);
-		if (to && !fclose(to))
-			cmd_table_row(table, in->net->node_name[m->host[h]],
-			              text);
-		free(text);
-	}
-	free(rank_of);
-	if (cmd_table_print(table) != CMD_OK)
-		return CMD_FAILED;
-	printf("\n");
-	table = cmd_table_new(4, "lrrr");
-	cmd_table_row(table, "", "default order", o->algorithm, "change");
-	metric_row(table, "max congestion", r->before.max_congestion,
-	           r->after.max_congestion, false);
-	metric_row(table, "mean congestion", r->before.mean_congestion,
-	           r->after.mean_congestion, false);
-	metric_row(table, "hop-bytes", r->sums_before.hop_bytes,
-	           r->sums_after.hop_bytes, true);
-	metric_row(table, "bytes on network", r->sums_before.bytes_on_network,
-	           r->sums_after.bytes_on_network, true);
-	if (cmd_table_print(table) != CMD_OK)
-		return CMD_FAILED;
-	if (r->kept_default)
-		printf("\nThe default order is kept: nothing better was "
-		       "found.\n");
-	if (fflush(stdout) || ferror(stdout))
-		return cmd_failf(self, "cannot write to standard output");
-	return CMD_OK;
-}
-
-static int write_output(const struct cmd *self, const struct options *o,
-                        enum format format, const struct job_inputs *in,
-                        const struct mapped *m)
-{
-	struct cpl_error err = {""};
-	struct cpl_file_writer *writer;
-
-	if (format == FORMAT_JSON && !o->output)
-		return cmd_print_json(self, to_json(o, in, m));
-	if (format == FORMAT_JSON) {
-		json_t *root = to_json(o, in, m);
-		int rc = root ? cpl_json_write_atomic(root, o->output, 0644,
-		                                      &err)
-		              : cpl_fail_memory(&err);
-
-		json_decref(root);
-		return rc ? cmd_fail(self, &err) : CMD_OK;
-	}
-	if (!o->output) {
-		if (write_format(stdout, format, in, m))
-			return cmd_failf(self, "out of memory");
-		if (fflush(stdout) || ferror(stdout))
-			return cmd_failf(self, "cannot write to standard "
-			                       "output");
-		return CMD_OK;
-	}
-	writer = cpl_file_open_atomic(o->output, &err);
-	if (!writer)
-		return cmd_fail(self, &err);
-	if (write_format(cpl_file_stream(writer), format, in, m)) {
-		cpl_file_abandon(writer);
-		return cmd_failf(self, "out of memory");
-	}
-	if (cpl_file_commit(writer, 0644, &err))
-		return cmd_fail(self, &err);
-	return CMD_OK;
-}
-
 static int run(const struct cmd *self, int argc, char **argv)
 {
 	struct options o = {
@@ -573,28 +388,28 @@ static int run(const struct cmd *self, int argc, char **argv)
 	struct cpl_error err = {""};
 	struct job_inputs in = {0};
 	struct mapped m = {0};
-	enum format format;
+	enum map_format format;
 	int rc = parse(self, argc, argv, &o);
 
 	if (rc)
 		return rc < 0 ? CMD_OK : rc;
 	if (parse_format(&o, &format, &err))
 		return cmd_fail(self, &err);
-	if (format == FORMAT_TABLE && o.output)
+	if (format == MAP_TABLE && o.output)
 		return cmd_usage(self, "-o is for --json and --format");
 	if (job_inputs_load(&in, &o.job, &err))
 		rc = cmd_fail(self, &err);
 	else if (o.compare)
 		rc = compare(self, &o, &in, &m);
-	else if (map(&o, &in, &m, &err))
+	else if (map(&o, &in, &m, &err) ||
+	         (o.plot && map_plot(o.plot, o.job.signature, &in, &m, &err)))
 		rc = cmd_fail(self, &err);
-	else if (format == FORMAT_TABLE)
-		rc = print_table(self, &o, &in, &m);
 	else
-		rc = write_output(self, &o, format, &in, &m);
+		rc = map_write(self, format, o.output, &in, &m);
 	cpl_map_result_free(&m.result);
 	free(m.host);
 	free(m.slots);
+	free(m.weight);
 	job_inputs_free(&in);
 	return rc;
 }
@@ -620,14 +435,21 @@ const struct cmd cmd_map = {
                 "  --hosts HOSTLIST    hosts of the job in rank order\n"
                 "  --hosts-file FILE   the same, one host name a line\n"
                 "  --ranks-per-node K  default: ranks over hosts, rounded up\n"
-                "  --slots N,N,...     ranks on each host, where they differ\n"
+                "  --slots N,N,...     slots of each host, where they differ; "
+                "there may be more\n"
+                "                      than ranks\n"
+                "  --rank-weights FILE slots that each rank takes, a number a "
+                "line (default 1)\n"
                 "  --algorithm NAME    default (linear), greedyallc, random, "
                 "mapper, minmd,\n"
                 "                      topoaware-1, -2, -3, greedy, fhgreedy, "
                 "fhgreedy-wh,\n"
                 "                      fhgreedy-mc, udfs, rcm, bipartition, "
-                "sfc, pacmap,\n"
-                "                      ptram, ptram-refine, astar, best\n"
+                "recursive,\n"
+                "                      treematch, tile[:OPTION], sfc, pacmap, "
+                "ptram,\n"
+                "                      ptram-refine, astar, best, scotch "
+                "(where built in)\n"
                 "  --compare NAMES     a table of these algorithms as they "
                 "are, without refinement;\n"
                 "                      names with commas between, or all\n"

@@ -9,6 +9,7 @@
 
 struct row {
 	const struct cpl_mapper *mapper;
+	char name[128]; /* with its option */
 	struct cpl_metrics metrics;
 	struct cpl_job_sums sums;
 	double ienpc, wtad, hybrid;
@@ -67,9 +68,9 @@ static void evaluate(struct comparison *c, struct row *row)
 static int run_all(struct comparison *c, void (*start)(void *arg),
                    struct cpl_error *err)
 {
-	const struct cpl_map_request *req = c->req;
+	struct cpl_map_request with_option = *c->req, *req = &with_option;
 
-	if (cpl_mapper_linear.map(req, c->rank_host, err))
+	if (cpl_map_run(&cpl_mapper_linear, req, c->rank_host, err))
 		return -1;
 	evaluate(c, &c->reference);
 	for (int i = 0; i < c->n; i++) {
@@ -78,7 +79,8 @@ static int run_all(struct comparison *c, void (*start)(void *arg),
 
 		if (start)
 			start(req->expired_arg);
-		if (row->mapper->map(req, c->rank_host, &row->err))
+		req->option = cpl_mapper_option(row->name);
+		if (cpl_map_run(row->mapper, req, c->rank_host, &row->err))
 			continue;
 		row->seconds = job_clock() - begin;
 		evaluate(c, row);
@@ -105,19 +107,27 @@ static int find_mappers(struct comparison *c, const char *names,
 	if (!strcmp(names, "all")) {
 		while (all[c->n]) {
 			c->row[c->n].mapper = all[c->n];
+			snprintf(c->row[c->n].name, sizeof(c->row->name), "%s",
+			         all[c->n]->name);
 			c->n++;
 		}
 		return 0;
 	}
 	for (const char *p = names;; p++) {
 		size_t length = strcspn(p, ",");
-		char word[80];
+		struct row *row = &c->row[c->n];
+		const char *option;
+		char word[96];
 
 		snprintf(word, sizeof(word), "%.*s",
-		         length < sizeof(word) ? (int)length : 79, p);
-		c->row[c->n].mapper = cpl_mapper_find(word, err);
-		if (!c->row[c->n].mapper)
+		         length < sizeof(word) ? (int)length : 95, p);
+		row->mapper = cpl_mapper_find(word, err);
+		if (!row->mapper)
 			return cpl_fail_prefix(err, "--compare: ");
+		option = cpl_mapper_option(word);
+		snprintf(row->name, sizeof(row->name), "%s%s%s",
+		         row->mapper->name, option ? ":" : "",
+		         option ? option : "");
 		c->n++;
 		p += length;
 		if (!*p)
@@ -136,13 +146,11 @@ static json_t *to_json(const struct comparison *c)
 		if (r->err.text[0]) {
 			json_array_append_new(
 			        rows, json_pack("{s:s, s:s}", "algorithm",
-			                        r->mapper->name, "error",
-			                        r->err.text));
+			                        r->name, "error", r->err.text));
 			continue;
 		}
 		out = job_metrics_json(&r->metrics, &r->sums);
-		json_object_set_new(out, "algorithm",
-		                    json_string(r->mapper->name));
+		json_object_set_new(out, "algorithm", json_string(r->name));
 		json_object_set_new(out, "hybrid", json_real(r->hybrid));
 		json_object_set_new(out, "wtad", json_real(r->wtad));
 		json_object_set_new(out, "ienpc", json_real(r->ienpc));
@@ -167,8 +175,8 @@ static int print_table(const struct comparison *c)
 		                        r->metrics.nonzero_variance};
 
 		if (r->err.text[0]) {
-			cmd_table_row(table, r->mapper->name, "-", "-", "-",
-			              "-", "-", "-", "-", "-");
+			cmd_table_row(table, r->name, "-", "-", "-", "-", "-",
+			              "-", "-", "-");
 			continue;
 		}
 		cmd_bytes(r->sums.hop_bytes, text[0], sizeof(text[0]));
@@ -179,15 +187,14 @@ static int print_table(const struct comparison *c)
 		snprintf(text[5], sizeof(text[0]), "%.4g", r->wtad);
 		snprintf(text[6], sizeof(text[0]), "%.10g", r->ienpc);
 		snprintf(text[7], sizeof(text[0]), "%.3f", r->seconds);
-		cmd_table_row(table, r->mapper->name, text[0], text[1], text[2],
+		cmd_table_row(table, r->name, text[0], text[1], text[2],
 		              text[3], text[4], text[5], text[6], text[7]);
 	}
 	if (cmd_table_print(table) != CMD_OK)
 		return CMD_FAILED;
 	for (int i = 0; i < c->n; i++)
 		if (c->row[i].err.text[0])
-			printf("%s: %s\n", c->row[i].mapper->name,
-			       c->row[i].err.text);
+			printf("%s: %s\n", c->row[i].name, c->row[i].err.text);
 	return CMD_OK;
 }
 

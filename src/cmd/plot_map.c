@@ -115,7 +115,7 @@ void plot_map_end(const struct plot_map *map, double top)
 	char text[40], value[24], colour[8];
 
 	plot_text(out, left, y - 8, 13, "start", NULL,
-	          "bytes per link (log scale)");
+	          map->what ? map->what : "bytes per link (log scale)");
 	for (int i = 0; i < LEVELS; i++) {
 		level_colour(i, colour);
 		plot_rect(out, left + i * BAR / LEVELS, y, BAR / LEVELS + 0.4,
@@ -136,8 +136,10 @@ void plot_map_end(const struct plot_map *map, double top)
 	plot_rect(out, left, y, 16, 16, NO_TRAFFIC, "stroke=\"#999\"");
 	plot_text(out, left + 24, y + 13, 13, "start", NULL, "no traffic");
 	left += 110;
-	plot_rect(out, left, y, 16, 16, NO_LINK, NULL);
-	plot_text(out, left + 24, y + 13, 13, "start", NULL, "no link");
+	if (!map->what) {
+		plot_rect(out, left, y, 16, 16, NO_LINK, NULL);
+		plot_text(out, left + 24, y + 13, 13, "start", NULL, "no link");
+	}
 	fputs("</g>\n", out);
 	plot_end(out);
 }

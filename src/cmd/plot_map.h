@@ -17,6 +17,7 @@ struct plot_map {
 	const struct cpl_network *net;
 	const double *link;
 	const char *title, *subtitle;
+	const char *what; /* over the colours; NULL: bytes per link */
 	struct plot_scale scale;
 	double largest; /* load */
 	int64_t hot;    /* link with the largest congestion, or -1 */

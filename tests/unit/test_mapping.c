@@ -449,7 +449,7 @@ static void test_refused(void **state)
 
 	set_up(&job, net, comm, 4);
 	assert_int_equal(cpl_map(&cpl_mapper_linear, &job.req, &r, &err), -1);
-	assert_string_equal(err.text, "4 slots on 4 hosts, but 8 ranks; they "
+	assert_string_equal(err.text, "4 slots on 4 hosts, but 8 ranks; there "
 	                              "must be as many");
 	job.slots[0] = 6;
 	job.slots[3] = 0;

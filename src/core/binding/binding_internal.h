@@ -29,6 +29,14 @@ struct cpl_slot_tree *cpl_slot_tree_new(const struct cpl_bind_request *req,
 void cpl_slot_tree_free(struct cpl_slot_tree *tree);
 
 /*
+ * TreeMatch (RR-8269, section 2) over any such tree, whose level 0 is the root;
+ * cpuset is not looked at. slot[rank] as a binder's. comm->ranks <= n_slots. 0,
+ * or -1 with err. Shared with the mapping room.
+ */
+int cpl_treematch(const struct cpl_slot_tree *tree, const struct cpl_comm *comm,
+                  int *slot, struct cpl_error *err);
+
+/*
  * 2 * levels from the cores up to the lowest object that holds both slots; 0
  * for a == b. O(levels).
  */

@@ -218,19 +218,16 @@ static void map_groups(const struct level *l, const int *item, int *child_item,
 	}
 }
 
-static int bind_treematch(const struct cpl_bind_request *req, int n_slots,
-                          int *slot, struct cpl_error *err)
+int cpl_treematch(const struct cpl_slot_tree *tree, const struct cpl_comm *comm,
+                  int *slot, struct cpl_error *err)
 {
-	struct cpl_slot_tree *tree = cpl_slot_tree_new(req, err);
-	struct cpl_comm *graph = NULL;
+	struct cpl_comm *graph = cpl_comm_symmetric(comm, err);
+	int n_slots = tree->n_slots;
 	struct level *level = NULL;
 	const int *item_type = NULL;
 	int *item = NULL, *child_item = NULL, *cursor = NULL, *swap;
-	int ranks = req->comm->ranks, rc = -1;
+	int ranks = comm->ranks, rc = -1;
 
-	if (!tree)
-		return -1;
-	graph = cpl_comm_symmetric(req->comm, err);
 	level = calloc((size_t)tree->n_levels + 1, sizeof(*level));
 	item = calloc((size_t)n_slots + 1, sizeof(*item));
 	child_item = calloc((size_t)n_slots + 1, sizeof(*child_item));
@@ -285,6 +282,18 @@ done:
 	free(child_item);
 	free(item);
 	cpl_comm_free(graph);
+	return rc;
+}
+
+static int bind_treematch(const struct cpl_bind_request *req, int n_slots,
+                          int *slot, struct cpl_error *err)
+{
+	struct cpl_slot_tree *tree = cpl_slot_tree_new(req, err);
+	int rc;
+
+	if (!tree)
+		return -1;
+	rc = cpl_treematch(tree, req->comm, slot, err);
 	cpl_slot_tree_free(tree);
 	return rc;
 }

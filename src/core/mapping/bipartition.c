@@ -5,15 +5,15 @@
 #include "mapping/tasks.h"
 
 /* Sort id[] so that each half is one side of a bisection of the graph, and so
- * on in the halves; vertex i of the graph is id[i]. */
-static int halve(const struct cpl_comm *graph, int *id, uint64_t seed,
-                 struct cpl_error *err)
+ * on in the halves; vertex i of the graph is id[i]. Out of time: as it is. */
+static int halve(const struct cpl_tasks *t, const struct cpl_comm *graph,
+                 int *id, struct cpl_error *err)
 {
 	int n = graph->ranks, left = n / 2, used[2] = {0, left};
 	unsigned char *side;
 	int *vertex, *copy, rc = -1;
 
-	if (n < 2)
+	if (n < 2 || cpl_tasks_expired(t))
 		return 0;
 	side = malloc((size_t)n);
 	vertex = malloc((size_t)n * sizeof(*vertex));
@@ -22,7 +22,7 @@ static int halve(const struct cpl_comm *graph, int *id, uint64_t seed,
 		cpl_fail_memory(err);
 		goto out;
 	}
-	if (cpl_map_bisect(graph, left, seed, side, err))
+	if (cpl_map_bisect(graph, left, t->req->seed, side, err))
 		goto out;
 	memcpy(copy, id, (size_t)n * sizeof(*copy));
 	for (int v = 0; v < n; v++) {
@@ -36,7 +36,7 @@ static int halve(const struct cpl_comm *graph, int *id, uint64_t seed,
 
 		if (!half)
 			goto out;
-		rc = halve(half, id + first, seed, err);
+		rc = halve(t, half, id + first, err);
 		cpl_comm_free(half);
 		if (rc)
 			goto out;
@@ -106,8 +106,7 @@ static int place(struct cpl_tasks *t, int *place_of, struct cpl_error *err)
 	}
 	for (int i = 0; i < t->n; i++)
 		task[i] = place[i] = i;
-	if (!halve(t->graph, task, t->req->seed, err) &&
-	    !halve(places, place, t->req->seed, err))
+	if (!halve(t, t->graph, task, err) && !halve(t, places, place, err))
 		rc = cpl_tasks_pair(t, task, place, place_of, err);
 out:
 	cpl_comm_free(places);

@@ -8,46 +8,77 @@
 
 #include "mapping/mapping_internal.h"
 
+/* As many as ranks a signature may have. */
+#define SLOTS_MAX (1 << 24)
+
+/* Not in every program: its address is NULL where it is not linked. */
+extern const struct cpl_mapper cpl_mapper_scotch
+        __attribute__((weak, visibility("hidden")));
+
 static const struct cpl_mapper *const table[] = {
-        &cpl_mapper_linear,
-        &cpl_mapper_greedyallc,
-        &cpl_mapper_random,
-        &cpl_mapper_mapper,
-        &cpl_mapper_minmd,
-        &cpl_mapper_topoaware_1,
-        &cpl_mapper_topoaware_2,
-        &cpl_mapper_topoaware_3,
-        &cpl_mapper_greedy,
-        &cpl_mapper_fhgreedy,
-        &cpl_mapper_fhgreedy_wh,
-        &cpl_mapper_fhgreedy_mc,
-        &cpl_mapper_udfs,
-        &cpl_mapper_rcm,
-        &cpl_mapper_bipartition,
-        &cpl_mapper_sfc,
-        &cpl_mapper_pacmap,
-        &cpl_mapper_ptram,
-        &cpl_mapper_ptram_refine,
-        &cpl_mapper_astar,
-        &cpl_mapper_best,
-        NULL,
+        &cpl_mapper_linear,      &cpl_mapper_greedyallc,
+        &cpl_mapper_random,      &cpl_mapper_mapper,
+        &cpl_mapper_minmd,       &cpl_mapper_topoaware_1,
+        &cpl_mapper_topoaware_2, &cpl_mapper_topoaware_3,
+        &cpl_mapper_greedy,      &cpl_mapper_fhgreedy,
+        &cpl_mapper_fhgreedy_wh, &cpl_mapper_fhgreedy_mc,
+        &cpl_mapper_udfs,        &cpl_mapper_rcm,
+        &cpl_mapper_bipartition, &cpl_mapper_recursive,
+        &cpl_mapper_treematch,   &cpl_mapper_tile,
+        &cpl_mapper_sfc,         &cpl_mapper_pacmap,
+        &cpl_mapper_ptram,       &cpl_mapper_ptram_refine,
+        &cpl_mapper_astar,       &cpl_mapper_best,
+        &cpl_mapper_scotch,      NULL,
 };
+
+const char *cpl_mapper_option(const char *name)
+{
+	const char *colon = strchr(name, ':');
+
+	return colon ? colon + 1 : NULL;
+}
+
+static const struct cpl_mapper *check_option(const struct cpl_mapper *mapper,
+                                             const char *name,
+                                             struct cpl_error *err)
+{
+	const char *option = cpl_mapper_option(name);
+
+	if (!option)
+		return mapper;
+	if (!mapper->check_option) {
+		cpl_fail(err,
+		         "rank mapping '%s' takes no option, but there is "
+		         "'%.64s'",
+		         mapper->name, option);
+		return NULL;
+	}
+	return mapper->check_option(option, err) ? NULL : mapper;
+}
 
 const struct cpl_mapper *cpl_mapper_find(const char *name,
                                          struct cpl_error *err)
 {
-	char list[400] = "default";
+	char list[CPL_ERROR_MAX] = "default";
+	size_t length = strcspn(name, ":"), used = strlen(list);
 
-	if (!strcasecmp(name, "default"))
-		return &cpl_mapper_linear;
+	if (length == used && !strncasecmp(name, list, length))
+		return check_option(&cpl_mapper_linear, name, err);
 	for (int i = 0; table[i]; i++) {
-		size_t n = strlen(list);
-
-		if (!strcasecmp(table[i]->name, name))
-			return table[i];
-		snprintf(list + n, sizeof(list) - n, ", %s", table[i]->name);
+		if (length == strlen(table[i]->name) &&
+		    !strncasecmp(table[i]->name, name, length))
+			return check_option(table[i], name, err);
+		if (used + strlen(table[i]->name) + 3 <= sizeof(list))
+			used += (size_t)sprintf(list + used, ", %s",
+			                        table[i]->name);
 	}
-	cpl_fail(err, "unknown rank mapping '%.64s'; known: %s", name, list);
+	if (length == 6 && !strncasecmp(name, "scotch", length))
+		cpl_fail(err, "rank mapping 'scotch' is not in this program: "
+		              "it is only in a commplace command built with "
+		              "Scotch");
+	else
+		cpl_fail(err, "unknown rank mapping '%.64s'; known: %s", name,
+		         list);
 	return NULL;
 }
 
@@ -73,12 +104,15 @@ int cpl_map_check(const struct cpl_map_request *req, struct cpl_error *err)
 			                h, req->slots[h]);
 		sum += req->slots[h];
 	}
-	if (sum != req->comm->ranks)
+	if (sum < req->comm->ranks)
 		return cpl_fail(err,
-		                "%lld slots on %d hosts, but %d ranks; they "
+		                "%lld slots on %d hosts, but %d ranks; there "
 		                "must be as many",
 		                (long long)sum, req->n_hosts, req->comm->ranks);
-	return 0;
+	if (sum > SLOTS_MAX)
+		return cpl_fail(err, "%lld slots are more than %d",
+		                (long long)sum, SLOTS_MAX);
+	return cpl_map_check_weights(req, err);
 }
 
 /* One rank layout and what it costs. */
@@ -124,7 +158,7 @@ static int search(const struct cpl_mapper *mapper,
 {
 	size_t size = (size_t)req->comm->ranks * sizeof(int);
 
-	if (mapper->map(req, layout[1].rank_host, err))
+	if (cpl_map_run(mapper, req, layout[1].rank_host, err))
 		return -1;
 	evaluate(ev, &layout[1]);
 	if (better(req, &layout[1], &layout[0]))
@@ -164,7 +198,7 @@ int cpl_map(const struct cpl_mapper *mapper, const struct cpl_map_request *req,
 	ev.work = cpl_traffic_work_new(req->net, req->comm, err);
 	if (!ev.work || cpl_load_init(&ev.load, req->net, err))
 		goto out;
-	if (cpl_mapper_linear.map(&r, layout[0].rank_host, err))
+	if (cpl_map_default_order(&r, layout[0].rank_host, err))
 		goto out;
 	evaluate(&ev, &layout[0]);
 	if (mapper != &cpl_mapper_linear) {

@@ -19,7 +19,12 @@ struct cpl_map_request {
 	int n_hosts;
 	const int *host;   /* [n_hosts] node ids; the default order is block:
 			    * host 0's slots first */
-	const int *slots;  /* [n_hosts] ranks on each host; sum == ranks */
+	const int *slots;  /* [n_hosts] ranks on each host; sum == ranks for a
+			    * mapper, >= ranks (>= weights) for cpl_map */
+	const int *weight; /* [ranks] slots that a rank takes, > 0; NULL: one
+			    * each. For cpl_map and cpl_map_run only */
+	const char *option; /* what a mapper's name has after a colon, or NULL;
+			     * see cpl_mapper_option */
 	const struct cpl_load *background; /* or NULL */
 	enum cpl_objective objective;
 	uint64_t seed;
@@ -45,6 +50,8 @@ struct cpl_mapper {
 	 */
 	int (*map)(const struct cpl_map_request *req, int *rank_host,
 		   struct cpl_error *err);
+	/* Is that text well-formed? 0, or -1 with err. NULL: takes none. */
+	int (*check_option)(const char *option, struct cpl_error *err);
 };
 
 struct cpl_map_result {
@@ -54,20 +61,35 @@ struct cpl_map_result {
 	struct cpl_job_sums sums_before, sums_after;
 };
 
-/* NULL with err listing the names. "default" is another name of "linear". */
+/* By name, or "name:option". NULL with err listing the names, or saying what
+ * is wrong with the option. "default" is another name of "linear". */
 const struct cpl_mapper *cpl_mapper_find(const char *name,
 					 struct cpl_error *err);
+/* The text after the first colon of such a name, or NULL; points into name. */
+const char *cpl_mapper_option(const char *name);
 const struct cpl_mapper *const *cpl_mapper_all(void);
 
-/* Hosts the network has, slots that add up to the ranks? 0, or -1 with err. */
+/* Hosts the network has, slots enough for the ranks? 0, or -1 with err. */
 int cpl_map_check(const struct cpl_map_request *req, struct cpl_error *err);
+
+/*
+ * The mapper's own layout, without refinement, where there may be more slots
+ * than ranks and ranks may weigh differently: at most slots[h] of weight on
+ * host h. Spare slots are given to the mapper as ranks without traffic. Ranks
+ * that weigh differently are first gathered into one part for each host, and
+ * parts (one rank each) are what the mapper sees. req->graph must be set. 0, or
+ * -1 with err.
+ */
+int cpl_map_run(const struct cpl_mapper *mapper,
+		const struct cpl_map_request *req, int *rank_host,
+		struct cpl_error *err);
 
 /*
  * Run a mapper and evaluate it against the default order; the result is never
  * worse than that by the objective, and where it ties the default order is
  * kept. req->graph may be NULL (it is then made here). Free with
- * cpl_map_result_free. 0, or -1 with err (unknown host, slots that do not add
- * up to the ranks, memory).
+ * cpl_map_result_free. 0, or -1 with err (unknown host, too few slots, a mapper
+ * that cannot do the job, memory).
  */
 int cpl_map(const struct cpl_mapper *mapper, const struct cpl_map_request *req,
 	    struct cpl_map_result *out, struct cpl_error *err);
@@ -121,9 +143,26 @@ extern const struct cpl_mapper cpl_mapper_udfs;
  * side by side (Hoefler, Snir, ICS 2011). O(links + entries * d). */
 extern const struct cpl_mapper cpl_mapper_rcm;
 /* Recursive bisection of tasks and of hosts, first half to first half, without
- * orientation (Wu, Xiong, Lan 2015; LibTopoMap's). O((entries + links) log n).
+ * orientation (Wu, Xiong, Lan 2015). O((entries + links) log n).
  */
 extern const struct cpl_mapper cpl_mapper_bipartition;
+/* The same as LibTopoMap has it (Hoefler, Snir, ICS 2011): the ranks themselves
+ * are bisected, in the sizes of the hosts' halves; links weigh their bandwidth,
+ * routers without hosts of the job connect others. O((entries + links) log n).
+ */
+extern const struct cpl_mapper cpl_mapper_recursive;
+/* TreeMatch (Jeannot, Mercier, Tessier, RR-8269) on the tree above the hosts:
+ * groups, chassis and routers of a dragonfly, sub-trees of a fat tree, the
+ * switches of a graph that is a tree, boards of a HAEC Box, routers of others.
+ * Groups of one size where the tree is even, else of the sizes that it has.
+ * O(30,000 groups) at each level, or O(entries log entries). */
+extern const struct cpl_mapper cpl_mapper_treematch;
+/* Rubik's tiles (Bhatele and others, SC 2012; Jain 2016, 3.1) and the orders of
+ * Blue Gene/Q; cpl_mapper_find's option says which, see mapping/tile.h. */
+extern const struct cpl_mapper cpl_mapper_tile;
+/* Static mapping by Scotch. Only in programs that link mapping/scotch.c: the
+ * plugins do not, since Scotch's code is not ours to vouch for in slurmctld. */
+extern const struct cpl_mapper cpl_mapper_scotch;
 /* Hilbert order of a torus's routers, and of the tasks where their graph is a
  * grid (else their own order). Other networks: hosts by node id. O(n log n). */
 extern const struct cpl_mapper cpl_mapper_sfc;

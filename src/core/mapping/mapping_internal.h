@@ -40,8 +40,8 @@ const float *cpl_distance_row(struct cpl_distance *distance, int spot);
 void cpl_distance_free(struct cpl_distance *distance);
 
 /*
- * Swap ranks between hosts while that lowers the hop-bytes of req->graph:
- * ranks in order, each tries the hosts that suit it best. Stops after a pass
+ * Swap ranks (of equal weight) between hosts while that lowers the hop-bytes of
+ * req->graph: ranks in order, each tries the hosts that suit it best. Stops after a pass
  * without gain, a fixed amount of work, or when the budget is spent. 0, or -1
  * with err (memory; rank_host is then still valid). O(work limit).
  */
@@ -72,5 +72,17 @@ int cpl_map_bisect(const struct cpl_comm *graph, int n_left, uint64_t seed,
 int cpl_map_partition(const struct cpl_comm *graph, const int *slots,
                       int n_parts, uint64_t seed, bool (*expired)(void *arg),
                       void *expired_arg, int *part, struct cpl_error *err);
+
+/*
+ * Weights positive, and ranks of such weights fit the slots in rank order, each
+ * on the first host with room, or the heaviest first? 0, or -1 with err.
+ */
+int cpl_map_check_weights(const struct cpl_map_request *req,
+                          struct cpl_error *err);
+
+/* The default order with weights and spare slots: as above; block order where
+ * ranks weigh one slot each. 0, or -1 with err. O(ranks * hosts) at worst. */
+int cpl_map_default_order(const struct cpl_map_request *req, int *rank_host,
+                          struct cpl_error *err);
 
 #endif

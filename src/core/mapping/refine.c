@@ -119,8 +119,11 @@ static bool improve_rank(struct refine *s, int rank)
 
 		for (int i = s->first[target[k]]; i < s->first[target[k] + 1];
 		     i++) {
+			const int *weight = s->req->weight;
 			double between, gain;
 
+			if (weight && weight[s->member[i]] != weight[rank])
+				continue;
 			gain = gain_of(s, s->member[i], from, rank, &between);
 			/* The pair's own distance stays as it is, but both
 			 * sides counted it as gone. */
@@ -171,8 +174,10 @@ int cpl_map_refine(const struct cpl_map_request *req, int *rank_host,
 		cpl_fail_memory(err);
 		goto out;
 	}
+	for (int r = 0; r < req->graph->ranks; r++)
+		s.first[rank_host[r] + 2]++;
 	for (int h = 0; h < req->n_hosts; h++)
-		s.first[h + 2] = s.first[h + 1] + req->slots[h];
+		s.first[h + 2] += s.first[h + 1];
 	/* Counting sort: first[h + 1] runs from the start of host h to its
 	 * end, which is the start of the next. */
 	for (int r = 0; r < req->graph->ranks; r++) {

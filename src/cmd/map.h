@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Shared by the files of `commplace map`. */
+#ifndef CMD_MAP_H
+#define CMD_MAP_H
+
+#include <stdio.h>
+
+#include "cmd.h"
+#include "job_inputs.h"
+#include "mapping/mapping.h"
+
+enum map_format {
+	MAP_TABLE,
+	MAP_JSON,
+	MAP_HOSTFILE,
+	MAP_RANKFILE,
+	MAP_MPICH,
+	MAP_SLURM,
+};
+
+/* A layout, with all that its output says. */
+struct mapped {
+	const char *algorithm; /* as asked for */
+	int n_hosts;
+	int *host;   /* [n_hosts] node ids */
+	int *slots;  /* [n_hosts] */
+	int *weight; /* [ranks] or NULL */
+	struct cpl_map_result result;
+	double seconds;
+};
+
+/*
+ * Print the layout, or write it to the file `output` (NULL: standard output)
+ * whole or not at all. Returns an exit code.
+ */
+int map_write(const struct cmd *self, enum map_format format,
+              const char *output, const struct job_inputs *in,
+              const struct mapped *m);
+
+/* --rank-weights: one whole number a line, # comments, as many as ranks. NULL
+ * with err naming file and line. Free it. */
+int *map_read_weights(const char *path, int ranks, struct cpl_error *err);
+
+/*
+ * SVG of the communication matrix in rank order and with ranks ordered by the
+ * hosts they are on, before and after: what lies near the diagonal stays on a
+ * host or near it. Log scale; large matrices in blocks, each with its bytes.
+ * 0, or -1 with err. O(entries + MAP_PLOT_CELLS^2).
+ */
+#define MAP_PLOT_CELLS 128
+int map_plot(const char *path, const char *title, const struct job_inputs *in,
+             const struct mapped *m, struct cpl_error *err);
+
+#endif

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "mapping/tile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mapping/best_internal.h"
+
+/* Tiles of one volume that are looked at. */
+#define TILES_MAX 20000
+
+struct item {
+	int64_t key;
+	int item;
+};
+
+/* The job's slots and ranks, and room to sort them. */
+struct job {
+	const struct cpl_map_request *req;
+	int ranks, n_dims; /* T included, the last */
+	int length[CPL_TILE_MAX_DIMS];
+	int *at;   /* [ranks * n_dims] coordinates of slots */
+	int *host; /* [ranks] of slots */
+	const int *
+	        cell; /* [ranks] place of a rank in the box, NULL: its number */
+	struct item *slot, *rank; /* [ranks] */
+	struct cpl_distance distance;
+};
+
+static int by_key(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	return (x->item > y->item) - (x->item < y->item);
+}
+
+/* Coordinates of a router; returns how many there are. */
+static int coordinates(const struct cpl_network *net, int router, int *at)
+{
+	int n;
+
+	switch (net->type) {
+	case CPL_NETWORK_TORUS:
+		for (n = 0; n < net->torus.n_dims; n++) {
+			at[n] = router % net->torus.dim[n];
+			router /= net->torus.dim[n];
+		}
+		return n;
+	case CPL_NETWORK_HAEC:
+		at[0] = router % net->haec.x;
+		at[1] = router / net->haec.x % net->haec.y;
+		at[2] = router / net->haec.x / net->haec.y;
+		return 3;
+	case CPL_NETWORK_DRAGONFLY:
+		at[0] = router / net->dragonfly.routers_per_group;
+		at[1] = router / net->dragonfly.columns % net->dragonfly.rows;
+		at[2] = router % net->dragonfly.columns;
+		return 3;
+	case CPL_NETWORK_FATTREE:
+		n = net->fattree.n_levels;
+		for (int l = 0; l < n; l++) {
+			at[n - 1 - l] = router % net->fattree.down[l];
+			router /= net->fattree.down[l];
+		}
+		return n;
+	default:
+		at[0] = router;
+		return 1;
+	}
+}
+
+static int list_slots(struct job *j, struct cpl_error *err)
+{
+	const struct cpl_map_request *req = j->req;
+	int at[CPL_TILE_MAX_DIMS], low[CPL_TILE_MAX_DIMS], n = 0, dims;
+	int *used = calloc((size_t)req->net->n_routers, sizeof(*used));
+
+	dims = coordinates(req->net, 0, at);
+	j->n_dims = dims + 1;
+	j->at = malloc((size_t)j->ranks * (size_t)j->n_dims * sizeof(*j->at));
+	j->host = malloc((size_t)j->ranks * sizeof(*j->host));
+	j->slot = malloc((size_t)j->ranks * sizeof(*j->slot));
+	j->rank = malloc((size_t)j->ranks * sizeof(*j->rank));
+	if (!used || !j->at || !j->host || !j->slot || !j->rank) {
+		free(used);
+		return cpl_fail_memory(err);
+	}
+	for (int h = 0; h < req->n_hosts; h++) {
+		int router = cpl_network_router(req->net, req->host[h]);
+
+		coordinates(req->net, router, at);
+		for (int k = 0; k < req->slots[h]; k++) {
+			int *to = j->at + (size_t)n * (size_t)j->n_dims;
+
+			memcpy(to, at, (size_t)dims * sizeof(*to));
+			to[dims] = used[router]++;
+			j->host[n++] = h;
+		}
+	}
+	free(used);
+	memcpy(low, j->at, (size_t)j->n_dims * sizeof(*low));
+	for (int i = 0; i < n * j->n_dims; i++)
+		if (j->at[i] < low[i % j->n_dims])
+			low[i % j->n_dims] = j->at[i];
+	for (int i = 0; i < n * j->n_dims; i++) {
+		j->at[i] -= low[i % j->n_dims];
+		if (j->at[i] >= j->length[i % j->n_dims])
+			j->length[i % j->n_dims] = j->at[i] + 1;
+	}
+	return 0;
+}
+
+/* The i-th rank to the i-th slot, in the order of their keys. */
+static void pair(struct job *j, int *rank_host)
+{
+	qsort(j->slot, (size_t)j->ranks, sizeof(*j->slot), by_key);
+	qsort(j->rank, (size_t)j->ranks, sizeof(*j->rank), by_key);
+	for (int i = 0; i < j->ranks; i++)
+		rank_host[j->rank[i].item] = j->host[j->slot[i].item];
+}
+
+static int64_t join(const int *at, const int *length, const int *order, int n)
+{
+	int64_t key = 0;
+
+	for (int i = 0; i < n; i++) {
+		int d = order ? order[i] : i;
+
+		key = key * length[d] + at[d];
+	}
+	return key;
+}
+
+static int dim_of(const struct job *j, int letter)
+{
+	return letter < 0 ? j->n_dims - 1 : letter;
+}
+
+static void lay_order(struct job *j, const int *order, int *rank_host)
+{
+	for (int i = 0; i < j->ranks; i++) {
+		const int *at = j->at + (size_t)i * (size_t)j->n_dims;
+
+		j->slot[i].item = j->rank[i].item = i;
+		j->rank[i].key = i;
+		j->slot[i].key = join(at, j->length, order, j->n_dims);
+	}
+	pair(j, rank_host);
+}
+
+/* Number of the tile, then place in the tile. */
+static int64_t tile_key(const int *at, const int *length, const int *tile,
+                        const struct cpl_tile_option *tilts,
+                        const struct job *j, int n)
+{
+	int outside[CPL_TILE_MAX_DIMS], inside[CPL_TILE_MAX_DIMS];
+	int count[CPL_TILE_MAX_DIMS];
+	int64_t volume = 1;
+
+	for (int d = 0; d < n; d++) {
+		outside[d] = at[d] / tile[d];
+		inside[d] = at[d] % tile[d];
+		count[d] = (length[d] + tile[d] - 1) / tile[d];
+		volume *= tile[d];
+	}
+	/* Where a tilt moved it to is known; undo the tilts, last first. */
+	for (int i = tilts ? tilts->n_tilts - 1 : -1; i >= 0; i--) {
+		int of = dim_of(j, tilts->tilt[i].of);
+		int along = dim_of(j, tilts->tilt[i].along);
+		int64_t by = (int64_t)tilts->tilt[i].slope * inside[of];
+
+		inside[along] =
+		        (int)((inside[along] - by % tile[along] + tile[along]) %
+		              tile[along]);
+	}
+	return join(outside, count, NULL, n) * volume +
+	       join(inside, tile, NULL, n);
+}
+
+static void lay_tiles(struct job *j, const struct cpl_tile_option *o,
+                      int *rank_host)
+{
+	for (int i = 0; i < j->ranks; i++) {
+		int place = j->cell ? j->cell[i] : i, at[CPL_TILE_MAX_DIMS];
+
+		for (int d = o->n_box - 1; d >= 0; d--) {
+			at[d] = place % o->box[d];
+			place /= o->box[d];
+		}
+		j->slot[i].item = j->rank[i].item = i;
+		j->rank[i].key =
+		        tile_key(at, o->box, o->tile, NULL, j, o->n_box);
+		j->slot[i].key = tile_key(j->at + (size_t)i * (size_t)j->n_dims,
+		                          j->length, o->on, o, j, j->n_dims);
+	}
+	pair(j, rank_host);
+}
+
+static int check_fit(const struct job *j, const struct cpl_tile_option *o,
+                     struct cpl_error *err)
+{
+	int64_t box = 1;
+	int n = o->n_order ? o->n_order : o->n_on;
+
+	if (n != j->n_dims)
+		return cpl_fail(err,
+		                "tile: %d coordinates are given, slots of "
+		                "network '%s' have %d: A to %c, and T",
+		                n, j->req->net->name, j->n_dims,
+		                'A' + j->n_dims - 2);
+	if (o->n_order)
+		return 0;
+	for (int i = 0; i < o->n_tilts; i++)
+		if (o->tilt[i].of >= j->n_dims - 1 ||
+		    o->tilt[i].along >= j->n_dims - 1)
+			return cpl_fail(err,
+			                "tile: a tilt names a coordinate that "
+			                "network '%s' has not: A to %c, and T",
+			                j->req->net->name, 'A' + j->n_dims - 2);
+	for (int d = 0; d < o->n_box; d++)
+		box *= o->box[d];
+	if (box != j->ranks)
+		return cpl_fail(err,
+		                "tile: BOX holds %lld ranks, the job has %d",
+		                (long long)box, j->ranks);
+	for (int d = 0; d < j->n_dims; d++)
+		if (j->length[d] % o->on[d])
+			return cpl_fail(err,
+			                "tile: %d of ON does not divide the "
+			                "job's length %d along %c",
+			                o->on[d], j->length[d],
+			                d == j->n_dims - 1 ? 'T' : 'A' + d);
+	return 0;
+}
+
+static double hop_bytes(struct job *j, const int *rank_host)
+{
+	const struct cpl_comm *graph = j->req->graph;
+	const int *spot = j->distance.spot;
+	double sum = 0;
+
+	for (int r = 0; r < graph->ranks; r++) {
+		const float *row =
+		        cpl_distance_row(&j->distance, spot[rank_host[r]]);
+
+		for (int64_t e = graph->row[r]; e < graph->row[r + 1]; e++)
+			sum += graph->bytes[e] *
+			       (double)row[spot[rank_host[graph->to[e]]]];
+	}
+	return sum;
+}
+
+/* The tile of that volume with the least surface, as few cuts of the last
+ * dimension as possible where `thick`. */
+struct shape {
+	int n, thick;
+	const int *length;
+	int now[CPL_TILE_MAX_DIMS], *best;
+	double least;
+	int left; /* tiles to look at */
+};
+
+static void try_shapes(struct shape *s, int d, int64_t volume)
+{
+	if (d == s->n) {
+		double surface = 0;
+
+		if (volume != 1 || s->left-- <= 0)
+			return;
+		for (int i = 0; i < s->n - s->thick; i++)
+			surface += 1.0 / s->now[i];
+		if (s->thick)
+			surface += 1e6 / s->now[s->n - 1];
+		if (s->least < 0 || surface < s->least) {
+			s->least = surface;
+			memcpy(s->best, s->now, (size_t)s->n * sizeof(int));
+		}
+		return;
+	}
+	for (int t = 1; t <= s->length[d] && t <= volume; t++) {
+		if (s->length[d] % t || volume % t || s->left <= 0)
+			continue;
+		s->now[d] = t;
+		try_shapes(s, d + 1, volume / t);
+	}
+}
+
+static bool shape(const int *length, int n, int thick, int64_t volume, int *out)
+{
+	struct shape s = {
+	        .n = n,
+	        .thick = thick,
+	        .length = length,
+	        .best = out,
+	        .least = -1,
+	        .left = TILES_MAX,
+	};
+
+	try_shapes(&s, 0, volume);
+	return s.least >= 0;
+}
+
+struct choice {
+	int *rank_host, *tried;
+	double least;
+};
+
+static void consider(struct job *j, struct choice *c)
+{
+	double cost = hop_bytes(j, c->tried);
+
+	if (c->least >= 0 && cost >= c->least)
+		return;
+	c->least = cost;
+	memcpy(c->rank_host, c->tried, (size_t)j->ranks * sizeof(int));
+}
+
+static bool expired(const struct job *j)
+{
+	return j->req->expired && j->req->expired(j->req->expired_arg);
+}
+
+/* A grid of ranks: equal volumes cut out of it and of the machine, as cubic as
+ * they can be. */
+static void try_tiles(struct job *j, const struct cpl_grid *grid,
+                      struct choice *c)
+{
+	struct cpl_tile_option o = {.n_box = grid->n_dims, .n_on = j->n_dims};
+
+	for (int d = 0; d < grid->n_dims; d++)
+		o.box[d] = grid->dim[grid->n_dims - 1 - d];
+	j->cell = grid->cell;
+	for (int64_t volume = 1; volume <= j->ranks && !expired(j); volume++) {
+		if (j->ranks % volume ||
+		    !shape(o.box, o.n_box, 0, volume, o.tile) ||
+		    !shape(j->length, j->n_dims, 1, volume, o.on))
+			continue;
+		lay_tiles(j, &o, c->tried);
+		consider(j, c);
+	}
+	j->cell = NULL;
+}
+
+/* No option: the best by hop-bytes of the two orders of Blue Gene/Q, and of
+ * tiles where the ranks make up a grid. */
+static int choose(struct job *j, int *rank_host, struct cpl_error *err)
+{
+	struct choice c = {.rank_host = rank_host, .least = -1};
+	int order[CPL_TILE_MAX_DIMS], found, rc = -1;
+	struct cpl_grid grid = {0};
+
+	if (cpl_distance_init(&j->distance, j->req->net, j->req->routing,
+	                      j->req->host, j->req->n_hosts, err))
+		return -1;
+	c.tried = malloc((size_t)j->ranks * sizeof(*c.tried));
+	if (!c.tried) {
+		cpl_fail_memory(err);
+		goto out;
+	}
+	for (int d = 0; d < j->n_dims; d++)
+		order[d] = d;
+	lay_order(j, order, c.tried);
+	consider(j, &c);
+	for (int d = 0; d < j->n_dims; d++)
+		order[d] = (d + j->n_dims - 1) % j->n_dims;
+	lay_order(j, order, c.tried);
+	consider(j, &c);
+	rc = 0;
+	if (expired(j))
+		goto out;
+	found = cpl_map_find_grid(j->req->graph, &grid, err);
+	if (found < 0)
+		rc = -1;
+	if (found > 0) {
+		try_tiles(j, &grid, &c);
+		free(grid.cell);
+	}
+out:
+	free(c.tried);
+	cpl_distance_free(&j->distance);
+	return rc;
+}
+
+static int map(const struct cpl_map_request *req, int *rank_host,
+               struct cpl_error *err)
+{
+	struct job j = {.req = req, .ranks = req->graph->ranks};
+	struct cpl_tile_option o;
+	int rc = -1;
+
+	if (list_slots(&j, err))
+		goto out;
+	if (!req->option) {
+		rc = choose(&j, rank_host, err);
+		goto out;
+	}
+	if (cpl_tile_option_parse(req->option, &o, err) ||
+	    check_fit(&j, &o, err))
+		goto out;
+	if (o.n_order) {
+		for (int i = 0; i < o.n_order; i++)
+			o.order[i] = dim_of(&j, o.order[i]);
+		lay_order(&j, o.order, rank_host);
+	} else {
+		lay_tiles(&j, &o, rank_host);
+	}
+	rc = 0;
+out:
+	free(j.at);
+	free(j.host);
+	free(j.slot);
+	free(j.rank);
+	return rc;
+}
+
+static int check(const char *option, struct cpl_error *err)
+{
+	struct cpl_tile_option o;
+
+	return cpl_tile_option_parse(option, &o, err);
+}
+
+const struct cpl_mapper cpl_mapper_tile = {
+        .name = "tile",
+        .summary = "tiles of the ranks' grid onto tiles of the machine; orders",
+        .map = map,
+        .check_option = check,
+};
