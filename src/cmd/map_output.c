@@ -29,12 +29,18 @@ int *map_read_weights(const char *path, int ranks, struct cpl_error *err)
 	}
 	while ((line = strsep(&rest, "\n"))) {
 		int64_t value;
-		char what[64];
+		char what[64], *end;
 
 		number++;
 		line[strcspn(line, "#")] = '\0';
 		line += strspn(line, " \t\r");
-		line[strcspn(line, " \t\r")] = '\0';
+		end = line + strcspn(line, " \t\r");
+		if (end[strspn(end, " \t\r")]) {
+			cpl_fail(err, "%s: line %d: '%.32s' is not one number",
+			         path, number, line);
+			goto fail;
+		}
+		*end = '\0';
 		if (!*line)
 			continue;
 		snprintf(what, sizeof(what), "line %d: weight", number);

@@ -81,10 +81,10 @@ static void draw(const struct plot_map *map, const struct panel *p, int n_hosts,
 
 		if (p->host_start[h] == 0 || p->host_start[h] == ranks)
 			continue;
-		plot_line(map->out, x + at, y, x + at, y + PANEL, "#8a8a8a",
-		          0.4, NULL);
-		plot_line(map->out, x, y + at, x + PANEL, y + at, "#8a8a8a",
-		          0.4, NULL);
+		plot_line(map->out, x + at, y, x + at, y + PANEL, "#b8b8b8", 1,
+		          NULL);
+		plot_line(map->out, x, y + at, x + PANEL, y + at, "#b8b8b8", 1,
+		          NULL);
 	}
 	plot_rect(map->out, x, y, PANEL, PANEL, "none", "stroke=\"#555\"");
 }
@@ -92,7 +92,9 @@ static void draw(const struct plot_map *map, const struct panel *p, int n_hosts,
 static void write(FILE *out, const char *title, const struct job_inputs *in,
                   const struct mapped *m, const struct panel *panel)
 {
-	struct plot_map map = {.title = title, .hot = -1, .out = out};
+	const char *base = strrchr(title, '/');
+	struct plot_map map = {
+	        .title = base ? base + 1 : title, .hot = -1, .out = out};
 	size_t cells = (size_t)panel->n * (size_t)panel->n;
 	char subtitle[160], caption[160], what[80];
 	double low = INFINITY, high = 0;
