@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "traffic/traffic.h"
 
 /* Relative spread of loads that counts as none. */
@@ -112,83 +113,130 @@ double cpl_metrics_hybrid(const struct cpl_metrics *metrics, double hop_bytes,
 	       ratio(metrics->nonzero_variance, reference->nonzero_variance);
 }
 
-static int compare(const void *a, const void *b)
+/* Of three values the middle one. */
+static double middle(double a, double b, double c)
 {
-	double x = *(const double *)a, y = *(const double *)b;
+	double low = a < b ? a : b, high = a < b ? b : a;
 
-	return (x > y) - (x < y);
+	return c < low ? low : c > high ? high : c;
 }
 
-static double quantile(const double *sorted, int64_t n, double q)
+/* value[] sorted, as far as it has to be. */
+static void sort_few(double *value, int64_t n)
 {
-	double at = q * (double)(n - 1);
-	int64_t low = (int64_t)floor(at);
+	for (int64_t i = 1; i < n; i++) {
+		double x = value[i];
+		int64_t j = i;
+
+		for (; j > 0 && value[j - 1] > x; j--)
+			value[j] = value[j - 1];
+		value[j] = x;
+	}
+}
+
+/*
+ * Reorder value[low .. high) so that what sorting would put at the increasing
+ * positions at[n] stands there (Hoare's selection, for several at once). The
+ * pivots are drawn: no input is slow but for those made against the draws.
+ */
+static void select_at(double *value, int64_t low, int64_t high,
+                      const int64_t *at, int n)
+{
+	uint64_t draws = 0;
+
+	while (n > 0 && high - low > 24) {
+		uint64_t size = (uint64_t)(high - low);
+		double *v = value + low;
+		double pivot =
+		        middle(v[cpl_random_below(size, 0, draws, size)],
+		               v[cpl_random_below(size, 1, draws, size)],
+		               v[cpl_random_below(size, 2, draws, size)]);
+		int64_t less = low, more = high;
+		int left = 0, right;
+
+		draws++;
+		/* Below the pivot, equal to it, above. */
+		for (int64_t i = low; i < more;) {
+			double x = value[i];
+
+			if (x < pivot) {
+				value[i++] = value[less];
+				value[less++] = x;
+			} else if (x > pivot) {
+				value[i] = value[--more];
+				value[more] = x;
+			} else {
+				i++;
+			}
+		}
+		while (left < n && at[left] < less)
+			left++;
+		right = left;
+		while (right < n && at[right] < more)
+			right++;
+		if (left)
+			select_at(value, low, less, at, left);
+		at += right;
+		n -= right;
+		low = more;
+	}
+	if (n > 0)
+		sort_few(value + low, high - low);
+}
+
+static const double quartile[3] = {0.25, 0.5, 0.75};
+
+static int64_t below(int64_t n, double q)
+{
+	return (int64_t)floor(q * (double)(n - 1));
+}
+
+/* Between the order statistics around the position. */
+static double quantile(const double *value, int64_t n, double q)
+{
+	int64_t low = below(n, q);
+	double part = q * (double)(n - 1) - (double)low;
 
 	if (low + 1 >= n)
-		return sorted[n - 1];
-	return sorted[low] +
-	       (at - (double)low) * (sorted[low + 1] - sorted[low]);
+		return value[n - 1];
+	return value[low] + part * (value[low + 1] - value[low]);
 }
 
 int cpl_class_stats(const double *value, int64_t n, struct cpl_class_stats *out,
                     struct cpl_error *err)
 {
-	double *sorted;
+	int64_t at[6];
+	double *copy;
+	int n_at = 0;
 
 	memset(out, 0, sizeof(*out));
 	out->count = n;
 	if (n == 0)
 		return 0;
-	sorted = malloc((size_t)n * sizeof(*sorted));
-	if (!sorted)
+	copy = malloc((size_t)n * sizeof(*copy));
+	if (!copy)
 		return cpl_fail_memory(err);
-	memcpy(sorted, value, (size_t)n * sizeof(*sorted));
-	qsort(sorted, (size_t)n, sizeof(*sorted), compare);
+	out->min = out->max = value[0];
 	for (int64_t i = 0; i < n; i++) {
-		out->total += value[i];
-		out->used += value[i] > 0;
+		double x = value[i];
+
+		copy[i] = x;
+		out->total += x;
+		out->used += x > 0;
+		out->min = x < out->min ? x : out->min;
+		out->max = x > out->max ? x : out->max;
 	}
-	out->min = sorted[0];
-	out->q1 = quantile(sorted, n, 0.25);
-	out->median = quantile(sorted, n, 0.5);
+	for (int k = 0; k < 6; k++) {
+		int64_t i = below(n, quartile[k / 2]) + k % 2;
+
+		if (i < n && (!n_at || i > at[n_at - 1]))
+			at[n_at++] = i;
+	}
+	select_at(copy, 0, n, at, n_at);
+	out->q1 = quantile(copy, n, quartile[0]);
+	out->median = quantile(copy, n, quartile[1]);
 	out->mean = out->total / (double)n;
-	out->q3 = quantile(sorted, n, 0.75);
-	out->max = sorted[n - 1];
-	free(sorted);
+	out->q3 = quantile(copy, n, quartile[2]);
+	free(copy);
 	return 0;
-}
-
-int cpl_load_stats(const struct cpl_network *net, const struct cpl_load *load,
-                   int class, struct cpl_class_stats *out,
-                   struct cpl_error *err)
-{
-	int low = class < 0 ? 0 : class;
-	int high = class < 0 ? net->n_classes : class + 1;
-	int64_t links = 0, n = 0;
-	double *value;
-	int rc;
-
-	for (int c = low; c < high; c++) {
-		links += net->link_class[c].count;
-		n += net->link_class[c].count * net->link_class[c].cables;
-	}
-	if (n == links)
-		return cpl_class_stats(
-		        load->link + (n ? net->link_class[low].first : 0), n,
-		        out, err);
-	value = malloc((size_t)n * sizeof(*value));
-	if (!value)
-		return cpl_fail_memory(err);
-	n = 0;
-	for (int c = low; c < high; c++) {
-		const struct cpl_link_class *k = &net->link_class[c];
-
-		for (int64_t i = 0; i < k->count; i++)
-			for (int cable = 0; cable < k->cables; cable++)
-				value[n++] =
-				        load->link[k->first + i] / k->cables;
-	}
-	rc = cpl_class_stats(value, n, out, err);
-	free(value);
-	return rc;
 }

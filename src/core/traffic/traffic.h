@@ -142,7 +142,7 @@ double cpl_metrics_hybrid(const struct cpl_metrics *metrics, double hop_bytes,
 /*
  * Six numbers of n values. Quartiles by linear interpolation between order
  * statistics (position q * (n - 1); R's type 7, numpy's default). 0, or -1
- * when memory is out. O(n log n).
+ * when memory is out. O(n).
  */
 int cpl_class_stats(const double *value, int64_t n,
 		    struct cpl_class_stats *out, struct cpl_error *err);

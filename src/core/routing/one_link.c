@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "routing/one_link.h"
+
+#include "routing/routing_internal.h"
+
+void cpl_one_link_hops(const struct cpl_network *net, double *hops)
+{
+	const struct cpl_dragonfly *df = &net->dragonfly;
+	int size = df->routers_per_group;
+	/* To all of a group from one of its routers. */
+	double around = (df->rows - 1) + (df->columns - 1) +
+	                2.0 * (df->rows - 1) * (df->columns - 1);
+
+	for (int router = 0; router < net->n_routers; router++)
+		hops[router] = around + (df->groups - 1) * (size + around);
+	for (int a = 0; a < df->groups; a++)
+		for (int b = 0; b < df->groups; b++) {
+			int gate, first = a * size;
+
+			if (a == b)
+				continue;
+			gate = df->gateway[cpl_dragonfly_global(net, a, b, 0)];
+			for (int i = first; i < first + size; i++)
+				hops[i] += size * cpl_local_hops(df, i, gate);
+		}
+}
+
+void cpl_one_link_legs(const struct cpl_network *net, int group,
+                       const double *sent, const double *received,
+                       const double *sent_by, const double *received_by,
+                       double *local, double *load)
+{
+	const struct cpl_dragonfly *df = &net->dragonfly;
+	int size = df->routers_per_group, first = group * size;
+	double *link = load + net->link_class[CPL_DRAGONFLY_GLOBAL].first;
+
+	/* Inside the group, each way is alone. */
+	for (int a = 0; a < size; a++)
+		for (int b = 0; b < size; b++)
+			local[a * size + b] =
+			        sent[first + a] + received[first + b];
+	for (int other = 0; other < df->groups; other++) {
+		int64_t to;
+		int gate;
+
+		if (other == group)
+			continue;
+		to = cpl_dragonfly_global(net, group, other, 0);
+		gate = df->gateway[to] - first;
+		link[to] += size * (sent_by[group] + received_by[other]);
+		for (int i = 0; i < size; i++) {
+			/* Own bytes to the other group's routers, and what
+			 * comes from there for every router here. */
+			local[i * size + gate] +=
+			        size * sent[first + i] + received_by[other];
+			local[gate * size + i] +=
+			        size * received[first + i] + sent_by[other];
+		}
+	}
+	cpl_local_spread(net, group, local, load);
+}
+
+/* Bytes from (r, c) to all of column `to`, but in row r. */
+static double column_sum(const double *row, int rows, int columns, int to,
+                         int skip)
+{
+	double sum = 0;
+
+	for (int r = 0; r < rows; r++)
+		if (r != skip)
+			sum += row[r * columns + to];
+	return sum;
+}
+
+static void spread_rows(const struct cpl_network *net, int group,
+                        const double *local, double *load)
+{
+	const struct cpl_dragonfly *df = &net->dragonfly;
+	int size = df->routers_per_group, rows = df->rows,
+	    columns = df->columns;
+
+	for (int a = 0; a < size; a++) {
+		int r = a / columns, c = a % columns;
+		double *link = load + cpl_dragonfly_row_link(
+		                              net, group * size + a, c ? 0 : 1);
+
+		for (int to = 0; to < columns; to++) {
+			/* Over the row first, then its column; or last. */
+			double half;
+
+			if (to == c)
+				continue;
+			half = column_sum(local + a * size, rows, columns, to,
+			                  r);
+			for (int i = 0; i < rows; i++)
+				if (i != r)
+					half += local[(i * columns + c) * size +
+					              r * columns + to];
+			*link++ +=
+			        local[a * size + r * columns + to] + half / 2;
+		}
+	}
+}
+
+static void spread_columns(const struct cpl_network *net, int group,
+                           const double *local, double *load)
+{
+	const struct cpl_dragonfly *df = &net->dragonfly;
+	int size = df->routers_per_group, rows = df->rows,
+	    columns = df->columns;
+
+	for (int a = 0; a < size; a++) {
+		int r = a / columns, c = a % columns;
+		double *link = load + cpl_dragonfly_column_link(
+		                              net, group * size + a, r ? 0 : 1);
+
+		for (int to = 0; to < rows; to++) {
+			const double *own = local + a * size + to * columns;
+			double half = 0;
+
+			if (to == r)
+				continue;
+			for (int i = 0; i < columns; i++) {
+				if (i == c)
+					continue;
+				half += own[i];
+				half += local[(r * columns + i) * size +
+				              to * columns + c];
+			}
+			*link++ += own[c] + half / 2;
+		}
+	}
+}
+
+void cpl_local_spread(const struct cpl_network *net, int group,
+                      const double *local, double *load)
+{
+	if (net->dragonfly.columns > 1)
+		spread_rows(net, group, local, load);
+	if (net->dragonfly.rows > 1)
+		spread_columns(net, group, local, load);
+}
