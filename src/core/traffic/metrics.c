@@ -240,3 +240,38 @@ int cpl_class_stats(const double *value, int64_t n, struct cpl_class_stats *out,
 	free(copy);
 	return 0;
 }
+
+int cpl_load_stats(const struct cpl_network *net, const struct cpl_load *load,
+                   int class, struct cpl_class_stats *out,
+                   struct cpl_error *err)
+{
+	int low = class < 0 ? 0 : class;
+	int high = class < 0 ? net->n_classes : class + 1;
+	int64_t links = 0, n = 0;
+	double *value;
+	int rc;
+
+	for (int c = low; c < high; c++) {
+		links += net->link_class[c].count;
+		n += net->link_class[c].count * net->link_class[c].cables;
+	}
+	if (n == links)
+		return cpl_class_stats(
+		        load->link + (n ? net->link_class[low].first : 0), n,
+		        out, err);
+	value = malloc((size_t)n * sizeof(*value));
+	if (!value)
+		return cpl_fail_memory(err);
+	n = 0;
+	for (int c = low; c < high; c++) {
+		const struct cpl_link_class *k = &net->link_class[c];
+
+		for (int64_t i = 0; i < k->count; i++)
+			for (int cable = 0; cable < k->cables; cable++)
+				value[n++] =
+				        load->link[k->first + i] / k->cables;
+	}
+	rc = cpl_class_stats(value, n, out, err);
+	free(value);
+	return rc;
+}
