@@ -17,6 +17,7 @@ static const int ramp[][3] = {{252, 253, 191}, {254, 194, 135}, {251, 135, 97},
 #define NO_LINK "#dcdcdc"
 #define NO_TRAFFIC "#ffffff"
 #define BAR 512.0
+#define LABEL 52.0 /* widest label of the bar */
 /* Smaller loads than this share the lightest colour: what matters is where it
  * is full, and every decade costs contrast there. */
 #define DECADES 4
@@ -85,10 +86,21 @@ void plot_map_numbers(const struct plot_map *map, int n, int block, double x,
 	}
 }
 
+void plot_map_ring(const struct plot_map *map, double x, double y,
+                   double radius)
+{
+	fprintf(map->out,
+	        "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"none\" "
+	        "stroke=\"" PLOT_MAP_FRAME "\" stroke-width=\"2.5\" "
+	        "shape-rendering=\"auto\"/>\n",
+	        x, y, radius);
+}
+
 void plot_map_begin(const struct plot_map *map, double width, double height,
                     const char *caption)
 {
 	FILE *out = map->out;
+	double y = 94;
 
 	plot_begin(out, width, height);
 	plot_text(out, PLOT_MAP_LEFT, 38, 22, "start", "font-weight=\"bold\"",
@@ -96,23 +108,60 @@ void plot_map_begin(const struct plot_map *map, double width, double height,
 	plot_text(out, PLOT_MAP_LEFT, 62, 15, "start", NULL, map->subtitle);
 	plot_text(out, PLOT_MAP_LEFT, 84, 13, "start", "style=\"fill:#555\"",
 	          caption);
+	if (map->more) {
+		plot_text(out, PLOT_MAP_LEFT, 104, 13, "start",
+		          "style=\"fill:#555\"", map->more);
+		y += 20;
+	}
 	/* Cells that touch leave no seams. */
 	fputs("<g shape-rendering=\"crispEdges\">\n", out);
 	if (map->hot < 0)
 		return;
-	plot_rect(out, PLOT_MAP_LEFT, 94, 12, 12, "none",
-	          "stroke=\"" PLOT_MAP_FRAME "\" stroke-width=\"2.5\"");
-	plot_text(out, PLOT_MAP_LEFT + 20, 105, 13, "start", NULL,
+	if (map->ring)
+		plot_map_ring(map, PLOT_MAP_LEFT + 6, y + 6, 6);
+	else
+		plot_rect(out, PLOT_MAP_LEFT, y, 12, 12, "none",
+		          "stroke=\"" PLOT_MAP_FRAME "\" stroke-width=\"2.5\"");
+	plot_text(out, PLOT_MAP_LEFT + 20, y + 11, 13, "start", NULL,
 	          map->hot_text);
+}
+
+/* Ticks at 1, 2 and 5 of every decade; all have a label where there is room,
+ * else every or every second decade and the end. */
+static void draw_ticks(const struct plot_map *map, double y)
+{
+	static const int step[] = {1, 2, 5};
+	const struct plot_scale *s = &map->scale;
+	double decade = BAR / (s->top - s->low);
+	int every = s->top - s->low > 6 ? 2 : 1;
+	bool all = decade * log10(2) > LABEL;
+
+	for (int i = 0;; i++) {
+		int e = s->low + i / 3;
+		double at = e + log10(step[i % 3]);
+		double x = PLOT_MAP_LEFT + (at - s->low) * decade;
+		bool end = at > s->top - 1e-9 && (at - e) * decade > LABEL;
+		char text[40], value[24];
+
+		if (at > s->top + 1e-9)
+			return;
+		plot_line(map->out, x, y, x, y + (i % 3 ? 3 : 5), "#222", 1,
+		          NULL);
+		if (!all && !end && (i % 3 || i / 3 % every))
+			continue;
+		snprintf(text, sizeof(text), "%s%s",
+		         !i && s->cut ? "\u2264 " : "",
+		         cmd_bytes(pow(10, e) * step[i % 3], value,
+		                   sizeof(value)));
+		plot_text(map->out, x, y + 20, 13, "middle", NULL, text);
+	}
 }
 
 void plot_map_end(const struct plot_map *map, double top)
 {
-	const struct plot_scale *s = &map->scale;
 	double left = PLOT_MAP_LEFT, y = top + 34;
-	int every = s->top - s->low > 6 ? 2 : 1;
 	FILE *out = map->out;
-	char text[40], value[24], colour[8];
+	char colour[8];
 
 	plot_text(out, left, y - 8, 13, "start", NULL,
 	          map->what ? map->what : "bytes per link (log scale)");
@@ -121,17 +170,7 @@ void plot_map_end(const struct plot_map *map, double top)
 		plot_rect(out, left + i * BAR / LEVELS, y, BAR / LEVELS + 0.4,
 		          16, colour, NULL);
 	}
-	for (int e = s->low; e <= s->top + 1e-9; e++) {
-		double x = left + (e - s->low) / (s->top - s->low) * BAR;
-
-		plot_line(out, x, y + 16, x, y + 21, "#222", 1, NULL);
-		if ((e - s->low) % every)
-			continue;
-		snprintf(text, sizeof(text), "%s%s",
-		         e == s->low && s->cut ? "\u2264 " : "",
-		         cmd_bytes(pow(10, e), value, sizeof(value)));
-		plot_text(out, x, y + 36, 13, "middle", NULL, text);
-	}
+	draw_ticks(map, y + 16);
 	left += BAR + 40;
 	plot_rect(out, left, y, 16, 16, NO_TRAFFIC, "stroke=\"#999\"");
 	plot_text(out, left + 24, y + 13, 13, "start", NULL, "no traffic");

@@ -19,8 +19,10 @@ struct plot_map {
 	const char *title, *subtitle;
 	const char *what; /* over the colours; NULL: bytes per link */
 	struct plot_scale scale;
-	double largest; /* load */
-	int64_t hot;    /* link with the largest congestion, or -1 */
+	double largest;   /* load */
+	int64_t hot;      /* link with the largest congestion, or -1 */
+	const char *more; /* second line of explanation, or NULL */
+	bool ring;        /* it is marked by a ring, not by a frame */
 	char hot_text[200];
 	FILE *out;
 };
@@ -29,10 +31,14 @@ struct plot_map {
 const char *plot_map_colour(const struct plot_map *map, double value,
                             char buf[8]);
 
-/* Head and foot (title, named link; colour bar) of a figure. */
+/* Head and foot (title, explanation, named link; colour bar) of a figure. */
 void plot_map_begin(const struct plot_map *map, double width, double height,
                     const char *caption);
 void plot_map_end(const struct plot_map *map, double top);
+
+/* Mark around a place; the frame's colour. */
+void plot_map_ring(const struct plot_map *map, double x, double y,
+                   double radius);
 
 /* n cells of width x height side by side; equal neighbours are one element. */
 void plot_map_cells(const struct plot_map *map, const double *value, int n,

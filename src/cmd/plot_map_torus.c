@@ -134,28 +134,58 @@ static void draw_hot(const struct plot_map *map, const struct planes *p)
 	if (map->hot < 0)
 		return;
 	middle(p, map->net->link_from[map->hot], &x, &y);
-	fprintf(map->out,
-	        "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"none\" "
-	        "stroke=\"" PLOT_MAP_FRAME "\" stroke-width=\"2.5\" "
-	        "shape-rendering=\"auto\"/>\n",
-	        x, y, fmax(p->cell * 0.45, 7));
+	plot_map_ring(map, x, y, fmax(p->cell * 0.45, 7));
 }
 
-static void draw_planes(const struct plot_map *map, struct planes *p)
+/* Coordinates beside the first planes of each line, below those of the last. */
+static void draw_coordinates(const struct plot_map *map, const struct planes *p)
+{
+	int down = (p->n - 1) / p->across + 1;
+	double wide = p->width * p->cell + PLANE_GAP;
+	double high = p->height * p->cell + PLANE_GAP;
+
+	for (int i = 0; i < down && map->net->torus.n_dims > 1; i++)
+		plot_map_numbers(map, p->height, 1,
+		                 PLOT_MAP_LEFT - p->cell * 0.1 - 6,
+		                 PLOT_MAP_TOP + i * high, p->cell, true);
+	for (int i = 0; i < p->across; i++)
+		plot_map_numbers(map, p->width, 1, PLOT_MAP_LEFT + i * wide,
+		                 PLOT_MAP_TOP + (down - 1) * high +
+		                         (p->height + 0.1) * p->cell + 13,
+		                 p->cell, false);
+}
+
+static void name_planes(const struct cpl_torus *torus, char *text, size_t size)
+{
+	size_t n = (size_t)snprintf(text, size,
+	                            "planes of dim0 (right) and dim1 (down), "
+	                            "named by ");
+
+	for (int d = 2; d < torus->n_dims && n < size; d++)
+		n += (size_t)snprintf(text + n, size - n, "%sdim%d",
+		                      d > 2 ? "," : "", d);
+	if (n < size)
+		snprintf(text + n, size - n,
+		         "; routers: most loaded link that leaves in %s",
+		         torus->n_dims > 3 ? "these" : "it");
+}
+
+static void draw_planes(struct plot_map *map, struct planes *p)
 {
 	const struct cpl_network *net = map->net;
 	int down = (p->n - 1) / p->across + 1;
 	double width = PLOT_MAP_LEFT +
 	               p->across * (p->width * p->cell + PLANE_GAP) + 20;
 	double end = PLOT_MAP_TOP + down * (p->height * p->cell + PLANE_GAP);
+	char caption[200] = "dim0 to the right, dim1 down";
 
+	if (net->torus.n_dims > 2)
+		name_planes(&net->torus, caption, sizeof(caption));
+	map->ring = true;
+	map->more = "of two lines side by side the right or lower one is the "
+	            "link in + direction; without traffic they are thin";
 	plot_map_begin(map, fmax(width, PLOT_MAP_MIN_WIDTH),
-	               end + PLOT_MAP_FOOT,
-	               net->torus.n_dims > 2
-	                       ? "planes of dim0 (right) and dim1 (down); "
-	                         "routers: most "
-	                         "loaded link that leaves in further dimensions"
-	                       : "dim0 to the right, dim1 down");
+	               end + PLOT_MAP_FOOT, caption);
 	for (int router = 0; router < net->n_routers; router++)
 		for (int d = 0; d < 2 && d < net->torus.n_dims; d++)
 			for (int minus = 0; minus < 2; minus++)
@@ -164,6 +194,7 @@ static void draw_planes(const struct plot_map *map, struct planes *p)
 		draw_router(map, p, router);
 	for (int plane = 0; plane < p->n; plane++)
 		draw_plane_name(map, p, plane);
+	draw_coordinates(map, p);
 	draw_hot(map, p);
 	plot_map_end(map, end);
 }
@@ -235,9 +266,12 @@ static void draw_strips(const struct plot_map *map)
 			plot_rect(map->out, PLOT_MAP_LEFT, y, n * cell,
 			          STRIP_HEIGHT, "none",
 			          "stroke=\"#222\" stroke-width=\"1\"");
-			draw_hot_strip(map, d, minus, block, cell, y);
 			y += STRIP_HEIGHT;
 		}
+		/* Over the frames of both strips. */
+		for (int minus = 0; minus < 2; minus++)
+			draw_hot_strip(map, d, minus, block, cell,
+			               y - (2 - minus) * STRIP_HEIGHT);
 		plot_map_numbers(map, n, block, PLOT_MAP_LEFT, y + 16, cell,
 		                 false);
 		y += 40;
