@@ -14,7 +14,9 @@ CLEANFILES += tests/bench/bench_traffic
 
 # tests/bench/bench_mapping [-g scotch_gmap] [-m FOLDER]
 EXTRA_PROGRAMS += tests/bench/bench_mapping
-tests_bench_bench_mapping_SOURCES = tests/bench/bench_mapping.c
+tests_bench_bench_mapping_SOURCES = tests/bench/bench_mapping.c \
+	tests/bench/mapping_bench.h tests/bench/mapping_jobs.c \
+	tests/bench/mapping_gmap.c tests/bench/mapping_folder.c
 tests_bench_bench_mapping_LDADD = libcore.la -lm
 CLEANFILES += tests/bench/bench_mapping
 
