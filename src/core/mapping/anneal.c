@@ -8,6 +8,8 @@
 #define STEPS 200
 #define COOLING 0.97386
 #define SAMPLES 1000
+/* What is that much worse than the start is given up. */
+#define SLACK 0.02
 /* Evaluations between two looks at the clock. */
 #define CHECK_EVERY 1024
 
@@ -73,6 +75,7 @@ int cpl_map_anneal(const struct cpl_map_request *req,
 	size_t bytes = (size_t)req->graph->ranks * sizeof(int);
 	int *before = malloc(bytes + 1);
 	struct cpl_swaps s;
+	double cost;
 
 	if (!before)
 		return cpl_fail_memory(err);
@@ -82,7 +85,8 @@ int cpl_map_anneal(const struct cpl_map_request *req,
 		return -1;
 	}
 	s.kind = kind;
-	if (anneal(&s, heat, size) >= 0)
+	cost = cpl_swaps_cost(&s);
+	if (anneal(&s, heat, size) > SLACK * cost)
 		memcpy(rank_host, before, bytes);
 	cpl_swaps_free(&s);
 	free(before);

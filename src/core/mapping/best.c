@@ -15,6 +15,11 @@
 /* Rounds of few chains before those of all. */
 #define SHORT_ROUNDS 3
 #define SHORT_CHAINS 2
+/* Maps of bits are looked for before these rounds. */
+#define BITS_ROUND 2
+#define BITS_ROUND_AGAIN 6
+/* Images are looked at before every second round from this one on. */
+#define IMAGES_ROUND 4
 /* Share of the work that goes to the links: where they are the objective, and
  * where they come second. */
 #define LINKS 0.5
@@ -23,6 +28,11 @@
 #define HEAT 2.0
 #define WARM 0.3
 #define COOL 0.05
+/* The same for links, of each chain. */
+#define LINK_HEAT                                                              \
+	{                                                                      \
+		0.5, 0.5, 4, 32                                                \
+	}
 /* With a known time: a round is stretched to this share of what is left when
  * the next would not fit. */
 #define FILL 0.9
@@ -125,7 +135,7 @@ static int run_chain(struct cpl_best_chain *chain)
 	const struct cpl_map_request *req = b->req;
 	size_t bytes = (size_t)req->comm->ranks * sizeof(int);
 	bool max = req->objective == CPL_OBJECTIVE_MAX;
-	bool hot = chain->number % 2 == 0;
+	bool hot = chain->hot;
 	int64_t links =
 	        (int64_t)((max ? LINKS : LINKS_SECOND) * (double)chain->size);
 	int64_t rest = chain->size - links;
@@ -143,10 +153,10 @@ static int run_chain(struct cpl_best_chain *chain)
 	                   rest, chain->seed + 1, chain->trial, &chain->err))
 		return -1;
 	cpl_best_consider(chain);
-	if (!hot)
+	if (chain->from_answer)
 		memcpy(chain->trial, chain->answer.rank_host, bytes);
-	if (cpl_map_refine_links(req, &b->tables, links, chain->seed + 2,
-	                         chain->trial, &chain->err))
+	if (cpl_map_refine_links(req, &b->tables, chain->link_heat, links,
+	                         chain->seed + 2, chain->trial, &chain->err))
 		return -1;
 	cpl_best_consider(chain);
 	return 0;
@@ -212,7 +222,7 @@ static int starts(struct cpl_best *b, struct cpl_best_chain *chain,
 	        cpl_best_start_bisection, cpl_best_start_greedy};
 	static int (*const third[])(struct cpl_best_chain *,
 	                            struct cpl_error *) = {
-	        cpl_best_start_bits, cpl_best_start_nodes};
+	        cpl_best_start_nodes};
 	struct group g = {b, chain, first};
 
 	chain->low.any = chain->answer.any = false;
@@ -233,7 +243,7 @@ static int starts(struct cpl_best *b, struct cpl_best_chain *chain,
 		return -1;
 	b->searchable = true;
 	g.start = third;
-	return run_group(&g, 2, err);
+	return run_group(&g, 1, err);
 }
 
 /*
@@ -260,25 +270,54 @@ static int64_t next_size(const struct cpl_best *b, int64_t last, int64_t left,
 	return size > longest ? longest : size;
 }
 
+/* What stands between rounds, of about `size` evaluations. */
+static int between(struct cpl_best *b, struct cpl_best_chain *chain, int round,
+                   int64_t size, int64_t *left, struct cpl_error *err)
+{
+	static int (*const bits[])(struct cpl_best_chain *,
+	                           struct cpl_error *) = {cpl_best_start_bits};
+	static int (*const images[])(struct cpl_best_chain *,
+	                             struct cpl_error *) = {
+	        cpl_best_start_symmetry};
+	struct group g = {b, chain, bits};
+
+	if (round == BITS_ROUND || round == BITS_ROUND_AGAIN) {
+		chain->size = size < *left / 4 ? size : *left / 4;
+		*left -= chain->size;
+		if (run_group(&g, 1, err))
+			return -1;
+	}
+	g.start = images;
+	if (round >= IMAGES_ROUND && round % 2 == 0)
+		return run_group(&g, 1, err);
+	return 0;
+}
+
 static int rounds(struct cpl_best *b, struct cpl_best_chain *chain,
                   double until, struct cpl_error *err)
 {
+	static const double link_heat[CPL_BEST_CHAINS] = LINK_HEAT;
 	struct group g = {b, chain, NULL};
 	int64_t left = b->req->work, size = 0;
 	double took = 0;
 
 	for (int i = 0; left > 0; i++) {
 		int n = i < SHORT_ROUNDS ? SHORT_CHAINS : CPL_BEST_CHAINS;
-		double start = now();
+		double start;
 
 		if (expired(b) || perfect(b))
 			return 0;
+		if (between(b, chain, i, 4 * size, &left, err))
+			return -1;
 		size = next_size(b, size, left, n, took, until);
 		if (size < 1)
 			return 0;
+		start = now();
 		for (int c = 0; c < n; c++) {
 			chain[c].size = size;
-			chain[c].number = c;
+			chain[c].hot = c % 2 == 0;
+			chain[c].link_heat = link_heat[c];
+			chain[c].from_answer = c % 2 && i >= SHORT_ROUNDS;
 			chain[c].seed = b->req->seed + (uint64_t)i * 100 +
 			                (uint64_t)c * 10;
 		}

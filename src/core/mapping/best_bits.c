@@ -5,10 +5,10 @@
 #include "mapping/best_chain.h"
 
 #define MAX_BITS 24
-/* Entries of the matrix looked at, at the most: for hop-bytes, and by the
- * traffic model, which takes longer. */
-#define ENTRIES 60000000
-#define ENTRIES_MODEL 6000000
+/* An entry of the matrix takes this much of an evaluation's time: for
+ * hop-bytes, and by the traffic model. */
+#define PRICE 0.1
+#define PRICE_MODEL 1.0
 /* A first layout that is this much worse than the best so far: ranks have no
  * order of this kind. */
 #define PROMISING 1.5
@@ -25,7 +25,7 @@ struct bits {
 	struct host *order;        /* [hosts] by node id */
 	unsigned *position;        /* [ranks] */
 	unsigned column[MAX_BITS]; /* position of rank 1 << i */
-	int64_t left;              /* entries that may still be looked at */
+	int64_t left;              /* evaluations that may still be made */
 	double hop_bytes;
 	struct cpl_metrics metrics;
 	bool by_model;
@@ -87,7 +87,8 @@ static bool take(struct bits *b, bool always)
 	double hop_bytes;
 
 	lay_out(b);
-	b->left -= req->graph->n_entries + 1;
+	b->left -= 1 + (int64_t)((double)req->graph->n_entries *
+	                         (b->by_model ? PRICE_MODEL : PRICE));
 	if (b->by_model) {
 		cpl_best_evaluate(b->chain, &metrics, &hop_bytes);
 		if (!always &&
@@ -198,7 +199,7 @@ static bool morton(struct bits *b)
 static void search(struct bits *b)
 {
 	double limit = b->chain->low.hop_bytes * PROMISING;
-	int64_t left = b->left;
+	int64_t share = b->chain->size / 4;
 
 	for (int start = 0; start < 2; start++) {
 		unsigned first[MAX_BITS];
@@ -209,7 +210,7 @@ static void search(struct bits *b)
 			return;
 		memcpy(first, b->column, sizeof(first));
 		b->by_model = false;
-		b->left = left;
+		b->left = share;
 		take(b, true);
 		if (b->hop_bytes > limit)
 			continue;
@@ -219,7 +220,7 @@ static void search(struct bits *b)
 		for (int from = 0; from < 2; from++) {
 			if (from)
 				memcpy(b->column, first, sizeof(first));
-			b->left = ENTRIES_MODEL;
+			b->left = share / 2;
 			take(b, true);
 			climb(b);
 		}
@@ -233,7 +234,6 @@ int cpl_best_start_bits(struct cpl_best_chain *chain, struct cpl_error *err)
 	        .chain = chain,
 	        .n = log2_of(req->graph->ranks),
 	        .slot_bits = log2_of(req->slots[0]),
-	        .left = ENTRIES,
 	};
 	int rc = 0;
 

@@ -43,7 +43,9 @@ struct cpl_best_chain {
 	/* Of the round at hand. */
 	int64_t size;
 	uint64_t seed;
-	int number;
+	bool hot;         /* else a search around what there is */
+	double link_heat;
+	bool from_answer; /* links: from the best layout so far */
 	int rc;
 	struct cpl_error err;
 };
@@ -79,13 +81,21 @@ int cpl_best_start_bisection(struct cpl_best_chain *chain,
 int cpl_best_start_nodes(struct cpl_best_chain *chain, struct cpl_error *err);
 
 /*
+ * Torus: the images of chain->low and chain->answer under exchange of equal
+ * dimensions and reflection, where the allocation has the same. Hops stay; link
+ * loads do not, since routes take dimensions in order and ties to one side.
+ */
+int cpl_best_start_symmetry(struct cpl_best_chain *chain,
+                            struct cpl_error *err);
+
+/*
  * Where ranks and slots of each host are powers of two: rank bits to bits of
  * the position among all slots by an invertible matrix over GF(2), from the
  * identity and, on a torus, from Morton order, by exchange and addition of rows
  * and columns as long as that lowers the hop-bytes, then as long as it betters
  * the objective. Covers orders of the machine's dimensions, tilings, Gray codes,
- * transposition. Patterns that are far from such an order are left at once. A
- * fixed amount of work.
+ * transposition. Patterns that are far from such an order are left at once. About
+ * chain->size evaluations.
  */
 int cpl_best_start_bits(struct cpl_best_chain *chain, struct cpl_error *err);
 

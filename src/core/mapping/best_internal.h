@@ -102,8 +102,8 @@ double cpl_swaps_exponential(struct cpl_swaps *swaps);
 /*
  * Simulated annealing of the hop-bytes (Kirkpatrick, Gelatt, Vecchi, Science
  * 220, 1983) from `heat` times the mean change of a random swap, over `size`
- * evaluations; keeps what it started from when that was better. Ranks change
- * between hosts of one kind only (NULL: between all). 0, or -1 with err
+ * evaluations; goes back to what it started from when it got much worse. Ranks
+ * change between hosts of one kind only (NULL: between all). 0, or -1 with err
  * (memory).
  */
 int cpl_map_anneal(const struct cpl_map_request *req,
@@ -130,11 +130,13 @@ void cpl_link_search_swap(struct cpl_link_search *search, int a, int b);
  * Lower the largest congestion: swaps that lower the sum of the 8th powers of
  * the links' congestion, at a price for hop-bytes, as annealing at a low
  * temperature; the best layout by req->objective seen at checkpoints is kept.
+ * heat: the temperature at the start, in the mean part of a rank in the sum.
  * size: evaluations / CPL_LINK_WORK. As cpl_map_anneal otherwise.
  */
 int cpl_map_refine_links(const struct cpl_map_request *req,
-                         const struct cpl_tables *tables, int64_t size,
-                         uint64_t seed, int *rank_host, struct cpl_error *err);
+                         const struct cpl_tables *tables, double heat,
+                         int64_t size, uint64_t seed, int *rank_host,
+                         struct cpl_error *err);
 
 /* A grid or torus found in a graph. */
 struct cpl_grid {

@@ -410,14 +410,14 @@ static bool expired(const struct cpl_map_request *req)
 	return req->expired && req->expired(req->expired_arg);
 }
 
-static void descend(struct cpl_link_search *l, int64_t steps, struct descent *d,
-                    int *kept)
+static void descend(struct cpl_link_search *l, double heat, int64_t steps,
+                    struct descent *d, int *kept)
 {
 	struct cpl_swaps *s = l->swaps;
 	const struct cpl_map_request *req = s->req;
 	size_t bytes = (size_t)req->graph->ranks * sizeof(int);
 	int64_t rounds = steps / ROUND > 0 ? steps / ROUND : 1;
-	double start = 0.5 / (double)(req->graph->ranks + 1);
+	double start = heat / (double)(req->graph->ranks + 1);
 	double max, best_max, best_cost;
 
 	d->cost = best_cost = cpl_swaps_cost(s);
@@ -447,8 +447,9 @@ static void descend(struct cpl_link_search *l, int64_t steps, struct descent *d,
 }
 
 int cpl_map_refine_links(const struct cpl_map_request *req,
-                         const struct cpl_tables *tables, int64_t size,
-                         uint64_t seed, int *rank_host, struct cpl_error *err)
+                         const struct cpl_tables *tables, double heat,
+                         int64_t size, uint64_t seed, int *rank_host,
+                         struct cpl_error *err)
 {
 	size_t routers = (size_t)req->net->n_routers;
 	int *kept = malloc(((size_t)req->graph->ranks + 1) * sizeof(*kept));
@@ -473,7 +474,7 @@ int cpl_map_refine_links(const struct cpl_map_request *req,
 		d.host_at[cpl_network_router(req->net, req->host[h])] = h;
 	l = cpl_link_search_new(&s, err);
 	if (l) {
-		descend(l, size / CPL_LINK_WORK, &d, kept);
+		descend(l, heat, size / CPL_LINK_WORK, &d, kept);
 		rc = 0;
 	}
 	cpl_link_search_free(l);
