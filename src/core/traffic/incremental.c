@@ -14,11 +14,22 @@
 
 typedef __int128 wide;
 
-/* Units of a class of things that bytes go over. */
 struct touched {
 	unsigned char *is; /* has an entry in list */
 	int *list;
 	int n;
+};
+
+/* Things that changed since keep, and of these what the tree has not seen. */
+enum {
+	CHANGED = 1,
+	STALE = 2,
+};
+
+struct changes {
+	unsigned char *mark; /* of both */
+	int *list, *stale;
+	int n, n_stale;
 };
 
 struct old_node {
@@ -40,6 +51,7 @@ struct cpl_incremental {
 
 	/* The layout. */
 	int *node;      /* [ranks] */
+	int *router;    /* [ranks] */
 	int *head;      /* [nodes] a rank on it, or -1 */
 	int *next;      /* [ranks] on the same node, or -1 */
 	int *prev;      /* [ranks] */
@@ -52,14 +64,11 @@ struct cpl_incremental {
 	struct old_node *log;  /* [ranks] where they were */
 	unsigned char *in_log; /* [ranks] */
 	int n_log;
-	struct touched links, ends;
+	struct changes links, ends;
 	wide *old_link;     /* [links] in the order of links.list */
 	int64_t *old_nodes; /* [2 nodes] in the order of ends.list */
 	wide old_hop_units;
 	int64_t old_on_network;
-	/* Entries of the lists that the trees have not seen yet are those
-	 * with stale set. */
-	struct touched stale_links, stale_ends;
 	struct cpl_load_tree *link_tree, *node_tree;
 
 	/* Of one change. */
@@ -99,19 +108,62 @@ static void forget(struct touched *t)
 	t->n = 0;
 }
 
+static int changes_init(struct changes *c, int64_t n)
+{
+	c->mark = calloc((size_t)n + 1, 1);
+	c->list = malloc(((size_t)n + 1) * sizeof(*c->list));
+	c->stale = malloc(((size_t)n + 1) * sizeof(*c->stale));
+	return c->mark && c->list && c->stale ? 0 : -1;
+}
+
+static void changes_free(struct changes *c)
+{
+	free(c->mark);
+	free(c->list);
+	free(c->stale);
+}
+
+/* Whether it is the first change since keep. */
+static bool note(struct changes *c, int i)
+{
+	int mark = c->mark[i];
+
+	if (mark == (CHANGED | STALE))
+		return false;
+	c->mark[i] = CHANGED | STALE;
+	if (!(mark & STALE))
+		c->stale[c->n_stale++] = i;
+	if (mark & CHANGED)
+		return false;
+	c->list[c->n++] = i;
+	return true;
+}
+
+static void forget_stale(struct changes *c)
+{
+	for (int i = 0; i < c->n_stale; i++)
+		c->mark[c->stale[i]] &= (unsigned char)~STALE;
+	c->n_stale = 0;
+}
+
+static void forget_changes(struct changes *c)
+{
+	for (int i = 0; i < c->n; i++)
+		c->mark[c->list[i]] &= (unsigned char)~CHANGED;
+	c->n = 0;
+}
+
 static void add_link(struct cpl_incremental *inc, int link, wide units)
 {
-	if (touch(&inc->links, link))
+	if (note(&inc->links, link))
 		inc->old_link[inc->links.n - 1] = inc->link[link];
-	touch(&inc->stale_links, link);
 	inc->link[link] += units;
 }
 
 static void add_end(struct cpl_incremental *inc, int end, int64_t units)
 {
-	if (touch(&inc->ends, end))
+	if (note(&inc->ends, end))
 		inc->old_nodes[inc->ends.n - 1] = inc->nodes[end];
-	touch(&inc->stale_ends, end);
 	inc->nodes[end] += units;
 }
 
@@ -135,28 +187,6 @@ static void add_route(struct cpl_incremental *inc, int from, int to,
 	}
 }
 
-/* One entry between a rank on `node` and another rank; units < 0 takes it
- * away. */
-static void add_entry(struct cpl_incremental *inc, int node, int other,
-                      bool sends, int64_t units)
-{
-	int n_nodes = inc->net->n_nodes, there = inc->node[other];
-	int from = sends ? node : there, to = sends ? there : node;
-	int router;
-
-	if (from == to)
-		return;
-	inc->on_network += units;
-	add_end(inc, from, units);
-	add_end(inc, n_nodes + to, units);
-	router = cpl_network_router(inc->net, there);
-	touch(&inc->routers, router);
-	if (sends)
-		inc->sent[router] += units;
-	else
-		inc->got[router] += units;
-}
-
 /* All that ranks moving[first .. end - 1], on one node, exchange; between two
  * moving ranks it counts with the sender. */
 static void add_ranks(struct cpl_incremental *inc, int first, int end, int sign)
@@ -164,19 +194,40 @@ static void add_ranks(struct cpl_incremental *inc, int first, int end, int sign)
 	const struct cpl_comm *comm = inc->comm;
 	int node = inc->node[inc->moving[first]];
 	int here = cpl_network_router(inc->net, node);
+	int n_nodes = inc->net->n_nodes;
+	int64_t leaves = 0, arrives = 0;
 
 	for (int i = first; i < end; i++) {
 		int rank = inc->moving[i];
 
-		for (int64_t e = comm->row[rank]; e < comm->row[rank + 1]; e++)
-			add_entry(inc, node, comm->to[e], true,
-			          sign * inc->out_units[e]);
+		for (int64_t e = comm->row[rank]; e < comm->row[rank + 1];
+		     e++) {
+			int there = inc->node[comm->to[e]];
+			int64_t units = sign * inc->out_units[e];
+
+			if (there == node)
+				continue;
+			leaves += units;
+			add_end(inc, n_nodes + there, units);
+			touch(&inc->routers, inc->router[comm->to[e]]);
+			inc->sent[inc->router[comm->to[e]]] += units;
+		}
 		for (int64_t e = inc->in_row[rank]; e < inc->in_row[rank + 1];
-		     e++)
-			if (!inc->moves[inc->in_from[e]])
-				add_entry(inc, node, inc->in_from[e], false,
-				          sign * inc->in_units[e]);
+		     e++) {
+			int other = inc->in_from[e], there = inc->node[other];
+			int64_t units = sign * inc->in_units[e];
+
+			if (there == node || inc->moves[other])
+				continue;
+			arrives += units;
+			add_end(inc, there, units);
+			touch(&inc->routers, inc->router[other]);
+			inc->got[inc->router[other]] += units;
+		}
 	}
+	inc->on_network += leaves + arrives;
+	add_end(inc, node, leaves);
+	add_end(inc, n_nodes + node, arrives);
 	for (int i = 0; i < inc->routers.n; i++) {
 		int router = inc->routers.list[i];
 
@@ -216,6 +267,7 @@ static void enter(struct cpl_incremental *inc, int rank, int node)
 	int next = inc->head[node];
 
 	inc->node[rank] = node;
+	inc->router[rank] = cpl_network_router(inc->net, node);
 	inc->next[rank] = next;
 	inc->prev[rank] = -1;
 	if (next >= 0)
@@ -295,8 +347,8 @@ static void refresh(struct cpl_incremental *inc)
 	const struct cpl_load *bg = inc->background;
 	int n_nodes = inc->net->n_nodes;
 
-	for (int i = 0; i < inc->stale_links.n; i++) {
-		int link = inc->stale_links.list[i];
+	for (int i = 0; i < inc->links.n_stale; i++) {
+		int link = inc->links.stale[i];
 		double bytes = bytes_of(inc, inc->link[link]);
 
 		if (bg)
@@ -305,8 +357,8 @@ static void refresh(struct cpl_incremental *inc)
 		        inc->link_tree, link,
 		        bytes / cpl_network_link_bandwidth(inc->net, link));
 	}
-	for (int i = 0; i < inc->stale_ends.n; i++) {
-		int end = inc->stale_ends.list[i];
+	for (int i = 0; i < inc->ends.n_stale; i++) {
+		int end = inc->ends.stale[i];
 		double bytes = (double)inc->nodes[end] * inc->bytes_per_unit;
 
 		if (bg)
@@ -315,8 +367,8 @@ static void refresh(struct cpl_incremental *inc)
 		cpl_load_tree_set(inc->node_tree, end,
 		                  bytes / inc->net->injection_bandwidth);
 	}
-	forget(&inc->stale_links);
-	forget(&inc->stale_ends);
+	forget_stale(&inc->links);
+	forget_stale(&inc->ends);
 }
 
 void cpl_incremental_keep(struct cpl_incremental *inc)
@@ -327,8 +379,8 @@ void cpl_incremental_keep(struct cpl_incremental *inc)
 	for (int i = 0; i < inc->n_log; i++)
 		inc->in_log[inc->log[i].rank] = 0;
 	inc->n_log = 0;
-	forget(&inc->links);
-	forget(&inc->ends);
+	forget_changes(&inc->links);
+	forget_changes(&inc->ends);
 	inc->old_hop_units = inc->hop_units;
 	inc->old_on_network = inc->on_network;
 }
@@ -345,8 +397,8 @@ void cpl_incremental_undo(struct cpl_incremental *inc)
 		inc->nodes[inc->ends.list[i]] = inc->old_nodes[i];
 	inc->hop_units = inc->old_hop_units;
 	inc->on_network = inc->old_on_network;
-	forget(&inc->stale_links);
-	forget(&inc->stale_ends);
+	forget_stale(&inc->links);
+	forget_stale(&inc->ends);
 	cpl_load_tree_undo(inc->link_tree);
 	cpl_load_tree_undo(inc->node_tree);
 	cpl_incremental_keep(inc);
@@ -422,6 +474,7 @@ static int allocate(struct cpl_incremental *inc)
 	inc->in_from = malloc(entries * sizeof(*inc->in_from));
 	inc->in_units = malloc(entries * sizeof(*inc->in_units));
 	inc->node = malloc(ranks * sizeof(*inc->node));
+	inc->router = malloc(ranks * sizeof(*inc->router));
 	inc->head = malloc(nodes * sizeof(*inc->head));
 	inc->next = malloc(ranks * sizeof(*inc->next));
 	inc->prev = malloc(ranks * sizeof(*inc->prev));
@@ -436,18 +489,17 @@ static int allocate(struct cpl_incremental *inc)
 	inc->target = malloc(ranks * sizeof(*inc->target));
 	inc->sent = calloc(routers, sizeof(*inc->sent));
 	inc->got = calloc(routers, sizeof(*inc->got));
-	if (touched_init(&inc->links, inc->net->n_links) ||
-	    touched_init(&inc->stale_links, inc->net->n_links) ||
-	    touched_init(&inc->ends, 2 * inc->net->n_nodes) ||
-	    touched_init(&inc->stale_ends, 2 * inc->net->n_nodes) ||
+	if (changes_init(&inc->links, inc->net->n_links) ||
+	    changes_init(&inc->ends, 2 * (int64_t)inc->net->n_nodes) ||
 	    touched_init(&inc->routers, inc->net->n_routers))
 		return -1;
 	return inc->out_units && inc->in_row && inc->in_from && inc->in_units &&
-	                       inc->node && inc->head && inc->next &&
-	                       inc->prev && inc->link && inc->nodes &&
-	                       inc->log && inc->in_log && inc->old_link &&
-	                       inc->old_nodes && inc->moves && inc->moving &&
-	                       inc->target && inc->sent && inc->got
+	                       inc->node && inc->router && inc->head &&
+	                       inc->next && inc->prev && inc->link &&
+	                       inc->nodes && inc->log && inc->in_log &&
+	                       inc->old_link && inc->old_nodes && inc->moves &&
+	                       inc->moving && inc->target && inc->sent &&
+	                       inc->got
 	               ? 0
 	               : -1;
 }
@@ -509,9 +561,9 @@ static void add_all(struct cpl_incremental *inc, const int *rank_node)
 	add_moving(inc, n, 1);
 	memset(inc->moves, 0, (size_t)ranks);
 	for (int64_t l = 0; l < inc->net->n_links; l++)
-		touch(&inc->stale_links, l);
+		note(&inc->links, (int)l);
 	for (int i = 0; i < 2 * inc->net->n_nodes; i++)
-		touch(&inc->stale_ends, i);
+		note(&inc->ends, i);
 	cpl_incremental_keep(inc);
 }
 
@@ -569,6 +621,7 @@ void cpl_incremental_free(struct cpl_incremental *inc)
 	free(inc->in_from);
 	free(inc->in_units);
 	free(inc->node);
+	free(inc->router);
 	free(inc->head);
 	free(inc->next);
 	free(inc->prev);
@@ -583,10 +636,8 @@ void cpl_incremental_free(struct cpl_incremental *inc)
 	free(inc->target);
 	free(inc->sent);
 	free(inc->got);
-	touched_free(&inc->links);
-	touched_free(&inc->stale_links);
-	touched_free(&inc->ends);
-	touched_free(&inc->stale_ends);
+	changes_free(&inc->links);
+	changes_free(&inc->ends);
 	touched_free(&inc->routers);
 	cpl_load_tree_free(inc->link_tree);
 	cpl_load_tree_free(inc->node_tree);
