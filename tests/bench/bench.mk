@@ -34,3 +34,9 @@ tests_bench_simgrid_check_CPPFLAGS = $(AM_CPPFLAGS) $(SIMGRID_CFLAGS)
 tests_bench_simgrid_check_LDADD = libcore.la $(SIMGRID_LIBS)
 CLEANFILES += tests/bench/simgrid_check
 endif
+
+# tests/bench/bench_adaptive $(srcdir)/etc/networks/cascade-960.json stencil RDR AH 2
+EXTRA_PROGRAMS += tests/bench/bench_adaptive
+tests_bench_bench_adaptive_SOURCES = tests/bench/bench_adaptive.c
+tests_bench_bench_adaptive_LDADD = libcore.la
+CLEANFILES += tests/bench/bench_adaptive

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Time of the adaptive solve for the jobs of Jain 2016, table 3.3, on the whole
+ * of a machine of 92,160 routers with 24 ranks on each of four nodes, for the
+ * workload W1 of table 3.4, and for a 4-D stencil of 12,288 ranks.
+ * Usage: bench_adaptive NETWORK.json CASE POLICY ROUTING [THREADS [ITERATIONS]]
+ */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "placement/placement.h"
+#include "routing/adaptive.h"
+#include "signature/rows.h"
+#include "traffic/traffic.h"
+
+#define PER_NODE 24
+#define MAX_JOBS 5
+
+#define RANDOM(type, ranks, more)                                              \
+	{                                                                      \
+		ranks, "{\"type\": \"" type "\", \"ranks\": " #ranks           \
+		       ", \"degree\": [6, 20], \"bytes\": 524288" more "}"     \
+	}
+#define UMESH(ranks) RANDOM("umesh", ranks, ", \"range\": 30")
+#define SPREAD(ranks) RANDOM("spread", ranks, "")
+#define STENCIL(ranks, dims, points, bytes)                                    \
+	{                                                                      \
+		ranks, "{\"type\": \"stencil\", \"dims\": [" dims              \
+		       "], \"points\": " #points ", \"periodic\": true, "      \
+		       "\"bytes\": " #bytes "}"                                \
+	}
+#define MANY(ranks, dims)                                                      \
+	{                                                                      \
+		ranks, "{\"type\": \"many-to-many\", \"dims\": [" dims         \
+		       "], \"axis\": 1, \"bytes\": 102400}"                    \
+	}
+
+struct one_job {
+	int ranks;
+	const char *pattern;
+};
+
+static const struct {
+	const char *name;
+	struct one_job job[MAX_JOBS];
+} cases[] = {
+        {"small", {STENCIL(12288, "64,8,6,4", 9, 2097152)}},
+        {"umesh", {UMESH(8847360)}},
+        {"stencil", {STENCIL(8847360, "80,48,48,48", 9, 2097152)}},
+        {"many", {MANY(8847360, "180,128,384")}},
+        {"spread", {SPREAD(8847360)}},
+        {"w1",
+         {UMESH(1769472), STENCIL(884736, "1024,864", 5, 65536),
+          STENCIL(3538944, "32,48,48,48", 9, 2097152),
+          MANY(1769472, "36,128,384"), SPREAD(884736)}},
+};
+
+#define CASES (sizeof(cases) / sizeof(*cases))
+
+static double now(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+struct bench {
+	const struct cpl_network *net;
+	const struct cpl_placement_policy *policy;
+	unsigned char *free;
+	int threads;
+	int n_jobs;
+	struct cpl_pairs pairs[MAX_JOBS];
+	struct cpl_adaptive_job job[MAX_JOBS];
+};
+
+/* Place a job and find what its routers send each other. */
+static int add_job(struct bench *b, const struct one_job *job,
+                   const struct cpl_routing *routing, struct cpl_error *err)
+{
+	struct cpl_placement_request req = {
+	        .net = b->net, .free = b->free, .seed = 1};
+	struct cpl_signature *sig = NULL;
+	struct cpl_rows *rows = NULL;
+	int *node = NULL;
+	char text[1024];
+	int rc = -1;
+
+	snprintf(text, sizeof(text),
+	         "{\"format\": \"commplace-signature\", \"version\": 1, "
+	         "\"name\": \"job\", \"ranks\": %d, \"phases\": [{\"name\": "
+	         "\"all\", "
+	         "\"pattern\": %s}]}",
+	         job->ranks, job->pattern);
+	sig = cpl_signature_parse(text, strlen(text), "job", err);
+	if (sig)
+		rows = cpl_rows_new(sig, NULL, err);
+	if (!rows)
+		goto out;
+	req.n_nodes_wanted = (rows->ranks - 1) / PER_NODE + 1;
+	node = malloc((size_t)req.n_nodes_wanted * sizeof(*node));
+	if (!node || b->policy->place(&req, node, err))
+		goto out;
+	for (int i = 0; i < req.n_nodes_wanted; i++)
+		b->free[node[i]] = 0;
+	rc = cpl_stream_pairs(
+	        b->net, &(struct cpl_stream){rows, node, PER_NODE, b->threads},
+	        &b->pairs[b->n_jobs], err);
+	if (rc)
+		goto out;
+	b->job[b->n_jobs] = (struct cpl_adaptive_job){
+	        &b->pairs[b->n_jobs], routing, {0, 0}};
+	b->n_jobs++;
+out:
+	free(node);
+	cpl_rows_free(rows);
+	cpl_signature_free(sig);
+	return rc;
+}
+
+static void print_class(const char *name, const double *load, int64_t n)
+{
+	struct cpl_class_stats stats;
+
+	if (cpl_class_stats(load, n, &stats, NULL))
+		return;
+	printf("  %-8s used %8lld  min %.5g  q1 %.5g  median %.5g  mean %.5g "
+	       " q3 %.5g  max %.5g MB\n",
+	       name, (long long)stats.used, stats.min / 1e6, stats.q1 / 1e6,
+	       stats.median / 1e6, stats.mean / 1e6, stats.q3 / 1e6,
+	       stats.max / 1e6);
+}
+
+static int solve(struct bench *b, int iterations, struct cpl_error *err)
+{
+	const struct cpl_network *net = b->net;
+	struct cpl_adaptive a = {.net = net,
+	                         .job = b->job,
+	                         .n_jobs = b->n_jobs,
+	                         .threads = b->threads,
+	                         .iterations = iterations};
+	double wall, cpu, hop_bytes = 0, best[2] = {1e30, 1e30};
+	double *load = calloc((size_t)net->n_links + 1, sizeof(*load));
+	struct rusage usage;
+	int64_t pairs = 0;
+
+	if (!load)
+		return cpl_fail_memory(err);
+	a.load = load;
+	/* Short ones again: the first time touches the memory. */
+	for (int i = 0; i < 5; i++) {
+		memset(load, 0, (size_t)net->n_links * sizeof(*load));
+		wall = now(CLOCK_MONOTONIC);
+		cpu = now(CLOCK_PROCESS_CPUTIME_ID);
+		if (cpl_adaptive_solve(&a, err)) {
+			free(load);
+			return -1;
+		}
+		cpu = now(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+		wall = now(CLOCK_MONOTONIC) - wall;
+		best[0] = cpu < best[0] ? cpu : best[0];
+		best[1] = wall < best[1] ? wall : best[1];
+		if (cpu > 0.5)
+			break;
+	}
+	for (int i = 0; i < b->n_jobs; i++) {
+		hop_bytes += b->job[i].routed.hop_bytes;
+		pairs += b->pairs[i].n_from
+		                 ? b->pairs[i].row[b->pairs[i].n_from]
+		                 : 0;
+	}
+	getrusage(RUSAGE_SELF, &usage);
+	printf("%lld pairs, %d iterations, %d threads: %.2f ms CPU, %.2f ms "
+	       "wall; largest memory %.0f MB; hop-bytes %.6g\n",
+	       (long long)pairs, a.iterations_taken, b->threads, 1e3 * best[0],
+	       1e3 * best[1], (double)usage.ru_maxrss / 1024, hop_bytes);
+	print_class("all", load, net->n_links);
+	for (int c = 0; c < net->n_classes; c++)
+		print_class(net->link_class[c].name,
+		            load + net->link_class[c].first,
+		            net->link_class[c].count);
+	free(load);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct cpl_error err = {"usage: bench_adaptive NETWORK.json CASE POLICY"
+	                        " ROUTING [THREADS [ITERATIONS]]"};
+	struct cpl_network *net =
+	        argc > 4 ? cpl_network_load(argv[1], &err) : NULL;
+	struct bench b = {.net = net, .threads = argc > 5 ? atoi(argv[5]) : 1};
+	const struct cpl_routing *routing = NULL;
+	double start = now(CLOCK_MONOTONIC);
+	size_t c = 0;
+	int rc = -1;
+
+	if (!net)
+		goto out;
+	while (c < CASES && strcmp(cases[c].name, argv[2]))
+		c++;
+	routing = cpl_routing_find(net, argv[4], &err);
+	b.policy = cpl_placement_find(net->type, argv[3], &err);
+	b.free = malloc((size_t)net->n_nodes);
+	if (c == CASES || !routing || !cpl_routing_is_adaptive(routing) ||
+	    !b.policy || !b.free)
+		goto out;
+	for (int i = 0; i < net->n_nodes; i++)
+		b.free[i] = net->node_name[i] != NULL;
+	for (int i = 0; i < MAX_JOBS && cases[c].job[i].ranks; i++)
+		if (add_job(&b, &cases[c].job[i], routing, &err))
+			goto out;
+	printf("%s %s %s on %s; pairs found in %.1f s\n", argv[2], argv[3],
+	       argv[4], net->name, now(CLOCK_MONOTONIC) - start);
+	fflush(stdout);
+	rc = solve(&b, argc > 6 ? atoi(argv[6]) : 0, &err);
+out:
+	if (rc)
+		fprintf(stderr, "bench_adaptive: %s\n", err.text);
+	for (int i = 0; i < b.n_jobs; i++)
+		cpl_pairs_free(&b.pairs[i]);
+	free(b.free);
+	cpl_network_free(net);
+	return rc != 0;
+}
