@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/parallel.h"
 #include "routing/adaptive_internal.h"
@@ -22,6 +23,9 @@
 #define MAX_REMEMBERED (INT64_C(1) << 20)
 /* Parts of the links over which threads add up the lanes. */
 #define LINK_CHUNKS 16
+
+/* Of a huge page. */
+#define BLOCK ((size_t)1 << 21)
 
 /* Hands out parts of one block; without a block only counts. */
 struct room {
@@ -556,12 +560,14 @@ int cpl_adaptive_solve(struct cpl_adaptive *a, struct cpl_error *err)
 		goto out;
 	}
 	place(&s, pairs, &room);
-	block = malloc(room.used + 64);
+	block = aligned_alloc(BLOCK, (room.used / BLOCK + 1) * BLOCK);
 	if (!block) {
 		cpl_fail_memory(err);
 		goto out;
 	}
-	room = (struct room){block, (64 - (uintptr_t)block % 64) % 64};
+	/* Cells are looked at all over the place; refused does no harm. */
+	madvise(block, (room.used / BLOCK + 1) * BLOCK, MADV_HUGEPAGE);
+	room = (struct room){block, 0};
 	place(&s, pairs, &room);
 	solve(&s);
 	rc = 0;

@@ -7,8 +7,7 @@
 static int find(const struct cpl_ways *w, int from, int to,
                 struct cpl_bundle *bundle)
 {
-	struct cpl_spot a = w->spot[from], b = w->spot[to];
-	const struct cpl_gate *gate;
+	struct cpl_spot a = cpl_ways_spot(w, from), b = cpl_ways_spot(w, to);
 	int fewest = 5, n = 0;
 
 	if (a.group == b.group) {
@@ -22,17 +21,18 @@ static int find(const struct cpl_ways *w, int from, int to,
 		        bundle->end[1][0] = bundle->end[1][1] = cpl_none(w, b);
 		return 1;
 	}
-	gate = w->gate + cpl_ways_gate(w, a.group, b.group);
 	for (int k = 0; k < w->k_links && w->k_links > 1; k++) {
-		int hops = cpl_ways_local(w, a.local, gate[k].own) +
-		           cpl_ways_local(w, gate[k].far, b.local);
+		struct cpl_gate gate = cpl_ways_gate(w, a.group, b.group, k);
+		int hops = cpl_ways_local(w, a.local, gate.own) +
+		           cpl_ways_local(w, gate.far, b.local);
 
 		if (hops < fewest)
 			fewest = hops;
 	}
 	for (int k = 0; k < w->k_links; k++) {
-		int before = cpl_ways_local(w, a.local, gate[k].own);
-		int after = cpl_ways_local(w, gate[k].far, b.local);
+		struct cpl_gate gate = cpl_ways_gate(w, a.group, b.group, k);
+		int before = cpl_ways_local(w, a.local, gate.own);
+		int after = cpl_ways_local(w, gate.far, b.local);
 
 		if (w->k_links > 1 && before + after != fewest)
 			continue;
@@ -40,9 +40,9 @@ static int find(const struct cpl_ways *w, int from, int to,
 		bundle->n_ends = cpl_local_paths(after);
 		bundle->link = cpl_global_cell(w, a.group, b.group, k);
 		for (unsigned turn = 0; turn < 2; turn++) {
-			cpl_segment(w, a.group, a.local, gate[k].own, turn,
+			cpl_segment(w, a.group, a.local, gate.own, turn,
 			            bundle->start[turn]);
-			cpl_segment(w, b.group, gate[k].far, b.local, turn,
+			cpl_segment(w, b.group, gate.far, b.local, turn,
 			            bundle->end[turn]);
 		}
 		bundle++;

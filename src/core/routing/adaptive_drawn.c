@@ -19,8 +19,8 @@ static inline int draw_direct(const struct cpl_ways *w, int from, int to,
 	for (int n = 0; n < paths && n < 2; n++) {
 		int turns = cpl_leg_turns(w, from, to, n ? second : first, &k);
 
-		cpl_leg_cells(w, w->spot[from], w->spot[to], k, (unsigned)turns,
-		              link + n * CPL_LEG);
+		cpl_leg_cells(w, cpl_ways_spot(w, from), cpl_ways_spot(w, to),
+		              k, (unsigned)turns, link + n * CPL_LEG);
 	}
 	return paths < 2 ? paths : 2;
 }

@@ -49,9 +49,12 @@ struct cpl_ways {
 	int per_group;                              /* routers of a group */
 	int cells;                                  /* of a group */
 	int first_column, first_global, first_none; /* in it */
-	const struct cpl_spot *spot;                /* [routers] */
+	uint64_t per_group_inverse;                 /* rounded up, times 2^44 */
 	const struct cpl_place *place;              /* [per_group] */
-	const struct cpl_gate *gate;  /* [global links], from their group */
+	/* Wiring "modulo": link k to group b is on home[b * K + k] of any
+	 * group. Else gate[global links], in the order of their ids. */
+	const int *home;
+	const struct cpl_gate *gate;
 	const unsigned char *is_link; /* [groups * cells] */
 	/* segment[(from * per_group + to) * 2 + turn]: two cells of a group in
 	 * 16 bits each, or NULL where groups are large. */
@@ -139,11 +142,25 @@ void cpl_direct_grant(const struct cpl_ways *ways, struct cpl_part *part,
 void cpl_direct_deliver(const struct cpl_ways *ways, struct cpl_part *part,
                         struct cpl_lane *lane);
 
-/* First link from group a to b. */
-static inline size_t cpl_ways_gate(const struct cpl_ways *w, int a, int b)
+/* Exact: there are fewer than 2^20 routers. */
+static inline struct cpl_spot cpl_ways_spot(const struct cpl_ways *w,
+                                            int router)
 {
-	return ((size_t)a * (size_t)(w->groups - 1) + (size_t)(b - (b > a))) *
-	       (size_t)w->k_links;
+	int group = (int)((uint64_t)router * w->per_group_inverse >> 44);
+
+	return (struct cpl_spot){group, router - group * w->per_group};
+}
+
+static inline struct cpl_gate cpl_ways_gate(const struct cpl_ways *w, int a,
+                                            int b, int k)
+{
+	if (w->home)
+		return (struct cpl_gate){w->home[b * w->k_links + k],
+		                         w->home[a * w->k_links + k]};
+	return w->gate[((size_t)a * (size_t)(w->groups - 1) +
+	                (size_t)(b - (b > a))) *
+	                       (size_t)w->k_links +
+	               (size_t)k];
 }
 
 /* Links between two routers of a group, numbered in it. */
@@ -222,7 +239,7 @@ static inline int cpl_combo(const struct cpl_ways *w, int from, int a, int to,
 /* How many shortest paths a pair has. */
 static inline int cpl_leg_count(const struct cpl_ways *w, int from, int to)
 {
-	struct cpl_spot a = w->spot[from], b = w->spot[to];
+	struct cpl_spot a = cpl_ways_spot(w, from), b = cpl_ways_spot(w, to);
 	struct cpl_gate gate;
 
 	if (a.group == b.group)
@@ -231,7 +248,7 @@ static inline int cpl_leg_count(const struct cpl_ways *w, int from, int to)
 		return w->n_choices[cpl_combo(w, from, a.group, to, b.group)];
 	if (w->k_links > 1)
 		return cpl_ways_count(w, from, to);
-	gate = w->gate[cpl_ways_gate(w, a.group, b.group)];
+	gate = cpl_ways_gate(w, a.group, b.group, 0);
 	return cpl_local_paths(cpl_ways_local(w, a.local, gate.own)) *
 	       cpl_local_paths(cpl_ways_local(w, gate.far, b.local));
 }
@@ -240,7 +257,7 @@ static inline int cpl_leg_count(const struct cpl_ways *w, int from, int to)
 static inline int cpl_leg_turns(const struct cpl_ways *w, int from, int to,
                                 int i, int *k)
 {
-	struct cpl_spot a = w->spot[from], b = w->spot[to];
+	struct cpl_spot a = cpl_ways_spot(w, from), b = cpl_ways_spot(w, to);
 	struct cpl_gate gate;
 
 	*k = 0;
@@ -257,7 +274,7 @@ static inline int cpl_leg_turns(const struct cpl_ways *w, int from, int to,
 	}
 	if (w->k_links > 1)
 		return cpl_ways_pick(w, from, to, i, k);
-	gate = w->gate[cpl_ways_gate(w, a.group, b.group)];
+	gate = cpl_ways_gate(w, a.group, b.group, 0);
 	return cpl_ways_local(w, a.local, gate.own) < 2 ? i << 1 : i;
 }
 
@@ -273,7 +290,7 @@ static inline void cpl_leg_cells(const struct cpl_ways *w, struct cpl_spot a,
 		cell[2] = cell[3] = cell[4] = cpl_none(w, b);
 		return;
 	}
-	gate = w->gate[cpl_ways_gate(w, a.group, b.group) + (size_t)k];
+	gate = cpl_ways_gate(w, a.group, b.group, k);
 	cpl_segment(w, a.group, a.local, gate.own, turns & 1, cell);
 	cell[2] = cpl_global_cell(w, a.group, b.group, k);
 	cpl_segment(w, b.group, gate.far, b.local, turns >> 1, cell + 3);
@@ -284,7 +301,7 @@ static inline void cpl_leg_cells(const struct cpl_ways *w, struct cpl_spot a,
 static inline void cpl_leg_any(const struct cpl_ways *w, int from, int to,
                                unsigned bits, int *cell)
 {
-	struct cpl_spot a = w->spot[from], b = w->spot[to];
+	struct cpl_spot a = cpl_ways_spot(w, from), b = cpl_ways_spot(w, to);
 	unsigned turns = bits >> 14;
 	int k = 0;
 

@@ -42,11 +42,27 @@ void cpl_ways_init(struct cpl_ways *w, const struct cpl_network *net)
 	        .columns = df->columns,
 	        .per_group = df->routers_per_group,
 	};
+	w->per_group_inverse = ((uint64_t)1 << 44) / (uint64_t)w->per_group + 1;
 	w->first_column = w->per_group * (w->columns - 1);
 	w->first_global = w->first_column + w->per_group * (w->rows - 1);
 	w->first_none = w->first_global + (w->groups - 1) * w->k_links;
 	w->cells = w->first_none + CPL_NO_LINKS;
 	w->combos = combos(net);
+}
+
+static bool is_modulo(const struct cpl_ways *w)
+{
+	return w->net->dragonfly.wiring == CPL_WIRING_MODULO;
+}
+
+/* Bytes of home[] or gate[]. */
+static size_t gates(const struct cpl_ways *w)
+{
+	if (is_modulo(w))
+		return (size_t)w->groups * (size_t)w->k_links *
+		       sizeof(*w->home);
+	return (size_t)w->net->link_class[CPL_DRAGONFLY_GLOBAL].count *
+	       sizeof(*w->gate);
 }
 
 /* The tables follow each other from those of 8 bytes to those of 1. */
@@ -58,10 +74,7 @@ size_t cpl_ways_size(const struct cpl_network *net)
 	cpl_ways_init(&w, net);
 	n = (size_t)w.combos * (size_t)w.combos;
 	return n * (sizeof(*w.choice) + sizeof(*w.n_choices)) +
-	       (size_t)w.routers * sizeof(*w.spot) +
-	       (size_t)w.per_group * sizeof(*w.place) +
-	       (size_t)net->link_class[CPL_DRAGONFLY_GLOBAL].count *
-	               sizeof(*w.gate) +
+	       (size_t)w.per_group * sizeof(*w.place) + gates(&w) +
 	       segments(&w) * sizeof(*w.segment) +
 	       (size_t)w.groups * (size_t)w.cells +
 	       (w.combos ? (size_t)w.routers * (size_t)w.groups : 0);
@@ -106,21 +119,28 @@ static void fill_near(const struct cpl_ways *w, unsigned char *near)
 {
 	for (int r = 0; r < w->routers; r++)
 		for (int g = 0; g < w->groups; g++) {
-			struct cpl_spot at = w->spot[r];
-			const struct cpl_gate *gate;
+			struct cpl_spot at = cpl_ways_spot(w, r);
 			int digits = 0;
 
 			if (g == at.group) {
 				*near++ = 0;
 				continue;
 			}
-			gate = w->gate + cpl_ways_gate(w, at.group, g);
 			for (int k = w->k_links - 1; k >= 0; k--)
-				digits = digits * 3 +
-				         cpl_ways_local(w, at.local,
-				                        gate[k].own);
+				digits =
+				        digits * 3 +
+				        cpl_ways_local(
+				                w, at.local,
+				                cpl_ways_gate(w, at.group, g, k)
+				                        .own);
 			*near++ = (unsigned char)digits;
 		}
+}
+
+static void fill_home(const struct cpl_ways *w, int *home)
+{
+	for (int64_t i = 0; i < (int64_t)w->groups * w->k_links; i++)
+		*home++ = (int)(i % w->per_group);
 }
 
 static void fill_gates(const struct cpl_ways *w, struct cpl_gate *gate)
@@ -129,15 +149,17 @@ static void fill_gates(const struct cpl_ways *w, struct cpl_gate *gate)
 
 	for (int a = 0; a < w->groups; a++)
 		for (int b = 0; b < w->groups; b++)
-			for (int k = 0; k < w->k_links && a != b; k++)
+			for (int k = 0; k < w->k_links && a != b; k++) {
+				int64_t own =
+				        cpl_dragonfly_global(w->net, a, b, k);
+				int64_t far =
+				        cpl_dragonfly_global(w->net, b, a, k);
+
 				*gate++ = (struct cpl_gate){
-				        gateway[cpl_ways_gate(w, a, b) +
-				                (size_t)k] %
-				                w->per_group,
-				        gateway[cpl_ways_gate(w, b, a) +
-				                (size_t)k] %
-				                w->per_group,
+				        gateway[own] % w->per_group,
+				        gateway[far] % w->per_group,
 				};
+			}
 }
 
 static void fill_segments(const struct cpl_ways *w, uint32_t *segment)
@@ -157,29 +179,28 @@ void cpl_ways_fill(struct cpl_ways *w, void *room)
 	size_t n = (size_t)w->combos * (size_t)w->combos;
 	size_t cells = (size_t)w->groups * (size_t)w->cells;
 	uint64_t *choice = room;
-	struct cpl_spot *spot = (struct cpl_spot *)(choice + n);
-	struct cpl_place *place = (struct cpl_place *)(spot + w->routers);
-	struct cpl_gate *gate = (struct cpl_gate *)(place + w->per_group);
-	uint32_t *segment =
-	        (uint32_t *)(gate +
-	                     w->net->link_class[CPL_DRAGONFLY_GLOBAL].count);
+	struct cpl_place *place = (struct cpl_place *)(choice + n);
+	void *gate = place + w->per_group;
+	uint32_t *segment = (uint32_t *)((char *)gate + gates(w));
 	unsigned char *n_choices = (unsigned char *)(segment + segments(w));
 	unsigned char *is_link = n_choices + n, *near = is_link + cells;
 
 	w->choice = choice;
-	w->spot = spot;
 	w->place = place;
-	w->gate = gate;
 	w->n_choices = n_choices;
 	w->is_link = is_link;
 	w->near = near;
-	for (int r = 0; r < w->routers; r++)
-		spot[r] = (struct cpl_spot){r / w->per_group, r % w->per_group};
 	for (int r = 0; r < w->per_group; r++)
 		place[r] = (struct cpl_place){r / w->columns, r % w->columns};
 	for (size_t i = 0; i < cells; i++)
 		is_link[i] = (int)(i % (size_t)w->cells) < w->first_none;
-	fill_gates(w, gate);
+	if (is_modulo(w)) {
+		fill_home(w, gate);
+		w->home = gate;
+	} else {
+		fill_gates(w, gate);
+		w->gate = gate;
+	}
 	if (segments(w)) {
 		fill_segments(w, segment);
 		w->segment = segment;
@@ -193,21 +214,21 @@ void cpl_ways_fill(struct cpl_ways *w, void *room)
 /* Counts the paths; with `over` stops at the i-th. */
 static int walk(const struct cpl_ways *w, int from, int to, int i, int *over)
 {
-	struct cpl_spot a = w->spot[from], b = w->spot[to];
-	const struct cpl_gate *gate =
-	        w->gate + cpl_ways_gate(w, a.group, b.group);
+	struct cpl_spot a = cpl_ways_spot(w, from), b = cpl_ways_spot(w, to);
 	int fewest = 4, n = 0;
 
 	for (int k = 0; k < w->k_links; k++) {
-		int hops = cpl_ways_local(w, a.local, gate[k].own) +
-		           cpl_ways_local(w, gate[k].far, b.local);
+		struct cpl_gate gate = cpl_ways_gate(w, a.group, b.group, k);
+		int hops = cpl_ways_local(w, a.local, gate.own) +
+		           cpl_ways_local(w, gate.far, b.local);
 
 		if (hops < fewest)
 			fewest = hops;
 	}
 	for (int k = 0; k < w->k_links; k++) {
-		int before = cpl_ways_local(w, a.local, gate[k].own);
-		int after = cpl_ways_local(w, gate[k].far, b.local);
+		struct cpl_gate gate = cpl_ways_gate(w, a.group, b.group, k);
+		int before = cpl_ways_local(w, a.local, gate.own);
+		int after = cpl_ways_local(w, gate.far, b.local);
 		int ways = cpl_local_paths(before), paths;
 
 		if (before + after != fewest)
