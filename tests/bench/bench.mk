@@ -40,3 +40,8 @@ EXTRA_PROGRAMS += tests/bench/bench_adaptive
 tests_bench_bench_adaptive_SOURCES = tests/bench/bench_adaptive.c
 tests_bench_bench_adaptive_LDADD = libcore.la
 CLEANFILES += tests/bench/bench_adaptive
+# tests/bench/bench_times [stages | scaling]
+EXTRA_PROGRAMS += tests/bench/bench_times
+tests_bench_bench_times_SOURCES = tests/bench/bench_times.c
+tests_bench_bench_times_LDADD = libcore.la
+CLEANFILES += tests/bench/bench_times

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Time of the mappers, CPU seconds of one thread:
+ *
+ * bench_times          the sizes that their papers have
+ * bench_times scaling  up to 65,536 tasks (a minute)
+ * bench_times stages   ptram by stage on the GPC fat tree: largest congestion
+ *                      of the default order, of groups of ranks on the nodes
+ *                      in order, after the heuristic, after the refinement
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "mapping/ptram.h"
+#include "signature/signature.h"
+
+#define GPC_HOSTS 512
+
+static double cpu(void)
+{
+	return (double)clock() / CLOCKS_PER_SEC;
+}
+
+struct job {
+	struct cpl_network *net;
+	struct cpl_comm *comm, *graph;
+	int *host, *slots, *rank_host;
+	struct cpl_map_request req;
+};
+
+static void free_job(struct job *job)
+{
+	cpl_comm_free(job->comm);
+	cpl_comm_free(job->graph);
+	cpl_network_free(job->net);
+	free(job->host);
+	free(job->slots);
+	free(job->rank_host);
+}
+
+static struct cpl_comm *make_comm(const char *pattern, int ranks,
+                                  struct cpl_error *err)
+{
+	struct cpl_signature *sig;
+	struct cpl_comm *comm;
+	char text[512];
+
+	snprintf(text, sizeof(text),
+	         "{\"format\":\"commplace-signature\",\"version\":1,"
+	         "\"name\":\"x\",\"ranks\":%d,\"phases\":[{\"name\":\"p\","
+	         "\"weight\":1,\"pattern\":{%s,\"bytes\":1000}}]}",
+	         ranks, pattern);
+	sig = cpl_signature_parse(text, strlen(text), "bench", err);
+	comm = sig ? cpl_signature_total(sig, err) : NULL;
+	cpl_signature_free(sig);
+	return comm;
+}
+
+/* Hosts are nodes 0 .. n_hosts - 1. */
+static int make_job(struct job *job, const char *network, const char *pattern,
+                    int ranks, int n_hosts, struct cpl_error *err)
+{
+	size_t hosts = (size_t)n_hosts;
+
+	*job = (struct job){0};
+	job->net = cpl_network_parse(network, strlen(network), "bench", err);
+	if (!job->net)
+		return -1;
+	job->comm = make_comm(pattern, ranks, err);
+	job->graph = job->comm ? cpl_comm_symmetric(job->comm, err) : NULL;
+	job->host = malloc(hosts * sizeof(int));
+	job->slots = malloc(hosts * sizeof(int));
+	job->rank_host = malloc((size_t)ranks * sizeof(int));
+	if (!job->graph || !job->host || !job->slots || !job->rank_host) {
+		free_job(job);
+		return -1;
+	}
+	for (int h = 0; h < n_hosts; h++) {
+		job->host[h] = h;
+		job->slots[h] = ranks / n_hosts;
+	}
+	job->req = (struct cpl_map_request){
+	        .net = job->net,
+	        .routing = cpl_routing_find(job->net, NULL, err),
+	        .comm = job->comm,
+	        .graph = job->graph,
+	        .n_hosts = n_hosts,
+	        .host = job->host,
+	        .slots = job->slots,
+	        .seed = 1,
+	        .threads = 1,
+	};
+	return job->req.routing ? 0 : -1;
+}
+
+static double largest(const struct job *job, struct cpl_error *err)
+{
+	const struct cpl_map_request *r = &job->req;
+	struct cpl_traffic_work *work =
+	        cpl_traffic_work_new(r->net, r->comm, err);
+	int *node = malloc((size_t)r->comm->ranks * sizeof(*node));
+	struct cpl_metrics metrics = {0};
+	struct cpl_job_sums sums;
+	struct cpl_load load;
+
+	if (work && node && !cpl_load_init(&load, r->net, err)) {
+		for (int i = 0; i < r->comm->ranks; i++)
+			node[i] = r->host[job->rank_host[i]];
+		cpl_traffic_add(r->net, r->routing, r->comm, node, work, &load,
+		                &sums);
+		cpl_traffic_metrics(r->net, &load, NULL, &metrics);
+		cpl_load_free(&load);
+	}
+	cpl_traffic_work_free(work);
+	free(node);
+	return metrics.max_congestion;
+}
+
+/* The fat tree of PTRAM's evaluation, every node with a cable of its own, and
+ * 512 nodes of 17 leaf switches in no order. */
+static int make_gpc(struct job *job, const char *pattern, struct cpl_error *err)
+{
+	static const char network[] =
+	        "{\"format\":\"commplace-network\",\"version\":1,"
+	        "\"type\":\"fattree\",\"nodes_per_router\":1,\"leaves\":3090,"
+	        "\"levels\":[{\"down\":30,\"up\":1,\"links\":1},"
+	        "{\"down\":6,\"up\":2,\"links\":3},"
+	        "{\"down\":18,\"up\":9,\"links\":2}],"
+	        "\"routing\":\"dmodk\",\"nodes\":\"n[0-3089]\"}";
+	uint64_t x = 1;
+
+	if (make_job(job, network, pattern, 8 * GPC_HOSTS, GPC_HOSTS, err))
+		return -1;
+	for (int i = GPC_HOSTS - 1; i > 0; i--) {
+		int k, host = job->host[i];
+
+		x = (x * 1103515245 + 12345) % 2147483648U;
+		k = (int)(x / 65536) % (i + 1);
+		job->host[i] = job->host[k];
+		job->host[k] = host;
+	}
+	return 0;
+}
+
+/* Seconds of the three stages, and what each leaves. */
+struct stages {
+	double seconds[3], congestion[4];
+	int swaps;
+};
+
+static void take(struct job *job, struct cpl_tasks *tasks, const int *place_of)
+{
+	for (int r = 0; r < job->comm->ranks; r++)
+		job->rank_host[r] =
+		        tasks->place_host[place_of[tasks->task_of[r]]];
+}
+
+static int run_ptram(struct job *job, struct stages *out, struct cpl_error *err)
+{
+	struct cpl_tasks tasks;
+	int *place_of = malloc(GPC_HOSTS * sizeof(*place_of)), rc = -1;
+	double start = cpu();
+
+	if (!place_of)
+		return -1;
+	if (cpl_tasks_init(&tasks, &job->req, err)) {
+		free(place_of);
+		return -1;
+	}
+	out->seconds[0] = cpu() - start;
+	cpl_mapper_linear.map(&job->req, job->rank_host, err);
+	out->congestion[0] = largest(job, err);
+	for (int i = 0; i < tasks.n; i++)
+		place_of[i] = i;
+	take(job, &tasks, place_of);
+	out->congestion[1] = largest(job, err);
+	for (int i = 0; i < tasks.n; i++)
+		place_of[i] = -1;
+	start = cpu();
+	if (cpl_ptram_place(&tasks, place_of, err))
+		goto out;
+	out->seconds[1] = cpu() - start;
+	take(job, &tasks, place_of);
+	out->congestion[2] = largest(job, err);
+	start = cpu();
+	out->swaps =
+	        cpl_ptram_refine(&tasks, place_of, CPL_PTRAM_SWAPS, false, err);
+	if (out->swaps < 0)
+		goto out;
+	out->seconds[2] = cpu() - start;
+	take(job, &tasks, place_of);
+	out->congestion[3] = largest(job, err);
+	rc = 0;
+out:
+	cpl_tasks_free(&tasks);
+	free(place_of);
+	return rc;
+}
+
+static const struct {
+	const char *name, *pattern;
+} gpc[] = {
+        {"2-D 5-point", "\"type\":\"stencil\",\"dims\":[64,64],\"points\":5"},
+        {"3-D 15-point",
+         "\"type\":\"stencil\",\"dims\":[16,16,16],\"points\":15"},
+        {"sub all-to-all",
+         "\"type\":\"many-to-many\",\"dims\":[64,64],\"axis\":0"},
+};
+
+static int stages(struct cpl_error *err)
+{
+	for (size_t i = 0; i < sizeof(gpc) / sizeof(*gpc); i++) {
+		struct stages s;
+		struct job job;
+		int rc;
+
+		if (make_gpc(&job, gpc[i].pattern, err))
+			return -1;
+		rc = run_ptram(&job, &s, err);
+		free_job(&job);
+		if (rc)
+			return -1;
+		printf("%-14s  groups in order %.2f  heuristic %.2f  "
+		       "refined %.2f (%d swaps)\n",
+		       gpc[i].name, s.congestion[1] / s.congestion[0],
+		       s.congestion[2] / s.congestion[0],
+		       s.congestion[3] / s.congestion[0], s.swaps);
+	}
+	return 0;
+}
+
+static int time_mapper(const char *name, const char *dims, const char *grid,
+                       int ranks, struct cpl_error *err)
+{
+	const struct cpl_mapper *mapper = cpl_mapper_find(name, err);
+	char network[400], pattern[200];
+	struct job job;
+	double start;
+	int rc;
+
+	snprintf(network, sizeof(network),
+	         "{\"format\":\"commplace-network\",\"version\":1,"
+	         "\"type\":\"torus\",\"dims\":[%s],\"nodes\":\"n[0-%d]\"}",
+	         dims, ranks - 1);
+	snprintf(pattern, sizeof(pattern),
+	         "\"type\":\"stencil\",\"dims\":[%s],\"points\":5", grid);
+	if (!mapper || make_job(&job, network, pattern, ranks, ranks, err))
+		return -1;
+	start = cpu();
+	rc = mapper->map(&job.req, job.rank_host, err);
+	printf("%-14s %6d tasks, 5-point on torus  %8.3f s\n", name, ranks,
+	       cpu() - start);
+	fflush(stdout);
+	free_job(&job);
+	return rc;
+}
+
+static int scaling(struct cpl_error *err)
+{
+	static const char *const name[] = {"greedyallc", "rcm", "sfc",
+	                                   "bipartition"};
+
+	for (size_t i = 0; i < sizeof(name) / sizeof(*name); i++)
+		if (time_mapper(name[i], "32,32,16", "128,128", 16384, err) ||
+		    time_mapper(name[i], "64,32,32", "256,256", 65536, err))
+			return -1;
+	return 0;
+}
+
+static int times(struct cpl_error *err)
+{
+	if (time_mapper("greedyallc", "16,16,16", "64,64", 4096, err) ||
+	    time_mapper("topoaware-1", "16,8,8", "32,32", 1024, err))
+		return -1;
+	for (size_t i = 0; i < sizeof(gpc) / sizeof(*gpc); i++) {
+		struct stages s;
+		struct job job;
+		int rc;
+
+		if (make_gpc(&job, gpc[i].pattern, err))
+			return -1;
+		rc = run_ptram(&job, &s, err);
+		free_job(&job);
+		if (rc)
+			return -1;
+		printf("ptram, 512 nodes, %-14s  groups %.3f s  heuristic "
+		       "%.3f s  refinement %.3f s\n",
+		       gpc[i].name, s.seconds[0], s.seconds[1], s.seconds[2]);
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct cpl_error err = {""};
+	int rc;
+
+	if (argc == 1)
+		rc = times(&err);
+	else if (argc == 2 && !strcmp(argv[1], "stages"))
+		rc = stages(&err);
+	else if (argc == 2 && !strcmp(argv[1], "scaling"))
+		rc = scaling(&err);
+	else {
+		fprintf(stderr, "usage: %s [stages | scaling]\n", argv[0]);
+		return 2;
+	}
+	if (rc)
+		fprintf(stderr, "bench_times: %s\n", err.text);
+	return rc ? 1 : 0;
+}
