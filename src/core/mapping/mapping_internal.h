@@ -74,6 +74,18 @@ int cpl_map_partition(const struct cpl_comm *graph, const int *slots,
                       void *expired_arg, int *part, struct cpl_error *err);
 
 /*
+ * Which of n hosts (host[i], index into req->host, is the vertex i) are side by
+ * side: those of one router hold on to its first one, these by the links of
+ * their routers. Routers without any of the hosts go to the nearest router that
+ * has some and join those whose neighbours they are. Entries are bandwidth, the
+ * less the more links are in between; both ways. NULL with err (memory).
+ * O(links + n).
+ */
+struct cpl_comm *cpl_map_host_graph(const struct cpl_map_request *req,
+                                    const int *host, int n,
+                                    struct cpl_error *err);
+
+/*
  * Weights positive, and ranks of such weights fit the slots in rank order, each
  * on the first host with room, or the heaviest first? 0, or -1 with err.
  */

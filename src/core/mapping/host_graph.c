@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdlib.h>
+
+#include "mapping/mapping_internal.h"
+
+/* All routers and their links, weighted by bandwidth. */
+static struct cpl_comm *router_graph(const struct cpl_network *net,
+                                     struct cpl_error *err)
+{
+	struct cpl_comm_entry *entry =
+	        malloc(((size_t)net->n_links + 1) * sizeof(*entry));
+	struct cpl_comm *directed, *graph;
+
+	if (!entry) {
+		cpl_fail_memory(err);
+		return NULL;
+	}
+	for (int64_t l = 0; l < net->n_links; l++)
+		entry[l] = (struct cpl_comm_entry){
+		        net->link_from[l], net->link_to[l],
+		        cpl_network_link_bandwidth(net, l), 1};
+	directed = cpl_comm_build(net->n_routers, entry, net->n_links, err);
+	free(entry);
+	if (!directed)
+		return NULL;
+	graph = cpl_comm_symmetric(directed, err);
+	cpl_comm_free(directed);
+	return graph;
+}
+
+/*
+ * Each router without hosts of the job belongs to the nearest one that has
+ * some, so that the hosts' graph holds together: owner[router] = the first
+ * host there, far[router] = links between.
+ */
+static void claim_routers(const struct cpl_comm *routers, int *owner, int *far,
+                          int *queue)
+{
+	int n = 0;
+
+	for (int r = 0; r < routers->ranks; r++)
+		if (owner[r] >= 0)
+			queue[n++] = r;
+	for (int head = 0; head < n; head++) {
+		int at = queue[head];
+
+		for (int64_t e = routers->row[at]; e < routers->row[at + 1];
+		     e++) {
+			int to = routers->to[e];
+
+			if (owner[to] >= 0)
+				continue;
+			owner[to] = owner[at];
+			far[to] = far[at] + 1;
+			queue[n++] = to;
+		}
+	}
+}
+
+struct cpl_comm *cpl_map_host_graph(const struct cpl_map_request *req,
+                                    const int *host, int n,
+                                    struct cpl_error *err)
+{
+	const struct cpl_network *net = req->net;
+	struct cpl_comm *routers = router_graph(net, err);
+	struct cpl_comm *directed = NULL, *graph = NULL;
+	struct cpl_comm_entry *entry = NULL;
+	size_t size = (size_t)net->n_routers;
+	int *owner = malloc(size * sizeof(*owner));
+	int *far = calloc(size, sizeof(*far));
+	int *queue = malloc(size * sizeof(*queue));
+	double widest = 0;
+	int64_t used = 0;
+
+	if (!routers)
+		goto out;
+	entry = malloc(((size_t)routers->n_entries + (size_t)n + 1) *
+	               sizeof(*entry));
+	if (!owner || !far || !queue || !entry) {
+		cpl_fail_memory(err);
+		goto out;
+	}
+	for (int64_t e = 0; e < routers->n_entries; e++)
+		if (routers->bytes[e] > widest)
+			widest = routers->bytes[e];
+	for (size_t r = 0; r < size; r++)
+		owner[r] = -1;
+	for (int i = 0; i < n; i++) {
+		int *at = &owner[cpl_network_router(net, req->host[host[i]])];
+
+		if (*at < 0)
+			*at = i;
+		else
+			entry[used++] = (struct cpl_comm_entry){
+			        *at, i, 4 * widest + 1, 1};
+	}
+	claim_routers(routers, owner, far, queue);
+	for (int r = 0; r < net->n_routers; r++) {
+		for (int64_t e = routers->row[r]; e < routers->row[r + 1];
+		     e++) {
+			int to = routers->to[e];
+
+			if (owner[r] < 0 || owner[r] == owner[to])
+				continue;
+			entry[used++] = (struct cpl_comm_entry){
+			        owner[r], owner[to],
+			        routers->bytes[e] / (1 + far[r] + far[to]), 1};
+		}
+	}
+	directed = cpl_comm_build(n, entry, used, err);
+	if (directed)
+		graph = cpl_comm_symmetric(directed, err);
+out:
+	cpl_comm_free(directed);
+	cpl_comm_free(routers);
+	free(entry);
+	free(owner);
+	free(far);
+	free(queue);
+	return graph;
+}
