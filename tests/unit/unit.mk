@@ -113,6 +113,21 @@ tests_unit_test_mapping_SOURCES = tests/unit/test_mapping.c
 tests_unit_test_mapping_CFLAGS = $(unit_cflags)
 tests_unit_test_mapping_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_mapping_properties
+tests_unit_test_mapping_properties_SOURCES = tests/unit/test_mapping_properties.c tests/unit/mapping_jobs.h
+tests_unit_test_mapping_properties_CFLAGS = $(unit_cflags)
+tests_unit_test_mapping_properties_LDADD = $(unit_ldadd)
+if HAVE_SCOTCH
+tests_unit_test_mapping_properties_SOURCES += src/core/mapping/scotch.c
+tests_unit_test_mapping_properties_LDADD += $(SCOTCH_LIBS)
+endif
+
+unit_tests += tests/unit/test_mapping_memory
+tests_unit_test_mapping_memory_SOURCES = tests/unit/test_mapping_memory.c tests/unit/mapping_jobs.h
+tests_unit_test_mapping_memory_CFLAGS = $(unit_cflags)
+tests_unit_test_mapping_memory_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+tests_unit_test_mapping_memory_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/test_partition
 tests_unit_test_partition_SOURCES = tests/unit/test_partition.c
 tests_unit_test_partition_CFLAGS = $(unit_cflags)
