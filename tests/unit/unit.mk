@@ -128,6 +128,11 @@ tests_unit_test_mapping_memory_CFLAGS = $(unit_cflags)
 tests_unit_test_mapping_memory_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 tests_unit_test_mapping_memory_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_tile
+tests_unit_test_tile_SOURCES = tests/unit/test_tile.c tests/unit/mapping_jobs.h
+tests_unit_test_tile_CFLAGS = $(unit_cflags)
+tests_unit_test_tile_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/test_partition
 tests_unit_test_partition_SOURCES = tests/unit/test_partition.c
 tests_unit_test_partition_CFLAGS = $(unit_cflags)

@@ -135,6 +135,7 @@ static int map_ranks(struct cpl_engine *engine,
 	        .background =
 	                engine_background(engine, id, &n_ids, deadline, &why),
 	        .objective = now->config->objective,
+	        .option = mapping ? cpl_mapper_option(mapping) : NULL,
 	        .seed = now->config->seed,
 	        .expired = engine_expired,
 	        .expired_arg = &deadline,
