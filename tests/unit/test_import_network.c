@@ -88,6 +88,112 @@ static void test_topology_conf(void **state)
 	cpl_network_free(net);
 }
 
+/* What Slurm takes: spaces around "=", quotes, any case, comments, lines that
+ * go on, ranges of switches, a leaf that has switches below it as well. */
+static void test_topology_conf_forms(void **state)
+{
+	static const char text[] =
+	        "# top\n\n"
+	        "SWITCHNAME = top  switches=\"mid[0-1]\"   # the core\n"
+	        "  SwitchName=mid0 Switches=leaf[00-01] LinkSpeed=800\r\n"
+	        "SwitchName=mid1 \\  \n  Switches=leaf02 \\\n\tNodes=io[1-2]\n"
+	        "LinkSpeed=100 SwitchName=leaf00 Nodes=a[1-2],b\n"
+	        "SwitchName=leaf01 Nodes=\"c[001-002,7]\"\n"
+	        "SwitchName=leaf02 Nodes=d";
+	struct cpl_error err = {""};
+	struct cpl_network_import in = {.format = "topology-conf",
+	                                .name = "net",
+	                                .source = "in",
+	                                .text = text,
+	                                .length = strlen(text)};
+	char *table, *dump;
+	json_t *root = cpl_network_import(&in, &table, &err);
+	struct cpl_network *net;
+
+	if (!root)
+		fail_msg("%s", err.text);
+	dump = json_dumps(root, 0);
+	net = flow_parse(dump);
+	assert_int_equal(net->n_routers, 6);
+	assert_int_equal(net->n_node_routers, 4);
+	assert_int_equal(net->n_links, 10);
+	assert_int_equal(router_of(net, "a2"), router_of(net, "b"));
+	assert_int_equal(router_of(net, "c002"), router_of(net, "c7"));
+	assert_int_equal(router_of(net, "io1"), router_of(net, "io2"));
+	assert_number(flow_routing(net, NULL)->hops(net, router_of(net, "io1"),
+	                                            router_of(net, "d")),
+	              1, 0);
+	assert_number(flow_routing(net, NULL)->hops(net, router_of(net, "a1"),
+	                                            router_of(net, "d")),
+	              4, 0);
+	flow_check(net, flow_routing(net, NULL), 1);
+	json_decref(root);
+	free(dump);
+	cpl_network_free(net);
+}
+
+/* Names with spaces, several HCAs and ports of a host (rails), LMC, a half
+ * speed, a link to an older switch, a gateway, an aggregation node, a port of
+ * a host before its switch is known by others. */
+static void test_ibnetdiscover_forms(void **state)
+{
+	static const char text[] =
+	        "vendid=0x2c9\nswitchguid=0x1(1)\n"
+	        "Switch\t41 \"S-0001\"\t\t# \"Leaf 1: MF0;rack 7 (top)\" "
+	        "enhanced port 0 lid 4 lmc 2\n"
+	        "[1]\t\"H-000a\"[1](a1) \t\t# \"cn01 mlx5_0\" lid 8 4xHDR\n"
+	        "[2]\t\"H-000b\"[1](b1) \t\t# \"cn01 mlx5_1\" lid 12 4xHDR\n"
+	        "[3]\t\"H-000c\"[1](c1) \t\t# \"cn02 mlx5_0\" lid 16 2xHDR\n"
+	        "[4]\t\"R-0009\"[1](91) \t\t# \"router\" lid 3 4xQDR\n"
+	        "[41]\t\"H-0041\"[1](41) \t\t# \"Mellanox Technologies "
+	        "Aggregation Node\" lid 5 4xHDR\n"
+	        "[20]\t\"S-0002\"[20]\t\t# \"Leaf 2\" lid 5 4xHDR\n"
+	        "[21]\t\"S-0002\"[21]\t\t# \"Leaf 2\" lid 5 2xHDR\n"
+	        "\nSwitch\t36 \"S-0002\"\t\t# \"Leaf 2\" base port 0 lid 5 "
+	        "lmc 0\n"
+	        "[20]\t\"S-0001\"[20]\t\t# \"Leaf 1: MF0;rack 7 (top)\" lid 4 "
+	        "4xHDR\n"
+	        "[21](21)\t\"S-0001\"[21](22)\t\t# \"Leaf 1\" lid 4 2xHDR\n"
+	        "[1]\t\"H-000d\"[1](d1) \t\t# \"cn02 mlx5_1\" lid 20 4xHDR\n"
+	        "[2]\t\"H-000e\"[1](e1) \t\t# \"cn03\" lid 24 4xHDR\n"
+	        "[9]\t\"S-0002\"[10]\t\t# \"Leaf 2\" lid 5 4xHDR\n"
+	        "[10]\t\"S-0002\"[9]\t\t# \"Leaf 2\" lid 5 4xHDR\n"
+	        "\nRt\t1 \"R-0009\"\t\t# \"router\"\n"
+	        "[1](91)\t\"S-0001\"[4]\t# lid 3 lmc 0 \"Leaf 1\" lid 4 4xQDR\n"
+	        "\nCa\t2 \"H-000a\"\t\t# \"cn01 mlx5_0\"\n"
+	        "[1](a1)\t\"S-0001\"[1]\t# lid 8 lmc 2 \"Leaf 1\" lid 4 "
+	        "4xHDR\n";
+	struct cpl_error err = {""};
+	struct cpl_network_import in = {.format = "ibnetdiscover",
+	                                .name = "net",
+	                                .source = "in",
+	                                .text = text,
+	                                .length = strlen(text)};
+	char *table, *dump;
+	json_t *root = cpl_network_import(&in, &table, &err);
+	struct cpl_network *net;
+
+	if (!root)
+		fail_msg("%s", err.text);
+	dump = json_dumps(root, 0);
+	net = flow_parse(dump);
+	assert_int_equal(net->n_routers, 2);
+	assert_int_equal(router_of(net, "cn01"), 0);
+	assert_int_equal(router_of(net, "cn02"), 0);
+	assert_int_equal(router_of(net, "cn03"), 1);
+	assert_int_equal(cpl_network_node(net, "Mellanox"), -1);
+	assert_int_equal(cpl_network_node(net, "router"), -1);
+	assert_int_equal(net->n_links, 4);
+	assert_string_equal(net->link_class[0].name, "hdr-4x");
+	assert_number(net->link_class[0].bandwidth, 25e9, 0);
+	assert_string_equal(net->link_class[1].name, "hdr-2x");
+	assert_number(net->link_class[1].bandwidth, 12.5e9, 0);
+	flow_check(net, flow_routing(net, NULL), 1);
+	json_decref(root);
+	free(dump);
+	cpl_network_free(net);
+}
+
 static void test_ibnetdiscover(void **state)
 {
 	struct cpl_network *net = import("ibnetdiscover", "ib.txt", NULL);
@@ -297,7 +403,15 @@ static void test_refused(void **state)
 	        {"topology-conf", "SwitchName=a\n",
 	         "in:1: switch a has neither"},
 	        {"topology-conf", "SwitchName= Nodes=n\n",
+	         "in:1: switch Nodes=n has neither"},
+	        {"topology-conf", "SwitchName=\n",
 	         "in:1: SwitchName has no value"},
+	        {"topology-conf", "SwitchName=a Nodes=\"n",
+	         "in:1: Nodes has no closing quote"},
+	        {"topology-conf", "SwitchName a Nodes=n",
+	         "in:1: 'SwitchName a Nodes=n' is no key"},
+	        {"topology-conf", "Include /etc/slurm/more.conf",
+	         "in:1: Include is not followed"},
 	        {"topology-conf", "SwitchName=a SwitchName=b\n",
 	         "in:1: SwitchName stands twice"},
 	        {"topology-conf", "SwitchName=a Nodes=n[1-\n", "in:1: Nodes: "},
@@ -421,7 +535,9 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_topology_conf),
+	        cmocka_unit_test(test_topology_conf_forms),
 	        cmocka_unit_test(test_ibnetdiscover),
+	        cmocka_unit_test(test_ibnetdiscover_forms),
 	        cmocka_unit_test(test_ibtracert),
 	        cmocka_unit_test(test_aries),
 	        cmocka_unit_test(test_aries_gaps),

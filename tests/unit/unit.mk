@@ -54,8 +54,8 @@ tests_unit_test_network_LDADD = $(unit_ldadd)
 unit_tests += tests/unit/test_network_memory
 tests_unit_test_network_memory_SOURCES = tests/unit/test_network_memory.c
 tests_unit_test_network_memory_CFLAGS = $(unit_cflags)
-tests_unit_test_network_memory_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup
-tests_unit_test_network_memory_LDADD = $(unit_ldadd)
+tests_unit_test_network_memory_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup,--wrap=strndup
+tests_unit_test_network_memory_LDADD = $(unit_ldadd) $(JANSSON_LIBS)
 
 unit_tests += tests/unit/test_traffic
 tests_unit_test_traffic_SOURCES = tests/unit/test_traffic.c tests/unit/brute.c tests/unit/brute.h tests/unit/number.h

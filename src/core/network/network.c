@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/hostlist.h"
 #include "network/network_internal.h"
 
@@ -16,6 +17,8 @@ static const char *const common_keys[] = {
 
 #define COMMON_KEYS (sizeof(common_keys) / sizeof(*common_keys))
 #define MAX_KEYS 32
+/* Parsed, a text takes some 16 times its size. */
+#define MAX_BYTES (UINT64_C(64) << 20)
 
 static const struct cpl_network_kind *const kinds[] = {
         [CPL_NETWORK_DRAGONFLY] = &cpl_network_kind_dragonfly,
@@ -377,7 +380,12 @@ static struct cpl_network *from_json(json_t *root, const char *name,
 
 struct cpl_network *cpl_network_load(const char *path, struct cpl_error *err)
 {
-	return from_json(cpl_json_load(path, err), path, path, err);
+	size_t length;
+	char *text = cpl_file_read(path, MAX_BYTES, &length, err);
+	json_t *root = text ? cpl_json_parse(text, length, path, err) : NULL;
+
+	free(text);
+	return from_json(root, path, path, err);
 }
 
 struct cpl_network *cpl_network_parse(const char *text, size_t length,

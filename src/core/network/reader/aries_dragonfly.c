@@ -159,6 +159,9 @@ static int check_global(const struct cpl_aries_list *list, struct shape *s,
 	s->per_pair[GLOBAL] = each ? each : 1;
 	if (groups == 1)
 		return 0;
+	if (s->n[GLOBAL] / 2 > CPL_DRAFT_MAX_LINKS)
+		return cpl_fail(draft->err, "more than %d global links",
+		                CPL_DRAFT_MAX_LINKS);
 	/* Fewer cables than pairs cannot be regular, and need no table. */
 	if (!each)
 		return irregular(draft, "not each two groups are joined");

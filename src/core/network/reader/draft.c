@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "network/network_internal.h"
 #include "network/reader/reader_internal.h"
 
 static void *grow(void *array, int n, int *room, size_t size)
@@ -42,6 +43,11 @@ int cpl_draft_router(struct cpl_draft *draft, const char *name, size_t length)
 		free(copy);
 		return at;
 	}
+	if (draft->n_routers == CPL_NETWORK_MAX_ROUTERS) {
+		free(copy);
+		return cpl_fail(draft->err, "more than %d routers",
+		                CPL_NETWORK_MAX_ROUTERS);
+	}
 	larger = grow(draft->router, draft->n_routers, &draft->room_routers,
 	              sizeof(*larger));
 	if (!larger)
@@ -66,19 +72,27 @@ int cpl_draft_host(struct cpl_draft *draft, int router, const char *host)
 		draft->hosts = json_object();
 	if (json_object_get(draft->hosts, host))
 		return 0;
+	if (draft->n_hosts == CPL_HOSTLIST_MAX)
+		return cpl_fail(draft->err, "more than %d hosts",
+		                CPL_HOSTLIST_MAX);
 	if (json_object_set_new(draft->hosts, host, json_true()))
 		return cpl_fail_memory(draft->err);
 	if (cpl_hostlist_push(&draft->router[router].hosts, host, draft->err))
 		return -1;
+	draft->n_hosts++;
 	return 1;
 }
 
 int cpl_draft_add_link(struct cpl_draft *draft,
                        const struct cpl_draft_link *link)
 {
-	struct cpl_draft_link *larger = grow(draft->link, draft->n_links,
-	                                     &draft->room_links, sizeof(*link));
+	struct cpl_draft_link *larger;
 
+	if (draft->n_links == CPL_DRAFT_MAX_LINKS)
+		return cpl_fail(draft->err, "more than %d links",
+		                CPL_DRAFT_MAX_LINKS);
+	larger = grow(draft->link, draft->n_links, &draft->room_links,
+	              sizeof(*link));
 	if (!larger)
 		return cpl_fail_memory(draft->err);
 	draft->link = larger;
@@ -151,17 +165,19 @@ static json_t *links(const struct cpl_draft *draft)
 	json_t *array = json_array();
 
 	/* Class by class, as they are numbered: the file shows the ids. */
-	for (int c = 0; c < draft->n_classes; c++)
+	for (int c = 0; array && c < draft->n_classes; c++)
 		for (int i = 0; i < draft->n_links; i++) {
 			const struct cpl_draft_link *l = &draft->link[i];
 
-			if (l->class == c)
-				json_array_append_new(
-				        array,
-				        json_pack("[i, i, s]",
-				                  draft->router[l->from].id,
-				                  draft->router[l->to].id,
-				                  draft->class[c]));
+			if (l->class != c ||
+			    !json_array_append_new(
+			            array, json_pack("[i, i, s]",
+			                             draft->router[l->from].id,
+			                             draft->router[l->to].id,
+			                             draft->class[c])))
+				continue;
+			json_decref(array);
+			return NULL;
 		}
 	return array;
 }
@@ -208,7 +224,11 @@ json_t *cpl_draft_finish(struct cpl_draft *draft,
 				most = r->hosts.count;
 			r->id = n;
 			order[n++] = i;
-			json_array_append_new(names, json_string(r->name));
+			if (json_array_append_new(names,
+			                          json_string(r->name))) {
+				cpl_fail_memory(draft->err);
+				goto out;
+			}
 		}
 		if (!empty)
 			with_nodes = n;
@@ -222,9 +242,12 @@ json_t *cpl_draft_finish(struct cpl_draft *draft,
 	for (int i = 0; i < draft->n_links; i++) {
 		int c = draft->link[i].class;
 
-		if (!json_object_get(bandwidth, draft->class[c]))
-			json_object_set_new(bandwidth, draft->class[c],
-			                    json_real(draft->bandwidth[c]));
+		if (!json_object_get(bandwidth, draft->class[c]) &&
+		    json_object_set_new(bandwidth, draft->class[c],
+		                        json_real(draft->bandwidth[c]))) {
+			cpl_fail_memory(draft->err);
+			goto out;
+		}
 	}
 	root = json_pack(
 	        "{s:s, s:i, s:s, s:s, s:i, s:i, s:i, s:O, s:O, s:O, "

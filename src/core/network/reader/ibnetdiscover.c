@@ -114,7 +114,7 @@ static int add_host(struct cpl_lines *in, struct cpl_draft *draft, int router)
 	    list.count != 1)
 		rc = cpl_lines_fail(in, "'%.60s' is no host name", text);
 	else if (cpl_draft_host(draft, router, text) < 0)
-		rc = -1;
+		rc = cpl_lines_prefix(in);
 	cpl_hostlist_free(&list);
 	return rc;
 }
@@ -134,12 +134,14 @@ static int read_link(struct cpl_lines *in, struct cpl_draft *draft, int from)
 		return 0;
 	link.to = cpl_draft_router(draft, peer, strlen(peer));
 	if (link.to < 0)
-		return -1;
+		return cpl_lines_prefix(in);
 	/* A cable from a switch to itself is for tests. */
 	if (link.to == from)
 		return 0;
 	link.class = read_speed(in, draft);
-	return link.class < 0 ? -1 : cpl_draft_add_link(draft, &link);
+	if (link.class < 0)
+		return -1;
+	return cpl_draft_add_link(draft, &link) ? cpl_lines_prefix(in) : 0;
 }
 
 static int read_switch(struct cpl_lines *in, struct cpl_draft *draft)
@@ -151,7 +153,7 @@ static int read_switch(struct cpl_lines *in, struct cpl_draft *draft)
 		return cpl_lines_fail(in, "Switch PORTS \"S-...\" is needed");
 	at = cpl_draft_router(draft, id, strlen(id));
 	if (at < 0)
-		return -1;
+		return cpl_lines_prefix(in);
 	if (draft->router[at].line)
 		return cpl_lines_fail(in, "switch %s stands in line %d already",
 		                      id, draft->router[at].line);

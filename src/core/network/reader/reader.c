@@ -73,6 +73,11 @@ int cpl_lines_fail(const struct cpl_lines *in, const char *fmt, ...)
 	return cpl_fail(in->err, "%s:%d: %s", in->source, in->line, text);
 }
 
+int cpl_lines_prefix(const struct cpl_lines *in)
+{
+	return cpl_fail_prefix(in->err, "%s:%d: ", in->source, in->line);
+}
+
 static const struct cpl_network_reader *find(const char *format,
                                              struct cpl_error *err)
 {
@@ -147,16 +152,22 @@ json_t *cpl_network_import(const struct cpl_network_import *in, char **routes,
 		                           .err = err};
 		*routes = reader->routes(&lines, &draft);
 	}
-	if (root &&
-	    ((in->routes && !*routes) || check(root, in, *routes, err) ||
-	     (*routes &&
-	      json_object_set_new(root, "routing_table",
-	                          json_string(in->routing_table))))) {
-		json_decref(root);
-		free(*routes);
-		*routes = NULL;
-		root = NULL;
+	if (!root)
+		goto out;
+	if ((in->routes && !*routes) || check(root, in, *routes, err))
+		goto fail;
+	if (*routes && json_object_set_new(root, "routing_table",
+	                                   json_string(in->routing_table))) {
+		cpl_fail_memory(err);
+		goto fail;
 	}
+	goto out;
+fail:
+	json_decref(root);
+	free(*routes);
+	*routes = NULL;
+	root = NULL;
+out:
 	cpl_draft_free(&draft);
 	return root;
 }

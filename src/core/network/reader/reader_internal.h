@@ -29,6 +29,9 @@ bool cpl_lines_number(struct cpl_lines *in, int *out);
 int cpl_lines_fail(const struct cpl_lines *in, const char *fmt, ...)
         __attribute__((format(printf, 2, 3)));
 
+/* -1; "SOURCE:LINE: " in front of the error that is there. */
+int cpl_lines_prefix(const struct cpl_lines *in);
+
 struct cpl_draft_router {
 	char *name;
 	struct cpl_hostlist hosts;
@@ -44,6 +47,8 @@ struct cpl_draft_link {
 };
 
 #define CPL_DRAFT_MAX_CLASSES 16
+/* A description of more would not be read again: 64 MB. */
+#define CPL_DRAFT_MAX_LINKS (1 << 20)
 
 /* A graph being read. Zero-initialise with err set. */
 struct cpl_draft {
@@ -52,6 +57,7 @@ struct cpl_draft {
 	int n_routers, room_routers;
 	json_t *index; /* router name -> index */
 	json_t *hosts; /* host name -> true */
+	int n_hosts;
 	struct cpl_draft_link *link;
 	int n_links, room_links;
 	bool directed;

@@ -5,22 +5,39 @@
 
 #include "network/reader/reader_internal.h"
 
-/* A value of a line: up to white space. */
+/* A value of a line: up to white space, or in quotes. */
 static char *value(struct cpl_lines *in, const char *key)
 {
-	const char *first = in->p;
+	bool quoted = cpl_lines_take(in, "\"");
+	const char *first = in->p, *stop = quoted ? "\"" : " \t\r#";
 	char *text;
 
-	while (in->p < in->line_end && !strchr(" \t\r#", *in->p))
+	while (in->p < in->line_end && !strchr(stop, *in->p))
 		in->p++;
-	if (in->p == first) {
-		cpl_lines_fail(in, "%s has no value", key);
+	if (in->p == first || (quoted && in->p == in->line_end)) {
+		cpl_lines_fail(in, "%s has no %s", key,
+		               in->p == first ? "value" : "closing quote");
 		return NULL;
 	}
 	text = strndup(first, (size_t)(in->p - first));
 	if (!text)
 		cpl_fail_memory(in->err);
+	in->p += quoted;
 	return text;
+}
+
+/* "KEY =", white space before and behind the "=" as Slurm takes it. */
+static bool take_key(struct cpl_lines *in, const char *key)
+{
+	const char *first = in->p;
+
+	if (cpl_lines_take(in, key) && !cpl_lines_end(in) &&
+	    cpl_lines_take(in, "=")) {
+		cpl_lines_end(in);
+		return true;
+	}
+	in->p = first;
+	return false;
 }
 
 struct entry {
@@ -41,18 +58,23 @@ static int read_entry(struct cpl_lines *in, struct entry *e)
 			cpl_lines_next(in);
 			continue;
 		}
-		if (cpl_lines_take(in, "SwitchName=")) {
+		if (take_key(in, "SwitchName")) {
 			key = "SwitchName";
 			out = &e->name;
-		} else if (cpl_lines_take(in, "Nodes=")) {
+		} else if (take_key(in, "Nodes")) {
 			key = "Nodes";
 			out = &e->nodes;
-		} else if (cpl_lines_take(in, "Switches=")) {
+		} else if (take_key(in, "Switches")) {
 			key = "Switches";
 			out = &e->switches;
-		} else if (cpl_lines_take(in, "LinkSpeed=")) {
+		} else if (take_key(in, "LinkSpeed")) {
 			key = "LinkSpeed";
 			out = &speed;
+		} else if (cpl_lines_take(in, "Include ") ||
+		           cpl_lines_take(in, "Include\t")) {
+			return cpl_lines_fail(
+			        in, "Include is not followed; join the files "
+			            "to one first");
 		} else {
 			int n = (int)(in->line_end - in->p);
 
@@ -101,8 +123,8 @@ static int add_nodes(struct cpl_lines *in, struct cpl_draft *draft, int at,
 			                    "node %.60s stands on two "
 			                    "switches, or twice",
 			                    list.name[i]);
-		else if (rc > 0)
-			rc = 0;
+		else
+			rc = rc > 0 ? 0 : cpl_lines_prefix(in);
 	}
 	cpl_hostlist_free(&list);
 	return rc;
@@ -120,12 +142,12 @@ static int add_switches(struct cpl_lines *in, struct cpl_draft *draft, int at,
 		link.from = cpl_draft_router(draft, list.name[i],
 		                             strlen(list.name[i]));
 		if (link.from < 0)
-			rc = -1;
+			rc = cpl_lines_prefix(in);
 		else if (link.from == at)
 			rc = cpl_lines_fail(in, "switch %.60s is its own child",
 			                    list.name[i]);
-		else
-			rc = cpl_draft_add_link(draft, &link);
+		else if (cpl_draft_add_link(draft, &link))
+			rc = cpl_lines_prefix(in);
 	}
 	cpl_hostlist_free(&list);
 	return rc;
@@ -146,7 +168,7 @@ static int add_entry(struct cpl_lines *in, struct cpl_draft *draft,
 		                      e->name);
 	at = cpl_draft_router(draft, e->name, strlen(e->name));
 	if (at < 0)
-		return -1;
+		return cpl_lines_prefix(in);
 	if (draft->router[at].line)
 		return cpl_lines_fail(in,
 		                      "switch %.60s stands in line %d already",

@@ -25,7 +25,8 @@ static int comment(struct reader *r, struct matrix *out)
 	return 0;
 }
 
-static int entry(struct reader *r, struct matrix *out)
+/* *fields: 3, or 4 with messages. */
+static int entry(struct reader *r, struct matrix *out, int *fields)
 {
 	struct cpl_comm_entry e = {0, 0, 0.0, 1.0};
 	int64_t from = 0, to = 0;
@@ -41,8 +42,10 @@ static int entry(struct reader *r, struct matrix *out)
 	if (rc == 0)
 		return reader_fail(r, "is too short; lines are src dst bytes "
 		                      "[messages]");
-	if (rc < 0 || (!reader_at_end(r) && *r->p != '#' &&
-	               reader_amount(r, "messages", &e.messages) < 0))
+	if (rc < 0)
+		return -1;
+	*fields = reader_at_end(r) || *r->p == '#' ? 3 : 4;
+	if (*fields == 4 && reader_amount(r, "messages", &e.messages) < 0)
 		return -1;
 	if (!reader_at_end(r) && *r->p != '#')
 		return reader_fail(r, "is too long; lines are src dst bytes "
@@ -54,11 +57,18 @@ static int entry(struct reader *r, struct matrix *out)
 
 static int read_coo(struct reader *r, struct matrix *out)
 {
+	int fields = 0;
+
 	while (reader_line(r)) {
+		int before = fields;
+
 		if (reader_at_end(r))
 			continue;
-		if (*r->p == '#' ? comment(r, out) : entry(r, out))
+		if (*r->p == '#' ? comment(r, out) : entry(r, out, &fields))
 			return -1;
+		if (r->line_end == r->end && fields < before)
+			return reader_fail(r, "is cut: no line end, and fewer "
+			                      "fields than before");
 	}
 	return 0;
 }
