@@ -11,7 +11,8 @@ commplace_CPPFLAGS = $(AM_CPPFLAGS) -DCPL_PKGLIBDIR='"$(pkglibdir)"'
 commplace_SOURCES += src/cmd/signature.c src/cmd/signature.h src/cmd/signature_show.c
 commplace_SOURCES += src/cmd/config.c src/cmd/config_check.c src/cmd/config_check.h src/cmd/config_report.c
 commplace_SOURCES += src/cmd/link_stats.c src/cmd/link_stats.h
-commplace_SOURCES += src/cmd/compare.c src/cmd/compare.h src/cmd/compare_report.c src/cmd/compare_run.c
+commplace_SOURCES += src/cmd/job_traffic.c src/cmd/job_traffic.h
+commplace_SOURCES += src/cmd/compare.c src/cmd/compare.h src/cmd/compare_report.c src/cmd/compare_run.c src/cmd/compare_names.c
 commplace_SOURCES += src/cmd/plot.c src/cmd/plot.h src/cmd/plot_box.c src/cmd/plot_map.c src/cmd/plot_map.h src/cmd/plot_map_dragonfly.c src/cmd/plot_map_torus.c
 commplace_SOURCES += src/cmd/map_compare.c src/cmd/map_compare.h src/cmd/map.h src/cmd/map_output.c src/cmd/map_plot.c
 # Not in the library: slurmctld shall not run Scotch.

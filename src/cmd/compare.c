@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/parallel.h"
+
 #define MAX_RANKS_PER_NODE 65536
 #define MAX_SEEDS 10000
 
@@ -37,6 +39,9 @@ static const char help[] =
         "  --seeds N            try N seeds from that one on and show the "
         "one\n"
         "                       with the median largest load; default 1\n"
+        "  --threads N          of the evaluation (default: all CPUs); what "
+        "it\n"
+        "                       finds does not depend on them\n"
         "  --classes            a table (and a plot) per link class too\n"
         "  --plot FILE          write box plots as SVG\n"
         "  --json               print one JSON object\n"
@@ -72,6 +77,7 @@ enum {
 	OPT_PROFILE_DIR,
 	OPT_SEED,
 	OPT_SEEDS,
+	OPT_THREADS,
 	OPT_CLASSES,
 	OPT_PLOT,
 	OPT_JSON,
@@ -89,6 +95,7 @@ static const struct option option_table[] = {
         {"profile-dir", required_argument, NULL, OPT_PROFILE_DIR},
         {"seed", required_argument, NULL, OPT_SEED},
         {"seeds", required_argument, NULL, OPT_SEEDS},
+        {"threads", required_argument, NULL, OPT_THREADS},
         {"classes", no_argument, NULL, OPT_CLASSES},
         {"plot", required_argument, NULL, OPT_PLOT},
         {"json", no_argument, NULL, OPT_JSON},
@@ -128,6 +135,12 @@ static int value_option(struct options *o, struct compare *c, int opt,
 		            &value, err))
 			return -1;
 		job->ranks_per_node = (int)value;
+		return 0;
+	case OPT_THREADS:
+		if (cmd_int("--threads", optarg, 1, CPL_PARALLEL_MAX, &value,
+		            err))
+			return -1;
+		c->threads = (int)value;
 		return 0;
 	case OPT_SEED:
 		if (cmd_int("--seed", optarg, 0, INT64_MAX, &value, err))
@@ -183,6 +196,7 @@ static int one_option(const struct cmd *self, struct options *o,
 	case OPT_PHASE:
 	case OPT_SEED:
 	case OPT_SEEDS:
+	case OPT_THREADS:
 		return value_option(o, c, opt, &err) ? cmd_fail(self, &err)
 		                                     : CMD_OK;
 	default:
@@ -216,7 +230,8 @@ static int run(const struct cmd *self, int argc, char **argv)
 	struct options o = {.placements = "all",
 	                    .routings = "all",
 	                    .common.ranks_per_node = 1};
-	struct compare c = {.seed = 1, .n_seeds = 1};
+	struct compare c = {
+	        .seed = 1, .n_seeds = 1, .threads = cpl_parallel_cpus()};
 	struct cpl_network *net = NULL;
 	struct cpl_error err = {""};
 	int rc = parse(self, argc, argv, &o, &c);

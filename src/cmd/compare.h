@@ -4,6 +4,7 @@
 #define CPL_CMD_COMPARE_H
 
 #include "cmd.h"
+#include "job_traffic.h"
 #include "link_stats.h"
 #include "placement/decide.h"
 
@@ -12,10 +13,7 @@ struct compare_job {
 	const char *signature, *phase;
 	int ranks_per_node;
 	struct cpl_signature *sig;
-	struct cpl_comm *comm;
-	int n_nodes;
-	int *rank_node; /* [ranks], of the evaluation at hand */
-	struct cpl_traffic_work *work;
+	struct job_traffic traffic;
 };
 
 /* Jobs that are on the network together: one, or the whole workload. */
@@ -60,6 +58,7 @@ struct compare {
 	const char *profile_dir;
 	uint64_t seed;
 	int n_seeds;
+	int threads;
 	int n_jobs, n_cases, n_placements, n_routings, n_rows;
 	struct compare_job *job;
 	struct compare_case *cases;
@@ -77,10 +76,13 @@ int compare_placements(struct compare *c, const char *list,
 int compare_routings(struct compare *c, const char *list,
                      struct cpl_error *err);
 
+/* Its lists emptied. */
+void compare_release_names(struct compare *c);
+
 /*
  * Load the signatures and evaluate everything; `together`: all signatures are
  * one case, placed in order, each knowing the load of those before it. 0, or
- * -1 with err. O(rows * seeds * (placing + evaluation + links log links)).
+ * -1 with err. O(rows * seeds * (placing + evaluation + links)).
  */
 int compare_evaluate(struct compare *c, bool together, struct cpl_error *err);
 

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "site/state.h"
 #include "site_files.h"
@@ -12,138 +11,14 @@
 /* Differences below this are rounding, as in the objectives. */
 #define TIE 1e-9
 
-static int add_placement(struct compare *c,
-                         const struct cpl_placement_policy *policy,
-                         const char *name, struct cpl_error *err)
-{
-	struct compare_placement *grown;
-
-	for (int i = 0; i < c->n_placements; i++)
-		if (!strcmp(c->placement[i].name, name))
-			return 0;
-	grown = realloc(c->placement,
-	                ((size_t)c->n_placements + 1) * sizeof(*grown));
-	if (!grown)
-		return cpl_fail_memory(err);
-	c->placement = grown;
-	c->placement[c->n_placements++] = (struct compare_placement){
-	        .policy = policy,
-	        .name = name,
-	        .short_name = policy ? policy->short_name : name,
-	};
-	return 0;
-}
-
-static int one_placement(struct compare *c, const char *name,
-                         struct cpl_error *err)
-{
-	const struct cpl_placement_policy *const *all = cpl_placement_all();
-	const struct cpl_placement_policy *policy;
-
-	if (!strcasecmp(name, "all")) {
-		for (int i = 0; all[i]; i++)
-			if (all[i]->types & (1U << c->net->type) &&
-			    add_placement(c, all[i], all[i]->name, err))
-				return -1;
-		return 0;
-	}
-	if (!strcasecmp(name, "auto"))
-		return add_placement(c, NULL, "auto", err);
-	if (!strcasecmp(name, "traffic"))
-		return add_placement(c, NULL, "traffic", err);
-	policy = cpl_placement_find(c->net->type, name, err);
-	if (!policy)
-		return cpl_fail_prefix(err, "--placements: ");
-	return add_placement(c, policy, policy->name, err);
-}
-
-static int add_routing(struct compare *c, const struct cpl_routing *routing,
-                       struct cpl_error *err)
-{
-	const struct cpl_routing **grown;
-
-	for (int i = 0; i < c->n_routings; i++)
-		if (c->routing[i] == routing)
-			return 0;
-	grown = realloc(c->routing,
-	                ((size_t)c->n_routings + 1) * sizeof(*grown));
-	if (!grown)
-		return cpl_fail_memory(err);
-	c->routing = grown;
-	c->routing[c->n_routings++] = routing;
-	return 0;
-}
-
-static int one_routing(struct compare *c, const char *name,
-                       struct cpl_error *err)
-{
-	const struct cpl_routing *const *all = cpl_routing_all();
-	const struct cpl_routing *routing;
-
-	if (!strcasecmp(name, "all")) {
-		for (int i = 0; all[i]; i++)
-			if (all[i]->type == c->net->type && !all[i]->sampled &&
-			    (!all[i]->table || c->net->routes) &&
-			    add_routing(c, all[i], err))
-				return -1;
-		return 0;
-	}
-	routing = cpl_routing_find(c->net, name, err);
-	if (!routing)
-		return cpl_fail_prefix(err, "--routings: ");
-	return add_routing(c, routing, err);
-}
-
-static int each_name(struct compare *c, const char *option, const char *list,
-                     int (*take)(struct compare *, const char *,
-                                 struct cpl_error *),
-                     struct cpl_error *err)
-{
-	char *text = strdup(list), *rest = text, *name;
-	int rc = 0;
-
-	if (!text)
-		return cpl_fail_memory(err);
-	while (!rc && (name = strsep(&rest, ","))) {
-		if (*name)
-			rc = take(c, name, err);
-		else
-			rc = cpl_fail(err,
-			              "%s: '%.60s' has an empty name; NAME,NAME"
-			              " or all is right",
-			              option, list);
-	}
-	free(text);
-	return rc;
-}
-
-int compare_placements(struct compare *c, const char *list,
-                       struct cpl_error *err)
-{
-	return each_name(c, "--placements", list, one_placement, err);
-}
-
-int compare_routings(struct compare *c, const char *list, struct cpl_error *err)
-{
-	return each_name(c, "--routings", list, one_routing, err);
-}
-
 static int load_job(struct compare *c, struct compare_job *job,
                     struct cpl_error *err)
 {
 	job->sig = cmd_load_signature(job->signature, c->profile_dir, err);
 	if (!job->sig)
 		return -1;
-	job->comm = cmd_comm(job->sig, job->phase, err);
-	if (!job->comm)
-		return -1;
-	job->n_nodes = (job->comm->ranks - 1) / job->ranks_per_node + 1;
-	job->work = cpl_traffic_work_new(c->net, job->comm, err);
-	if (!job->work)
-		return -1;
-	job->rank_node =
-	        malloc((size_t)job->comm->ranks * sizeof(*job->rank_node));
-	return job->rank_node ? 0 : cpl_fail_memory(err);
+	return job_traffic_open(&job->traffic, c->net, job->sig, job->phase,
+	                        job->ranks_per_node, err);
 }
 
 /* "a+b" of the signatures of a case. */
@@ -184,67 +59,59 @@ static int make_cases(struct compare *c, bool together, struct cpl_error *err)
 	return 0;
 }
 
-/* What does not change while one routing is looked at. */
+/* What one evaluation after the other works on. */
 struct scene {
-	const struct cpl_routing *routing;
-	unsigned char *idle;        /* [n_nodes] without a running job */
-	unsigned char *free;        /* [n_nodes] of the evaluation at hand */
-	struct cpl_load background; /* running jobs */
-	struct cpl_load load;       /* of the evaluation at hand */
+	unsigned char *idle; /* [n_nodes] without a running job */
+	unsigned char *free; /* [n_nodes] of the evaluation at hand */
+	int *node;           /* [n_nodes] of the job at hand */
+	/* Running jobs, and the evaluation at hand, under each routing. */
+	struct cpl_load *background, *load; /* [n_routings] */
+	struct cpl_load **at;               /* [n_routings] &load[routing] */
+	struct cpl_job_sums *sums;          /* [n_routings] */
 };
 
-static int place(const struct compare *c, struct scene *s,
+/* Into s->node; routing is what a search goes by. */
+static int place(const struct compare *c, struct scene *s, int routing,
                  const struct compare_placement *placement, uint64_t seed,
                  struct compare_job *job, struct cpl_error *err)
 {
 	struct cpl_decide_request req = {
 	        .place = {.net = c->net,
 	                  .free = s->free,
-	                  .n_nodes_wanted = job->n_nodes,
+	                  .n_nodes_wanted = job->traffic.n_nodes,
 	                  .seed = seed},
 	        .policy = placement->name,
-	        .routing = s->routing,
-	        /* A plain policy is not evaluated twice. */
-	        .comm = placement->policy ? NULL : job->comm,
+	        .routing = c->routing[routing],
 	        .ranks_per_node = job->ranks_per_node,
-	        .background = &s->load,
+	        .background = &s->load[routing],
 	};
 	struct cpl_decision decision;
 
+	/* A plain policy is not evaluated twice. */
+	if (!placement->policy) {
+		req.comm = job_traffic_matrix(&job->traffic, err);
+		if (!req.comm)
+			return cpl_fail_prefix(
+			        err, "placement %s, signature %.60s: ",
+			        placement->name, job->sig->name);
+	}
 	if (cpl_decide(&req, &decision, err))
 		return cpl_fail_prefix(err,
 		                       "signature %.60s: ", job->sig->name);
-	for (int rank = 0; rank < job->comm->ranks; rank++)
-		job->rank_node[rank] =
-		        decision.node[rank / job->ranks_per_node];
-	for (int i = 0; i < job->n_nodes; i++)
+	for (int i = 0; i < job->traffic.n_nodes; i++) {
+		s->node[i] = decision.node[i];
 		s->free[decision.node[i]] = 0;
+	}
 	cpl_decision_free(&decision);
 	return 0;
 }
 
-static int evaluate(const struct compare *c, struct scene *s,
-                    const struct compare_case *one,
-                    const struct compare_placement *placement, uint64_t seed,
-                    struct compare_result *out, struct cpl_error *err)
+static int finish(const struct compare *c, const struct cpl_load *load,
+                  struct compare_result *out, struct cpl_error *err)
 {
-	memset(out, 0, sizeof(*out));
-	out->seed = seed;
-	memcpy(s->free, s->idle, (size_t)c->net->n_nodes);
-	cpl_load_clear(&s->load, c->net);
-	cpl_load_add(&s->load, &s->background, c->net);
-	for (int i = 0; i < one->count; i++) {
-		struct compare_job *job = &c->job[one->first + i];
-		struct cpl_job_sums sums;
-
-		if (place(c, s, placement, seed, job, err))
-			return -1;
-		cpl_traffic_add(c->net, s->routing, job->comm, job->rank_node,
-		                job->work, &s->load, &sums);
-		link_stats_add_sums(&out->sums, &sums);
-	}
-	cpl_traffic_metrics(c->net, &s->load, NULL, &out->metrics);
-	out->n_stats = link_stats_make(c->net, &s->load, out->stats, err);
+	cpl_traffic_metrics(c->net, load, NULL, &out->metrics);
+	out->n_stats =
+	        link_stats_make(c->net, load, c->threads, out->stats, err);
 	if (out->n_stats < 0)
 		return -1;
 	if (!isfinite(out->sums.bytes) || !isfinite(out->sums.hop_bytes) ||
@@ -254,6 +121,40 @@ static int evaluate(const struct compare *c, struct scene *s,
 	    !isfinite(out->metrics.nonzero_variance))
 		return cpl_fail(err, "the traffic adds up to more than a "
 		                     "number can hold");
+	return 0;
+}
+
+/* Under routings first .. first + n - 1, which have the nodes in common, into
+ * out[n]. */
+static int evaluate(const struct compare *c, struct scene *s, int first, int n,
+                    const struct compare_case *one,
+                    const struct compare_placement *placement, uint64_t seed,
+                    struct compare_result *out, struct cpl_error *err)
+{
+	memcpy(s->free, s->idle, (size_t)c->net->n_nodes);
+	for (int r = 0; r < n; r++) {
+		struct cpl_load *load = &s->load[first + r];
+
+		memset(&out[r], 0, sizeof(out[r]));
+		out[r].seed = seed;
+		cpl_load_clear(load, c->net);
+		if (c->running)
+			cpl_load_add(load, &s->background[first + r], c->net);
+	}
+	for (int i = 0; i < one->count; i++) {
+		struct compare_job *job = &c->job[one->first + i];
+
+		if (place(c, s, first, placement, seed, job, err) ||
+		    job_traffic_add(&job->traffic, s->node, c->threads, n,
+		                    c->routing + first, s->at + first, s->sums,
+		                    err))
+			return -1;
+		for (int r = 0; r < n; r++)
+			link_stats_add_sums(&out[r].sums, &s->sums[r]);
+	}
+	for (int r = 0; r < n; r++)
+		if (finish(c, &s->load[first + r], &out[r], err))
+			return -1;
 	return 0;
 }
 
@@ -271,33 +172,55 @@ static int by_maximum(const void *a, const void *b)
 	return x->seed < y->seed ? -1 : x->seed > y->seed;
 }
 
-static int fill_row(const struct compare *c, struct scene *s,
-                    struct compare_row *row, struct cpl_error *err)
+/* Sort the results of a row's seeds and keep the median. */
+static void fill_row(struct compare_row *row, struct compare_result *result,
+                     int n)
 {
-	const struct compare_placement *placement =
-	        &c->placement[row->placement];
-	int n = placement->policy && placement->policy->random ? c->n_seeds : 1;
-	struct compare_result *result = malloc((size_t)n * sizeof(*result));
-	int rc = -1;
-
-	if (!result)
-		return cpl_fail_memory(err);
-	for (int i = 0; i < n; i++)
-		if (evaluate(c, s, &c->cases[row->the_case], placement,
-		             c->seed + (uint64_t)i, &result[i], err))
-			goto out;
 	qsort(result, (size_t)n, sizeof(*result), by_maximum);
 	row->result = result[(n - 1) / 2];
 	row->n_seeds = n;
 	row->low = maximum(&result[0]);
 	row->high = maximum(&result[n - 1]);
+}
+
+/* Rows of one case and placement; a plain policy chooses the same nodes under
+ * every routing, a search goes by each. */
+static int fill_rows(const struct compare *c, struct scene *s,
+                     struct compare_row *row, struct cpl_error *err)
+{
+	const struct compare_placement *placement =
+	        &c->placement[row->placement];
+	int n = placement->policy && placement->policy->random ? c->n_seeds : 1;
+	int together = placement->policy ? c->n_routings : 1, rc = -1;
+	struct compare_result *out =
+	        malloc((size_t)c->n_routings * sizeof(*out));
+	struct compare_result *result =
+	        malloc((size_t)c->n_routings * (size_t)n * sizeof(*result));
+
+	if (!out || !result) {
+		cpl_fail_memory(err);
+		goto out;
+	}
+	for (int i = 0; i < n; i++)
+		for (int r = 0; r < c->n_routings; r += together) {
+			if (evaluate(c, s, r, together,
+			             &c->cases[row->the_case], placement,
+			             c->seed + (uint64_t)i, out, err))
+				goto out;
+			for (int k = 0; k < together; k++)
+				result[(r + k) * n + i] = out[k];
+		}
+	for (int r = 0; r < c->n_routings; r++)
+		fill_row(&row[r], result + (ptrdiff_t)r * n, n);
 	rc = 0;
 out:
+	free(out);
 	free(result);
 	return rc;
 }
 
-static int load_running(const struct compare *c, struct scene *s,
+/* Their hosts, and their traffic under one routing. */
+static int load_running(const struct compare *c, struct scene *s, int routing,
                         struct cpl_error *err)
 {
 	struct cpl_state state;
@@ -307,44 +230,70 @@ static int load_running(const struct compare *c, struct scene *s,
 		s->idle[node] = c->net->node_name[node] != NULL;
 	if (!c->running)
 		return 0;
-	if (cpl_state_load(c->running, &state, err))
+	if (cpl_load_init(&s->background[routing], c->net, err) ||
+	    cpl_state_load(c->running, &state, err))
 		return -1;
-	rc = cpl_state_apply(&state, c->net, s->routing,
+	rc = cpl_state_apply(&state, c->net, c->routing[routing],
 	                     cmd_profile_dir(c->profile_dir), s->idle,
-	                     &s->background, err);
+	                     &s->background[routing], err);
 	cpl_state_free(&state);
 	return rc ? cpl_fail_prefix(err, "%s: ", c->running) : 0;
 }
 
-static int under_routing(struct compare *c, int routing, struct cpl_error *err)
+static int open_scene(const struct compare *c, struct scene *s,
+                      struct cpl_error *err)
 {
-	struct scene s = {.routing = c->routing[routing]};
-	int rc = -1;
+	size_t nodes = (size_t)c->net->n_nodes, n = (size_t)c->n_routings;
 
-	s.idle = malloc((size_t)c->net->n_nodes);
-	s.free = malloc((size_t)c->net->n_nodes);
-	if (!s.idle || !s.free) {
-		cpl_fail_memory(err);
-		goto out;
+	s->idle = malloc(nodes);
+	s->free = malloc(nodes);
+	s->node = malloc(nodes * sizeof(*s->node));
+	s->background = calloc(n, sizeof(*s->background));
+	s->load = calloc(n, sizeof(*s->load));
+	s->at = calloc(n, sizeof(*s->at));
+	s->sums = calloc(n, sizeof(*s->sums));
+	if (!s->idle || !s->free || !s->node || !s->background || !s->load ||
+	    !s->at || !s->sums)
+		return cpl_fail_memory(err);
+	for (int r = 0; r < c->n_routings; r++) {
+		s->at[r] = &s->load[r];
+		if (cpl_load_init(&s->load[r], c->net, err) ||
+		    load_running(c, s, r, err))
+			return -1;
 	}
-	if (cpl_load_init(&s.background, c->net, err) ||
-	    cpl_load_init(&s.load, c->net, err) || load_running(c, &s, err))
-		goto out;
-	for (int i = 0; i < c->n_cases * c->n_placements; i++) {
-		struct compare_row *row = &c->row[i * c->n_routings + routing];
+	return 0;
+}
 
-		row->the_case = i / c->n_placements;
-		row->placement = i % c->n_placements;
-		row->routing = routing;
-		if (fill_row(c, &s, row, err))
-			goto out;
+static void close_scene(const struct compare *c, struct scene *s)
+{
+	for (int r = 0; r < c->n_routings; r++) {
+		if (s->background)
+			cpl_load_free(&s->background[r]);
+		if (s->load)
+			cpl_load_free(&s->load[r]);
 	}
-	rc = 0;
-out:
-	cpl_load_free(&s.background);
-	cpl_load_free(&s.load);
-	free(s.idle);
-	free(s.free);
+	free(s->idle);
+	free(s->free);
+	free(s->node);
+	free(s->background);
+	free(s->load);
+	free(s->at);
+	free(s->sums);
+}
+
+static int fill(struct compare *c, struct cpl_error *err)
+{
+	struct scene s = {.idle = NULL};
+	int rc = open_scene(c, &s, err);
+
+	for (int i = 0; i < c->n_rows; i++) {
+		c->row[i].routing = i % c->n_routings;
+		c->row[i].placement = i / c->n_routings % c->n_placements;
+		c->row[i].the_case = i / c->n_routings / c->n_placements;
+	}
+	for (int i = 0; i < c->n_rows && !rc; i += c->n_routings)
+		rc = fill_rows(c, &s, &c->row[i], err);
+	close_scene(c, &s);
 	return rc;
 }
 
@@ -400,9 +349,8 @@ int compare_evaluate(struct compare *c, bool together, struct cpl_error *err)
 	c->row = calloc((size_t)c->n_rows, sizeof(*c->row));
 	if (!c->row)
 		return cpl_fail_memory(err);
-	for (int r = 0; r < c->n_routings; r++)
-		if (under_routing(c, r, err))
-			return -1;
+	if (fill(c, err))
+		return -1;
 	for (int i = 0; i < c->n_cases; i++) {
 		mark_lowest(&c->row[i * per_case], per_case);
 		add_hybrid(c, &c->row[i * per_case]);
@@ -413,15 +361,12 @@ int compare_evaluate(struct compare *c, bool together, struct cpl_error *err)
 void compare_release(struct compare *c)
 {
 	for (int i = 0; i < c->n_jobs; i++) {
+		job_traffic_close(&c->job[i].traffic);
 		cpl_signature_free(c->job[i].sig);
-		cpl_comm_free(c->job[i].comm);
-		cpl_traffic_work_free(c->job[i].work);
-		free(c->job[i].rank_node);
 	}
 	for (int i = 0; i < c->n_cases; i++)
 		free(c->cases[i].name);
 	free(c->cases);
-	free(c->placement);
-	free(c->routing);
 	free(c->row);
+	compare_release_names(c);
 }

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/parallel.h"
+
 /* Numbers of the node links; ports without a node have none. */
 static int node_stats(const struct cpl_network *net, const double *value,
                       struct cpl_class_stats *out, struct cpl_error *err)
@@ -21,26 +23,46 @@ static int node_stats(const struct cpl_network *net, const double *value,
 	return rc;
 }
 
+struct making {
+	const struct cpl_network *net;
+	const struct cpl_load *load;
+	struct link_stats *row;
+	int failed[LINK_STATS_MAX];
+	struct cpl_error err[LINK_STATS_MAX];
+};
+
+static void make_row(void *arg, int64_t i, int thread)
+{
+	struct making *m = arg;
+	const struct cpl_network *net = m->net;
+	struct link_stats *row = &m->row[i];
+	struct cpl_error *err = &m->err[i];
+	int class = (int)i - 1;
+
+	if (class < net->n_classes) {
+		row->name = class < 0 ? "all" : net->link_class[class].name;
+		m->failed[i] =
+		        cpl_load_stats(net, m->load, class, &row->stats, err);
+		return;
+	}
+	row->name = class == net->n_classes ? "injection" : "ejection";
+	m->failed[i] = node_stats(net,
+	                          class == net->n_classes ? m->load->injection
+	                                                  : m->load->ejection,
+	                          &row->stats, err);
+}
+
 int link_stats_make(const struct cpl_network *net, const struct cpl_load *load,
-                    struct link_stats row[LINK_STATS_MAX],
+                    int threads, struct link_stats row[LINK_STATS_MAX],
                     struct cpl_error *err)
 {
-	int n = 0;
+	struct making m = {.net = net, .load = load, .row = row};
+	int n = net->n_classes + 3;
 
-	row[n].name = "all";
-	if (cpl_load_stats(net, load, -1, &row[n++].stats, err))
-		return -1;
-	for (int c = 0; c < net->n_classes; c++) {
-		row[n].name = net->link_class[c].name;
-		if (cpl_load_stats(net, load, c, &row[n++].stats, err))
-			return -1;
-	}
-	row[n].name = "injection";
-	if (node_stats(net, load->injection, &row[n++].stats, err))
-		return -1;
-	row[n].name = "ejection";
-	if (node_stats(net, load->ejection, &row[n++].stats, err))
-		return -1;
+	cpl_parallel(threads, n, make_row, &m);
+	for (int i = 0; i < n; i++)
+		if (m.failed[i])
+			return cpl_fail(err, "%s", m.err[i].text);
 	return n;
 }
 

@@ -16,10 +16,10 @@ struct link_stats {
 
 /*
  * Fill row[]; returns how many (the last two are injection and ejection, ports
- * without a node left out), or -1 when memory is out. O(links log links).
+ * without a node left out), or -1 when memory is out. O(links).
  */
 int link_stats_make(const struct cpl_network *net, const struct cpl_load *load,
-                    struct link_stats row[LINK_STATS_MAX],
+                    int threads, struct link_stats row[LINK_STATS_MAX],
                     struct cpl_error *err);
 
 /* {"count": ..., "used": ..., "min": ..., ..., "max": ...} */

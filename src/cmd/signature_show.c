@@ -86,7 +86,7 @@ int signature_phase_sums(const struct cpl_signature *sig, int phase,
 	only.phase = &one;
 	rows = cpl_rows_new(&only, NULL, err);
 	if (rows)
-		rc = cpl_rows_each(rows, add_sums, out, err);
+		rc = cpl_rows_each(rows, 0, rows->ranks, add_sums, out, err);
 	cpl_rows_free(rows);
 	return rc;
 }
@@ -183,7 +183,7 @@ int signature_summary(const struct cpl_signature *sig,
 	for (int i = 0; i < sig->n_phases; i++)
 		if (signature_phase_sums(sig, i, &out->phase[i], err))
 			goto out;
-	if (cpl_rows_each(rows, add_rows, &sum, err))
+	if (cpl_rows_each(rows, 0, rows->ranks, add_rows, &sum, err))
 		goto out;
 	out->partners_mean = (double)sum.partners / sig->ranks;
 	rc = find_partners(sig, rows, out, err);

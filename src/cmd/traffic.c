@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/parallel.h"
 #include "site/state.h"
 #include "site_files.h"
 
@@ -38,6 +39,9 @@ static const char help[] =
         "                       free, their traffic is on the links\n"
         "  --profile-dir DIR    where profiles stand; default: ProfileDir\n"
         "  --seed N             for random placements; default 1\n"
+        "  --threads N          of the evaluation (default: all CPUs); what "
+        "it\n"
+        "                       finds does not depend on them\n"
         "  --links FILE         write class,from,to,bandwidth,bytes of every\n"
         "                       directed link\n"
         "  --plot FILE          write a map of the link loads as SVG\n"
@@ -57,7 +61,7 @@ static const char help[] =
 
 struct options {
 	const char *network, *routing, *running, *links, *plot, *profile_dir;
-	int64_t seed;
+	int64_t seed, threads;
 	bool json, help;
 	bool where_said;           /* this job's hosts or placement */
 	struct traffic_job common; /* options before the first --signature */
@@ -77,6 +81,7 @@ enum {
 	OPT_RUNNING,
 	OPT_PROFILE_DIR,
 	OPT_SEED,
+	OPT_THREADS,
 	OPT_LINKS,
 	OPT_PLOT,
 	OPT_JSON,
@@ -94,6 +99,7 @@ static const struct option option_table[] = {
         {"running", required_argument, NULL, OPT_RUNNING},
         {"profile-dir", required_argument, NULL, OPT_PROFILE_DIR},
         {"seed", required_argument, NULL, OPT_SEED},
+        {"threads", required_argument, NULL, OPT_THREADS},
         {"links", required_argument, NULL, OPT_LINKS},
         {"plot", required_argument, NULL, OPT_PLOT},
         {"json", no_argument, NULL, OPT_JSON},
@@ -177,6 +183,11 @@ static int one_option(const struct cmd *self, struct options *o, int c,
 		if (cmd_int("--seed", optarg, 0, INT64_MAX, &o->seed, &err))
 			return cmd_fail(self, &err);
 		return CMD_OK;
+	case OPT_THREADS:
+		if (cmd_int("--threads", optarg, 1, CPL_PARALLEL_MAX,
+		            &o->threads, &err))
+			return cmd_fail(self, &err);
+		return CMD_OK;
 	case OPT_SIGNATURE:
 		return new_job(self, o);
 	case OPT_PLACEMENT:
@@ -251,7 +262,9 @@ static int evaluate(const struct options *o, struct traffic *t,
 
 static int run(const struct cmd *self, int argc, char **argv)
 {
-	struct options o = {.seed = 1, .common.ranks_per_node = 1};
+	struct options o = {.seed = 1,
+	                    .threads = cpl_parallel_cpus(),
+	                    .common.ranks_per_node = 1};
 	struct traffic t = {.net = NULL};
 	struct cpl_network *net = NULL;
 	struct cpl_error err = {""};
@@ -267,6 +280,7 @@ static int run(const struct cmd *self, int argc, char **argv)
 	t.job = o.job;
 	t.profile_dir = o.profile_dir;
 	t.seed = (uint64_t)o.seed;
+	t.threads = (int)o.threads;
 	t.net = net = cpl_network_load(o.network, &err);
 	if (!net || evaluate(&o, &t, &err) ||
 	    (o.links && traffic_write_links(&t, o.links, &err)) ||

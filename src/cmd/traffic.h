@@ -7,6 +7,7 @@
 #define CMD_TRAFFIC_H
 
 #include "cmd.h"
+#include "job_traffic.h"
 #include "placement/decide.h"
 
 /* One --signature with the options that follow it. */
@@ -18,38 +19,28 @@ struct traffic_job {
 	int ranks_per_node;
 	/* What became of it. */
 	struct cpl_signature *sig;
-	struct cpl_comm *comm;
-	int n_nodes;
-	int *node;          /* [n_nodes] in rank order */
+	struct job_traffic traffic;
+	int *node;          /* [traffic.n_nodes] in rank order */
 	const char *policy; /* taken policy's name, or NULL: hosts were given */
 	uint64_t seed;      /* of the taken policy */
 	struct cpl_job_sums sums;
-};
-
-/*
- * Links on the shortest way, over all ordered pairs of ranks that send each
- * other bytes; pairs of one router count 0 (Jain 2016, 2.4 and 4.1).
- */
-struct traffic_dilation {
-	double average;
-	double above_average; /* mean of those above the average, or 0 */
-	int64_t pairs, pairs_above;
 };
 
 struct traffic {
 	const struct cpl_network *net;
 	const struct cpl_routing *routing;
 	const struct cpl_routing *placing; /* what placements go by */
-	const char *profile_dir; /* NULL: the default */
+	const char *profile_dir;           /* NULL: the default */
 	uint64_t seed;
+	int threads;
 	int n_jobs;
 	struct traffic_job *job;
-	unsigned char *free;        /* [n_nodes] */
-	struct cpl_load load;       /* running jobs and all of these */
-	struct cpl_job_sums sums;   /* of these jobs */
-	struct traffic_dilation dilation; /* of these jobs */
-	struct cpl_metrics metrics; /* of load */
-	double seconds;             /* the evaluation took, without placing */
+	unsigned char *free;          /* [n_nodes] */
+	struct cpl_load load;         /* running jobs and all of these */
+	struct cpl_job_sums sums;     /* of these jobs */
+	struct cpl_dilation dilation; /* of these jobs */
+	struct cpl_metrics metrics;   /* of load */
+	double seconds;               /* the evaluation took, without placing */
 };
 
 /*

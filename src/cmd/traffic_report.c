@@ -24,12 +24,12 @@ static json_t *json_jobs(const struct traffic *t)
 		const struct traffic_job *job = &t->job[i];
 		json_t *hosts = json_array(), *one;
 
-		for (int k = 0; k < job->n_nodes; k++)
+		for (int k = 0; k < job->traffic.n_nodes; k++)
 			json_array_append_new(
 			        hosts,
 			        json_string(t->net->node_name[job->node[k]]));
 		one = json_pack("{s:s, s:i, s:i, s:s, s:o}", "signature",
-		                job->sig->name, "ranks", job->comm->ranks,
+		                job->sig->name, "ranks", job->traffic.ranks,
 		                "ranks_per_node", job->ranks_per_node,
 		                "placement", how(job), "hosts", hosts);
 		if (job->policy)
@@ -46,7 +46,7 @@ int traffic_print_json(const struct cmd *self, const struct traffic *t)
 	struct link_stats row[LINK_STATS_MAX];
 	struct cpl_error err = {""};
 	json_t *root, *links;
-	int n = link_stats_make(t->net, &t->load, row, &err);
+	int n = link_stats_make(t->net, &t->load, t->threads, row, &err);
 
 	if (n < 0)
 		return cmd_fail(self, &err);
@@ -82,15 +82,16 @@ static int print_jobs(const struct traffic *t)
 	for (int i = 0; i < t->n_jobs; i++) {
 		const struct traffic_job *job = &t->job[i];
 		char ranks[16], nodes[16], *hosts;
-		char **name = malloc((size_t)job->n_nodes * sizeof(*name));
+		char **name =
+		        malloc((size_t)job->traffic.n_nodes * sizeof(*name));
 
 		if (!name)
 			break;
-		for (int k = 0; k < job->n_nodes; k++)
+		for (int k = 0; k < job->traffic.n_nodes; k++)
 			name[k] = t->net->node_name[job->node[k]];
-		hosts = cpl_hostlist_format(name, job->n_nodes);
-		snprintf(ranks, sizeof(ranks), "%d", job->comm->ranks);
-		snprintf(nodes, sizeof(nodes), "%d", job->n_nodes);
+		hosts = cpl_hostlist_format(name, job->traffic.n_nodes);
+		snprintf(ranks, sizeof(ranks), "%d", job->traffic.ranks);
+		snprintf(nodes, sizeof(nodes), "%d", job->traffic.n_nodes);
 		if (hosts && strlen(hosts) > 60)
 			strcpy(hosts + 57, "...");
 		cmd_table_row(table, job->sig->name, ranks, nodes, how(job),
@@ -164,7 +165,7 @@ int traffic_print_text(const struct cmd *self, const struct traffic *t)
 {
 	struct link_stats row[LINK_STATS_MAX];
 	struct cpl_error err = {""};
-	int n = link_stats_make(t->net, &t->load, row, &err);
+	int n = link_stats_make(t->net, &t->load, t->threads, row, &err);
 
 	if (n < 0)
 		return cmd_fail(self, &err);

@@ -160,13 +160,14 @@ static int64_t weighted_row(const struct cpl_rows *rows, int rank,
 	return n;
 }
 
-/* The longest row at the most; *most: all rows together. */
-static int64_t longest_row(const struct cpl_rows *rows, int64_t *most)
+/* The longest row of those at the most; *most: all of them together. */
+static int64_t longest_row(const struct cpl_rows *rows, int first, int last,
+                           int64_t *most)
 {
 	int64_t longest = 0;
 
 	*most = 0;
-	for (int r = 0; r < rows->ranks; r++) {
+	for (int r = first; r < last; r++) {
 		int64_t n = 0;
 
 		for (int i = 0; i < rows->n_parts; i++) {
@@ -200,17 +201,17 @@ static int64_t merge(struct cpl_comm_entry *row, int64_t n,
 	return used;
 }
 
-int cpl_rows_each(const struct cpl_rows *rows,
+int cpl_rows_each(const struct cpl_rows *rows, int first, int last,
                   void (*fn)(void *arg, int from, int count,
                              const struct cpl_comm_entry *entry, int64_t n),
                   void *arg, struct cpl_error *err)
 {
 	bool alike = rows->n_parts == 1 && rows->part[0].pattern;
-	int64_t most, longest = longest_row(rows, &most);
+	int64_t most, longest = longest_row(rows, first, last, &most);
 	struct cpl_comm_entry *row =
 	        malloc((size_t)(longest + rows->room + longest / 2 + 1) *
 	               sizeof(*row));
-	struct cpl_rows_walk walk = cpl_rows_walk(0, rows->ranks);
+	struct cpl_rows_walk walk = cpl_rows_walk(first, last);
 	struct cpl_rows_bunch bunch;
 
 	if (!row)
@@ -223,7 +224,7 @@ int cpl_rows_each(const struct cpl_rows *rows,
 		fn(arg, bunch.from, bunch.count, row,
 		   merge(row, bunch.n, row + longest));
 	}
-	for (int r = 0; r < rows->ranks && !alike; r++) {
+	for (int r = first; r < last && !alike; r++) {
 		int64_t n = weighted_row(rows, r, row);
 
 		fn(arg, r, 1, row, merge(row, n, row + longest));
@@ -243,7 +244,8 @@ struct cpl_comm *cpl_rows_comm(const struct cpl_rows *rows,
 {
 	struct cpl_comm_entry *row = NULL;
 	struct cpl_comm *out = NULL;
-	int64_t most, longest = longest_row(rows, &most), used = 0;
+	int64_t most, longest = longest_row(rows, 0, rows->ranks, &most);
+	int64_t used = 0;
 	bool sorted = rows->n_parts == 1 && rows->part[0].comm;
 
 	for (int i = 0; i < rows->n_parts; i++)

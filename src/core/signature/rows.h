@@ -64,12 +64,12 @@ bool cpl_rows_next(const struct cpl_rows *rows, struct cpl_rows_walk *walk,
                    struct cpl_rows_bunch *bunch, struct cpl_comm_entry *out);
 
 /*
- * Call fn for every rank once, with all it sends: entries sorted by `to`, each
- * pair once, bytes and messages weighted; ranks from .. from + count - 1 as in
- * a bunch, increasing. 0, or -1 with err (memory). O(entries log entries of a
- * row).
+ * Call fn for every rank of [first, last) once, with all it sends: entries
+ * sorted by `to`, each pair once, bytes and messages weighted; ranks from ..
+ * from + count - 1 as in a bunch, increasing. 0, or -1 with err (memory).
+ * O(entries log entries of a row).
  */
-int cpl_rows_each(const struct cpl_rows *rows,
+int cpl_rows_each(const struct cpl_rows *rows, int first, int last,
                   void (*fn)(void *arg, int from, int count,
                              const struct cpl_comm_entry *entry, int64_t n),
                   void *arg, struct cpl_error *err);

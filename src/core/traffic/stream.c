@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "routing/adaptive.h"
 #include "traffic/stream_internal.h"
 
 int cpl_stream_open(struct stream *s, const struct cpl_network *net,
@@ -84,25 +85,31 @@ static enum way way_of(const struct cpl_network *net,
 	                                          : BY_SOLVE;
 }
 
-static int solve(const struct cpl_network *net, const struct batch *batch,
-                 int first, const struct cpl_pairs *pairs,
-                 struct cpl_error *err)
+static int solve(const struct cpl_network *net,
+                 const struct cpl_routing *routing, int threads,
+                 const struct cpl_pairs *pairs, double *load,
+                 struct cpl_routed *routed, struct cpl_error *err)
 {
+	struct cpl_adaptive_job job = {.pairs = pairs, .routing = routing};
+	struct cpl_adaptive adaptive = {.net = net,
+	                                .job = &job,
+	                                .n_jobs = 1,
+	                                .threads = threads,
+	                                .load = load};
 	int64_t n = pairs->row[pairs->n_from];
+	void *scratch;
 
-	for (int i = first; i < batch->n; i++) {
-		const struct cpl_routing *routing = batch->routing[i];
-		struct cpl_routed routed = {0, 0};
-		void *scratch = malloc(routing->scratch_size(net, n) + 1);
-
-		if (!scratch)
-			return cpl_fail_memory(err);
-		routing->solve(net, pairs, scratch, batch->load[i]->link,
-		               &routed);
-		free(scratch);
-		batch->sums[i].hop_bytes = routed.hop_bytes;
-		batch->sums[i].max_dilation = routed.max_hops;
+	if (cpl_routing_is_adaptive(routing)) {
+		if (cpl_adaptive_solve(&adaptive, err))
+			return -1;
+		*routed = job.routed;
+		return 0;
 	}
+	scratch = malloc(routing->scratch_size(net, n) + 1);
+	if (!scratch)
+		return cpl_fail_memory(err);
+	routing->solve(net, pairs, scratch, load, routed);
+	free(scratch);
 	return 0;
 }
 
@@ -121,8 +128,14 @@ static int by_pairs(const struct cpl_network *net, const struct cpl_stream *job,
 	if (batch->n > n_add)
 		sinks.pairs = &pairs;
 	rc = cpl_stream_walk(net, job, &sinks, err);
-	if (!rc && sinks.pairs)
-		rc = solve(net, batch, n_add, &pairs, err);
+	for (int i = n_add; i < batch->n && !rc; i++) {
+		struct cpl_routed routed = {0, 0};
+
+		rc = solve(net, batch->routing[i], job->threads, &pairs,
+		           batch->load[i]->link, &routed, err);
+		batch->sums[i].hop_bytes = routed.hop_bytes;
+		batch->sums[i].max_dilation = routed.max_hops;
+	}
 	cpl_pairs_free(&pairs);
 	return rc;
 }

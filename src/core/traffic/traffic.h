@@ -117,6 +117,22 @@ int cpl_stream_add(const struct cpl_network *net, const struct cpl_stream *job,
                    struct cpl_error *err);
 
 /*
+ * Links on the shortest way, over all ordered pairs of ranks that send each
+ * other bytes; pairs of one router count 0 (Jain 2016, 2.4 and 4.1).
+ */
+struct cpl_dilation {
+	double average;
+	double above_average; /* mean of those above the average, or 0 */
+	int64_t pairs, pairs_above;
+};
+
+/* Of n such jobs together. 0, or -1 with err (memory). O(messages). */
+int cpl_stream_dilation(const struct cpl_network *net,
+                        const struct cpl_routing *routing,
+                        const struct cpl_stream *job, int n,
+                        struct cpl_dilation *out, struct cpl_error *err);
+
+/*
  * max, mean and the PTRAM metrics of load + background (background may be
  * NULL). O(links).
  */

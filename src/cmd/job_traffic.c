@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "job_traffic.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int open_matrix(struct job_traffic *job, struct cpl_error *err)
+{
+	job->comm = cmd_comm(job->sig, job->phase, err);
+	if (!job->comm)
+		return -1;
+	job->work = cpl_traffic_work_new(job->net, job->comm, err);
+	if (!job->work)
+		return -1;
+	job->rank_node = malloc((size_t)job->ranks * sizeof(*job->rank_node));
+	return job->rank_node ? 0 : cpl_fail_memory(err);
+}
+
+int job_traffic_open(struct job_traffic *job, const struct cpl_network *net,
+                     const struct cpl_signature *sig, const char *phase,
+                     int ranks_per_node, struct cpl_error *err)
+{
+	memset(job, 0, sizeof(*job));
+	job->net = net;
+	job->sig = sig;
+	job->phase = phase;
+	job->ranks = sig->ranks;
+	job->ranks_per_node = ranks_per_node;
+	job->n_nodes = (job->ranks - 1) / ranks_per_node + 1;
+	job->rows = cpl_rows_new(sig, phase, err);
+	if (!job->rows)
+		return -1;
+	return cpl_signature_stored(sig) ? open_matrix(job, err) : 0;
+}
+
+void job_traffic_close(struct job_traffic *job)
+{
+	cpl_comm_free(job->comm);
+	cpl_rows_free(job->rows);
+	cpl_traffic_work_free(job->work);
+	free(job->rank_node);
+	memset(job, 0, sizeof(*job));
+}
+
+const struct cpl_comm *job_traffic_matrix(struct job_traffic *job,
+                                          struct cpl_error *err)
+{
+	if (!job->comm)
+		job->comm = cmd_comm(job->sig, job->phase, err);
+	return job->comm;
+}
+
+int job_traffic_add(struct job_traffic *job, const int *node, int threads,
+                    int n, const struct cpl_routing *const *routing,
+                    struct cpl_load *const *load, struct cpl_job_sums *sums,
+                    struct cpl_error *err)
+{
+	struct cpl_stream stream = {.rows = job->rows,
+	                            .node = node,
+	                            .ranks_per_node = job->ranks_per_node,
+	                            .threads = threads};
+
+	if (!job->work)
+		return cpl_stream_add(job->net, &stream, n, routing, load, sums,
+		                      err);
+	for (int rank = 0; rank < job->ranks; rank++)
+		job->rank_node[rank] = node[rank / job->ranks_per_node];
+	for (int i = 0; i < n; i++)
+		cpl_traffic_add(job->net, routing[i], job->comm, job->rank_node,
+		                job->work, load[i], &sums[i]);
+	return 0;
+}

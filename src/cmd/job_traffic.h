@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The traffic of one job for the commands that evaluate it: from its matrix,
+ * or where that is too large to be stored message by message.
+ */
+#ifndef CPL_CMD_JOB_TRAFFIC_H
+#define CPL_CMD_JOB_TRAFFIC_H
+
+#include "cmd.h"
+#include "traffic/traffic.h"
+
+struct job_traffic {
+	const struct cpl_network *net;
+	const struct cpl_signature *sig;
+	const char *phase;
+	int ranks, ranks_per_node, n_nodes;
+	struct cpl_rows *rows;
+	struct cpl_comm *comm; /* NULL: not stored, unless matrix() made it */
+	/* Of stored ones only. */
+	struct cpl_traffic_work *work;
+	int *rank_node; /* scratch */
+};
+
+/* Phase NULL: the whole run. sig and phase must live as long. 0, or -1 with
+ * err; close in either case. */
+int job_traffic_open(struct job_traffic *job, const struct cpl_network *net,
+                     const struct cpl_signature *sig, const char *phase,
+                     int ranks_per_node, struct cpl_error *err);
+void job_traffic_close(struct job_traffic *job);
+
+/* The matrix, for searches; NULL with err where it is too large. */
+const struct cpl_comm *job_traffic_matrix(struct job_traffic *job,
+                                          struct cpl_error *err);
+
+/*
+ * Add the job on node[n_nodes] to load[i] under routing[i], i < n; sums[i] are
+ * its own. No result depends on threads. 0, or -1 with err (memory).
+ */
+int job_traffic_add(struct job_traffic *job, const int *node, int threads,
+                    int n, const struct cpl_routing *const *routing,
+                    struct cpl_load *const *load, struct cpl_job_sums *sums,
+                    struct cpl_error *err);
+
+#endif
