@@ -61,7 +61,8 @@ static void test_worked_example(void **state)
 	static const int expected[8] = {0, 2, 4, 6, 1, 3, 5, 7};
 	hwloc_topology_t topology = topology_of(EXAMPLE_TREE);
 	struct cpl_comm *comm = comm_of(8, example_value, NULL);
-	struct cpl_bind_request req = {topology, NULL, comm, 1, false};
+	struct cpl_bind_request req = {
+	        .topology = topology, .comm = comm, .cores_per_rank = 1};
 	struct cpl_bind_result result;
 
 	assert_int_equal(cpl_bind(&cpl_binder_treematch, &req, &result, NULL),
@@ -112,24 +113,54 @@ static void test_example_grouping(void **state)
 	cpl_comm_free(half);
 }
 
+/* RR-8269, Table 2: d* and the least p at which k is divided. */
 static void test_arity_division(void **state)
 {
 	static const struct {
-		int p, k, d;
+		int k, d, p;
 	} row[] = {
-	        {16, 4, 1}, /* 1820 groups: no need */
-	        {30, 4, 1},
-	        /* 27405 */ {32, 4, 2}, /* 35960 */
-	        {64, 8, 4},
-	        {64, 16, 8},
-	        {64, 12, 6},
-	        {70, 5, 1},
-	        /* prime */ {8, 8, 1},
-	};
+	        {4, 2, 8},      {6, 3, 10},     {8, 4, 12},     {9, 3, 14},
+	        {10, 5, 14},    {12, 6, 16},    {14, 7, 18},    {15, 5, 20},
+	        {16, 8, 20},    {18, 9, 22},    {20, 10, 24},   {21, 7, 26},
+	        {22, 11, 26},   {24, 12, 28},   {25, 5, 32},    {26, 13, 30},
+	        {27, 9, 32},    {28, 14, 32},   {30, 15, 34},   {32, 16, 36},
+	        {33, 11, 38},   {34, 17, 38},   {35, 7, 42},    {36, 18, 40},
+	        {38, 19, 42},   {39, 13, 44},   {40, 20, 44},   {42, 21, 46},
+	        {44, 22, 48},   {45, 15, 50},   {46, 23, 50},   {48, 24, 52},
+	        {49, 7, 58},    {50, 25, 54},   {51, 17, 56},   {52, 26, 56},
+	        {54, 27, 58},   {55, 11, 62},   {56, 28, 60},   {57, 19, 62},
+	        {58, 29, 62},   {60, 30, 64},   {62, 31, 66},   {63, 21, 68},
+	        {64, 32, 68},   {65, 13, 72},   {66, 33, 70},   {68, 34, 72},
+	        {69, 23, 74},   {70, 35, 74},   {72, 36, 76},   {74, 37, 78},
+	        {75, 25, 80},   {76, 38, 80},   {77, 11, 86},   {78, 39, 82},
+	        {80, 40, 84},   {81, 27, 86},   {82, 41, 86},   {84, 42, 88},
+	        {85, 17, 92},   {86, 43, 90},   {87, 29, 92},   {88, 44, 92},
+	        {90, 45, 94},   {91, 13, 100},  {92, 46, 96},   {93, 31, 98},
+	        {94, 47, 98},   {95, 19, 102},  {96, 48, 100},  {98, 49, 102},
+	        {99, 33, 104},  {100, 50, 104}, {102, 51, 106}, {104, 52, 108},
+	        {105, 35, 110}, {106, 53, 110}, {108, 54, 112}, {110, 55, 114},
+	        {111, 37, 116}, {112, 56, 116}, {114, 57, 118}, {115, 23, 122},
+	        {116, 58, 120}, {117, 39, 122}, {118, 59, 122}, {119, 17, 128},
+	        {120, 60, 124}, {121, 11, 134}, {122, 61, 126}, {123, 41, 128},
+	        {124, 62, 128}, {125, 25, 132}, {126, 63, 130}, {128, 64, 132}};
+	size_t n = 0;
 
-	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++)
-		assert_int_equal(cpl_treematch_divide(row[i].p, row[i].k),
-		                 row[i].d);
+	for (int k = 1; k <= 128; k++) {
+		if (n == sizeof(row) / sizeof(*row) || row[n].k != k) {
+			/* Primes are not divided. */
+			assert_int_equal(cpl_treematch_divide(100000, k), 1);
+			continue;
+		}
+		assert_int_equal(cpl_treematch_divide(row[n].p, k), row[n].d);
+		assert_int_equal(cpl_treematch_divide(row[n].p - 1, k), 1);
+		assert_int_equal(cpl_treematch_divide(500000, k), row[n].d);
+		n++;
+	}
+	assert_int_equal(n, sizeof(row) / sizeof(*row));
+	/* Arities 4, 4, 1 become 4, 2, 2, 1. */
+	assert_int_equal(cpl_treematch_divide(4, 4), 1);
+	assert_int_equal(cpl_treematch_divide(16, 4), 2);
+	assert_int_equal(cpl_treematch_divide(16, 2), 1);
 	assert_true(cpl_binomial(8, 2) == 28);
 	assert_true(cpl_binomial(6, 3) == 20);
 	assert_true(cpl_binomial(246, 2) == 30135);
@@ -181,8 +212,11 @@ static void test_hierarchical_patterns_are_bound_optimally(void **state)
 			int *leaf = calloc((unsigned)ranks, sizeof(*leaf));
 			struct hidden hidden = {row[i].n_levels, row[i].arity,
 			                        leaf};
-			struct cpl_bind_request req = {topology, NULL, NULL, 1,
-			                               false};
+			struct cpl_bind_request req = {.topology = topology,
+			                               .allowed = NULL,
+			                               .comm = NULL,
+			                               .cores_per_rank = 1,
+			                               .by_pu = false};
 			struct cpl_bind_result result, best;
 			struct cpl_comm *comm;
 
@@ -270,9 +304,12 @@ static void test_uneven_trees(void **state)
 			struct cpl_comm *comm =
 			        comm_of(row[i].ranks, random_value, &seed);
 			struct cpl_comm *graph = cpl_comm_symmetric(comm, NULL);
-			struct cpl_bind_request req = {topology, allowed, comm,
-			                               row[i].cores_per_rank,
-			                               false};
+			struct cpl_bind_request req = {
+			        .topology = topology,
+			        .allowed = allowed,
+			        .comm = comm,
+			        .cores_per_rank = row[i].cores_per_rank,
+			        .by_pu = false};
 			struct cpl_bind_result result;
 			struct cpl_slot_tree *tree;
 			int slot[8];
@@ -328,8 +365,11 @@ static void test_random_matrices_never_worse_than_packed(void **state)
 			                                     HWLOC_OBJ_CORE);
 			struct cpl_comm *comm =
 			        comm_of(cores - (int)seed, random_value, &seed);
-			struct cpl_bind_request req = {topology, NULL, comm, 1,
-			                               false};
+			struct cpl_bind_request req = {.topology = topology,
+			                               .allowed = NULL,
+			                               .comm = comm,
+			                               .cores_per_rank = 1,
+			                               .by_pu = false};
 			struct cpl_bind_result result;
 
 			assert_int_equal(cpl_bind(&cpl_binder_treematch, &req,
@@ -351,7 +391,11 @@ static void test_large_uneven_tree(void **state)
 	int leaf[100];
 	struct hidden hidden = {3, arity, leaf};
 	struct cpl_comm *comm;
-	struct cpl_bind_request req = {topology, allowed, NULL, 1, false};
+	struct cpl_bind_request req = {.topology = topology,
+	                               .allowed = allowed,
+	                               .comm = NULL,
+	                               .cores_per_rank = 1,
+	                               .by_pu = false};
 	struct cpl_bind_result result;
 
 	/* Three whole L3s of each package, one half and some single cores. */
@@ -376,7 +420,11 @@ static void test_threads_may_be_slots(void **state)
 	/* 0 talks to 3, 1 to 2. */
 	struct cpl_comm_entry entry[] = {{0, 3, 100, 1}, {1, 2, 100, 1}};
 	struct cpl_comm *comm = cpl_comm_build(4, entry, 2, NULL);
-	struct cpl_bind_request req = {topology, NULL, comm, 1, true};
+	struct cpl_bind_request req = {.topology = topology,
+	                               .allowed = NULL,
+	                               .comm = comm,
+	                               .cores_per_rank = 1,
+	                               .by_pu = true};
 	struct cpl_bind_result result;
 	struct cpl_error err = {""};
 
@@ -403,7 +451,11 @@ static void test_private_caches_do_not_count(void **state)
 
 	for (size_t i = 0; i < sizeof(tree) / sizeof(*tree); i++) {
 		hwloc_topology_t topology = topology_of(tree[i]);
-		struct cpl_bind_request req = {topology, NULL, NULL, 1, false};
+		struct cpl_bind_request req = {.topology = topology,
+		                               .allowed = NULL,
+		                               .comm = NULL,
+		                               .cores_per_rank = 1,
+		                               .by_pu = false};
 		struct cpl_slot_tree *t = cpl_slot_tree_new(&req, NULL);
 
 		assert_int_equal(t->n_slots, 4);
@@ -419,7 +471,8 @@ static void test_one_core(void **state)
 {
 	hwloc_topology_t topology = topology_of("pack:1 core:1 pu:2");
 	struct cpl_comm *comm = cpl_comm_build(1, NULL, 0, NULL);
-	struct cpl_bind_request req = {topology, NULL, comm, 1, false};
+	struct cpl_bind_request req = {
+	        .topology = topology, .comm = comm, .cores_per_rank = 1};
 	struct cpl_bind_result result;
 
 	assert_int_equal(cpl_bind(&cpl_binder_treematch, &req, &result, NULL),
@@ -462,9 +515,12 @@ static void test_names(void **state)
 	assert_ptr_equal(cpl_binder_find("treematch", NULL),
 	                 &cpl_binder_treematch);
 	assert_ptr_equal(cpl_binder_find("default", NULL), &cpl_binder_packed);
-	assert_null(cpl_binder_find("best", &err));
-	assert_string_equal(err.text, "no binding algorithm \"best\"; there "
-	                              "are: packed, treematch");
+	assert_ptr_equal(cpl_binder_find("best", NULL), &cpl_binder_best);
+	assert_null(cpl_binder_find("worst", &err));
+	assert_non_null(strstr(err.text,
+	                       "no binding algorithm \"worst\"; there "
+	                       "are: packed, round-robin, scatter, "
+	                       "cluster, treematch, best"));
 }
 
 int main(void)

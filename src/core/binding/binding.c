@@ -4,10 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Not in every program: its address is NULL where it is not linked. */
+extern const struct cpl_binder cpl_binder_scotch
+        __attribute__((weak, visibility("hidden")));
+
 static const struct cpl_binder *const binders[] = {
-        &cpl_binder_packed,
-        &cpl_binder_treematch,
-        NULL,
+        &cpl_binder_packed,    &cpl_binder_round_robin,
+        &cpl_binder_scatter,   &cpl_binder_cluster,
+        &cpl_binder_treematch, &cpl_binder_best,
+        &cpl_binder_scotch,    NULL,
 };
 
 const struct cpl_binder *const *cpl_binder_all(void)
@@ -37,8 +42,13 @@ const struct cpl_binder *cpl_binder_find(const char *name,
 		memcpy(names + used, binders[i]->name, len + 1);
 		used += len;
 	}
-	cpl_fail(err, "no binding algorithm \"%s\"; there are: %s", name,
-	         names);
+	if (!strcmp(name, "scotch"))
+		cpl_fail(err, "binding algorithm \"scotch\" is not in this "
+		              "program: it is only in a commplace command "
+		              "built with Scotch");
+	else
+		cpl_fail(err, "no binding algorithm \"%s\"; there are: %s",
+		         name, names);
 	return NULL;
 }
 
@@ -54,81 +64,192 @@ static int check_slots(const int *slot, int ranks, int n_slots,
 	return 0;
 }
 
-int cpl_bind(const struct cpl_binder *binder,
-             const struct cpl_bind_request *req, struct cpl_bind_result *out,
-             struct cpl_error *err)
+static double weight(enum cpl_bind_metric metric, double bytes, double messages)
 {
-	int ranks = req->comm->ranks, rc = -1;
-	struct cpl_slot_tree *tree = NULL;
-	struct cpl_comm *graph = NULL;
-	unsigned char *taken = NULL;
-	int *slot = NULL, *packed = NULL;
+	if (metric == CPL_BIND_MESSAGES)
+		return messages;
+	if (metric == CPL_BIND_AVERAGE)
+		return messages > 0 ? bytes / messages : 0;
+	return bytes;
+}
 
-	memset(out, 0, sizeof(*out));
+static int check_request(const struct cpl_bind_request *req,
+                         struct cpl_error *err)
+{
 	if (req->cores_per_rank < 1)
 		return cpl_fail(err, "%d cores per rank; 1 or more are right",
 		                req->cores_per_rank);
-	tree = cpl_slot_tree_new(req, err);
-	if (!tree)
-		goto done;
-	if (ranks > tree->n_slots) {
-		cpl_fail(err,
-		         "%d ranks do not fit; the allowed CPUs have room "
-		         "for %d (%d %s each)",
-		         ranks, tree->n_slots, req->cores_per_rank,
-		         req->by_pu ? "CPUs" : "cores");
-		goto done;
-	}
-	graph = cpl_comm_symmetric(req->comm, err);
-	if (!graph)
-		goto done;
-	slot = calloc((size_t)ranks + 1, sizeof(*slot));
-	packed = calloc((size_t)ranks + 1, sizeof(*packed));
-	taken = calloc((size_t)tree->n_slots, 1);
+	if (req->ranks_per_core < 0 || req->ranks_per_socket < 0)
+		return cpl_fail(err,
+		                "%d ranks per core, %d per socket; 0 (no "
+		                "limit) or more are right",
+		                req->ranks_per_core, req->ranks_per_socket);
+	return 0;
+}
+
+static int check_room(const struct cpl_bind_request *req,
+                      const struct cpl_slot_tree *tree, struct cpl_error *err)
+{
+	if (req->comm->ranks <= tree->n_slots)
+		return 0;
+	return cpl_fail(err,
+	                "%d ranks do not fit; the allowed CPUs have room "
+	                "for %d (%d %s each)",
+	                req->comm->ranks, tree->n_slots, req->cores_per_rank,
+	                req->by_pu ? "CPUs" : "cores");
+}
+
+static int fill_sets(const struct cpl_slot_tree *tree,
+                     const struct cpl_bind_request *req, const int *slot,
+                     struct cpl_bind_result *out, struct cpl_error *err)
+{
+	int ranks = req->comm->ranks;
+
 	out->cpuset = calloc((size_t)ranks + 1, sizeof(*out->cpuset));
-	if (!slot || !packed || !taken || !out->cpuset) {
+	out->nodeset = calloc((size_t)ranks + 1, sizeof(*out->nodeset));
+	if (!out->cpuset || !out->nodeset)
+		return cpl_fail_memory(err);
+	for (int r = 0; r < ranks; r++) {
+		out->ranks = r + 1;
+		out->cpuset[r] = hwloc_bitmap_dup(tree->cpuset[slot[r]]);
+		out->nodeset[r] = hwloc_bitmap_alloc();
+		if (!out->cpuset[r] || !out->nodeset[r] ||
+		    hwloc_cpuset_to_nodeset(req->topology, out->cpuset[r],
+		                            out->nodeset[r]) < 0)
+			return cpl_fail_memory(err);
+	}
+	return 0;
+}
+
+static int fill_levels(const struct cpl_slot_tree *tree,
+                       const struct cpl_comm *graph, const int *slot,
+                       struct cpl_bind_result *out, struct cpl_error *err)
+{
+	out->level = calloc((size_t)tree->n_levels + 1, sizeof(*out->level));
+	if (!out->level)
+		return cpl_fail_memory(err);
+	out->n_levels = tree->n_levels;
+	for (int l = 0; l < tree->n_levels; l++) {
+		memcpy(out->level[l].name, tree->name[l],
+		       sizeof(tree->name[l]));
+		out->level[l].distance = 2 * (tree->n_levels - l);
+	}
+	for (int i = 0; i < graph->ranks; i++)
+		for (int64_t e = graph->row[i]; e < graph->row[i + 1]; e++) {
+			int d = cpl_slot_distance(tree, slot[i],
+			                          slot[graph->to[e]]);
+			struct cpl_bind_level *l;
+
+			if (graph->to[e] <= i || d == 0)
+				continue;
+			l = &out->level[tree->n_levels - d / 2];
+			l->bytes += graph->bytes[e];
+			l->messages += graph->messages[e];
+		}
+	return 0;
+}
+
+static int bind_on(const struct cpl_binder *binder,
+                   const struct cpl_bind_request *req, bool guard,
+                   const struct cpl_slot_tree *tree, struct cpl_comm *graph,
+                   struct cpl_bind_result *out, struct cpl_error *err)
+{
+	struct cpl_bind_problem problem = {req, tree, graph};
+	int ranks = graph->ranks, rc = -1, far;
+	unsigned char *table = NULL;
+	unsigned char *taken = calloc((size_t)tree->n_slots, 1);
+	int *slot = calloc((size_t)ranks + 1, sizeof(*slot));
+	int *packed = calloc((size_t)ranks + 1, sizeof(*packed));
+	double *metric = calloc((size_t)graph->n_entries + 1, sizeof(*metric));
+	double *bytes = graph->bytes;
+
+	if (!slot || !packed || !taken || !metric) {
 		cpl_fail_memory(err);
 		goto done;
 	}
+	for (int64_t e = 0; e < graph->n_entries; e++)
+		metric[e] = weight(req->metric, bytes[e], graph->messages[e]);
 	for (int r = 0; r < ranks; r++)
 		packed[r] = r;
-	if (binder->bind(req, tree->n_slots, slot, err) < 0)
+	graph->bytes = metric;
+	if (cpl_near_table(req, tree, &table, err) < 0 ||
+	    cpl_near_repair(tree, ranks, table, packed, err) < 0 ||
+	    binder->bind(&problem, slot, err) < 0)
 		goto done;
 	if (check_slots(slot, ranks, tree->n_slots, taken) < 0) {
 		cpl_fail(err, "%s gave two ranks one core", binder->name);
 		goto done;
 	}
+	far = cpl_near_repair(tree, ranks, table, slot, err);
+	if (far < 0)
+		goto done;
+	out->n_far = far;
 	out->cost = cpl_slot_cost(tree, graph, slot);
 	out->cost_default = cpl_slot_cost(tree, graph, packed);
-	if (!(out->cost < out->cost_default)) {
+	if (guard && !(out->cost < out->cost_default)) {
 		memcpy(slot, packed, (size_t)ranks * sizeof(*slot));
 		out->cost = out->cost_default;
 	}
-	for (int r = 0; r < ranks; r++) {
-		out->cpuset[r] = hwloc_bitmap_dup(tree->cpuset[slot[r]]);
-		if (!out->cpuset[r]) {
-			cpl_fail_memory(err);
-			goto done;
-		}
-		out->ranks = r + 1;
-	}
-	rc = 0;
-
+	graph->bytes = bytes;
+	if (fill_sets(tree, req, slot, out, err) == 0)
+		rc = fill_levels(tree, graph, slot, out, err);
 done:
-	if (rc < 0)
-		cpl_bind_result_free(out);
+	graph->bytes = bytes;
+	free(metric);
+	free(table);
 	free(taken);
 	free(packed);
 	free(slot);
+	return rc;
+}
+
+static int bind_request(const struct cpl_binder *binder,
+                        const struct cpl_bind_request *req, bool guard,
+                        struct cpl_bind_result *out, struct cpl_error *err)
+{
+	struct cpl_slot_tree *tree = NULL;
+	struct cpl_comm *graph = NULL;
+	int rc = -1;
+
+	memset(out, 0, sizeof(*out));
+	if (check_request(req, err) < 0)
+		return -1;
+	tree = cpl_slot_tree_new(req, err);
+	if (!tree || check_room(req, tree, err) < 0)
+		goto done;
+	graph = cpl_comm_symmetric(req->comm, err);
+	if (graph)
+		rc = bind_on(binder, req, guard, tree, graph, out, err);
+done:
+	if (rc < 0)
+		cpl_bind_result_free(out);
 	cpl_comm_free(graph);
 	cpl_slot_tree_free(tree);
 	return rc;
 }
 
+int cpl_bind(const struct cpl_binder *binder,
+             const struct cpl_bind_request *req, struct cpl_bind_result *out,
+             struct cpl_error *err)
+{
+	return bind_request(binder, req, true, out, err);
+}
+
+int cpl_bind_as_is(const struct cpl_binder *binder,
+                   const struct cpl_bind_request *req,
+                   struct cpl_bind_result *out, struct cpl_error *err)
+{
+	return bind_request(binder, req, false, out, err);
+}
+
 void cpl_bind_result_free(struct cpl_bind_result *result)
 {
-	for (int r = 0; r < result->ranks; r++)
+	for (int r = 0; r < result->ranks; r++) {
 		hwloc_bitmap_free(result->cpuset[r]);
+		hwloc_bitmap_free(result->nodeset[r]);
+	}
 	free(result->cpuset);
+	free(result->nodeset);
+	free(result->level);
 	memset(result, 0, sizeof(*result));
 }

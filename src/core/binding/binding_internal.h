@@ -14,27 +14,48 @@
  * that the distance does not depend on private caches; the cores themselves
  * are no level. Objects of a level are intervals of slots, numbered from 0 in
  * slot order; a slot whose cores lie in several objects is one of its own.
+ * When ranks share slots, each seat is a slot here and the shared CPU set is
+ * the last level.
  */
 struct cpl_slot_tree {
 	int n_slots;
 	hwloc_cpuset_t *cpuset; /* [n_slots] allowed PUs of its cores */
 	int n_levels;
-	int *object;    /* [n_levels * n_slots] object of a slot at a level */
-	int *n_objects; /* [n_levels] */
+	int *object;      /* [n_levels * n_slots] object of a slot at a level */
+	int *n_objects;   /* [n_levels] */
+	int socket_level; /* objects that `cluster` fills, -1: one for all */
+	char (*name)[32]; /* [n_levels] */
 };
 
-/* NULL with err (no allowed core, memory). O(cores * levels). */
+struct cpl_bind_problem {
+	const struct cpl_bind_request *req; /* NULL: tree and graph only */
+	const struct cpl_slot_tree *tree;
+	const struct cpl_comm *graph; /* symmetric; bytes hold the metric,
+	                               * messages may be NULL */
+};
+
+static inline int cpl_slot_object(const struct cpl_slot_tree *tree, int level,
+                                  int slot)
+{
+	return tree->object[(size_t)level * tree->n_slots + slot];
+}
+
+/* NULL with err (no allowed core, no room, memory). O(cores * levels). */
 struct cpl_slot_tree *cpl_slot_tree_new(const struct cpl_bind_request *req,
                                         struct cpl_error *err);
+/* A balanced tree without CPUs: arity[0] is the root's. */
+struct cpl_slot_tree *cpl_slot_tree_even(int n_levels, const int *arity,
+                                         struct cpl_error *err);
 void cpl_slot_tree_free(struct cpl_slot_tree *tree);
 
 /*
  * TreeMatch (RR-8269, section 2) over any such tree, whose level 0 is the root;
- * cpuset is not looked at. slot[rank] as a binder's. comm->ranks <= n_slots. 0,
- * or -1 with err. Shared with the mapping room.
+ * only its objects are looked at. graph is symmetric, graph->ranks <= n_slots.
+ * slot[rank] as a binder's. 0, or -1 with err. Shared with the mapping room.
  */
-int cpl_treematch(const struct cpl_slot_tree *tree, const struct cpl_comm *comm,
-                  int *slot, struct cpl_error *err);
+int cpl_treematch(const struct cpl_slot_tree *tree,
+                  const struct cpl_comm *graph, int *slot,
+                  struct cpl_error *err);
 
 /*
  * 2 * levels from the cores up to the lowest object that holds both slots; 0
@@ -45,6 +66,41 @@ int cpl_slot_distance(const struct cpl_slot_tree *tree, int a, int b);
 /* Sum over pairs of graph (symmetric) of bytes * distance. O(entries). */
 double cpl_slot_cost(const struct cpl_slot_tree *tree,
                      const struct cpl_comm *graph, const int *slot);
+
+/*
+ * Whether rank may take slot by request.near: at least one of the slot's CPUs
+ * is in the set. [ranks * n_slots] bits as bytes, or NULL without wishes
+ * (*out).
+ */
+int cpl_near_table(const struct cpl_bind_request *req,
+                   const struct cpl_slot_tree *tree, unsigned char **out,
+                   struct cpl_error *err);
+/*
+ * Move as many ranks as can to slots that they may take (augmenting paths,
+ * nearest slots first); returns how many are left, or -1 with err.
+ */
+int cpl_near_repair(const struct cpl_slot_tree *tree, int ranks,
+                    const unsigned char *table, int *slot,
+                    struct cpl_error *err);
+
+/* Traffic between groups of items, group[i] of n_groups; the result has no
+ * messages. O(entries + n_groups * log). */
+struct cpl_comm *cpl_bind_aggregate(const struct cpl_comm *graph,
+                                    const int *group, int n_groups,
+                                    struct cpl_error *err);
+
+/*
+ * Swap refinement: sweeps over the ranks, each swapped with the rank (or free
+ * slot) that lowers the cost most, until a sweep finds nothing or `sweeps` are
+ * over; coarse, where the tree is balanced, whole objects first. table: see
+ * cpl_near_table, or NULL. Lowers the cost by *gain (may be NULL). 0, or -1
+ * when memory is out. O(sweeps * ranks * (ranks + objects)), plus
+ * O(levels * degree) for each swap.
+ */
+int cpl_bind_refine(const struct cpl_slot_tree *tree,
+                    const struct cpl_comm *graph, const unsigned char *table,
+                    int sweeps, bool coarse, int *slot, double *gain,
+                    struct cpl_error *err);
 
 /* Groups of equal or unequal size over items; see the two makers below. */
 struct cpl_groups {
@@ -60,10 +116,9 @@ struct cpl_groups {
 double cpl_binomial(int n, int k);
 
 /*
- * TreeMatch's division of arities (RR-8269, section 4): the greatest proper
- * divisor d of k when grouping p items by k / d and then by d has fewer
- * candidates than grouping by k and exhaustive grouping by k is too
- * large; else 1.
+ * TreeMatch's division of arities (RR-8269, section 4 and Table 2): the
+ * greatest proper divisor d of k when C(p, k) > d * C(p, k / d), that is, when
+ * listing the groups of k of p items costs more than those of k / d; else 1.
  */
 int cpl_treematch_divide(int p, int k);
 
@@ -88,6 +143,16 @@ int cpl_treematch_group_uneven(const struct cpl_comm *graph, int n_items,
                                const int *type, int n_types, const int *need,
                                int n_groups, struct cpl_groups *out,
                                struct cpl_error *err);
+/*
+ * FastGroupProcesses (RR-8269, section 4.2): pairs by falling traffic, ties by
+ * (i, j); two free items open a group, a free one joins that of the other. Only
+ * the bucket in use is sorted, and only of items that are still free. O(entries
+ * + sorted log sorted).
+ */
+int cpl_treematch_group_fast(const struct cpl_comm *graph, int p, int k,
+                             struct cpl_groups *out, struct cpl_error *err);
+int cpl_groups_alloc(struct cpl_groups *out, int n_groups, int n_members,
+                     struct cpl_error *err);
 void cpl_groups_free(struct cpl_groups *groups);
 
 #endif

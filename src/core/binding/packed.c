@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "binding/binding.h"
+#include "binding/binding_internal.h"
 
-static int bind_packed(const struct cpl_bind_request *req, int n_slots,
-                       int *slot, struct cpl_error *err)
+static int bind_packed(const struct cpl_bind_problem *problem, int *slot,
+                       struct cpl_error *err)
 {
-	for (int r = 0; r < req->comm->ranks; r++)
+	for (int r = 0; r < problem->graph->ranks; r++)
 		slot[r] = r;
 	return 0;
 }

@@ -1,7 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "binding/binding_internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* The allowed cores (by_pu: PUs), and how they are cut into slots. */
+struct cut {
+	const struct cpl_bind_request *req;
+	int unit_depth, per_slot;
+	hwloc_obj_t *unit;
+	int n_units;
+	int *kept; /* depths of the levels */
+	int n_kept;
+	int *slot; /* first unit of each slot */
+	int n_slots;
+};
 
 static hwloc_obj_t ancestor_at(hwloc_obj_t obj, int depth)
 {
@@ -10,116 +24,289 @@ static hwloc_obj_t ancestor_at(hwloc_obj_t obj, int depth)
 	return obj;
 }
 
+static hwloc_obj_t ancestor_of_type(hwloc_obj_t obj, hwloc_obj_type_t type)
+{
+	while (obj && obj->type != type)
+		obj = obj->parent;
+	return obj;
+}
+
 /* Partitions of nested levels are equal when their class counts are. */
-static int count_classes(const hwloc_obj_t *core, int n, int depth)
+static int count_classes(const hwloc_obj_t *unit, int n, int depth)
 {
 	int classes = 0;
 
 	for (int i = 0; i < n; i++)
-		classes += i == 0 || ancestor_at(core[i], depth) !=
-		                             ancestor_at(core[i - 1], depth);
+		classes += i == 0 || ancestor_at(unit[i], depth) !=
+		                             ancestor_at(unit[i - 1], depth);
 	return classes;
 }
 
-static void fill_level(struct cpl_slot_tree *tree, int level, int depth,
-                       const hwloc_obj_t *core, int per_slot)
+/* Units that the request may use, after the levels were found on all. */
+static void choose_units(struct cut *c, int n_all)
+{
+	const struct cpl_bind_request *req = c->req;
+	int per_core = req->by_pu ? req->ranks_per_core * c->per_slot : 0;
+	hwloc_obj_t last = NULL;
+	int in_core = 0;
+
+	if (req->by_pu && req->one_thread)
+		per_core = 1;
+	for (int i = 0; i < n_all; i++) {
+		hwloc_obj_t core;
+
+		if (req->allowed &&
+		    !hwloc_bitmap_intersects(c->unit[i]->cpuset, req->allowed))
+			continue;
+		core = ancestor_of_type(c->unit[i], HWLOC_OBJ_CORE);
+		if (!core || core != last)
+			in_core = 0;
+		last = core;
+		if (per_core && ++in_core > per_core)
+			continue;
+		c->unit[c->n_units++] = c->unit[i];
+	}
+}
+
+/* Slots of which none spans two objects at the depth; -1: anywhere. */
+static void cut_slots(struct cut *c, int depth)
+{
+	int in_socket = 0;
+	hwloc_obj_t socket = NULL;
+
+	c->n_slots = 0;
+	for (int i = 0; i + c->per_slot <= c->n_units;) {
+		hwloc_obj_t first = c->unit[i], own;
+		int k = 1;
+
+		while (k < c->per_slot &&
+		       (depth < 0 || ancestor_at(c->unit[i + k], depth) ==
+		                             ancestor_at(first, depth)))
+			k++;
+		if (k < c->per_slot) {
+			i += k;
+			continue;
+		}
+		own = ancestor_of_type(first, HWLOC_OBJ_PACKAGE);
+		if (own != socket)
+			in_socket = 0;
+		socket = own;
+		if (!c->req->ranks_per_socket ||
+		    in_socket++ < c->req->ranks_per_socket)
+			c->slot[c->n_slots++] = i;
+		i += k;
+	}
+}
+
+static int choose_slots(struct cut *c, struct cpl_error *err)
+{
+	int need =
+	        c->req->comm && !c->req->overcommit ? c->req->comm->ranks : 1;
+
+	/* With SMT, the cores are a level to be kept to as well. */
+	for (int d = c->per_slot > 1 ? c->unit_depth - 1 : -1; d >= 0; d--) {
+		cut_slots(c, d);
+		if (c->n_slots >= need)
+			return 0;
+	}
+	cut_slots(c, -1);
+	if (c->n_slots)
+		return 0;
+	if (c->n_units == 0)
+		return cpl_fail(err, "none of the allowed CPUs is in the "
+		                     "topology");
+	return cpl_fail(err, "%d %s per rank asked for, %d are allowed",
+	                c->per_slot, c->req->by_pu ? "CPUs" : "cores",
+	                c->n_units);
+}
+
+static int alloc_tree(struct cpl_slot_tree *tree, struct cpl_error *err)
+{
+	size_t levels = (size_t)tree->n_levels + 1;
+
+	tree->cpuset = calloc((size_t)tree->n_slots, sizeof(*tree->cpuset));
+	tree->object =
+	        calloc(levels * (size_t)tree->n_slots, sizeof(*tree->object));
+	tree->n_objects = calloc(levels, sizeof(*tree->n_objects));
+	tree->name = calloc(levels, sizeof(*tree->name));
+	if (tree->cpuset && tree->object && tree->n_objects && tree->name)
+		return 0;
+	return cpl_fail_memory(err);
+}
+
+/* Seats of a slot when n_seats share the slots evenly. */
+static int seats(const struct cut *c, int n_seats, int slot)
+{
+	return n_seats / c->n_slots + (slot < n_seats % c->n_slots);
+}
+
+static void fill_level(struct cpl_slot_tree *tree, int level,
+                       const struct cut *c)
 {
 	int *object = tree->object + (size_t)level * tree->n_slots;
 	hwloc_obj_t last = NULL;
-	int n = 0;
+	int n = 0, at = 0;
 
-	for (int s = 0; s < tree->n_slots; s++) {
-		const hwloc_obj_t *first = core + (size_t)s * per_slot;
-		hwloc_obj_t key = ancestor_at(first[0], depth);
+	for (int s = 0; s < c->n_slots; s++) {
+		const hwloc_obj_t *unit = c->unit + c->slot[s];
+		hwloc_obj_t key = NULL;
 
-		for (int c = 1; key && c < per_slot; c++)
-			if (ancestor_at(first[c], depth) != key)
+		if (level < c->n_kept)
+			key = ancestor_at(unit[0], c->kept[level]);
+		for (int i = 1; key && i < c->per_slot; i++)
+			if (ancestor_at(unit[i], c->kept[level]) != key)
 				key = NULL;
 		n += s == 0 || !key || key != last;
-		object[s] = n - 1;
+		for (int k = seats(c, tree->n_slots, s); k > 0; k--)
+			object[at++] = n - 1;
 		last = key;
 	}
 	tree->n_objects[level] = n;
+	if (level < c->n_kept)
+		hwloc_obj_type_snprintf(
+		        tree->name[level], sizeof(tree->name[level]),
+		        hwloc_get_obj_by_depth(c->req->topology, c->kept[level],
+		                               0),
+		        0);
+	else
+		strcpy(tree->name[level], "CPU set");
+}
+
+static hwloc_cpuset_t slot_cpus(const struct cut *c, int slot)
+{
+	hwloc_cpuset_t set = hwloc_bitmap_alloc();
+	int rc = set ? 0 : -1;
+
+	for (int i = 0; rc == 0 && i < c->per_slot; i++) {
+		hwloc_obj_t unit = c->unit[c->slot[slot] + i];
+		hwloc_cpuset_t own = hwloc_bitmap_dup(unit->cpuset);
+
+		rc = own ? 0 : -1;
+		if (rc == 0 && c->req->allowed)
+			rc = hwloc_bitmap_and(own, own, c->req->allowed);
+		if (rc == 0 && c->req->one_thread)
+			rc = hwloc_bitmap_singlify(own);
+		if (rc == 0)
+			rc = hwloc_bitmap_or(set, set, own);
+		hwloc_bitmap_free(own);
+	}
+	if (rc == 0)
+		return set;
+	hwloc_bitmap_free(set);
+	return NULL;
+}
+
+static int fill_cpus(struct cpl_slot_tree *tree, const struct cut *c,
+                     struct cpl_error *err)
+{
+	int at = 0;
+
+	for (int s = 0; s < c->n_slots; s++)
+		for (int k = seats(c, tree->n_slots, s); k > 0; k--) {
+			tree->cpuset[at] = slot_cpus(c, s);
+			if (!tree->cpuset[at++])
+				return cpl_fail_memory(err);
+		}
+	return 0;
+}
+
+static int find_socket_level(const struct cpl_slot_tree *tree,
+                             const struct cut *c)
+{
+	int depth = hwloc_get_type_depth(c->req->topology, HWLOC_OBJ_PACKAGE);
+
+	for (int l = 1; l < c->n_kept; l++)
+		if (depth >= 0 && c->kept[l] == depth)
+			return l;
+	/* One package: what it branches into lowest, such as its L3s. */
+	return c->n_kept - 1;
 }
 
 struct cpl_slot_tree *cpl_slot_tree_new(const struct cpl_bind_request *req,
                                         struct cpl_error *err)
 {
 	hwloc_topology_t topology = req->topology;
-	int per_slot = req->cores_per_rank;
-	int core_depth = hwloc_get_type_or_below_depth(
-	        topology, req->by_pu ? HWLOC_OBJ_PU : HWLOC_OBJ_CORE);
-	int n_all = (int)hwloc_get_nbobjs_by_depth(topology, core_depth);
-	int n_cores = 0, classes = 0;
+	struct cut c = {.req = req, .per_slot = req->cores_per_rank};
 	struct cpl_slot_tree *tree = calloc(1, sizeof(*tree));
-	hwloc_obj_t *core = calloc((size_t)n_all + 1, sizeof(*core));
-	int *kept = calloc((size_t)core_depth + 1, sizeof(*kept));
+	int n_all, classes = 0, ranks = req->comm ? req->comm->ranks : 0;
 
-	if (!tree || !core || !kept) {
+	c.unit_depth = hwloc_get_type_or_below_depth(
+	        topology, req->by_pu ? HWLOC_OBJ_PU : HWLOC_OBJ_CORE);
+	n_all = (int)hwloc_get_nbobjs_by_depth(topology, c.unit_depth);
+	c.unit = calloc((size_t)n_all + 1, sizeof(*c.unit));
+	c.slot = calloc((size_t)n_all + 1, sizeof(*c.slot));
+	c.kept = calloc((size_t)c.unit_depth + 1, sizeof(*c.kept));
+	if (!tree || !c.unit || !c.slot || !c.kept) {
 		cpl_fail_memory(err);
 		goto failed;
 	}
 	for (int i = 0; i < n_all; i++)
-		core[i] = hwloc_get_obj_by_depth(topology, core_depth,
-		                                 (unsigned)i);
-	for (int d = 0; d < core_depth; d++) {
-		int n = count_classes(core, n_all, d);
+		c.unit[i] = hwloc_get_obj_by_depth(topology, c.unit_depth,
+		                                   (unsigned)i);
+	for (int d = 0; d < c.unit_depth; d++) {
+		int n = count_classes(c.unit, n_all, d);
 
 		if (n > classes && n < n_all) {
-			kept[tree->n_levels++] = d;
+			c.kept[c.n_kept++] = d;
 			classes = n;
 		}
 	}
-	for (int i = 0; i < n_all; i++)
-		if (!req->allowed ||
-		    hwloc_bitmap_intersects(core[i]->cpuset, req->allowed))
-			core[n_cores++] = core[i];
-	tree->n_slots = n_cores / per_slot;
-	if (tree->n_slots == 0) {
-		if (n_cores == 0)
-			cpl_fail(err, "none of the allowed CPUs is in the "
-			              "topology");
-		else
-			cpl_fail(err,
-			         "%d %s per rank asked for, %d are allowed",
-			         per_slot, req->by_pu ? "CPUs" : "cores",
-			         n_cores);
+	choose_units(&c, n_all);
+	if (choose_slots(&c, err) < 0)
 		goto failed;
+	tree->n_slots = c.n_slots;
+	tree->n_levels = c.n_kept;
+	if (req->overcommit && ranks > c.n_slots) {
+		tree->n_slots = ranks;
+		tree->n_levels++;
 	}
-	tree->cpuset = calloc((size_t)tree->n_slots, sizeof(*tree->cpuset));
-	tree->object = calloc((size_t)tree->n_levels * tree->n_slots + 1,
-	                      sizeof(*tree->object));
-	tree->n_objects =
-	        calloc((size_t)tree->n_levels + 1, sizeof(*tree->n_objects));
-	if (!tree->cpuset || !tree->object || !tree->n_objects) {
-		cpl_fail_memory(err);
+	if (alloc_tree(tree, err) < 0 || fill_cpus(tree, &c, err) < 0)
 		goto failed;
-	}
-	for (int s = 0; s < tree->n_slots; s++) {
-		hwloc_cpuset_t set = tree->cpuset[s] = hwloc_bitmap_alloc();
-		int rc = set ? 0 : -1;
-
-		for (int c = 0; rc == 0 && c < per_slot; c++)
-			rc = hwloc_bitmap_or(set, set,
-			                     core[s * per_slot + c]->cpuset);
-		if (rc == 0 && req->allowed)
-			rc = hwloc_bitmap_and(set, set, req->allowed);
-		if (rc) {
-			cpl_fail_memory(err);
-			goto failed;
-		}
-	}
 	for (int l = 0; l < tree->n_levels; l++)
-		fill_level(tree, l, kept[l], core, per_slot);
-	free(core);
-	free(kept);
+		fill_level(tree, l, &c);
+	tree->socket_level = find_socket_level(tree, &c);
+	free(c.unit);
+	free(c.slot);
+	free(c.kept);
 	return tree;
 
 failed:
-	free(core);
-	free(kept);
+	free(c.unit);
+	free(c.slot);
+	free(c.kept);
 	cpl_slot_tree_free(tree);
 	return NULL;
+}
+
+struct cpl_slot_tree *cpl_slot_tree_even(int n_levels, const int *arity,
+                                         struct cpl_error *err)
+{
+	struct cpl_slot_tree *tree = calloc(1, sizeof(*tree));
+	int below = 1;
+
+	if (!tree) {
+		cpl_fail_memory(err);
+		return NULL;
+	}
+	for (int l = 0; l < n_levels; l++)
+		below *= arity[l];
+	tree->n_slots = below;
+	tree->n_levels = n_levels;
+	tree->socket_level = n_levels - 1;
+	if (alloc_tree(tree, err) < 0) {
+		cpl_slot_tree_free(tree);
+		return NULL;
+	}
+	for (int l = 0; l < n_levels; l++) {
+		int *object = tree->object + (size_t)l * tree->n_slots;
+
+		for (int s = 0; s < tree->n_slots; s++)
+			object[s] = s / below;
+		tree->n_objects[l] = tree->n_slots / below;
+		snprintf(tree->name[l], sizeof(tree->name[l]), "level %d", l);
+		below /= arity[l];
+	}
+	return tree;
 }
 
 void cpl_slot_tree_free(struct cpl_slot_tree *tree)
@@ -131,6 +318,7 @@ void cpl_slot_tree_free(struct cpl_slot_tree *tree)
 	free(tree->cpuset);
 	free(tree->object);
 	free(tree->n_objects);
+	free(tree->name);
 	free(tree);
 }
 

@@ -69,30 +69,19 @@ static struct cpl_comm *aggregate(const struct cpl_comm *graph,
                                   const struct cpl_groups *groups,
                                   struct cpl_error *err)
 {
-	struct cpl_comm_entry *entry =
-	        calloc((size_t)graph->n_entries + 1, sizeof(*entry));
 	int *of = calloc((size_t)graph->ranks + 1, sizeof(*of));
-	struct cpl_comm *out = NULL;
-	int64_t n = 0;
+	struct cpl_comm *out;
 
-	if (!entry || !of) {
+	if (!of) {
 		cpl_fail_memory(err);
-		goto done;
+		return NULL;
 	}
 	for (int g = 0; g < groups->n_groups; g++)
 		for (int j = groups->start[g]; j < groups->start[g + 1]; j++)
 			if (groups->member[j] < graph->ranks)
 				of[groups->member[j]] = g;
-	for (int i = 0; i < graph->ranks; i++)
-		for (int64_t e = graph->row[i]; e < graph->row[i + 1]; e++)
-			if (of[i] != of[graph->to[e]])
-				entry[n++] = (struct cpl_comm_entry){
-				        of[i], of[graph->to[e]],
-				        graph->bytes[e], graph->messages[e]};
-	out = cpl_comm_build(groups->n_groups, entry, n, err);
-done:
+	out = cpl_bind_aggregate(graph, of, groups->n_groups, err);
 	free(of);
-	free(entry);
 	return out;
 }
 
@@ -218,29 +207,27 @@ static void map_groups(const struct level *l, const int *item, int *child_item,
 	}
 }
 
-int cpl_treematch(const struct cpl_slot_tree *tree, const struct cpl_comm *comm,
-                  int *slot, struct cpl_error *err)
+int cpl_treematch(const struct cpl_slot_tree *tree,
+                  const struct cpl_comm *graph, int *slot,
+                  struct cpl_error *err)
 {
-	struct cpl_comm *graph = cpl_comm_symmetric(comm, err);
-	int n_slots = tree->n_slots;
+	struct cpl_comm *up = NULL;
 	struct level *level = NULL;
 	const int *item_type = NULL;
 	int *item = NULL, *child_item = NULL, *cursor = NULL, *swap;
-	int ranks = comm->ranks, rc = -1;
+	int n_slots = tree->n_slots, ranks = graph->ranks, rc = -1;
 
 	level = calloc((size_t)tree->n_levels + 1, sizeof(*level));
 	item = calloc((size_t)n_slots + 1, sizeof(*item));
 	child_item = calloc((size_t)n_slots + 1, sizeof(*child_item));
 	cursor = calloc((size_t)n_slots + 1, sizeof(*cursor));
-	if (!graph)
-		goto done;
 	if (!level || !item || !child_item || !cursor) {
 		cpl_fail_memory(err);
 		goto done;
 	}
 	for (int d = tree->n_levels - 1; d >= 0; d--) {
 		struct level *l = &level[d];
-		struct cpl_comm *up;
+		struct cpl_comm *below = up;
 		int k;
 
 		if (shape_level(tree, d, d < tree->n_levels - 1 ? l + 1 : NULL,
@@ -251,7 +238,7 @@ int cpl_treematch(const struct cpl_slot_tree *tree, const struct cpl_comm *comm,
 		      : group_uneven(graph, item_type, l, err) < 0)
 			goto done;
 		up = aggregate(graph, &l->groups, err);
-		cpl_comm_free(graph);
+		cpl_comm_free(below);
 		graph = up;
 		if (!up)
 			goto done;
@@ -281,21 +268,14 @@ done:
 	free(cursor);
 	free(child_item);
 	free(item);
-	cpl_comm_free(graph);
+	cpl_comm_free(up);
 	return rc;
 }
 
-static int bind_treematch(const struct cpl_bind_request *req, int n_slots,
-                          int *slot, struct cpl_error *err)
+static int bind_treematch(const struct cpl_bind_problem *problem, int *slot,
+                          struct cpl_error *err)
 {
-	struct cpl_slot_tree *tree = cpl_slot_tree_new(req, err);
-	int rc;
-
-	if (!tree)
-		return -1;
-	rc = cpl_treematch(tree, req->comm, slot, err);
-	cpl_slot_tree_free(tree);
-	return rc;
+	return cpl_treematch(problem->tree, problem->graph, slot, err);
 }
 
 const struct cpl_binder cpl_binder_treematch = {

@@ -4,6 +4,7 @@
 #include "binding/binding_internal.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,9 +12,10 @@
  * most 245 items (k = 2) and groups of at most 8 (p = 16). */
 #define MAX_ITEMS 256
 #define MAX_K 8
-/* The third heuristic compares all pairs of groups. */
-#define MAX_GROUPS_DEGREE 3000
-#define MAX_COVER_STEPS 200000
+/* The third heuristic compares all pairs of groups, but for k = 2. */
+#define MAX_GROUPS_DEGREE 600
+#define MAX_PAIRS_DEGREE 5000
+#define MAX_COVER_STEPS 20000
 
 struct group {
 	uint64_t items[MAX_ITEMS / 64];
@@ -36,21 +38,30 @@ double cpl_binomial(int n, int k)
 	return c;
 }
 
+static double log_binomial(int n, int k)
+{
+	return lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0);
+}
+
 int cpl_treematch_divide(int p, int k)
 {
-	double whole = cpl_binomial(p, k);
 	int d = k / 2;
+	double whole, parts;
 
 	while (d > 1 && k % d)
 		d--;
-	if (d <= 1 || whole < CPL_TREEMATCH_MAX_GROUPS ||
-	    !(whole > d * cpl_binomial(p, k / d)))
+	if (d <= 1 || p < k)
 		return 1;
-	return d;
+	whole = cpl_binomial(p, k);
+	parts = d * cpl_binomial(p, k / d);
+	if (isinf(whole) && isinf(parts))
+		return log_binomial(p, k) > log(d) + log_binomial(p, k / d) ? d
+		                                                            : 1;
+	return whole > parts ? d : 1;
 }
 
-static int alloc_groups(struct cpl_groups *out, int n_groups, int n_members,
-                        struct cpl_error *err)
+int cpl_groups_alloc(struct cpl_groups *out, int n_groups, int n_members,
+                     struct cpl_error *err)
 {
 	out->n_groups = n_groups;
 	out->start = calloc((size_t)n_groups + 1, sizeof(*out->start));
@@ -68,12 +79,17 @@ void cpl_groups_free(struct cpl_groups *groups)
 	memset(groups, 0, sizeof(*groups));
 }
 
-static int by_weight(const void *a, const void *b)
-{
-	const struct group *x = a, *y = b;
+struct key {
+	double value;
+	int index;
+};
 
-	if (x->weight != y->weight)
-		return x->weight < y->weight ? -1 : 1;
+static int by_value(const void *a, const void *b)
+{
+	const struct key *x = a, *y = b;
+
+	if (x->value != y->value)
+		return x->value < y->value ? -1 : 1;
 	return (x->index > y->index) - (x->index < y->index);
 }
 
@@ -89,7 +105,8 @@ static void unite(uint64_t *a, const uint64_t *b)
 }
 
 /* All groups of k out of p in lexicographic order, with their weights. */
-static void list_groups(const double *m, int p, int k, struct group *group)
+static void list_groups(const double *m, const double *row_sum, int p, int k,
+                        struct group *group)
 {
 	int pick[MAX_K], n = 0;
 
@@ -102,16 +119,14 @@ static void list_groups(const double *m, int p, int k, struct group *group)
 		memset(g, 0, sizeof(*g));
 		g->index = n++;
 		for (int a = 0; a < k; a++) {
-			const double *row = m + (size_t)pick[a] * p;
-
 			g->member[a] = (unsigned char)pick[a];
 			g->items[pick[a] / 64] |= 1ULL << pick[a] % 64;
-			for (int b = 0; b < p; b++)
-				g->weight += row[b];
+			g->weight += row_sum[pick[a]];
 		}
 		for (int a = 0; a < k; a++)
-			for (int b = 0; b < k; b++)
-				g->weight -= m[(size_t)pick[a] * p + pick[b]];
+			for (int b = 0; b < a; b++)
+				g->weight -=
+				        2 * m[(size_t)pick[a] * p + pick[b]];
 		while (j >= 0 && pick[j] == p - k + j)
 			j--;
 		if (j < 0)
@@ -206,19 +221,33 @@ static double choose_low_bound(struct cover *c, int highest)
 	return -1;
 }
 
-static int by_degree(const void *a, const void *b, void *arg)
+/*
+ * Mean weight of the incompatible groups over the own weight; the total of
+ * those of a pair is that of its members' groups.
+ */
+static int weigh_pairs(struct group *group, int n, int p)
 {
-	const struct group *group = arg;
-	int x = *(const int *)a, y = *(const int *)b;
-	double dx = group[x].degree, dy = group[y].degree;
+	double *sum = calloc((size_t)p, sizeof(*sum));
 
-	if (dx != dy)
-		return dx > dy ? -1 : 1;
-	return (group[x].index > group[y].index) -
-	       (group[x].index < group[y].index);
+	if (!sum)
+		return -1;
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < 2; j++)
+			sum[group[i].member[j]] += group[i].weight;
+	for (int i = 0; i < n; i++) {
+		struct group *g = &group[i];
+		double near =
+		        sum[g->member[0]] + sum[g->member[1]] - 2 * g->weight;
+
+		if (g->weight <= 0)
+			g->degree = (double)INT_MAX * INT_MAX;
+		else
+			g->degree = near / (2.0 * p - 4) / g->weight;
+	}
+	free(sum);
+	return 0;
 }
 
-/* Mean weight of the incompatible groups over the own weight. */
 static void weigh_degrees(struct group *group, int n)
 {
 	for (int i = 0; i < n; i++) {
@@ -248,32 +277,72 @@ static int by_smallest(const void *a, const void *b, void *arg)
 	       group[*(const int *)b].member[0];
 }
 
+/* The groups in the order of their keys. */
+static void sort_by_key(struct key *key, int n, int *order)
+{
+	qsort(key, (size_t)n, sizeof(*key), by_value);
+	for (int i = 0; i < n; i++)
+		order[i] = key[i].index;
+}
+
+static int third_heuristic(struct group *group, int n, int p, int k, int want,
+                           struct key *key, int *order, int *other,
+                           double *total)
+{
+	if (k == 2 ? n > MAX_PAIRS_DEGREE : n > MAX_GROUPS_DEGREE)
+		return 0;
+	if (k > 2)
+		weigh_degrees(group, n);
+	else if (weigh_pairs(group, n, p) < 0)
+		return -1;
+	for (int i = 0; i < n; i++)
+		key[i] = (struct key){-group[i].degree, i};
+	sort_by_key(key, n, order);
+	*total = choose_greedy(group, order, n, want, other);
+	return 1;
+}
+
+static void fill_matrix(const struct cpl_comm *graph, int p, double *m,
+                        double *row_sum)
+{
+	for (int i = 0; i < graph->ranks; i++)
+		for (int64_t e = graph->row[i]; e < graph->row[i + 1]; e++) {
+			m[(size_t)i * p + graph->to[e]] = graph->bytes[e];
+			row_sum[i] += graph->bytes[e];
+		}
+}
+
 static int group_exhaustive(const struct cpl_comm *graph, int p, int k,
                             struct cpl_groups *out, struct cpl_error *err)
 {
-	int n = (int)cpl_binomial(p, k), want = p / k, highest = 0, rc = -1;
-	struct group *group = calloc((size_t)n, sizeof(*group));
-	double *m = calloc((size_t)p * p, sizeof(*m));
-	int *order = calloc((size_t)n, sizeof(*order));
+	int n = (int)cpl_binomial(p, k), want = p / k, rc = -1, third;
+	int highest = 0; /* last place in weight order that is taken */
+	struct group *listed = malloc((size_t)n * sizeof(*listed));
+	struct group *group = malloc((size_t)n * sizeof(*group));
+	struct key *key = malloc((size_t)n * sizeof(*key));
+	double *m = calloc((size_t)p * (p + 1), sizeof(*m));
+	int *order = malloc((size_t)n * sizeof(*order));
 	int *first = calloc((size_t)p + 2, sizeof(*first));
-	int *of_item = calloc((size_t)n, sizeof(*of_item));
-	int *best = calloc((size_t)want, sizeof(*best));
-	int *other = calloc((size_t)want, sizeof(*other));
+	int *of_item = malloc((size_t)n * sizeof(*of_item));
+	int *best = malloc((size_t)want * sizeof(*best));
+	int *other = malloc((size_t)want * sizeof(*other));
 	struct cover cover = {.p = p, .want = want, .steps = MAX_COVER_STEPS};
 	double least, total;
 
-	if (!group || !m || !order || !first || !of_item || !best || !other) {
+	if (!listed || !group || !key || !m || !order || !first || !of_item ||
+	    !best || !other) {
 		cpl_fail_memory(err);
 		goto done;
 	}
-	for (int i = 0; i < graph->ranks; i++)
-		for (int64_t e = graph->row[i]; e < graph->row[i + 1]; e++)
-			m[(size_t)i * p + graph->to[e]] = graph->bytes[e];
-	list_groups(m, p, k, group);
-	qsort(group, (size_t)n, sizeof(*group), by_weight);
+	fill_matrix(graph, p, m, m + (size_t)p * p);
+	list_groups(m, m + (size_t)p * p, p, k, listed);
+	for (int i = 0; i < n; i++)
+		key[i] = (struct key){listed[i].weight, i};
+	sort_by_key(key, n, order);
 	for (int i = 0; i < n; i++) {
-		order[i] = i;
+		group[i] = listed[order[i]];
 		first[group[i].member[0] + 1]++;
+		order[i] = i;
 	}
 	least = choose_greedy(group, order, n, want, best);
 	for (int i = 0; i < want; i++)
@@ -296,15 +365,16 @@ static int group_exhaustive(const struct cpl_comm *graph, int p, int k,
 		memcpy(best, other, (size_t)want * sizeof(*best));
 	}
 
-	if (n <= MAX_GROUPS_DEGREE) {
-		weigh_degrees(group, n);
-		qsort_r(order, (size_t)n, sizeof(*order), by_degree, group);
-		total = choose_greedy(group, order, n, want, other);
-		if (total < least)
-			memcpy(best, other, (size_t)want * sizeof(*best));
+	third = third_heuristic(group, n, p, k, want, key, order, other,
+	                        &total);
+	if (third < 0) {
+		cpl_fail_memory(err);
+		goto done;
 	}
+	if (third && total < least)
+		memcpy(best, other, (size_t)want * sizeof(*best));
 
-	if (alloc_groups(out, want, p, err) < 0)
+	if (cpl_groups_alloc(out, want, p, err) < 0)
 		goto done;
 	qsort_r(best, (size_t)want, sizeof(*best), by_smallest, group);
 	for (int i = 0; i < want; i++) {
@@ -321,134 +391,9 @@ done:
 	free(first);
 	free(order);
 	free(m);
+	free(key);
 	free(group);
-	return rc;
-}
-
-struct edge {
-	double bytes;
-	int a, b;
-};
-
-static int by_bytes(const void *x, const void *y)
-{
-	const struct edge *e = x, *f = y;
-
-	if (e->bytes != f->bytes)
-		return e->bytes > f->bytes ? -1 : 1;
-	if (e->a != f->a)
-		return e->a - f->a;
-	return e->b - f->b;
-}
-
-/* The free item of largest traffic to the group, ties to the lowest. */
-static int best_joiner(const struct cpl_comm *graph, const int *member, int n,
-                       const int *of, int p, double *affinity)
-{
-	int best = -1;
-
-	memset(affinity, 0, (size_t)p * sizeof(*affinity));
-	for (int j = 0; j < n; j++) {
-		if (member[j] >= graph->ranks)
-			continue;
-		for (int64_t e = graph->row[member[j]];
-		     e < graph->row[member[j] + 1]; e++)
-			affinity[graph->to[e]] += graph->bytes[e];
-	}
-	for (int i = 0; i < p; i++)
-		if (of[i] < 0 && (best < 0 || affinity[i] > affinity[best]))
-			best = i;
-	return best;
-}
-
-static int by_int(const void *a, const void *b)
-{
-	return (*(const int *)a > *(const int *)b) -
-	       (*(const int *)a < *(const int *)b);
-}
-
-/* Groups of k each in raw[], sorted inside and by smallest member. */
-static void sort_groups(const int *raw, const int *of, int p, int k,
-                        struct cpl_groups *out)
-{
-	int n = 0;
-
-	for (int i = 0; i < p; i++) {
-		int *to = out->member + (size_t)n * k;
-
-		if (of[i] < 0 || raw[(size_t)of[i] * k] != i)
-			continue;
-		memcpy(to, raw + (size_t)of[i] * k, (size_t)k * sizeof(*to));
-		n++;
-		out->start[n] = n * k;
-	}
-}
-
-/* FastGroupProcesses without the sampled buckets, which only save sorting. */
-static int group_fast(const struct cpl_comm *graph, int p, int k,
-                      struct cpl_groups *out, struct cpl_error *err)
-{
-	int want = p / k, opened = 0, rc = -1;
-	int64_t n_edges = 0;
-	struct edge *edge = calloc((size_t)graph->n_entries + 1, sizeof(*edge));
-	int *raw = calloc((size_t)p, sizeof(*raw));
-	int *size = calloc((size_t)want, sizeof(*size));
-	int *of = calloc((size_t)p, sizeof(*of));
-	double *affinity = calloc((size_t)p, sizeof(*affinity));
-
-	if (!edge || !raw || !size || !of || !affinity) {
-		cpl_fail_memory(err);
-		goto done;
-	}
-	for (int i = 0; i < p; i++)
-		of[i] = -1;
-	for (int i = 0; i < graph->ranks; i++)
-		for (int64_t e = graph->row[i]; e < graph->row[i + 1]; e++)
-			if (graph->to[e] > i)
-				edge[n_edges++] = (struct edge){
-				        graph->bytes[e], i, graph->to[e]};
-	qsort(edge, (size_t)n_edges, sizeof(*edge), by_bytes);
-	for (int64_t e = 0; e < n_edges; e++) {
-		int a = edge[e].a, b = edge[e].b;
-
-		if (of[a] < 0 && of[b] < 0) {
-			if (opened == want)
-				continue;
-			of[a] = of[b] = opened;
-			raw[(size_t)opened * k] = a;
-			raw[(size_t)opened * k + 1] = b;
-			size[opened++] = 2;
-		} else if ((of[a] < 0) != (of[b] < 0)) {
-			int joiner = of[a] < 0 ? a : b;
-			int g = of[a] < 0 ? of[b] : of[a];
-
-			if (size[g] == k)
-				continue;
-			of[joiner] = g;
-			raw[(size_t)g * k + size[g]++] = joiner;
-		}
-	}
-	for (int g = 0; g < want; g++)
-		while (size[g] < k) {
-			int i = best_joiner(graph, raw + (size_t)g * k, size[g],
-			                    of, p, affinity);
-
-			of[i] = g;
-			raw[(size_t)g * k + size[g]++] = i;
-		}
-	if (alloc_groups(out, want, p, err) < 0)
-		goto done;
-	for (int g = 0; g < want; g++)
-		qsort(raw + (size_t)g * k, (size_t)k, sizeof(*raw), by_int);
-	sort_groups(raw, of, p, k, out);
-	rc = 0;
-
-done:
-	free(affinity);
-	free(of);
-	free(size);
-	free(raw);
-	free(edge);
+	free(listed);
 	return rc;
 }
 
@@ -459,7 +404,7 @@ int cpl_treematch_group(const struct cpl_comm *graph, int k,
 
 	memset(out, 0, sizeof(*out));
 	if (k == 1 || k == p) {
-		if (alloc_groups(out, p / k, p, err) < 0)
+		if (cpl_groups_alloc(out, p / k, p, err) < 0)
 			return -1;
 		for (int i = 0; i < p; i++) {
 			out->member[i] = i;
@@ -469,5 +414,5 @@ int cpl_treematch_group(const struct cpl_comm *graph, int k,
 	}
 	if (cpl_binomial(p, k) < CPL_TREEMATCH_MAX_GROUPS)
 		return group_exhaustive(graph, p, k, out, err);
-	return group_fast(graph, p, k, out, err);
+	return cpl_treematch_group_fast(graph, p, k, out, err);
 }

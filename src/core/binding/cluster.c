@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "binding/binding_internal.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <hwloc/distances.h>
+
+/* A matrix of all pairs of ranks is kept. */
+#define MAX_RANKS 8192
+
+/*
+ * Clusters are nodes of the dendrogram that were not joined further: rank
+ * lists chained by next[], first[c] the head, -1 in size[c] is no cluster.
+ */
+struct clusters {
+	int n, cap;
+	double *flow;     /* [n * n], rows and columns of clusters in use */
+	int *size;        /* [n], 0: joined to another */
+	int *next, *last; /* [n] ranks of a cluster, from the cluster's index */
+	int *best;        /* [n] partner of largest flow that fits, -1: none */
+};
+
+static void find_partner(struct clusters *c, int i)
+{
+	const double *row = c->flow + (size_t)i * c->n;
+	int best = -1;
+
+	for (int j = i + 1; j < c->n; j++)
+		if (c->size[j] && c->size[i] + c->size[j] <= c->cap &&
+		    (best < 0 || row[j] > row[best]))
+			best = j;
+	c->best[i] = best;
+}
+
+static void join(struct clusters *c, int i, int j)
+{
+	double *row = c->flow + (size_t)i * c->n;
+	const double *other = c->flow + (size_t)j * c->n;
+
+	for (int k = 0; k < c->n; k++) {
+		row[k] += other[k];
+		c->flow[(size_t)k * c->n + i] = row[k];
+	}
+	row[i] = 0;
+	c->next[c->last[i]] = j;
+	c->last[i] = c->last[j];
+	c->size[i] += c->size[j];
+	c->size[j] = 0;
+}
+
+/*
+ * Algorithm 1: the largest entry is joined, ties to the first in the rows; a
+ * cluster that is full takes no more.
+ */
+static void agglomerate(struct clusters *c)
+{
+	for (int i = 0; i < c->n; i++)
+		find_partner(c, i);
+	for (;;) {
+		int a = -1;
+
+		for (int i = 0; i < c->n; i++)
+			if (c->size[i] && c->best[i] >= 0 &&
+			    (a < 0 ||
+			     c->flow[(size_t)i * c->n + c->best[i]] >
+			             c->flow[(size_t)a * c->n + c->best[a]]))
+				a = i;
+		if (a < 0)
+			return;
+		join(c, a, c->best[a]);
+		/* Flows grew at a only, and its old partner is gone. */
+		for (int i = 0; i < c->n; i++) {
+			int b = c->best[i];
+
+			if (!c->size[i])
+				continue;
+			if (i >= a || b < 0 || b == a || !c->size[b] ||
+			    c->size[i] + c->size[b] > c->cap) {
+				find_partner(c, i);
+				continue;
+			}
+			if (c->size[i] + c->size[a] <= c->cap &&
+			    (c->flow[(size_t)i * c->n + a] >
+			             c->flow[(size_t)i * c->n + b] ||
+			     (c->flow[(size_t)i * c->n + a] ==
+			              c->flow[(size_t)i * c->n + b] &&
+			      a < b)))
+				c->best[i] = a;
+		}
+	}
+}
+
+struct sockets {
+	int n;
+	int *first, *room; /* [n] next free slot and how many */
+	double *penalty;   /* [n * n] */
+	unsigned char *taken;
+};
+
+static hwloc_obj_t node_of(hwloc_topology_t topology, hwloc_const_cpuset_t set)
+{
+	hwloc_obj_t node = NULL;
+
+	while ((node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE,
+	                                          node)))
+		if (hwloc_bitmap_intersects(node->cpuset, set))
+			return node;
+	return NULL;
+}
+
+/* Latencies of the memory between sockets where hwloc knows them. */
+static void measure(const struct cpl_bind_problem *problem, struct sockets *s)
+{
+	const struct cpl_slot_tree *tree = problem->tree;
+	struct hwloc_distances_s *d = NULL;
+	unsigned found = 1;
+
+	for (int i = 0; i < s->n; i++)
+		for (int j = 0; j < s->n; j++)
+			s->penalty[i * s->n + j] = cpl_slot_distance(
+			        tree, s->first[i], s->first[j]);
+	if (!problem->req || !problem->req->topology ||
+	    hwloc_distances_get_by_type(
+	            problem->req->topology, HWLOC_OBJ_NUMANODE, &found, &d,
+	            HWLOC_DISTANCES_KIND_MEANS_LATENCY, 0) ||
+	    found == 0 || !d)
+		return;
+	for (int i = 0; i < s->n; i++)
+		for (int j = 0; j < s->n; j++) {
+			hwloc_obj_t a = node_of(problem->req->topology,
+			                        tree->cpuset[s->first[i]]);
+			hwloc_obj_t b = node_of(problem->req->topology,
+			                        tree->cpuset[s->first[j]]);
+			hwloc_uint64_t ab, ba;
+
+			if (a && b &&
+			    !hwloc_distances_obj_pair_values(d, a, b, &ab, &ba))
+				s->penalty[i * s->n + j] =
+				        (double)ab + (double)ba;
+		}
+	hwloc_distances_release(problem->req->topology, d);
+}
+
+static int find_sockets(const struct cpl_bind_problem *problem,
+                        struct sockets *s)
+{
+	const struct cpl_slot_tree *tree = problem->tree;
+	int level = tree->socket_level;
+
+	s->n = level < 0 ? 1 : tree->n_objects[level];
+	s->first = calloc((size_t)s->n, sizeof(*s->first));
+	s->room = calloc((size_t)s->n, sizeof(*s->room));
+	s->taken = calloc((size_t)s->n, 1);
+	s->penalty = calloc((size_t)s->n * s->n, sizeof(*s->penalty));
+	if (!s->first || !s->room || !s->taken || !s->penalty)
+		return -1;
+	for (int i = tree->n_slots - 1; i >= 0; i--) {
+		int o = level < 0 ? 0 : cpl_slot_object(tree, level, i);
+
+		s->first[o] = i;
+		s->room[o]++;
+	}
+	measure(problem, s);
+	return 0;
+}
+
+static void place(struct clusters *c, struct sockets *s, int cluster,
+                  int socket, int *slot)
+{
+	for (int r = cluster; r >= 0; r = c->next[r]) {
+		slot[r] = s->first[socket]++;
+		s->room[socket]--;
+	}
+	c->size[cluster] = 0;
+	s->taken[socket] = 1;
+}
+
+/* Pairs of clusters with most flow onto pairs of sockets next to each other. */
+static void place_pairs(struct clusters *c, struct sockets *s, int *slot)
+{
+	for (;;) {
+		int a = -1, b = -1, from = -1, to = -1;
+
+		for (int i = 0; i < c->n; i++)
+			for (int j = i + 1; c->size[i] && j < c->n; j++)
+				if (c->size[j] &&
+				    (a < 0 ||
+				     c->flow[(size_t)i * c->n + j] >
+				             c->flow[(size_t)a * c->n + b])) {
+					a = i;
+					b = j;
+				}
+		if (a < 0)
+			return;
+		for (int i = 0; i < s->n; i++)
+			for (int j = 0; j < s->n; j++)
+				if (i != j && !s->taken[i] && !s->taken[j] &&
+				    s->room[i] >= c->size[a] &&
+				    s->room[j] >= c->size[b] &&
+				    (from < 0 ||
+				     s->penalty[i * s->n + j] <
+				             s->penalty[from * s->n + to])) {
+					from = i;
+					to = j;
+				}
+		if (from < 0)
+			return;
+		place(c, s, a, from, slot);
+		place(c, s, b, to, slot);
+	}
+}
+
+/* What is left: the largest cluster first, where it fits whole and flows
+ * least far; else its ranks where there is room. */
+static void place_rest(struct clusters *c, struct sockets *s, const int *slot,
+                       int *out)
+{
+	for (;;) {
+		int a = -1, to = -1;
+		double least = 0;
+
+		for (int i = 0; i < c->n; i++)
+			if (c->size[i] && (a < 0 || c->size[i] > c->size[a]))
+				a = i;
+		if (a < 0)
+			return;
+		for (int i = 0; i < s->n; i++) {
+			/* Nearness is penalty to the fullest first socket. */
+			double far = s->penalty[i];
+
+			if (s->room[i] >= c->size[a] &&
+			    (to < 0 || far < least)) {
+				to = i;
+				least = far;
+			}
+		}
+		if (to >= 0) {
+			place(c, s, a, to, out);
+			continue;
+		}
+		for (int r = a, at = 0; r >= 0; r = c->next[r]) {
+			while (s->room[at] == 0)
+				at++;
+			out[r] = s->first[at]++;
+			s->room[at]--;
+		}
+		c->size[a] = 0;
+	}
+}
+
+static int bind_cluster(const struct cpl_bind_problem *problem, int *slot,
+                        struct cpl_error *err)
+{
+	const struct cpl_comm *graph = problem->graph;
+	struct clusters c = {.n = graph->ranks};
+	struct sockets s = {0};
+	size_t n = (size_t)graph->ranks;
+	int rc = -1;
+
+	if (graph->ranks > MAX_RANKS)
+		return cpl_fail(err,
+		                "%d ranks; cluster takes up to %d, treematch "
+		                "and best take more",
+		                graph->ranks, MAX_RANKS);
+	c.flow = calloc(n * n, sizeof(*c.flow));
+	c.size = calloc(n, sizeof(*c.size));
+	c.next = calloc(n, sizeof(*c.next));
+	c.last = calloc(n, sizeof(*c.last));
+	c.best = calloc(n, sizeof(*c.best));
+	if (!c.flow || !c.size || !c.next || !c.last || !c.best ||
+	    find_sockets(problem, &s) < 0) {
+		cpl_fail_memory(err);
+		goto done;
+	}
+	for (int i = 0; i < s.n; i++)
+		if (s.room[i] > c.cap)
+			c.cap = s.room[i];
+	for (int i = 0; i < c.n; i++) {
+		c.size[i] = 1;
+		c.next[i] = -1;
+		c.last[i] = i;
+		for (int64_t e = graph->row[i]; e < graph->row[i + 1]; e++)
+			c.flow[(size_t)i * n + (size_t)graph->to[e]] =
+			        graph->bytes[e];
+	}
+	agglomerate(&c);
+	place_pairs(&c, &s, slot);
+	place_rest(&c, &s, slot, slot);
+	rc = 0;
+done:
+	free(s.first);
+	free(s.room);
+	free(s.taken);
+	free(s.penalty);
+	free(c.flow);
+	free(c.size);
+	free(c.next);
+	free(c.last);
+	free(c.best);
+	return rc;
+}
+
+const struct cpl_binder cpl_binder_cluster = {
+        .name = "cluster",
+        .summary = "clusters of socket size that talk most",
+        .bind = bind_cluster,
+};

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "binding/binding_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int cpl_near_table(const struct cpl_bind_request *req,
+                   const struct cpl_slot_tree *tree, unsigned char **out,
+                   struct cpl_error *err)
+{
+	int ranks = req->comm->ranks;
+	bool wished = false;
+
+	*out = NULL;
+	for (int r = 0; req->near && r < ranks; r++)
+		wished |= req->near[r] != NULL;
+	if (!wished)
+		return 0;
+	*out = malloc((size_t)ranks * tree->n_slots);
+	if (!*out)
+		return cpl_fail_memory(err);
+	for (int r = 0; r < ranks; r++)
+		for (int s = 0; s < tree->n_slots; s++)
+			(*out)[(size_t)r * tree->n_slots + s] =
+			        !req->near[r] ||
+			        hwloc_bitmap_intersects(tree->cpuset[s],
+			                                req->near[r]);
+	return 0;
+}
+
+struct repair {
+	const struct cpl_slot_tree *tree;
+	const unsigned char *table;
+	int *slot;            /* [ranks], -1: none yet */
+	int *who;             /* [n_slots], -1: free */
+	unsigned char *tried; /* [n_slots] in this search */
+	int *queue, *from;    /* slots in the order of the search */
+};
+
+/*
+ * Shortest augmenting path from rank to a free slot; slots near `origin` come
+ * first. from[s] is the rank that wants slot s.
+ */
+static int augment(struct repair *r, int rank, int origin)
+{
+	const struct cpl_slot_tree *tree = r->tree;
+	int head = 0, tail = 0;
+
+	memset(r->tried, 0, (size_t)tree->n_slots);
+	for (int seeker = rank, near = origin;;) {
+		const unsigned char *may =
+		        r->table + (size_t)seeker * tree->n_slots;
+
+		for (int d = 0; d <= 2 * tree->n_levels; d += 2)
+			for (int s = 0; s < tree->n_slots; s++) {
+				if (r->tried[s] || !may[s] ||
+				    cpl_slot_distance(tree, near, s) != d)
+					continue;
+				r->tried[s] = 1;
+				r->from[s] = seeker;
+				r->queue[tail++] = s;
+			}
+		for (; head < tail; head++) {
+			int s = r->queue[head];
+
+			if (r->who[s] >= 0)
+				break;
+			for (int taker = r->from[s], next;; s = next) {
+				taker = r->from[s];
+				next = r->slot[taker];
+				r->slot[taker] = s;
+				r->who[s] = taker;
+				if (taker == rank)
+					return 1;
+			}
+		}
+		if (head == tail)
+			return 0;
+		near = r->queue[head++];
+		seeker = r->who[near];
+	}
+}
+
+int cpl_near_repair(const struct cpl_slot_tree *tree, int ranks,
+                    const unsigned char *table, int *slot,
+                    struct cpl_error *err)
+{
+	struct repair r = {.tree = tree, .table = table, .slot = slot};
+	int *origin = NULL, far = -1;
+
+	if (!table)
+		return 0;
+	r.who = malloc((size_t)tree->n_slots * sizeof(*r.who));
+	r.tried = malloc((size_t)tree->n_slots);
+	r.queue = malloc((size_t)tree->n_slots * sizeof(*r.queue));
+	r.from = malloc((size_t)tree->n_slots * sizeof(*r.from));
+	origin = malloc((size_t)ranks * sizeof(*origin));
+	if (!r.who || !r.tried || !r.queue || !r.from || !origin) {
+		cpl_fail_memory(err);
+		goto done;
+	}
+	for (int s = 0; s < tree->n_slots; s++)
+		r.who[s] = -1;
+	for (int i = 0; i < ranks; i++) {
+		origin[i] = slot[i];
+		if (table[(size_t)i * tree->n_slots + slot[i]])
+			r.who[slot[i]] = i;
+		else
+			slot[i] = -1;
+	}
+	far = 0;
+	for (int i = 0; i < ranks; i++)
+		if (slot[i] < 0)
+			augment(&r, i, origin[i]);
+	for (int i = 0; i < ranks; i++) {
+		int best = -1, least = 0;
+
+		if (slot[i] >= 0)
+			continue;
+		far++;
+		for (int s = 0; s < tree->n_slots; s++) {
+			int d = cpl_slot_distance(tree, origin[i], s);
+
+			if (r.who[s] < 0 && (best < 0 || d < least)) {
+				best = s;
+				least = d;
+			}
+		}
+		slot[i] = best;
+		r.who[best] = i;
+	}
+done:
+	free(origin);
+	free(r.from);
+	free(r.queue);
+	free(r.tried);
+	free(r.who);
+	return far;
+}

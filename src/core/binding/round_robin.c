@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "binding/binding_internal.h"
+
+#include <stdlib.h>
+
+static int bind_round_robin(const struct cpl_bind_problem *problem, int *slot,
+                            struct cpl_error *err)
+{
+	const struct cpl_slot_tree *tree = problem->tree;
+	int level = tree->n_levels > 1, parts, part = 0;
+	int *next, *end;
+
+	if (tree->n_levels == 0)
+		return cpl_binder_packed.bind(problem, slot, err);
+	parts = tree->n_objects[level];
+	next = calloc((size_t)parts, sizeof(*next));
+	end = calloc((size_t)parts, sizeof(*end));
+	if (!next || !end) {
+		free(next);
+		free(end);
+		return cpl_fail_memory(err);
+	}
+	for (int s = tree->n_slots - 1; s >= 0; s--) {
+		int o = tree->object[(size_t)level * tree->n_slots + s];
+
+		next[o] = s;
+		if (!end[o])
+			end[o] = s + 1;
+	}
+	for (int r = 0; r < problem->graph->ranks; r++) {
+		while (next[part] == end[part])
+			part = (part + 1) % parts;
+		slot[r] = next[part]++;
+		part = (part + 1) % parts;
+	}
+	free(next);
+	free(end);
+	return 0;
+}
+
+const struct cpl_binder cpl_binder_round_robin = {
+        .name = "round-robin",
+        .summary = "rank i on the next package in turn",
+        .bind = bind_round_robin,
+};
