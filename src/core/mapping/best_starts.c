@@ -4,6 +4,9 @@
 
 #include "mapping/best_chain.h"
 
+/* More hosts than this take greedyallc too long. */
+#define GREEDY_HOSTS 8192
+
 struct box {
 	const struct cpl_torus *torus;
 	const int *router; /* [hosts] */
@@ -93,6 +96,8 @@ out:
 
 int cpl_best_start_greedy(struct cpl_best_chain *chain, struct cpl_error *err)
 {
+	if (chain->best->req->n_hosts > GREEDY_HOSTS)
+		return 0;
 	if (cpl_mapper_greedyallc.map(chain->best->req, chain->trial, err))
 		return -1;
 	cpl_best_consider(chain);
