@@ -40,7 +40,7 @@ void cpl_evaluator_free(struct cpl_evaluator *ev);
  * exchanging a node for a free one or swapping two seats: those seats move
  * whose traffic crosses the busiest link (mean-congestion and hop-bytes: that
  * cause most hop-bytes), to free nodes near their partners and to nodes drawn
- * from the seed. The objective's first number never gets worse on the way; for
+ * from the seed. Loads change by increments, traffic/incremental.h. The objective's first number never gets worse on the way; for
  * max-congestion the mean may, so the caller compares the end with the start.
  * Required nodes stay in the set. The work has a fixed limit that does not
  * depend on the machine's speed; *cut_short is set when the budget ended it

@@ -15,6 +15,9 @@
 #define MOVERS 4
 #define NEAR_PARTNERS 2
 #define NEAR_NODES 2
+/* Node ids up and down from a partner's among which the nearest are looked for:
+ * neighbours have neighbouring ids, and a large machine has many nodes. */
+#define NEAR_IDS 2048
 #define DRAWN_NODES 8
 #define DRAWN_SEATS 8
 /* Rounds in a row without a better step before the search ends; each draws
@@ -22,8 +25,10 @@
 #define BARREN_ROUNDS 4
 /* Relative gain that counts. */
 #define GAIN 1e-9
-/* Links a route touches, for counting work. */
+/* Links a route touches, and what a look at its length is worth, for counting
+ * work. */
 #define ROUTE_WORK 8
+#define HOPS_WORK 2
 
 struct step {
 	int seat;
@@ -51,6 +56,7 @@ struct search {
 	int *in_degree;  /* [seats] */
 	int n_spare;
 	int *spare;            /* free nodes that are not chosen */
+	int *spare_at;         /* [nodes] index into spare, or -1 */
 	unsigned char *pinned; /* [seats] sits on a required node */
 	double *probe;         /* [links] only single entries are read */
 	double *blame;         /* [seats] */
@@ -216,19 +222,24 @@ static int partner(const struct search *s, int seat, int k)
 	return last;
 }
 
-/* Indexes of the spare nodes nearest to a seat's node; ties to the first. */
+/* Indexes of the spare nodes nearest to a seat's node; ties to the one with the
+ * closer id, then to the lower. */
 static int nearest_spares(struct search *s, int seat, int *near)
 {
-	int router = cpl_network_router(s->net, s->node[seat]);
+	int home = s->node[seat], n = 0;
+	int router = cpl_network_router(s->net, home);
 	double hops[NEAR_NODES];
-	int n = 0;
 
-	for (int i = 0; i < s->n_spare; i++) {
-		double h = s->routing->hops(
-		        s->net, router,
-		        cpl_network_router(s->net, s->spare[i]));
-		int at;
+	for (int i = 2; i < 2 * NEAR_IDS + 2; i++) {
+		int node = i % 2 ? home + i / 2 : home - i / 2, at;
+		double h;
 
+		if (node < 0 || node >= s->net->n_nodes ||
+		    s->spare_at[node] < 0)
+			continue;
+		h = s->routing->hops(s->net, router,
+		                     cpl_network_router(s->net, node));
+		s->work += HOPS_WORK;
 		if (n == NEAR_NODES && h >= hops[n - 1])
 			continue;
 		if (n < NEAR_NODES)
@@ -238,9 +249,8 @@ static int nearest_spares(struct search *s, int seat, int *near)
 			near[at] = near[at - 1];
 		}
 		hops[at] = h;
-		near[at] = i;
+		near[at] = s->spare_at[node];
 	}
-	s->work += (long)s->n_spare * ROUTE_WORK;
 	return n;
 }
 
@@ -309,7 +319,9 @@ static bool improve_seat(struct search *s, int seat, bool *cut_short)
 		s->pinned[best.seat] = s->pinned[best.with];
 		s->pinned[best.with] = pinned;
 	} else {
+		s->spare_at[s->spare[best.spare]] = -1;
 		s->spare[best.spare] = node;
+		s->spare_at[node] = best.spare;
 	}
 	s->now = best_score;
 	return true;
@@ -345,9 +357,13 @@ static int fill_nodes(struct search *s, const struct cpl_placement_request *req,
 		s->pinned[i] = mark[s->node[i]];
 		mark[s->node[i]] = 1;
 	}
-	for (int i = 0; i < s->net->n_nodes; i++)
-		if (req->free[i] && !mark[i])
-			s->spare[s->n_spare++] = i;
+	for (int i = 0; i < s->net->n_nodes; i++) {
+		s->spare_at[i] = -1;
+		if (!req->free[i] || mark[i])
+			continue;
+		s->spare_at[i] = s->n_spare;
+		s->spare[s->n_spare++] = i;
+	}
 	free(mark);
 	return 0;
 }
@@ -368,10 +384,12 @@ int cpl_traffic_search(struct cpl_evaluator *ev, int *node, bool *cut_short,
 
 	s.in_degree = calloc(seats, sizeof(*s.in_degree));
 	s.spare = malloc((size_t)net->n_nodes * sizeof(*s.spare));
+	s.spare_at = malloc((size_t)net->n_nodes * sizeof(*s.spare_at));
 	s.pinned = malloc(seats);
 	s.probe = calloc((size_t)net->n_links + 1, sizeof(*s.probe));
 	s.blame = malloc(seats * sizeof(*s.blame));
-	if (!s.in_degree || !s.spare || !s.pinned || !s.probe || !s.blame) {
+	if (!s.in_degree || !s.spare || !s.spare_at || !s.pinned || !s.probe ||
+	    !s.blame) {
 		cpl_fail_memory(err);
 		goto out;
 	}
@@ -400,6 +418,7 @@ out:
 	cpl_incremental_free(s.inc);
 	free(s.in_degree);
 	free(s.spare);
+	free(s.spare_at);
 	free(s.pinned);
 	free(s.probe);
 	free(s.blame);
