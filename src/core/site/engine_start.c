@@ -111,7 +111,7 @@ static int map_ranks(struct cpl_engine *engine,
                      int n, struct cpl_map_result *out, struct cpl_error *err)
 {
 	const struct snapshot *now = engine->snapshot;
-	int64_t deadline = deadline_of(engine), n_ids;
+	int64_t deadline = deadline_of(engine), n_ids, n_slots = 0;
 	struct cpl_error why = {""};
 	const struct cpl_mapper *mapper =
 	        cpl_mapper_find(mapping ? mapping : "linear", &why);
@@ -120,6 +120,14 @@ static int map_ranks(struct cpl_engine *engine,
 
 	if (!mapper)
 		goto out;
+	/* A step has a task in every slot. */
+	for (int i = 0; i < n; i++)
+		n_slots += slots[i];
+	if (n_slots != profile->comm->ranks) {
+		cpl_fail(&why, "%lld slots on %d hosts, but %d ranks",
+		         (long long)n_slots, n, profile->comm->ranks);
+		goto out;
+	}
 	if (!id) {
 		cpl_fail_memory(&why);
 		goto out;
