@@ -45,3 +45,13 @@ EXTRA_PROGRAMS += tests/bench/bench_times
 tests_bench_bench_times_SOURCES = tests/bench/bench_times.c
 tests_bench_bench_times_LDADD = libcore.la
 CLEANFILES += tests/bench/bench_times
+
+# tests/bench/bench_scaling [-l LIMIT] [-n LARGEST] [-d] [MAPPER]...
+EXTRA_PROGRAMS += tests/bench/bench_scaling
+tests_bench_bench_scaling_SOURCES = tests/bench/bench_scaling.c
+tests_bench_bench_scaling_LDADD = libcore.la
+if HAVE_SCOTCH
+tests_bench_bench_scaling_SOURCES += src/core/mapping/scotch.c
+tests_bench_bench_scaling_LDADD += $(SCOTCH_LIBS)
+endif
+CLEANFILES += tests/bench/bench_scaling
