@@ -40,7 +40,7 @@ EXTRA_PROGRAMS += tests/bench/bench_adaptive
 tests_bench_bench_adaptive_SOURCES = tests/bench/bench_adaptive.c
 tests_bench_bench_adaptive_LDADD = libcore.la
 CLEANFILES += tests/bench/bench_adaptive
-# tests/bench/bench_times [stages | scaling]
+# tests/bench/bench_times [stages]
 EXTRA_PROGRAMS += tests/bench/bench_times
 tests_bench_bench_times_SOURCES = tests/bench/bench_times.c
 tests_bench_bench_times_LDADD = libcore.la
@@ -55,3 +55,6 @@ tests_bench_bench_scaling_SOURCES += src/core/mapping/scotch.c
 tests_bench_bench_scaling_LDADD += $(SCOTCH_LIBS)
 endif
 CLEANFILES += tests/bench/bench_scaling
+
+# tests/bench/reproduce-mapping ./commplace WORK >doc/reproduction/mapping.md
+EXTRA_DIST += tests/bench/reproduce-mapping tests/bench/reproduce-mapping.pl

@@ -3,7 +3,6 @@
  * Time of the mappers, CPU seconds of one thread:
  *
  * bench_times          the sizes that their papers have
- * bench_times scaling  up to 65,536 tasks (a minute)
  * bench_times stages   ptram by stage on the GPC fat tree: largest congestion
  *                      of the default order, of groups of ranks on the nodes
  *                      in order, after the heuristic, after the refinement
@@ -257,18 +256,6 @@ static int time_mapper(const char *name, const char *dims, const char *grid,
 	return rc;
 }
 
-static int scaling(struct cpl_error *err)
-{
-	static const char *const name[] = {"greedyallc", "rcm", "sfc",
-	                                   "bipartition"};
-
-	for (size_t i = 0; i < sizeof(name) / sizeof(*name); i++)
-		if (time_mapper(name[i], "32,32,16", "128,128", 16384, err) ||
-		    time_mapper(name[i], "64,32,32", "256,256", 65536, err))
-			return -1;
-	return 0;
-}
-
 static int times(struct cpl_error *err)
 {
 	if (time_mapper("greedyallc", "16,16,16", "64,64", 4096, err) ||
@@ -301,10 +288,8 @@ int main(int argc, char **argv)
 		rc = times(&err);
 	else if (argc == 2 && !strcmp(argv[1], "stages"))
 		rc = stages(&err);
-	else if (argc == 2 && !strcmp(argv[1], "scaling"))
-		rc = scaling(&err);
 	else {
-		fprintf(stderr, "usage: %s [stages | scaling]\n", argv[0]);
+		fprintf(stderr, "usage: %s [stages]\n", argv[0]);
 		return 2;
 	}
 	if (rc)

@@ -127,4 +127,40 @@ done <<'END'
 all-to-all 0.60 "type":"many-to-many","dims":[64,64],"axis":0
 END
 
+# The worked example of TreeMatch (RR-8269): 8 processes on a tree of arities 2,
+# 3, 2, by leaves from left to right 0 1 2 3 6 7 8 9; traffic 4000, 2024, 412 by
+# level, packed 4000, 1218, 1218, both ways counted.
+cat >"$work/tree.json" <<'END'
+{ "format": "commplace-network", "version": 1, "type": "fattree",
+  "nodes_per_router": 2, "leaves": 6,
+  "levels": [ { "down": 3, "up": 1, "links": 1 },
+    { "down": 2, "up": 1, "links": 1 } ], "nodes": "n[0-11]" }
+END
+perl -e 'for my $half (0, 4) {
+		for (0 .. 2) {
+			push @m, [$half + $_, $half + $_ + 1, 1000];
+		}
+		push @m, [$half, $half + 2, 10];
+		push @m, [$half, $half + 3, 1], [$half + 1, $half + 3, 1];
+	}
+	for my $i (0 .. 3) {
+		push @m, [$i, $_ + 4, $_ == $i ? 100 : 1] for 0 .. 3;
+	}
+	print "@$_\n$_->[1] $_->[0] $_->[2]\n" for @m' >"$work/tree.coo"
+"$commplace" signature import "$work/tree.coo" --format coo -o "$work/tree8.json"
+tree() {
+	"$commplace" map --network "$work/tree.json" \
+		--signature "$work/tree8.json" --hosts 'n[0-11]' \
+		--slots 1,1,1,1,1,1,1,1,1,1,1,1 --objective hop-bytes "$@"
+}
+is "$(tree --algorithm treematch --format hostfile | tr '\n' ' ')" \
+	'n0 n1 n2 n3 n6 n7 n8 n9 ' "TreeMatch: worked example"
+tree --compare linear,treematch,best --work 20000 --json >"$work/tree"
+is "$(value linear hop_bytes <"$work/tree")" $((2 * (2 * 1218 + 4 * 1218))) \
+	"packed"
+for mapper in treematch best; do
+	is "$(value $mapper hop_bytes <"$work/tree")" \
+		$((2 * (2 * 2024 + 4 * 412))) "$mapper: the optimum"
+done
+
 done_testing

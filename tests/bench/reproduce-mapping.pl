@@ -1,0 +1,421 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Inputs of reproduce-mapping (npb, hosts, cg) and its report:
+# doc/reproduction/mapping.md from the evaluations in a folder, with figures.
+use strict;
+use warnings;
+use JSON::PP;
+
+my $what = shift // '';
+if ($what eq 'npb') { npb(shift) }
+elsif ($what eq 'hosts') { hosts(shift) }
+elsif ($what eq 'cg') { cg() }
+elsif ($what eq 'report') { report(shift) }
+else { die "usage: $0 npb APP | hosts ORDER | cg | report FOLDER\n" }
+
+# Messages of pairs, both ways (NPB 3.3: neighbors.f, make_set.f).
+sub npb {
+	my ($app, $ranks) = shift =~ /^(LU|BT)\.[CD]\.(\d+)$/ or die;
+	my $side = sqrt $ranks;
+	my %messages = (
+		LU => {64 => 80829, 256 => 80829, 1024 => 80829, 4096 => 245021},
+		BT => {64 => 3218, 256 => 6434, 1024 => 12866, 4096 => 32130});
+	my $m = $messages{$app}{$ranks};
+	print "# ranks $ranks\n";
+	for my $c (0 .. $side - 1) {
+		for my $r (0 .. $side - 1) {
+			my $i = $r + $side * $c;
+			my @to;
+			if ($app eq 'LU') {
+				push @to, [$i + 1, $c] if $r + 1 < $side;
+				push @to, [$i + $side, $r] if $c + 1 < $side;
+			} else {
+				my $up = ($c + 1) % $side;
+				@to = map { [$_] } ($r + 1) % $side + $side * $c,
+					$r + $side * $up,
+					($r - 1) % $side + $side * $up;
+			}
+			for (@to) {
+				my ($j, $line) = @$_;
+				my $n = $m + (defined $line
+					&& ($line == 0 || $line == $side - 1));
+				print "$i $j $n $n\n";
+			}
+		}
+	}
+}
+
+# 512 of GPC's 3,090 nodes: 17 leaves, or drawn from all; by number or shuffled.
+sub hosts {
+	my $order = shift;
+	my $x = 1;
+	my $shuffle = sub {
+		my @h = @_;
+		for my $i (reverse 1 .. $#h) {
+			$x = ($x * 1103515245 + 12345) % 2147483648;
+			my $k = int($x / 65536) % ($i + 1);
+			@h[$i, $k] = @h[$k, $i];
+		}
+		return @h;
+	};
+	my @h = $order =~ /^leaves/ ? (1 .. 512)
+		: ($shuffle->(1 .. 3090))[0 .. 511];
+	@h = $order =~ /shuffled$/ ? $shuffle->(@h) : sort { $a <=> $b } @h;
+	printf "gpc%04d\n", $_ for @h;
+}
+
+# Class D on 32 x 32: 1,500,000 / 32 numbers in each message.
+sub cg {
+	my $bytes = 8 * 46875;
+	print "# ranks 1024\n";
+	for my $row (0 .. 31) {
+		for my $column (0 .. 31) {
+			my $i = 32 * $row + $column;
+			for (my $bit = 1; $bit < 32; $bit *= 2) {
+				printf "%d %d %d 1\n", $i,
+					32 * $row + ($column ^ $bit), $bytes;
+			}
+			printf "%d %d %d 1\n", $i, 32 * $column + $row, $bytes
+				if $row != $column;
+		}
+	}
+}
+
+my $folder;
+
+# Rows of a --compare by algorithm; {} where it was not run.
+sub rows {
+	open my $in, '<', "$folder/$_[0].json" or return {};
+	local $/;
+	my $json = eval { decode_json(<$in>) } or return {};
+	return {map { $_->{algorithm} => $_ }
+		grep { !$_->{error} } @{$json->{rows}}};
+}
+
+sub text {
+	open my $in, '<', "$folder/$_[0]" or return undef;
+	local $/;
+	return <$in>;
+}
+
+sub table {
+	my @rows = @_;
+	print '| ', join(' | ', @{$rows[0]}), " |\n|",
+		join('|', map { '---' } @{$rows[0]}), "|\n";
+	print '| ', join(' | ', @$_), " |\n" for @rows[1 .. $#rows];
+	print "\n";
+}
+
+my @sharunov = qw(mapper minmd bipartition pacmap topoaware-1 greedy greedyallc
+	fhgreedy udfs);
+my %total = ('LU.C.64' => 9052876, 'LU.C.256' => 38797980,
+	'LU.C.1024' => 160364860, 'LU.D.4096' => 1975849596,
+	'BT.C.64' => 617856, 'BT.C.256' => 4941312, 'BT.C.1024' => 39524352,
+	'BT.D.4096' => 394813440);
+my @metrics = qw(hop_bytes max_congestion nonzero_congestion_average
+	nonzero_congestion_variance);
+my %printed; # workload, machine: values of the thesis
+
+sub sharunov {
+	my ($same, $cells, $better) = (0, 0, 0);
+	while (my $line = <DATA>) {
+		my ($app, $machine, @value) = split ' ', $line;
+		$printed{$app}{$machine} = \@value;
+	}
+	print <<'END';
+## Sharunov 2017: chapter 4 and appendix B
+
+Hops per message (IeNPC / IePLC) on a 3-D mesh, torus and HAEC Box, one rank a
+node, weights are numbers of messages. *thesis* | *ours*; **bold** where the
+number behind both is the same: the total of hops, or on the mesh from 256 ranks
+on WTAD cut to a whole number (there the thesis's totals contradict its WTAD, and
+hops are taken from WTAD). `linear` is the default order; of it the thesis prints
+WTAD and the C.64 averages, and what is here follows from those. "-": not run in
+the thesis.
+
+END
+	for my $app (qw(LU.C.64 BT.C.64 LU.C.256 BT.C.256 LU.C.1024 BT.C.1024
+		LU.D.4096 BT.D.4096)) {
+		my ($n) = $app =~ /(\d+)$/;
+		my %rows = map { lc substr($_, 0, 1) => rows("sharunov-$app-$_") }
+			qw(mesh torus haec);
+		my @table = [$app, 'mesh', 'ours', 'torus', 'ours', 'HAEC',
+			'ours'];
+		for my $name ('linear', @sharunov, 'best') {
+			my ($k) = grep { $sharunov[$_] eq $name } 0 .. $#sharunov;
+			my @row = ("`$name`");
+			for my $machine (qw(M T H)) {
+				my $ours = $rows{lc $machine}{$name};
+				my $got = $ours ? $ours->{hop_bytes} : undef;
+				my $has = defined $k ? $printed{$app}{$machine}[$k]
+					: '';
+				my ($equal, $hops) = (0, '');
+				if ($has eq '*') { $hops = '-' }
+				elsif ($has =~ s/^w//) {
+					$hops = $has * ($n * $n - 1) / 2 / $total{$app};
+					$equal = defined $got
+						&& int(2 * $got / ($n * $n - 1)) == $has;
+				} elsif ($has) {
+					$hops = $has / $total{$app};
+					$equal = defined $got && $got == $has;
+				}
+				if ($has && $has ne '*' && defined $got) {
+					$cells++;
+					$same += $equal;
+					$better += !$equal
+						&& $got / $total{$app} < $hops * (1 - 1e-3);
+				}
+				$hops = sprintf '%.3f', $hops if $hops =~ /^\d/;
+				my $text = defined $got
+					? sprintf('%.3f', $got / $total{$app}) : 'not run';
+				push @row, $equal ? ("**$hops**", "**$text**")
+					: ($hops, $text);
+			}
+			push @table, \@row;
+		}
+		table(@table);
+	}
+	print <<"END";
+Of $cells cells $same are the same and $better are lower here. The same are GreedyALLC on
+the mesh (8 of 8) and first-order TopoAware on the mesh (6 of 6). The rest cannot
+be: `mapper` draws random numbers, `bipartition` depends on METIS's version and
+seed, the others on how ties between tasks or nodes are broken, which the thesis
+does not say (200 random tie-breaks of GreedyALLC on LU.C.64, mesh, span 1.32 to
+2.05). GreedyALLC on LU.C.64 is the same on torus and HAEC Box too when it starts
+on node (1,1,1), as the thesis does: on a torus all nodes are alike, and ours
+starts with the first host of the list. `tests/unit/test_sharunov.c` gives that
+node first and gets the mapping of all 64 tasks, the totals 9052876 and 9295364,
+and the hops by message size of Tables B.9 and B.11.
+
+END
+}
+
+my @order = (
+	['leaves-shuffled', '17 leaf switches, host list in no order'],
+	['leaves-by-number', '17 leaf switches, by number'],
+	['scattered-shuffled', 'drawn from all nodes, host list in no order'],
+	['scattered-by-number', 'drawn from all nodes, by number']);
+my @pattern = (['5-point', '2-D 5-point'], ['15-point', '3-D 15-point'],
+	['all-to-all', 'sub-communicator all-to-all']);
+my @names = (['ptram-refine', 'PTRAM'], ['greedy', 'LibTopoMap greedy'],
+	['recursive', 'LibTopoMap Rec'], ['rcm', 'LibTopoMap RCM'],
+	['scotch', 'LibTopoMap Scotch'], ['best', '`best`']);
+
+sub ratios {
+	my ($order, $pattern, $name) = @_;
+	my $rows = rows("ptram-$order-$pattern");
+	$rows = {%$rows, %{rows("ptram-scotch-$order-$pattern")}};
+	return () unless $rows->{$name} && $rows->{linear};
+	return map { $rows->{linear}{$_} ? $rows->{$name}{$_}
+		/ $rows->{linear}{$_} : 1 } @metrics;
+}
+
+sub ptram {
+	print <<'END';
+## PTRAM: Figures 5 and 6
+
+4,096 ranks, 8 a node, on 512 nodes of the GPC fat tree. All numbers are relative
+to the block in-order mapping. The paper's figures are bars; what its text says is
+in the second line of each table. Neither GPC's static routes nor the job's nodes
+are published. Assumed here (`etc/networks/gpc-nodes.json`): every node has a
+cable of its own, so that a route is 2, 4 or 6 links and goes by its destination
+node; the port up is the destination's number modulo the ports at each level
+(`dmodk`). Which nodes, and in which order the host list has them, is tried four
+ways; the first gives the paper's gains, for all three patterns:
+**512 nodes of 17 whole leaf switches, host list in no particular order.** Sorted
+by number, the default order is already near for a 2-D grid.
+
+Groups of ranks (the first stage) are ours for all mappers; the paper has Scotch's
+for PTRAM and ParMETIS's for LibTopoMap. LibTopoMap's four are better here than
+in the paper, where they often are worse than the default order: ours see the
+distances of the fat tree and start from the same groups.
+
+END
+	my %says = ('5-point' => ['below 0.40', '0.32', '0.27', 'below 0.40'],
+		'15-point' => ['below 1', '0.50', 'below 1', 'below 1'],
+		'all-to-all' => ['below 1', '0.50', 'below 1', 'below 1']);
+	for my $order (@order) {
+		print "### $order->[1]\n\n";
+		my @head = map { ("HB", "MC", "NZCA", "NZCV") } @pattern;
+		my @table = ['', map { my $p = $_->[0];
+			map { "$p $_" } qw(HB MC NZCA NZCV) } @pattern];
+		push @table, ['paper, PTRAM', map { @{$says{$_->[0]}} } @pattern]
+			if $order == $order[0];
+		for my $name (@names) {
+			push @table, [$name->[1], map {
+				my @r = ratios($order->[0], $_->[0], $name->[0]);
+				@r ? map({ sprintf '%.2f', $_ } @r)
+					: ('not run') x 4 } @pattern];
+		}
+		table(@table);
+	}
+	print "![Metrics of the first reading](mapping-ptram.svg)\n\n";
+	my $stages = text('stages.txt');
+	print <<'END';
+### By stage (Figure 6), first reading
+
+Largest congestion relative to the default order. The paper: 5-point 0.45 after
+the groups, 0.3 at the end; 15-point 0.71 and 0.50; all-to-all about 1 and 0.50.
+
+END
+	print $stages ? "```\n$stages```\n\n" : "Not run (BENCH).\n\n";
+	figure();
+}
+
+# Bars: a group for each pattern and number, a bar for each mapper.
+sub figure {
+	my @colour = ('#1f5fa8', '#8a8a8a', '#a8a8a8', '#c4c4c4', '#e0e0e0',
+		'#d9822b');
+	my @bars;
+	for my $p (@pattern) {
+		push @bars, [$p->[1], map { [ratios('leaves-shuffled', $p->[0],
+			$_->[0])] } @names];
+	}
+	my ($w, $h, $left, $top, $panel) = (960, 330, 50, 50, 300);
+	open my $out, '>', "$folder/mapping-ptram.svg" or die "$folder: $!\n";
+	print $out qq(<svg xmlns="http://www.w3.org/2000/svg" width="$w" ),
+		qq(height="$h" font-family="sans-serif" font-size="12">\n),
+		qq(<rect width="$w" height="$h" fill="white"/>\n);
+	my $scale = 190;
+	my $base = $top + $scale * 1.1;
+	for my $y (0, 0.25, 0.5, 0.75, 1) {
+		my $at = $base - $scale * $y;
+		printf $out qq(<line x1="%d" x2="%d" y1="%.1f" y2="%.1f" ) .
+			qq(stroke="%s"/>\n<text x="%d" y="%.1f" text-anchor="end">) .
+			qq(%s</text>\n), $left, $w - 10, $at, $at,
+			$y == 1 ? '#444' : '#ddd', $left - 6, $at + 4, $y;
+	}
+	for my $i (0 .. $#bars) {
+		my ($title, @values) = @{$bars[$i]};
+		my $x0 = $left + 10 + $i * $panel;
+		printf $out qq(<text x="%.1f" y="%d" text-anchor="middle" ) .
+			qq(font-size="14">%s</text>\n), $x0 + 138, $top - 10, $title;
+		for my $m (0 .. 3) {
+			my $x = $x0 + $m * 72;
+			printf $out qq(<text x="%.1f" y="%.1f" text-anchor=) .
+				qq("middle">%s</text>\n), $x + 30, $base + 16,
+				(qw(HB MC NZCA NZCV))[$m];
+			for my $k (0 .. $#names) {
+				next unless @{$values[$k]};
+				my $v = $values[$k][$m];
+				my $tall = $scale * ($v > 1.1 ? 1.1 : $v);
+				printf $out qq(<rect x="%.1f" y="%.1f" width="9" ) .
+					qq(height="%.1f" fill="%s"/>\n), $x + 10 * $k,
+					$base - $tall, $tall, $colour[$k];
+			}
+		}
+	}
+	my $x = $left + 10;
+	for my $k (0 .. $#names) {
+		next unless @{$bars[0][1 + $k]};
+		(my $name = $names[$k][1]) =~ s/`//g;
+		printf $out qq(<rect x="%d" y="%d" width="11" height="11" ) .
+			qq(fill="%s"/>\n<text x="%d" y="%d">%s</text>\n), $x,
+			$h - 28, $colour[$k], $x + 16, $h - 18, $name;
+		$x += 40 + 7 * length $name;
+	}
+	print $out "</svg>\n";
+	close $out or die "mapping-ptram.svg: $!\n";
+}
+
+sub routing_aware {
+	print <<'END';
+## A routing table tells equal distances apart
+
+In the manner of PTRAM's Figures 1 and 2 (their graph is not in the text):
+`tests/golden/mapping/two-halves.json`, three nodes on each of two switches that
+are joined by two ways, routes by destination: two of the far nodes are reached
+through the one, the third through the other. `linear`, `greedyallc`, `minmd`,
+`topoaware`, `greedy`, `fhgreedy`, `pacmap`, `udfs` and `astar` end with 208
+hop-bytes and a largest congestion of 8; `ptram`, `ptram-refine`, `fhgreedy-mc`
+and `best` with the same hop-bytes and 4. With `--routing shortest-path`, which
+takes one of the two ways for all, `ptram` has 8 as well.
+`tests/golden/mapping.t` runs it.
+
+END
+}
+
+sub dragonfly {
+	print <<'END';
+## NAS CG on a dragonfly
+
+1,024 ranks (class D, one product of matrix and vector), one a node, the first
+1,024 nodes of `etc/networks/edison.json` in order. The default order puts the
+sums over rows on few groups; what does not start from it is worse.
+
+END
+	my @table = ['', 'hop-bytes', 'largest congestion, default 1'];
+	my $default;
+	for my $name (qw(scotch treematch recursive best)) {
+		my $rows = rows("cg-$name");
+		my $d = $rows->{linear};
+		push @table, ['`linear`, the default order',
+			sprintf('%.2f GB', $d->{hop_bytes} / 1e9), '1.00']
+			if $d && @table == 1;
+		my $r = $rows->{$name};
+		push @table, ["`$name`", $r
+			? (sprintf('%.2f GB', $r->{hop_bytes} / 1e9), sprintf('%.2f',
+				$r->{max_congestion} / $d->{max_congestion}))
+			: ('not run', 'not run')];
+	}
+	table(@table);
+}
+
+sub block {
+	my ($title, $file, $words) = @_;
+	my $text = text($file);
+	print "## $title\n\n$words\n\n",
+		defined $text ? "```\n$text```\n\n" : "Not run.\n\n";
+}
+
+sub report {
+	$folder = shift // '.';
+	print <<'END';
+# Mapping: the sources' numbers and ours
+
+Made by `tests/bench/reproduce-mapping`, which says how to make it again. Mappers
+are as they are, without the rule of `commplace map` that the default order is
+kept where it is better.
+
+END
+	sharunov();
+	ptram();
+	routing_aware();
+	dragonfly();
+	block('Measured applications', 'maplib.txt',
+		"CG, AMG, LULESH, BT-MZ at 64 ranks on a 4 x 4 x 4 torus, 12 published\n"
+		. "placements each: `bench_mapping -m FOLDER`.");
+	block('Against Scotch', 'scotch.txt',
+		"`bench_mapping -g scotch_gmap`: Scotch's gmap, the better of its\n"
+		. "strategies in each case, and `best`.");
+	block('Time', 'times.txt',
+		"`bench_times`, CPU seconds of one thread. The marks to meet:\n"
+		. "`greedyallc` on 4,096 tasks 0.3 s, `topoaware-1` on 1,024 0.3 s, `ptram` on\n"
+		. "512 nodes (groups and heuristic, 5-point) 0.2 s, its refinement 0.1 s.");
+}
+
+__DATA__
+LU.C.64 M 14225946 18994893 18024923 14630085 12609362 25057044 10992778 20692274 19075674
+LU.C.64 T 12609356 18509915 17054971 13983449 12124382 22632174 9052876 16812480 16650804
+LU.C.64 H 9214534 13660147 10750291 11235261 9133705 13983468 9295364 10588631 13255986
+BT.C.64 M 1293646 1570384 1576820 1255020 1171352 1872876 1209968 1589692 1879312
+BT.C.64 T 1029760 1390176 1357996 1113428 1055504 1576820 1094120 1370868 1551076
+BT.C.64 H 685434 920348 878514 881732 740140 933220 762666 936438 1020106
+LU.C.256 M w2881 w3820 w2915 w2168 w1822 w4637 w2276 w3095 w4366
+LU.C.256 T 85517198 100389820 85921361 68623896 68543081 125770042 63046690 94085104 112109885
+LU.C.256 H 40252904 67573189 53670536 52134782 40414561 79778340 43405240 75009404 65067405
+BT.C.256 M w463 w482 w567 w337 w307 w709 w342 w492 w567
+BT.C.256 T 10628968 13704420 14302782 10275098 9599528 19192622 10371608 13800930 15203542
+BT.C.256 H 5784166 8923958 11439652 7759404 5983620 12359714 5951450 10390910 9052638
+LU.C.1024 M w774 w1248 w1455 w673 w335 w1772 w763 w1009 w1452
+LU.C.1024 T 336329731 492491514 559822037 342310983 333904816 679448820 332611496 444317336 591345098
+LU.C.1024 H 211206351 250650977 503403339 248306842 165376267 389919341 172650878 391050904 382482954
+BT.C.1024 M w268 w305 w388 w183 w160 w503 w189 w279 w413
+BT.C.1024 T 92712396 133626276 156682148 89856144 83899186 191832060 88479482 127244740 166846288
+BT.C.1024 H 67649428 72860158 130293982 66813138 48131706 119100562 51078020 113465254 118264272
+LU.D.4096 M * w1214 w1128 w556 * w1499 w577 w892 w1550
+LU.D.4096 T * 8404956438 7350385784 4462567878 * 10216886160 4374360289 6908367878 9575175921
+LU.D.4096 H * 3558685601 6574159166 3443035424 * 5418639916 2104240619 5588684537 6046138454
+BT.D.4096 M * w242 w255 w122 * w446 w121 w223 w332
+BT.D.4096 T * 1623593160 1661185260 944686260 * 2518413660 924155190 1538769960 2070296550
+BT.D.4096 H * 770316750 1436339520 661717350 * 1498928760 527446080 1366103340 1388979900
