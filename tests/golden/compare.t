@@ -51,6 +51,15 @@ is "$(rows "$work/all.json" '$r->{placement}' | paste -sd' ')" \
 like "$(compare every --signature "$halo" --placements linear
 	rows "$work/every.json" '$r->{routing}' | paste -sd' ')" \
 	'^static-direct' "routings: all by default, the minimal one first"
+is "$(rows "$work/every.json" '$r->{routing}' | grep -c sampled)" 0 \
+	"the sampled routing is not among all"
+compare sampled --signature "$alltoall" --placements linear \
+	--routings static-indirect,SIS
+is "$(rows "$work/sampled.json" '$r->{routing}' | paste -sd' ')" \
+	"static-indirect static-indirect-sampled" "but may be named"
+is "$(rows "$work/sampled.json" '$r->{links}{all}{mean}' | paste -sd' ' |
+	awk '{ print ($1 / $2 - 1) ^ 2 < 0.02 ^ 2 }')" 1 \
+	"its mean load is within 2 per cent of the expectation"
 compare list --signature "$halo" $sd --placements rdr,linear,RDR,traffic
 is "$(rows "$work/list.json" '$r->{placement}' | paste -sd' ')" \
 	"random-routers linear traffic" "a list, in its order, each once"
