@@ -41,6 +41,30 @@ static void add(const struct cpl_network *net, int from, int to, double bytes,
 	}
 }
 
+static int links(const struct cpl_network *net, int from, int to,
+                 struct cpl_share *share)
+{
+	const struct cpl_torus *torus = &net->torus;
+	int stride = 1, router = from, found = 0;
+
+	for (int d = 0; d < torus->n_dims; d++) {
+		int n = torus->dim[d];
+		int left =
+		        steps(torus, d, router / stride % n, to / stride % n);
+		int minus = left < 0;
+
+		for (; left; left += minus ? 1 : -1) {
+			int64_t at = (int64_t)router * torus->n_dims + d;
+			int64_t link = torus->out[at * 2 + minus];
+
+			share[found++] = (struct cpl_share){(int)link, 1};
+			router = net->link_to[link];
+		}
+		stride *= n;
+	}
+	return found;
+}
+
 static double hops(const struct cpl_network *net, int from, int to)
 {
 	const struct cpl_torus *torus = &net->torus;
@@ -62,5 +86,6 @@ const struct cpl_routing cpl_routing_dimension_order = {
         .type = CPL_NETWORK_TORUS,
         .summary = "dimension 0 first, the shorter way round, ties to +",
         .add = add,
+        .links = links,
         .hops = hops,
 };
