@@ -57,4 +57,10 @@ is "$(levels allgather recursive-doubling $block)" \
 	"10368 $((16 * mib)) 15166603264 384 $((4096 * mib)) $((131072 * mib))" \
 	"allgather, recursive doubling"
 
+# R46: 15360 / 2 / 3 GB; 4032 / 4 / 5 GB: a pairwise reduce-scatter (R45: 1.90e9 to
+# 2.16e9 and 4.29e9 bytes) and a binomial gather to rank 0.
+is "$(levels reduce rabenseifner $((1 << 30)))" \
+	"15360 1895825408 2231369728 4032 $((4096 * mib)) $((4608 * mib))" \
+	"reduce, Rabenseifner"
+
 done_testing

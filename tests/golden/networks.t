@@ -45,6 +45,55 @@ is "$(json "$work/out.json" shape down)" 6,18 "6 leaves to a line switch, 18 of 
 is "$(json "$work/out.json" links up1)" 618 "103 * 6 links up from the leaves"
 is "$(json "$work/out.json" links down2)" 648 "2 * 18 * 18 down from the spines"
 
+# Node 0 to leaf 1 (below the same line switches) and to leaf 102. d-mod-k spreads
+# a leaf's nodes over the 2 x 3 ports up, and the 30 of leaf 102 over 30 of the
+# 2 x 18 ports to the spines; the ways down are the same.
+printf '%s\n' '{"format": "commplace-signature", "version": 1, "name": "gpc",
+	"ranks": 3, "phases": [{"name": "all", "weight": 1, "traffic":
+	[[0, 1, 600, 1], [0, 2, 300, 1]]}]}' >"$work/gpc.json"
+printf '%s\n' gpc0001 gpc0031 gpc3061 >"$work/gpc.hosts"
+# gpc NETWORK ROUTING: "links x bytes" of each class
+gpc() {
+	"$commplace" traffic --network "$1" --signature "$work/gpc.json" \
+		--node-file "$work/gpc.hosts" --ranks-per-node 1 --routing "$2" \
+		--links "$work/links.csv" >/dev/null || return
+	awk -F, 'NR > 1 && $5 > 0 { n[$1 " " sprintf("%.9g", $5)]++ }
+		END { for (i in n) print i, n[i] }' "$work/links.csv" |
+		sort | paste -sd,
+}
+is "$(gpc "$networks/gpc.json" dmodk)" \
+	"down1 100 6,down1 50 6,down2 10 30,up1 150 6,up2 10 30" \
+	"GPC with d-mod-k by hand"
+# All routes over the first line switch and the first spine, on the first cable.
+awk 'BEGIN {
+	for (a = 0; a < 103; a++)
+		for (b = 0; b < 103; b++) {
+			up = 103 + int(a / 6)
+			down = 103 + int(b / 6)
+			if (a != b && up == down)
+				print a, b, up, b
+			else if (a != b)
+				print a, b, up, 139, down, b
+		}
+}' >"$work/gpc.routes"
+sed 's/"routing": "dmodk"/"routing_table": "gpc.routes"/' "$networks/gpc.json" \
+	>"$work/gpc-table.json"
+"$commplace" network check --json "$work/gpc-table.json" >"$work/out.json"
+is "$(json "$work/out.json" routing)" table "GPC with a routing table"
+is "$(gpc "$work/gpc-table.json" table)" \
+	"down1 300 1,down1 600 1,down2 300 1,up1 900 1,up2 300 1" \
+	"its loads by hand"
+is "$(awk -F, '$5 == 300 { print $2, $3 }' "$work/links.csv" | sort -n | paste -sd,)" \
+	"103 139,120 102,139 120" "on the routers of the route"
+is "$(gpc "$work/gpc-table.json" dmodk)" \
+	"down1 100 6,down1 50 6,down2 10 30,up1 150 6,up2 10 30" \
+	"d-mod-k beside a table"
+for policy in linear random-nodes random-routers traffic; do
+	runs "GPC with a table: $policy" "$commplace" place --network \
+		"$work/gpc-table.json" --signature "$work/gpc.json" --nodes 3 \
+		--policy "$policy"
+done
+
 import() {
 	"$commplace" network import "$samples/$1" --format "$2" \
 		-o "$work/$3.json" "${@:4}"
