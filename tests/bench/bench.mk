@@ -12,6 +12,12 @@ tests_bench_bench_traffic_SOURCES = tests/bench/bench_traffic.c
 tests_bench_bench_traffic_LDADD = libcore.la
 CLEANFILES += tests/bench/bench_traffic
 
+# tests/bench/bench_scale [-t THREADS] [cases] [messages] [routers] [threads]
+EXTRA_PROGRAMS += tests/bench/bench_scale
+tests_bench_bench_scale_SOURCES = tests/bench/bench_scale.c
+tests_bench_bench_scale_LDADD = libcore.la
+CLEANFILES += tests/bench/bench_scale
+
 # tests/bench/bench_mapping [-g scotch_gmap] [-m FOLDER]
 EXTRA_PROGRAMS += tests/bench/bench_mapping
 tests_bench_bench_mapping_SOURCES = tests/bench/bench_mapping.c \

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/random.h"
 #include "traffic/traffic.h"
@@ -327,11 +328,209 @@ static void test_pairs(void **state)
 	}
 }
 
+/* Averages over rank pairs, by looking at each. */
+static void test_dilation(void **state)
+{
+	for (size_t n = 0; n < N_NETWORKS; n++)
+		for (size_t j = 0; j < N_JOBS; j++) {
+			struct scene s = {.net = network(networks[n]),
+			                  .sig = signature(jobs[j]),
+			                  .per_node = 7};
+			const struct cpl_routing *routing =
+			        cpl_routing_find(s.net, NULL, NULL);
+			struct cpl_comm *comm =
+			        cpl_signature_total(s.sig, NULL);
+			struct cpl_dilation got[2];
+			double sum[2] = {0, 0};
+			int64_t pairs[2] = {0, 0};
+
+			s.rows = cpl_rows_new(s.sig, NULL, NULL);
+			place(&s, 3 + j);
+			for (int above = 0; above < 2; above++)
+				for (int r = 0; r < 240; r++)
+					for (int64_t i = comm->row[r];
+					     i < comm->row[r + 1]; i++) {
+						int from = cpl_network_router(
+						        s.net, s.rank_node[r]);
+						int to = cpl_network_router(
+						        s.net,
+						        s.rank_node
+						                [comm->to[i]]);
+						double hops = 0;
+
+						if (comm->to[i] == r ||
+						    !(comm->bytes[i] > 0))
+							continue;
+						if (from != to)
+							hops = routing->hops(
+							        s.net, from,
+							        to);
+						if (above &&
+						    hops * (double)pairs[0] <=
+						            sum[0] *
+						                    (1 + 1e-12))
+							continue;
+						sum[above] += hops;
+						pairs[above]++;
+					}
+			for (int t = 0; t < 2; t++) {
+				struct cpl_stream job = {s.rows, s.node, 7,
+				                         t + 1};
+
+				assert_int_equal(cpl_stream_dilation(
+				                         s.net, routing, &job,
+				                         1, &got[t], NULL),
+				                 0);
+				assert_int_equal(got[t].pairs, pairs[0]);
+				assert_int_equal(got[t].pairs_above, pairs[1]);
+				if (pairs[0])
+					assert_near("average", got[t].average,
+					            sum[0] / (double)pairs[0],
+					            0);
+				if (pairs[1])
+					assert_near(
+					        "above", got[t].above_average,
+					        sum[1] / (double)pairs[1], 0);
+			}
+			assert_memory_equal(&got[0], &got[1], sizeof(got[0]));
+			cpl_comm_free(comm);
+			cpl_rows_free(s.rows);
+			cpl_signature_free(s.sig);
+			cpl_network_free(s.net);
+		}
+}
+
+struct row_check {
+	const struct cpl_comm *comm;
+	int next;
+};
+
+/* Each rank once and in order, with the entries of its row. */
+static void check_row(void *arg, int from, int count,
+                      const struct cpl_comm_entry *entry, int64_t n)
+{
+	struct row_check *check = arg;
+
+	assert_int_equal(from, check->next);
+	for (int k = 0; k < count; k++) {
+		int64_t first = check->comm->row[from + k];
+
+		assert_int_equal(check->comm->row[from + k + 1] - first, n);
+		for (int64_t i = 0; i < n; i++) {
+			assert_int_equal(entry[i].to + k,
+			                 check->comm->to[first + i]);
+			assert_near("bytes", entry[i].bytes,
+			            check->comm->bytes[first + i], 0);
+			assert_near("messages", entry[i].messages,
+			            check->comm->messages[first + i], 0);
+		}
+	}
+	check->next += count;
+}
+
+static void test_rows_equal_matrix(void **state)
+{
+	for (size_t j = 0; j < N_JOBS; j++) {
+		struct cpl_signature *sig = signature(jobs[j]);
+		struct cpl_rows *rows = cpl_rows_new(sig, NULL, NULL);
+		struct cpl_comm *comm = cpl_signature_total(sig, NULL);
+		struct row_check check = {comm, 0};
+
+		/* Wherever it is cut. */
+		for (int cut = 0; cut <= 240; cut += 53) {
+			check.next = 0;
+			assert_int_equal(cpl_rows_each(rows, 0, cut, check_row,
+			                               &check, NULL),
+			                 0);
+			assert_int_equal(check.next, cut);
+			assert_int_equal(cpl_rows_each(rows, cut, 240,
+			                               check_row, &check, NULL),
+			                 0);
+			assert_int_equal(check.next, 240);
+		}
+		cpl_comm_free(comm);
+		cpl_rows_free(rows);
+		cpl_signature_free(sig);
+	}
+}
+
+static void test_one_phase(void **state)
+{
+	struct cpl_signature *sig = signature(jobs[10]);
+	struct cpl_error err = {""};
+	struct cpl_rows *rows = cpl_rows_new(sig, "phase2", &err);
+
+	assert_non_null(rows);
+	assert_int_equal(rows->n_parts, 1);
+	assert_true(rows->part[0].weight == 1);
+	cpl_rows_free(rows);
+	assert_null(cpl_rows_new(sig, "phase9", &err));
+	assert_non_null(strstr(err.text, "it has phase1, phase2, phase3"));
+	cpl_signature_free(sig);
+}
+
+/* Five million messages are not stored, two hundred million never. */
+static void test_large_pattern(void **state)
+{
+	static const char ring[] =
+	        "{\"format\":\"commplace-signature\",\"version\":1,"
+	        "\"ranks\":5000000,\"phases\":[{\"weight\":2,"
+	        "\"pattern\":{\"type\":\"collective\","
+	        "\"operation\":\"allgather\",\"algorithm\":\"ring\","
+	        "\"ranks\":5000000,\"bytes\":0.5}}]}";
+	static const char many[] =
+	        "{\"format\":\"commplace-signature\",\"version\":1,"
+	        "\"ranks\":8847360,\"phases\":[{\"pattern\":"
+	        "{\"type\":\"many-to-many\",\"dims\":[180,128,384],"
+	        "\"axis\":1,\"bytes\":102400}}]}";
+	char path[] = "/tmp/test_stream.XXXXXX";
+	struct cpl_error err = {""};
+	struct cpl_signature *sig =
+	        cpl_signature_parse(ring, sizeof(ring) - 1, "ring", &err);
+	struct cpl_signature *again;
+	struct cpl_comm *comm;
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	close(fd);
+	assert_non_null(sig);
+	assert_false(cpl_signature_stored(sig));
+	comm = cpl_signature_total(sig, &err);
+	assert_non_null(comm);
+	assert_int_equal(comm->n_entries, 5000000);
+	assert_int_equal(comm->to[4999999], 0);
+	assert_true(comm->bytes[7] == 4999999);
+	cpl_comm_free(comm);
+	/* Written as what it is, in either form. */
+	for (int binary = 0; binary < 2; binary++) {
+		assert_int_equal(
+		        (binary ? cpl_signature_write_binary
+		                : cpl_signature_write)(sig, path, &err),
+		        0);
+		again = cpl_signature_load(path, &err);
+		assert_non_null(again);
+		assert_false(cpl_signature_stored(again));
+		assert_true(again->phase[0].weight == 2);
+		cpl_signature_free(again);
+	}
+	unlink(path);
+	cpl_signature_free(sig);
+	sig = cpl_signature_parse(many, sizeof(many) - 1, "many", &err);
+	assert_non_null(sig);
+	assert_null(cpl_signature_total(sig, &err));
+	assert_non_null(strstr(err.text, "up to 1123614720 messages"));
+	cpl_signature_free(sig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_stream_equals_matrix),
 	        cmocka_unit_test(test_pairs),
+	        cmocka_unit_test(test_dilation),
+	        cmocka_unit_test(test_rows_equal_matrix),
+	        cmocka_unit_test(test_one_phase),
+	        cmocka_unit_test(test_large_pattern),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -374,6 +374,57 @@ static void test_class_stats(void **state)
 	}
 }
 
+static int ascending(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double between(const double *sorted, int64_t n, double q)
+{
+	double at = q * (double)(n - 1);
+	int64_t low = (int64_t)at;
+
+	return low + 1 < n ? sorted[low] + (at - (double)low) *
+	                                           (sorted[low + 1] -
+	                                            sorted[low])
+	                   : sorted[low];
+}
+
+/* Selection finds what sorting finds: few, many and no different values, in
+ * order, reversed, and drawn. */
+static void test_class_stats_as_sorted(void **state)
+{
+	enum { MOST = 3000 };
+	static const int sizes[] = {1, 2, 3, 4, 24, 25, 26, 100, MOST};
+	static const int values[] = {1, 2, 7, 1000000};
+	double value[MOST], sorted[MOST];
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+		for (size_t k = 0; k < 4 * 3; k++) {
+			int n = sizes[i];
+			struct cpl_class_stats got;
+
+			for (int x = 0; x < n; x++)
+				value[x] = (double)cpl_random_below(
+				        i, k, (uint64_t)x,
+				        (uint64_t)values[k % 4]);
+			memcpy(sorted, value, (size_t)n * sizeof(*value));
+			qsort(sorted, (size_t)n, sizeof(*sorted), ascending);
+			for (int x = 0; x < n && k / 4; x++)
+				value[x] = k / 4 == 1 ? sorted[x]
+				                      : sorted[n - 1 - x];
+			assert_int_equal(cpl_class_stats(value, n, &got, NULL),
+			                 0);
+			assert_true(got.min == sorted[0]);
+			assert_true(got.q1 == between(sorted, n, 0.25));
+			assert_true(got.median == between(sorted, n, 0.5));
+			assert_true(got.q3 == between(sorted, n, 0.75));
+			assert_true(got.max == sorted[n - 1]);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -383,6 +434,7 @@ int main(void)
 	        cmocka_unit_test(test_work_is_reusable),
 	        cmocka_unit_test(test_metrics),
 	        cmocka_unit_test(test_class_stats),
+	        cmocka_unit_test(test_class_stats_as_sorted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -123,6 +123,13 @@ static void look(struct seat *seat, int to)
 		seat->part->max_indirect = sum;
 }
 
+static inline void soon(void *arg, int to)
+{
+	const struct seat *seat = arg;
+
+	__builtin_prefetch(&seat->slot->in[seat->w->s.job->node[to]], 1);
+}
+
 static inline void piece(void *arg, int to, double bytes)
 {
 	struct seat *seat = arg;
@@ -205,7 +212,7 @@ static void send_router(struct walk *w, struct lane *lane, struct slot *slot,
 		if (seat.seat < 0)
 			continue;
 		used = true;
-		stream_seat(&w->s, seat.seat, lane->entry, piece, &seat);
+		stream_seat(&w->s, seat.seat, lane->entry, soon, piece, &seat);
 		w->injection[node] = seat.leaves;
 		w->sent[router] += seat.near;
 		part->sums.bytes += seat.stays + seat.leaves;

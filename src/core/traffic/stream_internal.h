@@ -65,19 +65,28 @@ bool cpl_stream_by_groups(const struct cpl_network *net,
 /*
  * Call piece(arg, to, bytes) for what the ranks of a seat send to ranks of seat
  * `to`, itself included, bytes > 0; a seat may come several times, always in
- * the same order. entry[rows->room] is scratch.
+ * the same order. Before that, soon(arg, to) for some of them, to fetch memory
+ * that piece will need: partners drawn from all ranks are in no cache.
+ * entry[rows->room] is scratch.
  */
 static inline __attribute__((always_inline)) void
 stream_seat(const struct stream *s, int seat, struct cpl_comm_entry *entry,
+            void (*soon)(void *arg, int to),
             void (*piece)(void *arg, int to, double bytes), void *arg)
 {
 	const struct cpl_rows *rows = s->job->rows;
+	const int *node = s->job->node;
 	int each = s->job->ranks_per_node, first = seat * each;
 	int last = rows->ranks - first < each ? rows->ranks : first + each;
 	struct cpl_rows_walk walk = cpl_rows_walk(first, last);
 	struct cpl_rows_bunch bunch;
 
 	while (cpl_rows_next(rows, &walk, &bunch, entry)) {
+		for (int64_t i = 0; i < bunch.n; i++)
+			__builtin_prefetch(
+			        &node[stream_seat_of(s, entry[i].to)]);
+		for (int64_t i = 0; i < bunch.n; i++)
+			soon(arg, stream_seat_of(s, entry[i].to));
 		for (int64_t i = 0; i < bunch.n; i++) {
 			double bytes = entry[i].bytes * bunch.weight;
 			int to = entry[i].to, left = bunch.count;

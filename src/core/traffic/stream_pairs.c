@@ -54,6 +54,14 @@ struct seat {
 	double stays, leaves;
 };
 
+static inline void soon(void *arg, int to)
+{
+	const struct seat *seat = arg;
+
+	__builtin_prefetch(&seat->chunk->ejection[to], 1);
+	__builtin_prefetch(&seat->lane->row[seat->s->seat_router[to]], 1);
+}
+
 static inline void piece(void *arg, int to, double bytes)
 {
 	struct seat *seat = arg;
@@ -92,7 +100,7 @@ static void gather(const struct walk *w, struct chunk *chunk, struct lane *lane,
 
 		if (seat.seat < 0)
 			continue;
-		stream_seat(s, seat.seat, lane->entry, piece, &seat);
+		stream_seat(s, seat.seat, lane->entry, soon, piece, &seat);
 		w->injection[node] = seat.leaves;
 		chunk->sums.bytes += seat.stays + seat.leaves;
 		chunk->sums.bytes_in_node += seat.stays;
