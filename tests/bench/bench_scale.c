@@ -27,11 +27,13 @@ static const char *const placements[] = {"RDN", "RDR", "RDC",
 enum { UMESH, STENCIL, MANY, SPREAD, N_PATTERNS };
 static const char *const names[] = {"UMesh", "4-D stencil", "many-to-many",
                                     "Spread"};
-/* Processor cores times minutes that the thesis used, 3.2.3: for static-direct
- * and for static-indirect (light patterns, or up to the heaviest). */
-static const char *const thesis[] = {
-        "512 x 5, 2,048 x 30", "512 x 5, 2,048 x 30",
-        "512 x 5, up to 8,192 x 120", "512 x 5, 2,048 x 30 or more"};
+/* Processor cores times minutes of the thesis, 3.2.3: static-direct; static-
+ * indirect, which it gives for light patterns such as a stencil and for heavy
+ * ones such as many-to-many. */
+static const char *const thesis[] = {"512 x 5; 2,048 x 30 to 8,192 x 120",
+                                     "512 x 5; 2,048 x 30",
+                                     "512 x 5; 4,096 to 8,192 x up to 120",
+                                     "512 x 5; 2,048 x 30 to 8,192 x 120"};
 
 static double seconds(clockid_t id)
 {
@@ -173,7 +175,7 @@ static int cases(struct bench *b, struct cpl_error *err)
 	       seconds(CLOCK_MONOTONIC) - start);
 	printf("%-13s %-4s %8s %8s %12s %12s  %s\n", "pattern", "", "wall s",
 	       "CPU s", "SD max MiB", "SI max MiB",
-	       "thesis, SD and SI: cores x minutes");
+	       "thesis, SD; SI: cores x minutes");
 	for (int k = 0; k < N_PATTERNS; k++) {
 		struct cpl_signature *sig = signature(k, GROUPS, 6, 20, err);
 
