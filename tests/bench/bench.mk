@@ -32,13 +32,15 @@ EXTRA_DIST += doc/reproduction
 
 # Where SimGrid and a C++ compiler are: make tests/bench/simgrid_check, then
 # tests/bench/simgrid-check tests/bench/simgrid_check >doc/reproduction/simgrid.md
-EXTRA_DIST += tests/bench/simgrid-check
+EXTRA_DIST += tests/bench/simgrid-check tests/bench/simgrid_flows.cpp
 if HAVE_SIMGRID
 EXTRA_PROGRAMS += tests/bench/simgrid_check
-tests_bench_simgrid_check_SOURCES = tests/bench/simgrid_check.c tests/bench/simgrid_flows.cpp tests/bench/simgrid_flows.h
-tests_bench_simgrid_check_CPPFLAGS = $(AM_CPPFLAGS) $(SIMGRID_CFLAGS)
-tests_bench_simgrid_check_LDADD = libcore.la $(SIMGRID_LIBS)
-CLEANFILES += tests/bench/simgrid_check
+tests_bench_simgrid_check_SOURCES = tests/bench/simgrid_check.c tests/bench/simgrid_flows.h
+tests_bench_simgrid_check_LDADD = tests/bench/simgrid_flows.o libcore.la $(SIMGRID_LIBS) -lstdc++
+tests_bench_simgrid_check_DEPENDENCIES = tests/bench/simgrid_flows.o libcore.la
+tests/bench/simgrid_flows.o: tests/bench/simgrid_flows.cpp tests/bench/simgrid_flows.h
+	$(AM_V_GEN)$(MKDIR_P) tests/bench && $(CXX) -O2 -Wall -Wextra $(SIMGRID_CFLAGS) -c -o $@ $(srcdir)/tests/bench/simgrid_flows.cpp
+CLEANFILES += tests/bench/simgrid_check tests/bench/simgrid_flows.o
 endif
 
 # tests/bench/bench_adaptive $(srcdir)/etc/networks/cascade-960.json stencil RDR AH 2
