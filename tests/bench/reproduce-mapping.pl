@@ -6,13 +6,6 @@ use strict;
 use warnings;
 use JSON::PP;
 
-my $what = shift // '';
-if ($what eq 'npb') { npb(shift) }
-elsif ($what eq 'hosts') { hosts(shift) }
-elsif ($what eq 'cg') { cg() }
-elsif ($what eq 'report') { report(shift) }
-else { die "usage: $0 npb APP | hosts ORDER | cg | report FOLDER\n" }
-
 # Messages of pairs, both ways (NPB 3.3: neighbors.f, make_set.f).
 sub npb {
 	my ($app, $ranks) = shift =~ /^(LU|BT)\.[CD]\.(\d+)$/ or die;
@@ -250,6 +243,7 @@ END
 		table(@table);
 	}
 	print "![Metrics of the first reading](mapping-ptram.svg)\n\n";
+	claims();
 	my $stages = text('stages.txt');
 	print <<'END';
 ### By stage (Figure 6), first reading
@@ -258,8 +252,57 @@ Largest congestion relative to the default order. The paper: 5-point 0.45 after
 the groups, 0.3 at the end; 15-point 0.71 and 0.50; all-to-all about 1 and 0.50.
 
 END
-	print $stages ? "```\n$stages```\n\n" : "Not run (BENCH).\n\n";
+	print $stages ? "```\n$stages```\n\n"
+		: "Not run: reproduce-mapping with BENCH.\n\n";
 	figure();
+}
+
+# Of the first reading: what the paper says, what comes out.
+sub claims {
+	my @four = grep { $_->[1] =~ /^Lib/ } @names;
+	my $r = sub { my @r = ratios('leaves-shuffled', @_); \@r };
+	my $percent = sub { map { defined $_
+		? sprintf('%+.0f%%', 100 * ($_ - 1)) : 'not run' } @_ };
+	my @table = ['Claim', 'here', 'holds'];
+	my @five = @{$r->('5-point', 'ptram-refine')};
+	return unless @five;
+	push @table, ['2-D: all four numbers fall by more than 60 %',
+		join(', ', $percent->(@five)),
+		(grep { $_ >= 0.4 } @five) ? 'no' : 'yes'];
+	push @table, ['2-D: NZCA falls most, by 73 %; largest congestion by 68 %',
+		join(', ', $percent->(@five[2, 1])),
+		$five[1] <= 0.32 && $five[2] <= 0.27 ? 'yes' : $five[1] <= 0.32
+		? 'largest congestion only' : 'no'];
+	for (['15-point', '3-D'], ['all-to-all', 'all-to-all']) {
+		my $mc = $r->($_->[0], 'ptram-refine')->[1];
+		push @table, ["$_->[1]: largest congestion falls by 50 %",
+			$percent->($mc), $mc <= 0.5 ? 'yes'
+			: $mc <= 0.6 ? 'nearly' : 'no'];
+	}
+	my @others = map { $r->('5-point', $_->[0]) } @four;
+	push @table, ['2-D: LibTopoMap is worse than the default order',
+		'hop-bytes ' . join(', ', $percent->(map { $_->[0] } grep { @$_ }
+			@others)),
+		(grep { @$_ && $_->[0] <= 1 } @others) ? 'no' : 'yes'];
+	for my $p (@pattern) {
+		my $own = $r->($p->[0], 'ptram-refine')->[1];
+		my @mc = map { $_->[1] } grep { @$_ }
+			map { $r->($p->[0], $_->[0]) } @four;
+		push @table, ["$p->[1]: PTRAM's largest congestion is below "
+			. "LibTopoMap's", join(' ', $percent->($own), 'against',
+			join ', ', $percent->(@mc)),
+			(grep { $_ < $own } @mc) ? 'no' : 'yes'];
+	}
+	for my $p (@pattern) {
+		my @own = @{$r->($p->[0], 'ptram-refine')};
+		my @best = @{$r->($p->[0], 'best')} or next;
+		my @lower = (qw(HB MC NZCA NZCV))[grep { $best[$_] <= $own[$_] }
+			0 .. 3];
+		push @table, ["$p->[1]: `best` is below PTRAM",
+			join(', ', $percent->(@best)), @lower == 4 ? 'yes'
+			: @lower ? 'in ' . join ', ', @lower : 'no'];
+	}
+	table(@table);
 }
 
 # Bars: a group for each pattern and number, a bar for each mapper.
@@ -340,8 +383,8 @@ sub dragonfly {
 ## NAS CG on a dragonfly
 
 1,024 ranks (class D, one product of matrix and vector), one a node, the first
-1,024 nodes of `etc/networks/edison.json` in order. The default order puts the
-sums over rows on few groups; what does not start from it is worse.
+1,024 nodes of `etc/networks/edison.json` in order. The default order suits the
+sums over rows, so that a mapper can end above it; `best` starts from it as well.
 
 END
 	my @table = ['', 'hop-bytes', 'largest congestion, default 1'];
@@ -384,15 +427,24 @@ END
 	dragonfly();
 	block('Measured applications', 'maplib.txt',
 		"CG, AMG, LULESH, BT-MZ at 64 ranks on a 4 x 4 x 4 torus, 12 published\n"
-		. "placements each: `bench_mapping -m FOLDER`.");
+		. "placements each: `bench_mapping -m FOLDER`. The least hop-bytes and the least\n"
+		. "largest link load of the placements, then those of `best` and their ratio to\n"
+		. "them.");
 	block('Against Scotch', 'scotch.txt',
-		"`bench_mapping -g scotch_gmap`: Scotch's gmap, the better of its\n"
-		. "strategies in each case, and `best`.");
+		"Scotch's gmap, the better of its strategies in each case, and `best`:\n"
+		. "`bench_mapping -g scotch_gmap`, or reproduce-mapping with BENCH and GMAP.");
 	block('Time', 'times.txt',
 		"`bench_times`, CPU seconds of one thread. The marks to meet:\n"
 		. "`greedyallc` on 4,096 tasks 0.3 s, `topoaware-1` on 1,024 0.3 s, `ptram` on\n"
 		. "512 nodes (groups and heuristic, 5-point) 0.2 s, its refinement 0.1 s.");
 }
+
+my $what = shift // '';
+if ($what eq 'npb') { npb(shift) }
+elsif ($what eq 'hosts') { hosts(shift) }
+elsif ($what eq 'cg') { cg() }
+elsif ($what eq 'report') { report(shift) }
+else { die "usage: $0 npb APP | hosts ORDER | cg | report FOLDER\n" }
 
 __DATA__
 LU.C.64 M 14225946 18994893 18024923 14630085 12609362 25057044 10992778 20692274 19075674
