@@ -188,6 +188,68 @@ static void test_never_worse_than_default(void **state)
 		each(shape[i], is_no_worse);
 }
 
+/* The same torus as a graph, where nothing is known but hops: what is searched
+ * ring by ring on the torus must give the same there. */
+static struct cpl_network *torus_as_graph(int x, int y, int z, bool wrap)
+{
+	static char text[65536];
+	int dim[3] = {x, y, z}, n = x * y * z, used;
+	bool first = true;
+
+	used = sprintf(text,
+	               HEAD "\"type\":\"graph\",\"routers\":%d,\"links\":[", n);
+	for (int r = 0; r < n; r++) {
+		int stride = 1;
+
+		for (int d = 0; d < 3; d++) {
+			int at = r / stride % dim[d], to = -1;
+
+			if (at + 1 < dim[d])
+				to = r + stride;
+			else if (wrap && dim[d] > 2)
+				to = r - at * stride;
+			if (to >= 0)
+				used += sprintf(text + used, "%s[%d,%d]",
+				                first ? "" : ",", r, to);
+			first &= to < 0;
+			stride *= dim[d];
+		}
+	}
+	sprintf(text + used, "],\"nodes\":\"n[0-%d]\"}", n - 1);
+	return network(text);
+}
+
+static void test_rings_change_nothing(void **state)
+{
+	const struct cpl_mapper *const mapper[] = {
+	        &cpl_mapper_greedyallc, &cpl_mapper_minmd,
+	        &cpl_mapper_udfs,       &cpl_mapper_greedy,
+	        &cpl_mapper_fhgreedy,   &cpl_mapper_pacmap};
+
+	for (uint64_t seed = 0; seed < 12; seed++) {
+		bool wrap = seed % 2;
+		int n = seed % 3 ? 144 : 100;
+		struct job on_torus, on_graph;
+
+		set_up(&on_torus, torus(8, 6, 3, wrap), random_comm(n, 2, seed),
+		       n);
+		set_up(&on_graph, torus_as_graph(8, 6, 3, wrap),
+		       random_comm(n, 2, seed), n);
+		for (size_t k = 0; k < sizeof(mapper) / sizeof(*mapper); k++) {
+			struct cpl_error err = {""};
+
+			mapper[k]->map(&on_torus.req, on_torus.rank_host, &err);
+			mapper[k]->map(&on_graph.req, on_graph.rank_host, &err);
+			if (memcmp(on_torus.rank_host, on_graph.rank_host,
+			           (size_t)n * sizeof(int)))
+				fail_msg("%s, seed %d", mapper[k]->name,
+				         (int)seed);
+		}
+		tear_down(&on_torus);
+		tear_down(&on_graph);
+	}
+}
+
 /* With slots to spare ranks that talk meet on fewer hosts. */
 static void test_spare_slots_are_used(void **state)
 {
@@ -256,6 +318,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_layouts),
 	        cmocka_unit_test(test_never_worse_than_default),
+	        cmocka_unit_test(test_rings_change_nothing),
 	        cmocka_unit_test(test_spare_slots_are_used),
 	        cmocka_unit_test(test_weights_count),
 	        cmocka_unit_test(test_weights_that_need_packing),

@@ -111,6 +111,58 @@ const float *cpl_distance_row(struct cpl_distance *d, int spot)
 	return row;
 }
 
+double cpl_distance_between(struct cpl_distance *d, int a, int b)
+{
+	size_t n = (size_t)d->n_spots;
+	float sum = 0;
+
+	if (d->net->type != CPL_NETWORK_TORUS || d->row_of[a % d->n_rows] == a)
+		return (double)cpl_distance_row(d, a)[b];
+	for (int k = 0; k < d->net->torus.n_dims; k++) {
+		const unsigned short *x = d->coordinate + (size_t)k * n;
+
+		sum += d->table[k][(size_t)x[a] * (size_t)d->net->torus.dim[k] +
+		                   (size_t)x[b]];
+	}
+	return (double)sum;
+}
+
+bool cpl_distance_sums(const struct cpl_distance *d, const double *weight,
+                       double *sum)
+{
+	size_t n = (size_t)d->n_spots, longest = 1;
+	double *at, *cost;
+
+	if (d->net->type != CPL_NETWORK_TORUS)
+		return false;
+	for (int k = 0; k < d->net->torus.n_dims; k++)
+		if ((size_t)d->net->torus.dim[k] > longest)
+			longest = (size_t)d->net->torus.dim[k];
+	at = malloc(2 * longest * sizeof(*at));
+	if (!at)
+		return false;
+	cost = at + longest;
+	for (size_t i = 0; i < n; i++)
+		sum[i] = 0;
+	for (int k = 0; k < d->net->torus.n_dims; k++) {
+		const unsigned short *x = d->coordinate + (size_t)k * n;
+		size_t dim = (size_t)d->net->torus.dim[k];
+
+		for (size_t a = 0; a < dim; a++)
+			at[a] = cost[a] = 0;
+		for (size_t i = 0; i < n; i++)
+			at[x[i]] += weight[i];
+		for (size_t a = 0; a < dim; a++)
+			for (size_t b = 0; b < dim; b++)
+				cost[a] += at[b] *
+				           (double)d->table[k][a * dim + b];
+		for (size_t i = 0; i < n; i++)
+			sum[i] += cost[x[i]];
+	}
+	free(at);
+	return true;
+}
+
 void cpl_distance_free(struct cpl_distance *d)
 {
 	for (int k = 0; k < CPL_NETWORK_MAX_DIMS; k++)

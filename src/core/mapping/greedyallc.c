@@ -2,10 +2,16 @@
 #include <stdlib.h>
 
 #include "base/heap.h"
-#include "mapping/mapping_internal.h"
+#include "mapping/rings.h"
 
 /* Tasks between two looks at the clock. */
 #define CHECK_EVERY 16
+/* Partners up to which a search near the heaviest one is worth it, and the
+ * share of the spots after which it is not. */
+#define RING_PARTNERS 32
+#define RING_SHARE 8
+/* Of the least cost: bounds are not summed up in the order of costs. */
+#define SLACK 1e-9
 
 struct state {
 	const struct cpl_map_request *req;
@@ -17,6 +23,11 @@ struct state {
 	double *host_weight;  /* [hosts] */
 	int *touched;         /* [spots] with spot_weight > 0 */
 	int *free_slots;      /* [hosts] */
+	struct cpl_rings rings;
+	int *spot_free;  /* [spots] free slots there */
+	int *first_on;   /* [spots] hosts of a spot, ascending */
+	int *next_on;    /* [hosts] */
+	int lowest_free; /* no host before it has a free slot */
 };
 
 /* The rank with the most traffic, ties to the lowest. */
@@ -45,12 +56,14 @@ static int first_host(struct state *s)
 	struct cpl_distance *d = &s->distance;
 	int best = -1;
 	double least = 0;
+	bool summed;
 
 	for (int i = 0; i < d->n_spots; i++)
 		s->spot_weight[i] = s->cost[i] = 0;
 	for (int h = 0; h < req->n_hosts; h++)
 		s->spot_weight[d->spot[h]] += req->slots[h];
-	for (int i = 0; i < d->n_spots; i++) {
+	summed = cpl_distance_sums(d, s->spot_weight, s->cost);
+	for (int i = 0; !summed && i < d->n_spots; i++) {
 		const float *row = cpl_distance_row(d, i);
 
 		for (int j = 0; j < d->n_spots; j++)
@@ -72,16 +85,109 @@ static int first_host(struct state *s)
 	return best;
 }
 
+/* Best so far of the hosts looked at. */
+struct found {
+	int host;
+	double cost;
+};
+
 /*
- * The free host of least bytes * hops to the task's mapped partners. Ties: the
- * host where the task finds the most traffic inside the node, then the first.
+ * The least bytes * hops to the task's mapped partners. Ties: the host where
+ * the task finds the most traffic inside the node, then the first.
  */
+static void consider(const struct state *s, int host, double cost,
+                     struct found *best)
+{
+	const double *weight = s->host_weight;
+
+	if (best->host >= 0 &&
+	    (cost > best->cost ||
+	     (cost == best->cost &&
+	      (weight[host] < weight[best->host] ||
+	       (weight[host] == weight[best->host] && host > best->host)))))
+		return;
+	best->host = host;
+	best->cost = cost;
+}
+
+static int search_all(struct state *s, int n_touched)
+{
+	struct cpl_distance *d = &s->distance;
+	struct found best = {.host = -1};
+	double *cost = s->cost;
+
+	for (int i = 0; i < d->n_spots; i++)
+		cost[i] = 0;
+	for (int k = 0; k < n_touched; k++) {
+		const float *row = cpl_distance_row(d, s->touched[k]);
+		double weight = s->spot_weight[s->touched[k]];
+
+		for (int i = 0; i < d->n_spots; i++)
+			cost[i] += weight * (double)row[i];
+	}
+	for (int h = s->lowest_free; h < s->req->n_hosts; h++)
+		if (s->free_slots[h])
+			consider(s, h, cost[d->spot[h]], &best);
+	return best.host;
+}
+
+/*
+ * The same by rings around the heaviest partner. A host in ring l is at least
+ * l - m hops from a partner m hops from the centre, which bounds the cost from
+ * below: rings that cannot hold a better host are not looked at. -1: gave up.
+ */
+static int search_rings(struct state *s, int n_touched)
+{
+	struct cpl_distance *d = &s->distance;
+	const struct cpl_rings *rings = &s->rings;
+	struct found best = {.host = -1};
+	double away[RING_PARTNERS];
+	int centre = s->touched[0];
+
+	for (int k = 1; k < n_touched; k++)
+		if (s->spot_weight[s->touched[k]] > s->spot_weight[centre])
+			centre = s->touched[k];
+	for (int k = 0; k < n_touched; k++)
+		away[k] = cpl_distance_between(d, centre, s->touched[k]);
+	for (int l = 0; l <= rings->max; l++) {
+		double bound = 0;
+
+		if (rings->start[l] > d->n_spots / RING_SHARE)
+			return -1;
+		for (int k = 0; k < n_touched; k++)
+			if (l > away[k])
+				bound += s->spot_weight[s->touched[k]] *
+				         (l - away[k]);
+		if (best.host >= 0 && bound > best.cost * (1 + SLACK))
+			break;
+		for (int64_t i = rings->start[l]; i < rings->start[l + 1];
+		     i++) {
+			int spot = cpl_rings_spot(rings, centre, i);
+			double cost = 0;
+
+			if (spot < 0 || !s->spot_free[spot])
+				continue;
+			for (int k = 0; k < n_touched; k++)
+				cost += s->spot_weight[s->touched[k]] *
+				        cpl_distance_between(d, s->touched[k],
+				                             spot);
+			for (int h = s->first_on[spot]; h >= 0;
+			     h = s->next_on[h])
+				if (s->free_slots[h])
+					consider(s, h, cost, &best);
+		}
+	}
+	return best.host;
+}
+
 static int best_host(struct state *s, int task, const int *rank_host)
 {
 	const struct cpl_comm *graph = s->req->graph;
 	struct cpl_distance *d = &s->distance;
 	int n_touched = 0, best = -1;
 
+	while (!s->free_slots[s->lowest_free])
+		s->lowest_free++;
 	for (int64_t e = graph->row[task]; e < graph->row[task + 1]; e++) {
 		int host = rank_host[graph->to[e]];
 
@@ -92,28 +198,14 @@ static int best_host(struct state *s, int task, const int *rank_host)
 		s->spot_weight[d->spot[host]] += graph->bytes[e];
 		s->host_weight[host] += graph->bytes[e];
 	}
-	for (int i = 0; i < d->n_spots; i++)
-		s->cost[i] = 0;
-	for (int k = 0; k < n_touched; k++) {
-		const float *row = cpl_distance_row(d, s->touched[k]);
-		double weight = s->spot_weight[s->touched[k]];
-		double *cost = s->cost;
-
-		for (int i = 0; i < d->n_spots; i++)
-			cost[i] += weight * (double)row[i];
+	if (n_touched == 0)
+		return s->lowest_free;
+	if (s->rings.distance && n_touched <= RING_PARTNERS)
+		best = search_rings(s, n_touched);
+	if (best < 0)
+		best = search_all(s, n_touched);
+	for (int k = 0; k < n_touched; k++)
 		s->spot_weight[s->touched[k]] = 0;
-	}
-	for (int h = 0; h < s->req->n_hosts; h++) {
-		double cost = s->cost[d->spot[h]];
-		double least;
-
-		if (!s->free_slots[h])
-			continue;
-		least = best < 0 ? 0 : s->cost[d->spot[best]];
-		if (best < 0 || cost < least ||
-		    (cost == least && s->host_weight[h] > s->host_weight[best]))
-			best = h;
-	}
 	for (int64_t e = graph->row[task]; e < graph->row[task + 1]; e++)
 		if (rank_host[graph->to[e]] >= 0)
 			s->host_weight[rank_host[graph->to[e]]] = 0;
@@ -126,6 +218,7 @@ static void place_task(struct state *s, int task, int host, int *rank_host)
 
 	rank_host[task] = host;
 	s->free_slots[host]--;
+	s->spot_free[s->distance.spot[host]]--;
 	cpl_heap_remove(&s->heap, task);
 	for (int64_t e = graph->row[task]; e < graph->row[task + 1]; e++) {
 		int other = graph->to[e];
@@ -161,8 +254,16 @@ static void greedy(struct state *s, int *rank_host)
 		rank_host[r] = -1;
 		cpl_heap_push(&s->heap, r);
 	}
-	for (int h = 0; h < req->n_hosts; h++)
+	for (int i = 0; i < s->distance.n_spots; i++)
+		s->first_on[i] = -1;
+	for (int h = req->n_hosts - 1; h >= 0; h--) {
+		int spot = s->distance.spot[h];
+
 		s->free_slots[h] = req->slots[h];
+		s->spot_free[spot] += req->slots[h];
+		s->next_on[h] = s->first_on[spot];
+		s->first_on[spot] = h;
+	}
 	place_task(s, first_task(req->graph), first_host(s), rank_host);
 	for (int done = 1; done < ranks; done++) {
 		int task = s->heap.item[0];
@@ -192,11 +293,17 @@ static int map(const struct cpl_map_request *req, int *rank_host,
 	s.host_weight = calloc(hosts, sizeof(*s.host_weight));
 	s.touched = malloc(hosts * sizeof(*s.touched));
 	s.free_slots = malloc(hosts * sizeof(*s.free_slots));
+	s.spot_free = calloc(hosts, sizeof(*s.spot_free));
+	s.first_on = malloc(hosts * sizeof(*s.first_on));
+	s.next_on = malloc(hosts * sizeof(*s.next_on));
 	if (!s.pull || !s.cost || !s.spot_weight || !s.host_weight ||
-	    !s.touched || !s.free_slots) {
+	    !s.touched || !s.free_slots || !s.spot_free || !s.first_on ||
+	    !s.next_on) {
 		cpl_fail_memory(err);
 		goto out;
 	}
+	if (cpl_rings_init(&s.rings, &s.distance, err) < 0)
+		goto out;
 	if (cpl_heap_init(&s.heap, req->graph->ranks, s.pull, err))
 		goto out;
 	greedy(&s, rank_host);
@@ -209,6 +316,10 @@ out:
 	free(s.host_weight);
 	free(s.touched);
 	free(s.free_slots);
+	free(s.spot_free);
+	free(s.first_on);
+	free(s.next_on);
+	cpl_rings_free(&s.rings);
 	cpl_distance_free(&s.distance);
 	return rc;
 }

@@ -24,4 +24,5 @@ core_sources += src/core/mapping/bipartition.c src/core/mapping/sfc.c
 core_sources += src/core/mapping/recursive.c src/core/mapping/treematch.c \
 	src/core/mapping/tile.c src/core/mapping/tile.h \
 	src/core/mapping/tile_option.c \
-	src/core/mapping/capacity.c src/core/mapping/host_graph.c
+	src/core/mapping/capacity.c src/core/mapping/host_graph.c \
+	src/core/mapping/rings.c src/core/mapping/rings.h

@@ -37,6 +37,15 @@ int cpl_distance_init(struct cpl_distance *distance,
 /* Hops from a spot to every spot, valid until the next call with a spot that
  * shares the cache line. O(1) when cached, else O(n_spots) hop counts. */
 const float *cpl_distance_row(struct cpl_distance *distance, int spot);
+/* Hops between two spots. O(dimensions) on a torus, else as the row. */
+double cpl_distance_between(struct cpl_distance *distance, int a, int b);
+/*
+ * sum[i] = hops from spot i to all spots, weighted. Only where hops add up over
+ * dimensions: false elsewhere, sum is then as it was. weight may not be sum.
+ * O(n_spots * dimensions + their squares).
+ */
+bool cpl_distance_sums(const struct cpl_distance *distance,
+                       const double *weight, double *sum);
 void cpl_distance_free(struct cpl_distance *distance);
 
 /*

@@ -6,6 +6,8 @@
 
 /* Places that cpl_tasks_centre adds up distances to, at the most. */
 #define CENTRE_SAMPLE 4096
+/* Share of the places near another one after which all are looked at. */
+#define RING_SHARE 8
 
 static int list_places(struct cpl_tasks *t, struct cpl_error *err)
 {
@@ -94,6 +96,25 @@ static int contract(struct cpl_tasks *t, struct cpl_error *err)
 	return t->graph ? 0 : -1;
 }
 
+static int list_spots(struct cpl_tasks *t, struct cpl_error *err)
+{
+	size_t n = (size_t)t->n;
+
+	t->first_on = malloc(n * sizeof(*t->first_on));
+	t->next_on = malloc(n * sizeof(*t->next_on));
+	if (!t->first_on || !t->next_on)
+		return cpl_fail_memory(err);
+	for (int i = 0; i < t->distance.n_spots; i++)
+		t->first_on[i] = -1;
+	for (int p = t->n - 1; p >= 0; p--) {
+		int spot = t->distance.spot[p];
+
+		t->next_on[p] = t->first_on[spot];
+		t->first_on[spot] = p;
+	}
+	return 0;
+}
+
 int cpl_tasks_init(struct cpl_tasks *tasks, const struct cpl_map_request *req,
                    struct cpl_error *err)
 {
@@ -108,9 +129,15 @@ int cpl_tasks_init(struct cpl_tasks *tasks, const struct cpl_map_request *req,
 	}
 	if (gather(&t, err) || contract(&t, err) ||
 	    cpl_distance_init(&t.distance, req->net, req->routing, t.node, t.n,
-	                      err))
+	                      err) ||
+	    list_spots(&t, err))
 		goto fail;
 	*tasks = t;
+	/* The rings keep the address. */
+	if (cpl_rings_init(&tasks->rings, &tasks->distance, err) < 0) {
+		cpl_tasks_free(tasks);
+		return -1;
+	}
 	return 0;
 fail:
 	cpl_tasks_free(&t);
@@ -127,6 +154,9 @@ void cpl_tasks_free(struct cpl_tasks *t)
 	cpl_comm_free(t->comm);
 	cpl_comm_free(t->graph);
 	cpl_distance_free(&t->distance);
+	cpl_rings_free(&t->rings);
+	free(t->first_on);
+	free(t->next_on);
 	*t = (struct cpl_tasks){0};
 }
 
@@ -148,11 +178,39 @@ double cpl_tasks_bytes(const struct cpl_tasks *t, int from, int to)
 	               : 0;
 }
 
+/* On a torus all sums at once; -1: not there, or no memory. */
+static int centre_of_torus(const struct cpl_tasks *t, int stride)
+{
+	size_t n = (size_t)t->n;
+	double *weight = calloc(n, sizeof(*weight));
+	double *sum = malloc(n * sizeof(*sum));
+	int best = -1;
+
+	if (!weight || !sum)
+		goto out;
+	for (int q = 0; q < t->n; q += stride)
+		weight[t->distance.spot[q]]++;
+	if (!cpl_distance_sums(&t->distance, weight, sum))
+		goto out;
+	for (int p = 0; p < t->n; p++)
+		if (best < 0 ||
+		    sum[t->distance.spot[p]] < sum[t->distance.spot[best]])
+			best = p;
+out:
+	free(weight);
+	free(sum);
+	return best;
+}
+
 int cpl_tasks_centre(struct cpl_tasks *t)
 {
-	int stride = (t->n + CENTRE_SAMPLE - 1) / CENTRE_SAMPLE, best = 0;
+	int stride = (t->n + CENTRE_SAMPLE - 1) / CENTRE_SAMPLE;
+	int best = centre_of_torus(t, stride);
 	double least = 0;
 
+	if (best >= 0)
+		return best;
+	best = 0;
 	for (int p = 0; p < t->n; p++) {
 		const float *row =
 		        cpl_distance_row(&t->distance, t->distance.spot[p]);
@@ -189,13 +247,48 @@ int cpl_tasks_heaviest(const struct cpl_tasks *t)
 	return best;
 }
 
+/* -1: none near enough. */
+static int nearest_in_rings(const struct cpl_tasks *t, int task, int near,
+                            const bool *used)
+{
+	const struct cpl_rings *rings = &t->rings;
+	int centre = t->distance.spot[near];
+
+	for (int l = 0; l <= rings->max; l++) {
+		int best = -1;
+
+		if (rings->start[l] > t->n / RING_SHARE)
+			break;
+		for (int64_t i = rings->start[l]; i < rings->start[l + 1];
+		     i++) {
+			int spot = cpl_rings_spot(rings, centre, i);
+
+			if (spot < 0)
+				continue;
+			for (int p = t->first_on[spot]; p >= 0;
+			     p = t->next_on[p])
+				if (!used[p] && cpl_tasks_fit(t, task, p) &&
+				    (best < 0 || p < best))
+					best = p;
+		}
+		if (best >= 0)
+			return best;
+	}
+	return -1;
+}
+
 int cpl_tasks_nearest(struct cpl_tasks *t, int task, int near, const bool *used)
 {
-	const float *row =
-	        cpl_distance_row(&t->distance, t->distance.spot[near]);
+	const float *row;
 	float least = 0;
 	int best = -1;
 
+	if (t->rings.distance) {
+		best = nearest_in_rings(t, task, near, used);
+		if (best >= 0)
+			return best;
+	}
+	row = cpl_distance_row(&t->distance, t->distance.spot[near]);
 	for (int p = 0; p < t->n; p++) {
 		float hops = row[t->distance.spot[p]];
 

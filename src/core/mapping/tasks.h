@@ -7,7 +7,7 @@
 #ifndef CPL_MAPPING_TASKS_H
 #define CPL_MAPPING_TASKS_H
 
-#include "mapping/mapping_internal.h"
+#include "mapping/rings.h"
 
 struct cpl_tasks {
 	const struct cpl_map_request *req;
@@ -20,6 +20,9 @@ struct cpl_tasks {
 	struct cpl_comm *comm;  /* between tasks, directed */
 	struct cpl_comm *graph; /* between tasks, both ways, no diagonal */
 	struct cpl_distance distance; /* spots are those of places */
+	struct cpl_rings rings; /* in an initialised struct only */
+	int *first_on;          /* [spots] places of a spot, ascending */
+	int *next_on;           /* [n] */
 };
 
 /* 0, or -1 with err (memory). O(entries log entries + the partition). */
@@ -32,13 +35,11 @@ static inline bool cpl_tasks_fit(const struct cpl_tasks *t, int task, int place)
 	return t->size[task] == t->room[place];
 }
 
-/* Hops between places; the row of the first is made when needed. */
+/* Hops between places. */
 static inline double cpl_tasks_hops(struct cpl_tasks *t, int a, int b)
 {
-	const float *row =
-		cpl_distance_row(&t->distance, t->distance.spot[a]);
-
-	return (double)row[t->distance.spot[b]];
+	return cpl_distance_between(&t->distance, t->distance.spot[a],
+				    t->distance.spot[b]);
 }
 
 /* Has the caller's budget run out? */
@@ -51,7 +52,7 @@ static inline bool cpl_tasks_expired(const struct cpl_tasks *t)
 double cpl_tasks_bytes(const struct cpl_tasks *tasks, int from, int to);
 
 /* The place nearest to all others, ties to the first. Every `stride`th other
- * is counted where there are many. O(n * min(n, 4096)). */
+ * is counted where there are many. O(n) on a torus, else O(n^2). */
 int cpl_tasks_centre(struct cpl_tasks *tasks);
 
 /* The heaviest task by traffic, ties to the first. O(entries). */
@@ -59,7 +60,8 @@ int cpl_tasks_heaviest(const struct cpl_tasks *tasks);
 
 /*
  * The free place that fits the task and is nearest to place `near`, ties to
- * the first; -1: none. used[place] tells the free ones. O(n).
+ * the first; -1: none. used[place] tells the free ones. O(n), on a torus less
+ * where there is one near.
  */
 int cpl_tasks_nearest(struct cpl_tasks *tasks, int task, int near,
 		      const bool *used);

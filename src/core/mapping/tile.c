@@ -241,14 +241,12 @@ static double hop_bytes(struct job *j, const int *rank_host)
 	const int *spot = j->distance.spot;
 	double sum = 0;
 
-	for (int r = 0; r < graph->ranks; r++) {
-		const float *row =
-		        cpl_distance_row(&j->distance, spot[rank_host[r]]);
-
+	for (int r = 0; r < graph->ranks; r++)
 		for (int64_t e = graph->row[r]; e < graph->row[r + 1]; e++)
 			sum += graph->bytes[e] *
-			       (double)row[spot[rank_host[graph->to[e]]]];
-	}
+			       cpl_distance_between(
+			               &j->distance, spot[rank_host[r]],
+			               spot[rank_host[graph->to[e]]]);
 	return sum;
 }
 
