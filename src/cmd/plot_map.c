@@ -191,8 +191,9 @@ static void look(struct plot_map *map)
 
 	map->hot = -1;
 	for (int64_t i = 0; i < map->net->n_links; i++) {
-		double x = map->link[i];
-		double seconds = x / cpl_network_link_bandwidth(map->net, i);
+		double x = plot_map_bytes(map, i);
+		double seconds =
+		        map->link[i] / cpl_network_link_bandwidth(map->net, i);
 
 		if (!(x > 0)) {
 			zero = true;
@@ -243,8 +244,9 @@ static void name_hot(struct plot_map *map)
 
 	if (map->hot < 0)
 		return;
-	bandwidth = cpl_network_link_bandwidth(net, map->hot);
-	load = map->link[map->hot];
+	bandwidth = cpl_network_link_bandwidth(net, map->hot) /
+	            cpl_network_link_cables(net, map->hot);
+	load = plot_map_bytes(map, map->hot);
 	name_place(net, net->link_from[map->hot], from, sizeof(from));
 	name_place(net, net->link_to[map->hot], to, sizeof(to));
 	n = (size_t)snprintf(map->hot_text, sizeof(map->hot_text),

@@ -27,6 +27,12 @@ struct plot_map {
 	FILE *out;
 };
 
+/* Bytes on each of a link's cables. */
+static inline double plot_map_bytes(const struct plot_map *map, int64_t link)
+{
+	return map->link[link] / cpl_network_link_cables(map->net, link);
+}
+
 /* Fill of a cell: value < 0 where there is no link, 0 without traffic. */
 const char *plot_map_colour(const struct plot_map *map, double value,
                             char buf[8]);

@@ -69,7 +69,7 @@ static int fill(struct view *v, const struct plot_map *map,
 	for (int64_t i = 0; i < map->net->n_links; i++) {
 		double *cell = cell_of(v, map->net, i);
 
-		*cell = fmax(*cell, map->link[i]);
+		*cell = fmax(*cell, plot_map_bytes(map, i));
 	}
 	return 0;
 }

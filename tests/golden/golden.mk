@@ -5,5 +5,5 @@ EXTRA_DIST += tests/golden/site.t tests/golden/site
 EXTRA_DIST += tests/golden/compare.t tests/golden/compare
 EXTRA_DIST += tests/golden/import
 EXTRA_DIST += tests/golden/mapping.t tests/golden/mapping
-EXTRA_DIST += tests/golden/networks.t
+EXTRA_DIST += tests/golden/networks.t tests/golden/networks-aries.t
 EXTRA_DIST += tests/golden/scale.t
