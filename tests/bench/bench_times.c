@@ -185,7 +185,7 @@ static int run_ptram(struct job *job, struct stages *out, struct cpl_error *err)
 	out->congestion[2] = largest(job, err);
 	start = cpu();
 	out->swaps =
-	        cpl_ptram_refine(&tasks, place_of, CPL_PTRAM_SWAPS, false, err);
+	        cpl_ptram_refine(&tasks, place_of, CPL_PTRAM_SWAPS, true, err);
 	if (out->swaps < 0)
 		goto out;
 	out->seconds[2] = cpu() - start;

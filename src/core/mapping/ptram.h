@@ -16,9 +16,10 @@ int cpl_ptram_place(struct cpl_tasks *tasks, int *place_of,
 
 /*
  * Algorithm 2 on a whole layout, k = 7 nearest places: swaps that lower the
- * largest congestion, each the best of its pass. As in the paper only tasks
- * that send over the most loaded link are moved, with `receivers` those that
- * receive over it too. Returns the number of swaps, or -1 with err.
+ * largest congestion, each the best of its pass. By the paper's listing only
+ * tasks that send over the most loaded link are moved; with `receivers`, as its
+ * text has it, whoever communicates over it. Returns the number of swaps, or
+ * -1 with err.
  * O(n * routes + tried swaps * degree * route) a swap.
  */
 int cpl_ptram_refine(struct cpl_tasks *tasks, int *place_of, int max_swaps,

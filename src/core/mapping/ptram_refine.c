@@ -180,7 +180,7 @@ static int place(struct cpl_tasks *t, int *place_of, struct cpl_error *err)
 	if (cpl_ptram_place(t, place_of, err) ||
 	    cpl_tasks_fill(t, place_of, err))
 		return -1;
-	return cpl_ptram_refine(t, place_of, CPL_PTRAM_SWAPS, false, err) < 0
+	return cpl_ptram_refine(t, place_of, CPL_PTRAM_SWAPS, true, err) < 0
 	               ? -1
 	               : 0;
 }
