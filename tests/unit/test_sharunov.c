@@ -175,13 +175,23 @@ static void test_sizes_are_the_pattern(void **state)
 	cpl_signature_free(sig);
 }
 
+static struct cpl_network *box(enum place place, const int *dim)
+{
+	char text[300];
+
+	if (place != HAEC)
+		return torus(dim[0], dim[1], dim[2], place == TORUS);
+	snprintf(text, sizeof(text),
+	         "{\"format\":\"commplace-network\",\"version\":1,"
+	         "\"name\":\"haec\",\"type\":\"haec\",\"dims\":[%d,%d,%d],"
+	         "\"nodes_per_router\":1,\"nodes\":\"n[0-%d]\"}",
+	         dim[0], dim[1], dim[2], dim[0] * dim[1] * dim[2] - 1);
+	return network(text);
+}
+
 static struct cpl_network *machine(enum place place)
 {
-	if (place != HAEC)
-		return torus(4, 4, 4, place == TORUS);
-	return network("{\"format\":\"commplace-network\",\"version\":1,"
-	               "\"name\":\"haec\",\"type\":\"haec\",\"dims\":[4,4,4],"
-	               "\"nodes_per_router\":1,\"nodes\":\"n[0-63]\"}");
+	return box(place, (int[]){4, 4, 4});
 }
 
 /* node[] of each task. Machines whose nodes are all alike have the first of
@@ -220,6 +230,88 @@ static double mean_hops(enum place place, const int *node, int size)
 		}
 	cpl_network_free(net);
 	return hops / count;
+}
+
+/* The default order: hops of all messages, and WTAD, which is that of the mesh
+ * on every machine of the thesis. */
+static void test_default_order(void **state)
+{
+	static const struct {
+		bool bt;
+		int side, dim[3];
+		double total[PLACES];
+		long wtad;
+	} table[] = {
+	        {false, 8, {4, 4, 4}, {17459118, 16165850, 12286046}, 8527},
+	        {false, 16, {8, 8, 4}, {86648822, 63370034, 55610438}, 2644},
+	        {false, 32, {16, 8, 8}, {369873790, 261239530, 225028110}, 705},
+	        {false,
+	         64,
+	         {16, 16, 16},
+	         {7762266270, 5221888218, 4281007458},
+	         925},
+	        {true, 8, {4, 4, 4}, {1802080, 1441664, 1055504}, 880},
+	        {true, 16, {8, 8, 4}, {17088704, 10912064, 9264960}, 521},
+	        {true, 32, {16, 8, 8}, {140805504, 86459520, 74931584}, 268},
+	        {true,
+	         64,
+	         {16, 16, 16},
+	         {2208487680, 1394184960, 1155651840},
+	         263},
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		int side = table[i].side;
+		double n = side * side;
+		struct cpl_comm *comm =
+		        table[i].bt ? npb_bt(side) : npb_lu(side);
+
+		for (enum place place = MESH; place < PLACES; place++) {
+			struct cpl_network *net = box(place, table[i].dim);
+			struct cpl_error err = {""};
+			const struct cpl_routing *routing =
+			        cpl_routing_find(net, NULL, &err);
+			double hops = 0;
+
+			for (int r = 0; r < comm->ranks; r++)
+				for (int64_t e = comm->row[r];
+				     e < comm->row[r + 1]; e++)
+					hops += comm->bytes[e] *
+					        routing->hops(net, r,
+					                      comm->to[e]);
+			assert_true(hops == table[i].total[place]);
+			if (place == MESH)
+				assert_int_equal((long)(2 * hops / (n * n - 1)),
+				                 table[i].wtad);
+			cpl_network_free(net);
+		}
+		cpl_comm_free(comm);
+	}
+}
+
+/* Diameters of 4 x 4 x 4; from (0,0,0) to (2,0,1) of 3 x 3 x 3. */
+static void test_distances(void **state)
+{
+	static const int diameter[] = {9, 6, 4}, hops[] = {3, 2, 1};
+
+	for (enum place place = MESH; place < PLACES; place++) {
+		struct cpl_network *net = machine(place);
+		struct cpl_error err = {""};
+		const struct cpl_routing *routing =
+		        cpl_routing_find(net, NULL, &err);
+		double most = 0;
+
+		for (int a = 0; a < RANKS; a++)
+			for (int b = 0; b < RANKS; b++)
+				if (routing->hops(net, a, b) > most)
+					most = routing->hops(net, a, b);
+		assert_true(most == diameter[place]);
+		cpl_network_free(net);
+		net = box(place, (int[]){3, 3, 3});
+		routing = cpl_routing_find(net, NULL, &err);
+		assert_true(routing->hops(net, 0, 2 + 9) == hops[place]);
+		cpl_network_free(net);
+	}
 }
 
 /* Tables B.9 and B.11: the columns that follow from the text. */
@@ -351,6 +443,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_histograms),
 	        cmocka_unit_test(test_sizes_are_the_pattern),
+	        cmocka_unit_test(test_default_order),
+	        cmocka_unit_test(test_distances),
 	        cmocka_unit_test(test_hops_by_size),
 	        cmocka_unit_test(test_greedyallc_from_the_centre),
 	};
