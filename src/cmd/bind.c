@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cmd.h"
+#include "bind.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "binding/binding.h"
+#include "base/file.h"
 #include "signature/signature.h"
 
 /* Larger than any CPU number that makes sense on one node. */
@@ -16,20 +16,12 @@ enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_MASK };
 
 struct options {
 	const char *signature, *profile_dir, *phase, *topology, *ranks, *cpus;
+	const char *gpu_map, *plot;
 	const struct cpl_binder *binder;
-	int64_t per_rank;
-	bool by_pu;
+	int64_t per_rank, per_core, per_socket;
+	bool by_pu, one_thread, overcommit;
+	enum cpl_bind_metric metric;
 	enum format format;
-};
-
-struct job {
-	int n_ranks;
-	int *rank; /* [n_ranks] of the signature */
-	struct cpl_comm *comm;
-	hwloc_topology_t topology;
-	hwloc_bitmap_t allowed; /* or NULL */
-	struct cpl_bind_request req;
-	struct cpl_bind_result result;
 };
 
 static int parse_format(const char *text, enum format *out,
@@ -52,6 +44,39 @@ static int parse_format(const char *text, enum format *out,
 	                text);
 }
 
+static int parse_metric(const char *text, enum cpl_bind_metric *out,
+                        struct cpl_error *err)
+{
+	static const struct {
+		const char *name;
+		enum cpl_bind_metric metric;
+	} known[] = {
+	        {"bytes", CPL_BIND_BYTES},       {"size", CPL_BIND_BYTES},
+	        {"messages", CPL_BIND_MESSAGES}, {"msg", CPL_BIND_MESSAGES},
+	        {"average", CPL_BIND_AVERAGE},   {"avg", CPL_BIND_AVERAGE}};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (!strcmp(text, known[i].name)) {
+			*out = known[i].metric;
+			return 0;
+		}
+	return cpl_fail(err,
+	                "--metric: no metric '%.60s'; there are: bytes, "
+	                "messages, average",
+	                text);
+}
+
+static int parse_hint(const char *text, bool *one_thread, struct cpl_error *err)
+{
+	*one_thread = !strcmp(text, "nomultithread");
+	if (*one_thread || !strcmp(text, "multithread"))
+		return 0;
+	return cpl_fail(err,
+	                "--hint: no hint '%.60s'; there are: multithread, "
+	                "nomultithread",
+	                text);
+}
+
 static int parse(const struct cmd *self, int argc, char **argv,
                  struct options *o)
 {
@@ -64,7 +89,14 @@ static int parse(const struct cmd *self, int argc, char **argv,
 		OPT_CPUS,
 		OPT_CORES_PER_RANK,
 		OPT_CPUS_PER_RANK,
+		OPT_RANKS_PER_CORE,
+		OPT_RANKS_PER_SOCKET,
+		OPT_HINT,
+		OPT_OVERCOMMIT,
+		OPT_METRIC,
+		OPT_GPU_MAP,
 		OPT_ALGORITHM,
+		OPT_PLOT,
 		OPT_FORMAT,
 		OPT_JSON
 	};
@@ -77,7 +109,15 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {"cpus", required_argument, NULL, OPT_CPUS},
 	        {"cores-per-rank", required_argument, NULL, OPT_CORES_PER_RANK},
 	        {"cpus-per-rank", required_argument, NULL, OPT_CPUS_PER_RANK},
+	        {"ranks-per-core", required_argument, NULL, OPT_RANKS_PER_CORE},
+	        {"ranks-per-socket", required_argument, NULL,
+	         OPT_RANKS_PER_SOCKET},
+	        {"hint", required_argument, NULL, OPT_HINT},
+	        {"overcommit", no_argument, NULL, OPT_OVERCOMMIT},
+	        {"metric", required_argument, NULL, OPT_METRIC},
+	        {"gpu-map", required_argument, NULL, OPT_GPU_MAP},
 	        {"algorithm", required_argument, NULL, OPT_ALGORITHM},
+	        {"plot", required_argument, NULL, OPT_PLOT},
 	        {"format", required_argument, NULL, OPT_FORMAT},
 	        {"json", no_argument, NULL, OPT_JSON},
 	        {"help", no_argument, NULL, 'h'},
@@ -127,6 +167,33 @@ static int parse(const struct cmd *self, int argc, char **argv,
 				cpl_fail_prefix(&err, "--algorithm: ");
 				return cmd_fail(self, &err);
 			}
+			break;
+		case OPT_RANKS_PER_CORE:
+			if (cmd_int("--ranks-per-core", optarg, 1, MAX_CPU,
+			            &o->per_core, &err))
+				return cmd_fail(self, &err);
+			break;
+		case OPT_RANKS_PER_SOCKET:
+			if (cmd_int("--ranks-per-socket", optarg, 1, MAX_CPU,
+			            &o->per_socket, &err))
+				return cmd_fail(self, &err);
+			break;
+		case OPT_HINT:
+			if (parse_hint(optarg, &o->one_thread, &err))
+				return cmd_fail(self, &err);
+			break;
+		case OPT_OVERCOMMIT:
+			o->overcommit = true;
+			break;
+		case OPT_METRIC:
+			if (parse_metric(optarg, &o->metric, &err))
+				return cmd_fail(self, &err);
+			break;
+		case OPT_GPU_MAP:
+			o->gpu_map = optarg;
+			break;
+		case OPT_PLOT:
+			o->plot = optarg;
 			break;
 		case OPT_FORMAT:
 			if (parse_format(optarg, &o->format, &err))
@@ -189,7 +256,7 @@ static int parse_list(const char *option, const char *text, int high,
 	                option, text);
 }
 
-static int load_ranks(const struct options *o, struct job *job,
+static int load_ranks(const struct options *o, struct bind_job *job,
                       struct cpl_error *err)
 {
 	struct cpl_signature *sig =
@@ -228,7 +295,7 @@ done:
 	return rc;
 }
 
-static int check_cpus(const struct job *job, struct cpl_error *err)
+static int check_cpus(const struct bind_job *job, struct cpl_error *err)
 {
 	hwloc_const_cpuset_t all =
 	        hwloc_topology_get_topology_cpuset(job->topology);
@@ -247,7 +314,7 @@ static int check_cpus(const struct job *job, struct cpl_error *err)
 	return -1;
 }
 
-static int load_cpus(const struct options *o, struct job *job,
+static int load_cpus(const struct options *o, struct bind_job *job,
                      struct cpl_error *err)
 {
 	if (cpl_topology_load(o->topology, &job->topology, err)) {
@@ -264,121 +331,120 @@ static int load_cpus(const struct options *o, struct job *job,
 	return check_cpus(job, err);
 }
 
-static json_t *as_json(const struct options *o, const struct job *job)
+/* "0,0,1": the GPU of each rank in turn, again from the start. */
+static int load_gpus(const struct options *o, struct bind_job *job,
+                     struct cpl_error *err)
 {
-	json_t *ranks = json_array(), *pus = json_array();
-	json_t *masks = json_array();
-	unsigned cpu;
+	hwloc_const_cpuset_t *gpu = NULL;
+	const char *s = o->gpu_map;
+	int n, given = 0, rc = -1;
 
-	for (int i = 0; i < job->n_ranks; i++) {
-		json_t *list = json_array();
-		char *mask = NULL;
-
-		hwloc_bitmap_foreach_begin(cpu, job->result.cpuset[i])
-		        json_array_append_new(list, json_integer(cpu));
-		hwloc_bitmap_foreach_end();
-		hwloc_bitmap_taskset_asprintf(&mask, job->result.cpuset[i]);
-		json_array_append_new(ranks, json_integer(job->rank[i]));
-		json_array_append_new(pus, list);
-		json_array_append_new(masks, json_string(mask ? mask : ""));
-		free(mask);
+	if (!s)
+		return 0;
+	n = cpl_topology_gpus(job->topology, &gpu, err);
+	job->near = calloc((size_t)job->n_ranks, sizeof(*job->near));
+	if (n < 0 || !job->near) {
+		cpl_fail_memory(err);
+		goto done;
 	}
-	return json_pack("{s:s, s:o, s:o, s:o, s:f, s:f}", "algorithm",
-	                 o->binder->name, "ranks", ranks, "rank_to_pus", pus,
-	                 "masks", masks, "cost", job->result.cost,
-	                 "cost_packed", job->result.cost_default);
-}
-
-/* Logical indexes of the cores that a set of CPUs lies in. */
-static char *cores_of(hwloc_topology_t topology, hwloc_const_cpuset_t set)
-{
-	hwloc_bitmap_t cores = hwloc_bitmap_alloc();
-	hwloc_obj_t core = NULL;
-	char *text = NULL;
-
-	while (cores && (core = hwloc_get_next_obj_by_type(
-	                         topology, HWLOC_OBJ_CORE, core)))
-		if (hwloc_bitmap_intersects(core->cpuset, set))
-			hwloc_bitmap_set(cores, core->logical_index);
-	if (cores)
-		hwloc_bitmap_list_asprintf(&text, cores);
-	hwloc_bitmap_free(cores);
-	return text;
-}
-
-static int print_table(const struct job *job)
-{
-	struct cmd_table *table = cmd_table_new(4, "rlll");
-	int rc;
-
-	cmd_table_row(table, "RANK", "CORES", "CPUS", "MASK");
-	for (int i = 0; i < job->n_ranks; i++) {
-		char rank[16], *cpus = NULL, *mask = NULL;
-		char *cores = cores_of(job->topology, job->result.cpuset[i]);
-
-		snprintf(rank, sizeof(rank), "%d", job->rank[i]);
-		hwloc_bitmap_list_asprintf(&cpus, job->result.cpuset[i]);
-		hwloc_bitmap_taskset_asprintf(&mask, job->result.cpuset[i]);
-		cmd_table_row(table, rank, cores ? cores : "?",
-		              cpus ? cpus : "?", mask ? mask : "?");
-		free(cores);
-		free(cpus);
-		free(mask);
+	if (n == 0) {
+		cpl_fail(err, "--gpu-map: the topology has no GPU; an XML "
+		              "file of lstopo has those of its machine");
+		goto done;
 	}
-	rc = cmd_table_print(table);
-	if (rc == CMD_OK)
-		printf("\ncost %.6g, packed %.6g (bytes * distance)\n",
-		       job->result.cost, job->result.cost_default);
+	for (;;) {
+		char *end;
+		unsigned long which;
+
+		if (*s < '0' || *s > '9') {
+			cpl_fail(err,
+			         "--gpu-map: '%.60s' is no list of GPUs; "
+			         "right is, for example, 0,0,1,1",
+			         o->gpu_map);
+			goto done;
+		}
+		which = strtoul(s, &end, 10);
+		if (which >= (unsigned long)n) {
+			cpl_fail(err, "--gpu-map: %lu is outside 0 .. %d",
+			         which, n - 1);
+			goto done;
+		}
+		if (given < job->n_ranks)
+			job->near[given++] = gpu[which];
+		if (*end == '\0')
+			break;
+		s = *end == ',' ? end + 1 : end;
+	}
+	for (int i = given; i < job->n_ranks; i++)
+		job->near[i] = job->near[i % given];
+	rc = 0;
+done:
+	free(gpu);
 	return rc;
 }
 
-static int print_masks(const struct cmd *self, const struct job *job)
+static int write_plot(const char *path, const struct bind_job *job,
+                      struct cpl_error *err)
 {
-	for (int i = 0; i < job->n_ranks; i++) {
-		char *mask = NULL;
+	struct cpl_file_writer *writer = cpl_file_open_atomic(path, err);
 
-		hwloc_bitmap_taskset_asprintf(&mask, job->result.cpuset[i]);
-		if (!mask)
-			return cmd_failf(self, "out of memory");
-		printf("%s%s", i ? "," : "", mask);
-		free(mask);
+	if (!writer)
+		return -1;
+	if (bind_plot(job, cpl_file_stream(writer), err)) {
+		cpl_file_abandon(writer);
+		return -1;
 	}
-	putchar('\n');
-	return CMD_OK;
+	return cpl_file_commit(writer, 0644, err);
 }
 
 static int run(const struct cmd *self, int argc, char **argv)
 {
 	struct options o = {.binder = &cpl_binder_treematch, .per_rank = 1};
-	struct job job = {0};
+	struct bind_job job = {0};
 	struct cpl_error err = {""};
 	int rc = parse(self, argc, argv, &o);
 
 	if (rc)
 		return rc < 0 ? CMD_OK : rc;
-	if (load_ranks(&o, &job, &err) || load_cpus(&o, &job, &err)) {
+	if (load_ranks(&o, &job, &err) || load_cpus(&o, &job, &err) ||
+	    load_gpus(&o, &job, &err)) {
 		rc = cmd_fail(self, &err);
 		goto done;
 	}
-	job.req = (struct cpl_bind_request){.topology = job.topology,
-	                                    .allowed = job.allowed,
-	                                    .comm = job.comm,
-	                                    .cores_per_rank = (int)o.per_rank,
-	                                    .by_pu = o.by_pu};
-	if (cpl_bind(o.binder, &job.req, &job.result, &err)) {
+	job.req =
+	        (struct cpl_bind_request){.topology = job.topology,
+	                                  .allowed = job.allowed,
+	                                  .comm = job.comm,
+	                                  .cores_per_rank = (int)o.per_rank,
+	                                  .by_pu = o.by_pu,
+	                                  .one_thread = o.one_thread,
+	                                  .ranks_per_core = (int)o.per_core,
+	                                  .ranks_per_socket = (int)o.per_socket,
+	                                  .overcommit = o.overcommit,
+	                                  .metric = o.metric,
+	                                  .near = job.near};
+	job.binder = o.binder;
+	if (cpl_bind(o.binder, &job.req, &job.result, &err) ||
+	    cpl_bind_as_is(&cpl_binder_packed, &job.req, &job.packed, &err) ||
+	    cpl_bind_as_is(&cpl_binder_round_robin, &job.req, &job.round_robin,
+	                   &err) ||
+	    (o.plot && write_plot(o.plot, &job, &err))) {
 		rc = cmd_fail(self, &err);
 		goto done;
 	}
 	if (o.format == FORMAT_JSON)
-		rc = cmd_print_json(self, as_json(&o, &job));
+		rc = cmd_print_json(self, bind_json(&job));
 	else if (o.format == FORMAT_MASK)
-		rc = print_masks(self, &job);
+		rc = bind_print_masks(self, &job);
 	else
-		rc = print_table(&job);
+		rc = bind_print(self, &job);
 	if (rc == CMD_OK && (fflush(stdout) || ferror(stdout)))
 		rc = cmd_failf(self, "standard output: %s", strerror(errno));
 done:
 	cpl_bind_result_free(&job.result);
+	cpl_bind_result_free(&job.packed);
+	cpl_bind_result_free(&job.round_robin);
+	free(job.near);
 	hwloc_bitmap_free(job.allowed);
 	if (job.topology)
 		hwloc_topology_destroy(job.topology);
@@ -407,7 +473,21 @@ const struct cmd cmd_bind = {
                 "  --cpus-per-rank N    hardware threads for each rank; ranks "
                 "may\n"
                 "                       share a core\n"
-                "  --algorithm A        treematch (default) or packed\n"
+                "  --ranks-per-core N   at most N ranks on a core (with "
+                "--cpus-per-rank)\n"
+                "  --ranks-per-socket N at most N ranks on a package\n"
+                "  --hint H             nomultithread: one thread of each "
+                "core\n"
+                "  --overcommit         ranks share CPUs where there are too "
+                "few\n"
+                "  --metric M           bytes (default), messages or "
+                "average\n"
+                "  --gpu-map LIST       GPU of each rank in turn: stay near "
+                "it\n"
+                "  --algorithm A        treematch (default), packed, "
+                "round-robin,\n"
+                "                       scatter, cluster, best, or scotch\n"
+                "  --plot OUT.svg       draw the machine with the ranks\n"
                 "  --format F           table (default), json, or mask: what "
                 "srun\n"
                 "                       --cpu-bind=mask_cpu: takes\n"
@@ -418,6 +498,9 @@ const struct cmd cmd_bind = {
                 "      --topology \"pack:2 l3:2 core:4 pu:1\"\n"
                 "  commplace bind --signature milc --ranks 0-3,8-11 --cpus "
                 "0-7 \\\n"
-                "      --cores-per-rank 2 --json\n",
+                "      --cores-per-rank 2 --json\n"
+                "  commplace bind --signature milc --ranks 0-7 --topology "
+                "node.xml \\\n"
+                "      --gpu-map 0,1,2,3 --algorithm best --plot node.svg\n",
         .run = run,
 };

@@ -66,3 +66,12 @@ CLEANFILES += tests/bench/bench_scaling
 
 # tests/bench/reproduce-mapping ./commplace WORK >doc/reproduction/mapping.md
 EXTRA_DIST += tests/bench/reproduce-mapping tests/bench/reproduce-mapping.pl
+# tests/bench/bench_binding [-p RANKS] dense | nas | plan
+EXTRA_PROGRAMS += tests/bench/bench_binding
+tests_bench_bench_binding_SOURCES = tests/bench/bench_binding.c
+tests_bench_bench_binding_LDADD = libcore.la -lm
+if HAVE_SCOTCH
+tests_bench_bench_binding_SOURCES += src/core/binding/scotch.c src/core/mapping/scotch.c
+tests_bench_bench_binding_LDADD += $(SCOTCH_LIBS)
+endif
+CLEANFILES += tests/bench/bench_binding

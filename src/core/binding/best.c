@@ -9,10 +9,18 @@
 #define SWEEPS 40
 /* Above these numbers of ranks one start is enough, or takes too long. */
 #define MAX_CLUSTER 512
-#define MAX_PACKED 1024
+#define MAX_PACKED 512
 /* Kicks and new descents, as many as this many pairs of ranks allow. */
 #define KICK_WORK (1 << 18)
-#define MAX_KICKS 64
+#define MAX_KICKS 16
+#define MAX_KICKS_DENSE 2
+/* Annealing, of patterns in which a rank has few partners: descents end too
+ * early there. */
+#define MAX_PARTNERS 24
+#define MAX_ANNEALED 1024
+#define STEPS_PER_RANK 1000
+#define CHAINS 2
+#define BISECTIONS 4
 
 struct best {
 	const struct cpl_bind_problem *problem;
@@ -57,6 +65,30 @@ static bool may(const struct best *b, int rank, int slot)
 	       b->table[(size_t)rank * b->problem->tree->n_slots + slot];
 }
 
+static int search_sparse(struct best *b, struct cpl_error *err)
+{
+	const struct cpl_comm *graph = b->problem->graph;
+	size_t n = (size_t)graph->ranks;
+
+	if (b->table || graph->ranks > MAX_ANNEALED || graph->ranks < 3 ||
+	    !graph->messages)
+		return 0;
+	for (uint64_t seed = 1; seed <= BISECTIONS; seed++)
+		if (cpl_bind_bisect(b->problem->tree, graph, seed, b->trial,
+		                    err) < 0 ||
+		    descend(b, true, err) < 0)
+			return -1;
+	for (uint64_t seed = 1; seed <= CHAINS; seed++) {
+		memcpy(b->trial, b->slot, n * sizeof(*b->trial));
+		if (cpl_bind_anneal(b->problem->tree, graph,
+		                    (int64_t)n * STEPS_PER_RANK, seed, b->trial,
+		                    err) < 0 ||
+		    descend(b, true, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 /* Swap some ranks of the best so far at random. */
 static void kick(struct best *b, int round)
 {
@@ -82,6 +114,8 @@ static int bind_best(const struct cpl_bind_problem *problem, int *slot,
 	int n = problem->graph->ranks, rc = -1;
 	struct best b = {.problem = problem, .slot = slot, .cost = -1};
 	unsigned char *table = NULL;
+	bool sparse = problem->graph->n_entries <= (int64_t)n * MAX_PARTNERS;
+	int most = sparse ? MAX_KICKS : MAX_KICKS_DENSE;
 	int64_t kicks = n > 2 ? KICK_WORK / ((int64_t)n * n) : 0;
 
 	b.trial = calloc((size_t)n + 1, sizeof(*b.trial));
@@ -95,9 +129,12 @@ static int bind_best(const struct cpl_bind_problem *problem, int *slot,
 	b.table = table;
 	if (start(&b, &cpl_binder_treematch, err) < 0 ||
 	    (n <= MAX_PACKED && start(&b, &cpl_binder_packed, err) < 0) ||
-	    (n <= MAX_CLUSTER && start(&b, &cpl_binder_cluster, err) < 0))
+	    (sparse && n <= MAX_CLUSTER &&
+	     start(&b, &cpl_binder_cluster, err) < 0))
 		goto done;
-	for (int i = 0; i < kicks && i < MAX_KICKS; i++) {
+	if (sparse && search_sparse(&b, err) < 0)
+		goto done;
+	for (int i = 0; i < kicks && i < most; i++) {
 		kick(&b, i);
 		if (descend(&b, i % 4 == 3, err) < 0)
 			goto done;

@@ -1,6 +1,7 @@
 core_sources += src/core/binding/binding.h 
 core_sources += src/core/binding/binding_internal.h src/core/binding/binding.c \
-	src/core/binding/aggregate.c src/core/binding/best.c \
+	src/core/binding/aggregate.c src/core/binding/anneal.c \
+	src/core/binding/best.c src/core/binding/bisect.c \
 	src/core/binding/cluster.c src/core/binding/gpus.c \
 	src/core/binding/near.c src/core/binding/packed.c \
 	src/core/binding/refine.c src/core/binding/round_robin.c \

@@ -102,6 +102,34 @@ int cpl_bind_refine(const struct cpl_slot_tree *tree,
                     int sweeps, bool coarse, int *slot, double *gain,
                     struct cpl_error *err);
 
+/*
+ * Simulated annealing by swaps of ranks, `steps` of them tried, on the slots in
+ * use; the end may cost more than the start. A pure function of its arguments.
+ * 0, or -1 when memory is out. O(steps * degree + ranks^2 * levels).
+ */
+int cpl_bind_anneal(const struct cpl_slot_tree *tree,
+                    const struct cpl_comm *graph, int64_t steps, uint64_t seed,
+                    int *slot, struct cpl_error *err);
+
+/*
+ * Onto the first slots by bisecting the ranks along the tree, from the root
+ * down (see cpl_map_bisect). graph has messages. 0, or -1 with err. O(entries *
+ * log(ranks) * log(slots)).
+ */
+int cpl_bind_bisect(const struct cpl_slot_tree *tree,
+                    const struct cpl_comm *graph, uint64_t seed, int *slot,
+                    struct cpl_error *err);
+
+/*
+ * Scotch onto a tleaf of the tree's arities, or a part of it; weight[level] of
+ * its links, NULL: n_levels - level. Ranks beyond the first on a leaf go to the
+ * nearest free one; *moved (may be NULL) counts them. Only in programs that
+ * link scotch.c. 0, or -1 with err.
+ */
+int cpl_bind_scotch(const struct cpl_slot_tree *tree,
+                    const struct cpl_comm *graph, const int *weight, int *slot,
+                    int *moved, struct cpl_error *err);
+
 /* Groups of equal or unequal size over items; see the two makers below. */
 struct cpl_groups {
 	int n_groups;

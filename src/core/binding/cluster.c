@@ -146,9 +146,10 @@ static int find_sockets(const struct cpl_bind_problem *problem,
                         struct sockets *s)
 {
 	const struct cpl_slot_tree *tree = problem->tree;
-	int level = tree->socket_level;
+	int level = tree->socket_level, last = problem->graph->ranks - 1;
 
-	s->n = level < 0 ? 1 : tree->n_objects[level];
+	/* As many sockets as the ranks fill, in tree order. */
+	s->n = level < 0 ? 1 : cpl_slot_object(tree, level, last) + 1;
 	s->first = calloc((size_t)s->n, sizeof(*s->first));
 	s->room = calloc((size_t)s->n, sizeof(*s->room));
 	s->taken = calloc((size_t)s->n, 1);
@@ -158,6 +159,8 @@ static int find_sockets(const struct cpl_bind_problem *problem,
 	for (int i = tree->n_slots - 1; i >= 0; i--) {
 		int o = level < 0 ? 0 : cpl_slot_object(tree, level, i);
 
+		if (o >= s->n)
+			continue;
 		s->first[o] = i;
 		s->room[o]++;
 	}
@@ -211,38 +214,30 @@ static void place_pairs(struct clusters *c, struct sockets *s, int *slot)
 	}
 }
 
-/* What is left: the largest cluster first, where it fits whole and flows
- * least far; else its ranks where there is room. */
-static void place_rest(struct clusters *c, struct sockets *s, const int *slot,
-                       int *out)
+/* What is left: the largest cluster first, where it fits whole; else its ranks
+ * where there is room. */
+static void place_rest(struct clusters *c, struct sockets *s, int *slot)
 {
 	for (;;) {
 		int a = -1, to = -1;
-		double least = 0;
 
 		for (int i = 0; i < c->n; i++)
 			if (c->size[i] && (a < 0 || c->size[i] > c->size[a]))
 				a = i;
 		if (a < 0)
 			return;
-		for (int i = 0; i < s->n; i++) {
-			/* Nearness is penalty to the fullest first socket. */
-			double far = s->penalty[i];
-
+		for (int i = 0; i < s->n; i++)
 			if (s->room[i] >= c->size[a] &&
-			    (to < 0 || far < least)) {
+			    (to < 0 || s->room[i] < s->room[to]))
 				to = i;
-				least = far;
-			}
-		}
 		if (to >= 0) {
-			place(c, s, a, to, out);
+			place(c, s, a, to, slot);
 			continue;
 		}
 		for (int r = a, at = 0; r >= 0; r = c->next[r]) {
 			while (s->room[at] == 0)
 				at++;
-			out[r] = s->first[at]++;
+			slot[r] = s->first[at]++;
 			s->room[at]--;
 		}
 		c->size[a] = 0;
@@ -286,7 +281,7 @@ static int bind_cluster(const struct cpl_bind_problem *problem, int *slot,
 	}
 	agglomerate(&c);
 	place_pairs(&c, &s, slot);
-	place_rest(&c, &s, slot, slot);
+	place_rest(&c, &s, slot);
 	rc = 0;
 done:
 	free(s.first);

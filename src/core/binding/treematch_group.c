@@ -14,7 +14,7 @@
 #define MAX_K 8
 /* The third heuristic compares all pairs of groups, but for k = 2. */
 #define MAX_GROUPS_DEGREE 600
-#define MAX_PAIRS_DEGREE 5000
+#define MAX_PAIRS_DEGREE 3000
 #define MAX_COVER_STEPS 20000
 
 struct group {

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Shared inside bind*.c. */
+#ifndef CPL_CMD_BIND_H
+#define CPL_CMD_BIND_H
+
+#include "cmd.h"
+
+#include <stdio.h>
+
+#include "binding/binding.h"
+
+struct bind_job {
+	int n_ranks;
+	int *rank; /* [n_ranks] of the signature */
+	struct cpl_comm *comm;
+	hwloc_topology_t topology;
+	hwloc_bitmap_t allowed;     /* or NULL */
+	hwloc_const_cpuset_t *near; /* [n_ranks] or NULL */
+	const struct cpl_binder *binder;
+	struct cpl_bind_request req;
+	struct cpl_bind_result result, packed, round_robin;
+};
+
+/* Reports: JSON object; masks on one line; tables and the machine as text.
+ * Exit codes. */
+json_t *bind_json(const struct bind_job *job);
+int bind_print_masks(const struct cmd *self, const struct bind_job *job);
+int bind_print(const struct cmd *self, const struct bind_job *job);
+
+/* The machine's tree as SVG, its cores with the ranks. 0, or -1 with err. */
+int bind_plot(const struct bind_job *job, FILE *out, struct cpl_error *err);
+
+/* Ranks on the CPUs of an object as text ("4", "4,9"), "-" without any and ""
+ * when none of its CPUs is allowed. The caller frees it; NULL: memory. */
+char *bind_ranks_on(const struct bind_job *job, hwloc_obj_t object);
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "bind.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+char *bind_ranks_on(const struct bind_job *job, hwloc_obj_t object)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out;
+	int n = 0;
+
+	if (job->allowed &&
+	    !hwloc_bitmap_intersects(object->cpuset, job->allowed))
+		return strdup("");
+	out = open_memstream(&text, &size);
+	if (!out)
+		return NULL;
+	for (int i = 0; i < job->n_ranks; i++)
+		if (hwloc_bitmap_intersects(job->result.cpuset[i],
+		                            object->cpuset))
+			fprintf(out, "%s%d", n++ ? "," : "", job->rank[i]);
+	if (n == 0)
+		fputc('-', out);
+	if (fclose(out)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+static json_t *set_json(hwloc_const_bitmap_t set)
+{
+	json_t *list = json_array();
+	unsigned i;
+
+	hwloc_bitmap_foreach_begin(i, set)
+	        json_array_append_new(list, json_integer(i));
+	hwloc_bitmap_foreach_end();
+	return list;
+}
+
+static json_t *levels_json(const struct cpl_bind_result *result)
+{
+	json_t *levels = json_array();
+
+	for (int l = 0; l < result->n_levels; l++) {
+		const struct cpl_bind_level *level = &result->level[l];
+
+		json_array_append_new(
+		        levels,
+		        json_pack("{s:s, s:i, s:f, s:f}", "name", level->name,
+		                  "distance", level->distance, "bytes",
+		                  level->bytes, "messages", level->messages));
+	}
+	return levels;
+}
+
+json_t *bind_json(const struct bind_job *job)
+{
+	json_t *ranks = json_array(), *pus = json_array();
+	json_t *masks = json_array(), *nodes = json_array();
+
+	for (int i = 0; i < job->n_ranks; i++) {
+		char *mask = NULL;
+
+		hwloc_bitmap_taskset_asprintf(&mask, job->result.cpuset[i]);
+		json_array_append_new(ranks, json_integer(job->rank[i]));
+		json_array_append_new(pus, set_json(job->result.cpuset[i]));
+		json_array_append_new(nodes, set_json(job->result.nodeset[i]));
+		json_array_append_new(masks, json_string(mask ? mask : ""));
+		free(mask);
+	}
+	return json_pack(
+	        "{s:s, s:o, s:o, s:o, s:o, s:f, s:f, s:f, s:i, s:o}",
+	        "algorithm", job->binder->name, "ranks", ranks, "rank_to_pus",
+	        pus, "masks", masks, "rank_to_numa_nodes", nodes, "cost",
+	        job->result.cost, "cost_packed", job->packed.cost,
+	        "cost_round_robin", job->round_robin.cost, "far_from_gpu",
+	        job->result.n_far, "levels", levels_json(&job->result));
+}
+
+int bind_print_masks(const struct cmd *self, const struct bind_job *job)
+{
+	for (int i = 0; i < job->n_ranks; i++) {
+		char *mask = NULL;
+
+		hwloc_bitmap_taskset_asprintf(&mask, job->result.cpuset[i]);
+		if (!mask)
+			return cmd_failf(self, "out of memory");
+		printf("%s%s", i ? "," : "", mask);
+		free(mask);
+	}
+	putchar('\n');
+	return CMD_OK;
+}
+
+/* Logical indexes of the cores that a set of CPUs lies in. */
+static char *cores_of(hwloc_topology_t topology, hwloc_const_cpuset_t set)
+{
+	hwloc_bitmap_t cores = hwloc_bitmap_alloc();
+	hwloc_obj_t core = NULL;
+	char *text = NULL;
+
+	while (cores && (core = hwloc_get_next_obj_by_type(
+	                         topology, HWLOC_OBJ_CORE, core)))
+		if (hwloc_bitmap_intersects(core->cpuset, set))
+			hwloc_bitmap_set(cores, core->logical_index);
+	if (cores)
+		hwloc_bitmap_list_asprintf(&text, cores);
+	hwloc_bitmap_free(cores);
+	return text;
+}
+
+static int print_ranks(const struct bind_job *job)
+{
+	struct cmd_table *table = cmd_table_new(5, "rllll");
+
+	cmd_table_row(table, "RANK", "CORES", "CPUS", "NUMA", "MASK");
+	for (int i = 0; i < job->n_ranks; i++) {
+		char rank[16], *cpus = NULL, *mask = NULL, *nodes = NULL;
+		char *cores = cores_of(job->topology, job->result.cpuset[i]);
+
+		snprintf(rank, sizeof(rank), "%d", job->rank[i]);
+		hwloc_bitmap_list_asprintf(&cpus, job->result.cpuset[i]);
+		hwloc_bitmap_list_asprintf(&nodes, job->result.nodeset[i]);
+		hwloc_bitmap_taskset_asprintf(&mask, job->result.cpuset[i]);
+		cmd_table_row(table, rank, cores ? cores : "?",
+		              cpus ? cpus : "?", nodes ? nodes : "?",
+		              mask ? mask : "?");
+		free(cores);
+		free(cpus);
+		free(nodes);
+		free(mask);
+	}
+	return cmd_table_print(table);
+}
+
+static int print_costs(const struct bind_job *job)
+{
+	const struct {
+		const char *name;
+		const struct cpl_bind_result *result;
+	} row[] = {{"packed", &job->packed},
+	           {"round-robin", &job->round_robin},
+	           {job->binder->name, &job->result}};
+	struct cmd_table *table = cmd_table_new(5, "lrlrr");
+
+	cmd_table_row(table, "ALGORITHM", "COST", "TRAFFIC WITHIN", "BYTES",
+	              "MESSAGES");
+	for (int i = 0; i < 3; i++) {
+		const struct cpl_bind_result *r = row[i].result;
+		char cost[32];
+
+		snprintf(cost, sizeof(cost), "%.6g", r->cost);
+		if (r->n_levels == 0)
+			cmd_table_row(table, row[i].name, cost, "-", "-", "-");
+		for (int l = 0; l < r->n_levels; l++) {
+			const struct cpl_bind_level *level = &r->level[l];
+			char messages[32], bytes[32];
+
+			snprintf(messages, sizeof(messages), "%.6g",
+			         level->messages);
+			cmd_table_row(
+			        table, l ? "" : row[i].name, l ? "" : cost,
+			        level->name,
+			        cmd_bytes(level->bytes, bytes, sizeof(bytes)),
+			        messages);
+		}
+	}
+	return cmd_table_print(table);
+}
+
+/* Children that branch; what does not is passed through. */
+static int print_object(const struct bind_job *job, hwloc_obj_t object,
+                        int indent)
+{
+	char name[64];
+
+	while (object->arity == 1 &&
+	       object->first_child->type != HWLOC_OBJ_PU &&
+	       object->type != HWLOC_OBJ_CORE)
+		object = object->first_child;
+	hwloc_obj_type_snprintf(name, sizeof(name), object, 0);
+	printf("%*s%s %u", indent, "", name, object->logical_index);
+	if (object->arity == 0 || object->type == HWLOC_OBJ_CORE ||
+	    object->first_child->type == HWLOC_OBJ_PU) {
+		char *ranks = bind_ranks_on(job, object);
+
+		if (!ranks)
+			return -1;
+		printf(": %s\n", *ranks ? ranks : "not allowed");
+		free(ranks);
+		return 0;
+	}
+	if (object->first_child->type == HWLOC_OBJ_CORE ||
+	    hwloc_get_nbobjs_inside_cpuset_by_type(
+	            job->topology, object->cpuset, HWLOC_OBJ_CORE) ==
+	            (int)object->arity) {
+		putchar(':');
+		for (unsigned i = 0; i < object->arity; i++) {
+			char *ranks = bind_ranks_on(job, object->children[i]);
+
+			if (!ranks)
+				return -1;
+			printf(" %s", *ranks ? ranks : "x");
+			free(ranks);
+		}
+		putchar('\n');
+		return 0;
+	}
+	putchar('\n');
+	for (unsigned i = 0; i < object->arity; i++)
+		if (print_object(job, object->children[i], indent + 2))
+			return -1;
+	return 0;
+}
+
+int bind_print(const struct cmd *self, const struct bind_job *job)
+{
+	int rc = print_ranks(job);
+
+	if (rc == CMD_OK) {
+		printf("\nRanks on the cores (-: free, x: not allowed)\n");
+		if (print_object(job, hwloc_get_root_obj(job->topology), 0))
+			return cmd_failf(self, "out of memory");
+		putchar('\n');
+		rc = print_costs(job);
+	}
+	if (rc == CMD_OK && job->result.n_far)
+		printf("\n%d ranks are not near their GPU: too few cores "
+		       "there\n",
+		       job->result.n_far);
+	return rc;
+}

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Binding on 128 switches x 16 nodes x 2 sockets x 4 cores (RR-8269, Figure 8):
+ * CPU time and cost against Scotch, patterns of NAS kernels, and the plan of
+ * one large node. Costs are sums over pairs of traffic * tree distance.
+ *
+ *   bench_binding [-p RANKS] dense | nas | plan
+ *
+ * dense: 64 .. RANKS (default 4096, at most 16384) ranks, every pair with a
+ * random weight. Scotch (given the whole tree) and "Scotch, part" (given the
+ * switches or nodes that just hold the ranks).
+ */
+#include "commplace-config.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/random.h"
+#include "binding/binding_internal.h"
+#include "signature/signature.h"
+
+static const int arity[] = {128, 16, 2, 4};
+#define LEVELS 4
+#define PER_NODE 8
+
+static double cpu_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void *checked(void *p)
+{
+	if (!p) {
+		fputs("bench_binding: out of memory\n", stderr);
+		exit(1);
+	}
+	return p;
+}
+
+/* Every pair with 1 .. 1000 both ways; messages are not needed. */
+static struct cpl_comm *dense(int n)
+{
+	struct cpl_comm *g = checked(calloc(1, sizeof(*g)));
+	int64_t e = 0;
+
+	g->ranks = n;
+	g->n_entries = (int64_t)n * (n - 1);
+	g->row = checked(calloc((size_t)n + 1, sizeof(*g->row)));
+	g->to = checked(malloc((size_t)g->n_entries * sizeof(*g->to)));
+	g->bytes = checked(malloc((size_t)g->n_entries * sizeof(*g->bytes)));
+	for (int i = 0; i < n; i++) {
+		for (int j = 0; j < n; j++) {
+			uint64_t a = (uint64_t)(i < j ? i : j);
+			uint64_t b = (uint64_t)(i < j ? j : i);
+
+			if (i == j)
+				continue;
+			g->to[e] = j;
+			g->bytes[e++] =
+			        1 + (double)cpl_random_below(7, a, b, 1000);
+		}
+		g->row[i + 1] = e;
+	}
+	return g;
+}
+
+/* The switches, or nodes of one switch, that just hold n ranks. */
+static struct cpl_slot_tree *part(int n)
+{
+	int per_switch = arity[1] * PER_NODE;
+	int own[LEVELS] = {1, (n + PER_NODE - 1) / PER_NODE, arity[2],
+	                   arity[3]};
+
+	if (n > per_switch) {
+		own[0] = (n + per_switch - 1) / per_switch;
+		own[1] = arity[1];
+	}
+	return checked(cpl_slot_tree_even(LEVELS, own, NULL));
+}
+
+struct outcome {
+	double seconds, cost;
+	int moved;
+};
+
+static struct outcome run(const struct cpl_binder *binder,
+                          const struct cpl_slot_tree *tree,
+                          const struct cpl_comm *graph, const int *weight)
+{
+	struct cpl_bind_problem problem = {NULL, tree, graph};
+	int *slot = checked(calloc((size_t)graph->ranks, sizeof(*slot)));
+	struct cpl_error err = {""};
+	struct outcome o = {0, NAN, 0};
+	double begin = cpu_seconds();
+	int rc = -1;
+
+	if (binder)
+		rc = binder->bind(&problem, slot, &err);
+	else {
+#if defined(HAVE_SCOTCH_SCOTCH_H) || defined(HAVE_SCOTCH_H)
+		rc = cpl_bind_scotch(tree, graph, weight, slot, &o.moved, &err);
+#else
+		cpl_fail(&err, "built without Scotch");
+#endif
+	}
+	o.seconds = cpu_seconds() - begin;
+	if (rc)
+		fprintf(stderr, "bench_binding: %s\n", err.text);
+	else
+		o.cost = cpl_slot_cost(tree, graph, slot);
+	free(slot);
+	return o;
+}
+
+static void bench_dense(int most)
+{
+	struct cpl_slot_tree *all =
+	        checked(cpl_slot_tree_even(LEVELS, arity, NULL));
+
+	printf("CPU milliseconds, and cost relative to that of best\n\n");
+	printf("%6s | %9s %9s %6s | %9s %6s %9s %6s %5s | %6s\n", "ranks",
+	       "best", "treematch", "cost", "Scotch", "cost", "part", "cost",
+	       "moved", "packed");
+	for (int n = 64; n <= most; n *= 2) {
+		struct cpl_comm *graph = dense(n);
+		struct cpl_slot_tree *few = part(n);
+		struct outcome best, tm, packed, scotch, on_part;
+
+		best = run(&cpl_binder_best, all, graph, NULL);
+		tm = run(&cpl_binder_treematch, all, graph, NULL);
+		packed = run(&cpl_binder_packed, all, graph, NULL);
+		scotch = run(NULL, all, graph, NULL);
+		on_part = run(NULL, few, graph, NULL);
+		printf("%6d | %9.2f %9.2f %6.4f | %9.2f %6.4f %9.2f %6.4f "
+		       "%5d | %6.4f\n",
+		       n, 1e3 * best.seconds, 1e3 * tm.seconds,
+		       tm.cost / best.cost, 1e3 * scotch.seconds,
+		       scotch.cost / best.cost, 1e3 * on_part.seconds,
+		       on_part.cost / best.cost, on_part.moved,
+		       packed.cost / best.cost);
+		fflush(stdout);
+		cpl_slot_tree_free(few);
+		cpl_comm_free(graph);
+	}
+	cpl_slot_tree_free(all);
+}
+
+struct list {
+	struct cpl_comm_entry *entry;
+	int64_t n, room;
+};
+
+static void add(struct list *l, int from, int to, double bytes, double count)
+{
+	if (l->n == l->room) {
+		l->room = l->room ? 2 * l->room : 1024;
+		l->entry = checked(
+		        realloc(l->entry, (size_t)l->room * sizeof(*l->entry)));
+	}
+	l->entry[l->n++] =
+	        (struct cpl_comm_entry){from, to, bytes * count, count};
+}
+
+/* CG: rows of a grid reduce by halves, with a transpose partner (cg.f). */
+static struct cpl_comm *pattern_cg(int n)
+{
+	struct list l = {0};
+	struct cpl_comm *comm;
+	int rows = 1, columns, iterations = 75 * 26;
+	double points = 150000;
+
+	while (4 * rows * rows <= n)
+		rows *= 2;
+	if (rows * rows > n)
+		rows /= 2;
+	columns = n / rows;
+	for (int r = 0; r < n; r++) {
+		int row = r / columns, column = r % columns;
+		int partner =
+		        rows == columns
+		                ? (r % rows) * rows + r / rows
+		                : 2 * ((r / 2 % rows) * rows + r / 2 / rows) +
+		                          r % 2;
+
+		for (int bit = 1; bit < columns; bit *= 2) {
+			int to = row * columns + (column ^ bit);
+
+			add(&l, r, to, 8 * points / rows, iterations);
+			add(&l, r, to, 8, 2 * iterations);
+		}
+		if (partner != r)
+			add(&l, r, partner, 8 * points / columns, iterations);
+	}
+	comm = checked(cpl_comm_build(n, l.entry, l.n, NULL));
+	free(l.entry);
+	return comm;
+}
+
+/* FT: all-to-all of the array, and sums over a binomial tree (ft.f). */
+static struct cpl_comm *pattern_ft(int n)
+{
+	struct list l = {0};
+	struct cpl_comm *comm;
+	double points = 512.0 * 512 * 512;
+
+	for (int r = 0; r < n; r++) {
+		for (int to = 0; to < n; to++)
+			if (to != r)
+				add(&l, r, to, 16 * points / n / n, 22);
+		for (int bit = 1; bit < n; bit *= 2)
+			if (r % (2 * bit) == bit)
+				add(&l, r, r - bit, 16, 20);
+	}
+	comm = checked(cpl_comm_build(n, l.entry, l.n, NULL));
+	free(l.entry);
+	return comm;
+}
+
+static struct cpl_comm *pattern_lu(int n)
+{
+	char text[256];
+	struct cpl_error err = {""};
+	struct cpl_signature *sig;
+	struct cpl_comm *comm;
+
+	snprintf(text, sizeof(text),
+	         "{\"format\":\"commplace-signature\",\"version\":1,\"name\":"
+	         "\"lu\",\"ranks\":%d,\"phases\":[{\"name\":\"all\","
+	         "\"weight\":1,\"pattern\":{\"type\":\"npb-lu\",\"class\":"
+	         "\"C\",\"ranks\":%d}}]}",
+	         n, n);
+	sig = cpl_signature_parse(text, strlen(text), "lu", &err);
+	comm = sig ? cpl_signature_total(sig, &err) : NULL;
+	if (!comm) {
+		fprintf(stderr, "bench_binding: %s\n", err.text);
+		exit(1);
+	}
+	cpl_signature_free(sig);
+	return comm;
+}
+
+static void by_messages(struct cpl_comm *graph)
+{
+	for (int64_t e = 0; e < graph->n_entries; e++)
+		graph->bytes[e] = graph->messages[e];
+}
+
+/* Unit i of the machine: node by node, its sockets in turn. */
+static double physical_cost(const struct cpl_slot_tree *tree,
+                            const struct cpl_comm *graph)
+{
+	int *slot = checked(calloc((size_t)graph->ranks, sizeof(*slot)));
+	double cost;
+
+	for (int r = 0; r < graph->ranks; r++)
+		slot[r] =
+		        r / PER_NODE * PER_NODE + r % 2 * 4 + r % PER_NODE / 2;
+	cost = cpl_slot_cost(tree, graph, slot);
+	free(slot);
+	return cost;
+}
+
+static void bench_nas(void)
+{
+	static const struct {
+		const char *name;
+		struct cpl_comm *(*make)(int n);
+	} kernel[] = {
+	        {"CG", pattern_cg}, {"FT", pattern_ft}, {"LU", pattern_lu}};
+	static const int heavy[LEVELS] = {500, 100, 50, 10};
+	struct cpl_slot_tree *all =
+	        checked(cpl_slot_tree_even(LEVELS, arity, NULL));
+
+	printf("cost relative to that of best (1e9 units of cost)\n\n");
+	printf("%-3s %5s %-4s | %10s | %9s %7s | %7s %7s %7s %7s %7s %7s\n", "",
+	       "ranks", "", "best", "treematch", "cluster", "packed", "RR",
+	       "Scotch", "Scotch", "Scotch", "Scotch");
+	printf("%-3s %5s %-4s | %10s | %9s %7s | %7s %7s %7s %7s %7s %7s\n", "",
+	       "", "", "", "", "", "", "", "", "_w", "part", "_w part");
+	for (int k = 0; k < 3; k++)
+		for (int n = 64; n <= 256; n *= 2)
+			for (int metric = 0; metric < 2; metric++) {
+				struct cpl_comm *comm = kernel[k].make(n);
+				struct cpl_comm *graph =
+				        checked(cpl_comm_symmetric(comm, NULL));
+				struct cpl_slot_tree *few = part(n);
+				double cost[9];
+
+				if (metric)
+					by_messages(graph);
+				cost[0] =
+				        run(&cpl_binder_best, all, graph, NULL)
+				                .cost;
+				cost[1] = run(&cpl_binder_treematch, all, graph,
+				              NULL)
+				                  .cost;
+				cost[2] = run(&cpl_binder_cluster, all, graph,
+				              NULL)
+				                  .cost;
+				cost[3] = run(&cpl_binder_packed, all, graph,
+				              NULL)
+				                  .cost;
+				cost[4] = physical_cost(all, graph);
+				cost[5] = run(NULL, all, graph, NULL).cost;
+				cost[6] = run(NULL, all, graph, heavy).cost;
+				cost[7] = run(NULL, few, graph, NULL).cost;
+				cost[8] = run(NULL, few, graph, heavy).cost;
+				printf("%-3s %5d %-4s | %10.4g |",
+				       kernel[k].name, n,
+				       metric ? "msg" : "size", cost[0] / 1e9);
+				for (int i = 1; i < 9; i++)
+					printf(" %*.4f%s", i == 1 ? 9 : 7,
+					       cost[i] / cost[0],
+					       i == 2 ? " |" : "");
+				putchar('\n');
+				cpl_slot_tree_free(few);
+				cpl_comm_free(graph);
+				cpl_comm_free(comm);
+			}
+	cpl_slot_tree_free(all);
+}
+
+/* One plan as the task plugin makes it: the topology is there already. */
+static void bench_plan(void)
+{
+	static const char *const machine = "pack:2 [numa] l3:8 core:8 pu:2";
+	struct {
+		const char *name;
+		struct cpl_comm *comm;
+	} pattern[] = {{"CG", pattern_cg(128)},
+	               {"FT", pattern_ft(128)},
+	               {"LU", pattern_lu(128)},
+	               {"dense", dense(128)}};
+	hwloc_topology_t topology;
+	struct cpl_error err = {""};
+
+	if (cpl_topology_load(machine, &topology, &err)) {
+		fprintf(stderr, "bench_binding: %s\n", err.text);
+		exit(1);
+	}
+	printf("128 ranks on %s: CPU milliseconds of a plan (mean of 20)\n\n",
+	       machine);
+	printf("%-6s %-11s %8s %12s %12s\n", "", "", "ms", "cost", "packed");
+	for (int i = 0; i < 4; i++)
+		for (int b = 0; cpl_binder_all()[b]; b++) {
+			struct cpl_bind_request req = {.topology = topology,
+			                               .comm = pattern[i].comm,
+			                               .cores_per_rank = 1};
+			struct cpl_bind_result result;
+			double begin = cpu_seconds(), cost = 0, packed = 0;
+
+			if (!req.comm->messages)
+				pattern[i].comm->messages = checked(
+				        calloc((size_t)req.comm->n_entries,
+				               sizeof(double)));
+			for (int k = 0; k < 20; k++) {
+				if (cpl_bind(cpl_binder_all()[b], &req, &result,
+				             &err)) {
+					fprintf(stderr, "bench_binding: %s\n",
+					        err.text);
+					exit(1);
+				}
+				cost = result.cost;
+				packed = result.cost_default;
+				cpl_bind_result_free(&result);
+			}
+			printf("%-6s %-11s %8.3f %12.5g %12.5g\n",
+			       pattern[i].name, cpl_binder_all()[b]->name,
+			       1e3 * (cpu_seconds() - begin) / 20, cost,
+			       packed);
+		}
+	for (int i = 0; i < 4; i++)
+		cpl_comm_free(pattern[i].comm);
+	hwloc_topology_destroy(topology);
+}
+
+int main(int argc, char **argv)
+{
+	int c, most = 4096;
+
+	while ((c = getopt(argc, argv, "p:")) != -1)
+		if (c == 'p')
+			most = atoi(optarg);
+	if (optind < argc && !strcmp(argv[optind], "dense") && most >= 64 &&
+	    most <= 16384)
+		bench_dense(most);
+	else if (optind < argc && !strcmp(argv[optind], "nas"))
+		bench_nas();
+	else if (optind < argc && !strcmp(argv[optind], "plan"))
+		bench_plan();
+	else
+		return fputs("bench_binding [-p RANKS] dense | nas | plan\n",
+		             stderr),
+		       2;
+	return 0;
+}
