@@ -7,3 +7,4 @@ EXTRA_DIST += tests/golden/import
 EXTRA_DIST += tests/golden/mapping.t tests/golden/mapping
 EXTRA_DIST += tests/golden/networks.t tests/golden/networks-aries.t
 EXTRA_DIST += tests/golden/scale.t
+EXTRA_DIST += tests/golden/map-output.t

@@ -162,6 +162,9 @@ static void test_option_text(void **state)
 	assert_non_null(strstr(err.text, "'TAC'"));
 	assert_null(cpl_mapper_find("linear:", &err));
 	assert_non_null(strstr(err.text, "takes no option"));
+	/* This program does without Scotch, as the plugins do. */
+	assert_null(cpl_mapper_find("scotch", &err));
+	assert_non_null(strstr(err.text, "only in a commplace command"));
 	assert_null(cpl_mapper_find("til", &err));
 	assert_non_null(strstr(err.text, "known: default, linear"));
 	assert_non_null(strstr(err.text, "best"));

@@ -4,15 +4,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/heap.h"
+
+/* Partners up to which a search near them is worth it, and the share of the
+ * places after which it is not. */
+#define RING_PARTNERS 32
+#define RING_SHARE 8
+
 struct state {
 	struct cpl_tasks *t;
 	int *place_of;
-	bool *used;    /* [n] places */
-	double *pull;  /* [n] traffic of a task to mapped ones, -1: mapped */
-	double *cost;  /* [n] of the task at hand on each place */
+	bool *used;           /* [n] places */
+	double *pull;         /* [n] traffic of a task to mapped ones */
+	struct cpl_heap heap; /* unmapped tasks by pull */
+	double *cost;         /* [n] of the task at hand on each place */
 	float *level;  /* [n] hops to the nearest partner, or used place */
 	int *distance; /* [n] breadth-first in the task graph */
 	int *queue;    /* [n] */
+	int *at;       /* [n] places of the partners of a task */
+	double *bytes; /* [n] what it sends them */
 };
 
 /* The unmapped task farthest from the mapped ones; those that cannot be
@@ -47,17 +57,6 @@ static int farthest_task(struct state *s)
 	return best;
 }
 
-static int heaviest_task(const struct state *s)
-{
-	int best = -1;
-
-	for (int i = 0; i < s->t->n; i++)
-		if (s->place_of[i] < 0 &&
-		    (best < 0 || s->pull[i] > s->pull[best]))
-			best = i;
-	return best;
-}
-
 /* Of the free places whose nearest used one is farthest, the first. */
 static int far_place(struct state *s, int task)
 {
@@ -87,33 +86,29 @@ static int far_place(struct state *s, int task)
 	return best;
 }
 
-/* The first level around the partners that has free places; there the least
- * weighted hops, then the first. */
-static int best_place(struct state *s, int task)
+/*
+ * The first level around the partners that has free places; there the least
+ * weighted hops, then the first. place[n], bytes[n]: where partners are.
+ */
+static int search_all(struct state *s, int task, const int *place,
+                      const double *bytes, int n)
 {
 	struct cpl_tasks *t = s->t;
-	const struct cpl_comm *graph = t->graph;
-	int n = 0, best = -1;
+	int best = -1;
 
-	for (int64_t e = graph->row[task]; e < graph->row[task + 1]; e++) {
-		int at = s->place_of[graph->to[e]];
-		const float *row;
+	for (int k = 0; k < n; k++) {
+		const float *row = cpl_distance_row(&t->distance,
+		                                    t->distance.spot[place[k]]);
 
-		if (at < 0)
-			continue;
-		row = cpl_distance_row(&t->distance, t->distance.spot[at]);
 		for (int p = 0; p < t->n; p++) {
 			float hops = row[t->distance.spot[p]];
 
-			if (!n || hops < s->level[p])
+			if (!k || hops < s->level[p])
 				s->level[p] = hops;
-			s->cost[p] = (n ? s->cost[p] : 0) +
-			             graph->bytes[e] * (double)hops;
+			s->cost[p] =
+			        (k ? s->cost[p] : 0) + bytes[k] * (double)hops;
 		}
-		n++;
 	}
-	if (!n)
-		return far_place(s, task);
 	for (int p = 0; p < t->n; p++) {
 		if (s->used[p] || !cpl_tasks_fit(t, task, p))
 			continue;
@@ -125,28 +120,97 @@ static int best_place(struct state *s, int task)
 	return best;
 }
 
+/* The same by rings around each partner; -1: gave up. */
+static int search_rings(struct state *s, int task, const int *place,
+                        const double *bytes, int n)
+{
+	struct cpl_tasks *t = s->t;
+	const struct cpl_rings *rings = &t->rings;
+	const int *spot = t->distance.spot;
+
+	for (int l = 0; l <= rings->max; l++) {
+		int64_t end = rings->start[l + 1];
+		double least = 0;
+		int best = -1;
+
+		if (rings->start[l] * n > t->n / RING_SHARE)
+			return -1;
+		for (int64_t i = rings->start[l] * n; i < end * n; i++) {
+			int at = cpl_rings_spot(rings, spot[place[i % n]],
+			                        i / n);
+
+			for (int p = at < 0 ? -1 : t->first_on[at]; p >= 0;
+			     p = t->next_on[p]) {
+				double cost = 0;
+
+				if (s->used[p] || !cpl_tasks_fit(t, task, p))
+					continue;
+				for (int k = 0; k < n; k++)
+					cost += bytes[k] *
+					        cpl_tasks_hops(t, place[k], p);
+				if (best >= 0 && (cost > least ||
+				                  (cost == least && p >= best)))
+					continue;
+				best = p;
+				least = cost;
+			}
+		}
+		if (best >= 0)
+			return best;
+	}
+	return -1;
+}
+
+static int best_place(struct state *s, int task)
+{
+	struct cpl_tasks *t = s->t;
+	const struct cpl_comm *graph = t->graph;
+	int n = 0, best = -1;
+
+	for (int64_t e = graph->row[task]; e < graph->row[task + 1]; e++) {
+		if (s->place_of[graph->to[e]] < 0)
+			continue;
+		s->at[n] = s->place_of[graph->to[e]];
+		s->bytes[n++] = graph->bytes[e];
+	}
+	if (!n)
+		return far_place(s, task);
+	if (t->rings.distance && n <= RING_PARTNERS)
+		best = search_rings(s, task, s->at, s->bytes, n);
+	return best >= 0 ? best : search_all(s, task, s->at, s->bytes, n);
+}
+
 /* One run with the first n_far tasks after the start taken from afar. */
 static void run(struct state *s, int n_far)
 {
 	struct cpl_tasks *t = s->t;
 	const struct cpl_comm *graph = t->graph;
 
+	cpl_heap_clear(&s->heap);
 	for (int i = 0; i < t->n; i++) {
 		s->place_of[i] = -1;
 		s->used[i] = false;
 		s->pull[i] = 0;
 	}
+	for (int i = 0; i < t->n; i++)
+		cpl_heap_push(&s->heap, i);
 	for (int k = 0; k < t->n; k++) {
 		int task = k == 0       ? cpl_tasks_heaviest(t)
 		           : k <= n_far ? farthest_task(s)
-		                        : heaviest_task(s);
+		                        : s->heap.item[0];
 		int place = best_place(s, task);
 
 		s->place_of[task] = place;
 		s->used[place] = true;
+		cpl_heap_remove(&s->heap, task);
 		for (int64_t e = graph->row[task]; e < graph->row[task + 1];
-		     e++)
-			s->pull[graph->to[e]] += graph->bytes[e];
+		     e++) {
+			int to = graph->to[e];
+
+			s->pull[to] += graph->bytes[e];
+			if (cpl_heap_has(&s->heap, to))
+				cpl_heap_update(&s->heap, to);
+		}
 		if (k % 16 == 15 && cpl_tasks_expired(t))
 			return;
 	}
@@ -181,15 +245,17 @@ int cpl_fhgreedy_place(struct cpl_tasks *t, int *place_of,
 
 	s.place_of = malloc(n * sizeof(*s.place_of));
 	s.used = malloc(n * sizeof(*s.used));
-	s.pull = malloc(n * sizeof(*s.pull));
+	s.pull = calloc(n, sizeof(*s.pull));
 	s.cost = calloc(n, sizeof(*s.cost));
 	s.level = calloc(n, sizeof(*s.level));
 	s.distance = malloc(n * sizeof(*s.distance));
 	s.queue = malloc(n * sizeof(*s.queue));
+	s.at = malloc(n * sizeof(*s.at));
+	s.bytes = malloc(n * sizeof(*s.bytes));
 	if (!s.place_of || !s.used || !s.pull || !s.cost || !s.level ||
-	    !s.distance || !s.queue)
+	    !s.distance || !s.queue || !s.at || !s.bytes)
 		cpl_fail_memory(err);
-	else
+	else if (!cpl_heap_init(&s.heap, t->n, s.pull, err))
 		rc = better_run(&s, place_of, err);
 	free(s.place_of);
 	free(s.used);
@@ -198,6 +264,9 @@ int cpl_fhgreedy_place(struct cpl_tasks *t, int *place_of,
 	free(s.level);
 	free(s.distance);
 	free(s.queue);
+	free(s.at);
+	free(s.bytes);
+	cpl_heap_free(&s.heap);
 	return rc;
 }
 
