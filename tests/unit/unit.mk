@@ -234,6 +234,12 @@ tests_unit_test_stream_SOURCES = tests/unit/test_stream.c
 tests_unit_test_stream_CFLAGS = $(unit_cflags)
 tests_unit_test_stream_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_stream_memory
+tests_unit_test_stream_memory_SOURCES = tests/unit/test_stream_memory.c
+tests_unit_test_stream_memory_CFLAGS = $(unit_cflags)
+tests_unit_test_stream_memory_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup
+tests_unit_test_stream_memory_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/test_routing_properties
 tests_unit_test_routing_properties_SOURCES = tests/unit/test_routing_properties.c tests/unit/routing_cases.h tests/unit/number.h
 tests_unit_test_routing_properties_CFLAGS = $(unit_cflags)

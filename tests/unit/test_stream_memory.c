@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * No memory: every allocation of an evaluation without a matrix fails once.
+ * The linker puts these allocators in front of the library's (--wrap).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "traffic/traffic.h"
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t size);
+char *__real_strdup(const char *text);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *p, size_t size);
+char *__wrap_strdup(const char *text);
+
+/* Allocations until one fails; below 0 none does. */
+static int left = -1;
+
+static int fails(void)
+{
+	return left >= 0 && left-- == 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+	return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return fails() ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *p, size_t size)
+{
+	return fails() ? NULL : __real_realloc(p, size);
+}
+
+char *__wrap_strdup(const char *text)
+{
+	return fails() ? NULL : __real_strdup(text);
+}
+
+static const char text[] =
+        "{\"format\":\"commplace-signature\",\"version\":1,\"ranks\":64,"
+        "\"phases\":[{\"pattern\":{\"type\":\"many-to-many\","
+        "\"dims\":[4,4,4],\"axis\":1,\"bytes\":3}},"
+        "{\"traffic\":[[0,63,5,1]]}]}";
+
+static const char *const machines[] = {
+        "{\"format\":\"commplace-network\",\"version\":1,"
+        "\"type\":\"dragonfly\",\"groups\":4,\"rows\":2,\"columns\":2,"
+        "\"nodes\":\"n[0-15]\"}",
+        "{\"format\":\"commplace-network\",\"version\":1,"
+        "\"type\":\"dragonfly\",\"groups\":4,\"rows\":2,\"columns\":2,"
+        "\"global_links_per_group_pair\":2,\"nodes\":\"n[0-15]\"}",
+};
+
+/* Signature, all routings but the sampled one, and dilations. */
+static int attempt(const struct cpl_network *net, struct cpl_load *load,
+                   const int *node, struct cpl_error *err)
+{
+	const struct cpl_routing *routing[] = {&cpl_routing_static_direct,
+	                                       &cpl_routing_static_indirect,
+	                                       &cpl_routing_adaptive_hybrid};
+	struct cpl_signature *sig =
+	        cpl_signature_parse(text, sizeof(text) - 1, "job", err);
+	struct cpl_rows *rows = sig ? cpl_rows_new(sig, NULL, err) : NULL;
+	struct cpl_load *at[3] = {load, load, load};
+	struct cpl_stream job = {rows, node, 4, 1};
+	struct cpl_job_sums sums[3];
+	struct cpl_dilation dilation;
+	int rc = -1;
+
+	if (rows && !cpl_stream_add(net, &job, 3, routing, at, sums, err))
+		rc = cpl_stream_dilation(net, routing[0], &job, 1, &dilation,
+		                         err);
+	cpl_rows_free(rows);
+	cpl_signature_free(sig);
+	return rc;
+}
+
+static void test_every_allocation(void **state)
+{
+	int node[16];
+
+	for (int i = 0; i < 16; i++)
+		node[i] = i;
+	for (size_t m = 0; m < 2; m++) {
+		struct cpl_error err = {""};
+		struct cpl_network *net = cpl_network_parse(
+		        machines[m], strlen(machines[m]), "machine", &err);
+		struct cpl_load load;
+		int n = 0, rc;
+
+		assert_non_null(net);
+		assert_int_equal(cpl_load_init(&load, net, &err), 0);
+		do {
+			struct cpl_error fresh = {""};
+
+			left = n++;
+			rc = attempt(net, &load, node, &fresh);
+			/* The JSON library has memory functions of its own. */
+			if (rc && left < 0)
+				assert_non_null(strstr(fresh.text, "memory"));
+			assert_true(n < 1000);
+		} while (left < 0);
+		left = -1;
+		assert_int_equal(rc, 0);
+		assert_in_range(n, 30, 999);
+		cpl_load_free(&load);
+		cpl_network_free(net);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_every_allocation),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
