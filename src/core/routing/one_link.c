@@ -1,9 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "routing/one_link.h"
 
+#include <string.h>
+
 #include "routing/routing_internal.h"
 
-void cpl_one_link_hops(const struct cpl_network *net, double *hops)
+/* How many other groups each router of the group is the gateway to. */
+static void count_gates(const struct cpl_network *net, int group, double *count)
+{
+	const struct cpl_dragonfly *df = &net->dragonfly;
+	int size = df->routers_per_group;
+
+	memset(count, 0, (size_t)size * sizeof(*count));
+	for (int other = 0; other < df->groups; other++)
+		if (other != group)
+			count[df->gateway[cpl_dragonfly_global(net, group,
+			                                       other, 0)] -
+			      group * size]++;
+}
+
+void cpl_one_link_hops(const struct cpl_network *net, double *scratch,
+                       double *hops)
 {
 	const struct cpl_dragonfly *df = &net->dragonfly;
 	int size = df->routers_per_group;
@@ -11,34 +28,34 @@ void cpl_one_link_hops(const struct cpl_network *net, double *hops)
 	double around = (df->rows - 1) + (df->columns - 1) +
 	                2.0 * (df->rows - 1) * (df->columns - 1);
 
-	for (int router = 0; router < net->n_routers; router++)
-		hops[router] = around + (df->groups - 1) * (size + around);
-	for (int a = 0; a < df->groups; a++)
-		for (int b = 0; b < df->groups; b++) {
-			int gate, first = a * size;
+	for (int group = 0; group < df->groups; group++) {
+		count_gates(net, group, scratch);
+		for (int i = 0; i < size; i++) {
+			double sum =
+			        around + (df->groups - 1) * (size + around);
 
-			if (a == b)
-				continue;
-			gate = df->gateway[cpl_dragonfly_global(net, a, b, 0)];
-			for (int i = first; i < first + size; i++)
-				hops[i] += size * cpl_local_hops(df, i, gate);
+			for (int gate = 0; gate < size; gate++)
+				sum += size * scratch[gate] *
+				       cpl_local_hops(df, i, gate);
+			hops[group * size + i] = sum;
 		}
+	}
 }
 
 void cpl_one_link_legs(const struct cpl_network *net, int group,
                        const double *sent, const double *received,
                        const double *sent_by, const double *received_by,
-                       double *local, double *load)
+                       double *scratch, double *load)
 {
 	const struct cpl_dragonfly *df = &net->dragonfly;
 	int size = df->routers_per_group, first = group * size;
 	double *link = load + net->link_class[CPL_DRAGONFLY_GLOBAL].first;
+	double *local = scratch, *count = scratch + (size_t)size * (size_t)size;
+	/* Bytes that each gateway takes in and out for every router here. */
+	double *in = count + size, *out = in + size;
 
-	/* Inside the group, each way is alone. */
-	for (int a = 0; a < size; a++)
-		for (int b = 0; b < size; b++)
-			local[a * size + b] =
-			        sent[first + a] + received[first + b];
+	count_gates(net, group, count);
+	memset(in, 0, 2 * (size_t)size * sizeof(*in));
 	for (int other = 0; other < df->groups; other++) {
 		int64_t to;
 		int gate;
@@ -48,15 +65,17 @@ void cpl_one_link_legs(const struct cpl_network *net, int group,
 		to = cpl_dragonfly_global(net, group, other, 0);
 		gate = df->gateway[to] - first;
 		link[to] += size * (sent_by[group] + received_by[other]);
-		for (int i = 0; i < size; i++) {
-			/* Own bytes to the other group's routers, and what
-			 * comes from there for every router here. */
-			local[i * size + gate] +=
-			        size * sent[first + i] + received_by[other];
-			local[gate * size + i] +=
-			        size * received[first + i] + sent_by[other];
-		}
+		in[gate] += sent_by[other];
+		out[gate] += received_by[other];
 	}
+	/* Each way inside the group, with what a gives to the gateway b for
+	 * the routers of other groups, and b gets from them through a. */
+	for (int a = 0; a < size; a++)
+		for (int b = 0; b < size; b++)
+			local[a * size + b] =
+			        sent[first + a] * (1 + size * count[b]) +
+			        received[first + b] * (1 + size * count[a]) +
+			        in[a] + out[b];
 	cpl_local_spread(net, group, local, load);
 }
 

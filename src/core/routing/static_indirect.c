@@ -2,6 +2,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "routing/one_link.h"
 #include "routing/routing_internal.h"
 
 /* Entries of the matrix of ways inside groups up to which it is kept; beyond,
@@ -20,29 +21,37 @@ struct work {
 	double *share, *part; /* [K] */
 	double *weight[2];    /* [routers] bytes sent, received */
 	double *hops[2];      /* [routers] to, from all others */
-	double *gate;         /* [routers] bytes for every router around it */
+	double *by_group[2];  /* [groups] sums of weight */
+	double *scratch;      /* of cpl_one_link_legs */
 	uint64_t *key;        /* [routers per group] of each class */
 	double *class_weight; /* [routers per group] */
 	int *first;           /* [routers per group] of the class */
 	int *class_of;        /* [routers per group], -1: no traffic */
 };
 
+/* Then the legs have a closed form, see one_link.h. */
+static bool one_link(const struct cpl_network *net)
+{
+	return net->dragonfly.global_per_pair == 1;
+}
+
 static int64_t local_entries(const struct cpl_network *net)
 {
 	int64_t n = (int64_t)net->n_routers * net->dragonfly.routers_per_group;
 
-	return n <= MAX_LOCAL ? n : 0;
+	return n <= MAX_LOCAL && !one_link(net) ? n : 0;
 }
 
 static size_t scratch_size(const struct cpl_network *net, int64_t pairs)
 {
 	const struct cpl_dragonfly *df = &net->dragonfly;
+	size_t size = (size_t)df->routers_per_group;
 
 	(void)pairs;
 	return sizeof(double) *
 	       (2 * (size_t)net->n_links + (size_t)local_entries(net) +
-	        2 * (size_t)df->global_per_pair + 5 * (size_t)net->n_routers +
-	        3 * (size_t)df->routers_per_group);
+	        2 * (size_t)df->global_per_pair + 4 * (size_t)net->n_routers +
+	        3 * size + 2 * (size_t)df->groups + cpl_one_link_scratch(net));
 }
 
 static double *take(double **at, int64_t n)
@@ -67,11 +76,13 @@ static void divide(struct work *w, const struct cpl_network *net, void *scratch)
 		w->weight[i] = take(&at, net->n_routers);
 		w->hops[i] = take(&at, net->n_routers);
 	}
-	w->gate = take(&at, net->n_routers);
 	w->local = take(&at, local);
 	memset(scratch, 0, (size_t)((char *)at - (char *)scratch));
 	if (!local)
 		w->local = NULL;
+	for (int i = 0; i < 2; i++)
+		w->by_group[i] = take(&at, df->groups);
+	w->scratch = take(&at, (int64_t)cpl_one_link_scratch(net));
 	w->share = take(&at, df->global_per_pair);
 	w->part = take(&at, df->global_per_pair);
 	w->class_weight = take(&at, df->routers_per_group);
@@ -239,65 +250,6 @@ static void within(struct work *w, int group, bool back)
 	}
 }
 
-/*
- * between() for all groups at once where pairs of groups have one link: every
- * way to a group ends by spreading the same bytes from its gateway.
- */
-static void between_by_one_link(struct work *w, bool back)
-{
-	const struct cpl_dragonfly *df = w->df;
-	int size = df->routers_per_group, others = df->groups - 1;
-	double *link = w->plus + w->net->link_class[CPL_DRAGONFLY_GLOBAL].first;
-	/* Hops from a router to all of its group, itself with 0. */
-	double around = (df->rows - 1) + (df->columns - 1) +
-	                2.0 * (df->rows - 1) * (df->columns - 1);
-	double *groups = w->class_weight; /* that a router is gateway to */
-
-	memset(w->gate, 0, (size_t)w->net->n_routers * sizeof(*w->gate));
-	for (int near = 0; near < df->groups; near++) {
-		const double *weight = w->weight[back] + (int64_t)near * size;
-		double total = 0;
-
-		for (int i = 0; i < size; i++) {
-			total += weight[i];
-			groups[i] = 0;
-		}
-		if (!(total > 0))
-			continue;
-		for (int far = 0; far < df->groups; far++) {
-			int64_t to, from;
-
-			if (far == near)
-				continue;
-			to = cpl_dragonfly_global(w->net, near, far, 0);
-			from = cpl_dragonfly_global(w->net, far, near, 0);
-			link[back ? from : to] += total * size;
-			groups[df->gateway[to] - near * size]++;
-			w->gate[df->gateway[from]] += total;
-		}
-		for (int i = 0; i < size; i++) {
-			int router = near * size + i;
-			double hops = (double)others * (size + around);
-
-			if (!(weight[i] > 0))
-				continue;
-			for (int g = 0; g < size; g++) {
-				if (!(groups[g] > 0))
-					continue;
-				inside(w, router, near * size + g, back,
-				       weight[i] * size * groups[g]);
-				hops += size * groups[g] *
-				        cpl_local_hops(df, i, g);
-			}
-			w->hops[back][router] += hops;
-		}
-	}
-	for (int gate = 0; gate < w->net->n_routers; gate++)
-		for (int i = 0; i < size && w->gate[gate] > 0; i++)
-			inside(w, gate, gate - gate % size + i, back,
-			       w->gate[gate]);
-}
-
 static bool talks(const struct work *w, int group, bool back)
 {
 	int size = w->df->routers_per_group;
@@ -309,22 +261,40 @@ static bool talks(const struct work *w, int group, bool back)
 	return false;
 }
 
+static void legs_by_groups(struct work *w)
+{
+	int groups = w->df->groups, size = w->df->routers_per_group;
+
+	for (int back = 0; back < 2; back++)
+		for (int group = 0; group < groups; group++) {
+			const double *weight =
+			        w->weight[back] + (int64_t)group * size;
+
+			w->by_group[back][group] = 0;
+			for (int i = 0; i < size; i++)
+				w->by_group[back][group] += weight[i];
+		}
+	for (int group = 0; group < groups; group++)
+		cpl_one_link_legs(w->net, group, w->weight[0], w->weight[1],
+		                  w->by_group[0], w->by_group[1], w->scratch,
+		                  w->plus);
+	/* As many one way as the other. */
+	cpl_one_link_hops(w->net, w->class_weight, w->hops[0]);
+	memcpy(w->hops[1], w->hops[0],
+	       (size_t)w->net->n_routers * sizeof(*w->hops[1]));
+}
+
 static void legs(struct work *w)
 {
-	bool one_link = w->df->global_per_pair == 1;
-
-	for (int back = 0; back < 2; back++) {
+	for (int back = 0; back < 2; back++)
 		for (int near = 0; near < w->df->groups; near++) {
 			if (!talks(w, near, back))
 				continue;
 			within(w, near, back);
 			for (int far = 0; far < w->df->groups; far++)
-				if (far != near && !one_link)
+				if (far != near)
 					between(w, near, far, back);
 		}
-		if (one_link)
-			between_by_one_link(w, back);
-	}
 	flush_inside(w);
 }
 
@@ -343,7 +313,9 @@ static void solve(const struct cpl_network *net, const struct cpl_pairs *pairs,
 			direct->add(net, pairs->from[i], pairs->to[e],
 			            pairs->bytes[e], w.minus);
 		}
-	if (others > 0)
+	if (others > 0 && one_link(net))
+		legs_by_groups(&w);
+	else if (others > 0)
 		legs(&w);
 	for (int64_t l = 0; l < net->n_links; l++) {
 		double bytes = w.minus[l];

@@ -40,7 +40,7 @@ struct lane {
 	struct cpl_comm_entry *entry;
 	double *row;   /* [groups] from the router at work */
 	double *group; /* [groups] from its group */
-	double *local; /* [routers per group]^2 */
+	double *legs;  /* scratch of cpl_one_link_legs */
 };
 
 struct walk {
@@ -352,7 +352,7 @@ static void legs(void *arg, int64_t index, int thread)
 	if (w->s.net->n_routers > 2)
 		cpl_one_link_legs(w->s.net, (int)index, w->sent, w->received,
 		                  w->sent_by, w->received_by,
-		                  w->lane[thread].local, w->plus);
+		                  w->lane[thread].legs, w->plus);
 	group_links(w, (int)index, first, count);
 	for (int class = 0; class < 3; class ++)
 		for (int64_t i = 0; i < count[class]; i++)
@@ -432,7 +432,8 @@ static int open_arrays(struct walk *w)
 	w->hops = numbers(net->n_routers);
 	if (!w->plus || !w->hops)
 		return -1;
-	cpl_one_link_hops(net, w->hops);
+	cpl_one_link_hops(net, w->sent, w->hops);
+	memset(w->sent, 0, (size_t)w->size * sizeof(*w->sent));
 	for (int router = 0; router < net->n_routers; router++)
 		w->most_hops = fmax(w->most_hops, w->hops[router]);
 	return 0;
@@ -447,8 +448,8 @@ static int open_lanes(struct walk *w)
 		                     sizeof(*lane->entry));
 		lane->row = numbers(w->df->groups);
 		lane->group = numbers(w->df->groups);
-		lane->local = numbers((int64_t)w->size * w->size);
-		if (!lane->entry || !lane->row || !lane->group || !lane->local)
+		lane->legs = numbers((int64_t)cpl_one_link_scratch(w->s.net));
+		if (!lane->entry || !lane->row || !lane->group || !lane->legs)
 			return -1;
 	}
 	return 0;
@@ -472,7 +473,7 @@ static void close_walk(struct walk *w)
 		free(w->lane[i].entry);
 		free(w->lane[i].row);
 		free(w->lane[i].group);
-		free(w->lane[i].local);
+		free(w->lane[i].legs);
 	}
 	free(w->lane);
 	cpl_stream_close(&w->s);
