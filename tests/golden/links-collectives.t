@@ -13,7 +13,7 @@ printf '%s\n' '{"format": "commplace-network", "version": 1, "name": "supernodes
 	"type": "dragonfly", "groups": 64, "rows": 1, "columns": 16,
 	"nodes": "n[0-1023]"}' >"$work/network.json"
 
-# levels OPERATION ALGORITHM BYTES: "L1 used min max L2 used min max"
+# levels OPERATION ALGORITHM BYTES[, MORE KEYS]: "L1 used min max L2 used min max"
 levels() {
 	printf '{"format": "commplace-signature", "version": 1, "name": "c",
 		"ranks": 16384, "phases": [{"name": "all", "weight": 1,
@@ -47,6 +47,18 @@ is "$(levels broadcast van-de-geijn $((1 << 30)))" \
 # R42: L1 1080 / 1 GB / 1 GB. One link from each group to the next.
 is "$(levels allgather ring $block)" "1080 $ring $ring 64 $ring $ring" \
 	"allgather, ring: L1 as in the table"
+
+# R38: 960 / 1 MB / 64 MB; 63 / 16 MB. The busiest link also carries the block of
+# the node it leads to.
+tiers='"dims": [64, 16, 16]'
+is "$(levels scatter two-tier "$block, $tiers")" \
+	"960 $mib $((65 * mib)) 63 $((16 * mib)) $((16 * mib))" "scatter, two tiers"
+
+# R44: 15360 / 65 MB; 4032 / 16 MB. A node whose link would lead to its own group
+# has one block less to pass on.
+is "$(levels allgather two-tier "$block, $tiers")" \
+	"15360 $((49 * mib)) $((65 * mib)) 4032 $((16 * mib)) $((16 * mib))" \
+	"allgather, two tiers"
 
 # R39 and R43: the table's numbers differ a little (1036 used, 56 used; 10496,
 # L2 max 4.3 GB); these follow from the patterns.

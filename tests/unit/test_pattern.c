@@ -258,6 +258,19 @@ static void test_collectives(void **state)
 	         "0>1:20/1 1>0:20/1 "},
 	        {"\"operation\":\"alltoall\",\"algorithm\":\"pairwise\"", 1,
 	         ""},
+	        /* 3 groups of 2 nodes: link to group 1 on node 1, to 0 and 2 on
+	         * node 0. */
+	        {"\"operation\":\"scatter\",\"algorithm\":\"two-tier\","
+	         "\"dims\":[3,2,1]",
+	         6, "0>1:60/2 0>4:40/1 1>2:40/1 2>3:20/1 4>5:20/1 "},
+	        {"\"operation\":\"allgather\",\"algorithm\":\"two-tier\","
+	         "\"dims\":[3,2,1]",
+	         6,
+	         "0>1:60/2 0>4:40/1 1>0:60/2 1>2:40/1 2>1:40/1 2>3:100/3 "
+	         "2>5:40/1 3>2:20/1 4>0:40/1 4>5:60/2 5>2:40/1 5>4:60/2 "},
+	        {"\"operation\":\"allgather\",\"algorithm\":\"two-tier\","
+	         "\"dims\":[1,1,3]",
+	         3, "0>1:40/1 0>2:40/1 1>0:20/1 2>0:20/1 "},
 	};
 
 	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {

@@ -180,8 +180,9 @@ static int64_t alltoall_pairwise(const struct pattern *p, int rank,
 	return pairwise(p, rank, p->bytes[0], out, 0);
 }
 
-/* Entries of a row: of a tree or by doubling at most 32, or with all ranks. */
-enum { FEW = 32, ALL = 0 };
+/* Entries of a row: of a tree or by doubling at most 32, with all ranks, or by
+ * "dims". */
+enum { FEW = 32, ALL = 0, TIERS = -1 };
 
 static const struct algorithm {
 	const char *operation, *name;
@@ -193,10 +194,13 @@ static const struct algorithm {
         {"broadcast", "binomial", FEW, true, false, broadcast_binomial},
         {"broadcast", "van-de-geijn", FEW, true, false, broadcast_van_de_geijn},
         {"scatter", "binomial", FEW, true, false, scatter_binomial},
+        {"scatter", "two-tier", TIERS, false, false, pattern_two_tier_scatter},
         {"gather", "binomial", FEW, true, false, gather_binomial},
         {"allgather", "ring", 1, false, false, allgather_ring},
         {"allgather", "recursive-doubling", FEW, false, true,
          allgather_doubling},
+        {"allgather", "two-tier", TIERS, false, false,
+         pattern_two_tier_allgather},
         {"reduce", "binomial", FEW, true, false, reduce_binomial},
         {"reduce", "rabenseifner", ALL, true, false, reduce_rabenseifner},
         {"reduce-scatter", "pairwise", ALL, false, false,
@@ -237,11 +241,34 @@ static int take_text(const json_t *params, const char *key, const char **out,
 	return rc < 0 ? -1 : 0;
 }
 
+/* "dims": groups, nodes of a group, ranks of a node. */
+static int take_tiers(const json_t *params, struct pattern *p,
+                      struct cpl_error *err)
+{
+	bool tiers = table[p->algorithm].degree == TIERS;
+	int ranks = p->ranks;
+
+	if (!tiers && json_object_get(params, "dims"))
+		return cpl_fail(err, "\"dims\" is for two-tier algorithms");
+	if (!tiers)
+		return 0;
+	if (pattern_dims(params, 3, p, err))
+		return -1;
+	if (p->n_dims != 3 || p->ranks != ranks)
+		return cpl_fail(err,
+		                "\"dims\" make %d ranks; groups, nodes of a "
+		                "group and ranks of a node are needed that "
+		                "make %d",
+		                p->ranks, ranks);
+	p->max_degree = (int64_t)p->dim[0] + p->dim[1] + p->dim[2];
+	return 0;
+}
+
 static int parse(const json_t *params, struct pattern *p, struct cpl_error *err)
 {
 	static const char *const keys[] = {"type",  "operation", "algorithm",
 	                                   "ranks", "bytes",     "root",
-	                                   NULL};
+	                                   "dims",  NULL};
 	const char *operation, *name;
 	int64_t root = 0;
 	int rc;
@@ -269,7 +296,7 @@ static int parse(const json_t *params, struct pattern *p, struct cpl_error *err)
 	/* A tree's message comes on top of those to all others. */
 	if (p->max_degree == ALL)
 		p->max_degree = p->ranks;
-	return 0;
+	return take_tiers(params, p, err);
 }
 
 static int64_t row(const struct pattern *p, int rank,

@@ -65,6 +65,13 @@ extern const struct pattern_type pattern_stencil, pattern_many_to_many,
         pattern_umesh, pattern_spread, pattern_permutation, pattern_npb_lu,
         pattern_npb_bt, pattern_collective;
 
+/* Rows of the two-tier collectives, see two_tier.c: at most nodes of a group +
+ * groups + ranks of a node entries. */
+int64_t pattern_two_tier_scatter(const struct pattern *p, int rank,
+                                 struct cpl_comm_entry *out);
+int64_t pattern_two_tier_allgather(const struct pattern *p, int rank,
+                                   struct cpl_comm_entry *out);
+
 /* Helpers for parse(): each takes one field, which must be there. */
 int pattern_dims(const json_t *params, int most, struct pattern *p,
                  struct cpl_error *err);

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Collectives in two tiers (Jain 2016, 8.1): inside groups of nodes and over
+ * the links between groups. dim[] is groups, nodes of a group, ranks of a
+ * node; the link from group A to group B is on node B mod nodes of A. A node's
+ * first rank speaks for it.
+ */
+#include "signature/pattern/pattern.h"
+
+struct place {
+	int groups, nodes, cores;
+	int group, node; /* in its group */
+	double node_block, group_block;
+	int links; /* to other groups */
+};
+
+static int links_of(const struct pattern *p, int group, int node)
+{
+	int links = 0;
+
+	for (int g = node; g < p->dim[0]; g += p->dim[1])
+		links += g != group;
+	return links;
+}
+
+static struct place place_of(const struct pattern *p, int rank)
+{
+	struct place at = {
+	        .groups = p->dim[0], .nodes = p->dim[1], .cores = p->dim[2]};
+
+	at.node = rank / at.cores;
+	at.group = at.node / at.nodes;
+	at.node %= at.nodes;
+	at.node_block = p->bytes[0] * at.cores;
+	at.group_block = at.node_block * at.nodes;
+	at.links = links_of(p, at.group, at.node);
+	return at;
+}
+
+static int first_rank(const struct place *at, int group, int node)
+{
+	return (group * at->nodes + node) * at->cores;
+}
+
+/* To the group's other ends of the links on this node. */
+static int64_t cross(const struct place *at, int rank,
+                     struct cpl_comm_entry *out, int64_t n)
+{
+	for (int g = at->node; g < at->groups; g += at->nodes)
+		if (g != at->group)
+			out[n++] = (struct cpl_comm_entry){
+			        rank, first_rank(at, g, at->group % at->nodes),
+			        at->group_block, 1};
+	return n;
+}
+
+static int64_t to_cores(const struct place *at, int rank, double bytes,
+                        struct cpl_comm_entry *out, int64_t n)
+{
+	for (int i = 1; i < at->cores; i++)
+		out[n++] = (struct cpl_comm_entry){rank, rank + i, bytes, 1};
+	return n;
+}
+
+int64_t pattern_two_tier_scatter(const struct pattern *p, int rank,
+                                 struct cpl_comm_entry *out)
+{
+	struct place at = place_of(p, rank);
+	int64_t n = 0;
+
+	if (rank % at.cores)
+		return 0;
+	/* The root's group passes on what is for others; each other group has
+	 * its share at the node that the link from the root's ends at. */
+	for (int to = 0; to < at.nodes && at.node == 0; to++) {
+		int links = at.group ? 0 : links_of(p, 0, to);
+
+		if (to != 0)
+			out[n++] = (struct cpl_comm_entry){
+			        rank, first_rank(&at, at.group, to),
+			        at.node_block + links * at.group_block,
+			        1.0 + links};
+	}
+	if (at.group == 0)
+		n = cross(&at, rank, out, n);
+	return to_cores(&at, rank, p->bytes[0], out, n);
+}
+
+int64_t pattern_two_tier_allgather(const struct pattern *p, int rank,
+                                   struct cpl_comm_entry *out)
+{
+	struct place at = place_of(p, rank);
+	int64_t n = 0;
+
+	if (rank % at.cores) {
+		out[0] = (struct cpl_comm_entry){rank, rank - rank % at.cores,
+		                                 p->bytes[0], 1};
+		return 1;
+	}
+	/* The own block to all nodes of the group, the own group's over the
+	 * links, and what comes over those to all nodes of the group. */
+	for (int to = 0; to < at.nodes; to++)
+		if (to != at.node)
+			out[n++] = (struct cpl_comm_entry){
+			        rank, first_rank(&at, at.group, to),
+			        at.node_block + at.links * at.group_block,
+			        1.0 + at.links};
+	n = cross(&at, rank, out, n);
+	return to_cores(&at, rank, (p->ranks - 1) * p->bytes[0], out, n);
+}
