@@ -75,3 +75,11 @@ tests_bench_bench_binding_SOURCES += src/core/binding/scotch.c src/core/mapping/
 tests_bench_bench_binding_LDADD += $(SCOTCH_LIBS)
 endif
 CLEANFILES += tests/bench/bench_binding
+
+# tests/bench/bench_partition
+if HAVE_SCOTCH
+EXTRA_PROGRAMS += tests/bench/bench_partition
+tests_bench_bench_partition_SOURCES = tests/bench/bench_partition.c
+tests_bench_bench_partition_LDADD = libcore.la $(SCOTCH_LIBS) -lscotcherr
+CLEANFILES += tests/bench/bench_partition
+endif
