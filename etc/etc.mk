@@ -5,3 +5,5 @@ signaturesdir = $(pkgdatadir)/signatures
 dist_signatures_DATA = etc/signatures/alltoall-16.json etc/signatures/damselfly-4d-stencil.json etc/signatures/damselfly-many-to-many.json etc/signatures/damselfly-spread.json etc/signatures/damselfly-umesh.json etc/signatures/halo-16.json etc/signatures/milc-4d-256.json etc/signatures/umesh-512.json
 samplesdir = $(pkgdatadir)
 dist_samples_DATA = etc/commplace.conf
+topologiesdir = $(pkgdatadir)/topologies
+dist_topologies_DATA = etc/topologies/a64fx.txt etc/topologies/genoa-2x96.txt etc/topologies/gpu-node.xml etc/topologies/xeon-2x56-snc4.txt

@@ -98,6 +98,7 @@ static int draw(const struct bind_job *job, hwloc_obj_t object, double x,
                 double y, FILE *out, struct box *size)
 {
 	double at_x = PAD, at_y = TITLE + PAD, high = 0, wide = 0;
+	hwloc_obj_t inner;
 	int per_row;
 	char name[80];
 
@@ -118,8 +119,11 @@ static int draw(const struct bind_job *job, hwloc_obj_t object, double x,
 		snprintf(name + strlen(name), 16, " %u", object->logical_index);
 		plot_text(out, x + PAD, y + 14, 11, "start", NULL, name);
 	}
-	per_row = is_cell(skip(object->first_child)) ? CELLS_PER_ROW
-	                                             : BOXES_PER_ROW;
+	inner = skip(object->first_child);
+	if (is_cell(inner))
+		per_row = CELLS_PER_ROW;
+	else
+		per_row = is_cell(skip(inner->first_child)) ? BOXES_PER_ROW : 1;
 	for (unsigned i = 0; i < object->arity; i++) {
 		struct box child;
 

@@ -249,3 +249,15 @@ if HAVE_CMOCKA
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 endif
+
+unit_tests += tests/unit/test_binders
+tests_unit_test_binders_SOURCES = tests/unit/test_binders.c
+tests_unit_test_binders_CPPFLAGS = $(AM_CPPFLAGS) -DTOPOLOGIES='"$(abs_top_srcdir)/etc/topologies"'
+tests_unit_test_binders_CFLAGS = $(unit_cflags)
+tests_unit_test_binders_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_binding_memory
+tests_unit_test_binding_memory_SOURCES = tests/unit/test_binding_memory.c
+tests_unit_test_binding_memory_CFLAGS = $(unit_cflags)
+tests_unit_test_binding_memory_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+tests_unit_test_binding_memory_LDADD = $(unit_ldadd)

@@ -13,7 +13,9 @@
 /* Kicks and new descents, as many as this many pairs of ranks allow. */
 #define KICK_WORK (1 << 18)
 #define MAX_KICKS 16
-#define MAX_KICKS_DENSE 2
+#define MAX_KICKS_DENSE 4
+#define MAX_KICKS_SMALL 2
+#define MAX_SMALL 100
 /* Annealing, of patterns in which a rank has few partners: descents end too
  * early there. */
 #define MAX_PARTNERS 24
@@ -115,7 +117,9 @@ static int bind_best(const struct cpl_bind_problem *problem, int *slot,
 	struct best b = {.problem = problem, .slot = slot, .cost = -1};
 	unsigned char *table = NULL;
 	bool sparse = problem->graph->n_entries <= (int64_t)n * MAX_PARTNERS;
-	int most = sparse ? MAX_KICKS : MAX_KICKS_DENSE;
+	int most = sparse           ? MAX_KICKS
+	           : n <= MAX_SMALL ? MAX_KICKS_SMALL
+	                            : MAX_KICKS_DENSE;
 	int64_t kicks = n > 2 ? KICK_WORK / ((int64_t)n * n) : 0;
 
 	b.trial = calloc((size_t)n + 1, sizeof(*b.trial));
