@@ -50,6 +50,28 @@ const struct cpl_comm *job_traffic_matrix(struct job_traffic *job,
 	return job->comm;
 }
 
+static void seat_ranks(struct job_traffic *job, const int *node)
+{
+	for (int rank = 0; rank < job->ranks; rank++)
+		job->rank_node[rank] = node[rank / job->ranks_per_node];
+}
+
+int job_traffic_plan(struct job_traffic *job, const int *node, int threads,
+                     const struct cpl_routing *routing,
+                     struct cpl_workload *workload, struct cpl_error *err)
+{
+	struct cpl_stream stream = {.rows = job->rows,
+	                            .node = node,
+	                            .ranks_per_node = job->ranks_per_node,
+	                            .threads = threads};
+
+	if (!job->work)
+		return cpl_workload_add_stream(workload, routing, &stream, err);
+	seat_ranks(job, node);
+	return cpl_workload_add(workload, routing, job->comm, job->rank_node,
+	                        err);
+}
+
 int job_traffic_add(struct job_traffic *job, const int *node, int threads,
                     int n, const struct cpl_routing *const *routing,
                     struct cpl_load *const *load, struct cpl_job_sums *sums,
@@ -63,8 +85,7 @@ int job_traffic_add(struct job_traffic *job, const int *node, int threads,
 	if (!job->work)
 		return cpl_stream_add(job->net, &stream, n, routing, load, sums,
 		                      err);
-	for (int rank = 0; rank < job->ranks; rank++)
-		job->rank_node[rank] = node[rank / job->ranks_per_node];
+	seat_ranks(job, node);
 	for (int i = 0; i < n; i++)
 		cpl_traffic_add(job->net, routing[i], job->comm, job->rank_node,
 		                job->work, load[i], &sums[i]);

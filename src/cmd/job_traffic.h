@@ -7,7 +7,7 @@
 #define CPL_CMD_JOB_TRAFFIC_H
 
 #include "cmd.h"
-#include "traffic/traffic.h"
+#include "traffic/workload.h"
 
 struct job_traffic {
 	const struct cpl_network *net;
@@ -40,5 +40,11 @@ int job_traffic_add(struct job_traffic *job, const int *node, int threads,
                     int n, const struct cpl_routing *const *routing,
                     struct cpl_load *const *load, struct cpl_job_sums *sums,
                     struct cpl_error *err);
+
+/* Add the job on node[n_nodes] to a workload of the network: its number there,
+ * or -1 with err (memory). */
+int job_traffic_plan(struct job_traffic *job, const int *node, int threads,
+                     const struct cpl_routing *routing,
+                     struct cpl_workload *workload, struct cpl_error *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/parallel.h"
+#include "routing/adaptive.h"
 #include "site/state.h"
 #include "site_files.h"
 
@@ -33,7 +34,12 @@ static const char help[] =
         "  --routing R          SD, SI, AD, AI or AH on a dragonfly, DO or AM "
         "on a\n"
         "                       torus; default: as the network description "
-        "states\n"
+        "states;\n"
+        "                       given several times, each is the routing of "
+        "its job\n"
+        "                       (one before the first --signature: of the "
+        "others and\n"
+        "                       the running jobs)\n"
         "  --running STATE      JSON file of running jobs: their hosts are "
         "not\n"
         "                       free, their traffic is on the links\n"
@@ -61,6 +67,7 @@ static const char help[] =
 
 struct options {
 	const char *network, *routing, *running, *links, *plot, *profile_dir;
+	int n_routings; /* how often --routing is there */
 	int64_t seed, threads;
 	bool json, help;
 	bool where_said;           /* this job's hosts or placement */
@@ -133,6 +140,9 @@ static int job_option(const struct cmd *self, struct options *o, int c)
 	case OPT_PHASE:
 		job->phase = optarg;
 		return CMD_OK;
+	case OPT_ROUTING:
+		job->routing_name = optarg;
+		return CMD_OK;
 	case OPT_RANKS_PER_NODE:
 		if (cmd_int("--ranks-per-node", optarg, 1, MAX_RANKS_PER_NODE,
 		            &value, &err))
@@ -163,7 +173,8 @@ static int one_option(const struct cmd *self, struct options *o, int c,
 		return CMD_OK;
 	case OPT_ROUTING:
 		o->routing = optarg;
-		return CMD_OK;
+		o->n_routings++;
+		return job_option(self, o, c);
 	case OPT_RUNNING:
 		o->running = optarg;
 		return CMD_OK;
@@ -222,35 +233,86 @@ static int parse(const struct cmd *self, int argc, char **argv,
 		return cmd_usage(self, "--network is missing");
 	if (!o->n_jobs)
 		return cmd_usage(self, "--signature is missing");
+	if (o->n_routings != 1)
+		return CMD_OK;
+	o->common.routing_name = o->routing;
+	for (int i = 0; i < o->n_jobs; i++)
+		o->job[i].routing_name = o->routing;
 	return CMD_OK;
 }
 
 static int add_running(const struct options *o, struct traffic *t,
                        struct cpl_error *err)
 {
+	const char *dir = cmd_profile_dir(o->profile_dir);
+	const struct cpl_routing *routing = t->routing;
+	struct cpl_load *load = &t->load;
 	struct cpl_state state;
-	int rc;
+	int rc = 0;
 
 	if (!o->running)
 		return 0;
 	if (cpl_state_load(o->running, &state, err))
 		return -1;
-	rc = cpl_state_apply(&state, t->net, t->routing,
-	                     cmd_profile_dir(o->profile_dir), t->free, &t->load,
-	                     err);
+	if (t->workload) {
+		rc = cpl_state_workload(&state, t->net, routing, dir,
+		                        t->workload, err);
+		routing = cpl_routing_by_pairs(routing);
+		load = &t->guess;
+	}
+	if (!rc)
+		rc = cpl_state_apply(&state, t->net, routing, dir, t->free,
+		                     load, err);
 	cpl_state_free(&state);
 	return rc ? cpl_fail_prefix(err, "%s: ", o->running) : 0;
+}
+
+static const struct cpl_routing *find_routing(
+        const struct options *o, const struct traffic *t, const char *name,
+        const struct cpl_routing *(*find)(const struct cpl_network *,
+                                          const char *, struct cpl_error *),
+        struct cpl_error *err)
+{
+	const struct cpl_routing *routing = find(t->net, name, err);
+
+	if (!routing)
+		cpl_fail_prefix(err, "%s: ", name ? "--routing" : o->network);
+	return routing;
+}
+
+/* All jobs' and the running ones'; a workload where any is adaptive. */
+static int find_routings(const struct options *o, struct traffic *t,
+                         struct cpl_error *err)
+{
+	bool adaptive;
+
+	t->routing = find_routing(o, t, o->common.routing_name,
+	                          cpl_routing_find, err);
+	if (!t->routing)
+		return -1;
+	adaptive = o->running && cpl_routing_is_adaptive(t->routing);
+	for (int i = 0; i < t->n_jobs; i++) {
+		struct traffic_job *job = &t->job[i];
+
+		job->routing = find_routing(o, t, job->routing_name,
+		                            cpl_routing_find, err);
+		job->placing = find_routing(o, t, job->routing_name,
+		                            cpl_routing_find_quick, err);
+		if (!job->routing || !job->placing)
+			return -1;
+		t->mixed = t->mixed || job->routing != t->job[0].routing;
+		adaptive = adaptive || cpl_routing_is_adaptive(job->routing);
+	}
+	if (!adaptive)
+		return 0;
+	t->workload = cpl_workload_new(t->net, t->threads, err);
+	return t->workload ? cpl_load_init(&t->guess, t->net, err) : -1;
 }
 
 static int evaluate(const struct options *o, struct traffic *t,
                     struct cpl_error *err)
 {
-	t->routing = cpl_routing_find(t->net, o->routing, err);
-	t->placing = cpl_routing_find_quick(t->net, o->routing, err);
-	if (!t->routing || !t->placing)
-		return o->routing ? cpl_fail_prefix(err, "--routing: ")
-		                  : cpl_fail_prefix(err, "%s: ", o->network);
-	if (cpl_load_init(&t->load, t->net, err))
+	if (find_routings(o, t, err) || cpl_load_init(&t->load, t->net, err))
 		return -1;
 	t->free = malloc((size_t)t->net->n_nodes);
 	if (!t->free)
@@ -293,6 +355,8 @@ static int run(const struct cmd *self, int argc, char **argv)
 out:
 	traffic_release(&t);
 	cpl_load_free(&t.load);
+	cpl_load_free(&t.guess);
+	cpl_workload_free(t.workload);
 	free(t.free);
 	free(o.job);
 	cpl_network_free(net);

@@ -16,8 +16,12 @@ struct traffic_job {
 	const char *signature;
 	const char *placement, *node_file, *hosts;
 	const char *phase;
+	const char *routing_name; /* NULL: the network's */
 	int ranks_per_node;
 	/* What became of it. */
+	const struct cpl_routing *routing;
+	const struct cpl_routing *placing; /* what its placement goes by */
+	int number;                        /* in the workload */
 	struct cpl_signature *sig;
 	struct job_traffic traffic;
 	int *node;          /* [traffic.n_nodes] in rank order */
@@ -28,25 +32,28 @@ struct traffic_job {
 
 struct traffic {
 	const struct cpl_network *net;
-	const struct cpl_routing *routing;
-	const struct cpl_routing *placing; /* what placements go by */
+	const struct cpl_routing *routing; /* of the running jobs */
+	bool mixed;                        /* not that of all jobs */
 	const char *profile_dir;           /* NULL: the default */
 	uint64_t seed;
 	int threads;
 	int n_jobs;
 	struct traffic_job *job;
-	unsigned char *free;          /* [n_nodes] */
-	struct cpl_load load;         /* running jobs and all of these */
-	struct cpl_job_sums sums;     /* of these jobs */
-	struct cpl_dilation dilation; /* of these jobs */
-	struct cpl_metrics metrics;   /* of load */
-	double seconds;               /* the evaluation took, without placing */
+	unsigned char *free;           /* [n_nodes] */
+	struct cpl_load load;          /* running jobs and all of these */
+	struct cpl_workload *workload; /* where any routing is adaptive */
+	struct cpl_load guess;         /* then: of the jobs placed so far */
+	struct cpl_job_sums sums;      /* of these jobs */
+	struct cpl_dilation dilation;  /* of these jobs */
+	struct cpl_metrics metrics;    /* of load */
+	double seconds; /* the evaluation took, without placing */
 };
 
 /*
  * Load the signatures, place the jobs (those with given hosts first, then the
  * others in order, each knowing the load of those before it) and evaluate.
- * `free` and `load` come in holding the running jobs. 0, or -1 with err.
+ * `free` and `load` come in holding the running jobs, or where there is a
+ * workload, that and `guess`. 0, or -1 with err.
  */
 int traffic_evaluate(struct traffic *t, struct cpl_error *err);
 

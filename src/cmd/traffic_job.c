@@ -65,10 +65,10 @@ static int placed_hosts(struct traffic *t, struct traffic_job *job,
 	                  .n_nodes_wanted = job->traffic.n_nodes,
 	                  .seed = t->seed},
 	        .policy = job->placement ? job->placement : "linear",
-	        .routing = t->placing,
+	        .routing = job->placing,
 	        .comm = job->traffic.comm,
 	        .ranks_per_node = job->ranks_per_node,
-	        .background = &t->load,
+	        .background = t->workload ? &t->guess : &t->load,
 	};
 	struct cpl_decision decision;
 	const struct cpl_candidate *chosen;
@@ -101,24 +101,71 @@ static double now(void)
 	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
 }
 
+/* Where adaptive routings wait for all jobs, later placements see the minimal
+ * routing's load of the earlier ones. */
+static int plan_traffic(struct traffic *t, struct traffic_job *job,
+                        struct cpl_error *err)
+{
+	const struct cpl_routing *quick = cpl_routing_by_pairs(job->routing);
+	struct cpl_load *guess = &t->guess;
+	struct cpl_job_sums sums;
+	bool search = false;
+
+	for (int i = 0; i < t->n_jobs; i++)
+		search = search || (t->job[i].placement &&
+		                    is_search(t->job[i].placement));
+	if (search && t->n_jobs > 1 &&
+	    job_traffic_add(&job->traffic, job->node, t->threads, 1, &quick,
+	                    &guess, &sums, err))
+		return -1;
+	job->number = job_traffic_plan(&job->traffic, job->node, t->threads,
+	                               job->routing, t->workload, err);
+	return job->number < 0 ? -1 : 0;
+}
+
 static int add_traffic(struct traffic *t, struct traffic_job *job,
                        struct cpl_error *err)
 {
 	struct cpl_load *load = &t->load;
 	double start = now();
 
-	if (job_traffic_add(&job->traffic, job->node, t->threads, 1,
-	                    &t->routing, &load, &job->sums, err))
+	if (t->workload
+	            ? plan_traffic(t, job, err)
+	            : job_traffic_add(&job->traffic, job->node, t->threads, 1,
+	                              &job->routing, &load, &job->sums, err))
 		return -1;
 	t->seconds += now() - start;
-	link_stats_add_sums(&t->sums, &job->sums);
+	return 0;
+}
+
+/* All jobs are placed. */
+static int solve(struct traffic *t, struct cpl_error *err)
+{
+	double start = now();
+
+	if (t->workload && cpl_workload_solve(t->workload, &t->load, err))
+		return -1;
+	for (int i = 0; i < t->n_jobs; i++) {
+		struct traffic_job *job = &t->job[i];
+
+		if (t->workload)
+			job->sums =
+			        *cpl_workload_sums(t->workload, job->number);
+		link_stats_add_sums(&t->sums, &job->sums);
+	}
+	cpl_traffic_metrics(t->net, &t->load, NULL, &t->metrics);
+	t->seconds += now() - start;
 	return 0;
 }
 
 static int find_dilation(struct traffic *t, struct cpl_error *err)
 {
+	const struct cpl_routing *routing = t->job[0].routing;
 	struct cpl_stream *stream = calloc((size_t)t->n_jobs, sizeof(*stream));
 	int rc;
+
+	if (t->mixed)
+		routing = cpl_routing_minimal(t->net);
 
 	if (!stream)
 		return cpl_fail_memory(err);
@@ -126,7 +173,7 @@ static int find_dilation(struct traffic *t, struct cpl_error *err)
 		stream[i] = (struct cpl_stream){
 		        t->job[i].traffic.rows, t->job[i].node,
 		        t->job[i].ranks_per_node, t->threads};
-	rc = cpl_stream_dilation(t->net, t->routing, stream, t->n_jobs,
+	rc = cpl_stream_dilation(t->net, routing, stream, t->n_jobs,
 	                         &t->dilation, err);
 	free(stream);
 	return rc;
@@ -134,8 +181,6 @@ static int find_dilation(struct traffic *t, struct cpl_error *err)
 
 int traffic_evaluate(struct traffic *t, struct cpl_error *err)
 {
-	double start;
-
 	for (int i = 0; i < t->n_jobs; i++)
 		if (load_signature(t, &t->job[i], err))
 			return -1;
@@ -150,11 +195,8 @@ int traffic_evaluate(struct traffic *t, struct cpl_error *err)
 				return -1;
 		}
 	}
-	if (find_dilation(t, err))
+	if (solve(t, err) || find_dilation(t, err))
 		return -1;
-	start = now();
-	cpl_traffic_metrics(t->net, &t->load, NULL, &t->metrics);
-	t->seconds += now() - start;
 	if (!isfinite(t->sums.bytes) || !isfinite(t->sums.hop_bytes) ||
 	    !isfinite(t->metrics.mean_congestion) ||
 	    !isfinite(t->metrics.max_injection) ||

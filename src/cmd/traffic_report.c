@@ -16,6 +16,12 @@ static const char *how(const struct traffic_job *job)
 	return job->policy ? job->policy : job->hosts ? "hosts" : "node-file";
 }
 
+/* Of the jobs. */
+static const char *routing_name(const struct traffic *t)
+{
+	return t->mixed ? "mixed" : t->job[0].routing->name;
+}
+
 static json_t *json_jobs(const struct traffic *t)
 {
 	json_t *jobs = json_array();
@@ -28,10 +34,11 @@ static json_t *json_jobs(const struct traffic *t)
 			json_array_append_new(
 			        hosts,
 			        json_string(t->net->node_name[job->node[k]]));
-		one = json_pack("{s:s, s:i, s:i, s:s, s:o}", "signature",
+		one = json_pack("{s:s, s:i, s:i, s:s, s:s, s:o}", "signature",
 		                job->sig->name, "ranks", job->traffic.ranks,
 		                "ranks_per_node", job->ranks_per_node,
-		                "placement", how(job), "hosts", hosts);
+		                "placement", how(job), "routing",
+		                job->routing->name, "hosts", hosts);
 		if (job->policy)
 			json_object_set_new(
 			        one, "seed",
@@ -54,7 +61,7 @@ int traffic_print_json(const struct cmd *self, const struct traffic *t)
 	root = json_pack(
 	        "{s:s, s:s, s:o, s:o, s:o, s:o, s:f, s:f, s:f, s:f, s:f, s:f, "
 	        "s:f, s:f, s:f, s:f, s:f, s:f, s:f}",
-	        "network", t->net->name, "routing", t->routing->name, "jobs",
+	        "network", t->net->name, "routing", routing_name(t), "jobs",
 	        json_jobs(t), "links", links, "injection",
 	        link_stats_json(&row[n - 2].stats), "ejection",
 	        link_stats_json(&row[n - 1].stats), "hop_bytes",
@@ -169,7 +176,7 @@ int traffic_print_text(const struct cmd *self, const struct traffic *t)
 
 	if (n < 0)
 		return cmd_fail(self, &err);
-	printf("network %s, routing %s\n\n", t->net->name, t->routing->name);
+	printf("network %s, routing %s\n\n", t->net->name, routing_name(t));
 	if (print_jobs(t) || print_rows(row, n) || print_numbers(t))
 		return CMD_FAILED;
 	return CMD_OK;
@@ -220,7 +227,7 @@ int traffic_plot(const struct traffic *t, const char *path,
 	if (t->n_jobs > 1)
 		n += (size_t)snprintf(subtitle + n, sizeof(subtitle) - n,
 		                      " and %d more", t->n_jobs - 1);
-	snprintf(subtitle + n, sizeof(subtitle) - n, ", %s", t->routing->name);
+	snprintf(subtitle + n, sizeof(subtitle) - n, ", %s", routing_name(t));
 	if (plot_write_map(t->net, t->load.link, title, subtitle,
 	                   cpl_file_stream(writer), err)) {
 		cpl_file_abandon(writer);

@@ -46,6 +46,11 @@ static const struct cpl_routing *minimal(enum cpl_network_type type)
 	return table[i];
 }
 
+const struct cpl_routing *cpl_routing_minimal(const struct cpl_network *net)
+{
+	return minimal(net->type);
+}
+
 const struct cpl_routing *cpl_routing_find(const struct cpl_network *net,
                                            const char *name,
                                            struct cpl_error *err)

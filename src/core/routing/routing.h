@@ -129,6 +129,9 @@ void cpl_route_finder_free(struct cpl_route_finder *finder);
 const struct cpl_share *cpl_route_find(struct cpl_route_finder *finder,
 				       int from, int to, int *n);
 
+/* The minimal routing of the network's type: its default. */
+const struct cpl_routing *cpl_routing_minimal(const struct cpl_network *net);
+
 /* Most scratch of the routings of the network's type. */
 size_t cpl_routing_scratch_size(const struct cpl_network *net, int64_t pairs);
 

@@ -329,10 +329,11 @@ struct context {
 	const struct cpl_network *net;
 	const struct cpl_routing *routing;
 	const char *profile_dir;
-	unsigned char *free_nodes; /* or NULL */
-	struct cpl_load *load;     /* or NULL */
-	struct cpl_load own;       /* one job's */
-	struct loaded *loaded;     /* [jobs] */
+	unsigned char *free_nodes;     /* or NULL */
+	struct cpl_load *load;         /* or NULL */
+	struct cpl_workload *workload; /* or NULL: instead of the load */
+	struct cpl_load own;           /* one job's */
+	struct loaded *loaded;         /* [jobs] */
 	int n_loaded;
 };
 
@@ -415,6 +416,14 @@ static int add_load(struct context *c, const struct cpl_running_job *job,
 	node = rank_nodes(job, host_node, comm->ranks, err);
 	if (!node)
 		return -1;
+	if (c->workload) {
+		rc = cpl_workload_add(c->workload, c->routing, comm, node,
+		                      err) < 0
+		             ? -1
+		             : 0;
+		free(node);
+		return rc;
+	}
 	work = cpl_traffic_work_new(c->net, comm, err);
 	if (work) {
 		cpl_load_clear(&c->own, c->net);
@@ -445,9 +454,33 @@ static int apply_job(struct context *c, const struct cpl_running_job *job,
 		else if (c->free_nodes)
 			c->free_nodes[host_node[i]] = 0;
 	}
-	if (!rc && c->load && job->signature)
+	if (!rc && (c->load || c->workload) && job->signature)
 		rc = add_load(c, job, host_node, err);
 	free(host_node);
+	return rc;
+}
+
+static int apply(struct context *c, const struct cpl_state *state,
+                 struct cpl_error *err)
+{
+	int rc = 0;
+
+	c->loaded = calloc((size_t)state->n_jobs + 1, sizeof(*c->loaded));
+	if (!c->loaded)
+		return cpl_fail_memory(err);
+	if (c->load)
+		rc = cpl_load_init(&c->own, c->net, err);
+	for (int i = 0; i < state->n_jobs && !rc; i++) {
+		rc = apply_job(c, &state->job[i], err);
+		if (rc)
+			cpl_fail_prefix(err, "running job %lld: ",
+			                (long long)state->job[i].id);
+	}
+	if (c->load)
+		cpl_load_free(&c->own);
+	for (int i = 0; i < c->n_loaded; i++)
+		cpl_comm_free(c->loaded[i].comm);
+	free(c->loaded);
 	return rc;
 }
 
@@ -462,23 +495,20 @@ int cpl_state_apply(const struct cpl_state *state,
 	                    .profile_dir = profile_dir,
 	                    .free_nodes = free_nodes,
 	                    .load = load};
-	int rc = 0;
 
-	c.loaded = calloc((size_t)state->n_jobs + 1, sizeof(*c.loaded));
-	if (!c.loaded)
-		return cpl_fail_memory(err);
-	if (load)
-		rc = cpl_load_init(&c.own, net, err);
-	for (int i = 0; i < state->n_jobs && !rc; i++) {
-		rc = apply_job(&c, &state->job[i], err);
-		if (rc)
-			cpl_fail_prefix(err, "running job %lld: ",
-			                (long long)state->job[i].id);
-	}
-	if (load)
-		cpl_load_free(&c.own);
-	for (int i = 0; i < c.n_loaded; i++)
-		cpl_comm_free(c.loaded[i].comm);
-	free(c.loaded);
-	return rc;
+	return apply(&c, state, err);
+}
+
+int cpl_state_workload(const struct cpl_state *state,
+                       const struct cpl_network *net,
+                       const struct cpl_routing *routing,
+                       const char *profile_dir, struct cpl_workload *workload,
+                       struct cpl_error *err)
+{
+	struct context c = {.net = net,
+	                    .routing = routing,
+	                    .profile_dir = profile_dir,
+	                    .workload = workload};
+
+	return apply(&c, state, err);
 }

@@ -20,6 +20,7 @@
 #include "network/network.h"
 #include "routing/routing.h"
 #include "traffic/traffic.h"
+#include "traffic/workload.h"
 
 struct cpl_running_job {
 	int64_t id;
@@ -62,5 +63,13 @@ int cpl_state_apply(const struct cpl_state *state,
 		    const struct cpl_routing *routing, const char *profile_dir,
 		    unsigned char *free_nodes, struct cpl_load *load,
 		    struct cpl_error *err);
+
+/* Add the jobs that have a signature to a workload of the same network, each
+ * with this routing; refuses what cpl_state_apply refuses. 0 or -1. */
+int cpl_state_workload(const struct cpl_state *state,
+                       const struct cpl_network *net,
+                       const struct cpl_routing *routing,
+                       const char *profile_dir, struct cpl_workload *workload,
+                       struct cpl_error *err);
 
 #endif

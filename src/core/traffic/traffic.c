@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "traffic/traffic.h"
+#include "traffic/traffic_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -242,15 +242,14 @@ static void route(const struct cpl_network *net,
 	}
 }
 
-void cpl_traffic_add(const struct cpl_network *net,
-                     const struct cpl_routing *routing,
-                     const struct cpl_comm *comm, const int *rank_node,
-                     struct cpl_traffic_work *work, struct cpl_load *load,
-                     struct cpl_job_sums *sums)
+/* Go through the routers that hold ranks: keep what each sends as pairs, or
+ * route it where there is a routing. */
+static void walk(const struct cpl_network *net,
+                 const struct cpl_routing *routing, const struct cpl_comm *comm,
+                 const int *rank_node, struct cpl_traffic_work *work,
+                 struct cpl_load *load, struct cpl_job_sums *sums)
 {
-	struct cpl_job_sums total = {0};
-
-	if (routing->solve) {
+	if (!routing) {
 		work->pairs.n_from = 0;
 		work->pairs.row[0] = 0;
 	}
@@ -262,19 +261,41 @@ void cpl_traffic_add(const struct cpl_network *net,
 		for (; bits; bits &= bits - 1) {
 			int router = word * 64 + __builtin_ctzll(bits);
 			struct span span = gather(comm, rank_node, router, work,
-			                          load, &total);
+			                          load, sums);
 
-			if (routing->solve)
-				keep(router, span, work);
-			else
+			if (routing)
 				route(net, routing, router, span, work, load,
-				      &total);
+				      sums);
+			else
+				keep(router, span, work);
 			work->head[router] = -1;
 		}
 	}
-	if (routing->solve) {
-		struct cpl_routed routed = {0, 0};
+}
 
+const struct cpl_pairs *cpl_traffic_pairs(const struct cpl_network *net,
+                                          const struct cpl_comm *comm,
+                                          const int *rank_node,
+                                          struct cpl_traffic_work *work,
+                                          struct cpl_load *load,
+                                          struct cpl_job_sums *sums)
+{
+	walk(net, NULL, comm, rank_node, work, load, sums);
+	return &work->pairs;
+}
+
+void cpl_traffic_add(const struct cpl_network *net,
+                     const struct cpl_routing *routing,
+                     const struct cpl_comm *comm, const int *rank_node,
+                     struct cpl_traffic_work *work, struct cpl_load *load,
+                     struct cpl_job_sums *sums)
+{
+	struct cpl_job_sums total = {0};
+	struct cpl_routed routed = {0, 0};
+
+	walk(net, routing->solve ? NULL : routing, comm, rank_node, work, load,
+	     &total);
+	if (routing->solve) {
 		routing->solve(net, &work->pairs, work->scratch, load->link,
 		               &routed);
 		total.hop_bytes = routed.hop_bytes;
