@@ -68,6 +68,11 @@ tests_unit_test_routing_SOURCES = tests/unit/test_routing.c tests/unit/routing_c
 tests_unit_test_routing_CFLAGS = $(unit_cflags)
 tests_unit_test_routing_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_workload
+tests_unit_test_workload_SOURCES = tests/unit/test_workload.c tests/unit/routing_cases.h tests/unit/number.h
+tests_unit_test_workload_CFLAGS = $(unit_cflags)
+tests_unit_test_workload_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/test_enumeration
 tests_unit_test_enumeration_SOURCES = tests/unit/test_enumeration.c tests/unit/routing_cases.h tests/unit/brute.c tests/unit/brute.h tests/unit/number.h
 tests_unit_test_enumeration_CFLAGS = $(unit_cflags)

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Several jobs solved together: bytes and bandwidth are kept, nothing depends
+ * on threads, and adaptive jobs see the others.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "number.h"
+#include "routing_cases.h"
+#include "routing/adaptive.h"
+#include "traffic/workload.h"
+
+#define CASES 12
+#define JOBS 3
+
+static const char *const names[] = {"AD", "AI", "AH", "SD", "SI"};
+
+/* Job j of some has the nodes that leave the rest j. */
+static struct cpl_comm *some_comm(const struct cpl_network *net, int jobs,
+                                  uint64_t seed)
+{
+	struct cpl_comm_entry entry[MESSAGES];
+	int ranks = net->n_nodes / jobs;
+	struct cpl_comm *comm;
+
+	for (int i = 0; i < MESSAGES; i++) {
+		uint64_t at = 3 * (uint64_t)i;
+
+		entry[i].from =
+		        (int)cpl_random_below(seed, 2, at, (uint64_t)ranks);
+		entry[i].to =
+		        (int)cpl_random_below(seed, 2, at + 1, (uint64_t)ranks);
+		entry[i].bytes =
+		        (double)cpl_random_below(seed, 2, at + 2, 1000000);
+		entry[i].messages = 1;
+	}
+	comm = cpl_comm_build(ranks, entry, MESSAGES, NULL);
+	assert_non_null(comm);
+	return comm;
+}
+
+static int *some_nodes(const struct cpl_comm *comm, int jobs, int j)
+{
+	int *node = malloc((size_t)comm->ranks * sizeof(*node));
+
+	assert_non_null(node);
+	for (int r = 0; r < comm->ranks; r++)
+		node[r] = r * jobs + j;
+	return node;
+}
+
+static struct cpl_network *some_fly(uint64_t seed)
+{
+	return fly(draw(seed, 0, 2, 5), draw(seed, 1, 1, 3),
+	           draw(seed, 2, 2, 4), JOBS, draw(seed, 4, 1, 3));
+}
+
+/* Three jobs with routings of their own: what a router sends and gets is what
+ * its nodes do, and bytes are on as many links as they have hops. */
+static void test_conserves(void **state)
+{
+	for (uint64_t seed = 0; seed < CASES; seed++) {
+		struct cpl_network *net = some_fly(seed);
+		struct cpl_workload *w = cpl_workload_new(net, 2, NULL);
+		double *out = calloc((size_t)net->n_routers, sizeof(*out));
+		double hop_bytes = 0, total = 0;
+		struct cpl_load load;
+
+		assert_non_null(w);
+		assert_int_equal(cpl_load_init(&load, net, NULL), 0);
+		for (int j = 0; j < JOBS; j++) {
+			const char *name = names[draw(seed, 20 + (uint64_t)j, 0,
+			                              j ? 4 : 2)];
+			struct cpl_comm *comm =
+			        some_comm(net, JOBS, seed * JOBS + (uint64_t)j);
+			int *node = some_nodes(comm, JOBS, j);
+
+			assert_int_equal(
+			        cpl_workload_add(
+			                w, cpl_routing_find(net, name, NULL),
+			                comm, node, NULL),
+			        j);
+			for (int r = 0; r < comm->ranks; r++)
+				for (int64_t e = comm->row[r];
+				     e < comm->row[r + 1]; e++) {
+					out[node[r] / JOBS] -= comm->bytes[e];
+					out[node[comm->to[e]] / JOBS] +=
+					        comm->bytes[e];
+				}
+			free(node);
+			cpl_comm_free(comm);
+		}
+		assert_int_equal(cpl_workload_solve(w, &load, NULL), 0);
+		for (int j = 0; j < JOBS; j++)
+			hop_bytes += cpl_workload_sums(w, j)->hop_bytes;
+		for (int64_t l = 0; l < net->n_links; l++) {
+			total += load.link[l];
+			out[net->link_from[l]] += load.link[l];
+			out[net->link_to[l]] -= load.link[l];
+		}
+		assert_number(total, hop_bytes, 1e-9 * hop_bytes);
+		for (int r = 0; r < net->n_routers; r++)
+			assert_number(out[r], 0, 1e-3);
+		free(out);
+		cpl_load_free(&load);
+		cpl_workload_free(w);
+		cpl_network_free(net);
+	}
+}
+
+/* One adaptive job is what it is alone; static ones are what they are, even
+ * beside it. */
+static void test_alone(void **state)
+{
+	for (uint64_t seed = 0; seed < 5; seed++)
+		for (int a = 0; a < 5; a++) {
+			struct cpl_network *net = some_fly(seed);
+			const struct cpl_routing *routing =
+			        cpl_routing_find(net, names[a], NULL);
+			struct cpl_comm *comm = some_comm(net, 1, seed);
+			int *node = some_nodes(comm, 1, 0);
+			struct cpl_traffic_work *work =
+			        cpl_traffic_work_new(net, comm, NULL);
+			struct cpl_workload *w = cpl_workload_new(net, 1, NULL);
+			size_t size = (size_t)net->n_links * sizeof(double);
+			struct cpl_load got, want;
+			struct cpl_job_sums sums;
+
+			assert_int_equal(cpl_load_init(&got, net, NULL), 0);
+			assert_int_equal(cpl_load_init(&want, net, NULL), 0);
+			cpl_traffic_add(net, routing, comm, node, work, &want,
+			                &sums);
+			assert_int_equal(
+			        cpl_workload_add(w, routing, comm, node, NULL),
+			        0);
+			assert_int_equal(cpl_workload_solve(w, &got, NULL), 0);
+			assert_memory_equal(got.link, want.link, size);
+			assert_memory_equal(got.ejection, want.ejection,
+			                    (size_t)net->n_nodes *
+			                            sizeof(double));
+			assert_memory_equal(cpl_workload_sums(w, 0), &sums,
+			                    sizeof(sums));
+			cpl_load_free(&got);
+			cpl_load_free(&want);
+			cpl_workload_free(w);
+			cpl_traffic_work_free(work);
+			cpl_comm_free(comm);
+			cpl_network_free(net);
+			free(node);
+		}
+}
+
+/* Everybody to everybody: pairs enough for several lanes. */
+static struct cpl_pairs everybody(int n)
+{
+	struct cpl_pairs pairs = {
+	        .n_from = n,
+	        .from = malloc((size_t)n * sizeof(int)),
+	        .row = malloc(((size_t)n + 1) * sizeof(int64_t)),
+	        .to = malloc((size_t)n * (size_t)n * sizeof(int)),
+	        .bytes = malloc((size_t)n * (size_t)n * sizeof(double)),
+	};
+	int64_t m = 0;
+
+	for (int i = 0; i < n; i++) {
+		pairs.from[i] = i;
+		pairs.row[i] = m;
+		for (int j = 0; j < n; j++)
+			if (i != j) {
+				pairs.to[m] = j;
+				pairs.bytes[m++] = 1 + (i * 7 + j * 3) % 11;
+			}
+	}
+	pairs.row[n] = m;
+	return pairs;
+}
+
+/* The same bits for any number of threads, and whether grants are kept or (more
+ * iterations than there is room for) found again; bandwidth is kept to. */
+static void test_threads(void **state)
+{
+	static const struct {
+		int k, iterations, threads;
+	} table[] = {{1, 0, 3}, {2, 50, 2}, {1, 61, 2}};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		struct cpl_network *net = fly(9, 4, 4, 1, table[i].k);
+		size_t links = (size_t)net->n_links;
+		struct cpl_pairs pairs = everybody(net->n_routers);
+		int runs = table[i].threads;
+		double *load[4], *background = calloc(links, sizeof(double));
+
+		assert_true(pairs.row[pairs.n_from] > 20000);
+		for (size_t l = 0; l < links; l++)
+			background[l] = (double)(l % 13) * 50;
+		for (int t = 0; t < runs; t++) {
+			struct cpl_adaptive_job job[] = {
+			        {&pairs, &cpl_routing_adaptive_hybrid, {0, 0}},
+			        {&pairs, &cpl_routing_adaptive_direct, {0, 0}},
+			};
+			double *bandwidth = calloc(links, sizeof(double));
+			struct cpl_adaptive a = {
+			        .net = net,
+			        .job = job,
+			        .n_jobs = 2,
+			        .background = background,
+			        .threads = t + 1,
+			        .iterations = table[i].iterations,
+			        .bandwidth = bandwidth,
+			};
+			double total = 0;
+
+			a.load = load[t] = calloc(links, sizeof(double));
+			assert_int_equal(cpl_adaptive_solve(&a, NULL), 0);
+			assert_true(a.iterations_taken >= 50);
+			for (size_t l = 0; l < links; l++) {
+				total += load[t][l];
+				assert_true(bandwidth[l] <=
+				            (1 + 1e-9) *
+				                    cpl_network_link_bandwidth(
+				                            net, (int64_t)l));
+			}
+			assert_number(total,
+			              job[0].routed.hop_bytes +
+			                      job[1].routed.hop_bytes,
+			              1e-9 * total);
+			assert_memory_equal(load[t], load[0],
+			                    links * sizeof(double));
+			free(bandwidth);
+		}
+		for (int t = 0; t < runs; t++)
+			free(load[t]);
+		free(background);
+		cpl_pairs_free(&pairs);
+		cpl_network_free(net);
+	}
+}
+
+/* A job under static-direct crowds one of the links between two groups: an
+ * adaptive job beside it takes the others, more so than if added up. */
+static void test_sees_the_others(void **state)
+{
+	struct cpl_network *net = fly(2, 1, 4, 1, 2);
+	struct cpl_comm_entry still[] = {{2, 4, 900, 1}};
+	struct cpl_comm_entry moves[] = {{0, 6, 400, 1}};
+	struct cpl_comm *a = cpl_comm_build(8, still, 1, NULL);
+	struct cpl_comm *b = cpl_comm_build(8, moves, 1, NULL);
+	int node[] = {0, 1, 2, 3, 4, 5, 6, 7};
+	struct cpl_load alone, together;
+	double max[2] = {0, 0};
+
+	assert_int_equal(cpl_load_init(&alone, net, NULL), 0);
+	assert_int_equal(cpl_load_init(&together, net, NULL), 0);
+	for (int i = 0; i < 2; i++) {
+		struct cpl_load *load = i ? &together : &alone;
+		struct cpl_workload *w = cpl_workload_new(net, 1, NULL);
+
+		assert_int_equal(
+		        cpl_workload_add(w,
+		                         i ? &cpl_routing_static_direct
+		                           : &cpl_routing_adaptive_direct,
+		                         i ? a : b, node, NULL),
+		        0);
+		if (i)
+			assert_int_equal(
+			        cpl_workload_add(w,
+			                         &cpl_routing_adaptive_direct,
+			                         b, node, NULL),
+			        1);
+		assert_int_equal(cpl_workload_solve(w, load, NULL), 0);
+		cpl_workload_free(w);
+	}
+	for (int64_t l = 0; l < net->n_links; l++) {
+		double add = alone.link[l];
+
+		/* The static job's only way. */
+		if (together.link[l] >= 900)
+			add += 900;
+		max[0] = add > max[0] ? add : max[0];
+		max[1] = together.link[l] > max[1] ? together.link[l] : max[1];
+	}
+	assert_number(max[0], 1100, 1e-6);
+	/* 200 of 1,100 bytes of a link of 5; the other way has all of 2. */
+	assert_number(max[1], 900 + 400 * (10.0 / 11) / (10.0 / 11 + 2), 1e-3);
+	cpl_load_free(&alone);
+	cpl_load_free(&together);
+	cpl_comm_free(a);
+	cpl_comm_free(b);
+	cpl_network_free(net);
+}
+
+/* A job whose messages are made when looked at is the same job. */
+static void test_stream(void **state)
+{
+	static const char text[] =
+	        "{\"format\": \"commplace-signature\", \"version\": 1, "
+	        "\"name\": \"s\", \"ranks\": 32, \"phases\": [{\"name\": "
+	        "\"p\", \"pattern\": {\"type\": \"stencil\", \"dims\": [4, "
+	        "8], \"points\": 5, \"periodic\": true, \"bytes\": 1000}}]}";
+	struct cpl_error err = {""};
+	struct cpl_signature *sig =
+	        cpl_signature_parse(text, strlen(text), "s", &err);
+	struct cpl_rows *rows = cpl_rows_new(sig, NULL, &err);
+	struct cpl_comm *comm = cpl_rows_comm(rows, &err);
+	struct cpl_network *net = fly(4, 2, 2, 2, 1);
+	int node[32], seat[16];
+
+	assert_non_null(comm);
+	for (int r = 0; r < 32; r++)
+		node[r] = seat[r / 2] = 31 - 2 * (r / 2);
+	for (int a = 0; a < 5; a++) {
+		const struct cpl_routing *routing =
+		        cpl_routing_find(net, names[a], NULL);
+		struct cpl_stream stream = {rows, seat, 2, 2};
+		struct cpl_load load[2];
+		double hop_bytes[2];
+
+		for (int i = 0; i < 2; i++) {
+			struct cpl_workload *w = cpl_workload_new(net, 2, NULL);
+			int job = i ? cpl_workload_add_stream(w, routing,
+			                                      &stream, NULL)
+			            : cpl_workload_add(w, routing, comm, node,
+			                               NULL);
+
+			assert_int_equal(job, 0);
+			assert_int_equal(cpl_load_init(&load[i], net, NULL), 0);
+			assert_int_equal(cpl_workload_solve(w, &load[i], NULL),
+			                 0);
+			hop_bytes[i] = cpl_workload_sums(w, 0)->hop_bytes;
+			cpl_workload_free(w);
+		}
+		assert_number(hop_bytes[0], hop_bytes[1], 1e-9 * hop_bytes[0]);
+		for (int64_t l = 0; l < net->n_links; l++)
+			assert_number(load[0].link[l], load[1].link[l], 1e-6);
+		cpl_load_free(&load[0]);
+		cpl_load_free(&load[1]);
+	}
+	cpl_network_free(net);
+	cpl_comm_free(comm);
+	cpl_rows_free(rows);
+	cpl_signature_free(sig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_conserves),
+	        cmocka_unit_test(test_alone),
+	        cmocka_unit_test(test_threads),
+	        cmocka_unit_test(test_sees_the_others),
+	        cmocka_unit_test(test_stream),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
