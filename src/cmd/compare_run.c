@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "routing/adaptive.h"
 #include "site/state.h"
 #include "site_files.h"
 
@@ -68,6 +69,10 @@ struct scene {
 	struct cpl_load *background, *load; /* [n_routings] */
 	struct cpl_load **at;               /* [n_routings] &load[routing] */
 	struct cpl_job_sums *sums;          /* [n_routings] */
+	/* Where several jobs adapt to each other: the running ones and all of
+	 * the evaluation at hand; NULL under routings that do not adapt. */
+	struct cpl_workload **running, **workload; /* [n_routings] */
+	struct cpl_load guess; /* of the jobs before, for searches */
 };
 
 /* Into s->node; routing is what a search goes by. */
@@ -83,7 +88,8 @@ static int place(const struct compare *c, struct scene *s, int routing,
 	        .policy = placement->name,
 	        .routing = c->routing[routing],
 	        .ranks_per_node = job->ranks_per_node,
-	        .background = &s->load[routing],
+	        .background =
+	                s->workload[routing] ? &s->guess : &s->load[routing],
 	};
 	struct cpl_decision decision;
 
@@ -124,6 +130,71 @@ static int finish(const struct compare *c, const struct cpl_load *load,
 	return 0;
 }
 
+/* Jobs that adapt to each other wait for all; searches see the minimal
+ * routing's load of those before. */
+static int add_job(const struct compare *c, struct scene *s, int routing,
+                   const struct compare_placement *placement,
+                   struct compare_job *job, struct cpl_error *err)
+{
+	const struct cpl_routing *quick =
+	        cpl_routing_by_pairs(c->routing[routing]);
+	struct cpl_load *guess = &s->guess;
+
+	if (!s->workload[routing])
+		return job_traffic_add(&job->traffic, s->node, c->threads, 1,
+		                       &c->routing[routing], &s->at[routing],
+		                       &s->sums[routing], err);
+	if (!placement->policy &&
+	    job_traffic_add(&job->traffic, s->node, c->threads, 1, &quick,
+	                    &guess, &s->sums[routing], err))
+		return -1;
+	return job_traffic_plan(&job->traffic, s->node, c->threads,
+	                        c->routing[routing], s->workload[routing],
+	                        err) < 0
+	               ? -1
+	               : 0;
+}
+
+/* As little as there was before the first job. */
+static int begin(const struct compare *c, struct scene *s, int routing,
+                 bool together, struct cpl_error *err)
+{
+	struct cpl_load *load = &s->load[routing];
+
+	cpl_load_clear(load, c->net);
+	cpl_workload_free(s->workload[routing]);
+	s->workload[routing] = NULL;
+	if (!together || !cpl_routing_is_adaptive(c->routing[routing])) {
+		if (c->running)
+			cpl_load_add(load, &s->background[routing], c->net);
+		return 0;
+	}
+	cpl_load_clear(&s->guess, c->net);
+	if (c->running)
+		cpl_load_add(&s->guess, &s->background[routing], c->net);
+	s->workload[routing] = cpl_workload_new(c->net, c->threads, err);
+	if (!s->workload[routing])
+		return -1;
+	return s->running[routing]
+	               ? cpl_workload_add_all(s->workload[routing],
+	                                      s->running[routing], err)
+	               : 0;
+}
+
+/* Solve for all jobs; the last ones are those of the case. */
+static int solve(struct scene *s, int routing, int n_jobs,
+                 struct cpl_job_sums *sums, struct cpl_error *err)
+{
+	struct cpl_workload *w = s->workload[routing];
+
+	if (cpl_workload_solve(w, &s->load[routing], err))
+		return -1;
+	for (int i = cpl_workload_jobs(w) - n_jobs; i < cpl_workload_jobs(w);
+	     i++)
+		link_stats_add_sums(sums, cpl_workload_sums(w, i));
+	return 0;
+}
+
 /* Under routings first .. first + n - 1, which have the nodes in common, into
  * out[n]. */
 static int evaluate(const struct compare *c, struct scene *s, int first, int n,
@@ -131,29 +202,38 @@ static int evaluate(const struct compare *c, struct scene *s, int first, int n,
                     const struct compare_placement *placement, uint64_t seed,
                     struct compare_result *out, struct cpl_error *err)
 {
+	bool together = one->count > 1 || c->running;
+
 	memcpy(s->free, s->idle, (size_t)c->net->n_nodes);
 	for (int r = 0; r < n; r++) {
-		struct cpl_load *load = &s->load[first + r];
-
 		memset(&out[r], 0, sizeof(out[r]));
 		out[r].seed = seed;
-		cpl_load_clear(load, c->net);
-		if (c->running)
-			cpl_load_add(load, &s->background[first + r], c->net);
+		if (begin(c, s, first + r, together, err))
+			return -1;
 	}
 	for (int i = 0; i < one->count; i++) {
 		struct compare_job *job = &c->job[one->first + i];
 
-		if (place(c, s, first, placement, seed, job, err) ||
-		    job_traffic_add(&job->traffic, s->node, c->threads, n,
-		                    c->routing + first, s->at + first, s->sums,
-		                    err))
+		if (place(c, s, first, placement, seed, job, err))
 			return -1;
+		/* One walk over the messages where no job waits. */
+		if (!together &&
+		    job_traffic_add(&job->traffic, s->node, c->threads, n,
+		                    c->routing + first, s->at + first,
+		                    s->sums + first, err))
+			return -1;
+		for (int r = 0; r < n && together; r++)
+			if (add_job(c, s, first + r, placement, job, err))
+				return -1;
 		for (int r = 0; r < n; r++)
-			link_stats_add_sums(&out[r].sums, &s->sums[r]);
+			if (!s->workload[first + r])
+				link_stats_add_sums(&out[r].sums,
+				                    &s->sums[first + r]);
 	}
 	for (int r = 0; r < n; r++)
-		if (finish(c, &s->load[first + r], &out[r], err))
+		if ((s->workload[first + r] &&
+		     solve(s, first + r, one->count, &out[r].sums, err)) ||
+		    finish(c, &s->load[first + r], &out[r], err))
 			return -1;
 	return 0;
 }
@@ -223,8 +303,10 @@ out:
 static int load_running(const struct compare *c, struct scene *s, int routing,
                         struct cpl_error *err)
 {
+	const struct cpl_routing *use = c->routing[routing];
+	const char *dir = cmd_profile_dir(c->profile_dir);
 	struct cpl_state state;
-	int rc;
+	int rc = 0;
 
 	for (int node = 0; node < c->net->n_nodes; node++)
 		s->idle[node] = c->net->node_name[node] != NULL;
@@ -233,9 +315,17 @@ static int load_running(const struct compare *c, struct scene *s, int routing,
 	if (cpl_load_init(&s->background[routing], c->net, err) ||
 	    cpl_state_load(c->running, &state, err))
 		return -1;
-	rc = cpl_state_apply(&state, c->net, c->routing[routing],
-	                     cmd_profile_dir(c->profile_dir), s->idle,
-	                     &s->background[routing], err);
+	if (cpl_routing_is_adaptive(use)) {
+		s->running[routing] = cpl_workload_new(c->net, c->threads, err);
+		rc = s->running[routing]
+		             ? cpl_state_workload(&state, c->net, use, dir,
+		                                  s->running[routing], err)
+		             : -1;
+		use = cpl_routing_by_pairs(use);
+	}
+	if (!rc)
+		rc = cpl_state_apply(&state, c->net, use, dir, s->idle,
+		                     &s->background[routing], err);
 	cpl_state_free(&state);
 	return rc ? cpl_fail_prefix(err, "%s: ", c->running) : 0;
 }
@@ -252,9 +342,13 @@ static int open_scene(const struct compare *c, struct scene *s,
 	s->load = calloc(n, sizeof(*s->load));
 	s->at = calloc(n, sizeof(*s->at));
 	s->sums = calloc(n, sizeof(*s->sums));
+	s->running = calloc(n, sizeof(*s->running));
+	s->workload = calloc(n, sizeof(*s->workload));
 	if (!s->idle || !s->free || !s->node || !s->background || !s->load ||
-	    !s->at || !s->sums)
+	    !s->at || !s->sums || !s->running || !s->workload)
 		return cpl_fail_memory(err);
+	if (cpl_load_init(&s->guess, c->net, err))
+		return -1;
 	for (int r = 0; r < c->n_routings; r++) {
 		s->at[r] = &s->load[r];
 		if (cpl_load_init(&s->load[r], c->net, err) ||
@@ -271,7 +365,14 @@ static void close_scene(const struct compare *c, struct scene *s)
 			cpl_load_free(&s->background[r]);
 		if (s->load)
 			cpl_load_free(&s->load[r]);
+		if (s->workload)
+			cpl_workload_free(s->workload[r]);
+		if (s->running)
+			cpl_workload_free(s->running[r]);
 	}
+	cpl_load_free(&s->guess);
+	free(s->running);
+	free(s->workload);
 	free(s->idle);
 	free(s->free);
 	free(s->node);

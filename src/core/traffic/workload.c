@@ -11,6 +11,7 @@
 struct workload_job {
 	const struct cpl_routing *routing;
 	struct cpl_pairs pairs; /* adaptive */
+	bool borrowed;          /* they are another workload's */
 	struct cpl_job_sums sums;
 };
 
@@ -46,7 +47,8 @@ void cpl_workload_free(struct cpl_workload *w)
 	if (!w)
 		return;
 	for (int i = 0; i < w->n_jobs; i++)
-		cpl_pairs_free(&w->job[i].pairs);
+		if (!w->job[i].borrowed)
+			cpl_pairs_free(&w->job[i].pairs);
 	free(w->job);
 	cpl_load_free(&w->load);
 	free(w);
@@ -145,6 +147,23 @@ int cpl_workload_add_stream(struct cpl_workload *w,
 	return w->n_jobs++;
 }
 
+int cpl_workload_add_all(struct cpl_workload *w,
+                         const struct cpl_workload *other,
+                         struct cpl_error *err)
+{
+	for (int i = 0; i < other->n_jobs; i++) {
+		struct workload_job *job = next_job(w, NULL, err);
+
+		if (!job)
+			return -1;
+		*job = other->job[i];
+		job->borrowed = true;
+		w->n_jobs++;
+	}
+	cpl_load_add(&w->load, &other->load, w->net);
+	return 0;
+}
+
 static int solve_adaptive(struct cpl_workload *w,
                           struct cpl_adaptive_job *adaptive,
                           const double *background, double *links,
@@ -207,4 +226,9 @@ const struct cpl_job_sums *cpl_workload_sums(const struct cpl_workload *w,
                                              int job)
 {
 	return &w->job[job].sums;
+}
+
+int cpl_workload_jobs(const struct cpl_workload *w)
+{
+	return w->n_jobs;
 }

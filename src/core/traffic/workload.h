@@ -37,6 +37,12 @@ int cpl_workload_add_stream(struct cpl_workload *w,
                             const struct cpl_stream *job,
                             struct cpl_error *err);
 
+/* Add all jobs of another workload on the same network, not solved yet, which
+ * must live as long. Their numbers follow. 0, or -1 with err (memory). */
+int cpl_workload_add_all(struct cpl_workload *w,
+                         const struct cpl_workload *other,
+                         struct cpl_error *err);
+
 /*
  * Add the traffic of all jobs to load, whose link bytes as they come in are
  * the background (zeros: none). Once. 0, or -1 with err (memory).
@@ -44,6 +50,8 @@ int cpl_workload_add_stream(struct cpl_workload *w,
 int cpl_workload_solve(struct cpl_workload *w, struct cpl_load *load,
                        struct cpl_error *err);
 
+/* How many jobs there are. */
+int cpl_workload_jobs(const struct cpl_workload *w);
 /* What cpl_traffic_add says of a job; complete after cpl_workload_solve. */
 const struct cpl_job_sums *cpl_workload_sums(const struct cpl_workload *w,
                                              int job);
