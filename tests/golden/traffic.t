@@ -113,6 +113,23 @@ done
 is "$(json "$work/rAD.json" hop_bytes)" "$(json "$work/rSD.json" hop_bytes)" \
 	"AD: as far as SD"
 is "$(json "$work/rAH.json" routing)" adaptive-hybrid "AH: name"
+# Two jobs: a routing for both, wherever it stands, or for each its own.
+traffic bothAD --ranks-per-node 2 --signature "$work/a.json" --hosts 'n[0,31]' \
+	--signature "$work/a.json" --hosts 'n[1,30]' --routing AD
+is "$(json "$work/bothAD.json" jobs 0 routing)" adaptive-direct "one routing: of all"
+traffic mixed --ranks-per-node 2 --routing AH --signature "$work/a.json" \
+	--hosts 'n[0,31]' --signature "$work/a.json" --hosts 'n[1,30]' --routing SD \
+	--links "$work/mixed.csv"
+is "$(json "$work/mixed.json" routing)" mixed "two routings"
+is "$(json "$work/mixed.json" jobs 0 routing)" adaptive-hybrid "two routings: the first"
+is "$(json "$work/mixed.json" jobs 1 routing)" static-direct "two routings: the last"
+sum=$(awk -F, 'NR > 1 { sum += $5 } END { printf "%.6g", sum }' "$work/mixed.csv")
+is "$sum" "$(printf %.6g "$(json "$work/mixed.json" hop_bytes)")" "two routings: hop-bytes"
+for n in 1 2 3; do
+	traffic "threads$n" --ranks-per-node 2 --routing AH --threads $n \
+		--signature "$work/a.json" --links "$work/threads$n.csv"
+	is "$(cksum <"$work/threads$n.csv")" "$(cksum <"$work/threads1.csv")" "AH: $n threads"
+done
 "$commplace" traffic --network "$networks/torus-4x4x4.json" --json --routing AM \
 	--signature "$work/a.json" --hosts 'n[0,42]' --ranks-per-node 2 >"$work/am.json"
 is "$(json "$work/am.json" max_dilation)" 6 "AM: hops"
