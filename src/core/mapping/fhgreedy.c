@@ -18,9 +18,12 @@ struct state {
 	double *pull;         /* [n] traffic of a task to mapped ones */
 	struct cpl_heap heap; /* unmapped tasks by pull */
 	double *cost;         /* [n] of the task at hand on each place */
-	float *level;  /* [n] hops to the nearest partner, or used place */
-	int *distance; /* [n] breadth-first in the task graph */
-	int *queue;    /* [n] */
+	float *level;         /* [n] hops to the nearest partner */
+	int *distance;        /* [n] breadth-first in the task graph */
+	int *queue;           /* [n] */
+	int *placed;          /* [n] places in the order they were used */
+	int n_placed, n_seen;
+	float *far;    /* [n] hops to the nearest of placed[0 .. n_seen - 1] */
 	int *at;       /* [n] places of the partners of a task */
 	double *bytes; /* [n] what it sends them */
 };
@@ -63,25 +66,21 @@ static int far_place(struct state *s, int task)
 	struct cpl_tasks *t = s->t;
 	int best = -1;
 
-	for (int p = 0; p < t->n; p++)
-		s->level[p] = 0;
-	for (int q = 0, first = 1; q < t->n; q++) {
-		const float *row;
+	for (; s->n_seen < s->n_placed; s->n_seen++) {
+		int q = s->placed[s->n_seen];
+		const float *row =
+		        cpl_distance_row(&t->distance, t->distance.spot[q]);
 
-		if (!s->used[q])
-			continue;
-		row = cpl_distance_row(&t->distance, t->distance.spot[q]);
 		for (int p = 0; p < t->n; p++) {
 			float hops = row[t->distance.spot[p]];
 
-			if (first || hops < s->level[p])
-				s->level[p] = hops;
+			if (s->n_seen == 0 || hops < s->far[p])
+				s->far[p] = hops;
 		}
-		first = 0;
 	}
 	for (int p = 0; p < t->n; p++)
 		if (!s->used[p] && cpl_tasks_fit(t, task, p) &&
-		    (best < 0 || s->level[p] > s->level[best]))
+		    (best < 0 || s->far[p] > s->far[best]))
 			best = p;
 	return best;
 }
@@ -191,7 +190,9 @@ static void run(struct state *s, int n_far)
 		s->place_of[i] = -1;
 		s->used[i] = false;
 		s->pull[i] = 0;
+		s->far[i] = 0;
 	}
+	s->n_placed = s->n_seen = 0;
 	for (int i = 0; i < t->n; i++)
 		cpl_heap_push(&s->heap, i);
 	for (int k = 0; k < t->n; k++) {
@@ -202,6 +203,7 @@ static void run(struct state *s, int n_far)
 
 		s->place_of[task] = place;
 		s->used[place] = true;
+		s->placed[s->n_placed++] = place;
 		cpl_heap_remove(&s->heap, task);
 		for (int64_t e = graph->row[task]; e < graph->row[task + 1];
 		     e++) {
@@ -250,10 +252,12 @@ int cpl_fhgreedy_place(struct cpl_tasks *t, int *place_of,
 	s.level = calloc(n, sizeof(*s.level));
 	s.distance = malloc(n * sizeof(*s.distance));
 	s.queue = malloc(n * sizeof(*s.queue));
+	s.placed = malloc(n * sizeof(*s.placed));
+	s.far = malloc(n * sizeof(*s.far));
 	s.at = malloc(n * sizeof(*s.at));
 	s.bytes = malloc(n * sizeof(*s.bytes));
 	if (!s.place_of || !s.used || !s.pull || !s.cost || !s.level ||
-	    !s.distance || !s.queue || !s.at || !s.bytes)
+	    !s.distance || !s.queue || !s.at || !s.bytes || !s.placed || !s.far)
 		cpl_fail_memory(err);
 	else if (!cpl_heap_init(&s.heap, t->n, s.pull, err))
 		rc = better_run(&s, place_of, err);
@@ -265,6 +269,8 @@ int cpl_fhgreedy_place(struct cpl_tasks *t, int *place_of,
 	free(s.distance);
 	free(s.queue);
 	free(s.at);
+	free(s.placed);
+	free(s.far);
 	free(s.bytes);
 	cpl_heap_free(&s.heap);
 	return rc;
