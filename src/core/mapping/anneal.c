@@ -10,6 +10,8 @@
 #define SAMPLES 1000
 /* What is that much worse than the start is given up. */
 #define SLACK 0.02
+/* Ranks of a host tried for one exchange. */
+#define CANDIDATES 16
 /* Evaluations between two looks at the clock. */
 #define CHECK_EVERY 1024
 
@@ -34,6 +36,31 @@ static double mean_change(struct cpl_swaps *s)
 	return n ? sum / n : 0;
 }
 
+/* Which of the ranks of b's host suits best to change places with a, b first
+ * of all; some of them where there are many. */
+static int best_of_host(const struct cpl_swaps *s, int a, int b, double *delta,
+                        int64_t *done)
+{
+	int host = s->rank_host[b], n = s->req->slots[host], best = b;
+	int at = s->position[b] - s->first[host];
+
+	*delta = cpl_swaps_delta(s, a, b);
+	if (n > CANDIDATES)
+		n = CANDIDATES;
+	for (int k = 1; k < n; k++) {
+		int c = s->member[s->first[host] +
+		                  (at + k) % s->req->slots[host]];
+		double x = cpl_swaps_delta(s, a, c);
+
+		++*done;
+		if (x < *delta) {
+			*delta = x;
+			best = c;
+		}
+	}
+	return best;
+}
+
 static double anneal(struct cpl_swaps *s, double heat, int64_t size)
 {
 	const struct cpl_map_request *req = s->req;
@@ -55,7 +82,7 @@ static double anneal(struct cpl_swaps *s, double heat, int64_t size)
 			b = cpl_swaps_partner(s, a);
 			if (b < 0)
 				continue;
-			delta = cpl_swaps_delta(s, a, b);
+			b = best_of_host(s, a, b, &delta, &i);
 			if (delta > 0 &&
 			    delta >= temperature * cpl_swaps_exponential(s))
 				continue;

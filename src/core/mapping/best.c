@@ -14,7 +14,11 @@
 #define LONGEST 16384
 /* Rounds of few chains before those of all. */
 #define SHORT_ROUNDS 3
-#define SHORT_CHAINS 2
+#define FEW 2
+/* More ranks than this need long chains: there are always few. */
+#define MANY_RANKS 1024
+/* A round is that much longer than the one before. */
+#define GROWTH 3
 /* Maps of bits are looked for before these rounds. */
 #define BITS_ROUND 2
 #define BITS_ROUND_AGAIN 6
@@ -22,12 +26,14 @@
 #define IMAGES_ROUND 4
 /* Share of the work that goes to the links: where they are the objective, and
  * where they come second. */
-#define LINKS 0.5
+#define LINKS 0.3
 #define LINKS_SECOND 0.15
+/* Part of the rest for hosts as a whole, before single ranks. */
+#define NODES 2
 /* Temperatures at the start: hot searches forget what they start from. */
 #define HEAT 2.0
 #define WARM 0.3
-#define COOL 0.05
+#define COOL 0.1
 /* The same for links, of each chain. */
 #define LINK_HEAT                                                              \
 	{                                                                      \
@@ -66,18 +72,29 @@ void cpl_best_evaluate(struct cpl_best_chain *chain,
 	*hop_bytes = sums.hop_bytes;
 }
 
+static bool better(const struct cpl_best *best, const struct cpl_best_layout *a,
+                   const struct cpl_best_layout *b)
+{
+	enum cpl_objective objective = best->req->objective;
+
+	if (cpl_objective_better(objective, &best->first, best->first_hop_bytes,
+	                         &a->metrics, a->hop_bytes))
+		return false;
+	return cpl_best_better(objective, &a->metrics, a->hop_bytes,
+	                       &b->metrics, b->hop_bytes);
+}
+
 /* Keep b in a when it is better, by hop-bytes or by the objective. */
-static void keep(const struct cpl_map_request *req, struct cpl_best_layout *a,
+static void keep(const struct cpl_best *best, struct cpl_best_layout *a,
                  const struct cpl_best_layout *b, bool low)
 {
+	const struct cpl_map_request *req = best->req;
 	int *rank_host = a->rank_host;
 
 	if (!b->any)
 		return;
 	if (a->any && (low ? b->hop_bytes >= a->hop_bytes * (1 - SAME)
-	                   : !cpl_objective_better(req->objective, &b->metrics,
-	                                           b->hop_bytes, &a->metrics,
-	                                           a->hop_bytes)))
+	                   : !better(best, b, a)))
 		return;
 	memcpy(rank_host, b->rank_host,
 	       (size_t)req->comm->ranks * sizeof(*rank_host));
@@ -90,8 +107,8 @@ void cpl_best_consider(struct cpl_best_chain *chain)
 	struct cpl_best_layout trial = {.rank_host = chain->trial, .any = true};
 
 	cpl_best_evaluate(chain, &trial.metrics, &trial.hop_bytes);
-	keep(chain->best->req, &chain->low, &trial, true);
-	keep(chain->best->req, &chain->answer, &trial, false);
+	keep(chain->best, &chain->low, &trial, true);
+	keep(chain->best, &chain->answer, &trial, false);
 }
 
 /* Every message goes over one link: nothing is nearer. */
@@ -110,10 +127,12 @@ static bool perfect(const struct cpl_best *b)
 	return low->hop_bytes <= sum * (1 + SAME);
 }
 
+/* Exchange hosts of the base as a whole; the layout is in trial. */
 static int anneal_nodes(struct cpl_best_chain *chain, double heat, int64_t size)
 {
 	const struct cpl_best *b = chain->best;
-	const int *from = chain->low.rank_host;
+	const int *from = chain->base.rank_host;
+	struct cpl_best_layout moved = {.rank_host = chain->trial, .any = true};
 	struct cpl_best_nodes nodes;
 	int rc = cpl_best_nodes_init(&nodes, chain, from, &chain->err);
 
@@ -122,10 +141,13 @@ static int anneal_nodes(struct cpl_best_chain *chain, double heat, int64_t size)
 	if (!rc)
 		rc = cpl_map_anneal(&nodes.req, &b->tables, b->kind, heat, size,
 		                    chain->seed, chain->layout, &chain->err);
-	if (!rc)
-		cpl_best_move_nodes(chain, from);
 	cpl_best_nodes_free(&nodes);
-	return rc;
+	if (rc)
+		return -1;
+	cpl_best_move_nodes(chain, from);
+	cpl_best_evaluate(chain, &moved.metrics, &moved.hop_bytes);
+	keep(b, &chain->base, &moved, true);
+	return 0;
 }
 
 /* What a chain does in a round; its last layout is in trial. */
@@ -135,22 +157,19 @@ static int run_chain(struct cpl_best_chain *chain)
 	const struct cpl_map_request *req = b->req;
 	size_t bytes = (size_t)req->comm->ranks * sizeof(int);
 	bool max = req->objective == CPL_OBJECTIVE_MAX;
-	bool hot = chain->hot;
 	int64_t links =
 	        (int64_t)((max ? LINKS : LINKS_SECOND) * (double)chain->size);
 	int64_t rest = chain->size - links;
+	double heat = b->single ? chain->hot ? HEAT : WARM : COOL;
 
 	memcpy(chain->trial, chain->low.rank_host, bytes);
-	if (!b->single) {
-		if (anneal_nodes(chain, hot ? HEAT : WARM, rest / 2))
+	if (!b->single && chain->hot) {
+		if (anneal_nodes(chain, HEAT, rest / NODES))
 			return -1;
-		rest -= rest / 2;
+		rest -= rest / NODES;
 	}
-	if (cpl_map_anneal(req, &b->tables, NULL,
-	                   b->single ? hot ? HEAT : WARM
-	                   : hot     ? WARM
-	                             : COOL,
-	                   rest, chain->seed + 1, chain->trial, &chain->err))
+	if (cpl_map_anneal(req, &b->tables, NULL, heat, rest, chain->seed + 1,
+	                   chain->trial, &chain->err))
 		return -1;
 	cpl_best_consider(chain);
 	if (chain->from_answer)
@@ -178,9 +197,10 @@ static void run_one(void *arg, int64_t number, int thread)
 
 	(void)thread;
 	chain->rc = 0;
-	chain->low.any = chain->answer.any = false;
-	keep(g->best->req, &chain->low, &g->best->low, true);
-	keep(g->best->req, &chain->answer, &g->best->answer, false);
+	chain->low.any = chain->answer.any = chain->base.any = false;
+	keep(g->best, &chain->base, &g->best->base, true);
+	keep(g->best, &chain->low, &g->best->low, true);
+	keep(g->best, &chain->answer, &g->best->answer, false);
 	if (expired(g->best))
 		return;
 	chain->rc = g->start ? g->start[number](chain, &chain->err)
@@ -189,17 +209,16 @@ static void run_one(void *arg, int64_t number, int thread)
 
 static int run_group(struct group *g, int n, struct cpl_error *err)
 {
-	const struct cpl_map_request *req = g->best->req;
-
-	cpl_parallel(req->threads, n, run_one, g);
+	cpl_parallel(g->best->req->threads, n, run_one, g);
 	for (int i = 0; i < n; i++) {
 		if (g->chain[i].rc) {
 			if (err)
 				*err = g->chain[i].err;
 			return -1;
 		}
-		keep(req, &g->best->low, &g->chain[i].low, true);
-		keep(req, &g->best->answer, &g->chain[i].answer, false);
+		keep(g->best, &g->best->base, &g->chain[i].base, true);
+		keep(g->best, &g->best->low, &g->chain[i].low, true);
+		keep(g->best, &g->best->answer, &g->chain[i].answer, false);
 	}
 	return 0;
 }
@@ -228,8 +247,10 @@ static int starts(struct cpl_best *b, struct cpl_best_chain *chain,
 	chain->low.any = chain->answer.any = false;
 	if (start_linear(chain, err))
 		return -1;
-	keep(b->req, &b->low, &chain->low, true);
-	keep(b->req, &b->answer, &chain->answer, false);
+	b->first = chain->low.metrics;
+	b->first_hop_bytes = chain->low.hop_bytes;
+	keep(b, &b->low, &chain->low, true);
+	keep(b, &b->answer, &chain->answer, false);
 	if (run_group(&g, 1, err))
 		return -1;
 	if (perfect(b) || expired(b))
@@ -247,14 +268,15 @@ static int starts(struct cpl_best *b, struct cpl_best_chain *chain,
 }
 
 /*
- * Evaluations of each chain of the next round: twice as many as in the last,
+ * Evaluations of each chain of the next round: more than in the last,
  * which took `took` seconds; or all that is left when the one after would be
  * small, or out of time.
  */
 static int64_t next_size(const struct cpl_best *b, int64_t last, int64_t left,
                          int chains, double took, double until)
 {
-	int64_t size = last ? 2 * last : FIRST * (int64_t)b->req->comm->ranks;
+	int64_t size =
+	        last ? GROWTH * last : FIRST * (int64_t)b->req->comm->ranks;
 	int64_t longest = LONGEST * (int64_t)b->req->comm->ranks;
 
 	if (until > 0 && last > 0 && took > 0) {
@@ -265,7 +287,7 @@ static int64_t next_size(const struct cpl_best *b, int64_t last, int64_t left,
 	}
 	if (size > longest)
 		size = longest;
-	if (3 * size > 2 * (left / chains))
+	if (2 * size > left / chains)
 		size = left / chains;
 	return size > longest ? longest : size;
 }
@@ -298,11 +320,12 @@ static int rounds(struct cpl_best *b, struct cpl_best_chain *chain,
 {
 	static const double link_heat[CPL_BEST_CHAINS] = LINK_HEAT;
 	struct group g = {b, chain, NULL};
+	bool few = b->req->comm->ranks > MANY_RANKS;
 	int64_t left = b->req->work, size = 0;
 	double took = 0;
 
 	for (int i = 0; left > 0; i++) {
-		int n = i < SHORT_ROUNDS ? SHORT_CHAINS : CPL_BEST_CHAINS;
+		int n = few || i < SHORT_ROUNDS ? FEW : CPL_BEST_CHAINS;
 		double start;
 
 		if (expired(b) || perfect(b))
@@ -325,9 +348,9 @@ static int rounds(struct cpl_best *b, struct cpl_best_chain *chain,
 			return -1;
 		left -= size * n;
 		/* The first rounds have fewer chains. */
-		took = (now() - start) * (i + 1 == SHORT_ROUNDS
-		                                  ? (double)CPL_BEST_CHAINS / n
-		                                  : 1);
+		took = now() - start;
+		if (!few && i + 1 == SHORT_ROUNDS)
+			took *= (double)CPL_BEST_CHAINS / FEW;
 	}
 	return 0;
 }
@@ -356,7 +379,8 @@ static int init_chain(struct cpl_best_chain *chain, const struct cpl_best *b,
 	chain->layout = malloc(((size_t)req->n_hosts + 1) * sizeof(int));
 	if (!chain->rank_node || !chain->trial || !chain->layout ||
 	    init_layout(&chain->low, ranks) ||
-	    init_layout(&chain->answer, ranks))
+	    init_layout(&chain->answer, ranks) ||
+	    init_layout(&chain->base, ranks))
 		return cpl_fail_memory(err);
 	chain->evaluation = cpl_traffic_work_new(req->net, req->comm, err);
 	return !chain->evaluation || cpl_load_init(&chain->load, req->net, err)
@@ -373,6 +397,7 @@ static void free_chain(struct cpl_best_chain *chain)
 	free(chain->layout);
 	free(chain->low.rank_host);
 	free(chain->answer.rank_host);
+	free(chain->base.rank_host);
 }
 
 /* Search on hosts all of which have slots; the answer is in b->answer. */
@@ -390,7 +415,8 @@ static int search(struct cpl_best *b, struct cpl_error *err)
 		if (req->slots[h] != req->slots[0])
 			b->kind = req->slots;
 	}
-	if (init_layout(&b->low, ranks) || init_layout(&b->answer, ranks)) {
+	if (init_layout(&b->low, ranks) || init_layout(&b->answer, ranks) ||
+	    init_layout(&b->base, ranks)) {
 		cpl_fail_memory(err);
 		goto out;
 	}
@@ -398,6 +424,7 @@ static int search(struct cpl_best *b, struct cpl_error *err)
 		if (init_chain(&chain[i], b, err))
 			goto out;
 	rc = starts(b, chain, err);
+	keep(b, &b->base, &b->low, true);
 	if (!rc && b->searchable)
 		rc = rounds(b, chain, until, err);
 out:
@@ -405,6 +432,7 @@ out:
 		free_chain(&chain[i]);
 	cpl_tables_free(&b->tables);
 	free(b->low.rank_host);
+	free(b->base.rank_host);
 	return rc;
 }
 

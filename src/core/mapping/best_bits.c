@@ -92,8 +92,8 @@ static bool take(struct bits *b, bool always)
 	if (b->by_model) {
 		cpl_best_evaluate(b->chain, &metrics, &hop_bytes);
 		if (!always &&
-		    !cpl_objective_better(req->objective, &metrics, hop_bytes,
-		                          &b->metrics, b->hop_bytes))
+		    !cpl_best_better(req->objective, &metrics, hop_bytes,
+		                     &b->metrics, b->hop_bytes))
 			return false;
 		b->metrics = metrics;
 	} else {

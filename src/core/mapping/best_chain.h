@@ -26,7 +26,12 @@ struct cpl_best {
 	 * NULL: all are. */
 	const int *kind;
 	bool single; /* one rank on each host */
+	struct cpl_metrics first; /* of the default order */
+	double first_hop_bytes;
 	struct cpl_best_layout low, answer;
+	/* Of the starts the one of least hop-bytes, with its hosts exchanged as
+	 * a whole ever since: single exchanges blur what belongs together. */
+	struct cpl_best_layout base;
 };
 
 /* Buffers of one of them; low and answer as in struct cpl_best, of this chain
@@ -40,6 +45,7 @@ struct cpl_best_chain {
 	int *layout; /* [hosts] of hosts as a whole */
 	struct cpl_best_layout low;    /* least hop-bytes */
 	struct cpl_best_layout answer; /* best by the objective */
+	struct cpl_best_layout base;
 	/* Of the round at hand. */
 	int64_t size;
 	uint64_t seed;

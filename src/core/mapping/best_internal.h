@@ -123,6 +123,26 @@ const double *cpl_link_search_load(const struct cpl_link_search *search);
 /* Swap a and b, and bring the loads up to date. O(degrees * path). */
 void cpl_link_search_swap(struct cpl_link_search *search, int a, int b);
 
+/*
+ * Is layout a better than b? By the objective; but for max-congestion by the
+ * product with the hop-bytes, so that a little less on the one link that has
+ * most is not bought with much more on all others.
+ */
+static inline bool cpl_best_better(enum cpl_objective objective,
+                                   const struct cpl_metrics *a,
+                                   double a_hop_bytes,
+                                   const struct cpl_metrics *b,
+                                   double b_hop_bytes)
+{
+	double x = a->max_congestion * a_hop_bytes * a_hop_bytes;
+	double y = b->max_congestion * b_hop_bytes * b_hop_bytes;
+
+	if (objective == CPL_OBJECTIVE_MAX &&
+	    (x < y * (1 - 1e-9) || y < x * (1 - 1e-9)))
+		return x < y;
+	return cpl_objective_better(objective, a, a_hop_bytes, b, b_hop_bytes);
+}
+
 /* Evaluations of hop-bytes that one of link loads takes the time of. */
 #define CPL_LINK_WORK 16
 

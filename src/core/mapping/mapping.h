@@ -108,7 +108,9 @@ extern const struct cpl_mapper cpl_mapper_greedyallc;
  * routing, each twice as long as the one before and in several chains side by
  * side. Deterministic for a seed and a work limit, whatever the number of
  * threads; ends early when every message goes over one link. The layout
- * returned is the best by the objective.
+ * returned is the best by the objective, but for max-congestion the one of the
+ * least product of largest congestion and hop-bytes among those that are no
+ * worse than the default order.
  */
 extern const struct cpl_mapper cpl_mapper_best;
 

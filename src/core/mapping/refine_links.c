@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "mapping/best_internal.h"
-#include "mapping/link_sums.h"
 
 /* Evaluations between two checkpoints: loads afresh, the hottest links. */
 #define ROUND 4096
@@ -12,8 +11,10 @@
 #define HOT 0.9
 /* Price of a relative change of hop-bytes, in relative changes of the sum of
  * powers; what objectives other than the largest congestion ask. */
-#define PRICE 20.0
+#define PRICE 30.0
 #define PRICE_HOP_BYTES 1e4
+/* Hop-bytes may grow that much while the search is hot. */
+#define GROWTH 0.025
 
 /* Routers up to which the routes of pairs are kept, and shares of links that
  * are kept at the most: 64 MB. */
@@ -26,14 +27,11 @@ struct cpl_link_search {
 	int *in_row;         /* [ranks + 1] entries of a column of comm */
 	int64_t *in;         /* [entries] indexes of comm's entries by column */
 	int *entry_from;     /* [entries] source rank */
-	int *out_row;        /* [routers + 1] links that leave a router */
-	int *out;            /* [links] */
 	double *load;        /* [links] */
-	double *scratch;     /* [links] 0 between uses */
 	double *diff;        /* [links] of the swap at hand, 0 between uses */
 	unsigned char *mark; /* [links] has an entry in touched */
 	int *touched, n_touched;
-	int *stack;     /* [links + 1] routers to go to */
+	struct cpl_route_finder finder;
 	double *weight; /* [links] 1 / bandwidth / largest congestion */
 	/* Routes found so far: index in share of a pair of routers, 0: none; a
 	 * length in .link, then the links. NULL: too many routers. */
@@ -49,14 +47,11 @@ void cpl_link_search_free(struct cpl_link_search *l)
 	free(l->in_row);
 	free(l->in);
 	free(l->entry_from);
-	free(l->out_row);
-	free(l->out);
 	free(l->load);
-	free(l->scratch);
 	free(l->diff);
 	free(l->mark);
 	free(l->touched);
-	free(l->stack);
+	cpl_route_finder_free(&l->finder);
 	free(l->weight);
 	free(l->known);
 	free(l->share);
@@ -77,17 +72,6 @@ static void index_columns(struct cpl_link_search *l,
 		}
 }
 
-static void index_links(struct cpl_link_search *l,
-                        const struct cpl_network *net)
-{
-	for (int64_t i = 0; i < net->n_links; i++)
-		l->out_row[net->link_from[i] + 2]++;
-	for (int r = 0; r < net->n_routers; r++)
-		l->out_row[r + 2] += l->out_row[r + 1];
-	for (int64_t i = 0; i < net->n_links; i++)
-		l->out[l->out_row[net->link_from[i] + 1]++] = (int)i;
-}
-
 static int router_of(const struct cpl_link_search *l, int rank)
 {
 	const struct cpl_map_request *req = l->swaps->req;
@@ -96,87 +80,65 @@ static int router_of(const struct cpl_link_search *l, int rank)
 	                          req->host[l->swaps->rank_host[rank]]);
 }
 
-static void add_change(struct cpl_link_search *l, int link, double bytes)
+/* Keep a route when there is room; else it is found anew from now on. */
+static void remember(struct cpl_link_search *l, size_t pair,
+                     const struct cpl_share *share, int n)
 {
-	l->diff[link] += bytes;
-	if (!l->mark[link]) {
-		l->mark[link] = 1;
-		l->touched[l->n_touched++] = link;
-	}
-}
-
-/* Room for one route more; false: routes are found anew from now on. */
-static bool room(struct cpl_link_search *l)
-{
-	int64_t need = l->n_share + 1 + l->swaps->req->net->n_links;
-	struct cpl_share *share;
+	int64_t need = (int64_t)l->n_share + 1 + n;
 
 	if (!l->known || need > KNOWN_MAX)
-		return false;
-	if (need <= l->share_max)
-		return true;
-	need *= 2;
-	share = realloc(l->share, (size_t)need * sizeof(*share));
-	if (!share)
-		return false;
-	l->share = share;
-	l->share_max = (int)need;
-	return true;
+		return;
+	if (need > l->share_max) {
+		struct cpl_share *more =
+		        realloc(l->share, (size_t)(2 * need) * sizeof(*more));
+
+		if (!more)
+			return;
+		l->share = more;
+		l->share_max = (int)(2 * need);
+	}
+	l->known[pair] = l->n_share;
+	l->share[l->n_share++] = (struct cpl_share){.link = n};
+	memcpy(l->share + l->n_share, share, (size_t)n * sizeof(*share));
+	l->n_share += n;
 }
 
-/* Add the bytes of one pair to diff; the links of its paths are found by
- * walking along what the routing left in scratch. */
-static void find_route(struct cpl_link_search *l, int from, int to,
-                       double bytes)
-{
-	const struct cpl_network *net = l->swaps->req->net;
-	bool keep = room(l);
-	int n = 0, start = l->n_share;
-
-	l->routing->add(net, from, to, 1, l->scratch);
-	l->stack[n++] = from;
-	if (keep)
-		l->n_share++;
-	while (n) {
-		int router = l->stack[--n];
-
-		for (int i = l->out_row[router]; i < l->out_row[router + 1];
-		     i++) {
-			int link = l->out[i];
-			double part = l->scratch[link];
-
-			if (!(part > 0))
-				continue;
-			l->scratch[link] = 0;
-			add_change(l, link, bytes * part);
-			if (keep)
-				l->share[l->n_share++] =
-				        (struct cpl_share){link, part};
-			l->stack[n++] = net->link_to[link];
-		}
-	}
-	if (keep) {
-		l->share[start].link = l->n_share - start - 1;
-		l->known[(size_t)from * (size_t)net->n_routers + (size_t)to] =
-		        start;
-	}
-}
-
-static void route(struct cpl_link_search *l, int from, int to, double bytes)
+/* The links between two routers, *n of them. */
+static const struct cpl_share *links_of(struct cpl_link_search *l, int from,
+                                        int to, int *n)
 {
 	size_t pair = (size_t)from * (size_t)l->swaps->req->net->n_routers +
 	              (size_t)to;
 	const struct cpl_share *share;
 
+	if (l->known && l->known[pair]) {
+		share = l->share + l->known[pair];
+		*n = share->link;
+		return share + 1;
+	}
+	share = cpl_route_find(&l->finder, from, to, n);
+	remember(l, pair, share, *n);
+	return share;
+}
+
+/* Add the bytes of one pair to diff. */
+static void route(struct cpl_link_search *l, int from, int to, double bytes)
+{
+	const struct cpl_share *share;
+	int n;
+
 	if (from == to || bytes == 0)
 		return;
-	if (!l->known || !l->known[pair]) {
-		find_route(l, from, to, bytes);
-		return;
+	share = links_of(l, from, to, &n);
+	for (int i = 0; i < n; i++) {
+		int link = share[i].link;
+
+		l->diff[link] += bytes * share[i].part;
+		if (!l->mark[link]) {
+			l->mark[link] = 1;
+			l->touched[l->n_touched++] = link;
+		}
 	}
-	share = l->share + l->known[pair];
-	for (int i = 1; i <= share->link; i++)
-		add_change(l, share[i].link, bytes * share[i].part);
 }
 
 /* All routes of a rank; those with `other` are left to its own turn. */
@@ -235,12 +197,17 @@ static void load_afresh(struct cpl_link_search *l)
 	else
 		memset(l->load, 0,
 		       (size_t)req->net->n_links * sizeof(*l->load));
-	for (int64_t e = 0; e < comm->n_entries; e++)
-		if (comm->bytes[e] > 0)
-			l->routing->add(req->net,
-			                router_of(l, l->entry_from[e]),
-			                router_of(l, comm->to[e]),
-			                comm->bytes[e], l->load);
+	for (int64_t e = 0; e < comm->n_entries; e++) {
+		int from = router_of(l, l->entry_from[e]), n = 0;
+		int to = router_of(l, comm->to[e]);
+		const struct cpl_share *share = NULL;
+
+		if (from != to && comm->bytes[e] > 0)
+			share = links_of(l, from, to, &n);
+		for (int i = 0; i < n; i++)
+			l->load[share[i].link] +=
+			        comm->bytes[e] * share[i].part;
+	}
 }
 
 struct cpl_link_search *cpl_link_search_new(struct cpl_swaps *swaps,
@@ -259,18 +226,14 @@ struct cpl_link_search *cpl_link_search_new(struct cpl_swaps *swaps,
 	l->in_row = calloc((size_t)comm->ranks + 2, sizeof(*l->in_row));
 	l->in = malloc(entries * sizeof(*l->in));
 	l->entry_from = malloc(entries * sizeof(*l->entry_from));
-	l->out_row = calloc((size_t)net->n_routers + 2, sizeof(*l->out_row));
-	l->out = malloc(links * sizeof(*l->out));
 	l->load = malloc(links * sizeof(*l->load));
-	l->scratch = calloc(links, sizeof(*l->scratch));
 	l->diff = calloc(links, sizeof(*l->diff));
 	l->mark = calloc(links, 1);
 	l->touched = malloc(links * sizeof(*l->touched));
-	l->stack = malloc((links + 1) * sizeof(*l->stack));
 	l->weight = malloc(links * sizeof(*l->weight));
-	if (!l->in_row || !l->in || !l->entry_from || !l->out_row || !l->out ||
-	    !l->load || !l->scratch || !l->diff || !l->mark || !l->touched ||
-	    !l->stack || !l->weight)
+	if (!l->in_row || !l->in || !l->entry_from || !l->load || !l->diff ||
+	    !l->mark || !l->touched || !l->weight ||
+	    cpl_route_finder_init(&l->finder, net, l->routing, err))
 		goto fail;
 	l->n_share = 1;
 	if (net->n_routers <= KNOWN_ROUTERS) {
@@ -281,7 +244,6 @@ struct cpl_link_search *cpl_link_search_new(struct cpl_swaps *swaps,
 			goto fail;
 	}
 	index_columns(l, comm);
-	index_links(l, net);
 	load_afresh(l);
 	return l;
 fail:
@@ -402,7 +364,7 @@ static bool better(const struct cpl_map_request *req, double max, double cost,
 	const struct cpl_metrics a = {.max_congestion = max};
 	const struct cpl_metrics b = {.max_congestion = best_max};
 
-	return cpl_objective_better(req->objective, &a, cost, &b, best_cost);
+	return cpl_best_better(req->objective, &a, cost, &b, best_cost);
 }
 
 static bool expired(const struct cpl_map_request *req)
@@ -417,7 +379,8 @@ static void descend(struct cpl_link_search *l, double heat, int64_t steps,
 	const struct cpl_map_request *req = s->req;
 	size_t bytes = (size_t)req->graph->ranks * sizeof(int);
 	int64_t rounds = steps / ROUND > 0 ? steps / ROUND : 1;
-	double start = heat / (double)(req->graph->ranks + 1);
+	double ranks = (double)req->graph->ranks + 1, price = d->price;
+	double start = heat / ranks;
 	double max, best_max, best_cost;
 
 	d->cost = best_cost = cpl_swaps_cost(s);
@@ -428,6 +391,11 @@ static void descend(struct cpl_link_search *l, double heat, int64_t steps,
 			break;
 		d->temperature =
 		        start * (double)(rounds - 1 - r) / (double)rounds;
+		/* As many ranks as there are would let hop-bytes grow by
+		 * temperature * ranks / price. */
+		d->price = price;
+		if (d->temperature * ranks > GROWTH * price)
+			d->price = d->temperature * ranks / GROWTH;
 		for (int64_t i = 0; i < steps / rounds; i++) {
 			if (i % 256 == 255 && expired(req))
 				break;
