@@ -13,12 +13,11 @@ static int steps(const struct cpl_torus *torus, int d, int from, int to)
 	return 2 * plus <= n ? plus : plus - n;
 }
 
-/* The links on the way go to share, or bytes to each in load. */
-static inline int walk(const struct cpl_network *net, int from, int to,
-                       struct cpl_share *share, double bytes, double *load)
+static void add(const struct cpl_network *net, int from, int to, double bytes,
+                double *load)
 {
 	const struct cpl_torus *torus = &net->torus;
-	int stride = 1, router = from, used = 0;
+	int stride = 1, router = from;
 
 	for (int d = 0; d < torus->n_dims; d++) {
 		int n = torus->dim[d], at = router / stride % n;
@@ -26,15 +25,11 @@ static inline int walk(const struct cpl_network *net, int from, int to,
 		int minus = left < 0, step = minus ? -1 : 1;
 
 		for (; left; left -= step) {
-			int64_t port = (int64_t)router * torus->n_dims + d;
-			int64_t link = torus->out[port * 2 + minus];
 			int next = at + step;
 
-			if (load)
-				load[link] += bytes;
-			else
-				share[used++] =
-				        (struct cpl_share){(int)link, 1};
+			load[torus->out[((int64_t)router * torus->n_dims + d) *
+			                        2 +
+			                minus]] += bytes;
 			if (next < 0)
 				next += n;
 			if (next == n)
@@ -44,19 +39,6 @@ static inline int walk(const struct cpl_network *net, int from, int to,
 		}
 		stride *= n;
 	}
-	return used;
-}
-
-static void add(const struct cpl_network *net, int from, int to, double bytes,
-                double *load)
-{
-	walk(net, from, to, NULL, bytes, load);
-}
-
-static int links(const struct cpl_network *net, int from, int to,
-                 struct cpl_share *share)
-{
-	return walk(net, from, to, share, 0, NULL);
 }
 
 static int links(const struct cpl_network *net, int from, int to,
