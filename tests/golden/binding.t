@@ -1,0 +1,108 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# `commplace bind` on nodes that are only planned: TreeMatch's worked example
+# through the command, and an 8 x 16 mesh on the machines of etc/topologies.
+here=$(cd "${0%/*}" && pwd)
+. "$here/../tools/tap.bash"
+etc=$here/../../etc
+commplace=${COMMPLACE:-commplace}
+work=$(mktemp -d)
+on_exit 'rm -rf "$work"'
+
+# value FILE 'PERL EXPRESSION OF $r'
+value() {
+	perl -MJSON::PP -e 'my $code = eval "sub { my \$r = shift; $ARGV[0] }";
+		local $/; print $code->(decode_json(<STDIN>))' "$2" <"$1"
+}
+
+cat >"$work/example.coo" <<'END'
+# ranks 8
+0 1 1000
+0 2 10
+0 3 1
+0 4 100
+0 5 1
+0 6 1
+0 7 1
+1 2 1000
+1 3 1
+1 4 1
+1 5 100
+1 6 1
+1 7 1
+2 3 1000
+2 4 1
+2 5 1
+2 6 100
+2 7 1
+3 4 1
+3 5 1
+3 6 1
+3 7 100
+4 5 1000
+4 6 10
+4 7 1
+5 6 1000
+5 7 1
+6 7 1000
+END
+"$commplace" signature import "$work/example.coo" --format coo \
+	-o "$work/example.json" >/dev/null
+"$commplace" bind --signature "$work/example.json" --json --topology \
+	"pack:2 l3:3 core:2 pu:1(indexes=0,2,4,6,8,10,1,3,5,7,9,11)" \
+	>"$work/bound.json"
+is "$(value "$work/bound.json" 'join ",", map { @$_ } @{$r->{rank_to_pus}}')" \
+	"0,2,4,6,1,3,5,7" "the worked example of TreeMatch"
+is "$(value "$work/bound.json" 'join " ", map { 0 + $_ } @$r{qw(cost cost_packed cost_round_robin)}')" \
+	"18568 20180 37720" "its cost, packed and round robin"
+is "$(value "$work/bound.json" 'join " ", map { 0 + $_->{bytes} } @{$r->{levels}}')" \
+	"412 2024 4000" "its traffic by level"
+
+mesh=$work/mesh.json
+cat >"$mesh" <<'END'
+{ "format": "commplace-signature", "version": 1, "name": "mesh", "ranks": 128,
+  "phases": [ { "name": "halo", "weight": 1, "pattern": { "type": "stencil",
+  "dims": [8, 16], "points": 5, "periodic": false, "bytes": 100 } } ] }
+END
+# bound NAME TOPOLOGY OPTION...: cost of ours, packed, round robin
+bound() {
+	local name=$1 topology=$2
+	shift 2
+	"$commplace" bind --signature "$mesh" --json \
+		--topology "$etc/topologies/$topology" "$@" >"$work/$name.json"
+	value "$work/$name.json" \
+		'join " ", map { 0 + $_ } @$r{qw(cost cost_packed cost_round_robin)}'
+}
+distinct='my %seen; scalar(grep { $seen{$_}++ } map { @$_ } @{$r->{rank_to_pus}})'
+nodes='my %n; $n{$_->[0]}++ for @{$r->{rank_to_numa_nodes}}; join " ", map { "$_:$n{$_}" } sort keys %n'
+
+is "$(bound genoa genoa-2x96.txt --algorithm best)" \
+	"124800 147200 233600" "Genoa, 128 ranks"
+is "$(value "$work/genoa.json" "$distinct")" 0 "no CPU twice"
+is "$(bound snc xeon-2x56-snc4.txt --ranks 0-55 --cores-per-rank 2 --algorithm best)" \
+	"49600 62400 94400" "SNC4, 56 ranks of two cores"
+is "$(value "$work/snc.json" "$nodes")" \
+	"0:7 1:7 2:7 3:7 4:7 5:7 6:7 7:7" "seven of them on each NUMA node"
+is "$(bound a64fx a64fx.txt --ranks 0-47 --algorithm best)" \
+	"34400 44800 48800" "A64FX, 48 ranks"
+is "$(value "$work/a64fx.json" "$nodes")" "0:12 1:12 2:12 3:12" "twelve a CMG"
+is "$(bound gpu gpu-node.xml --ranks 0-7 --gpu-map 0,1,2,3,4,5,6,7)" \
+	"6800 6800 6800" "a GPU node, one rank a GPU"
+is "$(value "$work/gpu.json" 'join " ", map { int($_->[0] / 16) } @{$r->{rank_to_pus}}')" \
+	"6 7 2 3 0 1 4 5" "each at the L3 of its GPU"
+is "$(bound near gpu-node.xml --ranks 0-8 --gpu-map 5 && value "$work/near.json" '" $r->{far_from_gpu}"')" \
+	"4000 4000 3600 1" "nine ranks of one GPU with eight cores: one is far"
+"$commplace" bind --signature "$mesh" --ranks 0-47 --topology \
+	"$etc/topologies/a64fx.txt" --algorithm packed --plot "$work/a.svg" \
+	>"$work/a.txt"
+is "$(grep -A5 '^Ranks on' "$work/a.txt")" "Ranks on the cores (-: free, x: not allowed)
+Package 0
+  L2 0: 0 1 2 3 4 5 6 7 8 9 10 11
+  L2 1: 12 13 14 15 16 17 18 19 20 21 22 23
+  L2 2: 24 25 26 27 28 29 30 31 32 33 34 35
+  L2 3: 36 37 38 39 40 41 42 43 44 45 46 47" "the tree as text"
+is "$(grep -c '<rect' "$work/a.svg")" 54 "and as a drawing: 48 cores in five boxes"
+is "$(for a in packed round-robin scatter cluster treematch best; do
+	bound "$a" genoa-2x96.txt --algorithm "$a" | cut -d' ' -f1
+done | paste -sd' ')" "147200 147200 147200 147200 133200 124800" "every algorithm on Genoa"
+done_testing
