@@ -278,32 +278,45 @@ static inline void show(const struct solver *s, int64_t cell, double view,
 		s->lane[i].cell[cell].view = view;
 }
 
-static inline void divide_run(const struct solver *s, const struct run *run,
-                              int n_lanes)
+static void divide_run(const struct solver *s, const struct run *run)
 {
 	const double *background = s->a->background;
 
 	for (int64_t i = 0; i < run->count; i++) {
-		double asked = gather(s, run->cell + i, n_lanes), unit;
+		double asked = gather(s, run->cell + i, s->n_lanes), unit;
 
 		if (background)
 			asked += background[run->link + i] * s->scale;
 		unit = asked > 0 ? asked : 1;
-		show(s, run->cell + i, s->left[run->cell + i] / unit, n_lanes);
+		show(s, run->cell + i, s->left[run->cell + i] / unit,
+		     s->n_lanes);
+	}
+}
+
+/* The usual case inside a scheduler: one lane, nothing else on the links. */
+static void divide_plain(const struct solver *s, const struct run *run)
+{
+	struct cpl_cell *restrict cell = s->lane[0].cell + run->cell;
+	const double *restrict left = s->left + run->cell;
+
+	for (int64_t i = 0; i < run->count; i++) {
+		double asked = cell[i].sum > 0 ? cell[i].sum : 1;
+
+		cell[i].view = left[i] / asked;
+		cell[i].sum = 0;
 	}
 }
 
 /* From what is asked for to what each unit of it gets. */
 static void divide(struct solver *s, const struct run *run)
 {
-	if (s->n_lanes == 1)
-		divide_run(s, run, 1);
+	if (s->n_lanes == 1 && !s->a->background)
+		divide_plain(s, run);
 	else
-		divide_run(s, run, CPL_LANES);
+		divide_run(s, run);
 }
 
-static inline void settle_run(const struct solver *s, const struct run *run,
-                              int n_lanes)
+static void settle_run(const struct solver *s, const struct run *run)
 {
 	const double *background = s->a->background;
 	double *bandwidth = s->delivers ? NULL : s->a->bandwidth;
@@ -311,7 +324,7 @@ static inline void settle_run(const struct solver *s, const struct run *run,
 
 	for (int64_t i = 0; i < run->count; i++) {
 		int64_t c = run->cell + i;
-		double granted = gather(s, c, n_lanes), left;
+		double granted = gather(s, c, s->n_lanes), left;
 
 		if (background)
 			granted += background[run->link + i] * s->scale *
@@ -322,17 +335,32 @@ static inline void settle_run(const struct solver *s, const struct run *run,
 		/* What rounding leaves of a full link would make weights. */
 		left = (left > 1e-12 * granted ? left : 0) + more;
 		s->left[c] = left;
-		show(s, c, left, n_lanes);
+		show(s, c, left, s->n_lanes);
+	}
+}
+
+static void settle_plain(const struct solver *s, const struct run *run)
+{
+	struct cpl_cell *restrict cell = s->lane[0].cell + run->cell;
+	double *restrict left = s->left + run->cell;
+	double more = s->more[run->class];
+
+	for (int64_t i = 0; i < run->count; i++) {
+		double granted = cell[i].sum, rest = left[i] - granted;
+
+		left[i] = (rest > 1e-12 * granted ? rest : 0) + more;
+		cell[i].view = left[i];
+		cell[i].sum = 0;
 	}
 }
 
 /* From what is granted to what is left, with the next exposure. */
 static void settle(struct solver *s, const struct run *run)
 {
-	if (s->n_lanes == 1)
-		settle_run(s, run, 1);
+	if (s->n_lanes == 1 && !s->a->background && !s->a->bandwidth)
+		settle_plain(s, run);
 	else
-		settle_run(s, run, CPL_LANES);
+		settle_run(s, run);
 }
 
 /* Weights and grants are floats: scaled to near 1 they stay in range. */
