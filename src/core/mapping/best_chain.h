@@ -99,9 +99,9 @@ int cpl_best_start_symmetry(struct cpl_best_chain *chain,
  * the position among all slots by an invertible matrix over GF(2), from the
  * identity and, on a torus, from Morton order, by exchange and addition of rows
  * and columns as long as that lowers the hop-bytes, then as long as it betters
- * the objective. Covers orders of the machine's dimensions, tilings, Gray codes,
- * transposition. Patterns that are far from such an order are left at once. About
- * chain->size evaluations.
+ * the objective. Covers orders of the machine's dimensions, tilings, Gray
+ * codes, transposition. Patterns that are far from such an order are left at
+ * once. About chain->size evaluations.
  */
 int cpl_best_start_bits(struct cpl_best_chain *chain, struct cpl_error *err);
 

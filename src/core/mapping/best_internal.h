@@ -125,8 +125,8 @@ void cpl_link_search_swap(struct cpl_link_search *search, int a, int b);
 
 /*
  * Is layout a better than b? By the objective; but for max-congestion by the
- * product with the hop-bytes, so that a little less on the one link that has
- * most is not bought with much more on all others.
+ * product with the squared hop-bytes, so that a little less on the one link
+ * that has most is not bought with much more on all others.
  */
 static inline bool cpl_best_better(enum cpl_objective objective,
                                    const struct cpl_metrics *a,

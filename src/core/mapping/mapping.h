@@ -109,8 +109,8 @@ extern const struct cpl_mapper cpl_mapper_greedyallc;
  * side. Deterministic for a seed and a work limit, whatever the number of
  * threads; ends early when every message goes over one link. The layout
  * returned is the best by the objective, but for max-congestion the one of the
- * least product of largest congestion and hop-bytes among those that are no
- * worse than the default order.
+ * least product of largest congestion and squared hop-bytes among those that
+ * are no worse than the default order.
  */
 extern const struct cpl_mapper cpl_mapper_best;
 
