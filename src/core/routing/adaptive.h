@@ -24,9 +24,10 @@
  * iterations on a machine that is not full. What that changes, for a 4-D
  * stencil of 12,288 ranks on 512 random nodes of etc/networks/edison.json (60
  * iterations against 282 for adaptive-hybrid, 257 for adaptive-indirect): the
- * largest load by +0.1 %, the mean by -0.5 and +0.1 %, median and upper quartile
- * by -0.4 and +0.4 %, the lower quartile by -9 and +1 %; on random routers (68
- * and 90) all by less than 0.5 %. bench_adaptive NETWORK small RDN AH 1 [400].
+ * largest load by +0.1 %, the mean by -0.5 and +0.1 %, median and upper
+ * quartile by -0.4 and +0.4 %, the lower quartile by -9 and +1 %; on random
+ * routers (68 and 90) all by less than 0.5 %. bench_adaptive NETWORK small RDN
+ * AH 1 [400].
  *
  * Jobs with other routings, and whatever else is on the links, come as
  * `background` bytes per link: on each link they ask for as much as they have
