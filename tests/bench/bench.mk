@@ -83,3 +83,10 @@ tests_bench_bench_partition_SOURCES = tests/bench/bench_partition.c
 tests_bench_bench_partition_LDADD = libcore.la $(SCOTCH_LIBS) -lscotcherr
 CLEANFILES += tests/bench/bench_partition
 endif
+
+# PLOT_ROWS=tests/bench/plot_rows tests/bench/reproduce-damselfly ...
+EXTRA_PROGRAMS += tests/bench/plot_rows
+tests_bench_plot_rows_SOURCES = tests/bench/plot_rows.c src/cmd/plot.c src/cmd/plot_box.c src/cmd/plot.h src/cmd/util.c src/cmd/cmd.h
+tests_bench_plot_rows_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/src/cmd
+tests_bench_plot_rows_LDADD = libcore.la
+CLEANFILES += tests/bench/plot_rows
