@@ -7,6 +7,8 @@
 #include "network/network_internal.h"
 
 #define MAX_CABLES 1000
+/* Words of rows_columns[] up to which it is kept. */
+#define MAX_ROWS_COLUMNS (INT64_C(1) << 22)
 
 static const char *const keys[] = {"groups",
                                    "rows",
@@ -117,6 +119,39 @@ static void local_links(struct cpl_network *net, int router)
 	}
 }
 
+/* To find the shortest of K ways without looking at each. */
+static int index_gateways(struct cpl_network *net, struct cpl_error *err)
+{
+	struct cpl_dragonfly *df = &net->dragonfly;
+	int lines = df->rows + df->columns, k_links = df->global_per_pair;
+	int64_t pairs = (int64_t)df->groups * (df->groups - 1), n;
+
+	df->words = (k_links - 1) / 64 + 1;
+	df->row_of =
+	        malloc((size_t)df->routers_per_group * sizeof(*df->row_of));
+	if (!df->row_of)
+		return cpl_fail_memory(err);
+	for (int i = 0; i < df->routers_per_group; i++)
+		df->row_of[i] = i / df->columns;
+	n = pairs * df->words;
+	if (k_links == 1 || !n || n > MAX_ROWS_COLUMNS / lines)
+		return 0;
+	df->rows_columns = calloc((size_t)(n * lines), sizeof(uint64_t));
+	if (!df->rows_columns)
+		return cpl_fail_memory(err);
+	for (int64_t i = 0; i < pairs * k_links; i++) {
+		int local = df->gateway[i] % df->routers_per_group;
+		int row = df->row_of[local], k = (int)(i % k_links);
+		uint64_t bit = UINT64_C(1) << k % 64;
+		uint64_t *line = df->rows_columns +
+		                 (i / k_links * df->words + k / 64) * lines;
+
+		line[row] |= bit;
+		line[df->rows + local - row * df->columns] |= bit;
+	}
+	return 0;
+}
+
 static int links(struct cpl_network *net, struct cpl_error *err)
 {
 	struct cpl_dragonfly *df = &net->dragonfly;
@@ -141,12 +176,14 @@ static int links(struct cpl_network *net, struct cpl_error *err)
 				net->link_to[global->first + there] =
 				        df->gateway[back];
 			}
-	return 0;
+	return index_gateways(net, err);
 }
 
 static void release(struct cpl_network *net)
 {
 	free(net->dragonfly.gateway);
+	free(net->dragonfly.row_of);
+	free(net->dragonfly.rows_columns);
 }
 
 const struct cpl_network_kind cpl_network_kind_dragonfly = {

@@ -71,6 +71,16 @@ struct cpl_dragonfly {
 	 * link k from b to a.
 	 */
 	int *gateway;
+	/* Row of each router of a group, [routers_per_group]. */
+	int *row_of;
+	/*
+	 * Which of the K links from group a to group b are on a row, and on a
+	 * column, of a: bit k % 64 of rows_columns[((a * (groups - 1) + b - (b
+	 * > a)) * words + k / 64) * (rows + columns) + row], + rows + column.
+	 * NULL where K is 1 or that would be large.
+	 */
+	uint64_t *rows_columns;
+	int words; /* K / 64, rounded up */
 };
 
 struct cpl_torus {

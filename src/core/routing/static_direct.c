@@ -1,31 +1,75 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "routing/routing_internal.h"
 
+/* Links of a way inside a group, over both corners where there are two. */
+#define LOCAL_LINKS 4
+/* Of the ways over one global link. */
+#define WAY_LINKS (2 * LOCAL_LINKS + 1)
+
+static inline int put(struct cpl_share *share, int n, int64_t link, double part)
+{
+	share[n].link = (int)link;
+	share[n].part = part;
+	return n + 1;
+}
+
+static inline int row_link(const struct cpl_network *net, int router,
+                           int column, int to, double part,
+                           struct cpl_share *share, int n)
+{
+	return put(share, n,
+	           net->link_class[CPL_DRAGONFLY_ROW].first +
+	                   (int64_t)router * (net->dragonfly.columns - 1) + to -
+	                   (to > column),
+	           part);
+}
+
+static inline int column_link(const struct cpl_network *net, int router,
+                              int row, int to, double part,
+                              struct cpl_share *share, int n)
+{
+	return put(share, n,
+	           net->link_class[CPL_DRAGONFLY_COLUMN].first +
+	                   (int64_t)router * (net->dragonfly.rows - 1) + to -
+	                   (to > row),
+	           part);
+}
+
+/* Between two routers of a group. */
+static inline int local_links(const struct cpl_network *net,
+                              const struct cpl_where *from,
+                              const struct cpl_where *to, double part,
+                              struct cpl_share *share, int n)
+{
+	int across = to->column - from->column;
+
+	if (from->row == to->row)
+		return across ? row_link(net, from->router, from->column,
+		                         to->column, part, share, n)
+		              : n;
+	if (!across)
+		return column_link(net, from->router, from->row, to->row, part,
+		                   share, n);
+	part /= 2;
+	n = row_link(net, from->router, from->column, to->column, part, share,
+	             n);
+	n = column_link(net, from->router + across, from->row, to->row, part,
+	                share, n);
+	n = column_link(net, from->router, from->row, to->row, part, share, n);
+	return row_link(net, to->router - across, from->column, to->column,
+	                part, share, n);
+}
+
 void cpl_local_add(const struct cpl_network *net, int from, int to,
                    double bytes, double *load)
 {
-	const struct cpl_dragonfly *df = &net->dragonfly;
-	int from_row = from / df->columns, to_row = to / df->columns;
-	int from_column = from % df->columns, to_column = to % df->columns;
-	int row = to_row % df->rows;
+	struct cpl_where a = cpl_where(&net->dragonfly, from);
+	struct cpl_where b = cpl_where(&net->dragonfly, to);
+	struct cpl_share share[LOCAL_LINKS];
+	int n = local_links(net, &a, &b, bytes, share, 0);
 
-	if (from == to)
-		return;
-	if (from_row == to_row) {
-		load[cpl_dragonfly_row_link(net, from, to_column)] += bytes;
-		return;
-	}
-	if (from_column == to_column) {
-		load[cpl_dragonfly_column_link(net, from, row)] += bytes;
-		return;
-	}
-	bytes /= 2;
-	load[cpl_dragonfly_row_link(net, from, to_column)] += bytes;
-	load[cpl_dragonfly_column_link(net, from_row * df->columns + to_column,
-	                               row)] += bytes;
-	load[cpl_dragonfly_column_link(net, from, row)] += bytes;
-	load[cpl_dragonfly_row_link(net, to_row * df->columns + from_column,
-	                            to_column)] += bytes;
+	for (int i = 0; i < n; i++)
+		load[share[i].link] += share[i].part;
 }
 
 int cpl_direct_shortest(const struct cpl_dragonfly *df, const int *leave,
@@ -50,121 +94,138 @@ int cpl_direct_shortest(const struct cpl_dragonfly *df, const int *leave,
 	return fewest;
 }
 
+/* The shortest ways between two groups, 64 links at a time. */
+struct ways {
+	const struct cpl_network *net;
+	const struct cpl_where *from, *to;
+	int64_t there, back; /* first links, in the class */
+	int hops, n;         /* besides the global link; how many ways */
+	int word;
+	struct cpl_shortest at; /* of the word */
+};
+
+static inline void look(struct ways *w, int word)
+{
+	struct cpl_gates near = cpl_gates(w->net, w->from, w->to->group, word);
+	struct cpl_gates far = cpl_gates(w->net, w->to, w->from->group, word);
+
+	w->at = cpl_shortest(&near, &far);
+	w->word = word;
+}
+
+static inline struct ways find(const struct cpl_network *net,
+                               const struct cpl_where *from,
+                               const struct cpl_where *to)
+{
+	struct ways w = {.net = net, .from = from, .to = to};
+
+	w.there = cpl_dragonfly_global(net, from->group, to->group, 0);
+	w.back = cpl_dragonfly_global(net, to->group, from->group, 0);
+	look(&w, 0);
+	w.hops = w.at.hops;
+	w.n = w.at.ways;
+	for (int word = 1; word < net->dragonfly.words; word++) {
+		look(&w, word);
+		if (w.at.hops < w.hops) {
+			w.hops = w.at.hops;
+			w.n = 0;
+		}
+		if (w.at.hops == w.hops)
+			w.n += w.at.ways;
+	}
+	if (w.word)
+		look(&w, 0);
+	return w;
+}
+
+/* Take the next link off them: its index, or -1. */
+static inline int next(struct ways *w, int *ways)
+{
+	for (;;) {
+		uint64_t left = w->at.once | w->at.twice;
+
+		if (w->at.hops == w->hops && left) {
+			uint64_t bit = left & -left;
+
+			*ways = w->at.twice & bit ? 2 : 1;
+			w->at.once &= ~bit;
+			w->at.twice &= ~bit;
+			return 64 * w->word + __builtin_ctzll(bit);
+		}
+		if (w->word == w->net->dragonfly.words - 1)
+			return -1;
+		look(w, w->word + 1);
+	}
+}
+
+/* The ways over link k. */
+static inline int over(const struct ways *w, int k, double part,
+                       struct cpl_share *share)
+{
+	const struct cpl_dragonfly *df = &w->net->dragonfly;
+	struct cpl_where gate = {.router = df->gateway[w->there + k]};
+	int n;
+
+	gate.local = gate.router - w->from->group * df->routers_per_group;
+	gate.row = df->row_of[gate.local];
+	gate.column = gate.local - gate.row * df->columns;
+	n = local_links(w->net, w->from, &gate, part, share, 0);
+	n = put(share, n,
+	        w->net->link_class[CPL_DRAGONFLY_GLOBAL].first + w->there + k,
+	        part);
+	gate.router = df->gateway[w->back + k];
+	gate.local = gate.router - w->to->group * df->routers_per_group;
+	gate.row = df->row_of[gate.local];
+	gate.column = gate.local - gate.row * df->columns;
+	return local_links(w->net, &gate, w->to, part, share, n);
+}
+
 static void add(const struct cpl_network *net, int from, int to, double bytes,
                 double *load)
 {
-	const struct cpl_dragonfly *df = &net->dragonfly;
-	int a = from / df->routers_per_group, b = to / df->routers_per_group;
-	const int *leave, *enter;
-	int64_t first;
-	int fewest, paths;
+	struct cpl_where a = cpl_where(&net->dragonfly, from);
+	struct cpl_where b = cpl_where(&net->dragonfly, to);
+	struct ways w;
+	int k, ways;
 
-	if (a == b) {
+	if (a.group == b.group) {
 		cpl_local_add(net, from, to, bytes, load);
 		return;
 	}
-	first = cpl_dragonfly_global(net, a, b, 0);
-	leave = df->gateway + first;
-	enter = df->gateway + cpl_dragonfly_global(net, b, a, 0);
-	first += net->link_class[CPL_DRAGONFLY_GLOBAL].first;
-	fewest = cpl_direct_shortest(df, leave, enter, from, to, &paths);
-	for (int k = 0; k < df->global_per_pair; k++) {
-		int before = cpl_local_hops(df, from, leave[k]);
-		int after = cpl_local_hops(df, enter[k], to);
-		double part;
+	w = find(net, &a, &b);
+	while ((k = next(&w, &ways)) >= 0) {
+		struct cpl_share share[WAY_LINKS];
+		int n = over(&w, k, bytes * ways / w.n, share);
 
-		if (before + 1 + after != fewest)
-			continue;
-		part = bytes *
-		       (cpl_local_paths(before) * cpl_local_paths(after)) /
-		       paths;
-		cpl_local_add(net, from, leave[k], part, load);
-		load[first + k] += part;
-		cpl_local_add(net, enter[k], to, part, load);
+		for (int i = 0; i < n; i++)
+			load[share[i].link] += share[i].part;
 	}
-}
-
-static int put(struct cpl_share *share, int n, int64_t link, double part)
-{
-	share[n].link = (int)link;
-	share[n].part = part;
-	return n + 1;
-}
-
-static int local_links(const struct cpl_network *net, int from, int to,
-                       double part, struct cpl_share *share, int n)
-{
-	const struct cpl_dragonfly *df = &net->dragonfly;
-	int from_row = from / df->columns, to_row = to / df->columns;
-	int from_column = from % df->columns, to_column = to % df->columns;
-	int row = to_row % df->rows;
-
-	if (from == to)
-		return n;
-	if (from_row == to_row)
-		return put(share, n,
-		           cpl_dragonfly_row_link(net, from, to_column), part);
-	if (from_column == to_column)
-		return put(share, n, cpl_dragonfly_column_link(net, from, row),
-		           part);
-	part /= 2;
-	n = put(share, n, cpl_dragonfly_row_link(net, from, to_column), part);
-	n = put(share, n,
-	        cpl_dragonfly_column_link(
-	                net, from_row * df->columns + to_column, row),
-	        part);
-	n = put(share, n, cpl_dragonfly_column_link(net, from, row), part);
-	return put(share, n,
-	           cpl_dragonfly_row_link(
-	                   net, to_row * df->columns + from_column, to_column),
-	           part);
 }
 
 static int links(const struct cpl_network *net, int from, int to,
                  struct cpl_share *share)
 {
-	const struct cpl_dragonfly *df = &net->dragonfly;
-	int a = from / df->routers_per_group, b = to / df->routers_per_group;
-	const int *leave, *enter;
-	int64_t first;
-	int fewest, paths, n = 0;
+	struct cpl_where a = cpl_where(&net->dragonfly, from);
+	struct cpl_where b = cpl_where(&net->dragonfly, to);
+	int k, ways, n = 0;
+	struct ways w;
 
-	if (a == b)
-		return local_links(net, from, to, 1, share, 0);
-	first = cpl_dragonfly_global(net, a, b, 0);
-	leave = df->gateway + first;
-	enter = df->gateway + cpl_dragonfly_global(net, b, a, 0);
-	first += net->link_class[CPL_DRAGONFLY_GLOBAL].first;
-	fewest = cpl_direct_shortest(df, leave, enter, from, to, &paths);
-	for (int k = 0; k < df->global_per_pair; k++) {
-		int before = cpl_local_hops(df, from, leave[k]);
-		int after = cpl_local_hops(df, enter[k], to);
-		double part;
-
-		if (before + 1 + after != fewest)
-			continue;
-		part = (double)(cpl_local_paths(before) *
-		                cpl_local_paths(after)) /
-		       paths;
-		n = local_links(net, from, leave[k], part, share, n);
-		n = put(share, n, first + k, part);
-		n = local_links(net, enter[k], to, part, share, n);
-	}
+	if (a.group == b.group)
+		return local_links(net, &a, &b, 1, share, 0);
+	w = find(net, &a, &b);
+	while ((k = next(&w, &ways)) >= 0)
+		n += over(&w, k, (double)ways / w.n, share + n);
 	return n;
 }
 
 static double hops(const struct cpl_network *net, int from, int to)
 {
 	const struct cpl_dragonfly *df = &net->dragonfly;
-	int a = from / df->routers_per_group, b = to / df->routers_per_group;
-	int paths;
+	struct cpl_where a = cpl_where(df, from), b = cpl_where(df, to);
 
-	if (a == b)
-		return cpl_local_hops(df, from, to);
-	return cpl_direct_shortest(
-	        df, df->gateway + cpl_dragonfly_global(net, a, b, 0),
-	        df->gateway + cpl_dragonfly_global(net, b, a, 0), from, to,
-	        &paths);
+	if (a.group == b.group)
+		return (a.row != b.row) + (a.column != b.column);
+	return find(net, &a, &b).hops + 1;
 }
 
 const struct cpl_routing cpl_routing_static_direct = {
