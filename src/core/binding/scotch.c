@@ -18,8 +18,10 @@
 #endif
 
 #define MAX_LEVELS 32
-/* Weights of edges are whole numbers: the heaviest gets this. */
+/* Weights of edges are whole numbers: the heaviest gets this, or less so that
+ * Scotch's sum of weight times distance stays below this. */
 #define MAX_WEIGHT 1000000
+#define MAX_SUM 2e9
 
 struct model {
 	SCOTCH_Graph graph;
@@ -91,10 +93,11 @@ static int make_leaves(const struct cpl_slot_tree *tree, struct model *m,
 	return 0;
 }
 
-static int make_graph(const struct cpl_comm *graph, struct model *m,
-                      struct cpl_error *err)
+/* farthest: the largest distance of two leaves. */
+static int make_graph(const struct cpl_comm *graph, double farthest,
+                      struct model *m, struct cpl_error *err)
 {
-	double most = 0, scale;
+	double most = 0, sum = 0, room, scale;
 
 	if (graph->n_entries > INT32_MAX - 1)
 		return cpl_fail(err, "the pattern is too large for Scotch");
@@ -104,10 +107,16 @@ static int make_graph(const struct cpl_comm *graph, struct model *m,
 	m->leaf = malloc((size_t)graph->ranks * sizeof(*m->leaf));
 	if (!m->first || !m->to || !m->weight || !m->leaf)
 		return cpl_fail_memory(err);
-	for (int64_t e = 0; e < graph->n_entries; e++)
+	for (int64_t e = 0; e < graph->n_entries; e++) {
+		sum += graph->bytes[e];
 		if (graph->bytes[e] > most)
 			most = graph->bytes[e];
+	}
 	scale = most > MAX_WEIGHT ? MAX_WEIGHT / most : 1;
+	/* Each pair stands there twice; small ones are rounded up. */
+	room = MAX_SUM / farthest - (double)graph->n_entries;
+	if (sizeof(SCOTCH_Num) == sizeof(int32_t) && scale * sum > room)
+		scale = room > 0 ? room / sum : 0;
 	for (int r = 0; r <= graph->ranks; r++)
 		m->first[r] = (SCOTCH_Num)graph->row[r];
 	for (int64_t e = 0; e < graph->n_entries; e++) {
@@ -120,14 +129,12 @@ static int make_graph(const struct cpl_comm *graph, struct model *m,
 }
 
 static int compute(const struct cpl_slot_tree *tree,
-                   const struct cpl_comm *graph, const int *weight,
-                   struct model *m, SCOTCH_Num *arity, struct cpl_error *err)
+                   const struct cpl_comm *graph, struct model *m,
+                   const SCOTCH_Num *arity, const SCOTCH_Num *link,
+                   struct cpl_error *err)
 {
-	SCOTCH_Num link[MAX_LEVELS];
 	SCOTCH_Arch *target = &m->tleaf;
 
-	for (int l = 0; l < tree->n_levels; l++)
-		link[l] = weight ? weight[l] : tree->n_levels - l;
 	m->has_graph = !SCOTCH_graphInit(&m->graph);
 	m->has_tleaf = !SCOTCH_archInit(&m->tleaf);
 	m->has_part = !SCOTCH_archInit(&m->part);
@@ -204,8 +211,9 @@ int cpl_bind_scotch(const struct cpl_slot_tree *tree,
                     const struct cpl_comm *graph, const int *weight, int *slot,
                     int *moved, struct cpl_error *err)
 {
-	SCOTCH_Num arity[MAX_LEVELS];
+	SCOTCH_Num arity[MAX_LEVELS], link[MAX_LEVELS];
 	struct model m = {.n_leaves = 0};
+	double farthest = 0;
 	int rc = -1;
 
 	if (tree->n_levels == 0 || tree->n_levels > MAX_LEVELS) {
@@ -213,9 +221,13 @@ int cpl_bind_scotch(const struct cpl_slot_tree *tree,
 			slot[r] = r;
 		return 0;
 	}
+	for (int l = 0; l < tree->n_levels; l++) {
+		link[l] = weight ? weight[l] : tree->n_levels - l;
+		farthest += 2.0 * link[l];
+	}
 	if (make_leaves(tree, &m, arity, err) == 0 &&
-	    make_graph(graph, &m, err) == 0 &&
-	    compute(tree, graph, weight, &m, arity, err) == 0)
+	    make_graph(graph, farthest, &m, err) == 0 &&
+	    compute(tree, graph, &m, arity, link, err) == 0)
 		rc = spread(tree, graph->ranks, &m, slot, moved, err);
 	if (m.has_strat)
 		SCOTCH_stratExit(&m.strat);

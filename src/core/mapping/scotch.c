@@ -19,8 +19,8 @@
 
 #include "mapping/mapping_internal.h"
 
-/* Sum of edge weights, which Scotch keeps in an int. */
-#define WEIGHTS_SUM 1e9
+/* Sum of edge weights times distances, which Scotch keeps in an int. */
+#define COST_SUM 2e9
 /* Hosts up to which Scotch tabulates all distances; above it coarsens. */
 #define TABLE_MAX 4096
 /* Costs of a link between routers and of one to a host: hops decide, and hosts
@@ -87,20 +87,48 @@ static void free_csr(struct csr *g)
 	free(g->cost);
 }
 
+static int cost_between(const struct job *j, int a, int b)
+{
+	const struct cpl_map_request *req = j->req;
+	int from = cpl_network_router(req->net, req->host[j->host[a]]);
+	int to = cpl_network_router(req->net, req->host[j->host[b]]);
+
+	return (int)(LINK_COST * req->routing->hops(req->net, from, to) + 0.5) +
+	       2 * HOST_COST;
+}
+
+/* What all weights together may be: each pair stands in the graph twice, and no
+ * two hosts are farther apart than twice the farthest of one. */
+static double weights_sum(const struct job *j)
+{
+	int farthest = 1;
+
+	for (int i = 1; i < j->n; i++) {
+		int cost = cost_between(j, 0, i);
+
+		if (cost > farthest)
+			farthest = cost;
+	}
+	return COST_SUM / farthest;
+}
+
 /* Bytes as whole numbers of at least 1. */
 static int rank_graph(struct job *j, struct cpl_error *err)
 {
 	const struct cpl_comm *graph = j->req->graph;
 	struct csr *g = &j->ranks;
-	double sum = 0, scale;
+	double sum = 0, scale, most = weights_sum(j);
 
-	if (graph->n_entries > WEIGHTS_SUM)
-		return cpl_fail(err, "Scotch: too many pairs of ranks");
+	if ((double)graph->n_entries > most)
+		return cpl_fail(err,
+		                "Scotch: %lld pairs of ranks are too many for "
+		                "its whole numbers",
+		                (long long)graph->n_entries / 2);
 	if (alloc_csr(g, (size_t)graph->ranks, (size_t)graph->n_entries, err))
 		return -1;
 	for (int64_t e = 0; e < graph->n_entries; e++)
 		sum += graph->bytes[e];
-	scale = (WEIGHTS_SUM - (double)graph->n_entries) / (sum > 0 ? sum : 1);
+	scale = (most - (double)graph->n_entries) / (sum > 0 ? sum : 1);
 	if (scale > 1)
 		scale = 1;
 	g->n = graph->ranks;
@@ -120,16 +148,6 @@ static int rank_graph(struct job *j, struct cpl_error *err)
 	}
 	g->row[g->n] = g->n_edges;
 	return 0;
-}
-
-static int cost_between(const struct job *j, int a, int b)
-{
-	const struct cpl_map_request *req = j->req;
-	int from = cpl_network_router(req->net, req->host[j->host[a]]);
-	int to = cpl_network_router(req->net, req->host[j->host[b]]);
-
-	return (int)(LINK_COST * req->routing->hops(req->net, from, to) + 0.5) +
-	       2 * HOST_COST;
 }
 
 /*
