@@ -17,7 +17,10 @@
 
 #include "src/common/job_options.h"
 #include "src/common/list.h"
+#include "src/common/select.h"
 #include "src/slurmd/common/xcpuinfo.h"
+
+#include "signature/excerpt.h"
 
 int task_p_slurmd_launch_request(launch_tasks_request_msg_t *req,
                                  uint32_t node_id, char **err_msg);
@@ -161,6 +164,7 @@ static void free_request(launch_tasks_request_msg_t *req)
 static const struct machine flat4 = {1, 4, 1, 4, 4};
 static const struct machine two_by_two = {2, 2, 1, 4, 2};
 static const struct machine threaded = {2, 2, 2, 8, 8};
+static const struct machine eight = {1, 4, 2, 8, 8};
 static const struct machine core_is_cpu = {2, 2, 2, 4, 8};
 
 static void test_plans(void **state)
@@ -214,6 +218,64 @@ static void test_plans(void **state)
 			if (!strstr(err.text, row[i].error))
 				fail_msg("row %d: %s", (int)i, err.text);
 		}
+		cpltask_plan_free(&plan);
+		free_request(req);
+	}
+}
+
+static void test_options(void **state)
+{
+	static const struct {
+		const struct machine *machine;
+		const char *cores;
+		int cpus_per_task, threads_per_core, per_core, per_socket;
+		bool overcommit;
+		const char *masks, *error;
+	} row[] = {
+	        /* --hint=nomultithread, --threads-per-core=1 */
+	        {&threaded, "0-3", 1, 1, 0, 0, false, "0x1,0x10,0x4,0x40", 0},
+	        {&threaded, "0,2", 1, 1, 0, 0, false, NULL, "do not fit"},
+	        {&threaded, "0,2", 1, 1, 0, 0, true, "0x1,0x10,0x1,0x10", 0},
+	        {&threaded, "0-3", 1, 2, 0, 0, false, "0x3,0x30,0xc,0xc0", 0},
+	        /* Two tasks to a core, as many as allowed or not. */
+	        {&threaded, "0,2", 1, 0, 2, 0, false, "0x1,0x10,0x2,0x20", 0},
+	        {&threaded, "0,2", 1, 0, INFINITE16, NO_VAL16, false,
+	         "0x1,0x10,0x2,0x20", 0},
+	        {&threaded, "0,2", 1, 0, 1, 0, false, NULL, "do not fit"},
+	        {&threaded, "0-1", 1, 0, 0, 0, false, "0x1,0x4,0x2,0x8", 0},
+	        {&threaded, "0-1", 1, 0, 0, 2, false, NULL, "room for 2"},
+	        {&threaded, "0-3", 1, 0, 0, 2, false, "0x3,0x30,0xc,0xc0", 0},
+	        /* Two threads of one core to one task. */
+	        {&eight, "0-3", 2, 0, 0, 0, false, "0x3,0xc,0x30,0xc0", 0},
+	        {&flat4, "0-1", 1, 0, 0, 0, true, "0x1,0x2,0x1,0x2", 0},
+	        {&flat4, "0", 1, 0, 0, 0, true, "0x1,0x1,0x1,0x1", 0},
+	        {&two_by_two, "1,2", 1, 0, 0, 0, true, "0x2,0x4,0x2,0x4", 0},
+	        {&threaded, "0-3", 4, 0, 0, 0, true, NULL, NULL},
+	};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		launch_tasks_request_msg_t *req = new_request(4, NULL);
+		struct cpltask_plan plan;
+		struct cpl_error err = {""};
+		int rc;
+
+		set_machine(row[i].machine);
+		credential = row[i].cores;
+		req->cpus_per_task = (uint16_t)row[i].cpus_per_task;
+		req->threads_per_core = (uint16_t)row[i].threads_per_core;
+		req->ntasks_per_core = (uint16_t)row[i].per_core;
+		req->ntasks_per_socket = (uint16_t)row[i].per_socket;
+		req->flags = row[i].overcommit ? LAUNCH_OVERCOMMIT : 0;
+		rc = cpltask_plan(req, 0, &plan, &err);
+		if (row[i].masks &&
+		    (rc != 1 || strcmp(plan.masks, row[i].masks)))
+			fail_msg("row %d: %s %s", (int)i,
+			         rc == 1 ? plan.masks : "", err.text);
+		if (row[i].error &&
+		    (rc != -1 || !strstr(err.text, row[i].error)))
+			fail_msg("row %d: %d %s", (int)i, rc, err.text);
+		if (rc == 1)
+			assert_null(plan.mems);
 		cpltask_plan_free(&plan);
 		free_request(req);
 	}
@@ -344,9 +406,8 @@ static void test_steps_left_alone(void **state)
 	req->step_id.step_id = SLURM_INTERACTIVE_STEP;
 	assert_int_equal(cpltask_plan(req, 0, &plan, &err), 0);
 	req->step_id.step_id = 3;
-	req->het_job_id = 7;
+	write_config("DefaultBinding=none");
 	assert_int_equal(cpltask_plan(req, 0, &plan, &err), 0);
-	req->het_job_id = NO_VAL;
 	write_config("Mode=observe");
 	assert_int_equal(cpltask_plan(req, 0, &plan, &err), 0);
 	write_config("Mode=off");
@@ -357,6 +418,159 @@ static void test_steps_left_alone(void **state)
 	req->job_core_spec = 1;
 	assert_int_equal(cpltask_plan(req, 0, &plan, &err), 1);
 	cpltask_plan_free(&plan);
+	free_request(req);
+}
+
+/* A component runs tasks 2 and 3 of a step of four, or is a step of its own. */
+static void test_heterogeneous_jobs(void **state)
+{
+	launch_tasks_request_msg_t *req = new_request(2, NULL);
+	struct cpltask_plan plan;
+	struct cpl_error err = {""};
+
+	set_machine(&two_by_two);
+	credential = "1-3";
+	write_file("hetero.json",
+	           "{\"format\": \"commplace-signature\", \"version\": 1,"
+	           "\"name\": \"hetero\", \"ranks\": 4, \"phases\": [{\"name\":"
+	           "\"all\", \"weight\": 1, \"traffic\": [[2,3,9,1]]}]}");
+	write_file("part.json",
+	           "{\"format\": \"commplace-signature\", \"version\": 1,"
+	           "\"name\": \"part\", \"ranks\": 2, \"phases\": [{\"name\":"
+	           "\"all\", \"weight\": 1, \"traffic\": [[0,1,9,1]]}]}");
+	req->het_job_id = 7;
+	req->het_job_ntasks = 4;
+	req->het_job_task_offset = 2;
+	env_array_overwrite(&req->env, "COMM_PROFILE", "hetero");
+	assert_int_equal(cpltask_plan(req, 0, &plan, &err), 1);
+	assert_string_equal(plan.masks, "0x4,0x8");
+	cpltask_plan_free(&plan);
+	env_array_overwrite(&req->env, "COMM_PROFILE", "part");
+	assert_int_equal(cpltask_plan(req, 0, &plan, &err), 1);
+	assert_string_equal(plan.masks, "0x4,0x8");
+	cpltask_plan_free(&plan);
+	/* A step over this component only. */
+	req->het_job_ntasks = 2;
+	req->het_job_task_offset = 0;
+	assert_int_equal(cpltask_plan(req, 0, &plan, &err), 1);
+	cpltask_plan_free(&plan);
+	env_array_overwrite(&req->env, "COMM_PROFILE", "hetero");
+	assert_int_equal(cpltask_plan(req, 0, &plan, &err), -1);
+	assert_string_equal(err.text,
+	                    "profile hetero is of 4 ranks, the step has 2");
+	/* Nonsense of a client. */
+	req->het_job_ntasks = 4;
+	req->het_job_task_offset = 3;
+	assert_int_equal(cpltask_plan(req, 0, &plan, &err), -1);
+	req->het_job_task_offset = NO_VAL;
+	assert_int_equal(cpltask_plan(req, 0, &plan, &err), -1);
+	free_request(req);
+}
+
+/* In the place of slurmd's select plugin. */
+static struct cplslurm_excerpt carried;
+
+int select_g_select_jobinfo_get(dynamic_plugin_data_t *jobinfo,
+                                enum select_jobdata_type type, void *data)
+{
+	struct cplslurm_excerpt *out = data;
+
+	if ((int)type != CPLSLURM_JOBDATA_EXCERPT || !carried.data)
+		return SLURM_ERROR;
+	*out = carried;
+	return SLURM_SUCCESS;
+}
+
+int select_g_select_jobinfo_set(dynamic_plugin_data_t *jobinfo,
+                                enum select_jobdata_type type, void *data)
+{
+	if ((int)type == CPLSLURM_JOBDATA_EXCERPT)
+		carried.data = NULL;
+	return SLURM_SUCCESS;
+}
+
+/* The profile is on slurmctld's host only: its excerpt came along. */
+static void test_profile_in_the_launch(void **state)
+{
+	static const uint16_t tasks[] = {0, 4};
+	struct cpl_comm_entry traffic[] = {
+	        {0, 2, 100, 1}, {2, 0, 100, 1}, {1, 3, 5, 1}, {3, 1, 5, 1}};
+	launch_tasks_request_msg_t *req = new_request(4, NULL);
+	dynamic_plugin_data_t jobinfo = {.data = req};
+	struct cpltask_plan plan;
+	struct cpl_error err = {""};
+	struct cpl_comm *graph = cpl_comm_build(4, traffic, 4, NULL);
+	struct cpl_excerpt_step step = {4, 2, tasks, id_rows};
+	size_t size;
+	unsigned char *data;
+
+	for (int i = 0; i < 4; i++)
+		ids[1][i] = (uint32_t)i;
+	data = cpl_excerpt_write(graph, "absent", &step, CPL_EXCERPT_MAX_BYTES,
+	                         &size, &err);
+	assert_non_null(data);
+	set_machine(&two_by_two);
+	credential = "0-3";
+	req->select_jobinfo = &jobinfo;
+	req->nnodes = 2;
+	to_launch[0] = 0;
+	to_launch[1] = 4;
+	env_array_overwrite(&req->env, "COMM_PROFILE", "absent");
+	carried = (struct cplslurm_excerpt){data, (uint32_t)size};
+	assert_int_equal(cpltask_plan(req, 1, &plan, &err), 1);
+	assert_string_equal(plan.masks, "0x1,0x4,0x2,0x8");
+	assert_string_equal(plan.profile, "absent");
+	cpltask_plan_free(&plan);
+	/* Each way of breaking it leaves the step to Slurm. */
+	for (size_t cut = 0; cut < size; cut++) {
+		memset(&err, 0, sizeof(err));
+		carried.size = (uint32_t)cut;
+		assert_int_equal(cpltask_plan(req, 1, &plan, &err), -1);
+		assert_non_null(strstr(err.text, "absent.json"));
+	}
+	carried.size = (uint32_t)size;
+	for (size_t at = 0; at < size; at++) {
+		memset(&err, 0, sizeof(err));
+		data[at] ^= 0x15;
+		assert_int_equal(cpltask_plan(req, 1, &plan, &err), -1);
+		data[at] ^= 0x15;
+	}
+	/* The hook logs one line, and a launch has no use for it afterwards. */
+	data[size - 1] ^= 1;
+	assert_int_equal(task_p_slurmd_launch_request(req, 1, NULL),
+	                 SLURM_SUCCESS);
+	assert_int_equal(req->cpu_bind_type, 0);
+	assert_null(carried.data);
+	/* A good file beside a bad excerpt. */
+	data[size - 1] ^= 1;
+	env_array_overwrite(&req->env, "COMM_PROFILE", "pairs4");
+	carried = (struct cplslurm_excerpt){data, (uint32_t)size};
+	assert_int_equal(cpltask_plan(req, 1, &plan, &err), 1);
+	cpltask_plan_free(&plan);
+	req->select_jobinfo = NULL;
+	carried.data = NULL;
+	free(data);
+	cpl_comm_free(graph);
+	free_request(req);
+}
+
+static void test_memory(void **state)
+{
+	launch_tasks_request_msg_t *req = new_request(4, NULL);
+	struct cpltask_plan plan;
+	struct cpl_error err = {""};
+
+	set_machine(&two_by_two);
+	setenv("HWLOC_SYNTHETIC", "pack:2 [numa] core:2 pu:1", 1);
+	slurmd.block_map_size = 4;
+	cpltask_plan_fini();
+	credential = "0-3";
+	write_config("BindMemory=yes");
+	assert_int_equal(cpltask_plan(req, 0, &plan, &err), 1);
+	assert_string_equal(plan.masks, "0x1,0x4,0x2,0x8");
+	assert_string_equal(plan.mems, "0x1,0x2,0x1,0x2");
+	cpltask_plan_free(&plan);
+	write_config("");
 	free_request(req);
 }
 
@@ -529,10 +743,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_plans),
+	        cmocka_unit_test(test_options),
 	        cmocka_unit_test(test_ranks_of_this_node),
 	        cmocka_unit_test(test_where_the_profile_comes_from),
 	        cmocka_unit_test(test_what_is_refused),
 	        cmocka_unit_test(test_steps_left_alone),
+	        cmocka_unit_test(test_heterogeneous_jobs),
+	        cmocka_unit_test(test_profile_in_the_launch),
+	        cmocka_unit_test(test_memory),
 	        cmocka_unit_test(test_launch_hook),
 	        cmocka_unit_test(test_profiles_are_read_again_when_changed),
 	        cmocka_unit_test(test_task_environment),

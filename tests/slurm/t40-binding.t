@@ -55,7 +55,13 @@ echo $$ 2>/dev/null >"/sys/fs/cgroup/cpuset${group%/*}/cgroup.procs" &&
 	echo moved
 echo "$SLURM_PROCID $(awk '/^Cpus_allowed_list/ { print $2 }' /proc/self/status)"
 END
-chmod 755 "$CLUSTER/home/report" "$CLUSTER/home/widen"
+cat >"$CLUSTER/home/memory" <<'END'
+#!/bin/bash
+group=$(awk -F: '$2 == "cpuset" { print $3 }' /proc/self/cgroup)
+echo "$SLURM_PROCID $(cat "/sys/fs/cgroup/cpuset$group/cpuset.mems")" \
+	"${COMMPLACE_MEMS-unset}"
+END
+chmod 755 "$CLUSTER/home/"{report,widen,memory}
 
 # step SRUN-OPTIONS...: on h0, sorted by rank
 step() {
@@ -127,11 +133,30 @@ done
 
 got=$(step -n2 --cpu-bind=verbose --comm-profile=pairs2 ./report)
 like "$got" task_1 "--cpu-bind=verbose is no wish"
-got=$(step -n4 -O --comm-profile=pairs4 ./report)
-is "$(wc -l <<<"$got") $(grep -c task_ <<<"$got")" "4 0" \
-	"more tasks than cores are Slurm's"
-logged "left to Slurm's binding: 4 ranks do not fit"
-ok $? "logged"
+is "$(sed -n 's/^cpu-bind=MASK - .* task *\([0-9]*\) .*: mask \(0x[0-9a-f]*\) set$/\1 \2/p' \
+	"$CLUSTER/step.err" | sort -n)" "0 0x1
+1 0x2" "and reports our masks as Slurm's own"
+echo "BindMemory=yes" >>"$CLUSTER/etc/commplace.conf"
+got=$(step -n2 --comm-profile=pairs2 ./memory)
+is "$got" "0 $(cat /sys/fs/cgroup/cpuset/cpuset.mems) unset
+1 $(cat /sys/fs/cgroup/cpuset/cpuset.mems) unset" \
+	"BindMemory: the NUMA nodes of the cores"
+cluster_write_site
+echo "DefaultBinding=none" >>"$CLUSTER/etc/commplace.conf"
+got=$(step -n2 --comm-profile=pairs2 ./report)
+untouched "DefaultBinding=none leaves tasks to Slurm"
+cluster_write_site
+job=$(submit -p real -n"$cpus" --comm-profile=pairs4 -o over.txt \
+	--wrap "srun -n4 -O ./report")
+wait_ended "$job"
+got=$(sort -n "$CLUSTER/home/over.txt")
+is "$(awk '{ print $2 }' <<<"$got" | sort | uniq -c |
+	awk '{ print $1 }' | paste -sd' ')" \
+	"$(for ((i = 0; i < (cpus < 4 ? cpus : 4); i++)); do
+		echo $((4 / cpus + (i < 4 % cpus)))
+	done | paste -sd' ')" \
+	"--overcommit: tasks share the cores evenly"
+is "$(grep -c task_ <<<"$got")" 4 "each in a cgroup of its own"
 
 want=$(step -n2 ./report | awk '{ print $1, $2 }')
 got=$(step -n2 --comm-profile=nobody ./report)

@@ -28,6 +28,7 @@ static void test_defaults(void **state)
 	assert_string_equal(c->state_dir, "/var/lib/commplace/state");
 	assert_int_equal(c->mode, CPL_MODE_ON);
 	assert_string_equal(c->binding, "treematch");
+	assert_false(c->bind_memory);
 	assert_null(c->routing);
 	assert_int_equal(c->objective, CPL_OBJECTIVE_MAX);
 	assert_int_equal(c->max_decision_ms, 200);
@@ -53,6 +54,7 @@ static void test_everything_set(void **state)
 	        "Mode=Observe DefaultPolicy=RDR DefaultMapping=linear\n"
 	        "\tDefaultBinding=packed Objective=hop-bytes Routing=SD\n"
 	        "MaxDecisionTime=2s MinNodes=3 MissingProfile=ignore\n"
+	        "BindMemory=Yes\n"
 	        "RankMismatch=Reject UserMayOverride=profile,mapping Seed=0\n"
 	        "Partition=large DefaultPolicy=auto MinNodes=16\n"
 	        "partition=debug DefaultPolicy=None\n"
@@ -81,6 +83,7 @@ static void test_everything_set(void **state)
 	assert_string_equal(c->state_dir, "/s t/#1");
 	assert_int_equal(c->mode, CPL_MODE_OBSERVE);
 	assert_string_equal(c->binding, "packed");
+	assert_true(c->bind_memory);
 	assert_string_equal(c->routing, "SD");
 	assert_int_equal(c->objective, CPL_OBJECTIVE_HOP_BYTES);
 	assert_int_equal(c->max_decision_ms, 2000);

@@ -29,6 +29,11 @@ tests_unit_test_pattern_SOURCES = tests/unit/test_pattern.c tests/unit/comm_text
 tests_unit_test_pattern_CFLAGS = $(unit_cflags)
 tests_unit_test_pattern_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_excerpt
+tests_unit_test_excerpt_SOURCES = tests/unit/test_excerpt.c
+tests_unit_test_excerpt_CFLAGS = $(unit_cflags)
+tests_unit_test_excerpt_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/test_config
 tests_unit_test_config_SOURCES = tests/unit/test_config.c
 tests_unit_test_config_CFLAGS = $(unit_cflags)

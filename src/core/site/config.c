@@ -157,9 +157,18 @@ static int set_mapping(struct parser *p, const char *value)
 
 static int set_binding(struct parser *p, const char *value)
 {
-	if (!cpl_binder_find(value, p->err))
+	if (strcmp(value, CPL_BINDING_NONE) && !cpl_binder_find(value, p->err))
 		return cpl_fail_prefix(p->err, "DefaultBinding: ");
 	return set_text(p, &p->config->binding, value);
+}
+
+static int set_bind_memory(struct parser *p, const char *value)
+{
+	static const char *const words[] = {"no", "yes", NULL};
+	int i = choice(p, "BindMemory", value, words);
+
+	p->config->bind_memory = i == 1;
+	return i < 0 ? -1 : 0;
 }
 
 static int set_objective(struct parser *p, const char *value)
@@ -329,6 +338,7 @@ static const struct key {
         {"DefaultPolicy", 1 << GENERAL | 1 << PARTITION, set_policy},
         {"DefaultMapping", 1 << GENERAL | 1 << PARTITION, set_mapping},
         {"DefaultBinding", 1 << GENERAL, set_binding},
+        {"BindMemory", 1 << GENERAL, set_bind_memory},
         {"Objective", 1 << GENERAL, set_objective},
         {"Routing", 1 << GENERAL, set_routing},
         {"MaxDecisionTime", 1 << GENERAL, set_max_decision_time},

@@ -10,7 +10,8 @@
  *   Mode=on|observe|off
  *   DefaultPolicy=auto          unset or "none": jobs without a profile stay
  *                               stock
- *   DefaultMapping=greedyallc   DefaultBinding=treematch
+ *   DefaultMapping=greedyallc   DefaultBinding=treematch|...|none
+ *   BindMemory=no|yes           tasks get the memory next to their cores only
  *   Objective=max-congestion    Routing=static-direct
  *   MaxDecisionTime=200         milliseconds; "200ms" and "2s" too
  *   MinNodes=2                  smaller jobs stay stock
@@ -39,6 +40,9 @@
 enum cpl_mode { CPL_MODE_ON, CPL_MODE_OBSERVE, CPL_MODE_OFF };
 enum cpl_on_error { CPL_IGNORE, CPL_REJECT };
 
+/* In the place of a binder's: tasks are left to Slurm's binding. */
+#define CPL_BINDING_NONE "none"
+
 /* What may differ by partition. NULL / -1: not set on this line. */
 struct cpl_defaults {
 	char *policy;
@@ -66,6 +70,7 @@ struct cpl_config {
 	struct cpl_defaults defaults; /* policy NULL, mapping "greedyallc",
 				       * min_nodes 2 */
 	char *binding;        /* default "treematch" */
+	bool bind_memory;     /* default false */
 	char *routing;        /* NULL: as the network states */
 	enum cpl_objective objective;
 	int max_decision_ms;  /* default 200 */

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "signature/excerpt.h"
 #include "site/record.h"
 #include "site/state.h"
 
@@ -175,6 +176,19 @@ int cpl_engine_layout(struct cpl_engine *engine, int64_t id, const int *host,
 
 /* Does the engine have a plan for this running job? O(log jobs). */
 bool cpl_engine_has_plan(struct cpl_engine *engine, int64_t id);
+
+/*
+ * The traffic of the job's profile inside each node of a step, to travel with
+ * its launch (see signature/excerpt.h; at most CPL_EXCERPT_MAX_BYTES). Returns
+ * it, to be free()d; NULL without err when the job has no profile or nothing
+ * is to be bound (DefaultBinding=none, Mode other than on), NULL with err when
+ * it cannot be had. Time: MaxDecisionTime for reading the profile, and
+ * O(entries of the profile + ranks).
+ */
+unsigned char *cpl_engine_excerpt(struct cpl_engine *engine,
+                                  const struct cpl_engine_job *job,
+                                  const struct cpl_excerpt_step *step,
+                                  size_t *size, struct cpl_error *err);
 
 /* The job's hosts changed: it keeps its nodes but has no plan and no load. */
 void cpl_engine_resized(struct cpl_engine *engine, int64_t id, const int *host,

@@ -65,6 +65,40 @@ bool cpl_engine_concerns(struct cpl_engine *engine,
 	return ours;
 }
 
+unsigned char *cpl_engine_excerpt(struct cpl_engine *engine,
+                                  const struct cpl_engine_job *job,
+                                  const struct cpl_excerpt_step *step,
+                                  size_t *size, struct cpl_error *err)
+{
+	struct cpl_engine_profile *profile = NULL;
+	const struct cpl_config *config;
+	unsigned char *data = NULL;
+	const char *name = NULL;
+	char *path = NULL;
+
+	pthread_mutex_lock(&engine->api);
+	engine_adopt(engine);
+	config = engine->snapshot ? engine->snapshot->config : NULL;
+	if (config && config->mode == CPL_MODE_ON &&
+	    strcmp(config->binding, CPL_BINDING_NONE))
+		name = resolve(config, job).profile;
+	path = name ? cpl_profile_path(config->profile_dir, name, err) : NULL;
+	if (path)
+		profile = engine_profile_get(
+		        engine, path,
+		        engine_now() + config->max_decision_ms * 1000000LL,
+		        err);
+	if (profile && profile->graph)
+		data = cpl_excerpt_write(profile->graph, name, step,
+		                         CPL_EXCERPT_MAX_BYTES, size, err);
+	else if (profile)
+		cpl_fail(err, "%s", profile->error.text);
+	engine_profile_drop(engine, profile);
+	pthread_mutex_unlock(&engine->api);
+	free(path);
+	return data;
+}
+
 void cpl_engine_known(struct cpl_engine *engine, unsigned char *host, int n)
 {
 	pthread_mutex_lock(&engine->api);

@@ -60,6 +60,20 @@ const char *cplslurm_env(char *const *env, uint32_t n, const char *name);
 struct cplslurm_wish cplslurm_wish(char *const *env, uint32_t n);
 
 /*
+ * What a step's launch carries of the job's profile (signature/excerpt.h), as
+ * select_g_select_jobinfo_get() of a launch request's select_jobinfo gives it
+ * for this type: SLURM_SUCCESS and a struct cplslurm_excerpt, whose data
+ * belongs to the request, filled. Set for the same type drops it. Stock select
+ * plugins answer SLURM_ERROR.
+ */
+#define CPLSLURM_JOBDATA_EXCERPT 0x4350
+
+struct cplslurm_excerpt {
+	const void *data;
+	uint32_t size;
+};
+
+/*
  * Path of commplace.conf: beside the slurm.conf this daemon or command uses.
  * From malloc(), to be freed with free(); NULL when memory is out.
  */

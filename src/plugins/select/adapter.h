@@ -69,6 +69,19 @@ void adapter_job_resized(job_record_t *job_ptr);
 void adapter_job_init(List jobs);
 /* Permute the step's task ids as planned. */
 void adapter_step_start(step_record_t *step_ptr);
+/* After that: attach the excerpt of the job's profile, see jobinfo.c. */
+void adapter_step_excerpt(step_record_t *step_ptr);
+
+/* The job with its user's wishes; texts belong to job_ptr. */
+struct cpl_engine_job adapter_describe(const job_record_t *job_ptr);
+
+/* select_p_select_jobinfo_*; drop: forget the excerpt. */
+int adapter_jobinfo_free(select_jobinfo_t *jobinfo);
+select_jobinfo_t *adapter_jobinfo_copy(select_jobinfo_t *jobinfo);
+int adapter_jobinfo_get(select_jobinfo_t *jobinfo, int type, void *data);
+int adapter_jobinfo_drop(select_jobinfo_t *jobinfo);
+int adapter_jobinfo_pack(select_jobinfo_t *jobinfo, buf_t *buffer);
+int adapter_jobinfo_unpack(select_jobinfo_t **jobinfo, buf_t *buffer);
 
 /*
  * Did the user state how tasks are distributed (-m, --distribution,

@@ -170,7 +170,7 @@ static bool job_size(const struct job_test *test, const uint32_t *sorted, int n,
 	return false;
 }
 
-static struct cpl_engine_job describe(const job_record_t *job_ptr)
+struct cpl_engine_job adapter_describe(const job_record_t *job_ptr)
 {
 	struct cplslurm_wish wish = cplslurm_wish(job_ptr->spank_job_env,
 	                                          job_ptr->spank_job_env_size);
@@ -248,7 +248,7 @@ static void choose(const struct job_test *test, struct capacity *have,
 	if (!why && n_required > (int)size->nodes)
 		why = "more nodes are required than wanted";
 	struct cpl_engine_request req = {
-	        .job = describe(job_ptr),
+	        .job = adapter_describe(job_ptr),
 	        .nodes_wanted = (int)size->nodes,
 	        .ranks = (int)tasks_of(job_ptr),
 	        .ranks_per_node = job_ptr->details->ntasks_per_node,
@@ -392,7 +392,7 @@ int adapter_job_test(const struct job_test *test)
 	if (!adapter_engine || test->mode == SELECT_MODE_TEST_ONLY ||
 	    !test->min_nodes || !job_ptr->details)
 		return adapter_inner_test(test);
-	job = describe(job_ptr);
+	job = adapter_describe(job_ptr);
 	if (!cpl_engine_concerns(adapter_engine, &job))
 		return adapter_inner_test(test);
 	if (save(&before, test)) {

@@ -140,16 +140,17 @@ bitstr_t *select_p_step_pick_nodes(job_record_t *job_ptr,
                                    select_jobinfo_t *step_jobinfo,
                                    uint32_t node_count, bitstr_t **avail_nodes)
 {
-	return inner.step_pick_nodes(job_ptr, step_jobinfo, node_count,
-	                             avail_nodes);
+	return inner.step_pick_nodes(job_ptr, NULL, node_count, avail_nodes);
 }
 
 int select_p_step_start(step_record_t *step_ptr)
 {
 	int rc = inner.step_start(step_ptr);
 
-	if (rc == SLURM_SUCCESS)
+	if (rc == SLURM_SUCCESS) {
 		adapter_step_start(step_ptr);
+		adapter_step_excerpt(step_ptr);
+	}
 	return rc;
 }
 
@@ -197,54 +198,59 @@ int select_p_select_nodeinfo_get(select_nodeinfo_t *nodeinfo,
 	return inner.nodeinfo_get(nodeinfo, dinfo, state, data);
 }
 
+/* select/cons_tres has no such data; ours is never given to it. */
 select_jobinfo_t *select_p_select_jobinfo_alloc(void)
 {
-	return inner.jobinfo_alloc();
+	return NULL;
 }
 
 int select_p_select_jobinfo_free(select_jobinfo_t *jobinfo)
 {
-	return inner.jobinfo_free(jobinfo);
+	return adapter_jobinfo_free(jobinfo);
 }
 
 int select_p_select_jobinfo_set(select_jobinfo_t *jobinfo,
                                 enum select_jobdata_type data_type, void *data)
 {
-	return inner.jobinfo_set(jobinfo, data_type, data);
+	if ((int)data_type == CPLSLURM_JOBDATA_EXCERPT)
+		return adapter_jobinfo_drop(jobinfo);
+	return inner.jobinfo_set(NULL, data_type, data);
 }
 
 int select_p_select_jobinfo_get(select_jobinfo_t *jobinfo,
                                 enum select_jobdata_type data_type, void *data)
 {
-	return inner.jobinfo_get(jobinfo, data_type, data);
+	if ((int)data_type == CPLSLURM_JOBDATA_EXCERPT)
+		return adapter_jobinfo_get(jobinfo, data_type, data);
+	return inner.jobinfo_get(NULL, data_type, data);
 }
 
 select_jobinfo_t *select_p_select_jobinfo_copy(select_jobinfo_t *jobinfo)
 {
-	return inner.jobinfo_copy(jobinfo);
+	return adapter_jobinfo_copy(jobinfo);
 }
 
 int select_p_select_jobinfo_pack(select_jobinfo_t *jobinfo, buf_t *buffer,
                                  uint16_t protocol_version)
 {
-	return inner.jobinfo_pack(jobinfo, buffer, protocol_version);
+	return adapter_jobinfo_pack(jobinfo, buffer);
 }
 
 int select_p_select_jobinfo_unpack(select_jobinfo_t **jobinfo, buf_t *buffer,
                                    uint16_t protocol_version)
 {
-	return inner.jobinfo_unpack(jobinfo, buffer, protocol_version);
+	return adapter_jobinfo_unpack(jobinfo, buffer);
 }
 
 char *select_p_select_jobinfo_sprint(select_jobinfo_t *jobinfo, char *buf,
                                      size_t size, int mode)
 {
-	return inner.jobinfo_sprint(jobinfo, buf, size, mode);
+	return inner.jobinfo_sprint(NULL, buf, size, mode);
 }
 
 char *select_p_select_jobinfo_xstrdup(select_jobinfo_t *jobinfo, int mode)
 {
-	return inner.jobinfo_xstrdup(jobinfo, mode);
+	return inner.jobinfo_xstrdup(NULL, mode);
 }
 
 int select_p_get_info_from_plugin(enum select_plugindata_info dinfo,

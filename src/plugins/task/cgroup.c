@@ -166,15 +166,51 @@ static int locate(pid_t pid, enum cpltask_cgroup *version, char *dir,
 	return 0;
 }
 
-static int confine_v1(const char *step, pid_t pid, int task, const char *cpus,
+/*
+ * The wanted nodes among those of a cpuset file of dir, as a list to be
+ * free()d; NULL when there are none such: a node may have no memory at all.
+ */
+static char *common_mems(const char *dir, const char *file,
+                         hwloc_const_bitmap_t wanted)
+{
+	char text[4096], *list = NULL;
+	hwloc_bitmap_t set = hwloc_bitmap_alloc();
+
+	if (set && !read_file(dir, file, text, sizeof(text), NULL)) {
+		text[strcspn(text, "\n")] = '\0';
+		if (!hwloc_bitmap_list_sscanf(set, text) &&
+		    !hwloc_bitmap_and(set, set, wanted) &&
+		    !hwloc_bitmap_iszero(set))
+			hwloc_bitmap_list_asprintf(&list, set);
+	}
+	hwloc_bitmap_free(set);
+	return list;
+}
+
+/* cpuset.mems of a task's directory, in v1 before cpuset.cpus. */
+static int limit_mems(const char *dir, const char *step, const char *file,
+                      hwloc_const_bitmap_t wanted, struct cpl_error *err)
+{
+	char *list = common_mems(step, file, wanted);
+	int rc;
+
+	if (!list)
+		return cpl_fail(err, "%s/%s has none of the task's NUMA nodes",
+		                step, file);
+	rc = write_file(dir, "cpuset.mems", list, err);
+	free(list);
+	return rc;
+}
+
+static int confine_v1(const struct cpltask_confine *want, const char *step,
                       char **made, struct cpl_error *err)
 {
 	char dir[PATH_MAX], mems[4096], number[32];
 
-	if (snprintf(dir, sizeof(dir), "%s/task_%d", step, task) >=
+	if (snprintf(dir, sizeof(dir), "%s/task_%d", step, want->task) >=
 	    (int)sizeof(dir))
 		return cpl_fail(err, "the path %.60s... is too long", step);
-	snprintf(number, sizeof(number), "%d", (int)pid);
+	snprintf(number, sizeof(number), "%d", (int)want->pid);
 	if (read_file(step, "cpuset.mems", mems, sizeof(mems), err))
 		return -1;
 	mems[strcspn(mems, "\n")] = '\0';
@@ -187,9 +223,12 @@ static int confine_v1(const char *step, pid_t pid, int task, const char *cpus,
 	}
 	/* cpuset.cpus is refused while there are no mems. */
 	if (!write_file(dir, "cpuset.mems", mems, err) &&
-	    !write_file(dir, "cpuset.cpus", cpus, err) &&
-	    !write_file(dir, "cgroup.procs", number, err))
-		return 0;
+	    !write_file(dir, "cpuset.cpus", want->cpus, err)) {
+		if (want->mems)
+			limit_mems(dir, step, "cpuset.mems", want->mems, err);
+		if (!write_file(dir, "cgroup.procs", number, err))
+			return 0;
+	}
 	rmdir(dir);
 failed:
 	free(*made);
@@ -197,8 +236,7 @@ failed:
 	return -1;
 }
 
-int cpltask_cgroup_confine(pid_t pid, int task, const char *cpus,
-                           int (*move)(void *arg), void *arg, char **made,
+int cpltask_cgroup_confine(const struct cpltask_confine *want, char **made,
                            struct cpl_error *err)
 {
 	enum cpltask_cgroup version;
@@ -206,27 +244,31 @@ int cpltask_cgroup_confine(pid_t pid, int task, const char *cpus,
 	size_t n, m;
 
 	*made = NULL;
-	if (locate(pid, &version, dir, sizeof(dir), err))
+	if (locate(want->pid, &version, dir, sizeof(dir), err))
 		return -1;
 	if (!*dir)
 		return 0;
 	if (version == CPLTASK_V1)
-		return confine_v1(dir, pid, task, cpus, made, err);
+		return confine_v1(want, dir, made, err);
 
 	/* A directory of our own would be unknown to proctrack/cgroup. */
-	if (access(dir, F_OK) || move(arg))
+	if (access(dir, F_OK) || want->move(want->arg))
 		return cpl_fail(err, "%s: Slurm cannot move the task", dir);
-	if (locate(pid, &version, dir, sizeof(dir), err))
+	if (locate(want->pid, &version, dir, sizeof(dir), err))
 		return -1;
 	n = strlen(dir);
-	m = (size_t)snprintf(tail, sizeof(tail), "/task_%d", task);
+	m = (size_t)snprintf(tail, sizeof(tail), "/task_%d", want->task);
 	if (n < m || strcmp(dir + n - m, tail))
 		return cpl_fail(err, "%s is not the task's own", dir);
 	/* Slurm gives it to the user, whose sub-directories it would then not
 	 * be able to remove. */
 	if (chown(dir, 0, 0))
 		return cpl_fail(err, "%s: %s", dir, strerror(errno));
-	return write_file(dir, "cpuset.cpus", cpus, err);
+	if (write_file(dir, "cpuset.cpus", want->cpus, err))
+		return -1;
+	if (want->mems)
+		limit_mems(dir, dir, "cpuset.mems.effective", want->mems, err);
+	return 0;
 }
 
 void cpltask_cgroup_release(const char *made)

@@ -11,10 +11,12 @@
 
 #include "src/common/job_options.h"
 #include "src/common/list.h"
+#include "src/common/select.h"
 #include "src/common/slurm_cred.h"
 #include "src/slurmd/common/xcpuinfo.h"
 
 #include "binding/binding.h"
+#include "signature/excerpt.h"
 #include "site/config.h"
 
 #define NO_PROFILE "none"
@@ -38,6 +40,7 @@ static bool counts_are_pretended(void)
 static hwloc_topology_t node_topology(struct cpl_error *err)
 {
 	char counts[sizeof(topology_counts)] = "";
+	int n;
 
 	if (counts_are_pretended())
 		snprintf(counts, sizeof(counts), "pack:%d core:%d pu:%d",
@@ -49,6 +52,15 @@ static hwloc_topology_t node_topology(struct cpl_error *err)
 	topology = NULL;
 	if (cpl_topology_load(*counts ? counts : NULL, &topology, err)) {
 		topology = NULL;
+		return NULL;
+	}
+	/* hwloc takes this machine where the file it should read is gone. */
+	n = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
+	if (!*counts && n < conf->block_map_size) {
+		hwloc_topology_destroy(topology);
+		topology = NULL;
+		cpl_fail(err, "the hardware tree has %d CPUs, slurmd knows %u",
+		         n, (unsigned)conf->block_map_size);
 		return NULL;
 	}
 	memcpy(topology_counts, counts, sizeof(counts));
@@ -106,10 +118,32 @@ static const char *profile_of(const launch_tasks_request_msg_t *req,
 	return job_name ? cpl_config_match(config, job_name) : NULL;
 }
 
-static struct cpl_comm *local_traffic(const launch_tasks_request_msg_t *req,
-                                      uint32_t node_id, const char *profile_dir,
-                                      const char *profile,
-                                      struct cpl_error *err)
+/* What slurmctld sent along, see signature/excerpt.h; NULL, with err when it
+ * is broken. */
+static struct cpl_comm *excerpt_traffic(const launch_tasks_request_msg_t *req,
+                                        uint32_t node_id, const char *profile,
+                                        struct cpl_error *err)
+{
+	struct cplslurm_excerpt own = {0};
+
+	if (!req->select_jobinfo || !req->select_jobinfo->data ||
+	    select_g_select_jobinfo_get(req->select_jobinfo,
+	                                CPLSLURM_JOBDATA_EXCERPT, &own)) {
+		return NULL;
+	}
+	/* A step may have another profile than its job. */
+	if (!cpl_excerpt_is_of(own.data, own.size, profile))
+		return NULL;
+	return cpl_excerpt_read(own.data, own.size, (int)req->ntasks,
+	                        (int)node_id, req->global_task_ids[node_id],
+	                        req->tasks_to_launch[node_id], err);
+}
+
+/* From the profile's file, recorded at `ranks`, of which task 0 is `first`. */
+static struct cpl_comm *file_traffic(const launch_tasks_request_msg_t *req,
+                                     uint32_t node_id, const char *profile_dir,
+                                     const char *profile, uint32_t ranks,
+                                     uint32_t first, struct cpl_error *err)
 {
 	int n = req->tasks_to_launch[node_id];
 	int *rank = calloc((size_t)n + 1, sizeof(*rank));
@@ -122,17 +156,42 @@ static struct cpl_comm *local_traffic(const launch_tasks_request_msg_t *req,
 	for (int i = 0; i < n; i++) {
 		uint32_t id = req->global_task_ids[node_id][i];
 
-		if (id >= req->ntasks) {
+		if (id >= req->ntasks || id >= ranks - first) {
 			cpl_fail(err, "task id %u in a step of %u tasks", id,
 			         req->ntasks);
 			goto done;
 		}
-		rank[i] = (int)id;
+		rank[i] = (int)(first + id);
 	}
-	comm = cpltask_traffic(profile_dir, profile, (int)req->ntasks, rank, n,
-	                       err);
+	comm = cpltask_traffic(profile_dir, profile, (int)ranks, rank, n, err);
 done:
 	free(rank);
+	return comm;
+}
+
+/*
+ * The launch's excerpt first. A part of a step over several components of a
+ * heterogeneous job has a share of the step's ranks, or its own.
+ */
+static struct cpl_comm *local_traffic(const launch_tasks_request_msg_t *req,
+                                      uint32_t node_id, const char *profile_dir,
+                                      const char *profile,
+                                      struct cpl_error *err)
+{
+	struct cpl_error why = {""};
+	struct cpl_comm *comm = excerpt_traffic(req, node_id, profile, &why);
+	uint32_t all = req->het_job_ntasks, first = req->het_job_task_offset;
+
+	if (!comm && req->het_job_id && req->het_job_id != NO_VAL &&
+	    all != NO_VAL && all <= INT32_MAX && first < all &&
+	    req->ntasks < all)
+		comm = file_traffic(req, node_id, profile_dir, profile, all,
+		                    first, NULL);
+	if (!comm)
+		comm = file_traffic(req, node_id, profile_dir, profile,
+		                    req->ntasks, 0, err);
+	if (!comm && why.text[0])
+		cpl_fail_prefix(err, "%s; ", why.text);
 	return comm;
 }
 
@@ -188,94 +247,101 @@ done:
 	return set;
 }
 
-/* Keep one thread of each core; returns the number of cores. */
-static int count_cores(hwloc_topology_t tree, hwloc_bitmap_t allowed,
-                       bool one_thread, bool *failed)
+static int count_cores(hwloc_topology_t tree, hwloc_const_cpuset_t allowed)
 {
-	hwloc_bitmap_t own = hwloc_bitmap_alloc();
 	hwloc_obj_t core = NULL;
 	int n = 0;
 
-	*failed = !own;
-	while (own && (core = hwloc_get_next_obj_by_type(tree, HWLOC_OBJ_CORE,
-	                                                 core))) {
-		int first;
-
-		hwloc_bitmap_and(own, core->cpuset, allowed);
-		first = hwloc_bitmap_first(own);
-		if (first < 0)
-			continue;
-		n++;
-		if (!one_thread)
-			continue;
-		hwloc_bitmap_clr(own, (unsigned)first);
-		hwloc_bitmap_andnot(allowed, allowed, own);
-	}
-	hwloc_bitmap_free(own);
+	while ((core = hwloc_get_next_obj_by_type(tree, HWLOC_OBJ_CORE, core)))
+		n += hwloc_bitmap_intersects(core->cpuset, allowed);
 	return n;
+}
+
+/* Slurm's "not said": 0, NO_VAL16, INFINITE16. */
+static int said(uint16_t value)
+{
+	return value == NO_VAL16 || value == INFINITE16 ? 0 : value;
 }
 
 /*
  * Whole cores where there are enough of them; where a core's threads are CPUs
  * to Slurm and tasks share cores, threads.
  */
-static int choose_slots(const launch_tasks_request_msg_t *req, int tasks,
-                        struct cpl_bind_request *bind, hwloc_bitmap_t allowed,
-                        struct cpl_error *err)
+static void choose_slots(const launch_tasks_request_msg_t *req, int tasks,
+                         struct cpl_bind_request *bind)
 {
-	bool one_thread = (req->cpu_bind_type & CPU_BIND_ONE_THREAD_PER_CORE) ||
-	                  req->threads_per_core == 1;
 	int all_cores = (int)conf->sockets * conf->cores;
 	int cpus_per_core = all_cores > 0 ? conf->cpus / all_cores : 1;
-	int cpus = req->cpus_per_task;
-	bool failed;
-	int cores = count_cores(bind->topology, allowed, one_thread, &failed);
+	int cpus = said(req->cpus_per_task) ? req->cpus_per_task : 1;
+	int cores = count_cores(bind->topology, bind->allowed);
 
-	if (failed)
-		return cpl_fail_memory(err);
-	if (cpus < 1 || cpus == NO_VAL16 || cpus == INFINITE16)
-		cpus = 1;
-	if (cpus_per_core < 1 || one_thread)
+	bind->one_thread =
+	        (req->cpu_bind_type & CPU_BIND_ONE_THREAD_PER_CORE) ||
+	        req->threads_per_core == 1;
+	bind->overcommit = req->flags & LAUNCH_OVERCOMMIT;
+	bind->ranks_per_socket = said(req->ntasks_per_socket);
+	if (cpus_per_core < 1 || bind->one_thread)
 		cpus_per_core = 1;
 	bind->cores_per_rank = (cpus + cpus_per_core - 1) / cpus_per_core;
-	if ((int64_t)tasks * bind->cores_per_rank > cores &&
-	    cpus_per_core > 1) {
-		bind->by_pu = true;
-		bind->cores_per_rank = cpus;
+	if ((int64_t)tasks * bind->cores_per_rank <= cores ||
+	    cpus_per_core == 1 || said(req->ntasks_per_core) == 1)
+		return;
+	bind->by_pu = true;
+	bind->cores_per_rank = cpus;
+	bind->ranks_per_core = said(req->ntasks_per_core);
+}
+
+/* One mask per task, "0x1,0x2"; free() it, NULL: memory. */
+static char *write_masks(hwloc_bitmap_t *set, int n)
+{
+	char *masks = NULL;
+	size_t size;
+	FILE *out = open_memstream(&masks, &size);
+	bool failed = !out;
+
+	if (!out)
+		return NULL;
+	for (int i = 0; i < n; i++) {
+		char *mask = NULL;
+
+		if (hwloc_bitmap_taskset_asprintf(&mask, set[i]) < 0)
+			failed = true;
+		else
+			fprintf(out, "%s%s", i ? "," : "", mask);
+		free(mask);
 	}
-	return 0;
+	if (fclose(out) || failed) {
+		free(masks);
+		return NULL;
+	}
+	return masks;
 }
 
 static int fill_plan(struct cpltask_plan *plan, hwloc_topology_t tree,
-                     const struct cpl_bind_result *result,
+                     const struct cpl_bind_result *result, bool memory,
                      struct cpl_error *err)
 {
 	long real = sysconf(_SC_NPROCESSORS_CONF);
-	FILE *out;
-	size_t size;
 
 	plan->binding = hwloc_topology_is_thissystem(tree) == 1;
 	plan->cost = result->cost;
 	plan->cost_packed = result->cost_default;
-	out = open_memstream(&plan->masks, &size);
-	if (!out)
-		return cpl_fail_memory(err);
-	for (int i = 0; i < result->ranks; i++) {
-		char *mask = NULL;
-
+	for (int i = 0; i < result->ranks; i++)
 		if (hwloc_bitmap_last(result->cpuset[i]) >= real)
 			plan->binding = false;
-		hwloc_bitmap_taskset_asprintf(&mask, result->cpuset[i]);
-		fprintf(out, "%s%s", i ? "," : "", mask ? mask : "");
-		free(mask);
-	}
-	return fclose(out) ? cpl_fail_memory(err) : 0;
+	plan->masks = write_masks(result->cpuset, result->ranks);
+	if (!plan->masks)
+		return cpl_fail_memory(err);
+	if (!memory)
+		return 0;
+	plan->mems = write_masks(result->nodeset, result->ranks);
+	return plan->mems ? 0 : cpl_fail_memory(err);
 }
 
-static int bind_tasks(const launch_tasks_request_msg_t *req, int tasks,
+static int bind_tasks(const launch_tasks_request_msg_t *req,
                       const struct cpl_binder *binder,
-                      const struct cpl_comm *comm, struct cpltask_plan *plan,
-                      struct cpl_error *err)
+                      const struct cpl_comm *comm, bool memory,
+                      struct cpltask_plan *plan, struct cpl_error *err)
 {
 	struct cpl_bind_request bind = {.comm = comm};
 	struct cpl_bind_result result = {0};
@@ -287,20 +353,16 @@ static int bind_tasks(const launch_tasks_request_msg_t *req, int tasks,
 	bind.allowed = allowed;
 	pthread_mutex_lock(&topology_lock);
 	bind.topology = node_topology(err);
-	if (bind.topology && !choose_slots(req, tasks, &bind, allowed, err) &&
-	    !cpl_bind(binder, &bind, &result, err))
-		rc = fill_plan(plan, bind.topology, &result, err);
+	if (bind.topology) {
+		choose_slots(req, comm->ranks, &bind);
+		rc = cpl_bind(binder, &bind, &result, err);
+	}
+	if (!rc)
+		rc = fill_plan(plan, bind.topology, &result, memory, err);
 	pthread_mutex_unlock(&topology_lock);
 	cpl_bind_result_free(&result);
 	hwloc_bitmap_free(allowed);
 	return rc;
-}
-
-static bool is_plain_step(const launch_tasks_request_msg_t *req)
-{
-	/* Ranks of a heterogeneous job run over several such requests. */
-	return req->step_id.step_id <= SLURM_MAX_NORMAL_STEP_ID &&
-	       (req->het_job_id == 0 || req->het_job_id == NO_VAL);
 }
 
 int cpltask_plan(const launch_tasks_request_msg_t *req, uint32_t node_id,
@@ -314,8 +376,8 @@ int cpltask_plan(const launch_tasks_request_msg_t *req, uint32_t node_id,
 	int rc = -1;
 
 	memset(plan, 0, sizeof(*plan));
-	if (!is_plain_step(req) || node_id >= req->nnodes ||
-	    req->tasks_to_launch[node_id] == 0)
+	if (req->step_id.step_id > SLURM_MAX_NORMAL_STEP_ID ||
+	    node_id >= req->nnodes || req->tasks_to_launch[node_id] == 0)
 		return 0;
 	path = cplslurm_config_path();
 	config = path ? cpl_config_load(path, err) : NULL;
@@ -325,7 +387,8 @@ int cpltask_plan(const launch_tasks_request_msg_t *req, uint32_t node_id,
 		goto done;
 	}
 	rc = 0;
-	if (config->mode != CPL_MODE_ON)
+	if (config->mode != CPL_MODE_ON ||
+	    !strcmp(config->binding, CPL_BINDING_NONE))
 		goto done;
 	profile = profile_of(req, config);
 	if (!profile)
@@ -346,7 +409,7 @@ int cpltask_plan(const launch_tasks_request_msg_t *req, uint32_t node_id,
 	plan->profile = strdup(profile);
 	if (!plan->profile)
 		cpl_fail_memory(err);
-	else if (!bind_tasks(req, comm->ranks, binder, comm, plan, err))
+	else if (!bind_tasks(req, binder, comm, config->bind_memory, plan, err))
 		rc = 1;
 done:
 	if (rc < 0)
@@ -360,6 +423,7 @@ done:
 void cpltask_plan_free(struct cpltask_plan *plan)
 {
 	free(plan->masks);
+	free(plan->mems);
 	free(plan->profile);
 	memset(plan, 0, sizeof(*plan));
 }

@@ -11,6 +11,7 @@
 
 #include "src/common/cgroup.h"
 #include "src/common/log.h"
+#include "src/common/select.h"
 
 const char plugin_name[] = "commplace: bind tasks by how they communicate";
 const char plugin_type[] = "task/commplace";
@@ -20,6 +21,10 @@ const uint32_t plugin_version = SLURM_VERSION_NUMBER;
 	(CPU_BIND_TO_THREADS | CPU_BIND_TO_CORES | CPU_BIND_TO_SOCKETS |       \
 	 CPU_BIND_TO_LDOMS | CPU_BIND_NONE | CPU_BIND_RANK | CPU_BIND_MAP |    \
 	 CPU_BIND_MASK | CPU_BIND_LDRANK | CPU_BIND_LDMAP | CPU_BIND_LDMASK)
+
+#define USER_MEMORY                                                            \
+	(MEM_BIND_NONE | MEM_BIND_RANK | MEM_BIND_MAP | MEM_BIND_MASK |        \
+	 MEM_BIND_LOCAL)
 
 /* slurmstepd's: directories made, by local task. */
 static char **made;
@@ -75,6 +80,7 @@ static void clear_environment(launch_tasks_request_msg_t *req)
 	if (!req->env)
 		return;
 	unsetenvp(req->env, CPLTASK_BOUND);
+	unsetenvp(req->env, CPLTASK_MEMS);
 	unsetenvp(req->env, CPLTASK_PLAN);
 	unsetenvp(req->env, CPLTASK_CPUS);
 	req->envc = envcount(req->env);
@@ -94,6 +100,10 @@ int task_p_slurmd_launch_request(launch_tasks_request_msg_t *req,
 		return SLURM_SUCCESS;
 	}
 	rc = cpltask_plan(req, node_id, &plan, &err);
+	/* slurmstepd has no use for it. */
+	if (req->select_jobinfo && req->select_jobinfo->data)
+		select_g_select_jobinfo_set(req->select_jobinfo,
+		                            CPLSLURM_JOBDATA_EXCERPT, NULL);
 	if (rc < 0)
 		info("commplace: %ps: left to Slurm's binding: %s",
 		     &req->step_id, err.text);
@@ -105,6 +115,8 @@ int task_p_slurmd_launch_request(launch_tasks_request_msg_t *req,
 		xfree(req->cpu_bind);
 		req->cpu_bind = xstrdup(plan.masks);
 		env_array_overwrite(&req->env, CPLTASK_BOUND, "1");
+		if (plan.mems && !(req->mem_bind_type & USER_MEMORY))
+			env_array_overwrite(&req->env, CPLTASK_MEMS, plan.mems);
 	} else {
 		req->cpu_bind_type |= CPU_BIND_NONE;
 		env_array_overwrite(&req->env, CPLTASK_PLAN, plan.masks);
@@ -204,7 +216,7 @@ static void release(uint32_t task)
 int task_p_post_set_affinity(stepd_step_rec_t *job, uint32_t node_tid)
 {
 	struct move move = {job, job->task[node_tid]->pid, node_tid};
-	hwloc_bitmap_t cpus = NULL;
+	hwloc_bitmap_t cpus = NULL, mems = NULL;
 	struct cpl_error err = {""};
 	char *list = NULL, **own;
 
@@ -221,10 +233,21 @@ int task_p_post_set_affinity(stepd_step_rec_t *job, uint32_t node_tid)
 		goto done;
 	}
 	release(node_tid);
-	if (cpltask_cgroup_confine(move.pid, (int)node_tid, list, move_task,
-	                           &move, own, &err))
+	mems = cpltask_mask(getenvp(job->env, CPLTASK_MEMS), (int)node_tid);
+	struct cpltask_confine want = {
+	        .pid = move.pid,
+	        .task = (int)node_tid,
+	        .cpus = list,
+	        .mems = mems,
+	        .move = move_task,
+	        .arg = &move,
+	};
+	if (cpltask_cgroup_confine(&want, own, &err))
 		error("commplace: %ps: task %u is bound by affinity only: %s",
 		      &job->step_id, node_tid, err.text);
+	else if (err.text[0])
+		info("commplace: %ps: task %u has the memory of its step: %s",
+		     &job->step_id, node_tid, err.text);
 	/* Joining a cpuset resets the mask to all of it. */
 	if (set_affinity(move.pid, cpus))
 		error("commplace: %ps: task %u: cannot bind to %s: %s",
@@ -232,6 +255,7 @@ int task_p_post_set_affinity(stepd_step_rec_t *job, uint32_t node_tid)
 done:
 	free(list);
 	hwloc_bitmap_free(cpus);
+	hwloc_bitmap_free(mems);
 	return SLURM_SUCCESS;
 }
 
@@ -246,6 +270,7 @@ int task_p_pre_launch(stepd_step_rec_t *job)
 		return SLURM_SUCCESS;
 	if (getenvp(job->env, CPLTASK_BOUND)) {
 		unsetenvp(job->env, CPLTASK_BOUND);
+		unsetenvp(job->env, CPLTASK_MEMS);
 		masks = job->cpu_bind;
 	} else {
 		masks = getenvp(job->env, CPLTASK_PLAN);

@@ -20,6 +20,8 @@
 /* From slurmd to slurmstepd, gone before the task starts: its masks are ours.
  */
 #define CPLTASK_BOUND "COMMPLACE_BOUND"
+/* Likewise: NUMA nodes as masks, one per local task. Only with BindMemory. */
+#define CPLTASK_MEMS "COMMPLACE_MEMS"
 /* For tasks of nodes whose CPUs are pretended: the masks, not enforced. */
 #define CPLTASK_PLAN "COMMPLACE_PLAN"
 /* For the task: the CPUs it was given, as a list. */
@@ -39,6 +41,7 @@ void cpltask_traffic_forget(void);
 
 struct cpltask_plan {
 	char *masks;   /* "0x1,0x2", one per local task, OS numbers; free() */
+	char *mems;    /* likewise its NUMA nodes, NULL: without BindMemory */
 	bool binding;  /* the CPUs exist: bind; else hand over only */
 	char *profile; /* free() */
 	const char *binder;
@@ -70,15 +73,24 @@ enum cpltask_cgroup { CPLTASK_NO_CGROUP, CPLTASK_V1, CPLTASK_V2 };
 enum cpltask_cgroup cpltask_cgroup_find(const char *text, char *path,
                                         size_t size);
 
+struct cpltask_confine {
+	pid_t pid;
+	int task;
+	const char *cpus;          /* a list, "0,4-7" */
+	hwloc_const_bitmap_t mems; /* NULL: the memory that the step has */
+	int (*move)(void *arg); /* v2: Slurm's move to a directory of its own */
+	void *arg;
+};
+
 /*
- * Confine a process to the CPUs of a list ("0,4-7"). v1: in a new directory
- * task_ID of the step's, whose path goes into *made for
+ * Confine a process to CPUs, and to those of the NUMA nodes that its step has.
+ * v1: in a new directory task_ID of the step's, whose path goes into *made for
  * cpltask_cgroup_release (NULL: nothing made); v2: in the directory that move
- * (called with arg) puts the process into. 0 also when the process is in no
- * step's cpuset; -1 with err, the process then being where it was.
+ * puts the process into. 0 also when the process is in no step's cpuset, with a
+ * text in err when only the memory could not be confined; -1 with err, the
+ * process then being where it was.
  */
-int cpltask_cgroup_confine(pid_t pid, int task, const char *cpus,
-                           int (*move)(void *arg), void *arg, char **made,
+int cpltask_cgroup_confine(const struct cpltask_confine *want, char **made,
                            struct cpl_error *err);
 
 /* Remove a directory made above; what still runs in it goes to the step's. */
