@@ -243,6 +243,83 @@ static void test_threads(void **state)
 	}
 }
 
+static struct cpl_network *wired_fly(int groups, int rows, int columns,
+                                     const char *wiring)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text),
+	         "{\"format\": \"commplace-network\", \"version\": 1, "
+	         "\"type\": \"dragonfly\", \"groups\": %d, \"rows\": %d, "
+	         "\"columns\": %d, \"nodes_per_router\": 1, "
+	         "\"global_wiring\": \"%s\", \"bandwidth\": "
+	         "{\"row\": 2, \"column\": 3, \"global\": 5}, "
+	         "\"nodes\": \"n[0-%d]\"}",
+	         groups, rows, columns, wiring, groups * rows * columns - 1);
+	return parse(text);
+}
+
+/* All direct paths of many pairs: sorted by pairs of groups they are granted
+ * what they get one by one. */
+static void test_blocks(void **state)
+{
+	static const struct {
+		int groups, rows, columns;
+		const char *wiring;
+	} table[] = {
+	        {9, 4, 4, "modulo"},
+	        {40, 2, 2, "modulo"},
+	        {13, 3, 4, "palmtree"},
+	        {1, 12, 13, "modulo"},
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		struct cpl_network *net =
+		        wired_fly(table[i].groups, table[i].rows,
+		                  table[i].columns, table[i].wiring);
+		size_t links = (size_t)net->n_links;
+		struct cpl_pairs pairs = everybody(net->n_routers);
+		double *load[3], total = 0, sum = 0;
+		struct cpl_adaptive_job job = {
+		        &pairs, &cpl_routing_adaptive_direct, {0, 0}};
+		struct cpl_routed routed[3];
+
+		assert_true(pairs.row[pairs.n_from] > 20000);
+		for (int k = 0; k < 3; k++) {
+			struct cpl_adaptive a = {.net = net,
+			                         .job = &job,
+			                         .n_jobs = 1,
+			                         .threads = k};
+			void *scratch = malloc(cpl_adaptive_scratch_size(
+			        net, pairs.row[pairs.n_from]));
+
+			assert_non_null(scratch);
+			a.load = load[k] = calloc(links, sizeof(double));
+			if (k)
+				assert_int_equal(cpl_adaptive_solve(&a, NULL),
+				                 0);
+			else
+				cpl_adaptive_solve_in(&a, scratch);
+			routed[k] = job.routed;
+			free(scratch);
+		}
+		for (size_t l = 0; l < links; l++) {
+			total += load[1][l];
+			assert_number(load[1][l], load[0][l],
+			              1e-4 * load[0][l] + 1e-9);
+			sum += load[0][l];
+		}
+		assert_memory_equal(load[1], load[2], links * sizeof(double));
+		assert_number(total, sum, 1e-9 * sum);
+		assert_number(total, routed[1].hop_bytes, 1e-9 * total);
+		assert_true(routed[0].max_hops == routed[1].max_hops);
+		for (int k = 0; k < 3; k++)
+			free(load[k]);
+		cpl_pairs_free(&pairs);
+		cpl_network_free(net);
+	}
+}
+
 /* A job under static-direct crowds one of the links between two groups: an
  * adaptive job beside it takes the others, more so than if added up. */
 static void test_sees_the_others(void **state)
@@ -354,6 +431,7 @@ int main(void)
 	        cmocka_unit_test(test_conserves),
 	        cmocka_unit_test(test_alone),
 	        cmocka_unit_test(test_threads),
+	        cmocka_unit_test(test_blocks),
 	        cmocka_unit_test(test_sees_the_others),
 	        cmocka_unit_test(test_stream),
 	};

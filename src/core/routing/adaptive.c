@@ -45,7 +45,9 @@ struct solver {
 	struct cpl_part *part; /* [jobs] */
 	int n_lanes;
 	struct cpl_lane lane[CPL_LANES];
-	double *left; /* [links] */
+	double *left; /* [cells] */
+	bool blocks;  /* for any part */
+	struct cpl_way_view *far;
 	double scale; /* of bytes to weights */
 	double unit;  /* of bandwidths: the largest */
 	int steps;    /* of the exposure */
@@ -94,11 +96,15 @@ static void place_part(const struct cpl_network *net, struct cpl_part *part,
                        int64_t n, struct room *room)
 {
 	size_t count = (size_t)n;
+	size_t blocks =
+	        (size_t)net->dragonfly.groups * (size_t)net->dragonfly.groups;
 
 	part->slots = part->direct < 0 ? 4 * net->dragonfly.global_per_pair
 	                               : CPL_DRAWN;
-	part->weight =
-	        take(room, count, (size_t)part->slots * sizeof(*part->weight));
+	if (!part->by_blocks)
+		part->weight =
+		        take(room, count,
+		             (size_t)part->slots * sizeof(*part->weight));
 	part->path_total = NULL;
 	part->kept = NULL;
 	part->grants = NULL;
@@ -106,6 +112,12 @@ static void place_part(const struct cpl_network *net, struct cpl_part *part,
 		part->path_total =
 		        take(room, count,
 		             (size_t)part->slots * sizeof(*part->path_total));
+		if (!part->by_blocks)
+			return;
+		part->start = take(room, blocks + 1, sizeof(*part->start));
+		part->alive = take(room, blocks, sizeof(*part->alive));
+		part->ends = take(room, count, sizeof(*part->ends));
+		part->bytes = take(room, count, sizeof(*part->bytes));
 		return;
 	}
 	part->total = take(room, count, sizeof(*part->total));
@@ -127,12 +139,17 @@ static void place_rest(struct solver *s, const struct cpl_network *net,
                        int64_t pairs, struct room *room)
 {
 	void *tables = take(room, 1, cpl_ways_size(net));
-	size_t cells;
+	size_t cells, near, far;
 
 	cpl_ways_init(&s->ways, net);
 	cells = (size_t)s->ways.groups * (size_t)s->ways.cells;
 	s->n_lanes = pairs > ONE_LANE ? CPL_LANES : 1;
 	s->left = take(room, cells, sizeof(*s->left));
+	near = s->blocks ? 2 * (size_t)s->ways.per_group *
+	                           (size_t)s->ways.per_group
+	                 : 0;
+	far = near * (size_t)s->ways.groups;
+	s->far = take(room, far, sizeof(*s->far));
 	for (int i = 0; i < s->n_lanes; i++) {
 		struct cpl_lane *lane = &s->lane[i];
 
@@ -142,6 +159,11 @@ static void place_rest(struct solver *s, const struct cpl_network *net,
 		lane->bundle =
 		        take(room, (size_t)net->dragonfly.global_per_pair,
 		             sizeof(*lane->bundle));
+		lane->left = s->left;
+		lane->far = s->far;
+		lane->far_flow = take(room, far, sizeof(*lane->far_flow));
+		lane->near = take(room, near, sizeof(*lane->near));
+		lane->near_flow = take(room, near, sizeof(*lane->near_flow));
 	}
 	if (room->at)
 		cpl_ways_fill(&s->ways, tables);
@@ -234,9 +256,24 @@ static void over_links(struct solver *s,
 	             s);
 }
 
+/* The same with ways between links and pairs that go by blocks. */
+static void over_parts_and_ways(struct solver *s,
+                                void (*pass)(struct solver *, struct cpl_part *,
+                                             struct cpl_lane *),
+                                bool bytes)
+{
+	if (s->blocks)
+		cpl_blocks_see(&s->ways, &s->lane[0], s->a->threads, s->far);
+	over_parts(s, pass);
+	if (s->blocks)
+		cpl_blocks_put(&s->ways, s->lane, s->a->threads, bytes);
+}
+
 static void ask(struct solver *s, struct cpl_part *part, struct cpl_lane *lane)
 {
-	if (part->direct < 0)
+	if (part->by_blocks)
+		cpl_blocks_ask(&s->ways, part, lane, s->scale, s->steps == 1);
+	else if (part->direct < 0)
 		cpl_direct_ask(&s->ways, part, lane, s->scale);
 	else
 		cpl_drawn_ask(&s->ways, part, lane, s->scale, s->iteration);
@@ -245,7 +282,9 @@ static void ask(struct solver *s, struct cpl_part *part, struct cpl_lane *lane)
 static void grant(struct solver *s, struct cpl_part *part,
                   struct cpl_lane *lane)
 {
-	if (part->direct < 0)
+	if (part->by_blocks)
+		cpl_blocks_grant(&s->ways, part, lane, s->scale);
+	else if (part->direct < 0)
 		cpl_direct_grant(&s->ways, part, lane);
 	else
 		cpl_drawn_grant(&s->ways, part, lane, s->iteration,
@@ -408,6 +447,8 @@ static void start(struct solver *s)
 	for (int i = 0; i < s->n_lanes; i++)
 		for (size_t c = 0; c < all_cells(s); c++)
 			s->lane[i].cell[c] = (struct cpl_cell){INFINITY, 0};
+	for (size_t c = 0; c < all_cells(s); c++)
+		s->left[c] = INFINITY;
 	set_exposure(s, true);
 	over_links(s, show_start);
 }
@@ -420,9 +461,9 @@ static double step(struct solver *s)
 	for (int i = 0; i < s->n_lanes; i++)
 		s->lane[i].granted = 0;
 	set_exposure(s, s->iteration + 1 < s->steps);
-	over_parts(s, ask);
+	over_parts_and_ways(s, ask, false);
 	over_links(s, divide);
-	over_parts(s, grant);
+	over_parts_and_ways(s, grant, false);
 	over_links(s, settle);
 	for (int i = 0; i < s->n_lanes; i++)
 		granted += s->lane[i].granted;
@@ -453,17 +494,24 @@ static int iterate(struct solver *s)
 static void deliver_direct(struct solver *s, struct cpl_part *part,
                            struct cpl_lane *lane)
 {
-	if (part->direct < 0)
+	if (part->by_blocks)
+		cpl_blocks_deliver(&s->ways, part, lane);
+	else if (part->direct < 0)
 		cpl_direct_deliver(&s->ways, part, lane);
 }
 
 static void clear(struct solver *s, struct cpl_part *part,
                   struct cpl_lane *lane)
 {
-	int64_t first = part->pairs->row[part->cut[lane->number]];
-	size_t n =
-	        (size_t)(part->pairs->row[part->cut[lane->number + 1]] - first);
+	int64_t first;
+	size_t n;
 
+	if (part->by_blocks) {
+		cpl_blocks_keep(&s->ways, part, lane);
+		return;
+	}
+	first = part->pairs->row[part->cut[lane->number]];
+	n = (size_t)(part->pairs->row[part->cut[lane->number + 1]] - first);
 	if (part->direct < 0) {
 		memset(part->path_total + first * part->slots, 0,
 		       n * (size_t)part->slots * sizeof(*part->path_total));
@@ -480,7 +528,7 @@ static void deliver(struct solver *s, int iterations)
 
 	for (int i = 0; i < s->n_lanes; i++)
 		memset(s->lane[i].bytes, 0, all_cells(s) * sizeof(double));
-	over_parts(s, deliver_direct);
+	over_parts_and_ways(s, deliver_direct, true);
 	for (int i = 0; i < s->a->n_jobs; i++)
 		again = again || (s->part[i].direct >= 0 && s->part[i].n &&
 		                  !s->part[i].grants);
@@ -520,16 +568,32 @@ static void add_bytes(struct solver *s, const struct run *run)
 	}
 }
 
+static void count(struct solver *s, struct cpl_part *part,
+                  struct cpl_lane *lane)
+{
+	if (part->by_blocks)
+		cpl_blocks_count(&s->ways, part, lane);
+}
+
 /* Parts are known; the arrays have their places. */
 static void solve(struct solver *s)
 {
 	struct cpl_adaptive *a = s->a;
 
 	s->steps = 1;
+	over_parts(s, count);
+	for (int i = 0; s->blocks && i < s->n_lanes; i++)
+		memset(s->lane[i].far_flow, 0,
+		       2 * (size_t)s->ways.groups * (size_t)s->ways.per_group *
+		               (size_t)s->ways.per_group *
+		               sizeof(*s->lane[i].far_flow));
 	for (int i = 0; i < a->n_jobs; i++) {
 		struct cpl_part *part = &s->part[i];
 
-		cut(part, s->n_lanes);
+		if (part->by_blocks)
+			cpl_blocks_cut(&s->ways, part);
+		else
+			cut(part, s->n_lanes);
 		if (part->direct >= 0 && part->n)
 			s->steps = EXPOSURE;
 	}
@@ -583,6 +647,12 @@ int cpl_adaptive_solve(struct cpl_adaptive *a, struct cpl_error *err)
 		return cpl_fail_memory(err);
 	for (int i = 0; i < a->n_jobs; i++)
 		pairs += make_part(a, i, &s.part[i]);
+	cpl_ways_init(&s.ways, a->net);
+	for (int i = 0; i < a->n_jobs; i++) {
+		s.part[i].by_blocks = s.part[i].n > ONE_LANE &&
+		                      cpl_blocks_pay(&s.ways, &s.part[i]);
+		s.blocks = s.blocks || s.part[i].by_blocks;
+	}
 	if (!pairs) {
 		rc = 0;
 		goto out;
@@ -618,76 +688,3 @@ void cpl_adaptive_solve_in(struct cpl_adaptive *a, void *scratch)
 	place(&s, pairs, &room);
 	solve(&s);
 }
-
-static void solve_one(const struct cpl_network *net,
-                      const struct cpl_pairs *pairs, void *scratch,
-                      double *load, struct cpl_routed *routed,
-                      const struct cpl_routing *routing)
-{
-	struct cpl_adaptive_job job = {.pairs = pairs, .routing = routing};
-	struct cpl_adaptive a = {
-	        .net = net, .job = &job, .n_jobs = 1, .load = load};
-
-	cpl_adaptive_solve_in(&a, scratch);
-	routed->hop_bytes += job.routed.hop_bytes;
-	routed->max_hops = fmax(routed->max_hops, job.routed.max_hops);
-}
-
-static void solve_direct(const struct cpl_network *net,
-                         const struct cpl_pairs *pairs, void *scratch,
-                         double *load, struct cpl_routed *routed)
-{
-	solve_one(net, pairs, scratch, load, routed,
-	          &cpl_routing_adaptive_direct);
-}
-
-static void solve_indirect(const struct cpl_network *net,
-                           const struct cpl_pairs *pairs, void *scratch,
-                           double *load, struct cpl_routed *routed)
-{
-	solve_one(net, pairs, scratch, load, routed,
-	          &cpl_routing_adaptive_indirect);
-}
-
-static void solve_hybrid(const struct cpl_network *net,
-                         const struct cpl_pairs *pairs, void *scratch,
-                         double *load, struct cpl_routed *routed)
-{
-	solve_one(net, pairs, scratch, load, routed,
-	          &cpl_routing_adaptive_hybrid);
-}
-
-static double hops(const struct cpl_network *net, int from, int to)
-{
-	return cpl_routing_static_direct.hops(net, from, to);
-}
-
-const struct cpl_routing cpl_routing_adaptive_direct = {
-        .name = "adaptive-direct",
-        .short_name = "AD",
-        .type = CPL_NETWORK_DRAGONFLY,
-        .summary = "over the minimal paths, by the bandwidth left on them",
-        .solve = solve_direct,
-        .scratch_size = cpl_adaptive_scratch_size,
-        .hops = hops,
-};
-
-const struct cpl_routing cpl_routing_adaptive_indirect = {
-        .name = "adaptive-indirect",
-        .short_name = "AI",
-        .type = CPL_NETWORK_DRAGONFLY,
-        .summary = "over drawn intermediate routers, by the bandwidth left",
-        .solve = solve_indirect,
-        .scratch_size = cpl_adaptive_scratch_size,
-        .hops = hops,
-};
-
-const struct cpl_routing cpl_routing_adaptive_hybrid = {
-        .name = "adaptive-hybrid",
-        .short_name = "AH",
-        .type = CPL_NETWORK_DRAGONFLY,
-        .summary = "over two minimal and two indirect paths (UGAL-G)",
-        .solve = solve_hybrid,
-        .scratch_size = cpl_adaptive_scratch_size,
-        .hops = hops,
-};

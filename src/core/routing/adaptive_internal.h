@@ -96,16 +96,33 @@ struct cpl_bundle {
 	int n_starts, n_ends;
 };
 
+/* A pair of routers in their groups. */
+struct cpl_ends {
+	uint16_t from, to;
+};
+
+/* What a way inside a group shows: the least of its links. */
+struct cpl_way_view {
+	double left, unit;
+};
+
 struct cpl_part {
 	const struct cpl_pairs *pairs;
 	int64_t n;
 	int direct; /* direct paths at the most; -1: all, and no others */
 	uint64_t seed;
-	int cut[CPL_LANES + 1]; /* rows of each lane */
+	int cut[CPL_LANES + 1]; /* rows of each lane; by blocks: groups */
 	int slots;              /* weights of a pair */
 	float *weight;          /* [n][slots] */
 	/* All direct: bandwidth of each path over all iterations. */
 	float *path_total; /* [n][slots] */
+	/* All direct, by blocks; block: index of the source's group * groups +
+	 * the other group. Those that can still get something come first. */
+	bool by_blocks;
+	int64_t *start;        /* [groups * groups + 1] */
+	int *alive;            /* [groups * groups] */
+	struct cpl_ends *ends; /* [n] */
+	double *bytes;         /* [n] */
 	/* Drawn. */
 	double *total; /* [n] bandwidth over all iterations */
 	double *hops;  /* [n] mean links */
@@ -120,6 +137,12 @@ struct cpl_lane {
 	double *bytes;             /* [the same] */
 	struct cpl_bundle *bundle; /* [K] */
 	double granted;            /* in this iteration */
+	/* For blocks. */
+	const double *left;             /* of all: [cells] */
+	const struct cpl_way_view *far; /* of all: [groups][from][to][2] */
+	double *far_flow;               /* [groups][from][to][2] */
+	struct cpl_way_view *near;      /* [to][from][2] of one group */
+	double *near_flow;              /* [to][from][2] */
 };
 
 /*
@@ -140,6 +163,32 @@ void cpl_direct_grant(const struct cpl_ways *ways, struct cpl_part *part,
                       struct cpl_lane *lane);
 /* The bytes of all iterations. */
 void cpl_direct_deliver(const struct cpl_ways *ways, struct cpl_part *part,
+                        struct cpl_lane *lane);
+
+/*
+ * The same passes where all pairs of two groups go over one link and there are
+ * many of them: they then share the ways between routers and gateways, and a
+ * pass works on a table of what each of those shows and is to carry. The pairs
+ * are sorted by blocks of source and destination group (count, cut, keep). In a
+ * pass the near ways are the lane's own; the far ones are seen before it and
+ * put on the links after it (see, put), with all CPL_LANES lanes.
+ * drops: no more is exposed, so that pairs that have found nothing are done.
+ */
+bool cpl_blocks_pay(const struct cpl_ways *ways, const struct cpl_part *part);
+void cpl_blocks_count(const struct cpl_ways *ways, struct cpl_part *part,
+                      const struct cpl_lane *lane);
+void cpl_blocks_cut(const struct cpl_ways *ways, struct cpl_part *part);
+void cpl_blocks_keep(const struct cpl_ways *ways, struct cpl_part *part,
+                     struct cpl_lane *lane);
+void cpl_blocks_see(const struct cpl_ways *ways, struct cpl_lane *lane,
+                    int threads, struct cpl_way_view *far);
+void cpl_blocks_put(const struct cpl_ways *ways, struct cpl_lane *lane,
+                    int threads, bool bytes);
+void cpl_blocks_ask(const struct cpl_ways *ways, struct cpl_part *part,
+                    struct cpl_lane *lane, double scale, bool drops);
+void cpl_blocks_grant(const struct cpl_ways *ways, struct cpl_part *part,
+                      struct cpl_lane *lane, double scale);
+void cpl_blocks_deliver(const struct cpl_ways *ways, struct cpl_part *part,
                         struct cpl_lane *lane);
 
 /* Exact: there are fewer than 2^20 routers. */

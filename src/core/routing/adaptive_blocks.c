@@ -1,0 +1,535 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <math.h>
+
+#include "base/parallel.h"
+#include "routing/adaptive_internal.h"
+
+/* Pairs of a block, on the average, that make the tables worth it. */
+#define WORTH 4
+/* Parts of the groups over which threads go. */
+#define CHUNKS 16
+
+/* The pairs of one group with one other, or with itself. */
+struct block {
+	/* Way i of a pair (from, to) at its start: 2 * (from + to * near_step)
+	 * + i; at its end: 2 * to * far_step + j. */
+	const struct cpl_way_view *near, *far;
+	double *near_flow, *far_flow;
+	int near_step, far_step;
+	int near_gate, far_gate;
+	bool inside;
+	struct cpl_way_view link;
+	double link_flow;
+	/* Of the pairs. */
+	struct cpl_ends *ends;
+	double *bytes;
+	float *total;
+	int n, *alive;
+};
+
+/* A pass over all of a lane's blocks. */
+struct walk {
+	const struct cpl_ways *w;
+	struct cpl_part *part;
+	struct cpl_lane *lane;
+	double scale;
+	bool drops, delivers;
+	void (*pass)(const struct walk *walk, struct block *block);
+};
+
+static inline double lesser(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+/* An entry of the tables of ways by the router inside the group that they
+ * share, near for those that lead to it, far for those that leave it. */
+static inline int64_t way(const struct cpl_ways *w, int shared, int other)
+{
+	return 2 * ((int64_t)shared * w->per_group + other);
+}
+
+static inline int64_t ways_of_group(const struct cpl_ways *w)
+{
+	return 2 * (int64_t)w->per_group * w->per_group;
+}
+
+/* Nothing can go a second way where there is one. */
+static inline struct cpl_way_view see(const struct cpl_ways *w,
+                                      const struct cpl_lane *lane, int group,
+                                      int from, int to, int turn)
+{
+	const struct cpl_cell *cell = lane->cell;
+	const double *left = lane->left;
+	int c[2];
+
+	if (turn && cpl_local_paths(cpl_ways_local(w, from, to)) < 2)
+		return (struct cpl_way_view){0, 0};
+	cpl_segment(w, group, from, to, (unsigned)turn, c);
+	return (struct cpl_way_view){
+	        lesser(left[c[0]], left[c[1]]),
+	        lesser(cell[c[0]].view, cell[c[1]].view),
+	};
+}
+
+/* The far ways of all groups, some by each chunk. */
+struct ways_job {
+	const struct cpl_ways *w;
+	struct cpl_lane *lane;
+	struct cpl_way_view *far;
+	bool bytes;
+};
+
+static void see_far(void *arg, int64_t chunk, int thread)
+{
+	const struct ways_job *job = arg;
+	const struct cpl_ways *w = job->w;
+	int64_t first = cpl_parallel_first(w->groups, CHUNKS, chunk);
+	int64_t last = cpl_parallel_first(w->groups, CHUNKS, chunk + 1);
+	struct cpl_way_view *far = job->far + first * ways_of_group(w);
+
+	for (int group = (int)first; group < last; group++)
+		for (int from = 0; from < w->per_group; from++)
+			for (int to = 0; to < w->per_group; to++)
+				for (int turn = 0; turn < 2; turn++)
+					*far++ = see(w, job->lane, group, from,
+					             to, turn);
+}
+
+void cpl_blocks_see(const struct cpl_ways *w, struct cpl_lane *lane,
+                    int threads, struct cpl_way_view *far)
+{
+	struct ways_job job = {w, lane, far, false};
+
+	cpl_parallel(threads, CHUNKS, see_far, &job);
+}
+
+static void see_near(const struct cpl_ways *w, struct cpl_lane *lane, int group)
+{
+	struct cpl_way_view *near = lane->near;
+	double *flow = lane->near_flow;
+
+	for (int to = 0; to < w->per_group; to++)
+		for (int from = 0; from < w->per_group; from++)
+			for (int turn = 0; turn < 2; turn++) {
+				*near++ = see(w, lane, group, from, to, turn);
+				*flow++ = 0;
+			}
+}
+
+static inline void put(const struct cpl_ways *w, struct cpl_lane *lane,
+                       const int c[2], double flow, bool bytes)
+{
+	for (int i = 0; i < 2; i++)
+		if (bytes)
+			lane->bytes[c[i]] += flow;
+		else
+			lane->cell[c[i]].sum += flow;
+}
+
+static void put_near(const struct cpl_ways *w, struct cpl_lane *lane, int group,
+                     bool bytes)
+{
+	const double *flow = lane->near_flow;
+	int c[2];
+
+	for (int to = 0; to < w->per_group; to++)
+		for (int from = 0; from < w->per_group; from++)
+			for (unsigned turn = 0; turn < 2; turn++, flow++) {
+				if (!(*flow > 0))
+					continue;
+				cpl_segment(w, group, from, to, turn, c);
+				put(w, lane, c, *flow, bytes);
+			}
+}
+
+static void put_way(const struct cpl_ways *w, struct cpl_lane *lane, int group,
+                    int from, int to, unsigned turn, bool bytes)
+{
+	int64_t at = group * ways_of_group(w) + way(w, from, to) + turn;
+	double flow = 0;
+	int c[2];
+
+	for (int i = 0; i < CPL_LANES; i++) {
+		flow += lane[i].far_flow[at];
+		lane[i].far_flow[at] = 0;
+	}
+	if (!(flow > 0))
+		return;
+	cpl_segment(w, group, from, to, turn, c);
+	put(w, lane, c, flow, bytes);
+}
+
+static void put_far(void *arg, int64_t chunk, int thread)
+{
+	const struct ways_job *job = arg;
+	const struct cpl_ways *w = job->w;
+	int64_t last = cpl_parallel_first(w->groups, CHUNKS, chunk + 1);
+
+	for (int64_t group = cpl_parallel_first(w->groups, CHUNKS, chunk);
+	     group < last; group++)
+		for (int from = 0; from < w->per_group; from++)
+			for (int to = 0; to < w->per_group; to++)
+				for (unsigned turn = 0; turn < 2; turn++)
+					put_way(w, job->lane, (int)group, from,
+					        to, turn, job->bytes);
+}
+
+void cpl_blocks_put(const struct cpl_ways *w, struct cpl_lane *lane,
+                    int threads, bool bytes)
+{
+	struct ways_job job = {w, lane, NULL, bytes};
+
+	cpl_parallel(threads, CHUNKS, put_far, &job);
+}
+
+/* Groups by where others' links to them start, if that is the same in all: the
+ * ways from there then stay in the cache. */
+static inline int group_at(const struct cpl_ways *w, int i)
+{
+	int whole = w->groups / w->per_group, more = w->groups % w->per_group;
+	int longer = more * (whole + 1);
+
+	if (i < longer)
+		return i % (whole + 1) * w->per_group + i / (whole + 1);
+	i -= longer;
+	return i % whole * w->per_group + more + i / whole;
+}
+
+static inline int index_of(const struct cpl_ways *w, int group)
+{
+	int whole = w->groups / w->per_group, more = w->groups % w->per_group;
+	int row = group % w->per_group;
+
+	return row * whole + (row < more ? row : more) + group / w->per_group;
+}
+
+/* Calls with all pairs from the groups first .. last - 1 by index. */
+static void over_pairs(const struct cpl_ways *w, struct cpl_part *part,
+                       int first, int last,
+                       void (*each)(struct cpl_part *part, int64_t block,
+                                    struct cpl_ends ends, double bytes))
+{
+	const struct cpl_pairs *pairs = part->pairs;
+
+	for (int i = 0; i < pairs->n_from; i++) {
+		struct cpl_spot a = cpl_ways_spot(w, pairs->from[i]);
+		int64_t index = index_of(w, a.group);
+
+		if (index < first || index >= last)
+			continue;
+		for (int64_t m = pairs->row[i]; m < pairs->row[i + 1]; m++) {
+			struct cpl_spot b = cpl_ways_spot(w, pairs->to[m]);
+			struct cpl_ends ends = {(uint16_t)a.local,
+			                        (uint16_t)b.local};
+
+			each(part, index * w->groups + b.group, ends,
+			     pairs->bytes[m]);
+		}
+	}
+}
+
+static void count(struct cpl_part *part, int64_t block, struct cpl_ends ends,
+                  double bytes)
+{
+	part->alive[block]++;
+}
+
+static void keep(struct cpl_part *part, int64_t block, struct cpl_ends ends,
+                 double bytes)
+{
+	int64_t m = part->start[block] + part->alive[block]++;
+
+	part->ends[m] = ends;
+	part->bytes[m] = bytes;
+}
+
+bool cpl_blocks_pay(const struct cpl_ways *w, const struct cpl_part *part)
+{
+	int64_t groups = w->groups;
+
+	return part->direct < 0 && w->k_links == 1 &&
+	       w->per_group <= UINT8_MAX && part->n >= WORTH * groups * groups;
+}
+
+void cpl_blocks_count(const struct cpl_ways *w, struct cpl_part *part,
+                      const struct cpl_lane *lane)
+{
+	int first = (int)cpl_parallel_first(w->groups, CPL_LANES, lane->number);
+	int last =
+	        (int)cpl_parallel_first(w->groups, CPL_LANES, lane->number + 1);
+
+	for (int64_t i = (int64_t)first * w->groups;
+	     i < (int64_t)last * w->groups; i++)
+		part->alive[i] = 0;
+	over_pairs(w, part, first, last, count);
+}
+
+void cpl_blocks_cut(const struct cpl_ways *w, struct cpl_part *part)
+{
+	int64_t blocks = (int64_t)w->groups * w->groups;
+	int index = 0;
+
+	part->start[0] = 0;
+	for (int64_t i = 0; i < blocks; i++)
+		part->start[i + 1] = part->start[i] + part->alive[i];
+	for (int i = 0; i < CPL_LANES; i++) {
+		part->cut[i] = index;
+		while (index < w->groups &&
+		       part->start[(int64_t)index * w->groups] <
+		               part->n * (i + 1) / CPL_LANES)
+			index++;
+	}
+	part->cut[CPL_LANES] = w->groups;
+}
+
+void cpl_blocks_keep(const struct cpl_ways *w, struct cpl_part *part,
+                     struct cpl_lane *lane)
+{
+	int first = part->cut[lane->number], last = part->cut[lane->number + 1];
+	int64_t block = (int64_t)first * w->groups;
+	int64_t end = (int64_t)last * w->groups;
+
+	for (int64_t i = block; i < end; i++)
+		part->alive[i] = 0;
+	for (int64_t m = 4 * part->start[block]; m < 4 * part->start[end]; m++)
+		part->path_total[m] = 0;
+	over_pairs(w, part, first, last, keep);
+}
+
+static void walk_block(const struct walk *walk, int from, int to, int64_t index)
+{
+	static const struct cpl_way_view none[2] = {{INFINITY, INFINITY}};
+	const struct cpl_ways *w = walk->w;
+	struct cpl_part *part = walk->part;
+	struct cpl_lane *lane = walk->lane;
+	int64_t first = part->start[index];
+	double nowhere[2] = {0, 0};
+	struct block block = {
+	        .near = lane->near,
+	        .near_flow = lane->near_flow,
+	        .near_step = w->per_group,
+	        .far = none,
+	        .far_flow = nowhere,
+	        .inside = true,
+	        .link = none[0],
+	        .ends = part->ends + first,
+	        .bytes = part->bytes + first,
+	        .total = part->path_total + 4 * first,
+	        .n = (int)(part->start[index + 1] - first),
+	        .alive = &part->alive[index],
+	};
+	int cell = 0;
+
+	if (from != to) {
+		struct cpl_gate gate = cpl_ways_gate(w, from, to, 0);
+		int64_t far = to * ways_of_group(w) + way(w, gate.far, 0);
+
+		cell = cpl_global_cell(w, from, to, 0);
+		block.inside = false;
+		block.near += way(w, gate.own, 0);
+		block.near_flow += way(w, gate.own, 0);
+		block.near_step = 0;
+		block.near_gate = gate.own;
+		block.far = lane->far + far;
+		block.far_flow = lane->far_flow + far;
+		block.far_step = 1;
+		block.far_gate = gate.far;
+		block.link = (struct cpl_way_view){lane->left[cell],
+		                                   lane->cell[cell].view};
+	}
+	walk->pass(walk, &block);
+	if (from == to)
+		return;
+	if (walk->delivers)
+		lane->bytes[cell] += block.link_flow;
+	else
+		lane->cell[cell].sum += block.link_flow;
+}
+
+static void walk_lane(struct walk *walk)
+{
+	const struct cpl_ways *w = walk->w;
+	const int *cut = walk->part->cut + walk->lane->number;
+
+	for (int i = cut[0]; i < cut[1]; i++) {
+		int from = group_at(w, i);
+
+		see_near(w, walk->lane, from);
+		for (int to = 0; to < w->groups; to++) {
+			int64_t index = (int64_t)i * w->groups + to;
+
+			if (walk->part->alive[index] || walk->delivers)
+				walk_block(walk, from, to, index);
+		}
+		put_near(w, walk->lane, from, walk->delivers);
+	}
+}
+
+/* What a pair's ways show. */
+struct seen {
+	double path[4]; /* by start, then by end */
+	double sum;
+};
+
+static inline struct seen look(const struct cpl_way_view *near,
+                               const struct cpl_way_view *far, double link)
+{
+	double a = lesser(near[0].left, link), b = lesser(near[1].left, link);
+	struct seen x = {
+	        {lesser(a, far[0].left), lesser(a, far[1].left),
+	         lesser(b, far[0].left), lesser(b, far[1].left)},
+	        0,
+	};
+
+	x.sum = x.path[0] + x.path[1] + (x.path[2] + x.path[3]);
+	return x;
+}
+
+/* To the ways at both ends; returns the sum. */
+static inline double flow(const double x[4], double *near, double *far)
+{
+	double a = x[0] + x[1], b = x[2] + x[3];
+
+	near[0] += a;
+	near[1] += b;
+	far[0] += x[0] + x[2];
+	far[1] += x[1] + x[3];
+	return a + b;
+}
+
+static inline int64_t near_way(const struct block *block, struct cpl_ends ends)
+{
+	return 2 * ((int64_t)ends.from + ends.to * block->near_step);
+}
+
+static inline int64_t far_way(const struct block *block, struct cpl_ends ends)
+{
+	return 2 * (int64_t)ends.to * block->far_step;
+}
+
+/* Exchange with the last that is alive. */
+static void drop(struct block *block, int m)
+{
+	int last = --*block->alive;
+	struct cpl_ends ends = block->ends[m];
+	double bytes = block->bytes[m];
+
+	block->ends[m] = block->ends[last];
+	block->ends[last] = ends;
+	block->bytes[m] = block->bytes[last];
+	block->bytes[last] = bytes;
+	for (int j = 0; j < 4; j++) {
+		float total = block->total[4 * m + j];
+
+		block->total[4 * m + j] = block->total[4 * last + j];
+		block->total[4 * last + j] = total;
+	}
+}
+
+static void ask(const struct walk *walk, struct block *block)
+{
+	double link = block->link.left;
+
+	for (int m = 0; m < *block->alive; m++) {
+		int64_t near = near_way(block, block->ends[m]);
+		int64_t far = far_way(block, block->ends[m]);
+		struct seen x =
+		        look(block->near + near, block->far + far, link);
+		double unit;
+
+		if (!(x.sum > CPL_NOTHING)) {
+			if (walk->drops)
+				drop(block, m--);
+			continue;
+		}
+		unit = block->bytes[m] * walk->scale / x.sum;
+		for (int j = 0; j < 4; j++)
+			x.path[j] *= unit;
+		block->link_flow += flow(x.path, block->near_flow + near,
+		                         block->far_flow + far);
+	}
+}
+
+static void grant(const struct walk *walk, struct block *block)
+{
+	double link = block->link.unit;
+
+	for (int m = 0; m < *block->alive; m++) {
+		int64_t near_at = near_way(block, block->ends[m]);
+		int64_t far_at = far_way(block, block->ends[m]);
+		const struct cpl_way_view *near = block->near + near_at;
+		const struct cpl_way_view *far = block->far + far_at;
+		struct seen x = look(near, far, block->link.left);
+		float *total = block->total + 4 * m;
+		double unit;
+
+		if (!(x.sum > CPL_NOTHING))
+			continue;
+		unit = block->bytes[m] * walk->scale / x.sum;
+		for (int j = 0; j < 4; j++) {
+			double each = lesser(near[j / 2].unit, far[j % 2].unit);
+
+			x.path[j] *= unit * lesser(each, link);
+			total[j] += (float)x.path[j];
+		}
+		block->link_flow += flow(x.path, block->near_flow + near_at,
+		                         block->far_flow + far_at);
+	}
+	walk->lane->granted += block->link_flow;
+}
+
+static void deliver(const struct walk *walk, struct block *block)
+{
+	const struct cpl_ways *w = walk->w;
+	struct cpl_routed *routed = &walk->part->routed[walk->lane->number];
+
+	for (int m = 0; m < block->n; m++) {
+		struct cpl_ends ends = block->ends[m];
+		const float *total = block->total + 4 * m;
+		int before, after = 0, starts, ends_of, hops;
+		double x[4], sum = 0;
+
+		before = cpl_ways_local(w, ends.from,
+		                        block->inside ? ends.to
+		                                      : block->near_gate);
+		if (!block->inside)
+			after = cpl_ways_local(w, block->far_gate, ends.to);
+		starts = cpl_local_paths(before);
+		ends_of = cpl_local_paths(after);
+		hops = before + after + !block->inside;
+		routed->hop_bytes += block->bytes[m] * hops;
+		if (hops > routed->max_hops)
+			routed->max_hops = hops;
+		for (int j = 0; j < 4; j++)
+			sum += (double)total[j];
+		for (int j = 0; j < 4; j++) {
+			double even = j / 2 < starts && j % 2 < ends_of;
+
+			x[j] = block->bytes[m] *
+			       (sum > 0 ? (double)total[j] / sum
+			                : even / (starts * ends_of));
+		}
+		block->link_flow +=
+		        flow(x, block->near_flow + near_way(block, ends),
+		             block->far_flow + far_way(block, ends));
+	}
+}
+
+void cpl_blocks_ask(const struct cpl_ways *w, struct cpl_part *part,
+                    struct cpl_lane *lane, double scale, bool drops)
+{
+	walk_lane(&(struct walk){w, part, lane, scale, drops, false, ask});
+}
+
+void cpl_blocks_grant(const struct cpl_ways *w, struct cpl_part *part,
+                      struct cpl_lane *lane, double scale)
+{
+	walk_lane(&(struct walk){w, part, lane, scale, false, false, grant});
+}
+
+void cpl_blocks_deliver(const struct cpl_ways *w, struct cpl_part *part,
+                        struct cpl_lane *lane)
+{
+	walk_lane(&(struct walk){w, part, lane, 0, false, true, deliver});
+}
