@@ -158,6 +158,11 @@ tests_unit_test_best_search_SOURCES = tests/unit/test_best_search.c
 tests_unit_test_best_search_CFLAGS = $(unit_cflags)
 tests_unit_test_best_search_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_best_starts
+tests_unit_test_best_starts_SOURCES = tests/unit/test_best_starts.c
+tests_unit_test_best_starts_CFLAGS = $(unit_cflags)
+tests_unit_test_best_starts_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/test_decide_memory
 tests_unit_test_decide_memory_SOURCES = tests/unit/test_decide_memory.c
 tests_unit_test_decide_memory_CFLAGS = $(unit_cflags)

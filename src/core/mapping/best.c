@@ -134,7 +134,7 @@ static int anneal_nodes(struct cpl_best_chain *chain, double heat, int64_t size)
 	const int *from = chain->base.rank_host;
 	struct cpl_best_layout moved = {.rank_host = chain->trial, .any = true};
 	struct cpl_best_nodes nodes;
-	int rc = cpl_best_nodes_init(&nodes, chain, from, &chain->err);
+	int rc = cpl_best_nodes_init(&nodes, b->req, from, &chain->err);
 
 	for (int h = 0; h < b->req->n_hosts; h++)
 		chain->layout[h] = h;
@@ -260,11 +260,37 @@ static int starts(struct cpl_best *b, struct cpl_best_chain *chain,
 		return -1;
 	if (expired(b))
 		return 0;
+	b->grouped = !b->single && !b->kind;
 	if (cpl_tables_init(&b->tables, b->req, err))
 		return -1;
 	b->searchable = true;
 	g.start = third;
 	return run_group(&g, 1, err);
+}
+
+/* Mappers one after the other, several side by side; what they take is less
+ * work for the rest. */
+static int run_mappers(struct cpl_best *b, struct cpl_best_chain *chain,
+                       int64_t *left, struct cpl_error *err)
+{
+	static int (*const start[])(struct cpl_best_chain *,
+	                            struct cpl_error *) = {
+	        cpl_best_start_mapper, cpl_best_start_mapper,
+	        cpl_best_start_mapper, cpl_best_start_mapper};
+	struct group g = {b, chain, start};
+	struct cpl_best_mappers mappers;
+	int rc = cpl_best_choose_mappers(b, &mappers, err);
+
+	for (int at = 0; !rc && at < mappers.n && !expired(b);) {
+		int n = 0;
+
+		while (n < CPL_BEST_CHAINS && at < mappers.n)
+			chain[n++].mapper = cpl_best_mappers_at(&mappers, at++);
+		rc = run_group(&g, n, err);
+	}
+	*left -= mappers.work;
+	cpl_best_mappers_free(&mappers);
+	return rc;
 }
 
 /*
@@ -316,12 +342,12 @@ static int between(struct cpl_best *b, struct cpl_best_chain *chain, int round,
 }
 
 static int rounds(struct cpl_best *b, struct cpl_best_chain *chain,
-                  double until, struct cpl_error *err)
+                  int64_t left, double until, struct cpl_error *err)
 {
 	static const double link_heat[CPL_BEST_CHAINS] = LINK_HEAT;
 	struct group g = {b, chain, NULL};
 	bool few = b->req->comm->ranks > MANY_RANKS;
-	int64_t left = b->req->work, size = 0;
+	int64_t size = 0;
 	double took = 0;
 
 	for (int i = 0; left > 0; i++) {
@@ -373,7 +399,7 @@ static int init_chain(struct cpl_best_chain *chain, const struct cpl_best *b,
 	const struct cpl_map_request *req = b->req;
 	size_t ranks = (size_t)req->comm->ranks + 1;
 
-	*chain = (struct cpl_best_chain){.best = b};
+	*chain = (struct cpl_best_chain){.best = b, .groups = b->groups};
 	chain->rank_node = malloc(ranks * sizeof(int));
 	chain->trial = malloc(ranks * sizeof(int));
 	chain->layout = malloc(((size_t)req->n_hosts + 1) * sizeof(int));
@@ -407,6 +433,7 @@ static int search(struct cpl_best *b, struct cpl_error *err)
 	size_t ranks = (size_t)req->comm->ranks + 1;
 	struct cpl_best_chain chain[CPL_BEST_CHAINS] = {0};
 	double until = req->seconds > 0 ? now() + req->seconds : 0;
+	int64_t left = req->work;
 	int rc = -1;
 
 	b->single = true;
@@ -415,8 +442,9 @@ static int search(struct cpl_best *b, struct cpl_error *err)
 		if (req->slots[h] != req->slots[0])
 			b->kind = req->slots;
 	}
+	b->groups = malloc(ranks * sizeof(*b->groups));
 	if (init_layout(&b->low, ranks) || init_layout(&b->answer, ranks) ||
-	    init_layout(&b->base, ranks)) {
+	    init_layout(&b->base, ranks) || !b->groups) {
 		cpl_fail_memory(err);
 		goto out;
 	}
@@ -424,13 +452,16 @@ static int search(struct cpl_best *b, struct cpl_error *err)
 		if (init_chain(&chain[i], b, err))
 			goto out;
 	rc = starts(b, chain, err);
+	if (!rc && b->searchable && !expired(b) && !perfect(b))
+		rc = run_mappers(b, chain, &left, err);
 	keep(b, &b->base, &b->low, true);
 	if (!rc && b->searchable)
-		rc = rounds(b, chain, until, err);
+		rc = rounds(b, chain, left, until, err);
 out:
 	for (int i = 0; i < CPL_BEST_CHAINS; i++)
 		free_chain(&chain[i]);
 	cpl_tables_free(&b->tables);
+	free(b->groups);
 	free(b->low.rank_host);
 	free(b->base.rank_host);
 	return rc;

@@ -29,6 +29,11 @@ struct cpl_best {
 	struct cpl_metrics first; /* of the default order */
 	double first_hop_bytes;
 	struct cpl_best_layout low, answer;
+	/* Ranks gathered as mappers of one task for each host do it
+	 * (mapping/tasks.h), task i on host i; grouped: made, hosts of one
+	 * size only. */
+	int *groups; /* [ranks] */
+	bool grouped;
 	/* Of the starts the one of least hop-bytes, with its hosts exchanged as
 	 * a whole ever since: single exchanges blur what belongs together. */
 	struct cpl_best_layout base;
@@ -43,6 +48,7 @@ struct cpl_best_chain {
 	int *rank_node;
 	int *trial;  /* [ranks] */
 	int *layout; /* [hosts] of hosts as a whole */
+	int *groups; /* struct cpl_best's */
 	struct cpl_best_layout low;    /* least hop-bytes */
 	struct cpl_best_layout answer; /* best by the objective */
 	struct cpl_best_layout base;
@@ -52,6 +58,7 @@ struct cpl_best_chain {
 	bool hot;         /* else a search around what there is */
 	double link_heat;
 	bool from_answer; /* links: from the best layout so far */
+	const struct cpl_best_mapper *mapper; /* a start */
 	int rc;
 	struct cpl_error err;
 };
@@ -72,8 +79,8 @@ struct cpl_best_nodes {
 
 /* 0, or -1 with err (memory); free in either case. O(entries log entries). */
 int cpl_best_nodes_init(struct cpl_best_nodes *nodes,
-                        const struct cpl_best_chain *chain,
-                        const int *rank_host, struct cpl_error *err);
+                        const struct cpl_map_request *req, const int *rank_host,
+                        struct cpl_error *err);
 void cpl_best_nodes_free(struct cpl_best_nodes *nodes);
 /* Place the hosts of `from` anew as chain->layout says, and judge that. */
 void cpl_best_move_nodes(struct cpl_best_chain *chain, const int *from);
@@ -81,10 +88,36 @@ void cpl_best_move_nodes(struct cpl_best_chain *chain, const int *from);
 /* Layouts to start from, judged each. 0, or -1 with err (memory). */
 int cpl_best_start_grid(struct cpl_best_chain *chain, struct cpl_error *err);
 int cpl_best_start_greedy(struct cpl_best_chain *chain, struct cpl_error *err);
+/* Makes chain->groups as well where hosts are of one size. */
 int cpl_best_start_bisection(struct cpl_best_chain *chain,
                              struct cpl_error *err);
 /* Greedy on the hosts of chain->low as a whole. */
 int cpl_best_start_nodes(struct cpl_best_chain *chain, struct cpl_error *err);
+
+/*
+ * The mappers of the sources that are cheap enough for the work or the time
+ * there is, the cheapest first by what they are known to cost: greedy, rcm,
+ * fhgreedy, greedyallc from a corner, treematch (not on a torus), tile, sfc,
+ * topoaware-1 (few hosts), pacmap, bipartition, recursive, ptram. Each one's
+ * layout is judged.
+ */
+struct cpl_best_mapper;
+struct cpl_best_mappers {
+	struct cpl_best_mapper *mapper; /* [n] */
+	int n;
+	int64_t work;                /* evaluations that they stand for */
+	struct cpl_best_nodes nodes; /* of the groups */
+};
+
+/* 0, or -1 with err (memory); free in either case. O(entries log entries). */
+int cpl_best_choose_mappers(const struct cpl_best *best,
+                            struct cpl_best_mappers *mappers,
+                            struct cpl_error *err);
+const struct cpl_best_mapper *
+cpl_best_mappers_at(const struct cpl_best_mappers *mappers, int i);
+void cpl_best_mappers_free(struct cpl_best_mappers *mappers);
+/* chain->mapper's layout; one that it cannot make is left out. */
+int cpl_best_start_mapper(struct cpl_best_chain *chain, struct cpl_error *err);
 
 /*
  * Torus: the images of chain->low and chain->answer under exchange of equal

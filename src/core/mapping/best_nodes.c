@@ -4,10 +4,9 @@
 #include "mapping/best_chain.h"
 
 int cpl_best_nodes_init(struct cpl_best_nodes *nodes,
-                        const struct cpl_best_chain *chain,
-                        const int *rank_host, struct cpl_error *err)
+                        const struct cpl_map_request *req, const int *rank_host,
+                        struct cpl_error *err)
 {
-	const struct cpl_map_request *req = chain->best->req;
 	const struct cpl_comm *c = req->comm;
 	struct cpl_comm_entry *entry =
 	        malloc(((size_t)c->n_entries + 1) * sizeof(*entry));

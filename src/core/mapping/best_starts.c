@@ -52,6 +52,30 @@ static void order_hosts(const struct box *box, int *host, int n, int *scratch)
 	order_hosts(box, host + half, n - half, scratch);
 }
 
+/* Traffic between hosts. */
+static double cut(const struct cpl_comm *graph, const int *host)
+{
+	double sum = 0;
+
+	for (int r = 0; r < graph->ranks; r++)
+		for (int64_t e = graph->row[r]; e < graph->row[r + 1]; e++)
+			if (host[r] != host[graph->to[e]])
+				sum += graph->bytes[e];
+	return sum;
+}
+
+/* Groups are parts, or blocks of ranks where these cut no more. */
+static void take_groups(struct cpl_best_chain *chain, const int *part)
+{
+	const struct cpl_map_request *req = chain->best->req;
+	int ranks = req->graph->ranks, *groups = chain->groups;
+
+	for (int r = 0; r < ranks; r++)
+		groups[r] = r / req->slots[0];
+	if (cut(req->graph, part) < cut(req->graph, groups))
+		memcpy(groups, part, (size_t)ranks * sizeof(*groups));
+}
+
 /* Bisect ranks and machine alike. */
 int cpl_best_start_bisection(struct cpl_best_chain *chain,
                              struct cpl_error *err)
@@ -82,6 +106,8 @@ int cpl_best_start_bisection(struct cpl_best_chain *chain,
 	rc = cpl_map_partition(req->graph, slots, req->n_hosts, req->seed,
 	                       req->expired, req->expired_arg, chain->trial,
 	                       err);
+	if (!rc && !chain->best->kind)
+		take_groups(chain, chain->trial);
 	for (int r = 0; !rc && r < req->graph->ranks; r++)
 		chain->trial[r] = order[chain->trial[r]];
 	if (!rc)
@@ -121,12 +147,13 @@ int cpl_best_start_grid(struct cpl_best_chain *chain, struct cpl_error *err)
 
 int cpl_best_start_nodes(struct cpl_best_chain *chain, struct cpl_error *err)
 {
+	const struct cpl_map_request *req = chain->best->req;
 	struct cpl_best_nodes nodes;
 	int rc;
 
 	if (chain->best->kind || chain->best->single)
 		return 0;
-	rc = cpl_best_nodes_init(&nodes, chain, chain->low.rank_host, err);
+	rc = cpl_best_nodes_init(&nodes, req, chain->low.rank_host, err);
 	if (!rc)
 		rc = cpl_mapper_greedyallc.map(&nodes.req, chain->layout, err);
 	if (!rc)

@@ -8,6 +8,8 @@
 /* Layouts looked at, and edges looked at, at the most. */
 #define LAYOUTS 400
 #define EDGES 40000000
+/* A layout of at most this much of the least cost is tried as a snake too. */
+#define CLOSE 1.25
 
 struct fold {
 	const struct cpl_map_request *req;
@@ -21,6 +23,7 @@ struct fold {
 	int *best;  /* [ranks] */
 	double least;
 	bool any;
+	bool snake;   /* lower digits of the machine run backwards too */
 	int64_t left; /* layouts that may still be looked at */
 };
 
@@ -43,7 +46,9 @@ static double cost_of(struct fold *f)
 
 /* The router of a cell. A tile coordinate is split into digits, one for each
  * machine dimension, in reflected order, so that neighbours differ in one
- * digit by one; the digits of all coordinates make up the router's. */
+ * digit by one; the digits of all coordinates make up the router's. As a snake,
+ * what is below an odd digit is reflected: two halves of a ring of four are
+ * then neighbours at both ends. */
 static int router_of(const struct fold *f, int cell)
 {
 	const struct cpl_torus *torus = &f->req->net->torus;
@@ -62,6 +67,8 @@ static int router_of(const struct fold *f, int cell)
 			q /= n;
 			if (q % 2)
 				digit = n - 1 - digit;
+			if (f->snake && digit % 2)
+				at[j] = stride[j] - 1 - at[j];
 			at[j] += digit * stride[j];
 			stride[j] *= n;
 		}
@@ -73,20 +80,44 @@ static int router_of(const struct fold *f, int cell)
 	return router;
 }
 
-static void try_layout(struct fold *f)
+static double lay_out(struct fold *f, bool snake)
 {
 	double cost;
 
 	f->left--;
+	f->snake = snake;
 	for (int r = 0; r < f->req->graph->ranks; r++)
 		f->trial[r] = f->host_at[router_of(f, f->grid->cell[r])] - 1;
 	cost = cost_of(f);
 	if (f->any && cost >= f->least)
-		return;
+		return cost;
 	f->any = true;
 	f->least = cost;
 	memcpy(f->best, f->trial,
 	       (size_t)f->req->graph->ranks * sizeof(*f->best));
+	return cost;
+}
+
+/* Do two coordinates share a dimension of the machine? */
+static bool is_shared(const struct fold *f)
+{
+	for (int j = 0; j < f->req->net->torus.n_dims; j++) {
+		int n = 0;
+
+		for (int i = 0; i < f->grid->n_dims; i++)
+			n += f->factor[i][j] > 1;
+		if (n > 1)
+			return true;
+	}
+	return false;
+}
+
+static void try_layout(struct fold *f)
+{
+	double cost = lay_out(f, false);
+
+	if (cost <= CLOSE * f->least && is_shared(f))
+		lay_out(f, true);
 }
 
 /* All ways to split grid dimension i over machine dimension j and on; rest

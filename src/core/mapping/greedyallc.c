@@ -28,6 +28,7 @@ struct state {
 	int *first_on;   /* [spots] hosts of a spot, ascending */
 	int *next_on;    /* [hosts] */
 	int lowest_free; /* no host before it has a free slot */
+	bool corner;     /* start far from all */
 };
 
 /* The rank with the most traffic, ties to the lowest. */
@@ -49,7 +50,7 @@ static int first_task(const struct cpl_comm *graph)
 	return best;
 }
 
-/* The host nearest to all slots, ties to the first in the list. */
+/* The host nearest to all slots, or farthest; ties to the first in the list. */
 static int first_host(struct state *s)
 {
 	const struct cpl_map_request *req = s->req;
@@ -73,7 +74,7 @@ static int first_host(struct state *s)
 			break;
 	}
 	for (int h = 0; h < req->n_hosts; h++) {
-		double cost = s->cost[d->spot[h]];
+		double cost = s->cost[d->spot[h]] * (s->corner ? -1 : 1);
 
 		if (req->slots[h] && (best < 0 || cost < least)) {
 			best = h;
@@ -276,12 +277,12 @@ static void greedy(struct state *s, int *rank_host)
 	fill(s, rank_host);
 }
 
-static int map(const struct cpl_map_request *req, int *rank_host,
-               struct cpl_error *err)
+static int map_from(const struct cpl_map_request *req, bool corner,
+                    int *rank_host, struct cpl_error *err)
 {
 	size_t ranks = (size_t)req->graph->ranks;
 	size_t hosts = (size_t)req->n_hosts;
-	struct state s = {.req = req};
+	struct state s = {.req = req, .corner = corner};
 	int rc = -1;
 
 	if (cpl_distance_init(&s.distance, req->net, req->routing, req->host,
@@ -322,6 +323,18 @@ out:
 	cpl_rings_free(&s.rings);
 	cpl_distance_free(&s.distance);
 	return rc;
+}
+
+static int map(const struct cpl_map_request *req, int *rank_host,
+               struct cpl_error *err)
+{
+	return map_from(req, false, rank_host, err);
+}
+
+int cpl_map_greedyallc_corner(const struct cpl_map_request *req, int *rank_host,
+                              struct cpl_error *err)
+{
+	return map_from(req, true, rank_host, err);
 }
 
 const struct cpl_mapper cpl_mapper_greedyallc = {

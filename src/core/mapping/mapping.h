@@ -101,9 +101,12 @@ extern const struct cpl_mapper cpl_mapper_linear;
  * and the first host. O(ranks * (hosts + degree) + sum deg * hosts). */
 extern const struct cpl_mapper cpl_mapper_greedyallc;
 /*
- * Default order, greedyallc, bisection of ranks and machine, grids and tori
- * found in the pattern and folded onto the machine, linear maps of rank bits to
- * host bits; then rounds of annealing of hop-bytes (nodes as a whole, then
+ * Default order, grids and tori found in the pattern and folded onto the
+ * machine, bisection of ranks and machine, greedyallc, and of the other mappers
+ * those that are cheap enough for the work or the time there is (greedy, rcm,
+ * fhgreedy, greedyallc from a corner, treematch, tile, sfc, topoaware-1, pacmap,
+ * bipartition, recursive, ptram): no better than any that was run. Linear maps
+ * of rank bits to host bits; then rounds of annealing of hop-bytes (nodes as a whole, then
  * ranks) and of swaps that lower the largest link load, with the network's own
  * routing, each twice as long as the one before and in several chains side by
  * side. Deterministic for a seed and a work limit, whatever the number of

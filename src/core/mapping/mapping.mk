@@ -19,7 +19,8 @@ core_sources += src/core/mapping/best.c src/core/mapping/best_internal.h \
 	src/core/mapping/refine_links.c src/core/mapping/tables.c \
 	src/core/mapping/best_chain.h src/core/mapping/best_starts.c \
 	src/core/mapping/best_bits.c src/core/mapping/best_nodes.c \
-	src/core/mapping/best_symmetry.c
+	src/core/mapping/best_symmetry.c \
+	src/core/mapping/best_mappers.c
 core_sources += src/core/mapping/bipartition.c src/core/mapping/sfc.c
 core_sources += src/core/mapping/recursive.c src/core/mapping/treematch.c \
 	src/core/mapping/tile.c src/core/mapping/tile.h \

@@ -57,6 +57,11 @@ void cpl_distance_free(struct cpl_distance *distance);
 int cpl_map_refine(const struct cpl_map_request *req, int *rank_host,
                    struct cpl_error *err);
 
+/* GreedyALLC that starts on the host farthest from all slots, ties to the first
+ * in the list: a corner of a mesh. As a mapper's map(). */
+int cpl_map_greedyallc_corner(const struct cpl_map_request *req, int *rank_host,
+                              struct cpl_error *err);
+
 /*
  * Two halves of a graph with little traffic between them: side[rank] = 0 for
  * exactly n_left ranks, 1 for the others. Multilevel: heavy-edge matching,
