@@ -268,10 +268,9 @@ static int starts(struct cpl_best *b, struct cpl_best_chain *chain,
 	return run_group(&g, 1, err);
 }
 
-/* Mappers one after the other, several side by side; what they take is less
- * work for the rest. */
+/* Mappers one after the other, several side by side. */
 static int run_mappers(struct cpl_best *b, struct cpl_best_chain *chain,
-                       int64_t *left, struct cpl_error *err)
+                       struct cpl_error *err)
 {
 	static int (*const start[])(struct cpl_best_chain *,
 	                            struct cpl_error *) = {
@@ -288,7 +287,6 @@ static int run_mappers(struct cpl_best *b, struct cpl_best_chain *chain,
 			chain[n++].mapper = cpl_best_mappers_at(&mappers, at++);
 		rc = run_group(&g, n, err);
 	}
-	*left -= mappers.work;
 	cpl_best_mappers_free(&mappers);
 	return rc;
 }
@@ -342,12 +340,12 @@ static int between(struct cpl_best *b, struct cpl_best_chain *chain, int round,
 }
 
 static int rounds(struct cpl_best *b, struct cpl_best_chain *chain,
-                  int64_t left, double until, struct cpl_error *err)
+                  double until, struct cpl_error *err)
 {
 	static const double link_heat[CPL_BEST_CHAINS] = LINK_HEAT;
 	struct group g = {b, chain, NULL};
 	bool few = b->req->comm->ranks > MANY_RANKS;
-	int64_t size = 0;
+	int64_t left = b->req->work, size = 0;
 	double took = 0;
 
 	for (int i = 0; left > 0; i++) {
@@ -433,7 +431,6 @@ static int search(struct cpl_best *b, struct cpl_error *err)
 	size_t ranks = (size_t)req->comm->ranks + 1;
 	struct cpl_best_chain chain[CPL_BEST_CHAINS] = {0};
 	double until = req->seconds > 0 ? now() + req->seconds : 0;
-	int64_t left = req->work;
 	int rc = -1;
 
 	b->single = true;
@@ -453,10 +450,10 @@ static int search(struct cpl_best *b, struct cpl_error *err)
 			goto out;
 	rc = starts(b, chain, err);
 	if (!rc && b->searchable && !expired(b) && !perfect(b))
-		rc = run_mappers(b, chain, &left, err);
+		rc = run_mappers(b, chain, err);
 	keep(b, &b->base, &b->low, true);
 	if (!rc && b->searchable)
-		rc = rounds(b, chain, left, until, err);
+		rc = rounds(b, chain, until, err);
 out:
 	for (int i = 0; i < CPL_BEST_CHAINS; i++)
 		free_chain(&chain[i]);

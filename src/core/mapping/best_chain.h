@@ -105,7 +105,6 @@ struct cpl_best_mapper;
 struct cpl_best_mappers {
 	struct cpl_best_mapper *mapper; /* [n] */
 	int n;
-	int64_t work;                /* evaluations that they stand for */
 	struct cpl_best_nodes nodes; /* of the groups */
 };
 

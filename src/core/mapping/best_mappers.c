@@ -10,7 +10,8 @@
 #define EVALUATION_NS 10.0
 #define GATHER_NS 7000.0
 #define READ_NS 50.0
-/* Share of the work or of the time that all of them may take together. */
+/* Share of the time of all work, or of the time there is, that all of them may
+ * take together. */
 #define SHARE 0.1
 #define SHARE_OF_SECONDS 0.08
 /* Where neither is known. */
@@ -157,8 +158,6 @@ int cpl_best_choose_mappers(const struct cpl_best *b,
 		nodes = &out->nodes;
 	}
 	out->n = choose(b, nodes, ns, out->mapper);
-	for (int i = 0; i < out->n; i++)
-		out->work += (int64_t)(out->mapper[i].cost / per_evaluation);
 	return 0;
 }
 
