@@ -447,6 +447,24 @@ static void test_profiles_are_read_anew_when_they_change(void **state)
 	cpl_engine_answer_free(engine, &answer);
 }
 
+/* One line of text could otherwise take gigabytes in slurmctld. */
+static void test_a_huge_pattern_is_left_out(void **state)
+{
+	struct cpl_engine_request req = request(1, "huge", "auto", 16);
+	struct cpl_engine_answer answer;
+
+	all_free();
+	put("huge.json",
+	    "{\"format\": \"commplace-signature\", \"version\": 1, "
+	    "\"ranks\": 8192, \"phases\": [{\"pattern\": {\"type\": "
+	    "\"collective\", \"operation\": \"alltoall\", \"algorithm\": "
+	    "\"pairwise\", \"ranks\": 8192, \"bytes\": 8}}]}");
+	cpl_engine_decide(engine, &req, &answer);
+	assert_false(answer.place);
+	assert_non_null(strstr(answer.record->reason, "up to 67108864 pairs"));
+	cpl_engine_answer_free(engine, &answer);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -459,6 +477,7 @@ int main(void)
 	        T(test_steps_of_other_shapes),
 	        T(test_decisions_that_are_not_used),
 	        T(test_profiles_are_read_anew_when_they_change),
+	        T(test_a_huge_pattern_is_left_out),
 #undef T
 	};
 

@@ -522,6 +522,43 @@ static void test_large_pattern(void **state)
 	cpl_signature_free(sig);
 }
 
+/* Many small patterns do not add up to much memory: the first is stored. */
+static void test_patterns_share_what_is_stored(void **state)
+{
+	static const char head[] =
+	        "{\"format\":\"commplace-signature\",\"version\":1,"
+	        "\"ranks\":1500,\"phases\":[";
+	static const char phase[] =
+	        "{\"pattern\":{\"type\":\"collective\",\"operation\":"
+	        "\"alltoall\",\"algorithm\":\"pairwise\",\"ranks\":1500,"
+	        "\"bytes\":2}}";
+	char text[4096];
+	struct cpl_error err = {""};
+	struct cpl_signature *sig;
+	struct cpl_comm *comm;
+	size_t n = (size_t)snprintf(text, sizeof(text), "%s", head);
+
+	for (int i = 0; i < 8; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s",
+		                      i ? "," : "", phase);
+	n += (size_t)snprintf(text + n, sizeof(text) - n, "]}");
+	sig = cpl_signature_parse(text, n, "phases", &err);
+	assert_non_null(sig);
+	assert_non_null(sig->phase[0].comm);
+	for (int i = 1; i < 8; i++)
+		assert_null(sig->phase[i].comm);
+	assert_null(cpl_signature_total_daemon(sig, &err));
+	assert_non_null(strstr(err.text, "up to 17998500 pairs"));
+	sig->n_phases = 2;
+	comm = cpl_signature_total_daemon(sig, &err);
+	assert_non_null(comm);
+	assert_int_equal(comm->n_entries, 1500 * 1499);
+	assert_true(comm->bytes[0] == 4);
+	cpl_comm_free(comm);
+	sig->n_phases = 8;
+	cpl_signature_free(sig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -531,6 +568,7 @@ int main(void)
 	        cmocka_unit_test(test_rows_equal_matrix),
 	        cmocka_unit_test(test_one_phase),
 	        cmocka_unit_test(test_large_pattern),
+	        cmocka_unit_test(test_patterns_share_what_is_stored),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -291,3 +291,26 @@ struct cpl_comm *cpl_signature_total(const struct cpl_signature *sig,
 	cpl_rows_free(rows);
 	return comm;
 }
+
+struct cpl_comm *cpl_signature_total_daemon(const struct cpl_signature *sig,
+                                            struct cpl_error *err)
+{
+	struct cpl_rows *rows = make(sig, NULL, true, err);
+	struct cpl_comm *comm = NULL;
+	int64_t most;
+
+	if (!rows)
+		return NULL;
+	longest_row(rows, 0, rows->ranks, &most);
+	if (most > CPL_SIGNATURE_DAEMON_ENTRIES)
+		cpl_fail(err,
+		         "signature %.60s: up to %" PRId64
+		         " pairs of ranks in all phases; the scheduler and "
+		         "the nodes' daemons take at most %d",
+		         sig->name ? sig->name : "", most,
+		         CPL_SIGNATURE_DAEMON_ENTRIES);
+	else
+		comm = cpl_rows_comm(rows, err);
+	cpl_rows_free(rows);
+	return comm;
+}

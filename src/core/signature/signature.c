@@ -24,6 +24,7 @@ static const char *const phase_keys[] = {"name",         "weight",  "time",
 struct source {
 	const char *path; /* for side files; NULL: from memory */
 	struct scan scan;
+	int64_t room; /* for matrices of patterns, entries */
 };
 
 static void phase_clear(struct cpl_phase *phase)
@@ -133,7 +134,7 @@ static int take_matrix(const json_t *object, struct source *src, int index,
 		return take_traffic(object, src, index, ranks, phase, err);
 	if (file)
 		return take_side_file(object, src, ranks, phase, err);
-	return pattern_take(pattern, ranks, phase, err);
+	return pattern_take(pattern, ranks, &src->room, phase, err);
 }
 
 static int take_phase(const json_t *object, struct source *src, int index,
@@ -255,7 +256,7 @@ static int take_root(const json_t *root, const char *name, struct source *src,
 static struct cpl_signature *parse(char *text, size_t length, const char *name,
                                    const char *path, struct cpl_error *err)
 {
-	struct source src = {.path = path};
+	struct source src = {.path = path, .room = PATTERN_MAX_STORED};
 	struct cpl_signature *sig = calloc(1, sizeof(*sig));
 	json_t *root = NULL;
 	int rc = -1;

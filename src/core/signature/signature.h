@@ -69,6 +69,15 @@ struct cpl_comm *cpl_signature_total(const struct cpl_signature *sig,
                                      struct cpl_error *err);
 
 /*
+ * The same for daemons, which no profile may make large or slow: refused where
+ * matrices and patterns could make more than CPL_SIGNATURE_DAEMON_ENTRIES
+ * together, 20 bytes each.
+ */
+#define CPL_SIGNATURE_DAEMON_ENTRIES 16777216
+struct cpl_comm *cpl_signature_total_daemon(const struct cpl_signature *sig,
+                                            struct cpl_error *err);
+
+/*
  * Names of signatures, phases and applications end up in tables and logs: one
  * or more printable characters, UTF-8. 0, or -1 with err naming `what`.
  */

@@ -73,11 +73,15 @@ int side_file_write(const struct cpl_comm *comm, const char *path,
 /* Free the generator; NULL is taken. */
 void pattern_free(struct cpl_pattern *pattern);
 
+/* The patterns of a signature together keep matrices of at most so many
+ * entries: 20 bytes each. */
+#define PATTERN_MAX_STORED (1 << 22)
+
 /*
  * The "pattern" object for this many ranks: its generator, and its matrix when
- * that is small. 0, or -1 with err.
+ * that fits into *room entries, which it takes. 0, or -1 with err.
  */
-int pattern_take(const json_t *object, int ranks, struct cpl_phase *phase,
-                 struct cpl_error *err);
+int pattern_take(const json_t *object, int ranks, int64_t *room,
+                 struct cpl_phase *phase, struct cpl_error *err);
 
 #endif

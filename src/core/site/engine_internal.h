@@ -17,6 +17,7 @@
 #include "network/network.h"
 #include "routing/routing.h"
 #include "signature/comm.h"
+#include "signature/signature.h"
 #include "site/config.h"
 #include "site/engine.h"
 #include "traffic/traffic.h"
@@ -48,7 +49,9 @@ struct cpl_engine_profile {
 	uint64_t used; /* larger: used later */
 };
 
+/* Profiles kept, and entries of all their matrices: about 60 bytes each. */
 #define ENGINE_PROFILES_MAX 64
+#define ENGINE_ENTRIES_MAX (2 * (int64_t)CPL_SIGNATURE_DAEMON_ENTRIES)
 #define ENGINE_QUEUE_MAX 20000
 
 enum task_kind {

@@ -49,7 +49,7 @@ static void read_signature(struct cpl_engine_profile *profile)
 	if (!sig)
 		return;
 	profile->ranks = sig->ranks;
-	profile->comm = cpl_signature_total(sig, err);
+	profile->comm = cpl_signature_total_daemon(sig, err);
 	if (profile->comm)
 		profile->graph = cpl_comm_symmetric(profile->comm, err);
 	if (!profile->graph) {
@@ -78,6 +78,26 @@ static int least_used(const struct cpl_engine *engine)
 	return at;
 }
 
+/* Out of the cache, least used first, while it holds too much; or NULL. The
+ * latest stays in any case. */
+static struct cpl_engine_profile *take_surplus(struct cpl_engine *engine)
+{
+	struct cpl_engine_profile *out = NULL;
+	int64_t entries = 0;
+
+	pthread_mutex_lock(&engine->lock);
+	for (int i = 0; i < engine->n_cached; i++)
+		entries += engine->cache[i]->comm->n_entries;
+	if (entries > ENGINE_ENTRIES_MAX && engine->n_cached > 1) {
+		int at = least_used(engine);
+
+		out = engine->cache[at];
+		engine->cache[at] = engine->cache[--engine->n_cached];
+	}
+	pthread_mutex_unlock(&engine->lock);
+	return out;
+}
+
 /* Put a profile in place of an older version or of the least used. */
 static void remember(struct cpl_engine *engine,
                      struct cpl_engine_profile *profile)
@@ -98,6 +118,8 @@ static void remember(struct cpl_engine *engine,
 	engine->cache[at] = profile;
 	pthread_mutex_unlock(&engine->lock);
 	engine_profile_drop(engine, out);
+	while ((out = take_surplus(engine)))
+		engine_profile_drop(engine, out);
 }
 
 static struct cpl_engine_profile *lookup(struct cpl_engine *engine,

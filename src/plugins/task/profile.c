@@ -80,7 +80,7 @@ static const struct cpl_comm *look_up(const char *path, struct cpl_error *err)
 	sig = cpl_signature_load(path, err);
 	if (!sig)
 		return NULL;
-	fresh.comm = cpl_signature_total(sig, err);
+	fresh.comm = cpl_signature_total_daemon(sig, err);
 	cpl_signature_free(sig);
 	if (!fresh.comm)
 		return NULL;

@@ -145,22 +145,24 @@ static int check_size(const struct pattern *p, int ranks, struct cpl_error *err)
 	return 0;
 }
 
-static int keep_matrix(struct cpl_phase *phase, struct cpl_error *err)
+static int keep_matrix(struct cpl_phase *phase, int64_t *room,
+                       struct cpl_error *err)
 {
 	const struct pattern *p = &phase->pattern->params;
 	struct cpl_phase one = *phase;
 	struct cpl_signature sig = {
 	        .ranks = p->ranks, .n_phases = 1, .phase = &one};
 
-	if (p->max_degree > PATTERN_MAX_STORED / p->ranks)
+	if (p->max_degree > *room / p->ranks)
 		return 0;
+	*room -= p->max_degree * p->ranks;
 	one.weight = 1;
 	phase->comm = cpl_signature_total(&sig, err);
 	return phase->comm ? 0 : -1;
 }
 
-int pattern_take(const json_t *object, int ranks, struct cpl_phase *phase,
-                 struct cpl_error *err)
+int pattern_take(const json_t *object, int ranks, int64_t *room,
+                 struct cpl_phase *phase, struct cpl_error *err)
 {
 	const struct pattern_type *type = find_type(object, err);
 	struct cpl_pattern *pattern;
@@ -180,5 +182,5 @@ int pattern_take(const json_t *object, int ranks, struct cpl_phase *phase,
 		cpl_fail_prefix(err, "%s: ", type->name);
 		return cpl_fail_prefix(err, "pattern: ");
 	}
-	return keep_matrix(phase, err);
+	return keep_matrix(phase, room, err);
 }

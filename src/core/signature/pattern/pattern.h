@@ -14,8 +14,6 @@
 
 #include "signature/comm.h"
 
-/* With more entries than this no matrix is kept: 20 bytes each. */
-#define PATTERN_MAX_STORED (1 << 22)
 /* Patterns that could have more are refused: they take too long to count. */
 #define PATTERN_MAX_ENTRIES INT64_C(100000000000)
 #define PATTERN_MAX_DIMS 8
