@@ -194,7 +194,8 @@ static void test_treematch_is_optimal_where_the_pattern_fits(void **state)
 						        1};
 				}
 			graph = cpl_comm_build(tree->n_slots, entry, n, NULL);
-			assert_int_equal(cpl_treematch(tree, graph, slot, NULL),
+			assert_int_equal(cpl_treematch(tree, graph, NULL, NULL,
+			                               slot, NULL),
 			                 0);
 			assert_true(cpl_slot_cost(tree, graph, slot) <=
 			            least_cost(tree, graph, best, 0, &used) *

@@ -188,6 +188,35 @@ static void test_never_worse_than_default(void **state)
 		each(shape[i], is_no_worse);
 }
 
+static bool after_n_looks(void *arg)
+{
+	return --*(int *)arg < 0;
+}
+
+/* Whenever the time is over, there is a layout. */
+static void ends_whenever(const struct cpl_mapper *mapper, struct job *job)
+{
+	for (int looks = 0; looks < 200; looks += 1 + looks / 3) {
+		struct cpl_error err = {""};
+		int left = looks;
+
+		job->req.expired = after_n_looks;
+		job->req.expired_arg = &left;
+		if (cpl_map_run(mapper, &job->req, job->rank_host, &err))
+			fail_msg("%s after %d looks: %s", mapper->name, looks,
+			         err.text);
+		check_capacity(job, job->rank_host);
+	}
+}
+
+static void test_ends_whenever(void **state)
+{
+	static const enum shape shape[] = {SOME_EACH, UNEVEN, PIECES, WEIGHTS};
+
+	for (size_t i = 0; i < sizeof(shape) / sizeof(*shape); i++)
+		each(shape[i], ends_whenever);
+}
+
 /* The same torus as a graph, where nothing is known but hops: what is searched
  * ring by ring on the torus must give the same there. */
 static struct cpl_network *torus_as_graph(int x, int y, int z, bool wrap)
@@ -318,6 +347,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_layouts),
 	        cmocka_unit_test(test_never_worse_than_default),
+	        cmocka_unit_test(test_ends_whenever),
 	        cmocka_unit_test(test_rings_change_nothing),
 	        cmocka_unit_test(test_spare_slots_are_used),
 	        cmocka_unit_test(test_weights_count),

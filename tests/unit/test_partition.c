@@ -133,7 +133,7 @@ static void test_bisect_sizes(void **state)
 			int left = 0;
 
 			assert_int_equal(cpl_map_bisect(graph, want[i], seed,
-			                                side, NULL),
+			                                NULL, NULL, side, NULL),
 			                 0);
 			for (int r = 0; r < ranks; r++)
 				left += !side[r];
@@ -155,7 +155,8 @@ static void test_bisect_star(void **state)
 	for (int i = 1; i < 300; i++)
 		entry[i - 1] = (struct cpl_comm_entry){0, i, 5, 1};
 	graph = symmetric(300, entry, 299);
-	assert_int_equal(cpl_map_bisect(graph, 150, 1, side, NULL), 0);
+	assert_int_equal(cpl_map_bisect(graph, 150, 1, NULL, NULL, side, NULL),
+	                 0);
 	for (int r = 0; r < 300; r++)
 		left += !side[r];
 	assert_int_equal(left, 150);
@@ -171,7 +172,8 @@ static void test_bisect_grid(void **state)
 	for (uint64_t seed = 1; seed <= 5; seed++) {
 		struct cpl_comm *graph = grid(32, 16, seed);
 
-		assert_int_equal(cpl_map_bisect(graph, 256, seed, side, NULL),
+		assert_int_equal(cpl_map_bisect(graph, 256, seed, NULL, NULL,
+		                                side, NULL),
 		                 0);
 		for (int r = 0; r < 512; r++)
 			part[r] = side[r];
@@ -272,6 +274,25 @@ static void test_partition_when_time_is_over(void **state)
 	cpl_comm_free(graph);
 }
 
+static void test_bisect_when_time_is_over(void **state)
+{
+	struct cpl_comm *graph = grid(20, 20, 1);
+
+	(void)state;
+	for (int calls = 0; calls < 150; calls++) {
+		unsigned char side[400];
+		int left = calls, n_left = 0;
+
+		assert_int_equal(cpl_map_bisect(graph, 150, 1, after_calls,
+		                                &left, side, NULL),
+		                 0);
+		for (int i = 0; i < 400; i++)
+			n_left += !side[i];
+		assert_int_equal(n_left, 150);
+	}
+	cpl_comm_free(graph);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -279,6 +300,7 @@ int main(void)
 	        cmocka_unit_test(test_bisect_sizes),
 	        cmocka_unit_test(test_bisect_star),
 	        cmocka_unit_test(test_bisect_grid),
+	        cmocka_unit_test(test_bisect_when_time_is_over),
 	        cmocka_unit_test(test_partition_sizes),
 	        cmocka_unit_test(test_partition_cliques),
 	        cmocka_unit_test(test_partition_when_time_is_over),

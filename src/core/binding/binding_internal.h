@@ -51,11 +51,13 @@ void cpl_slot_tree_free(struct cpl_slot_tree *tree);
 /*
  * TreeMatch (RR-8269, section 2) over any such tree, whose level 0 is the root;
  * only its objects are looked at. graph is symmetric, graph->ranks <= n_slots.
- * slot[rank] as a binder's. 0, or -1 with err. Shared with the mapping room.
+ * slot[rank] as a binder's. expired (may be NULL) is asked between levels and
+ * uneven groups. 0, 1 when it said true: slot is then not set, or -1 with err.
+ * Shared with the mapping room.
  */
 int cpl_treematch(const struct cpl_slot_tree *tree,
-                  const struct cpl_comm *graph, int *slot,
-                  struct cpl_error *err);
+                  const struct cpl_comm *graph, bool (*expired)(void *arg),
+                  void *expired_arg, int *slot, struct cpl_error *err);
 
 /*
  * 2 * levels from the cores up to the lowest object that holds both slots; 0
@@ -165,11 +167,14 @@ int cpl_treematch_group(const struct cpl_comm *graph, int k,
  * items of type t. type[] has one entry per item, artificial ones included
  * (items graph->ranks .. n_items - 1); the needs of each type add up to its
  * items. Groups come in the order of need; the largest is filled first, with
- * the items that keep most traffic inside less what they send outside.
+ * the items that keep most traffic inside less what they send outside. expired
+ * (may be NULL) is asked between groups. 0, 1 when it said true: nothing is to
+ * be freed then, or -1 with err.
  */
 int cpl_treematch_group_uneven(const struct cpl_comm *graph, int n_items,
                                const int *type, int n_types, const int *need,
-                               int n_groups, struct cpl_groups *out,
+                               int n_groups, bool (*expired)(void *arg),
+                               void *expired_arg, struct cpl_groups *out,
                                struct cpl_error *err);
 /*
  * FastGroupProcesses (RR-8269, section 4.2): pairs by falling traffic, ties by

@@ -52,7 +52,7 @@ static int split(const struct cpl_slot_tree *tree, const struct cpl_comm *graph,
 		cpl_fail_memory(err);
 		goto done;
 	}
-	if (cpl_map_bisect(graph, n_left, seed, side, err) < 0)
+	if (cpl_map_bisect(graph, n_left, seed, NULL, NULL, side, err) < 0)
 		goto done;
 	for (int i = 0; i < n; i++) {
 		own[at[side[i]]] = i;

@@ -134,6 +134,7 @@ done:
 }
 
 static int group_uneven(const struct cpl_comm *graph, const int *item_type,
+                        bool (*expired)(void *arg), void *expired_arg,
                         struct level *l, struct cpl_error *err)
 {
 	int n_types = l->n_child_types, n = graph->ranks, rc = -1;
@@ -160,8 +161,8 @@ static int group_uneven(const struct cpl_comm *graph, const int *item_type,
 		while (open[t]-- > 0)
 			l->item_type[n++] = t;
 	rc = cpl_treematch_group_uneven(graph, l->n_items, l->item_type,
-	                                n_types, need, l->n_objects, &l->groups,
-	                                err);
+	                                n_types, need, l->n_objects, expired,
+	                                expired_arg, &l->groups, err);
 done:
 	free(open);
 	free(need);
@@ -208,8 +209,8 @@ static void map_groups(const struct level *l, const int *item, int *child_item,
 }
 
 int cpl_treematch(const struct cpl_slot_tree *tree,
-                  const struct cpl_comm *graph, int *slot,
-                  struct cpl_error *err)
+                  const struct cpl_comm *graph, bool (*expired)(void *arg),
+                  void *expired_arg, int *slot, struct cpl_error *err)
 {
 	struct cpl_comm *up = NULL;
 	struct level *level = NULL;
@@ -230,13 +231,20 @@ int cpl_treematch(const struct cpl_slot_tree *tree,
 		struct cpl_comm *below = up;
 		int k;
 
+		if (expired && expired(expired_arg)) {
+			rc = 1;
+			goto done;
+		}
 		if (shape_level(tree, d, d < tree->n_levels - 1 ? l + 1 : NULL,
 		                l, err) < 0)
 			goto done;
 		k = even_arity(l);
-		if (k ? group_even(graph, k, &l->groups, err) < 0
-		      : group_uneven(graph, item_type, l, err) < 0)
+		rc = k ? group_even(graph, k, &l->groups, err)
+		       : group_uneven(graph, item_type, expired, expired_arg, l,
+		                      err);
+		if (rc)
 			goto done;
+		rc = -1;
 		up = aggregate(graph, &l->groups, err);
 		cpl_comm_free(below);
 		graph = up;
@@ -275,7 +283,8 @@ done:
 static int bind_treematch(const struct cpl_bind_problem *problem, int *slot,
                           struct cpl_error *err)
 {
-	return cpl_treematch(problem->tree, problem->graph, slot, err);
+	return cpl_treematch(problem->tree, problem->graph, NULL, NULL, slot,
+	                     err);
 }
 
 const struct cpl_binder cpl_binder_treematch = {

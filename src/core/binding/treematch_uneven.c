@@ -166,7 +166,8 @@ static int by_int(const void *a, const void *b)
 
 int cpl_treematch_group_uneven(const struct cpl_comm *graph, int n_items,
                                const int *type, int n_types, const int *need,
-                               int n_groups, struct cpl_groups *out,
+                               int n_groups, bool (*expired)(void *arg),
+                               void *expired_arg, struct cpl_groups *out,
                                struct cpl_error *err)
 {
 	struct search s = {.graph = graph,
@@ -202,6 +203,11 @@ int cpl_treematch_group_uneven(const struct cpl_comm *graph, int n_items,
 	for (int round = 0; round < n_groups; round++) {
 		int g = -1;
 
+		if (expired && expired(expired_arg)) {
+			cpl_groups_free(out);
+			rc = 1;
+			goto done;
+		}
 		for (int i = 0; i < n_groups; i++) {
 			int size = out->start[i + 1] - out->start[i];
 

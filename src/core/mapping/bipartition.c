@@ -22,7 +22,8 @@ static int halve(const struct cpl_tasks *t, const struct cpl_comm *graph,
 		cpl_fail_memory(err);
 		goto out;
 	}
-	if (cpl_map_bisect(graph, left, t->req->seed, side, err))
+	if (cpl_map_bisect(graph, left, t->req->seed, t->req->expired,
+	                   t->req->expired_arg, side, err))
 		goto out;
 	memcpy(copy, id, (size_t)n * sizeof(*copy));
 	for (int v = 0; v < n; v++) {

@@ -32,6 +32,8 @@ struct level {
 struct bisect {
 	int n_left, ranks;
 	uint64_t seed;
+	bool (*expired)(void *arg);
+	void *expired_arg;
 	int n_levels;
 	struct level level[MAX_LEVELS];
 	double *gain;            /* [ranks] */
@@ -40,6 +42,11 @@ struct bisect {
 	int *mark;               /* [ranks] all -1 between uses */
 	unsigned char *kept;     /* [ranks] best halves so far */
 };
+
+static bool expired(const struct bisect *b)
+{
+	return b->expired && b->expired(b->expired_arg);
+}
 
 static void level_free(struct level *l)
 {
@@ -169,7 +176,7 @@ static int coarsen(struct bisect *b)
 		struct level *l = &b->level[b->n_levels - 1];
 		int n;
 
-		if (l->n <= COARSE)
+		if (l->n <= COARSE || expired(b))
 			break;
 		n = match(b, l, b->n_levels);
 		if (n > l->n - l->n / 20)
@@ -308,7 +315,7 @@ static void refine(struct bisect *b, struct level *l, int depth)
 {
 	int64_t tolerance = depth ? l->heaviest : 0;
 
-	for (int i = 0; i < PASSES && pass(b, l, tolerance); i++)
+	for (int i = 0; i < PASSES && !expired(b) && pass(b, l, tolerance); i++)
 		;
 }
 
@@ -355,11 +362,13 @@ static void start_halves(struct bisect *b)
 	memcpy(l->side, b->kept, (size_t)l->n);
 }
 
+/* The halves in the finest level's side[]; 1: out of time, they are not exact
+ * then. */
 static int run(struct bisect *b)
 {
 	int rc = coarsen(b);
 
-	if (!rc) {
+	if (!rc && !(rc = expired(b))) {
 		start_halves(b);
 		for (int d = b->n_levels - 2; d >= 0; d--) {
 			struct level *l = &b->level[d];
@@ -368,6 +377,7 @@ static int run(struct bisect *b)
 				l->side[v] = b->level[d + 1].side[l->up[v]];
 			refine(b, l, d);
 		}
+		rc = expired(b);
 	}
 	for (int d = 1; d < b->n_levels; d++)
 		level_free(&b->level[d]);
@@ -419,9 +429,15 @@ static int init(struct bisect *b, const struct cpl_comm *graph)
 }
 
 int cpl_map_bisect(const struct cpl_comm *graph, int n_left, uint64_t seed,
-                   unsigned char *side, struct cpl_error *err)
+                   bool (*is_over)(void *arg), void *arg, unsigned char *side,
+                   struct cpl_error *err)
 {
-	struct bisect b = {.n_left = n_left, .ranks = graph->ranks};
+	struct bisect b = {
+	        .n_left = n_left,
+	        .ranks = graph->ranks,
+	        .expired = is_over,
+	        .expired_arg = arg,
+	};
 	double least = 0;
 	int rc = -1;
 
@@ -431,20 +447,22 @@ int cpl_map_bisect(const struct cpl_comm *graph, int n_left, uint64_t seed,
 	}
 	if (init(&b, graph))
 		goto out;
+	for (int v = 0; v < graph->ranks; v++)
+		side[v] = v >= n_left;
 	for (int i = 0; i < RUNS; i++) {
 		double cut;
 
 		b.seed = seed + (uint64_t)i * 7919;
-		if (run(&b))
-			goto out;
+		rc = run(&b);
+		if (rc)
+			break;
 		cut = cut_of(&b.level[0]);
 		if (i && cut >= least)
 			continue;
 		least = cut;
 		memcpy(side, b.level[0].side, (size_t)graph->ranks);
 	}
-	rc = 0;
 out:
 	release(&b);
-	return rc ? cpl_fail_memory(err) : 0;
+	return rc < 0 ? cpl_fail_memory(err) : 0;
 }

@@ -68,10 +68,13 @@ int cpl_map_greedyallc_corner(const struct cpl_map_request *req, int *rank_host,
  * greedy graph growing, Fiduccia-Mattheyses at every level (Karypis, Kumar,
  * SIAM J. Sci. Comput. 20(1), 1998; Fiduccia, Mattheyses, DAC 1982). graph is
  * a cpl_comm_symmetric (or a cpl_comm_subset of one), 0 <= n_left <= ranks.
- * The same seed gives the same answer. 0, or -1 with err (memory).
- * O(entries * log(ranks)) in practice.
+ * The same seed gives the same answer. expired (may be NULL) is asked between
+ * levels and passes; once it says true the best halves so far are taken, or the
+ * ranks in order. 0, or -1 with err (memory). O(entries * log(ranks)) in
+ * practice.
  */
 int cpl_map_bisect(const struct cpl_comm *graph, int n_left, uint64_t seed,
+                   bool (*expired)(void *arg), void *expired_arg,
                    unsigned char *side, struct cpl_error *err);
 
 /*
@@ -79,8 +82,8 @@ int cpl_map_bisect(const struct cpl_comm *graph, int n_left, uint64_t seed,
  * ranks) with heavy traffic inside: part[rank] = part. By recursive bisection
  * of the parts in their order, so that neighbouring part numbers talk more
  * than far ones, then swaps between parts that lower the traffic cut. Same
- * conditions as cpl_map_bisect. expired (may be NULL) is asked between
- * bisections; once it says true the rest is split in rank order.
+ * conditions as cpl_map_bisect, expired too; once it says true the rest is
+ * split in rank order.
  * O(entries * log(ranks) * log(n_parts)).
  */
 int cpl_map_partition(const struct cpl_comm *graph, const int *slots,

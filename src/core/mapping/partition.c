@@ -59,7 +59,8 @@ static int split(struct partition *p, const struct cpl_comm *graph, int *rank,
 		cpl_fail_memory(err);
 		goto out;
 	}
-	if (cpl_map_bisect(graph, n_left, p->seed + (uint64_t)low, side, err))
+	if (cpl_map_bisect(graph, n_left, p->seed + (uint64_t)low, p->expired,
+	                   p->expired_arg, side, err))
 		goto out;
 	for (int i = 0; i < n; i++)
 		half[at[side[i]]++] = i;

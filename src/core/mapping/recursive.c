@@ -101,12 +101,14 @@ static int split(const struct state *s, const struct half *h,
 		cpl_fail_memory(err);
 		goto out;
 	}
-	if (cpl_map_bisect(h->hosts, n_hosts / 2, s->req->seed, host_side, err))
+	if (cpl_map_bisect(h->hosts, n_hosts / 2, s->req->seed, s->req->expired,
+	                   s->req->expired_arg, host_side, err))
 		goto out;
 	for (int i = 0; i < n_hosts; i++)
 		if (!host_side[i])
 			room += s->req->slots[h->host[i]];
-	if (cpl_map_bisect(h->ranks, room, s->req->seed, rank_side, err))
+	if (cpl_map_bisect(h->ranks, room, s->req->seed, s->req->expired,
+	                   s->req->expired_arg, rank_side, err))
 		goto out;
 	rc = descend(s, h, rank_side, host_side, 0, vertex, err);
 	if (!rc)

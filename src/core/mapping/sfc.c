@@ -129,6 +129,8 @@ static int place(struct cpl_tasks *t, int *place_of, struct cpl_error *err)
 
 	if (!point || !task || !place) {
 		cpl_fail_memory(err);
+	} else if (cpl_tasks_expired(t)) {
+		rc = 0;
 	} else if (!order_tasks(t, point, task, err)) {
 		order_places(t, point, place);
 		rc = cpl_tasks_pair(t, task, place, place_of, err);

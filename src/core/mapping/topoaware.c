@@ -5,6 +5,8 @@
 
 /* The table has tasks * places numbers: 512 MB. */
 #define PLACES_MAX 8192
+/* Rows of the table between two looks at the clock. */
+#define CHECK_EVERY 64
 
 /*
  * Numbers stay whole where bytes and hops are, so that ties are ties: the
@@ -71,6 +73,7 @@ static bool more_critical(const struct table *s, int a, int b)
 	return x > y;
 }
 
+/* -1: out of time. */
 static int most_critical(struct table *s)
 {
 	int best = -1;
@@ -78,8 +81,11 @@ static int most_critical(struct table *s)
 	for (int task = 0; task < s->t->n; task++) {
 		if (s->mapped[task])
 			continue;
-		if (s->order == 3)
+		if (s->order == 3) {
+			if (task % CHECK_EVERY == 0 && cpl_tasks_expired(s->t))
+				return -1;
 			scan(s, task);
+		}
 		if (best < 0 || more_critical(s, task, best))
 			best = task;
 	}
@@ -164,7 +170,8 @@ static void put(struct table *s, int task, int place)
 	}
 }
 
-static void start(struct table *s)
+/* False: out of time. */
+static bool start(struct table *s)
 {
 	struct cpl_tasks *t = s->t;
 	const struct cpl_comm *graph = t->graph;
@@ -172,11 +179,15 @@ static void start(struct table *s)
 
 	s->n_free = t->n;
 	for (int p = 0; p < t->n; p++) {
+		if (p % CHECK_EVERY == 0 && cpl_tasks_expired(t))
+			return false;
 		s->free_place[p] = p;
 		for (int q = 0; s->order > 1 && q < t->n; q++)
 			s->far[p] += cpl_tasks_hops(t, p, q);
 	}
 	for (int task = 0; task < t->n; task++) {
+		if (task % CHECK_EVERY == 0 && cpl_tasks_expired(t))
+			return false;
 		for (int64_t e = graph->row[task]; e < graph->row[task + 1];
 		     e++)
 			s->unmapped[task] += graph->bytes[e];
@@ -186,6 +197,7 @@ static void start(struct table *s)
 		if (s->order != 3)
 			scan(s, task);
 	}
+	return true;
 }
 
 static int place_by(struct cpl_tasks *t, int *place_of, int order,
@@ -216,13 +228,14 @@ static int place_by(struct cpl_tasks *t, int *place_of, int order,
 		cpl_fail_memory(err);
 		goto out;
 	}
-	start(&s);
-	for (int k = 0; k < t->n; k++) {
+	for (int k = start(&s) ? 0 : t->n; k < t->n; k++) {
 		int task;
 
 		if (k % 8 == 7 && cpl_tasks_expired(t))
 			break;
 		task = most_critical(&s);
+		if (task < 0)
+			break;
 		place_of[task] = s.arg[task];
 		put(&s, task, s.arg[task]);
 	}

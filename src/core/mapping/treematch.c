@@ -261,9 +261,15 @@ static int place(struct cpl_tasks *tasks, int *place_of, struct cpl_error *err)
 		cpl_fail_memory(err);
 		goto out;
 	}
-	if (make_levels(&t, err) || build(&t, tasks, tree, order, err) ||
-	    cpl_treematch(tree, tasks->graph, slot, err))
+	if (make_levels(&t, err) || build(&t, tasks, tree, order, err))
 		goto out;
+	rc = cpl_treematch(tree, tasks->graph, tasks->req->expired,
+	                   tasks->req->expired_arg, slot, err);
+	if (rc) {
+		/* Out of time: no task has a place. */
+		rc = rc < 0 ? -1 : 0;
+		goto out;
+	}
 	for (int i = 0; i < tasks->n; i++)
 		task[slot[i]] = i;
 	rc = cpl_tasks_pair(tasks, task, order, place_of, err);
