@@ -46,8 +46,8 @@ struct compare_row {
 	/*
 	 * Hybrid metric: hop-bytes, largest congestion, NZCA and NZCV, each as
 	 * a multiple of what linear has under the same routing, added up (4 for
-	 * linear itself; PTRAM, equation 3). Negative when linear is not
-	 * compared or a number of it is 0.
+	 * linear itself, less where a number of it is 0 and left out; PTRAM,
+	 * equation 3). Negative when linear is not compared or loads no link.
 	 */
 	double hybrid;
 };

@@ -431,6 +431,8 @@ static void add_hybrid(const struct compare *c, struct compare_row *row)
 		if (base < 0)
 			continue;
 		linear = &row[base * c->n_routings + i % c->n_routings].result;
+		if (!(linear->metrics.max_congestion > 0))
+			continue;
 		row[i].hybrid = cpl_metrics_hybrid(
 		        &own->metrics, own->sums.hop_bytes, &linear->metrics,
 		        linear->sums.hop_bytes);

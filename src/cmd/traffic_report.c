@@ -138,6 +138,10 @@ static int print_rows(const struct link_stats *row, int n)
 
 static int print_numbers(const struct traffic *t)
 {
+	/* Of the ways taken, and of those that could be. */
+	bool apart = t->mixed || t->job[0].routing->solve;
+	const char *taken = apart ? "hops, ways taken" : "hops";
+	const char *shortest = apart ? "hops, shortest ways" : "hops";
 	const struct {
 		const char *name, *unit;
 		double value;
@@ -149,10 +153,10 @@ static int print_numbers(const struct traffic *t)
 	         t->metrics.nonzero_variance},
 	        {"max injection congestion", "s", t->metrics.max_injection},
 	        {"hop-bytes", "B", t->sums.hop_bytes},
-	        {"average hops", "", link_stats_average_hops(&t->sums)},
-	        {"max dilation", "hops", t->sums.max_dilation},
-	        {"average dilation", "hops", t->dilation.average},
-	        {"of those above average", "hops", t->dilation.above_average},
+	        {"average hops", taken, link_stats_average_hops(&t->sums)},
+	        {"max dilation", taken, t->sums.max_dilation},
+	        {"average dilation", shortest, t->dilation.average},
+	        {"of those above average", shortest, t->dilation.above_average},
 	        {"bytes on the network", "B", t->sums.bytes_on_network},
 	        {"bytes inside nodes", "B", t->sums.bytes_in_node},
 	        {"evaluation", "s", t->seconds},

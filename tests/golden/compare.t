@@ -84,6 +84,18 @@ is "$(rows "$work/all.json" '$r->{lowest_maximum} ? $r->{links}{all}{max} : ()' 
 compare again --signature "$halo" $sd
 is "$(cat "$work/again.json")" "$(cat "$work/all.json")" "the same bytes again"
 
+# Where linear loads no link nothing can be a multiple of it.
+cat >"$work/neighbours.json" <<'END'
+{"format":"commplace-signature","version":1,"name":"neighbours","ranks":2,
+ "phases":[{"traffic":[[0,1,1000,1]]}]}
+END
+compare hybrid --signature "$work/neighbours.json" --ranks-per-node 1 \
+	--routings SD --placements linear,RDN
+is "$(rows "$work/hybrid.json" '$r->{links}{all}{max} > 0 ? 1 : 0' | paste -sd' ')" \
+	"0 1" "linear is on one router"
+is "$(rows "$work/hybrid.json" 'defined $r->{hybrid} ? 1 : 0' | paste -sd' ')" \
+	"0 0" "no hybrid metric without a load of linear"
+
 # Seeds: the middle one of each seed alone.
 for seed in 5 6 7; do
 	compare seed$seed --signature "$halo" $sd --placements RDN --seed $seed

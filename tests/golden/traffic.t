@@ -130,6 +130,12 @@ for n in 1 2 3; do
 		--signature "$work/a.json" --links "$work/threads$n.csv"
 	is "$(cksum <"$work/threads$n.csv")" "$(cksum <"$work/threads1.csv")" "AH: $n threads"
 done
+for routing in SD:hops AH:hops,ways SI:hops,ways; do
+	is "$("$commplace" traffic --network "$networks/quickstart.json" \
+		--signature "$work/a.json" --routing "${routing%:*}" |
+		awk '/max dilation/ { print $4 ($5 == "" ? "" : $5) }')" \
+		"${routing#*:}" "${routing%:*}: of which ways dilations are"
+done
 "$commplace" traffic --network "$networks/torus-4x4x4.json" --json --routing AM \
 	--signature "$work/a.json" --hosts 'n[0,42]' --ranks-per-node 2 >"$work/am.json"
 is "$(json "$work/am.json" max_dilation)" 6 "AM: hops"

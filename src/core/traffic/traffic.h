@@ -117,8 +117,9 @@ int cpl_stream_add(const struct cpl_network *net, const struct cpl_stream *job,
                    struct cpl_error *err);
 
 /*
- * Links on the shortest way, over all ordered pairs of ranks that send each
- * other bytes; pairs of one router count 0 (Jain 2016, 2.4 and 4.1).
+ * Links on the way (routing->hops: where the routing solves, the shortest one),
+ * over all ordered pairs of ranks of which the first sends the second bytes;
+ * pairs of one router count 0 (Jain 2016, 2.4 and 4.1).
  */
 struct cpl_dilation {
 	double average;
@@ -126,7 +127,8 @@ struct cpl_dilation {
 	int64_t pairs, pairs_above;
 };
 
-/* Of n such jobs together. 0, or -1 with err (memory). O(messages). */
+/* Of n such jobs together. 0, or -1 with err (memory). O(messages * log of
+ * those of a rank). */
 int cpl_stream_dilation(const struct cpl_network *net,
                         const struct cpl_routing *routing,
                         const struct cpl_stream *job, int n,
