@@ -63,78 +63,80 @@ static void test_dimension_order(void **state)
 }
 
 /* Each pair over each third router, leg by leg. */
-static void test_static_indirect(void **state)
+static void check_indirect(struct cpl_network *net, uint64_t seed)
 {
-	for (uint64_t seed = 0; seed < CASES; seed++) {
-		struct cpl_network *net = random_fly(seed);
-		struct cpl_comm *comm = random_comm(net, seed);
-		int n = net->n_routers, ports = net->nodes_per_router;
-		size_t links = (size_t)net->n_links + 1;
-		double *want = calloc(links, sizeof(*want));
-		double hop_bytes = 0, farthest = 0;
-		struct cpl_job_sums sums;
-		struct cpl_load load;
-
-		for (int r = 0; r < comm->ranks; r++)
-			for (int64_t e = comm->row[r]; e < comm->row[r + 1];
-			     e++) {
-				int from = r / ports, to = comm->to[e] / ports;
-				double bytes = comm->bytes[e], hops = 0;
-
-				if (from == to || !(bytes > 0))
-					continue;
-				for (int i = 0; i < n; i++) {
-					double part = bytes / (n - 2);
-
-					if (i == from || i == to)
-						continue;
-					hops += brute_add(net, from, i, part,
-					                  want);
-					hops += brute_add(net, i, to, part,
-					                  want);
-				}
-				if (n == 2)
-					hops = brute_add(net, from, to, bytes,
-					                 want);
-				else
-					hops /= n - 2;
-				hop_bytes += bytes * hops;
-				if (hops > farthest)
-					farthest = hops;
-			}
-		evaluate(net, "static-indirect", comm, &load, &sums);
-		same_loads(net, load.link, want, seed);
-		assert_number(sums.hop_bytes, hop_bytes, 1e-9 * hop_bytes);
-		assert_number(sums.max_dilation, farthest, 1e-9);
-		cpl_load_free(&load);
-		cpl_comm_free(comm);
-		cpl_network_free(net);
-		free(want);
-	}
-}
-
-/* Many gateways, more than distances fit a key. */
-static void test_static_indirect_with_many_links(void **state)
-{
-	struct cpl_network *net = fly(3, 2, 2, 1, 40);
-	struct cpl_comm_entry entry = {0, 5, 1000, 1};
-	struct cpl_error err = {""};
-	struct cpl_comm *comm = cpl_comm_build(net->n_nodes, &entry, 1, &err);
-	double *want = calloc((size_t)net->n_links, sizeof(*want));
+	struct cpl_comm *comm = random_comm(net, seed);
+	int n = net->n_routers, ports = net->nodes_per_router;
+	size_t links = (size_t)net->n_links + 1;
+	double *want = calloc(links, sizeof(*want));
+	double hop_bytes = 0, farthest = 0;
 	struct cpl_job_sums sums;
 	struct cpl_load load;
 
-	for (int i = 0; i < net->n_routers; i++)
-		if (i != 0 && i != 5) {
-			cpl_routing_static_direct.add(net, 0, i, 100, want);
-			cpl_routing_static_direct.add(net, i, 5, 100, want);
+	for (int r = 0; r < comm->ranks; r++)
+		for (int64_t e = comm->row[r]; e < comm->row[r + 1]; e++) {
+			int from = r / ports, to = comm->to[e] / ports;
+			double bytes = comm->bytes[e], hops = 0;
+
+			if (from == to || !(bytes > 0))
+				continue;
+			for (int i = 0; i < n; i++) {
+				double part = bytes / (n - 2);
+
+				if (i == from || i == to)
+					continue;
+				hops += brute_add(net, from, i, part, want);
+				hops += brute_add(net, i, to, part, want);
+			}
+			if (n == 2)
+				hops = brute_add(net, from, to, bytes, want);
+			else
+				hops /= n - 2;
+			hop_bytes += bytes * hops;
+			if (hops > farthest)
+				farthest = hops;
 		}
-	evaluate(net, "SI", comm, &load, &sums);
-	same_loads(net, load.link, want, 0);
+	evaluate(net, "static-indirect", comm, &load, &sums);
+	same_loads(net, load.link, want, seed);
+	assert_number(sums.hop_bytes, hop_bytes, 1e-9 * hop_bytes);
+	assert_number(sums.max_dilation, farthest, 1e-9);
 	cpl_load_free(&load);
 	cpl_comm_free(comm);
 	cpl_network_free(net);
 	free(want);
+}
+
+static void test_static_indirect(void **state)
+{
+	for (uint64_t seed = 0; seed < CASES; seed++)
+		check_indirect(random_fly(seed), seed);
+}
+
+/* More links than routers, than bits of a word; with and without what the
+ * network knows of their rows and columns. */
+static void test_many_links(void **state)
+{
+	static const struct {
+		int groups, rows, columns, k;
+	} fly_of[] = {{3, 3, 4, 5}, {3, 2, 3, 11}, {4, 1, 4, 6},
+	              {3, 4, 1, 9}, {2, 2, 2, 64}, {2, 3, 2, 65},
+	              {3, 1, 1, 5}, {2, 2, 2, 130}};
+
+	for (uint64_t i = 0; i < sizeof(fly_of) / sizeof(*fly_of); i++)
+		for (int way = 0; way < 4; way++) {
+			struct cpl_network *net =
+			        fly(fly_of[i].groups, fly_of[i].rows,
+			            fly_of[i].columns, 2, fly_of[i].k);
+
+			if (way & 1) {
+				free(net->dragonfly.rows_columns);
+				net->dragonfly.rows_columns = NULL;
+			}
+			if (way & 2)
+				check_indirect(net, i);
+			else
+				check_minimal(net, "SD", i);
+		}
 }
 
 /* Groups so large that ways inside them are not kept in a matrix. */
@@ -144,6 +146,7 @@ static void test_static_indirect_in_a_large_group(void **state)
 	        parse("{\"format\": \"commplace-network\", \"version\": 1, "
 	              "\"type\": \"dragonfly\", \"groups\": 2, "
 	              "\"rows\": 65, \"columns\": 65, "
+	              "\"global_links_per_group_pair\": 2, "
 	              "\"nodes\": {\"0\": \"a\"}}");
 	int n = net->n_routers, from = 3, to[] = {70, 4300};
 	size_t links = (size_t)net->n_links;
@@ -299,7 +302,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_static_direct),
 	        cmocka_unit_test(test_static_indirect),
-	        cmocka_unit_test(test_static_indirect_with_many_links),
+	        cmocka_unit_test(test_many_links),
 	        cmocka_unit_test(test_static_indirect_in_a_large_group),
 	        cmocka_unit_test(test_dimension_order),
 	        cmocka_unit_test(test_adaptive_minimal),

@@ -139,7 +139,8 @@ size_t cpl_routing_scratch_size(const struct cpl_network *net, int64_t pairs);
 const struct cpl_routing *const *cpl_routing_all(void);
 
 /* static-direct: evenly over all minimal paths (at most one global link, the
- * fewest hops among those). Jain 2016, 3.2.2. At most 4K paths of 5 hops. */
+ * fewest hops among those). Jain 2016, 3.2.2. At most 4K paths of 5 hops.
+ * O(K / 64 + links of the paths). */
 extern const struct cpl_routing cpl_routing_static_direct;
 /*
  * static-indirect (Valiant): evenly over all intermediate routers other than
@@ -148,8 +149,8 @@ extern const struct cpl_routing cpl_routing_static_direct;
  * others and gets from all others is spread once, and the legs that start or
  * end as the direct way does are taken off. Jain 2016, 3.2.2 (there packet by
  * packet). O(pairs + groups^2 + routers * routers per group) where K is 1, else
- * groups^2 times routers per group times distinct distances to the K gateways
- * times K.
+ * groups^2 times (distinct distances to the K gateways)^2 times links on the
+ * shortest ways, and routers times (groups * K + routers per group).
  */
 extern const struct cpl_routing cpl_routing_static_indirect;
 /*

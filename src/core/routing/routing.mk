@@ -8,3 +8,4 @@ core_sources += src/core/routing/static_indirect_sampled.c
 core_sources += src/core/routing/adaptive.h src/core/routing/adaptive_internal.h
 core_sources += src/core/routing/adaptive_all.c src/core/routing/adaptive_blocks.c src/core/routing/adaptive_drawn.c src/core/routing/adaptive_routings.c src/core/routing/adaptive_ways.c
 core_sources += src/core/routing/one_link.c src/core/routing/one_link.h
+core_sources += src/core/routing/many_links.c src/core/routing/many_links.h

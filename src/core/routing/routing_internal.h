@@ -8,6 +8,9 @@
 #include "network/dragonfly.h"
 #include "routing/routing.h"
 
+/* Links in both groups of a direct way. */
+#define CPL_MAX_LOCAL_HOPS 4
+
 /* Links between two routers of a group: 0, 1 or 2. */
 static inline int cpl_local_hops(const struct cpl_dragonfly *df, int from,
                                  int to)

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "routing/many_links.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "routing/one_link.h"
+#include "routing/routing_internal.h"
+
+/* Entries of the matrix of ways inside groups up to which it is kept; beyond,
+ * each way is put on its links at once. */
+#define MAX_LOCAL (INT64_C(1) << 25)
+
+/* Of one router of a class, over one link. */
+struct flow {
+	double out, in; /* bytes to and from the other group's routers */
+	double part;    /* of the ways to all of them */
+};
+
+/* Routers of a group, by how far they are from its gateways to another. */
+struct class
+{
+	int first;             /* a router */
+	int count, next;       /* next: of its bucket, or -1 */
+	double sent, received; /* of all its routers */
+	double hops;           /* from one of them to the other group */
+};
+
+struct side {
+	int group, n;
+	struct class *class;     /* [size] */
+	int *class_of;           /* [size] */
+	struct cpl_gates *gates; /* [size][words] */
+	struct flow *flow;       /* [size][K] */
+};
+
+struct legs {
+	const struct cpl_network *net;
+	const struct cpl_dragonfly *df;
+	int size, k_links, words, n_buckets;
+	const double *sent, *received;
+	double *local; /* [n_routers][size], or NULL */
+	double *load, *hops;
+	struct side side[2];
+	struct cpl_shortest *shortest; /* [words] */
+	int *bucket;                   /* [n_buckets] */
+};
+
+static int64_t local_entries(const struct cpl_network *net)
+{
+	int64_t n = (int64_t)net->n_routers * net->dragonfly.routers_per_group;
+
+	return n <= MAX_LOCAL ? n : 0;
+}
+
+/* Room for n of that size, from *at on; NULL without a base. */
+static void *take(char *base, size_t *at, size_t n, size_t size)
+{
+	size_t first = *at;
+
+	*at += (n * size + 7) / 8 * 8;
+	return base ? base + first : NULL;
+}
+
+/* Returns the bytes that it takes. */
+static size_t divide(struct legs *legs, const struct cpl_network *net,
+                     char *scratch)
+{
+	const struct cpl_dragonfly *df = &net->dragonfly;
+	size_t size = (size_t)df->routers_per_group;
+	size_t words = (size_t)df->words, k_links = (size_t)df->global_per_pair;
+	size_t at = 0;
+
+	*legs = (struct legs){.net = net,
+	                      .df = df,
+	                      .size = df->routers_per_group,
+	                      .k_links = df->global_per_pair,
+	                      .words = df->words,
+	                      .n_buckets = 1};
+	while (legs->n_buckets < legs->size)
+		legs->n_buckets *= 2;
+	legs->local =
+	        take(scratch, &at, (size_t)local_entries(net), sizeof(double));
+	for (int i = 0; i < 2; i++) {
+		struct side *side = &legs->side[i];
+
+		side->class = take(scratch, &at, size, sizeof(*side->class));
+		side->class_of =
+		        take(scratch, &at, size, sizeof(*side->class_of));
+		side->gates =
+		        take(scratch, &at, size * words, sizeof(*side->gates));
+		side->flow =
+		        take(scratch, &at, size * k_links, sizeof(*side->flow));
+	}
+	legs->shortest = take(scratch, &at, words, sizeof(*legs->shortest));
+	legs->bucket = take(scratch, &at, (size_t)legs->n_buckets,
+	                    sizeof(*legs->bucket));
+	return at;
+}
+
+size_t cpl_many_links_scratch(const struct cpl_network *net)
+{
+	struct legs legs;
+
+	return divide(&legs, net, NULL);
+}
+
+static void inside(struct legs *legs, int from, int to, double bytes)
+{
+	if (legs->local)
+		legs->local[(int64_t)from * legs->size + to % legs->size] +=
+		        bytes;
+	else if (bytes > 0)
+		cpl_local_add(legs->net, from, to, bytes, legs->load);
+}
+
+/* The routers of the group towards the other: their gates in the order of
+ * classes, each class once. */
+static void classify(struct legs *legs, struct side *side, int other)
+{
+	int first = side->group * legs->size, words = legs->words;
+
+	side->n = 0;
+	memset(legs->bucket, -1,
+	       (size_t)legs->n_buckets * sizeof(*legs->bucket));
+	for (int i = 0; i < legs->size; i++) {
+		struct cpl_where at = cpl_where(legs->df, first + i);
+		struct cpl_gates *gates =
+		        side->gates + (size_t)side->n * (size_t)words;
+		size_t bytes = (size_t)words * sizeof(*gates);
+		struct class *class;
+		uint64_t hash = 0;
+		int *bucket, c;
+
+		for (int w = 0; w < words; w++) {
+			gates[w] = cpl_gates(legs->net, &at, other, w);
+			hash = (hash ^ gates[w].at[0]) *
+			       UINT64_C(0x9e3779b97f4a7c15);
+			hash = (hash ^ gates[w].at[1] ^ hash >> 32) *
+			       UINT64_C(0x9e3779b97f4a7c15);
+		}
+		bucket = &legs->bucket[(hash >> 32) &
+		                       (uint64_t)(legs->n_buckets - 1)];
+		for (c = *bucket; c >= 0; c = side->class[c].next)
+			if (!memcmp(side->gates + (size_t)c * (size_t)words,
+			            gates, bytes))
+				break;
+		if (c < 0) {
+			c = side->n++;
+			side->class[c] = (struct class){.first = first + i,
+			                                .next = *bucket};
+			*bucket = c;
+		}
+		class = &side->class[c];
+		side->class_of[i] = c;
+		class->count++;
+		class->sent += legs->sent[first + i];
+		class->received += legs->received[first + i];
+	}
+	memset(side->flow, 0,
+	       (size_t)side->n * (size_t)legs->k_links * sizeof(*side->flow));
+}
+
+static inline void put(struct flow *to, const struct class *from, double part)
+{
+	to->out += from->received * part;
+	to->in += from->sent * part;
+	to->part += from->count * part;
+}
+
+static inline void put_links(struct flow *near, struct flow *far,
+                             const struct class *at_near,
+                             const struct class *at_far, uint64_t links,
+                             double part)
+{
+	for (; links; links &= links - 1) {
+		int k = __builtin_ctzll(links);
+
+		put(&near[k], at_far, part);
+		put(&far[k], at_near, part);
+	}
+}
+
+/* Between two classes. */
+static void divide_links(struct legs *legs, int near, int far)
+{
+	struct side *a = &legs->side[0], *b = &legs->side[1];
+	size_t words = (size_t)legs->words, k_links = (size_t)legs->k_links;
+	const struct cpl_gates *at_near = a->gates + (size_t)near * words;
+	const struct cpl_gates *at_far = b->gates + (size_t)far * words;
+	int hops = CPL_MAX_LOCAL_HOPS + 1, ways = 0;
+	double part;
+
+	for (size_t w = 0; w < words; w++) {
+		struct cpl_shortest s = cpl_shortest(&at_near[w], &at_far[w]);
+
+		legs->shortest[w] = s;
+		if (s.hops < hops) {
+			hops = s.hops;
+			ways = 0;
+		}
+		if (s.hops == hops)
+			ways += s.ways;
+	}
+	part = 1.0 / ways;
+	for (size_t w = 0; w < words; w++) {
+		struct flow *out = a->flow + (size_t)near * k_links + 64 * w;
+		struct flow *in = b->flow + (size_t)far * k_links + 64 * w;
+
+		if (legs->shortest[w].hops != hops)
+			continue;
+		put_links(out, in, &a->class[near], &b -> class[far],
+		          legs -> shortest[w].once, part);
+		put_links(out, in, &a->class[near], &b -> class[far],
+		          legs -> shortest[w].twice, 2 * part);
+	}
+	a->class[near].hops += b->class[far].count * (1.0 + hops);
+	b->class[far].hops += a->class[near].count * (1.0 + hops);
+}
+
+/* What one group's routers exchange with the other's, to and from the gateways;
+ * on the links between when wanted. */
+static void deliver(struct legs *legs, const struct side *side, int other,
+                    bool on_links)
+{
+	const struct cpl_network *net = legs->net;
+	int64_t there = cpl_dragonfly_global(net, side->group, other, 0);
+	int64_t back = cpl_dragonfly_global(net, other, side->group, 0);
+	const int *gate = legs->df->gateway + there;
+	double *link = legs->load + net->link_class[CPL_DRAGONFLY_GLOBAL].first;
+
+	for (int i = 0; i < legs->size; i++) {
+		int c = side->class_of[i],
+		    router = side->group * legs->size + i;
+		const struct flow *flow =
+		        side->flow + (size_t)c * (size_t)legs->k_links;
+		double sent = legs->sent[router];
+		double received = legs->received[router];
+
+		legs->hops[router] += side->class[c].hops;
+		for (int k = 0; k < legs->k_links; k++) {
+			double out = sent * flow[k].part + flow[k].out;
+			double in = received * flow[k].part + flow[k].in;
+
+			inside(legs, router, gate[k], out);
+			inside(legs, gate[k], router, in);
+			if (on_links) {
+				link[there + k] += out;
+				link[back + k] += in;
+			}
+		}
+	}
+}
+
+static bool talks(const struct class *class)
+{
+	return class->sent > 0 || class->received > 0;
+}
+
+static void between(struct legs *legs, int near, int far)
+{
+	struct side *a = &legs->side[0], *b = &legs->side[1];
+
+	a->group = near;
+	b->group = far;
+	classify(legs, a, far);
+	classify(legs, b, near);
+	for (int c = 0; c < a->n; c++) {
+		bool all = talks(&a->class[c]);
+
+		for (int d = 0; d < b->n; d++)
+			if (all || talks(&b->class[d]))
+				divide_links(legs, c, d);
+	}
+	deliver(legs, a, far, true);
+	deliver(legs, b, near, false);
+}
+
+static void within(struct legs *legs, int group)
+{
+	const struct cpl_dragonfly *df = legs->df;
+	int first = group * legs->size, end = first + legs->size;
+	double around = (df->rows - 1) + (df->columns - 1) +
+	                2.0 * (df->rows - 1) * (df->columns - 1);
+
+	for (int a = first; a < end; a++) {
+		legs->hops[a] += around;
+		for (int b = first; b < end; b++)
+			if (a != b)
+				inside(legs, a, b,
+				       legs->sent[a] + legs->received[b]);
+	}
+}
+
+void cpl_many_links_legs(const struct cpl_network *net, const double *sent,
+                         const double *received, void *scratch, double *load,
+                         double *hops)
+{
+	int groups = net->dragonfly.groups;
+	int64_t entries = local_entries(net);
+	struct legs legs;
+
+	divide(&legs, net, scratch);
+	legs.sent = sent;
+	legs.received = received;
+	legs.load = load;
+	legs.hops = hops;
+	if (entries)
+		memset(legs.local, 0, (size_t)entries * sizeof(*legs.local));
+	else
+		legs.local = NULL;
+	for (int a = 0; a < groups; a++) {
+		within(&legs, a);
+		for (int b = a + 1; b < groups; b++)
+			between(&legs, a, b);
+	}
+	for (int group = 0; group < groups && entries; group++)
+		cpl_local_spread(net, group,
+		                 legs.local +
+		                         (int64_t)group * legs.size * legs.size,
+		                 load);
+}
