@@ -32,8 +32,8 @@ struct cpl_tables {
 	int *near;
 };
 
-/* Every host must have slots. 0, or -1 with err (memory). O(hosts^2), and above
- * some thousand hosts O(hosts). */
+/* Every host must have slots. Near hosts are any once the budget is spent. 0, or
+ * -1 with err (memory). O(hosts^2), and above some thousand hosts O(hosts). */
 int cpl_tables_init(struct cpl_tables *tables,
                     const struct cpl_map_request *req, struct cpl_error *err);
 void cpl_tables_free(struct cpl_tables *tables);

@@ -4,12 +4,14 @@
 
 #include "mapping/best_chain.h"
 
-/* Nanoseconds that an evaluation takes for each edge, the gathering of ranks
- * into groups for each edge, and an edge or link of the network where all are
- * read. */
+/* Nanoseconds that an evaluation takes for each edge, and an edge or link of
+ * the network where all are read. */
 #define EVALUATION_NS 10.0
-#define GATHER_NS 7000.0
 #define READ_NS 50.0
+/* The gathering of ranks into groups takes this for a rank and for an edge, at
+ * each of log2(hosts) levels. */
+#define GATHER_RANK_NS 2800.0
+#define GATHER_EDGE_NS 220.0
 /* Share of the time of all work, or of the time there is, that all of them may
  * take together. */
 #define SHARE 0.1
@@ -85,6 +87,16 @@ static int by_cost(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
+static double gather_cost(const struct cpl_map_request *req)
+{
+	double levels = 0;
+
+	for (int n = 1; n < req->n_hosts; n *= 2)
+		levels++;
+	return levels * (GATHER_RANK_NS * (double)req->graph->ranks +
+	                 GATHER_EDGE_NS * (double)req->graph->n_entries);
+}
+
 /* Nanoseconds there are for all mappers. */
 static double budget(const struct cpl_map_request *req, double per_evaluation)
 {
@@ -127,7 +139,7 @@ static int choose(const struct cpl_best *b, const struct cpl_best_nodes *nodes,
 		m->cost = edges * (table[i].edge + table[i].pair * hosts) +
 		          READ_NS * ((double)req->graph->n_entries + links);
 		if (!b->single && !grouped && table[i].mapper != &corner)
-			m->cost += GATHER_NS * edges;
+			m->cost += gather_cost(req);
 		n++;
 	}
 	qsort(out, (size_t)n, sizeof(*out), by_cost);

@@ -9,6 +9,8 @@
 #define TABLE_OTHER 5792
 /* Hosts up to which all are looked at for the nearest ones. */
 #define SCAN_HOSTS 2048
+/* Hosts between two looks at the clock. */
+#define CHECK_EVERY 256
 /* Half the side of the box of a torus, or half the window of routers by number,
  * that is looked at above. */
 #define BOX 3
@@ -161,7 +163,7 @@ static int offer_around(const struct cpl_tables *t, const struct by_router *by,
 static int find_near(struct cpl_tables *t, struct cpl_error *err)
 {
 	const struct cpl_map_request *req = t->req;
-	bool scan = req->n_hosts <= SCAN_HOSTS;
+	bool scan = req->n_hosts <= SCAN_HOSTS, over = false;
 	float hops[CPL_SWAPS_NEAR];
 	struct by_router by = {NULL, NULL};
 	int rc = scan ? 0 : index_hosts(t, &by, err);
@@ -169,10 +171,13 @@ static int find_near(struct cpl_tables *t, struct cpl_error *err)
 	for (int h = 0; h < req->n_hosts && !rc; h++) {
 		int n = 0;
 
+		if (h % CHECK_EVERY == 0)
+			over = over ||
+			       (req->expired && req->expired(req->expired_arg));
 		/* From h on, so that ties do not all go to the same hosts. */
-		for (int k = 0; k < req->n_hosts && scan; k++)
+		for (int k = 0; k < req->n_hosts && scan && !over; k++)
 			n = offer(t, h, (h + k) % req->n_hosts, hops, n);
-		if (!scan)
+		if (!scan && !over)
 			n = offer_around(t, &by, h, hops);
 		/* Scattered hosts: any others. */
 		for (; n < t->n_near; n++)
