@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "signature/rows.h"
 #include "site_files.h"
 
 #define HOSTS_FILE_MAX (1ULL << 30)
@@ -31,30 +32,16 @@ struct cpl_signature *cmd_load_signature(const char *text,
 struct cpl_comm *cmd_comm(const struct cpl_signature *sig, const char *phase,
                           struct cpl_error *err)
 {
-	char names[CPL_ERROR_MAX / 2] = "";
-	struct cpl_phase whole;
-	struct cpl_signature one;
-	size_t n = 0;
+	struct cpl_rows *rows;
+	struct cpl_comm *comm = NULL;
 
 	if (!phase)
 		return cpl_signature_total(sig, err);
-	for (int i = 0; i < sig->n_phases; i++) {
-		if (!strcmp(sig->phase[i].name, phase)) {
-			one = *sig;
-			whole = sig->phase[i];
-			whole.weight = 1;
-			one.n_phases = 1;
-			one.phase = &whole;
-			return cpl_signature_total(&one, err);
-		}
-		if (n < sizeof(names))
-			n += (size_t)snprintf(names + n, sizeof(names) - n,
-			                      "%s%s", i ? ", " : "",
-			                      sig->phase[i].name);
-	}
-	cpl_fail(err, "signature %.60s has no phase '%.60s'; it has %s",
-	         sig->name, phase, names);
-	return NULL;
+	rows = cpl_rows_new(sig, phase, err);
+	if (rows)
+		comm = cpl_rows_comm(rows, err);
+	cpl_rows_free(rows);
+	return comm;
 }
 
 /* One line without its blanks and comment; NULL when nothing is left. */
