@@ -9,7 +9,7 @@
 
 #define EXPOSURE 50
 #define AFTER_EXPOSURE 10
-#define MAX_ITERATIONS 400
+#define MAX_ITERATIONS 30
 #define ITERATIONS_KEPT ((size_t)(EXPOSURE + AFTER_EXPOSURE))
 #define CONVERGED 1e-4
 #define SEED 1
