@@ -6,7 +6,9 @@ tests_bench_bench_decide_SOURCES = tests/bench/bench_decide.c
 tests_bench_bench_decide_LDADD = libcore.la
 CLEANFILES += tests/bench/bench_decide
 
-# tests/bench/bench_traffic $(srcdir)/etc/networks/edison.json 512
+# tests/bench/bench_traffic $(srcdir)/etc/networks/edison.json 512, which has 4
+# links between two groups; with 24 as the machine has them: what commplace
+# network import --format aries makes of its link list
 EXTRA_PROGRAMS += tests/bench/bench_traffic
 tests_bench_bench_traffic_SOURCES = tests/bench/bench_traffic.c
 tests_bench_bench_traffic_LDADD = libcore.la
