@@ -6,8 +6,7 @@
 
 static int open_matrix(struct job_traffic *job, struct cpl_error *err)
 {
-	job->comm = cmd_comm(job->sig, job->phase, err);
-	if (!job->comm)
+	if (!job_traffic_matrix(job, err))
 		return -1;
 	job->work = cpl_traffic_work_new(job->net, job->comm, err);
 	if (!job->work)
@@ -56,6 +55,28 @@ static void seat_ranks(struct job_traffic *job, const int *node)
 		job->rank_node[rank] = node[rank / job->ranks_per_node];
 }
 
+/* A walk over messages takes each node as one seat. */
+static int settle(struct job_traffic *job, const int *node,
+                  struct cpl_error *err)
+{
+	unsigned char *seen;
+	bool twice = false;
+
+	if (job->work)
+		return 0;
+	seen = calloc((size_t)job->net->n_nodes, 1);
+	if (!seen)
+		return cpl_fail_memory(err);
+	for (int i = 0; i < job->n_nodes; i++) {
+		twice = twice || seen[node[i]];
+		seen[node[i]] = 1;
+	}
+	free(seen);
+	return twice && open_matrix(job, err)
+	               ? cpl_fail_prefix(err, "hosts that are given twice: ")
+	               : 0;
+}
+
 int job_traffic_plan(struct job_traffic *job, const int *node, int threads,
                      const struct cpl_routing *routing,
                      struct cpl_workload *workload, struct cpl_error *err)
@@ -65,6 +86,8 @@ int job_traffic_plan(struct job_traffic *job, const int *node, int threads,
 	                            .ranks_per_node = job->ranks_per_node,
 	                            .threads = threads};
 
+	if (settle(job, node, err))
+		return -1;
 	if (!job->work)
 		return cpl_workload_add_stream(workload, routing, &stream, err);
 	seat_ranks(job, node);
@@ -82,6 +105,8 @@ int job_traffic_add(struct job_traffic *job, const int *node, int threads,
 	                            .ranks_per_node = job->ranks_per_node,
 	                            .threads = threads};
 
+	if (settle(job, node, err))
+		return -1;
 	if (!job->work)
 		return cpl_stream_add(job->net, &stream, n, routing, load, sums,
 		                      err);

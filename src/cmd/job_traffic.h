@@ -16,7 +16,7 @@ struct job_traffic {
 	int ranks, ranks_per_node, n_nodes;
 	struct cpl_rows *rows;
 	struct cpl_comm *comm; /* NULL: not stored, unless matrix() made it */
-	/* Of stored ones only. */
+	/* Of stored ones, and where a node is given twice. */
 	struct cpl_traffic_work *work;
 	int *rank_node; /* scratch */
 };
@@ -34,7 +34,8 @@ const struct cpl_comm *job_traffic_matrix(struct job_traffic *job,
 
 /*
  * Add the job on node[n_nodes] to load[i] under routing[i], i < n; sums[i] are
- * its own. No result depends on threads. 0, or -1 with err (memory).
+ * its own. Where a node stands twice the matrix is needed. No result depends on
+ * threads. 0, or -1 with err (memory, matrix too large).
  */
 int job_traffic_add(struct job_traffic *job, const int *node, int threads,
                     int n, const struct cpl_routing *const *routing,
@@ -42,7 +43,7 @@ int job_traffic_add(struct job_traffic *job, const int *node, int threads,
                     struct cpl_error *err);
 
 /* Add the job on node[n_nodes] to a workload of the network: its number there,
- * or -1 with err (memory). */
+ * or -1 with err, as job_traffic_add. */
 int job_traffic_plan(struct job_traffic *job, const int *node, int threads,
                      const struct cpl_routing *routing,
                      struct cpl_workload *workload, struct cpl_error *err);

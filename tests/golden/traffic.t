@@ -130,6 +130,23 @@ for n in 1 2 3; do
 		--signature "$work/a.json" --links "$work/threads$n.csv"
 	is "$(cksum <"$work/threads$n.csv")" "$(cksum <"$work/threads1.csv")" "AH: $n threads"
 done
+# 2100 ranks to all others are not stored; 100 each on hosts that come round
+# twice, n0 three times.
+cat >"$work/all.json" <<'END'
+{"format":"commplace-signature","version":1,"name":"all","ranks":2100,
+ "phases":[{"pattern":{"type":"collective","operation":"alltoall",
+ "algorithm":"pairwise","ranks":2100,"bytes":8}}]}
+END
+for i in {0..20}; do echo "n$((i % 10 * 3))"; done >"$work/round"
+for routing in SD AH; do
+	traffic "round-$routing" --signature "$work/all.json" --ranks-per-node 100 \
+		--node-file "$work/round" --routing $routing
+	is "$(json "$work/round-$routing.json" bytes_in_node)" \
+		$(((300 * 299 + 9 * 200 * 199) * 8)) "$routing: bytes in nodes given twice"
+	is "$(json "$work/round-$routing.json" bytes_on_network)" \
+		$(((2100 * 2099 - 300 * 299 - 9 * 200 * 199) * 8)) \
+		"$routing: bytes between them"
+done
 for routing in SD:hops AH:hops,ways SI:hops,ways; do
 	is "$("$commplace" traffic --network "$networks/quickstart.json" \
 		--signature "$work/a.json" --routing "${routing%:*}" |
