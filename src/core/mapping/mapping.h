@@ -105,15 +105,15 @@ extern const struct cpl_mapper cpl_mapper_greedyallc;
  * machine, bisection of ranks and machine, greedyallc, and of the other mappers
  * those that are cheap enough for the work or the time there is (greedy, rcm,
  * fhgreedy, greedyallc from a corner, treematch, tile, sfc, topoaware-1, pacmap,
- * bipartition, recursive, ptram): no better than any that was run. Linear maps
- * of rank bits to host bits; then rounds of annealing of hop-bytes (nodes as a whole, then
- * ranks) and of swaps that lower the largest link load, with the network's own
- * routing, each twice as long as the one before and in several chains side by
- * side. Deterministic for a seed and a work limit, whatever the number of
- * threads; ends early when every message goes over one link. The layout
- * returned is the best by the objective, but for max-congestion the one of the
- * least product of largest congestion and squared hop-bytes among those that
- * are no worse than the default order.
+ * bipartition, recursive, ptram): no worse than any that was run. Linear maps of
+ * rank bits to host bits; then rounds of annealing of hop-bytes (nodes as a
+ * whole, then ranks) and of swaps that lower the largest link load, with the
+ * network's own routing, each twice as long as the one before and in several
+ * chains side by side. Deterministic for a seed and a work limit, whatever the
+ * number of threads; ends early when every message goes over one link. The
+ * layout returned is the best by the objective, but for max-congestion the one
+ * of the least product of largest congestion and squared hop-bytes among those
+ * that are no worse than the default order.
  */
 extern const struct cpl_mapper cpl_mapper_best;
 
