@@ -445,6 +445,8 @@ static int search(struct cpl_best *b, struct cpl_error *err)
 		cpl_fail_memory(err);
 		goto out;
 	}
+	for (int r = 0; r < req->comm->ranks; r++)
+		b->groups[r] = r / req->slots[0];
 	for (int i = 0; i < CPL_BEST_CHAINS; i++)
 		if (init_chain(&chain[i], b, err))
 			goto out;

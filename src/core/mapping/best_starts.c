@@ -64,16 +64,14 @@ static double cut(const struct cpl_comm *graph, const int *host)
 	return sum;
 }
 
-/* Groups are parts, or blocks of ranks where these cut no more. */
+/* Parts that cut less than the blocks of ranks that groups are at first. */
 static void take_groups(struct cpl_best_chain *chain, const int *part)
 {
-	const struct cpl_map_request *req = chain->best->req;
-	int ranks = req->graph->ranks, *groups = chain->groups;
+	const struct cpl_comm *graph = chain->best->req->graph;
 
-	for (int r = 0; r < ranks; r++)
-		groups[r] = r / req->slots[0];
-	if (cut(req->graph, part) < cut(req->graph, groups))
-		memcpy(groups, part, (size_t)ranks * sizeof(*groups));
+	if (cut(graph, part) < cut(graph, chain->groups))
+		memcpy(chain->groups, part,
+		       (size_t)graph->ranks * sizeof(*part));
 }
 
 /* Bisect ranks and machine alike. */
