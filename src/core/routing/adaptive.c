@@ -139,7 +139,7 @@ static void place_rest(struct solver *s, const struct cpl_network *net,
                        int64_t pairs, struct room *room)
 {
 	void *tables = take(room, 1, cpl_ways_size(net));
-	size_t cells, near, far;
+	size_t cells, alike, near, far;
 
 	cpl_ways_init(&s->ways, net);
 	cells = (size_t)s->ways.groups * (size_t)s->ways.cells;
@@ -149,6 +149,7 @@ static void place_rest(struct solver *s, const struct cpl_network *net,
 	                           (size_t)s->ways.per_group
 	                 : 0;
 	far = near * (size_t)s->ways.groups;
+	alike = (size_t)((s->ways.groups - 1) / s->ways.per_group + 1);
 	s->far = take(room, far, sizeof(*s->far));
 	for (int i = 0; i < s->n_lanes; i++) {
 		struct cpl_lane *lane = &s->lane[i];
@@ -162,8 +163,9 @@ static void place_rest(struct solver *s, const struct cpl_network *net,
 		lane->left = s->left;
 		lane->far = s->far;
 		lane->far_flow = take(room, far, sizeof(*lane->far_flow));
-		lane->near = take(room, near, sizeof(*lane->near));
-		lane->near_flow = take(room, near, sizeof(*lane->near_flow));
+		lane->near = take(room, alike * near, sizeof(*lane->near));
+		lane->near_flow =
+		        take(room, alike * near, sizeof(*lane->near_flow));
 	}
 	if (room->at)
 		cpl_ways_fill(&s->ways, tables);

@@ -104,10 +104,16 @@ void cpl_blocks_see(const struct cpl_ways *w, struct cpl_lane *lane,
 	cpl_parallel(threads, CHUNKS, see_far, &job);
 }
 
+/* The tables of near ways are for the groups of one class. */
+static inline int64_t near_table(const struct cpl_ways *w, int group)
+{
+	return group / w->per_group * ways_of_group(w);
+}
+
 static void see_near(const struct cpl_ways *w, struct cpl_lane *lane, int group)
 {
-	struct cpl_way_view *near = lane->near;
-	double *flow = lane->near_flow;
+	struct cpl_way_view *near = lane->near + near_table(w, group);
+	double *flow = lane->near_flow + near_table(w, group);
 
 	for (int to = 0; to < w->per_group; to++)
 		for (int from = 0; from < w->per_group; from++)
@@ -130,7 +136,7 @@ static inline void put(const struct cpl_ways *w, struct cpl_lane *lane,
 static void put_near(const struct cpl_ways *w, struct cpl_lane *lane, int group,
                      bool bytes)
 {
-	const double *flow = lane->near_flow;
+	const double *flow = lane->near_flow + near_table(w, group);
 	int c[2];
 
 	for (int to = 0; to < w->per_group; to++)
@@ -183,28 +189,40 @@ void cpl_blocks_put(const struct cpl_ways *w, struct cpl_lane *lane,
 	cpl_parallel(threads, CHUNKS, put_far, &job);
 }
 
-/* Groups by where others' links to them start, if that is the same in all: the
- * ways from there then stay in the cache. */
-static inline int group_at(const struct cpl_ways *w, int i)
+/*
+ * Class of a group: where others' links to it start, if that is the same in
+ * all. Blocks of the same two classes share the ways there, and follow each
+ * other so that these stay in the cache.
+ */
+static inline int classes(const struct cpl_ways *w)
 {
-	int whole = w->groups / w->per_group, more = w->groups % w->per_group;
-	int longer = more * (whole + 1);
-
-	if (i < longer)
-		return i % (whole + 1) * w->per_group + i / (whole + 1);
-	i -= longer;
-	return i % whole * w->per_group + more + i / whole;
+	return w->groups < w->per_group ? w->groups : w->per_group;
 }
 
-static inline int index_of(const struct cpl_ways *w, int group)
+static inline int class_size(const struct cpl_ways *w, int class)
 {
-	int whole = w->groups / w->per_group, more = w->groups % w->per_group;
-	int row = group % w->per_group;
-
-	return row * whole + (row < more ? row : more) + group / w->per_group;
+	return (w->groups - class - 1) / w->per_group + 1;
 }
 
-/* Calls with all pairs from the groups first .. last - 1 by index. */
+/* Groups of the classes before. */
+static inline int64_t class_first(const struct cpl_ways *w, int class)
+{
+	int more = w->groups % w->per_group;
+
+	return (int64_t) class * (w->groups / w->per_group) +
+	       (class < more ? class : more);
+}
+
+static inline int64_t block_of(const struct cpl_ways *w, int from, int to)
+{
+	int a = from % w->per_group, b = to % w->per_group;
+
+	return class_first(w, a) * w->groups +
+	       class_size(w, a) * class_first(w, b) +
+	       from / w->per_group * class_size(w, b) + to / w->per_group;
+}
+
+/* Calls with all pairs from groups of the classes first .. last - 1. */
 static void over_pairs(const struct cpl_ways *w, struct cpl_part *part,
                        int first, int last,
                        void (*each)(struct cpl_part *part, int64_t block,
@@ -214,16 +232,16 @@ static void over_pairs(const struct cpl_ways *w, struct cpl_part *part,
 
 	for (int i = 0; i < pairs->n_from; i++) {
 		struct cpl_spot a = cpl_ways_spot(w, pairs->from[i]);
-		int64_t index = index_of(w, a.group);
+		int class = a.group % w->per_group;
 
-		if (index < first || index >= last)
+		if (class < first || class >= last)
 			continue;
 		for (int64_t m = pairs->row[i]; m < pairs->row[i + 1]; m++) {
 			struct cpl_spot b = cpl_ways_spot(w, pairs->to[m]);
 			struct cpl_ends ends = {(uint16_t)a.local,
 			                        (uint16_t)b.local};
 
-			each(part, index * w->groups + b.group, ends,
+			each(part, block_of(w, a.group, b.group), ends,
 			     pairs->bytes[m]);
 		}
 	}
@@ -255,12 +273,13 @@ bool cpl_blocks_pay(const struct cpl_ways *w, const struct cpl_part *part)
 void cpl_blocks_count(const struct cpl_ways *w, struct cpl_part *part,
                       const struct cpl_lane *lane)
 {
-	int first = (int)cpl_parallel_first(w->groups, CPL_LANES, lane->number);
-	int last =
-	        (int)cpl_parallel_first(w->groups, CPL_LANES, lane->number + 1);
+	int first =
+	        (int)cpl_parallel_first(classes(w), CPL_LANES, lane->number);
+	int last = (int)cpl_parallel_first(classes(w), CPL_LANES,
+	                                   lane->number + 1);
 
-	for (int64_t i = (int64_t)first * w->groups;
-	     i < (int64_t)last * w->groups; i++)
+	for (int64_t i = class_first(w, first) * w->groups;
+	     i < class_first(w, last) * w->groups; i++)
 		part->alive[i] = 0;
 	over_pairs(w, part, first, last, count);
 }
@@ -268,27 +287,27 @@ void cpl_blocks_count(const struct cpl_ways *w, struct cpl_part *part,
 void cpl_blocks_cut(const struct cpl_ways *w, struct cpl_part *part)
 {
 	int64_t blocks = (int64_t)w->groups * w->groups;
-	int index = 0;
+	int class = 0;
 
 	part->start[0] = 0;
 	for (int64_t i = 0; i < blocks; i++)
 		part->start[i + 1] = part->start[i] + part->alive[i];
 	for (int i = 0; i < CPL_LANES; i++) {
-		part->cut[i] = index;
-		while (index < w->groups &&
-		       part->start[(int64_t)index * w->groups] <
+		part->cut[i] = class;
+		while (class < classes(w) &&
+		       part->start[class_first(w, class) * w->groups] <
 		               part->n * (i + 1) / CPL_LANES)
-			index++;
+			class ++;
 	}
-	part->cut[CPL_LANES] = w->groups;
+	part->cut[CPL_LANES] = classes(w);
 }
 
 void cpl_blocks_keep(const struct cpl_ways *w, struct cpl_part *part,
                      struct cpl_lane *lane)
 {
 	int first = part->cut[lane->number], last = part->cut[lane->number + 1];
-	int64_t block = (int64_t)first * w->groups;
-	int64_t end = (int64_t)last * w->groups;
+	int64_t block = class_first(w, first) * w->groups;
+	int64_t end = class_first(w, last) * w->groups;
 
 	for (int64_t i = block; i < end; i++)
 		part->alive[i] = 0;
@@ -306,8 +325,8 @@ static void walk_block(const struct walk *walk, int from, int to, int64_t index)
 	int64_t first = part->start[index];
 	double nowhere[2] = {0, 0};
 	struct block block = {
-	        .near = lane->near,
-	        .near_flow = lane->near_flow,
+	        .near = lane->near + near_table(w, from),
+	        .near_flow = lane->near_flow + near_table(w, from),
 	        .near_step = w->per_group,
 	        .far = none,
 	        .far_flow = nowhere,
@@ -347,22 +366,30 @@ static void walk_block(const struct walk *walk, int from, int to, int64_t index)
 		lane->cell[cell].sum += block.link_flow;
 }
 
+/* From all groups of a class to all of another. */
+static void walk_classes(struct walk *walk, int a, int b)
+{
+	const struct cpl_ways *w = walk->w;
+	int64_t block = block_of(w, a, b);
+
+	for (int from = a; from < w->groups; from += w->per_group)
+		for (int to = b; to < w->groups; to += w->per_group, block++)
+			if (walk->part->alive[block] || walk->delivers)
+				walk_block(walk, from, to, block);
+}
+
 static void walk_lane(struct walk *walk)
 {
 	const struct cpl_ways *w = walk->w;
 	const int *cut = walk->part->cut + walk->lane->number;
 
-	for (int i = cut[0]; i < cut[1]; i++) {
-		int from = group_at(w, i);
-
-		see_near(w, walk->lane, from);
-		for (int to = 0; to < w->groups; to++) {
-			int64_t index = (int64_t)i * w->groups + to;
-
-			if (walk->part->alive[index] || walk->delivers)
-				walk_block(walk, from, to, index);
-		}
-		put_near(w, walk->lane, from, walk->delivers);
+	for (int a = cut[0]; a < cut[1]; a++) {
+		for (int from = a; from < w->groups; from += w->per_group)
+			see_near(w, walk->lane, from);
+		for (int b = 0; b < classes(w); b++)
+			walk_classes(walk, a, b);
+		for (int from = a; from < w->groups; from += w->per_group)
+			put_near(w, walk->lane, from, walk->delivers);
 	}
 }
 

@@ -111,13 +111,13 @@ struct cpl_part {
 	int64_t n;
 	int direct; /* direct paths at the most; -1: all, and no others */
 	uint64_t seed;
-	int cut[CPL_LANES + 1]; /* rows of each lane; by blocks: groups */
+	int cut[CPL_LANES + 1]; /* rows of each lane; by blocks: classes */
 	int slots;              /* weights of a pair */
 	float *weight;          /* [n][slots] */
 	/* All direct: bandwidth of each path over all iterations. */
 	float *path_total; /* [n][slots] */
-	/* All direct, by blocks; block: index of the source's group * groups +
-	 * the other group. Those that can still get something come first. */
+	/* All direct, by blocks of a source's and another group. Pairs that can
+	 * still get something come first. */
 	bool by_blocks;
 	int64_t *start;        /* [groups * groups + 1] */
 	int *alive;            /* [groups * groups] */
@@ -141,8 +141,8 @@ struct cpl_lane {
 	const double *left;             /* of all: [cells] */
 	const struct cpl_way_view *far; /* of all: [groups][from][to][2] */
 	double *far_flow;               /* [groups][from][to][2] */
-	struct cpl_way_view *near;      /* [to][from][2] of one group */
-	double *near_flow;              /* [to][from][2] */
+	struct cpl_way_view *near;      /* [groups alike][to][from][2] */
+	double *near_flow;              /* the same */
 };
 
 /*
