@@ -19,7 +19,7 @@ struct options {
 	const char *gpu_map, *plot;
 	const struct cpl_binder *binder;
 	int64_t per_rank, per_core, per_socket;
-	bool by_pu, one_thread, overcommit;
+	bool by_pu, one_thread, overcommit, json;
 	enum cpl_bind_metric metric;
 	enum format format;
 };
@@ -200,7 +200,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 				return cmd_fail(self, &err);
 			break;
 		case OPT_JSON:
-			o->format = FORMAT_JSON;
+			o->json = true;
 			break;
 		case 'h':
 			fputs(self->help, stdout);
@@ -213,6 +213,11 @@ static int parse(const struct cmd *self, int argc, char **argv,
 		return cmd_usage(self, "'%s' is left over", argv[optind]);
 	if (!o->signature)
 		return cmd_usage(self, "--signature is missing");
+	if (o->json && o->format == FORMAT_MASK)
+		return cmd_usage(self, "--json and --format mask exclude each "
+		                       "other");
+	if (o->json)
+		o->format = FORMAT_JSON;
 	return CMD_OK;
 }
 

@@ -473,6 +473,8 @@ const struct cmd cmd_map = {
                 "seq`; rankfile: Open\n"
                 "                      MPI's; mpich: MPICH_RANK_ORDER's line; "
                 "slurm: the srun line\n"
+                "  --plot FILE         SVG of the communication matrix "
+                "before and after\n"
                 "  -o, --output FILE   write the format there\n"
                 "  --json              the same as --format json\n"
                 "\n"

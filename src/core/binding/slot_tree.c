@@ -46,7 +46,8 @@ static int count_classes(const hwloc_obj_t *unit, int n, int depth)
 static void choose_units(struct cut *c, int n_all)
 {
 	const struct cpl_bind_request *req = c->req;
-	int per_core = req->by_pu ? req->ranks_per_core * c->per_slot : 0;
+	int64_t per_core =
+	        req->by_pu ? (int64_t)req->ranks_per_core * c->per_slot : 0;
 	hwloc_obj_t last = NULL;
 	int in_core = 0;
 

@@ -115,7 +115,7 @@ static int load(hwloc_topology_t topology, const char *text, bool xml,
 		return cpl_fail(err,
 		                "topology \"%.200s\" is no synthetic "
 		                "description; right is, for example, \"pack:2 "
-		                "l3:2 core:4 pu:2\"",
+		                "l3:2 core:4 pu:2\", pu always last",
 		                text);
 	if (hwloc_topology_load(topology) < 0)
 		return cpl_fail(err,

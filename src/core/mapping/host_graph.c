@@ -3,9 +3,8 @@
 
 #include "mapping/mapping_internal.h"
 
-/* All routers and their links, weighted by bandwidth. */
-static struct cpl_comm *router_graph(const struct cpl_network *net,
-                                     struct cpl_error *err)
+struct cpl_comm *cpl_map_router_graph(const struct cpl_network *net,
+                                      struct cpl_error *err)
 {
 	struct cpl_comm_entry *entry =
 	        malloc(((size_t)net->n_links + 1) * sizeof(*entry));
@@ -62,7 +61,7 @@ struct cpl_comm *cpl_map_host_graph(const struct cpl_map_request *req,
                                     struct cpl_error *err)
 {
 	const struct cpl_network *net = req->net;
-	struct cpl_comm *routers = router_graph(net, err);
+	struct cpl_comm *routers = cpl_map_router_graph(net, err);
 	struct cpl_comm *directed = NULL, *graph = NULL;
 	struct cpl_comm_entry *entry = NULL;
 	size_t size = (size_t)net->n_routers;

@@ -90,6 +90,11 @@ int cpl_map_partition(const struct cpl_comm *graph, const int *slots,
                       int n_parts, uint64_t seed, bool (*expired)(void *arg),
                       void *expired_arg, int *part, struct cpl_error *err);
 
+/* All routers, those without nodes of the job too, and their links, both ways,
+ * of which the bytes are the bandwidth. NULL with err (memory). O(links). */
+struct cpl_comm *cpl_map_router_graph(const struct cpl_network *net,
+                                      struct cpl_error *err);
+
 /*
  * Which of n hosts (host[i], index into req->host, is the vertex i) are side by
  * side: those of one router hold on to its first one, these by the links of

@@ -93,36 +93,12 @@ out:
 	return rc;
 }
 
-/* All routers, those without hosts of the job too: they connect the others. */
-static struct cpl_comm *router_graph(const struct cpl_network *net,
-                                     struct cpl_error *err)
-{
-	struct cpl_comm_entry *entry =
-	        malloc(((size_t)net->n_links + 1) * sizeof(*entry));
-	struct cpl_comm *directed, *graph;
-
-	if (!entry) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
-	for (int64_t l = 0; l < net->n_links; l++)
-		entry[l] = (struct cpl_comm_entry){net->link_from[l],
-		                                   net->link_to[l], 1, 1};
-	directed = cpl_comm_build(net->n_routers, entry, net->n_links, err);
-	free(entry);
-	if (!directed)
-		return NULL;
-	graph = cpl_comm_symmetric(directed, err);
-	cpl_comm_free(directed);
-	return graph;
-}
-
 /* Places by the order of their routers, then by node id. */
 static int order_places(const struct cpl_tasks *t, int *place,
                         struct cpl_error *err)
 {
 	const struct cpl_network *net = t->req->net;
-	struct cpl_comm *graph = router_graph(net, err);
+	struct cpl_comm *graph = cpl_map_router_graph(net, err);
 	int *order, *first, *next, n = 0, rc = -1;
 
 	if (!graph)

@@ -83,25 +83,18 @@ static int visit(const struct cpl_comm *routers, int start, struct switches *s,
 static int graph_levels(struct tree *t, struct cpl_error *err)
 {
 	const struct cpl_network *net = t->net;
-	struct cpl_comm_entry *entry =
-	        malloc(((size_t)net->n_links + 1) * sizeof(*entry));
 	size_t n = (size_t)net->n_routers;
 	int *queue = malloc(n * sizeof(*queue));
-	struct cpl_comm *directed = NULL, *routers = NULL;
+	struct cpl_comm *routers = NULL;
 	int at, reached, half, rc = -1;
 
 	t->switches.parent = malloc(n * sizeof(int));
 	t->switches.depth = malloc(n * sizeof(int));
-	if (!entry || !queue || !t->switches.parent || !t->switches.depth) {
+	if (!queue || !t->switches.parent || !t->switches.depth) {
 		cpl_fail_memory(err);
 		goto out;
 	}
-	for (int64_t l = 0; l < net->n_links; l++)
-		entry[l] = (struct cpl_comm_entry){net->link_from[l],
-		                                   net->link_to[l], 1, 1};
-	directed = cpl_comm_build(net->n_routers, entry, net->n_links, err);
-	if (directed)
-		routers = cpl_comm_symmetric(directed, err);
+	routers = cpl_map_router_graph(net, err);
 	if (!routers)
 		goto out;
 	rc = 0;
@@ -122,9 +115,7 @@ static int graph_levels(struct tree *t, struct cpl_error *err)
 		t->switches.parent = NULL;
 	}
 out:
-	cpl_comm_free(directed);
 	cpl_comm_free(routers);
-	free(entry);
 	free(queue);
 	return rc;
 }
