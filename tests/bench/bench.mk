@@ -92,3 +92,4 @@ tests_bench_plot_rows_SOURCES = tests/bench/plot_rows.c src/cmd/plot.c src/cmd/p
 tests_bench_plot_rows_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/src/cmd
 tests_bench_plot_rows_LDADD = libcore.la
 CLEANFILES += tests/bench/plot_rows
+EXTRA_DIST += tests/bench/bench-launch

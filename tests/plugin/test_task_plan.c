@@ -605,6 +605,17 @@ static void test_launch_hook(void **state)
 	assert_string_equal(getenvp(req->env, CPLTASK_PLAN), "0x1,0x4,0x2,0x8");
 	assert_null(getenvp(req->env, CPLTASK_BOUND));
 	assert_int_equal(req->envc, envcount(req->env));
+	/* --hint=nomultithread is no binding, --cpu-bind=threads is. */
+	req->cpu_bind_type = CPU_BIND_TO_THREADS | CPU_BIND_ONE_THREAD_PER_CORE;
+	task_p_slurmd_launch_request(req, 0, NULL);
+	assert_int_equal(req->cpu_bind_type,
+	                 CPU_BIND_TO_THREADS | CPU_BIND_ONE_THREAD_PER_CORE);
+	env_array_append(&req->env, "SLURM_HINT", "nomultithread");
+	req->envc = envcount(req->env);
+	task_p_slurmd_launch_request(req, 0, NULL);
+	assert_int_equal(req->cpu_bind_type,
+	                 CPU_BIND_NONE | CPU_BIND_ONE_THREAD_PER_CORE);
+	assert_non_null(getenvp(req->env, CPLTASK_PLAN));
 	free_request(req);
 }
 

@@ -103,6 +103,37 @@ static int find_mount(enum cpltask_cgroup version, char *path, size_t size,
 	return rc ? cpl_fail(err, "no cpuset hierarchy is mounted") : 0;
 }
 
+/* With one slurmd a host, or several. */
+static void first_dir(char *root, const char *mount, const char *several,
+                      const char *one)
+{
+	if (snprintf(root, PATH_MAX, "%s/%s", mount, several) >= PATH_MAX ||
+	    access(root, F_OK))
+		if (snprintf(root, PATH_MAX, "%s/%s", mount, one) >= PATH_MAX ||
+		    access(root, F_OK))
+			*root = '\0';
+}
+
+int cpltask_cgroup_roots(const char *node, uint32_t uid, char root[2][PATH_MAX])
+{
+	char mount[PATH_MAX / 2], several[512], one[64];
+
+	root[0][0] = root[1][0] = '\0';
+	if (!find_mount(CPLTASK_V1, mount, sizeof(mount), NULL)) {
+		snprintf(several, sizeof(several), "slurm_%.255s/uid_%u", node,
+		         uid);
+		snprintf(one, sizeof(one), "slurm/uid_%u", uid);
+		first_dir(root[0], mount, several, one);
+	}
+	if (!find_mount(CPLTASK_V2, mount, sizeof(mount), NULL)) {
+		snprintf(several, sizeof(several),
+		         "system.slice/%.255s_slurmstepd.scope", node);
+		first_dir(root[1], mount, several,
+		          "system.slice/slurmstepd.scope");
+	}
+	return root[0][0] || root[1][0] ? 0 : -1;
+}
+
 static int read_file(const char *dir, const char *name, char *text, size_t size,
                      struct cpl_error *err)
 {

@@ -1,5 +1,6 @@
 task_sources = src/plugins/task/task_commplace.c src/plugins/task/cgroup.c \
 	src/plugins/task/plan.c src/plugins/task/profile.c \
+	src/plugins/task/sweep.c \
 	src/plugins/task/task_internal.h
 
 if HAVE_SLURM

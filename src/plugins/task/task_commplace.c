@@ -60,6 +60,7 @@ int init(void)
 
 int fini(void)
 {
+	cpltask_sweep_fini();
 	cpltask_plan_fini();
 	for (uint32_t i = 0; i < n_made; i++)
 		free(made[i]);
@@ -86,6 +87,18 @@ static void clear_environment(launch_tasks_request_msg_t *req)
 	req->envc = envcount(req->env);
 }
 
+/* --hint=nomultithread sets two bits, of which one is --cpu-bind=threads. */
+static bool is_users(const launch_tasks_request_msg_t *req)
+{
+	const char *hint = cplslurm_env(req->env, req->envc, "SLURM_HINT");
+
+	if ((req->cpu_bind_type & USER_BINDING) == CPU_BIND_TO_THREADS &&
+	    (req->cpu_bind_type & CPU_BIND_ONE_THREAD_PER_CORE) && hint &&
+	    !strcmp(hint, "nomultithread"))
+		return false;
+	return req->cpu_bind_type & USER_BINDING;
+}
+
 int task_p_slurmd_launch_request(launch_tasks_request_msg_t *req,
                                  uint32_t node_id, char **err_msg)
 {
@@ -94,7 +107,7 @@ int task_p_slurmd_launch_request(launch_tasks_request_msg_t *req,
 	int rc;
 
 	clear_environment(req);
-	if (req->cpu_bind_type & USER_BINDING) {
+	if (is_users(req)) {
 		debug("commplace: %ps: --cpu-bind or CpuBind decides",
 		      &req->step_id);
 		return SLURM_SUCCESS;
@@ -111,6 +124,8 @@ int task_p_slurmd_launch_request(launch_tasks_request_msg_t *req,
 		return SLURM_SUCCESS;
 
 	if (plan.binding) {
+		cpltask_sweep_later(&req->step_id, req->uid);
+		req->cpu_bind_type &= ~CPU_BIND_TO_THREADS;
 		req->cpu_bind_type |= CPU_BIND_MASK;
 		xfree(req->cpu_bind);
 		req->cpu_bind = xstrdup(plan.masks);
@@ -118,6 +133,7 @@ int task_p_slurmd_launch_request(launch_tasks_request_msg_t *req,
 		if (plan.mems && !(req->mem_bind_type & USER_MEMORY))
 			env_array_overwrite(&req->env, CPLTASK_MEMS, plan.mems);
 	} else {
+		req->cpu_bind_type &= ~CPU_BIND_TO_THREADS;
 		req->cpu_bind_type |= CPU_BIND_NONE;
 		env_array_overwrite(&req->env, CPLTASK_PLAN, plan.masks);
 	}

@@ -11,6 +11,7 @@
 #include "slurm_compat_slurmd.h"
 
 #include <hwloc.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -92,6 +93,20 @@ struct cpltask_confine {
  */
 int cpltask_cgroup_confine(const struct cpltask_confine *want, char **made,
                            struct cpl_error *err);
+
+/*
+ * Where Slurm keeps the jobs of a node's steps: root[0] in the cpuset hierarchy
+ * of v1, root[1] in v2; "" where there is none. 0, or -1: no such hierarchy.
+ */
+int cpltask_cgroup_roots(const char *node, uint32_t uid,
+                         char root[2][PATH_MAX]);
+
+/*
+ * In slurmd: once the step's slurmstepd is no more, though nobody cleaned up
+ * after it, end what is left of the step's processes and remove its cgroups.
+ */
+void cpltask_sweep_later(const slurm_step_id_t *id, uint32_t uid);
+void cpltask_sweep_fini(void);
 
 /* Remove a directory made above; what still runs in it goes to the step's. */
 void cpltask_cgroup_release(const char *made);

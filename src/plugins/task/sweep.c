@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A slurmstepd that is killed leaves its step's cgroups to nobody. A thread of
+ * slurmd looks after the steps that were bound until they are over.
+ */
+#include "commplace-config.h"
+
+#include "task_internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "src/common/log.h"
+
+#define PERIOD 5
+/* Looks in a row that found no slurmstepd: one may be starting or ending. */
+#define MISSES 2
+/* A prolog may take this long before there is a slurmstepd. */
+#define START_SECONDS 600
+
+struct step {
+	slurm_step_id_t id;
+	uint32_t uid;
+	time_t since;
+	bool seen;
+	int missed;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t change = PTHREAD_COND_INITIALIZER;
+static pthread_t thread;
+static bool running, quit;
+static struct step *step;
+static int n_steps, room;
+
+/* As slurmstepd names its socket and its cgroups: "0", in a heterogeneous
+ * job's "0+1" and "0.1". */
+static void step_name(const slurm_step_id_t *id, char mark, char *text,
+                      size_t size)
+{
+	if (id->step_het_comp == NO_VAL)
+		snprintf(text, size, "%u", id->step_id);
+	else
+		snprintf(text, size, "%u%c%u", id->step_id, mark,
+		         id->step_het_comp);
+}
+
+/* -1: there never was a socket, or it was removed; 0: nobody answers. */
+static int slurmstepd_answers(const slurm_step_id_t *id)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	char name[32];
+	int fd, rc;
+
+	step_name(id, '.', name, sizeof(name));
+	if (snprintf(address.sun_path, sizeof(address.sun_path), "%s/%s_%u.%s",
+	             conf->spooldir, conf->node_name, id->job_id,
+	             name) >= (int)sizeof(address.sun_path))
+		return 1;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return 1;
+	rc = connect(fd, (struct sockaddr *)&address, sizeof(address));
+	rc = !rc ? 1 : errno == ENOENT ? -1 : errno != ECONNREFUSED;
+	close(fd);
+	return rc;
+}
+
+/* The socket may have been removed under a slurmstepd that lives: its title is
+ * "slurmstepd: [17.0]". Also when that cannot be found out. */
+static bool slurmstepd_runs(const slurm_step_id_t *id)
+{
+	char wanted[64], path[PATH_MAX], text[64], name[32];
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	bool found = !proc;
+
+	step_name(id, '+', name, sizeof(name));
+	snprintf(wanted, sizeof(wanted), "slurmstepd: [%u.%s]", id->job_id,
+	         name);
+	while (!found && (entry = readdir(proc))) {
+		FILE *in;
+
+		if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
+			continue;
+		snprintf(path, sizeof(path), "/proc/%s/cmdline", entry->d_name);
+		in = fopen(path, "re");
+		if (!in)
+			continue;
+		found = fgets(text, sizeof(text), in) &&
+		        !strncmp(text, wanted, strlen(wanted));
+		fclose(in);
+	}
+	if (proc)
+		closedir(proc);
+	return found;
+}
+
+static void kill_all(const char *dir)
+{
+	char path[PATH_MAX + 32];
+	FILE *in;
+	int pid;
+
+	snprintf(path, sizeof(path), "%s/cgroup.procs", dir);
+	in = fopen(path, "re");
+	if (!in)
+		return;
+	while (fscanf(in, "%d", &pid) == 1)
+		if (pid > 1)
+			kill(pid, SIGKILL);
+	fclose(in);
+}
+
+/* Kill what is in the tree and remove it, deepest first. */
+static void remove_tree(const char *dir, int depth)
+{
+	char path[PATH_MAX];
+	DIR *in = depth > 8 ? NULL : opendir(dir);
+	struct dirent *entry;
+
+	while (in && (entry = readdir(in)))
+		if (entry->d_type == DT_DIR && entry->d_name[0] != '.' &&
+		    snprintf(path, sizeof(path), "%s/%s", dir, entry->d_name) <
+		            (int)sizeof(path))
+			remove_tree(path, depth + 1);
+	if (in)
+		closedir(in);
+	kill_all(dir);
+	rmdir(dir);
+}
+
+/* What slurmstepd keeps in slurmd's spool folder: socket and hardware tree. */
+static void remove_files(const slurm_step_id_t *id)
+{
+	char path[PATH_MAX], name[32];
+
+	step_name(id, '.', name, sizeof(name));
+	if (snprintf(path, sizeof(path), "%s/%s_%u.%s", conf->spooldir,
+	             conf->node_name, id->job_id, name) < (int)sizeof(path))
+		unlink(path);
+	if (snprintf(path, sizeof(path), "%s/hwloc_topo_%u.%s.xml",
+	             conf->spooldir, id->job_id, name) < (int)sizeof(path))
+		unlink(path);
+}
+
+/* True when the step has no directory any more. */
+static bool sweep(const struct step *s)
+{
+	char root[2][PATH_MAX], dir[2 * PATH_MAX], name[32];
+	int levels;
+
+	if (cpltask_cgroup_roots(conf->node_name, s->uid, root))
+		return true;
+	step_name(&s->id, '+', name, sizeof(name));
+	for (int i = 0; i < 2; i++) {
+		if (!*root[i])
+			continue;
+		if (snprintf(dir, sizeof(dir), "%s/job_%u/step_%s", root[i],
+		             s->id.job_id, name) >= (int)sizeof(dir) ||
+		    access(dir, F_OK))
+			continue;
+		info("commplace: %ps: slurmstepd is gone; removing %s", &s->id,
+		     dir);
+		remove_files(&s->id);
+		remove_tree(dir, 0);
+		if (!access(dir, F_OK))
+			return false;
+		/* The job's, and in v1 the user's, unless others use it. */
+		for (levels = i == 0 ? 2 : 1; levels; levels--) {
+			*strrchr(dir, '/') = '\0';
+			rmdir(dir);
+		}
+	}
+	return true;
+}
+
+/* True when there is nothing more to do for it. */
+static bool look_after(struct step *s)
+{
+	int answers = slurmstepd_answers(&s->id);
+
+	if (answers > 0) {
+		s->seen = true;
+		s->missed = 0;
+		return false;
+	}
+	/* A socket that nobody answers was somebody's. */
+	s->seen = s->seen || !answers;
+	if (++s->missed < MISSES)
+		return false;
+	/* Not seen and no socket: perhaps it is yet to come. */
+	if (answers < 0 && !s->seen)
+		return time(NULL) - s->since > START_SECONDS;
+	return slurmstepd_runs(&s->id) ? false : sweep(s);
+}
+
+static void *watch(void *arg)
+{
+	pthread_mutex_lock(&lock);
+	while (!quit) {
+		struct timespec until;
+		int kept = 0;
+
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_sec += PERIOD;
+		while (!quit && (!n_steps ? !pthread_cond_wait(&change, &lock)
+		                          : !pthread_cond_timedwait(
+		                                    &change, &lock, &until)))
+			;
+		if (quit)
+			break;
+		for (int i = 0; i < n_steps; i++)
+			if (!look_after(&step[i]))
+				step[kept++] = step[i];
+		n_steps = kept;
+	}
+	pthread_mutex_unlock(&lock);
+	return NULL;
+}
+
+void cpltask_sweep_later(const slurm_step_id_t *id, uint32_t uid)
+{
+	pthread_mutex_lock(&lock);
+	if (n_steps == room) {
+		int more = room ? 2 * room : 16;
+		struct step *bigger =
+		        realloc(step, (size_t)more * sizeof(*step));
+
+		if (!bigger)
+			goto out;
+		step = bigger;
+		room = more;
+	}
+	step[n_steps++] =
+	        (struct step){.id = *id, .uid = uid, .since = time(NULL)};
+	if (!running)
+		running = !pthread_create(&thread, NULL, watch, NULL);
+	if (n_steps == 1)
+		pthread_cond_signal(&change);
+out:
+	pthread_mutex_unlock(&lock);
+}
+
+void cpltask_sweep_fini(void)
+{
+	bool join;
+
+	pthread_mutex_lock(&lock);
+	join = running;
+	running = false;
+	quit = true;
+	pthread_cond_signal(&change);
+	pthread_mutex_unlock(&lock);
+	if (join)
+		pthread_join(thread, NULL);
+	quit = false;
+	free(step);
+	step = NULL;
+	n_steps = room = 0;
+}
