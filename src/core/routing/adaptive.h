@@ -76,7 +76,7 @@ bool cpl_routing_is_adaptive(const struct cpl_routing *routing);
  *
  * adaptive-direct with more than 20,000 pairs, one link between two groups and
  * at least four pairs to each two groups, on the average, goes by pairs of
- * groups: several times as fast with 46.7 million pairs on 92,160 routers (3.2 s
+ * groups: several times as fast with 46.7 million pairs on 92,160 routers (1.6 s
  * of CPU time an iteration rather than 14.4; bench_adaptive NETWORK many RDN
  * AD 2). That adds up in another order, and takes 100 bytes more for each two
  * routers of a group.
