@@ -410,14 +410,12 @@ my %why = (
 	R7 => 'no mean and no maximum is above; what is taken off the largest links lies '
 		. 'on others',
 	R17 => 'all means and all maxima but that of RDG, which is 1% higher, are lower',
-	R29 => 'AH is lowest as said, and with RDN it is below AD and AI; round-robin '
-		. 'placements, which have less still, depend on the wiring that the '
-		. 'thesis does not give, and with RRR the 4-D stencil overloads '
-		. 'global links under AD',
-	R31 => 'with RDN it is as said; with RDR AI has less, since direct ways of the '
-		. 'two stencils stay on column links',
-	R32 => 'here AH is lowest for both placements as said, but AI has less with '
-		. 'the other four',
+	R29 => 'AH is lowest, and with RDN below AD and AI, but round-robin placements '
+		. 'have less still; these depend on the wiring, which the thesis does '
+		. 'not give. Under AD with RRR global links have the maximum',
+	R31 => 'with RDN it is as said; with RDR AI has less. The maximum is on column '
+		. 'links in all six',
+	R32 => 'AH is lowest for both as said, but AI has less with the other four',
 	R16 => 'with RRN partners are whole multiples of 16 groups apart, and the '
 		. 'wiring modulo has the links to those on 6 of 96 routers, so that column '
 		. 'links to these have the maximum; with the wiring consecutive the claim holds',
@@ -488,6 +486,8 @@ sub cost_row {
 	my $memory = (sort { $a <=> $b } map { $_->[2] } @$all)[-1];
 	return "| $what | $routing | $thesis | " . scalar(@$all) . ' | ' . range(map { $_->[0] } @$all) . ' | ' . range(map { $_->[1] } @$all) . ' | ' . sprintf('%.1f', $memory / 1048576) . " |\n";
 }
+my @cpu = -e '/proc/cpuinfo' ? slurp('/proc/cpuinfo') =~ /^model name\s*:\s*(.*)$/mg : ();
+my $cpus = @cpu ? @cpu . ' CPUs (' . $cpu[0] . ')' : 'an unknown number of CPUs';
 my $costs = '';
 for my $r (qw(SD+SI AD AI AH)) { for my $p (@main) {
 	my $heavy = $p eq 'many-to-many' ? '4,096 to 8,192 x up to 120' : $p eq 'spread' ? '2,048 x 30 to 8,192 x 120' : '2,048 x 30';
@@ -568,7 +568,9 @@ $exact
 ## Cost
 
 Of one evaluation: the whole command with reading, placing and statistics; SD+SI
-is both routings in one run. Thesis: cores x minutes (3.2.3).
+is both routings in one run. CPU seconds are of all threads together. Thesis: cores
+x minutes (3.2.3). On $cpus; where the seconds are far above the
+CPU seconds over the CPUs, other programs were running.
 
 | full machine | routing | thesis | runs | seconds | CPU seconds | memory, GiB |
 |---|---|---|---|---|---|---|
