@@ -416,6 +416,12 @@ my %why = (
 	R31 => 'with RDN it is as said; with RDR AI has less. The maximum is on column '
 		. 'links in all six',
 	R32 => 'AH is lowest for both as said, but AI has less with the other four',
+	R35 => 'the maxima are near those of AH, and lower with RDC and RDG only; the '
+		. 'routing that is best for a job alone is AI for most jobs here, '
+		. 'which adds bytes to links that carry few',
+	R37 => 'of the random placements AH with RDN and RDR are the best two, as said; '
+		. 'round-robin placements have less, and depend on the wiring, which '
+		. 'the thesis does not give',
 	R16 => 'with RRN partners are whole multiples of 16 groups apart, and the '
 		. 'wiring modulo has the links to those on 6 of 96 routers, so that column '
 		. 'links to these have the maximum; with the wiring consecutive the claim holds',
@@ -541,8 +547,8 @@ only what is said in the table is tested. "-" is not run. The third column is
 from the full machine where it was run there, else from the small one, and from
 others where their verdicts differ.
 
-$n{yes} yes, $n{no} no, $n{'not run'} not run (by the largest machine that each
-was run on).
+$n{yes} yes, $n{no} no, $n{'not run'} not run, each by the largest machine that it was
+run on.
 
 ## Single jobs (R1-R24) and workloads (R25-R37)
 
