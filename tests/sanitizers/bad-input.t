@@ -5,4 +5,9 @@
 export ASAN_OPTIONS=detect_leaks=1:exitcode=99
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 export COMMPLACE=${COMMPLACE_SANITIZED:?directory of a build with --enable-sanitizers}/commplace
-exec "${0%/*}/../bad-input/run"
+# big.tsv limits the address space, in which ASan's shadow has no room.
+tables=()
+for table in "${0%/*}"/../bad-input/*.tsv; do
+	[ "${table##*/}" = big.tsv ] || tables+=("$table")
+done
+exec "${0%/*}/../bad-input/run" "${tables[@]}"
