@@ -2,7 +2,7 @@
 # make tests/bench/bench_decide &&
 #	tests/bench/bench_decide $(srcdir)/etc/networks/edison.json
 EXTRA_PROGRAMS += tests/bench/bench_decide
-tests_bench_bench_decide_SOURCES = tests/bench/bench_decide.c
+tests_bench_bench_decide_SOURCES = tests/bench/bench_decide.c tests/bench/stencil_job.h
 tests_bench_bench_decide_LDADD = libcore.la
 CLEANFILES += tests/bench/bench_decide
 
@@ -10,7 +10,7 @@ CLEANFILES += tests/bench/bench_decide
 # links between two groups; with 24 as the machine has them: what commplace
 # network import --format aries makes of its link list
 EXTRA_PROGRAMS += tests/bench/bench_traffic
-tests_bench_bench_traffic_SOURCES = tests/bench/bench_traffic.c
+tests_bench_bench_traffic_SOURCES = tests/bench/bench_traffic.c tests/bench/stencil_job.h
 tests_bench_bench_traffic_LDADD = libcore.la
 CLEANFILES += tests/bench/bench_traffic
 

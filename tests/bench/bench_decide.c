@@ -7,52 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/random.h"
 #include "mapping/mapping.h"
 #include "placement/decide.h"
-
-#define PER_NODE 24
-#define BYTES 2097152.0
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* 4 x 6 x 8 x (nodes / 8) ranks, periodic. */
-static struct cpl_comm *stencil(int nodes)
-{
-	int dim[4] = {4, 6, 8, nodes / 8};
-	int ranks = nodes * PER_NODE;
-	struct cpl_comm_entry *entry =
-	        malloc((size_t)ranks * 8 * sizeof(*entry));
-	struct cpl_comm *comm;
-	int64_t n = 0;
-
-	if (!entry)
-		return NULL;
-	for (int r = 0; r < ranks; r++) {
-		int stride = 1;
-
-		for (int d = 0; d < 4; d++) {
-			int x = r / stride % dim[d];
-			int up = r + ((x + 1) % dim[d] - x) * stride;
-			int down = r + ((x + dim[d] - 1) % dim[d] - x) * stride;
-
-			entry[n++] = (struct cpl_comm_entry){r, up, BYTES, 1};
-			entry[n++] = (struct cpl_comm_entry){r, down, BYTES, 1};
-			stride *= dim[d];
-		}
-	}
-	comm = cpl_comm_build(ranks, entry, n, NULL);
-	free(entry);
-	return comm;
-}
+#include "stencil_job.h"
 
 static int run_policy(struct cpl_decide_request *req, const char *policy,
                       double *linear, struct cpl_error *err)

@@ -10,6 +10,7 @@
 
 #include "base/random.h"
 #include "binding/binding_internal.h"
+#include "least_cost.h"
 
 static hwloc_topology_t topology_of(const char *text)
 {
@@ -127,30 +128,6 @@ static void test_every_algorithm_binds_within_the_allowed(void **state)
 				hwloc_topology_destroy(req.topology);
 				cpl_comm_free(comm);
 			}
-}
-
-/* Least cost of all ways to give ranks to slots. */
-static double least_cost(const struct cpl_slot_tree *tree,
-                         const struct cpl_comm *graph, int *slot, int placed,
-                         unsigned *used)
-{
-	double least = -1;
-
-	if (placed == graph->ranks)
-		return cpl_slot_cost(tree, graph, slot);
-	for (int s = 0; s < tree->n_slots; s++) {
-		double cost;
-
-		if (*used >> s & 1)
-			continue;
-		*used |= 1u << s;
-		slot[placed] = s;
-		cost = least_cost(tree, graph, slot, placed + 1, used);
-		*used &= ~(1u << s);
-		if (least < 0 || cost < least)
-			least = cost;
-	}
-	return least;
 }
 
 /* Traffic by a hidden tree of the machine's shape, ranks shuffled. */

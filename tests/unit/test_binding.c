@@ -9,6 +9,7 @@
 
 #include "base/random.h"
 #include "binding/binding_internal.h"
+#include "least_cost.h"
 
 /* RR-8269, worked example: 8 processes on a tree of arities 2, 3, 2. */
 static const double example[8][8] = {
@@ -254,29 +255,6 @@ static double random_value(int i, int j, void *arg)
 	if (i == j || cpl_random_below(seed, 1, at, 3) == 0)
 		return 0;
 	return (double)cpl_random_below(seed, 2, at, 1000);
-}
-
-static double least_cost(const struct cpl_slot_tree *tree,
-                         const struct cpl_comm *graph, int *slot, int placed,
-                         unsigned *used)
-{
-	double least = -1;
-
-	if (placed == graph->ranks)
-		return cpl_slot_cost(tree, graph, slot);
-	for (int s = 0; s < tree->n_slots; s++) {
-		double cost;
-
-		if (*used >> s & 1)
-			continue;
-		*used |= 1u << s;
-		slot[placed] = s;
-		cost = least_cost(tree, graph, slot, placed + 1, used);
-		*used &= ~(1u << s);
-		if (least < 0 || cost < least)
-			least = cost;
-	}
-	return least;
 }
 
 /* Partly allocated nodes: compare with the best of all mappings. */

@@ -89,7 +89,7 @@ tests_unit_test_collective_links_CFLAGS = $(unit_cflags)
 tests_unit_test_collective_links_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_binding
-tests_unit_test_binding_SOURCES = tests/unit/test_binding.c
+tests_unit_test_binding_SOURCES = tests/unit/test_binding.c tests/unit/least_cost.h
 tests_unit_test_binding_CFLAGS = $(unit_cflags)
 tests_unit_test_binding_LDADD = $(unit_ldadd) $(HWLOC_LIBS)
 
@@ -266,7 +266,7 @@ TESTS += $(unit_tests)
 endif
 
 unit_tests += tests/unit/test_binders
-tests_unit_test_binders_SOURCES = tests/unit/test_binders.c
+tests_unit_test_binders_SOURCES = tests/unit/test_binders.c tests/unit/least_cost.h
 tests_unit_test_binders_CPPFLAGS = $(AM_CPPFLAGS) -DTOPOLOGIES='"$(abs_top_srcdir)/etc/topologies"'
 tests_unit_test_binders_CFLAGS = $(unit_cflags)
 tests_unit_test_binders_LDADD = $(unit_ldadd)
