@@ -21,15 +21,8 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "site/engine.h"
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t size);
-char *__real_strdup(const char *text);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-char *__wrap_strdup(const char *text);
+#define OWN_FAILS
+#include "failing_alloc.h"
 
 /* Allocations until one fails; it has when this is below 0. */
 static atomic_long left = -1;
@@ -38,26 +31,6 @@ static atomic_bool armed;
 static int fails(void)
 {
 	return armed && atomic_fetch_sub(&left, 1) == 0;
-}
-
-void *__wrap_malloc(size_t size)
-{
-	return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *p, size_t size)
-{
-	return fails() ? NULL : __real_realloc(p, size);
-}
-
-char *__wrap_strdup(const char *text)
-{
-	return fails() ? NULL : __real_strdup(text);
 }
 
 #define WAIT_MS 20000

@@ -44,10 +44,13 @@ tests_unit_test_state_SOURCES = tests/unit/test_state.c
 tests_unit_test_state_CFLAGS = $(unit_cflags)
 tests_unit_test_state_LDADD = $(unit_ldadd)
 
+failing_alloc = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
+	-Wl,--wrap=strdup,--wrap=strndup
+
 unit_tests += tests/unit/test_site_memory
-tests_unit_test_site_memory_SOURCES = tests/unit/test_site_memory.c
+tests_unit_test_site_memory_SOURCES = tests/unit/test_site_memory.c tests/unit/failing_alloc.h
 tests_unit_test_site_memory_CFLAGS = $(unit_cflags)
-tests_unit_test_site_memory_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup
+tests_unit_test_site_memory_LDFLAGS = $(failing_alloc)
 tests_unit_test_site_memory_LDADD = $(unit_ldadd) $(JANSSON_LIBS)
 
 unit_tests += tests/unit/test_network
@@ -57,9 +60,9 @@ tests_unit_test_network_CFLAGS = $(unit_cflags)
 tests_unit_test_network_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_network_memory
-tests_unit_test_network_memory_SOURCES = tests/unit/test_network_memory.c
+tests_unit_test_network_memory_SOURCES = tests/unit/test_network_memory.c tests/unit/failing_alloc.h
 tests_unit_test_network_memory_CFLAGS = $(unit_cflags)
-tests_unit_test_network_memory_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup,--wrap=strndup
+tests_unit_test_network_memory_LDFLAGS = $(failing_alloc)
 tests_unit_test_network_memory_LDADD = $(unit_ldadd) $(JANSSON_LIBS)
 
 unit_tests += tests/unit/test_traffic
@@ -133,9 +136,9 @@ tests_unit_test_mapping_properties_LDADD += $(SCOTCH_LIBS)
 endif
 
 unit_tests += tests/unit/test_mapping_memory
-tests_unit_test_mapping_memory_SOURCES = tests/unit/test_mapping_memory.c tests/unit/mapping_jobs.h
+tests_unit_test_mapping_memory_SOURCES = tests/unit/test_mapping_memory.c tests/unit/mapping_jobs.h tests/unit/failing_alloc.h
 tests_unit_test_mapping_memory_CFLAGS = $(unit_cflags)
-tests_unit_test_mapping_memory_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+tests_unit_test_mapping_memory_LDFLAGS = $(failing_alloc)
 tests_unit_test_mapping_memory_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_tile
@@ -164,9 +167,9 @@ tests_unit_test_best_starts_CFLAGS = $(unit_cflags)
 tests_unit_test_best_starts_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_decide_memory
-tests_unit_test_decide_memory_SOURCES = tests/unit/test_decide_memory.c
+tests_unit_test_decide_memory_SOURCES = tests/unit/test_decide_memory.c tests/unit/failing_alloc.h
 tests_unit_test_decide_memory_CFLAGS = $(unit_cflags)
-tests_unit_test_decide_memory_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+tests_unit_test_decide_memory_LDFLAGS = $(failing_alloc)
 tests_unit_test_decide_memory_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_record_table
@@ -193,9 +196,9 @@ tests_unit_test_engine_CFLAGS = $(unit_cflags)
 tests_unit_test_engine_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_engine_memory
-tests_unit_test_engine_memory_SOURCES = tests/unit/test_engine_memory.c
+tests_unit_test_engine_memory_SOURCES = tests/unit/test_engine_memory.c tests/unit/failing_alloc.h
 tests_unit_test_engine_memory_CFLAGS = $(unit_cflags)
-tests_unit_test_engine_memory_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup
+tests_unit_test_engine_memory_LDFLAGS = $(failing_alloc)
 tests_unit_test_engine_memory_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_plot
@@ -250,9 +253,9 @@ tests_unit_test_stream_CFLAGS = $(unit_cflags)
 tests_unit_test_stream_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_stream_memory
-tests_unit_test_stream_memory_SOURCES = tests/unit/test_stream_memory.c
+tests_unit_test_stream_memory_SOURCES = tests/unit/test_stream_memory.c tests/unit/failing_alloc.h
 tests_unit_test_stream_memory_CFLAGS = $(unit_cflags)
-tests_unit_test_stream_memory_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup
+tests_unit_test_stream_memory_LDFLAGS = $(failing_alloc)
 tests_unit_test_stream_memory_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_routing_properties
@@ -272,7 +275,7 @@ tests_unit_test_binders_CFLAGS = $(unit_cflags)
 tests_unit_test_binders_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_binding_memory
-tests_unit_test_binding_memory_SOURCES = tests/unit/test_binding_memory.c
+tests_unit_test_binding_memory_SOURCES = tests/unit/test_binding_memory.c tests/unit/failing_alloc.h
 tests_unit_test_binding_memory_CFLAGS = $(unit_cflags)
-tests_unit_test_binding_memory_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+tests_unit_test_binding_memory_LDFLAGS = $(failing_alloc)
 tests_unit_test_binding_memory_LDADD = $(unit_ldadd)
