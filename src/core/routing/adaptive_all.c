@@ -8,7 +8,7 @@ static int find(const struct cpl_ways *w, int from, int to,
                 struct cpl_bundle *bundle)
 {
 	struct cpl_spot a = cpl_ways_spot(w, from), b = cpl_ways_spot(w, to);
-	int fewest = 5, n = 0;
+	int fewest = 0, n = 0;
 
 	if (a.group == b.group) {
 		bundle->n_starts =
@@ -21,14 +21,8 @@ static int find(const struct cpl_ways *w, int from, int to,
 		        bundle->end[1][0] = bundle->end[1][1] = cpl_none(w, b);
 		return 1;
 	}
-	for (int k = 0; k < w->k_links && w->k_links > 1; k++) {
-		struct cpl_gate gate = cpl_ways_gate(w, a.group, b.group, k);
-		int hops = cpl_ways_local(w, a.local, gate.own) +
-		           cpl_ways_local(w, gate.far, b.local);
-
-		if (hops < fewest)
-			fewest = hops;
-	}
+	if (w->k_links > 1)
+		fewest = cpl_ways_fewest(w, a, b);
 	for (int k = 0; k < w->k_links; k++) {
 		struct cpl_gate gate = cpl_ways_gate(w, a.group, b.group, k);
 		int before = cpl_ways_local(w, a.local, gate.own);

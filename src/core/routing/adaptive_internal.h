@@ -220,6 +220,23 @@ static inline int cpl_ways_local(const struct cpl_ways *w, int from, int to)
 	return (a.row != b.row) + (a.column != b.column);
 }
 
+/* The fewest links inside the two groups on a way from a to b of another. */
+static inline int cpl_ways_fewest(const struct cpl_ways *w, struct cpl_spot a,
+                                  struct cpl_spot b)
+{
+	int fewest = 4;
+
+	for (int k = 0; k < w->k_links; k++) {
+		struct cpl_gate gate = cpl_ways_gate(w, a.group, b.group, k);
+		int hops = cpl_ways_local(w, a.local, gate.own) +
+		           cpl_ways_local(w, gate.far, b.local);
+
+		if (hops < fewest)
+			fewest = hops;
+	}
+	return fewest;
+}
+
 static inline const unsigned char *cpl_ways_near(const struct cpl_ways *w,
                                                  int router)
 {

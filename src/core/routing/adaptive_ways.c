@@ -215,16 +215,8 @@ void cpl_ways_fill(struct cpl_ways *w, void *room)
 static int walk(const struct cpl_ways *w, int from, int to, int i, int *over)
 {
 	struct cpl_spot a = cpl_ways_spot(w, from), b = cpl_ways_spot(w, to);
-	int fewest = 4, n = 0;
+	int fewest = cpl_ways_fewest(w, a, b), n = 0;
 
-	for (int k = 0; k < w->k_links; k++) {
-		struct cpl_gate gate = cpl_ways_gate(w, a.group, b.group, k);
-		int hops = cpl_ways_local(w, a.local, gate.own) +
-		           cpl_ways_local(w, gate.far, b.local);
-
-		if (hops < fewest)
-			fewest = hops;
-	}
 	for (int k = 0; k < w->k_links; k++) {
 		struct cpl_gate gate = cpl_ways_gate(w, a.group, b.group, k);
 		int before = cpl_ways_local(w, a.local, gate.own);
