@@ -208,18 +208,25 @@ static const struct {
          "\"type\":\"many-to-many\",\"dims\":[64,64],\"axis\":0"},
 };
 
+static int gpc_stages(const char *pattern, struct stages *s,
+                      struct cpl_error *err)
+{
+	struct job job;
+	int rc;
+
+	if (make_gpc(&job, pattern, err))
+		return -1;
+	rc = run_ptram(&job, s, err);
+	free_job(&job);
+	return rc;
+}
+
 static int stages(struct cpl_error *err)
 {
 	for (size_t i = 0; i < sizeof(gpc) / sizeof(*gpc); i++) {
 		struct stages s;
-		struct job job;
-		int rc;
 
-		if (make_gpc(&job, gpc[i].pattern, err))
-			return -1;
-		rc = run_ptram(&job, &s, err);
-		free_job(&job);
-		if (rc)
+		if (gpc_stages(gpc[i].pattern, &s, err))
 			return -1;
 		printf("%-14s  groups in order %.2f  heuristic %.2f  "
 		       "refined %.2f (%d swaps)\n",
@@ -263,14 +270,8 @@ static int times(struct cpl_error *err)
 		return -1;
 	for (size_t i = 0; i < sizeof(gpc) / sizeof(*gpc); i++) {
 		struct stages s;
-		struct job job;
-		int rc;
 
-		if (make_gpc(&job, gpc[i].pattern, err))
-			return -1;
-		rc = run_ptram(&job, &s, err);
-		free_job(&job);
-		if (rc)
+		if (gpc_stages(gpc[i].pattern, &s, err))
 			return -1;
 		printf("ptram, 512 nodes, %-14s  groups %.3f s  heuristic "
 		       "%.3f s  refinement %.3f s\n",
