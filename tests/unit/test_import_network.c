@@ -26,28 +26,18 @@ static char *sample(const char *name, size_t *length)
 	return text;
 }
 
-/* The network that the sample makes, with its table of routes if any. */
-static struct cpl_network *import(const char *format, const char *file,
-                                  const char *routes)
+/* The network that an import makes, with its table of routes if any. */
+static struct cpl_network *import_of(const struct cpl_network_import *in)
 {
 	struct cpl_error err = {""};
-	struct cpl_network_import in = {.format = format,
-	                                .name = "net",
-	                                .source = file,
-	                                .routes_source = routes,
-	                                .routing_table = "table"};
-	char *text = sample(file, &in.length), *traces = NULL, *table, *dump;
 	struct cpl_network *net;
-	json_t *root;
+	char *table, *dump;
+	json_t *root = cpl_network_import(in, &table, &err);
 
-	in.text = text;
-	if (routes)
-		in.routes = traces = sample(routes, &in.routes_length);
-	root = cpl_network_import(&in, &table, &err);
 	if (!root)
 		fail_msg("%s", err.text);
-	assert_true(!table == !routes);
-	assert_true(!json_object_get(root, "routing_table") == !routes);
+	assert_true(!table == !in->routes);
+	assert_true(!json_object_get(root, "routing_table") == !in->routes);
 	json_object_del(root, "routing_table");
 	dump = json_dumps(root, 0);
 	net = flow_parse(dump);
@@ -57,6 +47,36 @@ static struct cpl_network *import(const char *format, const char *file,
 	json_decref(root);
 	free(dump);
 	free(table);
+	return net;
+}
+
+static struct cpl_network *import_text(const char *format, const char *text)
+{
+	struct cpl_network_import in = {.format = format,
+	                                .name = "net",
+	                                .source = "in",
+	                                .text = text,
+	                                .length = strlen(text)};
+
+	return import_of(&in);
+}
+
+/* Of the samples. */
+static struct cpl_network *import(const char *format, const char *file,
+                                  const char *routes)
+{
+	struct cpl_network_import in = {.format = format,
+	                                .name = "net",
+	                                .source = file,
+	                                .routes_source = routes,
+	                                .routing_table = "table"};
+	char *text = sample(file, &in.length), *traces = NULL;
+	struct cpl_network *net;
+
+	in.text = text;
+	if (routes)
+		in.routes = traces = sample(routes, &in.routes_length);
+	net = import_of(&in);
 	free(text);
 	free(traces);
 	return net;
@@ -100,20 +120,8 @@ static void test_topology_conf_forms(void **state)
 	        "LinkSpeed=100 SwitchName=leaf00 Nodes=a[1-2],b\n"
 	        "SwitchName=leaf01 Nodes=\"c[001-002,7]\"\n"
 	        "SwitchName=leaf02 Nodes=d";
-	struct cpl_error err = {""};
-	struct cpl_network_import in = {.format = "topology-conf",
-	                                .name = "net",
-	                                .source = "in",
-	                                .text = text,
-	                                .length = strlen(text)};
-	char *table, *dump;
-	json_t *root = cpl_network_import(&in, &table, &err);
-	struct cpl_network *net;
+	struct cpl_network *net = import_text("topology-conf", text);
 
-	if (!root)
-		fail_msg("%s", err.text);
-	dump = json_dumps(root, 0);
-	net = flow_parse(dump);
 	assert_int_equal(net->n_routers, 6);
 	assert_int_equal(net->n_node_routers, 4);
 	assert_int_equal(net->n_links, 10);
@@ -127,8 +135,6 @@ static void test_topology_conf_forms(void **state)
 	                                            router_of(net, "d")),
 	              4, 0);
 	flow_check(net, flow_routing(net, NULL), 1);
-	json_decref(root);
-	free(dump);
 	cpl_network_free(net);
 }
 
@@ -163,20 +169,8 @@ static void test_ibnetdiscover_forms(void **state)
 	        "\nCa\t2 \"H-000a\"\t\t# \"cn01 mlx5_0\"\n"
 	        "[1](a1)\t\"S-0001\"[1]\t# lid 8 lmc 2 \"Leaf 1\" lid 4 "
 	        "4xHDR\n";
-	struct cpl_error err = {""};
-	struct cpl_network_import in = {.format = "ibnetdiscover",
-	                                .name = "net",
-	                                .source = "in",
-	                                .text = text,
-	                                .length = strlen(text)};
-	char *table, *dump;
-	json_t *root = cpl_network_import(&in, &table, &err);
-	struct cpl_network *net;
+	struct cpl_network *net = import_text("ibnetdiscover", text);
 
-	if (!root)
-		fail_msg("%s", err.text);
-	dump = json_dumps(root, 0);
-	net = flow_parse(dump);
 	assert_int_equal(net->n_routers, 2);
 	assert_int_equal(router_of(net, "cn01"), 0);
 	assert_int_equal(router_of(net, "cn02"), 0);
@@ -189,8 +183,6 @@ static void test_ibnetdiscover_forms(void **state)
 	assert_string_equal(net->link_class[1].name, "hdr-2x");
 	assert_number(net->link_class[1].bandwidth, 12.5e9, 0);
 	flow_check(net, flow_routing(net, NULL), 1);
-	json_decref(root);
-	free(dump);
 	cpl_network_free(net);
 }
 
