@@ -11,97 +11,9 @@
 #include "base/random.h"
 #include "mapping/mapping.h"
 #include "mapping/mapping_internal.h"
+#include "mapping_inputs.h"
 
 #define MAX_RANKS 1024
-
-static struct cpl_network *network(const char *text)
-{
-	struct cpl_error err = {""};
-	struct cpl_network *net =
-	        cpl_network_parse(text, strlen(text), "test", &err);
-
-	if (!net)
-		fail_msg("%s", err.text);
-	return net;
-}
-
-static struct cpl_network *torus(int x, int y, int z, bool wrap)
-{
-	const char *w = wrap ? "true" : "false";
-	char text[512];
-
-	snprintf(text, sizeof(text),
-	         "{\"format\":\"commplace-network\",\"version\":1,"
-	         "\"name\":\"t\",\"type\":\"torus\",\"dims\":[%d,%d,%d],"
-	         "\"wrap\":[%s,%s,%s],\"nodes_per_router\":1,"
-	         "\"nodes\":\"n[0-%d]\"}",
-	         x, y, z, w, w, w, x * y * z - 1);
-	return network(text);
-}
-
-static struct cpl_network *dragonfly(void)
-{
-	return network("{\"format\":\"commplace-network\",\"version\":1,"
-	               "\"name\":\"df\",\"type\":\"dragonfly\",\"groups\":4,"
-	               "\"rows\":2,\"columns\":2,\"nodes_per_router\":2,"
-	               "\"global_links_per_group_pair\":1,"
-	               "\"nodes\":\"n[0-31]\"}");
-}
-
-static struct cpl_comm *build(int ranks, struct cpl_comm_entry *entry,
-                              int64_t n)
-{
-	struct cpl_error err = {""};
-	struct cpl_comm *comm = cpl_comm_build(ranks, entry, n, &err);
-
-	assert_non_null(comm);
-	return comm;
-}
-
-/* NPB LU on s * s ranks, numbers of messages of both ways as bytes of one; a
- * pair on the outer border has one more (Sharunov 2017; NPB 3.3 exchange_*). */
-static struct cpl_comm *npb_lu(int s, double messages)
-{
-	struct cpl_comm_entry entry[2 * MAX_RANKS];
-	int64_t n = 0;
-
-	for (int c = 0; c < s; c++) {
-		for (int r = 0; r < s; r++) {
-			int i = r + s * c;
-
-			if (r + 1 < s)
-				entry[n++] = (struct cpl_comm_entry){
-				        i, i + 1,
-				        messages + (c == 0 || c == s - 1), 1};
-			if (c + 1 < s)
-				entry[n++] = (struct cpl_comm_entry){
-				        i, i + s,
-				        messages + (r == 0 || r == s - 1), 1};
-		}
-	}
-	return build(s * s, entry, n);
-}
-
-static struct cpl_comm *random_comm(int ranks, int per_rank, uint64_t seed)
-{
-	struct cpl_comm_entry *entry =
-	        malloc((size_t)(ranks * per_rank) * sizeof(*entry));
-	struct cpl_comm *comm;
-	int64_t n = 0;
-
-	for (int r = 0; r < ranks; r++)
-		for (uint64_t k = 0; k < (uint64_t)per_rank; k++)
-			entry[n++] = (struct cpl_comm_entry){
-			        r,
-			        (int)cpl_random_below(seed, k, (uint64_t)r,
-			                              (uint64_t)ranks),
-			        (double)cpl_random_below(seed, 50 + k,
-			                                 (uint64_t)r, 1000),
-			        1};
-	comm = build(ranks, entry, n);
-	free(entry);
-	return comm;
-}
 
 /* Request for all hosts 0 .. n_hosts - 1 with one slot each. */
 struct job {
@@ -164,7 +76,7 @@ static void test_greedyallc_lu_c_64_on_the_mesh(void **state)
 	        29, 13, 12, 28, 30, 31, 15, 14, 25, 9,  8,  24, 26, 27, 11, 10,
 	};
 	struct cpl_network *net = torus(4, 4, 4, false);
-	struct cpl_comm *comm = npb_lu(8, 80829);
+	struct cpl_comm *comm = npb_lu(8);
 	struct cpl_error err = {""};
 	struct job job;
 	int rank_host[64], order[64];
@@ -198,7 +110,7 @@ static void test_greedyallc_hop_totals(void **state)
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
 		struct cpl_network *net = torus(table[i].x, table[i].y,
 		                                table[i].z, table[i].wrap);
-		struct cpl_comm *comm = npb_lu(table[i].side, 80829);
+		struct cpl_comm *comm = npb_lu(table[i].side);
 		struct cpl_error err = {""};
 		int rank_host[MAX_RANKS];
 		struct job job;

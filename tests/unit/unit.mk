@@ -107,27 +107,27 @@ tests_unit_test_decide_CFLAGS = $(unit_cflags)
 tests_unit_test_decide_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_ptram
-tests_unit_test_ptram_SOURCES = tests/unit/test_ptram.c tests/unit/mapping_jobs.h
+tests_unit_test_ptram_SOURCES = tests/unit/test_ptram.c tests/unit/mapping_jobs.h tests/unit/mapping_inputs.h
 tests_unit_test_ptram_CFLAGS = $(unit_cflags)
 tests_unit_test_ptram_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_mappers
-tests_unit_test_mappers_SOURCES = tests/unit/test_mappers.c tests/unit/mapping_jobs.h
+tests_unit_test_mappers_SOURCES = tests/unit/test_mappers.c tests/unit/mapping_jobs.h tests/unit/mapping_inputs.h
 tests_unit_test_mappers_CFLAGS = $(unit_cflags)
 tests_unit_test_mappers_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_sharunov
-tests_unit_test_sharunov_SOURCES = tests/unit/test_sharunov.c tests/unit/mapping_jobs.h
+tests_unit_test_sharunov_SOURCES = tests/unit/test_sharunov.c tests/unit/mapping_jobs.h tests/unit/mapping_inputs.h
 tests_unit_test_sharunov_CFLAGS = $(unit_cflags)
 tests_unit_test_sharunov_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_mapping
-tests_unit_test_mapping_SOURCES = tests/unit/test_mapping.c
+tests_unit_test_mapping_SOURCES = tests/unit/test_mapping.c tests/unit/mapping_inputs.h
 tests_unit_test_mapping_CFLAGS = $(unit_cflags)
 tests_unit_test_mapping_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_mapping_properties
-tests_unit_test_mapping_properties_SOURCES = tests/unit/test_mapping_properties.c tests/unit/mapping_jobs.h
+tests_unit_test_mapping_properties_SOURCES = tests/unit/test_mapping_properties.c tests/unit/mapping_jobs.h tests/unit/mapping_inputs.h
 tests_unit_test_mapping_properties_CFLAGS = $(unit_cflags)
 tests_unit_test_mapping_properties_LDADD = $(unit_ldadd)
 if HAVE_SCOTCH
@@ -136,13 +136,13 @@ tests_unit_test_mapping_properties_LDADD += $(SCOTCH_LIBS)
 endif
 
 unit_tests += tests/unit/test_mapping_memory
-tests_unit_test_mapping_memory_SOURCES = tests/unit/test_mapping_memory.c tests/unit/mapping_jobs.h tests/unit/failing_alloc.h
+tests_unit_test_mapping_memory_SOURCES = tests/unit/test_mapping_memory.c tests/unit/mapping_jobs.h tests/unit/mapping_inputs.h tests/unit/failing_alloc.h
 tests_unit_test_mapping_memory_CFLAGS = $(unit_cflags)
 tests_unit_test_mapping_memory_LDFLAGS = $(failing_alloc)
 tests_unit_test_mapping_memory_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_tile
-tests_unit_test_tile_SOURCES = tests/unit/test_tile.c tests/unit/mapping_jobs.h
+tests_unit_test_tile_SOURCES = tests/unit/test_tile.c tests/unit/mapping_jobs.h tests/unit/mapping_inputs.h
 tests_unit_test_tile_CFLAGS = $(unit_cflags)
 tests_unit_test_tile_LDADD = $(unit_ldadd)
 
