@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * No memory: every allocation of the engine fails once, on callers' threads
- * and on the worker, those of the JSON library too. The linker puts these
- * allocators in front of the library's (--wrap); ASan sees what leaks.
+ * and on the worker, those of the JSON library too. failing_alloc.h has the
+ * allocators; ASan sees what leaks.
  */
 #include "commplace-config.h"
 #include <ftw.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * No memory: every allocation of every mapper fails once, and must give an
- * error or a layout, and no leak (with sanitizers). The linker puts these
- * allocators in front of the library's (--wrap).
+ * error or a layout, and no leak (with sanitizers). failing_alloc.h has the
+ * allocators.
  */
 #include <setjmp.h>
 #include <stdarg.h>

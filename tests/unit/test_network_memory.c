@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * No memory: every allocation of a load and an evaluation fails once. The
- * linker puts these allocators in front of the library's (--wrap).
+ * No memory: every allocation of a load and an evaluation fails once.
+ * failing_alloc.h has the allocators.
  */
 #include <setjmp.h>
 #include <stdarg.h>

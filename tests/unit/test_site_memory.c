@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * No memory: every allocation of the loaders and writers fails once, those of
- * the JSON library too. The linker puts these allocators in front of the
- * library's (--wrap).
+ * the JSON library too. failing_alloc.h has the allocators.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * No memory: every allocation of an evaluation without a matrix fails once.
- * The linker puts these allocators in front of the library's (--wrap).
+ * failing_alloc.h has the allocators.
  */
 #include <setjmp.h>
 #include <stdarg.h>
