@@ -148,16 +148,25 @@ static int set_policy(struct parser *p, const char *value)
 	                value, list);
 }
 
+/* The command may have it; the plugins read the same file. */
+static int refuse_scotch(struct parser *p, const char *value)
+{
+	return strcasecmp(value, "scotch")
+	               ? 0
+	               : cpl_fail(p->err, "the plugins lack scotch; use best");
+}
+
 static int set_mapping(struct parser *p, const char *value)
 {
-	if (!cpl_mapper_find(value, p->err))
+	if (refuse_scotch(p, value) || !cpl_mapper_find(value, p->err))
 		return cpl_fail_prefix(p->err, "DefaultMapping: ");
 	return set_text(p, &defaults(p)->mapping, value);
 }
 
 static int set_binding(struct parser *p, const char *value)
 {
-	if (strcmp(value, CPL_BINDING_NONE) && !cpl_binder_find(value, p->err))
+	if (refuse_scotch(p, value) || (strcmp(value, CPL_BINDING_NONE) &&
+	                                !cpl_binder_find(value, p->err)))
 		return cpl_fail_prefix(p->err, "DefaultBinding: ");
 	return set_text(p, &p->config->binding, value);
 }
@@ -241,10 +250,8 @@ static int set_on_error(struct parser *p, const char *key, const char *value,
 	static const char *const words[] = {"ignore", "reject", NULL};
 	int i = choice(p, key, value, words);
 
-	if (i < 0)
-		return -1;
-	*out = i ? CPL_REJECT : CPL_IGNORE;
-	return 0;
+	*out = i > 0 ? CPL_REJECT : CPL_IGNORE;
+	return i < 0 ? -1 : 0;
 }
 
 static int set_missing_profile(struct parser *p, const char *value)
