@@ -3,8 +3,9 @@
 
 #include "binding/binding_internal.h"
 
-#include <limits.h>
+#include <float.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,11 +19,8 @@
 #define MAX_COVER_STEPS 20000
 
 struct group {
-	uint64_t items[MAX_ITEMS / 64];
 	double weight; /* traffic that leaves the group, both ways */
-	double degree;
 	unsigned char member[MAX_K];
-	int index; /* in lexicographic order */
 };
 
 double cpl_binomial(int n, int k)
@@ -80,226 +78,270 @@ void cpl_groups_free(struct cpl_groups *groups)
 }
 
 struct key {
-	double value;
+	uint64_t value;
 	int index;
 };
 
-static int by_value(const void *a, const void *b)
+/* In the order of the values; -0 is 0. */
+static uint64_t key_value(double value)
 {
-	const struct key *x = a, *y = b;
+	const uint64_t sign = 1ULL << 63;
+	uint64_t bits;
 
-	if (x->value != y->value)
-		return x->value < y->value ? -1 : 1;
-	return (x->index > y->index) - (x->index < y->index);
+	value += 0.0;
+	memcpy(&bits, &value, sizeof(bits));
+	return bits & sign ? ~bits : bits | sign;
 }
 
-static int disjoint(const uint64_t *a, const uint64_t *b)
+/*
+ * By value, ties as they were: by digits of a byte, but for those that all
+ * have in common. Whole numbers have few. `spare` has room for n.
+ */
+static void sort_keys(struct key *key, struct key *spare, int n)
 {
-	return !((a[0] & b[0]) | (a[1] & b[1]) | (a[2] & b[2]) | (a[3] & b[3]));
+	int count[8][256] = {{0}};
+	struct key *from = key, *to = spare;
+
+	for (int i = 0; i < n; i++)
+		for (int d = 0; d < 8; d++)
+			count[d][key[i].value >> 8 * d & 255]++;
+	for (int d = 0; d < 8; d++) {
+		struct key *other = from;
+		int at = 0;
+
+		if (count[d][from[0].value >> 8 * d & 255] == n)
+			continue;
+		for (int v = 0; v < 256; v++) {
+			int own = count[d][v];
+
+			count[d][v] = at;
+			at += own;
+		}
+		for (int i = 0; i < n; i++)
+			to[count[d][from[i].value >> 8 * d & 255]++] = from[i];
+		from = to;
+		to = other;
+	}
+	if (from != key)
+		memcpy(key, from, (size_t)n * sizeof(*key));
 }
 
-static void unite(uint64_t *a, const uint64_t *b)
+static bool fits(const unsigned char *used, const struct group *g, int k)
 {
-	for (int w = 0; w < MAX_ITEMS / 64; w++)
-		a[w] |= b[w];
+	for (int j = 0; j < k; j++)
+		if (used[g->member[j]])
+			return false;
+	return true;
+}
+
+static void mark(unsigned char *used, const struct group *g, int k,
+                 unsigned char as)
+{
+	for (int j = 0; j < k; j++)
+		used[g->member[j]] = as;
 }
 
 /* All groups of k out of p in lexicographic order, with their weights. */
 static void list_groups(const double *m, const double *row_sum, int p, int k,
                         struct group *group)
 {
-	int pick[MAX_K], n = 0;
+	double weight[MAX_K + 1] = {0}; /* of the first members */
+	int pick[MAX_K];
 
 	for (int j = 0; j < k; j++)
 		pick[j] = j;
-	for (;;) {
-		struct group *g = &group[n];
+	for (int changed = 0;; group++) {
 		int j = k - 1;
 
-		memset(g, 0, sizeof(*g));
-		g->index = n++;
-		for (int a = 0; a < k; a++) {
-			g->member[a] = (unsigned char)pick[a];
-			g->items[pick[a] / 64] |= 1ULL << pick[a] % 64;
-			g->weight += row_sum[pick[a]];
-		}
-		for (int a = 0; a < k; a++)
+		for (int a = changed; a < k; a++) {
+			const double *row = m + (size_t)pick[a] * p;
+			double inside = 0;
+
 			for (int b = 0; b < a; b++)
-				g->weight -=
-				        2 * m[(size_t)pick[a] * p + pick[b]];
+				inside += row[pick[b]];
+			weight[a + 1] =
+			        weight[a] + row_sum[pick[a]] - 2 * inside;
+		}
+		group->weight = weight[k];
+		for (int a = 0; a < k; a++)
+			group->member[a] = (unsigned char)pick[a];
 		while (j >= 0 && pick[j] == p - k + j)
 			j--;
 		if (j < 0)
 			return;
+		changed = j;
 		pick[j]++;
 		for (j++; j < k; j++)
 			pick[j] = pick[j - 1] + 1;
 	}
 }
 
-/* Heuristics 1 and 3: take every group that fits, in the order given. */
-static double choose_greedy(const struct group *group, const int *order, int n,
-                            int want, int *chosen)
+/* What the heuristics choose from. */
+struct choice {
+	struct group *group; /* [n] by weight */
+	int n, p, k, want;
+	int *first; /* [p + 1] into of_item: groups by smallest member */
+	int *of_item;
+	struct key *key, *spare; /* [n] */
+	unsigned char used[MAX_ITEMS];
+	int bound; /* last group of the search for a cover */
+	long steps;
+	int *best, *other; /* [want] */
+};
+
+/* Heuristics 1 and 3: take every group that fits, in the order of the keys. */
+static double choose_greedy(struct choice *c, int *chosen)
 {
-	uint64_t used[MAX_ITEMS / 64] = {0};
 	double total = 0;
 	int taken = 0;
 
-	for (int i = 0; i < n && taken < want; i++) {
-		const struct group *g = &group[order[i]];
+	memset(c->used, 0, sizeof(c->used));
+	for (int i = 0; i < c->n && taken < c->want; i++) {
+		const struct group *g = &c->group[c->key[i].index];
 
-		if (!disjoint(used, g->items))
+		if (!fits(c->used, g, c->k))
 			continue;
-		unite(used, g->items);
-		chosen[taken++] = order[i];
+		mark(c->used, g, c->k, 1);
+		chosen[taken++] = c->key[i].index;
 		total += g->weight;
 	}
 	return total;
 }
 
-struct cover {
-	const struct group *group;
-	const int *first; /* [p + 1] into of_item: groups by smallest member */
-	const int *of_item;
-	int p, want, bound;
-	long steps;
-	int *chosen;
-};
-
-static int lowest_free(const uint64_t *used, int p)
+/*
+ * No choice is lighter: each item counts as in its lightest group. *last: the
+ * first group by which each item has been in one.
+ */
+static double least_total(struct choice *c, int *last)
 {
-	for (int i = 0; i < p; i++)
-		if (!(used[i / 64] >> i % 64 & 1))
-			return i;
-	return -1;
+	double sum = 0;
+	int seen = 0, i = 0;
+
+	memset(c->used, 0, sizeof(c->used));
+	for (; seen < c->p; i++)
+		for (int j = 0; j < c->k; j++) {
+			int item = c->group[i].member[j];
+
+			if (c->used[item])
+				continue;
+			c->used[item] = 1;
+			sum += c->group[i].weight;
+			seen++;
+		}
+	*last = i - 1;
+	return sum / c->k;
 }
 
-/* Complete a cover out of groups below the bound; 1 found, 0 none. */
-static int extend_cover(struct cover *c, const uint64_t *used, int taken)
+/* Complete a cover out of groups below the bound; items below `item` are in
+ * it. */
+static bool extend_cover(struct choice *c, int item, int taken)
 {
-	int item = lowest_free(used, c->p);
-
-	if (item < 0)
-		return 1;
+	while (item < c->p && c->used[item])
+		item++;
+	if (item == c->p)
+		return true;
 	/* The lowest free item is its group's smallest member. */
 	for (int i = c->first[item]; i < c->first[item + 1]; i++) {
 		int g = c->of_item[i];
-		uint64_t next[MAX_ITEMS / 64];
 
-		if (g > c->bound)
+		if (g > c->bound || --c->steps < 0)
 			break;
-		if (--c->steps < 0)
-			return 0;
-		if (!disjoint(used, c->group[g].items))
+		if (!fits(c->used, &c->group[g], c->k))
 			continue;
-		memcpy(next, used, sizeof(next));
-		unite(next, c->group[g].items);
-		c->chosen[taken] = g;
-		if (extend_cover(c, next, taken + 1))
-			return 1;
+		mark(c->used, &c->group[g], c->k, 1);
+		c->other[taken] = g;
+		if (extend_cover(c, item + 1, taken + 1))
+			return true;
+		mark(c->used, &c->group[g], c->k, 0);
 	}
-	return 0;
+	return false;
+}
+
+static void list_by_item(struct choice *c)
+{
+	for (int i = 0; i < c->n; i++)
+		c->first[c->group[i].member[0] + 1]++;
+	for (int i = 0; i < c->p; i++)
+		c->first[i + 1] += c->first[i];
+	for (int i = 0; i < c->n; i++)
+		c->of_item[c->first[c->group[i].member[0]]++] = i;
+	memmove(c->first + 1, c->first, (size_t)c->p * sizeof(*c->first));
+	c->first[0] = 0;
 }
 
 /*
  * Heuristic 2: the cover whose last group in weight order comes earliest.
- * Raising the bound by one, the group at the bound must be part of it.
+ * Raising the bound from `lowest`, the group at the bound must be part of it.
  */
-static double choose_low_bound(struct cover *c, int highest)
+static double choose_low_bound(struct choice *c, int lowest, int highest)
 {
 	double total = 0;
 
-	for (int b = c->want - 1; b < highest && c->steps > 0; b++) {
+	c->steps = MAX_COVER_STEPS;
+	for (int b = lowest; b < highest && c->steps > 0; b++) {
 		c->bound = b;
-		c->chosen[0] = b;
-		if (!extend_cover(c, c->group[b].items, 1))
+		c->other[0] = b;
+		memset(c->used, 0, sizeof(c->used));
+		mark(c->used, &c->group[b], c->k, 1);
+		if (!extend_cover(c, 0, 1))
 			continue;
 		for (int i = 0; i < c->want; i++)
-			total += c->group[c->chosen[i]].weight;
+			total += c->group[c->other[i]].weight;
 		return total;
 	}
 	return -1;
 }
 
 /*
- * Mean weight of the incompatible groups over the own weight; the total of
- * those of a pair is that of its members' groups.
+ * Mean weight of the incompatible groups, for all groups; that of pairs from
+ * the totals of their members' groups.
  */
-static int weigh_pairs(struct group *group, int n, int p)
+static void weigh_neighbours(struct choice *c, double *near)
 {
-	double *sum = calloc((size_t)p, sizeof(*sum));
+	double sum[MAX_ITEMS] = {0};
 
-	if (!sum)
-		return -1;
-	for (int i = 0; i < n; i++)
+	for (int i = 0; c->k == 2 && i < c->n; i++)
 		for (int j = 0; j < 2; j++)
-			sum[group[i].member[j]] += group[i].weight;
-	for (int i = 0; i < n; i++) {
-		struct group *g = &group[i];
-		double near =
-		        sum[g->member[0]] + sum[g->member[1]] - 2 * g->weight;
-
-		if (g->weight <= 0)
-			g->degree = (double)INT_MAX * INT_MAX;
-		else
-			g->degree = near / (2.0 * p - 4) / g->weight;
-	}
-	free(sum);
-	return 0;
-}
-
-static void weigh_degrees(struct group *group, int n)
-{
-	for (int i = 0; i < n; i++) {
-		double sum = 0;
+			sum[c->group[i].member[j]] += c->group[i].weight;
+	for (int i = 0; i < c->n; i++) {
+		const struct group *g = &c->group[i];
+		double total = 0;
 		int neighbours = 0;
 
-		for (int j = 0; j < n; j++)
-			if (j != i &&
-			    !disjoint(group[i].items, group[j].items)) {
-				sum += group[j].weight;
+		if (c->k == 2) {
+			total = sum[g->member[0]] + sum[g->member[1]] -
+			        2 * g->weight;
+			near[i] = total / (2.0 * c->p - 4);
+			continue;
+		}
+		memset(c->used, 0, sizeof(c->used));
+		mark(c->used, g, c->k, 1);
+		for (int j = 0; j < c->n; j++)
+			if (j != i && !fits(c->used, &c->group[j], c->k)) {
+				total += c->group[j].weight;
 				neighbours++;
 			}
-		if (group[i].weight <= 0)
-			group[i].degree = (double)INT_MAX * INT_MAX;
-		else
-			group[i].degree =
-			        neighbours ? sum / neighbours / group[i].weight
-			                   : 0;
+		near[i] = neighbours ? total / neighbours : 0;
 	}
 }
 
-static int by_smallest(const void *a, const void *b, void *arg)
+/* Heuristic 3; the total, or -1 with too many groups for it. */
+static double choose_by_degree(struct choice *c)
 {
-	const struct group *group = arg;
+	double near[MAX_PAIRS_DEGREE];
 
-	return group[*(const int *)a].member[0] -
-	       group[*(const int *)b].member[0];
-}
-
-/* The groups in the order of their keys. */
-static void sort_by_key(struct key *key, int n, int *order)
-{
-	qsort(key, (size_t)n, sizeof(*key), by_value);
-	for (int i = 0; i < n; i++)
-		order[i] = key[i].index;
-}
-
-static int third_heuristic(struct group *group, int n, int p, int k, int want,
-                           struct key *key, int *order, int *other,
-                           double *total)
-{
-	if (k == 2 ? n > MAX_PAIRS_DEGREE : n > MAX_GROUPS_DEGREE)
-		return 0;
-	if (k > 2)
-		weigh_degrees(group, n);
-	else if (weigh_pairs(group, n, p) < 0)
+	if (c->n > (c->k == 2 ? MAX_PAIRS_DEGREE : MAX_GROUPS_DEGREE))
 		return -1;
-	for (int i = 0; i < n; i++)
-		key[i] = (struct key){-group[i].degree, i};
-	sort_by_key(key, n, order);
-	*total = choose_greedy(group, order, n, want, other);
-	return 1;
+	weigh_neighbours(c, near);
+	for (int i = 0; i < c->n; i++) {
+		double weight = c->group[i].weight;
+
+		c->key[i] = (struct key){
+		        key_value(weight > 0 ? -near[i] / weight : -DBL_MAX),
+		        i};
+	}
+	sort_keys(c->key, c->spare, c->n);
+	return choose_greedy(c, c->other);
 }
 
 static void fill_matrix(const struct cpl_comm *graph, int p, double *m,
@@ -312,87 +354,100 @@ static void fill_matrix(const struct cpl_comm *graph, int p, double *m,
 		}
 }
 
+/* The groups by weight, and the first choice among them; its total. */
+static double choose_lightest(struct choice *c, const struct group *listed)
+{
+	for (int i = 0; i < c->n; i++)
+		c->key[i] = (struct key){key_value(listed[i].weight), i};
+	sort_keys(c->key, c->spare, c->n);
+	for (int i = 0; i < c->n; i++) {
+		c->group[i] = listed[c->key[i].index];
+		c->key[i].index = i;
+	}
+	return choose_greedy(c, c->best);
+}
+
+/* What is lighter than the first choice, if it can be. */
+static void choose_lighter(struct choice *c, double least)
+{
+	size_t bytes = (size_t)c->want * sizeof(*c->best);
+	int highest = 0, lowest; /* last place in weight order that is taken */
+	double bound = least_total(c, &lowest), total;
+
+	if (least <= bound + 1e-12 * bound)
+		return;
+	for (int i = 0; i < c->want; i++)
+		if (c->best[i] > highest)
+			highest = c->best[i];
+	list_by_item(c);
+	total = choose_low_bound(c, lowest, highest);
+	if (total >= 0 && total < least) {
+		least = total;
+		memcpy(c->best, c->other, bytes);
+	}
+	total = choose_by_degree(c);
+	if (total >= 0 && total < least)
+		memcpy(c->best, c->other, bytes);
+}
+
+static void write_groups(const struct choice *c, struct cpl_groups *out)
+{
+	int of_smallest[MAX_ITEMS], n = 0;
+
+	for (int i = 0; i < c->p; i++)
+		of_smallest[i] = -1;
+	for (int i = 0; i < c->want; i++)
+		of_smallest[c->group[c->best[i]].member[0]] = c->best[i];
+	for (int i = 0; i < c->p; i++) {
+		if (of_smallest[i] < 0)
+			continue;
+		for (int j = 0; j < c->k; j++)
+			out->member[n * c->k + j] =
+			        c->group[of_smallest[i]].member[j];
+		n++;
+		out->start[n] = n * c->k;
+	}
+}
+
 static int group_exhaustive(const struct cpl_comm *graph, int p, int k,
                             struct cpl_groups *out, struct cpl_error *err)
 {
-	int n = (int)cpl_binomial(p, k), want = p / k, rc = -1, third;
-	int highest = 0; /* last place in weight order that is taken */
-	struct group *listed = malloc((size_t)n * sizeof(*listed));
-	struct group *group = malloc((size_t)n * sizeof(*group));
-	struct key *key = malloc((size_t)n * sizeof(*key));
+	struct choice c = {
+	        .n = (int)cpl_binomial(p, k), .p = p, .k = k, .want = p / k};
+	size_t n = (size_t)c.n, want = (size_t)c.want;
+	struct group *listed = malloc(n * sizeof(*listed));
 	double *m = calloc((size_t)p * (p + 1), sizeof(*m));
-	int *order = malloc((size_t)n * sizeof(*order));
-	int *first = calloc((size_t)p + 2, sizeof(*first));
-	int *of_item = malloc((size_t)n * sizeof(*of_item));
-	int *best = malloc((size_t)want * sizeof(*best));
-	int *other = malloc((size_t)want * sizeof(*other));
-	struct cover cover = {.p = p, .want = want, .steps = MAX_COVER_STEPS};
-	double least, total;
+	int rc = -1;
 
-	if (!listed || !group || !key || !m || !order || !first || !of_item ||
-	    !best || !other) {
+	c.group = malloc(n * sizeof(*c.group));
+	c.key = malloc(n * sizeof(*c.key));
+	c.spare = malloc(n * sizeof(*c.spare));
+	c.first = calloc((size_t)p + 2, sizeof(*c.first));
+	c.of_item = malloc(n * sizeof(*c.of_item));
+	c.best = malloc(want * sizeof(*c.best));
+	c.other = malloc(want * sizeof(*c.other));
+	if (!listed || !m || !c.group || !c.key || !c.spare || !c.first ||
+	    !c.of_item || !c.best || !c.other) {
 		cpl_fail_memory(err);
 		goto done;
 	}
 	fill_matrix(graph, p, m, m + (size_t)p * p);
 	list_groups(m, m + (size_t)p * p, p, k, listed);
-	for (int i = 0; i < n; i++)
-		key[i] = (struct key){listed[i].weight, i};
-	sort_by_key(key, n, order);
-	for (int i = 0; i < n; i++) {
-		group[i] = listed[order[i]];
-		first[group[i].member[0] + 1]++;
-		order[i] = i;
-	}
-	least = choose_greedy(group, order, n, want, best);
-	for (int i = 0; i < want; i++)
-		if (best[i] > highest)
-			highest = best[i];
-
-	for (int i = 0; i < p; i++)
-		first[i + 1] += first[i];
-	for (int i = 0; i < n; i++)
-		of_item[first[group[i].member[0]]++] = i;
-	memmove(first + 1, first, (size_t)p * sizeof(*first));
-	first[0] = 0;
-	cover.group = group;
-	cover.first = first;
-	cover.of_item = of_item;
-	cover.chosen = other;
-	total = choose_low_bound(&cover, highest);
-	if (total >= 0 && total < least) {
-		least = total;
-		memcpy(best, other, (size_t)want * sizeof(*best));
-	}
-
-	third = third_heuristic(group, n, p, k, want, key, order, other,
-	                        &total);
-	if (third < 0) {
-		cpl_fail_memory(err);
+	choose_lighter(&c, choose_lightest(&c, listed));
+	if (cpl_groups_alloc(out, c.want, p, err) < 0)
 		goto done;
-	}
-	if (third && total < least)
-		memcpy(best, other, (size_t)want * sizeof(*best));
-
-	if (cpl_groups_alloc(out, want, p, err) < 0)
-		goto done;
-	qsort_r(best, (size_t)want, sizeof(*best), by_smallest, group);
-	for (int i = 0; i < want; i++) {
-		for (int j = 0; j < k; j++)
-			out->member[i * k + j] = group[best[i]].member[j];
-		out->start[i + 1] = (i + 1) * k;
-	}
+	write_groups(&c, out);
 	rc = 0;
 
 done:
-	free(other);
-	free(best);
-	free(of_item);
-	free(first);
-	free(order);
+	free(c.other);
+	free(c.best);
+	free(c.of_item);
+	free(c.first);
+	free(c.spare);
+	free(c.key);
+	free(c.group);
 	free(m);
-	free(key);
-	free(group);
 	free(listed);
 	return rc;
 }
