@@ -252,6 +252,11 @@ tests_unit_test_stream_SOURCES = tests/unit/test_stream.c
 tests_unit_test_stream_CFLAGS = $(unit_cflags)
 tests_unit_test_stream_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_stream_many
+tests_unit_test_stream_many_SOURCES = tests/unit/test_stream_many.c tests/unit/routing_cases.h tests/unit/brute.c tests/unit/brute.h tests/unit/number.h
+tests_unit_test_stream_many_CFLAGS = $(unit_cflags)
+tests_unit_test_stream_many_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/test_stream_memory
 tests_unit_test_stream_memory_SOURCES = tests/unit/test_stream_memory.c tests/unit/failing_alloc.h
 tests_unit_test_stream_memory_CFLAGS = $(unit_cflags)

@@ -40,7 +40,7 @@ struct legs {
 	int size, k_links, words, n_buckets;
 	const double *sent, *received;
 	double *local; /* [n_routers][size], or NULL */
-	double *load, *hops;
+	double *load;
 	struct side side[2];
 	struct cpl_shortest *shortest; /* [words] */
 	int *bucket;                   /* [n_buckets] */
@@ -128,7 +128,6 @@ static void classify(struct legs *legs, struct side *side, int other)
 		struct cpl_gates *gates =
 		        side->gates + (size_t)side->n * (size_t)words;
 		size_t bytes = (size_t)words * sizeof(*gates);
-		struct class *class;
 		uint64_t hash = 0;
 		int *bucket, c;
 
@@ -151,9 +150,19 @@ static void classify(struct legs *legs, struct side *side, int other)
 			                                .next = *bucket};
 			*bucket = c;
 		}
-		class = &side->class[c];
 		side->class_of[i] = c;
-		class->count++;
+		side->class[c].count++;
+	}
+}
+
+/* What the classes send and get. */
+static void weigh(const struct legs *legs, struct side *side)
+{
+	int first = side->group * legs->size;
+
+	for (int i = 0; i < legs->size; i++) {
+		struct class *class = &side->class[side->class_of[i]];
+
 		class->sent += legs->sent[first + i];
 		class->received += legs->received[first + i];
 	}
@@ -181,15 +190,16 @@ static inline void put_links(struct flow *near, struct flow *far,
 	}
 }
 
-/* Between two classes. */
-static void divide_links(struct legs *legs, int near, int far)
+/* Links inside the groups of the shortest ways between two classes, and how
+ * many ways there are; legs->shortest has those of each word. */
+static int fewest(struct legs *legs, int near, int far, int *n_ways)
 {
-	struct side *a = &legs->side[0], *b = &legs->side[1];
-	size_t words = (size_t)legs->words, k_links = (size_t)legs->k_links;
-	const struct cpl_gates *at_near = a->gates + (size_t)near * words;
-	const struct cpl_gates *at_far = b->gates + (size_t)far * words;
+	size_t words = (size_t)legs->words;
+	const struct cpl_gates *at_near =
+	        legs->side[0].gates + (size_t)near * words;
+	const struct cpl_gates *at_far =
+	        legs->side[1].gates + (size_t)far * words;
 	int hops = CPL_MAX_LOCAL_HOPS + 1, ways = 0;
-	double part;
 
 	for (size_t w = 0; w < words; w++) {
 		struct cpl_shortest s = cpl_shortest(&at_near[w], &at_far[w]);
@@ -202,7 +212,18 @@ static void divide_links(struct legs *legs, int near, int far)
 		if (s.hops == hops)
 			ways += s.ways;
 	}
-	part = 1.0 / ways;
+	*n_ways = ways;
+	return hops;
+}
+
+/* Between two classes. */
+static void divide_links(struct legs *legs, int near, int far)
+{
+	struct side *a = &legs->side[0], *b = &legs->side[1];
+	size_t words = (size_t)legs->words, k_links = (size_t)legs->k_links;
+	int ways, hops = fewest(legs, near, far, &ways);
+	double part = 1.0 / ways;
+
 	for (size_t w = 0; w < words; w++) {
 		struct flow *out = a->flow + (size_t)near * k_links + 64 * w;
 		struct flow *in = b->flow + (size_t)far * k_links + 64 * w;
@@ -214,8 +235,6 @@ static void divide_links(struct legs *legs, int near, int far)
 		put_links(out, in, &a->class[near], &b -> class[far],
 		          legs -> shortest[w].twice, 2 * part);
 	}
-	a->class[near].hops += b->class[far].count * (1.0 + hops);
-	b->class[far].hops += a->class[near].count * (1.0 + hops);
 }
 
 /* What one group's routers exchange with the other's, to and from the gateways;
@@ -237,7 +256,6 @@ static void deliver(struct legs *legs, const struct side *side, int other,
 		double sent = legs->sent[router];
 		double received = legs->received[router];
 
-		legs->hops[router] += side->class[c].hops;
 		for (int k = 0; k < legs->k_links; k++) {
 			double out = sent * flow[k].part + flow[k].out;
 			double in = received * flow[k].part + flow[k].in;
@@ -257,14 +275,21 @@ static bool talks(const struct class *class)
 	return class->sent > 0 || class->received > 0;
 }
 
+static void face(struct legs *legs, int near, int far)
+{
+	legs->side[0].group = near;
+	legs->side[1].group = far;
+	classify(legs, &legs->side[0], far);
+	classify(legs, &legs->side[1], near);
+}
+
 static void between(struct legs *legs, int near, int far)
 {
 	struct side *a = &legs->side[0], *b = &legs->side[1];
 
-	a->group = near;
-	b->group = far;
-	classify(legs, a, far);
-	classify(legs, b, near);
+	face(legs, near, far);
+	weigh(legs, a);
+	weigh(legs, b);
 	for (int c = 0; c < a->n; c++) {
 		bool all = talks(&a->class[c]);
 
@@ -278,23 +303,17 @@ static void between(struct legs *legs, int near, int far)
 
 static void within(struct legs *legs, int group)
 {
-	const struct cpl_dragonfly *df = legs->df;
 	int first = group * legs->size, end = first + legs->size;
-	double around = (df->rows - 1) + (df->columns - 1) +
-	                2.0 * (df->rows - 1) * (df->columns - 1);
 
-	for (int a = first; a < end; a++) {
-		legs->hops[a] += around;
+	for (int a = first; a < end; a++)
 		for (int b = first; b < end; b++)
 			if (a != b)
 				inside(legs, a, b,
 				       legs->sent[a] + legs->received[b]);
-	}
 }
 
 void cpl_many_links_legs(const struct cpl_network *net, const double *sent,
-                         const double *received, void *scratch, double *load,
-                         double *hops)
+                         const double *received, void *scratch, double *load)
 {
 	int groups = net->dragonfly.groups;
 	int64_t entries = local_entries(net);
@@ -304,7 +323,6 @@ void cpl_many_links_legs(const struct cpl_network *net, const double *sent,
 	legs.sent = sent;
 	legs.received = received;
 	legs.load = load;
-	legs.hops = hops;
 	if (entries)
 		memset(legs.local, 0, (size_t)entries * sizeof(*legs.local));
 	else
@@ -319,4 +337,42 @@ void cpl_many_links_legs(const struct cpl_network *net, const double *sent,
 		                 legs.local +
 		                         (int64_t)group * legs.size * legs.size,
 		                 load);
+}
+
+static void add_hops(const struct legs *legs, const struct side *side,
+                     double *hops)
+{
+	for (int i = 0; i < legs->size; i++)
+		hops[side->group * legs->size + i] +=
+		        side->class[side->class_of[i]].hops;
+}
+
+void cpl_many_links_hops(const struct cpl_network *net, void *scratch,
+                         double *hops)
+{
+	const struct cpl_dragonfly *df = &net->dragonfly;
+	double around = (df->rows - 1) + (df->columns - 1) +
+	                2.0 * (df->rows - 1) * (df->columns - 1);
+	struct legs legs;
+	struct side *a = &legs.side[0], *b = &legs.side[1];
+
+	divide(&legs, net, scratch);
+	for (int router = 0; router < net->n_routers; router++)
+		hops[router] = around;
+	for (int near = 0; near < df->groups; near++)
+		for (int far = near + 1; far < df->groups; far++) {
+			face(&legs, near, far);
+			for (int c = 0; c < a->n; c++)
+				for (int d = 0; d < b->n; d++) {
+					struct class *x = &a->class[c];
+					struct class *y = &b->class[d];
+					int ways,
+					        n = fewest(&legs, c, d, &ways);
+
+					x->hops += y->count * (1.0 + n);
+					y->hops += x->count * (1.0 + n);
+				}
+			add_hops(&legs, a, hops);
+			add_hops(&legs, b, hops);
+		}
 }

@@ -10,19 +10,24 @@
 
 #include "network/network.h"
 
-/* Bytes of scratch of cpl_many_links_legs, a multiple of 8. */
+/* Bytes of scratch of either, a multiple of 8. */
 size_t cpl_many_links_scratch(const struct cpl_network *net);
 
 /*
+ * hops[router]: links of its direct ways to all others together, which is also
+ * the sum of the ways back. O(groups^2 * (classes^2 + routers per group *
+ * log)).
+ */
+void cpl_many_links_hops(const struct cpl_network *net, void *scratch,
+                         double *hops);
+
+/*
  * Every router r of the machine sends sent[r] bytes to each other router and
- * gets received[r] from each, directly. Adds the bytes to load[link id], and
- * to hops[r] of each router with traffic the links of its ways to all others
- * together, which is also the sum of the ways back. O(groups^2 * (classes^2 *
- * links on the shortest ways + routers per group * (K + log)) + routers *
- * routers per group).
+ * gets received[r] from each, directly. Adds the bytes to load[link id].
+ * O(groups^2 * (classes^2 * links on the shortest ways + routers per group *
+ * (K + log)) + routers * routers per group).
  */
 void cpl_many_links_legs(const struct cpl_network *net, const double *sent,
-                         const double *received, void *scratch, double *load,
-                         double *hops);
+                         const double *received, void *scratch, double *load);
 
 #endif

@@ -127,6 +127,11 @@ static inline struct cpl_shortest cpl_shortest(const struct cpl_gates *near,
 void cpl_local_add(const struct cpl_network *net, int from, int to,
                    double bytes, double *load);
 
+/* add and hops of static-direct in one: returns the links of the shortest way.
+ * O(K). */
+int cpl_direct_add(const struct cpl_network *net, int from, int to,
+                   double bytes, double *load);
+
 /*
  * The fewest links over one of the K global links with near gateways
  * leave[K] and far ones enter[K]; *paths = how many paths have so few. O(K).

@@ -180,8 +180,8 @@ static inline int over(const struct ways *w, int k, double part,
 	return local_links(w->net, &gate, w->to, part, share, n);
 }
 
-static void add(const struct cpl_network *net, int from, int to, double bytes,
-                double *load)
+int cpl_direct_add(const struct cpl_network *net, int from, int to,
+                   double bytes, double *load)
 {
 	struct cpl_where a = cpl_where(&net->dragonfly, from);
 	struct cpl_where b = cpl_where(&net->dragonfly, to);
@@ -190,7 +190,7 @@ static void add(const struct cpl_network *net, int from, int to, double bytes,
 
 	if (a.group == b.group) {
 		cpl_local_add(net, from, to, bytes, load);
-		return;
+		return (a.row != b.row) + (a.column != b.column);
 	}
 	w = find(net, &a, &b);
 	while ((k = next(&w, &ways)) >= 0) {
@@ -200,6 +200,13 @@ static void add(const struct cpl_network *net, int from, int to, double bytes,
 		for (int i = 0; i < n; i++)
 			load[share[i].link] += share[i].part;
 	}
+	return w.hops + 1;
+}
+
+static void add(const struct cpl_network *net, int from, int to, double bytes,
+                double *load)
+{
+	cpl_direct_add(net, from, to, bytes, load);
 }
 
 static int links(const struct cpl_network *net, int from, int to,

@@ -66,7 +66,7 @@ int cpl_stream_pairs(const struct cpl_network *net,
 }
 
 /* How a routing is served. */
-enum way { BY_GROUPS, BY_ADD, BY_SOLVE, N_WAYS };
+enum way { BY_GROUPS, BY_MANY, BY_ADD, BY_SOLVE, N_WAYS };
 
 /* Routings of one way, packed for it. */
 struct batch {
@@ -81,6 +81,7 @@ static enum way way_of(const struct cpl_network *net,
                        const struct cpl_routing *routing)
 {
 	return cpl_stream_by_groups(net, routing) ? BY_GROUPS
+	       : cpl_stream_by_many(net, routing) ? BY_MANY
 	       : routing->add                     ? BY_ADD
 	                                          : BY_SOLVE;
 }
@@ -162,46 +163,59 @@ static void batch_close(struct batch *batch)
 	free(batch->sums);
 }
 
+static void batch_take(struct batch *b, int index,
+                       const struct cpl_routing *routing, struct cpl_load *load)
+{
+	b->index[b->n] = index;
+	b->routing[b->n] = routing;
+	b->load[b->n++] = load;
+}
+
 int cpl_stream_add(const struct cpl_network *net, const struct cpl_stream *job,
                    int n, const struct cpl_routing *const *routing,
                    struct cpl_load *const *load, struct cpl_job_sums *sums,
                    struct cpl_error *err)
 {
-	/* First those by groups; then the others, those with add first. */
-	struct batch batch[2];
+	/* Those with add or solve share the walk, those with add first. */
+	struct batch batch[BY_SOLVE];
+	struct stream_sinks sinks;
 	int n_add = 0, rc = 0;
 
 	memset(batch, 0, sizeof(batch));
-	if (batch_open(&batch[0], n) || batch_open(&batch[1], n)) {
-		rc = cpl_fail_memory(err);
-		goto out;
-	}
+	for (int b = 0; b < BY_SOLVE; b++)
+		if (batch_open(&batch[b], n)) {
+			rc = cpl_fail_memory(err);
+			goto out;
+		}
 	for (int way = 0; way < N_WAYS; way++)
 		for (int i = 0; i < n; i++) {
-			struct batch *b = &batch[way != BY_GROUPS];
-
 			if ((int)way_of(net, routing[i]) != way)
 				continue;
-			b->index[b->n] = i;
-			b->routing[b->n] = routing[i];
-			b->load[b->n++] = load[i];
+			batch_take(&batch[way < BY_SOLVE ? way : BY_ADD], i,
+			           routing[i], load[i]);
 			n_add += way == BY_ADD;
 		}
-	if (batch[0].n) {
-		struct stream_sinks sinks = {.n_add = batch[0].n,
-		                             .add = batch[0].routing,
-		                             .load = batch[0].load,
-		                             .sums = batch[0].sums};
-
+	if (batch[BY_GROUPS].n) {
+		sinks = (struct stream_sinks){.n_add = batch[BY_GROUPS].n,
+		                              .add = batch[BY_GROUPS].routing,
+		                              .load = batch[BY_GROUPS].load,
+		                              .sums = batch[BY_GROUPS].sums};
 		rc = cpl_stream_groups(net, job, &sinks, err);
 	}
-	if (!rc && batch[1].n)
-		rc = by_pairs(net, job, &batch[1], n_add, err);
-	for (int b = 0; b < 2; b++)
+	if (!rc && batch[BY_MANY].n) {
+		sinks = (struct stream_sinks){.n_more = batch[BY_MANY].n,
+		                              .load = batch[BY_MANY].load,
+		                              .sums = batch[BY_MANY].sums};
+		rc = cpl_stream_many(net, job, &sinks, batch[BY_MANY].routing,
+		                     err);
+	}
+	if (!rc && batch[BY_ADD].n)
+		rc = by_pairs(net, job, &batch[BY_ADD], n_add, err);
+	for (int b = 0; b < BY_SOLVE; b++)
 		for (int i = 0; i < batch[b].n && !rc; i++)
 			sums[batch[b].index[i]] = batch[b].sums[i];
 out:
-	batch_close(&batch[0]);
-	batch_close(&batch[1]);
+	for (int b = 0; b < BY_SOLVE; b++)
+		batch_close(&batch[b]);
 	return rc;
 }

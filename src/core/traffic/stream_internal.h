@@ -36,7 +36,9 @@ static inline int stream_seat_of(const struct stream *s, int rank)
 /*
  * Where a walk puts what it finds: the first n_add routings have add and get
  * it pair by pair; the next n_more have only injection, ejection and the sums
- * that no routing changes added to load[] and sums[]. pairs may be NULL.
+ * that no routing changes added to load[] and sums[]. pairs may be NULL; else,
+ * take may be: it gets all pairs, some at a time, in the order of pairs, while
+ * the next are collected.
  */
 struct stream_sinks {
 	int n_add, n_more;
@@ -44,9 +46,12 @@ struct stream_sinks {
 	struct cpl_load *const *load;         /* [n_add + n_more] */
 	struct cpl_job_sums *sums;            /* [n_add + n_more], zeroed */
 	struct cpl_pairs *pairs;              /* zeroed */
+	void (*take)(void *arg, const struct cpl_pairs *some);
+	void *arg;
 };
 
-/* 0, or -1 with err (memory). O(messages + pairs). */
+/* 0, or -1 with err (memory). O(messages + pairs); memory of the pairs that are
+ * kept, with take of a few of them. */
 int cpl_stream_walk(const struct cpl_network *net, const struct cpl_stream *job,
                     const struct stream_sinks *sinks, struct cpl_error *err);
 
@@ -61,6 +66,20 @@ int cpl_stream_groups(const struct cpl_network *net,
 /* Is it for this network and routing? */
 bool cpl_stream_by_groups(const struct cpl_network *net,
                           const struct cpl_routing *routing);
+
+/*
+ * The same (sinks->n_more routings) of any dragonfly: pair by pair, none of
+ * which is kept. The bits are those of the routings' add and solve with all
+ * pairs. See stream_many.c. 0, or -1 with err (memory). O(messages + pairs * K
+ * + what static-indirect's legs cost).
+ */
+int cpl_stream_many(const struct cpl_network *net, const struct cpl_stream *job,
+                    const struct stream_sinks *sinks,
+                    const struct cpl_routing *const *routing,
+                    struct cpl_error *err);
+/* Is it for this network and routing? */
+bool cpl_stream_by_many(const struct cpl_network *net,
+                        const struct cpl_routing *routing);
 
 /*
  * Call piece(arg, to, bytes) for what the ranks of a seat send to ranks of seat

@@ -12,6 +12,8 @@
 #define MAX_CHUNKS 32
 #define MIN_CHUNKS 4
 #define MAX_MEMORY (INT64_C(1) << 29)
+/* Pairs that are handed over together. */
+#define SOME_PAIRS (1 << 14)
 
 /* What one chunk of routers gave. */
 struct chunk {
@@ -43,6 +45,12 @@ struct walk {
 	struct chunk *chunk;
 	int n_lanes;
 	struct lane *lane;
+	/* Where pairs are handed over: what is done, what is collected, and
+	 * where that stands. */
+	const struct stream_sinks *sinks;
+	struct cpl_pairs full;
+	int at;       /* chunk */
+	int64_t next; /* router of it */
 };
 
 /* One seat at work. */
@@ -198,11 +206,50 @@ static void run_chunk(void *arg, int64_t index, int thread)
 	}
 }
 
+/* Collect the next ones of a chunk. */
+static void collect(struct walk *w, int thread)
+{
+	struct chunk *chunk = &w->chunk[w->at];
+	int64_t last =
+	        cpl_parallel_first(w->s.n_routers, w->n_chunks, w->at + 1);
+	const struct cpl_pairs *pairs = &chunk->pairs;
+
+	while (w->next < last && pairs->row[pairs->n_from] < SOME_PAIRS &&
+	       !chunk->out_of_memory) {
+		int router = w->s.router[w->next++];
+
+		gather(w, chunk, &w->lane[thread], router);
+		empty(w, chunk, &w->lane[thread], router);
+	}
+}
+
+static void hand_over_or_collect(void *arg, int64_t index, int thread)
+{
+	struct walk *w = arg;
+
+	if (index)
+		collect(w, thread);
+	else if (w->full.n_from)
+		w->sinks->take(w->sinks->arg, &w->full);
+}
+
+/* Without room for pairs yet. */
+static int open_pairs(const struct walk *w, struct cpl_pairs *pairs)
+{
+	size_t routers = (size_t)w->s.n_routers / (size_t)w->n_chunks + 1;
+
+	pairs->from = malloc(routers * sizeof(int));
+	pairs->row = malloc((routers + 1) * sizeof(int64_t));
+	if (!pairs->from || !pairs->row)
+		return -1;
+	pairs->row[0] = 0;
+	return 0;
+}
+
 static int open_chunk(struct walk *w, struct chunk *chunk)
 {
 	const struct cpl_network *net = w->s.net;
 	size_t n = (size_t)w->n + 1;
-	size_t routers = (size_t)w->s.n_routers / (size_t)w->n_chunks + 1;
 
 	chunk->ejection = calloc((size_t)w->s.n_seats, sizeof(double));
 	chunk->load = calloc(n, sizeof(*chunk->load));
@@ -216,14 +263,7 @@ static int open_chunk(struct walk *w, struct chunk *chunk)
 		if (!chunk->load[i])
 			return -1;
 	}
-	if (!w->keep)
-		return 0;
-	chunk->pairs.from = malloc(routers * sizeof(int));
-	chunk->pairs.row = malloc((routers + 1) * sizeof(int64_t));
-	if (!chunk->pairs.from || !chunk->pairs.row)
-		return -1;
-	chunk->pairs.row[0] = 0;
-	return 0;
+	return w->keep && !w->sinks->take ? open_pairs(w, &chunk->pairs) : 0;
 }
 
 static int open_lane(const struct walk *w, struct lane *lane)
@@ -257,6 +297,7 @@ static void close_walk(struct walk *w)
 	}
 	free(w->lane);
 	free(w->injection);
+	cpl_pairs_free(&w->full);
 	cpl_stream_close(&w->s);
 }
 
@@ -329,6 +370,51 @@ static int join_pairs(struct walk *w, struct cpl_pairs *out)
 	return 0;
 }
 
+/* What a chunk has collected takes the place of what was handed over, and the
+ * other way round. */
+static void swap(struct walk *w, int64_t *room)
+{
+	struct chunk *chunk = &w->chunk[w->at];
+	struct cpl_pairs pairs = w->full;
+	int64_t old = *room;
+
+	w->full = chunk->pairs;
+	*room = chunk->room;
+	pairs.n_from = 0;
+	pairs.row[0] = 0;
+	chunk->pairs = pairs;
+	chunk->room = old;
+}
+
+/* Chunk by chunk, in order. */
+static int run_in_order(struct walk *w)
+{
+	struct cpl_pairs *full = &w->full;
+	int64_t room = 0;
+
+	if (open_pairs(w, full))
+		return -1;
+	for (w->at = 0; w->at < w->n_chunks; w->at++) {
+		struct chunk *chunk = &w->chunk[w->at];
+		int64_t last = cpl_parallel_first(w->s.n_routers, w->n_chunks,
+		                                  w->at + 1);
+
+		if (open_pairs(w, &chunk->pairs))
+			return -1;
+		while (w->next < last) {
+			cpl_parallel(w->n_lanes, 2, hand_over_or_collect, w);
+			if (chunk->out_of_memory)
+				return -1;
+			swap(w, &room);
+		}
+		cpl_pairs_free(&chunk->pairs);
+		chunk->room = 0;
+	}
+	if (full->n_from)
+		w->sinks->take(w->sinks->arg, full);
+	return 0;
+}
+
 static void add_routed(const struct walk *w, int i, struct cpl_load *load,
                        struct cpl_job_sums *sums)
 {
@@ -373,12 +459,16 @@ int cpl_stream_walk(const struct cpl_network *net, const struct cpl_stream *job,
 {
 	struct walk w = {.n = sinks->n_add,
 	                 .routing = sinks->add,
-	                 .keep = sinks->pairs != NULL};
+	                 .keep = sinks->pairs || sinks->take,
+	                 .sinks = sinks};
 	int rc = open_walk(&w, net, job, err);
 
 	if (rc)
 		goto out;
-	cpl_parallel(w.n_lanes, w.n_chunks, run_chunk, &w);
+	if (!sinks->take)
+		cpl_parallel(w.n_lanes, w.n_chunks, run_chunk, &w);
+	else if (run_in_order(&w))
+		rc = cpl_fail_memory(err);
 	for (int i = 0; i < w.n_chunks && !rc; i++)
 		if (w.chunk[i].out_of_memory)
 			rc = cpl_fail_memory(err);

@@ -106,10 +106,10 @@ void cpl_pairs_free(struct cpl_pairs *pairs);
 /*
  * cpl_traffic_add for such a job under n routings at once: routing i adds to
  * load[i] and fills sums[i]. One walk over the messages serves static-direct
- * and static-indirect of a dragonfly with one link per pair of groups, which
- * are added up by (router, group) and (group, node); one serves all other
- * routings that have add; one collects the pairs for those that have solve
- * only. 0, or -1 with err (memory), with loads that are then not to be used.
+ * and static-indirect of a dragonfly: with one link per pair of groups they are
+ * added up by (router, group) and (group, node), else pair by pair, in the order
+ * of cpl_stream_pairs, none of which is kept. One serves all other routings
+ * that have add; one collects the pairs for those that have solve only. 0, or -1 with err (memory), with loads that are then not to be used.
  */
 int cpl_stream_add(const struct cpl_network *net, const struct cpl_stream *job,
                    int n, const struct cpl_routing *const *routing,
