@@ -20,13 +20,14 @@
 /* --profile-dir without a configuration: the default of commplace.conf. */
 #define CMD_PROFILE_DIR "/var/lib/commplace/profiles"
 
-enum { CMD_OK = 0, CMD_FAILED = 1, CMD_USAGE = 2 };
+/* Exit codes; CMD_HELPED, for main alone, is success after --help. */
+enum { CMD_HELPED = -1, CMD_OK = 0, CMD_FAILED = 1, CMD_USAGE = 2 };
 
 struct cmd {
 	const char *name;
 	const char *summary; /* one line of `commplace --help` */
 	const char *help;    /* text of `commplace NAME --help` */
-	/* argv[0] is the subcommand's name. Returns an exit code. */
+	/* argv[0] is the subcommand's name. An exit code or CMD_HELPED. */
 	int (*run)(const struct cmd *self, int argc, char **argv);
 };
 

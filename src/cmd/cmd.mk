@@ -1,7 +1,7 @@
 bin_PROGRAMS += commplace
 commplace_SOURCES = src/cmd/main.c src/cmd/cmd.h
 commplace_LDADD = libcore.la
-commplace_SOURCES += src/cmd/inputs.c src/cmd/table.c src/cmd/util.c
+commplace_SOURCES += src/cmd/inputs.c src/cmd/options.c src/cmd/options.h src/cmd/table.c src/cmd/util.c
 commplace_SOURCES += src/cmd/bind.c src/cmd/bind.h src/cmd/bind_plot.c src/cmd/bind_report.c
 commplace_SOURCES += src/cmd/network.c src/cmd/network.h src/cmd/network_import.c src/cmd/traffic.c src/cmd/traffic_job.c src/cmd/traffic_report.c src/cmd/traffic.h
 commplace_SOURCES += src/cmd/explain.c src/cmd/explain.h src/cmd/explain_replay.c src/cmd/explain_text.c src/cmd/site_files.c src/cmd/site_files.h src/cmd/status.c

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "options.h"
 #include "site_files.h"
 
 static const char help[] =
@@ -37,36 +38,21 @@ static const char help[] =
 
 struct options {
 	const char *path, *slurm_nodes;
-	bool json, help;
+	bool json;
 };
 
 static int parse(const struct cmd *self, int argc, char **argv,
                  struct options *o)
 {
-	static const struct option table[] = {
-	        {"slurm-nodes", required_argument, NULL, 's'},
-	        {"json", no_argument, NULL, 'j'},
-	        {"help", no_argument, NULL, 'h'},
-	        {NULL, 0, NULL, 0},
+	const struct cmd_option table[] = {
+	        {"slurm-nodes", .text = &o->slurm_nodes},
+	        {"json", .flag = &o->json},
+	        {0},
 	};
-	int c;
+	int rc = cmd_options_and_words(self, argc, argv, table);
 
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, ":h", table, NULL)) != -1) {
-		switch (c) {
-		case 's':
-			o->slurm_nodes = optarg;
-			break;
-		case 'j':
-			o->json = true;
-			break;
-		case 'h':
-			o->help = true;
-			return CMD_OK;
-		default:
-			return cmd_bad_option(self, c, argv);
-		}
-	}
+	if (rc)
+		return rc;
 	if (optind == argc)
 		return cmd_usage(self, "what to do? `check [FILE]` is right");
 	if (strcmp(argv[optind], "check"))
@@ -88,10 +74,6 @@ static int run(const struct cmd *self, int argc, char **argv)
 
 	if (rc)
 		return rc;
-	if (o.help) {
-		fputs(help, stdout);
-		return CMD_OK;
-	}
 	if (site_check(&check, o.path, o.slurm_nodes, &err))
 		rc = cmd_fail(self, &err);
 	else if (o.json)

@@ -7,83 +7,38 @@
 #include <string.h>
 
 #include "explain.h"
+#include "options.h"
 #include "site/record.h"
 #include "site/state.h"
 #include "site_files.h"
 
-enum format { FORMAT_TEXT, FORMAT_HOSTFILE, FORMAT_RANKFILE };
+enum { FORMAT_TEXT, FORMAT_HOSTFILE, FORMAT_RANKFILE };
 
 struct options {
 	const char *state_dir, *config, *state_out;
-	enum format format;
+	int format;
 	bool json;
 	int64_t job;
 };
 
-static int parse_format(const char *text, enum format *out)
-{
-	static const char *const names[] = {"text", "hostfile", "rankfile"};
-
-	for (int i = FORMAT_TEXT; i <= FORMAT_RANKFILE; i++) {
-		if (!strcmp(text, names[i])) {
-			*out = (enum format)i;
-			return 0;
-		}
-	}
-	return -1;
-}
-
 static int parse(const struct cmd *self, int argc, char **argv,
                  struct options *o)
 {
-	enum {
-		OPT_JSON = 256,
-		OPT_FORMAT,
-		OPT_STATE_DIR,
-		OPT_CONFIG,
-		OPT_STATE
+	static const char *const formats[] = {"text", "hostfile", "rankfile",
+	                                      NULL};
+	const struct cmd_option table[] = {
+	        {"json", .flag = &o->json},
+	        {"format", .choice = &o->format, .choices = formats},
+	        {"state-dir", .text = &o->state_dir},
+	        {"config", .text = &o->config},
+	        {"state", .text = &o->state_out},
+	        {0},
 	};
-	static const struct option table[] = {
-	        {"json", no_argument, NULL, OPT_JSON},
-	        {"format", required_argument, NULL, OPT_FORMAT},
-	        {"state-dir", required_argument, NULL, OPT_STATE_DIR},
-	        {"config", required_argument, NULL, OPT_CONFIG},
-	        {"state", required_argument, NULL, OPT_STATE},
-	        {"help", no_argument, NULL, 'h'},
-	        {0}};
 	struct cpl_error err = {{0}};
-	int c;
+	int rc = cmd_options_and_words(self, argc, argv, table);
 
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, ":h", table, NULL)) != -1) {
-		switch (c) {
-		case OPT_JSON:
-			o->json = true;
-			break;
-		case OPT_FORMAT:
-			if (parse_format(optarg, &o->format))
-				return cmd_failf(self,
-				                 "--format: '%.60s' is no "
-				                 "format; there are: text, "
-				                 "hostfile, rankfile",
-				                 optarg);
-			break;
-		case OPT_STATE_DIR:
-			o->state_dir = optarg;
-			break;
-		case OPT_CONFIG:
-			o->config = optarg;
-			break;
-		case OPT_STATE:
-			o->state_out = optarg;
-			break;
-		case 'h':
-			fputs(self->help, stdout);
-			return -1;
-		default:
-			return cmd_bad_option(self, c, argv);
-		}
-	}
+	if (rc)
+		return rc;
 	if (optind == argc)
 		return cmd_usage(self, "which job? give its id");
 	if (optind + 1 < argc)
@@ -103,7 +58,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 
 /* A record's rank plan, one rank after the other. */
 static int print_ranks(const struct cmd *self, const struct cpl_record *r,
-                       enum format format)
+                       int format)
 {
 	int *local;
 
@@ -183,7 +138,7 @@ static int run(const struct cmd *self, int argc, char **argv)
 	int rc = parse(self, argc, argv, &o);
 
 	if (rc)
-		return rc < 0 ? CMD_OK : rc;
+		return rc;
 	/* With --state-dir the configuration only helps to spell the replay. */
 	config = cmd_config_load(o.config, &err);
 	if (!config && o.config)

@@ -15,6 +15,15 @@ struct job_options {
 	const char *routing, *objective, *running;
 };
 
+/* The same as entries of a table of struct cmd_option. */
+#define JOB_OPTIONS(job) \
+	{"network", .text = &(job).network}, \
+	{"signature", .text = &(job).signature}, \
+	{"profile-dir", .text = &(job).profile_dir}, \
+	{"routing", .text = &(job).routing}, \
+	{"objective", .text = &(job).objective}, \
+	{"running", .text = &(job).running}
+
 struct job_inputs {
 	struct cpl_network *net;
 	const struct cpl_routing *routing;

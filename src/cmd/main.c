@@ -30,6 +30,11 @@ static void print_help(FILE *to)
 		    "commplace(1).\n");
 }
 
+static int exit_code(int rc)
+{
+	return rc == CMD_HELPED ? CMD_OK : rc;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 2) {
@@ -46,7 +51,8 @@ int main(int argc, char **argv)
 	}
 	for (int i = 0; table[i]; i++)
 		if (!strcmp(argv[1], table[i]->name))
-			return table[i]->run(table[i], argc - 1, argv + 1);
+			return exit_code(table[i]->run(table[i], argc - 1,
+						       argv + 1));
 	fprintf(stderr,
 		"commplace: no subcommand '%s'; see `commplace --help`\n",
 		argv[1]);

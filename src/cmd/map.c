@@ -13,156 +13,57 @@
 #include "map.h"
 #include "map_compare.h"
 #include "mapping/mapping.h"
+#include "options.h"
 
 struct options {
 	struct job_options job;
-	const char *hosts, *hosts_file, *slots, *algorithm, *compare, *format;
+	const char *hosts, *hosts_file, *slots, *algorithm, *compare;
 	const char *output, *rank_weights, *plot;
 	int64_t ranks_per_node, seed; /* ranks_per_node 0: not given */
 	int64_t work;                 /* 0: not given */
 	double deadline;              /* seconds, < 0: none */
 	int64_t threads;
+	int format;
 	bool json;
 };
 
-enum {
-	OPT_NETWORK = 256,
-	OPT_SIGNATURE,
-	OPT_PROFILE_DIR,
-	OPT_ROUTING,
-	OPT_OBJECTIVE,
-	OPT_RUNNING,
-	OPT_HOSTS,
-	OPT_HOSTS_FILE,
-	OPT_SLOTS,
-	OPT_RANK_WEIGHTS,
-	OPT_ALGORITHM,
-	OPT_COMPARE,
-	OPT_RANKS_PER_NODE,
-	OPT_SEED,
-	OPT_WORK,
-	OPT_DEADLINE,
-	OPT_THREADS,
-	OPT_FORMAT,
-	OPT_PLOT,
-	OPT_JSON,
-};
-
-static const struct option long_options[] = {
-        {"network", required_argument, NULL, OPT_NETWORK},
-        {"signature", required_argument, NULL, OPT_SIGNATURE},
-        {"profile-dir", required_argument, NULL, OPT_PROFILE_DIR},
-        {"routing", required_argument, NULL, OPT_ROUTING},
-        {"objective", required_argument, NULL, OPT_OBJECTIVE},
-        {"running", required_argument, NULL, OPT_RUNNING},
-        {"hosts", required_argument, NULL, OPT_HOSTS},
-        {"hosts-file", required_argument, NULL, OPT_HOSTS_FILE},
-        {"slots", required_argument, NULL, OPT_SLOTS},
-        {"rank-weights", required_argument, NULL, OPT_RANK_WEIGHTS},
-        {"algorithm", required_argument, NULL, OPT_ALGORITHM},
-        {"compare", required_argument, NULL, OPT_COMPARE},
-        {"ranks-per-node", required_argument, NULL, OPT_RANKS_PER_NODE},
-        {"seed", required_argument, NULL, OPT_SEED},
-        {"work", required_argument, NULL, OPT_WORK},
-        {"deadline", required_argument, NULL, OPT_DEADLINE},
-        {"threads", required_argument, NULL, OPT_THREADS},
-        {"format", required_argument, NULL, OPT_FORMAT},
-        {"plot", required_argument, NULL, OPT_PLOT},
-        {"output", required_argument, NULL, 'o'},
-        {"json", no_argument, NULL, OPT_JSON},
-        {"help", no_argument, NULL, 'h'},
-        {0},
-};
-
-/* Where the text of an option is kept; NULL: it is a number or a flag. */
-static const char **text_option(struct options *o, int c)
-{
-	switch (c) {
-	case OPT_NETWORK:
-		return &o->job.network;
-	case OPT_SIGNATURE:
-		return &o->job.signature;
-	case OPT_PROFILE_DIR:
-		return &o->job.profile_dir;
-	case OPT_ROUTING:
-		return &o->job.routing;
-	case OPT_OBJECTIVE:
-		return &o->job.objective;
-	case OPT_RUNNING:
-		return &o->job.running;
-	case OPT_HOSTS:
-		return &o->hosts;
-	case OPT_HOSTS_FILE:
-		return &o->hosts_file;
-	case OPT_SLOTS:
-		return &o->slots;
-	case OPT_RANK_WEIGHTS:
-		return &o->rank_weights;
-	case OPT_PLOT:
-		return &o->plot;
-	case OPT_ALGORITHM:
-		return &o->algorithm;
-	case OPT_COMPARE:
-		return &o->compare;
-	case OPT_FORMAT:
-		return &o->format;
-	case 'o':
-		return &o->output;
-	default:
-		return NULL;
-	}
-}
-
-static int take_option(struct options *o, int c, struct cpl_error *err)
-{
-	const char **text = text_option(o, c);
-
-	if (text) {
-		*text = optarg;
-		return 0;
-	}
-	if (c == OPT_RANKS_PER_NODE)
-		return cmd_int("--ranks-per-node", optarg, 1,
-		               CPL_SIGNATURE_MAX_RANKS, &o->ranks_per_node,
-		               err);
-	if (c == OPT_SEED)
-		return cmd_int("--seed", optarg, 0, INT64_MAX, &o->seed, err);
-	if (c == OPT_WORK)
-		return cmd_int("--work", optarg, 1, INT64_C(1) << 40, &o->work,
-		               err);
-	if (c == OPT_DEADLINE)
-		return cmd_number("--deadline", optarg, 0, 1e9, &o->deadline,
-		                  err);
-	if (c == OPT_THREADS)
-		return cmd_int("--threads", optarg, 1, CPL_PARALLEL_MAX,
-		               &o->threads, err);
-	o->json = true;
-	return 0;
-}
-
-/* -1: help was printed; else an exit code. */
 static int parse(const struct cmd *self, int argc, char **argv,
                  struct options *o)
 {
-	struct cpl_error err = {""};
+	static const char *const formats[] = {[MAP_TABLE] = "table",
+	                                      [MAP_JSON] = "json",
+	                                      [MAP_HOSTFILE] = "hostfile",
+	                                      [MAP_RANKFILE] = "rankfile",
+	                                      [MAP_MPICH] = "mpich",
+	                                      [MAP_SLURM] = "slurm",
+	                                      NULL};
+	const struct cmd_option table[] = {
+	        JOB_OPTIONS(o->job),
+	        {"hosts", .text = &o->hosts},
+	        {"hosts-file", .text = &o->hosts_file},
+	        {"slots", .text = &o->slots},
+	        {"rank-weights", .text = &o->rank_weights},
+	        {"algorithm", .text = &o->algorithm},
+	        {"compare", .text = &o->compare},
+	        {"ranks-per-node", .integer = &o->ranks_per_node, .low = 1,
+	         .high = CPL_SIGNATURE_MAX_RANKS},
+	        {"seed", .integer = &o->seed, .low = 0, .high = INT64_MAX},
+	        {"work", .integer = &o->work, .low = 1,
+	         .high = INT64_C(1) << 40},
+	        {"deadline", .number = &o->deadline, .least = 0, .most = 1e9},
+	        {"threads", .integer = &o->threads, .low = 1,
+	         .high = CPL_PARALLEL_MAX},
+	        {"format", .choice = &o->format, .choices = formats},
+	        {"plot", .text = &o->plot},
+	        {"output", 'o', .text = &o->output},
+	        {"json", .flag = &o->json},
+	        {0},
+	};
 	const char *missing = NULL;
-	int c;
+	int rc = cmd_options(self, argc, argv, table);
 
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, ":ho:", long_options, NULL)) !=
-	       -1) {
-		if (c == 'h') {
-			fputs(self->help, stdout);
-			return -1;
-		}
-		if (c == ':' || c == '?')
-			return cmd_bad_option(self, c, argv);
-		if (take_option(o, c, &err))
-			return cmd_fail(self, &err);
-	}
-	if (optind < argc)
-		return cmd_usage(self, "argument '%.60s' is one too many",
-		                 argv[optind]);
+	if (rc)
+		return rc;
 	if (!o->job.network)
 		missing = "--network is missing";
 	else if (!o->job.signature)
@@ -178,33 +79,15 @@ static int parse(const struct cmd *self, int argc, char **argv,
 		missing = "one of --hosts and --hosts-file is needed";
 	else if (o->slots && o->ranks_per_node)
 		missing = "--slots and --ranks-per-node exclude each other";
-	else if (o->json && o->format && strcmp(o->format, "json"))
+	else if (o->json && o->format != MAP_TABLE && o->format != MAP_JSON)
 		missing = "--json and --format exclude each other";
-	return missing ? cmd_usage(self, "%s", missing) : CMD_OK;
-}
-
-static int parse_format(const struct options *o, enum map_format *out,
-                        struct cpl_error *err)
-{
-	static const char *const name[] = {
-	        [MAP_JSON] = "json",         [MAP_HOSTFILE] = "hostfile",
-	        [MAP_RANKFILE] = "rankfile", [MAP_MPICH] = "mpich",
-	        [MAP_SLURM] = "slurm",
-	};
-
-	*out = o->json ? MAP_JSON : MAP_TABLE;
-	if (!o->format)
-		return 0;
-	for (int i = MAP_JSON; i <= MAP_SLURM; i++) {
-		if (!strcmp(o->format, name[i])) {
-			*out = (enum map_format)i;
-			return 0;
-		}
-	}
-	return cpl_fail(err,
-	                "--format: unknown format '%.60s'; known: json, "
-	                "hostfile, rankfile, mpich, slurm",
-	                o->format);
+	if (missing)
+		return cmd_usage(self, "%s", missing);
+	if (o->json)
+		o->format = MAP_JSON;
+	if (o->format == MAP_TABLE && o->output)
+		return cmd_usage(self, "-o is for --json and --format");
+	return CMD_OK;
 }
 
 static int load_hosts(const struct options *o, const struct job_inputs *in,
@@ -388,15 +271,10 @@ static int run(const struct cmd *self, int argc, char **argv)
 	struct cpl_error err = {""};
 	struct job_inputs in = {0};
 	struct mapped m = {0};
-	enum map_format format;
 	int rc = parse(self, argc, argv, &o);
 
 	if (rc)
-		return rc < 0 ? CMD_OK : rc;
-	if (parse_format(&o, &format, &err))
-		return cmd_fail(self, &err);
-	if (format == MAP_TABLE && o.output)
-		return cmd_usage(self, "-o is for --json and --format");
+		return rc;
 	if (job_inputs_load(&in, &o.job, &err))
 		rc = cmd_fail(self, &err);
 	else if (o.compare)
@@ -405,7 +283,7 @@ static int run(const struct cmd *self, int argc, char **argv)
 	         (o.plot && map_plot(o.plot, o.job.signature, &in, &m, &err)))
 		rc = cmd_fail(self, &err);
 	else
-		rc = map_write(self, format, o.output, &in, &m);
+		rc = map_write(self, o.format, o.output, &in, &m);
 	cpl_map_result_free(&m.result);
 	free(m.host);
 	free(m.slots);
@@ -467,8 +345,8 @@ const struct cmd cmd_map = {
                 "the answer is the\n"
                 "                      same for any, unless a deadline ends "
                 "the search\n"
-                "  --format FORMAT     json; hostfile: one host a line in rank "
-                "order, for\n"
+                "  --format FORMAT     table, json; hostfile: one host a line in "
+                "rank order, for\n"
                 "                      SLURM_HOSTFILE or `mpirun --map-by "
                 "seq`; rankfile: Open\n"
                 "                      MPI's; mpich: MPICH_RANK_ORDER's line; "

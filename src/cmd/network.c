@@ -7,6 +7,7 @@
 
 #include "network.h"
 #include "network/dragonfly.h"
+#include "options.h"
 #include "routing/routing.h"
 
 static const char help[] =
@@ -58,44 +59,6 @@ struct options {
 	bool import, json, help;
 };
 
-static int read_option(const struct cmd *self, int c, char **argv,
-                       struct options *o)
-{
-	struct cpl_error err = {""};
-
-	switch (c) {
-	case 'f':
-		o->format = optarg;
-		break;
-	case 'o':
-		o->output = optarg;
-		break;
-	case 'n':
-		o->name = optarg;
-		break;
-	case 'r':
-		o->routes = optarg;
-		break;
-	case 'N':
-		o->nodes = optarg;
-		break;
-	case 'p':
-		if (cmd_int("--nodes-per-router", optarg, 1, 1000000,
-		            &o->nodes_per_router, &err))
-			return cmd_usage(self, "%s", err.text);
-		break;
-	case 'j':
-		o->json = true;
-		break;
-	case 'h':
-		o->help = true;
-		break;
-	default:
-		return cmd_bad_option(self, c, argv);
-	}
-	return CMD_OK;
-}
-
 static int check_options(const struct cmd *self, const struct options *o)
 {
 	bool aries = o->format && !strcmp(o->format, "aries");
@@ -124,26 +87,22 @@ static int check_options(const struct cmd *self, const struct options *o)
 static int parse(const struct cmd *self, int argc, char **argv,
                  struct options *o)
 {
-	static const struct option table[] = {
-	        {"format", required_argument, NULL, 'f'},
-	        {"output", required_argument, NULL, 'o'},
-	        {"name", required_argument, NULL, 'n'},
-	        {"routes", required_argument, NULL, 'r'},
-	        {"nodes", required_argument, NULL, 'N'},
-	        {"nodes-per-router", required_argument, NULL, 'p'},
-	        {"json", no_argument, NULL, 'j'},
-	        {"help", no_argument, NULL, 'h'},
-	        {NULL, 0, NULL, 0},
+	const struct cmd_option table[] = {
+	        {"format", .text = &o->format},
+	        {"output", 'o', .text = &o->output},
+	        {"name", .text = &o->name},
+	        {"routes", .text = &o->routes},
+	        {"nodes", .text = &o->nodes},
+	        {"nodes-per-router", .integer = &o->nodes_per_router, .low = 1,
+	         .high = 1000000},
+	        {"json", .flag = &o->json},
+	        {0},
 	};
+	int rc = cmd_options_and_words(self, argc, argv, table);
 	const char *what;
-	int c, rc;
 
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, ":ho:", table, NULL)) != -1) {
-		rc = read_option(self, c, argv, o);
-		if (rc != CMD_OK || o->help)
-			return rc;
-	}
+	if (rc)
+		return rc;
 	if (optind == argc)
 		return cmd_usage(self, "what to do? `check FILE` or `import "
 		                       "FILE` is right");
@@ -376,10 +335,6 @@ static int run(const struct cmd *self, int argc, char **argv)
 
 	if (rc != CMD_OK)
 		return rc;
-	if (o.help) {
-		fputs(help, stdout);
-		return CMD_OK;
-	}
 	if (!o.import)
 		return check(self, &o);
 	if (cmd_network_import(

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "job_inputs.h"
+#include "options.h"
 
 #define MAX_RANKS CPL_SIGNATURE_MAX_RANKS
 
@@ -29,114 +30,27 @@ struct result {
 	double seconds;
 };
 
-enum {
-	OPT_NETWORK = 256,
-	OPT_SIGNATURE,
-	OPT_PROFILE_DIR,
-	OPT_ROUTING,
-	OPT_OBJECTIVE,
-	OPT_RUNNING,
-	OPT_NODES,
-	OPT_POLICY,
-	OPT_FREE,
-	OPT_REQUIRE,
-	OPT_RANKS_PER_NODE,
-	OPT_RANKS,
-	OPT_SEED,
-	OPT_NODE_FILE,
-	OPT_JSON,
-};
-
-static const struct option long_options[] = {
-        {"network", required_argument, NULL, OPT_NETWORK},
-        {"signature", required_argument, NULL, OPT_SIGNATURE},
-        {"profile-dir", required_argument, NULL, OPT_PROFILE_DIR},
-        {"routing", required_argument, NULL, OPT_ROUTING},
-        {"objective", required_argument, NULL, OPT_OBJECTIVE},
-        {"running", required_argument, NULL, OPT_RUNNING},
-        {"nodes", required_argument, NULL, OPT_NODES},
-        {"policy", required_argument, NULL, OPT_POLICY},
-        {"free", required_argument, NULL, OPT_FREE},
-        {"require", required_argument, NULL, OPT_REQUIRE},
-        {"ranks-per-node", required_argument, NULL, OPT_RANKS_PER_NODE},
-        {"ranks", required_argument, NULL, OPT_RANKS},
-        {"seed", required_argument, NULL, OPT_SEED},
-        {"node-file", required_argument, NULL, OPT_NODE_FILE},
-        {"json", no_argument, NULL, OPT_JSON},
-        {"help", no_argument, NULL, 'h'},
-        {0},
-};
-
-/* Stores one option; -1 with err when its value is bad. */
-static int take_option(struct options *o, int c, struct cpl_error *err)
-{
-	switch (c) {
-	case OPT_NETWORK:
-		o->job.network = optarg;
-		return 0;
-	case OPT_SIGNATURE:
-		o->job.signature = optarg;
-		return 0;
-	case OPT_PROFILE_DIR:
-		o->job.profile_dir = optarg;
-		return 0;
-	case OPT_ROUTING:
-		o->job.routing = optarg;
-		return 0;
-	case OPT_OBJECTIVE:
-		o->job.objective = optarg;
-		return 0;
-	case OPT_RUNNING:
-		o->job.running = optarg;
-		return 0;
-	case OPT_NODES:
-		return cmd_int("--nodes", optarg, 1, INT32_MAX, &o->nodes, err);
-	case OPT_POLICY:
-		o->policy = optarg;
-		return 0;
-	case OPT_FREE:
-		o->free_hosts = optarg;
-		return 0;
-	case OPT_REQUIRE:
-		o->required = optarg;
-		return 0;
-	case OPT_RANKS_PER_NODE:
-		return cmd_int("--ranks-per-node", optarg, 1, MAX_RANKS,
-		               &o->ranks_per_node, err);
-	case OPT_RANKS:
-		return cmd_int("--ranks", optarg, 1, MAX_RANKS, &o->ranks, err);
-	case OPT_SEED:
-		return cmd_int("--seed", optarg, 0, INT64_MAX, &o->seed, err);
-	case OPT_NODE_FILE:
-		o->node_file = optarg;
-		return 0;
-	default:
-		o->json = true;
-		return 0;
-	}
-}
-
-/* -1: help was printed; else an exit code. */
 static int parse(const struct cmd *self, int argc, char **argv,
                  struct options *o)
 {
-	struct cpl_error err = {""};
-	int c;
+	const struct cmd_option table[] = {
+	        JOB_OPTIONS(o->job),
+	        {"nodes", .integer = &o->nodes, .low = 1, .high = INT32_MAX},
+	        {"policy", .text = &o->policy},
+	        {"free", .text = &o->free_hosts},
+	        {"require", .text = &o->required},
+	        {"ranks-per-node", .integer = &o->ranks_per_node, .low = 1,
+	         .high = MAX_RANKS},
+	        {"ranks", .integer = &o->ranks, .low = 1, .high = MAX_RANKS},
+	        {"seed", .integer = &o->seed, .low = 0, .high = INT64_MAX},
+	        {"node-file", .text = &o->node_file},
+	        {"json", .flag = &o->json},
+	        {0},
+	};
+	int rc = cmd_options(self, argc, argv, table);
 
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
-		if (c == 'h') {
-			fputs(self->help, stdout);
-			return -1;
-		}
-		if (c == ':' || c == '?')
-			return cmd_bad_option(self, c, argv);
-		if (take_option(o, c, &err))
-			return cmd_fail(self, &err);
-	}
-	if (optind < argc)
-		return cmd_usage(self, "argument '%.60s' is one too many",
-		                 argv[optind]);
+	if (rc)
+		return rc;
 	if (!o->job.network || !o->nodes || !o->policy)
 		return cmd_usage(self, "%s is missing",
 		                 !o->job.network ? "--network"
@@ -437,7 +351,7 @@ static int run(const struct cmd *self, int argc, char **argv)
 	int rc = parse(self, argc, argv, &o);
 
 	if (rc)
-		return rc < 0 ? CMD_OK : rc;
+		return rc;
 	rc = CMD_FAILED;
 	if (job_inputs_load(&in, &o.job, &err) ||
 	    (o.free_hosts && restrict_free(&in, o.free_hosts, &err)))

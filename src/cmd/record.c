@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "commplace-config.h"
 #include "cmd.h"
+#include "options.h"
 #include "signature/signature.h"
 
 #include <dlfcn.h>
@@ -368,42 +369,18 @@ static int take_result(const struct cmd *self, const struct options *o,
 static int parse(const struct cmd *self, int argc, char **argv,
                  struct options *o)
 {
-	static const struct option longs[] = {
-	        {"output", required_argument, NULL, 'o'},
-	        {"name", required_argument, NULL, 'n'},
-	        {"application", required_argument, NULL, 'a'},
-	        {"library", required_argument, NULL, 'l'},
-	        {"json", no_argument, NULL, 'j'},
-	        {"help", no_argument, NULL, 'h'},
-	        {NULL, 0, NULL, 0}};
-	int c;
+	const struct cmd_option table[] = {
+	        {"output", 'o', .text = &o->output},
+	        {"name", .text = &o->name},
+	        {"application", .text = &o->application},
+	        {"library", .text = &o->library},
+	        {"json", .flag = &o->json},
+	        {0},
+	};
+	int rc = cmd_options_before_words(self, argc, argv, table);
 
-	optind = 0;
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, "+:o:h", longs, NULL)) != -1) {
-		switch (c) {
-		case 'o':
-			o->output = optarg;
-			break;
-		case 'n':
-			o->name = optarg;
-			break;
-		case 'a':
-			o->application = optarg;
-			break;
-		case 'l':
-			o->library = optarg;
-			break;
-		case 'j':
-			o->json = true;
-			break;
-		case 'h':
-			printf("%s", self->help);
-			return -1;
-		default:
-			return cmd_bad_option(self, c, argv);
-		}
-	}
+	if (rc)
+		return rc;
 	o->command = argv + optind;
 	if (!o->output || !*o->output)
 		return cmd_usage(self, "-o SIGNATURE is missing");
@@ -423,7 +400,7 @@ static int run(const struct cmd *self, int argc, char **argv)
 	int rc = parse(self, argc, argv, &o);
 
 	if (rc)
-		return rc < 0 ? CMD_OK : rc;
+		return rc;
 	if (make_target(&o, &paths, &err) || make_name(&o, &paths, &err) ||
 	    find_library(&o, &paths, &err) || set_environment(&o, &paths, &err))
 		return cmd_fail(self, &err);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "options.h"
 #include "signature/import/import.h"
 #include "site_files.h"
 
@@ -50,57 +51,24 @@ static const char help[] =
 
 struct options {
 	const char *profile_dir, *format, *output, *name, *application;
-	bool binary, json, help;
+	bool binary, json;
 };
 
 static int parse(const struct cmd *self, int argc, char **argv,
                  struct options *o)
 {
-	static const struct option table[] = {
-	        {"profile-dir", required_argument, NULL, 'd'},
-	        {"format", required_argument, NULL, 'f'},
-	        {"output", required_argument, NULL, 'o'},
-	        {"name", required_argument, NULL, 'n'},
-	        {"application", required_argument, NULL, 'a'},
-	        {"binary", no_argument, NULL, 'b'},
-	        {"json", no_argument, NULL, 'j'},
-	        {"help", no_argument, NULL, 'h'},
-	        {NULL, 0, NULL, 0},
+	const struct cmd_option table[] = {
+	        {"profile-dir", .text = &o->profile_dir},
+	        {"format", .text = &o->format},
+	        {"output", 'o', .text = &o->output},
+	        {"name", .text = &o->name},
+	        {"application", .text = &o->application},
+	        {"binary", .flag = &o->binary},
+	        {"json", .flag = &o->json},
+	        {0},
 	};
-	int c;
 
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, ":ho:", table, NULL)) != -1) {
-		switch (c) {
-		case 'd':
-			o->profile_dir = optarg;
-			break;
-		case 'f':
-			o->format = optarg;
-			break;
-		case 'o':
-			o->output = optarg;
-			break;
-		case 'n':
-			o->name = optarg;
-			break;
-		case 'a':
-			o->application = optarg;
-			break;
-		case 'b':
-			o->binary = true;
-			break;
-		case 'j':
-			o->json = true;
-			break;
-		case 'h':
-			o->help = true;
-			return CMD_OK;
-		default:
-			return cmd_bad_option(self, c, argv);
-		}
-	}
-	return CMD_OK;
+	return cmd_options_and_words(self, argc, argv, table);
 }
 
 /* Load NAME of the directory; its one-line description into text. */
@@ -346,10 +314,6 @@ static int run(const struct cmd *self, int argc, char **argv)
 
 	if (rc)
 		return rc;
-	if (o.help) {
-		fputs(help, stdout);
-		return CMD_OK;
-	}
 	if (optind == argc)
 		return cmd_usage(self,
 		                 "what to do? list, show, check or import "

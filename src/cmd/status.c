@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/hostlist.h"
+#include "options.h"
 #include "routing/routing.h"
 #include "site/record.h"
 #include "site/state.h"
@@ -37,57 +38,17 @@ struct picture {
 static int parse(const struct cmd *self, int argc, char **argv,
                  struct options *o)
 {
-	enum {
-		OPT_JSON = 256,
-		OPT_LINKS,
-		OPT_NETWORK,
-		OPT_STATE_DIR,
-		OPT_CONFIG,
-		OPT_STATE
+	const struct cmd_option table[] = {
+	        {"json", .flag = &o->json},
+	        {"links", .flag = &o->links},
+	        {"network", .text = &o->network},
+	        {"state-dir", .text = &o->state_dir},
+	        {"config", .text = &o->config},
+	        {"state", .text = &o->state_out},
+	        {0},
 	};
-	static const struct option table[] = {
-	        {"json", no_argument, NULL, OPT_JSON},
-	        {"links", no_argument, NULL, OPT_LINKS},
-	        {"network", required_argument, NULL, OPT_NETWORK},
-	        {"state-dir", required_argument, NULL, OPT_STATE_DIR},
-	        {"config", required_argument, NULL, OPT_CONFIG},
-	        {"state", required_argument, NULL, OPT_STATE},
-	        {"help", no_argument, NULL, 'h'},
-	        {0}};
-	int c;
 
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, ":h", table, NULL)) != -1) {
-		switch (c) {
-		case OPT_JSON:
-			o->json = true;
-			break;
-		case OPT_LINKS:
-			o->links = true;
-			break;
-		case OPT_NETWORK:
-			o->network = optarg;
-			break;
-		case OPT_STATE_DIR:
-			o->state_dir = optarg;
-			break;
-		case OPT_CONFIG:
-			o->config = optarg;
-			break;
-		case OPT_STATE:
-			o->state_out = optarg;
-			break;
-		case 'h':
-			fputs(self->help, stdout);
-			return -1;
-		default:
-			return cmd_bad_option(self, c, argv);
-		}
-	}
-	if (optind < argc)
-		return cmd_usage(self, "'%.60s' is one word too many",
-		                 argv[optind]);
-	return CMD_OK;
+	return cmd_options(self, argc, argv, table);
 }
 
 static double congestion(const struct picture *p, int64_t link)
@@ -326,7 +287,7 @@ static int run(const struct cmd *self, int argc, char **argv)
 	int rc = parse(self, argc, argv, &o);
 
 	if (rc)
-		return rc < 0 ? CMD_OK : rc;
+		return rc;
 	config = cmd_config_load(o.config, &err);
 	if (!config && o.config)
 		return cmd_fail(self, &err);

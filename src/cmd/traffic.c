@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/parallel.h"
+#include "options.h"
 #include "routing/adaptive.h"
 #include "site/state.h"
 #include "site_files.h"
@@ -69,53 +70,17 @@ struct options {
 	const char *network, *routing, *running, *links, *plot, *profile_dir;
 	int n_routings; /* how often --routing is there */
 	int64_t seed, threads;
-	bool json, help;
+	bool json;
 	bool where_said;           /* this job's hosts or placement */
 	struct traffic_job common; /* options before the first --signature */
 	struct traffic_job *job;
 	int n_jobs;
 };
 
-enum {
-	OPT_NETWORK = 256,
-	OPT_SIGNATURE,
-	OPT_PLACEMENT,
-	OPT_NODE_FILE,
-	OPT_HOSTS,
-	OPT_RANKS_PER_NODE,
-	OPT_PHASE,
-	OPT_ROUTING,
-	OPT_RUNNING,
-	OPT_PROFILE_DIR,
-	OPT_SEED,
-	OPT_THREADS,
-	OPT_LINKS,
-	OPT_PLOT,
-	OPT_JSON,
-};
-
-static const struct option option_table[] = {
-        {"network", required_argument, NULL, OPT_NETWORK},
-        {"signature", required_argument, NULL, OPT_SIGNATURE},
-        {"placement", required_argument, NULL, OPT_PLACEMENT},
-        {"node-file", required_argument, NULL, OPT_NODE_FILE},
-        {"hosts", required_argument, NULL, OPT_HOSTS},
-        {"ranks-per-node", required_argument, NULL, OPT_RANKS_PER_NODE},
-        {"phase", required_argument, NULL, OPT_PHASE},
-        {"routing", required_argument, NULL, OPT_ROUTING},
-        {"running", required_argument, NULL, OPT_RUNNING},
-        {"profile-dir", required_argument, NULL, OPT_PROFILE_DIR},
-        {"seed", required_argument, NULL, OPT_SEED},
-        {"threads", required_argument, NULL, OPT_THREADS},
-        {"links", required_argument, NULL, OPT_LINKS},
-        {"plot", required_argument, NULL, OPT_PLOT},
-        {"json", no_argument, NULL, OPT_JSON},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
-};
-
-static int new_job(const struct cmd *self, struct options *o)
+static int new_job(const struct cmd *self, void *into, const char *option,
+                   const char *value)
 {
+	struct options *o = into;
 	struct traffic_job *grown =
 	        realloc(o->job, ((size_t)o->n_jobs + 1) * sizeof(*grown));
 
@@ -124,111 +89,91 @@ static int new_job(const struct cmd *self, struct options *o)
 	o->job = grown;
 	o->job[o->n_jobs] = o->common;
 	o->where_said = false;
-	o->job[o->n_jobs++].signature = optarg;
+	o->job[o->n_jobs++].signature = value;
 	return CMD_OK;
 }
 
-/* An option of the job that the last --signature began. */
-static int job_option(const struct cmd *self, struct options *o, int c)
+/* The job that the last --signature began. */
+static struct traffic_job *last_job(struct options *o)
 {
-	struct traffic_job *job =
-	        o->n_jobs ? &o->job[o->n_jobs - 1] : &o->common;
-	struct cpl_error err = {""};
-	int64_t value;
-
-	switch (c) {
-	case OPT_PHASE:
-		job->phase = optarg;
-		return CMD_OK;
-	case OPT_ROUTING:
-		job->routing_name = optarg;
-		return CMD_OK;
-	case OPT_RANKS_PER_NODE:
-		if (cmd_int("--ranks-per-node", optarg, 1, MAX_RANKS_PER_NODE,
-		            &value, &err))
-			return cmd_fail(self, &err);
-		job->ranks_per_node = (int)value;
-		return CMD_OK;
-	default:
-		if (o->where_said)
-			return cmd_usage(self,
-			                 "--placement, --node-file and --hosts "
-			                 "exclude each other");
-		o->where_said = true;
-		job->placement = c == OPT_PLACEMENT ? optarg : NULL;
-		job->node_file = c == OPT_NODE_FILE ? optarg : NULL;
-		job->hosts = c == OPT_HOSTS ? optarg : NULL;
-		return CMD_OK;
-	}
+	return o->n_jobs ? &o->job[o->n_jobs - 1] : &o->common;
 }
 
-static int one_option(const struct cmd *self, struct options *o, int c,
-                      char **argv)
+static int take_phase(const struct cmd *self, void *into, const char *option,
+                      const char *value)
+{
+	last_job(into)->phase = value;
+	return CMD_OK;
+}
+
+static int take_routing(const struct cmd *self, void *into, const char *option,
+                        const char *value)
+{
+	struct options *o = into;
+
+	last_job(o)->routing_name = o->routing = value;
+	o->n_routings++;
+	return CMD_OK;
+}
+
+static int take_ranks_per_node(const struct cmd *self, void *into,
+                               const char *option, const char *value)
 {
 	struct cpl_error err = {""};
+	int64_t ranks;
 
-	switch (c) {
-	case OPT_NETWORK:
-		o->network = optarg;
-		return CMD_OK;
-	case OPT_ROUTING:
-		o->routing = optarg;
-		o->n_routings++;
-		return job_option(self, o, c);
-	case OPT_RUNNING:
-		o->running = optarg;
-		return CMD_OK;
-	case OPT_PROFILE_DIR:
-		o->profile_dir = optarg;
-		return CMD_OK;
-	case OPT_LINKS:
-		o->links = optarg;
-		return CMD_OK;
-	case OPT_PLOT:
-		o->plot = optarg;
-		return CMD_OK;
-	case OPT_JSON:
-		o->json = true;
-		return CMD_OK;
-	case OPT_SEED:
-		if (cmd_int("--seed", optarg, 0, INT64_MAX, &o->seed, &err))
-			return cmd_fail(self, &err);
-		return CMD_OK;
-	case OPT_THREADS:
-		if (cmd_int("--threads", optarg, 1, CPL_PARALLEL_MAX,
-		            &o->threads, &err))
-			return cmd_fail(self, &err);
-		return CMD_OK;
-	case OPT_SIGNATURE:
-		return new_job(self, o);
-	case OPT_PLACEMENT:
-	case OPT_NODE_FILE:
-	case OPT_HOSTS:
-	case OPT_RANKS_PER_NODE:
-	case OPT_PHASE:
-		return job_option(self, o, c);
-	default:
-		return cmd_bad_option(self, c, argv);
-	}
+	if (cmd_int(option, value, 1, MAX_RANKS_PER_NODE, &ranks, &err))
+		return cmd_fail(self, &err);
+	last_job(into)->ranks_per_node = (int)ranks;
+	return CMD_OK;
+}
+
+static int take_where(const struct cmd *self, void *into, const char *option,
+                      const char *value)
+{
+	struct options *o = into;
+	struct traffic_job *job = last_job(o);
+
+	if (o->where_said)
+		return cmd_usage(self, "--placement, --node-file and --hosts "
+		                       "exclude each other");
+	o->where_said = true;
+	job->placement = job->node_file = job->hosts = NULL;
+	if (!strcmp(option, "--placement"))
+		job->placement = value;
+	else if (!strcmp(option, "--hosts"))
+		job->hosts = value;
+	else
+		job->node_file = value;
+	return CMD_OK;
 }
 
 static int parse(const struct cmd *self, int argc, char **argv,
                  struct options *o)
 {
-	int c, rc;
+	const struct cmd_option table[] = {
+	        {"network", .text = &o->network},
+	        {"signature", .take = new_job, .into = o},
+	        {"placement", .take = take_where, .into = o},
+	        {"node-file", .take = take_where, .into = o},
+	        {"hosts", .take = take_where, .into = o},
+	        {"ranks-per-node", .take = take_ranks_per_node, .into = o},
+	        {"phase", .take = take_phase, .into = o},
+	        {"routing", .take = take_routing, .into = o},
+	        {"running", .text = &o->running},
+	        {"profile-dir", .text = &o->profile_dir},
+	        {"seed", .integer = &o->seed, .low = 0, .high = INT64_MAX},
+	        {"threads", .integer = &o->threads, .low = 1,
+	         .high = CPL_PARALLEL_MAX},
+	        {"links", .text = &o->links},
+	        {"plot", .text = &o->plot},
+	        {"json", .flag = &o->json},
+	        {0},
+	};
+	int rc = cmd_options(self, argc, argv, table);
 
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, ":h", option_table, NULL)) != -1) {
-		if (c == 'h') {
-			o->help = true;
-			return CMD_OK;
-		}
-		rc = one_option(self, o, c, argv);
-		if (rc != CMD_OK)
-			return rc;
-	}
-	if (optind < argc)
-		return cmd_usage(self, "'%.60s' is no option", argv[optind]);
+	if (rc)
+		return rc;
 	if (!o->network)
 		return cmd_usage(self, "--network is missing");
 	if (!o->n_jobs)
@@ -334,10 +279,6 @@ static int run(const struct cmd *self, int argc, char **argv)
 
 	if (rc != CMD_OK)
 		goto out;
-	if (o.help) {
-		fputs(help, stdout);
-		goto out;
-	}
 	t.n_jobs = o.n_jobs;
 	t.job = o.job;
 	t.profile_dir = o.profile_dir;

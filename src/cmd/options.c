@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_OPTIONS = 32, FIRST = 256, HELP = 'h' };
+
+static int choose(const char *name, const struct cmd_option *option,
+                  struct cpl_error *err)
+{
+	char known[CPL_ERROR_MAX / 2] = "";
+	size_t n = 0;
+
+	for (int i = 0; option->choices[i]; i++) {
+		if (!strcmp(optarg, option->choices[i])) {
+			*option->choice = i;
+			return 0;
+		}
+		n += (size_t)snprintf(known + n, sizeof(known) - n, "%s%s",
+		                      i ? ", " : "", option->choices[i]);
+		if (n >= sizeof(known))
+			n = sizeof(known) - 1;
+	}
+	return cpl_fail(err, "%s: '%.60s' is unknown; there are: %s", name,
+	                optarg, known);
+}
+
+static int take(const struct cmd *self, const struct cmd_option *option)
+{
+	struct cpl_error err = {""};
+	char name[64];
+
+	snprintf(name, sizeof(name), "--%s", option->name);
+	if (option->take)
+		return option->take(self, option->into, name, optarg);
+	if (option->flag)
+		*option->flag = true;
+	else if (option->text)
+		*option->text = optarg;
+	else if (option->choices ? choose(name, option, &err)
+	         : option->integer
+	                 ? cmd_int(name, optarg, option->low, option->high,
+	                           option->integer, &err)
+	                 : cmd_number(name, optarg, option->least, option->most,
+	                              option->number, &err))
+		return cmd_fail(self, &err);
+	return CMD_OK;
+}
+
+static int read_options(const struct cmd *self, int argc, char **argv,
+                        const struct cmd_option *table, bool before_words)
+{
+	struct option longs[MAX_OPTIONS + 2] = {
+	        {"help", no_argument, NULL, HELP}};
+	char shorts[2 * MAX_OPTIONS + 4], *s = shorts;
+	int n = 0, c, rc = CMD_OK;
+
+	if (before_words)
+		*s++ = '+';
+	*s++ = ':';
+	*s++ = HELP;
+	for (; n < MAX_OPTIONS && table[n].name; n++) {
+		const struct cmd_option *o = &table[n];
+
+		longs[n + 1] = (struct option){
+		        o->name, o->flag ? no_argument : required_argument,
+		        NULL, o->letter ? o->letter : FIRST + n};
+		if (!o->letter)
+			continue;
+		*s++ = o->letter;
+		if (!o->flag)
+			*s++ = ':';
+	}
+	*s = '\0';
+	optind = 0;
+	opterr = 0;
+	while (rc == CMD_OK &&
+	       (c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+		int i = c - FIRST;
+
+		if (c == HELP) {
+			fputs(self->help, stdout);
+			return CMD_HELPED;
+		}
+		if (c == ':' || c == '?')
+			return cmd_bad_option(self, c, argv);
+		for (int j = 0; i < 0 && j < n; j++)
+			if (table[j].letter == c)
+				i = j;
+		rc = take(self, &table[i]);
+	}
+	return rc;
+}
+
+int cmd_options(const struct cmd *self, int argc, char **argv,
+                const struct cmd_option *table)
+{
+	int rc = read_options(self, argc, argv, table, false);
+
+	if (rc || optind == argc)
+		return rc;
+	return cmd_usage(self, "'%.60s' is one word too many", argv[optind]);
+}
+
+int cmd_options_and_words(const struct cmd *self, int argc, char **argv,
+                          const struct cmd_option *table)
+{
+	return read_options(self, argc, argv, table, false);
+}
+
+int cmd_options_before_words(const struct cmd *self, int argc, char **argv,
+                             const struct cmd_option *table)
+{
+	return read_options(self, argc, argv, table, true);
+}
