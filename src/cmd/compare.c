@@ -49,7 +49,9 @@ static const char help[] =
         "\n"
         "Options of a signature stand after it; before the first one they "
         "hold\n"
-        "for all.\n"
+        "for all. A --ranks-per-node that is given once holds for all "
+        "wherever\n"
+        "it stands.\n"
         "\n"
         "Examples:\n"
         "  commplace compare --network edison.json --signature ./milc.json "
@@ -204,6 +206,31 @@ static int one_option(const struct cmd *self, struct options *o,
 	}
 }
 
+/* Signatures without --ranks-per-node have that of the only one that has it,
+ * 1 where none has. */
+static int fill_ranks_per_node(const struct cmd *self, struct compare *c)
+{
+	int given = 0, value = 1;
+
+	for (int i = 0; i < c->n_jobs; i++)
+		if (c->job[i].ranks_per_node) {
+			value = c->job[i].ranks_per_node;
+			given++;
+		}
+	for (int i = 0; i < c->n_jobs; i++) {
+		if (c->job[i].ranks_per_node)
+			continue;
+		if (given > 1)
+			return cmd_usage(self,
+			                 "--ranks-per-node: %d signatures have "
+			                 "one of their own, but not '%.60s'; "
+			                 "one before the first holds for all",
+			                 given, c->job[i].signature);
+		c->job[i].ranks_per_node = value;
+	}
+	return CMD_OK;
+}
+
 static int parse(const struct cmd *self, int argc, char **argv,
                  struct options *o, struct compare *c)
 {
@@ -222,14 +249,12 @@ static int parse(const struct cmd *self, int argc, char **argv,
 		return cmd_usage(self, "--network is missing");
 	if (!c->n_jobs)
 		return cmd_usage(self, "--signature is missing");
-	return CMD_OK;
+	return fill_ranks_per_node(self, c);
 }
 
 static int run(const struct cmd *self, int argc, char **argv)
 {
-	struct options o = {.placements = "all",
-	                    .routings = "all",
-	                    .common.ranks_per_node = 1};
+	struct options o = {.placements = "all", .routings = "all"};
 	struct compare c = {
 	        .seed = 1, .n_seeds = 1, .threads = cpl_parallel_cpus()};
 	struct cpl_network *net = NULL;

@@ -11,7 +11,7 @@
 /* One --signature. */
 struct compare_job {
 	const char *signature, *phase;
-	int ranks_per_node;
+	int ranks_per_node; /* 0: not said */
 	struct cpl_signature *sig;
 	struct job_traffic traffic;
 };

@@ -134,6 +134,18 @@ compare ranks --workload --ranks-per-node 2 --signature "$halo" \
 	>"$work/traffic.json"
 is "$(sorted "$work/ranks.json" rows 0 links)" \
 	"$(sorted "$work/traffic.json" links)" "ranks per node, common and own"
+"$commplace" traffic --network "$etc/networks/quickstart.json" \
+	--ranks-per-node 2 --signature "$halo" --signature "$alltoall" --json \
+	>"$work/traffic.json"
+for at in 1 2; do
+	one=() two=()
+	[ $at = 1 ] && one=(--ranks-per-node 2) || two=(--ranks-per-node 2)
+	compare once --workload --signature "$halo" "${one[@]}" \
+		--signature "$alltoall" "${two[@]}" $sd --placements linear
+	is "$(sorted "$work/once.json" rows 0 links)" \
+		"$(sorted "$work/traffic.json" links)" \
+		"ranks per node once, after signature $at: of both"
+done
 
 cat >"$work/state.json" <<END
 { "jobs": [ { "id": 7, "signature": "$(realpath "$alltoall")",
