@@ -37,38 +37,31 @@ is "$("$commplace" explain 17 --json)" \
 	"$(cd / && "$commplace" explain --state-dir "$work/state" --json 17)" \
 	"--json: the options may come first"
 
-# json KEY...: of stdin
-json() {
-	perl -MJSON::PP -0777 -e 'my $v = decode_json(<STDIN>);
-		for (@ARGV) { $v = ref $v eq "ARRAY" ? $v->[$_] : $v->{$_} }
-		print ref $v eq "ARRAY" ? join(",", @$v) :
-			JSON::PP::is_bool($v) ? ($v ? "true" : "false") : $v' "$@"
-}
 # The global link of each direction: 0 -> 1 carries job 19, 1 -> 0 nothing but
 # job 17's, whose rank 0 runs on n0: both go 0 -> 1.
 "$commplace" status --json --links >status.json
-is "$(json links global max <status.json)" 2000 "status --json: bytes of both jobs"
-is "$(json max_congestion <status.json)" 0.5 "status --json: over 4000 bytes/s"
-is "$(json mean_congestion <status.json)" 0.25 "status --json: mean of two links"
-is "$(json busiest 0 from <status.json)-$(json busiest 0 to <status.json)" 0-1 \
+is "$(json status.json links global max)" 2000 "status --json: bytes of both jobs"
+is "$(json status.json max_congestion)" 0.5 "status --json: over 4000 bytes/s"
+is "$(json status.json mean_congestion)" 0.25 "status --json: mean of two links"
+is "$(json status.json busiest 0 from)-$(json status.json busiest 0 to)" 0-1 \
 	"status --json: the busiest link"
-is "$(json jobs 1 hosts <status.json)" n1,n3 "status --json: hosts"
+is "$(json status.json jobs 1 hosts)" n1,n3 "status --json: hosts"
 
 "$commplace" status --state now.json
-is "$(json jobs 0 signature <now.json)" "$work/profiles/pair.json" \
+is "$(json now.json jobs 0 signature)" "$work/profiles/pair.json" \
 	"--state: the profile as a path"
-is "$(json jobs 0 rank_to_host <now.json)" n0,n2 "--state: rank order"
+is "$(json now.json jobs 0 rank_to_host)" n0,n2 "--state: rank order"
 "$commplace" explain 17 --state then.json --json >explain.json
-is "$(json jobs 0 id <then.json)" 12 "explain --state: the background of then"
-like "$(json replay <explain.json)" "--running then.json$" \
+is "$(json then.json jobs 0 id)" 12 "explain --state: the background of then"
+like "$(json explain.json replay)" "--running then.json$" \
 	"and the replay line uses it"
-is "$(json ended <explain.json)" false "--json: running"
-is "$(json rank_to_host <explain.json)" n0,n2 "--json: host of each rank"
+is "$(json explain.json ended)" false "--json: running"
+is "$(json explain.json rank_to_host)" n0,n2 "--json: host of each rank"
 
 # A record that cannot be read is counted, not fatal.
 echo '{' >state/running/18.json
 like "$("$commplace" status)" "skipped +1 unreadable" "status: unreadable records"
-is "$("$commplace" status --json | json skipped)" 1 "status --json: skipped"
+is "$("$commplace" status --json | json - skipped)" 1 "status --json: skipped"
 # Without a configuration.
 rm commplace.conf
 like "$("$commplace" explain 17 --state-dir state)" "outcome +placed" \

@@ -10,17 +10,6 @@ commplace=${COMMPLACE:-commplace}
 work=$(mktemp -d)
 on_exit 'rm -rf "$work"'
 
-# json FILE KEY...: a number or text of a JSON file
-json() {
-	local file=$1
-	shift
-	perl -MJSON::PP -0777 -e 'my $value = decode_json(<STDIN>);
-		for (@ARGV) { $value = ref $value eq "ARRAY" ? $value->[$_] : $value->{$_} }
-		print ref $value ? join(",", @$value) :
-			$value =~ /^[-0-9.e+]+$/i ? sprintf("%.12g", $value) : $value' \
-		"$@" <"$file"
-}
-
 # pattern NAME TYPE: NPB class C on 64 ranks as $work/NAME.json
 pattern() {
 	printf '{"format": "commplace-signature", "version": 1, "name": "%s",

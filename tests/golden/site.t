@@ -33,29 +33,21 @@ same() {
 	is "$got" "$want" "$name"
 }
 
-# json KEY...: of stdin
-json() {
-	perl -MJSON::PP -0777 -e 'my $v = decode_json(<STDIN>);
-		for (@ARGV) { $v = ref $v eq "ARRAY" ? $v->[$_] : $v->{$_} }
-		print ref $v eq "ARRAY" ? join(",", @$v) :
-			JSON::PP::is_bool($v) ? ($v ? "true" : "false") : $v' "$@"
-}
-
 same show.txt "show" signature show halo-16 --profile-dir profiles
 echo damaged >profiles/bad.json
 echo damaged >profiles/.hidden.json
 same list.txt "list" signature list --profile-dir profiles
 "$commplace" signature list --profile-dir profiles --json >list.json
-is "$(json profiles 1 name <list.json)" halo-16 "list --json: name"
+is "$(json list.json profiles 1 name)" halo-16 "list --json: name"
 # 48 pairs * 1000 * 256 KiB and 64 pairs * 100 * 8 bytes
-is "$(json profiles 1 bytes <list.json)" 12582963200 "list --json: bytes"
-like "$(json profiles 0 error <list.json)" "not valid JSON" "list --json: error"
+is "$(json list.json profiles 1 bytes)" 12582963200 "list --json: bytes"
+like "$(json list.json profiles 0 error)" "not valid JSON" "list --json: error"
 rm profiles/bad.json
 same check.txt "check" signature check profiles/halo-16.json profiles/umesh-512.json
 "$commplace" signature show profiles/halo-16.json --json >show.json
-is "$(json partners max <show.json)" 6 "show --json: partners"
-is "$(json largest_pairs 0 <show.json)" 0,1,262144800,1100 "show --json: largest pair"
-is "$(json blocks 0 <show.json | cut -d, -f1-5)" 0,262144800,800,0,262144800 \
+is "$(json show.json partners max)" 6 "show --json: partners"
+is "$(json show.json largest_pairs 0)" 0,1,262144800,1100 "show --json: largest pair"
+is "$(json show.json blocks 0 | cut -d, -f1-5)" 0,262144800,800,0,262144800 \
 	"show --json: blocks"
 
 cat >m.coo <<-END
@@ -79,9 +71,9 @@ for format in mtx treematch; do
 	[ "$format" = mtx ] || file=m.mat
 	runs "import $format" "$commplace" signature import $file \
 		--format "$format" -o "$format.json"
-	is "$("$commplace" signature show "$format.json" --json | json blocks 0)" \
+	is "$("$commplace" signature show "$format.json" --json | json - blocks 0)" \
 		0,15,0 "$format: first row"
-	is "$(json name <"$format.json")" "$format" "$format: name of the file"
+	is "$(json "$format.json" name)" "$format" "$format: name of the file"
 done
 runs "import --binary" "$commplace" signature import m.coo --format coo \
 	--binary -o b.json
@@ -90,16 +82,16 @@ is "$(od -An -v -tx1 b.phase1.comm | tr -d ' \n')" \
 	)00000000010000000000000000002e400000000000000840$(:
 	)01000000000000000000000000408f40000000000000f03f" \
 	"the side file, byte by byte"
-is "$("$commplace" signature show b.json --json | json largest_pairs 1)" 0,1,15,3 \
+is "$("$commplace" signature show b.json --json | json - largest_pairs 1)" 0,1,15,3 \
 	"a signature with a side file"
 is "$(stat -c %a b.json b.phase1.comm | tr '\n' ' ')" "644 644 " "modes"
 
 same config.txt "config check" config check commplace.conf
 "$commplace" config check "$work/commplace.conf" --json --slurm-nodes 'n[0-31]' >config.json
 ok $? "config check --slurm-nodes: the same nodes"
-is "$(json partitions 0 policy <config.json)" none "config check --json: partition"
-is "$(json max_decision_ms <config.json)" 2000 "config check --json: time"
-is "$(json user_may_override <config.json)" profile,mapping "config check --json: users"
+is "$(json config.json partitions 0 policy)" none "config check --json: partition"
+is "$(json config.json max_decision_ms)" 2000 "config check --json: time"
+is "$(json config.json user_may_override)" profile,mapping "config check --json: users"
 is "$(cd / && COMMPLACE_CONF=$work/commplace.conf "$commplace" config check --json)" \
 	"$("$commplace" config check "$work/commplace.conf" --json)" "\$COMMPLACE_CONF"
 is "$(cd / && SLURM_CONF=$work/slurm.conf "$commplace" config check --json)" \

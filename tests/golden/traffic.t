@@ -9,17 +9,6 @@ commplace=${COMMPLACE:-commplace}
 work=$(mktemp -d)
 on_exit 'rm -rf "$work"'
 
-# json FILE KEY...: a value of a JSON file, arrays joined with commas
-json() {
-	local file=$1
-	shift
-	perl -MJSON::PP -0777 -e 'my $value = decode_json(<STDIN>);
-		for (@ARGV) { $value = ref $value eq "ARRAY" ? $value->[$_] : $value->{$_} }
-		print ref $value ? join(",", @$value) :
-			$value =~ /^[-0-9.e+]+$/i ? sprintf("%.12g", $value) : $value' \
-		"$@" <"$file"
-}
-
 # traffic NAME OPTION...: output in NAME.json
 traffic() {
 	local name=$1

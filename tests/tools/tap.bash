@@ -10,6 +10,8 @@
 #   unlike GOT REGEX NAME
 #   runs NAME COMMAND...       the command exits 0; its output is shown if not
 #   diag TEXT...               a comment
+#   json FILE KEY...           the value there in a JSON file, "-" for stdin:
+#                              arrays with commas, numbers in 12 digits
 #   on_exit COMMAND            run at exit, last one first
 
 set -uo pipefail
@@ -21,6 +23,17 @@ tap_exit_commands=()
 
 diag() {
 	printf '%s\n' "$*" | sed 's/^/# /'
+}
+
+json() {
+	local file=$1
+	shift
+	perl -MJSON::PP -0777 -e 'my $v = decode_json(<STDIN>);
+		for (@ARGV) { $v = ref $v eq "ARRAY" ? $v->[$_] : $v->{$_} }
+		print JSON::PP::is_bool($v) ? ($v ? "true" : "false") :
+			ref $v ? join(",", @$v) :
+			$v =~ /^[-0-9.e+]+$/i ? sprintf("%.12g", $v) : $v' \
+		"$@" < <(cat -- "$file")
 }
 
 on_exit() {

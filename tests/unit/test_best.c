@@ -11,34 +11,13 @@
 
 #include "base/random.h"
 #include "mapping/best_internal.h"
+#include "mapping_inputs.h"
 
 #define MAX_RANKS 512
 #define WORK 20000
 
-static struct cpl_network *network(const char *text)
-{
-	struct cpl_error err = {""};
-	struct cpl_network *net =
-	        cpl_network_parse(text, strlen(text), "test", &err);
-
-	if (!net)
-		fail_msg("%s", err.text);
-	return net;
-}
-
-static struct cpl_network *torus(int x, int y, int z)
-{
-	char text[512];
-
-	snprintf(text, sizeof(text),
-	         "{\"format\":\"commplace-network\",\"version\":1,"
-	         "\"name\":\"t\",\"type\":\"torus\",\"dims\":[%d,%d,%d],"
-	         "\"nodes_per_router\":1,\"nodes\":\"n[0-%d]\"}",
-	         x, y, z, x * y * z - 1);
-	return network(text);
-}
-
-static struct cpl_network *dragonfly(void)
+/* Links of different widths, two between two groups. */
+static struct cpl_network *wide_dragonfly(void)
 {
 	return network("{\"format\":\"commplace-network\",\"version\":1,"
 	               "\"name\":\"df\",\"type\":\"dragonfly\",\"groups\":4,"
@@ -46,32 +25,6 @@ static struct cpl_network *dragonfly(void)
 	               "\"global_links_per_group_pair\":2,"
 	               "\"bandwidth\":{\"row\":1,\"column\":3,\"global\":2},"
 	               "\"nodes\":\"n[0-31]\"}");
-}
-
-static struct cpl_comm *build(int ranks, struct cpl_comm_entry *entry,
-                              int64_t n)
-{
-	struct cpl_comm *comm = cpl_comm_build(ranks, entry, n, NULL);
-
-	assert_non_null(comm);
-	return comm;
-}
-
-static struct cpl_comm *random_comm(int ranks, int per_rank, uint64_t seed)
-{
-	struct cpl_comm_entry entry[MAX_RANKS * 4];
-	int64_t n = 0;
-
-	for (int r = 0; r < ranks; r++)
-		for (uint64_t k = 0; k < (uint64_t)per_rank; k++)
-			entry[n++] = (struct cpl_comm_entry){
-			        r,
-			        (int)cpl_random_below(seed, k, (uint64_t)r,
-			                              (uint64_t)ranks),
-			        (double)cpl_random_below(seed, 50 + k,
-			                                 (uint64_t)r, 1000),
-			        1};
-	return build(ranks, entry, n);
 }
 
 /* Faces of a periodic grid, rank numbers shuffled. */
@@ -212,7 +165,7 @@ static void check_increments(const struct cpl_network *net, int slots,
 
 static void test_increments(void **state)
 {
-	struct cpl_network *t = torus(4, 3, 2), *d = dragonfly();
+	struct cpl_network *t = torus(4, 3, 2, true), *d = wide_dragonfly();
 
 	(void)state;
 	check_increments(t, 1, "dimension-order");
@@ -295,7 +248,7 @@ static void test_exact(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(shape) / sizeof(*shape); i++) {
 		const int *d = shape[i];
-		struct cpl_network *net = torus(d[2], d[0], d[1]);
+		struct cpl_network *net = torus(d[2], d[0], d[1], true);
 		struct cpl_comm *comm = stencil(d[0], d[1], d[2], i + 1);
 		struct cpl_map_result result;
 		struct cpl_error err = {""};
@@ -317,7 +270,7 @@ static void test_exact(void **state)
 /* 2 x 2 x 2 ranks on a node: an 8 x 8 x 8 stencil on 4 x 4 x 4 nodes. */
 static void test_exact_tiles(void **state)
 {
-	struct cpl_network *net = torus(4, 4, 4);
+	struct cpl_network *net = torus(4, 4, 4, true);
 	struct cpl_comm *comm = stencil(8, 8, 8, 9);
 	struct cpl_map_result result;
 	struct cpl_error err = {""};
@@ -351,7 +304,7 @@ static bool later(void *arg)
  * worse, twice the same. */
 static void test_any(void **state)
 {
-	struct cpl_network *net[] = {torus(4, 4, 2), dragonfly()};
+	struct cpl_network *net[] = {torus(4, 4, 2, true), wide_dragonfly()};
 
 	(void)state;
 	for (uint64_t i = 0; i < 24; i++) {
@@ -361,7 +314,7 @@ static void test_any(void **state)
 		struct cpl_error err = {""};
 		struct cpl_comm *comm;
 		struct job job;
-		int slots[32], host[32], ranks = 0, calls = 40;
+		int slots[32] = {0}, host[32], ranks = 0, calls = 40;
 
 		for (int h = 0; h < 32; h++)
 			host[h] = h;
@@ -407,7 +360,7 @@ static void test_any(void **state)
  * hop-bytes leave. */
 static void test_links(void **state)
 {
-	struct cpl_network *net = torus(4, 4, 4);
+	struct cpl_network *net = torus(4, 4, 4, true);
 	struct cpl_comm *comm = random_comm(64, 3, 11);
 	struct cpl_map_result greedy, best;
 	struct cpl_error err = {""};

@@ -10,17 +10,15 @@
 #include "base/heap.h"
 #include "base/random.h"
 #include "mapping/mapping_internal.h"
+#include "mapping_inputs.h"
 
 #define MAX_RANKS 1024
 
-static struct cpl_comm *symmetric(int ranks, struct cpl_comm_entry *entry,
-                                  int64_t n)
+/* Takes comm. */
+static struct cpl_comm *symmetric(struct cpl_comm *comm)
 {
-	struct cpl_comm *comm = cpl_comm_build(ranks, entry, n, NULL);
-	struct cpl_comm *graph;
+	struct cpl_comm *graph = cpl_comm_symmetric(comm, NULL);
 
-	assert_non_null(comm);
-	graph = cpl_comm_symmetric(comm, NULL);
 	assert_non_null(graph);
 	cpl_comm_free(comm);
 	return graph;
@@ -28,19 +26,7 @@ static struct cpl_comm *symmetric(int ranks, struct cpl_comm_entry *entry,
 
 static struct cpl_comm *random_graph(int ranks, int per_rank, uint64_t seed)
 {
-	struct cpl_comm_entry entry[MAX_RANKS * 4];
-	int64_t n = 0;
-
-	for (int r = 0; r < ranks; r++)
-		for (uint64_t k = 0; k < (uint64_t)per_rank; k++)
-			entry[n++] = (struct cpl_comm_entry){
-			        r,
-			        (int)cpl_random_below(seed, k, (uint64_t)r,
-			                              (uint64_t)ranks),
-			        (double)cpl_random_below(seed, 9 + k,
-			                                 (uint64_t)r, 100),
-			        1};
-	return symmetric(ranks, entry, n);
+	return symmetric(random_comm(ranks, per_rank, seed));
 }
 
 /* An x * y grid with shuffled rank numbers. */
@@ -61,7 +47,7 @@ static struct cpl_comm *grid(int x, int y, uint64_t seed)
 			entry[n++] = (struct cpl_comm_entry){name[i],
 			                                     name[i + x], 1, 1};
 	}
-	return symmetric(x * y, entry, n);
+	return symmetric(build(x * y, entry, n));
 }
 
 static double cut(const struct cpl_comm *graph, const int *part)
@@ -154,7 +140,7 @@ static void test_bisect_star(void **state)
 	(void)state;
 	for (int i = 1; i < 300; i++)
 		entry[i - 1] = (struct cpl_comm_entry){0, i, 5, 1};
-	graph = symmetric(300, entry, 299);
+	graph = symmetric(build(300, entry, 299));
 	assert_int_equal(cpl_map_bisect(graph, 150, 1, NULL, NULL, side, NULL),
 	                 0);
 	for (int r = 0; r < 300; r++)
@@ -232,7 +218,7 @@ static void test_partition_cliques(void **state)
 		entry[n++] = (struct cpl_comm_entry){
 		        name[c * 4], name[(c * 4 + 4) % 128], 1, 1};
 	}
-	graph = symmetric(128, entry, n);
+	graph = symmetric(build(128, entry, n));
 	assert_int_equal(
 	        cpl_map_partition(graph, slots, 32, 1, NULL, NULL, part, NULL),
 	        0);
@@ -261,7 +247,7 @@ static void test_partition_when_time_is_over(void **state)
 
 	for (int r = 0; r < 64; r++)
 		entry[n++] = (struct cpl_comm_entry){r, (r * 7 + 1) % 64, r, 1};
-	graph = symmetric(64, entry, n);
+	graph = symmetric(build(64, entry, n));
 	for (int calls = 0; calls < 20; calls++) {
 		int left = calls;
 

@@ -147,12 +147,12 @@ tests_unit_test_tile_CFLAGS = $(unit_cflags)
 tests_unit_test_tile_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_partition
-tests_unit_test_partition_SOURCES = tests/unit/test_partition.c
+tests_unit_test_partition_SOURCES = tests/unit/test_partition.c tests/unit/mapping_inputs.h
 tests_unit_test_partition_CFLAGS = $(unit_cflags)
 tests_unit_test_partition_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_best
-tests_unit_test_best_SOURCES = tests/unit/test_best.c
+tests_unit_test_best_SOURCES = tests/unit/test_best.c tests/unit/mapping_inputs.h
 tests_unit_test_best_CFLAGS = $(unit_cflags)
 tests_unit_test_best_LDADD = $(unit_ldadd)
 
