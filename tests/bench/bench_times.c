@@ -255,7 +255,7 @@ static int time_mapper(const char *name, const char *dims, const char *grid,
 	if (!mapper || make_job(&job, network, pattern, ranks, ranks, err))
 		return -1;
 	start = cpu();
-	rc = mapper->map(&job.req, job.rank_host, err);
+	rc = cpl_mapper_map(mapper, &job.req, job.rank_host, err);
 	printf("%-14s %6d tasks, 5-point on torus  %8.3f s\n", name, ranks,
 	       cpu() - start);
 	fflush(stdout);

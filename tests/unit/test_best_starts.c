@@ -106,9 +106,9 @@ static void check_starts(struct job *job)
 			if (start[i] == &cpl_mapper_treematch &&
 			    job->net->type == CPL_NETWORK_TORUS)
 				continue;
-			assert_int_equal(
-			        start[i]->map(&job->req, job->rank_host, &err),
-			        0);
+			assert_int_equal(cpl_mapper_map(start[i], &job->req,
+			                                job->rank_host, &err),
+			                 0);
 			measure(job, job->rank_host, &other.metrics,
 			        &other.sums);
 			if (!worse_than_default(job, &other, &linear) &&

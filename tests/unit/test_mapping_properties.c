@@ -267,8 +267,10 @@ static void test_rings_change_nothing(void **state)
 		for (size_t k = 0; k < sizeof(mapper) / sizeof(*mapper); k++) {
 			struct cpl_error err = {""};
 
-			mapper[k]->map(&on_torus.req, on_torus.rank_host, &err);
-			mapper[k]->map(&on_graph.req, on_graph.rank_host, &err);
+			cpl_mapper_map(mapper[k], &on_torus.req,
+			               on_torus.rank_host, &err);
+			cpl_mapper_map(mapper[k], &on_graph.req,
+			               on_graph.rank_host, &err);
 			if (memcmp(on_torus.rank_host, on_graph.rank_host,
 			           (size_t)n * sizeof(int)))
 				fail_msg("%s, seed %d", mapper[k]->name,

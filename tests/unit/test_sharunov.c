@@ -207,7 +207,8 @@ static void lay_out(const struct cpl_mapper *mapper, enum place place,
 	if (mapper == &cpl_mapper_greedyallc && place != MESH)
 		for (int h = 0; h <= START; h++)
 			job.host[h] = h ? h - 1 : START;
-	assert_int_equal(mapper->map(&job.req, job.rank_host, &err), 0);
+	assert_int_equal(cpl_mapper_map(mapper, &job.req, job.rank_host, &err),
+	                 0);
 	for (int r = 0; r < RANKS; r++)
 		node[r] = job.host[job.rank_host[r]];
 	tear_down(&job);

@@ -149,14 +149,8 @@ out:
 	return rc;
 }
 
-static int map(const struct cpl_map_request *req, int *rank_host,
-               struct cpl_error *err)
-{
-	return cpl_tasks_map(req, rank_host, place, err);
-}
-
 const struct cpl_mapper cpl_mapper_astar = {
         .name = "astar",
         .summary = "branch and bound: fewest hop-bytes on a dozen hosts",
-        .map = map,
+        .place = place,
 };

@@ -70,9 +70,11 @@ int cpl_best_start_mapper(struct cpl_best_chain *chain, struct cpl_error *err)
 
 	/* What one cannot do others may. */
 	if (m->nodes) {
-		if (!m->mapper->map(&m->nodes->req, chain->layout, err))
+		if (!cpl_mapper_map(m->mapper, &m->nodes->req, chain->layout,
+		                    err))
 			cpl_best_move_nodes(chain, m->groups);
-	} else if (!m->mapper->map(chain->best->req, chain->trial, err)) {
+	} else if (!cpl_mapper_map(m->mapper, chain->best->req, chain->trial,
+	                           err)) {
 		cpl_best_consider(chain);
 	}
 	return 0;

@@ -116,14 +116,8 @@ out:
 	return rc;
 }
 
-static int map(const struct cpl_map_request *req, int *rank_host,
-               struct cpl_error *err)
-{
-	return cpl_tasks_map(req, rank_host, place, err);
-}
-
 const struct cpl_mapper cpl_mapper_bipartition = {
         .name = "bipartition",
         .summary = "bisects ranks and hosts alike, again and again",
-        .map = map,
+        .place = place,
 };

@@ -124,7 +124,7 @@ static int run_with_spare(const struct cpl_mapper *mapper,
 	comm.ranks = graph.ranks = n_slots;
 	r.comm = &comm;
 	r.graph = &graph;
-	rc = mapper->map(&r, wide, err);
+	rc = cpl_mapper_map(mapper, &r, wide, err);
 	if (!rc)
 		memcpy(rank_host, wide, ranks * sizeof(*rank_host));
 out:
@@ -403,7 +403,7 @@ static int run_weighted(const struct cpl_mapper *mapper,
 	r.host = node;
 	r.slots = one;
 	r.weight = NULL;
-	if (mapper->map(&r, host_of, err))
+	if (cpl_mapper_map(mapper, &r, host_of, err))
 		goto out;
 	make_fit(size, n, room, used, host_of);
 	for (int i = 0; i < ranks; i++)
@@ -438,5 +438,5 @@ int cpl_map_run(const struct cpl_mapper *mapper,
 		slots += req->slots[h];
 	if (slots > req->comm->ranks)
 		return run_with_spare(mapper, req, (int)slots, rank_host, err);
-	return mapper->map(req, rank_host, err);
+	return cpl_mapper_map(mapper, req, rank_host, err);
 }

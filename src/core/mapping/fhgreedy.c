@@ -276,14 +276,8 @@ int cpl_fhgreedy_place(struct cpl_tasks *t, int *place_of,
 	return rc;
 }
 
-static int map(const struct cpl_map_request *req, int *rank_host,
-               struct cpl_error *err)
-{
-	return cpl_tasks_map(req, rank_host, cpl_fhgreedy_place, err);
-}
-
 const struct cpl_mapper cpl_mapper_fhgreedy = {
         .name = "fhgreedy",
         .summary = "Deveci: heaviest partner next, breadth-first for a host",
-        .map = map,
+        .place = cpl_fhgreedy_place,
 };

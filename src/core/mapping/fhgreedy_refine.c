@@ -17,12 +17,6 @@ static int place_mc(struct cpl_tasks *t, int *place_of, struct cpl_error *err)
 	return cpl_ptram_refine(t, place_of, t->n, true, err) < 0 ? -1 : 0;
 }
 
-static int map_mc(const struct cpl_map_request *req, int *rank_host,
-                  struct cpl_error *err)
-{
-	return cpl_tasks_map(req, rank_host, place_mc, err);
-}
-
 const struct cpl_mapper cpl_mapper_fhgreedy_wh = {
         .name = "fhgreedy-wh",
         .summary = "fhgreedy, then swaps that lower the hop-bytes",
@@ -32,5 +26,5 @@ const struct cpl_mapper cpl_mapper_fhgreedy_wh = {
 const struct cpl_mapper cpl_mapper_fhgreedy_mc = {
         .name = "fhgreedy-mc",
         .summary = "fhgreedy, then swaps that relieve the most loaded link",
-        .map = map_mc,
+        .place = place_mc,
 };

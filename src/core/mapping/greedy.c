@@ -118,14 +118,8 @@ out:
 	return rc;
 }
 
-static int map(const struct cpl_map_request *req, int *rank_host,
-               struct cpl_error *err)
-{
-	return cpl_tasks_map(req, rank_host, place, err);
-}
-
 const struct cpl_mapper cpl_mapper_greedy = {
         .name = "greedy",
         .summary = "Hoefler-Snir: heaviest edge next, near the last host",
-        .map = map,
+        .place = place,
 };

@@ -139,14 +139,8 @@ static int place(struct cpl_tasks *t, int *place_of, struct cpl_error *err)
 	return 0;
 }
 
-static int map(const struct cpl_map_request *req, int *rank_host,
-               struct cpl_error *err)
-{
-	return cpl_tasks_map(req, rank_host, place, err);
-}
-
 const struct cpl_mapper cpl_mapper_mapper = {
         .name = "mapper",
         .summary = "Bokhari: interchange for most partners one hop away",
-        .map = map,
+        .place = place,
 };

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "mapping/mapping_internal.h"
+#include "mapping/tasks.h"
 
 /* As many as ranks a signature may have. */
 #define SLOTS_MAX (1 << 24)
@@ -85,6 +86,14 @@ const struct cpl_mapper *cpl_mapper_find(const char *name,
 const struct cpl_mapper *const *cpl_mapper_all(void)
 {
 	return table;
+}
+
+int cpl_mapper_map(const struct cpl_mapper *mapper,
+                   const struct cpl_map_request *req, int *rank_host,
+                   struct cpl_error *err)
+{
+	return mapper->place ? cpl_tasks_map(req, rank_host, mapper->place, err)
+	                     : mapper->map(req, rank_host, err);
 }
 
 int cpl_map_check(const struct cpl_map_request *req, struct cpl_error *err)

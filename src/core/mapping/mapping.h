@@ -41,6 +41,8 @@ struct cpl_map_request {
 	int threads; /* 0 and 1: the caller's alone; never changes results */
 };
 
+struct cpl_tasks;
+
 struct cpl_mapper {
 	const char *name;    /* "greedyallc" */
 	const char *summary;
@@ -50,6 +52,13 @@ struct cpl_mapper {
 	 */
 	int (*map)(const struct cpl_map_request *req, int *rank_host,
 		   struct cpl_error *err);
+	/*
+	 * Instead of map, for one task on each host (mapping/tasks.h): the
+	 * places of tasks, place_of[n] all -1 before; those left so are filled
+	 * in, and ranks follow their tasks. 0, or -1 with err.
+	 */
+	int (*place)(struct cpl_tasks *tasks, int *place_of,
+		     struct cpl_error *err);
 	/* Is that text well-formed? 0, or -1 with err. NULL: takes none. */
 	int (*check_option)(const char *option, struct cpl_error *err);
 };
@@ -68,6 +77,12 @@ const struct cpl_mapper *cpl_mapper_find(const char *name,
 /* The text after the first colon of such a name, or NULL; points into name. */
 const char *cpl_mapper_option(const char *name);
 const struct cpl_mapper *const *cpl_mapper_all(void);
+
+/* What the mapper's map or place makes of a request whose slots are as many as
+ * its ranks: rank_host[ranks]. 0, or -1 with err. */
+int cpl_mapper_map(const struct cpl_mapper *mapper,
+		   const struct cpl_map_request *req, int *rank_host,
+		   struct cpl_error *err);
 
 /* Hosts the network has, slots enough for the ranks? 0, or -1 with err. */
 int cpl_map_check(const struct cpl_map_request *req, struct cpl_error *err);

@@ -67,14 +67,8 @@ out:
 	return rc;
 }
 
-static int map(const struct cpl_map_request *req, int *rank_host,
-               struct cpl_error *err)
-{
-	return cpl_tasks_map(req, rank_host, place, err);
-}
-
 const struct cpl_mapper cpl_mapper_minmd = {
         .name = "minmd",
         .summary = "MinMD: heaviest pairs first, each near its partner",
-        .map = map,
+        .place = place,
 };

@@ -245,14 +245,8 @@ out:
 	return rc;
 }
 
-static int map(const struct cpl_map_request *req, int *rank_host,
-               struct cpl_error *err)
-{
-	return cpl_tasks_map(req, rank_host, place, err);
-}
-
 const struct cpl_mapper cpl_mapper_pacmap = {
         .name = "pacmap",
         .summary = "PaCMap: grow from the centre of the graph and the hosts",
-        .map = map,
+        .place = place,
 };

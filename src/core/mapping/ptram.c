@@ -225,14 +225,8 @@ out:
 	return rc;
 }
 
-static int map(const struct cpl_map_request *req, int *rank_host,
-               struct cpl_error *err)
-{
-	return cpl_tasks_map(req, rank_host, cpl_ptram_place, err);
-}
-
 const struct cpl_mapper cpl_mapper_ptram = {
         .name = "ptram",
         .summary = "PTRAM: greedy on hop-bytes and link loads of the routing",
-        .map = map,
+        .place = cpl_ptram_place,
 };

@@ -147,14 +147,8 @@ static int place(struct cpl_tasks *t, int *place_of, struct cpl_error *err)
 	return rc;
 }
 
-static int map(const struct cpl_map_request *req, int *rank_host,
-               struct cpl_error *err)
-{
-	return cpl_tasks_map(req, rank_host, place, err);
-}
-
 const struct cpl_mapper cpl_mapper_rcm = {
         .name = "rcm",
         .summary = "reverse Cuthill-McKee order of ranks and of routers",
-        .map = map,
+        .place = place,
 };

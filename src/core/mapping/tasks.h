@@ -82,10 +82,7 @@ int cpl_tasks_fill(const struct cpl_tasks *tasks, int *place_of,
 int cpl_tasks_pair(const struct cpl_tasks *tasks, const int *task,
 		   const int *place, int *place_of, struct cpl_error *err);
 
-/*
- * A mapper's map(): `place` gets place_of[n] all -1 and may leave some so; they
- * are filled in and ranks follow their tasks.
- */
+/* The layout of place(), as a mapper's (struct cpl_mapper). */
 int cpl_tasks_map(const struct cpl_map_request *req, int *rank_host,
 		  int (*place)(struct cpl_tasks *tasks, int *place_of,
 			       struct cpl_error *err),

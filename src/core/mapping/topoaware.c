@@ -270,38 +270,20 @@ static int place_3(struct cpl_tasks *t, int *place_of, struct cpl_error *err)
 	return place_by(t, place_of, 3, err);
 }
 
-static int map_1(const struct cpl_map_request *req, int *rank_host,
-                 struct cpl_error *err)
-{
-	return cpl_tasks_map(req, rank_host, place_1, err);
-}
-
-static int map_2(const struct cpl_map_request *req, int *rank_host,
-                 struct cpl_error *err)
-{
-	return cpl_tasks_map(req, rank_host, place_2, err);
-}
-
-static int map_3(const struct cpl_map_request *req, int *rank_host,
-                 struct cpl_error *err)
-{
-	return cpl_tasks_map(req, rank_host, place_3, err);
-}
-
 const struct cpl_mapper cpl_mapper_topoaware_1 = {
         .name = "topoaware-1",
         .summary = "TopoLB: most critical task first, mapped partners only",
-        .map = map_1,
+        .place = place_1,
 };
 
 const struct cpl_mapper cpl_mapper_topoaware_2 = {
         .name = "topoaware-2",
         .summary = "TopoLB: unmapped partners at the mean of all hosts",
-        .map = map_2,
+        .place = place_2,
 };
 
 const struct cpl_mapper cpl_mapper_topoaware_3 = {
         .name = "topoaware-3",
         .summary = "TopoLB: unmapped partners at the mean of free hosts",
-        .map = map_3,
+        .place = place_3,
 };

@@ -274,14 +274,8 @@ out:
 	return rc;
 }
 
-static int map(const struct cpl_map_request *req, int *rank_host,
-               struct cpl_error *err)
-{
-	return cpl_tasks_map(req, rank_host, place, err);
-}
-
 const struct cpl_mapper cpl_mapper_treematch = {
         .name = "treematch",
         .summary = "groups ranks level by level of the network's tree",
-        .map = map,
+        .place = place,
 };

@@ -67,14 +67,8 @@ out:
 	return rc;
 }
 
-static int map(const struct cpl_map_request *req, int *rank_host,
-               struct cpl_error *err)
-{
-	return cpl_tasks_map(req, rank_host, place, err);
-}
-
 const struct cpl_mapper cpl_mapper_udfs = {
         .name = "udfs",
         .summary = "UDFS: depth first along the heaviest edges",
-        .map = map,
+        .place = place,
 };
