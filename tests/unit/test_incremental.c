@@ -25,6 +25,10 @@ static const struct machine {
               "\"columns\": 2, \"nodes_per_router\": 2, "
               "\"global_links_per_group_pair\": 1," NODES,
          "SD"},
+        {HEAD "\"type\": \"dragonfly\", \"groups\": 4, \"rows\": 2, "
+              "\"columns\": 2, \"nodes_per_router\": 2, "
+              "\"global_links_per_group_pair\": 2," NODES,
+         "static-indirect-sampled"},
         {HEAD
          "\"type\": \"dragonfly\", \"groups\": 2, \"rows\": 2, "
          "\"columns\": 4, \"nodes_per_router\": 2, "
@@ -183,6 +187,7 @@ static void check(struct setting *s)
 	assert_close(got_sums.bytes_in_node, want_sums.bytes_in_node);
 	assert_close(got_sums.bytes_on_network, want_sums.bytes_on_network);
 	assert_close(got_sums.hop_bytes, want_sums.hop_bytes);
+	assert_true(got_sums.max_dilation == want_sums.max_dilation);
 	for (int64_t l = 0; l < s->net->n_links; l++) {
 		double bytes =
 		        load.link[l] + (background ? background->link[l] : 0);

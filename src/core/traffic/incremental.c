@@ -9,6 +9,10 @@
  * whole numbers of 2^-PART_BITS. */
 #define BYTE_BITS 61
 #define PART_BITS 52
+/* A dragonfly's ways have at most so many links on the average, in whole parts
+ * of them: packets of static-indirect-sampled. Elsewhere links are whole. */
+#define FLY_HOPS 10
+#define FLY_PARTS 64
 /* So that a unit is not smaller than the smallest number. */
 #define MIN_EXPONENT (-900)
 
@@ -59,14 +63,18 @@ struct cpl_incremental {
 	int64_t *nodes; /* [2 nodes] injection, ejection */
 	wide hop_units; /* of all links */
 	int64_t on_network;
+	int64_t *by_hops; /* [n_hops] units by links on the way * hop_parts */
+	int n_hops, hop_parts;
+	int most_hops; /* none above it has units */
 
 	/* What changed since keep. */
 	struct old_node *log;  /* [ranks] where they were */
 	unsigned char *in_log; /* [ranks] */
 	int n_log;
-	struct changes links, ends;
+	struct changes links, ends, hops;
 	wide *old_link;     /* [links] in the order of links.list */
 	int64_t *old_nodes; /* [2 nodes] in the order of ends.list */
+	int64_t *old_hops;  /* [n_hops] in the order of hops.list */
 	wide old_hop_units;
 	int64_t old_on_network;
 	struct cpl_load_tree *link_tree, *node_tree;
@@ -167,10 +175,22 @@ static void add_end(struct cpl_incremental *inc, int end, int64_t units)
 	inc->nodes[end] += units;
 }
 
+static void add_hops(struct cpl_incremental *inc, double links, int64_t units)
+{
+	int hops = (int)(links * inc->hop_parts + 0.5);
+
+	if (note(&inc->hops, hops))
+		inc->old_hops[inc->hops.n - 1] = inc->by_hops[hops];
+	inc->by_hops[hops] += units;
+	if (hops > inc->most_hops)
+		inc->most_hops = hops;
+}
+
 static void add_route(struct cpl_incremental *inc, int from, int to,
                       int64_t units)
 {
 	const struct cpl_share *share;
+	double links = 0;
 	int n;
 
 	if (!units)
@@ -184,7 +204,9 @@ static void add_route(struct cpl_incremental *inc, int from, int to,
 
 		add_link(inc, share[i].link, more);
 		inc->hop_units += more;
+		links += share[i].part;
 	}
+	add_hops(inc, links, units);
 }
 
 /* All that ranks moving[first .. end - 1], on one node, exchange; between two
@@ -381,6 +403,8 @@ void cpl_incremental_keep(struct cpl_incremental *inc)
 	inc->n_log = 0;
 	forget_changes(&inc->links);
 	forget_changes(&inc->ends);
+	forget_stale(&inc->hops);
+	forget_changes(&inc->hops);
 	inc->old_hop_units = inc->hop_units;
 	inc->old_on_network = inc->on_network;
 }
@@ -395,6 +419,13 @@ void cpl_incremental_undo(struct cpl_incremental *inc)
 		inc->link[inc->links.list[i]] = inc->old_link[i];
 	for (int i = 0; i < inc->ends.n; i++)
 		inc->nodes[inc->ends.list[i]] = inc->old_nodes[i];
+	for (int i = 0; i < inc->hops.n; i++) {
+		int hops = inc->hops.list[i];
+
+		inc->by_hops[hops] = inc->old_hops[i];
+		if (hops > inc->most_hops)
+			inc->most_hops = hops;
+	}
 	inc->hop_units = inc->old_hop_units;
 	inc->on_network = inc->old_on_network;
 	forget_stale(&inc->links);
@@ -448,16 +479,18 @@ void cpl_incremental_metrics(struct cpl_incremental *inc,
 		out->mean_congestion = all->sum / (double)inc->net->n_links;
 }
 
-void cpl_incremental_sums(const struct cpl_incremental *inc,
-                          struct cpl_job_sums *out)
+void cpl_incremental_sums(struct cpl_incremental *inc, struct cpl_job_sums *out)
 {
 	double network = (double)inc->on_network * inc->bytes_per_unit;
 
+	while (inc->most_hops > 0 && !inc->by_hops[inc->most_hops])
+		inc->most_hops--;
 	*out = (struct cpl_job_sums){
 	        .bytes = inc->bytes,
 	        .bytes_in_node = inc->bytes - network,
 	        .bytes_on_network = network,
 	        .hop_bytes = bytes_of(inc, inc->hop_units),
+	        .max_dilation = (double)inc->most_hops / inc->hop_parts,
 	};
 }
 
@@ -468,7 +501,10 @@ static int allocate(struct cpl_incremental *inc)
 	size_t links = (size_t)inc->net->n_links + 1;
 	size_t nodes = (size_t)inc->net->n_nodes;
 	size_t routers = (size_t)inc->net->n_routers;
+	bool fly = inc->net->type == CPL_NETWORK_DRAGONFLY;
 
+	inc->hop_parts = fly ? FLY_PARTS : 1;
+	inc->n_hops = fly ? FLY_HOPS * FLY_PARTS + 1 : inc->net->n_routers;
 	inc->out_units = malloc(entries * sizeof(*inc->out_units));
 	inc->in_row = calloc(ranks, sizeof(*inc->in_row));
 	inc->in_from = malloc(entries * sizeof(*inc->in_from));
@@ -484,6 +520,8 @@ static int allocate(struct cpl_incremental *inc)
 	inc->in_log = calloc(ranks, 1);
 	inc->old_link = malloc(links * sizeof(*inc->old_link));
 	inc->old_nodes = malloc(2 * nodes * sizeof(*inc->old_nodes));
+	inc->by_hops = calloc((size_t)inc->n_hops, sizeof(*inc->by_hops));
+	inc->old_hops = malloc((size_t)inc->n_hops * sizeof(*inc->old_hops));
 	inc->moves = calloc(ranks, 1);
 	inc->moving = malloc(ranks * sizeof(*inc->moving));
 	inc->target = malloc(ranks * sizeof(*inc->target));
@@ -491,6 +529,7 @@ static int allocate(struct cpl_incremental *inc)
 	inc->got = calloc(routers, sizeof(*inc->got));
 	if (changes_init(&inc->links, inc->net->n_links) ||
 	    changes_init(&inc->ends, 2 * (int64_t)inc->net->n_nodes) ||
+	    changes_init(&inc->hops, inc->n_hops) ||
 	    touched_init(&inc->routers, inc->net->n_routers))
 		return -1;
 	return inc->out_units && inc->in_row && inc->in_from && inc->in_units &&
@@ -499,7 +538,7 @@ static int allocate(struct cpl_incremental *inc)
 	                       inc->nodes && inc->log && inc->in_log &&
 	                       inc->old_link && inc->old_nodes && inc->moves &&
 	                       inc->moving && inc->target && inc->sent &&
-	                       inc->got
+	                       inc->got && inc->by_hops && inc->old_hops
 	               ? 0
 	               : -1;
 }
@@ -631,6 +670,8 @@ void cpl_incremental_free(struct cpl_incremental *inc)
 	free(inc->in_log);
 	free(inc->old_link);
 	free(inc->old_nodes);
+	free(inc->by_hops);
+	free(inc->old_hops);
 	free(inc->moves);
 	free(inc->moving);
 	free(inc->target);
@@ -638,6 +679,7 @@ void cpl_incremental_free(struct cpl_incremental *inc)
 	free(inc->got);
 	changes_free(&inc->links);
 	changes_free(&inc->ends);
+	changes_free(&inc->hops);
 	touched_free(&inc->routers);
 	cpl_load_tree_free(inc->link_tree);
 	cpl_load_tree_free(inc->node_tree);

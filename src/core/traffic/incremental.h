@@ -24,11 +24,12 @@ struct cpl_incremental;
  * sends to all others), and cpl_routing_by_pairs() stands in. NULL with err (no
  * add; memory). O(entries + routes + links).
  */
-struct cpl_incremental *
-cpl_incremental_new(const struct cpl_network *net,
-                    const struct cpl_routing *routing,
-                    const struct cpl_comm *comm, const int *rank_node,
-                    const struct cpl_load *background, struct cpl_error *err);
+struct cpl_incremental *cpl_incremental_new(const struct cpl_network *net,
+                                            const struct cpl_routing *routing,
+                                            const struct cpl_comm *comm,
+                                            const int *rank_node,
+                                            const struct cpl_load *background,
+                                            struct cpl_error *err);
 void cpl_incremental_free(struct cpl_incremental *inc);
 
 /*
@@ -51,12 +52,12 @@ const int *cpl_incremental_nodes(const struct cpl_incremental *inc);
 
 /*
  * What cpl_traffic_metrics and cpl_traffic_add say of the layout, to 1e-9
- * relative, without max_dilation, which stays 0. O(links and nodes that
- * changed * log of all).
+ * relative, max_dilation exactly. O(links and nodes that changed * log of all),
+ * sums O(links by which the longest way got shorter).
  */
 void cpl_incremental_metrics(struct cpl_incremental *inc,
                              struct cpl_metrics *out);
-void cpl_incremental_sums(const struct cpl_incremental *inc,
+void cpl_incremental_sums(struct cpl_incremental *inc,
                           struct cpl_job_sums *out);
 
 /* Congestion of the links: summary, the most congested link (ties to the
