@@ -169,7 +169,7 @@ static int run_ptram(struct job *job, struct stages *out, struct cpl_error *err)
 		return -1;
 	}
 	out->seconds[0] = cpu() - start;
-	cpl_mapper_linear.map(&job->req, job->rank_host, err);
+	cpl_mapper_map(&cpl_mapper_linear, &job->req, job->rank_host, err);
 	out->congestion[0] = largest(job, err);
 	for (int i = 0; i < tasks.n; i++)
 		place_of[i] = i;

@@ -31,8 +31,9 @@ static void test_threads(void **state)
 		job.req.objective = (enum cpl_objective)(i % 3);
 		for (int threads = 0; threads < 6; threads++) {
 			job.req.threads = threads;
-			assert_int_equal(cpl_mapper_best.map(
-			                         &job.req, job.rank_host, &err),
+			assert_int_equal(cpl_mapper_map(&cpl_mapper_best,
+			                                &job.req, job.rank_host,
+			                                &err),
 			                 0);
 			check_counts(&job, job.rank_host);
 			if (!threads)
@@ -70,8 +71,9 @@ static void test_transposition(void **state)
 		set_up(&job, torus(4, 4, 4, true), build(64, entry, n), 64);
 		job.req.objective = (enum cpl_objective)o;
 		job.req.work = 1000000;
-		assert_int_equal(
-		        cpl_mapper_best.map(&job.req, job.rank_host, &err), 0);
+		assert_int_equal(cpl_mapper_map(&cpl_mapper_best, &job.req,
+		                                job.rank_host, &err),
+		                 0);
 		check_counts(&job, job.rank_host);
 		assert_float_equal(hop_bytes(&job, job.rank_host),
 		                   192 * 6000 + 96 * 1900, 1e-6);

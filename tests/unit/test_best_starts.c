@@ -45,8 +45,9 @@ static void test_lu(void **state)
 		       torus(table[i].x, table[i].y, table[i].z, table[i].wrap),
 		       npb_lu(table[i].side), ranks);
 		job.req.work = 1;
-		assert_int_equal(
-		        cpl_mapper_best.map(&job.req, job.rank_host, &err), 0);
+		assert_int_equal(cpl_mapper_map(&cpl_mapper_best, &job.req,
+		                                job.rank_host, &err),
+		                 0);
 		check_counts(&job, job.rank_host);
 		assert_true(hop_bytes(&job, job.rank_host) <=
 		            table[i].hops * all_bytes(job.comm) * (1 + 1e-9));
@@ -91,13 +92,13 @@ static void check_starts(struct job *job)
 
 	for (int o = 0; o < 3; o++) {
 		job->req.objective = (enum cpl_objective)o;
-		assert_int_equal(
-		        cpl_mapper_linear.map(&job->req, job->rank_host, &err),
-		        0);
+		assert_int_equal(cpl_mapper_map(&cpl_mapper_linear, &job->req,
+		                                job->rank_host, &err),
+		                 0);
 		measure(job, job->rank_host, &linear.metrics, &linear.sums);
-		assert_int_equal(
-		        cpl_mapper_best.map(&job->req, job->rank_host, &err),
-		        0);
+		assert_int_equal(cpl_mapper_map(&cpl_mapper_best, &job->req,
+		                                job->rank_host, &err),
+		                 0);
 		check_counts(job, job->rank_host);
 		measure(job, job->rank_host, &best.metrics, &best.sums);
 		assert_false(worse_than_default(job, &best, &linear));
@@ -167,15 +168,16 @@ static void check_routing(struct job *job, const char *own, const char *other)
 	job->req.work = 300000;
 	for (int i = 1; i >= 0; i--) {
 		job->req.routing = routing[i];
-		assert_int_equal(
-		        cpl_mapper_best.map(&job->req, job->rank_host, &err),
-		        0);
+		assert_int_equal(cpl_mapper_map(&cpl_mapper_best, &job->req,
+		                                job->rank_host, &err),
+		                 0);
 		check_counts(job, job->rank_host);
 		job->req.routing = routing[0];
 		measure(job, job->rank_host, &found[i].metrics, &found[i].sums);
 	}
 	assert_true(better(job, &found[0], &found[1]));
-	assert_int_equal(cpl_mapper_linear.map(&job->req, job->rank_host, &err),
+	assert_int_equal(cpl_mapper_map(&cpl_mapper_linear, &job->req,
+	                                job->rank_host, &err),
 	                 0);
 	measure(job, job->rank_host, &linear.metrics, &linear.sums);
 	assert_true(found[0].metrics.max_congestion <

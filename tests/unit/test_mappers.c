@@ -91,8 +91,9 @@ static void test_topoaware_lu_c_64(void **state)
 	struct job job;
 
 	set_up(&job, torus(4, 4, 4, false), npb_lu(8), 64);
-	assert_int_equal(
-	        cpl_mapper_topoaware_1.map(&job.req, job.rank_host, &err), 0);
+	assert_int_equal(cpl_mapper_map(&cpl_mapper_topoaware_1, &job.req,
+	                                job.rank_host, &err),
+	                 0);
 	assert_memory_equal(job.rank_host, expect, sizeof(expect));
 	tear_down(&job);
 }
@@ -108,10 +109,11 @@ static void test_topoaware_2_is_1_on_a_torus(void **state)
 
 		set_up(&job, torus(8, 8, 4, true), bt ? npb_bt(16) : npb_lu(16),
 		       256);
-		assert_int_equal(
-		        cpl_mapper_topoaware_1.map(&job.req, first, &err), 0);
-		assert_int_equal(cpl_mapper_topoaware_2.map(
-		                         &job.req, job.rank_host, &err),
+		assert_int_equal(cpl_mapper_map(&cpl_mapper_topoaware_1,
+		                                &job.req, first, &err),
+		                 0);
+		assert_int_equal(cpl_mapper_map(&cpl_mapper_topoaware_2,
+		                                &job.req, job.rank_host, &err),
 		                 0);
 		assert_memory_equal(job.rank_host, first, sizeof(first));
 		tear_down(&job);
@@ -173,14 +175,17 @@ static void test_fhgreedy_refinements(void **state)
 
 		set_up(&job, torus(4, 4, 2, seed % 2), random_comm(32, 3, seed),
 		       32);
-		cpl_mapper_fhgreedy.map(&job.req, job.rank_host, &err);
+		cpl_mapper_map(&cpl_mapper_fhgreedy, &job.req, job.rank_host,
+		               &err);
 		hops = hop_bytes(&job, job.rank_host);
 		max = max_congestion(&job, job.rank_host);
-		cpl_mapper_fhgreedy_wh.map(&job.req, job.rank_host, &err);
+		cpl_mapper_map(&cpl_mapper_fhgreedy_wh, &job.req, job.rank_host,
+		               &err);
 		check_counts(&job, job.rank_host);
 		assert_true(hop_bytes(&job, job.rank_host) <= hops);
 		lower_hops += hop_bytes(&job, job.rank_host) < hops;
-		cpl_mapper_fhgreedy_mc.map(&job.req, job.rank_host, &err);
+		cpl_mapper_map(&cpl_mapper_fhgreedy_mc, &job.req, job.rank_host,
+		               &err);
 		check_counts(&job, job.rank_host);
 		assert_true(max_congestion(&job, job.rank_host) <=
 		            max * (1 + 1e-9));
@@ -227,8 +232,9 @@ static void test_astar_finds_the_optimum(void **state)
 			order[i] = i;
 			job.host[i] = (i * 5 + (int)seed) % 12;
 		}
-		assert_int_equal(
-		        cpl_mapper_astar.map(&job.req, job.rank_host, &err), 0);
+		assert_int_equal(cpl_mapper_map(&cpl_mapper_astar, &job.req,
+		                                job.rank_host, &err),
+		                 0);
 		check_counts(&job, job.rank_host);
 		assert_float_equal(hop_bytes(&job, job.rank_host),
 		                   least_of_all(&job, order, 0), 1e-6);
@@ -349,9 +355,9 @@ static void test_random_follows_the_seed(void **state)
 	int other[64];
 
 	set_up(&job, torus(4, 4, 4, true), npb_lu(8), 64);
-	cpl_mapper_random.map(&job.req, job.rank_host, &err);
+	cpl_mapper_map(&cpl_mapper_random, &job.req, job.rank_host, &err);
 	job.req.seed = 9;
-	cpl_mapper_random.map(&job.req, other, &err);
+	cpl_mapper_map(&cpl_mapper_random, &job.req, other, &err);
 	assert_memory_not_equal(other, job.rank_host, sizeof(other));
 	tear_down(&job);
 }
@@ -371,7 +377,9 @@ static void test_rcm_unfolds_a_path(void **state)
 	for (int i = 0; i < 15; i++)
 		entry[i] = (struct cpl_comm_entry){perm[i], perm[i + 1], 5, 1};
 	set_up(&job, torus(16, 1, 1, false), build(16, entry, 15), 16);
-	assert_int_equal(cpl_mapper_rcm.map(&job.req, job.rank_host, &err), 0);
+	assert_int_equal(
+	        cpl_mapper_map(&cpl_mapper_rcm, &job.req, job.rank_host, &err),
+	        0);
 	assert_true(hop_bytes(&job, job.rank_host) == 75);
 	tear_down(&job);
 }
@@ -387,7 +395,9 @@ static void test_sfc_follows_the_curve(void **state)
 	for (int i = 0; i < 63; i++)
 		entry[i] = (struct cpl_comm_entry){i, i + 1, 5, 1};
 	set_up(&job, torus(4, 4, 4, false), build(64, entry, 63), 64);
-	assert_int_equal(cpl_mapper_sfc.map(&job.req, job.rank_host, &err), 0);
+	assert_int_equal(
+	        cpl_mapper_map(&cpl_mapper_sfc, &job.req, job.rank_host, &err),
+	        0);
 	assert_true(hop_bytes(&job, job.rank_host) == 315);
 	tear_down(&job);
 }
@@ -415,7 +425,9 @@ static void test_topoaware_refuses_huge_tables(void **state)
 	}
 	req.host = host;
 	req.slots = one;
-	assert_int_equal(cpl_mapper_topoaware_1.map(&req, rank_host, &err), -1);
+	assert_int_equal(
+	        cpl_mapper_map(&cpl_mapper_topoaware_1, &req, rank_host, &err),
+	        -1);
 	assert_non_null(strstr(err.text, "9216 hosts are too many"));
 	free(host);
 	free(one);

@@ -82,9 +82,11 @@ static void test_greedyallc_lu_c_64_on_the_mesh(void **state)
 	int rank_host[64], order[64];
 
 	set_up(&job, net, comm, 64);
-	assert_int_equal(cpl_mapper_linear.map(&job.req, order, &err), 0);
+	assert_int_equal(
+	        cpl_mapper_map(&cpl_mapper_linear, &job.req, order, &err), 0);
 	assert_true(hop_bytes(&job, order) == 17459118);
-	assert_int_equal(cpl_mapper_greedyallc.map(&job.req, rank_host, &err),
+	assert_int_equal(cpl_mapper_map(&cpl_mapper_greedyallc, &job.req,
+	                                rank_host, &err),
 	                 0);
 	assert_memory_equal(rank_host, expect, sizeof(expect));
 	assert_true(hop_bytes(&job, rank_host) == 10992778);
@@ -116,9 +118,9 @@ static void test_greedyallc_hop_totals(void **state)
 		struct job job;
 
 		set_up(&job, net, comm, comm->ranks);
-		assert_int_equal(
-		        cpl_mapper_greedyallc.map(&job.req, rank_host, &err),
-		        0);
+		assert_int_equal(cpl_mapper_map(&cpl_mapper_greedyallc,
+		                                &job.req, rank_host, &err),
+		                 0);
 		assert_true(hop_bytes(&job, rank_host) == table[i].total);
 		cpl_comm_free(job.graph);
 		cpl_comm_free(comm);
@@ -275,7 +277,7 @@ static void test_refinement_lowers_hop_bytes(void **state)
 		set_up(&job, net, comm, 32);
 		for (int i = 0; i < 32; i++)
 			job.slots[i] = 2;
-		cpl_mapper_linear.map(&job.req, rank_host, &err);
+		cpl_mapper_map(&cpl_mapper_linear, &job.req, rank_host, &err);
 		before = hop_bytes(&job, rank_host);
 		assert_int_equal(cpl_map_refine(&job.req, rank_host, &err), 0);
 		check_counts(&job, rank_host);

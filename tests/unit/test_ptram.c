@@ -47,9 +47,9 @@ static void test_sums_follow_the_model(void **state)
 			background.link[l] = (double)(l % 3) * 100;
 		if (seed > 3)
 			job.req.background = &background;
-		assert_int_equal(
-		        cpl_mapper_random.map(&job.req, job.rank_host, &err),
-		        0);
+		assert_int_equal(cpl_mapper_map(&cpl_mapper_random, &job.req,
+		                                job.rank_host, &err),
+		                 0);
 		measure(&job, job.rank_host, &metrics, &job_sums);
 		assert_int_equal(cpl_link_sums_init(&sums, &job.req, &err), 0);
 		cpl_link_sums_flow(&sums, 0, 9, 5000);
@@ -82,7 +82,7 @@ static void test_default_order_scores_4(void **state)
 	struct job job;
 
 	set_up(&job, torus(4, 4, 2, true), random_comm(32, 3, 7), 32);
-	cpl_mapper_linear.map(&job.req, job.rank_host, &err);
+	cpl_mapper_map(&cpl_mapper_linear, &job.req, job.rank_host, &err);
 	assert_int_equal(cpl_link_sums_init(&sums, &job.req, &err), 0);
 	add_layout(&sums, &job, job.rank_host);
 	assert_float_equal(cpl_link_sums_hybrid(&sums), 4, 1e-9);
@@ -108,15 +108,17 @@ static void test_routes_tell_equal_hops_apart(void **state)
 	job.host[3] = 6;
 	assert_true(job.req.routing->hops(job.net, 0, 2) ==
 	            job.req.routing->hops(job.net, 0, 6));
-	assert_int_equal(cpl_mapper_ptram.map(&job.req, job.rank_host, &err),
+	assert_int_equal(cpl_mapper_map(&cpl_mapper_ptram, &job.req,
+	                                job.rank_host, &err),
 	                 0);
 	assert_int_equal(job.rank_host[0], 0);
 	assert_int_equal(job.rank_host[1], 1);
 	assert_int_equal(job.rank_host[2], 3);
 	assert_true(max_congestion(&job, job.rank_host) == 100);
 	/* A mapper that sees hops alone takes the first of the two. */
-	assert_int_equal(
-	        cpl_mapper_greedyallc.map(&job.req, job.rank_host, &err), 0);
+	assert_int_equal(cpl_mapper_map(&cpl_mapper_greedyallc, &job.req,
+	                                job.rank_host, &err),
+	                 0);
 	assert_int_equal(job.rank_host[2], 2);
 	tear_down(&job);
 }
@@ -131,12 +133,13 @@ static void test_unit_of_volume(void **state)
 
 		set_up(&job, seed % 2 ? dragonfly() : torus(4, 4, 2, true),
 		       random_comm(32, 3, seed), 32);
-		cpl_mapper_ptram_refine.map(&job.req, first, &err);
+		cpl_mapper_map(&cpl_mapper_ptram_refine, &job.req, first, &err);
 		for (int64_t e = 0; e < job.comm->n_entries; e++)
 			job.comm->bytes[e] *= 4096;
 		for (int64_t e = 0; e < job.graph->n_entries; e++)
 			job.graph->bytes[e] *= 4096;
-		cpl_mapper_ptram_refine.map(&job.req, job.rank_host, &err);
+		cpl_mapper_map(&cpl_mapper_ptram_refine, &job.req,
+		               job.rank_host, &err);
 		assert_memory_equal(first, job.rank_host, sizeof(first));
 		tear_down(&job);
 	}
@@ -165,11 +168,12 @@ static void test_threads(void **state)
 		struct job job;
 
 		set_up(&job, net[k], random_comm(256, 150, 3), 256);
-		cpl_mapper_ptram.map(&job.req, first, &err);
+		cpl_mapper_map(&cpl_mapper_ptram, &job.req, first, &err);
 		for (size_t i = 0; i < sizeof(threads) / sizeof(int); i++) {
 			job.req.threads = threads[i];
-			assert_int_equal(cpl_mapper_ptram.map(
-			                         &job.req, job.rank_host, &err),
+			assert_int_equal(cpl_mapper_map(&cpl_mapper_ptram,
+			                                &job.req, job.rank_host,
+			                                &err),
 			                 0);
 			assert_memory_equal(first, job.rank_host,
 			                    sizeof(first));
@@ -193,7 +197,8 @@ static void test_refinement(void **state)
 
 		set_up(&job, seed % 2 ? dragonfly() : torus(4, 4, 2, true),
 		       random_comm(32, 2, seed), 32);
-		cpl_mapper_random.map(&job.req, job.rank_host, &err);
+		cpl_mapper_map(&cpl_mapper_random, &job.req, job.rank_host,
+		               &err);
 		before = max_congestion(&job, job.rank_host);
 		assert_int_equal(cpl_tasks_init(&tasks, &job.req, &err), 0);
 		n = cpl_ptram_refine(&tasks, job.rank_host, CPL_PTRAM_SWAPS,
@@ -240,9 +245,9 @@ static void test_five_point_stencil(void **state)
 	for (int h = 0; h < 64; h++)
 		job.slots[h] = 4;
 	cpl_random_shuffle(job.host, 64, 1, 1);
-	cpl_mapper_linear.map(&job.req, job.rank_host, &err);
+	cpl_mapper_map(&cpl_mapper_linear, &job.req, job.rank_host, &err);
 	measure(&job, job.rank_host, &before, &sums_before);
-	cpl_mapper_ptram_refine.map(&job.req, job.rank_host, &err);
+	cpl_mapper_map(&cpl_mapper_ptram_refine, &job.req, job.rank_host, &err);
 	check_counts(&job, job.rank_host);
 	measure(&job, job.rank_host, &after, &sums_after);
 	assert_true(sums_after.hop_bytes < 0.7 * sums_before.hop_bytes);

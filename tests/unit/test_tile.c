@@ -17,7 +17,7 @@ static void lay(struct job *job, const char *option)
 	struct cpl_error err = {""};
 
 	job->req.option = option;
-	if (cpl_mapper_tile.map(&job->req, job->rank_host, &err))
+	if (cpl_mapper_map(&cpl_mapper_tile, &job->req, job->rank_host, &err))
 		fail_msg("%s: %s", option, err.text);
 	check_counts(job, job->rank_host);
 }
@@ -27,7 +27,8 @@ static void refuse(struct job *job, const char *option, const char *why)
 	struct cpl_error err = {""};
 
 	job->req.option = option;
-	assert_int_equal(cpl_mapper_tile.map(&job->req, job->rank_host, &err),
+	assert_int_equal(cpl_mapper_map(&cpl_mapper_tile, &job->req,
+	                                job->rank_host, &err),
 	                 -1);
 	if (!strstr(err.text, why))
 		fail_msg("%s: %s", option, err.text);
@@ -238,8 +239,9 @@ static void test_treematch_groups_of_groups(void **state)
 				                         : 1,
 				        1};
 	set_up(&job, dragonfly(), build(32, entry, n), 32);
-	assert_int_equal(
-	        cpl_mapper_treematch.map(&job.req, job.rank_host, &err), 0);
+	assert_int_equal(cpl_mapper_map(&cpl_mapper_treematch, &job.req,
+	                                job.rank_host, &err),
+	                 0);
 	check_counts(&job, job.rank_host);
 	for (int i = 0; i < 32; i++)
 		for (int k = 0; k < 32; k++)
@@ -273,8 +275,9 @@ static void test_recursive_through_switches(void **state)
 	       build(8, entry, n), 4);
 	for (int h = 0; h < 4; h++)
 		job.slots[h] = 2;
-	assert_int_equal(
-	        cpl_mapper_recursive.map(&job.req, job.rank_host, &err), 0);
+	assert_int_equal(cpl_mapper_map(&cpl_mapper_recursive, &job.req,
+	                                job.rank_host, &err),
+	                 0);
 	check_counts(&job, job.rank_host);
 	for (int r = 2; r < 8; r++)
 		assert_int_equal(job.rank_host[r] % 3 == 0,

@@ -225,7 +225,8 @@ static int run_group(struct group *g, int n, struct cpl_error *err)
 
 static int start_linear(struct cpl_best_chain *chain, struct cpl_error *err)
 {
-	if (cpl_mapper_linear.map(chain->best->req, chain->trial, err))
+	if (cpl_mapper_map(&cpl_mapper_linear, chain->best->req, chain->trial,
+	                   err))
 		return -1;
 	cpl_best_consider(chain);
 	return 0;

@@ -122,7 +122,8 @@ int cpl_best_start_greedy(struct cpl_best_chain *chain, struct cpl_error *err)
 {
 	if (chain->best->req->n_hosts > GREEDY_HOSTS)
 		return 0;
-	if (cpl_mapper_greedyallc.map(chain->best->req, chain->trial, err))
+	if (cpl_mapper_map(&cpl_mapper_greedyallc, chain->best->req,
+	                   chain->trial, err))
 		return -1;
 	cpl_best_consider(chain);
 	return 0;
@@ -153,7 +154,8 @@ int cpl_best_start_nodes(struct cpl_best_chain *chain, struct cpl_error *err)
 		return 0;
 	rc = cpl_best_nodes_init(&nodes, req, chain->low.rank_host, err);
 	if (!rc)
-		rc = cpl_mapper_greedyallc.map(&nodes.req, chain->layout, err);
+		rc = cpl_mapper_map(&cpl_mapper_greedyallc, &nodes.req,
+		                    chain->layout, err);
 	if (!rc)
 		cpl_best_move_nodes(chain, chain->low.rank_host);
 	cpl_best_nodes_free(&nodes);

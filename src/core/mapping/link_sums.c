@@ -76,7 +76,7 @@ static int reference(struct cpl_link_sums *s, const struct cpl_map_request *req,
 	if (!node)
 		cpl_fail_memory(err);
 	if (!node || !work || cpl_load_init(&load, req->net, err) ||
-	    cpl_mapper_linear.map(req, node, err))
+	    cpl_mapper_map(&cpl_mapper_linear, req, node, err))
 		goto out;
 	for (int r = 0; r < req->comm->ranks; r++)
 		node[r] = req->host[node[r]];

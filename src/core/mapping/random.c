@@ -9,7 +9,7 @@
 static int map(const struct cpl_map_request *req, int *rank_host,
                struct cpl_error *err)
 {
-	if (cpl_mapper_linear.map(req, rank_host, err))
+	if (cpl_mapper_map(&cpl_mapper_linear, req, rank_host, err))
 		return -1;
 	cpl_random_shuffle(rank_host, req->comm->ranks, req->seed, STREAM);
 	return 0;

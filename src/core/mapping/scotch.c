@@ -384,7 +384,7 @@ static int map(const struct cpl_map_request *req, int *rank_host,
 		if (req->slots[h])
 			j.host[j.n++] = h;
 	if (j.n == 1 || (req->expired && req->expired(req->expired_arg))) {
-		rc = cpl_mapper_linear.map(req, rank_host, err);
+		rc = cpl_mapper_map(&cpl_mapper_linear, req, rank_host, err);
 		goto out;
 	}
 	if (rank_graph(&j, err) || map_ranks(&j, err))
