@@ -140,15 +140,9 @@ static int run(const struct cmd *self, int argc, char **argv)
 	if (rc)
 		return rc;
 	/* With --state-dir the configuration only helps to spell the replay. */
-	config = cmd_config_load(o.config, &err);
-	if (!config && o.config)
+	state_dir = cmd_state_dir(o.state_dir, o.config, &config, &err);
+	if (!state_dir)
 		return cmd_fail(self, &err);
-	if (!config && !o.state_dir)
-		return cmd_failf(self,
-		                 "%s; say where with --config or "
-		                 "--state-dir",
-		                 err.text);
-	state_dir = o.state_dir ? o.state_dir : config->state_dir;
 	record = cpl_record_find(state_dir, o.job, &ended, &err);
 	if (!record) {
 		rc = cmd_fail(self, &err);

@@ -42,6 +42,24 @@ struct cpl_config *cmd_config_load(const char *option, struct cpl_error *err)
 	return config;
 }
 
+const char *cmd_state_dir(const char *state_dir, const char *option,
+                          struct cpl_config **config, struct cpl_error *err)
+{
+	struct cpl_error why = {""};
+
+	*config = cmd_config_load(option, &why);
+	if (!*config && option)
+		cpl_fail(err, "%s", why.text);
+	else if (state_dir)
+		return state_dir;
+	else if (*config)
+		return (*config)->state_dir;
+	else
+		cpl_fail(err, "%s; say where with --config or --state-dir",
+		         why.text);
+	return NULL;
+}
+
 const char *cmd_profile_dir(const char *option)
 {
 	static char *dir;

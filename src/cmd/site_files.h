@@ -17,6 +17,15 @@ char *cmd_config_path(const char *option);
 struct cpl_config *cmd_config_load(const char *option, struct cpl_error *err);
 
 /*
+ * Where the records of jobs are, for --config and --state-dir: the state
+ * directory's value, else the configuration's. *config is that file, for the
+ * caller to free; NULL where it cannot be read, which state_dir makes up for
+ * unless the option names it. NULL with err.
+ */
+const char *cmd_state_dir(const char *state_dir, const char *option,
+                          struct cpl_config **config, struct cpl_error *err);
+
+/*
  * Where profiles are: the option's value, else ProfileDir of this host's
  * configuration, else its default. Never fails; kept until the program ends.
  */

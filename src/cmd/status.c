@@ -283,23 +283,17 @@ static int run(const struct cmd *self, int argc, char **argv)
 	struct cpl_error err = {{0}};
 	struct cpl_config *config;
 	struct picture p = {0};
-	const char *network;
+	const char *state_dir, *network;
 	int rc = parse(self, argc, argv, &o);
 
 	if (rc)
 		return rc;
-	config = cmd_config_load(o.config, &err);
-	if (!config && o.config)
+	state_dir = cmd_state_dir(o.state_dir, o.config, &config, &err);
+	if (!state_dir)
 		return cmd_fail(self, &err);
-	if (!config && !o.state_dir)
-		return cmd_failf(self,
-		                 "%s; say where with --config or "
-		                 "--state-dir",
-		                 err.text);
 	p.config = config;
 	network = o.network ? o.network : config ? config->network_file : NULL;
-	if (cpl_record_state(o.state_dir ? o.state_dir : config->state_dir,
-	                     &p.state, &p.skipped, &err) ||
+	if (cpl_record_state(state_dir, &p.state, &p.skipped, &err) ||
 	    (o.state_out &&
 	     cmd_write_state(&p.state, config, o.state_out, &err)) ||
 	    (network && !o.state_out && measure(&p, network, &err)))

@@ -11,32 +11,18 @@ static int read_dims(struct cpl_network *net, const json_t *root,
                      struct cpl_error *err)
 {
 	const json_t *dims = json_object_get(root, "dims");
-	int *length[] = {&net->haec.x, &net->haec.y, &net->haec.boards};
-	int64_t routers = 1;
+	int dim[CPL_NETWORK_MAX_DIMS];
 
-	if (!json_is_array(dims) || json_array_size(dims) != 3)
+	if (json_array_size(dims) != 3)
 		return cpl_fail(err,
 		                "\"dims\" %s; an array of 3 lengths is "
 		                "needed: x and y of a board, and the boards",
 		                dims ? "is something else" : "is missing");
-	for (size_t d = 0; d < 3; d++) {
-		const json_t *value = json_array_get(dims, d);
-		json_int_t n = json_integer_value(value);
-
-		if (!json_is_integer(value) || n < 1 ||
-		    n > CPL_NETWORK_MAX_ROUTERS)
-			return cpl_fail(err,
-			                "\"dims\"[%zu]: an integer in 1 to %d "
-			                "is needed",
-			                d, CPL_NETWORK_MAX_ROUTERS);
-		*length[d] = (int)n;
-		routers *= n;
-		if (routers > CPL_NETWORK_MAX_ROUTERS)
-			return cpl_fail(err,
-			                "\"dims\" make more than %d routers",
-			                CPL_NETWORK_MAX_ROUTERS);
-	}
-	net->n_routers = (int)routers;
+	if (cpl_network_dims(net, root, dim, err) < 0)
+		return -1;
+	net->haec.x = dim[0];
+	net->haec.y = dim[1];
+	net->haec.boards = dim[2];
 	return 0;
 }
 

@@ -143,6 +143,40 @@ int cpl_network_bandwidth(const json_t *object, const char *key, double *out,
 	return 0;
 }
 
+int cpl_network_dims(struct cpl_network *net, const json_t *root, int *dim,
+                     struct cpl_error *err)
+{
+	const json_t *dims = json_object_get(root, "dims");
+	int n_dims = (int)json_array_size(dims);
+	int64_t routers = 1;
+
+	if (n_dims < 1 || n_dims > CPL_NETWORK_MAX_DIMS)
+		return cpl_fail(err,
+		                "\"dims\" %s; an array of 1 to %d lengths is "
+		                "needed",
+		                dims ? "is something else" : "is missing",
+		                CPL_NETWORK_MAX_DIMS);
+	for (int d = 0; d < n_dims; d++) {
+		const json_t *length = json_array_get(dims, (size_t)d);
+		json_int_t n = json_integer_value(length);
+
+		if (!json_is_integer(length) || n < 1 ||
+		    n > CPL_NETWORK_MAX_ROUTERS)
+			return cpl_fail(err,
+			                "\"dims\"[%d]: an integer in 1 to %d "
+			                "is needed",
+			                d, CPL_NETWORK_MAX_ROUTERS);
+		dim[d] = (int)n;
+		routers *= n;
+		if (routers > CPL_NETWORK_MAX_ROUTERS)
+			return cpl_fail(err,
+			                "\"dims\" make more than %d routers",
+			                CPL_NETWORK_MAX_ROUTERS);
+	}
+	net->n_routers = (int)routers;
+	return n_dims;
+}
+
 int cpl_network_size(const json_t *root, const char *key, int64_t high,
                      int *out, struct cpl_error *err)
 {

@@ -72,6 +72,14 @@ int cpl_network_add_class(struct cpl_network *net, const char *name,
 int cpl_network_bandwidth(const json_t *object, const char *key, double *out,
                           struct cpl_error *err);
 
+/*
+ * root's "dims": the lengths of an array into dim[], at most
+ * CPL_NETWORK_MAX_DIMS, each within [1, CPL_NETWORK_MAX_ROUTERS] as is their
+ * product, which becomes net->n_routers. Returns how many, or -1 with err.
+ */
+int cpl_network_dims(struct cpl_network *net, const json_t *root, int *dim,
+                     struct cpl_error *err);
+
 /* An integer in [1, high] that must be there. */
 int cpl_network_size(const json_t *root, const char *key, int64_t high,
                      int *out, struct cpl_error *err);

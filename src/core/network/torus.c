@@ -7,42 +7,6 @@
 static const char *const keys[] = {"dims", "wrap", NULL};
 static const char *const bandwidth_keys[] = {"dim", "injection", NULL};
 
-static int read_dims(struct cpl_network *net, const json_t *root,
-                     struct cpl_error *err)
-{
-	const json_t *dims = json_object_get(root, "dims");
-	struct cpl_torus *torus = &net->torus;
-	int64_t routers = 1;
-
-	if (!json_is_array(dims) || json_array_size(dims) < 1 ||
-	    json_array_size(dims) > CPL_NETWORK_MAX_DIMS)
-		return cpl_fail(err,
-		                "\"dims\" %s; an array of 1 to %d lengths is "
-		                "needed",
-		                dims ? "is something else" : "is missing",
-		                CPL_NETWORK_MAX_DIMS);
-	torus->n_dims = (int)json_array_size(dims);
-	for (int d = 0; d < torus->n_dims; d++) {
-		const json_t *length = json_array_get(dims, (size_t)d);
-		json_int_t n = json_integer_value(length);
-
-		if (!json_is_integer(length) || n < 1 ||
-		    n > CPL_NETWORK_MAX_ROUTERS)
-			return cpl_fail(err,
-			                "\"dims\"[%d]: an integer in 1 to %d "
-			                "is needed",
-			                d, CPL_NETWORK_MAX_ROUTERS);
-		torus->dim[d] = (int)n;
-		routers *= n;
-		if (routers > CPL_NETWORK_MAX_ROUTERS)
-			return cpl_fail(err,
-			                "\"dims\" make more than %d routers",
-			                CPL_NETWORK_MAX_ROUTERS);
-	}
-	net->n_routers = (int)routers;
-	return 0;
-}
-
 static int read_wrap(struct cpl_torus *torus, const json_t *root,
                      struct cpl_error *err)
 {
@@ -113,7 +77,8 @@ static int shape(struct cpl_network *net, const json_t *root,
 	struct cpl_torus *torus = &net->torus;
 	double bandwidth[CPL_NETWORK_MAX_DIMS];
 
-	if (read_dims(net, root, err) || read_wrap(torus, root, err) ||
+	torus->n_dims = cpl_network_dims(net, root, torus->dim, err);
+	if (torus->n_dims < 0 || read_wrap(torus, root, err) ||
 	    read_bandwidth(torus, root, bandwidth, err))
 		return -1;
 	for (int d = 0; d < torus->n_dims; d++) {
