@@ -76,10 +76,15 @@ bool cpl_routing_is_adaptive(const struct cpl_routing *routing);
  *
  * adaptive-direct with more than 20,000 pairs, one link between two groups and
  * at least four pairs to each two groups, on the average, goes by pairs of
- * groups: several times as fast with 46.7 million pairs on 92,160 routers (1.6 s
- * of CPU time an iteration rather than 14.4; bench_adaptive NETWORK many RDN
+ * groups: several times as fast with 46.7 million pairs on 92,160 routers, 1.6
+ * s of CPU time an iteration rather than 14.4 (bench_adaptive NETWORK many RDN
  * AD 2). That adds up in another order, and takes 100 bytes more for each two
  * routers of a group.
+ *
+ * adaptive-indirect and adaptive-hybrid with more than a million pairs, or more
+ * than 20,000 and 512 to each group, on the average, and up to four links
+ * between two groups, go by the groups that their paths pass through. That adds
+ * up in another order, and takes 130 bytes per pair and 1 KB per link.
  */
 int cpl_adaptive_solve(struct cpl_adaptive *a, struct cpl_error *err);
 

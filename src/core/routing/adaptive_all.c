@@ -45,11 +45,6 @@ static int find(const struct cpl_ways *w, int from, int to,
 	return n;
 }
 
-static inline double lesser(double a, double b)
-{
-	return a < b ? a : b;
-}
-
 /* The least on each path, 0 where there is none; returns their sum. */
 static inline double least(const struct cpl_cell *cell,
                            const struct cpl_bundle *b, double value[4])
@@ -58,16 +53,16 @@ static inline double least(const struct cpl_cell *cell,
 	double end[2];
 
 	for (int j = 0; j < 2; j++)
-		end[j] = lesser(cell[b->end[j][0]].view,
-		                cell[b->end[j][1]].view);
+		end[j] = cpl_lesser(cell[b->end[j][0]].view,
+		                    cell[b->end[j][1]].view);
 	for (int i = 0; i < 2; i++) {
-		double start = lesser(cell[b->start[i][0]].view,
-		                      cell[b->start[i][1]].view);
+		double start = cpl_lesser(cell[b->start[i][0]].view,
+		                          cell[b->start[i][1]].view);
 
-		start = lesser(start, first);
+		start = cpl_lesser(start, first);
 		for (int j = 0; j < 2; j++) {
 			double x = i < b->n_starts && j < b->n_ends
-			                   ? lesser(start, end[j])
+			                   ? cpl_lesser(start, end[j])
 			                   : 0;
 
 			value[i * 2 + j] = x;

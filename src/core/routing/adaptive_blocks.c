@@ -37,11 +37,6 @@ struct walk {
 	void (*pass)(const struct walk *walk, struct block *block);
 };
 
-static inline double lesser(double a, double b)
-{
-	return a < b ? a : b;
-}
-
 /* An entry of the tables of ways by the router inside the group that they
  * share, near for those that lead to it, far for those that leave it. */
 static inline int64_t way(const struct cpl_ways *w, int shared, int other)
@@ -67,8 +62,8 @@ static inline struct cpl_way_view see(const struct cpl_ways *w,
 		return (struct cpl_way_view){0, 0};
 	cpl_segment(w, group, from, to, (unsigned)turn, c);
 	return (struct cpl_way_view){
-	        lesser(left[c[0]], left[c[1]]),
-	        lesser(cell[c[0]].view, cell[c[1]].view),
+	        cpl_lesser(left[c[0]], left[c[1]]),
+	        cpl_lesser(cell[c[0]].view, cell[c[1]].view),
 	};
 }
 
@@ -402,10 +397,11 @@ struct seen {
 static inline struct seen look(const struct cpl_way_view *near,
                                const struct cpl_way_view *far, double link)
 {
-	double a = lesser(near[0].left, link), b = lesser(near[1].left, link);
+	double a = cpl_lesser(near[0].left, link),
+	       b = cpl_lesser(near[1].left, link);
 	struct seen x = {
-	        {lesser(a, far[0].left), lesser(a, far[1].left),
-	         lesser(b, far[0].left), lesser(b, far[1].left)},
+	        {cpl_lesser(a, far[0].left), cpl_lesser(a, far[1].left),
+	         cpl_lesser(b, far[0].left), cpl_lesser(b, far[1].left)},
 	        0,
 	};
 
@@ -495,9 +491,10 @@ static void grant(const struct walk *walk, struct block *block)
 			continue;
 		unit = block->bytes[m] * walk->scale / x.sum;
 		for (int j = 0; j < 4; j++) {
-			double each = lesser(near[j / 2].unit, far[j % 2].unit);
+			double each =
+			        cpl_lesser(near[j / 2].unit, far[j % 2].unit);
 
-			x.path[j] *= unit * lesser(each, link);
+			x.path[j] *= unit * cpl_lesser(each, link);
 			total[j] += (float)x.path[j];
 		}
 		block->link_flow += flow(x.path, block->near_flow + near_at,

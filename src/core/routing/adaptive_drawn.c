@@ -3,74 +3,33 @@
 
 #include "routing/adaptive_internal.h"
 
-/* Up to two direct paths; of more than two by random bits. */
-static inline int draw_direct(const struct cpl_ways *w, int from, int to,
-                              uint64_t key, uint64_t counter, int *link)
-{
-	int paths = cpl_leg_count(w, from, to), first = 0, second = 1, k;
-
-	if (paths > 2) {
-		uint64_t bits = cpl_random_at(key, counter);
-
-		first = (int)((bits & UINT32_MAX) * (uint64_t)paths >> 32);
-		second = (int)((bits >> 32) * (uint64_t)(paths - 1) >> 32);
-		second += second >= first;
-	}
-	for (int n = 0; n < paths && n < 2; n++) {
-		int turns = cpl_leg_turns(w, from, to, n ? second : first, &k);
-
-		cpl_leg_cells(w, cpl_ways_spot(w, from), cpl_ways_spot(w, to),
-		              k, (unsigned)turns, link + n * CPL_LEG);
-	}
-	return paths < 2 ? paths : 2;
-}
-
-/*
- * P(m) of an iteration: first the direct paths, a leg each, then the indirect
- * ones, two legs each, over routers that are neither source nor destination.
- * Returns the number of direct ones.
- */
+/* The links of a pair's paths; returns the number of direct ones, which are a
+ * leg each; the others are two. */
 static inline int draw(const struct cpl_ways *w, const struct cpl_part *part,
                        int from, int to, int iteration, int *link)
 {
-	uint64_t others = (uint64_t)w->routers - 2;
-	uint64_t key = cpl_random_key(part->seed,
-	                              (uint64_t)from * (uint64_t)w->routers +
-	                                      (uint64_t)to);
-	uint64_t counter = (uint64_t)iteration * (CPL_DRAWN + 1);
-	int low = from < to ? from : to, high = from < to ? to : from;
-	int n_direct = 0;
+	struct cpl_spot a = cpl_ways_spot(w, from), b = cpl_ways_spot(w, to);
+	struct cpl_drawn path[CPL_DRAWN];
+	int n_direct = cpl_draw(w, part, from, to, iteration, path);
 
-	if (part->direct)
-		n_direct = draw_direct(w, from, to, key, counter + CPL_DRAWN,
-		                       link);
-	link += n_direct * CPL_LEG;
-	for (int n = n_direct; n < CPL_DRAWN; n++) {
-		uint64_t bits = cpl_random_at(key, counter + (uint64_t)n);
-		int over = (int)((bits >> 32) * others >> 32);
+	for (int n = 0; n < n_direct; n++, link += CPL_LEG)
+		cpl_leg_cells(w, a, b, path[n].first, link);
+	for (int n = n_direct; n < CPL_DRAWN; n++, link += 2 * CPL_LEG) {
+		struct cpl_spot over = cpl_ways_spot(w, path[n].over);
 
-		over += over >= low;
-		over += over >= high;
-		cpl_leg_any(w, from, over, bits & UINT16_MAX, link);
-		cpl_leg_any(w, over, to, bits >> 16 & UINT16_MAX,
-		            link + CPL_LEG);
-		link += 2 * CPL_LEG;
+		cpl_leg_cells(w, a, over, path[n].first, link);
+		cpl_leg_cells(w, over, b, path[n].second, link + CPL_LEG);
 	}
 	return n_direct;
-}
-
-static inline double lesser(double a, double b)
-{
-	return a < b ? a : b;
 }
 
 /* The least that a leg's links show. */
 static inline double least(const struct cpl_cell *cell, const int *link)
 {
-	double a = lesser(cell[link[0]].view, cell[link[1]].view);
-	double b = lesser(cell[link[3]].view, cell[link[4]].view);
+	double a = cpl_lesser(cell[link[0]].view, cell[link[1]].view);
+	double b = cpl_lesser(cell[link[3]].view, cell[link[4]].view);
 
-	return lesser(lesser(a, b), cell[link[2]].view);
+	return cpl_lesser(cpl_lesser(a, b), cell[link[2]].view);
 }
 
 static inline void add(struct cpl_cell *cell, const int *link, double amount)
@@ -86,7 +45,7 @@ static inline const int *path_least(const struct cpl_cell *cell,
 	*value = least(cell, link);
 	if (k < n_direct)
 		return link + CPL_LEG;
-	*value = lesser(*value, least(cell, link + CPL_LEG));
+	*value = cpl_lesser(*value, least(cell, link + CPL_LEG));
 	return link + 2 * CPL_LEG;
 }
 
@@ -181,26 +140,6 @@ static inline double deliver(const struct cpl_ways *w, struct cpl_part *part,
 	return hop_bytes;
 }
 
-/* Each path's part of what the pair has got in all; evenly in the first
- * iteration where numbers were too far apart for any grant. */
-static inline bool shares(const struct cpl_part *part, int64_t m, int iteration,
-                          const float *got, double *share)
-{
-	double total = part->total[m];
-	float any = 0;
-
-	if (!(total > 0)) {
-		for (int k = 0; k < CPL_DRAWN; k++)
-			share[k] = iteration ? 0 : 1.0 / CPL_DRAWN;
-		return !iteration;
-	}
-	for (int k = 0; k < CPL_DRAWN; k++) {
-		share[k] = (double)got[k] / total;
-		any += got[k];
-	}
-	return any > 0;
-}
-
 void cpl_drawn_grant(const struct cpl_ways *ways, struct cpl_part *part,
                      struct cpl_lane *lane, int iteration, bool delivers)
 {
@@ -249,7 +188,7 @@ void cpl_drawn_grant(const struct cpl_ways *ways, struct cpl_part *part,
 				       sizeof(got));
 			if (!delivers)
 				part->total[m] += sum;
-			else if (shares(part, m, iteration, got, share))
+			else if (cpl_shares(part, m, iteration, got, share))
 				hop_bytes += deliver(&w, part, lane, m, link,
 				                     n_direct, share);
 		}
@@ -277,8 +216,8 @@ void cpl_drawn_replay(const struct cpl_ways *ways, struct cpl_part *part,
 			double share[CPL_DRAWN];
 			int n_direct;
 
-			if (!shares(part, m, iteration, grants + m * CPL_DRAWN,
-			            share))
+			if (!cpl_shares(part, m, iteration,
+			                grants + m * CPL_DRAWN, share))
 				continue;
 			if (kept) {
 				link = kept + m * (CPL_DRAWN_LINKS + 1);

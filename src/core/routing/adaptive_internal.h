@@ -20,6 +20,8 @@
 
 #define CPL_NO_LINKS 32
 #define CPL_LEG 5
+/* Of them at its start, the link between groups included. */
+#define CPL_LEG_START 3
 /* Paths of a pair in an iteration, where they are drawn. */
 #define CPL_DRAWN 4
 /* Links of those paths. */
@@ -96,6 +98,31 @@ struct cpl_bundle {
 	int n_starts, n_ends;
 };
 
+/* What indirect paths pass through: links of the intermediate router's group,
+ * what these show and are to carry. */
+#define CPL_PASSAGES 256
+
+struct cpl_passages {
+	struct cpl_passages *next;
+	int n;
+	uint16_t cell[CPL_PASSAGES][CPL_LEG]; /* in the group */
+	double amount[CPL_PASSAGES], unit[CPL_PASSAGES];
+	unsigned char links[CPL_PASSAGES];
+};
+
+struct cpl_cursor {
+	struct cpl_passages *block;
+	int at;
+};
+
+/* A pair of routers with its bytes and its paths of an iteration. */
+struct cpl_route {
+	int from, to;
+	double bytes;
+	uint32_t path[CPL_DRAWN]; /* see adaptive_passages.c */
+	float weight[CPL_DRAWN];
+};
+
 /* A pair of routers in their groups. */
 struct cpl_ends {
 	uint16_t from, to;
@@ -104,6 +131,12 @@ struct cpl_ends {
 /* What a way inside a group shows: the least of its links. */
 struct cpl_way_view {
 	double left, unit;
+};
+
+/* A path as it is drawn: of each leg the turns + 4 * link. */
+struct cpl_drawn {
+	int over; /* router; not for a direct one, which is a leg */
+	unsigned first, second;
 };
 
 struct cpl_part {
@@ -128,6 +161,13 @@ struct cpl_part {
 	double *hops;  /* [n] mean links */
 	int *kept;     /* [iteration][n][CPL_DRAWN_LINKS + 1] or NULL */
 	float *grants; /* [iteration][n][CPL_DRAWN], or NULL */
+	/* Drawn, by passages. */
+	bool by_passages;
+	struct cpl_route *route;       /* [n] */
+	int64_t first[CPL_LANES + 1];  /* pair of each lane */
+	int64_t n_passages[CPL_LANES]; /* blocks at the most */
+	struct cpl_passages *passages[CPL_LANES];
+	struct cpl_passages **passage_from; /* [lanes][groups] */
 	struct cpl_routed routed[CPL_LANES];
 };
 
@@ -137,6 +177,9 @@ struct cpl_lane {
 	double *bytes;             /* [the same] */
 	struct cpl_bundle *bundle; /* [K] */
 	double granted;            /* in this iteration */
+	/* For passages. */
+	struct cpl_cursor *cursor; /* [groups] */
+	int64_t *start;            /* [groups + 1] */
 	/* For blocks. */
 	const double *left;             /* of all: [cells] */
 	const struct cpl_way_view *far; /* of all: [groups][from][to][2] */
@@ -190,6 +233,61 @@ void cpl_blocks_grant(const struct cpl_ways *ways, struct cpl_part *part,
                       struct cpl_lane *lane, double scale);
 void cpl_blocks_deliver(const struct cpl_ways *ways, struct cpl_part *part,
                         struct cpl_lane *lane);
+
+/*
+ * The passes over drawn paths where there are many pairs. An indirect path
+ * starts in its source's group, passes through the group of its intermediate
+ * router, and ends in its destination's. Pairs are sorted by the groups of
+ * their ends; passages are handed over to the groups that they are in, one
+ * group after the other, with what they see there and what they are to carry:
+ * cells are then looked at where they are in the cache. The draws are those of
+ * cpl_drawn_ask.
+ */
+bool cpl_passages_pay(const struct cpl_ways *ways, const struct cpl_part *part);
+/* Cut the groups for the lanes and count the blocks of passages that they make.
+ * 0, or -1 with err (memory). */
+int cpl_passages_cut(const struct cpl_network *net, struct cpl_part *part,
+                     struct cpl_error *err);
+/* Sort the lane's pairs. */
+void cpl_passages_sort(const struct cpl_ways *ways, struct cpl_part *part,
+                       struct cpl_lane *lane);
+/* ask and grant over all lanes. */
+void cpl_passages_ask(const struct cpl_ways *ways, struct cpl_part *part,
+                      struct cpl_lane *lane, int threads, double scale,
+                      int iteration);
+void cpl_passages_grant(const struct cpl_ways *ways, struct cpl_part *part,
+                        struct cpl_lane *lane, int threads);
+/* The bytes of one iteration: cells hold what was left and what each unit
+ * asked got in it. */
+void cpl_passages_deliver(const struct cpl_ways *ways, struct cpl_part *part,
+                          struct cpl_lane *lane, int threads, double scale,
+                          int iteration);
+
+static inline double cpl_lesser(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+/* Each path's part of what the pair has got in all; evenly in the first
+ * iteration where numbers were too far apart for any grant. Whether there is
+ * any. */
+static inline bool cpl_shares(const struct cpl_part *part, int64_t m,
+                              int iteration, const float *got, double *share)
+{
+	double total = part->total[m];
+	float any = 0;
+
+	if (!(total > 0)) {
+		for (int k = 0; k < CPL_DRAWN; k++)
+			share[k] = iteration ? 0 : 1.0 / CPL_DRAWN;
+		return !iteration;
+	}
+	for (int k = 0; k < CPL_DRAWN; k++) {
+		share[k] = (double)got[k] / total;
+		any += got[k];
+	}
+	return any > 0;
+}
 
 /* Exact: there are fewer than 2^20 routers. */
 static inline struct cpl_spot cpl_ways_spot(const struct cpl_ways *w,
@@ -344,48 +442,128 @@ static inline int cpl_leg_turns(const struct cpl_ways *w, int from, int to,
 	return cpl_ways_local(w, a.local, gate.own) < 2 ? i << 1 : i;
 }
 
-/* The cells of the path with these turns over link k. */
-static inline void cpl_leg_cells(const struct cpl_ways *w, struct cpl_spot a,
-                                 struct cpl_spot b, int k, unsigned turns,
-                                 int *cell)
+/* The cells of a leg by its turns + 4 * link: those in the group of its start,
+ * the link between groups included, and those in the group of its end. Inside
+ * a group all are of the start. */
+static inline void cpl_leg_start(const struct cpl_ways *w, struct cpl_spot a,
+                                 struct cpl_spot b, unsigned code, int *cell)
+{
+	struct cpl_gate gate;
+	int k = (int)(code >> 2);
+
+	if (a.group == b.group) {
+		cpl_segment(w, a.group, a.local, b.local, code & 1, cell);
+		cell[2] = cpl_none(w, b);
+		return;
+	}
+	gate = cpl_ways_gate(w, a.group, b.group, k);
+	cpl_segment(w, a.group, a.local, gate.own, code & 1, cell);
+	cell[2] = cpl_global_cell(w, a.group, b.group, k);
+}
+
+static inline void cpl_leg_end(const struct cpl_ways *w, struct cpl_spot a,
+                               struct cpl_spot b, unsigned code, int *cell)
 {
 	struct cpl_gate gate;
 
 	if (a.group == b.group) {
-		cpl_segment(w, a.group, a.local, b.local, turns & 1, cell);
-		cell[2] = cell[3] = cell[4] = cpl_none(w, b);
+		cell[0] = cell[1] = cpl_none(w, b);
 		return;
 	}
-	gate = cpl_ways_gate(w, a.group, b.group, k);
-	cpl_segment(w, a.group, a.local, gate.own, turns & 1, cell);
-	cell[2] = cpl_global_cell(w, a.group, b.group, k);
-	cpl_segment(w, b.group, gate.far, b.local, turns >> 1, cell + 3);
+	gate = cpl_ways_gate(w, a.group, b.group, (int)(code >> 2));
+	cpl_segment(w, b.group, gate.far, b.local, code >> 1 & 1, cell);
 }
 
-/* One of the shortest paths, by 16 random bits. Over the only link between two
- * groups the turns are drawn apart: where there is one way, it has either. */
-static inline void cpl_leg_any(const struct cpl_ways *w, int from, int to,
-                               unsigned bits, int *cell)
+static inline void cpl_leg_cells(const struct cpl_ways *w, struct cpl_spot a,
+                                 struct cpl_spot b, unsigned code, int *cell)
 {
-	struct cpl_spot a = cpl_ways_spot(w, from), b = cpl_ways_spot(w, to);
-	unsigned turns = bits >> 14;
-	int k = 0;
+	cpl_leg_start(w, a, b, code, cell);
+	cpl_leg_end(w, a, b, code, cell + CPL_LEG_START);
+}
 
-	if (w->combos && a.group != b.group) {
-		int combo = cpl_combo(w, from, a.group, to, b.group);
-		unsigned n = w->n_choices[combo];
-		unsigned code =
-		        (unsigned)(w->choice[combo] >> (bits * n >> 16 << 2));
+/* One of the shortest paths, by 16 random bits: its turns + 4 * link. Over the
+ * only link between two groups the turns are drawn apart: where there is one
+ * way, it has either. */
+static inline unsigned cpl_leg_any(const struct cpl_ways *w, int from, int to,
+                                   unsigned bits)
+{
+	int k = 0, n;
+	unsigned turns;
 
-		k = (int)(code >> 2 & 3);
-		turns = code & 3;
-	} else if (w->k_links > 1) {
-		int n = cpl_leg_count(w, from, to);
+	if (w->k_links == 1)
+		return bits >> 14;
+	if (w->combos) {
+		struct cpl_spot a = cpl_ways_spot(w, from);
+		struct cpl_spot b = cpl_ways_spot(w, to);
 
-		turns = (unsigned)cpl_leg_turns(
-		        w, from, to, (int)(bits * (unsigned)n >> 16), &k);
+		if (a.group != b.group) {
+			int at = cpl_combo(w, from, a.group, to, b.group);
+			unsigned i = bits * w->n_choices[at] >> 16;
+
+			return (unsigned)(w->choice[at] >> (4 * i)) & 15;
+		}
 	}
-	cpl_leg_cells(w, a, b, k, turns, cell);
+	n = cpl_leg_count(w, from, to);
+	turns = (unsigned)cpl_leg_turns(w, from, to,
+	                                (int)(bits * (unsigned)n >> 16), &k);
+	return turns | (unsigned)k << 2;
+}
+
+/* Up to two direct paths; of more than two by random bits. */
+static inline int cpl_draw_direct(const struct cpl_ways *w, int from, int to,
+                                  uint64_t key, uint64_t counter,
+                                  struct cpl_drawn *path)
+{
+	int paths = cpl_leg_count(w, from, to), first = 0, second = 1, k;
+
+	if (paths > 2) {
+		uint64_t bits = cpl_random_at(key, counter);
+
+		first = (int)((bits & UINT32_MAX) * (uint64_t)paths >> 32);
+		second = (int)((bits >> 32) * (uint64_t)(paths - 1) >> 32);
+		second += second >= first;
+	}
+	for (int n = 0; n < paths && n < 2; n++) {
+		int turns = cpl_leg_turns(w, from, to, n ? second : first, &k);
+
+		path[n] = (struct cpl_drawn){.first = (unsigned)turns |
+		                                      (unsigned)k << 2};
+	}
+	return paths < 2 ? paths : 2;
+}
+
+/*
+ * P(m) of an iteration: first the direct paths, a leg each, then the indirect
+ * ones, two legs each, over routers that are neither source nor destination.
+ * Returns the number of direct ones.
+ */
+static inline int cpl_draw(const struct cpl_ways *w,
+                           const struct cpl_part *part, int from, int to,
+                           int iteration, struct cpl_drawn path[CPL_DRAWN])
+{
+	uint64_t others = (uint64_t)w->routers - 2;
+	uint64_t key = cpl_random_key(part->seed,
+	                              (uint64_t)from * (uint64_t)w->routers +
+	                                      (uint64_t)to);
+	uint64_t counter = (uint64_t)iteration * (CPL_DRAWN + 1);
+	int low = from < to ? from : to, high = from < to ? to : from;
+	int n_direct = 0;
+
+	if (part->direct)
+		n_direct = cpl_draw_direct(w, from, to, key,
+		                           counter + CPL_DRAWN, path);
+	for (int n = n_direct; n < CPL_DRAWN; n++) {
+		uint64_t bits = cpl_random_at(key, counter + (uint64_t)n);
+		int over = (int)((bits >> 32) * others >> 32);
+
+		over += over >= low;
+		over += over >= high;
+		path[n].over = over;
+		path[n].first = cpl_leg_any(w, from, over, bits & UINT16_MAX);
+		path[n].second =
+		        cpl_leg_any(w, over, to, bits >> 16 & UINT16_MAX);
+	}
+	return n_direct;
 }
 
 #endif

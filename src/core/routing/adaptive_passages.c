@@ -1,0 +1,589 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/parallel.h"
+#include "routing/adaptive_internal.h"
+
+/* Source groups whose cells stay in the cache while pairs go from them to one
+ * group after the other. */
+#define TILE 8
+/* A path in 32 bits: the router in 20, its legs in 4 each. */
+#define FIRST 20
+#define SECOND 24
+#define DIRECT (UINT32_C(1) << 28)
+
+/* Pairs whose cells are fetched ahead. */
+#define BATCH 16
+
+/* A path's cells at its ends, and its passage. */
+struct visit {
+	int cell[CPL_LEG];
+	double *through; /* NULL: direct */
+	const double *through_unit;
+	int links; /* of the passage */
+};
+
+struct walk {
+	const struct cpl_ways *w;
+	struct cpl_part *part;
+	struct cpl_lane *lane; /* all */
+	double scale;
+	int iteration;
+};
+
+bool cpl_passages_pay(const struct cpl_ways *w, const struct cpl_part *part)
+{
+	return part->direct >= 0 && w->per_group <= UINT8_MAX &&
+	       w->cells <= UINT16_MAX && w->k_links <= 4;
+}
+
+static int group_of(const struct cpl_ways *w, const struct cpl_pairs *pairs,
+                    int row)
+{
+	return cpl_ways_spot(w, pairs->from[row]).group;
+}
+
+/* Indirect paths of a row's pairs. */
+static int64_t count_indirect(const struct cpl_ways *w,
+                              const struct cpl_part *part, int row)
+{
+	const struct cpl_pairs *pairs = part->pairs;
+	int64_t first = pairs->row[row], last = pairs->row[row + 1];
+	int64_t n = (last - first) * CPL_DRAWN;
+
+	for (int64_t m = first; part->direct && m < last; m++)
+		n -= cpl_leg_count(w, pairs->from[row], pairs->to[m]) > 1 ? 2
+		                                                          : 1;
+	return n;
+}
+
+/* Lanes of whole groups, with about as many pairs. */
+static void cut(const struct cpl_ways *w, struct cpl_part *part,
+                const int64_t *pairs)
+{
+	int64_t before = 0;
+	int g = 0;
+
+	for (int i = 0; i < CPL_LANES; i++) {
+		part->cut[i] = g;
+		part->first[i] = before;
+		while (g < w->groups && before < part->n * (i + 1) / CPL_LANES)
+			before += pairs[g++];
+	}
+	part->cut[CPL_LANES] = w->groups;
+	part->first[CPL_LANES] = part->n;
+}
+
+int cpl_passages_cut(const struct cpl_network *net, struct cpl_part *part,
+                     struct cpl_error *err)
+{
+	const struct cpl_pairs *pairs = part->pairs;
+	void *tables = malloc(cpl_ways_size(net));
+	int64_t *count = calloc((size_t)net->dragonfly.groups, sizeof(*count));
+	struct cpl_ways w;
+	int rc = -1;
+
+	if (!tables || !count) {
+		cpl_fail_memory(err);
+		goto out;
+	}
+	cpl_ways_init(&w, net);
+	cpl_ways_fill(&w, tables);
+	for (int i = 0; i < pairs->n_from; i++)
+		count[group_of(&w, pairs, i)] +=
+		        pairs->row[i + 1] - pairs->row[i];
+	cut(&w, part, count);
+	for (int i = 0; i < CPL_LANES; i++)
+		part->n_passages[i] = 0;
+	for (int i = 0; i < pairs->n_from; i++) {
+		int group = group_of(&w, pairs, i), lane = 0;
+
+		while (group >= part->cut[lane + 1])
+			lane++;
+		part->n_passages[lane] += count_indirect(&w, part, i);
+	}
+	for (int i = 0; i < CPL_LANES; i++)
+		part->n_passages[i] =
+		        part->n_passages[i] / CPL_PASSAGES + w.groups;
+	rc = 0;
+out:
+	free(tables);
+	free(count);
+	return rc;
+}
+
+/* The pairs from the groups first .. last - 1, by destination group, from
+ * `at` on; returns where they end. */
+static int64_t sort_tile(const struct cpl_ways *w, struct cpl_part *part,
+                         int first, int last, int64_t at, int64_t *start)
+{
+	const struct cpl_pairs *pairs = part->pairs;
+
+	for (int g = 0; g <= w->groups; g++)
+		start[g] = 0;
+	for (int pass = 0; pass < 2; pass++) {
+		for (int i = 0; i < pairs->n_from; i++) {
+			int group = group_of(w, pairs, i);
+
+			if (group < first || group >= last)
+				continue;
+			for (int64_t m = pairs->row[i]; m < pairs->row[i + 1];
+			     m++) {
+				int to = cpl_ways_spot(w, pairs->to[m]).group;
+
+				if (!pass) {
+					start[to + 1]++;
+					continue;
+				}
+				part->route[start[to]++] = (struct cpl_route){
+				        .from = pairs->from[i],
+				        .to = pairs->to[m],
+				        .bytes = pairs->bytes[m],
+				};
+			}
+		}
+		start[0] = pass ? start[0] : at;
+		for (int g = 0; !pass && g < w->groups; g++)
+			start[g + 1] += start[g];
+	}
+	return start[w->groups];
+}
+
+void cpl_passages_sort(const struct cpl_ways *w, struct cpl_part *part,
+                       struct cpl_lane *lane)
+{
+	int last = part->cut[lane->number + 1];
+	int64_t at = part->first[lane->number];
+
+	for (int64_t m = at; m < part->first[lane->number + 1]; m++)
+		part->total[m] = part->hops[m] = 0;
+	for (int g = part->cut[lane->number]; g < last; g += TILE)
+		at = sort_tile(w, part, g, g + TILE < last ? g + TILE : last,
+		               at, lane->start);
+}
+
+static inline struct cpl_passages **heads(const struct walk *walk, int lane)
+{
+	return walk->part->passage_from + (int64_t)lane * walk->w->groups;
+}
+
+static uint32_t pack(const struct cpl_drawn *path, bool direct)
+{
+	return direct ? path->first << FIRST | DIRECT
+	              : (uint32_t)path->over | path->first << FIRST |
+	                        path->second << SECOND;
+}
+
+/* Draw the paths of a lane's pairs, and hand out their passages. */
+static void draw(void *arg, int64_t chunk, int thread)
+{
+	const struct walk *walk = arg;
+	const struct cpl_ways w = *walk->w;
+	struct cpl_part *part = walk->part;
+	int lane = (int)chunk;
+	struct cpl_cursor *cursor = walk->lane[lane].cursor;
+	struct cpl_passages **head = heads(walk, lane);
+	struct cpl_passages *next = part->passages[lane];
+
+	for (int g = 0; g < w.groups; g++) {
+		cursor[g].block = NULL;
+		head[g] = NULL;
+	}
+	for (int64_t m = part->first[lane]; m < part->first[lane + 1]; m++) {
+		struct cpl_route *route = &part->route[m];
+		struct cpl_drawn path[CPL_DRAWN];
+		int n_direct = cpl_draw(&w, part, route->from, route->to,
+		                        walk->iteration, path);
+		struct cpl_spot a = cpl_ways_spot(&w, route->from);
+		struct cpl_spot b = cpl_ways_spot(&w, route->to);
+
+		for (int k = 0; k < CPL_DRAWN; k++) {
+			struct cpl_spot c;
+			struct cpl_passages *block;
+			int cell[CPL_LEG], base;
+
+			route->path[k] = pack(&path[k], k < n_direct);
+			if (k < n_direct)
+				continue;
+			c = cpl_ways_spot(&w, path[k].over);
+			block = cursor[c.group].block;
+			if (!block || block->n == CPL_PASSAGES) {
+				if (block)
+					block->next = next;
+				else
+					head[c.group] = next;
+				block = cursor[c.group].block = next++;
+				block->next = NULL;
+				block->n = 0;
+			}
+			cpl_leg_start(&w, c, b, path[k].second, cell);
+			cpl_leg_end(&w, a, c, path[k].first,
+			            cell + CPL_LEG_START);
+			base = c.group * w.cells;
+			for (int i = 0; i < CPL_LEG; i++)
+				block->cell[block->n][i] =
+				        (uint16_t)(cell[i] - base);
+			block->n++;
+		}
+	}
+}
+
+/* What a group's passages show. */
+static void see(void *arg, int64_t group, int thread)
+{
+	const struct walk *walk = arg;
+	const struct cpl_cell *cell = walk->lane->cell + group * walk->w->cells;
+
+	for (int lane = 0; lane < CPL_LANES; lane++)
+		for (struct cpl_passages *p = heads(walk, lane)[group]; p;
+		     p = p->next)
+			for (int i = 0; i < p->n; i++) {
+				const uint16_t *c = p->cell[i];
+				double a = cpl_lesser(cell[c[0]].view,
+				                      cell[c[1]].view);
+				double b = cpl_lesser(cell[c[2]].view,
+				                      cell[c[3]].view);
+
+				p->amount[i] = cpl_lesser(cpl_lesser(a, b),
+				                          cell[c[4]].view);
+			}
+}
+
+static inline unsigned char links_of(const struct cpl_ways *w,
+                                     const uint16_t *cell)
+{
+	int n = 0;
+
+	for (int j = 0; j < CPL_LEG; j++)
+		n += cell[j] < w->first_none;
+	return (unsigned char)n;
+}
+
+/* The same of what was left and of what each unit got. */
+static void see_both(void *arg, int64_t group, int thread)
+{
+	const struct walk *walk = arg;
+	const struct cpl_cell *cell = walk->lane->cell + group * walk->w->cells;
+
+	for (int lane = 0; lane < CPL_LANES; lane++)
+		for (struct cpl_passages *p = heads(walk, lane)[group]; p;
+		     p = p->next)
+			for (int i = 0; i < p->n; i++) {
+				double left = INFINITY, unit = INFINITY;
+
+				for (int j = 0; j < CPL_LEG; j++) {
+					const struct cpl_cell *c =
+					        &cell[p->cell[i][j]];
+
+					left = cpl_lesser(left, c->view);
+					unit = cpl_lesser(unit, c->sum);
+				}
+				p->amount[i] = left;
+				p->unit[i] = unit;
+				p->links[i] = links_of(walk->w, p->cell[i]);
+			}
+}
+
+static void put(void *arg, int64_t group, int thread)
+{
+	const struct walk *walk = arg;
+	struct cpl_cell *cell = walk->lane->cell + group * walk->w->cells;
+
+	for (int lane = 0; lane < CPL_LANES; lane++)
+		for (struct cpl_passages *p = heads(walk, lane)[group]; p;
+		     p = p->next)
+			for (int i = 0; i < p->n; i++)
+				for (int j = 0; j < CPL_LEG; j++)
+					cell[p->cell[i][j]].sum += p->amount[i];
+}
+
+static void put_bytes(void *arg, int64_t group, int thread)
+{
+	const struct walk *walk = arg;
+	double *bytes = walk->lane->bytes + group * walk->w->cells;
+
+	for (int lane = 0; lane < CPL_LANES; lane++)
+		for (struct cpl_passages *p = heads(walk, lane)[group]; p;
+		     p = p->next)
+			for (int i = 0; i < p->n; i++)
+				for (int j = 0; j < CPL_LEG; j++)
+					bytes[p->cell[i][j]] += p->amount[i];
+}
+
+static void rewind_lane(const struct walk *walk, int lane)
+{
+	for (int g = 0; g < walk->w->groups; g++)
+		walk->lane[lane].cursor[g] =
+		        (struct cpl_cursor){heads(walk, lane)[g], 0};
+}
+
+/* The paths of a pair once more. */
+static inline void follow(const struct cpl_ways *w, struct cpl_cursor *cursor,
+                          const struct cpl_route *route,
+                          struct visit visit[CPL_DRAWN])
+{
+	struct cpl_spot a = cpl_ways_spot(w, route->from);
+	struct cpl_spot b = cpl_ways_spot(w, route->to);
+
+	for (int k = 0; k < CPL_DRAWN; k++) {
+		uint32_t path = route->path[k];
+		unsigned first = path >> FIRST & 15, second;
+		struct visit *v = &visit[k];
+		struct cpl_cursor *at;
+		struct cpl_spot c;
+
+		if (path & DIRECT) {
+			v->through = NULL;
+			cpl_leg_cells(w, a, b, first, v->cell);
+			continue;
+		}
+		second = path >> SECOND & 15;
+		c = cpl_ways_spot(w, path & ((1 << FIRST) - 1));
+		cpl_leg_start(w, a, c, first, v->cell);
+		cpl_leg_end(w, c, b, second, v->cell + CPL_LEG_START);
+		at = &cursor[c.group];
+		if (at->at == CPL_PASSAGES) {
+			at->block = at->block->next;
+			at->at = 0;
+		}
+		v->through = &at->block->amount[at->at];
+		v->through_unit = &at->block->unit[at->at];
+		v->links = at->block->links[at->at];
+		at->at++;
+	}
+}
+
+/* The same for some pairs, with their cells on the way to the cache; returns
+ * how many. */
+static inline int follow_some(const struct cpl_ways *w, struct cpl_part *part,
+                              const struct cpl_lane *lane, int64_t m,
+                              struct visit visit[BATCH][CPL_DRAWN])
+{
+	int64_t last = part->first[lane->number + 1];
+	int n = last - m < BATCH ? (int)(last - m) : BATCH;
+
+	for (int i = 0; i < n; i++) {
+		follow(w, lane->cursor, &part->route[m + i], visit[i]);
+		for (int k = 0; k < CPL_DRAWN; k++)
+			for (int j = 0; j < CPL_LEG; j++)
+				__builtin_prefetch(
+				        &lane->cell[visit[i][k].cell[j]], 1);
+	}
+	return n;
+}
+
+static inline double least(const struct cpl_cell *cell, const struct visit *v)
+{
+	double a = cpl_lesser(cell[v->cell[0]].view, cell[v->cell[1]].view);
+	double b = cpl_lesser(cell[v->cell[3]].view, cell[v->cell[4]].view);
+	double x = cpl_lesser(cpl_lesser(a, b), cell[v->cell[2]].view);
+
+	return v->through ? cpl_lesser(x, *v->through) : x;
+}
+
+static inline void carry(struct cpl_cell *cell, const struct visit *v, double x)
+{
+	for (int i = 0; i < CPL_LEG; i++)
+		cell[v->cell[i]].sum += x;
+	if (v->through)
+		*v->through = x;
+}
+
+static inline void ask_pair(struct cpl_cell *cell, struct cpl_route *route,
+                            const struct visit visit[CPL_DRAWN], double scale)
+{
+	double value[CPL_DRAWN], sum = 0;
+
+	for (int k = 0; k < CPL_DRAWN; k++) {
+		value[k] = least(cell, &visit[k]);
+		sum += value[k];
+	}
+	sum = sum > CPL_NOTHING ? route->bytes * scale / sum : 0;
+	for (int k = 0; k < CPL_DRAWN; k++) {
+		route->weight[k] = (float)(value[k] * sum);
+		carry(cell, &visit[k], (double)route->weight[k]);
+	}
+}
+
+/* Returns what the pair gets. */
+static inline double grant_pair(struct cpl_cell *cell,
+                                const struct cpl_route *route,
+                                const struct visit visit[CPL_DRAWN])
+{
+	double sum = 0;
+
+	for (int k = 0; k < CPL_DRAWN; k++) {
+		double got = least(cell, &visit[k]) * (double)route->weight[k];
+
+		sum += (double)(float)got;
+		carry(cell, &visit[k], got);
+	}
+	return sum;
+}
+
+static void ask(void *arg, int64_t chunk, int thread)
+{
+	const struct walk *walk = arg;
+	const struct cpl_ways w = *walk->w;
+	struct cpl_part *part = walk->part;
+	const struct cpl_lane *lane = &walk->lane[chunk];
+	struct visit visit[BATCH][CPL_DRAWN];
+	int64_t last = part->first[chunk + 1];
+
+	rewind_lane(walk, (int)chunk);
+	for (int64_t m = part->first[chunk]; m < last;) {
+		int n = follow_some(&w, part, lane, m, visit);
+
+		for (int i = 0; i < n; i++, m++)
+			ask_pair(lane->cell, &part->route[m], visit[i],
+			         walk->scale);
+	}
+}
+
+static void grant(void *arg, int64_t chunk, int thread)
+{
+	const struct walk *walk = arg;
+	const struct cpl_ways w = *walk->w;
+	struct cpl_part *part = walk->part;
+	struct cpl_lane *lane = &walk->lane[chunk];
+	struct visit visit[BATCH][CPL_DRAWN];
+	int64_t last = part->first[chunk + 1];
+	double granted = 0;
+
+	rewind_lane(walk, (int)chunk);
+	for (int64_t m = part->first[chunk]; m < last;) {
+		int n = follow_some(&w, part, lane, m, visit);
+
+		for (int i = 0; i < n; i++, m++) {
+			double sum = grant_pair(lane->cell, &part->route[m],
+			                        visit[i]);
+
+			part->total[m] += sum;
+			granted += sum;
+		}
+	}
+	lane->granted += granted;
+}
+
+void cpl_passages_ask(const struct cpl_ways *ways, struct cpl_part *part,
+                      struct cpl_lane *lane, int threads, double scale,
+                      int iteration)
+{
+	struct walk walk = {ways, part, lane, scale, iteration};
+
+	cpl_parallel(threads, CPL_LANES, draw, &walk);
+	cpl_parallel(threads, ways->groups, see, &walk);
+	cpl_parallel(threads, CPL_LANES, ask, &walk);
+	cpl_parallel(threads, ways->groups, put, &walk);
+}
+
+void cpl_passages_grant(const struct cpl_ways *ways, struct cpl_part *part,
+                        struct cpl_lane *lane, int threads)
+{
+	struct walk walk = {ways, part, lane, 0, 0};
+
+	cpl_parallel(threads, ways->groups, see, &walk);
+	cpl_parallel(threads, CPL_LANES, grant, &walk);
+	cpl_parallel(threads, ways->groups, put, &walk);
+}
+
+static inline double least_unit(const struct cpl_cell *cell,
+                                const struct visit *v)
+{
+	double x = v->through ? *v->through_unit : INFINITY;
+
+	for (int i = 0; i < CPL_LEG; i++)
+		x = cpl_lesser(x, cell[v->cell[i]].sum);
+	return x;
+}
+
+/* A path's bytes; returns its links. */
+static inline int put_path(const struct cpl_ways *w, struct visit *v,
+                           double amount, double *load)
+{
+	int links = v->through ? v->links : 0;
+
+	for (int i = 0; i < CPL_LEG; i++) {
+		load[v->cell[i]] += amount;
+		links += w->is_link[v->cell[i]];
+	}
+	if (v->through)
+		*v->through = amount;
+	return links;
+}
+
+/* Returns the mean links of its paths in this iteration. */
+static inline double deliver_pair(const struct cpl_ways *w,
+                                  const struct walk *walk,
+                                  struct cpl_lane *lane, int64_t m,
+                                  struct visit visit[CPL_DRAWN])
+{
+	const struct cpl_route *route = &walk->part->route[m];
+	double value[CPL_DRAWN], share[CPL_DRAWN], sum = 0, links = 0;
+	float got[CPL_DRAWN];
+
+	for (int k = 0; k < CPL_DRAWN; k++) {
+		value[k] = least(lane->cell, &visit[k]);
+		sum += value[k];
+	}
+	sum = sum > CPL_NOTHING ? route->bytes * walk->scale / sum : 0;
+	for (int k = 0; k < CPL_DRAWN; k++) {
+		float weight = (float)(value[k] * sum);
+
+		got[k] = (float)(least_unit(lane->cell, &visit[k]) *
+		                 (double)weight);
+	}
+	if (!cpl_shares(walk->part, m, walk->iteration, got, share))
+		for (int k = 0; k < CPL_DRAWN; k++)
+			share[k] = 0;
+	for (int k = 0; k < CPL_DRAWN; k++)
+		links += share[k] * put_path(w, &visit[k],
+		                             share[k] * route->bytes,
+		                             lane->bytes);
+	return links;
+}
+
+static void deliver(void *arg, int64_t chunk, int thread)
+{
+	const struct walk *walk = arg;
+	const struct cpl_ways w = *walk->w;
+	struct cpl_part *part = walk->part;
+	struct cpl_lane *lane = &walk->lane[chunk];
+	struct visit visit[BATCH][CPL_DRAWN];
+	int64_t last = part->first[chunk + 1];
+	double hop_bytes = 0;
+
+	rewind_lane(walk, (int)chunk);
+	for (int64_t m = part->first[chunk]; m < last;) {
+		int n = follow_some(&w, part, lane, m, visit);
+
+		for (int i = 0; i < n; i++)
+			for (int k = 0; k < CPL_DRAWN; k++)
+				for (int j = 0; j < CPL_LEG; j++)
+					__builtin_prefetch(
+					        &lane->bytes[visit[i][k]
+					                             .cell[j]],
+					        1);
+		for (int i = 0; i < n; i++, m++) {
+			double links =
+			        deliver_pair(&w, walk, lane, m, visit[i]);
+
+			part->hops[m] += links;
+			hop_bytes += links * part->route[m].bytes;
+		}
+	}
+	part->routed[chunk].hop_bytes += hop_bytes;
+}
+
+void cpl_passages_deliver(const struct cpl_ways *ways, struct cpl_part *part,
+                          struct cpl_lane *lane, int threads, double scale,
+                          int iteration)
+{
+	struct walk walk = {ways, part, lane, scale, iteration};
+
+	cpl_parallel(threads, CPL_LANES, draw, &walk);
+	cpl_parallel(threads, ways->groups, see_both, &walk);
+	cpl_parallel(threads, CPL_LANES, deliver, &walk);
+	cpl_parallel(threads, ways->groups, put_bytes, &walk);
+}
