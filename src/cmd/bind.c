@@ -7,46 +7,29 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "options.h"
 #include "signature/signature.h"
 
 /* Larger than any CPU number that makes sense on one node. */
 #define MAX_CPU 65535
 
-enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_MASK };
+enum { FORMAT_TABLE, FORMAT_JSON, FORMAT_MASK };
+enum { HINT_MULTITHREAD, HINT_NOMULTITHREAD };
 
 struct options {
 	const char *signature, *profile_dir, *phase, *topology, *ranks, *cpus;
 	const char *gpu_map, *plot;
 	const struct cpl_binder *binder;
 	int64_t per_rank, per_core, per_socket;
-	bool by_pu, one_thread, overcommit, json;
+	bool by_pu, units_said, overcommit, json;
 	enum cpl_bind_metric metric;
-	enum format format;
+	int hint, format;
 };
 
-static int parse_format(const char *text, enum format *out,
-                        struct cpl_error *err)
+static int take_metric(const struct cmd *self, void *into, const char *option,
+                       const char *value)
 {
-	static const char *const name[] = {
-	        [FORMAT_TABLE] = "table",
-	        [FORMAT_JSON] = "json",
-	        [FORMAT_MASK] = "mask",
-	};
-
-	for (int f = 0; f < 3; f++)
-		if (!strcmp(text, name[f])) {
-			*out = (enum format)f;
-			return 0;
-		}
-	return cpl_fail(err,
-	                "--format: no format '%.60s'; there are: table, "
-	                "json, mask",
-	                text);
-}
-
-static int parse_metric(const char *text, enum cpl_bind_metric *out,
-                        struct cpl_error *err)
-{
+	struct options *o = into;
 	static const struct {
 		const char *name;
 		enum cpl_bind_metric metric;
@@ -56,161 +39,78 @@ static int parse_metric(const char *text, enum cpl_bind_metric *out,
 	        {"average", CPL_BIND_AVERAGE},   {"avg", CPL_BIND_AVERAGE}};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-		if (!strcmp(text, known[i].name)) {
-			*out = known[i].metric;
-			return 0;
+		if (!strcmp(value, known[i].name)) {
+			o->metric = known[i].metric;
+			return CMD_OK;
 		}
-	return cpl_fail(err,
-	                "--metric: no metric '%.60s'; there are: bytes, "
-	                "messages, average",
-	                text);
+	return cmd_failf(self,
+	                 "%s: '%.60s' is unknown; there are: bytes, messages, "
+	                 "average",
+	                 option, value);
 }
 
-static int parse_hint(const char *text, bool *one_thread, struct cpl_error *err)
+static int take_units(const struct cmd *self, void *into, const char *option,
+                      const char *value)
 {
-	*one_thread = !strcmp(text, "nomultithread");
-	if (*one_thread || !strcmp(text, "multithread"))
-		return 0;
-	return cpl_fail(err,
-	                "--hint: no hint '%.60s'; there are: multithread, "
-	                "nomultithread",
-	                text);
+	struct options *o = into;
+	struct cpl_error err = {""};
+
+	if (o->units_said)
+		return cmd_usage(self, "--cores-per-rank and --cpus-per-rank: "
+		                       "one is enough");
+	o->units_said = true;
+	o->by_pu = !strcmp(option, "--cpus-per-rank");
+	if (cmd_int(option, value, 1, MAX_CPU, &o->per_rank, &err))
+		return cmd_fail(self, &err);
+	return CMD_OK;
+}
+
+static int take_binder(const struct cmd *self, void *into, const char *option,
+                       const char *value)
+{
+	struct options *o = into;
+	struct cpl_error err = {""};
+
+	o->binder = cpl_binder_find(value, &err);
+	if (o->binder)
+		return CMD_OK;
+	cpl_fail_prefix(&err, "%s: ", option);
+	return cmd_fail(self, &err);
 }
 
 static int parse(const struct cmd *self, int argc, char **argv,
                  struct options *o)
 {
-	enum {
-		OPT_SIGNATURE = 256,
-		OPT_PROFILE_DIR,
-		OPT_PHASE,
-		OPT_TOPOLOGY,
-		OPT_RANKS,
-		OPT_CPUS,
-		OPT_CORES_PER_RANK,
-		OPT_CPUS_PER_RANK,
-		OPT_RANKS_PER_CORE,
-		OPT_RANKS_PER_SOCKET,
-		OPT_HINT,
-		OPT_OVERCOMMIT,
-		OPT_METRIC,
-		OPT_GPU_MAP,
-		OPT_ALGORITHM,
-		OPT_PLOT,
-		OPT_FORMAT,
-		OPT_JSON
+	static const char *const formats[] = {"table", "json", "mask", NULL};
+	static const char *const hints[] = {"multithread", "nomultithread",
+	                                    NULL};
+	const struct cmd_option table[] = {
+	        {"signature", .text = &o->signature},
+	        {"profile-dir", .text = &o->profile_dir},
+	        {"phase", .text = &o->phase},
+	        {"topology", .text = &o->topology},
+	        {"ranks", .text = &o->ranks},
+	        {"cpus", .text = &o->cpus},
+	        {"cores-per-rank", .take = take_units, .into = o},
+	        {"cpus-per-rank", .take = take_units, .into = o},
+	        {"ranks-per-core", .integer = &o->per_core, .low = 1,
+	         .high = MAX_CPU},
+	        {"ranks-per-socket", .integer = &o->per_socket, .low = 1,
+	         .high = MAX_CPU},
+	        {"hint", .choice = &o->hint, .choices = hints},
+	        {"overcommit", .flag = &o->overcommit},
+	        {"metric", .take = take_metric, .into = o},
+	        {"gpu-map", .text = &o->gpu_map},
+	        {"algorithm", .take = take_binder, .into = o},
+	        {"plot", .text = &o->plot},
+	        {"format", .choice = &o->format, .choices = formats},
+	        {"json", .flag = &o->json},
+	        {0},
 	};
-	static const struct option table[] = {
-	        {"signature", required_argument, NULL, OPT_SIGNATURE},
-	        {"profile-dir", required_argument, NULL, OPT_PROFILE_DIR},
-	        {"phase", required_argument, NULL, OPT_PHASE},
-	        {"topology", required_argument, NULL, OPT_TOPOLOGY},
-	        {"ranks", required_argument, NULL, OPT_RANKS},
-	        {"cpus", required_argument, NULL, OPT_CPUS},
-	        {"cores-per-rank", required_argument, NULL, OPT_CORES_PER_RANK},
-	        {"cpus-per-rank", required_argument, NULL, OPT_CPUS_PER_RANK},
-	        {"ranks-per-core", required_argument, NULL, OPT_RANKS_PER_CORE},
-	        {"ranks-per-socket", required_argument, NULL,
-	         OPT_RANKS_PER_SOCKET},
-	        {"hint", required_argument, NULL, OPT_HINT},
-	        {"overcommit", no_argument, NULL, OPT_OVERCOMMIT},
-	        {"metric", required_argument, NULL, OPT_METRIC},
-	        {"gpu-map", required_argument, NULL, OPT_GPU_MAP},
-	        {"algorithm", required_argument, NULL, OPT_ALGORITHM},
-	        {"plot", required_argument, NULL, OPT_PLOT},
-	        {"format", required_argument, NULL, OPT_FORMAT},
-	        {"json", no_argument, NULL, OPT_JSON},
-	        {"help", no_argument, NULL, 'h'},
-	        {0}};
-	const char *units = NULL;
-	struct cpl_error err = {""};
-	int c;
+	int rc = cmd_options(self, argc, argv, table);
 
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, ":h", table, NULL)) != -1) {
-		switch (c) {
-		case OPT_SIGNATURE:
-			o->signature = optarg;
-			break;
-		case OPT_PROFILE_DIR:
-			o->profile_dir = optarg;
-			break;
-		case OPT_PHASE:
-			o->phase = optarg;
-			break;
-		case OPT_TOPOLOGY:
-			o->topology = optarg;
-			break;
-		case OPT_RANKS:
-			o->ranks = optarg;
-			break;
-		case OPT_CPUS:
-			o->cpus = optarg;
-			break;
-		case OPT_CORES_PER_RANK:
-		case OPT_CPUS_PER_RANK:
-			if (units)
-				return cmd_usage(self,
-				                 "--cores-per-rank and "
-				                 "--cpus-per-rank: one is "
-				                 "enough");
-			o->by_pu = c == OPT_CPUS_PER_RANK;
-			units = o->by_pu ? "--cpus-per-rank"
-			                 : "--cores-per-rank";
-			if (cmd_int(units, optarg, 1, MAX_CPU, &o->per_rank,
-			            &err))
-				return cmd_fail(self, &err);
-			break;
-		case OPT_ALGORITHM:
-			o->binder = cpl_binder_find(optarg, &err);
-			if (!o->binder) {
-				cpl_fail_prefix(&err, "--algorithm: ");
-				return cmd_fail(self, &err);
-			}
-			break;
-		case OPT_RANKS_PER_CORE:
-			if (cmd_int("--ranks-per-core", optarg, 1, MAX_CPU,
-			            &o->per_core, &err))
-				return cmd_fail(self, &err);
-			break;
-		case OPT_RANKS_PER_SOCKET:
-			if (cmd_int("--ranks-per-socket", optarg, 1, MAX_CPU,
-			            &o->per_socket, &err))
-				return cmd_fail(self, &err);
-			break;
-		case OPT_HINT:
-			if (parse_hint(optarg, &o->one_thread, &err))
-				return cmd_fail(self, &err);
-			break;
-		case OPT_OVERCOMMIT:
-			o->overcommit = true;
-			break;
-		case OPT_METRIC:
-			if (parse_metric(optarg, &o->metric, &err))
-				return cmd_fail(self, &err);
-			break;
-		case OPT_GPU_MAP:
-			o->gpu_map = optarg;
-			break;
-		case OPT_PLOT:
-			o->plot = optarg;
-			break;
-		case OPT_FORMAT:
-			if (parse_format(optarg, &o->format, &err))
-				return cmd_fail(self, &err);
-			break;
-		case OPT_JSON:
-			o->json = true;
-			break;
-		case 'h':
-			fputs(self->help, stdout);
-			return -1;
-		default:
-			return cmd_bad_option(self, c, argv);
-		}
-	}
-	if (optind < argc)
-		return cmd_usage(self, "'%s' is left over", argv[optind]);
+	if (rc)
+		return rc;
 	if (!o->signature)
 		return cmd_usage(self, "--signature is missing");
 	if (o->json && o->format == FORMAT_MASK)
@@ -410,24 +310,24 @@ static int run(const struct cmd *self, int argc, char **argv)
 	int rc = parse(self, argc, argv, &o);
 
 	if (rc)
-		return rc < 0 ? CMD_OK : rc;
+		return rc;
 	if (load_ranks(&o, &job, &err) || load_cpus(&o, &job, &err) ||
 	    load_gpus(&o, &job, &err)) {
 		rc = cmd_fail(self, &err);
 		goto done;
 	}
-	job.req =
-	        (struct cpl_bind_request){.topology = job.topology,
-	                                  .allowed = job.allowed,
-	                                  .comm = job.comm,
-	                                  .cores_per_rank = (int)o.per_rank,
-	                                  .by_pu = o.by_pu,
-	                                  .one_thread = o.one_thread,
-	                                  .ranks_per_core = (int)o.per_core,
-	                                  .ranks_per_socket = (int)o.per_socket,
-	                                  .overcommit = o.overcommit,
-	                                  .metric = o.metric,
-	                                  .near = job.near};
+	job.req = (struct cpl_bind_request){
+	        .topology = job.topology,
+	        .allowed = job.allowed,
+	        .comm = job.comm,
+	        .cores_per_rank = (int)o.per_rank,
+	        .by_pu = o.by_pu,
+	        .one_thread = o.hint == HINT_NOMULTITHREAD,
+	        .ranks_per_core = (int)o.per_core,
+	        .ranks_per_socket = (int)o.per_socket,
+	        .overcommit = o.overcommit,
+	        .metric = o.metric,
+	        .near = job.near};
 	job.binder = o.binder;
 	if (cpl_bind(o.binder, &job.req, &job.result, &err) ||
 	    cpl_bind_as_is(&cpl_binder_packed, &job.req, &job.packed, &err) ||

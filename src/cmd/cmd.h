@@ -43,10 +43,6 @@ int cmd_failf(const struct cmd *self, const char *fmt, ...)
 int cmd_usage(const struct cmd *self, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Usage error for the result ':' or '?' of getopt_long, called with opterr 0
- * and short options that start with a ":". */
-int cmd_bad_option(const struct cmd *self, int result, char **argv);
-
 /* Whole-text numbers within [low, high]; -1 with err naming the option. */
 int cmd_int(const char *option, const char *text, int64_t low, int64_t high,
 	    int64_t *out, struct cpl_error *err);

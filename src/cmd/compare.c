@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/parallel.h"
+#include "options.h"
 
 #define MAX_RANKS_PER_NODE 65536
 #define MAX_SEEDS 10000
@@ -64,146 +65,51 @@ static const char help[] =
 struct options {
 	const char *network, *placements, *routings, *plot;
 	struct compare_job common; /* options before the first --signature */
-	bool together, classes, json, help;
+	bool together, classes, json;
+	struct compare *compare;
 };
 
-enum {
-	OPT_NETWORK = 256,
-	OPT_SIGNATURE,
-	OPT_RANKS_PER_NODE,
-	OPT_PHASE,
-	OPT_WORKLOAD,
-	OPT_PLACEMENTS,
-	OPT_ROUTINGS,
-	OPT_RUNNING,
-	OPT_PROFILE_DIR,
-	OPT_SEED,
-	OPT_SEEDS,
-	OPT_THREADS,
-	OPT_CLASSES,
-	OPT_PLOT,
-	OPT_JSON,
-};
-
-static const struct option option_table[] = {
-        {"network", required_argument, NULL, OPT_NETWORK},
-        {"signature", required_argument, NULL, OPT_SIGNATURE},
-        {"ranks-per-node", required_argument, NULL, OPT_RANKS_PER_NODE},
-        {"phase", required_argument, NULL, OPT_PHASE},
-        {"workload", no_argument, NULL, OPT_WORKLOAD},
-        {"placements", required_argument, NULL, OPT_PLACEMENTS},
-        {"routings", required_argument, NULL, OPT_ROUTINGS},
-        {"running", required_argument, NULL, OPT_RUNNING},
-        {"profile-dir", required_argument, NULL, OPT_PROFILE_DIR},
-        {"seed", required_argument, NULL, OPT_SEED},
-        {"seeds", required_argument, NULL, OPT_SEEDS},
-        {"threads", required_argument, NULL, OPT_THREADS},
-        {"classes", no_argument, NULL, OPT_CLASSES},
-        {"plot", required_argument, NULL, OPT_PLOT},
-        {"json", no_argument, NULL, OPT_JSON},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
-};
-
-static int new_job(struct options *o, struct compare *c, struct cpl_error *err)
+static int new_job(const struct cmd *self, void *into, const char *option,
+                   const char *value)
 {
+	struct options *o = into;
+	struct compare *c = o->compare;
 	struct compare_job *grown =
 	        realloc(c->job, ((size_t)c->n_jobs + 1) * sizeof(*grown));
 
 	if (!grown)
-		return cpl_fail_memory(err);
+		return cmd_failf(self, "out of memory");
 	c->job = grown;
 	c->job[c->n_jobs] = o->common;
-	c->job[c->n_jobs++].signature = optarg;
-	return 0;
+	c->job[c->n_jobs++].signature = value;
+	return CMD_OK;
 }
 
-/* Options with numbers, or of one signature. */
-static int value_option(struct options *o, struct compare *c, int opt,
-                        struct cpl_error *err)
+/* The job that the last --signature began. */
+static struct compare_job *last_job(struct options *o)
 {
-	struct compare_job *job =
-	        c->n_jobs ? &c->job[c->n_jobs - 1] : &o->common;
-	int64_t value;
+	struct compare *c = o->compare;
 
-	switch (opt) {
-	case OPT_SIGNATURE:
-		return new_job(o, c, err);
-	case OPT_PHASE:
-		job->phase = optarg;
-		return 0;
-	case OPT_RANKS_PER_NODE:
-		if (cmd_int("--ranks-per-node", optarg, 1, MAX_RANKS_PER_NODE,
-		            &value, err))
-			return -1;
-		job->ranks_per_node = (int)value;
-		return 0;
-	case OPT_THREADS:
-		if (cmd_int("--threads", optarg, 1, CPL_PARALLEL_MAX, &value,
-		            err))
-			return -1;
-		c->threads = (int)value;
-		return 0;
-	case OPT_SEED:
-		if (cmd_int("--seed", optarg, 0, INT64_MAX, &value, err))
-			return -1;
-		c->seed = (uint64_t)value;
-		return 0;
-	default:
-		if (cmd_int("--seeds", optarg, 1, MAX_SEEDS, &value, err))
-			return -1;
-		c->n_seeds = (int)value;
-		return 0;
-	}
+	return c->n_jobs ? &c->job[c->n_jobs - 1] : &o->common;
 }
 
-static int one_option(const struct cmd *self, struct options *o,
-                      struct compare *c, int opt, char **argv)
+static int take_phase(const struct cmd *self, void *into, const char *option,
+                      const char *value)
+{
+	last_job(into)->phase = value;
+	return CMD_OK;
+}
+
+static int take_ranks_per_node(const struct cmd *self, void *into,
+                               const char *option, const char *value)
 {
 	struct cpl_error err = {""};
+	int64_t ranks;
 
-	switch (opt) {
-	case OPT_NETWORK:
-		o->network = optarg;
-		return CMD_OK;
-	case OPT_PLACEMENTS:
-		o->placements = optarg;
-		return CMD_OK;
-	case OPT_ROUTINGS:
-		o->routings = optarg;
-		return CMD_OK;
-	case OPT_RUNNING:
-		c->running = optarg;
-		return CMD_OK;
-	case OPT_PROFILE_DIR:
-		c->profile_dir = optarg;
-		return CMD_OK;
-	case OPT_PLOT:
-		o->plot = optarg;
-		return CMD_OK;
-	case OPT_WORKLOAD:
-		o->together = true;
-		return CMD_OK;
-	case OPT_CLASSES:
-		o->classes = true;
-		return CMD_OK;
-	case OPT_JSON:
-		o->json = true;
-		return CMD_OK;
-	case 'h':
-		o->help = true;
-		return CMD_OK;
-	case OPT_SIGNATURE:
-	case OPT_RANKS_PER_NODE:
-	case OPT_PHASE:
-	case OPT_SEED:
-	case OPT_SEEDS:
-	case OPT_THREADS:
-		return value_option(o, c, opt, &err) ? cmd_fail(self, &err)
-		                                     : CMD_OK;
-	default:
-		return cmd_bad_option(self, opt, argv);
-	}
+	if (cmd_int(option, value, 1, MAX_RANKS_PER_NODE, &ranks, &err))
+		return cmd_fail(self, &err);
+	last_job(into)->ranks_per_node = (int)ranks;
+	return CMD_OK;
 }
 
 /* Signatures without --ranks-per-node have that of the only one that has it,
@@ -234,17 +140,33 @@ static int fill_ranks_per_node(const struct cmd *self, struct compare *c)
 static int parse(const struct cmd *self, int argc, char **argv,
                  struct options *o, struct compare *c)
 {
-	int opt, rc;
+	int64_t seed = 1, n_seeds = 1, threads = cpl_parallel_cpus();
+	const struct cmd_option table[] = {
+	        {"network", .text = &o->network},
+	        {"signature", .take = new_job, .into = o},
+	        {"ranks-per-node", .take = take_ranks_per_node, .into = o},
+	        {"phase", .take = take_phase, .into = o},
+	        {"workload", .flag = &o->together},
+	        {"placements", .text = &o->placements},
+	        {"routings", .text = &o->routings},
+	        {"running", .text = &c->running},
+	        {"profile-dir", .text = &c->profile_dir},
+	        {"seed", .integer = &seed, .low = 0, .high = INT64_MAX},
+	        {"seeds", .integer = &n_seeds, .low = 1, .high = MAX_SEEDS},
+	        {"threads", .integer = &threads, .low = 1,
+	         .high = CPL_PARALLEL_MAX},
+	        {"classes", .flag = &o->classes},
+	        {"plot", .text = &o->plot},
+	        {"json", .flag = &o->json},
+	        {0},
+	};
+	int rc = cmd_options(self, argc, argv, table);
 
-	opterr = 0;
-	while ((opt = getopt_long(argc, argv, ":h", option_table, NULL)) !=
-	       -1) {
-		rc = one_option(self, o, c, opt, argv);
-		if (rc != CMD_OK || o->help)
-			return rc;
-	}
-	if (optind < argc)
-		return cmd_usage(self, "'%.60s' is no option", argv[optind]);
+	if (rc)
+		return rc;
+	c->seed = (uint64_t)seed;
+	c->n_seeds = (int)n_seeds;
+	c->threads = (int)threads;
 	if (!o->network)
 		return cmd_usage(self, "--network is missing");
 	if (!c->n_jobs)
@@ -254,19 +176,15 @@ static int parse(const struct cmd *self, int argc, char **argv,
 
 static int run(const struct cmd *self, int argc, char **argv)
 {
-	struct options o = {.placements = "all", .routings = "all"};
-	struct compare c = {
-	        .seed = 1, .n_seeds = 1, .threads = cpl_parallel_cpus()};
+	struct compare c = {.seed = 0};
+	struct options o = {
+	        .placements = "all", .routings = "all", .compare = &c};
 	struct cpl_network *net = NULL;
 	struct cpl_error err = {""};
 	int rc = parse(self, argc, argv, &o, &c);
 
 	if (rc != CMD_OK)
 		goto out;
-	if (o.help) {
-		fputs(help, stdout);
-		goto out;
-	}
 	c.net = net = cpl_network_load(o.network, &err);
 	if (!net || compare_placements(&c, o.placements, &err) ||
 	    compare_routings(&c, o.routings, &err) ||

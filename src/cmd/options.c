@@ -6,6 +6,14 @@
 
 enum { MAX_OPTIONS = 32, FIRST = 256, HELP = 'h' };
 
+static int bad_option(const struct cmd *self, int result, char **argv)
+{
+	return cmd_usage(self,
+	                 result == ':' ? "%.60s needs a value"
+	                               : "unknown option %.60s",
+	                 argv[optind - 1]);
+}
+
 static int choose(const char *name, const struct cmd_option *option,
                   struct cpl_error *err)
 {
@@ -84,7 +92,7 @@ static int read_options(const struct cmd *self, int argc, char **argv,
 			return CMD_HELPED;
 		}
 		if (c == ':' || c == '?')
-			return cmd_bad_option(self, c, argv);
+			return bad_option(self, c, argv);
 		for (int j = 0; i < 0 && j < n; j++)
 			if (table[j].letter == c)
 				i = j;

@@ -54,14 +54,6 @@ int cmd_usage(const struct cmd *self, const char *fmt, ...)
 	return CMD_USAGE;
 }
 
-int cmd_bad_option(const struct cmd *self, int result, char **argv)
-{
-	return cmd_usage(self,
-	                 result == ':' ? "%.60s needs a value"
-	                               : "unknown option %.60s",
-	                 argv[optind - 1]);
-}
-
 int cmd_int(const char *option, const char *text, int64_t low, int64_t high,
             int64_t *out, struct cpl_error *err)
 {
