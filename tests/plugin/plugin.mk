@@ -27,22 +27,37 @@ tests_plugin_test_job_submit_LDFLAGS = -rdynamic -L$(SLURM_PLUGIN_SYSTEM_DIR) -W
 tests_plugin_test_job_submit_LDADD = -lslurmfull $(CMOCKA_LIBS) -ldl
 
 # task_commplace.so as loaded, and its sources on hand-made launch requests.
+task_test_sources = tests/plugin/launch.c tests/plugin/launch.h $(task_sources)
+task_test_cppflags = $(slurm_plugin_cppflags) -I$(srcdir)/src/plugins/task -DCPL_TEST_SRCDIR='"$(abs_top_srcdir)"'
+task_test_ldflags = -rdynamic -L$(SLURM_PLUGIN_SYSTEM_DIR) -Wl,-rpath,$(SLURM_PLUGIN_SYSTEM_DIR)
+task_test_ldadd = $(slurm_plugin_libadd) $(HWLOC_LIBS) -lslurmfull $(CMOCKA_LIBS)
+task_tests = tests/plugin/test_task_load tests/plugin/test_task_plan tests/plugin/test_task_hooks tests/plugin/test_task_nodes
 if HAVE_SLURM
 if HAVE_CMOCKA
-check_PROGRAMS += tests/plugin/test_task_load tests/plugin/test_task_plan
-TESTS += tests/plugin/test_task_load tests/plugin/test_task_plan
+check_PROGRAMS += $(task_tests)
+TESTS += $(task_tests)
 endif
 endif
 tests_plugin_test_task_load_SOURCES = tests/plugin/test_task_load.c
 tests_plugin_test_task_load_CPPFLAGS = $(slurm_plugin_cppflags) -DCPL_TEST_BUILDDIR='"$(abs_top_builddir)"'
 tests_plugin_test_task_load_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-tests_plugin_test_task_load_LDFLAGS = -rdynamic -L$(SLURM_PLUGIN_SYSTEM_DIR) -Wl,-rpath,$(SLURM_PLUGIN_SYSTEM_DIR)
+tests_plugin_test_task_load_LDFLAGS = $(task_test_ldflags)
 tests_plugin_test_task_load_LDADD = -lslurmfull $(CMOCKA_LIBS) -ldl
-tests_plugin_test_task_plan_SOURCES = tests/plugin/test_task_plan.c $(task_sources)
-tests_plugin_test_task_plan_CPPFLAGS = $(slurm_plugin_cppflags) -I$(srcdir)/src/plugins/task
+tests_plugin_test_task_plan_SOURCES = tests/plugin/test_task_plan.c $(task_test_sources)
+tests_plugin_test_task_plan_CPPFLAGS = $(task_test_cppflags)
 tests_plugin_test_task_plan_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-tests_plugin_test_task_plan_LDFLAGS = -rdynamic -L$(SLURM_PLUGIN_SYSTEM_DIR) -Wl,-rpath,$(SLURM_PLUGIN_SYSTEM_DIR)
-tests_plugin_test_task_plan_LDADD = $(slurm_plugin_libadd) $(HWLOC_LIBS) -lslurmfull $(CMOCKA_LIBS)
+tests_plugin_test_task_plan_LDFLAGS = $(task_test_ldflags)
+tests_plugin_test_task_plan_LDADD = $(task_test_ldadd)
+tests_plugin_test_task_hooks_SOURCES = tests/plugin/test_task_hooks.c $(task_test_sources)
+tests_plugin_test_task_hooks_CPPFLAGS = $(task_test_cppflags)
+tests_plugin_test_task_hooks_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_plugin_test_task_hooks_LDFLAGS = $(task_test_ldflags)
+tests_plugin_test_task_hooks_LDADD = $(task_test_ldadd)
+tests_plugin_test_task_nodes_SOURCES = tests/plugin/test_task_nodes.c $(task_test_sources)
+tests_plugin_test_task_nodes_CPPFLAGS = $(task_test_cppflags)
+tests_plugin_test_task_nodes_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_plugin_test_task_nodes_LDFLAGS = $(task_test_ldflags)
+tests_plugin_test_task_nodes_LDADD = $(task_test_ldadd)
 
 check_LTLIBRARIES =
 # The select plugin on a program that stands in for slurmctld.

@@ -84,7 +84,7 @@ wait_state "$job" CANCELLED
 clean "scancel of the job"
 
 start -t 5
-scontrol update JobId="$job" EndTime=now
+scontrol update JobId="$job" EndTime=now+2
 wait_state "$job" TIMEOUT 90
 clean "time limit"
 

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Binding under cgroup v2 on a machine of 2 sockets x 2 cores: a QEMU guest whose
-# root is an initramfs made of this host's Slurm. About a minute; skipped
-# without qemu-system-x86 and busybox-static. The kernel is
+# Binding and its clean-up under cgroup v2 on a machine of 2 sockets x 2 cores x
+# 2 threads with memory of their own: a QEMU guest whose root is an initramfs
+# made of this host's Slurm. About two minutes (one and a half of CPU time), the
+# whole of ./run-tests --vm; skipped without qemu-system-x86 and busybox-static. The kernel is
 # COMMPLACE_TEST_KERNEL, one of /boot, or Debian's cloud kernel, downloaded.
 . "${0%/*}/../tools/tap.bash"
 : "${COMMPLACE_PREFIX:?COMMPLACE_PREFIX is not set: the directory of make install}"
@@ -38,9 +39,10 @@ root=$tmp/root
 stock=$(dirname "$(ls /usr/lib/*/slurm-wlm/libslurmfull.so)")
 ours=$COMMPLACE_PREFIX/lib/slurm-wlm
 programs=(/bin/bash /usr/sbin/slurmctld-wlm /usr/sbin/slurmd-wlm
-	/usr/sbin/slurmstepd /usr/bin/srun /usr/bin/sbatch /usr/bin/squeue
-	/usr/bin/sinfo /usr/bin/scancel /usr/sbin/munged /usr/bin/taskset
-	/usr/bin/setpriv /usr/bin/timeout "$COMMPLACE_PREFIX/bin/commplace")
+	/usr/sbin/slurmstepd /usr/bin/srun /usr/bin/sbatch
+	/usr/bin/sinfo /usr/bin/scancel /usr/bin/scontrol /usr/sbin/munged
+	/usr/bin/taskset /usr/bin/setpriv /usr/bin/timeout
+	"$COMMPLACE_PREFIX/bin/commplace")
 
 put() { # FILE [AS]: into the guest, by its own path
 	mkdir -p "$root${2:-$1}"
@@ -50,7 +52,7 @@ put() { # FILE [AS]: into the guest, by its own path
 make_root() {
 	local f
 	mkdir -p "$root"/{bin,dev,etc,home/user,proc,run,sys,tmp,c} \
-		"$root"/c/{state,log,run,spool,profiles} "$root"/usr/{bin,lib,lib64}
+		"$root"/c/{state,log,run,spool/q{0,1},profiles} "$root"/usr/{bin,lib,lib64}
 	ln -s usr/lib "$root/lib"
 	ln -s usr/lib64 "$root/lib64"
 	put "$busybox" /bin/busybox
@@ -88,45 +90,99 @@ write_conf() {
 	TaskPlugin=task/commplace,task/affinity,task/cgroup
 	ProctrackType=proctrack/cgroup
 	StateSaveLocation=/c/state
-	SlurmdSpoolDir=/c/spool
+	SlurmdSpoolDir=/c/spool/%n
 	SlurmctldPidFile=/c/run/slurmctld.pid
-	SlurmdPidFile=/c/run/slurmd.pid
+	SlurmdPidFile=/c/run/slurmd.%n.pid
 	SlurmctldLogFile=/c/log/slurmctld.log
-	SlurmdLogFile=/c/log/slurmd.log
+	SlurmdLogFile=/c/log/slurmd.%n.log
+	SchedulerParameters=sched_interval=2,bf_interval=2
 	ReturnToService=2
 	MailProg=/bin/true
 	KillWait=2
-	NodeName=q0 NodeHostname=q0 NodeAddr=192.0.2.2 Sockets=2 CoresPerSocket=2 ThreadsPerCore=1 RealMemory=500
+	GresTypes=gpu
+	NodeName=q0 Gres=gpu:4 NodeHostname=q0 NodeAddr=192.0.2.2 Port=7000 CPUs=8 Sockets=2 CoresPerSocket=2 ThreadsPerCore=2 RealMemory=400
+	NodeName=q1 NodeHostname=q0 NodeAddr=192.0.2.2 Port=7001 CPUs=8 Sockets=2 CoresPerSocket=2 ThreadsPerCore=2 RealMemory=400
 	PartitionName=main Nodes=q0 Default=YES MaxTime=INFINITE State=UP
+	PartitionName=both Nodes=q[0-1] MaxTime=INFINITE State=UP
 	END
 	printf '%s\n' CgroupPlugin=cgroup/v2 CgroupMountpoint=/sys/fs/cgroup \
 		CgroupAutomount=yes IgnoreSystemd=yes ConstrainCores=yes \
 		>"$root/c/cgroup.conf"
+	# No GPUs, but as many devices; the last two are near the first socket.
+	printf '%s\n' "NodeName=q0 Name=gpu File=/dev/null Cores=2" \
+		"NodeName=q0 Name=gpu File=/dev/zero Cores=3" \
+		"NodeName=q0 Name=gpu File=/dev/full Cores=0" \
+		"NodeName=q0 Name=gpu File=/dev/random Cores=1" \
+		>"$root/c/gres.conf"
 	echo "required $ours/spank_commplace.so" >"$root/c/plugstack.conf"
-	echo "ProfileDir=/c/profiles" >"$root/c/commplace.conf"
+	printf '%s\n' ProfileDir=/c/profiles BindMemory=yes \
+		>"$root/c/commplace.conf"
+	profile two 2 "[0,1,100,1]"
 	# Neither Slurm's order on the sockets nor the packed one suits it.
-	cat >"$root/c/profiles/cross.json" <<-END
-	{ "format": "commplace-signature", "version": 1, "name": "cross",
-	  "ranks": 4, "phases": [ { "name": "all", "weight": 1,
-	  "traffic": [ [0, 3, 100, 1], [1, 2, 100, 1] ] } ] }
+	profile cross 4 "[0,3,100,1],[1,2,100,1]"
+	# Pairs for the threads of a core, and pairs of pairs for a socket.
+	profile threads 8 "[0,7,100,1],[1,6,100,1],[2,5,100,1],[3,4,100,1],
+		[0,3,10,1],[1,2,10,1]"
+	# Three ranks on a node, two on the other.
+	profile odd 5 "[0,2,100,1],[3,4,100,1],[2,3,9,1]"
+}
+profile() { # NAME RANKS TRAFFIC
+	cat >"$root/c/profiles/$1.json" <<-END
+	{ "format": "commplace-signature", "version": 1, "name": "$1",
+	  "ranks": $2, "phases": [ { "name": "all", "weight": 1,
+	  "traffic": [ $3 ] } ] }
 	END
 }
 
 write_guest() {
+	# Lines "rank CPUs memory cgroup cpuset.cpus cpuset.mems [GPUs]".
 	cat >"$root/home/user/report" <<-'END'
 	#!/bin/bash
-	allowed=$(sed -n 's/^Cpus_allowed_list:\t//p' /proc/self/status)
-	group=$(sed -n 's/^0:://p' /proc/self/cgroup)
-	echo "$SLURM_PROCID $allowed ${group#*/job_*/} $(cat /sys/fs/cgroup$group/cpuset.cpus)"
+	while read -r key value; do
+		case $key in
+		Cpus_allowed_list:) cpus=$value ;;
+		Mems_allowed_list:) mems=$value ;;
+		esac
+	done </proc/self/status
+	IFS=: read -r _ _ group </proc/self/cgroup
+	echo "$SLURM_PROCID $cpus $mems ${group#*/job_*/}" \
+		"$(</sys/fs/cgroup$group/cpuset.cpus.effective)" \
+		"$(</sys/fs/cgroup$group/cpuset.mems.effective)" \
+		${CUDA_VISIBLE_DEVICES-}
+	[ -z "${1:-}" ] || sleep "$1"
 	END
 	cat >"$root/home/user/widen" <<-'END'
 	#!/bin/bash
-	taskset -pc 0-3 $$ >/dev/null 2>&1
-	group=/sys/fs/cgroup$(sed -n 's/^0:://p' /proc/self/cgroup)
-	(echo 0-3 >"$group/cpuset.cpus") 2>/dev/null && echo wrote
+	./report
+	taskset -pc 0-7 $$ >/dev/null 2>&1
+	IFS=: read -r _ _ group </proc/self/cgroup
+	group=/sys/fs/cgroup$group
+	(echo 0-7 >"$group/cpuset.cpus") 2>/dev/null && echo wrote
+	(echo 0-1 >"$group/cpuset.mems") 2>/dev/null && echo wrote
 	(echo $$ >"${group%/*}/cgroup.procs") 2>/dev/null && echo moved
 	(mkdir "$group/more") 2>/dev/null && echo made
-	echo "$SLURM_PROCID $(sed -n 's/^Cpus_allowed_list:\t//p' /proc/self/status)"
+	./report
+	END
+	# In one allocation, since an own one for each costs seconds.
+	cat >"$root/home/user/steps" <<-'END'
+	#!/bin/bash
+	step() {
+		local name=$1
+		shift
+		timeout 60 srun "$@" 2>&1 | sort | sed "s/^/$name: /"
+	}
+	step stock -n4 -c2 ./report
+	step bound -n4 -c2 --comm-profile=cross --cpu-bind=verbose ./widen
+	step wish -n4 -c2 --comm-profile=cross --cpu-bind=map_cpu:6,4,2,0 \
+		--mem-bind=local ./report
+	step smt -n8 --comm-profile=threads ./report
+	step nomt -n4 --hint=nomultithread --comm-profile=cross ./report
+	step over -O -n8 --hint=nomultithread --comm-profile=threads ./report
+	step wide -n2 -c4 --comm-profile=two ./report
+	step beside --exact -n2 -c2 --comm-profile=two ./report 5 &
+	step beside --exact -n2 -c2 --comm-profile=two ./report 5 &
+	wait
+	>steps.done
 	END
 	cat >"$root/guest" <<-'END'
 	echo # The firmware leaves the cursor in a line of its own.
@@ -134,10 +190,33 @@ write_guest() {
 	ulimit -c 0
 	as_user() {
 		(cd /home/user && exec setpriv --reuid=1000 --regid=1000 \
-			--clear-groups timeout 60 "$@")
+			--clear-groups timeout 150 "$@")
 	}
 	show() { sed "s/^/$1: /"; }
-	jobs_left() { find /sys/fs/cgroup -name 'job_*'; }
+	wait_for() { # SECONDS COMMAND...
+		local end=$((SECONDS + $1))
+		shift
+		until "$@"; do
+			[ $SECONDS -lt $end ] || return
+			sleep 0.3
+		done
+	}
+	mark() { echo "second $SECONDS: $*"; }
+	nodes() { [ "$(sinfo -h -p both -o %t)" = idle ]; }
+	jobs_left() { find /sys/fs/cgroup -name "job_${1:-*}"; }
+	no_jobs() { [ -z "$(jobs_left "$@")" ]; }
+	of_job() { find /sys/fs/cgroup -path "*/job_$1/step_0/user/task_$2"; }
+	bound() { [ -n "$(of_job $1 1)" ]; }
+	all_bound() {
+		local id
+		for id; do bound $id || return; done
+	}
+	no_step() { [ -z "$(find /sys/fs/cgroup -path "*/job_$1/step_0")" ]; }
+	stepd() { # of step 0 of a job; the task has its title until it runs
+		grep -la "^slurmstepd: \[$1\.0\]" /proc/[0-9]*/cmdline \
+			2>/dev/null | cut -d/ -f3
+	}
+	no_process() { ! pidof sleep >/dev/null; }
 	head -c 128 /dev/urandom >/c/munge.key
 	chmod 600 /c/munge.key
 	munged --force --key-file=/c/munge.key --socket=/c/run/munge.socket \
@@ -145,34 +224,69 @@ write_guest() {
 		--seed-file=/c/run/munged.seed
 	slurmctld -c -f $SLURM_CONF
 	slurmd -N q0 -f $SLURM_CONF
-	for i in $(seq 60); do
-		[ "$(sinfo -h -o %t)" = idle ] && break
-		sleep 1
-	done
-	sinfo -h -o %t | show node
+	slurmd -N q1 -f $SLURM_CONF
+	wait_for 90 nodes
+	sinfo -h -p both -o %t | show node
+	mark nodes are up
 	commplace bind --signature /c/profiles/cross.json |
 		awk '/^ *[0-9]/ { print $1, $3 }' | show plan
-	as_user srun -n4 ./report | sort | show stock
-	as_user srun -n4 --comm-profile=cross ./report | sort | show bound
-	as_user srun -n4 --comm-profile=cross ./widen | sort | show widen
-	as_user srun -n4 --comm-profile=cross --cpu-bind=map_cpu:3,2,1,0 \
-		./report | sort | show wish
-	as_user srun -n4 --comm-profile=cross bash -c \
-		'setsid sleep 300 </dev/null >/dev/null 2>&1 & sleep 1'
-	for i in $(seq 20); do [ -z "$(jobs_left)" ] && break; sleep 1; done
+	as_user sbatch -N1 --exclusive -o steps.out ./steps
+	wait_for 120 [ -e /home/user/steps.done ]
+	cat /home/user/steps.out
+	mark steps
+	as_user srun -p both -N2 -n5 -c2 --exclusive --comm-profile=odd \
+		./report | sort | show odd
+	mark two nodes
+	as_user srun -n4 -c2 --gpus-per-task=1 --comm-profile=cross ./report |
+		sort | show gpu
+	as_user srun -n4 -c2 --gpus-per-node=4 --gpu-bind=map_gpu:1,3,2,0 \
+		--comm-profile=cross ./report | sort | show gpumap
+	mark GPUs
+	as_user srun -n4 -c2 --comm-profile=cross bash -c \
+		'setsid sleep 300 </dev/null >/dev/null 2>&1 & exit 0'
+	wait_for 30 no_jobs
 	jobs_left | show left
-	id=$(as_user sbatch --parsable -n4 --comm-profile=cross -o /dev/null \
-		--wrap "srun sleep 300")
-	for i in $(seq 30); do
-		[ -n "$(find /sys/fs/cgroup -name task_3)" ] && break
-		sleep 1
+	mark a process was left
+	# Four jobs at a time, on a core each: every ending waits a while.
+	for i in 0 1 2 3; do
+		id[$i]=$(as_user sbatch --parsable -n2 -t 9 -o /dev/null \
+			--comm-profile=two --wrap "srun sleep 30$i")
 	done
-	find /sys/fs/cgroup -name 'task_[0-3]' | wc -l | show batch
-	as_user scancel $id
-	for i in $(seq 30); do [ -z "$(jobs_left)" ] && break; sleep 1; done
-	jobs_left | show cancelled
+	wait_for 60 all_bound ${id[@]}
+	for i in 0 1 2 3; do
+		echo $(cat $(of_job ${id[i]} 0)/cpuset.cpus \
+			$(of_job ${id[i]} 1)/cpuset.cpus)
+	done | sort | show jobs
+	mark four jobs
+	as_user scancel ${id[0]}
+	scontrol update JobId=${id[1]} EndTime=now+5
+	kill -9 $(stepd ${id[2]})
+	wait_for 60 no_jobs ${id[0]}
+	jobs_left ${id[0]} | show cancelled
+	mark scancel
+	wait_for 60 no_step ${id[2]}
+	no_step ${id[2]} && echo clean | show killed
+	mark slurmstepd killed
+	wait_for 90 no_jobs ${id[1]}
+	jobs_left ${id[1]} | show late
+	mark time limit
+	# slurmd does not see this one die.
+	kill $(cat /c/run/slurmd.q0.pid)
+	wait_for 20 [ ! -e /c/run/slurmd.q0.pid ]
+	kill -9 $(stepd ${id[3]})
+	slurmd -N q0 -f $SLURM_CONF
+	wait_for 60 no_step ${id[3]}
+	no_step ${id[3]} && echo clean | show restarted
+	mark slurmstepd killed without slurmd
+	as_user scancel ${id[2]} ${id[3]}
+	wait_for 60 no_jobs
+	jobs_left | show ended
+	wait_for 30 no_process
+	pidof sleep | show process
+	find /c/spool/q0 -name 'q[01]_*' -o -name 'hwloc_topo_[0-9]*' | show file
 	grep -hE 'fatal|commplace: .*(cannot|affinity only|left to)' /c/log/*.log |
 		show log
+	grep -h 'commplace: .*removing' /c/log/slurmd.q0.log | show swept
 	echo "end: reached"
 	END
 	cat >"$root/init" <<-'END'
@@ -189,7 +303,7 @@ write_guest() {
 	ip addr add 192.0.2.2/32 dev lo
 	mkdir /sys/fs/cgroup/system.slice
 	chmod 1777 /tmp
-	bash /guest >/dev/console 2>&1
+	bash /guest 2>&1 | grep -v '^find: .* No such file' >/dev/console
 	poweroff -f
 	END
 	sed -i "s|OURS|$COMMPLACE_PREFIX|" "$root/init"
@@ -201,36 +315,84 @@ write_guest() {
 make_root
 write_conf
 write_guest
-(cd "$root" && find . | cpio -o -H newc --quiet | gzip -1) >"$tmp/root.gz"
-timeout 300 qemu-system-x86_64 -machine q35 -accel tcg,thread=multi -cpu max \
-	-smp 4,sockets=2,cores=2 -m 1500 -nographic -no-reboot \
-	-kernel "$kernel" -initrd "$tmp/root.gz" \
-	-append "console=ttyS0 quiet panic=-1 rdinit=/init" \
+# The fewer of the guest's CPUs wait for each other, the faster it is where the
+# host has less than eight.
+(cd "$root" && find . | cpio -o -H newc --quiet) >"$tmp/root.cpio"
+timeout 400 qemu-system-x86_64 -machine q35 -accel tcg,thread=multi \
+	-cpu Nehalem -smp 8,sockets=2,cores=2,threads=2 -m 1600 \
+	-object memory-backend-ram,id=m0,size=800M \
+	-object memory-backend-ram,id=m1,size=800M \
+	-numa node,nodeid=0,cpus=0-3,memdev=m0 \
+	-numa node,nodeid=1,cpus=4-7,memdev=m1 -nodefaults -nographic \
+	-serial stdio -no-reboot -kernel "$kernel" -initrd "$tmp/root.cpio" \
+	-append "console=ttyS0 quiet panic=-1 rdinit=/init mitigations=off nowatchdog rcupdate.rcu_expedited=1" \
 	>"$tmp/console" 2>&1 </dev/null
 tr -d '\r' <"$tmp/console" >"$tmp/out"
 of() { sed -n "s/^$1: //p" "$tmp/out"; }
 
 is "$(of end)" reached "the guest ran to its end" || diag "$(tail -n 40 "$tmp/out")"
+diag "$(grep '^second ' "$tmp/out")"
 is "$(of node)" idle "Slurm runs there, with cgroup/v2"
-is "$(of plan)" "0 0
-1 2
-2 3
-3 1" "ranks that talk share a socket"
-is "$(of bound | awk '{ print $1, $2 }')" "$(of plan)" \
-	"Cpus_allowed_list of each task is what commplace bind prints"
+is "$(of plan)" "0 0-1
+1 4-5
+2 6-7
+3 2-3" "ranks that talk share a socket"
+# bound_as STEP "CPUS MEMORY"...: the ranks' affinity, and their cpusets
+bound_as() {
+	local name=$1 rank=0 want= got
+	got=$(of "$name" | awk '$4 ~ /step_/ { sub(/step_[0-9]+/, "STEP")
+		print $1, $2, $3, $4, $5, $6 }' | uniq)
+	for place in "${@:3}"; do
+		want+="$rank $place STEP/user/task_$rank $place"$'\n'
+		rank=$((rank + 1))
+	done
+	is "$got" "${want%$'\n'}" "$2"
+}
+bound_as bound "cpusets, also for the memory, are as commplace bind prints, and the user can neither widen nor leave them" \
+	"0-1 0" "4-5 1" "6-7 1" "2-3 0"
+is "$(of bound | grep -E 'wrote|moved|made')" "" "nor make one of his own"
+is "$(of bound | sed -n 's/.*task  *\([0-9]\) .*mask \(0x[0-9a-f]*\) set$/\1 \2/p')" \
+	"0 0x3
+1 0x30
+2 0xc0
+3 0xc" "--cpu-bind=verbose prints our masks"
 isnt "$(of stock | awk '{ print $1, $2 }')" "$(of plan)" "Slurm alone does else"
-is "$(of bound | awk '{ print $3, $4 }')" "step_0/user/task_0 0
-step_0/user/task_1 2
-step_0/user/task_2 3
-step_0/user/task_3 1" "each in a cgroup of its own with those CPUs"
-is "$(of widen)" "$(of plan)" "the user cannot widen the set, nor leave it"
-is "$(of wish | awk '{ print $1, $2 }')" "0 3
-1 2
-2 1
-3 0" "--cpu-bind wins"
-is "$(of wish | grep -c 'task_[0-9]')" 0 "and is left alone"
+is "$(of wish | awk '{ print $1, $2, $3 }')" "0 6 0-1
+1 4 0-1
+2 2 0-1
+3 0 0-1" "--cpu-bind and --mem-bind win"
+is "$(of wish | grep -c 'task_[0-9]')" 0 "and are left alone"
+bound_as smt "eight ranks: partners on the threads of a core" \
+	"0 0" "4 1" "6 1" "2 0" "3 0" "7 1" "5 1" "1 0"
+bound_as nomt "--hint=nomultithread: the first thread of each core" \
+	"0 0" "4 1" "6 1" "2 0"
+bound_as over "--overcommit on first threads: partners share one" \
+	"0 0" "4 1" "6 1" "2 0" "2 0" "6 1" "4 1" "0 0"
+bound_as wide "two ranks of four CPUs: a socket each" "0-3 0" "4-7 1"
+is "$(of beside | awk '{ print $2, $5 }' | sort)" "0-1 0-1
+2-3 2-3
+4-5 4-5
+6-7 6-7" "two steps side by side: each task has a core of its own"
+is "$(of odd | awk '{ print $1, $2, $4, $6 }' | sed 's|step_0/user/||')" \
+	"0 0-1 task_0 0
+1 4-5 task_1 1
+2 2-3 task_2 0
+3 0-1 task_0 0
+4 4-5 task_1 1" "three ranks on a node, two on the other: each node binds its own"
+bound_as gpu "a GPU each: on the core beside it" "4-5 1" "6-7 1" "0-1 0" "2-3 0"
+is "$(of gpu | awk '{ print $7 }' | paste -sd' ')" "0 1 2 3" "which Slurm gave it"
+bound_as gpumap "and as --gpu-bind says" "6-7 1" "2-3 0" "0-1 0" "4-5 1"
 is "$(of left)" "" "no cgroup is left, though a task left a process"
-is "$(of batch)" 4 "the step of a batch job is bound, too"
-is "$(of cancelled)" "" "scancel leaves none either"
+is "$(of jobs)" "0 1
+2 3
+4 5
+6 7" "four jobs at a time: each has a core, each task a thread"
+is "$(of cancelled)" "" "scancel leaves no cgroup"
+is "$(of killed)" clean "nor does a slurmstepd that is killed"
+is "$(of restarted)" clean "nor one that is killed while slurmd is down"
+is "$(of late)" "" "nor the time limit"
+is "$(of ended)" "" "nor do the jobs of those slurmstepds"
+is "$(of swept | wc -l)" 2 "slurmd logged what it did"
+is "$(of process) $(of file)" " " "and no process nor file"
 is "$(of log)" "" "nothing failed"
 done_testing

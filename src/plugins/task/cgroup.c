@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <limits.h>
 #include <mntent.h>
 #include <stdio.h>
@@ -114,23 +115,34 @@ static void first_dir(char *root, const char *mount, const char *several,
 			*root = '\0';
 }
 
-int cpltask_cgroup_roots(const char *node, uint32_t uid, char root[2][PATH_MAX])
+/* Of all users: in v1 they have directories of their own. */
+static void find_tops(const char *node, char top[2][PATH_MAX])
 {
-	char mount[PATH_MAX / 2], several[512], one[64];
+	char mount[PATH_MAX / 2], several[512];
 
-	root[0][0] = root[1][0] = '\0';
+	top[0][0] = top[1][0] = '\0';
 	if (!find_mount(CPLTASK_V1, mount, sizeof(mount), NULL)) {
-		snprintf(several, sizeof(several), "slurm_%.255s/uid_%u", node,
-		         uid);
-		snprintf(one, sizeof(one), "slurm/uid_%u", uid);
-		first_dir(root[0], mount, several, one);
+		snprintf(several, sizeof(several), "slurm_%.255s", node);
+		first_dir(top[0], mount, several, "slurm");
 	}
 	if (!find_mount(CPLTASK_V2, mount, sizeof(mount), NULL)) {
 		snprintf(several, sizeof(several),
 		         "system.slice/%.255s_slurmstepd.scope", node);
-		first_dir(root[1], mount, several,
+		first_dir(top[1], mount, several,
 		          "system.slice/slurmstepd.scope");
 	}
+}
+
+int cpltask_cgroup_roots(const char *node, uint32_t uid, char root[2][PATH_MAX])
+{
+	size_t n;
+
+	find_tops(node, root);
+	n = strlen(root[0]);
+	if (n && (snprintf(root[0] + n, PATH_MAX - n, "/uid_%u", uid) >=
+	                  (int)(PATH_MAX - n) ||
+	          access(root[0], F_OK)))
+		root[0][0] = '\0';
 	return root[0][0] || root[1][0] ? 0 : -1;
 }
 
@@ -322,4 +334,44 @@ void cpltask_cgroup_release(const char *made)
 done:
 	free(text);
 	free(parent);
+}
+
+void cpltask_cgroup_steps(const char *node,
+                          void (*found)(uint32_t job, const char *step,
+                                        uint32_t uid))
+{
+	static const char *const below[2] = {
+	        "/uid_[0-9]*/job_[0-9]*/step_[0-9]*/task_[0-9]*",
+	        "/job_[0-9]*/step_[0-9]*/user/task_[0-9]*",
+	};
+	char top[2][PATH_MAX], pattern[PATH_MAX + 64], cpus[4096], step[32];
+
+	find_tops(node, top);
+	for (int i = 0; i < 2; i++) {
+		glob_t paths;
+		uint32_t job, uid = 0;
+
+		if (!*top[i] ||
+		    snprintf(pattern, sizeof(pattern), "%s%s", top[i],
+		             below[i]) >= (int)sizeof(pattern) ||
+		    glob(pattern, GLOB_NOSORT, NULL, &paths))
+			continue;
+		for (size_t k = 0; k < paths.gl_pathc; k++) {
+			const char *path = paths.gl_pathv[k];
+			const char *tail = path + strlen(top[i]);
+
+			/* Slurm's own have those of their step. */
+			if (read_file(path, "cpuset.cpus", cpus, sizeof(cpus),
+			              NULL) ||
+			    !strcspn(cpus, "\n"))
+				continue;
+			if (i == 0)
+				sscanf(tail, "/uid_%u", &uid);
+			tail = strstr(tail, "/job_");
+			if (sscanf(tail, "/job_%u/step_%31[^/]", &job, step) ==
+			    2)
+				found(job, step, uid);
+		}
+		globfree(&paths);
+	}
 }

@@ -79,6 +79,7 @@ static void drop_topology(void)
 void cpltask_plan_fini(void)
 {
 	drop_topology();
+	cpltask_near_fini();
 	cpltask_traffic_forget();
 }
 
@@ -195,55 +196,56 @@ static struct cpl_comm *local_traffic(const launch_tasks_request_msg_t *req,
 	return comm;
 }
 
-/* OS numbers of the CPUs that the credential gives the step on this node. */
-static hwloc_bitmap_t allowed_cpus(const launch_tasks_request_msg_t *req,
-                                   struct cpl_error *err)
+hwloc_bitmap_t cpltask_cpus_of_cores(char *cores, struct cpl_error *err)
 {
-	char *job_cores = NULL, *cores = NULL, *cpus = NULL;
-	uint64_t job_memory = 0, step_memory = 0;
 	hwloc_bitmap_t set = hwloc_bitmap_alloc(), core_set = NULL;
-	int core, rc = -1;
+	char *cpus = NULL;
+	int core, rc = set ? 0 : -1;
 
-	format_core_allocs(req->cred, conf->node_name, conf->cpus, &job_cores,
-	                   &cores, &job_memory, &step_memory);
-	if (!set || !cores || !*cores) {
-		cpl_fail(err, "the credential has no cores of this node");
-		goto done;
-	}
-	if (!counts_are_pretended()) {
+	if (rc) {
+		cpl_fail_memory(err);
+	} else if (!counts_are_pretended()) {
 		if (xcpuinfo_abs_to_mac(cores, &cpus) || !cpus ||
 		    hwloc_bitmap_list_sscanf(set, cpus) < 0)
-			cpl_fail(err, "cannot turn cores %s into CPUs", cores);
-		else
-			rc = 0;
-		goto done;
+			rc = cpl_fail(err, "cannot turn cores %s into CPUs",
+			              cores);
+	} else if (!(core_set = hwloc_bitmap_alloc()) ||
+	           hwloc_bitmap_list_sscanf(core_set, cores) < 0 ||
+	           hwloc_bitmap_weight(core_set) < 0) {
+		rc = cpl_fail(err, "cannot read the cores %s", cores);
 	}
-	core_set = hwloc_bitmap_alloc();
-	if (!core_set || hwloc_bitmap_list_sscanf(core_set, cores) < 0 ||
-	    hwloc_bitmap_weight(core_set) < 0) {
-		cpl_fail(err, "cannot read the cores %s", cores);
-		goto done;
-	}
-	rc = 0;
-	hwloc_bitmap_foreach_begin(
-	        core,
-	        core_set) if (hwloc_bitmap_set_range(set,
-	                                             (unsigned)(core *
-	                                                        conf->threads),
-	                                             (core +
-	                                              1) * conf->threads -
-	                                                     1)) rc =
-	        cpl_fail_memory(err);
-	hwloc_bitmap_foreach_end();
-done:
+	for (core = core_set ? hwloc_bitmap_first(core_set) : -1;
+	     !rc && core >= 0; core = hwloc_bitmap_next(core_set, core))
+		if (hwloc_bitmap_set_range(set, (unsigned)core * conf->threads,
+		                           (core + 1) * conf->threads - 1))
+			rc = cpl_fail_memory(err);
+	if (!rc && hwloc_bitmap_iszero(set))
+		rc = cpl_fail(err, "there are no CPUs in cores %s", cores);
 	hwloc_bitmap_free(core_set);
-	xfree(job_cores);
-	xfree(cores);
 	xfree(cpus);
 	if (rc) {
 		hwloc_bitmap_free(set);
 		set = NULL;
 	}
+	return set;
+}
+
+/* OS numbers of the CPUs that the credential gives the step on this node. */
+static hwloc_bitmap_t allowed_cpus(const launch_tasks_request_msg_t *req,
+                                   struct cpl_error *err)
+{
+	char *job_cores = NULL, *cores = NULL;
+	uint64_t job_memory = 0, step_memory = 0;
+	hwloc_bitmap_t set = NULL;
+
+	format_core_allocs(req->cred, conf->node_name, conf->cpus, &job_cores,
+	                   &cores, &job_memory, &step_memory);
+	if (cores && *cores)
+		set = cpltask_cpus_of_cores(cores, err);
+	else
+		cpl_fail(err, "the credential has no cores of this node");
+	xfree(job_cores);
+	xfree(cores);
 	return set;
 }
 
@@ -326,6 +328,7 @@ static int fill_plan(struct cpltask_plan *plan, hwloc_topology_t tree,
 	plan->binding = hwloc_topology_is_thissystem(tree) == 1;
 	plan->cost = result->cost;
 	plan->cost_packed = result->cost_default;
+	plan->n_far = result->n_far;
 	for (int i = 0; i < result->ranks; i++)
 		if (hwloc_bitmap_last(result->cpuset[i]) >= real)
 			plan->binding = false;
@@ -338,19 +341,20 @@ static int fill_plan(struct cpltask_plan *plan, hwloc_topology_t tree,
 	return plan->mems ? 0 : cpl_fail_memory(err);
 }
 
-static int bind_tasks(const launch_tasks_request_msg_t *req,
+static int bind_tasks(const launch_tasks_request_msg_t *req, uint32_t node_id,
                       const struct cpl_binder *binder,
                       const struct cpl_comm *comm, bool memory,
                       struct cpltask_plan *plan, struct cpl_error *err)
 {
 	struct cpl_bind_request bind = {.comm = comm};
 	struct cpl_bind_result result = {0};
-	hwloc_bitmap_t allowed = allowed_cpus(req, err);
+	hwloc_bitmap_t allowed = allowed_cpus(req, err), *near = NULL;
 	int rc = -1;
 
-	if (!allowed)
-		return -1;
+	if (!allowed || cpltask_near(req, node_id, &near, err))
+		goto done;
 	bind.allowed = allowed;
+	bind.near = (const hwloc_const_cpuset_t *)near;
 	pthread_mutex_lock(&topology_lock);
 	bind.topology = node_topology(err);
 	if (bind.topology) {
@@ -361,6 +365,8 @@ static int bind_tasks(const launch_tasks_request_msg_t *req,
 		rc = fill_plan(plan, bind.topology, &result, memory, err);
 	pthread_mutex_unlock(&topology_lock);
 	cpl_bind_result_free(&result);
+done:
+	cpltask_near_free(near, comm->ranks);
 	hwloc_bitmap_free(allowed);
 	return rc;
 }
@@ -409,7 +415,8 @@ int cpltask_plan(const launch_tasks_request_msg_t *req, uint32_t node_id,
 	plan->profile = strdup(profile);
 	if (!plan->profile)
 		cpl_fail_memory(err);
-	else if (!bind_tasks(req, binder, comm, config->bind_memory, plan, err))
+	else if (!bind_tasks(req, node_id, binder, comm, config->bind_memory,
+	                     plan, err))
 		rc = 1;
 done:
 	if (rc < 0)

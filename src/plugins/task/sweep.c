@@ -32,7 +32,7 @@ struct step {
 	slurm_step_id_t id;
 	uint32_t uid;
 	time_t since;
-	bool seen;
+	bool seen, told;
 	int missed;
 };
 
@@ -155,7 +155,7 @@ static void remove_files(const slurm_step_id_t *id)
 }
 
 /* True when the step has no directory any more. */
-static bool sweep(const struct step *s)
+static bool sweep(struct step *s)
 {
 	char root[2][PATH_MAX], dir[2 * PATH_MAX], name[32];
 	int levels;
@@ -170,8 +170,10 @@ static bool sweep(const struct step *s)
 		             s->id.job_id, name) >= (int)sizeof(dir) ||
 		    access(dir, F_OK))
 			continue;
-		info("commplace: %ps: slurmstepd is gone; removing %s", &s->id,
-		     dir);
+		if (!s->told)
+			info("commplace: %ps: slurmstepd is gone; removing %s",
+			     &s->id, dir);
+		s->told = true;
 		remove_files(&s->id);
 		remove_tree(dir, 0);
 		if (!access(dir, F_OK))
@@ -205,9 +207,42 @@ static bool look_after(struct step *s)
 	return slurmstepd_runs(&s->id) ? false : sweep(s);
 }
 
+static void add(struct step s)
+{
+	if (n_steps == room) {
+		int more = room ? 2 * room : 16;
+		struct step *bigger =
+		        realloc(step, (size_t)more * sizeof(*step));
+
+		if (!bigger)
+			return;
+		step = bigger;
+		room = more;
+	}
+	step[n_steps++] = s;
+}
+
+static void add_found(uint32_t job, const char *name, uint32_t uid)
+{
+	struct step s = {
+	        .id = {.job_id = job, .step_het_comp = NO_VAL},
+	        .uid = uid,
+	        .seen = true,
+	};
+
+	if (sscanf(name, "%u+%u", &s.id.step_id, &s.id.step_het_comp) < 1)
+		return;
+	for (int i = 0; i < n_steps; i++)
+		if (!memcmp(&step[i].id, &s.id, sizeof(s.id)))
+			return;
+	debug("commplace: %ps: left by an earlier slurmd", &s.id);
+	add(s);
+}
+
 static void *watch(void *arg)
 {
 	pthread_mutex_lock(&lock);
+	cpltask_cgroup_steps(conf->node_name, add_found);
 	while (!quit) {
 		struct timespec until;
 		int kept = 0;
@@ -229,27 +264,39 @@ static void *watch(void *arg)
 	return NULL;
 }
 
+/* Signals are for slurmd's own threads. Called with the lock held. */
+static void run(void)
+{
+	sigset_t all, old;
+
+	if (running)
+		return;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	running = !pthread_create(&thread, NULL, watch, NULL);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
 void cpltask_sweep_later(const slurm_step_id_t *id, uint32_t uid)
 {
 	pthread_mutex_lock(&lock);
-	if (n_steps == room) {
-		int more = room ? 2 * room : 16;
-		struct step *bigger =
-		        realloc(step, (size_t)more * sizeof(*step));
-
-		if (!bigger)
-			goto out;
-		step = bigger;
-		room = more;
-	}
-	step[n_steps++] =
-	        (struct step){.id = *id, .uid = uid, .since = time(NULL)};
-	if (!running)
-		running = !pthread_create(&thread, NULL, watch, NULL);
+	add((struct step){.id = *id, .uid = uid, .since = time(NULL)});
+	run();
 	if (n_steps == 1)
 		pthread_cond_signal(&change);
-out:
 	pthread_mutex_unlock(&lock);
+}
+
+static void start(void)
+{
+	pthread_mutex_lock(&lock);
+	run();
+	pthread_mutex_unlock(&lock);
+}
+
+void cpltask_sweep_init(void)
+{
+	cplslurm_when_daemon(start);
 }
 
 void cpltask_sweep_fini(void)

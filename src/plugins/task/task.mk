@@ -1,6 +1,9 @@
 task_sources = src/plugins/task/task_commplace.c src/plugins/task/cgroup.c \
 	src/plugins/task/plan.c src/plugins/task/profile.c \
 	src/plugins/task/sweep.c \
+	src/plugins/task/near.c \
+	src/plugins/compat/slurm_compat_gres.c \
+	src/plugins/compat/slurm_compat_slurmd.c \
 	src/plugins/task/task_internal.h
 
 if HAVE_SLURM

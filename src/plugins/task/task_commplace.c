@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,6 +56,7 @@ int init(void)
 		error("commplace: TaskPlugin=%s: task/commplace must come "
 		      "first, or it takes Slurm's own binding for the user's",
 		      others);
+	cpltask_sweep_init();
 	return SLURM_SUCCESS;
 }
 
@@ -87,16 +89,14 @@ static void clear_environment(launch_tasks_request_msg_t *req)
 	req->envc = envcount(req->env);
 }
 
-/* --hint=nomultithread sets two bits, of which one is --cpu-bind=threads. */
+/* --hint=nomultithread comes as --cpu-bind=threads with a further bit. */
 static bool is_users(const launch_tasks_request_msg_t *req)
 {
-	const char *hint = cplslurm_env(req->env, req->envc, "SLURM_HINT");
+	uint32_t binding = req->cpu_bind_type & USER_BINDING;
 
-	if ((req->cpu_bind_type & USER_BINDING) == CPU_BIND_TO_THREADS &&
-	    (req->cpu_bind_type & CPU_BIND_ONE_THREAD_PER_CORE) && hint &&
-	    !strcmp(hint, "nomultithread"))
-		return false;
-	return req->cpu_bind_type & USER_BINDING;
+	return binding &&
+	       (binding != CPU_BIND_TO_THREADS ||
+	        !(req->cpu_bind_type & CPU_BIND_ONE_THREAD_PER_CORE));
 }
 
 int task_p_slurmd_launch_request(launch_tasks_request_msg_t *req,
@@ -104,6 +104,7 @@ int task_p_slurmd_launch_request(launch_tasks_request_msg_t *req,
 {
 	struct cpltask_plan plan;
 	struct cpl_error err = {""};
+	char far[64] = "";
 	int rc;
 
 	clear_environment(req);
@@ -138,11 +139,14 @@ int task_p_slurmd_launch_request(launch_tasks_request_msg_t *req,
 		env_array_overwrite(&req->env, CPLTASK_PLAN, plan.masks);
 	}
 	req->envc = envcount(req->env);
+	if (plan.n_far)
+		snprintf(far, sizeof(far), ", %d tasks not near their GPU",
+		         plan.n_far);
 	info("commplace: %ps: %s %s, profile %s, masks %s, cost %g, packed "
-	     "order %g",
+	     "order %g%s",
 	     &req->step_id, plan.binding ? "bound by" : "pretended CPUs, plan",
-	     plan.binder, plan.profile, plan.masks, plan.cost,
-	     plan.cost_packed);
+	     plan.binder, plan.profile, plan.masks, plan.cost, plan.cost_packed,
+	     far);
 	cpltask_plan_free(&plan);
 	return SLURM_SUCCESS;
 }

@@ -47,7 +47,26 @@ struct cpltask_plan {
 	char *profile; /* free() */
 	const char *binder;
 	double cost, cost_packed;
+	int n_far; /* tasks that are not near their GPU */
 };
+
+/*
+ * OS numbers of the CPUs of Slurm's cores, "0-3". The caller frees them; NULL
+ * with err.
+ */
+hwloc_bitmap_t cpltask_cpus_of_cores(char *cores, struct cpl_error *err);
+
+/*
+ * near[i]: CPUs next to the GPUs that Slurm binds local task i to; NULL:
+ * anywhere. *near is NULL when tasks are not bound to GPUs. What is near a GPU
+ * gres.conf says (Cores=), else hwloc, where it sees as many. 0, or -1 with
+ * err. Free with cpltask_near_free.
+ */
+int cpltask_near(const launch_tasks_request_msg_t *req, uint32_t node_id,
+                 hwloc_bitmap_t **near, struct cpl_error *err);
+void cpltask_near_free(hwloc_bitmap_t *near, int tasks);
+/* Drop what hwloc said. */
+void cpltask_near_fini(void);
 
 /*
  * The plan for the tasks of node node_id of a launch request. 1 and the plan
@@ -102,13 +121,23 @@ int cpltask_cgroup_roots(const char *node, uint32_t uid,
                          char root[2][PATH_MAX]);
 
 /*
+ * Call found for each task of the node that was confined, as it is called in
+ * its path: job, step ("0", in a heterogeneous job "0+1") and, in v1, user.
+ */
+void cpltask_cgroup_steps(const char *node,
+                          void (*found)(uint32_t job, const char *step,
+                                        uint32_t uid));
+
+/* Remove a directory made above; what still runs in it goes to the step's. */
+void cpltask_cgroup_release(const char *made);
+
+/*
  * In slurmd: once the step's slurmstepd is no more, though nobody cleaned up
  * after it, end what is left of the step's processes and remove its cgroups.
  */
 void cpltask_sweep_later(const slurm_step_id_t *id, uint32_t uid);
+/* The same for the steps that an earlier slurmd left, running or not. */
+void cpltask_sweep_init(void);
 void cpltask_sweep_fini(void);
-
-/* Remove a directory made above; what still runs in it goes to the step's. */
-void cpltask_cgroup_release(const char *made);
 
 #endif

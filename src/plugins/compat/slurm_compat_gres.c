@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "slurm_compat_slurmd.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/common/bitstring.h"
+#include "src/common/gres.h"
+#include "src/common/list.h"
+#include "src/common/pack.h"
+#include "src/common/slurm_cred.h"
+
+#define MAX_GPUS 1024
+/* Of a record: cores, links, name, type, unique id. */
+#define GRES_TEXTS 5
+
+enum how { CLOSEST, SINGLE, PER_TASK, MAP, MASK };
+
+struct wish {
+	enum how how;
+	unsigned long number; /* tasks per GPU, GPUs per task */
+	const char *list;
+};
+
+/* As gres.c reads it. False: tasks are bound to no GPU. */
+static bool read_wish(const launch_tasks_request_msg_t *req, struct wish *wish)
+{
+	static const struct {
+		const char *name;
+		enum how how;
+	} word[] = {{"single:", SINGLE},
+	            {"closest", CLOSEST},
+	            {"map_gpu:", MAP},
+	            {"mask_gpu:", MASK},
+	            {"per_task:", PER_TASK}};
+	static const char gpu[] = "gpu:", verbose[] = "verbose,";
+	const char *s = req->tres_bind ? strstr(req->tres_bind, gpu) : NULL;
+
+	*wish = (struct wish){.how = CLOSEST, .number = 1};
+	if (req->accel_bind_type & ACCEL_BIND_CLOSEST_GPU)
+		return true;
+	if (!s)
+		return false;
+	s += sizeof(gpu) - 1;
+	if (!strncasecmp(s, verbose, sizeof(verbose) - 1))
+		s += sizeof(verbose) - 1;
+	for (size_t i = 0; i < sizeof(word) / sizeof(*word); i++) {
+		size_t length = strlen(word[i].name);
+
+		if (strncasecmp(s, word[i].name, length))
+			continue;
+		wish->how = word[i].how;
+		wish->list = s + length;
+		wish->number = strtoul(wish->list, NULL, 10);
+		if (wish->number < 1 || wish->number > MAX_GPUS)
+			wish->number = 1;
+		return true;
+	}
+	return false;
+}
+
+static int add_bits(void *x, void *arg)
+{
+	gres_state_t *state = x;
+	gres_step_state_t *step = state->gres_data;
+	bitstr_t **all = arg;
+
+	if (state->plugin_id != gres_build_id("gpu") || step->node_cnt != 1 ||
+	    !step->gres_bit_alloc || !step->gres_bit_alloc[0])
+		return 0;
+	if (!*all)
+		*all = bit_alloc(bit_size(step->gres_bit_alloc[0]));
+	if (bit_size(*all) == bit_size(step->gres_bit_alloc[0]))
+		bit_or(*all, step->gres_bit_alloc[0]);
+	return 0;
+}
+
+/* Numbers of the step's GPUs here, at most MAX_GPUS; *n of the node. */
+static int step_gpus(slurm_cred_t *cred, int *gpu, int *n)
+{
+	List job = NULL, step = NULL;
+	bitstr_t *all = NULL;
+	int count = 0;
+
+	get_cred_gres(cred, conf->node_name, &job, &step);
+	if (step)
+		list_for_each(step, add_bits, &all);
+	*n = all ? (int)bit_size(all) : 0;
+	for (int i = 0; i < *n && *n <= MAX_GPUS; i++)
+		if (bit_test(all, i))
+			gpu[count++] = i;
+	FREE_NULL_BITMAP(all);
+	FREE_NULL_LIST(job);
+	FREE_NULL_LIST(step);
+	return count;
+}
+
+/* Slurm has them in a list of its own, and in what slurmd registers with. */
+static int read_cores(struct cplslurm_gpus *out)
+{
+	buf_t *buffer = init_buf(BUF_SIZE);
+	uint16_t version, records = 0;
+	uint32_t number, id;
+	uint64_t count;
+	char *text[GRES_TEXTS] = {NULL};
+	int at = 0, rc = 0;
+
+	gres_node_config_pack(buffer);
+	set_buf_offset(buffer, 0);
+	safe_unpack16(&version, buffer);
+	safe_unpack16(&records, buffer);
+	while (records-- && !rc) {
+		safe_unpack32(&number, buffer);
+		safe_unpack64(&count, buffer);
+		safe_unpack32(&number, buffer);
+		safe_unpack32(&number, buffer);
+		safe_unpack32(&id, buffer);
+		for (int i = 0; i < GRES_TEXTS; i++)
+			safe_unpackstr_xmalloc(&text[i], &number, buffer);
+		if (id == gres_build_id("gpu"))
+			for (; count && at < out->n; count--, at++)
+				if (text[0] && *text[0] &&
+				    !(out->cores[at] = strdup(text[0])))
+					rc = -1;
+		for (int i = 0; i < GRES_TEXTS; i++)
+			xfree(text[i]);
+	}
+unpack_error:
+	for (int i = 0; i < GRES_TEXTS; i++)
+		xfree(text[i]);
+	FREE_NULL_BUFFER(buffer);
+	return rc;
+}
+
+/* The task's word of "0,2*3,1", again from the start when there are more. */
+static unsigned long word_of(const char *list, int task)
+{
+	long left = task, all = 0;
+
+	for (const char *s = list;;) {
+		char *end;
+		unsigned long value = strtoul(s, &end, 0);
+		long times = *end == '*' ? strtol(end + 1, &end, 10) : 1;
+
+		times = times < 1 ? 1 : times;
+		all += times;
+		if (left < times)
+			return value;
+		left -= times;
+		s = *end == ',' ? end + 1 : list;
+		if (s == list)
+			left %= all;
+	}
+}
+
+static void bind_task(const struct wish *wish, int task, const int *gpu,
+                      int count, bool *bound, int n)
+{
+	/* With ConstrainDevices numbers are those among the step's. */
+	bool local = gres_use_local_device_index();
+	unsigned long t = (unsigned long)task, value;
+	int found = 0;
+
+	for (int k = 0; k < count; k++) {
+		unsigned long i = (unsigned long)(local ? k : gpu[k]);
+		bool is = true;
+
+		if (wish->how == SINGLE)
+			is = t / wish->number % (unsigned long)count ==
+			     (unsigned long)k;
+		else if (wish->how == PER_TASK)
+			is = (unsigned long)k / wish->number == t;
+		else if (wish->how == MAP)
+			is = word_of(wish->list, task) == i;
+		else if (wish->how == MASK) {
+			value = word_of(wish->list, task);
+			is = i < 8 * sizeof(value) && (value >> i & 1);
+		}
+		bound[gpu[k]] = is;
+		found += is;
+	}
+	/* Slurm takes the first. */
+	if (!found && n)
+		bound[gpu[0]] = true;
+}
+
+int cplslurm_gpus(const launch_tasks_request_msg_t *req, uint32_t node_id,
+                  struct cplslurm_gpus *out)
+{
+	struct wish wish;
+	int gpu[MAX_GPUS], count;
+
+	memset(out, 0, sizeof(*out));
+	if (!req->cred || !read_wish(req, &wish))
+		return 0;
+	count = step_gpus(req->cred, gpu, &out->n);
+	if (!count)
+		return 0;
+	out->n_tasks = req->tasks_to_launch[node_id];
+	out->cores = calloc((size_t)out->n, sizeof(*out->cores));
+	out->bound = calloc((size_t)out->n_tasks * (size_t)out->n + 1,
+	                    sizeof(*out->bound));
+	if (!out->cores || !out->bound || read_cores(out)) {
+		cplslurm_gpus_free(out);
+		return -1;
+	}
+	for (int i = 0; i < out->n_tasks; i++)
+		bind_task(&wish, i, gpu, count, out->bound + i * out->n,
+		          out->n);
+	return 1;
+}
+
+void cplslurm_gpus_free(struct cplslurm_gpus *gpus)
+{
+	for (int i = 0; gpus->cores && i < gpus->n; i++)
+		free(gpus->cores[i]);
+	free(gpus->cores);
+	free(gpus->bound);
+	memset(gpus, 0, sizeof(*gpus));
+}

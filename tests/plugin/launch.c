@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "launch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/common/list.h"
+#include "src/slurmd/common/xcpuinfo.h"
+
+slurmd_conf_t slurmd;
+slurmd_conf_t *conf = &slurmd;
+const char *credential;
+char launch_dir[] = "/tmp/commplace-task.XXXXXX";
+
+void format_core_allocs(slurm_cred_t *cred, char *node_name, uint16_t cpus,
+                        char **job_cores, char **step_cores,
+                        uint64_t *job_memory, uint64_t *step_memory)
+{
+	*job_cores = xstrdup(credential);
+	*step_cores = credential ? xstrdup(credential) : NULL;
+}
+
+/* On a regular machine: all threads of each core. */
+int xcpuinfo_abs_to_mac(char *cores, char **cpus)
+{
+	hwloc_bitmap_t in = hwloc_bitmap_alloc(), out = hwloc_bitmap_alloc();
+	char *text = NULL;
+	int core;
+
+	hwloc_bitmap_list_sscanf(in, cores);
+	hwloc_bitmap_foreach_begin(core, in)
+	        hwloc_bitmap_set_range(out, (unsigned)(core * slurmd.threads),
+	                               (core + 1) * slurmd.threads - 1);
+	hwloc_bitmap_foreach_end();
+	hwloc_bitmap_list_asprintf(&text, out);
+	*cpus = xstrdup(text);
+	free(text);
+	hwloc_bitmap_free(in);
+	hwloc_bitmap_free(out);
+	return 0;
+}
+
+void write_file(const char *name, const char *text)
+{
+	char path[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", launch_dir, name);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fputs(text, f);
+	assert_int_equal(fclose(f), 0);
+}
+
+void write_config(const char *more)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text), "ProfileDir=%s\n%s\n", launch_dir, more);
+	write_file("commplace.conf", text);
+}
+
+int launch_set_up(void **state)
+{
+	char path[256];
+
+	if (!mkdtemp(launch_dir))
+		return -1;
+	snprintf(path, sizeof(path), "%s/slurm.conf", launch_dir);
+	setenv("SLURM_CONF", path, 1);
+	write_config("");
+	write_file("pairs4.json",
+	           "{\"format\": \"commplace-signature\", \"version\": 1,"
+	           "\"name\": \"pairs4\", \"ranks\": 4, \"phases\": [{\"name\":"
+	           "\"all\", \"weight\": 2, \"time\": 1, \"compute_time\": 0,"
+	           "\"traffic\": [[0,2,100,1],[3,1,100,1],[0,1,1,1]]}]}");
+	return 0;
+}
+
+int launch_tear_down(void **state)
+{
+	char command[64];
+
+	fini();
+	snprintf(command, sizeof(command), "rm -rf %s", launch_dir);
+	return system(command);
+}
+
+void set_machine(const struct machine *m)
+{
+	char tree[64];
+
+	slurmd.node_name = "n0";
+	slurmd.sockets = (uint16_t)m->sockets;
+	slurmd.cores = (uint16_t)m->cores;
+	slurmd.threads = (uint16_t)m->threads;
+	slurmd.cpus = (uint16_t)m->cpus;
+	slurmd.block_map_size = (uint16_t)m->seen;
+	snprintf(tree, sizeof(tree), "pack:%d core:%d pu:%d", m->sockets,
+	         m->cores, m->threads);
+	setenv("HWLOC_SYNTHETIC", tree, 1);
+	cpltask_plan_fini();
+}
+
+uint16_t to_launch[2];
+uint32_t ids[2][LAUNCH_TASKS];
+uint32_t *id_rows[2] = {ids[0], ids[1]};
+
+launch_tasks_request_msg_t *new_request(int tasks, const uint32_t *id)
+{
+	launch_tasks_request_msg_t *req = xmalloc(sizeof(*req));
+
+	req->step_id.job_id = 7;
+	req->nnodes = 1;
+	req->ntasks = (uint32_t)tasks;
+	to_launch[0] = (uint16_t)tasks;
+	for (int i = 0; i < tasks && i < LAUNCH_TASKS; i++)
+		ids[0][i] = id ? id[i] : (uint32_t)i;
+	req->tasks_to_launch = to_launch;
+	req->global_task_ids = id_rows;
+	req->cpus_per_task = 1;
+	req->het_job_id = NO_VAL;
+	req->job_core_spec = NO_VAL16;
+	req->env = env_array_create();
+	env_array_append(&req->env, "COMM_PROFILE", "pairs4");
+	req->envc = envcount(req->env);
+	return req;
+}
+
+void free_request(launch_tasks_request_msg_t *req)
+{
+	env_array_free(req->env);
+	FREE_NULL_LIST(req->options);
+	xfree(req->cpu_bind);
+	xfree(req);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Stands in for slurmd in tests of the task plugin: its configuration, what a
+ * launch is allocated, and hand-made launch requests. One folder holds
+ * commplace.conf and the profiles.
+ */
+#ifndef CPL_TEST_LAUNCH_H
+#define CPL_TEST_LAUNCH_H
+
+#include "task_internal.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#define LAUNCH_TASKS 256
+
+int task_p_slurmd_launch_request(launch_tasks_request_msg_t *req,
+                                 uint32_t node_id, char **err_msg);
+int fini(void);
+
+extern slurmd_conf_t slurmd;
+extern const char *credential; /* cores of the step on this node */
+extern char launch_dir[];
+extern uint16_t to_launch[2];
+extern uint32_t ids[2][LAUNCH_TASKS];
+extern uint32_t *id_rows[2];
+
+struct machine {
+	int sockets, cores, threads, cpus;
+	int seen; /* CPUs that slurmd's hwloc sees; fewer: pretended */
+};
+
+/* Group fixtures. A profile pairs4 is there: 0 and 2, 1 and 3 talk. */
+int launch_set_up(void **state);
+int launch_tear_down(void **state);
+
+void write_file(const char *name, const char *text);
+/* commplace.conf of the folder as ProfileDir, and more lines. */
+void write_config(const char *more);
+/* The node, and hwloc's synthetic tree of it. */
+void set_machine(const struct machine *m);
+
+/* Of one node, with profile pairs4; id NULL: tasks 0, 1, ... */
+launch_tasks_request_msg_t *new_request(int tasks, const uint32_t *id);
+void free_request(launch_tasks_request_msg_t *req);
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The task plugin's hooks in slurmd and slurmstepd, without daemons. */
+#include "launch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int task_p_post_set_affinity(stepd_step_rec_t *job, uint32_t node_tid);
+int task_p_pre_launch(stepd_step_rec_t *job);
+
+static const struct machine two_by_two = {2, 2, 1, 4, 2};
+
+static void test_launch_hook(void **state)
+{
+	static const uint16_t users[] = {
+	        CPU_BIND_TO_THREADS, CPU_BIND_TO_CORES, CPU_BIND_TO_SOCKETS,
+	        CPU_BIND_TO_LDOMS,   CPU_BIND_NONE,     CPU_BIND_RANK,
+	        CPU_BIND_MAP,        CPU_BIND_MASK,     CPU_BIND_LDRANK,
+	        CPU_BIND_LDMAP,      CPU_BIND_LDMASK};
+	launch_tasks_request_msg_t *req = new_request(4, NULL);
+
+	set_machine(&two_by_two);
+	credential = "0-3";
+	env_array_append(&req->env, CPLTASK_BOUND, "1");
+	env_array_append(&req->env, CPLTASK_PLAN, "0xff");
+	req->envc = envcount(req->env);
+	for (size_t i = 0; i < sizeof(users) / sizeof(*users); i++) {
+		req->cpu_bind_type = users[i];
+		assert_int_equal(task_p_slurmd_launch_request(req, 0, NULL),
+		                 SLURM_SUCCESS);
+		assert_int_equal(req->cpu_bind_type, users[i]);
+		assert_null(req->cpu_bind);
+		assert_null(getenvp(req->env, CPLTASK_BOUND));
+		assert_null(getenvp(req->env, CPLTASK_PLAN));
+		assert_int_equal(req->envc, envcount(req->env));
+	}
+	req->cpu_bind_type = CPU_BIND_VERBOSE;
+	assert_int_equal(task_p_slurmd_launch_request(req, 0, NULL),
+	                 SLURM_SUCCESS);
+	assert_int_equal(req->cpu_bind_type, CPU_BIND_VERBOSE | CPU_BIND_NONE);
+	assert_string_equal(getenvp(req->env, CPLTASK_PLAN), "0x1,0x4,0x2,0x8");
+	assert_null(getenvp(req->env, CPLTASK_BOUND));
+	assert_int_equal(req->envc, envcount(req->env));
+	/* --hint=nomultithread is no binding, --cpu-bind=threads is. */
+	req->cpu_bind_type = CPU_BIND_TO_THREADS | CPU_BIND_ONE_THREAD_PER_CORE;
+	task_p_slurmd_launch_request(req, 0, NULL);
+	assert_int_equal(req->cpu_bind_type,
+	                 CPU_BIND_NONE | CPU_BIND_ONE_THREAD_PER_CORE);
+	assert_non_null(getenvp(req->env, CPLTASK_PLAN));
+	free_request(req);
+}
+
+static void test_profiles_are_read_again_when_changed(void **state)
+{
+	int rank[4] = {0, 1, 2, 3};
+	struct cpl_error err = {""};
+	struct cpl_comm *comm =
+	        cpltask_traffic(launch_dir, "pairs4", 4, rank, 4, &err);
+
+	assert_non_null(comm);
+	assert_true(comm->bytes[comm->row[0] + 1] == 200); /* weight 2 */
+	cpl_comm_free(comm);
+	write_file("pairs4.json",
+	           "{\"format\": \"commplace-signature\", \"version\": 1,"
+	           "\"name\": \"pairs4\", \"ranks\": 4, \"phases\": [{\"name\":"
+	           "\"all\", \"weight\": 1, \"traffic\": [[0,3,5,1]]}]}");
+	comm = cpltask_traffic(launch_dir, "pairs4", 4, rank, 4, &err);
+	assert_non_null(comm);
+	assert_int_equal(comm->n_entries, 1);
+	cpl_comm_free(comm);
+}
+
+static void test_task_environment(void **state)
+{
+	static char mask[] = "0x1,0x30";
+	env_t env = {.localid = 1};
+	stepd_step_rec_t job = {.envtp = &env, .cpu_bind = mask};
+
+	job.env = env_array_create();
+	assert_int_equal(task_p_pre_launch(&job), SLURM_SUCCESS);
+	assert_null(getenvp(job.env, CPLTASK_CPUS));
+	env_array_append(&job.env, CPLTASK_BOUND, "1");
+	assert_int_equal(task_p_pre_launch(&job), SLURM_SUCCESS);
+	assert_string_equal(getenvp(job.env, CPLTASK_CPUS), "4-5");
+	assert_null(getenvp(job.env, CPLTASK_BOUND));
+	env_array_append(&job.env, CPLTASK_PLAN, "0x1,0x2");
+	assert_int_equal(task_p_pre_launch(&job), SLURM_SUCCESS);
+	assert_string_equal(getenvp(job.env, CPLTASK_CPUS), "1");
+	assert_non_null(getenvp(job.env, CPLTASK_PLAN));
+	env_array_free(job.env);
+	job.env = NULL;
+	assert_int_equal(task_p_pre_launch(&job), SLURM_SUCCESS);
+}
+
+static void test_masks(void **state)
+{
+	static const struct {
+		const char *masks;
+		int which;
+		const char *list; /* NULL: none */
+	} row[] = {
+	        {"0x1,0x2", 0, "0"},
+	        {"0x1,0x2", 1, "1"},
+	        {"0x1,0x2", 2, NULL},
+	        {"0xf0000000000000000000,0x3", 0, "76-79"},
+	        {"0x0", 0, NULL},
+	        {"", 0, NULL},
+	        {",0x1", 0, NULL},
+	        {"0x1,", 1, NULL},
+	        {"zebra", 0, NULL},
+	        {NULL, 0, NULL},
+	};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		hwloc_bitmap_t set = cpltask_mask(row[i].masks, row[i].which);
+		char *list = NULL;
+
+		if (!row[i].list) {
+			assert_null(set);
+			continue;
+		}
+		assert_non_null(set);
+		hwloc_bitmap_list_asprintf(&list, set);
+		assert_string_equal(list, row[i].list);
+		free(list);
+		hwloc_bitmap_free(set);
+	}
+}
+
+static void test_cgroup_paths(void **state)
+{
+	static const struct {
+		const char *text;
+		enum cpltask_cgroup version;
+		const char *path;
+	} row[] = {
+	        {"5:cpuset:/slurm_h0/uid_9/job_1/step_0\n0::/\n", CPLTASK_V1,
+	         "/slurm_h0/uid_9/job_1/step_0"},
+	        {"0::/init.scope\n3:cpu,cpuset:/s/job_1/step_batch", CPLTASK_V1,
+	         "/s/job_1/step_batch"},
+	        {"0::/a/job_1/step_0/user/task_special\n", CPLTASK_V2,
+	         "/a/job_1/step_0/user/task_special"},
+	        /* Not constrained by Slurm: hands off. */
+	        {"5:cpuset:/\n0::/a/job_1/step_0/user/task_0\n",
+	         CPLTASK_NO_CGROUP, NULL},
+	        {"5:cpuset:/slurm/uid_9/job_1/step_0/task_1\n",
+	         CPLTASK_NO_CGROUP, NULL},
+	        {"5:cpuset2:/job_1/step_0\n", CPLTASK_NO_CGROUP, NULL},
+	        {"0::/system.slice/slurmd.service\n", CPLTASK_NO_CGROUP, NULL},
+	        {"1:name=systemd:/step_0\n", CPLTASK_NO_CGROUP, NULL},
+	        {"0::/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+	         "/step_0/user/task_0\n",
+	         CPLTASK_NO_CGROUP, NULL}, /* longer than the room */
+	        {"garbage\n::\n:\n\n", CPLTASK_NO_CGROUP, NULL},
+	        {"", CPLTASK_NO_CGROUP, NULL},
+	};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		char path[64];
+
+		assert_int_equal(
+		        cpltask_cgroup_find(row[i].text, path, sizeof(path)),
+		        row[i].version);
+		if (row[i].path)
+			assert_string_equal(path, row[i].path);
+	}
+}
+
+static void test_nothing_to_enforce(void **state)
+{
+	stepd_step_task_info_t info = {.pid = getpid()}, *tasks[] = {&info};
+	stepd_step_rec_t job = {.task = tasks, .node_tasks = 1};
+
+	assert_int_equal(task_p_post_set_affinity(&job, 0), SLURM_SUCCESS);
+	job.env = env_array_create();
+	job.cpu_bind_type = CPU_BIND_MASK;
+	assert_int_equal(task_p_post_set_affinity(&job, 0), SLURM_SUCCESS);
+	/* A mask that is missing is logged, and the task starts. */
+	env_array_append(&job.env, CPLTASK_BOUND, "1");
+	assert_int_equal(task_p_post_set_affinity(&job, 0), SLURM_SUCCESS);
+	env_array_free(job.env);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_launch_hook),
+	        cmocka_unit_test(test_profiles_are_read_again_when_changed),
+	        cmocka_unit_test(test_task_environment),
+	        cmocka_unit_test(test_masks),
+	        cmocka_unit_test(test_cgroup_paths),
+	        cmocka_unit_test(test_nothing_to_enforce),
+	};
+
+	return cmocka_run_group_tests(tests, launch_set_up, launch_tear_down);
+}
