@@ -1,13 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Steps that end in every way leave no cgroup, no process and no file behind.
-# COMMPLACE_TEST_LAUNCHES (default 48) of them; 1000 take some minutes.
+# Steps that end in every way, also while slurmd is restarted, leave no cgroup,
+# no process and no file behind. COMMPLACE_TEST_LAUNCHES (default 60) of them;
+# 1000 take about a quarter of an hour.
 . "${0%/*}/../tools/tap.bash"
 . "${0%/*}/cluster.bash"
 CLUSTER_GROUPS=1 CLUSTER_ROWS=1 CLUSTER_HONEST=yes CLUSTER_JOB_SUBMIT=
 CLUSTER_SELECT=cons_tres CLUSTER_NODE_PREFIX=k
 CLUSTER_TASK=task/commplace,task/affinity,task/cgroup
-launches=${COMMPLACE_TEST_LAUNCHES:-48}
+launches=${COMMPLACE_TEST_LAUNCHES:-60}
+# Of them jobs, for each of four endings, at most eight at a time.
+jobs=$((launches / 100 > 2 ? launches / 100 : 2))
 
 if [ ! -d /sys/fs/cgroup/cpuset ] || [ "$(nproc)" -lt 2 ]; then
 	echo "1..0 # SKIP needs a cpuset hierarchy (cgroup v1) and two CPUs"
@@ -18,14 +21,19 @@ fi
 eval "plain_$(declare -f cluster_write_conf)"
 cluster_write_conf() {
 	plain_cluster_write_conf
-	sed -i 's|^ProctrackType=.*|ProctrackType=proctrack/cgroup|' "$SLURM_CONF"
+	sed -i 's|^ProctrackType=.*|ProctrackType=proctrack/cgroup|
+		/^PartitionName=real/s|$| OverSubscribe=FORCE:8|' "$SLURM_CONF"
 }
 on_exit 'find /sys/fs/cgroup/*/slurm_h0 -depth -type d -exec rmdir {} + 2>/dev/null'
 cluster_start
 cluster_signature pairs2 2 ring
-own=/sys/fs/cgroup/cpuset/slurm_h0/uid_$(id -u "$CLUSTER_USER")
+uid=$(id -u "$CLUSTER_USER")
+own=/sys/fs/cgroup/cpuset/slurm_h0/uid_$uid
 
-groups_left() { find "$own" -mindepth 1 -type d 2>/dev/null; }
+# Of each hierarchy: proctrack/cgroup has the freezer.
+groups_left() {
+	find /sys/fs/cgroup/*/slurm_h0/uid_"$uid" -mindepth 1 -type d 2>/dev/null
+}
 no_groups() { [ -z "$(groups_left)" ]; }
 no_task_groups() { ! groups_left | grep -q task_; }
 processes_left() { pgrep -u "$CLUSTER_USER"; }
@@ -44,69 +52,143 @@ clean() {
 	runs "$1: no process" wait_for 10 no_processes || diag "$(processes_left)"
 }
 
-# Most of them in one job: to their end, killed by signals, cancelled.
+restart_slurmd() {
+	cluster_kill "$CLUSTER/run/slurmd.h0.pid"
+	"$@"
+	cluster_start_slurmd h0
+}
+node_answers() { sinfo -h -n h0 -o %t | grep -qE '^(idle|mix|alloc|comp)$'; }
+
+# Most of them in one job: to their end, killed by signals, cancelled; every
+# twentieth runs while slurmd is restarted.
 cat >"$CLUSTER/home/many.sh" <<'END'
 #!/bin/bash
+export SLURM_OVERLAP=1
+sleeper() {
+	srun -n2 sleep 300 &
+	until squeue -h -s -j "$SLURM_JOB_ID" -t running -o %i |
+		grep -q "\.$1$"; do sleep 0.05; done
+}
 for ((i = 0; i < $1; i++)); do
-	case $((i % 6)) in
+	case $((i % 20 == 19 ? 6 : i % 6)) in
 	0 | 1 | 2) srun -n2 true ;;
 	3) srun -n2 bash -c 'kill -9 $$' ;;
 	4) srun -n2 bash -c 'setsid sleep 300 >/dev/null 2>&1 </dev/null & exit 1' ;;
 	5)
-		srun -n2 sleep 300 &
-		until squeue -h -s -j "$SLURM_JOB_ID" -t running -o %i |
-			grep -q "\.$i$"; do sleep 0.05; done
+		sleeper $i
 		scancel "$SLURM_JOB_ID.$i"
 		wait $!
+		;;
+	6)
+		sleeper $i
+		echo $i >pause.new && mv pause.new pause
+		while [ -e pause ]; do sleep 0.05; done
+		scancel "$SLURM_JOB_ID.$i"
+		# Without its slurmstepd it would wait.
+		pid=$!
+		(sleep 5; kill -9 $pid) &
+		wait $pid
 		;;
 	esac
 	echo "$i $?" >>many.out
 done
 END
 chmod 755 "$CLUSTER/home/many.sh"
+steps=$((launches - 4 * jobs - 1))
 job=$(submit -p real -n2 --comm-profile=pairs2 -o /dev/null -e /dev/null \
-	--wrap "./many.sh $launches")
-wait_ended "$job" $((60 + launches * 2))
-is "$(wc -l <"$CLUSTER/home/many.out")" "$launches" "$launches steps were launched"
-is "$(grep -c "StepId=$job\.[0-9]*: bound by" "$CLUSTER/log/slurmd.h0.log")" \
-	"$launches" "and bound"
-clean "steps that end, crash or are cancelled"
-
-start() {
-	job=$(submit -p real -n2 --comm-profile=pairs2 "$@" \
-		--wrap "srun sleep 300")
-	wait_running "$job"
-	wait_for 20 bound "$job"
+	--wrap "./many.sh $steps")
+restarts=0
+ended_or_paused() {
+	[ -e "$CLUSTER/home/pause" ] ||
+		job_is "$job" "COMPLETED FAILED CANCELLED TIMEOUT NODE_FAIL"
 }
-start
-scancel "$job"
-wait_state "$job" CANCELLED
-clean "scancel of the job"
+while wait_for $((60 + steps * 2)) ended_or_paused &&
+	step=$(cat "$CLUSTER/home/pause" 2>/dev/null); do
+	# One is killed with slurmd, one after it, one is not.
+	case $((restarts % 3)) in
+	0) restart_slurmd kill -9 "$(stepd "$job.$step")" ;;
+	1)
+		restart_slurmd true
+		kill -9 "$(stepd "$job.$step")"
+		;;
+	2) restart_slurmd true ;;
+	esac
+	wait_for 30 node_answers
+	restarts=$((restarts + 1))
+	rm "$CLUSTER/home/pause"
+done
+wait_ended "$job"
+is "$(wc -l <"$CLUSTER/home/many.out")" "$steps" \
+	"$steps steps were launched, slurmd restarted $restarts times"
+is "$(grep -c "StepId=$job\.[0-9]*: bound by" "$CLUSTER/log/slurmd.h0.log")" \
+	"$steps" "and bound"
+clean "steps that end, crash, are cancelled or lose slurmd"
 
-start -t 5
-scontrol update JobId="$job" EndTime=now+2
-wait_state "$job" TIMEOUT 90
-clean "time limit"
+start() { # SBATCH-OPTIONS: jobs with a step of two tasks each
+	local job
+	started=()
+	for ((i = 0; i < 8 && i < left; i++)); do
+		started+=("$(submit -p real -n2 --comm-profile=pairs2 "$@" \
+			-o /dev/null --wrap "srun sleep 300")")
+	done
+	left=$((left - i))
+	for job in "${started[@]}"; do
+		wait_running "$job"
+		wait_for 60 bound "$job"
+	done
+}
+each() { # COMMAND...: with each started job
+	local job
+	for job in "${started[@]}"; do
+		"$@" "$job"
+	done
+}
+limit() { scontrol update JobId="$1" EndTime=now+5; }
+kill_stepd() { kill -9 "$(stepd "$1.0")"; }
+is_cancelled() { wait_state "$1" CANCELLED 60; }
+is_late() { wait_state "$1" TIMEOUT 90; }
+for ((left = jobs; left > 0;)); do
+	start
+	each scancel
+	each is_cancelled
+done
+clean "scancel of $jobs jobs"
+for ((left = jobs; left > 0;)); do
+	start -t 9
+	each limit
+	each is_late
+done
+clean "time limit of $jobs jobs"
+for ((left = jobs; left > 0;)); do
+	start
+	each kill_stepd
+	wait_for 60 no_task_groups
+	ok $? "slurmstepd killed: no cgroup of the steps" || diag "$(groups_left)"
+	each scancel
+	each wait_ended
+done
+clean "slurmstepd of $jobs jobs killed"
+for ((left = jobs; left > 0;)); do
+	start
+	restart_slurmd each kill_stepd
+	wait_for 60 no_task_groups
+	ok $? "without slurmd: no cgroup of the steps" || diag "$(groups_left)"
+	each scancel
+	each wait_ended
+done
+clean "slurmstepd of $jobs jobs killed while slurmd was down"
+wait_for 5 grep -q 'commplace: .*slurmstepd is gone' "$CLUSTER/log/slurmd.h0.log"
+ok $? "slurmd logged it"
 
+left=1
 start --no-requeue
 scontrol update NodeName=h0 State=down Reason=test
-wait_state "$job" "NODE_FAIL FAILED CANCELLED"
+wait_state "${started[0]}" "NODE_FAIL FAILED CANCELLED"
 clean "node failure"
 # It may have come back by itself.
 scontrol update NodeName=h0 State=resume 2>/dev/null
 node_idle() { [ "$(sinfo -h -n h0 -o %t)" = idle ]; }
 wait_for 60 node_idle || diag "$(sinfo -N -n h0 -o '%T %E')"
-
-for ((i = 0; i < (launches + 99) / 100; i++)); do
-	start
-	kill -9 "$(stepd "$job.0")"
-	runs "slurmstepd killed: no cgroup of the step" wait_for 40 no_task_groups
-	scancel "$job"
-	wait_ended "$job"
-done
-clean "slurmstepd killed"
-wait_for 5 grep -q 'commplace: .*slurmstepd is gone' "$CLUSTER/log/slurmd.h0.log"
-ok $? "slurmd logged it"
 runs "no file is left in slurmd's spool folder" wait_for 20 no_files ||
 	diag "$(files)"
 is "$(find "$CLUSTER/home" -mindepth 1 -name 'slurm-*' -prune -o -type f -print |

@@ -104,46 +104,54 @@ static int find_mount(enum cpltask_cgroup version, char *path, size_t size,
 	return rc ? cpl_fail(err, "no cpuset hierarchy is mounted") : 0;
 }
 
-/* With one slurmd a host, or several. */
-static void first_dir(char *root, const char *mount, const char *several,
-                      const char *one)
+/* Slurm's directory of a node's jobs below a mount: with several slurmds on a
+ * host, else with one; "" when there is none. In v1 by user. */
+static void find_top(enum cpltask_cgroup version, const char *mount,
+                     const char *node, char top[PATH_MAX])
 {
-	if (snprintf(root, PATH_MAX, "%s/%s", mount, several) >= PATH_MAX ||
-	    access(root, F_OK))
-		if (snprintf(root, PATH_MAX, "%s/%s", mount, one) >= PATH_MAX ||
-		    access(root, F_OK))
-			*root = '\0';
+	bool v1 = version == CPLTASK_V1;
+
+	if (snprintf(top, PATH_MAX,
+	             v1 ? "%s/slurm_%s" : "%s/system.slice/%s_slurmstepd.scope",
+	             mount, node) < PATH_MAX &&
+	    !access(top, F_OK))
+		return;
+	if (snprintf(top, PATH_MAX,
+	             v1 ? "%s/slurm" : "%s/system.slice/slurmstepd.scope",
+	             mount) >= PATH_MAX ||
+	    access(top, F_OK))
+		*top = '\0';
 }
 
-/* Of all users: in v1 they have directories of their own. */
-static void find_tops(const char *node, char top[2][PATH_MAX])
+void cpltask_cgroup_of_step(const char *node, uint32_t uid, uint32_t job,
+                            const char *step,
+                            void (*found)(char *dir, int above, void *arg),
+                            void *arg)
 {
-	char mount[PATH_MAX / 2], several[512];
+	FILE *mounts = setmntent("/proc/self/mounts", "r");
+	struct mntent entry;
+	char buffer[4 * PATH_MAX], dir[PATH_MAX + 128];
 
-	top[0][0] = top[1][0] = '\0';
-	if (!find_mount(CPLTASK_V1, mount, sizeof(mount), NULL)) {
-		snprintf(several, sizeof(several), "slurm_%.255s", node);
-		first_dir(top[0], mount, several, "slurm");
+	while (mounts && getmntent_r(mounts, &entry, buffer, sizeof(buffer))) {
+		bool v1 = !strcmp(entry.mnt_type, "cgroup");
+		size_t n;
+
+		if (!v1 && strcmp(entry.mnt_type, "cgroup2"))
+			continue;
+		find_top(v1 ? CPLTASK_V1 : CPLTASK_V2, entry.mnt_dir, node,
+		         dir);
+		n = strlen(dir);
+		if (!n)
+			continue;
+		if (v1)
+			n += (size_t)sprintf(dir + n, "/uid_%u", uid);
+		snprintf(dir + n, sizeof(dir) - n, "/job_%u/step_%s", job,
+		         step);
+		if (!access(dir, F_OK))
+			found(dir, v1 ? 2 : 1, arg);
 	}
-	if (!find_mount(CPLTASK_V2, mount, sizeof(mount), NULL)) {
-		snprintf(several, sizeof(several),
-		         "system.slice/%.255s_slurmstepd.scope", node);
-		first_dir(top[1], mount, several,
-		          "system.slice/slurmstepd.scope");
-	}
-}
-
-int cpltask_cgroup_roots(const char *node, uint32_t uid, char root[2][PATH_MAX])
-{
-	size_t n;
-
-	find_tops(node, root);
-	n = strlen(root[0]);
-	if (n && (snprintf(root[0] + n, PATH_MAX - n, "/uid_%u", uid) >=
-	                  (int)(PATH_MAX - n) ||
-	          access(root[0], F_OK)))
-		root[0][0] = '\0';
-	return root[0][0] || root[1][0] ? 0 : -1;
+	if (mounts)
+		endmntent(mounts);
 }
 
 static int read_file(const char *dir, const char *name, char *text, size_t size,
@@ -344,21 +352,25 @@ void cpltask_cgroup_steps(const char *node,
 	        "/uid_[0-9]*/job_[0-9]*/step_[0-9]*/task_[0-9]*",
 	        "/job_[0-9]*/step_[0-9]*/user/task_[0-9]*",
 	};
-	char top[2][PATH_MAX], pattern[PATH_MAX + 64], cpus[4096], step[32];
+	static const enum cpltask_cgroup version[2] = {CPLTASK_V1, CPLTASK_V2};
+	char mount[PATH_MAX], top[PATH_MAX], pattern[PATH_MAX + 64];
+	char cpus[4096], step[32];
 
-	find_tops(node, top);
 	for (int i = 0; i < 2; i++) {
 		glob_t paths;
 		uint32_t job, uid = 0;
 
-		if (!*top[i] ||
-		    snprintf(pattern, sizeof(pattern), "%s%s", top[i],
-		             below[i]) >= (int)sizeof(pattern) ||
+		if (find_mount(version[i], mount, sizeof(mount), NULL))
+			continue;
+		find_top(version[i], mount, node, top);
+		if (!*top ||
+		    snprintf(pattern, sizeof(pattern), "%s%s", top, below[i]) >=
+		            (int)sizeof(pattern) ||
 		    glob(pattern, GLOB_NOSORT, NULL, &paths))
 			continue;
 		for (size_t k = 0; k < paths.gl_pathc; k++) {
 			const char *path = paths.gl_pathv[k];
-			const char *tail = path + strlen(top[i]);
+			const char *tail = path + strlen(top);
 
 			/* Slurm's own have those of their step. */
 			if (read_file(path, "cpuset.cpus", cpus, sizeof(cpus),

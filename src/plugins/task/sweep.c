@@ -9,6 +9,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
@@ -32,7 +33,7 @@ struct step {
 	slurm_step_id_t id;
 	uint32_t uid;
 	time_t since;
-	bool seen, told;
+	bool seen, told, left;
 	int missed;
 };
 
@@ -106,12 +107,29 @@ static bool slurmstepd_runs(const slurm_step_id_t *id)
 	return found;
 }
 
+/* What v1's freezer has stopped does not die. */
+static void thaw(const char *dir)
+{
+	static const char thawed[] = "THAWED";
+	char path[PATH_MAX + 32];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/freezer.state", dir);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (write(fd, thawed, sizeof(thawed) - 1) < 0)
+		debug("commplace: %s: %s", path, strerror(errno));
+	close(fd);
+}
+
 static void kill_all(const char *dir)
 {
 	char path[PATH_MAX + 32];
 	FILE *in;
 	int pid;
 
+	thaw(dir);
 	snprintf(path, sizeof(path), "%s/cgroup.procs", dir);
 	in = fopen(path, "re");
 	if (!in)
@@ -154,37 +172,38 @@ static void remove_files(const slurm_step_id_t *id)
 		unlink(path);
 }
 
+static void sweep_dir(char *dir, int above, void *arg)
+{
+	struct step *s = arg;
+
+	if (!s->told)
+		info("commplace: %ps: slurmstepd is gone; removing %s", &s->id,
+		     dir);
+	s->told = true;
+	remove_tree(dir, 0);
+	if (!access(dir, F_OK)) {
+		s->left = true;
+		return;
+	}
+	/* Unless others use them. */
+	for (; above; above--) {
+		*strrchr(dir, '/') = '\0';
+		rmdir(dir);
+	}
+}
+
 /* True when the step has no directory any more. */
 static bool sweep(struct step *s)
 {
-	char root[2][PATH_MAX], dir[2 * PATH_MAX], name[32];
-	int levels;
+	char name[32];
 
-	if (cpltask_cgroup_roots(conf->node_name, s->uid, root))
-		return true;
+	s->left = false;
 	step_name(&s->id, '+', name, sizeof(name));
-	for (int i = 0; i < 2; i++) {
-		if (!*root[i])
-			continue;
-		if (snprintf(dir, sizeof(dir), "%s/job_%u/step_%s", root[i],
-		             s->id.job_id, name) >= (int)sizeof(dir) ||
-		    access(dir, F_OK))
-			continue;
-		if (!s->told)
-			info("commplace: %ps: slurmstepd is gone; removing %s",
-			     &s->id, dir);
-		s->told = true;
+	cpltask_cgroup_of_step(conf->node_name, s->uid, s->id.job_id, name,
+	                       sweep_dir, s);
+	if (s->told)
 		remove_files(&s->id);
-		remove_tree(dir, 0);
-		if (!access(dir, F_OK))
-			return false;
-		/* The job's, and in v1 the user's, unless others use it. */
-		for (levels = i == 0 ? 2 : 1; levels; levels--) {
-			*strrchr(dir, '/') = '\0';
-			rmdir(dir);
-		}
-	}
-	return true;
+	return !s->left;
 }
 
 /* True when there is nothing more to do for it. */

@@ -114,11 +114,14 @@ int cpltask_cgroup_confine(const struct cpltask_confine *want, char **made,
                            struct cpl_error *err);
 
 /*
- * Where Slurm keeps the jobs of a node's steps: root[0] in the cpuset hierarchy
- * of v1, root[1] in v2; "" where there is none. 0, or -1: no such hierarchy.
+ * Call found for the step's directory in each hierarchy where it has one: the
+ * path, to be changed at will, and how many directories above it are the job's
+ * and, in v1, the user's. step: "0", in a heterogeneous job "0+1".
  */
-int cpltask_cgroup_roots(const char *node, uint32_t uid,
-                         char root[2][PATH_MAX]);
+void cpltask_cgroup_of_step(const char *node, uint32_t uid, uint32_t job,
+                            const char *step,
+                            void (*found)(char *dir, int above, void *arg),
+                            void *arg);
 
 /*
  * Call found for each task of the node that was confined, as it is called in
