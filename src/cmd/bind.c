@@ -21,7 +21,7 @@ struct options {
 	const char *gpu_map, *plot;
 	const struct cpl_binder *binder;
 	int64_t per_rank, per_core, per_socket;
-	bool by_pu, units_said, overcommit, json;
+	bool by_pu, units_said, overcommit, launch, json;
 	enum cpl_bind_metric metric;
 	int hint, format;
 };
@@ -102,6 +102,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {"metric", .take = take_metric, .into = o},
 	        {"gpu-map", .text = &o->gpu_map},
 	        {"algorithm", .take = take_binder, .into = o},
+	        {"launch", .flag = &o->launch},
 	        {"plot", .text = &o->plot},
 	        {"format", .choice = &o->format, .choices = formats},
 	        {"json", .flag = &o->json},
@@ -327,7 +328,9 @@ static int run(const struct cmd *self, int argc, char **argv)
 	        .ranks_per_socket = (int)o.per_socket,
 	        .overcommit = o.overcommit,
 	        .metric = o.metric,
-	        .near = job.near};
+	        .near = job.near,
+	        .work = o.launch ? (int64_t)job.n_ranks * CPL_BIND_LAUNCH_WORK
+	                         : 0};
 	job.binder = o.binder;
 	if (cpl_bind(o.binder, &job.req, &job.result, &err) ||
 	    cpl_bind_as_is(&cpl_binder_packed, &job.req, &job.packed, &err) ||
@@ -392,6 +395,8 @@ const struct cmd cmd_bind = {
                 "  --algorithm A        treematch (default), packed, "
                 "round-robin,\n"
                 "                       scatter, cluster, best, or scotch\n"
+                "  --launch             best: search no longer than when a "
+                "step starts\n"
                 "  --plot OUT.svg       draw the machine with the ranks\n"
                 "  --format F           table (default), json, or mask: what "
                 "srun\n"

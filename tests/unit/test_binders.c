@@ -11,16 +11,7 @@
 #include "base/random.h"
 #include "binding/binding_internal.h"
 #include "least_cost.h"
-
-static hwloc_topology_t topology_of(const char *text)
-{
-	hwloc_topology_t topology;
-	struct cpl_error err = {""};
-
-	if (cpl_topology_load(text, &topology, &err))
-		fail_msg("%s", err.text);
-	return topology;
-}
+#include "topology_of.h"
 
 static struct cpl_comm *random_comm(int ranks, uint64_t seed, int one_in)
 {

@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "binding/binding_internal.h"
 #include "least_cost.h"
+#include "topology_of.h"
 
 /* RR-8269, worked example: 8 processes on a tree of arities 2, 3, 2. */
 static const double example[8][8] = {
@@ -45,16 +46,6 @@ static struct cpl_comm *comm_of(int ranks, double (*value)(int, int, void *),
 static double example_value(int i, int j, void *arg)
 {
 	return example[i][j] / 2;
-}
-
-static hwloc_topology_t topology_of(const char *text)
-{
-	hwloc_topology_t topology;
-	struct cpl_error err = {""};
-
-	if (cpl_topology_load(text, &topology, &err))
-		fail_msg("%s", err.text);
-	return topology;
 }
 
 static void test_worked_example(void **state)

@@ -92,7 +92,8 @@ tests_unit_test_collective_links_CFLAGS = $(unit_cflags)
 tests_unit_test_collective_links_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_binding
-tests_unit_test_binding_SOURCES = tests/unit/test_binding.c tests/unit/least_cost.h
+tests_unit_test_binding_SOURCES = tests/unit/test_binding.c tests/unit/least_cost.h \
+	tests/unit/topology_of.h
 tests_unit_test_binding_CFLAGS = $(unit_cflags)
 tests_unit_test_binding_LDADD = $(unit_ldadd) $(HWLOC_LIBS)
 
@@ -274,10 +275,17 @@ TESTS += $(unit_tests)
 endif
 
 unit_tests += tests/unit/test_binders
-tests_unit_test_binders_SOURCES = tests/unit/test_binders.c tests/unit/least_cost.h
+tests_unit_test_binders_SOURCES = tests/unit/test_binders.c tests/unit/least_cost.h \
+	tests/unit/topology_of.h
 tests_unit_test_binders_CPPFLAGS = $(AM_CPPFLAGS) -DTOPOLOGIES='"$(abs_top_srcdir)/etc/topologies"'
 tests_unit_test_binders_CFLAGS = $(unit_cflags)
 tests_unit_test_binders_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_bind_uneven
+tests_unit_test_bind_uneven_SOURCES = tests/unit/test_bind_uneven.c \
+	tests/unit/least_cost.h tests/unit/topology_of.h
+tests_unit_test_bind_uneven_CFLAGS = $(unit_cflags)
+tests_unit_test_bind_uneven_LDADD = $(unit_ldadd) $(HWLOC_LIBS)
 
 unit_tests += tests/unit/test_binding_memory
 tests_unit_test_binding_memory_SOURCES = tests/unit/test_binding_memory.c tests/unit/failing_alloc.h

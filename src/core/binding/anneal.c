@@ -12,13 +12,15 @@ struct chain {
 	const struct cpl_comm *graph;
 	const unsigned char *apart; /* [n * n] distance of two places */
 	int n;
-	int *at, *who; /* place of a rank, rank of a place */
-	uint64_t seed, count;
+	int *at, *who;           /* place of a rank, rank of a place */
+	uint64_t draws, chances; /* keys of their streams */
+	uint64_t count;
 };
 
 static int draw(struct chain *c, int n)
 {
-	return (int)cpl_random_below(c->seed, 11, c->count++, (uint64_t)n);
+	return (int)cpl_random_scale(cpl_random_at(c->draws, c->count++),
+	                             (uint64_t)n);
 }
 
 /* What a's traffic costs more at place `to`, but for that with b. */
@@ -66,7 +68,7 @@ static void walk(struct chain *c, int64_t steps, double heat)
 		more = change(c, a, b, there) + change(c, b, a, here);
 		if (more > 0 &&
 		    exp(-more / heat) <
-		            (double)(cpl_random(c->seed, 12, c->count++) >>
+		            (double)(cpl_random_at(c->chances, c->count++) >>
 		                     11) /
 		                    9007199254740992.0)
 			continue;
@@ -88,7 +90,10 @@ int cpl_bind_anneal(const struct cpl_slot_tree *tree,
                     int *slot, struct cpl_error *err)
 {
 	int n = graph->ranks, rc = -1;
-	struct chain c = {.graph = graph, .n = n, .seed = seed};
+	struct chain c = {.graph = graph,
+	                  .n = n,
+	                  .draws = cpl_random_key(seed, 11),
+	                  .chances = cpl_random_key(seed, 12)};
 	unsigned char *apart = malloc((size_t)n * (size_t)n);
 	int *place = malloc((size_t)n * sizeof(*place));
 	int *at = malloc((size_t)n * sizeof(*at));

@@ -13,32 +13,60 @@
 /* Kicks and new descents, as many as this many pairs of ranks allow. */
 #define KICK_WORK (1 << 18)
 #define MAX_KICKS 16
-#define MAX_KICKS_DENSE 4
-#define MAX_KICKS_SMALL 2
-#define MAX_SMALL 100
-/* Annealing, of patterns in which a rank has few partners: descents end too
- * early there. */
+/* Annealing and bisection, of patterns in which a rank has few partners:
+ * descents end too early there. */
 #define MAX_PARTNERS 24
 #define MAX_ANNEALED 1024
 #define STEPS_PER_RANK 1000
+#define MIN_STEPS_PER_RANK 100
 #define CHAINS 2
 #define BISECTIONS 4
+#define RUNS 4
+/* Descents under noise, of all other patterns: fewer where they take longer
+ * than what they gain is worth. */
+#define ROUNDS 2
+#define MAX_SMALL 100
+#define MAX_ROUNDS 1024
+/* Work, measured against that of refinement: of TreeMatch for each entry and
+ * half of each pair, of a run of bisection for each entry and quarter of a rank
+ * in each halving, and of a step of annealing for each partner. */
+#define START_WORK 25
+#define BISECTION_WORK 20
+#define STEP_WORK 4
 
 struct best {
 	const struct cpl_bind_problem *problem;
 	const unsigned char *table;
 	int *slot, *trial;
 	double cost;
+	bool limited;
+	int64_t work; /* left, where it is limited */
 };
 
-static int descend(struct best *b, bool coarse, struct cpl_error *err)
+/* Whether there is work left for that much more, which is then used up. */
+static bool afford(struct best *b, int64_t work)
+{
+	if (!b->limited)
+		return true;
+	if (b->work <= 0 || b->work < work)
+		return false;
+	b->work -= work;
+	return true;
+}
+
+static int descend(struct best *b, bool coarse, uint64_t noise,
+                   struct cpl_error *err)
 {
 	const struct cpl_slot_tree *tree = b->problem->tree;
 	const struct cpl_comm *graph = b->problem->graph;
+	struct cpl_refinement how = {.table = b->table,
+	                             .sweeps = SWEEPS,
+	                             .coarse = coarse,
+	                             .noise = noise,
+	                             .work = b->limited ? &b->work : NULL};
 	double cost;
 
-	if (cpl_bind_refine(tree, graph, b->table, SWEEPS, coarse, b->trial,
-	                    NULL, err) < 0)
+	if (cpl_bind_refine(tree, graph, &how, b->trial, NULL, err) < 0)
 		return -1;
 	cost = cpl_slot_cost(tree, graph, b->trial);
 	if (b->cost < 0 || cost < b->cost) {
@@ -58,7 +86,7 @@ static int start(struct best *b, const struct cpl_binder *binder,
 	    cpl_near_repair(problem->tree, problem->graph->ranks, b->table,
 	                    b->trial, err) < 0)
 		return -1;
-	return descend(b, true, err);
+	return descend(b, true, 0, err);
 }
 
 static bool may(const struct best *b, int rank, int slot)
@@ -67,61 +95,158 @@ static bool may(const struct best *b, int rank, int slot)
 	       b->table[(size_t)rank * b->problem->tree->n_slots + slot];
 }
 
-static int search_sparse(struct best *b, struct cpl_error *err)
+static int64_t start_work(const struct cpl_comm *graph)
+{
+	int64_t pairs = (int64_t)graph->ranks * graph->ranks;
+
+	if (pairs > 2 * CPL_TREEMATCH_MAX_GROUPS)
+		pairs = 0;
+	return START_WORK * (graph->n_entries + pairs / 2);
+}
+
+static int64_t bisection_work(const struct cpl_comm *graph)
+{
+	int halvings = 1;
+
+	while (graph->ranks >> halvings)
+		halvings++;
+	return BISECTION_WORK * (graph->n_entries + 4 * graph->ranks) *
+	       (halvings - 1);
+}
+
+static bool searchable(const struct best *b)
 {
 	const struct cpl_comm *graph = b->problem->graph;
-	size_t n = (size_t)graph->ranks;
 
-	if (b->table || graph->ranks > MAX_ANNEALED || graph->ranks < 3 ||
-	    !graph->messages)
+	return !b->table && graph->ranks <= MAX_ANNEALED && graph->ranks >= 3 &&
+	       graph->messages;
+}
+
+static int bisect(struct best *b, uint64_t seed, int runs,
+                  struct cpl_error *err)
+{
+	const struct cpl_comm *graph = b->problem->graph;
+
+	if (!searchable(b) || !afford(b, runs * bisection_work(graph)))
 		return 0;
-	for (uint64_t seed = 1; seed <= BISECTIONS; seed++)
-		if (cpl_bind_bisect(b->problem->tree, graph, seed, b->trial,
-		                    err) < 0 ||
-		    descend(b, true, err) < 0)
+	if (cpl_bind_bisect(b->problem->tree, graph, seed, runs, b->trial,
+	                    err) < 0)
+		return -1;
+	return descend(b, true, 0, err);
+}
+
+static int anneal(struct best *b, uint64_t seed, struct cpl_error *err)
+{
+	const struct cpl_comm *graph = b->problem->graph;
+	int64_t n = graph->ranks, steps = n * STEPS_PER_RANK;
+	int64_t step = STEP_WORK * (graph->n_entries / (n + 1) + 4);
+
+	if (b->limited && b->work / step < steps)
+		steps = b->work / step;
+	if (!searchable(b) || steps < n * MIN_STEPS_PER_RANK ||
+	    !afford(b, steps * step))
+		return 0;
+	memcpy(b->trial, b->slot, (size_t)n * sizeof(*b->trial));
+	if (cpl_bind_anneal(b->problem->tree, graph, steps, seed, b->trial,
+	                    err) < 0)
+		return -1;
+	return descend(b, true, 0, err);
+}
+
+static int rank_on(const struct best *b, int slot)
+{
+	for (int r = 0; r < b->problem->graph->ranks; r++)
+		if (b->trial[r] == slot)
+			return r;
+	return -1;
+}
+
+/* Swap some ranks of the best so far at random with others, or with free slots
+ * next to those. */
+static void kick(struct best *b, int round)
+{
+	int n = b->problem->graph->ranks, swaps = 2 + round % 4 + n / 32;
+	int n_slots = b->problem->tree->n_slots;
+	uint64_t key = cpl_random_key(1, 5), at = (uint64_t)round * 4096;
+
+	memcpy(b->trial, b->slot, (size_t)n * sizeof(*b->trial));
+	for (int i = 0; i < swaps; i++) {
+		int x = (int)cpl_random_scale(cpl_random_at(key, at++),
+		                              (uint64_t)n);
+		int y = (int)cpl_random_scale(cpl_random_at(key, at++),
+		                              (uint64_t)n);
+		int next = (int)cpl_random_scale(cpl_random_at(key, at++), 9);
+		int from = b->trial[x], to = b->trial[y] + next - 4;
+
+		if (to >= 0 && to < n_slots && rank_on(b, to) < 0)
+			y = -1;
+		else
+			to = b->trial[y];
+		if (!may(b, x, to) || (y >= 0 && !may(b, y, from)))
+			continue;
+		b->trial[x] = to;
+		if (y >= 0)
+			b->trial[y] = from;
+	}
+}
+
+static int search_sparse(struct best *b, struct cpl_error *err)
+{
+	int n = b->problem->graph->ranks;
+	int64_t kicks = n > 2 ? KICK_WORK / ((int64_t)n * n) : 0;
+
+	/* One run is the surest way to a good answer, so it comes first. */
+	if (bisect(b, 1, 1, err) < 0)
+		return -1;
+	if (n <= MAX_PACKED && afford(b, 0) &&
+	    start(b, &cpl_binder_packed, err) < 0)
+		return -1;
+	if (n <= MAX_CLUSTER && afford(b, START_WORK * (int64_t)n * n / 2) &&
+	    start(b, &cpl_binder_cluster, err) < 0)
+		return -1;
+	for (uint64_t seed = 2; seed <= BISECTIONS; seed++)
+		if (bisect(b, seed, RUNS, err) < 0)
 			return -1;
-	for (uint64_t seed = 1; seed <= CHAINS; seed++) {
-		memcpy(b->trial, b->slot, n * sizeof(*b->trial));
-		if (cpl_bind_anneal(b->problem->tree, graph,
-		                    (int64_t)n * STEPS_PER_RANK, seed, b->trial,
-		                    err) < 0 ||
-		    descend(b, true, err) < 0)
+	for (uint64_t seed = 1; seed <= CHAINS; seed++)
+		if (anneal(b, seed, err) < 0)
+			return -1;
+	for (int i = 0; i < kicks && i < MAX_KICKS && afford(b, 0); i++) {
+		kick(b, i);
+		if (descend(b, i % 4 == 3, 0, err) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-/* Swap some ranks of the best so far at random. */
-static void kick(struct best *b, int round)
+static int search_dense(struct best *b, struct cpl_error *err)
 {
-	int n = b->problem->graph->ranks, swaps = 2 + round % 4 + n / 32;
+	int n = b->problem->graph->ranks;
+	int rounds = n > MAX_SMALL && n <= MAX_ROUNDS ? ROUNDS : 1;
 
-	memcpy(b->trial, b->slot, (size_t)n * sizeof(*b->trial));
-	for (int i = 0; i < swaps; i++) {
-		uint64_t at = (uint64_t)round * 4096 + (uint64_t)i * 2;
-		int x = (int)cpl_random_below(1, 5, at, (uint64_t)n);
-		int y = (int)cpl_random_below(1, 5, at + 1, (uint64_t)n);
-		int s = b->trial[x];
-
-		if (!may(b, x, b->trial[y]) || !may(b, y, s))
-			continue;
-		b->trial[x] = b->trial[y];
-		b->trial[y] = s;
+	if (n <= MAX_PACKED && afford(b, 0) &&
+	    start(b, &cpl_binder_packed, err) < 0)
+		return -1;
+	for (int i = 1; i <= rounds && afford(b, 0); i++) {
+		memcpy(b->trial, b->slot, (size_t)n * sizeof(*b->trial));
+		if (descend(b, false, (uint64_t)i, err) < 0)
+			return -1;
 	}
+	return 0;
 }
 
 static int bind_best(const struct cpl_bind_problem *problem, int *slot,
                      struct cpl_error *err)
 {
-	int n = problem->graph->ranks, rc = -1;
+	const struct cpl_comm *graph = problem->graph;
+	int n = graph->ranks, rc = -1;
+	bool sparse = graph->n_entries <= (int64_t)n * MAX_PARTNERS;
 	struct best b = {.problem = problem, .slot = slot, .cost = -1};
 	unsigned char *table = NULL;
-	bool sparse = problem->graph->n_entries <= (int64_t)n * MAX_PARTNERS;
-	int most = sparse           ? MAX_KICKS
-	           : n <= MAX_SMALL ? MAX_KICKS_SMALL
-	                            : MAX_KICKS_DENSE;
-	int64_t kicks = n > 2 ? KICK_WORK / ((int64_t)n * n) : 0;
 
+	if (problem->req && problem->req->work > 0) {
+		b.limited = true;
+		b.work = problem->req->work - start_work(graph);
+	}
 	b.trial = calloc((size_t)n + 1, sizeof(*b.trial));
 	if (!b.trial) {
 		cpl_fail_memory(err);
@@ -131,19 +256,8 @@ static int bind_best(const struct cpl_bind_problem *problem, int *slot,
 	    cpl_near_table(problem->req, problem->tree, &table, err) < 0)
 		goto done;
 	b.table = table;
-	if (start(&b, &cpl_binder_treematch, err) < 0 ||
-	    (n <= MAX_PACKED && start(&b, &cpl_binder_packed, err) < 0) ||
-	    (sparse && n <= MAX_CLUSTER &&
-	     start(&b, &cpl_binder_cluster, err) < 0))
-		goto done;
-	if (sparse && search_sparse(&b, err) < 0)
-		goto done;
-	for (int i = 0; i < kicks && i < most; i++) {
-		kick(&b, i);
-		if (descend(&b, i % 4 == 3, err) < 0)
-			goto done;
-	}
-	rc = 0;
+	if (start(&b, &cpl_binder_treematch, err) == 0)
+		rc = sparse ? search_sparse(&b, err) : search_dense(&b, err);
 done:
 	free(table);
 	free(b.trial);

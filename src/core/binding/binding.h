@@ -40,7 +40,18 @@ struct cpl_bind_request {
 	 * by as many ranks as can; result.n_far others are not near.
 	 */
 	const hwloc_const_cpuset_t *near;
+	/*
+	 * What "best" may spend, in entries and ranks looked at: about 2 ns
+	 * each. A count, so that the same request has the same answer wherever
+	 * it is made. When it is used up, the best answer so far is taken, at
+	 * the least TreeMatch's. 0: all that the search has.
+	 */
+	int64_t work;
 };
+
+/* Work for each rank with which a step's launch does not wait: 128 ranks take
+ * about 2 ms. */
+#define CPL_BIND_LAUNCH_WORK 7000
 
 struct cpl_bind_problem;
 

@@ -91,17 +91,28 @@ struct cpl_comm *cpl_bind_aggregate(const struct cpl_comm *graph,
                                     const int *group, int n_groups,
                                     struct cpl_error *err);
 
+struct cpl_refinement {
+	const unsigned char *table; /* see cpl_near_table, or NULL */
+	int sweeps;                 /* at most */
+	bool coarse; /* where the tree is balanced, whole objects first */
+	/* Seed, or 0: no noise. First some sweeps in which each rank takes the
+	 * swap that seems best under noise that falls (Charon, Hudry, Oper.
+	 * Res. Lett. 14(3), 1993): the end may cost more than the start. */
+	uint64_t noise;
+	int64_t *work; /* entries and ranks that may be looked at, lowered by
+	                * those that were; NULL: no limit */
+};
+
 /*
  * Swap refinement: sweeps over the ranks, each swapped with the rank (or free
- * slot) that lowers the cost most, until a sweep finds nothing or `sweeps` are
- * over; coarse, where the tree is balanced, whole objects first. table: see
- * cpl_near_table, or NULL. Lowers the cost by *gain (may be NULL). 0, or -1
- * when memory is out. O(sweeps * ranks * (ranks + objects)), plus
- * O(levels * degree) for each swap.
+ * slot) that lowers the cost most, until a sweep finds nothing, or sweeps or
+ * work are used up. Lowers the cost by *gain (may be NULL). 0, or -1 when
+ * memory is out. O(sweeps * ranks * (ranks + objects)), plus O(levels * degree)
+ * for each swap.
  */
 int cpl_bind_refine(const struct cpl_slot_tree *tree,
-                    const struct cpl_comm *graph, const unsigned char *table,
-                    int sweeps, bool coarse, int *slot, double *gain,
+                    const struct cpl_comm *graph,
+                    const struct cpl_refinement *how, int *slot, double *gain,
                     struct cpl_error *err);
 
 /*
@@ -115,12 +126,12 @@ int cpl_bind_anneal(const struct cpl_slot_tree *tree,
 
 /*
  * Onto the first slots by bisecting the ranks along the tree, from the root
- * down (see cpl_map_bisect). graph has messages. 0, or -1 with err. O(entries *
- * log(ranks) * log(slots)).
+ * down (see cpl_map_bisect_runs). graph has messages. 0, or -1 with err.
+ * O(runs * entries * log(ranks) * log(slots)).
  */
 int cpl_bind_bisect(const struct cpl_slot_tree *tree,
-                    const struct cpl_comm *graph, uint64_t seed, int *slot,
-                    struct cpl_error *err);
+                    const struct cpl_comm *graph, uint64_t seed, int runs,
+                    int *slot, struct cpl_error *err);
 
 /*
  * Scotch onto a tleaf of the tree's arities, or a part of it; weight[level] of

@@ -32,8 +32,8 @@ static int find_cut(const struct cpl_slot_tree *tree, int from, int to)
 
 /* rank[0 .. to - from) of the whole, between which graph is. */
 static int split(const struct cpl_slot_tree *tree, const struct cpl_comm *graph,
-                 int *rank, int from, int to, uint64_t seed, int *slot,
-                 struct cpl_error *err)
+                 int *rank, int from, int to, uint64_t seed, int runs,
+                 int *slot, struct cpl_error *err)
 {
 	int cut = find_cut(tree, from, to), n = to - from, n_left = cut - from;
 	int at[2] = {0, n_left}, rc = -1;
@@ -52,7 +52,8 @@ static int split(const struct cpl_slot_tree *tree, const struct cpl_comm *graph,
 		cpl_fail_memory(err);
 		goto done;
 	}
-	if (cpl_map_bisect(graph, n_left, seed, NULL, NULL, side, err) < 0)
+	if (cpl_map_bisect_runs(graph, n_left, seed, runs, NULL, NULL, side,
+	                        err) < 0)
 		goto done;
 	for (int i = 0; i < n; i++) {
 		own[at[side[i]]] = i;
@@ -65,7 +66,7 @@ static int split(const struct cpl_slot_tree *tree, const struct cpl_comm *graph,
 		        cpl_comm_subset(graph, own + first, count, err);
 
 		rc = half ? split(tree, half, rank + first, from + first,
-		                  from + first + count, seed, slot, err)
+		                  from + first + count, seed, runs, slot, err)
 		          : -1;
 		cpl_comm_free(half);
 		if (rc < 0)
@@ -79,8 +80,8 @@ done:
 }
 
 int cpl_bind_bisect(const struct cpl_slot_tree *tree,
-                    const struct cpl_comm *graph, uint64_t seed, int *slot,
-                    struct cpl_error *err)
+                    const struct cpl_comm *graph, uint64_t seed, int runs,
+                    int *slot, struct cpl_error *err)
 {
 	int *rank = malloc(((size_t)graph->ranks + 1) * sizeof(*rank));
 	int rc = 0;
@@ -90,7 +91,8 @@ int cpl_bind_bisect(const struct cpl_slot_tree *tree,
 	for (int r = 0; r < graph->ranks; r++)
 		rank[r] = r;
 	if (graph->ranks > 0)
-		rc = split(tree, graph, rank, 0, graph->ranks, seed, slot, err);
+		rc = split(tree, graph, rank, 0, graph->ranks, seed, runs, slot,
+		           err);
 	free(rank);
 	return rc;
 }

@@ -214,8 +214,26 @@ static void place_pairs(struct clusters *c, struct sockets *s, int *slot)
 	}
 }
 
-/* What is left: the largest cluster first, where it fits whole; else its ranks
- * where there is room. */
+/* The first ranks of a cluster, which talk most, where most room is; the rest
+ * is a cluster of its own. */
+static void place_part(struct clusters *c, struct sockets *s, int cluster,
+                       int *slot)
+{
+	int most = 0, left = c->size[cluster], r = cluster;
+
+	for (int i = 1; i < s->n; i++)
+		if (s->room[i] > s->room[most])
+			most = i;
+	c->size[cluster] = 0;
+	for (; s->room[most] > 0; r = c->next[r], left--) {
+		slot[r] = s->first[most]++;
+		s->room[most]--;
+	}
+	c->size[r] = left;
+}
+
+/* What is left: the largest cluster first, where it fits whole; else a part of
+ * it. */
 static void place_rest(struct clusters *c, struct sockets *s, int *slot)
 {
 	for (;;) {
@@ -230,17 +248,10 @@ static void place_rest(struct clusters *c, struct sockets *s, int *slot)
 			if (s->room[i] >= c->size[a] &&
 			    (to < 0 || s->room[i] < s->room[to]))
 				to = i;
-		if (to >= 0) {
+		if (to >= 0)
 			place(c, s, a, to, slot);
-			continue;
-		}
-		for (int r = a, at = 0; r >= 0; r = c->next[r]) {
-			while (s->room[at] == 0)
-				at++;
-			slot[r] = s->first[at]++;
-			s->room[at]--;
-		}
-		c->size[a] = 0;
+		else
+			place_part(c, s, a, slot);
 	}
 }
 

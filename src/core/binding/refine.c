@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "binding/binding_internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/random.h"
+
+/* Sweeps with noise, at first up to this share of what a swap changes in the
+ * mean. */
+#define NOISE_SWEEPS 4
+#define NOISE 0.4
+#define NOISE_SAMPLE 8
 
 /*
  * Ranks sit in the objects of the lowest level ("bottoms"); where in one does
@@ -13,21 +22,30 @@
 struct swaps {
 	const struct cpl_slot_tree *tree;
 	const struct cpl_comm *graph;
-	const unsigned char *table;
+	const struct cpl_refinement *how;
 	int n, n_cut; /* ranks; levels below the root */
 	int n_bottoms, n_nodes;
 	int *first, *end; /* [n_bottoms] slots */
 	int *room;        /* [n_bottoms] free slots */
 	int *above;       /* [n_bottoms * n_cut] nodes, from the top */
+	int *parent;      /* [n_nodes] of a lower number, or -1 */
 	int *node_first, *node_end; /* [n_nodes] slots */
 	double *pull;               /* [n_nodes * n] */
 	double *own;                /* [n] pull of the nodes above the rank */
 	int *slot, *at;             /* [n] slot and bottom of a rank */
 	int *who;                   /* [n_slots] rank, -1: none */
+	int *bottom_node;           /* [n] lowest node above a rank */
+	double *sum;                /* [n_nodes] pull on the rank looked at */
+	unsigned char *near;  /* [n_nodes] levels in common with its place */
 	double *offer;        /* [n_bottoms] pull of all above the bottom */
 	unsigned char *apart; /* [n_bottoms] levels at which it differs */
 	double *value;        /* [n] */
+	double *change;       /* [n] of a node's pulls by a swap */
+	double *nothing;      /* [n] zeros, a pull where levels are missing */
+	double *noise;        /* [2 * n] in -1 .. 1, or NULL */
+	double heat;          /* of the noise in this sweep */
 	double total, tolerance;
+	int64_t looks, work;
 };
 
 static bool object_used(const struct swaps *w, int from, int to)
@@ -57,6 +75,8 @@ static void collect(struct swaps *w, int level, int from, int to, int *path)
 		empty_seen |= !used;
 		if (level > 0) {
 			path[level - 1] = w->n_nodes;
+			w->parent[w->n_nodes] =
+			        level > 1 ? path[level - 2] : -1;
 			w->node_first[w->n_nodes] = s;
 			w->node_end[w->n_nodes++] = end;
 		}
@@ -81,6 +101,12 @@ static void sum_own(struct swaps *w, int rank)
 		w->own[rank] += w->pull[(size_t)above[l] * w->n + rank];
 }
 
+static void seat(struct swaps *w, int rank, int bottom)
+{
+	w->at[rank] = bottom;
+	w->bottom_node[rank] = w->above[(size_t)(bottom + 1) * w->n_cut - 1];
+}
+
 static int init(struct swaps *w, const struct cpl_slot_tree *tree,
                 const struct cpl_comm *graph, int *slot)
 {
@@ -99,17 +125,25 @@ static int init(struct swaps *w, const struct cpl_slot_tree *tree,
 	w->end = calloc(most, sizeof(*w->end));
 	w->room = calloc(most, sizeof(*w->room));
 	w->above = calloc(most * (levels - 1), sizeof(*w->above));
+	w->parent = calloc(objects, sizeof(*w->parent));
+	w->bottom_node = calloc(n, sizeof(*w->bottom_node));
+	w->sum = calloc(objects, sizeof(*w->sum));
+	w->near = calloc(objects, 1);
 	w->node_first = calloc(objects, sizeof(*w->node_first));
 	w->node_end = calloc(objects, sizeof(*w->node_end));
 	w->who = malloc((size_t)tree->n_slots * sizeof(*w->who));
 	w->at = calloc(n, sizeof(*w->at));
 	w->own = calloc(n, sizeof(*w->own));
 	w->value = calloc(n, sizeof(*w->value));
+	w->nothing = calloc(n, sizeof(*w->nothing));
+	w->change = calloc(n, sizeof(*w->change));
 	w->offer = calloc(most, sizeof(*w->offer));
 	w->apart = calloc(most, 1);
 	if (!path || !w->first || !w->end || !w->room || !w->above ||
 	    !w->node_first || !w->node_end || !w->who || !w->at || !w->own ||
-	    !w->value || !w->offer || !w->apart) {
+	    !w->value || !w->offer || !w->apart || !w->parent ||
+	    !w->bottom_node || !w->nothing || !w->change || !w->sum ||
+	    !w->near) {
 		free(path);
 		return -1;
 	}
@@ -125,11 +159,21 @@ static int init(struct swaps *w, const struct cpl_slot_tree *tree,
 	for (int b = 0; b < w->n_bottoms; b++)
 		for (int s = w->first[b]; s < w->end[b]; s++) {
 			if (w->who[s] >= 0)
-				w->at[w->who[s]] = b;
+				seat(w, w->who[s], b);
 			else
 				w->room[b]++;
 		}
 	return 0;
+}
+
+static void add_row(struct swaps *w, int rank, int node, double sign)
+{
+	const struct cpl_comm *graph = w->graph;
+	double *pull = w->pull + (size_t)node * w->n;
+
+	for (int64_t e = graph->row[rank]; e < graph->row[rank + 1]; e++)
+		pull[graph->to[e]] += sign * graph->bytes[e];
+	w->work += graph->row[rank + 1] - graph->row[rank];
 }
 
 static void sum_pulls(struct swaps *w)
@@ -139,18 +183,14 @@ static void sum_pulls(struct swaps *w)
 	for (int r = 0; r < w->n; r++) {
 		const int *above = w->above + (size_t)w->at[r] * w->n_cut;
 
-		for (int l = 0; l < w->n_cut; l++) {
-			double *pull = w->pull + (size_t)above[l] * w->n;
-
-			for (int64_t e = graph->row[r]; e < graph->row[r + 1];
-			     e++)
-				pull[graph->to[e]] += graph->bytes[e];
-		}
+		for (int l = 0; l < w->n_cut; l++)
+			add_row(w, r, above[l], 1);
 		for (int64_t e = graph->row[r]; e < graph->row[r + 1]; e++)
 			w->total += graph->bytes[e];
 	}
 	for (int r = 0; r < w->n; r++)
 		sum_own(w, r);
+	w->work += (int64_t)w->n * w->n_nodes;
 	w->tolerance = 1e-12 * w->total;
 }
 
@@ -166,45 +206,79 @@ static void done(struct swaps *w)
 	free(w->at);
 	free(w->own);
 	free(w->value);
+	free(w->nothing);
+	free(w->change);
+	free(w->noise);
 	free(w->offer);
 	free(w->apart);
+	free(w->parent);
+	free(w->bottom_node);
+	free(w->sum);
+	free(w->near);
 	free(w->pull);
 }
 
-static void add_row(struct swaps *w, int rank, int node, double sign)
+/* A node's pull on the ranks below it leaves, or comes into, their own. */
+static void count_own(struct swaps *w, int node, double sign)
 {
-	const struct cpl_comm *graph = w->graph;
-	double *pull = w->pull + (size_t)node * w->n;
+	const double *pull = w->pull + (size_t)node * w->n;
 
-	for (int64_t e = graph->row[rank]; e < graph->row[rank + 1]; e++)
-		pull[graph->to[e]] += sign * graph->bytes[e];
+	for (int s = w->node_first[node]; s < w->node_end[node]; s++)
+		if (w->who[s] >= 0)
+			w->own[w->who[s]] += sign * pull[w->who[s]];
 }
 
-/* Rank's traffic moves from one node to another, b's (or -1) back. */
+/* What a's going and b's coming change in the pulls of a node. */
+static void find_change(struct swaps *w, int a, int b)
+{
+	const struct cpl_comm *graph = w->graph;
+
+	memset(w->change, 0, (size_t)w->n * sizeof(*w->change));
+	for (int64_t e = graph->row[a]; e < graph->row[a + 1]; e++)
+		w->change[graph->to[e]] -= graph->bytes[e];
+	for (int64_t e = graph->row[b]; e < graph->row[b + 1]; e++)
+		w->change[graph->to[e]] += graph->bytes[e];
+	w->work += w->n;
+}
+
+static void apply_change(struct swaps *w, int from, int to)
+{
+	double *left = w->pull + (size_t)from * w->n;
+	double *right = w->pull + (size_t)to * w->n;
+	const double *change = w->change;
+
+	for (int i = 0; i < w->n; i++) {
+		left[i] += change[i];
+		right[i] -= change[i];
+	}
+	w->work += w->n;
+}
+
+/* Many entries are summed once for all levels. */
+static bool many(const struct swaps *w, int a, int b)
+{
+	const int64_t *row = w->graph->row;
+
+	return b >= 0 && row[a + 1] - row[a] + row[b + 1] - row[b] > w->n;
+}
+
+/* Rank a's traffic moves from one node to another, b's (or -1) back. */
 static void shift(struct swaps *w, int from, int to, int a, int b)
 {
-	int node[2] = {from, to};
-
-	for (int i = 0; i < 2; i++)
-		for (int s = w->node_first[node[i]]; s < w->node_end[node[i]];
-		     s++)
-			if (w->who[s] >= 0)
-				w->own[w->who[s]] -=
-				        w->pull[(size_t)node[i] * w->n +
-				                w->who[s]];
-	add_row(w, a, from, -1);
-	add_row(w, a, to, 1);
-	if (b >= 0) {
-		add_row(w, b, to, -1);
-		add_row(w, b, from, 1);
+	count_own(w, from, -1);
+	count_own(w, to, -1);
+	if (many(w, a, b)) {
+		apply_change(w, from, to);
+	} else {
+		add_row(w, a, from, -1);
+		add_row(w, a, to, 1);
+		if (b >= 0) {
+			add_row(w, b, to, -1);
+			add_row(w, b, from, 1);
+		}
 	}
-	for (int i = 0; i < 2; i++)
-		for (int s = w->node_first[node[i]]; s < w->node_end[node[i]];
-		     s++)
-			if (w->who[s] >= 0)
-				w->own[w->who[s]] +=
-				        w->pull[(size_t)node[i] * w->n +
-				                w->who[s]];
+	count_own(w, from, 1);
+	count_own(w, to, 1);
 }
 
 /* Put a where `to` is in bottom `bottom`; the rank there, if any, goes to a's
@@ -215,16 +289,18 @@ static void move(struct swaps *w, int a, int to, int bottom)
 	const int *above = w->above + (size_t)old * w->n_cut;
 	const int *other = w->above + (size_t)bottom * w->n_cut;
 
+	if (many(w, a, b))
+		find_change(w, a, b);
 	for (int l = 0; l < w->n_cut; l++)
 		if (above[l] != other[l])
 			shift(w, above[l], other[l], a, b);
 	w->slot[a] = to;
-	w->at[a] = bottom;
+	seat(w, a, bottom);
 	w->who[to] = a;
 	w->who[from] = b;
 	if (b >= 0) {
 		w->slot[b] = from;
-		w->at[b] = old;
+		seat(w, b, old);
 		sum_own(w, b);
 	} else {
 		w->room[old]++;
@@ -233,28 +309,41 @@ static void move(struct swaps *w, int a, int to, int bottom)
 	sum_own(w, a);
 }
 
-/* What a would be pulled with in each bottom, and how far that is. */
+/*
+ * What a would be pulled with in each bottom, and how far that is. From a's
+ * traffic, as its pulls are far apart in memory.
+ */
 static void look_round(struct swaps *w, int a)
 {
+	const struct cpl_comm *graph = w->graph;
 	const int *above = w->above + (size_t)w->at[a] * w->n_cut;
 
-	for (int b = 0; b < w->n_bottoms; b++) {
-		const int *other = w->above + (size_t)b * w->n_cut;
-		double sum = 0;
-		int apart = 0;
-
-		for (int l = 0; l < w->n_cut; l++) {
-			sum += w->pull[(size_t)other[l] * w->n + a];
-			apart += other[l] != above[l];
+	memset(w->sum, 0, (size_t)w->n_nodes * sizeof(*w->sum));
+	memset(w->near, 0, (size_t)w->n_nodes);
+	for (int64_t e = graph->row[a]; e < graph->row[a + 1]; e++)
+		w->sum[w->bottom_node[graph->to[e]]] += graph->bytes[e];
+	for (int i = w->n_nodes - 1; i >= 0; i--)
+		if (w->parent[i] >= 0)
+			w->sum[w->parent[i]] += w->sum[i];
+	for (int l = 0; l < w->n_cut; l++)
+		w->near[above[l]] = 1;
+	for (int i = 0; i < w->n_nodes; i++)
+		if (w->parent[i] >= 0) {
+			w->sum[i] += w->sum[w->parent[i]];
+			w->near[i] += w->near[w->parent[i]];
 		}
-		w->offer[b] = sum;
-		w->apart[b] = (unsigned char)apart;
+	for (int b = 0; b < w->n_bottoms; b++) {
+		int node = w->above[(size_t)(b + 1) * w->n_cut - 1];
+
+		w->offer[b] = w->sum[node];
+		w->apart[b] = (unsigned char)(w->n_cut - w->near[node]);
 	}
 }
 
 static bool may(const struct swaps *w, int rank, int slot)
 {
-	return !w->table || w->table[(size_t)rank * w->tree->n_slots + slot];
+	return !w->how->table ||
+	       w->how->table[(size_t)rank * w->tree->n_slots + slot];
 }
 
 static int free_slot(const struct swaps *w, int a, int bottom)
@@ -270,20 +359,52 @@ static void weigh(struct swaps *w, int a)
 {
 	const struct cpl_comm *graph = w->graph;
 	const int *above = w->above + (size_t)w->at[a] * w->n_cut;
+	const double *pull[3] = {w->nothing, w->nothing, w->nothing};
 	double stay = w->offer[w->at[a]];
 	double *value = w->value;
 
+	for (int l = 0; l < w->n_cut && l < 3; l++)
+		pull[l] = w->pull + (size_t)above[l] * w->n;
 	for (int b = 0; b < w->n; b++)
-		value[b] = w->offer[w->at[b]] - stay - w->own[b];
-	for (int l = 0; l < w->n_cut; l++) {
-		const double *pull = w->pull + (size_t)above[l] * w->n;
+		value[b] = w->offer[w->at[b]] - stay - w->own[b] + pull[0][b] +
+		           pull[1][b] + pull[2][b];
+	for (int l = 3; l < w->n_cut; l++) {
+		const double *more = w->pull + (size_t)above[l] * w->n;
 
 		for (int b = 0; b < w->n; b++)
-			value[b] += pull[b];
+			value[b] += more[b];
 	}
 	for (int64_t e = graph->row[a]; e < graph->row[a + 1]; e++)
 		value[graph->to[e]] -=
 		        2 * graph->bytes[e] * w->apart[w->at[graph->to[e]]];
+}
+
+static bool swappable(const struct swaps *w, int a, int b)
+{
+	return w->at[a] != w->at[b] && may(w, a, w->slot[b]) &&
+	       may(w, b, w->slot[a]);
+}
+
+/* The swap that seems best under noise, whatever it is worth. */
+static double disturb(struct swaps *w, int a)
+{
+	const double *noise = w->noise + w->looks * 7919 % w->n;
+	double most = w->tolerance;
+	int with = -1;
+
+	for (int b = 0; b < w->n; b++) {
+		double value = w->value[b] + w->heat * noise[b];
+
+		if (value > most && swappable(w, a, b)) {
+			most = value;
+			with = b;
+		}
+	}
+	if (with < 0)
+		return 0;
+	most = w->value[with];
+	move(w, a, w->slot[with], w->at[with]);
+	return most;
 }
 
 /* The best swap or move of rank a, if it gains; returns the gain. */
@@ -294,10 +415,13 @@ static double improve(struct swaps *w, int a)
 
 	look_round(w, a);
 	weigh(w, a);
+	w->looks++;
+	w->work += w->n + w->n_nodes + w->graph->row[a + 1] - w->graph->row[a];
+	if (w->heat > 0)
+		return disturb(w, a);
 	stay = w->offer[w->at[a]];
 	for (int b = 0; b < w->n; b++)
-		if (w->value[b] > gain && w->at[b] != w->at[a] &&
-		    may(w, a, w->slot[b]) && may(w, b, w->slot[a])) {
+		if (w->value[b] > gain && swappable(w, a, b)) {
 			gain = w->value[b];
 			to = w->slot[b];
 			bottom = w->at[b];
@@ -319,30 +443,91 @@ static double improve(struct swaps *w, int a)
 	return gain;
 }
 
+static double improve_bottom(struct swaps *w, int bottom)
+{
+	double gain = 0;
+
+	for (int s = w->first[bottom]; s < w->end[bottom]; s++)
+		if (w->who[s] >= 0)
+			gain += improve(w, w->who[s]);
+	return gain;
+}
+
+/* What swaps of some of the ranks change, in the mean. */
+static double mean_change(struct swaps *w)
+{
+	double sum = 0;
+	int64_t count = 0;
+
+	for (int i = 0; i < NOISE_SAMPLE; i++) {
+		int a = (int)((int64_t)i * w->n / NOISE_SAMPLE);
+
+		look_round(w, a);
+		weigh(w, a);
+		for (int b = 0; b < w->n; b++)
+			if (w->at[b] != w->at[a]) {
+				sum += fabs(w->value[b]);
+				count++;
+			}
+	}
+	return count ? sum / (double)count : 0;
+}
+
+static bool spent(const struct swaps *w)
+{
+	return w->how->work && w->work >= *w->how->work;
+}
+
+/* The noising method: less noise in each sweep. */
+static int sweep_with_noise(struct swaps *w, double *gain)
+{
+	uint64_t key = cpl_random_key(w->how->noise, 13);
+	double mean = mean_change(w);
+
+	w->noise = malloc(2 * (size_t)w->n * sizeof(*w->noise));
+	if (!w->noise)
+		return -1;
+	for (int i = 0; i < 2 * w->n; i++)
+		w->noise[i] = (double)(cpl_random_at(key, (uint64_t)i) >> 11) /
+		                      4503599627370496.0 -
+		              1;
+	for (int i = NOISE_SWEEPS; i > 0 && !spent(w); i--) {
+		w->heat = NOISE * mean * i / NOISE_SWEEPS;
+		for (int b = 0; b < w->n_bottoms; b++)
+			*gain += 2 * improve_bottom(w, b);
+	}
+	w->heat = 0;
+	return 0;
+}
+
 static int refine_ranks(const struct cpl_slot_tree *tree,
                         const struct cpl_comm *graph,
-                        const unsigned char *table, int sweeps, int *slot,
+                        const struct cpl_refinement *how, int *slot,
                         double *gain, struct cpl_error *err)
 {
-	struct swaps w = {.table = table};
+	struct swaps w = {.how = how};
 	int rc = -1, idle = 0;
 
-	if (init(&w, tree, graph, slot) < 0) {
-		cpl_fail_memory(err);
+	if (init(&w, tree, graph, slot) < 0)
 		goto out;
-	}
 	sum_pulls(&w);
-	/* Over when each rank has found nothing since the last change. */
-	for (int64_t i = 0; i < (int64_t)sweeps * w.n && idle < w.n; i++) {
-		double won = improve(&w, (int)(i % w.n));
+	if (how->noise && sweep_with_noise(&w, gain) < 0)
+		goto out;
+	/* By places, whose pulls are then still in the cache. Over when nothing
+	 * has been found all the way round. */
+	for (int i = 0; i < how->sweeps && idle < w.n_bottoms; i++)
+		for (int b = 0; b < w.n_bottoms && idle < w.n_bottoms; b++) {
+			double won = spent(&w) ? 0 : improve_bottom(&w, b);
 
-		idle = won > 0 ? 0 : idle + 1;
-		*gain += 2 * won;
-	}
+			idle = won > 0 ? 0 : idle + 1;
+			*gain += 2 * won;
+		}
+	if (how->work)
+		*how->work -= w.work;
 	rc = 0;
 out:
 	done(&w);
-	return rc;
+	return rc < 0 ? cpl_fail_memory(err) : 0;
 }
 
 /* All objects of each level have as many children. */
@@ -362,7 +547,8 @@ static bool balanced(const struct cpl_slot_tree *tree)
 
 /* Whole objects of the level change places. */
 static int refine_objects(const struct cpl_slot_tree *tree,
-                          const struct cpl_comm *graph, int level, int sweeps,
+                          const struct cpl_comm *graph,
+                          const struct cpl_refinement *how, int level,
                           int *slot, double *gain, struct cpl_error *err)
 {
 	int n_objects = tree->n_objects[level], n = 0, rc = -1;
@@ -396,8 +582,7 @@ static int refine_objects(const struct cpl_slot_tree *tree,
 		group[r] = item[o];
 	}
 	between = cpl_bind_aggregate(graph, group, n, err);
-	if (!between ||
-	    refine_ranks(&top, between, NULL, sweeps, place, gain, err) < 0)
+	if (!between || refine_ranks(&top, between, how, place, gain, err) < 0)
 		goto done;
 	for (int r = 0; r < graph->ranks; r++)
 		slot[r] = place[group[r]] * size + slot[r] % size;
@@ -412,19 +597,19 @@ done:
 }
 
 int cpl_bind_refine(const struct cpl_slot_tree *tree,
-                    const struct cpl_comm *graph, const unsigned char *table,
-                    int sweeps, bool coarse, int *slot, double *gain,
+                    const struct cpl_comm *graph,
+                    const struct cpl_refinement *how, int *slot, double *gain,
                     struct cpl_error *err)
 {
 	double won = 0;
 	int rc = 0;
 
-	if (tree->n_levels > 1 && coarse && !table && balanced(tree))
+	if (tree->n_levels > 1 && how->coarse && !how->table && balanced(tree))
 		for (int l = 2; l < tree->n_levels && rc == 0; l++)
-			rc = refine_objects(tree, graph, l, sweeps, slot, &won,
+			rc = refine_objects(tree, graph, how, l, slot, &won,
 			                    err);
 	if (tree->n_levels > 1 && rc == 0)
-		rc = refine_ranks(tree, graph, table, sweeps, slot, &won, err);
+		rc = refine_ranks(tree, graph, how, slot, &won, err);
 	if (gain)
 		*gain = won;
 	return rc;

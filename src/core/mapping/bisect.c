@@ -10,8 +10,6 @@
 /* Vertices below which halves are grown directly. */
 #define COARSE 40
 #define GROW_STARTS 6
-/* Whole multilevel runs, the best one kept. */
-#define RUNS 4
 #define PASSES 6
 /* Moves without gain after which a pass gives up. */
 #define STALL 100
@@ -428,9 +426,9 @@ static int init(struct bisect *b, const struct cpl_comm *graph)
 	return 0;
 }
 
-int cpl_map_bisect(const struct cpl_comm *graph, int n_left, uint64_t seed,
-                   bool (*is_over)(void *arg), void *arg, unsigned char *side,
-                   struct cpl_error *err)
+int cpl_map_bisect_runs(const struct cpl_comm *graph, int n_left, uint64_t seed,
+                        int runs, bool (*is_over)(void *arg), void *arg,
+                        unsigned char *side, struct cpl_error *err)
 {
 	struct bisect b = {
 	        .n_left = n_left,
@@ -449,7 +447,7 @@ int cpl_map_bisect(const struct cpl_comm *graph, int n_left, uint64_t seed,
 		goto out;
 	for (int v = 0; v < graph->ranks; v++)
 		side[v] = v >= n_left;
-	for (int i = 0; i < RUNS; i++) {
+	for (int i = 0; i < runs; i++) {
 		double cut;
 
 		b.seed = seed + (uint64_t)i * 7919;
@@ -465,4 +463,12 @@ int cpl_map_bisect(const struct cpl_comm *graph, int n_left, uint64_t seed,
 out:
 	release(&b);
 	return rc < 0 ? cpl_fail_memory(err) : 0;
+}
+
+int cpl_map_bisect(const struct cpl_comm *graph, int n_left, uint64_t seed,
+                   bool (*is_over)(void *arg), void *arg, unsigned char *side,
+                   struct cpl_error *err)
+{
+	return cpl_map_bisect_runs(graph, n_left, seed, CPL_MAP_BISECT_RUNS,
+	                           is_over, arg, side, err);
 }

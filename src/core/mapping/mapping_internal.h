@@ -77,6 +77,12 @@ int cpl_map_bisect(const struct cpl_comm *graph, int n_left, uint64_t seed,
                    bool (*expired)(void *arg), void *expired_arg,
                    unsigned char *side, struct cpl_error *err);
 
+/* The same by so many multilevel runs, of which the best is kept. */
+#define CPL_MAP_BISECT_RUNS 4
+int cpl_map_bisect_runs(const struct cpl_comm *graph, int n_left, uint64_t seed,
+                        int runs, bool (*expired)(void *arg), void *expired_arg,
+                        unsigned char *side, struct cpl_error *err);
+
 /*
  * n_parts parts of exactly slots[i] ranks (0 is allowed; the sum must be the
  * ranks) with heavy traffic inside: part[rank] = part. By recursive bisection

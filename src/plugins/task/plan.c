@@ -355,6 +355,7 @@ static int bind_tasks(const launch_tasks_request_msg_t *req, uint32_t node_id,
 		goto done;
 	bind.allowed = allowed;
 	bind.near = (const hwloc_const_cpuset_t *)near;
+	bind.work = (int64_t)comm->ranks * CPL_BIND_LAUNCH_WORK;
 	pthread_mutex_lock(&topology_lock);
 	bind.topology = node_topology(err);
 	if (bind.topology) {
