@@ -14,7 +14,7 @@ tests_bench_bench_traffic_SOURCES = tests/bench/bench_traffic.c tests/bench/sten
 tests_bench_bench_traffic_LDADD = libcore.la
 CLEANFILES += tests/bench/bench_traffic
 
-# tests/bench/bench_scale [-t THREADS] [cases] [messages] [routers] [threads]
+# tests/bench/bench_scale [-t THREADS] [-k K] [cases] [messages] [routers] [threads] [adaptive]
 EXTRA_PROGRAMS += tests/bench/bench_scale
 tests_bench_bench_scale_SOURCES = tests/bench/bench_scale.c
 tests_bench_bench_scale_LDADD = libcore.la
@@ -28,6 +28,7 @@ tests_bench_bench_mapping_SOURCES = tests/bench/bench_mapping.c \
 tests_bench_bench_mapping_LDADD = libcore.la -lm
 CLEANFILES += tests/bench/bench_mapping
 
+# PLOT_ROWS=tests/bench/plot_rows BENCH_SCALE=tests/bench/bench_scale
 # tests/bench/reproduce-damselfly ./commplace WORK >doc/reproduction/damselfly.md
 EXTRA_DIST += tests/bench/reproduce-damselfly tests/bench/reproduce-damselfly.pl
 EXTRA_DIST += doc/reproduction
@@ -86,7 +87,7 @@ tests_bench_bench_partition_LDADD = libcore.la $(SCOTCH_LIBS) -lscotcherr
 CLEANFILES += tests/bench/bench_partition
 endif
 
-# PLOT_ROWS=tests/bench/plot_rows tests/bench/reproduce-damselfly ...
+# plot_rows: what PLOT_ROWS names
 EXTRA_PROGRAMS += tests/bench/plot_rows
 tests_bench_plot_rows_SOURCES = tests/bench/plot_rows.c src/cmd/plot.c src/cmd/plot_box.c src/cmd/plot.h src/cmd/util.c src/cmd/cmd.h
 tests_bench_plot_rows_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/src/cmd

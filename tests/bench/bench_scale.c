@@ -2,9 +2,11 @@
 /*
  * The experiments of Jain 2016, 3.2.4 (Damselfly) at their size: four patterns
  * of 8,847,360 ranks under six placements on 92,160 routers, static-direct and
- * static-indirect from one walk over the messages; and how the time grows with
- * messages, routers and threads.
- * Usage: bench_scale [-t THREADS] [cases] [messages] [routers] [threads]
+ * static-indirect from one walk over the messages; how the time grows with
+ * messages, routers and threads; and that of adaptive-direct and
+ * adaptive-hybrid with routers and threads, for the stencil on smaller
+ * machines. Usage: bench_scale [-t THREADS] [cases] [messages] [routers]
+ * [threads] [adaptive]
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,15 +45,18 @@ static double seconds(clockid_t id)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static struct cpl_network *machine(int groups, struct cpl_error *err)
+static struct cpl_network *machine(int groups, int k_links,
+                                   struct cpl_error *err)
 {
 	char text[512];
 	int n = snprintf(text, sizeof(text),
 	                 "{\"format\":\"commplace-network\",\"version\":1,"
 	                 "\"name\":\"cascade-%d\",\"type\":\"dragonfly\","
 	                 "\"groups\":%d,\"rows\":6,\"columns\":16,"
-	                 "\"nodes_per_router\":4,\"nodes\":\"n[0-%d]\"}",
-	                 groups, groups, groups * 384 - 1);
+	                 "\"nodes_per_router\":4,"
+	                 "\"global_links_per_group_pair\":%d,"
+	                 "\"nodes\":\"n[0-%d]\"}",
+	                 groups, groups, k_links, groups * 384 - 1);
 
 	return cpl_network_parse(text, (size_t)n, "machine", err);
 }
@@ -90,8 +95,14 @@ static struct cpl_signature *signature(int pattern, int groups, int fewest,
 	return cpl_signature_parse(text, (size_t)n, "job", err);
 }
 
+static const struct cpl_routing *const both[] = {&cpl_routing_static_direct,
+                                                 &cpl_routing_static_indirect};
+
 struct bench {
-	int threads;
+	int threads, k_links;
+	int n; /* routings */
+	const struct cpl_routing *const *routing;
+	const char *policy;
 	struct cpl_network *net;
 	unsigned char *free;
 	int *node;
@@ -102,7 +113,7 @@ struct bench {
 
 static int bench_open(struct bench *b, int groups, struct cpl_error *err)
 {
-	b->net = machine(groups, err);
+	b->net = machine(groups, b->k_links, err);
 	if (!b->net || cpl_load_init(&b->load[0], b->net, err) ||
 	    cpl_load_init(&b->load[1], b->net, err))
 		return -1;
@@ -126,14 +137,12 @@ static void bench_close(struct bench *b)
 	b->node = NULL;
 }
 
-/* One placement, both routings; placing counts too. */
+/* One placement, all routings; placing counts too. */
 static int evaluate(struct bench *b, const struct cpl_signature *sig,
-                    const char *policy, struct cpl_error *err)
+                    struct cpl_error *err)
 {
-	const struct cpl_routing *routing[2] = {&cpl_routing_static_direct,
-	                                        &cpl_routing_static_indirect};
 	const struct cpl_placement_policy *p =
-	        cpl_placement_find(b->net->type, policy, err);
+	        cpl_placement_find(b->net->type, b->policy, err);
 	struct cpl_placement_request req = {.net = b->net,
 	                                    .free = b->free,
 	                                    .n_nodes_wanted =
@@ -150,9 +159,9 @@ static int evaluate(struct bench *b, const struct cpl_signature *sig,
 	cpl_load_clear(load[0], b->net);
 	cpl_load_clear(load[1], b->net);
 	if (!rows || !p || p->place(&req, b->node, err) ||
-	    cpl_stream_add(b->net, &job, 2, routing, load, sums, err))
+	    cpl_stream_add(b->net, &job, b->n, b->routing, load, sums, err))
 		goto out;
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < b->n; i++)
 		cpl_traffic_metrics(b->net, load[i], NULL, &b->metrics[i]);
 	rc = 0;
 out:
@@ -180,7 +189,8 @@ static int cases(struct bench *b, struct cpl_error *err)
 		struct cpl_signature *sig = signature(k, GROUPS, 6, 20, err);
 
 		for (int i = 0; i < 6; i++) {
-			if (!sig || evaluate(b, sig, placements[i], err)) {
+			b->policy = placements[i];
+			if (!sig || evaluate(b, sig, err)) {
 				cpl_signature_free(sig);
 				goto out;
 			}
@@ -201,6 +211,7 @@ static int cases(struct bench *b, struct cpl_error *err)
 	       wall, cpu, b->threads, usage.ru_maxrss / 1024);
 	rc = 0;
 out:
+	b->policy = "RDN";
 	bench_close(b);
 	return rc;
 }
@@ -210,28 +221,31 @@ static int line(struct bench *b, int pattern, int groups, int degree,
 {
 	struct cpl_signature *sig =
 	        signature(pattern, groups, degree, degree, err);
-	int rc = sig ? evaluate(b, sig, "RDN", err) : -1;
+	int rc = sig ? evaluate(b, sig, err) : -1;
+	char name[64];
 
 	cpl_signature_free(sig);
 	if (rc)
 		return rc;
-	printf("%-13s %-16s %8.2f %8.2f\n", names[pattern], what, b->wall,
-	       b->cpu);
+	snprintf(name, sizeof(name), "%s%s%s", names[pattern],
+	         b->n == 1 ? " " : "",
+	         b->n == 1 ? b->routing[0]->short_name : "");
+	printf("%-16s %-16s %8.2f %8.2f\n", name, what, b->wall, b->cpu);
 	fflush(stdout);
 	return 0;
 }
 
-static void head(const char *against)
+static void head(const char *what, const char *against)
 {
-	printf("\nRDN, both routings, against %s\n%-13s %-16s %8s %8s\n",
-	       against, "pattern", "", "wall s", "CPU s");
+	printf("\n%s, against %s\n%-16s %-16s %8s %8s\n", what, against,
+	       "pattern", "", "wall s", "CPU s");
 }
 
 static int messages(struct bench *b, struct cpl_error *err)
 {
 	int rc = bench_open(b, GROUPS, err);
 
-	head("messages");
+	head("RDN, SD+SI", "messages");
 	for (int degree = 1; degree <= 32 && !rc; degree *= 2) {
 		char what[32];
 
@@ -248,7 +262,7 @@ static int routers(struct bench *b, struct cpl_error *err)
 	static const int groups[] = {48, 96, 240, 480, 960};
 	int rc = 0;
 
-	head("routers");
+	head("RDN, SD+SI", "routers");
 	for (int i = 0; i < 5 && !rc; i++) {
 		char what[32];
 
@@ -265,7 +279,7 @@ static int threads(struct bench *b, struct cpl_error *err)
 {
 	int most = b->threads, rc = bench_open(b, GROUPS, err);
 
-	head("threads");
+	head("RDN, SD+SI", "threads");
 	for (int k = 0; k < N_PATTERNS && !rc; k++)
 		for (b->threads = 1; b->threads <= most && !rc;
 		     b->threads *= 2) {
@@ -279,6 +293,59 @@ static int threads(struct bench *b, struct cpl_error *err)
 	return rc;
 }
 
+static int by_routers(struct bench *b, struct cpl_error *err)
+{
+	static const int groups[] = {48, 96, 240, 480};
+	int rc = 0;
+
+	for (int i = 0; i < 4 && !rc; i++) {
+		char what[32];
+
+		snprintf(what, sizeof(what), "%d", groups[i] * 96);
+		rc = bench_open(b, groups[i], err);
+		if (!rc)
+			rc = line(b, STENCIL, groups[i], 0, what, err);
+		bench_close(b);
+	}
+	return rc;
+}
+
+static int by_threads(struct bench *b, struct cpl_error *err)
+{
+	int most = b->threads, rc = bench_open(b, 240, err);
+
+	for (b->threads = 1; b->threads <= most && !rc; b->threads *= 2) {
+		char what[32];
+
+		snprintf(what, sizeof(what), "%d", b->threads);
+		rc = line(b, STENCIL, 240, 0, what, err);
+	}
+	b->threads = most;
+	bench_close(b);
+	return rc;
+}
+
+static int adaptive(struct bench *b, struct cpl_error *err)
+{
+	static const struct cpl_routing *const routing[] = {
+	        &cpl_routing_adaptive_direct, &cpl_routing_adaptive_hybrid};
+	int rc = 0;
+
+	b->n = 1;
+	b->policy = "RDR";
+	head("RDR", "routers");
+	for (int i = 0; i < 2 && !rc; i++) {
+		b->routing = &routing[i];
+		rc = by_routers(b, err);
+	}
+	head("RDR, 23,040 routers", "threads");
+	for (int i = 0; i < 2 && !rc; i++) {
+		b->routing = &routing[i];
+		rc = by_threads(b, err);
+	}
+	return rc;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -287,16 +354,22 @@ int main(int argc, char **argv)
 	} part[] = {{"cases", cases},
 	            {"messages", messages},
 	            {"routers", routers},
-	            {"threads", threads}};
-	struct bench b = {.threads = cpl_parallel_cpus()};
+	            {"threads", threads},
+	            {"adaptive", adaptive}};
+	struct bench b = {.threads = cpl_parallel_cpus(),
+	                  .k_links = 1,
+	                  .n = 2,
+	                  .routing = both,
+	                  .policy = "RDN"};
 	struct cpl_error err = {""};
 	int c, rc = 0;
 
-	while ((c = getopt(argc, argv, "t:")) == 't')
-		b.threads = atoi(optarg);
-	if (c != -1 || b.threads < 1) {
-		fprintf(stderr, "usage: bench_scale [-t THREADS] [cases] "
-		                "[messages] [routers] [threads]\n");
+	while ((c = getopt(argc, argv, "t:k:")) == 't' || c == 'k')
+		*(c == 't' ? &b.threads : &b.k_links) = atoi(optarg);
+	if (c != -1 || b.threads < 1 || b.k_links < 1) {
+		fprintf(stderr, "usage: bench_scale [-t THREADS] [-k K] "
+		                "[cases] [messages] [routers] [threads] "
+		                "[adaptive]\n");
 		return 2;
 	}
 	for (size_t i = 0; i < sizeof(part) / sizeof(*part) && !rc; i++) {
