@@ -13,6 +13,7 @@
 #include "commplace-config.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,7 @@
 static const int arity[] = {128, 16, 2, 4};
 #define LEVELS 4
 #define PER_NODE 8
+#define PLANS 20
 
 static double cpu_seconds(void)
 {
@@ -125,7 +127,7 @@ static void bench_dense(int most)
 	        checked(cpl_slot_tree_even(LEVELS, arity, NULL));
 
 	printf("CPU milliseconds, and cost relative to that of best\n\n");
-	printf("%6s | %9s %9s %6s | %9s %6s %9s %6s %5s | %6s\n", "ranks",
+	printf("%6s | %9s %9s %7s | %9s %7s %9s %7s %5s | %7s\n", "ranks",
 	       "best", "treematch", "cost", "Scotch", "cost", "part", "cost",
 	       "moved", "packed");
 	for (int n = 64; n <= most; n *= 2) {
@@ -138,8 +140,8 @@ static void bench_dense(int most)
 		packed = run(&cpl_binder_packed, all, graph, NULL);
 		scotch = run(NULL, all, graph, NULL);
 		on_part = run(NULL, few, graph, NULL);
-		printf("%6d | %9.2f %9.2f %6.4f | %9.2f %6.4f %9.2f %6.4f "
-		       "%5d | %6.4f\n",
+		printf("%6d | %9.2f %9.2f %7.5f | %9.2f %7.5f %9.2f %7.5f "
+		       "%5d | %7.5f\n",
 		       n, 1e3 * best.seconds, 1e3 * tm.seconds,
 		       tm.cost / best.cost, 1e3 * scotch.seconds,
 		       scotch.cost / best.cost, 1e3 * on_part.seconds,
@@ -252,19 +254,77 @@ static void by_messages(struct cpl_comm *graph)
 		graph->bytes[e] = graph->messages[e];
 }
 
-/* Unit i of the machine: node by node, its sockets in turn. */
+/* In the order of the units of the machine: the sockets of a node in turn. */
+static int unit_slot(int node, int unit)
+{
+	return node * PER_NODE + unit % 2 * 4 + unit / 2;
+}
+
+/* RR of the source, node after node; by_node: the nodes in turn. */
 static double physical_cost(const struct cpl_slot_tree *tree,
-                            const struct cpl_comm *graph)
+                            const struct cpl_comm *graph, bool by_node)
 {
 	int *slot = checked(calloc((size_t)graph->ranks, sizeof(*slot)));
+	int nodes = graph->ranks / PER_NODE;
 	double cost;
 
 	for (int r = 0; r < graph->ranks; r++)
-		slot[r] =
-		        r / PER_NODE * PER_NODE + r % 2 * 4 + r % PER_NODE / 2;
+		slot[r] = by_node ? unit_slot(r % nodes, r / nodes)
+		                  : unit_slot(r / PER_NODE, r % PER_NODE);
 	cost = cpl_slot_cost(tree, graph, slot);
 	free(slot);
 	return cost;
+}
+
+enum nas_column {
+	BEST,
+	TREEMATCH,
+	CLUSTER,
+	PACKED,
+	ROUND_ROBIN,
+	BY_NODE,
+	SCOTCH,
+	SCOTCH_W,
+	SCOTCH_PART,
+	SCOTCH_W_PART,
+	NAS_COLUMNS
+};
+
+static void nas_costs(const struct cpl_slot_tree *all,
+                      const struct cpl_comm *graph, double *cost)
+{
+	static const int heavy[LEVELS] = {500, 100, 50, 10};
+	struct cpl_slot_tree *few = part(graph->ranks);
+
+	cost[BEST] = run(&cpl_binder_best, all, graph, NULL).cost;
+	cost[TREEMATCH] = run(&cpl_binder_treematch, all, graph, NULL).cost;
+	cost[CLUSTER] = run(&cpl_binder_cluster, all, graph, NULL).cost;
+	cost[PACKED] = run(&cpl_binder_packed, all, graph, NULL).cost;
+	cost[ROUND_ROBIN] = physical_cost(all, graph, false);
+	cost[BY_NODE] = physical_cost(all, graph, true);
+	cost[SCOTCH] = run(NULL, all, graph, NULL).cost;
+	cost[SCOTCH_W] = run(NULL, all, graph, heavy).cost;
+	cost[SCOTCH_PART] = run(NULL, few, graph, NULL).cost;
+	cost[SCOTCH_W_PART] = run(NULL, few, graph, heavy).cost;
+	cpl_slot_tree_free(few);
+}
+
+static void print_nas_head(void)
+{
+	static const char *const head[2][NAS_COLUMNS] = {
+	        {"best", "treematch", "cluster", "packed", "RR", "by node",
+	         "Scotch", "Scotch", "Scotch", "Scotch"},
+	        {"", "", "", "", "", "", "", "_w", "part", "_w part"}};
+
+	printf("cost relative to that of best (1e9 units of cost)\n\n");
+	for (int l = 0; l < 2; l++) {
+		printf("%-3s %5s %-4s | %10s |", "", l ? "" : "ranks", "",
+		       head[l][BEST]);
+		for (int i = TREEMATCH; i < NAS_COLUMNS; i++)
+			printf(" %*s%s", i == TREEMATCH ? 9 : 7, head[l][i],
+			       i == CLUSTER ? " |" : "");
+		putchar('\n');
+	}
 }
 
 static void bench_nas(void)
@@ -274,60 +334,70 @@ static void bench_nas(void)
 		struct cpl_comm *(*make)(int n);
 	} kernel[] = {
 	        {"CG", pattern_cg}, {"FT", pattern_ft}, {"LU", pattern_lu}};
-	static const int heavy[LEVELS] = {500, 100, 50, 10};
 	struct cpl_slot_tree *all =
 	        checked(cpl_slot_tree_even(LEVELS, arity, NULL));
+	double mean[3][NAS_COLUMNS] = {{0}};
 
-	printf("cost relative to that of best (1e9 units of cost)\n\n");
-	printf("%-3s %5s %-4s | %10s | %9s %7s | %7s %7s %7s %7s %7s %7s\n", "",
-	       "ranks", "", "best", "treematch", "cluster", "packed", "RR",
-	       "Scotch", "Scotch", "Scotch", "Scotch");
-	printf("%-3s %5s %-4s | %10s | %9s %7s | %7s %7s %7s %7s %7s %7s\n", "",
-	       "", "", "", "", "", "", "", "", "_w", "part", "_w part");
+	print_nas_head();
 	for (int k = 0; k < 3; k++)
 		for (int n = 64; n <= 256; n *= 2)
 			for (int metric = 0; metric < 2; metric++) {
 				struct cpl_comm *comm = kernel[k].make(n);
 				struct cpl_comm *graph =
 				        checked(cpl_comm_symmetric(comm, NULL));
-				struct cpl_slot_tree *few = part(n);
-				double cost[9];
+				double cost[NAS_COLUMNS];
 
 				if (metric)
 					by_messages(graph);
-				cost[0] =
-				        run(&cpl_binder_best, all, graph, NULL)
-				                .cost;
-				cost[1] = run(&cpl_binder_treematch, all, graph,
-				              NULL)
-				                  .cost;
-				cost[2] = run(&cpl_binder_cluster, all, graph,
-				              NULL)
-				                  .cost;
-				cost[3] = run(&cpl_binder_packed, all, graph,
-				              NULL)
-				                  .cost;
-				cost[4] = physical_cost(all, graph);
-				cost[5] = run(NULL, all, graph, NULL).cost;
-				cost[6] = run(NULL, all, graph, heavy).cost;
-				cost[7] = run(NULL, few, graph, NULL).cost;
-				cost[8] = run(NULL, few, graph, heavy).cost;
+				nas_costs(all, graph, cost);
 				printf("%-3s %5d %-4s | %10.4g |",
 				       kernel[k].name, n,
-				       metric ? "msg" : "size", cost[0] / 1e9);
-				for (int i = 1; i < 9; i++)
-					printf(" %*.4f%s", i == 1 ? 9 : 7,
-					       cost[i] / cost[0],
-					       i == 2 ? " |" : "");
+				       metric ? "msg" : "size",
+				       cost[BEST] / 1e9);
+				for (int i = TREEMATCH; i < NAS_COLUMNS; i++) {
+					mean[k][i] += cost[i] / cost[BEST] / 6;
+					printf(" %*.4f%s",
+					       i == TREEMATCH ? 9 : 7,
+					       cost[i] / cost[BEST],
+					       i == CLUSTER ? " |" : "");
+				}
 				putchar('\n');
-				cpl_slot_tree_free(few);
 				cpl_comm_free(graph);
 				cpl_comm_free(comm);
 			}
+	printf("\nmean of the kernel's six rows\n\n");
+	for (int k = 0; k < 3; k++) {
+		printf("%-14s | %10s |", kernel[k].name, "");
+		for (int i = TREEMATCH; i < NAS_COLUMNS; i++)
+			printf(" %*.4f%s", i == TREEMATCH ? 9 : 7, mean[k][i],
+			       i == CLUSTER ? " |" : "");
+		putchar('\n');
+	}
 	cpl_slot_tree_free(all);
 }
 
-/* One plan as the task plugin makes it: the topology is there already. */
+/* Plans as the task plugin makes them: the topology is there already. */
+static void plan(const char *pattern, const char *name,
+                 const struct cpl_binder *binder,
+                 const struct cpl_bind_request *req)
+{
+	struct cpl_bind_result result;
+	struct cpl_error err = {""};
+	double begin = cpu_seconds(), cost = 0, packed = 0;
+
+	for (int k = 0; k < PLANS; k++) {
+		if (cpl_bind(binder, req, &result, &err)) {
+			fprintf(stderr, "bench_binding: %s\n", err.text);
+			exit(1);
+		}
+		cost = result.cost;
+		packed = result.cost_default;
+		cpl_bind_result_free(&result);
+	}
+	printf("%-6s %-13s %8.3f %12.5g %12.5g\n", pattern, name,
+	       1e3 * (cpu_seconds() - begin) / PLANS, cost, packed);
+}
+
 static void bench_plan(void)
 {
 	static const char *const machine = "pack:2 [numa] l3:8 core:8 pu:2";
@@ -345,39 +415,24 @@ static void bench_plan(void)
 		fprintf(stderr, "bench_binding: %s\n", err.text);
 		exit(1);
 	}
-	printf("128 ranks on %s: CPU milliseconds of a plan (mean of 20)\n\n",
-	       machine);
-	printf("%-6s %-11s %8s %12s %12s\n", "", "", "ms", "cost", "packed");
-	for (int i = 0; i < 4; i++)
-		for (int b = 0; cpl_binder_all()[b]; b++) {
-			struct cpl_bind_request req = {.topology = topology,
-			                               .comm = pattern[i].comm,
-			                               .cores_per_rank = 1};
-			struct cpl_bind_result result;
-			double begin = cpu_seconds(), cost = 0, packed = 0;
+	printf("128 ranks on %s: CPU milliseconds of a plan (mean of %d)\n\n",
+	       machine, PLANS);
+	printf("%-6s %-13s %8s %12s %12s\n", "", "", "ms", "cost", "packed");
+	for (int i = 0; i < 4; i++) {
+		struct cpl_bind_request req = {.topology = topology,
+		                               .comm = pattern[i].comm,
+		                               .cores_per_rank = 1};
 
-			if (!req.comm->messages)
-				pattern[i].comm->messages = checked(
-				        calloc((size_t)req.comm->n_entries,
-				               sizeof(double)));
-			for (int k = 0; k < 20; k++) {
-				if (cpl_bind(cpl_binder_all()[b], &req, &result,
-				             &err)) {
-					fprintf(stderr, "bench_binding: %s\n",
-					        err.text);
-					exit(1);
-				}
-				cost = result.cost;
-				packed = result.cost_default;
-				cpl_bind_result_free(&result);
-			}
-			printf("%-6s %-11s %8.3f %12.5g %12.5g\n",
-			       pattern[i].name, cpl_binder_all()[b]->name,
-			       1e3 * (cpu_seconds() - begin) / 20, cost,
-			       packed);
-		}
-	for (int i = 0; i < 4; i++)
+		if (!req.comm->messages)
+			pattern[i].comm->messages = checked(calloc(
+			        (size_t)req.comm->n_entries, sizeof(double)));
+		for (int b = 0; cpl_binder_all()[b]; b++)
+			plan(pattern[i].name, cpl_binder_all()[b]->name,
+			     cpl_binder_all()[b], &req);
+		req.work = (int64_t)req.comm->ranks * CPL_BIND_LAUNCH_WORK;
+		plan(pattern[i].name, "best --launch", &cpl_binder_best, &req);
 		cpl_comm_free(pattern[i].comm);
+	}
 	hwloc_topology_destroy(topology);
 }
 
