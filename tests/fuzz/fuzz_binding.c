@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Bytes: which topology, slot size and kind, number of ranks, 32 of allowed
- * CPUs, then triples of source, destination and traffic.
+ * Bytes: which topology and algorithm, slot size and kind, number of ranks, 32
+ * of allowed CPUs, then triples of source, destination and traffic.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -22,6 +22,37 @@ static const char *const tree[] = {
         "pack:61 core:4 pu:1",      "pack:2 [numa] l3:2 l2:2 core:2 pu:2",
 };
 #define N_TREES (sizeof(tree) / sizeof(*tree))
+/* Of the last, these are cores without a second thread and without some. */
+#define OFFLINE "1,3,8-11,17,19-20"
+#define WORK 100000
+
+static hwloc_topology_t load(size_t which)
+{
+	static hwloc_topology_t topology[N_TREES];
+	hwloc_bitmap_t left = hwloc_bitmap_alloc_full();
+	hwloc_bitmap_t offline = hwloc_bitmap_alloc();
+	struct cpl_error err = {""};
+
+	if (!topology[which] &&
+	    (cpl_topology_load(tree[which], &topology[which], &err) ||
+	     (which == N_TREES - 1 &&
+	      (hwloc_bitmap_list_sscanf(offline, OFFLINE) ||
+	       hwloc_bitmap_andnot(left, left, offline) ||
+	       hwloc_topology_restrict(topology[which], left, 0)))))
+		abort();
+	hwloc_bitmap_free(offline);
+	hwloc_bitmap_free(left);
+	return topology[which];
+}
+
+static const struct cpl_binder *choose(size_t which)
+{
+	size_t n = 0;
+
+	while (cpl_binder_all()[n])
+		n++;
+	return cpl_binder_all()[which % n];
+}
 
 static void check(const struct cpl_bind_request *req,
                   const struct cpl_bind_result *result)
@@ -56,20 +87,18 @@ static struct cpl_comm *build(const uint8_t *data, size_t size, int ranks)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static hwloc_topology_t topology[N_TREES];
-	struct cpl_bind_request req = {0};
+	struct cpl_bind_request req = {.work = WORK};
+	const struct cpl_binder *binder;
 	struct cpl_bind_result result, again;
 	struct cpl_error err = {""};
 	hwloc_bitmap_t allowed = hwloc_bitmap_alloc();
 	struct cpl_comm *comm = NULL;
-	int ranks, which;
+	int ranks;
 
 	if (size < HEADER || !allowed)
 		goto out;
-	which = data[0] % N_TREES;
-	if (!topology[which] &&
-	    cpl_topology_load(tree[which], &topology[which], &err))
-		abort();
+	req.topology = load(data[0] % N_TREES);
+	binder = choose(data[0] / N_TREES);
 	for (int i = 0; i < CPU_BYTES * 8; i++)
 		if (data[3 + i / 8] >> i % 8 & 1)
 			hwloc_bitmap_set(allowed, (unsigned)i);
@@ -77,18 +106,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	comm = build(data + HEADER, size - HEADER, ranks);
 	if (!comm)
 		goto out;
-	req.topology = topology[which];
 	req.allowed = allowed;
 	req.comm = comm;
 	req.by_pu = data[1] & 1;
 	req.cores_per_rank = data[1] / 2 % 5;
-	if (cpl_bind(&cpl_binder_treematch, &req, &result, &err)) {
+	if (cpl_bind(binder, &req, &result, &err)) {
 		if (!err.text[0] || result.cpuset)
 			abort();
 		goto out;
 	}
 	check(&req, &result);
-	if (cpl_bind(&cpl_binder_treematch, &req, &again, &err))
+	if (cpl_bind(binder, &req, &again, &err))
 		abort();
 	for (int r = 0; r < ranks; r++)
 		if (!hwloc_bitmap_isequal(result.cpuset[r], again.cpuset[r]))
