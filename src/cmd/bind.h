@@ -34,4 +34,16 @@ int bind_plot(const struct bind_job *job, FILE *out, struct cpl_error *err);
  * when none of its CPUs is allowed. The caller frees it; NULL: memory. */
 char *bind_ranks_on(const struct bind_job *job, hwloc_obj_t object);
 
+/* Objects that do not branch, such as private caches, are passed through. */
+hwloc_obj_t bind_branching(hwloc_obj_t object);
+
+/* A core, or what stands for one in trees without. */
+bool bind_is_core(hwloc_obj_t object);
+
+/*
+ * "Package 0, L3 0 (NUMA 1)": such an object with those above that were passed
+ * through, and the memory that it has and its parent does not have alone.
+ */
+void bind_name(hwloc_obj_t object, char *name, size_t size);
+
 #endif

@@ -20,43 +20,34 @@ struct box {
 
 static bool holds_boxes(hwloc_obj_t object)
 {
-	return object->type != HWLOC_OBJ_CORE && object->arity &&
-	       object->first_child->type != HWLOC_OBJ_CORE &&
-	       object->first_child->type != HWLOC_OBJ_PU;
+	return !bind_is_core(object) && !bind_is_core(object->first_child);
 }
 
-/* Objects that do not branch, such as private caches, are not drawn. */
-static hwloc_obj_t skip(hwloc_obj_t object)
+/* As many rows as of `most` at least, all about as long. */
+static unsigned columns(unsigned n, unsigned most)
 {
-	while (object->arity == 1 && object->type != HWLOC_OBJ_CORE &&
-	       object->first_child->type != HWLOC_OBJ_PU)
-		object = object->first_child;
-	return object;
-}
+	unsigned rows = (n + most - 1) / most;
 
-static bool is_cell(hwloc_obj_t object)
-{
-	return object->type == HWLOC_OBJ_CORE || object->arity == 0 ||
-	       object->first_child->type == HWLOC_OBJ_PU;
+	return (n + rows - 1) / rows;
 }
 
 static const char *colour(const char *ranks, hwloc_obj_t object)
 {
-	/* By package, so that neighbours on different ones are told apart. */
+	/* By the topmost parts, so that neighbours on different ones are told
+	 * apart. */
 	static const char *const fill[] = {"#bdd7ee", "#f8cbad", "#c6e0b4",
 	                                   "#ffe699", "#d9c3e8", "#b4e0dc"};
 	hwloc_obj_t above = object;
+	unsigned part = 0;
 
 	if (!*ranks)
 		return "#ddd";
 	if (!strcmp(ranks, "-"))
 		return "#fff";
-	while (above->parent && above->parent->arity > 1 &&
-	       above->type != HWLOC_OBJ_PACKAGE)
-		above = above->parent;
-	while (above->parent && above->type != HWLOC_OBJ_PACKAGE)
-		above = above->parent;
-	return fill[above->logical_index % 6];
+	for (; above->parent; above = above->parent)
+		if (above->parent->arity > 1)
+			part = above->sibling_rank;
+	return fill[part % 6];
 }
 
 static double cell_width(const struct bind_job *job)
@@ -99,11 +90,11 @@ static int draw(const struct bind_job *job, hwloc_obj_t object, double x,
 {
 	double at_x = PAD, at_y = TITLE + PAD, high = 0, wide = 0;
 	hwloc_obj_t inner;
-	int per_row;
+	unsigned per_row;
 	char name[80];
 
-	object = skip(object);
-	if (is_cell(object)) {
+	object = bind_branching(object);
+	if (bind_is_core(object)) {
 		*size = (struct box){cell_width(job), CELL_HEIGHT};
 		return out ? draw_cell(job, object, x, y, out) : 0;
 	}
@@ -115,19 +106,20 @@ static int draw(const struct bind_job *job, hwloc_obj_t object, double x,
 		plot_rect(out, x, y, own.width, own.height,
 		          holds_boxes(object) ? "#f7f7f7" : "#fff",
 		          "stroke=\"#555\" stroke-width=\"1\"");
-		hwloc_obj_type_snprintf(name, sizeof(name) - 16, object, 0);
-		snprintf(name + strlen(name), 16, " %u", object->logical_index);
+		bind_name(object, name, sizeof(name));
 		plot_text(out, x + PAD, y + 14, 11, "start", NULL, name);
 	}
-	inner = skip(object->first_child);
-	if (is_cell(inner))
-		per_row = CELLS_PER_ROW;
+	inner = bind_branching(object->first_child);
+	if (bind_is_core(inner))
+		per_row = columns(object->arity, CELLS_PER_ROW);
+	else if (bind_is_core(bind_branching(inner->first_child)))
+		per_row = columns(object->arity, BOXES_PER_ROW);
 	else
-		per_row = is_cell(skip(inner->first_child)) ? BOXES_PER_ROW : 1;
+		per_row = 1;
 	for (unsigned i = 0; i < object->arity; i++) {
 		struct box child;
 
-		if (i && i % (unsigned)per_row == 0) {
+		if (i && i % per_row == 0) {
 			at_x = PAD;
 			at_y += high + PAD;
 			high = 0;

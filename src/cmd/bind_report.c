@@ -113,9 +113,19 @@ static char *cores_of(hwloc_topology_t topology, hwloc_const_cpuset_t set)
 	return text;
 }
 
+/* Masks of more digits than a person reads are left to --format mask. */
+static bool masks_are_short(const struct bind_job *job)
+{
+	for (int i = 0; i < job->n_ranks; i++)
+		if (hwloc_bitmap_last(job->result.cpuset[i]) >= 64)
+			return false;
+	return true;
+}
+
 static int print_ranks(const struct bind_job *job)
 {
-	struct cmd_table *table = cmd_table_new(5, "rllll");
+	bool short_masks = masks_are_short(job);
+	struct cmd_table *table = cmd_table_new(short_masks ? 5 : 4, "rllll");
 
 	cmd_table_row(table, "RANK", "CORES", "CPUS", "NUMA", "MASK");
 	for (int i = 0; i < job->n_ranks; i++) {
@@ -172,49 +182,145 @@ static int print_costs(const struct bind_job *job)
 	return cmd_table_print(table);
 }
 
-/* Children that branch; what does not is passed through. */
-static int print_object(const struct bind_job *job, hwloc_obj_t object,
-                        int indent)
+hwloc_obj_t bind_branching(hwloc_obj_t object)
 {
-	char name[64];
-
-	while (object->arity == 1 &&
-	       object->first_child->type != HWLOC_OBJ_PU &&
-	       object->type != HWLOC_OBJ_CORE)
+	while (object->arity == 1 && !bind_is_core(object))
 		object = object->first_child;
-	hwloc_obj_type_snprintf(name, sizeof(name), object, 0);
-	printf("%*s%s %u", indent, "", name, object->logical_index);
-	if (object->arity == 0 || object->type == HWLOC_OBJ_CORE ||
-	    object->first_child->type == HWLOC_OBJ_PU) {
+	return object;
+}
+
+bool bind_is_core(hwloc_obj_t object)
+{
+	return object->type == HWLOC_OBJ_CORE || object->arity == 0 ||
+	       object->first_child->type == HWLOC_OBJ_PU;
+}
+
+/* One object of a name; groups are only known by their memory. */
+static void append_name(hwloc_obj_t object, char *name, size_t size)
+{
+	size_t used = strlen(name);
+
+	if (object->type == HWLOC_OBJ_GROUP)
+		return;
+	used += (size_t)snprintf(name + used, size - used, "%s",
+	                         used ? ", " : "");
+	if (used < size)
+		hwloc_obj_type_snprintf(name + used, size - used, object, 0);
+	used = strlen(name);
+	if (object->parent)
+		snprintf(name + used, size - used, " %u",
+		         object->logical_index);
+}
+
+void bind_name(hwloc_obj_t object, char *name, size_t size)
+{
+	hwloc_obj_t top = object;
+	bool own_memory;
+	size_t used;
+
+	name[0] = '\0';
+	while (top->parent && top->parent->arity == 1)
+		top = top->parent;
+	for (hwloc_obj_t o = top; o; o = o == object ? NULL : o->first_child)
+		append_name(o, name, size);
+	own_memory =
+	        object->nodeset && top->parent && top->parent->nodeset &&
+	        hwloc_bitmap_weight(object->nodeset) == 1 &&
+	        !hwloc_bitmap_isequal(object->nodeset, top->parent->nodeset);
+	used = strlen(name);
+	if (own_memory)
+		snprintf(name + used, size - used,
+		         used ? " (NUMA %d)" : "NUMA %d",
+		         hwloc_bitmap_first(object->nodeset));
+	else if (used == 0)
+		snprintf(name, size, "Group %u", object->logical_index);
+}
+
+static int print_cores(const struct bind_job *job, hwloc_obj_t object,
+                       int width)
+{
+	for (unsigned i = 0; i < object->arity; i++) {
+		char *ranks = bind_ranks_on(job, object->children[i]);
+
+		if (!ranks)
+			return -1;
+		printf(" %*s", width, *ranks ? ranks : "x");
+		free(ranks);
+	}
+	putchar('\n');
+	return 0;
+}
+
+/* label: columns of the names next to it; cell: of the ranks on a core. */
+static int print_object(const struct bind_job *job, hwloc_obj_t object,
+                        int indent, int label, int cell)
+{
+	char name[80];
+	int length = 0;
+
+	object = bind_branching(object);
+	bind_name(object, name, sizeof(name));
+	if (bind_is_core(object)) {
 		char *ranks = bind_ranks_on(job, object);
 
 		if (!ranks)
 			return -1;
-		printf(": %s\n", *ranks ? ranks : "not allowed");
+		printf("%*s%s:%*s %s\n", indent, "", name,
+		       label - (int)strlen(name), "",
+		       *ranks ? ranks : "not allowed");
 		free(ranks);
 		return 0;
 	}
+	printf("%*s%s", indent, "", name);
 	if (object->first_child->type == HWLOC_OBJ_CORE ||
 	    hwloc_get_nbobjs_inside_cpuset_by_type(
 	            job->topology, object->cpuset, HWLOC_OBJ_CORE) ==
 	            (int)object->arity) {
-		putchar(':');
-		for (unsigned i = 0; i < object->arity; i++) {
-			char *ranks = bind_ranks_on(job, object->children[i]);
-
-			if (!ranks)
-				return -1;
-			printf(" %s", *ranks ? ranks : "x");
-			free(ranks);
-		}
-		putchar('\n');
-		return 0;
+		printf(":%*s", label - (int)strlen(name), "");
+		return print_cores(job, object, cell);
 	}
 	putchar('\n');
+	for (unsigned i = 0; i < object->arity; i++) {
+		bind_name(bind_branching(object->children[i]), name,
+		          sizeof(name));
+		if ((int)strlen(name) > length)
+			length = (int)strlen(name);
+	}
 	for (unsigned i = 0; i < object->arity; i++)
-		if (print_object(job, object->children[i], indent + 2))
+		if (print_object(job, object->children[i], indent + 2, length,
+		                 cell))
 			return -1;
 	return 0;
+}
+
+/* Columns of the longest list of ranks on one core. */
+static int cell_columns(const struct bind_job *job)
+{
+	hwloc_obj_t core = NULL;
+	int columns = 1;
+
+	while ((core = hwloc_get_next_obj_by_type(job->topology, HWLOC_OBJ_CORE,
+	                                          core))) {
+		char *ranks = bind_ranks_on(job, core);
+
+		if (!ranks)
+			return -1;
+		if ((int)strlen(ranks) > columns)
+			columns = (int)strlen(ranks);
+		free(ranks);
+	}
+	return columns;
+}
+
+static int print_tree(const struct bind_job *job)
+{
+	int columns = cell_columns(job);
+
+	printf("\nRanks on the cores (-: free, x: not allowed)\n");
+	if (columns < 0)
+		return -1;
+	return print_object(job, hwloc_get_root_obj(job->topology), 0, 0,
+	                    columns);
 }
 
 int bind_print(const struct cmd *self, const struct bind_job *job)
@@ -222,8 +328,7 @@ int bind_print(const struct cmd *self, const struct bind_job *job)
 	int rc = print_ranks(job);
 
 	if (rc == CMD_OK) {
-		printf("\nRanks on the cores (-: free, x: not allowed)\n");
-		if (print_object(job, hwloc_get_root_obj(job->topology), 0))
+		if (print_tree(job))
 			return cmd_failf(self, "out of memory");
 		putchar('\n');
 		rc = print_costs(job);

@@ -96,12 +96,43 @@ is "$(bound near gpu-node.xml --ranks 0-8 --gpu-map 5 && value "$work/near.json"
 	"$etc/topologies/a64fx.txt" --algorithm packed --plot "$work/a.svg" \
 	>"$work/a.txt"
 is "$(grep -A5 '^Ranks on' "$work/a.txt")" "Ranks on the cores (-: free, x: not allowed)
-Package 0
-  L2 0: 0 1 2 3 4 5 6 7 8 9 10 11
-  L2 1: 12 13 14 15 16 17 18 19 20 21 22 23
-  L2 2: 24 25 26 27 28 29 30 31 32 33 34 35
-  L2 3: 36 37 38 39 40 41 42 43 44 45 46 47" "the tree as text"
+Machine, Package 0
+  L2 0 (NUMA 0):  0  1  2  3  4  5  6  7  8  9 10 11
+  L2 1 (NUMA 1): 12 13 14 15 16 17 18 19 20 21 22 23
+  L2 2 (NUMA 2): 24 25 26 27 28 29 30 31 32 33 34 35
+  L2 3 (NUMA 3): 36 37 38 39 40 41 42 43 44 45 46 47" "the tree as text"
 is "$(grep -c '<rect' "$work/a.svg")" 54 "and as a drawing: 48 cores in five boxes"
+# tree SIGNATURE TOPOLOGY OPTION...
+tree() {
+	local signature=$1 topology=$2
+	shift 2
+	"$commplace" bind --signature "$signature" --topology \
+		"$etc/topologies/$topology" --algorithm packed "$@" |
+		sed -n '/^Ranks on/,/^$/{//!p}'
+}
+is "$(tree "$mesh" xeon-2x56-snc4.txt --ranks 0-9 --cpus 0,2,4,26-31,56-63,112-221)" \
+	"Machine
+  Package 0, L3 0
+    NUMA 0: 0 1 2 x x x x x x x x x x 3
+    NUMA 1: 4 5 x x x x x x x x x x x x
+    NUMA 2: 6 7 8 9 x x x x x x x x x x
+    NUMA 3: x x x x x x x x x x x x x x
+  Package 1, L3 1
+    NUMA 4: - - - - - - - - - - - - - -
+    NUMA 5: - - - - - - - - - - - - - -
+    NUMA 6: - - - - - - - - - - - - - -
+    NUMA 7: - - - - - - - - - - - - - x" "SNC4 with some of its CPUs: groups by their memory"
+sed 's/128/192/; s/\[8, 16\]/[12, 16]/' "$mesh" >"$work/mesh192.json"
+is "$(tree "$work/mesh192.json" genoa-2x96.txt | sed -n '1,3p;11,17p')" "Machine
+  Package 0 (NUMA 0)
+    L3 0:    0   1   2   3   4   5   6   7
+    L3 8:   64  65  66  67  68  69  70  71
+    L3 9:   72  73  74  75  76  77  78  79
+    L3 10:  80  81  82  83  84  85  86  87
+    L3 11:  88  89  90  91  92  93  94  95
+  Package 1 (NUMA 1)
+    L3 12:  96  97  98  99 100 101 102 103
+    L3 13: 104 105 106 107 108 109 110 111" "Genoa with 192 ranks, in columns"
 is "$(for a in packed round-robin scatter cluster treematch best; do
 	bound "$a" genoa-2x96.txt --algorithm "$a" | cut -d' ' -f1
 done | paste -sd' ')" "147200 147200 147200 147200 133200 124800" "every algorithm on Genoa"

@@ -141,6 +141,17 @@ static int seats(const struct cut *c, int n_seats, int slot)
 	return n_seats / c->n_slots + (slot < n_seats % c->n_slots);
 }
 
+/* Groups that only stand for memory have its name. */
+static void name_level(hwloc_topology_t topology, int depth, char *name,
+                       size_t size)
+{
+	hwloc_obj_t object = hwloc_get_obj_by_depth(topology, depth, 0);
+
+	if (object->type == HWLOC_OBJ_GROUP && object->memory_arity)
+		object = object->memory_first_child;
+	hwloc_obj_type_snprintf(name, size, object, 0);
+}
+
 static void fill_level(struct cpl_slot_tree *tree, int level,
                        const struct cut *c)
 {
@@ -164,11 +175,8 @@ static void fill_level(struct cpl_slot_tree *tree, int level,
 	}
 	tree->n_objects[level] = n;
 	if (level < c->n_kept)
-		hwloc_obj_type_snprintf(
-		        tree->name[level], sizeof(tree->name[level]),
-		        hwloc_get_obj_by_depth(c->req->topology, c->kept[level],
-		                               0),
-		        0);
+		name_level(c->req->topology, c->kept[level], tree->name[level],
+		           sizeof(tree->name[level]));
 	else
 		strcpy(tree->name[level], "CPU set");
 }
