@@ -69,7 +69,7 @@ select_tests = tests/plugin/test_compat tests/plugin/test_select tests/plugin/te
 if HAVE_SLURM
 if HAVE_CMOCKA
 check_PROGRAMS += $(select_tests)
-check_LTLIBRARIES += tests/tools/failmalloc.la
+check_LTLIBRARIES += tests/tools/failmalloc.la tests/tools/damage.la
 TESTS += $(select_tests)
 endif
 endif
@@ -92,6 +92,10 @@ tests_plugin_test_select_failures_LDADD = $(select_test_ldadd)
 tests_tools_failmalloc_la_SOURCES = tests/tools/failmalloc.c
 tests_tools_failmalloc_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 tests_tools_failmalloc_la_LIBADD = -ldl
+# Preloaded by live tests.
+tests_tools_damage_la_SOURCES = tests/tools/damage.c
+tests_tools_damage_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+tests_tools_damage_la_LIBADD = -ldl
 
 tests_plugin_test_compat_SOURCES = tests/plugin/test_compat.c
 tests_plugin_test_compat_CPPFLAGS = $(slurm_plugin_cppflags)

@@ -42,6 +42,10 @@ export PATH=$COMMPLACE_PREFIX/bin:/usr/sbin:/sbin:/usr/bin:/bin
 # MPI and PMIx look up the host's name, which in a bare root nobody knows.
 export RES_OPTIONS=timeout:1
 
+# Debian's links have these names, on which some of Slurm's code depends.
+slurmctld-wlm() { (exec -a slurmctld slurmctld-wlm "$@"); }
+slurmd-wlm() { (exec -a slurmd slurmd-wlm "$@"); }
+
 # wait_for SECONDS COMMAND...: poll until the command exits 0
 wait_for() {
 	local end=$((${EPOCHREALTIME/./} + $1 * 1000000))

@@ -22,6 +22,10 @@ eval "plain_$(declare -f cluster_write_conf)"
 cluster_write_conf() {
 	CLUSTER_EXTRA=${CLUSTER_EXTRA/W0PORT/$((CLUSTER_PORT + 30))}
 	plain_cluster_write_conf
+	# No GPUs, but as many devices, in the other order than the cores.
+	sed -i '1s/^/GresTypes=gpu\n/; /^NodeName=h0/s/$/ Gres=gpu:2/' "$SLURM_CONF"
+	printf 'NodeName=h0 Name=gpu File=%s Cores=%d\n' /dev/null 1 /dev/zero 0 \
+		>"$CLUSTER/etc/gres.conf"
 }
 eval "plain_$(declare -f cluster_nodes)"
 cluster_nodes() {
@@ -136,6 +140,16 @@ like "$got" task_1 "--cpu-bind=verbose is no wish"
 is "$(sed -n 's/^cpu-bind=MASK - .* task *\([0-9]*\) .*: mask \(0x[0-9a-f]*\) set$/\1 \2/p' \
 	"$CLUSTER/step.err" | sort -n)" "0 0x1
 1 0x2" "and reports our masks as Slurm's own"
+got=$(step -n2 --gpus-per-task=1 --comm-profile=pairs2 ./report)
+is "$(awk '{ print $1, $2 }' <<<"$got") $(grep -c task_ <<<"$got")" "0 1
+1 0 2" "tasks get the cores beside their GPUs"
+got=$(step -n2 --gpus-per-node=2 --gpu-bind=map_gpu:1,0 \
+	--comm-profile=pairs2 ./report)
+is "$(awk '{ print $1, $2 }' <<<"$got")" "0 0
+1 1" "as --gpu-bind says"
+got=$(step -n2 --gpus-per-node=2 --comm-profile=pairs2 ./report)
+is "$(awk '{ print $1, $2 }' <<<"$got")" "$(planned pairs2)" \
+	"GPUs for all to use change nothing"
 echo "BindMemory=yes" >>"$CLUSTER/etc/commplace.conf"
 got=$(step -n2 --comm-profile=pairs2 ./memory)
 is "$got" "0 $(cat /sys/fs/cgroup/cpuset/cpuset.mems) unset

@@ -60,7 +60,7 @@ chmod 600 "$PROFILES"/*.json
 
 show='echo $SLURM_PROCID ${COMMPLACE_PLAN-unset}'
 step() {
-	as_user timeout 60 srun "$@" bash -c "$show" 2>"$CLUSTER/step.err" |
+	as_user ${preload:+LD_PRELOAD="$preload" DAMAGE="$how"} timeout 60 srun "$@" bash -c "$show" 2>"$CLUSTER/step.err" |
 		sort -n
 }
 plans() { awk '{ print $2 }' <<<"$got" | sort -u | paste -sd' '; }
@@ -92,6 +92,20 @@ got=$(sed -n 1,4p "$CLUSTER/home/out.txt")
 is "$(plans)" "0x1,0x4,0x2,0x8" "srun inside a batch job, which runs on a node"
 got=$(sed -n 5,12p "$CLUSTER/home/out.txt")
 is "$(plans)" unset "a step's own profile is not slurmctld's to send"
+
+# A client that sends something else, by error or on purpose.
+damage=${COMMPLACE_BUILD:?}/tests/tools/.libs/damage.so
+for how in cut flip stretch swap; do
+	before=$(grep -c . "$CLUSTER/log/slurmd.w0.log")
+	got=$(preload="$damage" how=$how step -p wide -N1 -n4 --comm-profile=pairs4)
+	is "$(plans) $(wc -l <<<"$got")" "unset 4" \
+		"damaged on the way ($how): Slurm's binding"
+	is "$(tail -n +$((before + 1)) "$CLUSTER/log/slurmd.w0.log" |
+		grep -c "commplace: .*left to Slurm's binding: the excerpt of the profile .*; .*nowhere/pairs4.json")" \
+		1 "and one line in slurmd's log"
+done
+got=$(step -p wide -N1 -n4 --comm-profile=pairs4)
+is "$(plans)" "0x1,0x4,0x2,0x8" "the next one is planned"
 
 # The step's record keeps nothing of it.
 job=$(submit -p wide -N2 -n8 --comm-profile=cross8 --wrap "srun sleep 300")
