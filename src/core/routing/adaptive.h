@@ -71,8 +71,9 @@ bool cpl_routing_is_adaptive(const struct cpl_routing *routing);
  * Solve. 0, or -1 with err when memory is out. The same bits for the same
  * input, whatever the number of threads. O(iterations * pairs * paths * hops +
  * iterations * links); memory about 32 bytes per pair for adaptive-direct
- * times K, for the others 32 (160 up to 32,768 pairs; 1 KB up to a million,
- * where the grants are kept rather than found twice), and 100 bytes per link.
+ * times K, for the others 32 (10 KB up to 8,192 pairs, where the paths are
+ * kept; 1 KB up to a million, where the grants are kept rather than found
+ * twice), and 100 bytes per link.
  *
  * adaptive-direct with more than 20,000 pairs, one link between two groups and
  * at least four pairs to each two groups, on the average, goes by pairs of

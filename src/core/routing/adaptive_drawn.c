@@ -3,185 +3,316 @@
 
 #include "routing/adaptive_internal.h"
 
-/* The links of a pair's paths; returns the number of direct ones, which are a
- * leg each; the others are two. */
-static inline int draw(const struct cpl_ways *w, const struct cpl_part *part,
-                       int from, int to, int iteration, int *link)
+/* Pairs whose paths are drawn ahead where they are not kept. */
+#define BATCH 16
+
+/* The pairs of one row, some at a time. */
+struct some {
+	int row;
+	int64_t m;
+	int n;
+	struct cpl_paths *paths;
+};
+
+/* Two cells of a group; in either order. */
+static inline void place_two(const struct cpl_ways *w, int group,
+                             uint64_t cells, unsigned *to)
+{
+	uint64_t base = (uint64_t)(group * w->cells) * 0x100000001;
+	uint64_t both = (base + cells) << 1;
+
+	memcpy(to, &both, sizeof(both));
+}
+
+static inline void place(const struct cpl_ways *w, struct cpl_spot a,
+                         struct cpl_spot b, unsigned code, unsigned *to)
+{
+	struct cpl_gate gate;
+	int k = (int)(code >> 2);
+
+	if (a.group == b.group) {
+		place_two(w, a.group,
+		          cpl_segment_of(w, a.local, b.local, code & 1), to);
+		to[2] = to[3] = to[4] = 2 * (unsigned)cpl_none(w, b);
+		return;
+	}
+	gate = cpl_ways_gate(w, a.group, b.group, k);
+	place_two(w, a.group, cpl_segment_of(w, a.local, gate.own, code & 1),
+	          to);
+	to[2] = 2 * (unsigned)cpl_global_cell(w, a.group, b.group, k);
+	place_two(w, b.group,
+	          cpl_segment_of(w, gate.far, b.local, code >> 1 & 1), to + 3);
+}
+
+/* How many of a leg's links are any. */
+static inline int count_links(const struct cpl_ways *w, const unsigned *at)
+{
+	int links = 0;
+
+#pragma GCC unroll 5
+	for (int i = 0; i < CPL_LEG; i++)
+		links += w->is_link[at[i] / 2];
+	return links;
+}
+
+static void keep_direct(const struct cpl_ways *w, int from, int to,
+                        struct cpl_direct *direct)
 {
 	struct cpl_spot a = cpl_ways_spot(w, from), b = cpl_ways_spot(w, to);
-	struct cpl_drawn path[CPL_DRAWN];
-	int n_direct = cpl_draw(w, part, from, to, iteration, path);
 
-	for (int n = 0; n < n_direct; n++, link += CPL_LEG)
-		cpl_leg_cells(w, a, b, path[n].first, link);
-	for (int n = n_direct; n < CPL_DRAWN; n++, link += 2 * CPL_LEG) {
-		struct cpl_spot over = cpl_ways_spot(w, path[n].over);
+	direct->n = cpl_leg_count(w, from, to);
+	if (direct->n > CPL_DIRECT_KEPT)
+		direct->n = 0;
+	for (int i = 0; i < direct->n; i++)
+		place(w, a, b, cpl_direct_path(w, from, to, i).first,
+		      direct->place[i]);
+	direct->links = direct->n ? count_links(w, direct->place[0]) : 0;
+}
 
-		cpl_leg_cells(w, a, over, path[n].first, link);
-		cpl_leg_cells(w, over, b, path[n].second, link + CPL_LEG);
+/* direct: what is kept of them, or NULL. */
+static inline void draw(const struct cpl_ways *w, const struct cpl_part *part,
+                        int from, int to, int iteration,
+                        const struct cpl_direct *direct,
+                        struct cpl_paths *paths)
+{
+	struct cpl_spot a = cpl_ways_spot(w, from), b = cpl_ways_spot(w, to);
+	uint64_t key = cpl_draw_key(w, part, from, to);
+	bool known = direct && direct->n;
+	unsigned *at = paths->place;
+	int n = 0;
+
+	if (part->direct) {
+		int count = known ? direct->n : cpl_leg_count(w, from, to);
+		int two[2];
+
+		cpl_draw_two(count, key, iteration, two);
+		for (; n < 2 && n < count; n++, at += CPL_LEG) {
+			struct cpl_drawn p;
+
+			if (known) {
+				memcpy(at, direct->place[two[n]],
+				       CPL_LEG * sizeof(*at));
+				continue;
+			}
+			p = cpl_direct_path(w, from, to, two[n]);
+			place(w, a, b, p.first, at);
+		}
 	}
-	return n_direct;
+	paths->n_direct = n;
+	if (known)
+		paths->direct_links = direct->links;
+	else
+		paths->direct_links = n ? count_links(w, paths->place) : 0;
+	for (; n < CPL_DRAWN; n++, at += 2 * CPL_LEG) {
+		struct cpl_drawn p =
+		        cpl_draw_indirect(w, from, to, a, b, key, iteration, n);
+		struct cpl_spot over = cpl_ways_spot(w, p.over);
+
+		place(w, a, over, p.first, at);
+		place(w, over, b, p.second, at + CPL_LEG);
+	}
+}
+
+static inline struct cpl_paths *kept_paths(const struct cpl_part *part,
+                                           int iteration)
+{
+	return part->kept + (int64_t)iteration * part->n;
+}
+
+/* Draw the paths of all of a lane's pairs, where they are kept. */
+static void draw_kept(const struct cpl_ways *ways, const struct cpl_part *part,
+                      const struct cpl_lane *lane, int iteration)
+{
+	const struct cpl_pairs *pairs = part->pairs;
+	const struct cpl_ways w = *ways;
+	struct cpl_paths *paths = kept_paths(part, iteration);
+
+	for (int i = part->cut[lane->number]; i < part->cut[lane->number + 1];
+	     i++)
+		for (int64_t m = pairs->row[i]; m < pairs->row[i + 1]; m++) {
+			struct cpl_direct *direct =
+			        part->direct ? &part->direct_kept[m] : NULL;
+
+			if (!iteration && direct)
+				keep_direct(&w, pairs->from[i], pairs->to[m],
+				            direct);
+			draw(&w, part, pairs->from[i], pairs->to[m], iteration,
+			     direct, &paths[m]);
+		}
+}
+
+/*
+ * The next pairs of a lane with their paths, which `own` has room for where
+ * they are not kept; starts with n 0 and row, m of the lane's first. False
+ * after the last.
+ */
+static inline bool next_some(const struct cpl_ways *w,
+                             const struct cpl_part *part,
+                             const struct cpl_lane *lane, int iteration,
+                             struct cpl_paths own[BATCH], struct some *some)
+{
+	const struct cpl_pairs *pairs = part->pairs;
+	int64_t left;
+
+	some->m += some->n;
+	while (some->row < part->cut[lane->number + 1] &&
+	       some->m == pairs->row[some->row + 1])
+		some->row++;
+	if (some->row == part->cut[lane->number + 1])
+		return false;
+	left = pairs->row[some->row + 1] - some->m;
+	some->n = left < BATCH ? (int)left : BATCH;
+	if (part->kept) {
+		some->paths = kept_paths(part, iteration) + some->m;
+		return true;
+	}
+	some->paths = own;
+	for (int i = 0; i < some->n; i++)
+		draw(w, part, pairs->from[some->row], pairs->to[some->m + i],
+		     iteration, NULL, &own[i]);
+	return true;
+}
+
+static inline struct some first_some(const struct cpl_part *part,
+                                     const struct cpl_lane *lane)
+{
+	int row = part->cut[lane->number];
+
+	return (struct some){.row = row, .m = part->pairs->row[row]};
 }
 
 /* The least that a leg's links show. */
-static inline double least(const struct cpl_cell *cell, const int *link)
+static inline double least(const double *view, const unsigned *at)
 {
-	double a = cpl_lesser(cell[link[0]].view, cell[link[1]].view);
-	double b = cpl_lesser(cell[link[3]].view, cell[link[4]].view);
+	double a = cpl_lesser(view[at[0]], view[at[1]]);
+	double b = cpl_lesser(view[at[3]], view[at[4]]);
 
-	return cpl_lesser(cpl_lesser(a, b), cell[link[2]].view);
+	return cpl_lesser(cpl_lesser(a, b), view[at[2]]);
 }
 
-static inline void add(struct cpl_cell *cell, const int *link, double amount)
+static inline void add(double *sum, const unsigned *at, double amount)
 {
+#pragma GCC unroll 5
 	for (int i = 0; i < CPL_LEG; i++)
-		cell[link[i]].sum += amount;
+		sum[at[i]] += amount;
 }
 
-static inline const int *path_least(const struct cpl_cell *cell,
-                                    const int *link, int k, int n_direct,
-                                    double *value)
+static inline void put(double *load, const unsigned *at, double bytes)
 {
-	*value = least(cell, link);
-	if (k < n_direct)
-		return link + CPL_LEG;
-	*value = cpl_lesser(*value, least(cell, link + CPL_LEG));
-	return link + 2 * CPL_LEG;
+#pragma GCC unroll 5
+	for (int i = 0; i < CPL_LEG; i++)
+		load[at[i] / 2] += bytes;
 }
 
-static inline const int *path_add(struct cpl_cell *cell, const int *link, int k,
-                                  int n_direct, double amount)
+/* What each path's links show. */
+static inline void least_of(const struct cpl_cell *cell,
+                            const struct cpl_paths *paths,
+                            double value[CPL_DRAWN])
 {
-	add(cell, link, amount);
-	if (k < n_direct)
-		return link + CPL_LEG;
-	add(cell, link + CPL_LEG, amount);
-	return link + 2 * CPL_LEG;
+	const double *view = &cell->view;
+	const unsigned *at = paths->place;
+	int k = 0;
+
+	for (; k < paths->n_direct; k++, at += CPL_LEG)
+		value[k] = least(view, at);
+	for (; k < CPL_DRAWN; k++, at += 2 * CPL_LEG)
+		value[k] =
+		        cpl_lesser(least(view, at), least(view, at + CPL_LEG));
+}
+
+static inline void add_to(struct cpl_cell *cell, const struct cpl_paths *paths,
+                          const double amount[CPL_DRAWN])
+{
+	double *sum = &cell->sum;
+	const unsigned *at = paths->place;
+	int k = 0;
+
+	for (; k < paths->n_direct; k++, at += CPL_LEG)
+		add(sum, at, amount[k]);
+	for (; k < CPL_DRAWN; k++, at += 2 * CPL_LEG) {
+		add(sum, at, amount[k]);
+		add(sum, at + CPL_LEG, amount[k]);
+	}
 }
 
 void cpl_drawn_ask(const struct cpl_ways *ways, struct cpl_part *part,
                    struct cpl_lane *lane, double scale, int iteration)
 {
-	const struct cpl_pairs *pairs = part->pairs;
 	const struct cpl_ways w = *ways;
-	struct cpl_cell *cell = lane->cell;
-	int *kept = part->kept;
-	int own[CPL_DRAWN_LINKS];
+	struct cpl_paths own[BATCH];
+	struct some some = first_some(part, lane);
 
-	if (kept)
-		kept += (int64_t)iteration * part->n * (CPL_DRAWN_LINKS + 1);
-	for (int i = part->cut[lane->number]; i < part->cut[lane->number + 1];
-	     i++)
-		for (int64_t m = pairs->row[i]; m < pairs->row[i + 1]; m++) {
-			int *link = own;
-			const int *at;
+	if (part->kept)
+		draw_kept(ways, part, lane, iteration);
+	while (next_some(&w, part, lane, iteration, own, &some))
+		for (int i = 0; i < some.n; i++) {
+			float *weight = part->weight + (some.m + i) * CPL_DRAWN;
 			double value[CPL_DRAWN], sum = 0;
-			int n_direct;
 
-			if (kept)
-				link = kept + m * (CPL_DRAWN_LINKS + 1);
-			n_direct = draw(&w, part, pairs->from[i], pairs->to[m],
-			                iteration, link);
-			if (kept)
-				link[CPL_DRAWN_LINKS] = n_direct;
-			at = link;
-			for (int k = 0; k < CPL_DRAWN; k++) {
-				at = path_least(cell, at, k, n_direct,
-				                &value[k]);
+			least_of(lane->cell, &some.paths[i], value);
+			for (int k = 0; k < CPL_DRAWN; k++)
 				sum += value[k];
-			}
-			sum = sum > CPL_NOTHING ? pairs->bytes[m] * scale / sum
-			                        : 0;
-			at = link;
+			sum = sum > CPL_NOTHING
+			              ? part->pairs->bytes[some.m + i] * scale /
+			                        sum
+			              : 0;
 			for (int k = 0; k < CPL_DRAWN; k++) {
-				float weight = (float)(value[k] * sum);
-
-				part->weight[m * CPL_DRAWN + k] = weight;
-				at = path_add(cell, at, k, n_direct,
-				              (double)weight);
+				weight[k] = (float)(value[k] * sum);
+				value[k] = (double)weight[k];
 			}
+			add_to(lane->cell, &some.paths[i], value);
 		}
-}
-
-static int real_links(const struct cpl_ways *w, const int *link)
-{
-	int n = 0;
-
-	for (int i = 0; i < CPL_LEG; i++)
-		n += w->is_link[link[i]];
-	return n;
-}
-
-static inline void deliver_leg(const int *link, double bytes, double *load)
-{
-	for (int i = 0; i < CPL_LEG; i++)
-		load[link[i]] += bytes;
 }
 
 /* Put the parts of a pair's bytes on its paths; share[] adds up to 1 over all
  * iterations. Returns bytes times links. */
 static inline double deliver(const struct cpl_ways *w, struct cpl_part *part,
-                             struct cpl_lane *lane, int64_t m, const int *link,
-                             int n_direct, const double *share)
+                             struct cpl_lane *lane, int64_t m,
+                             const struct cpl_paths *paths, const double *share)
 {
-	double bytes = part->pairs->bytes[m], hop_bytes = 0;
+	double bytes = part->pairs->bytes[m], hops = 0;
+	const unsigned *at = paths->place;
+	int k = 0;
 
-	for (int k = 0; k < CPL_DRAWN; k++) {
-		int legs = k < n_direct ? 1 : 2;
-
-		for (int leg = 0; leg < legs; leg++, link += CPL_LEG) {
-			double hops = share[k] * real_links(w, link);
-
-			part->hops[m] += hops;
-			hop_bytes += hops * bytes;
-			deliver_leg(link, share[k] * bytes, lane->bytes);
-		}
+	for (; k < paths->n_direct; k++, at += CPL_LEG) {
+		put(lane->bytes, at, share[k] * bytes);
+		hops += share[k] * paths->direct_links;
 	}
-	return hop_bytes;
+	for (; k < CPL_DRAWN; k++, at += 2 * CPL_LEG) {
+		put(lane->bytes, at, share[k] * bytes);
+		put(lane->bytes, at + CPL_LEG, share[k] * bytes);
+		hops += share[k] *
+		        (count_links(w, at) + count_links(w, at + CPL_LEG));
+	}
+	part->hops[m] += hops;
+	return hops * bytes;
 }
 
 void cpl_drawn_grant(const struct cpl_ways *ways, struct cpl_part *part,
                      struct cpl_lane *lane, int iteration, bool delivers)
 {
-	const struct cpl_pairs *pairs = part->pairs;
 	const struct cpl_ways w = *ways;
-	struct cpl_cell *cell = lane->cell;
 	float *grants = part->grants;
 	double granted = 0, hop_bytes = 0;
-	int *kept = part->kept;
-	int own[CPL_DRAWN_LINKS];
+	struct cpl_paths own[BATCH];
+	struct some some = first_some(part, lane);
 
-	if (kept)
-		kept += (int64_t)iteration * part->n * (CPL_DRAWN_LINKS + 1);
 	if (grants)
 		grants += (int64_t)iteration * part->n * CPL_DRAWN;
-	for (int i = part->cut[lane->number]; i < part->cut[lane->number + 1];
-	     i++)
-		for (int64_t m = pairs->row[i]; m < pairs->row[i + 1]; m++) {
+	while (next_some(&w, part, lane, iteration, own, &some))
+		for (int i = 0; i < some.n; i++) {
+			int64_t m = some.m + i;
 			const float *weight = part->weight + m * CPL_DRAWN;
-			const int *link = own, *at;
-			float got[CPL_DRAWN];
 			double value[CPL_DRAWN], share[CPL_DRAWN], sum = 0;
-			int n_direct;
+			float got[CPL_DRAWN];
 
-			if (kept) {
-				link = kept + m * (CPL_DRAWN_LINKS + 1);
-				n_direct = link[CPL_DRAWN_LINKS];
-			} else {
-				n_direct = draw(&w, part, pairs->from[i],
-				                pairs->to[m], iteration, own);
-			}
-			at = link;
+			least_of(lane->cell, &some.paths[i], value);
 			for (int k = 0; k < CPL_DRAWN; k++) {
-				at = path_least(cell, at, k, n_direct,
-				                &value[k]);
 				value[k] *= (double)weight[k];
 				got[k] = (float)value[k];
 				sum += (double)got[k];
 			}
-			at = link;
-			for (int k = 0; k < CPL_DRAWN; k++)
-				at = path_add(cell, at, k, n_direct, value[k]);
+			add_to(lane->cell, &some.paths[i], value);
 			granted += sum;
 			if (grants)
 				memcpy(grants + m * CPL_DRAWN, got,
@@ -189,8 +320,8 @@ void cpl_drawn_grant(const struct cpl_ways *ways, struct cpl_part *part,
 			if (!delivers)
 				part->total[m] += sum;
 			else if (cpl_shares(part, m, iteration, got, share))
-				hop_bytes += deliver(&w, part, lane, m, link,
-				                     n_direct, share);
+				hop_bytes += deliver(&w, part, lane, m,
+				                     &some.paths[i], share);
 		}
 	lane->granted += granted;
 	part->routed[lane->number].hop_bytes += hop_bytes;
@@ -199,35 +330,22 @@ void cpl_drawn_grant(const struct cpl_ways *ways, struct cpl_part *part,
 void cpl_drawn_replay(const struct cpl_ways *ways, struct cpl_part *part,
                       struct cpl_lane *lane, int iteration)
 {
-	const struct cpl_pairs *pairs = part->pairs;
 	const struct cpl_ways w = *ways;
 	const float *grants =
 	        part->grants + (int64_t)iteration * part->n * CPL_DRAWN;
-	const int *kept = part->kept;
 	double hop_bytes = 0;
-	int own[CPL_DRAWN_LINKS];
+	struct cpl_paths own[BATCH];
+	struct some some = first_some(part, lane);
 
-	if (kept)
-		kept += (int64_t)iteration * part->n * (CPL_DRAWN_LINKS + 1);
-	for (int i = part->cut[lane->number]; i < part->cut[lane->number + 1];
-	     i++)
-		for (int64_t m = pairs->row[i]; m < pairs->row[i + 1]; m++) {
-			const int *link = own;
+	while (next_some(&w, part, lane, iteration, own, &some))
+		for (int i = 0; i < some.n; i++) {
+			int64_t m = some.m + i;
 			double share[CPL_DRAWN];
-			int n_direct;
 
-			if (!cpl_shares(part, m, iteration,
-			                grants + m * CPL_DRAWN, share))
-				continue;
-			if (kept) {
-				link = kept + m * (CPL_DRAWN_LINKS + 1);
-				n_direct = link[CPL_DRAWN_LINKS];
-			} else {
-				n_direct = draw(&w, part, pairs->from[i],
-				                pairs->to[m], iteration, own);
-			}
-			hop_bytes += deliver(&w, part, lane, m, link, n_direct,
-			                     share);
+			if (cpl_shares(part, m, iteration,
+			               grants + m * CPL_DRAWN, share))
+				hop_bytes += deliver(&w, part, lane, m,
+				                     &some.paths[i], share);
 		}
 	part->routed[lane->number].hop_bytes += hop_bytes;
 }

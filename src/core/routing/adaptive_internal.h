@@ -59,8 +59,8 @@ struct cpl_ways {
 	const struct cpl_gate *gate;
 	const unsigned char *is_link; /* [groups * cells] */
 	/* segment[(from * per_group + to) * 2 + turn]: two cells of a group in
-	 * 16 bits each, or NULL where groups are large. */
-	const uint32_t *segment;
+	 * 32 bits each, or NULL where groups are large. */
+	const uint64_t *segment;
 	/*
 	 * With a few links between groups, which of them are on shortest paths
 	 * is looked up: near[router * groups + group] says how far the router
@@ -133,6 +133,21 @@ struct cpl_way_view {
 	double left, unit;
 };
 
+/* A pair's paths in an iteration. */
+struct cpl_paths {
+	/* Cells, as places among the doubles that these are. */
+	unsigned place[CPL_DRAWN_LINKS];
+	int n_direct, direct_links; /* direct_links: of each */
+};
+
+/* Its direct paths, up to so many; n 0: more. */
+#define CPL_DIRECT_KEPT 16
+
+struct cpl_direct {
+	int n, links; /* links: of each */
+	unsigned place[CPL_DIRECT_KEPT][CPL_LEG];
+};
+
 /* A path as it is drawn: of each leg the turns + 4 * link. */
 struct cpl_drawn {
 	int over; /* router; not for a direct one, which is a leg */
@@ -157,10 +172,11 @@ struct cpl_part {
 	struct cpl_ends *ends; /* [n] */
 	double *bytes;         /* [n] */
 	/* Drawn. */
-	double *total; /* [n] bandwidth over all iterations */
-	double *hops;  /* [n] mean links */
-	int *kept;     /* [iteration][n][CPL_DRAWN_LINKS + 1] or NULL */
-	float *grants; /* [iteration][n][CPL_DRAWN], or NULL */
+	double *total;                  /* [n] bandwidth over all iterations */
+	double *hops;                   /* [n] mean links */
+	struct cpl_paths *kept;         /* [iteration][n] or NULL */
+	struct cpl_direct *direct_kept; /* [n] with them */
+	float *grants;                  /* [iteration][n][CPL_DRAWN], or NULL */
 	/* Drawn, by passages. */
 	bool by_passages;
 	struct cpl_route *route;       /* [n] */
@@ -362,24 +378,23 @@ static inline uint64_t cpl_segment_cells(const struct cpl_ways *w, int from,
 	return (uint64_t)by_row | (uint64_t)by_column << 32;
 }
 
+static inline uint64_t cpl_segment_of(const struct cpl_ways *w, int from,
+                                      int to, unsigned turn)
+{
+	if (w->segment)
+		return w->segment[(from * w->per_group + to) * 2 + (int)turn];
+	return cpl_segment_cells(w, from, to, turn);
+}
+
 /* The same as cells of all. */
 static inline void cpl_segment(const struct cpl_ways *w, int group, int from,
                                int to, unsigned turn, int *cell)
 {
+	uint64_t x = cpl_segment_of(w, from, to, turn);
 	int base = group * w->cells;
 
-	if (w->segment) {
-		uint32_t x =
-		        w->segment[(from * w->per_group + to) * 2 + (int)turn];
-
-		cell[0] = base + (int)(x & UINT16_MAX);
-		cell[1] = base + (int)(x >> 16);
-	} else {
-		uint64_t x = cpl_segment_cells(w, from, to, turn);
-
-		cell[0] = base + (int)(x & UINT32_MAX);
-		cell[1] = base + (int)(x >> 32);
-	}
+	cell[0] = base + (int)(x & UINT32_MAX);
+	cell[1] = base + (int)(x >> 32);
 }
 
 static inline int cpl_none(const struct cpl_ways *w, struct cpl_spot at)
@@ -477,14 +492,25 @@ static inline void cpl_leg_end(const struct cpl_ways *w, struct cpl_spot a,
 static inline void cpl_leg_cells(const struct cpl_ways *w, struct cpl_spot a,
                                  struct cpl_spot b, unsigned code, int *cell)
 {
-	cpl_leg_start(w, a, b, code, cell);
-	cpl_leg_end(w, a, b, code, cell + CPL_LEG_START);
+	struct cpl_gate gate;
+	int k = (int)(code >> 2);
+
+	if (a.group == b.group) {
+		cpl_leg_start(w, a, b, code, cell);
+		cpl_leg_end(w, a, b, code, cell + CPL_LEG_START);
+		return;
+	}
+	gate = cpl_ways_gate(w, a.group, b.group, k);
+	cpl_segment(w, a.group, a.local, gate.own, code & 1, cell);
+	cell[2] = cpl_global_cell(w, a.group, b.group, k);
+	cpl_segment(w, b.group, gate.far, b.local, code >> 1 & 1, cell + 3);
 }
 
 /* One of the shortest paths, by 16 random bits: its turns + 4 * link. Over the
  * only link between two groups the turns are drawn apart: where there is one
  * way, it has either. */
 static inline unsigned cpl_leg_any(const struct cpl_ways *w, int from, int to,
+                                   struct cpl_spot a, struct cpl_spot b,
                                    unsigned bits)
 {
 	int k = 0, n;
@@ -492,16 +518,11 @@ static inline unsigned cpl_leg_any(const struct cpl_ways *w, int from, int to,
 
 	if (w->k_links == 1)
 		return bits >> 14;
-	if (w->combos) {
-		struct cpl_spot a = cpl_ways_spot(w, from);
-		struct cpl_spot b = cpl_ways_spot(w, to);
+	if (w->combos && a.group != b.group) {
+		int at = cpl_combo(w, from, a.group, to, b.group);
+		unsigned i = bits * w->n_choices[at] >> 16;
 
-		if (a.group != b.group) {
-			int at = cpl_combo(w, from, a.group, to, b.group);
-			unsigned i = bits * w->n_choices[at] >> 16;
-
-			return (unsigned)(w->choice[at] >> (4 * i)) & 15;
-		}
+		return (unsigned)(w->choice[at] >> (4 * i)) & 15;
 	}
 	n = cpl_leg_count(w, from, to);
 	turns = (unsigned)cpl_leg_turns(w, from, to,
@@ -509,60 +530,86 @@ static inline unsigned cpl_leg_any(const struct cpl_ways *w, int from, int to,
 	return turns | (unsigned)k << 2;
 }
 
-/* Up to two direct paths; of more than two by random bits. */
-static inline int cpl_draw_direct(const struct cpl_ways *w, int from, int to,
-                                  uint64_t key, uint64_t counter,
-                                  struct cpl_drawn *path)
+/* What all draws of a pair have in common. */
+static inline uint64_t cpl_draw_key(const struct cpl_ways *w,
+                                    const struct cpl_part *part, int from,
+                                    int to)
 {
-	int paths = cpl_leg_count(w, from, to), first = 0, second = 1, k;
-
-	if (paths > 2) {
-		uint64_t bits = cpl_random_at(key, counter);
-
-		first = (int)((bits & UINT32_MAX) * (uint64_t)paths >> 32);
-		second = (int)((bits >> 32) * (uint64_t)(paths - 1) >> 32);
-		second += second >= first;
-	}
-	for (int n = 0; n < paths && n < 2; n++) {
-		int turns = cpl_leg_turns(w, from, to, n ? second : first, &k);
-
-		path[n] = (struct cpl_drawn){.first = (unsigned)turns |
-		                                      (unsigned)k << 2};
-	}
-	return paths < 2 ? paths : 2;
+	return cpl_random_key(part->seed,
+	                      (uint64_t)from * (uint64_t)w->routers +
+	                              (uint64_t)to);
 }
 
-/*
- * P(m) of an iteration: first the direct paths, a leg each, then the indirect
- * ones, two legs each, over routers that are neither source nor destination.
- * Returns the number of direct ones.
- */
+/* Which two of a pair's direct paths, of more than two by random bits. */
+static inline void cpl_draw_two(int paths, uint64_t key, int iteration,
+                                int two[2])
+{
+	uint64_t bits;
+
+	two[0] = 0;
+	two[1] = 1;
+	if (paths <= 2)
+		return;
+	bits = cpl_random_at(key,
+	                     (uint64_t)iteration * (CPL_DRAWN + 1) + CPL_DRAWN);
+	two[0] = (int)((bits & UINT32_MAX) * (uint64_t)paths >> 32);
+	two[1] = (int)((bits >> 32) * (uint64_t)(paths - 1) >> 32);
+	two[1] += two[1] >= two[0];
+}
+
+/* A direct path by its number. */
+static inline struct cpl_drawn cpl_direct_path(const struct cpl_ways *w,
+                                               int from, int to, int i)
+{
+	int k, turns = cpl_leg_turns(w, from, to, i, &k);
+
+	return (struct cpl_drawn){.first = (unsigned)turns | (unsigned)k << 2};
+}
+
+/* Path n of an iteration: over a router that is neither source nor
+ * destination. */
+static inline struct cpl_drawn
+cpl_draw_indirect(const struct cpl_ways *w, int from, int to, struct cpl_spot a,
+                  struct cpl_spot b, uint64_t key, int iteration, int n)
+{
+	uint64_t others = (uint64_t)w->routers - 2;
+	uint64_t bits = cpl_random_at(
+	        key, (uint64_t)iteration * (CPL_DRAWN + 1) + (uint64_t)n);
+	int low = from < to ? from : to, high = from < to ? to : from;
+	int over = (int)((bits >> 32) * others >> 32);
+	struct cpl_spot c;
+
+	over += over >= low;
+	over += over >= high;
+	c = cpl_ways_spot(w, over);
+	return (struct cpl_drawn){
+	        over,
+	        cpl_leg_any(w, from, over, a, c, bits & UINT16_MAX),
+	        cpl_leg_any(w, over, to, c, b, bits >> 16 & UINT16_MAX),
+	};
+}
+
+/* P(m) of an iteration: first the direct paths, a leg each, then the indirect
+ * ones, two legs each. Returns the number of direct ones. */
 static inline int cpl_draw(const struct cpl_ways *w,
                            const struct cpl_part *part, int from, int to,
                            int iteration, struct cpl_drawn path[CPL_DRAWN])
 {
-	uint64_t others = (uint64_t)w->routers - 2;
-	uint64_t key = cpl_random_key(part->seed,
-	                              (uint64_t)from * (uint64_t)w->routers +
-	                                      (uint64_t)to);
-	uint64_t counter = (uint64_t)iteration * (CPL_DRAWN + 1);
-	int low = from < to ? from : to, high = from < to ? to : from;
-	int n_direct = 0;
+	uint64_t key = cpl_draw_key(w, part, from, to);
+	struct cpl_spot a = cpl_ways_spot(w, from), b = cpl_ways_spot(w, to);
+	int n_direct = 0, two[2];
 
-	if (part->direct)
-		n_direct = cpl_draw_direct(w, from, to, key,
-		                           counter + CPL_DRAWN, path);
-	for (int n = n_direct; n < CPL_DRAWN; n++) {
-		uint64_t bits = cpl_random_at(key, counter + (uint64_t)n);
-		int over = (int)((bits >> 32) * others >> 32);
+	if (part->direct) {
+		int paths = cpl_leg_count(w, from, to);
 
-		over += over >= low;
-		over += over >= high;
-		path[n].over = over;
-		path[n].first = cpl_leg_any(w, from, over, bits & UINT16_MAX);
-		path[n].second =
-		        cpl_leg_any(w, over, to, bits >> 16 & UINT16_MAX);
+		cpl_draw_two(paths, key, iteration, two);
+		for (; n_direct < 2 && n_direct < paths; n_direct++)
+			path[n_direct] =
+			        cpl_direct_path(w, from, to, two[n_direct]);
 	}
+	for (int n = n_direct; n < CPL_DRAWN; n++)
+		path[n] =
+		        cpl_draw_indirect(w, from, to, a, b, key, iteration, n);
 	return n_direct;
 }
 

@@ -14,6 +14,37 @@ struct run {
 	int class;
 };
 
+/* Two links at a time; masks of them. */
+typedef double pair __attribute__((vector_size(16)));
+typedef int64_t mask __attribute__((vector_size(16)));
+
+static inline pair load(const double *x)
+{
+	pair two;
+
+	memcpy(&two, x, sizeof(two));
+	return two;
+}
+
+static inline pair sums(const struct cpl_cell *cell)
+{
+	return (pair){cell[0].sum, cell[1].sum};
+}
+
+/* And clear the sums. */
+static inline void put_views(struct cpl_cell *cell, pair view)
+{
+	pair first = {view[0], 0}, second = {view[1], 0};
+
+	memcpy(&cell[0], &first, sizeof(first));
+	memcpy(&cell[1], &second, sizeof(second));
+}
+
+static inline pair either(mask which, pair yes, pair no)
+{
+	return (pair)((which & (mask)yes) | (~which & (mask)no));
+}
+
 struct links_job {
 	struct cpl_solver *s;
 	void (*sum)(const struct cpl_solver *s, const struct run *run);
@@ -91,13 +122,21 @@ static void divide_run(const struct cpl_solver *s, const struct run *run)
 	}
 }
 
-/* The usual case inside a scheduler: one lane, nothing else on the links. */
+/* The usual case inside a scheduler: one lane, nothing else on the links; two
+ * at a time, to the same bits. */
 static void divide_plain(const struct cpl_solver *s, const struct run *run)
 {
 	struct cpl_cell *restrict cell = s->lane[0].cell + run->cell;
 	const double *restrict left = s->left + run->cell;
+	int64_t n = run->count, i = 0;
 
-	for (int64_t i = 0; i < run->count; i++) {
+	for (; i + 1 < n; i += 2) {
+		pair asked = sums(cell + i);
+
+		asked = either(asked > 0, asked, (pair){1, 1});
+		put_views(cell + i, load(left + i) / asked);
+	}
+	for (; i < n; i++) {
 		double asked = cell[i].sum > 0 ? cell[i].sum : 1;
 
 		cell[i].view = left[i] / asked;
@@ -140,8 +179,17 @@ static void settle_plain(const struct cpl_solver *s, const struct run *run)
 	struct cpl_cell *restrict cell = s->lane[0].cell + run->cell;
 	double *restrict left = s->left + run->cell;
 	double more = s->more[run->class];
+	int64_t n = run->count, i = 0;
 
-	for (int64_t i = 0; i < run->count; i++) {
+	for (; i + 1 < n; i += 2) {
+		pair granted = sums(cell + i), rest = load(left + i) - granted;
+
+		rest = either(rest > 1e-12 * granted, rest, (pair){0, 0}) +
+		       more;
+		memcpy(left + i, &rest, sizeof(rest));
+		put_views(cell + i, rest);
+	}
+	for (; i < n; i++) {
 		double granted = cell[i].sum, rest = left[i] - granted;
 
 		left[i] = (rest > 1e-12 * granted ? rest : 0) + more;

@@ -42,7 +42,7 @@ static int direct_paths(const struct cpl_network *net,
 static void place_part(const struct cpl_network *net, struct cpl_part *part,
                        int64_t n, struct cpl_room *room)
 {
-	size_t count = (size_t)n;
+	size_t count = (size_t)n, few = (size_t)at_most(n, MAX_KEPT);
 	size_t blocks =
 	        (size_t)net->dragonfly.groups * (size_t)net->dragonfly.groups;
 
@@ -80,9 +80,8 @@ static void place_part(const struct cpl_network *net, struct cpl_part *part,
 		             sizeof(*part->passage_from));
 		return;
 	}
-	part->kept = take(room, (size_t)at_most(n, MAX_KEPT),
-	                  ITERATIONS_KEPT * (CPL_DRAWN_LINKS + 1) *
-	                          sizeof(*part->kept));
+	part->direct_kept = take(room, few, sizeof(*part->direct_kept));
+	part->kept = take(room, few * ITERATIONS_KEPT, sizeof(*part->kept));
 	part->grants =
 	        take(room, (size_t)at_most(n, MAX_REMEMBERED),
 	             ITERATIONS_KEPT * CPL_DRAWN * sizeof(*part->grants));

@@ -21,12 +21,12 @@ static int combos(const struct cpl_network *net)
 	return n;
 }
 
-/* Entries of segment[]; 0: none, cells would not fit either. */
+/* Entries of segment[]; 0: none. */
 static size_t segments(const struct cpl_ways *w)
 {
 	int64_t n = 2 * (int64_t)w->per_group * w->per_group;
 
-	return n > MAX_SEGMENTS || w->cells > UINT16_MAX ? 0 : (size_t)n;
+	return n > MAX_SEGMENTS ? 0 : (size_t)n;
 }
 
 void cpl_ways_init(struct cpl_ways *w, const struct cpl_network *net)
@@ -162,27 +162,23 @@ static void fill_gates(const struct cpl_ways *w, struct cpl_gate *gate)
 			}
 }
 
-static void fill_segments(const struct cpl_ways *w, uint32_t *segment)
+static void fill_segments(const struct cpl_ways *w, uint64_t *segment)
 {
 	for (int from = 0; from < w->per_group; from++)
 		for (int to = 0; to < w->per_group; to++)
-			for (unsigned turn = 0; turn < 2; turn++) {
-				uint64_t x =
+			for (unsigned turn = 0; turn < 2; turn++)
+				*segment++ =
 				        cpl_segment_cells(w, from, to, turn);
-
-				*segment++ = (uint32_t)(x | x >> 16);
-			}
 }
 
 void cpl_ways_fill(struct cpl_ways *w, void *room)
 {
 	size_t n = (size_t)w->combos * (size_t)w->combos;
 	size_t cells = (size_t)w->groups * (size_t)w->cells;
-	uint64_t *choice = room;
-	struct cpl_place *place = (struct cpl_place *)(choice + n);
+	uint64_t *choice = room, *segment = choice + n;
+	struct cpl_place *place = (struct cpl_place *)(segment + segments(w));
 	void *gate = place + w->per_group;
-	uint32_t *segment = (uint32_t *)((char *)gate + gates(w));
-	unsigned char *n_choices = (unsigned char *)(segment + segments(w));
+	unsigned char *n_choices = (unsigned char *)gate + gates(w);
 	unsigned char *is_link = n_choices + n, *near = is_link + cells;
 
 	w->choice = choice;
