@@ -635,10 +635,9 @@ Adapting evens out what links have for their bandwidth, so that the largest
 number of bytes can rise where the larger links take over. A case to follow by
 hand: one group of 2 x 2 routers; router 0 sends 10 GB to the opposite one over
 two ways, another 10 GB over the first way's row link (5.25 GB/s), and 12 GB over
-the second way's column link (15.75 GB/s). Halves make 15 and 17 GB; each byte
-moved from the row link to the column link, which has a third of its load for
-its bandwidth, raises the largest number of bytes and lowers the largest
-congestion (bytes / bandwidth). `etc/networks/edison.json` has the same
+the second way's column link (15.75 GB/s). Halves make 15 GB or 2.86 s and 17 GB
+or 1.08 s; each byte moved from the row link to the column link raises the
+largest number of bytes and lowers the largest congestion (bytes / bandwidth). `etc/networks/edison.json` has the same
 bandwidths; with all links alike (138,240 ranks on all nodes, 24 each) no maximum
 rises.
 
