@@ -202,4 +202,29 @@ static inline void same_loads(const struct cpl_network *net, const double *got,
 			         net->link_to[l], got[l], want[l]);
 }
 
+/* Everybody to everybody: pairs enough for several lanes. */
+static inline struct cpl_pairs everybody(int n)
+{
+	struct cpl_pairs pairs = {
+	        .n_from = n,
+	        .from = malloc((size_t)n * sizeof(int)),
+	        .row = malloc(((size_t)n + 1) * sizeof(int64_t)),
+	        .to = malloc((size_t)n * (size_t)n * sizeof(int)),
+	        .bytes = malloc((size_t)n * (size_t)n * sizeof(double)),
+	};
+	int64_t m = 0;
+
+	for (int i = 0; i < n; i++) {
+		pairs.from[i] = i;
+		pairs.row[i] = m;
+		for (int j = 0; j < n; j++)
+			if (i != j) {
+				pairs.to[m] = j;
+				pairs.bytes[m++] = 1 + (i * 7 + j * 3) % 11;
+			}
+	}
+	pairs.row[n] = m;
+	return pairs;
+}
+
 #endif

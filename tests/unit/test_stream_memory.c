@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * No memory: every allocation of an evaluation without a matrix fails once.
- * failing_alloc.h has the allocators.
+ * No memory: every allocation of an evaluation without a matrix, and of an
+ * adaptive solve of many pairs, fails once. failing_alloc.h has the allocators.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,8 +11,10 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "routing/adaptive.h"
 #include "traffic/traffic.h"
 #include "failing_alloc.h"
+#include "routing_cases.h"
 
 static const char text[] =
         "{\"format\":\"commplace-signature\",\"version\":1,\"ranks\":64,"
@@ -86,10 +88,41 @@ static void test_every_allocation(void **state)
 	}
 }
 
+static void test_many_pairs(void **state)
+{
+	struct cpl_network *net = fly(9, 4, 4, 1, 1);
+	struct cpl_pairs pairs = everybody(net->n_routers);
+	double *load = calloc((size_t)net->n_links, sizeof(*load));
+	int n = 0, rc;
+
+	do {
+		struct cpl_error err = {""};
+		struct cpl_adaptive_job job = {
+		        &pairs, &cpl_routing_adaptive_hybrid, {0, 0}};
+		struct cpl_adaptive a = {.net = net,
+		                         .job = &job,
+		                         .n_jobs = 1,
+		                         .iterations = 1,
+		                         .load = load};
+
+		left = n++;
+		rc = cpl_adaptive_solve(&a, &err);
+		if (rc)
+			assert_non_null(strstr(err.text, "memory"));
+	} while (left < 0);
+	left = -1;
+	assert_int_equal(rc, 0);
+	assert_in_range(n, 4, 20);
+	free(load);
+	cpl_pairs_free(&pairs);
+	cpl_network_free(net);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_every_allocation),
+	        cmocka_unit_test(test_many_pairs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -157,41 +157,23 @@ static void test_alone(void **state)
 		}
 }
 
-/* Everybody to everybody: pairs enough for several lanes. */
-static struct cpl_pairs everybody(int n)
-{
-	struct cpl_pairs pairs = {
-	        .n_from = n,
-	        .from = malloc((size_t)n * sizeof(int)),
-	        .row = malloc(((size_t)n + 1) * sizeof(int64_t)),
-	        .to = malloc((size_t)n * (size_t)n * sizeof(int)),
-	        .bytes = malloc((size_t)n * (size_t)n * sizeof(double)),
-	};
-	int64_t m = 0;
-
-	for (int i = 0; i < n; i++) {
-		pairs.from[i] = i;
-		pairs.row[i] = m;
-		for (int j = 0; j < n; j++)
-			if (i != j) {
-				pairs.to[m] = j;
-				pairs.bytes[m++] = 1 + (i * 7 + j * 3) % 11;
-			}
-	}
-	pairs.row[n] = m;
-	return pairs;
-}
-
-/* The same bits for any number of threads, and whether grants are kept or (more
- * iterations than there is room for) found again; bandwidth is kept to. */
+/* The same bits for any number of threads, whether grants are kept, paths go by
+ * passages, or (more iterations than there is room for) grants are found again;
+ * bandwidth is kept to. */
 static void test_threads(void **state)
 {
 	static const struct {
-		int k, iterations, threads;
-	} table[] = {{1, 0, 3}, {2, 50, 2}, {1, 61, 2}};
+		int groups, rows, columns, k, iterations, threads;
+	} table[] = {
+	        {9, 4, 4, 1, 0, 3},
+	        {9, 4, 4, 2, 50, 2},
+	        {9, 4, 4, 1, 61, 2},
+	        {100, 1, 2, 1, 0, 2},
+	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
-		struct cpl_network *net = fly(9, 4, 4, 1, table[i].k);
+		struct cpl_network *net = fly(table[i].groups, table[i].rows,
+		                              table[i].columns, 1, table[i].k);
 		size_t links = (size_t)net->n_links;
 		struct cpl_pairs pairs = everybody(net->n_routers);
 		int runs = table[i].threads;

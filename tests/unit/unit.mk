@@ -259,7 +259,7 @@ tests_unit_test_stream_many_CFLAGS = $(unit_cflags)
 tests_unit_test_stream_many_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_stream_memory
-tests_unit_test_stream_memory_SOURCES = tests/unit/test_stream_memory.c tests/unit/failing_alloc.h
+tests_unit_test_stream_memory_SOURCES = tests/unit/test_stream_memory.c tests/unit/failing_alloc.h tests/unit/routing_cases.h
 tests_unit_test_stream_memory_CFLAGS = $(unit_cflags)
 tests_unit_test_stream_memory_LDFLAGS = $(failing_alloc)
 tests_unit_test_stream_memory_LDADD = $(unit_ldadd)

@@ -113,6 +113,30 @@ out:
 	return rc;
 }
 
+/* Count a row's pairs by destination group, one place on. */
+static void count_row(const struct cpl_ways *w, const struct cpl_pairs *pairs,
+                      int row, int64_t *start)
+{
+	for (int64_t m = pairs->row[row]; m < pairs->row[row + 1]; m++)
+		start[cpl_ways_spot(w, pairs->to[m]).group + 1]++;
+}
+
+static void keep_row(const struct cpl_ways *w, struct cpl_part *part, int row,
+                     int64_t *start)
+{
+	const struct cpl_pairs *pairs = part->pairs;
+
+	for (int64_t m = pairs->row[row]; m < pairs->row[row + 1]; m++) {
+		int group = cpl_ways_spot(w, pairs->to[m]).group;
+
+		part->route[start[group]++] = (struct cpl_route){
+		        .from = pairs->from[row],
+		        .to = pairs->to[m],
+		        .bytes = pairs->bytes[m],
+		};
+	}
+}
+
 /* The pairs from the groups first .. last - 1, by destination group, from
  * `at` on; returns where they end. */
 static int64_t sort_tile(const struct cpl_ways *w, struct cpl_part *part,
@@ -120,32 +144,22 @@ static int64_t sort_tile(const struct cpl_ways *w, struct cpl_part *part,
 {
 	const struct cpl_pairs *pairs = part->pairs;
 
-	for (int g = 0; g <= w->groups; g++)
-		start[g] = 0;
-	for (int pass = 0; pass < 2; pass++) {
-		for (int i = 0; i < pairs->n_from; i++) {
-			int group = group_of(w, pairs, i);
+	start[0] = at;
+	for (int g = 0; g < w->groups; g++)
+		start[g + 1] = 0;
+	for (int i = 0; i < pairs->n_from; i++) {
+		int group = group_of(w, pairs, i);
 
-			if (group < first || group >= last)
-				continue;
-			for (int64_t m = pairs->row[i]; m < pairs->row[i + 1];
-			     m++) {
-				int to = cpl_ways_spot(w, pairs->to[m]).group;
+		if (group >= first && group < last)
+			count_row(w, pairs, i, start);
+	}
+	for (int g = 0; g < w->groups; g++)
+		start[g + 1] += start[g];
+	for (int i = 0; i < pairs->n_from; i++) {
+		int group = group_of(w, pairs, i);
 
-				if (!pass) {
-					start[to + 1]++;
-					continue;
-				}
-				part->route[start[to]++] = (struct cpl_route){
-				        .from = pairs->from[i],
-				        .to = pairs->to[m],
-				        .bytes = pairs->bytes[m],
-				};
-			}
-		}
-		start[0] = pass ? start[0] : at;
-		for (int g = 0; !pass && g < w->groups; g++)
-			start[g + 1] += start[g];
+		if (group >= first && group < last)
+			keep_row(w, part, i, start);
 	}
 	return start[w->groups];
 }
@@ -175,6 +189,45 @@ static uint32_t pack(const struct cpl_drawn *path, bool direct)
 	                        path->second << SECOND;
 }
 
+/* What a lane hands out. */
+struct handing {
+	struct cpl_cursor *cursor;  /* [groups] */
+	struct cpl_passages **head; /* [groups] */
+	struct cpl_passages *next;  /* free */
+};
+
+/* Room for one more passage through a group. */
+static inline struct cpl_passages *room_in(struct handing *h, int group)
+{
+	struct cpl_passages *block = h->cursor[group].block;
+
+	if (block && block->n < CPL_PASSAGES)
+		return block;
+	if (block)
+		block->next = h->next;
+	else
+		h->head[group] = h->next;
+	block = h->cursor[group].block = h->next++;
+	block->next = NULL;
+	block->n = 0;
+	return block;
+}
+
+static inline void hand_out(const struct cpl_ways *w, struct handing *h,
+                            struct cpl_spot a, struct cpl_spot b,
+                            const struct cpl_drawn *path)
+{
+	struct cpl_spot over = cpl_ways_spot(w, path->over);
+	struct cpl_passages *block = room_in(h, over.group);
+	uint16_t *to = block->cell[block->n++];
+	int cell[CPL_LEG];
+
+	cpl_leg_start(w, over, b, path->second, cell);
+	cpl_leg_end(w, a, over, path->first, cell + CPL_LEG_START);
+	for (int i = 0; i < CPL_LEG; i++)
+		to[i] = (uint16_t)(cell[i] - over.group * w->cells);
+}
+
 /* Draw the paths of a lane's pairs, and hand out their passages. */
 static void draw(void *arg, int64_t chunk, int thread)
 {
@@ -182,49 +235,25 @@ static void draw(void *arg, int64_t chunk, int thread)
 	const struct cpl_ways w = *walk->w;
 	struct cpl_part *part = walk->part;
 	int lane = (int)chunk;
-	struct cpl_cursor *cursor = walk->lane[lane].cursor;
-	struct cpl_passages **head = heads(walk, lane);
-	struct cpl_passages *next = part->passages[lane];
+	struct handing h = {walk->lane[lane].cursor, heads(walk, lane),
+	                    part->passages[lane]};
 
 	for (int g = 0; g < w.groups; g++) {
-		cursor[g].block = NULL;
-		head[g] = NULL;
+		h.cursor[g].block = NULL;
+		h.head[g] = NULL;
 	}
 	for (int64_t m = part->first[lane]; m < part->first[lane + 1]; m++) {
 		struct cpl_route *route = &part->route[m];
+		struct cpl_spot a = cpl_ways_spot(&w, route->from);
+		struct cpl_spot b = cpl_ways_spot(&w, route->to);
 		struct cpl_drawn path[CPL_DRAWN];
 		int n_direct = cpl_draw(&w, part, route->from, route->to,
 		                        walk->iteration, path);
-		struct cpl_spot a = cpl_ways_spot(&w, route->from);
-		struct cpl_spot b = cpl_ways_spot(&w, route->to);
 
 		for (int k = 0; k < CPL_DRAWN; k++) {
-			struct cpl_spot c;
-			struct cpl_passages *block;
-			int cell[CPL_LEG], base;
-
 			route->path[k] = pack(&path[k], k < n_direct);
-			if (k < n_direct)
-				continue;
-			c = cpl_ways_spot(&w, path[k].over);
-			block = cursor[c.group].block;
-			if (!block || block->n == CPL_PASSAGES) {
-				if (block)
-					block->next = next;
-				else
-					head[c.group] = next;
-				block = cursor[c.group].block = next++;
-				block->next = NULL;
-				block->n = 0;
-			}
-			cpl_leg_start(&w, c, b, path[k].second, cell);
-			cpl_leg_end(&w, a, c, path[k].first,
-			            cell + CPL_LEG_START);
-			base = c.group * w.cells;
-			for (int i = 0; i < CPL_LEG; i++)
-				block->cell[block->n][i] =
-				        (uint16_t)(cell[i] - base);
-			block->n++;
+			if (k >= n_direct)
+				hand_out(&w, &h, a, b, &path[k]);
 		}
 	}
 }
