@@ -85,18 +85,16 @@ static inline void draw(const struct cpl_ways *w, const struct cpl_part *part,
 		int count = known ? direct->n : cpl_leg_count(w, from, to);
 		int two[2];
 
+		n = count < 2 ? count : 2;
 		cpl_draw_two(count, key, iteration, two);
-		for (; n < 2 && n < count; n++, at += CPL_LEG) {
-			struct cpl_drawn p;
-
-			if (known) {
-				memcpy(at, direct->place[two[n]],
-				       CPL_LEG * sizeof(*at));
-				continue;
-			}
-			p = cpl_direct_path(w, from, to, two[n]);
-			place(w, a, b, p.first, at);
-		}
+		for (int i = 0; i < 2 && known; i++)
+			memcpy(at + i * CPL_LEG, direct->place[two[i]],
+			       CPL_LEG * sizeof(*at));
+		for (int i = 0; i < n && !known; i++)
+			place(w, a, b,
+			      cpl_direct_path(w, from, to, two[i]).first,
+			      at + i * CPL_LEG);
+		at += n * CPL_LEG;
 	}
 	paths->n_direct = n;
 	if (known)

@@ -540,21 +540,19 @@ static inline uint64_t cpl_draw_key(const struct cpl_ways *w,
 	                              (uint64_t)to);
 }
 
-/* Which two of a pair's direct paths, of more than two by random bits. */
+/* Which two of a pair's direct paths, of more than two by random bits; without
+ * a branch, which would often be mispredicted. */
 static inline void cpl_draw_two(int paths, uint64_t key, int iteration,
                                 int two[2])
 {
-	uint64_t bits;
+	uint64_t bits = cpl_random_at(
+	        key, (uint64_t)iteration * (CPL_DRAWN + 1) + CPL_DRAWN);
+	int first = (int)((bits & UINT32_MAX) * (uint64_t)paths >> 32);
+	int second = (int)((bits >> 32) * (uint64_t)(paths - 1) >> 32);
 
-	two[0] = 0;
-	two[1] = 1;
-	if (paths <= 2)
-		return;
-	bits = cpl_random_at(key,
-	                     (uint64_t)iteration * (CPL_DRAWN + 1) + CPL_DRAWN);
-	two[0] = (int)((bits & UINT32_MAX) * (uint64_t)paths >> 32);
-	two[1] = (int)((bits >> 32) * (uint64_t)(paths - 1) >> 32);
-	two[1] += two[1] >= two[0];
+	second += second >= first;
+	two[0] = paths > 2 ? first : 0;
+	two[1] = paths > 2 ? second : 1;
 }
 
 /* A direct path by its number. */
