@@ -51,7 +51,7 @@ struct cpl_bind_request {
 
 /* Work for each rank with which a step's launch does not wait: 128 ranks take
  * about 2 ms. */
-#define CPL_BIND_LAUNCH_WORK 7000
+#define CPL_BIND_LAUNCH_WORK 6000
 
 struct cpl_bind_problem;
 
