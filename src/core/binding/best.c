@@ -246,6 +246,9 @@ static int bind_best(const struct cpl_bind_problem *problem, int *slot,
 	if (problem->req && problem->req->work > 0) {
 		b.limited = true;
 		b.work = problem->req->work - start_work(graph);
+		/* Some is always left for what comes after. */
+		if (b.work < problem->req->work / 4)
+			b.work = problem->req->work / 4;
 	}
 	b.trial = calloc((size_t)n + 1, sizeof(*b.trial));
 	if (!b.trial) {

@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* try_all recurses once per member and keeps a table of items by types. */
+/* try_all recurses once per member and keeps a table of items by types, and one
+ * of all pairs of items that have traffic. */
 #define MAX_TRIED_SIZE 256
 #define MAX_TRIED_TABLE (1 << 20)
+#define MAX_TRIED_PAIRS 512
 
 struct search {
 	const struct cpl_comm *graph;
@@ -20,26 +22,46 @@ struct search {
 	int *pick, *best;      /* [size] */
 	double best_score;
 	double *affinity; /* [n_items] */
+	double *pair;     /* [ranks * ranks] 4 * traffic, see added_score */
+	double *all;      /* [ranks] traffic with all others */
 };
 
-/* Traffic inside less traffic outside, both ways. */
-static double score(const struct search *s)
+static int sum_pairs(struct search *s)
 {
-	double in = 0, all = 0;
+	const struct cpl_comm *graph = s->graph;
+	size_t n = (size_t)graph->ranks;
 
-	for (int i = 0; i < s->size; i++) {
-		int a = s->pick[i];
-
-		if (a >= s->graph->ranks)
-			continue;
-		for (int64_t e = s->graph->row[a]; e < s->graph->row[a + 1];
-		     e++) {
-			all += s->graph->bytes[e];
-			if (s->inside[s->graph->to[e]])
-				in += s->graph->bytes[e];
+	s->all = calloc(n + 1, sizeof(*s->all));
+	if (graph->ranks <= MAX_TRIED_PAIRS)
+		s->pair = calloc(n * n + 1, sizeof(*s->pair));
+	if (!s->all || (graph->ranks <= MAX_TRIED_PAIRS && !s->pair))
+		return -1;
+	for (int i = 0; i < graph->ranks; i++)
+		for (int64_t e = graph->row[i]; e < graph->row[i + 1]; e++) {
+			s->all[i] += graph->bytes[e];
+			if (s->pair)
+				s->pair[(size_t)i * n + graph->to[e]] =
+				        4 * graph->bytes[e];
 		}
-	}
-	return 2 * in - all;
+	return 0;
+}
+
+/*
+ * What an item adds to the score of those picked before it, which is traffic
+ * inside less traffic outside, both ways. Inside counts once and is not
+ * outside, so that each pair stands for four times one way's.
+ */
+static double added_score(const struct search *s, int item, int taken)
+{
+	int ranks = s->graph->ranks;
+	double in = 0;
+
+	if (item >= ranks)
+		return 0;
+	for (int i = 0; i < taken; i++)
+		if (s->pick[i] < ranks)
+			in += s->pair[(size_t)item * ranks + s->pick[i]];
+	return in - s->all[item];
 }
 
 static int feasible(const struct search *s, int from)
@@ -64,13 +86,11 @@ static void count_left(struct search *s)
 	}
 }
 
-static void try_all(struct search *s, int from, int taken)
+static void try_all(struct search *s, int from, int taken, double score)
 {
 	if (taken == s->size) {
-		double value = score(s);
-
-		if (value > s->best_score) {
-			s->best_score = value;
+		if (score > s->best_score) {
+			s->best_score = score;
 			memcpy(s->best, s->pick,
 			       (size_t)s->size * sizeof(*s->best));
 		}
@@ -84,10 +104,8 @@ static void try_all(struct search *s, int from, int taken)
 		if (s->used[i] || s->missing[t] == 0)
 			continue;
 		s->missing[t]--;
-		s->inside[i] = 1;
 		s->pick[taken] = i;
-		try_all(s, i + 1, taken + 1);
-		s->inside[i] = 0;
+		try_all(s, i + 1, taken + 1, score + added_score(s, i, taken));
 		s->missing[t]++;
 		/* Artificial items of a type are alike: only the first ones
 		 * need to be tried. */
@@ -193,7 +211,7 @@ int cpl_treematch_group_uneven(const struct cpl_comm *graph, int n_items,
 	out->start = calloc((size_t)n_groups + 1, sizeof(*out->start));
 	out->member = calloc((size_t)n_items, sizeof(*out->member));
 	if (!done || !s.used || !s.inside || !s.missing || !s.pick ||
-	    !s.affinity || !out->start || !out->member)
+	    !s.affinity || !out->start || !out->member || sum_pairs(&s) < 0)
 		goto memory;
 	for (int g = 0; g < n_groups; g++) {
 		out->start[g + 1] = out->start[g];
@@ -221,10 +239,11 @@ int cpl_treematch_group_uneven(const struct cpl_comm *graph, int n_items,
 		       (size_t)n_types * sizeof(*s.missing));
 		s.best = out->member + out->start[g];
 		s.best_score = -DBL_MAX;
-		if (s.left && s.size <= MAX_TRIED_SIZE &&
+		if (s.left && (s.pair || s.size == 1) &&
+		    s.size <= MAX_TRIED_SIZE &&
 		    count_choices(&s) < CPL_TREEMATCH_MAX_GROUPS) {
 			count_left(&s);
-			try_all(&s, 0, 0);
+			try_all(&s, 0, 0, 0);
 		} else {
 			grow(&s);
 		}
@@ -246,5 +265,7 @@ done:
 	free(s.missing);
 	free(s.pick);
 	free(s.affinity);
+	free(s.pair);
+	free(s.all);
 	return rc;
 }
