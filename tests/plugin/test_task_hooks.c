@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 int task_p_post_set_affinity(stepd_step_rec_t *job, uint32_t node_tid);
@@ -183,6 +184,54 @@ static void test_nothing_to_enforce(void **state)
 	env_array_free(job.env);
 }
 
+static int told[2];
+
+static void tell(void)
+{
+	pid_t pid = getpid();
+
+	assert_int_equal(write(told[1], &pid, sizeof(pid)), sizeof(pid));
+}
+
+/* Threads of slurmd start in the process that stays: this one, or its child's
+ * child, as xdaemon() forks, but not in what that forks for its work. */
+static void test_start_of_threads(void **state)
+{
+	pid_t pid, stays;
+	int status;
+
+	assert_int_equal(pipe(told), 0);
+	slurmd.spooldir = launch_dir;
+	slurmd.daemonize = 0;
+	cplslurm_when_daemon(tell);
+	assert_int_equal(read(told[0], &pid, sizeof(pid)), sizeof(pid));
+	assert_int_equal(pid, getpid());
+
+	slurmd.daemonize = 1;
+	cplslurm_when_daemon(tell);
+	pid = fork();
+	if (!pid) {
+		stays = fork();
+		if (!stays) {
+			stays = fork();
+			if (stays > 0)
+				waitpid(stays, &status, 0);
+			_exit(0);
+		}
+		waitpid(stays, &status, 0);
+		status = write(told[1], &stays, sizeof(stays));
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	close(told[1]);
+	assert_int_equal(read(told[0], &pid, sizeof(pid)), sizeof(pid));
+	assert_int_equal(read(told[0], &stays, sizeof(stays)), sizeof(stays));
+	assert_int_equal(pid, stays);
+	assert_int_equal(read(told[0], &pid, sizeof(pid)), 0);
+	close(told[0]);
+	slurmd.spooldir = NULL;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -192,6 +241,7 @@ int main(void)
 	        cmocka_unit_test(test_masks),
 	        cmocka_unit_test(test_cgroup_paths),
 	        cmocka_unit_test(test_nothing_to_enforce),
+	        cmocka_unit_test(test_start_of_threads),
 	};
 
 	return cmocka_run_group_tests(tests, launch_set_up, launch_tear_down);

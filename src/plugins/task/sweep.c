@@ -29,6 +29,10 @@
 /* A prolog may take this long before there is a slurmstepd. */
 #define START_SECONDS 600
 
+/* What was killed takes a moment to die. More than a moment: next period. */
+#define TRIES 10
+#define DYING_MS 20
+
 struct step {
 	slurm_step_id_t id;
 	uint32_t uid;
@@ -195,12 +199,19 @@ static void sweep_dir(char *dir, int above, void *arg)
 /* True when the step has no directory any more. */
 static bool sweep(struct step *s)
 {
+	static const struct timespec pause = {.tv_nsec = DYING_MS * 1000000};
 	char name[32];
 
-	s->left = false;
 	step_name(&s->id, '+', name, sizeof(name));
-	cpltask_cgroup_of_step(conf->node_name, s->uid, s->id.job_id, name,
-	                       sweep_dir, s);
+	for (int i = 0; i < TRIES; i++) {
+		if (i)
+			nanosleep(&pause, NULL);
+		s->left = false;
+		cpltask_cgroup_of_step(conf->node_name, s->uid, s->id.job_id,
+		                       name, sweep_dir, s);
+		if (!s->left)
+			break;
+	}
 	if (s->told)
 		remove_files(&s->id);
 	return !s->left;
