@@ -8,6 +8,11 @@
 
 #define CELL_WIDTH 34
 #define CELL_HEIGHT 24
+#define LINE 13
+#define FONT 11
+/* Ranks that share a core: side by side, and lines of them. */
+#define RANKS_PER_LINE 2
+#define MAX_LINES 4
 #define PAD 6
 #define TITLE 16
 /* Boxes side by side in a row of one that holds boxes, cells in a row. */
@@ -17,6 +22,47 @@
 struct box {
 	double width, height;
 };
+
+struct drawing {
+	const struct bind_job *job;
+	struct box cell; /* of all cores */
+};
+
+/* A line of ranks out of "4,9,13" at *at, which is moved on. */
+static void next_line(const char **at, char *line, size_t size)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < RANKS_PER_LINE && **at; i++) {
+		size_t digits = strcspn(*at, ",");
+
+		if (n + digits + 2 > size)
+			break;
+		if (i)
+			line[n++] = ',';
+		memcpy(line + n, *at, digits);
+		n += digits;
+		*at += digits + ((*at)[digits] == ',');
+	}
+	line[n] = '\0';
+}
+
+static void grow_cell(const char *ranks, struct box *cell)
+{
+	int lines = 0;
+
+	while (*ranks && lines < MAX_LINES) {
+		char line[64];
+		double width;
+
+		next_line(&ranks, line, sizeof(line));
+		width = plot_text_width(line, FONT) + 8;
+		cell->width = width > cell->width ? width : cell->width;
+		lines++;
+	}
+	if (CELL_HEIGHT + LINE * (lines - 1) > cell->height)
+		cell->height = CELL_HEIGHT + LINE * (lines - 1);
+}
 
 static bool holds_boxes(hwloc_obj_t object)
 {
@@ -50,43 +96,54 @@ static const char *colour(const char *ranks, hwloc_obj_t object)
 	return fill[part % 6];
 }
 
-static double cell_width(const struct bind_job *job)
+/* Cells that hold the longest of what stands on the cores below. */
+static int measure(struct drawing *d, hwloc_obj_t object)
 {
-	double width = CELL_WIDTH;
+	object = bind_branching(object);
+	if (bind_is_core(object)) {
+		char *ranks = bind_ranks_on(d->job, object);
 
-	for (int i = 0; i < job->n_ranks; i++)
-		if (job->rank[i] > 9999)
-			width = 56;
-	return width;
+		if (!ranks)
+			return -1;
+		grow_cell(ranks, &d->cell);
+		free(ranks);
+		return 0;
+	}
+	for (unsigned i = 0; i < object->arity; i++)
+		if (measure(d, object->children[i]))
+			return -1;
+	return 0;
 }
 
-static int draw_cell(const struct bind_job *job, hwloc_obj_t object, double x,
+static int draw_cell(const struct drawing *d, hwloc_obj_t object, double x,
                      double y, FILE *out)
 {
-	char *ranks = bind_ranks_on(job, object);
-	double width = cell_width(job);
+	char *ranks = bind_ranks_on(d->job, object);
+	const char *at = ranks;
 
 	if (!ranks)
 		return -1;
-	plot_rect(out, x, y, width, CELL_HEIGHT, colour(ranks, object),
+	plot_rect(out, x, y, d->cell.width, d->cell.height,
+	          colour(ranks, object),
 	          "stroke=\"#888\" stroke-width=\"0.6\"");
-	if (*ranks && plot_text_width(ranks, 11) > width - 4) {
-		/* More ranks than there is room for: the first, and so on. */
-		char *comma = strchr(ranks, ',');
+	for (int l = 0; *at && strcmp(ranks, "-"); l++) {
+		char line[64];
 
-		if (comma)
-			strcpy(comma,
-			       comma[1] && comma[2] ? ",\xe2\x80\xa6" : "+");
+		next_line(&at, line, sizeof(line));
+		if (l == MAX_LINES - 1 && *at) {
+			strcpy(line, "\xe2\x80\xa6");
+			at = "";
+		}
+		plot_text(out, x + d->cell.width / 2, y + 16 + LINE * l, FONT,
+		          "middle", NULL, line);
 	}
-	plot_text(out, x + width / 2, y + 16, 11, "middle", NULL,
-	          !strcmp(ranks, "-") ? "" : ranks);
 	free(ranks);
 	return 0;
 }
 
 /* Size of an object, drawn when out is given. */
-static int draw(const struct bind_job *job, hwloc_obj_t object, double x,
-                double y, FILE *out, struct box *size)
+static int draw(const struct drawing *d, hwloc_obj_t object, double x, double y,
+                FILE *out, struct box *size)
 {
 	double at_x = PAD, at_y = TITLE + PAD, high = 0, wide = 0;
 	hwloc_obj_t inner;
@@ -95,13 +152,13 @@ static int draw(const struct bind_job *job, hwloc_obj_t object, double x,
 
 	object = bind_branching(object);
 	if (bind_is_core(object)) {
-		*size = (struct box){cell_width(job), CELL_HEIGHT};
-		return out ? draw_cell(job, object, x, y, out) : 0;
+		*size = d->cell;
+		return out ? draw_cell(d, object, x, y, out) : 0;
 	}
 	if (out) {
 		struct box own;
 
-		if (draw(job, object, x, y, NULL, &own))
+		if (draw(d, object, x, y, NULL, &own))
 			return -1;
 		plot_rect(out, x, y, own.width, own.height,
 		          holds_boxes(object) ? "#f7f7f7" : "#fff",
@@ -124,7 +181,7 @@ static int draw(const struct bind_job *job, hwloc_obj_t object, double x,
 			at_y += high + PAD;
 			high = 0;
 		}
-		if (draw(job, object->children[i], x + at_x, y + at_y, out,
+		if (draw(d, object->children[i], x + at_x, y + at_y, out,
 		         &child))
 			return -1;
 		at_x += child.width + PAD;
@@ -138,11 +195,12 @@ static int draw(const struct bind_job *job, hwloc_obj_t object, double x,
 int bind_plot(const struct bind_job *job, FILE *out, struct cpl_error *err)
 {
 	hwloc_obj_t root = hwloc_get_root_obj(job->topology);
+	struct drawing d = {job, {CELL_WIDTH, CELL_HEIGHT}};
 	struct box size;
 	char text[160];
 	double width;
 
-	if (draw(job, root, 0, 0, NULL, &size))
+	if (measure(&d, root) || draw(&d, root, 0, 0, NULL, &size))
 		return cpl_fail_memory(err);
 	width = size.width + 40 > 560 ? size.width + 40 : 560;
 	plot_begin(out, width, size.height + 90);
@@ -152,9 +210,9 @@ int bind_plot(const struct bind_job *job, FILE *out, struct cpl_error *err)
 	snprintf(text, sizeof(text), "cost %.4g; packed %.4g, round-robin %.4g",
 	         job->result.cost, job->packed.cost, job->round_robin.cost);
 	plot_text(out, 20, 48, 12, "start", NULL, text);
-	if (draw(job, root, 20, 60, out, &size))
+	if (draw(&d, root, 20, 60, out, &size))
 		return cpl_fail_memory(err);
-	plot_text(out, 20, size.height + 80, 11, "start", NULL,
+	plot_text(out, 20, size.height + 80, FONT, "start", NULL,
 	          "numbers: ranks; white: free; grey: not allowed");
 	plot_end(out);
 	return 0;

@@ -133,6 +133,11 @@ is "$(tree "$work/mesh192.json" genoa-2x96.txt | sed -n '1,3p;11,17p')" "Machine
   Package 1 (NUMA 1)
     L3 12:  96  97  98  99 100 101 102 103
     L3 13: 104 105 106 107 108 109 110 111" "Genoa with 192 ranks, in columns"
+"$commplace" bind --signature "$work/mesh192.json" --topology \
+	"$etc/topologies/a64fx.txt" --algorithm packed --overcommit \
+	--plot "$work/shared.svg" >/dev/null
+is "$(grep -cE '>(0,1|2,3|188,189|190,191)<' "$work/shared.svg")" 4 \
+	"four ranks of a core in two lines"
 is "$(for a in packed round-robin scatter cluster treematch best; do
 	bound "$a" genoa-2x96.txt --algorithm "$a" | cut -d' ' -f1
 done | paste -sd' ')" "147200 147200 147200 147200 133200 124800" "every algorithm on Genoa"
