@@ -242,6 +242,13 @@ write_guest() {
 	as_user srun -n4 -c2 --gpus-per-node=4 --gpu-bind=map_gpu:1,3,2,0 \
 		--comm-profile=cross ./report | sort | show gpumap
 	mark GPUs
+	# Slurm gives each component nodes of its own.
+	as_user srun -p both -N1 -n2 -c2 --comm-profile=two ./report : \
+		-p both -N1 -n2 -c2 --comm-profile=two ./report | sort | show het
+	as_user srun -p both -N1 -n2 -c2 --comm-profile=cross ./report : \
+		-p both -N1 -n2 -c2 --comm-profile=cross ./report | sort |
+		show hetall
+	mark heterogeneous jobs
 	as_user srun -n4 -c2 --comm-profile=cross bash -c \
 		'setsid sleep 300 </dev/null >/dev/null 2>&1 & exit 0'
 	wait_for 30 no_jobs
@@ -382,6 +389,13 @@ is "$(of odd | awk '{ print $1, $2, $4, $6 }' | sed 's|step_0/user/||')" \
 bound_as gpu "a GPU each: on the core beside it" "4-5 1" "6-7 1" "0-1 0" "2-3 0"
 is "$(of gpu | awk '{ print $7 }' | paste -sd' ')" "0 1 2 3" "which Slurm gave it"
 bound_as gpumap "and as --gpu-bind says" "6-7 1" "2-3 0" "0-1 0" "4-5 1"
+for job in het hetall; do
+	is "$(of $job | awk '{ print $1, $2, $4, $5 }')" \
+		"0 0-1 step_0/user/task_0 0-1
+1 2-3 step_0/user/task_1 2-3
+2 0-1 step_0/user/task_0 0-1
+3 2-3 step_0/user/task_1 2-3" "both components of a heterogeneous job ($job)"
+done
 is "$(of left)" "" "no cgroup is left, though a task left a process"
 is "$(of jobs)" "0 1
 2 3
