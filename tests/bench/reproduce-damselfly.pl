@@ -439,8 +439,14 @@ my %why = (
 	R31 => 'AH is lowest for both as said; that AI has more elsewhere the thesis '
 		. 'puts down to Spread, whose partners it suspects of not being uniform '
 		. '(3.2.4). Ours are' . uniform(),
-	R35 => 'the thesis does not say which routing was chosen for which job and '
-		. 'placement, nor what for the 2-D stencil, which 3.2.4 has not',
+	R35 => 'minimum, q1 and the maximum with RDN and RDR are as said; with the '
+		. 'others it is that of AH within a few per cent, since each job is '
+		. 'given its routing without regard to the other jobs. What the 2-D '
+		. 'stencil, which 3.2.4 has not, was given the thesis does not say',
+	R36 => 'the maxima are as said. Alone, UMesh and the 4-D stencil, which '
+		. 'dominate W4, have the least maximum under AI in the thesis; here with '
+		. 'RDC, RRN and RRR, but with RDN and RDR under AH, whose shorter ways '
+		. 'lower the mean',
 );
 
 # How uniform our Spread is: the largest column link against the mean of them
