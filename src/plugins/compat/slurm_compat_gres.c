@@ -154,11 +154,13 @@ static unsigned long word_of(const char *list, int task)
 }
 
 static void bind_task(const struct wish *wish, int task, const int *gpu,
-                      int count, bool *bound, int n)
+                      int count, bool *bound)
 {
 	/* With ConstrainDevices numbers are those among the step's. */
 	bool local = gres_use_local_device_index();
-	unsigned long t = (unsigned long)task, value;
+	bool listed = wish->how == MAP || wish->how == MASK;
+	unsigned long value = listed ? word_of(wish->list, task) : 0;
+	unsigned long t = (unsigned long)task;
 	int found = 0;
 
 	for (int k = 0; k < count; k++) {
@@ -171,16 +173,14 @@ static void bind_task(const struct wish *wish, int task, const int *gpu,
 		else if (wish->how == PER_TASK)
 			is = (unsigned long)k / wish->number == t;
 		else if (wish->how == MAP)
-			is = word_of(wish->list, task) == i;
-		else if (wish->how == MASK) {
-			value = word_of(wish->list, task);
+			is = value == i;
+		else if (wish->how == MASK)
 			is = i < 8 * sizeof(value) && (value >> i & 1);
-		}
 		bound[gpu[k]] = is;
 		found += is;
 	}
 	/* Slurm takes the first. */
-	if (!found && n)
+	if (!found)
 		bound[gpu[0]] = true;
 }
 
@@ -205,8 +205,7 @@ int cplslurm_gpus(const launch_tasks_request_msg_t *req, uint32_t node_id,
 		return -1;
 	}
 	for (int i = 0; i < out->n_tasks; i++)
-		bind_task(&wish, i, gpu, count, out->bound + i * out->n,
-		          out->n);
+		bind_task(&wish, i, gpu, count, out->bound + i * out->n);
 	return 1;
 }
 
