@@ -677,7 +677,8 @@ $costs
 | small machine | routing | thesis | runs | seconds | CPU seconds | memory, GiB |
 |---|---|---|---|---|---|---|
 $small$curves
-Stages of `tests/bench/reproduce-damselfly`, seconds of wall time:
+Stages of `tests/bench/reproduce-damselfly`, seconds of wall time; what one leaves
+of its limit the next have:
 
 | stage | limit | took | evaluations | |
 |---|---|---|---|---|
