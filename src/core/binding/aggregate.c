@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-static int by_int(const void *a, const void *b)
+int cpl_by_int(const void *a, const void *b)
 {
 	return (*(const int *)a > *(const int *)b) -
 	       (*(const int *)a < *(const int *)b);
@@ -77,7 +77,7 @@ struct cpl_comm *cpl_bind_aggregate(const struct cpl_comm *graph,
 				if (seen[to])
 					touched[k++] = to;
 		} else {
-			qsort(touched, (size_t)k, sizeof(*touched), by_int);
+			qsort(touched, (size_t)k, sizeof(*touched), cpl_by_int);
 		}
 		if (grow(out, &room, out->n_entries + k))
 			goto memory;

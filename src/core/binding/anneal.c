@@ -79,12 +79,6 @@ static void walk(struct chain *c, int64_t steps, double heat)
 	}
 }
 
-static int by_int(const void *a, const void *b)
-{
-	return (*(const int *)a > *(const int *)b) -
-	       (*(const int *)a < *(const int *)b);
-}
-
 int cpl_bind_anneal(const struct cpl_slot_tree *tree,
                     const struct cpl_comm *graph, int64_t steps, uint64_t seed,
                     int *slot, struct cpl_error *err)
@@ -106,7 +100,7 @@ int cpl_bind_anneal(const struct cpl_slot_tree *tree,
 	}
 	for (int r = 0; r < n; r++)
 		place[r] = slot[r];
-	qsort(place, (size_t)n, sizeof(*place), by_int);
+	qsort(place, (size_t)n, sizeof(*place), cpl_by_int);
 	for (int i = 0; i < n; i++)
 		for (int j = 0; j < n; j++)
 			apart[(size_t)i * n + j] =
@@ -114,7 +108,7 @@ int cpl_bind_anneal(const struct cpl_slot_tree *tree,
 			                                         place[j]);
 	for (int r = 0; r < n; r++) {
 		const int *found = bsearch(&slot[r], place, (size_t)n,
-		                           sizeof(*place), by_int);
+		                           sizeof(*place), cpl_by_int);
 
 		at[r] = (int)(found - place);
 		who[at[r]] = r;

@@ -49,8 +49,8 @@ struct cpl_bind_request {
 	int64_t work;
 };
 
-/* Work for each rank with which a step's launch does not wait: 128 ranks take
- * about 2 ms. */
+/* Work for each rank at a step's launch, which waits for it: less than 2 ms for
+ * 128 ranks. */
 #define CPL_BIND_LAUNCH_WORK 6000
 
 struct cpl_bind_problem;

@@ -85,6 +85,9 @@ int cpl_near_repair(const struct cpl_slot_tree *tree, int ranks,
                     const unsigned char *table, int *slot,
                     struct cpl_error *err);
 
+/* Ascending ints, for qsort and bsearch. */
+int cpl_by_int(const void *a, const void *b);
+
 /* Traffic between groups of items, group[i] of n_groups; the result has no
  * messages. O(entries + n_groups * log). */
 struct cpl_comm *cpl_bind_aggregate(const struct cpl_comm *graph,

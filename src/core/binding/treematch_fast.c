@@ -168,12 +168,6 @@ static void fill_groups(struct fast *f, double *affinity)
 		}
 }
 
-static int by_int(const void *a, const void *b)
-{
-	return (*(const int *)a > *(const int *)b) -
-	       (*(const int *)a < *(const int *)b);
-}
-
 /* Groups sorted inside and by smallest member. */
 static void write_groups(const struct fast *f, struct cpl_groups *out)
 {
@@ -181,7 +175,7 @@ static void write_groups(const struct fast *f, struct cpl_groups *out)
 
 	for (int g = 0; g < f->want; g++)
 		qsort(f->raw + (size_t)g * k, (size_t)k, sizeof(*f->raw),
-		      by_int);
+		      cpl_by_int);
 	for (int i = 0; i < f->p; i++) {
 		int *to = out->member + (size_t)n * k;
 

@@ -176,12 +176,6 @@ static double count_choices(const struct search *s)
 	return product;
 }
 
-static int by_int(const void *a, const void *b)
-{
-	return (*(const int *)a > *(const int *)b) -
-	       (*(const int *)a < *(const int *)b);
-}
-
 int cpl_treematch_group_uneven(const struct cpl_comm *graph, int n_items,
                                const int *type, int n_types, const int *need,
                                int n_groups, bool (*expired)(void *arg),
@@ -247,7 +241,7 @@ int cpl_treematch_group_uneven(const struct cpl_comm *graph, int n_items,
 		} else {
 			grow(&s);
 		}
-		qsort(s.best, (size_t)s.size, sizeof(*s.best), by_int);
+		qsort(s.best, (size_t)s.size, sizeof(*s.best), cpl_by_int);
 		for (int i = 0; i < s.size; i++)
 			s.used[s.best[i]] = 1;
 	}
