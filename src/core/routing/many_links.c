@@ -20,7 +20,6 @@ struct flow {
 /* Routers of a group, by how far they are from its gateways to another. */
 struct class
 {
-	int first;             /* a router */
 	int count, next;       /* next: of its bucket, or -1 */
 	double sent, received; /* of all its routers */
 	double hops;           /* from one of them to the other group */
@@ -28,6 +27,7 @@ struct class
 
 struct side {
 	int group, n;
+	int *gate;               /* [K] on the routers of its group */
 	struct class *class;     /* [size] */
 	int *class_of;           /* [size] */
 	struct cpl_gates *gates; /* [size][words] */
@@ -84,6 +84,7 @@ static size_t divide(struct legs *legs, const struct cpl_network *net,
 	for (int i = 0; i < 2; i++) {
 		struct side *side = &legs->side[i];
 
+		side->gate = take(scratch, &at, k_links, sizeof(*side->gate));
 		side->class = take(scratch, &at, size, sizeof(*side->class));
 		side->class_of =
 		        take(scratch, &at, size, sizeof(*side->class_of));
@@ -114,12 +115,35 @@ static void inside(struct legs *legs, int from, int to, double bytes)
 		cpl_local_add(legs->net, from, to, bytes, legs->load);
 }
 
+/* Whether the gateways are where those of the last two groups were: towards all
+ * groups alike where the wiring goes by the other group only. */
+static bool as_before(const struct legs *legs, struct side *side, int other)
+{
+	const int *gate =
+	        legs->df->gateway +
+	        cpl_dragonfly_global(legs->net, side->group, other, 0);
+	int first = side->group * legs->size;
+	bool same = side->n > 0;
+
+	for (int k = 0; k < legs->k_links; k++) {
+		same = same && side->gate[k] == gate[k] - first;
+		side->gate[k] = gate[k] - first;
+	}
+	return same;
+}
+
 /* The routers of the group towards the other: their gates in the order of
  * classes, each class once. */
 static void classify(struct legs *legs, struct side *side, int other)
 {
 	int first = side->group * legs->size, words = legs->words;
 
+	if (as_before(legs, side, other)) {
+		for (int c = 0; c < side->n; c++)
+			side->class[c].sent = side->class[c].received =
+			        side->class[c].hops = 0;
+		return;
+	}
 	side->n = 0;
 	memset(legs->bucket, -1,
 	       (size_t)legs->n_buckets * sizeof(*legs->bucket));
@@ -146,8 +170,7 @@ static void classify(struct legs *legs, struct side *side, int other)
 				break;
 		if (c < 0) {
 			c = side->n++;
-			side->class[c] = (struct class){.first = first + i,
-			                                .next = *bucket};
+			side->class[c] = (struct class){.next = *bucket};
 			*bucket = c;
 		}
 		side->class_of[i] = c;
