@@ -84,8 +84,11 @@ bool cpl_routing_is_adaptive(const struct cpl_routing *routing);
  *
  * adaptive-indirect and adaptive-hybrid with more than a million pairs, or more
  * than 20,000 and 512 to each group, on the average, and up to four links
- * between two groups, go by the groups that their paths pass through. That adds
- * up in another order, and takes 130 bytes per pair and 1 KB per link.
+ * between two groups, go by the groups that their paths pass through: with the
+ * 13.4 million pairs of workload W1 on 92,160 routers 8.6 s of CPU time an
+ * iteration, all passes included, rather than 27, and 5.0 GB (bench_adaptive
+ * NETWORK w1 RDR AH 2). That adds up in another order, and takes 130 bytes per
+ * pair and 1 KB per link.
  */
 int cpl_adaptive_solve(struct cpl_adaptive *a, struct cpl_error *err);
 
