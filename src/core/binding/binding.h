@@ -51,7 +51,7 @@ struct cpl_bind_request {
 
 /* Work for each rank at a step's launch, which waits for it: less than 2 ms for
  * 128 ranks. */
-#define CPL_BIND_LAUNCH_WORK 6000
+#define CPL_BIND_LAUNCH_WORK 5000
 
 struct cpl_bind_problem;
 
