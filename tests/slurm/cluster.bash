@@ -356,9 +356,10 @@ cluster_stop() {
 	done
 	cluster_kill "$CLUSTER/run/slurmctld.pid"
 	cluster_kill "$CLUSTER/run/munged.pid"
-	# What jobs left behind runs as the cluster's own user.
+	# What jobs left behind runs as the cluster's own user; his number may be
+	# another's in another root.
 	for pid in $(pgrep -u "$CLUSTER_USER"); do
-		kill -9 "$pid" 2>/dev/null
+		[ ! "/proc/$pid/root/" -ef / ] || kill -9 "$pid" 2>/dev/null
 	done
 	# Groups are directories full of files: rmdir takes the empty groups.
 	for n in $(cluster_nodes); do
