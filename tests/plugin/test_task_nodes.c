@@ -100,10 +100,36 @@ static int first_of(const char *masks, int which, int weight)
 	return first;
 }
 
+static void log_to(const char *path)
+{
+	log_options_t options = LOG_OPTS_INITIALIZER;
+
+	options.stderr_level = LOG_LEVEL_QUIET;
+	options.syslog_level = LOG_LEVEL_QUIET;
+	options.logfile_level = path ? LOG_LEVEL_INFO : LOG_LEVEL_QUIET;
+	log_alter(options, SYSLOG_FACILITY_DAEMON, (char *)path);
+}
+
+static int lines_with(const char *path, const char *text)
+{
+	FILE *in = fopen(path, "r");
+	char line[1024];
+	int n = 0;
+
+	assert_non_null(in);
+	while (fgets(line, sizeof(line), in))
+		n += strstr(line, text) != NULL;
+	fclose(in);
+	return n;
+}
+
 /* A rank on each core: those that talk share a domain, in the order that the
- * launch has its tasks in. */
+ * launch has its tasks in. The log gets one line that can be read. */
 static void test_whole_nodes(void **state)
 {
+	char log[256];
+
+	snprintf(log, sizeof(log), "%s/log", launch_dir);
 	for (size_t k = 0; k < N_NODES; k++) {
 		const struct node *node = nodes[k];
 		const struct machine *m = &node->machine;
@@ -120,8 +146,13 @@ static void test_whole_nodes(void **state)
 			order[i] = (uint32_t)(n - 1 - i);
 		req = new_request(n, order);
 		env_array_overwrite(&req->env, "COMM_PROFILE", "sets");
+		unlink(log);
+		log_to(log);
 		assert_int_equal(task_p_slurmd_launch_request(req, 0, NULL),
 		                 SLURM_SUCCESS);
+		log_to(NULL);
+		assert_int_equal(lines_with(log, "masks 0x"), 1);
+		assert_int_equal(lines_with(log, ""), 1);
 		plan = getenvp(req->env, CPLTASK_PLAN);
 		if (!plan)
 			fail_msg("%s: no plan", node->file);
@@ -169,29 +200,6 @@ static void test_memory_of_nodes(void **state)
 		free_request(req);
 	}
 	write_config("");
-}
-
-static void log_to(const char *path)
-{
-	log_options_t options = LOG_OPTS_INITIALIZER;
-
-	options.stderr_level = LOG_LEVEL_QUIET;
-	options.syslog_level = LOG_LEVEL_QUIET;
-	options.logfile_level = path ? LOG_LEVEL_INFO : LOG_LEVEL_QUIET;
-	log_alter(options, SYSLOG_FACILITY_DAEMON, (char *)path);
-}
-
-static int lines_with(const char *path, const char *text)
-{
-	FILE *in = fopen(path, "r");
-	char line[4096];
-	int n = 0;
-
-	assert_non_null(in);
-	while (fgets(line, sizeof(line), in))
-		n += strstr(line, text) != NULL;
-	fclose(in);
-	return n;
 }
 
 /* A hardware tree that cannot be read: as Slurm alone, and one line. */

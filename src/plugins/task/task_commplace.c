@@ -27,9 +27,24 @@ const uint32_t plugin_version = SLURM_VERSION_NUMBER;
 	(MEM_BIND_NONE | MEM_BIND_RANK | MEM_BIND_MAP | MEM_BIND_MASK |        \
 	 MEM_BIND_LOCAL)
 
+/* Characters of a list of masks in the log. */
+#define MAX_LOGGED 512
+
 /* slurmstepd's: directories made, by local task. */
 static char **made;
 static uint32_t n_made;
+
+/* A line of a log is for people: the masks of hundreds of tasks are not, and
+ * --cpu-bind=verbose prints each. */
+static int masks_to_log(const char *masks)
+{
+	int end = (int)strlen(masks);
+
+	if (end > MAX_LOGGED)
+		for (end = MAX_LOGGED; end && masks[end] != ',';)
+			end--;
+	return end;
+}
 
 /* The plugin loader looks the hooks up by name; Slurm declares them nowhere. */
 int init(void);
@@ -105,7 +120,7 @@ int task_p_slurmd_launch_request(launch_tasks_request_msg_t *req,
 	struct cpltask_plan plan;
 	struct cpl_error err = {""};
 	char far[64] = "";
-	int rc;
+	int rc, shown;
 
 	clear_environment(req);
 	if (is_users(req)) {
@@ -142,11 +157,12 @@ int task_p_slurmd_launch_request(launch_tasks_request_msg_t *req,
 	if (plan.n_far)
 		snprintf(far, sizeof(far), ", %d tasks not near their GPU",
 		         plan.n_far);
-	info("commplace: %ps: %s %s, profile %s, masks %s, cost %g, packed "
+	shown = masks_to_log(plan.masks);
+	info("commplace: %ps: %s %s, profile %s, masks %.*s%s, cost %g, packed "
 	     "order %g%s",
 	     &req->step_id, plan.binding ? "bound by" : "pretended CPUs, plan",
-	     plan.binder, plan.profile, plan.masks, plan.cost, plan.cost_packed,
-	     far);
+	     plan.binder, plan.profile, shown, plan.masks,
+	     plan.masks[shown] ? ",..." : "", plan.cost, plan.cost_packed, far);
 	cpltask_plan_free(&plan);
 	return SLURM_SUCCESS;
 }
