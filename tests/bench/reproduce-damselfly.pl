@@ -430,6 +430,11 @@ my %why = (
 		. 'wiring modulo has the links to those on 6 of 96 routers, so that column '
 		. 'links to these have the maximum; with the wiring consecutive the claim '
 		. 'holds, and the thesis does not give the wiring',
+	R12 => 'with RRN the minimal paths of a whole axis share a few global '
+		. 'links (under SD'
+		. (eval { local $m = 'full'; ' ' . bytes(v('stencil-4d', 'SD', 'RRN', 'max', 'global')) . ' on the largest' } || ' too')
+		. '); AH offers up to two minimal paths of four to each message and '
+		. 'leaves more on those links than AI, which offers none; means are alike',
 	R29 => 'AD with RRR cannot be among the lowest with the placement as it is '
 		. 'described: on the full machine the 4-D stencil\'s third axis is 2,304 '
 		. 'ranks or 24 routers, so that 24 groups further; 19.2 routers of a group '
