@@ -8,7 +8,6 @@
 #include "base/parallel.h"
 #include "options.h"
 
-#define MAX_RANKS_PER_NODE 65536
 #define MAX_SEEDS 10000
 
 static const char help[] =
@@ -103,13 +102,8 @@ static int take_phase(const struct cmd *self, void *into, const char *option,
 static int take_ranks_per_node(const struct cmd *self, void *into,
                                const char *option, const char *value)
 {
-	struct cpl_error err = {""};
-	int64_t ranks;
-
-	if (cmd_int(option, value, 1, MAX_RANKS_PER_NODE, &ranks, &err))
-		return cmd_fail(self, &err);
-	last_job(into)->ranks_per_node = (int)ranks;
-	return CMD_OK;
+	return job_traffic_take_ranks(self, option, value,
+	                              &last_job(into)->ranks_per_node);
 }
 
 /* Signatures without --ranks-per-node have that of the only one that has it,

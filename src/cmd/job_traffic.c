@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MAX_RANKS_PER_NODE 65536
+
 static int open_matrix(struct job_traffic *job, struct cpl_error *err)
 {
 	if (!job_traffic_matrix(job, err))
@@ -13,6 +15,18 @@ static int open_matrix(struct job_traffic *job, struct cpl_error *err)
 		return -1;
 	job->rank_node = malloc((size_t)job->ranks * sizeof(*job->rank_node));
 	return job->rank_node ? 0 : cpl_fail_memory(err);
+}
+
+int job_traffic_take_ranks(const struct cmd *self, const char *option,
+                           const char *value, int *out)
+{
+	struct cpl_error err = {""};
+	int64_t ranks;
+
+	if (cmd_int(option, value, 1, MAX_RANKS_PER_NODE, &ranks, &err))
+		return cmd_fail(self, &err);
+	*out = (int)ranks;
+	return CMD_OK;
 }
 
 int job_traffic_open(struct job_traffic *job, const struct cpl_network *net,

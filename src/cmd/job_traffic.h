@@ -21,6 +21,10 @@ struct job_traffic {
 	int *rank_node; /* scratch */
 };
 
+/* The text of --ranks-per-node into *out. Returns an exit code. */
+int job_traffic_take_ranks(const struct cmd *self, const char *option,
+                           const char *value, int *out);
+
 /* Phase NULL: the whole run. sig and phase must live as long. 0, or -1 with
  * err; close in either case. */
 int job_traffic_open(struct job_traffic *job, const struct cpl_network *net,

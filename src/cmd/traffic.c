@@ -11,8 +11,6 @@
 #include "site/state.h"
 #include "site_files.h"
 
-#define MAX_RANKS_PER_NODE 65536
-
 static const char help[] =
         "Usage: commplace traffic --network FILE --signature SIG [OPTION]...\n"
         "\n"
@@ -119,13 +117,8 @@ static int take_routing(const struct cmd *self, void *into, const char *option,
 static int take_ranks_per_node(const struct cmd *self, void *into,
                                const char *option, const char *value)
 {
-	struct cpl_error err = {""};
-	int64_t ranks;
-
-	if (cmd_int(option, value, 1, MAX_RANKS_PER_NODE, &ranks, &err))
-		return cmd_fail(self, &err);
-	last_job(into)->ranks_per_node = (int)ranks;
-	return CMD_OK;
+	return job_traffic_take_ranks(self, option, value,
+	                              &last_job(into)->ranks_per_node);
 }
 
 static int take_where(const struct cmd *self, void *into, const char *option,

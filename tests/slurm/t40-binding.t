@@ -11,11 +11,7 @@ CLUSTER_TASK=task/commplace,task/affinity,task/cgroup
 CLUSTER_EXTRA="NodeName=w0 NodeHostname=localhost NodeAddr=127.0.0.1 Port=W0PORT CPUs=4 Sockets=2 CoresPerSocket=2 ThreadsPerCore=1 RealMemory=1000
 PartitionName=wide Nodes=w0 MaxTime=INFINITE State=UP"
 
-if [ ! -d /sys/fs/cgroup/cpuset ] || [ "$(nproc)" -lt 2 ]; then
-	echo "1..0 # SKIP needs a cpuset hierarchy (cgroup v1) and two CPUs"
-	tap_done=1
-	exit 0
-fi
+cluster_needs_cpusets
 
 # The port is known only once the cluster has taken its block.
 eval "plain_$(declare -f cluster_write_conf)"

@@ -12,11 +12,7 @@ launches=${COMMPLACE_TEST_LAUNCHES:-60}
 # Of them jobs, for each of four endings, at most eight at a time.
 jobs=$((launches / 100 > 2 ? launches / 100 : 2))
 
-if [ ! -d /sys/fs/cgroup/cpuset ] || [ "$(nproc)" -lt 2 ]; then
-	echo "1..0 # SKIP needs a cpuset hierarchy (cgroup v1) and two CPUs"
-	tap_done=1
-	exit 0
-fi
+cluster_needs_cpusets
 # linuxproc, the others' plugin, loses sight of processes that leave their session.
 eval "plain_$(declare -f cluster_write_conf)"
 cluster_write_conf() {

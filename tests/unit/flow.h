@@ -7,18 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "network_text.h"
 #include "routing/routing.h"
-
-static inline struct cpl_network *flow_parse(const char *text)
-{
-	struct cpl_error err = {""};
-	struct cpl_network *net =
-	        cpl_network_parse(text, strlen(text), "net", &err);
-
-	if (!net)
-		fail_msg("%s", err.text);
-	return net;
-}
 
 static inline const struct cpl_routing *
 flow_routing(const struct cpl_network *net, const char *name)

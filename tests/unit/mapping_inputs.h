@@ -8,19 +8,8 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "network/network.h"
+#include "network_text.h"
 #include "signature/comm.h"
-
-static inline struct cpl_network *network(const char *text)
-{
-	struct cpl_error err = {""};
-	struct cpl_network *net =
-	        cpl_network_parse(text, strlen(text), "test", &err);
-
-	if (!net)
-		fail_msg("%s", err.text);
-	return net;
-}
 
 static inline struct cpl_network *torus(int x, int y, int z, bool wrap)
 {
@@ -33,16 +22,17 @@ static inline struct cpl_network *torus(int x, int y, int z, bool wrap)
 	         "\"wrap\":[%s,%s,%s],\"nodes_per_router\":1,"
 	         "\"nodes\":\"n[0-%d]\"}",
 	         x, y, z, w, w, w, x * y * z - 1);
-	return network(text);
+	return parse_network(text);
 }
 
 static inline struct cpl_network *dragonfly(void)
 {
-	return network("{\"format\":\"commplace-network\",\"version\":1,"
-	               "\"name\":\"df\",\"type\":\"dragonfly\",\"groups\":4,"
-	               "\"rows\":2,\"columns\":2,\"nodes_per_router\":2,"
-	               "\"global_links_per_group_pair\":1,"
-	               "\"nodes\":\"n[0-31]\"}");
+	return parse_network(
+	        "{\"format\":\"commplace-network\",\"version\":1,"
+	        "\"name\":\"df\",\"type\":\"dragonfly\",\"groups\":4,"
+	        "\"rows\":2,\"columns\":2,\"nodes_per_router\":2,"
+	        "\"global_links_per_group_pair\":1,"
+	        "\"nodes\":\"n[0-31]\"}");
 }
 
 static inline struct cpl_comm *build(int ranks, struct cpl_comm_entry *entry,

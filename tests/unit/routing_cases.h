@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "network_text.h"
 #include "traffic/traffic.h"
 
 #define MESSAGES 60
@@ -17,17 +18,6 @@ static inline int draw(uint64_t seed, uint64_t counter, int low, int high)
 {
 	return low + (int)cpl_random_below(seed, 9, counter,
 	                                   (uint64_t)(high - low + 1));
-}
-
-static inline struct cpl_network *parse(const char *text)
-{
-	struct cpl_error err = {""};
-	struct cpl_network *net =
-	        cpl_network_parse(text, strlen(text), "net", &err);
-
-	if (!net)
-		fail_msg("%s: %s", text, err.text);
-	return net;
 }
 
 static inline struct cpl_network *fly(int groups, int rows, int columns,
@@ -44,7 +34,7 @@ static inline struct cpl_network *fly(int groups, int rows, int columns,
 	         "\"nodes\": \"n[0-%d]\"}",
 	         groups, rows, columns, ports, k,
 	         groups * rows * columns * ports - 1);
-	return parse(text);
+	return parse_network(text);
 }
 
 /* Rows [A, i, B, j] of random ends, K for each two groups, in any order. */
@@ -99,7 +89,7 @@ static inline struct cpl_network *random_fly(uint64_t seed)
 	         draw(seed, 6, 1, 3), k, wirings[wiring], links,
 	         draw(seed, 7, 1, 5), draw(seed, 8, 1, 5), draw(seed, 9, 1, 5),
 	         groups * rows * columns * ports - 1);
-	return parse(text);
+	return parse_network(text);
 }
 
 /* Tori and meshes of 1 to 6 dimensions. */
@@ -125,7 +115,7 @@ static inline struct cpl_network *random_torus(uint64_t seed)
 	         "\"type\": \"torus\", \"dims\": [%s], \"wrap\": [%s], "
 	         "\"bandwidth\": {\"dim\": %d}, \"nodes\": \"n[0-%d]\"}",
 	         dims, wrap, draw(seed, 30, 1, 5), routers - 1);
-	return parse(text);
+	return parse_network(text);
 }
 
 /* Random messages between nodes; rank r is on node r. */

@@ -19,12 +19,13 @@
 /* Links of different widths, two between two groups. */
 static struct cpl_network *wide_dragonfly(void)
 {
-	return network("{\"format\":\"commplace-network\",\"version\":1,"
-	               "\"name\":\"df\",\"type\":\"dragonfly\",\"groups\":4,"
-	               "\"rows\":2,\"columns\":2,\"nodes_per_router\":2,"
-	               "\"global_links_per_group_pair\":2,"
-	               "\"bandwidth\":{\"row\":1,\"column\":3,\"global\":2},"
-	               "\"nodes\":\"n[0-31]\"}");
+	return parse_network(
+	        "{\"format\":\"commplace-network\",\"version\":1,"
+	        "\"name\":\"df\",\"type\":\"dragonfly\",\"groups\":4,"
+	        "\"rows\":2,\"columns\":2,\"nodes_per_router\":2,"
+	        "\"global_links_per_group_pair\":2,"
+	        "\"bandwidth\":{\"row\":1,\"column\":3,\"global\":2},"
+	        "\"nodes\":\"n[0-31]\"}");
 }
 
 /* Faces of a periodic grid, rank numbers shuffled. */

@@ -16,10 +16,11 @@
 
 static struct cpl_network *fattree(void)
 {
-	return network(HEAD "\"type\":\"fattree\",\"nodes_per_router\":4,"
-	                    "\"leaves\":8,\"levels\":[{\"down\":4,\"up\":2,"
-	                    "\"links\":1},{\"down\":2,\"up\":1,\"links\":2}],"
-	                    "\"nodes\":\"n[0-31]\"}");
+	return parse_network(HEAD
+	                     "\"type\":\"fattree\",\"nodes_per_router\":4,"
+	                     "\"leaves\":8,\"levels\":[{\"down\":4,\"up\":2,"
+	                     "\"links\":1},{\"down\":2,\"up\":1,\"links\":2}],"
+	                     "\"nodes\":\"n[0-31]\"}");
 }
 
 /* LU.C.256 on a torus with every message one hop, LU.C.1024 on a mesh as good

@@ -142,12 +142,12 @@ static void test_many_links(void **state)
 /* Groups so large that ways inside them are not kept in a matrix. */
 static void test_static_indirect_in_a_large_group(void **state)
 {
-	struct cpl_network *net =
-	        parse("{\"format\": \"commplace-network\", \"version\": 1, "
-	              "\"type\": \"dragonfly\", \"groups\": 2, "
-	              "\"rows\": 65, \"columns\": 65, "
-	              "\"global_links_per_group_pair\": 2, "
-	              "\"nodes\": {\"0\": \"a\"}}");
+	struct cpl_network *net = parse_network(
+	        "{\"format\": \"commplace-network\", \"version\": 1, "
+	        "\"type\": \"dragonfly\", \"groups\": 2, "
+	        "\"rows\": 65, \"columns\": 65, "
+	        "\"global_links_per_group_pair\": 2, "
+	        "\"nodes\": {\"0\": \"a\"}}");
 	int n = net->n_routers, from = 3, to[] = {70, 4300};
 	size_t links = (size_t)net->n_links;
 	double *want = calloc(links, sizeof(*want));
@@ -280,10 +280,10 @@ static void test_adaptive_minimal(void **state)
 /* 3,998 steps: the path counts are far beyond a double. */
 static void test_adaptive_minimal_far_apart(void **state)
 {
-	struct cpl_network *net =
-	        parse("{\"format\": \"commplace-network\", \"version\": 1, "
-	              "\"type\": \"torus\", \"dims\": [1000, 1000], "
-	              "\"wrap\": [false, false], \"nodes\": {\"0\": \"a\"}}");
+	struct cpl_network *net = parse_network(
+	        "{\"format\": \"commplace-network\", \"version\": 1, "
+	        "\"type\": \"torus\", \"dims\": [1000, 1000], "
+	        "\"wrap\": [false, false], \"nodes\": {\"0\": \"a\"}}");
 	double *load = calloc((size_t)net->n_links, sizeof(*load)), sum = 0;
 
 	cpl_routing_adaptive_minimal.add(net, 0, 999999, 1, load);

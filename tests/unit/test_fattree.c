@@ -92,7 +92,7 @@ static void test_gpc_is_balanced(void **state)
 /* Two levels, two nodes a leaf: each node's way by hand. */
 static void test_routes_by_hand(void **state)
 {
-	struct cpl_network *net = flow_parse(
+	struct cpl_network *net = parse_network(
 	        TREE "\"nodes_per_router\": 2, \"nodes\": \"n[0-7]\", "
 	             "\"levels\": [{\"down\": 4, \"up\": 2, \"links\": 2, "
 	             "\"bandwidth\": 3}]}");
@@ -133,7 +133,7 @@ static void test_every_shape_keeps_the_bytes(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(text) / sizeof(*text); i++) {
-		struct cpl_network *net = flow_parse(text[i]);
+		struct cpl_network *net = parse_network(text[i]);
 
 		flow_check(net, flow_routing(net, NULL), 1);
 		cpl_network_free(net);

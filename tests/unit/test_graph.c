@@ -34,7 +34,7 @@ static void test_classes(void **state)
 	} want[] = {{"link", 1, 4}, {"link0", 5, 4}, {"fast", 7, 2}};
 	static const int ends[][2] = {{0, 2}, {2, 0}, {2, 1}, {1, 2}, {0, 3},
 	                              {3, 0}, {0, 3}, {3, 0}, {3, 1}, {1, 3}};
-	struct cpl_network *net = flow_parse(LEAVES "}");
+	struct cpl_network *net = parse_network(LEAVES "}");
 
 	assert_int_equal(net->n_classes, 3);
 	assert_int_equal(net->n_nodes, 4);
@@ -59,7 +59,7 @@ static void test_classes(void **state)
  */
 static void test_parallel_links(void **state)
 {
-	struct cpl_network *net = flow_parse(
+	struct cpl_network *net = parse_network(
 	        GRAPH "\"routers\": 4, \"node_routers\": 2, \"directed\": "
 	              "true, \"nodes\": \"a,b\", \"links\": [[0, 3, 2], "
 	              "[0, 2], [0, 2, 9], [2, 1], [3, 1], [0, 2], [1, 0]]}");
@@ -109,7 +109,7 @@ static void test_distances(void **state)
 					    hops[i][j])
 						hops[i][j] =
 						        hops[i][k] + hops[k][j];
-		net = flow_parse(text);
+		net = parse_network(text);
 		routing = flow_routing(net, "SP");
 		for (int i = 0; i < N; i++)
 			for (int j = 0; j < N; j++)
@@ -126,7 +126,7 @@ static void test_table(void **state)
 	                             "0 1 3:1 1\r\n"
 	                             "0 1 2 1   # and\n\n"
 	                             "1 0 3 0:0";
-	struct cpl_network *net = flow_parse(LEAVES "}");
+	struct cpl_network *net = parse_network(LEAVES "}");
 	const struct cpl_routing *routing;
 	struct cpl_error err = {""};
 	double load[10] = {0};
@@ -170,7 +170,7 @@ static void test_bad_tables(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
-		struct cpl_network *net = flow_parse(LEAVES "}");
+		struct cpl_network *net = parse_network(LEAVES "}");
 		struct cpl_error err = {""};
 
 		assert_int_equal(cpl_network_parse_routes(net, table[i].text,

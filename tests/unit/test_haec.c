@@ -22,7 +22,7 @@ static struct cpl_network *box(int x, int y, int boards)
 	         "\"type\": \"haec\", \"dims\": [%d, %d, %d], "
 	         "\"nodes\": \"n[1-%d]\"}",
 	         x, y, boards, x * y * boards);
-	return flow_parse(text);
+	return parse_network(text);
 }
 
 /* Sharunov: 4x4x4 has diameter 4, 128 + 768 links, mean distance 1.7778. */

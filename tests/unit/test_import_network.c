@@ -40,7 +40,7 @@ static struct cpl_network *import_of(const struct cpl_network_import *in)
 	assert_true(!json_object_get(root, "routing_table") == !in->routes);
 	json_object_del(root, "routing_table");
 	dump = json_dumps(root, 0);
-	net = flow_parse(dump);
+	net = parse_network(dump);
 	if (table &&
 	    cpl_network_parse_routes(net, table, strlen(table), "table", &err))
 		fail_msg("%s", err.text);

@@ -99,7 +99,7 @@ static void set_up(struct setting *s, int machine, uint64_t seed)
 
 	memset(s, 0, sizeof(*s));
 	s->seed = seed;
-	s->net = flow_parse(machines[machine].text);
+	s->net = parse_network(machines[machine].text);
 	s->routing = flow_routing(s->net, machines[machine].routing);
 	s->comm = random_traffic(s);
 	assert_int_equal(cpl_load_init(&s->background, s->net, &err), 0);
@@ -286,7 +286,7 @@ static void test_back_to_the_same_bits(void **state)
 static void test_even_and_empty(void **state)
 {
 	static const int ring[] = {0, 1, 2, 3};
-	struct cpl_network *net = flow_parse(
+	struct cpl_network *net = parse_network(
 	        HEAD "\"type\": \"torus\", \"dims\": [4], \"wrap\": [true], "
 	             "\"nodes_per_router\": 1, \"nodes\": \"n[0-3]\"}");
 	struct cpl_comm_entry entry[4];

@@ -100,7 +100,8 @@ static void test_tree_of_switches(void **state)
 	struct job job;
 
 	set_up(&job,
-	       network("{\"format\":\"commplace-network\",\"version\":1,"
+	       parse_network(
+	               "{\"format\":\"commplace-network\",\"version\":1,"
 	               "\"type\":\"graph\",\"routers\":7,\"node_routers\":4,"
 	               "\"nodes_per_router\":2,\"links\":[[0,4],[1,4],[2,5],"
 	               "[3,5],[4,6],[5,6]],\"nodes\":\"n[0-7]\"}"),

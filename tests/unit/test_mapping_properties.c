@@ -58,7 +58,7 @@ static void make(struct shaped *s, const char *text, enum shape shape,
 {
 	struct cpl_comm_entry entry[MAX_RANKS];
 	int n_hosts = shape == ONE_NODE ? 1 : 7 + (int)seed * 5, ranks = 0;
-	struct cpl_network *net = network(text);
+	struct cpl_network *net = parse_network(text);
 	int slots[24], perm[24], n = 0;
 	struct cpl_comm *comm;
 
@@ -245,7 +245,7 @@ static struct cpl_network *torus_as_graph(int x, int y, int z, bool wrap)
 		}
 	}
 	sprintf(text + used, "],\"nodes\":\"n[0-%d]\"}", n - 1);
-	return network(text);
+	return parse_network(text);
 }
 
 static void test_rings_change_nothing(void **state)

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "network/dragonfly.h"
+#include "network_text.h"
 #include "network/network.h"
 #include "number.h"
 #include "routing/routing.h"
@@ -16,17 +17,6 @@
 #define HEAD "{\"format\": \"commplace-network\", \"version\": 1, "
 #define FLY HEAD "\"type\": \"dragonfly\", "
 #define TORUS HEAD "\"type\": \"torus\", "
-
-static struct cpl_network *parse(const char *text)
-{
-	struct cpl_error err = {""};
-	struct cpl_network *net =
-	        cpl_network_parse(text, strlen(text), "net", &err);
-
-	if (!net)
-		fail_msg("%s", err.text);
-	return net;
-}
 
 static void test_counts_of_the_samples(void **state)
 {
@@ -107,9 +97,9 @@ static void test_edison_links(void **state)
 static void test_more_global_links_than_routers(void **state)
 {
 	struct cpl_network *net =
-	        parse(FLY "\"groups\": 3, \"rows\": 1, \"columns\": 2, "
-	                  "\"global_links_per_group_pair\": 3, "
-	                  "\"nodes\": \"n[0-5]\"}");
+	        parse_network(FLY "\"groups\": 3, \"rows\": 1, \"columns\": 2, "
+	                          "\"global_links_per_group_pair\": 3, "
+	                          "\"nodes\": \"n[0-5]\"}");
 	const struct cpl_link_class *global =
 	        &net->link_class[CPL_DRAGONFLY_GLOBAL];
 	/* From group 0 to 1, k = 0, 1, 2: local 3+k mod 2 = 1, 0, 1 in group 0
@@ -136,9 +126,9 @@ static void test_more_global_links_than_routers(void **state)
 
 static void test_one_group_of_one_router(void **state)
 {
-	struct cpl_network *net =
-	        parse(FLY "\"groups\": 1, \"rows\": 1, \"columns\": 1, "
-	                  "\"nodes_per_router\": 2, \"nodes\": \"a,b\"}");
+	struct cpl_network *net = parse_network(
+	        FLY "\"groups\": 1, \"rows\": 1, \"columns\": 1, "
+	            "\"nodes_per_router\": 2, \"nodes\": \"a,b\"}");
 
 	assert_int_equal(net->n_links, 0);
 	assert_int_equal(net->n_nodes, 2);
@@ -147,10 +137,10 @@ static void test_one_group_of_one_router(void **state)
 
 static void test_nodes_by_router(void **state)
 {
-	struct cpl_network *net =
-	        parse(FLY "\"groups\": 1, \"rows\": 1, \"columns\": 3, "
-	                  "\"nodes_per_router\": 2, \"nodes\": "
-	                  "{\"2\": \"x,y\", \"0\": \"z\", \"1\": \"\"}}");
+	struct cpl_network *net = parse_network(
+	        FLY "\"groups\": 1, \"rows\": 1, \"columns\": 3, "
+	            "\"nodes_per_router\": 2, \"nodes\": "
+	            "{\"2\": \"x,y\", \"0\": \"z\", \"1\": \"\"}}");
 
 	assert_string_equal(net->node_name[0], "z");
 	assert_null(net->node_name[1]);
@@ -164,11 +154,11 @@ static void test_nodes_by_router(void **state)
 static void test_torus_borders(void **state)
 {
 	/* Wrap of length 2 has both links, a mesh border and length 1 none. */
-	struct cpl_network *net =
-	        parse(TORUS "\"dims\": [3, 2, 1, 2], "
-	                    "\"wrap\": [false, true, true, false], "
-	                    "\"bandwidth\": {\"dim\": [1, 2, 3, 4.5], "
-	                    "\"injection\": 7}, \"nodes\": \"n[0-11]\"}");
+	struct cpl_network *net = parse_network(
+	        TORUS "\"dims\": [3, 2, 1, 2], "
+	              "\"wrap\": [false, true, true, false], "
+	              "\"bandwidth\": {\"dim\": [1, 2, 3, 4.5], "
+	              "\"injection\": 7}, \"nodes\": \"n[0-11]\"}");
 	const struct cpl_torus *torus = &net->torus;
 	static const int64_t count[] = {4 * 2 * 2, 6 * 2 * 2, 0, 6 * 1 * 2};
 
@@ -218,7 +208,8 @@ static void test_refused(void **state)
 	         "\"version\" is 2"},
 	        {HEAD "\"nodes\": \"a\"}", "\"type\" is missing"},
 	        {HEAD "\"type\": 1}", "\"type\" is an integer"},
-	        {HEAD "\"type\": \"mesh\"}", "dragonfly, torus, fattree, graph or haec"},
+	        {HEAD "\"type\": \"mesh\"}",
+	         "dragonfly, torus, fattree, graph or haec"},
 	        {FLY2 "\"dims\": [2]}", "unknown key \"dims\""},
 	        {TORUS "\"groups\": 2}", "unknown key \"groups\""},
 	        {FLY "\"rows\": 1, \"columns\": 1}", "\"groups\" is missing"},
@@ -341,7 +332,7 @@ static void test_wirings(void **state)
 		             "\"global_wiring\": \"%s\", "
 		             "\"nodes\": \"n[0-19]\"}",
 		         table[i].k, table[i].wiring);
-		net = parse(text);
+		net = parse_network(text);
 		global = &net->link_class[CPL_DRAGONFLY_GLOBAL];
 		assert_int_equal(global->count, 20 * table[i].k);
 		for (int64_t l = global->first;
@@ -372,10 +363,10 @@ static void test_wirings(void **state)
 static void test_palmtree_ports(void **state)
 {
 	struct cpl_network *net =
-	        parse(FLY "\"groups\": 3, \"rows\": 1, \"columns\": 3, "
-	                  "\"global_links_per_group_pair\": 3, "
-	                  "\"global_wiring\": \"palmtree\", "
-	                  "\"nodes\": \"n[0-8]\"}");
+	        parse_network(FLY "\"groups\": 3, \"rows\": 1, \"columns\": 3, "
+	                          "\"global_links_per_group_pair\": 3, "
+	                          "\"global_wiring\": \"palmtree\", "
+	                          "\"nodes\": \"n[0-8]\"}");
 	static const struct {
 		int a, b, k, from, to;
 	} table[] = {
@@ -399,11 +390,11 @@ static void test_palmtree_ports(void **state)
 
 static void test_listed_wiring(void **state)
 {
-	struct cpl_network *net =
-	        parse(FLY "\"groups\": 3, \"rows\": 1, \"columns\": 2, "
-	                  "\"global_wiring\": \"list\", \"global_links\": "
-	                  "[[0, 1, 1, 0], [2, 0, 1, 1], [0, 0, 2, 1]], "
-	                  "\"nodes\": \"n[0-5]\"}");
+	struct cpl_network *net = parse_network(
+	        FLY "\"groups\": 3, \"rows\": 1, \"columns\": 2, "
+	            "\"global_wiring\": \"list\", \"global_links\": "
+	            "[[0, 1, 1, 0], [2, 0, 1, 1], [0, 0, 2, 1]], "
+	            "\"nodes\": \"n[0-5]\"}");
 	static const int end[3][2] = {{1, 2}, {4, 3}, {0, 5}};
 	const struct cpl_link_class *global =
 	        &net->link_class[CPL_DRAGONFLY_GLOBAL];
@@ -448,7 +439,7 @@ static void test_routing_names(void **state)
 		snprintf(text, sizeof(text),
 		         FLY2 "\"routing\": \"%s\", \"nodes\": \"a,b\"}",
 		         table[i].stated);
-		net = parse(text);
+		net = parse_network(text);
 		routing = cpl_routing_find(net, table[i].name, &err);
 		if (table[i].found) {
 			assert_non_null(routing);
@@ -464,7 +455,7 @@ static void test_routing_names(void **state)
 static void test_routing_of_a_torus(void **state)
 {
 	struct cpl_network *net =
-	        parse(TORUS "\"dims\": [2], \"nodes\": \"a,b\"}");
+	        parse_network(TORUS "\"dims\": [2], \"nodes\": \"a,b\"}");
 	struct cpl_error err = {""};
 
 	assert_ptr_equal(cpl_routing_find(net, NULL, &err),

@@ -9,20 +9,10 @@
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "network_text.h"
 #include "placement/placement.h"
 
 #define MAX_NODES 512
-
-static struct cpl_network *network(const char *text)
-{
-	struct cpl_error err = {""};
-	struct cpl_network *net =
-	        cpl_network_parse(text, strlen(text), "test", &err);
-
-	if (!net)
-		fail_msg("%s", err.text);
-	return net;
-}
 
 static struct cpl_network *dragonfly(int groups, int rows, int columns,
                                      int per_router)
@@ -36,7 +26,7 @@ static struct cpl_network *dragonfly(int groups, int rows, int columns,
 	         "\"global_links_per_group_pair\":1,\"nodes\":\"n[0-%d]\"}",
 	         groups, rows, columns, per_router,
 	         groups * rows * columns * per_router - 1);
-	return network(text);
+	return parse_network(text);
 }
 
 static struct cpl_network *torus(int x, int y, int z, bool wrap, int per_router)
@@ -50,7 +40,7 @@ static struct cpl_network *torus(int x, int y, int z, bool wrap, int per_router)
 	         "\"wrap\":[%s,%s,true],\"nodes_per_router\":%d,"
 	         "\"nodes\":\"n[0-%d]\"}",
 	         x, y, z, w, w, per_router, x * y * z * per_router - 1);
-	return network(text);
+	return parse_network(text);
 }
 
 struct exact {

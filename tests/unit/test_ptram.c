@@ -147,12 +147,13 @@ static void test_unit_of_volume(void **state)
 
 static struct cpl_network *fattree(void)
 {
-	return network("{\"format\":\"commplace-network\",\"version\":1,"
-	               "\"name\":\"ft\",\"type\":\"fattree\","
-	               "\"nodes_per_router\":1,\"leaves\":256,\"levels\":["
-	               "{\"down\":16,\"up\":1,\"links\":1},"
-	               "{\"down\":16,\"up\":3,\"links\":2}],"
-	               "\"nodes\":\"n[0-255]\"}");
+	return parse_network(
+	        "{\"format\":\"commplace-network\",\"version\":1,"
+	        "\"name\":\"ft\",\"type\":\"fattree\","
+	        "\"nodes_per_router\":1,\"leaves\":256,\"levels\":["
+	        "{\"down\":16,\"up\":1,\"links\":1},"
+	        "{\"down\":16,\"up\":3,\"links\":2}],"
+	        "\"nodes\":\"n[0-255]\"}");
 }
 
 /* Enough partners that threads are used; the same to the last rank for any

@@ -47,7 +47,7 @@ static struct cpl_network *random_tree(uint64_t seed)
 	snprintf(text + n, sizeof(text) - n,
 	         "], \"leaves\": %d, \"nodes\": \"n[0-%d]\"}", leaves,
 	         2 * leaves - 1);
-	return parse(text);
+	return parse_network(text);
 }
 
 /* A random tree of cables and some more, parallel ones too. */
@@ -74,7 +74,7 @@ static struct cpl_network *random_graph(uint64_t seed)
 		                      to, draw(seed, at + 2, 1, 4));
 	}
 	snprintf(text + n, sizeof(text) - n, "]}");
-	return parse(text);
+	return parse_network(text);
 }
 
 /* Routers of a random walk without its circles; their number. */
@@ -138,7 +138,7 @@ static struct cpl_network *random_haec(uint64_t seed)
 	         "\"type\": \"haec\", \"dims\": [%d, %d, %d], "
 	         "\"nodes\": \"n[0-%d]\"}",
 	         x, y, boards, x * y * boards - 1);
-	return parse(text);
+	return parse_network(text);
 }
 
 /* Bytes on links are bytes times hops, and a router passes on what it does not
@@ -299,7 +299,7 @@ static void test_torus_rotations(void **state)
 		         "\"type\": \"torus\", \"dims\": [%s], "
 		         "\"nodes\": \"n[0-%d]\"}",
 		         dims[shape], n - 1);
-		net = parse(text);
+		net = parse_network(text);
 		for (int i = 0; i < n; i++) {
 			int stride = 1;
 
@@ -344,7 +344,7 @@ static void test_palmtree_rotations(void **state)
 		         "\"nodes\": \"n[0-%d]\"}",
 		         table[i].groups, table[i].rows, table[i].columns,
 		         table[i].k, n - 1);
-		net = parse(text);
+		net = parse_network(text);
 		for (int r = 0; r < n; r++)
 			name[r] = (r + by * size) % n;
 		same_when_renamed(net, "SD", name, seed, 1e-9);
@@ -388,7 +388,7 @@ static void test_group_permutations(void **state)
 					        a + b + i > 1 ? ", " : "", a,
 					        local[i], b, local[i]);
 		snprintf(text + at, sizeof(text) - at, "]}");
-		net = parse(text);
+		net = parse_network(text);
 		for (int g = 0; g < groups; g++) {
 			int other = draw(seed, 30 + (uint64_t)g, 0, g);
 
@@ -408,10 +408,10 @@ static void test_group_permutations(void **state)
  * alike. */
 static void test_even_patterns(void **state)
 {
-	struct cpl_network *net =
-	        parse("{\"format\": \"commplace-network\", \"version\": 1, "
-	              "\"type\": \"torus\", \"dims\": [4, 3, 2], "
-	              "\"nodes\": \"n[0-23]\"}");
+	struct cpl_network *net = parse_network(
+	        "{\"format\": \"commplace-network\", \"version\": 1, "
+	        "\"type\": \"torus\", \"dims\": [4, 3, 2], "
+	        "\"nodes\": \"n[0-23]\"}");
 	static const char *const routing[] = {"DO", "AM"};
 
 	for (uint64_t seed = 0; seed < 8; seed++) {

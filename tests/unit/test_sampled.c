@@ -33,7 +33,7 @@ static const char *const machines[] = {
 static void test_flow(void **state)
 {
 	for (int i = 0; i < N_MACHINES; i++) {
-		struct cpl_network *net = flow_parse(machines[i]);
+		struct cpl_network *net = parse_network(machines[i]);
 
 		flow_check(net, flow_routing(net, "SIS"), 1);
 		cpl_network_free(net);
@@ -82,7 +82,7 @@ static double distance(const struct cpl_network *net, int packets)
 static void test_converges_to_the_expectation(void **state)
 {
 	for (int i = 0; i < 2; i++) {
-		struct cpl_network *net = flow_parse(machines[i]);
+		struct cpl_network *net = parse_network(machines[i]);
 		double last = distance(net, 4);
 
 		for (int packets = 16; packets <= 4096; packets *= 4) {
@@ -99,7 +99,7 @@ static void test_converges_to_the_expectation(void **state)
 /* Traffic of all with all, where the closed form is the reference. */
 static void test_close_to_the_closed_form(void **state)
 {
-	struct cpl_network *net = flow_parse(machines[1]);
+	struct cpl_network *net = parse_network(machines[1]);
 	const struct cpl_routing *closed = flow_routing(net, "SI");
 	int n = net->n_routers, at = 0;
 	size_t links = (size_t)net->n_links;

@@ -186,7 +186,7 @@ static struct cpl_network *box(enum place place, const int *dim)
 	         "\"name\":\"haec\",\"type\":\"haec\",\"dims\":[%d,%d,%d],"
 	         "\"nodes_per_router\":1,\"nodes\":\"n[0-%d]\"}",
 	         dim[0], dim[1], dim[2], dim[0] * dim[1] * dim[2] - 1);
-	return network(text);
+	return parse_network(text);
 }
 
 static struct cpl_network *machine(enum place place)

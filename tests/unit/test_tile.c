@@ -208,7 +208,7 @@ static void test_treematch_example(void **state)
 		struct job job;
 
 		memcpy(copy, entry, sizeof(copy));
-		set_up(&job, network(tree[i]), build(8, copy, 64), 12);
+		set_up(&job, parse_network(tree[i]), build(8, copy, 64), 12);
 		assert_int_equal(cpl_map_run(&cpl_mapper_treematch, &job.req,
 		                             job.rank_host, &err),
 		                 0);
@@ -268,7 +268,8 @@ static void test_recursive_through_switches(void **state)
 				entry[n++] =
 				        (struct cpl_comm_entry){i, k, 9, 1};
 	set_up(&job,
-	       network("{\"format\":\"commplace-network\",\"version\":1,"
+	       parse_network(
+	               "{\"format\":\"commplace-network\",\"version\":1,"
 	               "\"type\":\"graph\",\"routers\":7,\"node_routers\":4,"
 	               "\"links\":[[0,4],[3,4],[1,5],[2,5],[4,6],[5,6]],"
 	               "\"nodes\":\"n[0-3]\"}"),

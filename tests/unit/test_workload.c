@@ -239,7 +239,7 @@ static struct cpl_network *wired_fly(int groups, int rows, int columns, int k,
 	         "{\"row\": 2, \"column\": 3, \"global\": 5}, "
 	         "\"nodes\": \"n[0-%d]\"}",
 	         groups, rows, columns, k, wiring, groups * rows * columns - 1);
-	return parse(text);
+	return parse_network(text);
 }
 
 /* Many pairs: sorted by pairs of groups they are granted what they get one by

@@ -54,7 +54,7 @@ tests_unit_test_site_memory_LDFLAGS = $(failing_alloc)
 tests_unit_test_site_memory_LDADD = $(unit_ldadd) $(JANSSON_LIBS)
 
 unit_tests += tests/unit/test_network
-tests_unit_test_network_SOURCES = tests/unit/test_network.c tests/unit/number.h
+tests_unit_test_network_SOURCES = tests/unit/test_network.c tests/unit/number.h tests/unit/network_text.h
 tests_unit_test_network_CPPFLAGS = $(AM_CPPFLAGS) -DNETWORKS='"$(abs_top_srcdir)/etc/networks"'
 tests_unit_test_network_CFLAGS = $(unit_cflags)
 tests_unit_test_network_LDADD = $(unit_ldadd)
@@ -72,17 +72,17 @@ tests_unit_test_traffic_CFLAGS = $(unit_cflags)
 tests_unit_test_traffic_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_routing
-tests_unit_test_routing_SOURCES = tests/unit/test_routing.c tests/unit/routing_cases.h tests/unit/number.h
+tests_unit_test_routing_SOURCES = tests/unit/test_routing.c tests/unit/routing_cases.h tests/unit/number.h tests/unit/network_text.h
 tests_unit_test_routing_CFLAGS = $(unit_cflags)
 tests_unit_test_routing_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_workload
-tests_unit_test_workload_SOURCES = tests/unit/test_workload.c tests/unit/routing_cases.h tests/unit/number.h
+tests_unit_test_workload_SOURCES = tests/unit/test_workload.c tests/unit/routing_cases.h tests/unit/number.h tests/unit/network_text.h
 tests_unit_test_workload_CFLAGS = $(unit_cflags)
 tests_unit_test_workload_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_enumeration
-tests_unit_test_enumeration_SOURCES = tests/unit/test_enumeration.c tests/unit/routing_cases.h tests/unit/brute.c tests/unit/brute.h tests/unit/number.h
+tests_unit_test_enumeration_SOURCES = tests/unit/test_enumeration.c tests/unit/routing_cases.h tests/unit/brute.c tests/unit/brute.h tests/unit/number.h tests/unit/network_text.h
 tests_unit_test_enumeration_CFLAGS = $(unit_cflags)
 tests_unit_test_enumeration_LDADD = $(unit_ldadd)
 
@@ -98,7 +98,7 @@ tests_unit_test_binding_CFLAGS = $(unit_cflags)
 tests_unit_test_binding_LDADD = $(unit_ldadd) $(HWLOC_LIBS)
 
 unit_tests += tests/unit/test_placement
-tests_unit_test_placement_SOURCES = tests/unit/test_placement.c
+tests_unit_test_placement_SOURCES = tests/unit/test_placement.c tests/unit/network_text.h
 tests_unit_test_placement_CFLAGS = $(unit_cflags)
 tests_unit_test_placement_LDADD = $(unit_ldadd)
 
@@ -108,27 +108,27 @@ tests_unit_test_decide_CFLAGS = $(unit_cflags)
 tests_unit_test_decide_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_ptram
-tests_unit_test_ptram_SOURCES = tests/unit/test_ptram.c tests/unit/mapping_jobs.h tests/unit/mapping_inputs.h
+tests_unit_test_ptram_SOURCES = tests/unit/test_ptram.c tests/unit/mapping_jobs.h tests/unit/mapping_inputs.h tests/unit/network_text.h
 tests_unit_test_ptram_CFLAGS = $(unit_cflags)
 tests_unit_test_ptram_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_mappers
-tests_unit_test_mappers_SOURCES = tests/unit/test_mappers.c tests/unit/mapping_jobs.h tests/unit/mapping_inputs.h
+tests_unit_test_mappers_SOURCES = tests/unit/test_mappers.c tests/unit/mapping_jobs.h tests/unit/mapping_inputs.h tests/unit/network_text.h
 tests_unit_test_mappers_CFLAGS = $(unit_cflags)
 tests_unit_test_mappers_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_sharunov
-tests_unit_test_sharunov_SOURCES = tests/unit/test_sharunov.c tests/unit/mapping_jobs.h tests/unit/mapping_inputs.h
+tests_unit_test_sharunov_SOURCES = tests/unit/test_sharunov.c tests/unit/mapping_jobs.h tests/unit/mapping_inputs.h tests/unit/network_text.h
 tests_unit_test_sharunov_CFLAGS = $(unit_cflags)
 tests_unit_test_sharunov_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_mapping
-tests_unit_test_mapping_SOURCES = tests/unit/test_mapping.c tests/unit/mapping_inputs.h
+tests_unit_test_mapping_SOURCES = tests/unit/test_mapping.c tests/unit/mapping_inputs.h tests/unit/network_text.h
 tests_unit_test_mapping_CFLAGS = $(unit_cflags)
 tests_unit_test_mapping_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_mapping_properties
-tests_unit_test_mapping_properties_SOURCES = tests/unit/test_mapping_properties.c tests/unit/mapping_jobs.h tests/unit/mapping_inputs.h
+tests_unit_test_mapping_properties_SOURCES = tests/unit/test_mapping_properties.c tests/unit/mapping_jobs.h tests/unit/mapping_inputs.h tests/unit/network_text.h
 tests_unit_test_mapping_properties_CFLAGS = $(unit_cflags)
 tests_unit_test_mapping_properties_LDADD = $(unit_ldadd)
 if HAVE_SCOTCH
@@ -137,23 +137,23 @@ tests_unit_test_mapping_properties_LDADD += $(SCOTCH_LIBS)
 endif
 
 unit_tests += tests/unit/test_mapping_memory
-tests_unit_test_mapping_memory_SOURCES = tests/unit/test_mapping_memory.c tests/unit/mapping_jobs.h tests/unit/mapping_inputs.h tests/unit/failing_alloc.h
+tests_unit_test_mapping_memory_SOURCES = tests/unit/test_mapping_memory.c tests/unit/mapping_jobs.h tests/unit/mapping_inputs.h tests/unit/failing_alloc.h tests/unit/network_text.h
 tests_unit_test_mapping_memory_CFLAGS = $(unit_cflags)
 tests_unit_test_mapping_memory_LDFLAGS = $(failing_alloc)
 tests_unit_test_mapping_memory_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_tile
-tests_unit_test_tile_SOURCES = tests/unit/test_tile.c tests/unit/mapping_jobs.h tests/unit/mapping_inputs.h
+tests_unit_test_tile_SOURCES = tests/unit/test_tile.c tests/unit/mapping_jobs.h tests/unit/mapping_inputs.h tests/unit/network_text.h
 tests_unit_test_tile_CFLAGS = $(unit_cflags)
 tests_unit_test_tile_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_partition
-tests_unit_test_partition_SOURCES = tests/unit/test_partition.c tests/unit/mapping_inputs.h
+tests_unit_test_partition_SOURCES = tests/unit/test_partition.c tests/unit/mapping_inputs.h tests/unit/network_text.h
 tests_unit_test_partition_CFLAGS = $(unit_cflags)
 tests_unit_test_partition_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_best
-tests_unit_test_best_SOURCES = tests/unit/test_best.c tests/unit/mapping_inputs.h
+tests_unit_test_best_SOURCES = tests/unit/test_best.c tests/unit/mapping_inputs.h tests/unit/network_text.h
 tests_unit_test_best_CFLAGS = $(unit_cflags)
 tests_unit_test_best_LDADD = $(unit_ldadd)
 
@@ -209,25 +209,25 @@ tests_unit_test_plot_CFLAGS = $(unit_cflags)
 tests_unit_test_plot_LDADD = $(unit_ldadd) $(JANSSON_LIBS)
 
 unit_tests += tests/unit/test_fattree
-tests_unit_test_fattree_SOURCES = tests/unit/test_fattree.c tests/unit/flow.h tests/unit/number.h
+tests_unit_test_fattree_SOURCES = tests/unit/test_fattree.c tests/unit/flow.h tests/unit/number.h tests/unit/network_text.h
 tests_unit_test_fattree_CPPFLAGS = $(AM_CPPFLAGS) -DNETWORKS='"$(abs_top_srcdir)/etc/networks"'
 tests_unit_test_fattree_CFLAGS = $(unit_cflags)
 tests_unit_test_fattree_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_graph
-tests_unit_test_graph_SOURCES = tests/unit/test_graph.c tests/unit/flow.h tests/unit/number.h
+tests_unit_test_graph_SOURCES = tests/unit/test_graph.c tests/unit/flow.h tests/unit/number.h tests/unit/network_text.h
 tests_unit_test_graph_CPPFLAGS = $(AM_CPPFLAGS) -DNETWORKS='"$(abs_top_srcdir)/etc/networks"'
 tests_unit_test_graph_CFLAGS = $(unit_cflags)
 tests_unit_test_graph_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_haec
-tests_unit_test_haec_SOURCES = tests/unit/test_haec.c tests/unit/flow.h tests/unit/number.h
+tests_unit_test_haec_SOURCES = tests/unit/test_haec.c tests/unit/flow.h tests/unit/number.h tests/unit/network_text.h
 tests_unit_test_haec_CPPFLAGS = $(AM_CPPFLAGS) -DNETWORKS='"$(abs_top_srcdir)/etc/networks"'
 tests_unit_test_haec_CFLAGS = $(unit_cflags)
 tests_unit_test_haec_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_import_network
-tests_unit_test_import_network_SOURCES = tests/unit/test_import_network.c tests/unit/flow.h tests/unit/number.h
+tests_unit_test_import_network_SOURCES = tests/unit/test_import_network.c tests/unit/flow.h tests/unit/number.h tests/unit/network_text.h
 tests_unit_test_import_network_CPPFLAGS = $(AM_CPPFLAGS) -DSAMPLES='"$(abs_top_srcdir)/tests/golden/import"'
 tests_unit_test_import_network_CFLAGS = $(unit_cflags)
 tests_unit_test_import_network_LDADD = $(unit_ldadd) $(JANSSON_LIBS)
@@ -239,12 +239,12 @@ tests_unit_test_parallel_LDFLAGS = -Wl,--wrap=pthread_create
 tests_unit_test_parallel_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_incremental
-tests_unit_test_incremental_SOURCES = tests/unit/test_incremental.c tests/unit/flow.h tests/unit/number.h
+tests_unit_test_incremental_SOURCES = tests/unit/test_incremental.c tests/unit/flow.h tests/unit/number.h tests/unit/network_text.h
 tests_unit_test_incremental_CFLAGS = $(unit_cflags)
 tests_unit_test_incremental_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_sampled
-tests_unit_test_sampled_SOURCES = tests/unit/test_sampled.c tests/unit/flow.h tests/unit/number.h
+tests_unit_test_sampled_SOURCES = tests/unit/test_sampled.c tests/unit/flow.h tests/unit/number.h tests/unit/network_text.h
 tests_unit_test_sampled_CFLAGS = $(unit_cflags)
 tests_unit_test_sampled_LDADD = $(unit_ldadd) -lm
 
@@ -254,18 +254,18 @@ tests_unit_test_stream_CFLAGS = $(unit_cflags)
 tests_unit_test_stream_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_stream_many
-tests_unit_test_stream_many_SOURCES = tests/unit/test_stream_many.c tests/unit/routing_cases.h tests/unit/brute.c tests/unit/brute.h tests/unit/number.h
+tests_unit_test_stream_many_SOURCES = tests/unit/test_stream_many.c tests/unit/routing_cases.h tests/unit/brute.c tests/unit/brute.h tests/unit/number.h tests/unit/network_text.h
 tests_unit_test_stream_many_CFLAGS = $(unit_cflags)
 tests_unit_test_stream_many_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_stream_memory
-tests_unit_test_stream_memory_SOURCES = tests/unit/test_stream_memory.c tests/unit/failing_alloc.h tests/unit/routing_cases.h
+tests_unit_test_stream_memory_SOURCES = tests/unit/test_stream_memory.c tests/unit/failing_alloc.h tests/unit/routing_cases.h tests/unit/network_text.h
 tests_unit_test_stream_memory_CFLAGS = $(unit_cflags)
 tests_unit_test_stream_memory_LDFLAGS = $(failing_alloc)
 tests_unit_test_stream_memory_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_routing_properties
-tests_unit_test_routing_properties_SOURCES = tests/unit/test_routing_properties.c tests/unit/routing_cases.h tests/unit/number.h
+tests_unit_test_routing_properties_SOURCES = tests/unit/test_routing_properties.c tests/unit/routing_cases.h tests/unit/number.h tests/unit/network_text.h
 tests_unit_test_routing_properties_CFLAGS = $(unit_cflags)
 tests_unit_test_routing_properties_LDADD = $(unit_ldadd) $(JANSSON_LIBS)
 

@@ -258,25 +258,36 @@ static void draw(void *arg, int64_t chunk, int thread)
 	}
 }
 
-/* What a group's passages show. */
-static void see(void *arg, int64_t group, int thread)
+/* Blocks of passages through a group, those of all lanes in their order. */
+static inline void over_blocks(const struct walk *walk, int64_t group,
+                               void (*each)(const struct walk *walk,
+                                            int64_t first_cell,
+                                            struct cpl_passages *p))
 {
-	const struct walk *walk = arg;
-	const struct cpl_cell *cell = walk->lane->cell + group * walk->w->cells;
-
 	for (int lane = 0; lane < CPL_LANES; lane++)
 		for (struct cpl_passages *p = heads(walk, lane)[group]; p;
 		     p = p->next)
-			for (int i = 0; i < p->n; i++) {
-				const uint16_t *c = p->cell[i];
-				double a = cpl_lesser(cell[c[0]].view,
-				                      cell[c[1]].view);
-				double b = cpl_lesser(cell[c[2]].view,
-				                      cell[c[3]].view);
+			each(walk, group * walk->w->cells, p);
+}
 
-				p->amount[i] = cpl_lesser(cpl_lesser(a, b),
-				                          cell[c[4]].view);
-			}
+/* What passages show. */
+static void see_block(const struct walk *walk, int64_t first_cell,
+                      struct cpl_passages *p)
+{
+	const struct cpl_cell *cell = walk->lane->cell + first_cell;
+
+	for (int i = 0; i < p->n; i++) {
+		const uint16_t *c = p->cell[i];
+		double a = cpl_lesser(cell[c[0]].view, cell[c[1]].view);
+		double b = cpl_lesser(cell[c[2]].view, cell[c[3]].view);
+
+		p->amount[i] = cpl_lesser(cpl_lesser(a, b), cell[c[4]].view);
+	}
+}
+
+static void see(void *arg, int64_t group, int thread)
+{
+	over_blocks(arg, group, see_block);
 }
 
 static inline unsigned char links_of(const struct cpl_ways *w,
@@ -290,61 +301,59 @@ static inline unsigned char links_of(const struct cpl_ways *w,
 }
 
 /* The same of what was left and of what each unit got. */
+static void see_both_block(const struct walk *walk, int64_t first_cell,
+                           struct cpl_passages *p)
+{
+	const struct cpl_cell *cell = walk->lane->cell + first_cell;
+
+	for (int i = 0; i < p->n; i++) {
+		double left = INFINITY, unit = INFINITY;
+
+		for (int j = 0; j < CPL_LEG; j++) {
+			const struct cpl_cell *c = &cell[p->cell[i][j]];
+
+			left = cpl_lesser(left, c->view);
+			unit = cpl_lesser(unit, c->sum);
+		}
+		p->amount[i] = left;
+		p->unit[i] = unit;
+		p->links[i] = links_of(walk->w, p->cell[i]);
+	}
+}
+
 static void see_both(void *arg, int64_t group, int thread)
 {
-	const struct walk *walk = arg;
-	const struct cpl_cell *cell = walk->lane->cell + group * walk->w->cells;
+	over_blocks(arg, group, see_both_block);
+}
 
-	for (int lane = 0; lane < CPL_LANES; lane++)
-		for (struct cpl_passages *p = heads(walk, lane)[group]; p;
-		     p = p->next)
-			for (int i = 0; i < p->n; i++) {
-				double left = INFINITY, unit = INFINITY;
+static void put_block(const struct walk *walk, int64_t first_cell,
+                      struct cpl_passages *p)
+{
+	struct cpl_cell *cell = walk->lane->cell + first_cell;
 
-				for (int j = 0; j < CPL_LEG; j++) {
-					const struct cpl_cell *c =
-					        &cell[p->cell[i][j]];
-
-					left = cpl_lesser(left, c->view);
-					unit = cpl_lesser(unit, c->sum);
-				}
-				p->amount[i] = left;
-				p->unit[i] = unit;
-				p->links[i] = links_of(walk->w, p->cell[i]);
-			}
+	for (int i = 0; i < p->n; i++)
+		for (int j = 0; j < CPL_LEG; j++)
+			cell[p->cell[i][j]].sum += p->amount[i];
 }
 
 static void put(void *arg, int64_t group, int thread)
 {
-	const struct walk *walk = arg;
-	struct cpl_cell *cell = walk->lane->cell + group * walk->w->cells;
+	over_blocks(arg, group, put_block);
+}
 
-	for (int lane = 0; lane < CPL_LANES; lane++)
-		for (struct cpl_passages *p = heads(walk, lane)[group]; p;
-		     p = p->next)
-			for (int i = 0; i < p->n; i++)
-				for (int j = 0; j < CPL_LEG; j++)
-					cell[p->cell[i][j]].sum += p->amount[i];
+static void put_bytes_block(const struct walk *walk, int64_t first_cell,
+                            struct cpl_passages *p)
+{
+	double *bytes = walk->lane->bytes + first_cell;
+
+	for (int i = 0; i < p->n; i++)
+		for (int j = 0; j < CPL_LEG; j++)
+			bytes[p->cell[i][j]] += p->amount[i];
 }
 
 static void put_bytes(void *arg, int64_t group, int thread)
 {
-	const struct walk *walk = arg;
-	double *bytes = walk->lane->bytes + group * walk->w->cells;
-
-	for (int lane = 0; lane < CPL_LANES; lane++)
-		for (struct cpl_passages *p = heads(walk, lane)[group]; p;
-		     p = p->next)
-			for (int i = 0; i < p->n; i++)
-				for (int j = 0; j < CPL_LEG; j++)
-					bytes[p->cell[i][j]] += p->amount[i];
-}
-
-static void rewind_lane(const struct walk *walk, int lane)
-{
-	for (int g = 0; g < walk->w->groups; g++)
-		walk->lane[lane].cursor[g] =
-		        (struct cpl_cursor){heads(walk, lane)[g], 0};
+	over_blocks(arg, group, put_bytes_block);
 }
 
 /* The paths of a pair once more. */
@@ -451,48 +460,69 @@ static inline double grant_pair(struct cpl_cell *cell,
 	return sum;
 }
 
-static void ask(void *arg, int64_t chunk, int thread)
+/* Some pairs of a lane, m and those after it, with their paths; what they get,
+ * or the hop-bytes, is added to *sum. */
+typedef void some_pairs(const struct cpl_ways *w, const struct walk *walk,
+                        const struct cpl_lane *lane, int64_t m, int n,
+                        struct visit visit[BATCH][CPL_DRAWN], double *sum);
+
+/* Over all pairs of a lane; returns the sum. */
+static inline double over_pairs(const struct walk *walk, int64_t chunk,
+                                some_pairs *each)
 {
-	const struct walk *walk = arg;
 	const struct cpl_ways w = *walk->w;
 	struct cpl_part *part = walk->part;
 	const struct cpl_lane *lane = &walk->lane[chunk];
 	struct visit visit[BATCH][CPL_DRAWN];
-	int64_t last = part->first[chunk + 1];
+	int64_t m = part->first[chunk], last = part->first[chunk + 1];
+	double sum = 0;
 
-	rewind_lane(walk, (int)chunk);
-	for (int64_t m = part->first[chunk]; m < last;) {
+	for (int g = 0; g < w.groups; g++)
+		lane->cursor[g] =
+		        (struct cpl_cursor){heads(walk, (int)chunk)[g], 0};
+	while (m < last) {
 		int n = follow_some(&w, part, lane, m, visit);
 
-		for (int i = 0; i < n; i++, m++)
-			ask_pair(lane->cell, &part->route[m], visit[i],
-			         walk->scale);
+		each(&w, walk, lane, m, n, visit, &sum);
+		m += n;
+	}
+	return sum;
+}
+
+static void ask_some(const struct cpl_ways *w, const struct walk *walk,
+                     const struct cpl_lane *lane, int64_t m, int n,
+                     struct visit visit[BATCH][CPL_DRAWN], double *sum)
+{
+	for (int i = 0; i < n; i++)
+		ask_pair(lane->cell, &walk->part->route[m + i], visit[i],
+		         walk->scale);
+}
+
+static void ask(void *arg, int64_t chunk, int thread)
+{
+	over_pairs(arg, chunk, ask_some);
+}
+
+static void grant_some(const struct cpl_ways *w, const struct walk *walk,
+                       const struct cpl_lane *lane, int64_t m, int n,
+                       struct visit visit[BATCH][CPL_DRAWN], double *sum)
+{
+	struct cpl_part *part = walk->part;
+
+	for (int i = 0; i < n; i++) {
+		double got =
+		        grant_pair(lane->cell, &part->route[m + i], visit[i]);
+
+		part->total[m + i] += got;
+		*sum += got;
 	}
 }
 
 static void grant(void *arg, int64_t chunk, int thread)
 {
 	const struct walk *walk = arg;
-	const struct cpl_ways w = *walk->w;
-	struct cpl_part *part = walk->part;
-	struct cpl_lane *lane = &walk->lane[chunk];
-	struct visit visit[BATCH][CPL_DRAWN];
-	int64_t last = part->first[chunk + 1];
-	double granted = 0;
 
-	rewind_lane(walk, (int)chunk);
-	for (int64_t m = part->first[chunk]; m < last;) {
-		int n = follow_some(&w, part, lane, m, visit);
-
-		for (int i = 0; i < n; i++, m++) {
-			double sum = grant_pair(lane->cell, &part->route[m],
-			                        visit[i]);
-
-			part->total[m] += sum;
-			granted += sum;
-		}
-	}
-	lane->granted += granted;
+	walk->lane[chunk].granted += over_pairs(walk, chunk, grant_some);
 }
 
 void cpl_passages_ask(const struct cpl_ways *ways, struct cpl_part *part,
@@ -545,7 +575,7 @@ static inline int put_path(const struct cpl_ways *w, struct visit *v,
 /* Returns the mean links of its paths in this iteration. */
 static inline double deliver_pair(const struct cpl_ways *w,
                                   const struct walk *walk,
-                                  struct cpl_lane *lane, int64_t m,
+                                  const struct cpl_lane *lane, int64_t m,
                                   struct visit visit[CPL_DRAWN])
 {
 	const struct cpl_route *route = &walk->part->route[m];
@@ -573,36 +603,31 @@ static inline double deliver_pair(const struct cpl_ways *w,
 	return links;
 }
 
+static void deliver_some(const struct cpl_ways *w, const struct walk *walk,
+                         const struct cpl_lane *lane, int64_t m, int n,
+                         struct visit visit[BATCH][CPL_DRAWN], double *sum)
+{
+	struct cpl_part *part = walk->part;
+
+	for (int i = 0; i < n; i++)
+		for (int k = 0; k < CPL_DRAWN; k++)
+			for (int j = 0; j < CPL_LEG; j++)
+				__builtin_prefetch(
+				        &lane->bytes[visit[i][k].cell[j]], 1);
+	for (int i = 0; i < n; i++) {
+		double links = deliver_pair(w, walk, lane, m + i, visit[i]);
+
+		part->hops[m + i] += links;
+		*sum += links * part->route[m + i].bytes;
+	}
+}
+
 static void deliver(void *arg, int64_t chunk, int thread)
 {
 	const struct walk *walk = arg;
-	const struct cpl_ways w = *walk->w;
-	struct cpl_part *part = walk->part;
-	struct cpl_lane *lane = &walk->lane[chunk];
-	struct visit visit[BATCH][CPL_DRAWN];
-	int64_t last = part->first[chunk + 1];
-	double hop_bytes = 0;
 
-	rewind_lane(walk, (int)chunk);
-	for (int64_t m = part->first[chunk]; m < last;) {
-		int n = follow_some(&w, part, lane, m, visit);
-
-		for (int i = 0; i < n; i++)
-			for (int k = 0; k < CPL_DRAWN; k++)
-				for (int j = 0; j < CPL_LEG; j++)
-					__builtin_prefetch(
-					        &lane->bytes[visit[i][k]
-					                             .cell[j]],
-					        1);
-		for (int i = 0; i < n; i++, m++) {
-			double links =
-			        deliver_pair(&w, walk, lane, m, visit[i]);
-
-			part->hops[m] += links;
-			hop_bytes += links * part->route[m].bytes;
-		}
-	}
-	part->routed[chunk].hop_bytes += hop_bytes;
+	walk->part->routed[chunk].hop_bytes +=
+	        over_pairs(walk, chunk, deliver_some);
 }
 
 void cpl_passages_deliver(const struct cpl_ways *ways, struct cpl_part *part,
