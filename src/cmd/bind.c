@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "bind.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "algorithms.h"
 #include "base/file.h"
 #include "options.h"
 #include "signature/signature.h"
@@ -44,8 +43,8 @@ static int take_metric(const struct cmd *self, void *into, const char *option,
 			return CMD_OK;
 		}
 	return cmd_failf(self,
-	                 "%s: '%.60s' is unknown; there are: bytes, messages, "
-	                 "average",
+	                 "%s: '%.60s' is unknown; it must be one of bytes, "
+	                 "messages, average",
 	                 option, value);
 }
 
@@ -71,7 +70,7 @@ static int take_binder(const struct cmd *self, void *into, const char *option,
 	struct options *o = into;
 	struct cpl_error err = {""};
 
-	o->binder = cpl_binder_find(value, &err);
+	o->binder = cpl_binder_find_in(CMD_BINDERS, value, &err);
 	if (o->binder)
 		return CMD_OK;
 	cpl_fail_prefix(&err, "%s: ", option);
@@ -85,7 +84,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	static const char *const hints[] = {"multithread", "nomultithread",
 	                                    NULL};
 	const struct cmd_option table[] = {
-	        {"signature", .text = &o->signature},
+	        {"signature", .text = &o->signature, .needed = true},
 	        {"profile-dir", .text = &o->profile_dir},
 	        {"phase", .text = &o->phase},
 	        {"topology", .text = &o->topology},
@@ -112,8 +111,6 @@ static int parse(const struct cmd *self, int argc, char **argv,
 
 	if (rc)
 		return rc;
-	if (!o->signature)
-		return cmd_usage(self, "--signature is missing");
 	if (o->json && o->format == FORMAT_MASK)
 		return cmd_usage(self, "--json and --format mask exclude each "
 		                       "other");
@@ -145,7 +142,7 @@ static int parse_list(const char *option, const char *text, int high,
 			                option, last, high);
 		for (unsigned long i = first; i <= last; i++) {
 			if (hwloc_bitmap_isset(out, (unsigned)i))
-				return cpl_fail(err, "%s: %lu stands twice",
+				return cpl_fail(err, "%s: %lu is given twice",
 				                option, i);
 			if (hwloc_bitmap_set(out, (unsigned)i) < 0)
 				return cpl_fail_memory(err);
@@ -156,10 +153,8 @@ static int parse_list(const char *option, const char *text, int high,
 			break;
 		s = end + 1;
 	}
-	return cpl_fail(err,
-	                "%s: '%.60s' is no list; right is, for example, "
-	                "0-3,8",
-	                option, text);
+	return cpl_fail(err, "%s: '%.60s' is not a list such as 0-3,8", option,
+	                text);
 }
 
 static int load_ranks(const struct options *o, struct bind_job *job,
@@ -264,8 +259,8 @@ static int load_gpus(const struct options *o, struct bind_job *job,
 
 		if (*s < '0' || *s > '9') {
 			cpl_fail(err,
-			         "--gpu-map: '%.60s' is no list of GPUs; "
-			         "right is, for example, 0,0,1,1",
+			         "--gpu-map: '%.60s' is not a list of GPUs "
+			         "such as 0,0,1,1",
 			         o->gpu_map);
 			goto done;
 		}
@@ -346,8 +341,6 @@ static int run(const struct cmd *self, int argc, char **argv)
 		rc = bind_print_masks(self, &job);
 	else
 		rc = bind_print(self, &job);
-	if (rc == CMD_OK && (fflush(stdout) || ferror(stdout)))
-		rc = cmd_failf(self, "standard output: %s", strerror(errno));
 done:
 	cpl_bind_result_free(&job.result);
 	cpl_bind_result_free(&job.packed);
@@ -361,56 +354,4 @@ done:
 	return rc;
 }
 
-const struct cmd cmd_bind = {
-        .name = "bind",
-        .summary = "bind the ranks of one node to cores",
-        .help = "Usage: commplace bind --signature S [OPTION]...\n"
-                "\n"
-                "Print which CPUs of one node each rank gets.\n"
-                "\n"
-                "  --signature S        signature file, or name of a profile\n"
-                "  --profile-dir DIR    where profiles are\n"
-                "  --phase NAME         bind for one phase (default: the run)\n"
-                "  --ranks LIST         ranks on this node (default: all)\n"
-                "  --topology T         hwloc XML file or synthetic "
-                "description\n"
-                "                       (default: this machine)\n"
-                "  --cpus LIST          CPUs that may be used, OS numbers\n"
-                "                       (default: all)\n"
-                "  --cores-per-rank N   whole cores for each rank (default 1)\n"
-                "  --cpus-per-rank N    hardware threads for each rank; ranks "
-                "may\n"
-                "                       share a core\n"
-                "  --ranks-per-core N   at most N ranks on a core (with "
-                "--cpus-per-rank)\n"
-                "  --ranks-per-socket N at most N ranks on a package\n"
-                "  --hint H             nomultithread: one thread of each "
-                "core\n"
-                "  --overcommit         ranks share CPUs where there are too "
-                "few\n"
-                "  --metric M           bytes (default), messages or "
-                "average\n"
-                "  --gpu-map LIST       GPU of each rank in turn: stay near "
-                "it\n"
-                "  --algorithm A        treematch (default), packed, "
-                "round-robin,\n"
-                "                       scatter, cluster, best, or scotch\n"
-                "  --launch             best: search no longer than when a "
-                "step starts\n"
-                "  --plot OUT.svg       draw the machine with the ranks\n"
-                "  --format F           table (default), json, or mask: what "
-                "srun\n"
-                "                       --cpu-bind=mask_cpu: takes\n"
-                "  --json               the same as --format json\n"
-                "\n"
-                "Examples:\n"
-                "  commplace bind --signature halo.json --ranks 0-7 \\\n"
-                "      --topology \"pack:2 l3:2 core:4 pu:1\"\n"
-                "  commplace bind --signature milc --ranks 0-3,8-11 --cpus "
-                "0-7 \\\n"
-                "      --cores-per-rank 2 --json\n"
-                "  commplace bind --signature milc --ranks 0-7 --topology "
-                "node.xml \\\n"
-                "      --gpu-map 0,1,2,3 --algorithm best --plot node.svg\n",
-        .run = run,
-};
+const struct cmd cmd_bind = {"bind", run};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The commplace command: one file per subcommand, one line in the table of
- * main.c. Exit 0 success, 1 refused input or failed work (one line on stderr),
+ * The commplace command: one file per subcommand, its text in help/, one line
+ * in the table of main.c. Exit 0 success, 1 refused input or failed work (one line on stderr),
  * 2 wrong usage.
  */
 #ifndef CPL_CMD_CMD_H
@@ -9,7 +9,6 @@
 
 #include <getopt.h>
 #include <jansson.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -24,10 +23,9 @@
 enum { CMD_HELPED = -1, CMD_OK = 0, CMD_FAILED = 1, CMD_USAGE = 2 };
 
 struct cmd {
-	const char *name;
-	const char *summary; /* one line of `commplace --help` */
-	const char *help;    /* text of `commplace NAME --help` */
-	/* argv[0] is the subcommand's name. An exit code or CMD_HELPED. */
+	const char *name; /* with a text of its own: src/cmd/help/NAME.txt */
+	/* argv[0] is the subcommand's name. An exit code or CMD_HELPED. Whether
+	 * standard output was written is looked at afterwards. */
 	int (*run)(const struct cmd *self, int argc, char **argv);
 };
 
@@ -51,16 +49,15 @@ int cmd_number(const char *option, const char *text, double low, double high,
 
 /*
  * Print one JSON object and a newline on stdout, sorted as built, reals with
- * 17 significant digits. Takes the reference. Returns an exit code (a full
- * disk is a failure).
+ * 17 significant digits. Takes the reference. Returns an exit code.
  */
 int cmd_print_json(const struct cmd *self, json_t *root);
 
 /*
  * Aligned tables on stdout: columns are as wide as their widest cell. align is
  * one of "l" and "r" per column and must outlive the table. Cells are copied.
- * Memory that is out, or a full disk, shows at the end: cmd_table_print says so
- * on stderr and returns CMD_FAILED; a NULL table is taken by all three.
+ * Memory that is out shows at the end: cmd_table_print says so on stderr and
+ * returns CMD_FAILED; a NULL table is taken by all.
  */
 struct cmd_table;
 struct cmd_table *cmd_table_new(int columns, const char *align);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "compare.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,57 +8,6 @@
 #include "options.h"
 
 #define MAX_SEEDS 10000
-
-static const char help[] =
-        "Usage: commplace compare --network FILE --signature SIG [OPTION]...\n"
-        "\n"
-        "Evaluate every placement under every routing and say which loads "
-        "the\n"
-        "links least.\n"
-        "\n"
-        "  --network FILE       network description\n"
-        "  --signature SIG      signature file (holds a \"/\" or ends in "
-        ".json)\n"
-        "                       or profile name; may be given several times\n"
-        "    --ranks-per-node K ranks on each host, consecutive; default 1\n"
-        "    --phase NAME       one execution of that phase, not the whole "
-        "run\n"
-        "  --workload           all signatures run at once, placed in order;\n"
-        "                       without it each is looked at alone\n"
-        "  --placements LIST    names with commas between, or all (default);\n"
-        "                       auto and traffic are searches and not in all\n"
-        "  --routings LIST      the same; default all of the network's type "
-        "but\n"
-        "                       static-indirect-sampled\n"
-        "  --running STATE      JSON file of running jobs: their hosts are "
-        "not\n"
-        "                       free, their traffic is on the links\n"
-        "  --profile-dir DIR    where profiles stand; default: ProfileDir\n"
-        "  --seed N             for random placements; default 1\n"
-        "  --seeds N            try N seeds from that one on and show the "
-        "one\n"
-        "                       with the median largest load; default 1\n"
-        "  --threads N          of the evaluation (default: all CPUs); what "
-        "it\n"
-        "                       finds does not depend on them\n"
-        "  --classes            a table (and a plot) per link class too\n"
-        "  --plot FILE          write box plots as SVG\n"
-        "  --json               print one JSON object\n"
-        "  -h, --help           print this text\n"
-        "\n"
-        "Options of a signature stand after it; before the first one they "
-        "hold\n"
-        "for all. A --ranks-per-node that is given once holds for all "
-        "wherever\n"
-        "it stands.\n"
-        "\n"
-        "Examples:\n"
-        "  commplace compare --network edison.json --signature ./milc.json "
-        "\\\n"
-        "      --ranks-per-node 24 --seeds 5 --plot milc.svg\n"
-        "  commplace compare --network edison.json --workload --signature "
-        "a \\\n"
-        "      --signature b --placements RDN,RDR,traffic --routings all\n";
 
 struct options {
 	const char *network, *placements, *routings, *plot;
@@ -136,7 +84,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 {
 	int64_t seed = 1, n_seeds = 1, threads = cpl_parallel_cpus();
 	const struct cmd_option table[] = {
-	        {"network", .text = &o->network},
+	        {"network", .text = &o->network, .needed = true},
 	        {"signature", .take = new_job, .into = o},
 	        {"ranks-per-node", .take = take_ranks_per_node, .into = o},
 	        {"phase", .take = take_phase, .into = o},
@@ -161,8 +109,6 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	c->seed = (uint64_t)seed;
 	c->n_seeds = (int)n_seeds;
 	c->threads = (int)threads;
-	if (!o->network)
-		return cmd_usage(self, "--network is missing");
 	if (!c->n_jobs)
 		return cmd_usage(self, "--signature is missing");
 	return fill_ranks_per_node(self, c);
@@ -196,9 +142,4 @@ out:
 	return rc;
 }
 
-const struct cmd cmd_compare = {
-        .name = "compare",
-        .summary = "compare placements and routings by the link traffic",
-        .help = help,
-        .run = run,
-};
+const struct cmd cmd_compare = {"compare", run};

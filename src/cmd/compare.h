@@ -22,11 +22,6 @@ struct compare_case {
 	int first, count;
 };
 
-struct compare_placement {
-	const struct cpl_placement_policy *policy; /* NULL: a search */
-	const char *name, *short_name;
-};
-
 /* What one evaluation gave. */
 struct compare_result {
 	uint64_t seed;
@@ -62,7 +57,7 @@ struct compare {
 	int n_jobs, n_cases, n_placements, n_routings, n_rows;
 	struct compare_job *job;
 	struct compare_case *cases;
-	struct compare_placement *placement;
+	const struct cpl_placement_policy **placement;
 	const struct cpl_routing **routing;
 	struct compare_row *row; /* [n_cases][n_placements][n_routings] */
 };

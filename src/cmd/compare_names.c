@@ -7,47 +7,39 @@
 
 static int add_placement(struct compare *c,
                          const struct cpl_placement_policy *policy,
-                         const char *name, struct cpl_error *err)
+                         struct cpl_error *err)
 {
-	struct compare_placement *grown;
+	const struct cpl_placement_policy **grown;
 
 	for (int i = 0; i < c->n_placements; i++)
-		if (!strcmp(c->placement[i].name, name))
+		if (c->placement[i] == policy)
 			return 0;
 	grown = realloc(c->placement,
 	                ((size_t)c->n_placements + 1) * sizeof(*grown));
 	if (!grown)
 		return cpl_fail_memory(err);
 	c->placement = grown;
-	c->placement[c->n_placements++] = (struct compare_placement){
-	        .policy = policy,
-	        .name = name,
-	        .short_name = policy ? policy->short_name : name,
-	};
+	c->placement[c->n_placements++] = policy;
 	return 0;
 }
 
 static int one_placement(struct compare *c, const char *name,
                          struct cpl_error *err)
 {
-	const struct cpl_placement_policy *const *all = cpl_placement_all();
 	const struct cpl_placement_policy *policy;
 
 	if (!strcasecmp(name, "all")) {
-		for (int i = 0; all[i]; i++)
-			if (all[i]->types & (1U << c->net->type) &&
-			    add_placement(c, all[i], all[i]->name, err))
+		for (int i = 0; (policy = cpl_placement_at(i)); i++)
+			if (policy->place &&
+			    cpl_placement_takes(policy, c->net->type) &&
+			    add_placement(c, policy, err))
 				return -1;
 		return 0;
 	}
-	if (!strcasecmp(name, "auto"))
-		return add_placement(c, NULL, "auto", err);
-	if (!strcasecmp(name, "traffic"))
-		return add_placement(c, NULL, "traffic", err);
 	policy = cpl_placement_find(c->net->type, name, err);
 	if (!policy)
 		return cpl_fail_prefix(err, "--placements: ");
-	return add_placement(c, policy, policy->name, err);
+	return add_placement(c, policy, err);
 }
 
 static int add_routing(struct compare *c, const struct cpl_routing *routing,
@@ -70,14 +62,13 @@ static int add_routing(struct compare *c, const struct cpl_routing *routing,
 static int one_routing(struct compare *c, const char *name,
                        struct cpl_error *err)
 {
-	const struct cpl_routing *const *all = cpl_routing_all();
 	const struct cpl_routing *routing;
 
 	if (!strcasecmp(name, "all")) {
-		for (int i = 0; all[i]; i++)
-			if (all[i]->type == c->net->type && !all[i]->sampled &&
-			    (!all[i]->table || c->net->routes) &&
-			    add_routing(c, all[i], err))
+		for (int i = 0; (routing = cpl_routing_at(i)); i++)
+			if (cpl_routing_takes(routing, c->net) &&
+			    !(routing->flags & CPL_ROUTING_SAMPLED) &&
+			    add_routing(c, routing, err))
 				return -1;
 		return 0;
 	}
@@ -102,8 +93,8 @@ static int each_name(struct compare *c, const char *option, const char *list,
 			rc = take(c, name, err);
 		else
 			rc = cpl_fail(err,
-			              "%s: '%.60s' has an empty name; NAME,NAME"
-			              " or all is right",
+			              "%s: '%.60s' has an empty name; give "
+			              "NAME,NAME,... or all",
 			              option, list);
 	}
 	free(text);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "plot.h"
+#include "plot/plot.h"
 
 static json_t *json_row(const struct compare *c, const struct compare_row *row)
 {
@@ -17,7 +17,7 @@ static json_t *json_row(const struct compare *c, const struct compare_row *row)
 	        "{s:s, s:s, s:s, s:I, s:i, s:o, s:o, s:o, s:f, s:f, s:f, s:f, "
 	        "s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:b, s:b}",
 	        "signature", c->cases[row->the_case].name, "placement",
-	        c->placement[row->placement].name, "routing",
+	        c->placement[row->placement]->name, "routing",
 	        c->routing[row->routing]->name, "seed", (json_int_t)r->seed,
 	        "seeds", row->n_seeds, "links",
 	        link_stats_links_json(stats, r->n_stats), "injection",
@@ -84,8 +84,8 @@ static int print_table(const struct compare *c, int the_case, int class)
 	for (int i = the_case * per_case; i < (the_case + 1) * per_case; i++) {
 		const struct compare_row *row = &c->row[i];
 		const struct compare_result *r = &row->result;
-		const struct compare_placement *p =
-		        &c->placement[row->placement];
+		const struct cpl_placement_policy *p =
+		        c->placement[row->placement];
 		const char *routing = c->routing[row->routing]->name;
 		char text[6][24], seed[24] = "-", max[32], hops[24];
 		char congestion[32], mean[24], hybrid[24] = "-";
@@ -96,7 +96,7 @@ static int print_table(const struct compare *c, int the_case, int class)
 			              text[2], text[3], text[4], text[5]);
 			continue;
 		}
-		if (!p->policy || p->policy->random)
+		if (p->flags & CPL_PLACEMENT_RANDOM)
 			snprintf(seed, sizeof(seed), "%" PRIu64, r->seed);
 		snprintf(max, sizeof(max), "%s %c", text[5],
 		         row->lowest_maximum ? '*' : ' ');
@@ -129,7 +129,7 @@ static int print_seeds(const struct compare *c, int the_case)
 		if (row->n_seeds == 1)
 			continue;
 		snprintf(seeds, sizeof(seeds), "%d", row->n_seeds);
-		cmd_table_row(table, c->placement[row->placement].name,
+		cmd_table_row(table, c->placement[row->placement]->name,
 		              c->routing[row->routing]->name, seeds,
 		              cmd_bytes(row->low, low, sizeof(low)),
 		              cmd_bytes(row->high, high, sizeof(high)));
@@ -208,8 +208,10 @@ int compare_plot(const struct compare *c, bool classes, const char *path,
 		group[r] = (struct plot_name){c->routing[r]->name,
 		                              c->routing[r]->short_name};
 	for (int p = 0; p < c->n_placements; p++)
-		series[p] = (struct plot_name){c->placement[p].name,
-		                               c->placement[p].short_name};
+		series[p] = (struct plot_name){
+		        c->placement[p]->name,
+		        c->placement[p]->short_name ? c->placement[p]->short_name
+		                                    : c->placement[p]->name};
 	for (int i = 0; i < n; i++) {
 		const char *class =
 		        i % per_case ? c->net->link_class[i % per_case - 1].name

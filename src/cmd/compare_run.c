@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "routing/adaptive.h"
+#include "routing/adaptive/adaptive.h"
 #include "site/state.h"
 #include "site_files.h"
 
@@ -18,7 +18,7 @@ static int load_job(struct compare *c, struct compare_job *job,
 	job->sig = cmd_load_signature(job->signature, c->profile_dir, err);
 	if (!job->sig)
 		return -1;
-	return job_traffic_open(&job->traffic, c->net, job->sig, job->phase,
+	return job_traffic_open(&job->traffic, job->sig, job->phase,
 	                        job->ranks_per_node, err);
 }
 
@@ -65,19 +65,23 @@ struct scene {
 	unsigned char *idle; /* [n_nodes] without a running job */
 	unsigned char *free; /* [n_nodes] of the evaluation at hand */
 	int *node;           /* [n_nodes] of the job at hand */
-	/* Running jobs, and the evaluation at hand, under each routing. */
-	struct cpl_load *background, *load; /* [n_routings] */
-	struct cpl_load **at;               /* [n_routings] &load[routing] */
-	struct cpl_job_sums *sums;          /* [n_routings] */
-	/* Where several jobs adapt to each other: the running ones and all of
-	 * the evaluation at hand; NULL under routings that do not adapt. */
+	/* Under each routing the running jobs: their load, or where they adapt
+	 * as jobs; and these with those of the evaluation at hand. */
+	struct cpl_load *background;               /* [n_routings] */
 	struct cpl_workload **running, **workload; /* [n_routings] */
-	struct cpl_load guess; /* of the jobs before, for searches */
+	/* Where jobs adapt to each other: those before under the minimal
+	 * routing, for searches. */
+	struct cpl_workload *guess;
 };
+
+static bool adapts(const struct compare *c, int routing)
+{
+	return cpl_routing_is_adaptive(c->routing[routing]);
+}
 
 /* Into s->node; routing is what a search goes by. */
 static int place(const struct compare *c, struct scene *s, int routing,
-                 const struct compare_placement *placement, uint64_t seed,
+                 const struct cpl_placement_policy *placement, uint64_t seed,
                  struct compare_job *job, struct cpl_error *err)
 {
 	struct cpl_decide_request req = {
@@ -88,13 +92,14 @@ static int place(const struct compare *c, struct scene *s, int routing,
 	        .policy = placement->name,
 	        .routing = c->routing[routing],
 	        .ranks_per_node = job->ranks_per_node,
-	        .background =
-	                s->workload[routing] ? &s->guess : &s->load[routing],
+	        .background = cpl_workload_load(adapts(c, routing)
+	                                                ? s->guess
+	                                                : s->workload[routing]),
 	};
 	struct cpl_decision decision;
 
 	/* A plain policy is not evaluated twice. */
-	if (!placement->policy) {
+	if (!placement->place) {
 		req.comm = job_traffic_matrix(&job->traffic, err);
 		if (!req.comm)
 			return cpl_fail_prefix(
@@ -130,51 +135,19 @@ static int finish(const struct compare *c, const struct cpl_load *load,
 	return 0;
 }
 
-/* Jobs that adapt to each other wait for all; searches see the minimal
- * routing's load of those before. */
-static int add_job(const struct compare *c, struct scene *s, int routing,
-                   const struct compare_placement *placement,
-                   struct compare_job *job, struct cpl_error *err)
-{
-	const struct cpl_routing *quick =
-	        cpl_routing_by_pairs(c->routing[routing]);
-	struct cpl_load *guess = &s->guess;
-
-	if (!s->workload[routing])
-		return job_traffic_add(&job->traffic, s->node, c->threads, 1,
-		                       &c->routing[routing], &s->at[routing],
-		                       &s->sums[routing], err);
-	if (!placement->policy &&
-	    job_traffic_add(&job->traffic, s->node, c->threads, 1, &quick,
-	                    &guess, &s->sums[routing], err))
-		return -1;
-	return job_traffic_plan(&job->traffic, s->node, c->threads,
-	                        c->routing[routing], s->workload[routing],
-	                        err) < 0
-	               ? -1
-	               : 0;
-}
-
 /* As little as there was before the first job. */
 static int begin(const struct compare *c, struct scene *s, int routing,
-                 bool together, struct cpl_error *err)
+                 struct cpl_error *err)
 {
-	struct cpl_load *load = &s->load[routing];
+	const struct cpl_load *background =
+	        c->running ? &s->background[routing] : NULL;
 
-	cpl_load_clear(load, c->net);
-	cpl_workload_free(s->workload[routing]);
-	s->workload[routing] = NULL;
-	if (!together || !cpl_routing_is_adaptive(c->routing[routing])) {
-		if (c->running)
-			cpl_load_add(load, &s->background[routing], c->net);
+	if (!adapts(c, routing)) {
+		cpl_workload_clear(s->workload[routing], background);
 		return 0;
 	}
-	cpl_load_clear(&s->guess, c->net);
-	if (c->running)
-		cpl_load_add(&s->guess, &s->background[routing], c->net);
-	s->workload[routing] = cpl_workload_new(c->net, c->threads, err);
-	if (!s->workload[routing])
-		return -1;
+	cpl_workload_clear(s->workload[routing], NULL);
+	cpl_workload_clear(s->guess, background);
 	return s->running[routing]
 	               ? cpl_workload_add_all(s->workload[routing],
 	                                      s->running[routing], err)
@@ -182,58 +155,49 @@ static int begin(const struct compare *c, struct scene *s, int routing,
 }
 
 /* Solve for all jobs; the last ones are those of the case. */
-static int solve(struct scene *s, int routing, int n_jobs,
-                 struct cpl_job_sums *sums, struct cpl_error *err)
+static int solve(const struct compare *c, struct cpl_workload *w, int n_jobs,
+                 struct compare_result *out, struct cpl_error *err)
 {
-	struct cpl_workload *w = s->workload[routing];
-
-	if (cpl_workload_solve(w, &s->load[routing], err))
+	if (cpl_workload_solve(w, err))
 		return -1;
 	for (int i = cpl_workload_jobs(w) - n_jobs; i < cpl_workload_jobs(w);
 	     i++)
-		link_stats_add_sums(sums, cpl_workload_sums(w, i));
-	return 0;
+		link_stats_add_sums(&out->sums, cpl_workload_sums(w, i));
+	return finish(c, cpl_workload_load(w), out, err);
 }
 
 /* Under routings first .. first + n - 1, which have the nodes in common, into
  * out[n]. */
 static int evaluate(const struct compare *c, struct scene *s, int first, int n,
                     const struct compare_case *one,
-                    const struct compare_placement *placement, uint64_t seed,
+                    const struct cpl_placement_policy *placement, uint64_t seed,
                     struct compare_result *out, struct cpl_error *err)
 {
-	bool together = one->count > 1 || c->running;
-
 	memcpy(s->free, s->idle, (size_t)c->net->n_nodes);
 	for (int r = 0; r < n; r++) {
 		memset(&out[r], 0, sizeof(out[r]));
 		out[r].seed = seed;
-		if (begin(c, s, first + r, together, err))
+		if (begin(c, s, first + r, err))
 			return -1;
 	}
 	for (int i = 0; i < one->count; i++) {
 		struct compare_job *job = &c->job[one->first + i];
+		struct cpl_job seated =
+		        job_traffic_on(&job->traffic, s->node, NULL);
 
-		if (place(c, s, first, placement, seed, job, err))
+		seated.hops = NULL;
+		if (place(c, s, first, placement, seed, job, err) ||
+		    cpl_workload_add_each(s->workload + first,
+		                          c->routing + first, n, &seated, err))
 			return -1;
-		/* One walk over the messages where no job waits. */
-		if (!together &&
-		    job_traffic_add(&job->traffic, s->node, c->threads, n,
-		                    c->routing + first, s->at + first,
-		                    s->sums + first, err))
+		seated.routing = cpl_routing_by_pairs(c->routing[first]);
+		if (!placement->place && adapts(c, first) &&
+		    i + 1 < one->count &&
+		    cpl_workload_add(s->guess, &seated, err) < 0)
 			return -1;
-		for (int r = 0; r < n && together; r++)
-			if (add_job(c, s, first + r, placement, job, err))
-				return -1;
-		for (int r = 0; r < n; r++)
-			if (!s->workload[first + r])
-				link_stats_add_sums(&out[r].sums,
-				                    &s->sums[first + r]);
 	}
 	for (int r = 0; r < n; r++)
-		if ((s->workload[first + r] &&
-		     solve(s, first + r, one->count, &out[r].sums, err)) ||
-		    finish(c, &s->load[first + r], &out[r], err))
+		if (solve(c, s->workload[first + r], one->count, &out[r], err))
 			return -1;
 	return 0;
 }
@@ -268,10 +232,12 @@ static void fill_row(struct compare_row *row, struct compare_result *result,
 static int fill_rows(const struct compare *c, struct scene *s,
                      struct compare_row *row, struct cpl_error *err)
 {
-	const struct compare_placement *placement =
-	        &c->placement[row->placement];
-	int n = placement->policy && placement->policy->random ? c->n_seeds : 1;
-	int together = placement->policy ? c->n_routings : 1, rc = -1;
+	const struct cpl_placement_policy *placement =
+	        c->placement[row->placement];
+	bool random = placement->place &&
+	              placement->flags & CPL_PLACEMENT_RANDOM;
+	int n = random ? c->n_seeds : 1;
+	int together = placement->place ? c->n_routings : 1, rc = -1;
 	struct compare_result *out =
 	        malloc((size_t)c->n_routings * sizeof(*out));
 	struct compare_result *result =
@@ -339,21 +305,20 @@ static int open_scene(const struct compare *c, struct scene *s,
 	s->free = malloc(nodes);
 	s->node = malloc(nodes * sizeof(*s->node));
 	s->background = calloc(n, sizeof(*s->background));
-	s->load = calloc(n, sizeof(*s->load));
-	s->at = calloc(n, sizeof(*s->at));
-	s->sums = calloc(n, sizeof(*s->sums));
 	s->running = calloc(n, sizeof(*s->running));
 	s->workload = calloc(n, sizeof(*s->workload));
-	if (!s->idle || !s->free || !s->node || !s->background || !s->load ||
-	    !s->at || !s->sums || !s->running || !s->workload)
+	if (!s->idle || !s->free || !s->node || !s->background || !s->running ||
+	    !s->workload)
 		return cpl_fail_memory(err);
-	if (cpl_load_init(&s->guess, c->net, err))
-		return -1;
 	for (int r = 0; r < c->n_routings; r++) {
-		s->at[r] = &s->load[r];
-		if (cpl_load_init(&s->load[r], c->net, err) ||
-		    load_running(c, s, r, err))
+		s->workload[r] = cpl_workload_new(c->net, c->threads, err);
+		if (!s->workload[r] || load_running(c, s, r, err))
 			return -1;
+		if (adapts(c, r) && !s->guess) {
+			s->guess = cpl_workload_new(c->net, c->threads, err);
+			if (!s->guess)
+				return -1;
+		}
 	}
 	return 0;
 }
@@ -363,23 +328,18 @@ static void close_scene(const struct compare *c, struct scene *s)
 	for (int r = 0; r < c->n_routings; r++) {
 		if (s->background)
 			cpl_load_free(&s->background[r]);
-		if (s->load)
-			cpl_load_free(&s->load[r]);
 		if (s->workload)
 			cpl_workload_free(s->workload[r]);
 		if (s->running)
 			cpl_workload_free(s->running[r]);
 	}
-	cpl_load_free(&s->guess);
+	cpl_workload_free(s->guess);
 	free(s->running);
 	free(s->workload);
 	free(s->idle);
 	free(s->free);
 	free(s->node);
 	free(s->background);
-	free(s->load);
-	free(s->at);
-	free(s->sums);
 }
 
 static int fill(struct compare *c, struct cpl_error *err)
@@ -422,7 +382,7 @@ static void add_hybrid(const struct compare *c, struct compare_row *row)
 	int base = -1;
 
 	for (int p = 0; p < c->n_placements; p++)
-		if (!strcmp(c->placement[p].name, "linear"))
+		if (!strcmp(c->placement[p]->name, "linear"))
 			base = p;
 	for (int i = 0; i < c->n_placements * c->n_routings; i++) {
 		const struct compare_result *own = &row[i].result, *linear;

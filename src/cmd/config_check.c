@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config_check.h"
 
+#include <errno.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
+#include "base/file.h"
+#include "base/hostlist.h"
 #include "placement/placement.h"
 #include "site_files.h"
+#include "slurm_conf.h"
 
 #define NAMES_SHOWN 3
 
@@ -21,55 +27,66 @@ void site_check_free(struct site_check *check)
 	memset(check, 0, sizeof(*check));
 }
 
-/* Names may be known and yet not be for this type of network. */
-static int check_policy(const struct site_check *check, const char *policy,
-                        const char *partition, struct cpl_error *err)
+static void problem(struct site_check *check, const struct cpl_error *err)
 {
-	if (!policy || !strcasecmp(policy, "auto") ||
-	    !strcasecmp(policy, "traffic") || !strcasecmp(policy, "none") ||
-	    cpl_placement_find(check->net->type, policy, err))
-		return 0;
-	return partition ? cpl_fail_prefix(err, "%s: Partition=%s: ",
-	                                   check->config->path, partition)
-	                 : cpl_fail_prefix(err, "%s: DefaultPolicy: ",
-	                                   check->config->path);
+	cmd_fail(check->self, err);
+	check->n_problems++;
 }
 
-static int check_network(struct site_check *check, struct cpl_error *err)
+/* Names may be known and yet not be for this type of network. */
+static void check_policy(struct site_check *check, const char *policy,
+                         const struct cpl_partition_rule *rule)
+{
+	struct cpl_error err = {""};
+
+	if (!policy || !strcasecmp(policy, CPL_POLICY_NONE) ||
+	    cpl_placement_find(check->net->type, policy, &err))
+		return;
+	if (rule)
+		cpl_fail_prefix(&err,
+		                "%s:%d: Partition=%s: ", check->config->path,
+		                rule->line, rule->partition);
+	else
+		cpl_fail_prefix(
+		        &err, "%s:%d: DefaultPolicy: ", check->config->path,
+		        cpl_config_line(check->config, "DefaultPolicy"));
+	problem(check, &err);
+}
+
+static void check_network(struct site_check *check)
 {
 	const struct cpl_config *c = check->config;
+	struct cpl_error err = {""};
 
-	check->net = cpl_network_load(c->network_file, err);
-	if (!check->net)
-		return cpl_fail_prefix(err, "%s: NetworkFile: ", c->path);
-	check->routing = cpl_routing_find_quick(check->net, c->routing, err);
-	if (!check->routing)
-		return cpl_fail_prefix(err, "%s: Routing: ", c->path);
+	check->net = cpl_network_load(c->network_file, &err);
+	if (!check->net) {
+		cpl_fail_prefix(&err, "%s: NetworkFile: ", c->path);
+		problem(check, &err);
+		return;
+	}
+	check->routing = cpl_routing_find_quick(check->net, c->routing, &err);
+	if (!check->routing) {
+		cpl_fail_prefix(&err, "%s: Routing: ", c->path);
+		problem(check, &err);
+	}
 	for (int i = 0; i < check->net->n_nodes; i++)
 		check->n_hosts += check->net->node_name[i] != NULL;
-	if (check_policy(check, c->defaults.policy, NULL, err))
-		return -1;
+	check_policy(check, c->defaults.policy, NULL);
 	for (int i = 0; i < c->n_partitions; i++)
-		if (check_policy(check, c->partition[i].defaults.policy,
-		                 c->partition[i].partition, err))
-			return -1;
-	return 0;
+		check_policy(check, c->partition[i].defaults.policy,
+		             &c->partition[i]);
 }
 
-/* 0, 1 when the profile is bad (err says why), -1 when memory is out. */
+/* 0, -1 with err. */
 static int add_profile(struct site_check *check, const char *name,
                        struct cpl_error *err)
 {
-	char *path = cpl_profile_path(check->config->profile_dir, name, err);
 	struct site_profile *p = &check->profile[check->n_profiles];
-	struct cpl_signature *sig;
+	struct cpl_signature *sig =
+	        cpl_profile_load(check->config->profile_dir, name, err);
 
-	if (!path)
-		return -1;
-	sig = cpl_signature_load(path, err);
-	free(path);
 	if (!sig)
-		return 1;
+		return -1;
 	p->ranks = sig->ranks;
 	p->n_phases = sig->n_phases;
 	cpl_signature_free(sig);
@@ -80,57 +97,133 @@ static int add_profile(struct site_check *check, const char *name,
 	return 0;
 }
 
-static int check_profiles(struct site_check *check, struct cpl_error *err)
+static void check_profiles(struct site_check *check)
 {
-	struct cpl_error one = {""};
+	struct cpl_error err = {""}, one = {""};
 	char **name = NULL;
-	int n = cpl_profile_list(check->config->profile_dir, &name, err);
+	int n = cpl_profile_list(check->config->profile_dir, &name, &err);
 	int bad = 0;
 
-	if (n < 0)
-		return cpl_fail_prefix(err,
-		                       "%s: ProfileDir: ", check->config->path);
-	check->profile = calloc((size_t)n + 1, sizeof(*check->profile));
-	if (!check->profile)
-		bad = -1;
-	for (int i = 0; i < n && bad >= 0; i++) {
-		int rc = add_profile(check, name[i], &one);
-
-		if (rc && !bad)
-			*err = one;
-		bad = rc < 0 ? -1 : bad + rc;
+	if (n < 0) {
+		cpl_fail_prefix(&err, "%s: ProfileDir: ", check->config->path);
+		problem(check, &err);
+		return;
 	}
-	for (int i = 0; i < n; i++)
+	check->profile = calloc((size_t)n + 1, sizeof(*check->profile));
+	for (int i = 0; i < n; i++) {
+		if (!check->profile)
+			cpl_fail_memory(&one);
+		if ((!check->profile || add_profile(check, name[i], &one)) &&
+		    !bad++)
+			err = one;
 		free(name[i]);
+	}
 	free(name);
-	if (bad < 0)
-		return cpl_fail_memory(err);
 	if (bad > 1)
-		return cpl_fail_prefix(err,
-		                       "%d of %d profiles are damaged; "
-		                       "the first: ",
-		                       bad, n);
-	return bad ? -1 : 0;
+		cpl_fail_prefix(
+		        &err, "%d of %d profiles are damaged; the first: ", bad,
+		        n);
+	if (bad)
+		problem(check, &err);
 }
 
-static int check_matches(const struct site_check *check, struct cpl_error *err)
+/* A pattern that can match nothing but itself, though it begins as one. */
+static bool is_open_pattern(const char *pattern)
+{
+	for (const char *s = pattern; *s; s++) {
+		if (*s == '\\' && !*++s)
+			return true;
+		if (*s != '[')
+			continue;
+		s++;
+		s += *s == '!' || *s == '^';
+		s = *s ? strchr(s + 1, ']') : NULL;
+		if (!s)
+			return true;
+	}
+	return false;
+}
+
+static void check_match(struct site_check *check,
+                        const struct cpl_match_rule *match)
+{
+	const struct cpl_config *c = check->config;
+	struct cpl_error err = {""};
+	int k = 0;
+
+	if (is_open_pattern(match->job_name)) {
+		cpl_fail(&err,
+		         "%s:%d: JobName=%s is not a pattern: \"[\" without "
+		         "\"]\", or \"\\\" at its end",
+		         c->path, match->line, match->job_name);
+		problem(check, &err);
+	}
+	if (!strcmp(match->profile, CPL_PROFILE_NONE))
+		return;
+	while (k < check->n_profiles &&
+	       strcmp(check->profile[k].name, match->profile))
+		k++;
+	if (k < check->n_profiles)
+		return;
+	cpl_fail(&err,
+	         "%s:%d: Match JobName=%s: profile %s is not in %s, or not "
+	         "one that can be used",
+	         c->path, match->line, match->job_name, match->profile,
+	         c->profile_dir);
+	problem(check, &err);
+}
+
+/* slurmctld makes it where it is missing. */
+static void check_state_dir(struct site_check *check,
+                            const struct slurm_conf *slurm)
+{
+	const char *dir = check->config->state_dir;
+	const char *name = slurm && slurm->user ? slurm->user : "root";
+	const struct passwd *user = slurm ? getpwnam(name) : NULL;
+	struct cpl_error err = {""};
+	struct stat st;
+
+	if (stat(dir, &st)) {
+		if (errno != ENOENT)
+			cpl_fail(&err, "%s", strerror(errno));
+	} else if (!S_ISDIR(st.st_mode)) {
+		cpl_fail(&err, "is not a directory");
+	} else if (st.st_mode & (S_IWGRP | S_IWOTH)) {
+		cpl_fail(&err,
+		         "others than its owner may write there (mode "
+		         "%03o); use chmod go-w",
+		         st.st_mode & 0777);
+	} else if (user && user->pw_uid && st.st_uid != user->pw_uid) {
+		cpl_fail(&err,
+		         "it belongs to user id %u, and SlurmUser=%s has to "
+		         "write there",
+		         (unsigned)st.st_uid, name);
+	}
+	if (!err.text[0])
+		return;
+	cpl_fail_prefix(&err, "%s: StateDir: %s: ", check->config->path, dir);
+	problem(check, &err);
+}
+
+static void check_partitions(struct site_check *check,
+                             const struct slurm_conf *slurm)
 {
 	const struct cpl_config *c = check->config;
 
-	for (int i = 0; i < c->n_matches; i++) {
+	for (int i = 0; i < c->n_partitions; i++) {
+		struct cpl_error err = {""};
 		int k = 0;
 
-		while (k < check->n_profiles &&
-		       strcmp(check->profile[k].name, c->match[i].profile))
+		while (k < slurm->n_partitions &&
+		       strcmp(slurm->partition[k], c->partition[i].partition))
 			k++;
-		if (k == check->n_profiles)
-			return cpl_fail(err,
-			                "%s: Match JobName=%s: profile %s is "
-			                "not in %s",
-			                c->path, c->match[i].job_name,
-			                c->match[i].profile, c->profile_dir);
+		if (k < slurm->n_partitions)
+			continue;
+		cpl_fail(&err, "%s:%d: Partition=%s: %s has no such partition",
+		         c->path, c->partition[i].line,
+		         c->partition[i].partition, slurm->path);
+		problem(check, &err);
 	}
-	return 0;
 }
 
 /* Append a name to "a, b, c ..." as long as few are shown. */
@@ -185,13 +278,52 @@ static int compare_nodes(const struct site_check *check, const char *text,
 	                in_network ? ")" : "");
 }
 
-int site_check(struct site_check *check, const char *path,
-               const char *slurm_nodes, struct cpl_error *err)
+static void say_line(void *arg, const char *text)
 {
+	struct site_check *check = arg;
+
+	cmd_failf(check->self, "%s", text);
+	check->n_problems++;
+}
+
+static int load_config(struct site_check *check, const char *option)
+{
+	struct cpl_error err = {""};
+	char *path = cmd_config_path(option);
+
+	if (path)
+		check->config =
+		        cpl_config_load_all(path, say_line, check, &err);
+	else
+		cpl_fail_memory(&err);
+	free(path);
+	if (!check->config)
+		problem(check, &err);
+	/* What a line that is wrong would have set is not known. */
+	return check->n_problems ? -1 : 0;
+}
+
+int site_check(struct site_check *check, const struct cmd *self,
+               const char *path, const char *slurm_nodes)
+{
+	struct cpl_error err = {""};
+	struct slurm_conf *slurm;
+
 	memset(check, 0, sizeof(*check));
-	check->config = cmd_config_load(path, err);
-	if (!check->config || check_network(check, err) ||
-	    check_profiles(check, err) || check_matches(check, err))
+	check->self = self;
+	if (load_config(check, path))
 		return -1;
-	return slurm_nodes ? compare_nodes(check, slurm_nodes, err) : 0;
+	check_network(check);
+	check_profiles(check);
+	for (int i = 0; i < check->config->n_matches; i++)
+		check_match(check, &check->config->match[i]);
+	slurm = slurm_conf_load(check->config->path);
+	check_state_dir(check, slurm);
+	if (slurm)
+		check_partitions(check, slurm);
+	slurm_conf_free(slurm);
+	if (slurm_nodes && check->net &&
+	    compare_nodes(check, slurm_nodes, &err))
+		problem(check, &err);
+	return check->n_problems ? -1 : 0;
 }

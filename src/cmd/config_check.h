@@ -14,6 +14,8 @@ struct site_profile {
 
 /* The configuration and what it names, all loaded. */
 struct site_check {
+	const struct cmd *self; /* for messages */
+	int n_problems;
 	struct cpl_config *config;
 	struct cpl_network *net;
 	const struct cpl_routing *routing;
@@ -23,12 +25,14 @@ struct site_check {
 };
 
 /*
- * Load and check; path NULL: the site's own; slurm_nodes may be NULL. Goes on
- * after a bad profile to count them. 0, or -1 with err: the first problem.
- * *check is overwritten and to be freed in both cases.
+ * Load and check; path NULL: the site's own; slurm_nodes may be NULL. Every
+ * problem is a line on stderr. Where slurm.conf can be read (beside the
+ * configuration, or $SLURM_CONF), partitions and the owner of StateDir are
+ * compared with it. 0, or -1: there are problems. *check is overwritten and to
+ * be freed in both cases.
  */
-int site_check(struct site_check *check, const char *path,
-               const char *slurm_nodes, struct cpl_error *err);
+int site_check(struct site_check *check, const struct cmd *self,
+               const char *path, const char *slurm_nodes);
 void site_check_free(struct site_check *check);
 
 /* Both take a check that succeeded. */

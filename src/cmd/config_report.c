@@ -4,13 +4,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
-static const char *mode_name(enum cpl_mode mode)
-{
-	static const char *const name[] = {"on", "observe", "off"};
-
-	return name[mode];
-}
+#include "site/resolve.h"
 
 static const char *type_name(const struct cpl_network *net)
 {
@@ -22,17 +18,35 @@ static const char *on_error_name(enum cpl_on_error what)
 	return what == CPL_REJECT ? "reject" : "ignore";
 }
 
-static const char *policy_name(const struct cpl_defaults *d)
+/* "none" in the site's own word, whatever its case. */
+static const char *policy_name(const struct cpl_resolved *d)
 {
-	return d->policy ? d->policy : "none";
+	return strcasecmp(d->policy.value, CPL_POLICY_NONE) ? d->policy.value
+	                                                    : CPL_POLICY_NONE;
 }
 
-static json_t *defaults_json(const char *partition,
-                             const struct cpl_defaults *d)
+/* Where a partition has one of its own; else NULL. */
+static const char *own_mode(const struct cpl_config *config,
+                            const char *partition)
 {
-	return json_pack("{s:s*, s:s, s:s, s:i}", "partition", partition,
-	                 "policy", policy_name(d), "mapping", d->mapping,
-	                 "min_nodes", d->min_nodes);
+	const struct cpl_partition_rule *rule =
+	        cpl_config_partition(config, partition);
+
+	return rule && rule->defaults.mode >= 0
+	               ? cpl_mode_name((enum cpl_mode)rule->defaults.mode)
+	               : NULL;
+}
+
+static json_t *defaults_json(const struct cpl_config *config,
+                             const char *partition)
+{
+	struct cpl_resolved d;
+
+	cpl_resolve_defaults(config, partition, &d);
+	return json_pack("{s:s*, s:s*, s:s, s:s, s:i}", "partition", partition,
+	                 "mode", own_mode(config, partition), "policy",
+	                 policy_name(&d), "mapping", d.mapping.value,
+	                 "min_nodes", d.min_nodes);
 }
 
 static json_t *network_json(const struct site_check *check)
@@ -67,16 +81,13 @@ static json_t *override_json(const struct cpl_config *c)
 json_t *site_check_json(const struct site_check *check)
 {
 	const struct cpl_config *c = check->config;
-	struct cpl_defaults d = cpl_config_defaults(c, NULL);
 	json_t *partitions = json_array(), *matches = json_array();
 	json_t *profiles = json_array();
 
-	for (int i = 0; i < c->n_partitions; i++) {
-		const char *name = c->partition[i].partition;
-		struct cpl_defaults p = cpl_config_defaults(c, name);
-
-		json_array_append_new(partitions, defaults_json(name, &p));
-	}
+	for (int i = 0; i < c->n_partitions; i++)
+		json_array_append_new(
+		        partitions,
+		        defaults_json(c, c->partition[i].partition));
 	for (int i = 0; i < c->n_matches; i++)
 		json_array_append_new(matches,
 		                      json_pack("{s:s, s:s}", "job_name",
@@ -91,13 +102,13 @@ json_t *site_check_json(const struct site_check *check)
 	return json_pack(
 	        "{s:s, s:s, s:o, s:s, s:s, s:s, s:i, s:I, s:s, s:o, s:s, s:o, "
 	        "s:o, s:o, s:s, s:s, s:o}",
-	        "config", c->path, "mode", mode_name(c->mode), "network",
+	        "config", c->path, "mode", cpl_mode_name(c->mode), "network",
 	        network_json(check), "routing", check->routing->name,
 	        "objective", cpl_objective_name(c->objective), "binding",
 	        c->binding, "max_decision_ms", c->max_decision_ms, "seed",
 	        (json_int_t)c->seed, "profile_dir", c->profile_dir, "profiles",
 	        profiles, "state_dir", c->state_dir, "defaults",
-	        defaults_json(NULL, &d), "partitions", partitions, "matches",
+	        defaults_json(c, NULL), "partitions", partitions, "matches",
 	        matches, "missing_profile", on_error_name(c->missing_profile),
 	        "rank_mismatch", on_error_name(c->rank_mismatch),
 	        "user_may_override", override_json(c));
@@ -135,28 +146,31 @@ static void override_row(struct cmd_table *t, const struct cpl_config *c)
 	cmd_table_row(t, "users may set", *text ? text : "nothing");
 }
 
-static void defaults_row(struct cmd_table *t, const char *partition,
-                         const struct cpl_defaults *d)
+static void defaults_row(struct cmd_table *t, const struct cpl_config *config,
+                         const char *partition, const char *label)
 {
+	struct cpl_resolved d;
 	char nodes[16];
 
-	snprintf(nodes, sizeof(nodes), "%d", d->min_nodes);
-	cmd_table_row(t, partition, policy_name(d), d->mapping, nodes);
+	cpl_resolve_defaults(config, partition, &d);
+	snprintf(nodes, sizeof(nodes), "%d", d.min_nodes);
+	cmd_table_row(t, label, policy_name(&d), d.mapping.value, nodes,
+	              cpl_mode_name(d.mode));
 }
 
 static int print_defaults(const struct cpl_config *c)
 {
-	struct cmd_table *t = cmd_table_new(4, "lllr");
-	struct cpl_defaults d = cpl_config_defaults(c, NULL);
+	struct cmd_table *t;
+	bool modes = false;
 
-	cmd_table_row(t, "PARTITION", "POLICY", "MAPPING", "MINNODES");
-	for (int i = 0; i < c->n_partitions; i++) {
-		const char *name = c->partition[i].partition;
-		struct cpl_defaults p = cpl_config_defaults(c, name);
-
-		defaults_row(t, name, &p);
-	}
-	defaults_row(t, c->n_partitions ? "(others)" : "(all)", &d);
+	for (int i = 0; i < c->n_partitions; i++)
+		modes = modes || own_mode(c, c->partition[i].partition);
+	t = cmd_table_new(modes ? 5 : 4, "lllrl");
+	cmd_table_row(t, "PARTITION", "POLICY", "MAPPING", "MINNODES", "MODE");
+	for (int i = 0; i < c->n_partitions; i++)
+		defaults_row(t, c, c->partition[i].partition,
+		             c->partition[i].partition);
+	defaults_row(t, c, NULL, c->n_partitions ? "(others)" : "(all)");
 	return cmd_table_print(t);
 }
 
@@ -201,7 +215,7 @@ int site_check_print(const struct site_check *check)
 	char text[512];
 
 	cmd_table_row(t, "configuration", c->path);
-	cmd_table_row(t, "mode", mode_name(c->mode));
+	cmd_table_row(t, "mode", cpl_mode_name(c->mode));
 	network_rows(t, check);
 	cmd_table_row(t, "routing", check->routing->name);
 	cmd_table_row(t, "objective", cpl_objective_name(c->objective));

@@ -19,7 +19,20 @@ struct options {
 	int format;
 	bool json;
 	int64_t job;
+	const char *shown_as; /* instead: "17_3", "17+1" */
 };
+
+/* "17_3" of an array, "17+1" of a heterogeneous job? */
+static bool is_shown_id(const char *text)
+{
+	static const char digits[] = "0123456789";
+	size_t first = strspn(text, digits), second;
+
+	if (!first || (text[first] != '_' && text[first] != '+'))
+		return false;
+	second = strspn(text + first + 1, digits);
+	return second && !text[first + 1 + second];
+}
 
 static int parse(const struct cmd *self, int argc, char **argv,
                  struct options *o)
@@ -43,12 +56,9 @@ static int parse(const struct cmd *self, int argc, char **argv,
 		return cmd_usage(self, "which job? give its id");
 	if (optind + 1 < argc)
 		return cmd_usage(self, "one job at a time");
-	if (strpbrk(argv[optind], "_+."))
-		return cmd_failf(self,
-		                 "'%.60s': array tasks and het components have "
-		                 "job ids of their own: squeue -O jobid",
-		                 argv[optind]);
-	if (cmd_int("JOBID", argv[optind], 1, UINT32_MAX, &o->job, &err))
+	if (is_shown_id(argv[optind]))
+		o->shown_as = argv[optind];
+	else if (cmd_int("JOBID", argv[optind], 1, UINT32_MAX, &o->job, &err))
 		return cmd_fail(self, &err);
 	if (o->json && o->format != FORMAT_TEXT)
 		return cmd_usage(self, "--json and --format exclude each "
@@ -62,11 +72,12 @@ static int print_ranks(const struct cmd *self, const struct cpl_record *r,
 {
 	int *local;
 
-	if (!r->ranks || strcmp(r->outcome, "placed"))
+	if (!r->ranks || r->outcome != CPL_OUTCOME_PLACED)
 		return cmd_failf(self,
 		                 "job %" PRId64 " has no rank order of its "
 		                 "own (%s%s%s); Slurm's holds",
-		                 r->job, r->outcome, *r->reason ? ": " : "",
+		                 r->job, cpl_outcome_name(r->outcome),
+		                 *r->reason ? ": " : "",
 		                 r->reason);
 	local = calloc((size_t)r->n_hosts, sizeof(*local));
 	if (!local)
@@ -81,8 +92,6 @@ static int print_ranks(const struct cmd *self, const struct cpl_record *r,
 			       local[r->rank_host[i]]++);
 	}
 	free(local);
-	if (fflush(stdout) || ferror(stdout))
-		return cmd_failf(self, "cannot write to standard output");
 	return CMD_OK;
 }
 
@@ -143,7 +152,9 @@ static int run(const struct cmd *self, int argc, char **argv)
 	state_dir = cmd_state_dir(o.state_dir, o.config, &config, &err);
 	if (!state_dir)
 		return cmd_fail(self, &err);
-	record = cpl_record_find(state_dir, o.job, &ended, &err);
+	record = o.shown_as ? cpl_record_find_shown(state_dir, o.shown_as,
+	                                            &ended, &err)
+	                    : cpl_record_find(state_dir, o.job, &ended, &err);
 	if (!record) {
 		rc = cmd_fail(self, &err);
 		goto out;
@@ -167,36 +178,4 @@ out:
 	return rc;
 }
 
-const struct cmd cmd_explain = {
-        .name = "explain",
-        .summary = "what was decided for a job of the cluster, and why",
-        .help = "Usage: commplace explain JOBID [OPTION]...\n"
-                "\n"
-                "Print the decision record of a job: its nodes, the candidates "
-                "with their\n"
-                "numbers, what stock Slurm would have chosen, which rank runs "
-                "where, and the\n"
-                "`commplace place` command that repeats the decision.\n"
-                "\n"
-                "  --json              one JSON object\n"
-                "  --format FORMAT     text (default); hostfile: one host a "
-                "line in rank order;\n"
-                "                      rankfile: Open MPI's rankfile\n"
-                "  --state OUT.json    also write the running jobs that "
-                "counted "
-                "as background,\n"
-                "                      for `commplace place --running`\n"
-                "  --state-dir DIR     where the records are (default: "
-                "StateDir)\n"
-                "  --config FILE       commplace.conf (default: "
-                "$COMMPLACE_CONF, else beside\n"
-                "                      $SLURM_CONF, else "
-                "/etc/slurm/commplace.conf)\n"
-                "\n"
-                "Examples:\n"
-                "  commplace explain 17\n"
-                "  commplace explain 17 --json | jq .stock_hosts\n"
-                "  commplace explain $SLURM_JOB_ID --format hostfile >ranks\n"
-                "  mpirun --map-by seq --hostfile ranks ./program\n",
-        .run = run,
-};
+const struct cmd cmd_explain = {"explain", run};

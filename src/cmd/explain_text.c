@@ -2,26 +2,20 @@
 #include "commplace-config.h"
 #include "explain.h"
 
-#include <ctype.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/hostlist.h"
-#include "site_files.h"
+#include "base/printable.h"
 
 /* Text of users and files: no control characters on a terminal. */
 static const char *clean(const char *text, char *buffer, size_t size)
 {
-	size_t n = 0;
-
-	for (; text && *text && n + 1 < size; text++)
-		buffer[n++] = iscntrl((unsigned char)*text) ? '?' : *text;
-	buffer[n] = '\0';
-	return n ? buffer : "-";
+	snprintf(buffer, size, "%s", text ? text : "");
+	return *buffer ? cpl_printable(buffer) : "-";
 }
 
 static char *number(double value, char *buffer, size_t size)
@@ -57,19 +51,25 @@ static const struct cpl_record_candidate *taken(const struct cpl_record *r)
 
 static void print_head(const struct cpl_record *r, bool ended)
 {
-	char when[64] = "-", a[256], b[256];
+	char when[64] = "-", a[256], b[256], reason[CPL_ERROR_MAX];
 	time_t t = (time_t)r->time;
 	struct tm tm;
 
 	if (gmtime_r(&t, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC", &tm);
-	printf("Job %" PRId64 " (%s), user id %" PRIu32 ", partition %s, %s\n",
-	       r->job, clean(r->job_name, a, sizeof(a)), r->uid,
+	printf("Job %" PRId64, r->job);
+	if (r->shown_as)
+		printf(" = %s", clean(r->shown_as, a, sizeof(a)));
+	printf(" (%s), user id %" PRIu32 ", partition %s, %s\n",
+	       clean(r->job_name, a, sizeof(a)), r->uid,
 	       clean(r->partition, b, sizeof(b)), ended ? "ended" : "running");
 	printf("decided      %s in %.3g ms%s\n", when, r->decision_ms,
 	       r->cut_short ? ", cut short by MaxDecisionTime" : "");
-	printf("outcome      %s%s%s\n", r->outcome,
-	       r->reason && *r->reason ? ": " : "", r->reason ? r->reason : "");
+	printf("outcome      %s%s%s\n", cpl_outcome_name(r->outcome),
+	       r->reason && *r->reason ? ": " : "",
+	       r->reason && *r->reason
+	               ? clean(r->reason, reason, sizeof(reason))
+	               : "");
 	printf("profile      %s\n", clean(r->profile, a, sizeof(a)));
 	printf("policy       %s", clean(r->policy, a, sizeof(a)));
 	if (taken(r))
@@ -96,7 +96,7 @@ static int print_hosts(const struct cmd *self, const struct cpl_record *r)
 	if (!hosts)
 		return cmd_failf(self, "out of memory");
 	printf("%-12s %s (%d)\n",
-	       strcmp(r->outcome, "placed") ? "would take" : "nodes", hosts,
+	       r->outcome == CPL_OUTCOME_PLACED ? "nodes" : "would take", hosts,
 	       r->n_hosts);
 	if (r->stock_hosts && *r->stock_hosts)
 		printf("stock Slurm  %s\n", r->stock_hosts);
@@ -151,14 +151,17 @@ static int print_numbers(const struct cmd *self, const struct cpl_record *r)
 	return cmd_table_print(table);
 }
 
-static int print_mapping(const struct cmd *self, const struct cpl_record *r)
+/* Whose order the ranks are in. Without numbers nothing was compared: there is
+ * no mapper, or the user has an order of their own. */
+static void print_order(const struct cpl_record *r)
 {
-	struct cmd_table *table;
-	char a[32], b[32], span[32];
+	char name[128], a[32], b[32];
 
-	if (!r->ranks)
-		return CMD_OK;
-	printf("\nmapping      %s", r->mapping ? r->mapping : "-");
+	if (r->mapping_kept_default && r->map_max_before <= 0) {
+		printf("\nmapping      none: the ranks are in Slurm's order\n");
+		return;
+	}
+	printf("\nmapping      %s", clean(r->mapping, name, sizeof(name)));
 	if (r->mapping_kept_default)
 		printf(": not better than the default order, which is kept\n");
 	else if (r->map_max_before >= 0 && r->map_max_after >= 0)
@@ -167,6 +170,16 @@ static int print_mapping(const struct cmd *self, const struct cpl_record *r)
 		       number(r->map_max_after, b, sizeof(b)));
 	else
 		printf("\n");
+}
+
+static int print_mapping(const struct cmd *self, const struct cpl_record *r)
+{
+	struct cmd_table *table;
+	char span[32];
+
+	if (!r->ranks)
+		return CMD_OK;
+	print_order(r);
 	table = cmd_table_new(2, "ll");
 	cmd_table_row(table, "ranks", "host");
 	for (int i = 0, j; i < r->ranks; i = j) {
@@ -195,7 +208,5 @@ int explain_text(const struct cmd *self, const struct cpl_record *r, bool ended,
 		rc = print_mapping(self, r);
 	if (rc == CMD_OK && replay)
 		printf("\nTo repeat the decision:\n  %s\n", replay);
-	if (rc == CMD_OK && (fflush(stdout) || ferror(stdout)))
-		rc = cmd_failf(self, "cannot write to standard output");
 	return rc;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,17 +15,10 @@ struct cpl_signature *cmd_load_signature(const char *text,
                                          struct cpl_error *err)
 {
 	const char *dot = strrchr(text, '.');
-	struct cpl_signature *sig;
-	char *path;
 
 	if (strchr(text, '/') || (dot && !strcmp(dot, ".json")))
 		return cpl_signature_load(text, err);
-	path = cpl_profile_path(cmd_profile_dir(profile_dir), text, err);
-	if (!path)
-		return NULL;
-	sig = cpl_signature_load(path, err);
-	free(path);
-	return sig;
+	return cpl_profile_load(cmd_profile_dir(profile_dir), text, err);
 }
 
 struct cpl_comm *cmd_comm(const struct cpl_signature *sig, const char *phase,
@@ -67,7 +59,7 @@ static int add_host(const char *path, int number, const char *name,
 	if (cpl_hostlist_parse(&one, name, err))
 		return cpl_fail_prefix(err, "%s:%d: ", path, number);
 	if (one.count != 1)
-		cpl_fail(err, "%s:%d: '%.60s' is %d hosts; one a line is right",
+		cpl_fail(err, "%s:%d: '%.60s' is %d hosts; give one per line",
 		         path, number, name, one.count);
 	else if (out->count == CPL_HOSTLIST_MAX)
 		cpl_fail(err, "%s:%d: more than %d hosts", path, number,
@@ -106,8 +98,7 @@ int cmd_hosts_file(const char *path, struct cpl_hostlist *out,
 	}
 	if (out->count == 0) {
 		cpl_fail(err,
-		         "%s: no host in it; one host name a line is "
-		         "right",
+		         "%s: contains no host; give one host name per line",
 		         path);
 		goto out;
 	}

@@ -17,7 +17,7 @@ struct job_options {
 
 /* The same as entries of a table of struct cmd_option. */
 #define JOB_OPTIONS(job) \
-	{"network", .text = &(job).network}, \
+	{"network", .text = &(job).network, .needed = true}, \
 	{"signature", .text = &(job).signature}, \
 	{"profile-dir", .text = &(job).profile_dir}, \
 	{"routing", .text = &(job).routing}, \

@@ -10,15 +10,13 @@
 #include "traffic/workload.h"
 
 struct job_traffic {
-	const struct cpl_network *net;
 	const struct cpl_signature *sig;
 	const char *phase;
 	int ranks, ranks_per_node, n_nodes;
 	struct cpl_rows *rows;
 	struct cpl_comm *comm; /* NULL: not stored, unless matrix() made it */
-	/* Of stored ones, and where a node is given twice. */
-	struct cpl_traffic_work *work;
-	int *rank_node; /* scratch */
+	bool stored;
+	struct cpl_hop_count hops; /* of the evaluation */
 };
 
 /* The text of --ranks-per-node into *out. Returns an exit code. */
@@ -27,29 +25,18 @@ int job_traffic_take_ranks(const struct cmd *self, const char *option,
 
 /* Phase NULL: the whole run. sig and phase must live as long. 0, or -1 with
  * err; close in either case. */
-int job_traffic_open(struct job_traffic *job, const struct cpl_network *net,
-                     const struct cpl_signature *sig, const char *phase,
-                     int ranks_per_node, struct cpl_error *err);
+int job_traffic_open(struct job_traffic *job, const struct cpl_signature *sig,
+                     const char *phase, int ranks_per_node,
+                     struct cpl_error *err);
 void job_traffic_close(struct job_traffic *job);
 
 /* The matrix, for searches; NULL with err where it is too large. */
 const struct cpl_comm *job_traffic_matrix(struct job_traffic *job,
                                           struct cpl_error *err);
 
-/*
- * Add the job on node[n_nodes] to load[i] under routing[i], i < n; sums[i] are
- * its own. Where a node stands twice the matrix is needed. No result depends on
- * threads. 0, or -1 with err (memory, matrix too large).
- */
-int job_traffic_add(struct job_traffic *job, const int *node, int threads,
-                    int n, const struct cpl_routing *const *routing,
-                    struct cpl_load *const *load, struct cpl_job_sums *sums,
-                    struct cpl_error *err);
-
-/* Add the job on node[n_nodes] to a workload of the network: its number there,
- * or -1 with err, as job_traffic_add. */
-int job_traffic_plan(struct job_traffic *job, const int *node, int threads,
-                     const struct cpl_routing *routing,
-                     struct cpl_workload *workload, struct cpl_error *err);
+/* The job on node[n_nodes] as a workload takes it; what it puts into hops is
+ * job's. */
+struct cpl_job job_traffic_on(struct job_traffic *job, const int *node,
+                              const struct cpl_routing *routing);
 
 #endif

@@ -2,26 +2,8 @@
 #include "link_stats.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/parallel.h"
-
-/* Numbers of the node links; ports without a node have none. */
-static int node_stats(const struct cpl_network *net, const double *value,
-                      struct cpl_class_stats *out, struct cpl_error *err)
-{
-	double *used = malloc((size_t)net->n_nodes * sizeof(*used));
-	int n = 0, rc;
-
-	if (!used)
-		return cpl_fail_memory(err);
-	for (int node = 0; node < net->n_nodes; node++)
-		if (net->node_name[node])
-			used[n++] = value[node];
-	rc = cpl_class_stats(used, n, out, err);
-	free(used);
-	return rc;
-}
 
 struct making {
 	const struct cpl_network *net;
@@ -46,10 +28,11 @@ static void make_row(void *arg, int64_t i, int thread)
 		return;
 	}
 	row->name = class == net->n_classes ? "injection" : "ejection";
-	m->failed[i] = node_stats(net,
-	                          class == net->n_classes ? m->load->injection
-	                                                  : m->load->ejection,
-	                          &row->stats, err);
+	m->failed[i] = cpl_load_node_stats(
+	        net,
+	        class == net->n_classes ? m->load->injection
+	                                : m->load->ejection,
+	        &row->stats, err);
 }
 
 int link_stats_make(const struct cpl_network *net, const struct cpl_load *load,

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd.h"
 #include "commplace-config.h"
+#include "help.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,14 +27,24 @@ static void print_help(FILE *to)
 	fprintf(to, "Usage: commplace SUBCOMMAND [OPTION]...\n\n"
 		    "Place MPI jobs by how they communicate.\n\n");
 	for (int i = 0; table[i]; i++)
-		fprintf(to, "  %-10s %s\n", table[i]->name, table[i]->summary);
+		fprintf(to, "  %-10s %s\n", table[i]->name,
+			cmd_help_find(table[i]->name)->summary);
 	fprintf(to, "\nEach is described by `commplace SUBCOMMAND --help` and in "
 		    "commplace(1).\n");
 }
 
-static int exit_code(int rc)
+/* A full disk is a failure. */
+static int run(const struct cmd *cmd, int argc, char **argv)
 {
-	return rc == CMD_HELPED ? CMD_OK : rc;
+	int rc = cmd->run(cmd, argc, argv);
+
+	if (rc != CMD_OK && rc != CMD_HELPED)
+		return rc;
+	errno = 0;
+	if (fflush(stdout) || ferror(stdout))
+		return cmd_failf(cmd, "standard output: %s",
+				 errno ? strerror(errno) : "cannot be written");
+	return CMD_OK;
 }
 
 int main(int argc, char **argv)
@@ -51,8 +63,7 @@ int main(int argc, char **argv)
 	}
 	for (int i = 0; table[i]; i++)
 		if (!strcmp(argv[1], table[i]->name))
-			return exit_code(table[i]->run(table[i], argc - 1,
-						       argv + 1));
+			return run(table[i], argc - 1, argv + 1);
 	fprintf(stderr,
 		"commplace: no subcommand '%s'; see `commplace --help`\n",
 		argv[1]);

@@ -6,13 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "algorithms.h"
 #include "base/file.h"
-#include "base/json.h"
 #include "base/parallel.h"
 #include "job_inputs.h"
 #include "map.h"
 #include "map_compare.h"
-#include "mapping/mapping.h"
 #include "options.h"
 
 struct options {
@@ -64,9 +63,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 
 	if (rc)
 		return rc;
-	if (!o->job.network)
-		missing = "--network is missing";
-	else if (!o->job.signature)
+	if (!o->job.signature)
 		missing = "--signature is missing";
 	else if (!o->algorithm && !o->compare)
 		missing = "--algorithm is missing";
@@ -136,10 +133,10 @@ static int parse_slots(const char *text, struct mapped *m,
 			break;
 	}
 	if (n != m->n_hosts)
-		return cpl_fail(err,
-		                "--slots: %d numbers for %d hosts; one for "
-		                "each is right",
-		                n, m->n_hosts);
+		return cpl_fail(
+		        err,
+		        "--slots: %d numbers for %d hosts; give one for each",
+		        n, m->n_hosts);
 	return 0;
 }
 
@@ -230,7 +227,8 @@ static int make_request(const struct options *o, const struct job_inputs *in,
 static int map(const struct options *o, const struct job_inputs *in,
                struct mapped *m, struct cpl_error *err)
 {
-	const struct cpl_mapper *mapper = cpl_mapper_find(o->algorithm, err);
+	const struct cpl_mapper *mapper =
+	        cpl_mapper_find_in(CMD_MAPPERS, o->algorithm, err);
 	double start = job_clock();
 	struct cpl_map_request req;
 	struct budget budget;
@@ -292,80 +290,4 @@ static int run(const struct cmd *self, int argc, char **argv)
 	return rc;
 }
 
-const struct cmd cmd_map = {
-        .name = "map",
-        .summary = "which rank runs on which of the chosen nodes",
-        .help = "Usage: commplace map --network FILE --signature S "
-                "(--hosts HOSTLIST | --hosts-file FILE)\n"
-                "                     (--algorithm NAME | --compare NAMES) "
-                "[OPTION]...\n"
-                "\n"
-                "Lay the ranks out on the hosts so that ranks that talk much "
-                "are near. The answer is\n"
-                "never worse than the default order (host 0 filled first) by "
-                "the objective.\n"
-                "\n"
-                "  --network FILE      network.json of the machine\n"
-                "  --signature S       a path (holds a \"/\" or ends in "
-                ".json) or a profile's name\n"
-                "  --profile-dir DIR   where profiles are (default: "
-                "ProfileDir)\n"
-                "  --hosts HOSTLIST    hosts of the job in rank order\n"
-                "  --hosts-file FILE   the same, one host name a line\n"
-                "  --ranks-per-node K  default: ranks over hosts, rounded up\n"
-                "  --slots N,N,...     slots of each host, where they differ; "
-                "there may be more\n"
-                "                      than ranks\n"
-                "  --rank-weights FILE slots that each rank takes, a number a "
-                "line (default 1)\n"
-                "  --algorithm NAME    default (linear), greedyallc, random, "
-                "mapper, minmd,\n"
-                "                      topoaware-1, -2, -3, greedy, fhgreedy, "
-                "fhgreedy-wh,\n"
-                "                      fhgreedy-mc, udfs, rcm, bipartition, "
-                "recursive,\n"
-                "                      treematch, tile[:OPTION], sfc, pacmap, "
-                "ptram,\n"
-                "                      ptram-refine, astar, best, scotch "
-                "(where built in)\n"
-                "  --compare NAMES     a table of these algorithms as they "
-                "are, without refinement;\n"
-                "                      names with commas between, or all\n"
-                "  --routing NAME      default: as the network states\n"
-                "  --objective NAME    max-congestion (default), "
-                "mean-congestion, hop-bytes\n"
-                "  --running FILE      STATE.json: running jobs load links\n"
-                "  --seed N            for random choices (default 1)\n"
-                "  --work N            swaps that \"best\" may evaluate "
-                "(default: some seconds'\n"
-                "                      worth; with --deadline: until then)\n"
-                "  --deadline SECONDS  stop searching then, take the best so "
-                "far\n"
-                "  --threads N         of best and ptram (default: all CPUs); "
-                "the answer is the\n"
-                "                      same for any, unless a deadline ends "
-                "the search\n"
-                "  --format FORMAT     table, json; hostfile: one host a line in "
-                "rank order, for\n"
-                "                      SLURM_HOSTFILE or `mpirun --map-by "
-                "seq`; rankfile: Open\n"
-                "                      MPI's; mpich: MPICH_RANK_ORDER's line; "
-                "slurm: the srun line\n"
-                "  --plot FILE         SVG of the communication matrix "
-                "before and after\n"
-                "  -o, --output FILE   write the format there\n"
-                "  --json              the same as --format json\n"
-                "\n"
-                "Examples:\n"
-                "  commplace map --network network.json --signature milc "
-                "--hosts 'nid[00000-00015]' \\\n"
-                "    --algorithm greedyallc\n"
-                "  commplace map --network network.json --signature milc "
-                "--hosts 'nid[00000-00015]' \\\n"
-                "    --compare all\n"
-                "  commplace map --network network.json --signature "
-                "./milc.json --hosts-file nodes \\\n"
-                "    --algorithm greedyallc --format hostfile -o ranks\n"
-                "  SLURM_HOSTFILE=ranks srun -m arbitrary ./milc\n",
-        .run = run,
-};
+const struct cmd cmd_map = {"map", run};

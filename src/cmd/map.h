@@ -3,8 +3,6 @@
 #ifndef CMD_MAP_H
 #define CMD_MAP_H
 
-#include <stdio.h>
-
 #include "cmd.h"
 #include "job_inputs.h"
 #include "mapping/mapping.h"

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "algorithms.h"
 #include "job_inputs.h"
+#include "traffic/workload.h"
 
 struct row {
 	const struct cpl_mapper *mapper;
@@ -22,9 +24,8 @@ struct comparison {
 	int n;
 	struct row *row;
 	struct row reference; /* the default order */
-	struct cpl_traffic_work *work;
-	struct cpl_load load;
-	int *rank_host, *rank_node;
+	struct cpl_workload *workload;
+	int *rank_host;
 };
 
 /* Sum over pairs of messages, both ways, times hops (Sharunov 2017). */
@@ -35,7 +36,8 @@ static double ienpc(const struct comparison *c)
 	double sum = 0;
 
 	for (int r = 0; r < comm->ranks; r++) {
-		int from = cpl_network_router(req->net, c->rank_node[r]);
+		int from = cpl_network_router(req->net,
+		                              req->host[c->rank_host[r]]);
 
 		for (int64_t e = comm->row[r]; e < comm->row[r + 1]; e++)
 			sum += comm->messages[e] *
@@ -43,26 +45,30 @@ static double ienpc(const struct comparison *c)
 			               req->net, from,
 			               cpl_network_router(
 			                       req->net,
-			                       c->rank_node[comm->to[e]]));
+			                       req->host[c->rank_host
+			                                         [comm->to[e]]]));
 	}
 	return sum;
 }
 
-static void evaluate(struct comparison *c, struct row *row)
+static int evaluate(struct comparison *c, struct row *row,
+                    struct cpl_error *err)
 {
 	const struct cpl_map_request *req = c->req;
+	struct cpl_job job = {.routing = req->routing,
+	                      .comm = req->comm,
+	                      .node = req->host,
+	                      .seat = c->rank_host};
 	double n = 0;
 
 	for (int h = 0; h < req->n_hosts; h++)
 		n += req->slots[h] > 0;
-	for (int r = 0; r < req->comm->ranks; r++)
-		c->rank_node[r] = req->host[c->rank_host[r]];
-	cpl_load_clear(&c->load, req->net);
-	cpl_traffic_add(req->net, req->routing, req->comm, c->rank_node,
-	                c->work, &c->load, &row->sums);
-	cpl_traffic_metrics(req->net, &c->load, req->background, &row->metrics);
+	if (cpl_workload_evaluate(c->workload, &job, req->background,
+	                          &row->metrics, &row->sums, err))
+		return -1;
 	row->ienpc = ienpc(c);
 	row->wtad = n > 1 ? 2 * row->ienpc / (n * (n - 1)) : 0;
+	return 0;
 }
 
 static int run_all(struct comparison *c, void (*start)(void *arg),
@@ -70,9 +76,9 @@ static int run_all(struct comparison *c, void (*start)(void *arg),
 {
 	struct cpl_map_request with_option = *c->req, *req = &with_option;
 
-	if (cpl_map_run(&cpl_mapper_linear, req, c->rank_host, err))
+	if (cpl_map_run(&cpl_mapper_linear, req, c->rank_host, err) ||
+	    evaluate(c, &c->reference, err))
 		return -1;
-	evaluate(c, &c->reference);
 	for (int i = 0; i < c->n; i++) {
 		struct row *row = &c->row[i];
 		double begin = job_clock();
@@ -83,7 +89,8 @@ static int run_all(struct comparison *c, void (*start)(void *arg),
 		if (cpl_map_run(row->mapper, req, c->rank_host, &row->err))
 			continue;
 		row->seconds = job_clock() - begin;
-		evaluate(c, row);
+		if (evaluate(c, row, err))
+			return -1;
 		row->hybrid = cpl_metrics_hybrid(
 		        &row->metrics, row->sums.hop_bytes,
 		        &c->reference.metrics, c->reference.sums.hop_bytes);
@@ -94,10 +101,10 @@ static int run_all(struct comparison *c, void (*start)(void *arg),
 static int find_mappers(struct comparison *c, const char *names,
                         struct cpl_error *err)
 {
-	const struct cpl_mapper *const *all = cpl_mapper_all();
+	const struct cpl_entry *e;
 	int max = 1;
 
-	for (int i = 0; all[i]; i++)
+	while (cpl_registry_at(CMD_MAPPERS, max - 1))
 		max++;
 	for (const char *p = names; *p; p++)
 		max += *p == ',';
@@ -105,11 +112,11 @@ static int find_mappers(struct comparison *c, const char *names,
 	if (!c->row)
 		return cpl_fail_memory(err);
 	if (!strcmp(names, "all")) {
-		while (all[c->n]) {
-			c->row[c->n].mapper = all[c->n];
-			snprintf(c->row[c->n].name, sizeof(c->row->name), "%s",
-			         all[c->n]->name);
-			c->n++;
+		for (; (e = cpl_registry_at(CMD_MAPPERS, c->n)); c->n++) {
+			struct row *row = &c->row[c->n];
+
+			row->mapper = (const struct cpl_mapper *)e;
+			snprintf(row->name, sizeof(row->name), "%s", e->name);
 		}
 		return 0;
 	}
@@ -121,7 +128,7 @@ static int find_mappers(struct comparison *c, const char *names,
 
 		snprintf(word, sizeof(word), "%.*s",
 		         length < sizeof(word) ? (int)length : 95, p);
-		row->mapper = cpl_mapper_find(word, err);
+		row->mapper = cpl_mapper_find_in(CMD_MAPPERS, word, err);
 		if (!row->mapper)
 			return cpl_fail_prefix(err, "--compare: ");
 		option = cpl_mapper_option(word);
@@ -209,27 +216,23 @@ int map_compare(const struct cmd *self, const struct cpl_map_request *request,
 	int rc = CMD_FAILED;
 
 	c.rank_host = malloc(ranks * sizeof(*c.rank_host));
-	c.rank_node = malloc(ranks * sizeof(*c.rank_node));
-	if (!c.rank_host || !c.rank_node) {
+	if (!c.rank_host) {
 		cpl_fail_memory(&err);
 		goto out;
 	}
 	if (find_mappers(&c, names, &err))
 		goto out;
 	req.graph = graph = cpl_comm_symmetric(req.comm, &err);
-	c.work = graph ? cpl_traffic_work_new(req.net, req.comm, &err) : NULL;
-	if (!c.work || cpl_load_init(&c.load, req.net, &err) ||
-	    run_all(&c, start, &err))
+	c.workload = graph ? cpl_workload_new(req.net, 1, &err) : NULL;
+	if (!c.workload || run_all(&c, start, &err))
 		goto out;
 	rc = json ? cmd_print_json(self, to_json(&c)) : print_table(&c);
 out:
 	if (err.text[0])
 		cmd_fail(self, &err);
 	cpl_comm_free(graph);
-	cpl_traffic_work_free(c.work);
-	cpl_load_free(&c.load);
+	cpl_workload_free(c.workload);
 	free(c.row);
 	free(c.rank_host);
-	free(c.rank_node);
 	return rc;
 }

@@ -54,9 +54,7 @@ int *map_read_weights(const char *path, int ranks, struct cpl_error *err)
 		n++;
 	}
 	if (n != ranks) {
-		cpl_fail(err,
-		         "%s: %d weights for %d ranks; one for each is "
-		         "right",
+		cpl_fail(err, "%s: %d weights for %d ranks; give one for each",
 		         path, n, ranks);
 		goto fail;
 	}
@@ -249,8 +247,6 @@ static int print_table(const struct cmd *self, const struct job_inputs *in,
 	if (r->kept_default)
 		printf("\nThe default order is kept: nothing better was "
 		       "found.\n");
-	if (fflush(stdout) || ferror(stdout))
-		return cmd_failf(self, "cannot write to standard output");
 	return CMD_OK;
 }
 
@@ -273,14 +269,10 @@ int map_write(const struct cmd *self, enum map_format format,
 		json_decref(root);
 		return rc ? cmd_fail(self, &err) : CMD_OK;
 	}
-	if (!output) {
-		if (write_format(stdout, format, in, m))
-			return cmd_failf(self, "out of memory");
-		if (fflush(stdout) || ferror(stdout))
-			return cmd_failf(self, "cannot write to standard "
-			                       "output");
-		return CMD_OK;
-	}
+	if (!output)
+		return write_format(stdout, format, in, m)
+		               ? cmd_failf(self, "out of memory")
+		               : CMD_OK;
 	writer = cpl_file_open_atomic(output, &err);
 	if (!writer)
 		return cmd_fail(self, &err);

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "help.h"
+
 enum { MAX_OPTIONS = 32, FIRST = 256, HELP = 'h' };
 
 static int bad_option(const struct cmd *self, int result, char **argv)
@@ -30,8 +32,8 @@ static int choose(const char *name, const struct cmd_option *option,
 		if (n >= sizeof(known))
 			n = sizeof(known) - 1;
 	}
-	return cpl_fail(err, "%s: '%.60s' is unknown; there are: %s", name,
-	                optarg, known);
+	return cpl_fail(err, "%s: '%.60s' is unknown; it must be one of %s",
+	                name, optarg, known);
 }
 
 static int take(const struct cmd *self, const struct cmd_option *option)
@@ -88,7 +90,7 @@ static int read_options(const struct cmd *self, int argc, char **argv,
 		int i = c - FIRST;
 
 		if (c == HELP) {
-			fputs(self->help, stdout);
+			cmd_help_print(cmd_help_find(self->name));
 			return CMD_HELPED;
 		}
 		if (c == ':' || c == '?')
@@ -106,9 +108,15 @@ int cmd_options(const struct cmd *self, int argc, char **argv,
 {
 	int rc = read_options(self, argc, argv, table, false);
 
-	if (rc || optind == argc)
+	if (rc)
 		return rc;
-	return cmd_usage(self, "'%.60s' is one word too many", argv[optind]);
+	if (optind < argc)
+		return cmd_usage(self, "unexpected argument '%.60s'",
+		                 argv[optind]);
+	for (; table->name; table++)
+		if (table->needed && !*table->text)
+			return cmd_usage(self, "--%s is missing", table->name);
+	return CMD_OK;
 }
 
 int cmd_options_and_words(const struct cmd *self, int argc, char **argv,

@@ -18,6 +18,7 @@ struct cmd_option {
 	const char *const *choices;
 	int64_t *integer, low, high;
 	double *number, least, most;
+	bool needed; /* of text, for cmd_options(): wrong usage without */
 	/* option is "--name". Returns an exit code. */
 	int (*take)(const struct cmd *self, void *into, const char *option,
 	            const char *value);

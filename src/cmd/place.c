@@ -51,11 +51,9 @@ static int parse(const struct cmd *self, int argc, char **argv,
 
 	if (rc)
 		return rc;
-	if (!o->job.network || !o->nodes || !o->policy)
+	if (!o->nodes || !o->policy)
 		return cmd_usage(self, "%s is missing",
-		                 !o->job.network ? "--network"
-		                 : !o->nodes     ? "--nodes"
-		                                 : "--policy");
+		                 !o->nodes ? "--nodes" : "--policy");
 	if (o->job.signature && o->ranks)
 		return cmd_usage(self, "--ranks is for jobs without "
 		                       "--signature, which states its own");
@@ -106,14 +104,13 @@ static int choose_ranks_per_node(const struct options *o,
 static int evaluate_linear(struct result *r, struct cpl_error *err)
 {
 	struct cpl_decide_request linear = r->request;
-	const struct cpl_placement_policy *policy =
-	        cpl_placement_find(linear.place.net->type, "linear", err);
+	const struct cpl_placement_policy *policy = &cpl_placement_linear;
 	size_t n = (size_t)linear.place.n_nodes_wanted;
 
 	r->baseline_node = malloc(n * sizeof(*r->baseline_node));
 	if (!r->baseline_node)
 		return cpl_fail_memory(err);
-	if (!policy || policy->place(&linear.place, r->baseline_node, err))
+	if (policy->place(&linear.place, r->baseline_node, err))
 		return -1;
 	if (!linear.comm)
 		return 0;
@@ -135,11 +132,6 @@ static json_t *host_array(const struct cpl_network *net, const int *node, int n)
 	return array;
 }
 
-static const char *candidate_name(const struct cpl_candidate *c)
-{
-	return c->policy ? c->policy->name : "traffic";
-}
-
 static json_t *candidates_json(const struct cpl_decision *d)
 {
 	json_t *array = json_array();
@@ -152,7 +144,7 @@ static json_t *candidates_json(const struct cpl_decision *d)
 
 		if (!one ||
 		    json_object_set_new(one, "policy",
-		                        json_string(candidate_name(c))) ||
+		                        json_string(c->policy->name)) ||
 		    json_object_set_new(one, "seed",
 		                        json_integer((json_int_t)c->seed)) ||
 		    json_object_set_new(one, "evaluated",
@@ -188,7 +180,7 @@ static int print_json(const struct cmd *self, const struct options *o,
 	        self,
 	        json_pack("{s:s, s:s, s:I, s:o, s:i, s:i, s:s, s:s, s:i, s:o, "
 	                  "s:o, s:b, s:f}",
-	                  "policy", candidate_name(chosen), "policy_asked",
+	                  "policy", chosen->policy->name, "policy_asked",
 	                  o->policy, "seed", (json_int_t)chosen->seed, "hosts",
 	                  host_array(in->net, d->node, d->n_nodes), "nodes",
 	                  d->n_nodes, "ranks_per_node",
@@ -209,7 +201,7 @@ static int print_candidates(const struct cpl_decision *d)
 		const struct cpl_candidate *c = &d->candidate[i];
 		char seed[24] = "", max[32] = "-", mean[32] = "-", hops[32];
 
-		if (!c->policy || c->policy->random)
+		if (c->policy->flags & CPL_PLACEMENT_RANDOM)
 			snprintf(seed, sizeof(seed), "%" PRIu64, c->seed);
 		if (c->evaluated) {
 			snprintf(max, sizeof(max), "%.4g",
@@ -221,7 +213,7 @@ static int print_candidates(const struct cpl_decision *d)
 			strcpy(hops, "-");
 		}
 		cmd_table_row(table, i == d->chosen ? "*" : "",
-		              candidate_name(c), seed, max, mean, hops);
+		              c->policy->name, seed, max, mean, hops);
 	}
 	return cmd_table_print(table);
 }
@@ -237,7 +229,7 @@ static void print_reason(const struct job_inputs *in, const struct result *r)
 	const struct cpl_decision *d = &r->decision;
 	const struct cpl_candidate *c = &d->candidate[d->chosen];
 
-	printf("\n%s", candidate_name(c));
+	printf("\n%s", c->policy->name);
 	if (!c->evaluated) {
 		printf(": %s\n", in->comm ? "the time budget ended before an "
 		                            "evaluation"
@@ -290,8 +282,6 @@ static int print_text(const struct cmd *self, const struct job_inputs *in,
 	print_reason(in, r);
 	printf("\nhosts   %s\nlinear  %s\n", hosts, linear);
 	rc = CMD_OK;
-	if (fflush(stdout) || ferror(stdout))
-		rc = cmd_failf(self, "cannot write to standard output");
 out:
 	free(hosts);
 	free(linear);
@@ -379,53 +369,4 @@ out:
 	return rc;
 }
 
-const struct cmd cmd_place = {
-        .name = "place",
-        .summary = "the nodes that the scheduler would choose, and why",
-        .help = "Usage: commplace place --network FILE --nodes COUNT "
-                "--policy NAME [OPTION]...\n"
-                "\n"
-                "Choose the nodes for a job exactly as the scheduler would, "
-                "and show the candidates\n"
-                "with their predicted link loads.\n"
-                "\n"
-                "  --network FILE      network.json of the machine\n"
-                "  --signature S       a path (holds a \"/\" or ends in "
-                ".json) or a profile's name\n"
-                "  --profile-dir DIR   where profiles are (default: "
-                "ProfileDir)\n"
-                "  --nodes COUNT       nodes of the job\n"
-                "  --policy NAME       auto, traffic, linear, random-nodes "
-                "(RDN),\n"
-                "                      round-robin-nodes (RRN); dragonfly "
-                "also random-routers (RDR),\n"
-                "                      random-chassis (RDC), random-groups "
-                "(RDG),\n"
-                "                      round-robin-routers (RRR); torus also "
-                "blocked (BLK)\n"
-                "  --free HOSTLIST     nodes to choose from (default: all)\n"
-                "  --running FILE      STATE.json: running jobs take their "
-                "hosts and load links\n"
-                "  --require HOSTLIST  nodes that must be among the chosen\n"
-                "  --ranks-per-node K  default: ranks over nodes, rounded up\n"
-                "  --ranks N           ranks of a job without signature\n"
-                "  --routing NAME      default: as the network states\n"
-                "  --objective NAME    max-congestion (default), "
-                "mean-congestion, hop-bytes\n"
-                "  --seed N            for random policies (default 1)\n"
-                "  --node-file FILE    write the hosts, one a line in rank "
-                "order\n"
-                "  --json              one JSON object\n"
-                "\n"
-                "Examples:\n"
-                "  commplace place --network network.json --signature milc "
-                "--nodes 64 --policy auto\n"
-                "  commplace place --network network.json --signature "
-                "./milc.json --nodes 64 \\\n"
-                "    --policy auto --running state.json --free "
-                "'nid[00000-00511]' --json\n"
-                "  commplace place --network network.json --nodes 16 --policy "
-                "RDR --seed 7 \\\n"
-                "    --node-file nodes\n",
-        .run = run,
-};
+const struct cmd cmd_place = {"place", run};

@@ -9,46 +9,6 @@
 #include "signature/import/import.h"
 #include "site_files.h"
 
-static const char help[] =
-        "Usage: commplace signature list [--profile-dir DIR] [--json]\n"
-        "       commplace signature show NAME|FILE [--profile-dir DIR] "
-        "[--json]\n"
-        "       commplace signature check FILE... [--json]\n"
-        "       commplace signature import FILE --format FORMAT -o SIG\n"
-        "                           [--name NAME] [--application NAME] "
-        "[--binary]\n"
-        "\n"
-        "Communication signatures: who sends how much to whom.\n"
-        "\n"
-        "  list    the profiles of the site\n"
-        "  show    ranks, phases, sizes, a picture of the matrix, the largest "
-        "pairs\n"
-        "  check   read files as the scheduler would; says the first error\n"
-        "  import  make a signature of a matrix\n"
-        "\n"
-        "      --profile-dir DIR   where profiles are (default: "
-        "ProfileDir)\n"
-        "      --format FORMAT     coo: lines `src dst bytes [messages]`, # "
-        "comments,\n"
-        "                          optional `# ranks N`; mtx: Matrix Market "
-        "coordinate;\n"
-        "                          treematch: a dense square matrix\n"
-        "  -o, --output SIG        file to write\n"
-        "      --name NAME         the signature's name (default: of the file "
-        "SIG)\n"
-        "      --application NAME  the application's name\n"
-        "      --binary            traffic in a compact side file beside SIG\n"
-        "      --json              print one JSON object\n"
-        "  -h, --help              print this text\n"
-        "\n"
-        "Examples:\n"
-        "  commplace signature list\n"
-        "  commplace signature show milc\n"
-        "  commplace signature import halo.coo --format coo -o halo.json\n"
-        "  commplace signature check *.json && cp *.json " CMD_PROFILE_DIR "\n"
-        "\n"
-        "The format is described in commplace-signature(5).\n";
-
 struct options {
 	const char *profile_dir, *format, *output, *name, *application;
 	bool binary, json;
@@ -75,13 +35,10 @@ static int parse(const struct cmd *self, int argc, char **argv,
 static json_t *list_item(const char *dir, const char *name)
 {
 	struct cpl_error err = {""};
-	struct cpl_signature *sig = NULL;
-	char *path = cpl_profile_path(dir, name, &err);
+	struct cpl_signature *sig = cpl_profile_load(dir, name, &err);
 	json_t *item = json_pack("{s:s}", "name", name);
 	double bytes = 0.0;
 
-	if (path)
-		sig = cpl_signature_load(path, &err);
 	for (int i = 0; sig && i < sig->n_phases; i++) {
 		struct signature_sums sums;
 
@@ -101,7 +58,6 @@ static json_t *list_item(const char *dir, const char *name)
 	else
 		json_object_set_new(item, "error", json_string(err.text));
 	cpl_signature_free(sig);
-	free(path);
 	return item;
 }
 
@@ -291,8 +247,8 @@ static int run_import(const struct cmd *self, const struct options *o,
 		return cmd_usage(self, "import: --format is missing; coo, mtx "
 		                       "or treematch");
 	if (!o->output)
-		return cmd_usage(self, "import: -o is missing; where shall the "
-		                       "signature go?");
+		return cmd_usage(
+		        self, "import: -o is missing; give the file to write");
 	name = o->name ? strdup(o->name) : default_name(o->output);
 	if (!name)
 		return cmd_failf(self, "out of memory");
@@ -316,8 +272,7 @@ static int run(const struct cmd *self, int argc, char **argv)
 		return rc;
 	if (optind == argc)
 		return cmd_usage(self,
-		                 "what to do? list, show, check or import "
-		                 "is right");
+		                 "what to do? use list, show, check or import");
 	action = argv[optind];
 	n = argc - optind - 1;
 	argv += optind + 1;
@@ -341,17 +296,11 @@ static int run(const struct cmd *self, int argc, char **argv)
 		return n == 1 ? run_import(self, &o, argv[0])
 		              : cmd_usage(self, "import: one FILE is needed");
 	if (!strcmp(action, "predict"))
-		return cmd_failf(self, "predict comes in a later release; "
-		                       "there are list, show, check, import");
+		return cmd_failf(self, "predict is not available yet; use "
+		                       "list, show, check or import");
 	return cmd_usage(self,
-	                 "'%.60s' is unknown; list, show, check or import is "
-	                 "right",
+	                 "'%.60s' is unknown; use list, show, check or import",
 	                 action);
 }
 
-const struct cmd cmd_signature = {
-        "signature",
-        "list, show, check and import communication signatures",
-        help,
-        run,
-};
+const struct cmd cmd_signature = {"signature", run};

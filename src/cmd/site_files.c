@@ -28,7 +28,7 @@ char *cmd_config_path(const char *option)
 	return path;
 }
 
-struct cpl_config *cmd_config_load(const char *option, struct cpl_error *err)
+static struct cpl_config *config_load(const char *option, struct cpl_error *err)
 {
 	char *path = cmd_config_path(option);
 	struct cpl_config *config;
@@ -47,7 +47,7 @@ const char *cmd_state_dir(const char *state_dir, const char *option,
 {
 	struct cpl_error why = {""};
 
-	*config = cmd_config_load(option, &why);
+	*config = config_load(option, &why);
 	if (!*config && option)
 		cpl_fail(err, "%s", why.text);
 	else if (state_dir)
@@ -67,7 +67,7 @@ const char *cmd_profile_dir(const char *option)
 
 	if (option || dir)
 		return option ? option : dir;
-	config = cmd_config_load(NULL, NULL);
+	config = config_load(NULL, NULL);
 	if (config)
 		dir = strdup(config->profile_dir);
 	cpl_config_free(config);

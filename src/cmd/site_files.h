@@ -13,9 +13,6 @@
  */
 char *cmd_config_path(const char *option);
 
-/* Load that file. NULL with err. */
-struct cpl_config *cmd_config_load(const char *option, struct cpl_error *err);
-
 /*
  * Where the records of jobs are, for --config and --state-dir: the state
  * directory's value, else the configuration's. *config is that file, for the

@@ -25,6 +25,7 @@ struct options {
 struct picture {
 	const struct cpl_config *config; /* may be NULL */
 	struct cpl_state state;
+	char **left_out; /* [n_jobs] why a job is not in the load, or NULL */
 	int skipped;
 	struct cpl_network *net; /* NULL: no network to load */
 	const struct cpl_routing *routing;
@@ -89,8 +90,12 @@ static int measure(struct picture *p, const char *network,
 	        p->net, p->config ? p->config->routing : NULL, err);
 	if (!p->routing || cpl_load_init(&p->load, p->net, err))
 		return -1;
-	if (cpl_state_apply(&p->state, p->net, p->routing, dir, NULL, &p->load,
-	                    err))
+	p->left_out =
+	        calloc((size_t)p->state.n_jobs + 1, sizeof(*p->left_out));
+	if (!p->left_out)
+		return cpl_fail_memory(err);
+	if (cpl_state_apply_each(&p->state, p->net, p->routing, dir, &p->load,
+	                         p->left_out, err))
 		return -1;
 	cpl_traffic_metrics(p->net, &p->load, NULL, &p->metrics);
 	for (int i = 0; i < p->net->n_classes; i++)
@@ -109,22 +114,30 @@ static json_t *class_json(const struct cpl_class_stats *s, double bandwidth)
 	                 "max_congestion", s->max / bandwidth);
 }
 
-static json_t *jobs_json(const struct cpl_state *state)
+static const char *left_out(const struct picture *p, int job)
+{
+	return p->left_out ? p->left_out[job] : NULL;
+}
+
+static json_t *jobs_json(const struct picture *p)
 {
 	json_t *jobs = json_array();
 
-	for (int i = 0; i < state->n_jobs; i++) {
-		const struct cpl_running_job *job = &state->job[i];
-		json_t *hosts = json_array();
+	for (int i = 0; i < p->state.n_jobs; i++) {
+		const struct cpl_running_job *job = &p->state.job[i];
+		json_t *hosts = json_array(), *one;
 
 		for (int h = 0; h < job->n_hosts; h++)
 			json_array_append_new(hosts, json_string(job->host[h]));
-		json_array_append_new(
-		        jobs, json_pack("{s:I,s:s?,s:o,s:i,s:i}", "id",
-		                        (json_int_t)job->id, "signature",
-		                        job->signature, "hosts", hosts,
-		                        "ranks_per_node", job->ranks_per_node,
-		                        "ranks", job->ranks));
+		one = json_pack("{s:I,s:s?,s:o,s:i,s:i}", "id",
+		                (json_int_t)job->id, "signature",
+		                job->signature, "hosts", hosts,
+		                "ranks_per_node", job->ranks_per_node, "ranks",
+		                job->ranks);
+		if (left_out(p, i))
+			json_object_set_new(one, "left_out",
+			                    json_string(left_out(p, i)));
+		json_array_append_new(jobs, one);
 	}
 	return jobs;
 }
@@ -132,13 +145,12 @@ static json_t *jobs_json(const struct cpl_state *state)
 static int print_json(const struct cmd *self, const struct picture *p,
                       bool links)
 {
-	static const char *const mode[] = {"on", "observe", "off"};
 	json_t *root = json_object(), *classes, *busiest;
 
 	json_object_set_new(root, "mode",
-	                    p->config ? json_string(mode[p->config->mode])
+	                    p->config ? json_string(cpl_mode_name(p->config->mode))
 	                              : json_null());
-	json_object_set_new(root, "jobs", jobs_json(&p->state));
+	json_object_set_new(root, "jobs", jobs_json(p));
 	json_object_set_new(root, "skipped", json_integer(p->skipped));
 	if (!p->net)
 		return cmd_print_json(self, root);
@@ -179,8 +191,9 @@ static int print_json(const struct cmd *self, const struct picture *p,
 	return cmd_print_json(self, root);
 }
 
-static int print_jobs(const struct cmd *self, const struct cpl_state *state)
+static int print_jobs(const struct picture *p)
 {
+	const struct cpl_state *state = &p->state;
 	struct cmd_table *table = cmd_table_new(5, "rlrrl");
 
 	cmd_table_row(table, "job", "profile", "nodes", "ranks", "hosts");
@@ -198,10 +211,16 @@ static int print_jobs(const struct cmd *self, const struct cpl_state *state)
 		              nodes, ranks, hosts ? hosts : "?");
 		free(hosts);
 	}
-	return cmd_table_print(table);
+	if (cmd_table_print(table) != CMD_OK)
+		return CMD_FAILED;
+	for (int i = 0; i < state->n_jobs; i++)
+		if (left_out(p, i))
+			printf("job %" PRId64 " is not in the load: %s\n",
+			       state->job[i].id, left_out(p, i));
+	return CMD_OK;
 }
 
-static int print_classes(const struct cmd *self, const struct picture *p)
+static int print_classes(const struct picture *p)
 {
 	struct cmd_table *table = cmd_table_new(6, "lrrrrr");
 
@@ -223,7 +242,7 @@ static int print_classes(const struct cmd *self, const struct picture *p)
 	return cmd_table_print(table);
 }
 
-static int print_busiest(const struct cmd *self, const struct picture *p)
+static int print_busiest(const struct picture *p)
 {
 	struct cmd_table *table = cmd_table_new(5, "lrrrr");
 
@@ -248,11 +267,10 @@ static int print_busiest(const struct cmd *self, const struct picture *p)
 static int print_text(const struct cmd *self, const struct picture *p,
                       bool links)
 {
-	static const char *const mode[] = {"on", "observe", "off"};
 	int rc = CMD_OK;
 
 	if (p->config)
-		printf("mode     %s (%s)\n", mode[p->config->mode],
+		printf("mode     %s (%s)\n", cpl_mode_name(p->config->mode),
 		       p->config->path);
 	if (p->net)
 		printf("network  %s, routing %s\n", p->net->name,
@@ -262,18 +280,16 @@ static int print_text(const struct cmd *self, const struct picture *p,
 	printf("jobs     %d running with a record\n", p->state.n_jobs);
 	if (p->state.n_jobs) {
 		printf("\n");
-		rc = print_jobs(self, &p->state);
+		rc = print_jobs(p);
 	}
 	if (p->net && rc == CMD_OK) {
 		printf("\n");
-		rc = print_classes(self, p);
+		rc = print_classes(p);
 	}
 	if (p->net && links && rc == CMD_OK) {
 		printf("\n");
-		rc = print_busiest(self, p);
+		rc = print_busiest(p);
 	}
-	if (rc == CMD_OK && (fflush(stdout) || ferror(stdout)))
-		rc = cmd_failf(self, "cannot write to standard output");
 	return rc;
 }
 
@@ -304,6 +320,9 @@ static int run(const struct cmd *self, int argc, char **argv)
 		rc = print_json(self, &p, o.links);
 	else
 		rc = print_text(self, &p, o.links);
+	for (int i = 0; p.left_out && i < p.state.n_jobs; i++)
+		free(p.left_out[i]);
+	free(p.left_out);
 	cpl_load_free(&p.load);
 	cpl_network_free(p.net);
 	cpl_state_free(&p.state);
@@ -311,36 +330,4 @@ static int run(const struct cmd *self, int argc, char **argv)
 	return rc;
 }
 
-const struct cmd cmd_status = {
-        .name = "status",
-        .summary = "running jobs with a record, and the link loads of now",
-        .help = "Usage: commplace status [OPTION]...\n"
-                "\n"
-                "List the running jobs that were placed with a profile and the "
-                "load that their\n"
-                "signatures put on the network's links: what the next decision "
-                "counts as\n"
-                "background.\n"
-                "\n"
-                "  --json              one JSON object\n"
-                "  --links             also the 20 busiest links\n"
-                "  --state OUT.json    write the running jobs for `commplace "
-                "place --running`\n"
-                "                      and print nothing\n"
-                "  --network FILE      network description (default: "
-                "NetworkFile)\n"
-                "  --state-dir DIR     where the records are (default: "
-                "StateDir)\n"
-                "  --config FILE       commplace.conf (default: "
-                "$COMMPLACE_CONF, else beside\n"
-                "                      $SLURM_CONF, else "
-                "/etc/slurm/commplace.conf)\n"
-                "\n"
-                "Examples:\n"
-                "  commplace status --links\n"
-                "  commplace status --state now.json\n"
-                "  commplace place --network net.json --signature milc.json "
-                "--nodes 8 \\\n"
-                "      --policy auto --running now.json\n",
-        .run = run,
-};
+const struct cmd cmd_status = {"status", run};

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/printable.h"
 
 struct cmd_table {
 	int columns;
@@ -50,7 +51,9 @@ void cmd_table_row(struct cmd_table *table, ...)
 	for (size_t i = 0; i < columns; i++) {
 		char *copy = strdup(va_arg(ap, const char *));
 
-		if (!copy)
+		if (copy)
+			cpl_printable(copy);
+		else
 			table->failed = true;
 		table->cell[table->rows * columns + i] = copy;
 	}
@@ -99,11 +102,6 @@ int cmd_table_print(struct cmd_table *table)
 	}
 	for (size_t i = 0; i < table->rows; i++)
 		print_row(table, table->cell + i * columns, width);
-	if (fflush(stdout) || ferror(stdout)) {
-		fprintf(stderr, "commplace: standard output: %s\n",
-		        strerror(errno));
-		goto out;
-	}
 	rc = CMD_OK;
 out:
 	for (size_t i = 0; i < cells; i++)

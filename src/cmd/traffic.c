@@ -1,68 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "traffic.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/parallel.h"
 #include "options.h"
-#include "routing/adaptive.h"
+#include "routing/adaptive/adaptive.h"
 #include "site/state.h"
 #include "site_files.h"
-
-static const char help[] =
-        "Usage: commplace traffic --network FILE --signature SIG [OPTION]...\n"
-        "\n"
-        "Evaluate the traffic of one or several jobs on every network link.\n"
-        "\n"
-        "  --network FILE       network description\n"
-        "  --signature SIG      signature file (holds a \"/\" or ends in "
-        ".json)\n"
-        "                       or profile name; may be given several times,\n"
-        "                       each followed by its own options out of:\n"
-        "    --placement P      placement policy on the free nodes; linear "
-        "when\n"
-        "                       nothing is said\n"
-        "    --node-file F      or hosts from a file, one a line, in rank "
-        "order\n"
-        "    --hosts HOSTLIST   or these hosts, in rank order\n"
-        "    --ranks-per-node K ranks on each host, consecutive; default 1\n"
-        "    --phase NAME       one execution of that phase, not the whole "
-        "run\n"
-        "  --routing R          SD, SI, AD, AI or AH on a dragonfly, DO or AM "
-        "on a\n"
-        "                       torus; default: as the network description "
-        "states;\n"
-        "                       given several times, each is the routing of "
-        "its job\n"
-        "                       (one before the first --signature: of the "
-        "others and\n"
-        "                       the running jobs)\n"
-        "  --running STATE      JSON file of running jobs: their hosts are "
-        "not\n"
-        "                       free, their traffic is on the links\n"
-        "  --profile-dir DIR    where profiles stand; default: ProfileDir\n"
-        "  --seed N             for random placements; default 1\n"
-        "  --threads N          of the evaluation (default: all CPUs); what "
-        "it\n"
-        "                       finds does not depend on them\n"
-        "  --links FILE         write class,from,to,bandwidth,bytes of every\n"
-        "                       directed link\n"
-        "  --plot FILE          write a map of the link loads as SVG\n"
-        "  --json               print one JSON object\n"
-        "  -h, --help           print this text\n"
-        "\n"
-        "The options of a job given before the first --signature hold for "
-        "all.\n"
-        "\n"
-        "Examples:\n"
-        "  commplace traffic --network edison.json --signature ./milc.json \\\n"
-        "      --placement random-routers --ranks-per-node 24\n"
-        "  commplace traffic --network torus.json --signature ./a.json \\\n"
-        "      --hosts 'n[0-15]' --signature ./b.json --placement RDN --json\n"
-        "  commplace traffic --network edison.json --signature ./milc.json \\\n"
-        "      --node-file hosts.txt --ranks-per-node 24 --links loads.csv\n";
 
 struct options {
 	const char *network, *routing, *running, *links, *plot, *profile_dir;
@@ -145,7 +91,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
                  struct options *o)
 {
 	const struct cmd_option table[] = {
-	        {"network", .text = &o->network},
+	        {"network", .text = &o->network, .needed = true},
 	        {"signature", .take = new_job, .into = o},
 	        {"placement", .take = take_where, .into = o},
 	        {"node-file", .take = take_where, .into = o},
@@ -167,8 +113,6 @@ static int parse(const struct cmd *self, int argc, char **argv,
 
 	if (rc)
 		return rc;
-	if (!o->network)
-		return cmd_usage(self, "--network is missing");
 	if (!o->n_jobs)
 		return cmd_usage(self, "--signature is missing");
 	if (o->n_routings != 1)
@@ -179,12 +123,14 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	return CMD_OK;
 }
 
+/* As jobs of the workload where any routing is adaptive, else each summed up on
+ * its own. */
 static int add_running(const struct options *o, struct traffic *t,
                        struct cpl_error *err)
 {
 	const char *dir = cmd_profile_dir(o->profile_dir);
 	const struct cpl_routing *routing = t->routing;
-	struct cpl_load *load = &t->load;
+	struct cpl_load load = {0};
 	struct cpl_state state;
 	int rc = 0;
 
@@ -192,15 +138,19 @@ static int add_running(const struct options *o, struct traffic *t,
 		return 0;
 	if (cpl_state_load(o->running, &state, err))
 		return -1;
-	if (t->workload) {
+	if (t->guess) {
 		rc = cpl_state_workload(&state, t->net, routing, dir,
 		                        t->workload, err);
 		routing = cpl_routing_by_pairs(routing);
-		load = &t->guess;
 	}
 	if (!rc)
+		rc = cpl_load_init(&load, t->net, err);
+	if (!rc)
 		rc = cpl_state_apply(&state, t->net, routing, dir, t->free,
-		                     load, err);
+		                     &load, err);
+	if (!rc)
+		cpl_workload_clear(t->guess ? t->guess : t->workload, &load);
+	cpl_load_free(&load);
 	cpl_state_free(&state);
 	return rc ? cpl_fail_prefix(err, "%s: ", o->running) : 0;
 }
@@ -218,7 +168,7 @@ static const struct cpl_routing *find_routing(
 	return routing;
 }
 
-/* All jobs' and the running ones'; a workload where any is adaptive. */
+/* All jobs' and the running ones', and the workloads. */
 static int find_routings(const struct options *o, struct traffic *t,
                          struct cpl_error *err)
 {
@@ -241,16 +191,16 @@ static int find_routings(const struct options *o, struct traffic *t,
 		t->mixed = t->mixed || job->routing != t->job[0].routing;
 		adaptive = adaptive || cpl_routing_is_adaptive(job->routing);
 	}
-	if (!adaptive)
-		return 0;
 	t->workload = cpl_workload_new(t->net, t->threads, err);
-	return t->workload ? cpl_load_init(&t->guess, t->net, err) : -1;
+	if (t->workload && adaptive)
+		t->guess = cpl_workload_new(t->net, t->threads, err);
+	return t->workload && (t->guess || !adaptive) ? 0 : -1;
 }
 
 static int evaluate(const struct options *o, struct traffic *t,
                     struct cpl_error *err)
 {
-	if (find_routings(o, t, err) || cpl_load_init(&t->load, t->net, err))
+	if (find_routings(o, t, err))
 		return -1;
 	t->free = malloc((size_t)t->net->n_nodes);
 	if (!t->free)
@@ -288,18 +238,12 @@ static int run(const struct cmd *self, int argc, char **argv)
 		rc = traffic_print_text(self, &t);
 out:
 	traffic_release(&t);
-	cpl_load_free(&t.load);
-	cpl_load_free(&t.guess);
 	cpl_workload_free(t.workload);
+	cpl_workload_free(t.guess);
 	free(t.free);
 	free(o.job);
 	cpl_network_free(net);
 	return rc;
 }
 
-const struct cmd cmd_traffic = {
-        .name = "traffic",
-        .summary = "evaluate the traffic of jobs on every network link",
-        .help = help,
-        .run = run,
-};
+const struct cmd cmd_traffic = {"traffic", run};

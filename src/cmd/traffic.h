@@ -9,6 +9,7 @@
 #include "cmd.h"
 #include "job_traffic.h"
 #include "placement/decide.h"
+#include "traffic/dilation.h"
 
 /* One --signature with the options that follow it. */
 struct traffic_job {
@@ -40,9 +41,11 @@ struct traffic {
 	int n_jobs;
 	struct traffic_job *job;
 	unsigned char *free;           /* [n_nodes] */
-	struct cpl_load load;          /* running jobs and all of these */
-	struct cpl_workload *workload; /* where any routing is adaptive */
-	struct cpl_load guess;         /* then: of the jobs placed so far */
+	struct cpl_workload *workload; /* running jobs and all of these */
+	/* Where any routing is adaptive: those placed so far under the minimal
+	 * one, which placements go by; else NULL. */
+	struct cpl_workload *guess;
+	const struct cpl_load *load;   /* of workload */
 	struct cpl_job_sums sums;      /* of these jobs */
 	struct cpl_dilation dilation;  /* of these jobs */
 	struct cpl_metrics metrics;    /* of load */
@@ -52,8 +55,8 @@ struct traffic {
 /*
  * Load the signatures, place the jobs (those with given hosts first, then the
  * others in order, each knowing the load of those before it) and evaluate.
- * `free` and `load` come in holding the running jobs, or where there is a
- * workload, that and `guess`. 0, or -1 with err.
+ * `free`, `workload` and `guess` come in holding the running jobs. 0, or -1 with
+ * err.
  */
 int traffic_evaluate(struct traffic *t, struct cpl_error *err);
 

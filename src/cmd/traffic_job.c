@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <time.h>
 
 #include "link_stats.h"
@@ -15,7 +14,7 @@ static int load_signature(struct traffic *t, struct traffic_job *job,
 	job->sig = cmd_load_signature(job->signature, t->profile_dir, err);
 	if (!job->sig)
 		return -1;
-	return job_traffic_open(&job->traffic, t->net, job->sig, job->phase,
+	return job_traffic_open(&job->traffic, job->sig, job->phase,
 	                        job->ranks_per_node, err);
 }
 
@@ -50,12 +49,6 @@ out:
 	return rc;
 }
 
-/* Is it a search, which evaluates what it finds? */
-static bool is_search(const char *policy)
-{
-	return !strcasecmp(policy, "auto") || !strcasecmp(policy, "traffic");
-}
-
 static int placed_hosts(struct traffic *t, struct traffic_job *job,
                         struct cpl_error *err)
 {
@@ -68,12 +61,13 @@ static int placed_hosts(struct traffic *t, struct traffic_job *job,
 	        .routing = job->placing,
 	        .comm = job->traffic.comm,
 	        .ranks_per_node = job->ranks_per_node,
-	        .background = t->workload ? &t->guess : &t->load,
+	        .background =
+	                cpl_workload_load(t->guess ? t->guess : t->workload),
 	};
 	struct cpl_decision decision;
 	const struct cpl_candidate *chosen;
 
-	if (is_search(req.policy)) {
+	if (cpl_placement_is_search(req.policy)) {
 		req.comm = job_traffic_matrix(&job->traffic, err);
 		if (!req.comm)
 			return cpl_fail_prefix(err,
@@ -101,41 +95,36 @@ static double now(void)
 	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
 }
 
-/* Where adaptive routings wait for all jobs, later placements see the minimal
- * routing's load of the earlier ones. */
-static int plan_traffic(struct traffic *t, struct traffic_job *job,
-                        struct cpl_error *err)
+/* Where adaptive routings wait for all jobs, later searches see the minimal
+ * routing's load of the earlier jobs. */
+static int add_guess(struct traffic *t, struct traffic_job *job,
+                     struct cpl_error *err)
 {
-	const struct cpl_routing *quick = cpl_routing_by_pairs(job->routing);
-	struct cpl_load *guess = &t->guess;
-	struct cpl_job_sums sums;
+	struct cpl_job guess = job_traffic_on(
+	        &job->traffic, job->node, cpl_routing_by_pairs(job->routing));
 	bool search = false;
 
 	for (int i = 0; i < t->n_jobs; i++)
 		search = search || (t->job[i].placement &&
-		                    is_search(t->job[i].placement));
-	if (search && t->n_jobs > 1 &&
-	    job_traffic_add(&job->traffic, job->node, t->threads, 1, &quick,
-	                    &guess, &sums, err))
-		return -1;
-	job->number = job_traffic_plan(&job->traffic, job->node, t->threads,
-	                               job->routing, t->workload, err);
-	return job->number < 0 ? -1 : 0;
+		                    cpl_placement_is_search(t->job[i].placement));
+	if (!t->guess || !search || t->n_jobs == 1)
+		return 0;
+	guess.hops = NULL;
+	return cpl_workload_add(t->guess, &guess, err) < 0 ? -1 : 0;
 }
 
 static int add_traffic(struct traffic *t, struct traffic_job *job,
                        struct cpl_error *err)
 {
-	struct cpl_load *load = &t->load;
+	struct cpl_job seated =
+	        job_traffic_on(&job->traffic, job->node, job->routing);
 	double start = now();
 
-	if (t->workload
-	            ? plan_traffic(t, job, err)
-	            : job_traffic_add(&job->traffic, job->node, t->threads, 1,
-	                              &job->routing, &load, &job->sums, err))
+	if (add_guess(t, job, err))
 		return -1;
+	job->number = cpl_workload_add(t->workload, &seated, err);
 	t->seconds += now() - start;
-	return 0;
+	return job->number < 0 ? -1 : 0;
 }
 
 /* All jobs are placed. */
@@ -143,17 +132,16 @@ static int solve(struct traffic *t, struct cpl_error *err)
 {
 	double start = now();
 
-	if (t->workload && cpl_workload_solve(t->workload, &t->load, err))
+	if (cpl_workload_solve(t->workload, err))
 		return -1;
 	for (int i = 0; i < t->n_jobs; i++) {
 		struct traffic_job *job = &t->job[i];
 
-		if (t->workload)
-			job->sums =
-			        *cpl_workload_sums(t->workload, job->number);
+		job->sums = *cpl_workload_sums(t->workload, job->number);
 		link_stats_add_sums(&t->sums, &job->sums);
 	}
-	cpl_traffic_metrics(t->net, &t->load, NULL, &t->metrics);
+	t->load = cpl_workload_load(t->workload);
+	cpl_traffic_metrics(t->net, t->load, NULL, &t->metrics);
 	t->seconds += now() - start;
 	return 0;
 }
@@ -161,21 +149,19 @@ static int solve(struct traffic *t, struct cpl_error *err)
 static int find_dilation(struct traffic *t, struct cpl_error *err)
 {
 	const struct cpl_routing *routing = t->job[0].routing;
-	struct cpl_stream *stream = calloc((size_t)t->n_jobs, sizeof(*stream));
+	struct cpl_job *job = calloc((size_t)t->n_jobs, sizeof(*job));
 	int rc;
 
 	if (t->mixed)
 		routing = cpl_routing_minimal(t->net);
-
-	if (!stream)
+	if (!job)
 		return cpl_fail_memory(err);
 	for (int i = 0; i < t->n_jobs; i++)
-		stream[i] = (struct cpl_stream){
-		        t->job[i].traffic.rows, t->job[i].node,
-		        t->job[i].ranks_per_node, t->threads};
-	rc = cpl_stream_dilation(t->net, routing, stream, t->n_jobs,
-	                         &t->dilation, err);
-	free(stream);
+		job[i] = job_traffic_on(&t->job[i].traffic, t->job[i].node,
+		                        routing);
+	rc = cpl_dilation(t->net, routing, job, t->n_jobs, t->threads,
+	                  &t->dilation, err);
+	free(job);
 	return rc;
 }
 

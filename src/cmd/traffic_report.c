@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "traffic.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +8,7 @@
 
 #include "base/file.h"
 #include "link_stats.h"
-#include "plot.h"
+#include "plot/plot.h"
 
 static const char *how(const struct traffic_job *job)
 {
@@ -53,7 +52,7 @@ int traffic_print_json(const struct cmd *self, const struct traffic *t)
 	struct link_stats row[LINK_STATS_MAX];
 	struct cpl_error err = {""};
 	json_t *root, *links;
-	int n = link_stats_make(t->net, &t->load, t->threads, row, &err);
+	int n = link_stats_make(t->net, t->load, t->threads, row, &err);
 
 	if (n < 0)
 		return cmd_fail(self, &err);
@@ -176,7 +175,7 @@ int traffic_print_text(const struct cmd *self, const struct traffic *t)
 {
 	struct link_stats row[LINK_STATS_MAX];
 	struct cpl_error err = {""};
-	int n = link_stats_make(t->net, &t->load, t->threads, row, &err);
+	int n = link_stats_make(t->net, t->load, t->threads, row, &err);
 
 	if (n < 0)
 		return cmd_fail(self, &err);
@@ -206,7 +205,7 @@ int traffic_write_links(const struct traffic *t, const char *path,
 			        net->link_class[net->link_class_of[link]].name,
 			        net->link_from[link], net->link_to[link],
 			        cpl_network_link_bandwidth(net, link) / cables,
-			        t->load.link[link] / cables);
+			        t->load->link[link] / cables);
 	}
 	if (fclose(out))
 		cpl_fail_memory(err);
@@ -232,7 +231,7 @@ int traffic_plot(const struct traffic *t, const char *path,
 		n += (size_t)snprintf(subtitle + n, sizeof(subtitle) - n,
 		                      " and %d more", t->n_jobs - 1);
 	snprintf(subtitle + n, sizeof(subtitle) - n, ", %s", routing_name(t));
-	if (plot_write_map(t->net, t->load.link, title, subtitle,
+	if (plot_write_map(t->net, t->load->link, title, subtitle,
 	                   cpl_file_stream(writer), err)) {
 		cpl_file_abandon(writer);
 		return -1;

@@ -9,14 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names out of files may hold line breaks; a message is one line. */
-static void print_line(char *text)
-{
-	for (char *p = text; *p; p++)
-		if ((unsigned char)*p < 32 || *p == 127)
-			*p = ' ';
-	fprintf(stderr, "%s\n", text);
-}
+#include "base/printable.h"
 
 static void print_message(const struct cmd *self, const char *fmt, va_list ap)
 {
@@ -24,7 +17,8 @@ static void print_message(const struct cmd *self, const char *fmt, va_list ap)
 	int n = snprintf(text, sizeof(text), "commplace %s: ", self->name);
 
 	vsnprintf(text + n, sizeof(text) - (size_t)n, fmt, ap);
-	print_line(text);
+	/* Names out of files may hold line breaks; a message is one line. */
+	fprintf(stderr, "%s\n", cpl_printable(text));
 }
 
 int cmd_fail(const struct cmd *self, const struct cpl_error *err)
@@ -92,8 +86,8 @@ int cmd_number(const char *option, const char *text, double low, double high,
 
 int cmd_print_json(const struct cmd *self, json_t *root)
 {
-	char *text;
 	int rc = CMD_OK;
+	char *text;
 
 	if (!root)
 		return cmd_failf(self, "out of memory");
@@ -101,7 +95,7 @@ int cmd_print_json(const struct cmd *self, json_t *root)
 	json_decref(root);
 	if (!text)
 		return cmd_failf(self, "out of memory");
-	if (puts(text) < 0 || fflush(stdout))
+	if (puts(text) < 0)
 		rc = cmd_failf(self, "standard output: %s", strerror(errno));
 	free(text);
 	return rc;

@@ -6,7 +6,6 @@
 #include "table.h"
 #include "writer.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -89,7 +89,7 @@ endif
 
 # plot_rows: what PLOT_ROWS names
 EXTRA_PROGRAMS += tests/bench/plot_rows
-tests_bench_plot_rows_SOURCES = tests/bench/plot_rows.c src/cmd/plot.c src/cmd/plot_box.c src/cmd/plot.h src/cmd/util.c src/cmd/cmd.h
+tests_bench_plot_rows_SOURCES = tests/bench/plot_rows.c src/cmd/plot/svg.c src/cmd/plot/box.c src/cmd/plot/plot.h src/cmd/util.c src/cmd/cmd.h
 tests_bench_plot_rows_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/src/cmd
 tests_bench_plot_rows_LDADD = libcore.la
 CLEANFILES += tests/bench/plot_rows

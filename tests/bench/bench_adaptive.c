@@ -13,9 +13,9 @@
 #include <time.h>
 
 #include "placement/placement.h"
-#include "routing/adaptive.h"
+#include "routing/adaptive/adaptive.h"
 #include "signature/rows.h"
-#include "traffic/traffic.h"
+#include "traffic/stream_internal.h"
 
 #define PER_NODE 24
 #define MAX_JOBS 5
@@ -111,7 +111,7 @@ static int add_job(struct bench *b, const struct one_job *job,
 	for (int i = 0; i < req.n_nodes_wanted; i++)
 		b->free[node[i]] = 0;
 	rc = cpl_stream_pairs(
-	        b->net, &(struct cpl_stream){rows, node, PER_NODE, b->threads},
+	        b->net, &(struct cpl_stream){rows, node, PER_NODE, b->threads, NULL},
 	        &b->pairs[b->n_jobs], err);
 	if (rc)
 		goto out;

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/random.h"
+#include "../unit/even_tree.h"
 #include "binding/binding_internal.h"
 #include "signature/signature.h"
 
@@ -74,7 +75,7 @@ static struct cpl_comm *dense(int n)
 }
 
 /* The switches, or nodes of one switch, that just hold n ranks. */
-static struct cpl_slot_tree *part(int n)
+static struct cpl_tree part(int n)
 {
 	int per_switch = arity[1] * PER_NODE;
 	int own[LEVELS] = {1, (n + PER_NODE - 1) / PER_NODE, arity[2],
@@ -84,7 +85,7 @@ static struct cpl_slot_tree *part(int n)
 		own[0] = (n + per_switch - 1) / per_switch;
 		own[1] = arity[1];
 	}
-	return checked(cpl_slot_tree_even(LEVELS, own, NULL));
+	return even_tree(LEVELS, own);
 }
 
 struct outcome {
@@ -93,10 +94,10 @@ struct outcome {
 };
 
 static struct outcome run(const struct cpl_binder *binder,
-                          const struct cpl_slot_tree *tree,
+                          const struct cpl_tree *tree,
                           const struct cpl_comm *graph, const int *weight)
 {
-	struct cpl_bind_problem problem = {NULL, tree, graph};
+	struct cpl_bind_problem problem = {.tree = tree, .graph = graph};
 	int *slot = checked(calloc((size_t)graph->ranks, sizeof(*slot)));
 	struct cpl_error err = {""};
 	struct outcome o = {0, NAN, 0};
@@ -106,7 +107,7 @@ static struct outcome run(const struct cpl_binder *binder,
 	if (binder)
 		rc = binder->bind(&problem, slot, &err);
 	else {
-#if defined(HAVE_SCOTCH_SCOTCH_H) || defined(HAVE_SCOTCH_H)
+#ifdef HAVE_SCOTCH
 		rc = cpl_bind_scotch(tree, graph, weight, slot, &o.moved, &err);
 #else
 		cpl_fail(&err, "built without Scotch");
@@ -116,15 +117,14 @@ static struct outcome run(const struct cpl_binder *binder,
 	if (rc)
 		fprintf(stderr, "bench_binding: %s\n", err.text);
 	else
-		o.cost = cpl_slot_cost(tree, graph, slot);
+		o.cost = cpl_tree_cost(tree, graph, slot);
 	free(slot);
 	return o;
 }
 
 static void bench_dense(int most)
 {
-	struct cpl_slot_tree *all =
-	        checked(cpl_slot_tree_even(LEVELS, arity, NULL));
+	struct cpl_tree all = even_tree(LEVELS, arity);
 
 	printf("CPU milliseconds, and cost relative to that of best\n\n");
 	printf("%6s | %9s %9s %7s | %9s %7s %9s %7s %5s | %7s\n", "ranks",
@@ -132,14 +132,14 @@ static void bench_dense(int most)
 	       "moved", "packed");
 	for (int n = 64; n <= most; n *= 2) {
 		struct cpl_comm *graph = dense(n);
-		struct cpl_slot_tree *few = part(n);
+		struct cpl_tree few = part(n);
 		struct outcome best, tm, packed, scotch, on_part;
 
-		best = run(&cpl_binder_best, all, graph, NULL);
-		tm = run(&cpl_binder_treematch, all, graph, NULL);
-		packed = run(&cpl_binder_packed, all, graph, NULL);
-		scotch = run(NULL, all, graph, NULL);
-		on_part = run(NULL, few, graph, NULL);
+		best = run(&cpl_binder_best, &all, graph, NULL);
+		tm = run(&cpl_binder_treematch, &all, graph, NULL);
+		packed = run(&cpl_binder_packed, &all, graph, NULL);
+		scotch = run(NULL, &all, graph, NULL);
+		on_part = run(NULL, &few, graph, NULL);
 		printf("%6d | %9.2f %9.2f %7.5f | %9.2f %7.5f %9.2f %7.5f "
 		       "%5d | %7.5f\n",
 		       n, 1e3 * best.seconds, 1e3 * tm.seconds,
@@ -148,10 +148,10 @@ static void bench_dense(int most)
 		       on_part.cost / best.cost, on_part.moved,
 		       packed.cost / best.cost);
 		fflush(stdout);
-		cpl_slot_tree_free(few);
+		cpl_tree_free(&few);
 		cpl_comm_free(graph);
 	}
-	cpl_slot_tree_free(all);
+	cpl_tree_free(&all);
 }
 
 struct list {
@@ -261,7 +261,7 @@ static int unit_slot(int node, int unit)
 }
 
 /* RR of the source, node after node; by_node: the nodes in turn. */
-static double physical_cost(const struct cpl_slot_tree *tree,
+static double physical_cost(const struct cpl_tree *tree,
                             const struct cpl_comm *graph, bool by_node)
 {
 	int *slot = checked(calloc((size_t)graph->ranks, sizeof(*slot)));
@@ -271,7 +271,7 @@ static double physical_cost(const struct cpl_slot_tree *tree,
 	for (int r = 0; r < graph->ranks; r++)
 		slot[r] = by_node ? unit_slot(r % nodes, r / nodes)
 		                  : unit_slot(r / PER_NODE, r % PER_NODE);
-	cost = cpl_slot_cost(tree, graph, slot);
+	cost = cpl_tree_cost(tree, graph, slot);
 	free(slot);
 	return cost;
 }
@@ -290,11 +290,11 @@ enum nas_column {
 	NAS_COLUMNS
 };
 
-static void nas_costs(const struct cpl_slot_tree *all,
+static void nas_costs(const struct cpl_tree *all,
                       const struct cpl_comm *graph, double *cost)
 {
 	static const int heavy[LEVELS] = {500, 100, 50, 10};
-	struct cpl_slot_tree *few = part(graph->ranks);
+	struct cpl_tree few = part(graph->ranks);
 
 	cost[BEST] = run(&cpl_binder_best, all, graph, NULL).cost;
 	cost[TREEMATCH] = run(&cpl_binder_treematch, all, graph, NULL).cost;
@@ -304,9 +304,9 @@ static void nas_costs(const struct cpl_slot_tree *all,
 	cost[BY_NODE] = physical_cost(all, graph, true);
 	cost[SCOTCH] = run(NULL, all, graph, NULL).cost;
 	cost[SCOTCH_W] = run(NULL, all, graph, heavy).cost;
-	cost[SCOTCH_PART] = run(NULL, few, graph, NULL).cost;
-	cost[SCOTCH_W_PART] = run(NULL, few, graph, heavy).cost;
-	cpl_slot_tree_free(few);
+	cost[SCOTCH_PART] = run(NULL, &few, graph, NULL).cost;
+	cost[SCOTCH_W_PART] = run(NULL, &few, graph, heavy).cost;
+	cpl_tree_free(&few);
 }
 
 static void print_nas_head(void)
@@ -334,8 +334,7 @@ static void bench_nas(void)
 		struct cpl_comm *(*make)(int n);
 	} kernel[] = {
 	        {"CG", pattern_cg}, {"FT", pattern_ft}, {"LU", pattern_lu}};
-	struct cpl_slot_tree *all =
-	        checked(cpl_slot_tree_even(LEVELS, arity, NULL));
+	struct cpl_tree all = even_tree(LEVELS, arity);
 	double mean[3][NAS_COLUMNS] = {{0}};
 
 	print_nas_head();
@@ -349,7 +348,7 @@ static void bench_nas(void)
 
 				if (metric)
 					by_messages(graph);
-				nas_costs(all, graph, cost);
+				nas_costs(&all, graph, cost);
 				printf("%-3s %5d %-4s | %10.4g |",
 				       kernel[k].name, n,
 				       metric ? "msg" : "size",
@@ -373,7 +372,7 @@ static void bench_nas(void)
 			       i == CLUSTER ? " |" : "");
 		putchar('\n');
 	}
-	cpl_slot_tree_free(all);
+	cpl_tree_free(&all);
 }
 
 /* Plans as the task plugin makes them: the topology is there already. */
@@ -426,9 +425,12 @@ static void bench_plan(void)
 		if (!req.comm->messages)
 			pattern[i].comm->messages = checked(calloc(
 			        (size_t)req.comm->n_entries, sizeof(double)));
-		for (int b = 0; cpl_binder_all()[b]; b++)
-			plan(pattern[i].name, cpl_binder_all()[b]->name,
-			     cpl_binder_all()[b], &req);
+		for (int b = 0; cpl_binder_at(b); b++)
+			plan(pattern[i].name, cpl_binder_at(b)->name,
+			     cpl_binder_at(b), &req);
+#ifdef HAVE_SCOTCH
+		plan(pattern[i].name, "scotch", &cpl_binder_scotch, &req);
+#endif
 		req.work = (int64_t)req.comm->ranks * CPL_BIND_LAUNCH_WORK;
 		plan(pattern[i].name, "best --launch", &cpl_binder_best, &req);
 		cpl_comm_free(pattern[i].comm);

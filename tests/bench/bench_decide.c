@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "mapping/mapping.h"
+#include "mapping/mappers.h"
 #include "placement/decide.h"
 #include "stencil_job.h"
 

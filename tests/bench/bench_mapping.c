@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "traffic/workload.h"
 #include "mapping_bench.h"
 
 double bench_now(void)
@@ -36,25 +37,19 @@ static bool past(void *arg)
 void bench_evaluate(const struct cpl_map_request *req, const int *rank_host,
                     struct figures *out)
 {
-	struct cpl_traffic_work *work =
-	        cpl_traffic_work_new(req->net, req->comm, NULL);
-	int *rank_node = malloc((size_t)req->comm->ranks * sizeof(int));
-	struct cpl_load load = {0};
+	struct cpl_workload *w = cpl_workload_new(req->net, 1, NULL);
+	struct cpl_job job = {.routing = req->routing,
+	                      .comm = req->comm,
+	                      .node = req->host,
+	                      .seat = rank_host};
 	struct cpl_metrics metrics = {0};
 	struct cpl_job_sums sums = {0};
 
-	if (work && rank_node && !cpl_load_init(&load, req->net, NULL)) {
-		for (int r = 0; r < req->comm->ranks; r++)
-			rank_node[r] = req->host[rank_host[r]];
-		cpl_traffic_add(req->net, req->routing, req->comm, rank_node,
-		                work, &load, &sums);
-		cpl_traffic_metrics(req->net, &load, NULL, &metrics);
-	}
+	if (w)
+		cpl_workload_evaluate(w, &job, NULL, &metrics, &sums, NULL);
 	out->hop_bytes = sums.hop_bytes;
 	out->max = metrics.max_congestion;
-	cpl_load_free(&load);
-	cpl_traffic_work_free(work);
-	free(rank_node);
+	cpl_workload_free(w);
 }
 
 bool bench_mapper(const struct options *o, struct cpl_map_request *req,

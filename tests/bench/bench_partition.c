@@ -19,7 +19,7 @@
 #endif
 
 #include "base/random.h"
-#include "mapping/mapping_internal.h"
+#include "graph/partition.h"
 
 #define RANKS 4096
 #define ENTRIES (32 * RANKS)
@@ -168,7 +168,8 @@ static int compare(const char *text, const struct cpl_comm *graph, int size)
 
 	for (int i = 0; i < n_parts; i++)
 		slots[i] = size;
-	if (cpl_map_partition(graph, slots, n_parts, 1, NULL, NULL, part, &err))
+	if (cpl_graph_partition(graph, slots, n_parts, 1, NULL, NULL, part,
+	                        &err))
 		return 1;
 	seconds = cpu() - start;
 	own = cut(graph);

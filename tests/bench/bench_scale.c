@@ -17,7 +17,7 @@
 
 #include "base/parallel.h"
 #include "placement/placement.h"
-#include "traffic/traffic.h"
+#include "traffic/workload.h"
 
 #define GROUPS 960
 #define PER_NODE 24
@@ -106,7 +106,7 @@ struct bench {
 	struct cpl_network *net;
 	unsigned char *free;
 	int *node;
-	struct cpl_load load[2];
+	struct cpl_workload *workload[2];
 	struct cpl_metrics metrics[2];
 	double wall, cpu;
 };
@@ -114,9 +114,13 @@ struct bench {
 static int bench_open(struct bench *b, int groups, struct cpl_error *err)
 {
 	b->net = machine(groups, b->k_links, err);
-	if (!b->net || cpl_load_init(&b->load[0], b->net, err) ||
-	    cpl_load_init(&b->load[1], b->net, err))
+	if (!b->net)
 		return -1;
+	for (int i = 0; i < 2; i++) {
+		b->workload[i] = cpl_workload_new(b->net, b->threads, err);
+		if (!b->workload[i])
+			return -1;
+	}
 	b->free = malloc((size_t)b->net->n_nodes);
 	b->node = malloc((size_t)b->net->n_nodes * sizeof(*b->node));
 	if (!b->free || !b->node)
@@ -127,8 +131,10 @@ static int bench_open(struct bench *b, int groups, struct cpl_error *err)
 
 static void bench_close(struct bench *b)
 {
-	cpl_load_free(&b->load[0]);
-	cpl_load_free(&b->load[1]);
+	for (int i = 0; i < 2; i++) {
+		cpl_workload_free(b->workload[i]);
+		b->workload[i] = NULL;
+	}
 	cpl_network_free(b->net);
 	free(b->free);
 	free(b->node);
@@ -149,20 +155,20 @@ static int evaluate(struct bench *b, const struct cpl_signature *sig,
 	                                            sig->ranks / PER_NODE,
 	                                    .seed = 1};
 	struct cpl_rows *rows = cpl_rows_new(sig, NULL, err);
-	struct cpl_stream job = {rows, b->node, PER_NODE, b->threads};
-	struct cpl_load *load[2] = {&b->load[0], &b->load[1]};
-	struct cpl_job_sums sums[2];
+	struct cpl_job job = {
+	        .rows = rows, .node = b->node, .ranks_per_node = PER_NODE};
 	int rc = -1;
 
 	b->wall = -seconds(CLOCK_MONOTONIC);
 	b->cpu = -seconds(CLOCK_PROCESS_CPUTIME_ID);
-	cpl_load_clear(load[0], b->net);
-	cpl_load_clear(load[1], b->net);
+	cpl_workload_clear(b->workload[0], NULL);
+	cpl_workload_clear(b->workload[1], NULL);
 	if (!rows || !p || p->place(&req, b->node, err) ||
-	    cpl_stream_add(b->net, &job, b->n, b->routing, load, sums, err))
+	    cpl_workload_add_each(b->workload, b->routing, b->n, &job, err))
 		goto out;
 	for (int i = 0; i < b->n; i++)
-		cpl_traffic_metrics(b->net, load[i], NULL, &b->metrics[i]);
+		cpl_traffic_metrics(b->net, cpl_workload_load(b->workload[i]),
+		                    NULL, &b->metrics[i]);
 	rc = 0;
 out:
 	b->wall += seconds(CLOCK_MONOTONIC);

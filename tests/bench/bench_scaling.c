@@ -9,6 +9,8 @@
  *
  * -d: a dragonfly of as many nodes; -u: ranks in order.
  */
+#include "commplace-config.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +19,7 @@
 #include <unistd.h>
 
 #include "base/random.h"
-#include "mapping/mapping.h"
+#include "mapping/mappers.h"
 
 static const int dims[][3] = {
         {16, 8, 8},   {16, 16, 8},  {16, 16, 16}, {32, 16, 16},
@@ -192,9 +194,19 @@ static void print(const struct cpl_mapper *mapper, const struct timing *t,
 	fflush(stdout);
 }
 
+static const struct cpl_mapper *mapper_at(int i)
+{
+#ifdef HAVE_SCOTCH
+	const struct cpl_registry *all = &cpl_mappers_and_scotch;
+#else
+	const struct cpl_registry *all = &cpl_mappers;
+#endif
+
+	return (const struct cpl_mapper *)cpl_registry_at(all, i);
+}
+
 int main(int argc, char **argv)
 {
-	const struct cpl_mapper *const *mapper = cpl_mapper_all();
 	int c, largest = 65536, sizes = 0, dragonfly = 0, shuffle = 1, bad = 0;
 	struct problem problem[SIZES] = {{0}};
 	double limit = 20;
@@ -221,12 +233,12 @@ int main(int argc, char **argv)
 		bad = make(&problem[sizes++], dims[s], dragonfly, shuffle);
 	}
 	printf("\n");
-	for (int k = 0; mapper[k] && !bad; k++) {
+	for (int k = 0; mapper_at(k) && !bad; k++) {
 		struct timing t = {.why = ""};
 		int wanted = optind == argc;
 
 		for (int i = optind; i < argc; i++)
-			wanted |= !strcmp(argv[i], mapper[k]->name);
+			wanted |= !strcmp(argv[i], mapper_at(k)->name);
 		if (!wanted)
 			continue;
 		for (int s = 0; s < sizes; s++) {
@@ -242,9 +254,9 @@ int main(int argc, char **argv)
 			        .seed = 1,
 			};
 
-			run(mapper[k], &req, s, limit, &t);
+			run(mapper_at(k), &req, s, limit, &t);
 		}
-		print(mapper[k], &t, sizes);
+		print(mapper_at(k), &t, sizes);
 	}
 	for (int s = 0; s < sizes; s++)
 		release(&problem[s]);

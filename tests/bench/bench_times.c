@@ -14,6 +14,7 @@
 
 #include "mapping/ptram.h"
 #include "signature/signature.h"
+#include "traffic/workload.h"
 
 #define GPC_HOSTS 512
 
@@ -97,23 +98,16 @@ static int make_job(struct job *job, const char *network, const char *pattern,
 static double largest(const struct job *job, struct cpl_error *err)
 {
 	const struct cpl_map_request *r = &job->req;
-	struct cpl_traffic_work *work =
-	        cpl_traffic_work_new(r->net, r->comm, err);
-	int *node = malloc((size_t)r->comm->ranks * sizeof(*node));
+	struct cpl_workload *w = cpl_workload_new(r->net, 1, err);
+	struct cpl_job seated = {.routing = r->routing,
+	                         .comm = r->comm,
+	                         .node = r->host,
+	                         .seat = job->rank_host};
 	struct cpl_metrics metrics = {0};
-	struct cpl_job_sums sums;
-	struct cpl_load load;
 
-	if (work && node && !cpl_load_init(&load, r->net, err)) {
-		for (int i = 0; i < r->comm->ranks; i++)
-			node[i] = r->host[job->rank_host[i]];
-		cpl_traffic_add(r->net, r->routing, r->comm, node, work, &load,
-		                &sums);
-		cpl_traffic_metrics(r->net, &load, NULL, &metrics);
-		cpl_load_free(&load);
-	}
-	cpl_traffic_work_free(work);
-	free(node);
+	if (w)
+		cpl_workload_evaluate(w, &seated, NULL, &metrics, NULL, err);
+	cpl_workload_free(w);
 	return metrics.max_congestion;
 }
 
@@ -149,52 +143,54 @@ struct stages {
 	int swaps;
 };
 
-static void take(struct job *job, struct cpl_tasks *tasks, const int *place_of)
+static void take(struct job *job, struct cpl_clusters *clusters,
+                 const int *target_of)
 {
 	for (int r = 0; r < job->comm->ranks; r++)
 		job->rank_host[r] =
-		        tasks->place_host[place_of[tasks->task_of[r]]];
+		        clusters->target_host
+		                [target_of[clusters->cluster_of[r]]];
 }
 
 static int run_ptram(struct job *job, struct stages *out, struct cpl_error *err)
 {
-	struct cpl_tasks tasks;
-	int *place_of = malloc(GPC_HOSTS * sizeof(*place_of)), rc = -1;
+	struct cpl_clusters clusters;
+	int *target_of = malloc(GPC_HOSTS * sizeof(*target_of)), rc = -1;
 	double start = cpu();
 
-	if (!place_of)
+	if (!target_of)
 		return -1;
-	if (cpl_tasks_init(&tasks, &job->req, err)) {
-		free(place_of);
+	if (cpl_clusters_init(&clusters, &job->req, err)) {
+		free(target_of);
 		return -1;
 	}
 	out->seconds[0] = cpu() - start;
 	cpl_mapper_map(&cpl_mapper_linear, &job->req, job->rank_host, err);
 	out->congestion[0] = largest(job, err);
-	for (int i = 0; i < tasks.n; i++)
-		place_of[i] = i;
-	take(job, &tasks, place_of);
+	for (int i = 0; i < clusters.n; i++)
+		target_of[i] = i;
+	take(job, &clusters, target_of);
 	out->congestion[1] = largest(job, err);
-	for (int i = 0; i < tasks.n; i++)
-		place_of[i] = -1;
+	for (int i = 0; i < clusters.n; i++)
+		target_of[i] = -1;
 	start = cpu();
-	if (cpl_ptram_place(&tasks, place_of, err))
+	if (cpl_ptram_assign(&clusters, target_of, err))
 		goto out;
 	out->seconds[1] = cpu() - start;
-	take(job, &tasks, place_of);
+	take(job, &clusters, target_of);
 	out->congestion[2] = largest(job, err);
 	start = cpu();
-	out->swaps =
-	        cpl_ptram_refine(&tasks, place_of, CPL_PTRAM_SWAPS, true, err);
+	out->swaps = cpl_ptram_refine(&clusters, target_of, CPL_PTRAM_SWAPS,
+	                              true, err);
 	if (out->swaps < 0)
 		goto out;
 	out->seconds[2] = cpu() - start;
-	take(job, &tasks, place_of);
+	take(job, &clusters, target_of);
 	out->congestion[3] = largest(job, err);
 	rc = 0;
 out:
-	cpl_tasks_free(&tasks);
-	free(place_of);
+	cpl_clusters_free(&clusters);
+	free(target_of);
 	return rc;
 }
 

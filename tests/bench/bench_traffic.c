@@ -15,8 +15,8 @@
 
 #include "base/random.h"
 #include "placement/placement.h"
-#include "traffic/incremental.h"
-#include "traffic/traffic.h"
+#include "traffic/moves.h"
+#include "traffic/workload.h"
 #include "stencil_job.h"
 
 /* Routes up to which the enumeration is run. */
@@ -28,8 +28,7 @@
 struct bench {
 	const struct cpl_network *net;
 	const struct cpl_comm *comm;
-	struct cpl_traffic_work *work;
-	struct cpl_load load;
+	struct cpl_workload *workload;
 	int *rank_node;
 	double *brute;
 };
@@ -37,6 +36,8 @@ struct bench {
 static void run(struct bench *b, const char *policy,
                 const struct cpl_routing *routing)
 {
+	struct cpl_job job = {
+	        .routing = routing, .comm = b->comm, .node = b->rank_node};
 	struct cpl_metrics m;
 	struct cpl_job_sums sums;
 	double best = 1e9;
@@ -45,15 +46,17 @@ static void run(struct bench *b, const char *policy,
 	for (int i = 0; i < 3; i++) {
 		double start = now(), seconds;
 
-		cpl_load_clear(&b->load, b->net);
-		cpl_traffic_add(b->net, routing, b->comm, b->rank_node, b->work,
-		                &b->load, &sums);
+		cpl_workload_clear(b->workload, NULL);
+		if (cpl_workload_add(b->workload, &job, NULL) ||
+		    cpl_workload_solve(b->workload, NULL))
+			return;
 		seconds = now() - start;
 		best = seconds < best ? seconds : best;
 		if (seconds > 1)
 			break;
 	}
-	cpl_traffic_metrics(b->net, &b->load, NULL, &m);
+	cpl_traffic_metrics(b->net, cpl_workload_load(b->workload), NULL, &m);
+	sums = *cpl_workload_sums(b->workload, 0);
 	printf("%-4s %-18s %10.2f ms  hops %6.3f  max %10.4g s  mean %10.4g "
 	       "s\n",
 	       policy, routing->name, 1e3 * best,
@@ -108,7 +111,7 @@ static void enumerate(struct bench *b, const char *policy)
 	for (int64_t l = 0; l < net->n_links; l++)
 		if (b->brute[l] > 0)
 			worst = fmax(worst,
-			             fabs(b->load.link[l] / b->brute[l] - 1));
+			             fabs(cpl_workload_load(b->workload)->link[l] / b->brute[l] - 1));
 	printf("%-4s %-18s %10.2f ms  %.0f router pairs, largest relative "
 	       "difference %.1e\n",
 	       policy, "  enumerated", 1e3 * (now() - start), pairs, worst);
@@ -134,16 +137,18 @@ static void print_seconds(const char *policy, const char *what, double *seconds,
 static void time_full(struct bench *b, const char *policy)
 {
 	double seconds[N_FULL];
+	struct cpl_job job = {.routing = &cpl_routing_static_direct,
+	                      .comm = b->comm,
+	                      .node = b->rank_node};
 	struct cpl_metrics m;
 	struct cpl_job_sums sums;
 
 	for (int i = 0; i < N_FULL; i++) {
 		double start = now();
 
-		cpl_load_clear(&b->load, b->net);
-		cpl_traffic_add(b->net, &cpl_routing_static_direct, b->comm,
-		                b->rank_node, b->work, &b->load, &sums);
-		cpl_traffic_metrics(b->net, &b->load, NULL, &m);
+		if (cpl_workload_evaluate(b->workload, &job, NULL, &m, &sums,
+		                          NULL))
+			return;
 		seconds[i] = now() - start;
 	}
 	print_seconds(policy, "SD, all metrics", seconds, N_FULL);
@@ -152,43 +157,39 @@ static void time_full(struct bench *b, const char *policy)
 static int time_changes(struct bench *b, const char *policy,
                         struct cpl_error *err)
 {
-	static const char *const what[] = {"  rank moves", "  ranks swap",
-	                                   "  node moves"};
+	static const char *const what[] = {"  rank moves", "  ranks swap"};
 	static double seconds[N_CHANGES];
 	uint64_t ranks = (uint64_t)b->comm->ranks;
 	uint64_t nodes = (uint64_t)b->net->n_nodes;
 
-	for (uint64_t kind = 0; kind < 3; kind++) {
-		struct cpl_incremental *inc =
-		        cpl_incremental_new(b->net, &cpl_routing_static_direct,
-		                            b->comm, b->rank_node, NULL, err);
+	for (uint64_t kind = 0; kind < 2; kind++) {
+		struct cpl_moves m;
 
-		if (!inc)
+		if (cpl_moves_init(&m, b->net, &cpl_routing_static_direct, NULL,
+		                   0, NULL, err) ||
+		    cpl_moves_job(&m, b->comm, b->rank_node, true, err) ||
+		    cpl_moves_watch(&m, NULL, err))
 			return -1;
 		for (uint64_t i = 0; i < N_CHANGES; i++) {
 			int rank = (int)cpl_random_below(1, kind, i, ranks);
 			int other = (int)cpl_random_below(2, kind, i, ranks);
 			int node = (int)cpl_random_below(3, kind, i, nodes);
-			const int *at = cpl_incremental_nodes(inc);
 			double start = now();
-			struct cpl_metrics m;
 
 			if (kind == 0)
-				cpl_incremental_move(inc, rank, node);
+				cpl_moves_move(&m, rank, node);
 			if (kind == 1)
-				cpl_incremental_swap(inc, rank, other);
-			if (kind == 2)
-				cpl_incremental_exchange(inc, at[rank], node);
-			cpl_incremental_metrics(inc, &m);
+				cpl_moves_swap(&m, rank, other);
+			cpl_moves_links(&m);
 			seconds[i] = now() - start;
 			/* As a search that throws most away. */
 			if (i % 4)
-				cpl_incremental_undo(inc);
+				cpl_moves_undo(&m);
 			else
-				cpl_incremental_keep(inc);
+				cpl_moves_keep(&m);
 		}
 		print_seconds(policy, what[kind], seconds, N_CHANGES);
-		cpl_incremental_free(inc);
+		cpl_moves_free(&m);
 	}
 	return 0;
 }
@@ -259,11 +260,10 @@ int main(int argc, char **argv)
 	b.comm = stencil(nodes);
 	if (!b.comm)
 		goto out;
-	b.work = cpl_traffic_work_new(net, b.comm, &err);
+	b.workload = cpl_workload_new(net, 1, &err);
 	b.rank_node = malloc((size_t)b.comm->ranks * sizeof(*b.rank_node));
 	b.brute = malloc(((size_t)net->n_links + 1) * sizeof(*b.brute));
-	if (!b.work || !b.rank_node || !b.brute ||
-	    cpl_load_init(&b.load, net, &err))
+	if (!b.workload || !b.rank_node || !b.brute)
 		goto out;
 	printf("%s: %d routers, %lld links; %d ranks on %d nodes\n", net->name,
 	       net->n_routers, (long long)net->n_links, b.comm->ranks, nodes);
@@ -282,8 +282,7 @@ int main(int argc, char **argv)
 out:
 	if (rc)
 		fprintf(stderr, "bench_traffic: %s\n", err.text);
-	cpl_load_free(&b.load);
-	cpl_traffic_work_free(b.work);
+	cpl_workload_free(b.workload);
 	cpl_comm_free((struct cpl_comm *)b.comm);
 	cpl_network_free(net);
 	free(b.rank_node);

@@ -49,7 +49,7 @@ static bool write_target(const char *path, const struct cpl_map_request *req)
 {
 	FILE *f = fopen(path, "w");
 	const struct cpl_network *net = req->net;
-	bool torus = net->type == CPL_NETWORK_TORUS;
+	bool torus = cpl_network_product(net);
 	bool whole = req->host[req->n_hosts - 1] == req->n_hosts - 1;
 
 	if (!f)
@@ -61,8 +61,8 @@ static bool write_target(const char *path, const struct cpl_map_request *req)
 		fprintf(f, "\n");
 	}
 	if (torus)
-		fprintf(f, "torus3D %d %d %d\n", net->torus.dim[0],
-		        net->torus.dim[1], net->torus.dim[2]);
+		fprintf(f, "torus3D %d %d %d\n", net->product.dim[0],
+		        net->product.dim[1], net->product.dim[2]);
 	else
 		fprintf(f, "tleaf 4 %d 9 4 4 8 2 4 1\n",
 		        (whole ? req->n_hosts : net->n_nodes) / 128);

@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "plot.h"
+#include "plot/plot.h"
 
 #define MAX_NAMES 16
 #define MAX_PANELS 8

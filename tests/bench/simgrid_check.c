@@ -15,11 +15,11 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "network/dragonfly.h"
+#include "network/dragonfly/dragonfly.h"
 #include "placement/placement.h"
 #include "signature/signature.h"
 #include "simgrid_flows.h"
-#include "traffic/traffic.h"
+#include "traffic/workload.h"
 
 #define PLACEMENTS 20
 #define MAX_HOPS 64
@@ -32,8 +32,7 @@ struct check {
 	const struct cpl_routing *routing;
 	struct cpl_signature *sig;
 	struct cpl_comm *comm;
-	struct cpl_traffic_work *work;
-	struct cpl_load load;
+	struct cpl_workload *work;
 	int per_node, n_nodes; /* of the job */
 	bool tcp;
 	int *node, *rank_node;
@@ -112,7 +111,7 @@ static void extend(struct check *c, struct way *w, int router, int globals)
 		bool is_global =
 		        l >= global->first && l < global->first + global->count;
 		int next = net->link_to[l];
-		int group = next / net->dragonfly.routers_per_group;
+		int group = next / cpl_dragonfly_of(net)->routers_per_group;
 
 		if (net->link_from[l] != router ||
 		    (group != w->group && group != w->to_group) ||
@@ -127,7 +126,7 @@ static void extend(struct check *c, struct way *w, int router, int globals)
 /* Dimension by dimension, the shorter way round, ties to +. */
 static void along(struct check *c, struct way *w, int router)
 {
-	const struct cpl_torus *t = &c->net->torus;
+	const struct cpl_product *t = &c->net->product;
 	int stride = 1;
 
 	for (int d = 0; d < t->n_dims; d++) {
@@ -180,10 +179,10 @@ static bool find_paths(struct check *c, int from_node, int to_node)
 	if (c->first_path[pair] >= 0)
 		return true;
 	c->first_path[pair] = c->n_paths;
-	if (c->net->type == CPL_NETWORK_TORUS) {
+	if (cpl_network_product(c->net)) {
 		along(c, &w, from);
 	} else {
-		int size = c->net->dragonfly.routers_per_group;
+		int size = cpl_dragonfly_of(c->net)->routers_per_group;
 
 		w.group = from / size;
 		w.to_group = to / size;
@@ -228,18 +227,20 @@ static bool add_flows(struct check *c, struct flow_run *run)
  * eight is taken. */
 static int place(struct check *c, int i, struct cpl_error *err)
 {
-	const struct cpl_placement_policy *const *all = cpl_placement_all();
-	const struct cpl_placement_policy *policy[32];
+	const struct cpl_placement_policy *one, *policy[32];
 	struct cpl_placement_request req = {.net = c->net,
 	                                    .free = c->free_nodes,
 	                                    .n_nodes_wanted = c->n_nodes,
 	                                    .seed = (uint64_t)i + 1};
+	struct cpl_job job = {.routing = c->routing,
+	                      .comm = c->comm,
+	                      .node = c->rank_node};
 	struct cpl_metrics m;
 	int n = 0;
 
-	for (int p = 0; all[p] && n < 32; p++)
-		if (all[p]->types & (1U << c->net->type))
-			policy[n++] = all[p];
+	for (int p = 0; (one = cpl_placement_at(p)) && n < 32; p++)
+		if (one->place && cpl_placement_takes(one, c->net->type))
+			policy[n++] = one;
 	for (int k = 0; k < c->net->n_nodes; k++)
 		c->free_nodes[k] =
 		        c->net->node_name[k] &&
@@ -249,10 +250,8 @@ static int place(struct check *c, int i, struct cpl_error *err)
 		return -1;
 	for (int r = 0; r < c->comm->ranks; r++)
 		c->rank_node[r] = c->node[r / c->per_node];
-	cpl_load_clear(&c->load, c->net);
-	cpl_traffic_add(c->net, c->routing, c->comm, c->rank_node, c->work,
-	                &c->load, NULL);
-	cpl_traffic_metrics(c->net, &c->load, NULL, &m);
+	if (cpl_workload_evaluate(c->work, &job, NULL, &m, NULL, err))
+		return -1;
 	c->ours[i] = fmax(m.max_congestion, m.max_injection);
 	if (!add_flows(c, &c->run[i]))
 		return cpl_fail(err, "paths and shares of %s differ",
@@ -328,7 +327,7 @@ static int prepare(struct check *c, char **argv, struct cpl_error *err)
 	if (!c->comm)
 		return -1;
 	c->routing = cpl_routing_find(
-	        c->net, c->net->type == CPL_NETWORK_TORUS ? "DO" : "SD", err);
+	        c->net, cpl_network_product(c->net) ? "DO" : "SD", err);
 	if (!c->routing)
 		return -1;
 	if (c->per_node < 1)
@@ -341,8 +340,8 @@ static int prepare(struct check *c, char **argv, struct cpl_error *err)
 		                c->n_nodes);
 	nodes = (size_t)c->net->n_nodes;
 	links = (size_t)c->net->n_links + 1;
-	c->work = cpl_traffic_work_new(c->net, c->comm, err);
-	if (!c->work || cpl_load_init(&c->load, c->net, err))
+	c->work = cpl_workload_new(c->net, 1, err);
+	if (!c->work)
 		return -1;
 	c->node = malloc(nodes * sizeof(*c->node));
 	c->rank_node = malloc((size_t)c->comm->ranks * sizeof(*c->rank_node));
@@ -406,8 +405,7 @@ int main(int argc, char **argv)
 		report(&c);
 	else
 		fprintf(stderr, "simgrid_check: %s\n", err.text);
-	cpl_load_free(&c.load);
-	cpl_traffic_work_free(c.work);
+	cpl_workload_free(c.work);
 	cpl_comm_free(c.comm);
 	cpl_signature_free(c.sig);
 	cpl_network_free(c.net);

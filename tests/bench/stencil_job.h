@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "signature/comm.h"
+#include "graph/comm.h"
 
 #define PER_NODE 24
 #define BYTES 2097152.0

@@ -47,11 +47,11 @@ static hwloc_topology_t load(size_t which)
 
 static const struct cpl_binder *choose(size_t which)
 {
-	size_t n = 0;
+	int n = 0;
 
-	while (cpl_binder_all()[n])
+	while (cpl_binder_at(n))
 		n++;
-	return cpl_binder_all()[which % n];
+	return cpl_binder_at((int)(which % (size_t)n));
 }
 
 static void check(const struct cpl_bind_request *req,

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "site/config.h"
+#include "site/resolve.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -17,13 +17,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 		return 0;
 	}
-	for (int i = 0; i < c->n_partitions; i++)
-		if (cpl_config_defaults(c, c->partition[i].partition)
-		            .min_nodes < 1)
+	for (int i = 0; i < c->n_partitions; i++) {
+		struct cpl_job_facts job = {
+		        .name = "job", .partition = c->partition[i].partition};
+		struct cpl_resolved d;
+
+		cpl_resolve(c, NULL, &job, &d);
+		if (d.min_nodes < 1 || d.refusal.text[0])
 			abort();
+	}
 	if (c->network_file[0] != '/' || c->max_decision_ms < 1)
 		abort();
-	cpl_config_match(c, "job");
 	cpl_config_free(c);
 	return 0;
 }

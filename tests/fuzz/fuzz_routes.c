@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "network/network_internal.h"
+#include "network/type.h"
 #include "routing/routing.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -58,6 +58,55 @@ like "$(json explain.json replay)" "--running then.json$" \
 is "$(json explain.json ended)" false "--json: running"
 is "$(json explain.json rank_to_host)" n0,n2 "--json: host of each rank"
 
+# Fault 26: an order that no mapper made was called "greedyallc: not better".
+sed 's/"map_max_before": 0.375/"map_max_before": 0/' state/running/19.json |
+	sed 's/"map_max_after": 0.25/"map_max_after": 0/' >state/ended/21.json
+sed -i 's/"job": 19/"job": 21/' state/ended/21.json
+got=$("$commplace" explain 21)
+like "$got" "mapping +none: the ranks are in Slurm's order" \
+	"nothing was mapped: explain says so"
+unlike "$got" "not better" "and blames no mapper"
+
+# Fault 20: text of users reaches no terminal as it is.
+sed 's/"job_name": "solver"/"job_name": "a\\u009b2J\\u202eb"/; s/"job": 19/"job": 23/' \
+	state/running/19.json >state/ended/23.json
+like "$("$commplace" explain 23)" "^Job 23 \(a\?2J\?b\)," \
+	"explain: names are made printable"
+
+# Fault 26: one job on a host that the network lacks, or without its profile,
+# made status fail whole.
+sed 's/"job": 17/"job": 24/; s/"n0"/"n77"/' state/running/17.json \
+	>state/running/24.json
+sed 's/"job": 17/"job": 25/; s/"profile": "pair"/"profile": "gone"/' \
+	state/running/17.json >state/running/25.json
+got=$("$commplace" status 2>&1)
+ok $? "status goes on without jobs that it cannot count"
+like "$got" " 24  pair +2 +2  n\[2,77\]" "and lists them"
+like "$got" "job 24 is not in the load: host n77 is not in the network two" \
+	"with the reason: a host"
+like "$got" "job 25 is not in the load: .*/profiles/gone\.json: No such" \
+	"a profile"
+like "$got" "global +2 +1 +1 kB +2 kB +0\.5" "the others are counted"
+"$commplace" status --json >status.json
+like "$(json status.json jobs 2 left_out)" "host n77" "status --json says it"
+is "$(json status.json max_congestion)" 0.5 "status --json: the others' load"
+rm state/running/2[45].json
+
+# Fault 26: ids of array elements and het components were refused.
+sed 's/"job": 19/"job": 26, "shown_as": "18_3"/' state/running/19.json \
+	>state/running/26.json
+sed 's/"job": 19/"job": 27, "shown_as": "18+1"/' state/running/19.json \
+	>state/ended/27.json
+like "$("$commplace" explain 18_3)" "^Job 26 = 18_3 \(solver\)," \
+	"an element of a job array by the id that Slurm shows"
+like "$("$commplace" explain 18+1)" "^Job 27 = 18\+1 \(solver\).* ended" \
+	"a component of a heterogeneous job"
+is "$("$commplace" explain 18_3 --json | json - shown_as)" 18_3 \
+	"--json has that id"
+like "$("$commplace" explain 18_33 2>&1)" "no record of job 18_33 in" \
+	"an element that has none"
+rm state/running/26.json
+
 # A record that cannot be read is counted, not fatal.
 echo '{' >state/running/18.json
 like "$("$commplace" status)" "skipped +1 unreadable" "status: unreadable records"

@@ -7,5 +7,6 @@ EXTRA_DIST += tests/golden/import
 EXTRA_DIST += tests/golden/mapping.t tests/golden/mapping
 EXTRA_DIST += tests/golden/networks.t tests/golden/networks-aries.t
 EXTRA_DIST += tests/golden/scale.t
+EXTRA_DIST += tests/golden/manuals.t
 EXTRA_DIST += tests/golden/map-output.t
-EXTRA_DIST += tests/golden/binding.t
+EXTRA_DIST += tests/golden/binding.t tests/golden/names.t

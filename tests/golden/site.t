@@ -43,6 +43,21 @@ is "$(json list.json profiles 1 name)" halo-16 "list --json: name"
 is "$(json list.json profiles 1 bytes)" 12582963200 "list --json: bytes"
 like "$(json list.json profiles 0 error)" "not valid JSON" "list --json: error"
 rm profiles/bad.json
+# Fault 21: the daemons refuse links to profiles, so commands do, too.
+ln -s halo-16.json profiles/linked.json
+got=$("$commplace" signature show linked --profile-dir profiles 2>&1)
+is "$?" 1 "show: a link is no profile"
+like "$got" "profiles/linked\.json: is a symbolic link" "show says so"
+like "$("$commplace" signature list --profile-dir profiles)" \
+	"linked .*is a symbolic link" "list, too"
+hosts=$(printf ',"n%d"' {0..15})
+echo '{"jobs":[{"id":1,"signature":"linked","hosts":['"${hosts#,}"'],"ranks_per_node":1}]}' \
+	>linked.json
+like "$("$commplace" place --network "$top/etc/networks/quickstart.json" --nodes 1 \
+	--policy linear --profile-dir profiles --running linked.json 2>&1)" \
+	"profiles/linked\.json: is a symbolic link" "and for running jobs"
+runs "a path may be a link" "$commplace" signature show profiles/linked.json
+rm profiles/linked.json linked.json
 same check.txt "check" signature check profiles/halo-16.json profiles/umesh-512.json
 "$commplace" signature show profiles/halo-16.json --json >show.json
 is "$(json show.json partners max)" 6 "show --json: partners"
@@ -104,5 +119,25 @@ sed 's/^#\([A-Z]\)/\1/; s/Profile=vasp/Profile=halo-16/' sample.conf >all.conf
 runs "the sample with all its comments" "$commplace" config check all.conf
 is "$(grep -c '^Partition\|^Match\|^DefaultPolicy\|^Routing' all.conf)" 5 \
 	"the comments were settings"
+# Fault 29: every problem, not the first one only.
+printf 'Mode=maybe\nSeed=x\nPartition=a Mode=off\nMatch JobName=q\n' >bad.conf
+"$commplace" config check bad.conf 2>bad.err
+is "$? $(sed -n 's/^commplace config: bad.conf:\([0-9]*\): .*/\1/p' bad.err | paste -sd,)" \
+	"1 1,2,4" "each line that is wrong"
+mkdir -m 777 open
+printf '%s\n' "NetworkFile=$work/network.json" "ProfileDir=$work/profiles" \
+	"StateDir=$work/open" "DefaultPolicy=blocked" "Partition=b Mode=observe" \
+	"Match JobName=[a Profile=none" "Match JobName=c Profile=gone" >bad.conf
+printf 'NodeName=n[0-31]\nPartitionName=a Nodes=ALL\n' >slurm.conf
+ln -s halo-16.json profiles/linked.json
+"$commplace" config check bad.conf 2>bad.err
+is "$?" 1 "a file that reads well, and is wrong all the same"
+for what in 'conf:4: DefaultPolicy: .*blocked' 'conf:5: Partition=b: slurm.conf has no' \
+	'conf:6: JobName=\[a is not a pattern' 'conf:7: .*profile gone is not in' \
+	'StateDir: .*others than its owner may write' 'linked.json: is a symbolic link'; do
+	like "$(cat bad.err)" "$what" "$what"
+done
+is "$(wc -l <bad.err)" 6 "no other"
+rm profiles/linked.json
 runs "the sample signatures" "$commplace" signature check "$top"/etc/signatures/*.json
 done_testing

@@ -48,6 +48,11 @@ done < <(find "$root/share/man" -type f | sort)
 [ "$pages" -ge 5 ]
 ok $? "there are manual pages: $pages"
 
+# Fault 28: squeue shows 20 characters of a field without a width.
+is "$(find "$root/share" \( -name '*.md' -o -name '*.[158]' \) -exec \
+	grep -hE 'admin_comment([^:]|$)' {} +)" "" \
+	"squeue is told how much of AdminComment to print"
+
 # A page for each subcommand, and help that names it.
 while read -r name; do
 	runs "commplace $name --help" "$root/bin/commplace" "$name" --help
@@ -57,13 +62,13 @@ done < <("$root/bin/commplace" --help | sed -n 's/^  \([a-z]*\)  *.*/\1/p')
 
 # Somebody else's program.
 cat >"$tmp/use.c" <<'END'
-#include <commplace/network/network.h>
+#include <commplace/network.h>
 #include <stdio.h>
 
 int main(int argc, char **argv)
 {
-	struct cpl_error err;
-	struct cpl_network *net = cpl_network_load(argv[1], &err);
+	struct commplace_error err;
+	struct commplace_network *net = commplace_network_load(argv[1], &err);
 
 	if (!net) {
 		fprintf(stderr, "%s\n", err.text);

@@ -28,6 +28,16 @@ char controller_dir[] = "/tmp/cpl-plugin-XXXXXX";
 
 bitstr_t *controller_reserved;
 
+int controller_threads = 1;
+const char *controller_gres = "";
+
+/* The stock plugin keeps the list of a job's GRES for good. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+	return "leak:gres_select_util_create_list_req_accum\n";
+}
+
 static part_record_t part_main, part_wide;
 static uint32_t last_id;
 static int (*stock_job_test)(job_record_t *, bitstr_t *, uint32_t, uint32_t,
@@ -158,6 +168,7 @@ void controller_profile(const char *name, int ranks, int far)
 
 static void write_slurm_conf(const char *type)
 {
+	int cpus = MACHINE_CORES * controller_threads;
 	char *text;
 
 	need(asprintf(&text,
@@ -166,11 +177,17 @@ static void write_slurm_conf(const char *type)
 	              "SelectTypeParameters=CR_Core\nAuthType=auth/none\n"
 	              "CredType=cred/none\n"
 	              "StateSaveLocation=%s\nSlurmdSpoolDir=%s\n"
-	              "NodeName=n[0-63] CPUs=4 Sockets=1 CoresPerSocket=4 "
-	              "ThreadsPerCore=1 RealMemory=1000\n"
+	              "%s"
+	              "NodeName=n[0-31] CPUs=%d Sockets=1 CoresPerSocket=4 "
+	              "ThreadsPerCore=%d RealMemory=1000\n"
+	              "NodeName=n[32-63] CPUs=%d Sockets=1 CoresPerSocket=4 "
+	              "ThreadsPerCore=%d RealMemory=1000 %s\n"
 	              "PartitionName=main Nodes=n[0-63] Default=YES\n",
 	              CPL_TEST_PLUGIN_DIR, CPL_TEST_STOCK_DIR, type,
-	              controller_dir, controller_dir) > 0,
+	              controller_dir, controller_dir,
+	              *controller_gres ? "GresTypes=gpu\n" : "", cpus,
+	              controller_threads, cpus, controller_threads,
+	              controller_gres) > 0,
 	     "asprintf");
 	controller_write("slurm.conf", text);
 	free(text);
@@ -210,6 +227,10 @@ static void init_nodes(void)
 
 		node->node_state = NODE_STATE_IDLE;
 		node->cpus_efctv = node->cpus;
+		node->owner = NO_VAL;
+		if (node->config_ptr->gres)
+			gres_init_node_config(node->config_ptr->gres,
+			                      &node->gres_list);
 	}
 	avail_node_bitmap = bit_alloc(node_record_count);
 	idle_node_bitmap = bit_alloc(node_record_count);
@@ -217,6 +238,22 @@ static void init_nodes(void)
 	bit_set_all(avail_node_bitmap);
 	bit_set_all(idle_node_bitmap);
 	bit_set_all(share_node_bitmap);
+}
+
+/* read_slurm_conf() of slurmctld, as far as select plugins see it. */
+static void read_conf(void)
+{
+	ListIterator jobs;
+	job_record_t *job;
+
+	need(select_g_node_init() == SLURM_SUCCESS, "select_g_node_init");
+	need(select_g_state_restore("") == SLURM_SUCCESS, "state_restore");
+	need(select_g_job_init(job_list) == SLURM_SUCCESS, "job_init");
+	jobs = list_iterator_create(job_list);
+	while ((job = list_next(jobs)))
+		select_g_select_nodeinfo_set(job);
+	list_iterator_destroy(jobs);
+	need(select_g_reconfigure() == SLURM_SUCCESS, "reconfigure");
 }
 
 static void load_stock(void)
@@ -257,30 +294,23 @@ void controller_start(const char *type)
 	init_nodes();
 	init_part(&part_main, "main");
 	init_part(&part_wide, "wide");
-	need(select_g_node_init() == SLURM_SUCCESS, "select_g_node_init");
-	need(select_g_state_restore("") == SLURM_SUCCESS, "state_restore");
-	need(select_g_job_init(job_list) == SLURM_SUCCESS, "job_init");
-	need(select_g_reconfigure() == SLURM_SUCCESS, "reconfigure");
+	read_conf();
 	load_stock();
 }
 
 void controller_restart(void)
 {
-	ListIterator jobs;
-	job_record_t *job;
-
 	need(select_g_fini() == SLURM_SUCCESS, "select_g_fini");
 	need(select_g_init(1) == SLURM_SUCCESS, "select_g_init");
-	need(select_g_node_init() == SLURM_SUCCESS, "select_g_node_init");
-	need(select_g_job_init(job_list) == SLURM_SUCCESS, "job_init");
-	jobs = list_iterator_create(job_list);
-	while ((job = list_next(jobs)))
-		select_g_select_nodeinfo_set(job);
-	list_iterator_destroy(jobs);
-	select_g_reconfigure();
+	read_conf();
 }
 
 void controller_reconfigure(void)
+{
+	read_conf();
+}
+
+void controller_update(void)
 {
 	need(select_g_reconfigure() == SLURM_SUCCESS, "reconfigure");
 }
@@ -315,6 +345,22 @@ static void add_env(job_record_t *job, const char *name, const char *value)
 	          sizeof(char *));
 	job->spank_job_env[job->spank_job_env_size++] =
 	        xstrdup_printf("%s=%s", name, value);
+}
+
+/* --gres of so many on each node. */
+static void add_gres(job_record_t *job, const char *gres)
+{
+	struct job_details *details = job->details;
+	char *per_node = xstrdup_printf("gres:%s", gres);
+
+	need(gres_job_state_validate(
+	             NULL, NULL, NULL, per_node, NULL, NULL, NULL,
+	             &details->num_tasks, &details->min_nodes,
+	             &details->max_nodes, &details->ntasks_per_node, NULL, NULL,
+	             &details->cpus_per_task, &details->ntasks_per_tres,
+	             &job->gres_list_req) == SLURM_SUCCESS,
+	     gres);
+	xfree(per_node);
 }
 
 job_record_t *controller_job(const struct wish *wish)
@@ -353,7 +399,13 @@ job_record_t *controller_job(const struct wish *wish)
 	details->core_spec = NO_VAL16;
 	details->ntasks_per_tres = NO_VAL16;
 	details->task_dist = SLURM_DIST_UNKNOWN;
-	details->whole_node = wish->exclusive ? WHOLE_NODE_REQUIRED : 0;
+	details->whole_node = wish->exclusive        ? WHOLE_NODE_REQUIRED
+	                      : wish->exclusive_user ? WHOLE_NODE_USER
+	                                             : 0;
+	if (wish->dist)
+		details->task_dist = wish->dist;
+	if (wish->core_spec)
+		details->core_spec = (uint16_t)wish->core_spec;
 	details->share_res = 0;
 	details->contiguous = wish->contiguous;
 	details->pn_min_memory = (uint64_t)wish->memory;
@@ -363,6 +415,20 @@ job_record_t *controller_job(const struct wish *wish)
 	details->mc_ptr->threads_per_core = NO_VAL16;
 	details->mc_ptr->ntasks_per_socket = INFINITE16;
 	details->mc_ptr->ntasks_per_core = INFINITE16;
+	if (wish->tasks_per_core)
+		details->mc_ptr->ntasks_per_core =
+		        (uint16_t)wish->tasks_per_core;
+	if (wish->threads_per_core)
+		details->mc_ptr->threads_per_core =
+		        (uint16_t)wish->threads_per_core;
+	if (wish->tasks_per_socket)
+		details->mc_ptr->ntasks_per_socket =
+		        (uint16_t)wish->tasks_per_socket;
+	job->req_switch = (uint32_t)wish->switches;
+	if (wish->spread)
+		job->bit_flags |= SPREAD_JOB;
+	if (wish->gres)
+		add_gres(job, wish->gres);
 	if (wish->nodelist)
 		details->req_node_bitmap = bitmap_of(wish->nodelist);
 	if (wish->exclude)
@@ -371,6 +437,7 @@ job_record_t *controller_job(const struct wish *wish)
 	add_env(job, "_SLURM_SPANK_OPTION_commplace_placement_policy",
 	        wish->policy);
 	add_env(job, "COMM_RANK_MAPPING", wish->mapping);
+	add_env(job, "COMM_DISTRIBUTION", wish->marked ? "marked" : NULL);
 	return job;
 }
 
@@ -382,6 +449,7 @@ void controller_job_free(job_record_t *job)
 	FREE_NULL_BITMAP(job->node_bitmap);
 	FREE_NULL_BITMAP(details->req_node_bitmap);
 	FREE_NULL_BITMAP(details->exc_node_bitmap);
+	FREE_NULL_LIST(job->gres_list_req);
 	xfree(details->mc_ptr);
 	xfree(details->submit_line);
 	xfree(job->details);
@@ -402,7 +470,7 @@ bitstr_t *controller_candidates(const job_record_t *job)
 	bit_or(busy, share_node_bitmap);
 	bit_and(bitmap, busy);
 	bit_and(bitmap, avail_node_bitmap);
-	if (job->details->whole_node)
+	if (job->details->whole_node == WHOLE_NODE_REQUIRED)
 		bit_and(bitmap, idle_node_bitmap);
 	if (job->details->exc_node_bitmap)
 		bit_and_not(bitmap, job->details->exc_node_bitmap);
@@ -470,16 +538,22 @@ char *controller_stock_nodes(job_record_t *job)
 static void account(void)
 {
 	int used[MACHINE_NODES] = {0};
+	uint32_t owner[MACHINE_NODES];
 	ListIterator jobs = list_iterator_create(job_list);
 	job_record_t *job;
 
+	for (int i = 0; i < MACHINE_NODES; i++)
+		owner[i] = NO_VAL;
 	while ((job = list_next(jobs))) {
 		for (int i = 0, at = 0; i < node_record_count; i++) {
 			if (!bit_test(job->node_bitmap, i))
 				continue;
-			used[i] += job->details->whole_node
-			                   ? MACHINE_CORES
-			                   : job->job_resrcs->cpus[at];
+			if (job->details->whole_node == WHOLE_NODE_USER)
+				owner[i] = job->user_id;
+			used[i] +=
+			        job->details->whole_node == WHOLE_NODE_REQUIRED
+			                ? MACHINE_CORES * controller_threads
+			                : job->job_resrcs->cpus[at];
 			at++;
 		}
 	}
@@ -491,8 +565,9 @@ static void account(void)
 
 		if (used[i])
 			bit_clear(idle_node_bitmap, i);
-		if (used[i] >= MACHINE_CORES)
+		if (used[i] >= MACHINE_CORES * controller_threads)
 			bit_clear(share_node_bitmap, i);
+		node->owner = owner[i];
 		node->node_state =
 		        used[i] ? NODE_STATE_ALLOCATED : NODE_STATE_IDLE;
 	}

@@ -13,6 +13,11 @@
 #define MACHINE_NODES 64
 #define MACHINE_CORES 4
 
+/* Before controller_start: threads of a core (1), and further words of the
+ * line of n[32-63], "Gres=gpu:2". */
+extern int controller_threads;
+extern const char *controller_gres;
+
 /* The temporary folder of this run: slurm.conf, commplace.conf,
  * network.json, profiles/, state/. */
 extern char controller_dir[];
@@ -25,8 +30,10 @@ void controller_stop(void);
 /* select_g_fini and everything up to select_g_job_init again, as a restart of
  * slurmctld would do; jobs stay. */
 void controller_restart(void);
-/* select_g_reconfigure. */
+/* scontrol reconfigure: what slurmctld calls when it reads slurm.conf again. */
 void controller_reconfigure(void);
+/* scontrol update partition, setdebugflags: select_g_reconfigure alone. */
+void controller_update(void);
 
 /* Write a file below the folder. */
 void controller_write(const char *name, const char *text);
@@ -48,6 +55,14 @@ struct wish {
 	bool contiguous;
 	const char *partition;
 	int memory; /* MB a node */
+	int tasks_per_core, threads_per_core;
+	int core_spec, tasks_per_socket;
+	int switches; /* --switches */
+	bool spread;  /* --spread-job */
+	bool exclusive_user; /* --exclusive=user */
+	const char *gres;    /* --gres=gpu:1 */
+	uint32_t dist;       /* -m to sbatch */
+	bool marked;         /* submitted where srun marks its default */
 };
 
 /* Cores kept from the next calls of job_test by a reservation, or NULL. */

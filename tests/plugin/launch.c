@@ -7,7 +7,10 @@
 #include <unistd.h>
 
 #include "src/common/list.h"
+#include "src/common/select.h"
 #include "src/slurmd/common/xcpuinfo.h"
+
+#include "site/launch.h"
 
 slurmd_conf_t slurmd;
 slurmd_conf_t *conf = &slurmd;
@@ -62,6 +65,94 @@ void write_config(const char *more)
 	write_file("commplace.conf", text);
 }
 
+struct cplslurm_excerpt carried;
+bool nothing_sent;
+static dynamic_plugin_data_t jobinfo;
+static unsigned char *made;
+
+static struct cpl_store_answer find(const char *dir, const char *name)
+{
+	struct cpl_worker *worker = cpl_worker_new(NULL);
+	struct cpl_store *store = cpl_store_new(worker, NULL, NULL, NULL);
+	const int64_t deadline = cpl_now() + 20 * INT64_C(1000000000);
+	struct cpl_store_answer found;
+
+	assert_non_null(store);
+	cpl_store_find(store,
+	               &(struct cpl_store_query){
+	                       .dir = dir, .name = name, .deadline = deadline},
+	               &found);
+	assert_true(cpl_worker_stop(worker, deadline, NULL, NULL));
+	cpl_store_free(store);
+	cpl_worker_free(worker);
+	return found;
+}
+
+/* As slurmctld's engine has it. */
+static void send_along(const launch_tasks_request_msg_t *req,
+                       struct cplslurm_excerpt *out)
+{
+	struct cplslurm_wish wish =
+	        cplslurm_wish(req->spank_job_env, req->spank_job_env_size);
+	struct cpl_job_facts job = {
+	        .profile = wish.profile,
+	        .name = cplslurm_env(req->env, req->envc, "SLURM_JOB_NAME"),
+	};
+	struct cpl_launch_step step = {
+	        .ranks = (int)req->ntasks,
+	        .n_nodes = (int)req->nnodes,
+	        .tasks = req->tasks_to_launch,
+	        .ids = req->global_task_ids,
+	        .part = req->het_job_id != NO_VAL,
+	};
+	struct cpl_store_answer found;
+	struct cpl_resolved want;
+	struct cpl_config *config;
+	struct cpl_error err = {""};
+	char path[256];
+	size_t size = 0;
+
+	if (!job.profile)
+		job.profile = cplslurm_wish(req->env, req->envc).profile;
+	snprintf(path, sizeof(path), "%s/commplace.conf", launch_dir);
+	config = cpl_config_load(path, NULL);
+	free(made);
+	made = NULL;
+	if (!config)
+		return;
+	cpl_resolve(config, NULL, &job, &want);
+	if (want.binding.value) {
+		found = find(config->profile_dir, want.profile.value);
+		made = cpl_site_launch(config, &want, &found, &step, &size,
+		                       &err);
+		cpl_profile_drop(found.profile);
+	}
+	cpl_config_free(config);
+	*out = (struct cplslurm_excerpt){made, (uint32_t)size};
+}
+
+/* In the place of slurmd's select plugin. */
+int select_g_select_jobinfo_get(dynamic_plugin_data_t *info,
+                                enum select_jobdata_type type, void *data)
+{
+	struct cplslurm_excerpt *out = data;
+
+	if ((int)type != CPLSLURM_JOBDATA_EXCERPT || nothing_sent)
+		return SLURM_ERROR;
+	*out = carried;
+	if (!carried.data)
+		send_along(info->data, out);
+	return out->data ? SLURM_SUCCESS : SLURM_ERROR;
+}
+
+int select_g_select_jobinfo_set(dynamic_plugin_data_t *info,
+                                enum select_jobdata_type type, void *data)
+{
+	if ((int)type == CPLSLURM_JOBDATA_EXCERPT)
+		carried.data = NULL;
+	return SLURM_SUCCESS;
+}
+
 int launch_set_up(void **state)
 {
 	char path[256];
@@ -84,6 +175,8 @@ int launch_tear_down(void **state)
 	char command[64];
 
 	fini();
+	free(made);
+	made = NULL;
 	snprintf(command, sizeof(command), "rm -rf %s", launch_dir);
 	return system(command);
 }
@@ -126,6 +219,8 @@ launch_tasks_request_msg_t *new_request(int tasks, const uint32_t *id)
 	req->env = env_array_create();
 	env_array_append(&req->env, "COMM_PROFILE", "pairs4");
 	req->envc = envcount(req->env);
+	jobinfo.data = req;
+	req->select_jobinfo = &jobinfo;
 	return req;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Stands in for slurmd in tests of the task plugin: its configuration, what a
- * launch is allocated, and hand-made launch requests. One folder holds
- * commplace.conf and the profiles.
+ * launch is allocated, and hand-made launch requests; and for slurmctld, which
+ * sends along what its commplace.conf says of the job's profile. One folder
+ * holds both their commplace.conf and the profiles.
  */
 #ifndef CPL_TEST_LAUNCH_H
 #define CPL_TEST_LAUNCH_H
@@ -41,6 +42,11 @@ void write_file(const char *name, const char *text);
 void write_config(const char *more);
 /* The node, and hwloc's synthetic tree of it. */
 void set_machine(const struct machine *m);
+
+/* What slurmctld sends; data NULL: it makes it up from the folder's files, the
+ * job's profile being the one of the request's environment. */
+extern struct cplslurm_excerpt carried;
+extern bool nothing_sent; /* it has no plugin of ours */
 
 /* Of one node, with profile pairs4; id NULL: tasks 0, 1, ... */
 launch_tasks_request_msg_t *new_request(int tasks, const uint32_t *id);

@@ -3,8 +3,8 @@
 # A program that stands in for Slurm's commands and loads the SPANK plugin.
 if HAVE_SPANK
 if HAVE_CMOCKA
-check_PROGRAMS += tests/plugin/test_spank_options
-TESTS += tests/plugin/test_spank_options
+check_PROGRAMS += tests/plugin/test_spank_options tests/plugin/test_spank_order
+TESTS += tests/plugin/test_spank_options tests/plugin/test_spank_order
 endif
 endif
 tests_plugin_test_spank_options_SOURCES = tests/plugin/test_spank_options.c
@@ -12,6 +12,12 @@ tests_plugin_test_spank_options_CPPFLAGS = $(AM_CPPFLAGS) -DCPL_TEST_BUILDDIR='"
 tests_plugin_test_spank_options_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_plugin_test_spank_options_LDFLAGS = -rdynamic
 tests_plugin_test_spank_options_LDADD = $(CMOCKA_LIBS) -ldl
+
+tests_plugin_test_spank_order_SOURCES = tests/plugin/test_spank_order.c
+tests_plugin_test_spank_order_CPPFLAGS = $(tests_plugin_test_spank_options_CPPFLAGS)
+tests_plugin_test_spank_order_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_plugin_test_spank_order_LDFLAGS = -rdynamic
+tests_plugin_test_spank_order_LDADD = $(CMOCKA_LIBS) -ldl
 
 # job_submit_commplace.so loaded beside libslurmfull, without a slurmctld.
 if HAVE_SLURM
@@ -65,7 +71,7 @@ select_test_sources = tests/plugin/controller.c tests/plugin/controller.h tests/
 select_test_cppflags = $(slurm_plugin_cppflags) -DCPL_TEST_PLUGIN_DIR='"$(abs_top_builddir)/.libs"' -DCPL_TEST_STOCK_DIR='"$(SLURM_PLUGIN_SYSTEM_DIR)"'
 select_test_ldflags = -rdynamic -L$(SLURM_PLUGIN_SYSTEM_DIR) -Wl,-rpath,$(SLURM_PLUGIN_SYSTEM_DIR)
 select_test_ldadd = libcore.la -lslurmfull $(CMOCKA_LIBS) -ldl
-select_tests = tests/plugin/test_compat tests/plugin/test_select tests/plugin/test_select_stock tests/plugin/test_select_failures
+select_tests = tests/plugin/test_compat tests/plugin/test_select tests/plugin/test_select_stock tests/plugin/test_select_failures tests/plugin/test_select_sizes
 if HAVE_SLURM
 if HAVE_CMOCKA
 check_PROGRAMS += $(select_tests)
@@ -78,6 +84,11 @@ tests_plugin_test_select_CPPFLAGS = $(select_test_cppflags)
 tests_plugin_test_select_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_plugin_test_select_LDFLAGS = $(select_test_ldflags)
 tests_plugin_test_select_LDADD = $(select_test_ldadd)
+tests_plugin_test_select_sizes_SOURCES = tests/plugin/test_select_sizes.c $(select_test_sources)
+tests_plugin_test_select_sizes_CPPFLAGS = $(select_test_cppflags)
+tests_plugin_test_select_sizes_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_plugin_test_select_sizes_LDFLAGS = $(select_test_ldflags)
+tests_plugin_test_select_sizes_LDADD = $(select_test_ldadd)
 tests_plugin_test_select_stock_SOURCES = tests/plugin/test_select_stock.c $(select_test_sources)
 tests_plugin_test_select_stock_CPPFLAGS = $(select_test_cppflags) -DCPL_TEST_FAILMALLOC='"$(abs_top_builddir)/tests/tools/.libs/failmalloc.so"'
 tests_plugin_test_select_stock_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
@@ -102,3 +113,12 @@ tests_plugin_test_compat_CPPFLAGS = $(slurm_plugin_cppflags)
 tests_plugin_test_compat_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_plugin_test_compat_LDFLAGS = -rdynamic -L$(SLURM_PLUGIN_SYSTEM_DIR) -Wl,-rpath,$(SLURM_PLUGIN_SYSTEM_DIR)
 tests_plugin_test_compat_LDADD = $(slurm_plugin_libadd) -lslurmfull $(CMOCKA_LIBS)
+
+# Beside the public libslurm, which has less than libslurmfull.
+if HAVE_SLURM
+check_PROGRAMS += tests/plugin/test_public
+TESTS += tests/plugin/test_public
+endif
+tests_plugin_test_public_SOURCES = tests/plugin/test_public.c
+tests_plugin_test_public_CPPFLAGS = $(AM_CPPFLAGS) -DCPL_TEST_PLUGIN_DIR='"$(abs_top_builddir)/.libs"' -DCPL_TEST_STOCK_DIR='"$(SLURM_PLUGIN_SYSTEM_DIR)"'
+tests_plugin_test_public_LDADD = -lslurm -ldl

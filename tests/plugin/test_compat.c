@@ -42,7 +42,7 @@ static void test_wishes(void **state)
 	         NULL,
 	         "p",
 	         "m"},
-	        {{"COMM_POLICY=p", "COMM_RANK_MAPPING=m"}, NULL, "p", "m"},
+	        {{"COMM_POLICY=p", "COMM_RANK_MAPPING=m"}, NULL, NULL, "m"},
 	        {{OPTION "placement_policy=p"}, NULL, "p", NULL},
 	        {{"COMM_PROFILE=a=b"}, "a=b", NULL, NULL},
 	};
@@ -82,9 +82,72 @@ static void test_config_stands_beside_slurm_conf(void **state)
 	free(path);
 }
 
+/* fault 16 */
+static void test_options_of_srun_end_at_the_program(void **state)
+{
+	static const struct {
+		const char *line;
+		bool stated;
+	} row[] = {
+	        {NULL, false},
+	        {"", false},
+	        {"srun", false},
+	        {"-m", false},
+	        {"srun -m block x", true},
+	        {"srun -mblock x", true},
+	        {"srun -m", true},
+	        {"srun -lm block x", true},
+	        {"srun -vlO -m block x", true},
+	        {"srun -Jm x", false},
+	        {"srun -J m x", false},
+	        {"srun -J -m x", false},
+	        {"srun -Im x", false},
+	        {"srun -I -m block x", true},
+	        {"srun -n4 -N 2 x -m block", false},
+	        {"srun -n4 x -mblock", false},
+	        {"srun - -m block", false},
+	        {"srun -- x -m block", false},
+	        {"srun --distribution=block x", true},
+	        {"srun --distribution block x", true},
+	        {"srun --dist=block x", true},
+	        {"srun --dist block x", true},
+	        {"srun --distributionx=block x", false},
+	        {"srun --dis x --dist=block", false},
+	        {"srun --exclusive --dist=block x", true},
+	        {"srun --exclusive x --dist=block", false},
+	        {"srun --excl x --dist=block", false},
+	        {"srun --exclusive=user --dist=block x", true},
+	        {"srun --exclude n1 --dist=block x", true},
+	        {"srun --exclude --dist=block x", false},
+	        {"srun --exclude=n1 x --dist=block", false},
+	        {"srun --comm-profile=x y -m z", false},
+	        {"srun -? -m x", true},
+	};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++)
+		if (cplslurm_states_distribution(row[i].line) != row[i].stated)
+			fail_msg("%s", row[i].line ? row[i].line : "NULL");
+}
+
+static void test_marks(void **state)
+{
+	char *with[] = {"COMM_PROFILE=x", "COMM_DISTRIBUTION=marked"};
+	uint16_t before = slurm_conf.select_type_param;
+
+	slurm_conf.select_type_param = 0;
+	assert_true(cplslurm_marks(with, 2));
+	assert_false(cplslurm_marks(with, 1));
+	assert_false(cplslurm_marks(NULL, 0));
+	slurm_conf.select_type_param = CR_PACK_NODES;
+	assert_false(cplslurm_marks(with, 2));
+	slurm_conf.select_type_param = before;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_options_of_srun_end_at_the_program),
+	        cmocka_unit_test(test_marks),
 	        cmocka_unit_test(test_wishes),
 	        cmocka_unit_test(test_config_stands_beside_slurm_conf),
 	};

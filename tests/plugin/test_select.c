@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The select plugin on the fake controller: whose nodes, whose ranks. */
 #include "commplace-config.h"
+
+#include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,6 +17,7 @@
 #include "oracle.h"
 
 #include "site/record.h"
+#include "slurm_share.h"
 
 #define PLUGIN CPL_TEST_PLUGIN_DIR "/select_cons_tres_commplace.so"
 
@@ -95,6 +98,29 @@ static void check_placed(const struct wish *wish, int nodes, int rpn,
 	finish(job);
 }
 
+/* For job_submit/commplace in the same slurmctld. */
+static void test_shares_its_engine(void **state)
+{
+	struct cpl_submission submission = {
+	        .job = {.profile = "no-such-profile"}, .user = {.uid = 1000}};
+	struct cpl_verdict verdict;
+	const struct cplslurm_share *share;
+	void *plugin = dlopen(PLUGIN, RTLD_LAZY | RTLD_NOLOAD);
+
+	assert_non_null(plugin);
+	share = dlsym(plugin, CPLSLURM_SHARE_NAME);
+	assert_non_null(share);
+	assert_string_equal(share->version, PACKAGE_VERSION);
+	assert_int_equal(share->submission, sizeof(submission));
+	assert_int_equal(share->verdict, sizeof(verdict));
+	assert_non_null(share->engine());
+	share->submit(share->engine(), &submission, &verdict);
+	assert_true(verdict.refused);
+	assert_non_null(strstr(verdict.message, "no-such-profile"));
+	free(verdict.message);
+	dlclose(plugin);
+}
+
 static void test_exports_the_hooks_and_nothing_else(void **state)
 {
 	FILE *f = popen("nm -D --defined-only " PLUGIN, "r");
@@ -110,7 +136,8 @@ static void test_exports_the_hooks_and_nothing_else(void **state)
 		else if (strcmp(name, "init") && strcmp(name, "fini") &&
 		         strcmp(name, "plugin_name") &&
 		         strcmp(name, "plugin_type") &&
-		         strcmp(name, "plugin_version"))
+		         strcmp(name, "plugin_version") &&
+		         strcmp(name, CPLSLURM_SHARE_NAME))
 			others++;
 	}
 	assert_int_equal(pclose(f), 0);
@@ -261,7 +288,7 @@ static void test_records_move_when_jobs_end(void **state)
 	record = cpl_record_find(dir, id, &ended, &err);
 	assert_non_null(record);
 	assert_true(ended);
-	assert_string_equal(record->outcome, "placed");
+	assert_int_equal(record->outcome, CPL_OUTCOME_PLACED);
 	assert_string_equal(record->policy_asked, "auto");
 	assert_string_equal(record->profile, "ring16");
 	assert_int_equal(record->ranks, 16);
@@ -411,6 +438,224 @@ static void test_steps_that_keep_the_default(void **state)
 	finish(job);
 }
 
+/* fault 16: what the program is given is no option of srun. */
+static void test_arguments_of_the_program_are_no_distribution(void **state)
+{
+	static const char *const line[] = {
+	        "srun ./x -mblocksize=4",
+	        "srun -n 16 --cpu-bind none ./x -m block",
+	        "srun -N4 -vl --exclusive ./x --distribution=block",
+	        "srun -ul -D /tmp sh -c x -m block",
+	        "srun --mem-per-cpu 10 -J m ./x --dist block",
+	};
+	static const char *const stated[] = {
+	        "srun -vm block ./x",
+	        "srun -N4 -J x -mblock ./x",
+	        "srun --exclusive --dist=block ./x",
+	        "srun --cpu-bind none --distribution block ./x",
+	};
+	struct wish wish = {.nodes = 4,
+	                    .tasks = 16,
+	                    .exclusive = true,
+	                    .profile = "pairs16",
+	                    .policy = "random-groups"};
+	job_record_t *job = controller_job(&wish);
+	char *plan, *block;
+
+	job->batch_flag = 1;
+	job->details->submit_line =
+	        xstrdup("sbatch -n16 --wrap srun ./x -m block");
+	free(controller_run(job));
+	plan = controller_step(job, 16, SLURM_DIST_BLOCK, "srun ./x");
+	block = controller_step(job, 16, SLURM_DIST_BLOCK, "srun -m block ./x");
+	assert_string_not_equal(plan, block);
+	for (size_t i = 0; i < sizeof(line) / sizeof(*line); i++)
+		assert_same(controller_step(job, 16, SLURM_DIST_BLOCK, line[i]),
+		            strdup(plan));
+	for (size_t i = 0; i < sizeof(stated) / sizeof(*stated); i++)
+		assert_same(
+		        controller_step(job, 16, SLURM_DIST_BLOCK, stated[i]),
+		        strdup(block));
+	free(plan);
+	free(block);
+	finish(job);
+}
+
+/* fault 16: SLURM_DISTRIBUTION=block srun looks like srun alone, but for the
+ * mark that srun puts on the latter. */
+static void test_marks_tell_what_was_stated(void **state)
+{
+	struct wish wish = {.nodes = 4,
+	                    .tasks = 16,
+	                    .exclusive = true,
+	                    .profile = "pairs16",
+	                    .policy = "random-groups",
+	                    .marked = true};
+	job_record_t *job = controller_job(&wish);
+	uint16_t parameters = slurm_conf.select_type_param;
+	char *plan, *block;
+
+	free(controller_run(job));
+	plan = controller_step(job, 16,
+	                       SLURM_DIST_BLOCK | SLURM_DIST_NO_PACK_NODES,
+	                       "srun ./x");
+	block = controller_step(job, 16, SLURM_DIST_BLOCK, "srun ./x");
+	assert_string_not_equal(plan, block);
+	/* Where the mark would mean something, nobody sets it. */
+	slurm_conf.select_type_param |= CR_PACK_NODES;
+	assert_same(controller_step(job, 16, SLURM_DIST_BLOCK, "srun ./x"),
+	            plan);
+	slurm_conf.select_type_param = parameters;
+	free(block);
+	finish(job);
+}
+
+/* fault 26: with sbatch -m cyclic the record has that order. */
+static void test_a_stated_order_is_on_record(void **state)
+{
+	struct wish wish = {.nodes = 4,
+	                    .tasks = 16,
+	                    .exclusive = true,
+	                    .profile = "pairs16",
+	                    .policy = "linear",
+	                    .dist = SLURM_DIST_CYCLIC};
+	job_record_t *job = controller_job(&wish);
+	struct cpl_record *record;
+	char dir[512], *step, *at;
+
+	free(controller_run(job));
+	assert_true(oracle_record(job->job_id, false));
+	step = controller_step(job, 16, SLURM_DIST_CYCLIC, "srun ./x");
+	snprintf(dir, sizeof(dir), "%s/state", controller_dir);
+	record = cpl_record_find(dir, job->job_id, NULL, NULL);
+	assert_non_null(record);
+	assert_int_equal(record->ranks, 16);
+	at = step;
+	for (int r = 0; r < 16; r++, at += strcspn(at, ",") + 1)
+		assert_memory_equal(at, record->host[record->rank_host[r]],
+		                    strcspn(at, ","));
+	assert_null(strstr(job->admin_comment, "mapping="));
+	cpl_record_free(record);
+	free(step);
+	finish(job);
+}
+
+/* fault 13: as the stock plugin, onto the user's own nodes. */
+static void test_exclusive_for_the_user_packs(void **state)
+{
+	struct wish first = {.nodes = 4,
+	                     .tasks_per_node = 1,
+	                     .exclusive_user = true,
+	                     .nodelist = "n[30-33]"};
+	struct wish wish = {.nodes = 4,
+	                    .tasks_per_node = 2,
+	                    .exclusive_user = true,
+	                    .profile = "ring8"};
+	job_record_t *holder = controller_job(&first);
+	job_record_t *job = controller_job(&wish);
+	char *nodes;
+
+	free(controller_run(holder));
+	assert_non_null(holder->job_resrcs);
+	nodes = controller_run(job);
+	assert_string_equal(nodes, "n[30-33]");
+	free(nodes);
+	finish(job);
+	/* What they do not hold goes elsewhere. */
+	wish.tasks_per_node = 4;
+	wish.profile = "ring16";
+	job = controller_job(&wish);
+	nodes = controller_run(job);
+	assert_string_not_equal(nodes, "");
+	assert_null(strstr(nodes, "30"));
+	free(nodes);
+	finish(job);
+	controller_end(holder);
+}
+
+/* fault 31 */
+static void test_admin_comment_can_be_switched_off(void **state)
+{
+	struct wish wish = {.nodes = 4, .tasks = 16, .profile = "ring16"};
+	struct wish one = {.nodes = 1, .tasks = 1};
+	job_record_t *job;
+
+	controller_config("MaxDecisionTime=20s\nAdminComment=no");
+	controller_reconfigure();
+	job = controller_job(&wish);
+	free(controller_run(job));
+	assert_null(job->admin_comment);
+	assert_true(oracle_record(job->job_id, false));
+	finish(job);
+	controller_config("MaxDecisionTime=20s\nDefaultPolicy=auto");
+	controller_reconfigure();
+	job = controller_job(&one);
+	free(controller_run(job));
+	assert_non_null(job->job_resrcs);
+	assert_null(job->admin_comment);
+	controller_end(job);
+}
+
+/* fault 27: other calls than a reconfiguration do not adopt the file. */
+static void test_only_a_reconfiguration_adopts(void **state)
+{
+	struct wish wish = {.nodes = 4, .tasks = 16, .profile = "ring16"};
+	job_record_t *job;
+
+	controller_config("MaxDecisionTime=20s\nMode=off");
+	controller_update();
+	job = controller_job(&wish);
+	free(controller_run(job));
+	assert_non_null(job->admin_comment);
+	finish(job);
+	controller_reconfigure();
+	job = controller_job(&wish);
+	free(controller_run(job));
+	assert_null(job->admin_comment);
+	controller_end(job);
+}
+
+/* fault 17: a suspended job sends nothing. */
+static void test_suspended_jobs_are_no_background(void **state)
+{
+	struct wish wish = {.nodes = 8,
+	                    .tasks = 16,
+	                    .exclusive = true,
+	                    .profile = "ring16"};
+	job_record_t *holder = controller_job(&wish), *job;
+	struct cpl_record *record;
+	char dir[512];
+
+	snprintf(dir, sizeof(dir), "%s/state", controller_dir);
+	free(controller_run(holder));
+	for (int stands = 0; stands < 4; stands++) {
+		bool still = stands == 1 || stands == 2;
+
+		if (stands == 1) {
+			assert_int_equal(select_g_job_suspend(holder, true), 0);
+			holder->job_state = JOB_SUSPENDED;
+		}
+		/* Still so after a restart. */
+		if (stands == 2) {
+			assert_true(oracle_record(holder->job_id, false));
+			controller_restart();
+		}
+		if (stands == 3) {
+			assert_int_equal(select_g_job_resume(holder, true), 0);
+			holder->job_state = JOB_RUNNING;
+		}
+		job = controller_job(&wish);
+		free(controller_run(job));
+		assert_true(oracle_record(job->job_id, false));
+		record = cpl_record_find(dir, job->job_id, NULL, NULL);
+		assert_non_null(record);
+		assert_int_equal(record->n_background, !still);
+		cpl_record_free(record);
+		finish(job);
+	}
+	finish(holder);
+}
+
 static void test_plan_survives_a_restart(void **state)
 {
 	struct wish wish = {.nodes = 4,
@@ -518,7 +763,7 @@ static void test_observed_jobs_load_the_stock_nodes(void **state)
 	snprintf(dir, sizeof(dir), "%s/state", controller_dir);
 	record = cpl_record_find(dir, job->job_id, NULL, NULL);
 	assert_non_null(record);
-	assert_string_equal(record->outcome, "observed");
+	assert_int_equal(record->outcome, CPL_OUTCOME_OBSERVED);
 	for (int i = 0; i < record->n_hosts; i++)
 		bit_set(bitmap, atoi(record->host[i] + 1));
 	assert_same(controller_names(bitmap), chosen);
@@ -623,6 +868,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	        cmocka_unit_test(test_exports_the_hooks_and_nothing_else),
+	        cmocka_unit_test(test_shares_its_engine),
 	        T(test_every_policy_and_size),
 	        T(test_profile_alone_means_auto),
 	        T(test_partly_taken_nodes_are_free_for_small_jobs),
@@ -637,6 +883,13 @@ int main(void)
 	        T(test_test_only_is_untouched),
 	        T(test_steps_follow_the_plan),
 	        T(test_steps_that_keep_the_default),
+	        T(test_arguments_of_the_program_are_no_distribution),
+	        T(test_marks_tell_what_was_stated),
+	        T(test_a_stated_order_is_on_record),
+	        T(test_exclusive_for_the_user_packs),
+	        T(test_admin_comment_can_be_switched_off),
+	        T(test_only_a_reconfiguration_adopts),
+	        T(test_suspended_jobs_are_no_background),
 	        T(test_plan_survives_a_restart),
 	        T(test_comment_keeps_what_others_wrote),
 	        T(test_nodes_without_memory_are_not_free),

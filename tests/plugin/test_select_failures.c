@@ -44,6 +44,20 @@ int open(const char *path, int flags, ...)
 	return real(path, flags, mode);
 }
 
+/* While set, a record takes so long to get its name: a slow disk. */
+static atomic_int slow_rename_ms;
+
+int rename(const char *from, const char *to)
+{
+	static int (*real)(const char *, const char *);
+
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "rename");
+	if (strstr(to, "/running/") || strstr(to, "/ended/"))
+		usleep((useconds_t)slow_rename_ms * 1000);
+	return real(from, to);
+}
+
 static const struct wish usual = {
         .nodes = 4,
         .tasks = 16,
@@ -200,6 +214,12 @@ static void test_user_wishes_win(void **state)
 
 	wish.contiguous = true;
 	check_stock(&wish, "--contiguous");
+	wish = usual;
+	wish.switches = 1;
+	check_stock(&wish, "--switches");
+	wish = usual;
+	wish.spread = true;
+	check_stock(&wish, "--spread-job");
 }
 
 static void test_modes_and_limits(void **state)
@@ -331,6 +351,48 @@ static void test_budget_is_kept_when_a_file_hangs(void **state)
 	check_placed(&wish);
 }
 
+/* fault 4: slurmctld's locks are held no longer than for a decision. */
+static void test_reconfiguration_while_a_file_hangs(void **state)
+{
+	char text[1024];
+	double begin;
+
+	controller_config("MaxDecisionTime=300ms");
+	controller_reconfigure();
+	hang = true;
+	snprintf(text, sizeof(text), "NetworkFile=%s/slow.json\n",
+	         controller_dir);
+	controller_write("commplace.conf", text);
+	begin = seconds();
+	controller_reconfigure();
+	controller_reconfigure();
+	assert_true(seconds() - begin < 1.5);
+	hang = false;
+	controller_config("MaxDecisionTime=20s");
+	controller_reconfigure();
+	check_placed(&usual);
+}
+
+/* fault 3: decisions do not wait for what is written. */
+static void test_a_slow_disk_holds_up_nobody(void **state)
+{
+	double begin;
+
+	check_placed(&usual);
+	slow_rename_ms = 300;
+	begin = seconds();
+	for (int i = 0; i < 10; i++) {
+		job_record_t *job = controller_job(&usual);
+
+		free(controller_run(job));
+		controller_end(job);
+	}
+	/* 20 renames are on their way. */
+	assert_true(seconds() - begin < 3);
+	slow_rename_ms = 0;
+	check_placed(&usual);
+}
+
 static void test_plugin_ends_while_a_file_hangs(void **state)
 {
 	struct wish wish = usual;
@@ -446,6 +508,8 @@ int main(int argc, char **argv)
 	        T(test_start_without_a_good_configuration),
 	        T(test_network_and_slurm_know_other_nodes),
 	        T(test_budget_is_kept_when_a_file_hangs),
+	        T(test_reconfiguration_while_a_file_hangs),
+	        T(test_a_slow_disk_holds_up_nobody),
 	        T(test_plugin_ends_while_a_file_hangs),
 	        T(test_init_and_fini_twice),
 	        T(test_memory_that_runs_out_while_a_job_lives),

@@ -198,7 +198,7 @@ static void values(void **state)
 	        {"placement-policy", "RDG", 0, ""},
 	        {"placement-policy", "random-groups", 0, ""},
 	        {"placement-policy", "best", -1,
-	         "no placement policy 'best'; there are: auto, traffic, "
+	         "no placement policy 'best'; it must be one of auto, traffic, "
 	         "linear"},
 	        {"placement-policy", "", -1, "no placement policy"},
 	        {"rank-mapping", "greedyallc", 0, ""},

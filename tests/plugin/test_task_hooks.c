@@ -8,6 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "src/common/job_options.h"
+#include "src/common/list.h"
+
+int task_p_slurmd_batch_request(batch_job_launch_msg_t *req);
 int task_p_post_set_affinity(stepd_step_rec_t *job, uint32_t node_tid);
 int task_p_pre_launch(stepd_step_rec_t *job);
 
@@ -53,24 +57,52 @@ static void test_launch_hook(void **state)
 	free_request(req);
 }
 
+/* Fault 23: what a job's environment claims of ours reaches no batch step. */
+static void test_batch_environment(void **state)
+{
+	batch_job_launch_msg_t req = {.environment = env_array_create()};
+
+	env_array_append(&req.environment, CPLTASK_BOUND, "1");
+	env_array_append(&req.environment, "PATH", "/bin");
+	env_array_append(&req.environment, CPLTASK_MEMS, "0x1");
+	env_array_append(&req.environment, CPLTASK_PLAN, "0x1");
+	env_array_append(&req.environment, CPLTASK_CPUS, "7");
+	req.envc = envcount(req.environment);
+	assert_int_equal(task_p_slurmd_batch_request(&req), SLURM_SUCCESS);
+	assert_int_equal(req.envc, 1);
+	assert_string_equal(req.environment[0], "PATH=/bin");
+	assert_null(req.environment[1]);
+	env_array_free(req.environment);
+	req = (batch_job_launch_msg_t){0};
+	assert_int_equal(task_p_slurmd_batch_request(&req), SLURM_SUCCESS);
+}
+
+static void read_plan(const char *masks)
+{
+	launch_tasks_request_msg_t *req = new_request(4, NULL);
+	struct cpltask_plan plan;
+	struct cpl_error err = {""};
+
+	set_machine(&two_by_two);
+	credential = "0-3";
+	req->options = job_options_create();
+	job_options_append(req->options, 0, "comm-profile:commplace", "again");
+	assert_int_equal(cpltask_plan(req, 0, &plan, &err), 1);
+	assert_string_equal(plan.masks, masks);
+	cpltask_plan_free(&plan);
+	free_request(req);
+}
+
 static void test_profiles_are_read_again_when_changed(void **state)
 {
-	int rank[4] = {0, 1, 2, 3};
-	struct cpl_error err = {""};
-	struct cpl_comm *comm =
-	        cpltask_traffic(launch_dir, "pairs4", 4, rank, 4, &err);
-
-	assert_non_null(comm);
-	assert_true(comm->bytes[comm->row[0] + 1] == 200); /* weight 2 */
-	cpl_comm_free(comm);
-	write_file("pairs4.json",
-	           "{\"format\": \"commplace-signature\", \"version\": 1,"
-	           "\"name\": \"pairs4\", \"ranks\": 4, \"phases\": [{\"name\":"
-	           "\"all\", \"weight\": 1, \"traffic\": [[0,3,5,1]]}]}");
-	comm = cpltask_traffic(launch_dir, "pairs4", 4, rank, 4, &err);
-	assert_non_null(comm);
-	assert_int_equal(comm->n_entries, 1);
-	cpl_comm_free(comm);
+#define BEGIN                                                                  \
+	"{\"format\": \"commplace-signature\", \"version\": 1,"                \
+	"\"name\": \"again\", \"ranks\": 4, \"phases\": [{\"name\":"           \
+	"\"all\", \"weight\": 1, \"traffic\": "
+	write_file("again.json", BEGIN "[[0,2,100,1],[3,1,100,1]]}]}");
+	read_plan("0x1,0x4,0x2,0x8");
+	write_file("again.json", BEGIN "[[0,3,5,1]]}]}");
+	read_plan("0x1,0x4,0x8,0x2");
 }
 
 static void test_task_environment(void **state)
@@ -236,6 +268,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_launch_hook),
+	        cmocka_unit_test(test_batch_environment),
 	        cmocka_unit_test(test_profiles_are_read_again_when_changed),
 	        cmocka_unit_test(test_task_environment),
 	        cmocka_unit_test(test_masks),

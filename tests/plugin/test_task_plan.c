@@ -2,17 +2,43 @@
 /* The task plugin's plans for hand-made launch requests, without daemons. */
 #include "launch.h"
 
+#include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "src/common/job_options.h"
 #include "src/common/list.h"
 #include "src/common/select.h"
 
-#include "signature/excerpt.h"
+#include "binding/launch.h"
+
+/* Files of the test's folder that are opened, and a file system that hangs. */
+static atomic_int opened;
+static atomic_bool hang;
+
+int open(const char *path, int flags, ...)
+{
+	mode_t mode = 0;
+
+	if (flags & O_CREAT) {
+		va_list ap;
+
+		va_start(ap, flags);
+		mode = va_arg(ap, mode_t);
+		va_end(ap);
+	}
+	if (!strncmp(path, launch_dir, strlen(launch_dir)))
+		atomic_fetch_add(&opened, 1);
+	while (atomic_load(&hang))
+		usleep(1000);
+	return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
 
 static const struct machine flat4 = {1, 4, 1, 4, 4};
 static const struct machine two_by_two = {2, 2, 1, 4, 2};
@@ -207,9 +233,8 @@ static void test_what_is_refused(void **state)
 	} row[] = {
 	        {"../../etc/passwd", "", "profile name"},
 	        {"large", "", "large.json: No such file"},
-	        {"pairs4", "Bogus=1", "Bogus"},
 	        {"link", "", "is a symbolic link"},
-	        {"folder", "", "is no regular file"},
+	        {"folder", "", "is a directory"},
 	        {"damaged", "", "damaged.json"},
 	        {"two", "", "profile two is of 2 ranks, the step has 4"},
 	};
@@ -320,27 +345,8 @@ static void test_heterogeneous_jobs(void **state)
 	free_request(req);
 }
 
-/* In the place of slurmd's select plugin. */
-static struct cplslurm_excerpt carried;
-
-int select_g_select_jobinfo_get(dynamic_plugin_data_t *jobinfo,
-                                enum select_jobdata_type type, void *data)
-{
-	struct cplslurm_excerpt *out = data;
-
-	if ((int)type != CPLSLURM_JOBDATA_EXCERPT || !carried.data)
-		return SLURM_ERROR;
-	*out = carried;
-	return SLURM_SUCCESS;
-}
-
-int select_g_select_jobinfo_set(dynamic_plugin_data_t *jobinfo,
-                                enum select_jobdata_type type, void *data)
-{
-	if ((int)type == CPLSLURM_JOBDATA_EXCERPT)
-		carried.data = NULL;
-	return SLURM_SUCCESS;
-}
+static struct cpl_launch head = {.own = true, .binder = "treematch"};
+static bool full;
 
 /* The profile is on slurmctld's host only: its excerpt came along. */
 static void test_profile_in_the_launch(void **state)
@@ -349,27 +355,29 @@ static void test_profile_in_the_launch(void **state)
 	struct cpl_comm_entry traffic[] = {
 	        {0, 2, 100, 1}, {2, 0, 100, 1}, {1, 3, 5, 1}, {3, 1, 5, 1}};
 	launch_tasks_request_msg_t *req = new_request(4, NULL);
-	dynamic_plugin_data_t jobinfo = {.data = req};
 	struct cpltask_plan plan;
 	struct cpl_error err = {""};
 	struct cpl_comm *graph = cpl_comm_build(4, traffic, 4, NULL);
-	struct cpl_excerpt_step step = {4, 2, tasks, id_rows};
+	struct cpl_launch_step step = {
+	        .ranks = 4, .n_nodes = 2, .tasks = tasks, .ids = id_rows};
 	size_t size;
 	unsigned char *data;
 
 	for (int i = 0; i < 4; i++)
 		ids[1][i] = (uint32_t)i;
-	data = cpl_excerpt_write(graph, "absent", &step, CPL_EXCERPT_MAX_BYTES,
-	                         &size, &err);
+	head.kind = CPL_LAUNCH_ROWS;
+	strcpy(head.profile, "absent");
+	data = cpl_launch_write(&head, graph, &step, CPL_LAUNCH_MAX_BYTES,
+	                        &size, &full, &err);
 	assert_non_null(data);
 	set_machine(&two_by_two);
 	credential = "0-3";
-	req->select_jobinfo = &jobinfo;
 	req->nnodes = 2;
 	to_launch[0] = 0;
 	to_launch[1] = 4;
 	env_array_overwrite(&req->env, "COMM_PROFILE", "absent");
 	carried = (struct cplslurm_excerpt){data, (uint32_t)size};
+	opened = 0;
 	assert_int_equal(cpltask_plan(req, 1, &plan, &err), 1);
 	assert_string_equal(plan.masks, "0x1,0x4,0x2,0x8");
 	assert_string_equal(plan.profile, "absent");
@@ -379,7 +387,7 @@ static void test_profile_in_the_launch(void **state)
 		memset(&err, 0, sizeof(err));
 		carried.size = (uint32_t)cut;
 		assert_int_equal(cpltask_plan(req, 1, &plan, &err), -1);
-		assert_non_null(strstr(err.text, "absent.json"));
+		assert_non_null(strstr(err.text, "excerpt of the profile"));
 	}
 	carried.size = (uint32_t)size;
 	for (size_t at = 0; at < size; at++) {
@@ -388,22 +396,197 @@ static void test_profile_in_the_launch(void **state)
 		assert_int_equal(cpltask_plan(req, 1, &plan, &err), -1);
 		data[at] ^= 0x15;
 	}
+	assert_int_equal(opened, 0);
 	/* The hook logs one line, and a launch has no use for it afterwards. */
 	data[size - 1] ^= 1;
 	assert_int_equal(task_p_slurmd_launch_request(req, 1, NULL),
 	                 SLURM_SUCCESS);
 	assert_int_equal(req->cpu_bind_type, 0);
 	assert_null(carried.data);
-	/* A good file beside a bad excerpt. */
+	/* The step's own profile is this node's to read. */
 	data[size - 1] ^= 1;
 	env_array_overwrite(&req->env, "COMM_PROFILE", "pairs4");
 	carried = (struct cplslurm_excerpt){data, (uint32_t)size};
 	assert_int_equal(cpltask_plan(req, 1, &plan, &err), 1);
+	assert_string_equal(plan.profile, "pairs4");
 	cpltask_plan_free(&plan);
-	req->select_jobinfo = NULL;
 	carried.data = NULL;
 	free(data);
 	cpl_comm_free(graph);
+	free_request(req);
+}
+
+/* As for a profile whose rows are too many: by the version of its file. */
+static void test_file_of_the_launch(void **state)
+{
+	launch_tasks_request_msg_t *req = new_request(4, NULL);
+	struct cpltask_plan plan;
+	struct cpl_error err = {""};
+	unsigned char *data;
+	char path[256];
+	struct stat st;
+	size_t size;
+
+	set_machine(&two_by_two);
+	credential = "0-3";
+	snprintf(path, sizeof(path), "%s/pairs4.json", launch_dir);
+	assert_int_equal(stat(path, &st), 0);
+	head.kind = CPL_LAUNCH_FILE;
+	strcpy(head.profile, "pairs4");
+	head.ranks = 4;
+	head.size = st.st_size;
+	head.seconds = st.st_mtim.tv_sec;
+	head.nanoseconds = st.st_mtim.tv_nsec;
+	for (int i = 0; i < 3; i++) {
+		head.nanoseconds += i == 1;
+		head.ranks -= i == 2;
+		data = cpl_launch_write(&head, NULL, NULL, CPL_LAUNCH_MAX_BYTES,
+		                        &size, &full, &err);
+		carried = (struct cplslurm_excerpt){data, (uint32_t)size};
+		assert_int_equal(cpltask_plan(req, 0, &plan, &err), i ? -1 : 1);
+		if (i)
+			assert_non_null(strstr(
+			        err.text,
+			        i == 1 ? "pairs4.json: is another version than "
+			                 "on the controller's host"
+			               : "recorded at 4 ranks"));
+		else
+			assert_string_equal(plan.masks, "0x1,0x4,0x2,0x8");
+		cpltask_plan_free(&plan);
+		err.text[0] = '\0';
+		free(data);
+	}
+	carried.data = NULL;
+	free_request(req);
+}
+
+/* Fault 2: a launch that is none of ours opens no file, so that none can hold
+ * it; one that wants a file waits for half a second. */
+static void test_files_that_hang(void **state)
+{
+	launch_tasks_request_msg_t *req = new_request(4, NULL);
+	struct timespec begin, end;
+	struct cpltask_plan plan;
+	struct cpl_error err = {""};
+	unsigned char *data;
+	size_t size;
+
+	set_machine(&two_by_two);
+	credential = "0-3";
+	nothing_sent = true;
+	opened = 0;
+	for (int i = 0; i < 2; i++) {
+		if (i)
+			env_array_overwrite(&req->env, "COMM_PROFILE", "none");
+		else
+			unsetenvp(req->env, "COMM_PROFILE");
+		req->envc = envcount(req->env);
+		assert_int_equal(cpltask_plan(req, 0, &plan, &err), 0);
+		assert_int_equal(task_p_slurmd_launch_request(req, 0, NULL),
+		                 SLURM_SUCCESS);
+		assert_int_equal(req->cpu_bind_type, 0);
+	}
+	assert_int_equal(opened, 0);
+	nothing_sent = false;
+	env_array_overwrite(&req->env, "COMM_PROFILE", "other");
+	req->envc = envcount(req->env);
+	head.kind = CPL_LAUNCH_NOTHING;
+	strcpy(head.profile, "pairs4");
+	data = cpl_launch_write(&head, NULL, NULL, CPL_LAUNCH_MAX_BYTES, &size,
+	                        &full, &err);
+	carried = (struct cplslurm_excerpt){data, (uint32_t)size};
+	atomic_store(&hang, true);
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	for (int i = 0; i < 5; i++) {
+		assert_int_equal(cpltask_plan(req, 0, &plan, &err), -1);
+		assert_non_null(strstr(err.text, "does not answer"));
+	}
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	/* Only the first one waits. */
+	assert_true(end.tv_sec - begin.tv_sec < 2);
+	atomic_store(&hang, false);
+	carried.data = NULL;
+	free(data);
+	free_request(req);
+}
+
+/* A step with a profile of its own, in a job that has none: by the files of the
+ * node. */
+static void test_own_profile_without_the_job(void **state)
+{
+	launch_tasks_request_msg_t *req = new_request(4, NULL);
+	struct cpltask_plan plan;
+	struct cpl_error err = {""};
+
+	set_machine(&two_by_two);
+	credential = "0-3";
+	nothing_sent = true;
+	unsetenvp(req->env, "COMM_PROFILE");
+	req->envc = envcount(req->env);
+	req->options = job_options_create();
+	job_options_append(req->options, 0, "comm-profile:commplace", "pairs4");
+	assert_int_equal(cpltask_plan(req, 0, &plan, &err), 1);
+	assert_string_equal(plan.profile, "pairs4");
+	assert_string_equal(plan.masks, "0x1,0x4,0x2,0x8");
+	cpltask_plan_free(&plan);
+	list_destroy(req->options);
+	req->options = job_options_create();
+	job_options_append(req->options, 0, "comm-profile:commplace", "none");
+	assert_int_equal(cpltask_plan(req, 0, &plan, &err), 0);
+	list_destroy(req->options);
+	req->options = job_options_create();
+	job_options_append(req->options, 0, "comm-profile:commplace", "nosuch");
+	assert_int_equal(cpltask_plan(req, 0, &plan, &err), -1);
+	assert_non_null(strstr(err.text, "nosuch"));
+	nothing_sent = false;
+	free_request(req);
+}
+
+/* Root reads for a step what its user may read only. */
+static void test_profiles_of_others(void **state)
+{
+	static gid_t groups[] = {77, 78};
+	static const struct {
+		mode_t mode;
+		uid_t owner;
+		gid_t group;
+		int rc;
+	} row[] = {
+	        {0644, 0, 0, 1},    {0640, 0, 0, -1},    {0640, 0, 78, 1},
+	        {0640, 0, 1000, 1}, {0400, 1000, 0, 1},  {0044, 1000, 78, -1},
+	        {0604, 0, 77, -1},  {0600, 0, 1000, -1},
+	};
+	launch_tasks_request_msg_t *req = new_request(4, NULL);
+	char path[256];
+
+	if (getuid())
+		skip();
+	set_machine(&two_by_two);
+	credential = "0-3";
+	req->uid = 1000;
+	req->gid = 1000;
+	req->ngids = 2;
+	req->gids = groups;
+	write_file("secret.json",
+	           "{\"format\": \"commplace-signature\", \"version\": 1,"
+	           "\"name\": \"s\", \"ranks\": 4, \"phases\": [{\"name\":"
+	           "\"all\", \"weight\": 1, \"traffic\": [[0,1,1,1]]}]}");
+	snprintf(path, sizeof(path), "%s/secret.json", launch_dir);
+	req->options = job_options_create();
+	job_options_append(req->options, 0, "comm-profile:commplace", "secret");
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		struct cpltask_plan plan;
+		struct cpl_error err = {""};
+
+		assert_int_equal(chown(path, row[i].owner, row[i].group), 0);
+		assert_int_equal(chmod(path, row[i].mode), 0);
+		if (cpltask_plan(req, 0, &plan, &err) != row[i].rc)
+			fail_msg("row %zu: %s", i, err.text);
+		if (row[i].rc < 0)
+			assert_non_null(
+			        strstr(err.text, "its user may not read it"));
+		cpltask_plan_free(&plan);
+	}
 	free_request(req);
 }
 
@@ -438,7 +621,11 @@ int main(void)
 	        cmocka_unit_test(test_steps_left_alone),
 	        cmocka_unit_test(test_heterogeneous_jobs),
 	        cmocka_unit_test(test_profile_in_the_launch),
+	        cmocka_unit_test(test_file_of_the_launch),
+	        cmocka_unit_test(test_profiles_of_others),
 	        cmocka_unit_test(test_memory),
+	        cmocka_unit_test(test_files_that_hang),
+	        cmocka_unit_test(test_own_profile_without_the_job),
 	};
 
 	return cmocka_run_group_tests(tests, launch_set_up, launch_tear_down);

@@ -56,12 +56,24 @@ ok $? "a profile of 8 ranks, a job of 16: it runs"
 is "$(job_hosts "$job")" "n0 n1 n2 n3" "on the stock nodes"
 like "$(cat "$CLUSTER/sbatch.err")" "8 ranks.* 16" "and sbatch says so"
 cancel_all
+job=$(submit -N4 --comm-profile=ring8)
+wait_running "$job"
+ok $? "no tasks stated: it runs"
+like "$(cat "$CLUSTER/sbatch.err")" "steps have 4 unless .*add -n 8 .*placed as 8" \
+	"and sbatch says what its steps get"
+cancel_all
+job=$(submit -N4 --ntasks-per-node=2 --comm-profile=ring8)
+wait_running "$job"
+is "$(cat "$CLUSTER/sbatch.err")" "" "tasks per node are tasks"
+cancel_all
 # ... or refused.
 CLUSTER_SITE="RankMismatch=reject"
 cluster_write_site
 scontrol reconfigure
 refuses "RankMismatch=reject" "8" \
 	sbatch -N4 -n16 --comm-profile=ring8 hello.sh
+refuses "nodes without tasks" "steps have 4 unless .*add -n 8" \
+	sbatch -N4 --comm-profile=ring8 hello.sh
 # The same for profiles that do not exist.
 CLUSTER_SITE="MissingProfile=ignore"
 cluster_write_site

@@ -98,6 +98,8 @@ for id in "${ids[@]}"; do
 		"$(job_hosts "$id")" "array element $id runs where decided"
 done
 is "$placed" 3 "all three were placed"
+like "$(commplace explain "${array}_2")" "^Job [0-9]+ = ${array}_2 \\(" \
+	"explain takes the id that squeue shows"
 cancel_all
 
 # Heterogeneous jobs: components are placed one by one.

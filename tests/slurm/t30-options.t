@@ -105,10 +105,10 @@ refused() {
 refused "an empty name" "--comm-profile=" "commplace: --comm-profile"
 refused "a path" "--comm-profile=a/b" "commplace: --comm-profile"
 refused "a policy that is none" "--placement-policy=best" \
-	"no placement policy 'best'; there are: auto, traffic, linear"
+	"no placement policy 'best'; it must be one of auto, traffic, linear"
 refused "a mapper that is none" "--rank-mapping=florp" "greedyallc"
 refused "a policy of another network" "--placement-policy=blocked" \
-	"not for this network type; known: linear"
+	"not for this network type; it must be one of linear"
 is "$(squeue -h)" "" "no job came of these"
 cluster_check
 done_testing

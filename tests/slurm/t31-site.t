@@ -10,11 +10,12 @@ cluster_signature ring8 8
 cluster_signature other8 8
 home=$CLUSTER/home
 
-# The check at submission sees a change by itself; the select plugin wants
-# `scontrol reconfigure`.
+# The check at submission and the select plugin have one configuration, which
+# `scontrol reconfigure` renews.
 site() {
 	CLUSTER_SITE=$1
 	cluster_write_site
+	scontrol reconfigure
 }
 # Comment of a job that is held, so that the one of the submission is seen.
 comment() {
@@ -107,15 +108,35 @@ site "RankMismatch=perhaps"
 refuses "broken configuration, the one before stays" "recorded at 8 ranks" \
 	--comm-profile=ring8 -n4
 refuses "and stays" "recorded at 8 ranks" --comm-profile=ring8 -n4
-is "$(grep -c 'job_submit/commplace: .*commplace.conf:5: RankMismatch=perhaps' \
+is "$(grep -c 'error: .*commplace: .*commplace.conf:5: RankMismatch=perhaps' \
 	"$CLUSTER/log/slurmctld.log")" 1 "the error is logged once, with its line"
 rm "$CLUSTER/etc/commplace.conf"
 refuses "no configuration, the one before stays" "recorded at 8 ranks" \
 	--comm-profile=ring8 -n4
 
+# Fault 23: a profile that is not the user's to read.
+site ""
+cluster_signature secret 8
+chmod 600 "$PROFILES/secret.json"
+refuses "a profile that others may read" "profile 'secret' is not yours to use" \
+	--comm-profile=secret
+unlike "$(as_user sbatch -N2 -n8 --comm-profile=foo --wrap true 2>&1)" secret \
+	"nor is it listed"
+rm "$PROFILES/secret.json"
+
+# Fault 18: a partition that is left to Slurm, or switched off.
+for how in DefaultPolicy=none Mode=off; do
+	site "Partition=main $how"
+	job=$(submit -N2 -n8 -J vasp --comm-profile=ring8)
+	wait_running "$job"
+	is "$(job_hosts "$job")" "n0 n1" "$how of the partition: the stock nodes"
+	like "$(commplace explain "$job" 2>&1)" "no record of job $job" \
+		"$how: nothing is decided"
+	cancel_all
+done
+
 # Modes.
 site "Mode=observe"
-scontrol reconfigure
 is "$(comment -N2 -n8 --comm-profile=ring8)" \
 	"commplace: profile=ring8 policy=auto (observed)" \
 	"Mode=observe: the comment says so"
@@ -126,7 +147,6 @@ is "$(job_hosts "$job")" "n0 n1" "on the stock nodes"
 is "$(decision "$job" .outcome)" observed "its decision is on record"
 cancel_all
 site "Mode=off"
-scontrol reconfigure
 is "$(comment -N2 -n8 --comm-profile=foo)" "" "Mode=off: no check, no comment"
 job=$(submit -N2 -n8 --comm-profile=foo)
 wait_running "$job"

@@ -5,7 +5,7 @@
 . "${0%/*}/../tools/tap.bash"
 . "${0%/*}/cluster.bash"
 CLUSTER_GROUPS=1 CLUSTER_ROWS=1 CLUSTER_HONEST=yes CLUSTER_JOB_SUBMIT=
-CLUSTER_SELECT=cons_tres CLUSTER_NODE_PREFIX=b
+CLUSTER_NODE_PREFIX=b
 CLUSTER_TASK=task/commplace,task/affinity,task/cgroup
 # w0 has two sockets, of which the real machine knows nothing.
 CLUSTER_EXTRA="NodeName=w0 NodeHostname=localhost NodeAddr=127.0.0.1 Port=W0PORT CPUs=4 Sockets=2 CoresPerSocket=2 ThreadsPerCore=1 RealMemory=1000
@@ -63,6 +63,8 @@ echo "$SLURM_PROCID $(cat "/sys/fs/cgroup/cpuset$group/cpuset.mems")" \
 END
 chmod 755 "$CLUSTER/home/"{report,widen,memory}
 
+# The nodes do not read commplace.conf.
+reconfigure() { scontrol reconfigure; sleep 1; }
 # step SRUN-OPTIONS...: on h0, sorted by rank
 step() {
 	as_user timeout 60 srun -p real "$@" 2>"$CLUSTER/step.err" | sort -n
@@ -147,15 +149,18 @@ got=$(step -n2 --gpus-per-node=2 --comm-profile=pairs2 ./report)
 is "$(awk '{ print $1, $2 }' <<<"$got")" "$(planned pairs2)" \
 	"GPUs for all to use change nothing"
 echo "BindMemory=yes" >>"$CLUSTER/etc/commplace.conf"
+reconfigure
 got=$(step -n2 --comm-profile=pairs2 ./memory)
 is "$got" "0 $(cat /sys/fs/cgroup/cpuset/cpuset.mems) unset
 1 $(cat /sys/fs/cgroup/cpuset/cpuset.mems) unset" \
 	"BindMemory: the NUMA nodes of the cores"
 cluster_write_site
 echo "DefaultBinding=none" >>"$CLUSTER/etc/commplace.conf"
+reconfigure
 got=$(step -n2 --comm-profile=pairs2 ./report)
 untouched "DefaultBinding=none leaves tasks to Slurm"
 cluster_write_site
+reconfigure
 job=$(submit -p real -n"$cpus" --comm-profile=pairs4 -o over.txt \
 	--wrap "srun -n4 -O ./report")
 wait_ended "$job"
@@ -188,7 +193,7 @@ mkfifo "$PROFILES/fifo.json"
 got=$(step -n2 --comm-profile=fifo ./report)
 untouched "and a FIFO, which does not hang slurmd"
 got=$(step -n2 --comm-profile=../etc/x ./report)
-is "$got" "" "a path is no profile name"
+is "$got" "" "a path is not a profile name"
 got=$(step -n2 ./report)
 untouched "without a profile nothing changes"
 
@@ -200,10 +205,12 @@ is "$(awk '{ print $1, $2 }' <<<"$got")" \
 	"$(planned one --cores-per-rank 2)" "-c2 gives a task two cores"
 
 echo "Mode=observe" >>"$CLUSTER/etc/commplace.conf"
+reconfigure
 got=$(step -n2 --comm-profile=pairs2 ./report)
 untouched "Mode=observe binds nothing"
 cluster_write_site
 echo "Match JobName=rep* Profile=pairs2" >>"$CLUSTER/etc/commplace.conf"
+reconfigure
 got=$(step -n2 -J report ./report)
 like "$got" "task_1" "a Match rule attaches a profile"
 got=$(step -n2 -J other ./report)
@@ -211,13 +218,15 @@ untouched "to jobs of that name only"
 got=$(step -n2 -J report --comm-profile=none ./report)
 untouched "and --comm-profile=none takes it off"
 cluster_write_site
-echo "Bogus=1" >>"$CLUSTER/etc/commplace.conf"
+reconfigure
+# Fault 2: the nodes wait for no file of ours.
+mv "$CLUSTER/etc/commplace.conf" "$CLUSTER/etc/moved"
+mkfifo "$CLUSTER/etc/commplace.conf"
 got=$(step -n2 --comm-profile=pairs2 ./report)
-is "$(awk '{ print $1, $2 }' <<<"$got")" "$want" \
-	"a broken commplace.conf leaves Slurm's binding"
-logged "left to Slurm's binding: .*commplace.conf:.*Bogus"
-ok $? "logged with file and line"
-cluster_write_site
+like "$got" "task_1" "no commplace.conf is needed on the node"
+unlike "$(cat "$CLUSTER"/log/slurmd.h0.log)" 'commplace.conf' "nor read"
+rm "$CLUSTER/etc/commplace.conf"
+mv "$CLUSTER/etc/moved" "$CLUSTER/etc/commplace.conf"
 
 got=$(as_user timeout 60 srun -p wide -N1 -n4 --comm-profile=pairs4 ./report |
 	sort -n)

@@ -58,7 +58,7 @@ cat >"$PROFILES/cross8.json" <<'END'
 END
 chmod 600 "$PROFILES"/*.json
 
-show='echo $SLURM_PROCID ${COMMPLACE_PLAN-unset}'
+show='echo $SLURM_PROCID ${COMMPLACE_PLAN-unset} $SLURM_JOB_ID'
 step() {
 	as_user ${preload:+LD_PRELOAD="$preload" DAMAGE="$how"} timeout 60 srun "$@" bash -c "$show" 2>"$CLUSTER/step.err" |
 		sort -n
@@ -67,7 +67,9 @@ plans() { awk '{ print $2 }' <<<"$got" | sort -u | paste -sd' '; }
 logged() { wait_for 5 grep -qE "$1" "$CLUSTER/log/slurmd.$2.log"; }
 
 ok "$([ ! -e "$CLUSTER/nowhere" ]; echo $?)" "the nodes have no profiles"
-got=$(step -p wide -N1 -n4 --comm-profile=pairs4)
+# On w0 where its log is read: a job that has just ended may still hold it, and
+# Slurm would take w1.
+got=$(step -p wide -N1 -w w0 -n4 --comm-profile=pairs4)
 is "$(plans)" "0x1,0x4,0x2,0x8" "a step is planned all the same"
 logged 'profile pairs4, masks 0x1,0x4,0x2,0x8' w0
 ok $? "and slurmd logged it"
@@ -80,29 +82,32 @@ got=$(step -p wide -N2 -n4 --ntasks-per-node=2 --comm-profile=pairs4)
 is "$(wc -l <<<"$got")" 4 "half a node each"
 got=$(step -p wide -N1 -n4)
 is "$(plans)" unset "nothing without a profile"
-got=$(step -p wide -N1 -n2 --comm-profile=pairs4)
+got=$(step -p wide -N1 -w w0 -n2 --comm-profile=pairs4)
 is "$(plans)" unset "nor with a step of another size"
-logged "left to Slurm's binding: .*nowhere/pairs4.json" w0
+logged "left to Slurm's binding: profile pairs4 is of 4 ranks, the step has 2" w0
 ok $? "of which slurmd logged one line"
 
-job=$(submit -p wide -N1 -n4 --comm-profile=pairs4 -o out.txt -e err.txt \
+job=$(submit -p wide -N1 -w w0 -n4 --comm-profile=pairs4 -o out.txt -e err.txt \
 	--wrap "srun bash -c '$show'; srun --comm-profile=cross8 bash -c '$show'; srun --comm-profile=none bash -c '$show'")
 wait_ended "$job"
 got=$(sed -n 1,4p "$CLUSTER/home/out.txt")
 is "$(plans)" "0x1,0x4,0x2,0x8" "srun inside a batch job, which runs on a node"
 got=$(sed -n 5,12p "$CLUSTER/home/out.txt")
 is "$(plans)" unset "a step's own profile is not slurmctld's to send"
+logged "left to Slurm's binding: .*nowhere" w0
+ok $? "but looked for on the node"
 
 # A client that sends something else, by error or on purpose.
 damage=${COMMPLACE_BUILD:?}/tests/tools/.libs/damage.so
 for how in cut flip stretch swap; do
-	before=$(grep -c . "$CLUSTER/log/slurmd.w0.log")
-	got=$(preload="$damage" how=$how step -p wide -N1 -n4 --comm-profile=pairs4)
+	got=$(preload="$damage" how=$how step -p wide -N1 -w w0 -n4 --comm-profile=pairs4)
 	is "$(plans) $(wc -l <<<"$got")" "unset 4" \
 		"damaged on the way ($how): Slurm's binding"
-	is "$(tail -n +$((before + 1)) "$CLUSTER/log/slurmd.w0.log" |
-		grep -c "commplace: .*left to Slurm's binding: the excerpt of the profile .*; .*nowhere/pairs4.json")" \
-		1 "and one line in slurmd's log"
+	of_step="StepId=$(awk 'NR == 1 { print $3 }' <<<"$got")\\.0: "
+	logged "commplace: $of_step" w0
+	lines=$(grep "commplace: $of_step" "$CLUSTER/log/slurmd.w0.log")
+	is "$(grep -c . <<<"$lines") $(grep -c "left to Slurm's binding: the excerpt of the profile .*" <<<"$lines")" \
+		"1 1" "and one line in slurmd's log" || diag "$lines"
 done
 got=$(step -p wide -N1 -n4 --comm-profile=pairs4)
 is "$(plans)" "0x1,0x4,0x2,0x8" "the next one is planned"

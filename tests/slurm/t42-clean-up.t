@@ -6,7 +6,7 @@
 . "${0%/*}/../tools/tap.bash"
 . "${0%/*}/cluster.bash"
 CLUSTER_GROUPS=1 CLUSTER_ROWS=1 CLUSTER_HONEST=yes CLUSTER_JOB_SUBMIT=
-CLUSTER_SELECT=cons_tres CLUSTER_NODE_PREFIX=k
+CLUSTER_NODE_PREFIX=k
 CLUSTER_TASK=task/commplace,task/affinity,task/cgroup
 launches=${COMMPLACE_TEST_LAUNCHES:-60}
 # Of them jobs, for each of four endings, at most eight at a time.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * LD_PRELOAD into srun: damage what its launch carries of a profile
- * (signature/excerpt.h). DAMAGE is "cut" (its first half), "flip" (a bit in
+ * (binding/launch.h). DAMAGE is "cut" (its first half), "flip" (a bit in
  * the middle), "stretch" (as long again, with nothing) or "swap" (zeros behind
  * the head).
  */
@@ -18,7 +18,7 @@ void slurm_packmem(void *data, uint32_t size, void *buffer);
 
 void slurm_packmem(void *data, uint32_t size, void *buffer)
 {
-	static const char magic[] = "CPX1";
+	static const char magic[] = "CPX2";
 	const char *how = getenv("DAMAGE");
 	void (*real)(void *, uint32_t, void *);
 	char *copy = NULL;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "network/dragonfly/dragonfly.h"
+
 #define MAX_HOPS 5
 #define MAX_EDGES 4096
 #define MAX_PATHS 4096
@@ -58,7 +60,7 @@ static void add_edge(const struct cpl_network *net, struct fly *fly,
 /* Routers fill their ports one after the other. */
 static int ports_per_router(const struct cpl_network *net)
 {
-	const struct cpl_dragonfly *df = &net->dragonfly;
+	const struct cpl_dragonfly *df = cpl_dragonfly_of(net);
 	int ports = (df->groups - 1) * df->global_per_pair, each = 1;
 
 	while (each * df->rows * df->columns < ports)
@@ -70,9 +72,9 @@ static int ports_per_router(const struct cpl_network *net)
  * for the other meets the k-th for this one. */
 static void build_consecutive(const struct cpl_network *net, struct fly *fly)
 {
-	int groups = net->dragonfly.groups, each = ports_per_router(net);
-	int links = net->dragonfly.global_per_pair;
-	int size = net->dragonfly.rows * net->dragonfly.columns;
+	int groups = cpl_dragonfly_of(net)->groups, each = ports_per_router(net);
+	int links = cpl_dragonfly_of(net)->global_per_pair;
+	int size = cpl_dragonfly_of(net)->rows * cpl_dragonfly_of(net)->columns;
 
 	for (int a = 0; a < groups; a++) {
 		int port = 0;
@@ -93,9 +95,9 @@ static void build_consecutive(const struct cpl_network *net, struct fly *fly)
  * p meets the p-th last one. */
 static void build_palmtree(const struct cpl_network *net, struct fly *fly)
 {
-	int groups = net->dragonfly.groups, each = ports_per_router(net);
-	int links = net->dragonfly.global_per_pair;
-	int size = net->dragonfly.rows * net->dragonfly.columns;
+	int groups = cpl_dragonfly_of(net)->groups, each = ports_per_router(net);
+	int links = cpl_dragonfly_of(net)->global_per_pair;
+	int size = cpl_dragonfly_of(net)->rows * cpl_dragonfly_of(net)->columns;
 	int ports = (groups - 1) * links;
 
 	for (int a = 0; a < groups; a++)
@@ -111,9 +113,9 @@ static void build_palmtree(const struct cpl_network *net, struct fly *fly)
 
 static void build(const struct cpl_network *net, struct fly *fly)
 {
-	int groups = net->dragonfly.groups, rows = net->dragonfly.rows;
-	int columns = net->dragonfly.columns, size = rows * columns;
-	int links = net->dragonfly.global_per_pair;
+	int groups = cpl_dragonfly_of(net)->groups, rows = cpl_dragonfly_of(net)->rows;
+	int columns = cpl_dragonfly_of(net)->columns, size = rows * columns;
+	int links = cpl_dragonfly_of(net)->global_per_pair;
 
 	for (int u = 0; u < groups * size; u++)
 		for (int v = 0; v < groups * size; v++) {
@@ -124,7 +126,7 @@ static void build(const struct cpl_network *net, struct fly *fly)
 			else if (u % columns == v % columns)
 				add_edge(net, fly, "column", u, v);
 		}
-	switch (net->dragonfly.wiring) {
+	switch (cpl_dragonfly_of(net)->wiring) {
 	case CPL_WIRING_MODULO:
 		for (int a = 0; a < groups; a++)
 			for (int b = 0; b < groups; b++)
@@ -178,7 +180,7 @@ static int fly_add(const struct cpl_network *net, int from, int to,
                    double bytes, double *load)
 {
 	struct fly *fly = calloc(1, sizeof(*fly));
-	int size = net->dragonfly.rows * net->dragonfly.columns;
+	int size = cpl_dragonfly_of(net)->rows * cpl_dragonfly_of(net)->columns;
 	int path[MAX_HOPS], hops = 0;
 
 	if (!fly)
@@ -215,7 +217,7 @@ static int count_steps(int a, int b, int n, bool wrap, int sign)
 static int torus_add(const struct cpl_network *net, int from, int to,
                      double bytes, double *load)
 {
-	const struct cpl_torus *torus = &net->torus;
+	const struct cpl_product *torus = &net->product;
 	int stride = 1, at = from, hops = 0;
 
 	for (int d = 0; d < torus->n_dims; d++) {
@@ -246,7 +248,7 @@ static int torus_add(const struct cpl_network *net, int from, int to,
 int brute_add(const struct cpl_network *net, int from, int to, double bytes,
               double *load)
 {
-	return net->type == CPL_NETWORK_TORUS
+	return cpl_network_product(net)
 	               ? torus_add(net, from, to, bytes, load)
 	               : fly_add(net, from, to, bytes, load);
 }

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "signature/comm.h"
+#include "graph/comm.h"
 
 /* "0>1:10/2 0>2:5/1 ", rows in order, for comparison as a whole. */
 static inline char *comm_text(const struct cpl_comm *comm)

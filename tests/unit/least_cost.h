@@ -3,20 +3,20 @@
 #ifndef TESTS_UNIT_LEAST_COST_H
 #define TESTS_UNIT_LEAST_COST_H
 
-#include "binding/binding_internal.h"
+#include "graph/tree.h"
 
 /*
  * Least cost of all ways to give the ranks from `placed` on to slots that are
  * not in `used`, a bit each. O(slots! / (slots - ranks)!).
  */
-static inline double least_cost(const struct cpl_slot_tree *tree,
+static inline double least_cost(const struct cpl_tree *tree,
                                 const struct cpl_comm *graph, int *slot,
                                 int placed, unsigned *used)
 {
 	double least = -1;
 
 	if (placed == graph->ranks)
-		return cpl_slot_cost(tree, graph, slot);
+		return cpl_tree_cost(tree, graph, slot);
 	for (int s = 0; s < tree->n_slots; s++) {
 		double cost;
 

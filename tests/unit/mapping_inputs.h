@@ -9,7 +9,7 @@
 
 #include "base/random.h"
 #include "network_text.h"
-#include "signature/comm.h"
+#include "graph/comm.h"
 
 static inline struct cpl_network *torus(int x, int y, int z, bool wrap)
 {

@@ -5,7 +5,8 @@
 
 #include <stdlib.h>
 
-#include "mapping/mapping.h"
+#include "add_traffic.h"
+#include "mapping/mappers.h"
 #include "mapping_inputs.h"
 
 #define MAX_RANKS 4096
@@ -67,19 +68,15 @@ static inline void measure(const struct job *job, const int *rank_host,
 {
 	const struct cpl_map_request *r = &job->req;
 	struct cpl_error err = {""};
-	struct cpl_traffic_work *work =
-	        cpl_traffic_work_new(r->net, r->comm, &err);
 	int *node = malloc((size_t)r->comm->ranks * sizeof(*node));
 	struct cpl_load load;
 
-	assert_non_null(work);
 	assert_int_equal(cpl_load_init(&load, r->net, &err), 0);
 	for (int i = 0; i < r->comm->ranks; i++)
 		node[i] = r->host[rank_host[i]];
-	cpl_traffic_add(r->net, r->routing, r->comm, node, work, &load, sums);
+	add_traffic(r->net, r->routing, r->comm, node, &load, sums);
 	cpl_traffic_metrics(r->net, &load, r->background, metrics);
 	cpl_load_free(&load);
-	cpl_traffic_work_free(work);
 	free(node);
 }
 

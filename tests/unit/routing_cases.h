@@ -10,6 +10,7 @@
 
 #include "base/random.h"
 #include "network_text.h"
+#include "add_traffic.h"
 #include "traffic/traffic.h"
 
 #define MESSAGES 60
@@ -146,19 +147,16 @@ static inline void evaluate(const struct cpl_network *net, const char *name,
 {
 	struct cpl_error err = {""};
 	const struct cpl_routing *routing = cpl_routing_find(net, name, &err);
-	struct cpl_traffic_work *work = cpl_traffic_work_new(net, comm, &err);
 	int *rank_node = malloc((size_t)net->n_nodes * sizeof(*rank_node));
 
 	if (!routing)
 		fail_msg("%s", err.text);
-	assert_non_null(work);
 	assert_non_null(rank_node);
 	for (int r = 0; r < comm->ranks; r++)
 		rank_node[r] = r;
 	assert_int_equal(cpl_load_init(load, net, &err), 0);
-	cpl_traffic_add(net, routing, comm, rank_node, work, load, sums);
+	add_traffic(net, routing, comm, rank_node, load, sums);
 	free(rank_node);
-	cpl_traffic_work_free(work);
 }
 
 static inline double total(const struct cpl_network *net,

@@ -3,11 +3,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "base/random.h"
+#include "base/registry.h"
 
 static void test_error_prefix(void **state)
 {
@@ -60,6 +63,154 @@ static void test_below_is_uniform(void **state)
 	}
 }
 
+static void test_random_one_after_the_other(void **state)
+{
+	uint64_t key = cpl_random_key(5, CPL_STREAM_TRAFFIC), at = key;
+
+	for (uint64_t c = 0; c < 10; c++)
+		assert_int_equal(cpl_random_next(&at), cpl_random_at(key, c));
+}
+
+struct thing {
+	CPL_ENTRY;
+	int size;
+};
+
+static const struct thing small = {.name = "small-thing",
+                                   .short_name = "ST",
+                                   .summary = "a small one",
+                                   .size = 1},
+                          large = {.name = "large-thing",
+                                   .short_name = "LT",
+                                   .summary = "a large one",
+                                   .size = 9},
+                          bare = {.name = "bare", .flags = 1};
+static const struct cpl_entry *const things[] = {&small.entry, &large.entry,
+                                                 &bare.entry, NULL};
+static const struct cpl_registry registry = {.entry = things};
+
+static bool is_larger(const struct cpl_entry *entry, const void *context)
+{
+	return ((const struct thing *)entry)->size > *(const int *)context;
+}
+
+static const struct thing *find(const char *name)
+{
+	return (const struct thing *)cpl_registry_find(
+	        &registry, name, strlen(name), NULL, NULL);
+}
+
+static void test_registry_finds_by_both_names(void **state)
+{
+	const struct cpl_registry exact = {.entry = things, .exact = true};
+	int least = 5;
+
+	assert_ptr_equal(find("small-thing"), &small);
+	assert_ptr_equal(find("lt"), &large);
+	assert_ptr_equal(find("BARE"), &bare);
+	assert_int_equal(find("LARGE-thing")->size, 9);
+	assert_null(find("large"));
+	assert_null(find(""));
+	assert_ptr_equal(cpl_registry_find(&registry, "st:option", 2, NULL,
+	                                   NULL),
+	                 &small.entry);
+	assert_null(cpl_registry_find(&exact, "Bare", 4, NULL, NULL));
+	assert_null(cpl_registry_find(&registry, "st", 2, is_larger, &least));
+	assert_ptr_equal(
+	        cpl_registry_find(&registry, "lt", 2, is_larger, &least),
+	        &large.entry);
+}
+
+/* A program's table goes on where the library's ends. */
+static void test_registry_with_more(void **state)
+{
+	static const struct thing own = {.name = "own", .size = 1};
+	static const struct cpl_entry *const more[] = {&own.entry, NULL};
+	const struct cpl_registry all = {.entry = more, .base = &registry};
+	char text[64];
+
+	assert_ptr_equal(cpl_registry_at(&all, 0), &small);
+	assert_ptr_equal(cpl_registry_at(&all, 3), &own);
+	assert_null(cpl_registry_at(&all, 4));
+	assert_null(cpl_registry_at(&all, 1000));
+	assert_null(cpl_registry_at(&all, -1));
+	assert_null(cpl_registry_at(&registry, 1000));
+	assert_ptr_equal(cpl_registry_find(&all, "own", 3, NULL, NULL), &own);
+	assert_ptr_equal(cpl_registry_find(&all, "bare", 4, NULL, NULL), &bare);
+	assert_string_equal(
+	        cpl_registry_names(&all, 0, NULL, NULL, text, sizeof(text)),
+	        "small-thing, large-thing, bare, own");
+}
+
+static void test_registry_lists(void **state)
+{
+	char text[64];
+	const char *words[3];
+	int least = 0;
+
+	assert_string_equal(cpl_registry_names(&registry, 0, NULL, NULL, text,
+	                                       sizeof(text)),
+	                    "small-thing, large-thing, bare");
+	assert_string_equal(
+	        cpl_registry_names(&registry, CPL_NAMES_SHORT | CPL_NAMES_OR,
+	                           NULL, NULL, text, sizeof(text)),
+	        "small-thing (ST), large-thing (LT) or bare");
+	assert_string_equal(cpl_registry_names(&registry, CPL_NAMES_OR,
+	                                       is_larger, &least, text,
+	                                       sizeof(text)),
+	                    "small-thing or large-thing");
+	assert_string_equal(
+	        cpl_registry_names(&registry, 0, NULL, NULL, text, 16),
+	        "small-thing, la");
+	assert_int_equal(cpl_registry_words(&registry, words, 3), 2);
+	assert_string_equal(words[1], "large-thing");
+	assert_null(words[2]);
+	assert_string_equal(cpl_registry_nearest(&registry, "lareg-thing"),
+	                    "large-thing");
+	assert_null(cpl_registry_nearest(&registry, "xyz"));
+}
+
+/* Fault 20: names of files reached terminals with their escape sequences. */
+static void test_printable(void **state)
+{
+	static const struct {
+		const char *text, *want;
+	} cases[] = {
+	        {"", ""},
+	        {"n[0-3] ~", "n[0-3] ~"},
+	        {"a\nb\tc\x1b[2Jd\x7f", "a?b?c?[2Jd?"},
+	        {"Gr\xc3\xb6\xc3\x9f" "e \xe2\x82\xac \xf0\x9f\x90\xa7",
+	         "Gr\xc3\xb6\xc3\x9f" "e \xe2\x82\xac \xf0\x9f\x90\xa7"},
+	        {"csi \xc2\x9b" "2J", "csi ?2J"},     /* U+009B */
+	        {"\xc2\xa0", "\xc2\xa0"},            /* U+00A0 is a blank */
+	        {"\xe2\x80\xa8x\xe2\x80\xaey", "?x?y"}, /* U+2028, U+202E */
+	        {"\xe2\x81\xa6z", "?z"},             /* U+2066 */
+	        {"\xc0\xaf", "??"},                   /* not the shortest form */
+	        {"\xed\xa0\x80", "???"},              /* a surrogate */
+	        {"\xf4\x90\x80\x80", "????"},         /* above U+10FFFF */
+	        {"\xff\xc3", "??"},
+	        {"cut \xe2\x82", "cut ??"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char text[64];
+
+		strcpy(text, cases[i].text);
+		assert_int_equal(cpl_is_printable(text),
+		                 !strcmp(text, cases[i].want));
+		assert_ptr_equal(cpl_printable(text), text);
+		assert_string_equal(text, cases[i].want);
+	}
+}
+
+static void test_errors_are_printable(void **state)
+{
+	struct cpl_error err = {""};
+
+	cpl_fail(&err, "no '%s'", "\xc2\x9b" "31m\r");
+	assert_string_equal(err.text, "no '?31m?'");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -67,6 +218,12 @@ int main(void)
 		cmocka_unit_test(test_error_is_cut_not_overrun),
 		cmocka_unit_test(test_shuffle_is_a_permutation_and_repeats),
 		cmocka_unit_test(test_below_is_uniform),
+		cmocka_unit_test(test_random_one_after_the_other),
+		cmocka_unit_test(test_registry_finds_by_both_names),
+		cmocka_unit_test(test_registry_with_more),
+		cmocka_unit_test(test_registry_lists),
+		cmocka_unit_test(test_printable),
+		cmocka_unit_test(test_errors_are_printable),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

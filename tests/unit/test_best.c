@@ -9,8 +9,11 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "add_traffic.h"
+#include "traffic/moves.h"
 #include "base/random.h"
-#include "mapping/best_internal.h"
+#include "mapping/mappers.h"
+#include "mapping/best/best.h"
 #include "mapping_inputs.h"
 
 #define MAX_RANKS 512
@@ -113,8 +116,7 @@ static void check_increments(const struct cpl_network *net, int slots,
 	struct cpl_error err = {""};
 	struct job job;
 	int rank_host[MAX_RANKS], rank_node[MAX_RANKS];
-	struct cpl_traffic_work *work;
-	struct cpl_link_search *links;
+	struct cpl_moves links;
 	struct cpl_load load;
 	struct cpl_tables tables;
 	struct cpl_swaps swaps;
@@ -129,10 +131,12 @@ static void check_increments(const struct cpl_network *net, int slots,
 	assert_int_equal(
 	        cpl_swaps_init(&swaps, &job.req, &tables, rank_host, 1, &err),
 	        0);
-	links = cpl_link_search_new(&swaps, &err);
-	work = cpl_traffic_work_new(net, comm, &err);
-	assert_non_null(links);
-	assert_non_null(work);
+	for (int r = 0; r < ranks; r++)
+		rank_node[r] = job.host[rank_host[r]];
+	assert_int_equal(cpl_moves_init(&links, net, job.req.routing, job.host,
+	                                n_hosts, NULL, &err),
+	                 0);
+	assert_int_equal(cpl_moves_job(&links, comm, rank_node, false, &err), 0);
 	assert_int_equal(cpl_load_init(&load, net, &err), 0);
 	cost = cpl_swaps_cost(&swaps);
 	for (int i = 0; i < 60; i++) {
@@ -143,20 +147,21 @@ static void check_increments(const struct cpl_network *net, int slots,
 		if (rank_host[a] == rank_host[b])
 			continue;
 		delta = cpl_swaps_delta(&swaps, a, b);
-		cpl_link_search_swap(links, a, b);
+		cpl_moves_swap(&links, a, b);
+		cpl_moves_keep(&links);
+		cpl_members_swap(&swaps.ranks, a, b);
 		close_to(cost + delta, cpl_swaps_cost(&swaps));
 		cost += delta;
 		for (int r = 0; r < ranks; r++)
 			rank_node[r] = job.host[rank_host[r]];
 		cpl_load_clear(&load, net);
-		cpl_traffic_add(net, job.req.routing, comm, rank_node, work,
+		add_traffic(net, job.req.routing, comm, rank_node,
 		                &load, NULL);
 		for (int64_t l = 0; l < net->n_links; l++)
-			close_to(cpl_link_search_load(links)[l], load.link[l]);
+			close_to(links.load[l], load.link[l]);
 	}
 	check_counts(&job, rank_host);
-	cpl_link_search_free(links);
-	cpl_traffic_work_free(work);
+	cpl_moves_free(&links);
 	cpl_load_free(&load);
 	cpl_swaps_free(&swaps);
 	cpl_tables_free(&tables);

@@ -9,7 +9,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "mapping/best_internal.h"
+#include "mapping/mappers.h"
+#include "mapping/best/best.h"
 #include "mapping_jobs.h"
 
 /* The same layout with one thread and several. */
@@ -141,8 +142,9 @@ static void check_tables(struct job *job)
 		assert_true(hops(job, h, near[0]) == 0);
 		for (int k = 0; k < t.n_near; k++) {
 			assert_in_range(near[k], 0, n - 1);
-			assert_true(cpl_tables_hops(&t, t.spot[h],
-			                            t.spot[near[k]]) ==
+			assert_true(cpl_distance_hops(
+			                    &t.distance, t.distance.leaf[h],
+			                    t.distance.leaf[near[k]]) ==
 			            hops(job, h, near[k]));
 			for (int j = 0; j < k; j++)
 				assert_int_not_equal(near[j], near[k]);

@@ -9,7 +9,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "mapping/best_internal.h"
+#include "mapping/mappers.h"
+#include "mapping/best/best.h"
 #include "mapping_jobs.h"
 
 #define HEAD "{\"format\":\"commplace-network\",\"version\":1,"
@@ -106,7 +107,7 @@ static void check_starts(struct job *job)
 		for (size_t i = 0; i < sizeof(start) / sizeof(*start); i++) {
 			/* Not one of its starts there. */
 			if (start[i] == &cpl_mapper_treematch &&
-			    job->net->type == CPL_NETWORK_TORUS)
+			    cpl_network_product(job->net))
 				continue;
 			assert_int_equal(cpl_mapper_map(start[i], &job->req,
 			                                job->rank_host, &err),

@@ -34,7 +34,7 @@ static hwloc_bitmap_t some_pus(hwloc_topology_t topology, unsigned wanted,
 }
 
 /* Sparse traffic at random, or such as fits a hidden order of all slots. */
-static struct cpl_comm *pattern(const struct cpl_slot_tree *tree, int ranks,
+static struct cpl_comm *pattern(const struct cpl_tree *tree, int ranks,
                                 bool fits, uint64_t seed)
 {
 	struct cpl_comm_entry entry[MAX_SLOTS * MAX_SLOTS];
@@ -51,7 +51,7 @@ static struct cpl_comm *pattern(const struct cpl_slot_tree *tree, int ranks,
 			double bytes = (double)cpl_random_below(seed, 7, at, 5);
 
 			if (fits)
-				for (int d = cpl_slot_distance(tree, place[i],
+				for (int d = cpl_tree_distance(tree, place[i],
 				                               place[j]);
 				     d < 12; d += 2)
 					bytes = bytes * 30 + 30;
@@ -80,9 +80,8 @@ static double cost_of(const struct cpl_binder *binder,
 	return cost;
 }
 
-static void compare(struct cpl_bind_request *req,
-                    const struct cpl_slot_tree *tree, int ranks, bool fits,
-                    uint64_t seed)
+static void compare(struct cpl_bind_request *req, const struct cpl_tree *tree,
+                    int ranks, bool fits, uint64_t seed)
 {
 	struct cpl_comm *comm = pattern(tree, ranks, fits, seed);
 	struct cpl_comm *graph = cpl_comm_symmetric(comm, NULL);
@@ -95,8 +94,8 @@ static void compare(struct cpl_bind_request *req,
 	assert_true(cost_of(&cpl_binder_best, req, false) <= least + 1e-6);
 	assert_true(cost_of(&cpl_binder_treematch, req, false) <=
 	            (fits ? 1 : 2) * least + 1e-6);
-	for (int i = 0; cpl_binder_all()[i]; i++) {
-		double cost = cost_of(cpl_binder_all()[i], req, true);
+	for (int i = 0; cpl_binder_at(i); i++) {
+		double cost = cost_of(cpl_binder_at(i), req, true);
 
 		assert_true(cost >= least - 1e-6 && cost <= packed + 1e-6);
 	}
@@ -121,21 +120,24 @@ static void test_against_exhaustive_search(void **state)
 		                               .allowed = left,
 		                               .cores_per_rank = 1,
 		                               .by_pu = seed / 6 % 4 >= 2};
-		struct cpl_slot_tree *tree;
+		struct cpl_slots *slots;
 
 		/* Offline, or not allowed. */
 		if (seed / 6 % 2 && !hwloc_bitmap_iszero(left))
 			assert_int_equal(
 			        hwloc_topology_restrict(topology, left, 0), 0);
-		tree = cpl_slot_tree_new(&req, NULL);
-		if (tree && tree->n_slots >= 3 && tree->n_slots <= MAX_SLOTS) {
+		slots = cpl_slots_new(&req, NULL);
+		if (slots && slots->tree.n_slots >= 3 &&
+		    slots->tree.n_slots <= MAX_SLOTS) {
 			int spare = (int)cpl_random_below(seed, 3, 0, 2);
 
-			compare(&req, tree, tree->n_slots, true, seed);
-			compare(&req, tree, tree->n_slots - spare, false, seed);
+			compare(&req, &slots->tree, slots->tree.n_slots, true,
+			        seed);
+			compare(&req, &slots->tree, slots->tree.n_slots - spare,
+			        false, seed);
 			compared++;
 		}
-		cpl_slot_tree_free(tree);
+		cpl_slots_free(slots);
 		hwloc_bitmap_free(left);
 		hwloc_topology_destroy(topology);
 	}

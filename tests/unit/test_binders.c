@@ -10,6 +10,8 @@
 
 #include "base/random.h"
 #include "binding/binding_internal.h"
+#include "graph/treematch.h"
+#include "even_tree.h"
 #include "least_cost.h"
 #include "topology_of.h"
 
@@ -80,7 +82,7 @@ static void test_every_algorithm_binds_within_the_allowed(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++)
-		for (int b = 0; cpl_binder_all()[b]; b++)
+		for (int b = 0; cpl_binder_at(b); b++)
 			for (uint64_t seed = 0; seed < 3; seed++) {
 				struct cpl_comm *comm = random_comm(
 				        row[i].ranks, seed, seed ? 3 : 1);
@@ -100,15 +102,15 @@ static void test_every_algorithm_binds_within_the_allowed(void **state)
 					        allowed, row[i].allowed);
 					req.allowed = allowed;
 				}
-				if (cpl_bind(cpl_binder_all()[b], &req, &result,
+				if (cpl_bind(cpl_binder_at(b), &req, &result,
 				             &err))
 					fail_msg("%s, row %d: %s",
-					         cpl_binder_all()[b]->name,
+					         cpl_binder_at(b)->name,
 					         (int)i, err.text);
 				check(&req, &result);
 				assert_true(result.cost <= result.cost_default);
 				assert_int_equal(
-				        cpl_bind_as_is(cpl_binder_all()[b],
+				        cpl_bind_as_is(cpl_binder_at(b),
 				                       &req, &raw, &err),
 				        0);
 				check(&req, &raw);
@@ -131,20 +133,20 @@ static void test_treematch_is_optimal_where_the_pattern_fits(void **state)
 
 	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++)
 		for (uint64_t seed = 0; seed < 6; seed++) {
-			struct cpl_slot_tree *tree = cpl_slot_tree_even(
-			        row[i].n_levels, row[i].arity, NULL);
+			struct cpl_tree tree =
+			        even_tree(row[i].n_levels, row[i].arity);
 			struct cpl_comm_entry entry[64];
 			struct cpl_comm *graph;
 			int leaf[8], slot[8], best[8], n = 0;
 			unsigned used = 0;
 
-			for (int r = 0; r < tree->n_slots; r++)
+			for (int r = 0; r < tree.n_slots; r++)
 				leaf[r] = r;
-			cpl_random_shuffle(leaf, tree->n_slots, seed, i);
-			for (int a = 0; a < tree->n_slots; a++)
-				for (int b = 0; b < tree->n_slots; b++) {
-					int d = cpl_slot_distance(tree, leaf[a],
-					                          leaf[b]);
+			cpl_random_shuffle(leaf, tree.n_slots, seed, i);
+			for (int a = 0; a < tree.n_slots; a++)
+				for (int b = 0; b < tree.n_slots; b++) {
+					int d = cpl_tree_distance(
+					        &tree, leaf[a], leaf[b]);
 					int lo = a < b ? a : b;
 					int hi = a < b ? b : a;
 					double noise = (double)cpl_random_below(
@@ -161,44 +163,45 @@ static void test_treematch_is_optimal_where_the_pattern_fits(void **state)
 						                               : 1e6),
 						        1};
 				}
-			graph = cpl_comm_build(tree->n_slots, entry, n, NULL);
-			assert_int_equal(cpl_treematch(tree, graph, NULL, NULL,
+			graph = cpl_comm_build(tree.n_slots, entry, n, NULL);
+			assert_int_equal(cpl_treematch(&tree, graph, NULL, NULL,
 			                               slot, NULL),
 			                 0);
-			assert_true(cpl_slot_cost(tree, graph, slot) <=
-			            least_cost(tree, graph, best, 0, &used) *
+			assert_true(cpl_tree_cost(&tree, graph, slot) <=
+			            least_cost(&tree, graph, best, 0, &used) *
 			                    1.0001);
 			cpl_comm_free(graph);
-			cpl_slot_tree_free(tree);
+			cpl_tree_free(&tree);
 		}
 }
 
 static void test_best_finds_the_optimum_of_small_cases(void **state)
 {
 	static const int arity[] = {2, 2, 2};
-	struct cpl_slot_tree *tree = cpl_slot_tree_even(3, arity, NULL);
+	struct cpl_tree tree = even_tree(3, arity);
 
 	for (uint64_t seed = 0; seed < 6; seed++) {
 		struct cpl_comm *comm = random_comm(7, seed, 2);
 		struct cpl_comm *graph = cpl_comm_symmetric(comm, NULL);
-		struct cpl_bind_problem problem = {NULL, tree, graph};
+		struct cpl_bind_problem problem = {.tree = &tree,
+		                                   .graph = graph};
 		int slot[8], all[8];
 		unsigned used = 0;
 
 		assert_int_equal(cpl_binder_best.bind(&problem, slot, NULL), 0);
-		assert_true(cpl_slot_cost(tree, graph, slot) <=
-		            least_cost(tree, graph, all, 0, &used) + 1e-6);
+		assert_true(cpl_tree_cost(&tree, graph, slot) <=
+		            least_cost(&tree, graph, all, 0, &used) + 1e-6);
 		cpl_comm_free(graph);
 		cpl_comm_free(comm);
 	}
-	cpl_slot_tree_free(tree);
+	cpl_tree_free(&tree);
 }
 
 /* CG's rows of 16 on sockets of 8: Table IV of the signature paper. */
 static void test_clusters_of_cg(void **state)
 {
 	static const int arity[] = {16, 8};
-	struct cpl_slot_tree *tree = cpl_slot_tree_even(2, arity, NULL);
+	struct cpl_tree tree = even_tree(2, arity);
 	struct cpl_comm_entry entry[128 * 4];
 	struct cpl_comm *graph;
 	struct cpl_bind_problem problem;
@@ -209,12 +212,12 @@ static void test_clusters_of_cg(void **state)
 			entry[n++] =
 			        (struct cpl_comm_entry){r, r ^ bit, 1000, 1};
 	graph = cpl_comm_build(128, entry, n, NULL);
-	problem = (struct cpl_bind_problem){NULL, tree, graph};
+	problem = (struct cpl_bind_problem){.tree = &tree, .graph = graph};
 	assert_int_equal(cpl_binder_cluster.bind(&problem, slot, NULL), 0);
 	for (int r = 0; r < 128; r++)
 		assert_int_equal(slot[r] / 8, slot[r / 8 * 8] / 8);
 	cpl_comm_free(graph);
-	cpl_slot_tree_free(tree);
+	cpl_tree_free(&tree);
 }
 
 static void test_orders_of_the_simple_ones(void **state)
@@ -222,9 +225,9 @@ static void test_orders_of_the_simple_ones(void **state)
 	static const int arity[] = {2, 2, 2};
 	static const int turn[] = {0, 4, 1, 5, 2, 6, 3, 7};
 	static const int far[] = {0, 4, 2, 6, 1, 5, 3, 7};
-	struct cpl_slot_tree *tree = cpl_slot_tree_even(3, arity, NULL);
+	struct cpl_tree tree = even_tree(3, arity);
 	struct cpl_comm *graph = cpl_comm_build(8, NULL, 0, NULL);
-	struct cpl_bind_problem problem = {NULL, tree, graph};
+	struct cpl_bind_problem problem = {.tree = &tree, .graph = graph};
 	int slot[8];
 
 	assert_int_equal(cpl_binder_round_robin.bind(&problem, slot, NULL), 0);
@@ -232,7 +235,7 @@ static void test_orders_of_the_simple_ones(void **state)
 	assert_int_equal(cpl_binder_scatter.bind(&problem, slot, NULL), 0);
 	assert_memory_equal(slot, far, sizeof(far));
 	cpl_comm_free(graph);
-	cpl_slot_tree_free(tree);
+	cpl_tree_free(&tree);
 }
 
 static void assert_set(hwloc_const_bitmap_t set, const char *list)
@@ -319,7 +322,7 @@ static void test_near_a_gpu(void **state)
 	assert_int_equal(n, 8);
 	assert_set(gpu[0], "96-111");
 	assert_set(gpu[4], "0-15");
-	for (int b = 0; cpl_binder_all()[b]; b++)
+	for (int b = 0; cpl_binder_at(b); b++)
 		for (int crowd = 0; crowd < 2; crowd++) {
 			struct cpl_comm *comm = random_comm(16, 4, 2);
 			struct cpl_bind_request req = {.topology = topology,
@@ -332,7 +335,7 @@ static void test_near_a_gpu(void **state)
 				near[r] = r == 3  ? NULL
 				          : crowd ? gpu[r > 8]
 				                  : gpu[r % 8];
-			assert_int_equal(cpl_bind(cpl_binder_all()[b], &req,
+			assert_int_equal(cpl_bind(cpl_binder_at(b), &req,
 			                          &result, NULL),
 			                 0);
 			assert_int_equal(result.n_far, 0);
@@ -346,7 +349,7 @@ static void test_near_a_gpu(void **state)
 			near[3] = near[0];
 			for (int r = 0; r < 16; r++)
 				near[r] = r < 9 ? gpu[0] : NULL;
-			assert_int_equal(cpl_bind(cpl_binder_all()[b], &req,
+			assert_int_equal(cpl_bind(cpl_binder_at(b), &req,
 			                          &result, NULL),
 			                 0);
 			assert_int_equal(result.n_far, 1);

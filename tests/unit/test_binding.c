@@ -9,6 +9,7 @@
 
 #include "base/random.h"
 #include "binding/binding_internal.h"
+#include "graph/grouping.h"
 #include "least_cost.h"
 #include "topology_of.h"
 
@@ -280,7 +281,7 @@ static void test_uneven_trees(void **state)
 			        .cores_per_rank = row[i].cores_per_rank,
 			        .by_pu = false};
 			struct cpl_bind_result result;
-			struct cpl_slot_tree *tree;
+			struct cpl_slots *slots;
 			int slot[8];
 			unsigned used = 0;
 			double best;
@@ -297,8 +298,8 @@ static void test_uneven_trees(void **state)
 				hwloc_bitmap_or(all, all, result.cpuset[r]);
 			}
 			assert_true(result.cost <= result.cost_default);
-			tree = cpl_slot_tree_new(&req, NULL);
-			best = least_cost(tree, graph, slot, 0, &used);
+			slots = cpl_slots_new(&req, NULL);
+			best = least_cost(&slots->tree, graph, slot, 0, &used);
 			if (result.cost < best * 0.999999 ||
 			    result.cost > best * 1.35)
 				fail_msg("row %d seed %d: %.0f, optimum %.0f, "
@@ -308,7 +309,7 @@ static void test_uneven_trees(void **state)
 			found += result.cost;
 			optimum += best;
 			packed += result.cost_default;
-			cpl_slot_tree_free(tree);
+			cpl_slots_free(slots);
 			cpl_bind_result_free(&result);
 			cpl_comm_free(graph);
 			cpl_comm_free(comm);
@@ -425,13 +426,13 @@ static void test_private_caches_do_not_count(void **state)
 		                               .comm = NULL,
 		                               .cores_per_rank = 1,
 		                               .by_pu = false};
-		struct cpl_slot_tree *t = cpl_slot_tree_new(&req, NULL);
+		struct cpl_slots *t = cpl_slots_new(&req, NULL);
 
-		assert_int_equal(t->n_slots, 4);
-		assert_int_equal(cpl_slot_distance(t, 0, 0), 0);
-		assert_int_equal(cpl_slot_distance(t, 0, 1), 2);
-		assert_int_equal(cpl_slot_distance(t, 0, 2), 4);
-		cpl_slot_tree_free(t);
+		assert_int_equal(t->tree.n_slots, 4);
+		assert_int_equal(cpl_tree_distance(&t->tree, 0, 0), 0);
+		assert_int_equal(cpl_tree_distance(&t->tree, 0, 1), 2);
+		assert_int_equal(cpl_tree_distance(&t->tree, 0, 2), 4);
+		cpl_slots_free(t);
 		hwloc_topology_destroy(topology);
 	}
 }
@@ -458,12 +459,12 @@ static void test_topology_errors(void **state)
 	static const struct {
 		const char *text, *message;
 	} row[] = {
-	        {"pack:2 nonsense:3", "is no synthetic description"},
-	        {"", "is no synthetic description"},
+	        {"pack:2 nonsense:3", "is not a synthetic description"},
+	        {"", "is not a synthetic description"},
 	        {"pack:1000 core:1000 pu:1", "more than 65536 objects"},
 	        {"core:99999999999999999999", "more than 65536 objects"},
 	        {"/nonexistent/t.xml", "No such file"},
-	        {"/dev/zero", "is no regular file"},
+	        {"/dev/zero", "is not a regular file"},
 	};
 
 	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
@@ -487,9 +488,9 @@ static void test_names(void **state)
 	assert_ptr_equal(cpl_binder_find("best", NULL), &cpl_binder_best);
 	assert_null(cpl_binder_find("worst", &err));
 	assert_non_null(strstr(err.text,
-	                       "no binding algorithm \"worst\"; there "
-	                       "are: packed, round-robin, scatter, "
-	                       "cluster, treematch, best"));
+	                       "unknown binding algorithm \"worst\"; it "
+	                       "must be one of packed, round-robin, "
+	                       "scatter, cluster, treematch, best"));
 }
 
 int main(void)

@@ -27,7 +27,7 @@ static void test_binding_without_memory(void **state)
 	                                   &topology, NULL),
 	                 0);
 	near[3] = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 1)->cpuset;
-	for (int b = 0; cpl_binder_all()[b]; b++)
+	for (int b = 0; cpl_binder_at(b); b++)
 		for (int wish = 0; wish < 2; wish++)
 			for (int n = 0;; n += n < 200 ? 1 : 7) {
 				struct cpl_bind_request req = {
@@ -40,7 +40,7 @@ static void test_binding_without_memory(void **state)
 				int rc;
 
 				left = n;
-				rc = cpl_bind(cpl_binder_all()[b], &req,
+				rc = cpl_bind(cpl_binder_at(b), &req,
 				              &result, &err);
 				if (left >= 0) {
 					left = -1;

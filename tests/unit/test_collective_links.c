@@ -13,8 +13,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "network/dragonfly.h"
+#include "network/dragonfly/dragonfly.h"
 #include "number.h"
+#include "add_traffic.h"
 #include "traffic/traffic.h"
 
 #define GROUPS 64
@@ -77,7 +78,6 @@ static void run(struct pattern *p, struct level *l1, struct level *l2)
 	struct cpl_network *net =
 	        cpl_network_parse(text, strlen(text), "net", &err);
 	struct cpl_comm *comm = cpl_comm_build(p->ranks, p->entry, p->n, &err);
-	struct cpl_traffic_work *work;
 	struct cpl_load load;
 	int *rank_node = malloc((size_t)p->ranks * sizeof(*rank_node));
 
@@ -86,15 +86,12 @@ static void run(struct pattern *p, struct level *l1, struct level *l2)
 	assert_int_equal(net->link_class[CPL_DRAGONFLY_GLOBAL].count, 4032);
 	for (int r = 0; r < p->ranks; r++)
 		rank_node[r] = r / (p->ranks / ALL_NODES);
-	work = cpl_traffic_work_new(net, comm, &err);
-	assert_non_null(work);
 	assert_int_equal(cpl_load_init(&load, net, &err), 0);
-	cpl_traffic_add(net, &cpl_routing_static_direct, comm, rank_node, work,
+	add_traffic(net, &cpl_routing_static_direct, comm, rank_node,
 	                &load, NULL);
 	*l1 = level(net, load.link, CPL_DRAGONFLY_ROW);
 	*l2 = level(net, load.link, CPL_DRAGONFLY_GLOBAL);
 	cpl_load_free(&load);
-	cpl_traffic_work_free(work);
 	cpl_comm_free(comm);
 	cpl_network_free(net);
 	free(rank_node);

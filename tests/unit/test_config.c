@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "site/config.h"
+#include "site/resolve.h"
 
 static struct cpl_config *parse(const char *text, struct cpl_error *err)
 {
@@ -18,7 +18,7 @@ static void test_defaults(void **state)
 {
 	struct cpl_error err = {""};
 	struct cpl_config *c = parse("", &err);
-	struct cpl_defaults d;
+	struct cpl_resolved d;
 
 	assert_non_null(c);
 	assert_string_equal(c->path, "c.conf");
@@ -36,9 +36,9 @@ static void test_defaults(void **state)
 	assert_int_equal(c->rank_mismatch, CPL_IGNORE);
 	assert_true(c->user_profile && c->user_policy && c->user_mapping);
 	assert_int_equal(c->seed, 1);
-	d = cpl_config_defaults(c, NULL);
-	assert_null(d.policy);
-	assert_string_equal(d.mapping, "greedyallc");
+	cpl_resolve_defaults(c, NULL, &d);
+	assert_string_equal(d.policy.value, "none");
+	assert_string_equal(d.mapping.value, "greedyallc");
 	assert_int_equal(d.min_nodes, 2);
 	assert_null(cpl_config_match(c, "vasp"));
 	cpl_config_free(c);
@@ -70,7 +70,7 @@ static void test_everything_set(void **state)
 	        {"other", "RDR", "linear", 3},
 	        {"large", "auto", "linear", 16},
 	        {"Large", "RDR", "linear", 3},
-	        {"debug", NULL, "linear", 3},
+	        {"debug", "None", "linear", 3},
 	        {"mid", "RDR", "greedyallc", 3},
 	};
 	struct cpl_error err = {""};
@@ -92,19 +92,19 @@ static void test_everything_set(void **state)
 	assert_true(c->user_profile && !c->user_policy && c->user_mapping);
 	assert_int_equal(c->seed, 0);
 	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
-		struct cpl_defaults d =
-		        cpl_config_defaults(c, want[i].partition);
+		struct cpl_resolved d;
 
-		if (want[i].policy)
-			assert_string_equal(d.policy, want[i].policy);
-		else
-			assert_null(d.policy);
-		assert_string_equal(d.mapping, want[i].mapping);
+		cpl_resolve_defaults(c, want[i].partition, &d);
+		assert_string_equal(d.policy.value, want[i].policy);
+		assert_string_equal(d.mapping.value, want[i].mapping);
 		assert_int_equal(d.min_nodes, want[i].min_nodes);
 	}
-	assert_string_equal(cpl_config_match(c, "vasp_std"), "vasp");
-	assert_string_equal(cpl_config_match(c, "a bc"), "ab");
-	assert_string_equal(cpl_config_match(c, "VASP"), "rest");
+	assert_string_equal(cpl_config_match(c, "vasp_std")->profile, "vasp");
+	assert_string_equal(cpl_config_match(c, "a bc")->profile, "ab");
+	assert_string_equal(cpl_config_match(c, "VASP")->profile, "rest");
+	assert_int_equal(cpl_config_match(c, "a bc")->line, 14);
+	assert_int_equal(cpl_config_partition(c, "mid")->line, 12);
+	assert_int_equal(cpl_config_line(c, "Seed"), 9);
 	assert_null(cpl_config_match(c, NULL));
 	cpl_config_free(c);
 }
@@ -172,16 +172,18 @@ static void test_messages(void **state)
 	         "one line"},
 	        {"Partition=a Seed=1",
 	         "c.conf:1: unknown key Seed in a Partition line; the keys "
-	         "are DefaultPolicy, DefaultMapping, MinNodes"},
+	         "are Mode, DefaultPolicy, DefaultMapping, MinNodes"},
+	        {"Partition=a Mode=later",
+	         "c.conf:1: Mode=later is not known; use on, observe or off"},
 	        {"Match Profile=a", "c.conf:1: Match needs JobName=PATTERN "
 	                            "and Profile=NAME"},
 	        {"Match JobName=a Profile=.x",
-	         "c.conf:1: Profile: \".x\" is no profile name; letters, "
-	         "digits, \"_\", \"-\" and \".\" (not first) may be used"},
+	         "c.conf:1: Profile: \".x\" is not a profile name; use "
+	         "letters, digits, \"_\", \"-\" and \".\" (not first)"},
 	        {"StateDir=\"/a", "c.conf:1: StateDir: the closing quote is "
 	                          "missing"},
-	        {"Seed=1\n\033[2J", "c.conf:2: a control character stands in "
-	                            "column 1"},
+	        {"Seed=1\n\033[2J",
+	         "c.conf:2: there is a control character in column 1"},
 	};
 
 	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {

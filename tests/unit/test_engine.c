@@ -16,12 +16,15 @@
 #include "base/file.h"
 #include "base/hostlist.h"
 #include "signature/signature.h"
-#include "site/engine.h"
+#include "site/engine_internal.h"
+#include "fake_scheduler.h"
 
 #define HOSTS 32
 #define WAIT_MS 20000
 
 static char dir[] = "/tmp/commplace-engine-XXXXXX";
+#include "in_dir.h"
+
 static struct cpl_engine *engine;
 static char logged[8192];
 
@@ -31,23 +34,6 @@ static void take_log(enum cpl_engine_log level, const char *text)
 
 	if (level != CPL_ENGINE_DEBUG)
 		snprintf(logged + n, sizeof(logged) - n, "%s\n", text);
-}
-
-static char *in_dir(const char *name)
-{
-	static char path[8][512];
-	static int at;
-	char *out = path[at++ % 8];
-
-	snprintf(out, sizeof(path[0]), "%s/%s", dir, name);
-	return out;
-}
-
-static void put(const char *name, const char *text)
-{
-	assert_int_equal(cpl_file_write_atomic(in_dir(name), text, strlen(text),
-	                                       0644, NULL),
-	                 0);
 }
 
 static void config(const char *lines)
@@ -91,10 +77,23 @@ static int remove_one(const char *path, const struct stat *st, int type,
 	return remove(path);
 }
 
-static int set_up(void **state)
+static void set_up_engine(void)
 {
 	struct cpl_hostlist hosts = {0};
 
+	engine = cpl_engine_new(in_dir("commplace.conf"), take_log, NULL);
+	assert_non_null(engine);
+	assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
+	assert_int_equal(cpl_hostlist_parse(&hosts, "n[0-31]", NULL), 0);
+	assert_int_equal(cpl_engine_set_hosts(engine,
+	                                      (const char *const *)hosts.name,
+	                                      hosts.count, NULL),
+	                 0);
+	cpl_hostlist_free(&hosts);
+}
+
+static int set_up(void **state)
+{
 	memcpy(dir + sizeof(dir) - 7, "XXXXXX", 6);
 	assert_non_null(mkdtemp(dir));
 	put("network.json",
@@ -108,15 +107,7 @@ static int set_up(void **state)
 	profile("a8", 8, 3);
 	profile("b16", 16, 5);
 	logged[0] = '\0';
-	engine = cpl_engine_new(in_dir("commplace.conf"), take_log, NULL);
-	assert_non_null(engine);
-	assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
-	assert_int_equal(cpl_hostlist_parse(&hosts, "n[0-31]", NULL), 0);
-	assert_int_equal(cpl_engine_set_hosts(engine,
-	                                      (const char *const *)hosts.name,
-	                                      hosts.count, NULL),
-	                 0);
-	cpl_hostlist_free(&hosts);
+	set_up_engine();
 	return 0;
 }
 
@@ -127,21 +118,38 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static unsigned char free_host[HOSTS];
+static struct fake fake;
 
 static struct cpl_engine_request request(int64_t id, const char *name,
                                          const char *policy, int nodes)
 {
+	fake.wanted = nodes;
 	return (struct cpl_engine_request){
 	        .job = {.id = id,
 	                .name = "job",
 	                .profile = name,
 	                .policy = policy},
-	        .nodes_wanted = nodes,
+	        .need = {.min_nodes = (uint32_t)nodes,
+	                 .max_nodes = (uint32_t)nodes,
+	                 .cpus = (uint32_t)nodes},
 	        .n_hosts = HOSTS,
-	        .free = free_host,
-	        .record_free = true,
+	        .start = true,
 	};
+}
+
+static enum cpl_engine_answer ask(const struct cpl_engine_request *req)
+{
+	struct cpl_engine_scheduler scheduler = fake_scheduler(&fake);
+	char text[512] = "";
+
+	return cpl_engine_decide(engine, req, &scheduler, text, sizeof(text));
+}
+
+/* What was decided last. */
+static const struct cpl_record *record(void)
+{
+	assert_non_null(engine->decided);
+	return engine->decided->record;
 }
 
 /* Decide and start; the hosts are no longer free. */
@@ -149,44 +157,43 @@ static void start(int64_t id, const char *name, const char *policy, int nodes,
                   int ranks)
 {
 	struct cpl_engine_request req = request(id, name, policy, nodes);
-	struct cpl_engine_answer answer;
-	int host[HOSTS], slots[HOSTS], n = 0;
-	bool chosen[HOSTS] = {false};
-	char text[512];
+	struct cpl_engine_notice notice;
 
-	cpl_engine_decide(engine, &req, &answer);
-	assert_true(answer.place);
-	assert_int_equal(answer.n_hosts, nodes);
+	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+	assert_int_equal(fake.n_host, nodes);
+	assert_int_equal(record()->ranks, ranks);
 	for (int i = 0; i < nodes; i++)
-		chosen[answer.host[i]] = true;
-	for (int i = 0; i < HOSTS; i++) {
-		if (!chosen[i])
-			continue;
-		free_host[i] = 0;
-		host[n] = i;
-		slots[n++] = ranks / nodes;
-	}
-	cpl_engine_accept(engine, &answer);
-	assert_int_equal(cpl_engine_ranks(engine, id), ranks);
-	assert_int_equal(cpl_engine_start(engine, id, host, slots, n, text,
-	                                  sizeof(text)),
-	                 1);
-	assert_non_null(strstr(text, "policy="));
+		fake.cpus[fake.host[i]] = 0;
+	fake_begin(engine, id, &fake, &notice);
+	assert_non_null(strstr(notice.text, "policy="));
 }
 
 static void all_free(void)
 {
-	memset(free_host, 1, sizeof(free_host));
+	memset(&fake, 0, sizeof(fake));
+	fake.n_hosts = HOSTS;
+	for (int i = 0; i < HOSTS; i++)
+		fake.cpus[i] = 4;
+}
+
+/* The jobs on record, as the command reads them. */
+static void read_state(struct cpl_state *state)
+{
+	int skipped;
+
+	assert_true(cpl_engine_idle(engine, WAIT_MS));
+	assert_int_equal(
+	        cpl_record_state(in_dir("state"), state, &skipped, NULL), 0);
+	assert_int_equal(skipped, 0);
 }
 
 /* The numbers of the candidates are those of cpl_decide on cpl_state_apply's
- * load of the exported state, to the last bit. */
+ * load of the recorded state, to the last bit. */
 static void check_against_core(void)
 {
 	struct cpl_engine_request req = request(99, "b16", "auto", 8);
-	struct cpl_engine_answer answer;
 	struct cpl_error err = {""};
-	struct cpl_state state;
+	struct cpl_state state = {0};
 	struct cpl_network *net =
 	        cpl_network_load(in_dir("network.json"), &err);
 	const struct cpl_routing *routing = cpl_routing_find(net, NULL, &err);
@@ -197,16 +204,19 @@ static void check_against_core(void)
 	struct cpl_decision decision;
 	unsigned char core_free[HOSTS];
 
-	cpl_engine_decide(engine, &req, &answer);
-	assert_true(answer.place);
-	assert_int_equal(cpl_engine_export(engine, &state, &err), 0);
+	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+	assert_true(cpl_engine_idle(engine, WAIT_MS));
+	if (access(in_dir("state/running"), F_OK) == 0)
+		read_state(&state);
 	assert_int_equal(cpl_load_init(&load, net, &err), 0);
 	cpl_load_clear(&load, net);
-	memcpy(core_free, free_host, HOSTS);
+	for (int i = 0; i < HOSTS; i++)
+		core_free[i] = fake.cpus[i] > 0;
 	assert_int_equal(cpl_state_apply(&state, net, routing, dir, core_free,
 	                                 &load, &err),
 	                 0);
-	assert_memory_equal(core_free, free_host, HOSTS);
+	for (int i = 0; i < HOSTS; i++)
+		assert_int_equal(core_free[i], fake.cpus[i] > 0);
 	struct cpl_decide_request core = {
 	        .place = {.net = net,
 	                  .free = core_free,
@@ -219,24 +229,24 @@ static void check_against_core(void)
 	        .background = &load,
 	};
 	assert_int_equal(cpl_decide(&core, &decision, &err), 0);
-	assert_int_equal(answer.record->n_candidates, decision.n_candidates);
+	assert_int_equal(record()->n_candidates, decision.n_candidates);
 	for (int i = 0; i < decision.n_candidates; i++) {
 		const struct cpl_candidate *c = &decision.candidate[i];
 
-		assert_true(answer.record->candidate[i].max_congestion ==
+		assert_true(record()->candidate[i].max_congestion ==
 		            c->metrics.max_congestion);
-		assert_true(answer.record->candidate[i].mean_congestion ==
+		assert_true(record()->candidate[i].mean_congestion ==
 		            c->metrics.mean_congestion);
 	}
 	for (int i = 0; i < decision.n_nodes; i++)
-		assert_int_equal(answer.host[i], decision.node[i]);
+		assert_int_equal(engine->decided->order[i], decision.node[i]);
 	cpl_decision_free(&decision);
 	cpl_state_free(&state);
 	cpl_load_free(&load);
 	cpl_comm_free(comm);
 	cpl_signature_free(sig);
 	cpl_network_free(net);
-	cpl_engine_answer_free(engine, &answer);
+	cpl_engine_end(engine, 99);
 }
 
 static void test_answers_are_the_cores(void **state)
@@ -258,23 +268,33 @@ static void test_the_background_forgets_what_ended(void **state)
 	start(10, "b16", "random-routers", 8, 16);
 	start(20, "a8", "round-robin-routers", 4, 8);
 	cpl_engine_end(engine, 10);
-	memset(free_host, 1, sizeof(free_host));
+	all_free();
 	struct cpl_state now;
-	assert_int_equal(cpl_engine_export(engine, &now, NULL), 0);
+	read_state(&now);
 	assert_int_equal(now.n_jobs, 2);
 	assert_int_equal(now.job[0].id, 20);
 	for (int j = 0; j < now.n_jobs; j++)
 		for (int h = 0; h < now.job[j].n_hosts; h++)
-			free_host[atoi(now.job[j].host[h] + 1)] = 0;
+			fake.cpus[atoi(now.job[j].host[h] + 1)] = 0;
 	cpl_state_free(&now);
 	check_against_core();
+}
+
+static bool has_plan(int64_t id)
+{
+	const struct running *job;
+
+	/* Every call takes what was read meanwhile. */
+	cpl_engine_suspended(engine, id, false);
+	job = engine_running_find(engine, id);
+	return job && job->plan;
 }
 
 /* A new engine on the same files takes the running jobs back. */
 static void test_restart(void **state)
 {
 	struct cpl_hostlist hosts = {0};
-	const int64_t running[] = {20, 30};
+	const struct cpl_engine_live running[] = {{20, false}, {30, false}};
 
 	all_free();
 	start(30, "a8", "random-groups", 4, 8);
@@ -290,24 +310,35 @@ static void test_restart(void **state)
 	                 0);
 	/* Asked for before a configuration stands. */
 	cpl_engine_restore(engine, running, 2, 0);
-	assert_false(cpl_engine_has_plan(engine, 20));
+	assert_false(has_plan(20));
 	assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
 	assert_true(cpl_engine_idle(engine, WAIT_MS));
-	assert_true(cpl_engine_has_plan(engine, 20));
-	assert_true(cpl_engine_has_plan(engine, 30));
-	assert_false(cpl_engine_has_plan(engine, 10));
+	assert_true(has_plan(20));
+	assert_true(has_plan(30));
+	assert_false(has_plan(10));
 	assert_int_equal(access(in_dir("state/ended/10.json"), F_OK), 0);
 	assert_int_equal(access(in_dir("state/running/20.json"), F_OK), 0);
 	struct cpl_state now;
-	assert_int_equal(cpl_engine_export(engine, &now, NULL), 0);
+	read_state(&now);
 	assert_int_equal(now.n_jobs, 2);
-	memset(free_host, 1, sizeof(free_host));
+	all_free();
 	for (int j = 0; j < now.n_jobs; j++)
 		for (int h = 0; h < now.job[j].n_hosts; h++)
-			free_host[atoi(now.job[j].host[h] + 1)] = 0;
+			fake.cpus[atoi(now.job[j].host[h] + 1)] = 0;
 	cpl_state_free(&now);
 	check_against_core();
 	cpl_hostlist_free(&hosts);
+}
+
+/* Is the scheduler asked anything for this job? */
+static bool is_ours(const struct cpl_engine_job *job)
+{
+	struct cpl_engine_request req = request(1, NULL, NULL, 2);
+
+	all_free();
+	fake.wanted = 2;
+	req.job = *job;
+	return ask(&req) != CPL_ENGINE_NONE;
 }
 
 static void test_what_concerns_us(void **state)
@@ -340,12 +371,32 @@ static void test_what_concerns_us(void **state)
 	        {"Match JobName=va* Profile=a8",
 	         {.name = "vasp", .profile = "none"},
 	         false},
+	        /* fault 18 */
+	        {"Partition=big DefaultPolicy=none\n"
+	         "Match JobName=va* Profile=a8",
+	         {.name = "vasp", .partition = "big"},
+	         false},
+	        {"Partition=big DefaultPolicy=none",
+	         {.profile = "a8", .partition = "big"},
+	         false},
+	        {"Partition=big DefaultPolicy=none",
+	         {.profile = "a8", .partition = "small"},
+	         true},
+	        {"Mode=off\nPartition=big Mode=on",
+	         {.profile = "a8", .partition = "big"},
+	         true},
+	        {"Mode=off\nPartition=big Mode=on",
+	         {.profile = "a8", .partition = "small"},
+	         false},
+	        {"Partition=big Mode=off",
+	         {.profile = "a8", .partition = "big"},
+	         false},
 	};
 
 	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
 		config(row[i].config);
 		assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
-		if (cpl_engine_concerns(engine, &row[i].job) != row[i].ours)
+		if (is_ours(&row[i].job) != row[i].ours)
 			fail_msg("row %zu", i);
 	}
 }
@@ -358,111 +409,424 @@ static void test_a_broken_file_changes_nothing(void **state)
 	put("commplace.conf", "Mode=of\n");
 	assert_int_equal(cpl_engine_load(engine, WAIT_MS, &err), -1);
 	assert_non_null(strstr(err.text, "commplace.conf:1: "));
-	assert_true(cpl_engine_concerns(engine, &job));
+	assert_true(is_ours(&job));
 	assert_non_null(strstr(logged, "the configuration in force stays"));
 	config("");
 	put("network.json", "{");
 	assert_int_equal(cpl_engine_load(engine, WAIT_MS, &err), -1);
 	assert_non_null(strstr(err.text, "network.json"));
-	assert_true(cpl_engine_concerns(engine, &job));
+	assert_true(is_ours(&job));
+}
+
+/* Ranks in blocks of tasks[], as the scheduler lays them out. */
+struct laid_out {
+	uint16_t tasks[4];
+	uint32_t id[4][8];
+	uint32_t *ids[4];
+	char hosts[64];
+	struct cpl_engine_step step;
+};
+
+static void lay_out(struct laid_out *out, int64_t id, const uint16_t *tasks,
+                    bool cyclic)
+{
+	uint32_t rank = 0;
+	char *hosts;
+	char *name[4];
+
+	memset(out, 0, sizeof(*out));
+	for (int i = 0; i < 4; i++) {
+		assert_true(asprintf(&name[i], "n%d", fake.host[i]) > 0);
+		out->tasks[i] = tasks[i];
+		out->ids[i] = out->id[i];
+		for (uint32_t k = 0; k < tasks[i]; k++, rank++)
+			out->id[i][k] = cyclic ? k * 4 + (uint32_t)i : rank;
+	}
+	hosts = cpl_hostlist_format(name, 4);
+	snprintf(out->hosts, sizeof(out->hosts), "%s", hosts);
+	free(hosts);
+	for (int i = 0; i < 4; i++)
+		free(name[i]);
+	out->step = (struct cpl_engine_step){
+	        .job = {.id = id, .profile = "none"},
+	        .hosts = out->hosts,
+	        .n_hosts = 4,
+	        .ranks = (int)rank,
+	        .tasks = out->tasks,
+	        .ids = out->ids,
+	        .own_order = cyclic,
+	};
+}
+
+static bool rows_increase(const struct laid_out *out)
+{
+	for (int i = 0; i < 4; i++)
+		for (int k = 1; k < out->tasks[i]; k++)
+			if (out->id[i][k] <= out->id[i][k - 1])
+				return false;
+	return true;
 }
 
 static void test_steps_of_other_shapes(void **state)
 {
-	int host[4], slots[4] = {2, 2, 2, 2}, rank_host[8], n = 0;
-	struct cpl_error err = {""};
+	const uint16_t even[] = {2, 2, 2, 2}, uneven[] = {4, 2, 2, 0};
+	const uint16_t fewer[] = {2, 2, 2, 1};
+	struct cpl_engine_layout out;
+	struct laid_out laid;
 
 	all_free();
 	start(5, "a8", "random-groups", 4, 8);
-	for (int i = 0; i < HOSTS; i++)
-		if (!free_host[i])
-			host[n++] = i;
-	assert_int_equal(n, 4);
-	assert_int_equal(cpl_engine_layout(engine, 5, host, slots, 4, 8,
-	                                   rank_host, &err),
-	                 1);
-	for (int h = 0; h < 4; h++) {
-		int count = 0;
-
-		for (int r = 0; r < 8; r++)
-			count += rank_host[r] == h;
-		assert_int_equal(count, 2);
-	}
+	lay_out(&laid, 5, even, false);
+	cpl_engine_step(engine, &laid.step, &out);
+	assert_true(out.changed);
+	assert_true(rows_increase(&laid));
 	/* Other counts, the same total: laid out anew. */
-	slots[0] = 4;
-	slots[3] = 0;
-	assert_int_equal(cpl_engine_layout(engine, 5, host, slots, 4, 8,
-	                                   rank_host, &err),
-	                 1);
-	for (int r = 0; r < 8; r++)
-		assert_int_not_equal(rank_host[r], 3);
+	lay_out(&laid, 5, uneven, false);
+	cpl_engine_step(engine, &laid.step, &out);
+	assert_true(out.changed);
+	assert_true(rows_increase(&laid));
 	/* Another total: not ours. */
-	assert_int_equal(cpl_engine_layout(engine, 5, host, slots, 4, 7,
-	                                   rank_host, &err),
-	                 0);
-	assert_non_null(strstr(err.text, "7 tasks"));
+	lay_out(&laid, 5, fewer, false);
+	cpl_engine_step(engine, &laid.step, &out);
+	assert_false(out.changed);
+	assert_non_null(strstr(out.plan.text, "7 tasks"));
 	/* A resized job has no plan any more. */
-	cpl_engine_resized(engine, 5, host, 3);
-	assert_false(cpl_engine_has_plan(engine, 5));
-	assert_int_equal(cpl_engine_layout(engine, 5, host, slots, 4, 8,
-	                                   rank_host, &err),
-	                 0);
+	cpl_engine_resized(engine, 5, fake.host, 3);
+	assert_false(has_plan(5));
+	lay_out(&laid, 5, even, false);
+	cpl_engine_step(engine, &laid.step, &out);
+	assert_false(out.changed);
+}
+
+static bool is_kept(int64_t id)
+{
+	for (struct decided *d = engine->decided; d; d = d->next)
+		if (d->record->job == id)
+			return d->record->ranks == 8;
+	return false;
 }
 
 /* No more than the limit is kept of jobs that never start. */
 static void test_decisions_that_are_not_used(void **state)
 {
+	struct cpl_engine_allocation got = {.id = 5000,
+	                                    .array_id = 11,
+	                                    .shown_as = "11_3",
+	                                    .host = fake.host,
+	                                    .layout = fake_layout,
+	                                    .arg = &fake.n_host};
+	struct cpl_engine_notice notice;
+
 	all_free();
 	for (int64_t id = 1; id <= CPL_ENGINE_DECIDED_MAX + 10; id++) {
 		struct cpl_engine_request req = request(id, "a8", "linear", 4);
-		struct cpl_engine_answer answer;
 
-		cpl_engine_decide(engine, &req, &answer);
-		assert_true(answer.place);
-		cpl_engine_accept(engine, &answer);
+		assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
 	}
-	assert_int_equal(cpl_engine_ranks(engine, 10), 0);
-	assert_int_equal(cpl_engine_ranks(engine, 11), 8);
-	cpl_engine_renumber(engine, 11, 5000);
-	assert_int_equal(cpl_engine_ranks(engine, 11), 0);
-	assert_int_equal(cpl_engine_ranks(engine, 5000), 8);
-	cpl_engine_end(engine, 5000);
-	assert_int_equal(cpl_engine_ranks(engine, 5000), 0);
+	assert_false(is_kept(10));
+	assert_true(is_kept(11));
+	/* An element of a job array that got an id of its own. */
+	got.n_hosts = fake.n_host;
+	cpl_engine_start(engine, &got, &notice);
+	assert_string_not_equal(notice.text, "");
+	assert_false(is_kept(11));
+	assert_true(has_plan(5000));
+	assert_string_equal(engine_running_find(engine, 5000)->record->shown_as,
+	                    "11_3");
+	assert_true(is_kept(12));
+	cpl_engine_end(engine, 12);
+	assert_false(is_kept(12));
 }
 
-/* A new version of a profile is used from then on. */
+/* fault 17: what was decided for a job counts only for the hosts it was
+ * decided for, and only once. */
+static void test_what_begins_elsewhere_is_not_what_was_decided(void **state)
+{
+	struct cpl_engine_request req = request(1, "a8", "linear", 4);
+	struct cpl_engine_notice notice;
+
+	all_free();
+	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+	fake.host[3]++;
+	fake_begin(engine, 1, &fake, &notice);
+	assert_string_equal(notice.text, "");
+	assert_false(has_plan(1));
+	fake.host[3]--;
+	fake_begin(engine, 1, &fake, &notice);
+	assert_string_equal(notice.text, "");
+	/* Asked again, and then it is none of ours: nothing is left over. */
+	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+	req.job.profile = req.job.policy = NULL;
+	assert_int_equal(ask(&req), CPL_ENGINE_NONE);
+	fake_begin(engine, 1, &fake, &notice);
+	assert_string_equal(notice.text, "");
+	/* A question only: not what a job begins on. */
+	req = request(2, "a8", "linear", 4);
+	req.start = false;
+	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+	fake_begin(engine, 2, &fake, &notice);
+	assert_string_equal(notice.text, "");
+}
+
+/* fault 17: processes that stand still send nothing. */
+static void test_suspended_jobs_are_no_background(void **state)
+{
+	const struct cpl_engine_live live[] = {{30, true}};
+	struct cpl_engine_request req = request(99, "b16", "auto", 8);
+
+	all_free();
+	start(30, "a8", "random-groups", 4, 8);
+	req.job.id = 99;
+	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+	assert_int_equal(record()->n_background, 1);
+	cpl_engine_suspended(engine, 30, true);
+	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+	assert_int_equal(record()->n_background, 0);
+	cpl_engine_suspended(engine, 30, false);
+	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+	assert_int_equal(record()->n_background, 1);
+	/* Nor after a restart. */
+	assert_true(cpl_engine_idle(engine, WAIT_MS));
+	cpl_engine_free(engine);
+	set_up_engine();
+	cpl_engine_restore(engine, live, 1, WAIT_MS);
+	assert_true(has_plan(30));
+	engine_running_find(engine, 30)->suspended = true;
+	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+	assert_int_equal(record()->n_background, 0);
+	cpl_engine_suspended(engine, 30, false);
+	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+	assert_int_equal(record()->n_background, 1);
+}
+
+/* fault 12: hosts that turn out useless are left out, a few times. */
+static void test_refused_hosts_are_left_out(void **state)
+{
+	struct cpl_engine_request req = request(1, "a8", "random-groups", 4);
+
+	all_free();
+	for (int i = 0; i < HOSTS; i += 2)
+		fake.useless[i] = true;
+	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+	assert_int_equal(fake.narrowed, 1);
+	assert_int_equal(fake.n_host, 4);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(fake.host[i] % 2, 1);
+	/* None can serve: it is tried no more than that. */
+	all_free();
+	fake.wanted = 4;
+	fake.refuse_below = HOSTS + 1;
+	assert_int_equal(ask(&req), CPL_ENGINE_STOCK);
+	assert_true(fake.placed <= CPL_ENGINE_TRIES);
+	assert_int_equal(fake.stocked, 1);
+	assert_non_null(strstr(record()->reason, "refused"));
+}
+
+/* fault 11: sized by its CPUs, a job refused on a few hosts gets more. */
+static void test_more_hosts_after_a_refusal(void **state)
+{
+	struct cpl_engine_request req = request(1, "a8", "linear", 2);
+
+	all_free();
+	req.need = (struct cpl_need){
+	        .min_nodes = 1, .max_nodes = 500000, .nodes = 1, .cpus = 8};
+	fake.refuse_below = 4;
+	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+	assert_int_equal(fake.n_host, 4);
+	assert_int_equal(fake.placed, 3);
+	assert_int_equal(record()->nodes_wanted, 4);
+	assert_int_equal(record()->ranks_per_node, 2);
+}
+
+/* fault 13: hosts that the job fills first, while they hold it. */
+static void test_preferred_hosts_are_filled_first(void **state)
+{
+	struct cpl_engine_request req = request(1, "a8", "random-groups", 4);
+
+	all_free();
+	for (int i = 10; i < 14; i++)
+		fake.preferred[i] = 1;
+	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(fake.host[i], 10 + i);
+	fake.cpus[12] = 0;
+	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+	assert_false(fake.host[0] == 10 && fake.host[1] == 11 &&
+	             fake.host[2] == 13);
+}
+
+/* fault 31: the site's default has nothing to say of these jobs. */
+static void test_defaults_that_do_nothing_are_silent(void **state)
+{
+	struct cpl_engine_request req = request(1, NULL, NULL, 4);
+
+	all_free();
+	config("DefaultPolicy=auto");
+	assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
+	fake.wanted = 4;
+	assert_int_equal(ask(&req), CPL_ENGINE_STOCK);
+	assert_null(engine->decided);
+	config("DefaultPolicy=linear");
+	assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
+	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+	req = request(1, NULL, NULL, 1);
+	assert_int_equal(ask(&req), CPL_ENGINE_NONE);
+	/* Who asks gets an answer, and so do jobs with a profile. */
+	req.job.policy = "linear";
+	assert_int_equal(ask(&req), CPL_ENGINE_STOCK);
+	assert_non_null(strstr(record()->reason, "MinNodes=2"));
+}
+
+/* fault 26: what is on record is the order in which the ranks run. */
+static void test_the_users_order_is_on_record(void **state)
+{
+	const uint16_t even[] = {2, 2, 2, 2};
+	struct cpl_engine_request req = request(1, "a8", "linear", 4);
+	struct cpl_engine_allocation got = {.id = 1,
+	                                    .host = fake.host,
+	                                    .layout = fake_cyclic,
+	                                    .arg = &fake.n_host,
+	                                    .own_order = true};
+	const struct cpl_engine_live live[] = {{.id = 2}};
+	struct cpl_engine_notice notice;
+	const struct cpl_record *on_record;
+	struct cpl_engine_layout out;
+	struct laid_out laid;
+
+	all_free();
+	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+	got.n_hosts = fake.n_host;
+	cpl_engine_start(engine, &got, &notice);
+	assert_null(strstr(notice.text, "mapping="));
+	on_record = engine_running_find(engine, 1)->record;
+	assert_int_equal(on_record->ranks, 8);
+	assert_true(on_record->mapping_kept_default);
+	for (int r = 0; r < 8; r++)
+		assert_int_equal(
+		        atoi(on_record->host[on_record->rank_host[r]] + 1),
+		        fake.host[r % 4]);
+	assert_false(has_plan(1));
+	cpl_engine_end(engine, 1);
+	/* Only one of its steps: from then on, until one follows the plan. */
+	start(2, "a8", "random-groups", 4, 8);
+	on_record = engine_running_find(engine, 2)->record;
+	int planned[8];
+	memcpy(planned, on_record->rank_host, sizeof(planned));
+	lay_out(&laid, 2, even, true);
+	cpl_engine_step(engine, &laid.step, &out);
+	assert_false(out.changed);
+	for (int r = 0; r < 8; r++)
+		assert_int_equal(
+		        atoi(on_record->host[on_record->rank_host[r]] + 1),
+		        fake.host[r % 4]);
+	lay_out(&laid, 2, even, false);
+	cpl_engine_step(engine, &laid.step, &out);
+	assert_true(out.changed);
+	assert_memory_equal(on_record->rank_host, planned, sizeof(planned));
+	/* Also over a restart. */
+	lay_out(&laid, 2, even, true);
+	cpl_engine_step(engine, &laid.step, &out);
+	assert_true(cpl_engine_idle(engine, WAIT_MS));
+	cpl_engine_free(engine);
+	set_up_engine();
+	cpl_engine_restore(engine, live, 1, WAIT_MS);
+	assert_true(has_plan(2));
+	on_record = engine_running_find(engine, 2)->record;
+	assert_memory_not_equal(on_record->rank_host, planned, sizeof(planned));
+	lay_out(&laid, 2, even, false);
+	cpl_engine_step(engine, &laid.step, &out);
+	assert_true(out.changed);
+	assert_memory_equal(on_record->rank_host, planned, sizeof(planned));
+}
+
+/* fault 28: of observed jobs, too, what they would have got. */
+static void test_observed_jobs_tell_what_would_be(void **state)
+{
+	struct cpl_engine_request req = request(1, "a8", "random-groups", 4);
+	struct cpl_engine_notice notice;
+
+	all_free();
+	fake.wanted = 4;
+	config("Mode=observe");
+	assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
+	assert_int_equal(ask(&req), CPL_ENGINE_STOCK);
+	fake_begin(engine, 1, &fake, &notice);
+	assert_non_null(strstr(notice.text, "stock (Mode=observe) profile=a8 "
+	                                    "would be policy=random-groups "
+	                                    "nodes=n["));
+	assert_non_null(strstr(notice.text, " max congestion "));
+	assert_non_null(strstr(notice.text, " (stock "));
+}
+
+/* fault 27: a changed table of routes is seen, and which configuration is in
+ * force is said. */
+static void test_a_changed_table_of_routes_is_seen(void **state)
+{
+	static const char network[] =
+	        "{\"format\": \"commplace-network\", \"version\": 1, "
+	        "\"type\": \"graph\", \"routers\": 3, \"links\": [[0, 1], "
+	        "[1, 0], [1, 2], [2, 1], [0, 2], [2, 0]], \"routing_table\": "
+	        "\"routes\", \"nodes\": \"n[0-2]\"}";
+	static const char direct[] =
+	        "0 1 1\n1 0 0\n1 2 2\n2 1 1\n0 2 2\n2 0 0\n";
+	static const char around[] =
+	        "0 1 1\n1 0 0\n1 2 2\n2 1 1\n0 2 1 2\n2 0 1 0\n";
+	const struct cpl_route_table *routes;
+	struct cpl_error err = {""};
+
+	put("routes", direct);
+	put("network.json", network);
+	if (cpl_engine_load(engine, WAIT_MS, &err))
+		fail_msg("%s", err.text);
+	assert_non_null(strstr(logged, " is in force: Mode=on, "));
+	routes = engine->snapshot->net->routes;
+	assert_int_equal(routes->start[6] - routes->start[0], 6);
+	put("routes", around);
+	assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
+	routes = engine->snapshot->net->routes;
+	assert_int_equal(routes->start[6] - routes->start[0], 8);
+	/* Nothing changed at all. */
+	put("network.json",
+	    "{\"format\": \"commplace-network\", \"version\": 1, \"type\": "
+	    "\"torus\", \"dims\": [4, 4], \"nodes\": \"n[0-15]\"}");
+	assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
+	assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
+	assert_non_null(strstr(logged, " is in force, unchanged since 20"));
+	put("commplace.conf", "Mode=of\n");
+	assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), -1);
+	assert_non_null(
+	        strstr(logged, "the configuration in force stays, that of 20"));
+}
+
+/* A new version of a profile is used from the next look at it on. */
 static void test_profiles_are_read_anew_when_they_change(void **state)
 {
 	struct cpl_engine_request req = request(1, "a8", "auto", 4);
-	struct cpl_engine_answer answer;
 
 	all_free();
-	cpl_engine_decide(engine, &req, &answer);
-	assert_int_equal(answer.record->ranks, 8);
-	cpl_engine_answer_free(engine, &answer);
+	ask(&req);
+	assert_int_equal(record()->ranks, 8);
 	profile("a8", 12, 3);
-	cpl_engine_decide(engine, &req, &answer);
-	assert_int_equal(answer.record->ranks, 12);
-	assert_int_equal(answer.record->ranks_per_node, 3);
-	cpl_engine_answer_free(engine, &answer);
+	assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
+	ask(&req);
+	assert_int_equal(record()->ranks, 12);
+	assert_int_equal(record()->ranks_per_node, 3);
 }
 
 /* One line of text could otherwise take gigabytes in slurmctld. */
 static void test_a_huge_pattern_is_left_out(void **state)
 {
-	struct cpl_engine_request req = request(1, "huge", "auto", 16);
-	struct cpl_engine_answer answer;
+	struct cpl_engine_request req;
 
 	all_free();
+	req = request(1, "huge", "auto", 16);
 	put("huge.json",
 	    "{\"format\": \"commplace-signature\", \"version\": 1, "
 	    "\"ranks\": 8192, \"phases\": [{\"pattern\": {\"type\": "
 	    "\"collective\", \"operation\": \"alltoall\", \"algorithm\": "
 	    "\"pairwise\", \"ranks\": 8192, \"bytes\": 8}}]}");
-	cpl_engine_decide(engine, &req, &answer);
-	assert_false(answer.place);
-	assert_non_null(strstr(answer.record->reason, "up to 67108864 pairs"));
-	cpl_engine_answer_free(engine, &answer);
+	assert_int_equal(ask(&req), CPL_ENGINE_STOCK);
+	assert_non_null(strstr(record()->reason, "up to 67108864 pairs"));
 }
 
 int main(void)
@@ -476,6 +840,15 @@ int main(void)
 	        T(test_a_broken_file_changes_nothing),
 	        T(test_steps_of_other_shapes),
 	        T(test_decisions_that_are_not_used),
+	        T(test_what_begins_elsewhere_is_not_what_was_decided),
+	        T(test_suspended_jobs_are_no_background),
+	        T(test_refused_hosts_are_left_out),
+	        T(test_more_hosts_after_a_refusal),
+	        T(test_preferred_hosts_are_filled_first),
+	        T(test_defaults_that_do_nothing_are_silent),
+	        T(test_the_users_order_is_on_record),
+	        T(test_observed_jobs_tell_what_would_be),
+	        T(test_a_changed_table_of_routes_is_seen),
 	        T(test_profiles_are_read_anew_when_they_change),
 	        T(test_a_huge_pattern_is_left_out),
 #undef T

@@ -24,6 +24,8 @@
 #define OWN_FAILS
 #include "failing_alloc.h"
 
+#include "fake_scheduler.h"
+
 /* Allocations until one fails; it has when this is below 0. */
 static atomic_long left = -1;
 static atomic_bool armed;
@@ -87,40 +89,50 @@ static int tear_down(void **state)
 
 static void start(struct cpl_engine *engine, int64_t id, bool *placed)
 {
-	static const unsigned char free_host[8] = {1, 1, 1, 1, 1, 1, 1, 1};
-	static const int all[] = {0, 1, 2, 3, 4, 5, 6, 7};
+	struct fake fake = {.n_hosts = 8, .wanted = 2};
+	struct cpl_engine_scheduler scheduler = fake_scheduler(&fake);
 	struct cpl_engine_request req = {
 	        .job = {.id = id,
 	                .name = "j",
 	                .partition = "p",
 	                .profile = "a4",
 	                .policy = "auto"},
-	        .nodes_wanted = 2,
+	        .need = {.min_nodes = 2, .max_nodes = 2, .cpus = 2},
 	        .n_hosts = 8,
-	        .free = free_host,
-	        .record_free = true,
+	        .start = true,
 	};
-	int host[2], slots[2] = {2, 2}, rank_host[4];
-	struct cpl_engine_answer answer;
-	char text[256];
+	uint16_t tasks[] = {3, 1};
+	uint32_t first[] = {0, 1, 2}, second[] = {3}, *ids[] = {first, second};
+	struct cpl_engine_notice notice;
+	struct cpl_engine_layout out;
+	enum cpl_engine_answer answer;
+	char text[256], hosts[64];
 
-	cpl_engine_decide(engine, &req, &answer);
-	assert_non_null(answer.reason);
-	*placed = answer.place;
-	for (int i = 0; i < 2; i++)
-		host[i] = answer.place ? answer.host[i] : i;
-	if (host[0] > host[1]) {
-		int first = host[1];
-
-		host[1] = host[0];
-		host[0] = first;
-	}
-	cpl_engine_baseline(engine, &answer, all, 2);
-	cpl_engine_accept(engine, &answer);
-	cpl_engine_start(engine, id, host, slots, 2, text, sizeof(text));
-	slots[0] = 3;
-	slots[1] = 1;
-	cpl_engine_layout(engine, id, host, slots, 2, 4, rank_host, NULL);
+	for (int i = 0; i < 8; i++)
+		fake.cpus[i] = 2;
+	fake.preferred[0] = fake.preferred[1] = 1;
+	fake.useless[0] = true;
+	answer =
+	        cpl_engine_decide(engine, &req, &scheduler, text, sizeof(text));
+	*placed = answer == CPL_ENGINE_PLACED;
+	if (answer == CPL_ENGINE_NONE)
+		fake_stock(&fake, NULL);
+	assert_int_equal(fake.n_host, 2);
+	fake_begin(engine, id, &fake, &notice);
+	snprintf(hosts, sizeof(hosts), "n%d,n%d", fake.host[0], fake.host[1]);
+	struct cpl_engine_step step = {
+	        .job = req.job,
+	        .hosts = hosts,
+	        .n_hosts = 2,
+	        .ranks = 4,
+	        .tasks = tasks,
+	        .ids = ids,
+	};
+	cpl_engine_step(engine, &step, &out);
+	free(out.data);
+	step.own_order = true;
+	cpl_engine_step(engine, &step, &out);
+	free(out.data);
 }
 
 /* A whole life: two jobs start, one ends, a restart takes the other back. */
@@ -128,9 +140,8 @@ static bool life(void)
 {
 	static const char *const name[] = {"n0", "n1", "n2", "n3",
 	                                   "n4", "n5", "n6", "n7"};
-	static const int64_t running[] = {7};
+	static const struct cpl_engine_live running[] = {{7, true}};
 	struct cpl_engine *engine;
-	struct cpl_state state;
 	bool placed = false;
 
 	for (int round = 0; round < 2; round++) {
@@ -144,8 +155,6 @@ static bool life(void)
 		else
 			start(engine, 7, &placed);
 		start(engine, 8, &placed);
-		if (!cpl_engine_export(engine, &state, NULL))
-			cpl_state_free(&state);
 		cpl_engine_resized(engine, 8, (const int[]){3}, 1);
 		cpl_engine_end(engine, 8);
 		assert_true(cpl_engine_idle(engine, WAIT_MS));

@@ -12,9 +12,10 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "network/dragonfly/dragonfly.h"
 #include "brute.h"
 #include "number.h"
-#include "routing/routing_internal.h"
+#include "routing/dragonfly_paths.h"
 #include "routing_cases.h"
 
 #define CASES 40
@@ -129,8 +130,10 @@ static void test_many_links(void **state)
 			            fly_of[i].columns, 2, fly_of[i].k);
 
 			if (way & 1) {
-				free(net->dragonfly.rows_columns);
-				net->dragonfly.rows_columns = NULL;
+				struct cpl_dragonfly *df = (void *)net->own;
+
+				free(df->rows_columns);
+				df->rows_columns = NULL;
 			}
 			if (way & 2)
 				check_indirect(net, i);
@@ -182,7 +185,7 @@ static void test_static_indirect_in_a_large_group(void **state)
 }
 
 /* Steps in one dimension both ways; a huge number where there is no way. */
-static void ways(const struct cpl_torus *torus, int d, int from, int to,
+static void ways(const struct cpl_product *torus, int d, int from, int to,
                  int *plus, int *minus)
 {
 	int n = torus->dim[d];
@@ -191,7 +194,7 @@ static void ways(const struct cpl_torus *torus, int d, int from, int to,
 	*minus = from >= to ? from - to : torus->wrap[d] ? from - to + n : 9999;
 }
 
-static int distance(const struct cpl_torus *torus, int from, int to)
+static int distance(const struct cpl_product *torus, int from, int to)
 {
 	int sum = 0, stride = 1;
 
@@ -217,8 +220,8 @@ static double walk(const struct cpl_network *net, int at, int to)
 		double beyond;
 
 		if (net->link_from[l] != at ||
-		    distance(&net->torus, net->link_to[l], to) !=
-		            distance(&net->torus, at, to) - 1)
+		    distance(&net->product, net->link_to[l], to) !=
+		            distance(&net->product, at, to) - 1)
 			continue;
 		beyond = walk(net, net->link_to[l], to);
 		paths += beyond;
@@ -240,8 +243,8 @@ static void flow(const struct cpl_network *net, int at, int to, double bytes,
 		double part;
 
 		if (net->link_from[l] != at ||
-		    distance(&net->torus, net->link_to[l], to) !=
-		            distance(&net->torus, at, to) - 1)
+		    distance(&net->product, net->link_to[l], to) !=
+		            distance(&net->product, at, to) - 1)
 			continue;
 		part = bytes * walk(net, net->link_to[l], to) / paths;
 		load[l] += part;
@@ -268,7 +271,7 @@ static void test_adaptive_minimal(void **state)
 			flow(net, from, to, 1000, want);
 			routing->add(net, from, to, 1000, got);
 			assert_number(routing->hops(net, from, to),
-			              distance(&net->torus, from, to), 0);
+			              distance(&net->product, from, to), 0);
 		}
 		same_loads(net, got, want, seed);
 		cpl_network_free(net);
@@ -291,8 +294,8 @@ static void test_adaptive_minimal_far_apart(void **state)
 		sum += load[l];
 	assert_number(sum, 1998, 1e-6);
 	/* The ends are shared evenly. */
-	assert_number(load[net->torus.out[0]], 0.5, 1e-9);
-	assert_number(load[net->torus.out[2]], 0.5, 1e-9);
+	assert_number(load[net->product.out[0]], 0.5, 1e-9);
+	assert_number(load[net->product.out[2]], 0.5, 1e-9);
 	free(load);
 	cpl_network_free(net);
 }

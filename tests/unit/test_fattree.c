@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "flow.h"
-#include "network/fattree.h"
+#include "network/fattree/fattree.h"
 #include "number.h"
 
 #define TREE                                                                   \
@@ -146,7 +146,7 @@ static void test_links_are_those_of_add(void **state)
 	struct cpl_error err = {""};
 	struct cpl_network *net = gpc();
 	struct cpl_share *share =
-	        malloc((size_t)cpl_route_max(net) * sizeof(*share));
+	        malloc((size_t)cpl_route_max(net, &cpl_routing_dmodk) * sizeof(*share));
 	double *load = calloc((size_t)net->n_links, sizeof(*load));
 	const struct cpl_routing *routing =
 	        cpl_routing_find(net, "dmodk", &err);
@@ -155,7 +155,7 @@ static void test_links_are_those_of_add(void **state)
 	for (int to = 1; to < 103; to += 17) {
 		int n = routing->links(net, 0, to, share);
 
-		assert_true(n > 0 && n <= cpl_route_max(net));
+		assert_true(n > 0 && n <= cpl_route_max(net, &cpl_routing_dmodk));
 		routing->add(net, 0, to, 1, load);
 		for (int i = 0; i < n; i++)
 			load[share[i].link] -= share[i].part;

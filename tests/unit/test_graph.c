@@ -11,8 +11,7 @@
 #include <unistd.h>
 
 #include "flow.h"
-#include "network/graph.h"
-#include "network/network_internal.h"
+#include "network/type.h"
 #include "number.h"
 
 #define GRAPH                                                                  \
@@ -49,8 +48,8 @@ static void test_classes(void **state)
 		assert_int_equal(net->link_to[i], ends[i][1]);
 	}
 	/* Both ways are 2 links long: over the lower router. */
-	assert_int_equal(cpl_graph_next(net, 0, 1), 0);
-	assert_int_equal(cpl_graph_next(net, 1, 0), 3);
+	assert_int_equal(net->ways.next[1 * net->n_routers + 0], 0);
+	assert_int_equal(net->ways.next[0 * net->n_routers + 1], 3);
 	flow_check(net, flow_routing(net, NULL), 1);
 	cpl_network_free(net);
 }
@@ -156,16 +155,17 @@ static void test_bad_tables(void **state)
 	        {"0 1 2 1\n", "r: has no route from router 1 to router 0"},
 	        {"0\n", "r:1: is too short"},
 	        {"\n0 1\n", "r:2: the route ends at router 0"},
-	        {"0 2 2\n", "r:1: destination: 2 is no router with nodes"},
+	        {"0 2 2\n", "r:1: destination: 2 is not a router with nodes"},
 	        {"0 0\n", "r:1: router 0 needs no route to itself"},
 	        {"0 1 1\n", "r:1: router 0 has no link 0 to router 1"},
 	        {"0 1 2:1 1\n", "r:1: router 0 has no link 1 to router 2"},
 	        {"0 1 3:99999999999999999999 1\n",
 	         "router 0 has no link 9999999999 to"},
-	        {"0 1 9 1\n", "r:1: hop: 9 is no router; 0 to 3"},
-	        {"0 1 x 1\n", "r:1: hop: 'x' is no router"},
-	        {"0 1 3: 1\n", "r:1: hop: '3:' is no router"},
-	        {"-1 1 3\n", "r:1: source: '-1' is no router"},
+	        {"0 1 9 1\n",
+	         "r:1: hop: 9 is not a router; it must lie in 0 to 3"},
+	        {"0 1 x 1\n", "r:1: hop: 'x' is not a router"},
+	        {"0 1 3: 1\n", "r:1: hop: '3:' is not a router"},
+	        {"-1 1 3\n", "r:1: source: '-1' is not a router"},
 	        {"0 1 2 0 2 0 2 1\n", "r:1: goes in circles"},
 	};
 

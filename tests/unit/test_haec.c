@@ -11,6 +11,7 @@
 #include "flow.h"
 #include "number.h"
 #include "signature/signature.h"
+#include "add_traffic.h"
 #include "traffic/traffic.h"
 
 static struct cpl_network *box(int x, int y, int boards)
@@ -101,7 +102,6 @@ static void test_hop_bytes_of_the_source(void **state)
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
 		struct cpl_error err = {""};
 		struct cpl_signature *sig;
-		struct cpl_traffic_work *work;
 		struct cpl_load load;
 		struct cpl_job_sums sums;
 		char text[512];
@@ -116,13 +116,10 @@ static void test_hop_bytes_of_the_source(void **state)
 		sig = cpl_signature_parse(text, strlen(text), "s", &err);
 		if (!sig)
 			fail_msg("%s", err.text);
-		work = cpl_traffic_work_new(net, sig->phase[0].comm, &err);
-		assert_non_null(work);
 		assert_int_equal(cpl_load_init(&load, net, &err), 0);
-		cpl_traffic_add(net, flow_routing(net, NULL),
-		                sig->phase[0].comm, node, work, &load, &sums);
+		add_traffic(net, flow_routing(net, NULL),
+		                sig->phase[0].comm, node, &load, &sums);
 		assert_number(sums.hop_bytes, table[i].hop_bytes, 0);
-		cpl_traffic_work_free(work);
 		cpl_load_free(&load);
 		cpl_signature_free(sig);
 	}

@@ -10,7 +10,8 @@
 
 #include "base/file.h"
 #include "flow.h"
-#include "network/network_internal.h"
+#include "network/dragonfly/dragonfly.h"
+#include "network/type.h"
 #include "network/reader/reader.h"
 #include "number.h"
 
@@ -270,7 +271,7 @@ static void test_aries(void **state)
 	            {"global", 4, 1, 4.7e9}};
 	static const int gateway[] = {0, 1, 4, 5};
 
-	assert_int_equal(net->type, CPL_NETWORK_DRAGONFLY);
+	assert_string_equal(cpl_network_type_name(net->type), "dragonfly");
 	assert_int_equal(net->n_routers, 8);
 	assert_int_equal(net->n_nodes, 32);
 	for (int c = 0; c < 3; c++) {
@@ -281,9 +282,9 @@ static void test_aries(void **state)
 		assert_int_equal(class->cables, want[c].cables);
 		assert_number(class->bandwidth, want[c].bandwidth, 0);
 	}
-	assert_int_equal(net->dragonfly.wiring, CPL_WIRING_LIST);
+	assert_int_equal(cpl_dragonfly_of(net)->wiring, CPL_WIRING_LIST);
 	for (int i = 0; i < 4; i++)
-		assert_int_equal(net->dragonfly.gateway[i], gateway[i]);
+		assert_int_equal(cpl_dragonfly_of(net)->gateway[i], gateway[i]);
 	assert_int_equal(router_of(net, "nid00031"), 7);
 	flow_check(net, flow_routing(net, NULL), 1);
 	cpl_network_free(net);
@@ -340,9 +341,9 @@ static void test_aries_graph(void **state)
 	        {IN("a(0:0:0)", "a(0:1:0)") IN(
 	                 "a(0:0:0)", "a(0:1:0)") "a(0:0:0) black -> b(0:1:0)\n",
 	         "0:0:0 to 0:1:0 has 3 links", 5},
-	        {IN("a(0:0:0)", "a(0:1:1)"), "stands where the first group", 2},
+	        {IN("a(0:0:0)", "a(0:1:1)"), "is where the first group", 2},
 	        {CELL("0") CELL("1") IN("a(0:2:7)", "a(0:3:3)") PAIR("0", "1"),
-	         "router 1:2:3 stands where", 10},
+	         "router 1:2:3 is where", 10},
 	        {CELL("0") PAIR("0", "1") CELL("1") "a(0:2:3) blue -> "
 	                                            "a(1:2:3)\n"
 	                                            "a(1:2:7) blue -> "
@@ -386,11 +387,12 @@ static void test_refused(void **state)
 	static const struct {
 		const char *format, *text, *want;
 	} table[] = {
-	        {"myrinet", "", "no format 'myrinet'; there are topology-conf"},
+	        {"myrinet", "",
+	         "unknown format 'myrinet'; it must be one of topology-conf"},
 	        {"aries", "\x1f\x8b\x08", "in: is compressed"},
 	        {"topology-conf", "", "in: names no host"},
 	        {"topology-conf", "SwitchName=a Nodes=n\nSwitch=b\n",
-	         "in:2: 'Switch=b' is no key"},
+	         "in:2: 'Switch=b' is not a key"},
 	        {"topology-conf", "Nodes=n\n", "in:1: SwitchName is missing"},
 	        {"topology-conf", "SwitchName=a\n",
 	         "in:1: switch a has neither"},
@@ -401,18 +403,18 @@ static void test_refused(void **state)
 	        {"topology-conf", "SwitchName=a Nodes=\"n",
 	         "in:1: Nodes has no closing quote"},
 	        {"topology-conf", "SwitchName a Nodes=n",
-	         "in:1: 'SwitchName a Nodes=n' is no key"},
+	         "in:1: 'SwitchName a Nodes=n' is not a key"},
 	        {"topology-conf", "Include /etc/slurm/more.conf",
 	         "in:1: Include is not followed"},
 	        {"topology-conf", "SwitchName=a SwitchName=b\n",
-	         "in:1: SwitchName stands twice"},
+	         "in:1: SwitchName is given twice"},
 	        {"topology-conf", "SwitchName=a Nodes=n[1-\n", "in:1: Nodes: "},
 	        {"topology-conf", "SwitchName=a Nodes=n[1-99999999]\n",
 	         "in:1: Nodes: "},
 	        {"topology-conf", "SwitchName=a Nodes=n,n\n",
-	         "in:1: node n stands on two"},
+	         "in:1: node n is on two"},
 	        {"topology-conf", "SwitchName=a Nodes=n\nSwitchName=a Nodes=m",
-	         "in:2: switch a stands in line 1 already"},
+	         "in:2: switch a is already in line 1"},
 	        {"topology-conf", "SwitchName=a[0-1] Nodes=n\n",
 	         "in:1: SwitchName: 'a[0-1]' is not one"},
 	        {"topology-conf", "SwitchName=a Switches=a\n",
@@ -420,9 +422,9 @@ static void test_refused(void **state)
 	        {"topology-conf", "SwitchName=a Switches=b\n",
 	         "in:1: switch b is described nowhere"},
 	        {"topology-conf", "SwitchName=a \\ Nodes=n\n",
-	         "in:1: a \"\\\" stands inside"},
+	         "in:1: a \"\\\" is inside"},
 	        {"topology-conf", "SwitchName=a Nodes=n\nSwitchName=b Nodes=m",
-	         "no way from router 1 to router 0"},
+	         "no path from router 1 to router 0"},
 	        {"ibnetdiscover", "", "in: names no host"},
 	        {"ibnetdiscover", "Switch 36 \"H-1\"\n", "in:1: Switch PORTS"},
 	        {"ibnetdiscover", SWITCH("1") "[1] S-2[1]\n",
@@ -430,33 +432,33 @@ static void test_refused(void **state)
 	        {"ibnetdiscover", SWITCH("1") "[99999999999] \"S-2\"[1]\n",
 	         "in:2: [port] \"peer\"[port]"},
 	        {"ibnetdiscover", SWITCH("1") SWITCH("1"),
-	         "in:2: switch S-1 stands in line 1 already"},
+	         "in:2: switch S-1 is already in line 1"},
 	        {"ibnetdiscover", SWITCH("1") "[1] \"H-1\"[1](2) # lid 1\n",
 	         "in:2: the channel adapter has no name"},
 	        {"ibnetdiscover", SWITCH("1") HOST("1", "a,b"),
-	         "in:2: 'a,b' is no host name"},
+	         "in:2: 'a,b' is not a host name"},
 	        {"ibnetdiscover", SWITCH("1") "[1] \"S-2\"[1] # 4xQDR\n",
 	         "in:2: port 1 of S-2 does not lead back"},
 	        {"ibnetdiscover",
 	         SWITCH("1") "[1] \"S-2\"[1]\n[1] \"S-2\"[2]\n" SWITCH(
 	                 "2") "[1] \"S-1\"[1]\n[2] \"S-1\"[1]\n",
-	         "port 1 of S-1 stands in line"},
+	         "port 1 of S-1 is also in line"},
 	        {"aries", "", "in: holds no link"},
 	        {"aries", "a(0:0:0) green -> a(0:0:1)\nb\n",
-	         "in:2: 'b' is no tile"},
+	         "in:2: 'b' is not a tile"},
 	        {"aries", "a(0:0) green -> b(0:0:1)\n",
-	         "in:1: 'a(0:0) green -> b(0:0:1)' is no tile"},
-	        {"aries", "a(0:-1:0) green -> b(0:0:1)\n", "is no tile"},
+	         "in:1: 'a(0:0) green -> b(0:0:1)' is not a tile"},
+	        {"aries", "a(0:-1:0) green -> b(0:0:1)\n", "is not a tile"},
 	        {"aries", "a(0:0:0)\n", "in:1: the colour is missing"},
 	        {"aries", "a(0:0:0) green\n", "in:1: \"->\" is missing"},
-	        {"aries", "a(0:0:0) green =>  b(0:0:1)\n", "'=>' stands where"},
+	        {"aries", "a(0:0:0) green =>  b(0:0:1)\n", "'=>' is where"},
 	        {"aries", "a(0:0:0) green ->\n", "in:1: the other end is miss"},
 	        {"aries", "a(0:0:0) green -> a(0:0:0)\n",
 	         "in:1: joins a router with itself"},
 	        {"aries", "a(0:0:0) green -> b(0:0:1) x\n",
-	         "in:1: goes on behind"},
+	         "in:1: continues after"},
 	        {"aries", "a(0:0:0) GREEN -> b(0:0:1)\n",
-	         "\"GREEN\" is no name of a class"},
+	         "\"GREEN\" is not a class name"},
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
@@ -483,13 +485,13 @@ static void test_refused_traces(void **state)
 	static const struct {
 		const char *text, *want;
 	} table[] = {
-	        {"To ca {0x1}\n", "t:1: no \"From\" stands before \"To\""},
-	        {"[1] -> switch port {0x1}[1]\n", "t:1: no \"From\" stands"},
+	        {"To ca {0x1}\n", "t:1: there is no \"From\" before \"To\""},
+	        {"[1] -> switch port {0x1}[1]\n", "t:1: there is no \"From\""},
 	        {"-> switch port {0x1}[1]\n", "t:1: [port] -> switch port"},
 	        {"F[1] -> router port {0x1}[1]\n", "t:2: \"switch port\" or"},
 	        {"F[1] -> switch port 0x1[1]\n", "t:2: {0xGUID} is needed"},
 	        {"F[1] -> switch port {0x99}[1]\n", "t:2: switch S-99 is not"},
-	        {"FFrom ca {0x2}\n", "t:2: no \"To\" ended the route"},
+	        {"FFrom ca {0x2}\n", "t:2: the route before has no \"To\""},
 	        {"F[1] -> switch port {0x0002c90200400010}[1]\n"
 	         "[21] -> switch port {0x0002c90200400030}[1]\n",
 	         "t:3: port 21 of S-0002c90200400010 does not lead there"},

@@ -286,8 +286,6 @@ static void make_job(struct job *job, enum shape shape, uint64_t seed)
 
 static void test_every_mapper_on_odd_jobs(void **state)
 {
-	const struct cpl_mapper *const *mapper = cpl_mapper_all();
-
 	for (int shape = 0; shape < SHAPES; shape++) {
 		for (uint64_t seed = 0; seed < 6; seed++) {
 			struct job job;
@@ -295,19 +293,20 @@ static void test_every_mapper_on_odd_jobs(void **state)
 			make_job(&job, (enum shape)shape, seed);
 			assert_int_equal(equal_slots(&job),
 			                 shape != ALONE && shape != UNEVEN);
-			for (int k = 0; mapper[k]; k++) {
+			for (int k = 0; cpl_mapper_at(k); k++) {
 				struct cpl_error err = {""};
 				int again[MAX_RANKS];
 
 				assert_int_equal(
-				        cpl_mapper_map(mapper[k], &job.req,
-				                       job.rank_host, &err),
+				        cpl_mapper_map(cpl_mapper_at(k),
+				                       &job.req, job.rank_host,
+				                       &err),
 				        0);
 				check_counts(&job, job.rank_host);
-				assert_int_equal(cpl_mapper_map(mapper[k],
-				                                &job.req, again,
-				                                &err),
-				                 0);
+				assert_int_equal(
+				        cpl_mapper_map(cpl_mapper_at(k),
+				                       &job.req, again, &err),
+				        0);
 				assert_memory_equal(
 				        again, job.rank_host,
 				        (size_t)job.req.comm->ranks *
@@ -326,21 +325,21 @@ static bool after_n_looks(void *arg)
 /* Whenever the budget ends, what comes out is a layout. */
 static void test_every_mapper_out_of_time(void **state)
 {
-	const struct cpl_mapper *const *mapper = cpl_mapper_all();
 	struct job job;
 
 	set_up(&job, torus(4, 4, 2, true), random_comm(32, 3, 4), 32);
 	job.slots[3] = 0;
 	job.slots[20] = 2;
 	job.req.expired = after_n_looks;
-	for (int k = 0; mapper[k]; k++) {
+	for (int k = 0; cpl_mapper_at(k); k++) {
 		for (int looks = 0; looks < 40; looks += 1 + looks / 4) {
 			struct cpl_error err = {""};
 			int left = looks;
 
 			job.req.expired_arg = &left;
-			assert_int_equal(cpl_mapper_map(mapper[k], &job.req,
-			                                job.rank_host, &err),
+			assert_int_equal(cpl_mapper_map(cpl_mapper_at(k),
+			                                &job.req, job.rank_host,
+			                                &err),
 			                 0);
 			check_counts(&job, job.rank_host);
 		}

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "mapping/mapping.h"
+#include "mapping/mappers.h"
 #include "mapping/mapping_internal.h"
 #include "mapping_inputs.h"
 
@@ -66,7 +66,7 @@ static double hop_bytes(const struct job *job, const int *rank_host)
 }
 
 /* Sharunov 2017, Tables 4.1 and B.9: the mesh mapping that the thesis's hop
- * totals follow from, node of task 0 .. 63. */
+ * totals follow from, node of cluster 0 .. 63. */
 static void test_greedyallc_lu_c_64_on_the_mesh(void **state)
 {
 	static const int expect[64] = {
@@ -149,7 +149,6 @@ static void test_slots_are_kept_and_never_worse(void **state)
 		struct cpl_network *net =
 		        seed % 2 ? dragonfly() : torus(4, 3, 2, true);
 		int n_hosts = 2 + (int)(seed % 10), ranks = 0;
-		const struct cpl_mapper *const *mapper = cpl_mapper_all();
 		struct cpl_load background;
 		struct cpl_error err = {""};
 		struct cpl_comm *comm;
@@ -173,16 +172,17 @@ static void test_slots_are_kept_and_never_worse(void **state)
 			background.link[l] = (double)(l * 31 % 700);
 		if (seed % 4 < 2)
 			job.req.background = &background;
-		for (int k = 0; mapper[k]; k++) {
+		for (int k = 0; cpl_mapper_at(k); k++) {
 			struct cpl_map_result r;
 			int alone[MAX_RANKS];
 
-			assert_int_equal(cpl_mapper_map(mapper[k], &job.req,
-			                                alone, &err),
+			assert_int_equal(cpl_mapper_map(cpl_mapper_at(k),
+			                                &job.req, alone, &err),
 			                 0);
 			check_counts(&job, alone);
-			assert_int_equal(cpl_map(mapper[k], &job.req, &r, &err),
-			                 0);
+			assert_int_equal(
+			        cpl_map(cpl_mapper_at(k), &job.req, &r, &err),
+			        0);
 			check_counts(&job, r.rank_host);
 			assert_false(cpl_objective_better(
 			        job.req.objective, &r.before,
@@ -306,13 +306,13 @@ static void test_distances(void **state)
 		assert_int_equal(cpl_distance_init(&d, net[i], routing, host,
 		                                   net[i]->n_nodes, &err),
 		                 0);
-		assert_int_equal(d.n_spots, net[i]->n_routers);
+		assert_int_equal(d.n_leaves, net[i]->n_routers);
 		/* A cache smaller than the table. */
 		d.n_rows = 3;
-		for (int a = 0; a < d.n_spots; a++) {
+		for (int a = 0; a < d.n_leaves; a++) {
 			const float *row = cpl_distance_row(&d, a);
 
-			for (int b = 0; b < d.n_spots; b++)
+			for (int b = 0; b < d.n_leaves; b++)
 				assert_true((double)row[b] ==
 				            routing->hops(net[i], d.router[a],
 				                          d.router[b]));

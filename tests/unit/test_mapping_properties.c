@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What holds for every mapper of the table on every type of network. */
+#include "commplace-config.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -124,16 +126,17 @@ static void each(enum shape shape,
                  void (*check)(const struct cpl_mapper *mapper,
                                struct job *job))
 {
-	const struct cpl_mapper *const *mapper = cpl_mapper_all();
-
 	for (size_t i = 0; i < N_NETWORKS; i++) {
 		for (uint64_t seed = 0; seed < 3; seed++) {
 			static struct shaped s;
 
 			memset(&s, 0, sizeof(s));
 			make(&s, network_text[i], shape, seed);
-			for (int k = 0; mapper[k]; k++)
-				check(mapper[k], &s.job);
+			for (int k = 0; cpl_mapper_at(k); k++)
+				check(cpl_mapper_at(k), &s.job);
+#ifdef HAVE_SCOTCH
+			check(&cpl_mapper_scotch, &s.job);
+#endif
 			tear_down(&s.job);
 		}
 	}

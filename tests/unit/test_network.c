@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "network/dragonfly.h"
+#include "network/dragonfly/dragonfly.h"
 #include "network_text.h"
 #include "network/network.h"
 #include "number.h"
@@ -159,7 +159,7 @@ static void test_torus_borders(void **state)
 	              "\"wrap\": [false, true, true, false], "
 	              "\"bandwidth\": {\"dim\": [1, 2, 3, 4.5], "
 	              "\"injection\": 7}, \"nodes\": \"n[0-11]\"}");
-	const struct cpl_torus *torus = &net->torus;
+	const struct cpl_product *torus = &net->product;
 	static const int64_t count[] = {4 * 2 * 2, 6 * 2 * 2, 0, 6 * 1 * 2};
 
 	assert_int_equal(net->n_classes, 4);
@@ -256,18 +256,18 @@ static void test_refused(void **state)
 	        {FLY2 "\"nodes\": \"n0\"}", "names 1 hosts"},
 	        {FLY2 "\"nodes\": \"\"}", "names 0 hosts"},
 	        {FLY2 "\"nodes\": \"n[0-\"}", "\"nodes\": host list"},
-	        {FLY2 "\"nodes\": \"a,a\"}", "host a stands twice"},
+	        {FLY2 "\"nodes\": \"a,a\"}", "host a is given twice"},
 	        {FLY2 "\"nodes\": {\"0\": \"a\", \"1\": \"a\"}}",
-	         "host a stands twice, as node 0 and as node 1"},
-	        {FLY2 "\"nodes\": {\"2\": \"a\"}}", "\"2\" is no router id"},
-	        {FLY2 "\"nodes\": {\"-1\": \"a\"}}", "no router id"},
-	        {FLY2 "\"nodes\": {\"00\": \"a\"}}", "no router id"},
-	        {FLY2 "\"nodes\": {\"\": \"a\"}}", "no router id"},
+	         "host a is given twice, as node 0 and as node 1"},
+	        {FLY2 "\"nodes\": {\"2\": \"a\"}}", "\"2\" is not a router id"},
+	        {FLY2 "\"nodes\": {\"-1\": \"a\"}}", "not a router id"},
+	        {FLY2 "\"nodes\": {\"00\": \"a\"}}", "not a router id"},
+	        {FLY2 "\"nodes\": {\"\": \"a\"}}", "not a router id"},
 	        {FLY2 "\"nodes\": {\"99999999999999999999\": \"a\"}}",
-	         "no router id"},
+	         "not a router id"},
 	        {FLY2 "\"nodes\": {\"0\": \"a,b\"}}",
 	         "router 0 has 2 hosts; nodes_per_router is 1"},
-	        {FLY2 "\"nodes\": {\"0\": [\"a\"]}}", "router 0: a host list"},
+	        {FLY2 "\"nodes\": {\"0\": [\"a\"]}}", "router 0: a string with a host list"},
 	        {FLY2 "\"nodes\": {\"0\": \"a[\"}}", "router 0: host list"},
 	        {FLY2 "\"nodes\": {}}", "names no host"},
 	        {TORUS "\"wrap\": [true]}", "\"dims\" is missing"},
@@ -465,11 +465,154 @@ static void test_routing_of_a_torus(void **state)
 	cpl_network_free(net);
 }
 
+/* Units of every level hold each node once, by id, and the units inside. */
+static void check_levels(const struct cpl_network *net)
+{
+	char *seen = malloc((size_t)net->n_nodes);
+
+	for (int l = 0; l < net->n_levels; l++) {
+		const struct cpl_level *level = &net->level[l];
+
+		memset(seen, 0, (size_t)net->n_nodes);
+		assert_int_equal(level->first[0], 0);
+		assert_int_equal(level->first[level->n_units], net->n_nodes);
+		for (int u = 0; u < level->n_units; u++) {
+			for (int i = level->first[u]; i < level->first[u + 1];
+			     i++) {
+				int node = level->node[i];
+
+				assert_int_equal(seen[node]++, 0);
+				assert_int_equal(
+				        cpl_level_unit(
+				                level,
+				                cpl_network_router(net, node)),
+				        u);
+				if (i > level->first[u])
+					assert_true(node > level->node[i - 1]);
+			}
+		}
+	}
+	free(seen);
+}
+
+/* Nodes hang on routers, and routers have nodes: the same says both. */
+static void check_ports(const struct cpl_network *net)
+{
+	int n = 0;
+
+	for (int r = 0; r < net->n_routers; r++) {
+		struct cpl_nodes nodes = cpl_network_nodes(net, r);
+
+		n += nodes.n;
+		for (int i = 0; i < nodes.n; i++)
+			assert_int_equal(
+			        cpl_network_port(net, nodes.node[i], 0), r);
+	}
+	assert_int_equal(net->n_ports, 1);
+	assert_int_equal(n, net->n_nodes);
+}
+
+static void test_rooms(void **state)
+{
+	static const struct {
+		const char *file;
+		const char *level[CPL_NETWORK_MAX_LEVELS];
+		int units[CPL_NETWORK_MAX_LEVELS];
+		bool node_is_router;
+		int turns, router, n_at, at[CPL_NETWORK_MAX_DIMS];
+	} table[] = {
+	        {"edison",
+	         {"group", "chassis", "router"},
+	         {15, 90, 1440},
+	         false,
+	         0,
+	         100,
+	         3,
+	         {1, 0, 4}},
+	        {"gpc", {NULL, "router"}, {18, 103}, false, 1, 20, 2, {3, 2}},
+	        {"haec-box",
+	         {"board", NULL},
+	         {4, 64},
+	         true,
+	         0,
+	         39,
+	         3,
+	         {3, 1, 2}},
+	        {"vulcan-512",
+	         {"plane"},
+	         {2},
+	         true,
+	         0,
+	         443,
+	         5,
+	         {3, 2, 3, 2, 1}},
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		int at[CPL_NETWORK_MAX_DIMS], n = 0;
+		struct cpl_error err = {""};
+		struct cpl_network *net;
+		char path[512];
+
+		snprintf(path, sizeof(path), NETWORKS "/%s.json",
+		         table[i].file);
+		net = cpl_network_load(path, &err);
+		assert_non_null(net);
+		while (n < CPL_NETWORK_MAX_LEVELS && table[i].units[n])
+			n++;
+		assert_int_equal(net->n_levels, n);
+		for (int l = 0; l < n; l++) {
+			const char *name = table[i].level[l];
+
+			assert_int_equal(net->level[l].n_units,
+			                 table[i].units[l]);
+			if (name)
+				assert_ptr_equal(cpl_network_level(net, name),
+				                 &net->level[l]);
+			else
+				assert_null(net->level[l].name);
+		}
+		assert_null(cpl_network_level(net, "drawer"));
+		assert_int_equal(net->turns, table[i].turns);
+		assert_int_equal(net->node_is_router, table[i].node_is_router);
+		assert_int_equal(
+		        cpl_network_coordinates(net, table[i].router, at),
+		        table[i].n_at);
+		assert_memory_equal(at, table[i].at,
+		                    (size_t)table[i].n_at * sizeof(*at));
+		check_levels(net);
+		check_ports(net);
+		cpl_network_free(net);
+	}
+}
+
+static void test_products(void **state)
+{
+	struct cpl_network *torus =
+	        parse_network(TORUS "\"dims\": [3, 4], \"wrap\": [true, "
+	                            "false], \"nodes\": \"n[0-11]\"}");
+	struct cpl_network *fly =
+	        parse_network(FLY "\"groups\": 1, \"rows\": 2, \"columns\": 2, "
+	                          "\"nodes\": \"n[0-3]\"}");
+	const struct cpl_product *product = cpl_network_product(torus);
+
+	assert_non_null(product);
+	assert_int_equal(product->n_dims, 2);
+	assert_int_equal(product->dim[1], 4);
+	assert_true(product->wrap[0]);
+	assert_false(product->wrap[1]);
+	assert_null(cpl_network_product(fly));
+	cpl_network_free(torus);
+	cpl_network_free(fly);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_counts_of_the_samples),
 	        cmocka_unit_test(test_edison_links),
+	        cmocka_unit_test(test_rooms),
+	        cmocka_unit_test(test_products),
 	        cmocka_unit_test(test_more_global_links_than_routers),
 	        cmocka_unit_test(test_one_group_of_one_router),
 	        cmocka_unit_test(test_nodes_by_router),

@@ -13,9 +13,9 @@
 
 #include "base/hostlist.h"
 #include "network/network.h"
-#include "network/network_internal.h"
+#include "network/type.h"
 #include "network/reader/reader.h"
-#include "traffic/traffic.h"
+#include "traffic/workload.h"
 #include "failing_alloc.h"
 
 static const char dragonfly[] =
@@ -45,20 +45,23 @@ static int work(const char *text, struct cpl_error *err)
 {
 	struct cpl_network *net =
 	        cpl_network_parse(text, strlen(text), "net", err);
-	struct cpl_comm comm = {.ranks = 2};
-	struct cpl_traffic_work *buffers = NULL;
-	struct cpl_load load = {NULL, NULL, NULL};
+	int64_t row[3] = {0, 0, 0};
+	struct cpl_comm comm = {.ranks = 2, .row = row};
+	int node[2] = {0, 1};
+	struct cpl_job job = {.comm = &comm, .node = node};
+	struct cpl_workload *w = NULL;
 	struct cpl_class_stats stats;
 	int rc = -1;
 
 	if (!net)
 		return -1;
-	buffers = cpl_traffic_work_new(net, &comm, err);
-	if (buffers && !cpl_load_init(&load, net, err) &&
-	    !cpl_class_stats(load.link, net->n_links, &stats, err))
+	job.routing = cpl_routing_minimal(net);
+	w = cpl_workload_new(net, 1, err);
+	if (w && !cpl_workload_add(w, &job, err) &&
+	    !cpl_class_stats(cpl_workload_load(w)->link, net->n_links, &stats,
+	                     err))
 		rc = 0;
-	cpl_load_free(&load);
-	cpl_traffic_work_free(buffers);
+	cpl_workload_free(w);
 	cpl_network_free(net);
 	return rc;
 }

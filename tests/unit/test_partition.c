@@ -7,9 +7,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "base/heap.h"
 #include "base/random.h"
-#include "mapping/mapping_internal.h"
+#include "graph/heap.h"
+#include "graph/partition.h"
 #include "mapping_inputs.h"
 
 #define MAX_RANKS 1024
@@ -118,8 +118,10 @@ static void test_bisect_sizes(void **state)
 		for (int i = 0; i < 6; i++) {
 			int left = 0;
 
-			assert_int_equal(cpl_map_bisect(graph, want[i], seed,
-			                                NULL, NULL, side, NULL),
+			assert_int_equal(cpl_graph_bisect(graph, want[i], seed,
+			                                  CPL_GRAPH_BISECT_RUNS,
+			                                  NULL, NULL, side,
+			                                  NULL),
 			                 0);
 			for (int r = 0; r < ranks; r++)
 				left += !side[r];
@@ -141,7 +143,8 @@ static void test_bisect_star(void **state)
 	for (int i = 1; i < 300; i++)
 		entry[i - 1] = (struct cpl_comm_entry){0, i, 5, 1};
 	graph = symmetric(build(300, entry, 299));
-	assert_int_equal(cpl_map_bisect(graph, 150, 1, NULL, NULL, side, NULL),
+	assert_int_equal(cpl_graph_bisect(graph, 150, 1, CPL_GRAPH_BISECT_RUNS,
+	                                  NULL, NULL, side, NULL),
 	                 0);
 	for (int r = 0; r < 300; r++)
 		left += !side[r];
@@ -158,8 +161,9 @@ static void test_bisect_grid(void **state)
 	for (uint64_t seed = 1; seed <= 5; seed++) {
 		struct cpl_comm *graph = grid(32, 16, seed);
 
-		assert_int_equal(cpl_map_bisect(graph, 256, seed, NULL, NULL,
-		                                side, NULL),
+		assert_int_equal(cpl_graph_bisect(graph, 256, seed,
+		                                  CPL_GRAPH_BISECT_RUNS, NULL,
+		                                  NULL, side, NULL),
 		                 0);
 		for (int r = 0; r < 512; r++)
 			part[r] = side[r];
@@ -184,12 +188,14 @@ static void test_partition_sizes(void **state)
 		slots[0]++;
 		ranks++;
 		graph = random_graph(ranks, (int)(seed % 4), seed);
-		assert_int_equal(cpl_map_partition(graph, slots, n_parts, seed,
-		                                   NULL, NULL, part, NULL),
+		assert_int_equal(cpl_graph_partition(graph, slots, n_parts,
+		                                     seed, NULL, NULL, part,
+		                                     NULL),
 		                 0);
 		check_sizes(part, ranks, slots, n_parts);
-		assert_int_equal(cpl_map_partition(graph, slots, n_parts, seed,
-		                                   NULL, NULL, again, NULL),
+		assert_int_equal(cpl_graph_partition(graph, slots, n_parts,
+		                                     seed, NULL, NULL, again,
+		                                     NULL),
 		                 0);
 		assert_memory_equal(part, again, (size_t)ranks * sizeof(*part));
 		cpl_comm_free(graph);
@@ -219,9 +225,9 @@ static void test_partition_cliques(void **state)
 		        name[c * 4], name[(c * 4 + 4) % 128], 1, 1};
 	}
 	graph = symmetric(build(128, entry, n));
-	assert_int_equal(
-	        cpl_map_partition(graph, slots, 32, 1, NULL, NULL, part, NULL),
-	        0);
+	assert_int_equal(cpl_graph_partition(graph, slots, 32, 1, NULL, NULL,
+	                                     part, NULL),
+	                 0);
 	check_sizes(part, 128, slots, 32);
 	for (int c = 0; c < 32; c++)
 		for (int i = 1; i < 4; i++)
@@ -251,9 +257,9 @@ static void test_partition_when_time_is_over(void **state)
 	for (int calls = 0; calls < 20; calls++) {
 		int left = calls;
 
-		assert_int_equal(cpl_map_partition(graph, slots, 8, 1,
-		                                   after_calls, &left, part,
-		                                   NULL),
+		assert_int_equal(cpl_graph_partition(graph, slots, 8, 1,
+		                                     after_calls, &left, part,
+		                                     NULL),
 		                 0);
 		check_sizes(part, 64, slots, 8);
 	}
@@ -269,9 +275,10 @@ static void test_bisect_when_time_is_over(void **state)
 		unsigned char side[400];
 		int left = calls, n_left = 0;
 
-		assert_int_equal(cpl_map_bisect(graph, 150, 1, after_calls,
-		                                &left, side, NULL),
-		                 0);
+		assert_int_equal(
+		        cpl_graph_bisect(graph, 150, 1, CPL_GRAPH_BISECT_RUNS,
+		                         after_calls, &left, side, NULL),
+		        0);
 		for (int i = 0; i < 400; i++)
 			n_left += !side[i];
 		assert_int_equal(n_left, 150);

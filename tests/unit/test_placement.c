@@ -206,7 +206,7 @@ static void check_valid(const struct cpl_placement_policy *policy,
 
 static void check_machine(const struct cpl_network *net, uint64_t seed)
 {
-	const struct cpl_placement_policy *const *all = cpl_placement_all();
+	const struct cpl_placement_policy *policy;
 	unsigned char free_node[MAX_NODES];
 	int required[MAX_NODES], n_free;
 	struct cpl_placement_request req = {
@@ -227,9 +227,9 @@ static void check_machine(const struct cpl_network *net, uint64_t seed)
 			required[req.n_required++] = i;
 	if (seed % 2)
 		req.n_required = 0;
-	for (int i = 0; all[i]; i++)
-		if (all[i]->types & (1U << net->type))
-			check_valid(all[i], &req);
+	for (int i = 0; (policy = cpl_placement_at(i)); i++)
+		if (policy->place && cpl_placement_takes(policy, net->type))
+			check_valid(policy, &req);
 }
 
 static void test_valid_on_partly_filled_machines(void **state)
@@ -321,7 +321,7 @@ static void test_seeds_differ(void **state)
 		        .seed = 1,
 		};
 
-		assert_true(policy->random);
+		assert_true(policy->flags & CPL_PLACEMENT_RANDOM);
 		policy->place(&req, a, &err);
 		req.seed = 2;
 		policy->place(&req, b, &err);
@@ -339,7 +339,7 @@ struct box {
 
 static bool look_at(const struct cpl_placement_request *req, struct box *b)
 {
-	const struct cpl_torus *t = &req->net->torus;
+	const struct cpl_product *t = &req->net->product;
 	int k = req->net->nodes_per_router;
 	int at[3] = {b->origin % t->dim[0], b->origin / t->dim[0] % t->dim[1],
 	             b->origin / (t->dim[0] * t->dim[1])};
@@ -381,7 +381,7 @@ static bool smaller(const struct box *a, const struct box *b)
 static void best_box(const struct cpl_placement_request *req, bool whole,
                      struct box *best)
 {
-	const struct cpl_torus *t = &req->net->torus;
+	const struct cpl_product *t = &req->net->product;
 	struct box b;
 
 	best->volume = 0;
@@ -428,7 +428,8 @@ static void test_blocked_is_the_best_box(void **state)
 		if (!best.volume)
 			best_box(&req, false, &best);
 		assert_int_equal(
-		        cpl_placement_find(CPL_NETWORK_TORUS, "blocked", &err)
+		        cpl_placement_find(cpl_network_type_find("torus"),
+		                           "blocked", &err)
 		                ->place(&req, out, &err),
 		        0);
 		assert_memory_equal(out, best.node,
@@ -447,17 +448,22 @@ static void test_names(void **state)
 	struct cpl_error err = {""};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-		assert_true(cpl_placement_name_known(known[i]));
-	assert_false(cpl_placement_name_known("fastest"));
-	assert_false(cpl_placement_name_known(""));
+		assert_non_null(cpl_placement_named(known[i]));
+	assert_null(cpl_placement_named("fastest"));
+	assert_null(cpl_placement_named(""));
+	assert_true(cpl_placement_is_search("Auto"));
+	assert_false(cpl_placement_is_search("linear"));
 
-	assert_null(cpl_placement_find(CPL_NETWORK_DRAGONFLY, "fastest", &err));
+	assert_null(cpl_placement_find(cpl_network_type_find("dragonfly"),
+	                               "fastest", &err));
 	assert_non_null(strstr(err.text, "unknown"));
 	assert_non_null(strstr(err.text, "random-routers (RDR)"));
 	assert_null(strstr(err.text, "blocked"));
-	assert_null(cpl_placement_find(CPL_NETWORK_DRAGONFLY, "blocked", &err));
+	assert_null(cpl_placement_find(cpl_network_type_find("dragonfly"),
+	                               "blocked", &err));
 	assert_non_null(strstr(err.text, "not for this network type"));
-	assert_null(cpl_placement_find(CPL_NETWORK_TORUS, "RDR", &err));
+	assert_null(cpl_placement_find(cpl_network_type_find("torus"), "RDR",
+	                               &err));
 	assert_non_null(strstr(err.text, "blocked (BLK)"));
 }
 

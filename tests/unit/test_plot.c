@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/plot.h"
+#include "cmd/plot/plot.h"
 
 static void test_scale(void **state)
 {

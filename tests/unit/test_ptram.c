@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "mapping/mappers.h"
 #include "mapping/ptram.h"
 #include "mapping_jobs.h"
 
@@ -20,7 +21,7 @@ static void add_layout(struct cpl_link_sums *sums, const struct job *job,
 
 	for (int r = 0; r < comm->ranks; r++) {
 		for (int64_t e = comm->row[r]; e < comm->row[r + 1]; e++)
-			cpl_link_sums_flow(sums, job->host[rank_host[r]],
+			cpl_moves_flow(&sums->moves, job->host[rank_host[r]],
 			                   job->host[rank_host[comm->to[e]]],
 			                   comm->bytes[e]);
 		cpl_link_sums_keep(sums);
@@ -38,7 +39,7 @@ static void test_sums_follow_the_model(void **state)
 		struct cpl_job_sums job_sums;
 		struct cpl_error err = {""};
 		struct job job;
-		int n = 16;
+		int n = 16, hottest;
 
 		set_up(&job, seed % 2 ? dragonfly() : torus(4, 2, 2, true),
 		       random_comm(n, 3, seed), n);
@@ -52,19 +53,22 @@ static void test_sums_follow_the_model(void **state)
 		                 0);
 		measure(&job, job.rank_host, &metrics, &job_sums);
 		assert_int_equal(cpl_link_sums_init(&sums, &job.req, &err), 0);
-		cpl_link_sums_flow(&sums, 0, 9, 5000);
+		cpl_moves_flow(&sums.moves, 0, 9, 5000);
 		cpl_link_sums_keep(&sums);
 		add_layout(&sums, &job, job.rank_host);
-		cpl_link_sums_flow(&sums, 0, 9, -5000);
+		cpl_moves_flow(&sums.moves, 0, 9, -5000);
 		assert_float_equal(cpl_link_sums_max(&sums),
 		                   metrics.max_congestion, 1e-6);
 		cpl_link_sums_keep(&sums);
 		/* Dropped changes leave nothing. */
-		cpl_link_sums_flow(&sums, 3, 8, 777);
-		cpl_link_sums_drop(&sums);
-		assert_float_equal(sums.hop_bytes, job_sums.hop_bytes, 1e-6);
+		cpl_moves_flow(&sums.moves, 3, 8, 777);
+		cpl_moves_undo(&sums.moves);
+		assert_float_equal(sums.moves.hop_bytes, job_sums.hop_bytes, 1e-6);
 		assert_float_equal(sums.max, metrics.max_congestion, 1e-6);
-		assert_float_equal(sums.load[cpl_link_sums_hottest(&sums)],
+		hottest = cpl_link_sums_hottest(&sums);
+		assert_float_equal(sums.moves.load[hottest] /
+		                           cpl_network_link_bandwidth(
+		                                   job.net, hottest),
 		                   metrics.max_congestion, 1e-6);
 		assert_float_equal(sums.sum / (double)sums.used,
 		                   metrics.nonzero_average, 1e-6);
@@ -102,7 +106,7 @@ static void test_routes_tell_equal_hops_apart(void **state)
 	struct cpl_error err = {""};
 	struct job job;
 
-	/* Four places need four tasks: the last rank is silent. */
+	/* Four targets need four clusters: the last rank is silent. */
 	set_up(&job, torus(3, 3, 1, false), build(4, entry, 2), 4);
 	job.host[2] = 2;
 	job.host[3] = 6;
@@ -191,7 +195,7 @@ static void test_refinement(void **state)
 
 	for (uint64_t seed = 0; seed < 10; seed++) {
 		struct cpl_error err = {""};
-		struct cpl_tasks tasks;
+		struct cpl_clusters clusters;
 		double before, after;
 		struct job job;
 		int n;
@@ -201,20 +205,22 @@ static void test_refinement(void **state)
 		cpl_mapper_map(&cpl_mapper_random, &job.req, job.rank_host,
 		               &err);
 		before = max_congestion(&job, job.rank_host);
-		assert_int_equal(cpl_tasks_init(&tasks, &job.req, &err), 0);
-		n = cpl_ptram_refine(&tasks, job.rank_host, CPL_PTRAM_SWAPS,
+		assert_int_equal(cpl_clusters_init(&clusters, &job.req, &err),
+		                 0);
+		n = cpl_ptram_refine(&clusters, job.rank_host, CPL_PTRAM_SWAPS,
 		                     seed % 3 == 0, &err);
 		assert_in_range(n, 0, CPL_PTRAM_SWAPS);
 		check_counts(&job, job.rank_host);
 		after = max_congestion(&job, job.rank_host);
 		assert_int_equal(after<before, n> 0);
 		if (n < CPL_PTRAM_SWAPS)
-			assert_int_equal(cpl_ptram_refine(&tasks, job.rank_host,
+			assert_int_equal(cpl_ptram_refine(&clusters,
+			                                  job.rank_host,
 			                                  CPL_PTRAM_SWAPS,
 			                                  seed % 3 == 0, &err),
 			                 0);
 		swapped += n;
-		cpl_tasks_free(&tasks);
+		cpl_clusters_free(&clusters);
 		tear_down(&job);
 	}
 	assert_true(swapped > 10);

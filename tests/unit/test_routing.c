@@ -11,8 +11,8 @@
 
 #include "base/random.h"
 #include "number.h"
-#include "routing/adaptive.h"
-#include "routing/routing_internal.h"
+#include "routing/adaptive/adaptive.h"
+#include "routing/dragonfly_paths.h"
 #include "traffic/traffic.h"
 #include "routing_cases.h"
 

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "network/network_internal.h"
+#include "network/type.h"
 #include "number.h"
 #include "routing_cases.h"
 
@@ -441,9 +441,9 @@ static void test_even_patterns(void **state)
 
 			evaluate(net, routing[r], comm, &load, &sums);
 			for (int i = 0; i < 24 * 6; i++) {
-				double first = load.link[net->torus.out[i % 6]];
+				double first = load.link[net->product.out[i % 6]];
 
-				assert_number(load.link[net->torus.out[i]],
+				assert_number(load.link[net->product.out[i]],
 				              first, 1e-9 * first);
 			}
 			cpl_load_free(&load);

@@ -10,7 +10,7 @@
 
 #include "flow.h"
 #include "number.h"
-#include "routing/routing_internal.h"
+#include "routing/dragonfly_paths.h"
 
 #define HEAD                                                                   \
 	"{\"format\": \"commplace-network\", \"version\": 1, "                 \

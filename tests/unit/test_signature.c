@@ -214,6 +214,10 @@ static void test_messages(void **state)
 	        {HEAD "2,\"phases\":[{\"name\":\"a\\nb\",\"traffic\":[]}]}",
 	         "x.json: phase 1: \"name\" holds a control character; use "
 	         "printable text"},
+	        /* Fault 20: U+009B begins an escape sequence. */
+	        {HEAD "2,\"phases\":[{\"name\":\"a\\u009b2Jb\",\"traffic\":[]}]}",
+	         "x.json: phase 1: \"name\" holds a control character; use "
+	         "printable text"},
 	        {HEAD "2,\"phases\":[{\"traffic\":[]}]} ]",
 	         "x.json:1:82: not valid JSON: end of file expected near "
 	         "']'"},

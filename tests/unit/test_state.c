@@ -271,8 +271,8 @@ static void test_apply_refuses(void **state)
 	         "1"},
 	        {"{\"jobs\":[{\"id\":3,\"signature\":\"a b\","
 	         "\"hosts\":[\"n1\"]}]}",
-	         "running job 3: \"a b\" is no profile name; letters, digits, "
-	         "\"_\", \"-\" and \".\" (not first) may be used"},
+	         "running job 3: \"a b\" is not a profile name; use letters, "
+	         "digits, \"_\", \"-\" and \".\" (not first)"},
 	        {"{\"jobs\":[{\"id\":3,\"signature\":\"/none/x.json\","
 	         "\"hosts\":[\"n1\"]}]}",
 	         "running job 3: /none/x.json: No such file or directory"},
@@ -318,7 +318,7 @@ static struct cpl_record sample(void)
 	        .job_name = "a \"b\" \xc3\xa9",
 	        .partition = "large",
 	        .profile = "milc",
-	        .outcome = "placed",
+	        .outcome = CPL_OUTCOME_PLACED,
 	        .reason = "",
 	        .policy_asked = "auto",
 	        .policy = "random-routers",
@@ -367,7 +367,7 @@ static void assert_record(const struct cpl_record *a,
 	assert_text(a->job_name, b->job_name);
 	assert_text(a->partition, b->partition);
 	assert_text(a->profile, b->profile);
-	assert_text(a->outcome, b->outcome);
+	assert_int_equal(a->outcome, b->outcome);
 	assert_text(a->reason, b->reason);
 	assert_text(a->policy_asked, b->policy_asked);
 	assert_text(a->policy, b->policy);
@@ -426,7 +426,7 @@ static void write_record(const struct cpl_record *r, bool ended)
 static void test_record_round_trip(void **state)
 {
 	struct cpl_record r = sample(),
-	                  bare = {.outcome = "stock", .reason = "no profile"};
+	                  bare = {.outcome = CPL_OUTCOME_STOCK, .reason = "no profile"};
 	const struct cpl_record *both[] = {&r, &bare};
 	struct cpl_error err = {""};
 
@@ -550,12 +550,12 @@ static void test_running_jobs(void **state)
 
 	write_record(&r, false);
 	r.job = 4;
-	r.outcome = "observed";
+	r.outcome = CPL_OUTCOME_OBSERVED;
 	r.profile = NULL;
 	write_record(&r, false);
 	r.job = 5;
 	r.n_hosts = r.ranks = 0;
-	r.outcome = "stock";
+	r.outcome = CPL_OUTCOME_STOCK;
 	write_record(&r, false);
 	put("running/6.json", "{");
 	put("running/7.json.tmp-abc", "{");

@@ -14,7 +14,9 @@
 #include <unistd.h>
 
 #include "base/random.h"
-#include "traffic/traffic.h"
+#include "add_traffic.h"
+#include "traffic/dilation.h"
+#include "traffic/stream_internal.h"
 
 static const char *const networks[] = {
         /* One link per pair of groups. */
@@ -112,12 +114,13 @@ static struct cpl_signature *signature(const char *phases)
 static int routings_of(const struct cpl_network *net,
                        const struct cpl_routing **out)
 {
-	const struct cpl_routing *const *all = cpl_routing_all();
+	const struct cpl_routing *routing;
 	int n = 0;
 
-	for (int i = 0; all[i]; i++)
-		if (all[i]->type == net->type && !all[i]->table)
-			out[n++] = all[i];
+	for (int i = 0; (routing = cpl_routing_at(i)); i++)
+		if (cpl_routing_takes(routing, net) &&
+		    !(routing->flags & CPL_ROUTING_TABLE))
+			out[n++] = routing;
 	return n;
 }
 
@@ -184,35 +187,29 @@ static void place(struct scene *s, uint64_t seed)
 static void stream(const struct scene *s, int threads, struct cpl_load *load,
                    struct cpl_job_sums *sums)
 {
-	struct cpl_stream job = {s->rows, s->node, s->per_node, threads};
-	struct cpl_load *at[MAX_ROUTINGS];
+	const struct cpl_job job = {.rows = s->rows,
+	                            .node = s->node,
+	                            .ranks_per_node = s->per_node};
 	struct cpl_error err = {""};
 
-	for (int i = 0; i < s->n_routings; i++) {
+	for (int i = 0; i < s->n_routings; i++)
 		assert_int_equal(cpl_load_init(&load[i], s->net, &err), 0);
-		at[i] = &load[i];
-	}
-	if (cpl_stream_add(s->net, &job, s->n_routings, s->routing, at, sums,
-	                   &err))
-		fail_msg("%s", err.text);
+	add_each(s->net, &job, threads, s->n_routings, s->routing, load, sums);
 }
 
 static void check_scene(const struct scene *s)
 {
 	struct cpl_error err = {""};
 	struct cpl_comm *comm = cpl_signature_total(s->sig, &err);
-	struct cpl_traffic_work *work =
-	        cpl_traffic_work_new(s->net, comm, &err);
 	struct cpl_load load[3][MAX_ROUTINGS], want;
 	struct cpl_job_sums sums[3][MAX_ROUTINGS], stored;
 
-	assert_non_null(work);
 	for (int t = 0; t < 3; t++)
 		stream(s, t + 1, load[t], sums[t]);
 	assert_int_equal(cpl_load_init(&want, s->net, &err), 0);
 	for (int i = 0; i < s->n_routings; i++) {
 		cpl_load_clear(&want, s->net);
-		cpl_traffic_add(s->net, s->routing[i], comm, s->rank_node, work,
+		add_traffic(s->net, s->routing[i], comm, s->rank_node,
 		                &want, &stored);
 		compare(s->net, s->routing[i], &load[0][i], &want, &sums[0][i],
 		        &stored);
@@ -232,7 +229,6 @@ static void check_scene(const struct scene *s)
 			cpl_load_free(&load[t][i]);
 	}
 	cpl_load_free(&want);
-	cpl_traffic_work_free(work);
 	cpl_comm_free(comm);
 }
 
@@ -328,9 +324,22 @@ static void test_pairs(void **state)
 	}
 }
 
+static void count_hops(const struct cpl_network *net,
+                       const struct cpl_job *job, int *n_counted)
+{
+	struct cpl_workload *w = cpl_workload_new(net, 2, NULL);
+
+	assert_non_null(w);
+	assert_int_equal(cpl_workload_add(w, job, NULL), 0);
+	*n_counted += job->hops->made;
+	cpl_workload_free(w);
+}
+
 /* Averages over rank pairs, by looking at each. */
 static void test_dilation(void **state)
 {
+	int n_counted = 0;
+
 	for (size_t n = 0; n < N_NETWORKS; n++)
 		for (size_t j = 0; j < N_JOBS; j++) {
 			struct scene s = {.net = network(networks[n]),
@@ -374,12 +383,19 @@ static void test_dilation(void **state)
 						pairs[above]++;
 					}
 			for (int t = 0; t < 2; t++) {
-				struct cpl_stream job = {s.rows, s.node, 7,
-				                         t + 1};
+				struct cpl_hop_count hops = {.made = false};
+				struct cpl_job job = {.routing = routing,
+				                      .rows = s.rows,
+				                      .node = s.node,
+				                      .ranks_per_node = 7,
+				                      .hops = &hops};
 
-				assert_int_equal(cpl_stream_dilation(
-				                         s.net, routing, &job,
-				                         1, &got[t], NULL),
+				/* As a workload has counted, or on its own. */
+				if (t == 1)
+					count_hops(s.net, &job, &n_counted);
+				assert_int_equal(cpl_dilation(s.net, routing,
+				                              &job, 1, t + 1,
+				                              &got[t], NULL),
 				                 0);
 				assert_int_equal(got[t].pairs, pairs[0]);
 				assert_int_equal(got[t].pairs_above, pairs[1]);
@@ -398,6 +414,7 @@ static void test_dilation(void **state)
 			cpl_signature_free(s.sig);
 			cpl_network_free(s.net);
 		}
+	assert_true(n_counted > 3);
 }
 
 struct row_check {
@@ -461,8 +478,8 @@ static void test_one_phase(void **state)
 	struct cpl_rows *rows = cpl_rows_new(sig, "phase2", &err);
 
 	assert_non_null(rows);
-	assert_int_equal(rows->n_parts, 1);
-	assert_true(rows->part[0].weight == 1);
+	assert_int_equal(rows->n_terms, 1);
+	assert_true(rows->term[0].weight == 1);
 	cpl_rows_free(rows);
 	assert_null(cpl_rows_new(sig, "phase9", &err));
 	assert_non_null(strstr(err.text, "it has phase1, phase2, phase3"));
@@ -547,10 +564,21 @@ static void test_patterns_share_what_is_stored(void **state)
 	assert_non_null(sig->phase[0].comm);
 	for (int i = 1; i < 8; i++)
 		assert_null(sig->phase[i].comm);
-	assert_null(cpl_signature_total_daemon(sig, &err));
-	assert_non_null(strstr(err.text, "up to 17998500 pairs"));
+	/* Within limits: all phases together count, each pair of ranks once. */
+	const struct cpl_signature_limits small = {.max_bytes = 64 << 20};
+	const struct cpl_signature_limits large = {.max_bytes = 256 << 20};
+	char path[] = "/tmp/commplace-phases-XXXXXX";
+	int fd = mkstemp(path);
+	assert_int_equal(write(fd, text, n), n);
+	close(fd);
+	assert_null(cpl_signature_load_within(path, &small, &err));
+	assert_non_null(strstr(err.text, "up to 2250000 pairs"));
+	cpl_signature_free(sig);
+	sig = cpl_signature_load_within(path, &large, &err);
+	unlink(path);
+	assert_non_null(sig);
 	sig->n_phases = 2;
-	comm = cpl_signature_total_daemon(sig, &err);
+	comm = cpl_signature_total(sig, &err);
 	assert_non_null(comm);
 	assert_int_equal(comm->n_entries, 1500 * 1499);
 	assert_true(comm->bytes[0] == 4);

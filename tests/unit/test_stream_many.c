@@ -13,9 +13,11 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "network/dragonfly/dragonfly.h"
 #include "brute.h"
 #include "number.h"
 #include "routing_cases.h"
+#include "traffic/stream_internal.h"
 
 #define CASES 40
 #define EACH 3 /* ranks a node */
@@ -56,7 +58,7 @@ static struct scene scene(struct cpl_network *net, const char *pattern,
 	for (int i = 0; i < net->n_nodes; i++)
 		s.node[i] = i;
 	cpl_random_shuffle(s.node, net->n_nodes, seed, 0);
-	s.job = (struct cpl_stream){s.rows, s.node, each, 1};
+	s.job = (struct cpl_stream){s.rows, s.node, each, 1, NULL};
 	return s;
 }
 
@@ -73,17 +75,14 @@ static void stream(const struct scene *s, int threads, int n,
                    const struct cpl_routing *const *routing,
                    struct cpl_load *load, struct cpl_job_sums *sums)
 {
-	struct cpl_stream job = s->job;
-	struct cpl_load *at[2];
+	const struct cpl_job job = {.rows = s->job.rows,
+	                            .node = s->job.node,
+	                            .ranks_per_node = s->job.ranks_per_node};
 	struct cpl_error err = {""};
 
-	job.threads = threads;
-	for (int i = 0; i < n; i++) {
+	for (int i = 0; i < n; i++)
 		assert_int_equal(cpl_load_init(&load[i], s->net, &err), 0);
-		at[i] = &load[i];
-	}
-	assert_int_equal(
-	        cpl_stream_add(s->net, &job, n, routing, at, sums, &err), 0);
+	add_each(s->net, &job, threads, n, routing, load, sums);
 }
 
 static void same_bits(const struct cpl_network *net, const struct cpl_load *a,
@@ -163,7 +162,7 @@ static void test_bits(void **state)
 		                       "\"bytes\":0.3",
 		                       EACH, seed);
 
-		if (net->dragonfly.global_per_pair > 1) {
+		if (cpl_dragonfly_of(net)->global_per_pair > 1) {
 			check_bits(&s);
 			several++;
 		}

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "routing/adaptive.h"
-#include "traffic/traffic.h"
+#include "routing/adaptive/adaptive.h"
+#include "traffic/dilation.h"
 #include "failing_alloc.h"
 #include "routing_cases.h"
 
@@ -41,15 +41,26 @@ static int attempt(const struct cpl_network *net, struct cpl_load *load,
 	struct cpl_signature *sig =
 	        cpl_signature_parse(text, sizeof(text) - 1, "job", err);
 	struct cpl_rows *rows = sig ? cpl_rows_new(sig, NULL, err) : NULL;
-	struct cpl_load *at[3] = {load, load, load};
-	struct cpl_stream job = {rows, node, 4, 1};
-	struct cpl_job_sums sums[3];
+	struct cpl_workload *w[3] = {NULL, NULL, NULL};
+	struct cpl_job job = {.rows = rows, .node = node, .ranks_per_node = 4};
 	struct cpl_dilation dilation;
-	int rc = -1;
+	int rc = rows ? 0 : -1;
 
-	if (rows && !cpl_stream_add(net, &job, 3, routing, at, sums, err))
-		rc = cpl_stream_dilation(net, routing[0], &job, 1, &dilation,
-		                         err);
+	for (int i = 0; i < 3 && !rc; i++) {
+		w[i] = cpl_workload_new(net, 1, err);
+		if (w[i])
+			cpl_workload_clear(w[i], load);
+		else
+			rc = -1;
+	}
+	if (!rc)
+		rc = cpl_workload_add_each(w, routing, 3, &job, err);
+	for (int i = 0; i < 3 && !rc; i++)
+		rc = cpl_workload_solve(w[i], err);
+	if (!rc)
+		rc = cpl_dilation(net, routing[0], &job, 1, 1, &dilation, err);
+	for (int i = 0; i < 3; i++)
+		cpl_workload_free(w[i]);
 	cpl_rows_free(rows);
 	cpl_signature_free(sig);
 	return rc;

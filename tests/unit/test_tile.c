@@ -9,6 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "mapping/mappers.h"
 #include "mapping/tile.h"
 #include "mapping_jobs.h"
 
@@ -167,7 +168,8 @@ static void test_option_text(void **state)
 	assert_null(cpl_mapper_find("scotch", &err));
 	assert_non_null(strstr(err.text, "only in a commplace command"));
 	assert_null(cpl_mapper_find("til", &err));
-	assert_non_null(strstr(err.text, "known: default, linear"));
+	assert_non_null(strstr(err.text, "did you mean tile?"));
+	assert_non_null(strstr(err.text, "it must be one of default, linear"));
 	assert_non_null(strstr(err.text, "best"));
 }
 

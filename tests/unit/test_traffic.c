@@ -12,6 +12,7 @@
 #include "brute.h"
 #include "number.h"
 #include "signature/signature.h"
+#include "add_traffic.h"
 #include "traffic/traffic.h"
 
 static struct cpl_network *load_network(const char *name)
@@ -42,13 +43,9 @@ static void evaluate(const struct cpl_network *net, const struct cpl_comm *comm,
                      struct cpl_job_sums *sums)
 {
 	struct cpl_error err = {""};
-	struct cpl_traffic_work *work = cpl_traffic_work_new(net, comm, &err);
 
-	assert_non_null(work);
 	assert_int_equal(cpl_load_init(load, net, &err), 0);
-	cpl_traffic_add(net, cpl_routing_find(net, NULL, &err), comm, rank_node,
-	                work, load, sums);
-	cpl_traffic_work_free(work);
+	add_traffic(net, cpl_routing_find(net, NULL, &err), comm, rank_node, load, sums);
 }
 
 /* The tables of tests/golden/links, in rank order of the hosts file. */
@@ -262,15 +259,21 @@ static void test_work_is_reusable(void **state)
 	const int near[] = {0, 1, 2}, far[] = {31, 7, 16};
 	const struct cpl_routing *routing = &cpl_routing_static_direct;
 	struct cpl_error err = {""};
-	struct cpl_traffic_work *work = cpl_traffic_work_new(net, comm, &err);
+	struct cpl_workload *w = cpl_workload_new(net, 1, &err);
+	struct cpl_job job = {.routing = routing, .comm = comm, .node = far};
 	struct cpl_load first, again;
 
 	cpl_load_init(&first, net, &err);
 	cpl_load_init(&again, net, &err);
-	cpl_traffic_add(net, routing, comm, far, work, &first, NULL);
-	cpl_traffic_add(net, routing, comm, near, work, &again, NULL);
-	cpl_load_clear(&again, net);
-	cpl_traffic_add(net, routing, comm, far, work, &again, NULL);
+	assert_int_equal(cpl_workload_add(w, &job, &err), 0);
+	cpl_load_add(&first, cpl_workload_load(w), net);
+	job.node = near;
+	assert_int_equal(cpl_workload_add(w, &job, &err), 1);
+	cpl_workload_clear(w, NULL);
+	job.node = far;
+	assert_int_equal(cpl_workload_add(w, &job, &err), 0);
+	cpl_load_add(&again, cpl_workload_load(w), net);
+	cpl_workload_free(w);
 	assert_memory_equal(first.link, again.link,
 	                    (size_t)net->n_links * sizeof(double));
 	assert_memory_equal(first.injection, again.injection,
@@ -284,7 +287,6 @@ static void test_work_is_reusable(void **state)
 	assert_number(again.ejection[31], 1.4, 0);
 	cpl_load_free(&first);
 	cpl_load_free(&again);
-	cpl_traffic_work_free(work);
 	cpl_comm_free(comm);
 	cpl_network_free(net);
 }

@@ -14,8 +14,8 @@
 
 #include "number.h"
 #include "routing_cases.h"
-#include "routing/adaptive.h"
-#include "traffic/workload.h"
+#include "routing/adaptive/adaptive.h"
+#include "traffic/matrix.h"
 
 #define CASES 12
 #define JOBS 3
@@ -62,6 +62,43 @@ static struct cpl_network *some_fly(uint64_t seed)
 	           draw(seed, 2, 2, 4), JOBS, draw(seed, 4, 1, 3));
 }
 
+static int add(struct cpl_workload *w, const struct cpl_routing *routing,
+               const struct cpl_comm *comm, const int *node)
+{
+	struct cpl_job job = {.routing = routing, .comm = comm, .node = node};
+
+	return cpl_workload_add(w, &job, NULL);
+}
+
+/* Without a workload: the pairs and what the routing makes of them alone. */
+static void alone(const struct cpl_network *net,
+                  const struct cpl_routing *routing,
+                  const struct cpl_comm *comm, const int *node,
+                  struct cpl_load *load, struct cpl_job_sums *sums)
+{
+	struct cpl_job job = {.node = node};
+	struct cpl_matrix buffers = {0};
+	const struct cpl_pairs *pairs;
+	struct cpl_routed routed = {0, 0};
+	void *scratch;
+
+	assert_int_equal(cpl_matrix_reserve(&buffers, net, routing, comm, NULL),
+	                 0);
+	if (routing->add) {
+		cpl_matrix_add(&buffers, net, routing, &job, comm, load, sums);
+	} else {
+		pairs = cpl_matrix_pairs(&buffers, net, &job, comm, load, sums);
+		scratch = malloc(
+		        routing->scratch_size(net, pairs->row[pairs->n_from]) +
+		        1);
+		routing->solve(net, pairs, scratch, load->link, &routed);
+		free(scratch);
+		sums->hop_bytes = routed.hop_bytes;
+		sums->max_dilation = routed.max_hops;
+	}
+	cpl_matrix_free(&buffers);
+}
+
 /* Three jobs with routings of their own: what a router sends and gets is what
  * its nodes do, and bytes are on as many links as they have hops. */
 static void test_conserves(void **state)
@@ -71,10 +108,9 @@ static void test_conserves(void **state)
 		struct cpl_workload *w = cpl_workload_new(net, 2, NULL);
 		double *out = calloc((size_t)net->n_routers, sizeof(*out));
 		double hop_bytes = 0, total = 0;
-		struct cpl_load load;
+		const struct cpl_load *load;
 
 		assert_non_null(w);
-		assert_int_equal(cpl_load_init(&load, net, NULL), 0);
 		for (int j = 0; j < JOBS; j++) {
 			const char *name = names[draw(seed, 20 + (uint64_t)j, 0,
 			                              j ? 4 : 2)];
@@ -83,9 +119,8 @@ static void test_conserves(void **state)
 			int *node = some_nodes(comm, JOBS, j);
 
 			assert_int_equal(
-			        cpl_workload_add(
-			                w, cpl_routing_find(net, name, NULL),
-			                comm, node, NULL),
+			        add(w, cpl_routing_find(net, name, NULL), comm,
+			            node),
 			        j);
 			for (int r = 0; r < comm->ranks; r++)
 				for (int64_t e = comm->row[r];
@@ -97,19 +132,19 @@ static void test_conserves(void **state)
 			free(node);
 			cpl_comm_free(comm);
 		}
-		assert_int_equal(cpl_workload_solve(w, &load, NULL), 0);
+		assert_int_equal(cpl_workload_solve(w, NULL), 0);
+		load = cpl_workload_load(w);
 		for (int j = 0; j < JOBS; j++)
 			hop_bytes += cpl_workload_sums(w, j)->hop_bytes;
 		for (int64_t l = 0; l < net->n_links; l++) {
-			total += load.link[l];
-			out[net->link_from[l]] += load.link[l];
-			out[net->link_to[l]] -= load.link[l];
+			total += load->link[l];
+			out[net->link_from[l]] += load->link[l];
+			out[net->link_to[l]] -= load->link[l];
 		}
 		assert_number(total, hop_bytes, 1e-9 * hop_bytes);
 		for (int r = 0; r < net->n_routers; r++)
 			assert_number(out[r], 0, 1e-3);
 		free(out);
-		cpl_load_free(&load);
 		cpl_workload_free(w);
 		cpl_network_free(net);
 	}
@@ -126,31 +161,25 @@ static void test_alone(void **state)
 			        cpl_routing_find(net, names[a], NULL);
 			struct cpl_comm *comm = some_comm(net, 1, seed);
 			int *node = some_nodes(comm, 1, 0);
-			struct cpl_traffic_work *work =
-			        cpl_traffic_work_new(net, comm, NULL);
 			struct cpl_workload *w = cpl_workload_new(net, 1, NULL);
 			size_t size = (size_t)net->n_links * sizeof(double);
-			struct cpl_load got, want;
-			struct cpl_job_sums sums;
+			const struct cpl_load *got;
+			struct cpl_load want;
+			struct cpl_job_sums sums = {0};
 
-			assert_int_equal(cpl_load_init(&got, net, NULL), 0);
 			assert_int_equal(cpl_load_init(&want, net, NULL), 0);
-			cpl_traffic_add(net, routing, comm, node, work, &want,
-			                &sums);
-			assert_int_equal(
-			        cpl_workload_add(w, routing, comm, node, NULL),
-			        0);
-			assert_int_equal(cpl_workload_solve(w, &got, NULL), 0);
-			assert_memory_equal(got.link, want.link, size);
-			assert_memory_equal(got.ejection, want.ejection,
+			alone(net, routing, comm, node, &want, &sums);
+			assert_int_equal(add(w, routing, comm, node), 0);
+			assert_int_equal(cpl_workload_solve(w, NULL), 0);
+			got = cpl_workload_load(w);
+			assert_memory_equal(got->link, want.link, size);
+			assert_memory_equal(got->ejection, want.ejection,
 			                    (size_t)net->n_nodes *
 			                            sizeof(double));
 			assert_memory_equal(cpl_workload_sums(w, 0), &sums,
 			                    sizeof(sums));
-			cpl_load_free(&got);
 			cpl_load_free(&want);
 			cpl_workload_free(w);
-			cpl_traffic_work_free(work);
 			cpl_comm_free(comm);
 			cpl_network_free(net);
 			free(node);
@@ -328,19 +357,17 @@ static void test_sees_the_others(void **state)
 		struct cpl_load *load = i ? &together : &alone;
 		struct cpl_workload *w = cpl_workload_new(net, 1, NULL);
 
-		assert_int_equal(
-		        cpl_workload_add(w,
-		                         i ? &cpl_routing_static_direct
-		                           : &cpl_routing_adaptive_direct,
-		                         i ? a : b, node, NULL),
-		        0);
+		assert_int_equal(add(w,
+		                     i ? &cpl_routing_static_direct
+		                       : &cpl_routing_adaptive_direct,
+		                     i ? a : b, node),
+		                 0);
 		if (i)
-			assert_int_equal(
-			        cpl_workload_add(w,
-			                         &cpl_routing_adaptive_direct,
-			                         b, node, NULL),
-			        1);
-		assert_int_equal(cpl_workload_solve(w, load, NULL), 0);
+			assert_int_equal(add(w, &cpl_routing_adaptive_direct, b,
+			                     node),
+			                 1);
+		assert_int_equal(cpl_workload_solve(w, NULL), 0);
+		cpl_load_add(load, cpl_workload_load(w), net);
 		cpl_workload_free(w);
 	}
 	for (int64_t l = 0; l < net->n_links; l++) {
@@ -384,21 +411,22 @@ static void test_stream(void **state)
 	for (int a = 0; a < 5; a++) {
 		const struct cpl_routing *routing =
 		        cpl_routing_find(net, names[a], NULL);
-		struct cpl_stream stream = {rows, seat, 2, 2};
+		struct cpl_job of_rows = {.routing = routing,
+		                          .rows = rows,
+		                          .node = seat,
+		                          .ranks_per_node = 2};
 		struct cpl_load load[2];
 		double hop_bytes[2];
 
 		for (int i = 0; i < 2; i++) {
 			struct cpl_workload *w = cpl_workload_new(net, 2, NULL);
-			int job = i ? cpl_workload_add_stream(w, routing,
-			                                      &stream, NULL)
-			            : cpl_workload_add(w, routing, comm, node,
-			                               NULL);
+			int job = i ? cpl_workload_add(w, &of_rows, NULL)
+			            : add(w, routing, comm, node);
 
 			assert_int_equal(job, 0);
 			assert_int_equal(cpl_load_init(&load[i], net, NULL), 0);
-			assert_int_equal(cpl_workload_solve(w, &load[i], NULL),
-			                 0);
+			assert_int_equal(cpl_workload_solve(w, NULL), 0);
+			cpl_load_add(&load[i], cpl_workload_load(w), net);
 			hop_bytes[i] = cpl_workload_sums(w, 0)->hop_bytes;
 			cpl_workload_free(w);
 		}

@@ -29,15 +29,26 @@ tests_unit_test_pattern_SOURCES = tests/unit/test_pattern.c tests/unit/comm_text
 tests_unit_test_pattern_CFLAGS = $(unit_cflags)
 tests_unit_test_pattern_LDADD = $(unit_ldadd)
 
-unit_tests += tests/unit/test_excerpt
-tests_unit_test_excerpt_SOURCES = tests/unit/test_excerpt.c
-tests_unit_test_excerpt_CFLAGS = $(unit_cflags)
-tests_unit_test_excerpt_LDADD = $(unit_ldadd)
+unit_tests += tests/unit/test_launch
+tests_unit_test_launch_SOURCES = tests/unit/test_launch.c
+tests_unit_test_launch_CFLAGS = $(unit_cflags)
+tests_unit_test_launch_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_config
 tests_unit_test_config_SOURCES = tests/unit/test_config.c
 tests_unit_test_config_CFLAGS = $(unit_cflags)
 tests_unit_test_config_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_config_man
+tests_unit_test_config_man_SOURCES = tests/unit/test_config_man.c
+tests_unit_test_config_man_CPPFLAGS = $(AM_CPPFLAGS) -DCPL_TEST_SRCDIR='"$(abs_top_srcdir)"'
+tests_unit_test_config_man_CFLAGS = $(unit_cflags)
+tests_unit_test_config_man_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_resolve
+tests_unit_test_resolve_SOURCES = tests/unit/test_resolve.c
+tests_unit_test_resolve_CFLAGS = $(unit_cflags)
+tests_unit_test_resolve_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_state
 tests_unit_test_state_SOURCES = tests/unit/test_state.c
@@ -66,13 +77,13 @@ tests_unit_test_network_memory_LDFLAGS = $(failing_alloc)
 tests_unit_test_network_memory_LDADD = $(unit_ldadd) $(JANSSON_LIBS)
 
 unit_tests += tests/unit/test_traffic
-tests_unit_test_traffic_SOURCES = tests/unit/test_traffic.c tests/unit/brute.c tests/unit/brute.h tests/unit/number.h
+tests_unit_test_traffic_SOURCES = tests/unit/test_traffic.c tests/unit/add_traffic.h tests/unit/brute.c tests/unit/brute.h tests/unit/number.h
 tests_unit_test_traffic_CPPFLAGS = $(AM_CPPFLAGS) -DNETWORKS='"$(abs_top_srcdir)/etc/networks"' -DTABLES='"$(abs_top_srcdir)/tests/golden/links"'
 tests_unit_test_traffic_CFLAGS = $(unit_cflags)
 tests_unit_test_traffic_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_routing
-tests_unit_test_routing_SOURCES = tests/unit/test_routing.c tests/unit/routing_cases.h tests/unit/number.h tests/unit/network_text.h
+tests_unit_test_routing_SOURCES = tests/unit/test_routing.c tests/unit/add_traffic.h tests/unit/routing_cases.h tests/unit/number.h tests/unit/network_text.h
 tests_unit_test_routing_CFLAGS = $(unit_cflags)
 tests_unit_test_routing_LDADD = $(unit_ldadd)
 
@@ -82,12 +93,12 @@ tests_unit_test_workload_CFLAGS = $(unit_cflags)
 tests_unit_test_workload_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_enumeration
-tests_unit_test_enumeration_SOURCES = tests/unit/test_enumeration.c tests/unit/routing_cases.h tests/unit/brute.c tests/unit/brute.h tests/unit/number.h tests/unit/network_text.h
+tests_unit_test_enumeration_SOURCES = tests/unit/test_enumeration.c tests/unit/add_traffic.h tests/unit/routing_cases.h tests/unit/brute.c tests/unit/brute.h tests/unit/number.h tests/unit/network_text.h
 tests_unit_test_enumeration_CFLAGS = $(unit_cflags)
 tests_unit_test_enumeration_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_collective_links
-tests_unit_test_collective_links_SOURCES = tests/unit/test_collective_links.c tests/unit/number.h
+tests_unit_test_collective_links_SOURCES = tests/unit/test_collective_links.c tests/unit/add_traffic.h tests/unit/number.h
 tests_unit_test_collective_links_CFLAGS = $(unit_cflags)
 tests_unit_test_collective_links_LDADD = $(unit_ldadd)
 
@@ -103,7 +114,7 @@ tests_unit_test_placement_CFLAGS = $(unit_cflags)
 tests_unit_test_placement_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_decide
-tests_unit_test_decide_SOURCES = tests/unit/test_decide.c
+tests_unit_test_decide_SOURCES = tests/unit/test_decide.c tests/unit/add_traffic.h
 tests_unit_test_decide_CFLAGS = $(unit_cflags)
 tests_unit_test_decide_LDADD = $(unit_ldadd)
 
@@ -123,7 +134,7 @@ tests_unit_test_sharunov_CFLAGS = $(unit_cflags)
 tests_unit_test_sharunov_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_mapping
-tests_unit_test_mapping_SOURCES = tests/unit/test_mapping.c tests/unit/mapping_inputs.h tests/unit/network_text.h
+tests_unit_test_mapping_SOURCES = tests/unit/test_mapping.c tests/unit/add_traffic.h tests/unit/mapping_inputs.h tests/unit/network_text.h
 tests_unit_test_mapping_CFLAGS = $(unit_cflags)
 tests_unit_test_mapping_LDADD = $(unit_ldadd)
 
@@ -153,7 +164,7 @@ tests_unit_test_partition_CFLAGS = $(unit_cflags)
 tests_unit_test_partition_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_best
-tests_unit_test_best_SOURCES = tests/unit/test_best.c tests/unit/mapping_inputs.h tests/unit/network_text.h
+tests_unit_test_best_SOURCES = tests/unit/test_best.c tests/unit/add_traffic.h tests/unit/mapping_inputs.h tests/unit/network_text.h
 tests_unit_test_best_CFLAGS = $(unit_cflags)
 tests_unit_test_best_LDADD = $(unit_ldadd)
 
@@ -192,18 +203,18 @@ tests_unit_test_record_writer_CFLAGS = $(unit_cflags)
 tests_unit_test_record_writer_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_engine
-tests_unit_test_engine_SOURCES = tests/unit/test_engine.c
+tests_unit_test_engine_SOURCES = tests/unit/test_engine.c tests/unit/in_dir.h tests/unit/fake_scheduler.h
 tests_unit_test_engine_CFLAGS = $(unit_cflags)
 tests_unit_test_engine_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_engine_memory
-tests_unit_test_engine_memory_SOURCES = tests/unit/test_engine_memory.c tests/unit/failing_alloc.h
+tests_unit_test_engine_memory_SOURCES = tests/unit/test_engine_memory.c tests/unit/failing_alloc.h tests/unit/fake_scheduler.h
 tests_unit_test_engine_memory_CFLAGS = $(unit_cflags)
 tests_unit_test_engine_memory_LDFLAGS = $(failing_alloc)
 tests_unit_test_engine_memory_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_plot
-tests_unit_test_plot_SOURCES = tests/unit/test_plot.c src/cmd/plot.c src/cmd/plot.h src/cmd/plot_box.c src/cmd/plot_map.c src/cmd/plot_map.h src/cmd/plot_map_dragonfly.c src/cmd/plot_map_torus.c src/cmd/util.c
+tests_unit_test_plot_SOURCES = tests/unit/test_plot.c $(plot_sources) src/cmd/util.c
 tests_unit_test_plot_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
 tests_unit_test_plot_CFLAGS = $(unit_cflags)
 tests_unit_test_plot_LDADD = $(unit_ldadd) $(JANSSON_LIBS)
@@ -221,7 +232,7 @@ tests_unit_test_graph_CFLAGS = $(unit_cflags)
 tests_unit_test_graph_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_haec
-tests_unit_test_haec_SOURCES = tests/unit/test_haec.c tests/unit/flow.h tests/unit/number.h tests/unit/network_text.h
+tests_unit_test_haec_SOURCES = tests/unit/test_haec.c tests/unit/add_traffic.h tests/unit/flow.h tests/unit/number.h tests/unit/network_text.h
 tests_unit_test_haec_CPPFLAGS = $(AM_CPPFLAGS) -DNETWORKS='"$(abs_top_srcdir)/etc/networks"'
 tests_unit_test_haec_CFLAGS = $(unit_cflags)
 tests_unit_test_haec_LDADD = $(unit_ldadd)
@@ -238,10 +249,10 @@ tests_unit_test_parallel_CFLAGS = $(unit_cflags)
 tests_unit_test_parallel_LDFLAGS = -Wl,--wrap=pthread_create
 tests_unit_test_parallel_LDADD = $(unit_ldadd)
 
-unit_tests += tests/unit/test_incremental
-tests_unit_test_incremental_SOURCES = tests/unit/test_incremental.c tests/unit/flow.h tests/unit/number.h tests/unit/network_text.h
-tests_unit_test_incremental_CFLAGS = $(unit_cflags)
-tests_unit_test_incremental_LDADD = $(unit_ldadd)
+unit_tests += tests/unit/test_moves
+tests_unit_test_moves_SOURCES = tests/unit/test_moves.c tests/unit/add_traffic.h tests/unit/flow.h tests/unit/number.h tests/unit/network_text.h
+tests_unit_test_moves_CFLAGS = $(unit_cflags)
+tests_unit_test_moves_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_sampled
 tests_unit_test_sampled_SOURCES = tests/unit/test_sampled.c tests/unit/flow.h tests/unit/number.h tests/unit/network_text.h
@@ -249,12 +260,12 @@ tests_unit_test_sampled_CFLAGS = $(unit_cflags)
 tests_unit_test_sampled_LDADD = $(unit_ldadd) -lm
 
 unit_tests += tests/unit/test_stream
-tests_unit_test_stream_SOURCES = tests/unit/test_stream.c
+tests_unit_test_stream_SOURCES = tests/unit/test_stream.c tests/unit/add_traffic.h
 tests_unit_test_stream_CFLAGS = $(unit_cflags)
 tests_unit_test_stream_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_stream_many
-tests_unit_test_stream_many_SOURCES = tests/unit/test_stream_many.c tests/unit/routing_cases.h tests/unit/brute.c tests/unit/brute.h tests/unit/number.h tests/unit/network_text.h
+tests_unit_test_stream_many_SOURCES = tests/unit/test_stream_many.c tests/unit/add_traffic.h tests/unit/routing_cases.h tests/unit/brute.c tests/unit/brute.h tests/unit/number.h tests/unit/network_text.h
 tests_unit_test_stream_many_CFLAGS = $(unit_cflags)
 tests_unit_test_stream_many_LDADD = $(unit_ldadd)
 
@@ -265,7 +276,7 @@ tests_unit_test_stream_memory_LDFLAGS = $(failing_alloc)
 tests_unit_test_stream_memory_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_routing_properties
-tests_unit_test_routing_properties_SOURCES = tests/unit/test_routing_properties.c tests/unit/routing_cases.h tests/unit/number.h tests/unit/network_text.h
+tests_unit_test_routing_properties_SOURCES = tests/unit/test_routing_properties.c tests/unit/add_traffic.h tests/unit/routing_cases.h tests/unit/number.h tests/unit/network_text.h
 tests_unit_test_routing_properties_CFLAGS = $(unit_cflags)
 tests_unit_test_routing_properties_LDADD = $(unit_ldadd) $(JANSSON_LIBS)
 
@@ -275,7 +286,7 @@ TESTS += $(unit_tests)
 endif
 
 unit_tests += tests/unit/test_binders
-tests_unit_test_binders_SOURCES = tests/unit/test_binders.c tests/unit/least_cost.h \
+tests_unit_test_binders_SOURCES = tests/unit/test_binders.c tests/unit/even_tree.h tests/unit/least_cost.h \
 	tests/unit/topology_of.h
 tests_unit_test_binders_CPPFLAGS = $(AM_CPPFLAGS) -DTOPOLOGIES='"$(abs_top_srcdir)/etc/topologies"'
 tests_unit_test_binders_CFLAGS = $(unit_cflags)
@@ -292,3 +303,24 @@ tests_unit_test_binding_memory_SOURCES = tests/unit/test_binding_memory.c tests/
 tests_unit_test_binding_memory_CFLAGS = $(unit_cflags)
 tests_unit_test_binding_memory_LDFLAGS = $(failing_alloc)
 tests_unit_test_binding_memory_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_store
+tests_unit_test_store_SOURCES = tests/unit/test_store.c tests/unit/in_dir.h
+tests_unit_test_store_CFLAGS = $(unit_cflags)
+tests_unit_test_store_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_library
+tests_unit_test_library_SOURCES = tests/unit/test_library.c
+tests_unit_test_library_CPPFLAGS = -I$(top_srcdir)/include
+tests_unit_test_library_CFLAGS = $(unit_cflags)
+tests_unit_test_library_LDADD = libcommplace.la $(CMOCKA_LIBS)
+
+unit_tests += tests/unit/test_size
+tests_unit_test_size_SOURCES = tests/unit/test_size.c
+tests_unit_test_size_CFLAGS = $(unit_cflags)
+tests_unit_test_size_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_record_dir
+tests_unit_test_record_dir_SOURCES = tests/unit/test_record_dir.c tests/unit/in_dir.h
+tests_unit_test_record_dir_CFLAGS = $(unit_cflags)
+tests_unit_test_record_dir_LDADD = $(unit_ldadd)

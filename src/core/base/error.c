@@ -4,15 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Texts quote what users wrote: a line break or an escape sequence in it must
- * not reach a log or a terminal. */
-static void one_line(char *text)
-{
-	for (; *text; text++)
-		if ((unsigned char)*text < 0x20 || *text == 0x7f)
-			*text = '?';
-}
+#include "base/printable.h"
 
+/* Texts quote what users wrote, which must not reach a log or a terminal as it
+ * is. */
 int cpl_fail(struct cpl_error *err, const char *fmt, ...)
 {
 	va_list ap;
@@ -22,7 +17,7 @@ int cpl_fail(struct cpl_error *err, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(err->text, sizeof(err->text), fmt, ap);
 	va_end(ap);
-	one_line(err->text);
+	cpl_printable(err->text);
 	return -1;
 }
 
@@ -38,7 +33,7 @@ int cpl_fail_prefix(struct cpl_error *err, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(err->text, sizeof(err->text), fmt, ap);
 	va_end(ap);
-	one_line(err->text);
+	cpl_printable(err->text);
 	n = strlen(err->text);
 	snprintf(err->text + n, sizeof(err->text) - n, "%s", old.text);
 	return -1;
@@ -47,4 +42,13 @@ int cpl_fail_prefix(struct cpl_error *err, const char *fmt, ...)
 int cpl_fail_memory(struct cpl_error *err)
 {
 	return cpl_fail(err, "out of memory");
+}
+
+bool cpl_error_is_memory(const struct cpl_error *err)
+{
+	static const char text[] = "out of memory";
+	size_t n = strlen(err->text);
+
+	return n >= sizeof(text) - 1 &&
+	       !strcmp(err->text + n - (sizeof(text) - 1), text);
 }

@@ -7,6 +7,7 @@
 #define CPL_BASE_ERROR_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #define CPL_ERROR_MAX 512
@@ -33,5 +34,9 @@ int cpl_fail_prefix(struct cpl_error *err, const char *fmt, ...)
 
 /* cpl_fail(err, "out of memory"). */
 int cpl_fail_memory(struct cpl_error *err);
+
+/* Was it that, whatever prefix was put in front? Quoted text cannot feign it:
+ * no message ends in a quotation. */
+bool cpl_error_is_memory(const struct cpl_error *err);
 
 #endif

@@ -2,61 +2,133 @@
 #include "commplace-config.h"
 #include "base/file.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
-static int open_regular(const char *path, uint64_t max, uint64_t *size,
-                        struct cpl_error *err)
+bool cpl_file_stamp_equal(const struct cpl_file_stamp *a,
+                          const struct cpl_file_stamp *b)
+{
+	return a->dev == b->dev && a->inode == b->inode && a->size == b->size &&
+	       a->mtime.tv_sec == b->mtime.tv_sec &&
+	       a->mtime.tv_nsec == b->mtime.tv_nsec && a->mode == b->mode &&
+	       a->uid == b->uid && a->gid == b->gid;
+}
+
+bool cpl_file_readable_by(const struct cpl_file_stamp *stamp,
+                          const struct cpl_reader *reader)
+{
+	if (!reader->uid)
+		return true;
+	if (stamp->uid == reader->uid)
+		return stamp->mode & S_IRUSR;
+	/* Groups may take long to look up: only where it matters. */
+	if (!(stamp->mode & S_IRGRP) == !(stamp->mode & S_IROTH))
+		return stamp->mode & S_IROTH;
+	if (stamp->gid == reader->gid ||
+	    (reader->in_group && reader->in_group(reader->arg, stamp->gid)))
+		return stamp->mode & S_IRGRP;
+	return stamp->mode & S_IROTH;
+}
+
+static void take_stamp(const struct stat *st, struct cpl_file_stamp *stamp)
+{
+	stamp->dev = st->st_dev;
+	stamp->inode = st->st_ino;
+	stamp->size = st->st_size;
+	stamp->mtime = st->st_mtim;
+	stamp->mode = st->st_mode;
+	stamp->uid = st->st_uid;
+	stamp->gid = st->st_gid;
+}
+
+int cpl_file_stamp(const char *path, struct cpl_file_stamp *stamp)
 {
 	struct stat st;
-	/* Non-blocking, or opening a FIFO would wait for its writer. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
-	if (fd < 0)
-		return cpl_fail(err, "%s: %s", path, strerror(errno));
-	if (fstat(fd, &st) < 0) {
-		cpl_fail(err, "%s: %s", path, strerror(errno));
-		goto fail;
-	}
-	if (S_ISDIR(st.st_mode)) {
-		cpl_fail(err, "%s: is a directory; a file is needed", path);
-		goto fail;
-	}
-	if (!S_ISREG(st.st_mode)) {
-		cpl_fail(err, "%s: is not a regular file", path);
-		goto fail;
-	}
-	if ((uint64_t)st.st_size > max) {
-		cpl_fail(err, "%s: has %lld bytes; at most %llu are read", path,
-		         (long long)st.st_size, (unsigned long long)max);
-		goto fail;
-	}
-	*size = (uint64_t)st.st_size;
-	return fd;
-fail:
-	close(fd);
+	memset(stamp, 0, sizeof(*stamp));
+	if (stat(path, &st))
+		return -1;
+	take_stamp(&st, stamp);
+	return 0;
+}
+
+static int refuse(int error, struct cpl_error *err, const char *fmt, ...)
+        __attribute__((format(printf, 3, 4)));
+
+static int refuse(int error, struct cpl_error *err, const char *fmt, ...)
+{
+	char text[CPL_ERROR_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	cpl_fail(err, "%s", text);
+	errno = error;
 	return -1;
 }
 
-char *cpl_file_read(const char *path, uint64_t max, size_t *length,
-                    struct cpl_error *err)
+static int check_regular(const char *path, const struct stat *st, uint64_t max,
+                         struct cpl_error *err)
 {
-	uint64_t size = 0;
-	size_t done = 0;
-	char *text;
-	int fd = open_regular(path, max, &size, err);
+	if (S_ISDIR(st->st_mode))
+		return refuse(EINVAL, err,
+		              "%s: is a directory; a file is needed", path);
+	if (!S_ISREG(st->st_mode))
+		return refuse(EINVAL, err, "%s: is not a regular file", path);
+	if ((uint64_t)st->st_size > max)
+		return refuse(EFBIG, err,
+		              "%s: has %lld bytes; at most %llu are read", path,
+		              (long long)st->st_size, (unsigned long long)max);
+	return 0;
+}
 
+int cpl_file_open(const char *path, enum cpl_file_links links, uint64_t max,
+                  struct cpl_file_stamp *stamp, struct cpl_error *err)
+{
+	bool refuse_links = links == CPL_LINKS_REFUSE;
+	struct stat st;
+	/* Non-blocking, or opening a FIFO would wait for its writer. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK |
+	                            (refuse_links ? O_NOFOLLOW : 0));
+	int failed;
+
+	if (fd < 0 && refuse_links && errno == ELOOP)
+		return refuse(ELOOP, err,
+		              "%s: is a symbolic link; a regular file is "
+		              "needed",
+		              path);
 	if (fd < 0)
-		return NULL;
-	text = malloc((size_t)size + 1);
+		return refuse(errno, err, "%s: %s", path, strerror(errno));
+	if (fstat(fd, &st) < 0)
+		refuse(errno, err, "%s: %s", path, strerror(errno));
+	else if (!check_regular(path, &st, max, err)) {
+		take_stamp(&st, stamp);
+		return fd;
+	}
+	failed = errno;
+	close(fd);
+	errno = failed;
+	return -1;
+}
+
+char *cpl_file_read_open(int fd, const char *path, uint64_t size,
+                         size_t *length, struct cpl_error *err)
+{
+	char *text = malloc((size_t)size + 1);
+	size_t done = 0;
+
 	if (!text) {
-		cpl_fail(err, "%s: out of memory", path);
-		goto out;
+		refuse(ENOMEM, err, "%s: out of memory", path);
+		return NULL;
 	}
 	while (done < size) {
 		ssize_t n = read(fd, text + done, (size_t)size - done);
@@ -64,10 +136,9 @@ char *cpl_file_read(const char *path, uint64_t max, size_t *length,
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0) {
-			cpl_fail(err, "%s: %s", path, strerror(errno));
 			free(text);
-			text = NULL;
-			goto out;
+			refuse(errno, err, "%s: %s", path, strerror(errno));
+			return NULL;
 		}
 		if (n == 0)
 			break;
@@ -75,7 +146,19 @@ char *cpl_file_read(const char *path, uint64_t max, size_t *length,
 	}
 	text[done] = '\0';
 	*length = done;
-out:
+	return text;
+}
+
+char *cpl_file_read(const char *path, uint64_t max, size_t *length,
+                    struct cpl_error *err)
+{
+	struct cpl_file_stamp stamp;
+	int fd = cpl_file_open(path, CPL_LINKS_FOLLOW, max, &stamp, err);
+	char *text;
+
+	if (fd < 0)
+		return NULL;
+	text = cpl_file_read_open(fd, path, (uint64_t)stamp.size, length, err);
 	close(fd);
 	return text;
 }
@@ -83,17 +166,46 @@ out:
 struct cpl_file_writer {
 	char *path, *temp;
 	FILE *stream;
+	int fd;    /* the stream's */
+	int error; /* of the first write that failed */
+	bool sync, share;
+	uid_t user; /* to share with */
 };
+
+/* stdio forgets why a write failed before the last one. */
+static ssize_t stream_write(void *cookie, const char *data, size_t n)
+{
+	struct cpl_file_writer *w = cookie;
+	size_t done = 0;
+
+	while (done < n && !w->error) {
+		ssize_t now = write(w->fd, data + done, n - done);
+
+		if (now >= 0)
+			done += (size_t)now;
+		else if (errno != EINTR)
+			w->error = errno;
+	}
+	return w->error ? 0 : (ssize_t)done;
+}
+
+static int stream_close(void *cookie)
+{
+	struct cpl_file_writer *w = cookie;
+
+	return close(w->fd);
+}
 
 struct cpl_file_writer *cpl_file_open_atomic(const char *path,
                                              struct cpl_error *err)
 {
 	struct cpl_file_writer *w = NULL;
 	struct stat st;
-	int fd = -1;
+	int fd = -1, failed;
 
 	if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
-		cpl_fail(err, "%s: exists and is not a regular file", path);
+		refuse(EINVAL, err, "%s: exists and is not a regular file",
+		       path);
 		return NULL;
 	}
 	w = calloc(1, sizeof(*w));
@@ -107,20 +219,24 @@ struct cpl_file_writer *cpl_file_open_atomic(const char *path,
 	}
 	fd = mkostemp(w->temp, O_CLOEXEC);
 	if (fd < 0) {
-		cpl_fail(err, "%s: cannot be written: %s", path,
-		         strerror(errno));
+		failed = errno;
 		free(w->temp);
 		w->temp = NULL;
-		goto fail;
+		cpl_file_abandon(w);
+		refuse(failed, err, "%s: cannot be written: %s", path,
+		       strerror(failed));
+		return NULL;
 	}
-	w->stream = fdopen(fd, "w");
+	w->fd = fd;
+	w->stream = fopencookie(w, "w",
+	                        (cookie_io_functions_t){.write = stream_write,
+	                                                .close = stream_close});
 	if (w->stream)
 		return w;
 	close(fd);
 memory:
-	cpl_fail_memory(err);
-fail:
 	cpl_file_abandon(w);
+	refuse(ENOMEM, err, "out of memory");
 	return NULL;
 }
 
@@ -142,30 +258,80 @@ void cpl_file_abandon(struct cpl_file_writer *writer)
 	free(writer);
 }
 
+void cpl_file_sync(struct cpl_file_writer *writer)
+{
+	writer->sync = true;
+}
+
+void cpl_file_share(struct cpl_file_writer *writer, uid_t user)
+{
+	writer->share = true;
+	writer->user = user;
+}
+
+/*
+ * rw------- and r-- for one user, as Linux has POSIX.1e access control lists:
+ * the kernel's own format, so that no library is needed. Without such lists the
+ * file stays its owner's.
+ */
+static void share_with(int fd, uid_t user)
+{
+	enum { USER_OBJ = 1, USER = 2, GROUP_OBJ = 4, MASK = 16, OTHER = 32 };
+	struct {
+		uint32_t version;
+		struct {
+			uint16_t tag, permissions;
+			uint32_t id;
+		} entry[5];
+	} list = {htole32(2),
+	          {{htole16(USER_OBJ), htole16(6), UINT32_MAX},
+	           {htole16(USER), htole16(4), htole32(user)},
+	           {htole16(GROUP_OBJ), 0, UINT32_MAX},
+	           {htole16(MASK), htole16(4), UINT32_MAX},
+	           {htole16(OTHER), 0, UINT32_MAX}}};
+	struct stat st;
+
+	if (!fstat(fd, &st) && st.st_uid != user)
+		fsetxattr(fd, "system.posix_acl_access", &list, sizeof(list),
+		          0);
+}
+
+static int finish(struct cpl_file_writer *w, int mode)
+{
+	if (fflush(w->stream) || ferror(w->stream))
+		return w->error ? w->error : EIO;
+	if (fchmod(w->fd, (mode_t)mode))
+		return errno;
+	if (w->share)
+		share_with(w->fd, w->user);
+	/* What cannot be synced (EINVAL) is written all the same. */
+	if (w->sync && fdatasync(w->fd) && errno != EINVAL)
+		return errno;
+	return 0;
+}
+
 int cpl_file_commit(struct cpl_file_writer *writer, int mode,
                     struct cpl_error *err)
 {
+	int failed = finish(writer, mode);
 	FILE *f = writer->stream;
-	int rc = 0;
 
-	errno = 0;
-	if (fflush(f) || ferror(f) || fchmod(fileno(f), (mode_t)mode))
-		rc = errno ? errno : EIO;
 	writer->stream = NULL;
 	/* close() can be what reports a full disk or quota. */
-	if (fclose(f) && !rc)
-		rc = errno;
-	if (!rc && rename(writer->temp, writer->path))
-		rc = errno;
-	if (rc) {
+	if (fclose(f) && !failed)
+		failed = errno;
+	if (!failed && rename(writer->temp, writer->path))
+		failed = errno;
+	if (failed) {
 		cpl_fail(err, "%s: cannot be written: %s", writer->path,
-		         strerror(rc));
+		         strerror(failed));
 	} else {
 		free(writer->temp);
 		writer->temp = NULL;
 	}
 	cpl_file_abandon(writer);
-	return rc ? -1 : 0;
+	errno = failed;
+	return failed ? -1 : 0;
 }
 
 int cpl_file_write_atomic(const char *path, const void *data, size_t length,

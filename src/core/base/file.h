@@ -6,16 +6,68 @@
 #ifndef CPL_BASE_FILE_H
 #define CPL_BASE_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
+#include <time.h>
 
 #include "base/error.h"
 
+/* What tells that a file is still the one that was read, by the same users. */
+struct cpl_file_stamp {
+	dev_t dev;
+	ino_t inode;
+	off_t size;
+	struct timespec mtime;
+	mode_t mode;
+	uid_t uid;
+	gid_t gid;
+};
+
+/* Somebody who may or may not read a file. */
+struct cpl_reader {
+	uid_t uid;
+	gid_t gid;
+	/* Is it in this group, too? NULL: in none. */
+	bool (*in_group)(void *arg, gid_t gid);
+	void *arg;
+};
+
+/* What owner, group and mode of a file say; root may read all. The folders
+ * above it and access control lists are not looked at. */
+bool cpl_file_readable_by(const struct cpl_file_stamp *stamp,
+                          const struct cpl_reader *reader);
+
+bool cpl_file_stamp_equal(const struct cpl_file_stamp *a,
+                          const struct cpl_file_stamp *b);
+
+/* The stamp of what a path names now, links followed. -1: errno, and *stamp is
+ * {0}. */
+int cpl_file_stamp(const char *path, struct cpl_file_stamp *stamp);
+
+enum cpl_file_links { CPL_LINKS_FOLLOW, CPL_LINKS_REFUSE };
+
 /*
- * Read a regular file of at most max bytes. The result is NUL-terminated (the
- * file may hold NULs too) and free()d by the caller; *length is without the
- * terminator. NULL with err "FILE: reason". O(bytes).
+ * Open a regular file of at most max bytes for reading; never waits for the
+ * writer of a FIFO. CPL_LINKS_REFUSE: the path's last part may not be a
+ * symbolic link. Returns the descriptor and fills the stamp, or -1 with err
+ * "FILE: reason" and errno set: as open() has it, ELOOP for a link, EINVAL for
+ * what is no regular file, EFBIG.
+ */
+int cpl_file_open(const char *path, enum cpl_file_links links, uint64_t max,
+                  struct cpl_file_stamp *stamp, struct cpl_error *err);
+
+/* Read up to size bytes from the descriptor's position on; result and errors
+ * as in cpl_file_read. The descriptor stays open. */
+char *cpl_file_read_open(int fd, const char *path, uint64_t size,
+                         size_t *length, struct cpl_error *err);
+
+/*
+ * Read a regular file of at most max bytes, links followed. The result is
+ * NUL-terminated (the file may hold NULs too) and free()d by the caller;
+ * *length is without the terminator. NULL with err "FILE: reason". O(bytes).
  */
 char *cpl_file_read(const char *path, uint64_t max, size_t *length,
                     struct cpl_error *err);
@@ -23,8 +75,9 @@ char *cpl_file_read(const char *path, uint64_t max, size_t *length,
 /*
  * Write a file through a temporary one in the same folder and a rename, so
  * that a reader sees the old file or the new one, never a half. Mode is the
- * file's permission bits. Not synced to disk: the caller may be the scheduler.
- * Refused: a path that is something else than a regular file. 0, or -1.
+ * file's permission bits. Not synced to disk: the caller may be a person's
+ * command. Refused: a path that is something else than a regular file. 0, or
+ * -1 with errno as the first call that failed left it.
  */
 int cpl_file_write_atomic(const char *path, const void *data, size_t length,
                           int mode, struct cpl_error *err);
@@ -41,6 +94,12 @@ FILE *cpl_file_stream(struct cpl_file_writer *writer);
 int cpl_file_commit(struct cpl_file_writer *writer, int mode,
                     struct cpl_error *err);
 void cpl_file_abandon(struct cpl_file_writer *writer);
+/* Have commit wait until the content is on the disk, so that after a crash of
+ * the machine there is the old file or the new one, none of length 0. */
+void cpl_file_sync(struct cpl_file_writer *writer);
+/* Let commit give this user the right to read, by an access control list, where
+ * the file is not the user's already and the file system knows such lists. */
+void cpl_file_share(struct cpl_file_writer *writer, uid_t user);
 
 /* "DIR/NAME" for the caller to free; NULL when memory is out. */
 char *cpl_path_join(const char *dir, const char *name, struct cpl_error *err);

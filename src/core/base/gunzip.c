@@ -79,11 +79,12 @@ static int inflate_all(const char *in, uint64_t length, uint64_t max,
 	} while (rc == Z_OK);
 	/* No progress: all is read, and the end did not come. */
 	if (rc == Z_BUF_ERROR)
-		cpl_fail(err, "%s: is cut: the gzip data has no end", path);
+		cpl_fail(err, "%s: is truncated: the gzip data has no end",
+		         path);
 	else if (rc == Z_MEM_ERROR)
 		cpl_fail(err, "%s: out of memory", path);
 	else if (rc != Z_STREAM_END)
-		cpl_fail(err, "%s: is no sound gzip file: %s", path,
+		cpl_fail(err, "%s: is not a sound gzip file: %s", path,
 		         z.msg ? z.msg : "damaged");
 	else if (text->length > max)
 		cpl_fail(err, "%s: has more than %llu bytes uncompressed", path,

@@ -186,11 +186,12 @@ static int parse_item(struct item *item, const char **p, uint64_t *hosts,
 			                "host list: '%.40s': ']' without '['",
 			                start);
 		if (**p != '[')
-			return cpl_fail(err,
-			                "host list: '%.40s': no host name has "
-			                "the character '%c'; letters, digits, "
-			                "'-', '_' and '.' are right",
-			                start, **p > 32 ? **p : '?');
+			return cpl_fail(
+			        err,
+			        "host list: '%.40s': character '%c' is not "
+			        "allowed in a host name; use letters, "
+			        "digits, '-', '_' and '.'",
+			        start, **p > 32 ? **p : '?');
 		if (item->n_brackets == MAX_BRACKETS)
 			return cpl_fail(err,
 			                "host list: '%.40s': more than %d "

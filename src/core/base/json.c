@@ -195,19 +195,30 @@ int cpl_json_bool(const json_t *object, const char *key, bool *out,
 	return 1;
 }
 
+char *cpl_json_text(const json_t *root, size_t *length, struct cpl_error *err)
+{
+	char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+
+	if (!text) {
+		cpl_fail(err, "cannot be written as JSON");
+		return NULL;
+	}
+	/* The terminator's place holds the newline; the length is known. */
+	*length = strlen(text) + 1;
+	text[*length - 1] = '\n';
+	return text;
+}
+
 int cpl_json_write_atomic(const json_t *root, const char *path, int mode,
                           struct cpl_error *err)
 {
-	char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
-	size_t n;
+	size_t length;
+	char *text = cpl_json_text(root, &length, err);
 	int rc;
 
 	if (!text)
-		return cpl_fail(err, "%s: cannot be written as JSON", path);
-	n = strlen(text);
-	/* The terminator's place holds the newline; the length is known. */
-	text[n] = '\n';
-	rc = cpl_file_write_atomic(path, text, n + 1, mode, err);
+		return cpl_fail_prefix(err, "%s: ", path);
+	rc = cpl_file_write_atomic(path, text, length, mode, err);
 	free(text);
 	return rc;
 }

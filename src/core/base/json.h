@@ -54,6 +54,12 @@ int cpl_json_bool(const json_t *object, const char *key, bool *out,
 		  struct cpl_error *err);
 
 /*
+ * The text of a file: indented, numbers with 17 digits, a newline at the end.
+ * free() it. NULL with err.
+ */
+char *cpl_json_text(const json_t *root, size_t *length, struct cpl_error *err);
+
+/*
  * Write root to path through a temporary file in the same folder and a rename,
  * so that a reader sees the old file or the new one, never a half. Mode is the
  * file's permission bits. 0, or -1 with err.

@@ -9,6 +9,38 @@
 
 #include <stdint.h>
 
+/*
+ * Who draws from a seed: the streams, in one place. Whoever is not here draws
+ * from a stream for each of its items (a rank, a pair of routers, a round of
+ * interchange, a level of a bisection), with a seed of its own or next to the
+ * names below that share its seed.
+ */
+enum cpl_random_stream {
+	/* Of a placement's seed. */
+	CPL_STREAM_RANDOM_NODES = 1,
+	CPL_STREAM_RANDOM_ROUTERS = 2,
+	CPL_STREAM_RANDOM_CHASSIS = 3,
+	CPL_STREAM_RANDOM_GROUPS = 4,
+	CPL_STREAM_TRAFFIC = 5,
+	/* Of a mapping's seed. */
+	CPL_STREAM_BEST_SWAPS = 0,
+	CPL_STREAM_BISECT_LEVEL = 0,     /* + level */
+	CPL_STREAM_BISECT_START = 1000,
+	CPL_STREAM_MAPPER_ROUND = 0,     /* + round */
+	CPL_STREAM_RANDOM_MAP = 0x6d6170, /* "map" */
+	/* Of a binding's seed. */
+	CPL_STREAM_BIND_KICK = 5,
+	CPL_STREAM_BIND_MOVES = 11,
+	CPL_STREAM_BIND_CHANCES = 12,
+	CPL_STREAM_BIND_NOISE = 13,
+	/* Of a pattern's seed; umesh and spread: the rank. */
+	CPL_STREAM_PERMUTATION = 0,
+	/* Pivots of quartiles: of the number of values. */
+	CPL_STREAM_PIVOTS = 0,           /* + 0, 1, 2 */
+};
+
+#define CPL_RANDOM_STEP 0x9e3779b97f4a7c15ULL
+
 static inline uint64_t cpl_random_mix(uint64_t z)
 {
 	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -20,14 +52,21 @@ static inline uint64_t cpl_random_mix(uint64_t z)
  * counter: cpl_random(seed, stream, c) is cpl_random_at(key, c). */
 static inline uint64_t cpl_random_key(uint64_t seed, uint64_t stream)
 {
-	uint64_t key = cpl_random_mix(seed + 0x9e3779b97f4a7c15ULL);
+	uint64_t key = cpl_random_mix(seed + CPL_RANDOM_STEP);
 
 	return cpl_random_mix(key ^ (stream + 0xd1b54a32d192ed03ULL));
 }
 
 static inline uint64_t cpl_random_at(uint64_t key, uint64_t counter)
 {
-	return cpl_random_mix(key + (counter + 1) * 0x9e3779b97f4a7c15ULL);
+	return cpl_random_mix(key + (counter + 1) * CPL_RANDOM_STEP);
+}
+
+/* The same one after the other: state starts as a key, and call c gives
+ * cpl_random_at(key, c). */
+static inline uint64_t cpl_random_next(uint64_t *state)
+{
+	return cpl_random_mix(*state += CPL_RANDOM_STEP);
 }
 
 /* 64 random bits r as an integer in [0, n). */
@@ -45,6 +84,13 @@ uint64_t cpl_random(uint64_t seed, uint64_t stream, uint64_t counter);
  */
 uint64_t cpl_random_below(uint64_t seed, uint64_t stream, uint64_t counter,
 			  uint64_t n);
+
+/*
+ * 64 random bits r as a draw of the exponential distribution of mean 1, to
+ * about 1e-5; by basic arithmetic only, so that it is the same everywhere.
+ * Simulated annealing takes what costs more by less than temperature times it.
+ */
+double cpl_random_exponential(uint64_t r);
 
 /*
  * Fisher-Yates: shuffle item[0..n) in place, from the draws (seed, stream,

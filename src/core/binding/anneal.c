@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "binding/binding_internal.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/random.h"
+#include "base/sort.h"
 
-#define COLDEST 0.02
+/* The end is 0.02 times as hot as the start; its logarithm. */
+#define LN_COLDEST -3.912023005428146
 
 struct chain {
 	const struct cpl_comm *graph;
-	const unsigned char *apart; /* [n * n] distance of two places */
+	const unsigned char *apart; /* [n * n] distance of two used slots */
 	int n;
-	int *at, *who;           /* place of a rank, rank of a place */
+	int *at, *who;           /* used slot of a rank, rank of one */
 	uint64_t draws, chances; /* keys of their streams */
 	uint64_t count;
 };
@@ -23,7 +24,7 @@ static int draw(struct chain *c, int n)
 	                             (uint64_t)n);
 }
 
-/* What a's traffic costs more at place `to`, but for that with b. */
+/* What a's traffic costs more at used slot `to`, but for that with b. */
 static double change(const struct chain *c, int a, int b, int to)
 {
 	const struct cpl_comm *graph = c->graph;
@@ -32,10 +33,10 @@ static double change(const struct chain *c, int a, int b, int to)
 	double sum = 0;
 
 	for (int64_t e = graph->row[a]; e < graph->row[a + 1]; e++) {
-		int place = c->at[graph->to[e]];
+		int used = c->at[graph->to[e]];
 
 		if (graph->to[e] != b)
-			sum += graph->bytes[e] * (is[place] - was[place]);
+			sum += graph->bytes[e] * (is[used] - was[used]);
 	}
 	return sum;
 }
@@ -45,18 +46,31 @@ static int choose(struct chain *c, int a)
 {
 	const struct cpl_comm *graph = c->graph;
 	int degree = (int)(graph->row[a + 1] - graph->row[a]);
-	int near, place;
+	int near, used;
 
 	if (degree == 0 || draw(c, 2))
 		return draw(c, c->n);
 	near = c->at[graph->to[graph->row[a] + draw(c, degree)]];
-	place = near - 4 + draw(c, 9);
-	return place < 0 || place >= c->n ? c->who[near] : c->who[place];
+	used = near - 4 + draw(c, 9);
+	return used < 0 || used >= c->n ? c->who[near] : c->who[used];
+}
+
+/* What each step cools by, the steps-th root of 0.02: the exponential series
+ * of a small number, by basic arithmetic as all that results depend on. */
+static double factor(int64_t steps)
+{
+	double x = LN_COLDEST / (double)steps, term = 1, sum = 1;
+
+	for (int i = 1; i < 12; i++) {
+		term *= x / i;
+		sum += term;
+	}
+	return sum;
 }
 
 static void walk(struct chain *c, int64_t steps, double heat)
 {
-	double cool = pow(COLDEST, 1.0 / (double)steps);
+	double cool = factor(steps);
 
 	for (int64_t i = 0; i < steps; i++, heat *= cool) {
 		int a = draw(c, c->n), b = choose(c, a);
@@ -67,10 +81,8 @@ static void walk(struct chain *c, int64_t steps, double heat)
 			continue;
 		more = change(c, a, b, there) + change(c, b, a, here);
 		if (more > 0 &&
-		    exp(-more / heat) <
-		            (double)(cpl_random_at(c->chances, c->count++) >>
-		                     11) /
-		                    9007199254740992.0)
+		    more > heat * cpl_random_exponential(cpl_random_at(
+		                          c->chances, c->count++)))
 			continue;
 		c->at[a] = there;
 		c->at[b] = here;
@@ -79,38 +91,39 @@ static void walk(struct chain *c, int64_t steps, double heat)
 	}
 }
 
-int cpl_bind_anneal(const struct cpl_slot_tree *tree,
-                    const struct cpl_comm *graph, int64_t steps, uint64_t seed,
-                    int *slot, struct cpl_error *err)
+int cpl_bind_anneal(const struct cpl_tree *tree, const struct cpl_comm *graph,
+                    int64_t steps, uint64_t seed, int *slot,
+                    struct cpl_error *err)
 {
 	int n = graph->ranks, rc = -1;
-	struct chain c = {.graph = graph,
-	                  .n = n,
-	                  .draws = cpl_random_key(seed, 11),
-	                  .chances = cpl_random_key(seed, 12)};
+	struct chain c = {
+	        .graph = graph,
+	        .n = n,
+	        .draws = cpl_random_key(seed, CPL_STREAM_BIND_MOVES),
+	        .chances = cpl_random_key(seed, CPL_STREAM_BIND_CHANCES)};
 	unsigned char *apart = malloc((size_t)n * (size_t)n);
-	int *place = malloc((size_t)n * sizeof(*place));
+	int *used = malloc((size_t)n * sizeof(*used));
 	int *at = malloc((size_t)n * sizeof(*at));
 	int *who = malloc((size_t)n * sizeof(*who));
 	double heat = 0;
 
-	if (!apart || !place || !at || !who) {
+	if (!apart || !used || !at || !who) {
 		cpl_fail_memory(err);
 		goto done;
 	}
 	for (int r = 0; r < n; r++)
-		place[r] = slot[r];
-	qsort(place, (size_t)n, sizeof(*place), cpl_by_int);
+		used[r] = slot[r];
+	qsort(used, (size_t)n, sizeof(*used), cpl_by_int);
 	for (int i = 0; i < n; i++)
 		for (int j = 0; j < n; j++)
 			apart[(size_t)i * n + j] =
-			        (unsigned char)cpl_slot_distance(tree, place[i],
-			                                         place[j]);
+			        (unsigned char)cpl_tree_distance(tree, used[i],
+			                                         used[j]);
 	for (int r = 0; r < n; r++) {
-		const int *found = bsearch(&slot[r], place, (size_t)n,
-		                           sizeof(*place), cpl_by_int);
+		const int *found = bsearch(&slot[r], used, (size_t)n,
+		                           sizeof(*used), cpl_by_int);
 
-		at[r] = (int)(found - place);
+		at[r] = (int)(found - used);
 		who[at[r]] = r;
 	}
 	for (int64_t e = 0; e < graph->n_entries; e++)
@@ -122,11 +135,11 @@ int cpl_bind_anneal(const struct cpl_slot_tree *tree,
 	if (heat > 0)
 		walk(&c, steps, 8 * heat / (double)graph->n_entries);
 	for (int r = 0; r < n; r++)
-		slot[r] = place[at[r]];
+		slot[r] = used[at[r]];
 	rc = 0;
 done:
 	free(apart);
-	free(place);
+	free(used);
 	free(at);
 	free(who);
 	return rc;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "graph/grouping.h"
 
 #define SWEEPS 40
 /* Above these numbers of ranks one start is enough, or takes too long. */
@@ -57,7 +58,7 @@ static bool afford(struct best *b, int64_t work)
 static int descend(struct best *b, bool coarse, uint64_t noise,
                    struct cpl_error *err)
 {
-	const struct cpl_slot_tree *tree = b->problem->tree;
+	const struct cpl_tree *tree = b->problem->tree;
 	const struct cpl_comm *graph = b->problem->graph;
 	struct cpl_refinement how = {.table = b->table,
 	                             .sweeps = SWEEPS,
@@ -68,7 +69,7 @@ static int descend(struct best *b, bool coarse, uint64_t noise,
 
 	if (cpl_bind_refine(tree, graph, &how, b->trial, NULL, err) < 0)
 		return -1;
-	cost = cpl_slot_cost(tree, graph, b->trial);
+	cost = cpl_tree_cost(tree, graph, b->trial);
 	if (b->cost < 0 || cost < b->cost) {
 		b->cost = cost;
 		memcpy(b->slot, b->trial,
@@ -167,7 +168,8 @@ static void kick(struct best *b, int round)
 {
 	int n = b->problem->graph->ranks, swaps = 2 + round % 4 + n / 32;
 	int n_slots = b->problem->tree->n_slots;
-	uint64_t key = cpl_random_key(1, 5), at = (uint64_t)round * 4096;
+	uint64_t key = cpl_random_key(1, CPL_STREAM_BIND_KICK);
+	uint64_t at = (uint64_t)round * 4096;
 
 	memcpy(b->trial, b->slot, (size_t)n * sizeof(*b->trial));
 	for (int i = 0; i < swaps; i++) {
@@ -256,7 +258,7 @@ static int bind_best(const struct cpl_bind_problem *problem, int *slot,
 		goto done;
 	}
 	if (problem->req &&
-	    cpl_near_table(problem->req, problem->tree, &table, err) < 0)
+	    cpl_near_table(problem->req, problem->slots, &table, err) < 0)
 		goto done;
 	b.table = table;
 	if (start(&b, &cpl_binder_treematch, err) == 0)

@@ -4,51 +4,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Not in every program: its address is NULL where it is not linked. */
-extern const struct cpl_binder cpl_binder_scotch
-        __attribute__((weak, visibility("hidden")));
-
-static const struct cpl_binder *const binders[] = {
-        &cpl_binder_packed,    &cpl_binder_round_robin,
-        &cpl_binder_scatter,   &cpl_binder_cluster,
-        &cpl_binder_treematch, &cpl_binder_best,
-        &cpl_binder_scotch,    NULL,
-};
-
-const struct cpl_binder *const *cpl_binder_all(void)
+const struct cpl_binder *cpl_binder_at(int i)
 {
-	return binders;
+	return (const struct cpl_binder *)cpl_registry_at(&cpl_binders, i);
 }
 
 const struct cpl_binder *cpl_binder_find(const char *name,
                                          struct cpl_error *err)
 {
-	char names[128] = "";
-	size_t used = 0;
+	return cpl_binder_find_in(&cpl_binders, name, err);
+}
 
+const struct cpl_binder *cpl_binder_find_in(const struct cpl_registry *binders,
+                                            const char *name,
+                                            struct cpl_error *err)
+{
+	const struct cpl_entry *found =
+	        cpl_registry_find(binders, name, strlen(name), NULL, NULL);
+	char names[128], hint[64];
+
+	if (found)
+		return (const struct cpl_binder *)found;
 	if (!strcmp(name, "default"))
 		return &cpl_binder_packed;
-	for (int i = 0; binders[i]; i++) {
-		size_t len = strlen(binders[i]->name);
-
-		if (!strcmp(name, binders[i]->name))
-			return binders[i];
-		if (used + len + 3 > sizeof(names))
-			continue;
-		if (used) {
-			memcpy(names + used, ", ", 3);
-			used += 2;
-		}
-		memcpy(names + used, binders[i]->name, len + 1);
-		used += len;
-	}
 	if (!strcmp(name, "scotch"))
 		cpl_fail(err, "binding algorithm \"scotch\" is not in this "
 		              "program: it is only in a commplace command "
 		              "built with Scotch");
 	else
-		cpl_fail(err, "no binding algorithm \"%s\"; there are: %s",
-		         name, names);
+		cpl_fail(err,
+		         "unknown binding algorithm \"%s\"%s; it must be one "
+		         "of %s",
+		         name,
+		         cpl_registry_hint(binders, name, hint, sizeof(hint)),
+		         cpl_registry_names(binders, 0, NULL, NULL, names,
+		                            sizeof(names)));
 	return NULL;
 }
 
@@ -77,18 +67,19 @@ static int check_request(const struct cpl_bind_request *req,
                          struct cpl_error *err)
 {
 	if (req->cores_per_rank < 1)
-		return cpl_fail(err, "%d cores per rank; 1 or more are right",
+		return cpl_fail(err,
+		                "%d cores per rank; there must be 1 or more",
 		                req->cores_per_rank);
 	if (req->ranks_per_core < 0 || req->ranks_per_socket < 0)
 		return cpl_fail(err,
-		                "%d ranks per core, %d per socket; 0 (no "
-		                "limit) or more are right",
+		                "%d ranks per core, %d per socket; they must "
+		                "be 0 (no limit) or more",
 		                req->ranks_per_core, req->ranks_per_socket);
 	return 0;
 }
 
 static int check_room(const struct cpl_bind_request *req,
-                      const struct cpl_slot_tree *tree, struct cpl_error *err)
+                      const struct cpl_tree *tree, struct cpl_error *err)
 {
 	if (req->comm->ranks <= tree->n_slots)
 		return 0;
@@ -99,7 +90,7 @@ static int check_room(const struct cpl_bind_request *req,
 	                req->by_pu ? "CPUs" : "cores");
 }
 
-static int fill_sets(const struct cpl_slot_tree *tree,
+static int fill_sets(const struct cpl_slots *slots,
                      const struct cpl_bind_request *req, const int *slot,
                      struct cpl_bind_result *out, struct cpl_error *err)
 {
@@ -111,7 +102,7 @@ static int fill_sets(const struct cpl_slot_tree *tree,
 		return cpl_fail_memory(err);
 	for (int r = 0; r < ranks; r++) {
 		out->ranks = r + 1;
-		out->cpuset[r] = hwloc_bitmap_dup(tree->cpuset[slot[r]]);
+		out->cpuset[r] = hwloc_bitmap_dup(slots->cpuset[slot[r]]);
 		out->nodeset[r] = hwloc_bitmap_alloc();
 		if (!out->cpuset[r] || !out->nodeset[r] ||
 		    hwloc_cpuset_to_nodeset(req->topology, out->cpuset[r],
@@ -121,22 +112,24 @@ static int fill_sets(const struct cpl_slot_tree *tree,
 	return 0;
 }
 
-static int fill_levels(const struct cpl_slot_tree *tree,
+static int fill_levels(const struct cpl_slots *slots,
                        const struct cpl_comm *graph, const int *slot,
                        struct cpl_bind_result *out, struct cpl_error *err)
 {
+	const struct cpl_tree *tree = &slots->tree;
+
 	out->level = calloc((size_t)tree->n_levels + 1, sizeof(*out->level));
 	if (!out->level)
 		return cpl_fail_memory(err);
 	out->n_levels = tree->n_levels;
 	for (int l = 0; l < tree->n_levels; l++) {
-		memcpy(out->level[l].name, tree->name[l],
-		       sizeof(tree->name[l]));
+		memcpy(out->level[l].name, slots->name[l],
+		       sizeof(slots->name[l]));
 		out->level[l].distance = 2 * (tree->n_levels - l);
 	}
 	for (int i = 0; i < graph->ranks; i++)
 		for (int64_t e = graph->row[i]; e < graph->row[i + 1]; e++) {
-			int d = cpl_slot_distance(tree, slot[i],
+			int d = cpl_tree_distance(tree, slot[i],
 			                          slot[graph->to[e]]);
 			struct cpl_bind_level *l;
 
@@ -151,10 +144,11 @@ static int fill_levels(const struct cpl_slot_tree *tree,
 
 static int bind_on(const struct cpl_binder *binder,
                    const struct cpl_bind_request *req, bool guard,
-                   const struct cpl_slot_tree *tree, struct cpl_comm *graph,
+                   const struct cpl_slots *slots, struct cpl_comm *graph,
                    struct cpl_bind_result *out, struct cpl_error *err)
 {
-	struct cpl_bind_problem problem = {req, tree, graph};
+	const struct cpl_tree *tree = &slots->tree;
+	struct cpl_bind_problem problem = {req, slots, tree, graph};
 	int ranks = graph->ranks, rc = -1, far;
 	unsigned char *table = NULL;
 	unsigned char *taken = calloc((size_t)tree->n_slots, 1);
@@ -172,7 +166,7 @@ static int bind_on(const struct cpl_binder *binder,
 	for (int r = 0; r < ranks; r++)
 		packed[r] = r;
 	graph->bytes = metric;
-	if (cpl_near_table(req, tree, &table, err) < 0 ||
+	if (cpl_near_table(req, slots, &table, err) < 0 ||
 	    cpl_near_repair(tree, ranks, table, packed, err) < 0 ||
 	    binder->bind(&problem, slot, err) < 0)
 		goto done;
@@ -184,15 +178,15 @@ static int bind_on(const struct cpl_binder *binder,
 	if (far < 0)
 		goto done;
 	out->n_far = far;
-	out->cost = cpl_slot_cost(tree, graph, slot);
-	out->cost_default = cpl_slot_cost(tree, graph, packed);
+	out->cost = cpl_tree_cost(tree, graph, slot);
+	out->cost_default = cpl_tree_cost(tree, graph, packed);
 	if (guard && !(out->cost < out->cost_default)) {
 		memcpy(slot, packed, (size_t)ranks * sizeof(*slot));
 		out->cost = out->cost_default;
 	}
 	graph->bytes = bytes;
-	if (fill_sets(tree, req, slot, out, err) == 0)
-		rc = fill_levels(tree, graph, slot, out, err);
+	if (fill_sets(slots, req, slot, out, err) == 0)
+		rc = fill_levels(slots, graph, slot, out, err);
 done:
 	graph->bytes = bytes;
 	free(metric);
@@ -207,24 +201,24 @@ static int bind_request(const struct cpl_binder *binder,
                         const struct cpl_bind_request *req, bool guard,
                         struct cpl_bind_result *out, struct cpl_error *err)
 {
-	struct cpl_slot_tree *tree = NULL;
+	struct cpl_slots *slots = NULL;
 	struct cpl_comm *graph = NULL;
 	int rc = -1;
 
 	memset(out, 0, sizeof(*out));
 	if (check_request(req, err) < 0)
 		return -1;
-	tree = cpl_slot_tree_new(req, err);
-	if (!tree || check_room(req, tree, err) < 0)
+	slots = cpl_slots_new(req, err);
+	if (!slots || check_room(req, &slots->tree, err) < 0)
 		goto done;
 	graph = cpl_comm_symmetric(req->comm, err);
 	if (graph)
-		rc = bind_on(binder, req, guard, tree, graph, out, err);
+		rc = bind_on(binder, req, guard, slots, graph, out, err);
 done:
 	if (rc < 0)
 		cpl_bind_result_free(out);
 	cpl_comm_free(graph);
-	cpl_slot_tree_free(tree);
+	cpl_slots_free(slots);
 	return rc;
 }
 

@@ -9,7 +9,8 @@
 #include <hwloc.h>
 #include <stdbool.h>
 
-#include "signature/comm.h"
+#include "base/registry.h"
+#include "graph/comm.h"
 
 /* What a pair of ranks weighs (RR-8269: size, msg, avg), both ways. */
 enum cpl_bind_metric {
@@ -56,8 +57,7 @@ struct cpl_bind_request {
 struct cpl_bind_problem;
 
 struct cpl_binder {
-	const char *name; /* "treematch" */
-	const char *summary;
+	CPL_ENTRY;
 	/*
 	 * slot[r] = index of the core-set of rank r, a permutation into the
 	 * problem's slots: runs of cores_per_rank allowed cores in logical
@@ -86,10 +86,19 @@ struct cpl_bind_result {
 	struct cpl_bind_level *level; /* [n_levels], from the root down */
 };
 
+/* In the order of lists; file after file of binding.mk. */
+extern const struct cpl_registry cpl_binders;
+
+/* The i-th, NULL after the last. */
+const struct cpl_binder *cpl_binder_at(int i);
+
 /* NULL with err listing the names. "default" is another name of "packed". */
 const struct cpl_binder *cpl_binder_find(const char *name,
                                          struct cpl_error *err);
-const struct cpl_binder *const *cpl_binder_all(void);
+/* The same among those of a program that has more. */
+const struct cpl_binder *cpl_binder_find_in(const struct cpl_registry *binders,
+                                            const char *name,
+                                            struct cpl_error *err);
 
 /*
  * Distance of two slots: 2 * levels from the cores (by_pu: PUs) up to the
@@ -143,6 +152,8 @@ extern const struct cpl_binder cpl_binder_cluster;
 /* Scotch's static mapping onto a tleaf. Only in programs that link
  * binding/scotch.c: the plugins do not. */
 extern const struct cpl_binder cpl_binder_scotch;
+/* All, and this one. */
+extern const struct cpl_registry cpl_binders_and_scotch;
 /* TreeMatch, clusters and packed order, each improved by swaps. */
 extern const struct cpl_binder cpl_binder_best;
 

@@ -1,11 +1,21 @@
-core_sources += src/core/binding/binding.h 
-core_sources += src/core/binding/binding_internal.h src/core/binding/binding.c \
-	src/core/binding/aggregate.c src/core/binding/anneal.c \
-	src/core/binding/best.c src/core/binding/bisect.c \
-	src/core/binding/cluster.c src/core/binding/gpus.c \
-	src/core/binding/near.c src/core/binding/packed.c \
-	src/core/binding/refine.c src/core/binding/round_robin.c \
+core_sources += src/core/binding/binding.h \
+	src/core/binding/binding_internal.h src/core/binding/binding.c \
+	src/core/binding/anneal.c src/core/binding/bisect.c \
+	src/core/binding/gpus.c \
+	src/core/binding/launch.c src/core/binding/launch.h src/core/binding/near.c \
+	src/core/binding/refine.c src/core/binding/slots.c \
+	src/core/binding/topology.c
+
+# In the order of lists; a new one is a line here.
+binders = src/core/binding/packed.c \
+	src/core/binding/round_robin.c \
 	src/core/binding/scatter.c \
-	src/core/binding/slot_tree.c src/core/binding/topology.c \
-	src/core/binding/treematch.c src/core/binding/treematch_fast.c \
-	src/core/binding/treematch_group.c src/core/binding/treematch_uneven.c
+	src/core/binding/cluster.c \
+	src/core/binding/treematch.c \
+	src/core/binding/best.c
+core_sources += $(binders)
+core_tables += src/core/binding/table.c
+src/core/binding/table.c: scripts/registry.awk Makefile $(binders)
+	$(registry) -v type=cpl_binder -v registry=cpl_binders \
+		-v header=binding/binding.h -v members='.exact = true' \
+		$(binders) >$(abs_builddir)/$@

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "binding/binding_internal.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <hwloc/distances.h>
@@ -93,8 +92,8 @@ static void agglomerate(struct clusters *c)
 
 struct sockets {
 	int n;
-	int *first, *room; /* [n] next free slot and how many */
-	double *penalty;   /* [n * n] */
+	int *first, *n_free; /* [n] next free slot and how many */
+	double *penalty;     /* [n * n] */
 	unsigned char *taken;
 };
 
@@ -112,15 +111,15 @@ static hwloc_obj_t node_of(hwloc_topology_t topology, hwloc_const_cpuset_t set)
 /* Latencies of the memory between sockets where hwloc knows them. */
 static void measure(const struct cpl_bind_problem *problem, struct sockets *s)
 {
-	const struct cpl_slot_tree *tree = problem->tree;
+	const struct cpl_tree *tree = problem->tree;
 	struct hwloc_distances_s *d = NULL;
 	unsigned found = 1;
 
 	for (int i = 0; i < s->n; i++)
 		for (int j = 0; j < s->n; j++)
-			s->penalty[i * s->n + j] = cpl_slot_distance(
+			s->penalty[i * s->n + j] = cpl_tree_distance(
 			        tree, s->first[i], s->first[j]);
-	if (!problem->req || !problem->req->topology ||
+	if (!problem->slots ||
 	    hwloc_distances_get_by_type(
 	            problem->req->topology, HWLOC_OBJ_NUMANODE, &found, &d,
 	            HWLOC_DISTANCES_KIND_MEANS_LATENCY, 0) ||
@@ -128,10 +127,12 @@ static void measure(const struct cpl_bind_problem *problem, struct sockets *s)
 		return;
 	for (int i = 0; i < s->n; i++)
 		for (int j = 0; j < s->n; j++) {
-			hwloc_obj_t a = node_of(problem->req->topology,
-			                        tree->cpuset[s->first[i]]);
-			hwloc_obj_t b = node_of(problem->req->topology,
-			                        tree->cpuset[s->first[j]]);
+			hwloc_obj_t a =
+			        node_of(problem->req->topology,
+			                problem->slots->cpuset[s->first[i]]);
+			hwloc_obj_t b =
+			        node_of(problem->req->topology,
+			                problem->slots->cpuset[s->first[j]]);
 			hwloc_uint64_t ab, ba;
 
 			if (a && b &&
@@ -145,35 +146,37 @@ static void measure(const struct cpl_bind_problem *problem, struct sockets *s)
 static int find_sockets(const struct cpl_bind_problem *problem,
                         struct sockets *s)
 {
-	const struct cpl_slot_tree *tree = problem->tree;
-	int level = tree->socket_level, last = problem->graph->ranks - 1;
+	const struct cpl_tree *tree = problem->tree;
+	int level = problem->slots ? problem->slots->socket_level
+	                           : tree->n_levels - 1;
+	int last = problem->graph->ranks - 1;
 
 	/* As many sockets as the ranks fill, in tree order. */
-	s->n = level < 0 ? 1 : cpl_slot_object(tree, level, last) + 1;
+	s->n = level < 0 ? 1 : cpl_tree_object(tree, level, last) + 1;
 	s->first = calloc((size_t)s->n, sizeof(*s->first));
-	s->room = calloc((size_t)s->n, sizeof(*s->room));
+	s->n_free = calloc((size_t)s->n, sizeof(*s->n_free));
 	s->taken = calloc((size_t)s->n, 1);
 	s->penalty = calloc((size_t)s->n * s->n, sizeof(*s->penalty));
-	if (!s->first || !s->room || !s->taken || !s->penalty)
+	if (!s->first || !s->n_free || !s->taken || !s->penalty)
 		return -1;
 	for (int i = tree->n_slots - 1; i >= 0; i--) {
-		int o = level < 0 ? 0 : cpl_slot_object(tree, level, i);
+		int o = level < 0 ? 0 : cpl_tree_object(tree, level, i);
 
 		if (o >= s->n)
 			continue;
 		s->first[o] = i;
-		s->room[o]++;
+		s->n_free[o]++;
 	}
 	measure(problem, s);
 	return 0;
 }
 
-static void place(struct clusters *c, struct sockets *s, int cluster,
-                  int socket, int *slot)
+static void assign(struct clusters *c, struct sockets *s, int cluster,
+                   int socket, int *slot)
 {
 	for (int r = cluster; r >= 0; r = c->next[r]) {
 		slot[r] = s->first[socket]++;
-		s->room[socket]--;
+		s->n_free[socket]--;
 	}
 	c->size[cluster] = 0;
 	s->taken[socket] = 1;
@@ -199,8 +202,8 @@ static void place_pairs(struct clusters *c, struct sockets *s, int *slot)
 		for (int i = 0; i < s->n; i++)
 			for (int j = 0; j < s->n; j++)
 				if (i != j && !s->taken[i] && !s->taken[j] &&
-				    s->room[i] >= c->size[a] &&
-				    s->room[j] >= c->size[b] &&
+				    s->n_free[i] >= c->size[a] &&
+				    s->n_free[j] >= c->size[b] &&
 				    (from < 0 ||
 				     s->penalty[i * s->n + j] <
 				             s->penalty[from * s->n + to])) {
@@ -209,25 +212,25 @@ static void place_pairs(struct clusters *c, struct sockets *s, int *slot)
 				}
 		if (from < 0)
 			return;
-		place(c, s, a, from, slot);
-		place(c, s, b, to, slot);
+		assign(c, s, a, from, slot);
+		assign(c, s, b, to, slot);
 	}
 }
 
-/* The first ranks of a cluster, which talk most, where most room is; the rest
- * is a cluster of its own. */
+/* The first ranks of a cluster, which talk most, where most slots are free; the
+ * rest is a cluster of its own. */
 static void place_part(struct clusters *c, struct sockets *s, int cluster,
                        int *slot)
 {
 	int most = 0, left = c->size[cluster], r = cluster;
 
 	for (int i = 1; i < s->n; i++)
-		if (s->room[i] > s->room[most])
+		if (s->n_free[i] > s->n_free[most])
 			most = i;
 	c->size[cluster] = 0;
-	for (; s->room[most] > 0; r = c->next[r], left--) {
+	for (; s->n_free[most] > 0; r = c->next[r], left--) {
 		slot[r] = s->first[most]++;
-		s->room[most]--;
+		s->n_free[most]--;
 	}
 	c->size[r] = left;
 }
@@ -245,11 +248,11 @@ static void place_rest(struct clusters *c, struct sockets *s, int *slot)
 		if (a < 0)
 			return;
 		for (int i = 0; i < s->n; i++)
-			if (s->room[i] >= c->size[a] &&
-			    (to < 0 || s->room[i] < s->room[to]))
+			if (s->n_free[i] >= c->size[a] &&
+			    (to < 0 || s->n_free[i] < s->n_free[to]))
 				to = i;
 		if (to >= 0)
-			place(c, s, a, to, slot);
+			assign(c, s, a, to, slot);
 		else
 			place_part(c, s, a, slot);
 	}
@@ -280,8 +283,8 @@ static int bind_cluster(const struct cpl_bind_problem *problem, int *slot,
 		goto done;
 	}
 	for (int i = 0; i < s.n; i++)
-		if (s.room[i] > c.cap)
-			c.cap = s.room[i];
+		if (s.n_free[i] > c.cap)
+			c.cap = s.n_free[i];
 	for (int i = 0; i < c.n; i++) {
 		c.size[i] = 1;
 		c.next[i] = -1;
@@ -296,7 +299,7 @@ static int bind_cluster(const struct cpl_bind_problem *problem, int *slot,
 	rc = 0;
 done:
 	free(s.first);
-	free(s.room);
+	free(s.n_free);
 	free(s.taken);
 	free(s.penalty);
 	free(c.flow);

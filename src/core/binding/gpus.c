@@ -27,12 +27,12 @@ int cpl_topology_gpus(hwloc_topology_t topology, hwloc_const_cpuset_t **near,
                       struct cpl_error *err)
 {
 	int most = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PCI_DEVICE);
-	size_t room = most > 0 ? (size_t)most : 1;
-	struct gpu *gpu = calloc(room, sizeof(*gpu));
+	size_t n_devices = most > 0 ? (size_t)most : 1;
+	struct gpu *gpu = calloc(n_devices, sizeof(*gpu));
 	hwloc_obj_t device = NULL;
 	int n = 0;
 
-	*near = calloc(room, sizeof(**near));
+	*near = calloc(n_devices, sizeof(**near));
 	if (!gpu || !*near) {
 		free(gpu);
 		free(*near);

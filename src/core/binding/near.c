@@ -5,31 +5,32 @@
 #include <string.h>
 
 int cpl_near_table(const struct cpl_bind_request *req,
-                   const struct cpl_slot_tree *tree, unsigned char **out,
+                   const struct cpl_slots *slots, unsigned char **out,
                    struct cpl_error *err)
 {
 	int ranks = req->comm->ranks;
-	bool wished = false;
+	size_t n_slots = (size_t)slots->tree.n_slots;
+	bool any = false;
 
 	*out = NULL;
 	for (int r = 0; req->near && r < ranks; r++)
-		wished |= req->near[r] != NULL;
-	if (!wished)
+		any |= req->near[r] != NULL;
+	if (!any)
 		return 0;
-	*out = malloc((size_t)ranks * tree->n_slots);
+	*out = malloc((size_t)ranks * n_slots);
 	if (!*out)
 		return cpl_fail_memory(err);
 	for (int r = 0; r < ranks; r++)
-		for (int s = 0; s < tree->n_slots; s++)
-			(*out)[(size_t)r * tree->n_slots + s] =
+		for (size_t s = 0; s < n_slots; s++)
+			(*out)[(size_t)r * n_slots + s] =
 			        !req->near[r] ||
-			        hwloc_bitmap_intersects(tree->cpuset[s],
+			        hwloc_bitmap_intersects(slots->cpuset[s],
 			                                req->near[r]);
 	return 0;
 }
 
 struct repair {
-	const struct cpl_slot_tree *tree;
+	const struct cpl_tree *tree;
 	const unsigned char *table;
 	int *slot;            /* [ranks], -1: none yet */
 	int *who;             /* [n_slots], -1: free */
@@ -43,7 +44,7 @@ struct repair {
  */
 static int augment(struct repair *r, int rank, int origin)
 {
-	const struct cpl_slot_tree *tree = r->tree;
+	const struct cpl_tree *tree = r->tree;
 	int head = 0, tail = 0;
 
 	memset(r->tried, 0, (size_t)tree->n_slots);
@@ -54,7 +55,7 @@ static int augment(struct repair *r, int rank, int origin)
 		for (int d = 0; d <= 2 * tree->n_levels; d += 2)
 			for (int s = 0; s < tree->n_slots; s++) {
 				if (r->tried[s] || !may[s] ||
-				    cpl_slot_distance(tree, near, s) != d)
+				    cpl_tree_distance(tree, near, s) != d)
 					continue;
 				r->tried[s] = 1;
 				r->from[s] = seeker;
@@ -81,7 +82,7 @@ static int augment(struct repair *r, int rank, int origin)
 	}
 }
 
-int cpl_near_repair(const struct cpl_slot_tree *tree, int ranks,
+int cpl_near_repair(const struct cpl_tree *tree, int ranks,
                     const unsigned char *table, int *slot,
                     struct cpl_error *err)
 {
@@ -119,7 +120,7 @@ int cpl_near_repair(const struct cpl_slot_tree *tree, int ranks,
 			continue;
 		far++;
 		for (int s = 0; s < tree->n_slots; s++) {
-			int d = cpl_slot_distance(tree, origin[i], s);
+			int d = cpl_tree_distance(tree, origin[i], s);
 
 			if (r.who[s] < 0 && (best < 0 || d < least)) {
 				best = s;

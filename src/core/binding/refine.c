@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "binding/binding_internal.h"
+#include "graph/contract.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,13 +21,13 @@
  * rank is the rank's traffic to the ranks below the node.
  */
 struct swaps {
-	const struct cpl_slot_tree *tree;
+	const struct cpl_tree *tree;
 	const struct cpl_comm *graph;
 	const struct cpl_refinement *how;
 	int n, n_cut; /* ranks; levels below the root */
 	int n_bottoms, n_nodes;
 	int *first, *end; /* [n_bottoms] slots */
-	int *room;        /* [n_bottoms] free slots */
+	int *n_free;      /* [n_bottoms] free slots */
 	int *above;       /* [n_bottoms * n_cut] nodes, from the top */
 	int *parent;      /* [n_nodes] of a lower number, or -1 */
 	int *node_first, *node_end; /* [n_nodes] slots */
@@ -36,7 +37,7 @@ struct swaps {
 	int *who;                   /* [n_slots] rank, -1: none */
 	int *bottom_node;           /* [n] lowest node above a rank */
 	double *sum;                /* [n_nodes] pull on the rank looked at */
-	unsigned char *near;  /* [n_nodes] levels in common with its place */
+	unsigned char *near;  /* [n_nodes] levels in common with its slot */
 	double *offer;        /* [n_bottoms] pull of all above the bottom */
 	unsigned char *apart; /* [n_bottoms] levels at which it differs */
 	double *value;        /* [n] */
@@ -60,7 +61,7 @@ static bool object_used(const struct swaps *w, int from, int to)
  * the first of each parent only. */
 static void collect(struct swaps *w, int level, int from, int to, int *path)
 {
-	const struct cpl_slot_tree *tree = w->tree;
+	const struct cpl_tree *tree = w->tree;
 	const int *object = tree->object + (size_t)level * tree->n_slots;
 	bool empty_seen = false;
 
@@ -101,13 +102,13 @@ static void sum_own(struct swaps *w, int rank)
 		w->own[rank] += w->pull[(size_t)above[l] * w->n + rank];
 }
 
-static void seat(struct swaps *w, int rank, int bottom)
+static void put(struct swaps *w, int rank, int bottom)
 {
 	w->at[rank] = bottom;
 	w->bottom_node[rank] = w->above[(size_t)(bottom + 1) * w->n_cut - 1];
 }
 
-static int init(struct swaps *w, const struct cpl_slot_tree *tree,
+static int init(struct swaps *w, const struct cpl_tree *tree,
                 const struct cpl_comm *graph, int *slot)
 {
 	size_t levels = (size_t)tree->n_levels, n = (size_t)graph->ranks;
@@ -123,7 +124,7 @@ static int init(struct swaps *w, const struct cpl_slot_tree *tree,
 	w->n_cut = tree->n_levels - 1;
 	w->first = calloc(most, sizeof(*w->first));
 	w->end = calloc(most, sizeof(*w->end));
-	w->room = calloc(most, sizeof(*w->room));
+	w->n_free = calloc(most, sizeof(*w->n_free));
 	w->above = calloc(most * (levels - 1), sizeof(*w->above));
 	w->parent = calloc(objects, sizeof(*w->parent));
 	w->bottom_node = calloc(n, sizeof(*w->bottom_node));
@@ -139,7 +140,7 @@ static int init(struct swaps *w, const struct cpl_slot_tree *tree,
 	w->change = calloc(n, sizeof(*w->change));
 	w->offer = calloc(most, sizeof(*w->offer));
 	w->apart = calloc(most, 1);
-	if (!path || !w->first || !w->end || !w->room || !w->above ||
+	if (!path || !w->first || !w->end || !w->n_free || !w->above ||
 	    !w->node_first || !w->node_end || !w->who || !w->at || !w->own ||
 	    !w->value || !w->offer || !w->apart || !w->parent ||
 	    !w->bottom_node || !w->nothing || !w->change || !w->sum ||
@@ -159,9 +160,9 @@ static int init(struct swaps *w, const struct cpl_slot_tree *tree,
 	for (int b = 0; b < w->n_bottoms; b++)
 		for (int s = w->first[b]; s < w->end[b]; s++) {
 			if (w->who[s] >= 0)
-				seat(w, w->who[s], b);
+				put(w, w->who[s], b);
 			else
-				w->room[b]++;
+				w->n_free[b]++;
 		}
 	return 0;
 }
@@ -198,7 +199,7 @@ static void done(struct swaps *w)
 {
 	free(w->first);
 	free(w->end);
-	free(w->room);
+	free(w->n_free);
 	free(w->above);
 	free(w->node_first);
 	free(w->node_end);
@@ -282,7 +283,7 @@ static void shift(struct swaps *w, int from, int to, int a, int b)
 }
 
 /* Put a where `to` is in bottom `bottom`; the rank there, if any, goes to a's
- * place. */
+ * slot. */
 static void move(struct swaps *w, int a, int to, int bottom)
 {
 	int from = w->slot[a], b = w->who[to], old = w->at[a];
@@ -295,16 +296,16 @@ static void move(struct swaps *w, int a, int to, int bottom)
 		if (above[l] != other[l])
 			shift(w, above[l], other[l], a, b);
 	w->slot[a] = to;
-	seat(w, a, bottom);
+	put(w, a, bottom);
 	w->who[to] = a;
 	w->who[from] = b;
 	if (b >= 0) {
 		w->slot[b] = from;
-		seat(w, b, old);
+		put(w, b, old);
 		sum_own(w, b);
 	} else {
-		w->room[old]++;
-		w->room[bottom]--;
+		w->n_free[old]++;
+		w->n_free[bottom]--;
 	}
 	sum_own(w, a);
 }
@@ -354,7 +355,7 @@ static int free_slot(const struct swaps *w, int a, int bottom)
 	return -1;
 }
 
-/* What the cut falls by when a and each other rank change places. */
+/* What the cut falls by when a and each other rank change slots. */
 static void weigh(struct swaps *w, int a)
 {
 	const struct cpl_comm *graph = w->graph;
@@ -427,7 +428,7 @@ static double improve(struct swaps *w, int a)
 			bottom = w->at[b];
 		}
 	for (int b = 0; b < w->n_bottoms; b++)
-		if (w->room[b] > 0 && b != w->at[a] &&
+		if (w->n_free[b] > 0 && b != w->at[a] &&
 		    w->offer[b] - stay > gain) {
 			int s = free_slot(w, a, b);
 
@@ -481,7 +482,7 @@ static bool spent(const struct swaps *w)
 /* The noising method: less noise in each sweep. */
 static int sweep_with_noise(struct swaps *w, double *gain)
 {
-	uint64_t key = cpl_random_key(w->how->noise, 13);
+	uint64_t key = cpl_random_key(w->how->noise, CPL_STREAM_BIND_NOISE);
 	double mean = mean_change(w);
 
 	w->noise = malloc(2 * (size_t)w->n * sizeof(*w->noise));
@@ -500,7 +501,7 @@ static int sweep_with_noise(struct swaps *w, double *gain)
 	return 0;
 }
 
-static int refine_ranks(const struct cpl_slot_tree *tree,
+static int refine_ranks(const struct cpl_tree *tree,
                         const struct cpl_comm *graph,
                         const struct cpl_refinement *how, int *slot,
                         double *gain, struct cpl_error *err)
@@ -513,7 +514,7 @@ static int refine_ranks(const struct cpl_slot_tree *tree,
 	sum_pulls(&w);
 	if (how->noise && sweep_with_noise(&w, gain) < 0)
 		goto out;
-	/* By places, whose pulls are then still in the cache. Over when nothing
+	/* By slots, whose pulls are then still in the cache. Over when nothing
 	 * has been found all the way round. */
 	for (int i = 0; i < how->sweeps && idle < w.n_bottoms; i++)
 		for (int b = 0; b < w.n_bottoms && idle < w.n_bottoms; b++) {
@@ -531,7 +532,7 @@ out:
 }
 
 /* All objects of each level have as many children. */
-static bool balanced(const struct cpl_slot_tree *tree)
+static bool balanced(const struct cpl_tree *tree)
 {
 	for (int l = 0; l < tree->n_levels; l++) {
 		int size = tree->n_slots / tree->n_objects[l];
@@ -539,65 +540,64 @@ static bool balanced(const struct cpl_slot_tree *tree)
 		if (tree->n_slots % tree->n_objects[l])
 			return false;
 		for (int s = 0; s < tree->n_slots; s++)
-			if (cpl_slot_object(tree, l, s) != s / size)
+			if (cpl_tree_object(tree, l, s) != s / size)
 				return false;
 	}
 	return true;
 }
 
-/* Whole objects of the level change places. */
-static int refine_objects(const struct cpl_slot_tree *tree,
+/* Whole objects of the level are exchanged. */
+static int refine_objects(const struct cpl_tree *tree,
                           const struct cpl_comm *graph,
                           const struct cpl_refinement *how, int level,
                           int *slot, double *gain, struct cpl_error *err)
 {
 	int n_objects = tree->n_objects[level], n = 0, rc = -1;
 	int size = tree->n_slots / n_objects;
-	struct cpl_slot_tree top = {.n_slots = n_objects,
-	                            .n_levels = level,
-	                            .n_objects = tree->n_objects};
+	struct cpl_tree top = {.n_slots = n_objects,
+	                       .n_levels = level,
+	                       .n_objects = tree->n_objects};
 	struct cpl_comm *between = NULL;
 	int *item = malloc((size_t)n_objects * sizeof(*item));
 	int *group = malloc((size_t)graph->ranks * sizeof(*group));
-	int *place = malloc((size_t)n_objects * sizeof(*place));
+	int *object = malloc((size_t)n_objects * sizeof(*object));
 
 	top.object = malloc((size_t)n_objects * level * sizeof(*top.object));
-	if (!item || !group || !place || !top.object) {
+	if (!item || !group || !object || !top.object) {
 		cpl_fail_memory(err);
 		goto done;
 	}
 	for (int l = 0; l < level; l++)
 		for (int o = 0; o < n_objects; o++)
 			top.object[(size_t)l * n_objects + o] =
-			        cpl_slot_object(tree, l, o * size);
+			        cpl_tree_object(tree, l, o * size);
 	for (int o = 0; o < n_objects; o++)
 		item[o] = -1;
 	for (int r = 0; r < graph->ranks; r++) {
 		int o = slot[r] / size;
 
 		if (item[o] < 0) {
-			place[n] = o;
+			object[n] = o;
 			item[o] = n++;
 		}
 		group[r] = item[o];
 	}
-	between = cpl_bind_aggregate(graph, group, n, err);
-	if (!between || refine_ranks(&top, between, how, place, gain, err) < 0)
+	between = cpl_comm_contract(graph, group, n, CPL_CONTRACT_BYTES, err);
+	if (!between || refine_ranks(&top, between, how, object, gain, err) < 0)
 		goto done;
 	for (int r = 0; r < graph->ranks; r++)
-		slot[r] = place[group[r]] * size + slot[r] % size;
+		slot[r] = object[group[r]] * size + slot[r] % size;
 	rc = 0;
 done:
 	cpl_comm_free(between);
 	free(top.object);
-	free(place);
+	free(object);
 	free(group);
 	free(item);
 	return rc;
 }
 
-int cpl_bind_refine(const struct cpl_slot_tree *tree,
-                    const struct cpl_comm *graph,
+int cpl_bind_refine(const struct cpl_tree *tree, const struct cpl_comm *graph,
                     const struct cpl_refinement *how, int *slot, double *gain,
                     struct cpl_error *err)
 {

@@ -6,7 +6,7 @@
 static int bind_round_robin(const struct cpl_bind_problem *problem, int *slot,
                             struct cpl_error *err)
 {
-	const struct cpl_slot_tree *tree = problem->tree;
+	const struct cpl_tree *tree = problem->tree;
 	int level = tree->n_levels > 1, parts, part = 0;
 	int *next, *end;
 

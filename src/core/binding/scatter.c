@@ -8,8 +8,8 @@
  * Order of the slots from..to below one object of a level: in turn from each
  * of its children, which are in such an order themselves.
  */
-static void spread(const struct cpl_slot_tree *tree, int level, int from,
-                   int to, int *order, int *scratch)
+static void spread(const struct cpl_tree *tree, int level, int from, int to,
+                   int *order, int *scratch)
 {
 	const int *child = tree->object + (size_t)(level + 1) * tree->n_slots;
 	int n = 0;
@@ -37,7 +37,7 @@ static void spread(const struct cpl_slot_tree *tree, int level, int from,
 static int bind_scatter(const struct cpl_bind_problem *problem, int *slot,
                         struct cpl_error *err)
 {
-	const struct cpl_slot_tree *tree = problem->tree;
+	const struct cpl_tree *tree = problem->tree;
 	int *order = calloc((size_t)tree->n_slots * 2, sizeof(*order));
 
 	if (!order)

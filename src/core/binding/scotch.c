@@ -35,7 +35,7 @@ struct model {
 };
 
 /* Children of each level's largest object; slots as leaves of that tree. */
-static int make_leaves(const struct cpl_slot_tree *tree, struct model *m,
+static int make_leaves(const struct cpl_tree *tree, struct model *m,
                        SCOTCH_Num *arity, struct cpl_error *err)
 {
 	int levels = tree->n_levels;
@@ -46,12 +46,12 @@ static int make_leaves(const struct cpl_slot_tree *tree, struct model *m,
 
 		for (int s = 0; s < tree->n_slots; s++) {
 			bool opens = s == 0 ||
-			             cpl_slot_object(tree, l, s) !=
-			                     cpl_slot_object(tree, l, s - 1);
+			             cpl_tree_object(tree, l, s) !=
+			                     cpl_tree_object(tree, l, s - 1);
 			bool child =
 			        l == levels - 1 || s == 0 ||
-			        cpl_slot_object(tree, l + 1, s) !=
-			                cpl_slot_object(tree, l + 1, s - 1);
+			        cpl_tree_object(tree, l + 1, s) !=
+			                cpl_tree_object(tree, l + 1, s - 1);
 
 			count = opens ? 1 : count + child;
 			if (count > most)
@@ -76,8 +76,8 @@ static int make_leaves(const struct cpl_slot_tree *tree, struct model *m,
 
 		/* The highest level at which a new child starts. */
 		for (int l = 0; s && l < levels - 1; l++)
-			if (cpl_slot_object(tree, l + 1, s) !=
-			    cpl_slot_object(tree, l + 1, s - 1)) {
+			if (cpl_tree_object(tree, l + 1, s) !=
+			    cpl_tree_object(tree, l + 1, s - 1)) {
 				from = l;
 				break;
 			}
@@ -128,10 +128,9 @@ static int make_graph(const struct cpl_comm *graph, double farthest,
 	return 0;
 }
 
-static int compute(const struct cpl_slot_tree *tree,
-                   const struct cpl_comm *graph, struct model *m,
-                   const SCOTCH_Num *arity, const SCOTCH_Num *link,
-                   struct cpl_error *err)
+static int compute(const struct cpl_tree *tree, const struct cpl_comm *graph,
+                   struct model *m, const SCOTCH_Num *arity,
+                   const SCOTCH_Num *link, struct cpl_error *err)
 {
 	SCOTCH_Arch *target = &m->tleaf;
 
@@ -160,9 +159,8 @@ static int compute(const struct cpl_slot_tree *tree,
 }
 
 /* Scotch may give a leaf to several ranks: the others go where room is. */
-static int spread(const struct cpl_slot_tree *tree, int ranks,
-                  const struct model *m, int *slot, int *moved,
-                  struct cpl_error *err)
+static int spread(const struct cpl_tree *tree, int ranks, const struct model *m,
+                  int *slot, int *moved, struct cpl_error *err)
 {
 	unsigned char *taken = calloc((size_t)tree->n_slots, 1);
 	int over = 0;
@@ -189,7 +187,7 @@ static int spread(const struct cpl_slot_tree *tree, int ranks,
 		int near = -1 - slot[r], best = -1, least = 0;
 
 		for (int s = 0; slot[r] < 0 && s < tree->n_slots; s++) {
-			int d = taken[s] ? 0 : cpl_slot_distance(tree, near, s);
+			int d = taken[s] ? 0 : cpl_tree_distance(tree, near, s);
 
 			if (!taken[s] && (best < 0 || d < least)) {
 				best = s;
@@ -207,9 +205,9 @@ static int spread(const struct cpl_slot_tree *tree, int ranks,
 	return 0;
 }
 
-int cpl_bind_scotch(const struct cpl_slot_tree *tree,
-                    const struct cpl_comm *graph, const int *weight, int *slot,
-                    int *moved, struct cpl_error *err)
+int cpl_bind_scotch(const struct cpl_tree *tree, const struct cpl_comm *graph,
+                    const int *weight, int *slot, int *moved,
+                    struct cpl_error *err)
 {
 	SCOTCH_Num arity[MAX_LEVELS], link[MAX_LEVELS];
 	struct model m = {.n_leaves = 0};
@@ -257,4 +255,12 @@ const struct cpl_binder cpl_binder_scotch = {
         .name = "scotch",
         .summary = "Scotch's static mapping onto the tree",
         .bind = bind_scotch,
+};
+
+static const struct cpl_entry *const own[] = {&cpl_binder_scotch.entry, NULL};
+
+const struct cpl_registry cpl_binders_and_scotch = {
+        .entry = own,
+        .exact = true,
+        .base = &cpl_binders,
 };

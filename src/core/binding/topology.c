@@ -48,7 +48,7 @@ static int check_xml(const char *path, struct cpl_error *err)
 	if (stat(path, &st) < 0)
 		return cpl_fail(err, "topology %s: %s", path, strerror(errno));
 	if (!S_ISREG(st.st_mode))
-		return cpl_fail(err, "topology %s is no regular file", path);
+		return cpl_fail(err, "topology %s is not a regular file", path);
 	if (st.st_size > MAX_XML_BYTES)
 		return cpl_fail(err, "topology %s has more than %d bytes", path,
 		                MAX_XML_BYTES);
@@ -105,18 +105,18 @@ static int load(hwloc_topology_t topology, const char *text, bool xml,
 		return -1;
 	if (xml && hwloc_topology_set_xml(topology, text) < 0)
 		return cpl_fail(err,
-		                "topology %s is no hwloc XML file; write one "
-		                "with lstopo --of xml",
+		                "topology %s is not an hwloc XML file; write "
+		                "one with lstopo --of xml",
 		                text);
 	if (xml)
 		hwloc_topology_set_io_types_filter(
 		        topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
 	if (text && !xml && hwloc_topology_set_synthetic(topology, text) < 0)
-		return cpl_fail(err,
-		                "topology \"%.200s\" is no synthetic "
-		                "description; right is, for example, \"pack:2 "
-		                "l3:2 core:4 pu:2\", pu always last",
-		                text);
+		return cpl_fail(
+		        err,
+		        "topology \"%.200s\" is not a synthetic description "
+		        "such as \"pack:2 l3:2 core:4 pu:2\", pu always last",
+		        text);
 	if (hwloc_topology_load(topology) < 0)
 		return cpl_fail(err,
 		                "topology %s cannot be loaded; is it complete?",

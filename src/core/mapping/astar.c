@@ -2,33 +2,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mapping/tasks.h"
+#include "mapping/mappers.h"
+#include "mapping/clusters.h"
 
-/* Partial layouts looked at, the whole tree of some 9 tasks. */
+/* Partial layouts looked at, the whole tree of some 9 clusters. */
 #define NODES_MAX 2000000L
 
 struct search {
-	struct cpl_tasks *t;
-	int *order;    /* [n] tasks, each with a partner before it if any */
-	int *place_of; /* of the layout at hand */
+	struct cpl_clusters *t;
+	int *order;     /* [n] clusters, each with a partner before it if any */
+	int *target_of; /* of the layout at hand */
 	int *best;     /* [n] */
 	double least;  /* hop-bytes of best */
 	bool *used;
-	double *hops;    /* [n * n] between places */
-	double shortest; /* hops between two places, at the least */
-	double *rest;    /* [n + 1] traffic of tasks order[k ..] with each
+	double *hops;    /* [n * n] between targets */
+	double shortest; /* hops between two targets, at the least */
+	double *rest;    /* [n + 1] traffic of clusters order[k ..] with each
 	                  * other and with those before */
 	long nodes;
 };
 
-/* Heaviest traffic to the tasks before, then heaviest at all. */
+/* Heaviest traffic to the clusters before, then heaviest at all. */
 static void make_order(struct search *s)
 {
 	const struct cpl_comm *graph = s->t->graph;
 	int n = s->t->n;
 
 	for (int i = 0; i < n; i++)
-		s->place_of[i] = -1;
+		s->target_of[i] = -1;
 	for (int k = 0; k < n; k++) {
 		double most[2] = {0, 0};
 		int pick = -1;
@@ -36,12 +37,12 @@ static void make_order(struct search *s)
 		for (int i = 0; i < n; i++) {
 			double pull = 0, all = 0;
 
-			if (s->place_of[i] >= 0)
+			if (s->target_of[i] >= 0)
 				continue;
 			for (int64_t e = graph->row[i]; e < graph->row[i + 1];
 			     e++) {
 				all += graph->bytes[e];
-				if (s->place_of[graph->to[e]] >= 0)
+				if (s->target_of[graph->to[e]] >= 0)
 					pull += graph->bytes[e];
 			}
 			if (pick < 0 || pull > most[0] ||
@@ -52,7 +53,7 @@ static void make_order(struct search *s)
 			}
 		}
 		s->order[k] = pick;
-		s->place_of[pick] = k;
+		s->target_of[pick] = k;
 		s->rest[k] = most[0];
 	}
 	for (int k = n - 1; k >= 0; k--)
@@ -62,49 +63,49 @@ static void make_order(struct search *s)
 static void descend(struct search *s, int k, double cost)
 {
 	const struct cpl_comm *graph = s->t->graph;
-	int n = s->t->n, task;
+	int n = s->t->n, cluster;
 
 	if (k == n) {
 		s->least = cost;
-		memcpy(s->best, s->place_of, (size_t)n * sizeof(*s->best));
+		memcpy(s->best, s->target_of, (size_t)n * sizeof(*s->best));
 		return;
 	}
-	task = s->order[k];
+	cluster = s->order[k];
 	for (int p = 0; p < n; p++) {
 		double more = cost;
 
-		if (s->used[p] || !cpl_tasks_fit(s->t, task, p))
+		if (s->used[p] || !cpl_clusters_fit(s->t, cluster, p))
 			continue;
 		if (s->nodes++ > NODES_MAX ||
-		    (s->nodes % 1024 == 0 && cpl_tasks_expired(s->t))) {
+		    (s->nodes % 1024 == 0 && cpl_clusters_expired(s->t))) {
 			s->nodes = NODES_MAX + 1;
 			return;
 		}
-		for (int64_t e = graph->row[task]; e < graph->row[task + 1];
-		     e++)
-			if (s->place_of[graph->to[e]] >= 0)
+		for (int64_t e = graph->row[cluster];
+		     e < graph->row[cluster + 1]; e++)
+			if (s->target_of[graph->to[e]] >= 0)
 				more += graph->bytes[e] *
-				        s->hops[s->place_of[graph->to[e]] * n +
+				        s->hops[s->target_of[graph->to[e]] * n +
 				                p];
 		/* What is not placed travels the shortest way at the least. */
 		if (more + s->rest[k + 1] * s->shortest >= s->least)
 			continue;
 		s->used[p] = true;
-		s->place_of[task] = p;
+		s->target_of[cluster] = p;
 		descend(s, k + 1, more);
-		s->place_of[task] = -1;
+		s->target_of[cluster] = -1;
 		s->used[p] = false;
 	}
 }
 
 static void run(struct search *s)
 {
-	struct cpl_tasks *t = s->t;
+	struct cpl_clusters *t = s->t;
 	int n = t->n;
 
 	for (int a = 0; a < n; a++) {
 		for (int b = 0; b < n; b++) {
-			double hops = cpl_tasks_hops(t, a, b);
+			double hops = cpl_clusters_hops(t, a, b);
 
 			s->hops[a * n + b] = hops;
 			if (a != b && (a + b == 1 || hops < s->shortest))
@@ -114,27 +115,27 @@ static void run(struct search *s)
 	make_order(s);
 	for (int i = 0; i < n; i++) {
 		s->best[i] = i;
-		s->place_of[i] = -1;
+		s->target_of[i] = -1;
 	}
-	s->least = cpl_tasks_hop_bytes(t, s->best);
+	s->least = cpl_clusters_hop_bytes(t, s->best);
 	descend(s, 0, 0);
 }
 
-static int place(struct cpl_tasks *t, int *place_of, struct cpl_error *err)
+static int assign(struct cpl_clusters *t, int *target_of, struct cpl_error *err)
 {
 	size_t n = (size_t)t->n;
-	struct search s = {.t = t, .best = place_of};
+	struct search s = {.t = t, .best = target_of};
 	int rc = -1;
 
 	/* Nothing would come of it but the default order. */
 	if (t->n > CPL_ASTAR_TASKS_MAX)
 		return 0;
 	s.order = malloc(n * sizeof(*s.order));
-	s.place_of = malloc(n * sizeof(*s.place_of));
+	s.target_of = malloc(n * sizeof(*s.target_of));
 	s.used = calloc(n, sizeof(*s.used));
 	s.hops = malloc(n * n * sizeof(*s.hops));
 	s.rest = calloc(n + 1, sizeof(*s.rest));
-	if (!s.order || !s.place_of || !s.used || !s.hops || !s.rest) {
+	if (!s.order || !s.target_of || !s.used || !s.hops || !s.rest) {
 		cpl_fail_memory(err);
 		goto out;
 	}
@@ -142,7 +143,7 @@ static int place(struct cpl_tasks *t, int *place_of, struct cpl_error *err)
 	rc = 0;
 out:
 	free(s.order);
-	free(s.place_of);
+	free(s.target_of);
 	free(s.used);
 	free(s.hops);
 	free(s.rest);
@@ -152,5 +153,5 @@ out:
 const struct cpl_mapper cpl_mapper_astar = {
         .name = "astar",
         .summary = "branch and bound: fewest hop-bytes on a dozen hosts",
-        .place = place,
+        .assign = assign,
 };

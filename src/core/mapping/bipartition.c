@@ -1,59 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdlib.h>
-#include <string.h>
 
-#include "mapping/tasks.h"
+#include "mapping/clusters.h"
 
-/* Sort id[] so that each half is one side of a bisection of the graph, and so
- * on in the halves; vertex i of the graph is id[i]. Out of time: as it is. */
-static int halve(const struct cpl_tasks *t, const struct cpl_comm *graph,
-                 int *id, struct cpl_error *err)
-{
-	int n = graph->ranks, left = n / 2, used[2] = {0, left};
-	unsigned char *side;
-	int *vertex, *copy, rc = -1;
-
-	if (n < 2 || cpl_tasks_expired(t))
-		return 0;
-	side = malloc((size_t)n);
-	vertex = malloc((size_t)n * sizeof(*vertex));
-	copy = malloc((size_t)n * sizeof(*copy));
-	if (!side || !vertex || !copy) {
-		cpl_fail_memory(err);
-		goto out;
-	}
-	if (cpl_map_bisect(graph, left, t->req->seed, t->req->expired,
-	                   t->req->expired_arg, side, err))
-		goto out;
-	memcpy(copy, id, (size_t)n * sizeof(*copy));
-	for (int v = 0; v < n; v++) {
-		id[used[side[v]]] = copy[v];
-		vertex[used[side[v]]++] = v;
-	}
-	for (int k = 0; k < 2; k++) {
-		int first = k ? left : 0, size = k ? n - left : left;
-		struct cpl_comm *half =
-		        cpl_comm_subset(graph, vertex + first, size, err);
-
-		if (!half)
-			goto out;
-		rc = halve(t, half, id + first, err);
-		cpl_comm_free(half);
-		if (rc)
-			goto out;
-	}
-	rc = 0;
-out:
-	free(side);
-	free(vertex);
-	free(copy);
-	return rc;
-}
-
-/* Places of one router are joined in a row, the first ones of routers that are
+/* Targets of one router are joined in a row, the first ones of routers that are
  * linked to each other. */
-static struct cpl_comm *place_graph(const struct cpl_tasks *t,
-                                    struct cpl_error *err)
+static struct cpl_comm *assign_graph(const struct cpl_clusters *t,
+                                     struct cpl_error *err)
 {
 	const struct cpl_network *net = t->req->net;
 	size_t max = (size_t)net->n_links + (size_t)t->n + 1;
@@ -92,32 +45,37 @@ out:
 	return graph;
 }
 
-static int place(struct cpl_tasks *t, int *place_of, struct cpl_error *err)
+static int assign(struct cpl_clusters *t, int *target_of, struct cpl_error *err)
 {
-	struct cpl_comm *places = place_graph(t, err);
-	int *task = malloc((size_t)t->n * sizeof(*task));
-	int *place = malloc((size_t)t->n * sizeof(*place));
+	struct cpl_comm *targets = assign_graph(t, err);
+	const struct cpl_map_request *req = t->req;
+	struct cpl_halving how = {.n = t->n,
+	                          .seed = req->seed,
+	                          .runs = CPL_GRAPH_BISECT_RUNS,
+	                          .expired = req->expired,
+	                          .expired_arg = req->expired_arg};
+	int *cluster = malloc((size_t)t->n * sizeof(*cluster));
+	int *target = malloc((size_t)t->n * sizeof(*target));
 	int rc = -1;
 
-	if (!places)
+	if (!targets)
 		goto out;
-	if (!task || !place) {
+	if (!cluster || !target) {
 		cpl_fail_memory(err);
 		goto out;
 	}
-	for (int i = 0; i < t->n; i++)
-		task[i] = place[i] = i;
-	if (!halve(t, t->graph, task, err) && !halve(t, places, place, err))
-		rc = cpl_tasks_pair(t, task, place, place_of, err);
+	if (!cpl_graph_halve(t->graph, &how, cluster, err) &&
+	    !cpl_graph_halve(targets, &how, target, err))
+		rc = cpl_clusters_pair(t, cluster, target, target_of, err);
 out:
-	cpl_comm_free(places);
-	free(task);
-	free(place);
+	cpl_comm_free(targets);
+	free(cluster);
+	free(target);
 	return rc;
 }
 
 const struct cpl_mapper cpl_mapper_bipartition = {
         .name = "bipartition",
         .summary = "bisects ranks and hosts alike, again and again",
-        .place = place,
+        .assign = assign,
 };

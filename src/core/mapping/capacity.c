@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/contract.h"
 #include "mapping/mapping_internal.h"
 
 #define PASSES 4
@@ -86,10 +87,10 @@ int cpl_map_check_weights(const struct cpl_map_request *req,
 		return 0;
 	for (int r = 0; r < ranks; r++)
 		if (req->weight[r] < 1)
-			return cpl_fail(err,
-			                "weight of rank %d is %d, not 1 "
-			                "or more",
-			                r, req->weight[r]);
+			return cpl_fail(
+			        err,
+			        "weight of rank %d is %d; it must be 1 or more",
+			        r, req->weight[r]);
 	rank_host = malloc((size_t)ranks * sizeof(*rank_host));
 	if (!rank_host)
 		return cpl_fail_memory(err);
@@ -306,29 +307,6 @@ out:
 	return rc;
 }
 
-static struct cpl_comm *between(const struct cpl_comm *comm, const int *part,
-                                int n, struct cpl_error *err)
-{
-	struct cpl_comm_entry *entry =
-	        malloc(((size_t)comm->n_entries + 1) * sizeof(*entry));
-	struct cpl_comm *out;
-	int64_t used = 0;
-
-	if (!entry) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
-	for (int r = 0; r < comm->ranks; r++)
-		for (int64_t e = comm->row[r]; e < comm->row[r + 1]; e++)
-			if (part[r] != part[comm->to[e]])
-				entry[used++] = (struct cpl_comm_entry){
-				        part[r], part[comm->to[e]],
-				        comm->bytes[e], comm->messages[e]};
-	out = cpl_comm_build(n, entry, used, err);
-	free(entry);
-	return out;
-}
-
 /*
  * The mapper took every host to be large enough. The heaviest part chooses
  * first: its host, or the first one free that it fits. There always is one,
@@ -392,7 +370,7 @@ static int run_weighted(const struct cpl_mapper *mapper,
 		part[i] = number[part[i]];
 		size[part[i]].weight += req->weight[i];
 	}
-	comm = between(req->comm, part, n, err);
+	comm = cpl_comm_contract(req->comm, part, n, 0, err);
 	if (comm)
 		graph = cpl_comm_symmetric(comm, err);
 	if (!graph)

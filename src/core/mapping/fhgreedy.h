@@ -6,11 +6,11 @@
 #ifndef CPL_MAPPING_FHGREEDY_H
 #define CPL_MAPPING_FHGREEDY_H
 
-#include "mapping/tasks.h"
+#include "mapping/clusters.h"
 
 /* Algorithm 1 with N_BFS 0 and 1, the one of fewer hop-bytes. A whole layout.
  * 0, or -1 with err (memory). O(n * (n + degree * n)). */
-int cpl_fhgreedy_place(struct cpl_tasks *tasks, int *place_of,
-		       struct cpl_error *err);
+int cpl_fhgreedy_assign(struct cpl_clusters *clusters, int *target_of,
+                        struct cpl_error *err);
 
 #endif

@@ -5,16 +5,17 @@
 static int map_wh(const struct cpl_map_request *req, int *rank_host,
                   struct cpl_error *err)
 {
-	if (cpl_tasks_map(req, rank_host, cpl_fhgreedy_place, err))
+	if (cpl_clusters_map(req, rank_host, cpl_fhgreedy_assign, err))
 		return -1;
 	return cpl_map_refine(req, rank_host, err);
 }
 
-static int place_mc(struct cpl_tasks *t, int *place_of, struct cpl_error *err)
+static int assign_mc(struct cpl_clusters *t, int *target_of,
+                     struct cpl_error *err)
 {
-	if (cpl_fhgreedy_place(t, place_of, err))
+	if (cpl_fhgreedy_assign(t, target_of, err))
 		return -1;
-	return cpl_ptram_refine(t, place_of, t->n, true, err) < 0 ? -1 : 0;
+	return cpl_ptram_refine(t, target_of, t->n, true, err) < 0 ? -1 : 0;
 }
 
 const struct cpl_mapper cpl_mapper_fhgreedy_wh = {
@@ -26,5 +27,5 @@ const struct cpl_mapper cpl_mapper_fhgreedy_wh = {
 const struct cpl_mapper cpl_mapper_fhgreedy_mc = {
         .name = "fhgreedy-mc",
         .summary = "fhgreedy, then swaps that relieve the most loaded link",
-        .place = place_mc,
+        .assign = assign_mc,
 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdlib.h>
 
-#include "mapping/tasks.h"
+#include "mapping/clusters.h"
 
-/* An edge that leads to a task not mapped when it was pushed. */
+/* An edge that leads to a cluster not mapped when it was pushed. */
 struct item {
 	double bytes;
-	int task;
+	int cluster;
 };
 
 struct queue {
@@ -16,7 +16,8 @@ struct queue {
 
 static bool before(struct item a, struct item b)
 {
-	return a.bytes > b.bytes || (a.bytes == b.bytes && a.task < b.task);
+	return a.bytes > b.bytes ||
+	       (a.bytes == b.bytes && a.cluster < b.cluster);
 }
 
 static void push(struct queue *q, struct item item)
@@ -50,50 +51,50 @@ static struct item pop(struct queue *q)
 	return top;
 }
 
-static void push_partners(const struct cpl_tasks *t, int task,
-                          const int *place_of, struct queue *q)
+static void push_partners(const struct cpl_clusters *t, int cluster,
+                          const int *target_of, struct queue *q)
 {
 	const struct cpl_comm *graph = t->graph;
 
-	for (int64_t e = graph->row[task]; e < graph->row[task + 1]; e++)
-		if (place_of[graph->to[e]] < 0)
+	for (int64_t e = graph->row[cluster]; e < graph->row[cluster + 1]; e++)
+		if (target_of[graph->to[e]] < 0)
 			push(q, (struct item){graph->bytes[e], graph->to[e]});
 }
 
-static int heaviest_unmapped(const struct cpl_tasks *t, const int *place_of,
+static int heaviest_unmapped(const struct cpl_clusters *t, const int *target_of,
                              const double *weight)
 {
 	int best = -1;
 
 	for (int i = 0; i < t->n; i++)
-		if (place_of[i] < 0 && (best < 0 || weight[i] > weight[best]))
+		if (target_of[i] < 0 && (best < 0 || weight[i] > weight[best]))
 			best = i;
 	return best;
 }
 
-static void run(struct cpl_tasks *t, int *place_of, struct queue *q, bool *used,
-                const double *weight)
+static void run(struct cpl_clusters *t, int *target_of, struct queue *q,
+                bool *used, const double *weight)
 {
-	int near = 0, task;
+	int near = 0, cluster;
 
-	while ((task = heaviest_unmapped(t, place_of, weight)) >= 0) {
+	while ((cluster = heaviest_unmapped(t, target_of, weight)) >= 0) {
 		for (;;) {
-			near = cpl_tasks_nearest(t, task, near, used);
+			near = cpl_clusters_nearest(t, cluster, near, used);
 			used[near] = true;
-			place_of[task] = near;
-			push_partners(t, task, place_of, q);
-			while (q->n && place_of[q->item[0].task] >= 0)
+			target_of[cluster] = near;
+			push_partners(t, cluster, target_of, q);
+			while (q->n && target_of[q->item[0].cluster] >= 0)
 				pop(q);
 			if (!q->n)
 				break;
-			task = pop(q).task;
-			if (cpl_tasks_expired(t))
+			cluster = pop(q).cluster;
+			if (cpl_clusters_expired(t))
 				return;
 		}
 	}
 }
 
-static int place(struct cpl_tasks *t, int *place_of, struct cpl_error *err)
+static int assign(struct cpl_clusters *t, int *target_of, struct cpl_error *err)
 {
 	const struct cpl_comm *graph = t->graph;
 	struct queue q = {
@@ -109,7 +110,7 @@ static int place(struct cpl_tasks *t, int *place_of, struct cpl_error *err)
 	for (int i = 0; i < t->n; i++)
 		for (int64_t e = t->comm->row[i]; e < t->comm->row[i + 1]; e++)
 			weight[i] += t->comm->bytes[e];
-	run(t, place_of, &q, used, weight);
+	run(t, target_of, &q, used, weight);
 	rc = 0;
 out:
 	free(q.item);
@@ -121,5 +122,5 @@ out:
 const struct cpl_mapper cpl_mapper_greedy = {
         .name = "greedy",
         .summary = "Hoefler-Snir: heaviest edge next, near the last host",
-        .place = place,
+        .assign = assign,
 };

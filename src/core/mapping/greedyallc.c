@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdlib.h>
 
-#include "base/heap.h"
-#include "mapping/rings.h"
+#include "graph/heap.h"
+#include "mapping/mapping_internal.h"
 
-/* Tasks between two looks at the clock. */
+/* Clusters between two looks at the clock. */
 #define CHECK_EVERY 16
 /* Partners up to which a search near the heaviest one is worth it, and the
- * share of the spots after which it is not. */
+ * share of the leaves after which it is not. */
 #define RING_PARTNERS 32
 #define RING_SHARE 8
 /* Of the least cost: bounds are not summed up in the order of costs. */
@@ -18,21 +18,21 @@ struct state {
 	struct cpl_distance distance;
 	struct cpl_heap heap; /* unmapped ranks by pull */
 	double *pull;         /* [ranks] traffic to mapped ranks */
-	double *cost;         /* [spots] of the task at hand */
-	double *spot_weight;  /* [spots] traffic of the task to that spot */
+	double *cost;         /* [leaves] of the cluster at hand */
+	double *leaf_weight;  /* [leaves] traffic of the cluster to that leaf */
 	double *host_weight;  /* [hosts] */
-	int *touched;         /* [spots] with spot_weight > 0 */
+	int *touched;         /* [leaves] with leaf_weight > 0 */
 	int *free_slots;      /* [hosts] */
 	struct cpl_rings rings;
-	int *spot_free;  /* [spots] free slots there */
-	int *first_on;   /* [spots] hosts of a spot, ascending */
+	int *leaf_free;  /* [leaves] free slots there */
+	int *first_on;   /* [leaves] hosts of a leaf, ascending */
 	int *next_on;    /* [hosts] */
 	int lowest_free; /* no host before it has a free slot */
 	bool corner;     /* start far from all */
 };
 
 /* The rank with the most traffic, ties to the lowest. */
-static int first_task(const struct cpl_comm *graph)
+static int first_cluster(const struct cpl_comm *graph)
 {
 	double most = -1;
 	int best = 0;
@@ -59,30 +59,30 @@ static int first_host(struct state *s)
 	double least = 0;
 	bool summed;
 
-	for (int i = 0; i < d->n_spots; i++)
-		s->spot_weight[i] = s->cost[i] = 0;
+	for (int i = 0; i < d->n_leaves; i++)
+		s->leaf_weight[i] = s->cost[i] = 0;
 	for (int h = 0; h < req->n_hosts; h++)
-		s->spot_weight[d->spot[h]] += req->slots[h];
-	summed = cpl_distance_sums(d, s->spot_weight, s->cost);
-	for (int i = 0; !summed && i < d->n_spots; i++) {
+		s->leaf_weight[d->leaf[h]] += req->slots[h];
+	summed = cpl_distance_sums(d, s->leaf_weight, s->cost);
+	for (int i = 0; !summed && i < d->n_leaves; i++) {
 		const float *row = cpl_distance_row(d, i);
 
-		for (int j = 0; j < d->n_spots; j++)
-			s->cost[i] += s->spot_weight[j] * (double)row[j];
+		for (int j = 0; j < d->n_leaves; j++)
+			s->cost[i] += s->leaf_weight[j] * (double)row[j];
 		if (i % CHECK_EVERY == 0 && req->expired &&
 		    req->expired(req->expired_arg))
 			break;
 	}
 	for (int h = 0; h < req->n_hosts; h++) {
-		double cost = s->cost[d->spot[h]] * (s->corner ? -1 : 1);
+		double cost = s->cost[d->leaf[h]] * (s->corner ? -1 : 1);
 
 		if (req->slots[h] && (best < 0 || cost < least)) {
 			best = h;
 			least = cost;
 		}
 	}
-	for (int i = 0; i < d->n_spots; i++)
-		s->spot_weight[i] = 0;
+	for (int i = 0; i < d->n_leaves; i++)
+		s->leaf_weight[i] = 0;
 	return best;
 }
 
@@ -93,8 +93,8 @@ struct found {
 };
 
 /*
- * The least bytes * hops to the task's mapped partners. Ties: the host where
- * the task finds the most traffic inside the node, then the first.
+ * The least bytes * hops to the cluster's mapped partners. Ties: the host where
+ * the cluster finds the most traffic inside the node, then the first.
  */
 static void consider(const struct state *s, int host, double cost,
                      struct found *best)
@@ -117,18 +117,18 @@ static int search_all(struct state *s, int n_touched)
 	struct found best = {.host = -1};
 	double *cost = s->cost;
 
-	for (int i = 0; i < d->n_spots; i++)
+	for (int i = 0; i < d->n_leaves; i++)
 		cost[i] = 0;
 	for (int k = 0; k < n_touched; k++) {
 		const float *row = cpl_distance_row(d, s->touched[k]);
-		double weight = s->spot_weight[s->touched[k]];
+		double weight = s->leaf_weight[s->touched[k]];
 
-		for (int i = 0; i < d->n_spots; i++)
+		for (int i = 0; i < d->n_leaves; i++)
 			cost[i] += weight * (double)row[i];
 	}
 	for (int h = s->lowest_free; h < s->req->n_hosts; h++)
 		if (s->free_slots[h])
-			consider(s, h, cost[d->spot[h]], &best);
+			consider(s, h, cost[d->leaf[h]], &best);
 	return best.host;
 }
 
@@ -146,33 +146,33 @@ static int search_rings(struct state *s, int n_touched)
 	int centre = s->touched[0];
 
 	for (int k = 1; k < n_touched; k++)
-		if (s->spot_weight[s->touched[k]] > s->spot_weight[centre])
+		if (s->leaf_weight[s->touched[k]] > s->leaf_weight[centre])
 			centre = s->touched[k];
 	for (int k = 0; k < n_touched; k++)
 		away[k] = cpl_distance_between(d, centre, s->touched[k]);
 	for (int l = 0; l <= rings->max; l++) {
 		double bound = 0;
 
-		if (rings->start[l] > d->n_spots / RING_SHARE)
+		if (rings->start[l] > d->n_leaves / RING_SHARE)
 			return -1;
 		for (int k = 0; k < n_touched; k++)
 			if (l > away[k])
-				bound += s->spot_weight[s->touched[k]] *
+				bound += s->leaf_weight[s->touched[k]] *
 				         (l - away[k]);
 		if (best.host >= 0 && bound > best.cost * (1 + SLACK))
 			break;
 		for (int64_t i = rings->start[l]; i < rings->start[l + 1];
 		     i++) {
-			int spot = cpl_rings_spot(rings, centre, i);
+			int leaf = cpl_rings_leaf(rings, centre, i);
 			double cost = 0;
 
-			if (spot < 0 || !s->spot_free[spot])
+			if (leaf < 0 || !s->leaf_free[leaf])
 				continue;
 			for (int k = 0; k < n_touched; k++)
-				cost += s->spot_weight[s->touched[k]] *
+				cost += s->leaf_weight[s->touched[k]] *
 				        cpl_distance_between(d, s->touched[k],
-				                             spot);
-			for (int h = s->first_on[spot]; h >= 0;
+				                             leaf);
+			for (int h = s->first_on[leaf]; h >= 0;
 			     h = s->next_on[h])
 				if (s->free_slots[h])
 					consider(s, h, cost, &best);
@@ -181,7 +181,7 @@ static int search_rings(struct state *s, int n_touched)
 	return best.host;
 }
 
-static int best_host(struct state *s, int task, const int *rank_host)
+static int best_host(struct state *s, int cluster, const int *rank_host)
 {
 	const struct cpl_comm *graph = s->req->graph;
 	struct cpl_distance *d = &s->distance;
@@ -189,14 +189,15 @@ static int best_host(struct state *s, int task, const int *rank_host)
 
 	while (!s->free_slots[s->lowest_free])
 		s->lowest_free++;
-	for (int64_t e = graph->row[task]; e < graph->row[task + 1]; e++) {
+	for (int64_t e = graph->row[cluster]; e < graph->row[cluster + 1];
+	     e++) {
 		int host = rank_host[graph->to[e]];
 
 		if (host < 0 || graph->bytes[e] <= 0)
 			continue;
-		if (s->spot_weight[d->spot[host]] == 0)
-			s->touched[n_touched++] = d->spot[host];
-		s->spot_weight[d->spot[host]] += graph->bytes[e];
+		if (s->leaf_weight[d->leaf[host]] == 0)
+			s->touched[n_touched++] = d->leaf[host];
+		s->leaf_weight[d->leaf[host]] += graph->bytes[e];
 		s->host_weight[host] += graph->bytes[e];
 	}
 	if (n_touched == 0)
@@ -206,22 +207,24 @@ static int best_host(struct state *s, int task, const int *rank_host)
 	if (best < 0)
 		best = search_all(s, n_touched);
 	for (int k = 0; k < n_touched; k++)
-		s->spot_weight[s->touched[k]] = 0;
-	for (int64_t e = graph->row[task]; e < graph->row[task + 1]; e++)
+		s->leaf_weight[s->touched[k]] = 0;
+	for (int64_t e = graph->row[cluster]; e < graph->row[cluster + 1]; e++)
 		if (rank_host[graph->to[e]] >= 0)
 			s->host_weight[rank_host[graph->to[e]]] = 0;
 	return best;
 }
 
-static void place_task(struct state *s, int task, int host, int *rank_host)
+static void assign_cluster(struct state *s, int cluster, int host,
+                           int *rank_host)
 {
 	const struct cpl_comm *graph = s->req->graph;
 
-	rank_host[task] = host;
+	rank_host[cluster] = host;
 	s->free_slots[host]--;
-	s->spot_free[s->distance.spot[host]]--;
-	cpl_heap_remove(&s->heap, task);
-	for (int64_t e = graph->row[task]; e < graph->row[task + 1]; e++) {
+	s->leaf_free[s->distance.leaf[host]]--;
+	cpl_heap_remove(&s->heap, cluster);
+	for (int64_t e = graph->row[cluster]; e < graph->row[cluster + 1];
+	     e++) {
 		int other = graph->to[e];
 
 		if (rank_host[other] >= 0)
@@ -255,24 +258,25 @@ static void greedy(struct state *s, int *rank_host)
 		rank_host[r] = -1;
 		cpl_heap_push(&s->heap, r);
 	}
-	for (int i = 0; i < s->distance.n_spots; i++)
+	for (int i = 0; i < s->distance.n_leaves; i++)
 		s->first_on[i] = -1;
 	for (int h = req->n_hosts - 1; h >= 0; h--) {
-		int spot = s->distance.spot[h];
+		int leaf = s->distance.leaf[h];
 
 		s->free_slots[h] = req->slots[h];
-		s->spot_free[spot] += req->slots[h];
-		s->next_on[h] = s->first_on[spot];
-		s->first_on[spot] = h;
+		s->leaf_free[leaf] += req->slots[h];
+		s->next_on[h] = s->first_on[leaf];
+		s->first_on[leaf] = h;
 	}
-	place_task(s, first_task(req->graph), first_host(s), rank_host);
+	assign_cluster(s, first_cluster(req->graph), first_host(s), rank_host);
 	for (int done = 1; done < ranks; done++) {
-		int task = s->heap.item[0];
+		int cluster = s->heap.item[0];
 
 		if (done % CHECK_EVERY == 0 && req->expired &&
 		    req->expired(req->expired_arg))
 			break;
-		place_task(s, task, best_host(s, task, rank_host), rank_host);
+		assign_cluster(s, cluster, best_host(s, cluster, rank_host),
+		               rank_host);
 	}
 	fill(s, rank_host);
 }
@@ -290,15 +294,15 @@ static int map_from(const struct cpl_map_request *req, bool corner,
 		return -1;
 	s.pull = calloc(ranks, sizeof(*s.pull));
 	s.cost = calloc(hosts, sizeof(*s.cost));
-	s.spot_weight = calloc(hosts, sizeof(*s.spot_weight));
+	s.leaf_weight = calloc(hosts, sizeof(*s.leaf_weight));
 	s.host_weight = calloc(hosts, sizeof(*s.host_weight));
 	s.touched = malloc(hosts * sizeof(*s.touched));
 	s.free_slots = malloc(hosts * sizeof(*s.free_slots));
-	s.spot_free = calloc(hosts, sizeof(*s.spot_free));
+	s.leaf_free = calloc(hosts, sizeof(*s.leaf_free));
 	s.first_on = malloc(hosts * sizeof(*s.first_on));
 	s.next_on = malloc(hosts * sizeof(*s.next_on));
-	if (!s.pull || !s.cost || !s.spot_weight || !s.host_weight ||
-	    !s.touched || !s.free_slots || !s.spot_free || !s.first_on ||
+	if (!s.pull || !s.cost || !s.leaf_weight || !s.host_weight ||
+	    !s.touched || !s.free_slots || !s.leaf_free || !s.first_on ||
 	    !s.next_on) {
 		cpl_fail_memory(err);
 		goto out;
@@ -313,11 +317,11 @@ out:
 	cpl_heap_free(&s.heap);
 	free(s.pull);
 	free(s.cost);
-	free(s.spot_weight);
+	free(s.leaf_weight);
 	free(s.host_weight);
 	free(s.touched);
 	free(s.free_slots);
-	free(s.spot_free);
+	free(s.leaf_free);
 	free(s.first_on);
 	free(s.next_on);
 	cpl_rings_free(&s.rings);

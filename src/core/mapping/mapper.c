@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "mapping/tasks.h"
+#include "mapping/clusters.h"
 
 /* Looks at graph edges, a second or so. */
 #define WORK_MAX 100000000L
@@ -12,61 +12,63 @@
 #define PASSES 16
 
 struct interchange {
-	struct cpl_tasks *t;
-	int *place_of;
+	struct cpl_clusters *t;
+	int *target_of;
 	long work;
 };
 
-/* Edges of a task whose two ends would be at most a hop apart with the task on
- * `place` and everything else where it is, `other` on `its_place`. */
-static int adjacent(struct interchange *s, int task, int place, int other,
-                    int its_place)
+/* Edges of a cluster whose two ends would be at most a hop apart with the
+ * cluster on `target` and everything else where it is, `other` on `its_target`.
+ */
+static int adjacent(struct interchange *s, int cluster, int target, int other,
+                    int its_target)
 {
 	const struct cpl_comm *graph = s->t->graph;
 	const struct cpl_distance *d = &s->t->distance;
-	const float *row = cpl_distance_row(&s->t->distance, d->spot[place]);
+	const float *row = cpl_distance_row(&s->t->distance, d->leaf[target]);
 	int n = 0;
 
-	for (int64_t e = graph->row[task]; e < graph->row[task + 1]; e++) {
+	for (int64_t e = graph->row[cluster]; e < graph->row[cluster + 1];
+	     e++) {
 		int to = graph->to[e];
-		int at = to == other ? its_place : s->place_of[to];
+		int at = to == other ? its_target : s->target_of[to];
 
-		n += row[d->spot[at]] <= 1;
+		n += row[d->leaf[at]] <= 1;
 	}
-	s->work += graph->row[task + 1] - graph->row[task] + 1;
+	s->work += graph->row[cluster + 1] - graph->row[cluster] + 1;
 	return n;
 }
 
 /* The pair's own edge counts alike before and after. */
 static int gain(struct interchange *s, int u, int here, int v)
 {
-	int a = s->place_of[u], b = s->place_of[v];
+	int a = s->target_of[u], b = s->target_of[v];
 
 	return adjacent(s, u, b, v, a) - here + adjacent(s, v, a, u, b) -
 	       adjacent(s, v, b, u, a);
 }
 
-static void swap(int *place_of, int u, int v)
+static void swap(int *target_of, int u, int v)
 {
-	int place = place_of[u];
+	int target = target_of[u];
 
-	place_of[u] = place_of[v];
-	place_of[v] = place;
+	target_of[u] = target_of[v];
+	target_of[v] = target;
 }
 
 static bool spent(struct interchange *s)
 {
-	return s->work > WORK_MAX || cpl_tasks_expired(s->t);
+	return s->work > WORK_MAX || cpl_clusters_expired(s->t);
 }
 
-/* Each task swaps with the one of largest gain, gains of 0 included. */
+/* Each cluster swaps with the one of largest gain, gains of 0 included. */
 static bool pass(struct interchange *s)
 {
-	struct cpl_tasks *t = s->t;
+	struct cpl_clusters *t = s->t;
 	bool improved = false;
 
 	for (int u = 0; u < t->n && !spent(s); u++) {
-		int here = adjacent(s, u, s->place_of[u], u, s->place_of[u]);
+		int here = adjacent(s, u, s->target_of[u], u, s->target_of[u]);
 		int most = -1, best = -1;
 
 		for (int v = 0; v < t->n; v++) {
@@ -81,7 +83,7 @@ static bool pass(struct interchange *s)
 			}
 		}
 		if (best >= 0)
-			swap(s->place_of, u, best);
+			swap(s->target_of, u, best);
 		improved |= most > 0;
 	}
 	return improved;
@@ -92,35 +94,35 @@ static long cardinality(struct interchange *s)
 	long sum = 0;
 
 	for (int u = 0; u < s->t->n; u++)
-		sum += adjacent(s, u, s->place_of[u], u, s->place_of[u]);
+		sum += adjacent(s, u, s->target_of[u], u, s->target_of[u]);
 	return sum / 2;
 }
 
 static void jump(struct interchange *s, uint64_t round)
 {
-	struct cpl_tasks *t = s->t;
-	uint64_t n = (uint64_t)t->n;
+	struct cpl_clusters *t = s->t;
+	uint64_t n = (uint64_t)t->n, seed = t->req->seed;
+	uint64_t stream = CPL_STREAM_MAPPER_ROUND + round;
 
 	for (uint64_t k = 0; k < n; k++) {
-		int u = (int)cpl_random_below(t->req->seed, round, 2 * k, n);
-		int v = (int)cpl_random_below(t->req->seed, round, 2 * k + 1,
-		                              n);
+		int u = (int)cpl_random_below(seed, stream, 2 * k, n);
+		int v = (int)cpl_random_below(seed, stream, 2 * k + 1, n);
 
 		if (t->size[u] == t->size[v])
-			swap(s->place_of, u, v);
+			swap(s->target_of, u, v);
 	}
 }
 
-static int place(struct cpl_tasks *t, int *place_of, struct cpl_error *err)
+static int assign(struct cpl_clusters *t, int *target_of, struct cpl_error *err)
 {
 	size_t size = (size_t)t->n * sizeof(int);
-	struct interchange s = {.t = t, .place_of = malloc(size)};
+	struct interchange s = {.t = t, .target_of = malloc(size)};
 	long best = -1;
 
-	if (!s.place_of)
+	if (!s.target_of)
 		return cpl_fail_memory(err);
 	for (int i = 0; i < t->n; i++)
-		place_of[i] = s.place_of[i] = i;
+		target_of[i] = s.target_of[i] = i;
 	for (uint64_t round = 0; round < ROUNDS; round++) {
 		long found;
 
@@ -130,17 +132,17 @@ static int place(struct cpl_tasks *t, int *place_of, struct cpl_error *err)
 		if (found <= best)
 			break;
 		best = found;
-		memcpy(place_of, s.place_of, size);
+		memcpy(target_of, s.target_of, size);
 		if (spent(&s))
 			break;
 		jump(&s, round);
 	}
-	free(s.place_of);
+	free(s.target_of);
 	return 0;
 }
 
 const struct cpl_mapper cpl_mapper_mapper = {
         .name = "mapper",
         .summary = "Bokhari: interchange for most partners one hop away",
-        .place = place,
+        .assign = assign,
 };

@@ -1,36 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "mapping/mapping.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "mapping/mapping_internal.h"
-#include "mapping/tasks.h"
+#include "mapping/clusters.h"
+#include "traffic/workload.h"
 
 /* As many as ranks a signature may have. */
 #define SLOTS_MAX (1 << 24)
-
-/* Not in every program: its address is NULL where it is not linked. */
-extern const struct cpl_mapper cpl_mapper_scotch
-        __attribute__((weak, visibility("hidden")));
-
-static const struct cpl_mapper *const table[] = {
-        &cpl_mapper_linear,      &cpl_mapper_greedyallc,
-        &cpl_mapper_random,      &cpl_mapper_mapper,
-        &cpl_mapper_minmd,       &cpl_mapper_topoaware_1,
-        &cpl_mapper_topoaware_2, &cpl_mapper_topoaware_3,
-        &cpl_mapper_greedy,      &cpl_mapper_fhgreedy,
-        &cpl_mapper_fhgreedy_wh, &cpl_mapper_fhgreedy_mc,
-        &cpl_mapper_udfs,        &cpl_mapper_rcm,
-        &cpl_mapper_bipartition, &cpl_mapper_recursive,
-        &cpl_mapper_treematch,   &cpl_mapper_tile,
-        &cpl_mapper_sfc,         &cpl_mapper_pacmap,
-        &cpl_mapper_ptram,       &cpl_mapper_ptram_refine,
-        &cpl_mapper_astar,       &cpl_mapper_best,
-        &cpl_mapper_scotch,      NULL,
-};
 
 const char *cpl_mapper_option(const char *name)
 {
@@ -60,40 +40,50 @@ static const struct cpl_mapper *check_option(const struct cpl_mapper *mapper,
 const struct cpl_mapper *cpl_mapper_find(const char *name,
                                          struct cpl_error *err)
 {
-	char list[CPL_ERROR_MAX] = "default";
-	size_t length = strcspn(name, ":"), used = strlen(list);
+	return cpl_mapper_find_in(&cpl_mappers, name, err);
+}
 
-	if (length == used && !strncasecmp(name, list, length))
-		return check_option(&cpl_mapper_linear, name, err);
-	for (int i = 0; table[i]; i++) {
-		if (length == strlen(table[i]->name) &&
-		    !strncasecmp(table[i]->name, name, length))
-			return check_option(table[i], name, err);
-		if (used + strlen(table[i]->name) + 3 <= sizeof(list))
-			used += (size_t)sprintf(list + used, ", %s",
-			                        table[i]->name);
-	}
+const struct cpl_mapper *cpl_mapper_find_in(const struct cpl_registry *mappers,
+                                            const char *name,
+                                            struct cpl_error *err)
+{
+	char list[CPL_ERROR_MAX], hint[64];
+	size_t length = strcspn(name, ":");
+	const struct cpl_entry *found =
+	        cpl_registry_find(mappers, name, length, NULL, NULL);
+
+	if (length == 7 && !strncasecmp(name, "default", length))
+		found = &cpl_mapper_linear.entry;
+	if (found)
+		return check_option((const struct cpl_mapper *)found, name,
+		                    err);
 	if (length == 6 && !strncasecmp(name, "scotch", length))
 		cpl_fail(err, "rank mapping 'scotch' is not in this program: "
 		              "it is only in a commplace command built with "
 		              "Scotch");
 	else
-		cpl_fail(err, "unknown rank mapping '%.64s'; known: %s", name,
-		         list);
+		cpl_fail(err,
+		         "unknown rank mapping '%.64s'%s; it must be one of "
+		         "default, %s",
+		         name,
+		         cpl_registry_hint(mappers, name, hint, sizeof(hint)),
+		         cpl_registry_names(mappers, 0, NULL, NULL, list,
+		                            sizeof(list)));
 	return NULL;
 }
 
-const struct cpl_mapper *const *cpl_mapper_all(void)
+const struct cpl_mapper *cpl_mapper_at(int i)
 {
-	return table;
+	return (const struct cpl_mapper *)cpl_registry_at(&cpl_mappers, i);
 }
 
 int cpl_mapper_map(const struct cpl_mapper *mapper,
                    const struct cpl_map_request *req, int *rank_host,
                    struct cpl_error *err)
 {
-	return mapper->place ? cpl_tasks_map(req, rank_host, mapper->place, err)
-	                     : mapper->map(req, rank_host, err);
+	return mapper->assign
+	               ? cpl_clusters_map(req, rank_host, mapper->assign, err)
+	               : mapper->map(req, rank_host, err);
 }
 
 int cpl_map_check(const struct cpl_map_request *req, struct cpl_error *err)
@@ -108,8 +98,8 @@ int cpl_map_check(const struct cpl_map_request *req, struct cpl_error *err)
 			                h, req->net->name);
 		if (req->slots[h] < 0)
 			return cpl_fail(err,
-			                "slots of host %d are %d, not 0 "
-			                "or more",
+			                "slots of host %d are %d; they must be "
+			                "0 or more",
 			                h, req->slots[h]);
 		sum += req->slots[h];
 	}
@@ -133,22 +123,20 @@ struct layout {
 
 struct evaluator {
 	const struct cpl_map_request *req;
-	struct cpl_traffic_work *work;
-	struct cpl_load load;
-	int *rank_node;
+	struct cpl_workload *workload;
 };
 
-static void evaluate(struct evaluator *ev, struct layout *layout)
+static int evaluate(struct evaluator *ev, struct layout *layout,
+                    struct cpl_error *err)
 {
 	const struct cpl_map_request *req = ev->req;
+	struct cpl_job job = {.routing = req->routing,
+	                      .comm = req->comm,
+	                      .node = req->host,
+	                      .seat = layout->rank_host};
 
-	for (int r = 0; r < req->comm->ranks; r++)
-		ev->rank_node[r] = req->host[layout->rank_host[r]];
-	cpl_load_clear(&ev->load, req->net);
-	cpl_traffic_add(req->net, req->routing, req->comm, ev->rank_node,
-	                ev->work, &ev->load, &layout->sums);
-	cpl_traffic_metrics(req->net, &ev->load, req->background,
-	                    &layout->metrics);
+	return cpl_workload_evaluate(ev->workload, &job, req->background,
+	                             &layout->metrics, &layout->sums, err);
 }
 
 static bool better(const struct cpl_map_request *req, const struct layout *a,
@@ -167,17 +155,17 @@ static int search(const struct cpl_mapper *mapper,
 {
 	size_t size = (size_t)req->comm->ranks * sizeof(int);
 
-	if (cpl_map_run(mapper, req, layout[1].rank_host, err))
+	if (cpl_map_run(mapper, req, layout[1].rank_host, err) ||
+	    evaluate(ev, &layout[1], err))
 		return -1;
-	evaluate(ev, &layout[1]);
 	if (better(req, &layout[1], &layout[0]))
 		*best = 1;
 	if (req->expired && req->expired(req->expired_arg))
 		return 0;
 	memcpy(layout[2].rank_host, layout[*best].rank_host, size);
-	if (cpl_map_refine(req, layout[2].rank_host, err))
+	if (cpl_map_refine(req, layout[2].rank_host, err) ||
+	    evaluate(ev, &layout[2], err))
 		return -1;
-	evaluate(ev, &layout[2]);
 	if (better(req, &layout[2], &layout[*best]))
 		*best = 2;
 	return 0;
@@ -198,18 +186,16 @@ int cpl_map(const struct cpl_mapper *mapper, const struct cpl_map_request *req,
 		return -1;
 	for (int i = 0; i < 3; i++)
 		layout[i].rank_host = malloc(size);
-	ev.rank_node = malloc(size);
 	if (!layout[0].rank_host || !layout[1].rank_host ||
-	    !layout[2].rank_host || !ev.rank_node) {
+	    !layout[2].rank_host) {
 		cpl_fail_memory(err);
 		goto out;
 	}
-	ev.work = cpl_traffic_work_new(req->net, req->comm, err);
-	if (!ev.work || cpl_load_init(&ev.load, req->net, err))
+	ev.workload = cpl_workload_new(req->net, 1, err);
+	if (!ev.workload ||
+	    cpl_map_default_order(&r, layout[0].rank_host, err) ||
+	    evaluate(&ev, &layout[0], err))
 		goto out;
-	if (cpl_map_default_order(&r, layout[0].rank_host, err))
-		goto out;
-	evaluate(&ev, &layout[0]);
 	if (mapper != &cpl_mapper_linear) {
 		if (!r.graph)
 			r.graph = graph = cpl_comm_symmetric(req->comm, err);
@@ -226,9 +212,7 @@ int cpl_map(const struct cpl_mapper *mapper, const struct cpl_map_request *req,
 	rc = 0;
 out:
 	cpl_comm_free(graph);
-	cpl_traffic_work_free(ev.work);
-	cpl_load_free(&ev.load);
-	free(ev.rank_node);
+	cpl_workload_free(ev.workload);
 	for (int i = 0; i < 3; i++)
 		free(layout[i].rank_host);
 	return rc;

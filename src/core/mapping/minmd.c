@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdlib.h>
 
-#include "mapping/tasks.h"
+#include "mapping/clusters.h"
 
 struct edge {
 	int u, v;
@@ -19,16 +19,16 @@ static int heavier(const void *a, const void *b)
 	return (x->v > y->v) - (x->v < y->v);
 }
 
-static void put(struct cpl_tasks *t, int task, int near, int *place_of,
+static void put(struct cpl_clusters *t, int cluster, int near, int *target_of,
                 bool *used)
 {
-	int at = cpl_tasks_nearest(t, task, near, used);
+	int at = cpl_clusters_nearest(t, cluster, near, used);
 
-	place_of[task] = at;
+	target_of[cluster] = at;
 	used[at] = true;
 }
 
-static int place(struct cpl_tasks *t, int *place_of, struct cpl_error *err)
+static int assign(struct cpl_clusters *t, int *target_of, struct cpl_error *err)
 {
 	const struct cpl_comm *graph = t->graph;
 	struct edge *edge =
@@ -47,18 +47,18 @@ static int place(struct cpl_tasks *t, int *place_of, struct cpl_error *err)
 				edge[n++] = (struct edge){u, graph->to[e],
 				                          graph->bytes[e]};
 	qsort(edge, n, sizeof(*edge), heavier);
-	centre = cpl_tasks_centre(t);
+	centre = cpl_clusters_centre(t);
 	for (size_t i = 0; i < n; i++) {
 		int u = edge[i].u, v = edge[i].v;
 
-		if (i % 64 == 63 && cpl_tasks_expired(t))
+		if (i % 64 == 63 && cpl_clusters_expired(t))
 			break;
-		if (place_of[u] < 0 && place_of[v] < 0)
-			put(t, u, centre, place_of, used);
-		if (place_of[u] < 0)
-			put(t, u, place_of[v], place_of, used);
-		else if (place_of[v] < 0)
-			put(t, v, place_of[u], place_of, used);
+		if (target_of[u] < 0 && target_of[v] < 0)
+			put(t, u, centre, target_of, used);
+		if (target_of[u] < 0)
+			put(t, u, target_of[v], target_of, used);
+		else if (target_of[v] < 0)
+			put(t, v, target_of[u], target_of, used);
 	}
 	rc = 0;
 out:
@@ -70,5 +70,5 @@ out:
 const struct cpl_mapper cpl_mapper_minmd = {
         .name = "minmd",
         .summary = "MinMD: heaviest pairs first, each near its partner",
-        .place = place,
+        .assign = assign,
 };

@@ -2,38 +2,38 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "mapping/tasks.h"
+#include "mapping/clusters.h"
 
-/* Tasks tried as the centre at the most; every n-th where there are more. */
+/* Clusters tried as the centre at the most; every n-th where there are more. */
 #define CENTRES_MAX 256
 
 struct growth {
-	struct cpl_tasks *t;
-	int *place_of;
-	bool *used;   /* [n] places */
-	bool *framed; /* [n] places on the frame, or once on it */
-	int *frame;   /* [n_frame] free places next to used ones, by age */
+	struct cpl_clusters *t;
+	int *target_of;
+	bool *used;   /* [n] targets */
+	bool *framed; /* [n] targets on the frame, or once on it */
+	int *frame;   /* [n_frame] free targets next to used ones, by age */
 	int n_frame;
-	double *pull;   /* [n] traffic to mapped tasks */
+	double *pull;   /* [n] traffic to mapped clusters */
 	double *way;    /* [n] of the shortest paths */
 	int *heap, *at; /* [n] */
 	int n_heap;
 };
 
-static void put(struct growth *s, int at, int task)
+static void put(struct growth *s, int at, int cluster)
 {
-	s->heap[at] = task;
-	s->at[task] = at;
+	s->heap[at] = cluster;
+	s->at[cluster] = at;
 }
 
-static void rise(struct growth *s, int task)
+static void rise(struct growth *s, int cluster)
 {
-	int at = s->at[task];
+	int at = s->at[cluster];
 
-	for (; at > 0 && s->way[task] < s->way[s->heap[(at - 1) / 2]];
+	for (; at > 0 && s->way[cluster] < s->way[s->heap[(at - 1) / 2]];
 	     at = (at - 1) / 2)
 		put(s, at, s->heap[(at - 1) / 2]);
-	put(s, at, task);
+	put(s, at, cluster);
 }
 
 static int pop(struct growth *s)
@@ -59,8 +59,8 @@ static int pop(struct growth *s)
 	return top;
 }
 
-/* Sum of shortest paths from a task, edges of length 1 / bytes; stops above
- * `most`. Each task that is not reached counts as infinite. */
+/* Sum of shortest paths from a cluster, edges of length 1 / bytes; stops above
+ * `most`. Each cluster that is not reached counts as infinite. */
 static double paths(struct growth *s, int from, double most)
 {
 	const struct cpl_comm *graph = s->t->graph;
@@ -73,14 +73,14 @@ static double paths(struct growth *s, int from, double most)
 	put(s, 0, from);
 	s->n_heap = 1;
 	while (s->n_heap && sum < most) {
-		int task = pop(s);
+		int cluster = pop(s);
 
-		sum += s->way[task];
+		sum += s->way[cluster];
 		reached++;
-		for (int64_t e = graph->row[task]; e < graph->row[task + 1];
-		     e++) {
+		for (int64_t e = graph->row[cluster];
+		     e < graph->row[cluster + 1]; e++) {
 			int to = graph->to[e];
-			double way = s->way[task] + 1 / graph->bytes[e];
+			double way = s->way[cluster] + 1 / graph->bytes[e];
 
 			if (s->at[to] == -2 ||
 			    (s->at[to] >= 0 && s->way[to] <= way))
@@ -94,7 +94,7 @@ static double paths(struct growth *s, int from, double most)
 	return reached < s->t->n ? HUGE_VAL : sum;
 }
 
-static int centre_task(struct growth *s)
+static int centre_cluster(struct growth *s)
 {
 	int stride = (s->t->n + CENTRES_MAX - 1) / CENTRES_MAX, best = -1;
 	double least = HUGE_VAL;
@@ -102,7 +102,7 @@ static int centre_task(struct growth *s)
 	for (int i = 0; i < s->t->n; i += stride) {
 		double sum;
 
-		if (cpl_tasks_expired(s->t))
+		if (cpl_clusters_expired(s->t))
 			break;
 		sum = paths(s, i, least);
 		if (sum < least) {
@@ -111,34 +111,34 @@ static int centre_task(struct growth *s)
 		}
 	}
 	/* A graph in pieces has no centre. */
-	return best >= 0 ? best : cpl_tasks_heaviest(s->t);
+	return best >= 0 ? best : cpl_clusters_heaviest(s->t);
 }
 
-/* All free places at the least distance from a used one join the frame. */
-static void widen(struct growth *s, int place)
+/* All free targets at the least distance from a used one join the frame. */
+static void widen(struct growth *s, int target)
 {
-	struct cpl_tasks *t = s->t;
+	struct cpl_clusters *t = s->t;
 	const float *row =
-	        cpl_distance_row(&t->distance, t->distance.spot[place]);
+	        cpl_distance_row(&t->distance, t->distance.leaf[target]);
 	float least = HUGE_VALF;
 
 	for (int p = 0; p < t->n; p++)
-		if (!s->used[p] && row[t->distance.spot[p]] < least)
-			least = row[t->distance.spot[p]];
+		if (!s->used[p] && row[t->distance.leaf[p]] < least)
+			least = row[t->distance.leaf[p]];
 	for (int p = 0; p < t->n; p++) {
 		if (s->used[p] || s->framed[p] ||
-		    row[t->distance.spot[p]] > least)
+		    row[t->distance.leaf[p]] > least)
 			continue;
 		s->framed[p] = true;
 		s->frame[s->n_frame++] = p;
 	}
 }
 
-/* The frame's place of least weighted hops to the task's partners, then the
+/* The frame's target of least weighted hops to the cluster's partners, then the
  * nearest to the centre, then the oldest. -1: none that fits. */
-static int best_of_frame(struct growth *s, int task, int centre)
+static int best_of_frame(struct growth *s, int cluster, int centre)
 {
-	struct cpl_tasks *t = s->t;
+	struct cpl_clusters *t = s->t;
 	const struct cpl_comm *graph = t->graph;
 	double least = 0, near = 0;
 	int best = -1;
@@ -147,16 +147,16 @@ static int best_of_frame(struct growth *s, int task, int centre)
 		int p = s->frame[i];
 		double cost = 0, hops;
 
-		if (!cpl_tasks_fit(t, task, p))
+		if (!cpl_clusters_fit(t, cluster, p))
 			continue;
-		for (int64_t e = graph->row[task]; e < graph->row[task + 1];
-		     e++)
-			if (s->place_of[graph->to[e]] >= 0)
+		for (int64_t e = graph->row[cluster];
+		     e < graph->row[cluster + 1]; e++)
+			if (s->target_of[graph->to[e]] >= 0)
 				cost += graph->bytes[e] *
-				        cpl_tasks_hops(
-				                t, s->place_of[graph->to[e]],
+				        cpl_clusters_hops(
+				                t, s->target_of[graph->to[e]],
 				                p);
-		hops = cpl_tasks_hops(t, centre, p);
+		hops = cpl_clusters_hops(t, centre, p);
 		if (best < 0 || cost < least ||
 		    (cost == least && hops < near)) {
 			best = p;
@@ -167,28 +167,28 @@ static int best_of_frame(struct growth *s, int task, int centre)
 	return best;
 }
 
-static void use(struct growth *s, int task, int place)
+static void use(struct growth *s, int cluster, int target)
 {
 	const struct cpl_comm *graph = s->t->graph;
 	int n = 0;
 
-	s->place_of[task] = place;
-	s->used[place] = true;
+	s->target_of[cluster] = target;
+	s->used[target] = true;
 	for (int i = 0; i < s->n_frame; i++)
-		if (s->frame[i] != place)
+		if (s->frame[i] != target)
 			s->frame[n++] = s->frame[i];
 	s->n_frame = n;
-	for (int64_t e = graph->row[task]; e < graph->row[task + 1]; e++)
+	for (int64_t e = graph->row[cluster]; e < graph->row[cluster + 1]; e++)
 		s->pull[graph->to[e]] += graph->bytes[e];
-	widen(s, place);
+	widen(s, target);
 }
 
-static int next_task(const struct growth *s)
+static int next_cluster(const struct growth *s)
 {
 	int best = -1;
 
 	for (int i = 0; i < s->t->n; i++)
-		if (s->place_of[i] < 0 &&
+		if (s->target_of[i] < 0 &&
 		    (best < 0 || s->pull[i] > s->pull[best]))
 			best = i;
 	return best;
@@ -196,28 +196,29 @@ static int next_task(const struct growth *s)
 
 static void grow(struct growth *s)
 {
-	struct cpl_tasks *t = s->t;
-	int centre = cpl_tasks_centre(t);
-	int task = centre_task(s);
+	struct cpl_clusters *t = s->t;
+	int centre = cpl_clusters_centre(t);
+	int cluster = centre_cluster(s);
 
-	use(s, task, cpl_tasks_nearest(t, task, centre, s->used));
+	use(s, cluster, cpl_clusters_nearest(t, cluster, centre, s->used));
 	for (int k = 1; k < t->n; k++) {
-		int place;
+		int target;
 
-		if (cpl_tasks_expired(t))
+		if (cpl_clusters_expired(t))
 			return;
-		task = next_task(s);
-		place = best_of_frame(s, task, centre);
-		if (place < 0)
-			place = cpl_tasks_nearest(t, task, centre, s->used);
-		use(s, task, place);
+		cluster = next_cluster(s);
+		target = best_of_frame(s, cluster, centre);
+		if (target < 0)
+			target = cpl_clusters_nearest(t, cluster, centre,
+			                              s->used);
+		use(s, cluster, target);
 	}
 }
 
-static int place(struct cpl_tasks *t, int *place_of, struct cpl_error *err)
+static int assign(struct cpl_clusters *t, int *target_of, struct cpl_error *err)
 {
 	size_t n = (size_t)t->n;
-	struct growth s = {.t = t, .place_of = place_of};
+	struct growth s = {.t = t, .target_of = target_of};
 	int rc = -1;
 
 	s.used = calloc(n, sizeof(*s.used));
@@ -248,5 +249,5 @@ out:
 const struct cpl_mapper cpl_mapper_pacmap = {
         .name = "pacmap",
         .summary = "PaCMap: grow from the centre of the graph and the hosts",
-        .place = place,
+        .assign = assign,
 };

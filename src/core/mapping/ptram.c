@@ -15,31 +15,31 @@
 #define CHUNK 32
 #define THREADS_MAX 16
 
-/* A mapped task that the next one talks with. */
+/* A mapped cluster that the next one talks with. */
 struct partner {
 	int node;
 	double to, from; /* bytes */
 };
 
 struct state {
-	struct cpl_tasks *t;
+	struct cpl_clusters *t;
 	struct cpl_link_sums sums;
 	struct cpl_link_sums *view; /* [n_views] of the other threads */
 	int n_views;
 	bool views_made;
-	int *place_of;
+	int *target_of;
 	bool *used;
-	int *tried;              /* [spots] last task tried there */
-	double *mapped;          /* [n] traffic with mapped tasks */
+	int *tried;              /* [leaves] last cluster tried there */
+	double *mapped;          /* [n] traffic with mapped clusters */
 	double *unmapped;        /* [n] with the others */
-	struct partner *partner; /* [n_partners] of the task at hand */
+	struct partner *partner; /* [n_partners] of the cluster at hand */
 	int n_partners;
-	int *candidate; /* [n_candidates] places */
+	int *candidate; /* [n_candidates] targets */
 	int n_candidates;
-	double *value; /* [n_candidates] hybrid metric with the task there */
+	double *value; /* [n_candidates] hybrid metric with the cluster there */
 };
 
-static int next_task(const struct state *s, int n_mapped)
+static int next_cluster(const struct state *s, int n_mapped)
 {
 	double alpha = 1.0 / (n_mapped + 1), most = 0;
 	int best = -1;
@@ -47,7 +47,7 @@ static int next_task(const struct state *s, int n_mapped)
 	for (int q = 0; q < s->t->n; q++) {
 		double delta = s->mapped[q] + alpha * s->unmapped[q];
 
-		if (s->place_of[q] >= 0 || (best >= 0 && delta <= most))
+		if (s->target_of[q] >= 0 || (best >= 0 && delta <= most))
 			continue;
 		best = q;
 		most = delta;
@@ -56,37 +56,38 @@ static int next_task(const struct state *s, int n_mapped)
 }
 
 /* The graph has each partner once, the directed matrix what goes each way. */
-static void find_partners(struct state *s, int task)
+static void find_partners(struct state *s, int cluster)
 {
-	const struct cpl_tasks *t = s->t;
+	const struct cpl_clusters *t = s->t;
 	const struct cpl_comm *graph = t->graph;
 
 	s->n_partners = 0;
-	for (int64_t e = graph->row[task]; e < graph->row[task + 1]; e++) {
+	for (int64_t e = graph->row[cluster]; e < graph->row[cluster + 1];
+	     e++) {
 		int other = graph->to[e];
 
-		if (s->place_of[other] >= 0)
+		if (s->target_of[other] >= 0)
 			s->partner[s->n_partners++] = (struct partner){
-			        .node = t->node[s->place_of[other]],
-			        .to = cpl_tasks_bytes(t, task, other),
-			        .from = cpl_tasks_bytes(t, other, task),
+			        .node = t->node[s->target_of[other]],
+			        .to = cpl_clusters_bytes(t, cluster, other),
+			        .from = cpl_clusters_bytes(t, other, cluster),
 			};
 	}
 }
 
-/* Flows of the task at hand if it were on `place`. */
+/* Flows of the cluster at hand if it were on `target`. */
 static void add_flows(const struct state *s, struct cpl_link_sums *sums,
-                      int place)
+                      int target)
 {
-	int node = s->t->node[place];
+	int node = s->t->node[target];
 
 	for (int i = 0; i < s->n_partners; i++)
 		if (s->partner[i].to > 0)
-			cpl_link_sums_flow(sums, node, s->partner[i].node,
+			cpl_moves_flow(&sums->moves, node, s->partner[i].node,
 			                   s->partner[i].to);
 	for (int i = 0; i < s->n_partners; i++)
 		if (s->partner[i].from > 0)
-			cpl_link_sums_flow(sums, s->partner[i].node, node,
+			cpl_moves_flow(&sums->moves, s->partner[i].node, node,
 			                   s->partner[i].from);
 }
 
@@ -101,7 +102,7 @@ static void evaluate(void *arg, int64_t chunk, int thread)
 	for (int i = first; i < end; i++) {
 		add_flows(s, sums, s->candidate[i]);
 		s->value[i] = cpl_link_sums_hybrid(sums);
-		cpl_link_sums_drop(sums);
+		cpl_moves_undo(&sums->moves);
 	}
 }
 
@@ -123,17 +124,17 @@ static void make_views(struct state *s)
 		s->n_views++;
 }
 
-static int best_place(struct state *s, int task)
+static int best_target(struct state *s, int cluster)
 {
 	int threads = 1, best = 0;
 
 	s->n_candidates = 0;
 	for (int p = 0; p < s->t->n; p++) {
-		if (s->used[p] || !cpl_tasks_fit(s->t, task, p) ||
-		    s->tried[s->t->distance.spot[p]] == task)
+		if (s->used[p] || !cpl_clusters_fit(s->t, cluster, p) ||
+		    s->tried[s->t->distance.leaf[p]] == cluster)
 			continue;
 		/* Nodes of one router have the same routes. */
-		s->tried[s->t->distance.spot[p]] = task;
+		s->tried[s->t->distance.leaf[p]] = cluster;
 		s->candidate[s->n_candidates++] = p;
 	}
 	if ((int64_t)s->n_candidates * s->n_partners >= MANY_FLOWS) {
@@ -150,15 +151,16 @@ static int best_place(struct state *s, int task)
 	return s->candidate[best];
 }
 
-static void put(struct state *s, int task, int place)
+static void put(struct state *s, int cluster, int target)
 {
 	const struct cpl_comm *graph = s->t->graph;
 
-	add_flows(s, &s->sums, place);
+	add_flows(s, &s->sums, target);
 	cpl_link_sums_keep(&s->sums);
-	s->place_of[task] = place;
-	s->used[place] = true;
-	for (int64_t e = graph->row[task]; e < graph->row[task + 1]; e++) {
+	s->target_of[cluster] = target;
+	s->used[target] = true;
+	for (int64_t e = graph->row[cluster]; e < graph->row[cluster + 1];
+	     e++) {
 		s->mapped[graph->to[e]] += graph->bytes[e];
 		s->unmapped[graph->to[e]] -= graph->bytes[e];
 	}
@@ -172,21 +174,21 @@ static void run(struct state *s)
 		for (int64_t e = graph->row[q]; e < graph->row[q + 1]; e++)
 			s->unmapped[q] += graph->bytes[e];
 	for (int k = 0; k < s->t->n; k++) {
-		int task;
+		int cluster;
 
-		if (cpl_tasks_expired(s->t))
+		if (cpl_clusters_expired(s->t))
 			return;
-		task = next_task(s, k);
-		find_partners(s, task);
-		put(s, task, best_place(s, task));
+		cluster = next_cluster(s, k);
+		find_partners(s, cluster);
+		put(s, cluster, best_target(s, cluster));
 	}
 }
 
-int cpl_ptram_place(struct cpl_tasks *t, int *place_of, struct cpl_error *err)
+int cpl_ptram_assign(struct cpl_clusters *t, int *target_of,
+                     struct cpl_error *err)
 {
 	size_t n = (size_t)t->n;
-	struct state s = {.t = t, .place_of = place_of};
-	bool failed = false;
+	struct state s = {.t = t, .target_of = target_of};
 	int rc = -1;
 
 	if (cpl_link_sums_init(&s.sums, t->req, err))
@@ -206,10 +208,7 @@ int cpl_ptram_place(struct cpl_tasks *t, int *place_of, struct cpl_error *err)
 	for (size_t i = 0; i < n; i++)
 		s.tried[i] = -1;
 	run(&s);
-	failed = s.sums.failed;
-	for (int i = 0; i < s.n_views; i++)
-		failed |= s.view[i].failed;
-	rc = failed ? cpl_fail_memory(err) : 0;
+	rc = 0;
 out:
 	free(s.used);
 	free(s.tried);
@@ -228,5 +227,5 @@ out:
 const struct cpl_mapper cpl_mapper_ptram = {
         .name = "ptram",
         .summary = "PTRAM: greedy on hop-bytes and link loads of the routing",
-        .place = cpl_ptram_place,
+        .assign = cpl_ptram_assign,
 };

@@ -3,15 +3,13 @@
 
 #include "mapping/mapping.h"
 
-/* "map" */
-#define STREAM 0x6d6170
-
 static int map(const struct cpl_map_request *req, int *rank_host,
                struct cpl_error *err)
 {
 	if (cpl_mapper_map(&cpl_mapper_linear, req, rank_host, err))
 		return -1;
-	cpl_random_shuffle(rank_host, req->comm->ranks, req->seed, STREAM);
+	cpl_random_shuffle(rank_host, req->comm->ranks, req->seed,
+	                   CPL_STREAM_RANDOM_MAP);
 	return 0;
 }
 

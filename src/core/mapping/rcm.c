@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdlib.h>
 
-#include "mapping/tasks.h"
+#include "mapping/clusters.h"
 
 static int degree(const struct cpl_comm *graph, int v)
 {
@@ -93,9 +93,9 @@ out:
 	return rc;
 }
 
-/* Places by the order of their routers, then by node id. */
-static int order_places(const struct cpl_tasks *t, int *place,
-                        struct cpl_error *err)
+/* Targets by the order of their routers, then by node id. */
+static int order_targets(const struct cpl_clusters *t, int *target,
+                         struct cpl_error *err)
 {
 	const struct cpl_network *net = t->req->net;
 	struct cpl_comm *graph = cpl_map_router_graph(net, err);
@@ -122,7 +122,7 @@ static int order_places(const struct cpl_tasks *t, int *place,
 	}
 	for (int i = 0; i < net->n_routers; i++)
 		for (int p = first[order[i]]; p >= 0; p = next[p])
-			place[n++] = p;
+			target[n++] = p;
 	rc = 0;
 out:
 	free(order);
@@ -132,23 +132,24 @@ out:
 	return rc;
 }
 
-static int place(struct cpl_tasks *t, int *place_of, struct cpl_error *err)
+static int assign(struct cpl_clusters *t, int *target_of, struct cpl_error *err)
 {
-	int *task = malloc((size_t)t->n * sizeof(*task));
-	int *place = malloc((size_t)t->n * sizeof(*place));
+	int *cluster = malloc((size_t)t->n * sizeof(*cluster));
+	int *target = malloc((size_t)t->n * sizeof(*target));
 	int rc = -1;
 
-	if (!task || !place)
+	if (!cluster || !target)
 		cpl_fail_memory(err);
-	else if (!order_of(t->graph, task, err) && !order_places(t, place, err))
-		rc = cpl_tasks_pair(t, task, place, place_of, err);
-	free(task);
-	free(place);
+	else if (!order_of(t->graph, cluster, err) &&
+	         !order_targets(t, target, err))
+		rc = cpl_clusters_pair(t, cluster, target, target_of, err);
+	free(cluster);
+	free(target);
 	return rc;
 }
 
 const struct cpl_mapper cpl_mapper_rcm = {
         .name = "rcm",
         .summary = "reverse Cuthill-McKee order of ranks and of routers",
-        .place = place,
+        .assign = assign,
 };

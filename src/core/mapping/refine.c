@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdlib.h>
 
+#include "graph/members.h"
 #include "mapping/mapping_internal.h"
 
 /* Multiply-adds spent at the most; some 50 ms. */
@@ -15,25 +16,22 @@
 struct refine {
 	const struct cpl_map_request *req;
 	struct cpl_distance distance;
-	double *cost;  /* [spots] of the rank at hand on that spot */
-	int *first;    /* [hosts + 1] start of a host's ranks in member */
-	int *member;   /* [ranks] ranks by host */
-	int *position; /* [ranks] index into member */
-	int *rank_host;
+	double *cost; /* [leaves] of the rank at hand on that leaf */
+	struct cpl_members ranks; /* on hosts */
 	long work;
 };
 
-/* Hop-bytes of a rank on every spot, partners where they are. */
+/* Hop-bytes of a rank on every leaf, partners where they are. */
 static void cost_everywhere(struct refine *s, int rank)
 {
 	const struct cpl_comm *graph = s->req->graph;
-	int n = s->distance.n_spots;
+	int n = s->distance.n_leaves;
 
 	for (int i = 0; i < n; i++)
 		s->cost[i] = 0;
 	for (int64_t e = graph->row[rank]; e < graph->row[rank + 1]; e++) {
-		int spot = s->distance.spot[s->rank_host[graph->to[e]]];
-		const float *row = cpl_distance_row(&s->distance, spot);
+		int leaf = s->distance.leaf[s->ranks.set[graph->to[e]]];
+		const float *row = cpl_distance_row(&s->distance, leaf);
 		double bytes = graph->bytes[e];
 		double *cost = s->cost;
 
@@ -43,20 +41,20 @@ static void cost_everywhere(struct refine *s, int rank)
 	}
 }
 
-/* What rank `other` gains by going to `spot`, and its traffic with `rank`. */
-static double gain_of(struct refine *s, int other, int spot, int rank,
+/* What rank `other` gains by going to `leaf`, and its traffic with `rank`. */
+static double gain_of(struct refine *s, int other, int leaf, int rank,
                       double *between)
 {
 	const struct cpl_comm *graph = s->req->graph;
-	int here = s->distance.spot[s->rank_host[other]];
+	int here = s->distance.leaf[s->ranks.set[other]];
 	double gain = 0;
 
 	*between = 0;
 	for (int64_t e = graph->row[other]; e < graph->row[other + 1]; e++) {
-		int at = s->distance.spot[s->rank_host[graph->to[e]]];
+		int at = s->distance.leaf[s->ranks.set[graph->to[e]]];
 		const float *row = cpl_distance_row(&s->distance, at);
 
-		gain += graph->bytes[e] * (double)(row[here] - row[spot]);
+		gain += graph->bytes[e] * (double)(row[here] - row[leaf]);
 		if (graph->to[e] == rank)
 			*between += graph->bytes[e];
 	}
@@ -64,35 +62,23 @@ static double gain_of(struct refine *s, int other, int spot, int rank,
 	return gain;
 }
 
-static void swap(struct refine *s, int a, int b)
-{
-	int host = s->rank_host[a], at = s->position[a];
-
-	s->rank_host[a] = s->rank_host[b];
-	s->rank_host[b] = host;
-	s->position[a] = s->position[b];
-	s->position[b] = at;
-	s->member[s->position[a]] = a;
-	s->member[s->position[b]] = b;
-}
-
 /* The TARGETS cheapest hosts that are better than where the rank is. */
 static int pick_targets(struct refine *s, int rank, int *target)
 {
-	const int *spot = s->distance.spot;
-	double here = s->cost[spot[s->rank_host[rank]]];
+	const int *leaf = s->distance.leaf;
+	double here = s->cost[leaf[s->ranks.set[rank]]];
 	int n = 0;
 
 	for (int h = 0; h < s->req->n_hosts; h++) {
-		double cost = s->cost[spot[h]];
+		double cost = s->cost[leaf[h]];
 		int at;
 
 		if (cost >= here || !s->req->slots[h] ||
-		    (n == TARGETS && cost >= s->cost[spot[target[n - 1]]]))
+		    (n == TARGETS && cost >= s->cost[leaf[target[n - 1]]]))
 			continue;
 		if (n < TARGETS)
 			n++;
-		for (at = n - 1; at > 0 && cost < s->cost[spot[target[at - 1]]];
+		for (at = n - 1; at > 0 && cost < s->cost[leaf[target[at - 1]]];
 		     at--)
 			target[at] = target[at - 1];
 		target[at] = h;
@@ -104,39 +90,41 @@ static int pick_targets(struct refine *s, int rank, int *target)
 static bool improve_rank(struct refine *s, int rank)
 {
 	int target[TARGETS], n, best = -1;
-	const int *spot = s->distance.spot;
+	const int *leaf = s->distance.leaf;
 	double most, here;
-	int from = spot[s->rank_host[rank]];
+	int from = leaf[s->ranks.set[rank]];
 
 	cost_everywhere(s, rank);
 	n = pick_targets(s, rank, target);
 	here = s->cost[from];
 	most = GAIN * here;
 	for (int k = 0; k < n; k++) {
-		int to = spot[target[k]];
+		int to = leaf[target[k]];
 		const float *row = cpl_distance_row(&s->distance, to);
 		double hops = (double)row[from];
 
-		for (int i = s->first[target[k]]; i < s->first[target[k] + 1];
-		     i++) {
+		for (int i = s->ranks.first[target[k]];
+		     i < s->ranks.first[target[k] + 1]; i++) {
 			const int *weight = s->req->weight;
 			double between, gain;
 
-			if (weight && weight[s->member[i]] != weight[rank])
+			if (weight &&
+			    weight[s->ranks.member[i]] != weight[rank])
 				continue;
-			gain = gain_of(s, s->member[i], from, rank, &between);
+			gain = gain_of(s, s->ranks.member[i], from, rank,
+			               &between);
 			/* The pair's own distance stays as it is, but both
 			 * sides counted it as gone. */
 			gain += here - s->cost[to] - 2 * between * hops;
 			if (gain > most) {
 				most = gain;
-				best = s->member[i];
+				best = s->ranks.member[i];
 			}
 		}
 	}
 	if (best < 0)
 		return false;
-	swap(s, rank, best);
+	cpl_members_swap(&s->ranks, rank, best);
 	return true;
 }
 
@@ -159,38 +147,25 @@ static void passes(struct refine *s)
 int cpl_map_refine(const struct cpl_map_request *req, int *rank_host,
                    struct cpl_error *err)
 {
-	size_t ranks = (size_t)req->graph->ranks;
-	struct refine s = {.req = req, .rank_host = rank_host};
+	struct refine s = {.req = req};
 	int rc = -1;
 
 	if (cpl_distance_init(&s.distance, req->net, req->routing, req->host,
 	                      req->n_hosts, err))
 		return -1;
-	s.cost = malloc((size_t)s.distance.n_spots * sizeof(*s.cost));
-	s.first = calloc((size_t)req->n_hosts + 2, sizeof(*s.first));
-	s.member = malloc(ranks * sizeof(*s.member));
-	s.position = malloc(ranks * sizeof(*s.position));
-	if (!s.cost || !s.first || !s.member || !s.position) {
+	s.cost = malloc((size_t)s.distance.n_leaves * sizeof(*s.cost));
+	if (!s.cost) {
 		cpl_fail_memory(err);
 		goto out;
 	}
-	for (int r = 0; r < req->graph->ranks; r++)
-		s.first[rank_host[r] + 2]++;
-	for (int h = 0; h < req->n_hosts; h++)
-		s.first[h + 2] += s.first[h + 1];
-	/* Counting sort: first[h + 1] runs from the start of host h to its
-	 * end, which is the start of the next. */
-	for (int r = 0; r < req->graph->ranks; r++) {
-		s.position[r] = s.first[rank_host[r] + 1]++;
-		s.member[s.position[r]] = r;
-	}
+	if (cpl_members_init(&s.ranks, rank_host, req->graph->ranks,
+	                     req->n_hosts, err))
+		goto out;
 	passes(&s);
 	rc = 0;
 out:
 	free(s.cost);
-	free(s.first);
-	free(s.member);
-	free(s.position);
+	cpl_members_free(&s.ranks);
 	cpl_distance_free(&s.distance);
 	return rc;
 }

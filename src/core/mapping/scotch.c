@@ -17,6 +17,7 @@
 #include <scotch.h>
 #endif
 
+#include "mapping/mappers.h"
 #include "mapping/mapping_internal.h"
 
 /* Sum of edge weights times distances, which Scotch keeps in an int. */
@@ -225,7 +226,7 @@ static int machine_graph(struct job *j, struct cpl_error *err)
 		}
 	}
 	g->row[g->n] = g->n_edges;
-	/* Scotch numbers them by vertex, or by place in the list. */
+	/* Scotch numbers them by vertex, or by number in the list. */
 	j->first_terminal = j->n > TABLE_MAX ? 0 : first;
 	for (int i = 0; i < j->n; i++)
 		j->terminal[i] = first + i;
@@ -246,15 +247,15 @@ static bool is_whole_torus(const struct job *j)
 {
 	const struct cpl_network *net = j->req->net;
 
-	if (net->type != CPL_NETWORK_TORUS || j->n != net->n_nodes ||
-	    net->nodes_per_router != 1)
+	if (!cpl_network_product(net) || j->n != net->n_nodes ||
+	    !net->node_is_router)
 		return false;
 	for (int i = 1; i < j->n; i++)
 		if (j->req->slots[j->host[i]] != j->req->slots[j->host[0]])
 			return false;
-	for (int d = 0; d < net->torus.n_dims; d++)
-		if (net->torus.dim[d] > 2 &&
-		    net->torus.wrap[d] != net->torus.wrap[0])
+	for (int d = 0; d < net->product.n_dims; d++)
+		if (net->product.dim[d] > 2 &&
+		    net->product.wrap[d] != net->product.wrap[0])
 			return false;
 	return true;
 }
@@ -262,7 +263,7 @@ static bool is_whole_torus(const struct job *j)
 static int build_machine(struct job *j, SCOTCH_Arch *arch,
                          struct cpl_error *err)
 {
-	const struct cpl_torus *torus = &j->req->net->torus;
+	const struct cpl_product *torus = &j->req->net->product;
 	SCOTCH_Num dim[CPL_NETWORK_MAX_DIMS];
 	SCOTCH_Graph graph;
 	SCOTCH_Strat strat;
@@ -352,10 +353,10 @@ static int keep_slots(struct job *j, int *rank_host, struct cpl_error *err)
 
 		if (j->room[rank_host[r]] >= 0)
 			continue;
-		row = cpl_distance_row(&d, d.spot[rank_host[r]]);
+		row = cpl_distance_row(&d, d.leaf[rank_host[r]]);
 		for (int h = 0; h < req->n_hosts; h++)
 			if (j->room[h] > 0 &&
-			    (best < 0 || row[d.spot[h]] < row[d.spot[best]]))
+			    (best < 0 || row[d.leaf[h]] < row[d.leaf[best]]))
 				best = h;
 		j->room[rank_host[r]]++;
 		j->room[best]--;
@@ -413,4 +414,11 @@ const struct cpl_mapper cpl_mapper_scotch = {
         .name = "scotch",
         .summary = "static mapping by Scotch",
         .map = map,
+};
+
+static const struct cpl_entry *const own[] = {&cpl_mapper_scotch.entry, NULL};
+
+const struct cpl_registry cpl_mappers_and_scotch = {
+        .entry = own,
+        .base = &cpl_mappers,
 };

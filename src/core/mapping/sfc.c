@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdlib.h>
 
-#include "mapping/best_internal.h"
-#include "mapping/tasks.h"
+#include "mapping/best/best.h"
+#include "mapping/clusters.h"
 
 struct point {
 	uint64_t key;
@@ -81,8 +81,8 @@ static void sort(struct point *point, int n, int *order)
 }
 
 /* Routers of a torus along the curve, others by their number. */
-static void order_places(const struct cpl_tasks *t, struct point *point,
-                         int *order)
+static void order_targets(const struct cpl_clusters *t, struct point *point,
+                          int *order)
 {
 	const struct cpl_network *net = t->req->net;
 
@@ -91,16 +91,16 @@ static void order_places(const struct cpl_tasks *t, struct point *point,
 
 		point[p].item = p;
 		point[p].key = (uint64_t)router;
-		if (net->type == CPL_NETWORK_TORUS)
-			point[p].key = key_of(router, net->torus.dim,
-			                      net->torus.n_dims);
+		if (cpl_network_product(net))
+			point[p].key = key_of(router, net->product.dim,
+			                      net->product.n_dims);
 	}
 	sort(point, t->n, order);
 }
 
-/* Tasks that make up a grid along the curve through it, others in order. */
-static int order_tasks(const struct cpl_tasks *t, struct point *point,
-                       int *order, struct cpl_error *err)
+/* Clusters that make up a grid along the curve through it, others in order. */
+static int order_clusters(const struct cpl_clusters *t, struct point *point,
+                          int *order, struct cpl_error *err)
 {
 	struct cpl_grid grid = {0};
 	int found = cpl_map_find_grid(t->graph, &grid, err);
@@ -119,30 +119,30 @@ static int order_tasks(const struct cpl_tasks *t, struct point *point,
 	return 0;
 }
 
-static int place(struct cpl_tasks *t, int *place_of, struct cpl_error *err)
+static int assign(struct cpl_clusters *t, int *target_of, struct cpl_error *err)
 {
 	size_t n = (size_t)t->n;
 	struct point *point = malloc(n * sizeof(*point));
-	int *task = malloc(n * sizeof(*task));
-	int *place = malloc(n * sizeof(*place));
+	int *cluster = malloc(n * sizeof(*cluster));
+	int *target = malloc(n * sizeof(*target));
 	int rc = -1;
 
-	if (!point || !task || !place) {
+	if (!point || !cluster || !target) {
 		cpl_fail_memory(err);
-	} else if (cpl_tasks_expired(t)) {
+	} else if (cpl_clusters_expired(t)) {
 		rc = 0;
-	} else if (!order_tasks(t, point, task, err)) {
-		order_places(t, point, place);
-		rc = cpl_tasks_pair(t, task, place, place_of, err);
+	} else if (!order_clusters(t, point, cluster, err)) {
+		order_targets(t, point, target);
+		rc = cpl_clusters_pair(t, cluster, target, target_of, err);
 	}
 	free(point);
-	free(task);
-	free(place);
+	free(cluster);
+	free(target);
 	return rc;
 }
 
 const struct cpl_mapper cpl_mapper_sfc = {
         .name = "sfc",
         .summary = "Hilbert curves through the torus and the pattern's grid",
-        .place = place,
+        .assign = assign,
 };

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdlib.h>
 
-#include "mapping/best_internal.h"
+#include "mapping/best/best.h"
 
-/* Routers of the hosts up to which all distances stand in one table: on a torus
- * what a cache holds, elsewhere 128 MB. */
-#define TABLE_TORUS 1024
-#define TABLE_OTHER 5792
 /* Hosts up to which all are looked at for the nearest ones. */
 #define SCAN_HOSTS 2048
 /* Hosts between two looks at the clock. */
@@ -15,56 +11,6 @@
  * that is looked at above. */
 #define BOX 3
 #define WINDOW 64
-
-static int init_spots(struct cpl_tables *t, struct cpl_error *err)
-{
-	const struct cpl_map_request *req = t->req;
-	int *spot_of = malloc((size_t)req->net->n_routers * sizeof(*spot_of));
-
-	if (!spot_of)
-		return cpl_fail_memory(err);
-	for (int i = 0; i < req->net->n_routers; i++)
-		spot_of[i] = -1;
-	for (int i = 0; i < req->n_hosts; i++) {
-		int router = cpl_network_router(req->net, req->host[i]);
-
-		if (spot_of[router] < 0) {
-			spot_of[router] = t->n_spots;
-			t->router[t->n_spots++] = router;
-		}
-		t->spot[i] = spot_of[router];
-	}
-	free(spot_of);
-	return 0;
-}
-
-static int init_torus(struct cpl_tables *t, struct cpl_error *err)
-{
-	const struct cpl_network *net = t->req->net;
-	int stride = 1, n = net->torus.n_dims;
-
-	t->n_dims = n;
-	t->at = malloc((size_t)n * (size_t)t->n_spots * sizeof(*t->at));
-	if (!t->at)
-		return cpl_fail_memory(err);
-	for (int d = 0; d < n; d++) {
-		int dim = net->torus.dim[d];
-		float *hops = malloc((size_t)dim * (size_t)dim * sizeof(*hops));
-
-		t->ring[d] = hops;
-		if (!hops)
-			return cpl_fail_memory(err);
-		for (int a = 0; a < dim; a++)
-			for (int b = 0; b < dim; b++)
-				*hops++ = (float)t->req->routing->hops(
-				        net, a * stride, b * stride);
-		for (int s = 0; s < t->n_spots; s++)
-			t->at[s * n + d] =
-			        (unsigned short)(t->router[s] / stride % dim);
-		stride *= dim;
-	}
-	return 0;
-}
 
 /* Hosts by router: those of r are by_router[first[r]] up to first[r + 1]. */
 struct by_router {
@@ -94,8 +40,9 @@ static int index_hosts(const struct cpl_tables *t, struct by_router *by,
 /* Keep host k among the n nearest of h so far. */
 static int offer(const struct cpl_tables *t, int h, int k, float *hops, int n)
 {
+	const struct cpl_distance *d = &t->distance;
 	int *near = t->near + (size_t)h * (size_t)t->n_near;
-	float x = (float)cpl_tables_hops(t, t->spot[h], t->spot[k]);
+	float x = (float)cpl_distance_hops(d, d->leaf[h], d->leaf[k]);
 	int at;
 
 	if (n == t->n_near && x >= hops[n - 1])
@@ -117,11 +64,11 @@ static int offer_around(const struct cpl_tables *t, const struct by_router *by,
                         int h, float *hops)
 {
 	const struct cpl_network *net = t->req->net;
-	const struct cpl_torus *torus = &net->torus;
-	int centre = t->router[t->spot[h]], n = 0, side = 2 * BOX + 1;
+	const struct cpl_product *torus = &net->product;
+	int centre = t->distance.router[t->distance.leaf[h]], n = 0, side = 2 * BOX + 1;
 	int64_t boxes = 1;
 
-	if (!t->n_dims) {
+	if (!t->distance.n_dims) {
 		for (int i = 0; i <= 2 * WINDOW; i++) {
 			int r = centre + (i % 2 ? (i + 1) / 2 : -i / 2);
 
@@ -194,53 +141,29 @@ int cpl_tables_init(struct cpl_tables *tables,
 {
 	size_t hosts = (size_t)req->n_hosts + 1;
 	struct cpl_tables t = {.req = req};
-	bool torus = req->net->type == CPL_NETWORK_TORUS;
-	size_t n;
 
 	t.n_near =
 	        req->n_hosts < CPL_SWAPS_NEAR ? req->n_hosts : CPL_SWAPS_NEAR;
-	t.spot = malloc(hosts * sizeof(*t.spot));
-	t.router = malloc(hosts * sizeof(*t.router));
 	t.near = malloc((hosts * (size_t)t.n_near + 1) * sizeof(*t.near));
-	if (!t.spot || !t.router || !t.near) {
-		cpl_fail_memory(err);
-		goto fail;
+	if (!t.near)
+		return cpl_fail_memory(err);
+	if (cpl_distance_init(&t.distance, req->net, req->routing, req->host,
+	                      req->n_hosts, err)) {
+		free(t.near);
+		return -1;
 	}
-	if (init_spots(&t, err) || (torus && init_torus(&t, err)))
-		goto fail;
-	n = (size_t)t.n_spots;
-	if (t.n_spots <= (torus ? TABLE_TORUS : TABLE_OTHER)) {
-		/* Filled before it is in use: hops come from it then. */
-		float *table = malloc(n * n * sizeof(*table));
-		struct cpl_tables out = t;
-
-		if (!table) {
-			cpl_fail_memory(err);
-			goto fail;
-		}
-		out.table = table;
-		for (int a = 0; a < t.n_spots; a++)
-			for (int b = 0; b < t.n_spots; b++)
-				*table++ = (float)cpl_tables_hops(&t, a, b);
-		t = out;
+	cpl_distance_fill(&t.distance);
+	if (find_near(&t, err)) {
+		cpl_tables_free(&t);
+		return -1;
 	}
-	if (find_near(&t, err))
-		goto fail;
 	*tables = t;
 	return 0;
-fail:
-	cpl_tables_free(&t);
-	return -1;
 }
 
 void cpl_tables_free(struct cpl_tables *t)
 {
-	for (int d = 0; d < CPL_NETWORK_MAX_DIMS; d++)
-		free(t->ring[d]);
-	free(t->at);
-	free(t->table);
-	free(t->spot);
-	free(t->router);
+	cpl_distance_free(&t->distance);
 	free(t->near);
 	*t = (struct cpl_tables){0};
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mapping/best_internal.h"
+#include "mapping/best/best.h"
 
 /* Tiles of one volume that are looked at. */
 #define TILES_MAX 20000
@@ -21,8 +21,8 @@ struct job {
 	int length[CPL_TILE_MAX_DIMS];
 	int *at;   /* [ranks * n_dims] coordinates of slots */
 	int *host; /* [ranks] of slots */
-	const int *
-	        cell; /* [ranks] place of a rank in the box, NULL: its number */
+	const int *cell; /* [ranks] position of a rank in the box, NULL: its
+	                    number */
 	struct item *slot, *rank; /* [ranks] */
 	struct cpl_distance distance;
 };
@@ -36,48 +36,13 @@ static int by_key(const void *a, const void *b)
 	return (x->item > y->item) - (x->item < y->item);
 }
 
-/* Coordinates of a router; returns how many there are. */
-static int coordinates(const struct cpl_network *net, int router, int *at)
-{
-	int n;
-
-	switch (net->type) {
-	case CPL_NETWORK_TORUS:
-		for (n = 0; n < net->torus.n_dims; n++) {
-			at[n] = router % net->torus.dim[n];
-			router /= net->torus.dim[n];
-		}
-		return n;
-	case CPL_NETWORK_HAEC:
-		at[0] = router % net->haec.x;
-		at[1] = router / net->haec.x % net->haec.y;
-		at[2] = router / net->haec.x / net->haec.y;
-		return 3;
-	case CPL_NETWORK_DRAGONFLY:
-		at[0] = router / net->dragonfly.routers_per_group;
-		at[1] = router / net->dragonfly.columns % net->dragonfly.rows;
-		at[2] = router % net->dragonfly.columns;
-		return 3;
-	case CPL_NETWORK_FATTREE:
-		n = net->fattree.n_levels;
-		for (int l = 0; l < n; l++) {
-			at[n - 1 - l] = router % net->fattree.down[l];
-			router /= net->fattree.down[l];
-		}
-		return n;
-	default:
-		at[0] = router;
-		return 1;
-	}
-}
-
 static int list_slots(struct job *j, struct cpl_error *err)
 {
 	const struct cpl_map_request *req = j->req;
 	int at[CPL_TILE_MAX_DIMS], low[CPL_TILE_MAX_DIMS], n = 0, dims;
 	int *used = calloc((size_t)req->net->n_routers, sizeof(*used));
 
-	dims = coordinates(req->net, 0, at);
+	dims = cpl_network_coordinates(req->net, 0, at);
 	j->n_dims = dims + 1;
 	j->at = malloc((size_t)j->ranks * (size_t)j->n_dims * sizeof(*j->at));
 	j->host = malloc((size_t)j->ranks * sizeof(*j->host));
@@ -90,7 +55,7 @@ static int list_slots(struct job *j, struct cpl_error *err)
 	for (int h = 0; h < req->n_hosts; h++) {
 		int router = cpl_network_router(req->net, req->host[h]);
 
-		coordinates(req->net, router, at);
+		cpl_network_coordinates(req->net, router, at);
 		for (int k = 0; k < req->slots[h]; k++) {
 			int *to = j->at + (size_t)n * (size_t)j->n_dims;
 
@@ -150,7 +115,7 @@ static void lay_order(struct job *j, const int *order, int *rank_host)
 	pair(j, rank_host);
 }
 
-/* Number of the tile, then place in the tile. */
+/* Number of the tile, then position in the tile. */
 static int64_t tile_key(const int *at, const int *length, const int *tile,
                         const struct cpl_tile_option *tilts,
                         const struct job *j, int n)
@@ -183,11 +148,11 @@ static void lay_tiles(struct job *j, const struct cpl_tile_option *o,
                       int *rank_host)
 {
 	for (int i = 0; i < j->ranks; i++) {
-		int place = j->cell ? j->cell[i] : i, at[CPL_TILE_MAX_DIMS];
+		int position = j->cell ? j->cell[i] : i, at[CPL_TILE_MAX_DIMS];
 
 		for (int d = o->n_box - 1; d >= 0; d--) {
-			at[d] = place % o->box[d];
-			place /= o->box[d];
+			at[d] = position % o->box[d];
+			position /= o->box[d];
 		}
 		j->slot[i].item = j->rank[i].item = i;
 		j->rank[i].key =
@@ -215,10 +180,11 @@ static int check_fit(const struct job *j, const struct cpl_tile_option *o,
 	for (int i = 0; i < o->n_tilts; i++)
 		if (o->tilt[i].of >= j->n_dims - 1 ||
 		    o->tilt[i].along >= j->n_dims - 1)
-			return cpl_fail(err,
-			                "tile: a tilt names a coordinate that "
-			                "network '%s' has not: A to %c, and T",
-			                j->req->net->name, 'A' + j->n_dims - 2);
+			return cpl_fail(
+			        err,
+			        "tile: a tilt names a coordinate that network "
+			        "'%s' does not have; it has A to %c, and T",
+			        j->req->net->name, 'A' + j->n_dims - 2);
 	for (int d = 0; d < o->n_box; d++)
 		box *= o->box[d];
 	if (box != j->ranks)
@@ -239,15 +205,15 @@ static int check_fit(const struct job *j, const struct cpl_tile_option *o,
 static double hop_bytes(struct job *j, const int *rank_host)
 {
 	const struct cpl_comm *graph = j->req->graph;
-	const int *spot = j->distance.spot;
+	const int *leaf = j->distance.leaf;
 	double sum = 0;
 
 	for (int r = 0; r < graph->ranks; r++)
 		for (int64_t e = graph->row[r]; e < graph->row[r + 1]; e++)
 			sum += graph->bytes[e] *
 			       cpl_distance_between(
-			               &j->distance, spot[rank_host[r]],
-			               spot[rank_host[graph->to[e]]]);
+			               &j->distance, leaf[rank_host[r]],
+			               leaf[rank_host[graph->to[e]]]);
 	return sum;
 }
 

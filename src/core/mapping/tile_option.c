@@ -30,8 +30,8 @@ static int parse_order(const char *text, struct cpl_tile_option *o,
 		if (dim == -2 || i >= CPL_TILE_MAX_DIMS ||
 		    seen & 1u << (dim + 1))
 			return cpl_fail(err,
-			                "tile: '%.64s' is no order such as "
-			                "ABCDET, nor BOX/TILE/ON",
+			                "tile: '%.64s' is neither an order "
+			                "such as ABCDET nor BOX/TILE/ON",
 			                text);
 		seen |= 1u << (dim + 1);
 		o->order[o->n_order++] = dim;
@@ -86,8 +86,8 @@ static int parse_tilt(const char **text, struct cpl_tile_option *o,
 	if (strncmp(p, "/tilt", 5) || (of = letter(p[5])) == -2 ||
 	    (along = letter(p[6])) == -2 || of == along)
 		return cpl_fail(err,
-		                "tile: '%.32s' is no tilt such as /tiltAB, of "
-		                "two letters",
+		                "tile: '%.32s' is not a tilt such as /tiltAB, "
+		                "of two letters",
 		                p);
 	p += 7;
 	if (isdigit((unsigned char)*p)) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdlib.h>
 
-#include "mapping/tasks.h"
+#include "mapping/clusters.h"
 
-/* The table has tasks * places numbers: 512 MB. */
+/* The table has clusters * targets numbers: 512 MB. */
 #define PLACES_MAX 8192
 /* Rows of the table between two looks at the clock. */
 #define CHECK_EVERY 64
@@ -14,37 +14,37 @@
  * criticality.
  */
 struct table {
-	struct cpl_tasks *t;
+	struct cpl_clusters *t;
 	int order;
 	double *f;        /* [n * n] estimate, order 1 or 2 */
-	double *sum;      /* [n] over free places that fit */
+	double *sum;      /* [n] over free targets that fit */
 	double *min;      /* [n] the same */
 	int *n_min;       /* [n] how many attain it */
 	int *arg;         /* [n] the first of them */
-	double *unmapped; /* [n] traffic to unmapped tasks */
-	double *far;      /* [n] sum of hops from a place to all (order 2)
-	                   * or to the free places (order 3) */
-	int *free_place;  /* [n_free] ascending */
+	double *unmapped; /* [n] traffic to unmapped clusters */
+	double *far;      /* [n] sum of hops from a target to all (order 2)
+	                   * or to the free targets (order 3) */
+	int *free_target; /* [n_free] ascending */
 	int n_free;
-	int *n_fit;   /* [n] free places that fit a task */
-	bool *used;   /* [n] places */
+	int *n_fit;   /* [n] free targets that fit a cluster */
+	bool *used;   /* [n] targets */
 	bool *mapped; /* [n] */
 };
 
-/* Sum, minimum and its place of one row. */
-static void scan(struct table *s, int task)
+/* Sum, minimum and its target of one row. */
+static void scan(struct table *s, int cluster)
 {
-	const double *f = s->f + (size_t)task * (size_t)s->t->n;
+	const double *f = s->f + (size_t)cluster * (size_t)s->t->n;
 	double sum = 0, min = 0;
-	double order3 = s->order == 3 ? s->unmapped[task] : 0;
+	double order3 = s->order == 3 ? s->unmapped[cluster] : 0;
 	double scale = s->order == 3 ? s->n_free : 1;
 	int n = 0, fit = 0, arg = -1;
 
 	for (int i = 0; i < s->n_free; i++) {
-		int p = s->free_place[i];
+		int p = s->free_target[i];
 		double value = f[p] * scale + order3 * s->far[p];
 
-		if (!cpl_tasks_fit(s->t, task, p))
+		if (!cpl_clusters_fit(s->t, cluster, p))
 			continue;
 		fit++;
 		sum += value;
@@ -55,14 +55,14 @@ static void scan(struct table *s, int task)
 		}
 		n += value == min;
 	}
-	s->sum[task] = sum;
-	s->min[task] = min;
-	s->n_min[task] = n;
-	s->arg[task] = arg;
-	s->n_fit[task] = fit;
+	s->sum[cluster] = sum;
+	s->min[cluster] = min;
+	s->n_min[cluster] = n;
+	s->arg[cluster] = arg;
+	s->n_fit[cluster] = fit;
 }
 
-/* Is task a's mean further above its minimum than b's? */
+/* Is cluster a's mean further above its minimum than b's? */
 static bool more_critical(const struct table *s, int a, int b)
 {
 	double x = s->sum[a] - s->n_fit[a] * s->min[a];
@@ -78,93 +78,95 @@ static int most_critical(struct table *s)
 {
 	int best = -1;
 
-	for (int task = 0; task < s->t->n; task++) {
-		if (s->mapped[task])
+	for (int cluster = 0; cluster < s->t->n; cluster++) {
+		if (s->mapped[cluster])
 			continue;
 		if (s->order == 3) {
-			if (task % CHECK_EVERY == 0 && cpl_tasks_expired(s->t))
+			if (cluster % CHECK_EVERY == 0 &&
+			    cpl_clusters_expired(s->t))
 				return -1;
-			scan(s, task);
+			scan(s, cluster);
 		}
-		if (best < 0 || more_critical(s, task, best))
-			best = task;
+		if (best < 0 || more_critical(s, cluster, best))
+			best = cluster;
 	}
 	return best;
 }
 
-static void take_place(struct table *s, int place)
+static void take_target(struct table *s, int target)
 {
-	struct cpl_tasks *t = s->t;
+	struct cpl_clusters *t = s->t;
 	int i = 0;
 
-	while (s->free_place[i] != place)
+	while (s->free_target[i] != target)
 		i++;
-	s->used[place] = true;
+	s->used[target] = true;
 	s->n_free--;
 	for (; i < s->n_free; i++)
-		s->free_place[i] = s->free_place[i + 1];
+		s->free_target[i] = s->free_target[i + 1];
 	if (s->order != 3)
 		return;
 	for (int p = 0; p < t->n; p++)
-		s->far[p] -= cpl_tasks_hops(t, place, p);
+		s->far[p] -= cpl_clusters_hops(t, target, p);
 }
 
-/* The row of a task whose partner came to lie on `place`. */
-static void update_row(struct table *s, int task, int place, double bytes)
+/* The row of a cluster whose partner came to lie on `target`. */
+static void update_row(struct table *s, int cluster, int target, double bytes)
 {
-	struct cpl_tasks *t = s->t;
+	struct cpl_clusters *t = s->t;
 	const float *row =
-	        cpl_distance_row(&t->distance, t->distance.spot[place]);
-	double *f = s->f + (size_t)task * (size_t)t->n;
+	        cpl_distance_row(&t->distance, t->distance.leaf[target]);
+	double *f = s->f + (size_t)cluster * (size_t)t->n;
 	double scale = s->order == 2 ? t->n : 1;
 
-	s->unmapped[task] -= bytes;
+	s->unmapped[cluster] -= bytes;
 	for (int p = 0; p < t->n; p++)
-		f[p] += bytes * scale * (double)row[t->distance.spot[p]];
+		f[p] += bytes * scale * (double)row[t->distance.leaf[p]];
 	if (s->order == 2)
 		for (int p = 0; p < t->n; p++)
 			f[p] -= bytes * s->far[p];
 }
 
-/* The next place that attains the minimum, which there is. */
-static int next_arg(const struct table *s, int task)
+/* The next target that attains the minimum, which there is. */
+static int next_arg(const struct table *s, int cluster)
 {
-	const double *f = s->f + (size_t)task * (size_t)s->t->n;
-	int p = s->arg[task];
+	const double *f = s->f + (size_t)cluster * (size_t)s->t->n;
+	int p = s->arg[cluster];
 
 	do {
 		p++;
-	} while (s->used[p] || !cpl_tasks_fit(s->t, task, p) ||
-	         f[p] != s->min[task]);
+	} while (s->used[p] || !cpl_clusters_fit(s->t, cluster, p) ||
+	         f[p] != s->min[cluster]);
 	return p;
 }
 
-static void put(struct table *s, int task, int place)
+static void put(struct table *s, int cluster, int target)
 {
-	struct cpl_tasks *t = s->t;
+	struct cpl_clusters *t = s->t;
 	const struct cpl_comm *graph = t->graph;
 
-	s->mapped[task] = true;
-	take_place(s, place);
+	s->mapped[cluster] = true;
+	take_target(s, target);
 	for (int k = 0; s->order != 3 && k < t->n; k++) {
-		double value = s->f[(size_t)k * (size_t)t->n + (size_t)place];
+		double value = s->f[(size_t)k * (size_t)t->n + (size_t)target];
 
-		if (s->mapped[k] || !cpl_tasks_fit(t, k, place))
+		if (s->mapped[k] || !cpl_clusters_fit(t, k, target))
 			continue;
 		s->sum[k] -= value;
 		s->n_fit[k]--;
 		s->n_min[k] -= value == s->min[k];
 		if (!s->n_min[k])
 			scan(s, k);
-		else if (s->arg[k] == place)
+		else if (s->arg[k] == target)
 			s->arg[k] = next_arg(s, k);
 	}
-	for (int64_t e = graph->row[task]; e < graph->row[task + 1]; e++) {
+	for (int64_t e = graph->row[cluster]; e < graph->row[cluster + 1];
+	     e++) {
 		int other = graph->to[e];
 
 		if (s->mapped[other])
 			continue;
-		update_row(s, other, place, graph->bytes[e]);
+		update_row(s, other, target, graph->bytes[e]);
 		if (s->order != 3)
 			scan(s, other);
 	}
@@ -173,35 +175,35 @@ static void put(struct table *s, int task, int place)
 /* False: out of time. */
 static bool start(struct table *s)
 {
-	struct cpl_tasks *t = s->t;
+	struct cpl_clusters *t = s->t;
 	const struct cpl_comm *graph = t->graph;
 	size_t n = (size_t)t->n;
 
 	s->n_free = t->n;
 	for (int p = 0; p < t->n; p++) {
-		if (p % CHECK_EVERY == 0 && cpl_tasks_expired(t))
+		if (p % CHECK_EVERY == 0 && cpl_clusters_expired(t))
 			return false;
-		s->free_place[p] = p;
+		s->free_target[p] = p;
 		for (int q = 0; s->order > 1 && q < t->n; q++)
-			s->far[p] += cpl_tasks_hops(t, p, q);
+			s->far[p] += cpl_clusters_hops(t, p, q);
 	}
-	for (int task = 0; task < t->n; task++) {
-		if (task % CHECK_EVERY == 0 && cpl_tasks_expired(t))
+	for (int cluster = 0; cluster < t->n; cluster++) {
+		if (cluster % CHECK_EVERY == 0 && cpl_clusters_expired(t))
 			return false;
-		for (int64_t e = graph->row[task]; e < graph->row[task + 1];
-		     e++)
-			s->unmapped[task] += graph->bytes[e];
+		for (int64_t e = graph->row[cluster];
+		     e < graph->row[cluster + 1]; e++)
+			s->unmapped[cluster] += graph->bytes[e];
 		for (size_t p = 0; s->order == 2 && p < n; p++)
-			s->f[(size_t)task * n + p] =
-			        s->unmapped[task] * s->far[p];
+			s->f[(size_t)cluster * n + p] =
+			        s->unmapped[cluster] * s->far[p];
 		if (s->order != 3)
-			scan(s, task);
+			scan(s, cluster);
 	}
 	return true;
 }
 
-static int place_by(struct cpl_tasks *t, int *place_of, int order,
-                    struct cpl_error *err)
+static int assign_by(struct cpl_clusters *t, int *target_of, int order,
+                     struct cpl_error *err)
 {
 	size_t n = (size_t)t->n;
 	struct table s = {.t = t, .order = order};
@@ -209,8 +211,8 @@ static int place_by(struct cpl_tasks *t, int *place_of, int order,
 
 	if (t->n > PLACES_MAX)
 		return cpl_fail(err,
-		                "topoaware keeps a table of tasks by hosts; "
-		                "%d hosts are too many, at most %d are right",
+		                "topoaware keeps a table of tasks by hosts; %d "
+		                "hosts are too many; at most %d are possible",
 		                t->n, PLACES_MAX);
 	s.f = calloc(n * n, sizeof(*s.f));
 	s.sum = calloc(n, sizeof(*s.sum));
@@ -219,25 +221,25 @@ static int place_by(struct cpl_tasks *t, int *place_of, int order,
 	s.arg = calloc(n, sizeof(*s.arg));
 	s.unmapped = calloc(n, sizeof(*s.unmapped));
 	s.far = calloc(n, sizeof(*s.far));
-	s.free_place = calloc(n, sizeof(*s.free_place));
+	s.free_target = calloc(n, sizeof(*s.free_target));
 	s.n_fit = calloc(n, sizeof(*s.n_fit));
 	s.mapped = calloc(n, sizeof(*s.mapped));
 	s.used = calloc(n, sizeof(*s.used));
 	if (!s.f || !s.sum || !s.min || !s.n_min || !s.arg || !s.unmapped ||
-	    !s.far || !s.free_place || !s.n_fit || !s.mapped || !s.used) {
+	    !s.far || !s.free_target || !s.n_fit || !s.mapped || !s.used) {
 		cpl_fail_memory(err);
 		goto out;
 	}
 	for (int k = start(&s) ? 0 : t->n; k < t->n; k++) {
-		int task;
+		int cluster;
 
-		if (k % 8 == 7 && cpl_tasks_expired(t))
+		if (k % 8 == 7 && cpl_clusters_expired(t))
 			break;
-		task = most_critical(&s);
-		if (task < 0)
+		cluster = most_critical(&s);
+		if (cluster < 0)
 			break;
-		place_of[task] = s.arg[task];
-		put(&s, task, s.arg[task]);
+		target_of[cluster] = s.arg[cluster];
+		put(&s, cluster, s.arg[cluster]);
 	}
 	rc = 0;
 out:
@@ -248,42 +250,45 @@ out:
 	free(s.arg);
 	free(s.unmapped);
 	free(s.far);
-	free(s.free_place);
+	free(s.free_target);
 	free(s.n_fit);
 	free(s.mapped);
 	free(s.used);
 	return rc;
 }
 
-static int place_1(struct cpl_tasks *t, int *place_of, struct cpl_error *err)
+static int assign_1(struct cpl_clusters *t, int *target_of,
+                    struct cpl_error *err)
 {
-	return place_by(t, place_of, 1, err);
+	return assign_by(t, target_of, 1, err);
 }
 
-static int place_2(struct cpl_tasks *t, int *place_of, struct cpl_error *err)
+static int assign_2(struct cpl_clusters *t, int *target_of,
+                    struct cpl_error *err)
 {
-	return place_by(t, place_of, 2, err);
+	return assign_by(t, target_of, 2, err);
 }
 
-static int place_3(struct cpl_tasks *t, int *place_of, struct cpl_error *err)
+static int assign_3(struct cpl_clusters *t, int *target_of,
+                    struct cpl_error *err)
 {
-	return place_by(t, place_of, 3, err);
+	return assign_by(t, target_of, 3, err);
 }
 
 const struct cpl_mapper cpl_mapper_topoaware_1 = {
         .name = "topoaware-1",
         .summary = "TopoLB: most critical task first, mapped partners only",
-        .place = place_1,
+        .assign = assign_1,
 };
 
 const struct cpl_mapper cpl_mapper_topoaware_2 = {
         .name = "topoaware-2",
         .summary = "TopoLB: unmapped partners at the mean of all hosts",
-        .place = place_2,
+        .assign = assign_2,
 };
 
 const struct cpl_mapper cpl_mapper_topoaware_3 = {
         .name = "topoaware-3",
         .summary = "TopoLB: unmapped partners at the mean of free hosts",
-        .place = place_3,
+        .assign = assign_3,
 };

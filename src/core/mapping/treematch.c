@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdlib.h>
 
-#include "binding/binding_internal.h"
-#include "mapping/tasks.h"
+#include "graph/treematch.h"
+#include "mapping/clusters.h"
 
 #define MAX_LEVELS 128
 
@@ -23,7 +23,7 @@ struct tree {
 /* Boxes of one router doubled dimension after dimension up to the whole. */
 static void torus_levels(struct tree *t)
 {
-	const struct cpl_torus *torus = &t->net->torus;
+	const struct cpl_product *torus = &t->net->product;
 	int box[MAX_LEVELS][CPL_NETWORK_MAX_DIMS], n = 0;
 	int now[CPL_NETWORK_MAX_DIMS];
 
@@ -122,61 +122,40 @@ out:
 
 static int make_levels(struct tree *t, struct cpl_error *err)
 {
-	switch (t->net->type) {
-	case CPL_NETWORK_DRAGONFLY:
-		t->n_levels = 3;
-		return 0;
-	case CPL_NETWORK_TORUS:
+	if (cpl_network_product(t->net))
 		torus_levels(t);
-		return 0;
-	case CPL_NETWORK_FATTREE:
-		t->n_levels = t->net->fattree.n_levels;
-		return 0;
-	case CPL_NETWORK_HAEC:
-		t->n_levels = 2;
-		return 0;
-	default:
+	else if (cpl_network_type_is_irregular(t->net->type))
 		return graph_levels(t, err);
-	}
+	else
+		t->n_levels = t->net->n_levels;
+	return 0;
 }
 
 /* The object of a level that a router is in: the number among all of the level
  * need not be dense. Level 0 is the coarsest below the root. */
 static int object_of(const struct tree *t, int router, int level)
 {
-	const struct cpl_network *net = t->net;
-	int finer = t->n_levels - 1 - level, id = 0, at = router;
+	const struct cpl_product *product = cpl_network_product(t->net);
+	int id = 0, at = router;
 
-	switch (net->type) {
-	case CPL_NETWORK_DRAGONFLY:
-		if (level == 0)
-			return router / net->dragonfly.routers_per_group;
-		return level == 1 ? router / net->dragonfly.columns : router;
-	case CPL_NETWORK_TORUS:
-		for (int d = 0; d < net->torus.n_dims; d++) {
-			int box = t->box[level][d], dim = net->torus.dim[d];
+	for (int d = 0; product && d < product->n_dims; d++) {
+		int box = t->box[level][d], dim = product->dim[d];
 
-			id = id * ((dim + box - 1) / box) + at % dim / box;
-			at /= dim;
-		}
-		return id;
-	case CPL_NETWORK_FATTREE:
-		for (int l = 0; l < finer; l++)
-			at /= net->fattree.down[l];
-		return at;
-	case CPL_NETWORK_HAEC:
-		return level == 0 ? router / (net->haec.x * net->haec.y)
-		                  : router;
-	default:
-		while (t->switches.parent && t->switches.depth[at] > level + 1)
-			at = t->switches.parent[at];
-		return at;
+		id = id * ((dim + box - 1) / box) + at % dim / box;
+		at /= dim;
 	}
+	if (product)
+		return id;
+	if (!(cpl_network_type_is_irregular(t->net->type)))
+		return cpl_level_unit(&t->net->level[level], router);
+	while (t->switches.parent && t->switches.depth[at] > level + 1)
+		at = t->switches.parent[at];
+	return at;
 }
 
 struct key {
 	const int *path; /* [levels] */
-	int n, place;
+	int n, target;
 };
 
 static int by_path(const void *a, const void *b)
@@ -186,27 +165,26 @@ static int by_path(const void *a, const void *b)
 	for (int l = 0; l < x->n; l++)
 		if (x->path[l] != y->path[l])
 			return x->path[l] < y->path[l] ? -1 : 1;
-	return (x->place > y->place) - (x->place < y->place);
+	return (x->target > y->target) - (x->target < y->target);
 }
 
-/* Places in the order of the tree, and the levels at which it branches. */
-static int build(const struct tree *t, const struct cpl_tasks *tasks,
-                 struct cpl_slot_tree *out, int *order, struct cpl_error *err)
+/* Targets in the order of the tree, and the levels at which it branches. */
+static int build(const struct tree *t, const struct cpl_clusters *clusters,
+                 struct cpl_tree *out, int *order, struct cpl_error *err)
 {
-	size_t n = (size_t)tasks->n, levels = (size_t)t->n_levels;
+	size_t n = (size_t)clusters->n, levels = (size_t)t->n_levels;
 	int *path = malloc((n * levels + 1) * sizeof(*path));
 	struct key *key = malloc(n * sizeof(*key));
 	int last = 1, rc = -1;
 
-	out->n_slots = tasks->n;
-	out->object = calloc(n * (levels + 1), sizeof(*out->object));
-	out->n_objects = calloc(levels + 1, sizeof(*out->n_objects));
-	if (!path || !key || !out->object || !out->n_objects) {
+	if (!path || !key) {
 		cpl_fail_memory(err);
 		goto done;
 	}
+	if (cpl_tree_init(out, clusters->n, t->n_levels, err))
+		goto done;
 	for (size_t p = 0; p < n; p++) {
-		int router = cpl_network_router(t->net, tasks->node[p]);
+		int router = cpl_network_router(t->net, clusters->node[p]);
 
 		key[p] = (struct key){path + p * levels, t->n_levels, (int)p};
 		for (int l = 0; l < t->n_levels; l++)
@@ -225,12 +203,12 @@ static int build(const struct tree *t, const struct cpl_tasks *tasks,
 				differ |= key[p].path[k] != key[p - 1].path[k];
 			object[p] = object[p - 1] + differ;
 		}
-		if (object[n - 1] + 1 > last && object[n - 1] + 1 < tasks->n)
+		if (object[n - 1] + 1 > last && object[n - 1] + 1 < clusters->n)
 			out->n_objects[out->n_levels++] = last =
 			        object[n - 1] + 1;
 	}
 	for (size_t p = 0; p < n; p++)
-		order[p] = key[p].place;
+		order[p] = key[p].target;
 	rc = 0;
 done:
 	free(path);
@@ -238,44 +216,45 @@ done:
 	return rc;
 }
 
-static int place(struct cpl_tasks *tasks, int *place_of, struct cpl_error *err)
+static int assign(struct cpl_clusters *clusters, int *target_of,
+                  struct cpl_error *err)
 {
-	struct tree t = {.net = tasks->req->net};
-	struct cpl_slot_tree *tree = calloc(1, sizeof(*tree));
-	size_t n = (size_t)tasks->n;
+	struct tree t = {.net = clusters->req->net};
+	struct cpl_tree tree = {0};
+	size_t n = (size_t)clusters->n;
 	int *order = malloc(n * sizeof(*order));
 	int *slot = malloc(n * sizeof(*slot));
-	int *task = malloc(n * sizeof(*task));
+	int *cluster = malloc(n * sizeof(*cluster));
 	int rc = -1;
 
-	if (!tree || !order || !slot || !task) {
+	if (!order || !slot || !cluster) {
 		cpl_fail_memory(err);
 		goto out;
 	}
-	if (make_levels(&t, err) || build(&t, tasks, tree, order, err))
+	if (make_levels(&t, err) || build(&t, clusters, &tree, order, err))
 		goto out;
-	rc = cpl_treematch(tree, tasks->graph, tasks->req->expired,
-	                   tasks->req->expired_arg, slot, err);
+	rc = cpl_treematch(&tree, clusters->graph, clusters->req->expired,
+	                   clusters->req->expired_arg, slot, err);
 	if (rc) {
-		/* Out of time: no task has a place. */
+		/* Out of time: no cluster has a target. */
 		rc = rc < 0 ? -1 : 0;
 		goto out;
 	}
-	for (int i = 0; i < tasks->n; i++)
-		task[slot[i]] = i;
-	rc = cpl_tasks_pair(tasks, task, order, place_of, err);
+	for (int i = 0; i < clusters->n; i++)
+		cluster[slot[i]] = i;
+	rc = cpl_clusters_pair(clusters, cluster, order, target_of, err);
 out:
 	free(t.switches.parent);
 	free(t.switches.depth);
-	cpl_slot_tree_free(tree);
+	cpl_tree_free(&tree);
 	free(order);
 	free(slot);
-	free(task);
+	free(cluster);
 	return rc;
 }
 
 const struct cpl_mapper cpl_mapper_treematch = {
         .name = "treematch",
         .summary = "groups ranks level by level of the network's tree",
-        .place = place,
+        .assign = assign,
 };

@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/printable.h"
 #include "base/file.h"
 #include "base/hostlist.h"
-#include "network/network_internal.h"
+#include "network/type.h"
 
 static const char *const common_keys[] = {
         "format",  "version",          "name",  "type",
@@ -20,28 +21,34 @@ static const char *const common_keys[] = {
 /* Parsed, a text takes some 16 times its size. */
 #define MAX_BYTES (UINT64_C(64) << 20)
 
-static const struct cpl_network_kind *const kinds[] = {
-        [CPL_NETWORK_DRAGONFLY] = &cpl_network_kind_dragonfly,
-        [CPL_NETWORK_TORUS] = &cpl_network_kind_torus,
-        [CPL_NETWORK_FATTREE] = &cpl_network_kind_fattree,
-        [CPL_NETWORK_GRAPH] = &cpl_network_kind_graph,
-        [CPL_NETWORK_HAEC] = &cpl_network_kind_haec,
-};
-
-#define KINDS (sizeof(kinds) / sizeof(*kinds))
-#define KIND_NAMES "dragonfly, torus, fattree, graph or haec"
-
-const char *cpl_network_type_name(enum cpl_network_type type)
+const char *cpl_network_type_name(const struct cpl_network_type *type)
 {
-	return kinds[type]->name;
+	return type->name;
 }
 
-int cpl_network_type_find(const char *name)
+const struct cpl_network_type *cpl_network_type_find(const char *name)
 {
-	for (size_t i = 0; i < KINDS; i++)
-		if (!strcmp(kinds[i]->name, name))
-			return (int)i;
-	return -1;
+	return (const struct cpl_network_type *)cpl_registry_find(
+	        &cpl_network_types, name, strlen(name), NULL, NULL);
+}
+
+bool cpl_network_type_has(const struct cpl_network_type *type,
+                          const char *level)
+{
+	for (int i = 0; type->levels[i]; i++)
+		if (!strcmp(type->levels[i], level))
+			return true;
+	return false;
+}
+
+bool cpl_network_type_is_product(const struct cpl_network_type *type)
+{
+	return type->flags & CPL_NETWORK_PRODUCT;
+}
+
+bool cpl_network_type_is_irregular(const struct cpl_network_type *type)
+{
+	return type->flags & CPL_NETWORK_IRREGULAR;
 }
 
 /* Open addressing; slots hold node ids or -1, their number is a power of 2. */
@@ -94,7 +101,7 @@ static int build_index(struct cpl_network *net, struct cpl_error *err)
 		i = find_slot(net, net->node_name[node]);
 		if (net->index->slot[i] >= 0)
 			return cpl_fail(err,
-			                "\"nodes\": host %s stands twice, as "
+			                "\"nodes\": host %s is given twice, as "
 			                "node %d and as node %d",
 			                net->node_name[node],
 			                net->index->slot[i], node);
@@ -154,7 +161,7 @@ int cpl_network_dims(struct cpl_network *net, const json_t *root, int *dim,
 		return cpl_fail(err,
 		                "\"dims\" %s; an array of 1 to %d lengths is "
 		                "needed",
-		                dims ? "is something else" : "is missing",
+		                dims ? "is not valid" : "is missing",
 		                CPL_NETWORK_MAX_DIMS);
 	for (int d = 0; d < n_dims; d++) {
 		const json_t *length = json_array_get(dims, (size_t)d);
@@ -192,33 +199,141 @@ int cpl_network_size(const json_t *root, const char *key, int64_t high,
 	return rc < 0 ? -1 : 0;
 }
 
-static const struct cpl_network_kind *find_kind(const json_t *root,
-                                                enum cpl_network_type *type,
+void cpl_network_add_level(struct cpl_network *net, const char *name,
+                           int routers)
+{
+	net->level[net->n_levels++] =
+	        (struct cpl_level){.name = name, .routers = routers};
+}
+
+const struct cpl_level *cpl_network_level(const struct cpl_network *net,
+                                          const char *name)
+{
+	for (int l = 0; l < net->n_levels; l++)
+		if (net->level[l].name && !strcmp(net->level[l].name, name))
+			return &net->level[l];
+	return NULL;
+}
+
+int cpl_network_coordinates(const struct cpl_network *net, int router, int *at)
+{
+	int first = 0;
+
+	if (net->type->coordinates)
+		return net->type->coordinates(net, router, at);
+	for (int d = 0; d < net->product.n_dims; d++) {
+		at[d] = router % net->product.dim[d];
+		router /= net->product.dim[d];
+	}
+	if (net->product.n_dims)
+		return net->product.n_dims;
+	for (int l = 0; l < net->n_levels; l++) {
+		const struct cpl_level *level = &net->level[l];
+		int unit = cpl_level_unit(level, router);
+
+		at[l] = unit - (l ? cpl_level_unit(level, first) : 0);
+		first = unit * level->routers;
+	}
+	return net->n_levels;
+}
+
+json_t *cpl_network_ints(const int *value, int n)
+{
+	json_t *array = json_array();
+
+	for (int i = 0; i < n; i++)
+		json_array_append_new(array, json_integer(value[i]));
+	return array;
+}
+
+/* Each node on one router, as many on each. */
+static int join_nodes(struct cpl_network *net, struct cpl_error *err)
+{
+	int per_router = net->nodes_per_router;
+
+	net->n_ports = 1;
+	net->node_is_router = per_router == 1;
+	net->port_router =
+	        malloc((size_t)net->n_nodes * sizeof(*net->port_router));
+	net->router_node =
+	        malloc((size_t)net->n_nodes * sizeof(*net->router_node));
+	net->router_first = malloc(((size_t)net->n_routers + 1) *
+	                           sizeof(*net->router_first));
+	if (!net->port_router || !net->router_node || !net->router_first)
+		return cpl_fail_memory(err);
+	for (int node = 0; node < net->n_nodes; node++) {
+		net->port_router[node] = node / per_router;
+		net->router_node[node] = node;
+	}
+	for (int router = 0; router <= net->n_routers; router++)
+		net->router_first[router] =
+		        (router < net->n_node_routers ? router
+		                                      : net->n_node_routers) *
+		        per_router;
+	return 0;
+}
+
+/* Count the units of a level and list their nodes: runs of the list of all. */
+static int list_units(struct cpl_network *net, struct cpl_level *level,
+                      struct cpl_error *err)
+{
+	int n = (net->n_node_routers - 1) / level->routers + 1;
+
+	level->n_units = n;
+	level->node = net->router_node;
+	level->first = malloc(((size_t)n + 1) * sizeof(*level->first));
+	if (!level->first)
+		return cpl_fail_memory(err);
+	for (int u = 0; u < n; u++)
+		level->first[u] = net->router_first[u * level->routers];
+	level->first[n] = net->n_nodes;
+	return 0;
+}
+
+static int list_nodes(struct cpl_network *net, struct cpl_error *err)
+{
+	if (join_nodes(net, err))
+		return -1;
+	for (int l = 0; l < net->n_levels; l++)
+		if (list_units(net, &net->level[l], err))
+			return -1;
+	return 0;
+}
+
+static int fail_type(const char *name, struct cpl_error *err)
+{
+	char list[128];
+
+	cpl_registry_names(&cpl_network_types, CPL_NAMES_OR, NULL, NULL, list,
+	                   sizeof(list));
+	return name ? cpl_fail(err, "\"type\" is \"%.60s\"; it must be %s",
+	                       name, list)
+	            : cpl_fail(err, "\"type\" is missing; it must be %s", list);
+}
+
+static const struct cpl_network_type *find_type(const json_t *root,
                                                 struct cpl_error *err)
 {
+	const struct cpl_network_type *type;
 	const char *name = NULL, *keys[MAX_KEYS];
 	size_t n = 0;
-	int rc = cpl_json_string(root, "type", &name, err), i;
 
-	if (rc < 0)
+	if (cpl_json_expect_format(root, "commplace-network", err) ||
+	    cpl_json_string(root, "type", &name, err) < 0)
 		return NULL;
-	if (rc == 0) {
-		cpl_fail(err, "\"type\" is missing; " KIND_NAMES " is right");
-		return NULL;
-	}
-	i = cpl_network_type_find(name);
-	if (i < 0) {
-		cpl_fail(err, "\"type\" is \"%.60s\"; " KIND_NAMES " is right",
-		         name);
+	type = name ? cpl_network_type_find(name) : NULL;
+	if (!type) {
+		fail_type(name, err);
 		return NULL;
 	}
 	for (; n < COMMON_KEYS; n++)
 		keys[n] = common_keys[n];
-	for (size_t k = 0; kinds[i]->keys[k]; k++)
-		keys[n++] = kinds[i]->keys[k];
+	for (size_t k = 0; type->keys[k]; k++)
+		keys[n++] = type->keys[k];
+	if (type->flags & CPL_NETWORK_TABLES)
+		keys[n++] = "routing_table";
 	keys[n] = NULL;
-	*type = (enum cpl_network_type)i;
-	return cpl_json_known_keys(root, "", keys, err) ? NULL : kinds[i];
+	return cpl_json_known_keys(root, "", keys, err) ? NULL : type;
 }
 
 static int read_node_list(struct cpl_network *net, const char *text,
@@ -254,8 +369,8 @@ static int read_router_key(const struct cpl_network *net, const char *key,
 	if (*end || strcmp(canonical, key) || router < 0 ||
 	    router >= net->n_node_routers)
 		return cpl_fail(err,
-		                "\"nodes\": key \"%.60s\" is no router id; 0 "
-		                "to %d are right",
+		                "\"nodes\": key \"%.60s\" is not a router id; "
+		                "it must lie in 0 to %d",
 		                key, net->n_node_routers - 1);
 	return (int)router;
 }
@@ -276,8 +391,8 @@ static int read_node_object(struct cpl_network *net, const json_t *object,
 			return -1;
 		if (!json_is_string(value))
 			return cpl_fail(err,
-			                "\"nodes\": router %d: a host list "
-			                "text is needed",
+			                "\"nodes\": router %d: a string with a "
+			                "host list is needed",
 			                router);
 		if (cpl_hostlist_parse(&list, json_string_value(value), err))
 			return cpl_fail_prefix(
@@ -316,8 +431,8 @@ static int read_nodes(struct cpl_network *net, const json_t *root,
 	if (json_is_object(nodes))
 		return read_node_object(net, nodes, err);
 	return cpl_fail(err,
-	                "\"nodes\" %s; a host list text in node-id order, or "
-	                "an object router id -> host list is needed",
+	                "\"nodes\" %s; a string with a host list in node-id "
+	                "order, or an object router id -> host list is needed",
 	                nodes ? "has the wrong type" : "is missing");
 }
 
@@ -333,7 +448,10 @@ static int read_text(const json_t *root, const char *key, const char *absent,
 	if (!*text)
 		return cpl_fail(err, "\"%s\" is empty", key);
 	*out = strdup(text);
-	return *out ? 0 : cpl_fail_memory(err);
+	if (!*out)
+		return cpl_fail_memory(err);
+	cpl_printable(*out);
+	return 0;
 }
 
 static int allocate_links(struct cpl_network *net, struct cpl_error *err)
@@ -355,14 +473,11 @@ static int allocate_links(struct cpl_network *net, struct cpl_error *err)
 static int fill(struct cpl_network *net, const json_t *root, const char *path,
                 struct cpl_error *err)
 {
-	const struct cpl_network_kind *kind;
+	const struct cpl_network_type *type = net->type;
 	const json_t *bandwidth = json_object_get(root, "bandwidth");
 	int64_t nodes_per_router = 1;
 
-	if (cpl_json_expect_format(root, "commplace-network", err))
-		return -1;
-	kind = find_kind(root, &net->type, err);
-	if (!kind || read_text(root, "name", kind->name, &net->name, err) ||
+	if (read_text(root, "name", type->name, &net->name, err) ||
 	    read_text(root, "routing", NULL, &net->routing, err))
 		return -1;
 	if (cpl_json_int(root, "nodes_per_router", 1, CPL_HOSTLIST_MAX,
@@ -374,7 +489,7 @@ static int fill(struct cpl_network *net, const json_t *root, const char *path,
 	net->injection_bandwidth = 1.0;
 	if (cpl_network_bandwidth(bandwidth, "injection",
 	                          &net->injection_bandwidth, err) ||
-	    kind->shape(net, root, err))
+	    type->shape(net, root, err))
 		return -1;
 	if (!net->n_node_routers)
 		net->n_node_routers = net->n_routers;
@@ -385,10 +500,11 @@ static int fill(struct cpl_network *net, const json_t *root, const char *path,
 		                net->n_node_routers, net->nodes_per_router,
 		                CPL_HOSTLIST_MAX);
 	net->n_nodes = net->n_node_routers * net->nodes_per_router;
-	if (read_nodes(net, root, err) || build_index(net, err) ||
-	    allocate_links(net, err))
+	if (list_nodes(net, err) || read_nodes(net, root, err) ||
+	    build_index(net, err) || allocate_links(net, err))
 		return -1;
-	if (kind->links(net, err))
+	if (type->links(net, err) ||
+	    (type->flags & CPL_NETWORK_WAYS && cpl_network_find_ways(net, err)))
 		return -1;
 	return cpl_network_read_routes(net, root, path, err);
 }
@@ -396,14 +512,18 @@ static int fill(struct cpl_network *net, const json_t *root, const char *path,
 static struct cpl_network *from_json(json_t *root, const char *name,
                                      const char *path, struct cpl_error *err)
 {
-	struct cpl_network *net;
+	const struct cpl_network_type *type = NULL;
+	struct cpl_network *net = NULL;
 
 	if (!root)
 		return NULL;
-	net = calloc(1, sizeof(*net));
-	if (!net) {
+	type = find_type(root, err);
+	net = type ? calloc(1, sizeof(*net) + type->size) : NULL;
+	if (net)
+		net->type = type;
+	else if (type)
 		cpl_fail_memory(err);
-	} else if (fill(net, root, path, err)) {
+	if (!net || fill(net, root, path, err)) {
 		cpl_fail_prefix(err, "%s: ", name);
 		cpl_network_free(net);
 		net = NULL;
@@ -433,13 +553,22 @@ void cpl_network_free(struct cpl_network *net)
 {
 	if (!net)
 		return;
-	kinds[net->type]->release(net);
+	if (net->type->release)
+		net->type->release(net);
+	free(net->product.out);
+	free(net->ways.next);
+	free(net->ways.twin);
 	cpl_network_free_routes(net->routes);
 	if (net->node_name)
 		for (int node = 0; node < net->n_nodes; node++)
 			free(net->node_name[node]);
 	free(net->node_name);
 	free(net->index);
+	for (int l = 0; l < net->n_levels; l++)
+		free(net->level[l].first);
+	free(net->port_router);
+	free(net->router_first);
+	free(net->router_node);
 	free(net->link_from);
 	free(net->link_to);
 	free(net->link_class_of);

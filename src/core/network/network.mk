@@ -1,7 +1,34 @@
-core_sources += src/core/network/network.h 
-core_sources += src/core/network/network.c src/core/network/network_internal.h
-core_sources += src/core/network/dragonfly.c src/core/network/wiring.c src/core/network/dragonfly.h
-core_sources += src/core/network/torus.c
-core_sources += src/core/network/fattree.c src/core/network/fattree.h src/core/network/graph.c src/core/network/graph.h src/core/network/haec.c src/core/network/haec.h src/core/network/routes.c
-core_sources += src/core/network/reader/reader.h src/core/network/reader/reader_internal.h src/core/network/reader/reader.c src/core/network/reader/draft.c
-core_sources += src/core/network/reader/topology_conf.c src/core/network/reader/ibnetdiscover.c src/core/network/reader/aries.c src/core/network/reader/aries_dragonfly.c src/core/network/reader/aries.h
+core_sources += src/core/network/network.h src/core/network/network.c \
+	src/core/network/type.h src/core/network/routes.c \
+	src/core/network/ways.c
+
+# A folder for each type; the file that defines it is a line here.
+network_types = src/core/network/dragonfly/dragonfly.c \
+	src/core/network/torus/torus.c \
+	src/core/network/fattree/fattree.c \
+	src/core/network/graph/graph.c \
+	src/core/network/haec/haec.c
+core_sources += $(network_types) src/core/network/dragonfly/dragonfly.h \
+	src/core/network/dragonfly/wiring.c \
+	src/core/network/fattree/fattree.h src/core/network/haec/haec.h
+core_tables += src/core/network/types.c
+src/core/network/types.c: scripts/registry.awk Makefile $(network_types)
+	$(registry) -v type=cpl_network_type -v registry=cpl_network_types \
+		-v header=network/type.h -v members='.exact = true' \
+		$(network_types) >$(abs_builddir)/$@
+
+# What machines tell about themselves, a file for each format.
+network_readers = src/core/network/reader/topology_conf.c \
+	src/core/network/reader/ibnetdiscover.c \
+	src/core/network/reader/aries.c
+core_sources += $(network_readers) src/core/network/reader/reader.h \
+	src/core/network/reader/reader_internal.h \
+	src/core/network/reader/reader.c src/core/network/reader/draft.c \
+	src/core/network/reader/aries_dragonfly.c \
+	src/core/network/reader/aries.h
+core_tables += src/core/network/reader/readers.c
+src/core/network/reader/readers.c: scripts/registry.awk Makefile $(network_readers)
+	$(registry) -v type=cpl_network_reader \
+		-v registry=cpl_network_readers -v members='.exact = true' \
+		-v header=network/reader/reader_internal.h \
+		$(network_readers) >$(abs_builddir)/$@

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "network/network_internal.h"
+#include "network/type.h"
 
 /* Bytes of a file at the most. */
 #define MAX_BYTES (UINT64_C(1) << 31)
@@ -29,13 +29,13 @@ struct reader {
 	int64_t n_links, room_links;
 };
 
-static void *grow(void *array, int64_t *room, size_t size)
+static void *grow(void *array, int64_t *capacity, size_t size)
 {
-	int64_t more = *room ? *room * 2 : 1024;
+	int64_t more = *capacity ? *capacity * 2 : 1024;
 	void *larger = realloc(array, (size_t)more * size);
 
 	if (larger)
-		*room = more;
+		*capacity = more;
 	return larger;
 }
 
@@ -95,15 +95,16 @@ static int read_router(struct reader *r, const char *what, int limit, int *out,
 	if (!right || (r->p < r->end && !strchr(" \t\r\n#", *r->p))) {
 		while (r->p < r->end && !strchr(" \t\r\n", *r->p))
 			r->p++;
-		return fail_line(r, "%s: '%.*s' is no router; an id%s is right",
-		                 what,
-		                 r->p - first > 30 ? 30 : (int)(r->p - first),
-		                 first, port ? " or id:link" : "");
+		return fail_line(
+		        r, "%s: '%.*s' is not a router; expected an id%s", what,
+		        r->p - first > 30 ? 30 : (int)(r->p - first), first,
+		        port ? " or id:link" : "");
 	}
 	if (id >= limit)
 		return fail_line(
-		        r, "%s: %lld is no router%s; 0 to %d are right", what,
-		        (long long)id, port ? "" : " with nodes", limit - 1);
+		        r, "%s: %lld is not a router%s; it must lie in 0 to %d",
+		        what, (long long)id, port ? "" : " with nodes",
+		        limit - 1);
 	*out = (int)id;
 	skip(r);
 	return 0;
@@ -169,8 +170,8 @@ static int read_hop(struct reader *r, int at, int *next)
 static int new_route(struct reader *r, int from, int to)
 {
 	if (r->n_routes + 1 >= r->room_routes) {
-		int64_t room = r->room_routes;
-		int64_t *larger = grow(r->pair, &room, sizeof(*larger));
+		int64_t capacity = r->room_routes;
+		int64_t *larger = grow(r->pair, &capacity, sizeof(*larger));
 
 		if (!larger)
 			return cpl_fail_memory(r->err);
@@ -281,10 +282,11 @@ int cpl_network_parse_routes(struct cpl_network *net, const char *text,
 
 	if ((int64_t)net->n_node_routers * net->n_node_routers > 1 << 26 ||
 	    net->n_links > INT_MAX)
-		return cpl_fail(err,
-		                "\"routing_table\": %d routers with nodes are "
-		                "too many for a table; 8192 are right",
-		                net->n_node_routers);
+		return cpl_fail(
+		        err,
+		        "\"routing_table\": %d routers with nodes are too many "
+		        "for a table; at most 8192 are possible",
+		        net->n_node_routers);
 	net->routes = calloc(1, sizeof(*net->routes));
 	r.by_ends = malloc(((size_t)net->n_links + 1) * sizeof(*r.by_ends));
 	if (!net->routes || !r.by_ends) {
@@ -341,8 +343,8 @@ int cpl_network_read_routes(struct cpl_network *net, const json_t *root,
 		return 0;
 	if (!*name || !path)
 		return cpl_fail(err, "\"routing_table\": a file is needed%s",
-		                *name ? ", which a description that is no file "
-		                        "cannot name"
+		                *name ? ", which a description that is not a "
+		                        "file cannot name"
 		                      : "");
 	full = beside(path, name, err);
 	if (!full)

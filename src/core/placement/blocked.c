@@ -22,9 +22,9 @@ struct box {
 };
 
 struct search {
-	const struct cpl_torus *torus;
+	const struct cpl_product *torus;
 	int n_routers;
-	int per_router; /* nodes */
+	int per_router; /* nodes, the most of a router */
 	int wanted;     /* nodes */
 	bool whole;     /* only boxes without a taken node */
 	bool found;
@@ -151,13 +151,13 @@ static void extend(struct search *s, int d, long volume, int stride, long room)
 static void take(const struct cpl_placement_request *req, const struct box *box,
                  int *out)
 {
-	const struct cpl_torus *torus = &req->net->torus;
-	int per_router = req->net->nodes_per_router;
+	const struct cpl_product *torus = &req->net->product;
 	int n = 0;
 
 	for (long i = 0; i < box->volume && n < req->n_nodes_wanted; i++) {
 		long rest = i;
 		int origin = box->origin, stride = 1, router = 0;
+		struct cpl_nodes nodes;
 
 		for (int d = 0; d < torus->n_dims; d++) {
 			int x = origin % torus->dim[d];
@@ -168,9 +168,10 @@ static void take(const struct cpl_placement_request *req, const struct box *box,
 			origin /= torus->dim[d];
 			stride *= torus->dim[d];
 		}
-		for (int p = 0; p < per_router && n < req->n_nodes_wanted; p++)
-			if (req->free[router * per_router + p])
-				out[n++] = router * per_router + p;
+		nodes = cpl_network_nodes(req->net, router);
+		for (int p = 0; p < nodes.n && n < req->n_nodes_wanted; p++)
+			if (req->free[nodes.node[p]])
+				out[n++] = nodes.node[p];
 	}
 }
 
@@ -179,11 +180,10 @@ static int place(const struct cpl_placement_request *req, int *out,
 {
 	const struct cpl_network *net = req->net;
 	size_t n = (size_t)net->n_routers;
-	int levels = net->torus.n_dims + 1;
+	int levels = net->product.n_dims + 1;
 	struct search s = {
-	        .torus = &net->torus,
+	        .torus = &net->product,
 	        .n_routers = net->n_routers,
-	        .per_router = net->nodes_per_router,
 	        .wanted = req->n_nodes_wanted,
 	        .whole = true,
 	};
@@ -193,6 +193,9 @@ static int place(const struct cpl_placement_request *req, int *out,
 		return cpl_fail_memory(err);
 	for (int i = 0; i < levels; i++)
 		s.count[i] = counts + (size_t)i * n;
+	for (int r = 0; r < net->n_routers; r++)
+		if (cpl_network_nodes(net, r).n > s.per_router)
+			s.per_router = cpl_network_nodes(net, r).n;
 	for (int i = 0; i < net->n_nodes; i++)
 		s.count[0][cpl_network_router(net, i)] += req->free[i] != 0;
 
@@ -209,7 +212,7 @@ static int place(const struct cpl_placement_request *req, int *out,
 const struct cpl_placement_policy cpl_placement_blocked = {
         .name = "blocked",
         .short_name = "BLK",
-        .types = CPL_TYPE_TORUS,
         .summary = "smallest free sub-torus that holds the job",
+        .takes = cpl_network_type_is_product,
         .place = place,
 };

@@ -3,11 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "placement/decide_internal.h"
-
-enum search { ONE_POLICY, AUTO, TRAFFIC };
 
 static int check_nodes(const struct cpl_placement_request *req,
                        struct cpl_error *err)
@@ -17,10 +14,11 @@ static int check_nodes(const struct cpl_placement_request *req,
 	for (int i = 0; i < req->net->n_nodes; i++)
 		n_free += req->free[i] != 0;
 	if (req->n_nodes_wanted < 1)
-		return cpl_fail(err, "%d nodes wanted, not 1 or more",
+		return cpl_fail(err, "%d nodes wanted; there must be 1 or more",
 		                req->n_nodes_wanted);
 	if (req->n_nodes_wanted > n_free)
-		return cpl_fail(err, "%d nodes wanted, but %d of %d are free",
+		return cpl_fail(err,
+		                "%d nodes wanted, but only %d of %d are free",
 		                req->n_nodes_wanted, n_free, req->net->n_nodes);
 	if (req->n_required > req->n_nodes_wanted)
 		return cpl_fail(err, "%d nodes required, but only %d wanted",
@@ -46,7 +44,8 @@ static int check_ranks(const struct cpl_decide_request *req,
 	int nodes = req->place.n_nodes_wanted;
 
 	if (req->ranks_per_node < 1)
-		return cpl_fail(err, "%d ranks per node, not 1 or more",
+		return cpl_fail(err,
+		                "%d ranks per node; there must be 1 or more",
 		                req->ranks_per_node);
 	if ((int64_t)nodes * req->ranks_per_node < req->comm->ranks)
 		return cpl_fail(err,
@@ -61,62 +60,52 @@ static bool no_budget(const struct cpl_decide_request *req)
 	return req->expired && req->expired(req->expired_arg);
 }
 
-/* What the policy's name stands for; *policy is set for ONE_POLICY. */
-static int resolve(const struct cpl_decide_request *req, enum search *search,
-                   const struct cpl_placement_policy **policy,
-                   struct cpl_error *err)
+/* Without traffic there is nothing to search for. */
+static const struct cpl_placement_policy *
+resolve(const struct cpl_decide_request *req, struct cpl_error *err)
 {
-	bool is_auto = !strcasecmp(req->policy, "auto");
-	bool is_traffic = !strcasecmp(req->policy, "traffic");
+	const struct cpl_placement_policy *policy =
+	        cpl_placement_find(req->place.net->type, req->policy, err);
 
-	*search = is_auto ? AUTO : is_traffic ? TRAFFIC : ONE_POLICY;
-	*policy = NULL;
-	if (*search == ONE_POLICY || !req->comm) {
-		const char *name =
-		        *search == ONE_POLICY ? req->policy : "linear";
-
-		*search = ONE_POLICY;
-		*policy = cpl_placement_find(req->place.net->type, name, err);
-		if (!*policy)
-			return -1;
-	}
-	return 0;
+	if (policy && !policy->place && !req->comm)
+		return &cpl_placement_linear;
+	return policy;
 }
 
-/* The candidates of a search, linear first. NULL when memory is out. */
-static struct cpl_candidate *list(const struct cpl_decide_request *req,
-                                  enum search search,
-                                  const struct cpl_placement_policy *policy,
-                                  int *n)
+static void add_candidate(struct cpl_decision *out,
+                          const struct cpl_placement_policy *policy,
+                          uint64_t seed)
 {
-	const struct cpl_placement_policy *const *all = cpl_placement_all();
-	struct cpl_candidate *c;
-	int size = 2;
+	out->candidate[out->n_candidates++] =
+	        (struct cpl_candidate){.policy = policy, .seed = seed};
+}
 
-	for (int i = 0; all[i]; i++)
-		size += CPL_DECIDE_SEEDS;
-	c = calloc((size_t)size, sizeof(*c));
-	*n = 0;
-	if (!c)
-		return NULL;
-	if (search == ONE_POLICY) {
-		c[*n].seed = req->place.seed;
-		c[(*n)++].policy = policy;
-		return c;
-	}
-	for (int i = 0; all[i]; i++) {
-		int seeds = all[i]->random ? CPL_DECIDE_SEEDS : 1;
+/* The candidates of a policy, of a search linear first. */
+static int list(const struct cpl_decide_request *req,
+                const struct cpl_placement_policy *asked,
+                struct cpl_decision *out, struct cpl_error *err)
+{
+	const struct cpl_placement_policy *policy;
+	uint64_t seed = req->place.seed;
+	size_t n = 1;
 
-		if (!(all[i]->types & (1U << req->place.net->type)))
+	while (cpl_placement_at((int)n))
+		n++;
+	out->candidate = calloc(n * CPL_DECIDE_SEEDS, sizeof(*out->candidate));
+	if (!out->candidate)
+		return cpl_fail_memory(err);
+	for (int i = 0; !asked->place && (policy = cpl_placement_at(i)); i++) {
+		bool random = policy->flags & CPL_PLACEMENT_RANDOM;
+
+		if (!policy->place ||
+		    !cpl_placement_takes(policy, req->place.net->type))
 			continue;
-		for (int k = 0; k < seeds; k++) {
-			c[*n].seed = req->place.seed + (uint64_t)k;
-			c[(*n)++].policy = all[i];
-		}
+		for (int k = 0; k < (random ? CPL_DECIDE_SEEDS : 1); k++)
+			add_candidate(out, policy, seed + (uint64_t)k);
 	}
-	if (search == TRAFFIC)
-		c[(*n)++].seed = req->place.seed;
-	return c;
+	if (asked != &cpl_placement_auto)
+		add_candidate(out, asked, seed);
+	return 0;
 }
 
 static bool better(const struct cpl_decide_request *req,
@@ -136,7 +125,7 @@ static int place_candidate(const struct cpl_decide_request *req,
 {
 	struct cpl_candidate *c = &out->candidate[i];
 
-	if (c->policy) {
+	if (c->policy->place) {
 		struct cpl_placement_request place = req->place;
 
 		place.seed = c->seed;
@@ -172,8 +161,9 @@ static int try_all(const struct cpl_decide_request *req,
 			out->cut_short = true;
 			break;
 		}
-		cpl_evaluator_run(ev, i ? scratch : out->node, &c->metrics,
-		                  &c->sums);
+		if (cpl_evaluator_run(ev, i ? scratch : out->node, &c->metrics,
+		                      &c->sums, err))
+			goto out;
 		c->evaluated = true;
 		if (i > 0 && better(req, c, &out->candidate[out->chosen])) {
 			int *node = out->node;
@@ -192,22 +182,21 @@ out:
 int cpl_decide(const struct cpl_decide_request *req, struct cpl_decision *out,
                struct cpl_error *err)
 {
-	const struct cpl_placement_policy *policy;
+	const struct cpl_placement_policy *policy = resolve(req, err);
 	struct cpl_evaluator ev = {0};
-	enum search search;
 	int rc = -1;
 
 	*out = (struct cpl_decision){.n_nodes = req->place.n_nodes_wanted};
-	if (resolve(req, &search, &policy, err) ||
-	    check_nodes(&req->place, err) ||
+	if (!policy || check_nodes(&req->place, err) ||
 	    (req->comm && check_ranks(req, err)))
 		return -1;
 	out->node = malloc((size_t)out->n_nodes * sizeof(*out->node));
-	out->candidate = list(req, search, policy, &out->n_candidates);
-	if (!out->node || !out->candidate) {
+	if (!out->node) {
 		cpl_fail_memory(err);
 		goto out;
 	}
+	if (list(req, policy, out, err))
+		goto out;
 	if (req->comm && cpl_evaluator_init(&ev, req, err))
 		goto out;
 	rc = try_all(req, req->comm ? &ev : NULL, out, err);
@@ -245,7 +234,7 @@ int cpl_decide_evaluate(const struct cpl_decide_request *req, const int *node,
 			                node[i], i, req->place.net->name);
 	rc = cpl_evaluator_init(&ev, req, err);
 	if (!rc)
-		cpl_evaluator_run(&ev, node, metrics, sums);
+		rc = cpl_evaluator_run(&ev, node, metrics, sums, err);
 	cpl_evaluator_free(&ev);
 	return rc;
 }

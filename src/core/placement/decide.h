@@ -12,34 +12,22 @@
 #define CPL_PLACEMENT_DECIDE_H
 
 #include "placement/placement.h"
+#include "traffic/objective.h"
 
 /* Seeds tried for each random policy under "auto": seed, seed + 1, ... */
 #define CPL_DECIDE_SEEDS 4
 
-/* Lexicographic: the first differing number decides (relative difference above
- * 1e-9), then the earlier candidate. */
-enum cpl_objective {
-	CPL_OBJECTIVE_MAX,       /* max congestion, mean, hop-bytes */
-	CPL_OBJECTIVE_MEAN,      /* mean congestion, max, hop-bytes */
-	CPL_OBJECTIVE_HOP_BYTES, /* hop-bytes, max, mean */
-};
-
-/* "max-congestion", "mean-congestion", "hop-bytes". -1 with err. */
-int cpl_objective_parse(const char *name, enum cpl_objective *out,
-			struct cpl_error *err);
-const char *cpl_objective_name(enum cpl_objective objective);
-
 struct cpl_decide_request {
 	struct cpl_placement_request place;
-	const char *policy;     /* a policy's name, "auto" or "traffic" */
+	const char *policy; /* a policy's name, "auto" or "traffic" */
 	const struct cpl_routing *routing;
 	/*
 	 * The job's traffic; NULL when it has no signature: "auto" and
 	 * "traffic" then fall back to linear, and nothing is evaluated.
 	 */
 	const struct cpl_comm *comm;
-	int ranks_per_node;     /* block: ranks i*K .. on the i-th node; the
-				 * last node may have fewer */
+	int ranks_per_node; /* block: ranks i*K .. on the i-th node; the
+	                     * last node may have fewer */
 	const struct cpl_load *background; /* running jobs, or NULL */
 	enum cpl_objective objective;
 	/*
@@ -51,7 +39,7 @@ struct cpl_decide_request {
 };
 
 struct cpl_candidate {
-	const struct cpl_placement_policy *policy; /* NULL: "traffic" */
+	const struct cpl_placement_policy *policy;
 	uint64_t seed;
 	struct cpl_metrics metrics; /* with background */
 	struct cpl_job_sums sums;   /* of this job alone */
@@ -60,11 +48,11 @@ struct cpl_candidate {
 
 struct cpl_decision {
 	int n_nodes;
-	int *node;          /* [n_nodes] in rank order */
-	int chosen;         /* index into candidate */
+	int *node;  /* [n_nodes] in rank order */
+	int chosen; /* index into candidate */
 	int n_candidates;
 	struct cpl_candidate *candidate;
-	bool cut_short;     /* the budget ended the search */
+	bool cut_short; /* the budget ended the search */
 };
 
 /*
@@ -74,18 +62,13 @@ struct cpl_decision {
  * decision. O(candidates * (policy + evaluation)).
  */
 int cpl_decide(const struct cpl_decide_request *req, struct cpl_decision *out,
-	       struct cpl_error *err);
+               struct cpl_error *err);
 void cpl_decision_free(struct cpl_decision *decision);
 
 /* Evaluate one given node order like a candidate; for baselines ("what stock
  * Slurm would have chosen"). 0, or -1 with err. */
 int cpl_decide_evaluate(const struct cpl_decide_request *req, const int *node,
-			struct cpl_metrics *metrics, struct cpl_job_sums *sums,
-			struct cpl_error *err);
-
-/* Is a better than b? For everything that compares by objective. */
-bool cpl_objective_better(enum cpl_objective objective,
-			  const struct cpl_metrics *a, double a_hop_bytes,
-			  const struct cpl_metrics *b, double b_hop_bytes);
+                        struct cpl_metrics *metrics, struct cpl_job_sums *sums,
+                        struct cpl_error *err);
 
 #endif

@@ -7,6 +7,7 @@
 #define CPL_PLACEMENT_DECIDE_INTERNAL_H
 
 #include "placement/decide.h"
+#include "traffic/workload.h"
 
 /*
  * Traffic between seats: seat s is the s-th node of the job in rank order and
@@ -16,23 +17,17 @@
 struct cpl_evaluator {
 	const struct cpl_decide_request *req;
 	struct cpl_comm *seats; /* the diagonal is the traffic in nodes */
-	struct cpl_traffic_work *work;
-	struct cpl_load load; /* of the order evaluated last, without
-	                       * background */
+	struct cpl_workload *workload;
 };
 
 /* 0, or -1 with err (memory). O(entries of the job's matrix). */
 int cpl_evaluator_init(struct cpl_evaluator *ev,
                        const struct cpl_decide_request *req,
                        struct cpl_error *err);
-/* No allocation. O(pairs of seats that talk + links). */
-void cpl_evaluator_run(struct cpl_evaluator *ev, const int *node,
-                       struct cpl_metrics *metrics, struct cpl_job_sums *sums);
-/* The same by another routing than the request's. */
-void cpl_evaluator_run_by(struct cpl_evaluator *ev,
-                          const struct cpl_routing *routing, const int *node,
-                          struct cpl_metrics *metrics,
-                          struct cpl_job_sums *sums);
+/* 0, or -1 with err (memory). O(pairs of seats that talk + links). */
+int cpl_evaluator_run(struct cpl_evaluator *ev, const int *node,
+                      struct cpl_metrics *metrics, struct cpl_job_sums *sums,
+                      struct cpl_error *err);
 void cpl_evaluator_free(struct cpl_evaluator *ev);
 
 /*
@@ -40,12 +35,13 @@ void cpl_evaluator_free(struct cpl_evaluator *ev);
  * exchanging a node for a free one or swapping two seats: those seats move
  * whose traffic crosses the busiest link (mean-congestion and hop-bytes: that
  * cause most hop-bytes), to free nodes near their partners and to nodes drawn
- * from the seed. Loads change by increments, traffic/incremental.h. The objective's first number never gets worse on the way; for
- * max-congestion the mean may, so the caller compares the end with the start.
- * Required nodes stay in the set. The work has a fixed limit that does not
- * depend on the machine's speed; *cut_short is set when the budget ended it
- * before. Where the routing has no add, the steps are judged by the minimal
- * routing. 0, or -1 with err (memory). O(limit).
+ * from the seed. Loads change by increments, traffic/moves.h. The
+ * objective's first number never gets worse on the way; for max-congestion the
+ * mean may, so the caller compares the end with the start. Required nodes stay
+ * in the set. The work has a fixed limit that does not depend on the machine's
+ * speed; *cut_short is set when the budget ended it before. Where the routing
+ * has no add, the steps are judged by the minimal routing. 0, or -1 with err
+ * (memory). O(limit).
  */
 int cpl_traffic_search(struct cpl_evaluator *ev, int *node, bool *cut_short,
                        struct cpl_error *err);

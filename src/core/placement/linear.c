@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "placement/placement_internal.h"
-
-static int by_id(const void *a, const void *b)
-{
-	int x = *(const int *)a, y = *(const int *)b;
-
-	return (x > y) - (x < y);
-}
 
 static int place(const struct cpl_placement_request *req, int *out,
                  struct cpl_error *err)
@@ -23,14 +17,13 @@ static int place(const struct cpl_placement_request *req, int *out,
 	if (cpl_placement_require(req, out, err))
 		return -1;
 	/* Linear means id order, required nodes included. */
-	qsort(out, (size_t)n, sizeof(*out), by_id);
+	qsort(out, (size_t)n, sizeof(*out), cpl_by_int);
 	return 0;
 }
 
 const struct cpl_placement_policy cpl_placement_linear = {
         .name = "linear",
         .short_name = "LIN",
-        .types = CPL_TYPE_ANY,
         .summary = "lowest free nodes in node order",
         .place = place,
 };

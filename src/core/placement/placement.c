@@ -1,70 +1,51 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "placement/placement.h"
 
-#include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
-#include "placement/placement_internal.h"
-
-/* The order is the order of candidates under "auto": linear is the baseline
- * and comes first. */
-static const struct cpl_placement_policy *const table[] = {
-        &cpl_placement_linear,
-        &cpl_placement_random_nodes,
-        &cpl_placement_random_routers,
-        &cpl_placement_random_chassis,
-        &cpl_placement_random_groups,
-        &cpl_placement_round_robin_nodes,
-        &cpl_placement_round_robin_routers,
-        &cpl_placement_blocked,
-        NULL,
-};
-
-static bool is_name(const struct cpl_placement_policy *policy, const char *name)
+const struct cpl_placement_policy *cpl_placement_at(int i)
 {
-	return !strcasecmp(policy->name, name) ||
-	       !strcasecmp(policy->short_name, name);
+	return (const struct cpl_placement_policy *)cpl_registry_at(
+	        &cpl_placements, i);
+}
+
+bool cpl_placement_takes(const struct cpl_placement_policy *policy,
+                         const struct cpl_network_type *type)
+{
+	return !policy->takes || policy->takes(type);
+}
+
+static bool takes(const struct cpl_entry *entry, const void *type)
+{
+	return cpl_placement_takes((const struct cpl_placement_policy *)entry,
+	                           type);
+}
+
+const struct cpl_placement_policy *cpl_placement_named(const char *name)
+{
+	return (const struct cpl_placement_policy *)cpl_registry_find(
+	        &cpl_placements, name, strlen(name), NULL, NULL);
+}
+
+bool cpl_placement_is_search(const char *name)
+{
+	const struct cpl_placement_policy *policy = cpl_placement_named(name);
+
+	return policy && policy->flags & CPL_PLACEMENT_SEARCH;
 }
 
 const struct cpl_placement_policy *
-cpl_placement_find(enum cpl_network_type type, const char *name,
+cpl_placement_find(const struct cpl_network_type *type, const char *name,
                    struct cpl_error *err)
 {
-	char list[256] = "";
-	bool other_type = false;
+	const struct cpl_placement_policy *policy = cpl_placement_named(name);
+	char list[256];
 
-	for (int i = 0; table[i]; i++) {
-		size_t n = strlen(list);
-
-		if (!(table[i]->types & (1U << type))) {
-			other_type |= is_name(table[i], name);
-			continue;
-		}
-		if (is_name(table[i], name))
-			return table[i];
-		snprintf(list + n, sizeof(list) - n, "%s%s (%s)", n ? ", " : "",
-		         table[i]->name, table[i]->short_name);
-	}
-	cpl_fail(err,
-	         "placement policy '%.64s' is %s; known: %s, auto, "
-	         "traffic",
-	         name, other_type ? "not for this network type" : "unknown",
-	         list);
+	if (policy && cpl_placement_takes(policy, type))
+		return policy;
+	cpl_fail(err, "placement policy '%.64s' is %s; it must be one of %s",
+	         name, policy ? "not for this network type" : "unknown",
+	         cpl_registry_names(&cpl_placements, CPL_NAMES_SHORT, takes,
+	                            type, list, sizeof(list)));
 	return NULL;
-}
-
-bool cpl_placement_name_known(const char *name)
-{
-	if (!strcasecmp(name, "auto") || !strcasecmp(name, "traffic"))
-		return true;
-	for (int i = 0; table[i]; i++)
-		if (is_name(table[i], name))
-			return true;
-	return false;
-}
-
-const struct cpl_placement_policy *const *cpl_placement_all(void)
-{
-	return table;
 }

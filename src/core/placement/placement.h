@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Placement policies: which free nodes a job gets, in rank order. One file per
- * policy, one line in the table of placement.c (Jain 2016, 3.2.3).
+ * policy, one line in placement.mk (Jain 2016, 3.2.3).
  */
 #ifndef CPL_PLACEMENT_PLACEMENT_H
 #define CPL_PLACEMENT_PLACEMENT_H
@@ -9,9 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/registry.h"
 #include "network/network.h"
 #include "routing/routing.h"
-#include "signature/comm.h"
+#include "graph/comm.h"
 #include "traffic/traffic.h"
 
 struct cpl_placement_request {
@@ -19,17 +20,22 @@ struct cpl_placement_request {
 	const unsigned char *free; /* [n_nodes], 1: may be chosen */
 	int n_nodes_wanted;        /* 1 .. number of free nodes */
 	const int *required;       /* node ids that must be in the set; each is
-				    * free; [n_required] */
+	                            * free; [n_required] */
 	int n_required;            /* <= n_nodes_wanted */
 	uint64_t seed;
 };
 
+enum cpl_placement_flags {
+	CPL_PLACEMENT_RANDOM = 1, /* depends on the seed */
+	/* Evaluates what the others find, for the job's traffic: see decide.h;
+	 * has no place. */
+	CPL_PLACEMENT_SEARCH = 2,
+};
+
 struct cpl_placement_policy {
-	const char *name;       /* "random-routers" */
-	const char *short_name; /* "RDR" */
-	unsigned types;         /* bit 1 << cpl_network_type */
-	bool random;            /* depends on the seed */
-	const char *summary;
+	CPL_ENTRY; /* "random-routers", "RDR" */
+	/* Has a network of that type what the policy needs? NULL: all have. */
+	bool (*takes)(const struct cpl_network_type *type);
 	/*
 	 * Write n_nodes_wanted distinct free node ids in rank order to out,
 	 * required ones among them. 0, or -1 with err (memory). Policies are
@@ -37,23 +43,34 @@ struct cpl_placement_policy {
 	 * unless the file says otherwise.
 	 */
 	int (*place)(const struct cpl_placement_request *req, int *out,
-		     struct cpl_error *err);
+	             struct cpl_error *err);
 };
+
+/* All, in the order of candidates under "auto": linear is the baseline and
+ * comes first; the searches last. */
+extern const struct cpl_registry cpl_placements;
+/* The i-th of them, NULL behind the last. */
+const struct cpl_placement_policy *cpl_placement_at(int i);
+
+bool cpl_placement_takes(const struct cpl_placement_policy *policy,
+                         const struct cpl_network_type *type);
 
 /*
  * Policy by long or short name for this network type, case-insensitive. NULL
- * with err listing the right names. "auto" and "traffic" are not in the table:
- * they are searches over it, see decide.h.
+ * with err listing the right names.
  */
 const struct cpl_placement_policy *
-cpl_placement_find(enum cpl_network_type type, const char *name,
-		   struct cpl_error *err);
+cpl_placement_find(const struct cpl_network_type *type, const char *name,
+                   struct cpl_error *err);
 
-/* Is name a policy that cpl_decide takes on some network type, "auto" and
- * "traffic" included? For checks at submission. */
-bool cpl_placement_name_known(const char *name);
+/* The same for some network type, for checks at submission; NULL: there is
+ * none. */
+const struct cpl_placement_policy *cpl_placement_named(const char *name);
+/* Is name that of a search, which needs to know the job's traffic? */
+bool cpl_placement_is_search(const char *name);
 
-/* The table, NULL-terminated. */
-const struct cpl_placement_policy *const *cpl_placement_all(void);
+/* Those that others ask for by themselves. */
+extern const struct cpl_placement_policy cpl_placement_linear,
+        cpl_placement_auto, cpl_placement_traffic;
 
 #endif

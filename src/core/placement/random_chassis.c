@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/random.h"
 #include "placement/placement_internal.h"
+
+static bool takes(const struct cpl_network_type *type)
+{
+	return cpl_network_type_has(type, "chassis");
+}
 
 static int place(const struct cpl_placement_request *req, int *out,
                  struct cpl_error *err)
 {
-	const struct cpl_network *net = req->net;
-	int size = net->dragonfly.columns * net->nodes_per_router;
-
-	return cpl_placement_random_units(req, size, 3, out, err);
+	return cpl_placement_random_units(
+	        req, cpl_network_level(req->net, "chassis"),
+	        CPL_STREAM_RANDOM_CHASSIS, out, err);
 }
 
 const struct cpl_placement_policy cpl_placement_random_chassis = {
         .name = "random-chassis",
         .short_name = "RDC",
-        .types = CPL_TYPE_DRAGONFLY,
-        .random = true,
         .summary = "chassis in random order, wholly free ones first",
+        .flags = CPL_PLACEMENT_RANDOM,
+        .takes = takes,
         .place = place,
 };

@@ -4,7 +4,7 @@
 
 #include "base/random.h"
 #include "placement/decide_internal.h"
-#include "traffic/incremental.h"
+#include "traffic/moves.h"
 
 /* Links of routes looked at, spent at the most, to flatten and in all; less
  * than 100 ms. Counts, not times, so the answer is the same on every machine.
@@ -51,8 +51,8 @@ struct search {
 	const struct cpl_network *net;
 	const struct cpl_routing *routing;
 	const struct cpl_comm *out; /* [seats] what each sends */
-	struct cpl_incremental *inc;
-	const int *node; /* [seats] of inc */
+	struct cpl_moves moves;
+	const int *node; /* [seats] of moves */
 	int *in_degree;  /* [seats] */
 	int n_spare;
 	int *spare;            /* free nodes that are not chosen */
@@ -80,19 +80,18 @@ static void apply(struct search *s, const struct step *step)
 	charge(s, step->seat);
 	if (step->with >= 0) {
 		charge(s, step->with);
-		cpl_incremental_swap(s->inc, step->seat, step->with);
+		cpl_moves_swap(&s->moves, step->seat, step->with);
 	} else {
-		cpl_incremental_move(s->inc, step->seat, s->spare[step->spare]);
+		cpl_moves_move(&s->moves, step->seat, s->spare[step->spare]);
 	}
 }
 
 static struct score score(struct search *s)
 {
-	const struct cpl_load_summary *all = cpl_incremental_links(s->inc);
-	struct cpl_job_sums sums;
+	const struct cpl_load_summary *all = cpl_moves_links(&s->moves);
 
-	cpl_incremental_sums(s->inc, &sums);
-	return (struct score){all->max, all->sum, all->powers, sums.hop_bytes};
+	return (struct score){all->max, all->sum, all->powers,
+	                      s->moves.hop_bytes + s->moves.more_hop_bytes};
 }
 
 static bool differ(double a, double b)
@@ -132,7 +131,7 @@ static void try_step(struct search *s, const struct step *step,
 		*best = *step;
 		*best_score = tried;
 	}
-	cpl_incremental_undo(s->inc);
+	cpl_moves_undo(&s->moves);
 }
 
 /* Bytes of a pair on one link, or its hop-bytes when link is -1. */
@@ -175,7 +174,7 @@ static int pick_movers(struct search *s, int *mover)
 {
 	int n = 0;
 
-	blame_seats(s, s->flatten ? cpl_incremental_busiest(s->inc) : -1);
+	blame_seats(s, s->flatten ? cpl_moves_busiest(&s->moves) : -1);
 	while (n < MOVERS) {
 		int best = -1;
 
@@ -256,8 +255,8 @@ static int nearest_spares(struct search *s, int seat, int *near)
 
 static int draw(struct search *s, int n)
 {
-	return (int)cpl_random_below(s->ev->req->place.seed, 5, s->draws++,
-	                             (uint64_t)n);
+	return (int)cpl_random_below(s->ev->req->place.seed, CPL_STREAM_TRAFFIC,
+	                             s->draws++, (uint64_t)n);
 }
 
 static bool spent(struct search *s, bool *cut_short)
@@ -312,7 +311,7 @@ static bool improve_seat(struct search *s, int seat, bool *cut_short)
 		return false;
 	node = s->node[best.seat];
 	apply(s, &best);
-	cpl_incremental_keep(s->inc);
+	cpl_moves_keep(&s->moves);
 	if (best.with >= 0) {
 		unsigned char pinned = s->pinned[best.seat];
 
@@ -393,11 +392,11 @@ int cpl_traffic_search(struct cpl_evaluator *ev, int *node, bool *cut_short,
 		cpl_fail_memory(err);
 		goto out;
 	}
-	s.inc = cpl_incremental_new(net, s.routing, ev->seats, node,
-	                            ev->req->background, err);
-	if (!s.inc)
+	if (cpl_moves_init(&s.moves, net, s.routing, NULL, 0, NULL, err) ||
+	    cpl_moves_job(&s.moves, ev->seats, node, true, err) ||
+	    cpl_moves_watch(&s.moves, ev->req->background, err))
 		goto out;
-	s.node = cpl_incremental_nodes(s.inc);
+	s.node = s.moves.node;
 	if (fill_nodes(&s, req, err))
 		goto out;
 	for (int64_t e = 0; e < ev->seats->n_entries; e++)
@@ -415,7 +414,7 @@ int cpl_traffic_search(struct cpl_evaluator *ev, int *node, bool *cut_short,
 		node[i] = s.node[i];
 	rc = 0;
 out:
-	cpl_incremental_free(s.inc);
+	cpl_moves_free(&s.moves);
 	free(s.in_degree);
 	free(s.spare);
 	free(s.spare_at);

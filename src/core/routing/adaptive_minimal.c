@@ -7,7 +7,7 @@
 
 /* The box between two routers, in one choice of directions. */
 struct box {
-	const struct cpl_torus *torus;
+	const struct cpl_product *torus;
 	double *load;
 	double bytes;
 	int total;                       /* steps */
@@ -23,14 +23,14 @@ struct scaled {
 	int tiny; /* times TINY so many times */
 };
 
-static int at(const struct cpl_torus *torus, int d, int stride, int router)
+static int at(const struct cpl_product *torus, int d, int stride, int router)
 {
 	return router / stride % torus->dim[d];
 }
 
 /* Steps of the shortest way in one dimension; *minus: its direction, -1 where
  * both are as short. */
-static int steps(const struct cpl_torus *torus, int d, int from, int to,
+static int steps(const struct cpl_product *torus, int d, int from, int to,
                  int *minus)
 {
 	int n = torus->dim[d], plus = to - from;
@@ -53,7 +53,7 @@ static int steps(const struct cpl_torus *torus, int d, int from, int to,
  * proportion to the steps left in it. */
 static void leave(const struct box *b, int router, int done, double through)
 {
-	const struct cpl_torus *torus = b->torus;
+	const struct cpl_product *torus = b->torus;
 	double each = b->bytes * through / (b->total - done);
 
 	for (int d = 0; d < torus->n_dims; d++)
@@ -102,7 +102,7 @@ static void spread(struct box *b, int d, int router, int done,
 static void add(const struct cpl_network *net, int from, int to, double bytes,
                 double *load)
 {
-	const struct cpl_torus *torus = &net->torus;
+	const struct cpl_product *torus = &net->product;
 	struct box b = {.torus = torus, .load = load, .bytes = bytes};
 	int tie[CPL_NETWORK_MAX_DIMS], n_ties = 0, stride = 1;
 
@@ -134,7 +134,7 @@ static double hops(const struct cpl_network *net, int from, int to)
 const struct cpl_routing cpl_routing_adaptive_minimal = {
         .name = "adaptive-minimal",
         .short_name = "AM",
-        .type = CPL_NETWORK_TORUS,
+        .flags = CPL_ROUTING_PRODUCT,
         .summary = "evenly over all shortest paths",
         .add = add,
         .hops = hops,

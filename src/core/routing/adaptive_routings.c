@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <math.h>
 
-#include "routing/adaptive.h"
-#include "routing/routing_internal.h"
+#include "routing/adaptive/adaptive.h"
+#include "routing/dragonfly_paths.h"
 
 static void solve_one(const struct cpl_network *net,
                       const struct cpl_pairs *pairs, void *scratch,
@@ -50,7 +50,7 @@ static double hops(const struct cpl_network *net, int from, int to)
 const struct cpl_routing cpl_routing_adaptive_direct = {
         .name = "adaptive-direct",
         .short_name = "AD",
-        .type = CPL_NETWORK_DRAGONFLY,
+        .type = &cpl_network_dragonfly,
         .summary = "over the minimal paths, by the bandwidth left on them",
         .solve = solve_direct,
         .scratch_size = cpl_adaptive_scratch_size,
@@ -60,7 +60,7 @@ const struct cpl_routing cpl_routing_adaptive_direct = {
 const struct cpl_routing cpl_routing_adaptive_indirect = {
         .name = "adaptive-indirect",
         .short_name = "AI",
-        .type = CPL_NETWORK_DRAGONFLY,
+        .type = &cpl_network_dragonfly,
         .summary = "over drawn intermediate routers, by the bandwidth left",
         .solve = solve_indirect,
         .scratch_size = cpl_adaptive_scratch_size,
@@ -70,7 +70,7 @@ const struct cpl_routing cpl_routing_adaptive_indirect = {
 const struct cpl_routing cpl_routing_adaptive_hybrid = {
         .name = "adaptive-hybrid",
         .short_name = "AH",
-        .type = CPL_NETWORK_DRAGONFLY,
+        .type = &cpl_network_dragonfly,
         .summary = "over two minimal and two indirect paths (UGAL-G)",
         .solve = solve_hybrid,
         .scratch_size = cpl_adaptive_scratch_size,

@@ -2,7 +2,7 @@
 #include "routing/routing.h"
 
 /* Steps in one dimension, above 0 to +, below 0 to -. */
-static int steps(const struct cpl_torus *torus, int d, int from, int to)
+static int steps(const struct cpl_product *torus, int d, int from, int to)
 {
 	int n = torus->dim[d], plus = to - from;
 
@@ -16,7 +16,7 @@ static int steps(const struct cpl_torus *torus, int d, int from, int to)
 static void add(const struct cpl_network *net, int from, int to, double bytes,
                 double *load)
 {
-	const struct cpl_torus *torus = &net->torus;
+	const struct cpl_product *torus = &net->product;
 	int stride = 1, router = from;
 
 	for (int d = 0; d < torus->n_dims; d++) {
@@ -44,7 +44,7 @@ static void add(const struct cpl_network *net, int from, int to, double bytes,
 static int links(const struct cpl_network *net, int from, int to,
                  struct cpl_share *share)
 {
-	const struct cpl_torus *torus = &net->torus;
+	const struct cpl_product *torus = &net->product;
 	int stride = 1, router = from, found = 0;
 
 	for (int d = 0; d < torus->n_dims; d++) {
@@ -67,7 +67,7 @@ static int links(const struct cpl_network *net, int from, int to,
 
 static double hops(const struct cpl_network *net, int from, int to)
 {
-	const struct cpl_torus *torus = &net->torus;
+	const struct cpl_product *torus = &net->product;
 	int stride = 1, sum = 0;
 
 	for (int d = 0; d < torus->n_dims; d++) {
@@ -83,7 +83,7 @@ static double hops(const struct cpl_network *net, int from, int to)
 const struct cpl_routing cpl_routing_dimension_order = {
         .name = "dimension-order",
         .short_name = "DO",
-        .type = CPL_NETWORK_TORUS,
+        .flags = CPL_ROUTING_PRODUCT,
         .summary = "dimension 0 first, the shorter way round, ties to +",
         .add = add,
         .links = links,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "network/fattree.h"
+#include "network/fattree/fattree.h"
 #include "routing/routing.h"
 
 /* Levels to climb until both leaves are below. */
@@ -19,7 +19,7 @@ static int climb(const struct cpl_fattree *tree, int from, int to)
 static int find(const struct cpl_network *net, int from, int to, int node,
                 int *link)
 {
-	const struct cpl_fattree *tree = &net->fattree;
+	const struct cpl_fattree *tree = cpl_fattree_of(net);
 	int levels = climb(tree, from, to), replica = 0, n = 0;
 
 	for (int l = 0; l < levels; l++) {
@@ -42,23 +42,25 @@ static int find(const struct cpl_network *net, int from, int to, int node,
 /* Nodes of a leaf that traffic may be for: all where none is named. */
 static int count_nodes(const struct cpl_network *net, int leaf)
 {
-	int first = leaf * net->nodes_per_router, nodes = 0;
+	struct cpl_nodes nodes = cpl_network_nodes(net, leaf);
+	int n = 0;
 
-	for (int p = 0; p < net->nodes_per_router; p++)
-		nodes += net->node_name[first + p] != NULL;
-	return nodes;
+	for (int p = 0; p < nodes.n; p++)
+		n += net->node_name[nodes.node[p]] != NULL;
+	return n;
 }
 
 static void add(const struct cpl_network *net, int from, int to, double bytes,
                 double *load)
 {
-	int nodes = count_nodes(net, to), link[2 * CPL_NETWORK_MAX_LEVELS];
-	double part = bytes / (nodes ? nodes : net->nodes_per_router);
+	int named = count_nodes(net, to), link[2 * CPL_NETWORK_MAX_LEVELS];
+	struct cpl_nodes nodes = cpl_network_nodes(net, to);
+	double part = bytes / (named ? named : nodes.n);
 
-	for (int p = 0; p < net->nodes_per_router; p++) {
-		int node = to * net->nodes_per_router + p, n;
+	for (int p = 0; p < nodes.n; p++) {
+		int node = nodes.node[p], n;
 
-		if (nodes && !net->node_name[node])
+		if (named && !net->node_name[node])
 			continue;
 		n = find(net, from, to, node, link);
 		for (int i = 0; i < n; i++)
@@ -69,17 +71,18 @@ static void add(const struct cpl_network *net, int from, int to, double bytes,
 static int links(const struct cpl_network *net, int from, int to,
                  struct cpl_share *share)
 {
-	int nodes = count_nodes(net, to), link[2 * CPL_NETWORK_MAX_LEVELS];
+	int named = count_nodes(net, to), link[2 * CPL_NETWORK_MAX_LEVELS];
+	struct cpl_nodes nodes = cpl_network_nodes(net, to);
 	int n_shares = 0;
 
-	for (int p = 0; p < net->nodes_per_router; p++) {
-		int node = to * net->nodes_per_router + p, n;
+	for (int p = 0; p < nodes.n; p++) {
+		int node = nodes.node[p], n;
 
-		if (nodes && !net->node_name[node])
+		if (named && !net->node_name[node])
 			continue;
 		n = find(net, from, to, node, link);
 		for (int i = 0; i < n; i++) {
-			int k = nodes == 1 ? n_shares : 0;
+			int k = named == 1 ? n_shares : 0;
 
 			/* The list has room for each link once. */
 			while (k < n_shares && share[k].link != link[i])
@@ -87,8 +90,7 @@ static int links(const struct cpl_network *net, int from, int to,
 			if (k == n_shares)
 				share[n_shares++] =
 				        (struct cpl_share){link[i], 0};
-			share[k].part +=
-			        1.0 / (nodes ? nodes : net->nodes_per_router);
+			share[k].part += 1.0 / (named ? named : nodes.n);
 		}
 	}
 	return n_shares;
@@ -96,13 +98,13 @@ static int links(const struct cpl_network *net, int from, int to,
 
 static double hops(const struct cpl_network *net, int from, int to)
 {
-	return 2 * climb(&net->fattree, from, to);
+	return 2 * climb(cpl_fattree_of(net), from, to);
 }
 
 const struct cpl_routing cpl_routing_dmodk = {
         .name = "dmodk",
         .short_name = "DMODK",
-        .type = CPL_NETWORK_FATTREE,
+        .type = &cpl_network_fattree,
         .summary = "the way up by the destination node's number, modulo ports",
         .add = add,
         .links = links,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "network/haec.h"
+#include "network/haec/haec.h"
 
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@ static int steps(int n, int from, int to)
 static void add_board(const struct cpl_network *net, int from, int to,
                       double bytes, double *load)
 {
-	const struct cpl_haec *haec = &net->haec;
+	const struct cpl_haec *haec = cpl_haec_of(net);
 	int length[] = {haec->x, haec->y}, stride[] = {1, haec->x};
 	int router = from;
 
@@ -37,7 +37,7 @@ static void add_board(const struct cpl_network *net, int from, int to,
 static void add(const struct cpl_network *net, int from, int to, double bytes,
                 double *load)
 {
-	int places = net->haec.x * net->haec.y;
+	int places = cpl_haec_of(net)->x * cpl_haec_of(net)->y;
 	int place = to % places, board = from / places, last = to / places;
 	int step = last < board ? -1 : 1;
 
@@ -53,7 +53,7 @@ static void add(const struct cpl_network *net, int from, int to, double bytes,
 
 static double hops(const struct cpl_network *net, int from, int to)
 {
-	const struct cpl_haec *haec = &net->haec;
+	const struct cpl_haec *haec = cpl_haec_of(net);
 	int places = haec->x * haec->y;
 	int boards = abs(from / places - to / places);
 
@@ -67,7 +67,7 @@ static double hops(const struct cpl_network *net, int from, int to)
 const struct cpl_routing cpl_routing_haec = {
         .name = "haec-box",
         .short_name = "HB",
-        .type = CPL_NETWORK_HAEC,
+        .type = &cpl_network_haec,
         .summary = "wireless to the destination's column, then board by board",
         .add = add,
         .hops = hops,

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "routing/one_link.h"
-#include "routing/routing_internal.h"
+#include "routing/dragonfly_paths.h"
 
 /* Entries of the matrix of ways inside groups up to which it is kept; beyond,
  * each way is put on its links at once. */
@@ -48,7 +48,7 @@ struct legs {
 
 static int64_t local_entries(const struct cpl_network *net)
 {
-	int64_t n = (int64_t)net->n_routers * net->dragonfly.routers_per_group;
+	int64_t n = (int64_t)net->n_routers * cpl_dragonfly_of(net)->routers_per_group;
 
 	return n <= MAX_LOCAL ? n : 0;
 }
@@ -66,7 +66,7 @@ static void *take(char *base, size_t *at, size_t n, size_t size)
 static size_t divide(struct legs *legs, const struct cpl_network *net,
                      char *scratch)
 {
-	const struct cpl_dragonfly *df = &net->dragonfly;
+	const struct cpl_dragonfly *df = cpl_dragonfly_of(net);
 	size_t size = (size_t)df->routers_per_group;
 	size_t words = (size_t)df->words, k_links = (size_t)df->global_per_pair;
 	size_t at = 0;
@@ -338,7 +338,7 @@ static void within(struct legs *legs, int group)
 void cpl_many_links_legs(const struct cpl_network *net, const double *sent,
                          const double *received, void *scratch, double *load)
 {
-	int groups = net->dragonfly.groups;
+	int groups = cpl_dragonfly_of(net)->groups;
 	int64_t entries = local_entries(net);
 	struct legs legs;
 
@@ -373,7 +373,7 @@ static void add_hops(const struct legs *legs, const struct side *side,
 void cpl_many_links_hops(const struct cpl_network *net, void *scratch,
                          double *hops)
 {
-	const struct cpl_dragonfly *df = &net->dragonfly;
+	const struct cpl_dragonfly *df = cpl_dragonfly_of(net);
 	double around = (df->rows - 1) + (df->columns - 1) +
 	                2.0 * (df->rows - 1) * (df->columns - 1);
 	struct legs legs;

@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-#include "routing/routing_internal.h"
+#include "routing/dragonfly_paths.h"
 
 /* How many other groups each router of the group is the gateway to. */
 static void count_gates(const struct cpl_network *net, int group, double *count)
 {
-	const struct cpl_dragonfly *df = &net->dragonfly;
+	const struct cpl_dragonfly *df = cpl_dragonfly_of(net);
 	int size = df->routers_per_group;
 
 	memset(count, 0, (size_t)size * sizeof(*count));
@@ -22,7 +22,7 @@ static void count_gates(const struct cpl_network *net, int group, double *count)
 void cpl_one_link_hops(const struct cpl_network *net, double *scratch,
                        double *hops)
 {
-	const struct cpl_dragonfly *df = &net->dragonfly;
+	const struct cpl_dragonfly *df = cpl_dragonfly_of(net);
 	int size = df->routers_per_group;
 	/* To all of a group from one of its routers. */
 	double around = (df->rows - 1) + (df->columns - 1) +
@@ -47,7 +47,7 @@ void cpl_one_link_legs(const struct cpl_network *net, int group,
                        const double *sent_by, const double *received_by,
                        double *scratch, double *load)
 {
-	const struct cpl_dragonfly *df = &net->dragonfly;
+	const struct cpl_dragonfly *df = cpl_dragonfly_of(net);
 	int size = df->routers_per_group, first = group * size;
 	double *link = load + net->link_class[CPL_DRAGONFLY_GLOBAL].first;
 	double *local = scratch, *count = scratch + (size_t)size * (size_t)size;
@@ -94,7 +94,7 @@ static double column_sum(const double *row, int rows, int columns, int to,
 static void spread_rows(const struct cpl_network *net, int group,
                         const double *local, double *load)
 {
-	const struct cpl_dragonfly *df = &net->dragonfly;
+	const struct cpl_dragonfly *df = cpl_dragonfly_of(net);
 	int size = df->routers_per_group, rows = df->rows,
 	    columns = df->columns;
 
@@ -124,7 +124,7 @@ static void spread_rows(const struct cpl_network *net, int group,
 static void spread_columns(const struct cpl_network *net, int group,
                            const double *local, double *load)
 {
-	const struct cpl_dragonfly *df = &net->dragonfly;
+	const struct cpl_dragonfly *df = cpl_dragonfly_of(net);
 	int size = df->routers_per_group, rows = df->rows,
 	    columns = df->columns;
 
@@ -154,8 +154,8 @@ static void spread_columns(const struct cpl_network *net, int group,
 void cpl_local_spread(const struct cpl_network *net, int group,
                       const double *local, double *load)
 {
-	if (net->dragonfly.columns > 1)
+	if (cpl_dragonfly_of(net)->columns > 1)
 		spread_rows(net, group, local, load);
-	if (net->dragonfly.rows > 1)
+	if (cpl_dragonfly_of(net)->rows > 1)
 		spread_columns(net, group, local, load);
 }

@@ -6,7 +6,7 @@
 #ifndef CPL_ROUTING_ONE_LINK_H
 #define CPL_ROUTING_ONE_LINK_H
 
-#include "network/network.h"
+#include "network/dragonfly/dragonfly.h"
 
 /*
  * hops[router]: links of its direct ways to all others together, which is also
@@ -19,7 +19,7 @@ void cpl_one_link_hops(const struct cpl_network *net, double *scratch,
 /* Numbers of scratch of cpl_one_link_legs. */
 static inline size_t cpl_one_link_scratch(const struct cpl_network *net)
 {
-	size_t size = (size_t)net->dragonfly.routers_per_group;
+	size_t size = (size_t)cpl_dragonfly_of(net)->routers_per_group;
 
 	return size * (size + 3);
 }

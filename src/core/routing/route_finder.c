@@ -3,16 +3,10 @@
 
 #include <stdlib.h>
 
-/* Links of the ways inside a group: over either corner. */
-#define LOCAL_LINKS 4
-
-int64_t cpl_route_max(const struct cpl_network *net)
+int64_t cpl_route_max(const struct cpl_network *net,
+                      const struct cpl_routing *routing)
 {
-	int64_t global = net->type == CPL_NETWORK_DRAGONFLY
-	                         ? net->dragonfly.global_per_pair
-	                         : 0;
-
-	return net->n_links + 1 + (2 * LOCAL_LINKS + 1) * (global + 1);
+	return net->n_links + 1 + (routing->again ? routing->again(net) : 0);
 }
 
 static void list_out(struct cpl_route_finder *f)
@@ -35,7 +29,7 @@ int cpl_route_finder_init(struct cpl_route_finder *finder,
 	struct cpl_route_finder f = {.net = net, .routing = routing};
 	size_t links = (size_t)net->n_links + 1;
 
-	f.share = malloc((size_t)cpl_route_max(net) * sizeof(*f.share));
+	f.share = malloc((size_t)cpl_route_max(net, routing) * sizeof(*f.share));
 	if (!f.share)
 		goto fail;
 	if (!routing->links) {

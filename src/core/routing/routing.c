@@ -3,52 +3,44 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <strings.h>
+#include <stdlib.h>
+#include <string.h>
 
-/* The first one of a type is its minimal routing, the default. */
-static const struct cpl_routing *const table[] = {
-        &cpl_routing_static_direct,    &cpl_routing_static_indirect,
-        &cpl_routing_static_indirect_sampled,
-        &cpl_routing_adaptive_direct,  &cpl_routing_adaptive_indirect,
-        &cpl_routing_adaptive_hybrid,  &cpl_routing_dimension_order,
-        &cpl_routing_adaptive_minimal, &cpl_routing_dmodk,
-        &cpl_routing_fattree_table,    &cpl_routing_shortest_path,
-        &cpl_routing_graph_table,      &cpl_routing_haec,
-        NULL,
-};
+#include "network/type.h"
 
-static bool is_name(const char *name, const char *long_name,
-                    const char *short_name)
+const struct cpl_routing *cpl_routing_at(int i)
 {
-	return !strcasecmp(name, long_name) || !strcasecmp(name, short_name);
+	return (const struct cpl_routing *)cpl_registry_at(&cpl_routings, i);
 }
 
-/* "static-direct (SD), ..." of one type. */
-static void list_names(enum cpl_network_type type, char *text, size_t size)
+/* By the type alone; the file may yet lack a table of routes. */
+static bool is_for(const struct cpl_entry *entry, const void *type)
 {
-	size_t n = 0;
+	const struct cpl_routing *r = (const struct cpl_routing *)entry;
+	unsigned has = ((const struct cpl_network_type *)type)->flags;
 
-	text[0] = '\0';
-	for (int i = 0; table[i] && n < size; i++)
-		if (table[i]->type == type)
-			n += (size_t)snprintf(text + n, size - n, "%s%s (%s)",
-			                      n ? ", " : "", table[i]->name,
-			                      table[i]->short_name);
+	if (r->type)
+		return r->type == type;
+	return (!(r->flags & CPL_ROUTING_TABLE) || has & CPL_NETWORK_TABLES) &&
+	       (!(r->flags & CPL_ROUTING_PRODUCT) ||
+	        has & CPL_NETWORK_PRODUCT) &&
+	       (!(r->flags & CPL_ROUTING_WAYS) || has & CPL_NETWORK_WAYS);
 }
 
-static const struct cpl_routing *minimal(enum cpl_network_type type)
+bool cpl_routing_takes(const struct cpl_routing *routing,
+                       const struct cpl_network *net)
 {
-	int i = 0;
-
-	while (table[i]->type != type)
-		i++;
-	return table[i];
+	return is_for(&routing->entry, net->type) &&
+	       (!(routing->flags & CPL_ROUTING_TABLE) || net->routes);
 }
 
 const struct cpl_routing *cpl_routing_minimal(const struct cpl_network *net)
 {
-	return minimal(net->type);
+	int i = 0;
+
+	while (!cpl_routing_takes(cpl_routing_at(i), net))
+		i++;
+	return cpl_routing_at(i);
 }
 
 const struct cpl_routing *cpl_routing_find(const struct cpl_network *net,
@@ -56,27 +48,28 @@ const struct cpl_routing *cpl_routing_find(const struct cpl_network *net,
                                            struct cpl_error *err)
 {
 	bool stated = !name && net->routing;
+	const struct cpl_routing *routing;
 	char names[CPL_ERROR_MAX / 2];
 
 	if (!name && !net->routing)
-		return minimal(net->type);
+		return cpl_routing_minimal(net);
 	if (stated)
 		name = net->routing;
-	for (int i = 0; table[i]; i++) {
-		if (table[i]->type != net->type ||
-		    !is_name(name, table[i]->name, table[i]->short_name))
-			continue;
-		if (!table[i]->table || net->routes)
-			return table[i];
+	routing = (const struct cpl_routing *)cpl_registry_find(
+	        &cpl_routings, name, strlen(name), is_for, net->type);
+	if (!routing)
+		cpl_fail(err, "%s'%.60s' does not exist; this network has %s",
+		         stated ? "\"routing\" of the network description: "
+		                : "routing ",
+		         name,
+		         cpl_registry_names(&cpl_routings, CPL_NAMES_SHORT,
+		                            is_for, net->type, names,
+		                            sizeof(names)));
+	else if (cpl_routing_takes(routing, net))
+		return routing;
+	else
 		cpl_fail(err, "routing 'table' needs \"routing_table\" in the "
 		              "network description");
-		return NULL;
-	}
-	list_names(net->type, names, sizeof(names));
-	cpl_fail(err, "%s'%.60s' does not exist; this network has %s",
-	         stated ? "\"routing\" of the network description: "
-	                : "routing ",
-	         name, names);
 	return NULL;
 }
 
@@ -92,25 +85,20 @@ const struct cpl_routing *cpl_routing_find_quick(const struct cpl_network *net,
 const struct cpl_routing *
 cpl_routing_by_pairs(const struct cpl_routing *routing)
 {
-	return routing->add ? routing : minimal(routing->type);
+	int i = 0;
+
+	if (routing->add)
+		return routing;
+	while (cpl_routing_at(i)->type != routing->type)
+		i++;
+	return cpl_routing_at(i);
 }
 
-size_t cpl_routing_scratch_size(const struct cpl_network *net, int64_t pairs)
+void cpl_pairs_free(struct cpl_pairs *pairs)
 {
-	size_t most = 0;
-
-	for (int i = 0; table[i]; i++) {
-		size_t size = 0;
-
-		if (table[i]->type == net->type && table[i]->scratch_size)
-			size = table[i]->scratch_size(net, pairs);
-		if (size > most)
-			most = size;
-	}
-	return most;
-}
-
-const struct cpl_routing *const *cpl_routing_all(void)
-{
-	return table;
+	free(pairs->from);
+	free(pairs->row);
+	free(pairs->to);
+	free(pairs->bytes);
+	memset(pairs, 0, sizeof(*pairs));
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Routings: how the bytes of a router pair are spread over links. One file per
- * routing, one line in the table of routing.c.
+ * routing, one line in routing.mk.
  */
 #ifndef CPL_ROUTING_ROUTING_H
 #define CPL_ROUTING_ROUTING_H
 
 #include <stdbool.h>
 
+#include "base/registry.h"
 #include "network/network.h"
 
 /*
@@ -23,6 +24,8 @@ struct cpl_pairs {
 	double *bytes;
 };
 
+void cpl_pairs_free(struct cpl_pairs *pairs);
+
 /* Of all pairs routed: expectations where paths are drawn. */
 struct cpl_routed {
 	double hop_bytes; /* sum of bytes * links on the way */
@@ -35,19 +38,24 @@ struct cpl_share {
 	double part;
 };
 
+enum cpl_routing_flags {
+	CPL_ROUTING_TABLE = 1,   /* needs net->routes */
+	CPL_ROUTING_WAYS = 2,    /* needs net->ways */
+	CPL_ROUTING_PRODUCT = 4, /* needs net->product */
+	CPL_ROUTING_SAMPLED = 8, /* stands beside an exact one, to compare; not
+				  * among "all" routings */
+};
+
 /*
  * A routing has add, when each pair's paths depend on that pair alone, or
  * solve, when they depend on the other pairs or when all are done faster
  * together.
  */
 struct cpl_routing {
-	const char *name;       /* "static-direct" */
-	const char *short_name; /* "SD" */
-	enum cpl_network_type type; /* networks it is for */
-	bool table;             /* needs net->routes */
-	bool sampled;           /* stands beside an exact one, to compare; not
-				 * among "all" routings */
-	const char *summary;    /* one line for --help */
+	CPL_ENTRY; /* "static-direct", "SD"; flags: enum cpl_routing_flags */
+	/* Networks that it is for; NULL: those of every type that has what its
+	 * flags need. */
+	const struct cpl_network_type *type;
 	/*
 	 * Add `bytes` from router `from` to router `to` to load[link id], the
 	 * expectation over the routing's paths. from == to adds nothing. No
@@ -62,6 +70,9 @@ struct cpl_routing {
 	 */
 	int (*links)(const struct cpl_network *net, int from, int to,
 		     struct cpl_share *share);
+	/* How often at the most that list has a link again, in all; NULL:
+	 * never. */
+	int64_t (*again)(const struct cpl_network *net);
 	/*
 	 * Add all pairs to load[link id]. No allocation: `scratch` holds
 	 * scratch_size() bytes for at least that many pairs and need not be
@@ -112,7 +123,8 @@ struct cpl_route_finder {
 };
 
 /* Most entries of a list of links. */
-int64_t cpl_route_max(const struct cpl_network *net);
+int64_t cpl_route_max(const struct cpl_network *net,
+		      const struct cpl_routing *routing);
 
 /* For a routing that has add. 0, or -1 with err (memory). O(links). */
 int cpl_route_finder_init(struct cpl_route_finder *finder,
@@ -132,11 +144,14 @@ const struct cpl_share *cpl_route_find(struct cpl_route_finder *finder,
 /* The minimal routing of the network's type: its default. */
 const struct cpl_routing *cpl_routing_minimal(const struct cpl_network *net);
 
-/* Most scratch of the routings of the network's type. */
-size_t cpl_routing_scratch_size(const struct cpl_network *net, int64_t pairs);
+/* All; the first that takes a network is its minimal one, the default. */
+extern const struct cpl_registry cpl_routings;
+/* The i-th of them, NULL behind the last. */
+const struct cpl_routing *cpl_routing_at(int i);
 
-/* The table, NULL-terminated: for listings. */
-const struct cpl_routing *const *cpl_routing_all(void);
+/* Can it be used on this network? */
+bool cpl_routing_takes(const struct cpl_routing *routing,
+		       const struct cpl_network *net);
 
 /* static-direct: evenly over all minimal paths (at most one global link, the
  * fewest hops among those). Jain 2016, 3.2.2. At most 4K paths of 5 hops.
@@ -173,15 +188,14 @@ extern const struct cpl_routing cpl_routing_adaptive_hybrid;
 extern const struct cpl_routing cpl_routing_haec;
 /* dmodk: destination-modulo of a parallel-port generalised fat tree. Zahavi
  * 2012, "Fat-tree routing and node ordering providing contention free
- * traffic". Evenly over the routes to the router's nodes. O(nodes_per_router *
- * levels). */
+ * traffic". Evenly over the routes to the router's nodes. O(nodes of
+ * the router * levels). */
 extern const struct cpl_routing cpl_routing_dmodk;
 /* shortest-path: fewest hops; of those the lowest next router at each step;
  * evenly over the links to it. */
 extern const struct cpl_routing cpl_routing_shortest_path;
 /* table: evenly over the routes that the file gives for the pair. */
-extern const struct cpl_routing cpl_routing_graph_table;
-extern const struct cpl_routing cpl_routing_fattree_table;
+extern const struct cpl_routing cpl_routing_table;
 /* dimension-order: dimension 0 first, the shorter way round, ties to +. */
 extern const struct cpl_routing cpl_routing_dimension_order;
 /*

@@ -1,11 +1,32 @@
-core_sources += src/core/routing/routing.h 
-core_sources += src/core/routing/routing.c src/core/routing/static_direct.c src/core/routing/dimension_order.c
-core_sources += src/core/routing/routing_internal.h src/core/routing/static_indirect.c src/core/routing/static_indirect.h
-core_sources += src/core/routing/adaptive.c src/core/routing/adaptive_minimal.c
-core_sources += src/core/routing/dmodk.c src/core/routing/haec.c src/core/routing/shortest_path.c src/core/routing/table.c
-core_sources += src/core/routing/route_finder.c
-core_sources += src/core/routing/static_indirect_sampled.c
-core_sources += src/core/routing/adaptive.h src/core/routing/adaptive_internal.h src/core/routing/adaptive_solver.h
-core_sources += src/core/routing/adaptive_all.c src/core/routing/adaptive_blocks.c src/core/routing/adaptive_drawn.c src/core/routing/adaptive_routings.c src/core/routing/adaptive_ways.c src/core/routing/adaptive_links.c src/core/routing/adaptive_passages.c src/core/routing/adaptive_place.c
-core_sources += src/core/routing/one_link.c src/core/routing/one_link.h
-core_sources += src/core/routing/many_links.c src/core/routing/many_links.h
+core_sources += src/core/routing/routing.h src/core/routing/routing.c \
+	src/core/routing/route_finder.c src/core/routing/dragonfly_paths.h \
+	src/core/routing/static_indirect.h \
+	src/core/routing/one_link.c src/core/routing/one_link.h \
+	src/core/routing/many_links.c src/core/routing/many_links.h
+
+# One file for each routing; the first that a network takes is its default. A
+# new one is a line here.
+routings = src/core/routing/static_direct.c \
+	src/core/routing/static_indirect.c \
+	src/core/routing/static_indirect_sampled.c \
+	src/core/routing/adaptive_routings.c \
+	src/core/routing/dimension_order.c \
+	src/core/routing/adaptive_minimal.c \
+	src/core/routing/dmodk.c \
+	src/core/routing/shortest_path.c \
+	src/core/routing/table.c \
+	src/core/routing/haec.c
+core_sources += $(routings)
+core_tables += src/core/routing/routings.c
+src/core/routing/routings.c: scripts/registry.awk Makefile $(routings)
+	$(registry) -v type=cpl_routing -v registry=cpl_routings \
+		-v header=routing/routing.h $(routings) >$(abs_builddir)/$@
+
+core_sources += src/core/routing/adaptive/adaptive.h \
+	src/core/routing/adaptive/adaptive_internal.h \
+	src/core/routing/adaptive/adaptive_solver.h \
+	src/core/routing/adaptive/adaptive.c src/core/routing/adaptive/all.c \
+	src/core/routing/adaptive/blocks.c src/core/routing/adaptive/drawn.c \
+	src/core/routing/adaptive/links.c src/core/routing/adaptive/transits.c \
+	src/core/routing/adaptive/memory.c \
+	src/core/routing/adaptive/path_table.c

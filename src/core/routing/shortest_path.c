@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "network/graph.h"
 #include "routing/routing.h"
+
+/* Towards router `to` != router, which has nodes. */
+static int next_link(const struct cpl_network *net, int router, int to)
+{
+	return net->ways.next[(int64_t)to * net->n_routers + router];
+}
 
 static void add(const struct cpl_network *net, int from, int to, double bytes,
                 double *load)
 {
 	while (from != to) {
-		int first = cpl_graph_next(net, from, to), links = 0;
+		int first = next_link(net, from, to), links = 0;
 
-		for (int i = first; i >= 0; i = net->graph.twin[i])
+		for (int i = first; i >= 0; i = net->ways.twin[i])
 			links++;
-		for (int i = first; i >= 0; i = net->graph.twin[i])
+		for (int i = first; i >= 0; i = net->ways.twin[i])
 			load[i] += bytes / links;
 		from = net->link_to[first];
 	}
@@ -21,14 +26,14 @@ static double hops(const struct cpl_network *net, int from, int to)
 	int n = 0;
 
 	for (; from != to; n++)
-		from = net->link_to[cpl_graph_next(net, from, to)];
+		from = net->link_to[next_link(net, from, to)];
 	return n;
 }
 
 const struct cpl_routing cpl_routing_shortest_path = {
         .name = "shortest-path",
         .short_name = "SP",
-        .type = CPL_NETWORK_GRAPH,
+        .flags = CPL_ROUTING_WAYS,
         .summary = "fewest hops, ties to the lowest next router, evenly "
                    "over parallel links",
         .add = add,

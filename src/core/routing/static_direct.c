@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "routing/routing_internal.h"
+#include "routing/dragonfly_paths.h"
 
 /* Links of a way inside a group, over both corners where there are two. */
 #define LOCAL_LINKS 4
@@ -19,7 +19,7 @@ static inline int row_link(const struct cpl_network *net, int router,
 {
 	return put(share, n,
 	           net->link_class[CPL_DRAGONFLY_ROW].first +
-	                   (int64_t)router * (net->dragonfly.columns - 1) + to -
+	                   (int64_t)router * (cpl_dragonfly_of(net)->columns - 1) + to -
 	                   (to > column),
 	           part);
 }
@@ -30,7 +30,7 @@ static inline int column_link(const struct cpl_network *net, int router,
 {
 	return put(share, n,
 	           net->link_class[CPL_DRAGONFLY_COLUMN].first +
-	                   (int64_t)router * (net->dragonfly.rows - 1) + to -
+	                   (int64_t)router * (cpl_dragonfly_of(net)->rows - 1) + to -
 	                   (to > row),
 	           part);
 }
@@ -63,8 +63,8 @@ static inline int local_links(const struct cpl_network *net,
 void cpl_local_add(const struct cpl_network *net, int from, int to,
                    double bytes, double *load)
 {
-	struct cpl_where a = cpl_where(&net->dragonfly, from);
-	struct cpl_where b = cpl_where(&net->dragonfly, to);
+	struct cpl_where a = cpl_where(cpl_dragonfly_of(net), from);
+	struct cpl_where b = cpl_where(cpl_dragonfly_of(net), to);
 	struct cpl_share share[LOCAL_LINKS];
 	int n = local_links(net, &a, &b, bytes, share, 0);
 
@@ -124,7 +124,7 @@ static inline struct ways find(const struct cpl_network *net,
 	look(&w, 0);
 	w.hops = w.at.hops;
 	w.n = w.at.ways;
-	for (int word = 1; word < net->dragonfly.words; word++) {
+	for (int word = 1; word < cpl_dragonfly_of(net)->words; word++) {
 		look(&w, word);
 		if (w.at.hops < w.hops) {
 			w.hops = w.at.hops;
@@ -152,7 +152,7 @@ static inline int next(struct ways *w, int *ways)
 			w->at.twice &= ~bit;
 			return 64 * w->word + __builtin_ctzll(bit);
 		}
-		if (w->word == w->net->dragonfly.words - 1)
+		if (w->word == cpl_dragonfly_of(w->net)->words - 1)
 			return -1;
 		look(w, w->word + 1);
 	}
@@ -162,7 +162,7 @@ static inline int next(struct ways *w, int *ways)
 static inline int over(const struct ways *w, int k, double part,
                        struct cpl_share *share)
 {
-	const struct cpl_dragonfly *df = &w->net->dragonfly;
+	const struct cpl_dragonfly *df = cpl_dragonfly_of(w->net);
 	struct cpl_where gate = {.router = df->gateway[w->there + k]};
 	int n;
 
@@ -183,8 +183,8 @@ static inline int over(const struct ways *w, int k, double part,
 int cpl_direct_add(const struct cpl_network *net, int from, int to,
                    double bytes, double *load)
 {
-	struct cpl_where a = cpl_where(&net->dragonfly, from);
-	struct cpl_where b = cpl_where(&net->dragonfly, to);
+	struct cpl_where a = cpl_where(cpl_dragonfly_of(net), from);
+	struct cpl_where b = cpl_where(cpl_dragonfly_of(net), to);
 	struct ways w;
 	int k, ways;
 
@@ -212,8 +212,8 @@ static void add(const struct cpl_network *net, int from, int to, double bytes,
 static int links(const struct cpl_network *net, int from, int to,
                  struct cpl_share *share)
 {
-	struct cpl_where a = cpl_where(&net->dragonfly, from);
-	struct cpl_where b = cpl_where(&net->dragonfly, to);
+	struct cpl_where a = cpl_where(cpl_dragonfly_of(net), from);
+	struct cpl_where b = cpl_where(cpl_dragonfly_of(net), to);
 	int k, ways, n = 0;
 	struct ways w;
 
@@ -227,7 +227,7 @@ static int links(const struct cpl_network *net, int from, int to,
 
 static double hops(const struct cpl_network *net, int from, int to)
 {
-	const struct cpl_dragonfly *df = &net->dragonfly;
+	const struct cpl_dragonfly *df = cpl_dragonfly_of(net);
 	struct cpl_where a = cpl_where(df, from), b = cpl_where(df, to);
 
 	if (a.group == b.group)
@@ -235,12 +235,20 @@ static double hops(const struct cpl_network *net, int from, int to)
 	return find(net, &a, &b).hops + 1;
 }
 
+/* Of K global links the ways inside both groups, over either corner. */
+static int64_t again(const struct cpl_network *net)
+{
+	return (2 * CPL_MAX_LOCAL_HOPS + 1) *
+	       ((int64_t)cpl_dragonfly_of(net)->global_per_pair + 1);
+}
+
 const struct cpl_routing cpl_routing_static_direct = {
         .name = "static-direct",
         .short_name = "SD",
-        .type = CPL_NETWORK_DRAGONFLY,
+        .type = &cpl_network_dragonfly,
         .summary = "evenly over all minimal paths",
         .add = add,
         .links = links,
+        .again = again,
         .hops = hops,
 };

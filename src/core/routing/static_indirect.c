@@ -4,7 +4,7 @@
 
 #include "routing/many_links.h"
 #include "routing/one_link.h"
-#include "routing/routing_internal.h"
+#include "routing/dragonfly_paths.h"
 #include "routing/static_indirect.h"
 
 /* What cancels to less than this part of its terms is 0. */
@@ -12,12 +12,12 @@
 
 static bool one_link(const struct cpl_network *net)
 {
-	return net->dragonfly.global_per_pair == 1;
+	return cpl_dragonfly_of(net)->global_per_pair == 1;
 }
 
 size_t cpl_indirect_size(const struct cpl_network *net)
 {
-	const struct cpl_dragonfly *df = &net->dragonfly;
+	const struct cpl_dragonfly *df = cpl_dragonfly_of(net);
 	size_t legs = one_link(net) ? cpl_one_link_scratch(net) * sizeof(double)
 	                            : cpl_many_links_scratch(net);
 
@@ -39,7 +39,7 @@ static double *take(double **at, int64_t n)
 void cpl_indirect_start(struct cpl_indirect *in, const struct cpl_network *net,
                         bool direct_only, void *scratch)
 {
-	const struct cpl_dragonfly *df = &net->dragonfly;
+	const struct cpl_dragonfly *df = cpl_dragonfly_of(net);
 	double *at = scratch;
 
 	*in = (struct cpl_indirect){.net = net, .others = net->n_routers - 2};
@@ -80,8 +80,8 @@ void cpl_indirect_pair(struct cpl_indirect *in, int from, int to, double bytes)
 
 static void legs_by_groups(struct cpl_indirect *in)
 {
-	int groups = in->net->dragonfly.groups;
-	int size = in->net->dragonfly.routers_per_group;
+	int groups = cpl_dragonfly_of(in->net)->groups;
+	int size = cpl_dragonfly_of(in->net)->routers_per_group;
 
 	for (int back = 0; back < 2; back++)
 		for (int group = 0; group < groups; group++) {
@@ -150,7 +150,7 @@ static double hops(const struct cpl_network *net, int from, int to)
 const struct cpl_routing cpl_routing_static_indirect = {
         .name = "static-indirect",
         .short_name = "SI",
-        .type = CPL_NETWORK_DRAGONFLY,
+        .type = &cpl_network_dragonfly,
         .summary = "evenly over all intermediate routers, in expectation",
         .solve = solve,
         .scratch_size = scratch_size,

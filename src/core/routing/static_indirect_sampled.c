@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/random.h"
-#include "routing/routing_internal.h"
+#include "routing/dragonfly_paths.h"
 
 #define SEED 1
 /* What is drawn for a packet: its intermediate router and the two ways. */
@@ -43,7 +43,7 @@ static int intermediate(const struct cpl_network *net, int from, int to,
 static void local_way(const struct cpl_network *net, int from, int to, int way,
                       double bytes, double *load)
 {
-	const struct cpl_dragonfly *df = &net->dragonfly;
+	const struct cpl_dragonfly *df = cpl_dragonfly_of(net);
 	int corner = from;
 
 	if (cpl_local_hops(df, from, to) == 2)
@@ -59,7 +59,7 @@ static void local_way(const struct cpl_network *net, int from, int to, int way,
 static void one_way(const struct cpl_network *net, int from, int to,
                     double bytes, uint64_t bits, double *load)
 {
-	const struct cpl_dragonfly *df = &net->dragonfly;
+	const struct cpl_dragonfly *df = cpl_dragonfly_of(net);
 	int a = from / df->routers_per_group, b = to / df->routers_per_group;
 	const int *leave, *enter;
 	int64_t first;
@@ -141,8 +141,8 @@ static double hops(const struct cpl_network *net, int from, int to)
 const struct cpl_routing cpl_routing_static_indirect_sampled = {
         .name = "static-indirect-sampled",
         .short_name = "SIS",
-        .type = CPL_NETWORK_DRAGONFLY,
-        .sampled = true,
+        .type = &cpl_network_dragonfly,
+        .flags = CPL_ROUTING_SAMPLED,
         .summary = "64 packets a pair, each over a router drawn at random",
         .add = add,
         .hops = hops,

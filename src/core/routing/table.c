@@ -30,22 +30,11 @@ static double hops(const struct cpl_network *net, int from, int to)
 	       (double)(pair[1] - pair[0]);
 }
 
-const struct cpl_routing cpl_routing_graph_table = {
+const struct cpl_routing cpl_routing_table = {
         .name = "table",
         .short_name = "TABLE",
-        .type = CPL_NETWORK_GRAPH,
-        .table = true,
         .summary = "the routes of the file \"routing_table\"",
-        .add = add,
-        .hops = hops,
-};
-
-const struct cpl_routing cpl_routing_fattree_table = {
-        .name = "table",
-        .short_name = "TABLE",
-        .type = CPL_NETWORK_FATTREE,
-        .table = true,
-        .summary = "the routes of the file \"routing_table\"",
+        .flags = CPL_ROUTING_TABLE,
         .add = add,
         .hops = hops,
 };

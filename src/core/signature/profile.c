@@ -24,11 +24,10 @@ int cpl_profile_name_check(const char *name, struct cpl_error *err)
 		    (*p >= '0' && *p <= '9') || strchr("_-", *p) ||
 		    (*p == '.' && p > name))
 			continue;
-		return cpl_fail(
-		        err,
-		        "\"%s\" is no profile name; letters, digits, "
-		        "\"_\", \"-\" and \".\" (not first) may be used",
-		        name);
+		return cpl_fail(err,
+		                "\"%s\" is not a profile name; use letters, "
+		                "digits, \"_\", \"-\" and \".\" (not first)",
+		                name);
 	}
 	return 0;
 }

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/comm_rows.h"
 #include "signature/pattern/pattern.h"
-#include "signature/signature_internal.h"
 
 /* Stored rows are handed out in pieces of so many entries. */
 #define PIECE 1024
@@ -44,24 +44,25 @@ static struct cpl_rows *make(const struct cpl_signature *sig, const char *phase,
 
 	if (phase && !(first = find_phase(sig, phase, err)))
 		return NULL;
-	rows = malloc(sizeof(*rows) + (size_t)n * sizeof(rows->part[0]));
+	rows = malloc(sizeof(*rows) + (size_t)n * sizeof(rows->term[0]));
 	if (!rows) {
 		cpl_fail_memory(err);
 		return NULL;
 	}
 	rows->ranks = sig->ranks;
-	rows->n_parts = n;
-	rows->room = 1;
+	rows->n_terms = n;
+	rows->max_entries = 1;
 	for (int i = 0; i < n; i++) {
 		const struct cpl_pattern *pattern =
 		        matrices && first[i].comm ? NULL : first[i].pattern;
-		int64_t room = pattern ? pattern->params.max_degree : PIECE;
+		int64_t most = pattern ? pattern->params.max_degree : PIECE;
 
-		rows->part[i] = (struct cpl_rows_part){
+		rows->term[i] = (struct cpl_rows_term){
 		        .weight = phase ? 1 : first[i].weight,
 		        .comm = pattern ? NULL : first[i].comm,
 		        .pattern = pattern};
-		rows->room = room > rows->room ? room : rows->room;
+		rows->max_entries =
+		        most > rows->max_entries ? most : rows->max_entries;
 	}
 	return rows;
 }
@@ -77,69 +78,69 @@ void cpl_rows_free(struct cpl_rows *rows)
 	free(rows);
 }
 
-static void next_part(struct cpl_rows_walk *walk)
+static void next_term(struct cpl_rows_iter *iter)
 {
-	walk->part++;
-	walk->at = walk->rank;
-	walk->entry = 0;
+	iter->term++;
+	iter->at = iter->rank;
+	iter->entry = 0;
 }
 
-static void from_comm(const struct cpl_comm *comm, struct cpl_rows_walk *walk,
-                      struct cpl_rows_bunch *bunch, struct cpl_comm_entry *out)
+static void from_comm(const struct cpl_comm *comm, struct cpl_rows_iter *iter,
+                      struct cpl_rows_batch *batch, struct cpl_comm_entry *out)
 {
-	int rank = walk->at;
-	int64_t first = comm->row[rank] + walk->entry;
+	int rank = iter->at;
+	int64_t first = comm->row[rank] + iter->entry;
 	int64_t n = comm->row[rank + 1] - first;
 
 	if (n > PIECE) {
 		n = PIECE;
-		walk->entry += n;
+		iter->entry += n;
 	} else {
-		walk->at++;
-		walk->entry = 0;
+		iter->at++;
+		iter->entry = 0;
 	}
 	for (int64_t i = 0; i < n; i++)
 		out[i] = (struct cpl_comm_entry){rank, comm->to[first + i],
 		                                 comm->bytes[first + i],
 		                                 comm->messages[first + i]};
-	bunch->from = rank;
-	bunch->count = 1;
-	bunch->n = n;
+	batch->from = rank;
+	batch->count = 1;
+	batch->n = n;
 }
 
 static void from_pattern(const struct cpl_pattern *pattern,
-                         struct cpl_rows_walk *walk,
-                         struct cpl_rows_bunch *bunch,
+                         struct cpl_rows_iter *iter,
+                         struct cpl_rows_batch *batch,
                          struct cpl_comm_entry *out)
 {
 	const struct pattern_type *type = pattern->type;
-	int rank = walk->at, alike = 1;
+	int rank = iter->at, alike = 1;
 
 	if (type->alike)
 		alike = type->alike(&pattern->params, rank);
-	if (alike > walk->last - rank)
-		alike = walk->last - rank;
-	walk->at += alike;
-	bunch->from = rank;
-	bunch->count = alike;
-	bunch->n = type->row(&pattern->params, rank, out);
+	if (alike > iter->last - rank)
+		alike = iter->last - rank;
+	iter->at += alike;
+	batch->from = rank;
+	batch->count = alike;
+	batch->n = type->row(&pattern->params, rank, out);
 }
 
-bool cpl_rows_next(const struct cpl_rows *rows, struct cpl_rows_walk *walk,
-                   struct cpl_rows_bunch *bunch, struct cpl_comm_entry *out)
+bool cpl_rows_next(const struct cpl_rows *rows, struct cpl_rows_iter *iter,
+                   struct cpl_rows_batch *batch, struct cpl_comm_entry *out)
 {
-	const struct cpl_rows_part *part;
+	const struct cpl_rows_term *term;
 
-	while (walk->part < rows->n_parts && walk->at == walk->last)
-		next_part(walk);
-	if (walk->part == rows->n_parts)
+	while (iter->term < rows->n_terms && iter->at == iter->last)
+		next_term(iter);
+	if (iter->term == rows->n_terms)
 		return false;
-	part = &rows->part[walk->part];
-	bunch->weight = part->weight;
-	if (part->comm)
-		from_comm(part->comm, walk, bunch, out);
+	term = &rows->term[iter->term];
+	batch->weight = term->weight;
+	if (term->comm)
+		from_comm(term->comm, iter, batch, out);
 	else
-		from_pattern(part->pattern, walk, bunch, out);
+		from_pattern(term->pattern, iter, batch, out);
 	return true;
 }
 
@@ -147,14 +148,14 @@ bool cpl_rows_next(const struct cpl_rows *rows, struct cpl_rows_walk *walk,
 static int64_t weighted_row(const struct cpl_rows *rows, int rank,
                             struct cpl_comm_entry *row)
 {
-	struct cpl_rows_walk walk = cpl_rows_walk(rank, rank + 1);
-	struct cpl_rows_bunch bunch;
+	struct cpl_rows_iter iter = cpl_rows_iter(rank, rank + 1);
+	struct cpl_rows_batch batch;
 	int64_t n = 0;
 
-	while (cpl_rows_next(rows, &walk, &bunch, row + n)) {
-		for (int64_t i = 0; i < bunch.n; i++, n++) {
-			row[n].bytes *= bunch.weight;
-			row[n].messages *= bunch.weight;
+	while (cpl_rows_next(rows, &iter, &batch, row + n)) {
+		for (int64_t i = 0; i < batch.n; i++, n++) {
+			row[n].bytes *= batch.weight;
+			row[n].messages *= batch.weight;
 		}
 	}
 	return n;
@@ -170,12 +171,12 @@ static int64_t longest_row(const struct cpl_rows *rows, int first, int last,
 	for (int r = first; r < last; r++) {
 		int64_t n = 0;
 
-		for (int i = 0; i < rows->n_parts; i++) {
-			const struct cpl_rows_part *part = &rows->part[i];
+		for (int i = 0; i < rows->n_terms; i++) {
+			const struct cpl_rows_term *term = &rows->term[i];
 
-			n += part->comm ? part->comm->row[r + 1] -
-			                          part->comm->row[r]
-			                : part->pattern->params.max_degree;
+			n += term->comm ? term->comm->row[r + 1] -
+			                          term->comm->row[r]
+			                : term->pattern->params.max_degree;
 		}
 		*most += n;
 		longest = n > longest ? n : longest;
@@ -206,23 +207,23 @@ int cpl_rows_each(const struct cpl_rows *rows, int first, int last,
                              const struct cpl_comm_entry *entry, int64_t n),
                   void *arg, struct cpl_error *err)
 {
-	bool alike = rows->n_parts == 1 && rows->part[0].pattern;
+	bool alike = rows->n_terms == 1 && rows->term[0].pattern;
 	int64_t most, longest = longest_row(rows, first, last, &most);
 	struct cpl_comm_entry *row =
-	        malloc((size_t)(longest + rows->room + longest / 2 + 1) *
+	        malloc((size_t)(longest + rows->max_entries + longest / 2 + 1) *
 	               sizeof(*row));
-	struct cpl_rows_walk walk = cpl_rows_walk(first, last);
-	struct cpl_rows_bunch bunch;
+	struct cpl_rows_iter iter = cpl_rows_iter(first, last);
+	struct cpl_rows_batch batch;
 
 	if (!row)
 		return cpl_fail_memory(err);
-	while (alike && cpl_rows_next(rows, &walk, &bunch, row)) {
-		for (int64_t i = 0; i < bunch.n; i++) {
-			row[i].bytes *= bunch.weight;
-			row[i].messages *= bunch.weight;
+	while (alike && cpl_rows_next(rows, &iter, &batch, row)) {
+		for (int64_t i = 0; i < batch.n; i++) {
+			row[i].bytes *= batch.weight;
+			row[i].messages *= batch.weight;
 		}
-		fn(arg, bunch.from, bunch.count, row,
-		   merge(row, bunch.n, row + longest));
+		fn(arg, batch.from, batch.count, row,
+		   merge(row, batch.n, row + longest));
 	}
 	for (int r = first; r < last && !alike; r++) {
 		int64_t n = weighted_row(rows, r, row);
@@ -235,8 +236,14 @@ int cpl_rows_each(const struct cpl_rows *rows, int first, int last,
 
 bool cpl_rows_symmetric(const struct cpl_rows *rows)
 {
-	return rows->n_parts == 1 && rows->part[0].pattern &&
-	       rows->part[0].pattern->type->symmetric;
+	return rows->n_terms == 1 && rows->term[0].pattern &&
+	       rows->term[0].pattern->type->symmetric;
+}
+
+bool cpl_rows_distinct(const struct cpl_rows *rows)
+{
+	return rows->n_terms == 1 && rows->term[0].pattern &&
+	       rows->term[0].pattern->params.distinct;
 }
 
 struct cpl_comm *cpl_rows_comm(const struct cpl_rows *rows,
@@ -246,10 +253,10 @@ struct cpl_comm *cpl_rows_comm(const struct cpl_rows *rows,
 	struct cpl_comm *out = NULL;
 	int64_t most, longest = longest_row(rows, 0, rows->ranks, &most);
 	int64_t used = 0;
-	bool sorted = rows->n_parts == 1 && rows->part[0].comm;
+	bool sorted = rows->n_terms == 1 && rows->term[0].comm;
 
-	for (int i = 0; i < rows->n_parts; i++)
-		if (!rows->part[i].comm && most > MAX_COMM) {
+	for (int i = 0; i < rows->n_terms; i++)
+		if (!rows->term[i].comm && most > MAX_COMM) {
 			cpl_fail(err,
 			         "pattern of up to %" PRId64
 			         " messages: at most %" PRId64 " are kept "
@@ -258,9 +265,9 @@ struct cpl_comm *cpl_rows_comm(const struct cpl_rows *rows,
 			         most, MAX_COMM);
 			return NULL;
 		}
-	/* A walk writes a whole piece at once; the last part is for the
+	/* A whole piece is written at once; the last third is for the
 	 * sort. */
-	row = malloc((size_t)(longest + rows->room + longest / 2 + 1) *
+	row = malloc((size_t)(longest + rows->max_entries + longest / 2 + 1) *
 	             sizeof(*row));
 	if (!row) {
 		cpl_fail_memory(err);
@@ -287,29 +294,6 @@ struct cpl_comm *cpl_signature_total(const struct cpl_signature *sig,
 	struct cpl_comm *comm = NULL;
 
 	if (rows)
-		comm = cpl_rows_comm(rows, err);
-	cpl_rows_free(rows);
-	return comm;
-}
-
-struct cpl_comm *cpl_signature_total_daemon(const struct cpl_signature *sig,
-                                            struct cpl_error *err)
-{
-	struct cpl_rows *rows = make(sig, NULL, true, err);
-	struct cpl_comm *comm = NULL;
-	int64_t most;
-
-	if (!rows)
-		return NULL;
-	longest_row(rows, 0, rows->ranks, &most);
-	if (most > CPL_SIGNATURE_DAEMON_ENTRIES)
-		cpl_fail(err,
-		         "signature %.60s: up to %" PRId64
-		         " pairs of ranks in all phases; the scheduler and "
-		         "the nodes' daemons take at most %d",
-		         sig->name ? sig->name : "", most,
-		         CPL_SIGNATURE_DAEMON_ENTRIES);
-	else
 		comm = cpl_rows_comm(rows, err);
 	cpl_rows_free(rows);
 	return comm;

@@ -7,12 +7,12 @@
 #ifndef CPL_SIGNATURE_ROWS_H
 #define CPL_SIGNATURE_ROWS_H
 
-#include "signature/comm.h"
+#include "graph/comm.h"
 #include "signature/signature.h"
 
 struct cpl_pattern;
 
-struct cpl_rows_part {
+struct cpl_rows_term {
 	double weight;
 	const struct cpl_comm *comm;       /* NULL: pattern */
 	const struct cpl_pattern *pattern; /* NULL: comm */
@@ -21,9 +21,9 @@ struct cpl_rows_part {
 /* Belongs to a signature, which must live as long. */
 struct cpl_rows {
 	int ranks;
-	int n_parts;
-	int64_t room; /* entries that cpl_rows_next writes at the most */
-	struct cpl_rows_part part[];
+	int n_terms;
+	int64_t max_entries; /* entries that cpl_rows_next writes at the most */
+	struct cpl_rows_term term[];
 };
 
 /*
@@ -34,39 +34,39 @@ struct cpl_rows *cpl_rows_new(const struct cpl_signature *sig,
                               const char *phase, struct cpl_error *err);
 void cpl_rows_free(struct cpl_rows *rows);
 
-/* Where a walk over the rows of ranks [rank, last) is. */
-struct cpl_rows_walk {
+/* A position in the rows of ranks [rank, last). */
+struct cpl_rows_iter {
 	int rank, last;
-	int part, at;  /* at: next rank of the part */
+	int term, at;  /* at: next rank of the term */
 	int64_t entry; /* of a stored row that came in pieces */
 };
 
-static inline struct cpl_rows_walk cpl_rows_walk(int rank, int last)
+static inline struct cpl_rows_iter cpl_rows_iter(int rank, int last)
 {
-	return (struct cpl_rows_walk){rank, last, 0, rank, 0};
+	return (struct cpl_rows_iter){rank, last, 0, rank, 0};
 }
 
 /* Entries of `count` ranks of the same shape: rank from + i sends each entry's
  * bytes and messages to entry.to + i, for i below count. */
-struct cpl_rows_bunch {
+struct cpl_rows_batch {
 	int from, count;
 	int64_t n;
 	double weight; /* multiply bytes and messages by it */
 };
 
 /*
- * The walk's next entries into out[rows->room]; false when the walk is over.
- * Entries of a rank may come in any order and in several bunches, and a pair
+ * The next entries into out[rows->max_entries]; false behind the last.
+ * Entries of a rank may come in any order and in several batches, and a pair
  * several times. Phase by phase, ranks increasing in each. No allocation, no
- * state but the walk's: several threads may walk at once. O(entries written).
+ * state but the iterator's: any number of threads at once. O(entries written).
  */
-bool cpl_rows_next(const struct cpl_rows *rows, struct cpl_rows_walk *walk,
-                   struct cpl_rows_bunch *bunch, struct cpl_comm_entry *out);
+bool cpl_rows_next(const struct cpl_rows *rows, struct cpl_rows_iter *iter,
+                   struct cpl_rows_batch *batch, struct cpl_comm_entry *out);
 
 /*
  * Call fn for every rank of [first, last) once, with all it sends: entries
  * sorted by `to`, each pair once, bytes and messages weighted; ranks from ..
- * from + count - 1 as in a bunch, increasing. 0, or -1 with err (memory).
+ * from + count - 1 as in a batch, increasing. 0, or -1 with err (memory).
  * O(entries log entries of a row).
  */
 int cpl_rows_each(const struct cpl_rows *rows, int first, int last,
@@ -76,6 +76,10 @@ int cpl_rows_each(const struct cpl_rows *rows, int first, int last,
 
 /* Known without looking: whoever sends to a rank gets as many bytes back. */
 bool cpl_rows_symmetric(const struct cpl_rows *rows);
+
+/* Known without looking: no pair of ranks comes twice, none of a rank with
+ * itself. */
+bool cpl_rows_distinct(const struct cpl_rows *rows);
 
 /*
  * Matrix of the rows: entries sorted and added up. Refused where they could be

@@ -4,9 +4,7 @@
 
 #include <locale.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +14,7 @@ struct cursor {
 	char *end;
 	const char *name;
 	locale_t c_locale; /* strtod() obeys the process's locale otherwise */
+	int64_t n_rows, max_rows; /* of "traffic"; max 0: no limit */
 	struct cpl_error *err;
 };
 
@@ -145,7 +144,7 @@ static const char *take_number(struct cursor *c, bool *integer, double *out)
 	const char *q = c->p, *start = c->p;
 
 	if (q < c->end && *q == '"')
-		return "a string stands where a number should";
+		return "found a string where a number is expected";
 	if (q < c->end && *q == '-')
 		q++;
 	if (q + 1 < c->end && q[0] == '0' && q[1] >= '0' && q[1] <= '9')
@@ -241,6 +240,11 @@ static int take_rows(struct cursor *c, int phase, struct entry_list *list)
 			reason = take_row(c, &entry);
 			if (reason)
 				return fail_at(c, phase, list->n + 1, reason);
+			if (c->max_rows && c->n_rows == c->max_rows)
+				return fail_at(c, phase, list->n + 1,
+				               "there are more rows than "
+				               "ProfileMemory has room for");
+			c->n_rows++;
 			if (entry_push(list, &entry, c->err))
 				return -1;
 		} while (take(c, ','));
@@ -309,7 +313,12 @@ static int take_phases(struct cursor *c, struct scan *scan)
 int scan_traffic(char *text, size_t length, const char *name, struct scan *scan,
                  struct cpl_error *err)
 {
-	struct cursor c = {text, text, text + length, name, (locale_t)0, err};
+	struct cursor c = {.text = text,
+	                   .p = text,
+	                   .end = text + length,
+	                   .name = name,
+	                   .max_rows = scan->max_rows,
+	                   .err = err};
 	const char *key;
 	size_t n;
 	int rc = 0;
@@ -331,6 +340,37 @@ int scan_traffic(char *text, size_t length, const char *name, struct scan *scan,
 out:
 	freelocale(c.c_locale);
 	return rc < 0 ? -1 : 0;
+}
+
+int cpl_signature_peek(const char *text, size_t length)
+{
+	/* Nothing is written to where no rows are taken. */
+	struct cursor c = {.text = (char *)text,
+	                   .p = (char *)text,
+	                   .end = (char *)text + length};
+	const char *key;
+	size_t n;
+
+	if (!take(&c, '{'))
+		return 0;
+	do {
+		int64_t ranks = 0;
+
+		if (!skip_string(&c, &key, &n) || !take(&c, ':'))
+			return 0;
+		skip_space(&c);
+		if (n != 5 || memcmp(key, "ranks", 5))
+			continue;
+		while (c.p < c.end && *c.p >= '0' && *c.p <= '9' &&
+		       ranks <= CPL_SIGNATURE_MAX_RANKS)
+			ranks = 10 * ranks + (*c.p++ - '0');
+		/* What follows shows that the number is whole. */
+		return c.p < c.end && strchr(",} \t\r\n", *c.p) &&
+		                       ranks <= CPL_SIGNATURE_MAX_RANKS
+		               ? (int)ranks
+		               : 0;
+	} while (skip_value(&c) && take(&c, ','));
+	return 0;
 }
 
 void scan_free(struct scan *scan)

@@ -3,10 +3,10 @@
 #include "signature/signature_internal.h"
 
 #include <endian.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 
@@ -40,6 +40,7 @@ static double get_f64(const char *p)
 	return v;
 }
 
+/* data is the file's beginning, length that of the whole file. */
 static int check_header(const char *data, size_t length, int ranks,
                         uint64_t *count, struct cpl_error *err)
 {
@@ -66,7 +67,7 @@ static int take_records(const char *data, uint64_t count, int ranks,
                         struct cpl_comm_entry *entry, struct cpl_error *err)
 {
 	for (uint64_t i = 0; i < count; i++) {
-		const char *p = data + HEADER_BYTES + i * RECORD_BYTES;
+		const char *p = data + i * RECORD_BYTES;
 		uint32_t from = get_u32(p), to = get_u32(p + 4);
 		double bytes = get_f64(p + 8), messages = get_f64(p + 16);
 
@@ -90,15 +91,58 @@ static int take_records(const char *data, uint64_t count, int ranks,
 	return 0;
 }
 
-struct cpl_comm *side_file_load(const char *signature_path, const char *file,
-                                int ranks, struct cpl_error *err)
+/* The records of an open side file; free() them. NULL with err. */
+static struct cpl_comm_entry *read_records(struct source *src, int fd,
+                                           const char *path, size_t length,
+                                           int ranks, uint64_t *count,
+                                           struct cpl_error *err)
+{
+	struct cpl_comm_entry *entry = NULL;
+	char *data = NULL, *header;
+	size_t n;
+
+	header = cpl_file_read_open(fd, path, HEADER_BYTES, &n, err);
+	if (!header)
+		return NULL;
+	if (check_header(header, n < HEADER_BYTES ? n : length, ranks, count,
+	                 err) ||
+	    budget_store(&src->budget, (int64_t)*count, err))
+		goto fail;
+	data = cpl_file_read_open(fd, path, *count * RECORD_BYTES, &n, err);
+	if (!data)
+		goto out;
+	source_reads(src, false);
+	if (n < *count * RECORD_BYTES) {
+		cpl_fail(err, "ends early");
+		goto fail;
+	}
+	entry = malloc((*count + 1) * sizeof(*entry));
+	if (!entry) {
+		cpl_fail_memory(err);
+	} else if (take_records(data, *count, ranks, entry, err)) {
+		free(entry);
+		entry = NULL;
+		goto fail;
+	}
+	goto out;
+fail:
+	cpl_fail_prefix(err, "%s: ", path);
+out:
+	free(header);
+	free(data);
+	return entry;
+}
+
+struct cpl_comm *side_file_load(struct source *src, const char *file, int ranks,
+                                struct cpl_error *err)
 {
 	struct cpl_comm_entry *entry = NULL;
 	struct cpl_comm *comm = NULL;
-	char *path = NULL, *data = NULL;
-	const char *slash = strrchr(signature_path, '/');
+	struct cpl_file_stamp stamp;
+	const char *slash = strrchr(src->path, '/');
+	char *path = NULL;
 	uint64_t count = 0;
-	size_t length = 0;
+	int fd;
 
 	if (!*file || strchr(file, '/') || !strcmp(file, ".") ||
 	    !strcmp(file, "..")) {
@@ -108,34 +152,22 @@ struct cpl_comm *side_file_load(const char *signature_path, const char *file,
 		         file);
 		return NULL;
 	}
-	if (asprintf(&path, "%.*s%s",
-	             slash ? (int)(slash - signature_path + 1) : 0,
-	             signature_path, file) < 0) {
+	if (asprintf(&path, "%.*s%s", slash ? (int)(slash - src->path + 1) : 0,
+	             src->path, file) < 0) {
 		cpl_fail_memory(err);
 		return NULL;
 	}
-	data = cpl_file_read(path, MAX_BYTES, &length, err);
-	if (!data)
-		goto out;
-	if (check_header(data, length, ranks, &count, err)) {
-		cpl_fail_prefix(err, "%s: ", path);
-		goto out;
+	source_reads(src, true);
+	fd = source_open(src, path, MAX_BYTES, &stamp, err);
+	if (fd >= 0) {
+		entry = read_records(src, fd, path, (size_t)stamp.size, ranks,
+		                     &count, err);
+		close(fd);
 	}
-	entry = malloc((count + 1) * sizeof(*entry));
-	if (!entry) {
-		cpl_fail_memory(err);
-		goto out;
-	}
-	if (take_records(data, count, ranks, entry, err)) {
-		cpl_fail_prefix(err, "%s: ", path);
-		goto out;
-	}
-	free(data);
-	data = NULL;
-	comm = cpl_comm_build(ranks, entry, (int64_t)count, err);
-out:
+	source_reads(src, false);
+	if (entry)
+		comm = cpl_comm_build(ranks, entry, (int64_t)count, err);
 	free(entry);
-	free(data);
 	free(path);
 	return comm;
 }

@@ -2,12 +2,15 @@
 #include "commplace-config.h"
 #include "signature/signature.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/printable.h"
 #include "signature/signature_internal.h"
 
 /* Every phase takes 8 bytes per rank, however small the file. */
@@ -20,12 +23,82 @@ static const char *const phase_keys[] = {"name",         "weight",  "time",
                                          "compute_time", "traffic", "file",
                                          "pattern",      NULL};
 
-/* Where the text came from. */
-struct source {
-	const char *path; /* for side files; NULL: from memory */
-	struct scan scan;
-	int64_t room; /* for matrices of patterns, entries */
-};
+/* What is no traffic is small: the JSON parser makes a tree of it, which takes
+ * a multiple of the text. */
+#define MAX_REST(max_bytes) ((max_bytes) / 64)
+
+static int too_large(const struct matrix_budget *budget, uint64_t bytes,
+                     struct cpl_error *err)
+{
+	return cpl_fail(err,
+	                "up to %lld pairs of ranks may need %llu MiB of "
+	                "memory; at most %llu are used (ProfileMemory in "
+	                "commplace.conf)",
+	                (long long)budget->pairs,
+	                (unsigned long long)(bytes >> 20) + 1,
+	                (unsigned long long)(budget->max >> 20));
+}
+
+int budget_take(struct matrix_budget *budget, int64_t n, int bytes,
+                struct cpl_error *err)
+{
+	uint64_t need;
+
+	budget->pairs += n;
+	budget->entries += (uint64_t)n * (unsigned)bytes;
+	need = budget->entries < budget->most ? budget->entries : budget->most;
+	need += budget->rows;
+	return budget->max && need > budget->max ? too_large(budget, need, err)
+	                                         : 0;
+}
+
+int budget_store(struct matrix_budget *budget, int64_t n, struct cpl_error *err)
+{
+	if (budget_take(budget, n, BUDGET_ENTRY, err))
+		return -1;
+	budget->stored += (uint64_t)n * BUDGET_STORED;
+	return budget->max && budget->stored > budget->max
+	               ? too_large(budget, budget->stored, err)
+	               : 0;
+}
+
+void source_reads(const struct source *src, bool reads)
+{
+	if (src->limits && src->limits->reads)
+		src->limits->reads(src->limits->arg, reads);
+}
+
+int source_open(struct source *src, const char *path, uint64_t max,
+                struct cpl_file_stamp *stamp, struct cpl_error *err)
+{
+	struct cpl_signature *sig = src->sig;
+	enum cpl_file_links links = CPL_LINKS_FOLLOW;
+	void *more;
+	int fd;
+
+	if (src->limits) {
+		links = CPL_LINKS_REFUSE;
+		if (src->limits->max_bytes)
+			max = src->limits->max_bytes;
+	}
+	fd = cpl_file_open(path, links, max, stamp, err);
+	if (fd < 0)
+		return -1;
+	more = realloc(sig->file,
+	               ((size_t)sig->n_files + 1) * sizeof(*sig->file));
+	if (more) {
+		sig->file = more;
+		sig->file[sig->n_files].stamp = *stamp;
+		sig->file[sig->n_files].path = strdup(path);
+	}
+	if (more && sig->file[sig->n_files].path) {
+		sig->n_files++;
+		return fd;
+	}
+	close(fd);
+	errno = ENOMEM;
+	return cpl_fail_memory(err);
+}
 
 static void phase_clear(struct cpl_phase *phase)
 {
@@ -44,6 +117,9 @@ void cpl_signature_free(struct cpl_signature *sig)
 	free(sig->name);
 	free(sig->application);
 	free(sig->recorded);
+	for (int i = 0; i < sig->n_files; i++)
+		free(sig->file[i].path);
+	free(sig->file);
 	free(sig);
 }
 
@@ -54,16 +130,15 @@ int cpl_signature_text_check(const char *what, const char *text,
 
 	if (!*text)
 		return cpl_fail(err, "\"%s\" is empty", what);
-	for (const char *p = text; *p; p++)
-		if ((unsigned char)*p < 0x20 || *p == 0x7f)
-			return cpl_fail(err,
-			                "\"%s\" holds a control character; "
-			                "use printable text",
-			                what);
 	value = json_string(text);
 	if (!value)
 		return cpl_fail(err, "\"%s\" is not UTF-8", what);
 	json_decref(value);
+	if (!cpl_is_printable(text))
+		return cpl_fail(err,
+		                "\"%s\" holds a control character; use "
+		                "printable text",
+		                what);
 	return 0;
 }
 
@@ -96,7 +171,8 @@ static int take_traffic(const json_t *object, struct source *src, int index,
 		                "bytes, messages] is needed",
 		                json_is_array(value) ? "is written with escapes"
 		                                     : "is not an array");
-	if (entries_check(list, ranks, "traffic row", err))
+	if (entries_check(list, ranks, "traffic row", err) ||
+	    budget_store(&src->budget, list->n, err))
 		return -1;
 	phase->comm = cpl_comm_build(ranks, list->entry, list->n, err);
 	free(list->entry);
@@ -104,9 +180,8 @@ static int take_traffic(const json_t *object, struct source *src, int index,
 	return phase->comm ? 0 : -1;
 }
 
-static int take_side_file(const json_t *object, const struct source *src,
-                          int ranks, struct cpl_phase *phase,
-                          struct cpl_error *err)
+static int take_side_file(const json_t *object, struct source *src, int ranks,
+                          struct cpl_phase *phase, struct cpl_error *err)
 {
 	const char *file;
 
@@ -115,7 +190,7 @@ static int take_side_file(const json_t *object, const struct source *src,
 	if (!src->path)
 		return cpl_fail(err, "\"file\" needs a signature that is a "
 		                     "file itself");
-	phase->comm = side_file_load(src->path, file, ranks, err);
+	phase->comm = side_file_load(src, file, ranks, err);
 	return phase->comm ? 0 : -1;
 }
 
@@ -134,7 +209,7 @@ static int take_matrix(const json_t *object, struct source *src, int index,
 		return take_traffic(object, src, index, ranks, phase, err);
 	if (file)
 		return take_side_file(object, src, ranks, phase, err);
-	return pattern_take(pattern, ranks, &src->room, phase, err);
+	return pattern_take(pattern, ranks, &src->budget, phase, err);
 }
 
 static int take_phase(const json_t *object, struct source *src, int index,
@@ -187,6 +262,16 @@ static int take_phases(const json_t *root, struct source *src,
 		                "%zu phases of %d ranks are too many: phases "
 		                "times ranks may be %d at most",
 		                n, sig->ranks, MAX_PHASE_RANKS);
+	/* Their rows, and those of matrix and graph of the whole run. */
+	src->budget.rows =
+	        (n + 2) * ((uint64_t)sig->ranks + 1) * sizeof(int64_t);
+	src->budget.most =
+	        (uint64_t)sig->ranks * (uint64_t)sig->ranks * BUDGET_ENTRY;
+	if (src->budget.max && src->budget.rows > src->budget.max)
+		return cpl_fail(err,
+		                "%d ranks alone need more memory than profiles "
+		                "may use (ProfileMemory in commplace.conf)",
+		                sig->ranks);
 	sig->phase = calloc(n, sizeof(*sig->phase));
 	if (!sig->phase)
 		return cpl_fail_memory(err);
@@ -252,48 +337,112 @@ static int take_root(const json_t *root, const char *name, struct source *src,
 	return take_phases(root, src, sig, err);
 }
 
-/* text ends in a NUL and is overwritten. */
-static struct cpl_signature *parse(char *text, size_t length, const char *name,
-                                   const char *path, struct cpl_error *err)
+/* Is what is left of the text, beside white space, as small as it may be? */
+static int check_rest(const char *text, size_t length, const struct source *src,
+                      struct cpl_error *err)
 {
-	struct source src = {.path = path, .room = PATTERN_MAX_STORED};
-	struct cpl_signature *sig = calloc(1, sizeof(*sig));
+	uint64_t rest = 0;
+
+	if (!src->limits || !src->limits->max_bytes)
+		return 0;
+	for (size_t i = 0; i < length; i++)
+		rest += text[i] != ' ' && text[i] != '\n';
+	if (rest > MAX_REST(src->limits->max_bytes))
+		return cpl_fail(
+		        err,
+		        "has %llu bytes beside the rows of its "
+		        "traffic; at most %llu are read",
+		        (unsigned long long)rest,
+		        (unsigned long long)MAX_REST(src->limits->max_bytes));
+	return 0;
+}
+
+/* text ends in a NUL and is overwritten. 0, or -1 with err. */
+static int parse(char *text, size_t length, const char *name,
+                 struct source *src, struct cpl_error *err)
+{
 	json_t *root = NULL;
 	int rc = -1;
 
-	if (!sig) {
-		cpl_fail_memory(err);
+	src->budget.room = PATTERN_MAX_STORED;
+	if (src->limits) {
+		src->budget.max = src->limits->max_bytes;
+		src->scan.max_rows = (int64_t)(src->limits->max_bytes /
+		                               sizeof(struct cpl_comm_entry));
+	}
+	if (scan_traffic(text, length, name, &src->scan, err))
+		goto out;
+	if (check_rest(text, length, src, err)) {
+		cpl_fail_prefix(err, "%s: ", name);
 		goto out;
 	}
-	if (scan_traffic(text, length, name, &src.scan, err))
-		goto out;
 	root = cpl_json_parse(text, length, name, err);
 	if (!root)
 		goto out;
-	rc = take_root(root, name, &src, sig, err);
+	rc = take_root(root, name, src, src->sig, err);
 	if (rc)
 		cpl_fail_prefix(err, "%s: ", name);
 out:
 	json_decref(root);
-	scan_free(&src.scan);
-	if (rc) {
-		cpl_signature_free(sig);
-		sig = NULL;
+	scan_free(&src->scan);
+	return rc;
+}
+
+struct cpl_signature *
+cpl_signature_load_within(const char *path,
+                          const struct cpl_signature_limits *limits,
+                          struct cpl_error *err)
+{
+	struct source src = {.path = path, .limits = limits};
+	struct cpl_file_stamp stamp;
+	size_t length = 0;
+	char *text = NULL;
+	int fd, failed = 0, rc = -1;
+
+	src.sig = calloc(1, sizeof(*src.sig));
+	if (!src.sig) {
+		cpl_fail_memory(err);
+		errno = ENOMEM;
+		return NULL;
 	}
-	return sig;
+	source_reads(&src, true);
+	fd = source_open(&src, path, CPL_JSON_MAX_BYTES, &stamp, err);
+	if (fd >= 0)
+		text = cpl_file_read_open(fd, path, (uint64_t)stamp.size,
+		                          &length, err);
+	if (!text)
+		failed = errno;
+	if (fd >= 0)
+		close(fd);
+	source_reads(&src, false);
+	if (text)
+		rc = parse(text, length, path, &src, err);
+	free(text);
+	if (rc) {
+		cpl_signature_free(src.sig);
+		src.sig = NULL;
+	}
+	errno = failed;
+	return src.sig;
 }
 
 struct cpl_signature *cpl_signature_load(const char *path,
                                          struct cpl_error *err)
 {
-	struct cpl_signature *sig;
-	size_t length;
-	char *text = cpl_file_read(path, CPL_JSON_MAX_BYTES, &length, err);
+	return cpl_signature_load_within(path, NULL, err);
+}
 
-	if (!text)
-		return NULL;
-	sig = parse(text, length, path, path, err);
-	free(text);
+struct cpl_signature *cpl_profile_load(const char *dir, const char *name,
+                                       struct cpl_error *err)
+{
+	static const struct cpl_signature_limits none = {.max_bytes =
+	                                                         UINT64_MAX};
+	char *path = cpl_profile_path(dir, name, err);
+	struct cpl_signature *sig = NULL;
+
+	if (path)
+		sig = cpl_signature_load_within(path, &none, err);
+	free(path);
 	return sig;
 }
 
@@ -301,18 +450,24 @@ struct cpl_signature *cpl_signature_parse(const char *text, size_t length,
                                           const char *name,
                                           struct cpl_error *err)
 {
-	struct cpl_signature *sig;
+	struct source src = {.path = NULL};
 	char *copy = malloc(length + 1);
 
-	if (!copy) {
+	src.sig = calloc(1, sizeof(*src.sig));
+	if (!copy || !src.sig) {
 		cpl_fail_memory(err);
+		free(copy);
+		free(src.sig);
 		return NULL;
 	}
 	memcpy(copy, text, length);
 	copy[length] = '\0';
-	sig = parse(copy, length, name, NULL, err);
+	if (parse(copy, length, name, &src, err)) {
+		cpl_signature_free(src.sig);
+		src.sig = NULL;
+	}
 	free(copy);
-	return sig;
+	return src.sig;
 }
 
 bool cpl_signature_stored(const struct cpl_signature *sig)

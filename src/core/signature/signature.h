@@ -10,7 +10,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "signature/comm.h"
+#include "base/file.h"
+#include "graph/comm.h"
 
 #define CPL_SIGNATURE_MAX_RANKS 16777216
 #define CPL_PROFILE_NAME_MAX 128
@@ -38,6 +39,12 @@ struct cpl_signature {
 	int n_phases;
 	struct cpl_phase *phase;
 	char *recorded; /* the "recorded" object as JSON text, or NULL */
+	/* What it was read from: NAME.json, then its side files. */
+	int n_files;
+	struct cpl_signature_file {
+		char *path;
+		struct cpl_file_stamp stamp;
+	} * file;
 };
 
 /*
@@ -56,6 +63,39 @@ struct cpl_signature *cpl_signature_parse(const char *text, size_t length,
                                           struct cpl_error *err);
 void cpl_signature_free(struct cpl_signature *sig);
 
+/* What a process that must not grow or wait asks of a load. */
+struct cpl_signature_limits {
+	/* Of each file, and of the matrix of the whole run and its graph in
+	 * memory: refused before either is made or read. 0: those of
+	 * cpl_signature_load. */
+	uint64_t max_bytes;
+	/* Called before files are read and after, on the same thread; may be
+	 * NULL. */
+	void (*reads)(void *arg, bool reads);
+	void *arg;
+};
+
+/*
+ * cpl_signature_load within limits; symbolic links are refused (the files are
+ * those of a site). NULL with err, and errno where the file could not be
+ * opened, as cpl_file_open leaves it, else 0.
+ */
+struct cpl_signature *
+cpl_signature_load_within(const char *path,
+                          const struct cpl_signature_limits *limits,
+                          struct cpl_error *err);
+
+/* A site's profile for a command: of any size, but symbolic links are refused as
+ * the daemons do. NULL with err. */
+struct cpl_signature *cpl_profile_load(const char *dir, const char *name,
+                                       struct cpl_error *err);
+
+/*
+ * "ranks" of the signature that begins with this text, without looking at what
+ * comes after it; 0: not found, or not in this text. O(bytes before it).
+ */
+int cpl_signature_peek(const char *text, size_t length);
+
 /* Has every phase its matrix? */
 bool cpl_signature_stored(const struct cpl_signature *sig);
 
@@ -67,15 +107,6 @@ bool cpl_signature_stored(const struct cpl_signature *sig);
  */
 struct cpl_comm *cpl_signature_total(const struct cpl_signature *sig,
                                      struct cpl_error *err);
-
-/*
- * The same for daemons, which no profile may make large or slow: refused where
- * matrices and patterns could make more than CPL_SIGNATURE_DAEMON_ENTRIES
- * together, 20 bytes each.
- */
-#define CPL_SIGNATURE_DAEMON_ENTRIES 16777216
-struct cpl_comm *cpl_signature_total_daemon(const struct cpl_signature *sig,
-                                            struct cpl_error *err);
 
 /*
  * Names of signatures, phases and applications end up in tables and logs: one

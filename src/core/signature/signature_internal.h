@@ -8,27 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "signature/comm.h"
+#include "graph/comm.h"
 #include "signature/signature.h"
 
 /* Bytes and messages of one pair, and weights, end here: sums stay finite. */
 #define SIGNATURE_MAX_AMOUNT 1e18
-
-/* An empty matrix with room for n_entries. NULL when memory is out. */
-struct cpl_comm *comm_new(int ranks, int64_t n_entries, struct cpl_error *err);
-
-/* Cut the matrix to its first n_entries entries and give memory back. */
-void comm_shrink(struct cpl_comm *comm, int64_t n_entries);
-
-/* Sort by .to, stable, so that equal pairs are added up in their order of
- * input. scratch has room for n / 2 entries. O(n log n). */
-void comm_sort_row(struct cpl_comm_entry *entry, int64_t n,
-                   struct cpl_comm_entry *scratch);
-
-/* Append a sorted row at out->to[used]; equal pairs are added up. Rows come in
- * order, from row 0 on. Returns the entries used so far. */
-int64_t comm_append_row(struct cpl_comm *out, int row, int64_t used,
-                        const struct cpl_comm_entry *entry, int64_t n);
 
 /* A growing list of entries. Zero-initialise; free(list.entry). */
 struct entry_list {
@@ -55,18 +39,59 @@ int entries_check(const struct entry_list *list, int ranks, const char *what,
 struct scan {
 	struct entry_list *list; /* [n_phases] */
 	int n_phases;
+	int64_t max_rows; /* of all phases together; 0: no limit */
 };
 
 int scan_traffic(char *text, size_t length, const char *name, struct scan *scan,
                  struct cpl_error *err);
 void scan_free(struct scan *scan);
 
+/* Memory that the matrices of a signature may take, bytes. */
+struct matrix_budget {
+	int64_t room;     /* entries that patterns may still store */
+	uint64_t max;     /* 0: no limit */
+	uint64_t rows;    /* one number for each rank and matrix */
+	uint64_t entries; /* of the run's matrix and graph, were no pair in
+	                   * two phases */
+	uint64_t most;    /* and with all pairs of ranks */
+	uint64_t stored;  /* entries as they are read from files */
+	int64_t pairs;    /* in all phases */
+};
+
+/* Bytes of an entry in the matrix of the whole run and in its graph, where a
+ * pair may be there twice, or not. */
+#define BUDGET_ENTRY 60
+#define BUDGET_SYMMETRIC 40
+/* Of one that is read: in the file's text or copy, and in a list. */
+#define BUDGET_STORED 48
+
+/* Take n entries more, of a file or of a pattern. 0, or -1 with err. */
+int budget_store(struct matrix_budget *budget, int64_t n,
+                 struct cpl_error *err);
+int budget_take(struct matrix_budget *budget, int64_t n, int bytes,
+                struct cpl_error *err);
+
+/* Where a signature is read from. */
+struct source {
+	const char *path; /* for side files; NULL: from memory */
+	const struct cpl_signature_limits *limits; /* NULL: none */
+	struct cpl_signature *sig; /* being read: gets its files */
+	struct scan scan;
+	struct matrix_budget budget;
+};
+
+/* Open a file of the signature, and note it there. -1 with err and errno. */
+int source_open(struct source *src, const char *path, uint64_t max,
+                struct cpl_file_stamp *stamp, struct cpl_error *err);
+/* Tell who asked for it that files are read now, or no longer. */
+void source_reads(const struct source *src, bool reads);
+
 /*
  * The side file of a phase, see commplace-signature(5). file is a plain name
- * in the folder of signature_path.
+ * in the folder of src->path.
  */
-struct cpl_comm *side_file_load(const char *signature_path, const char *file,
-                                int ranks, struct cpl_error *err);
+struct cpl_comm *side_file_load(struct source *src, const char *file, int ranks,
+                                struct cpl_error *err);
 int side_file_write(const struct cpl_comm *comm, const char *path,
                     struct cpl_error *err);
 
@@ -79,9 +104,9 @@ void pattern_free(struct cpl_pattern *pattern);
 
 /*
  * The "pattern" object for this many ranks: its generator, and its matrix when
- * that fits into *room entries, which it takes. 0, or -1 with err.
+ * that fits into budget->room entries, which it takes. 0, or -1 with err.
  */
-int pattern_take(const json_t *object, int ranks, int64_t *room,
+int pattern_take(const json_t *object, int ranks, struct matrix_budget *budget,
                  struct cpl_phase *phase, struct cpl_error *err);
 
 #endif

@@ -2,7 +2,6 @@
 #include "commplace-config.h"
 #include "signature/signature.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,25 +2,8 @@
 /*
  * commplace.conf: what the site decides. Slurm's Key=Value style, "#"
  * comments, keys and enumerated values case-insensitive, a line may hold
- * several pairs. See commplace.conf(5).
- *
- *   NetworkFile=/etc/slurm/commplace/network.json
- *   ProfileDir=/var/lib/commplace/profiles
- *   StateDir=/var/lib/commplace/state
- *   Mode=on|observe|off
- *   DefaultPolicy=auto          unset or "none": jobs without a profile stay
- *                               stock
- *   DefaultMapping=greedyallc   DefaultBinding=treematch|...|none
- *   BindMemory=no|yes           tasks get the memory next to their cores only
- *   Objective=max-congestion    Routing=static-direct
- *   MaxDecisionTime=200         milliseconds; "200ms" and "2s" too
- *   MinNodes=2                  smaller jobs stay stock
- *   MissingProfile=reject|ignore
- *   RankMismatch=ignore|reject  profile recorded at another rank count
- *   UserMayOverride=profile,policy,mapping | all | none
- *   Seed=1
- *   Partition=large DefaultPolicy=auto DefaultMapping=linear MinNodes=4
- *   Match JobName=vasp* Profile=vasp
+ * several pairs. The keys stand in one table (cpl_config_keys), from which the
+ * parser, its messages, the command's help and commplace.conf(5) come.
  */
 #ifndef CPL_SITE_CONFIG_H
 #define CPL_SITE_CONFIG_H
@@ -30,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "placement/decide.h"
+#include "traffic/objective.h"
 
 #define CPL_CONFIG_DEFAULT_PATH "/etc/slurm/commplace.conf"
 
@@ -43,64 +26,116 @@ enum cpl_on_error { CPL_IGNORE, CPL_REJECT };
 /* In the place of a binder's: tasks are left to Slurm's binding. */
 #define CPL_BINDING_NONE "none"
 
+/* In the place of a policy's: nodes are Slurm's. */
+#define CPL_POLICY_NONE "none"
+
 /* What may differ by partition. NULL / -1: not set on this line. */
 struct cpl_defaults {
 	char *policy;
 	char *mapping;
 	int min_nodes;
+	int mode; /* enum cpl_mode */
 };
 
 struct cpl_partition_rule {
 	char *partition;
 	struct cpl_defaults defaults;
+	int line;
 };
 
 /* Attach a profile without a flag; first match wins. */
 struct cpl_match_rule {
 	char *job_name; /* shell pattern, fnmatch(3) */
 	char *profile;
+	int line;
 };
 
+/* Who may read records beside the user that the scheduler runs as. */
+enum cpl_record_access {
+	CPL_RECORDS_SLURM, /* as Slurm shows jobs */
+	CPL_RECORDS_OWNER, /* the job's user, each the own ones */
+	CPL_RECORDS_ALL,
+};
+
+/* More than there are keys. */
+#define CPL_CONFIG_KEYS_MAX 32
+
 struct cpl_config {
-	char *path;           /* the file, for messages */
+	char *path; /* the file, for messages */
 	char *network_file;
-	char *profile_dir;    /* default /var/lib/commplace/profiles */
-	char *state_dir;      /* default /var/lib/commplace/state */
-	enum cpl_mode mode;   /* default on */
-	struct cpl_defaults defaults; /* policy NULL, mapping "greedyallc",
-				       * min_nodes 2 */
-	char *binding;        /* default "treematch" */
-	bool bind_memory;     /* default false */
-	char *routing;        /* NULL: as the network states */
+	char *profile_dir;
+	char *state_dir;
+	enum cpl_mode mode;
+	struct cpl_defaults defaults; /* those of all partitions */
+	char *binding;
+	bool bind_memory;
+	char *routing; /* NULL: as the network states */
 	enum cpl_objective objective;
-	int max_decision_ms;  /* default 200 */
-	enum cpl_on_error missing_profile; /* default reject */
-	enum cpl_on_error rank_mismatch;   /* default ignore */
-	bool user_profile, user_policy, user_mapping; /* default all true */
-	uint64_t seed;        /* default 1 */
+	int max_decision_ms;
+	enum cpl_on_error missing_profile;
+	enum cpl_on_error rank_mismatch;
+	bool user_profile, user_policy, user_mapping;
+	bool admin_comment;
+	uint64_t seed;
+	int profile_memory; /* MiB */
+	enum cpl_record_access record_access;
+	int line[CPL_CONFIG_KEYS_MAX]; /* by key: where it is set, or 0 */
 	int n_partitions;
 	struct cpl_partition_rule *partition;
 	int n_matches;
 	struct cpl_match_rule *match;
 };
 
+/* A key of the file. */
+struct cpl_config_key {
+	const char *name;
+	const char *value;    /* what stands behind the "=": "PATH" */
+	const char *built_in; /* its value where it is not set; "": none */
+	unsigned where;       /* bits: 1 << enum cpl_config_place */
+	const char *text;     /* a paragraph; `words` are literal */
+};
+
+enum cpl_config_place {
+	CPL_PLACE_GENERAL,
+	CPL_PLACE_PARTITION, /* lines that begin with Partition=NAME */
+	CPL_PLACE_MATCH,     /* lines that begin with Match */
+};
+
+/* The i-th key, NULL behind the last. */
+const struct cpl_config_key *cpl_config_key(int i);
+
+/* The line that sets a general key, 0: it has its built-in value. */
+int cpl_config_line(const struct cpl_config *config, const char *key);
+
 /*
  * Read and check a file. Unknown keys and values, keys given twice, empty
  * values, relative paths, policies, mappings, binders, routings and objectives
  * that do not exist are refused with "FILE:LINE: reason; what would be right".
- * Files that the configuration names are not opened here. NULL with err.
+ * Files that the configuration names are not opened here. NULL with err: the
+ * first problem.
  */
 struct cpl_config *cpl_config_load(const char *path, struct cpl_error *err);
 struct cpl_config *cpl_config_parse(const char *text, size_t length,
 				    const char *name, struct cpl_error *err);
+
+/*
+ * The same, but say() is called with each problem, one a line at most, and
+ * what is left of the file is returned. NULL with err when the file cannot be
+ * read or memory is out.
+ */
+struct cpl_config *cpl_config_load_all(const char *path,
+				       void (*say)(void *arg, const char *text),
+				       void *arg, struct cpl_error *err);
 void cpl_config_free(struct cpl_config *config);
 
-/* Values in force for a partition (NULL: none); strings belong to config. */
-struct cpl_defaults cpl_config_defaults(const struct cpl_config *config,
-					const char *partition);
+/* Nothing is to be done anywhere: Mode=off, and no partition with another. */
+bool cpl_config_is_off(const struct cpl_config *config);
+const char *cpl_mode_name(enum cpl_mode mode);
 
-/* Profile of the first Match rule for a job name, or NULL. */
-const char *cpl_config_match(const struct cpl_config *config,
-			     const char *job_name);
+/* The line of a partition and the first Match rule for a job name, or NULL. */
+const struct cpl_partition_rule *
+cpl_config_partition(const struct cpl_config *config, const char *partition);
+const struct cpl_match_rule *cpl_config_match(const struct cpl_config *config,
+					      const char *job_name);
 
 #endif

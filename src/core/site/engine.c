@@ -7,19 +7,19 @@
 #include <string.h>
 
 #include "base/hostlist.h"
+#include "base/printable.h"
 #include "site/engine_internal.h"
 
-int64_t engine_now(void)
-{
-	struct timespec now;
+#define STOP_WAIT_NS (2 * INT64_C(1000000000))
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000LL + now.tv_nsec;
+int64_t engine_deadline(const struct snapshot *now)
+{
+	return cpl_now() + now->config->max_decision_ms * INT64_C(1000000);
 }
 
 bool engine_expired(void *arg)
 {
-	return engine_now() >= *(const int64_t *)arg;
+	return cpl_now() >= *(const int64_t *)arg;
 }
 
 int engine_set(char **field, const char *text)
@@ -44,6 +44,7 @@ void engine_log(struct cpl_engine *engine, enum cpl_engine_log level,
 	va_start(ap, fmt);
 	vsnprintf(line.text, sizeof(line.text), fmt, ap);
 	va_end(ap);
+	cpl_printable(line.text);
 	pthread_mutex_lock(&engine->lock);
 	again = level == CPL_ENGINE_ERROR &&
 	        !strcmp(line.text, engine->last_logged.text);
@@ -54,31 +55,83 @@ void engine_log(struct cpl_engine *engine, enum cpl_engine_log level,
 		engine->log(level, line.text);
 }
 
+static void engine_dispose(void *arg);
+
+static void log_failure(void *arg, const char *text)
+{
+	engine_log(arg, CPL_ENGINE_ERROR, "%s", text);
+}
+
+static void log_records(void *arg, bool failure, const char *text)
+{
+	engine_log(arg, failure ? CPL_ENGINE_ERROR : CPL_ENGINE_INFO, "%s",
+	           text);
+}
+
 struct cpl_engine *cpl_engine_new(const char *config_path,
                                   void (*log)(enum cpl_engine_log level,
                                               const char *text),
                                   struct cpl_error *err)
 {
 	struct cpl_engine *engine = calloc(1, sizeof(*engine));
-	pthread_condattr_t attr;
 
-	if (!engine)
-		goto fail;
+	if (!engine) {
+		cpl_fail_memory(err);
+		return NULL;
+	}
 	engine->log = log;
-	engine->config_path = strdup(config_path);
-	if (!engine->config_path)
-		goto fail;
 	pthread_mutex_init(&engine->api, NULL);
 	pthread_mutex_init(&engine->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&engine->change, &attr);
-	pthread_condattr_destroy(&attr);
-	return engine;
+	engine->config_path = strdup(config_path);
+	if (!engine->config_path) {
+		cpl_fail_memory(err);
+		goto fail;
+	}
+	engine->worker = cpl_worker_new(err);
+	if (!engine->worker)
+		goto fail;
+	engine->store = cpl_store_new(engine->worker, log_failure, engine, err);
+	engine->records =
+	        cpl_record_dir_new(engine->worker, log_records, engine, err);
+	if (engine->store && engine->records)
+		return engine;
 fail:
-	free(engine);
-	cpl_fail_memory(err);
+	engine_dispose(engine);
 	return NULL;
+}
+
+/* The configuration in force says what store and records go by. */
+static void use_config(struct cpl_engine *engine)
+{
+	const struct cpl_config *config = engine->snapshot->config;
+	enum cpl_record_access access = config->record_access;
+
+	pthread_mutex_lock(&engine->lock);
+	if (engine_set(&engine->profile_dir, config->profile_dir)) {
+		free(engine->profile_dir);
+		engine->profile_dir = NULL;
+	}
+	pthread_mutex_unlock(&engine->lock);
+	cpl_store_limit(engine->store, (uint64_t)config->profile_memory << 20);
+	if (access == CPL_RECORDS_SLURM)
+		access = engine->private_jobs ? CPL_RECORDS_OWNER
+		                              : CPL_RECORDS_ALL;
+	cpl_record_dir_use(engine->records, config->state_dir, engine->cluster,
+	                   access);
+}
+
+int cpl_engine_set_cluster(struct cpl_engine *engine, const char *name,
+                           bool private_jobs, struct cpl_error *err)
+{
+	int rc;
+
+	pthread_mutex_lock(&engine->api);
+	rc = engine_set(&engine->cluster, name);
+	engine->private_jobs = private_jobs;
+	if (engine->snapshot)
+		use_config(engine);
+	pthread_mutex_unlock(&engine->api);
+	return rc ? cpl_fail_memory(err) : 0;
 }
 
 static void free_hosts(struct cpl_engine *engine)
@@ -93,37 +146,41 @@ static void free_hosts(struct cpl_engine *engine)
 	engine->n_hosts = 0;
 }
 
-static void free_restored(struct cpl_engine *engine, struct restored *item)
+static void free_restored(struct restored *item)
 {
 	while (item) {
 		struct restored *next = item->next;
 
 		cpl_record_free(item->record);
-		engine_profile_drop(engine, item->profile);
 		free(item);
 		item = next;
 	}
 }
 
-void engine_dispose(struct cpl_engine *engine)
+static void engine_dispose(void *arg)
 {
+	struct cpl_engine *engine = arg;
+
 	while (engine->decided) {
 		struct decided *next = engine->decided->next;
 
-		cpl_engine_answer_free(engine, &engine->decided->answer);
-		free(engine->decided);
+		engine_decided_free(engine->decided);
 		engine->decided = next;
 	}
-	free_restored(engine, engine->restored);
+	free_restored(engine->restored);
 	engine_running_free(engine);
-	engine_profile_flush(engine);
 	engine_snapshot_free(engine->staged);
 	engine_snapshot_free(engine->snapshot);
 	free_hosts(engine);
 	free(engine->restore_id);
+	free(engine->suspended);
 	free(engine->last_network);
 	free(engine->config_path);
-	pthread_cond_destroy(&engine->change);
+	free(engine->cluster);
+	free(engine->profile_dir);
+	cpl_record_dir_free(engine->records);
+	cpl_store_free(engine->store);
+	cpl_worker_free(engine->worker);
 	pthread_mutex_destroy(&engine->lock);
 	pthread_mutex_destroy(&engine->api);
 	free(engine);
@@ -131,7 +188,8 @@ void engine_dispose(struct cpl_engine *engine)
 
 void cpl_engine_free(struct cpl_engine *engine)
 {
-	if (engine && engine_worker_stop(engine))
+	if (engine && cpl_worker_stop(engine->worker, cpl_now() + STOP_WAIT_NS,
+	                              engine_dispose, engine))
 		engine_dispose(engine);
 }
 
@@ -255,76 +313,62 @@ int cpl_engine_set_hosts(struct cpl_engine *engine, const char *const *name,
 	return rc;
 }
 
+/* On the worker. */
+static void stage_restored(void *arg, struct cpl_record *record)
+{
+	struct cpl_engine *engine = arg;
+	struct restored *item = malloc(sizeof(*item));
+
+	if (!item) {
+		engine_log(engine, CPL_ENGINE_ERROR,
+		           "record of running job %lld is lost: out of memory",
+		           (long long)record->job);
+		cpl_record_free(record);
+		return;
+	}
+	item->record = record;
+	pthread_mutex_lock(&engine->lock);
+	/* Needed soon: as background, and for steps of other shapes. */
+	if (record->profile && record->ranks > 0 && engine->profile_dir)
+		cpl_store_prefetch(engine->store, engine->profile_dir,
+		                   record->profile, record->ranks);
+	item->next = engine->restored;
+	engine->restored = item;
+	pthread_mutex_unlock(&engine->lock);
+}
+
 static void queue_restore(struct cpl_engine *engine)
 {
-	struct cpl_error err = {""};
-	const struct cpl_config *config = engine->snapshot->config;
-	struct task *task = NULL;
-
 	engine->restore_waits = false;
-	if (!config->state_dir || !config->profile_dir)
-		return;
-	task = engine_task_new(TASK_RESTORE, config->state_dir,
-	                       config->profile_dir);
-	if (task) {
-		task->id = engine->restore_id;
-		task->n_ids = engine->n_restore;
-		engine->restore_id = NULL;
-		engine->n_restore = 0;
-	}
-	if (engine_task_queue(engine, task, false, &err))
-		engine_log(engine, CPL_ENGINE_ERROR,
-		           "running jobs do not count as background: %s",
-		           err.text);
-}
-
-static bool rank_hosts_valid(const struct cpl_record *record)
-{
-	for (int r = 0; r < record->ranks; r++)
-		if (record->rank_host[r] < 0 ||
-		    record->rank_host[r] >= record->n_hosts)
-			return false;
-	return true;
-}
-
-/* The record of an observed job tells of other nodes than it runs on. */
-static int observed_as_it_runs(struct cpl_record *record)
-{
-	struct cpl_hostlist list = {0};
-	int per_host, rc = -1;
-
-	if (!record->stock_hosts ||
-	    cpl_hostlist_parse(&list, record->stock_hosts, NULL) ||
-	    engine_record_hosts(record, list.name, list.count))
-		goto out;
-	per_host =
-	        list.count ? (record->ranks + list.count - 1) / list.count : 0;
-	for (int r = 0; r < record->ranks; r++)
-		record->rank_host[r] = r / per_host;
-	rc = 0;
-out:
-	cpl_hostlist_free(&list);
-	return rc;
+	cpl_record_dir_restore(engine->records, engine->restore_id,
+	                       engine->n_restore, stage_restored, engine);
+	free(engine->restore_id);
+	engine->restore_id = NULL;
+	engine->n_restore = 0;
 }
 
 static void take_back_one(struct cpl_engine *engine, struct restored *item)
 {
 	struct cpl_record *record = item->record;
-	bool observed = record->outcome && !strcmp(record->outcome, "observed");
-	bool placed = record->outcome && !strcmp(record->outcome, "placed");
 	struct running *job;
 
 	/* A job that started meanwhile is known better already. */
-	if (engine_running_find(engine, record->job) ||
-	    (observed && observed_as_it_runs(record)) ||
-	    !rank_hosts_valid(record))
+	if (engine_running_find(engine, record->job))
 		return;
 	item->record = NULL;
-	job = engine_running_add(engine, record, item->profile);
-	item->profile = NULL;
-	if (job)
-		job->plan = !observed && job->record->ranks > 0 &&
-		            (placed || job->profile);
+	job = engine_running_add(engine, record, NULL);
+	if (!job)
+		return;
+	job->traffic = record->profile && record->ranks > 0;
+	job->plan = record->outcome != CPL_OUTCOME_OBSERVED &&
+	            record->ranks > 0 &&
+	            (record->outcome == CPL_OUTCOME_PLACED || job->traffic);
+	/* Nothing was mapped: its user ran it otherwise. */
+	job->own_order = job->traffic && record->mapping_kept_default &&
+	                 record->map_max_before == 0 &&
+	                 record->map_max_after == 0;
+	for (int i = 0; i < engine->n_suspended && !job->suspended; i++)
+		job->suspended = engine->suspended[i] == job->id;
 }
 
 static void take_back(struct cpl_engine *engine, struct restored *item)
@@ -334,7 +378,6 @@ static void take_back(struct cpl_engine *engine, struct restored *item)
 
 		take_back_one(engine, item);
 		cpl_record_free(item->record);
-		engine_profile_drop(engine, item->profile);
 		free(item);
 		item = next;
 	}
@@ -356,78 +399,106 @@ void engine_adopt(struct cpl_engine *engine)
 		engine_snapshot_free(engine->snapshot);
 		engine->snapshot = staged;
 		map_hosts(engine);
+		use_config(engine);
 	}
-	take_back(engine, restored);
+	if (engine->snapshot)
+		take_back(engine, restored);
+	else
+		free_restored(restored);
 	if (engine->snapshot && engine->restore_waits)
 		queue_restore(engine);
 }
 
-/* When to stop waiting: at once if a file system holds the worker already. */
-static int64_t wait_end(struct cpl_engine *engine, int wait_ms)
+/*
+ * When to stop waiting for files of the site: with a configuration in force
+ * somebody may wait for this caller, who gets a decision's time; and none when
+ * a file system holds the worker already.
+ */
+static int64_t wait_end(struct cpl_engine *engine, int wait_ms, bool in_force)
 {
-	int64_t now = engine_now();
+	int64_t now = cpl_now();
 
-	return engine_worker_stuck(engine, now - wait_ms * 1000000LL)
-	               ? now
-	               : now + wait_ms * 1000000LL;
+	if (in_force && engine->snapshot->config->max_decision_ms < wait_ms)
+		wait_ms = engine->snapshot->config->max_decision_ms;
+	for (int lane = 0; lane < CPL_LANES; lane++)
+		if (cpl_worker_stuck(engine->worker, lane,
+		                     now - wait_ms * INT64_C(1000000)))
+			return now;
+	return now + wait_ms * INT64_C(1000000);
 }
 
 int cpl_engine_load(struct cpl_engine *engine, int wait_ms,
                     struct cpl_error *err)
 {
-	int64_t deadline = wait_end(engine, wait_ms);
-	struct task *task =
-	        engine_task_new(TASK_LOAD, engine->config_path, NULL);
-	int rc = -1;
+	int64_t deadline;
+	int rc;
 
-	if (engine_task_queue(engine, task, true, err))
-		return -1;
-	if (!engine_task_wait(engine, task, deadline))
-		cpl_fail(err, "%s: still being read", engine->config_path);
-	else if (task->rc)
-		cpl_fail(err, "%s", task->err.text);
-	else
-		rc = 0;
-	engine_task_drop(engine, task);
+	pthread_mutex_lock(&engine->api);
+	engine_adopt(engine);
+	deadline = wait_end(engine, wait_ms, engine->snapshot != NULL);
+	pthread_mutex_unlock(&engine->api);
+	cpl_store_refresh(engine->store);
+	rc = engine_load(engine, deadline, err);
 	pthread_mutex_lock(&engine->api);
 	engine_adopt(engine);
 	pthread_mutex_unlock(&engine->api);
 	return rc;
 }
 
-static void forget_others(struct cpl_engine *engine, const int64_t *id, int n)
+bool cpl_engine_idle(struct cpl_engine *engine, int wait_ms)
+{
+	return cpl_worker_idle(engine->worker,
+	                       cpl_now() + wait_ms * INT64_C(1000000));
+}
+
+static void forget_others(struct cpl_engine *engine,
+                          const struct cpl_engine_live *job, int n)
 {
 	for (int i = engine->n_running - 1; i >= 0; i--) {
 		bool runs = false;
 
 		for (int k = 0; k < n && !runs; k++)
-			runs = id[k] == engine->running[i].id;
+			runs = job[k].id == engine->running[i].id;
 		if (!runs)
 			engine_running_remove(engine, &engine->running[i]);
 	}
 }
 
-void cpl_engine_restore(struct cpl_engine *engine, const int64_t *id, int n,
-                        int wait_ms)
+void cpl_engine_restore(struct cpl_engine *engine,
+                        const struct cpl_engine_live *job, int n, int wait_ms)
 {
-	int64_t *copy = malloc(((size_t)n + 1) * sizeof(*copy));
+	int64_t *id = malloc(((size_t)n + 1) * sizeof(*id));
+	int64_t *suspended = malloc(((size_t)n + 1) * sizeof(*suspended));
+	int n_suspended = 0;
+	int64_t deadline;
 
-	if (!copy) {
+	if (!id || !suspended) {
+		free(id);
+		free(suspended);
 		engine_log(engine, CPL_ENGINE_ERROR,
 		           "out of memory: running jobs do not count as "
 		           "background");
 		return;
 	}
-	memcpy(copy, id, (size_t)n * sizeof(*copy));
+	for (int i = 0; i < n; i++) {
+		id[i] = job[i].id;
+		if (job[i].suspended)
+			suspended[n_suspended++] = id[i];
+	}
 	pthread_mutex_lock(&engine->api);
-	forget_others(engine, id, n);
+	forget_others(engine, job, n);
 	free(engine->restore_id);
-	engine->restore_id = copy;
+	free(engine->suspended);
+	engine->restore_id = id;
 	engine->n_restore = n;
+	engine->suspended = suspended;
+	engine->n_suspended = n_suspended;
 	engine->restore_waits = true;
 	engine_adopt(engine);
+	deadline = wait_end(engine, wait_ms, engine->was_restored);
+	engine->was_restored = engine->snapshot != NULL;
 	pthread_mutex_unlock(&engine->api);
-	cpl_engine_idle(engine, wait_ms);
+	cpl_worker_idle(engine->worker, deadline);
 	pthread_mutex_lock(&engine->api);
 	engine_adopt(engine);
 	pthread_mutex_unlock(&engine->api);

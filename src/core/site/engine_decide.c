@@ -2,134 +2,65 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/hostlist.h"
+#include "base/sort.h"
 #include "signature/signature.h"
 #include "site/engine_internal.h"
 
-/* What configuration and wishes come to for one job. */
-struct resolved {
-	const char *profile; /* NULL: none */
-	const char *policy;  /* NULL: nothing is asked for */
-	const char *mapping;
-	int min_nodes;
-	bool policy_stated; /* by user or site, not the "auto" of a profile */
-};
-
-static struct resolved resolve(const struct cpl_config *config,
-                               const struct cpl_engine_job *job)
+struct cpl_resolved engine_resolve(const struct snapshot *now,
+                                   const struct cpl_engine_job *job)
 {
-	struct cpl_defaults defaults =
-	        cpl_config_defaults(config, job->partition);
-	struct resolved out = {
-	        .policy = defaults.policy,
-	        .mapping = defaults.mapping,
-	        .min_nodes = defaults.min_nodes,
+	struct cpl_job_facts facts = {
+	        .profile = job->profile,
+	        .policy = job->policy,
+	        .mapping = job->mapping,
+	        .name = job->name,
+	        .partition = job->partition,
 	};
+	struct cpl_resolved out;
 
-	if (job->profile && config->user_profile)
-		out.profile =
-		        strcmp(job->profile, "none") ? job->profile : NULL;
-	else if (job->name)
-		out.profile = cpl_config_match(config, job->name);
-	if (out.profile && !strcmp(out.profile, CPL_PROFILE_NONE))
-		out.profile = NULL;
-	if (job->policy && config->user_policy)
-		out.policy = job->policy;
-	if (job->mapping && config->user_mapping)
-		out.mapping = job->mapping;
-	out.policy_stated = out.policy != NULL;
-	if (out.profile && !out.policy)
-		out.policy = "auto";
+	cpl_resolve(now->config, now->net, &facts, &out);
 	return out;
 }
 
+/* By user or site, not the "auto" of a profile. */
+static bool stated(const struct cpl_resolved *want)
+{
+	return want->policy.source != CPL_FROM_BUILT_IN;
+}
+
+/* By the job's user or a rule for it, not by a default of the site. */
+static bool asked(const struct cpl_resolved *want)
+{
+	return want->profile.value || want->policy.source == CPL_FROM_USER;
+}
+
+/* A decision on its way. */
+struct deciding {
+	struct cpl_engine *engine;
+	const struct cpl_engine_request *req;
+	const struct cpl_engine_scheduler *scheduler;
+	struct cpl_resolved want;
+	int64_t deadline;
+	uint32_t *cpus, *filled; /* [n_hosts] free; of preferred hosts only */
+	const uint32_t *offer;   /* one of them */
+	struct cpl_size size;
+	bool enough, fits; /* hosts; the required ones among them */
+	struct decided *out;
+};
+
+/* Is there anything to decide by: a configuration, not off, and a network? */
 static bool in_force(const struct cpl_engine *engine)
 {
 	return engine->snapshot &&
-	       engine->snapshot->config->mode != CPL_MODE_OFF &&
+	       !cpl_config_is_off(engine->snapshot->config) &&
 	       engine->snapshot->net;
-}
-
-bool cpl_engine_concerns(struct cpl_engine *engine,
-                         const struct cpl_engine_job *job)
-{
-	bool ours;
-
-	pthread_mutex_lock(&engine->api);
-	engine_adopt(engine);
-	ours = in_force(engine) &&
-	       resolve(engine->snapshot->config, job).policy;
-	pthread_mutex_unlock(&engine->api);
-	return ours;
-}
-
-unsigned char *cpl_engine_excerpt(struct cpl_engine *engine,
-                                  const struct cpl_engine_job *job,
-                                  const struct cpl_excerpt_step *step,
-                                  size_t *size, struct cpl_error *err)
-{
-	struct cpl_engine_profile *profile = NULL;
-	const struct cpl_config *config;
-	unsigned char *data = NULL;
-	const char *name = NULL;
-	char *path = NULL;
-
-	pthread_mutex_lock(&engine->api);
-	engine_adopt(engine);
-	config = engine->snapshot ? engine->snapshot->config : NULL;
-	if (config && config->mode == CPL_MODE_ON &&
-	    strcmp(config->binding, CPL_BINDING_NONE))
-		name = resolve(config, job).profile;
-	path = name ? cpl_profile_path(config->profile_dir, name, err) : NULL;
-	if (path)
-		profile = engine_profile_get(
-		        engine, path,
-		        engine_now() + config->max_decision_ms * 1000000LL,
-		        err);
-	if (profile && profile->graph)
-		data = cpl_excerpt_write(profile->graph, name, step,
-		                         CPL_EXCERPT_MAX_BYTES, size, err);
-	else if (profile)
-		cpl_fail(err, "%s", profile->error.text);
-	engine_profile_drop(engine, profile);
-	pthread_mutex_unlock(&engine->api);
-	free(path);
-	return data;
-}
-
-void cpl_engine_known(struct cpl_engine *engine, unsigned char *host, int n)
-{
-	pthread_mutex_lock(&engine->api);
-	for (int i = 0; i < n; i++)
-		if (!engine->host_node || i >= engine->n_hosts ||
-		    engine->host_node[i] < 0)
-			host[i] = 0;
-	pthread_mutex_unlock(&engine->api);
-}
-
-static int set_reason(struct cpl_engine_answer *answer, const char *outcome,
-                      const char *reason)
-{
-	struct cpl_record *record = answer->record;
-	int rc = engine_set(&record->outcome, outcome) |
-	         engine_set(&record->reason, reason);
-
-	answer->reason = record->reason ? record->reason : "out of memory";
-	return rc;
-}
-
-void cpl_engine_refused(struct cpl_engine_answer *answer, const char *reason)
-{
-	answer->place = false;
-	if (answer->record)
-		set_reason(answer, "stock", reason);
 }
 
 static struct cpl_record *record_new(const struct cpl_engine *engine,
                                      const struct cpl_engine_request *req,
-                                     const struct resolved *want)
+                                     const struct cpl_resolved *want)
 {
 	const struct snapshot *now = engine->snapshot;
 	struct cpl_record *record = calloc(1, sizeof(*record));
@@ -141,14 +72,12 @@ static struct cpl_record *record_new(const struct cpl_engine *engine,
 	record->time = time(NULL);
 	record->uid = req->job.uid;
 	record->seed = now->config->seed;
-	record->nodes_wanted = req->nodes_wanted;
 	record->stock_max_congestion = record->stock_mean_congestion = -1;
 	failed = engine_set(&record->job_name, req->job.name) |
 	         engine_set(&record->partition, req->job.partition) |
-	         engine_set(&record->profile, want->profile) |
-	         engine_set(&record->outcome, "stock") |
+	         engine_set(&record->profile, want->profile.value) |
 	         engine_set(&record->reason, "") |
-	         engine_set(&record->policy_asked, want->policy) |
+	         engine_set(&record->policy_asked, want->policy.value) |
 	         engine_set(&record->policy, "stock") |
 	         engine_set(&record->objective,
 	                    cpl_objective_name(now->config->objective)) |
@@ -157,7 +86,7 @@ static struct cpl_record *record_new(const struct cpl_engine *engine,
 	         engine_set(&record->free_hosts, "") |
 	         engine_set(&record->required_hosts, "") |
 	         engine_set(&record->stock_hosts, "") |
-	         engine_set(&record->mapping, want->mapping);
+	         engine_set(&record->mapping, want->mapping.value);
 	if (failed) {
 		cpl_record_free(record);
 		return NULL;
@@ -169,48 +98,28 @@ static struct cpl_record *record_new(const struct cpl_engine *engine,
  * The profile, if the job has one that fits. *use is whether to go on; when
  * not, err says why the stock answer is taken.
  */
-static struct cpl_engine_profile *
-find_profile(struct cpl_engine *engine, const struct cpl_engine_request *req,
-             const struct resolved *want, int64_t deadline, bool *use,
-             struct cpl_error *err)
+static struct cpl_profile *find_profile(struct cpl_engine *engine,
+                                        const struct cpl_engine_request *req,
+                                        const struct cpl_resolved *want,
+                                        int64_t deadline, bool *use,
+                                        struct cpl_error *err)
 {
 	const struct cpl_config *config = engine->snapshot->config;
-	struct cpl_engine_profile *profile;
-	char *path;
+	struct cpl_store_answer answer;
 
 	*use = true;
-	if (!want->profile)
+	if (!want->profile.value)
 		return NULL;
-	*use = false;
-	path = cpl_profile_path(config->profile_dir, want->profile, err);
-	if (!path)
-		return NULL;
-	profile = engine_profile_get(engine, path, deadline, err);
-	free(path);
-	if (!profile)
-		return NULL;
-	if (!profile->comm) {
-		cpl_fail(err, "%s", profile->error.text);
-		*use = profile->missing && want->policy_stated &&
-		       config->missing_profile == CPL_IGNORE;
-	} else if (req->ranks && req->ranks != profile->ranks) {
-		cpl_fail(err,
-		         "profile %s was recorded at %d ranks, the job has %d",
-		         want->profile, profile->ranks, req->ranks);
-		*use = want->policy_stated &&
-		       config->rank_mismatch == CPL_IGNORE;
-	} else {
-		*use = true;
-		return profile;
-	}
-	engine_profile_drop(engine, profile);
-	return NULL;
-}
-
-/* Searches over the policies need to know the traffic. */
-static bool needs_signature(const char *policy)
-{
-	return !strcasecmp(policy, "auto") || !strcasecmp(policy, "traffic");
+	engine_find_profile(engine, want->profile.value, req->ranks, deadline,
+	                    &answer);
+	*use = answer.found == CPL_FOUND_READY ||
+	       (stated(want) && ((answer.found == CPL_FOUND_MISSING &&
+	                          config->missing_profile == CPL_IGNORE) ||
+	                         (answer.found == CPL_FOUND_OTHER_RANKS &&
+	                          config->rank_mismatch == CPL_IGNORE)));
+	if (!answer.profile)
+		cpl_fail(err, "%s", answer.err.text);
+	return answer.profile;
 }
 
 static int set_hosts_text(const struct cpl_engine *engine, char **field,
@@ -253,16 +162,14 @@ static int set_hosts(const struct cpl_engine *engine, struct cpl_record *record,
 	return rc;
 }
 
-static const char *policy_name(const struct cpl_candidate *candidate)
-{
-	return candidate->policy ? candidate->policy->name : "traffic";
-}
-
 static int set_candidates(struct cpl_record *record,
                           const struct cpl_decision *decision)
 {
 	int n = decision->n_candidates;
 
+	while (record->n_candidates)
+		free(record->candidate[--record->n_candidates].policy);
+	free(record->candidate);
 	record->candidate = calloc((size_t)n + 1, sizeof(*record->candidate));
 	if (!record->candidate)
 		return -1;
@@ -272,7 +179,7 @@ static int set_candidates(struct cpl_record *record,
 		struct cpl_record_candidate *to =
 		        &record->candidate[record->n_candidates];
 
-		if (engine_set(&to->policy, policy_name(from)))
+		if (engine_set(&to->policy, from->policy->name))
 			return -1;
 		to->seed = from->seed;
 		to->evaluated = from->evaluated;
@@ -283,26 +190,32 @@ static int set_candidates(struct cpl_record *record,
 	return 0;
 }
 
-static int set_decision(const struct cpl_engine *engine,
-                        struct cpl_engine_answer *answer,
-                        const struct cpl_decision *decision)
+static int set_choice(struct deciding *d, const struct cpl_decision *decision)
 {
 	const struct cpl_candidate *chosen =
 	        &decision->candidate[decision->chosen];
-	struct cpl_record *record = answer->record;
+	struct cpl_record *record = d->out->record;
 	int n = decision->n_nodes;
+	int *order = malloc(((size_t)n + 1) * sizeof(int));
 
-	answer->host = malloc(((size_t)n + 1) * sizeof(int));
-	if (!answer->host)
+	free(d->out->order);
+	d->out->order = order;
+	d->out->n_order = order ? n : 0;
+	if (!order)
 		return -1;
 	for (int i = 0; i < n; i++)
-		answer->host[i] = engine->node_host[decision->node[i]];
-	answer->n_hosts = n;
+		order[i] = d->engine->node_host[decision->node[i]];
 	record->seed = chosen->seed;
 	record->cut_short = decision->cut_short;
-	return engine_set(&record->policy, policy_name(chosen)) |
-	       set_hosts(engine, record, answer->host, n) |
+	return engine_set(&record->policy, chosen->policy->name) |
+	       set_hosts(d->engine, record, order, n) |
 	       set_candidates(record, decision);
+}
+
+static bool offered(const struct deciding *d, int host)
+{
+	return d->engine->host_node[host] >= 0 && d->offer[host] &&
+	       d->offer[host] >= d->size.cpus;
 }
 
 /* Everything that a core request needs, from a request in host indexes. */
@@ -312,71 +225,57 @@ struct prepared {
 	int n_free;
 };
 
-static int prepare(const struct cpl_engine *engine,
-                   const struct cpl_engine_request *req, struct prepared *out,
+static int prepare(const struct deciding *d, struct prepared *out,
                    struct cpl_error *err)
 {
-	int n_nodes = engine->snapshot->net->n_nodes;
+	const struct cpl_engine_request *req = d->req;
+	int n_nodes = d->engine->snapshot->net->n_nodes;
 
-	if (!engine->host_node || engine->n_hosts != req->n_hosts)
-		return cpl_fail(err, "the table of hosts is not known");
 	out->free_node = calloc((size_t)n_nodes + 1, 1);
 	out->required = malloc(((size_t)req->n_required + 1) * sizeof(int));
 	if (!out->free_node || !out->required)
 		return cpl_fail_memory(err);
 	for (int i = 0; i < req->n_hosts; i++) {
-		if (!req->free[i] || engine->host_node[i] < 0)
+		if (!offered(d, i))
 			continue;
-		out->free_node[engine->host_node[i]] = 1;
+		out->free_node[d->engine->host_node[i]] = 1;
 		out->n_free++;
 	}
-	for (int i = 0; i < req->n_required; i++) {
-		int node = engine->host_node[req->required[i]];
-
-		if (node < 0)
-			return cpl_fail(err,
-			                "required node %s is not in the "
-			                "network",
-			                engine->host_name[req->required[i]]);
-		out->required[i] = node;
-	}
-	if (out->n_free < req->nodes_wanted)
-		return cpl_fail(err,
-		                "%d nodes are wanted, the network has %d that "
-		                "are free",
-		                req->nodes_wanted, out->n_free);
+	for (int i = 0; i < req->n_required; i++)
+		out->required[i] = d->engine->host_node[req->required[i]];
 	return 0;
 }
 
-static int decide(struct cpl_engine *engine,
-                  const struct cpl_engine_request *req,
-                  const struct resolved *want, int64_t *deadline,
-                  struct cpl_engine_answer *answer, struct cpl_error *err)
+/* The core's choice among the hosts offered. */
+static int choose(struct deciding *d, struct cpl_error *err)
 {
+	struct cpl_engine *engine = d->engine;
 	const struct snapshot *now = engine->snapshot;
-	struct cpl_engine_profile *profile = answer->profile;
-	struct cpl_record *record = answer->record;
+	struct cpl_profile *profile = d->out->profile;
+	struct cpl_record *record = d->out->record;
 	struct cpl_decision decision = {0};
 	struct prepared ready = {0};
 	int rc = -1;
 
-	if (prepare(engine, req, &ready, err))
+	if (prepare(d, &ready, err))
 		goto out;
 	struct cpl_decide_request core = {
 	        .place = {.net = now->net,
 	                  .free = ready.free_node,
-	                  .n_nodes_wanted = req->nodes_wanted,
+	                  .n_nodes_wanted = (int)d->size.nodes,
 	                  .required = ready.required,
-	                  .n_required = req->n_required,
+	                  .n_required = d->req->n_required,
 	                  .seed = now->config->seed},
-	        .policy = want->policy,
+	        .policy = d->want.policy.value,
 	        .routing = now->routing,
 	        .comm = profile ? profile->comm : NULL,
 	        .ranks_per_node = record->ranks_per_node,
-	        .objective = now->config->objective,
+	        .objective = d->want.objective,
 	        .expired = engine_expired,
-	        .expired_arg = deadline,
+	        .expired_arg = &d->deadline,
 	};
+	free(record->background);
+	record->n_background = 0;
 	record->background = calloc((size_t)engine->n_running + 1,
 	                            sizeof(*record->background));
 	if (!record->background) {
@@ -385,15 +284,15 @@ static int decide(struct cpl_engine *engine,
 	}
 	core.background =
 	        engine_background(engine, record->background,
-	                          &record->n_background, *deadline, err);
+	                          &record->n_background, d->deadline, err);
 	if (err->text[0] || cpl_decide(&core, &decision, err))
 		goto out;
-	rc = set_decision(engine, answer, &decision);
-	if (req->record_free)
+	rc = set_choice(d, &decision);
+	if (d->req->start)
 		rc |= set_free_text(engine, ready.free_node,
 		                    &record->free_hosts);
-	rc |= set_hosts_text(engine, &record->required_hosts, req->required,
-	                     req->n_required);
+	rc |= set_hosts_text(engine, &record->required_hosts, d->req->required,
+	                     d->req->n_required);
 	if (rc)
 		cpl_fail_memory(err);
 out:
@@ -403,139 +302,210 @@ out:
 	return rc;
 }
 
-static int spread(int ranks, int nodes)
+static int spread(int ranks, uint32_t nodes)
 {
-	return nodes > 0 && ranks > 0 ? (ranks + nodes - 1) / nodes : 1;
+	return nodes > 0 && ranks > 0
+	               ? (int)(((uint32_t)ranks + nodes - 1) / nodes)
+	               : 1;
 }
 
-/* -1 with err: the stock answer, for that reason. */
-static int consider(struct cpl_engine *engine,
-                    const struct cpl_engine_request *req,
-                    const struct resolved *want, int64_t *deadline,
-                    struct cpl_engine_answer *answer, struct cpl_error *err)
+/* Nodes that the job would get of these. -1: memory. */
+static int fit(struct deciding *d, const uint32_t *cpus, uint32_t least)
 {
-	struct cpl_error why = {""};
-	struct cpl_record *record = answer->record;
+	int rc =
+	        cpl_size(&d->req->need, cpus, d->req->n_hosts, least, &d->size);
+
+	d->offer = cpus;
+	d->enough = d->fits = rc > 0;
+	for (int i = 0; i < d->req->n_required && d->fits; i++)
+		d->fits = offered(d, d->req->required[i]);
+	return rc < 0 ? -1 : 0;
+}
+
+/* Hosts that the job fills first, while they hold it. */
+static int size_up(struct deciding *d, uint32_t least)
+{
+	if (d->filled && (fit(d, d->filled, least) || d->fits))
+		return d->fits ? 0 : -1;
+	return fit(d, d->cpus, least);
+}
+
+static int measure(struct deciding *d)
+{
+	size_t n = (size_t)d->req->n_hosts;
+	unsigned char *preferred = calloc(n + 1, 1);
+	bool any = false;
+	int rc = -1;
+
+	d->cpus = calloc(n + 1, sizeof(*d->cpus));
+	d->filled = calloc(n + 1, sizeof(*d->filled));
+	if (!preferred || !d->cpus || !d->filled ||
+	    d->scheduler->measure(d->scheduler->arg, d->cpus, preferred))
+		goto out;
+	for (size_t i = 0; i < n; i++) {
+		if (d->engine->host_node[i] < 0)
+			d->cpus[i] = 0;
+		if (preferred[i])
+			d->filled[i] = d->cpus[i];
+		any = any || preferred[i];
+	}
+	if (!any) {
+		free(d->filled);
+		d->filled = NULL;
+	}
+	rc = size_up(d, 0);
+out:
+	free(preferred);
+	return rc;
+}
+
+/* Why these hosts cannot be ours to choose; NULL: they can. */
+static const char *no_room(const struct deciding *d)
+{
+	if (d->req->stock_reason)
+		return d->req->stock_reason;
+	if (!d->enough)
+		return "not enough nodes of the network are free now";
+	if (!d->fits)
+		return "a required node is not free or not in the network";
+	if (d->req->n_required > (int)d->size.nodes)
+		return "more nodes are required than wanted";
+	return NULL;
+}
+
+/* The record's own numbers, from the profile or the job. */
+static void set_size(struct deciding *d)
+{
+	struct cpl_record *record = d->out->record;
+	uint32_t per_node = d->req->need.tasks_per_node;
+
+	record->nodes_wanted = (int)d->size.nodes;
+	record->ranks =
+	        d->out->profile ? d->out->profile->ranks : d->req->ranks;
+	record->ranks_per_node =
+	        per_node ? (int)per_node : spread(record->ranks, d->size.nodes);
+}
+
+/* May the job be placed by us? -1 with err: the stock answer, for that. */
+static int consider(struct deciding *d, struct cpl_error *why,
+                    struct cpl_error *err)
+{
+	const char *room;
 	bool use;
 
-	if (req->nodes_wanted < want->min_nodes)
+	set_size(d);
+	if ((int)d->size.nodes < d->want.min_nodes)
 		return cpl_fail(err, "%d nodes are fewer than MinNodes=%d",
-		                req->nodes_wanted, want->min_nodes);
-	answer->profile =
-	        find_profile(engine, req, want, *deadline, &use, &why);
-	if (answer->profile)
-		record->ranks = answer->profile->ranks;
-	else
-		record->ranks = req->ranks;
-	record->ranks_per_node =
-	        req->ranks_per_node > 0
-	                ? req->ranks_per_node
-	                : spread(record->ranks, req->nodes_wanted);
-	if (req->stock_reason)
-		return cpl_fail(err, "%s", req->stock_reason);
+		                (int)d->size.nodes, d->want.min_nodes);
+	d->out->profile = find_profile(d->engine, d->req, &d->want, d->deadline,
+	                               &use, why);
+	set_size(d);
+	room = no_room(d);
+	if (room)
+		return cpl_fail(err, "%s", room);
 	if (!use)
-		return cpl_fail(err, "%s", why.text);
-	if (!answer->profile && needs_signature(want->policy))
+		return cpl_fail(err, "%s", why->text);
+	if (!d->out->profile && cpl_placement_is_search(d->want.policy.value))
 		return cpl_fail(err, "policy %s needs a profile%s%s",
-		                want->policy, why.text[0] ? ": " : "",
-		                why.text);
-	if (decide(engine, req, want, deadline, answer, err))
-		return -1;
-	if (engine->snapshot->config->mode == CPL_MODE_OBSERVE)
-		return cpl_fail(err, "Mode=observe");
-	/* Placed all the same, by a policy that needs no profile. */
-	if (want->profile && !answer->profile) {
-		free(record->profile);
-		record->profile = NULL;
-		if (engine_set(&record->reason, why.text))
-			return cpl_fail_memory(err);
-	}
+		                d->want.policy.value, why->text[0] ? ": " : "",
+		                why->text);
 	return 0;
 }
 
-void cpl_engine_decide(struct cpl_engine *engine,
-                       const struct cpl_engine_request *req,
-                       struct cpl_engine_answer *answer)
+/*
+ * After a refusal: without hosts that cannot serve the job, or with more of
+ * them. False: there is nothing else to try.
+ */
+static bool try_others(struct deciding *d)
 {
-	int64_t begin = engine_now(), deadline;
-	struct cpl_error err = {""};
-	struct resolved want;
+	uint32_t nodes = d->size.nodes;
+	int lost = 0, n = d->req->n_hosts;
+	uint32_t *before;
 
-	*answer = (struct cpl_engine_answer){.reason = "not in force"};
-	pthread_mutex_lock(&engine->api);
-	engine_adopt(engine);
-	if (!in_force(engine))
-		goto out;
-	want = resolve(engine->snapshot->config, &req->job);
-	if (!want.policy)
-		goto out;
-	deadline =
-	        begin + engine->snapshot->config->max_decision_ms * 1000000LL;
-	answer->reason = "out of memory";
-	answer->record = record_new(engine, req, &want);
-	if (!answer->record)
-		goto out;
-	if (consider(engine, req, &want, &deadline, answer, &err)) {
-		bool observed =
-		        answer->n_hosts &&
-		        engine->snapshot->config->mode == CPL_MODE_OBSERVE;
-
-		set_reason(answer, observed ? "observed" : "stock", err.text);
-	} else if (!engine_set(&answer->record->outcome, "placed")) {
-		answer->reason = answer->record->reason;
-		answer->place = true;
+	if (d->filled) {
+		free(d->filled);
+		d->filled = NULL;
+		return !size_up(d, 0) && d->fits;
 	}
-	answer->record->decision_ms = (double)(engine_now() - begin) / 1e6;
-out:
-	pthread_mutex_unlock(&engine->api);
+	before = malloc(((size_t)n + 1) * sizeof(*before));
+	if (!before)
+		return false;
+	memcpy(before, d->cpus, (size_t)n * sizeof(*before));
+	d->scheduler->narrow(d->scheduler->arg, d->cpus);
+	for (int i = 0; i < n; i++)
+		lost += before[i] && !d->cpus[i];
+	free(before);
+	if (!lost && !cpl_size_by_cpus(&d->req->need))
+		return false;
+	return !size_up(d, lost ? 0 : nodes + 1) && d->fits;
 }
 
-void cpl_engine_answer_free(struct cpl_engine *engine,
-                            struct cpl_engine_answer *answer)
+/* Ours, accepted by the scheduler. -1 with err: the stock answer. */
+static int place(struct deciding *d, struct cpl_error *err)
 {
-	free(answer->host);
-	cpl_record_free(answer->record);
-	engine_profile_drop(engine, answer->profile);
-	*answer = (struct cpl_engine_answer){.reason = ""};
+	struct cpl_record *record = d->out->record;
+	int64_t begin = cpl_now();
+
+	for (int tries = 1;; tries++) {
+		bool accepted;
+
+		if (choose(d, err))
+			return -1;
+		record->decision_ms += (double)(cpl_now() - begin) / 1e6;
+		if (d->want.mode == CPL_MODE_OBSERVE) {
+			record->outcome = CPL_OUTCOME_OBSERVED;
+			return cpl_fail(err, "Mode=observe");
+		}
+		accepted = d->scheduler->place(d->scheduler->arg, d->out->order,
+		                               d->out->n_order);
+		if (accepted)
+			return 0;
+		if (tries == CPL_ENGINE_TRIES || !try_others(d) || no_room(d))
+			return cpl_fail(err, "the scheduler refused the nodes "
+			                     "chosen");
+		begin = cpl_now();
+		set_size(d);
+	}
 }
 
-void cpl_engine_baseline(struct cpl_engine *engine,
-                         struct cpl_engine_answer *answer, const int *host,
-                         int n_hosts)
+/*
+ * What the stock plugin's choice (host indexes in node order, ranks in blocks)
+ * comes to, for the record.
+ */
+static void evaluate_stock(struct deciding *d, const int *host, int n)
 {
-	const struct snapshot *now;
-	struct cpl_record *record = answer->record;
+	struct cpl_engine *engine = d->engine;
+	const struct snapshot *now = engine->snapshot;
+	struct cpl_profile *profile = d->out->profile;
+	struct cpl_record *record = d->out->record;
 	struct cpl_metrics metrics;
 	struct cpl_job_sums sums;
 	struct cpl_error err = {""};
 	int64_t *id = NULL, n_ids, deadline;
 	int *node = NULL;
 
-	pthread_mutex_lock(&engine->api);
-	now = engine->snapshot;
-	if (!record || !in_force(engine) || !engine->host_node ||
-	    set_hosts_text(engine, &record->stock_hosts, host, n_hosts))
-		goto out;
-	node = malloc(((size_t)n_hosts + 1) * sizeof(int));
+	if (set_hosts_text(engine, &record->stock_hosts, host, n) || !profile)
+		return;
+	node = malloc(((size_t)n + 1) * sizeof(int));
 	id = malloc(((size_t)engine->n_running + 1) * sizeof(*id));
-	if (!answer->profile || !node || !id)
+	if (!node || !id)
 		goto out;
-	for (int i = 0; i < n_hosts; i++) {
+	for (int i = 0; i < n; i++) {
 		node[i] = engine->host_node[host[i]];
 		if (node[i] < 0)
 			goto out;
 	}
 	struct cpl_decide_request core = {
 	        .place = {.net = now->net,
-	                  .n_nodes_wanted = n_hosts,
+	                  .n_nodes_wanted = n,
 	                  .seed = now->config->seed},
 	        .policy = "linear",
 	        .routing = now->routing,
-	        .comm = answer->profile->comm,
-	        .ranks_per_node = spread(answer->profile->ranks, n_hosts),
-	        .objective = now->config->objective,
+	        .comm = profile->comm,
+	        .ranks_per_node = spread(profile->ranks, (uint32_t)n),
+	        .objective = d->want.objective,
 	};
-	deadline = engine_now() + now->config->max_decision_ms * 1000000LL;
+	deadline = engine_deadline(now);
 	core.background = engine_background(engine, id, &n_ids, deadline, &err);
 	if (!err.text[0] &&
 	    !cpl_decide_evaluate(&core, node, &metrics, &sums, &err)) {
@@ -545,5 +515,177 @@ void cpl_engine_baseline(struct cpl_engine *engine,
 out:
 	free(node);
 	free(id);
+}
+
+void engine_decided_free(struct decided *decided)
+{
+	if (!decided)
+		return;
+	cpl_record_free(decided->record);
+	cpl_profile_drop(decided->profile);
+	free(decided->order);
+	free(decided->host);
+	free(decided);
+}
+
+struct decided *engine_decided_take(struct cpl_engine *engine, int64_t id)
+{
+	for (struct decided **at = &engine->decided; *at; at = &(*at)->next) {
+		struct decided *found = *at;
+
+		if (found->record->job != id)
+			continue;
+		*at = found->next;
+		return found;
+	}
+	return NULL;
+}
+
+/* Newest first, no more than the limit. */
+static void keep(struct cpl_engine *engine, struct decided *decided)
+{
+	struct decided *old = decided;
+
+	decided->next = engine->decided;
+	engine->decided = decided;
+	for (int i = 1; i < CPL_ENGINE_DECIDED_MAX && old; i++)
+		old = old->next;
+	if (old && old->next) {
+		struct decided *last = old->next;
+
+		old->next = NULL;
+		engine_decided_free(last);
+	}
+}
+
+/* One node of the site's default policy has no traffic between nodes. */
+static bool idle_default(const struct deciding *d)
+{
+	return !asked(&d->want) && d->size.nodes == 1 && d->want.min_nodes > 1;
+}
+
+/* Nobody asked, and the default policy is none for a job without a profile:
+ * not worth a record and a line of the log for each job of the cluster. */
+static bool silent(const struct deciding *d)
+{
+	return !asked(&d->want) &&
+	       cpl_placement_is_search(d->want.policy.value);
+}
+
+/* The scheduler's answer for a job that is not, or beside, placed by us. */
+static void ask_stock(struct deciding *d, bool placed)
+{
+	const struct cpl_engine_scheduler *s = d->scheduler;
+	int *host = malloc(((size_t)d->req->n_hosts + 1) * sizeof(int));
+	int n = 0;
+
+	/* The stock answer must be had even without memory. */
+	if (!placed)
+		n = s->stock(s->arg, host);
+	else if (host && d->req->start)
+		n = s->compare(s->arg, host);
+	if (host && n > 0 && d->req->start)
+		evaluate_stock(d, host, n);
+	if (placed || !host) {
+		free(host);
+	} else {
+		d->out->host = host;
+		d->out->n_host = n;
+	}
+}
+
+/* The hosts given are those decided. -1: memory. */
+static int take_order(struct decided *out)
+{
+	out->host = malloc(((size_t)out->n_order + 1) * sizeof(int));
+	if (!out->host)
+		return -1;
+	memcpy(out->host, out->order, (size_t)out->n_order * sizeof(int));
+	out->n_host = out->n_order;
+	qsort(out->host, (size_t)out->n_host, sizeof(int), cpl_by_int);
+	return 0;
+}
+
+static enum cpl_engine_answer decide(struct deciding *d, char *text,
+                                     size_t size)
+{
+	struct cpl_error why = {""}, err = {""};
+	struct cpl_record *record = d->out->record;
+	int64_t begin = cpl_now();
+	bool placed;
+	int failed;
+
+	failed = consider(d, &why, &err);
+	record->decision_ms = (double)(cpl_now() - begin) / 1e6;
+	placed = !failed && !place(d, &err);
+	/* Placed all the same, by a policy that needs no profile. */
+	if (placed && d->want.profile.value && !d->out->profile) {
+		free(record->profile);
+		record->profile = NULL;
+		engine_set(&record->reason, why.text);
+	}
+	if (placed)
+		record->outcome = CPL_OUTCOME_PLACED;
+	else
+		engine_set(&record->reason, err.text);
+	ask_stock(d, placed);
+	snprintf(text, size, "%s%s, %.3f ms", placed ? "placed by " : "stock: ",
+	         placed ? record->policy : record->reason, record->decision_ms);
+	if (d->req->start && !silent(d) &&
+	    (placed ? !take_order(d->out) : d->out->n_host)) {
+		keep(d->engine, d->out);
+		d->out = NULL;
+	}
+	return placed ? CPL_ENGINE_PLACED : CPL_ENGINE_STOCK;
+}
+
+static struct decided *decided_new(const struct cpl_engine *engine,
+                                   const struct cpl_engine_request *req,
+                                   const struct cpl_resolved *want)
+{
+	struct decided *out = calloc(1, sizeof(*out));
+
+	if (!out)
+		return NULL;
+	out->record = record_new(engine, req, want);
+	if (out->record)
+		return out;
+	free(out);
+	return NULL;
+}
+
+enum cpl_engine_answer cpl_engine_decide(
+        struct cpl_engine *engine, const struct cpl_engine_request *req,
+        const struct cpl_engine_scheduler *scheduler, char *text, size_t size)
+{
+	struct deciding d = {
+	        .engine = engine, .req = req, .scheduler = scheduler};
+	enum cpl_engine_answer answer = CPL_ENGINE_NONE;
+
+	pthread_mutex_lock(&engine->api);
+	engine_adopt(engine);
+	/* What was decided before it has not begun with. */
+	engine_decided_free(engine_decided_take(engine, req->job.id));
+	if (!in_force(engine) || !engine->host_node ||
+	    engine->n_hosts != req->n_hosts)
+		goto out;
+	d.want = engine_resolve(engine->snapshot, &req->job);
+	if (!d.want.policy.value)
+		goto out;
+	d.out = decided_new(engine, req, &d.want);
+	if (!d.out || measure(&d)) {
+		engine_log(engine, CPL_ENGINE_ERROR,
+		           "out of memory: job %lld gets the stock answer",
+		           (long long)req->job.id);
+		goto out;
+	}
+	d.deadline = engine_deadline(engine->snapshot);
+	if (!idle_default(&d))
+		answer = decide(&d, text, size);
+out:
+	engine_decided_free(d.out);
+	free(d.cpus);
+	free(d.filled);
 	pthread_mutex_unlock(&engine->api);
+	return answer;
 }

@@ -39,16 +39,16 @@ static void clear_load(struct running *job)
 	job->load_made = false;
 }
 
-static void running_clear(struct cpl_engine *engine, struct running *job)
+static void running_clear(struct running *job)
 {
 	clear_load(job);
 	cpl_record_free(job->record);
-	engine_profile_drop(engine, job->profile);
+	cpl_profile_drop(job->profile);
 }
 
 struct running *engine_running_add(struct cpl_engine *engine,
                                    struct cpl_record *record,
-                                   struct cpl_engine_profile *profile)
+                                   struct cpl_profile *profile)
 {
 	struct running *old = engine_running_find(engine, record->job);
 	int at;
@@ -62,7 +62,7 @@ struct running *engine_running_add(struct cpl_engine *engine,
 
 		if (!more) {
 			cpl_record_free(record);
-			engine_profile_drop(engine, profile);
+			cpl_profile_drop(profile);
 			return NULL;
 		}
 		engine->running = more;
@@ -77,6 +77,7 @@ struct running *engine_running_add(struct cpl_engine *engine,
 	        .id = record->job,
 	        .record = record,
 	        .profile = profile,
+	        .traffic = profile && record->ranks == profile->ranks,
 	};
 	return &engine->running[at];
 }
@@ -85,7 +86,7 @@ void engine_running_remove(struct cpl_engine *engine, struct running *job)
 {
 	int at = (int)(job - engine->running);
 
-	running_clear(engine, job);
+	running_clear(job);
 	engine->n_running--;
 	memmove(job, job + 1, (size_t)(engine->n_running - at) * sizeof(*job));
 	engine->background_made = false;
@@ -94,12 +95,17 @@ void engine_running_remove(struct cpl_engine *engine, struct running *job)
 void engine_running_free(struct cpl_engine *engine)
 {
 	for (int i = 0; i < engine->n_running; i++)
-		running_clear(engine, &engine->running[i]);
+		running_clear(&engine->running[i]);
 	free(engine->running);
 	engine->running = NULL;
 	engine->n_running = engine->max_running = 0;
 	cpl_load_free(&engine->background);
-	memset(&engine->background, 0, sizeof(engine->background));
+	engine->background_made = false;
+}
+
+void engine_running_changed(struct cpl_engine *engine, struct running *job)
+{
+	clear_load(job);
 	engine->background_made = false;
 }
 
@@ -108,15 +114,41 @@ void engine_running_stale(struct cpl_engine *engine)
 	for (int i = 0; i < engine->n_running; i++)
 		clear_load(&engine->running[i]);
 	cpl_load_free(&engine->background);
-	memset(&engine->background, 0, sizeof(engine->background));
 	engine->background_made = false;
 }
 
 /* Does this job put load on the network, as far as is known? */
 static bool has_traffic(const struct running *job)
 {
-	return job->profile && job->profile->comm && job->record->ranks > 0 &&
-	       job->record->ranks == job->profile->ranks;
+	return !job->suspended && job->traffic && job->record->ranks > 0;
+}
+
+void engine_find_profile(struct cpl_engine *engine, const char *name, int ranks,
+                         int64_t deadline, struct cpl_store_answer *answer)
+{
+	cpl_store_find(engine->store,
+	               &(struct cpl_store_query){
+	                       .dir = engine->snapshot->config->profile_dir,
+	                       .name = name,
+	                       .ranks = ranks,
+	                       .deadline = deadline},
+	               answer);
+}
+
+struct cpl_profile *engine_running_profile(struct cpl_engine *engine,
+                                           const struct running *job,
+                                           int64_t deadline,
+                                           struct cpl_error *err)
+{
+	struct cpl_store_answer answer;
+
+	if (job->profile)
+		return cpl_profile_hold(job->profile);
+	engine_find_profile(engine, job->record->profile, job->record->ranks,
+	                    deadline, &answer);
+	if (!answer.profile)
+		cpl_fail(err, "%s", answer.err.text);
+	return answer.profile;
 }
 
 /* Node of each rank; -1 with err when the network lacks a host. */
@@ -171,14 +203,17 @@ static int make_sparse(struct running *job, const struct cpl_network *net,
 	return 0;
 }
 
-/* 0, -1 when memory is out, 1 when it never will be possible. */
+/* Of a job whose profile is at hand. 0, -1 when memory is out, 1 when it never
+ * will be possible. */
 static int make_load(struct cpl_engine *engine, struct running *job,
-                     struct cpl_load *scratch, struct cpl_error *err)
+                     const struct cpl_profile *profile,
+                     struct cpl_workload *scratch, struct cpl_error *err)
 {
 	const struct snapshot *now = engine->snapshot;
-	const struct cpl_comm *comm = job->profile->comm;
-	struct cpl_traffic_work *work = NULL;
 	int *rank_node = malloc((size_t)job->record->ranks * sizeof(int));
+	struct cpl_job seated = {.routing = now->routing,
+	                         .comm = profile->comm,
+	                         .node = rank_node};
 	int rc = -1;
 
 	if (!rank_node) {
@@ -189,17 +224,64 @@ static int make_load(struct cpl_engine *engine, struct running *job,
 	if (rank_nodes(now->net, job->record, rank_node, err))
 		goto out;
 	rc = -1;
-	work = cpl_traffic_work_new(now->net, comm, err);
-	if (!work)
+	cpl_workload_clear(scratch, NULL);
+	if (cpl_workload_add(scratch, &seated, err) < 0 ||
+	    cpl_workload_solve(scratch, err))
 		goto out;
-	cpl_load_clear(scratch, now->net);
-	cpl_traffic_add(now->net, now->routing, comm, rank_node, work, scratch,
-	                NULL);
-	rc = make_sparse(job, now->net, scratch, err);
+	rc = make_sparse(job, now->net, cpl_workload_load(scratch), err);
 out:
-	cpl_traffic_work_free(work);
 	free(rank_node);
 	return rc;
+}
+
+/* Is a profile on its way that is not in memory now? */
+static bool will_come(const struct cpl_store_answer *answer)
+{
+	return answer->found == CPL_FOUND_LOADING ||
+	       answer->found == CPL_FOUND_TIMED_OUT;
+}
+
+/*
+ * Make a job's load, by the profile that it has had from its start or, after a
+ * restart or a change of the network, by the one in the store. 0; 1: it is
+ * still being read; -1 with err.
+ */
+static int get_load(struct cpl_engine *engine, struct running *job,
+                    struct cpl_workload **scratch, int64_t deadline,
+                    struct cpl_error *err)
+{
+	struct cpl_store_answer answer = {.found = CPL_FOUND_READY};
+	struct cpl_error why = {""};
+	int failed;
+
+	if (job->profile)
+		answer.profile = cpl_profile_hold(job->profile);
+	else
+		engine_find_profile(engine, job->record->profile,
+		                    job->record->ranks, 0, &answer);
+	if (!answer.profile) {
+		job->traffic = will_come(&answer);
+		return 1;
+	}
+	/* What is made is kept: the next call goes on. */
+	failed = -1;
+	if (cpl_now() >= deadline)
+		cpl_fail(&why, "the load of the running jobs takes longer to "
+		               "compute than MaxDecisionTime");
+	else if (*scratch ||
+	         (*scratch = cpl_workload_new(engine->snapshot->net, 1, &why)))
+		failed = make_load(engine, job, answer.profile, *scratch, &why);
+	cpl_profile_drop(answer.profile);
+	if (failed < 0)
+		return cpl_fail(err, "%s", why.text);
+	if (failed)
+		engine_log(engine, CPL_ENGINE_INFO,
+		           "job %lld does not count as background: %s",
+		           (long long)job->id, why.text);
+	job->load_made = true;
+	cpl_profile_drop(job->profile);
+	job->profile = NULL;
+	return 0;
 }
 
 static void add_entries(struct cpl_load *into, const struct cpl_network *net,
@@ -224,50 +306,30 @@ static int make_background(struct cpl_engine *engine, int64_t deadline,
                            struct cpl_error *err)
 {
 	const struct cpl_network *net = engine->snapshot->net;
-	struct cpl_load scratch = {0};
-	int rc = -1;
+	struct cpl_workload *scratch = NULL;
+	bool complete = true;
+	int rc = 0;
 
 	if (!engine->background.link &&
 	    cpl_load_init(&engine->background, net, err))
-		goto out;
+		return -1;
 	cpl_load_clear(&engine->background, net);
-	for (int i = 0; i < engine->n_running; i++) {
+	for (int i = 0; i < engine->n_running && rc >= 0; i++) {
 		struct running *job = &engine->running[i];
 
 		if (!has_traffic(job))
 			continue;
-		if (!job->load_made) {
-			struct cpl_error why = {""};
-			int failed;
-
-			/* What is made is kept: the next call goes on. */
-			if (engine_now() >= deadline) {
-				cpl_fail(err, "the load of the running jobs "
-				              "takes longer to compute than "
-				              "MaxDecisionTime");
-				goto out;
-			}
-			if (!scratch.link && cpl_load_init(&scratch, net, err))
-				goto out;
-			failed = make_load(engine, job, &scratch, &why);
-			if (failed < 0) {
-				cpl_fail(err, "%s", why.text);
-				goto out;
-			}
-			if (failed)
-				engine_log(engine, CPL_ENGINE_INFO,
-				           "job %lld does not count as "
-				           "background: %s",
-				           (long long)job->id, why.text);
-			job->load_made = true;
-		}
-		add_entries(&engine->background, net, job);
+		rc = job->load_made
+		             ? 0
+		             : get_load(engine, job, &scratch, deadline, err);
+		if (!rc)
+			add_entries(&engine->background, net, job);
+		else if (has_traffic(job))
+			complete = false;
 	}
-	engine->background_made = true;
-	rc = 0;
-out:
-	cpl_load_free(&scratch);
-	return rc;
+	cpl_workload_free(scratch);
+	engine->background_made = rc >= 0 && complete;
+	return rc < 0 ? -1 : 0;
 }
 
 const struct cpl_load *engine_background(struct cpl_engine *engine, int64_t *id,
@@ -333,83 +395,5 @@ int engine_record_hosts(struct cpl_record *record, char *const *name, int n)
 void engine_record_write(struct cpl_engine *engine,
                          const struct cpl_record *record)
 {
-	struct cpl_error err = {""};
-	const char *dir = engine->snapshot->config->state_dir;
-	char *path =
-	        dir ? cpl_record_path(dir, false, record->job, &err) : NULL;
-	json_t *root = path ? cpl_record_to_json(record, &err) : NULL;
-	struct task *task;
-
-	if (!root)
-		goto out;
-	task = engine_task_new(TASK_WRITE, path, NULL);
-	if (task) {
-		task->json = root;
-		root = NULL;
-	}
-	engine_task_queue(engine, task, false, &err);
-out:
-	if (err.text[0])
-		engine_log(engine, CPL_ENGINE_ERROR,
-		           "record of job %lld is not written: %s",
-		           (long long)record->job, err.text);
-	json_decref(root);
-	free(path);
-}
-
-static int export_one(const struct cpl_engine *engine,
-                      const struct running *job, struct cpl_running_job *out,
-                      struct cpl_error *err)
-{
-	const struct cpl_record *record = job->record;
-
-	out->id = job->id;
-	out->ranks_per_node =
-	        record->ranks_per_node > 0 ? record->ranks_per_node : 1;
-	if (has_traffic(job)) {
-		out->signature = strdup(job->profile->path);
-		out->rank_host = malloc((size_t)record->ranks * sizeof(int));
-		if (!out->signature || !out->rank_host)
-			return cpl_fail_memory(err);
-		memcpy(out->rank_host, record->rank_host,
-		       (size_t)record->ranks * sizeof(int));
-		out->ranks = record->ranks;
-	}
-	out->host = calloc((size_t)record->n_hosts + 1, sizeof(char *));
-	if (!out->host)
-		return cpl_fail_memory(err);
-	for (; out->n_hosts < record->n_hosts; out->n_hosts++) {
-		out->host[out->n_hosts] = strdup(record->host[out->n_hosts]);
-		if (!out->host[out->n_hosts])
-			return cpl_fail_memory(err);
-	}
-	return 0;
-}
-
-int cpl_engine_export(struct cpl_engine *engine, struct cpl_state *out,
-                      struct cpl_error *err)
-{
-	int rc = -1;
-
-	memset(out, 0, sizeof(*out));
-	pthread_mutex_lock(&engine->api);
-	engine_adopt(engine);
-	out->job = calloc((size_t)engine->n_running + 1, sizeof(*out->job));
-	if (!out->job) {
-		cpl_fail_memory(err);
-		goto out;
-	}
-	for (int i = 0; i < engine->n_running; i++) {
-		out->n_jobs++;
-		if (export_one(engine, &engine->running[i], &out->job[i], err))
-			goto out;
-	}
-	rc = 0;
-out:
-	pthread_mutex_unlock(&engine->api);
-	if (rc) {
-		cpl_state_free(out);
-		memset(out, 0, sizeof(*out));
-	}
-	return rc;
+	cpl_record_dir_write(engine->records, record);
 }

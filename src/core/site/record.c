@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +13,17 @@
 
 #define FORMAT "commplace-decision"
 
-enum kind { TEXT, TEXT_OR_NULL, INT, INT64, UINT32, UINT64, BOOL, REAL };
+enum kind {
+	TEXT,
+	TEXT_OR_NULL,
+	OUTCOME,
+	INT,
+	INT64,
+	UINT32,
+	UINT64,
+	BOOL,
+	REAL
+};
 
 struct field {
 	const char *key;
@@ -26,12 +35,13 @@ struct field {
 /* In the order of the file. */
 static const struct field fields[] = {
         {"job", INT64, AT(job)},
+        {"shown_as", TEXT_OR_NULL, AT(shown_as)},
         {"time", INT64, AT(time)},
         {"uid", UINT32, AT(uid)},
         {"job_name", TEXT_OR_NULL, AT(job_name)},
         {"partition", TEXT_OR_NULL, AT(partition)},
         {"profile", TEXT_OR_NULL, AT(profile)},
-        {"outcome", TEXT, AT(outcome)},
+        {"outcome", OUTCOME, AT(outcome)},
         {"reason", TEXT, AT(reason)},
         {"policy_asked", TEXT_OR_NULL, AT(policy_asked)},
         {"policy", TEXT_OR_NULL, AT(policy)},
@@ -64,6 +74,18 @@ static const char *const other_keys[] = {"format", "version",    "background",
 static const char *const candidate_keys[] = {
         "policy",          "seed",      "evaluated", "max_congestion",
         "mean_congestion", "hop_bytes", NULL};
+
+static const char *const outcome_name[] = {
+        [CPL_OUTCOME_STOCK] = "stock",
+        [CPL_OUTCOME_OBSERVED] = "observed",
+        [CPL_OUTCOME_PLACED] = "placed",
+};
+#define N_OUTCOMES ((int)(sizeof(outcome_name) / sizeof(outcome_name[0])))
+
+const char *cpl_outcome_name(enum cpl_outcome outcome)
+{
+	return outcome_name[outcome];
+}
 
 void cpl_record_free(struct cpl_record *record)
 {
@@ -121,6 +143,10 @@ static int set_field(json_t *root, const struct cpl_record *record,
 		if (!text && f->kind == TEXT_OR_NULL)
 			return 0;
 		value = text_json(text ? text : "");
+		break;
+	case OUTCOME:
+		value = json_string(
+		        cpl_outcome_name(*(const enum cpl_outcome *)at));
 		break;
 	case INT:
 		value = json_integer(*(const int *)at);
@@ -210,6 +236,16 @@ json_t *cpl_record_to_json(const struct cpl_record *record,
 	return root;
 }
 
+char *cpl_record_text(const struct cpl_record *record, size_t *length,
+                      struct cpl_error *err)
+{
+	json_t *root = cpl_record_to_json(record, err);
+	char *text = root ? cpl_json_text(root, length, err) : NULL;
+
+	json_decref(root);
+	return text;
+}
+
 static int take_text(const json_t *root, const struct field *f, char **out,
                      struct cpl_error *err)
 {
@@ -223,6 +259,25 @@ static int take_text(const json_t *root, const struct field *f, char **out,
 	return *out ? 0 : cpl_fail_memory(err);
 }
 
+static int take_outcome(const json_t *root, const struct field *f,
+                        enum cpl_outcome *out, struct cpl_error *err)
+{
+	const char *text = "";
+
+	if (cpl_json_string(root, f->key, &text, err) < 0)
+		return -1;
+	for (int i = 0; i < N_OUTCOMES; i++) {
+		if (strcmp(text, outcome_name[i]))
+			continue;
+		*out = (enum cpl_outcome)i;
+		return 0;
+	}
+	return cpl_fail(err,
+	                "\"outcome\" is \"%.40s\"; it must be placed, "
+	                "observed or stock",
+	                text);
+}
+
 static int take_field(const json_t *root, const struct field *f,
                       struct cpl_record *record, struct cpl_error *err)
 {
@@ -234,6 +289,8 @@ static int take_field(const json_t *root, const struct field *f,
 	case TEXT:
 	case TEXT_OR_NULL:
 		return take_text(root, f, (char **)at, err);
+	case OUTCOME:
+		return take_outcome(root, f, (enum cpl_outcome *)at, err);
 	case INT:
 		rc = cpl_json_int(root, f->key, 0, INT32_MAX, &v, err);
 		*(int *)at = (int)v;
@@ -400,19 +457,16 @@ static int take_record(const json_t *root, struct cpl_record *record,
 	for (int i = 0; i < N_FIELDS; i++)
 		if (take_field(root, &fields[i], record, err))
 			return -1;
-	if (strcmp(record->outcome, "placed") &&
-	    strcmp(record->outcome, "observed") &&
-	    strcmp(record->outcome, "stock"))
-		return cpl_fail(err,
-		                "\"outcome\" is \"%.40s\"; it must be "
-		                "placed, observed or stock",
-		                record->outcome);
 	if (take_array(root, "hosts", &hosts, &n, err))
 		return -1;
 	record->host = take_strings(hosts, "hosts", &record->n_hosts, err);
 	if (!record->host || take_background(root, record, err) ||
 	    take_candidates(root, record, err) || take_ranks(root, record, err))
 		return -1;
+	if (record->outcome == CPL_OUTCOME_OBSERVED && record->ranks &&
+	    !*record->stock_hosts)
+		return cpl_fail(err, "\"stock_hosts\" is empty; it must name "
+		                     "the hosts of an observed job");
 	return 0;
 }
 

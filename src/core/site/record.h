@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Decision records: what the select plugin decided for a job and why, one
- * world-readable JSON file per job, StateDir/running/JOBID.json while the job
+ * JSON file per job, StateDir/running/JOBID.json while the job
  * runs and StateDir/ended/JOBID.json after. `commplace explain` and `status`
  * read them, and slurmctld rebuilds its background load from them.
  */
@@ -24,14 +24,27 @@ struct cpl_record_candidate {
 	double max_congestion, mean_congestion, hop_bytes;
 };
 
+/* What became of a decision. */
+enum cpl_outcome {
+	CPL_OUTCOME_STOCK,    /* the scheduler's own nodes */
+	CPL_OUTCOME_OBSERVED, /* these too; what ours would be is on record */
+	CPL_OUTCOME_PLACED,   /* our nodes */
+};
+
+/* "stock", "observed", "placed". */
+const char *cpl_outcome_name(enum cpl_outcome outcome);
+
 struct cpl_record {
 	int64_t job;
+	char *shown_as;       /* its id as Slurm shows it where that differs:
+	                       * "17_3" of an array, "17+1" of a het job; or
+	                       * NULL */
 	int64_t time;         /* seconds since 1970 */
 	uint32_t uid;
 	char *job_name;       /* may be NULL, as the next two */
 	char *partition;
 	char *profile;
-	char *outcome;        /* "placed", "observed", "stock" */
+	enum cpl_outcome outcome;
 	char *reason;         /* why stock, or "" */
 	char *policy_asked;   /* as asked by user or site */
 	char *policy;         /* taken */
@@ -65,6 +78,13 @@ struct cpl_record *cpl_record_from_json(const json_t *root,
 					struct cpl_error *err);
 void cpl_record_free(struct cpl_record *record);
 
+/* The file's text; free() it. NULL with err. */
+char *cpl_record_text(const struct cpl_record *record, size_t *length,
+                      struct cpl_error *err);
+
+/* Longer files are no records. */
+#define RECORD_MAX_BYTES (32 << 20)
+
 /* "STATE_DIR/running/ID.json" or ".../ended/ID.json"; the caller frees it. */
 char *cpl_record_path(const char *state_dir, bool ended, int64_t job,
 		      struct cpl_error *err);
@@ -73,6 +93,10 @@ char *cpl_record_path(const char *state_dir, bool ended, int64_t job,
  * DIR; ..."). */
 struct cpl_record *cpl_record_find(const char *state_dir, int64_t job,
 				   bool *ended, struct cpl_error *err);
+/* The same of a job by the id that Slurm shows, such as "17_3". O(records). */
+struct cpl_record *cpl_record_find_shown(const char *state_dir,
+                                         const char *shown_as, bool *ended,
+                                         struct cpl_error *err);
 
 /*
  * The job of a record as the traffic model sees it; an observed job stands on
@@ -81,6 +105,13 @@ struct cpl_record *cpl_record_find(const char *state_dir, int64_t job,
  */
 int cpl_record_job(const struct cpl_record *record, struct cpl_running_job *job,
 		   struct cpl_error *err);
+
+/*
+ * A record tells what was decided; an observed job runs on the hosts of the
+ * stock answer instead, its ranks in blocks of even size: hosts and rank_host
+ * become those. -1 with err when the record cannot say where its ranks are.
+ */
+int cpl_record_as_it_runs(struct cpl_record *record, struct cpl_error *err);
 
 /*
  * Running jobs of a state directory as a cpl_state; files that cannot be read

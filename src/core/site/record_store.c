@@ -44,9 +44,20 @@ static struct cpl_record *load(const char *path, struct cpl_error *err)
 	return record;
 }
 
+static void no_record(const char *job, const char *state_dir,
+                      struct cpl_error *err)
+{
+	cpl_fail(err,
+	         "no record of job %.60s in %s; commplace decided nothing for "
+	         "it, or its record was removed",
+	         job, state_dir);
+}
+
 struct cpl_record *cpl_record_find(const char *state_dir, int64_t job,
                                    bool *ended, struct cpl_error *err)
 {
+	char text[24];
+
 	for (int i = 0; i < 2; i++) {
 		struct cpl_record *record = NULL;
 		char *path = cpl_record_path(state_dir, i == 1, job, err);
@@ -63,11 +74,68 @@ struct cpl_record *cpl_record_find(const char *state_dir, int64_t job,
 		if (there)
 			return record;
 	}
-	cpl_fail(err,
-	         "no record of job %lld in %s; commplace decided nothing for "
-	         "it, or its record was removed",
-	         (long long)job, state_dir);
+	snprintf(text, sizeof(text), "%lld", (long long)job);
+	no_record(text, state_dir, err);
 	return NULL;
+}
+
+int64_t state_job_of_file(const char *name)
+{
+	char *end;
+	long long v;
+
+	if (*name < '0' || *name > '9')
+		return -1;
+	errno = 0;
+	v = strtoll(name, &end, 10);
+	return errno || strcmp(end, ".json") ? -1 : v;
+}
+
+/* Of one folder; NULL: it is not there. */
+static struct cpl_record *find_shown(const char *state_dir, bool ended,
+                                     const char *shown_as)
+{
+	struct cpl_record *record = NULL;
+	struct dirent *entry;
+	DIR *dir = NULL;
+	char *path;
+
+	if (asprintf(&path, "%s/%s", state_dir, ended ? "ended" : "running") <
+	    0)
+		return NULL;
+	dir = opendir(path);
+	free(path);
+	while (dir && !record && (entry = readdir(dir))) {
+		int64_t id = state_job_of_file(entry->d_name);
+
+		path = id < 0 ? NULL
+		              : cpl_record_path(state_dir, ended, id, NULL);
+		record = path ? load(path, NULL) : NULL;
+		free(path);
+		if (record && (!record->shown_as ||
+		               strcmp(record->shown_as, shown_as))) {
+			cpl_record_free(record);
+			record = NULL;
+		}
+	}
+	if (dir)
+		closedir(dir);
+	return record;
+}
+
+struct cpl_record *cpl_record_find_shown(const char *state_dir,
+                                         const char *shown_as, bool *ended,
+                                         struct cpl_error *err)
+{
+	struct cpl_record *record = NULL;
+
+	for (int i = 0; i < 2 && !record; i++) {
+		record = find_shown(state_dir, i == 1, shown_as);
+		*ended = i == 1;
+	}
+	if (!record)
+		no_record(shown_as, state_dir, err);
+	return record;
 }
 
 static int copy_hosts(const struct cpl_record *record,
@@ -111,7 +179,7 @@ int cpl_record_job(const struct cpl_record *record, struct cpl_running_job *job,
                    struct cpl_error *err)
 {
 	bool stock =
-	        !strcmp(record->outcome, "observed") && *record->stock_hosts;
+	        record->outcome == CPL_OUTCOME_OBSERVED && *record->stock_hosts;
 	int rc;
 
 	memset(job, 0, sizeof(*job));
@@ -133,17 +201,30 @@ int cpl_record_job(const struct cpl_record *record, struct cpl_running_job *job,
 	return rc;
 }
 
-/* "17.json" -> 17, everything else -> -1. */
-static int64_t job_of_file(const char *name)
+int cpl_record_as_it_runs(struct cpl_record *record, struct cpl_error *err)
 {
-	char *end;
-	long long v;
+	struct cpl_hostlist list = {0};
+	int per_host;
 
-	if (*name < '0' || *name > '9')
-		return -1;
-	errno = 0;
-	v = strtoll(name, &end, 10);
-	return errno || strcmp(end, ".json") ? -1 : v;
+	if (record->outcome != CPL_OUTCOME_OBSERVED)
+		return 0;
+	if (cpl_hostlist_parse(&list, record->stock_hosts, err))
+		return cpl_fail_prefix(err, "\"stock_hosts\": ");
+	if (record->ranks && !list.count) {
+		cpl_hostlist_free(&list);
+		return cpl_fail(err, "\"stock_hosts\" is empty; it must name "
+		                     "the hosts of an observed job");
+	}
+	for (int i = 0; i < record->n_hosts; i++)
+		free(record->host[i]);
+	free(record->host);
+	record->host = list.name;
+	record->n_hosts = list.count;
+	per_host =
+	        list.count ? (record->ranks + list.count - 1) / list.count : 1;
+	for (int r = 0; r < record->ranks; r++)
+		record->rank_host[r] = r / per_host;
+	return 0;
 }
 
 /* 1: the job is in *job, 0: its record cannot be used, -1: memory. */
@@ -186,7 +267,7 @@ int cpl_record_state(const char *state_dir, struct cpl_state *out, int *skipped,
 		goto out;
 	}
 	while ((entry = readdir(dir))) {
-		int64_t id = job_of_file(entry->d_name);
+		int64_t id = state_job_of_file(entry->d_name);
 
 		if (id < 0)
 			continue;

@@ -332,14 +332,14 @@ struct context {
 	unsigned char *free_nodes;     /* or NULL */
 	struct cpl_load *load;         /* or NULL */
 	struct cpl_workload *workload; /* or NULL: instead of the load */
-	struct cpl_load own;           /* one job's */
+	struct cpl_workload *own;      /* of one job, for the load */
 	struct loaded *loaded;         /* [jobs] */
 	int n_loaded;
+	char **left_out; /* [jobs] or NULL: a job that fails ends it all */
 };
 
-static struct cpl_comm *load_total(const char *path, struct cpl_error *err)
+static struct cpl_comm *total(struct cpl_signature *sig, struct cpl_error *err)
 {
-	struct cpl_signature *sig = cpl_signature_load(path, err);
 	struct cpl_comm *comm = NULL;
 
 	if (sig)
@@ -354,24 +354,23 @@ static const struct cpl_comm *job_comm(struct context *c,
                                        struct cpl_error *err)
 {
 	struct loaded *next = &c->loaded[c->n_loaded];
-	char *path;
 
 	for (int i = 0; i < c->n_loaded; i++)
 		if (!strcmp(c->loaded[i].signature, job->signature))
 			return c->loaded[i].comm;
 	next->signature = job->signature;
 	if (strchr(job->signature, '/')) {
-		next->comm = load_total(job->signature, err);
+		next->comm =
+		        total(cpl_signature_load(job->signature, err), err);
 	} else if (!c->profile_dir) {
 		cpl_fail(err,
 		         "signature \"%s\" is a profile's name, and no profile "
 		         "directory is known; give a path with a \"/\"",
 		         job->signature);
 	} else {
-		path = cpl_profile_path(c->profile_dir, job->signature, err);
-		if (path)
-			next->comm = load_total(path, err);
-		free(path);
+		next->comm = total(cpl_profile_load(c->profile_dir,
+		                                    job->signature, err),
+		                   err);
 	}
 	if (next->comm)
 		c->n_loaded++;
@@ -406,33 +405,26 @@ static int *rank_nodes(const struct cpl_running_job *job, const int *host_node,
 static int add_load(struct context *c, const struct cpl_running_job *job,
                     const int *host_node, struct cpl_error *err)
 {
-	const struct cpl_comm *comm = job_comm(c, job, err);
-	struct cpl_traffic_work *work = NULL;
+	struct cpl_job seated = {.routing = c->routing,
+	                         .comm = job_comm(c, job, err)};
+	struct cpl_workload *w = c->workload ? c->workload : c->own;
 	int *node = NULL;
 	int rc = -1;
 
-	if (!comm)
+	if (!seated.comm)
 		return -1;
-	node = rank_nodes(job, host_node, comm->ranks, err);
+	seated.node = node = rank_nodes(job, host_node, seated.comm->ranks, err);
 	if (!node)
 		return -1;
-	if (c->workload) {
-		rc = cpl_workload_add(c->workload, c->routing, comm, node,
-		                      err) < 0
-		             ? -1
-		             : 0;
-		free(node);
-		return rc;
-	}
-	work = cpl_traffic_work_new(c->net, comm, err);
-	if (work) {
-		cpl_load_clear(&c->own, c->net);
-		cpl_traffic_add(c->net, c->routing, comm, node, work, &c->own,
-		                NULL);
-		cpl_load_add(c->load, &c->own, c->net);
-		rc = 0;
-	}
-	cpl_traffic_work_free(work);
+	if (!c->workload)
+		cpl_workload_clear(w, NULL);
+	if (cpl_workload_add(w, &seated, err) < 0 ||
+	    (!c->workload && cpl_workload_solve(w, err)))
+		goto out;
+	if (!c->workload)
+		cpl_load_add(c->load, cpl_workload_load(w), c->net);
+	rc = 0;
+out:
 	free(node);
 	return rc;
 }
@@ -468,16 +460,20 @@ static int apply(struct context *c, const struct cpl_state *state,
 	c->loaded = calloc((size_t)state->n_jobs + 1, sizeof(*c->loaded));
 	if (!c->loaded)
 		return cpl_fail_memory(err);
-	if (c->load)
-		rc = cpl_load_init(&c->own, c->net, err);
+	if (c->load && !(c->own = cpl_workload_new(c->net, 1, err)))
+		rc = -1;
 	for (int i = 0; i < state->n_jobs && !rc; i++) {
-		rc = apply_job(c, &state->job[i], err);
-		if (rc)
-			cpl_fail_prefix(err, "running job %lld: ",
-			                (long long)state->job[i].id);
+		struct cpl_error why = {""};
+
+		if (!apply_job(c, &state->job[i], &why))
+			continue;
+		if (c->left_out)
+			c->left_out[i] = strdup(why.text);
+		if (!c->left_out || !c->left_out[i])
+			rc = cpl_fail(err, "running job %lld: %s",
+			              (long long)state->job[i].id, why.text);
 	}
-	if (c->load)
-		cpl_load_free(&c->own);
+	cpl_workload_free(c->own);
 	for (int i = 0; i < c->n_loaded; i++)
 		cpl_comm_free(c->loaded[i].comm);
 	free(c->loaded);
@@ -495,6 +491,21 @@ int cpl_state_apply(const struct cpl_state *state,
 	                    .profile_dir = profile_dir,
 	                    .free_nodes = free_nodes,
 	                    .load = load};
+
+	return apply(&c, state, err);
+}
+
+int cpl_state_apply_each(const struct cpl_state *state,
+                         const struct cpl_network *net,
+                         const struct cpl_routing *routing,
+                         const char *profile_dir, struct cpl_load *load,
+                         char **left_out, struct cpl_error *err)
+{
+	struct context c = {.net = net,
+	                    .routing = routing,
+	                    .profile_dir = profile_dir,
+	                    .load = load,
+	                    .left_out = left_out};
 
 	return apply(&c, state, err);
 }

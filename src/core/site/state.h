@@ -64,6 +64,17 @@ int cpl_state_apply(const struct cpl_state *state,
 		    unsigned char *free_nodes, struct cpl_load *load,
 		    struct cpl_error *err);
 
+/*
+ * The same for what shows the load of now: a job that is refused is left out,
+ * and left_out[i] ([n_jobs], NULLs before) says why; the caller frees them. -1
+ * with err: memory.
+ */
+int cpl_state_apply_each(const struct cpl_state *state,
+                         const struct cpl_network *net,
+                         const struct cpl_routing *routing,
+                         const char *profile_dir, struct cpl_load *load,
+                         char **left_out, struct cpl_error *err);
+
 /* Add the jobs that have a signature to a workload of the same network, each
  * with this routing; refuses what cpl_state_apply refuses. 0 or -1. */
 int cpl_state_workload(const struct cpl_state *state,

@@ -127,7 +127,6 @@ double cpl_load_tree_get(const struct cpl_load_tree *t, int64_t i)
 
 /* Two at a time. */
 typedef double pair __attribute__((vector_size(16)));
-typedef long long pair_mask __attribute__((vector_size(16)));
 
 static pair load_pair(const double *x)
 {
@@ -136,8 +135,7 @@ static pair load_pair(const double *x)
 
 static void add_up_values(const double *x, struct cpl_load_summary *s)
 {
-	pair sum = {0, 0}, powers = {0, 0}, spread = {0, 0}, mean;
-	pair_mask used = {0, 0}; /* negative */
+	pair sum = {0, 0}, powers = {0, 0};
 	double max = x[0];
 
 	for (int i = 0; i < FAN; i += 2) {
@@ -145,23 +143,12 @@ static void add_up_values(const double *x, struct cpl_load_summary *s)
 
 		sum += y;
 		powers += square * square;
-		used += y > (pair){0, 0};
 	}
 	for (int i = 1; i < FAN; i++)
 		max = x[i] > max ? x[i] : max;
 	s->max = max;
 	s->sum = sum[0] + sum[1];
-	s->used = (double)(int)-(used[0] + used[1]);
 	s->powers = powers[0] + powers[1];
-	s->mean = s->used > 0 ? s->sum / s->used : 0;
-	mean = (pair){s->mean, s->mean};
-	for (int i = 0; i < FAN; i += 2) {
-		pair y = load_pair(x + i), d = y - mean;
-
-		d *= d;
-		spread += (pair)((pair_mask)d & (y > (pair){0, 0}));
-	}
-	s->spread = spread[0] + spread[1];
 }
 
 static void add_up_nodes(const struct cpl_load_summary *child,
@@ -171,14 +158,7 @@ static void add_up_nodes(const struct cpl_load_summary *child,
 	for (int i = 0; i < FAN; i++) {
 		s->max = child[i].max > s->max ? child[i].max : s->max;
 		s->sum += child[i].sum;
-		s->used += child[i].used;
 		s->powers += child[i].powers;
-	}
-	s->mean = s->used > 0 ? s->sum / s->used : 0;
-	for (int i = 0; i < FAN; i++) {
-		double d = child[i].mean - s->mean;
-
-		s->spread += child[i].spread + child[i].used * d * d;
 	}
 }
 

@@ -1,23 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Largest value, sum, variance and fourth powers of many values of which a few
- * change at a time: a tree of summaries, as tournaments have it. What a node
- * says depends on the values alone, never on how they came about.
+ * Largest value, sum and fourth powers of many values of which a few change at a
+ * time: a tree of summaries, as tournaments have it. What a node says depends on
+ * the values alone, never on how they came about.
  */
 #ifndef CPL_TRAFFIC_LOAD_TREE_H
 #define CPL_TRAFFIC_LOAD_TREE_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
 
-/* Of values >= 0; mean and spread over those above 0. */
+/* Of values >= 0. */
 struct cpl_load_summary {
-	double max, sum, mean;
-	double spread; /* sum of squared distances from the mean */
+	double max, sum;
 	double powers; /* sum of fourth powers */
-	double used;   /* values above 0 */
 };
 
 struct cpl_load_tree;

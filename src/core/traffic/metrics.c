@@ -34,7 +34,8 @@ static double node_links(const struct cpl_network *net, const double *own,
 	return max;
 }
 
-double cpl_metrics_variance(double squares, int64_t used, double average)
+/* Of `used` links, from the sum of their squared distances from the average. */
+static double variance_of(double squares, int64_t used, double average)
 {
 	double variance = used ? squares / (double)used : 0;
 
@@ -95,7 +96,7 @@ void cpl_traffic_metrics(const struct cpl_network *net,
 		}
 	}
 	out->nonzero_variance =
-	        cpl_metrics_variance(squares, used, out->nonzero_average);
+	        variance_of(squares, used, out->nonzero_average);
 }
 
 static double ratio(double value, double reference)
@@ -134,6 +135,12 @@ static void sort_few(double *value, int64_t n)
 	}
 }
 
+static double pick(const double *v, uint64_t size, uint64_t draws, int which)
+{
+	return v[cpl_random_below(size, CPL_STREAM_PIVOTS + (uint64_t)which,
+	                          draws, size)];
+}
+
 /*
  * Reorder value[low .. high) so that what sorting would put at the increasing
  * positions at[n] stands there (Hoare's selection, for several at once). The
@@ -147,10 +154,9 @@ static void select_at(double *value, int64_t low, int64_t high,
 	while (n > 0 && high - low > 24) {
 		uint64_t size = (uint64_t)(high - low);
 		double *v = value + low;
-		double pivot =
-		        middle(v[cpl_random_below(size, 0, draws, size)],
-		               v[cpl_random_below(size, 1, draws, size)],
-		               v[cpl_random_below(size, 2, draws, size)]);
+		double pivot = middle(pick(v, size, draws, 0),
+		                      pick(v, size, draws, 1),
+		                      pick(v, size, draws, 2));
 		int64_t less = low, more = high;
 		int left = 0, right;
 
@@ -273,5 +279,21 @@ int cpl_load_stats(const struct cpl_network *net, const struct cpl_load *load,
 	}
 	rc = cpl_class_stats(value, n, out, err);
 	free(value);
+	return rc;
+}
+
+int cpl_load_node_stats(const struct cpl_network *net, const double *value,
+                        struct cpl_class_stats *out, struct cpl_error *err)
+{
+	double *used = malloc((size_t)net->n_nodes * sizeof(*used));
+	int n = 0, rc;
+
+	if (!used)
+		return cpl_fail_memory(err);
+	for (int node = 0; node < net->n_nodes; node++)
+		if (net->node_name[node])
+			used[n++] = value[node];
+	rc = cpl_class_stats(used, n, out, err);
+	free(used);
 	return rc;
 }

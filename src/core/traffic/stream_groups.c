@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Dragonflies with one link per pair of groups. What a router sends to another
- * group takes one way to its gateway, so (router, group) sums are enough for
- * the near side; on the far side it takes one way from the gateway there, so
+ * group takes one path to its gateway, so (router, group) sums are enough for
+ * the near side; on the far side it takes one path from the gateway there, so
  * (group, node) sums are enough. Groups are taken in batches: first each sends
- * into a buffer of its own, then each takes its part out of all buffers, in
+ * into a buffer of its own, then each takes its share out of all buffers, in
  * order. Between routers of a group bytes are kept in a matrix and spread over
  * links once, in the end.
  */
@@ -14,42 +14,45 @@
 
 #include "base/parallel.h"
 #include "routing/one_link.h"
-#include "routing/routing_internal.h"
+#include "routing/dragonfly_paths.h"
 #include "traffic/stream_internal.h"
 
 #define BATCH 32
-/* No direct way is longer. */
+/* No direct path is longer. */
 #define MAX_HOPS 5
 /* What cancels to less than this part of its terms is 0. */
 #define CANCELLED 1e-11
 
 /* What one group of a batch sends. */
-struct slot {
+struct sender {
 	double *in;           /* [n_nodes] bytes for each node */
 	unsigned char *heard; /* [groups] that got any */
 };
 
 /* Of the messages of one group. */
-struct part {
+struct tally {
 	struct cpl_job_sums sums;
-	double max_indirect; /* as in struct walk */
-	double hop_bytes[2];
+	double max_indirect;         /* as in struct pass */
+	int64_t pairs[MAX_HOPS + 1]; /* of ranks, by hops */
 };
 
-struct lane {
+struct worker {
 	struct cpl_comm_entry *entry;
 	double *row;   /* [groups] from the router at work */
 	double *group; /* [groups] from its group */
 	double *legs;  /* scratch of cpl_one_link_legs */
+	/* Where pairs are counted, [groups]: the gateway to a group, and its
+	 * gateway to the group at work, as routers of their groups. */
+	int *out, *in;
 };
 
-struct walk {
+struct pass {
 	struct stream s;
 	const struct cpl_dragonfly *df;
 	int size, nodes;    /* routers, nodes of a group */
 	uint64_t per_group; /* 2^STREAM_SHIFT / nodes, rounded up */
 	bool indirect;
-	int first, n_slots;      /* the batch at work */
+	int first, n_senders;    /* the batch at work */
 	double *link;            /* [n_links] direct */
 	double *local;           /* [n_routers][size] bytes between a group's */
 	double *sent, *received; /* [n_routers] to, from others */
@@ -62,10 +65,14 @@ struct walk {
 	 * hops[to] - 2 * direct hops. */
 	int max_direct;
 	double max_indirect;
-	struct slot slot[BATCH];
-	struct part *part; /* [groups] */
-	int n_lanes;
-	struct lane *lane;
+	struct sender sender[BATCH];
+	struct tally *tally; /* [groups] */
+	/* Where pairs are counted: hops between routers of a group, [size]
+	 * [size], and the router of each of its nodes; else NULL. */
+	unsigned char *between;
+	int *router_of; /* [nodes] */
+	int n_workers;
+	struct worker *worker;
 };
 
 bool cpl_stream_by_groups(const struct cpl_network *net,
@@ -73,190 +80,229 @@ bool cpl_stream_by_groups(const struct cpl_network *net,
 {
 	int64_t nodes;
 
-	if (net->type != CPL_NETWORK_DRAGONFLY ||
-	    net->dragonfly.global_per_pair != 1 ||
-	    (routing != &cpl_routing_static_direct &&
-	     routing != &cpl_routing_static_indirect))
+	if ((routing != &cpl_routing_static_direct &&
+	     routing != &cpl_routing_static_indirect) ||
+	    cpl_dragonfly_of(net)->global_per_pair != 1)
 		return false;
-	nodes = (int64_t)net->dragonfly.routers_per_group *
-	        net->nodes_per_router;
+	nodes = cpl_dragonfly_nodes(net);
 	return nodes < 1 << 16 && net->n_nodes <= 1 << 24;
 }
 
-/* One seat at work. */
-struct seat {
-	const struct walk *w;
-	struct lane *lane;
-	struct slot *slot;
-	struct part *part;
-	int seat, router, group;
-	bool look;                  /* a longer way may be among its messages */
+/* One host at work. */
+struct host {
+	const struct pass *w;
+	struct worker *worker;
+	struct sender *sender;
+	struct tally *tally;
+	int host, router, group;
+	bool look; /* a longer path may be among its messages */
 	double stays, leaves, near; /* near: to routers of its group */
 };
 
-static void look(struct seat *seat, int to)
+static void look(struct host *host, int to)
 {
-	const struct walk *w = seat->w;
+	const struct pass *w = host->w;
 	const struct cpl_dragonfly *df = w->df;
-	int there = w->s.seat_router[to], group = there / w->size, hops;
+	int there = w->s.host_router[to], group = there / w->size, hops;
 	double sum;
 
-	if (there == seat->router)
+	if (there == host->router)
 		return;
-	if (group == seat->group) {
-		hops = cpl_local_hops(df, seat->router, there);
+	if (group == host->group) {
+		hops = cpl_local_hops(df, host->router, there);
 	} else {
 		int64_t out =
-		        cpl_dragonfly_global(w->s.net, seat->group, group, 0);
+		        cpl_dragonfly_global(w->s.net, host->group, group, 0);
 		int64_t in =
-		        cpl_dragonfly_global(w->s.net, group, seat->group, 0);
+		        cpl_dragonfly_global(w->s.net, group, host->group, 0);
 
-		hops = cpl_local_hops(df, seat->router, df->gateway[out]) + 1 +
+		hops = cpl_local_hops(df, host->router, df->gateway[out]) + 1 +
 		       cpl_local_hops(df, df->gateway[in], there);
 	}
-	if (hops > seat->part->sums.max_dilation)
-		seat->part->sums.max_dilation = hops;
+	if (hops > host->tally->sums.max_dilation)
+		host->tally->sums.max_dilation = hops;
 	if (!w->indirect)
 		return;
-	sum = w->hops[seat->router] + w->hops[there] - 2.0 * hops;
-	if (sum > seat->part->max_indirect)
-		seat->part->max_indirect = sum;
+	sum = w->hops[host->router] + w->hops[there] - 2.0 * hops;
+	if (sum > host->tally->max_indirect)
+		host->tally->max_indirect = sum;
 }
 
 static inline void soon(void *arg, int to)
 {
-	const struct seat *seat = arg;
+	const struct host *host = arg;
 
-	__builtin_prefetch(&seat->slot->in[seat->w->s.job->node[to]], 1);
+	__builtin_prefetch(&host->sender->in[host->w->s.job->node[to]], 1);
 }
 
-static inline void piece(void *arg, int to, double bytes)
+static inline void count(const struct host *host, int node, int group, int n)
 {
-	struct seat *seat = arg;
-	const struct walk *w = seat->w;
+	const struct pass *w = host->w;
+	const struct worker *worker = host->worker;
+	int here = host->router - host->group * w->size, hops;
+	int there = w->router_of[node - group * w->nodes];
+
+	if (group == host->group)
+		hops = w->between[here * w->size + there];
+	else
+		hops = w->between[here * w->size + worker->out[group]] + 1 +
+		       w->between[worker->in[group] * w->size + there];
+	host->tally->pairs[hops] += n;
+}
+
+static inline void piece(void *arg, int to, double bytes, int n)
+{
+	struct host *host = arg;
+	const struct pass *w = host->w;
 	int node, group;
 
-	if (to == seat->seat) {
-		seat->stays += bytes;
+	if (to == host->host) {
+		host->stays += bytes;
+		host->tally->pairs[0] += n;
 		return;
 	}
 	node = w->s.job->node[to];
 	group = (int)(((uint64_t)node * w->per_group) >> STREAM_SHIFT);
-	seat->leaves += bytes;
-	seat->slot->in[node] += bytes;
-	seat->slot->heard[group] = 1;
-	if (group != seat->group) {
-		seat->lane->row[group] += bytes;
+	host->leaves += bytes;
+	host->sender->in[node] += bytes;
+	host->sender->heard[group] = 1;
+	if (group != host->group) {
+		host->worker->row[group] += bytes;
 	} else {
-		int there = w->s.seat_router[to];
+		int there = w->s.host_router[to];
 
-		if (there != seat->router) {
-			seat->near += bytes;
+		if (there != host->router) {
+			host->near += bytes;
 			w->received[there] += bytes;
-			w->local[(int64_t)seat->router * w->size +
+			w->local[(int64_t)host->router * w->size +
 			         there % w->size] += bytes;
 		}
 	}
-	if (seat->look)
-		look(seat, to);
+	if (w->between)
+		count(host, node, group, n);
+	if (host->look)
+		look(host, to);
 }
 
-static bool may_find_more(const struct walk *w, const struct part *part,
+static bool may_find_more(const struct pass *w, const struct tally *tally,
                           int router)
 {
-	return part->sums.max_dilation < MAX_HOPS ||
+	return tally->sums.max_dilation < MAX_HOPS ||
 	       (w->indirect &&
-	        w->hops[router] + w->most_hops - 2 > part->max_indirect);
+	        w->hops[router] + w->most_hops - 2 > tally->max_indirect);
 }
 
 /* The near side of what a router sent to other groups. */
-static double leave(struct walk *w, struct lane *lane, int group, int router)
+static double leave(struct pass *w, struct worker *worker, int group,
+                    int router)
 {
 	const struct cpl_dragonfly *df = w->df;
 	double *local = w->local + (int64_t)router * w->size;
 	double sent = 0;
 
 	for (int other = 0; other < df->groups; other++) {
-		double bytes = lane->row[other];
+		double bytes = worker->row[other];
 		int gate;
 
 		if (!(bytes > 0))
 			continue;
-		lane->row[other] = 0;
+		worker->row[other] = 0;
 		gate = df->gateway[cpl_dragonfly_global(w->s.net, group, other,
 		                                        0)];
 		sent += bytes;
-		lane->group[other] += bytes;
+		worker->group[other] += bytes;
 		local[gate % w->size] += bytes;
 	}
 	return sent;
 }
 
-static void send_router(struct walk *w, struct lane *lane, struct slot *slot,
-                        int group, int router)
+static void send_router(struct pass *w, struct worker *worker,
+                        struct sender *sender, int group, int router)
 {
-	struct part *part = &w->part[group];
-	int ports = w->s.net->nodes_per_router;
+	struct tally *tally = &w->tally[group];
+	struct cpl_nodes nodes = cpl_network_nodes(w->s.net, router);
 	bool used = false;
 
-	for (int node = router * ports; node < (router + 1) * ports; node++) {
-		struct seat seat = {.w = w,
-		                    .lane = lane,
-		                    .slot = slot,
-		                    .part = part,
-		                    .seat = w->s.seat_of[node],
+	for (int i = 0; i < nodes.n; i++) {
+		int node = nodes.node[i];
+		struct host host = {.w = w,
+		                    .worker = worker,
+		                    .sender = sender,
+		                    .tally = tally,
+		                    .host = w->s.host_of[node],
 		                    .router = router,
 		                    .group = group,
-		                    .look = may_find_more(w, part, router)};
+		                    .look = may_find_more(w, tally, router)};
 
-		if (seat.seat < 0)
+		if (host.host < 0)
 			continue;
 		used = true;
-		stream_seat(&w->s, seat.seat, lane->entry, soon, piece, &seat);
-		w->injection[node] = seat.leaves;
-		w->sent[router] += seat.near;
-		part->sums.bytes += seat.stays + seat.leaves;
-		part->sums.bytes_in_node += seat.stays;
-		part->sums.bytes_on_network += seat.leaves;
+		stream_host(&w->s, host.host, worker->entry, soon, piece,
+		            &host);
+		w->injection[node] = host.leaves;
+		w->sent[router] += host.near;
+		tally->sums.bytes += host.stays + host.leaves;
+		tally->sums.bytes_in_node += host.stays;
+		tally->sums.bytes_on_network += host.leaves;
 	}
 	if (used)
-		w->sent[router] += leave(w, lane, group, router);
+		w->sent[router] += leave(w, worker, group, router);
+}
+
+static void find_gateways(const struct pass *w, struct worker *worker,
+                          int group)
+{
+	const struct cpl_network *net = w->s.net;
+	const struct cpl_dragonfly *df = w->df;
+
+	for (int other = 0; other < df->groups && w->between; other++) {
+		if (other == group)
+			continue;
+		worker->out[other] = df->gateway[cpl_dragonfly_global(
+		                             net, group, other, 0)] %
+		                     w->size;
+		worker->in[other] = df->gateway[cpl_dragonfly_global(
+		                            net, other, group, 0)] %
+		                    w->size;
+	}
 }
 
 static void send(void *arg, int64_t index, int thread)
 {
-	struct walk *w = arg;
-	struct lane *lane = &w->lane[thread];
+	struct pass *w = arg;
+	struct worker *worker = &w->worker[thread];
 	int group = w->first + (int)index;
-	struct part *part = &w->part[group];
+	struct tally *tally = &w->tally[group];
 	double *link =
 	        w->link + w->s.net->link_class[CPL_DRAGONFLY_GLOBAL].first;
 
-	part->sums.max_dilation = w->max_direct;
-	part->max_indirect = w->max_indirect;
+	tally->sums.max_dilation = w->max_direct;
+	tally->max_indirect = w->max_indirect;
+	find_gateways(w, worker, group);
 	for (int i = 0; i < w->size; i++)
-		send_router(w, lane, &w->slot[index], group,
+		send_router(w, worker, &w->sender[index], group,
 		            group * w->size + i);
 	for (int other = 0; other < w->df->groups; other++) {
-		if (!(lane->group[other] > 0))
+		if (!(worker->group[other] > 0))
 			continue;
 		link[cpl_dragonfly_global(w->s.net, group, other, 0)] +=
-		        lane->group[other];
-		lane->group[other] = 0;
+		        worker->group[other];
+		worker->group[other] = 0;
 	}
 }
 
-/* Take the group's part out of one buffer. */
-static void take(struct walk *w, int group, int from, double *in)
+/* Take the group's share out of one buffer. */
+static void take(struct pass *w, int group, int from, double *in)
 {
-	int ports = w->s.net->nodes_per_router, first = group * w->size;
-	double *way = NULL, *ejection = w->ejection + (int64_t)first * ports;
+	int ports = w->nodes / w->size, first = group * w->size;
+	double *to_gateway = NULL,
+	       *ejection = w->ejection + (int64_t)first * ports;
 
 	if (from != group) {
 		int64_t gate = w->df->gateway[cpl_dragonfly_global(
 		        w->s.net, group, from, 0)];
 
-		way = w->local + gate * w->size;
+		to_gateway = w->local + gate * w->size;
 	}
 	for (int i = 0; i < w->size; i++) {
 		double sum = 0;
@@ -266,60 +312,60 @@ static void take(struct walk *w, int group, int from, double *in)
 			*ejection++ += *in;
 			*in++ = 0;
 		}
-		if (!way)
+		if (!to_gateway)
 			continue;
-		way[i] += sum;
+		to_gateway[i] += sum;
 		w->received[first + i] += sum;
 	}
 }
 
 static void receive(void *arg, int64_t index, int thread)
 {
-	struct walk *w = arg;
+	struct pass *w = arg;
 	int group = (int)index;
 
-	for (int i = 0; i < w->n_slots; i++) {
-		struct slot *slot = &w->slot[i];
+	for (int i = 0; i < w->n_senders; i++) {
+		struct sender *sender = &w->sender[i];
 
-		if (!slot->heard[group])
+		if (!sender->heard[group])
 			continue;
-		slot->heard[group] = 0;
+		sender->heard[group] = 0;
 		take(w, group, w->first + i,
-		     slot->in + (int64_t)group * w->nodes);
+		     sender->in + (int64_t)group * w->nodes);
 	}
 }
 
 static void spread(void *arg, int64_t index, int thread)
 {
-	struct walk *w = arg;
+	struct pass *w = arg;
 
 	cpl_local_spread(w->s.net, (int)index,
 	                 w->local + index * w->size * w->size, w->link);
 }
 
-static void run(struct walk *w)
+static void run(struct pass *w)
 {
 	int groups = w->df->groups;
 
 	for (w->first = 0; w->first < groups; w->first += BATCH) {
-		w->n_slots =
+		w->n_senders =
 		        groups - w->first < BATCH ? groups - w->first : BATCH;
-		cpl_parallel(w->n_lanes, w->n_slots, send, w);
-		cpl_parallel(w->n_lanes, groups, receive, w);
-		for (int i = 0; i < w->n_slots; i++) {
-			const struct part *part = &w->part[w->first + i];
+		cpl_parallel(w->n_workers, w->n_senders, send, w);
+		cpl_parallel(w->n_workers, groups, receive, w);
+		for (int i = 0; i < w->n_senders; i++) {
+			const struct tally *tally = &w->tally[w->first + i];
 
 			w->max_direct = (int)fmax(w->max_direct,
-			                          part->sums.max_dilation);
+			                          tally->sums.max_dilation);
 			w->max_indirect =
-			        fmax(w->max_indirect, part->max_indirect);
+			        fmax(w->max_indirect, tally->max_indirect);
 		}
 	}
-	cpl_parallel(w->n_lanes, groups, spread, w);
+	cpl_parallel(w->n_workers, groups, spread, w);
 }
 
 /* Links that start in the group are three runs of ids. */
-static void group_links(const struct walk *w, int group, int64_t first[3],
+static void group_links(const struct pass *w, int group, int64_t first[3],
                         int64_t count[3])
 {
 	const struct cpl_dragonfly *df = w->df;
@@ -333,7 +379,7 @@ static void group_links(const struct walk *w, int group, int64_t first[3],
 }
 
 /* Bytes of a link under static-indirect. */
-static double indirect(const struct walk *w, int64_t link)
+static double indirect(const struct pass *w, int64_t link)
 {
 	double others = w->s.net->n_routers - 2.0;
 	double bytes = w->plus[link] - 2 * w->link[link];
@@ -346,13 +392,13 @@ static double indirect(const struct walk *w, int64_t link)
 /* From here on plus holds what static-indirect puts on the links. */
 static void legs(void *arg, int64_t index, int thread)
 {
-	struct walk *w = arg;
+	struct pass *w = arg;
 	int64_t first[3], count[3];
 
 	if (w->s.net->n_routers > 2)
 		cpl_one_link_legs(w->s.net, (int)index, w->sent, w->received,
 		                  w->sent_by, w->received_by,
-		                  w->lane[thread].legs, w->plus);
+		                  w->worker[thread].legs, w->plus);
 	group_links(w, (int)index, first, count);
 	for (int class = 0; class < 3; class ++)
 		for (int64_t i = 0; i < count[class]; i++)
@@ -360,7 +406,7 @@ static void legs(void *arg, int64_t index, int thread)
 			        indirect(w, first[class] + i);
 }
 
-static void run_indirect(struct walk *w)
+static void run_indirect(struct pass *w)
 {
 	for (int group = 0; group < w->df->groups; group++)
 		for (int i = 0; i < w->size; i++) {
@@ -369,10 +415,10 @@ static void run_indirect(struct walk *w)
 			w->sent_by[group] += w->sent[router];
 			w->received_by[group] += w->received[router];
 		}
-	cpl_parallel(w->n_lanes, w->df->groups, legs, w);
+	cpl_parallel(w->n_workers, w->df->groups, legs, w);
 }
 
-static void add_result(const struct walk *w, bool by_indirect,
+static void add_result(const struct pass *w, bool by_indirect,
                        struct cpl_load *load, struct cpl_job_sums *sums)
 {
 	const struct cpl_network *net = w->s.net;
@@ -387,15 +433,23 @@ static void add_result(const struct walk *w, bool by_indirect,
 		load->ejection[node] += w->ejection[node];
 	}
 	for (int group = 0; group < w->df->groups; group++) {
-		const struct cpl_job_sums *part = &w->part[group].sums;
+		const struct cpl_job_sums *tally = &w->tally[group].sums;
 
-		sums->bytes += part->bytes;
-		sums->bytes_in_node += part->bytes_in_node;
-		sums->bytes_on_network += part->bytes_on_network;
+		sums->bytes += tally->bytes;
+		sums->bytes_in_node += tally->bytes_in_node;
+		sums->bytes_on_network += tally->bytes_on_network;
 	}
 	sums->max_dilation = w->max_direct;
 	if (by_indirect && w->max_direct && net->n_routers > 2)
 		sums->max_dilation = w->max_indirect / (net->n_routers - 2.0);
+}
+
+static void add_counts(const struct pass *w, struct cpl_hop_count *count)
+{
+	for (int group = 0; group < w->df->groups; group++)
+		for (int hops = 0; hops <= MAX_HOPS; hops++)
+			count->pairs[hops] += w->tally[group].pairs[hops];
+	count->made = true;
 }
 
 static double *numbers(int64_t n)
@@ -403,7 +457,7 @@ static double *numbers(int64_t n)
 	return calloc((size_t)n + 1, sizeof(double));
 }
 
-static int open_arrays(struct walk *w)
+static int open_arrays(struct pass *w)
 {
 	const struct cpl_network *net = w->s.net;
 	int groups = w->df->groups;
@@ -416,14 +470,14 @@ static int open_arrays(struct walk *w)
 	w->received_by = numbers(groups);
 	w->injection = numbers(net->n_nodes);
 	w->ejection = numbers(net->n_nodes);
-	w->part = calloc((size_t)groups, sizeof(*w->part));
+	w->tally = calloc((size_t)groups, sizeof(*w->tally));
 	if (!w->link || !w->local || !w->sent || !w->received || !w->sent_by ||
-	    !w->received_by || !w->injection || !w->ejection || !w->part)
+	    !w->received_by || !w->injection || !w->ejection || !w->tally)
 		return -1;
 	for (int i = 0; i < BATCH && i < groups; i++) {
-		w->slot[i].in = numbers(net->n_nodes);
-		w->slot[i].heard = calloc((size_t)groups, 1);
-		if (!w->slot[i].in || !w->slot[i].heard)
+		w->sender[i].in = numbers(net->n_nodes);
+		w->sender[i].heard = calloc((size_t)groups, 1);
+		if (!w->sender[i].in || !w->sender[i].heard)
 			return -1;
 	}
 	if (!w->indirect)
@@ -439,23 +493,48 @@ static int open_arrays(struct walk *w)
 	return 0;
 }
 
-static int open_lanes(struct walk *w)
+/* Rows that have a pair of ranks once can be counted on the way. */
+static int open_count(struct pass *w)
 {
-	for (int i = 0; i < w->n_lanes; i++) {
-		struct lane *lane = &w->lane[i];
+	int ports = w->nodes / w->size;
 
-		lane->entry = malloc((size_t)w->s.job->rows->room *
-		                     sizeof(*lane->entry));
-		lane->row = numbers(w->df->groups);
-		lane->group = numbers(w->df->groups);
-		lane->legs = numbers((int64_t)cpl_one_link_scratch(w->s.net));
-		if (!lane->entry || !lane->row || !lane->group || !lane->legs)
+	if (!w->s.job->hops || !cpl_rows_distinct(w->s.job->rows))
+		return 0;
+	w->between = malloc((size_t)w->size * (size_t)w->size);
+	w->router_of = malloc((size_t)w->nodes * sizeof(*w->router_of));
+	if (!w->between || !w->router_of)
+		return -1;
+	for (int i = 0; i < w->size; i++)
+		for (int k = 0; k < w->size; k++)
+			w->between[i * w->size + k] =
+			        (unsigned char)cpl_local_hops(w->df, i, k);
+	for (int i = 0; i < w->nodes; i++)
+		w->router_of[i] = i / ports;
+	return 0;
+}
+
+static int open_workers(struct pass *w)
+{
+	size_t groups = (size_t)w->df->groups;
+
+	for (int i = 0; i < w->n_workers; i++) {
+		struct worker *worker = &w->worker[i];
+
+		worker->entry = malloc((size_t)w->s.job->rows->max_entries *
+		                       sizeof(*worker->entry));
+		worker->row = numbers(w->df->groups);
+		worker->group = numbers(w->df->groups);
+		worker->legs = numbers((int64_t)cpl_one_link_scratch(w->s.net));
+		worker->out = calloc(groups, sizeof(*worker->out));
+		worker->in = calloc(groups, sizeof(*worker->in));
+		if (!worker->entry || !worker->row || !worker->group ||
+		    !worker->legs || !worker->out || !worker->in)
 			return -1;
 	}
 	return 0;
 }
 
-static void close_walk(struct walk *w)
+static void close_pass(struct pass *w)
 {
 	double *arrays[] = {w->link,      w->local,    w->sent,
 	                    w->received,  w->sent_by,  w->received_by,
@@ -464,18 +543,22 @@ static void close_walk(struct walk *w)
 
 	for (size_t i = 0; i < sizeof(arrays) / sizeof(*arrays); i++)
 		free(arrays[i]);
-	free(w->part);
+	free(w->tally);
 	for (int i = 0; i < BATCH; i++) {
-		free(w->slot[i].in);
-		free(w->slot[i].heard);
+		free(w->sender[i].in);
+		free(w->sender[i].heard);
 	}
-	for (int i = 0; i < w->n_lanes && w->lane; i++) {
-		free(w->lane[i].entry);
-		free(w->lane[i].row);
-		free(w->lane[i].group);
-		free(w->lane[i].legs);
+	for (int i = 0; i < w->n_workers && w->worker; i++) {
+		free(w->worker[i].entry);
+		free(w->worker[i].row);
+		free(w->worker[i].group);
+		free(w->worker[i].legs);
+		free(w->worker[i].out);
+		free(w->worker[i].in);
 	}
-	free(w->lane);
+	free(w->worker);
+	free(w->between);
+	free(w->router_of);
 	cpl_stream_close(&w->s);
 }
 
@@ -483,25 +566,26 @@ int cpl_stream_groups(const struct cpl_network *net,
                       const struct cpl_stream *job,
                       const struct stream_sinks *sinks, struct cpl_error *err)
 {
-	struct walk w = {.df = &net->dragonfly,
-	                 .size = net->dragonfly.routers_per_group,
-	                 .n_lanes = job->threads};
+	struct pass w = {.df = cpl_dragonfly_of(net),
+	                 .size = cpl_dragonfly_of(net)->routers_per_group,
+	                 .n_workers = job->threads};
 	int rc = 0;
 
-	w.nodes = w.size * net->nodes_per_router;
+	w.nodes = cpl_dragonfly_nodes(net);
 	w.per_group =
 	        ((UINT64_C(1) << STREAM_SHIFT) - 1) / (uint64_t)w.nodes + 1;
-	if (w.n_lanes < 1)
-		w.n_lanes = 1;
-	if (w.n_lanes > CPL_PARALLEL_MAX)
-		w.n_lanes = CPL_PARALLEL_MAX;
+	if (w.n_workers < 1)
+		w.n_workers = 1;
+	if (w.n_workers > CPL_PARALLEL_MAX)
+		w.n_workers = CPL_PARALLEL_MAX;
 	for (int i = 0; i < sinks->n_add; i++)
 		w.indirect = w.indirect ||
 		             sinks->add[i] == &cpl_routing_static_indirect;
 	if (cpl_stream_open(&w.s, net, job, err))
 		return -1;
-	w.lane = calloc((size_t)w.n_lanes, sizeof(*w.lane));
-	if (!w.lane || open_arrays(&w) || open_lanes(&w)) {
+	w.worker = calloc((size_t)w.n_workers, sizeof(*w.worker));
+	if (!w.worker || open_arrays(&w) || open_count(&w) ||
+	    open_workers(&w)) {
 		rc = cpl_fail_memory(err);
 		goto out;
 	}
@@ -511,7 +595,9 @@ int cpl_stream_groups(const struct cpl_network *net,
 	for (int i = 0; i < sinks->n_add; i++)
 		add_result(&w, sinks->add[i] == &cpl_routing_static_indirect,
 		           sinks->load[i], &sinks->sums[i]);
+	if (w.between)
+		add_counts(&w, job->hops);
 out:
-	close_walk(&w);
+	close_pass(&w);
 	return rc;
 }

@@ -1,26 +1,56 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Walking over the messages of a job that are not stored. Seat s is the s-th
+ * Going over the messages of a job that are not stored. Host s is the s-th
  * node of the job in rank order and holds ranks s * ranks_per_node and on.
  */
 #ifndef CPL_TRAFFIC_STREAM_INTERNAL_H
 #define CPL_TRAFFIC_STREAM_INTERNAL_H
 
-#include "signature/rows.h"
-#include "traffic/traffic.h"
+#include "traffic/workload.h"
 
 /* Division of numbers below 2^24 by one below 2^16 through multiplication. */
 #define STREAM_SHIFT 40
 
+/*
+ * A job whose messages are made when they are looked at: rank r is on node[r /
+ * ranks_per_node], nodes distinct, ranks_per_node 1 .. 65536.
+ */
+struct cpl_stream {
+	const struct cpl_rows *rows;
+	const int *node;
+	int ranks_per_node;
+	int threads;
+	struct cpl_hop_count *hops; /* may be NULL */
+};
+
+/*
+ * What the routers send each other, for routings that need all pairs at once.
+ * Free with cpl_pairs_free in either case. Messages of nodes of one router and
+ * those without bytes make no pair. 0, or -1 with err (memory). Twelve bytes a
+ * pair and 1/32 more while they are collected; O(messages + pairs).
+ */
+int cpl_stream_pairs(const struct cpl_network *net,
+                     const struct cpl_stream *job, struct cpl_pairs *pairs,
+                     struct cpl_error *err);
+
+/*
+ * Under n routings that are not adaptive: routing i adds to load[i] and fills
+ * sums[i]. 0, or -1 with err (memory), with loads that are then not to be used.
+ */
+int cpl_stream_add(const struct cpl_network *net, const struct cpl_stream *job,
+                   int n, const struct cpl_routing *const *routing,
+                   struct cpl_load *const *load, struct cpl_job_sums *sums,
+                   struct cpl_error *err);
+
 struct stream {
 	const struct cpl_network *net;
 	const struct cpl_stream *job;
-	int n_seats;
-	uint64_t per_seat; /* 2^STREAM_SHIFT / ranks_per_node, rounded up */
-	int *seat_of;      /* [n_nodes], -1: not the job's */
+	int n_hosts;
+	uint64_t per_host; /* 2^STREAM_SHIFT / ranks_per_node, rounded up */
+	int *host_of;      /* [n_nodes], -1: not the job's */
 	int n_routers;     /* that hold ranks */
 	int *router;       /* [n_routers] of the network, increasing */
-	int *seat_router;  /* [n_seats] */
+	int *host_router;  /* [n_hosts] */
 };
 
 /* 0, or -1 with err. O(nodes). */
@@ -28,13 +58,13 @@ int cpl_stream_open(struct stream *s, const struct cpl_network *net,
                     const struct cpl_stream *job, struct cpl_error *err);
 void cpl_stream_close(struct stream *s);
 
-static inline int stream_seat_of(const struct stream *s, int rank)
+static inline int stream_host_of(const struct stream *s, int rank)
 {
-	return (int)(((uint64_t)rank * s->per_seat) >> STREAM_SHIFT);
+	return (int)(((uint64_t)rank * s->per_host) >> STREAM_SHIFT);
 }
 
 /*
- * Where a walk puts what it finds: the first n_add routings have add and get
+ * Where a pass puts what it finds: the first n_add routings have add and get
  * it pair by pair; the next n_more have only injection, ejection and the sums
  * that no routing changes added to load[] and sums[]. pairs may be NULL; else,
  * take may be: it gets all pairs, some at a time, in the order of pairs, while
@@ -52,7 +82,7 @@ struct stream_sinks {
 
 /* 0, or -1 with err (memory). O(messages + pairs); memory of the pairs that are
  * kept, with take of a few of them. */
-int cpl_stream_walk(const struct cpl_network *net, const struct cpl_stream *job,
+int cpl_stream_pass(const struct cpl_network *net, const struct cpl_stream *job,
                     const struct stream_sinks *sinks, struct cpl_error *err);
 
 /*
@@ -82,42 +112,43 @@ bool cpl_stream_by_many(const struct cpl_network *net,
                         const struct cpl_routing *routing);
 
 /*
- * Call piece(arg, to, bytes) for what the ranks of a seat send to ranks of seat
- * `to`, itself included, bytes > 0; a seat may come several times, always in
- * the same order. Before that, soon(arg, to) for some of them, to fetch memory
- * that piece will need: partners drawn from all ranks are in no cache.
- * entry[rows->room] is scratch.
+ * Call piece(arg, to, bytes, n) for what the ranks of a host send to ranks of
+ * host `to`, itself included, bytes > 0 in n messages of a rank to another; a
+ * host may come several times, always in the same order. Before that,
+ * soon(arg, to) for some of them, to fetch memory that piece will need:
+ * partners drawn from all ranks are in no cache. entry[rows->max_entries] is
+ * scratch.
  */
 static inline __attribute__((always_inline)) void
-stream_seat(const struct stream *s, int seat, struct cpl_comm_entry *entry,
+stream_host(const struct stream *s, int host, struct cpl_comm_entry *entry,
             void (*soon)(void *arg, int to),
-            void (*piece)(void *arg, int to, double bytes), void *arg)
+            void (*piece)(void *arg, int to, double bytes, int n), void *arg)
 {
 	const struct cpl_rows *rows = s->job->rows;
 	const int *node = s->job->node;
-	int each = s->job->ranks_per_node, first = seat * each;
+	int each = s->job->ranks_per_node, first = host * each;
 	int last = rows->ranks - first < each ? rows->ranks : first + each;
-	struct cpl_rows_walk walk = cpl_rows_walk(first, last);
-	struct cpl_rows_bunch bunch;
+	struct cpl_rows_iter iter = cpl_rows_iter(first, last);
+	struct cpl_rows_batch batch;
 
-	while (cpl_rows_next(rows, &walk, &bunch, entry)) {
-		for (int64_t i = 0; i < bunch.n; i++)
+	while (cpl_rows_next(rows, &iter, &batch, entry)) {
+		for (int64_t i = 0; i < batch.n; i++)
 			__builtin_prefetch(
-			        &node[stream_seat_of(s, entry[i].to)]);
-		for (int64_t i = 0; i < bunch.n; i++)
-			soon(arg, stream_seat_of(s, entry[i].to));
-		for (int64_t i = 0; i < bunch.n; i++) {
-			double bytes = entry[i].bytes * bunch.weight;
-			int to = entry[i].to, left = bunch.count;
+			        &node[stream_host_of(s, entry[i].to)]);
+		for (int64_t i = 0; i < batch.n; i++)
+			soon(arg, stream_host_of(s, entry[i].to));
+		for (int64_t i = 0; i < batch.n; i++) {
+			double bytes = entry[i].bytes * batch.weight;
+			int to = entry[i].to, left = batch.count;
 
 			if (!(bytes > 0))
 				continue;
 			while (left > 0) {
-				int there = stream_seat_of(s, to);
+				int there = stream_host_of(s, to);
 				int n = (there + 1) * each - to;
 
 				n = n < left ? n : left;
-				piece(arg, there, bytes * n);
+				piece(arg, there, bytes * n, n);
 				to += n;
 				left -= n;
 			}

@@ -4,16 +4,15 @@
  * routings, while others are collected. */
 #include <stdlib.h>
 
-#include "routing/routing_internal.h"
 #include "routing/static_indirect.h"
 #include "traffic/stream_internal.h"
 
 bool cpl_stream_by_many(const struct cpl_network *net,
                         const struct cpl_routing *routing)
 {
-	return net->type == CPL_NETWORK_DRAGONFLY &&
-	       (routing == &cpl_routing_static_direct ||
-	        routing == &cpl_routing_static_indirect);
+	(void)net;
+	return routing == &cpl_routing_static_direct ||
+	       routing == &cpl_routing_static_indirect;
 }
 
 static void take(void *arg, const struct cpl_pairs *some)
@@ -54,7 +53,7 @@ int cpl_stream_many(const struct cpl_network *net, const struct cpl_stream *job,
 	cpl_indirect_start(&in, net, direct_only, scratch);
 	each.take = take;
 	each.arg = &in;
-	if (cpl_stream_walk(net, job, &each, err))
+	if (cpl_stream_pass(net, job, &each, err))
 		goto out;
 	for (int i = 0; i < sinks->n_more; i++) {
 		struct cpl_routed routed = {0, 0};

@@ -18,24 +18,24 @@
 /* What one chunk of routers gave. */
 struct chunk {
 	double *injection; /* of all; disjoint, so shared by the chunks */
-	double *ejection;  /* [n_seats] */
+	double *ejection;  /* [n_hosts] */
 	double **load;     /* [n][n_links] */
 	struct cpl_job_sums sums;     /* the same for all routings */
 	double *hop_bytes, *max_hops; /* [n] */
 	struct cpl_pairs pairs;
-	int64_t room; /* for pairs */
+	int64_t capacity; /* for pairs */
 	bool out_of_memory;
 };
 
 /* Holds nothing from one router to the next. */
-struct lane {
+struct worker {
 	struct cpl_comm_entry *entry;
 	double *row;     /* [n_routers of the network] */
 	uint64_t *heard; /* bit map over them: entries of row */
 	int low, high;   /* words that may hold bits */
 };
 
-struct walk {
+struct pass {
 	struct stream s;
 	int n; /* routings to add */
 	const struct cpl_routing *const *routing;
@@ -43,8 +43,8 @@ struct walk {
 	double *injection;
 	int n_chunks;
 	struct chunk *chunk;
-	int n_lanes;
-	struct lane *lane;
+	int n_workers;
+	struct worker *worker;
 	/* Where pairs are handed over: what is done, what is collected, and
 	 * where that stands. */
 	const struct stream_sinks *sinks;
@@ -53,66 +53,67 @@ struct walk {
 	int64_t next; /* router of it */
 };
 
-/* One seat at work. */
-struct seat {
+/* One host at work. */
+struct host {
 	const struct stream *s;
 	struct chunk *chunk;
-	struct lane *lane;
-	int seat, router;
+	struct worker *worker;
+	int host, router;
 	double stays, leaves;
 };
 
 static inline void soon(void *arg, int to)
 {
-	const struct seat *seat = arg;
+	const struct host *host = arg;
 
-	__builtin_prefetch(&seat->chunk->ejection[to], 1);
-	__builtin_prefetch(&seat->lane->row[seat->s->seat_router[to]], 1);
+	__builtin_prefetch(&host->chunk->ejection[to], 1);
+	__builtin_prefetch(&host->worker->row[host->s->host_router[to]], 1);
 }
 
-static inline void piece(void *arg, int to, double bytes)
+static inline void piece(void *arg, int to, double bytes, int n)
 {
-	struct seat *seat = arg;
-	int there = seat->s->seat_router[to];
+	struct host *host = arg;
+	int there = host->s->host_router[to];
 
-	if (to == seat->seat) {
-		seat->stays += bytes;
+	if (to == host->host) {
+		host->stays += bytes;
 		return;
 	}
-	seat->leaves += bytes;
-	seat->chunk->ejection[to] += bytes;
-	if (there == seat->router)
+	host->leaves += bytes;
+	host->chunk->ejection[to] += bytes;
+	if (there == host->router)
 		return;
-	seat->lane->row[there] += bytes;
-	seat->lane->heard[there / 64] |= UINT64_C(1) << (there % 64);
-	if (there / 64 < seat->lane->low)
-		seat->lane->low = there / 64;
-	if (there / 64 > seat->lane->high)
-		seat->lane->high = there / 64;
+	host->worker->row[there] += bytes;
+	host->worker->heard[there / 64] |= UINT64_C(1) << (there % 64);
+	if (there / 64 < host->worker->low)
+		host->worker->low = there / 64;
+	if (there / 64 > host->worker->high)
+		host->worker->high = there / 64;
 }
 
-static void gather(const struct walk *w, struct chunk *chunk, struct lane *lane,
-                   int router)
+static void gather(const struct pass *w, struct chunk *chunk,
+                   struct worker *worker, int router)
 {
 	const struct stream *s = &w->s;
-	int ports = s->net->nodes_per_router;
+	struct cpl_nodes nodes = cpl_network_nodes(s->net, router);
 
-	lane->low = s->net->n_routers;
-	lane->high = -1;
-	for (int node = router * ports; node < (router + 1) * ports; node++) {
-		struct seat seat = {.s = s,
+	worker->low = s->net->n_routers;
+	worker->high = -1;
+	for (int i = 0; i < nodes.n; i++) {
+		int node = nodes.node[i];
+		struct host host = {.s = s,
 		                    .chunk = chunk,
-		                    .lane = lane,
-		                    .seat = s->seat_of[node],
+		                    .worker = worker,
+		                    .host = s->host_of[node],
 		                    .router = router};
 
-		if (seat.seat < 0)
+		if (host.host < 0)
 			continue;
-		stream_seat(s, seat.seat, lane->entry, soon, piece, &seat);
-		w->injection[node] = seat.leaves;
-		chunk->sums.bytes += seat.stays + seat.leaves;
-		chunk->sums.bytes_in_node += seat.stays;
-		chunk->sums.bytes_on_network += seat.leaves;
+		stream_host(s, host.host, worker->entry, soon, piece, &host);
+		w->injection[node] = host.leaves;
+		chunk->sums.bytes += host.stays + host.leaves;
+		chunk->sums.bytes_in_node += host.stays;
+		chunk->sums.bytes_on_network += host.leaves;
 	}
 }
 
@@ -120,26 +121,28 @@ static void gather(const struct walk *w, struct chunk *chunk, struct lane *lane,
 static int make_room(struct chunk *chunk, int64_t n)
 {
 	struct cpl_pairs *pairs = &chunk->pairs;
-	int64_t need = pairs->row[pairs->n_from] + n, room = chunk->room;
+	int64_t need = pairs->row[pairs->n_from] + n,
+	        capacity = chunk->capacity;
 	int *to;
 	double *bytes;
 
-	if (need <= room)
+	if (need <= capacity)
 		return 0;
-	room = room + room / 2 > need ? room + room / 2 : need;
-	to = realloc(pairs->to, (size_t)room * sizeof(*to));
+	capacity =
+	        capacity + capacity / 2 > need ? capacity + capacity / 2 : need;
+	to = realloc(pairs->to, (size_t)capacity * sizeof(*to));
 	if (!to)
 		return -1;
 	pairs->to = to;
-	bytes = realloc(pairs->bytes, (size_t)room * sizeof(*bytes));
+	bytes = realloc(pairs->bytes, (size_t)capacity * sizeof(*bytes));
 	if (!bytes)
 		return -1;
 	pairs->bytes = bytes;
-	chunk->room = room;
+	chunk->capacity = capacity;
 	return 0;
 }
 
-static void route(const struct walk *w, struct chunk *chunk, int from, int to,
+static void route(const struct pass *w, struct chunk *chunk, int from, int to,
                   double bytes)
 {
 	const struct cpl_network *net = w->s.net;
@@ -154,31 +157,31 @@ static void route(const struct walk *w, struct chunk *chunk, int from, int to,
 	}
 }
 
-/* Route or keep what gather left in the lane, and clear it. */
-static void empty(const struct walk *w, struct chunk *chunk, struct lane *lane,
-                  int from)
+/* Route or keep what gather left in the worker, and clear it. */
+static void empty(const struct pass *w, struct chunk *chunk,
+                  struct worker *worker, int from)
 {
 	struct cpl_pairs *pairs = &chunk->pairs;
 	int64_t n = 0, more = 0;
 
 	if (w->keep) {
-		for (int word = lane->low; word <= lane->high; word++)
-			more += __builtin_popcountll(lane->heard[word]);
+		for (int word = worker->low; word <= worker->high; word++)
+			more += __builtin_popcountll(worker->heard[word]);
 		if (make_room(chunk, more)) {
 			chunk->out_of_memory = true;
 			return;
 		}
 		n = pairs->row[pairs->n_from];
 	}
-	for (int word = lane->low; word <= lane->high; word++) {
-		uint64_t bits = lane->heard[word];
+	for (int word = worker->low; word <= worker->high; word++) {
+		uint64_t bits = worker->heard[word];
 
-		lane->heard[word] = 0;
+		worker->heard[word] = 0;
 		for (; bits; bits &= bits - 1) {
 			int to = word * 64 + __builtin_ctzll(bits);
-			double bytes = lane->row[to];
+			double bytes = worker->row[to];
 
-			lane->row[to] = 0;
+			worker->row[to] = 0;
 			route(w, chunk, from, to, bytes);
 			if (w->keep) {
 				pairs->to[n] = to;
@@ -194,20 +197,20 @@ static void empty(const struct walk *w, struct chunk *chunk, struct lane *lane,
 
 static void run_chunk(void *arg, int64_t index, int thread)
 {
-	struct walk *w = arg;
+	struct pass *w = arg;
 	struct chunk *chunk = &w->chunk[index];
 	int64_t first = cpl_parallel_first(w->s.n_routers, w->n_chunks, index);
 	int64_t last =
 	        cpl_parallel_first(w->s.n_routers, w->n_chunks, index + 1);
 
 	for (int64_t i = first; i < last && !chunk->out_of_memory; i++) {
-		gather(w, chunk, &w->lane[thread], w->s.router[i]);
-		empty(w, chunk, &w->lane[thread], w->s.router[i]);
+		gather(w, chunk, &w->worker[thread], w->s.router[i]);
+		empty(w, chunk, &w->worker[thread], w->s.router[i]);
 	}
 }
 
 /* Collect the next ones of a chunk. */
-static void collect(struct walk *w, int thread)
+static void collect(struct pass *w, int thread)
 {
 	struct chunk *chunk = &w->chunk[w->at];
 	int64_t last =
@@ -218,14 +221,14 @@ static void collect(struct walk *w, int thread)
 	       !chunk->out_of_memory) {
 		int router = w->s.router[w->next++];
 
-		gather(w, chunk, &w->lane[thread], router);
-		empty(w, chunk, &w->lane[thread], router);
+		gather(w, chunk, &w->worker[thread], router);
+		empty(w, chunk, &w->worker[thread], router);
 	}
 }
 
 static void hand_over_or_collect(void *arg, int64_t index, int thread)
 {
-	struct walk *w = arg;
+	struct pass *w = arg;
 
 	if (index)
 		collect(w, thread);
@@ -234,7 +237,7 @@ static void hand_over_or_collect(void *arg, int64_t index, int thread)
 }
 
 /* Without room for pairs yet. */
-static int open_pairs(const struct walk *w, struct cpl_pairs *pairs)
+static int open_pairs(const struct pass *w, struct cpl_pairs *pairs)
 {
 	size_t routers = (size_t)w->s.n_routers / (size_t)w->n_chunks + 1;
 
@@ -246,12 +249,12 @@ static int open_pairs(const struct walk *w, struct cpl_pairs *pairs)
 	return 0;
 }
 
-static int open_chunk(struct walk *w, struct chunk *chunk)
+static int open_chunk(struct pass *w, struct chunk *chunk)
 {
 	const struct cpl_network *net = w->s.net;
 	size_t n = (size_t)w->n + 1;
 
-	chunk->ejection = calloc((size_t)w->s.n_seats, sizeof(double));
+	chunk->ejection = calloc((size_t)w->s.n_hosts, sizeof(double));
 	chunk->load = calloc(n, sizeof(*chunk->load));
 	chunk->hop_bytes = calloc(2 * n, sizeof(double));
 	if (!chunk->ejection || !chunk->load || !chunk->hop_bytes)
@@ -266,18 +269,18 @@ static int open_chunk(struct walk *w, struct chunk *chunk)
 	return w->keep && !w->sinks->take ? open_pairs(w, &chunk->pairs) : 0;
 }
 
-static int open_lane(const struct walk *w, struct lane *lane)
+static int open_worker(const struct pass *w, struct worker *worker)
 {
 	size_t routers = (size_t)w->s.net->n_routers;
 
-	lane->entry =
-	        malloc((size_t)w->s.job->rows->room * sizeof(*lane->entry));
-	lane->row = calloc(routers, sizeof(*lane->row));
-	lane->heard = calloc(routers / 64 + 1, sizeof(*lane->heard));
-	return lane->entry && lane->row && lane->heard ? 0 : -1;
+	worker->entry = malloc((size_t)w->s.job->rows->max_entries *
+	                       sizeof(*worker->entry));
+	worker->row = calloc(routers, sizeof(*worker->row));
+	worker->heard = calloc(routers / 64 + 1, sizeof(*worker->heard));
+	return worker->entry && worker->row && worker->heard ? 0 : -1;
 }
 
-static void close_walk(struct walk *w)
+static void close_pass(struct pass *w)
 {
 	for (int i = 0; i < w->n_chunks && w->chunk; i++) {
 		struct chunk *chunk = &w->chunk[i];
@@ -290,49 +293,49 @@ static void close_walk(struct walk *w)
 		cpl_pairs_free(&chunk->pairs);
 	}
 	free(w->chunk);
-	for (int i = 0; i < w->n_lanes && w->lane; i++) {
-		free(w->lane[i].entry);
-		free(w->lane[i].row);
-		free(w->lane[i].heard);
+	for (int i = 0; i < w->n_workers && w->worker; i++) {
+		free(w->worker[i].entry);
+		free(w->worker[i].row);
+		free(w->worker[i].heard);
 	}
-	free(w->lane);
+	free(w->worker);
 	free(w->injection);
 	cpl_pairs_free(&w->full);
 	cpl_stream_close(&w->s);
 }
 
-static int open_walk(struct walk *w, const struct cpl_network *net,
+static int open_pass(struct pass *w, const struct cpl_network *net,
                      const struct cpl_stream *job, struct cpl_error *err)
 {
 	int64_t each;
 
 	if (cpl_stream_open(&w->s, net, job, err))
 		return -1;
-	each = 8 * (w->n * net->n_links + w->s.n_seats);
+	each = 8 * (w->n * net->n_links + w->s.n_hosts);
 	w->n_chunks = MAX_CHUNKS;
 	if (each * MAX_CHUNKS > MAX_MEMORY)
 		w->n_chunks = (int)(MAX_MEMORY / each);
 	if (w->n_chunks < MIN_CHUNKS)
 		w->n_chunks = MIN_CHUNKS;
-	w->n_lanes = job->threads < 1             ? 1
-	             : job->threads > w->n_chunks ? w->n_chunks
-	                                          : job->threads;
+	w->n_workers = job->threads < 1             ? 1
+	               : job->threads > w->n_chunks ? w->n_chunks
+	                                            : job->threads;
 	w->chunk = calloc((size_t)w->n_chunks, sizeof(*w->chunk));
-	w->lane = calloc((size_t)w->n_lanes, sizeof(*w->lane));
+	w->worker = calloc((size_t)w->n_workers, sizeof(*w->worker));
 	w->injection = calloc((size_t)net->n_nodes, sizeof(double));
-	if (!w->chunk || !w->lane || !w->injection)
+	if (!w->chunk || !w->worker || !w->injection)
 		return cpl_fail_memory(err);
 	for (int i = 0; i < w->n_chunks; i++)
 		if (open_chunk(w, &w->chunk[i]))
 			return cpl_fail_memory(err);
-	for (int i = 0; i < w->n_lanes; i++)
-		if (open_lane(w, &w->lane[i]))
+	for (int i = 0; i < w->n_workers; i++)
+		if (open_worker(w, &w->worker[i]))
 			return cpl_fail_memory(err);
 	return 0;
 }
 
 /* The chunks' pairs, in order; each chunk's are freed as they are moved. */
-static int join_pairs(struct walk *w, struct cpl_pairs *out)
+static int join_pairs(struct pass *w, struct cpl_pairs *out)
 {
 	int64_t n = 0;
 
@@ -342,8 +345,8 @@ static int join_pairs(struct walk *w, struct cpl_pairs *out)
 		return -1;
 	out->row[0] = 0;
 	for (int i = 0; i < w->n_chunks; i++) {
-		struct cpl_pairs *part = &w->chunk[i].pairs;
-		int64_t more = part->row[part->n_from];
+		struct cpl_pairs *some = &w->chunk[i].pairs;
+		int64_t more = some->row[some->n_from];
 		size_t total = (size_t)(n + more + 1);
 		double *bytes;
 		int *to = realloc(out->to, total * sizeof(*to));
@@ -356,41 +359,41 @@ static int join_pairs(struct walk *w, struct cpl_pairs *out)
 			return -1;
 		out->bytes = bytes;
 		if (more) {
-			memcpy(to + n, part->to, (size_t)more * sizeof(*to));
-			memcpy(bytes + n, part->bytes,
+			memcpy(to + n, some->to, (size_t)more * sizeof(*to));
+			memcpy(bytes + n, some->bytes,
 			       (size_t)more * sizeof(*bytes));
 		}
-		for (int k = 0; k < part->n_from; k++) {
-			out->from[out->n_from++] = part->from[k];
-			out->row[out->n_from] = n + part->row[k + 1];
+		for (int k = 0; k < some->n_from; k++) {
+			out->from[out->n_from++] = some->from[k];
+			out->row[out->n_from] = n + some->row[k + 1];
 		}
 		n += more;
-		cpl_pairs_free(part);
+		cpl_pairs_free(some);
 	}
 	return 0;
 }
 
 /* What a chunk has collected takes the place of what was handed over, and the
  * other way round. */
-static void swap(struct walk *w, int64_t *room)
+static void swap(struct pass *w, int64_t *capacity)
 {
 	struct chunk *chunk = &w->chunk[w->at];
 	struct cpl_pairs pairs = w->full;
-	int64_t old = *room;
+	int64_t old = *capacity;
 
 	w->full = chunk->pairs;
-	*room = chunk->room;
+	*capacity = chunk->capacity;
 	pairs.n_from = 0;
 	pairs.row[0] = 0;
 	chunk->pairs = pairs;
-	chunk->room = old;
+	chunk->capacity = old;
 }
 
 /* Chunk by chunk, in order. */
-static int run_in_order(struct walk *w)
+static int run_in_order(struct pass *w)
 {
 	struct cpl_pairs *full = &w->full;
-	int64_t room = 0;
+	int64_t capacity = 0;
 
 	if (open_pairs(w, full))
 		return -1;
@@ -402,20 +405,20 @@ static int run_in_order(struct walk *w)
 		if (open_pairs(w, &chunk->pairs))
 			return -1;
 		while (w->next < last) {
-			cpl_parallel(w->n_lanes, 2, hand_over_or_collect, w);
+			cpl_parallel(w->n_workers, 2, hand_over_or_collect, w);
 			if (chunk->out_of_memory)
 				return -1;
-			swap(w, &room);
+			swap(w, &capacity);
 		}
 		cpl_pairs_free(&chunk->pairs);
-		chunk->room = 0;
+		chunk->capacity = 0;
 	}
 	if (full->n_from)
 		w->sinks->take(w->sinks->arg, full);
 	return 0;
 }
 
-static void add_routed(const struct walk *w, int i, struct cpl_load *load,
+static void add_routed(const struct pass *w, int i, struct cpl_load *load,
                        struct cpl_job_sums *sums)
 {
 	for (int c = 0; c < w->n_chunks; c++) {
@@ -431,42 +434,42 @@ static void add_routed(const struct walk *w, int i, struct cpl_load *load,
 }
 
 /* What does not depend on the routing. */
-static void add_nodes(const struct walk *w, struct cpl_load *load,
+static void add_nodes(const struct pass *w, struct cpl_load *load,
                       struct cpl_job_sums *sums)
 {
 	const struct stream *s = &w->s;
 
-	for (int seat = 0; seat < s->n_seats; seat++) {
-		int node = s->job->node[seat];
+	for (int host = 0; host < s->n_hosts; host++) {
+		int node = s->job->node[host];
 		double in = 0;
 
 		for (int c = 0; c < w->n_chunks; c++)
-			in += w->chunk[c].ejection[seat];
+			in += w->chunk[c].ejection[host];
 		load->ejection[node] += in;
 		load->injection[node] += w->injection[node];
 	}
 	for (int c = 0; c < w->n_chunks; c++) {
-		const struct cpl_job_sums *part = &w->chunk[c].sums;
+		const struct cpl_job_sums *some = &w->chunk[c].sums;
 
-		sums->bytes += part->bytes;
-		sums->bytes_in_node += part->bytes_in_node;
-		sums->bytes_on_network += part->bytes_on_network;
+		sums->bytes += some->bytes;
+		sums->bytes_in_node += some->bytes_in_node;
+		sums->bytes_on_network += some->bytes_on_network;
 	}
 }
 
-int cpl_stream_walk(const struct cpl_network *net, const struct cpl_stream *job,
+int cpl_stream_pass(const struct cpl_network *net, const struct cpl_stream *job,
                     const struct stream_sinks *sinks, struct cpl_error *err)
 {
-	struct walk w = {.n = sinks->n_add,
+	struct pass w = {.n = sinks->n_add,
 	                 .routing = sinks->add,
 	                 .keep = sinks->pairs || sinks->take,
 	                 .sinks = sinks};
-	int rc = open_walk(&w, net, job, err);
+	int rc = open_pass(&w, net, job, err);
 
 	if (rc)
 		goto out;
 	if (!sinks->take)
-		cpl_parallel(w.n_lanes, w.n_chunks, run_chunk, &w);
+		cpl_parallel(w.n_workers, w.n_chunks, run_chunk, &w);
 	else if (run_in_order(&w))
 		rc = cpl_fail_memory(err);
 	for (int i = 0; i < w.n_chunks && !rc; i++)
@@ -481,6 +484,6 @@ int cpl_stream_walk(const struct cpl_network *net, const struct cpl_stream *job,
 	for (int i = 0; i < sinks->n_add + sinks->n_more; i++)
 		add_nodes(&w, sinks->load[i], &sinks->sums[i]);
 out:
-	close_walk(&w);
+	close_pass(&w);
 	return rc;
 }

@@ -4,24 +4,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "routing/adaptive.h"
+#include "routing/adaptive/adaptive.h"
+#include "traffic/matrix.h"
 #include "traffic/stream_internal.h"
-#include "traffic/traffic_internal.h"
+
+/* Of an adaptive job; several workloads may have it. */
+struct shared_pairs {
+	struct cpl_pairs pairs;
+	int holders;
+};
 
 struct workload_job {
 	const struct cpl_routing *routing;
-	struct cpl_pairs pairs; /* adaptive */
-	bool borrowed;          /* they are another workload's */
+	struct shared_pairs *pairs; /* adaptive */
 	struct cpl_job_sums sums;
 };
 
 struct cpl_workload {
 	const struct cpl_network *net;
 	int threads;
-	int n_jobs;
+	int n_jobs, room;
 	struct workload_job *job;
-	/* Of the nodes for all jobs, of the links for those not adaptive. */
 	struct cpl_load load;
+	bool on_links; /* load->link may hold bytes */
+	struct cpl_matrix buffers;
 };
 
 struct cpl_workload *cpl_workload_new(const struct cpl_network *net,
@@ -42,35 +48,162 @@ struct cpl_workload *cpl_workload_new(const struct cpl_network *net,
 	return w;
 }
 
+static void release(struct shared_pairs *pairs)
+{
+	if (!pairs || --pairs->holders)
+		return;
+	cpl_pairs_free(&pairs->pairs);
+	free(pairs);
+}
+
+static void forget_jobs(struct cpl_workload *w)
+{
+	for (int i = 0; i < w->n_jobs; i++)
+		release(w->job[i].pairs);
+	w->n_jobs = 0;
+}
+
 void cpl_workload_free(struct cpl_workload *w)
 {
 	if (!w)
 		return;
-	for (int i = 0; i < w->n_jobs; i++)
-		if (!w->job[i].borrowed)
-			cpl_pairs_free(&w->job[i].pairs);
+	forget_jobs(w);
 	free(w->job);
 	cpl_load_free(&w->load);
+	cpl_matrix_free(&w->buffers);
 	free(w);
 }
 
-/* Room for one more, which n_jobs does not count yet. */
+void cpl_workload_clear(struct cpl_workload *w, const struct cpl_load *start)
+{
+	forget_jobs(w);
+	cpl_load_clear(&w->load, w->net);
+	if (start)
+		cpl_load_add(&w->load, start, w->net);
+	w->on_links = start;
+}
+
 static struct workload_job *next_job(struct cpl_workload *w,
                                      const struct cpl_routing *routing,
                                      struct cpl_error *err)
 {
-	struct workload_job *grown =
-	        realloc(w->job, ((size_t)w->n_jobs + 1) * sizeof(*grown));
+	struct workload_job *job;
 
-	if (!grown) {
+	if (w->n_jobs == w->room) {
+		int room = 2 * w->room + 1;
+
+		job = realloc(w->job, (size_t)room * sizeof(*job));
+		if (!job) {
+			cpl_fail_memory(err);
+			return NULL;
+		}
+		w->job = job;
+		w->room = room;
+	}
+	job = &w->job[w->n_jobs++];
+	*job = (struct workload_job){.routing = routing};
+	if (!cpl_routing_is_adaptive(routing))
+		w->on_links = true;
+	return job;
+}
+
+/* Where the jobs of one call go that no routing changes, or of which there is
+ * one kind only: arrays of n. */
+struct group {
+	int n;
+	const struct cpl_routing **routing;
+	struct cpl_load **load;
+	struct cpl_job_sums *sums;
+	struct workload_job **job;
+};
+
+static int open_group(struct group *g, int n, struct cpl_error *err)
+{
+	size_t room = (size_t)n + 1;
+
+	*g = (struct group){.routing = calloc(room, sizeof(*g->routing)),
+	                    .load = calloc(room, sizeof(*g->load)),
+	                    .sums = calloc(room, sizeof(*g->sums)),
+	                    .job = calloc(room, sizeof(*g->job))};
+	return g->routing && g->load && g->sums && g->job
+	               ? 0
+	               : cpl_fail_memory(err);
+}
+
+static void close_group(struct group *g)
+{
+	for (int i = 0; i < g->n; i++)
+		g->job[i]->sums = g->sums[i];
+	free(g->routing);
+	free(g->load);
+	free(g->sums);
+	free(g->job);
+}
+
+static void join(struct group *g, struct cpl_workload *w,
+                 struct workload_job *job)
+{
+	g->routing[g->n] = job->routing;
+	g->load[g->n] = &w->load;
+	g->job[g->n++] = job;
+}
+
+static struct shared_pairs *new_pairs(struct group *g, struct cpl_error *err)
+{
+	struct shared_pairs *pairs = calloc(1, sizeof(*pairs));
+
+	if (!pairs) {
 		cpl_fail_memory(err);
 		return NULL;
 	}
-	w->job = grown;
-	grown += w->n_jobs;
-	memset(grown, 0, sizeof(*grown));
-	grown->routing = routing;
-	return grown;
+	for (int i = 0; i < g->n; i++)
+		g->job[i]->pairs = pairs;
+	pairs->holders = g->n;
+	return pairs;
+}
+
+/* Those that keep pairs share them, and the others the walks that there are. */
+static int add_rows(struct cpl_workload *const *w,
+                    const struct cpl_routing *const *routing, int n,
+                    const struct cpl_job *job, struct cpl_error *err)
+{
+	struct cpl_stream stream = {
+	        .rows = job->rows,
+	        .node = job->node,
+	        .ranks_per_node = job->ranks_per_node ? job->ranks_per_node : 1,
+	        .threads = w[0]->threads,
+	        .hops = job->hops};
+	struct group kept = {0}, routed = {0};
+	int rc = open_group(&kept, n, err) || open_group(&routed, n, err);
+
+	for (int i = 0; i < n && !rc; i++) {
+		struct workload_job *to = next_job(w[i], routing[i], err);
+
+		rc = !to;
+		if (to)
+			join(cpl_routing_is_adaptive(routing[i]) ? &kept
+			                                         : &routed,
+			     w[i], to);
+	}
+	if (!rc && kept.n) {
+		struct shared_pairs *pairs = new_pairs(&kept, err);
+		struct stream_sinks sinks = {.n_more = kept.n,
+		                             .load = kept.load,
+		                             .sums = kept.sums};
+
+		rc = !pairs;
+		if (pairs) {
+			sinks.pairs = &pairs->pairs;
+			rc = cpl_stream_pass(w[0]->net, &stream, &sinks, err);
+		}
+	}
+	if (!rc && routed.n)
+		rc = cpl_stream_add(w[0]->net, &stream, routed.n,
+		                    routed.routing, routed.load, routed.sums,
+		                    err);
+	close_group(&kept);
+	close_group(&routed);
+	return rc ? -1 : 0;
 }
 
 static int copy_pairs(const struct cpl_pairs *from, struct cpl_pairs *to)
@@ -94,57 +227,79 @@ static int copy_pairs(const struct cpl_pairs *from, struct cpl_pairs *to)
 	return 0;
 }
 
-int cpl_workload_add(struct cpl_workload *w, const struct cpl_routing *routing,
-                     const struct cpl_comm *comm, const int *rank_node,
-                     struct cpl_error *err)
+static int add_matrix(struct cpl_workload *w, const struct cpl_routing *routing,
+                      const struct cpl_job *job, const struct cpl_comm *comm,
+                      struct cpl_error *err)
 {
-	struct workload_job *job = next_job(w, routing, err);
-	struct cpl_traffic_work *work;
-	int rc = 0;
+	struct workload_job *to = next_job(w, routing, err);
+	const struct cpl_pairs *pairs;
 
-	if (!job)
+	if (!to ||
+	    cpl_matrix_reserve(&w->buffers, w->net, routing, comm, err))
 		return -1;
-	work = cpl_traffic_work_new(w->net, comm, err);
-	if (!work)
-		return -1;
-	if (!cpl_routing_is_adaptive(routing))
-		cpl_traffic_add(w->net, routing, comm, rank_node, work,
-		                &w->load, &job->sums);
-	else if (copy_pairs(cpl_traffic_pairs(w->net, comm, rank_node, work,
-	                                      &w->load, &job->sums),
-	                    &job->pairs))
-		rc = cpl_fail_memory(err);
-	cpl_traffic_work_free(work);
-	return rc ? -1 : w->n_jobs++;
+	if (!cpl_routing_is_adaptive(routing)) {
+		cpl_matrix_add(&w->buffers, w->net, routing, job, comm,
+		               &w->load, &to->sums);
+		return 0;
+	}
+	to->pairs = calloc(1, sizeof(*to->pairs));
+	if (!to->pairs)
+		return cpl_fail_memory(err);
+	to->pairs->holders = 1;
+	pairs = cpl_matrix_pairs(&w->buffers, w->net, job, comm, &w->load,
+	                         &to->sums);
+	return copy_pairs(pairs, &to->pairs->pairs) ? cpl_fail_memory(err) : 0;
 }
 
-int cpl_workload_add_stream(struct cpl_workload *w,
-                            const struct cpl_routing *routing,
-                            const struct cpl_stream *stream,
-                            struct cpl_error *err)
+/* A walk over messages takes each node as one seat. */
+static int given_twice(const struct cpl_network *net, const struct cpl_job *job,
+                       bool *twice, struct cpl_error *err)
 {
-	struct workload_job *job = next_job(w, routing, err);
-	struct cpl_load *load = &w->load;
-	int rc;
+	int each = job->ranks_per_node ? job->ranks_per_node : 1;
+	unsigned char *seen = calloc((size_t)net->n_nodes, 1);
 
-	if (!job)
-		return -1;
-	if (cpl_routing_is_adaptive(routing)) {
-		struct stream_sinks sinks = {.n_more = 1,
-		                             .load = &load,
-		                             .sums = &job->sums,
-		                             .pairs = &job->pairs};
+	*twice = job->seat;
+	if (!seen)
+		return cpl_fail_memory(err);
+	for (int i = 0; i <= (job->rows->ranks - 1) / each && !*twice; i++) {
+		*twice = seen[job->node[i]];
+		seen[job->node[i]] = 1;
+	}
+	free(seen);
+	return 0;
+}
 
-		rc = cpl_stream_walk(w->net, stream, &sinks, err);
-	} else {
-		rc = cpl_stream_add(w->net, stream, 1, &routing, &load,
-		                    &job->sums, err);
-	}
-	if (rc) {
-		cpl_pairs_free(&job->pairs);
+int cpl_workload_add_each(struct cpl_workload *const *w,
+                          const struct cpl_routing *const *routing, int n,
+                          const struct cpl_job *job, struct cpl_error *err)
+{
+	const struct cpl_comm *comm = job->comm;
+	struct cpl_comm *made = NULL;
+	bool twice = false;
+	int rc = 0;
+
+	if (!comm && given_twice(w[0]->net, job, &twice, err))
 		return -1;
+	if (twice) {
+		comm = made = cpl_rows_comm(job->rows, err);
+		if (!made)
+			return cpl_fail_prefix(
+			        err, "hosts that are given twice: ");
 	}
-	return w->n_jobs++;
+	if (!comm)
+		return add_rows(w, routing, n, job, err);
+	for (int i = 0; i < n && !rc; i++)
+		rc = add_matrix(w[i], routing[i], job, comm, err);
+	cpl_comm_free(made);
+	return rc;
+}
+
+int cpl_workload_add(struct cpl_workload *w, const struct cpl_job *job,
+                     struct cpl_error *err)
+{
+	return cpl_workload_add_each(&w, &job->routing, 1, job, err)
+	               ? -1
+	               : w->n_jobs - 1;
 }
 
 int cpl_workload_add_all(struct cpl_workload *w,
@@ -152,74 +307,78 @@ int cpl_workload_add_all(struct cpl_workload *w,
                          struct cpl_error *err)
 {
 	for (int i = 0; i < other->n_jobs; i++) {
-		struct workload_job *job = next_job(w, NULL, err);
+		struct workload_job *job =
+		        next_job(w, other->job[i].routing, err);
 
 		if (!job)
 			return -1;
 		*job = other->job[i];
-		job->borrowed = true;
-		w->n_jobs++;
+		if (job->pairs)
+			job->pairs->holders++;
 	}
 	cpl_load_add(&w->load, &other->load, w->net);
+	w->on_links = w->on_links || other->on_links;
 	return 0;
 }
 
-static int solve_adaptive(struct cpl_workload *w,
-                          struct cpl_adaptive_job *adaptive,
-                          const double *background, double *links,
-                          struct cpl_error *err)
+/* The jobs of *adaptive, in order; how many. */
+static int list_adaptive(const struct cpl_workload *w,
+                         struct cpl_adaptive_job *adaptive)
 {
-	struct cpl_adaptive solve = {.net = w->net,
-	                             .job = adaptive,
-	                             .background = background,
-	                             .threads = w->threads,
-	                             .load = links};
 	int n = 0;
 
-	for (int i = 0; i < w->n_jobs; i++)
-		if (cpl_routing_is_adaptive(w->job[i].routing)) {
-			adaptive[n].pairs = &w->job[i].pairs;
-			adaptive[n++].routing = w->job[i].routing;
-		}
-	solve.n_jobs = n;
-	if (!n)
-		return 0;
-	if (cpl_adaptive_solve(&solve, err))
-		return -1;
-	n = 0;
-	for (int i = 0; i < w->n_jobs; i++)
-		if (cpl_routing_is_adaptive(w->job[i].routing)) {
-			const struct cpl_routed *routed = &adaptive[n++].routed;
-
-			w->job[i].sums.hop_bytes = routed->hop_bytes;
-			w->job[i].sums.max_dilation = routed->max_hops;
-		}
-	return 0;
+	for (int i = 0; i < w->n_jobs; i++) {
+		if (!w->job[i].pairs)
+			continue;
+		if (adaptive)
+			adaptive[n] = (struct cpl_adaptive_job){
+			        .pairs = &w->job[i].pairs->pairs,
+			        .routing = w->job[i].routing};
+		n++;
+	}
+	return n;
 }
 
-int cpl_workload_solve(struct cpl_workload *w, struct cpl_load *load,
-                       struct cpl_error *err)
+int cpl_workload_solve(struct cpl_workload *w, struct cpl_error *err)
 {
+	int n = list_adaptive(w, NULL), rc = -1;
 	size_t links = (size_t)w->net->n_links + 1;
-	struct cpl_adaptive_job *adaptive =
-	        calloc((size_t)w->n_jobs + 1, sizeof(*adaptive));
-	double *own = calloc(links, sizeof(*own));
-	int rc = -1;
+	struct cpl_adaptive solve = {.net = w->net,
+	                             .n_jobs = n,
+	                             .threads = w->threads};
 
-	if (!adaptive || !own) {
+	if (!n)
+		return 0;
+	solve.job = calloc((size_t)n, sizeof(*solve.job));
+	solve.load = calloc(links, sizeof(*solve.load));
+	if (!solve.job || !solve.load) {
 		cpl_fail_memory(err);
 		goto out;
 	}
-	cpl_load_add(load, &w->load, w->net);
-	if (solve_adaptive(w, adaptive, load->link, own, err))
+	if (w->on_links)
+		solve.background = w->load.link;
+	list_adaptive(w, solve.job);
+	if (cpl_adaptive_solve(&solve, err))
 		goto out;
 	for (int64_t l = 0; l < w->net->n_links; l++)
-		load->link[l] += own[l];
+		w->load.link[l] += solve.load[l];
+	n = 0;
+	for (int i = 0; i < w->n_jobs; i++) {
+		if (!w->job[i].pairs)
+			continue;
+		w->job[i].sums.hop_bytes = solve.job[n].routed.hop_bytes;
+		w->job[i].sums.max_dilation = solve.job[n++].routed.max_hops;
+	}
 	rc = 0;
 out:
-	free(adaptive);
-	free(own);
+	free(solve.job);
+	free(solve.load);
 	return rc;
+}
+
+const struct cpl_load *cpl_workload_load(const struct cpl_workload *w)
+{
+	return &w->load;
 }
 
 const struct cpl_job_sums *cpl_workload_sums(const struct cpl_workload *w,
@@ -231,4 +390,18 @@ const struct cpl_job_sums *cpl_workload_sums(const struct cpl_workload *w,
 int cpl_workload_jobs(const struct cpl_workload *w)
 {
 	return w->n_jobs;
+}
+
+int cpl_workload_evaluate(struct cpl_workload *w, const struct cpl_job *job,
+                          const struct cpl_load *background,
+                          struct cpl_metrics *metrics,
+                          struct cpl_job_sums *sums, struct cpl_error *err)
+{
+	cpl_workload_clear(w, NULL);
+	if (cpl_workload_add(w, job, err) < 0 || cpl_workload_solve(w, err))
+		return -1;
+	cpl_traffic_metrics(w->net, &w->load, background, metrics);
+	if (sums)
+		*sums = w->job[0].sums;
+	return 0;
 }

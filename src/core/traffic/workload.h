@@ -1,59 +1,111 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Several jobs on one network, each with its own routing (Jain 2016, 3.2.5:
- * all jobs' messages are in flight in one phase).
+ * Jobs on a network: what their messages put on its links when all of them are
+ * in flight in one phase (Jain 2016, 3.2.1-3.2.5; Damselfly), each with its own
+ * routing. This is the one entry to the traffic model; how a job is evaluated
+ * follows from what it is:
+ *
+ * A stored matrix is added up per router pair, in (source rank, destination
+ * rank) order, and the pairs are routed in (source router, destination router)
+ * order, so the result is the same to the last bit on every machine.
+ *
+ * Rows that are made when they are looked at are walked over in as few passes
+ * as the routings allow: one for static-direct and static-indirect of a
+ * dragonfly together (with one link per pair of groups by (router, group) and
+ * (group, node), else pair by pair, none of which is kept), one for all others.
  *
  * Jobs whose routing does not look at the load (static ones, and all of tori,
  * fat trees and graphs) put on the links what they would put there alone. Jobs
  * with an adaptive routing of a dragonfly are solved together: each adapts to
- * all others of them, and to the bytes that the jobs with other routings and
- * the caller's background have on the links, which take the part of each
- * link's bandwidth that their bytes ask for (adaptive.h).
+ * all others of them, and to the bytes that are on the links already, which
+ * take the part of each link's bandwidth that they ask for
+ * (routing/adaptive/adaptive.h).
  */
 #ifndef CPL_TRAFFIC_WORKLOAD_H
 #define CPL_TRAFFIC_WORKLOAD_H
 
+#include "graph/comm.h"
+#include "routing/routing.h"
+#include "signature/rows.h"
 #include "traffic/traffic.h"
+
+/* Pairs of ranks by the links of their shortest way, counted on a walk over the
+ * messages that goes by those ways; see dilation.h. */
+#define CPL_HOPS_COUNTED 64
+struct cpl_hop_count {
+	bool made; /* else it was another kind of walk */
+	int64_t pairs[CPL_HOPS_COUNTED];
+};
+
+/* What the ranks send each other, where they sit, and how that is routed. */
+struct cpl_job {
+	const struct cpl_routing *routing;
+	/* One of the two; of both the matrix. */
+	const struct cpl_comm *comm;
+	const struct cpl_rows *rows;
+	/* Rank r is on node[seat[r]]; seat NULL: on node[r / ranks_per_node],
+	 * which is 1 .. 65536, or 0 for 1. */
+	const int *node;
+	const int *seat;
+	int ranks_per_node;
+	struct cpl_hop_count *hops; /* may be NULL */
+};
 
 struct cpl_workload;
 
-/* threads: see base/parallel.h; no result depends on it. Inside a daemon: 1.
- * NULL with err. */
+/* No jobs. threads: see base/parallel.h; no result depends on it. Inside a
+ * daemon: 1. NULL with err. O(links + nodes). */
 struct cpl_workload *cpl_workload_new(const struct cpl_network *net,
                                       int threads, struct cpl_error *err);
 void cpl_workload_free(struct cpl_workload *w);
 
-/*
- * Add a job with rank r on node rank_node[r], or one whose messages are not
- * stored. Nothing of the caller's is kept. The job's number, from 0 on, or -1
- * with err (memory). Cost as cpl_traffic_add and cpl_stream_pairs or
- * cpl_stream_add.
- */
-int cpl_workload_add(struct cpl_workload *w, const struct cpl_routing *routing,
-                     const struct cpl_comm *comm, const int *rank_node,
-                     struct cpl_error *err);
-int cpl_workload_add_stream(struct cpl_workload *w,
-                            const struct cpl_routing *routing,
-                            const struct cpl_stream *job,
-                            struct cpl_error *err);
+/* Forget the jobs; `start` (NULL: nothing) is on the links and nodes from now
+ * on. Buffers stay: after it jobs no larger than those before are added without
+ * an allocation unless their routing is adaptive. O(links + nodes). */
+void cpl_workload_clear(struct cpl_workload *w, const struct cpl_load *start);
 
-/* Add all jobs of another workload on the same network, not solved yet, which
- * must live as long. Their numbers follow. 0, or -1 with err (memory). */
+/*
+ * Add a job. Nothing of the caller's is kept. The job's number, from 0 on, or
+ * -1 with err (memory; rows of which nodes are given twice need the matrix,
+ * which may be too large), with w only to be cleared or freed. O(entries + used
+ * router pairs * path length), or what the routing's solve says; of rows
+ * O(messages + pairs), messages of neighbouring ranks between the same nodes
+ * counting once where the pattern says that they are alike.
+ */
+int cpl_workload_add(struct cpl_workload *w, const struct cpl_job *job,
+                     struct cpl_error *err);
+
+/* The same job to n workloads of one network, to w[i] with routing[i]: one walk
+ * over the messages serves several. 0, or -1 with err. */
+int cpl_workload_add_each(struct cpl_workload *const *w,
+                          const struct cpl_routing *const *routing, int n,
+                          const struct cpl_job *job, struct cpl_error *err);
+
+/* Add all jobs of another workload on the same network, not solved yet. Their
+ * numbers follow. 0, or -1 with err (memory). */
 int cpl_workload_add_all(struct cpl_workload *w,
                          const struct cpl_workload *other,
                          struct cpl_error *err);
 
-/*
- * Add the traffic of all jobs to load, whose link bytes as they come in are
- * the background (zeros: none). Once. 0, or -1 with err (memory).
- */
-int cpl_workload_solve(struct cpl_workload *w, struct cpl_load *load,
-                       struct cpl_error *err);
+/* After the last job: what adaptive jobs put on the links. Once. 0, or -1 with
+ * err (memory). Free where no job is adaptive. */
+int cpl_workload_solve(struct cpl_workload *w, struct cpl_error *err);
 
-/* How many jobs there are. */
+/* All that is on the links and nodes; complete after cpl_workload_solve. */
+const struct cpl_load *cpl_workload_load(const struct cpl_workload *w);
+/* How many jobs there are, and one's sums; complete as the load. */
 int cpl_workload_jobs(const struct cpl_workload *w);
-/* What cpl_traffic_add says of a job; complete after cpl_workload_solve. */
 const struct cpl_job_sums *cpl_workload_sums(const struct cpl_workload *w,
                                              int job);
+
+/*
+ * For searches: the job alone, cleared, added and solved, its metrics with the
+ * background's bytes (may be NULL; adaptive routings do not see them) and its
+ * sums (may be NULL). 0, or -1 with err.
+ */
+int cpl_workload_evaluate(struct cpl_workload *w, const struct cpl_job *job,
+                          const struct cpl_load *background,
+                          struct cpl_metrics *metrics,
+                          struct cpl_job_sums *sums, struct cpl_error *err);
 
 #endif

@@ -19,4 +19,4 @@ noinst_LTLIBRARIES += libcplslurm.la
 libcplslurm_la_SOURCES = src/plugins/compat/slurm_compat.c
 libcplslurm_la_CPPFLAGS = $(slurm_plugin_cppflags)
 endif
-EXTRA_DIST += src/plugins/compat/include/config.h src/plugins/compat/slurm_compat.h src/plugins/compat/slurm_compat_ctld.h src/plugins/compat/slurm_compat_slurmd.h src/plugins/compat/task.sym src/plugins/compat/job_submit.sym
+EXTRA_DIST += src/plugins/compat/include/config.h src/plugins/compat/slurm_compat.h src/plugins/compat/slurm_compat_ctld.h src/plugins/compat/slurm_compat_slurmd.h src/plugins/compat/slurm_share.h src/plugins/compat/task.sym src/plugins/compat/job_submit.sym

@@ -39,8 +39,7 @@ struct cplslurm_wish cplslurm_wish(char *const *env, uint32_t n)
 	static const char *const profile[] = {
 	        "COMM_PROFILE", SPANK_OPTION "comm_profile", NULL};
 	static const char *const policy[] = {
-	        "COMM_PLACEMENT_POLICY", "COMM_POLICY",
-	        SPANK_OPTION "placement_policy", NULL};
+	        "COMM_PLACEMENT_POLICY", SPANK_OPTION "placement_policy", NULL};
 	static const char *const mapping[] = {
 	        "COMM_RANK_MAPPING", SPANK_OPTION "rank_mapping", NULL};
 	struct cplslurm_wish wish = {
@@ -70,4 +69,109 @@ char *cplslurm_config_path(void)
 	memcpy(path, conf, dir);
 	memcpy(path + dir, name, sizeof(name));
 	return path;
+}
+
+bool cplslurm_marks(char *const *env, uint32_t n)
+{
+	/* There the mark would change the layout, so that there is none. */
+	return !(slurm_conf.select_type_param & CR_PACK_NODES) &&
+	       cplslurm_env(env, n, CPLSLURM_MARKS);
+}
+
+/* srun's options, as getopt(3) has the short ones. */
+static const char short_options[] = "A:B:C:D:EF:G:HI::J:K::L:M:N:OQS:T:VW:XZ"
+                                    "b:c:d:e:hi:k::lm:n:o:p:q:r:st:uvw:x:";
+static const char *const without_value[] = {
+        "bcast",
+        "compress",
+        "contiguous",
+        "debugger-test",
+        "disable-status",
+        "exclusive",
+        "exact",
+        "help",
+        "hold",
+        "immediate",
+        "interactive",
+        "kill-on-bad-exit",
+        "label",
+        "multi-prog",
+        "nice",
+        "no-allocate",
+        "no-kill",
+        "overcommit",
+        "overlap",
+        "oversubscribe",
+        "preserve-env",
+        "propagate",
+        "pty",
+        "quiet",
+        "quit-on-interrupt",
+        "reboot",
+        "resv-ports",
+        "send-libs",
+        "spread-job",
+        "test-only",
+        "unbuffered",
+        "use-min-nodes",
+        "usage",
+        "verbose",
+        "version",
+        "whole",
+        "x11",
+        NULL,
+};
+
+static bool begins(const char *text, size_t n, const char *word)
+{
+	return n <= strlen(word) && !strncmp(text, word, n);
+}
+
+/* Is the word behind "--name" its value? */
+static bool long_takes_next(const char *name, size_t n)
+{
+	if (memchr(name, '=', n))
+		return false;
+	for (const char *const *known = without_value; *known; known++)
+		if (begins(name, n, *known))
+			return false;
+	return true;
+}
+
+/* The same for a word of letters; *found: one of them is m. */
+static bool short_takes_next(const char *letter, size_t n, bool *found)
+{
+	for (size_t i = 0; i < n; i++) {
+		const char *known = strchr(short_options, letter[i]);
+
+		*found = *found || letter[i] == 'm';
+		if (!known || letter[i] == ':' || known[1] != ':')
+			continue;
+		return known[2] != ':' && i + 1 == n;
+	}
+	return false;
+}
+
+bool cplslurm_states_distribution(const char *line)
+{
+	bool found = false, value = true; /* the first word is srun itself */
+
+	while (line && *line && !found) {
+		size_t n = strcspn(line, " ");
+
+		if (value) {
+			value = false;
+		} else if (n > 2 && !strncmp(line, "--", 2)) {
+			found = n >= 6 &&
+			        begins(line + 2, strcspn(line + 2, "= "),
+			               "distribution");
+			value = long_takes_next(line + 2, n - 2);
+		} else if (n > 1 && line[0] == '-' && line[1] != '-') {
+			value = short_takes_next(line + 1, n - 1, &found);
+		} else {
+			break;
+		}
+		line += n + (line[n] == ' ');
+	}
+	return found;
 }

@@ -18,6 +18,7 @@
 
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "src/common/env.h"
@@ -52,7 +53,7 @@ const char *cplslurm_env(char *const *env, uint32_t n, const char *name);
 
 /*
  * The three wishes from a job's spank_job_env. COMM_PROFILE,
- * COMM_PLACEMENT_POLICY (or COMM_POLICY) and COMM_RANK_MAPPING, else what
+ * COMM_PLACEMENT_POLICY and COMM_RANK_MAPPING, else what
  * Slurm itself stores of the options:
  * _SLURM_SPANK_OPTION_commplace_comm_profile, ..._placement_policy,
  * ..._rank_mapping. The text is the user's and unchecked. O(n).
@@ -60,7 +61,22 @@ const char *cplslurm_env(char *const *env, uint32_t n, const char *name);
 struct cplslurm_wish cplslurm_wish(char *const *env, uint32_t n);
 
 /*
- * What a step's launch carries of the job's profile (signature/excerpt.h), as
+ * Was the job submitted where srun marks a distribution that nobody stated
+ * (SLURM_DIST_NO_PACK_NODES, see spank/local.c)? Then a step without the mark
+ * is in its user's own.
+ */
+#define CPLSLURM_MARKS "COMM_DISTRIBUTION"
+bool cplslurm_marks(char *const *env, uint32_t n);
+
+/*
+ * Do the options of srun in a submit line (the words that Slurm was started
+ * with, joined by spaces) state -m? What the program is given is none of them.
+ * For sruns that do not mark. O(length).
+ */
+bool cplslurm_states_distribution(const char *line);
+
+/*
+ * What a step's launch carries of the job's profile (binding/launch.h), as
  * select_g_select_jobinfo_get() of a launch request's select_jobinfo gives it
  * for this type: SLURM_SUCCESS and a struct cplslurm_excerpt, whose data
  * belongs to the request, filled. Set for the same type drops it. Stock select

@@ -1,14 +1,102 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "job_submit_internal.h"
+/*
+ * job_submit/commplace: Slurm's job description to the engine's, and its
+ * verdict back. The engine is that of the select plugin in the same slurmctld;
+ * where SelectType is another one, an engine of its own, which then looks at
+ * its files at each submission. Slurm calls one at a time, under slurmctld's
+ * locks.
+ */
+#include "slurm_compat_ctld.h"
 
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "slurm_share.h"
+#include "src/common/group_cache.h"
+
+#define SELECT_TYPE_OURS "select/cons_tres_commplace"
+#define SELECT_FILE "select_cons_tres_commplace.so"
+/* What a look at commplace.conf may take. */
+#define LOAD_WAIT_MS 200
 
 const char plugin_name[] = "commplace submit check";
 const char plugin_type[] = "job_submit/commplace";
 const uint32_t plugin_version = SLURM_VERSION_NUMBER;
 
+extern int init(void);
+extern int fini(void);
+extern int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **message);
+extern int job_modify(job_desc_msg_t *job, job_record_t *record,
+                      uint32_t submit_uid);
+
 extern char *default_part_name __attribute__((weak));
+
+static void *select_plugin; /* dlopen() */
+static const struct cplslurm_share *share;
+static struct cpl_engine *own;
+static const struct cplslurm_share own_share = CPLSLURM_SHARE_INIT(NULL);
+
+static void say(enum cpl_engine_log level, const char *text)
+{
+	if (level == CPL_ENGINE_ERROR)
+		error("job_submit/commplace: %s", text);
+	else if (level == CPL_ENGINE_INFO)
+		info("job_submit/commplace: %s", text);
+	else
+		debug("job_submit/commplace: %s", text);
+}
+
+static bool same_build(const struct cplslurm_share *theirs)
+{
+	return !strcmp(theirs->version, own_share.version) &&
+	       theirs->submission == own_share.submission &&
+	       theirs->verdict == own_share.verdict;
+}
+
+/* Is the select plugin ours, and loaded by this slurmctld? */
+static void find_share(void)
+{
+	char *dirs = NULL, *save = NULL;
+	char path[PATH_MAX];
+
+	if (!slurm_conf.select_type ||
+	    strcmp(slurm_conf.select_type, SELECT_TYPE_OURS))
+		return;
+	dirs = slurm_conf.plugindir ? strdup(slurm_conf.plugindir) : NULL;
+	for (char *dir = dirs ? strtok_r(dirs, ":", &save) : NULL;
+	     dir && !select_plugin; dir = strtok_r(NULL, ":", &save)) {
+		snprintf(path, sizeof(path), "%s/" SELECT_FILE, dir);
+		select_plugin = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+	}
+	free(dirs);
+	if (select_plugin)
+		share = dlsym(select_plugin, CPLSLURM_SHARE_NAME);
+	if (share && !same_build(share))
+		share = NULL;
+	if (!share)
+		error("job_submit/commplace: the select plugin that is loaded "
+		      "is of another build; restart slurmctld after an update");
+}
+
+static struct cpl_engine *own_engine(void)
+{
+	struct cpl_error err = {""};
+	char *path;
+
+	if (!own) {
+		path = cplslurm_config_path();
+		own = path ? cpl_engine_new(path, say, &err) : NULL;
+		free(path);
+	}
+	/* What is wrong with the files the engine itself says. */
+	if (own)
+		cpl_engine_load(own, LOAD_WAIT_MS, &err);
+	return own;
+}
 
 extern int init(void)
 {
@@ -17,10 +105,12 @@ extern int init(void)
 
 extern int fini(void)
 {
-	if (cplsubmit_worker_fini()) {
-		cplsubmit_profiles_fini();
-		cplsubmit_site_fini();
-	}
+	cpl_engine_free(own);
+	own = NULL;
+	share = NULL;
+	if (select_plugin)
+		dlclose(select_plugin);
+	select_plugin = NULL;
 	return SLURM_SUCCESS;
 }
 
@@ -59,69 +149,91 @@ static uint32_t ranks_of(const job_desc_msg_t *job)
 	return 0;
 }
 
-static int copy(char **to, const char *from)
+/* A step has one task for each node where nothing is said of tasks. */
+static void imply_ranks(const job_desc_msg_t *job, struct cpl_submission *s)
 {
-	if (!from)
-		return 0;
-	*to = strdup(from);
-	return *to ? 0 : -1;
+	bool range = job->max_nodes != NO_VAL && job->max_nodes;
+
+	if (s->ranks || job->ntasks_per_node != NO_VAL16 ||
+	    job->ntasks_per_tres != NO_VAL16 || job->min_nodes == NO_VAL ||
+	    !job->min_nodes)
+		return;
+	s->min_implied = job->min_nodes;
+	s->max_implied = range ? job->max_nodes : job->min_nodes;
 }
 
-static int fill(struct cplsubmit_request *request, const job_desc_msg_t *job)
-{
-	struct cplslurm_wish wish =
-	        cplslurm_wish(job->spank_job_env, job->spank_job_env_size);
-	const char *partition = job->partition;
-	int failed;
+struct groups {
+	uid_t uid;
+	gid_t gid;
+	gid_t *id; /* xmalloc() */
+	int n;     /* < 0: not asked */
+};
 
-	if (!partition || !*partition)
-		partition = &default_part_name ? default_part_name : NULL;
-	request->ranks = ranks_of(job);
-	failed = copy(&request->profile, wish.profile) |
-	         copy(&request->policy, wish.policy) |
-	         copy(&request->mapping, wish.mapping) |
-	         copy(&request->job_name, job->name) |
-	         copy(&request->partition, partition);
-	/* Of several, Slurm has not chosen yet: the first one's defaults. */
-	if (request->partition)
-		request->partition[strcspn(request->partition, ",")] = '\0';
-	return failed;
+static bool in_group(void *arg, gid_t gid)
+{
+	struct groups *groups = arg;
+
+	if (groups->n < 0)
+		groups->n = group_cache_lookup(groups->uid, groups->gid, NULL,
+		                               &groups->id);
+	for (int i = 0; i < groups->n; i++)
+		if (groups->id[i] == gid)
+			return true;
+	return false;
+}
+
+static int apply(job_desc_msg_t *job, const struct cpl_verdict *verdict,
+                 char **message)
+{
+	if (verdict->message)
+		*message = xstrdup(verdict->message);
+	if (verdict->attach)
+		attach(job, verdict->attach);
+	if (verdict->comment)
+		xstrfmtcat(job->admin_comment, "%s%s",
+		           job->admin_comment ? "; " : "", verdict->comment);
+	return verdict->refused ? EINVAL : SLURM_SUCCESS;
 }
 
 extern int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **message)
 {
-	struct cplsubmit_request request = {0};
-	struct cplsubmit_verdict verdict = {0};
-	static bool said;
-	bool wished;
-	int rc;
+	struct cplslurm_wish wish =
+	        cplslurm_wish(job->spank_job_env, job->spank_job_env_size);
+	struct groups groups = {
+	        .uid = job->user_id != NO_VAL ? job->user_id : submit_uid,
+	        .gid = job->group_id != NO_VAL ? job->group_id : (gid_t)-1,
+	        .n = -1,
+	};
+	struct cpl_submission submission = {
+	        .job = {.profile = wish.profile,
+	                .policy = wish.policy,
+	                .mapping = wish.mapping,
+	                .name = job->name,
+	                .partition = job->partition},
+	        .ranks = ranks_of(job),
+	        .user = {.uid = groups.uid,
+	                 .gid = groups.gid,
+	                 .in_group = in_group,
+	                 .arg = &groups},
+	};
+	struct cpl_verdict verdict = {0};
+	struct cpl_engine *engine;
+	int rc = SLURM_SUCCESS;
 
-	if (fill(&request, job)) {
-		cplsubmit_request_free(&request);
-		return SLURM_SUCCESS;
+	imply_ranks(job, &submission);
+	if (!job->partition || !*job->partition)
+		submission.job.partition =
+		        &default_part_name ? default_part_name : NULL;
+	if (!share && !own)
+		find_share();
+	engine = share ? share->engine() : own_engine();
+	if (engine) {
+		(share ? share : &own_share)
+		        ->submit(engine, &submission, &verdict);
+		rc = apply(job, &verdict, message);
+		cpl_verdict_free(&verdict);
 	}
-	wished = request.profile || request.policy || request.mapping;
-	if (!cplsubmit_ask(&request, &verdict)) {
-		if (!said)
-			error("job_submit/commplace: the site's files do not "
-			      "answer; jobs are accepted unchecked");
-		said = true;
-		if (wished)
-			*message = xstrdup("commplace: the site's files do not "
-			                   "answer; the job is accepted "
-			                   "unchecked");
-		return SLURM_SUCCESS;
-	}
-	said = false;
-	if (verdict.message)
-		*message = xstrdup(verdict.message);
-	if (verdict.attach)
-		attach(job, verdict.attach);
-	if (verdict.comment)
-		xstrfmtcat(job->admin_comment, "%s%s",
-		           job->admin_comment ? "; " : "", verdict.comment);
-	rc = verdict.rc;
-	cplsubmit_verdict_free(&verdict);
+	xfree(groups.id);
 	return rc;
 }
 

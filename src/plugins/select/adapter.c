@@ -3,10 +3,14 @@
 
 #include <stdlib.h>
 
+#include "slurm_share.h"
+
 struct cpl_engine *adapter_engine;
 
-/* Running jobs were taken back: later calls are reconfigurations, of which
- * most is known, so that they need not wait. */
+/* Does the engine know the node table as it is? */
+static bool hosts_known;
+/* Running jobs were taken back: at a reconfiguration they are known, and
+ * nobody waits for their records. */
 static bool restored;
 
 static void say(enum cpl_engine_log level, const char *text)
@@ -19,10 +23,18 @@ static void say(enum cpl_engine_log level, const char *text)
 		info("commplace: %s", text);
 		break;
 	case CPL_ENGINE_DEBUG:
-		log_flag(SELECT_TYPE, "commplace: %s", text);
+		adapter_debug("%s", text);
 		break;
 	}
 }
+
+static struct cpl_engine *get_engine(void)
+{
+	return adapter_engine;
+}
+
+extern const struct cplslurm_share CPLSLURM_SHARE;
+const struct cplslurm_share CPLSLURM_SHARE = CPLSLURM_SHARE_INIT(get_engine);
 
 void adapter_configure(void)
 {
@@ -42,61 +54,77 @@ void adapter_configure(void)
 			return;
 		}
 	}
+	cpl_engine_set_cluster(adapter_engine, slurm_conf.cluster_name,
+	                       slurm_conf.private_data & PRIVATE_DATA_JOBS,
+	                       &err);
 	/* What is wrong with the files the engine itself says. */
 	cpl_engine_load(adapter_engine, ADAPTER_LOAD_WAIT_MS, &err);
-	adapter_hosts();
+	adapter_nodes_changed();
+}
+
+void adapter_nodes_changed(void)
+{
+	hosts_known = false;
+	if (adapter_engine)
+		adapter_hosts();
 }
 
 void adapter_fini(void)
 {
 	cpl_engine_free(adapter_engine);
 	adapter_engine = NULL;
-	restored = false;
+	hosts_known = restored = false;
 }
 
 int adapter_hosts(void)
 {
-	int n = node_record_count, rc = -1;
-	const char **name = malloc(((size_t)n + 1) * sizeof(*name));
+	int n = node_record_count;
+	const char **name;
 	struct cpl_error err = {""};
 
+	if (hosts_known)
+		return 0;
+	name = malloc(((size_t)n + 1) * sizeof(*name));
 	for (int i = 0; name && i < n; i++)
 		name[i] = node_record_table_ptr[i]
 		                  ? node_record_table_ptr[i]->name
 		                  : NULL;
-	if (name)
-		rc = cpl_engine_set_hosts(adapter_engine, name, n, &err);
+	hosts_known =
+	        name && !cpl_engine_set_hosts(adapter_engine, name, n, &err);
 	free(name);
-	return rc;
+	return hosts_known ? 0 : -1;
 }
 
-static int collect_running(void *x, void *arg)
-{
-	job_record_t *job_ptr = x;
-	struct {
-		int64_t *id;
-		int n, max;
-	} *ids = arg;
+struct live {
+	struct cpl_engine_live *job;
+	int n, max;
+};
 
-	if ((IS_JOB_RUNNING(job_ptr) || IS_JOB_SUSPENDED(job_ptr)) &&
-	    ids->n < ids->max)
-		ids->id[ids->n++] = job_ptr->job_id;
+static int collect(void *x, void *arg)
+{
+	const job_record_t *job_ptr = x;
+	struct live *live = arg;
+	bool suspended = IS_JOB_SUSPENDED(job_ptr);
+
+	if ((IS_JOB_RUNNING(job_ptr) || suspended) && live->n < live->max)
+		live->job[live->n++] = (struct cpl_engine_live){
+		        .id = job_ptr->job_id, .suspended = suspended};
 	return 0;
 }
 
 void adapter_job_init(List jobs)
 {
-	struct {
-		int64_t *id;
-		int n, max;
-	} ids = {.max = jobs ? list_count(jobs) : 0};
+	struct live live = {.max = jobs ? list_count(jobs) : 0};
+
 	if (!adapter_engine)
 		return;
-	ids.id = malloc(((size_t)ids.max + 1) * sizeof(*ids.id));
-	if (!ids.id)
+	live.job = malloc(((size_t)live.max + 1) * sizeof(*live.job));
+	if (!live.job)
 		return;
 	if (jobs)
-		list_for_each(jobs, collect_running, &ids);
-	cpl_engine_restore(adapter_engine, ids.id, ids.n, ADAPTER_LOAD_WAIT_MS);
-	free(ids.id);
+		list_for_each(jobs, collect, &live);
+	cpl_engine_restore(adapter_engine, live.job, live.n,
+	                   restored ? 0 : ADAPTER_LOAD_WAIT_MS);
+	restored = true;
+	free(live.job);
 }

@@ -12,7 +12,25 @@
 
 #define ADAPTER_LOAD_WAIT_MS 2000
 
-/* The arguments of select_p_job_test. */
+/* Said with DebugFlags=SelectType, whatever SlurmctldDebug is. */
+#define adapter_debug(...)                                                     \
+	do {                                                                   \
+		if (slurm_conf.debug_flags & DEBUG_FLAG_SELECT_TYPE)           \
+			info("commplace: " __VA_ARGS__);                       \
+	} while (0)
+
+/* What a call of job_test may change and the next one must find. */
+struct saved {
+	unsigned char *bit; /* [n] the bitmap */
+	int n;
+	uint64_t pn_min_memory;
+	uint32_t pn_min_cpus, min_cpus, total_cpus;
+	time_t start_time;
+	uint64_t test_now;
+	bool best_switch;
+};
+
+/* The arguments of select_p_job_test, and what becomes of the call. */
 struct job_test {
 	job_record_t *job_ptr;
 	bitstr_t *bitmap;
@@ -21,72 +39,56 @@ struct job_test {
 	List preemptee_candidates;
 	List *preemptee_job_list;
 	bitstr_t *exc_core_bitmap;
+	struct saved before; /* bit: from adapter_measure on */
+	int rc;              /* of the stock plugin's last answer */
 };
 
 /* The engine; NULL before the first adapter_configure (always so outside
  * slurmctld). */
 extern struct cpl_engine *adapter_engine;
 
-/* Make the engine if need be, (re)read the configuration and the node table. */
+/* slurmctld starts or is reconfigured: make the engine if need be, (re)read
+ * the configuration and the node table. */
 void adapter_configure(void);
+/* The node table may have changed. */
+void adapter_nodes_changed(void);
 /* End the engine. */
 void adapter_fini(void);
 
-/* Tell the engine the nodes when they changed. -1: it knows none. */
+/* Tell the engine the nodes if they may have changed. -1: it knows none. */
 int adapter_hosts(void);
 
 /* select_p_job_test: a placement of ours, else the stock answer. */
-int adapter_job_test(const struct job_test *test);
+int adapter_job_test(struct job_test *test);
+/* Note what a call may change. -1: memory. */
+int adapter_save(const struct job_test *test, struct saved *out);
 
-/*
- * The job accepted last and its id then. select_nodes() of slurmctld calls
- * job_test and job_begin under one lock, but the element of a job array that
- * starts may have got another id in between.
- */
-struct accepted {
-	const job_record_t *job_ptr;
-	uint32_t id;
-};
-extern struct accepted adapter_accepted;
-
-/* What the stock plugin says to these arguments. */
-int adapter_inner_test(const struct job_test *test);
-
-/* Free CPUs of the nodes that the job could use now, by what Slurm knows of
- * CPUs, memory and, for jobs that take whole nodes, idleness. */
-struct capacity {
-	uint32_t *cpus; /* [n] free CPUs, 0: not usable */
-	int n;          /* node_record_count */
-};
-/* Fill out->cpus (malloc) for the nodes in bitmap. -1: memory. */
-int adapter_capacity(const struct job_test *test, struct capacity *out);
+/* measure and narrow of struct cpl_engine_scheduler; arg is a job_test. */
+int adapter_measure(void *arg, uint32_t *cpus, unsigned char *preferred);
+void adapter_narrow(void *arg, uint32_t *cpus);
 
 /* After the allocation: plan the ranks, note the job as running. */
 void adapter_job_begin(job_record_t *job_ptr);
 /* After a change of the allocation. */
 void adapter_job_resized(job_record_t *job_ptr);
+/* The job's processes stand still, or go on. */
+void adapter_job_suspended(const job_record_t *job_ptr, bool stands);
 /* Running jobs at start-up. */
 void adapter_job_init(List jobs);
-/* Permute the step's task ids as planned. */
+/* Permute the step's task ids as planned and attach what travels. */
 void adapter_step_start(step_record_t *step_ptr);
-/* After that: attach the excerpt of the job's profile, see jobinfo.c. */
-void adapter_step_excerpt(step_record_t *step_ptr);
 
 /* The job with its user's wishes; texts belong to job_ptr. */
 struct cpl_engine_job adapter_describe(const job_record_t *job_ptr);
 
-/* select_p_select_jobinfo_*; drop: forget the excerpt. */
+/* A jobinfo that holds this (malloc(), taken); NULL: memory, not taken. */
+select_jobinfo_t *adapter_jobinfo_new(void *data, uint32_t size);
+/* select_p_select_jobinfo_*; drop: forget the data. */
 int adapter_jobinfo_free(select_jobinfo_t *jobinfo);
 select_jobinfo_t *adapter_jobinfo_copy(select_jobinfo_t *jobinfo);
 int adapter_jobinfo_get(select_jobinfo_t *jobinfo, int type, void *data);
 int adapter_jobinfo_drop(select_jobinfo_t *jobinfo);
 int adapter_jobinfo_pack(select_jobinfo_t *jobinfo, buf_t *buffer);
 int adapter_jobinfo_unpack(select_jobinfo_t **jobinfo, buf_t *buffer);
-
-/*
- * Did the user state how tasks are distributed (-m, --distribution,
- * SLURM_DISTRIBUTION) for this step or its job?
- */
-bool adapter_explicit_distribution(const step_record_t *step_ptr);
 
 #endif

@@ -1,11 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Free CPUs of nodes, as select/cons_tres counts them for a job. */
 #include "adapter.h"
 
-#include <stdlib.h>
+/* 0 where a limit is not stated. */
+static uint16_t stated(uint16_t limit)
+{
+	return limit == NO_VAL16 || limit == INFINITE16 ? 0 : limit;
+}
 
+/* Cores that the job keeps for the system itself (--core-spec). */
+static bool specializes(const job_record_t *job_ptr)
+{
+	return (slurm_conf.conf_flags & CTL_CONF_ASRU) &&
+	       job_ptr->details->core_spec != NO_VAL16;
+}
+
+/* Nodes that nobody else uses. */
 static bool whole_nodes(const job_record_t *job_ptr)
 {
-	return job_ptr->details->whole_node ||
+	return job_ptr->details->whole_node == WHOLE_NODE_REQUIRED ||
+	       specializes(job_ptr) ||
 	       (job_ptr->part_ptr && job_ptr->part_ptr->max_share == 0);
 }
 
@@ -18,14 +32,68 @@ static bool counts_memory(const job_record_t *job_ptr)
 	return type & CR_MEMORY;
 }
 
-static uint32_t free_cpus(const node_record_t *node_ptr)
+static uint32_t threads_of(const node_record_t *node_ptr)
 {
+	return node_ptr->tpc ? node_ptr->tpc : 1;
+}
+
+/* CPUs that the job may use of each core: hints, --threads-per-core,
+ * --ntasks-per-core. As common_cpus_per_core of cons_common. */
+static uint32_t cpus_per_core(const job_record_t *job_ptr,
+                              const node_record_t *node_ptr)
+{
+	const struct job_details *details = job_ptr->details;
+	const multi_core_data_t *mc = details->mc_ptr;
+	uint32_t cpus = threads_of(node_ptr), tasks, threads;
+
+	if ((slurm_conf.select_type_param & CR_ONE_TASK_PER_CORE) &&
+	    details->min_gres_cpu > 0)
+		return cpus;
+	tasks = mc ? stated(mc->ntasks_per_core) : 0;
+	threads = mc ? stated(mc->threads_per_core) : 0;
+	if (tasks && tasks * details->cpus_per_task < cpus)
+		cpus = tasks * details->cpus_per_task;
+	if (threads && threads < cpus)
+		cpus = threads;
+	return cpus ? cpus : 1;
+}
+
+static uint32_t free_cores(const job_record_t *job_ptr,
+                           const node_record_t *node_ptr)
+{
+	uint32_t threads = threads_of(node_ptr), spec;
 	uint16_t used = 0;
 
 	select_g_select_nodeinfo_get(node_ptr->select_nodeinfo,
 	                             SELECT_NODEDATA_SUBCNT,
 	                             NODE_STATE_ALLOCATED, &used);
-	return node_ptr->cpus_efctv > used ? node_ptr->cpus_efctv - used : 0;
+	if (!specializes(job_ptr))
+		return node_ptr->cpus_efctv > used
+		               ? (node_ptr->cpus_efctv - used) / threads
+		               : 0;
+	/* In place of the node's own; of an idle node. */
+	spec = job_ptr->details->core_spec;
+	if (spec & CORE_SPEC_THREAD)
+		spec = ((spec & ~(uint32_t)CORE_SPEC_THREAD) + threads - 1) /
+		       threads;
+	return node_ptr->tot_cores > spec && !used ? node_ptr->tot_cores - spec
+	                                           : 0;
+}
+
+/* Cores of core reservations that are kept from this job. */
+static uint32_t reserved_cores(const struct job_test *test, int node)
+{
+	const node_record_t *node_ptr = node_record_table_ptr[node];
+	int first, last;
+
+	if (!test->exc_core_bitmap)
+		return 0;
+	first = (int)cr_get_coremap_offset((uint32_t)node);
+	last = (int)cr_get_coremap_offset((uint32_t)node + 1);
+	if (last > bit_size(test->exc_core_bitmap))
+		return node_ptr->tot_cores;
+	return (uint32_t)bit_set_count_range(test->exc_core_bitmap, first,
+	                                     last);
 }
 
 /* How many CPUs the memory that is left serves; UINT32_MAX: any number. */
@@ -49,48 +117,65 @@ static uint32_t memory_cpus(const job_record_t *job_ptr,
 	return left / want < UINT32_MAX ? (uint32_t)(left / want) : UINT32_MAX;
 }
 
-/* Cores of core reservations that are kept from this job. */
-static uint32_t reserved_cpus(const struct job_test *test, int node)
+static uint32_t least(uint32_t a, uint32_t b)
 {
-	const node_record_t *node_ptr = node_record_table_ptr[node];
-	int first, last;
-
-	if (!test->exc_core_bitmap)
-		return 0;
-	first = (int)cr_get_coremap_offset((uint32_t)node);
-	last = (int)cr_get_coremap_offset((uint32_t)node + 1);
-	if (last > bit_size(test->exc_core_bitmap))
-		return node_ptr->cpus_efctv;
-	return (uint32_t)bit_set_count_range(test->exc_core_bitmap, first,
-	                                     last) *
-	       (node_ptr->threads ? node_ptr->threads : 1);
+	return a < b ? a : b;
 }
 
-int adapter_capacity(const struct job_test *test, struct capacity *out)
+static uint32_t cpus_on(const struct job_test *test, int node)
 {
 	const job_record_t *job_ptr = test->job_ptr;
-	bool whole = whole_nodes(job_ptr), memory = counts_memory(job_ptr);
+	const node_record_t *node_ptr = node_record_table_ptr[node];
+	const multi_core_data_t *mc = job_ptr->details->mc_ptr;
+	uint32_t cores = free_cores(job_ptr, node_ptr);
+	uint32_t taken = reserved_cores(test, node), per_socket, cpus;
 
-	out->n = node_record_count;
-	out->cpus = calloc((size_t)out->n + 1, sizeof(*out->cpus));
-	if (!out->cpus)
+	if (taken && whole_nodes(job_ptr))
+		return 0;
+	cores = cores > taken ? cores - taken : 0;
+	cpus = cores * cpus_per_core(job_ptr, node_ptr);
+	per_socket = mc ? stated(mc->ntasks_per_socket) : 0;
+	if (per_socket)
+		cpus = least(cpus, per_socket * node_ptr->tot_sockets *
+		                           job_ptr->details->cpus_per_task);
+	if (counts_memory(job_ptr))
+		cpus = least(cpus, memory_cpus(job_ptr, node_ptr));
+	return cpus;
+}
+
+/* Does the node belong to the job's user, or its MCS label? */
+static bool owned(const job_record_t *job_ptr, const node_record_t *node_ptr)
+{
+	switch (job_ptr->details->whole_node) {
+	case WHOLE_NODE_USER:
+		return node_ptr->owner == job_ptr->user_id;
+	case WHOLE_NODE_MCS:
+		return node_ptr->mcs_label && job_ptr->mcs_label &&
+		       !strcmp(node_ptr->mcs_label, job_ptr->mcs_label);
+	default:
+		return false;
+	}
+}
+
+int adapter_measure(void *arg, uint32_t *cpus, unsigned char *preferred)
+{
+	struct job_test *test = arg;
+	bool whole = whole_nodes(test->job_ptr);
+
+	if (adapter_save(test, &test->before))
 		return -1;
 	inner.nodeinfo_set_all();
-	for (int i = 0; i < out->n; i++) {
+	for (int i = 0; i < node_record_count; i++) {
 		const node_record_t *node_ptr = node_record_table_ptr[i];
-		uint32_t cpus, taken, by_memory;
 
 		if (!node_ptr || !bit_test(test->bitmap, i) ||
 		    (whole && !bit_test(idle_node_bitmap, i)))
 			continue;
-		cpus = free_cpus(node_ptr);
-		taken = reserved_cpus(test, i);
-		cpus = cpus > taken ? cpus - taken : 0;
-		if (whole && taken)
-			cpus = 0;
-		by_memory =
-		        memory ? memory_cpus(job_ptr, node_ptr) : UINT32_MAX;
-		out->cpus[i] = by_memory < cpus ? by_memory : cpus;
+		cpus[i] = cpus_on(test, i);
+		preferred[i] = cpus[i] && owned(test->job_ptr, node_ptr);
 	}
+	/* Only Slurm knows where the GRES are. */
+	if (test->job_ptr->gres_list_req)
+		adapter_narrow(arg, cpus);
 	return 0;
 }

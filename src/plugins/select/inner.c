@@ -2,8 +2,6 @@
 #include "inner.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 slurm_select_ops_t inner;

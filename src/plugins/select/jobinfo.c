@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "binding/launch.h"
+
 #include "src/common/pack.h"
 #include "src/common/run_in_daemon.h"
 
@@ -19,7 +21,7 @@ struct select_jobinfo {
 	void *data; /* malloc() */
 };
 
-static select_jobinfo_t *jobinfo_new(void *data, uint32_t size)
+select_jobinfo_t *adapter_jobinfo_new(void *data, uint32_t size)
 {
 	select_jobinfo_t *jobinfo = calloc(1, sizeof(*jobinfo));
 
@@ -53,7 +55,7 @@ select_jobinfo_t *adapter_jobinfo_copy(select_jobinfo_t *jobinfo)
 
 	if (!jobinfo || !jobinfo->data)
 		return NULL;
-	copy = jobinfo_new(jobinfo->data, jobinfo->size);
+	copy = adapter_jobinfo_new(jobinfo->data, jobinfo->size);
 	if (!copy)
 		return NULL;
 	jobinfo->data = NULL;
@@ -99,48 +101,14 @@ int adapter_jobinfo_unpack(select_jobinfo_t **jobinfo, buf_t *buffer)
 	if (unpackmem_ptr(&data, &size, buffer) != SLURM_SUCCESS)
 		return SLURM_ERROR;
 	/* What a client or an old state says is nothing to slurmctld. */
-	if (!size || size > CPL_EXCERPT_MAX_BYTES || running_in_slurmctld())
+	if (!size || size > CPL_LAUNCH_MAX_BYTES || running_in_slurmctld())
 		return SLURM_SUCCESS;
 	copy = malloc(size);
 	if (!copy)
 		return SLURM_SUCCESS;
 	memcpy(copy, data, size);
-	*jobinfo = jobinfo_new(copy, size);
+	*jobinfo = adapter_jobinfo_new(copy, size);
 	if (!*jobinfo)
 		free(copy);
 	return SLURM_SUCCESS;
-}
-
-void adapter_step_excerpt(step_record_t *step_ptr)
-{
-	const slurm_step_layout_t *layout = step_ptr->step_layout;
-	dynamic_plugin_data_t *jobinfo = step_ptr->select_jobinfo;
-	struct cpl_engine_job job;
-	struct cpl_error err = {""};
-	unsigned char *data;
-	size_t size = 0;
-
-	if (!adapter_engine || !layout || !layout->tids || !layout->tasks ||
-	    !jobinfo || jobinfo->data || !step_ptr->job_ptr ||
-	    step_ptr->step_id.step_id > SLURM_MAX_NORMAL_STEP_ID)
-		return;
-	job = adapter_describe(step_ptr->job_ptr);
-	struct cpl_excerpt_step step = {
-	        .ranks = (int)layout->task_cnt,
-	        .n_nodes = (int)layout->node_cnt,
-	        .tasks = layout->tasks,
-	        .ids = layout->tids,
-	};
-	data = cpl_engine_excerpt(adapter_engine, &job, &step, &size, &err);
-	if (data) {
-		jobinfo->data = jobinfo_new(data, (uint32_t)size);
-		if (!jobinfo->data) {
-			free(data);
-			cpl_fail_memory(&err);
-		}
-	}
-	if (err.text[0])
-		log_flag(SELECT_TYPE,
-		         "commplace: %pS launches without its profile: %s",
-		         step_ptr, err.text);
 }

@@ -5,54 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hostlist.h"
-
 /* Only the first this many bytes of our text go into AdminComment. */
 #define COMMENT_MAX 768
-
-/*
- * Tasks per node of a step over the whole job, as _task_layout_block of
- * slurm_step_layout.c counts them: one more on each node that has CPUs left,
- * round after round; with CR_Pack_Nodes one each, then node by node.
- */
-static void fill_slots(const uint32_t *room, int n, int ranks, bool pack,
-                       int *slots)
-{
-	bool over = false;
-	int rank = 0;
-
-	memset(slots, 0, (size_t)n * sizeof(int));
-	for (int i = 0; pack && i < n && rank < ranks; i++, rank++)
-		slots[i]++;
-	for (int i = 0; pack && i < n; i++)
-		for (; slots[i] < (int)room[i] && rank < ranks; rank++)
-			slots[i]++;
-	for (uint32_t round = 0; rank < ranks; round++) {
-		bool left = pack;
-
-		for (int i = 0; i < n && rank < ranks; i++) {
-			if (!pack && !over && round >= room[i])
-				continue;
-			slots[i]++;
-			rank++;
-			left = left || round + 1 < room[i];
-		}
-		over = over || !left;
-	}
-}
-
-static uint32_t room_on(const job_record_t *job_ptr, int at)
-{
-	const struct job_details *details = job_ptr->details;
-	uint32_t per_task = details->cpus_per_task ? details->cpus_per_task : 1;
-	uint32_t room = job_ptr->job_resrcs->cpus[at] / per_task;
-
-	if (!room)
-		room = 1;
-	if (details->ntasks_per_node && room > details->ntasks_per_node)
-		room = details->ntasks_per_node;
-	return room;
-}
 
 /* The allocation's node indexes in node order. */
 static int *allocated_nodes(const bitstr_t *bitmap, int *n)
@@ -93,41 +47,117 @@ static void comment(job_record_t *job_ptr, const char *text)
 	job_ptr->admin_comment = new;
 }
 
+/* A user's own distribution, as the job states it. */
+static bool own_distribution(uint32_t dist)
+{
+	uint32_t base = dist & SLURM_DIST_STATE_BASE;
+
+	return dist != NO_VAL && base && base != SLURM_DIST_UNKNOWN;
+}
+
+/* What slurmctld will make of a step over the whole job. */
+static slurm_step_layout_t *whole_layout(const job_record_t *job_ptr, int ranks)
+{
+	const struct job_details *details = job_ptr->details;
+	const job_resources_t *got = job_ptr->job_resrcs;
+	uint32_t n = got->nhosts, dist = SLURM_DIST_BLOCK, base;
+	uint16_t plane =
+	        details->ntasks_per_node ? details->ntasks_per_node : NO_VAL16;
+	uint16_t *per_task = malloc(((size_t)n + 1) * sizeof(*per_task));
+	uint32_t *once = malloc(((size_t)n + 1) * sizeof(*once));
+	slurm_step_layout_t *layout = NULL;
+
+	if (own_distribution(details->task_dist))
+		dist = details->task_dist;
+	base = dist & SLURM_DIST_STATE_BASE;
+	if (base == SLURM_DIST_PLANE)
+		plane = details->plane_size;
+	slurm_step_layout_req_t req = {
+	        .node_list = got->nodes,
+	        .cpus_per_node = got->cpus,
+	        .cpu_count_reps = once,
+	        .cpus_per_task = per_task,
+	        .cpus_task_reps = once,
+	        .num_hosts = n,
+	        .num_tasks = (uint32_t)ranks,
+	        .task_dist = dist,
+	        .plane_size = plane,
+	};
+
+	for (uint32_t i = 0; per_task && once && i < n; i++) {
+		per_task[i] =
+		        details->cpus_per_task ? details->cpus_per_task : 1;
+		once[i] = 1;
+	}
+	/* That one is by the hosts that each srun names. */
+	if (per_task && once && base != SLURM_DIST_ARBITRARY)
+		layout = slurm_step_layout_create(&req);
+	free(per_task);
+	free(once);
+	return layout;
+}
+
+static int layout_of(void *arg, int ranks, int *rank_host)
+{
+	slurm_step_layout_t *layout = whole_layout(arg, ranks);
+	int rc = -1;
+
+	if (layout && (int)layout->task_cnt == ranks) {
+		for (uint32_t i = 0; i < layout->node_cnt; i++)
+			for (int k = 0; k < layout->tasks[i]; k++)
+				rank_host[layout->tids[i][k]] = (int)i;
+		rc = 0;
+	}
+	slurm_step_layout_destroy(layout);
+	return rc;
+}
+
+/* As squeue shows the id of an element of an array or a part of a het job. */
+static const char *shown_as(const job_record_t *job_ptr, char *text,
+                            size_t size)
+{
+	if (job_ptr->array_job_id && job_ptr->array_task_id != NO_VAL)
+		snprintf(text, size, "%u_%u", job_ptr->array_job_id,
+		         job_ptr->array_task_id);
+	else if (job_ptr->het_job_id)
+		snprintf(text, size, "%u+%u", job_ptr->het_job_id,
+		         job_ptr->het_job_offset);
+	else
+		return NULL;
+	return text;
+}
+
 void adapter_job_begin(job_record_t *job_ptr)
 {
 	const job_resources_t *resources = job_ptr->job_resrcs;
-	int n = 0, ranks, *host = NULL, *slots = NULL;
-	uint32_t *room = NULL;
-	char text[1024];
+	struct cpl_engine_notice notice;
+	char shown[32];
+	int n = 0, *host;
 
 	if (!adapter_engine || !resources || !resources->node_bitmap ||
 	    !resources->cpus || !job_ptr->details || adapter_hosts())
 		return;
-	if (adapter_accepted.job_ptr == job_ptr &&
-	    adapter_accepted.id != job_ptr->job_id)
-		cpl_engine_renumber(adapter_engine, adapter_accepted.id,
-		                    job_ptr->job_id);
-	adapter_accepted.job_ptr = NULL;
-	ranks = cpl_engine_ranks(adapter_engine, job_ptr->job_id);
 	host = allocated_nodes(resources->node_bitmap, &n);
-	slots = calloc((size_t)n + 1, sizeof(int));
-	room = malloc(((size_t)n + 1) * sizeof(*room));
-	if (!host || !slots || !room || !n || n != (int)resources->nhosts)
+	if (!host || !n || n != (int)resources->nhosts)
 		goto out;
-	for (int i = 0; i < n; i++)
-		room[i] = room_on(job_ptr, i);
-	fill_slots(room, n, ranks, slurm_conf.select_type_param & CR_PACK_NODES,
-	           slots);
-	if (!cpl_engine_start(adapter_engine, job_ptr->job_id, host, slots, n,
-	                      text, sizeof(text)) ||
-	    !text[0])
+	struct cpl_engine_allocation got = {
+	        .id = job_ptr->job_id,
+	        .array_id = job_ptr->array_job_id,
+	        .shown_as = shown_as(job_ptr, shown, sizeof(shown)),
+	        .host = host,
+	        .n_hosts = n,
+	        .layout = layout_of,
+	        .arg = job_ptr,
+	        .own_order = own_distribution(job_ptr->details->task_dist),
+	};
+	cpl_engine_start(adapter_engine, &got, &notice);
+	if (!notice.text[0])
 		goto out;
-	info("%pJ: %s", job_ptr, text);
-	comment(job_ptr, text);
+	info("%pJ: %s", job_ptr, notice.text);
+	if (notice.comment)
+		comment(job_ptr, notice.text);
 out:
 	free(host);
-	free(slots);
-	free(room);
 }
 
 void adapter_job_resized(job_record_t *job_ptr)
@@ -144,152 +174,87 @@ void adapter_job_resized(job_record_t *job_ptr)
 	free(host);
 }
 
-/*
- * Does a command line hold -m or --distribution with this value? Only values
- * are looked for that Slurm uses as its default too; the others show in
- * task_dist. "python3 -m x" is no distribution.
- */
-static bool line_states(const char *line, const char *value)
+void adapter_job_suspended(const job_record_t *job_ptr, bool stands)
 {
-	static const char *const option[] = {"-m", "--distribution", "--dist"};
-	size_t n = strlen(value);
-
-	for (const char *at = line; at && (at = strchr(at, '-')); at++) {
-		if (at != line && at[-1] != ' ')
-			continue;
-		for (size_t i = 0; i < sizeof(option) / sizeof(*option); i++) {
-			size_t length = strlen(option[i]);
-			const char *v = at + length;
-
-			if (strncmp(at, option[i], length))
-				continue;
-			v += *v == ' ' || *v == '=';
-			if (!strncmp(v, value, n))
-				return true;
-		}
-	}
-	return false;
+	if (adapter_engine)
+		cpl_engine_suspended(adapter_engine, job_ptr->job_id, stands);
 }
 
-bool adapter_explicit_distribution(const step_record_t *step_ptr)
+/* Does the step keep its order, since its user stated a distribution? */
+static bool keeps_order(const step_record_t *step_ptr)
 {
 	const slurm_step_layout_t *layout = step_ptr->step_layout;
-	const struct job_details *details = step_ptr->job_ptr->details;
-	uint32_t dist = layout->task_dist & SLURM_DIST_STATE_BASE;
-	const char *value;
+	const job_record_t *job_ptr = step_ptr->job_ptr;
 
-	switch (dist) {
+	switch (layout->task_dist & SLURM_DIST_STATE_BASE) {
 	case SLURM_DIST_BLOCK:
-		value = "block";
 		break;
 	case SLURM_DIST_CYCLIC:
 		/* srun's own choice for a task per node. */
 		if (layout->task_cnt > layout->node_cnt)
 			return true;
-		value = "cyclic";
 		break;
 	case SLURM_DIST_UNKNOWN:
 		return false;
 	default:
 		return true;
 	}
-	if (line_states(step_ptr->submit_line, value))
+	/* srun's default looks like a stated "block". */
+	if (job_ptr->details && own_distribution(job_ptr->details->task_dist))
 		return true;
-	if (!details)
-		return false;
-	if (line_states(details->submit_line, value))
-		return true;
-	/* sbatch -m, also as #SBATCH: it leaves no other value than this. */
-	return step_ptr->job_ptr->batch_flag &&
-	       (details->task_dist & SLURM_DIST_STATE_BASE) !=
-	               SLURM_DIST_UNKNOWN &&
-	       details->task_dist != NO_VAL && details->task_dist;
+	if (cplslurm_marks(job_ptr->spank_job_env, job_ptr->spank_job_env_size))
+		return !(layout->task_dist & SLURM_DIST_NO_PACK_NODES);
+	return cplslurm_states_distribution(step_ptr->submit_line);
 }
 
-static int step_hosts(const slurm_step_layout_t *layout, int *host, int *slots,
-                      struct cpl_error *err)
+/* Does it have ranks of its own, and a place for what travels? */
+static bool is_step(const step_record_t *step_ptr)
 {
-	struct cpl_hostlist list = {0};
-	int rc = -1;
+	const slurm_step_layout_t *layout = step_ptr->step_layout;
 
-	if (cpl_hostlist_parse(&list, layout->node_list, err))
-		goto out;
-	if (list.count != (int)layout->node_cnt) {
-		cpl_fail(err, "the layout has %u nodes, its list %d",
-		         layout->node_cnt, list.count);
-		goto out;
-	}
-	for (int i = 0; i < list.count; i++) {
-		const node_record_t *node_ptr = find_node_record(list.name[i]);
-
-		if (!node_ptr) {
-			cpl_fail(err, "no node %s", list.name[i]);
-			goto out;
-		}
-		host[i] = node_ptr->index;
-		slots[i] = layout->tasks[i];
-	}
-	rc = 0;
-out:
-	cpl_hostlist_free(&list);
-	return rc;
+	return layout && layout->tids && layout->tasks && layout->node_list &&
+	       step_ptr->job_ptr &&
+	       step_ptr->step_id.step_id <= SLURM_MAX_NORMAL_STEP_ID;
 }
 
-/* Rows in increasing order; the counts are those of tasks[] already. */
-static int permute(slurm_step_layout_t *layout, const int *rank_host, int *used)
+static void attach(step_record_t *step_ptr, struct cpl_engine_layout *out)
 {
-	memset(used, 0, layout->node_cnt * sizeof(int));
-	for (uint32_t r = 0; r < layout->task_cnt; r++)
-		used[rank_host[r]]++;
-	for (uint32_t i = 0; i < layout->node_cnt; i++)
-		if (used[i] != layout->tasks[i])
-			return -1;
-	memset(used, 0, layout->node_cnt * sizeof(int));
-	for (uint32_t r = 0; r < layout->task_cnt; r++)
-		layout->tids[rank_host[r]][used[rank_host[r]]++] = r;
-	return 0;
+	dynamic_plugin_data_t *jobinfo = step_ptr->select_jobinfo;
+
+	if (out->data && jobinfo && !jobinfo->data) {
+		jobinfo->data =
+		        adapter_jobinfo_new(out->data, (uint32_t)out->size);
+		if (jobinfo->data)
+			return;
+		cpl_fail_memory(&out->travel);
+	}
+	free(out->data);
 }
 
 void adapter_step_start(step_record_t *step_ptr)
 {
 	slurm_step_layout_t *layout = step_ptr->step_layout;
-	struct cpl_error err = {""};
-	int *host = NULL, *slots = NULL, *rank_host = NULL;
-	size_t nodes, ranks;
+	struct cpl_engine_layout out;
 
-	if (!adapter_engine || !layout || !layout->tids || !layout->tasks ||
-	    !layout->node_list || !step_ptr->job_ptr ||
-	    !cpl_engine_has_plan(adapter_engine, step_ptr->job_ptr->job_id))
+	if (!adapter_engine || !is_step(step_ptr))
 		return;
-	if (adapter_explicit_distribution(step_ptr)) {
-		log_flag(SELECT_TYPE,
-		         "commplace: %pS keeps the user's distribution",
-		         step_ptr);
-		return;
-	}
-	nodes = layout->node_cnt;
-	ranks = layout->task_cnt;
-	host = malloc((nodes + 1) * sizeof(int));
-	slots = malloc((nodes + 1) * sizeof(int));
-	rank_host = malloc((ranks + 1) * sizeof(int));
-	if (!host || !slots || !rank_host) {
-		cpl_fail_memory(&err);
-		goto out;
-	}
-	if (adapter_hosts() || step_hosts(layout, host, slots, &err) ||
-	    !cpl_engine_layout(adapter_engine, step_ptr->job_ptr->job_id, host,
-	                       slots, (int)nodes, (int)ranks, rank_host, &err))
-		goto out;
-	if (permute(layout, rank_host, slots))
-		cpl_fail(&err, "the plan has other counts per node");
-	else
-		log_flag(SELECT_TYPE, "commplace: %pS laid out as planned",
-		         step_ptr);
-out:
-	if (err.text[0])
-		log_flag(SELECT_TYPE, "commplace: %pS left as it is: %s",
-		         step_ptr, err.text);
-	free(host);
-	free(slots);
-	free(rank_host);
+	struct cpl_engine_step step = {
+	        .job = adapter_describe(step_ptr->job_ptr),
+	        .hosts = layout->node_list,
+	        .n_hosts = (int)layout->node_cnt,
+	        .ranks = (int)layout->task_cnt,
+	        .tasks = layout->tasks,
+	        .ids = layout->tids,
+	        .own_order = keeps_order(step_ptr),
+	        .part = step_ptr->job_ptr->het_job_id != 0,
+	};
+	cpl_engine_step(adapter_engine, &step, &out);
+	attach(step_ptr, &out);
+	if (out.changed)
+		adapter_debug("%pS laid out as planned", step_ptr);
+	if (out.plan.text[0])
+		adapter_debug("%pS left as it is: %s", step_ptr, out.plan.text);
+	if (out.travel.text[0])
+		adapter_debug("%pS launches without its profile: %s", step_ptr,
+		              out.travel.text);
 }

@@ -128,11 +128,13 @@ int select_p_job_fini(job_record_t *job_ptr)
 
 int select_p_job_suspend(job_record_t *job_ptr, bool indf_susp)
 {
+	adapter_job_suspended(job_ptr, true);
 	return inner.job_suspend(job_ptr, indf_susp);
 }
 
 int select_p_job_resume(job_record_t *job_ptr, bool indf_susp)
 {
+	adapter_job_suspended(job_ptr, false);
 	return inner.job_resume(job_ptr, indf_susp);
 }
 
@@ -147,10 +149,8 @@ int select_p_step_start(step_record_t *step_ptr)
 {
 	int rc = inner.step_start(step_ptr);
 
-	if (rc == SLURM_SUCCESS) {
+	if (rc == SLURM_SUCCESS)
 		adapter_step_start(step_ptr);
-		adapter_step_excerpt(step_ptr);
-	}
 	return rc;
 }
 
@@ -268,8 +268,9 @@ int select_p_reconfigure(void)
 {
 	int rc = inner.reconfigure();
 
-	if (adapter_engine)
-		adapter_configure();
+	/* Also for a changed partition or debug flag: those that bring another
+	 * slurm.conf go through node_init. */
+	adapter_nodes_changed();
 	return rc;
 }
 

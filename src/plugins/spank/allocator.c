@@ -9,5 +9,12 @@ int cplspank_allocator_init(spank_t sp)
 
 int cplspank_allocator_post_opt(spank_t sp)
 {
+	bool any = false;
+
+	for (int i = 0; i < CPLSPANK_COUNT; i++)
+		any = any || *cplspank_option[i].value;
+	/* Without it slurmctld has to guess: no reason to fail. */
+	if (any && cplspank_can_mark())
+		spank_job_control_setenv(sp, CPLSPANK_MARKS, "marked", 1);
 	return cplspank_export(sp);
 }

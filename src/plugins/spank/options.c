@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "spank_internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,24 +9,18 @@
 
 static int check_policy(const char *value, struct cpl_error *err)
 {
-	char names[CPL_ERROR_MAX] = "";
-	size_t used = 0;
+	const unsigned search = CPL_PLACEMENT_SEARCH;
+	char searches[64], others[CPL_ERROR_MAX];
 
-	if (cpl_placement_name_known(value))
+	if (cpl_placement_named(value))
 		return 0;
-	for (int i = 0; cpl_placement_all()[i]; i++) {
-		const char *name = cpl_placement_all()[i]->name;
-		int n;
-
-		if (used + strlen(name) + 3 > sizeof(names))
-			break;
-		n = snprintf(names + used, sizeof(names) - used, ", %s", name);
-		used += (size_t)n;
-	}
 	return cpl_fail(err,
-	                "no placement policy '%.64s'; there are: auto, "
-	                "traffic%s",
-	                value, names);
+	                "no placement policy '%.64s'; it must be one of %s, %s",
+	                value,
+	                cpl_registry_names(&cpl_placements, 0, cpl_entry_has,
+	                                   &search, searches, sizeof(searches)),
+	                cpl_registry_names(&cpl_placements, 0, cpl_entry_lacks,
+	                                   &search, others, sizeof(others)));
 }
 
 static int check_mapping(const char *value, struct cpl_error *err)
@@ -106,6 +99,14 @@ int cplspank_register(spank_t sp)
 		}
 	}
 	return 0;
+}
+
+/* Where the program has it: Slurm's own do. */
+extern slurm_conf_t slurm_conf __attribute__((weak));
+
+bool cplspank_can_mark(void)
+{
+	return &slurm_conf && !(slurm_conf.select_type_param & CR_PACK_NODES);
 }
 
 int cplspank_export(spank_t sp)

@@ -17,7 +17,9 @@
 #ifndef CPL_SPANK_SPANK_INTERNAL_H
 #define CPL_SPANK_SPANK_INTERNAL_H
 
+#include <slurm/slurm.h>
 #include <slurm/spank.h>
+#include <stdbool.h>
 
 #include "base/error.h"
 #include "signature/signature.h"
@@ -40,6 +42,14 @@ extern struct cplspank_option cplspank_option[CPLSPANK_COUNT];
 
 /* Register the options; in every context that may meet them. 0 or -1. */
 int cplspank_register(spank_t sp);
+
+/*
+ * The variable by which sbatch and salloc tell, and srun inside the job and
+ * slurmctld know, that distributions nobody stated are marked (local.c).
+ */
+#define CPLSPANK_MARKS "COMM_DISTRIBUTION"
+/* Can they be? Not where the mark would change what a default means. */
+bool cplspank_can_mark(void);
 
 /*
  * After the command line is read, in sbatch, salloc and srun: hand the values

@@ -15,11 +15,10 @@
 #include "src/common/slurm_cred.h"
 #include "src/slurmd/common/xcpuinfo.h"
 
+#include "base/printable.h"
 #include "binding/binding.h"
-#include "signature/excerpt.h"
+#include "binding/launch.h"
 #include "site/config.h"
-
-#define NO_PROFILE "none"
 
 static pthread_mutex_t topology_lock = PTHREAD_MUTEX_INITIALIZER;
 static hwloc_topology_t topology; /* NULL: not loaded yet */
@@ -80,7 +79,7 @@ void cpltask_plan_fini(void)
 {
 	drop_topology();
 	cpltask_near_fini();
-	cpltask_traffic_forget();
+	cpltask_file_fini();
 }
 
 static const char *const option_name = "comm-profile:" CPLSLURM_SPANK_NAME;
@@ -107,93 +106,94 @@ static const char *wished_profile(const launch_tasks_request_msg_t *req)
 	return name ? name : cplslurm_wish(req->env, req->envc).profile;
 }
 
-static const char *profile_of(const launch_tasks_request_msg_t *req,
-                              const struct cpl_config *config)
+/* What slurmctld sent along; false: nothing. A step that names a profile then
+ * goes by the files of its nodes. */
+static bool sent(const launch_tasks_request_msg_t *req,
+                 struct cplslurm_excerpt *out)
 {
-	const char *name = config->user_profile ? wished_profile(req) : NULL;
-	const char *job_name;
-
-	if (name)
-		return strcmp(name, NO_PROFILE) ? name : NULL;
-	job_name = cplslurm_env(req->env, req->envc, "SLURM_JOB_NAME");
-	return job_name ? cpl_config_match(config, job_name) : NULL;
+	return req->select_jobinfo && req->select_jobinfo->data &&
+	       !select_g_select_jobinfo_get(req->select_jobinfo,
+	                                    CPLSLURM_JOBDATA_EXCERPT, out);
 }
 
-/* What slurmctld sent along, see signature/excerpt.h; NULL, with err when it
- * is broken. */
-static struct cpl_comm *excerpt_traffic(const launch_tasks_request_msg_t *req,
-                                        uint32_t node_id, const char *profile,
-                                        struct cpl_error *err)
+/*
+ * The first of the profile's ranks that the step's tasks are: 0, but for a part
+ * of a step over several components of a heterogeneous job that together are
+ * the profile. -1 with err.
+ */
+static int64_t first_rank(const launch_tasks_request_msg_t *req,
+                          const char *profile, int ranks, struct cpl_error *err)
 {
-	struct cplslurm_excerpt own = {0};
+	uint32_t all = req->het_job_ntasks, first = req->het_job_task_offset;
 
-	if (!req->select_jobinfo || !req->select_jobinfo->data ||
-	    select_g_select_jobinfo_get(req->select_jobinfo,
-	                                CPLSLURM_JOBDATA_EXCERPT, &own)) {
-		return NULL;
-	}
-	/* A step may have another profile than its job. */
-	if (!cpl_excerpt_is_of(own.data, own.size, profile))
-		return NULL;
-	return cpl_excerpt_read(own.data, own.size, (int)req->ntasks,
-	                        (int)node_id, req->global_task_ids[node_id],
-	                        req->tasks_to_launch[node_id], err);
+	if (req->ntasks == (uint32_t)ranks)
+		return 0;
+	if (req->het_job_id && req->het_job_id != NO_VAL &&
+	    all == (uint32_t)ranks && first < all && req->ntasks < all)
+		return first;
+	return cpl_fail(err, "profile %s is of %d ranks, the step has %u",
+	                profile, ranks, req->ntasks);
 }
 
-/* From the profile's file, recorded at `ranks`, of which task 0 is `first`. */
+/* What a step is to be bound by. */
+struct order {
+	struct cplslurm_excerpt data;
+	struct cpl_launch launch;
+	const char *own;          /* profile that the step names, or NULL */
+	struct cpltask_site site; /* where a file is needed */
+};
+
+/* From a profile's file. */
 static struct cpl_comm *file_traffic(const launch_tasks_request_msg_t *req,
-                                     uint32_t node_id, const char *profile_dir,
-                                     const char *profile, uint32_t ranks,
-                                     uint32_t first, struct cpl_error *err)
+                                     uint32_t node_id, const struct order *o,
+                                     struct cpl_error *err)
 {
 	int n = req->tasks_to_launch[node_id];
+	struct cpl_profile *profile =
+	        cpltask_file(req, &o->site, &o->launch, o->own, err);
 	int *rank = calloc((size_t)n + 1, sizeof(*rank));
 	struct cpl_comm *comm = NULL;
+	int64_t first;
 
-	if (!rank) {
-		cpl_fail_memory(err);
-		return NULL;
+	if (!profile || !rank) {
+		if (profile)
+			cpl_fail_memory(err);
+		goto done;
 	}
+	first = first_rank(req, o->own ? o->own : o->launch.profile,
+	                   profile->ranks, err);
+	if (first < 0)
+		goto done;
 	for (int i = 0; i < n; i++) {
 		uint32_t id = req->global_task_ids[node_id][i];
 
-		if (id >= req->ntasks || id >= ranks - first) {
+		if (id >= req->ntasks || id >= profile->ranks - first) {
 			cpl_fail(err, "task id %u in a step of %u tasks", id,
 			         req->ntasks);
 			goto done;
 		}
 		rank[i] = (int)(first + id);
 	}
-	comm = cpltask_traffic(profile_dir, profile, (int)ranks, rank, n, err);
+	comm = cpl_comm_subset(profile->comm, rank, n, err);
 done:
+	cpl_profile_drop(profile);
 	free(rank);
 	return comm;
 }
 
-/*
- * The launch's excerpt first. A part of a step over several components of a
- * heterogeneous job has a share of the step's ranks, or its own.
- */
 static struct cpl_comm *local_traffic(const launch_tasks_request_msg_t *req,
-                                      uint32_t node_id, const char *profile_dir,
-                                      const char *profile,
+                                      uint32_t node_id, const struct order *o,
                                       struct cpl_error *err)
 {
-	struct cpl_error why = {""};
-	struct cpl_comm *comm = excerpt_traffic(req, node_id, profile, &why);
-	uint32_t all = req->het_job_ntasks, first = req->het_job_task_offset;
-
-	if (!comm && req->het_job_id && req->het_job_id != NO_VAL &&
-	    all != NO_VAL && all <= INT32_MAX && first < all &&
-	    req->ntasks < all)
-		comm = file_traffic(req, node_id, profile_dir, profile, all,
-		                    first, NULL);
-	if (!comm)
-		comm = file_traffic(req, node_id, profile_dir, profile,
-		                    req->ntasks, 0, err);
-	if (!comm && why.text[0])
-		cpl_fail_prefix(err, "%s; ", why.text);
-	return comm;
+	if (o->own || o->launch.kind == CPL_LAUNCH_FILE)
+		return file_traffic(req, node_id, o, err);
+	if (o->launch.kind == CPL_LAUNCH_ROWS)
+		return cpl_launch_rows(o->data.data, o->data.size,
+		                       (int)req->ntasks, (int)node_id,
+		                       req->global_task_ids[node_id],
+		                       req->tasks_to_launch[node_id], err);
+	cpl_fail(err, "%s", o->launch.reason);
+	return NULL;
 }
 
 hwloc_bitmap_t cpltask_cpus_of_cores(char *cores, struct cpl_error *err)
@@ -372,59 +372,77 @@ done:
 	return rc;
 }
 
+/* 1, 0: the step is left to Slurm, -1 with err. The site is to be freed. */
+static int find_order(const launch_tasks_request_msg_t *req, struct order *o,
+                      struct cpl_error *err)
+{
+	bool told = sent(req, &o->data);
+
+	o->own = wished_profile(req);
+	if (told &&
+	    cpl_launch_read(o->data.data, o->data.size, &o->launch, err))
+		return -1;
+	if (told &&
+	    (!o->launch.own || (o->own && !strcmp(o->own, o->launch.profile))))
+		o->own = NULL;
+	if (o->own ? !strcmp(o->own, CPL_PROFILE_NONE) : !told)
+		return 0;
+	if ((o->own || o->launch.kind == CPL_LAUNCH_FILE) &&
+	    cpltask_site(req, o->own, &o->site, err))
+		return -1;
+	if (told)
+		return 1;
+	o->launch.memory = o->site.memory;
+	memcpy(o->launch.binder, o->site.binder, sizeof(o->launch.binder));
+	return o->site.bind;
+}
+
+static int plan_order(const launch_tasks_request_msg_t *req, uint32_t node_id,
+                      const struct order *o, struct cpltask_plan *plan,
+                      struct cpl_error *err)
+{
+	const struct cpl_binder *binder;
+	struct cpl_comm *comm;
+	int rc = -1;
+
+	if (req->job_core_spec != NO_VAL16 &&
+	    (req->job_core_spec & CORE_SPEC_THREAD))
+		return cpl_fail(err, "the job has specialised threads");
+	binder = cpl_binder_find(o->launch.binder, err);
+	if (!binder)
+		return -1;
+	comm = local_traffic(req, node_id, o, err);
+	if (!comm)
+		return -1;
+	plan->binder = binder->name;
+	plan->profile = strdup(o->own ? o->own : o->launch.profile);
+	if (!plan->profile)
+		cpl_fail_memory(err);
+	else
+		cpl_printable(plan->profile);
+	if (plan->profile && !bind_tasks(req, node_id, binder, comm,
+	                                 o->launch.memory, plan, err))
+		rc = 1;
+	if (rc < 0)
+		cpltask_plan_free(plan);
+	cpl_comm_free(comm);
+	return rc;
+}
+
 int cpltask_plan(const launch_tasks_request_msg_t *req, uint32_t node_id,
                  struct cpltask_plan *plan, struct cpl_error *err)
 {
-	char *path = NULL;
-	struct cpl_config *config = NULL;
-	struct cpl_comm *comm = NULL;
-	const struct cpl_binder *binder;
-	const char *profile;
-	int rc = -1;
+	struct order order = {0};
+	int rc;
 
 	memset(plan, 0, sizeof(*plan));
 	if (req->step_id.step_id > SLURM_MAX_NORMAL_STEP_ID ||
 	    node_id >= req->nnodes || req->tasks_to_launch[node_id] == 0)
 		return 0;
-	path = cplslurm_config_path();
-	config = path ? cpl_config_load(path, err) : NULL;
-	if (!config) {
-		/* Without a wish that is nobody's concern. */
-		rc = wished_profile(req) ? -1 : 0;
-		goto done;
-	}
-	rc = 0;
-	if (config->mode != CPL_MODE_ON ||
-	    !strcmp(config->binding, CPL_BINDING_NONE))
-		goto done;
-	profile = profile_of(req, config);
-	if (!profile)
-		goto done;
-	rc = -1;
-	if (req->job_core_spec != NO_VAL16 &&
-	    (req->job_core_spec & CORE_SPEC_THREAD)) {
-		cpl_fail(err, "the job has specialised threads");
-		goto done;
-	}
-	binder = cpl_binder_find(config->binding, err);
-	if (!binder)
-		goto done;
-	comm = local_traffic(req, node_id, config->profile_dir, profile, err);
-	if (!comm)
-		goto done;
-	plan->binder = binder->name;
-	plan->profile = strdup(profile);
-	if (!plan->profile)
-		cpl_fail_memory(err);
-	else if (!bind_tasks(req, node_id, binder, comm, config->bind_memory,
-	                     plan, err))
-		rc = 1;
-done:
-	if (rc < 0)
-		cpltask_plan_free(plan);
-	cpl_comm_free(comm);
-	cpl_config_free(config);
-	free(path);
+	rc = find_order(req, &order, err);
+	if (rc > 0)
+		rc = plan_order(req, node_id, &order, plan, err);
+	cpltask_site_free(&order.site);
 	return rc;
 }
 

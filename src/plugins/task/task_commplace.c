@@ -87,21 +87,23 @@ int fini(void)
 	return SLURM_SUCCESS;
 }
 
-int task_p_slurmd_batch_request(batch_job_launch_msg_t *req)
+/* A job inherits what its user's environment claims, a nested step what the
+ * task around it was told. */
+static void clear_environment(char **env, uint32_t *n)
 {
-	return SLURM_SUCCESS;
+	if (!env)
+		return;
+	unsetenvp(env, CPLTASK_BOUND);
+	unsetenvp(env, CPLTASK_MEMS);
+	unsetenvp(env, CPLTASK_PLAN);
+	unsetenvp(env, CPLTASK_CPUS);
+	*n = envcount(env);
 }
 
-/* A nested step inherits what the task around it was told. */
-static void clear_environment(launch_tasks_request_msg_t *req)
+int task_p_slurmd_batch_request(batch_job_launch_msg_t *req)
 {
-	if (!req->env)
-		return;
-	unsetenvp(req->env, CPLTASK_BOUND);
-	unsetenvp(req->env, CPLTASK_MEMS);
-	unsetenvp(req->env, CPLTASK_PLAN);
-	unsetenvp(req->env, CPLTASK_CPUS);
-	req->envc = envcount(req->env);
+	clear_environment(req->environment, &req->envc);
+	return SLURM_SUCCESS;
 }
 
 /* --hint=nomultithread comes as --cpu-bind=threads with a further bit. */
@@ -122,7 +124,7 @@ int task_p_slurmd_launch_request(launch_tasks_request_msg_t *req,
 	char far[64] = "";
 	int rc, shown;
 
-	clear_environment(req);
+	clear_environment(req->env, &req->envc);
 	if (is_users(req)) {
 		debug("commplace: %ps: --cpu-bind or CpuBind decides",
 		      &req->step_id);

@@ -11,12 +11,12 @@
 #include "slurm_compat_slurmd.h"
 
 #include <hwloc.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
 #include "base/error.h"
-#include "signature/comm.h"
+#include "binding/launch.h"
+#include "site/store.h"
 
 /* From slurmd to slurmstepd, gone before the task starts: its masks are ours.
  */
@@ -28,17 +28,35 @@
 /* For the task: the CPUs it was given, as a list. */
 #define CPLTASK_CPUS "COMMPLACE_CPUS"
 
+/* What this node's own commplace.conf says. */
+struct cpltask_site {
+	char *dir;        /* ProfileDir */
+	int64_t deadline; /* of the launch, for what follows */
+	/* Of a step that names a profile: */
+	bool bind, memory; /* bind its tasks, their memory too */
+	char binder[CPL_LAUNCH_NAME_MAX + 1];
+};
+
 /*
- * Traffic among n ranks of a profile recorded at `ranks` ranks (else refused).
- * The file must be a regular one directly in profile_dir. Parsed profiles are
- * kept until their file changes; safe from several threads. The caller frees
- * the result with cpl_comm_free. NULL with err.
+ * For a launch that needs a file, or a step that names a profile (own, else
+ * NULL). Waits for half a second at the most, and the profile's file after it
+ * for what is left of that. 0, free with cpltask_site_free; -1 with err.
  */
-struct cpl_comm *cpltask_traffic(const char *profile_dir, const char *name,
-                                 int ranks, const int *rank, int n,
-                                 struct cpl_error *err);
-/* Drop all kept profiles. */
-void cpltask_traffic_forget(void);
+int cpltask_site(const launch_tasks_request_msg_t *req, const char *own,
+                 struct cpltask_site *out, struct cpl_error *err);
+void cpltask_site_free(struct cpltask_site *site);
+
+/*
+ * The profile that a launch names but does not carry, or another one of the
+ * same folder that the step names (own), which its user must be allowed to
+ * read. Waits until site->deadline. A reference; NULL with err.
+ */
+struct cpl_profile *cpltask_file(const launch_tasks_request_msg_t *req,
+                                 const struct cpltask_site *site,
+                                 const struct cpl_launch *launch,
+                                 const char *own, struct cpl_error *err);
+/* End the threads, drop what was read. */
+void cpltask_file_fini(void);
 
 struct cpltask_plan {
 	char *masks;   /* "0x1,0x2", one per local task, OS numbers; free() */
@@ -70,7 +88,8 @@ void cpltask_near_fini(void);
 
 /*
  * The plan for the tasks of node node_id of a launch request. 1 and the plan
- * made; 0 when none is wanted (no profile, Mode other than on); -1 with err.
+ * made; 0 when none is wanted (slurmctld sent nothing, or the step has
+ * --comm-profile=none); -1 with err.
  * User's wishes in cpu_bind_type are for the caller to look at.
  */
 int cpltask_plan(const launch_tasks_request_msg_t *req, uint32_t node_id,

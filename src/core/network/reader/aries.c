@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "network/network_internal.h"
+#include "network/type.h"
 #include "network/reader/aries.h"
 
 static int compare(const void *a, const void *b)
@@ -33,9 +33,7 @@ static int read_tile(struct cpl_lines *in, struct cpl_aries_tile *out)
 	return 0;
 fail:
 	return cpl_lines_fail(
-	        in,
-	        "'%.*s' is no tile; NAME(group:row:column) is "
-	        "right",
+	        in, "'%.*s' is not a tile; expected NAME(group:row:column)",
 	        in->line_end - first > 30 ? 30 : (int)(in->line_end - first),
 	        first);
 }
@@ -58,15 +56,15 @@ static int read_word(struct cpl_lines *in, const char *what, char *out,
 static int push(struct cpl_lines *in, struct cpl_aries_list *list,
                 const struct cpl_aries_link *item)
 {
-	if (list->n == list->room) {
-		int room = list->room ? 2 * list->room : 1024;
+	if (list->n == list->capacity) {
+		int capacity = list->capacity ? 2 * list->capacity : 1024;
 		struct cpl_aries_link *larger =
-		        realloc(list->item, (size_t)room * sizeof(*larger));
+		        realloc(list->item, (size_t)capacity * sizeof(*larger));
 
 		if (!larger)
 			return cpl_fail_memory(in->err);
 		list->item = larger;
-		list->room = room;
+		list->capacity = capacity;
 	}
 	list->item[list->n++] = *item;
 	return 0;
@@ -93,7 +91,7 @@ static int read_line(struct cpl_lines *in, struct cpl_draft *draft,
 	if (read_word(in, "\"->\"", arrow, sizeof(arrow)))
 		return -1;
 	if (strcmp(arrow, "->"))
-		return cpl_lines_fail(in, "'%s' stands where \"->\" is right",
+		return cpl_lines_fail(in, "'%s' is where \"->\" is expected",
 		                      arrow);
 	if (cpl_lines_end(in))
 		return cpl_lines_fail(in, "the other end is missing");
@@ -109,7 +107,7 @@ static int read_line(struct cpl_lines *in, struct cpl_draft *draft,
 			return -1;
 	}
 	if (!cpl_lines_end(in))
-		return cpl_lines_fail(in, "goes on behind the other end");
+		return cpl_lines_fail(in, "continues after the other end");
 	return push(in, list, &item);
 }
 
@@ -161,8 +159,8 @@ static int name_nodes(struct cpl_lines *in,
 		return cpl_fail_prefix(in->err, "nodes: ");
 	if (how->nodes && hosts->count != nodes)
 		return cpl_fail(in->err,
-		                "nodes: %d hosts; %d routers of %d nodes are "
-		                "there",
+		                "nodes: names %d hosts; there are %d routers "
+		                "of %d nodes",
 		                hosts->count, routers, per_router);
 	if (!how->nodes) {
 		snprintf(name, sizeof(name), "nid[%05d-%05d]", 0,
@@ -192,7 +190,7 @@ static int make_graph(struct cpl_lines *in, const struct cpl_aries_list *list,
 			int added = cpl_draft_host(draft, r, host);
 
 			if (added == 0)
-				cpl_fail(in->err, "nodes: %s stands twice",
+				cpl_fail(in->err, "nodes: %s is given twice",
 				         host);
 			if (added <= 0)
 				return -1;
@@ -258,6 +256,7 @@ static int read_all(struct cpl_lines *in, const struct cpl_network_import *how,
 }
 
 const struct cpl_network_reader cpl_reader_aries = {
-        .format = "aries",
+        .name = "aries",
+        .summary = "the links of a Cray XC's Aries routers",
         .read = read_all,
 };

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "network/network_internal.h"
+#include "network/type.h"
 
 enum { ROW, COLUMN, GLOBAL, KINDS };
 
@@ -64,8 +64,8 @@ static int find_sizes(const struct cpl_aries_list *list, struct shape *s,
 		    at[0] != r[i - i % group].at[0] ||
 		    at[1] != r[i - i % columns].at[1])
 			return irregular(draft,
-			                 "router %d:%d:%d stands where the "
-			                 "first group has another or none",
+			                 "router %d:%d:%d is where the first "
+			                 "group has another or none",
 			                 at[0], at[1], at[2]);
 	}
 	if (n % group)

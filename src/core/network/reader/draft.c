@@ -4,20 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "network/network_internal.h"
+#include "network/type.h"
 #include "network/reader/reader_internal.h"
 
-static void *grow(void *array, int n, int *room, size_t size)
+static void *grow(void *array, int n, int *capacity, size_t size)
 {
 	void *larger;
 
-	if (n < *room)
+	if (n < *capacity)
 		return array;
 	larger = n < INT_MAX / 4
 	                 ? realloc(array, (size_t)(n ? 2 * n : 64) * size)
 	                 : NULL;
 	if (larger)
-		*room = n ? 2 * n : 64;
+		*capacity = n ? 2 * n : 64;
 	return larger;
 }
 

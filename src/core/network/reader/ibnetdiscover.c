@@ -112,7 +112,7 @@ static int add_host(struct cpl_lines *in, struct cpl_draft *draft, int router)
 		return 0;
 	if (strpbrk(text, "[],") || cpl_hostlist_parse(&list, text, NULL) ||
 	    list.count != 1)
-		rc = cpl_lines_fail(in, "'%.60s' is no host name", text);
+		rc = cpl_lines_fail(in, "'%.60s' is not a host name", text);
 	else if (cpl_draft_host(draft, router, text) < 0)
 		rc = cpl_lines_prefix(in);
 	cpl_hostlist_free(&list);
@@ -155,8 +155,8 @@ static int read_switch(struct cpl_lines *in, struct cpl_draft *draft)
 	if (at < 0)
 		return cpl_lines_prefix(in);
 	if (draft->router[at].line)
-		return cpl_lines_fail(in, "switch %s stands in line %d already",
-		                      id, draft->router[at].line);
+		return cpl_lines_fail(in, "switch %s is already in line %d", id,
+		                      draft->router[at].line);
 	draft->router[at].line = in->line;
 	return at;
 }
@@ -194,12 +194,11 @@ static int check_ends(const struct cpl_lines *in, struct cpl_draft *draft)
 		        find_port(draft, l->to, l->to_port);
 
 		if (i && !by_port(l, l - 1))
-			return cpl_fail(draft->err,
-			                "%s:%d: port %d of %s stands in line "
-			                "%d too",
-			                in->source, l->line, l->from_port,
-			                draft->router[l->from].name,
-			                l[-1].line);
+			return cpl_fail(
+			        draft->err,
+			        "%s:%d: port %d of %s is also in line %d",
+			        in->source, l->line, l->from_port,
+			        draft->router[l->from].name, l[-1].line);
 		if (!back || back->to != l->from ||
 		    back->to_port != l->from_port)
 			return cpl_fail(draft->err,
@@ -242,21 +241,21 @@ static int read_all(struct cpl_lines *in, const struct cpl_network_import *how,
 /* A text that grows. */
 struct growing {
 	char *text;
-	size_t n, room;
+	size_t n, capacity;
 };
 
 static int append(struct growing *out, const char *piece, struct cpl_error *err)
 {
 	size_t n = strlen(piece);
 
-	if (out->n + n >= out->room) {
-		size_t room = 2 * (out->room + n) + 4096;
-		char *larger = realloc(out->text, room);
+	if (out->n + n >= out->capacity) {
+		size_t capacity = 2 * (out->capacity + n) + 4096;
+		char *larger = realloc(out->text, capacity);
 
 		if (!larger)
 			return cpl_fail_memory(err);
 		out->text = larger;
-		out->room = room;
+		out->capacity = capacity;
 	}
 	memcpy(out->text + out->n, piece, n + 1);
 	out->n += n;
@@ -302,7 +301,8 @@ static int read_hop(struct cpl_lines *in, const struct cpl_draft *draft,
 		return cpl_lines_fail(in, "[port] -> switch port ... is "
 		                          "needed");
 	if (!t->open)
-		return cpl_lines_fail(in, "no \"From\" stands before the hop");
+		return cpl_lines_fail(in,
+		                      "there is no \"From\" before the hop");
 	if (cpl_lines_take(in, "ca "))
 		return 0;
 	if (!cpl_lines_take(in, "switch port "))
@@ -332,7 +332,7 @@ static int end_trace(struct cpl_lines *in, const struct cpl_draft *draft,
 	char ends[40];
 
 	if (!t->open)
-		return cpl_lines_fail(in, "no \"From\" stands before \"To\"");
+		return cpl_lines_fail(in, "there is no \"From\" before \"To\"");
 	t->open = false;
 	if (t->leaf < 0 || t->leaf == t->at)
 		return 0;
@@ -352,8 +352,8 @@ static int read_trace_line(struct cpl_lines *in, const struct cpl_draft *draft,
 		return 0;
 	if (cpl_lines_take(in, "From ca ")) {
 		if (t->open)
-			return cpl_lines_fail(in, "no \"To\" ended the route "
-			                          "before");
+			return cpl_lines_fail(in,
+			                      "the route before has no \"To\"");
 		t->open = true;
 		t->leaf = -1;
 		t->hops.n = 0;
@@ -382,7 +382,8 @@ static char *read_routes(struct cpl_lines *in, struct cpl_draft *draft)
 }
 
 const struct cpl_network_reader cpl_reader_ibnetdiscover = {
-        .format = "ibnetdiscover",
+        .name = "ibnetdiscover",
+        .summary = "the dump of ibnetdiscover (InfiniBand)",
         .read = read_all,
         .routes = read_routes,
 };

@@ -7,15 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "network/network_internal.h"
+#include "network/type.h"
 #include "network/reader/reader_internal.h"
-
-static const struct cpl_network_reader *const table[] = {
-        &cpl_reader_topology_conf,
-        &cpl_reader_ibnetdiscover,
-        &cpl_reader_aries,
-        NULL,
-};
 
 int cpl_lines_next(struct cpl_lines *in)
 {
@@ -81,14 +74,16 @@ int cpl_lines_prefix(const struct cpl_lines *in)
 static const struct cpl_network_reader *find(const char *format,
                                              struct cpl_error *err)
 {
-	for (int i = 0; table[i]; i++)
-		if (!strcmp(table[i]->format, format))
-			return table[i];
-	cpl_fail(err,
-	         "no format '%.40s'; there are topology-conf, ibnetdiscover, "
-	         "aries",
-	         format);
-	return NULL;
+	const struct cpl_entry *found = cpl_registry_find(
+	        &cpl_network_readers, format, strlen(format), NULL, NULL);
+	char list[128];
+
+	if (!found)
+		cpl_fail(err, "unknown format '%.40s'; it must be one of %s",
+		         format,
+		         cpl_registry_names(&cpl_network_readers, 0, NULL, NULL,
+		                            list, sizeof(list)));
+	return (const struct cpl_network_reader *)found;
 }
 
 int cpl_network_import_format(const char *format, struct cpl_error *err)

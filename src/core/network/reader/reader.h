@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Network descriptions out of what a machine tells of itself. One file per
- * format, one line in the table of reader.c. All make graphs, but for regular
+ * format, one line in network.mk. All make graphs, but for regular
  * Aries lists.
  *
  * topology-conf: Slurm's topology.conf of topology/tree. A link for each child
@@ -25,6 +25,10 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "base/registry.h"
+
+/* The formats. */
+extern const struct cpl_registry cpl_network_readers;
 
 /* What an import makes of which texts. Zero-initialise optional fields. */
 struct cpl_network_import {

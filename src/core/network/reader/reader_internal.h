@@ -4,7 +4,6 @@
 #define CPL_NETWORK_READER_INTERNAL_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "base/hostlist.h"
 #include "network/reader/reader.h"
@@ -91,15 +90,12 @@ json_t *cpl_draft_finish(struct cpl_draft *draft,
 void cpl_draft_free(struct cpl_draft *draft);
 
 struct cpl_network_reader {
-	const char *format;
+	CPL_ENTRY; /* name: the format's */
 	/* Read the text into draft. 0 or -1 with err. */
 	int (*read)(struct cpl_lines *in, const struct cpl_network_import *how,
 	            struct cpl_draft *draft);
 	/* Text of the routing table for the routes, NULL: has none. */
 	char *(*routes)(struct cpl_lines *in, struct cpl_draft *draft);
 };
-
-extern const struct cpl_network_reader cpl_reader_topology_conf,
-        cpl_reader_ibnetdiscover, cpl_reader_aries;
 
 #endif

@@ -54,7 +54,8 @@ static int read_entry(struct cpl_lines *in, struct entry *e)
 			/* The entry goes on in the next line. */
 			if (!cpl_lines_end(in))
 				return cpl_lines_fail(
-				        in, "a \"\\\" stands inside the line");
+				        in, "a \"\\\" is inside the line; it "
+				            "may only end it");
 			cpl_lines_next(in);
 			continue;
 		}
@@ -80,12 +81,12 @@ static int read_entry(struct cpl_lines *in, struct entry *e)
 
 			return cpl_lines_fail(
 			        in,
-			        "'%.*s' is no key of a switch; SwitchName, "
-			        "Nodes, Switches and LinkSpeed are right",
+			        "'%.*s' is not a key of a switch; the keys are "
+			        "SwitchName, Nodes, Switches and LinkSpeed",
 			        n > 30 ? 30 : n, in->p);
 		}
 		if (*out)
-			return cpl_lines_fail(in, "%s stands twice", key);
+			return cpl_lines_fail(in, "%s is given twice", key);
 		*out = value(in, key);
 		if (!*out)
 			return -1;
@@ -120,8 +121,8 @@ static int add_nodes(struct cpl_lines *in, struct cpl_draft *draft, int at,
 		rc = cpl_draft_host(draft, at, list.name[i]);
 		if (rc == 0)
 			rc = cpl_lines_fail(in,
-			                    "node %.60s stands on two "
-			                    "switches, or twice",
+			                    "node %.60s is on two switches, or "
+			                    "twice on one",
 			                    list.name[i]);
 		else
 			rc = rc > 0 ? 0 : cpl_lines_prefix(in);
@@ -170,8 +171,7 @@ static int add_entry(struct cpl_lines *in, struct cpl_draft *draft,
 	if (at < 0)
 		return cpl_lines_prefix(in);
 	if (draft->router[at].line)
-		return cpl_lines_fail(in,
-		                      "switch %.60s stands in line %d already",
+		return cpl_lines_fail(in, "switch %.60s is already in line %d",
 		                      e->name, draft->router[at].line);
 	draft->router[at].line = in->line;
 	return add_nodes(in, draft, at, e->nodes) ||
@@ -222,6 +222,7 @@ static int read_all(struct cpl_lines *in, const struct cpl_network_import *how,
 }
 
 const struct cpl_network_reader cpl_reader_topology_conf = {
-        .format = "topology-conf",
+        .name = "topology-conf",
+        .summary = "Slurm's topology.conf of topology/tree",
         .read = read_all,
 };

@@ -67,10 +67,14 @@ static int read_coo(struct reader *r, struct matrix *out)
 		if (*r->p == '#' ? comment(r, out) : entry(r, out, &fields))
 			return -1;
 		if (r->line_end == r->end && fields < before)
-			return reader_fail(r, "is cut: no line end, and fewer "
-			                      "fields than before");
+			return reader_fail(r, "is truncated: no line end, and "
+			                      "fewer fields than before");
 	}
 	return 0;
 }
 
-const struct import_format import_coo = {"coo", read_coo};
+const struct import_format import_coo = {
+        .name = "coo",
+        .summary = "lines \"src dst bytes [messages]\"",
+        .read = read_coo,
+};

@@ -3,7 +3,6 @@
 #include "signature/import/import.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,13 +11,6 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "signature/import/import_internal.h"
-
-static const struct import_format *const table[] = {
-        &import_coo,
-        &import_mtx,
-        &import_treematch,
-        NULL,
-};
 
 static const char *const later[] = {"ipm", "otf2", NULL};
 
@@ -112,19 +104,21 @@ int reader_amount(struct reader *r, const char *what, double *out)
 static const struct import_format *find_format(const char *name,
                                                struct cpl_error *err)
 {
-	for (int i = 0; table[i]; i++)
-		if (!strcmp(table[i]->name, name))
-			return table[i];
-	for (int i = 0; later[i]; i++) {
-		if (strcmp(later[i], name))
-			continue;
-		cpl_fail(err,
-		         "format %s comes in a later release; there are coo, "
-		         "mtx, treematch",
-		         name);
-		return NULL;
-	}
-	cpl_fail(err, "no format '%.40s'; there are coo, mtx, treematch", name);
+	const struct cpl_entry *found = cpl_registry_find(
+	        &cpl_importers, name, strlen(name), NULL, NULL);
+	char list[128];
+	bool is_later = false;
+
+	if (found)
+		return (const struct import_format *)found;
+	for (int i = 0; later[i]; i++)
+		is_later |= !strcmp(later[i], name);
+	cpl_registry_names(&cpl_importers, 0, NULL, NULL, list, sizeof(list));
+	cpl_fail(err,
+	         is_later ? "format %.40s is not supported yet; it must be one "
+	                    "of %s"
+	                  : "unknown format '%.40s'; it must be one of %s",
+	         name, list);
 	return NULL;
 }
 

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Communication matrices of other tools as signatures of one phase. One file
- * per format, one line in the table of import.c.
+ * per format, one line in signature.mk.
  */
 #ifndef CPL_SIGNATURE_IMPORT_H
 #define CPL_SIGNATURE_IMPORT_H
 
 #include <stddef.h>
 
+#include "base/registry.h"
 #include "signature/signature.h"
+
+/* The formats. */
+extern const struct cpl_registry cpl_importers;
 
 /*
  * Read a file, or a text, of the named format into a signature with one phase

@@ -5,6 +5,7 @@
 
 #include <locale.h>
 
+#include "signature/import/import.h"
 #include "signature/signature_internal.h"
 
 /* A text that is read line by line, field by field. */
@@ -38,10 +39,9 @@ int reader_fail(struct reader *r, const char *fmt, ...)
         __attribute__((format(printf, 2, 3)));
 
 struct import_format {
-	const char *name;
+	CPL_ENTRY;
 	int (*read)(struct reader *r, struct matrix *out);
 };
 
-extern const struct import_format import_coo, import_mtx, import_treematch;
 
 #endif

@@ -27,7 +27,7 @@ static int banner(struct reader *r, struct header *h)
 	if (sscanf(line, "%%%%MatrixMarket %15s %15s %15s %19s", object, format,
 	           field, symmetry) != 4)
 		return reader_fail(r, "must be \"%%%%MatrixMarket matrix "
-		                      "coordinate real general\" or alike");
+		                      "coordinate real general\" or similar");
 	if (strcasecmp(object, "matrix") || strcasecmp(format, "coordinate"))
 		return reader_fail(r,
 		                   "%s %s cannot be read; matrix coordinate "
@@ -131,4 +131,8 @@ static int read_mtx(struct reader *r, struct matrix *out)
 	return 0;
 }
 
-const struct import_format import_mtx = {"mtx", read_mtx};
+const struct import_format import_mtx = {
+        .name = "mtx",
+        .summary = "Matrix Market coordinate",
+        .read = read_mtx,
+};

@@ -47,4 +47,8 @@ static int read_treematch(struct reader *r, struct matrix *out)
 	return 0;
 }
 
-const struct import_format import_treematch = {"treematch", read_treematch};
+const struct import_format import_treematch = {
+        .name = "treematch",
+        .summary = "a dense square matrix",
+        .read = read_treematch,
+};

@@ -227,8 +227,8 @@ static int find(const char *operation, const char *name, struct cpl_error *err)
 		snprintf(list + n, sizeof(list) - n, "%s%s %s", n ? ", " : "",
 		         table[i].operation, table[i].name);
 	}
-	return cpl_fail(err, "there is no %.20s %.20s; there are %s", operation,
-	                name, list);
+	return cpl_fail(err, "there is no %.20s %.20s; it must be one of %s",
+	                operation, name, list);
 }
 
 static int take_text(const json_t *params, const char *key, const char **out,
@@ -306,4 +306,8 @@ static int64_t row(const struct pattern *p, int rank,
 }
 
 const struct pattern_type pattern_collective = {
-        .name = "collective", .parse = parse, .row = row};
+        .name = "collective",
+        .summary = "a collective operation by one of its algorithms",
+        .parse = parse,
+        .row = row,
+};

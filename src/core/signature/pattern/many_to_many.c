@@ -22,6 +22,7 @@ static int parse(const json_t *params, struct pattern *p, struct cpl_error *err)
 		                     "0 being the first");
 	p->axis = (int)axis;
 	p->max_degree = p->dim[axis] - 1;
+	p->distinct = true;
 	return 0;
 }
 
@@ -59,8 +60,11 @@ static int64_t row(const struct pattern *p, int rank,
 	return n;
 }
 
-const struct pattern_type pattern_many_to_many = {.name = "many-to-many",
-                                                  .parse = parse,
-                                                  .row = row,
-                                                  .alike = alike,
-                                                  .symmetric = true};
+const struct pattern_type pattern_many_to_many = {
+        .name = "many-to-many",
+        .summary = "all-to-all along one axis of a grid",
+        .parse = parse,
+        .row = row,
+        .alike = alike,
+        .symmetric = true,
+};

@@ -86,4 +86,8 @@ static int64_t row(const struct pattern *p, int rank,
 }
 
 const struct pattern_type pattern_npb_bt = {
-        .name = "npb-bt", .parse = parse, .row = row};
+        .name = "npb-bt",
+        .summary = "NAS Parallel Benchmark BT",
+        .parse = parse,
+        .row = row,
+};

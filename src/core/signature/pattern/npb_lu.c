@@ -85,4 +85,8 @@ static int64_t row(const struct pattern *p, int rank,
 }
 
 const struct pattern_type pattern_npb_lu = {
-        .name = "npb-lu", .parse = parse, .row = row};
+        .name = "npb-lu",
+        .summary = "NAS Parallel Benchmark LU",
+        .parse = parse,
+        .row = row,
+};

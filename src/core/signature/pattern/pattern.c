@@ -2,18 +2,11 @@
 #include "signature/pattern/pattern.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
 #include "signature/signature_internal.h"
-
-static const struct pattern_type *const table[] = {
-        &pattern_stencil, &pattern_many_to_many, &pattern_umesh,
-        &pattern_spread,  &pattern_permutation,  &pattern_npb_lu,
-        &pattern_npb_bt,  &pattern_collective,   NULL,
-};
 
 int pattern_dims(const json_t *params, int most, struct pattern *p,
                  struct cpl_error *err)
@@ -84,23 +77,11 @@ int pattern_seed(const json_t *params, struct pattern *p, struct cpl_error *err)
 	return 0;
 }
 
-static int unknown_type(const char *name, struct cpl_error *err)
-{
-	char list[CPL_ERROR_MAX / 2] = "";
-
-	for (int i = 0; table[i]; i++) {
-		size_t n = strlen(list);
-
-		snprintf(list + n, sizeof(list) - n, "%s%s", i ? ", " : "",
-		         table[i]->name);
-	}
-	return cpl_fail(err, "type \"%.40s\" is unknown; there are %s", name,
-	                list);
-}
-
 static const struct pattern_type *find_type(const json_t *params,
                                             struct cpl_error *err)
 {
+	const struct cpl_entry *found;
+	char list[CPL_ERROR_MAX / 2];
 	const char *name = "";
 	int rc;
 
@@ -115,10 +96,13 @@ static const struct pattern_type *find_type(const json_t *params,
 		cpl_fail(err, "\"type\" is missing");
 		return NULL;
 	}
-	for (int i = 0; table[i]; i++)
-		if (!strcmp(name, table[i]->name))
-			return table[i];
-	unknown_type(name, err);
+	found = cpl_registry_find(&cpl_patterns, name, strlen(name), NULL,
+	                          NULL);
+	if (found)
+		return (const struct pattern_type *)found;
+	cpl_fail(err, "type \"%.40s\" is unknown; it must be one of %s", name,
+	         cpl_registry_names(&cpl_patterns, 0, NULL, NULL, list,
+	                            sizeof(list)));
 	return NULL;
 }
 
@@ -145,7 +129,7 @@ static int check_size(const struct pattern *p, int ranks, struct cpl_error *err)
 	return 0;
 }
 
-static int keep_matrix(struct cpl_phase *phase, int64_t *room,
+static int keep_matrix(struct cpl_phase *phase, struct matrix_budget *budget,
                        struct cpl_error *err)
 {
 	const struct pattern *p = &phase->pattern->params;
@@ -153,15 +137,15 @@ static int keep_matrix(struct cpl_phase *phase, int64_t *room,
 	struct cpl_signature sig = {
 	        .ranks = p->ranks, .n_phases = 1, .phase = &one};
 
-	if (p->max_degree > *room / p->ranks)
+	if (p->max_degree > budget->room / p->ranks)
 		return 0;
-	*room -= p->max_degree * p->ranks;
+	budget->room -= p->max_degree * p->ranks;
 	one.weight = 1;
 	phase->comm = cpl_signature_total(&sig, err);
 	return phase->comm ? 0 : -1;
 }
 
-int pattern_take(const json_t *object, int ranks, int64_t *room,
+int pattern_take(const json_t *object, int ranks, struct matrix_budget *budget,
                  struct cpl_phase *phase, struct cpl_error *err)
 {
 	const struct pattern_type *type = find_type(object, err);
@@ -182,5 +166,8 @@ int pattern_take(const json_t *object, int ranks, int64_t *room,
 		cpl_fail_prefix(err, "%s: ", type->name);
 		return cpl_fail_prefix(err, "pattern: ");
 	}
-	return keep_matrix(phase, room, err);
+	if (budget_take(budget, pattern->params.max_degree * ranks,
+	                type->symmetric ? BUDGET_SYMMETRIC : BUDGET_ENTRY, err))
+		return -1;
+	return keep_matrix(phase, budget, err);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Built-in generators of a phase's traffic ("pattern"): one file each, one
- * line in the table of pattern.c. A generator makes the matrix row by row, as
+ * line in signature.mk. A generator makes the matrix row by row, as
  * often as it is asked to, so that the matrix need not be stored. The last
  * dimension of a grid of ranks is the fastest.
  */
@@ -12,7 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "signature/comm.h"
+#include "base/registry.h"
+#include "graph/comm.h"
 
 /* Patterns that could have more are refused: they take too long to count. */
 #define PATTERN_MAX_ENTRIES INT64_C(100000000000)
@@ -22,6 +23,7 @@
 struct pattern {
 	int ranks;
 	int64_t max_degree; /* most entries that a row can have */
+	bool distinct; /* no row has a rank twice, or its own */
 	int n_dims;
 	int dim[PATTERN_MAX_DIMS];
 	double bytes[3];  /* to neighbours that differ in 1, 2, 3 axes */
@@ -43,7 +45,7 @@ struct cpl_pattern {
 };
 
 struct pattern_type {
-	const char *name;
+	CPL_ENTRY;
 	/* Check params and fill the pattern: ranks, max_degree and its own
 	 * fields. *p is zeroed. -1 with err. */
 	int (*parse)(const json_t *params, struct pattern *p,
@@ -59,9 +61,7 @@ struct pattern_type {
 	bool symmetric;
 };
 
-extern const struct pattern_type pattern_stencil, pattern_many_to_many,
-        pattern_umesh, pattern_spread, pattern_permutation, pattern_npb_lu,
-        pattern_npb_bt, pattern_collective;
+extern const struct cpl_registry cpl_patterns;
 
 /* Rows of the two-tier collectives, see two_tier.c: at most nodes of a group +
  * groups + ranks of a node entries. */

@@ -15,7 +15,7 @@ static int random_cycle(struct pattern *p, struct cpl_error *err)
 		return cpl_fail_memory(err);
 	for (int i = 0; i < p->ranks; i++)
 		order[i] = i;
-	cpl_random_shuffle(order, p->ranks, p->seed, 0);
+	cpl_random_shuffle(order, p->ranks, p->seed, CPL_STREAM_PERMUTATION);
 	for (int i = 0; i < p->ranks; i++)
 		p->next[order[i]] = order[i + 1 == p->ranks ? 0 : i + 1];
 	free(order);
@@ -59,4 +59,8 @@ static int64_t row(const struct pattern *p, int rank,
 }
 
 const struct pattern_type pattern_permutation = {
-        .name = "permutation", .parse = parse, .row = row};
+        .name = "permutation",
+        .summary = "each rank sends to one other",
+        .parse = parse,
+        .row = row,
+};

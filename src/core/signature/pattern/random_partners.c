@@ -24,6 +24,7 @@ static int take_degree(const json_t *params, struct pattern *p,
 		p->degree[i] = (int)n;
 	}
 	p->max_degree = p->degree[1];
+	p->distinct = true;
 	return 0;
 }
 
@@ -62,8 +63,8 @@ static int parse_umesh(const json_t *params, struct pattern *p,
 }
 
 /*
- * Places of the window that a row has taken. Few are looked for in a list, and
- * most of the time not even there: a bit for each of 64 kinds of places tells
+ * Offsets in the window that a row has taken. Few are looked for in a list, and
+ * most of the time not even there: a bit for each of 64 kinds of offsets tells
  * that none of that kind is. Many are kept in a table with open addressing.
  */
 #define FEW 48
@@ -76,33 +77,33 @@ struct few {
 };
 
 /* False when it is taken already. */
-static inline bool take_few(struct few *few, int place)
+static inline bool take_few(struct few *few, int offset)
 {
-	uint64_t kind = UINT64_C(1) << (place & 63);
+	uint64_t kind = UINT64_C(1) << (offset & 63);
 
 	if (few->kinds & kind)
 		for (int i = 0; i < few->n; i++)
-			if (few->list[i] == place)
+			if (few->list[i] == offset)
 				return false;
 	few->kinds |= kind;
-	few->list[few->n++] = place;
+	few->list[few->n++] = offset;
 	return true;
 }
 
-static bool take_many(int *table, int place)
+static bool take_many(int *table, int offset)
 {
-	uint32_t at = (uint32_t)place * UINT32_C(0x9e3779b1) % TABLE;
+	uint32_t at = (uint32_t)offset * UINT32_C(0x9e3779b1) % TABLE;
 
 	while (table[at]) {
-		if (table[at] == place + 1)
+		if (table[at] == offset + 1)
 			return false;
 		at = (at + 1) % TABLE;
 	}
-	table[at] = place + 1;
+	table[at] = offset + 1;
 	return true;
 }
 
-/* One row while it is drawn; places leave the rank itself out. */
+/* One row while it is drawn; offsets leave the rank itself out. */
 struct draw {
 	uint64_t key;
 	int64_t low, window, degree;
@@ -110,10 +111,10 @@ struct draw {
 	double bytes;
 };
 
-static inline void put(const struct draw *d, int place,
+static inline void put(const struct draw *d, int offset,
                        struct cpl_comm_entry *out)
 {
-	int64_t to = d->low + place;
+	int64_t to = d->low + offset;
 
 	*out = (struct cpl_comm_entry){d->rank, (int)(to + (to >= d->rank)),
 	                               d->bytes, 1.0};
@@ -136,13 +137,13 @@ static void draw_few(const struct draw *d, struct cpl_comm_entry *out)
 	few.n = 0;
 	few.kinds = 0;
 	for (int64_t n = 0; n < d->degree; n++) {
-		int place = pick(d, n);
+		int offset = pick(d, n);
 
-		if (!take_few(&few, place)) {
-			place = (int)(d->window - d->degree + n);
-			take_few(&few, place);
+		if (!take_few(&few, offset)) {
+			offset = (int)(d->window - d->degree + n);
+			take_few(&few, offset);
 		}
-		put(d, place, &out[n]);
+		put(d, offset, &out[n]);
 	}
 }
 
@@ -151,13 +152,13 @@ static void draw_many(const struct draw *d, struct cpl_comm_entry *out)
 	int table[TABLE] = {0};
 
 	for (int64_t n = 0; n < d->degree; n++) {
-		int place = pick(d, n);
+		int offset = pick(d, n);
 
-		if (!take_many(table, place)) {
-			place = (int)(d->window - d->degree + n);
-			take_many(table, place);
+		if (!take_many(table, offset)) {
+			offset = (int)(d->window - d->degree + n);
+			take_many(table, offset);
 		}
-		put(d, place, &out[n]);
+		put(d, offset, &out[n]);
 	}
 }
 
@@ -184,6 +185,14 @@ static int64_t row(const struct pattern *p, int rank,
 }
 
 const struct pattern_type pattern_umesh = {
-        .name = "umesh", .parse = parse_umesh, .row = row};
+        .name = "umesh",
+        .summary = "distinct partners within a range of ranks",
+        .parse = parse_umesh,
+        .row = row,
+};
 const struct pattern_type pattern_spread = {
-        .name = "spread", .parse = parse_spread, .row = row};
+        .name = "spread",
+        .summary = "random partners among all ranks",
+        .parse = parse_spread,
+        .row = row,
+};

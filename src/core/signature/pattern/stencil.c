@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "signature/pattern/pattern.h"
 
-#include <math.h>
-
 #include "base/json.h"
 #include "signature/signature_internal.h"
 
@@ -74,6 +72,10 @@ static int parse(const json_t *params, struct pattern *p, struct cpl_error *err)
 	    take_shape(params, p, err) || take_bytes(params, p, err) ||
 	    cpl_json_bool(params, "periodic", &p->periodic, err) < 0)
 		return -1;
+	/* Around an axis of length 2 both sides are the same rank. */
+	p->distinct = true;
+	for (int d = 0; d < p->n_dims; d++)
+		p->distinct = p->distinct && (!p->periodic || p->dim[d] > 2);
 	return 0;
 }
 
@@ -167,8 +169,11 @@ static int64_t row(const struct pattern *p, int rank,
 	return n;
 }
 
-const struct pattern_type pattern_stencil = {.name = "stencil",
-                                             .parse = parse,
-                                             .row = row,
-                                             .alike = alike,
-                                             .symmetric = true};
+const struct pattern_type pattern_stencil = {
+        .name = "stencil",
+        .summary = "neighbours in a grid of 1 to 4 dimensions",
+        .parse = parse,
+        .row = row,
+        .alike = alike,
+        .symmetric = true,
+};

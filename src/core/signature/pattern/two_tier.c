@@ -7,7 +7,7 @@
  */
 #include "signature/pattern/pattern.h"
 
-struct place {
+struct position {
 	int groups, nodes, cores;
 	int group, node; /* in its group */
 	double node_block, group_block;
@@ -23,9 +23,9 @@ static int links_of(const struct pattern *p, int group, int node)
 	return links;
 }
 
-static struct place place_of(const struct pattern *p, int rank)
+static struct position position_of(const struct pattern *p, int rank)
 {
-	struct place at = {
+	struct position at = {
 	        .groups = p->dim[0], .nodes = p->dim[1], .cores = p->dim[2]};
 
 	at.node = rank / at.cores;
@@ -37,13 +37,13 @@ static struct place place_of(const struct pattern *p, int rank)
 	return at;
 }
 
-static int first_rank(const struct place *at, int group, int node)
+static int first_rank(const struct position *at, int group, int node)
 {
 	return (group * at->nodes + node) * at->cores;
 }
 
 /* To the group's other ends of the links on this node. */
-static int64_t cross(const struct place *at, int rank,
+static int64_t cross(const struct position *at, int rank,
                      struct cpl_comm_entry *out, int64_t n)
 {
 	for (int g = at->node; g < at->groups; g += at->nodes)
@@ -54,7 +54,7 @@ static int64_t cross(const struct place *at, int rank,
 	return n;
 }
 
-static int64_t to_cores(const struct place *at, int rank, double bytes,
+static int64_t to_cores(const struct position *at, int rank, double bytes,
                         struct cpl_comm_entry *out, int64_t n)
 {
 	for (int i = 1; i < at->cores; i++)
@@ -65,7 +65,7 @@ static int64_t to_cores(const struct place *at, int rank, double bytes,
 int64_t pattern_two_tier_scatter(const struct pattern *p, int rank,
                                  struct cpl_comm_entry *out)
 {
-	struct place at = place_of(p, rank);
+	struct position at = position_of(p, rank);
 	int64_t n = 0;
 
 	if (rank % at.cores)
@@ -89,7 +89,7 @@ int64_t pattern_two_tier_scatter(const struct pattern *p, int rank,
 int64_t pattern_two_tier_allgather(const struct pattern *p, int rank,
                                    struct cpl_comm_entry *out)
 {
-	struct place at = place_of(p, rank);
+	struct position at = position_of(p, rank);
 	int64_t n = 0;
 
 	if (rank % at.cores) {

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What choosing nodes, mapping and binding may be told beyond what they need.
+ * NULL instead of options: all as the comments say.
+ */
+#ifndef COMMPLACE_OPTIONS_H
+#define COMMPLACE_OPTIONS_H
+
+#include <stdint.h>
+
+#include "error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct commplace_options;
+struct commplace_traffic;
+
+/* NULL with err (memory). */
+COMMPLACE_API struct commplace_options *
+commplace_options_new(struct commplace_error *err);
+COMMPLACE_API void commplace_options_free(struct commplace_options *options);
+
+/* Each returns 0, or -1 with err. Names and lists are copied; names that depend
+ * on the network are checked where they are used. */
+
+/* A routing's long or short name; default: the network's own, for which the
+ * minimal one of the type stands in where it is adaptive. */
+COMMPLACE_API int commplace_options_routing(struct commplace_options *options,
+                                            const char *name,
+                                            struct commplace_error *err);
+/* "max-congestion" (default), "mean-congestion" or "hop-bytes". */
+COMMPLACE_API int commplace_options_objective(struct commplace_options *options,
+                                              const char *name,
+                                              struct commplace_error *err);
+/* Of all random choices; default 1. */
+COMMPLACE_API int commplace_options_seed(struct commplace_options *options,
+                                         uint64_t seed,
+                                         struct commplace_error *err);
+/* Threads of a mapping, 1 (default) and more. No result depends on them. */
+COMMPLACE_API int commplace_options_threads(struct commplace_options *options,
+                                            int threads,
+                                            struct commplace_error *err);
+/* Seconds after which a search ends with the best so far; default: none. What
+ * is found depends on the machine's speed then. */
+COMMPLACE_API int commplace_options_seconds(struct commplace_options *options,
+                                            double seconds,
+                                            struct commplace_error *err);
+/* Jobs that run already, evaluated; not copied: it must live as long. */
+COMMPLACE_API int
+commplace_options_background(struct commplace_options *options,
+                             const struct commplace_traffic *background,
+                             struct commplace_error *err);
+/* Placement: node ids to choose from; default: all nodes of the network. */
+COMMPLACE_API int commplace_options_free_nodes(struct commplace_options *options,
+                                               const int *node, int n,
+                                               struct commplace_error *err);
+/* Binding: cores of each rank (default 1), or hardware threads of each, when
+ * ranks may share a core. The later of the two calls holds. */
+COMMPLACE_API int
+commplace_options_cores_per_rank(struct commplace_options *options, int cores,
+                                 struct commplace_error *err);
+COMMPLACE_API int
+commplace_options_cpus_per_rank(struct commplace_options *options, int cpus,
+                                struct commplace_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "help.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "algorithms.h"
+#include "network/reader/reader.h"
+#include "placement/placement.h"
+#include "routing/routing.h"
+#include "signature/import/import.h"
+
+#define WIDTH 80
+
+/* What stands between two "@" in a text is a list of names of one of these. */
+static const struct {
+	const char *word;
+	const struct cpl_registry *names;
+} lists[] = {
+        {"mappers", CMD_MAPPERS},
+        {"binders", CMD_BINDERS},
+        {"policies", &cpl_placements},
+        {"routings", &cpl_routings},
+        {"importers", &cpl_importers},
+        {"readers", &cpl_network_readers},
+};
+
+const struct cmd_help *cmd_help_find(const char *name)
+{
+	for (const struct cmd_help *h = cmd_help_texts; h->name; h++)
+		if (!strcmp(h->name, name))
+			return h;
+	return NULL;
+}
+
+/* The registry of the word at s, "@" before and after it, or NULL. */
+static const struct cpl_registry *list_at(const char *s)
+{
+	size_t length = strcspn(s + 1, "@\n");
+
+	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
+		if (s[1 + length] == '@' && strlen(lists[i].word) == length &&
+		    !strncmp(s + 1, lists[i].word, length))
+			return lists[i].names;
+	return NULL;
+}
+
+/* Names from a column on; lines go on there. Returns the column after it. */
+static int print_list(const struct cpl_registry *names, int column)
+{
+	const struct cpl_entry *e;
+	int at = column;
+
+	for (int i = 0; (e = cpl_registry_at(names, i)); i++) {
+		int length = (int)strlen(e->name);
+
+		if (e->short_name)
+			length += (int)strlen(e->short_name) + 3;
+		if (i)
+			at += printf(",");
+		if (i && at + length + 2 >= WIDTH) {
+			printf("\n%*s", column, "");
+			at = column;
+		} else if (i) {
+			at += printf(" ");
+		}
+		at += printf("%s", e->name);
+		if (e->short_name)
+			at += printf(" (%s)", e->short_name);
+	}
+	return at;
+}
+
+void cmd_help_print(const struct cmd_help *help)
+{
+	int column = 0;
+
+	for (const char *s = help->text; *s; s++) {
+		const struct cpl_registry *names =
+		        *s == '@' ? list_at(s) : NULL;
+
+		if (names) {
+			column = print_list(names, column);
+			s = strchr(s + 1, '@');
+			continue;
+		}
+		putchar(*s);
+		column = *s == '\n' ? 0 : column + 1;
+	}
+}

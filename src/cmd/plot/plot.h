@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * SVG figures written as text: no library, the same bytes for the same input.
+ * Coordinates have one digit after the point. The stream's error flag says
+ * whether writing failed.
+ */
+#ifndef CPL_CMD_PLOT_H
+#define CPL_CMD_PLOT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "network/network.h"
+#include "traffic/traffic.h"
+
+/* Names as the legend has them and as they stand below a box. */
+struct plot_name {
+	const char *name, *short_name;
+};
+
+struct plot_panel {
+	char title[96];
+	/* [n_groups][n_series], bytes, finite; min .. max are drawn. */
+	const struct cpl_class_stats *box;
+};
+
+struct plot_boxes {
+	const char *title;
+	int n_panels;
+	const struct plot_panel *panel; /* one below the other */
+	int n_groups;
+	const struct plot_name *group;
+	int n_series;
+	const struct plot_name *series;
+};
+
+/*
+ * Box plots on a log axis: per panel the groups side by side, in each one box
+ * per series (whiskers min and max, box q1 to q3, line at the median, diamond
+ * at the mean), and a dashed line at the lowest maximum, whose box is marked
+ * (Jain 2016, Figures 3.16 and 3.17). Values that are 0, or more than six
+ * decades below the largest, have a band of their own below the axis' break.
+ */
+void plot_write_boxes(const struct plot_boxes *plot, FILE *out);
+
+/* More groups or coordinates than this are drawn in blocks of neighbours,
+ * each with its most loaded link. */
+#define PLOT_MAX_CELLS 96
+/* Torus routers up to which every link is drawn. */
+#define PLOT_MAX_ROUTERS 4096
+
+/*
+ * Map of the bytes on every link, link[n_links]. Dragonfly: matrix of groups
+ * (row: from, column: to) with the most loaded global link of each pair, and
+ * beside it for each group the most loaded row link of every row and column
+ * link of every column. Torus of up to PLOT_MAX_ROUTERS: planes of the first
+ * two dimensions, one stroke per directed link, routers coloured by the most
+ * loaded of the links that leave them in further dimensions; above: the most
+ * loaded link by dimension, direction and coordinate. The link with the
+ * largest congestion (ties: lowest id) is framed and named. 0, or -1 with err:
+ * memory, or a network type without a map. O(links).
+ */
+int plot_write_map(const struct cpl_network *net, const double *link,
+                   const char *title, const char *subtitle, FILE *out,
+                   struct cpl_error *err);
+
+/* Shared inside this folder. */
+
+/* The <svg> element, white ground, and its end. */
+void plot_begin(FILE *out, double width, double height);
+void plot_end(FILE *out);
+/* anchor: "start", "middle", "end"; escaped; attributes NULL or more of them,
+ * such as "font-weight=\"bold\"". */
+void plot_text(FILE *out, double x, double y, double size, const char *anchor,
+               const char *attributes, const char *text);
+/* A width that text of this size does not exceed in usual sans-serif fonts. */
+double plot_text_width(const char *text, double size);
+void plot_rect(FILE *out, double x, double y, double width, double height,
+               const char *fill, const char *attributes);
+void plot_line(FILE *out, double x1, double y1, double x2, double y2,
+               const char *stroke, double width, const char *attributes);
+
+/* Log scale from 10^low to 10^top, at least one decade. */
+struct plot_scale {
+	int low;
+	double top;    /* 10^top is 1, 2 or 5 times a power of ten */
+	bool has_zero; /* a value is 0, or lies below 10^low */
+	bool cut;      /* a positive value lies below 10^low */
+};
+/* At most 6 decades down from the largest value. */
+struct plot_scale plot_scale_make(double smallest_positive, double largest,
+                                  bool has_zero);
+/* Place of value > 0 in [0, 1] from 10^low to 10^top; -1 below 10^low. */
+double plot_scale_at(const struct plot_scale *scale, double value);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "commplace-config.h"
+
+#include "slurm_conf.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/file.h"
+#include "base/hostlist.h"
+
+#define MAX_BYTES (64ULL << 20)
+#define MAX_DEPTH 4
+
+void slurm_conf_free(struct slurm_conf *conf)
+{
+	if (!conf)
+		return;
+	for (int i = 0; i < conf->n_partitions; i++)
+		free(conf->partition[i]);
+	free(conf->partition);
+	free(conf->user);
+	free(conf->path);
+	free(conf);
+}
+
+/* The value of a key at the beginning of a line, NULL: another key. */
+static char *value_of(const char *line, const char *key, bool equals)
+{
+	size_t n = strlen(key);
+
+	if (strncasecmp(line, key, n))
+		return NULL;
+	line += n;
+	if (!equals && !isspace((unsigned char)*line))
+		return NULL;
+	while (isspace((unsigned char)*line))
+		line++;
+	if (equals && *line++ != '=')
+		return NULL;
+	while (isspace((unsigned char)*line))
+		line++;
+	n = strcspn(line, " \t\r\n#");
+	return n ? strndup(line, n) : NULL;
+}
+
+static int add_partitions(struct slurm_conf *conf, const char *text)
+{
+	struct cpl_hostlist list = {0};
+	char **more;
+	int rc = 0;
+
+	if (!strcasecmp(text, "DEFAULT") ||
+	    cpl_hostlist_parse(&list, text, NULL))
+		return 0;
+	more = realloc(conf->partition,
+	               (size_t)(conf->n_partitions + list.count) *
+	                       sizeof(*more));
+	if (more)
+		conf->partition = more;
+	for (int i = 0; more && i < list.count; i++) {
+		char *name = strdup(list.name[i]);
+
+		if (name)
+			conf->partition[conf->n_partitions++] = name;
+		else
+			rc = -1;
+	}
+	cpl_hostlist_free(&list);
+	return more ? rc : -1;
+}
+
+static int read_conf(struct slurm_conf *conf, const char *path, int depth);
+
+/* Relative names are of the folder of slurm.conf. */
+static int include(struct slurm_conf *conf, const char *name, int depth)
+{
+	const char *slash = strrchr(conf->path, '/');
+	char *path = NULL;
+	int rc;
+
+	if (name[0] == '/')
+		return read_conf(conf, name, depth);
+	if (asprintf(&path, "%.*s%s", slash ? (int)(slash + 1 - conf->path) : 0,
+	             conf->path, name) < 0)
+		return -1;
+	rc = read_conf(conf, path, depth);
+	free(path);
+	return rc;
+}
+
+static int read_line(struct slurm_conf *conf, const char *line, int depth)
+{
+	char *value;
+	int rc = 0;
+
+	while (isspace((unsigned char)*line))
+		line++;
+	if ((value = value_of(line, "PartitionName", true))) {
+		rc = add_partitions(conf, value);
+	} else if ((value = value_of(line, "Include", false))) {
+		rc = include(conf, value, depth + 1);
+	} else if ((value = value_of(line, "SlurmUser", true))) {
+		free(conf->user);
+		conf->user = value;
+		value = NULL;
+	}
+	free(value);
+	return rc;
+}
+
+static int read_conf(struct slurm_conf *conf, const char *path, int depth)
+{
+	size_t length;
+	char *text = depth < MAX_DEPTH
+	                     ? cpl_file_read(path, MAX_BYTES, &length, NULL)
+	                     : NULL;
+	char *save = NULL;
+	int rc = 0;
+
+	if (!text)
+		return -1;
+	/* A line that goes on. */
+	for (char *s = text; (s = strstr(s, "\\\n"));)
+		s[0] = s[1] = ' ';
+	for (char *line = strtok_r(text, "\n", &save); line && !rc;
+	     line = strtok_r(NULL, "\n", &save))
+		rc = read_line(conf, line, depth);
+	free(text);
+	return rc;
+}
+
+struct slurm_conf *slurm_conf_load(const char *commplace_conf)
+{
+	const char *env = getenv("SLURM_CONF");
+	const char *slash = strrchr(commplace_conf, '/');
+	struct slurm_conf *conf = calloc(1, sizeof(*conf));
+	int n = slash ? (int)(slash + 1 - commplace_conf) : 0;
+
+	if (!conf)
+		return NULL;
+	if (env && *env)
+		conf->path = strdup(env);
+	else if (asprintf(&conf->path, "%.*sslurm.conf", n, commplace_conf) < 0)
+		conf->path = NULL;
+	if (!conf->path || read_conf(conf, conf->path, 0)) {
+		slurm_conf_free(conf);
+		return NULL;
+	}
+	return conf;
+}

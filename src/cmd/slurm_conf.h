@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What `commplace config check` has to know of slurm.conf. */
+#ifndef CPL_CMD_SLURM_CONF_H
+#define CPL_CMD_SLURM_CONF_H
+
+struct slurm_conf {
+	char *path;
+	char *user; /* SlurmUser, NULL: not set */
+	char **partition;
+	int n_partitions;
+};
+
+/*
+ * Read $SLURM_CONF, else slurm.conf beside commplace_conf, with the files that
+ * it includes from its folder. NULL when it cannot be read.
+ */
+struct slurm_conf *slurm_conf_load(const char *commplace_conf);
+void slurm_conf_free(struct slurm_conf *conf);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/printable.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bytes of the UTF-8 character that text begins with, 0 where it begins with
+ * none (RFC 3629: shortest form, no surrogates). */
+static size_t decode(const unsigned char *text, uint32_t *character)
+{
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	size_t n = text[0] < 0x80   ? 1
+	           : text[0] < 0xc0 ? 0
+	           : text[0] < 0xe0 ? 2
+	           : text[0] < 0xf0 ? 3
+	           : text[0] < 0xf8 ? 4
+	                            : 0;
+	uint32_t c = n == 1 ? text[0] : text[0] & (0x7fU >> n);
+
+	for (size_t i = 1; i < n; i++) {
+		if ((text[i] & 0xc0) != 0x80)
+			return 0;
+		c = c << 6 | (text[i] & 0x3f);
+	}
+	*character = c;
+	return n && c >= least[n] && c <= 0x10ffff && (c < 0xd800 || c > 0xdfff)
+	               ? n
+	               : 0;
+}
+
+static bool is_printable(uint32_t c)
+{
+	return !(c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c ||
+	         (c >= 0x200e && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
+	         (c >= 0x2066 && c <= 0x2069));
+}
+
+/* Bytes of the character, *good: it can be printed. At least 1. */
+static size_t next(const char *text, bool *good)
+{
+	uint32_t c;
+	size_t n = decode((const unsigned char *)text, &c);
+
+	*good = n && is_printable(c);
+	return n ? n : 1;
+}
+
+char *cpl_printable(char *text)
+{
+	char *to = text;
+	bool good;
+
+	for (const char *from = text; *from;) {
+		size_t n = next(from, &good);
+
+		if (good)
+			for (size_t i = 0; i < n; i++)
+				to[i] = from[i];
+		else
+			*to = '?';
+		to += good ? n : 1;
+		from += n;
+	}
+	*to = '\0';
+	return text;
+}
+
+bool cpl_is_printable(const char *text)
+{
+	bool good = true;
+
+	while (*text && good)
+		text += next(text, &good);
+	return good;
+}

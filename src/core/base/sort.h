@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CPL_BASE_SORT_H
+#define CPL_BASE_SORT_H
+
+/* Ascending ints, for qsort and bsearch. */
+static inline int cpl_by_int(const void *a, const void *b)
+{
+	return (*(const int *)a > *(const int *)b) -
+	       (*(const int *)a < *(const int *)b);
+}
+
+#endif

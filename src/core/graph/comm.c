@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "graph/comm.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/comm_rows.h"
+
+struct cpl_comm *comm_new(int ranks, int64_t n_entries, struct cpl_error *err)
+{
+	struct cpl_comm *comm = calloc(1, sizeof(*comm));
+	size_t n = n_entries ? (size_t)n_entries : 1;
+
+	if (!comm)
+		goto fail;
+	comm->ranks = ranks;
+	comm->n_entries = n_entries;
+	comm->row = calloc((size_t)ranks + 1, sizeof(*comm->row));
+	comm->to = calloc(n, sizeof(*comm->to));
+	comm->bytes = calloc(n, sizeof(*comm->bytes));
+	comm->messages = calloc(n, sizeof(*comm->messages));
+	if (!comm->row || !comm->to || !comm->bytes || !comm->messages)
+		goto fail;
+	return comm;
+fail:
+	cpl_comm_free(comm);
+	cpl_fail_memory(err);
+	return NULL;
+}
+
+void cpl_comm_free(struct cpl_comm *comm)
+{
+	if (!comm)
+		return;
+	free(comm->row);
+	free(comm->to);
+	free(comm->bytes);
+	free(comm->messages);
+	free(comm);
+}
+
+uint64_t cpl_comm_bytes(const struct cpl_comm *comm)
+{
+	return sizeof(*comm) +
+	       ((uint64_t)comm->ranks + 1) * sizeof(*comm->row) +
+	       (uint64_t)comm->n_entries *
+	               (sizeof(*comm->to) + sizeof(*comm->bytes) +
+	                sizeof(*comm->messages));
+}
+
+void comm_sort_row(struct cpl_comm_entry *e, int64_t n,
+                   struct cpl_comm_entry *scratch)
+{
+	int64_t half = n / 2, i = 0, j = half, k = 0;
+
+	if (n <= 24) {
+		for (i = 1; i < n; i++) {
+			struct cpl_comm_entry x = e[i];
+
+			for (j = i; j > 0 && e[j - 1].to > x.to; j--)
+				e[j] = e[j - 1];
+			e[j] = x;
+		}
+		return;
+	}
+	comm_sort_row(e, half, scratch);
+	comm_sort_row(e + half, n - half, scratch);
+	if (e[half - 1].to <= e[half].to)
+		return;
+	memcpy(scratch, e, (size_t)half * sizeof(*e));
+	while (i < half && j < n)
+		e[k++] = e[j].to < scratch[i].to ? e[j++] : scratch[i++];
+	while (i < half)
+		e[k++] = scratch[i++];
+}
+
+static bool rows_in_order(const struct cpl_comm_entry *entry, int64_t n)
+{
+	for (int64_t i = 1; i < n; i++)
+		if (entry[i].from < entry[i - 1].from)
+			return false;
+	return true;
+}
+
+/* row[r + 1] = entries of rows 0 .. r; returns the longest row. */
+static int64_t count_rows(int ranks, const struct cpl_comm_entry *entry,
+                          int64_t n, int64_t *row)
+{
+	int64_t longest = 0;
+
+	for (int64_t i = 0; i < n; i++)
+		row[entry[i].from + 1]++;
+	for (int r = 0; r < ranks; r++) {
+		if (row[r + 1] > longest)
+			longest = row[r + 1];
+		row[r + 1] += row[r];
+	}
+	return longest;
+}
+
+/* Sort e's rows, add up equal pairs in place and return how many are left;
+ * row[] becomes that of the result. */
+static int64_t sort_and_merge(int ranks, struct cpl_comm_entry *e, int64_t *row,
+                              struct cpl_comm_entry *scratch)
+{
+	int64_t used = 0, begin = 0;
+
+	for (int r = 0; r < ranks; r++) {
+		int64_t end = row[r + 1], first = used;
+
+		/* Without entries at all, e may be NULL. */
+		if (begin < end)
+			comm_sort_row(e + begin, end - begin, scratch);
+		for (int64_t i = begin; i < end; i++) {
+			if (used > first && e[used - 1].to == e[i].to) {
+				e[used - 1].bytes += e[i].bytes;
+				e[used - 1].messages += e[i].messages;
+			} else {
+				e[used++] = e[i];
+			}
+		}
+		row[r + 1] = used;
+		begin = end;
+	}
+	return used;
+}
+
+struct cpl_comm *cpl_comm_build(int ranks, struct cpl_comm_entry *entry,
+                                int64_t n, struct cpl_error *err)
+{
+	struct cpl_comm_entry *sorted = entry, *moved = NULL, *scratch = NULL;
+	struct cpl_comm *comm = NULL;
+	int64_t *row = calloc((size_t)ranks + 1, sizeof(*row));
+	int64_t longest, used;
+
+	if (!row)
+		goto memory;
+	longest = count_rows(ranks, entry, n, row);
+	if (!rows_in_order(entry, n)) {
+		moved = malloc((size_t)n * sizeof(*moved));
+		if (!moved)
+			goto memory;
+		for (int64_t i = 0; i < n; i++)
+			moved[row[entry[i].from]++] = entry[i];
+		for (int r = ranks; r > 0; r--)
+			row[r] = row[r - 1];
+		row[0] = 0;
+		sorted = moved;
+	}
+	scratch = malloc(((size_t)longest / 2 + 1) * sizeof(*scratch));
+	if (!scratch)
+		goto memory;
+	used = sort_and_merge(ranks, sorted, row, scratch);
+	comm = comm_new(ranks, used, err);
+	if (!comm)
+		goto out;
+	memcpy(comm->row, row, ((size_t)ranks + 1) * sizeof(*row));
+	for (int64_t i = 0; i < used; i++) {
+		comm->to[i] = sorted[i].to;
+		comm->bytes[i] = sorted[i].bytes;
+		comm->messages[i] = sorted[i].messages;
+	}
+	goto out;
+memory:
+	cpl_fail_memory(err);
+out:
+	free(row);
+	free(moved);
+	free(scratch);
+	return comm;
+}
+
+static struct cpl_comm *transpose(const struct cpl_comm *comm,
+                                  struct cpl_error *err)
+{
+	struct cpl_comm *t = comm_new(comm->ranks, comm->n_entries, err);
+
+	if (!t)
+		return NULL;
+	for (int64_t i = 0; i < comm->n_entries; i++)
+		t->row[comm->to[i] + 1]++;
+	for (int r = 0; r < comm->ranks; r++)
+		t->row[r + 1] += t->row[r];
+	for (int r = 0; r < comm->ranks; r++) {
+		for (int64_t i = comm->row[r]; i < comm->row[r + 1]; i++) {
+			int64_t at = t->row[comm->to[i]]++;
+
+			t->to[at] = r;
+			t->bytes[at] = comm->bytes[i];
+			t->messages[at] = comm->messages[i];
+		}
+	}
+	for (int r = comm->ranks; r > 0; r--)
+		t->row[r] = t->row[r - 1];
+	t->row[0] = 0;
+	return t;
+}
+
+/* Row r of a + b without the diagonal, appended to out at *used. */
+static void add_rows(const struct cpl_comm *a, const struct cpl_comm *b, int r,
+                     struct cpl_comm *out, int64_t *used)
+{
+	int64_t i = a->row[r], j = b->row[r];
+
+	while (i < a->row[r + 1] || j < b->row[r + 1]) {
+		int ta = i < a->row[r + 1] ? a->to[i] : out->ranks;
+		int tb = j < b->row[r + 1] ? b->to[j] : out->ranks;
+		int to = ta < tb ? ta : tb;
+		double bytes = 0.0, messages = 0.0;
+
+		if (ta == to) {
+			bytes = a->bytes[i];
+			messages = a->messages[i++];
+		}
+		if (tb == to) {
+			bytes += b->bytes[j];
+			messages += b->messages[j++];
+		}
+		if (to == r)
+			continue;
+		out->to[*used] = to;
+		out->bytes[*used] = bytes;
+		out->messages[(*used)++] = messages;
+	}
+	out->row[r + 1] = *used;
+}
+
+void comm_shrink(struct cpl_comm *comm, int64_t n)
+{
+	size_t keep = n ? (size_t)n : 1;
+	void *p;
+
+	comm->n_entries = n;
+	/* A failed shrink leaves the larger array in place: no harm. */
+	p = realloc(comm->to, keep * sizeof(*comm->to));
+	if (p)
+		comm->to = p;
+	p = realloc(comm->bytes, keep * sizeof(*comm->bytes));
+	if (p)
+		comm->bytes = p;
+	p = comm->messages
+	            ? realloc(comm->messages, keep * sizeof(*comm->messages))
+	            : NULL;
+	if (p)
+		comm->messages = p;
+}
+
+int64_t comm_append_row(struct cpl_comm *out, int row, int64_t used,
+                        const struct cpl_comm_entry *entry, int64_t n)
+{
+	int64_t first = used;
+
+	for (int64_t i = 0; i < n; i++) {
+		if (used > first && out->to[used - 1] == entry[i].to) {
+			out->bytes[used - 1] += entry[i].bytes;
+			out->messages[used - 1] += entry[i].messages;
+			continue;
+		}
+		out->to[used] = entry[i].to;
+		out->bytes[used] = entry[i].bytes;
+		out->messages[used++] = entry[i].messages;
+	}
+	out->row[row + 1] = used;
+	return used;
+}
+
+struct cpl_comm *cpl_comm_symmetric(const struct cpl_comm *comm,
+                                    struct cpl_error *err)
+{
+	struct cpl_comm *t = transpose(comm, err);
+	struct cpl_comm *out = NULL;
+	int64_t used = 0;
+
+	if (!t)
+		return NULL;
+	out = comm_new(comm->ranks, 2 * comm->n_entries, err);
+	if (out) {
+		for (int r = 0; r < comm->ranks; r++)
+			add_rows(comm, t, r, out, &used);
+		comm_shrink(out, used);
+	}
+	cpl_comm_free(t);
+	return out;
+}
+
+struct cpl_comm *cpl_comm_subset(const struct cpl_comm *comm, const int *rank,
+                                 int n, struct cpl_error *err)
+{
+	int *index = calloc((size_t)comm->ranks + 1, sizeof(*index));
+	struct cpl_comm_entry *entry = NULL;
+	struct cpl_comm *out = NULL;
+	int64_t most = 0, used = 0;
+
+	for (int i = 0; i < n; i++)
+		most += comm->row[rank[i] + 1] - comm->row[rank[i]];
+	entry = malloc(((size_t)most + 1) * sizeof(*entry));
+	if (!index || !entry) {
+		cpl_fail_memory(err);
+		goto out;
+	}
+	for (int i = 0; i < n; i++)
+		index[rank[i]] = i + 1;
+	for (int i = 0; i < n; i++) {
+		int r = rank[i];
+
+		for (int64_t k = comm->row[r]; k < comm->row[r + 1]; k++) {
+			if (!index[comm->to[k]])
+				continue;
+			entry[used++] = (struct cpl_comm_entry){
+			        .from = i,
+			        .to = index[comm->to[k]] - 1,
+			        .bytes = comm->bytes[k],
+			        .messages = comm->messages[k],
+			};
+		}
+	}
+	out = cpl_comm_build(n, entry, used, err);
+out:
+	free(index);
+	free(entry);
+	return out;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Communication matrix in compressed rows (CSR): row r holds the destinations
+ * of rank r in increasing order, each once.
+ */
+#ifndef CPL_GRAPH_COMM_H
+#define CPL_GRAPH_COMM_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct cpl_comm {
+	int ranks;
+	int64_t n_entries;
+	int64_t *row;     /* [ranks + 1] */
+	int *to;          /* [n_entries] */
+	double *bytes;    /* [n_entries], >= 0 */
+	double *messages; /* [n_entries], >= 0 */
+};
+
+/* One unsorted entry, input of cpl_comm_build. */
+struct cpl_comm_entry {
+	int from, to;
+	double bytes, messages;
+};
+
+/*
+ * Sort and add up n entries (the array is reordered) into a matrix. Entries
+ * must have 0 <= from, to < ranks. NULL with err when memory is out.
+ * O(n log n) worst case, O(n + ranks) when already sorted.
+ */
+struct cpl_comm *cpl_comm_build(int ranks, struct cpl_comm_entry *entry,
+                                int64_t n, struct cpl_error *err);
+
+/*
+ * m + m^T without the diagonal: the undirected communication graph that
+ * mappers and binders work on. O(entries + ranks).
+ */
+struct cpl_comm *cpl_comm_symmetric(const struct cpl_comm *comm,
+                                    struct cpl_error *err);
+
+/*
+ * The matrix of a subset: rank i of the result is rank[i] of comm; traffic to
+ * others is left out. rank[] must be distinct. O(entries of those rows + n).
+ */
+struct cpl_comm *cpl_comm_subset(const struct cpl_comm *comm, const int *rank,
+                                 int n, struct cpl_error *err);
+
+/* Bytes of memory that it takes. O(1). */
+uint64_t cpl_comm_bytes(const struct cpl_comm *comm);
+
+void cpl_comm_free(struct cpl_comm *comm);
+
+#endif

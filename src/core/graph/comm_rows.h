@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* For those who make matrices row by row; see cpl_comm_build for the others. */
+#ifndef CPL_GRAPH_COMM_ROWS_H
+#define CPL_GRAPH_COMM_ROWS_H
+
+#include "graph/comm.h"
+
+/* An empty matrix with room for n_entries. NULL when memory is out. */
+struct cpl_comm *comm_new(int ranks, int64_t n_entries, struct cpl_error *err);
+
+/* Cut the matrix to its first n_entries entries and give memory back. */
+void comm_shrink(struct cpl_comm *comm, int64_t n_entries);
+
+/* Sort by .to, stable, so that equal pairs are added up in their order of
+ * input. scratch has room for n / 2 entries. O(n log n). */
+void comm_sort_row(struct cpl_comm_entry *entry, int64_t n,
+                   struct cpl_comm_entry *scratch);
+
+/* Append a sorted row at out->to[used]; equal pairs are added up. Rows come in
+ * order, from row 0 on. Returns the entries used so far. */
+int64_t comm_append_row(struct cpl_comm *out, int row, int64_t used,
+                        const struct cpl_comm_entry *entry, int64_t n);
+
+#endif

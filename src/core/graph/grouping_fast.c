@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "graph/grouping.h"
+
+#include <float.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sort.h"
+
+#define BUCKETS 8
+#define SAMPLE (1 << BUCKETS)
+
+struct edge {
+	double bytes;
+	int a, b;
+};
+
+struct fast {
+	const struct cpl_comm *graph;
+	int p, k, want, opened;
+	int *raw;  /* [p] members of the groups, k each */
+	int *size; /* [want] */
+	int *of;   /* [p] group of an item, -1: free */
+	struct edge *edge;
+	int64_t n_edges, room;
+};
+
+static int by_bytes(const void *x, const void *y)
+{
+	const struct edge *e = x, *f = y;
+
+	if (e->bytes != f->bytes)
+		return e->bytes > f->bytes ? -1 : 1;
+	if (e->a != f->a)
+		return e->a - f->a;
+	return e->b - f->b;
+}
+
+static int descending(const void *x, const void *y)
+{
+	double a = *(const double *)x, b = *(const double *)y;
+
+	return (a < b) - (a > b);
+}
+
+/* Pivots from elements at even steps: they only save sorting. */
+static void find_pivots(const struct cpl_comm *graph, double *pivot)
+{
+	double sample[SAMPLE];
+	int n = graph->n_entries < SAMPLE ? (int)graph->n_entries : SAMPLE;
+
+	for (int i = 0; i < n; i++)
+		sample[i] = graph->bytes[graph->n_entries / n * i];
+	qsort(sample, (size_t)n, sizeof(*sample), descending);
+	for (int j = 1; j < BUCKETS; j++)
+		pivot[j] = n ? sample[(1 << (j - 1)) % n] : 0;
+	qsort(pivot + 1, BUCKETS - 1, sizeof(*pivot), descending);
+	pivot[0] = DBL_MAX;
+	pivot[BUCKETS] = -1;
+}
+
+static int push(struct fast *f, double bytes, int a, int b)
+{
+	if (f->n_edges == f->room) {
+		int64_t room = f->room ? 2 * f->room : 1024;
+		struct edge *more =
+		        realloc(f->edge, (size_t)room * sizeof(*more));
+
+		if (!more)
+			return -1;
+		f->edge = more;
+		f->room = room;
+	}
+	f->edge[f->n_edges++] =
+	        (struct edge){bytes, a < b ? a : b, a < b ? b : a};
+	return 0;
+}
+
+/* Edges of the bucket that can still add an item to a group. */
+static int collect(struct fast *f, double low, double high)
+{
+	const struct cpl_comm *graph = f->graph;
+
+	f->n_edges = 0;
+	for (int i = 0; i < graph->ranks; i++) {
+		if (f->of[i] >= 0)
+			continue;
+		for (int64_t e = graph->row[i]; e < graph->row[i + 1]; e++) {
+			int to = graph->to[e];
+			bool both = f->of[to] < 0;
+
+			if (graph->bytes[e] < low || graph->bytes[e] >= high ||
+			    (both ? to < i : f->k == 2))
+				continue;
+			if (push(f, graph->bytes[e], i, to) < 0)
+				return -1;
+		}
+	}
+	for (int64_t e = 1; e < f->n_edges; e++)
+		if (by_bytes(&f->edge[e - 1], &f->edge[e]) > 0) {
+			qsort(f->edge, (size_t)f->n_edges, sizeof(*f->edge),
+			      by_bytes);
+			break;
+		}
+	return 0;
+}
+
+static void take(struct fast *f, int a, int b)
+{
+	int k = f->k;
+
+	if (f->of[a] < 0 && f->of[b] < 0) {
+		if (f->opened == f->want)
+			return;
+		f->of[a] = f->of[b] = f->opened;
+		f->raw[(size_t)f->opened * k] = a;
+		f->raw[(size_t)f->opened * k + 1] = b;
+		f->size[f->opened++] = 2;
+	} else if ((f->of[a] < 0) != (f->of[b] < 0)) {
+		int joiner = f->of[a] < 0 ? a : b;
+		int g = f->of[a] < 0 ? f->of[b] : f->of[a];
+
+		if (f->size[g] == k)
+			return;
+		f->of[joiner] = g;
+		f->raw[(size_t)g * k + f->size[g]++] = joiner;
+	}
+}
+
+/* The free item of largest traffic to the group, ties to the lowest. */
+static int best_joiner(const struct fast *f, int g, double *affinity)
+{
+	const struct cpl_comm *graph = f->graph;
+	const int *member = f->raw + (size_t)g * f->k;
+	int best = -1;
+
+	memset(affinity, 0, (size_t)f->p * sizeof(*affinity));
+	for (int j = 0; j < f->size[g]; j++) {
+		if (member[j] >= graph->ranks)
+			continue;
+		for (int64_t e = graph->row[member[j]];
+		     e < graph->row[member[j] + 1]; e++)
+			affinity[graph->to[e]] += graph->bytes[e];
+	}
+	for (int i = 0; i < f->p; i++)
+		if (f->of[i] < 0 && (best < 0 || affinity[i] > affinity[best]))
+			best = i;
+	return best;
+}
+
+/* Groups that nothing speaks for any more take what is left in order. */
+static void fill_groups(struct fast *f, double *affinity)
+{
+	int free_item = 0;
+
+	for (int g = 0; g < f->want; g++)
+		while (f->size[g] < f->k) {
+			int i;
+
+			if (f->size[g]) {
+				i = best_joiner(f, g, affinity);
+			} else {
+				while (f->of[free_item] >= 0)
+					free_item++;
+				i = free_item;
+			}
+			f->of[i] = g;
+			f->raw[(size_t)g * f->k + f->size[g]++] = i;
+		}
+}
+
+/* Groups sorted inside and by smallest member. */
+static void write_groups(const struct fast *f, struct cpl_groups *out)
+{
+	int k = f->k, n = 0;
+
+	for (int g = 0; g < f->want; g++)
+		qsort(f->raw + (size_t)g * k, (size_t)k, sizeof(*f->raw),
+		      cpl_by_int);
+	for (int i = 0; i < f->p; i++) {
+		int *to = out->member + (size_t)n * k;
+
+		if (f->of[i] < 0 || f->raw[(size_t)f->of[i] * k] != i)
+			continue;
+		memcpy(to, f->raw + (size_t)f->of[i] * k,
+		       (size_t)k * sizeof(*to));
+		n++;
+		out->start[n] = n * k;
+	}
+}
+
+int cpl_treematch_group_fast(const struct cpl_comm *graph, int p, int k,
+                             struct cpl_groups *out, struct cpl_error *err)
+{
+	struct fast f = {.graph = graph, .p = p, .k = k, .want = p / k};
+	double pivot[BUCKETS + 1];
+	double *affinity = calloc((size_t)p, sizeof(*affinity));
+	int rc = -1;
+
+	f.raw = calloc((size_t)p, sizeof(*f.raw));
+	f.size = calloc((size_t)f.want, sizeof(*f.size));
+	f.of = calloc((size_t)p, sizeof(*f.of));
+	if (!affinity || !f.raw || !f.size || !f.of)
+		goto memory;
+	for (int i = 0; i < p; i++)
+		f.of[i] = -1;
+	find_pivots(graph, pivot);
+	for (int j = 1; j <= BUCKETS; j++) {
+		if (pivot[j] >= pivot[j - 1])
+			continue;
+		if (collect(&f, pivot[j], pivot[j - 1]) < 0)
+			goto memory;
+		for (int64_t e = 0; e < f.n_edges; e++)
+			take(&f, f.edge[e].a, f.edge[e].b);
+	}
+	fill_groups(&f, affinity);
+	if (cpl_groups_alloc(out, f.want, p, err) < 0)
+		goto done;
+	write_groups(&f, out);
+	rc = 0;
+	goto done;
+
+memory:
+	cpl_fail_memory(err);
+done:
+	free(f.edge);
+	free(f.of);
+	free(f.size);
+	free(f.raw);
+	free(affinity);
+	return rc;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "graph/partition.h"
+
+#include <stdlib.h>
+
+#include "graph/members.h"
+
+#define PASSES 4
+/* Edges looked at by the swaps between parts, per edge of the graph. */
+#define WORK 200
+#define GAIN 1e-9
+/* Ranks between two looks at the clock. */
+#define CHECK_EVERY 64
+
+struct swaps {
+	const struct cpl_comm *graph;
+	struct cpl_members ranks; /* in parts */
+	double *bytes; /* [parts] of the rank at hand; 0 between uses */
+	int *heard;    /* [parts] parts with an entry in bytes */
+	int64_t work;
+};
+
+/* What the cut loses when rank goes from its part to another, and the rank's
+ * traffic with `other`. */
+static double gain_of(struct swaps *s, int rank, int to, int other,
+                      double *between)
+{
+	const struct cpl_comm *graph = s->graph;
+	const int *part = s->ranks.set;
+	double gain = 0;
+
+	*between = 0;
+	for (int64_t e = graph->row[rank]; e < graph->row[rank + 1]; e++) {
+		int u = graph->to[e];
+
+		if (u == rank)
+			continue;
+		if (part[u] == to)
+			gain += graph->bytes[e];
+		else if (part[u] == part[rank])
+			gain -= graph->bytes[e];
+		if (u == other)
+			*between += graph->bytes[e];
+	}
+	s->work -= graph->row[rank + 1] - graph->row[rank];
+	return gain;
+}
+
+static bool improve(struct swaps *s, int rank)
+{
+	const struct cpl_comm *graph = s->graph;
+	const int *part = s->ranks.set, *first = s->ranks.first;
+	int own = part[rank], n_heard = 0, best = -1;
+	double sum = 0, most;
+
+	for (int64_t e = graph->row[rank]; e < graph->row[rank + 1]; e++) {
+		int to = part[graph->to[e]];
+
+		if (graph->to[e] == rank || !(graph->bytes[e] > 0))
+			continue;
+		if (s->bytes[to] == 0)
+			s->heard[n_heard++] = to;
+		s->bytes[to] += graph->bytes[e];
+		sum += graph->bytes[e];
+	}
+	most = GAIN * sum;
+	for (int k = 0; k < n_heard && s->work > 0; k++) {
+		int to = s->heard[k];
+
+		if (to == own)
+			continue;
+		for (int i = first[to]; i < first[to + 1]; i++) {
+			int other = s->ranks.member[i];
+			double between;
+			double gain = gain_of(s, other, own, rank, &between);
+
+			gain += s->bytes[to] - s->bytes[own] - 2 * between;
+			if (gain > most) {
+				most = gain;
+				best = other;
+			}
+		}
+	}
+	for (int k = 0; k < n_heard; k++)
+		s->bytes[s->heard[k]] = 0;
+	if (best < 0)
+		return false;
+	cpl_members_swap(&s->ranks, rank, best);
+	return true;
+}
+
+static int swaps(const struct cpl_comm *graph, const struct cpl_halving *how,
+                 int *part, struct cpl_error *err)
+{
+	struct swaps s = {
+	        .graph = graph,
+	        .bytes = calloc((size_t)how->n, sizeof(double)),
+	        .heard = malloc((size_t)how->n * sizeof(int)),
+	        .work = WORK * (graph->n_entries + 1),
+	};
+	bool gained = true;
+	int rc = -1;
+
+	if (!s.bytes || !s.heard) {
+		cpl_fail_memory(err);
+		goto out;
+	}
+	if (cpl_members_init(&s.ranks, part, graph->ranks, how->n, err))
+		goto out;
+	for (int i = 0; i < PASSES && gained; i++) {
+		gained = false;
+		for (int r = 0; r < graph->ranks && s.work > 0; r++) {
+			if (r % CHECK_EVERY == 0 && how->expired &&
+			    how->expired(how->expired_arg))
+				s.work = 0;
+			else
+				gained |= improve(&s, r);
+		}
+	}
+	rc = 0;
+out:
+	cpl_members_free(&s.ranks);
+	free(s.bytes);
+	free(s.heard);
+	return rc;
+}
+
+int cpl_graph_partition(const struct cpl_comm *graph, const int *slots,
+                        int n_parts, uint64_t seed, bool (*is_over)(void *arg),
+                        void *arg, int *part, struct cpl_error *err)
+{
+	struct cpl_halving how = {.n = n_parts,
+	                          .seed = seed,
+	                          .seed_by_target = true,
+	                          .runs = CPL_GRAPH_BISECT_RUNS,
+	                          .expired = is_over,
+	                          .expired_arg = arg};
+	int *first = calloc((size_t)n_parts + 1, sizeof(*first));
+	int *rank = malloc(((size_t)graph->ranks + 1) * sizeof(*rank));
+	int rc = -1;
+
+	if (!first || !rank) {
+		cpl_fail_memory(err);
+		goto out;
+	}
+	for (int i = 0; i < n_parts; i++)
+		first[i + 1] = first[i] + slots[i];
+	how.first = first;
+	rc = cpl_graph_halve(graph, &how, rank, err);
+	for (int i = 0; !rc && i < n_parts; i++)
+		for (int k = first[i]; k < first[i + 1]; k++)
+			part[rank[k]] = i;
+	if (!rc && n_parts > 1)
+		rc = swaps(graph, &how, part, err);
+out:
+	free(first);
+	free(rank);
+	return rc;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Communication graphs cut into parts of given sizes. */
+#ifndef CPL_GRAPH_PARTITION_H
+#define CPL_GRAPH_PARTITION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "graph/comm.h"
+
+/* Runs of a bisection where nothing says how many. */
+#define CPL_GRAPH_BISECT_RUNS 4
+
+/*
+ * Two halves of a graph with little traffic between them: side[rank] = 0 for
+ * exactly n_left ranks, 1 for the others. Multilevel: heavy-edge matching,
+ * greedy graph growing, Fiduccia-Mattheyses at every level (Karypis, Kumar,
+ * SIAM J. Sci. Comput. 20(1), 1998; Fiduccia, Mattheyses, DAC 1982). graph is
+ * a cpl_comm_symmetric (or a cpl_comm_subset of one), 0 <= n_left <= ranks.
+ * The same seed gives the same answer, the best of so many runs. expired (may
+ * be NULL) is asked between levels and passes; once it says true the best
+ * halves so far are taken, or the ranks in order. 0, or -1 with err (memory).
+ * O(runs * entries * log(ranks)) in practice.
+ */
+int cpl_graph_bisect(const struct cpl_comm *graph, int n_left, uint64_t seed,
+                     int runs, bool (*expired)(void *arg), void *expired_arg,
+                     unsigned char *side, struct cpl_error *err);
+
+/* What ranks are halved for: n targets, the i-th of first[i + 1] - first[i]
+ * ranks, one each where first is NULL. */
+struct cpl_halving {
+	int n;
+	const int *first; /* [n + 1] */
+	/* Where low .. high - 1 are cut, 0: nowhere. NULL: in the middle. */
+	int (*middle)(const void *arg, int low, int high);
+	const void *arg;
+	uint64_t seed;
+	bool seed_by_target; /* seed + low */
+	int runs;            /* see cpl_graph_bisect */
+	bool (*expired)(void *arg);
+	void *expired_arg;
+};
+
+/*
+ * Recursive bisection: order[] is the ranks, so that each half of the targets,
+ * and of those again, takes ranks that talk little with the other half's. Once
+ * expired says true what is left stays in the order of ranks. 0, or -1 with err
+ * (memory). O(runs * entries * log(ranks) * log(n)).
+ */
+int cpl_graph_halve(const struct cpl_comm *graph, const struct cpl_halving *how,
+                    int *order, struct cpl_error *err);
+
+/*
+ * n_parts parts of exactly slots[i] ranks (0 is allowed; the sum must be the
+ * ranks) with heavy traffic inside: part[rank] = part. By recursive bisection
+ * of the parts in their order, so that neighbouring part numbers talk more
+ * than far ones, then swaps between parts that lower the traffic cut. Same
+ * conditions as cpl_graph_bisect, expired too; once it says true the rest is
+ * split in rank order.
+ * O(entries * log(ranks) * log(n_parts)).
+ */
+int cpl_graph_partition(const struct cpl_comm *graph, const int *slots,
+                        int n_parts, uint64_t seed, bool (*expired)(void *arg),
+                        void *expired_arg, int *part, struct cpl_error *err);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* TreeMatch (Jeannot, Mercier, Tessier, INRIA RR-8269). */
+#ifndef CPL_GRAPH_TREEMATCH_H
+#define CPL_GRAPH_TREEMATCH_H
+
+#include <stdbool.h>
+
+#include "graph/tree.h"
+
+/*
+ * Section 2, over any tree, whose level 0 is the root: slot[rank], each slot at
+ * most once. graph is symmetric, graph->ranks <= n_slots. expired (may be NULL)
+ * is asked between levels and uneven groups. 0, 1 when it said true: slot is
+ * then not set, or -1 with err.
+ */
+int cpl_treematch(const struct cpl_tree *tree, const struct cpl_comm *graph,
+                  bool (*expired)(void *arg), void *expired_arg, int *slot,
+                  struct cpl_error *err);
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The parts of the mapper "best": swaps of ranks with exact incremental cost,
+ * annealing of hop-bytes, descent on link loads, folding of grids.
+ */
+#ifndef CPL_MAPPING_BEST_BEST_H
+#define CPL_MAPPING_BEST_BEST_H
+
+#include "base/random.h"
+#include "graph/members.h"
+#include "mapping/mapping_internal.h"
+
+/* Hosts close to each host that proposals go to. */
+#define CPL_SWAPS_NEAR 24
+
+/*
+ * Distances between the hosts of a request, and the nearest hosts of each: made
+ * once, then only read, so that searches on several threads share them.
+ */
+struct cpl_tables {
+	const struct cpl_map_request *req;
+	struct cpl_distance distance;
+	int n_near;
+	/* [n_hosts * n_near] nearest hosts, itself among them, ties to the next
+	 * in the order of the hosts; among many hosts the nearest of those
+	 * around. */
+	int *near;
+};
+
+/* Every host must have slots. Near hosts are any once the budget is spent. 0,
+ * or -1 with err (memory). O(hosts^2), and above some thousand hosts O(hosts).
+ */
+int cpl_tables_init(struct cpl_tables *tables,
+                    const struct cpl_map_request *req, struct cpl_error *err);
+void cpl_tables_free(struct cpl_tables *tables);
+
+/* A layout under swaps of two ranks. */
+struct cpl_swaps {
+	const struct cpl_map_request *req;
+	const struct cpl_tables *tables;
+	struct cpl_members ranks; /* on hosts: the layout */
+	const int *kind; /* [hosts] ranks change between hosts of one kind
+	                  * only; NULL: between all */
+	uint64_t random; /* state of the draws */
+};
+
+/*
+ * Start from rank_host, which every swap changes in place. req->graph must be
+ * set; tables are those of the same hosts. 0, or -1 with err (memory).
+ * O(ranks + hosts).
+ */
+int cpl_swaps_init(struct cpl_swaps *swaps, const struct cpl_map_request *req,
+                   const struct cpl_tables *tables, int *rank_host,
+                   uint64_t seed, struct cpl_error *err);
+void cpl_swaps_free(struct cpl_swaps *swaps);
+
+/* Hop-bytes of req->graph: both directions added up. O(entries). */
+double cpl_swaps_cost(const struct cpl_swaps *swaps);
+/* What the cost changes when a and b change hosts. O(degrees). */
+double cpl_swaps_delta(const struct cpl_swaps *swaps, int a, int b);
+/* A rank on a host near to where a partner of `rank` is, on another host than
+ * rank; -1 when the draw found none. O(1). */
+int cpl_swaps_partner(struct cpl_swaps *swaps, int rank);
+/* A rank on a host near to `rank`'s own, or -1. O(1). */
+int cpl_swaps_neighbour(struct cpl_swaps *swaps, int rank);
+
+/* The next draw (SplitMix64), and one in 0 .. n - 1. */
+uint64_t cpl_swaps_random(struct cpl_swaps *swaps);
+int cpl_swaps_below(struct cpl_swaps *swaps, int n);
+/* See cpl_random_exponential. */
+static inline double cpl_swaps_exponential(struct cpl_swaps *swaps)
+{
+	return cpl_random_exponential(cpl_swaps_random(swaps));
+}
+
+/*
+ * Simulated annealing of the hop-bytes (Kirkpatrick, Gelatt, Vecchi, Science
+ * 220, 1983) from `heat` times the mean change of a random swap, over `size`
+ * evaluations; goes back to what it started from when it got much worse. Ranks
+ * change between hosts of one kind only (NULL: between all). 0, or -1 with err
+ * (memory).
+ */
+int cpl_map_anneal(const struct cpl_map_request *req,
+                   const struct cpl_tables *tables, const int *kind,
+                   double heat, int64_t size, uint64_t seed, int *rank_host,
+                   struct cpl_error *err);
+
+/*
+ * Is layout a better than b? By the objective; but for max-congestion by the
+ * product with the squared hop-bytes, so that a little less on the one link
+ * that has most is not bought with much more on all others.
+ */
+static inline bool cpl_best_better(enum cpl_objective objective,
+                                   const struct cpl_metrics *a,
+                                   double a_hop_bytes,
+                                   const struct cpl_metrics *b,
+                                   double b_hop_bytes)
+{
+	double x = a->max_congestion * a_hop_bytes * a_hop_bytes;
+	double y = b->max_congestion * b_hop_bytes * b_hop_bytes;
+
+	if (objective == CPL_OBJECTIVE_MAX &&
+	    (x < y * (1 - 1e-9) || y < x * (1 - 1e-9)))
+		return x < y;
+	return cpl_objective_better(objective, a, a_hop_bytes, b, b_hop_bytes);
+}
+
+/* Evaluations of hop-bytes that one of link loads takes the time of. */
+#define CPL_LINK_WORK 16
+
+/*
+ * Lower the largest congestion: swaps that lower the sum of the 8th powers of
+ * the links' congestion, at a price for hop-bytes, as annealing at a low
+ * temperature; the best layout by req->objective seen at checkpoints is kept.
+ * heat: the temperature at the start, in the mean part of a rank in the sum.
+ * size: evaluations / CPL_LINK_WORK. As cpl_map_anneal otherwise.
+ */
+int cpl_map_refine_links(const struct cpl_map_request *req,
+                         const struct cpl_tables *tables, double heat,
+                         int64_t size, uint64_t seed, int *rank_host,
+                         struct cpl_error *err);
+
+/* A grid or torus found in a graph. */
+struct cpl_grid {
+	int n_dims;
+	int dim[4]; /* longest first */
+	bool wrap;  /* in every dimension of more than 2 */
+	int *cell;  /* [ranks] cell of a rank, the first dimension fastest */
+};
+
+/*
+ * Find a grid or torus of 1 to 4 dimensions that the heavy edges of graph make
+ * up exactly, whatever the rank numbers: a search for an isomorphism that
+ * prunes by common neighbours. Heavy: at least half of the heaviest; or with
+ * the most common neighbours, as the faces of a 27-point halo have. 1 when
+ * found (free grid->cell), 0 when not, -1 with err (memory). A fixed amount of
+ * work, O(ranks * degree^2) when found.
+ */
+int cpl_map_find_grid(const struct cpl_comm *graph, struct cpl_grid *grid,
+                      struct cpl_error *err);
+
+/*
+ * Lay a grid of ranks on a whole torus with as many ranks on every node: tiles
+ * of ranks, and their grid folded onto the machine's dimensions by splitting
+ * both into common factors, all ways within a fixed number; the one of least
+ * hop-bytes. 1 when rank_host was written, 0 when the hosts are no whole torus
+ * or nothing fits, -1 with err (memory).
+ */
+int cpl_map_fold(const struct cpl_map_request *req, const struct cpl_grid *grid,
+                 int *rank_host, struct cpl_error *err);
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the parts of the mapper "best" share: the portfolio, and chains of
+ * searches that run side by side and know nothing of each other.
+ */
+#ifndef CPL_MAPPING_BEST_CHAIN_H
+#define CPL_MAPPING_BEST_CHAIN_H
+
+#include "mapping/best/best.h"
+#include "traffic/workload.h"
+
+/* Fixed, so that the answer does not depend on the number of threads. */
+#define CPL_BEST_CHAINS 4
+
+struct cpl_best_layout {
+	int *rank_host; /* [ranks] */
+	struct cpl_metrics metrics;
+	double hop_bytes;
+	bool any;
+};
+
+struct cpl_best {
+	const struct cpl_map_request *req; /* hosts that have slots only */
+	struct cpl_tables tables;
+	bool searchable; /* tables are there */
+	/* Hosts may change their ranks as a whole where they are of one kind;
+	 * NULL: all are. */
+	const int *kind;
+	bool single;              /* one rank on each host */
+	struct cpl_metrics first; /* of the default order */
+	double first_hop_bytes;
+	struct cpl_best_layout low, answer;
+	/* Ranks gathered as mappers of one cluster for each host do it
+	 * (mapping/clusters.h), cluster i on host i; grouped: made, hosts of
+	 * one size only. */
+	int *groups; /* [ranks] */
+	bool grouped;
+	/* Of the starts the one of least hop-bytes, with its hosts exchanged as
+	 * a whole ever since: single exchanges blur what belongs together. */
+	struct cpl_best_layout base;
+};
+
+/* Buffers of one of them; low and answer as in struct cpl_best, of this chain
+ * alone. */
+struct cpl_best_chain {
+	const struct cpl_best *best;
+	struct cpl_workload *evaluation;
+	bool failed;                   /* an evaluation, with err */
+	int *trial;                    /* [ranks] */
+	int *layout;                   /* [hosts] of hosts as a whole */
+	int *groups;                   /* struct cpl_best's */
+	struct cpl_best_layout low;    /* least hop-bytes */
+	struct cpl_best_layout answer; /* best by the objective */
+	struct cpl_best_layout base;
+	/* Of the round at hand. */
+	int64_t size;
+	uint64_t seed;
+	bool hot; /* else a search around what there is */
+	double link_heat;
+	bool from_answer; /* links: from the best layout so far */
+	const struct cpl_best_mapper *mapper; /* a start */
+	int rc;
+	struct cpl_error err;
+};
+
+/* What chain->trial costs by the traffic model, background included; without
+ * end where memory is out, and chain->failed. */
+void cpl_best_evaluate(struct cpl_best_chain *chain,
+                       struct cpl_metrics *metrics, double *hop_bytes);
+/* Judge chain->trial: low and answer are kept up to date. One evaluation. */
+void cpl_best_consider(struct cpl_best_chain *chain);
+
+/* Traffic between the hosts of a layout as a job of its own with one rank on
+ * each: rank i of it is what the layout has on host i. */
+struct cpl_best_nodes {
+	struct cpl_map_request req;
+	struct cpl_comm *comm, *graph;
+	int *ones;
+};
+
+/* 0, or -1 with err (memory); free in either case. O(entries log entries). */
+int cpl_best_nodes_init(struct cpl_best_nodes *nodes,
+                        const struct cpl_map_request *req, const int *rank_host,
+                        struct cpl_error *err);
+void cpl_best_nodes_free(struct cpl_best_nodes *nodes);
+/* Place the hosts of `from` anew as chain->layout says, and judge that. */
+void cpl_best_move_nodes(struct cpl_best_chain *chain, const int *from);
+
+/* Layouts to start from, judged each. 0, or -1 with err (memory). */
+int cpl_best_start_grid(struct cpl_best_chain *chain, struct cpl_error *err);
+int cpl_best_start_greedy(struct cpl_best_chain *chain, struct cpl_error *err);
+/* Makes chain->groups as well where hosts are of one size. */
+int cpl_best_start_bisection(struct cpl_best_chain *chain,
+                             struct cpl_error *err);
+/* Greedy on the hosts of chain->low as a whole. */
+int cpl_best_start_nodes(struct cpl_best_chain *chain, struct cpl_error *err);
+
+/*
+ * The mappers of the sources that are cheap enough for the work or the time
+ * there is, the cheapest first by what they are known to cost: greedy, rcm,
+ * fhgreedy, greedyallc from a corner, treematch (not on a torus), tile, sfc,
+ * topoaware-1 (few hosts), pacmap, bipartition, recursive, ptram. Each one's
+ * layout is judged.
+ */
+struct cpl_best_mapper;
+struct cpl_best_mappers {
+	struct cpl_best_mapper *mapper; /* [n] */
+	int n;
+	struct cpl_best_nodes nodes; /* of the groups */
+};
+
+/* 0, or -1 with err (memory); free in either case. O(entries log entries). */
+int cpl_best_choose_mappers(const struct cpl_best *best,
+                            struct cpl_best_mappers *mappers,
+                            struct cpl_error *err);
+const struct cpl_best_mapper *
+cpl_best_mappers_at(const struct cpl_best_mappers *mappers, int i);
+void cpl_best_mappers_free(struct cpl_best_mappers *mappers);
+/* chain->mapper's layout; one that it cannot make is left out. */
+int cpl_best_start_mapper(struct cpl_best_chain *chain, struct cpl_error *err);
+
+/*
+ * Torus: the images of chain->low and chain->answer under exchange of equal
+ * dimensions and reflection, where the allocation has the same. Hops stay; link
+ * loads do not, since routes take dimensions in order and ties to one side.
+ */
+int cpl_best_start_symmetry(struct cpl_best_chain *chain,
+                            struct cpl_error *err);
+
+/*
+ * Where ranks and slots of each host are powers of two: rank bits to bits of
+ * the position among all slots by an invertible matrix over GF(2), from the
+ * identity and, on a torus, from Morton order, by exchange and addition of rows
+ * and columns as long as that lowers the hop-bytes, then as long as it betters
+ * the objective. Covers orders of the machine's dimensions, tilings, Gray
+ * codes, transposition. Patterns that are far from such an order are left at
+ * once. About chain->size evaluations.
+ */
+int cpl_best_start_bits(struct cpl_best_chain *chain, struct cpl_error *err);
+
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "network/dragonfly/dragonfly.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "network/type.h"
+
+#define MAX_CABLES 1000
+/* Words of rows_columns[] up to which it is kept. */
+#define MAX_ROWS_COLUMNS (INT64_C(1) << 22)
+
+static const char *const keys[] = {"groups",
+                                   "rows",
+                                   "columns",
+                                   "row_links_per_router_pair",
+                                   "column_links_per_router_pair",
+                                   "global_links_per_group_pair",
+                                   "global_wiring",
+                                   "global_links",
+                                   NULL};
+static const char *const levels[] = {"group", "chassis", "router", NULL};
+static const char *const bandwidth_keys[] = {"row", "column", "global",
+                                             "injection", NULL};
+
+/* Parallel cables of a class: a link is a bundle of them. */
+static int bundle(struct cpl_network *net, const json_t *root, const char *key,
+                  int class, struct cpl_error *err)
+{
+	struct cpl_link_class *links = &net->link_class[class];
+	int64_t cables = 1;
+
+	if (cpl_json_int(root, key, 1, MAX_CABLES, &cables, err) < 0)
+		return -1;
+	if (cables * links->count > CPL_NETWORK_MAX_LINKS)
+		return cpl_fail(err, "\"%s\" makes more than %lld links", key,
+		                (long long)CPL_NETWORK_MAX_LINKS);
+	links->cables = (int)cables;
+	links->bandwidth *= (double)cables;
+	if (!isfinite(links->bandwidth))
+		return cpl_fail(err, "bandwidth: \"%s\" is too large",
+		                links->name);
+	return 0;
+}
+
+static int shape(struct cpl_network *net, const json_t *root,
+                 struct cpl_error *err)
+{
+	struct cpl_dragonfly *df = (void *)net->own;
+	const json_t *bandwidth = json_object_get(root, "bandwidth");
+	const char *const name[] = {"row", "column", "global"};
+	double value[] = {1.0, 1.0, 1.0};
+	int64_t count[3], routers, per_pair = 1;
+
+	if (cpl_network_size(root, "groups", CPL_NETWORK_MAX_ROUTERS,
+	                     &df->groups, err) ||
+	    cpl_network_size(root, "rows", CPL_NETWORK_MAX_ROUTERS, &df->rows,
+	                     err) ||
+	    cpl_network_size(root, "columns", CPL_NETWORK_MAX_ROUTERS,
+	                     &df->columns, err) ||
+	    cpl_json_int(root, "global_links_per_group_pair", 1,
+	                 CPL_NETWORK_MAX_ROUTERS, &per_pair, err) < 0)
+		return -1;
+	routers = (int64_t)df->rows * df->columns;
+	if (routers <= CPL_NETWORK_MAX_ROUTERS)
+		routers *= df->groups;
+	if (routers > CPL_NETWORK_MAX_ROUTERS)
+		return cpl_fail(err,
+		                "\"groups\" %d x \"rows\" %d x \"columns\" %d "
+		                "make more than %d routers",
+		                df->groups, df->rows, df->columns,
+		                CPL_NETWORK_MAX_ROUTERS);
+	net->n_routers = (int)routers;
+	df->routers_per_group = df->rows * df->columns;
+	df->global_per_pair = (int)per_pair;
+	cpl_network_add_level(net, "group", df->routers_per_group);
+	cpl_network_add_level(net, "chassis", df->columns);
+	cpl_network_add_level(net, "router", 1);
+	if (bandwidth &&
+	    cpl_json_known_keys(bandwidth, "bandwidth", bandwidth_keys, err))
+		return -1;
+	count[CPL_DRAGONFLY_ROW] = routers * (df->columns - 1);
+	count[CPL_DRAGONFLY_COLUMN] = routers * (df->rows - 1);
+	/* At most 1e12 pairs times 1e6: fits 64 bits. */
+	count[CPL_DRAGONFLY_GLOBAL] =
+	        (int64_t)df->groups * (df->groups - 1) * per_pair;
+	for (int c = 0; c < 3; c++)
+		if (cpl_network_bandwidth(bandwidth, name[c], &value[c], err) ||
+		    cpl_network_add_class(net, name[c], count[c], value[c],
+		                          err))
+			return -1;
+	if (bundle(net, root, "row_links_per_router_pair", CPL_DRAGONFLY_ROW,
+	           err) ||
+	    bundle(net, root, "column_links_per_router_pair",
+	           CPL_DRAGONFLY_COLUMN, err))
+		return -1;
+	return cpl_wiring_read(net, root, err);
+}
+
+static void local_links(struct cpl_network *net, int router)
+{
+	const struct cpl_dragonfly *df = cpl_dragonfly_of(net);
+	int column = router % df->columns;
+	int row = router / df->columns % df->rows;
+	int group = router / df->routers_per_group;
+
+	for (int c = 0; c < df->columns; c++) {
+		int64_t link = cpl_dragonfly_row_link(net, router, c);
+
+		if (c == column)
+			continue;
+		net->link_from[link] = router;
+		net->link_to[link] = router - column + c;
+	}
+	for (int r = 0; r < df->rows; r++) {
+		int64_t link = cpl_dragonfly_column_link(net, router, r);
+
+		if (r == row)
+			continue;
+		net->link_from[link] = router;
+		net->link_to[link] =
+		        (group * df->rows + r) * df->columns + column;
+	}
+}
+
+/* To find the shortest of K ways without looking at each. */
+static int index_gateways(struct cpl_network *net, struct cpl_error *err)
+{
+	struct cpl_dragonfly *df = (void *)net->own;
+	int lines = df->rows + df->columns, k_links = df->global_per_pair;
+	int64_t pairs = (int64_t)df->groups * (df->groups - 1), n;
+
+	df->words = (k_links - 1) / 64 + 1;
+	df->row_of =
+	        malloc((size_t)df->routers_per_group * sizeof(*df->row_of));
+	if (!df->row_of)
+		return cpl_fail_memory(err);
+	for (int i = 0; i < df->routers_per_group; i++)
+		df->row_of[i] = i / df->columns;
+	n = pairs * df->words;
+	if (k_links == 1 || !n || n > MAX_ROWS_COLUMNS / lines)
+		return 0;
+	df->rows_columns = calloc((size_t)(n * lines), sizeof(uint64_t));
+	if (!df->rows_columns)
+		return cpl_fail_memory(err);
+	for (int64_t i = 0; i < pairs * k_links; i++) {
+		int local = df->gateway[i] % df->routers_per_group;
+		int row = df->row_of[local], k = (int)(i % k_links);
+		uint64_t bit = UINT64_C(1) << k % 64;
+		uint64_t *line = df->rows_columns +
+		                 (i / k_links * df->words + k / 64) * lines;
+
+		line[row] |= bit;
+		line[df->rows + local - row * df->columns] |= bit;
+	}
+	return 0;
+}
+
+static int links(struct cpl_network *net, struct cpl_error *err)
+{
+	struct cpl_dragonfly *df = (void *)net->own;
+	const struct cpl_link_class *global =
+	        &net->link_class[CPL_DRAGONFLY_GLOBAL];
+	int64_t k_links = df->global_per_pair;
+
+	for (int router = 0; router < net->n_routers; router++)
+		local_links(net, router);
+	if (cpl_wiring_fill(net, err))
+		return -1;
+	for (int a = 0; a < df->groups; a++)
+		for (int b = 0; b < df->groups; b++)
+			for (int k = 0; k < k_links && a != b; k++) {
+				int64_t there =
+				        cpl_dragonfly_global(net, a, b, k);
+				int64_t back =
+				        cpl_dragonfly_global(net, b, a, k);
+
+				net->link_from[global->first + there] =
+				        df->gateway[there];
+				net->link_to[global->first + there] =
+				        df->gateway[back];
+			}
+	return index_gateways(net, err);
+}
+
+static void release(struct cpl_network *net)
+{
+	const struct cpl_dragonfly *df = cpl_dragonfly_of(net);
+
+	free(df->gateway);
+	free(df->row_of);
+	free(df->rows_columns);
+}
+
+static void describe(const struct cpl_network *net, FILE *out)
+{
+	const struct cpl_dragonfly *df = cpl_dragonfly_of(net);
+
+	fprintf(out,
+	        "dragonfly of %d groups x %d rows x %d columns x %d nodes, %d "
+	        "global links per pair of groups",
+	        df->groups, df->rows, df->columns, net->nodes_per_router,
+	        df->global_per_pair);
+}
+
+static json_t *sizes(const struct cpl_network *net)
+{
+	const struct cpl_dragonfly *df = cpl_dragonfly_of(net);
+
+	return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i}", "groups", df->groups,
+	                 "rows", df->rows, "columns", df->columns,
+	                 "row_links_per_router_pair",
+	                 net->link_class[CPL_DRAGONFLY_ROW].cables,
+	                 "column_links_per_router_pair",
+	                 net->link_class[CPL_DRAGONFLY_COLUMN].cables,
+	                 "global_links_per_group_pair", df->global_per_pair);
+}
+
+static const struct cpl_drawing drawing = {
+        .coordinate = {"group", "row", "column"},
+        .title = "global links, to group",
+        .n_strips = 2,
+        .strip = {{CPL_DRAGONFLY_ROW, 1, "row links"},
+                  {CPL_DRAGONFLY_COLUMN, 2, "column links"}},
+};
+
+const struct cpl_network_type cpl_network_dragonfly = {
+        .name = "dragonfly",
+        .summary = "groups of routers, all-to-all by rows and columns, and "
+                   "links between all groups",
+        .levels = levels,
+        .keys = keys,
+        .size = sizeof(struct cpl_dragonfly),
+        .shape = shape,
+        .links = links,
+        .release = release,
+        .drawing = &drawing,
+        .describe = describe,
+        .sizes = sizes,
+};

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a network type is, and what types share to be one.
+ */
+#ifndef CPL_NETWORK_TYPE_H
+#define CPL_NETWORK_TYPE_H
+
+#include <stdio.h>
+
+#include "base/json.h"
+#include "base/registry.h"
+#include "network/network.h"
+
+#define CPL_NETWORK_MAX_ROUTERS 1000000
+#define CPL_NETWORK_MAX_LINKS (INT64_C(1) << 31)
+
+enum cpl_network_type_flags {
+	CPL_NETWORK_PRODUCT = 1,   /* shape fills net->product */
+	CPL_NETWORK_WAYS = 2,      /* net->ways are to be found, for the routing
+	                            * shortest-path */
+	CPL_NETWORK_TABLES = 4,    /* the file may name a table of routes */
+	CPL_NETWORK_IRREGULAR = 8, /* levels tell little of how routers are
+	                            * linked: look at the links */
+};
+
+#define CPL_DRAWING_STRIPS 4
+
+/* Links of a class by one coordinate of the router that they leave. */
+struct cpl_strip {
+	int link_class, coordinate;
+	const char *title;
+};
+
+/*
+ * How loads of links are drawn (see cmd/plot) where the network is no product:
+ * a matrix from and to the first coordinate, and beside it, line by line, what
+ * has a strip.
+ */
+struct cpl_drawing {
+	const char *coordinate[CPL_NETWORK_MAX_DIMS]; /* "group", "row" */
+	const char *title;                            /* of the matrix */
+	int n_strips;
+	struct cpl_strip strip[CPL_DRAWING_STRIPS];
+};
+
+struct cpl_network_type {
+	CPL_ENTRY; /* name: as in the file */
+	/* Names that policies ask for of its levels, NULL-terminated. */
+	const char *const *levels;
+	/* Its keys besides those of every type, NULL-terminated. */
+	const char *const *keys;
+	size_t size; /* of its own data, net->own, zeroed before shape */
+	/*
+	 * `shape` reads sizes and bandwidths from root and sets n_routers (and
+	 * n_node_routers when fewer have nodes), the link classes and levels;
+	 * `links` then fills the link arrays, which are allocated, and tables
+	 * of its own; `release` (or NULL) frees those. 0 or -1 with err,
+	 * without the file's name.
+	 */
+	int (*shape)(struct cpl_network *net, const json_t *root,
+	             struct cpl_error *err);
+	int (*links)(struct cpl_network *net, struct cpl_error *err);
+	void (*release)(struct cpl_network *net);
+	/* See cpl_network_coordinates; NULL: the product's, or by levels. */
+	int (*coordinates)(const struct cpl_network *net, int router, int *at);
+	const struct cpl_drawing *drawing; /* NULL: there is none */
+	/* For `network check`: its sizes in words ("dragonfly of 4 groups"),
+	 * and as a JSON object (NULL when memory is out). */
+	void (*describe)(const struct cpl_network *net, FILE *out);
+	json_t *(*sizes)(const struct cpl_network *net);
+};
+
+/*
+ * Ways of fewest hops, for types with CPL_NETWORK_WAYS: whether the table would
+ * not be too large (when n_routers and n_node_routers are known), and the ways
+ * themselves, once the links are there; -1 with err where there is none between
+ * two routers with nodes. O(routers with nodes * links).
+ */
+int cpl_network_check_ways(const struct cpl_network *net,
+                           struct cpl_error *err);
+int cpl_network_find_ways(struct cpl_network *net, struct cpl_error *err);
+
+extern const struct cpl_registry cpl_network_types;
+
+/* Numbers as an array, NULL when memory is out. */
+json_t *cpl_network_ints(const int *value, int n);
+
+/*
+ * "routing_table" of root, a file beside the network's: into net->routes, once
+ * the links are there. path is the network file, NULL for a text in memory
+ * (which cannot name one). Lines "src dst hop ... dst": router ids, each hop
+ * one link on; "router:k" takes link k of parallel ones. Several lines of a
+ * pair share its bytes evenly. Every ordered pair of routers with nodes needs
+ * a route. 0 or -1 with err. O(file + pairs + links log links).
+ */
+int cpl_network_read_routes(struct cpl_network *net, const json_t *root,
+                            const char *path, struct cpl_error *err);
+/* The same from text. */
+int cpl_network_parse_routes(struct cpl_network *net, const char *text,
+                             size_t length, const char *source,
+                             struct cpl_error *err);
+void cpl_network_free_routes(struct cpl_route_table *routes);
+
+/*
+ * Append a class of `count` links; -1 with err when the network's links get
+ * too many.
+ */
+int cpl_network_add_class(struct cpl_network *net, const char *name,
+                          int64_t count, double bandwidth,
+                          struct cpl_error *err);
+
+/*
+ * Append a level, the next finer one, whose units are `routers` consecutive
+ * routers each. For shape; name as in struct cpl_level.
+ */
+void cpl_network_add_level(struct cpl_network *net, const char *name,
+                           int routers);
+
+/*
+ * object[key] as a bandwidth (bytes/s, positive and finite); untouched when
+ * absent. object may be NULL.
+ */
+int cpl_network_bandwidth(const json_t *object, const char *key, double *out,
+                          struct cpl_error *err);
+
+/*
+ * root's "dims": the lengths of an array into dim[], at most
+ * CPL_NETWORK_MAX_DIMS, each within [1, CPL_NETWORK_MAX_ROUTERS] as is their
+ * product, which becomes net->n_routers. Returns how many, or -1 with err.
+ */
+int cpl_network_dims(struct cpl_network *net, const json_t *root, int *dim,
+                     struct cpl_error *err);
+
+/* An integer in [1, high] that must be there. */
+int cpl_network_size(const json_t *root, const char *key, int64_t high,
+                     int *out, struct cpl_error *err);
+
+#endif

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/parallel.h"
+#include "routing/adaptive/adaptive_solver.h"
+
+#define MAX_ITERATIONS 30
+#define CONVERGED 1e-4
+
+/* Of a huge page. */
+#define BLOCK ((size_t)1 << 21)
+
+bool cpl_routing_is_adaptive(const struct cpl_routing *routing)
+{
+	return routing == &cpl_routing_adaptive_direct ||
+	       routing == &cpl_routing_adaptive_indirect ||
+	       routing == &cpl_routing_adaptive_hybrid;
+}
+
+static void run_shard(void *arg, int64_t chunk, int thread)
+{
+	struct cpl_solver *s = arg;
+
+	s->pass(s, s->at, &s->shard[chunk]);
+}
+
+static void over_lanes(struct cpl_solver *s, struct cpl_job_flows *flows,
+                       void (*pass)(struct cpl_solver *, struct cpl_job_flows *,
+                                    struct cpl_shard *))
+{
+	s->pass = pass;
+	s->at = flows;
+	cpl_parallel(s->a->threads, s->n_shards, run_shard, s);
+}
+
+/* One pass over all jobs. */
+static void over_parts(struct cpl_solver *s,
+                       void (*pass)(struct cpl_solver *,
+                                    struct cpl_job_flows *))
+{
+	for (int i = 0; i < s->a->n_jobs; i++)
+		pass(s, &s->flows[i]);
+}
+
+/* The same with segments between links and pairs that go by blocks. */
+static void over_parts_and_ways(struct cpl_solver *s,
+                                void (*pass)(struct cpl_solver *,
+                                             struct cpl_job_flows *),
+                                bool bytes)
+{
+	if (s->blocks)
+		cpl_blocks_see(&s->table, &s->shard[0], s->a->threads, s->far);
+	over_parts(s, pass);
+	if (s->blocks)
+		cpl_blocks_put(&s->table, s->shard, s->a->threads, bytes);
+}
+
+static void ask_lane(struct cpl_solver *s, struct cpl_job_flows *flows,
+                     struct cpl_shard *shard)
+{
+	if (flows->by_blocks)
+		cpl_blocks_ask(&s->table, flows, shard, s->scale,
+		               s->steps == 1);
+	else if (flows->direct < 0)
+		cpl_direct_ask(&s->table, flows, shard, s->scale);
+	else
+		cpl_drawn_ask(&s->table, flows, shard, s->scale, s->iteration);
+}
+
+static void ask(struct cpl_solver *s, struct cpl_job_flows *flows)
+{
+	if (flows->by_transits)
+		cpl_transits_ask(&s->table, flows, s->shard, s->a->threads,
+		                 s->scale, s->iteration);
+	else
+		over_lanes(s, flows, ask_lane);
+}
+
+static void grant_lane(struct cpl_solver *s, struct cpl_job_flows *flows,
+                       struct cpl_shard *shard)
+{
+	if (flows->by_blocks)
+		cpl_blocks_grant(&s->table, flows, shard, s->scale);
+	else if (flows->direct < 0)
+		cpl_direct_grant(&s->table, flows, shard);
+	else
+		cpl_drawn_grant(&s->table, flows, shard, s->iteration,
+		                s->delivers);
+}
+
+static void grant(struct cpl_solver *s, struct cpl_job_flows *flows)
+{
+	if (flows->by_transits)
+		cpl_transits_grant(&s->table, flows, s->shard, s->a->threads);
+	else
+		over_lanes(s, flows, grant_lane);
+}
+
+static void replay_lane(struct cpl_solver *s, struct cpl_job_flows *flows,
+                        struct cpl_shard *shard)
+{
+	cpl_drawn_replay(&s->table, flows, shard, s->iteration);
+}
+
+static void replay(struct cpl_solver *s, struct cpl_job_flows *flows)
+{
+	if (flows->by_transits)
+		cpl_transits_deliver(&s->table, flows, s->shard, s->a->threads,
+		                     s->scale, s->iteration);
+	else if (flows->grants)
+		over_lanes(s, flows, replay_lane);
+}
+
+/* One iteration; returns what it grants. */
+static double step(struct cpl_solver *s)
+{
+	double granted = 0;
+
+	for (int i = 0; i < s->n_shards; i++)
+		s->shard[i].granted = 0;
+	over_parts_and_ways(s, ask, false);
+	cpl_links_divide(s);
+	if (s->seen)
+		cpl_links_keep(s);
+	over_parts_and_ways(s, grant, false);
+	cpl_links_settle(s);
+	for (int i = 0; i < s->n_shards; i++)
+		granted += s->shard[i].granted;
+	return granted;
+}
+
+/* Returns how many iterations it took. */
+static int iterate(struct cpl_solver *s)
+{
+	int limit = s->a->iterations;
+	double sum = 0;
+
+	if (!limit)
+		limit = s->steps > 1 ? CPL_EXPOSURE + CPL_AFTER_EXPOSURE
+		                     : MAX_ITERATIONS;
+	cpl_links_start(s);
+	for (s->iteration = 0; s->iteration < limit;) {
+		double granted = step(s);
+
+		sum += granted;
+		s->iteration++;
+		if (s->iteration >= s->steps && granted <= CONVERGED * sum)
+			break;
+	}
+	return s->iteration;
+}
+
+static void deliver_lane(struct cpl_solver *s, struct cpl_job_flows *flows,
+                         struct cpl_shard *shard)
+{
+	if (flows->by_blocks)
+		cpl_blocks_deliver(&s->table, flows, shard);
+	else
+		cpl_direct_deliver(&s->table, flows, shard);
+}
+
+static void deliver_direct(struct cpl_solver *s, struct cpl_job_flows *flows)
+{
+	if (flows->direct < 0)
+		over_lanes(s, flows, deliver_lane);
+}
+
+static void clear_lane(struct cpl_solver *s, struct cpl_job_flows *flows,
+                       struct cpl_shard *shard)
+{
+	int64_t first;
+	size_t n;
+
+	if (flows->by_blocks) {
+		cpl_blocks_keep(&s->table, flows, shard);
+		return;
+	}
+	if (flows->by_transits) {
+		cpl_transits_sort(&s->table, flows, shard);
+		return;
+	}
+	first = flows->pairs->row[flows->cut[shard->number]];
+	n = (size_t)(flows->pairs->row[flows->cut[shard->number + 1]] - first);
+	if (flows->direct < 0) {
+		memset(flows->path_total + first * flows->slots, 0,
+		       n * (size_t)flows->slots * sizeof(*flows->path_total));
+		return;
+	}
+	memset(flows->total + first, 0, n * sizeof(*flows->total));
+	memset(flows->hops + first, 0, n * sizeof(*flows->hops));
+}
+
+static void clear(struct cpl_solver *s, struct cpl_job_flows *flows)
+{
+	over_lanes(s, flows, clear_lane);
+}
+
+/* The bytes, once it is known what each pair gets in all. */
+static void deliver(struct cpl_solver *s, int iterations)
+{
+	bool again = false;
+
+	for (int i = 0; i < s->n_shards; i++)
+		memset(s->shard[i].bytes, 0,
+		       cpl_solver_cells(s) * sizeof(double));
+	over_parts_and_ways(s, deliver_direct, true);
+	for (int i = 0; i < s->a->n_jobs && !s->seen; i++)
+		again = again || (s->flows[i].direct >= 0 && s->flows[i].n &&
+		                  !s->flows[i].grants);
+	s->delivers = true;
+	if (again)
+		cpl_links_start(s);
+	for (s->iteration = 0; s->iteration < iterations; s->iteration++) {
+		if (again) {
+			step(s);
+			continue;
+		}
+		if (s->seen)
+			cpl_links_recall(s);
+		over_parts(s, replay);
+	}
+}
+
+static void finish(struct cpl_solver *s, int job)
+{
+	struct cpl_job_flows *flows = &s->flows[job];
+	struct cpl_routed *routed = &s->a->job[job].routed;
+
+	for (int i = 0; i < s->n_shards; i++) {
+		routed->hop_bytes += flows->routed[i].hop_bytes;
+		routed->max_hops =
+		        fmax(routed->max_hops, flows->routed[i].max_hops);
+	}
+	for (int64_t m = 0; flows->direct >= 0 && m < flows->n; m++)
+		routed->max_hops = fmax(routed->max_hops, flows->hops[m]);
+}
+
+static void count_lane(struct cpl_solver *s, struct cpl_job_flows *flows,
+                       struct cpl_shard *shard)
+{
+	cpl_blocks_count(&s->table, flows, shard);
+}
+
+static void count(struct cpl_solver *s, struct cpl_job_flows *flows)
+{
+	if (flows->by_blocks)
+		over_lanes(s, flows, count_lane);
+}
+
+/* Weights and grants are floats: scaled to near 1 they stay in range. */
+static void set_scales(struct cpl_solver *s)
+{
+	const struct cpl_network *net = s->a->net;
+	double most = 0;
+
+	s->unit = 0;
+	for (int c = 0; c < net->n_classes; c++)
+		if (net->link_class[c].count > 0)
+			s->unit = fmax(s->unit, net->link_class[c].bandwidth);
+	for (int i = 0; i < s->a->n_jobs; i++)
+		for (int64_t m = 0; m < s->flows[i].n; m++)
+			most = fmax(most, s->flows[i].pairs->bytes[m]);
+	s->scale = 1 / most;
+}
+
+/* Rows for each shard, with about as many pairs. */
+static void cut(struct cpl_job_flows *flows, int n_shards)
+{
+	const struct cpl_pairs *pairs = flows->pairs;
+	int row = 0;
+
+	for (int i = 0; i < n_shards; i++) {
+		flows->cut[i] = row;
+		while (row < pairs->n_from &&
+		       pairs->row[row] < flows->n * (i + 1) / n_shards)
+			row++;
+	}
+	flows->cut[n_shards] = pairs->n_from;
+}
+
+/* The jobs are known; the arrays have their memory. */
+static void solve(struct cpl_solver *s)
+{
+	struct cpl_adaptive *a = s->a;
+
+	s->steps = 1;
+	over_parts(s, count);
+	for (int i = 0; s->blocks && i < s->n_shards; i++)
+		memset(s->shard[i].far_flow, 0,
+		       2 * (size_t)s->table.groups *
+		               (size_t)s->table.per_group *
+		               (size_t)s->table.per_group *
+		               sizeof(*s->shard[i].far_flow));
+	for (int i = 0; i < a->n_jobs; i++) {
+		struct cpl_job_flows *flows = &s->flows[i];
+
+		if (flows->by_blocks)
+			cpl_blocks_cut(&s->table, flows);
+		else if (!flows->by_transits)
+			cut(flows, s->n_shards);
+		if (flows->direct >= 0 && flows->n)
+			s->steps = CPL_EXPOSURE;
+	}
+	set_scales(s);
+	over_parts(s, clear);
+	a->iterations_taken = iterate(s);
+	deliver(s, a->iterations_taken);
+	cpl_links_add_bytes(s);
+	for (int i = 0; i < a->n_jobs; i++)
+		finish(s, i);
+}
+
+int cpl_adaptive_solve(struct cpl_adaptive *a, struct cpl_error *err)
+{
+	struct cpl_solver s = {.a = a};
+	struct cpl_arena arena = {NULL, 0};
+	int64_t pairs;
+	char *block = NULL;
+	int rc = -1;
+
+	a->iterations_taken = 0;
+	s.flows = malloc(((size_t)a->n_jobs + 1) * sizeof(*s.flows));
+	if (!s.flows)
+		return cpl_fail_memory(err);
+	pairs = cpl_solver_jobs(&s, err);
+	if (pairs <= 0) {
+		rc = pairs < 0 ? -1 : 0;
+		goto out;
+	}
+	cpl_solver_allot(&s, pairs, &arena);
+	block = aligned_alloc(BLOCK, (arena.used / BLOCK + 1) * BLOCK);
+	if (!block) {
+		cpl_fail_memory(err);
+		goto out;
+	}
+	/* Cells are looked at in no order; refused does no harm. */
+	madvise(block, (arena.used / BLOCK + 1) * BLOCK, MADV_HUGEPAGE);
+	arena = (struct cpl_arena){block, 0};
+	cpl_solver_allot(&s, pairs, &arena);
+	solve(&s);
+	rc = 0;
+out:
+	free(block);
+	free(s.flows);
+	return rc;
+}
+
+void cpl_adaptive_solve_in(struct cpl_adaptive *a, void *scratch)
+{
+	struct cpl_job_flows flows;
+	struct cpl_solver s = {.a = a, .flows = &flows};
+	struct cpl_arena arena = {scratch, (64 - (uintptr_t)scratch % 64) % 64};
+	int64_t pairs = cpl_solver_job(&s);
+
+	a->iterations_taken = 0;
+	if (!pairs)
+		return;
+	cpl_solver_allot(&s, pairs, &arena);
+	solve(&s);
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <string.h>
+
+#include "routing/adaptive/adaptive_internal.h"
+
+/* The shortest paths of a pair; returns how many bundles. */
+static int find(const struct cpl_path_table *w, int from, int to,
+                struct cpl_bundle *bundle)
+{
+	struct cpl_group_router a = cpl_path_table_router(w, from),
+	                        b = cpl_path_table_router(w, to);
+	int fewest = 0, n = 0;
+
+	if (a.group == b.group) {
+		bundle->n_starts = cpl_local_paths(
+		        cpl_path_table_local(w, a.local, b.local));
+		bundle->n_ends = 1;
+		for (unsigned turn = 0; turn < 2; turn++)
+			cpl_segment(w, a.group, a.local, b.local, turn,
+			            bundle->start[turn]);
+		bundle->link = bundle->end[0][0] = bundle->end[0][1] =
+		        bundle->end[1][0] = bundle->end[1][1] = cpl_none(w, b);
+		return 1;
+	}
+	if (w->k_links > 1)
+		fewest = cpl_path_table_fewest(w, a, b);
+	for (int k = 0; k < w->k_links; k++) {
+		struct cpl_gateway gateway =
+		        cpl_path_table_gateway(w, a.group, b.group, k);
+		int before = cpl_path_table_local(w, a.local, gateway.own);
+		int after = cpl_path_table_local(w, gateway.far, b.local);
+
+		if (w->k_links > 1 && before + after != fewest)
+			continue;
+		bundle->n_starts = cpl_local_paths(before);
+		bundle->n_ends = cpl_local_paths(after);
+		bundle->link = cpl_global_cell(w, a.group, b.group, k);
+		for (unsigned turn = 0; turn < 2; turn++) {
+			cpl_segment(w, a.group, a.local, gateway.own, turn,
+			            bundle->start[turn]);
+			cpl_segment(w, b.group, gateway.far, b.local, turn,
+			            bundle->end[turn]);
+		}
+		bundle++;
+		n++;
+	}
+	return n;
+}
+
+/* The least on each path, 0 where there is none; returns their sum. */
+static inline double least(const struct cpl_cell *cell,
+                           const struct cpl_bundle *b, double value[4])
+{
+	double first = cell[b->link].view, sum = 0;
+	double end[2];
+
+	for (int j = 0; j < 2; j++)
+		end[j] = cpl_lesser(cell[b->end[j][0]].view,
+		                    cell[b->end[j][1]].view);
+	for (int i = 0; i < 2; i++) {
+		double start = cpl_lesser(cell[b->start[i][0]].view,
+		                          cell[b->start[i][1]].view);
+
+		start = cpl_lesser(start, first);
+		for (int j = 0; j < 2; j++) {
+			double x = i < b->n_starts && j < b->n_ends
+			                   ? cpl_lesser(start, end[j])
+			                   : 0;
+
+			value[i * 2 + j] = x;
+			sum += x;
+		}
+	}
+	return sum;
+}
+
+static inline void add(struct cpl_cell *cell, const struct cpl_bundle *b,
+                       const double x[4])
+{
+	double start[2] = {x[0] + x[1], x[2] + x[3]};
+	double end[2] = {x[0] + x[2], x[1] + x[3]};
+
+	for (int i = 0; i < 2; i++) {
+		cell[b->start[i][0]].sum += start[i];
+		cell[b->start[i][1]].sum += start[i];
+		cell[b->end[i][0]].sum += end[i];
+		cell[b->end[i][1]].sum += end[i];
+	}
+	cell[b->link].sum += start[0] + start[1];
+}
+
+void cpl_direct_ask(const struct cpl_path_table *table,
+                    struct cpl_job_flows *flows, struct cpl_shard *shard,
+                    double scale)
+{
+	const struct cpl_pairs *pairs = flows->pairs;
+	const struct cpl_path_table w = *table;
+	struct cpl_bundle *bundle = shard->bundle;
+
+	for (int i = flows->cut[shard->number];
+	     i < flows->cut[shard->number + 1]; i++)
+		for (int64_t m = pairs->row[i]; m < pairs->row[i + 1]; m++) {
+			float *weight = flows->weight + m * flows->slots;
+			int n = find(&w, pairs->from[i], pairs->to[m], bundle);
+			double value[4], sum = 0;
+
+			for (int k = 0; k < n; k++)
+				sum += least(shard->cell, &bundle[k], value);
+			sum = sum > CPL_NOTHING ? pairs->bytes[m] * scale / sum
+			                        : 0;
+			for (int k = 0; k < n; k++) {
+				if (n > 1)
+					least(shard->cell, &bundle[k], value);
+				for (int j = 0; j < 4; j++) {
+					weight[4 * k + j] =
+					        (float)(value[j] * sum);
+					value[j] = (double)weight[4 * k + j];
+				}
+				add(shard->cell, &bundle[k], value);
+			}
+		}
+}
+
+void cpl_direct_grant(const struct cpl_path_table *table,
+                      struct cpl_job_flows *flows, struct cpl_shard *shard)
+{
+	const struct cpl_pairs *pairs = flows->pairs;
+	const struct cpl_path_table w = *table;
+	struct cpl_bundle *bundle = shard->bundle;
+	double granted = 0;
+
+	for (int i = flows->cut[shard->number];
+	     i < flows->cut[shard->number + 1]; i++)
+		for (int64_t m = pairs->row[i]; m < pairs->row[i + 1]; m++) {
+			const float *weight = flows->weight + m * flows->slots;
+			float *total = flows->path_total + m * flows->slots;
+			int n = find(&w, pairs->from[i], pairs->to[m], bundle);
+
+			for (int k = 0; k < n; k++) {
+				double got[4];
+
+				least(shard->cell, &bundle[k], got);
+				for (int j = 0; j < 4; j++) {
+					got[j] *= (double)weight[4 * k + j];
+					total[4 * k + j] += (float)got[j];
+					granted += got[j];
+				}
+				add(shard->cell, &bundle[k], got);
+			}
+		}
+	shard->granted += granted;
+}
+
+static int real_links(const struct cpl_path_table *w, const int link[2])
+{
+	return w->is_link[link[0]] + w->is_link[link[1]];
+}
+
+void cpl_direct_deliver(const struct cpl_path_table *table,
+                        struct cpl_job_flows *flows, struct cpl_shard *shard)
+{
+	const struct cpl_pairs *pairs = flows->pairs;
+	const struct cpl_path_table w = *table;
+	struct cpl_bundle *bundle = shard->bundle;
+	struct cpl_routed *routed = &flows->routed[shard->number];
+	double *load = shard->bytes;
+
+	for (int i = flows->cut[shard->number];
+	     i < flows->cut[shard->number + 1]; i++)
+		for (int64_t m = pairs->row[i]; m < pairs->row[i + 1]; m++) {
+			const float *total =
+			        flows->path_total + m * flows->slots;
+			int n = find(&w, pairs->from[i], pairs->to[m], bundle);
+			double bytes = pairs->bytes[m], sum = 0, paths = 0;
+			int hops;
+
+			/* All are equally long. */
+			hops = real_links(&w, bundle->start[0]) +
+			       real_links(&w, bundle->end[0]) +
+			       w.is_link[bundle->link];
+			routed->hop_bytes += bytes * hops;
+			if (hops > routed->max_hops)
+				routed->max_hops = hops;
+			for (int k = 0; k < n; k++) {
+				paths += bundle[k].n_starts * bundle[k].n_ends;
+				for (int j = 0; j < 4; j++)
+					sum += (double)total[4 * k + j];
+			}
+			for (int k = 0; k < n; k++) {
+				const struct cpl_bundle *b = &bundle[k];
+				double x[4];
+
+				for (int j = 0; j < 4; j++) {
+					double even = j / 2 < b->n_starts &&
+					              j % 2 < b->n_ends;
+
+					x[j] = bytes *
+					       (sum > 0 ? (double)total[4 * k +
+					                                j] /
+					                          sum
+					                : even / paths);
+				}
+				for (int j = 0; j < 2; j++) {
+					load[b->start[0][j]] += x[0] + x[1];
+					load[b->start[1][j]] += x[2] + x[3];
+					load[b->end[0][j]] += x[0] + x[2];
+					load[b->end[1][j]] += x[1] + x[3];
+				}
+				load[b->link] += x[0] + x[1] + x[2] + x[3];
+			}
+		}
+}

@@ -1,0 +1,572 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <math.h>
+
+#include "base/parallel.h"
+#include "routing/adaptive/adaptive_internal.h"
+
+/* Pairs of a block, on the average, that make the tables worth it. */
+#define WORTH 4
+/* Parts of the groups over which threads go. */
+#define CHUNKS 16
+
+/* The pairs of one group with one other, or with itself. */
+struct block {
+	/* Way i of a pair (from, to) at its start: 2 * (from + to * near_step)
+	 * + i; at its end: 2 * to * far_step + j. */
+	const struct cpl_segment_view *near, *far;
+	double *near_flow, *far_flow;
+	int near_step, far_step;
+	int near_gate, far_gate;
+	bool inside;
+	struct cpl_segment_view link;
+	double link_flow;
+	/* Of the pairs. */
+	struct cpl_ends *ends;
+	double *bytes;
+	float *total;
+	int n, *alive;
+};
+
+/* A pass over all of a shard's blocks. */
+struct pass {
+	const struct cpl_path_table *w;
+	struct cpl_job_flows *flows;
+	struct cpl_shard *shard;
+	double scale;
+	bool drops, delivers;
+	void (*pass)(const struct pass *pass, struct block *block);
+};
+
+/* An entry of the tables of segments by the router inside the group that they
+ * share, near for those that lead to it, far for those that leave it. */
+static inline int64_t segment_index(const struct cpl_path_table *w, int shared,
+                                    int other)
+{
+	return 2 * ((int64_t)shared * w->per_group + other);
+}
+
+static inline int64_t segments_of_group(const struct cpl_path_table *w)
+{
+	return 2 * (int64_t)w->per_group * w->per_group;
+}
+
+/* Nothing can take a second segment where there is one. */
+static inline struct cpl_segment_view see(const struct cpl_path_table *w,
+                                          const struct cpl_shard *shard,
+                                          int group, int from, int to, int turn)
+{
+	const struct cpl_cell *cell = shard->cell;
+	const double *left = shard->left;
+	int c[2];
+
+	if (turn && cpl_local_paths(cpl_path_table_local(w, from, to)) < 2)
+		return (struct cpl_segment_view){0, 0};
+	cpl_segment(w, group, from, to, (unsigned)turn, c);
+	return (struct cpl_segment_view){
+	        cpl_lesser(left[c[0]], left[c[1]]),
+	        cpl_lesser(cell[c[0]].view, cell[c[1]].view),
+	};
+}
+
+/* The far segments of all groups, some by each chunk. */
+struct ways_job {
+	const struct cpl_path_table *w;
+	struct cpl_shard *shard;
+	struct cpl_segment_view *far;
+	bool bytes;
+};
+
+static void see_far(void *arg, int64_t chunk, int thread)
+{
+	const struct ways_job *job = arg;
+	const struct cpl_path_table *w = job->w;
+	int64_t first = cpl_parallel_first(w->groups, CHUNKS, chunk);
+	int64_t last = cpl_parallel_first(w->groups, CHUNKS, chunk + 1);
+	struct cpl_segment_view *far = job->far + first * segments_of_group(w);
+
+	for (int group = (int)first; group < last; group++)
+		for (int from = 0; from < w->per_group; from++)
+			for (int to = 0; to < w->per_group; to++)
+				for (int turn = 0; turn < 2; turn++)
+					*far++ = see(w, job->shard, group, from,
+					             to, turn);
+}
+
+void cpl_blocks_see(const struct cpl_path_table *w, struct cpl_shard *shard,
+                    int threads, struct cpl_segment_view *far)
+{
+	struct ways_job job = {w, shard, far, false};
+
+	cpl_parallel(threads, CHUNKS, see_far, &job);
+}
+
+/* The tables of near segments are for the groups of one class. */
+static inline int64_t near_table(const struct cpl_path_table *w, int group)
+{
+	return group / w->per_group * segments_of_group(w);
+}
+
+static void see_near(const struct cpl_path_table *w, struct cpl_shard *shard,
+                     int group)
+{
+	struct cpl_segment_view *near = shard->near + near_table(w, group);
+	double *flow = shard->near_flow + near_table(w, group);
+
+	for (int to = 0; to < w->per_group; to++)
+		for (int from = 0; from < w->per_group; from++)
+			for (int turn = 0; turn < 2; turn++) {
+				*near++ = see(w, shard, group, from, to, turn);
+				*flow++ = 0;
+			}
+}
+
+static inline void put(const struct cpl_path_table *w, struct cpl_shard *shard,
+                       const int c[2], double flow, bool bytes)
+{
+	for (int i = 0; i < 2; i++)
+		if (bytes)
+			shard->bytes[c[i]] += flow;
+		else
+			shard->cell[c[i]].sum += flow;
+}
+
+static void put_near(const struct cpl_path_table *w, struct cpl_shard *shard,
+                     int group, bool bytes)
+{
+	const double *flow = shard->near_flow + near_table(w, group);
+	int c[2];
+
+	for (int to = 0; to < w->per_group; to++)
+		for (int from = 0; from < w->per_group; from++)
+			for (unsigned turn = 0; turn < 2; turn++, flow++) {
+				if (!(*flow > 0))
+					continue;
+				cpl_segment(w, group, from, to, turn, c);
+				put(w, shard, c, *flow, bytes);
+			}
+}
+
+static void put_way(const struct cpl_path_table *w, struct cpl_shard *shard,
+                    int group, int from, int to, unsigned turn, bool bytes)
+{
+	int64_t at = group * segments_of_group(w) + segment_index(w, from, to) +
+	             turn;
+	double flow = 0;
+	int c[2];
+
+	for (int i = 0; i < CPL_SHARDS; i++) {
+		flow += shard[i].far_flow[at];
+		shard[i].far_flow[at] = 0;
+	}
+	if (!(flow > 0))
+		return;
+	cpl_segment(w, group, from, to, turn, c);
+	put(w, shard, c, flow, bytes);
+}
+
+static void put_far(void *arg, int64_t chunk, int thread)
+{
+	const struct ways_job *job = arg;
+	const struct cpl_path_table *w = job->w;
+	int64_t last = cpl_parallel_first(w->groups, CHUNKS, chunk + 1);
+
+	for (int64_t group = cpl_parallel_first(w->groups, CHUNKS, chunk);
+	     group < last; group++)
+		for (int from = 0; from < w->per_group; from++)
+			for (int to = 0; to < w->per_group; to++)
+				for (unsigned turn = 0; turn < 2; turn++)
+					put_way(w, job->shard, (int)group, from,
+					        to, turn, job->bytes);
+}
+
+void cpl_blocks_put(const struct cpl_path_table *w, struct cpl_shard *shard,
+                    int threads, bool bytes)
+{
+	struct ways_job job = {w, shard, NULL, bytes};
+
+	cpl_parallel(threads, CHUNKS, put_far, &job);
+}
+
+/*
+ * Class of a group: where others' links to it start, if that is the same in
+ * all. Blocks of the same two classes share the segments there, and follow each
+ * other so that these stay in the cache.
+ */
+static inline int classes(const struct cpl_path_table *w)
+{
+	return w->groups < w->per_group ? w->groups : w->per_group;
+}
+
+static inline int class_size(const struct cpl_path_table *w, int class)
+{
+	return (w->groups - class - 1) / w->per_group + 1;
+}
+
+/* Groups of the classes before. */
+static inline int64_t class_first(const struct cpl_path_table *w, int class)
+{
+	int more = w->groups % w->per_group;
+
+	return (int64_t) class * (w->groups / w->per_group) +
+	       (class < more ? class : more);
+}
+
+static inline int64_t block_of(const struct cpl_path_table *w, int from, int to)
+{
+	int a = from % w->per_group, b = to % w->per_group;
+
+	return class_first(w, a) * w->groups +
+	       class_size(w, a) * class_first(w, b) +
+	       from / w->per_group * class_size(w, b) + to / w->per_group;
+}
+
+/* Calls with all pairs from groups of the classes first .. last - 1. */
+static void over_pairs(const struct cpl_path_table *w,
+                       struct cpl_job_flows *flows, int first, int last,
+                       void (*each)(struct cpl_job_flows *flows, int64_t block,
+                                    struct cpl_ends ends, double bytes))
+{
+	const struct cpl_pairs *pairs = flows->pairs;
+
+	for (int i = 0; i < pairs->n_from; i++) {
+		struct cpl_group_router a =
+		        cpl_path_table_router(w, pairs->from[i]);
+		int class = a.group % w->per_group;
+
+		if (class < first || class >= last)
+			continue;
+		for (int64_t m = pairs->row[i]; m < pairs->row[i + 1]; m++) {
+			struct cpl_group_router b =
+			        cpl_path_table_router(w, pairs->to[m]);
+			struct cpl_ends ends = {(uint16_t)a.local,
+			                        (uint16_t)b.local};
+
+			each(flows, block_of(w, a.group, b.group), ends,
+			     pairs->bytes[m]);
+		}
+	}
+}
+
+static void count(struct cpl_job_flows *flows, int64_t block,
+                  struct cpl_ends ends, double bytes)
+{
+	flows->alive[block]++;
+}
+
+static void keep(struct cpl_job_flows *flows, int64_t block,
+                 struct cpl_ends ends, double bytes)
+{
+	int64_t m = flows->start[block] + flows->alive[block]++;
+
+	flows->ends[m] = ends;
+	flows->bytes[m] = bytes;
+}
+
+bool cpl_blocks_pay(const struct cpl_path_table *w,
+                    const struct cpl_job_flows *flows)
+{
+	int64_t groups = w->groups;
+
+	return flows->direct < 0 && w->k_links == 1 &&
+	       w->per_group <= UINT8_MAX && flows->n >= WORTH * groups * groups;
+}
+
+void cpl_blocks_count(const struct cpl_path_table *w,
+                      struct cpl_job_flows *flows,
+                      const struct cpl_shard *shard)
+{
+	int first =
+	        (int)cpl_parallel_first(classes(w), CPL_SHARDS, shard->number);
+	int last = (int)cpl_parallel_first(classes(w), CPL_SHARDS,
+	                                   shard->number + 1);
+
+	for (int64_t i = class_first(w, first) * w->groups;
+	     i < class_first(w, last) * w->groups; i++)
+		flows->alive[i] = 0;
+	over_pairs(w, flows, first, last, count);
+}
+
+void cpl_blocks_cut(const struct cpl_path_table *w, struct cpl_job_flows *flows)
+{
+	int64_t blocks = (int64_t)w->groups * w->groups;
+	int class = 0;
+
+	flows->start[0] = 0;
+	for (int64_t i = 0; i < blocks; i++)
+		flows->start[i + 1] = flows->start[i] + flows->alive[i];
+	for (int i = 0; i < CPL_SHARDS; i++) {
+		flows->cut[i] = class;
+		while (class < classes(w) &&
+		       flows->start[class_first(w, class) * w->groups] <
+		               flows->n * (i + 1) / CPL_SHARDS)
+			class ++;
+	}
+	flows->cut[CPL_SHARDS] = classes(w);
+}
+
+void cpl_blocks_keep(const struct cpl_path_table *w,
+                     struct cpl_job_flows *flows, struct cpl_shard *shard)
+{
+	int first = flows->cut[shard->number],
+	    last = flows->cut[shard->number + 1];
+	int64_t block = class_first(w, first) * w->groups;
+	int64_t end = class_first(w, last) * w->groups;
+
+	for (int64_t i = block; i < end; i++)
+		flows->alive[i] = 0;
+	for (int64_t m = 4 * flows->start[block]; m < 4 * flows->start[end];
+	     m++)
+		flows->path_total[m] = 0;
+	over_pairs(w, flows, first, last, keep);
+}
+
+static void pass_block(const struct pass *pass, int from, int to, int64_t index)
+{
+	static const struct cpl_segment_view none[2] = {{INFINITY, INFINITY}};
+	const struct cpl_path_table *w = pass->w;
+	struct cpl_job_flows *flows = pass->flows;
+	struct cpl_shard *shard = pass->shard;
+	int64_t first = flows->start[index];
+	double nowhere[2] = {0, 0};
+	struct block block = {
+	        .near = shard->near + near_table(w, from),
+	        .near_flow = shard->near_flow + near_table(w, from),
+	        .near_step = w->per_group,
+	        .far = none,
+	        .far_flow = nowhere,
+	        .inside = true,
+	        .link = none[0],
+	        .ends = flows->ends + first,
+	        .bytes = flows->bytes + first,
+	        .total = flows->path_total + 4 * first,
+	        .n = (int)(flows->start[index + 1] - first),
+	        .alive = &flows->alive[index],
+	};
+	int cell = 0;
+
+	if (from != to) {
+		struct cpl_gateway gateway =
+		        cpl_path_table_gateway(w, from, to, 0);
+		int64_t far = to * segments_of_group(w) +
+		              segment_index(w, gateway.far, 0);
+
+		cell = cpl_global_cell(w, from, to, 0);
+		block.inside = false;
+		block.near += segment_index(w, gateway.own, 0);
+		block.near_flow += segment_index(w, gateway.own, 0);
+		block.near_step = 0;
+		block.near_gate = gateway.own;
+		block.far = shard->far + far;
+		block.far_flow = shard->far_flow + far;
+		block.far_step = 1;
+		block.far_gate = gateway.far;
+		block.link = (struct cpl_segment_view){shard->left[cell],
+		                                       shard->cell[cell].view};
+	}
+	pass->pass(pass, &block);
+	if (from == to)
+		return;
+	if (pass->delivers)
+		shard->bytes[cell] += block.link_flow;
+	else
+		shard->cell[cell].sum += block.link_flow;
+}
+
+/* From all groups of a class to all of another. */
+static void pass_classes(struct pass *pass, int a, int b)
+{
+	const struct cpl_path_table *w = pass->w;
+	int64_t block = block_of(w, a, b);
+
+	for (int from = a; from < w->groups; from += w->per_group)
+		for (int to = b; to < w->groups; to += w->per_group, block++)
+			if (pass->flows->alive[block] || pass->delivers)
+				pass_block(pass, from, to, block);
+}
+
+static void pass_shard(struct pass *pass)
+{
+	const struct cpl_path_table *w = pass->w;
+	const int *cut = pass->flows->cut + pass->shard->number;
+
+	for (int a = cut[0]; a < cut[1]; a++) {
+		for (int from = a; from < w->groups; from += w->per_group)
+			see_near(w, pass->shard, from);
+		for (int b = 0; b < classes(w); b++)
+			pass_classes(pass, a, b);
+		for (int from = a; from < w->groups; from += w->per_group)
+			put_near(w, pass->shard, from, pass->delivers);
+	}
+}
+
+/* What a pair's segments show. */
+struct seen {
+	double path[4]; /* by start, then by end */
+	double sum;
+};
+
+static inline struct seen look(const struct cpl_segment_view *near,
+                               const struct cpl_segment_view *far, double link)
+{
+	double a = cpl_lesser(near[0].left, link),
+	       b = cpl_lesser(near[1].left, link);
+	struct seen x = {
+	        {cpl_lesser(a, far[0].left), cpl_lesser(a, far[1].left),
+	         cpl_lesser(b, far[0].left), cpl_lesser(b, far[1].left)},
+	        0,
+	};
+
+	x.sum = x.path[0] + x.path[1] + (x.path[2] + x.path[3]);
+	return x;
+}
+
+/* To the segments at both ends; returns the sum. */
+static inline double flow(const double x[4], double *near, double *far)
+{
+	double a = x[0] + x[1], b = x[2] + x[3];
+
+	near[0] += a;
+	near[1] += b;
+	far[0] += x[0] + x[2];
+	far[1] += x[1] + x[3];
+	return a + b;
+}
+
+static inline int64_t near_way(const struct block *block, struct cpl_ends ends)
+{
+	return 2 * ((int64_t)ends.from + ends.to * block->near_step);
+}
+
+static inline int64_t far_way(const struct block *block, struct cpl_ends ends)
+{
+	return 2 * (int64_t)ends.to * block->far_step;
+}
+
+/* Exchange with the last that is alive. */
+static void drop(struct block *block, int m)
+{
+	int last = --*block->alive;
+	struct cpl_ends ends = block->ends[m];
+	double bytes = block->bytes[m];
+
+	block->ends[m] = block->ends[last];
+	block->ends[last] = ends;
+	block->bytes[m] = block->bytes[last];
+	block->bytes[last] = bytes;
+	for (int j = 0; j < 4; j++) {
+		float total = block->total[4 * m + j];
+
+		block->total[4 * m + j] = block->total[4 * last + j];
+		block->total[4 * last + j] = total;
+	}
+}
+
+static void ask(const struct pass *pass, struct block *block)
+{
+	double link = block->link.left;
+
+	for (int m = 0; m < *block->alive; m++) {
+		int64_t near = near_way(block, block->ends[m]);
+		int64_t far = far_way(block, block->ends[m]);
+		struct seen x =
+		        look(block->near + near, block->far + far, link);
+		double unit;
+
+		if (!(x.sum > CPL_NOTHING)) {
+			if (pass->drops)
+				drop(block, m--);
+			continue;
+		}
+		unit = block->bytes[m] * pass->scale / x.sum;
+		for (int j = 0; j < 4; j++)
+			x.path[j] *= unit;
+		block->link_flow += flow(x.path, block->near_flow + near,
+		                         block->far_flow + far);
+	}
+}
+
+static void grant(const struct pass *pass, struct block *block)
+{
+	double link = block->link.unit;
+
+	for (int m = 0; m < *block->alive; m++) {
+		int64_t near_at = near_way(block, block->ends[m]);
+		int64_t far_at = far_way(block, block->ends[m]);
+		const struct cpl_segment_view *near = block->near + near_at;
+		const struct cpl_segment_view *far = block->far + far_at;
+		struct seen x = look(near, far, block->link.left);
+		float *total = block->total + 4 * m;
+		double unit;
+
+		if (!(x.sum > CPL_NOTHING))
+			continue;
+		unit = block->bytes[m] * pass->scale / x.sum;
+		for (int j = 0; j < 4; j++) {
+			double each =
+			        cpl_lesser(near[j / 2].unit, far[j % 2].unit);
+
+			x.path[j] *= unit * cpl_lesser(each, link);
+			total[j] += (float)x.path[j];
+		}
+		block->link_flow += flow(x.path, block->near_flow + near_at,
+		                         block->far_flow + far_at);
+	}
+	pass->shard->granted += block->link_flow;
+}
+
+static void deliver(const struct pass *pass, struct block *block)
+{
+	const struct cpl_path_table *w = pass->w;
+	struct cpl_routed *routed = &pass->flows->routed[pass->shard->number];
+
+	for (int m = 0; m < block->n; m++) {
+		struct cpl_ends ends = block->ends[m];
+		const float *total = block->total + 4 * m;
+		int before, after = 0, starts, ends_of, hops;
+		double x[4], sum = 0;
+
+		before = cpl_path_table_local(w, ends.from,
+		                              block->inside ? ends.to
+		                                            : block->near_gate);
+		if (!block->inside)
+			after = cpl_path_table_local(w, block->far_gate,
+			                             ends.to);
+		starts = cpl_local_paths(before);
+		ends_of = cpl_local_paths(after);
+		hops = before + after + !block->inside;
+		routed->hop_bytes += block->bytes[m] * hops;
+		if (hops > routed->max_hops)
+			routed->max_hops = hops;
+		for (int j = 0; j < 4; j++)
+			sum += (double)total[j];
+		for (int j = 0; j < 4; j++) {
+			double even = j / 2 < starts && j % 2 < ends_of;
+
+			x[j] = block->bytes[m] *
+			       (sum > 0 ? (double)total[j] / sum
+			                : even / (starts * ends_of));
+		}
+		block->link_flow +=
+		        flow(x, block->near_flow + near_way(block, ends),
+		             block->far_flow + far_way(block, ends));
+	}
+}
+
+void cpl_blocks_ask(const struct cpl_path_table *w, struct cpl_job_flows *flows,
+                    struct cpl_shard *shard, double scale, bool drops)
+{
+	pass_shard(&(struct pass){w, flows, shard, scale, drops, false, ask});
+}
+
+void cpl_blocks_grant(const struct cpl_path_table *w,
+                      struct cpl_job_flows *flows, struct cpl_shard *shard,
+                      double scale)
+{
+	pass_shard(&(struct pass){w, flows, shard, scale, false, false, grant});
+}
+
+void cpl_blocks_deliver(const struct cpl_path_table *w,
+                        struct cpl_job_flows *flows, struct cpl_shard *shard)
+{
+	pass_shard(&(struct pass){w, flows, shard, 0, false, true, deliver});
+}

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <string.h>
+
+#include "routing/adaptive/adaptive_internal.h"
+
+/* Pairs whose paths are drawn ahead where they are not kept. */
+#define BATCH 16
+
+/* The pairs of one row, some at a time. */
+struct some {
+	int row;
+	int64_t m;
+	int n;
+	struct cpl_paths *paths;
+};
+
+/* Two cells of a group; in either order. */
+static inline void place_two(const struct cpl_path_table *w, int group,
+                             uint64_t cells, unsigned *to)
+{
+	uint64_t base = (uint64_t)(group * w->cells) * 0x100000001;
+	uint64_t both = (base + cells) << 1;
+
+	memcpy(to, &both, sizeof(both));
+}
+
+static inline void locate(const struct cpl_path_table *w,
+                          struct cpl_group_router a, struct cpl_group_router b,
+                          unsigned code, unsigned *to)
+{
+	struct cpl_gateway gateway;
+	int k = (int)(code >> 2);
+
+	if (a.group == b.group) {
+		place_two(w, a.group,
+		          cpl_segment_of(w, a.local, b.local, code & 1), to);
+		to[2] = to[3] = to[4] = 2 * (unsigned)cpl_none(w, b);
+		return;
+	}
+	gateway = cpl_path_table_gateway(w, a.group, b.group, k);
+	place_two(w, a.group, cpl_segment_of(w, a.local, gateway.own, code & 1),
+	          to);
+	to[2] = 2 * (unsigned)cpl_global_cell(w, a.group, b.group, k);
+	place_two(w, b.group,
+	          cpl_segment_of(w, gateway.far, b.local, code >> 1 & 1),
+	          to + 3);
+}
+
+/* How many of a leg's links are any. */
+static inline int count_links(const struct cpl_path_table *w,
+                              const unsigned *at)
+{
+	int links = 0;
+
+#pragma GCC unroll 5
+	for (int i = 0; i < CPL_LEG; i++)
+		links += w->is_link[at[i] / 2];
+	return links;
+}
+
+static void keep_direct(const struct cpl_path_table *w, int from, int to,
+                        struct cpl_direct *direct)
+{
+	struct cpl_group_router a = cpl_path_table_router(w, from),
+	                        b = cpl_path_table_router(w, to);
+
+	direct->n = cpl_leg_count(w, from, to);
+	if (direct->n > CPL_DIRECT_KEPT)
+		direct->n = 0;
+	for (int i = 0; i < direct->n; i++)
+		locate(w, a, b, cpl_direct_path(w, from, to, i).first,
+		       direct->cell[i]);
+	direct->links = direct->n ? count_links(w, direct->cell[0]) : 0;
+}
+
+/* direct: what is kept of them, or NULL. */
+static inline void draw(const struct cpl_path_table *w,
+                        const struct cpl_job_flows *flows, int from, int to,
+                        int iteration, const struct cpl_direct *direct,
+                        struct cpl_paths *paths)
+{
+	struct cpl_group_router a = cpl_path_table_router(w, from),
+	                        b = cpl_path_table_router(w, to);
+	uint64_t key = cpl_draw_key(w, flows, from, to);
+	bool known = direct && direct->n;
+	unsigned *at = paths->cell;
+	int n = 0;
+
+	if (flows->direct) {
+		int count = known ? direct->n : cpl_leg_count(w, from, to);
+		int two[2];
+
+		n = count < 2 ? count : 2;
+		cpl_draw_two(count, key, iteration, two);
+		for (int i = 0; i < 2 && known; i++)
+			memcpy(at + i * CPL_LEG, direct->cell[two[i]],
+			       CPL_LEG * sizeof(*at));
+		for (int i = 0; i < n && !known; i++)
+			locate(w, a, b,
+			       cpl_direct_path(w, from, to, two[i]).first,
+			       at + i * CPL_LEG);
+		at += n * CPL_LEG;
+	}
+	paths->n_direct = n;
+	if (known)
+		paths->direct_links = direct->links;
+	else
+		paths->direct_links = n ? count_links(w, paths->cell) : 0;
+	for (; n < CPL_DRAWN; n++, at += 2 * CPL_LEG) {
+		struct cpl_drawn p =
+		        cpl_draw_indirect(w, from, to, a, b, key, iteration, n);
+		struct cpl_group_router over = cpl_path_table_router(w, p.over);
+
+		locate(w, a, over, p.first, at);
+		locate(w, over, b, p.second, at + CPL_LEG);
+	}
+}
+
+static inline struct cpl_paths *kept_paths(const struct cpl_job_flows *flows,
+                                           int iteration)
+{
+	return flows->kept + (int64_t)iteration * flows->n;
+}
+
+/* Draw the paths of all of a shard's pairs, where they are kept. */
+static void draw_kept(const struct cpl_path_table *table,
+                      const struct cpl_job_flows *flows,
+                      const struct cpl_shard *shard, int iteration)
+{
+	const struct cpl_pairs *pairs = flows->pairs;
+	const struct cpl_path_table w = *table;
+	struct cpl_paths *paths = kept_paths(flows, iteration);
+
+	for (int i = flows->cut[shard->number];
+	     i < flows->cut[shard->number + 1]; i++)
+		for (int64_t m = pairs->row[i]; m < pairs->row[i + 1]; m++) {
+			struct cpl_direct *direct =
+			        flows->direct ? &flows->direct_kept[m] : NULL;
+
+			if (!iteration && direct)
+				keep_direct(&w, pairs->from[i], pairs->to[m],
+				            direct);
+			draw(&w, flows, pairs->from[i], pairs->to[m], iteration,
+			     direct, &paths[m]);
+		}
+}
+
+/*
+ * The next pairs of a shard with their paths, which `own` has room for where
+ * they are not kept; starts with n 0 and row, m of the shard's first. False
+ * after the last.
+ */
+static inline bool next_some(const struct cpl_path_table *w,
+                             const struct cpl_job_flows *flows,
+                             const struct cpl_shard *shard, int iteration,
+                             struct cpl_paths own[BATCH], struct some *some)
+{
+	const struct cpl_pairs *pairs = flows->pairs;
+	int64_t left;
+
+	some->m += some->n;
+	while (some->row < flows->cut[shard->number + 1] &&
+	       some->m == pairs->row[some->row + 1])
+		some->row++;
+	if (some->row == flows->cut[shard->number + 1])
+		return false;
+	left = pairs->row[some->row + 1] - some->m;
+	some->n = left < BATCH ? (int)left : BATCH;
+	if (flows->kept) {
+		some->paths = kept_paths(flows, iteration) + some->m;
+		return true;
+	}
+	some->paths = own;
+	for (int i = 0; i < some->n; i++)
+		draw(w, flows, pairs->from[some->row], pairs->to[some->m + i],
+		     iteration, NULL, &own[i]);
+	return true;
+}
+
+static inline struct some first_some(const struct cpl_job_flows *flows,
+                                     const struct cpl_shard *shard)
+{
+	int row = flows->cut[shard->number];
+
+	return (struct some){.row = row, .m = flows->pairs->row[row]};
+}
+
+/* The least that a leg's links show. */
+static inline double least(const double *view, const unsigned *at)
+{
+	double a = cpl_lesser(view[at[0]], view[at[1]]);
+	double b = cpl_lesser(view[at[3]], view[at[4]]);
+
+	return cpl_lesser(cpl_lesser(a, b), view[at[2]]);
+}
+
+static inline void add(double *sum, const unsigned *at, double amount)
+{
+#pragma GCC unroll 5
+	for (int i = 0; i < CPL_LEG; i++)
+		sum[at[i]] += amount;
+}
+
+static inline void put(double *load, const unsigned *at, double bytes)
+{
+#pragma GCC unroll 5
+	for (int i = 0; i < CPL_LEG; i++)
+		load[at[i] / 2] += bytes;
+}
+
+/* What each path's links show. */
+static inline void least_of(const struct cpl_cell *cell,
+                            const struct cpl_paths *paths,
+                            double value[CPL_DRAWN])
+{
+	const double *view = &cell->view;
+	const unsigned *at = paths->cell;
+	int k = 0;
+
+	for (; k < paths->n_direct; k++, at += CPL_LEG)
+		value[k] = least(view, at);
+	for (; k < CPL_DRAWN; k++, at += 2 * CPL_LEG)
+		value[k] =
+		        cpl_lesser(least(view, at), least(view, at + CPL_LEG));
+}
+
+static inline void add_to(struct cpl_cell *cell, const struct cpl_paths *paths,
+                          const double amount[CPL_DRAWN])
+{
+	double *sum = &cell->sum;
+	const unsigned *at = paths->cell;
+	int k = 0;
+
+	for (; k < paths->n_direct; k++, at += CPL_LEG)
+		add(sum, at, amount[k]);
+	for (; k < CPL_DRAWN; k++, at += 2 * CPL_LEG) {
+		add(sum, at, amount[k]);
+		add(sum, at + CPL_LEG, amount[k]);
+	}
+}
+
+void cpl_drawn_ask(const struct cpl_path_table *table,
+                   struct cpl_job_flows *flows, struct cpl_shard *shard,
+                   double scale, int iteration)
+{
+	const struct cpl_path_table w = *table;
+	struct cpl_paths own[BATCH];
+	struct some some = first_some(flows, shard);
+
+	if (flows->kept)
+		draw_kept(table, flows, shard, iteration);
+	while (next_some(&w, flows, shard, iteration, own, &some))
+		for (int i = 0; i < some.n; i++) {
+			float *weight =
+			        flows->weight + (some.m + i) * CPL_DRAWN;
+			double value[CPL_DRAWN], sum = 0;
+
+			least_of(shard->cell, &some.paths[i], value);
+			for (int k = 0; k < CPL_DRAWN; k++)
+				sum += value[k];
+			sum = sum > CPL_NOTHING
+			              ? flows->pairs->bytes[some.m + i] *
+			                        scale / sum
+			              : 0;
+			for (int k = 0; k < CPL_DRAWN; k++) {
+				weight[k] = (float)(value[k] * sum);
+				value[k] = (double)weight[k];
+			}
+			add_to(shard->cell, &some.paths[i], value);
+		}
+}
+
+/* Put the shares of a pair's bytes on its paths; share[] adds up to 1 over all
+ * iterations. Returns bytes times links. */
+static inline double deliver(const struct cpl_path_table *w,
+                             struct cpl_job_flows *flows,
+                             struct cpl_shard *shard, int64_t m,
+                             const struct cpl_paths *paths, const double *share)
+{
+	double bytes = flows->pairs->bytes[m], hops = 0;
+	const unsigned *at = paths->cell;
+	int k = 0;
+
+	for (; k < paths->n_direct; k++, at += CPL_LEG) {
+		put(shard->bytes, at, share[k] * bytes);
+		hops += share[k] * paths->direct_links;
+	}
+	for (; k < CPL_DRAWN; k++, at += 2 * CPL_LEG) {
+		put(shard->bytes, at, share[k] * bytes);
+		put(shard->bytes, at + CPL_LEG, share[k] * bytes);
+		hops += share[k] *
+		        (count_links(w, at) + count_links(w, at + CPL_LEG));
+	}
+	flows->hops[m] += hops;
+	return hops * bytes;
+}
+
+void cpl_drawn_grant(const struct cpl_path_table *table,
+                     struct cpl_job_flows *flows, struct cpl_shard *shard,
+                     int iteration, bool delivers)
+{
+	const struct cpl_path_table w = *table;
+	float *grants = flows->grants;
+	double granted = 0, hop_bytes = 0;
+	struct cpl_paths own[BATCH];
+	struct some some = first_some(flows, shard);
+
+	if (grants)
+		grants += (int64_t)iteration * flows->n * CPL_DRAWN;
+	while (next_some(&w, flows, shard, iteration, own, &some))
+		for (int i = 0; i < some.n; i++) {
+			int64_t m = some.m + i;
+			const float *weight = flows->weight + m * CPL_DRAWN;
+			double value[CPL_DRAWN], share[CPL_DRAWN], sum = 0;
+			float got[CPL_DRAWN];
+
+			least_of(shard->cell, &some.paths[i], value);
+			for (int k = 0; k < CPL_DRAWN; k++) {
+				value[k] *= (double)weight[k];
+				got[k] = (float)value[k];
+				sum += (double)got[k];
+			}
+			add_to(shard->cell, &some.paths[i], value);
+			granted += sum;
+			if (grants)
+				memcpy(grants + m * CPL_DRAWN, got,
+				       sizeof(got));
+			if (!delivers)
+				flows->total[m] += sum;
+			else if (cpl_shares(flows, m, iteration, got, share))
+				hop_bytes += deliver(&w, flows, shard, m,
+				                     &some.paths[i], share);
+		}
+	shard->granted += granted;
+	flows->routed[shard->number].hop_bytes += hop_bytes;
+}
+
+void cpl_drawn_replay(const struct cpl_path_table *table,
+                      struct cpl_job_flows *flows, struct cpl_shard *shard,
+                      int iteration)
+{
+	const struct cpl_path_table w = *table;
+	const float *grants =
+	        flows->grants + (int64_t)iteration * flows->n * CPL_DRAWN;
+	double hop_bytes = 0;
+	struct cpl_paths own[BATCH];
+	struct some some = first_some(flows, shard);
+
+	while (next_some(&w, flows, shard, iteration, own, &some))
+		for (int i = 0; i < some.n; i++) {
+			int64_t m = some.m + i;
+			double share[CPL_DRAWN];
+
+			if (cpl_shares(flows, m, iteration,
+			               grants + m * CPL_DRAWN, share))
+				hop_bytes += deliver(&w, flows, shard, m,
+				                     &some.paths[i], share);
+		}
+	flows->routed[shard->number].hop_bytes += hop_bytes;
+}

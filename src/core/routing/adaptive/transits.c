@@ -1,0 +1,655 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/parallel.h"
+#include "routing/adaptive/adaptive_internal.h"
+
+/* Source groups whose cells stay in the cache while pairs go from them to one
+ * group after the other. */
+#define TILE 8
+/* A path in 32 bits: the router in 20, its legs in 4 each. */
+#define FIRST 20
+#define SECOND 24
+#define DIRECT (UINT32_C(1) << 28)
+
+/* Pairs whose cells are fetched ahead. */
+#define BATCH 16
+
+/* A path's cells at its ends, and its transit. */
+struct visit {
+	int cell[CPL_LEG];
+	double *through; /* NULL: direct */
+	const double *through_unit;
+	int links; /* of the transit */
+};
+
+struct pass {
+	const struct cpl_path_table *w;
+	struct cpl_job_flows *flows;
+	struct cpl_shard *shard; /* all */
+	double scale;
+	int iteration;
+};
+
+bool cpl_transits_pay(const struct cpl_path_table *w,
+                      const struct cpl_job_flows *flows)
+{
+	return flows->direct >= 0 && w->per_group <= UINT8_MAX &&
+	       w->cells <= UINT16_MAX && w->k_links <= 4;
+}
+
+static int group_of(const struct cpl_path_table *w,
+                    const struct cpl_pairs *pairs, int row)
+{
+	return cpl_path_table_router(w, pairs->from[row]).group;
+}
+
+/* Indirect paths of a row's pairs. */
+static int64_t count_indirect(const struct cpl_path_table *w,
+                              const struct cpl_job_flows *flows, int row)
+{
+	const struct cpl_pairs *pairs = flows->pairs;
+	int64_t first = pairs->row[row], last = pairs->row[row + 1];
+	int64_t n = (last - first) * CPL_DRAWN;
+
+	for (int64_t m = first; flows->direct && m < last; m++)
+		n -= cpl_leg_count(w, pairs->from[row], pairs->to[m]) > 1 ? 2
+		                                                          : 1;
+	return n;
+}
+
+/* Shards of whole groups, with about as many pairs. */
+static void cut(const struct cpl_path_table *w, struct cpl_job_flows *flows,
+                const int64_t *pairs)
+{
+	int64_t before = 0;
+	int g = 0;
+
+	for (int i = 0; i < CPL_SHARDS; i++) {
+		flows->cut[i] = g;
+		flows->first[i] = before;
+		while (g < w->groups &&
+		       before < flows->n * (i + 1) / CPL_SHARDS)
+			before += pairs[g++];
+	}
+	flows->cut[CPL_SHARDS] = w->groups;
+	flows->first[CPL_SHARDS] = flows->n;
+}
+
+int cpl_transits_cut(const struct cpl_network *net, struct cpl_job_flows *flows,
+                     struct cpl_error *err)
+{
+	const struct cpl_pairs *pairs = flows->pairs;
+	void *tables = malloc(cpl_path_table_size(net));
+	int64_t *count =
+	        calloc((size_t)cpl_dragonfly_of(net)->groups, sizeof(*count));
+	struct cpl_path_table w;
+	int rc = -1;
+
+	if (!tables || !count) {
+		cpl_fail_memory(err);
+		goto out;
+	}
+	cpl_path_table_init(&w, net);
+	cpl_path_table_fill(&w, tables);
+	for (int i = 0; i < pairs->n_from; i++)
+		count[group_of(&w, pairs, i)] +=
+		        pairs->row[i + 1] - pairs->row[i];
+	cut(&w, flows, count);
+	for (int i = 0; i < CPL_SHARDS; i++)
+		flows->n_transits[i] = 0;
+	for (int i = 0; i < pairs->n_from; i++) {
+		int group = group_of(&w, pairs, i), shard = 0;
+
+		while (group >= flows->cut[shard + 1])
+			shard++;
+		flows->n_transits[shard] += count_indirect(&w, flows, i);
+	}
+	for (int i = 0; i < CPL_SHARDS; i++)
+		flows->n_transits[i] =
+		        flows->n_transits[i] / CPL_TRANSITS + w.groups;
+	rc = 0;
+out:
+	free(tables);
+	free(count);
+	return rc;
+}
+
+/* Count a row's pairs by destination group, one further. */
+static void count_row(const struct cpl_path_table *w,
+                      const struct cpl_pairs *pairs, int row, int64_t *start)
+{
+	for (int64_t m = pairs->row[row]; m < pairs->row[row + 1]; m++)
+		start[cpl_path_table_router(w, pairs->to[m]).group + 1]++;
+}
+
+static void keep_row(const struct cpl_path_table *w,
+                     struct cpl_job_flows *flows, int row, int64_t *start)
+{
+	const struct cpl_pairs *pairs = flows->pairs;
+
+	for (int64_t m = pairs->row[row]; m < pairs->row[row + 1]; m++) {
+		int group = cpl_path_table_router(w, pairs->to[m]).group;
+
+		flows->route[start[group]++] = (struct cpl_route){
+		        .from = pairs->from[row],
+		        .to = pairs->to[m],
+		        .bytes = pairs->bytes[m],
+		};
+	}
+}
+
+/* The pairs from the groups first .. last - 1, by destination group, from
+ * `at` on; returns where they end. */
+static int64_t sort_tile(const struct cpl_path_table *w,
+                         struct cpl_job_flows *flows, int first, int last,
+                         int64_t at, int64_t *start)
+{
+	const struct cpl_pairs *pairs = flows->pairs;
+
+	start[0] = at;
+	for (int g = 0; g < w->groups; g++)
+		start[g + 1] = 0;
+	for (int i = 0; i < pairs->n_from; i++) {
+		int group = group_of(w, pairs, i);
+
+		if (group >= first && group < last)
+			count_row(w, pairs, i, start);
+	}
+	for (int g = 0; g < w->groups; g++)
+		start[g + 1] += start[g];
+	for (int i = 0; i < pairs->n_from; i++) {
+		int group = group_of(w, pairs, i);
+
+		if (group >= first && group < last)
+			keep_row(w, flows, i, start);
+	}
+	return start[w->groups];
+}
+
+void cpl_transits_sort(const struct cpl_path_table *w,
+                       struct cpl_job_flows *flows, struct cpl_shard *shard)
+{
+	int last = flows->cut[shard->number + 1];
+	int64_t at = flows->first[shard->number];
+
+	for (int64_t m = at; m < flows->first[shard->number + 1]; m++)
+		flows->total[m] = flows->hops[m] = 0;
+	for (int g = flows->cut[shard->number]; g < last; g += TILE)
+		at = sort_tile(w, flows, g, g + TILE < last ? g + TILE : last,
+		               at, shard->start);
+}
+
+static inline struct cpl_transits **heads(const struct pass *pass, int shard)
+{
+	return pass->flows->transit_from + (int64_t)shard * pass->w->groups;
+}
+
+static uint32_t pack(const struct cpl_drawn *path, bool direct)
+{
+	return direct ? path->first << FIRST | DIRECT
+	              : (uint32_t)path->over | path->first << FIRST |
+	                        path->second << SECOND;
+}
+
+/* What a shard hands out. */
+struct handing {
+	struct cpl_cursor *cursor;  /* [groups] */
+	struct cpl_transits **head; /* [groups] */
+	struct cpl_transits *next;  /* free */
+};
+
+/* Room for one more transit through a group. */
+static inline struct cpl_transits *room_in(struct handing *h, int group)
+{
+	struct cpl_transits *block = h->cursor[group].block;
+
+	if (block && block->n < CPL_TRANSITS)
+		return block;
+	if (block)
+		block->next = h->next;
+	else
+		h->head[group] = h->next;
+	block = h->cursor[group].block = h->next++;
+	block->next = NULL;
+	block->n = 0;
+	return block;
+}
+
+static inline void hand_out(const struct cpl_path_table *w, struct handing *h,
+                            struct cpl_group_router a,
+                            struct cpl_group_router b,
+                            const struct cpl_drawn *path)
+{
+	struct cpl_group_router over = cpl_path_table_router(w, path->over);
+	struct cpl_transits *block = room_in(h, over.group);
+	uint16_t *to = block->cell[block->n++];
+	int cell[CPL_LEG];
+
+	cpl_leg_start(w, over, b, path->second, cell);
+	cpl_leg_end(w, a, over, path->first, cell + CPL_LEG_START);
+	for (int i = 0; i < CPL_LEG; i++)
+		to[i] = (uint16_t)(cell[i] - over.group * w->cells);
+}
+
+/* Draw the paths of a shard's pairs, and hand out their transits. */
+static void draw(void *arg, int64_t chunk, int thread)
+{
+	const struct pass *pass = arg;
+	const struct cpl_path_table w = *pass->w;
+	struct cpl_job_flows *flows = pass->flows;
+	int shard = (int)chunk;
+	struct handing h = {pass->shard[shard].cursor, heads(pass, shard),
+	                    flows->transits[shard]};
+
+	for (int g = 0; g < w.groups; g++) {
+		h.cursor[g].block = NULL;
+		h.head[g] = NULL;
+	}
+	for (int64_t m = flows->first[shard]; m < flows->first[shard + 1];
+	     m++) {
+		struct cpl_route *route = &flows->route[m];
+		struct cpl_group_router a =
+		        cpl_path_table_router(&w, route->from);
+		struct cpl_group_router b =
+		        cpl_path_table_router(&w, route->to);
+		struct cpl_drawn path[CPL_DRAWN];
+		int n_direct = cpl_draw(&w, flows, route->from, route->to,
+		                        pass->iteration, path);
+
+		for (int k = 0; k < CPL_DRAWN; k++) {
+			route->path[k] = pack(&path[k], k < n_direct);
+			if (k >= n_direct)
+				hand_out(&w, &h, a, b, &path[k]);
+		}
+	}
+}
+
+/* Blocks of transits through a group, those of all shards in their order. */
+static inline void over_blocks(const struct pass *pass, int64_t group,
+                               void (*each)(const struct pass *pass,
+                                            int64_t first_cell,
+                                            struct cpl_transits *p))
+{
+	for (int shard = 0; shard < CPL_SHARDS; shard++)
+		for (struct cpl_transits *p = heads(pass, shard)[group]; p;
+		     p = p->next)
+			each(pass, group * pass->w->cells, p);
+}
+
+/* What transits show. */
+static void see_block(const struct pass *pass, int64_t first_cell,
+                      struct cpl_transits *p)
+{
+	const struct cpl_cell *cell = pass->shard->cell + first_cell;
+
+	for (int i = 0; i < p->n; i++) {
+		const uint16_t *c = p->cell[i];
+		double a = cpl_lesser(cell[c[0]].view, cell[c[1]].view);
+		double b = cpl_lesser(cell[c[2]].view, cell[c[3]].view);
+
+		p->amount[i] = cpl_lesser(cpl_lesser(a, b), cell[c[4]].view);
+	}
+}
+
+static void see(void *arg, int64_t group, int thread)
+{
+	over_blocks(arg, group, see_block);
+}
+
+static inline unsigned char links_of(const struct cpl_path_table *w,
+                                     const uint16_t *cell)
+{
+	int n = 0;
+
+	for (int j = 0; j < CPL_LEG; j++)
+		n += cell[j] < w->first_none;
+	return (unsigned char)n;
+}
+
+/* The same of what was left and of what each unit got. */
+static void see_both_block(const struct pass *pass, int64_t first_cell,
+                           struct cpl_transits *p)
+{
+	const struct cpl_cell *cell = pass->shard->cell + first_cell;
+
+	for (int i = 0; i < p->n; i++) {
+		double left = INFINITY, unit = INFINITY;
+
+		for (int j = 0; j < CPL_LEG; j++) {
+			const struct cpl_cell *c = &cell[p->cell[i][j]];
+
+			left = cpl_lesser(left, c->view);
+			unit = cpl_lesser(unit, c->sum);
+		}
+		p->amount[i] = left;
+		p->unit[i] = unit;
+		p->links[i] = links_of(pass->w, p->cell[i]);
+	}
+}
+
+static void see_both(void *arg, int64_t group, int thread)
+{
+	over_blocks(arg, group, see_both_block);
+}
+
+static void put_block(const struct pass *pass, int64_t first_cell,
+                      struct cpl_transits *p)
+{
+	struct cpl_cell *cell = pass->shard->cell + first_cell;
+
+	for (int i = 0; i < p->n; i++)
+		for (int j = 0; j < CPL_LEG; j++)
+			cell[p->cell[i][j]].sum += p->amount[i];
+}
+
+static void put(void *arg, int64_t group, int thread)
+{
+	over_blocks(arg, group, put_block);
+}
+
+static void put_bytes_block(const struct pass *pass, int64_t first_cell,
+                            struct cpl_transits *p)
+{
+	double *bytes = pass->shard->bytes + first_cell;
+
+	for (int i = 0; i < p->n; i++)
+		for (int j = 0; j < CPL_LEG; j++)
+			bytes[p->cell[i][j]] += p->amount[i];
+}
+
+static void put_bytes(void *arg, int64_t group, int thread)
+{
+	over_blocks(arg, group, put_bytes_block);
+}
+
+/* The paths of a pair once more. */
+static inline void follow(const struct cpl_path_table *w,
+                          struct cpl_cursor *cursor,
+                          const struct cpl_route *route,
+                          struct visit visit[CPL_DRAWN])
+{
+	struct cpl_group_router a = cpl_path_table_router(w, route->from);
+	struct cpl_group_router b = cpl_path_table_router(w, route->to);
+
+	for (int k = 0; k < CPL_DRAWN; k++) {
+		uint32_t path = route->path[k];
+		unsigned first = path >> FIRST & 15, second;
+		struct visit *v = &visit[k];
+		struct cpl_cursor *at;
+		struct cpl_group_router c;
+
+		if (path & DIRECT) {
+			v->through = NULL;
+			cpl_leg_cells(w, a, b, first, v->cell);
+			continue;
+		}
+		second = path >> SECOND & 15;
+		c = cpl_path_table_router(w, path & ((1 << FIRST) - 1));
+		cpl_leg_start(w, a, c, first, v->cell);
+		cpl_leg_end(w, c, b, second, v->cell + CPL_LEG_START);
+		at = &cursor[c.group];
+		if (at->at == CPL_TRANSITS) {
+			at->block = at->block->next;
+			at->at = 0;
+		}
+		v->through = &at->block->amount[at->at];
+		v->through_unit = &at->block->unit[at->at];
+		v->links = at->block->links[at->at];
+		at->at++;
+	}
+}
+
+/* The same for some pairs, with their cells on the way to the cache; returns
+ * how many. */
+static inline int follow_some(const struct cpl_path_table *w,
+                              struct cpl_job_flows *flows,
+                              const struct cpl_shard *shard, int64_t m,
+                              struct visit visit[BATCH][CPL_DRAWN])
+{
+	int64_t last = flows->first[shard->number + 1];
+	int n = last - m < BATCH ? (int)(last - m) : BATCH;
+
+	for (int i = 0; i < n; i++) {
+		follow(w, shard->cursor, &flows->route[m + i], visit[i]);
+		for (int k = 0; k < CPL_DRAWN; k++)
+			for (int j = 0; j < CPL_LEG; j++)
+				__builtin_prefetch(
+				        &shard->cell[visit[i][k].cell[j]], 1);
+	}
+	return n;
+}
+
+static inline double least(const struct cpl_cell *cell, const struct visit *v)
+{
+	double a = cpl_lesser(cell[v->cell[0]].view, cell[v->cell[1]].view);
+	double b = cpl_lesser(cell[v->cell[3]].view, cell[v->cell[4]].view);
+	double x = cpl_lesser(cpl_lesser(a, b), cell[v->cell[2]].view);
+
+	return v->through ? cpl_lesser(x, *v->through) : x;
+}
+
+static inline void carry(struct cpl_cell *cell, const struct visit *v, double x)
+{
+	for (int i = 0; i < CPL_LEG; i++)
+		cell[v->cell[i]].sum += x;
+	if (v->through)
+		*v->through = x;
+}
+
+static inline void ask_pair(struct cpl_cell *cell, struct cpl_route *route,
+                            const struct visit visit[CPL_DRAWN], double scale)
+{
+	double value[CPL_DRAWN], sum = 0;
+
+	for (int k = 0; k < CPL_DRAWN; k++) {
+		value[k] = least(cell, &visit[k]);
+		sum += value[k];
+	}
+	sum = sum > CPL_NOTHING ? route->bytes * scale / sum : 0;
+	for (int k = 0; k < CPL_DRAWN; k++) {
+		route->weight[k] = (float)(value[k] * sum);
+		carry(cell, &visit[k], (double)route->weight[k]);
+	}
+}
+
+/* Returns what the pair gets. */
+static inline double grant_pair(struct cpl_cell *cell,
+                                const struct cpl_route *route,
+                                const struct visit visit[CPL_DRAWN])
+{
+	double sum = 0;
+
+	for (int k = 0; k < CPL_DRAWN; k++) {
+		double got = least(cell, &visit[k]) * (double)route->weight[k];
+
+		sum += (double)(float)got;
+		carry(cell, &visit[k], got);
+	}
+	return sum;
+}
+
+/* Some pairs of a shard, m and those after it, with their paths; what they get,
+ * or the hop-bytes, is added to *sum. */
+typedef void some_pairs(const struct cpl_path_table *w, const struct pass *pass,
+                        const struct cpl_shard *shard, int64_t m, int n,
+                        struct visit visit[BATCH][CPL_DRAWN], double *sum);
+
+/* Over all pairs of a shard; returns the sum. */
+static inline double over_pairs(const struct pass *pass, int64_t chunk,
+                                some_pairs *each)
+{
+	const struct cpl_path_table w = *pass->w;
+	struct cpl_job_flows *flows = pass->flows;
+	const struct cpl_shard *shard = &pass->shard[chunk];
+	struct visit visit[BATCH][CPL_DRAWN];
+	int64_t m = flows->first[chunk], last = flows->first[chunk + 1];
+	double sum = 0;
+
+	for (int g = 0; g < w.groups; g++)
+		shard->cursor[g] =
+		        (struct cpl_cursor){heads(pass, (int)chunk)[g], 0};
+	while (m < last) {
+		int n = follow_some(&w, flows, shard, m, visit);
+
+		each(&w, pass, shard, m, n, visit, &sum);
+		m += n;
+	}
+	return sum;
+}
+
+static void ask_some(const struct cpl_path_table *w, const struct pass *pass,
+                     const struct cpl_shard *shard, int64_t m, int n,
+                     struct visit visit[BATCH][CPL_DRAWN], double *sum)
+{
+	for (int i = 0; i < n; i++)
+		ask_pair(shard->cell, &pass->flows->route[m + i], visit[i],
+		         pass->scale);
+}
+
+static void ask(void *arg, int64_t chunk, int thread)
+{
+	over_pairs(arg, chunk, ask_some);
+}
+
+static void grant_some(const struct cpl_path_table *w, const struct pass *pass,
+                       const struct cpl_shard *shard, int64_t m, int n,
+                       struct visit visit[BATCH][CPL_DRAWN], double *sum)
+{
+	struct cpl_job_flows *flows = pass->flows;
+
+	for (int i = 0; i < n; i++) {
+		double got =
+		        grant_pair(shard->cell, &flows->route[m + i], visit[i]);
+
+		flows->total[m + i] += got;
+		*sum += got;
+	}
+}
+
+static void grant(void *arg, int64_t chunk, int thread)
+{
+	const struct pass *pass = arg;
+
+	pass->shard[chunk].granted += over_pairs(pass, chunk, grant_some);
+}
+
+void cpl_transits_ask(const struct cpl_path_table *table,
+                      struct cpl_job_flows *flows, struct cpl_shard *shard,
+                      int threads, double scale, int iteration)
+{
+	struct pass pass = {table, flows, shard, scale, iteration};
+
+	cpl_parallel(threads, CPL_SHARDS, draw, &pass);
+	cpl_parallel(threads, table->groups, see, &pass);
+	cpl_parallel(threads, CPL_SHARDS, ask, &pass);
+	cpl_parallel(threads, table->groups, put, &pass);
+}
+
+void cpl_transits_grant(const struct cpl_path_table *table,
+                        struct cpl_job_flows *flows, struct cpl_shard *shard,
+                        int threads)
+{
+	struct pass pass = {table, flows, shard, 0, 0};
+
+	cpl_parallel(threads, table->groups, see, &pass);
+	cpl_parallel(threads, CPL_SHARDS, grant, &pass);
+	cpl_parallel(threads, table->groups, put, &pass);
+}
+
+static inline double least_unit(const struct cpl_cell *cell,
+                                const struct visit *v)
+{
+	double x = v->through ? *v->through_unit : INFINITY;
+
+	for (int i = 0; i < CPL_LEG; i++)
+		x = cpl_lesser(x, cell[v->cell[i]].sum);
+	return x;
+}
+
+/* A path's bytes; returns its links. */
+static inline int put_path(const struct cpl_path_table *w, struct visit *v,
+                           double amount, double *load)
+{
+	int links = v->through ? v->links : 0;
+
+	for (int i = 0; i < CPL_LEG; i++) {
+		load[v->cell[i]] += amount;
+		links += w->is_link[v->cell[i]];
+	}
+	if (v->through)
+		*v->through = amount;
+	return links;
+}
+
+/* Returns the mean links of its paths in this iteration. */
+static inline double deliver_pair(const struct cpl_path_table *w,
+                                  const struct pass *pass,
+                                  const struct cpl_shard *shard, int64_t m,
+                                  struct visit visit[CPL_DRAWN])
+{
+	const struct cpl_route *route = &pass->flows->route[m];
+	double value[CPL_DRAWN], share[CPL_DRAWN], sum = 0, links = 0;
+	float got[CPL_DRAWN];
+
+	for (int k = 0; k < CPL_DRAWN; k++) {
+		value[k] = least(shard->cell, &visit[k]);
+		sum += value[k];
+	}
+	sum = sum > CPL_NOTHING ? route->bytes * pass->scale / sum : 0;
+	for (int k = 0; k < CPL_DRAWN; k++) {
+		float weight = (float)(value[k] * sum);
+
+		got[k] = (float)(least_unit(shard->cell, &visit[k]) *
+		                 (double)weight);
+	}
+	if (!cpl_shares(pass->flows, m, pass->iteration, got, share))
+		for (int k = 0; k < CPL_DRAWN; k++)
+			share[k] = 0;
+	for (int k = 0; k < CPL_DRAWN; k++)
+		links += share[k] * put_path(w, &visit[k],
+		                             share[k] * route->bytes,
+		                             shard->bytes);
+	return links;
+}
+
+static void deliver_some(const struct cpl_path_table *w,
+                         const struct pass *pass, const struct cpl_shard *shard,
+                         int64_t m, int n, struct visit visit[BATCH][CPL_DRAWN],
+                         double *sum)
+{
+	struct cpl_job_flows *flows = pass->flows;
+
+	for (int i = 0; i < n; i++)
+		for (int k = 0; k < CPL_DRAWN; k++)
+			for (int j = 0; j < CPL_LEG; j++)
+				__builtin_prefetch(
+				        &shard->bytes[visit[i][k].cell[j]], 1);
+	for (int i = 0; i < n; i++) {
+		double links = deliver_pair(w, pass, shard, m + i, visit[i]);
+
+		flows->hops[m + i] += links;
+		*sum += links * flows->route[m + i].bytes;
+	}
+}
+
+static void deliver(void *arg, int64_t chunk, int thread)
+{
+	const struct pass *pass = arg;
+
+	pass->flows->routed[chunk].hop_bytes +=
+	        over_pairs(pass, chunk, deliver_some);
+}
+
+void cpl_transits_deliver(const struct cpl_path_table *table,
+                          struct cpl_job_flows *flows, struct cpl_shard *shard,
+                          int threads, double scale, int iteration)
+{
+	struct pass pass = {table, flows, shard, scale, iteration};
+
+	cpl_parallel(threads, CPL_SHARDS, draw, &pass);
+	cpl_parallel(threads, table->groups, see_both, &pass);
+	cpl_parallel(threads, CPL_SHARDS, deliver, &pass);
+	cpl_parallel(threads, table->groups, put_bytes, &pass);
+}

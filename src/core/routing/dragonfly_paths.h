@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the dragonfly's routings share: ways inside a group.
+ */
+#ifndef CPL_ROUTING_DRAGONFLY_PATHS_H
+#define CPL_ROUTING_DRAGONFLY_PATHS_H
+
+#include "network/dragonfly/dragonfly.h"
+#include "routing/routing.h"
+
+/* Links in both groups of a direct way. */
+#define CPL_MAX_LOCAL_HOPS 4
+
+/* Links between two routers of a group: 0, 1 or 2. */
+static inline int cpl_local_hops(const struct cpl_dragonfly *df, int from,
+                                 int to)
+{
+	return (from / df->columns != to / df->columns) +
+	       (from % df->columns != to % df->columns);
+}
+
+/* Shortest ways of so many links: over either corner when there are two. */
+static inline int cpl_local_paths(int hops)
+{
+	return hops == 2 ? 2 : 1;
+}
+
+/* A router of a dragonfly; local: in its group. */
+struct cpl_where {
+	int router, group, local, row, column;
+};
+
+static inline struct cpl_where cpl_where(const struct cpl_dragonfly *df,
+                                         int router)
+{
+	struct cpl_where w = {.router = router};
+
+	w.group = (int)((unsigned)router / (unsigned)df->routers_per_group);
+	w.local = router - w.group * df->routers_per_group;
+	w.row = df->row_of[w.local];
+	w.column = w.local - w.row * df->columns;
+	return w;
+}
+
+/* Of up to 64 links from a router's group to another, a bit each: those that
+ * are on the router, one link from it, two. */
+struct cpl_gates {
+	uint64_t at[3];
+};
+
+/* Those of links 64 * word and on. O(1), or O(K) where the network has no
+ * rows_columns. */
+static inline struct cpl_gates cpl_gates(const struct cpl_network *net,
+                                         const struct cpl_where *near,
+                                         int group, int word)
+{
+	const struct cpl_dragonfly *df = cpl_dragonfly_of(net);
+	int64_t first = cpl_dragonfly_global(net, near->group, group, 0);
+	int n = df->global_per_pair - 64 * word;
+	uint64_t all = n < 64 ? (UINT64_C(1) << n) - 1 : UINT64_MAX;
+	uint64_t row = 0, column = 0;
+
+	if (df->rows_columns) {
+		const uint64_t *line =
+		        df->rows_columns +
+		        ((int64_t)near->group * (df->groups - 1) + group -
+		         (group > near->group)) *
+		                df->words * (df->rows + df->columns) +
+		        (int64_t)word * (df->rows + df->columns);
+
+		row = line[near->row];
+		column = line[df->rows + near->column];
+	} else {
+		const int *gate = df->gateway + first + 64 * (int64_t)word;
+		int base = near->group * df->routers_per_group;
+
+		for (int k = 0; k < n && k < 64; k++) {
+			int local = gate[k] - base, on = df->row_of[local];
+
+			row |= (uint64_t)(on == near->row) << k;
+			column |= (uint64_t)(local - on * df->columns ==
+			                     near->column)
+			          << k;
+		}
+	}
+	return (struct cpl_gates){
+	        {row & column, row ^ column, all & ~(row | column)}};
+}
+
+/* Of up to 64 links between two groups those of the shortest ways; each of
+ * `twice` has twice as many ways as each of `once`. */
+struct cpl_shortest {
+	uint64_t once, twice;
+	int hops; /* besides the link */
+	int ways; /* once + 2 * twice */
+};
+
+static inline struct cpl_shortest cpl_shortest(const struct cpl_gates *near,
+                                               const struct cpl_gates *far)
+{
+	const uint64_t *n = near->at, *f = far->at;
+	struct cpl_shortest s = {.once = n[0] & f[0]};
+
+	if (!s.once) {
+		s.once = (n[0] & f[1]) | (n[1] & f[0]);
+		s.hops = 1;
+	}
+	if (!s.once) {
+		s.once = n[1] & f[1];
+		s.twice = (n[0] & f[2]) | (n[2] & f[0]);
+		s.hops = 2;
+	}
+	if (!(s.once | s.twice)) {
+		s.once = (n[1] & f[2]) | (n[2] & f[1]);
+		s.hops = 3;
+	}
+	if (!(s.once | s.twice)) {
+		s.once = n[2] & f[2];
+		s.hops = 4;
+	}
+	s.ways = __builtin_popcountll(s.once) +
+	         2 * __builtin_popcountll(s.twice);
+	return s;
+}
+
+/* Add bytes to load[], evenly over the shortest ways inside a group. O(1). */
+void cpl_local_add(const struct cpl_network *net, int from, int to,
+                   double bytes, double *load);
+
+/* add and hops of static-direct in one: returns the links of the shortest way.
+ * O(K). */
+int cpl_direct_add(const struct cpl_network *net, int from, int to,
+                   double bytes, double *load);
+
+/*
+ * The fewest links over one of the K global links with near gateways
+ * leave[K] and far ones enter[K]; *paths = how many paths have so few. O(K).
+ */
+int cpl_direct_shortest(const struct cpl_dragonfly *df, const int *leave,
+                        const int *enter, int from, int to, int *paths);
+
+/* Packets of a pair of routers under static-indirect-sampled. */
+#define CPL_SAMPLED_PACKETS 64
+
+/* Its add with a number of packets of the caller's. O(packets * (K + hops)). */
+void cpl_static_indirect_sample(const struct cpl_network *net, int from, int to,
+                                double bytes, int packets, double *load);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Between the lines of commplace.conf (config.c) and its keys. */
+#ifndef CPL_SITE_CONFIG_INTERNAL_H
+#define CPL_SITE_CONFIG_INTERNAL_H
+
+#include "site/config.h"
+
+struct config_parser {
+	struct cpl_config *config;
+	int line;
+	enum cpl_config_place place; /* what the current line is about */
+	struct cpl_partition_rule *partition;
+	struct cpl_match_rule *match;
+	unsigned seen, seen_in_line; /* bits: index of the key */
+	struct cpl_error *err;
+};
+
+/* Index of the key that may stand at the current place; -1 with err. */
+int config_key_find(struct config_parser *p, const char *name);
+
+/* Check a value and put it where it belongs. -1 with err. */
+int config_key_set(struct config_parser *p, int key, const char *value);
+
+/* Give all general keys their built-in values. -1 with err. */
+int config_set_built_in(struct config_parser *p);
+
+#endif

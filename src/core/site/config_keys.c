@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The keys of commplace.conf: one row each, all there is to say about it. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/suggest.h"
+#include "binding/binding.h"
+#include "mapping/mapping.h"
+#include "placement/placement.h"
+#include "routing/routing.h"
+#include "signature/signature.h"
+#include "site/config_internal.h"
+
+#define MAX_DECISION_MS 60000
+
+/* How the value of a key is read. */
+struct rule {
+	struct cpl_config_key key;
+	int (*set)(struct config_parser *p, const struct rule *rule,
+	           void *field, const char *value);
+	size_t general;           /* offset in struct cpl_config */
+	size_t line;              /* in the defaults of a partition, or in a
+	                           * Match rule */
+	const char *const *words; /* of a choice; the field gets the index */
+	uint64_t low, high;       /* of a number */
+};
+
+static int set_text(struct config_parser *p, char **out, const char *value)
+{
+	free(*out);
+	*out = strdup(value);
+	return *out ? 0 : cpl_fail_memory(p->err);
+}
+
+static int set_path(struct config_parser *p, const struct rule *rule,
+                    void *field, const char *value)
+{
+	if (value[0] != '/')
+		return cpl_fail(p->err,
+		                "%s=%s is a relative path; give one that "
+		                "starts with /",
+		                rule->key.name, value);
+	return set_text(p, field, value);
+}
+
+/* Index of value in words, or -1 with err that lists them. */
+static int choice(struct config_parser *p, const struct rule *rule,
+                  const char *value)
+{
+	const char *const *words = rule->words;
+	char list[256] = "";
+
+	for (int i = 0; words[i]; i++) {
+		size_t n = strlen(list);
+
+		if (!strcasecmp(value, words[i]))
+			return i;
+		snprintf(list + n, sizeof(list) - n, "%s%s",
+		         i == 0         ? ""
+		         : words[i + 1] ? ", "
+		                        : " or ",
+		         words[i]);
+	}
+	return cpl_fail(p->err, "%s=%s is not known; use %s", rule->key.name,
+	                value, list);
+}
+
+static int set_choice(struct config_parser *p, const struct rule *rule,
+                      void *field, const char *value)
+{
+	int i = choice(p, rule, value);
+
+	if (i >= 0)
+		memcpy(field, &i, sizeof(i));
+	return i < 0 ? -1 : 0;
+}
+
+static int set_flag(struct config_parser *p, const struct rule *rule,
+                    void *field, const char *value)
+{
+	int i = choice(p, rule, value);
+
+	*(bool *)field = i == 1;
+	return i < 0 ? -1 : 0;
+}
+
+static int whole_number(struct config_parser *p, const struct rule *rule,
+                        const char *value, uint64_t *out)
+{
+	char *end;
+
+	errno = 0;
+	*out = strtoull(value, &end, 10);
+	if (!isdigit((unsigned char)*value) || *end)
+		return cpl_fail(p->err, "%s=%s is not a whole number",
+		                rule->key.name, value);
+	if (errno || *out < rule->low || *out > rule->high)
+		return cpl_fail(p->err, "%s=%s must lie in %llu to %llu",
+		                rule->key.name, value,
+		                (unsigned long long)rule->low,
+		                (unsigned long long)rule->high);
+	return 0;
+}
+
+static int set_int(struct config_parser *p, const struct rule *rule,
+                   void *field, const char *value)
+{
+	uint64_t v;
+
+	if (whole_number(p, rule, value, &v))
+		return -1;
+	*(int *)field = (int)v;
+	return 0;
+}
+
+static int set_uint64(struct config_parser *p, const struct rule *rule,
+                      void *field, const char *value)
+{
+	return whole_number(p, rule, value, field);
+}
+
+static int set_time(struct config_parser *p, const struct rule *rule,
+                    void *field, const char *value)
+{
+	char number[16];
+	size_t n = strspn(value, "0123456789");
+	const char *unit = value + n;
+	uint64_t scale = 1, v;
+
+	if (!strcasecmp(unit, "s"))
+		scale = 1000;
+	else if (*unit && strcasecmp(unit, "ms"))
+		n = 0;
+	if (n == 0 || n >= sizeof(number))
+		return cpl_fail(p->err,
+		                "%s=%s is not a time; use milliseconds such as "
+		                "200 or 200ms, or seconds such as 2s",
+		                rule->key.name, value);
+	memcpy(number, value, n);
+	number[n] = '\0';
+	v = strtoull(number, NULL, 10);
+	if (v < 1 || v > MAX_DECISION_MS / scale)
+		return cpl_fail(p->err, "%s=%s must lie in 1ms to 60s",
+		                rule->key.name, value);
+	*(int *)field = (int)(v * scale);
+	return 0;
+}
+
+static int set_policy(struct config_parser *p, const struct rule *rule,
+                      void *field, const char *value)
+{
+	const unsigned search = CPL_PLACEMENT_SEARCH;
+	const char *words[64] = {CPL_POLICY_NONE}, *nearest;
+	char searches[64], others[CPL_ERROR_MAX / 2];
+
+	if (cpl_placement_named(value) || !strcasecmp(value, CPL_POLICY_NONE))
+		return set_text(p, field, value);
+	cpl_registry_words(&cpl_placements, words + 1, 63);
+	nearest = cpl_suggest(value, words);
+	if (nearest)
+		return cpl_fail(p->err,
+		                "%s=%s is not a placement policy; did you mean "
+		                "%s?",
+		                rule->key.name, value, nearest);
+	return cpl_fail(p->err,
+	                "%s=%s is not a placement policy; use one of %s, "
+	                CPL_POLICY_NONE ", %s",
+	                rule->key.name, value,
+	                cpl_registry_names(&cpl_placements, 0, cpl_entry_has,
+	                                   &search, searches,
+	                                   sizeof(searches)),
+	                cpl_registry_names(&cpl_placements, 0, cpl_entry_lacks,
+	                                   &search, others, sizeof(others)));
+}
+
+/* The command may have it; the plugins read the same file. */
+static int refuse_scotch(struct config_parser *p, const char *value)
+{
+	return strcasecmp(value, "scotch")
+	               ? 0
+	               : cpl_fail(p->err, "the plugins lack scotch; use best");
+}
+
+static int set_mapping(struct config_parser *p, const struct rule *rule,
+                       void *field, const char *value)
+{
+	if (refuse_scotch(p, value) || !cpl_mapper_find(value, p->err))
+		return cpl_fail_prefix(p->err, "%s: ", rule->key.name);
+	return set_text(p, field, value);
+}
+
+static int set_binding(struct config_parser *p, const struct rule *rule,
+                       void *field, const char *value)
+{
+	if (refuse_scotch(p, value) || (strcmp(value, CPL_BINDING_NONE) &&
+	                                !cpl_binder_find(value, p->err)))
+		return cpl_fail_prefix(p->err, "%s: ", rule->key.name);
+	return set_text(p, field, value);
+}
+
+static int set_objective(struct config_parser *p, const struct rule *rule,
+                         void *field, const char *value)
+{
+	if (cpl_objective_parse(value, field, p->err))
+		return cpl_fail_prefix(p->err, "%s: ", rule->key.name);
+	return 0;
+}
+
+/* Whether it suits the network is known once that is loaded. */
+static int set_routing(struct config_parser *p, const struct rule *rule,
+                       void *field, const char *value)
+{
+	char list[CPL_ERROR_MAX / 2];
+
+	if (cpl_registry_find(&cpl_routings, value, strlen(value), NULL, NULL))
+		return set_text(p, field, value);
+	return cpl_fail(p->err, "%s=%s is not known; use one of %s",
+	                rule->key.name, value,
+	                cpl_registry_names(&cpl_routings, 0, NULL, NULL, list,
+	                                   sizeof(list)));
+}
+
+static int set_override(struct config_parser *p, const struct rule *rule,
+                        void *field, const char *value)
+{
+	static const char *const names[] = {"profile", "policy", "mapping"};
+	struct cpl_config *c = p->config;
+	bool on[3] = {false, false, false};
+	const char *word = value;
+
+	if (!strcasecmp(value, "all")) {
+		on[0] = on[1] = on[2] = true;
+	} else if (strcasecmp(value, "none")) {
+		for (;;) {
+			size_t n = strcspn(word, ",");
+			int i = 0;
+
+			while (i < 3 && (strlen(names[i]) != n ||
+			                 strncasecmp(names[i], word, n)))
+				i++;
+			if (i == 3)
+				return cpl_fail(p->err,
+				                "%s=%s: \"%.*s\" is not known; "
+				                "use all, none, or a list of "
+				                "profile, policy and mapping",
+				                rule->key.name, value, (int)n,
+				                word);
+			if (on[i])
+				return cpl_fail(p->err, "%s=%s names %s twice",
+				                rule->key.name, value,
+				                names[i]);
+			on[i] = true;
+			if (!word[n])
+				break;
+			word += n + 1;
+		}
+	}
+	c->user_profile = on[0];
+	c->user_policy = on[1];
+	c->user_mapping = on[2];
+	return 0;
+}
+
+static int set_job_name(struct config_parser *p, const struct rule *rule,
+                        void *field, const char *value)
+{
+	const struct cpl_config *c = p->config;
+
+	for (int i = 0; i < c->n_matches; i++)
+		if (c->match[i].job_name &&
+		    !strcmp(c->match[i].job_name, value))
+			return cpl_fail(
+			        p->err,
+			        "JobName=%s is also in an earlier Match line, "
+			        "which always wins; remove one",
+			        value);
+	return set_text(p, field, value);
+}
+
+static int set_profile(struct config_parser *p, const struct rule *rule,
+                       void *field, const char *value)
+{
+	if (cpl_profile_name_check(value, p->err))
+		return cpl_fail_prefix(p->err, "%s: ", rule->key.name);
+	return set_text(p, field, value);
+}
+
+static const char *const modes[] = {"on", "observe", "off", NULL};
+static const char *const no_yes[] = {"no", "yes", NULL};
+static const char *const accesses[] = {"slurm", "owner", "all", NULL};
+static const char *const ignore_reject[] = {"ignore", "reject", NULL};
+
+#define GENERAL (1u << CPL_PLACE_GENERAL)
+#define PARTITION (1u << CPL_PLACE_PARTITION)
+#define MATCH (1u << CPL_PLACE_MATCH)
+#define AT(field) .general = offsetof(struct cpl_config, field)
+#define AT_PARTITION(field) .line = offsetof(struct cpl_defaults, field)
+#define AT_MATCH(field) .line = offsetof(struct cpl_match_rule, field)
+
+/* clang-format off */
+static const struct rule rules[] = {
+	{{"NetworkFile", "PATH", "/etc/slurm/commplace/network.json", GENERAL,
+	  "The machine, see commplace-network(5)."},
+	 set_path, AT(network_file)},
+	{{"ProfileDir", "PATH", "/var/lib/commplace/profiles", GENERAL,
+	  "Where profiles are, see commplace-signature(5). A profile is a "
+	  "regular file, no link. Users may name those that they could read: "
+	  "owner, group and mode of the file decide."},
+	 set_path, AT(profile_dir)},
+	{{"StateDir", "PATH", "/var/lib/commplace/state", GENERAL,
+	  "Where decisions are written, one file per job; SlurmUser writes "
+	  "there."},
+	 set_path, AT(state_dir)},
+	{{"Mode", "on|observe|off", "on", GENERAL | PARTITION,
+	  "`on`: place jobs. `observe`: decide and write the decision down, "
+	  "but let stock Slurm place. `off`: do nothing. A partition's own "
+	  "`Mode` wins over that of all, so that one can be tried, or left "
+	  "out."},
+	 set_choice, AT(mode), AT_PARTITION(mode), .words = modes},
+	{{"DefaultPolicy", "POLICY", "none", GENERAL | PARTITION,
+	  "The placement policy of jobs whose users name none: `auto` (the "
+	  "best of all), `traffic`, or one of commplace-place(1), short names "
+	  "too. `none`: jobs that ask for nothing get what stock Slurm gives, "
+	  "those with a profile `auto`. In a Partition line, `none` keeps the "
+	  "partition's jobs stock, whatever profile they have, unless their "
+	  "users name a policy."},
+	 set_policy, AT(defaults.policy), AT_PARTITION(policy)},
+	{{"DefaultMapping", "MAPPER", "greedyallc", GENERAL | PARTITION,
+	  "Rank to node: `greedyallc`, `linear` or another algorithm of "
+	  "commplace-map(1); searches such as `best` use up MaxDecisionTime "
+	  "while slurmctld waits."},
+	 set_mapping, AT(defaults.mapping), AT_PARTITION(mapping)},
+	{{"DefaultBinding", "BINDER", "treematch", GENERAL,
+	  "Rank to cores: `treematch`, `best` (which ends its search after "
+	  "about 2 ms for 128 ranks of a node) or another algorithm of "
+	  "commplace-bind(1), or `none`: tasks are left to Slurm's own "
+	  "binding."},
+	 set_binding, AT(binding)},
+	{{"BindMemory", "no|yes", "no", GENERAL,
+	  "`yes` confines each task to the memory of the NUMA nodes that its "
+	  "cores belong to, by the cpuset.mems of its cgroup; a user's "
+	  "`--mem-bind` wins. A task then fails when that memory is used up, "
+	  "though other nodes have some."},
+	 set_flag, AT(bind_memory), .words = no_yes},
+	{{"Objective", "OBJECTIVE", "max-congestion", GENERAL,
+	  "What is made small: `max-congestion`, `mean-congestion` or "
+	  "`hop-bytes`."},
+	 set_objective, AT(objective)},
+	{{"Routing", "ROUTING", "", GENERAL,
+	  "`static-direct` or `dimension-order`. Where it is not set, it is "
+	  "as the network file states, else the minimal routing of its type. "
+	  "Where the network file states one that weighs all traffic together "
+	  "(SI, AD, AI, AH), decisions take the minimal one, see "
+	  "commplace-network(5); named here, it is used, and a decision "
+	  "compares as many placements as MaxDecisionTime allows."},
+	 set_routing, AT(routing)},
+	{{"MaxDecisionTime", "TIME", "200ms", GENERAL,
+	  "Milliseconds, also written `200ms` or `2s`; 1ms to 60s. When it "
+	  "has passed, the best answer so far is taken. A submission waits no "
+	  "longer for its profile to be read."},
+	 set_time, AT(max_decision_ms)},
+	{{"MinNodes", "COUNT", "2", GENERAL | PARTITION,
+	  "Jobs on fewer nodes get what stock Slurm gives."},
+	 set_int, AT(defaults.min_nodes), AT_PARTITION(min_nodes),
+	 .low = 1, .high = 16777216},
+	{{"MissingProfile", "reject|ignore", "reject", GENERAL,
+	  "When a job names a profile that does not exist, is damaged or "
+	  "cannot be looked at in time: `reject` the job at submission, or "
+	  "`ignore` it."},
+	 set_choice, AT(missing_profile), .words = ignore_reject},
+	{{"RankMismatch", "ignore|reject", "ignore", GENERAL,
+	  "When a profile was recorded with another number of ranks than the "
+	  "job has: `ignore` the profile, or `reject` the job. A job that "
+	  "states its nodes (`-N`) but no tasks has steps of one task for "
+	  "each node, unless they ask for others: where that is not the "
+	  "profile's number either, `reject` refuses it, and `ignore` tells "
+	  "the user and places it by the profile."},
+	 set_choice, AT(rank_mismatch), .words = ignore_reject},
+	{{"UserMayOverride", "all|none|LIST", "all", GENERAL,
+	  "What users may give at submission: `all`, `none`, or a list of "
+	  "`profile` (`--comm-profile`), `policy` (`--placement-policy`) and "
+	  "`mapping` (`--rank-mapping`), separated by commas."},
+	 set_override, AT(user_profile)},
+	{{"AdminComment", "yes|no", "yes", GENERAL,
+	  "Whether what was decided for a job is put into its AdminComment, "
+	  "beside slurmctld's log and its record."},
+	 set_flag, AT(admin_comment), .words = no_yes},
+	{{"ProfileMemory", "MIB", "256", GENERAL,
+	  "How many MiB of memory slurmctld, and slurmd on each node, use for "
+	  "profiles, 16 to 1048576. The profiles used last are kept. One that "
+	  "would need more by itself is damaged for them; they know that "
+	  "before they read it: 60 bytes for each pair of ranks that "
+	  "communicates and 24 for each rank (more with several phases) must "
+	  "fit, and the file itself."},
+	 set_int, AT(profile_memory), .low = 16, .high = 1048576},
+	{{"RecordAccess", "slurm|owner|all", "slurm", GENERAL,
+	  "Who may read the records in StateDir, beside SlurmUser and root: "
+	  "`owner`, the user of a job its own (by an access control list of "
+	  "the file, where the file system has them); `all`, everybody; "
+	  "`slurm`, as Slurm shows jobs: `owner` with PrivateData=jobs, else "
+	  "`all`."},
+	 set_choice, AT(record_access), .words = accesses},
+	{{"Seed", "NUMBER", "1", GENERAL,
+	  "Where random policies start, 0 to 9223372036854775807."},
+	 set_uint64, AT(seed), .low = 0, .high = INT64_MAX},
+	{{"JobName", "PATTERN", "", MATCH,
+	  "A shell pattern (`*`, `?`, `[...]`), compared with upper and lower "
+	  "case."},
+	 set_job_name, AT_MATCH(job_name)},
+	{{"Profile", "NAME", "", MATCH,
+	  "The profile of jobs whose name fits and that name none "
+	  "themselves."},
+	 set_profile, AT_MATCH(profile)},
+};
+/* clang-format on */
+
+#define N_RULES ((int)(sizeof(rules) / sizeof(rules[0])))
+_Static_assert(sizeof(rules) / sizeof(rules[0]) <= CPL_CONFIG_KEYS_MAX,
+               "CPL_CONFIG_KEYS_MAX");
+
+const struct cpl_config_key *cpl_config_key(int i)
+{
+	return i >= 0 && i < N_RULES ? &rules[i].key : NULL;
+}
+
+int cpl_config_line(const struct cpl_config *config, const char *key)
+{
+	for (int i = 0; i < N_RULES; i++)
+		if (!strcmp(rules[i].key.name, key))
+			return config->line[i];
+	return 0;
+}
+
+const char *cpl_mode_name(enum cpl_mode mode)
+{
+	return modes[mode];
+}
+
+int config_key_find(struct config_parser *p, const char *name)
+{
+	static const char *const where[] = {"", " in a Partition line",
+	                                    " in a Match line"};
+	const char *words[N_RULES + 1], *nearest;
+	char list[CPL_ERROR_MAX / 2] = "";
+	int n = 0;
+
+	for (int i = 0; i < N_RULES; i++) {
+		size_t used = strlen(list);
+
+		if (!(rules[i].key.where & 1u << p->place))
+			continue;
+		if (!strcasecmp(name, rules[i].key.name))
+			return i;
+		snprintf(list + used, sizeof(list) - used, "%s%s",
+		         n ? ", " : "", rules[i].key.name);
+		words[n++] = rules[i].key.name;
+	}
+	words[n] = NULL;
+	nearest = cpl_suggest(name, words);
+	if (nearest)
+		return cpl_fail(p->err, "unknown key %s%s; did you mean %s?",
+		                name, where[p->place], nearest);
+	return cpl_fail(p->err, "unknown key %s%s; the keys are %s", name,
+	                where[p->place], list);
+}
+
+int config_key_set(struct config_parser *p, int key, const char *value)
+{
+	const struct rule *rule = &rules[key];
+	char *base = NULL;
+
+	switch (p->place) {
+	case CPL_PLACE_GENERAL:
+		base = (char *)p->config + rule->general;
+		break;
+	case CPL_PLACE_PARTITION:
+		base = (char *)&p->partition->defaults + rule->line;
+		break;
+	case CPL_PLACE_MATCH:
+		base = (char *)p->match + rule->line;
+		break;
+	}
+	if (rule->set(p, rule, base, value))
+		return -1;
+	if (p->place == CPL_PLACE_GENERAL)
+		p->config->line[key] = p->line;
+	return 0;
+}
+
+int config_set_built_in(struct config_parser *p)
+{
+	p->place = CPL_PLACE_GENERAL;
+	for (int i = 0; i < N_RULES; i++)
+		if (*rules[i].key.built_in &&
+		    config_key_set(p, i, rules[i].key.built_in))
+			return -1;
+	return 0;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reading configuration and network, on the worker. */
+#include "site/engine_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/file.h"
+
+struct load {
+	struct cpl_task task;
+	struct cpl_engine *engine;
+	int rc;
+	struct cpl_error err;
+};
+
+void engine_snapshot_free(struct snapshot *snapshot)
+{
+	if (!snapshot)
+		return;
+	cpl_network_free(snapshot->net);
+	cpl_config_free(snapshot->config);
+	free(snapshot);
+}
+
+static struct snapshot *snapshot_load(const char *path, struct cpl_error *err)
+{
+	struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
+
+	if (!snapshot) {
+		cpl_fail_memory(err);
+		return NULL;
+	}
+	/* Stamps are taken first: a file changed meanwhile is read again. */
+	cpl_file_stamp(path, &snapshot->config_stamp);
+	snapshot->config = cpl_config_load(path, err);
+	if (!snapshot->config)
+		goto fail;
+	if (cpl_config_is_off(snapshot->config))
+		return snapshot;
+	if (!snapshot->config->network_file) {
+		cpl_fail(err, "%s: NetworkFile is not set", path);
+		goto fail;
+	}
+	cpl_file_stamp(snapshot->config->network_file, &snapshot->net_stamp);
+	snapshot->net = cpl_network_load(snapshot->config->network_file, err);
+	if (!snapshot->net)
+		goto fail;
+	snapshot->routing = cpl_routing_find_quick(
+	        snapshot->net, snapshot->config->routing, err);
+	if (!snapshot->routing) {
+		cpl_fail_prefix(err, "%s: Routing: ", path);
+		goto fail;
+	}
+	return snapshot;
+fail:
+	engine_snapshot_free(snapshot);
+	return NULL;
+}
+
+/* Neither file differs from what was loaded last. */
+static bool unchanged(struct cpl_engine *engine)
+{
+	struct cpl_file_stamp config, net;
+
+	return engine->stamped && !engine->last_routes &&
+	       !cpl_file_stamp(engine->config_path, &config) &&
+	       cpl_file_stamp_equal(&config, &engine->config_stamp) &&
+	       engine->last_network &&
+	       !cpl_file_stamp(engine->last_network, &net) &&
+	       cpl_file_stamp_equal(&net, &engine->net_stamp);
+}
+
+static int run_load(struct cpl_engine *engine, struct cpl_error *err)
+{
+	struct snapshot *snapshot, *old;
+	const char *mode;
+	struct tm tm;
+	time_t now;
+
+	if (unchanged(engine)) {
+		engine_log(engine, CPL_ENGINE_INFO,
+		           "%s is in force, unchanged since %s",
+		           engine->config_path, engine->loaded_at);
+		return 0;
+	}
+	engine->stamped = false;
+	snapshot = snapshot_load(engine->config_path, err);
+	if (!snapshot) {
+		if (engine->loaded)
+			engine_log(engine, CPL_ENGINE_ERROR,
+			           "%s; the configuration in force stays, "
+			           "that of %s",
+			           err->text, engine->loaded_at);
+		else
+			engine_log(engine, CPL_ENGINE_ERROR,
+			           "%s; all answers are the stock ones",
+			           err->text);
+		return -1;
+	}
+	free(engine->last_network);
+	engine->last_network =
+	        snapshot->net ? strdup(snapshot->config->network_file) : NULL;
+	engine->config_stamp = snapshot->config_stamp;
+	engine->net_stamp = snapshot->net_stamp;
+	engine->last_routes = snapshot->net && snapshot->net->routes;
+	engine->stamped = engine->loaded = true;
+	now = time(NULL);
+	if (localtime_r(&now, &tm))
+		strftime(engine->loaded_at, sizeof(engine->loaded_at),
+		         "%Y-%m-%dT%H:%M:%S", &tm);
+	/* Whoever adopts it may free it. */
+	mode = cpl_mode_name(snapshot->config->mode);
+	pthread_mutex_lock(&engine->lock);
+	old = engine->staged;
+	engine->staged = snapshot;
+	pthread_mutex_unlock(&engine->lock);
+	engine_snapshot_free(old);
+	engine_log(engine, CPL_ENGINE_INFO, "%s is in force: Mode=%s, %s",
+	           engine->config_path, mode,
+	           engine->last_network ? engine->last_network : "no network");
+	return 0;
+}
+
+static void run(struct cpl_task *task)
+{
+	struct load *load = (struct load *)task;
+
+	load->rc = run_load(load->engine, &load->err);
+}
+
+static void load_free(struct cpl_task *task)
+{
+	free(task);
+}
+
+int engine_load(struct cpl_engine *engine, int64_t deadline,
+                struct cpl_error *err)
+{
+	struct load *load = calloc(1, sizeof(*load));
+	int rc = -1;
+
+	if (load) {
+		load->task.run = run;
+		load->task.free = load_free;
+		load->engine = engine;
+	}
+	if (cpl_worker_queue(engine->worker, CPL_LANE_LOAD,
+	                     load ? &load->task : NULL, true, err))
+		return -1;
+	if (!cpl_worker_wait(engine->worker, &load->task, deadline))
+		cpl_fail(err, "%s: still being read", engine->config_path);
+	else if (load->rc)
+		cpl_fail(err, "%s", load->err.text);
+	else
+		rc = 0;
+	cpl_worker_drop(engine->worker, &load->task);
+	return rc;
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Steps of running jobs: the order of their ranks, and what travels. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hostlist.h"
+#include "site/engine_internal.h"
+#include "site/launch.h"
+
+/* A step's hosts as the network has them. */
+struct place {
+	int *node, *slots; /* [n] */
+	int n;
+};
+
+static void place_free(struct place *place)
+{
+	free(place->node);
+	free(place->slots);
+}
+
+static int place_of(const struct cpl_engine *engine,
+                    const struct cpl_engine_step *step, struct place *out,
+                    struct cpl_error *err)
+{
+	struct cpl_hostlist list = {0};
+	int rc = -1;
+
+	if (cpl_hostlist_parse(&list, step->hosts, err))
+		goto out;
+	out->n = list.count;
+	out->node = malloc(((size_t)list.count + 1) * sizeof(int));
+	out->slots = malloc(((size_t)list.count + 1) * sizeof(int));
+	if (!out->node || !out->slots) {
+		cpl_fail_memory(err);
+		goto out;
+	}
+	if (list.count != step->n_hosts) {
+		cpl_fail(err, "the layout has %d nodes, its list %d",
+		         step->n_hosts, list.count);
+		goto out;
+	}
+	for (int i = 0; i < list.count; i++) {
+		out->slots[i] = step->tasks[i];
+		out->node[i] =
+		        cpl_network_node(engine->snapshot->net, list.name[i]);
+		if (out->node[i] < 0) {
+			cpl_fail(err, "%s is not in the network", list.name[i]);
+			goto out;
+		}
+	}
+	rc = 0;
+out:
+	cpl_hostlist_free(&list);
+	return rc;
+}
+
+/* at[node] = position in the step, -1 elsewhere. NULL: memory. */
+static int *positions(const struct cpl_engine *engine,
+                      const struct place *place)
+{
+	int n_nodes = engine->snapshot->net->n_nodes;
+	int *at = malloc(((size_t)n_nodes + 1) * sizeof(int));
+
+	for (int i = 0; at && i < n_nodes; i++)
+		at[i] = -1;
+	for (int i = 0; at && i < place->n; i++)
+		at[place->node[i]] = i;
+	return at;
+}
+
+/*
+ * to[h] = position in the step of the record's host h. -1 with err when the
+ * step does not have exactly the plan's hosts with the plan's counts.
+ */
+static int match_plan(const struct cpl_engine *engine,
+                      const struct cpl_record *record,
+                      const struct place *place, int *to, struct cpl_error *err)
+{
+	int *count = calloc((size_t)record->n_hosts + 1, sizeof(int));
+	int *at = positions(engine, place);
+	int rc = -1;
+
+	if (!count || !at) {
+		cpl_fail_memory(err);
+		goto out;
+	}
+	for (int r = 0; r < record->ranks; r++)
+		count[record->rank_host[r]]++;
+	for (int h = 0; h < record->n_hosts; h++) {
+		int id = cpl_network_node(engine->snapshot->net,
+		                          record->host[h]);
+
+		to[h] = id >= 0 ? at[id] : -1;
+		if (count[h] &&
+		    (to[h] < 0 || place->slots[to[h]] != count[h])) {
+			cpl_fail(err, "the step has other counts per node "
+			              "than the job's plan");
+			goto out;
+		}
+	}
+	rc = 0;
+out:
+	free(count);
+	free(at);
+	return rc;
+}
+
+/* rank_host[r] = position in the step, as the job's plan has it. */
+static int planned(const struct cpl_engine *engine, const struct running *job,
+                   const struct place *place, int *rank_host,
+                   struct cpl_error *err)
+{
+	const struct cpl_record *record = job->record;
+	int *to = malloc(((size_t)record->n_hosts + 1) * sizeof(int));
+	int rc = -1;
+
+	if (!to) {
+		cpl_fail_memory(err);
+		goto out;
+	}
+	rc = match_plan(engine, record, place, to, err);
+	for (int r = 0; r < record->ranks && !rc; r++)
+		rank_host[r] = to[record->rank_host[r]];
+out:
+	free(to);
+	return rc;
+}
+
+/* Mapped anew, for other counts or after a step in another order. */
+static int mapped(struct cpl_engine *engine, const struct running *job,
+                  const struct place *place, int *rank_host,
+                  struct cpl_error *err)
+{
+	struct cpl_map_result result = {0};
+	struct cpl_profile *profile = engine_running_profile(
+	        engine, job, engine_deadline(engine->snapshot), err);
+	int rc =
+	        profile ? engine_map_ranks(engine, profile,
+	                                   job->record->mapping, place->node,
+	                                   place->slots, place->n, &result, err)
+	                : -1;
+
+	if (!rc)
+		memcpy(rank_host, result.rank_host,
+		       (size_t)job->record->ranks * sizeof(int));
+	cpl_map_result_free(&result);
+	cpl_profile_drop(profile);
+	return rc;
+}
+
+/* Rows in increasing order; the counts are those of tasks[] already. */
+static int permute(const struct cpl_engine_step *step, const int *rank_host,
+                   struct cpl_error *err)
+{
+	int *used = calloc((size_t)step->n_hosts + 1, sizeof(int));
+	int rc = -1;
+
+	if (!used)
+		return cpl_fail_memory(err);
+	for (int r = 0; r < step->ranks; r++)
+		used[rank_host[r]]++;
+	for (int i = 0; i < step->n_hosts; i++)
+		if (used[i] != step->tasks[i]) {
+			cpl_fail(err, "the plan has other counts per node");
+			goto out;
+		}
+	memset(used, 0, (size_t)step->n_hosts * sizeof(int));
+	for (int r = 0; r < step->ranks; r++)
+		step->ids[rank_host[r]][used[rank_host[r]]++] = (uint32_t)r;
+	rc = 0;
+out:
+	free(used);
+	return rc;
+}
+
+/*
+ * This is how the job's ranks run now: for its record and its load. Without
+ * memory the former order stays on record.
+ */
+static void note_order(struct cpl_engine *engine, struct running *job,
+                       const struct cpl_engine_step *step,
+                       const struct place *place, bool own)
+{
+	struct cpl_record *record = job->record;
+	int *at = positions(engine, place);
+	int *host = malloc(((size_t)place->n + 1) * sizeof(int));
+	int *order = malloc(((size_t)record->ranks + 1) * sizeof(int));
+
+	if (!at || !host || !order)
+		goto out;
+	for (int i = 0; i < place->n; i++)
+		host[i] = -1;
+	for (int h = 0; h < record->n_hosts; h++) {
+		int id = cpl_network_node(engine->snapshot->net,
+		                          record->host[h]);
+
+		if (id >= 0 && at[id] >= 0)
+			host[at[id]] = h;
+	}
+	for (int i = 0; i < place->n; i++)
+		for (int k = 0; k < step->tasks[i]; k++) {
+			uint32_t rank = step->ids[i][k];
+
+			if (host[i] < 0 || rank >= (uint32_t)record->ranks)
+				goto out;
+			order[rank] = host[i];
+		}
+	job->own_order = own;
+	record->mapping_kept_default = own || !job->traffic;
+	if (own)
+		record->map_max_before = record->map_max_after = 0;
+	if (!memcmp(order, record->rank_host,
+	            (size_t)record->ranks * sizeof(int)))
+		goto out;
+	memcpy(record->rank_host, order, (size_t)record->ranks * sizeof(int));
+	engine_running_changed(engine, job);
+	engine_record_write(engine, record);
+out:
+	free(at);
+	free(host);
+	free(order);
+}
+
+static int lay_out(struct cpl_engine *engine, struct running *job,
+                   const struct cpl_engine_step *step, struct cpl_error *err)
+{
+	struct place place = {0};
+	struct cpl_error why = {""};
+	int *rank_host = malloc(((size_t)step->ranks + 1) * sizeof(int));
+	bool profile = job->traffic;
+	int rc = -1;
+
+	if (!rank_host) {
+		cpl_fail_memory(err);
+		goto out;
+	}
+	if (place_of(engine, step, &place, err))
+		goto out;
+	if (step->own_order) {
+		note_order(engine, job, step, &place, true);
+		cpl_fail(err, "the order is the user's");
+		goto out;
+	}
+	if (job->own_order && !profile)
+		engine_block_order(place.slots, place.n, rank_host);
+	else if (job->own_order ||
+	         planned(engine, job, &place, rank_host, &why)) {
+		if (!profile)
+			cpl_fail(err, "%s", why.text);
+		if (!profile || mapped(engine, job, &place, rank_host, err))
+			goto out;
+	}
+	rc = permute(step, rank_host, err);
+	if (!rc && job->own_order)
+		note_order(engine, job, step, &place, false);
+out:
+	free(rank_host);
+	place_free(&place);
+	return rc;
+}
+
+/* What the step's nodes need to bind, or NULL. */
+static unsigned char *travels(struct cpl_engine *engine,
+                              const struct cpl_engine_step *step, size_t *size,
+                              struct cpl_error *err)
+{
+	const struct cpl_config *config = engine->snapshot->config;
+	struct cpl_resolved want = engine_resolve(engine->snapshot, &step->job);
+	struct cpl_launch_step layout = {
+	        .ranks = step->ranks,
+	        .n_nodes = step->n_hosts,
+	        .tasks = step->tasks,
+	        .ids = step->ids,
+	        .part = step->part,
+	};
+	struct cpl_store_answer found;
+	unsigned char *data;
+
+	if (!want.binding.value)
+		return NULL;
+	engine_find_profile(engine, want.profile.value,
+	                    step->part ? 0 : step->ranks,
+	                    engine_deadline(engine->snapshot), &found);
+	/* The store speaks of jobs. */
+	if (found.found == CPL_FOUND_OTHER_RANKS)
+		cpl_fail(&found.err,
+		         "profile %s is of %d ranks, the step has %d",
+		         want.profile.value, found.ranks, step->ranks);
+	data = cpl_site_launch(config, &want, &found, &layout, size, err);
+	cpl_profile_drop(found.profile);
+	return data;
+}
+
+void cpl_engine_step(struct cpl_engine *engine,
+                     const struct cpl_engine_step *step,
+                     struct cpl_engine_layout *out)
+{
+	struct running *job;
+
+	memset(out, 0, sizeof(*out));
+	pthread_mutex_lock(&engine->api);
+	engine_adopt(engine);
+	job = engine_running_find(engine, step->job.id);
+	if (job && job->plan && engine->snapshot->net) {
+		if (job->record->ranks != step->ranks)
+			cpl_fail(&out->plan,
+			         "the step has %d tasks, the plan %d ranks",
+			         step->ranks, job->record->ranks);
+		else
+			out->changed = !lay_out(engine, job, step, &out->plan);
+	}
+	if (engine->snapshot)
+		out->data = travels(engine, step, &out->size, &out->travel);
+	pthread_mutex_unlock(&engine->api);
+}

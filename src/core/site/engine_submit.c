@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "commplace-config.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/printable.h"
+#include "site/engine_internal.h"
+#include "site/submit.h"
+
+/* Names shown to somebody who mistyped one. */
+#define NAMES_SHOWN 20
+/* A profile that takes longer to read is taken when its ranks are known. */
+#define BRIEF_NS (50 * INT64_C(1000000))
+
+/* A text grows by a formatted piece, or stays as it is. */
+static void add(char **text, const char *fmt, ...)
+        __attribute__((format(printf, 2, 3)));
+
+static void add(char **text, const char *fmt, ...)
+{
+	char *piece, *longer;
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&piece, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		return;
+	cpl_printable(piece);
+	if (!*text) {
+		*text = piece;
+		return;
+	}
+	if (asprintf(&longer, "%s%s", *text, piece) >= 0) {
+		free(*text);
+		*text = longer;
+	}
+	free(piece);
+}
+
+void cpl_verdict_free(struct cpl_verdict *verdict)
+{
+	free(verdict->message);
+	free(verdict->attach);
+	free(verdict->comment);
+	memset(verdict, 0, sizeof(*verdict));
+}
+
+static void refuse(struct cpl_verdict *verdict, const char *text)
+{
+	cpl_verdict_free(verdict);
+	add(&verdict->message, "commplace: %s", text);
+	verdict->refused = true;
+}
+
+static void note(struct cpl_verdict *verdict, const char *text)
+{
+	char *before = verdict->message;
+
+	verdict->message = NULL;
+	add(&verdict->message, "commplace: %s", text);
+	if (before && verdict->message) {
+		char *both = NULL;
+
+		if (asprintf(&both, "%s\n%s", before, verdict->message) >= 0) {
+			free(verdict->message);
+			verdict->message = both;
+		}
+	}
+	free(before);
+}
+
+/* The names of a directory with the owners of the files: a task, since the
+ * directory may hang. */
+struct listing {
+	struct cpl_task task;
+	char *dir;
+	char **name;
+	struct cpl_file_stamp *stamp; /* mode 0: it cannot be opened */
+	int n;
+};
+
+static void run_listing(struct cpl_task *task)
+{
+	struct listing *l = (struct listing *)task;
+
+	l->n = cpl_profile_list(l->dir, &l->name, NULL);
+	if (l->n > 0)
+		l->stamp = calloc((size_t)l->n, sizeof(*l->stamp));
+	for (int i = 0; l->stamp && i < l->n; i++) {
+		char *path = cpl_profile_path(l->dir, l->name[i], NULL);
+		int fd = path ? cpl_file_open(path, CPL_LINKS_REFUSE,
+		                              UINT64_MAX, &l->stamp[i], NULL)
+		              : -1;
+
+		if (fd >= 0)
+			close(fd);
+		else
+			l->stamp[i].mode = 0;
+		free(path);
+	}
+}
+
+static void free_listing(struct cpl_task *task)
+{
+	struct listing *l = (struct listing *)task;
+
+	for (int i = 0; i < l->n; i++)
+		free(l->name[i]);
+	free(l->name);
+	free(l->stamp);
+	free(l->dir);
+	free(l);
+}
+
+/* "; there are: ..." of what the user may read; nothing when it takes long. */
+static void list_profiles(struct cpl_engine *engine, const char *dir,
+                          const struct cpl_reader *user, int64_t deadline,
+                          char **text)
+{
+	struct listing *l = calloc(1, sizeof(*l));
+	int n = 0;
+
+	if (!l)
+		return;
+	l->task.run = run_listing;
+	l->task.free = free_listing;
+	l->dir = strdup(dir);
+	if (!l->dir) {
+		free(l);
+		return;
+	}
+	if (cpl_worker_queue(engine->worker, CPL_LANE_LOOK, &l->task, true,
+	                     NULL))
+		return;
+	if (!cpl_worker_wait(engine->worker, &l->task, deadline) ||
+	    (l->n && !l->stamp))
+		goto out;
+	for (int i = 0; i < l->n; i++) {
+		if (!l->stamp[i].mode ||
+		    !cpl_file_readable_by(&l->stamp[i], user))
+			continue;
+		if (n < NAMES_SHOWN)
+			add(text, "%s%s",
+			    n ? ", " : "; there are: ", l->name[i]);
+		n++;
+	}
+	if (!n)
+		add(text, "; there are none");
+	else if (n > NAMES_SHOWN)
+		add(text, " and %d more", n - NAMES_SHOWN);
+	add(text, " (commplace signature list)");
+out:
+	cpl_worker_drop(engine->worker, &l->task);
+}
+
+static bool is_there(const struct cpl_store_answer *answer)
+{
+	return answer->found == CPL_FOUND_READY ||
+	       answer->found == CPL_FOUND_OTHER_RANKS ||
+	       answer->found == CPL_FOUND_LOADING;
+}
+
+/*
+ * What memory says serves, unless it is bad news: the file may have been put
+ * right a moment ago.
+ */
+static void find(struct cpl_engine *engine, const char *name, int64_t ranks,
+                 int64_t deadline, struct cpl_store_answer *answer)
+{
+	struct cpl_store_query query = {
+	        .dir = engine->snapshot->config->profile_dir,
+	        .name = name,
+	        .ranks = ranks > INT32_MAX ? 0 : (int)ranks,
+	        .deadline = cpl_now() + BRIEF_NS,
+	};
+
+	if (query.deadline > deadline)
+		query.deadline = deadline;
+	for (int turn = 0; turn < 2; turn++) {
+		cpl_store_find(engine->store, &query, answer);
+		cpl_profile_drop(answer->profile);
+		answer->profile = NULL;
+		if (answer->found == CPL_FOUND_READY ||
+		    answer->found == CPL_FOUND_BAD_NAME ||
+		    (answer->found == CPL_FOUND_LOADING && answer->ranks))
+			return;
+		query.fresh = true;
+		query.deadline = deadline;
+	}
+}
+
+/* How the ranks of a profile that is there differ from the job's, or NULL. */
+static char *mismatch(const char *profile, const struct cpl_store_answer *found,
+                      int64_t ranks, bool reject)
+{
+	char *text = NULL;
+
+	if (ranks && found->ranks && ranks != found->ranks)
+		add(&text,
+		    "profile '%s' was recorded at %d ranks, the job has "
+		    "%lld%s",
+		    profile, found->ranks, (long long)ranks,
+		    reject ? "; take the profile of that size or run it with "
+		             "as many ranks"
+		           : "; it is placed without the profile");
+	return text;
+}
+
+/* Likewise of a job that does not state its ranks: the profile's are meant, but
+ * steps get one task for each node unless they ask for more. */
+static char *unstated(const char *profile, const struct cpl_store_answer *found,
+                      const struct cpl_submission *s, bool reject)
+{
+	uint32_t ranks = (uint32_t)found->ranks;
+	char *text = NULL;
+
+	if (s->ranks || !s->max_implied || !ranks ||
+	    (ranks >= s->min_implied && ranks <= s->max_implied))
+		return NULL;
+	add(&text,
+	    "profile '%s' was recorded at %u ranks, the job states nodes but "
+	    "no tasks: its steps have %u unless they ask for others; add -n %u",
+	    profile, ranks,
+	    ranks < s->min_implied ? s->min_implied : s->max_implied, ranks);
+	if (!reject)
+		add(&text, " (it is placed as %u ranks)", ranks);
+	return text;
+}
+
+/* A profile that the user asked for. */
+static void check_profile(struct cpl_engine *engine,
+                          const struct cpl_submission *s, const char *profile,
+                          int64_t deadline, struct cpl_verdict *verdict)
+{
+	const struct cpl_config *config = engine->snapshot->config;
+	struct cpl_store_answer found;
+	char *text = NULL;
+	bool reject;
+
+	find(engine, profile, s->ranks, deadline, &found);
+	/* What is wrong with a file is not everybody's to know either. */
+	if (found.stamp.mode && !cpl_file_readable_by(&found.stamp, &s->user)) {
+		add(&text,
+		    "profile '%s' is not yours to use: owner, group and mode "
+		    "of its file do not let you read it",
+		    profile);
+		reject = true;
+	} else if (is_there(&found)) {
+		reject = config->rank_mismatch == CPL_REJECT;
+		text = mismatch(profile, &found, s->ranks, reject);
+		if (!text)
+			text = unstated(profile, &found, s, reject);
+		if (!text)
+			return;
+	} else {
+		/* A bad name is refused in any case: it is no name. */
+		reject = found.found == CPL_FOUND_BAD_NAME ||
+		         config->missing_profile == CPL_REJECT;
+		if (found.found == CPL_FOUND_MISSING) {
+			add(&text, "no profile '%s' in %s", profile,
+			    config->profile_dir);
+			list_profiles(engine, config->profile_dir, &s->user,
+			              deadline, &text);
+		} else {
+			add(&text, "%s", found.err.text);
+		}
+		if (found.found == CPL_FOUND_TIMED_OUT && reject)
+			add(&text, "; submit the job again later");
+		if (!reject)
+			add(&text, "; the job goes on without a profile");
+	}
+	if (reject)
+		refuse(verdict, text ? text : "out of memory");
+	else if (text)
+		note(verdict, text);
+	free(text);
+}
+
+/*
+ * The profile that a Match rule gives the job. The user did not ask for it, so
+ * nothing about it can make the job fail.
+ */
+static bool matched(struct cpl_engine *engine, const struct cpl_submission *s,
+                    const char *profile, int64_t deadline)
+{
+	struct cpl_store_answer found;
+	char *text;
+	bool reject = engine->snapshot->config->rank_mismatch == CPL_REJECT;
+
+	find(engine, profile, s->ranks, deadline, &found);
+	if (!is_there(&found)) {
+		engine_log(engine, CPL_ENGINE_INFO,
+		           "Match rule for job name %s: %s", s->job.name,
+		           found.err.text);
+		return false;
+	}
+	text = reject ? mismatch(profile, &found, s->ranks, true) : NULL;
+	free(text);
+	return !text;
+}
+
+static void comment(const struct cpl_resolved *want, const char *profile,
+                    char **text)
+{
+	const char *policy = want->policy.value;
+
+	add(text, "commplace:");
+	if (profile)
+		add(text, " profile=%s", profile);
+	add(text, " policy=%s", policy ? policy : "auto");
+	if (want->mapping.source == CPL_FROM_USER)
+		add(text, " mapping=%s", want->mapping.value);
+	if (want->mode == CPL_MODE_OBSERVE)
+		add(text, " (observed)");
+}
+
+static void judge(struct cpl_engine *engine, const struct cpl_submission *s,
+                  struct cpl_verdict *verdict)
+{
+	const struct snapshot *now = engine->snapshot;
+	int64_t deadline = engine_deadline(now);
+	struct cpl_resolved want;
+	const char *profile;
+
+	cpl_resolve(now->config, now->net, &s->job, &want);
+	profile = want.profile.value;
+	if (want.refusal.text[0]) {
+		refuse(verdict, want.refusal.text);
+		return;
+	}
+	if (profile && want.profile.source == CPL_FROM_MATCH &&
+	    !matched(engine, s, profile, deadline))
+		profile = NULL;
+	else if (profile && want.profile.source == CPL_FROM_MATCH)
+		verdict->attach = strdup(profile);
+	else if (profile)
+		check_profile(engine, s, profile, deadline, verdict);
+	if (verdict->refused)
+		return;
+	if (want.note.text[0])
+		note(verdict, want.note.text);
+	if ((profile || want.policy.source == CPL_FROM_USER) &&
+	    now->config->admin_comment)
+		comment(&want, profile, &verdict->comment);
+}
+
+void cpl_engine_submit(struct cpl_engine *engine,
+                       const struct cpl_submission *s,
+                       struct cpl_verdict *verdict)
+{
+	memset(verdict, 0, sizeof(*verdict));
+	pthread_mutex_lock(&engine->api);
+	engine_adopt(engine);
+	if (engine->snapshot)
+		judge(engine, s, verdict);
+	else if (s->job.profile || s->job.policy || s->job.mapping)
+		note(verdict, "not in force, the job goes on without it; "
+		              "slurmctld's log says what is wrong with "
+		              "commplace.conf or the files that it names");
+	pthread_mutex_unlock(&engine->api);
+}

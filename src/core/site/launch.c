@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "site/launch.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int set_name(char *field, const char *name, struct cpl_error *err)
+{
+	if (strlen(name) > CPL_LAUNCH_NAME_MAX)
+		return cpl_fail(err, "%s: the name is too long", name);
+	strcpy(field, name);
+	return 0;
+}
+
+unsigned char *cpl_site_launch(const struct cpl_config *config,
+                               const struct cpl_resolved *want,
+                               const struct cpl_store_answer *found,
+                               const struct cpl_launch_step *step, size_t *size,
+                               struct cpl_error *err)
+{
+	const struct cpl_profile *profile = found->profile;
+	struct cpl_launch launch = {.kind = CPL_LAUNCH_ROWS};
+	struct cpl_error why = found->err;
+	unsigned char *data = NULL;
+	bool full = false;
+
+	if (set_name(launch.profile, want->profile.value, err) ||
+	    set_name(launch.binder, want->binding.value, err))
+		return NULL;
+	if (found->found == CPL_FOUND_OTHER_RANKS)
+		cpl_fail(&why, "profile %s is of %d ranks, the step has %d",
+		         want->profile.value, found->ranks, step->ranks);
+	launch.memory = want->bind_memory;
+	launch.own = config->user_profile;
+	if (profile)
+		data = cpl_launch_write(&launch, profile->graph, step,
+		                        CPL_LAUNCH_MAX_BYTES, size, &full,
+		                        &why);
+	if (data)
+		return data;
+	/* A part of a step does not know its first rank here; its nodes do. */
+	if (full || (profile && step->part && step->ranks < profile->ranks)) {
+		launch.kind = CPL_LAUNCH_FILE;
+		launch.ranks = profile->ranks;
+		launch.size = found->stamp.size;
+		launch.seconds = found->stamp.mtime.tv_sec;
+		launch.nanoseconds = found->stamp.mtime.tv_nsec;
+	} else {
+		launch.kind = CPL_LAUNCH_NOTHING;
+		snprintf(launch.reason, sizeof(launch.reason), "%s", why.text);
+	}
+	return cpl_launch_write(&launch, NULL, NULL, CPL_LAUNCH_MAX_BYTES, size,
+	                        &full, err);
+}

@@ -1,0 +1,683 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "commplace-config.h"
+#include "site/record_dir.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "site/site_internal.h"
+
+#define SECOND INT64_C(1000000000)
+#define COMPLAIN_NS (60 * SECOND)
+#define RETRY_NS (10 * SECOND)
+#define CLUSTER_MAX 256
+
+/* A directory as it was configured; never changed but by the lane. */
+struct place {
+	struct place *next;
+	char *path, *cluster; /* cluster NULL: not asked for */
+	enum cpl_record_access access;
+	/* The lane's: */
+	bool ours;     /* found to be so */
+	bool foreign;  /* told that it is not */
+	int64_t *late; /* [n_late] ends to be tried again */
+	int n_late, room_late;
+	int64_t tried; /* ns */
+};
+
+struct cpl_record_dir {
+	struct cpl_worker *worker;
+	void (*log)(void *arg, bool failure, const char *text);
+	void *log_arg;
+	pthread_mutex_t lock;
+	struct place *place; /* the first is in use; NULL: none */
+	bool none;
+	size_t queued; /* bytes */
+	int lost;      /* records since the last complaint */
+	int64_t complained;
+};
+
+struct job {
+	struct cpl_task task;
+	struct cpl_record_dir *dir;
+	struct place *place;
+	int64_t id;
+	uid_t user;
+	char *text; /* of a record */
+	size_t length;
+	int64_t *ids; /* of a restore */
+	int n_ids;
+	void (*take)(void *arg, struct cpl_record *record);
+	void *take_arg;
+};
+
+static void say(struct cpl_record_dir *dir, bool failure, const char *fmt, ...)
+        __attribute__((format(printf, 3, 4)));
+
+static void say(struct cpl_record_dir *dir, bool failure, const char *fmt, ...)
+{
+	struct cpl_error line;
+	va_list ap;
+
+	if (!dir->log)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(line.text, sizeof(line.text), fmt, ap);
+	va_end(ap);
+	dir->log(dir->log_arg, failure, line.text);
+}
+
+/* A record is lost. The first time is told, then once a minute how many. */
+static void complain(struct cpl_record_dir *dir, const char *why)
+{
+	int64_t now = cpl_now();
+	int lost = 0;
+
+	pthread_mutex_lock(&dir->lock);
+	dir->lost++;
+	if (!dir->complained || now - dir->complained > COMPLAIN_NS) {
+		lost = dir->lost;
+		dir->lost = 0;
+		dir->complained = now;
+	}
+	pthread_mutex_unlock(&dir->lock);
+	if (lost > 1)
+		say(dir, true, "%s (%d records since the last such line)", why,
+		    lost);
+	else if (lost)
+		say(dir, true, "%s", why);
+}
+
+/* A record could be written. */
+static void relieve(struct cpl_record_dir *dir)
+{
+	int lost = -1;
+
+	pthread_mutex_lock(&dir->lock);
+	if (dir->complained) {
+		lost = dir->lost;
+		dir->lost = 0;
+		dir->complained = 0;
+	}
+	pthread_mutex_unlock(&dir->lock);
+	if (lost >= 0)
+		say(dir, false,
+		    "records are written again; %d more were lost meanwhile",
+		    lost);
+}
+
+/* Folders */
+
+static mode_t folder_mode(const struct place *place)
+{
+	/* A name can be opened by who knows it, the list is not shown. */
+	return place->access == CPL_RECORDS_ALL ? 0755 : 0711;
+}
+
+/* The folder of a file below the place; failures show at the file. */
+static void make_folder(const struct place *place, const char *name)
+{
+	char path[4096];
+
+	if (snprintf(path, sizeof(path), "%s/%s", place->path, name) >=
+	    (int)sizeof(path))
+		return;
+	for (char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
+		bool above = (size_t)(slash - path) < strlen(place->path);
+
+		*slash = '\0';
+		/* Whatever the umask is. */
+		if (!mkdir(path, 0755))
+			chmod(path, above ? 0755 : folder_mode(place));
+		*slash = '/';
+	}
+	if (!mkdir(path, 0755) || errno == EEXIST)
+		chmod(path, folder_mode(place));
+}
+
+/* Records of before, when all were for everybody to read. */
+static void close_folder(const struct place *place, const char *name)
+{
+	char *path = cpl_path_join(place->path, name, NULL);
+	DIR *folder = path ? opendir(path) : NULL;
+	struct dirent *entry;
+
+	while (folder && (entry = readdir(folder)))
+		if (state_job_of_file(entry->d_name) >= 0)
+			fchmodat(dirfd(folder), entry->d_name, 0600, 0);
+	if (folder) {
+		fchmod(dirfd(folder), folder_mode(place));
+		closedir(folder);
+	}
+	free(path);
+}
+
+/* Whose is it? 0: *name is filled, 1: nobody's yet, -1 with err. */
+static int read_cluster(const char *path, char *name, size_t size,
+                        struct cpl_error *err)
+{
+	struct cpl_file_stamp stamp;
+	size_t length;
+	char *text;
+	int fd =
+	        cpl_file_open(path, CPL_LINKS_REFUSE, CLUSTER_MAX, &stamp, err);
+
+	if (fd < 0)
+		return errno == ENOENT ? 1 : -1;
+	text = cpl_file_read_open(fd, path, CLUSTER_MAX, &length, err);
+	close(fd);
+	if (!text)
+		return -1;
+	text[strcspn(text, "\n")] = '\0';
+	snprintf(name, size, "%s", text);
+	free(text);
+	return 0;
+}
+
+/* Only one of two that come at once makes it. */
+static int take_over(const struct place *place, const char *path,
+                     struct cpl_error *err)
+{
+	char line[CLUSTER_MAX + 2];
+	int n = snprintf(line, sizeof(line), "%.*s\n", CLUSTER_MAX - 1,
+	                 place->cluster);
+	int fd, failed = 0;
+
+	make_folder(place, "running");
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	if (fd < 0 && errno == EEXIST)
+		return 0;
+	if (fd < 0 || write(fd, line, (size_t)n) != n)
+		failed = errno ? errno : EIO;
+	if (fd >= 0)
+		close(fd);
+	if (failed) {
+		if (fd >= 0)
+			unlink(path);
+		return cpl_fail(err, "%s: cannot be written: %s", path,
+		                strerror(failed));
+	}
+	if (place->access == CPL_RECORDS_OWNER) {
+		close_folder(place, "running");
+		close_folder(place, "ended");
+	}
+	return 0;
+}
+
+static bool same_cluster(const struct place *place, const char *name)
+{
+	return !strncmp(place->cluster, name, CLUSTER_MAX - 1);
+}
+
+/* May this place be used? If not, err says why, or that was said before. */
+static bool check_owner(struct cpl_record_dir *dir, struct place *place,
+                        struct cpl_error *err)
+{
+	char name[CLUSTER_MAX + 1] = "";
+	char *path;
+	int rc;
+
+	if (place->ours || !place->cluster)
+		return true;
+	path = cpl_path_join(place->path, "cluster", err);
+	if (!path)
+		return false;
+	rc = read_cluster(path, name, sizeof(name), err);
+	if (rc > 0) {
+		err->text[0] = '\0';
+		rc = take_over(place, path, err);
+		if (!rc)
+			rc = read_cluster(path, name, sizeof(name), err);
+	}
+	if (!rc && same_cluster(place, name)) {
+		place->ours = true;
+		place->foreign = false;
+	} else if (!rc && !place->foreign) {
+		place->foreign = true;
+		say(dir, true,
+		    "%s belongs to cluster %.64s, this is %.64s: no record is "
+		    "read or written there; give each cluster a StateDir of "
+		    "its own, or remove %s",
+		    place->path, name, place->cluster, path);
+	}
+	free(path);
+	return place->ours;
+}
+
+/* On the lane */
+
+static void retry_ends(struct cpl_record_dir *dir, struct place *place);
+
+static void remember_end(struct place *place, int64_t id)
+{
+	if (place->n_late == place->room_late) {
+		int room = place->room_late ? 2 * place->room_late : 64;
+		void *more = realloc(place->late,
+		                     (size_t)room * sizeof(*place->late));
+
+		if (!more)
+			return;
+		place->late = more;
+		place->room_late = room;
+	}
+	place->late[place->n_late++] = id;
+}
+
+/* Move running/ID.json to another folder. 0, 1: there was none, -1: errno. */
+static int move(const struct place *place, int64_t id, const char *folder,
+                struct cpl_error *err)
+{
+	char *from = cpl_record_path(place->path, false, id, err), *to = NULL;
+	int rc = -1;
+
+	if (from && asprintf(&to, "%s/%s/%lld.json", place->path, folder,
+	                     (long long)id) < 0) {
+		to = NULL;
+		cpl_fail_memory(err);
+	}
+	if (!from || !to)
+		goto out;
+	rc = rename(from, to);
+	if (rc && errno == ENOENT) {
+		make_folder(place, folder);
+		rc = rename(from, to);
+	}
+	if (rc && errno == ENOENT)
+		rc = 1;
+	else if (rc)
+		cpl_fail(err, "%s: cannot be moved to %s: %s", from, to,
+		         strerror(errno));
+out:
+	free(from);
+	free(to);
+	return rc;
+}
+
+static void write_one(struct cpl_record_dir *dir, const struct job *job,
+                      struct cpl_error *err)
+{
+	const struct place *place = job->place;
+	bool all = place->access == CPL_RECORDS_ALL;
+	char *path = cpl_record_path(place->path, false, job->id, err);
+	struct cpl_file_writer *w = NULL;
+
+	if (!path)
+		return;
+	w = cpl_file_open_atomic(path, err);
+	if (!w && errno == ENOENT) {
+		err->text[0] = '\0';
+		make_folder(place, "running");
+		w = cpl_file_open_atomic(path, err);
+	}
+	free(path);
+	if (!w)
+		return;
+	cpl_file_sync(w);
+	if (!all)
+		cpl_file_share(w, job->user);
+	fwrite(job->text, 1, job->length, cpl_file_stream(w));
+	if (!cpl_file_commit(w, all ? 0644 : 0600, err))
+		relieve(dir);
+}
+
+static void run_write(struct cpl_task *task)
+{
+	struct job *job = (struct job *)task;
+	struct cpl_error err = {""};
+
+	retry_ends(job->dir, job->place);
+	if (check_owner(job->dir, job->place, &err))
+		write_one(job->dir, job, &err);
+	if (err.text[0])
+		complain(job->dir, err.text);
+}
+
+static int end_one(struct cpl_record_dir *dir, struct place *place, int64_t id)
+{
+	struct cpl_error err = {""};
+
+	if (!check_owner(dir, place, &err) && !err.text[0])
+		return 0;
+	if (!err.text[0] && move(place, id, "ended", &err) >= 0)
+		return 0;
+	complain(dir, err.text);
+	return -1;
+}
+
+static void retry_ends(struct cpl_record_dir *dir, struct place *place)
+{
+	int n = place->n_late;
+
+	if (!n || cpl_now() - place->tried < RETRY_NS)
+		return;
+	place->tried = cpl_now();
+	place->n_late = 0;
+	for (int i = 0; i < n; i++) {
+		if (!end_one(dir, place, place->late[i]))
+			continue;
+		/* The others would fail as well; they move up. */
+		memmove(place->late, place->late + i,
+		        (size_t)(n - i) * sizeof(*place->late));
+		place->n_late = n - i;
+		return;
+	}
+}
+
+static void run_end(struct cpl_task *task)
+{
+	struct job *job = (struct job *)task;
+
+	retry_ends(job->dir, job->place);
+	if (end_one(job->dir, job->place, job->id))
+		remember_end(job->place, job->id);
+}
+
+static int compare_id(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* 0: taken, 1: no valid record, -1: it cannot be read now. */
+static int take_back(const struct job *job, int64_t id, struct cpl_error *err)
+{
+	char *path = cpl_record_path(job->place->path, false, id, err);
+	struct cpl_record *record = NULL;
+	json_t *root = NULL;
+	size_t length;
+	char *text;
+	int rc = -1;
+
+	text = path ? cpl_file_read(path, RECORD_MAX_BYTES, &length, err)
+	            : NULL;
+	if (!text)
+		goto out;
+	rc = 1;
+	root = cpl_json_parse(text, length, path, err);
+	if (!root)
+		goto out;
+	record = cpl_record_from_json(root, err);
+	if (record && record->job != id)
+		cpl_fail(err, "\"job\" is %lld", (long long)record->job);
+	else if (record && !cpl_record_as_it_runs(record, err))
+		rc = 0;
+	if (rc)
+		cpl_fail_prefix(err, "%s: ", path);
+out:
+	/* That the memory was out says nothing about the record. */
+	if (rc > 0 && cpl_error_is_memory(err))
+		rc = -1;
+	if (!rc)
+		job->take(job->take_arg, record);
+	else
+		cpl_record_free(record);
+	json_decref(root);
+	free(text);
+	free(path);
+	return rc;
+}
+
+static void restore_one(const struct job *job, int64_t id)
+{
+	struct cpl_error err = {""}, why = {""};
+	int rc;
+
+	if (!bsearch(&id, job->ids, (size_t)job->n_ids, sizeof(id),
+	             compare_id)) {
+		end_one(job->dir, job->place, id);
+		return;
+	}
+	rc = take_back(job, id, &err);
+	if (!rc)
+		return;
+	say(job->dir, true,
+	    "record of running job %lld cannot be taken back%s: %s",
+	    (long long)id, rc > 0 ? " and is moved to damaged" : "", err.text);
+	if (rc > 0 && move(job->place, id, "damaged", &why) < 0)
+		say(job->dir, true, "%s", why.text);
+}
+
+static void run_restore(struct cpl_task *task)
+{
+	struct job *job = (struct job *)task;
+	struct cpl_error err = {""};
+	struct dirent *entry;
+	char *path;
+	DIR *folder;
+
+	/* Whoever owns it may have changed. */
+	job->place->ours = job->place->foreign = false;
+	if (!check_owner(job->dir, job->place, &err)) {
+		if (err.text[0])
+			say(job->dir, true, "%s", err.text);
+		return;
+	}
+	qsort(job->ids, (size_t)job->n_ids, sizeof(*job->ids), compare_id);
+	path = cpl_path_join(job->place->path, "running", &err);
+	folder = path ? opendir(path) : NULL;
+	if (path && !folder && errno != ENOENT)
+		say(job->dir, true, "%s: %s", path, strerror(errno));
+	while (folder && (entry = readdir(folder))) {
+		int64_t id = state_job_of_file(entry->d_name);
+
+		if (id >= 0)
+			restore_one(job, id);
+	}
+	if (folder)
+		closedir(folder);
+	free(path);
+	job->place->tried = 0;
+	retry_ends(job->dir, job->place);
+}
+
+/* Callers */
+
+struct cpl_record_dir *cpl_record_dir_new(struct cpl_worker *worker,
+                                          void (*log)(void *arg, bool failure,
+                                                      const char *text),
+                                          void *arg, struct cpl_error *err)
+{
+	struct cpl_record_dir *dir = calloc(1, sizeof(*dir));
+
+	if (!dir) {
+		cpl_fail_memory(err);
+		return NULL;
+	}
+	dir->worker = worker;
+	dir->log = log;
+	dir->log_arg = arg;
+	dir->none = true;
+	pthread_mutex_init(&dir->lock, NULL);
+	return dir;
+}
+
+static void place_free(struct place *place)
+{
+	free(place->path);
+	free(place->cluster);
+	free(place->late);
+	free(place);
+}
+
+void cpl_record_dir_free(struct cpl_record_dir *dir)
+{
+	if (!dir)
+		return;
+	while (dir->place) {
+		struct place *next = dir->place->next;
+
+		place_free(dir->place);
+		dir->place = next;
+	}
+	pthread_mutex_destroy(&dir->lock);
+	free(dir);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+void cpl_record_dir_use(struct cpl_record_dir *dir, const char *path,
+                        const char *cluster, enum cpl_record_access access)
+{
+	struct place **at = &dir->place, *place;
+
+	dir->none = !path;
+	if (!path)
+		return;
+	/* Tasks may be on their way to former ones: they stay. */
+	while (*at && (strcmp((*at)->path, path) || (*at)->access != access ||
+	               !same_text((*at)->cluster, cluster)))
+		at = &(*at)->next;
+	place = *at;
+	if (place) {
+		*at = place->next;
+	} else {
+		place = calloc(1, sizeof(*place));
+		if (place) {
+			place->path = strdup(path);
+			place->cluster = cluster ? strdup(cluster) : NULL;
+			place->access = access;
+		}
+		if (!place || !place->path || (cluster && !place->cluster)) {
+			if (place)
+				place_free(place);
+			dir->none = true;
+			say(dir, true, "out of memory: no record is written");
+			return;
+		}
+	}
+	place->next = dir->place;
+	dir->place = place;
+}
+
+static void job_free(struct cpl_task *task)
+{
+	struct job *job = (struct job *)task;
+
+	pthread_mutex_lock(&job->dir->lock);
+	job->dir->queued -= job->length;
+	pthread_mutex_unlock(&job->dir->lock);
+	free(job->text);
+	free(job->ids);
+	free(job);
+}
+
+static struct job *job_new(struct cpl_record_dir *dir, int64_t id,
+                           void (*run)(struct cpl_task *task))
+{
+	struct job *job = calloc(1, sizeof(*job));
+
+	if (!job)
+		return NULL;
+	job->task.run = run;
+	job->task.free = job_free;
+	job->dir = dir;
+	job->place = dir->place;
+	job->id = id;
+	return job;
+}
+
+/* Is there room for so many bytes more? */
+static bool reserve(struct cpl_record_dir *dir, size_t bytes)
+{
+	bool room;
+
+	pthread_mutex_lock(&dir->lock);
+	room = dir->queued + bytes <= RECORD_DIR_QUEUE_BYTES;
+	if (room)
+		dir->queued += bytes;
+	pthread_mutex_unlock(&dir->lock);
+	return room;
+}
+
+void cpl_record_dir_write(struct cpl_record_dir *dir,
+                          const struct cpl_record *record)
+{
+	struct cpl_error err = {""};
+	size_t length = 0;
+	struct job *job;
+	char *text;
+
+	if (dir->none)
+		return;
+	text = cpl_record_text(record, &length, &err);
+	job = text ? job_new(dir, record->job, run_write) : NULL;
+	if (text && !job)
+		cpl_fail_memory(&err);
+	if (job && !reserve(dir, length)) {
+		cpl_fail(&err,
+		         "%s: records come faster than they can be "
+		         "written",
+		         dir->place->path);
+		job_free(&job->task);
+		job = NULL;
+	}
+	if (job) {
+		job->user = record->uid;
+		job->text = text;
+		job->length = length;
+		text = NULL;
+		cpl_worker_queue(dir->worker, CPL_LANE_WRITE, &job->task, false,
+		                 &err);
+	}
+	free(text);
+	if (err.text[0])
+		complain(dir, err.text);
+}
+
+void cpl_record_dir_end(struct cpl_record_dir *dir, int64_t id)
+{
+	struct cpl_error err = {""};
+	struct job *job;
+
+	if (dir->none)
+		return;
+	job = job_new(dir, id, run_end);
+	if (cpl_worker_queue(dir->worker, CPL_LANE_WRITE,
+	                     job ? &job->task : NULL, false, &err))
+		say(dir, true, "record of job %lld stays in running: %s",
+		    (long long)id, err.text);
+}
+
+void cpl_record_dir_restore(struct cpl_record_dir *dir, const int64_t *id,
+                            int n,
+                            void (*take)(void *arg, struct cpl_record *record),
+                            void *arg)
+{
+	struct cpl_error err = {""};
+	struct job *job;
+
+	if (dir->none)
+		return;
+	job = job_new(dir, 0, run_restore);
+	if (job) {
+		job->ids = malloc(((size_t)n + 1) * sizeof(*job->ids));
+		job->n_ids = n;
+		job->take = take;
+		job->take_arg = arg;
+	}
+	if (job && job->ids) {
+		memcpy(job->ids, id, (size_t)n * sizeof(*job->ids));
+		cpl_worker_queue(dir->worker, CPL_LANE_WRITE, &job->task, false,
+		                 &err);
+	} else {
+		cpl_fail_memory(&err);
+		if (job)
+			job_free(&job->task);
+	}
+	if (err.text[0])
+		say(dir, true, "running jobs do not count as background: %s",
+		    err.text);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The scheduler's side of a state directory: records are written to
+ * running/ID.json, moved to ended/ID.json, and taken back after a restart, all
+ * on the worker's lane for writing, in the order of the calls. No call waits
+ * for a file or fails: what goes wrong is logged, of many alike one line a
+ * minute.
+ *
+ * A directory belongs to one cluster, whose name stands in its file "cluster"
+ * (made by the first that uses it). In that of another nothing is read, written
+ * or moved.
+ */
+#ifndef CPL_SITE_RECORD_DIR_H
+#define CPL_SITE_RECORD_DIR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "site/config.h"
+#include "site/record.h"
+#include "site/worker.h"
+
+/* Bytes of records that may wait to be written; more are lost. */
+#define RECORD_DIR_QUEUE_BYTES (64 << 20)
+
+struct cpl_record_dir;
+
+/*
+ * log may be called on any thread. The worker must outlive the directory, with
+ * no task of it queued any more. NULL with err: memory.
+ */
+struct cpl_record_dir *cpl_record_dir_new(struct cpl_worker *worker,
+                                          void (*log)(void *arg, bool failure,
+                                                      const char *text),
+                                          void *arg, struct cpl_error *err);
+void cpl_record_dir_free(struct cpl_record_dir *dir);
+
+/* From now on: this directory (NULL: none), for this cluster (NULL: whoever
+ * owns it), to be read by these (CPL_RECORDS_SLURM is no answer here). */
+void cpl_record_dir_use(struct cpl_record_dir *dir, const char *path,
+                        const char *cluster, enum cpl_record_access access);
+
+/* Queue the record of a running job. O(its size). */
+void cpl_record_dir_write(struct cpl_record_dir *dir,
+                          const struct cpl_record *record);
+
+/* The job has ended. Unlike records, ends are never lost while the process
+ * lives: those that fail are tried again. */
+void cpl_record_dir_end(struct cpl_record_dir *dir, int64_t job);
+
+/*
+ * Queue: the records of these jobs (ids) go to take(arg, record), which owns
+ * them, as they run (cpl_record_as_it_runs); all others are moved to ended/.
+ * What is no valid record of the job is moved to damaged/.
+ */
+void cpl_record_dir_restore(struct cpl_record_dir *dir, const int64_t *id,
+                            int n,
+                            void (*take)(void *arg, struct cpl_record *record),
+                            void *arg);
+
+#endif

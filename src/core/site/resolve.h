@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a job gets and why: the only place that weighs the user's wishes
+ * against commplace.conf. A pure function: no file is opened, so whether a
+ * profile exists is for the caller to find out.
+ */
+#ifndef CPL_SITE_RESOLVE_H
+#define CPL_SITE_RESOLVE_H
+
+#include "network/network.h"
+#include "site/config.h"
+
+/* A job as far as the rules look at it; NULL: not given. */
+struct cpl_job_facts {
+	const char *profile, *policy, *mapping; /* the user's wishes, untrusted;
+						 * profile "none": none, Match
+						 * rules do not apply either */
+	const char *name;
+	const char *partition; /* or several, "a,b": of those, the first that
+				* is not left to Slurm */
+};
+
+enum cpl_source {
+	CPL_FROM_BUILT_IN,
+	CPL_FROM_SITE,      /* a general line of commplace.conf */
+	CPL_FROM_PARTITION, /* a Partition line */
+	CPL_FROM_MATCH,     /* a Match line */
+	CPL_FROM_USER,      /* an option of the submission */
+	CPL_FROM_OFF,       /* switched off: Mode, or the partition's policy */
+};
+
+struct cpl_choice {
+	const char *value; /* of facts or configuration; NULL: none */
+	enum cpl_source source;
+	int line; /* of commplace.conf, 0: none */
+};
+
+struct cpl_resolved {
+	enum cpl_mode mode;
+	struct cpl_choice profile;
+	struct cpl_choice policy;  /* NULL: the stock answer is asked for */
+	struct cpl_choice mapping;
+	struct cpl_choice binding; /* NULL: left to Slurm */
+	bool bind_memory;
+	enum cpl_objective objective;
+	int min_nodes;
+	const char *partition; /* whose line counts, not terminated; or NULL */
+	int partition_length;
+	/* A reason to refuse the submission, else "". The values then are those
+	 * without the refused wish; one that is no policy's or mapper's name
+	 * stays, for the decision to name it. */
+	struct cpl_error refusal;
+	/* Something the user should know, else "". */
+	struct cpl_error note;
+};
+
+/*
+ * net (may be NULL) tells which policies there are. O(rules of the
+ * configuration).
+ */
+void cpl_resolve(const struct cpl_config *config, const struct cpl_network *net,
+		 const struct cpl_job_facts *job, struct cpl_resolved *out);
+
+/*
+ * Mode, policy ("none" as it is written), mapping and MinNodes as the lines of
+ * a partition (NULL: none) say.
+ */
+void cpl_resolve_defaults(const struct cpl_config *config,
+			  const char *partition, struct cpl_resolved *out);
+
+#endif

@@ -1,0 +1,694 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "site/store.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "signature/signature.h"
+
+#define FRESH_NS (STORE_FRESH_S * INT64_C(1000000000))
+/* A damaged file is tried again: a side file may have come. */
+#define RETRY_NS (60 * INT64_C(1000000000))
+/* Files known, also those that are missing: users make up names. */
+#define ENTRIES_MAX 256
+/* Where "ranks" stands, unless it comes after the traffic. */
+#define HEAD_BYTES 65536
+
+struct held_profile {
+	struct cpl_profile profile;
+	atomic_int refs;
+};
+
+/* What a look at the files says. */
+struct state {
+	enum cpl_found found; /* LOADING: there, no matrix yet; READY never */
+	int ranks;            /* 0: not known */
+	struct cpl_error err;
+};
+
+/* One path. All under the store's lock, but files only by the task that has
+ * the entry in hand (looking or loading, never both). */
+struct entry {
+	struct entry *next;
+	char *dir, *name, *path;
+	struct state state;
+	struct cpl_profile *profile; /* of `file`, or of a version before */
+	bool current;                /* the profile is what the files hold */
+	struct cpl_signature_file *file;
+	int n_files;
+	int64_t looked; /* ns, 0: must be looked at */
+	int64_t failed; /* when it was found DAMAGED */
+	bool looking, loading;
+	int waiting;      /* callers */
+	bool no_memory;   /* it failed for that: nothing to remember */
+	bool wanted;      /* load it after the look, if the ranks fit ... */
+	int wanted_ranks; /* ... these, 0: any */
+	uint64_t used;    /* larger: used later */
+};
+
+struct cpl_store {
+	struct cpl_worker *worker;
+	void (*log)(void *arg, const char *text);
+	void *log_arg;
+	pthread_mutex_t lock;
+	pthread_cond_t change;
+	struct entry *entry;
+	int n_entries;
+	uint64_t clock;
+	_Atomic uint64_t max_bytes;
+};
+
+struct job {
+	struct cpl_task task;
+	struct cpl_store *store;
+	struct entry *entry;
+};
+
+/* Profiles */
+
+struct cpl_profile *cpl_profile_hold(struct cpl_profile *profile)
+{
+	if (profile)
+		atomic_fetch_add(&((struct held_profile *)profile)->refs, 1);
+	return profile;
+}
+
+void cpl_profile_drop(struct cpl_profile *profile)
+{
+	if (!profile ||
+	    atomic_fetch_sub(&((struct held_profile *)profile)->refs, 1) > 1)
+		return;
+	cpl_comm_free(profile->comm);
+	cpl_comm_free(profile->graph);
+	free(profile->path);
+	free(profile);
+}
+
+/* Takes the signature. */
+static struct cpl_profile *profile_make(struct cpl_signature *sig,
+                                        const char *path, struct cpl_error *err)
+{
+	struct held_profile *held = calloc(1, sizeof(*held));
+	struct cpl_profile *profile;
+
+	if (!held) {
+		cpl_signature_free(sig);
+		cpl_fail_memory(err);
+		return NULL;
+	}
+	profile = &held->profile;
+	held->refs = 1;
+	profile->ranks = sig->ranks;
+	profile->path = strdup(path);
+	if (!profile->path)
+		cpl_fail_memory(err);
+	else
+		profile->comm = cpl_signature_total(sig, err);
+	cpl_signature_free(sig);
+	if (profile->comm)
+		profile->graph = cpl_comm_symmetric(profile->comm, err);
+	if (!profile->graph) {
+		cpl_profile_drop(profile);
+		return NULL;
+	}
+	profile->bytes = sizeof(*held) + strlen(path) + 1 +
+	                 cpl_comm_bytes(profile->comm) +
+	                 cpl_comm_bytes(profile->graph);
+	return profile;
+}
+
+/* Reading, without any lock */
+
+static void set_state(struct state *state, enum cpl_found found, int ranks,
+                      const struct cpl_error *err)
+{
+	state->found = found;
+	state->ranks = ranks;
+	state->err = err ? *err : (struct cpl_error){""};
+}
+
+/* Why a file of the directory did not open. */
+static enum cpl_found why_closed(int error, const char *dir,
+                                 struct cpl_error *err)
+{
+	switch (error) {
+	case ELOOP:
+	case EINVAL:
+	case EFBIG:
+		return CPL_FOUND_DAMAGED;
+	case ENOENT:
+		/* Is it the file that is missing, or the directory? */
+		if (!access(dir, X_OK))
+			return CPL_FOUND_MISSING;
+		cpl_fail(err, "%s: %s", dir, strerror(errno));
+		return CPL_FOUND_UNREADABLE;
+	default:
+		return CPL_FOUND_UNREADABLE;
+	}
+}
+
+/* Open and look at the beginning: is it there, for how many ranks? */
+static void look(const char *dir, const char *path, uint64_t max,
+                 struct cpl_file_stamp *stamp, struct state *state)
+{
+	struct cpl_error err = {""};
+	size_t length;
+	char *head;
+	int fd = cpl_file_open(path, CPL_LINKS_REFUSE, max, stamp, &err);
+
+	if (fd < 0) {
+		enum cpl_found found = why_closed(errno, dir, &err);
+
+		set_state(state, found, 0, &err);
+		return;
+	}
+	head = cpl_file_read_open(fd, path, HEAD_BYTES, &length, &err);
+	if (head)
+		set_state(state, CPL_FOUND_LOADING,
+		          cpl_signature_peek(head, length), NULL);
+	else
+		set_state(state, CPL_FOUND_UNREADABLE, 0, &err);
+	free(head);
+	close(fd);
+}
+
+/* Read all of it; the files it was read from go to *file. NULL: see state. */
+static struct cpl_profile *load(const char *dir, const char *path,
+                                const struct cpl_signature_limits *limits,
+                                struct cpl_signature_file **file, int *n_files,
+                                struct state *state)
+{
+	struct cpl_error err = {""};
+	struct cpl_signature *sig;
+	struct cpl_profile *profile = NULL;
+	enum cpl_found found = CPL_FOUND_DAMAGED;
+
+	sig = cpl_signature_load_within(path, limits, &err);
+	if (!sig && errno && errno != ENOMEM)
+		found = why_closed(errno, dir, &err);
+	if (sig) {
+		*file = sig->file;
+		*n_files = sig->n_files;
+		sig->file = NULL;
+		sig->n_files = 0;
+		profile = profile_make(sig, path, &err);
+	}
+	if (profile)
+		set_state(state, CPL_FOUND_LOADING, profile->ranks, NULL);
+	else
+		set_state(state, found, 0, &err);
+	return profile;
+}
+
+/* Does each file still have its stamp? */
+static bool unchanged(const struct cpl_signature_file *file, int n,
+                      uint64_t max)
+{
+	for (int i = 0; i < n; i++) {
+		struct cpl_file_stamp stamp;
+		int fd = cpl_file_open(file[i].path, CPL_LINKS_REFUSE, max,
+		                       &stamp, NULL);
+
+		if (fd < 0)
+			return false;
+		close(fd);
+		if (!cpl_file_stamp_equal(&stamp, &file[i].stamp))
+			return false;
+	}
+	return n > 0;
+}
+
+static void free_files(struct cpl_signature_file *file, int n)
+{
+	for (int i = 0; i < n; i++)
+		free(file[i].path);
+	free(file);
+}
+
+/* The files of an entry that was only looked at. NULL: memory. */
+static struct cpl_signature_file *one_file(const char *path,
+                                           const struct cpl_file_stamp *stamp)
+{
+	struct cpl_signature_file *file = malloc(sizeof(*file));
+
+	if (!file)
+		return NULL;
+	file->path = strdup(path);
+	file->stamp = *stamp;
+	if (file->path)
+		return file;
+	free(file);
+	return NULL;
+}
+
+/* Entries */
+
+static bool in_hand(const struct entry *e)
+{
+	return e->looking || e->loading;
+}
+
+static void entry_free(struct entry *e)
+{
+	cpl_profile_drop(e->profile);
+	free_files(e->file, e->n_files);
+	free(e->dir);
+	free(e->name);
+	free(e->path);
+	free(e);
+}
+
+/* Was it the memory that failed, not the file? */
+static bool no_memory(const struct state *state)
+{
+	return cpl_error_is_memory(&state->err);
+}
+
+static void drop_profile(struct entry *e)
+{
+	cpl_profile_drop(e->profile);
+	e->profile = NULL;
+	e->current = false;
+}
+
+static void forget(struct cpl_store *store, struct entry *e)
+{
+	struct entry **at = &store->entry;
+
+	while (*at != e)
+		at = &(*at)->next;
+	*at = e->next;
+	store->n_entries--;
+	entry_free(e);
+}
+
+/* The least used entry that nobody has in hand, other than one; NULL: none. */
+static struct entry *least_used(struct cpl_store *store,
+                                const struct entry *other, bool with_profile)
+{
+	struct entry *least = NULL;
+
+	for (struct entry *e = store->entry; e; e = e->next)
+		if (e != other && !in_hand(e) && !e->waiting &&
+		    (e->profile || !with_profile) &&
+		    (!least || e->used < least->used))
+			least = e;
+	return least;
+}
+
+/* Keep within the limit; the one that came last stays in any case. */
+static void make_room(struct cpl_store *store, const struct entry *last)
+{
+	uint64_t bytes = 0;
+	struct entry *e;
+
+	for (e = store->entry; e; e = e->next)
+		bytes += e->profile ? e->profile->bytes : 0;
+	while (bytes > store->max_bytes &&
+	       (e = least_used(store, last, true))) {
+		bytes -= e->profile->bytes;
+		drop_profile(e);
+	}
+}
+
+/* NULL: memory. */
+static struct entry *get_entry(struct cpl_store *store, const char *dir,
+                               const char *name, const char *path)
+{
+	struct entry *e;
+
+	for (e = store->entry; e && strcmp(e->path, path);)
+		e = e->next;
+	if (e)
+		return e;
+	if (store->n_entries >= ENTRIES_MAX &&
+	    (e = least_used(store, NULL, false)))
+		forget(store, e);
+	e = calloc(1, sizeof(*e));
+	if (!e)
+		return NULL;
+	e->dir = strdup(dir);
+	e->name = strdup(name);
+	e->path = strdup(path);
+	if (!e->dir || !e->name || !e->path) {
+		entry_free(e);
+		return NULL;
+	}
+	e->next = store->entry;
+	store->entry = e;
+	store->n_entries++;
+	return e;
+}
+
+/* Tasks */
+
+static void job_free(struct cpl_task *task)
+{
+	free(task);
+}
+
+static void run_look(struct cpl_task *task);
+static void run_load(struct cpl_task *task);
+
+static int queue(struct cpl_store *store, struct entry *e, bool whole,
+                 struct cpl_error *err)
+{
+	struct job *job = calloc(1, sizeof(*job));
+
+	if (!job)
+		return cpl_fail_memory(err);
+	job->task.run = whole ? run_load : run_look;
+	job->task.free = job_free;
+	job->store = store;
+	job->entry = e;
+	if (cpl_worker_queue(store->worker,
+	                     whole ? CPL_LANE_LOAD : CPL_LANE_LOOK, &job->task,
+	                     false, err))
+		return -1;
+	if (whole)
+		e->loading = true;
+	else
+		e->looking = true;
+	return 0;
+}
+
+static bool ranks_fit(const struct state *state, int ranks)
+{
+	return !ranks || !state->ranks || state->ranks == ranks;
+}
+
+/* Start to load what is there, unless that is done or under way. */
+static int start_load(struct cpl_store *store, struct entry *e, int ranks,
+                      struct cpl_error *err)
+{
+	if (e->state.found != CPL_FOUND_LOADING || e->current || in_hand(e) ||
+	    !ranks_fit(&e->state, ranks))
+		return 0;
+	return queue(store, e, true, err);
+}
+
+static void tell(struct cpl_store *store, const struct state *state)
+{
+	if (state->found == CPL_FOUND_UNREADABLE && store->log)
+		store->log(store->log_arg, state->err.text);
+}
+
+static void run_look(struct cpl_task *task)
+{
+	struct job *job = (struct job *)task;
+	struct cpl_store *store = job->store;
+	struct entry *e = job->entry;
+	struct cpl_signature_file *file = NULL;
+	struct cpl_file_stamp stamp;
+	struct state state = {0};
+	bool same;
+
+	pthread_mutex_lock(&store->lock);
+	same = !e->failed || cpl_now() - e->failed < RETRY_NS;
+	pthread_mutex_unlock(&store->lock);
+	same = same && unchanged(e->file, e->n_files, store->max_bytes);
+	if (!same) {
+		look(e->dir, e->path, store->max_bytes, &stamp, &state);
+		if (state.found == CPL_FOUND_LOADING)
+			file = one_file(e->path, &stamp);
+		tell(store, &state);
+	}
+	pthread_mutex_lock(&store->lock);
+	e->looking = false;
+	e->looked = cpl_now();
+	if (!same) {
+		free_files(e->file, e->n_files);
+		e->file = file;
+		e->n_files = file != NULL;
+		e->state = state;
+		e->failed = 0;
+		e->no_memory = no_memory(&state);
+		e->current = false;
+		/* While a new version is read the old one is better than none,
+		 * but not while there is no file at all. */
+		if (state.found != CPL_FOUND_LOADING)
+			drop_profile(e);
+	}
+	if (e->wanted)
+		start_load(store, e, e->wanted_ranks, NULL);
+	e->wanted = false;
+	pthread_cond_broadcast(&store->change);
+	pthread_mutex_unlock(&store->lock);
+}
+
+static void say_reads(void *arg, bool reads)
+{
+	cpl_worker_files(arg, CPL_LANE_LOAD, reads);
+}
+
+static void run_load(struct cpl_task *task)
+{
+	struct job *job = (struct job *)task;
+	struct cpl_store *store = job->store;
+	struct entry *e = job->entry;
+	const struct cpl_signature_limits limits = {
+	        .max_bytes = store->max_bytes,
+	        .reads = say_reads,
+	        .arg = store->worker,
+	};
+	struct cpl_signature_file *file = NULL;
+	struct cpl_profile *profile;
+	struct state state;
+	int n_files = 0;
+
+	profile = load(e->dir, e->path, &limits, &file, &n_files, &state);
+	tell(store, &state);
+	pthread_mutex_lock(&store->lock);
+	e->loading = false;
+	e->state = state;
+	drop_profile(e);
+	e->profile = profile;
+	e->current = profile != NULL;
+	e->failed = state.found == CPL_FOUND_DAMAGED ? cpl_now() : 0;
+	e->no_memory = no_memory(&state);
+	/* Of what could not be read the stamp of the look stays. */
+	if (file) {
+		free_files(e->file, e->n_files);
+		e->file = file;
+		e->n_files = n_files;
+	}
+	e->used = ++store->clock;
+	make_room(store, e);
+	pthread_cond_broadcast(&store->change);
+	pthread_mutex_unlock(&store->lock);
+}
+
+/* Callers */
+
+struct cpl_store *cpl_store_new(struct cpl_worker *worker,
+                                void (*log)(void *arg, const char *text),
+                                void *arg, struct cpl_error *err)
+{
+	struct cpl_store *store = calloc(1, sizeof(*store));
+
+	if (!store) {
+		cpl_fail_memory(err);
+		return NULL;
+	}
+	store->worker = worker;
+	store->log = log;
+	store->log_arg = arg;
+	store->max_bytes = CPL_STORE_DEFAULT_BYTES;
+	pthread_mutex_init(&store->lock, NULL);
+	cpl_cond_init(&store->change);
+	return store;
+}
+
+void cpl_store_free(struct cpl_store *store)
+{
+	if (!store)
+		return;
+	while (store->entry)
+		forget(store, store->entry);
+	pthread_cond_destroy(&store->change);
+	pthread_mutex_destroy(&store->lock);
+	free(store);
+}
+
+void cpl_store_limit(struct cpl_store *store, uint64_t max_bytes)
+{
+	pthread_mutex_lock(&store->lock);
+	/* What was too large before may not be so now. */
+	if (store->max_bytes != max_bytes)
+		for (struct entry *e = store->entry; e; e = e->next)
+			if (e->failed) {
+				e->failed = 1;
+				e->looked = 0;
+			}
+	store->max_bytes = max_bytes;
+	make_room(store, NULL);
+	pthread_mutex_unlock(&store->lock);
+}
+
+void cpl_store_refresh(struct cpl_store *store)
+{
+	pthread_mutex_lock(&store->lock);
+	for (struct entry *e = store->entry; e; e = e->next)
+		e->looked = 0;
+	pthread_mutex_unlock(&store->lock);
+}
+
+/* Fill the answer by what is known now. False: a matrix is still to come. */
+static bool answer_now(const struct entry *e, int ranks,
+                       struct cpl_store_answer *answer)
+{
+	answer->found = e->state.found;
+	answer->ranks = e->state.ranks;
+	if (e->n_files)
+		answer->stamp = e->file[0].stamp;
+	if (e->state.found != CPL_FOUND_LOADING) {
+		answer->err = e->state.err;
+		return true;
+	}
+	if (!ranks_fit(&e->state, ranks)) {
+		answer->found = CPL_FOUND_OTHER_RANKS;
+		cpl_fail(&answer->err,
+		         "profile %s was recorded at %d ranks, the job has %d",
+		         e->name, e->state.ranks, ranks);
+		return true;
+	}
+	if (!e->current)
+		return false;
+	answer->found = CPL_FOUND_READY;
+	answer->profile = cpl_profile_hold(e->profile);
+	return true;
+}
+
+/* The deadline has passed, or files hang: what is in memory, or why not. */
+static void answer_late(const struct entry *e, bool stuck, int ranks,
+                        struct cpl_store_answer *answer)
+{
+	answer->ranks = e->state.ranks;
+	if (e->n_files)
+		answer->stamp = e->file[0].stamp;
+	if (e->profile && (!ranks || e->profile->ranks == ranks)) {
+		answer->found = CPL_FOUND_READY;
+		answer->ranks = e->profile->ranks;
+		answer->profile = cpl_profile_hold(e->profile);
+	} else if (stuck) {
+		answer->found = CPL_FOUND_TIMED_OUT;
+		cpl_fail(&answer->err,
+		         "%s: the file system does not answer within "
+		         "MaxDecisionTime",
+		         e->path);
+	} else {
+		answer->found = CPL_FOUND_LOADING;
+		cpl_fail(&answer->err, "%s: is still being read", e->path);
+	}
+}
+
+/* Ask for what is missing for an answer. 1: nothing is, 0: it is under way. */
+static int pursue(struct cpl_store *store, struct entry *e, int64_t looked,
+                  int ranks, struct cpl_store_answer *answer)
+{
+	if (e->looking)
+		return 0;
+	if (e->looked <= looked && !e->loading)
+		return queue(store, e, false, &answer->err);
+	if (e->looked > looked && answer_now(e, ranks, answer))
+		return 1;
+	return start_load(store, e, ranks, &answer->err);
+}
+
+static bool lane_stuck(const struct cpl_store *store, const struct entry *e,
+                       int64_t since)
+{
+	return cpl_worker_stuck(store->worker,
+	                        e->loading ? CPL_LANE_LOAD : CPL_LANE_LOOK,
+	                        since);
+}
+
+static void find(struct cpl_store *store, struct entry *e,
+                 const struct cpl_store_query *query,
+                 struct cpl_store_answer *answer)
+{
+	int64_t begin = cpl_now(), budget = query->deadline - begin;
+	/* Looks that ended before this are too old. */
+	int64_t looked = query->fresh ? begin : begin - FRESH_NS;
+	bool stuck = false;
+	int rc;
+
+	e->used = ++store->clock;
+	e->waiting++;
+	if (e->no_memory) {
+		e->no_memory = false;
+		e->looked = 0;
+		e->failed = e->failed ? 1 : 0;
+	}
+	for (;;) {
+		rc = pursue(store, e, looked, query->ranks, answer);
+		if (rc)
+			break;
+		/* What does not come back would cost every job its budget. */
+		stuck = lane_stuck(store, e, begin - (budget > 0 ? budget : 0));
+		if (stuck || budget <= 0)
+			break;
+		if (!cpl_cond_wait_until(&store->change, &store->lock,
+		                         query->deadline)) {
+			rc = pursue(store, e, looked, query->ranks, answer);
+			stuck = lane_stuck(store, e, begin + budget / 2);
+			break;
+		}
+	}
+	e->waiting--;
+	if (rc < 0)
+		answer->found = CPL_FOUND_UNREADABLE;
+	if (!rc)
+		answer_late(e, stuck, query->ranks, answer);
+}
+
+void cpl_store_find(struct cpl_store *store,
+                    const struct cpl_store_query *query,
+                    struct cpl_store_answer *answer)
+{
+	struct entry *e;
+	char *path;
+
+	*answer = (struct cpl_store_answer){.found = CPL_FOUND_BAD_NAME};
+	if (cpl_profile_name_check(query->name, &answer->err))
+		return;
+	answer->found = CPL_FOUND_UNREADABLE;
+	path = cpl_profile_path(query->dir, query->name, &answer->err);
+	if (!path)
+		return;
+	pthread_mutex_lock(&store->lock);
+	e = get_entry(store, query->dir, query->name, path);
+	if (e)
+		find(store, e, query, answer);
+	else
+		cpl_fail_memory(&answer->err);
+	pthread_mutex_unlock(&store->lock);
+	free(path);
+}
+
+void cpl_store_prefetch(struct cpl_store *store, const char *dir,
+                        const char *name, int ranks)
+{
+	char *path = cpl_profile_path(dir, name, NULL);
+	struct entry *e = NULL;
+
+	if (!path)
+		return;
+	pthread_mutex_lock(&store->lock);
+	e = get_entry(store, dir, name, path);
+	if (e && (!e->looked || cpl_now() - e->looked > FRESH_NS)) {
+		e->wanted_ranks =
+		        e->wanted && e->wanted_ranks != ranks ? 0 : ranks;
+		e->wanted = true;
+		if (!in_hand(e))
+			queue(store, e, false, NULL);
+	} else if (e) {
+		start_load(store, e, ranks, NULL);
+	}
+	pthread_mutex_unlock(&store->lock);
+	free(path);
+}

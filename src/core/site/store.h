@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The one place that reads, checks and keeps profiles, for the scheduler, its
+ * submission check and the nodes.
+ *
+ * A profile is the file NAME.json in a site's directory, with its side files.
+ * All of them are regular files, none a symbolic link. Its ranks are known long
+ * before its matrix, and a matrix is loaded only for a job that it may fit.
+ * What is in memory serves for STORE_FRESH_S seconds without a look at the
+ * files; after that the files are looked at, and read again only where device,
+ * inode, size or time of change differ. One limit, in bytes, bounds what one
+ * profile may take and what all that are kept take together, the least used
+ * going first; what a profile will take is known, and refused, before it is
+ * read or its patterns are expanded.
+ *
+ * No caller touches a file: the lanes of a worker do, and the caller waits for
+ * them until its deadline.
+ */
+#ifndef CPL_SITE_STORE_H
+#define CPL_SITE_STORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "graph/comm.h"
+#include "site/worker.h"
+
+#define STORE_FRESH_S 5
+
+/* A profile in memory. It never changes; a changed file makes another one. */
+struct cpl_profile {
+	char *path;
+	int ranks;
+	struct cpl_comm *comm;  /* the whole run */
+	struct cpl_comm *graph; /* cpl_comm_symmetric(comm) */
+	uint64_t bytes;         /* of memory that it takes */
+};
+
+/* References; NULL is allowed. Any thread. */
+struct cpl_profile *cpl_profile_hold(struct cpl_profile *profile);
+void cpl_profile_drop(struct cpl_profile *profile);
+
+enum cpl_found {
+	CPL_FOUND_READY,       /* here it is */
+	CPL_FOUND_OTHER_RANKS, /* it is there, for another number of ranks */
+	CPL_FOUND_LOADING,     /* it is there and being read */
+	CPL_FOUND_MISSING,    /* no such file in a directory that can be read */
+	CPL_FOUND_DAMAGED,    /* a file, but no valid profile, or too large */
+	CPL_FOUND_UNREADABLE, /* directory or file cannot be opened or read */
+	CPL_FOUND_BAD_NAME,   /* no name of a profile */
+	CPL_FOUND_TIMED_OUT,  /* the file system does not answer */
+};
+
+struct cpl_store_query {
+	const char *dir;  /* of the profiles */
+	const char *name; /* untrusted */
+	int ranks;  /* of the job, 0: not known, whatever it has is right */
+	bool fresh; /* look at the file, whenever it was looked at last */
+	int64_t deadline; /* cpl_now(); one that has passed: never wait */
+};
+
+struct cpl_store_answer {
+	enum cpl_found found;
+	int ranks;                   /* of the profile, 0: not known yet */
+	struct cpl_file_stamp stamp; /* of its file; all 0: none was opened */
+	struct cpl_profile *profile; /* READY: a reference for the caller */
+	struct cpl_error err;        /* every other: one line, with the file */
+};
+
+struct cpl_store;
+
+/*
+ * An empty store that uses this worker, which must outlive it, with no task of
+ * the store queued any more. Complaints about directories and files that cannot
+ * be read go to log, which any thread may call; may be NULL. NULL with err when
+ * memory is out.
+ */
+struct cpl_store *cpl_store_new(struct cpl_worker *worker,
+                                void (*log)(void *arg, const char *text),
+                                void *arg, struct cpl_error *err);
+void cpl_store_free(struct cpl_store *store);
+
+/* Bytes of memory for profiles; what is kept too much is given up. */
+#define CPL_STORE_DEFAULT_BYTES (UINT64_C(256) << 20)
+void cpl_store_limit(struct cpl_store *store, uint64_t max_bytes);
+
+/*
+ * Find a profile. Never blocks beyond the deadline; what was begun goes on
+ * after it. When files do not answer in time, a version in memory is READY all
+ * the same: better than none. Of a profile being read the ranks are told as
+ * soon as they are known. A profile in memory that was looked at lately: O(1)
+ * and no file access.
+ */
+void cpl_store_find(struct cpl_store *store,
+                    const struct cpl_store_query *query,
+                    struct cpl_store_answer *answer);
+
+/* Have a profile looked at and, where its ranks fit, loaded, without waiting:
+ * for jobs that will be decided on soon. */
+void cpl_store_prefetch(struct cpl_store *store, const char *dir,
+                        const char *name, int ranks);
+
+/* Look at every file again when it is asked for next. */
+void cpl_store_refresh(struct cpl_store *store);
+
+#endif

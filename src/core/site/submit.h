@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The check of a job at its submission, by the engine that will decide on it:
+ * what commplace.conf makes of its wishes, and whether its profile is there.
+ */
+#ifndef CPL_SITE_SUBMIT_H
+#define CPL_SITE_SUBMIT_H
+
+#include "base/file.h"
+#include "site/engine.h"
+#include "site/resolve.h"
+
+struct cpl_submission {
+	struct cpl_job_facts job;
+	int64_t ranks; /* 0: not known yet */
+	/* As many tasks as the job's steps have by themselves, where it states
+	 * only its nodes; 0: the job states tasks, or no nodes either. */
+	uint32_t min_implied, max_implied;
+	struct cpl_reader user;
+};
+
+struct cpl_verdict {
+	bool refused;
+	char *message; /* for the user: why, or notes a line each; or NULL */
+	char *attach;  /* profile of a Match rule to give the job, or NULL */
+	char *comment; /* to append to AdminComment, or NULL */
+};
+
+/*
+ * Never waits longer than MaxDecisionTime for files, and not at all while they
+ * hang: then a profile that the user named counts as one that is missing. What
+ * is found is kept for the decision, a large profile being read on. One that
+ * the user may not read is refused, unless a Match rule gives it. A text for
+ * which memory is out is left NULL. Free the texts with cpl_verdict_free.
+ */
+void cpl_engine_submit(struct cpl_engine *engine,
+                       const struct cpl_submission *submission,
+                       struct cpl_verdict *verdict);
+void cpl_verdict_free(struct cpl_verdict *verdict);
+
+#endif

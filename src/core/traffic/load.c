@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "traffic/traffic.h"
+
+int cpl_load_init(struct cpl_load *load, const struct cpl_network *net,
+                  struct cpl_error *err)
+{
+	/* One more: a network may have no links. */
+	load->link = calloc((size_t)net->n_links + 1, sizeof(double));
+	load->injection = calloc((size_t)net->n_nodes, sizeof(double));
+	load->ejection = calloc((size_t)net->n_nodes, sizeof(double));
+	if (load->link && load->injection && load->ejection)
+		return 0;
+	cpl_load_free(load);
+	return cpl_fail_memory(err);
+}
+
+void cpl_load_clear(struct cpl_load *load, const struct cpl_network *net)
+{
+	memset(load->link, 0, (size_t)net->n_links * sizeof(double));
+	memset(load->injection, 0, (size_t)net->n_nodes * sizeof(double));
+	memset(load->ejection, 0, (size_t)net->n_nodes * sizeof(double));
+}
+
+void cpl_load_free(struct cpl_load *load)
+{
+	free(load->link);
+	free(load->injection);
+	free(load->ejection);
+	memset(load, 0, sizeof(*load));
+}
+
+void cpl_load_add(struct cpl_load *into, const struct cpl_load *from,
+                  const struct cpl_network *net)
+{
+	for (int64_t i = 0; i < net->n_links; i++)
+		into->link[i] += from->link[i];
+	for (int i = 0; i < net->n_nodes; i++) {
+		into->injection[i] += from->injection[i];
+		into->ejection[i] += from->ejection[i];
+	}
+}

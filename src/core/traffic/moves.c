@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "traffic/moves.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Stops up to which routes are kept, in a view too, and shares of links that are
+ * kept at the most: 16, 1 and 64 MB. */
+#define KNOWN_STOPS 2048
+#define KNOWN_STOPS_VIEW 512
+#define KNOWN_MAX (4 << 20)
+
+/* A job's bytes are less than so many bits of grains; bytes times links, of
+ * which no way has more than there are routers, of coarser ones. */
+#define BITS 49
+/* 1.5 * 2^52 grains: adding them rounds to whole ones. */
+#define ROUNDER(exponent) ldexp(1.5, 52 + (exponent)-BITS)
+/* So that neither is too small or too large for a number. */
+#define MIN_EXPONENT (-900)
+#define MAX_EXPONENT 950
+
+static int make_stops(struct cpl_moves *m, const int *node, int n)
+{
+	size_t routers = (size_t)m->net->n_routers;
+
+	m->stop_of = malloc(routers * sizeof(*m->stop_of));
+	m->router = malloc(routers * sizeof(*m->router));
+	if (!m->stop_of || !m->router)
+		return -1;
+	for (size_t i = 0; i < routers; i++)
+		m->stop_of[i] = -1;
+	if (!node)
+		n = m->net->n_nodes;
+	for (int i = 0; i < n; i++) {
+		int router = cpl_network_router(m->net, node ? node[i] : i);
+
+		if (m->stop_of[router] >= 0)
+			continue;
+		m->stop_of[router] = m->n_stops;
+		m->router[m->n_stops++] = router;
+	}
+	return 0;
+}
+
+/* What each thread has for itself. */
+static int make_own(struct cpl_moves *m, const struct cpl_routing *routing,
+                    int known_stops, struct cpl_error *err)
+{
+	size_t n = (size_t)m->net->n_links + 1;
+	size_t stops = (size_t)m->n_stops;
+
+	m->change = calloc(n, sizeof(*m->change));
+	m->mark = calloc(n, 1);
+	m->touched = malloc(n * sizeof(*m->touched));
+	if (m->n_stops <= known_stops)
+		m->known = calloc(stops * stops + 1, sizeof(*m->known));
+	m->n_share = 1;
+	if (!m->change || !m->mark || !m->touched ||
+	    (!m->known && m->n_stops <= known_stops))
+		return cpl_fail_memory(err);
+	return cpl_route_finder_init(&m->finder, m->net, routing, err);
+}
+
+int cpl_moves_init(struct cpl_moves *moves, const struct cpl_network *net,
+                   const struct cpl_routing *routing, const int *node, int n,
+                   const double *start, struct cpl_error *err)
+{
+	size_t links = (size_t)net->n_links;
+	struct cpl_moves m = {.net = net, .start = start};
+
+	*moves = m;
+	if (!routing->add)
+		return cpl_fail(err,
+		                "routing '%s' finds the paths of all pairs "
+		                "together; changes by increments need one that "
+		                "routes each pair alone",
+		                routing->name);
+	m.load = calloc(links + 1, sizeof(*m.load));
+	if (!m.load || make_stops(&m, node, n)) {
+		cpl_moves_free(&m);
+		return cpl_fail_memory(err);
+	}
+	/* Among all nodes the same routes are seldom met again. */
+	if (make_own(&m, routing, node ? KNOWN_STOPS : 0, err)) {
+		cpl_moves_free(&m);
+		return -1;
+	}
+	if (start)
+		memcpy(m.load, start, links * sizeof(*start));
+	*moves = m;
+	return 0;
+}
+
+int cpl_moves_view(const struct cpl_moves *m, struct cpl_moves *view,
+                   struct cpl_error *err)
+{
+	struct cpl_moves v = {.view = true,
+	                      .net = m->net,
+	                      .load = m->load,
+	                      .stop_of = m->stop_of,
+	                      .router = m->router,
+	                      .n_stops = m->n_stops,
+	                      .hop_bytes = m->hop_bytes};
+
+	if (make_own(&v, m->finder.routing, KNOWN_STOPS_VIEW, err)) {
+		cpl_moves_free(&v);
+		return -1;
+	}
+	*view = v;
+	return 0;
+}
+
+void cpl_moves_free(struct cpl_moves *m)
+{
+	if (!m->view) {
+		free(m->load);
+		free(m->stop_of);
+		free(m->router);
+	}
+	free(m->change);
+	free(m->mark);
+	free(m->touched);
+	free(m->node);
+	free(m->stop);
+	free(m->in_row);
+	free(m->in_from);
+	free(m->in_bytes);
+	free(m->moved);
+	free(m->old_node);
+	free(m->has_moved);
+	free(m->known);
+	free(m->share);
+	cpl_route_finder_free(&m->finder);
+	cpl_load_tree_free(m->tree);
+	*m = (struct cpl_moves){0};
+}
+
+/* Keep a route when there is room; else it is found anew from now on. */
+static void remember(struct cpl_moves *m, size_t pair,
+                     const struct cpl_share *share, int n, double hops)
+{
+	int need = m->n_share + 1 + n;
+
+	if (need > KNOWN_MAX)
+		return;
+	if (need > m->max_share) {
+		struct cpl_share *more =
+		        realloc(m->share, (size_t)(2 * need) * sizeof(*more));
+
+		if (!more)
+			return;
+		m->share = more;
+		m->max_share = 2 * need;
+	}
+	m->known[pair] = m->n_share;
+	m->share[m->n_share++] = (struct cpl_share){.link = n, .part = hops};
+	memcpy(m->share + m->n_share, share, (size_t)n * sizeof(*share));
+	m->n_share += n;
+}
+
+static const struct cpl_share *find(struct cpl_moves *m, int from, int to,
+                                    int *n, double *hops)
+{
+	const struct cpl_share *share =
+	        cpl_route_find(&m->finder, m->router[from], m->router[to], n);
+
+	*hops = 0;
+	for (int i = 0; i < *n; i++)
+		*hops += share[i].part;
+	if (m->known)
+		remember(m,
+		         (size_t)from * (size_t)m->n_stops + (size_t)to, share,
+		         *n, *hops);
+	return share;
+}
+
+/* The links between two stops, *n of them; *hops: their parts added up. */
+static inline const struct cpl_share *route(struct cpl_moves *m, int from,
+                                            int to, int *n, double *hops)
+{
+	if (m->known) {
+		int at = m->known[(size_t)from * (size_t)m->n_stops +
+		                  (size_t)to];
+
+		if (at) {
+			*n = m->share[at].link;
+			*hops = m->share[at].part;
+			return m->share + at + 1;
+		}
+	}
+	return find(m, from, to, n, hops);
+}
+
+static inline void flow(struct cpl_moves *m, int from, int to, double bytes)
+{
+	double rounder = m->rounder, hops;
+	const struct cpl_share *share;
+	int n;
+
+	if (from == to || bytes == 0)
+		return;
+	share = route(m, from, to, &n, &hops);
+	for (int i = 0; i < n; i++) {
+		int link = share[i].link;
+
+		m->change[link] += (bytes * share[i].part + rounder) - rounder;
+		if (!m->mark[link]) {
+			m->mark[link] = 1;
+			m->touched[m->n_touched++] = link;
+		}
+	}
+	m->more_hop_bytes += (bytes * hops + m->hop_rounder) - m->hop_rounder;
+}
+
+static int stop_at(const struct cpl_moves *m, int node)
+{
+	return m->stop_of[cpl_network_router(m->net, node)];
+}
+
+void cpl_moves_flow(struct cpl_moves *m, int from_node, int to_node,
+                    double bytes)
+{
+	flow(m, stop_at(m, from_node), stop_at(m, to_node), bytes);
+}
+
+bool cpl_moves_uses(struct cpl_moves *m, int from_node, int to_node, int link)
+{
+	int from = stop_at(m, from_node), to = stop_at(m, to_node), n;
+	const struct cpl_share *share;
+	double hops;
+
+	if (from == to)
+		return false;
+	share = route(m, from, to, &n, &hops);
+	for (int i = 0; i < n; i++)
+		if (share[i].link == link)
+			return true;
+	return false;
+}
+
+static void forget(struct cpl_moves *m)
+{
+	for (int i = 0; i < m->n_touched; i++) {
+		m->change[m->touched[i]] = 0;
+		m->mark[m->touched[i]] = 0;
+	}
+	m->n_touched = 0;
+	m->more_hop_bytes = 0;
+	for (int i = 0; i < m->n_moved; i++)
+		m->has_moved[m->moved[i]] = 0;
+	m->n_moved = 0;
+}
+
+/* The tree's values of the links that changed. */
+static void refresh(struct cpl_moves *m)
+{
+	for (int i = 0; i < m->n_touched; i++) {
+		int link = m->touched[i];
+		double bytes = m->load[link] + m->change[link];
+
+		if (m->watched)
+			bytes += m->watched->link[link];
+		cpl_load_tree_set(m->tree, link,
+		                  bytes / cpl_network_link_bandwidth(m->net,
+		                                                     link));
+	}
+}
+
+void cpl_moves_keep(struct cpl_moves *m)
+{
+	if (m->tree) {
+		refresh(m);
+		cpl_load_tree_keep(m->tree);
+	}
+	for (int i = 0; i < m->n_touched; i++)
+		m->load[m->touched[i]] += m->change[m->touched[i]];
+	m->hop_bytes += m->more_hop_bytes;
+	forget(m);
+}
+
+static void settle(struct cpl_moves *m, int rank, int node)
+{
+	m->node[rank] = node;
+	m->stop[rank] = stop_at(m, node);
+}
+
+void cpl_moves_undo(struct cpl_moves *m)
+{
+	for (int i = 0; i < m->n_moved; i++)
+		settle(m, m->moved[i], m->old_node[i]);
+	if (m->tree)
+		cpl_load_tree_undo(m->tree);
+	forget(m);
+}
+
+/* All flows of a rank; those to `other` are left to its own turn. */
+static void flows(struct cpl_moves *m, int rank, int other, double sign)
+{
+	const struct cpl_comm *comm = m->comm;
+	int here = m->stop[rank];
+
+	for (int64_t e = comm->row[rank]; e < comm->row[rank + 1]; e++)
+		if (comm->to[e] != other)
+			flow(m, here, m->stop[comm->to[e]],
+			     sign * comm->bytes[e]);
+	for (int64_t e = m->in_row[rank]; e < m->in_row[rank + 1]; e++)
+		flow(m, m->stop[m->in_from[e]], here, sign * m->in_bytes[e]);
+}
+
+static void go(struct cpl_moves *m, int rank, int node)
+{
+	if (!m->has_moved[rank]) {
+		m->has_moved[rank] = 1;
+		m->old_node[m->n_moved] = m->node[rank];
+		m->moved[m->n_moved++] = rank;
+	}
+	settle(m, rank, node);
+}
+
+void cpl_moves_move(struct cpl_moves *m, int rank, int node)
+{
+	if (m->node[rank] == node)
+		return;
+	flows(m, rank, -1, -1);
+	go(m, rank, node);
+	flows(m, rank, -1, 1);
+}
+
+void cpl_moves_swap(struct cpl_moves *m, int a, int b)
+{
+	int node = m->node[a];
+
+	if (node == m->node[b])
+		return;
+	flows(m, a, b, -1);
+	flows(m, b, a, -1);
+	go(m, a, m->node[b]);
+	go(m, b, node);
+	flows(m, a, b, 1);
+	flows(m, b, a, 1);
+}
+
+void cpl_moves_afresh(struct cpl_moves *m)
+{
+	const struct cpl_comm *comm = m->comm;
+	size_t size = (size_t)m->net->n_links * sizeof(*m->load);
+	double rounder = m->rounder;
+
+	if (m->start)
+		memcpy(m->load, m->start, size);
+	else
+		memset(m->load, 0, size);
+	m->hop_bytes = 0;
+	for (int r = 0; r < comm->ranks; r++)
+		for (int64_t e = comm->row[r]; e < comm->row[r + 1]; e++) {
+			int from = m->stop[r], to = m->stop[comm->to[e]], n;
+			double bytes = comm->bytes[e], hops;
+			const struct cpl_share *share;
+
+			if (from == to || !(bytes > 0))
+				continue;
+			share = route(m, from, to, &n, &hops);
+			for (int i = 0; i < n; i++)
+				m->load[share[i].link] +=
+				        (bytes * share[i].part + rounder) -
+				        rounder;
+			m->hop_bytes += (bytes * hops + m->hop_rounder) -
+			                m->hop_rounder;
+		}
+}
+
+static void index_columns(struct cpl_moves *m)
+{
+	const struct cpl_comm *comm = m->comm;
+
+	for (int64_t e = 0; e < comm->n_entries; e++)
+		m->in_row[comm->to[e] + 2]++;
+	for (int r = 0; r < comm->ranks; r++)
+		m->in_row[r + 2] += m->in_row[r + 1];
+	for (int r = 0; r < comm->ranks; r++)
+		for (int64_t e = comm->row[r]; e < comm->row[r + 1]; e++) {
+			int64_t at = m->in_row[comm->to[e] + 1]++;
+
+			m->in_from[at] = r;
+			m->in_bytes[at] = comm->bytes[e];
+		}
+}
+
+static int choose_grain(struct cpl_moves *m, struct cpl_error *err)
+{
+	double sum = 0;
+	int exponent, ways;
+
+	for (int64_t e = 0; e < m->comm->n_entries; e++)
+		sum += m->comm->bytes[e];
+	frexp(sum, &exponent);
+	if (!isfinite(sum) || exponent > MAX_EXPONENT)
+		return cpl_fail(err, "the bytes of all ranks add up to more "
+		                     "than a number holds");
+	if (exponent < MIN_EXPONENT)
+		exponent = MIN_EXPONENT;
+	frexp(m->net->n_routers, &ways);
+	m->rounder = ROUNDER(exponent);
+	m->hop_rounder = ROUNDER(exponent + ways);
+	return 0;
+}
+
+int cpl_moves_job(struct cpl_moves *m, const struct cpl_comm *comm,
+                  const int *node, bool exact, struct cpl_error *err)
+{
+	size_t ranks = (size_t)comm->ranks + 2;
+	size_t entries = (size_t)comm->n_entries + 1;
+
+	m->comm = comm;
+	m->node = malloc(ranks * sizeof(*m->node));
+	m->stop = malloc(ranks * sizeof(*m->stop));
+	m->in_row = calloc(ranks, sizeof(*m->in_row));
+	m->in_from = malloc(entries * sizeof(*m->in_from));
+	m->in_bytes = malloc(entries * sizeof(*m->in_bytes));
+	m->moved = malloc(ranks * sizeof(*m->moved));
+	m->old_node = malloc(ranks * sizeof(*m->old_node));
+	m->has_moved = calloc(ranks, 1);
+	if (!m->node || !m->stop || !m->in_row || !m->in_from || !m->in_bytes ||
+	    !m->moved || !m->old_node || !m->has_moved)
+		return cpl_fail_memory(err);
+	if (exact && choose_grain(m, err))
+		return -1;
+	for (int r = 0; r < comm->ranks; r++)
+		settle(m, r, node[r]);
+	index_columns(m);
+	cpl_moves_afresh(m);
+	return 0;
+}
+
+int cpl_moves_watch(struct cpl_moves *m, const struct cpl_load *background,
+                    struct cpl_error *err)
+{
+	m->watched = background;
+	m->tree = cpl_load_tree_new(m->net->n_links, err);
+	if (!m->tree)
+		return -1;
+	for (int64_t l = 0; l < m->net->n_links; l++) {
+		double bytes = m->load[l] + m->change[l];
+
+		if (background)
+			bytes += background->link[l];
+		cpl_load_tree_set(m->tree, l,
+		                  bytes / cpl_network_link_bandwidth(m->net, l));
+	}
+	cpl_load_tree_keep(m->tree);
+	return 0;
+}
+
+const struct cpl_load_summary *cpl_moves_links(struct cpl_moves *m)
+{
+	refresh(m);
+	return cpl_load_tree_all(m->tree);
+}
+
+int64_t cpl_moves_busiest(struct cpl_moves *m)
+{
+	refresh(m);
+	return cpl_load_tree_largest(m->tree);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Link loads that change: by single flows, or while ranks of a job change
+ * places, when what they send and receive is taken off the links of their old
+ * routes and put on those of their new ones. Changes are tentative until they
+ * are kept or undone. Searches for placements and mappings all go by it.
+ *
+ * For routings that have add; under one that finds the paths of all pairs
+ * together a move can change every link (static-indirect: each router sends to
+ * all others), and cpl_routing_by_pairs() stands in.
+ *
+ * Exactly: each pair's bytes on a link are rounded to a grain of at most 2^-48
+ * of the job's bytes, so that they add up without rounding: the state then
+ * depends on the layout alone, whatever the moves that led to it, and nothing
+ * drifts. Else sums are those of the order in which flows came.
+ */
+#ifndef CPL_TRAFFIC_MOVES_H
+#define CPL_TRAFFIC_MOVES_H
+
+#include <stdbool.h>
+
+#include "graph/comm.h"
+#include "routing/routing.h"
+#include "traffic/load_tree.h"
+#include "traffic/traffic.h"
+
+/* For reading. "Stops" are the routers of the nodes at hand, by number. */
+struct cpl_moves {
+	const struct cpl_network *net;
+	const double *start; /* the caller's, or NULL */
+	double *load;        /* [n_links] bytes, as kept */
+	double hop_bytes;
+	/* The tentative part. */
+	double *change; /* [n_links] bytes, 0 where not touched */
+	int *touched;   /* [n_touched] links */
+	int n_touched;
+	double more_hop_bytes;
+	unsigned char *mark; /* [n_links] is in touched */
+	/* The job that moves, if any. */
+	const struct cpl_comm *comm;
+	int *node; /* [ranks] where they are */
+
+	int *stop_of;   /* [n_routers], or -1 */
+	int *router;    /* [n_stops] */
+	int n_stops;
+	int *stop;      /* [ranks] */
+	int64_t *in_row; /* [ranks + 1] entries of a column of comm */
+	int *in_from;    /* [entries] by column */
+	double *in_bytes;
+	int *moved, *old_node; /* [n_moved] since keep, and where they were */
+	unsigned char *has_moved; /* [ranks] */
+	int n_moved;
+	double rounder; /* what is added and taken off again; 0: inexact */
+	double hop_rounder;
+
+	/* Routes found so far: index in share of a pair of stops, 0: none; a
+	 * length in .link and the sum of parts in .part, then the links. NULL:
+	 * too many stops. */
+	struct cpl_route_finder finder;
+	int *known; /* [n_stops * n_stops] */
+	struct cpl_share *share;
+	int n_share, max_share;
+
+	struct cpl_load_tree *tree; /* of cpl_moves_watch */
+	const struct cpl_load *watched;
+	bool view; /* load and stops are another's */
+};
+
+/*
+ * No flows yet between the n nodes (NULL: any of the network), but `start`
+ * (bytes of links; NULL: none), which has to live as long. The routing's add
+ * finds the ways. 0, or -1 with err (no add; memory). O(nodes + links).
+ */
+int cpl_moves_init(struct cpl_moves *moves, const struct cpl_network *net,
+                   const struct cpl_routing *routing, const int *node, int n,
+                   const double *start, struct cpl_error *err);
+void cpl_moves_free(struct cpl_moves *moves);
+
+/* Tentatively add a flow between nodes; bytes < 0 takes one away. O(route), and
+ * O(links of its routers) when a pair of routers comes first. */
+void cpl_moves_flow(struct cpl_moves *moves, int from_node, int to_node,
+                    double bytes);
+/* Does the route between two nodes use the link? */
+bool cpl_moves_uses(struct cpl_moves *moves, int from_node, int to_node,
+                    int link);
+
+/* Keep all changes since the last of these two; or go back to then, to the bit.
+ * O(ranks and links that changed). */
+void cpl_moves_keep(struct cpl_moves *moves);
+void cpl_moves_undo(struct cpl_moves *moves);
+
+/*
+ * The same loads with a tentative part and routes of their own, for one more
+ * thread: flows and undo only. To be freed before `moves`. 0, or -1 with err
+ * (memory). O(links).
+ */
+int cpl_moves_view(const struct cpl_moves *moves, struct cpl_moves *view,
+                   struct cpl_error *err);
+
+/*
+ * A job with rank r on node[r], one of those of cpl_moves_init: its traffic is
+ * put on the links, kept. comm has to outlive moves; node is copied. 0, or -1
+ * with err (memory; exact: bytes that add up to more than a number holds).
+ * O(entries * route).
+ */
+int cpl_moves_job(struct cpl_moves *moves, const struct cpl_comm *comm,
+                  const int *node, bool exact, struct cpl_error *err);
+
+/* Tentative, as many as you like. O(entries of the ranks' rows and columns *
+ * route). No allocation but for routes found first. */
+void cpl_moves_move(struct cpl_moves *moves, int rank, int node);
+void cpl_moves_swap(struct cpl_moves *moves, int a, int b);
+
+/* Add up the job's loads afresh, against rounding that has added up; nothing may
+ * be tentative, nor a flow be kept. O(entries * route). */
+void cpl_moves_afresh(struct cpl_moves *moves);
+
+/*
+ * From now on sum up congestion: of the links' bytes with what is tentative and
+ * with background's (NULL: none). 0, or -1 with err (memory). O(links).
+ */
+int cpl_moves_watch(struct cpl_moves *moves, const struct cpl_load *background,
+                    struct cpl_error *err);
+/* The summary, and the most congested link (ties to the lowest id, -1 on a
+ * network without). O(links that changed * log of all). */
+const struct cpl_load_summary *cpl_moves_links(struct cpl_moves *moves);
+int64_t cpl_moves_busiest(struct cpl_moves *moves);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a layout is judged by: which of three numbers comes first. */
+#ifndef CPL_TRAFFIC_OBJECTIVE_H
+#define CPL_TRAFFIC_OBJECTIVE_H
+
+#include <stdbool.h>
+
+#include "traffic/traffic.h"
+
+/* Lexicographic: the first differing number decides (relative difference above
+ * 1e-9), then the earlier candidate. */
+enum cpl_objective {
+	CPL_OBJECTIVE_MAX,       /* max congestion, mean, hop-bytes */
+	CPL_OBJECTIVE_MEAN,      /* mean congestion, max, hop-bytes */
+	CPL_OBJECTIVE_HOP_BYTES, /* hop-bytes, max, mean */
+};
+
+/* "max-congestion", "mean-congestion", "hop-bytes". -1 with err. */
+int cpl_objective_parse(const char *name, enum cpl_objective *out,
+			struct cpl_error *err);
+const char *cpl_objective_name(enum cpl_objective objective);
+
+/* Is a better than b? For everything that compares by objective. */
+bool cpl_objective_better(enum cpl_objective objective,
+			  const struct cpl_metrics *a, double a_hop_bytes,
+			  const struct cpl_metrics *b, double b_hop_bytes);
+
+#endif

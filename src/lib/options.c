@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lib_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/parallel.h"
+
+/* More cores than a node has. */
+#define MAX_PER_RANK 65536
+
+const struct commplace_options cpl_lib_defaults = {
+        .seed = 1,
+        .threads = 1,
+        .seconds = -1,
+        .per_rank = 1,
+};
+
+struct commplace_options *commplace_options_new(struct commplace_error *err)
+{
+	struct commplace_options *options = malloc(sizeof(*options));
+	struct cpl_error why = {""};
+
+	if (options)
+		*options = cpl_lib_defaults;
+	else {
+		cpl_fail_memory(&why);
+		cpl_lib_fail(err, &why);
+	}
+	return options;
+}
+
+void commplace_options_free(struct commplace_options *options)
+{
+	if (!options)
+		return;
+	free(options->routing);
+	free(options->free_node);
+	free(options);
+}
+
+int commplace_options_routing(struct commplace_options *options,
+                              const char *name, struct commplace_error *err)
+{
+	char *copy = strdup(name);
+	struct cpl_error why = {""};
+
+	if (!copy) {
+		cpl_fail_memory(&why);
+		return cpl_lib_fail(err, &why);
+	}
+	free(options->routing);
+	options->routing = copy;
+	return 0;
+}
+
+int commplace_options_objective(struct commplace_options *options,
+                                const char *name, struct commplace_error *err)
+{
+	struct cpl_error why = {""};
+
+	if (cpl_objective_parse(name, &options->objective, &why))
+		return cpl_lib_fail(err, &why);
+	return 0;
+}
+
+int commplace_options_seed(struct commplace_options *options, uint64_t seed,
+                           struct commplace_error *err)
+{
+	options->seed = seed;
+	return 0;
+}
+
+static int take(const char *what, int value, int most, int *into,
+                struct commplace_error *err)
+{
+	struct cpl_error why = {""};
+
+	if (value < 1 || value > most) {
+		cpl_fail(&why, "%s: %d is outside 1 .. %d", what, value, most);
+		return cpl_lib_fail(err, &why);
+	}
+	*into = value;
+	return 0;
+}
+
+int commplace_options_threads(struct commplace_options *options, int threads,
+                              struct commplace_error *err)
+{
+	return take("threads", threads, CPL_PARALLEL_MAX, &options->threads,
+	            err);
+}
+
+int commplace_options_seconds(struct commplace_options *options, double seconds,
+                              struct commplace_error *err)
+{
+	struct cpl_error why = {""};
+
+	if (!(seconds >= 0) || isinf(seconds)) {
+		cpl_fail(&why, "seconds: %g is no time", seconds);
+		return cpl_lib_fail(err, &why);
+	}
+	options->seconds = seconds;
+	return 0;
+}
+
+int commplace_options_background(struct commplace_options *options,
+                                 const struct commplace_traffic *background,
+                                 struct commplace_error *err)
+{
+	options->background = background;
+	return 0;
+}
+
+int commplace_options_free_nodes(struct commplace_options *options,
+                                 const int *node, int n,
+                                 struct commplace_error *err)
+{
+	int *copy = n > 0 ? malloc((size_t)n * sizeof(*copy)) : NULL;
+	struct cpl_error why = {""};
+
+	if (!copy) {
+		if (n > 0)
+			cpl_fail_memory(&why);
+		else
+			cpl_fail(&why, "free nodes: none are given");
+		return cpl_lib_fail(err, &why);
+	}
+	memcpy(copy, node, (size_t)n * sizeof(*copy));
+	free(options->free_node);
+	options->free_node = copy;
+	options->n_free = n;
+	return 0;
+}
+
+int commplace_options_cores_per_rank(struct commplace_options *options,
+                                     int cores, struct commplace_error *err)
+{
+	if (take("cores per rank", cores, MAX_PER_RANK, &options->per_rank,
+	         err))
+		return -1;
+	options->by_cpu = false;
+	return 0;
+}
+
+int commplace_options_cpus_per_rank(struct commplace_options *options, int cpus,
+                                    struct commplace_error *err)
+{
+	if (take("CPUs per rank", cpus, MAX_PER_RANK, &options->per_rank, err))
+		return -1;
+	options->by_cpu = true;
+	return 0;
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool expired(void *arg)
+{
+	return now() > ((struct cpl_lib_deadline *)arg)->end;
+}
+
+cpl_lib_expired *cpl_lib_start(const struct commplace_options *options,
+                               struct cpl_lib_deadline *deadline)
+{
+	if (options->seconds < 0)
+		return NULL;
+	deadline->end = now() + options->seconds;
+	return expired;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lib_internal.h"
+
+#include <stdlib.h>
+
+#include "placement/decide.h"
+
+struct commplace_placement {
+	struct cpl_decision decision;
+};
+
+static unsigned char *free_nodes(const struct commplace_network *net,
+                                 const struct commplace_options *o,
+                                 struct cpl_error *err)
+{
+	int n = net->net->n_nodes;
+	unsigned char *flag = calloc((size_t)n, 1);
+
+	if (!flag) {
+		cpl_fail_memory(err);
+		return NULL;
+	}
+	for (int i = 0; !o->free_node && i < n; i++)
+		flag[i] = net->net->node_name[i] != NULL;
+	for (int i = 0; i < o->n_free; i++) {
+		if (cpl_lib_check_nodes(net, &o->free_node[i], 1, err)) {
+			free(flag);
+			return NULL;
+		}
+		flag[o->free_node[i]] = 1;
+	}
+	return flag;
+}
+
+static int choose(const struct commplace_network *net,
+                  const struct commplace_signature *signature, int n,
+                  int ranks_per_node, const char *policy,
+                  const struct commplace_options *o,
+                  struct cpl_decision *decision, struct cpl_error *err)
+{
+	struct cpl_lib_deadline deadline;
+	unsigned char *flag = free_nodes(net, o, err);
+	struct cpl_comm *comm =
+	        flag ? cpl_signature_total(signature->sig, err) : NULL;
+	struct cpl_decide_request req = {
+	        .place = {.net = net->net,
+	                  .free = flag,
+	                  .n_nodes_wanted = n,
+	                  .seed = o->seed},
+	        .policy = policy,
+	        .routing = cpl_routing_find_quick(net->net, o->routing, err),
+	        .comm = comm,
+	        .ranks_per_node = ranks_per_node,
+	        .background = cpl_lib_background(o->background),
+	        .objective = o->objective,
+	        .expired = cpl_lib_start(o, &deadline),
+	        .expired_arg = &deadline,
+	};
+	int rc = -1;
+
+	if (comm && req.routing)
+		rc = cpl_decide(&req, decision, err);
+	cpl_comm_free(comm);
+	free(flag);
+	return rc;
+}
+
+struct commplace_placement *
+commplace_placement_choose(const struct commplace_network *net,
+                           const struct commplace_signature *signature, int n,
+                           int ranks_per_node, const char *policy,
+                           const struct commplace_options *options,
+                           struct commplace_error *err)
+{
+	struct commplace_placement *placement = calloc(1, sizeof(*placement));
+	struct cpl_error why = {""};
+
+	if (!placement)
+		cpl_fail_memory(&why);
+	else if (!choose(net, signature, n, ranks_per_node, policy,
+	                 options ? options : &cpl_lib_defaults,
+	                 &placement->decision, &why))
+		return placement;
+	free(placement);
+	cpl_lib_fail(err, &why);
+	return NULL;
+}
+
+void commplace_placement_free(struct commplace_placement *placement)
+{
+	if (placement)
+		cpl_decision_free(&placement->decision);
+	free(placement);
+}
+
+static const struct cpl_candidate *
+chosen(const struct commplace_placement *placement)
+{
+	return &placement->decision.candidate[placement->decision.chosen];
+}
+
+const int *
+commplace_placement_nodes(const struct commplace_placement *placement)
+{
+	return placement->decision.node;
+}
+
+const char *
+commplace_placement_policy(const struct commplace_placement *placement)
+{
+	const struct cpl_placement_policy *policy = chosen(placement)->policy;
+
+	return policy ? policy->name : "traffic";
+}
+
+double
+commplace_placement_max_congestion(const struct commplace_placement *placement)
+{
+	return chosen(placement)->metrics.max_congestion;
+}
+
+double
+commplace_placement_mean_congestion(const struct commplace_placement *placement)
+{
+	return chosen(placement)->metrics.mean_congestion;
+}
+
+double
+commplace_placement_hop_bytes(const struct commplace_placement *placement)
+{
+	return chosen(placement)->sums.hop_bytes;
+}
+
+const char *commplace_placement_policy_name(const struct commplace_network *net,
+                                            int i)
+{
+	const struct cpl_placement_policy *policy;
+
+	for (int k = 0; (policy = cpl_placement_at(k)); k++)
+		if (cpl_placement_takes(policy, net->net->type) && i-- == 0)
+			return policy->name;
+	return NULL;
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lib_internal.h"
+
+#include <stdlib.h>
+
+#include "base/parallel.h"
+#include "traffic/workload.h"
+
+#define MAX_RANKS_PER_NODE 65536
+
+struct commplace_traffic {
+	const struct commplace_network *network;
+	struct cpl_workload *work;
+	struct cpl_load load;
+	struct cpl_metrics metrics;
+	bool evaluated;
+};
+
+const struct cpl_load *
+cpl_lib_background(const struct commplace_traffic *traffic)
+{
+	return traffic ? &traffic->load : NULL;
+}
+
+struct commplace_traffic *
+commplace_traffic_new(const struct commplace_network *net, int threads,
+                      struct commplace_error *err)
+{
+	struct commplace_traffic *t = calloc(1, sizeof(*t));
+	struct cpl_error why = {""};
+
+	if (!t) {
+		cpl_fail_memory(&why);
+	} else if (threads < 1 || threads > CPL_PARALLEL_MAX) {
+		cpl_fail(&why, "threads: %d is outside 1 .. %d", threads,
+		         CPL_PARALLEL_MAX);
+	} else {
+		t->network = net;
+		t->work = cpl_workload_new(net->net, threads, &why);
+		if (t->work && !cpl_load_init(&t->load, net->net, &why))
+			return t;
+	}
+	commplace_traffic_free(t);
+	cpl_lib_fail(err, &why);
+	return NULL;
+}
+
+void commplace_traffic_free(struct commplace_traffic *t)
+{
+	if (!t)
+		return;
+	cpl_workload_free(t->work);
+	cpl_load_free(&t->load);
+	free(t);
+}
+
+static const struct cpl_routing *check(const struct commplace_traffic *t,
+                                       const int *node, int n,
+                                       const char *routing,
+                                       struct cpl_error *err)
+{
+	if (t->evaluated) {
+		cpl_fail(err, "jobs are added before they are evaluated");
+		return NULL;
+	}
+	if (cpl_lib_check_nodes(t->network, node, n, err))
+		return NULL;
+	return cpl_routing_find(t->network->net, routing, err);
+}
+
+/* ranks_per_node 0: node[rank]. A matrix too large to be stored goes message by
+ * message. */
+static int add(struct commplace_traffic *t, const struct cpl_signature *sig,
+               const int *node, int ranks_per_node,
+               const struct cpl_routing *routing, struct cpl_error *err)
+{
+	bool stored = !ranks_per_node || cpl_signature_stored(sig);
+	struct cpl_comm *comm = stored ? cpl_signature_total(sig, err) : NULL;
+	struct cpl_rows *rows = stored ? NULL : cpl_rows_new(sig, NULL, err);
+	struct cpl_job job = {.routing = routing,
+	                      .comm = comm,
+	                      .rows = rows,
+	                      .node = node,
+	                      .ranks_per_node = ranks_per_node};
+	int number =
+	        comm || rows ? cpl_workload_add(t->work, &job, err) : -1;
+
+	cpl_comm_free(comm);
+	cpl_rows_free(rows);
+	return number;
+}
+
+int commplace_traffic_add(struct commplace_traffic *t,
+                          const struct commplace_signature *signature,
+                          const int *node, int n, int ranks_per_node,
+                          const char *routing, struct commplace_error *err)
+{
+	const struct cpl_signature *sig = signature->sig;
+	const struct cpl_routing *by;
+	struct cpl_error why = {""};
+	int job = -1;
+
+	by = check(t, node, n, routing, &why);
+	if (by && (ranks_per_node < 1 || ranks_per_node > MAX_RANKS_PER_NODE ||
+	           sig->ranks > (int64_t)n * ranks_per_node))
+		cpl_fail(&why, "%d ranks do not fit %d nodes with %d ranks each",
+		         sig->ranks, n, ranks_per_node);
+	else if (by)
+		job = add(t, sig, node, ranks_per_node, by, &why);
+	return job < 0 ? cpl_lib_fail(err, &why) : job;
+}
+
+int commplace_traffic_add_ranks(struct commplace_traffic *t,
+                                const struct commplace_signature *signature,
+                                const int *rank_node, const char *routing,
+                                struct commplace_error *err)
+{
+	const struct cpl_signature *sig = signature->sig;
+	struct cpl_error why = {""};
+	const struct cpl_routing *by =
+	        check(t, rank_node, sig->ranks, routing, &why);
+	int job = by ? add(t, sig, rank_node, 0, by, &why) : -1;
+
+	return job < 0 ? cpl_lib_fail(err, &why) : job;
+}
+
+int commplace_traffic_evaluate(struct commplace_traffic *t,
+                               struct commplace_error *err)
+{
+	const struct cpl_network *net = t->network->net;
+	struct cpl_error why = {""};
+
+	if (t->evaluated) {
+		cpl_fail(&why, "these jobs are evaluated already");
+		return cpl_lib_fail(err, &why);
+	}
+	if (cpl_workload_solve(t->work, &why))
+		return cpl_lib_fail(err, &why);
+	cpl_load_add(&t->load, cpl_workload_load(t->work), net);
+	cpl_traffic_metrics(net, &t->load, NULL, &t->metrics);
+	t->evaluated = true;
+	return 0;
+}
+
+double commplace_traffic_max_congestion(const struct commplace_traffic *t)
+{
+	return t->metrics.max_congestion;
+}
+
+double commplace_traffic_mean_congestion(const struct commplace_traffic *t)
+{
+	return t->metrics.mean_congestion;
+}
+
+double commplace_traffic_nonzero_average(const struct commplace_traffic *t)
+{
+	return t->metrics.nonzero_average;
+}
+
+double commplace_traffic_nonzero_variance(const struct commplace_traffic *t)
+{
+	return t->metrics.nonzero_variance;
+}
+
+double commplace_traffic_max_injection(const struct commplace_traffic *t)
+{
+	return t->metrics.max_injection;
+}
+
+static const struct cpl_job_sums *sums(const struct commplace_traffic *t,
+                                       int job)
+{
+	static const struct cpl_job_sums none;
+
+	return t->evaluated && job >= 0 && job < cpl_workload_jobs(t->work)
+	               ? cpl_workload_sums(t->work, job)
+	               : &none;
+}
+
+double commplace_traffic_hop_bytes(const struct commplace_traffic *t, int job)
+{
+	return sums(t, job)->hop_bytes;
+}
+
+double commplace_traffic_bytes_on_network(const struct commplace_traffic *t,
+                                          int job)
+{
+	return sums(t, job)->bytes_on_network;
+}
+
+double commplace_traffic_bytes_in_node(const struct commplace_traffic *t,
+                                       int job)
+{
+	return sums(t, job)->bytes_in_node;
+}
+
+double commplace_traffic_max_dilation(const struct commplace_traffic *t,
+                                      int job)
+{
+	return sums(t, job)->max_dilation;
+}
+
+int commplace_traffic_numbers(const struct commplace_traffic *t, int class_id,
+                              struct commplace_numbers *out,
+                              struct commplace_error *err)
+{
+	const struct cpl_network *net = t->network->net;
+	struct cpl_class_stats stats;
+	struct cpl_error why = {""};
+	int rc;
+
+	if (class_id == COMMPLACE_INJECTION || class_id == COMMPLACE_EJECTION)
+		rc = cpl_load_node_stats(net,
+		                         class_id == COMMPLACE_INJECTION
+		                                 ? t->load.injection
+		                                 : t->load.ejection,
+		                         &stats, &why);
+	else if (class_id < COMMPLACE_ALL_LINKS || class_id >= net->n_classes)
+		rc = cpl_fail(&why, "network %s has no link class %d",
+		              net->name, class_id);
+	else
+		rc = cpl_load_stats(net, &t->load, class_id, &stats, &why);
+	if (rc)
+		return cpl_lib_fail(err, &why);
+	*out = (struct commplace_numbers){
+	        .count = stats.count,
+	        .used = stats.used,
+	        .min = stats.min,
+	        .q1 = stats.q1,
+	        .median = stats.median,
+	        .mean = stats.mean,
+	        .q3 = stats.q3,
+	        .max = stats.max,
+	};
+	return 0;
+}
+
+const double *commplace_traffic_link_bytes(const struct commplace_traffic *t)
+{
+	return t->load.link;
+}
+
+const double *
+commplace_traffic_injection_bytes(const struct commplace_traffic *t)
+{
+	return t->load.injection;
+}
+
+const double *
+commplace_traffic_ejection_bytes(const struct commplace_traffic *t)
+{
+	return t->load.ejection;
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The file of a profile on a node, for a launch that could not carry what is
+ * needed of it. slurmd holds locks over launches, so other threads look at
+ * files, and a launch waits for them only so long; once they hang, later ones
+ * do not wait. The folder is the one of this node's commplace.conf: what
+ * travels comes through a client, and slurmd is root.
+ */
+#include "commplace-config.h"
+
+#include "task_internal.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "binding/launch.h"
+#include "site/resolve.h"
+
+#define NS_PER_MS INT64_C(1000000)
+#define STOP_MS 2000
+/* How long a launch waits. */
+#define WAIT_MS 500
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct cpl_worker *worker;
+static struct cpl_store *store; /* NULL: none was needed yet */
+
+static struct cpl_store *get_store(struct cpl_error *err)
+{
+	pthread_mutex_lock(&lock);
+	if (!worker)
+		worker = cpl_worker_new(err);
+	if (worker && !store)
+		store = cpl_store_new(worker, NULL, NULL, err);
+	pthread_mutex_unlock(&lock);
+	return store;
+}
+
+void cpltask_file_fini(void)
+{
+	/* What a file system holds is left behind. */
+	if (worker && cpl_worker_stop(worker, cpl_now() + STOP_MS * NS_PER_MS,
+	                              NULL, NULL)) {
+		cpl_store_free(store);
+		cpl_worker_free(worker);
+	}
+	store = NULL;
+	worker = NULL;
+}
+
+/* Reading commplace.conf; the task may outlive the launch that asked. */
+struct look {
+	struct cpl_task task;
+	char *path;
+	char *profile, *partition; /* of a step that names a profile, or NULL */
+	struct cpltask_site site;
+	int memory; /* MiB for profiles */
+	struct cpl_error err;
+};
+
+static void resolve_own(struct look *look, const struct cpl_config *config)
+{
+	const struct cpl_job_facts job = {.profile = look->profile,
+	                                  .partition = look->partition};
+	struct cpl_resolved want;
+
+	cpl_resolve(config, NULL, &job, &want);
+	look->site.bind =
+	        want.binding.value && want.profile.source == CPL_FROM_USER;
+	look->site.memory = want.bind_memory;
+	if (look->site.bind)
+		snprintf(look->site.binder, sizeof(look->site.binder), "%s",
+		         want.binding.value);
+}
+
+static void run_look(struct cpl_task *task)
+{
+	struct look *look = (struct look *)task;
+	struct cpl_config *config = cpl_config_load(look->path, &look->err);
+
+	if (!config)
+		return;
+	look->site.dir = strdup(config->profile_dir);
+	look->memory = config->profile_memory;
+	if (!look->site.dir)
+		cpl_fail_memory(&look->err);
+	if (look->profile)
+		resolve_own(look, config);
+	cpl_config_free(config);
+}
+
+static void free_look(struct cpl_task *task)
+{
+	struct look *look = (struct look *)task;
+
+	free(look->path);
+	free(look->site.dir);
+	free(look->profile);
+	free(look->partition);
+	free(look);
+}
+
+static struct look *look_new(const char *profile, const char *partition,
+                             struct cpl_error *err)
+{
+	struct look *look = calloc(1, sizeof(*look));
+
+	if (look) {
+		look->path = cplslurm_config_path();
+		look->profile = profile ? strdup(profile) : NULL;
+		look->partition = partition ? strdup(partition) : NULL;
+		look->task.run = run_look;
+		look->task.free = free_look;
+	}
+	if (look && look->path && !look->profile == !profile &&
+	    !look->partition == !partition)
+		return look;
+	if (look)
+		free_look(&look->task);
+	cpl_fail_memory(err);
+	return NULL;
+}
+
+int cpltask_site(const launch_tasks_request_msg_t *req, const char *own,
+                 struct cpltask_site *out, struct cpl_error *err)
+{
+	int64_t deadline = cpl_now() + WAIT_MS * NS_PER_MS;
+	struct look *look;
+	bool stuck;
+	int rc = -1;
+
+	memset(out, 0, sizeof(*out));
+	if (!get_store(err))
+		return -1;
+	look = look_new(
+	        own, cplslurm_env(req->env, req->envc, "SLURM_JOB_PARTITION"),
+	        err);
+	if (!look)
+		return -1;
+	stuck = cpl_worker_stuck(worker, CPL_LANE_LOOK,
+	                         cpl_now() - WAIT_MS * NS_PER_MS / 2);
+	if (cpl_worker_queue(worker, CPL_LANE_LOOK, &look->task, true, err))
+		return -1;
+	if (stuck || !cpl_worker_wait(worker, &look->task, deadline)) {
+		cpl_fail(err,
+		         "commplace.conf: the file system does not answer");
+	} else if (look->site.dir) {
+		*out = look->site;
+		out->deadline = deadline;
+		look->site.dir = NULL;
+		cpl_store_limit(store, (uint64_t)look->memory << 20);
+		rc = 0;
+	} else {
+		*err = look->err;
+	}
+	cpl_worker_drop(worker, &look->task);
+	return rc;
+}
+
+void cpltask_site_free(struct cpltask_site *site)
+{
+	free(site->dir);
+	site->dir = NULL;
+}
+
+static bool same_version(const struct cpl_launch *launch,
+                         const struct cpl_file_stamp *stamp)
+{
+	return launch->size == stamp->size &&
+	       launch->seconds == stamp->mtime.tv_sec &&
+	       launch->nanoseconds == stamp->mtime.tv_nsec;
+}
+
+static bool in_group(void *arg, gid_t gid)
+{
+	const launch_tasks_request_msg_t *req = arg;
+
+	for (uint32_t i = 0; i < req->ngids; i++)
+		if (req->gids[i] == gid)
+			return true;
+	return false;
+}
+
+struct cpl_profile *cpltask_file(const launch_tasks_request_msg_t *req,
+                                 const struct cpltask_site *site,
+                                 const struct cpl_launch *launch,
+                                 const char *own, struct cpl_error *err)
+{
+	const struct cpl_reader user = {
+	        .uid = req->uid,
+	        .gid = req->gid,
+	        .in_group = in_group,
+	        .arg = (void *)req,
+	};
+	struct cpl_store_answer answer = {0};
+	int rc = 0;
+	struct cpl_store_query query = {
+	        .dir = site->dir,
+	        .name = own ? own : launch->profile,
+	        .ranks = own ? 0 : launch->ranks,
+	        .fresh = true,
+	        .deadline = site->deadline,
+	};
+
+	cpl_store_find(store, &query, &answer);
+	if (answer.found != CPL_FOUND_READY)
+		rc = cpl_fail(err, "%s", answer.err.text);
+	else if (own && !cpl_file_readable_by(&answer.stamp, &user))
+		rc = cpl_fail(err, "%s/%s.json: its user may not read it",
+		              site->dir, own);
+	else if (!own && !same_version(launch, &answer.stamp))
+		rc = cpl_fail(err,
+		              "%s/%s.json: is another version than on the "
+		              "controller's host",
+		              site->dir, launch->profile);
+	if (!rc)
+		return answer.profile;
+	cpl_profile_drop(answer.profile);
+	return NULL;
+}

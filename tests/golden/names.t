@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What the registries hold is what messages and --help list, and what the man
+# pages describe.
+here=$(cd "${0%/*}" && pwd)
+. "$here/../tools/tap.bash"
+commplace=${COMMPLACE:-commplace}
+work=$(mktemp -d)
+on_exit 'rm -rf "$work"'
+cd "$work" || bail "no directory"
+
+cat >net.json <<'END'
+{ "format": "commplace-network", "version": 1, "type": "torus",
+  "dims": [2, 2], "nodes": "n[0-3]" }
+END
+cat >sig.json <<'END'
+{ "format": "commplace-signature", "version": 1, "name": "s", "ranks": 4,
+  "phases": [ { "name": "p", "weight": 1, "traffic": [[0, 1, 10, 1]] } ] }
+END
+
+# described SUBCOMMAND PAGE OPTION ARGUMENT...: the option's names
+described() {
+	local command=$1 page option=$3 name names help missing=
+	page=$(sed 's/\\-/-/g' "$here/../../doc/$2")
+	shift 3
+	help=$("$commplace" ${command% *} --help)
+	names=$("$commplace" $command "$@" "$option" no-such-name 2>&1 |
+		sed -n 's/.*must be one of //p' |
+		sed 's/, / /g; s/ ([A-Z]*)//g')
+	isnt "$names" "" "commplace $command $option: the message lists names"
+	for name in $names; do
+		grep -qE "(^| )$name([,:; ]|\$)" <<<"$help" ||
+			missing+=" $name (--help)"
+		grep -qE "^\\.BR? (.*[ \",])?$name([ \",]|\$)" <<<"$page" ||
+			missing+=" $name (man page)"
+	done
+	is "$missing" "" "commplace $command $option: names are described"
+}
+described map man1/commplace-map.1 --algorithm --network net.json \
+	--signature ./sig.json --hosts 'n[0-1]'
+described bind man1/commplace-bind.1 --algorithm --signature ./sig.json
+described place man1/commplace-place.1 --policy --network net.json --nodes 2
+described "network import" man1/commplace-network.1 --format x -o y
+described "signature import" man1/commplace-signature.1 --format x -o y
+done_testing

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The directory of records: whose it is, who may read, what is lost. */
+#include "commplace-config.h"
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "site/record_dir.h"
+
+#define SECOND INT64_C(1000000000)
+
+/* What the disk does: renames hang, or fail with this error; writes fail. */
+static atomic_bool hang;
+static atomic_int rename_error, write_error, synced;
+
+int rename(const char *from, const char *to)
+{
+	static int (*real)(const char *, const char *);
+
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "rename");
+	while (hang)
+		usleep(1000);
+	if (rename_error) {
+		errno = rename_error;
+		return -1;
+	}
+	return real(from, to);
+}
+
+ssize_t write(int fd, const void *data, size_t n)
+{
+	static ssize_t (*real)(int, const void *, size_t);
+
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "write");
+	if (write_error && fd > 2) {
+		errno = write_error;
+		return -1;
+	}
+	return real(fd, data, n);
+}
+
+int fdatasync(int fd)
+{
+	synced++;
+	return fsync(fd);
+}
+
+static char dir[] = "/tmp/commplace-records-XXXXXX";
+#include "in_dir.h"
+
+static struct cpl_worker *worker;
+static struct cpl_record_dir *records;
+static char logged[8192];
+static int lines;
+
+static void take_log(void *arg, bool failure, const char *text)
+{
+	size_t n = strlen(logged);
+
+	lines++;
+	snprintf(logged + n, sizeof(logged) - n, "%s\n", text);
+}
+
+static bool there(const char *name)
+{
+	return !access(in_dir(name), F_OK);
+}
+
+static void open_records(const char *cluster, enum cpl_record_access access)
+{
+	worker = cpl_worker_new(NULL);
+	records = cpl_record_dir_new(worker, take_log, NULL, NULL);
+	assert_non_null(records);
+	cpl_record_dir_use(records, dir, cluster, access);
+	logged[0] = '\0';
+	lines = 0;
+}
+
+static void idle(void)
+{
+	assert_true(cpl_worker_idle(worker, cpl_now() + 20 * SECOND));
+}
+
+static void close_records(void)
+{
+	assert_true(
+	        cpl_worker_stop(worker, cpl_now() + 20 * SECOND, NULL, NULL));
+	cpl_record_dir_free(records);
+	cpl_worker_free(worker);
+}
+
+static int set_up(void **state)
+{
+	memcpy(dir + sizeof(dir) - 7, "XXXXXX", 6);
+	assert_non_null(mkdtemp(dir));
+	open_records("here", CPL_RECORDS_OWNER);
+	return 0;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type,
+                      struct FTW *ftw)
+{
+	return remove(path);
+}
+
+static int tear_down(void **state)
+{
+	hang = false;
+	rename_error = write_error = 0;
+	close_records();
+	nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	return 0;
+}
+
+static void write_record(int64_t job, int reason)
+{
+	struct cpl_record record = {.job = job, .uid = 4711};
+	char *text = malloc((size_t)reason + 1);
+
+	assert_non_null(text);
+	memset(text, 'x', (size_t)reason);
+	text[reason] = '\0';
+	record.reason = text;
+	cpl_record_dir_write(records, &record);
+	free(text);
+}
+
+static mode_t mode_of(const char *name)
+{
+	struct stat st;
+
+	assert_int_equal(stat(in_dir(name), &st), 0);
+	return st.st_mode & 07777;
+}
+
+/* Fault 19: with PrivateData=jobs nobody reads the records of others. */
+static void test_records_are_private(void **state)
+{
+	unsigned char list[256];
+	ssize_t n;
+
+	write_record(17, 10);
+	idle();
+	assert_int_equal(mode_of("running") & 066, 0);
+	assert_int_equal(mode_of("running/17.json") & 07, 0);
+	n = getxattr(in_dir("running/17.json"), "system.posix_acl_access", list,
+	             sizeof(list));
+	if (n < 0) {
+		assert_int_equal(mode_of("running/17.json"), 0600);
+	} else {
+		/* Version, then the owner, user 4711, the group, the mask and
+		 * others, each of 8 bytes. */
+		assert_int_equal(n, 4 + 5 * 8);
+		assert_memory_equal(list + 4 + 8, "\2\0\4\0\x67\x12\0\0", 8);
+		assert_memory_equal(list + 4 + 16, "\4\0\0\0", 4);
+		assert_memory_equal(list + 4 + 32, "\40\0\0\0", 4);
+	}
+	cpl_record_dir_end(records, 17);
+	idle();
+	assert_int_equal(mode_of("ended") & 066, 0);
+	assert_int_equal(mode_of("ended/17.json") & 07, 0);
+	assert_string_equal(logged, "");
+	/* Where the site shows all jobs to all. */
+	cpl_record_dir_use(records, dir, "here", CPL_RECORDS_ALL);
+	write_record(18, 10);
+	idle();
+	assert_int_equal(mode_of("running/18.json"), 0644);
+}
+
+/* Those of an earlier release, too. */
+static void test_open_records_are_closed(void **state)
+{
+	assert_int_equal(mkdir(in_dir("running"), 0755), 0);
+	assert_int_equal(mkdir(in_dir("ended"), 0755), 0);
+	put("ended/3.json", "{}");
+	assert_int_equal(mode_of("ended/3.json"), 0644);
+	write_record(17, 10);
+	idle();
+	assert_int_equal(mode_of("ended/3.json"), 0600);
+	assert_int_equal(mode_of("ended") & 066, 0);
+}
+
+static void take_none(void *arg, struct cpl_record *record)
+{
+	(*(int *)arg)++;
+	cpl_record_free(record);
+}
+
+/* Fault 22: two clusters on one StateDir. */
+static void test_a_directory_has_one_owner(void **state)
+{
+	int taken = 0;
+	const int64_t none = 0;
+
+	write_record(17, 10);
+	idle();
+	assert_true(there("running/17.json"));
+	close_records();
+	open_records("there", CPL_RECORDS_OWNER);
+	cpl_record_dir_restore(records, &none, 0, take_none, &taken);
+	write_record(18, 10);
+	write_record(17, 999);
+	cpl_record_dir_end(records, 17);
+	idle();
+	assert_true(there("running/17.json"));
+	assert_false(there("running/18.json"));
+	assert_false(there("ended/17.json"));
+	assert_non_null(
+	        strstr(logged, "belongs to cluster here, this is there"));
+	assert_int_equal(lines, 1);
+	/* Its own finds it as it was. */
+	close_records();
+	open_records("here", CPL_RECORDS_OWNER);
+	cpl_record_dir_restore(records, &(const int64_t){17}, 1, take_none,
+	                       &taken);
+	idle();
+	assert_int_equal(taken, 1);
+	/* What no longer runs has ended. */
+	cpl_record_dir_restore(records, &none, 0, take_none, &taken);
+	idle();
+	assert_true(there("ended/17.json"));
+	assert_int_equal(lines, 0);
+}
+
+/* Fault 6: the error's own name, and not a line for each job. */
+static void test_a_full_disk(void **state)
+{
+	write_record(1, 10);
+	idle();
+	assert_int_equal(synced, 1);
+	write_error = ENOSPC;
+	for (int64_t job = 2; job < 100; job++)
+		write_record(job, 20000);
+	idle();
+	assert_non_null(strstr(logged, "No space left on device"));
+	assert_null(strstr(logged, "Input/output"));
+	assert_int_equal(lines, 1);
+	write_error = 0;
+	write_record(100, 10);
+	idle();
+	assert_true(there("running/100.json"));
+	assert_non_null(strstr(logged, "97 more were lost"));
+	assert_int_equal(lines, 2);
+}
+
+/* What waits is bounded in bytes. */
+static void test_a_disk_that_hangs(void **state)
+{
+	struct cpl_record big = {.job = 1};
+	int64_t begin = cpl_now();
+	int left = 0;
+
+	big.reason = malloc(1 << 20);
+	assert_non_null(big.reason);
+	memset(big.reason, 'x', (1 << 20) - 1);
+	big.reason[(1 << 20) - 1] = '\0';
+	hang = true;
+	for (big.job = 1; big.job <= 100; big.job++)
+		cpl_record_dir_write(records, &big);
+	free(big.reason);
+	/* Ends cost nothing and are kept. */
+	for (int64_t job = 1; job <= 100; job++)
+		cpl_record_dir_end(records, job);
+	assert_true(cpl_now() - begin < 10 * SECOND);
+	assert_non_null(strstr(logged, "faster than they can be written"));
+	assert_int_equal(lines, 1);
+	hang = false;
+	idle();
+	for (int i = 1; i <= 100; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "running/%d.json", i);
+		assert_false(there(name));
+		snprintf(name, sizeof(name), "ended/%d.json", i);
+		left += there(name);
+	}
+	assert_in_range(left, 60, 64);
+}
+
+/* An end that fails comes again: no ghosts among the running jobs. */
+static void test_ends_that_fail(void **state)
+{
+	int taken = 0;
+
+	write_record(17, 10);
+	write_record(18, 10);
+	idle();
+	rename_error = EROFS;
+	cpl_record_dir_end(records, 17);
+	idle();
+	assert_true(there("running/17.json"));
+	assert_non_null(strstr(logged, "Read-only file system"));
+	rename_error = 0;
+	cpl_record_dir_restore(records, (const int64_t[]){17, 18}, 2, take_none,
+	                       &taken);
+	idle();
+	assert_true(there("ended/17.json"));
+	assert_true(there("running/18.json"));
+}
+
+/* Fault 1: what cannot be taken back is set aside and harms nobody. */
+static void test_records_that_are_none(void **state)
+{
+#define HEAD "{\"format\": \"commplace-decision\", \"version\": 1, \"job\": "
+	static const char *const text[] = {
+	        HEAD "1, \"outcome\": \"observed\", \"stock_hosts\": \"\", "
+	             "\"hosts\": [\"a\"], \"rank_host\": [0]}",
+	        HEAD "2, \"outcome\": \"observed\", \"stock_hosts\": \"n[\", "
+	             "\"hosts\": [\"a\"], \"rank_host\": [0]}",
+	        HEAD "4, \"outcome\": \"placed\", \"hosts\": [\"a\"]}",
+	        "{",
+	        "",
+	};
+	const int64_t id[] = {1, 2, 3, 4, 5, 6};
+	int taken = 0;
+	char name[32];
+
+	assert_int_equal(mkdir(in_dir("running"), 0755), 0);
+	for (int i = 0; i < 5; i++) {
+		snprintf(name, sizeof(name), "running/%d.json", i + 1);
+		put(name, text[i]);
+	}
+	put("running/6.json",
+	    HEAD "6, \"outcome\": \"observed\", \"stock_hosts\": \"n[0-1]\", "
+	         "\"hosts\": [\"a\"], \"rank_host\": [0, 0, 0]}");
+	put("running/notes", "");
+	cpl_record_dir_restore(records, id, 6, take_none, &taken);
+	idle();
+	assert_int_equal(taken, 1);
+	for (int i = 1; i <= 5; i++) {
+		snprintf(name, sizeof(name), "damaged/%d.json", i);
+		if (!there(name))
+			fail_msg("%s", name);
+		snprintf(name, sizeof(name), "record of running job %d cannot",
+		         i);
+		if (!strstr(logged, name))
+			fail_msg("%s: %s", name, logged);
+	}
+	assert_true(there("running/6.json"));
+	assert_true(there("running/notes"));
+	assert_non_null(strstr(logged, "\"stock_hosts\" is empty"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+	        T(test_a_full_disk),
+	        T(test_records_are_private),
+	        T(test_open_records_are_closed),
+	        T(test_a_directory_has_one_owner),
+	        T(test_a_disk_that_hangs),
+	        T(test_ends_that_fail),
+	        T(test_records_that_are_none),
+#undef T
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How many nodes a job gets, and what each must have free. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "site/size.h"
+
+#define HOSTS 8
+
+/* Hosts 0-3 have 4 free CPUs, 4 and 5 have 2, 6 has 1, 7 none. */
+static const uint32_t cpus[HOSTS] = {4, 4, 4, 4, 2, 2, 1, 0};
+
+static void check(const struct cpl_need *need, uint32_t least, int found,
+                  uint32_t nodes, uint32_t each)
+{
+	struct cpl_size size;
+
+	assert_int_equal(cpl_size(need, cpus, HOSTS, least, &size), found);
+	if (!found)
+		return;
+	assert_int_equal(size.nodes, nodes);
+	assert_int_equal(size.cpus, each);
+}
+
+static void test_a_stated_number(void **state)
+{
+	struct cpl_need need = {
+	        .min_nodes = 3, .max_nodes = 3, .nodes = 3, .cpus = 3};
+
+	assert_false(cpl_size_by_cpus(&need));
+	check(&need, 0, 1, 3, 1);
+	need.tasks_per_node = 2;
+	need.cpus_per_task = 2;
+	check(&need, 0, 1, 3, 4);
+	need.cpus_per_task = 3;
+	check(&need, 0, 0, 0, 0);
+	need.overcommit = true;
+	check(&need, 0, 1, 3, 1);
+	need.node_cpus = 2;
+	check(&need, 0, 1, 3, 2);
+	need.min_nodes = need.max_nodes = need.nodes = HOSTS;
+	check(&need, 0, 0, 0, 0);
+}
+
+static void test_a_range_takes_the_most(void **state)
+{
+	struct cpl_need need = {
+	        .min_nodes = 2, .max_nodes = 7, .nodes = 7, .cpus = 12};
+
+	assert_false(cpl_size_by_cpus(&need));
+	/* Seven with 2 each there are not, six there are. */
+	check(&need, 0, 1, 6, 2);
+	need.node_cpus = 3;
+	check(&need, 0, 1, 4, 3);
+	need.node_cpus = 5;
+	check(&need, 0, 0, 0, 0);
+}
+
+static void test_by_cpus_takes_the_fewest(void **state)
+{
+	struct cpl_need need = {
+	        .min_nodes = 1, .max_nodes = 500000, .nodes = 1, .cpus = 8};
+
+	assert_true(cpl_size_by_cpus(&need));
+	check(&need, 0, 1, 2, 4);
+	/* After a refusal: more. */
+	check(&need, 3, 1, 3, 3);
+	check(&need, 5, 1, 5, 2);
+	check(&need, 7, 0, 0, 0);
+	need.max_nodes = 0;
+	check(&need, 0, 1, 2, 4);
+	need.max_nodes = 3;
+	check(&need, 4, 0, 0, 0);
+	/* Tasks of 3 CPUs are not split: one on each of four hosts. */
+	need = (struct cpl_need){.min_nodes = 1,
+	                         .max_nodes = 500000,
+	                         .cpus = 12,
+	                         .cpus_per_task = 3};
+	check(&need, 0, 1, 4, 3);
+	/* Two of 2 CPUs share a host, and 5 tasks need three hosts. */
+	need.cpus = 10;
+	need.cpus_per_task = 2;
+	check(&need, 0, 1, 3, 4);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_a_stated_number),
+	        cmocka_unit_test(test_a_range_takes_the_most),
+	        cmocka_unit_test(test_by_cpus_takes_the_fewest),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The store of profiles: what it reads, refuses, keeps and gives up. */
+#include "commplace-config.h"
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "signature/signature.h"
+#include "site/store.h"
+
+#define SECOND INT64_C(1000000000)
+
+/* While set, a file with "slow" in its name does not open; all opens count. */
+static atomic_bool hang;
+static atomic_int opened;
+
+int open(const char *path, int flags, ...)
+{
+	static int (*real)(const char *, int, ...);
+	mode_t mode = 0;
+	va_list ap;
+
+	if (flags & O_CREAT) {
+		va_start(ap, flags);
+		mode = va_arg(ap, mode_t);
+		va_end(ap);
+	}
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "open");
+	opened++;
+	while (hang && strstr(path, "slow"))
+		usleep(1000);
+	return real(path, flags, mode);
+}
+
+static char dir[] = "/tmp/commplace-store-XXXXXX";
+#include "in_dir.h"
+
+static struct cpl_worker *worker;
+static struct cpl_store *store;
+static char logged[4096];
+
+static void take_log(void *arg, const char *text)
+{
+	snprintf(logged, sizeof(logged), "%s", text);
+}
+
+/* A profile of so many ranks with one phase of this content. */
+static void profile(const char *name, int ranks, const char *matrix)
+{
+	char text[1024], file[64];
+
+	snprintf(text, sizeof(text),
+	         "{\"format\": \"commplace-signature\", \"version\": 1, "
+	         "\"ranks\": %d, \"phases\": [{%s}]}",
+	         ranks, matrix);
+	snprintf(file, sizeof(file), "%s.json", name);
+	put(file, text);
+}
+
+#define PAIR "\"traffic\": [[0, 1, 10, 1]]"
+#define DENSE(n)                                                               \
+	"\"pattern\": {\"type\": \"many-to-many\", \"dims\": [" #n "], "       \
+	"\"axis\": 0, \"bytes\": 1}"
+
+static int set_up(void **state)
+{
+	memcpy(dir + sizeof(dir) - 7, "XXXXXX", 6);
+	assert_non_null(mkdtemp(dir));
+	logged[0] = '\0';
+	worker = cpl_worker_new(NULL);
+	store = cpl_store_new(worker, take_log, NULL, NULL);
+	assert_non_null(store);
+	return 0;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type,
+                      struct FTW *ftw)
+{
+	return remove(path);
+}
+
+static int tear_down(void **state)
+{
+	hang = false;
+	assert_true(
+	        cpl_worker_stop(worker, cpl_now() + 20 * SECOND, NULL, NULL));
+	cpl_store_free(store);
+	cpl_worker_free(worker);
+	nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	return 0;
+}
+
+static struct cpl_store_answer ask(const char *name, int ranks, bool fresh,
+                                   int64_t wait)
+{
+	struct cpl_store_query query = {.dir = dir,
+	                                .name = name,
+	                                .ranks = ranks,
+	                                .fresh = fresh,
+	                                .deadline = cpl_now() + wait};
+	struct cpl_store_answer answer;
+
+	cpl_store_find(store, &query, &answer);
+	assert_true((answer.found == CPL_FOUND_READY) ==
+	            (answer.profile != NULL));
+	assert_true((answer.found == CPL_FOUND_READY) == !answer.err.text[0]);
+	return answer;
+}
+
+static void expect(const char *name, int ranks, enum cpl_found found,
+                   const char *reason)
+{
+	struct cpl_store_answer a = ask(name, ranks, true, 20 * SECOND);
+
+	if (a.found != found || !strstr(a.err.text, reason))
+		fail_msg("%s: %d, %s", name, a.found, a.err.text);
+	cpl_profile_drop(a.profile);
+}
+
+static void test_what_is_found(void **state)
+{
+	profile("good", 4, PAIR);
+	put("broken.json", "{\"ranks\": 4, ");
+	profile("row", 4, "\"traffic\": [[0, 4, 1, 1]]");
+	assert_int_equal(mkdir(in_dir("folder.json"), 0755), 0);
+	assert_int_equal(mkfifo(in_dir("fifo.json"), 0644), 0);
+	assert_int_equal(symlink("good.json", in_dir("link.json")), 0);
+	expect("good", 4, CPL_FOUND_READY, "");
+	expect("good", 0, CPL_FOUND_READY, "");
+	expect("good", 8, CPL_FOUND_OTHER_RANKS,
+	       "profile good was recorded at 4 ranks, the job has 8");
+	expect("none", 0, CPL_FOUND_MISSING, "No such file");
+	expect("broken", 0, CPL_FOUND_DAMAGED, "not valid JSON");
+	expect("row", 0, CPL_FOUND_DAMAGED, "rank 4 is beyond");
+	expect("folder", 0, CPL_FOUND_DAMAGED, "directory");
+	expect("fifo", 0, CPL_FOUND_DAMAGED, "not a regular file");
+	expect("link", 0, CPL_FOUND_DAMAGED, "is a symbolic link");
+	expect("../good", 0, CPL_FOUND_BAD_NAME, "not a profile name");
+	expect("", 0, CPL_FOUND_BAD_NAME, "1 to 128");
+	assert_string_equal(logged, "");
+}
+
+/* Fault 24: a directory that is away is not a name that does not exist. */
+static void test_a_directory_that_cannot_be_read(void **state)
+{
+	struct cpl_store_query query = {.dir = in_dir("nosuch"),
+	                                .name = "a",
+	                                .deadline = cpl_now() + 20 * SECOND};
+	struct cpl_store_answer answer;
+
+	cpl_store_find(store, &query, &answer);
+	assert_int_equal(answer.found, CPL_FOUND_UNREADABLE);
+	assert_non_null(strstr(answer.err.text, "nosuch: No such file"));
+	assert_non_null(strstr(logged, "nosuch: No such file"));
+	put("file", "");
+	query.dir = in_dir("file");
+	cpl_store_find(store, &query, &answer);
+	assert_int_equal(answer.found, CPL_FOUND_UNREADABLE);
+	assert_non_null(strstr(answer.err.text, "Not a directory"));
+}
+
+/* Fault 3: a profile in use costs no look at a file. */
+static void test_what_is_warm_is_not_looked_at(void **state)
+{
+	struct cpl_store_answer a, b;
+	int before;
+
+	profile("warm", 4, PAIR);
+	a = ask("warm", 4, false, 20 * SECOND);
+	before = opened;
+	for (int i = 0; i < 100; i++) {
+		b = ask("warm", 4, false, 0);
+		assert_ptr_equal(a.profile, b.profile);
+		cpl_profile_drop(b.profile);
+	}
+	assert_int_equal(ask("warm", 8, false, 0).found, CPL_FOUND_OTHER_RANKS);
+	assert_int_equal(opened, before);
+	/* Unless that is wished; the same file is not read again. */
+	b = ask("warm", 4, true, 20 * SECOND);
+	assert_int_equal(opened, before + 1);
+	assert_ptr_equal(a.profile, b.profile);
+	cpl_profile_drop(b.profile);
+	profile("warm", 4, "\"traffic\": [[0, 1, 11, 1]]");
+	cpl_store_refresh(store);
+	b = ask("warm", 4, false, 20 * SECOND);
+	assert_true(b.profile->comm->bytes[0] == 11);
+	assert_true(a.profile->comm->bytes[0] == 10);
+	cpl_profile_drop(a.profile);
+	cpl_profile_drop(b.profile);
+}
+
+static void test_side_files_belong_to_it(void **state)
+{
+	struct cpl_signature *sig;
+	struct cpl_store_answer a, b;
+
+	profile("first", 4, PAIR);
+	sig = cpl_signature_load(in_dir("first.json"), NULL);
+	assert_int_equal(
+	        cpl_signature_write_binary(sig, in_dir("side.json"), NULL), 0);
+	cpl_signature_free(sig);
+	a = ask("side", 4, true, 20 * SECOND);
+	b = ask("side", 4, true, 20 * SECOND);
+	assert_int_equal(a.found, CPL_FOUND_READY);
+	assert_ptr_equal(a.profile, b.profile);
+	cpl_profile_drop(b.profile);
+	/* Another version of the side file alone. */
+	profile("second", 4, "\"traffic\": [[2, 3, 7, 1], [3, 2, 7, 1]]");
+	sig = cpl_signature_load(in_dir("second.json"), NULL);
+	assert_int_equal(
+	        cpl_signature_write_binary(sig, in_dir("other.json"), NULL), 0);
+	cpl_signature_free(sig);
+	assert_int_equal(
+	        rename(in_dir("other.phase1.comm"), in_dir("side.phase1.comm")),
+	        0);
+	b = ask("side", 4, true, 20 * SECOND);
+	assert_int_equal(b.profile->comm->n_entries, 2);
+	cpl_profile_drop(a.profile);
+	cpl_profile_drop(b.profile);
+	/* A link there is refused as well. */
+	assert_int_equal(rename(in_dir("side.phase1.comm"), in_dir("c")), 0);
+	assert_int_equal(symlink("c", in_dir("side.phase1.comm")), 0);
+	expect("side", 4, CPL_FOUND_DAMAGED, "is a symbolic link");
+}
+
+static long peak_kib(void)
+{
+	struct rusage use;
+
+	getrusage(RUSAGE_SELF, &use);
+	return use.ru_maxrss;
+}
+
+/* Fault 5: what does not fit is neither read nor expanded. */
+static void test_what_is_too_large_takes_no_memory(void **state)
+{
+	static const char header[24] = "CPLCOMM\0\1\0\0\0\4\0\0\0\0\0\200\0";
+	long before = peak_kib();
+
+	/* 16.7 million entries, 1 GB when they were made. */
+	profile("dense", 4096, DENSE(4096));
+	expect("dense", 0, CPL_FOUND_DAMAGED, "pairs of ranks may need");
+	/* 3.3 GB. */
+	profile("wide", 16777216,
+	        "\"pattern\": {\"type\": \"spread\", \"ranks\": 16777216, "
+	        "\"degree\": [1, 1], \"bytes\": 1}");
+	expect("wide", 0, CPL_FOUND_DAMAGED, "16777216 ranks alone need");
+	/* 8 million records are promised. */
+	profile("side", 4, "\"file\": \"side.comm\"");
+	assert_int_equal(cpl_file_write_atomic(in_dir("side.comm"), header,
+	                                       sizeof(header), 0644, NULL),
+	                 0);
+	assert_int_equal(
+	        truncate(in_dir("side.comm"), 24 + 24 * INT64_C(8388608)), 0);
+	expect("side", 0, CPL_FOUND_DAMAGED, "8388608 pairs of ranks");
+	put("big.json", "{");
+	assert_int_equal(truncate(in_dir("big.json"), INT64_C(1) << 30), 0);
+	expect("big", 0, CPL_FOUND_DAMAGED, "at most 268435456 are read");
+	assert_true(peak_kib() - before < 64 * 1024);
+}
+
+/* Ranks that cannot match: the matrix is never loaded. */
+static void test_ranks_come_first(void **state)
+{
+	struct cpl_store_answer a;
+	int before;
+
+	profile("dense", 4096, DENSE(4096));
+	expect("dense", 16, CPL_FOUND_OTHER_RANKS, "4096 ranks");
+	profile("later", 4, PAIR);
+	before = opened;
+	a = ask("later", 16, false, 20 * SECOND);
+	assert_int_equal(a.found, CPL_FOUND_OTHER_RANKS);
+	assert_int_equal(a.ranks, 4);
+	assert_true(cpl_worker_idle(worker, cpl_now() + 20 * SECOND));
+	assert_int_equal(opened, before + 1);
+	/* "ranks" after the traffic: known once it is read. */
+	put("last.json",
+	    "{\"format\": \"commplace-signature\", \"version\": 1, "
+	    "\"phases\": [{" PAIR "}], \"ranks\": 4}");
+	expect("last", 16, CPL_FOUND_OTHER_RANKS, "recorded at 4 ranks");
+}
+
+/* Least used first, and ranks weigh too. */
+static void test_the_limit_bounds_what_is_kept(void **state)
+{
+	struct cpl_store_answer a[3];
+	char name[3][8];
+	int before;
+
+	cpl_store_limit(store, 4 << 20);
+	for (int i = 0; i < 3; i++) {
+		snprintf(name[i], sizeof(name[i]), "p%d", i);
+		/* 100,000 ranks that hardly talk: 1.6 MB in rows. */
+		profile(name[i], 100000, PAIR);
+		a[i] = ask(name[i], 0, false, 20 * SECOND);
+		assert_int_equal(a[i].found, CPL_FOUND_READY);
+		assert_in_range(a[i].profile->bytes, 1600000, 1700000);
+	}
+	before = opened;
+	for (int i = 2; i >= 0; i--) {
+		struct cpl_store_answer b = ask(name[i], 0, false, 20 * SECOND);
+
+		assert_true((b.profile == a[i].profile) == (i > 0));
+		cpl_profile_drop(a[i].profile);
+		cpl_profile_drop(b.profile);
+	}
+	assert_true(opened > before);
+	/* A smaller limit takes effect at once. */
+	cpl_store_limit(store, 1 << 20);
+	cpl_store_refresh(store);
+	expect("none", 0, CPL_FOUND_MISSING, "");
+	assert_int_equal(ask("p0", 0, true, 20 * SECOND).found,
+	                 CPL_FOUND_DAMAGED);
+	/* A larger one, too. */
+	cpl_store_limit(store, 64 << 20);
+	a[0] = ask("p0", 0, false, 20 * SECOND);
+	assert_int_equal(a[0].found, CPL_FOUND_READY);
+	cpl_profile_drop(a[0].profile);
+}
+
+/* Faults 4 and 8: "being read" and "does not answer" are two things, and
+ * nobody waits beyond the deadline, the later ones not at all. */
+static void test_files_that_hang(void **state)
+{
+	struct cpl_store_answer a, b;
+	int64_t begin;
+
+	profile("quick", 4, PAIR);
+	profile("slow", 4, PAIR);
+	a = ask("quick", 4, false, 20 * SECOND);
+	hang = true;
+	begin = cpl_now();
+	assert_int_equal(ask("slow", 4, false, SECOND / 5).found,
+	                 CPL_FOUND_TIMED_OUT);
+	assert_true(cpl_now() - begin >= SECOND / 5);
+	begin = cpl_now();
+	for (int i = 0; i < 20; i++)
+		assert_int_equal(ask("slow", 4, true, SECOND / 5).found,
+		                 CPL_FOUND_TIMED_OUT);
+	assert_true(cpl_now() - begin < SECOND);
+	/* What is in memory serves on, looked at lately or not. */
+	b = ask("quick", 4, true, SECOND / 5);
+	assert_ptr_equal(a.profile, b.profile);
+	cpl_profile_drop(a.profile);
+	cpl_profile_drop(b.profile);
+	hang = false;
+	a = ask("slow", 4, true, 20 * SECOND);
+	assert_int_equal(a.found, CPL_FOUND_READY);
+	cpl_profile_drop(a.profile);
+}
+
+static void test_a_matrix_that_takes_long(void **state)
+{
+	struct cpl_store_answer a;
+	int64_t begin = cpl_now();
+
+	/* Seconds of work in a line. */
+	cpl_store_limit(store, UINT64_C(8) << 30);
+	profile("long", 65536,
+	        "\"pattern\": {\"type\": \"spread\", \"ranks\": 65536, "
+	        "\"degree\": [100, 150], \"bytes\": 1}");
+	profile("quick", 4, PAIR);
+	cpl_store_prefetch(store, dir, "long", 0);
+	while (!(a = ask("long", 16, false, 0)).ranks)
+		usleep(1000);
+	assert_int_equal(a.found, CPL_FOUND_OTHER_RANKS);
+	a = ask("long", 65536, false, 1000000);
+	if (a.found != CPL_FOUND_READY) {
+		assert_int_equal(a.found, CPL_FOUND_LOADING);
+		assert_int_equal(a.ranks, 65536);
+		assert_non_null(strstr(a.err.text, "being read"));
+	}
+	cpl_profile_drop(a.profile);
+	/* Another file is looked at all the while. */
+	a = ask("quick", 16, false, 20 * SECOND);
+	assert_int_equal(a.found, CPL_FOUND_OTHER_RANKS);
+	a = ask("long", 65536, false, 60 * SECOND);
+	assert_int_equal(a.found, CPL_FOUND_READY);
+	assert_true(cpl_now() - begin < 60 * SECOND);
+	cpl_profile_drop(a.profile);
+}
+
+static void test_prefetch(void **state)
+{
+	struct cpl_store_answer a;
+
+	profile("a", 4, PAIR);
+	cpl_store_prefetch(store, dir, "a", 4);
+	cpl_store_prefetch(store, dir, "../a", 4);
+	cpl_store_prefetch(store, dir, "none", 4);
+	assert_true(cpl_worker_idle(worker, cpl_now() + 20 * SECOND));
+	a = ask("a", 4, false, 0);
+	assert_int_equal(a.found, CPL_FOUND_READY);
+	cpl_profile_drop(a.profile);
+	assert_int_equal(ask("none", 4, false, 0).found, CPL_FOUND_MISSING);
+}
+
+/* Users make up names: no more than so many are remembered. */
+static void test_many_names(void **state)
+{
+	char name[32];
+
+	for (int i = 0; i < 1000; i++) {
+		snprintf(name, sizeof(name), "no%d", i);
+		assert_int_equal(ask(name, 4, false, 20 * SECOND).found,
+		                 CPL_FOUND_MISSING);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+	        T(test_what_is_too_large_takes_no_memory),
+	        T(test_what_is_found),
+	        T(test_a_directory_that_cannot_be_read),
+	        T(test_what_is_warm_is_not_looked_at),
+	        T(test_side_files_belong_to_it),
+	        T(test_ranks_come_first),
+	        T(test_the_limit_bounds_what_is_kept),
+	        T(test_files_that_hang),
+	        T(test_a_matrix_that_takes_long),
+	        T(test_prefetch),
+	        T(test_many_names),
+#undef T
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
