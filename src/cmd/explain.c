@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "explain.h"
 #include "options.h"
@@ -20,7 +21,20 @@ struct options {
 	bool json;
 	int64_t job;
 	const char *shown_as; /* instead: "17_3", "17+1" */
+	int64_t wait;         /* seconds for the record to come, -1: default */
 };
+
+/* The controller writes a record behind a job that may be running by then. */
+#define OWN_JOB_WAIT_S 10
+#define POLL_NS 20000000L
+
+/* Is this process part of the job? */
+static bool is_own_job(const struct options *o)
+{
+	const char *text = getenv("SLURM_JOB_ID");
+
+	return text && !o->shown_as && *text && strtoll(text, NULL, 10) == o->job;
+}
 
 /* "17_3" of an array, "17+1" of a heterogeneous job? */
 static bool is_shown_id(const char *text)
@@ -45,11 +59,14 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {"state-dir", .text = &o->state_dir},
 	        {"config", .text = &o->config},
 	        {"state", .text = &o->state_out},
+	        {"wait", .integer = &o->wait, .low = 0, .high = 3600},
 	        {0},
 	};
 	struct cpl_error err = {{0}};
-	int rc = cmd_options_and_words(self, argc, argv, table);
+	int rc;
 
+	o->wait = -1;
+	rc = cmd_options_and_words(self, argc, argv, table);
 	if (rc)
 		return rc;
 	if (optind == argc)
@@ -60,6 +77,8 @@ static int parse(const struct cmd *self, int argc, char **argv,
 		o->shown_as = argv[optind];
 	else if (cmd_int("JOBID", argv[optind], 1, UINT32_MAX, &o->job, &err))
 		return cmd_fail(self, &err);
+	if (o->wait < 0)
+		o->wait = is_own_job(o) ? OWN_JOB_WAIT_S : 0;
 	if (o->json && o->format != FORMAT_TEXT)
 		return cmd_usage(self, "--json and --format exclude each "
 		                       "other");
@@ -135,6 +154,30 @@ static int write_state(const struct cmd *self, const struct cpl_record *r,
 	return rc;
 }
 
+static struct cpl_record *find(const struct options *o, const char *state_dir,
+                               bool *ended, struct cpl_error *err)
+{
+	return o->shown_as ? cpl_record_find_shown(state_dir, o->shown_as,
+	                                           ended, err)
+	                   : cpl_record_find(state_dir, o->job, ended, err);
+}
+
+/* The record, waited for where it is not there yet. */
+static struct cpl_record *await_record(const struct options *o,
+                                       const char *state_dir, bool *ended,
+                                       struct cpl_error *err)
+{
+	const struct timespec pause = {.tv_nsec = POLL_NS};
+	int64_t polls = o->wait * (1000000000L / POLL_NS);
+	struct cpl_record *record = find(o, state_dir, ended, err);
+
+	while (!record && polls-- > 0) {
+		nanosleep(&pause, NULL);
+		record = find(o, state_dir, ended, err);
+	}
+	return record;
+}
+
 static int run(const struct cmd *self, int argc, char **argv)
 {
 	struct options o = {0};
@@ -152,9 +195,7 @@ static int run(const struct cmd *self, int argc, char **argv)
 	state_dir = cmd_state_dir(o.state_dir, o.config, &config, &err);
 	if (!state_dir)
 		return cmd_fail(self, &err);
-	record = o.shown_as ? cpl_record_find_shown(state_dir, o.shown_as,
-	                                            &ended, &err)
-	                    : cpl_record_find(state_dir, o.job, &ended, &err);
+	record = await_record(&o, state_dir, &ended, &err);
 	if (!record) {
 		rc = cmd_fail(self, &err);
 		goto out;

@@ -58,6 +58,19 @@ like "$(json explain.json replay)" "--running then.json$" \
 is "$(json explain.json ended)" false "--json: running"
 is "$(json explain.json rank_to_host)" n0,n2 "--json: host of each rank"
 
+# A job runs before its record is on a slow disk.
+mv state/running/17.json late.json
+unlike "$("$commplace" explain 17 2>&1)" "^Job" "no record yet"
+(sleep 0.5; cp late.json state/running/17.json.tmp
+	mv state/running/17.json.tmp state/running/17.json) &
+like "$("$commplace" explain 17 --wait 30 2>&1)" "^Job 17 " "--wait: it comes"
+wait $!
+rm state/running/17.json
+(sleep 0.5; mv late.json state/running/17.json) &
+is "$(SLURM_JOB_ID=17 "$commplace" explain 17 --format hostfile 2>&1 |
+	paste -sd' ')" "n0 n2" "within its job nobody needs to ask for that"
+wait $!
+
 # Fault 26: an order that no mapper made was called "greedyallc: not better".
 sed 's/"map_max_before": 0.375/"map_max_before": 0/' state/running/19.json |
 	sed 's/"map_max_after": 0.25/"map_max_after": 0/' >state/ended/21.json

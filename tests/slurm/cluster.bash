@@ -497,10 +497,20 @@ sorted() {
 	tr ' ' '\n' <<<"$1" | sort -V | paste -sd' '
 }
 
-# decision JOB JQ-FILTER: from the job's decision record
+# decision JOB JQ-FILTER: from the job's decision record, which slurmctld writes
+# behind the job: on a slow disk it comes after the job runs
 decision() {
-	commplace explain "$1" --state-dir "$CLUSTER/decisions" --json \
-		2>/dev/null | jq -r "$2"
+	commplace explain "$1" --wait 10 --state-dir "$CLUSTER/decisions" \
+		--json 2>/dev/null | jq -r "$2"
+}
+
+# comes_to WANT COMMAND...: the command prints that within 10 seconds. COME is
+# what it printed last.
+comes_to() {
+	local want=$1
+	shift
+	comes_to_it() { COME=$("$@") && [ "$COME" = "$want" ]; }
+	wait_for 10 comes_to_it "$@"
 }
 
 # snapshot [STATES]: what the next decision will see: SNAP_FREE, the hosts that
@@ -523,7 +533,8 @@ snapshot() {
 expect_place() {
 	local job=$1 name=$2 record=$CLUSTER/decision.$1.json want args outcome
 	local profile
-	if ! commplace explain "$job" --json >"$record" 2>"$record.err"; then
+	if ! commplace explain "$job" --wait 10 --json >"$record" \
+	    2>"$record.err"; then
 		fail "$name: there is a decision"
 		diag "$(cat "$record.err")"
 		return 1
@@ -571,7 +582,7 @@ planned() {
 # the job's hosts and the jobs of the last snapshot.
 expect_map() {
 	local job=$1 name=$3 record=$CLUSTER/decision.$1.json args want
-	commplace explain "$job" --json >"$record"
+	commplace explain "$job" --wait 10 --json >"$record"
 	args=(--network "$NETWORK"
 		--signature "$PROFILES/$(jq -r .profile "$record").json"
 		--hosts "$(jq -r '.hosts | join(",")' "$record")"

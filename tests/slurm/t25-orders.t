@@ -44,8 +44,8 @@ isnt "$(ranks "$home/step.out")" "$(ranks "$home/block.out")" \
 is "$(ranks "$home/cyclic.out")" "$(cyclic_of "$job")" \
 	"SLURM_DISTRIBUTION=cyclic srun: cyclic order"
 # fault 26
-is "$(planned "$job")" "$(ranks "$home/cyclic.out")" \
-	"on record is the order of the last step"
+comes_to "$(ranks "$home/cyclic.out")" planned "$job"
+is "$COME" "$(ranks "$home/cyclic.out")" "on record is the order of the last step"
 cancel_all
 
 # As --wrap has it, the submit line of sbatch holds the words.
@@ -62,7 +62,8 @@ script -m cyclic <<-END
 END
 ok $? "sbatch -m cyclic: ended well"
 is "$(ranks "$home/step.out")" "$(cyclic_of "$job")" "cyclic order"
-is "$(planned "$job")" "$(ranks "$home/step.out")" "which is on record"
+comes_to "$(ranks "$home/step.out")" planned "$job"
+is "$COME" "$(ranks "$home/step.out")" "which is on record"
 unlike "$(job_field "$job" admin_comment)" "mapping=" "and no mapping"
 cancel_all
 

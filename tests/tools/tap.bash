@@ -64,6 +64,8 @@ tap_result() {
 	fi
 	tap_failed=$((tap_failed + 1))
 	echo "not ok $tap_count - $name"
+	# prove shows the numbers of failed tests only, and stderr.
+	echo "# failed: $tap_count - $name" >&2
 	return 1
 }
 
@@ -82,31 +84,31 @@ fail() {
 is() {
 	[ "$1" = "$2" ] && pass "$3" && return
 	fail "$3"
-	diag "got:  $1"
-	diag "want: $2"
+	diag "got:  $1" >&2
+	diag "want: $2" >&2
 	return 1
 }
 
 isnt() {
 	[ "$1" != "$2" ] && pass "$3" && return
 	fail "$3"
-	diag "got, and must not be: $1"
+	diag "got, and must not be: $1" >&2
 	return 1
 }
 
 like() {
 	[[ $1 =~ $2 ]] && pass "$3" && return
 	fail "$3"
-	diag "got:     $1"
-	diag "pattern: $2"
+	diag "got:     $1" >&2
+	diag "pattern: $2" >&2
 	return 1
 }
 
 unlike() {
 	[[ ! $1 =~ $2 ]] && pass "$3" && return
 	fail "$3"
-	diag "got:              $1"
-	diag "must not match: $2"
+	diag "got:              $1" >&2
+	diag "must not match: $2" >&2
 	return 1
 }
 
@@ -115,8 +117,8 @@ runs() {
 	shift
 	output=$("$@" 2>&1) && pass "$name" && return
 	fail "$name"
-	diag "$*"
-	diag "$output"
+	diag "$*" >&2
+	diag "$output" >&2
 	return 1
 }
 

@@ -59,15 +59,15 @@ struct cpl_record *cpl_record_find(const char *state_dir, int64_t job,
 	char text[24];
 
 	for (int i = 0; i < 2; i++) {
-		struct cpl_record *record = NULL;
+		struct cpl_record *record;
 		char *path = cpl_record_path(state_dir, i == 1, job, err);
 		bool there;
 
 		if (!path)
 			return NULL;
-		there = !access(path, F_OK);
-		if (there)
-			record = load(path, err);
+		record = load(path, err);
+		/* After the attempt: it may move to "ended" meanwhile. */
+		there = record || !access(path, F_OK);
 		free(path);
 		if (there && ended)
 			*ended = i == 1;
