@@ -96,7 +96,7 @@ is "$?" 1 "explain of a job without a record: exit code 1"
 like "$output" "no record of job $blocker" "and says so"
 job=$(submit -N2 -n8 --exclusive -w n0,n5 --comm-profile=ring8)
 wait_running "$job"
-has "$(user explain "$job")" "outcome +(stock|placed)" "explain with -w"
+has "$(user explain "$job" --wait 10)" "outcome +(stock|placed)" "explain with -w"
 cancel_all
 
 # mpirun takes the rank order over by the host file.
