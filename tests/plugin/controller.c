@@ -363,81 +363,85 @@ static void add_gres(job_record_t *job, const char *gres)
 	xfree(per_node);
 }
 
-job_record_t *controller_job(const struct wish *wish)
+job_record_t *controller_job(const struct job_options *options)
 {
 	job_record_t *job = xmalloc(sizeof(*job));
 	struct job_details *details = xmalloc(sizeof(*details));
-	int per_task = wish->cpus_per_task ? wish->cpus_per_task : 1;
-	int nodes = wish->nodes ? wish->nodes : 1;
+	int per_task = options->cpus_per_task ? options->cpus_per_task : 1;
+	int nodes = options->nodes ? options->nodes : 1;
 
 	job->magic = JOB_MAGIC;
 	job->job_id = ++last_id;
 	job->array_task_id = NO_VAL;
 	job->name = xstrdup("job");
-	job->partition = xstrdup(wish->partition ? wish->partition : "main");
-	job->part_ptr = wish->partition && !xstrcmp(wish->partition, "wide")
-	                        ? &part_wide
-	                        : &part_main;
+	job->partition =
+	        xstrdup(options->partition ? options->partition : "main");
+	job->part_ptr =
+	        options->partition && !xstrcmp(options->partition, "wide")
+	                ? &part_wide
+	                : &part_main;
 	job->priority = 1;
 	job->best_switch = true;
 	job->user_id = 1000;
 	job->details = details;
 	details->magic = DETAILS_MAGIC;
 	details->min_nodes = (uint32_t)nodes;
-	details->max_nodes = (uint32_t)wish->max_nodes;
-	details->num_tasks = (uint32_t)wish->tasks;
-	details->ntasks_per_node = (uint16_t)wish->tasks_per_node;
-	if (!details->num_tasks && wish->tasks_per_node)
-		details->num_tasks = (uint32_t)(wish->tasks_per_node * nodes);
+	details->max_nodes = (uint32_t)options->max_nodes;
+	details->num_tasks = (uint32_t)options->tasks;
+	details->ntasks_per_node = (uint16_t)options->tasks_per_node;
+	if (!details->num_tasks && options->tasks_per_node)
+		details->num_tasks =
+		        (uint32_t)(options->tasks_per_node * nodes);
 	details->cpus_per_task = (uint16_t)per_task;
 	details->min_cpus =
 	        MAX(details->num_tasks, (uint32_t)nodes) * (uint32_t)per_task;
 	details->pn_min_cpus =
-	        (uint32_t)(per_task *
-	                   (wish->tasks_per_node ? wish->tasks_per_node : 1));
+	        (uint32_t)(per_task * (options->tasks_per_node
+	                                       ? options->tasks_per_node
+	                                       : 1));
 	details->max_cpus = NO_VAL;
 	details->core_spec = NO_VAL16;
 	details->ntasks_per_tres = NO_VAL16;
 	details->task_dist = SLURM_DIST_UNKNOWN;
-	details->whole_node = wish->exclusive        ? WHOLE_NODE_REQUIRED
-	                      : wish->exclusive_user ? WHOLE_NODE_USER
-	                                             : 0;
-	if (wish->dist)
-		details->task_dist = wish->dist;
-	if (wish->core_spec)
-		details->core_spec = (uint16_t)wish->core_spec;
+	details->whole_node = options->exclusive        ? WHOLE_NODE_REQUIRED
+	                      : options->exclusive_user ? WHOLE_NODE_USER
+	                                                : 0;
+	if (options->dist)
+		details->task_dist = options->dist;
+	if (options->core_spec)
+		details->core_spec = (uint16_t)options->core_spec;
 	details->share_res = 0;
-	details->contiguous = wish->contiguous;
-	details->pn_min_memory = (uint64_t)wish->memory;
+	details->contiguous = options->contiguous;
+	details->pn_min_memory = (uint64_t)options->memory;
 	details->mc_ptr = xmalloc(sizeof(*details->mc_ptr));
 	details->mc_ptr->sockets_per_node = NO_VAL16;
 	details->mc_ptr->cores_per_socket = NO_VAL16;
 	details->mc_ptr->threads_per_core = NO_VAL16;
 	details->mc_ptr->ntasks_per_socket = INFINITE16;
 	details->mc_ptr->ntasks_per_core = INFINITE16;
-	if (wish->tasks_per_core)
+	if (options->tasks_per_core)
 		details->mc_ptr->ntasks_per_core =
-		        (uint16_t)wish->tasks_per_core;
-	if (wish->threads_per_core)
+		        (uint16_t)options->tasks_per_core;
+	if (options->threads_per_core)
 		details->mc_ptr->threads_per_core =
-		        (uint16_t)wish->threads_per_core;
-	if (wish->tasks_per_socket)
+		        (uint16_t)options->threads_per_core;
+	if (options->tasks_per_socket)
 		details->mc_ptr->ntasks_per_socket =
-		        (uint16_t)wish->tasks_per_socket;
-	job->req_switch = (uint32_t)wish->switches;
-	if (wish->spread)
+		        (uint16_t)options->tasks_per_socket;
+	job->req_switch = (uint32_t)options->switches;
+	if (options->spread)
 		job->bit_flags |= SPREAD_JOB;
-	if (wish->gres)
-		add_gres(job, wish->gres);
-	if (wish->nodelist)
-		details->req_node_bitmap = bitmap_of(wish->nodelist);
-	if (wish->exclude)
-		details->exc_node_bitmap = bitmap_of(wish->exclude);
-	add_env(job, "COMM_PROFILE", wish->profile);
+	if (options->gres)
+		add_gres(job, options->gres);
+	if (options->nodelist)
+		details->req_node_bitmap = bitmap_of(options->nodelist);
+	if (options->exclude)
+		details->exc_node_bitmap = bitmap_of(options->exclude);
+	add_env(job, "COMM_PROFILE", options->profile);
 	add_env(job, "_SLURM_SPANK_OPTION_commplace_placement_policy",
-	        wish->policy);
-	add_env(job, "COMM_RANK_MAPPING", wish->mapping);
-	add_env(job, "COMM_DISTRIBUTION", wish->marked ? "marked" : NULL);
+	        options->policy);
+	add_env(job, "COMM_RANK_MAPPING", options->mapping);
+	add_env(job, "COMM_DISTRIBUTION", options->marked ? "marked" : NULL);
 	return job;
 }
 

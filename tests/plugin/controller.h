@@ -43,7 +43,7 @@ void controller_config(const char *lines);
 void controller_profile(const char *name, int ranks, int far);
 
 /* What a test says of a job; 0 means not stated. */
-struct wish {
+struct job_options {
 	int nodes, max_nodes; /* -N nodes[-max_nodes] */
 	int tasks;            /* -n */
 	int tasks_per_node;
@@ -69,7 +69,7 @@ struct wish {
 extern bitstr_t *controller_reserved;
 
 /* A pending job; ids count up from 1. */
-job_record_t *controller_job(const struct wish *wish);
+job_record_t *controller_job(const struct job_options *options);
 /* Free the record (of a job that is not running). */
 void controller_job_free(job_record_t *job);
 

@@ -92,10 +92,10 @@ static struct cpl_store_answer find(const char *dir, const char *name)
 static void send_along(const launch_tasks_request_msg_t *req,
                        struct cplslurm_excerpt *out)
 {
-	struct cplslurm_wish wish =
-	        cplslurm_wish(req->spank_job_env, req->spank_job_env_size);
+	struct cplslurm_options options =
+	        cplslurm_options(req->spank_job_env, req->spank_job_env_size);
 	struct cpl_job_facts job = {
-	        .profile = wish.profile,
+	        .profile = options.profile,
 	        .name = cplslurm_env(req->env, req->envc, "SLURM_JOB_NAME"),
 	};
 	struct cpl_launch_step step = {
@@ -113,7 +113,7 @@ static void send_along(const launch_tasks_request_msg_t *req,
 	size_t size = 0;
 
 	if (!job.profile)
-		job.profile = cplslurm_wish(req->env, req->envc).profile;
+		job.profile = cplslurm_options(req->env, req->envc).profile;
 	snprintf(path, sizeof(path), "%s/commplace.conf", launch_dir);
 	config = cpl_config_load(path, NULL);
 	free(made);

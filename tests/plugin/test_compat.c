@@ -22,7 +22,7 @@ static void assert_text(const char *got, const char *want)
 		assert_string_equal(got, want);
 }
 
-static void test_wishes(void **state)
+static void test_options(void **state)
 {
 	static const struct {
 		char *env[4];
@@ -49,13 +49,14 @@ static void test_wishes(void **state)
 
 	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
 		/* NULL entries are holes, not the end. */
-		struct cplslurm_wish wish = cplslurm_wish(row[i].env, 4);
+		struct cplslurm_options options =
+		        cplslurm_options(row[i].env, 4);
 
-		assert_text(wish.profile, row[i].profile);
-		assert_text(wish.policy, row[i].policy);
-		assert_text(wish.mapping, row[i].mapping);
+		assert_text(options.profile, row[i].profile);
+		assert_text(options.policy, row[i].policy);
+		assert_text(options.mapping, row[i].mapping);
 	}
-	assert_null(cplslurm_wish(NULL, 0).profile);
+	assert_null(cplslurm_options(NULL, 0).profile);
 }
 
 static void test_config_stands_beside_slurm_conf(void **state)
@@ -148,7 +149,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_options_of_srun_end_at_the_program),
 	        cmocka_unit_test(test_marks),
-	        cmocka_unit_test(test_wishes),
+	        cmocka_unit_test(test_options),
 	        cmocka_unit_test(test_config_stands_beside_slurm_conf),
 	};
 

@@ -44,14 +44,14 @@ static job_record_t *filler[3];
 
 static void fill(void)
 {
-	const struct wish wish[] = {
+	const struct job_options options[] = {
 	        {.nodes = 3, .exclusive = true, .nodelist = "n[4,17,40]"},
 	        {.nodes = 2, .tasks_per_node = 2, .nodelist = "n[8-9]"},
 	        {.nodes = 5, .exclusive = true, .nodelist = "n[20-24]"},
 	};
 
 	for (int i = 0; i < 3; i++) {
-		filler[i] = controller_job(&wish[i]);
+		filler[i] = controller_job(&options[i]);
 		free(controller_run(filler[i]));
 		assert_non_null(filler[i]->job_resrcs);
 	}
@@ -78,19 +78,19 @@ static int tear_down(void **state)
 }
 
 /* The job runs on what the core decides from the same files and ends again. */
-static void check_placed(const struct wish *wish, int nodes, int rpn,
+static void check_placed(const struct job_options *options, int nodes, int rpn,
                          const char *policy, const bitstr_t *free_nodes)
 {
 	struct oracle ask = {
 	        .nodes = nodes,
 	        .policy = policy,
-	        .profile = wish->profile,
+	        .profile = options->profile,
 	        .ranks_per_node = rpn,
 	        .free = free_nodes,
-	        .required = wish->nodelist,
+	        .required = options->nodelist,
 	};
 	char *want = oracle_nodes(&ask);
-	job_record_t *job = controller_job(wish);
+	job_record_t *job = controller_job(options);
 
 	assert_same(controller_run(job), want);
 	assert_true(oracle_record(job->job_id, false));
@@ -156,7 +156,7 @@ static void test_every_policy_and_size(void **state)
 
 	for (size_t p = 0; p < sizeof(policy) / sizeof(*policy); p++) {
 		for (size_t i = 0; i < sizeof(nodes) / sizeof(*nodes); i++) {
-			struct wish wish = {
+			struct job_options options = {
 			        .nodes = nodes[i],
 			        .tasks = 16,
 			        .exclusive = true,
@@ -164,116 +164,116 @@ static void test_every_policy_and_size(void **state)
 			        .policy = policy[p],
 			};
 
-			check_placed(&wish, nodes[i], 16 / nodes[i], policy[p],
-			             idle_node_bitmap);
+			check_placed(&options, nodes[i], 16 / nodes[i],
+			             policy[p], idle_node_bitmap);
 		}
 	}
 }
 
 static void test_profile_alone_means_auto(void **state)
 {
-	struct wish wish = {.nodes = 4,
-	                    .tasks = 16,
-	                    .exclusive = true,
-	                    .profile = "ring16"};
+	struct job_options options = {.nodes = 4,
+	                              .tasks = 16,
+	                              .exclusive = true,
+	                              .profile = "ring16"};
 
-	check_placed(&wish, 4, 4, "auto", idle_node_bitmap);
+	check_placed(&options, 4, 4, "auto", idle_node_bitmap);
 }
 
 /* n[8-9] have two free cores of four: free for a job of two per node. */
 static void test_partly_taken_nodes_are_free_for_small_jobs(void **state)
 {
-	struct wish wish = {.nodes = 8,
-	                    .tasks = 16,
-	                    .profile = "ring16",
-	                    .policy = "linear"};
+	struct job_options options = {.nodes = 8,
+	                              .tasks = 16,
+	                              .profile = "ring16",
+	                              .policy = "linear"};
 	bitstr_t *free_nodes = bit_copy(idle_node_bitmap);
 
 	bit_set(free_nodes, 8);
 	bit_set(free_nodes, 9);
-	check_placed(&wish, 8, 2, "linear", free_nodes);
-	wish.nodes = 4;
-	check_placed(&wish, 4, 4, "linear", idle_node_bitmap);
+	check_placed(&options, 8, 2, "linear", free_nodes);
+	options.nodes = 4;
+	check_placed(&options, 4, 4, "linear", idle_node_bitmap);
 	FREE_NULL_BITMAP(free_nodes);
 }
 
 static void test_required_nodes_are_among_them(void **state)
 {
-	struct wish wish = {.nodes = 4,
-	                    .tasks = 16,
-	                    .exclusive = true,
-	                    .profile = "ring16",
-	                    .policy = "auto",
-	                    .nodelist = "n[33,60]"};
+	struct job_options options = {.nodes = 4,
+	                              .tasks = 16,
+	                              .exclusive = true,
+	                              .profile = "ring16",
+	                              .policy = "auto",
+	                              .nodelist = "n[33,60]"};
 
-	check_placed(&wish, 4, 4, "auto", idle_node_bitmap);
-	wish.nodelist = "n[1,3,33,60]";
-	check_placed(&wish, 4, 4, "auto", idle_node_bitmap);
+	check_placed(&options, 4, 4, "auto", idle_node_bitmap);
+	options.nodelist = "n[1,3,33,60]";
+	check_placed(&options, 4, 4, "auto", idle_node_bitmap);
 }
 
 static void test_excluded_nodes_are_not(void **state)
 {
-	struct wish wish = {.nodes = 4,
-	                    .tasks = 16,
-	                    .exclusive = true,
-	                    .profile = "ring16",
-	                    .policy = "linear",
-	                    .exclude = "n[0-2]"};
+	struct job_options options = {.nodes = 4,
+	                              .tasks = 16,
+	                              .exclusive = true,
+	                              .profile = "ring16",
+	                              .policy = "linear",
+	                              .exclude = "n[0-2]"};
 	bitstr_t *free_nodes = bit_copy(idle_node_bitmap);
 
 	bit_nclear(free_nodes, 0, 2);
-	check_placed(&wish, 4, 4, "linear", free_nodes);
+	check_placed(&options, 4, 4, "linear", free_nodes);
 	FREE_NULL_BITMAP(free_nodes);
 }
 
 /* -n16 without -N: four cores a node, so four nodes. */
 static void test_node_count_from_tasks(void **state)
 {
-	struct wish wish = {
+	struct job_options options = {
 	        .tasks = 16, .profile = "ring16", .policy = "random-groups"};
 
-	check_placed(&wish, 4, 4, "random-groups", idle_node_bitmap);
-	wish.cpus_per_task = 2;
-	check_placed(&wish, 8, 2, "random-groups", idle_node_bitmap);
+	check_placed(&options, 4, 4, "random-groups", idle_node_bitmap);
+	options.cpus_per_task = 2;
+	check_placed(&options, 8, 2, "random-groups", idle_node_bitmap);
 }
 
 static void test_range_takes_the_most(void **state)
 {
-	struct wish wish = {.nodes = 2,
-	                    .max_nodes = 8,
-	                    .tasks = 16,
-	                    .exclusive = true,
-	                    .profile = "ring16",
-	                    .policy = "auto"};
+	struct job_options options = {.nodes = 2,
+	                              .max_nodes = 8,
+	                              .tasks = 16,
+	                              .exclusive = true,
+	                              .profile = "ring16",
+	                              .policy = "auto"};
 
-	check_placed(&wish, 8, 2, "auto", idle_node_bitmap);
+	check_placed(&options, 8, 2, "auto", idle_node_bitmap);
 }
 
 static void test_running_jobs_are_background(void **state)
 {
-	struct wish wish = {.nodes = 8,
-	                    .tasks = 16,
-	                    .exclusive = true,
-	                    .profile = "ring16",
-	                    .policy = "random-groups"};
-	job_record_t *job = controller_job(&wish);
+	struct job_options options = {.nodes = 8,
+	                              .tasks = 16,
+	                              .exclusive = true,
+	                              .profile = "ring16",
+	                              .policy = "random-groups"};
+	job_record_t *job = controller_job(&options);
 
 	free(controller_run(job));
 	assert_true(oracle_record(job->job_id, false));
-	wish.policy = "auto";
-	check_placed(&wish, 8, 2, "auto", idle_node_bitmap);
+	options.policy = "auto";
+	check_placed(&options, 8, 2, "auto", idle_node_bitmap);
 	controller_restart();
-	check_placed(&wish, 8, 2, "auto", idle_node_bitmap);
+	check_placed(&options, 8, 2, "auto", idle_node_bitmap);
 	finish(job);
 }
 
 static void test_records_move_when_jobs_end(void **state)
 {
-	struct wish wish = {.nodes = 4,
-	                    .tasks = 16,
-	                    .exclusive = true,
-	                    .profile = "ring16"};
-	job_record_t *job = controller_job(&wish);
+	struct job_options options = {.nodes = 4,
+	                              .tasks = 16,
+	                              .exclusive = true,
+	                              .profile = "ring16"};
+	job_record_t *job = controller_job(&options);
 	uint32_t id = job->job_id;
 	struct cpl_error err = {""};
 	struct cpl_record *record;
@@ -301,11 +301,11 @@ static void test_records_move_when_jobs_end(void **state)
 /* WILL_RUN finds the nodes that RUN_NOW then takes. */
 static void test_will_run_agrees_with_run_now(void **state)
 {
-	struct wish wish = {.nodes = 8,
-	                    .tasks = 16,
-	                    .exclusive = true,
-	                    .profile = "ring16"};
-	job_record_t *job = controller_job(&wish);
+	struct job_options options = {.nodes = 8,
+	                              .tasks = 16,
+	                              .exclusive = true,
+	                              .profile = "ring16"};
+	job_record_t *job = controller_job(&options);
 	bitstr_t *bitmap = bit_copy(avail_node_bitmap);
 
 	assert_int_equal(controller_test(job, SELECT_MODE_WILL_RUN, bitmap),
@@ -321,12 +321,12 @@ static void test_will_run_agrees_with_run_now(void **state)
 /* Nothing is free now: the stock plugin says when it will be. */
 static void test_will_run_of_a_blocked_job_is_stock(void **state)
 {
-	struct wish wish = {.nodes = 60,
-	                    .tasks = 60,
-	                    .exclusive = true,
-	                    .profile = "ring16",
-	                    .policy = "linear"};
-	job_record_t *job = controller_job(&wish);
+	struct job_options options = {.nodes = 60,
+	                              .tasks = 60,
+	                              .exclusive = true,
+	                              .profile = "ring16",
+	                              .policy = "linear"};
+	job_record_t *job = controller_job(&options);
 	bitstr_t *ours = bit_copy(avail_node_bitmap);
 	bitstr_t *stock = bit_copy(avail_node_bitmap);
 	time_t start;
@@ -345,12 +345,12 @@ static void test_will_run_of_a_blocked_job_is_stock(void **state)
 
 static void test_test_only_is_untouched(void **state)
 {
-	struct wish wish = {.nodes = 4,
-	                    .tasks = 16,
-	                    .exclusive = true,
-	                    .profile = "ring16",
-	                    .policy = "random-nodes"};
-	job_record_t *job = controller_job(&wish);
+	struct job_options options = {.nodes = 4,
+	                              .tasks = 16,
+	                              .exclusive = true,
+	                              .profile = "ring16",
+	                              .policy = "random-nodes"};
+	job_record_t *job = controller_job(&options);
 	bitstr_t *ours = bit_copy(avail_node_bitmap);
 	bitstr_t *stock = bit_copy(avail_node_bitmap);
 
@@ -365,18 +365,18 @@ static void test_test_only_is_untouched(void **state)
 
 static void test_steps_follow_the_plan(void **state)
 {
-	struct wish wish = {.nodes = 4,
-	                    .tasks = 16,
-	                    .exclusive = true,
-	                    .profile = "pairs16",
-	                    .policy = "random-groups"};
+	struct job_options options = {.nodes = 4,
+	                              .tasks = 16,
+	                              .exclusive = true,
+	                              .profile = "pairs16",
+	                              .policy = "random-groups"};
 	struct oracle ask = {.nodes = 4,
 	                     .policy = "random-groups",
 	                     .profile = "pairs16",
 	                     .ranks_per_node = 4,
 	                     .free = idle_node_bitmap};
 	char *want = oracle_ranks(&ask, "greedyallc");
-	job_record_t *job = controller_job(&wish);
+	job_record_t *job = controller_job(&options);
 	char *block, *got;
 
 	free(controller_run(job));
@@ -396,11 +396,11 @@ static void test_steps_follow_the_plan(void **state)
 /* The step gets Slurm's own layout for these. */
 static void test_steps_that_keep_the_default(void **state)
 {
-	struct wish wish = {.nodes = 4,
-	                    .tasks = 16,
-	                    .exclusive = true,
-	                    .profile = "pairs16",
-	                    .policy = "random-groups"};
+	struct job_options options = {.nodes = 4,
+	                              .tasks = 16,
+	                              .exclusive = true,
+	                              .profile = "pairs16",
+	                              .policy = "random-groups"};
 	const struct {
 		int tasks;
 		uint32_t dist;
@@ -412,7 +412,7 @@ static void test_steps_that_keep_the_default(void **state)
 	        {16, SLURM_DIST_BLOCK, "srun --distribution=block ./x"},
 	        {16, SLURM_DIST_BLOCK_CYCLIC, "srun ./x"},
 	};
-	job_record_t *job = controller_job(&wish);
+	job_record_t *job = controller_job(&options);
 	job_record_t *stock;
 	char *nodes = controller_run(job);
 
@@ -454,12 +454,12 @@ static void test_arguments_of_the_program_are_no_distribution(void **state)
 	        "srun --exclusive --dist=block ./x",
 	        "srun --cpu-bind none --distribution block ./x",
 	};
-	struct wish wish = {.nodes = 4,
-	                    .tasks = 16,
-	                    .exclusive = true,
-	                    .profile = "pairs16",
-	                    .policy = "random-groups"};
-	job_record_t *job = controller_job(&wish);
+	struct job_options options = {.nodes = 4,
+	                              .tasks = 16,
+	                              .exclusive = true,
+	                              .profile = "pairs16",
+	                              .policy = "random-groups"};
+	job_record_t *job = controller_job(&options);
 	char *plan, *block;
 
 	job->batch_flag = 1;
@@ -485,13 +485,13 @@ static void test_arguments_of_the_program_are_no_distribution(void **state)
  * mark that srun puts on the latter. */
 static void test_marks_tell_what_was_stated(void **state)
 {
-	struct wish wish = {.nodes = 4,
-	                    .tasks = 16,
-	                    .exclusive = true,
-	                    .profile = "pairs16",
-	                    .policy = "random-groups",
-	                    .marked = true};
-	job_record_t *job = controller_job(&wish);
+	struct job_options options = {.nodes = 4,
+	                              .tasks = 16,
+	                              .exclusive = true,
+	                              .profile = "pairs16",
+	                              .policy = "random-groups",
+	                              .marked = true};
+	job_record_t *job = controller_job(&options);
 	uint16_t parameters = slurm_conf.select_type_param;
 	char *plan, *block;
 
@@ -513,13 +513,13 @@ static void test_marks_tell_what_was_stated(void **state)
 /* fault 26: with sbatch -m cyclic the record has that order. */
 static void test_a_stated_order_is_on_record(void **state)
 {
-	struct wish wish = {.nodes = 4,
-	                    .tasks = 16,
-	                    .exclusive = true,
-	                    .profile = "pairs16",
-	                    .policy = "linear",
-	                    .dist = SLURM_DIST_CYCLIC};
-	job_record_t *job = controller_job(&wish);
+	struct job_options options = {.nodes = 4,
+	                              .tasks = 16,
+	                              .exclusive = true,
+	                              .profile = "pairs16",
+	                              .policy = "linear",
+	                              .dist = SLURM_DIST_CYCLIC};
+	job_record_t *job = controller_job(&options);
 	struct cpl_record *record;
 	char dir[512], *step, *at;
 
@@ -543,16 +543,16 @@ static void test_a_stated_order_is_on_record(void **state)
 /* fault 13: as the stock plugin, onto the user's own nodes. */
 static void test_exclusive_for_the_user_packs(void **state)
 {
-	struct wish first = {.nodes = 4,
-	                     .tasks_per_node = 1,
-	                     .exclusive_user = true,
-	                     .nodelist = "n[30-33]"};
-	struct wish wish = {.nodes = 4,
-	                    .tasks_per_node = 2,
-	                    .exclusive_user = true,
-	                    .profile = "ring8"};
+	struct job_options first = {.nodes = 4,
+	                            .tasks_per_node = 1,
+	                            .exclusive_user = true,
+	                            .nodelist = "n[30-33]"};
+	struct job_options options = {.nodes = 4,
+	                              .tasks_per_node = 2,
+	                              .exclusive_user = true,
+	                              .profile = "ring8"};
 	job_record_t *holder = controller_job(&first);
-	job_record_t *job = controller_job(&wish);
+	job_record_t *job = controller_job(&options);
 	char *nodes;
 
 	free(controller_run(holder));
@@ -562,9 +562,9 @@ static void test_exclusive_for_the_user_packs(void **state)
 	free(nodes);
 	finish(job);
 	/* What they do not hold goes elsewhere. */
-	wish.tasks_per_node = 4;
-	wish.profile = "ring16";
-	job = controller_job(&wish);
+	options.tasks_per_node = 4;
+	options.profile = "ring16";
+	job = controller_job(&options);
 	nodes = controller_run(job);
 	assert_string_not_equal(nodes, "");
 	assert_null(strstr(nodes, "30"));
@@ -576,13 +576,14 @@ static void test_exclusive_for_the_user_packs(void **state)
 /* fault 31 */
 static void test_admin_comment_can_be_switched_off(void **state)
 {
-	struct wish wish = {.nodes = 4, .tasks = 16, .profile = "ring16"};
-	struct wish one = {.nodes = 1, .tasks = 1};
+	struct job_options options = {
+	        .nodes = 4, .tasks = 16, .profile = "ring16"};
+	struct job_options one = {.nodes = 1, .tasks = 1};
 	job_record_t *job;
 
 	controller_config("MaxDecisionTime=20s\nAdminComment=no");
 	controller_reconfigure();
-	job = controller_job(&wish);
+	job = controller_job(&options);
 	free(controller_run(job));
 	assert_null(job->admin_comment);
 	assert_true(oracle_record(job->job_id, false));
@@ -599,17 +600,18 @@ static void test_admin_comment_can_be_switched_off(void **state)
 /* fault 27: other calls than a reconfiguration do not adopt the file. */
 static void test_only_a_reconfiguration_adopts(void **state)
 {
-	struct wish wish = {.nodes = 4, .tasks = 16, .profile = "ring16"};
+	struct job_options options = {
+	        .nodes = 4, .tasks = 16, .profile = "ring16"};
 	job_record_t *job;
 
 	controller_config("MaxDecisionTime=20s\nMode=off");
 	controller_update();
-	job = controller_job(&wish);
+	job = controller_job(&options);
 	free(controller_run(job));
 	assert_non_null(job->admin_comment);
 	finish(job);
 	controller_reconfigure();
-	job = controller_job(&wish);
+	job = controller_job(&options);
 	free(controller_run(job));
 	assert_null(job->admin_comment);
 	controller_end(job);
@@ -618,11 +620,11 @@ static void test_only_a_reconfiguration_adopts(void **state)
 /* fault 17: a suspended job sends nothing. */
 static void test_suspended_jobs_are_no_background(void **state)
 {
-	struct wish wish = {.nodes = 8,
-	                    .tasks = 16,
-	                    .exclusive = true,
-	                    .profile = "ring16"};
-	job_record_t *holder = controller_job(&wish), *job;
+	struct job_options options = {.nodes = 8,
+	                              .tasks = 16,
+	                              .exclusive = true,
+	                              .profile = "ring16"};
+	job_record_t *holder = controller_job(&options), *job;
 	struct cpl_record *record;
 	char dir[512];
 
@@ -644,7 +646,7 @@ static void test_suspended_jobs_are_no_background(void **state)
 			assert_int_equal(select_g_job_resume(holder, true), 0);
 			holder->job_state = JOB_RUNNING;
 		}
-		job = controller_job(&wish);
+		job = controller_job(&options);
 		free(controller_run(job));
 		assert_true(oracle_record(job->job_id, false));
 		record = cpl_record_find(dir, job->job_id, NULL, NULL);
@@ -658,12 +660,12 @@ static void test_suspended_jobs_are_no_background(void **state)
 
 static void test_plan_survives_a_restart(void **state)
 {
-	struct wish wish = {.nodes = 4,
-	                    .tasks = 16,
-	                    .exclusive = true,
-	                    .profile = "pairs16",
-	                    .policy = "random-groups"};
-	job_record_t *job = controller_job(&wish);
+	struct job_options options = {.nodes = 4,
+	                              .tasks = 16,
+	                              .exclusive = true,
+	                              .profile = "pairs16",
+	                              .policy = "random-groups"};
+	job_record_t *job = controller_job(&options);
 	char *before;
 
 	free(controller_run(job));
@@ -677,9 +679,9 @@ static void test_plan_survives_a_restart(void **state)
 
 static void test_comment_keeps_what_others_wrote(void **state)
 {
-	struct wish wish = {
+	struct job_options options = {
 	        .nodes = 2, .tasks = 8, .exclusive = true, .policy = "linear"};
-	job_record_t *job = controller_job(&wish);
+	job_record_t *job = controller_job(&options);
 
 	job->admin_comment = xstrdup("bill=7; commplace: profile=x; keep");
 	free(controller_run(job));
@@ -692,14 +694,14 @@ static void test_comment_keeps_what_others_wrote(void **state)
 /* Memory counts where SelectTypeParameters say so. */
 static void test_nodes_without_memory_are_not_free(void **state)
 {
-	struct wish holder = {.nodes = 2,
-	                      .tasks_per_node = 1,
-	                      .nodelist = "n[0-1]",
-	                      .memory = 700};
-	struct wish wish = {.nodes = 4,
-	                    .tasks_per_node = 2,
-	                    .policy = "linear",
-	                    .memory = 500};
+	struct job_options holder = {.nodes = 2,
+	                             .tasks_per_node = 1,
+	                             .nodelist = "n[0-1]",
+	                             .memory = 700};
+	struct job_options options = {.nodes = 4,
+	                              .tasks_per_node = 2,
+	                              .policy = "linear",
+	                              .memory = 500};
 	uint16_t parameters = slurm_conf.select_type_param;
 	job_record_t *hold, *job;
 	char *nodes;
@@ -708,7 +710,7 @@ static void test_nodes_without_memory_are_not_free(void **state)
 	hold = controller_job(&holder);
 	free(controller_run(hold));
 	assert_non_null(hold->job_resrcs);
-	job = controller_job(&wish);
+	job = controller_job(&options);
 	nodes = controller_run(job);
 	assert_string_equal(nodes, "n[2-3,5-6]");
 	free(nodes);
@@ -720,9 +722,9 @@ static void test_nodes_without_memory_are_not_free(void **state)
 /* n2 has one core left beside the reservation, n3 has three. */
 static void test_reserved_cores_are_not_free(void **state)
 {
-	struct wish wish = {
+	struct job_options options = {
 	        .nodes = 4, .tasks_per_node = 2, .policy = "linear"};
-	job_record_t *job = controller_job(&wish);
+	job_record_t *job = controller_job(&options);
 	char *nodes;
 
 	controller_reserved =
@@ -739,11 +741,11 @@ static void test_reserved_cores_are_not_free(void **state)
 /* The record tells of the nodes chosen, the background of those it runs on. */
 static void test_observed_jobs_load_the_stock_nodes(void **state)
 {
-	struct wish wish = {.nodes = 8,
-	                    .tasks = 16,
-	                    .exclusive = true,
-	                    .profile = "pairs16",
-	                    .policy = "random-groups"};
+	struct job_options options = {.nodes = 8,
+	                              .tasks = 16,
+	                              .exclusive = true,
+	                              .profile = "pairs16",
+	                              .policy = "random-groups"};
 	struct oracle ask = {.nodes = 8,
 	                     .policy = "random-groups",
 	                     .profile = "pairs16",
@@ -752,7 +754,7 @@ static void test_observed_jobs_load_the_stock_nodes(void **state)
 	char *chosen = oracle_nodes(&ask), *stock, dir[512];
 	struct cpl_record *record;
 	bitstr_t *bitmap = bit_alloc(MACHINE_NODES);
-	job_record_t *job = controller_job(&wish);
+	job_record_t *job = controller_job(&options);
 
 	controller_config("MaxDecisionTime=20s\nMode=observe");
 	controller_reconfigure();
@@ -769,12 +771,12 @@ static void test_observed_jobs_load_the_stock_nodes(void **state)
 	assert_same(controller_names(bitmap), chosen);
 	FREE_NULL_BITMAP(bitmap);
 	cpl_record_free(record);
-	wish.policy = "auto";
+	options.policy = "auto";
 	controller_config("MaxDecisionTime=20s");
 	controller_reconfigure();
-	check_placed(&wish, 8, 2, "auto", idle_node_bitmap);
+	check_placed(&options, 8, 2, "auto", idle_node_bitmap);
 	controller_restart();
-	check_placed(&wish, 8, 2, "auto", idle_node_bitmap);
+	check_placed(&options, 8, 2, "auto", idle_node_bitmap);
 	finish(job);
 }
 
@@ -786,7 +788,7 @@ static int below(uint64_t counter, int n)
 	return (int)cpl_random_below(7, 7, counter, (uint64_t)n);
 }
 
-static struct wish busy_wish(uint64_t at)
+static struct job_options busy_options(uint64_t at)
 {
 	static const char *const policy[] = {"auto",
 	                                     "linear",
@@ -798,7 +800,7 @@ static struct wish busy_wish(uint64_t at)
 	                                     "RRR"};
 	bool large = below(at, 2);
 
-	return (struct wish){
+	return (struct job_options){
 	        .nodes = (large ? 4 : 2) << below(at + 1, 3),
 	        .tasks = large ? 16 : 8,
 	        .exclusive = true,
@@ -831,23 +833,23 @@ static void test_a_busy_machine(void **state)
 	int n = 0, placed = 0;
 
 	for (uint64_t i = 0; i < BUSY_JOBS; i++) {
-		struct wish wish = busy_wish(i * 16);
+		struct job_options options = busy_options(i * 16);
 		struct oracle ask = {
-		        .nodes = wish.nodes,
-		        .policy = wish.policy,
-		        .profile = wish.profile,
-		        .ranks_per_node = wish.tasks / wish.nodes,
+		        .nodes = options.nodes,
+		        .policy = options.policy,
+		        .profile = options.profile,
+		        .ranks_per_node = options.tasks / options.nodes,
 		        .free = idle_node_bitmap,
 		};
-		job_record_t *job = controller_job(&wish);
+		job_record_t *job = controller_job(&options);
 
 		while (n && (n == BUSY_MAX || below(i * 16 + 9, 3) == 0 ||
-		             bit_set_count(idle_node_bitmap) < wish.nodes)) {
+		             bit_set_count(idle_node_bitmap) < options.nodes)) {
 			finish(running[0]);
 			memmove(running, running + 1,
 			        (size_t)--n * sizeof(running[0]));
 			if (below(i * 16 + 10, 2) &&
-			    bit_set_count(idle_node_bitmap) >= wish.nodes)
+			    bit_set_count(idle_node_bitmap) >= options.nodes)
 				break;
 		}
 		char *want = oracle_nodes(&ask);

@@ -58,7 +58,7 @@ int rename(const char *from, const char *to)
 	return real(from, to);
 }
 
-static const struct wish usual = {
+static const struct job_options usual = {
         .nodes = 4,
         .tasks = 16,
         .exclusive = true,
@@ -70,10 +70,10 @@ static job_record_t *filler;
 
 static void fill(void)
 {
-	const struct wish wish = {
+	const struct job_options options = {
 	        .nodes = 3, .exclusive = true, .nodelist = "n[1,17,40]"};
 
-	filler = controller_job(&wish);
+	filler = controller_job(&options);
 	free(controller_run(filler));
 	assert_non_null(filler->job_resrcs);
 }
@@ -101,9 +101,10 @@ static double seconds(void)
 }
 
 /* Run and end the job; its nodes, and what our comment said. */
-static char *nodes_of(const struct wish *wish, char *comment, size_t size)
+static char *nodes_of(const struct job_options *options, char *comment,
+                      size_t size)
 {
-	job_record_t *job = controller_job(wish);
+	job_record_t *job = controller_job(options);
 	uint32_t id = job->job_id;
 	char *nodes = controller_run(job);
 	bool ours = job->admin_comment != NULL;
@@ -117,11 +118,11 @@ static char *nodes_of(const struct wish *wish, char *comment, size_t size)
 	return nodes;
 }
 
-static void check_stock(const struct wish *wish, const char *reason)
+static void check_stock(const struct job_options *options, const char *reason)
 {
-	job_record_t *job = controller_job(wish);
+	job_record_t *job = controller_job(options);
 	char *stock = controller_stock_nodes(job), comment[1024];
-	char *nodes = nodes_of(wish, comment, sizeof(comment));
+	char *nodes = nodes_of(options, comment, sizeof(comment));
 
 	assert_string_equal(nodes, stock);
 	if (reason && !strstr(comment, reason))
@@ -133,11 +134,11 @@ static void check_stock(const struct wish *wish, const char *reason)
 
 /* The same machine and job, and it is placed: the stock nodes above are no
  * coincidence. */
-static void check_placed(const struct wish *wish)
+static void check_placed(const struct job_options *options)
 {
-	job_record_t *job = controller_job(wish);
+	job_record_t *job = controller_job(options);
 	char *stock = controller_stock_nodes(job), comment[1024];
-	char *nodes = nodes_of(wish, comment, sizeof(comment));
+	char *nodes = nodes_of(options, comment, sizeof(comment));
 
 	assert_string_not_equal(nodes, stock);
 	assert_non_null(strstr(comment, "policy="));
@@ -167,64 +168,64 @@ static void test_profiles_that_cannot_be_used(void **state)
 	snprintf(path, sizeof(path), "%s/profiles/fifo.json", controller_dir);
 	assert_int_equal(mkfifo(path, 0644), 0);
 	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
-		struct wish wish = usual;
+		struct job_options options = usual;
 
-		wish.profile = row[i].profile;
-		wish.policy = NULL;
-		check_stock(&wish, row[i].reason);
+		options.profile = row[i].profile;
+		options.policy = NULL;
+		check_stock(&options, row[i].reason);
 	}
 	check_placed(&usual);
 }
 
 static void test_names_that_are_none(void **state)
 {
-	struct wish wish = usual;
+	struct job_options options = usual;
 
-	wish.policy = "nosuch";
-	check_stock(&wish, "stock");
-	wish = usual;
-	wish.mapping = "nosuch";
-	check_placed(&wish);
+	options.policy = "nosuch";
+	check_stock(&options, "stock");
+	options = usual;
+	options.mapping = "nosuch";
+	check_placed(&options);
 }
 
 /* MissingProfile and RankMismatch: a policy that needs no profile goes on. */
 static void test_ignored_profiles_leave_the_policy(void **state)
 {
-	struct wish wish = usual;
+	struct job_options options = usual;
 
 	controller_config("MissingProfile=ignore\nMaxDecisionTime=20s");
 	controller_reconfigure();
-	wish.profile = "nosuch";
-	check_placed(&wish);
-	wish.policy = "auto";
-	check_stock(&wish, "needs a profile");
-	wish.policy = "random-groups";
-	wish.profile = "ring8";
-	check_placed(&wish);
+	options.profile = "nosuch";
+	check_placed(&options);
+	options.policy = "auto";
+	check_stock(&options, "needs a profile");
+	options.policy = "random-groups";
+	options.profile = "ring8";
+	check_placed(&options);
 	controller_config("RankMismatch=reject\nMaxDecisionTime=20s");
 	controller_reconfigure();
-	check_stock(&wish, "recorded at 8 ranks");
-	wish.profile = "nosuch";
-	check_stock(&wish, "No such file");
+	check_stock(&options, "recorded at 8 ranks");
+	options.profile = "nosuch";
+	check_stock(&options, "No such file");
 }
 
-static void test_user_wishes_win(void **state)
+static void test_explicit_options_win(void **state)
 {
-	struct wish wish = usual;
+	struct job_options options = usual;
 
-	wish.contiguous = true;
-	check_stock(&wish, "--contiguous");
-	wish = usual;
-	wish.switches = 1;
-	check_stock(&wish, "--switches");
-	wish = usual;
-	wish.spread = true;
-	check_stock(&wish, "--spread-job");
+	options.contiguous = true;
+	check_stock(&options, "--contiguous");
+	options = usual;
+	options.switches = 1;
+	check_stock(&options, "--switches");
+	options = usual;
+	options.spread = true;
+	check_stock(&options, "--spread-job");
 }
 
 static void test_modes_and_limits(void **state)
 {
-	struct wish wish = usual;
+	struct job_options options = usual;
 
 	controller_config("Mode=off");
 	controller_reconfigure();
@@ -242,16 +243,16 @@ static void test_modes_and_limits(void **state)
 	                  "Partition=wide DefaultPolicy=random-groups "
 	                  "MinNodes=9");
 	controller_reconfigure();
-	wish.profile = wish.policy = NULL;
-	check_placed(&wish);
-	wish.partition = "wide";
-	check_stock(&wish, "MinNodes=9");
+	options.profile = options.policy = NULL;
+	check_placed(&options);
+	options.partition = "wide";
+	check_stock(&options, "MinNodes=9");
 	controller_config("Match JobName=jo* Profile=ring16\n"
 	                  "MaxDecisionTime=20s");
 	controller_reconfigure();
-	wish.policy = "random-groups";
-	wish.partition = NULL;
-	check_placed(&wish);
+	options.policy = "random-groups";
+	options.partition = NULL;
+	check_placed(&options);
 }
 
 /* The old configuration stays until the new one is good. */
@@ -305,22 +306,22 @@ static void use_network(const char *nodes)
 /* Nodes that only one side knows are never chosen by us. */
 static void test_network_and_slurm_know_other_nodes(void **state)
 {
-	struct wish wish = usual;
+	struct job_options options = usual;
 	char *nodes;
 
 	use_network("n[0-15],x[0-47]");
-	wish.policy = "linear";
-	wish.nodes = 8;
-	wish.exclude = "n[2-3]";
-	nodes = nodes_of(&wish, NULL, 0);
+	options.policy = "linear";
+	options.nodes = 8;
+	options.exclude = "n[2-3]";
+	nodes = nodes_of(&options, NULL, 0);
 	assert_string_equal(nodes, "n[0,4-10]");
 	free(nodes);
-	wish.exclude = NULL;
-	wish.nodes = 16;
-	check_stock(&wish, "not enough nodes of the network");
-	wish.nodes = 4;
-	wish.nodelist = "n50";
-	check_stock(&wish, "required node");
+	options.exclude = NULL;
+	options.nodes = 16;
+	check_stock(&options, "not enough nodes of the network");
+	options.nodes = 4;
+	options.nodelist = "n50";
+	check_stock(&options, "required node");
 	use_network("x[0-63]");
 	check_stock(&usual, "not enough nodes of the network");
 	use_network("n[0-63]");
@@ -329,26 +330,26 @@ static void test_network_and_slurm_know_other_nodes(void **state)
 
 static void test_budget_is_kept_when_a_file_hangs(void **state)
 {
-	struct wish wish = usual;
+	struct job_options options = usual;
 	double begin;
 
 	controller_config("MaxDecisionTime=1s");
 	controller_reconfigure();
 	check_placed(&usual);
 	controller_profile("slow16", 16, 5);
-	wish.profile = "slow16";
+	options.profile = "slow16";
 	hang = true;
 	begin = seconds();
-	check_stock(&wish, "MaxDecisionTime");
+	check_stock(&options, "MaxDecisionTime");
 	/* From the second job on nobody waits. */
-	check_stock(&wish, "");
+	check_stock(&options, "");
 	assert_true(seconds() - begin < 10);
 	/* A profile in memory serves on. */
 	check_placed(&usual);
 	hang = false;
 	controller_config("MaxDecisionTime=20s");
 	controller_reconfigure();
-	check_placed(&wish);
+	check_placed(&options);
 }
 
 /* fault 4: slurmctld's locks are held no longer than for a decision. */
@@ -395,14 +396,14 @@ static void test_a_slow_disk_holds_up_nobody(void **state)
 
 static void test_plugin_ends_while_a_file_hangs(void **state)
 {
-	struct wish wish = usual;
+	struct job_options options = usual;
 
 	controller_config("MaxDecisionTime=1s");
 	controller_reconfigure();
 	controller_profile("slow8", 8, 3);
-	wish.profile = "slow8";
+	options.profile = "slow8";
 	hang = true;
-	check_stock(&wish, "MaxDecisionTime");
+	check_stock(&options, "MaxDecisionTime");
 	controller_restart();
 	hang = false;
 	usleep(50000);
@@ -444,7 +445,7 @@ static long one_life(long n, const char *stock, const char *placed)
 
 static void test_memory_that_runs_out_while_a_job_lives(void **state)
 {
-	struct wish background = usual;
+	struct job_options background = usual;
 	job_record_t *running, *job;
 	char *stock, *placed;
 	long n, counted = 0;
@@ -502,7 +503,7 @@ int main(int argc, char **argv)
 	        T(test_profiles_that_cannot_be_used),
 	        T(test_names_that_are_none),
 	        T(test_ignored_profiles_leave_the_policy),
-	        T(test_user_wishes_win),
+	        T(test_explicit_options_win),
 	        T(test_modes_and_limits),
 	        T(test_broken_configuration_is_not_taken),
 	        T(test_start_without_a_good_configuration),

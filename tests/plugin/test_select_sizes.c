@@ -34,14 +34,14 @@ static int count(const char *nodes)
 
 /* The job runs where policy and profile say, not where the stock plugin
  * would. Free its nodes' text. */
-static char *placed(const struct wish *wish, int nodes)
+static char *placed(const struct job_options *options, int nodes)
 {
-	job_record_t *job = controller_job(wish), *other;
+	job_record_t *job = controller_job(options), *other;
 	char *stock = controller_stock_nodes(job), *ours;
 
 	/* Asked in between, GRES of the job are chosen. */
 	controller_job_free(job);
-	other = controller_job(wish);
+	other = controller_job(options);
 	ours = controller_run(other);
 	assert_string_not_equal(ours, "");
 	if (!other->admin_comment ||
@@ -58,57 +58,57 @@ static char *placed(const struct wish *wish, int nodes)
 	return ours;
 }
 
-static const struct wish usual = {
+static const struct job_options usual = {
         .tasks = 16, .profile = "ring16", .policy = "random-groups"};
 
 /* 16 tasks on nodes of 4 cores with 2 threads each. */
 static void test_threads_count_unless_they_do_not(void **state)
 {
-	struct wish wish = usual;
+	struct job_options options = usual;
 
-	free(placed(&wish, 2));
+	free(placed(&options, 2));
 	/* fault 11 */
-	wish.threads_per_core = 1;
-	free(placed(&wish, 4));
-	wish = usual;
-	wish.tasks_per_core = 1;
-	free(placed(&wish, 4));
-	wish.cpus_per_task = 2;
-	free(placed(&wish, 4));
+	options.threads_per_core = 1;
+	free(placed(&options, 4));
+	options = usual;
+	options.tasks_per_core = 1;
+	free(placed(&options, 4));
+	options.cpus_per_task = 2;
+	free(placed(&options, 4));
 }
 
 static void test_cores_for_the_system_do_not_count(void **state)
 {
-	struct wish wish = usual;
+	struct job_options options = usual;
 
 	slurm_conf.conf_flags |= CTL_CONF_ASRU;
-	wish.core_spec = 2;
-	wish.exclusive = true;
-	free(placed(&wish, 4));
+	options.core_spec = 2;
+	options.exclusive = true;
+	free(placed(&options, 4));
 	slurm_conf.conf_flags &= ~CTL_CONF_ASRU;
 }
 
 /* One socket a node. */
 static void test_tasks_per_socket_bound_a_node(void **state)
 {
-	struct wish wish = usual;
+	struct job_options options = usual;
 
-	wish.nodes = 8;
-	wish.tasks_per_socket = 2;
-	free(placed(&wish, 8));
+	options.nodes = 8;
+	options.tasks_per_socket = 2;
+	free(placed(&options, 8));
 }
 
 /* A job that needs every node that can serve it. */
 static void test_just_enough_nodes(void **state)
 {
-	struct wish wish = usual;
+	struct job_options options = usual;
 	bitstr_t *bitmap = NULL;
 	char *nodes;
 
-	wish.nodes = 16;
-	wish.gres = "gpu:1";
-	wish.exclude = "n[48-63]";
-	nodes = placed(&wish, 16);
+	options.nodes = 16;
+	options.gres = "gpu:1";
+	options.exclude = "n[48-63]";
+	nodes = placed(&options, 16);
 	assert_int_equal(node_name2bitmap(nodes, false, &bitmap), 0);
 	assert_int_equal(bit_ffs(bitmap), 32);
 	assert_int_equal(bit_fls(bitmap), 47);
@@ -118,29 +118,29 @@ static void test_just_enough_nodes(void **state)
 
 static void test_one_task_per_core_of_the_site(void **state)
 {
-	struct wish wish = usual;
+	struct job_options options = usual;
 	uint16_t parameters = slurm_conf.select_type_param;
 
 	slurm_conf.select_type_param |= CR_ONE_TASK_PER_CORE;
-	free(placed(&wish, 2));
+	free(placed(&options, 2));
 	slurm_conf.select_type_param = parameters;
 }
 
 /* fault 12: n[32-63] have GPUs. */
 static void test_nodes_without_the_gres_are_not_offered(void **state)
 {
-	struct wish wish = usual;
+	struct job_options options = usual;
 	char *nodes;
 
-	wish.nodes = 4;
-	wish.gres = "gpu:1";
+	options.nodes = 4;
+	options.gres = "gpu:1";
 	for (int i = 0; i < 3; i++) {
 		static const char *const exclude[] = {NULL, "n[32-40]",
 		                                      "n[44-63]"};
 		bitstr_t *bitmap = NULL;
 
-		wish.exclude = exclude[i];
-		nodes = placed(&wish, 4);
+		options.exclude = exclude[i];
+		nodes = placed(&options, 4);
 		assert_int_equal(node_name2bitmap(nodes, false, &bitmap),
 		                 SLURM_SUCCESS);
 		assert_true(bit_ffs(bitmap) >= 32);

@@ -28,34 +28,34 @@ static int below(uint64_t counter, int n)
 }
 
 /* Sizes, exclusive or not, parts of nodes, ranges, required nodes. */
-static struct wish random_wish(uint64_t i, char *list, size_t size)
+static struct job_options random_options(uint64_t i, char *list, size_t size)
 {
 	uint64_t at = i * 16;
-	struct wish wish = {.exclusive = below(at, 3) == 0};
+	struct job_options options = {.exclusive = below(at, 3) == 0};
 
 	switch (below(at + 1, 5)) {
 	case 0:
-		wish.nodes = 1 + below(at + 2, 16);
+		options.nodes = 1 + below(at + 2, 16);
 		break;
 	case 1:
-		wish.tasks = 2 + below(at + 2, 30);
+		options.tasks = 2 + below(at + 2, 30);
 		break;
 	case 2:
-		wish.nodes = 1 + below(at + 2, 8);
-		wish.tasks_per_node = 1 + below(at + 3, MACHINE_CORES);
+		options.nodes = 1 + below(at + 2, 8);
+		options.tasks_per_node = 1 + below(at + 3, MACHINE_CORES);
 		break;
 	case 3:
-		wish.nodes = 2 + below(at + 2, 4);
-		wish.max_nodes = wish.nodes + below(at + 3, 8);
+		options.nodes = 2 + below(at + 2, 4);
+		options.max_nodes = options.nodes + below(at + 3, 8);
 		break;
 	default:
-		wish.nodes = 2 + below(at + 2, 3);
-		wish.cpus_per_task = 1 + below(at + 3, 3);
+		options.nodes = 2 + below(at + 2, 3);
+		options.cpus_per_task = 1 + below(at + 3, 3);
 		snprintf(list, size, "n%d", below(at + 4, MACHINE_NODES));
-		wish.nodelist = list;
+		options.nodelist = list;
 	}
-	wish.contiguous = below(at + 5, 12) == 0;
-	return wish;
+	options.contiguous = below(at + 5, 12) == 0;
+	return options;
 }
 
 /* Jobs are held in sequence, the oldest ends when the machine is full or the
@@ -68,8 +68,9 @@ static int replay(const char *type)
 	controller_start(type);
 	for (uint64_t i = 0; i < JOBS; i++) {
 		char list[16], *nodes;
-		struct wish wish = random_wish(i, list, sizeof(list));
-		job_record_t *job = controller_job(&wish);
+		struct job_options options =
+		        random_options(i, list, sizeof(list));
+		job_record_t *job = controller_job(&options);
 
 		nodes = controller_run(job);
 		printf("%d %s\n", (int)i, nodes);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Ranks run where `commplace map` puts them, in every kind of step; the user's
-# own wishes win.
+# explicit options win.
 . "${0%/*}/../tools/tap.bash"
 . "${0%/*}/cluster.bash"
 cluster_start

@@ -134,7 +134,7 @@ for how in none map_cpu:1,0 mask_cpu:0x2,0x1 cores rank; do
 done
 
 got=$(step -n2 --cpu-bind=verbose --comm-profile=pairs2 ./report)
-like "$got" task_1 "--cpu-bind=verbose is no wish"
+like "$got" task_1 "--cpu-bind=verbose is no binding"
 is "$(sed -n 's/^cpu-bind=MASK - .* task *\([0-9]*\) .*: mask \(0x[0-9a-f]*\) set$/\1 \2/p' \
 	"$CLUSTER/step.err" | sort -n)" "0 0x1
 1 0x2" "and reports our masks as Slurm's own"

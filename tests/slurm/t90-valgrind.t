@@ -54,13 +54,13 @@ wait_for 60 ended
 # is lost of memory that our code allocated itself. What slurmctld does not free
 # at its end of what the stock plugin made for it is not ours.
 ours=$(sed 's/^==[0-9]*== \{0,1\}//' "$valgrind_logs"/*.log | awk -v RS= '
-	/commplace|cpl_|adapter_/ && !/ in use at exit| lost in loss record/
+	/commplace|cpl_|cplselect_/ && !/ in use at exit| lost in loss record/
 	/ definitely lost in loss record/ {
 		n = split($0, line, "\n")
 		# line 2 is the allocator, 3 who called it
 		for (i = 2; i <= n && line[i] ~ /vgpreload|slurm_x|strdup|jansson|json_|asprintf|memstream/; i++)
 			;
-		if (line[i] ~ /commplace|cpl_|adapter_|\(engine|\(place\.c/)
+		if (line[i] ~ /commplace|cpl_|cplselect_|\(engine|\(place\.c/)
 			print
 	}' | head -80)
 is "$ours" "" "valgrind found nothing in our plugins"

@@ -34,7 +34,7 @@ static const char *first_of(char *const *env, uint32_t n,
 
 #define SPANK_OPTION "_SLURM_SPANK_OPTION_" CPLSLURM_SPANK_NAME "_"
 
-struct cplslurm_wish cplslurm_wish(char *const *env, uint32_t n)
+struct cplslurm_options cplslurm_options(char *const *env, uint32_t n)
 {
 	static const char *const profile[] = {
 	        "COMM_PROFILE", SPANK_OPTION "comm_profile", NULL};
@@ -42,13 +42,13 @@ struct cplslurm_wish cplslurm_wish(char *const *env, uint32_t n)
 	        "COMM_PLACEMENT_POLICY", SPANK_OPTION "placement_policy", NULL};
 	static const char *const mapping[] = {
 	        "COMM_RANK_MAPPING", SPANK_OPTION "rank_mapping", NULL};
-	struct cplslurm_wish wish = {
+	struct cplslurm_options options = {
 	        .profile = first_of(env, n, profile),
 	        .policy = first_of(env, n, policy),
 	        .mapping = first_of(env, n, mapping),
 	};
 
-	return wish;
+	return options;
 }
 
 char *cplslurm_config_path(void)

@@ -38,7 +38,7 @@ _Static_assert(sizeof(launch_tasks_request_msg_t) == 648,
  * What a job's user asked for. Strings point into the array they were read
  * from; NULL: not asked.
  */
-struct cplslurm_wish {
+struct cplslurm_options {
 	const char *profile; /* --comm-profile */
 	const char *policy;  /* --placement-policy */
 	const char *mapping; /* --rank-mapping */
@@ -52,13 +52,13 @@ struct cplslurm_wish {
 const char *cplslurm_env(char *const *env, uint32_t n, const char *name);
 
 /*
- * The three wishes from a job's spank_job_env. COMM_PROFILE,
+ * The three options from a job's spank_job_env. COMM_PROFILE,
  * COMM_PLACEMENT_POLICY and COMM_RANK_MAPPING, else what
  * Slurm itself stores of the options:
  * _SLURM_SPANK_OPTION_commplace_comm_profile, ..._placement_policy,
  * ..._rank_mapping. The text is the user's and unchecked. O(n).
  */
-struct cplslurm_wish cplslurm_wish(char *const *env, uint32_t n);
+struct cplslurm_options cplslurm_options(char *const *env, uint32_t n);
 
 /*
  * Was the job submitted where srun marks a distribution that nobody stated

@@ -16,14 +16,15 @@
 
 enum how { CLOSEST, SINGLE, PER_TASK, MAP, MASK };
 
-struct wish {
+struct options {
 	enum how how;
 	unsigned long number; /* tasks per GPU, GPUs per task */
 	const char *list;
 };
 
 /* As gres.c reads it. False: tasks are bound to no GPU. */
-static bool read_wish(const launch_tasks_request_msg_t *req, struct wish *wish)
+static bool read_options(const launch_tasks_request_msg_t *req,
+                         struct options *options)
 {
 	static const struct {
 		const char *name;
@@ -36,7 +37,7 @@ static bool read_wish(const launch_tasks_request_msg_t *req, struct wish *wish)
 	static const char gpu[] = "gpu:", verbose[] = "verbose,";
 	const char *s = req->tres_bind ? strstr(req->tres_bind, gpu) : NULL;
 
-	*wish = (struct wish){.how = CLOSEST, .number = 1};
+	*options = (struct options){.how = CLOSEST, .number = 1};
 	if (req->accel_bind_type & ACCEL_BIND_CLOSEST_GPU)
 		return true;
 	if (!s)
@@ -49,11 +50,11 @@ static bool read_wish(const launch_tasks_request_msg_t *req, struct wish *wish)
 
 		if (strncasecmp(s, word[i].name, length))
 			continue;
-		wish->how = word[i].how;
-		wish->list = s + length;
-		wish->number = strtoul(wish->list, NULL, 10);
-		if (wish->number < 1 || wish->number > MAX_GPUS)
-			wish->number = 1;
+		options->how = word[i].how;
+		options->list = s + length;
+		options->number = strtoul(options->list, NULL, 10);
+		if (options->number < 1 || options->number > MAX_GPUS)
+			options->number = 1;
 		return true;
 	}
 	return false;
@@ -153,13 +154,13 @@ static unsigned long word_of(const char *list, int task)
 	}
 }
 
-static void bind_task(const struct wish *wish, int task, const int *gpu,
+static void bind_task(const struct options *options, int task, const int *gpu,
                       int count, bool *bound)
 {
 	/* With ConstrainDevices numbers are those among the step's. */
 	bool local = gres_use_local_device_index();
-	bool listed = wish->how == MAP || wish->how == MASK;
-	unsigned long value = listed ? word_of(wish->list, task) : 0;
+	bool listed = options->how == MAP || options->how == MASK;
+	unsigned long value = listed ? word_of(options->list, task) : 0;
 	unsigned long t = (unsigned long)task;
 	int found = 0;
 
@@ -167,14 +168,14 @@ static void bind_task(const struct wish *wish, int task, const int *gpu,
 		unsigned long i = (unsigned long)(local ? k : gpu[k]);
 		bool is = true;
 
-		if (wish->how == SINGLE)
-			is = t / wish->number % (unsigned long)count ==
+		if (options->how == SINGLE)
+			is = t / options->number % (unsigned long)count ==
 			     (unsigned long)k;
-		else if (wish->how == PER_TASK)
-			is = (unsigned long)k / wish->number == t;
-		else if (wish->how == MAP)
+		else if (options->how == PER_TASK)
+			is = (unsigned long)k / options->number == t;
+		else if (options->how == MAP)
 			is = value == i;
-		else if (wish->how == MASK)
+		else if (options->how == MASK)
 			is = i < 8 * sizeof(value) && (value >> i & 1);
 		bound[gpu[k]] = is;
 		found += is;
@@ -187,11 +188,11 @@ static void bind_task(const struct wish *wish, int task, const int *gpu,
 int cplslurm_gpus(const launch_tasks_request_msg_t *req, uint32_t node_id,
                   struct cplslurm_gpus *out)
 {
-	struct wish wish;
+	struct options options;
 	int gpu[MAX_GPUS], count;
 
 	memset(out, 0, sizeof(*out));
-	if (!req->cred || !read_wish(req, &wish))
+	if (!req->cred || !read_options(req, &options))
 		return 0;
 	count = step_gpus(req->cred, gpu, &out->n);
 	if (!count)
@@ -205,7 +206,7 @@ int cplslurm_gpus(const launch_tasks_request_msg_t *req, uint32_t node_id,
 		return -1;
 	}
 	for (int i = 0; i < out->n_tasks; i++)
-		bind_task(&wish, i, gpu, count, out->bound + i * out->n);
+		bind_task(&options, i, gpu, count, out->bound + i * out->n);
 	return 1;
 }
 

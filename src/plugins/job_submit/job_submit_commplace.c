@@ -197,17 +197,17 @@ static int apply(job_desc_msg_t *job, const struct cpl_verdict *verdict,
 
 extern int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **message)
 {
-	struct cplslurm_wish wish =
-	        cplslurm_wish(job->spank_job_env, job->spank_job_env_size);
+	struct cplslurm_options options =
+	        cplslurm_options(job->spank_job_env, job->spank_job_env_size);
 	struct groups groups = {
 	        .uid = job->user_id != NO_VAL ? job->user_id : submit_uid,
 	        .gid = job->group_id != NO_VAL ? job->group_id : (gid_t)-1,
 	        .n = -1,
 	};
 	struct cpl_submission submission = {
-	        .job = {.profile = wish.profile,
-	                .policy = wish.policy,
-	                .mapping = wish.mapping,
+	        .job = {.profile = options.profile,
+	                .policy = options.policy,
+	                .mapping = options.mapping,
 	                .name = job->name,
 	                .partition = job->partition},
 	        .ranks = ranks_of(job),

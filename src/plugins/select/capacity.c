@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Free CPUs of nodes, as select/cons_tres counts them for a job. */
-#include "adapter.h"
+#include "select_internal.h"
 
 /* 0 where a limit is not stated. */
 static uint16_t stated(uint16_t limit)
@@ -157,14 +157,14 @@ static bool owned(const job_record_t *job_ptr, const node_record_t *node_ptr)
 	}
 }
 
-int adapter_measure(void *arg, uint32_t *cpus, unsigned char *preferred)
+int cplselect_measure(void *arg, uint32_t *cpus, unsigned char *preferred)
 {
 	struct job_test *test = arg;
 	bool whole = whole_nodes(test->job_ptr);
 
-	if (adapter_save(test, &test->before))
+	if (cplselect_save(test, &test->before))
 		return -1;
-	inner.nodeinfo_set_all();
+	cplselect_stock.nodeinfo_set_all();
 	for (int i = 0; i < node_record_count; i++) {
 		const node_record_t *node_ptr = node_record_table_ptr[i];
 
@@ -176,6 +176,6 @@ int adapter_measure(void *arg, uint32_t *cpus, unsigned char *preferred)
 	}
 	/* Only Slurm knows where the GRES are. */
 	if (test->job_ptr->gres_list_req)
-		adapter_narrow(arg, cpus);
+		cplselect_narrow(arg, cpus);
 	return 0;
 }

@@ -4,7 +4,7 @@
  * answers srun with it, srun launches with it, slurmd hands it to
  * task/commplace. Jobs have none, and slurmctld keeps none.
  */
-#include "adapter.h"
+#include "select_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ struct select_jobinfo {
 	void *data; /* malloc() */
 };
 
-select_jobinfo_t *adapter_jobinfo_new(void *data, uint32_t size)
+select_jobinfo_t *cplselect_jobinfo_new(void *data, uint32_t size)
 {
 	select_jobinfo_t *jobinfo = calloc(1, sizeof(*jobinfo));
 
@@ -33,7 +33,7 @@ select_jobinfo_t *adapter_jobinfo_new(void *data, uint32_t size)
 	return jobinfo;
 }
 
-int adapter_jobinfo_free(select_jobinfo_t *jobinfo)
+int cplselect_jobinfo_free(select_jobinfo_t *jobinfo)
 {
 	if (!jobinfo)
 		return SLURM_SUCCESS;
@@ -49,13 +49,13 @@ int adapter_jobinfo_free(select_jobinfo_t *jobinfo)
  * The answer to srun is made from a copy of the step's. It takes the data
  * along, so that neither saved state nor `squeue --steps` has to carry it.
  */
-select_jobinfo_t *adapter_jobinfo_copy(select_jobinfo_t *jobinfo)
+select_jobinfo_t *cplselect_jobinfo_copy(select_jobinfo_t *jobinfo)
 {
 	select_jobinfo_t *copy = NULL;
 
 	if (!jobinfo || !jobinfo->data)
 		return NULL;
-	copy = adapter_jobinfo_new(jobinfo->data, jobinfo->size);
+	copy = cplselect_jobinfo_new(jobinfo->data, jobinfo->size);
 	if (!copy)
 		return NULL;
 	jobinfo->data = NULL;
@@ -63,7 +63,7 @@ select_jobinfo_t *adapter_jobinfo_copy(select_jobinfo_t *jobinfo)
 	return copy;
 }
 
-int adapter_jobinfo_get(select_jobinfo_t *jobinfo, int type, void *data)
+int cplselect_jobinfo_get(select_jobinfo_t *jobinfo, int type, void *data)
 {
 	struct cplslurm_excerpt *out = data;
 
@@ -74,7 +74,7 @@ int adapter_jobinfo_get(select_jobinfo_t *jobinfo, int type, void *data)
 	return SLURM_SUCCESS;
 }
 
-int adapter_jobinfo_drop(select_jobinfo_t *jobinfo)
+int cplselect_jobinfo_drop(select_jobinfo_t *jobinfo)
 {
 	if (jobinfo) {
 		free(jobinfo->data);
@@ -84,14 +84,14 @@ int adapter_jobinfo_drop(select_jobinfo_t *jobinfo)
 	return SLURM_SUCCESS;
 }
 
-int adapter_jobinfo_pack(select_jobinfo_t *jobinfo, buf_t *buffer)
+int cplselect_jobinfo_pack(select_jobinfo_t *jobinfo, buf_t *buffer)
 {
 	packmem(jobinfo ? jobinfo->data : NULL, jobinfo ? jobinfo->size : 0,
 	        buffer);
 	return SLURM_SUCCESS;
 }
 
-int adapter_jobinfo_unpack(select_jobinfo_t **jobinfo, buf_t *buffer)
+int cplselect_jobinfo_unpack(select_jobinfo_t **jobinfo, buf_t *buffer)
 {
 	char *data;
 	void *copy;
@@ -107,7 +107,7 @@ int adapter_jobinfo_unpack(select_jobinfo_t **jobinfo, buf_t *buffer)
 	if (!copy)
 		return SLURM_SUCCESS;
 	memcpy(copy, data, size);
-	*jobinfo = adapter_jobinfo_new(copy, size);
+	*jobinfo = cplselect_jobinfo_new(copy, size);
 	if (!*jobinfo)
 		free(copy);
 	return SLURM_SUCCESS;

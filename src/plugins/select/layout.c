@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Ranks: the plan at the start of a job, the layout of its steps. */
-#include "adapter.h"
+#include "select_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -127,15 +127,15 @@ static const char *shown_as(const job_record_t *job_ptr, char *text,
 	return text;
 }
 
-void adapter_job_begin(job_record_t *job_ptr)
+void cplselect_job_begin(job_record_t *job_ptr)
 {
 	const job_resources_t *resources = job_ptr->job_resrcs;
 	struct cpl_engine_notice notice;
 	char shown[32];
 	int n = 0, *host;
 
-	if (!adapter_engine || !resources || !resources->node_bitmap ||
-	    !resources->cpus || !job_ptr->details || adapter_hosts())
+	if (!cplselect_engine || !resources || !resources->node_bitmap ||
+	    !resources->cpus || !job_ptr->details || cplselect_hosts())
 		return;
 	host = allocated_nodes(resources->node_bitmap, &n);
 	if (!host || !n || n != (int)resources->nhosts)
@@ -150,7 +150,7 @@ void adapter_job_begin(job_record_t *job_ptr)
 	        .arg = job_ptr,
 	        .own_order = own_distribution(job_ptr->details->task_dist),
 	};
-	cpl_engine_start(adapter_engine, &got, &notice);
+	cpl_engine_start(cplselect_engine, &got, &notice);
 	if (!notice.text[0])
 		goto out;
 	info("%pJ: %s", job_ptr, notice.text);
@@ -160,24 +160,24 @@ out:
 	free(host);
 }
 
-void adapter_job_resized(job_record_t *job_ptr)
+void cplselect_job_resized(job_record_t *job_ptr)
 {
 	const bitstr_t *bitmap =
 	        job_ptr->job_resrcs ? job_ptr->job_resrcs->node_bitmap : NULL;
 	int n, *host;
 
-	if (!adapter_engine || !bitmap)
+	if (!cplselect_engine || !bitmap)
 		return;
 	host = allocated_nodes(bitmap, &n);
-	if (host && !adapter_hosts())
-		cpl_engine_resized(adapter_engine, job_ptr->job_id, host, n);
+	if (host && !cplselect_hosts())
+		cpl_engine_resized(cplselect_engine, job_ptr->job_id, host, n);
 	free(host);
 }
 
-void adapter_job_suspended(const job_record_t *job_ptr, bool stands)
+void cplselect_job_suspended(const job_record_t *job_ptr, bool stands)
 {
-	if (adapter_engine)
-		cpl_engine_suspended(adapter_engine, job_ptr->job_id, stands);
+	if (cplselect_engine)
+		cpl_engine_suspended(cplselect_engine, job_ptr->job_id, stands);
 }
 
 /* Does the step keep its order, since its user stated a distribution? */
@@ -223,7 +223,7 @@ static void attach(step_record_t *step_ptr, struct cpl_engine_layout *out)
 
 	if (out->data && jobinfo && !jobinfo->data) {
 		jobinfo->data =
-		        adapter_jobinfo_new(out->data, (uint32_t)out->size);
+		        cplselect_jobinfo_new(out->data, (uint32_t)out->size);
 		if (jobinfo->data)
 			return;
 		cpl_fail_memory(&out->travel);
@@ -231,15 +231,15 @@ static void attach(step_record_t *step_ptr, struct cpl_engine_layout *out)
 	free(out->data);
 }
 
-void adapter_step_start(step_record_t *step_ptr)
+void cplselect_step_start(step_record_t *step_ptr)
 {
 	slurm_step_layout_t *layout = step_ptr->step_layout;
 	struct cpl_engine_layout out;
 
-	if (!adapter_engine || !is_step(step_ptr))
+	if (!cplselect_engine || !is_step(step_ptr))
 		return;
 	struct cpl_engine_step step = {
-	        .job = adapter_describe(step_ptr->job_ptr),
+	        .job = cplselect_describe(step_ptr->job_ptr),
 	        .hosts = layout->node_list,
 	        .n_hosts = (int)layout->node_cnt,
 	        .ranks = (int)layout->task_cnt,
@@ -248,13 +248,14 @@ void adapter_step_start(step_record_t *step_ptr)
 	        .own_order = keeps_order(step_ptr),
 	        .part = step_ptr->job_ptr->het_job_id != 0,
 	};
-	cpl_engine_step(adapter_engine, &step, &out);
+	cpl_engine_step(cplselect_engine, &step, &out);
 	attach(step_ptr, &out);
 	if (out.changed)
-		adapter_debug("%pS laid out as planned", step_ptr);
+		cplselect_debug("%pS laid out as planned", step_ptr);
 	if (out.plan.text[0])
-		adapter_debug("%pS left as it is: %s", step_ptr, out.plan.text);
+		cplselect_debug("%pS left as it is: %s", step_ptr,
+		                out.plan.text);
 	if (out.travel.text[0])
-		adapter_debug("%pS launches without its profile: %s", step_ptr,
-		              out.travel.text);
+		cplselect_debug("%pS launches without its profile: %s",
+		                step_ptr, out.travel.text);
 }

@@ -5,11 +5,11 @@
  * allocator ends the process when memory is out, so what is ours comes from
  * malloc().
  */
-#include "adapter.h"
+#include "select_internal.h"
 
 #include <stdlib.h>
 
-int adapter_save(const struct job_test *test, struct saved *out)
+int cplselect_save(const struct job_test *test, struct saved *out)
 {
 	const job_record_t *job_ptr = test->job_ptr;
 
@@ -52,10 +52,10 @@ static void restore(const struct saved *saved, const struct job_test *test)
 /* What the stock plugin says to these arguments. */
 static int ask(const struct job_test *test)
 {
-	return inner.job_test(test->job_ptr, test->bitmap, test->min_nodes,
-	                      test->max_nodes, test->req_nodes, test->mode,
-	                      test->preemptee_candidates,
-	                      test->preemptee_job_list, test->exc_core_bitmap);
+	return cplselect_stock.job_test(
+	        test->job_ptr, test->bitmap, test->min_nodes, test->max_nodes,
+	        test->req_nodes, test->mode, test->preemptee_candidates,
+	        test->preemptee_job_list, test->exc_core_bitmap);
 }
 
 /* The nodes of a bitmap in order, into host[] if there is one. */
@@ -114,7 +114,7 @@ static bool place(void *arg, const int *host, int n)
  * Given as many nodes as it can get, cons_tres takes all that can serve the
  * job.
  */
-void adapter_narrow(void *arg, uint32_t *cpus)
+void cplselect_narrow(void *arg, uint32_t *cpus)
 {
 	const struct job_test *test = arg;
 	struct job_test widest = *test;
@@ -150,7 +150,7 @@ static int compare(void *arg, int *host)
 	struct saved after;
 	int n = 0;
 
-	if (job_ptr->gres_list_req || adapter_save(test, &after))
+	if (job_ptr->gres_list_req || cplselect_save(test, &after))
 		return 0;
 	job_ptr->job_resrcs = NULL;
 	if (ask_beside(test) == SLURM_SUCCESS)
@@ -162,7 +162,7 @@ static int compare(void *arg, int *host)
 }
 
 /* Wishes about nodes that only the stock plugin knows how to serve. */
-static const char *own_wish(const job_record_t *job_ptr)
+static const char *stock_reason(const job_record_t *job_ptr)
 {
 	if (job_ptr->details->contiguous)
 		return "the user asked for --contiguous";
@@ -175,10 +175,10 @@ static const char *own_wish(const job_record_t *job_ptr)
 	return NULL;
 }
 
-struct cpl_engine_job adapter_describe(const job_record_t *job_ptr)
+struct cpl_engine_job cplselect_describe(const job_record_t *job_ptr)
 {
-	struct cplslurm_wish wish = cplslurm_wish(job_ptr->spank_job_env,
-	                                          job_ptr->spank_job_env_size);
+	struct cplslurm_options options = cplslurm_options(
+	        job_ptr->spank_job_env, job_ptr->spank_job_env_size);
 
 	return (struct cpl_engine_job){
 	        .id = job_ptr->job_id,
@@ -187,9 +187,9 @@ struct cpl_engine_job adapter_describe(const job_record_t *job_ptr)
 	        .name = job_ptr->name,
 	        .partition = job_ptr->part_ptr ? job_ptr->part_ptr->name
 	                                       : job_ptr->partition,
-	        .profile = wish.profile,
-	        .policy = wish.policy,
-	        .mapping = wish.mapping,
+	        .profile = options.profile,
+	        .policy = options.policy,
+	        .mapping = options.mapping,
 	};
 }
 
@@ -213,17 +213,18 @@ static void say(const struct job_test *test, const char *text)
 {
 	static const char *const mode[] = {"RUN_NOW", "TEST_ONLY", "WILL_RUN"};
 
-	adapter_debug("%pJ %s: %s, rc %d", test->job_ptr,
-	              test->mode < 3 ? mode[test->mode] : "?", text, test->rc);
+	cplselect_debug("%pJ %s: %s, rc %d", test->job_ptr,
+	                test->mode < 3 ? mode[test->mode] : "?", text,
+	                test->rc);
 }
 
 static int decide(struct job_test *test)
 {
 	const struct cpl_engine_scheduler scheduler = {
 	        .arg = test,
-	        .measure = adapter_measure,
+	        .measure = cplselect_measure,
 	        .place = place,
-	        .narrow = adapter_narrow,
+	        .narrow = cplselect_narrow,
 	        .stock = stock,
 	        .compare = compare,
 	};
@@ -238,18 +239,18 @@ static int decide(struct job_test *test)
 		if (bit_test(wanted, i))
 			required[n++] = i;
 	struct cpl_engine_request req = {
-	        .job = adapter_describe(test->job_ptr),
+	        .job = cplselect_describe(test->job_ptr),
 	        .need = need_of(test),
 	        .ranks = details->num_tasks == NO_VAL ? 0
 	                                              : (int)details->num_tasks,
 	        .n_hosts = node_record_count,
 	        .required = required,
 	        .n_required = n,
-	        .stock_reason = own_wish(test->job_ptr),
+	        .stock_reason = stock_reason(test->job_ptr),
 	        .start = test->mode == SELECT_MODE_RUN_NOW,
 	};
-	if (required && !adapter_hosts())
-		answer = cpl_engine_decide(adapter_engine, &req, &scheduler,
+	if (required && !cplselect_hosts())
+		answer = cpl_engine_decide(cplselect_engine, &req, &scheduler,
 		                           text, sizeof(text));
 	free(required);
 	free(test->before.bit);
@@ -259,9 +260,9 @@ static int decide(struct job_test *test)
 	return test->rc;
 }
 
-int adapter_job_test(struct job_test *test)
+int cplselect_job_test(struct job_test *test)
 {
-	if (!adapter_engine || test->mode == SELECT_MODE_TEST_ONLY ||
+	if (!cplselect_engine || test->mode == SELECT_MODE_TEST_ONLY ||
 	    !test->min_nodes || !test->job_ptr->details)
 		return ask(test);
 	return decide(test);

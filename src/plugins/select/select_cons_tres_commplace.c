@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The hooks that Slurm calls. What is not ours goes to the stock plugin. */
-#include "adapter.h"
+#include "select_internal.h"
 
 /*
  * The number of select/cray_aries with OTHER_CONS_TRES: the ones that clients
@@ -22,7 +22,7 @@ int init(void)
 {
 	struct cpl_error err = {""};
 
-	if (inner_load(&err)) {
+	if (cplselect_stock_load(&err)) {
 		error("commplace: %s", err.text);
 		return SLURM_ERROR;
 	}
@@ -31,34 +31,34 @@ int init(void)
 
 int fini(void)
 {
-	adapter_fini();
-	inner_unload();
+	cplselect_fini();
+	cplselect_stock_unload();
 	return SLURM_SUCCESS;
 }
 
 int select_p_state_save(char *dir_name)
 {
-	return inner.state_save(dir_name);
+	return cplselect_stock.state_save(dir_name);
 }
 
 int select_p_state_restore(char *dir_name)
 {
-	return inner.state_restore(dir_name);
+	return cplselect_stock.state_restore(dir_name);
 }
 
 int select_p_job_init(List jobs)
 {
-	int rc = inner.job_init(jobs);
+	int rc = cplselect_stock.job_init(jobs);
 
-	adapter_job_init(jobs);
+	cplselect_job_init(jobs);
 	return rc;
 }
 
 int select_p_node_init(void)
 {
-	int rc = inner.node_init();
+	int rc = cplselect_stock.node_init();
 
-	adapter_configure();
+	cplselect_configure();
 	return rc;
 }
 
@@ -80,122 +80,125 @@ int select_p_job_test(job_record_t *job_ptr, bitstr_t *bitmap,
 	        .exc_core_bitmap = exc_core_bitmap,
 	};
 
-	return adapter_job_test(&test);
+	return cplselect_job_test(&test);
 }
 
 int select_p_job_begin(job_record_t *job_ptr)
 {
-	int rc = inner.job_begin(job_ptr);
+	int rc = cplselect_stock.job_begin(job_ptr);
 
 	if (rc == SLURM_SUCCESS)
-		adapter_job_begin(job_ptr);
+		cplselect_job_begin(job_ptr);
 	return rc;
 }
 
 int select_p_job_ready(job_record_t *job_ptr)
 {
-	return inner.job_ready(job_ptr);
+	return cplselect_stock.job_ready(job_ptr);
 }
 
 int select_p_job_expand(job_record_t *from_job_ptr, job_record_t *to_job_ptr)
 {
-	int rc = inner.job_expand(from_job_ptr, to_job_ptr);
+	int rc = cplselect_stock.job_expand(from_job_ptr, to_job_ptr);
 
-	adapter_job_resized(from_job_ptr);
-	adapter_job_resized(to_job_ptr);
+	cplselect_job_resized(from_job_ptr);
+	cplselect_job_resized(to_job_ptr);
 	return rc;
 }
 
 int select_p_job_resized(job_record_t *job_ptr, node_record_t *node_ptr)
 {
-	int rc = inner.job_resized(job_ptr, node_ptr);
+	int rc = cplselect_stock.job_resized(job_ptr, node_ptr);
 
-	adapter_job_resized(job_ptr);
+	cplselect_job_resized(job_ptr);
 	return rc;
 }
 
 int select_p_job_signal(job_record_t *job_ptr, int signal)
 {
-	return inner.job_signal(job_ptr, signal);
+	return cplselect_stock.job_signal(job_ptr, signal);
 }
 
 int select_p_job_fini(job_record_t *job_ptr)
 {
-	if (adapter_engine)
-		cpl_engine_end(adapter_engine, job_ptr->job_id);
-	return inner.job_fini(job_ptr);
+	if (cplselect_engine)
+		cpl_engine_end(cplselect_engine, job_ptr->job_id);
+	return cplselect_stock.job_fini(job_ptr);
 }
 
 int select_p_job_suspend(job_record_t *job_ptr, bool indf_susp)
 {
-	adapter_job_suspended(job_ptr, true);
-	return inner.job_suspend(job_ptr, indf_susp);
+	cplselect_job_suspended(job_ptr, true);
+	return cplselect_stock.job_suspend(job_ptr, indf_susp);
 }
 
 int select_p_job_resume(job_record_t *job_ptr, bool indf_susp)
 {
-	adapter_job_suspended(job_ptr, false);
-	return inner.job_resume(job_ptr, indf_susp);
+	cplselect_job_suspended(job_ptr, false);
+	return cplselect_stock.job_resume(job_ptr, indf_susp);
 }
 
 bitstr_t *select_p_step_pick_nodes(job_record_t *job_ptr,
                                    select_jobinfo_t *step_jobinfo,
                                    uint32_t node_count, bitstr_t **avail_nodes)
 {
-	return inner.step_pick_nodes(job_ptr, NULL, node_count, avail_nodes);
+	return cplselect_stock.step_pick_nodes(job_ptr, NULL, node_count,
+	                                       avail_nodes);
 }
 
 int select_p_step_start(step_record_t *step_ptr)
 {
-	int rc = inner.step_start(step_ptr);
+	int rc = cplselect_stock.step_start(step_ptr);
 
 	if (rc == SLURM_SUCCESS)
-		adapter_step_start(step_ptr);
+		cplselect_step_start(step_ptr);
 	return rc;
 }
 
 int select_p_step_finish(step_record_t *step_ptr, bool killing_step)
 {
-	return inner.step_finish(step_ptr, killing_step);
+	return cplselect_stock.step_finish(step_ptr, killing_step);
 }
 
 int select_p_select_nodeinfo_pack(select_nodeinfo_t *nodeinfo, buf_t *buffer,
                                   uint16_t protocol_version)
 {
-	return inner.nodeinfo_pack(nodeinfo, buffer, protocol_version);
+	return cplselect_stock.nodeinfo_pack(nodeinfo, buffer,
+	                                     protocol_version);
 }
 
 int select_p_select_nodeinfo_unpack(select_nodeinfo_t **nodeinfo, buf_t *buffer,
                                     uint16_t protocol_version)
 {
-	return inner.nodeinfo_unpack(nodeinfo, buffer, protocol_version);
+	return cplselect_stock.nodeinfo_unpack(nodeinfo, buffer,
+	                                       protocol_version);
 }
 
 select_nodeinfo_t *select_p_select_nodeinfo_alloc(void)
 {
-	return inner.nodeinfo_alloc();
+	return cplselect_stock.nodeinfo_alloc();
 }
 
 int select_p_select_nodeinfo_free(select_nodeinfo_t *nodeinfo)
 {
-	return inner.nodeinfo_free(nodeinfo);
+	return cplselect_stock.nodeinfo_free(nodeinfo);
 }
 
 int select_p_select_nodeinfo_set_all(void)
 {
-	return inner.nodeinfo_set_all();
+	return cplselect_stock.nodeinfo_set_all();
 }
 
 int select_p_select_nodeinfo_set(job_record_t *job_ptr)
 {
-	return inner.nodeinfo_set(job_ptr);
+	return cplselect_stock.nodeinfo_set(job_ptr);
 }
 
 int select_p_select_nodeinfo_get(select_nodeinfo_t *nodeinfo,
                                  enum select_nodedata_type dinfo,
                                  enum node_states state, void *data)
 {
-	return inner.nodeinfo_get(nodeinfo, dinfo, state, data);
+	return cplselect_stock.nodeinfo_get(nodeinfo, dinfo, state, data);
 }
 
 /* select/cons_tres has no such data; ours is never given to it. */
@@ -206,77 +209,77 @@ select_jobinfo_t *select_p_select_jobinfo_alloc(void)
 
 int select_p_select_jobinfo_free(select_jobinfo_t *jobinfo)
 {
-	return adapter_jobinfo_free(jobinfo);
+	return cplselect_jobinfo_free(jobinfo);
 }
 
 int select_p_select_jobinfo_set(select_jobinfo_t *jobinfo,
                                 enum select_jobdata_type data_type, void *data)
 {
 	if ((int)data_type == CPLSLURM_JOBDATA_EXCERPT)
-		return adapter_jobinfo_drop(jobinfo);
-	return inner.jobinfo_set(NULL, data_type, data);
+		return cplselect_jobinfo_drop(jobinfo);
+	return cplselect_stock.jobinfo_set(NULL, data_type, data);
 }
 
 int select_p_select_jobinfo_get(select_jobinfo_t *jobinfo,
                                 enum select_jobdata_type data_type, void *data)
 {
 	if ((int)data_type == CPLSLURM_JOBDATA_EXCERPT)
-		return adapter_jobinfo_get(jobinfo, data_type, data);
-	return inner.jobinfo_get(NULL, data_type, data);
+		return cplselect_jobinfo_get(jobinfo, data_type, data);
+	return cplselect_stock.jobinfo_get(NULL, data_type, data);
 }
 
 select_jobinfo_t *select_p_select_jobinfo_copy(select_jobinfo_t *jobinfo)
 {
-	return adapter_jobinfo_copy(jobinfo);
+	return cplselect_jobinfo_copy(jobinfo);
 }
 
 int select_p_select_jobinfo_pack(select_jobinfo_t *jobinfo, buf_t *buffer,
                                  uint16_t protocol_version)
 {
-	return adapter_jobinfo_pack(jobinfo, buffer);
+	return cplselect_jobinfo_pack(jobinfo, buffer);
 }
 
 int select_p_select_jobinfo_unpack(select_jobinfo_t **jobinfo, buf_t *buffer,
                                    uint16_t protocol_version)
 {
-	return adapter_jobinfo_unpack(jobinfo, buffer);
+	return cplselect_jobinfo_unpack(jobinfo, buffer);
 }
 
 char *select_p_select_jobinfo_sprint(select_jobinfo_t *jobinfo, char *buf,
                                      size_t size, int mode)
 {
-	return inner.jobinfo_sprint(NULL, buf, size, mode);
+	return cplselect_stock.jobinfo_sprint(NULL, buf, size, mode);
 }
 
 char *select_p_select_jobinfo_xstrdup(select_jobinfo_t *jobinfo, int mode)
 {
-	return inner.jobinfo_xstrdup(NULL, mode);
+	return cplselect_stock.jobinfo_xstrdup(NULL, mode);
 }
 
 int select_p_get_info_from_plugin(enum select_plugindata_info dinfo,
                                   job_record_t *job_ptr, void *data)
 {
-	return inner.get_info_from_plugin(dinfo, job_ptr, data);
+	return cplselect_stock.get_info_from_plugin(dinfo, job_ptr, data);
 }
 
 int select_p_update_node_config(int index)
 {
-	return inner.update_node_config(index);
+	return cplselect_stock.update_node_config(index);
 }
 
 int select_p_reconfigure(void)
 {
-	int rc = inner.reconfigure();
+	int rc = cplselect_stock.reconfigure();
 
 	/* Also for a changed partition or debug flag: those that bring another
 	 * slurm.conf go through node_init. */
-	adapter_nodes_changed();
+	cplselect_nodes_changed();
 	return rc;
 }
 
 bitstr_t *select_p_resv_test(resv_desc_msg_t *resv_desc_ptr, uint32_t node_cnt,
                              bitstr_t *avail_bitmap, bitstr_t **core_bitmap)
 {
-	return inner.resv_test(resv_desc_ptr, node_cnt, avail_bitmap,
-	                       core_bitmap);
+	return cplselect_stock.resv_test(resv_desc_ptr, node_cnt, avail_bitmap,
+	                                 core_bitmap);
 }

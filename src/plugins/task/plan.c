@@ -91,8 +91,8 @@ static int is_profile_option(void *x, void *key)
 	return info->option && !strcmp(info->option, option_name);
 }
 
-/* The user's text, unchecked; NULL: no wish. */
-static const char *wished_profile(const launch_tasks_request_msg_t *req)
+/* The user's text, unchecked; NULL: none. */
+static const char *asked_profile(const launch_tasks_request_msg_t *req)
 {
 	struct job_option_info *info = NULL;
 	const char *name;
@@ -101,9 +101,9 @@ static const char *wished_profile(const launch_tasks_request_msg_t *req)
 		info = list_find_first(req->options, is_profile_option, NULL);
 	if (info && info->optarg && *info->optarg)
 		return info->optarg;
-	name = cplslurm_wish(req->spank_job_env, req->spank_job_env_size)
+	name = cplslurm_options(req->spank_job_env, req->spank_job_env_size)
 	               .profile;
-	return name ? name : cplslurm_wish(req->env, req->envc).profile;
+	return name ? name : cplslurm_options(req->env, req->envc).profile;
 }
 
 /* What slurmctld sent along; false: nothing. A step that names a profile then
@@ -378,7 +378,7 @@ static int find_order(const launch_tasks_request_msg_t *req, struct order *o,
 {
 	bool told = sent(req, &o->data);
 
-	o->own = wished_profile(req);
+	o->own = asked_profile(req);
 	if (told &&
 	    cpl_launch_read(o->data.data, o->data.size, &o->launch, err))
 		return -1;

@@ -90,7 +90,7 @@ void cpltask_near_fini(void);
  * The plan for the tasks of node node_id of a launch request. 1 and the plan
  * made; 0 when none is wanted (slurmctld sent nothing, or the step has
  * --comm-profile=none); -1 with err.
- * User's wishes in cpu_bind_type are for the caller to look at.
+ * The user's own cpu_bind_type is for the caller to look at.
  */
 int cpltask_plan(const launch_tasks_request_msg_t *req, uint32_t node_id,
                  struct cpltask_plan *plan, struct cpl_error *err);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "adapter.h"
+#include "select_internal.h"
 
 #include <stdlib.h>
 
 #include "slurm_share.h"
 
-struct cpl_engine *adapter_engine;
+#define LOAD_WAIT_MS 2000
+
+struct cpl_engine *cplselect_engine;
 
 /* Does the engine know the node table as it is? */
 static bool hosts_known;
@@ -23,60 +25,60 @@ static void say(enum cpl_engine_log level, const char *text)
 		info("commplace: %s", text);
 		break;
 	case CPL_ENGINE_DEBUG:
-		adapter_debug("%s", text);
+		cplselect_debug("%s", text);
 		break;
 	}
 }
 
 static struct cpl_engine *get_engine(void)
 {
-	return adapter_engine;
+	return cplselect_engine;
 }
 
 extern const struct cplslurm_share CPLSLURM_SHARE;
 const struct cplslurm_share CPLSLURM_SHARE = CPLSLURM_SHARE_INIT(get_engine);
 
-void adapter_configure(void)
+void cplselect_configure(void)
 {
 	struct cpl_error err = {""};
 
-	if (!adapter_engine) {
+	if (!cplselect_engine) {
 		char *path = cplslurm_config_path();
 
 		if (path)
-			adapter_engine = cpl_engine_new(path, say, &err);
+			cplselect_engine = cpl_engine_new(path, say, &err);
 		else
 			cpl_fail_memory(&err);
 		free(path);
-		if (!adapter_engine) {
+		if (!cplselect_engine) {
 			error("commplace: %s; all answers are the stock ones",
 			      err.text);
 			return;
 		}
 	}
-	cpl_engine_set_cluster(adapter_engine, slurm_conf.cluster_name,
+	cpl_engine_set_cluster(cplselect_engine, slurm_conf.cluster_name,
 	                       slurm_conf.private_data & PRIVATE_DATA_JOBS,
 	                       &err);
 	/* What is wrong with the files the engine itself says. */
-	cpl_engine_load(adapter_engine, ADAPTER_LOAD_WAIT_MS, &err);
-	adapter_nodes_changed();
+	cpl_engine_load(cplselect_engine, LOAD_WAIT_MS, &err);
+	cplselect_nodes_changed();
 }
 
-void adapter_nodes_changed(void)
+void cplselect_nodes_changed(void)
 {
 	hosts_known = false;
-	if (adapter_engine)
-		adapter_hosts();
+	if (cplselect_engine)
+		cplselect_hosts();
 }
 
-void adapter_fini(void)
+void cplselect_fini(void)
 {
-	cpl_engine_free(adapter_engine);
-	adapter_engine = NULL;
+	cpl_engine_free(cplselect_engine);
+	cplselect_engine = NULL;
 	hosts_known = restored = false;
 }
 
-int adapter_hosts(void)
+int cplselect_hosts(void)
 {
 	int n = node_record_count;
 	const char **name;
@@ -90,7 +92,7 @@ int adapter_hosts(void)
 		                  ? node_record_table_ptr[i]->name
 		                  : NULL;
 	hosts_known =
-	        name && !cpl_engine_set_hosts(adapter_engine, name, n, &err);
+	        name && !cpl_engine_set_hosts(cplselect_engine, name, n, &err);
 	free(name);
 	return hosts_known ? 0 : -1;
 }
@@ -112,19 +114,19 @@ static int collect(void *x, void *arg)
 	return 0;
 }
 
-void adapter_job_init(List jobs)
+void cplselect_job_init(List jobs)
 {
 	struct live live = {.max = jobs ? list_count(jobs) : 0};
 
-	if (!adapter_engine)
+	if (!cplselect_engine)
 		return;
 	live.job = malloc(((size_t)live.max + 1) * sizeof(*live.job));
 	if (!live.job)
 		return;
 	if (jobs)
 		list_for_each(jobs, collect, &live);
-	cpl_engine_restore(adapter_engine, live.job, live.n,
-	                   restored ? 0 : ADAPTER_LOAD_WAIT_MS);
+	cpl_engine_restore(cplselect_engine, live.job, live.n,
+	                   restored ? 0 : LOAD_WAIT_MS);
 	restored = true;
 	free(live.job);
 }

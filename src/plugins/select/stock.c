@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "inner.h"
+#include "select_internal.h"
 
 #include <dlfcn.h>
 #include <string.h>
 
-slurm_select_ops_t inner;
+slurm_select_ops_t cplselect_stock;
 
 static void *handle;
 
@@ -48,7 +48,7 @@ static const char *const symbol[] = {
         "select_p_reconfigure",
         "select_p_resv_test",
 };
-_Static_assert(sizeof(symbol) == sizeof(inner), "slurm_select_ops_t");
+_Static_assert(sizeof(symbol) == sizeof(cplselect_stock), "slurm_select_ops_t");
 
 /* RTLD_LOCAL keeps the stock plugin_id and plugin_type apart from ours. */
 static void *open_along(const char *path, struct cpl_error *err)
@@ -95,11 +95,11 @@ static int resolve(void *so, struct cpl_error *err)
 			return cpl_fail(err, "select_cons_tres.so has no %s",
 			                symbol[i]);
 	}
-	memcpy(&inner, address, sizeof(inner));
+	memcpy(&cplselect_stock, address, sizeof(cplselect_stock));
 	return 0;
 }
 
-int inner_load(struct cpl_error *err)
+int cplselect_stock_load(struct cpl_error *err)
 {
 	int (*stock_init)(void);
 
@@ -120,7 +120,7 @@ int inner_load(struct cpl_error *err)
 	return 0;
 }
 
-void inner_unload(void)
+void cplselect_stock_unload(void)
 {
 	int (*stock_fini)(void);
 
@@ -131,5 +131,5 @@ void inner_unload(void)
 		stock_fini();
 	dlclose(handle);
 	handle = NULL;
-	memset(&inner, 0, sizeof(inner));
+	memset(&cplselect_stock, 0, sizeof(cplselect_stock));
 }
