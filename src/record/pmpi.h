@@ -20,6 +20,19 @@ void *rec_symbol(const char *name);
  */
 void *rec_real(const char *name);
 
+/* The function below the wrapper of a symbol, looked up once. */
+#define REC_REAL(type, symbol)                                                 \
+	({                                                                     \
+		static __typeof__(type) *found_;                               \
+		__typeof__(type) *real_ =                                      \
+		        __atomic_load_n(&found_, __ATOMIC_RELAXED);            \
+		if (!real_) {                                                  \
+			real_ = (__typeof__(type) *)rec_real(symbol);          \
+			__atomic_store_n(&found_, real_, __ATOMIC_RELAXED);    \
+		}                                                              \
+		real_;                                                         \
+	})
+
 /* What the recorder itself calls. */
 #define REC_PMPI_FUNCTIONS(X)                                                  \
 	X(Bcast)                                                               \

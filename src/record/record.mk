@@ -8,8 +8,8 @@ record_sources = $(record_pure) \
 	src/record/peers.c src/record/peers.h \
 	src/record/pmpi.c src/record/pmpi.h \
 	src/record/recorder.c src/record/recorder.h \
-	src/record/wrap.h src/record/wrap_coll.c src/record/wrap_control.c \
-	src/record/wrap_fortran.c src/record/wrap_p2p.c src/record/wrap_wait.c
+	src/record/wrap_c.c src/record/wrap_fortran.c
+EXTRA_DIST += src/record/calls.list src/record/calls.awk
 
 if BUILD_RECORDER
 pkglib_LTLIBRARIES += libcommplace-record.la
@@ -18,4 +18,9 @@ libcommplace_record_la_CPPFLAGS = -I$(top_builddir) $(MPI_CPPFLAGS)
 libcommplace_record_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 libcommplace_record_la_LDFLAGS = -module -avoid-version \
 	-export-symbols-regex '^(MPI|mpi)_'
+CLEANFILES += src/record/calls.inc
+$(libcommplace_record_la_OBJECTS): src/record/calls.inc
+src/record/calls.inc: src/record/calls.awk src/record/calls.list
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(AWK) -f $(srcdir)/src/record/calls.awk \
+		$(srcdir)/src/record/calls.list >$@
 endif

@@ -8,7 +8,8 @@
  * handles. f08 handles are structures of one integer: the same addresses.
  */
 #include "count.h"
-#include "wrap.h"
+#include "pmpi.h"
+#include "recorder.h"
 
 _Static_assert(sizeof(MPI_Fint) == sizeof(int),
                "counts of Fortran calls are read as int");
@@ -46,6 +47,7 @@ _Static_assert(sizeof(MPI_Fint) == sizeof(int),
 #define COMM(a) pmpi.Comm_f2c(*(const MPI_Fint *)(a))
 #define WIN(a) pmpi.Win_f2c(*(const MPI_Fint *)(a))
 #define OP(a) pmpi.Op_f2c(*(const MPI_Fint *)(a))
+#define FORTRAN_TYPES true
 #define REQUEST(a) pmpi.Request_f2c(*(const MPI_Fint *)(a))
 
 /* MPI_IN_PLACE of Fortran is a variable that the library knows by address. */
@@ -68,6 +70,12 @@ static bool in_place(const void *buffer)
 		if (buffer && address[i] == buffer)
 			return true;
 	return false;
+}
+
+static void start_all(int n, const MPI_Fint *request)
+{
+	for (int i = 0; i < n; i++)
+		rec_count_start(REQUEST(request + i));
 }
 
 /* One symbol. f08 callers may leave out ierror: it is NULL then. */
@@ -97,128 +105,9 @@ static bool in_place(const void *buffer)
 	SYMBOL(mpi_##name##__, n, count_##name)                                \
 	SYMBOL(mpi_##name##_f08_, n, count_##name)
 
-/* Non-blocking form: the same and a request. */
-#define WITH_REQUEST(name, n, n_request, ...)                                  \
-	FORTRAN(name, n, __VA_ARGS__)                                          \
-	FORTRAN(i##name, n_request, __VA_ARGS__)
-
-/* Point-to-point */
-#define SEND rec_count_send(INT(a2), TYPE(a3), INT(a4), COMM(a6))
-WITH_REQUEST(send, 6, 7, SEND)
-WITH_REQUEST(bsend, 6, 7, SEND)
-WITH_REQUEST(ssend, 6, 7, SEND)
-WITH_REQUEST(rsend, 6, 7, SEND)
-FORTRAN(sendrecv, 12, rec_count_send(INT(a2), TYPE(a3), INT(a4), COMM(a11)))
-FORTRAN(sendrecv_replace, 9,
-        rec_count_send(INT(a2), TYPE(a3), INT(a4), COMM(a8)))
-#define SEND_INIT                                                              \
-	rec_count_init(INT(a2), TYPE(a3), INT(a4), COMM(a6), REQUEST(a7))
-FORTRAN(send_init, 7, SEND_INIT)
-FORTRAN(bsend_init, 7, SEND_INIT)
-FORTRAN(ssend_init, 7, SEND_INIT)
-FORTRAN(rsend_init, 7, SEND_INIT)
-FORTRAN(start, 1, rec_count_start(REQUEST(a1)))
-FORTRAN(startall, 2,
-        for (int i = 0; i < INT(a1); i++)
-                rec_count_start(REQUEST(INTS(a2) + i)))
-
-/* Collective */
-WITH_REQUEST(barrier, 1, 2, rec_count_barrier(COMM(a1)))
-WITH_REQUEST(bcast, 5, 6, rec_count_bcast(INT(a2), TYPE(a3), INT(a4), COMM(a5)))
-WITH_REQUEST(reduce, 7, 8,
-             rec_count_reduce(INT(a3), TYPE(a4), INT(a6), COMM(a7)))
-WITH_REQUEST(allreduce, 6, 7, rec_count_allreduce(INT(a3), TYPE(a4), COMM(a6)))
-WITH_REQUEST(scan, 6, 7, rec_count_scan(INT(a3), TYPE(a4), COMM(a6)))
-WITH_REQUEST(exscan, 6, 7, rec_count_scan(INT(a3), TYPE(a4), COMM(a6)))
-WITH_REQUEST(gather, 8, 9,
-             rec_count_gather(INT(a2), TYPE(a3), INT(a7), COMM(a8)))
-WITH_REQUEST(gatherv, 9, 10,
-             rec_count_gatherv(INT(a2), TYPE(a3), INT(a8), COMM(a9)))
-WITH_REQUEST(scatter, 8, 9,
-             rec_count_scatter(INT(a2), TYPE(a3), INT(a5), TYPE(a6), INT(a7),
-                               COMM(a8)))
-WITH_REQUEST(scatterv, 9, 10,
-             rec_count_scatterv(INTS(a2), TYPE(a4), INT(a8), COMM(a9)))
-WITH_REQUEST(allgather, 7, 8,
-             rec_count_allgather(INT(a2), TYPE(a3), INT(a5), TYPE(a6),
-                                 COMM(a7)))
-WITH_REQUEST(allgatherv, 8, 9,
-             rec_count_allgatherv(INT(a2), TYPE(a3), INTS(a5), TYPE(a7),
-                                  COMM(a8)))
-WITH_REQUEST(alltoall, 7, 8,
-             rec_count_alltoall(in_place(a1), INT(a2), TYPE(a3), INT(a5),
-                                TYPE(a6), COMM(a7)))
-WITH_REQUEST(alltoallv, 9, 10,
-             rec_count_alltoallv(in_place(a1), INTS(a2), TYPE(a4), INTS(a6),
-                                 TYPE(a8), COMM(a9)))
-WITH_REQUEST(alltoallw, 9, 10,
-             rec_count_alltoallw(in_place(a1), INTS(a2), a4, INTS(a6), a8, true,
-                                 COMM(a9)))
-WITH_REQUEST(reduce_scatter, 6, 7,
-             rec_count_reduce_scatter(INTS(a3), TYPE(a4), COMM(a6)))
-WITH_REQUEST(reduce_scatter_block, 6, 7,
-             rec_count_reduce_scatter_block(INT(a3), TYPE(a4), COMM(a6)))
-WITH_REQUEST(neighbor_allgather, 7, 8,
-             rec_count_neighbor(INT(a2), TYPE(a3), COMM(a7)))
-WITH_REQUEST(neighbor_allgatherv, 8, 9,
-             rec_count_neighbor(INT(a2), TYPE(a3), COMM(a8)))
-WITH_REQUEST(neighbor_alltoall, 7, 8,
-             rec_count_neighbor(INT(a2), TYPE(a3), COMM(a7)))
-WITH_REQUEST(neighbor_alltoallv, 9, 10,
-             rec_count_neighborv(INTS(a2), TYPE(a4), COMM(a9)))
-WITH_REQUEST(neighbor_alltoallw, 9, 10,
-             rec_count_neighborw(INTS(a2), a4, true, COMM(a9)))
-
-/* One-sided */
-FORTRAN(put, 8, rec_count_put(INT(a2), TYPE(a3), INT(a4), WIN(a8)))
-FORTRAN(rput, 9, rec_count_put(INT(a2), TYPE(a3), INT(a4), WIN(a8)))
-FORTRAN(accumulate, 9, rec_count_put(INT(a2), TYPE(a3), INT(a4), WIN(a9)))
-FORTRAN(raccumulate, 10, rec_count_put(INT(a2), TYPE(a3), INT(a4), WIN(a9)))
-FORTRAN(get, 8, rec_count_get(INT(a2), TYPE(a3), INT(a4), WIN(a8)))
-FORTRAN(rget, 9, rec_count_get(INT(a2), TYPE(a3), INT(a4), WIN(a8)))
-#define FETCH                                                                  \
-	rec_count_fetch(INT(a2), TYPE(a3), INT(a5), TYPE(a6), INT(a7),         \
-	                OP(a11), WIN(a12))
-FORTRAN(get_accumulate, 12, FETCH)
-FORTRAN(rget_accumulate, 13, FETCH)
-FORTRAN(fetch_and_op, 7,
-        rec_count_fetch(1, TYPE(a3), 1, TYPE(a3), INT(a4), OP(a6), WIN(a7)))
-FORTRAN(compare_and_swap, 7, rec_count_put(2, TYPE(a4), INT(a5), WIN(a7));
-        rec_count_get(1, TYPE(a4), INT(a5), WIN(a7)))
-
-/* Waiting: only its time is taken. */
-FORTRAN(recv, 7, )
-FORTRAN(mrecv, 5, )
-FORTRAN(probe, 4, )
-FORTRAN(iprobe, 5, )
-FORTRAN(mprobe, 5, )
-FORTRAN(improbe, 6, )
-FORTRAN(wait, 2, )
-FORTRAN(waitall, 3, )
-FORTRAN(waitany, 4, )
-FORTRAN(waitsome, 5, )
-FORTRAN(test, 3, )
-FORTRAN(testall, 4, )
-FORTRAN(testany, 5, )
-FORTRAN(testsome, 5, )
-FORTRAN(win_fence, 2, )
-FORTRAN(win_start, 3, )
-FORTRAN(win_complete, 1, )
-FORTRAN(win_post, 3, )
-FORTRAN(win_wait, 1, )
-FORTRAN(win_test, 2, )
-FORTRAN(win_lock, 4, )
-FORTRAN(win_unlock, 2, )
-FORTRAN(win_lock_all, 2, )
-FORTRAN(win_unlock_all, 1, )
-FORTRAN(win_flush, 2, )
-FORTRAN(win_flush_all, 1, )
-FORTRAN(win_flush_local, 2, )
-FORTRAN(win_flush_local_all, 1, )
-FORTRAN(comm_dup, 2, )
-FORTRAN(comm_split, 4, )
-FORTRAN(comm_create, 3, )
-FORTRAN(comm_free, 1, )
+#define CALL(name, lower, n, params, args, c, ...)                             \
+	FORTRAN(lower, n, __VA_ARGS__)
+#include "src/record/calls.inc"
 
 static void free_request(const void *request)
 {
@@ -226,10 +115,7 @@ static void free_request(const void *request)
 		rec_count_free(REQUEST(request));
 }
 
-/*
- * Beginning, end, control. Here before and after are not the usual ones, so
- * they have a form of their own: what to do before, and after success.
- */
+/* What to do before the call, and after its success. */
 #define CONTROL_SYMBOL(symbol, params, args, before, after)                    \
 	REC_EXPORT void symbol params;                                         \
 	REC_EXPORT void symbol params                                          \

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# calls.list -> calls.inc, a line for each call:
+# CALL(Name, name, number of parameters, (C's parameters), (C's arguments),
+#      what to count in C, what to count in Fortran, of the addresses a1, ...)
+
+# Parameters in the text as Fortran's addresses a1, ... give them.
+function fortran(text, n,    out, i, word) {
+	while (match(text, /[A-Za-z_][A-Za-z_0-9]*/)) {
+		word = substr(text, RSTART, RLENGTH)
+		out = out substr(text, 1, RSTART - 1)
+		text = substr(text, RSTART + RLENGTH)
+		for (i = 1; i <= n && param[i] != word; i++)
+			;
+		if (i <= n) {
+			word = reader[param[i]]
+			sub(/@/, "a" i, word)
+		}
+		out = out word
+	}
+	return out text
+}
+
+function write(name, n,    i, params, args) {
+	for (i = 1; i <= n; i++) {
+		params = params (i > 1 ? ", " : "") type[param[i]] " " param[i]
+		args = args (i > 1 ? ", " : "") param[i]
+	}
+	printf "CALL(%s, %s, %d, (%s), (%s), %s, %s)\n", name, tolower(name),
+		n, params, args, count, fortran(count, n)
+}
+
+function flush() {
+	if (call)
+		write(call, n)
+	if (call && immediate) {
+		param[n + 1] = "request"
+		write("I" tolower(substr(call, 1, 1)) substr(call, 2), n + 1)
+	}
+	call = count = ""
+}
+
+/^(#|$)/ {
+	next
+}
+/^type\t/ {
+	split($0, field, /\t+/)
+	names = split(field[4], name, " ")
+	for (i = 1; i <= names; i++) {
+		type[name[i]] = field[2]
+		reader[name[i]] = field[3] == "-" ? "@" : field[3]
+	}
+	next
+}
+/^\t/ {
+	sub(/^\t/, "")
+	count = count (count ? "; " : "") $0
+	next
+}
+{
+	flush()
+	call = $1
+	immediate = sub(/\+$/, "", call)
+	n = NF - 1
+	for (i = 1; i <= n; i++)
+		param[i] = $(i + 1)
+}
+END {
+	flush()
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The C interface: those of calls.list, and what begins, ends and controls the
+ * recording. */
+#include "count.h"
+#include "pmpi.h"
+#include "recorder.h"
+
+#define FORTRAN_TYPES false
+#define REQUEST(request) (*(request))
+
+static inline bool in_place(const void *buffer)
+{
+	return buffer == MPI_IN_PLACE;
+}
+
+static void start_all(int n, const MPI_Request *request)
+{
+	for (int i = 0; i < n; i++)
+		rec_count_start(request[i]);
+}
+
+#define REAL(name) REC_REAL(__typeof__(PMPI_##name), "MPI_" #name)
+
+/* Call the library, then count. */
+#define CALL(name, lower, n, params, args, counted, fortran)                   \
+	REC_EXPORT int MPI_##name params                                       \
+	{                                                                      \
+		__typeof__(PMPI_##name) *real = REAL(name);                    \
+		int64_t start;                                                 \
+		int rc;                                                        \
+		if (!real)                                                     \
+			return MPI_ERR_OTHER;                                  \
+		start = rec_enter();                                           \
+		rc = real args;                                                \
+		if (rec_leave(start) && rc == MPI_SUCCESS) {                   \
+			counted;                                               \
+		}                                                              \
+		return rc;                                                     \
+	}
+#include "src/record/calls.inc"
+
+/* What to do before the call, and after its success. */
+#define CONTROL(name, params, args, before, after)                             \
+	REC_EXPORT int MPI_##name params                                       \
+	{                                                                      \
+		__typeof__(PMPI_##name) *real = REAL(name);                    \
+		int rc;                                                        \
+		before;                                                        \
+		rc = real ? real args : MPI_ERR_OTHER;                         \
+		if (rc == MPI_SUCCESS)                                         \
+			after;                                                 \
+		return rc;                                                     \
+	}
+CONTROL(Init, (int *argc, char ***argv), (argc, argv), (void)0, rec_begin())
+CONTROL(Init_thread, (int *argc, char ***argv, int required, int *provided),
+        (argc, argv, required, provided), (void)0, rec_begin())
+CONTROL(Finalize, (void), (), rec_finish(), (void)0)
+/* The handle is gone after the call, and may be another's by then. */
+CONTROL(Request_free, (MPI_Request * request), (request),
+        if (request) rec_count_free(*request), (void)0)
+
+/* What comes after the level has no meaning to the library below either. */
+REC_EXPORT int MPI_Pcontrol(const int level, ...)
+{
+	rec_control(level);
+	return MPI_SUCCESS;
+}
