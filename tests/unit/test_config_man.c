@@ -64,16 +64,16 @@ static void paragraph(FILE *out, const char *text)
 	putc('\n', out);
 }
 
-static void keys(FILE *out, enum cpl_config_place place)
+static void keys(FILE *out, enum cpl_config_scope scope)
 {
 	for (int i = 0; cpl_config_key(i); i++) {
 		const struct cpl_config_key *key = cpl_config_key(i);
 		char text[256];
 
-		if (!(key->where & 1u << place))
+		if (!(key->where & 1u << scope))
 			continue;
 		fprintf(out, ".TP\n.BI %s= %s\n", key->name, key->value);
-		if (place == CPL_PLACE_PARTITION) {
+		if (scope == CPL_SCOPE_PARTITION) {
 			fputs("As above.\n", out);
 			continue;
 		}
@@ -112,14 +112,14 @@ static void test_page(void **state)
 
 	assert_non_null(page);
 	now = strdup(page);
-	for (int place = 0; place < 3; place++) {
+	for (int scope = 0; scope < 3; scope++) {
 		char *text, *next;
 		size_t size;
 		FILE *out = open_memstream(&text, &size);
 
-		keys(out, (enum cpl_config_place)place);
+		keys(out, (enum cpl_config_scope)scope);
 		assert_int_equal(fclose(out), 0);
-		next = replace(now, part[place], text);
+		next = replace(now, part[scope], text);
 		free(now);
 		free(text);
 		now = next;

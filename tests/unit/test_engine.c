@@ -280,14 +280,14 @@ static void test_the_background_forgets_what_ended(void **state)
 	check_against_core();
 }
 
-static bool has_plan(int64_t id)
+static bool has_layout(int64_t id)
 {
 	const struct running *job;
 
 	/* Every call takes what was read meanwhile. */
 	cpl_engine_suspended(engine, id, false);
 	job = engine_running_find(engine, id);
-	return job && job->plan;
+	return job && job->has_layout;
 }
 
 /* A new engine on the same files takes the running jobs back. */
@@ -310,12 +310,12 @@ static void test_restart(void **state)
 	                 0);
 	/* Asked for before a configuration stands. */
 	cpl_engine_restore(engine, running, 2, 0);
-	assert_false(has_plan(20));
+	assert_false(has_layout(20));
 	assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
 	assert_true(cpl_engine_idle(engine, WAIT_MS));
-	assert_true(has_plan(20));
-	assert_true(has_plan(30));
-	assert_false(has_plan(10));
+	assert_true(has_layout(20));
+	assert_true(has_layout(30));
+	assert_false(has_layout(10));
 	assert_int_equal(access(in_dir("state/ended/10.json"), F_OK), 0);
 	assert_int_equal(access(in_dir("state/running/20.json"), F_OK), 0);
 	struct cpl_state now;
@@ -489,10 +489,10 @@ static void test_steps_of_other_shapes(void **state)
 	lay_out(&laid, 5, fewer, false);
 	cpl_engine_step(engine, &laid.step, &out);
 	assert_false(out.changed);
-	assert_non_null(strstr(out.plan.text, "7 tasks"));
+	assert_non_null(strstr(out.unchanged.text, "7 tasks"));
 	/* A resized job has no plan any more. */
 	cpl_engine_resized(engine, 5, fake.host, 3);
-	assert_false(has_plan(5));
+	assert_false(has_layout(5));
 	lay_out(&laid, 5, even, false);
 	cpl_engine_step(engine, &laid.step, &out);
 	assert_false(out.changed);
@@ -530,7 +530,7 @@ static void test_decisions_that_are_not_used(void **state)
 	cpl_engine_start(engine, &got, &notice);
 	assert_string_not_equal(notice.text, "");
 	assert_false(is_kept(11));
-	assert_true(has_plan(5000));
+	assert_true(has_layout(5000));
 	assert_string_equal(engine_running_find(engine, 5000)->record->shown_as,
 	                    "11_3");
 	assert_true(is_kept(12));
@@ -550,7 +550,7 @@ static void test_what_begins_elsewhere_is_not_what_was_decided(void **state)
 	fake.host[3]++;
 	fake_begin(engine, 1, &fake, &notice);
 	assert_string_equal(notice.text, "");
-	assert_false(has_plan(1));
+	assert_false(has_layout(1));
 	fake.host[3]--;
 	fake_begin(engine, 1, &fake, &notice);
 	assert_string_equal(notice.text, "");
@@ -590,7 +590,7 @@ static void test_suspended_jobs_are_no_background(void **state)
 	cpl_engine_free(engine);
 	set_up_engine();
 	cpl_engine_restore(engine, live, 1, WAIT_MS);
-	assert_true(has_plan(30));
+	assert_true(has_layout(30));
 	engine_running_find(engine, 30)->suspended = true;
 	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
 	assert_int_equal(record()->n_background, 0);
@@ -705,9 +705,9 @@ static void test_the_users_order_is_on_record(void **state)
 		assert_int_equal(
 		        atoi(on_record->host[on_record->rank_host[r]] + 1),
 		        fake.host[r % 4]);
-	assert_false(has_plan(1));
+	assert_false(has_layout(1));
 	cpl_engine_end(engine, 1);
-	/* Only one of its steps: from then on, until one follows the plan. */
+	/* Only one of its steps: from then on, until one follows the layout. */
 	start(2, "a8", "random-groups", 4, 8);
 	on_record = engine_running_find(engine, 2)->record;
 	int planned[8];
@@ -730,7 +730,7 @@ static void test_the_users_order_is_on_record(void **state)
 	cpl_engine_free(engine);
 	set_up_engine();
 	cpl_engine_restore(engine, live, 1, WAIT_MS);
-	assert_true(has_plan(2));
+	assert_true(has_layout(2));
 	on_record = engine_running_find(engine, 2)->record;
 	assert_memory_not_equal(on_record->rank_host, planned, sizeof(planned));
 	lay_out(&laid, 2, even, false);

@@ -34,7 +34,7 @@ static int start_partition(struct config_parser *p, const char *value)
 	        .defaults = {.min_nodes = -1, .mode = -1},
 	        .line = p->line,
 	};
-	p->place = CPL_PLACE_PARTITION;
+	p->scope = CPL_SCOPE_PARTITION;
 	return p->partition->partition ? 0 : cpl_fail_memory(p->err);
 }
 
@@ -49,7 +49,7 @@ static int start_match(struct config_parser *p)
 	c->match = more;
 	p->match = &c->match[c->n_matches++];
 	*p->match = (struct cpl_match_rule){.line = p->line};
-	p->place = CPL_PLACE_MATCH;
+	p->scope = CPL_SCOPE_MATCH;
 	return 0;
 }
 
@@ -70,7 +70,7 @@ static int set_pair(struct config_parser *p, const char *name,
 	key = config_key_find(p, name);
 	if (key < 0)
 		return -1;
-	seen = p->place == CPL_PLACE_GENERAL ? &p->seen : &p->seen_in_line;
+	seen = p->scope == CPL_SCOPE_GENERAL ? &p->seen : &p->seen_in_line;
 	if (*seen & 1u << key)
 		return cpl_fail(p->err, "%s is given twice",
 		                cpl_config_key(key)->name);
@@ -120,12 +120,12 @@ static int take_value(struct config_parser *p, const char *key, char *s,
 
 static int end_line(struct config_parser *p)
 {
-	if (p->place == CPL_PLACE_PARTITION && !p->seen_in_line)
+	if (p->scope == CPL_SCOPE_PARTITION && !p->seen_in_line)
 		return cpl_fail(p->err,
 		                "Partition=%s sets nothing; add DefaultPolicy, "
 		                "DefaultMapping, MinNodes or Mode",
 		                p->partition->partition);
-	if (p->place == CPL_PLACE_MATCH &&
+	if (p->scope == CPL_SCOPE_MATCH &&
 	    (!p->match->job_name || !p->match->profile))
 		return cpl_fail(p->err, "Match needs JobName=PATTERN and "
 		                        "Profile=NAME");
@@ -186,11 +186,11 @@ static void drop_rule(struct config_parser *p)
 {
 	struct cpl_config *c = p->config;
 
-	if (p->place == CPL_PLACE_MATCH) {
+	if (p->scope == CPL_SCOPE_MATCH) {
 		free(p->match->job_name);
 		free(p->match->profile);
 		c->n_matches--;
-	} else if (p->place == CPL_PLACE_PARTITION &&
+	} else if (p->scope == CPL_SCOPE_PARTITION &&
 	           !p->partition->partition) {
 		c->n_partitions--;
 	}
@@ -208,7 +208,7 @@ static int parse_text(struct config_parser *p, char *text, size_t length,
 
 		p->line++;
 		*stop = '\0';
-		p->place = CPL_PLACE_GENERAL;
+		p->scope = CPL_SCOPE_GENERAL;
 		if (check_characters(p, s, stop) || parse_line(p, s)) {
 			cpl_fail_prefix(p->err, "%s:%d: ", p->config->path,
 			                p->line);

@@ -91,14 +91,14 @@ struct cpl_config_key {
 	const char *name;
 	const char *value;    /* what stands behind the "=": "PATH" */
 	const char *built_in; /* its value where it is not set; "": none */
-	unsigned where;       /* bits: 1 << enum cpl_config_place */
+	unsigned where;       /* bits: 1 << enum cpl_config_scope */
 	const char *text;     /* a paragraph; `words` are literal */
 };
 
-enum cpl_config_place {
-	CPL_PLACE_GENERAL,
-	CPL_PLACE_PARTITION, /* lines that begin with Partition=NAME */
-	CPL_PLACE_MATCH,     /* lines that begin with Match */
+enum cpl_config_scope {
+	CPL_SCOPE_GENERAL,
+	CPL_SCOPE_PARTITION, /* lines that begin with Partition=NAME */
+	CPL_SCOPE_MATCH,     /* lines that begin with Match */
 };
 
 /* The i-th key, NULL behind the last. */
@@ -116,7 +116,7 @@ int cpl_config_line(const struct cpl_config *config, const char *key);
  */
 struct cpl_config *cpl_config_load(const char *path, struct cpl_error *err);
 struct cpl_config *cpl_config_parse(const char *text, size_t length,
-				    const char *name, struct cpl_error *err);
+                                    const char *name, struct cpl_error *err);
 
 /*
  * The same, but say() is called with each problem, one a line at most, and
@@ -124,8 +124,8 @@ struct cpl_config *cpl_config_parse(const char *text, size_t length,
  * read or memory is out.
  */
 struct cpl_config *cpl_config_load_all(const char *path,
-				       void (*say)(void *arg, const char *text),
-				       void *arg, struct cpl_error *err);
+                                       void (*say)(void *arg, const char *text),
+                                       void *arg, struct cpl_error *err);
 void cpl_config_free(struct cpl_config *config);
 
 /* Nothing is to be done anywhere: Mode=off, and no partition with another. */
@@ -136,6 +136,6 @@ const char *cpl_mode_name(enum cpl_mode mode);
 const struct cpl_partition_rule *
 cpl_config_partition(const struct cpl_config *config, const char *partition);
 const struct cpl_match_rule *cpl_config_match(const struct cpl_config *config,
-					      const char *job_name);
+                                              const char *job_name);
 
 #endif

@@ -8,14 +8,14 @@
 struct config_parser {
 	struct cpl_config *config;
 	int line;
-	enum cpl_config_place place; /* what the current line is about */
+	enum cpl_config_scope scope; /* what the current line is about */
 	struct cpl_partition_rule *partition;
 	struct cpl_match_rule *match;
 	unsigned seen, seen_in_line; /* bits: index of the key */
 	struct cpl_error *err;
 };
 
-/* Index of the key that may stand at the current place; -1 with err. */
+/* Index of the key that may stand there; -1 with err. */
 int config_key_find(struct config_parser *p, const char *name);
 
 /* Check a value and put it where it belongs. -1 with err. */

@@ -167,12 +167,11 @@ static int set_policy(struct config_parser *p, const struct rule *rule,
 		                "%s?",
 		                rule->key.name, value, nearest);
 	return cpl_fail(p->err,
-	                "%s=%s is not a placement policy; use one of %s, "
-	                CPL_POLICY_NONE ", %s",
+	                "%s=%s is not a placement policy; use one of "
+	                "%s, " CPL_POLICY_NONE ", %s",
 	                rule->key.name, value,
 	                cpl_registry_names(&cpl_placements, 0, cpl_entry_has,
-	                                   &search, searches,
-	                                   sizeof(searches)),
+	                                   &search, searches, sizeof(searches)),
 	                cpl_registry_names(&cpl_placements, 0, cpl_entry_lacks,
 	                                   &search, others, sizeof(others)));
 }
@@ -294,9 +293,9 @@ static const char *const no_yes[] = {"no", "yes", NULL};
 static const char *const accesses[] = {"slurm", "owner", "all", NULL};
 static const char *const ignore_reject[] = {"ignore", "reject", NULL};
 
-#define GENERAL (1u << CPL_PLACE_GENERAL)
-#define PARTITION (1u << CPL_PLACE_PARTITION)
-#define MATCH (1u << CPL_PLACE_MATCH)
+#define GENERAL (1u << CPL_SCOPE_GENERAL)
+#define PARTITION (1u << CPL_SCOPE_PARTITION)
+#define MATCH (1u << CPL_SCOPE_MATCH)
 #define AT(field) .general = offsetof(struct cpl_config, field)
 #define AT_PARTITION(field) .line = offsetof(struct cpl_defaults, field)
 #define AT_MATCH(field) .line = offsetof(struct cpl_match_rule, field)
@@ -451,7 +450,7 @@ int config_key_find(struct config_parser *p, const char *name)
 	for (int i = 0; i < N_RULES; i++) {
 		size_t used = strlen(list);
 
-		if (!(rules[i].key.where & 1u << p->place))
+		if (!(rules[i].key.where & 1u << p->scope))
 			continue;
 		if (!strcasecmp(name, rules[i].key.name))
 			return i;
@@ -463,9 +462,9 @@ int config_key_find(struct config_parser *p, const char *name)
 	nearest = cpl_suggest(name, words);
 	if (nearest)
 		return cpl_fail(p->err, "unknown key %s%s; did you mean %s?",
-		                name, where[p->place], nearest);
+		                name, where[p->scope], nearest);
 	return cpl_fail(p->err, "unknown key %s%s; the keys are %s", name,
-	                where[p->place], list);
+	                where[p->scope], list);
 }
 
 int config_key_set(struct config_parser *p, int key, const char *value)
@@ -473,27 +472,27 @@ int config_key_set(struct config_parser *p, int key, const char *value)
 	const struct rule *rule = &rules[key];
 	char *base = NULL;
 
-	switch (p->place) {
-	case CPL_PLACE_GENERAL:
+	switch (p->scope) {
+	case CPL_SCOPE_GENERAL:
 		base = (char *)p->config + rule->general;
 		break;
-	case CPL_PLACE_PARTITION:
+	case CPL_SCOPE_PARTITION:
 		base = (char *)&p->partition->defaults + rule->line;
 		break;
-	case CPL_PLACE_MATCH:
+	case CPL_SCOPE_MATCH:
 		base = (char *)p->match + rule->line;
 		break;
 	}
 	if (rule->set(p, rule, base, value))
 		return -1;
-	if (p->place == CPL_PLACE_GENERAL)
+	if (p->scope == CPL_SCOPE_GENERAL)
 		p->config->line[key] = p->line;
 	return 0;
 }
 
 int config_set_built_in(struct config_parser *p)
 {
-	p->place = CPL_PLACE_GENERAL;
+	p->scope = CPL_SCOPE_GENERAL;
 	for (int i = 0; i < N_RULES; i++)
 		if (*rules[i].key.built_in &&
 		    config_key_set(p, i, rules[i].key.built_in))

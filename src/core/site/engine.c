@@ -360,9 +360,9 @@ static void take_back_one(struct cpl_engine *engine, struct restored *item)
 	if (!job)
 		return;
 	job->traffic = record->profile && record->ranks > 0;
-	job->plan = record->outcome != CPL_OUTCOME_OBSERVED &&
-	            record->ranks > 0 &&
-	            (record->outcome == CPL_OUTCOME_PLACED || job->traffic);
+	job->has_layout =
+	        record->outcome != CPL_OUTCOME_OBSERVED && record->ranks > 0 &&
+	        (record->outcome == CPL_OUTCOME_PLACED || job->traffic);
 	/* Nothing was mapped: its user ran it otherwise. */
 	job->own_order = job->traffic && record->mapping_kept_default &&
 	                 record->map_max_before == 0 &&
@@ -420,8 +420,8 @@ static int64_t wait_end(struct cpl_engine *engine, int wait_ms, bool in_force)
 
 	if (in_force && engine->snapshot->config->max_decision_ms < wait_ms)
 		wait_ms = engine->snapshot->config->max_decision_ms;
-	for (int lane = 0; lane < CPL_LANES; lane++)
-		if (cpl_worker_stuck(engine->worker, lane,
+	for (int q = 0; q < CPL_QUEUES; q++)
+		if (cpl_worker_stuck(engine->worker, q,
 		                     now - wait_ms * INT64_C(1000000)))
 			return now;
 	return now + wait_ms * INT64_C(1000000);

@@ -157,9 +157,9 @@ enum cpl_engine_answer cpl_engine_decide(
 /* What a job has got, when it begins. */
 struct cpl_engine_allocation {
 	int64_t id;
-	int64_t array_id; /* as in cpl_engine_job */
+	int64_t array_id;     /* as in cpl_engine_job */
 	const char *shown_as; /* as in cpl_record */
-	const int *host;  /* [n_hosts] host indexes in node order */
+	const int *host;      /* [n_hosts] host indexes in node order */
 	int n_hosts;
 	/*
 	 * Where the scheduler runs so many ranks by itself: rank_host[r] =
@@ -179,7 +179,7 @@ struct cpl_engine_notice {
 /*
  * The job begins. What was decided for it counts only when it was decided for
  * exactly these hosts; under the id of its array, when an element got its own
- * id after that. Plans rank -> host, adds the job's load to the background and
+ * id after that. Maps ranks to hosts, adds the job's load to the background and
  * writes its record. Time: MaxDecisionTime.
  */
 void cpl_engine_start(struct cpl_engine *engine,
@@ -200,17 +200,17 @@ struct cpl_engine_step {
 
 /* What becomes of it. */
 struct cpl_engine_layout {
-	bool changed;        /* ids are by the job's plan */
+	bool changed;        /* ids are by the job's layout */
 	unsigned char *data; /* malloc(): travels with the launch, or NULL */
 	size_t size;
-	struct cpl_error plan; /* why not, "" when there was none to follow */
+	struct cpl_error unchanged; /* why, "" when there was none to follow */
 	struct cpl_error travel;
 };
 
 /*
- * A step starts: its ranks are laid out by the job's plan at unchanged counts
+ * A step starts: its ranks are laid out by the job's layout at unchanged counts
  * per host (looked up, or mapped anew under MaxDecisionTime when only the
- * total is the plan's), each row of ids increasing; and what its nodes need to
+ * total is the same), each row of ids increasing; and what its nodes need to
  * bind is written (binding/launch.h, at most CPL_LAUNCH_MAX_BYTES). A step
  * in the user's own order over the whole job is noted as how the job runs.
  * Steps of other jobs cost a look at the configuration.
@@ -222,7 +222,7 @@ void cpl_engine_step(struct cpl_engine *engine,
 /* The job is over, or what was decided for it is; unknown ids are ignored. */
 void cpl_engine_end(struct cpl_engine *engine, int64_t id);
 
-/* The job's hosts changed: it keeps its nodes but has no plan and no load. */
+/* The job's hosts changed: it keeps its nodes but has no layout and no load. */
 void cpl_engine_resized(struct cpl_engine *engine, int64_t id, const int *host,
                         int n_hosts);
 

@@ -45,10 +45,10 @@ struct load_entry {
 
 struct running {
 	int64_t id;
-	struct cpl_record *record; /* hosts and plan */
+	struct cpl_record *record; /* hosts and layout */
 	bool traffic; /* it has a profile that fits, as far as is known */
 	struct cpl_profile *profile; /* held until the load is made, or NULL */
-	bool plan;                   /* steps follow it */
+	bool has_layout;             /* steps follow it */
 	bool own_order;              /* but rank_host is how its user runs it */
 	bool suspended;              /* no load, until it goes on */
 	bool load_made;              /* entry[] is for the snapshot in force */

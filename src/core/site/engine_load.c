@@ -9,7 +9,7 @@
 #include "base/file.h"
 
 struct load {
-	struct cpl_task task;
+	struct cpl_request head;
 	struct cpl_engine *engine;
 	int rc;
 	struct cpl_error err;
@@ -123,16 +123,16 @@ static int run_load(struct cpl_engine *engine, struct cpl_error *err)
 	return 0;
 }
 
-static void run(struct cpl_task *task)
+static void run(struct cpl_request *head)
 {
-	struct load *load = (struct load *)task;
+	struct load *load = (struct load *)head;
 
 	load->rc = run_load(load->engine, &load->err);
 }
 
-static void load_free(struct cpl_task *task)
+static void load_free(struct cpl_request *head)
 {
-	free(task);
+	free(head);
 }
 
 int engine_load(struct cpl_engine *engine, int64_t deadline,
@@ -142,19 +142,19 @@ int engine_load(struct cpl_engine *engine, int64_t deadline,
 	int rc = -1;
 
 	if (load) {
-		load->task.run = run;
-		load->task.free = load_free;
+		load->head.run = run;
+		load->head.free = load_free;
 		load->engine = engine;
 	}
-	if (cpl_worker_queue(engine->worker, CPL_LANE_LOAD,
-	                     load ? &load->task : NULL, true, err))
+	if (cpl_worker_queue(engine->worker, CPL_QUEUE_LOAD,
+	                     load ? &load->head : NULL, true, err))
 		return -1;
-	if (!cpl_worker_wait(engine->worker, &load->task, deadline))
+	if (!cpl_worker_wait(engine->worker, &load->head, deadline))
 		cpl_fail(err, "%s: still being read", engine->config_path);
 	else if (load->rc)
 		cpl_fail(err, "%s", load->err.text);
 	else
 		rc = 0;
-	cpl_worker_drop(engine->worker, &load->task);
+	cpl_worker_drop(engine->worker, &load->head);
 	return rc;
 }

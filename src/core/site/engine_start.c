@@ -185,9 +185,9 @@ static int keep_order(struct cpl_record *record, const struct allocation *real)
 	return set_rank_host(record, real->rank_host, real->ranks);
 }
 
-/* The plan of a job on its real hosts; without one record->ranks is 0. */
-static int plan(struct cpl_engine *engine, struct decided *decided,
-                struct allocation *real, struct cpl_error *err)
+/* The layout of a job on its real hosts; without one record->ranks is 0. */
+static int map_ranks(struct cpl_engine *engine, struct decided *decided,
+                     struct allocation *real, struct cpl_error *err)
 {
 	struct cpl_record *record = decided->record;
 	struct cpl_map_result result = {0};
@@ -323,7 +323,7 @@ static int fill_record(struct cpl_engine *engine, struct decided *decided,
 	if (own_order)
 		return keep_order(record, real) ? cpl_fail_memory(err) : 0;
 	/* A job whose ranks are not mapped has its record all the same. */
-	plan(engine, decided, real, err);
+	map_ranks(engine, decided, real, err);
 	return 0;
 }
 
@@ -355,8 +355,8 @@ static void start(struct cpl_engine *engine, struct decided *decided,
 	job = engine_running_add(engine, record, decided->profile);
 	decided->profile = NULL;
 	if (job)
-		job->plan = !observed && !got->own_order && record->ranks > 0 &&
-		            (placed || job->traffic);
+		job->has_layout = !observed && !got->own_order &&
+		                  record->ranks > 0 && (placed || job->traffic);
 	else
 		cpl_fail_memory(&err);
 out:
@@ -398,7 +398,7 @@ void cpl_engine_resized(struct cpl_engine *engine, int64_t id, const int *host,
 	name = job ? engine_host_names(engine, host, n_hosts) : NULL;
 	if (!job)
 		goto out;
-	job->plan = false;
+	job->has_layout = false;
 	job->record->ranks = 0;
 	engine->background_made = false;
 	if (!name || engine_record_hosts(job->record, name, n_hosts))

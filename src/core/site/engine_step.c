@@ -8,20 +8,20 @@
 #include "site/launch.h"
 
 /* A step's hosts as the network has them. */
-struct place {
+struct step_hosts {
 	int *node, *slots; /* [n] */
 	int n;
 };
 
-static void place_free(struct place *place)
+static void step_hosts_free(struct step_hosts *hosts)
 {
-	free(place->node);
-	free(place->slots);
+	free(hosts->node);
+	free(hosts->slots);
 }
 
-static int place_of(const struct cpl_engine *engine,
-                    const struct cpl_engine_step *step, struct place *out,
-                    struct cpl_error *err)
+static int step_hosts_get(const struct cpl_engine *engine,
+                          const struct cpl_engine_step *step,
+                          struct step_hosts *out, struct cpl_error *err)
 {
 	struct cpl_hostlist list = {0};
 	int rc = -1;
@@ -57,28 +57,29 @@ out:
 
 /* at[node] = position in the step, -1 elsewhere. NULL: memory. */
 static int *positions(const struct cpl_engine *engine,
-                      const struct place *place)
+                      const struct step_hosts *hosts)
 {
 	int n_nodes = engine->snapshot->net->n_nodes;
 	int *at = malloc(((size_t)n_nodes + 1) * sizeof(int));
 
 	for (int i = 0; at && i < n_nodes; i++)
 		at[i] = -1;
-	for (int i = 0; at && i < place->n; i++)
-		at[place->node[i]] = i;
+	for (int i = 0; at && i < hosts->n; i++)
+		at[hosts->node[i]] = i;
 	return at;
 }
 
 /*
  * to[h] = position in the step of the record's host h. -1 with err when the
- * step does not have exactly the plan's hosts with the plan's counts.
+ * step does not have exactly these hosts with these counts.
  */
-static int match_plan(const struct cpl_engine *engine,
-                      const struct cpl_record *record,
-                      const struct place *place, int *to, struct cpl_error *err)
+static int match_layout(const struct cpl_engine *engine,
+                        const struct cpl_record *record,
+                        const struct step_hosts *hosts, int *to,
+                        struct cpl_error *err)
 {
 	int *count = calloc((size_t)record->n_hosts + 1, sizeof(int));
-	int *at = positions(engine, place);
+	int *at = positions(engine, hosts);
 	int rc = -1;
 
 	if (!count || !at) {
@@ -93,9 +94,9 @@ static int match_plan(const struct cpl_engine *engine,
 
 		to[h] = id >= 0 ? at[id] : -1;
 		if (count[h] &&
-		    (to[h] < 0 || place->slots[to[h]] != count[h])) {
+		    (to[h] < 0 || hosts->slots[to[h]] != count[h])) {
 			cpl_fail(err, "the step has other counts per node "
-			              "than the job's plan");
+			              "than the job's layout");
 			goto out;
 		}
 	}
@@ -106,10 +107,11 @@ out:
 	return rc;
 }
 
-/* rank_host[r] = position in the step, as the job's plan has it. */
-static int planned(const struct cpl_engine *engine, const struct running *job,
-                   const struct place *place, int *rank_host,
-                   struct cpl_error *err)
+/* rank_host[r] = position in the step, as the job's layout has it. */
+static int as_laid_out(const struct cpl_engine *engine,
+                       const struct running *job,
+                       const struct step_hosts *hosts, int *rank_host,
+                       struct cpl_error *err)
 {
 	const struct cpl_record *record = job->record;
 	int *to = malloc(((size_t)record->n_hosts + 1) * sizeof(int));
@@ -119,7 +121,7 @@ static int planned(const struct cpl_engine *engine, const struct running *job,
 		cpl_fail_memory(err);
 		goto out;
 	}
-	rc = match_plan(engine, record, place, to, err);
+	rc = match_layout(engine, record, hosts, to, err);
 	for (int r = 0; r < record->ranks && !rc; r++)
 		rank_host[r] = to[record->rank_host[r]];
 out:
@@ -129,7 +131,7 @@ out:
 
 /* Mapped anew, for other counts or after a step in another order. */
 static int mapped(struct cpl_engine *engine, const struct running *job,
-                  const struct place *place, int *rank_host,
+                  const struct step_hosts *hosts, int *rank_host,
                   struct cpl_error *err)
 {
 	struct cpl_map_result result = {0};
@@ -137,8 +139,8 @@ static int mapped(struct cpl_engine *engine, const struct running *job,
 	        engine, job, engine_deadline(engine->snapshot), err);
 	int rc =
 	        profile ? engine_map_ranks(engine, profile,
-	                                   job->record->mapping, place->node,
-	                                   place->slots, place->n, &result, err)
+	                                   job->record->mapping, hosts->node,
+	                                   hosts->slots, hosts->n, &result, err)
 	                : -1;
 
 	if (!rc)
@@ -162,7 +164,7 @@ static int permute(const struct cpl_engine_step *step, const int *rank_host,
 		used[rank_host[r]]++;
 	for (int i = 0; i < step->n_hosts; i++)
 		if (used[i] != step->tasks[i]) {
-			cpl_fail(err, "the plan has other counts per node");
+			cpl_fail(err, "the layout has other counts per node");
 			goto out;
 		}
 	memset(used, 0, (size_t)step->n_hosts * sizeof(int));
@@ -180,16 +182,16 @@ out:
  */
 static void note_order(struct cpl_engine *engine, struct running *job,
                        const struct cpl_engine_step *step,
-                       const struct place *place, bool own)
+                       const struct step_hosts *hosts, bool own)
 {
 	struct cpl_record *record = job->record;
-	int *at = positions(engine, place);
-	int *host = malloc(((size_t)place->n + 1) * sizeof(int));
+	int *at = positions(engine, hosts);
+	int *host = malloc(((size_t)hosts->n + 1) * sizeof(int));
 	int *order = malloc(((size_t)record->ranks + 1) * sizeof(int));
 
 	if (!at || !host || !order)
 		goto out;
-	for (int i = 0; i < place->n; i++)
+	for (int i = 0; i < hosts->n; i++)
 		host[i] = -1;
 	for (int h = 0; h < record->n_hosts; h++) {
 		int id = cpl_network_node(engine->snapshot->net,
@@ -198,7 +200,7 @@ static void note_order(struct cpl_engine *engine, struct running *job,
 		if (id >= 0 && at[id] >= 0)
 			host[at[id]] = h;
 	}
-	for (int i = 0; i < place->n; i++)
+	for (int i = 0; i < hosts->n; i++)
 		for (int k = 0; k < step->tasks[i]; k++) {
 			uint32_t rank = step->ids[i][k];
 
@@ -225,7 +227,7 @@ out:
 static int lay_out(struct cpl_engine *engine, struct running *job,
                    const struct cpl_engine_step *step, struct cpl_error *err)
 {
-	struct place place = {0};
+	struct step_hosts hosts = {0};
 	struct cpl_error why = {""};
 	int *rank_host = malloc(((size_t)step->ranks + 1) * sizeof(int));
 	bool profile = job->traffic;
@@ -235,28 +237,28 @@ static int lay_out(struct cpl_engine *engine, struct running *job,
 		cpl_fail_memory(err);
 		goto out;
 	}
-	if (place_of(engine, step, &place, err))
+	if (step_hosts_get(engine, step, &hosts, err))
 		goto out;
 	if (step->own_order) {
-		note_order(engine, job, step, &place, true);
+		note_order(engine, job, step, &hosts, true);
 		cpl_fail(err, "the order is the user's");
 		goto out;
 	}
 	if (job->own_order && !profile)
-		engine_block_order(place.slots, place.n, rank_host);
+		engine_block_order(hosts.slots, hosts.n, rank_host);
 	else if (job->own_order ||
-	         planned(engine, job, &place, rank_host, &why)) {
+	         as_laid_out(engine, job, &hosts, rank_host, &why)) {
 		if (!profile)
 			cpl_fail(err, "%s", why.text);
-		if (!profile || mapped(engine, job, &place, rank_host, err))
+		if (!profile || mapped(engine, job, &hosts, rank_host, err))
 			goto out;
 	}
 	rc = permute(step, rank_host, err);
 	if (!rc && job->own_order)
-		note_order(engine, job, step, &place, false);
+		note_order(engine, job, step, &hosts, false);
 out:
 	free(rank_host);
-	place_free(&place);
+	step_hosts_free(&hosts);
 	return rc;
 }
 
@@ -302,13 +304,14 @@ void cpl_engine_step(struct cpl_engine *engine,
 	pthread_mutex_lock(&engine->api);
 	engine_adopt(engine);
 	job = engine_running_find(engine, step->job.id);
-	if (job && job->plan && engine->snapshot->net) {
+	if (job && job->has_layout && engine->snapshot->net) {
 		if (job->record->ranks != step->ranks)
-			cpl_fail(&out->plan,
-			         "the step has %d tasks, the plan %d ranks",
+			cpl_fail(&out->unchanged,
+			         "the step has %d tasks, the layout %d ranks",
 			         step->ranks, job->record->ranks);
 		else
-			out->changed = !lay_out(engine, job, step, &out->plan);
+			out->changed =
+			        !lay_out(engine, job, step, &out->unchanged);
 	}
 	if (engine->snapshot)
 		out->data = travels(engine, step, &out->size, &out->travel);

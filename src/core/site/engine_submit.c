@@ -75,19 +75,19 @@ static void note(struct cpl_verdict *verdict, const char *text)
 	free(before);
 }
 
-/* The names of a directory with the owners of the files: a task, since the
+/* The names of a directory with the owners of the files: a request, since the
  * directory may hang. */
 struct listing {
-	struct cpl_task task;
+	struct cpl_request head;
 	char *dir;
 	char **name;
 	struct cpl_file_stamp *stamp; /* mode 0: it cannot be opened */
 	int n;
 };
 
-static void run_listing(struct cpl_task *task)
+static void run_listing(struct cpl_request *head)
 {
-	struct listing *l = (struct listing *)task;
+	struct listing *l = (struct listing *)head;
 
 	l->n = cpl_profile_list(l->dir, &l->name, NULL);
 	if (l->n > 0)
@@ -106,9 +106,9 @@ static void run_listing(struct cpl_task *task)
 	}
 }
 
-static void free_listing(struct cpl_task *task)
+static void free_listing(struct cpl_request *head)
 {
-	struct listing *l = (struct listing *)task;
+	struct listing *l = (struct listing *)head;
 
 	for (int i = 0; i < l->n; i++)
 		free(l->name[i]);
@@ -128,17 +128,17 @@ static void list_profiles(struct cpl_engine *engine, const char *dir,
 
 	if (!l)
 		return;
-	l->task.run = run_listing;
-	l->task.free = free_listing;
+	l->head.run = run_listing;
+	l->head.free = free_listing;
 	l->dir = strdup(dir);
 	if (!l->dir) {
 		free(l);
 		return;
 	}
-	if (cpl_worker_queue(engine->worker, CPL_LANE_LOOK, &l->task, true,
+	if (cpl_worker_queue(engine->worker, CPL_QUEUE_LOOK, &l->head, true,
 	                     NULL))
 		return;
-	if (!cpl_worker_wait(engine->worker, &l->task, deadline) ||
+	if (!cpl_worker_wait(engine->worker, &l->head, deadline) ||
 	    (l->n && !l->stamp))
 		goto out;
 	for (int i = 0; i < l->n; i++) {
@@ -156,7 +156,7 @@ static void list_profiles(struct cpl_engine *engine, const char *dir,
 		add(text, " and %d more", n - NAMES_SHOWN);
 	add(text, " (commplace signature list)");
 out:
-	cpl_worker_drop(engine->worker, &l->task);
+	cpl_worker_drop(engine->worker, &l->head);
 }
 
 static bool is_there(const struct cpl_store_answer *answer)

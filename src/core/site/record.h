@@ -36,19 +36,19 @@ const char *cpl_outcome_name(enum cpl_outcome outcome);
 
 struct cpl_record {
 	int64_t job;
-	char *shown_as;       /* its id as Slurm shows it where that differs:
-	                       * "17_3" of an array, "17+1" of a het job; or
-	                       * NULL */
-	int64_t time;         /* seconds since 1970 */
+	char *shown_as; /* its id as Slurm shows it where that differs:
+	                 * "17_3" of an array, "17+1" of a het job; or
+	                 * NULL */
+	int64_t time;   /* seconds since 1970 */
 	uint32_t uid;
-	char *job_name;       /* may be NULL, as the next two */
+	char *job_name; /* may be NULL, as the next two */
 	char *partition;
 	char *profile;
 	enum cpl_outcome outcome;
-	char *reason;         /* why stock, or "" */
-	char *policy_asked;   /* as asked by user or site */
-	char *policy;         /* taken */
-	uint64_t seed;        /* of the taken candidate */
+	char *reason;       /* why stock, or "" */
+	char *policy_asked; /* as asked by user or site */
+	char *policy;       /* taken */
+	uint64_t seed;      /* of the taken candidate */
 	char *objective, *routing, *network_file;
 	int nodes_wanted;
 	int ranks_per_node;   /* in the evaluation of candidates */
@@ -59,23 +59,23 @@ struct cpl_record {
 	bool cut_short;
 	double decision_ms;
 	int n_hosts;
-	char **host;          /* [n_hosts] in the decision's rank order */
-	char *stock_hosts;    /* hostlist of the stock answer, "" unknown */
+	char **host;       /* [n_hosts] in the decision's rank order */
+	char *stock_hosts; /* hostlist of the stock answer, "" unknown */
 	double stock_max_congestion, stock_mean_congestion; /* < 0: unknown */
 	int n_candidates;
 	struct cpl_record_candidate *candidate;
-	char *mapping;        /* mapper's name */
+	char *mapping; /* mapper's name */
 	bool mapping_kept_default;
 	double map_max_before, map_max_after; /* congestion */
-	int ranks;            /* length of rank_host, 0: no plan */
-	int *rank_host;       /* [ranks] index into host[] */
+	int ranks;      /* length of rank_host, 0: no layout */
+	int *rank_host; /* [ranks] index into host[] */
 };
 
 /* NULL with err. Free with cpl_record_free. */
 json_t *cpl_record_to_json(const struct cpl_record *record,
-			   struct cpl_error *err);
+                           struct cpl_error *err);
 struct cpl_record *cpl_record_from_json(const json_t *root,
-					struct cpl_error *err);
+                                        struct cpl_error *err);
 void cpl_record_free(struct cpl_record *record);
 
 /* The file's text; free() it. NULL with err. */
@@ -87,12 +87,12 @@ char *cpl_record_text(const struct cpl_record *record, size_t *length,
 
 /* "STATE_DIR/running/ID.json" or ".../ended/ID.json"; the caller frees it. */
 char *cpl_record_path(const char *state_dir, bool ended, int64_t job,
-		      struct cpl_error *err);
+                      struct cpl_error *err);
 
 /* Find a job's record, running first. NULL with err ("no record of job 17 in
  * DIR; ..."). */
 struct cpl_record *cpl_record_find(const char *state_dir, int64_t job,
-				   bool *ended, struct cpl_error *err);
+                                   bool *ended, struct cpl_error *err);
 /* The same of a job by the id that Slurm shows, such as "17_3". O(records). */
 struct cpl_record *cpl_record_find_shown(const char *state_dir,
                                          const char *shown_as, bool *ended,
@@ -104,7 +104,7 @@ struct cpl_record *cpl_record_find_shown(const char *state_dir,
  * cpl_running_job_clear. -1 with err when the record names no hosts.
  */
 int cpl_record_job(const struct cpl_record *record, struct cpl_running_job *job,
-		   struct cpl_error *err);
+                   struct cpl_error *err);
 
 /*
  * A record tells what was decided; an observed job runs on the hosts of the
@@ -117,7 +117,7 @@ int cpl_record_as_it_runs(struct cpl_record *record, struct cpl_error *err);
  * Running jobs of a state directory as a cpl_state; files that cannot be read
  * are skipped and counted in *skipped. No "running" folder yet: no jobs.
  */
-int cpl_record_state(const char *state_dir, struct cpl_state *out,
-		     int *skipped, struct cpl_error *err);
+int cpl_record_state(const char *state_dir, struct cpl_state *out, int *skipped,
+                     struct cpl_error *err);
 
 #endif

@@ -21,12 +21,12 @@
 #define RETRY_NS (10 * SECOND)
 #define CLUSTER_MAX 256
 
-/* A directory as it was configured; never changed but by the lane. */
-struct place {
-	struct place *next;
+/* A directory as it was configured; never changed but by the queue. */
+struct state_dir {
+	struct state_dir *next;
 	char *path, *cluster; /* cluster NULL: not asked for */
 	enum cpl_record_access access;
-	/* The lane's: */
+	/* The queue's: */
 	bool ours;     /* found to be so */
 	bool foreign;  /* told that it is not */
 	int64_t *late; /* [n_late] ends to be tried again */
@@ -39,17 +39,17 @@ struct cpl_record_dir {
 	void (*log)(void *arg, bool failure, const char *text);
 	void *log_arg;
 	pthread_mutex_t lock;
-	struct place *place; /* the first is in use; NULL: none */
+	struct state_dir *state; /* the first is in use; NULL: none */
 	bool none;
 	size_t queued; /* bytes */
 	int lost;      /* records since the last complaint */
 	int64_t complained;
 };
 
-struct job {
-	struct cpl_task task;
+struct request {
+	struct cpl_request head;
 	struct cpl_record_dir *dir;
-	struct place *place;
+	struct state_dir *state;
 	int64_t id;
 	uid_t user;
 	char *text; /* of a record */
@@ -117,37 +117,37 @@ static void relieve(struct cpl_record_dir *dir)
 
 /* Folders */
 
-static mode_t folder_mode(const struct place *place)
+static mode_t folder_mode(const struct state_dir *state)
 {
 	/* A name can be opened by who knows it, the list is not shown. */
-	return place->access == CPL_RECORDS_ALL ? 0755 : 0711;
+	return state->access == CPL_RECORDS_ALL ? 0755 : 0711;
 }
 
-/* The folder of a file below the place; failures show at the file. */
-static void make_folder(const struct place *place, const char *name)
+/* The folder of a file below the state; failures show at the file. */
+static void make_folder(const struct state_dir *state, const char *name)
 {
 	char path[4096];
 
-	if (snprintf(path, sizeof(path), "%s/%s", place->path, name) >=
+	if (snprintf(path, sizeof(path), "%s/%s", state->path, name) >=
 	    (int)sizeof(path))
 		return;
 	for (char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
-		bool above = (size_t)(slash - path) < strlen(place->path);
+		bool above = (size_t)(slash - path) < strlen(state->path);
 
 		*slash = '\0';
 		/* Whatever the umask is. */
 		if (!mkdir(path, 0755))
-			chmod(path, above ? 0755 : folder_mode(place));
+			chmod(path, above ? 0755 : folder_mode(state));
 		*slash = '/';
 	}
 	if (!mkdir(path, 0755) || errno == EEXIST)
-		chmod(path, folder_mode(place));
+		chmod(path, folder_mode(state));
 }
 
 /* Records of before, when all were for everybody to read. */
-static void close_folder(const struct place *place, const char *name)
+static void close_folder(const struct state_dir *state, const char *name)
 {
-	char *path = cpl_path_join(place->path, name, NULL);
+	char *path = cpl_path_join(state->path, name, NULL);
 	DIR *folder = path ? opendir(path) : NULL;
 	struct dirent *entry;
 
@@ -155,7 +155,7 @@ static void close_folder(const struct place *place, const char *name)
 		if (state_job_of_file(entry->d_name) >= 0)
 			fchmodat(dirfd(folder), entry->d_name, 0600, 0);
 	if (folder) {
-		fchmod(dirfd(folder), folder_mode(place));
+		fchmod(dirfd(folder), folder_mode(state));
 		closedir(folder);
 	}
 	free(path);
@@ -184,15 +184,15 @@ static int read_cluster(const char *path, char *name, size_t size,
 }
 
 /* Only one of two that come at once makes it. */
-static int take_over(const struct place *place, const char *path,
+static int take_over(const struct state_dir *state, const char *path,
                      struct cpl_error *err)
 {
 	char line[CLUSTER_MAX + 2];
 	int n = snprintf(line, sizeof(line), "%.*s\n", CLUSTER_MAX - 1,
-	                 place->cluster);
+	                 state->cluster);
 	int fd, failed = 0;
 
-	make_folder(place, "running");
+	make_folder(state, "running");
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (fd < 0 && errno == EEXIST)
 		return 0;
@@ -206,80 +206,80 @@ static int take_over(const struct place *place, const char *path,
 		return cpl_fail(err, "%s: cannot be written: %s", path,
 		                strerror(failed));
 	}
-	if (place->access == CPL_RECORDS_OWNER) {
-		close_folder(place, "running");
-		close_folder(place, "ended");
+	if (state->access == CPL_RECORDS_OWNER) {
+		close_folder(state, "running");
+		close_folder(state, "ended");
 	}
 	return 0;
 }
 
-static bool same_cluster(const struct place *place, const char *name)
+static bool same_cluster(const struct state_dir *state, const char *name)
 {
-	return !strncmp(place->cluster, name, CLUSTER_MAX - 1);
+	return !strncmp(state->cluster, name, CLUSTER_MAX - 1);
 }
 
-/* May this place be used? If not, err says why, or that was said before. */
-static bool check_owner(struct cpl_record_dir *dir, struct place *place,
+/* May this state be used? If not, err says why, or that was said before. */
+static bool check_owner(struct cpl_record_dir *dir, struct state_dir *state,
                         struct cpl_error *err)
 {
 	char name[CLUSTER_MAX + 1] = "";
 	char *path;
 	int rc;
 
-	if (place->ours || !place->cluster)
+	if (state->ours || !state->cluster)
 		return true;
-	path = cpl_path_join(place->path, "cluster", err);
+	path = cpl_path_join(state->path, "cluster", err);
 	if (!path)
 		return false;
 	rc = read_cluster(path, name, sizeof(name), err);
 	if (rc > 0) {
 		err->text[0] = '\0';
-		rc = take_over(place, path, err);
+		rc = take_over(state, path, err);
 		if (!rc)
 			rc = read_cluster(path, name, sizeof(name), err);
 	}
-	if (!rc && same_cluster(place, name)) {
-		place->ours = true;
-		place->foreign = false;
-	} else if (!rc && !place->foreign) {
-		place->foreign = true;
+	if (!rc && same_cluster(state, name)) {
+		state->ours = true;
+		state->foreign = false;
+	} else if (!rc && !state->foreign) {
+		state->foreign = true;
 		say(dir, true,
 		    "%s belongs to cluster %.64s, this is %.64s: no record is "
 		    "read or written there; give each cluster a StateDir of "
 		    "its own, or remove %s",
-		    place->path, name, place->cluster, path);
+		    state->path, name, state->cluster, path);
 	}
 	free(path);
-	return place->ours;
+	return state->ours;
 }
 
-/* On the lane */
+/* On the queue */
 
-static void retry_ends(struct cpl_record_dir *dir, struct place *place);
+static void retry_ends(struct cpl_record_dir *dir, struct state_dir *state);
 
-static void remember_end(struct place *place, int64_t id)
+static void remember_end(struct state_dir *state, int64_t id)
 {
-	if (place->n_late == place->room_late) {
-		int room = place->room_late ? 2 * place->room_late : 64;
-		void *more = realloc(place->late,
-		                     (size_t)room * sizeof(*place->late));
+	if (state->n_late == state->room_late) {
+		int room = state->room_late ? 2 * state->room_late : 64;
+		void *more = realloc(state->late,
+		                     (size_t)room * sizeof(*state->late));
 
 		if (!more)
 			return;
-		place->late = more;
-		place->room_late = room;
+		state->late = more;
+		state->room_late = room;
 	}
-	place->late[place->n_late++] = id;
+	state->late[state->n_late++] = id;
 }
 
 /* Move running/ID.json to another folder. 0, 1: there was none, -1: errno. */
-static int move(const struct place *place, int64_t id, const char *folder,
+static int move(const struct state_dir *state, int64_t id, const char *folder,
                 struct cpl_error *err)
 {
-	char *from = cpl_record_path(place->path, false, id, err), *to = NULL;
+	char *from = cpl_record_path(state->path, false, id, err), *to = NULL;
 	int rc = -1;
 
-	if (from && asprintf(&to, "%s/%s/%lld.json", place->path, folder,
+	if (from && asprintf(&to, "%s/%s/%lld.json", state->path, folder,
 	                     (long long)id) < 0) {
 		to = NULL;
 		cpl_fail_memory(err);
@@ -288,7 +288,7 @@ static int move(const struct place *place, int64_t id, const char *folder,
 		goto out;
 	rc = rename(from, to);
 	if (rc && errno == ENOENT) {
-		make_folder(place, folder);
+		make_folder(state, folder);
 		rc = rename(from, to);
 	}
 	if (rc && errno == ENOENT)
@@ -302,12 +302,12 @@ out:
 	return rc;
 }
 
-static void write_one(struct cpl_record_dir *dir, const struct job *job,
+static void write_one(struct cpl_record_dir *dir, const struct request *r,
                       struct cpl_error *err)
 {
-	const struct place *place = job->place;
-	bool all = place->access == CPL_RECORDS_ALL;
-	char *path = cpl_record_path(place->path, false, job->id, err);
+	const struct state_dir *state = r->state;
+	bool all = state->access == CPL_RECORDS_ALL;
+	char *path = cpl_record_path(state->path, false, r->id, err);
 	struct cpl_file_writer *w = NULL;
 
 	if (!path)
@@ -315,7 +315,7 @@ static void write_one(struct cpl_record_dir *dir, const struct job *job,
 	w = cpl_file_open_atomic(path, err);
 	if (!w && errno == ENOENT) {
 		err->text[0] = '\0';
-		make_folder(place, "running");
+		make_folder(state, "running");
 		w = cpl_file_open_atomic(path, err);
 	}
 	free(path);
@@ -323,62 +323,63 @@ static void write_one(struct cpl_record_dir *dir, const struct job *job,
 		return;
 	cpl_file_sync(w);
 	if (!all)
-		cpl_file_share(w, job->user);
-	fwrite(job->text, 1, job->length, cpl_file_stream(w));
+		cpl_file_share(w, r->user);
+	fwrite(r->text, 1, r->length, cpl_file_stream(w));
 	if (!cpl_file_commit(w, all ? 0644 : 0600, err))
 		relieve(dir);
 }
 
-static void run_write(struct cpl_task *task)
+static void run_write(struct cpl_request *head)
 {
-	struct job *job = (struct job *)task;
+	struct request *r = (struct request *)head;
 	struct cpl_error err = {""};
 
-	retry_ends(job->dir, job->place);
-	if (check_owner(job->dir, job->place, &err))
-		write_one(job->dir, job, &err);
+	retry_ends(r->dir, r->state);
+	if (check_owner(r->dir, r->state, &err))
+		write_one(r->dir, r, &err);
 	if (err.text[0])
-		complain(job->dir, err.text);
+		complain(r->dir, err.text);
 }
 
-static int end_one(struct cpl_record_dir *dir, struct place *place, int64_t id)
+static int end_one(struct cpl_record_dir *dir, struct state_dir *state,
+                   int64_t id)
 {
 	struct cpl_error err = {""};
 
-	if (!check_owner(dir, place, &err) && !err.text[0])
+	if (!check_owner(dir, state, &err) && !err.text[0])
 		return 0;
-	if (!err.text[0] && move(place, id, "ended", &err) >= 0)
+	if (!err.text[0] && move(state, id, "ended", &err) >= 0)
 		return 0;
 	complain(dir, err.text);
 	return -1;
 }
 
-static void retry_ends(struct cpl_record_dir *dir, struct place *place)
+static void retry_ends(struct cpl_record_dir *dir, struct state_dir *state)
 {
-	int n = place->n_late;
+	int n = state->n_late;
 
-	if (!n || cpl_now() - place->tried < RETRY_NS)
+	if (!n || cpl_now() - state->tried < RETRY_NS)
 		return;
-	place->tried = cpl_now();
-	place->n_late = 0;
+	state->tried = cpl_now();
+	state->n_late = 0;
 	for (int i = 0; i < n; i++) {
-		if (!end_one(dir, place, place->late[i]))
+		if (!end_one(dir, state, state->late[i]))
 			continue;
 		/* The others would fail as well; they move up. */
-		memmove(place->late, place->late + i,
-		        (size_t)(n - i) * sizeof(*place->late));
-		place->n_late = n - i;
+		memmove(state->late, state->late + i,
+		        (size_t)(n - i) * sizeof(*state->late));
+		state->n_late = n - i;
 		return;
 	}
 }
 
-static void run_end(struct cpl_task *task)
+static void run_end(struct cpl_request *head)
 {
-	struct job *job = (struct job *)task;
+	struct request *r = (struct request *)head;
 
-	retry_ends(job->dir, job->place);
-	if (end_one(job->dir, job->place, job->id))
-		remember_end(job->place, job->id);
+	retry_ends(r->dir, r->state);
+	if (end_one(r->dir, r->state, r->id))
+		remember_end(r->state, r->id);
 }
 
 static int compare_id(const void *a, const void *b)
@@ -389,9 +390,9 @@ static int compare_id(const void *a, const void *b)
 }
 
 /* 0: taken, 1: no valid record, -1: it cannot be read now. */
-static int take_back(const struct job *job, int64_t id, struct cpl_error *err)
+static int take_back(const struct request *r, int64_t id, struct cpl_error *err)
 {
-	char *path = cpl_record_path(job->place->path, false, id, err);
+	char *path = cpl_record_path(r->state->path, false, id, err);
 	struct cpl_record *record = NULL;
 	json_t *root = NULL;
 	size_t length;
@@ -418,7 +419,7 @@ out:
 	if (rc > 0 && cpl_error_is_memory(err))
 		rc = -1;
 	if (!rc)
-		job->take(job->take_arg, record);
+		r->take(r->take_arg, record);
 	else
 		cpl_record_free(record);
 	json_decref(root);
@@ -427,57 +428,56 @@ out:
 	return rc;
 }
 
-static void restore_one(const struct job *job, int64_t id)
+static void restore_one(const struct request *r, int64_t id)
 {
 	struct cpl_error err = {""}, why = {""};
 	int rc;
 
-	if (!bsearch(&id, job->ids, (size_t)job->n_ids, sizeof(id),
-	             compare_id)) {
-		end_one(job->dir, job->place, id);
+	if (!bsearch(&id, r->ids, (size_t)r->n_ids, sizeof(id), compare_id)) {
+		end_one(r->dir, r->state, id);
 		return;
 	}
-	rc = take_back(job, id, &err);
+	rc = take_back(r, id, &err);
 	if (!rc)
 		return;
-	say(job->dir, true,
+	say(r->dir, true,
 	    "record of running job %lld cannot be taken back%s: %s",
 	    (long long)id, rc > 0 ? " and is moved to damaged" : "", err.text);
-	if (rc > 0 && move(job->place, id, "damaged", &why) < 0)
-		say(job->dir, true, "%s", why.text);
+	if (rc > 0 && move(r->state, id, "damaged", &why) < 0)
+		say(r->dir, true, "%s", why.text);
 }
 
-static void run_restore(struct cpl_task *task)
+static void run_restore(struct cpl_request *head)
 {
-	struct job *job = (struct job *)task;
+	struct request *r = (struct request *)head;
 	struct cpl_error err = {""};
 	struct dirent *entry;
 	char *path;
 	DIR *folder;
 
 	/* Whoever owns it may have changed. */
-	job->place->ours = job->place->foreign = false;
-	if (!check_owner(job->dir, job->place, &err)) {
+	r->state->ours = r->state->foreign = false;
+	if (!check_owner(r->dir, r->state, &err)) {
 		if (err.text[0])
-			say(job->dir, true, "%s", err.text);
+			say(r->dir, true, "%s", err.text);
 		return;
 	}
-	qsort(job->ids, (size_t)job->n_ids, sizeof(*job->ids), compare_id);
-	path = cpl_path_join(job->place->path, "running", &err);
+	qsort(r->ids, (size_t)r->n_ids, sizeof(*r->ids), compare_id);
+	path = cpl_path_join(r->state->path, "running", &err);
 	folder = path ? opendir(path) : NULL;
 	if (path && !folder && errno != ENOENT)
-		say(job->dir, true, "%s: %s", path, strerror(errno));
+		say(r->dir, true, "%s: %s", path, strerror(errno));
 	while (folder && (entry = readdir(folder))) {
 		int64_t id = state_job_of_file(entry->d_name);
 
 		if (id >= 0)
-			restore_one(job, id);
+			restore_one(r, id);
 	}
 	if (folder)
 		closedir(folder);
 	free(path);
-	job->place->tried = 0;
-	retry_ends(job->dir, job->place);
+	r->state->tried = 0;
+	retry_ends(r->dir, r->state);
 }
 
 /* Callers */
@@ -501,23 +501,23 @@ struct cpl_record_dir *cpl_record_dir_new(struct cpl_worker *worker,
 	return dir;
 }
 
-static void place_free(struct place *place)
+static void state_dir_free(struct state_dir *state)
 {
-	free(place->path);
-	free(place->cluster);
-	free(place->late);
-	free(place);
+	free(state->path);
+	free(state->cluster);
+	free(state->late);
+	free(state);
 }
 
 void cpl_record_dir_free(struct cpl_record_dir *dir)
 {
 	if (!dir)
 		return;
-	while (dir->place) {
-		struct place *next = dir->place->next;
+	while (dir->state) {
+		struct state_dir *next = dir->state->next;
 
-		place_free(dir->place);
-		dir->place = next;
+		state_dir_free(dir->state);
+		dir->state = next;
 	}
 	pthread_mutex_destroy(&dir->lock);
 	free(dir);
@@ -531,62 +531,62 @@ static bool same_text(const char *a, const char *b)
 void cpl_record_dir_use(struct cpl_record_dir *dir, const char *path,
                         const char *cluster, enum cpl_record_access access)
 {
-	struct place **at = &dir->place, *place;
+	struct state_dir **at = &dir->state, *state;
 
 	dir->none = !path;
 	if (!path)
 		return;
-	/* Tasks may be on their way to former ones: they stay. */
+	/* Requests may be on their way to former ones: they stay. */
 	while (*at && (strcmp((*at)->path, path) || (*at)->access != access ||
 	               !same_text((*at)->cluster, cluster)))
 		at = &(*at)->next;
-	place = *at;
-	if (place) {
-		*at = place->next;
+	state = *at;
+	if (state) {
+		*at = state->next;
 	} else {
-		place = calloc(1, sizeof(*place));
-		if (place) {
-			place->path = strdup(path);
-			place->cluster = cluster ? strdup(cluster) : NULL;
-			place->access = access;
+		state = calloc(1, sizeof(*state));
+		if (state) {
+			state->path = strdup(path);
+			state->cluster = cluster ? strdup(cluster) : NULL;
+			state->access = access;
 		}
-		if (!place || !place->path || (cluster && !place->cluster)) {
-			if (place)
-				place_free(place);
+		if (!state || !state->path || (cluster && !state->cluster)) {
+			if (state)
+				state_dir_free(state);
 			dir->none = true;
 			say(dir, true, "out of memory: no record is written");
 			return;
 		}
 	}
-	place->next = dir->place;
-	dir->place = place;
+	state->next = dir->state;
+	dir->state = state;
 }
 
-static void job_free(struct cpl_task *task)
+static void request_free(struct cpl_request *head)
 {
-	struct job *job = (struct job *)task;
+	struct request *r = (struct request *)head;
 
-	pthread_mutex_lock(&job->dir->lock);
-	job->dir->queued -= job->length;
-	pthread_mutex_unlock(&job->dir->lock);
-	free(job->text);
-	free(job->ids);
-	free(job);
+	pthread_mutex_lock(&r->dir->lock);
+	r->dir->queued -= r->length;
+	pthread_mutex_unlock(&r->dir->lock);
+	free(r->text);
+	free(r->ids);
+	free(r);
 }
 
-static struct job *job_new(struct cpl_record_dir *dir, int64_t id,
-                           void (*run)(struct cpl_task *task))
+static struct request *request_new(struct cpl_record_dir *dir, int64_t id,
+                                   void (*run)(struct cpl_request *head))
 {
-	struct job *job = calloc(1, sizeof(*job));
+	struct request *r = calloc(1, sizeof(*r));
 
-	if (!job)
+	if (!r)
 		return NULL;
-	job->task.run = run;
-	job->task.free = job_free;
-	job->dir = dir;
-	job->place = dir->place;
-	job->id = id;
-	return job;
+	r->head.run = run;
+	r->head.free = request_free;
+	r->dir = dir;
+	r->state = dir->state;
+	r->id = id;
+	return r;
 }
 
 /* Is there room for so many bytes more? */
@@ -607,29 +607,29 @@ void cpl_record_dir_write(struct cpl_record_dir *dir,
 {
 	struct cpl_error err = {""};
 	size_t length = 0;
-	struct job *job;
+	struct request *r;
 	char *text;
 
 	if (dir->none)
 		return;
 	text = cpl_record_text(record, &length, &err);
-	job = text ? job_new(dir, record->job, run_write) : NULL;
-	if (text && !job)
+	r = text ? request_new(dir, record->job, run_write) : NULL;
+	if (text && !r)
 		cpl_fail_memory(&err);
-	if (job && !reserve(dir, length)) {
+	if (r && !reserve(dir, length)) {
 		cpl_fail(&err,
 		         "%s: records come faster than they can be "
 		         "written",
-		         dir->place->path);
-		job_free(&job->task);
-		job = NULL;
+		         dir->state->path);
+		request_free(&r->head);
+		r = NULL;
 	}
-	if (job) {
-		job->user = record->uid;
-		job->text = text;
-		job->length = length;
+	if (r) {
+		r->user = record->uid;
+		r->text = text;
+		r->length = length;
 		text = NULL;
-		cpl_worker_queue(dir->worker, CPL_LANE_WRITE, &job->task, false,
+		cpl_worker_queue(dir->worker, CPL_QUEUE_WRITE, &r->head, false,
 		                 &err);
 	}
 	free(text);
@@ -640,13 +640,13 @@ void cpl_record_dir_write(struct cpl_record_dir *dir,
 void cpl_record_dir_end(struct cpl_record_dir *dir, int64_t id)
 {
 	struct cpl_error err = {""};
-	struct job *job;
+	struct request *r;
 
 	if (dir->none)
 		return;
-	job = job_new(dir, id, run_end);
-	if (cpl_worker_queue(dir->worker, CPL_LANE_WRITE,
-	                     job ? &job->task : NULL, false, &err))
+	r = request_new(dir, id, run_end);
+	if (cpl_worker_queue(dir->worker, CPL_QUEUE_WRITE, r ? &r->head : NULL,
+	                     false, &err))
 		say(dir, true, "record of job %lld stays in running: %s",
 		    (long long)id, err.text);
 }
@@ -657,25 +657,25 @@ void cpl_record_dir_restore(struct cpl_record_dir *dir, const int64_t *id,
                             void *arg)
 {
 	struct cpl_error err = {""};
-	struct job *job;
+	struct request *r;
 
 	if (dir->none)
 		return;
-	job = job_new(dir, 0, run_restore);
-	if (job) {
-		job->ids = malloc(((size_t)n + 1) * sizeof(*job->ids));
-		job->n_ids = n;
-		job->take = take;
-		job->take_arg = arg;
+	r = request_new(dir, 0, run_restore);
+	if (r) {
+		r->ids = malloc(((size_t)n + 1) * sizeof(*r->ids));
+		r->n_ids = n;
+		r->take = take;
+		r->take_arg = arg;
 	}
-	if (job && job->ids) {
-		memcpy(job->ids, id, (size_t)n * sizeof(*job->ids));
-		cpl_worker_queue(dir->worker, CPL_LANE_WRITE, &job->task, false,
+	if (r && r->ids) {
+		memcpy(r->ids, id, (size_t)n * sizeof(*r->ids));
+		cpl_worker_queue(dir->worker, CPL_QUEUE_WRITE, &r->head, false,
 		                 &err);
 	} else {
 		cpl_fail_memory(&err);
-		if (job)
-			job_free(&job->task);
+		if (r)
+			request_free(&r->head);
 	}
 	if (err.text[0])
 		say(dir, true, "running jobs do not count as background: %s",

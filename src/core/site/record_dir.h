@@ -2,7 +2,7 @@
 /*
  * The scheduler's side of a state directory: records are written to
  * running/ID.json, moved to ended/ID.json, and taken back after a restart, all
- * on the worker's lane for writing, in the order of the calls. No call waits
+ * on the worker's queue for writing, in the order of the calls. No call waits
  * for a file or fails: what goes wrong is logged, of many alike one line a
  * minute.
  *
@@ -28,7 +28,7 @@ struct cpl_record_dir;
 
 /*
  * log may be called on any thread. The worker must outlive the directory, with
- * no task of it queued any more. NULL with err: memory.
+ * no request of it queued any more. NULL with err: memory.
  */
 struct cpl_record_dir *cpl_record_dir_new(struct cpl_worker *worker,
                                           void (*log)(void *arg, bool failure,

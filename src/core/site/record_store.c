@@ -60,15 +60,18 @@ struct cpl_record *cpl_record_find(const char *state_dir, int64_t job,
 
 	for (int i = 0; i < 2; i++) {
 		struct cpl_record *record;
+		struct cpl_error why = {""};
 		char *path = cpl_record_path(state_dir, i == 1, job, err);
 		bool there;
 
 		if (!path)
 			return NULL;
-		record = load(path, err);
+		record = load(path, &why);
 		/* After the attempt: it may move to "ended" meanwhile. */
 		there = record || !access(path, F_OK);
 		free(path);
+		if (there && !record)
+			cpl_fail(err, "%s", why.text);
 		if (there && ended)
 			*ended = i == 1;
 		if (there)
@@ -112,8 +115,8 @@ static struct cpl_record *find_shown(const char *state_dir, bool ended,
 		              : cpl_record_path(state_dir, ended, id, NULL);
 		record = path ? load(path, NULL) : NULL;
 		free(path);
-		if (record && (!record->shown_as ||
-		               strcmp(record->shown_as, shown_as))) {
+		if (record &&
+		    (!record->shown_as || strcmp(record->shown_as, shown_as))) {
 			cpl_record_free(record);
 			record = NULL;
 		}
@@ -188,7 +191,7 @@ int cpl_record_job(const struct cpl_record *record, struct cpl_running_job *job,
 	job->id = record->job;
 	job->ranks_per_node =
 	        record->ranks_per_node > 0 ? record->ranks_per_node : 1;
-	/* Without a plan it is not known where the ranks run. */
+	/* Without a layout it is not known where the ranks run. */
 	if (record->profile && record->ranks) {
 		job->signature = strdup(record->profile);
 		if (!job->signature)

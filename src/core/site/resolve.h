@@ -13,11 +13,11 @@
 /* A job as far as the rules look at it; NULL: not given. */
 struct cpl_job_facts {
 	const char *profile, *policy, *mapping; /* the user's wishes, untrusted;
-						 * profile "none": none, Match
-						 * rules do not apply either */
+	                                         * profile "none": none, Match
+	                                         * rules do not apply either */
 	const char *name;
 	const char *partition; /* or several, "a,b": of those, the first that
-				* is not left to Slurm */
+	                        * is not left to Slurm */
 };
 
 enum cpl_source {
@@ -38,7 +38,7 @@ struct cpl_choice {
 struct cpl_resolved {
 	enum cpl_mode mode;
 	struct cpl_choice profile;
-	struct cpl_choice policy;  /* NULL: the stock answer is asked for */
+	struct cpl_choice policy; /* NULL: the stock answer is asked for */
 	struct cpl_choice mapping;
 	struct cpl_choice binding; /* NULL: left to Slurm */
 	bool bind_memory;
@@ -59,13 +59,13 @@ struct cpl_resolved {
  * configuration).
  */
 void cpl_resolve(const struct cpl_config *config, const struct cpl_network *net,
-		 const struct cpl_job_facts *job, struct cpl_resolved *out);
+                 const struct cpl_job_facts *job, struct cpl_resolved *out);
 
 /*
  * Mode, policy ("none" as it is written), mapping and MinNodes as the lines of
  * a partition (NULL: none) say.
  */
 void cpl_resolve_defaults(const struct cpl_config *config,
-			  const char *partition, struct cpl_resolved *out);
+                          const char *partition, struct cpl_resolved *out);
 
 #endif

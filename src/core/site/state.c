@@ -80,40 +80,41 @@ static int take_hosts(const json_t *object, struct cpl_running_job *job,
 }
 
 /* A host name and where it stands in the job. */
-struct place {
+struct host_index {
 	const char *name;
 	int index;
 };
 
 static int by_name(const void *a, const void *b)
 {
-	return strcmp(((const struct place *)a)->name,
-	              ((const struct place *)b)->name);
+	return strcmp(((const struct host_index *)a)->name,
+	              ((const struct host_index *)b)->name);
 }
 
-static struct place *sorted_hosts(const struct cpl_running_job *job,
-                                  struct cpl_error *err)
+static struct host_index *sorted_hosts(const struct cpl_running_job *job,
+                                       struct cpl_error *err)
 {
-	struct place *place = malloc((size_t)job->n_hosts * sizeof(*place));
+	struct host_index *by_host =
+	        malloc((size_t)job->n_hosts * sizeof(*by_host));
 
-	if (!place) {
+	if (!by_host) {
 		cpl_fail_memory(err);
 		return NULL;
 	}
 	for (int i = 0; i < job->n_hosts; i++)
-		place[i] = (struct place){job->host[i], i};
-	qsort(place, (size_t)job->n_hosts, sizeof(*place), by_name);
+		by_host[i] = (struct host_index){job->host[i], i};
+	qsort(by_host, (size_t)job->n_hosts, sizeof(*by_host), by_name);
 	for (int i = 1; i < job->n_hosts; i++) {
-		if (strcmp(place[i - 1].name, place[i].name))
+		if (strcmp(by_host[i - 1].name, by_host[i].name))
 			continue;
-		cpl_fail(err, "\"hosts\" names %s twice", place[i].name);
-		free(place);
+		cpl_fail(err, "\"hosts\" names %s twice", by_host[i].name);
+		free(by_host);
 		return NULL;
 	}
-	return place;
+	return by_host;
 }
 
-static int take_ranks(const json_t *object, const struct place *place,
+static int take_ranks(const json_t *object, const struct host_index *by_host,
                       struct cpl_running_job *job, struct cpl_error *err)
 {
 	const json_t *array = json_object_get(object, "rank_to_host");
@@ -130,13 +131,13 @@ static int take_ranks(const json_t *object, const struct place *place,
 	if (!job->rank_host)
 		return cpl_fail_memory(err);
 	for (size_t r = 0; r < n; r++) {
-		struct place key = {json_string_value(json_array_get(array, r)),
-		                    0};
-		const struct place *at = NULL;
+		struct host_index key = {
+		        json_string_value(json_array_get(array, r)), 0};
+		const struct host_index *at = NULL;
 
 		if (key.name)
-			at = bsearch(&key, place, (size_t)job->n_hosts,
-			             sizeof(*place), by_name);
+			at = bsearch(&key, by_host, (size_t)job->n_hosts,
+			             sizeof(*by_host), by_name);
 		if (!at)
 			return cpl_fail(err,
 			                "\"rank_to_host\": %.80s of rank %zu "
@@ -151,7 +152,7 @@ static int take_ranks(const json_t *object, const struct place *place,
 static int take_job(const json_t *object, struct cpl_running_job *job,
                     struct cpl_error *err)
 {
-	struct place *place;
+	struct host_index *by_host;
 	const char *signature = NULL;
 	int64_t per_node = 1;
 	int rc;
@@ -183,11 +184,11 @@ static int take_job(const json_t *object, struct cpl_running_job *job,
 	job->ranks_per_node = (int)per_node;
 	if (take_hosts(object, job, err))
 		return -1;
-	place = sorted_hosts(job, err);
-	if (!place)
+	by_host = sorted_hosts(job, err);
+	if (!by_host)
 		return -1;
-	rc = take_ranks(object, place, job, err);
-	free(place);
+	rc = take_ranks(object, by_host, job, err);
+	free(by_host);
 	return rc;
 }
 
@@ -368,9 +369,9 @@ static const struct cpl_comm *job_comm(struct context *c,
 		         "directory is known; give a path with a \"/\"",
 		         job->signature);
 	} else {
-		next->comm = total(cpl_profile_load(c->profile_dir,
-		                                    job->signature, err),
-		                   err);
+		next->comm = total(
+		        cpl_profile_load(c->profile_dir, job->signature, err),
+		        err);
 	}
 	if (next->comm)
 		c->n_loaded++;
@@ -413,7 +414,8 @@ static int add_load(struct context *c, const struct cpl_running_job *job,
 
 	if (!seated.comm)
 		return -1;
-	seated.node = node = rank_nodes(job, host_node, seated.comm->ranks, err);
+	seated.node = node =
+	        rank_nodes(job, host_node, seated.comm->ranks, err);
 	if (!node)
 		return -1;
 	if (!c->workload)

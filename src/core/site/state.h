@@ -24,7 +24,7 @@
 
 struct cpl_running_job {
 	int64_t id;
-	char *signature;    /* profile name or path, NULL: none */
+	char *signature; /* profile name or path, NULL: none */
 	int n_hosts;
 	char **host;        /* [n_hosts] */
 	int ranks_per_node; /* >= 1 */
@@ -40,29 +40,30 @@ struct cpl_state {
 /* Load STATE.json, or parse the same text; jobs come out sorted by
  * id, ids must be distinct. 0, or -1 with err and *out empty. */
 int cpl_state_load(const char *path, struct cpl_state *out,
-		   struct cpl_error *err);
+                   struct cpl_error *err);
 int cpl_state_parse(const char *text, size_t length, const char *name,
-		    struct cpl_state *out, struct cpl_error *err);
+                    struct cpl_state *out, struct cpl_error *err);
 /* Write the same format, atomically. */
 int cpl_state_write(const struct cpl_state *state, const char *path,
-		    struct cpl_error *err);
+                    struct cpl_error *err);
 void cpl_state_free(struct cpl_state *state);
 /* Free what one job holds (not the struct) and reset it to {0}. */
 void cpl_running_job_clear(struct cpl_running_job *job);
 
 /*
- * Clear free_nodes[] (n_nodes; may be NULL) for the hosts of running jobs and add their traffic
- * to load (not cleared first; NULL: only occupy). Jobs are added in id order
- * through a load of their own, so the sum is the same however it came about.
- * Signatures are paths when they hold a "/", else profiles of profile_dir.
- * Hosts unknown to the network are refused, as is a signature with more ranks
- * than the job's hosts hold; free_nodes and load are then half done. 0 or -1.
+ * Clear free_nodes[] (n_nodes; may be NULL) for the hosts of running jobs and
+ * add their traffic to load (not cleared first; NULL: only occupy). Jobs are
+ * added in id order through a load of their own, so the sum is the same however
+ * it came about. Signatures are paths when they hold a "/", else profiles of
+ * profile_dir. Hosts unknown to the network are refused, as is a signature with
+ * more ranks than the job's hosts hold; free_nodes and load are then half done.
+ * 0 or -1.
  */
 int cpl_state_apply(const struct cpl_state *state,
-		    const struct cpl_network *net,
-		    const struct cpl_routing *routing, const char *profile_dir,
-		    unsigned char *free_nodes, struct cpl_load *load,
-		    struct cpl_error *err);
+                    const struct cpl_network *net,
+                    const struct cpl_routing *routing, const char *profile_dir,
+                    unsigned char *free_nodes, struct cpl_load *load,
+                    struct cpl_error *err);
 
 /*
  * The same for what shows the load of now: a job that is refused is left out,

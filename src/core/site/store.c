@@ -30,7 +30,7 @@ struct state {
 	struct cpl_error err;
 };
 
-/* One path. All under the store's lock, but files only by the task that has
+/* One path. All under the store's lock, but files only by the request that has
  * the entry in hand (looking or loading, never both). */
 struct entry {
 	struct entry *next;
@@ -62,8 +62,8 @@ struct cpl_store {
 	_Atomic uint64_t max_bytes;
 };
 
-struct job {
-	struct cpl_task task;
+struct request {
+	struct cpl_request head;
 	struct cpl_store *store;
 	struct entry *entry;
 };
@@ -344,30 +344,30 @@ static struct entry *get_entry(struct cpl_store *store, const char *dir,
 	return e;
 }
 
-/* Tasks */
+/* Requests */
 
-static void job_free(struct cpl_task *task)
+static void request_free(struct cpl_request *head)
 {
-	free(task);
+	free(head);
 }
 
-static void run_look(struct cpl_task *task);
-static void run_load(struct cpl_task *task);
+static void run_look(struct cpl_request *head);
+static void run_load(struct cpl_request *head);
 
 static int queue(struct cpl_store *store, struct entry *e, bool whole,
                  struct cpl_error *err)
 {
-	struct job *job = calloc(1, sizeof(*job));
+	struct request *request = calloc(1, sizeof(*request));
 
-	if (!job)
+	if (!request)
 		return cpl_fail_memory(err);
-	job->task.run = whole ? run_load : run_look;
-	job->task.free = job_free;
-	job->store = store;
-	job->entry = e;
+	request->head.run = whole ? run_load : run_look;
+	request->head.free = request_free;
+	request->store = store;
+	request->entry = e;
 	if (cpl_worker_queue(store->worker,
-	                     whole ? CPL_LANE_LOAD : CPL_LANE_LOOK, &job->task,
-	                     false, err))
+	                     whole ? CPL_QUEUE_LOAD : CPL_QUEUE_LOOK,
+	                     &request->head, false, err))
 		return -1;
 	if (whole)
 		e->loading = true;
@@ -397,11 +397,11 @@ static void tell(struct cpl_store *store, const struct state *state)
 		store->log(store->log_arg, state->err.text);
 }
 
-static void run_look(struct cpl_task *task)
+static void run_look(struct cpl_request *head)
 {
-	struct job *job = (struct job *)task;
-	struct cpl_store *store = job->store;
-	struct entry *e = job->entry;
+	struct request *request = (struct request *)head;
+	struct cpl_store *store = request->store;
+	struct entry *e = request->entry;
 	struct cpl_signature_file *file = NULL;
 	struct cpl_file_stamp stamp;
 	struct state state = {0};
@@ -442,14 +442,14 @@ static void run_look(struct cpl_task *task)
 
 static void say_reads(void *arg, bool reads)
 {
-	cpl_worker_files(arg, CPL_LANE_LOAD, reads);
+	cpl_worker_files(arg, CPL_QUEUE_LOAD, reads);
 }
 
-static void run_load(struct cpl_task *task)
+static void run_load(struct cpl_request *head)
 {
-	struct job *job = (struct job *)task;
-	struct cpl_store *store = job->store;
-	struct entry *e = job->entry;
+	struct request *request = (struct request *)head;
+	struct cpl_store *store = request->store;
+	struct entry *e = request->entry;
 	const struct cpl_signature_limits limits = {
 	        .max_bytes = store->max_bytes,
 	        .reads = say_reads,
@@ -599,11 +599,11 @@ static int pursue(struct cpl_store *store, struct entry *e, int64_t looked,
 	return start_load(store, e, ranks, &answer->err);
 }
 
-static bool lane_stuck(const struct cpl_store *store, const struct entry *e,
-                       int64_t since)
+static bool queue_stuck(const struct cpl_store *store, const struct entry *e,
+                        int64_t since)
 {
 	return cpl_worker_stuck(store->worker,
-	                        e->loading ? CPL_LANE_LOAD : CPL_LANE_LOOK,
+	                        e->loading ? CPL_QUEUE_LOAD : CPL_QUEUE_LOOK,
 	                        since);
 }
 
@@ -629,13 +629,14 @@ static void find(struct cpl_store *store, struct entry *e,
 		if (rc)
 			break;
 		/* What does not come back would cost every job its budget. */
-		stuck = lane_stuck(store, e, begin - (budget > 0 ? budget : 0));
+		stuck = queue_stuck(store, e,
+		                    begin - (budget > 0 ? budget : 0));
 		if (stuck || budget <= 0)
 			break;
 		if (!cpl_cond_wait_until(&store->change, &store->lock,
 		                         query->deadline)) {
 			rc = pursue(store, e, looked, query->ranks, answer);
-			stuck = lane_stuck(store, e, begin + budget / 2);
+			stuck = queue_stuck(store, e, begin + budget / 2);
 			break;
 		}
 	}

@@ -13,7 +13,7 @@
  * going first; what a profile will take is known, and refused, before it is
  * read or its patterns are expanded.
  *
- * No caller touches a file: the lanes of a worker do, and the caller waits for
+ * No caller touches a file: the queues of a worker do, and the caller waits for
  * them until its deadline.
  */
 #ifndef CPL_SITE_STORE_H
@@ -72,10 +72,10 @@ struct cpl_store_answer {
 struct cpl_store;
 
 /*
- * An empty store that uses this worker, which must outlive it, with no task of
- * the store queued any more. Complaints about directories and files that cannot
- * be read go to log, which any thread may call; may be NULL. NULL with err when
- * memory is out.
+ * An empty store that uses this worker, which must outlive it, with no request
+ * of the store queued any more. Complaints about directories and files that
+ * cannot be read go to log, which any thread may call; may be NULL. NULL with
+ * err when memory is out.
  */
 struct cpl_store *cpl_store_new(struct cpl_worker *worker,
                                 void (*log)(void *arg, const char *text),

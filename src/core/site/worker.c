@@ -8,19 +8,19 @@
 #include <time.h>
 #include <unistd.h>
 
-struct lane {
+struct queue {
 	struct cpl_worker *worker;
 	pthread_t thread;
 	bool started, ended;
-	struct cpl_task *head, *tail;
+	struct cpl_request *head, *tail;
 	bool busy;
-	int64_t files_since; /* 0: the task in hand touches no file now */
+	int64_t files_since; /* 0: the request in hand touches no file now */
 };
 
 struct cpl_worker {
 	pthread_mutex_t lock;
 	pthread_cond_t change;
-	struct lane lane[CPL_LANES];
+	struct queue queue[CPL_QUEUES];
 	bool quit;
 	pid_t owner; /* 0: no thread was started yet */
 	void (*orphan)(void *arg);
@@ -63,8 +63,8 @@ struct cpl_worker *cpl_worker_new(struct cpl_error *err)
 	}
 	pthread_mutex_init(&worker->lock, NULL);
 	cpl_cond_init(&worker->change);
-	for (int i = 0; i < CPL_LANES; i++)
-		worker->lane[i].worker = worker;
+	for (int i = 0; i < CPL_QUEUES; i++)
+		worker->queue[i].worker = worker;
 	return worker;
 }
 
@@ -77,55 +77,55 @@ void cpl_worker_free(struct cpl_worker *worker)
 	free(worker);
 }
 
-/* With the lock held, which is given up for the task's own free(). */
-static void unref(struct cpl_worker *worker, struct cpl_task *task)
+/* With the lock held, which is given up for the request's own free(). */
+static void unref(struct cpl_worker *worker, struct cpl_request *request)
 {
-	if (--task->refs)
+	if (--request->refs)
 		return;
 	pthread_mutex_unlock(&worker->lock);
-	task->free(task);
+	request->free(request);
 	pthread_mutex_lock(&worker->lock);
 }
 
-void cpl_worker_drop(struct cpl_worker *worker, struct cpl_task *task)
+void cpl_worker_drop(struct cpl_worker *worker, struct cpl_request *request)
 {
-	if (!task)
+	if (!request)
 		return;
 	pthread_mutex_lock(&worker->lock);
-	unref(worker, task);
+	unref(worker, request);
 	pthread_mutex_unlock(&worker->lock);
 }
 
-static struct cpl_task *take(struct lane *lane)
+static struct cpl_request *take(struct queue *queue)
 {
-	struct cpl_task *task = lane->head;
+	struct cpl_request *request = queue->head;
 
-	if (task) {
-		lane->head = task->next;
-		if (!lane->head)
-			lane->tail = NULL;
+	if (request) {
+		queue->head = request->next;
+		if (!queue->head)
+			queue->tail = NULL;
 	}
-	return task;
+	return request;
 }
 
-static void run(struct lane *lane, struct cpl_task *task)
+static void run(struct queue *queue, struct cpl_request *request)
 {
-	struct cpl_worker *worker = lane->worker;
+	struct cpl_worker *worker = queue->worker;
 	/* What is read now nobody will see. */
-	bool skip = worker->quit && lane != &worker->lane[CPL_LANE_WRITE];
+	bool skip = worker->quit && queue != &worker->queue[CPL_QUEUE_WRITE];
 
-	lane->busy = true;
+	queue->busy = true;
 	if (!skip) {
-		lane->files_since = cpl_now();
+		queue->files_since = cpl_now();
 		pthread_mutex_unlock(&worker->lock);
-		task->run(task);
+		request->run(request);
 		pthread_mutex_lock(&worker->lock);
-		lane->files_since = 0;
+		queue->files_since = 0;
 	}
-	lane->busy = false;
-	task->done = true;
+	queue->busy = false;
+	request->done = true;
 	pthread_cond_broadcast(&worker->change);
-	unref(worker, task);
+	unref(worker, request);
 }
 
 /* With the lock held: threads that have not ended. */
@@ -133,30 +133,30 @@ static int alive(const struct cpl_worker *worker)
 {
 	int n = 0;
 
-	for (int i = 0; i < CPL_LANES; i++)
-		n += worker->lane[i].started && !worker->lane[i].ended;
+	for (int i = 0; i < CPL_QUEUES; i++)
+		n += worker->queue[i].started && !worker->queue[i].ended;
 	return n;
 }
 
 static void *work(void *arg)
 {
-	struct lane *lane = arg;
-	struct cpl_worker *worker = lane->worker;
+	struct queue *queue = arg;
+	struct cpl_worker *worker = queue->worker;
 	void (*orphan)(void *) = NULL;
 	void *orphan_arg;
 
 	pthread_mutex_lock(&worker->lock);
 	for (;;) {
-		struct cpl_task *task = take(lane);
+		struct cpl_request *request = take(queue);
 
-		if (task)
-			run(lane, task);
+		if (request)
+			run(queue, request);
 		else if (worker->quit)
 			break;
 		else
 			pthread_cond_wait(&worker->change, &worker->lock);
 	}
-	lane->ended = true;
+	queue->ended = true;
 	if (!alive(worker))
 		orphan = worker->orphan;
 	orphan_arg = worker->orphan_arg;
@@ -168,93 +168,95 @@ static void *work(void *arg)
 }
 
 /* With the lock held. */
-static int start(struct lane *lane, struct cpl_error *err)
+static int start(struct queue *queue, struct cpl_error *err)
 {
-	struct cpl_worker *worker = lane->worker;
+	struct cpl_worker *worker = queue->worker;
 	sigset_t all, old;
 	int failed;
 
 	if (worker->owner && worker->owner != getpid())
 		return cpl_fail(err, "this is a forked process");
-	if (lane->started)
+	if (queue->started)
 		return 0;
 	/* Signals are the program's own threads' business. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &old);
-	failed = pthread_create(&lane->thread, NULL, work, lane);
+	failed = pthread_create(&queue->thread, NULL, work, queue);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (failed)
 		return cpl_fail(err, "cannot start a thread: %s",
 		                strerror(failed));
 	worker->owner = getpid();
-	lane->started = true;
+	queue->started = true;
 	return 0;
 }
 
-int cpl_worker_queue(struct cpl_worker *worker, enum cpl_lane which,
-                     struct cpl_task *task, bool keep, struct cpl_error *err)
+int cpl_worker_queue(struct cpl_worker *worker, enum cpl_queue which,
+                     struct cpl_request *request, bool keep,
+                     struct cpl_error *err)
 {
-	struct lane *lane = &worker->lane[which];
+	struct queue *queue = &worker->queue[which];
 	int rc;
 
-	if (!task)
+	if (!request)
 		return cpl_fail_memory(err);
 	pthread_mutex_lock(&worker->lock);
-	rc = worker->quit ? cpl_fail(err, "the engine ends") : start(lane, err);
+	rc = worker->quit ? cpl_fail(err, "the engine ends")
+	                  : start(queue, err);
 	if (!rc) {
-		task->refs = 1 + keep;
-		task->done = false;
-		task->next = NULL;
-		if (lane->tail)
-			lane->tail->next = task;
+		request->refs = 1 + keep;
+		request->done = false;
+		request->next = NULL;
+		if (queue->tail)
+			queue->tail->next = request;
 		else
-			lane->head = task;
-		lane->tail = task;
+			queue->head = request;
+		queue->tail = request;
 		pthread_cond_broadcast(&worker->change);
 	}
 	pthread_mutex_unlock(&worker->lock);
 	if (rc)
-		task->free(task);
+		request->free(request);
 	return rc;
 }
 
-bool cpl_worker_wait(struct cpl_worker *worker, struct cpl_task *task,
+bool cpl_worker_wait(struct cpl_worker *worker, struct cpl_request *request,
                      int64_t deadline)
 {
 	bool done;
 
 	pthread_mutex_lock(&worker->lock);
-	while (!task->done &&
+	while (!request->done &&
 	       cpl_cond_wait_until(&worker->change, &worker->lock, deadline))
 		;
-	done = task->done;
+	done = request->done;
 	pthread_mutex_unlock(&worker->lock);
 	return done;
 }
 
-void cpl_worker_files(struct cpl_worker *worker, enum cpl_lane lane, bool now)
+void cpl_worker_files(struct cpl_worker *worker, enum cpl_queue queue, bool now)
 {
 	pthread_mutex_lock(&worker->lock);
-	worker->lane[lane].files_since = now ? cpl_now() : 0;
+	worker->queue[queue].files_since = now ? cpl_now() : 0;
 	pthread_mutex_unlock(&worker->lock);
 }
 
-bool cpl_worker_stuck(struct cpl_worker *worker, enum cpl_lane lane,
+bool cpl_worker_stuck(struct cpl_worker *worker, enum cpl_queue queue,
                       int64_t since)
 {
 	int64_t files_since;
 
 	pthread_mutex_lock(&worker->lock);
-	files_since = worker->lane[lane].files_since;
+	files_since = worker->queue[queue].files_since;
 	pthread_mutex_unlock(&worker->lock);
 	return files_since && files_since < since;
 }
 
-/* With the lock held: has any lane something to do? */
+/* With the lock held: has any queue something to do? */
 static bool busy(const struct cpl_worker *worker)
 {
-	for (int i = 0; i < CPL_LANES; i++)
-		if (worker->lane[i].head || worker->lane[i].busy)
+	for (int i = 0; i < CPL_QUEUES; i++)
+		if (worker->queue[i].head || worker->queue[i].busy)
 			return true;
 	return false;
 }
@@ -275,7 +277,7 @@ bool cpl_worker_idle(struct cpl_worker *worker, int64_t deadline)
 bool cpl_worker_stop(struct cpl_worker *worker, int64_t deadline,
                      void (*orphan)(void *arg), void *arg)
 {
-	bool ended[CPL_LANES], all = true;
+	bool ended[CPL_QUEUES], all = true;
 
 	if (!worker->owner)
 		return true;
@@ -287,22 +289,22 @@ bool cpl_worker_stop(struct cpl_worker *worker, int64_t deadline,
 	while (alive(worker) &&
 	       cpl_cond_wait_until(&worker->change, &worker->lock, deadline))
 		;
-	for (int i = 0; i < CPL_LANES; i++) {
-		ended[i] = !worker->lane[i].started || worker->lane[i].ended;
+	for (int i = 0; i < CPL_QUEUES; i++) {
+		ended[i] = !worker->queue[i].started || worker->queue[i].ended;
 		all &= ended[i];
 		if (!ended[i])
-			pthread_detach(worker->lane[i].thread);
+			pthread_detach(worker->queue[i].thread);
 	}
 	if (!all) {
 		worker->orphan = orphan;
 		worker->orphan_arg = arg;
 	}
-	for (int i = 0; i < CPL_LANES; i++) {
-		struct lane *lane = &worker->lane[i];
+	for (int i = 0; i < CPL_QUEUES; i++) {
+		struct queue *queue = &worker->queue[i];
 
-		if (lane->started && ended[i])
+		if (queue->started && ended[i])
 			/* It needs the lock no more. */
-			pthread_join(lane->thread, NULL);
+			pthread_join(queue->thread, NULL);
 	}
 	pthread_mutex_unlock(&worker->lock);
 	return all;

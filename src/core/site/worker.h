@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Threads that touch files, so that no caller ever waits for a file system
- * longer than it wants to: one for each lane, started when the lane is first
- * used. A task runs on its lane after those queued there before it; lanes do
- * not wait for each other. A task that computes for long says so, since only
- * reading and writing can hang.
+ * longer than it wants to: one for each queue, started when the queue is first
+ * used. A request runs after those queued before it; queues do not wait for
+ * each other. One that computes for long says so, since only files can hang.
  *
  * Threads: any may call. A process forked from the one that used the worker
  * first must not.
@@ -18,21 +17,21 @@
 
 #include "base/error.h"
 
-enum cpl_lane {
-	CPL_LANE_LOOK,  /* is a file there, and is it the one we know? */
-	CPL_LANE_LOAD,  /* whole files, and what is made of them */
-	CPL_LANE_WRITE, /* all writing */
-	CPL_LANES,
+enum cpl_queue {
+	CPL_QUEUE_LOOK,  /* is a file there, and is it the one we know? */
+	CPL_QUEUE_LOAD,  /* whole files, and what is made of them */
+	CPL_QUEUE_WRITE, /* all writing */
+	CPL_QUEUES,
 };
 
 /* The head of what a caller queues. */
-struct cpl_task {
-	/* On the lane's thread. */
-	void (*run)(struct cpl_task *task);
-	/* When nobody has the task any more, on any thread. */
-	void (*free)(struct cpl_task *task);
+struct cpl_request {
+	/* On the queue's thread. */
+	void (*run)(struct cpl_request *request);
+	/* When nobody has the request any more, on any thread. */
+	void (*free)(struct cpl_request *request);
 	/* The worker's. */
-	struct cpl_task *next;
+	struct cpl_request *next;
 	int refs;
 	bool done;
 };
@@ -51,26 +50,29 @@ bool cpl_cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *lock,
 struct cpl_worker *cpl_worker_new(struct cpl_error *err);
 
 /*
- * Queue a task, which the worker owns then; with `keep` the caller has it too
- * and must drop it. 0, or -1 with err (memory, no thread, a forked process);
- * the task is then freed. A task NULL is one for which memory was out. O(1).
+ * Queue a request, which the worker owns then; with `keep` the caller has it
+ * too and must drop it. 0, or -1 with err (memory, no thread, a forked
+ * process); the request is then freed. A request NULL is one for which memory
+ * was out. O(1).
  */
-int cpl_worker_queue(struct cpl_worker *worker, enum cpl_lane lane,
-                     struct cpl_task *task, bool keep, struct cpl_error *err);
-/* Wait until the task has run or the deadline. True: it has. */
-bool cpl_worker_wait(struct cpl_worker *worker, struct cpl_task *task,
+int cpl_worker_queue(struct cpl_worker *worker, enum cpl_queue queue,
+                     struct cpl_request *request, bool keep,
+                     struct cpl_error *err);
+/* Wait until the request has run or the deadline. True: it has. */
+bool cpl_worker_wait(struct cpl_worker *worker, struct cpl_request *request,
                      int64_t deadline);
-void cpl_worker_drop(struct cpl_worker *worker, struct cpl_task *task);
+void cpl_worker_drop(struct cpl_worker *worker, struct cpl_request *request);
 
-/* Within a task: files are read or written now (as they are when the task
+/* Within a request: files are read or written now (as they are when the request
  * begins), or not any more. */
-void cpl_worker_files(struct cpl_worker *worker, enum cpl_lane lane, bool now);
+void cpl_worker_files(struct cpl_worker *worker, enum cpl_queue queue,
+                      bool now);
 
-/* Have files held up the lane since before this moment? */
-bool cpl_worker_stuck(struct cpl_worker *worker, enum cpl_lane lane,
+/* Have files held up the queue since before this moment? */
+bool cpl_worker_stuck(struct cpl_worker *worker, enum cpl_queue queue,
                       int64_t since);
 
-/* Wait until no lane has anything to do, at most until the deadline. */
+/* Wait until no queue has anything to do, at most until the deadline. */
 bool cpl_worker_idle(struct cpl_worker *worker, int64_t deadline);
 
 /*

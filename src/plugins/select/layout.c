@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Ranks: the plan at the start of a job, the layout of its steps. */
+/* Ranks: the layout at the start of a job, and of its steps. */
 #include "select_internal.h"
 
 #include <stdlib.h>
@@ -252,9 +252,9 @@ void cplselect_step_start(step_record_t *step_ptr)
 	attach(step_ptr, &out);
 	if (out.changed)
 		cplselect_debug("%pS laid out as planned", step_ptr);
-	if (out.plan.text[0])
+	if (out.unchanged.text[0])
 		cplselect_debug("%pS left as it is: %s", step_ptr,
-		                out.plan.text);
+		                out.unchanged.text);
 	if (out.travel.text[0])
 		cplselect_debug("%pS launches without its profile: %s",
 		                step_ptr, out.travel.text);

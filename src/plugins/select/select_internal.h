@@ -80,7 +80,7 @@ int cplselect_save(const struct job_test *test, struct saved *out);
 int cplselect_measure(void *arg, uint32_t *cpus, unsigned char *preferred);
 void cplselect_narrow(void *arg, uint32_t *cpus);
 
-/* After the allocation: plan the ranks, note the job as running. */
+/* After the allocation: lay out the ranks, note the job as running. */
 void cplselect_job_begin(job_record_t *job_ptr);
 /* After a change of the allocation. */
 void cplselect_job_resized(job_record_t *job_ptr);

@@ -50,9 +50,9 @@ void cpltask_file_fini(void)
 	worker = NULL;
 }
 
-/* Reading commplace.conf; the task may outlive the launch that asked. */
+/* Reading commplace.conf; the request may outlive the launch that asked. */
 struct look {
-	struct cpl_task task;
+	struct cpl_request head;
 	char *path;
 	char *profile, *partition; /* of a step that names a profile, or NULL */
 	struct cpltask_site site;
@@ -75,9 +75,9 @@ static void resolve_own(struct look *look, const struct cpl_config *config)
 		         want.binding.value);
 }
 
-static void run_look(struct cpl_task *task)
+static void run_look(struct cpl_request *head)
 {
-	struct look *look = (struct look *)task;
+	struct look *look = (struct look *)head;
 	struct cpl_config *config = cpl_config_load(look->path, &look->err);
 
 	if (!config)
@@ -91,9 +91,9 @@ static void run_look(struct cpl_task *task)
 	cpl_config_free(config);
 }
 
-static void free_look(struct cpl_task *task)
+static void free_look(struct cpl_request *head)
 {
-	struct look *look = (struct look *)task;
+	struct look *look = (struct look *)head;
 
 	free(look->path);
 	free(look->site.dir);
@@ -111,14 +111,14 @@ static struct look *look_new(const char *profile, const char *partition,
 		look->path = cplslurm_config_path();
 		look->profile = profile ? strdup(profile) : NULL;
 		look->partition = partition ? strdup(partition) : NULL;
-		look->task.run = run_look;
-		look->task.free = free_look;
+		look->head.run = run_look;
+		look->head.free = free_look;
 	}
 	if (look && look->path && !look->profile == !profile &&
 	    !look->partition == !partition)
 		return look;
 	if (look)
-		free_look(&look->task);
+		free_look(&look->head);
 	cpl_fail_memory(err);
 	return NULL;
 }
@@ -139,11 +139,11 @@ int cpltask_site(const launch_tasks_request_msg_t *req, const char *own,
 	        err);
 	if (!look)
 		return -1;
-	stuck = cpl_worker_stuck(worker, CPL_LANE_LOOK,
+	stuck = cpl_worker_stuck(worker, CPL_QUEUE_LOOK,
 	                         cpl_now() - WAIT_MS * NS_PER_MS / 2);
-	if (cpl_worker_queue(worker, CPL_LANE_LOOK, &look->task, true, err))
+	if (cpl_worker_queue(worker, CPL_QUEUE_LOOK, &look->head, true, err))
 		return -1;
-	if (stuck || !cpl_worker_wait(worker, &look->task, deadline)) {
+	if (stuck || !cpl_worker_wait(worker, &look->head, deadline)) {
 		cpl_fail(err,
 		         "commplace.conf: the file system does not answer");
 	} else if (look->site.dir) {
@@ -155,7 +155,7 @@ int cpltask_site(const launch_tasks_request_msg_t *req, const char *own,
 	} else {
 		*err = look->err;
 	}
-	cpl_worker_drop(worker, &look->task);
+	cpl_worker_drop(worker, &look->head);
 	return rc;
 }
 
