@@ -138,7 +138,7 @@ static int print_rows(const struct link_stats *row, int n)
 static int print_numbers(const struct traffic *t)
 {
 	/* Of the ways taken, and of those that could be. */
-	bool apart = t->mixed || t->job[0].routing->solve;
+	bool apart = t->mixed || !t->job[0].routing->add;
 	const char *taken = apart ? "hops, ways taken" : "hops";
 	const char *shortest = apart ? "hops, shortest ways" : "hops";
 	const struct {

@@ -150,7 +150,7 @@ static int solve(struct bench *b, int iterations, struct cpl_error *err)
 	double *load = calloc((size_t)net->n_links + 1, sizeof(*load));
 	struct rusage usage;
 	int64_t pairs = 0;
-	void *scratch = NULL;
+	struct cpl_adaptive_memory memory = {0};
 
 	if (!load)
 		return cpl_fail_memory(err);
@@ -161,15 +161,14 @@ static int solve(struct bench *b, int iterations, struct cpl_error *err)
 		                 : 0;
 	/* As decisions do, which evaluate often. */
 	if (b->n_jobs == 1 && pairs < MAX_SMALL && !iterations)
-		scratch = malloc(cpl_adaptive_scratch_size(net, pairs));
+		a.memory = &memory;
 	/* Short ones again: the first time touches the memory. */
 	for (int i = 0; i < 5; i++) {
 		memset(load, 0, (size_t)net->n_links * sizeof(*load));
 		wall = now(CLOCK_MONOTONIC);
 		cpu = now(CLOCK_PROCESS_CPUTIME_ID);
-		if (scratch) {
-			cpl_adaptive_solve_in(&a, scratch);
-		} else if (cpl_adaptive_solve(&a, err)) {
+		if (cpl_adaptive_solve(&a, err)) {
+			free(memory.block);
 			free(load);
 			return -1;
 		}
@@ -192,7 +191,7 @@ static int solve(struct bench *b, int iterations, struct cpl_error *err)
 		print_class(net->link_class[c].name,
 		            load + net->link_class[c].first,
 		            net->link_class[c].count);
-	free(scratch);
+	free(memory.block);
 	free(load);
 	return 0;
 }

@@ -156,7 +156,7 @@ static void test_static_indirect_in_a_large_group(void **state)
 	double *want = calloc(links, sizeof(*want));
 	double *got = calloc(links, sizeof(*got));
 	const struct cpl_routing *routing = &cpl_routing_static_indirect;
-	void *scratch = malloc(routing->scratch_size(net, 1));
+	void *scratch = malloc(routing->scratch_size(net));
 	struct cpl_routed routed = {0, 0};
 	int64_t row[] = {0, 2};
 	double bytes[] = {1e9, 2e9}, hops = 0;

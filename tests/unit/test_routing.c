@@ -120,25 +120,6 @@ static void test_adaptive_of_many_pairs(void **state)
 	cpl_network_free(net);
 }
 
-/* A job's pairs may be fewer than its buffers were made for. */
-static void test_scratch_grows_with_the_pairs(void **state)
-{
-	static const int64_t pairs[] = {1,       2,       4999,    5000,
-	                                5001,    100000,  2097151, 2097152,
-	                                2097153, 9000000, 90000000};
-	struct cpl_network *net = fly(4, 3, 4, 1, 3);
-
-	for (int a = 0; a < 3; a++)
-		for (size_t i = 1; i < sizeof(pairs) / sizeof(*pairs); i++) {
-			const struct cpl_routing *r =
-			        cpl_routing_find(net, adaptive[a], NULL);
-
-			assert_true(r->scratch_size(net, pairs[i]) >=
-			            r->scratch_size(net, pairs[i - 1]));
-		}
-	cpl_network_free(net);
-}
-
 /* No link grants more than it has, and the busiest grants all of it. */
 static void test_adaptive_keeps_to_the_capacity(void **state)
 {
@@ -333,7 +314,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_adaptive_conserves),
 	        cmocka_unit_test(test_adaptive_of_many_pairs),
-	        cmocka_unit_test(test_scratch_grows_with_the_pairs),
 	        cmocka_unit_test(test_adaptive_keeps_to_the_capacity),
 	        cmocka_unit_test(test_adaptive_direct_avoids_the_crowd),
 	        cmocka_unit_test(test_indirect_relieves_a_hot_link),

@@ -108,8 +108,7 @@ static void collect(const struct scene *s, int routing, double *link,
 	*routed = (struct cpl_routed){0, 0};
 	assert_int_equal(cpl_stream_pairs(s->net, &s->job, &pairs, &err), 0);
 	if (r->solve) {
-		scratch = malloc(
-		        r->scratch_size(s->net, pairs.row[pairs.n_from]) + 1);
+		scratch = malloc(r->scratch_size(s->net));
 		r->solve(s->net, &pairs, scratch, link, routed);
 		free(scratch);
 	}

@@ -78,23 +78,18 @@ static void alone(const struct cpl_network *net,
 {
 	struct cpl_job job = {.node = node};
 	struct cpl_matrix buffers = {0};
-	const struct cpl_pairs *pairs;
-	struct cpl_routed routed = {0, 0};
-	void *scratch;
+	struct cpl_adaptive_job only = {.pairs = &buffers.pairs,
+	                                .routing = routing};
+	struct cpl_adaptive a = {
+	        .net = net, .job = &only, .n_jobs = 1, .load = load->link};
 
 	assert_int_equal(cpl_matrix_reserve(&buffers, net, routing, comm, NULL),
 	                 0);
-	if (routing->add) {
-		cpl_matrix_add(&buffers, net, routing, &job, comm, load, sums);
-	} else {
-		pairs = cpl_matrix_pairs(&buffers, net, &job, comm, load, sums);
-		scratch = malloc(
-		        routing->scratch_size(net, pairs->row[pairs->n_from]) +
-		        1);
-		routing->solve(net, pairs, scratch, load->link, &routed);
-		free(scratch);
-		sums->hop_bytes = routed.hop_bytes;
-		sums->max_dilation = routed.max_hops;
+	cpl_matrix_add(&buffers, net, routing, &job, comm, load, sums);
+	if (cpl_routing_is_adaptive(routing)) {
+		assert_int_equal(cpl_adaptive_solve(&a, NULL), 0);
+		sums->hop_bytes = only.routed.hop_bytes;
+		sums->max_dilation = only.routed.max_hops;
 	}
 	cpl_matrix_free(&buffers);
 }
@@ -307,19 +302,12 @@ static void test_sorted_pairs(void **state)
 			struct cpl_adaptive a = {.net = net,
 			                         .job = &job,
 			                         .n_jobs = 1,
-			                         .threads = k};
-			void *scratch = malloc(cpl_adaptive_scratch_size(
-			        net, pairs.row[pairs.n_from]));
+			                         .threads = k,
+			                         .by_pairs = !k};
 
-			assert_non_null(scratch);
 			a.load = load[k] = calloc(links, sizeof(double));
-			if (k)
-				assert_int_equal(cpl_adaptive_solve(&a, NULL),
-				                 0);
-			else
-				cpl_adaptive_solve_in(&a, scratch);
+			assert_int_equal(cpl_adaptive_solve(&a, NULL), 0);
 			routed[k] = job.routed;
-			free(scratch);
 		}
 		for (size_t l = 0; l < links; l++) {
 			total += load[1][l];
@@ -334,6 +322,46 @@ static void test_sorted_pairs(void **state)
 		for (int k = 0; k < 3; k++)
 			free(load[k]);
 		cpl_pairs_free(&pairs);
+		cpl_network_free(net);
+	}
+}
+
+/* Jobs of several sizes and routings one after the other, alone and two at a
+ * time: what others left in the buffers changes nothing. */
+static void test_reuse(void **state)
+{
+	for (uint64_t seed = 0; seed < CASES; seed++) {
+		struct cpl_network *net = some_fly(seed);
+		struct cpl_workload *w = cpl_workload_new(net, 1, NULL);
+
+		for (uint64_t i = 0; i < 20; i++) {
+			const struct cpl_routing *r = cpl_routing_find(
+			        net, names[draw(seed, i, 0, 4)], NULL);
+			struct cpl_comm *comm =
+			        some_comm(net, draw(seed, i + 20, 1, JOBS), i);
+			int *node = some_nodes(comm, 1, 0);
+			struct cpl_workload *own =
+			        cpl_workload_new(net, 1, NULL);
+
+			cpl_workload_clear(w, NULL);
+			for (int k = draw(seed, i + 40, 1, 2); k; k--) {
+				assert_true(add(w, r, comm, node) >= 0);
+				assert_true(add(own, r, comm, node) >= 0);
+			}
+			assert_int_equal(cpl_workload_solve(w, NULL), 0);
+			assert_int_equal(cpl_workload_solve(own, NULL), 0);
+			assert_memory_equal(cpl_workload_load(w)->link,
+			                    cpl_workload_load(own)->link,
+			                    (size_t)net->n_links *
+			                            sizeof(double));
+			assert_memory_equal(cpl_workload_sums(w, 0),
+			                    cpl_workload_sums(own, 0),
+			                    sizeof(struct cpl_job_sums));
+			cpl_workload_free(own);
+			cpl_comm_free(comm);
+			free(node);
+		}
+		cpl_workload_free(w);
 		cpl_network_free(net);
 	}
 }
@@ -449,6 +477,7 @@ int main(void)
 	        cmocka_unit_test(test_alone),
 	        cmocka_unit_test(test_threads),
 	        cmocka_unit_test(test_sorted_pairs),
+	        cmocka_unit_test(test_reuse),
 	        cmocka_unit_test(test_sees_the_others),
 	        cmocka_unit_test(test_stream),
 	};

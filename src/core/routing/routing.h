@@ -44,12 +44,12 @@ enum cpl_routing_flags {
 	CPL_ROUTING_PRODUCT = 4, /* needs net->product */
 	CPL_ROUTING_SAMPLED = 8, /* stands beside an exact one, to compare; not
 				  * among "all" routings */
+	CPL_ROUTING_ADAPTIVE = 16, /* see adaptive/adaptive.h */
 };
 
 /*
- * A routing has add, when each pair's paths depend on that pair alone, or
- * solve, when they depend on the other pairs or when all are done faster
- * together.
+ * A routing has add, when each pair's paths depend on that pair alone; solve,
+ * when all pairs are done faster together; or neither, when it is adaptive.
  */
 struct cpl_routing {
 	CPL_ENTRY; /* "static-direct", "SD"; flags: enum cpl_routing_flags */
@@ -75,16 +75,16 @@ struct cpl_routing {
 	int64_t (*again)(const struct cpl_network *net);
 	/*
 	 * Add all pairs to load[link id]. No allocation: `scratch` holds
-	 * scratch_size() bytes for at least that many pairs and need not be
-	 * cleared. Always the same bits for the same pairs.
+	 * scratch_size() bytes and need not be cleared. Always the same bits
+	 * for the same pairs.
 	 */
 	void (*solve)(const struct cpl_network *net,
 		      const struct cpl_pairs *pairs, void *scratch,
 		      double *load, struct cpl_routed *routed);
-	size_t (*scratch_size)(const struct cpl_network *net, int64_t pairs);
+	size_t (*scratch_size)(const struct cpl_network *net);
 	/*
 	 * Router-to-router links on the way, the expectation over the paths;
-	 * where solve finds the paths, those of the shortest ways.
+	 * without add, those of the shortest ways.
 	 */
 	double (*hops)(const struct cpl_network *net, int from, int to);
 };
@@ -177,8 +177,7 @@ extern const struct cpl_routing cpl_routing_static_indirect;
  * O(64 * (K + hops)) a pair.
  */
 extern const struct cpl_routing cpl_routing_static_indirect_sampled;
-/* Adaptive routings of Jain 2016, 3.2.2: see adaptive.h, which also solves for
- * several jobs together. Here for one, on one thread. */
+/* Adaptive routings of Jain 2016, 3.2.2: see adaptive/adaptive.h. */
 extern const struct cpl_routing cpl_routing_adaptive_direct;
 extern const struct cpl_routing cpl_routing_adaptive_indirect;
 extern const struct cpl_routing cpl_routing_adaptive_hybrid;

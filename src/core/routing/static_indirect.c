@@ -123,12 +123,6 @@ void cpl_indirect_finish(struct cpl_indirect *in, double *load,
 		routed->max_hops = in->max_hops;
 }
 
-static size_t scratch_size(const struct cpl_network *net, int64_t pairs)
-{
-	(void)pairs;
-	return cpl_indirect_size(net);
-}
-
 static void solve(const struct cpl_network *net, const struct cpl_pairs *pairs,
                   void *scratch, double *load, struct cpl_routed *routed)
 {
@@ -153,6 +147,6 @@ const struct cpl_routing cpl_routing_static_indirect = {
         .type = &cpl_network_dragonfly,
         .summary = "evenly over all intermediate routers, in expectation",
         .solve = solve,
-        .scratch_size = scratch_size,
+        .scratch_size = cpl_indirect_size,
         .hops = hops,
 };

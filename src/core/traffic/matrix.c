@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-#include "routing/adaptive/adaptive.h"
-
 static int open_routers(struct cpl_matrix *m, const struct cpl_network *net)
 {
 	size_t routers = (size_t)net->n_routers;
@@ -89,11 +87,10 @@ int cpl_matrix_reserve(struct cpl_matrix *m, const struct cpl_network *net,
 	if ((!m->heard && open_routers(m, net)) ||
 	    reserve_ranks(m, comm->ranks))
 		return cpl_fail_memory(err);
-	if (!routing->solve)
+	if (routing->add)
 		return 0;
 	if (reserve_pairs(m, net, comm) ||
-	    (!cpl_routing_is_adaptive(routing) &&
-	     reserve_scratch(m, routing->scratch_size(net, m->max_pairs))))
+	    (routing->solve && reserve_scratch(m, routing->scratch_size(net))))
 		return cpl_fail_memory(err);
 	return 0;
 }
@@ -269,17 +266,6 @@ static void walk(const struct cpl_network *net,
 	}
 }
 
-const struct cpl_pairs *cpl_matrix_pairs(struct cpl_matrix *m,
-                                         const struct cpl_network *net,
-                                         const struct cpl_job *job,
-                                         const struct cpl_comm *comm,
-                                         struct cpl_load *load,
-                                         struct cpl_job_sums *sums)
-{
-	walk(net, NULL, comm, nodes_of(m, job, comm->ranks), m, load, sums);
-	return &m->pairs;
-}
-
 void cpl_matrix_add(struct cpl_matrix *m, const struct cpl_network *net,
                     const struct cpl_routing *routing,
                     const struct cpl_job *job, const struct cpl_comm *comm,
@@ -287,7 +273,7 @@ void cpl_matrix_add(struct cpl_matrix *m, const struct cpl_network *net,
 {
 	struct cpl_routed routed = {0, 0};
 
-	walk(net, routing->solve ? NULL : routing, comm,
+	walk(net, routing->add ? routing : NULL, comm,
 	     nodes_of(m, job, comm->ranks), m, load, sums);
 	if (!routing->solve)
 		return;

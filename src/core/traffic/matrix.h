@@ -37,23 +37,15 @@ int cpl_matrix_reserve(struct cpl_matrix *m, const struct cpl_network *net,
                        const struct cpl_comm *comm, struct cpl_error *err);
 void cpl_matrix_free(struct cpl_matrix *m);
 
-/* Add the job's traffic to load; sums are zeroed. comm is its matrix. No
- * allocation. O(entries + pairs * path length), or what solve says. */
+/*
+ * Add the job's traffic to load; sums are zeroed. comm is its matrix. Under an
+ * adaptive routing only what no routing changes: injection, ejection and sums
+ * of bytes; what routers send each other is left in m->pairs. No allocation.
+ * O(entries + pairs * path length), or what solve says.
+ */
 void cpl_matrix_add(struct cpl_matrix *m, const struct cpl_network *net,
                     const struct cpl_routing *routing,
                     const struct cpl_job *job, const struct cpl_comm *comm,
                     struct cpl_load *load, struct cpl_job_sums *sums);
-
-/*
- * The same up to the routing: what the job's routers send each other, which
- * stays m's; injection, ejection and the sums that no routing changes are added
- * to load and sums. O(entries).
- */
-const struct cpl_pairs *cpl_matrix_pairs(struct cpl_matrix *m,
-                                         const struct cpl_network *net,
-                                         const struct cpl_job *job,
-                                         const struct cpl_comm *comm,
-                                         struct cpl_load *load,
-                                         struct cpl_job_sums *sums);
 
 #endif

@@ -11,6 +11,7 @@
 /* Of an adaptive job; several workloads may have it. */
 struct shared_pairs {
 	struct cpl_pairs pairs;
+	int64_t max_pairs; /* of buffers that they came from */
 	int holders;
 };
 
@@ -28,6 +29,7 @@ struct cpl_workload {
 	struct cpl_load load;
 	bool on_links; /* load->link may hold bytes */
 	struct cpl_matrix buffers;
+	struct cpl_adaptive_memory memory;
 };
 
 struct cpl_workload *cpl_workload_new(const struct cpl_network *net,
@@ -48,18 +50,40 @@ struct cpl_workload *cpl_workload_new(const struct cpl_network *net,
 	return w;
 }
 
-static void release(struct shared_pairs *pairs)
+/* Take the pairs that a matrix left in the buffers, which get others with the
+ * next; nobody holds them yet. */
+static struct shared_pairs *take_pairs(struct cpl_matrix *buffers)
+{
+	struct shared_pairs *pairs = calloc(1, sizeof(*pairs));
+
+	if (!pairs)
+		return NULL;
+	pairs->pairs = buffers->pairs;
+	pairs->max_pairs = buffers->max_pairs;
+	buffers->pairs = (struct cpl_pairs){0};
+	buffers->max_pairs = 0;
+	return pairs;
+}
+
+/* The larger ones go back to the buffers. */
+static void release(struct cpl_matrix *buffers, struct shared_pairs *pairs)
 {
 	if (!pairs || --pairs->holders)
 		return;
-	cpl_pairs_free(&pairs->pairs);
+	if (pairs->max_pairs > buffers->max_pairs) {
+		cpl_pairs_free(&buffers->pairs);
+		buffers->pairs = pairs->pairs;
+		buffers->max_pairs = pairs->max_pairs;
+	} else {
+		cpl_pairs_free(&pairs->pairs);
+	}
 	free(pairs);
 }
 
 static void forget_jobs(struct cpl_workload *w)
 {
 	for (int i = 0; i < w->n_jobs; i++)
-		release(w->job[i].pairs);
+		release(&w->buffers, w->job[i].pairs);
 	w->n_jobs = 0;
 }
 
@@ -71,6 +95,7 @@ void cpl_workload_free(struct cpl_workload *w)
 	free(w->job);
 	cpl_load_free(&w->load);
 	cpl_matrix_free(&w->buffers);
+	free(w->memory.block);
 	free(w);
 }
 
@@ -206,49 +231,24 @@ static int add_rows(struct cpl_workload *const *w,
 	return rc ? -1 : 0;
 }
 
-static int copy_pairs(const struct cpl_pairs *from, struct cpl_pairs *to)
-{
-	size_t rows = (size_t)from->n_from;
-	size_t n = rows ? (size_t)from->row[rows] : 0;
-
-	to->from = malloc((rows + 1) * sizeof(*to->from));
-	to->row = malloc((rows + 1) * sizeof(*to->row));
-	to->to = malloc((n + 1) * sizeof(*to->to));
-	to->bytes = malloc((n + 1) * sizeof(*to->bytes));
-	if (!to->from || !to->row || !to->to || !to->bytes) {
-		cpl_pairs_free(to);
-		return -1;
-	}
-	to->n_from = from->n_from;
-	memcpy(to->from, from->from, rows * sizeof(*to->from));
-	memcpy(to->row, from->row, (rows + 1) * sizeof(*to->row));
-	memcpy(to->to, from->to, n * sizeof(*to->to));
-	memcpy(to->bytes, from->bytes, n * sizeof(*to->bytes));
-	return 0;
-}
-
 static int add_matrix(struct cpl_workload *w, const struct cpl_routing *routing,
                       const struct cpl_job *job, const struct cpl_comm *comm,
                       struct cpl_error *err)
 {
 	struct workload_job *to = next_job(w, routing, err);
-	const struct cpl_pairs *pairs;
 
 	if (!to ||
 	    cpl_matrix_reserve(&w->buffers, w->net, routing, comm, err))
 		return -1;
-	if (!cpl_routing_is_adaptive(routing)) {
-		cpl_matrix_add(&w->buffers, w->net, routing, job, comm,
-		               &w->load, &to->sums);
+	cpl_matrix_add(&w->buffers, w->net, routing, job, comm, &w->load,
+	               &to->sums);
+	if (!cpl_routing_is_adaptive(routing))
 		return 0;
-	}
-	to->pairs = calloc(1, sizeof(*to->pairs));
+	to->pairs = take_pairs(&w->buffers);
 	if (!to->pairs)
 		return cpl_fail_memory(err);
 	to->pairs->holders = 1;
-	pairs = cpl_matrix_pairs(&w->buffers, w->net, job, comm, &w->load,
-	                         &to->sums);
-	return copy_pairs(pairs, &to->pairs->pairs) ? cpl_fail_memory(err) : 0;
+	return 0;
 }
 
 /* A walk over messages takes each node as one seat. */
@@ -321,58 +321,39 @@ int cpl_workload_add_all(struct cpl_workload *w,
 	return 0;
 }
 
-/* The jobs of *adaptive, in order; how many. */
-static int list_adaptive(const struct cpl_workload *w,
-                         struct cpl_adaptive_job *adaptive)
-{
-	int n = 0;
-
-	for (int i = 0; i < w->n_jobs; i++) {
-		if (!w->job[i].pairs)
-			continue;
-		if (adaptive)
-			adaptive[n] = (struct cpl_adaptive_job){
-			        .pairs = &w->job[i].pairs->pairs,
-			        .routing = w->job[i].routing};
-		n++;
-	}
-	return n;
-}
-
 int cpl_workload_solve(struct cpl_workload *w, struct cpl_error *err)
 {
-	int n = list_adaptive(w, NULL), rc = -1;
-	size_t links = (size_t)w->net->n_links + 1;
 	struct cpl_adaptive solve = {.net = w->net,
-	                             .n_jobs = n,
-	                             .threads = w->threads};
+	                             .threads = w->threads,
+	                             .load = w->load.link,
+	                             .memory = &w->memory};
+	int n = 0, rc;
 
+	for (int i = 0; i < w->n_jobs; i++)
+		n += w->job[i].pairs != NULL;
 	if (!n)
 		return 0;
 	solve.job = calloc((size_t)n, sizeof(*solve.job));
-	solve.load = calloc(links, sizeof(*solve.load));
-	if (!solve.job || !solve.load) {
-		cpl_fail_memory(err);
-		goto out;
-	}
+	if (!solve.job)
+		return cpl_fail_memory(err);
 	if (w->on_links)
 		solve.background = w->load.link;
-	list_adaptive(w, solve.job);
-	if (cpl_adaptive_solve(&solve, err))
-		goto out;
-	for (int64_t l = 0; l < w->net->n_links; l++)
-		w->load.link[l] += solve.load[l];
-	n = 0;
-	for (int i = 0; i < w->n_jobs; i++) {
+	for (int i = 0; i < w->n_jobs; i++)
+		if (w->job[i].pairs)
+			solve.job[solve.n_jobs++] = (struct cpl_adaptive_job){
+			        .pairs = &w->job[i].pairs->pairs,
+			        .routing = w->job[i].routing};
+	rc = cpl_adaptive_solve(&solve, err);
+	for (int i = w->n_jobs - 1; i >= 0 && !rc; i--) {
+		const struct cpl_routed *routed;
+
 		if (!w->job[i].pairs)
 			continue;
-		w->job[i].sums.hop_bytes = solve.job[n].routed.hop_bytes;
-		w->job[i].sums.max_dilation = solve.job[n++].routed.max_hops;
+		routed = &solve.job[--n].routed;
+		w->job[i].sums.hop_bytes = routed->hop_bytes;
+		w->job[i].sums.max_dilation = routed->max_hops;
 	}
-	rc = 0;
-out:
 	free(solve.job);
-	free(solve.load);
 	return rc;
 }
 

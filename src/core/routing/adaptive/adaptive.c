@@ -12,13 +12,8 @@
 
 /* Of a huge page. */
 #define BLOCK ((size_t)1 << 21)
-
-bool cpl_routing_is_adaptive(const struct cpl_routing *routing)
-{
-	return routing == &cpl_routing_adaptive_direct ||
-	       routing == &cpl_routing_adaptive_indirect ||
-	       routing == &cpl_routing_adaptive_hybrid;
-}
+/* Bytes that stay with the caller at the most. */
+#define MAX_LEFT ((size_t)1 << 27)
 
 static void run_shard(void *arg, int64_t chunk, int thread)
 {
@@ -313,12 +308,34 @@ static void solve(struct cpl_solver *s)
 		finish(s, i);
 }
 
+static void release(struct cpl_adaptive_memory *memory)
+{
+	free(memory->block);
+	*memory = (struct cpl_adaptive_memory){0};
+}
+
+static int reserve(struct cpl_adaptive_memory *memory, size_t size)
+{
+	size = (size / BLOCK + 1) * BLOCK;
+	if (size <= memory->size)
+		return 0;
+	release(memory);
+	memory->block = aligned_alloc(BLOCK, size);
+	if (!memory->block)
+		return -1;
+	memory->size = size;
+	/* Cells are looked at in no order; refused does no harm. */
+	madvise(memory->block, size, MADV_HUGEPAGE);
+	return 0;
+}
+
 int cpl_adaptive_solve(struct cpl_adaptive *a, struct cpl_error *err)
 {
+	struct cpl_adaptive_memory own = {0};
+	struct cpl_adaptive_memory *memory = a->memory ? a->memory : &own;
 	struct cpl_solver s = {.a = a};
 	struct cpl_arena arena = {NULL, 0};
 	int64_t pairs;
-	char *block = NULL;
 	int rc = -1;
 
 	a->iterations_taken = 0;
@@ -331,33 +348,17 @@ int cpl_adaptive_solve(struct cpl_adaptive *a, struct cpl_error *err)
 		goto out;
 	}
 	cpl_solver_allot(&s, pairs, &arena);
-	block = aligned_alloc(BLOCK, (arena.used / BLOCK + 1) * BLOCK);
-	if (!block) {
+	if (reserve(memory, arena.used)) {
 		cpl_fail_memory(err);
 		goto out;
 	}
-	/* Cells are looked at in no order; refused does no harm. */
-	madvise(block, (arena.used / BLOCK + 1) * BLOCK, MADV_HUGEPAGE);
-	arena = (struct cpl_arena){block, 0};
+	arena = (struct cpl_arena){memory->block, 0};
 	cpl_solver_allot(&s, pairs, &arena);
 	solve(&s);
 	rc = 0;
 out:
-	free(block);
+	if (memory == &own || memory->size > MAX_LEFT)
+		release(memory);
 	free(s.flows);
 	return rc;
-}
-
-void cpl_adaptive_solve_in(struct cpl_adaptive *a, void *scratch)
-{
-	struct cpl_job_flows flows;
-	struct cpl_solver s = {.a = a, .flows = &flows};
-	struct cpl_arena arena = {scratch, (64 - (uintptr_t)scratch % 64) % 64};
-	int64_t pairs = cpl_solver_job(&s);
-
-	a->iterations_taken = 0;
-	if (!pairs)
-		return;
-	cpl_solver_allot(&s, pairs, &arena);
-	solve(&s);
 }

@@ -51,6 +51,14 @@ struct cpl_adaptive_job {
 	struct cpl_routed routed;          /* out */
 };
 
+/* What a solve leaves for the next one, up to 128 MB: touching memory for the
+ * first time costs a small job as much as its solve. All 0: none yet; free the
+ * block in the end. */
+struct cpl_adaptive_memory {
+	void *block;
+	size_t size;
+};
+
 struct cpl_adaptive {
 	const struct cpl_network *net;
 	struct cpl_adaptive_job *job;
@@ -58,14 +66,19 @@ struct cpl_adaptive {
 	const double *background; /* [n_links] bytes, or NULL */
 	int threads;              /* at the most; <= 1: the caller alone */
 	int iterations;           /* at the most; 0: as said above */
-	double *load;             /* [n_links] bytes of the jobs are added */
+	bool by_pairs;            /* however many: to compare with */
+	double *load;             /* [n_links] bytes of the jobs are added; may
+	                           * be background */
 	double *bandwidth;        /* [n_links] or NULL: add what links grant,
 	                           * the background's share included */
-	int iterations_taken;     /* out */
+	struct cpl_adaptive_memory *memory; /* or NULL */
+	int iterations_taken;               /* out */
 };
 
-/* Whether the routing is one of the three. */
-bool cpl_routing_is_adaptive(const struct cpl_routing *routing);
+static inline bool cpl_routing_is_adaptive(const struct cpl_routing *routing)
+{
+	return routing->flags & CPL_ROUTING_ADAPTIVE;
+}
 
 /*
  * Solve. 0, or -1 with err when memory is out. The same bits for the same
@@ -91,12 +104,5 @@ bool cpl_routing_is_adaptive(const struct cpl_routing *routing);
  * pair and 1 KB per link.
  */
 int cpl_adaptive_solve(struct cpl_adaptive *a, struct cpl_error *err);
-
-/* Bytes of scratch that are enough for one job of up to `pairs` pairs, under
- * each of the three routings. */
-size_t cpl_adaptive_scratch_size(const struct cpl_network *net, int64_t pairs);
-/* The same as cpl_adaptive_solve for one job with that scratch, pair by pair:
- * cannot fail. */
-void cpl_adaptive_solve_in(struct cpl_adaptive *a, void *scratch);
 
 #endif

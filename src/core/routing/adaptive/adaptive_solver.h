@@ -45,8 +45,6 @@ struct cpl_arena {
  * where they are pairs' rows. Returns the pairs of all, or -1 with err
  * (memory). */
 int64_t cpl_solver_jobs(struct cpl_solver *s, struct cpl_error *err);
-/* The same for one job, gone over pair by pair: cannot fail. */
-int64_t cpl_solver_job(struct cpl_solver *s);
 /* Memory for all arrays; the path table is filled where there is a block. */
 void cpl_solver_allot(struct cpl_solver *s, int64_t pairs,
                       struct cpl_arena *arena);

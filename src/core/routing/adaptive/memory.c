@@ -22,11 +22,6 @@ static void *take(struct cpl_arena *arena, size_t n, size_t size)
 	return at;
 }
 
-static int64_t at_most(int64_t n, int64_t limit)
-{
-	return n < limit ? n : limit;
-}
-
 /* Direct paths of a pair; -1: all of them. Without a third router there are no
  * others. */
 static int direct_paths(const struct cpl_network *net,
@@ -37,26 +32,26 @@ static int direct_paths(const struct cpl_network *net,
 	return routing == &cpl_routing_adaptive_hybrid ? 2 : 0;
 }
 
-/* Give the arrays of a job of n pairs their memory. Never less for more
- * pairs. */
-static void allot_flows(const struct cpl_network *net,
-                        struct cpl_job_flows *flows, int64_t n,
+/* Grants are kept of as many iterations as there usually are. */
+static bool keeps_grants(const struct cpl_solver *s,
+                         const struct cpl_job_flows *flows)
+{
+	return flows->n <= MAX_REMEMBERED &&
+	       s->a->iterations <= ITERATIONS_KEPT;
+}
+
+/* Give the arrays of a job their memory. */
+static void allot_flows(const struct cpl_solver *s, struct cpl_job_flows *flows,
                         struct cpl_arena *arena)
 {
-	size_t count = (size_t)n, few = (size_t)at_most(n, MAX_KEPT);
-	size_t blocks = (size_t)cpl_dragonfly_of(net)->groups *
-	                (size_t)cpl_dragonfly_of(net)->groups;
+	size_t count = (size_t)flows->n, groups = (size_t)s->table.groups;
+	size_t blocks = groups * groups;
 
-	flows->slots = flows->direct < 0
-	                       ? 4 * cpl_dragonfly_of(net)->global_per_pair
-	                       : CPL_DRAWN;
+	flows->slots = flows->direct < 0 ? 4 * s->table.k_links : CPL_DRAWN;
 	if (!flows->by_blocks && !flows->by_transits)
 		flows->weight =
 		        take(arena, count,
 		             (size_t)flows->slots * sizeof(*flows->weight));
-	flows->path_total = NULL;
-	flows->kept = NULL;
-	flows->grants = NULL;
 	if (flows->direct < 0) {
 		flows->path_total =
 		        take(arena, count,
@@ -77,32 +72,29 @@ static void allot_flows(const struct cpl_network *net,
 			flows->transits[i] =
 			        take(arena, (size_t)flows->n_transits[i],
 			             sizeof(*flows->transits[i]));
-		flows->transit_from =
-		        take(arena,
-		             CPL_SHARDS * (size_t)cpl_dragonfly_of(net)->groups,
-		             sizeof(*flows->transit_from));
+		flows->transit_from = take(arena, CPL_SHARDS * groups,
+		                           sizeof(*flows->transit_from));
 		return;
 	}
-	flows->direct_kept = take(arena, few, sizeof(*flows->direct_kept));
-	flows->kept = take(arena, few * ITERATIONS_KEPT, sizeof(*flows->kept));
+	if (!keeps_grants(s, flows))
+		return;
 	flows->grants =
-	        take(arena, (size_t)at_most(n, MAX_REMEMBERED),
+	        take(arena, count,
 	             ITERATIONS_KEPT * CPL_DRAWN * sizeof(*flows->grants));
-	if (n > MAX_KEPT)
-		flows->kept = NULL;
-	if (n > MAX_REMEMBERED)
-		flows->grants = NULL;
+	if (flows->n > MAX_KEPT)
+		return;
+	flows->direct_kept = take(arena, count, sizeof(*flows->direct_kept));
+	flows->kept =
+	        take(arena, count * ITERATIONS_KEPT, sizeof(*flows->kept));
 }
 
 /* The same for what belongs to no job. */
-static void allot_rest(struct cpl_solver *s, const struct cpl_network *net,
-                       int64_t pairs, struct cpl_arena *arena)
+static void allot_rest(struct cpl_solver *s, int64_t pairs,
+                       struct cpl_arena *arena)
 {
-	void *tables = take(arena, 1, cpl_path_table_size(net));
-	size_t cells, alike, near, far;
+	void *tables = take(arena, 1, cpl_path_table_size(s->a->net));
+	size_t cells = cpl_solver_cells(s), alike, near, far;
 
-	cpl_path_table_init(&s->table, net);
-	cells = (size_t)s->table.groups * (size_t)s->table.cells;
 	s->n_shards = pairs > ONE_LANE ? CPL_SHARDS : 1;
 	s->left = take(arena, cells, sizeof(*s->left));
 	near = s->blocks ? 2 * (size_t)s->table.per_group *
@@ -117,9 +109,8 @@ static void allot_rest(struct cpl_solver *s, const struct cpl_network *net,
 		shard->number = i;
 		shard->cell = take(arena, cells, sizeof(*shard->cell));
 		shard->bytes = take(arena, cells, sizeof(*shard->bytes));
-		shard->bundle = take(
-		        arena, (size_t)cpl_dragonfly_of(net)->global_per_pair,
-		        sizeof(*shard->bundle));
+		shard->bundle = take(arena, (size_t)s->table.k_links,
+		                     sizeof(*shard->bundle));
 		if (s->transits) {
 			shard->cursor = take(arena, (size_t)s->table.groups,
 			                     sizeof(*shard->cursor));
@@ -133,26 +124,11 @@ static void allot_rest(struct cpl_solver *s, const struct cpl_network *net,
 		shard->near_flow =
 		        take(arena, alike * near, sizeof(*shard->near_flow));
 	}
-	s->seen = NULL;
 	if (s->transits)
 		s->seen =
 		        take(arena, ITERATIONS_KEPT * cells, sizeof(*s->seen));
 	if (arena->at)
 		cpl_path_table_fill(&s->table, tables);
-}
-
-size_t cpl_adaptive_scratch_size(const struct cpl_network *net, int64_t pairs)
-{
-	struct cpl_solver s = {.a = NULL};
-	struct cpl_arena drawn = {NULL, 64}, direct = {NULL, 64};
-	struct cpl_job_flows flows = {.direct = 0};
-
-	allot_rest(&s, net, pairs, &drawn);
-	allot_flows(net, &flows, pairs, &drawn);
-	flows.direct = -1;
-	allot_rest(&s, net, pairs, &direct);
-	allot_flows(net, &flows, pairs, &direct);
-	return drawn.used > direct.used ? drawn.used : direct.used;
 }
 
 static int64_t count_pairs(const struct cpl_pairs *pairs)
@@ -178,7 +154,7 @@ static int64_t make_flows(const struct cpl_adaptive *a, int job,
 static int choose(struct cpl_solver *s, struct cpl_job_flows *flows,
                   struct cpl_error *err)
 {
-	if (flows->n <= ONE_LANE)
+	if (flows->n <= ONE_LANE || s->a->by_pairs)
 		return 0;
 	flows->by_blocks = cpl_blocks_pay(&s->table, flows);
 	flows->by_transits = (flows->n > MAX_REMEMBERED ||
@@ -203,21 +179,10 @@ int64_t cpl_solver_jobs(struct cpl_solver *s, struct cpl_error *err)
 	return pairs;
 }
 
-int64_t cpl_solver_job(struct cpl_solver *s)
-{
-	return make_flows(s->a, 0, s->flows);
-}
-
-/* Grants are kept of as many iterations as there usually are. */
 void cpl_solver_allot(struct cpl_solver *s, int64_t pairs,
                       struct cpl_arena *arena)
 {
-	allot_rest(s, s->a->net, pairs, arena);
-	for (int i = 0; i < s->a->n_jobs; i++) {
-		allot_flows(s->a->net, &s->flows[i], s->flows[i].n, arena);
-		if (s->a->iterations > ITERATIONS_KEPT)
-			s->flows[i].grants = NULL;
-		if (!s->flows[i].grants)
-			s->flows[i].kept = NULL;
-	}
+	allot_rest(s, pairs, arena);
+	for (int i = 0; i < s->a->n_jobs; i++)
+		allot_flows(s, &s->flows[i], arena);
 }
