@@ -190,7 +190,7 @@ static int evaluate(const struct compare *c, struct scene *s, int first, int n,
 		    cpl_workload_add_each(s->workload + first,
 		                          c->routing + first, n, &seated, err))
 			return -1;
-		seated.routing = cpl_routing_by_pairs(c->routing[first]);
+		seated.routing = cpl_routing_by_flow(c->routing[first]);
 		if (!placement->place && adapts(c, first) &&
 		    i + 1 < one->count &&
 		    cpl_workload_add(s->guess, &seated, err) < 0)
@@ -287,7 +287,7 @@ static int load_running(const struct compare *c, struct scene *s, int routing,
 		             ? cpl_state_workload(&state, c->net, use, dir,
 		                                  s->running[routing], err)
 		             : -1;
-		use = cpl_routing_by_pairs(use);
+		use = cpl_routing_by_flow(use);
 	}
 	if (!rc)
 		rc = cpl_state_apply(&state, c->net, use, dir, s->idle,

@@ -58,7 +58,7 @@ static int evaluate(struct comparison *c, struct row *row,
 	struct cpl_job job = {.routing = req->routing,
 	                      .comm = req->comm,
 	                      .node = req->host,
-	                      .seat = c->rank_host};
+	                      .rank_host = c->rank_host};
 	double n = 0;
 
 	for (int h = 0; h < req->n_hosts; h++)

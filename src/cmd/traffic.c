@@ -141,7 +141,7 @@ static int add_running(const struct options *o, struct traffic *t,
 	if (t->guess) {
 		rc = cpl_state_workload(&state, t->net, routing, dir,
 		                        t->workload, err);
-		routing = cpl_routing_by_pairs(routing);
+		routing = cpl_routing_by_flow(routing);
 	}
 	if (!rc)
 		rc = cpl_load_init(&load, t->net, err);

@@ -101,7 +101,7 @@ static int add_guess(struct traffic *t, struct traffic_job *job,
                      struct cpl_error *err)
 {
 	struct cpl_job guess = job_traffic_on(
-	        &job->traffic, job->node, cpl_routing_by_pairs(job->routing));
+	        &job->traffic, job->node, cpl_routing_by_flow(job->routing));
 	bool search = false;
 
 	for (int i = 0; i < t->n_jobs; i++)

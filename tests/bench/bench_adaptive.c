@@ -77,7 +77,7 @@ struct bench {
 	unsigned char *free;
 	int threads;
 	int n_jobs;
-	struct cpl_pairs pairs[MAX_JOBS];
+	struct cpl_flows pairs[MAX_JOBS];
 	struct cpl_adaptive_job job[MAX_JOBS];
 };
 
@@ -110,7 +110,7 @@ static int add_job(struct bench *b, const struct one_job *job,
 		goto out;
 	for (int i = 0; i < req.n_nodes_wanted; i++)
 		b->free[node[i]] = 0;
-	rc = cpl_stream_pairs(
+	rc = cpl_stream_flows(
 	        b->net, &(struct cpl_stream){rows, node, PER_NODE, b->threads, NULL},
 	        &b->pairs[b->n_jobs], err);
 	if (rc)
@@ -231,7 +231,7 @@ out:
 	if (rc)
 		fprintf(stderr, "bench_adaptive: %s\n", err.text);
 	for (int i = 0; i < b.n_jobs; i++)
-		cpl_pairs_free(&b.pairs[i]);
+		cpl_flows_free(&b.pairs[i]);
 	free(b.free);
 	cpl_network_free(net);
 	return rc != 0;

@@ -41,7 +41,7 @@ void bench_evaluate(const struct cpl_map_request *req, const int *rank_host,
 	struct cpl_job job = {.routing = req->routing,
 	                      .comm = req->comm,
 	                      .node = req->host,
-	                      .seat = rank_host};
+	                      .rank_host = rank_host};
 	struct cpl_metrics metrics = {0};
 	struct cpl_job_sums sums = {0};
 

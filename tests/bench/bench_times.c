@@ -102,7 +102,7 @@ static double largest(const struct job *job, struct cpl_error *err)
 	struct cpl_job seated = {.routing = r->routing,
 	                         .comm = r->comm,
 	                         .node = r->host,
-	                         .seat = job->rank_host};
+	                         .rank_host = job->rank_host};
 	struct cpl_metrics metrics = {0};
 
 	if (w)

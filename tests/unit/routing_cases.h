@@ -191,9 +191,9 @@ static inline void same_loads(const struct cpl_network *net, const double *got,
 }
 
 /* Everybody to everybody: pairs enough for several lanes. */
-static inline struct cpl_pairs everybody(int n)
+static inline struct cpl_flows everybody(int n)
 {
-	struct cpl_pairs pairs = {
+	struct cpl_flows pairs = {
 	        .n_from = n,
 	        .from = malloc((size_t)n * sizeof(int)),
 	        .row = malloc(((size_t)n + 1) * sizeof(int64_t)),

@@ -160,7 +160,7 @@ static void test_static_indirect_in_a_large_group(void **state)
 	struct cpl_routed routed = {0, 0};
 	int64_t row[] = {0, 2};
 	double bytes[] = {1e9, 2e9}, hops = 0;
-	struct cpl_pairs pairs = {1, &from, row, to, bytes};
+	struct cpl_flows pairs = {1, &from, row, to, bytes};
 
 	for (int m = 0; m < 2; m++)
 		for (int i = 0; i < n; i++) {

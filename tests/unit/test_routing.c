@@ -132,7 +132,7 @@ static void test_adaptive_keeps_to_the_capacity(void **state)
 		int64_t *row = calloc((size_t)n + 1, sizeof(int64_t));
 		int *to = calloc((size_t)(n * n), sizeof(int));
 		double *bytes = calloc((size_t)(n * n), sizeof(double));
-		struct cpl_pairs pairs = {0, from, row, to, bytes};
+		struct cpl_flows pairs = {0, from, row, to, bytes};
 		int64_t m = 0;
 
 		for (int r = 0; r < comm->ranks; r++)
@@ -304,7 +304,7 @@ static void test_quick(void **state)
 	assert_ptr_equal(cpl_routing_find_quick(net, "AI", &err),
 	                 &cpl_routing_adaptive_indirect);
 	assert_null(cpl_routing_find_quick(net, "DO", &err));
-	assert_ptr_equal(cpl_routing_by_pairs(&cpl_routing_adaptive_minimal),
+	assert_ptr_equal(cpl_routing_by_flow(&cpl_routing_adaptive_minimal),
 	                 &cpl_routing_adaptive_minimal);
 	cpl_network_free(net);
 }

@@ -110,7 +110,7 @@ static void test_close_to_the_closed_form(void **state)
 	int *to = malloc((size_t)(n * n) * sizeof(*to));
 	int64_t *row = malloc(((size_t)n + 1) * sizeof(*row));
 	double *bytes = malloc((size_t)(n * n) * sizeof(*bytes));
-	struct cpl_pairs pairs = {n, from, row, to, bytes};
+	struct cpl_flows pairs = {n, from, row, to, bytes};
 	struct cpl_routed routed = {0, 0};
 
 	for (int a = 0; a < n; a++) {

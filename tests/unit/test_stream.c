@@ -276,7 +276,7 @@ static void test_pairs(void **state)
 	for (size_t j = 0; j < N_JOBS; j++) {
 		struct scene s = {.net = network(networks[4]), .per_node = 5};
 		struct cpl_error err = {""};
-		struct cpl_pairs pairs;
+		struct cpl_flows pairs;
 		struct cpl_stream job = {.ranks_per_node = 5, .threads = 2};
 		struct cpl_comm *comm;
 		int n = s.net->n_routers;
@@ -297,7 +297,7 @@ static void test_pairs(void **state)
 				if (from != to)
 					want[from * n + to] += comm->bytes[i];
 			}
-		assert_int_equal(cpl_stream_pairs(s.net, &job, &pairs, &err),
+		assert_int_equal(cpl_stream_flows(s.net, &job, &pairs, &err),
 		                 0);
 		for (int i = 0; i < pairs.n_from; i++) {
 			int from = pairs.from[i];
@@ -315,7 +315,7 @@ static void test_pairs(void **state)
 		}
 		for (int i = 0; i < n * n; i++)
 			assert_true(want[i] == 0);
-		cpl_pairs_free(&pairs);
+		cpl_flows_free(&pairs);
 		free(want);
 		cpl_comm_free(comm);
 		cpl_rows_free(s.rows);

@@ -101,12 +101,12 @@ static void collect(const struct scene *s, int routing, double *link,
 {
 	struct cpl_error err = {""};
 	const struct cpl_routing *r = both[routing];
-	struct cpl_pairs pairs;
+	struct cpl_flows pairs;
 	void *scratch;
 
 	memset(link, 0, (size_t)s->net->n_links * sizeof(*link));
 	*routed = (struct cpl_routed){0, 0};
-	assert_int_equal(cpl_stream_pairs(s->net, &s->job, &pairs, &err), 0);
+	assert_int_equal(cpl_stream_flows(s->net, &s->job, &pairs, &err), 0);
 	if (r->solve) {
 		scratch = malloc(r->scratch_size(s->net));
 		r->solve(s->net, &pairs, scratch, link, routed);
@@ -123,7 +123,7 @@ static void collect(const struct scene *s, int routing, double *link,
 			if (hops > routed->max_hops)
 				routed->max_hops = hops;
 		}
-	cpl_pairs_free(&pairs);
+	cpl_flows_free(&pairs);
 }
 
 /* Both routings together, each alone, on one to three threads. */

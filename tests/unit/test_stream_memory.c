@@ -102,7 +102,7 @@ static void test_every_allocation(void **state)
 static void test_many_pairs(void **state)
 {
 	struct cpl_network *net = fly(9, 4, 4, 1, 1);
-	struct cpl_pairs pairs = everybody(net->n_routers);
+	struct cpl_flows pairs = everybody(net->n_routers);
 	double *load = calloc((size_t)net->n_links, sizeof(*load));
 	int n = 0, rc;
 
@@ -125,7 +125,7 @@ static void test_many_pairs(void **state)
 	assert_int_equal(rc, 0);
 	assert_in_range(n, 4, 20);
 	free(load);
-	cpl_pairs_free(&pairs);
+	cpl_flows_free(&pairs);
 	cpl_network_free(net);
 }
 

@@ -78,7 +78,7 @@ static void alone(const struct cpl_network *net,
 {
 	struct cpl_job job = {.node = node};
 	struct cpl_matrix buffers = {0};
-	struct cpl_adaptive_job only = {.pairs = &buffers.pairs,
+	struct cpl_adaptive_job only = {.flows = &buffers.flows,
 	                                .routing = routing};
 	struct cpl_adaptive a = {
 	        .net = net, .job = &only, .n_jobs = 1, .load = load->link};
@@ -199,7 +199,7 @@ static void test_threads(void **state)
 		struct cpl_network *net = fly(table[i].groups, table[i].rows,
 		                              table[i].columns, 1, table[i].k);
 		size_t links = (size_t)net->n_links;
-		struct cpl_pairs pairs = everybody(net->n_routers);
+		struct cpl_flows pairs = everybody(net->n_routers);
 		int runs = table[i].threads;
 		double *load[4], *background = calloc(links, sizeof(double));
 
@@ -244,7 +244,7 @@ static void test_threads(void **state)
 		for (int t = 0; t < runs; t++)
 			free(load[t]);
 		free(background);
-		cpl_pairs_free(&pairs);
+		cpl_flows_free(&pairs);
 		cpl_network_free(net);
 	}
 }
@@ -291,7 +291,7 @@ static void test_sorted_pairs(void **state)
 		        table[i].groups, table[i].rows, table[i].columns,
 		        table[i].k, table[i].wiring);
 		size_t links = (size_t)net->n_links;
-		struct cpl_pairs pairs = everybody(net->n_routers);
+		struct cpl_flows pairs = everybody(net->n_routers);
 		double *load[3], total = 0, sum = 0;
 		struct cpl_adaptive_job job = {
 		        &pairs, table[i].routing, {0, 0}};
@@ -303,7 +303,7 @@ static void test_sorted_pairs(void **state)
 			                         .job = &job,
 			                         .n_jobs = 1,
 			                         .threads = k,
-			                         .by_pairs = !k};
+			                         .by_flows = !k};
 
 			a.load = load[k] = calloc(links, sizeof(double));
 			assert_int_equal(cpl_adaptive_solve(&a, NULL), 0);
@@ -321,7 +321,7 @@ static void test_sorted_pairs(void **state)
 		assert_number(routed[0].max_hops, routed[1].max_hops, 1e-3);
 		for (int k = 0; k < 3; k++)
 			free(load[k]);
-		cpl_pairs_free(&pairs);
+		cpl_flows_free(&pairs);
 		cpl_network_free(net);
 	}
 }

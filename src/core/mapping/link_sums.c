@@ -40,7 +40,7 @@ static int reference(struct cpl_link_sums *s, const struct cpl_map_request *req,
 	struct cpl_job job = {.routing = s->moves.finder.routing,
 	                      .comm = req->comm,
 	                      .node = req->host,
-	                      .seat = host};
+	                      .rank_host = host};
 	struct cpl_job_sums sums;
 	int rc = -1;
 
@@ -65,7 +65,7 @@ int cpl_link_sums_init(struct cpl_link_sums *sums,
 
 	*sums = (struct cpl_link_sums){0};
 	if (cpl_moves_init(&sums->moves, req->net,
-	                   cpl_routing_by_pairs(req->routing), req->host,
+	                   cpl_routing_by_flow(req->routing), req->host,
 	                   req->n_hosts,
 	                   req->background ? req->background->link : NULL, err))
 		return -1;

@@ -31,7 +31,7 @@ struct cpl_link_sums {
 /*
  * No flows yet, but the request's background. The reference is the default
  * order of the request's ranks. A routing that finds all paths together is
- * stood in for by cpl_routing_by_pairs. 0, or -1 with err (memory).
+ * stood in for by cpl_routing_by_flow. 0, or -1 with err (memory).
  * O(entries + links).
  */
 int cpl_link_sums_init(struct cpl_link_sums *sums,

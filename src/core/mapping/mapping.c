@@ -133,7 +133,7 @@ static int evaluate(struct evaluator *ev, struct layout *layout,
 	struct cpl_job job = {.routing = req->routing,
 	                      .comm = req->comm,
 	                      .node = req->host,
-	                      .seat = layout->rank_host};
+	                      .rank_host = layout->rank_host};
 
 	return cpl_workload_evaluate(ev->workload, &job, req->background,
 	                             &layout->metrics, &layout->sums, err);

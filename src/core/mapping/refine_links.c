@@ -189,7 +189,7 @@ static int open_links(struct links *l, struct cpl_swaps *s,
 		cpl_fail_memory(err);
 	else
 		rc = cpl_moves_init(
-		        &l->moves, req->net, cpl_routing_by_pairs(req->routing),
+		        &l->moves, req->net, cpl_routing_by_flow(req->routing),
 		        req->host, req->n_hosts,
 		        req->background ? req->background->link : NULL, err);
 	for (int r = 0; r < req->comm->ranks && !rc; r++)

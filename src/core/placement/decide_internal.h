@@ -10,13 +10,13 @@
 #include "traffic/workload.h"
 
 /*
- * Traffic between seats: seat s is the s-th node of the job in rank order and
- * holds ranks s * ranks_per_node and on. Which nodes the seats are is what
+ * Traffic between hosts: host h is the h-th node of the job in rank order and
+ * holds ranks h * ranks_per_node and on. Which nodes the hosts are is what
  * candidates differ in, so this is added up once for all of them.
  */
 struct cpl_evaluator {
 	const struct cpl_decide_request *req;
-	struct cpl_comm *seats; /* the diagonal is the traffic in nodes */
+	struct cpl_comm *hosts; /* the diagonal is the traffic in nodes */
 	struct cpl_workload *workload;
 };
 
@@ -24,7 +24,7 @@ struct cpl_evaluator {
 int cpl_evaluator_init(struct cpl_evaluator *ev,
                        const struct cpl_decide_request *req,
                        struct cpl_error *err);
-/* 0, or -1 with err (memory). O(pairs of seats that talk + links). */
+/* 0, or -1 with err (memory). O(pairs of hosts that talk + links). */
 int cpl_evaluator_run(struct cpl_evaluator *ev, const int *node,
                       struct cpl_metrics *metrics, struct cpl_job_sums *sums,
                       struct cpl_error *err);
@@ -32,7 +32,7 @@ void cpl_evaluator_free(struct cpl_evaluator *ev);
 
 /*
  * Improve node[] (n_nodes_wanted, a valid answer to the request) in place by
- * exchanging a node for a free one or swapping two seats: those seats move
+ * exchanging a node for a free one or swapping two hosts: those hosts move
  * whose traffic crosses the busiest link (mean-congestion and hop-bytes: that
  * cause most hop-bytes), to free nodes near their partners and to nodes drawn
  * from the seed. Loads change by increments, traffic/moves.h. The

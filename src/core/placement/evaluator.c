@@ -4,22 +4,22 @@
 #include "graph/contract.h"
 #include "placement/decide_internal.h"
 
-static struct cpl_comm *between_seats(const struct cpl_comm *comm, int per_node,
-                                      int n_seats, struct cpl_error *err)
+static struct cpl_comm *between_hosts(const struct cpl_comm *comm, int per_node,
+                                      int n_hosts, struct cpl_error *err)
 {
-	int *seat = malloc((size_t)comm->ranks * sizeof(*seat));
-	struct cpl_comm *seats = NULL;
+	int *host = malloc((size_t)comm->ranks * sizeof(*host));
+	struct cpl_comm *hosts = NULL;
 
-	if (!seat) {
+	if (!host) {
 		cpl_fail_memory(err);
 		return NULL;
 	}
 	for (int r = 0; r < comm->ranks; r++)
-		seat[r] = r / per_node;
-	seats = cpl_comm_contract(comm, seat, n_seats, CPL_CONTRACT_INSIDE,
+		host[r] = r / per_node;
+	hosts = cpl_comm_contract(comm, host, n_hosts, CPL_CONTRACT_INSIDE,
 	                          err);
-	free(seat);
-	return seats;
+	free(host);
+	return hosts;
 }
 
 int cpl_evaluator_init(struct cpl_evaluator *ev,
@@ -27,9 +27,9 @@ int cpl_evaluator_init(struct cpl_evaluator *ev,
                        struct cpl_error *err)
 {
 	*ev = (struct cpl_evaluator){.req = req};
-	ev->seats = between_seats(req->comm, req->ranks_per_node,
+	ev->hosts = between_hosts(req->comm, req->ranks_per_node,
 	                          req->place.n_nodes_wanted, err);
-	if (!ev->seats)
+	if (!ev->hosts)
 		return -1;
 	ev->workload = cpl_workload_new(req->place.net, 1, err);
 	return ev->workload ? 0 : -1;
@@ -39,9 +39,8 @@ int cpl_evaluator_run(struct cpl_evaluator *ev, const int *node,
                       struct cpl_metrics *metrics, struct cpl_job_sums *sums,
                       struct cpl_error *err)
 {
-	struct cpl_job job = {.routing = ev->req->routing,
-	                      .comm = ev->seats,
-	                      .node = node};
+	struct cpl_job job = {
+	        .routing = ev->req->routing, .comm = ev->hosts, .node = node};
 
 	return cpl_workload_evaluate(ev->workload, &job, ev->req->background,
 	                             metrics, sums, err);
@@ -49,6 +48,6 @@ int cpl_evaluator_run(struct cpl_evaluator *ev, const int *node,
 
 void cpl_evaluator_free(struct cpl_evaluator *ev)
 {
-	cpl_comm_free(ev->seats);
+	cpl_comm_free(ev->hosts);
 	cpl_workload_free(ev->workload);
 }

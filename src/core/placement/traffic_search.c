@@ -11,7 +11,7 @@
  */
 #define FLATTEN_WORK 6000000L
 #define MAX_WORK 8000000L
-/* Seats that move in a round, and where each may go. */
+/* Hosts that move in a round, and where each may go. */
 #define MOVERS 4
 #define NEAR_PARTNERS 2
 #define NEAR_NODES 2
@@ -19,7 +19,7 @@
  * neighbours have neighbouring ids, and a large machine has many nodes. */
 #define NEAR_IDS 2048
 #define DRAWN_NODES 8
-#define DRAWN_SEATS 8
+#define DRAWN_HOSTS 8
 /* Rounds in a row without a better step before the search ends; each draws
  * anew. */
 #define BARREN_ROUNDS 4
@@ -31,8 +31,8 @@
 #define HOPS_WORK 2
 
 struct step {
-	int seat;
-	int with; /* seat to swap with, or -1: exchange for spare[spare] */
+	int host;
+	int with; /* host to swap with, or -1: exchange for spare[spare] */
 	int spare;
 };
 
@@ -50,26 +50,26 @@ struct search {
 	struct cpl_evaluator *ev;
 	const struct cpl_network *net;
 	const struct cpl_routing *routing;
-	const struct cpl_comm *out; /* [seats] what each sends */
+	const struct cpl_comm *out; /* [hosts] what each sends */
 	struct cpl_moves moves;
-	const int *node; /* [seats] of moves */
-	int *in_degree;  /* [seats] */
+	const int *node; /* [hosts] of moves */
+	int *in_degree;  /* [hosts] */
 	int n_spare;
 	int *spare;            /* free nodes that are not chosen */
 	int *spare_at;         /* [nodes] index into spare, or -1 */
-	unsigned char *pinned; /* [seats] sits on a required node */
+	unsigned char *pinned; /* [hosts] is on a required node */
 	double *probe;         /* [links] only single entries are read */
-	double *blame;         /* [seats] */
+	double *blame;         /* [hosts] */
 	bool flatten;
 	struct score now;
 	uint64_t draws;
 	long work, work_limit;
 };
 
-static void charge(struct search *s, int seat)
+static void charge(struct search *s, int host)
 {
 	int64_t degree =
-	        s->out->row[seat + 1] - s->out->row[seat] + s->in_degree[seat];
+	        s->out->row[host + 1] - s->out->row[host] + s->in_degree[host];
 
 	s->work += 2 * degree * ROUTE_WORK;
 }
@@ -77,12 +77,12 @@ static void charge(struct search *s, int seat)
 /* Tentatively. */
 static void apply(struct search *s, const struct step *step)
 {
-	charge(s, step->seat);
+	charge(s, step->host);
 	if (step->with >= 0) {
 		charge(s, step->with);
-		cpl_moves_swap(&s->moves, step->seat, step->with);
+		cpl_moves_swap(&s->moves, step->host, step->with);
 	} else {
-		cpl_moves_move(&s->moves, step->seat, s->spare[step->spare]);
+		cpl_moves_move(&s->moves, step->host, s->spare[step->spare]);
 	}
 }
 
@@ -151,7 +151,7 @@ static double pair_blame(struct search *s, int from, int to, double bytes,
 	return s->probe[link];
 }
 
-static void blame_seats(struct search *s, int64_t link)
+static void blame_hosts(struct search *s, int64_t link)
 {
 	const struct cpl_comm *out = s->out;
 
@@ -168,13 +168,13 @@ static void blame_seats(struct search *s, int64_t link)
 	}
 }
 
-/* The seats with the most blame, ties to the lowest; returns how many, 0 when
+/* The hosts with the most blame, ties to the lowest; returns how many, 0 when
  * other jobs alone fill the busiest link that is to be flattened. */
 static int pick_movers(struct search *s, int *mover)
 {
 	int n = 0;
 
-	blame_seats(s, s->flatten ? cpl_moves_busiest(&s->moves) : -1);
+	blame_hosts(s, s->flatten ? cpl_moves_busiest(&s->moves) : -1);
 	while (n < MOVERS) {
 		int best = -1;
 
@@ -190,8 +190,8 @@ static int pick_movers(struct search *s, int *mover)
 	return n;
 }
 
-/* The partner that exchanges the k-th most with seat, or -1. */
-static int partner(const struct search *s, int seat, int k)
+/* The partner that exchanges the k-th most with host, or -1. */
+static int partner(const struct search *s, int host, int k)
 {
 	const struct cpl_comm *out = s->out;
 	int last = -1;
@@ -201,11 +201,11 @@ static int partner(const struct search *s, int seat, int k)
 		int best = -1;
 		double most = 0;
 
-		for (int64_t e = out->row[seat]; e < out->row[seat + 1]; e++) {
+		for (int64_t e = out->row[host]; e < out->row[host + 1]; e++) {
 			double bytes = out->bytes[e];
 			int to = out->to[e];
 
-			if (to == seat || bytes <= most)
+			if (to == host || bytes <= most)
 				continue;
 			if (limit < 0 || bytes < limit ||
 			    (bytes == limit && to > last)) {
@@ -221,11 +221,11 @@ static int partner(const struct search *s, int seat, int k)
 	return last;
 }
 
-/* Indexes of the spare nodes nearest to a seat's node; ties to the one with the
+/* Indexes of the spare nodes nearest to a host's node; ties to the one with the
  * closer id, then to the lower. */
-static int nearest_spares(struct search *s, int seat, int *near)
+static int nearest_spares(struct search *s, int host, int *near)
 {
-	int home = s->node[seat], n = 0;
+	int home = s->node[host], n = 0;
 	int router = cpl_network_router(s->net, home);
 	double hops[NEAR_NODES];
 
@@ -270,52 +270,52 @@ static bool spent(struct search *s, bool *cut_short)
 	return *cut_short;
 }
 
-/* Where a seat may go, in the order tried; returns how many. */
-static int steps_of(struct search *s, int seat, struct step *step)
+/* Where a host may go, in the order tried; returns how many. */
+static int steps_of(struct search *s, int host, struct step *step)
 {
 	int n = 0;
 
-	if (!s->pinned[seat] && s->n_spare) {
+	if (!s->pinned[host] && s->n_spare) {
 		for (int k = 0; k < NEAR_PARTNERS; k++) {
-			int p = partner(s, seat, k);
+			int p = partner(s, host, k);
 			int near[NEAR_NODES];
 			int n_near = p < 0 ? 0 : nearest_spares(s, p, near);
 
 			for (int i = 0; i < n_near; i++)
-				step[n++] = (struct step){seat, -1, near[i]};
+				step[n++] = (struct step){host, -1, near[i]};
 		}
 		for (int i = 0; i < DRAWN_NODES; i++)
 			step[n++] =
-			        (struct step){seat, -1, draw(s, s->n_spare)};
+			        (struct step){host, -1, draw(s, s->n_spare)};
 	}
-	for (int i = 0; i < DRAWN_SEATS; i++) {
+	for (int i = 0; i < DRAWN_HOSTS; i++) {
 		int with = draw(s, s->out->ranks);
 
-		if (with != seat)
-			step[n++] = (struct step){seat, with, -1};
+		if (with != host)
+			step[n++] = (struct step){host, with, -1};
 	}
 	return n;
 }
 
-static bool improve_seat(struct search *s, int seat, bool *cut_short)
+static bool improve_host(struct search *s, int host, bool *cut_short)
 {
 	struct step
-	        step[NEAR_PARTNERS * NEAR_NODES + DRAWN_NODES + DRAWN_SEATS];
-	struct step best = {.seat = -1};
+	        step[NEAR_PARTNERS * NEAR_NODES + DRAWN_NODES + DRAWN_HOSTS];
+	struct step best = {.host = -1};
 	struct score best_score = s->now;
-	int n = steps_of(s, seat, step), node;
+	int n = steps_of(s, host, step), node;
 
 	for (int i = 0; i < n && !spent(s, cut_short); i++)
 		try_step(s, &step[i], &best, &best_score);
-	if (best.seat < 0)
+	if (best.host < 0)
 		return false;
-	node = s->node[best.seat];
+	node = s->node[best.host];
 	apply(s, &best);
 	cpl_moves_keep(&s->moves);
 	if (best.with >= 0) {
-		unsigned char pinned = s->pinned[best.seat];
+		unsigned char pinned = s->pinned[best.host];
 
-		s->pinned[best.seat] = s->pinned[best.with];
+		s->pinned[best.host] = s->pinned[best.with];
 		s->pinned[best.with] = pinned;
 	} else {
 		s->spare_at[s->spare[best.spare]] = -1;
@@ -338,7 +338,7 @@ static void rounds(struct search *s, bool *cut_short)
 		if (!n)
 			return;
 		for (int i = 0; i < n && !gained; i++)
-			gained = improve_seat(s, mover[i], cut_short);
+			gained = improve_host(s, mover[i], cut_short);
 		barren = gained ? 0 : barren + 1;
 	}
 }
@@ -372,35 +372,35 @@ int cpl_traffic_search(struct cpl_evaluator *ev, int *node, bool *cut_short,
 {
 	const struct cpl_placement_request *req = &ev->req->place;
 	const struct cpl_network *net = req->net;
-	size_t seats = (size_t)ev->seats->ranks;
+	size_t hosts = (size_t)ev->hosts->ranks;
 	struct search s = {
 	        .ev = ev,
 	        .net = net,
-	        .routing = cpl_routing_by_pairs(ev->req->routing),
-	        .out = ev->seats,
+	        .routing = cpl_routing_by_flow(ev->req->routing),
+	        .out = ev->hosts,
 	};
 	int rc = -1;
 
-	s.in_degree = calloc(seats, sizeof(*s.in_degree));
+	s.in_degree = calloc(hosts, sizeof(*s.in_degree));
 	s.spare = malloc((size_t)net->n_nodes * sizeof(*s.spare));
 	s.spare_at = malloc((size_t)net->n_nodes * sizeof(*s.spare_at));
-	s.pinned = malloc(seats);
+	s.pinned = malloc(hosts);
 	s.probe = calloc((size_t)net->n_links + 1, sizeof(*s.probe));
-	s.blame = malloc(seats * sizeof(*s.blame));
+	s.blame = malloc(hosts * sizeof(*s.blame));
 	if (!s.in_degree || !s.spare || !s.spare_at || !s.pinned || !s.probe ||
 	    !s.blame) {
 		cpl_fail_memory(err);
 		goto out;
 	}
 	if (cpl_moves_init(&s.moves, net, s.routing, NULL, 0, NULL, err) ||
-	    cpl_moves_job(&s.moves, ev->seats, node, true, err) ||
+	    cpl_moves_job(&s.moves, ev->hosts, node, true, err) ||
 	    cpl_moves_watch(&s.moves, ev->req->background, err))
 		goto out;
 	s.node = s.moves.node;
 	if (fill_nodes(&s, req, err))
 		goto out;
-	for (int64_t e = 0; e < ev->seats->n_entries; e++)
-		s.in_degree[ev->seats->to[e]]++;
+	for (int64_t e = 0; e < ev->hosts->n_entries; e++)
+		s.in_degree[ev->hosts->to[e]]++;
 	s.now = score(&s);
 	if (ev->req->objective == CPL_OBJECTIVE_MAX) {
 		s.flatten = true;
@@ -410,7 +410,7 @@ int cpl_traffic_search(struct cpl_evaluator *ev, int *node, bool *cut_short,
 	}
 	s.work_limit = MAX_WORK;
 	rounds(&s, cut_short);
-	for (size_t i = 0; i < seats; i++)
+	for (size_t i = 0; i < hosts; i++)
 		node[i] = s.node[i];
 	rc = 0;
 out:

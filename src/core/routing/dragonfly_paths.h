@@ -44,15 +44,15 @@ static inline struct cpl_where cpl_where(const struct cpl_dragonfly *df,
 
 /* Of up to 64 links from a router's group to another, a bit each: those that
  * are on the router, one link from it, two. */
-struct cpl_gates {
+struct cpl_gateways {
 	uint64_t at[3];
 };
 
 /* Those of links 64 * word and on. O(1), or O(K) where the network has no
  * rows_columns. */
-static inline struct cpl_gates cpl_gates(const struct cpl_network *net,
-                                         const struct cpl_where *near,
-                                         int group, int word)
+static inline struct cpl_gateways cpl_gateways(const struct cpl_network *net,
+                                               const struct cpl_where *near,
+                                               int group, int word)
 {
 	const struct cpl_dragonfly *df = cpl_dragonfly_of(net);
 	int64_t first = cpl_dragonfly_global(net, near->group, group, 0);
@@ -71,11 +71,11 @@ static inline struct cpl_gates cpl_gates(const struct cpl_network *net,
 		row = line[near->row];
 		column = line[df->rows + near->column];
 	} else {
-		const int *gate = df->gateway + first + 64 * (int64_t)word;
+		const int *gateway = df->gateway + first + 64 * (int64_t)word;
 		int base = near->group * df->routers_per_group;
 
 		for (int k = 0; k < n && k < 64; k++) {
-			int local = gate[k] - base, on = df->row_of[local];
+			int local = gateway[k] - base, on = df->row_of[local];
 
 			row |= (uint64_t)(on == near->row) << k;
 			column |= (uint64_t)(local - on * df->columns ==
@@ -83,7 +83,7 @@ static inline struct cpl_gates cpl_gates(const struct cpl_network *net,
 			          << k;
 		}
 	}
-	return (struct cpl_gates){
+	return (struct cpl_gateways){
 	        {row & column, row ^ column, all & ~(row | column)}};
 }
 
@@ -95,8 +95,8 @@ struct cpl_shortest {
 	int ways; /* once + 2 * twice */
 };
 
-static inline struct cpl_shortest cpl_shortest(const struct cpl_gates *near,
-                                               const struct cpl_gates *far)
+static inline struct cpl_shortest cpl_shortest(const struct cpl_gateways *near,
+                                               const struct cpl_gateways *far)
 {
 	const uint64_t *n = near->at, *f = far->at;
 	struct cpl_shortest s = {.once = n[0] & f[0]};

@@ -27,11 +27,11 @@ struct class
 
 struct side {
 	int group, n;
-	int *gate;               /* [K] on the routers of its group */
-	struct class *class;     /* [size] */
-	int *class_of;           /* [size] */
-	struct cpl_gates *gates; /* [size][words] */
-	struct flow *flow;       /* [size][K] */
+	int *gateway;                  /* [K] on the routers of its group */
+	struct class *class;           /* [size] */
+	int *class_of;                 /* [size] */
+	struct cpl_gateways *gateways; /* [size][words] */
+	struct flow *flow;             /* [size][K] */
 };
 
 struct legs {
@@ -48,7 +48,8 @@ struct legs {
 
 static int64_t local_entries(const struct cpl_network *net)
 {
-	int64_t n = (int64_t)net->n_routers * cpl_dragonfly_of(net)->routers_per_group;
+	int64_t n = (int64_t)net->n_routers *
+	            cpl_dragonfly_of(net)->routers_per_group;
 
 	return n <= MAX_LOCAL ? n : 0;
 }
@@ -84,12 +85,13 @@ static size_t divide(struct legs *legs, const struct cpl_network *net,
 	for (int i = 0; i < 2; i++) {
 		struct side *side = &legs->side[i];
 
-		side->gate = take(scratch, &at, k_links, sizeof(*side->gate));
+		side->gateway =
+		        take(scratch, &at, k_links, sizeof(*side->gateway));
 		side->class = take(scratch, &at, size, sizeof(*side->class));
 		side->class_of =
 		        take(scratch, &at, size, sizeof(*side->class_of));
-		side->gates =
-		        take(scratch, &at, size * words, sizeof(*side->gates));
+		side->gateways = take(scratch, &at, size * words,
+		                      sizeof(*side->gateways));
 		side->flow =
 		        take(scratch, &at, size * k_links, sizeof(*side->flow));
 	}
@@ -119,20 +121,20 @@ static void inside(struct legs *legs, int from, int to, double bytes)
  * groups alike where the wiring goes by the other group only. */
 static bool as_before(const struct legs *legs, struct side *side, int other)
 {
-	const int *gate =
+	const int *gateway =
 	        legs->df->gateway +
 	        cpl_dragonfly_global(legs->net, side->group, other, 0);
 	int first = side->group * legs->size;
 	bool same = side->n > 0;
 
 	for (int k = 0; k < legs->k_links; k++) {
-		same = same && side->gate[k] == gate[k] - first;
-		side->gate[k] = gate[k] - first;
+		same = same && side->gateway[k] == gateway[k] - first;
+		side->gateway[k] = gateway[k] - first;
 	}
 	return same;
 }
 
-/* The routers of the group towards the other: their gates in the order of
+/* The routers of the group towards the other: their gateways in the order of
  * classes, each class once. */
 static void classify(struct legs *legs, struct side *side, int other)
 {
@@ -149,24 +151,24 @@ static void classify(struct legs *legs, struct side *side, int other)
 	       (size_t)legs->n_buckets * sizeof(*legs->bucket));
 	for (int i = 0; i < legs->size; i++) {
 		struct cpl_where at = cpl_where(legs->df, first + i);
-		struct cpl_gates *gates =
-		        side->gates + (size_t)side->n * (size_t)words;
-		size_t bytes = (size_t)words * sizeof(*gates);
+		struct cpl_gateways *gateways =
+		        side->gateways + (size_t)side->n * (size_t)words;
+		size_t bytes = (size_t)words * sizeof(*gateways);
 		uint64_t hash = 0;
 		int *bucket, c;
 
 		for (int w = 0; w < words; w++) {
-			gates[w] = cpl_gates(legs->net, &at, other, w);
-			hash = (hash ^ gates[w].at[0]) *
+			gateways[w] = cpl_gateways(legs->net, &at, other, w);
+			hash = (hash ^ gateways[w].at[0]) *
 			       UINT64_C(0x9e3779b97f4a7c15);
-			hash = (hash ^ gates[w].at[1] ^ hash >> 32) *
+			hash = (hash ^ gateways[w].at[1] ^ hash >> 32) *
 			       UINT64_C(0x9e3779b97f4a7c15);
 		}
 		bucket = &legs->bucket[(hash >> 32) &
 		                       (uint64_t)(legs->n_buckets - 1)];
 		for (c = *bucket; c >= 0; c = side->class[c].next)
-			if (!memcmp(side->gates + (size_t)c * (size_t)words,
-			            gates, bytes))
+			if (!memcmp(side->gateways + (size_t)c * (size_t)words,
+			            gateways, bytes))
 				break;
 		if (c < 0) {
 			c = side->n++;
@@ -218,10 +220,10 @@ static inline void put_links(struct flow *near, struct flow *far,
 static int fewest(struct legs *legs, int near, int far, int *n_ways)
 {
 	size_t words = (size_t)legs->words;
-	const struct cpl_gates *at_near =
-	        legs->side[0].gates + (size_t)near * words;
-	const struct cpl_gates *at_far =
-	        legs->side[1].gates + (size_t)far * words;
+	const struct cpl_gateways *at_near =
+	        legs->side[0].gateways + (size_t)near * words;
+	const struct cpl_gateways *at_far =
+	        legs->side[1].gateways + (size_t)far * words;
 	int hops = CPL_MAX_LOCAL_HOPS + 1, ways = 0;
 
 	for (size_t w = 0; w < words; w++) {
@@ -268,7 +270,7 @@ static void deliver(struct legs *legs, const struct side *side, int other,
 	const struct cpl_network *net = legs->net;
 	int64_t there = cpl_dragonfly_global(net, side->group, other, 0);
 	int64_t back = cpl_dragonfly_global(net, other, side->group, 0);
-	const int *gate = legs->df->gateway + there;
+	const int *gateway = legs->df->gateway + there;
 	double *link = legs->load + net->link_class[CPL_DRAGONFLY_GLOBAL].first;
 
 	for (int i = 0; i < legs->size; i++) {
@@ -283,8 +285,8 @@ static void deliver(struct legs *legs, const struct side *side, int other,
 			double out = sent * flow[k].part + flow[k].out;
 			double in = received * flow[k].part + flow[k].in;
 
-			inside(legs, router, gate[k], out);
-			inside(legs, gate[k], router, in);
+			inside(legs, router, gateway[k], out);
+			inside(legs, gateway[k], router, in);
 			if (on_links) {
 				link[there + k] += out;
 				link[back + k] += in;

@@ -6,7 +6,8 @@
 #include "routing/dragonfly_paths.h"
 
 /* How many other groups each router of the group is the gateway to. */
-static void count_gates(const struct cpl_network *net, int group, double *count)
+static void count_gateways(const struct cpl_network *net, int group,
+                           double *count)
 {
 	const struct cpl_dragonfly *df = cpl_dragonfly_of(net);
 	int size = df->routers_per_group;
@@ -29,14 +30,14 @@ void cpl_one_link_hops(const struct cpl_network *net, double *scratch,
 	                2.0 * (df->rows - 1) * (df->columns - 1);
 
 	for (int group = 0; group < df->groups; group++) {
-		count_gates(net, group, scratch);
+		count_gateways(net, group, scratch);
 		for (int i = 0; i < size; i++) {
 			double sum =
 			        around + (df->groups - 1) * (size + around);
 
-			for (int gate = 0; gate < size; gate++)
-				sum += size * scratch[gate] *
-				       cpl_local_hops(df, i, gate);
+			for (int gateway = 0; gateway < size; gateway++)
+				sum += size * scratch[gateway] *
+				       cpl_local_hops(df, i, gateway);
 			hops[group * size + i] = sum;
 		}
 	}
@@ -54,19 +55,19 @@ void cpl_one_link_legs(const struct cpl_network *net, int group,
 	/* Bytes that each gateway takes in and out for every router here. */
 	double *in = count + size, *out = in + size;
 
-	count_gates(net, group, count);
+	count_gateways(net, group, count);
 	memset(in, 0, 2 * (size_t)size * sizeof(*in));
 	for (int other = 0; other < df->groups; other++) {
 		int64_t to;
-		int gate;
+		int gateway;
 
 		if (other == group)
 			continue;
 		to = cpl_dragonfly_global(net, group, other, 0);
-		gate = df->gateway[to] - first;
+		gateway = df->gateway[to] - first;
 		link[to] += size * (sent_by[group] + received_by[other]);
-		in[gate] += sent_by[other];
-		out[gate] += received_by[other];
+		in[gateway] += sent_by[other];
+		out[gateway] += received_by[other];
 	}
 	/* Each way inside the group, with what a gives to the gateway b for
 	 * the routers of other groups, and b gets from them through a. */

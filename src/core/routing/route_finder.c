@@ -29,7 +29,8 @@ int cpl_route_finder_init(struct cpl_route_finder *finder,
 	struct cpl_route_finder f = {.net = net, .routing = routing};
 	size_t links = (size_t)net->n_links + 1;
 
-	f.share = malloc((size_t)cpl_route_max(net, routing) * sizeof(*f.share));
+	f.share =
+	        malloc((size_t)cpl_route_max(net, routing) * sizeof(*f.share));
 	if (!f.share)
 		goto fail;
 	if (!routing->links) {

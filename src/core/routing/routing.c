@@ -79,11 +79,10 @@ const struct cpl_routing *cpl_routing_find_quick(const struct cpl_network *net,
 {
 	const struct cpl_routing *routing = cpl_routing_find(net, name, err);
 
-	return routing && !name ? cpl_routing_by_pairs(routing) : routing;
+	return routing && !name ? cpl_routing_by_flow(routing) : routing;
 }
 
-const struct cpl_routing *
-cpl_routing_by_pairs(const struct cpl_routing *routing)
+const struct cpl_routing *cpl_routing_by_flow(const struct cpl_routing *routing)
 {
 	int i = 0;
 
@@ -94,11 +93,11 @@ cpl_routing_by_pairs(const struct cpl_routing *routing)
 	return cpl_routing_at(i);
 }
 
-void cpl_pairs_free(struct cpl_pairs *pairs)
+void cpl_flows_free(struct cpl_flows *flows)
 {
-	free(pairs->from);
-	free(pairs->row);
-	free(pairs->to);
-	free(pairs->bytes);
-	memset(pairs, 0, sizeof(*pairs));
+	free(flows->from);
+	free(flows->row);
+	free(flows->to);
+	free(flows->bytes);
+	memset(flows, 0, sizeof(*flows));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Routings: how the bytes of a router pair are spread over links. One file per
+ * Routings: how the bytes of a flow are spread over links. One file per
  * routing, one line in routing.mk.
  */
 #ifndef CPL_ROUTING_ROUTING_H
@@ -14,9 +14,9 @@
 /*
  * What routers send each other: row i of from[n_from], in increasing order,
  * has its destinations, increasing too, in to[row[i]] .. to[row[i + 1] - 1].
- * No pair of a router with itself; bytes > 0.
+ * No router to itself; bytes > 0.
  */
-struct cpl_pairs {
+struct cpl_flows {
 	int n_from;
 	int *from;
 	int64_t *row; /* [n_from + 1] */
@@ -24,12 +24,12 @@ struct cpl_pairs {
 	double *bytes;
 };
 
-void cpl_pairs_free(struct cpl_pairs *pairs);
+void cpl_flows_free(struct cpl_flows *flows);
 
-/* Of all pairs routed: expectations where paths are drawn. */
+/* Of all flows routed: expectations where paths are drawn. */
 struct cpl_routed {
 	double hop_bytes; /* sum of bytes * links on the way */
-	double max_hops;  /* mean links of the pair that goes farthest */
+	double max_hops;  /* mean links of the flow that goes farthest */
 };
 
 /* A link of a route with its part of the bytes. */
@@ -43,13 +43,13 @@ enum cpl_routing_flags {
 	CPL_ROUTING_WAYS = 2,    /* needs net->ways */
 	CPL_ROUTING_PRODUCT = 4, /* needs net->product */
 	CPL_ROUTING_SAMPLED = 8, /* stands beside an exact one, to compare; not
-				  * among "all" routings */
+	                          * among "all" routings */
 	CPL_ROUTING_ADAPTIVE = 16, /* see adaptive/adaptive.h */
 };
 
 /*
- * A routing has add, when each pair's paths depend on that pair alone; solve,
- * when all pairs are done faster together; or neither, when it is adaptive.
+ * A routing has add, when each flow's paths depend on that flow alone; solve,
+ * when all flows are done faster together; or neither, when it is adaptive.
  */
 struct cpl_routing {
 	CPL_ENTRY; /* "static-direct", "SD"; flags: enum cpl_routing_flags */
@@ -62,25 +62,25 @@ struct cpl_routing {
 	 * allocation. Both routers may have nodes. O(paths * hops).
 	 */
 	void (*add)(const struct cpl_network *net, int from, int to,
-		    double bytes, double *load);
+	            double bytes, double *load);
 	/*
 	 * The same as a list: each link's part of the bytes, a link perhaps
 	 * several times; returns how many, at most cpl_route_max(). NULL:
 	 * struct cpl_route_finder finds them through add.
 	 */
 	int (*links)(const struct cpl_network *net, int from, int to,
-		     struct cpl_share *share);
+	             struct cpl_share *share);
 	/* How often at the most that list has a link again, in all; NULL:
 	 * never. */
 	int64_t (*again)(const struct cpl_network *net);
 	/*
-	 * Add all pairs to load[link id]. No allocation: `scratch` holds
+	 * Add all flows to load[link id]. No allocation: `scratch` holds
 	 * scratch_size() bytes and need not be cleared. Always the same bits
-	 * for the same pairs.
+	 * for the same flows.
 	 */
 	void (*solve)(const struct cpl_network *net,
-		      const struct cpl_pairs *pairs, void *scratch,
-		      double *load, struct cpl_routed *routed);
+	              const struct cpl_flows *flows, void *scratch,
+	              double *load, struct cpl_routed *routed);
 	size_t (*scratch_size)(const struct cpl_network *net);
 	/*
 	 * Router-to-router links on the way, the expectation over the paths;
@@ -95,22 +95,22 @@ struct cpl_routing {
  * none is stated. NULL with err, which lists the names that would be right.
  */
 const struct cpl_routing *cpl_routing_find(const struct cpl_network *net,
-					   const char *name,
-					   struct cpl_error *err);
+                                           const char *name,
+                                           struct cpl_error *err);
 
 /*
  * The same for scheduling decisions, which evaluate many placements: where the
  * network (not `name`) states a routing with solve, the type's minimal routing
  * stands in, since a decision has to take milliseconds.
  */
-const struct cpl_routing *
-cpl_routing_find_quick(const struct cpl_network *net, const char *name,
-		       struct cpl_error *err);
+const struct cpl_routing *cpl_routing_find_quick(const struct cpl_network *net,
+                                                 const char *name,
+                                                 struct cpl_error *err);
 
 /* The routing itself, or where it has no add the minimal one of its type: for
  * searches that go from one placement to the next by increments. */
 const struct cpl_routing *
-cpl_routing_by_pairs(const struct cpl_routing *routing);
+cpl_routing_by_flow(const struct cpl_routing *routing);
 
 /* Lists the links of one route after the other. */
 struct cpl_route_finder {
@@ -124,13 +124,13 @@ struct cpl_route_finder {
 
 /* Most entries of a list of links. */
 int64_t cpl_route_max(const struct cpl_network *net,
-		      const struct cpl_routing *routing);
+                      const struct cpl_routing *routing);
 
 /* For a routing that has add. 0, or -1 with err (memory). O(links). */
 int cpl_route_finder_init(struct cpl_route_finder *finder,
-			  const struct cpl_network *net,
-			  const struct cpl_routing *routing,
-			  struct cpl_error *err);
+                          const struct cpl_network *net,
+                          const struct cpl_routing *routing,
+                          struct cpl_error *err);
 void cpl_route_finder_free(struct cpl_route_finder *finder);
 
 /*
@@ -139,7 +139,7 @@ void cpl_route_finder_free(struct cpl_route_finder *finder);
  * no links O(links of the routers on the way).
  */
 const struct cpl_share *cpl_route_find(struct cpl_route_finder *finder,
-				       int from, int to, int *n);
+                                       int from, int to, int *n);
 
 /* The minimal routing of the network's type: its default. */
 const struct cpl_routing *cpl_routing_minimal(const struct cpl_network *net);
@@ -151,7 +151,7 @@ const struct cpl_routing *cpl_routing_at(int i);
 
 /* Can it be used on this network? */
 bool cpl_routing_takes(const struct cpl_routing *routing,
-		       const struct cpl_network *net);
+                       const struct cpl_network *net);
 
 /* static-direct: evenly over all minimal paths (at most one global link, the
  * fewest hops among those). Jain 2016, 3.2.2. At most 4K paths of 5 hops.
@@ -163,18 +163,18 @@ extern const struct cpl_routing cpl_routing_static_direct;
  * there is no third router. The exact expectation: what a router sends to all
  * others and gets from all others is spread once, and the legs that start or
  * end as the direct way does are taken off. Jain 2016, 3.2.2 (there packet by
- * packet). O(pairs + groups^2 + routers * routers per group) where K is 1, else
+ * packet). O(flows + groups^2 + routers * routers per group) where K is 1, else
  * groups^2 times (distinct distances to the K gateways)^2 times links on the
  * shortest ways, and routers times (groups * K + routers per group).
  */
 extern const struct cpl_routing cpl_routing_static_indirect;
 /*
  * static-indirect-sampled: the same as Jain ran it, packet by packet, to
- * compare the expectation with: a pair's bytes go as 64 packets, each over an
+ * compare the expectation with: a flow's bytes go as 64 packets, each over an
  * intermediate router and shortest ways drawn at random. Draws are functions of
- * (pair, packet), so it is always the same sample. A pair's load on a link
- * strays from the expectation as 1 / sqrt(64), a link's of many pairs by less.
- * O(64 * (K + hops)) a pair.
+ * (flow, packet), so it is always the same sample. A flow's load on a link
+ * strays from the expectation as 1 / sqrt(64), a link's of many flows by less.
+ * O(64 * (K + hops)) a flow.
  */
 extern const struct cpl_routing cpl_routing_static_indirect_sampled;
 /* Adaptive routings of Jain 2016, 3.2.2: see adaptive/adaptive.h. */
@@ -193,7 +193,7 @@ extern const struct cpl_routing cpl_routing_dmodk;
 /* shortest-path: fewest hops; of those the lowest next router at each step;
  * evenly over the links to it. */
 extern const struct cpl_routing cpl_routing_shortest_path;
-/* table: evenly over the routes that the file gives for the pair. */
+/* table: evenly over the routes that the file gives for the flow. */
 extern const struct cpl_routing cpl_routing_table;
 /* dimension-order: dimension 0 first, the shorter way round, ties to +. */
 extern const struct cpl_routing cpl_routing_dimension_order;

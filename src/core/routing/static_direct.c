@@ -19,8 +19,9 @@ static inline int row_link(const struct cpl_network *net, int router,
 {
 	return put(share, n,
 	           net->link_class[CPL_DRAGONFLY_ROW].first +
-	                   (int64_t)router * (cpl_dragonfly_of(net)->columns - 1) + to -
-	                   (to > column),
+	                   (int64_t)router *
+	                           (cpl_dragonfly_of(net)->columns - 1) +
+	                   to - (to > column),
 	           part);
 }
 
@@ -30,8 +31,8 @@ static inline int column_link(const struct cpl_network *net, int router,
 {
 	return put(share, n,
 	           net->link_class[CPL_DRAGONFLY_COLUMN].first +
-	                   (int64_t)router * (cpl_dragonfly_of(net)->rows - 1) + to -
-	                   (to > row),
+	                   (int64_t)router * (cpl_dragonfly_of(net)->rows - 1) +
+	                   to - (to > row),
 	           part);
 }
 
@@ -106,8 +107,10 @@ struct ways {
 
 static inline void look(struct ways *w, int word)
 {
-	struct cpl_gates near = cpl_gates(w->net, w->from, w->to->group, word);
-	struct cpl_gates far = cpl_gates(w->net, w->to, w->from->group, word);
+	struct cpl_gateways near =
+	        cpl_gateways(w->net, w->from, w->to->group, word);
+	struct cpl_gateways far =
+	        cpl_gateways(w->net, w->to, w->from->group, word);
 
 	w->at = cpl_shortest(&near, &far);
 	w->word = word;
@@ -163,21 +166,21 @@ static inline int over(const struct ways *w, int k, double part,
                        struct cpl_share *share)
 {
 	const struct cpl_dragonfly *df = cpl_dragonfly_of(w->net);
-	struct cpl_where gate = {.router = df->gateway[w->there + k]};
+	struct cpl_where gateway = {.router = df->gateway[w->there + k]};
 	int n;
 
-	gate.local = gate.router - w->from->group * df->routers_per_group;
-	gate.row = df->row_of[gate.local];
-	gate.column = gate.local - gate.row * df->columns;
-	n = local_links(w->net, w->from, &gate, part, share, 0);
+	gateway.local = gateway.router - w->from->group * df->routers_per_group;
+	gateway.row = df->row_of[gateway.local];
+	gateway.column = gateway.local - gateway.row * df->columns;
+	n = local_links(w->net, w->from, &gateway, part, share, 0);
 	n = put(share, n,
 	        w->net->link_class[CPL_DRAGONFLY_GLOBAL].first + w->there + k,
 	        part);
-	gate.router = df->gateway[w->back + k];
-	gate.local = gate.router - w->to->group * df->routers_per_group;
-	gate.row = df->row_of[gate.local];
-	gate.column = gate.local - gate.row * df->columns;
-	return local_links(w->net, &gate, w->to, part, share, n);
+	gateway.router = df->gateway[w->back + k];
+	gateway.local = gateway.router - w->to->group * df->routers_per_group;
+	gateway.row = df->row_of[gateway.local];
+	gateway.column = gateway.local - gateway.row * df->columns;
+	return local_links(w->net, &gateway, w->to, part, share, n);
 }
 
 int cpl_direct_add(const struct cpl_network *net, int from, int to,

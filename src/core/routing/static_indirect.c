@@ -61,7 +61,7 @@ void cpl_indirect_start(struct cpl_indirect *in, const struct cpl_network *net,
 		cpl_many_links_hops(net, in->legs, in->hops);
 }
 
-void cpl_indirect_pair(struct cpl_indirect *in, int from, int to, double bytes)
+void cpl_indirect_flow(struct cpl_indirect *in, int from, int to, double bytes)
 {
 	int direct = cpl_direct_add(in->net, from, to, bytes, in->direct);
 	double hops = direct;
@@ -123,16 +123,16 @@ void cpl_indirect_finish(struct cpl_indirect *in, double *load,
 		routed->max_hops = in->max_hops;
 }
 
-static void solve(const struct cpl_network *net, const struct cpl_pairs *pairs,
+static void solve(const struct cpl_network *net, const struct cpl_flows *flows,
                   void *scratch, double *load, struct cpl_routed *routed)
 {
 	struct cpl_indirect in;
 
 	cpl_indirect_start(&in, net, false, scratch);
-	for (int i = 0; i < pairs->n_from; i++)
-		for (int64_t e = pairs->row[i]; e < pairs->row[i + 1]; e++)
-			cpl_indirect_pair(&in, pairs->from[i], pairs->to[e],
-			                  pairs->bytes[e]);
+	for (int i = 0; i < flows->n_from; i++)
+		for (int64_t e = flows->row[i]; e < flows->row[i + 1]; e++)
+			cpl_indirect_flow(&in, flows->from[i], flows->to[e],
+			                  flows->bytes[e]);
 	cpl_indirect_finish(&in, load, routed);
 }
 

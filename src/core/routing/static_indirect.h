@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * static-indirect by steps, for those who have the pairs one by one. Over all
- * intermediate routers other than source and destination, a pair's legs are
+ * static-indirect by steps, for those who have the flows one by one. Over all
+ * intermediate routers other than source and destination, a flow's legs are
  * the direct ways from its source to all routers and from all to its
  * destination, less two direct ways of its own: the former depend on what each
  * router sends and receives only (Jain 2016, 3.2.2; expectation instead of
@@ -14,7 +14,7 @@
 
 struct cpl_indirect {
 	const struct cpl_network *net;
-	double others;       /* intermediate routers of a pair */
+	double others;       /* intermediate routers of a flow */
 	double *direct;      /* [n_links] bytes by static-direct */
 	double *plus;        /* [n_links] those of all legs */
 	double *weight[2];   /* [n_routers] sent, received */
@@ -22,7 +22,7 @@ struct cpl_indirect {
 	double *by_group[2]; /* [groups] sums of weight */
 	double *count;       /* [routers per group] */
 	double *legs;        /* scratch of one_link.h, many_links.h */
-	double max_hops, direct_hop_bytes; /* of the pairs so far */
+	double max_hops, direct_hop_bytes; /* of the flows so far */
 	int max_direct_hops;
 };
 
@@ -36,9 +36,9 @@ void cpl_indirect_start(struct cpl_indirect *in, const struct cpl_network *net,
                         bool direct_only, void *scratch);
 
 /* Two different routers, bytes > 0. O(K). */
-void cpl_indirect_pair(struct cpl_indirect *in, int from, int to, double bytes);
+void cpl_indirect_flow(struct cpl_indirect *in, int from, int to, double bytes);
 
-/* Adds static-indirect's bytes of all pairs to load[] and to routed. O(links +
+/* Adds static-indirect's bytes of all flows to load[] and to routed. O(links +
  * what the legs of one_link.h or many_links.h cost). */
 void cpl_indirect_finish(struct cpl_indirect *in, double *load,
                          struct cpl_routed *routed);

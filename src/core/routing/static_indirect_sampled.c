@@ -14,10 +14,10 @@ enum {
 static uint64_t draw(const struct cpl_network *net, int from, int to,
                      int packet, int what)
 {
-	uint64_t pair =
+	uint64_t flow =
 	        (uint64_t)from * (uint64_t)net->n_routers + (uint64_t)to;
 
-	return cpl_random(SEED, pair,
+	return cpl_random(SEED, flow,
 	                  (uint64_t)packet * N_DRAWS + (uint64_t)what);
 }
 
@@ -143,7 +143,7 @@ const struct cpl_routing cpl_routing_static_indirect_sampled = {
         .short_name = "SIS",
         .type = &cpl_network_dragonfly,
         .flags = CPL_ROUTING_SAMPLED,
-        .summary = "64 packets a pair, each over a router drawn at random",
+        .summary = "64 packets a flow, each over a router drawn at random",
         .add = add,
         .hops = hops,
 };

@@ -103,8 +103,7 @@ static int tally_up(const struct cpl_network *net,
 {
 	struct pass *w = calloc(1, sizeof(*w));
 	/* What a workload counts. */
-	bool by_shortest =
-	        !routing->add || routing == cpl_routing_minimal(net);
+	bool by_shortest = !routing->add || routing == cpl_routing_minimal(net);
 	int rc = -1;
 
 	memset(sum, 0, sizeof(*sum));

@@ -11,8 +11,8 @@
 #define OFFSETS_MAX (1 << 22)
 /* Routers without a host of the job cost time too. */
 #define SPARSE 8
-/* Leaves up to which all rows are made: where dimensions tell hops as fast, what
- * a processor's cache holds. */
+/* Leaves up to which all rows are made: where dimensions tell hops as fast,
+ * what a processor's cache holds. */
 #define ALL_MAX 5792
 #define ALL_MAX_PRODUCT 1024
 

@@ -26,7 +26,7 @@ struct cpl_distance {
 	bool all;    /* row has those of all leaves, in order */
 	int n_dims;  /* of the product, or 0 */
 	float *table[CPL_NETWORK_MAX_DIMS]; /* [dim * dim] */
-	unsigned short *at;                 /* [n_leaves * n_dims] coordinates */
+	unsigned short *at; /* [n_leaves * n_dims] coordinates */
 };
 
 /* 0, or -1 with err (memory). O(hosts + routers). */
@@ -61,13 +61,13 @@ static inline double cpl_distance_hops(const struct cpl_distance *d, int a,
 /* Hops from a leaf to every leaf, valid until the next call with a leaf that
  * shares the cache line. O(1) when cached, else O(n_leaves) hop counts. */
 const float *cpl_distance_row(struct cpl_distance *distance, int leaf);
-/* Hops between two leaves by a row, which is made; by dimensions where there are
- * some and it is not there. */
+/* Hops between two leaves by a row, which is made; by dimensions where there
+ * are some and it is not there. */
 double cpl_distance_between(struct cpl_distance *distance, int a, int b);
 /*
- * sum[i] = hops from leaf i to all leaves, weighted. Only where hops add up over
- * dimensions: false elsewhere, sum is then as it was. weight may not be sum.
- * O(n_leaves * dimensions + their squares).
+ * sum[i] = hops from leaf i to all leaves, weighted. Only where hops add up
+ * over dimensions: false elsewhere, sum is then as it was. weight may not be
+ * sum. O(n_leaves * dimensions + their squares).
  */
 bool cpl_distance_sums(const struct cpl_distance *distance,
                        const double *weight, double *sum);
@@ -76,7 +76,7 @@ bool cpl_distance_sums(const struct cpl_distance *distance,
  * a search for a near one need not look at all. */
 struct cpl_rings {
 	const struct cpl_distance *distance; /* NULL: none were made */
-	int max;        /* the largest distance */
+	int max;                             /* the largest distance */
 	int64_t *start; /* [max + 3] offsets of length l are start[l] up to
 	                 * start[l + 1] */
 	short *offset;  /* [start[max + 1] * n_dims] */

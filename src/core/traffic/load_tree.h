@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Largest value, sum and fourth powers of many values of which a few change at a
- * time: a tree of summaries, as tournaments have it. What a node says depends on
- * the values alone, never on how they came about.
+ * Largest value, sum and fourth powers of many values of which a few change at
+ * a time: a tree of summaries, as tournaments have it. What a node says depends
+ * on the values alone, never on how they came about.
  */
 #ifndef CPL_TRAFFIC_LOAD_TREE_H
 #define CPL_TRAFFIC_LOAD_TREE_H

@@ -45,26 +45,26 @@ static int reserve_ranks(struct cpl_matrix *m, int ranks)
 }
 
 /* Large blocks that are not touched take address space only. */
-static int reserve_pairs(struct cpl_matrix *m, const struct cpl_network *net,
+static int reserve_flows(struct cpl_matrix *m, const struct cpl_network *net,
                          const struct cpl_comm *comm)
 {
 	int64_t most = (int64_t)net->n_routers * net->n_routers;
 	size_t routers = (size_t)net->n_routers + 1, n;
-	struct cpl_pairs *p = &m->pairs;
+	struct cpl_flows *p = &m->flows;
 
 	if (comm->n_entries < most)
 		most = comm->n_entries;
 	n = (size_t)most + 1;
-	if (most <= m->max_pairs && p->row)
+	if (most <= m->max_flows && p->row)
 		return 0;
-	m->max_pairs = 0;
+	m->max_flows = 0;
 	p->to = grow(p->to, n, sizeof(*p->to));
 	p->bytes = grow(p->bytes, n, sizeof(*p->bytes));
 	p->from = grow(p->from, routers, sizeof(*p->from));
 	p->row = grow(p->row, routers, sizeof(*p->row));
 	if (!p->to || !p->bytes || !p->from || !p->row)
 		return -1;
-	m->max_pairs = most;
+	m->max_flows = most;
 	return 0;
 }
 
@@ -89,7 +89,7 @@ int cpl_matrix_reserve(struct cpl_matrix *m, const struct cpl_network *net,
 		return cpl_fail_memory(err);
 	if (routing->add)
 		return 0;
-	if (reserve_pairs(m, net, comm) ||
+	if (reserve_flows(m, net, comm) ||
 	    (routing->solve && reserve_scratch(m, routing->scratch_size(net))))
 		return cpl_fail_memory(err);
 	return 0;
@@ -104,7 +104,7 @@ void cpl_matrix_free(struct cpl_matrix *m)
 	free(m->row);
 	free(m->used);
 	free(m->heard);
-	cpl_pairs_free(&m->pairs);
+	cpl_flows_free(&m->flows);
 	free(m->scratch);
 	*m = (struct cpl_matrix){0};
 }
@@ -115,11 +115,11 @@ static const int *nodes_of(struct cpl_matrix *m, const struct cpl_job *job,
 {
 	int each = job->ranks_per_node;
 
-	if (!job->seat && each <= 1)
+	if (!job->rank_host && each <= 1)
 		return job->node;
-	if (job->seat)
+	if (job->rank_host)
 		for (int r = 0; r < ranks; r++)
-			m->node[r] = job->node[job->seat[r]];
+			m->node[r] = job->node[job->rank_host[r]];
 	else
 		for (int r = 0, seat = 0; r < ranks; seat++)
 			for (int i = 0; i < each && r < ranks; i++)
@@ -154,8 +154,7 @@ static struct span gather(const struct cpl_comm *comm, const int *rank_node,
 {
 	struct span span = {m->n_words, -1};
 
-	for (int rank = m->head[router]; rank >= 0;
-	     rank = m->next[rank]) {
+	for (int rank = m->head[router]; rank >= 0; rank = m->next[rank]) {
 		int node = rank_node[rank];
 		double leaves = 0, stays = 0;
 
@@ -187,11 +186,11 @@ static struct span gather(const struct cpl_comm *comm, const int *rank_node,
 	return span;
 }
 
-/* Keep what gather left in m->row as a row of pairs, and clear it. */
+/* Keep what gather left in m->row as a row of flows, and clear it. */
 static void keep(int from, struct span span, struct cpl_matrix *m)
 {
-	struct cpl_pairs *pairs = &m->pairs;
-	int64_t n = pairs->row[pairs->n_from];
+	struct cpl_flows *flows = &m->flows;
+	int64_t n = flows->row[flows->n_from];
 
 	for (int word = span.low; word <= span.high; word++) {
 		uint64_t bits = m->heard[word];
@@ -200,15 +199,15 @@ static void keep(int from, struct span span, struct cpl_matrix *m)
 		for (; bits; bits &= bits - 1) {
 			int to = word * 64 + __builtin_ctzll(bits);
 
-			pairs->to[n] = to;
-			pairs->bytes[n++] = m->row[to];
+			flows->to[n] = to;
+			flows->bytes[n++] = m->row[to];
 			m->row[to] = 0;
 		}
 	}
-	if (n == pairs->row[pairs->n_from])
+	if (n == flows->row[flows->n_from])
 		return;
-	pairs->from[pairs->n_from++] = from;
-	pairs->row[pairs->n_from] = n;
+	flows->from[flows->n_from++] = from;
+	flows->row[flows->n_from] = n;
 }
 
 /* Route what gather left in m->row, and clear it. */
@@ -235,7 +234,7 @@ static void route(const struct cpl_network *net,
 	}
 }
 
-/* Go through the routers that hold ranks: keep what each sends as pairs, or
+/* Go through the routers that hold ranks: keep what each sends as flows, or
  * route it where there is a routing. */
 static void walk(const struct cpl_network *net,
                  const struct cpl_routing *routing, const struct cpl_comm *comm,
@@ -243,8 +242,8 @@ static void walk(const struct cpl_network *net,
                  struct cpl_load *load, struct cpl_job_sums *sums)
 {
 	if (!routing) {
-		m->pairs.n_from = 0;
-		m->pairs.row[0] = 0;
+		m->flows.n_from = 0;
+		m->flows.row[0] = 0;
 	}
 	list_ranks(net, comm, rank_node, m);
 	for (int word = 0; word < m->n_words; word++) {
@@ -253,8 +252,8 @@ static void walk(const struct cpl_network *net,
 		m->used[word] = 0;
 		for (; bits; bits &= bits - 1) {
 			int router = word * 64 + __builtin_ctzll(bits);
-			struct span span = gather(comm, rank_node, router, m,
-			                          load, sums);
+			struct span span =
+			        gather(comm, rank_node, router, m, load, sums);
 
 			if (routing)
 				route(net, routing, router, span, m, load,
@@ -277,7 +276,7 @@ void cpl_matrix_add(struct cpl_matrix *m, const struct cpl_network *net,
 	     nodes_of(m, job, comm->ranks), m, load, sums);
 	if (!routing->solve)
 		return;
-	routing->solve(net, &m->pairs, m->scratch, load->link, &routed);
+	routing->solve(net, &m->flows, m->scratch, load->link, &routed);
 	sums->hop_bytes = routed.hop_bytes;
 	sums->max_dilation = routed.max_hops;
 }

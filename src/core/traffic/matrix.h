@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Jobs whose matrix is stored: their messages added up per router pair, and the
- * pairs routed or handed out. See workload.h.
+ * Jobs whose matrix is stored: their messages added up to flows between
+ * routers, which are routed or handed out. See workload.h.
  */
 #ifndef CPL_TRAFFIC_MATRIX_H
 #define CPL_TRAFFIC_MATRIX_H
@@ -20,12 +20,12 @@ struct cpl_matrix {
 	uint64_t *used;  /* routers that hold ranks */
 	uint64_t *heard; /* routers with an entry in row */
 	int max_ranks;
-	int *next;       /* [max_ranks] next rank on the same router, or -1 */
-	int *router;     /* [max_ranks] */
-	int *node;       /* [max_ranks] */
-	/* For routings that solve all pairs together. */
-	int64_t max_pairs;
-	struct cpl_pairs pairs;
+	int *next;   /* [max_ranks] next rank on the same router, or -1 */
+	int *router; /* [max_ranks] */
+	int *node;   /* [max_ranks] */
+	/* For routings that solve all flows together. */
+	int64_t max_flows;
+	struct cpl_flows flows;
 	size_t scratch_size;
 	void *scratch;
 };
@@ -40,8 +40,8 @@ void cpl_matrix_free(struct cpl_matrix *m);
 /*
  * Add the job's traffic to load; sums are zeroed. comm is its matrix. Under an
  * adaptive routing only what no routing changes: injection, ejection and sums
- * of bytes; what routers send each other is left in m->pairs. No allocation.
- * O(entries + pairs * path length), or what solve says.
+ * of bytes; what routers send each other is left in m->flows. No allocation.
+ * O(entries + flows * path length), or what solve says.
  */
 void cpl_matrix_add(struct cpl_matrix *m, const struct cpl_network *net,
                     const struct cpl_routing *routing,

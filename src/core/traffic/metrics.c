@@ -154,9 +154,9 @@ static void select_at(double *value, int64_t low, int64_t high,
 	while (n > 0 && high - low > 24) {
 		uint64_t size = (uint64_t)(high - low);
 		double *v = value + low;
-		double pivot = middle(pick(v, size, draws, 0),
-		                      pick(v, size, draws, 1),
-		                      pick(v, size, draws, 2));
+		double pivot =
+		        middle(pick(v, size, draws, 0), pick(v, size, draws, 1),
+		               pick(v, size, draws, 2));
 		int64_t less = low, more = high;
 		int left = 0, right;
 

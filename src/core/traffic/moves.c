@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Stops up to which routes are kept, in a view too, and shares of links that are
- * kept at the most: 16, 1 and 64 MB. */
+/* Stops up to which routes are kept, in a view too, and shares of links that
+ * are kept at the most: 16, 1 and 64 MB. */
 #define KNOWN_STOPS 2048
 #define KNOWN_STOPS_VIEW 512
 #define KNOWN_MAX (4 << 20)
@@ -169,9 +169,8 @@ static const struct cpl_share *find(struct cpl_moves *m, int from, int to,
 	for (int i = 0; i < *n; i++)
 		*hops += share[i].part;
 	if (m->known)
-		remember(m,
-		         (size_t)from * (size_t)m->n_stops + (size_t)to, share,
-		         *n, *hops);
+		remember(m, (size_t)from * (size_t)m->n_stops + (size_t)to,
+		         share, *n, *hops);
 	return share;
 }
 
@@ -261,9 +260,9 @@ static void refresh(struct cpl_moves *m)
 
 		if (m->watched)
 			bytes += m->watched->link[link];
-		cpl_load_tree_set(m->tree, link,
-		                  bytes / cpl_network_link_bandwidth(m->net,
-		                                                     link));
+		cpl_load_tree_set(
+		        m->tree, link,
+		        bytes / cpl_network_link_bandwidth(m->net, link));
 	}
 }
 
@@ -445,8 +444,9 @@ int cpl_moves_watch(struct cpl_moves *m, const struct cpl_load *background,
 
 		if (background)
 			bytes += background->link[l];
-		cpl_load_tree_set(m->tree, l,
-		                  bytes / cpl_network_link_bandwidth(m->net, l));
+		cpl_load_tree_set(
+		        m->tree, l,
+		        bytes / cpl_network_link_bandwidth(m->net, l));
 	}
 	cpl_load_tree_keep(m->tree);
 	return 0;

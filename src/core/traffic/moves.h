@@ -7,7 +7,7 @@
  *
  * For routings that have add; under one that finds the paths of all pairs
  * together a move can change every link (static-indirect: each router sends to
- * all others), and cpl_routing_by_pairs() stands in.
+ * all others), and cpl_routing_by_flow() stands in.
  *
  * Exactly: each pair's bytes on a link are rounded to a grain of at most 2^-48
  * of the job's bytes, so that they add up without rounding: the state then
@@ -40,10 +40,10 @@ struct cpl_moves {
 	const struct cpl_comm *comm;
 	int *node; /* [ranks] where they are */
 
-	int *stop_of;   /* [n_routers], or -1 */
-	int *router;    /* [n_stops] */
+	int *stop_of; /* [n_routers], or -1 */
+	int *router;  /* [n_stops] */
 	int n_stops;
-	int *stop;      /* [ranks] */
+	int *stop;       /* [ranks] */
 	int64_t *in_row; /* [ranks + 1] entries of a column of comm */
 	int *in_from;    /* [entries] by column */
 	double *in_bytes;
@@ -111,8 +111,8 @@ int cpl_moves_job(struct cpl_moves *moves, const struct cpl_comm *comm,
 void cpl_moves_move(struct cpl_moves *moves, int rank, int node);
 void cpl_moves_swap(struct cpl_moves *moves, int a, int b);
 
-/* Add up the job's loads afresh, against rounding that has added up; nothing may
- * be tentative, nor a flow be kept. O(entries * route). */
+/* Add up the job's loads afresh, against rounding that has added up; nothing
+ * may be tentative, nor a flow be kept. O(entries * route). */
 void cpl_moves_afresh(struct cpl_moves *moves);
 
 /*

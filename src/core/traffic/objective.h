@@ -17,12 +17,12 @@ enum cpl_objective {
 
 /* "max-congestion", "mean-congestion", "hop-bytes". -1 with err. */
 int cpl_objective_parse(const char *name, enum cpl_objective *out,
-			struct cpl_error *err);
+                        struct cpl_error *err);
 const char *cpl_objective_name(enum cpl_objective objective);
 
 /* Is a better than b? For everything that compares by objective. */
 bool cpl_objective_better(enum cpl_objective objective,
-			  const struct cpl_metrics *a, double a_hop_bytes,
-			  const struct cpl_metrics *b, double b_hop_bytes);
+                          const struct cpl_metrics *a, double a_hop_bytes,
+                          const struct cpl_metrics *b, double b_hop_bytes);
 
 #endif

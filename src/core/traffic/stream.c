@@ -45,13 +45,13 @@ void cpl_stream_close(struct stream *s)
 	memset(s, 0, sizeof(*s));
 }
 
-int cpl_stream_pairs(const struct cpl_network *net,
-                     const struct cpl_stream *job, struct cpl_pairs *pairs,
+int cpl_stream_flows(const struct cpl_network *net,
+                     const struct cpl_stream *job, struct cpl_flows *flows,
                      struct cpl_error *err)
 {
-	struct stream_sinks sinks = {.pairs = pairs};
+	struct stream_sinks sinks = {.flows = flows};
 
-	memset(pairs, 0, sizeof(*pairs));
+	memset(flows, 0, sizeof(*flows));
 	return cpl_stream_pass(net, job, &sinks, err);
 }
 

@@ -202,16 +202,16 @@ static double leave(struct pass *w, struct worker *worker, int group,
 
 	for (int other = 0; other < df->groups; other++) {
 		double bytes = worker->row[other];
-		int gate;
+		int gateway;
 
 		if (!(bytes > 0))
 			continue;
 		worker->row[other] = 0;
-		gate = df->gateway[cpl_dragonfly_global(w->s.net, group, other,
-		                                        0)];
+		gateway = df->gateway[cpl_dragonfly_global(w->s.net, group,
+		                                           other, 0)];
 		sent += bytes;
 		worker->group[other] += bytes;
-		local[gate % w->size] += bytes;
+		local[gateway % w->size] += bytes;
 	}
 	return sent;
 }
@@ -299,10 +299,10 @@ static void take(struct pass *w, int group, int from, double *in)
 	       *ejection = w->ejection + (int64_t)first * ports;
 
 	if (from != group) {
-		int64_t gate = w->df->gateway[cpl_dragonfly_global(
+		int64_t gateway = w->df->gateway[cpl_dragonfly_global(
 		        w->s.net, group, from, 0)];
 
-		to_gateway = w->local + gate * w->size;
+		to_gateway = w->local + gateway * w->size;
 	}
 	for (int i = 0; i < w->size; i++) {
 		double sum = 0;

@@ -24,13 +24,13 @@ struct cpl_stream {
 };
 
 /*
- * What the routers send each other, for routings that need all pairs at once.
- * Free with cpl_pairs_free in either case. Messages of nodes of one router and
- * those without bytes make no pair. 0, or -1 with err (memory). Twelve bytes a
- * pair and 1/32 more while they are collected; O(messages + pairs).
+ * What the routers send each other, for routings that need all flows at once.
+ * Free with cpl_flows_free in either case. Messages of nodes of one router and
+ * those without bytes make no flow. 0, or -1 with err (memory). Twelve bytes a
+ * flow and 1/32 more while they are collected; O(messages + flows).
  */
-int cpl_stream_pairs(const struct cpl_network *net,
-                     const struct cpl_stream *job, struct cpl_pairs *pairs,
+int cpl_stream_flows(const struct cpl_network *net,
+                     const struct cpl_stream *job, struct cpl_flows *flows,
                      struct cpl_error *err);
 
 /*
@@ -65,9 +65,9 @@ static inline int stream_host_of(const struct stream *s, int rank)
 
 /*
  * Where a pass puts what it finds: the first n_add routings have add and get
- * it pair by pair; the next n_more have only injection, ejection and the sums
- * that no routing changes added to load[] and sums[]. pairs may be NULL; else,
- * take may be: it gets all pairs, some at a time, in the order of pairs, while
+ * it flow by flow; the next n_more have only injection, ejection and the sums
+ * that no routing changes added to load[] and sums[]. flows may be NULL; else,
+ * take may be: it gets all flows, some at a time, in the order of flows, while
  * the next are collected.
  */
 struct stream_sinks {
@@ -75,19 +75,19 @@ struct stream_sinks {
 	const struct cpl_routing *const *add; /* [n_add] */
 	struct cpl_load *const *load;         /* [n_add + n_more] */
 	struct cpl_job_sums *sums;            /* [n_add + n_more], zeroed */
-	struct cpl_pairs *pairs;              /* zeroed */
-	void (*take)(void *arg, const struct cpl_pairs *some);
+	struct cpl_flows *flows;              /* zeroed */
+	void (*take)(void *arg, const struct cpl_flows *some);
 	void *arg;
 };
 
-/* 0, or -1 with err (memory). O(messages + pairs); memory of the pairs that are
+/* 0, or -1 with err (memory). O(messages + flows); memory of the flows that are
  * kept, with take of a few of them. */
 int cpl_stream_pass(const struct cpl_network *net, const struct cpl_stream *job,
                     const struct stream_sinks *sinks, struct cpl_error *err);
 
 /*
  * static-direct (sinks->add[i]) and static-indirect of a dragonfly with one
- * link per pair of groups; n_more 0, no pairs. See stream_groups.c. 0, or -1
+ * link per pair of groups; n_more 0, no flows. See stream_groups.c. 0, or -1
  * with err (memory).
  */
 int cpl_stream_groups(const struct cpl_network *net,
@@ -98,9 +98,9 @@ bool cpl_stream_by_groups(const struct cpl_network *net,
                           const struct cpl_routing *routing);
 
 /*
- * The same (sinks->n_more routings) of any dragonfly: pair by pair, none of
+ * The same (sinks->n_more routings) of any dragonfly: flow by flow, none of
  * which is kept. The bits are those of the routings' add and solve with all
- * pairs. See stream_many.c. 0, or -1 with err (memory). O(messages + pairs * K
+ * flows. See stream_many.c. 0, or -1 with err (memory). O(messages + flows * K
  * + what static-indirect's legs cost).
  */
 int cpl_stream_many(const struct cpl_network *net, const struct cpl_stream *job,

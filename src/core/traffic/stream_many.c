@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Dragonflies with several links per pair of groups: how a pair divides its
- * bytes depends on both its routers, so that each pair is routed, once for both
+/* Dragonflies with several links per pair of groups: how a flow divides its
+ * bytes depends on both its routers, so that each flow is routed, once for both
  * routings, while others are collected. */
 #include <stdlib.h>
 
@@ -15,13 +15,13 @@ bool cpl_stream_by_many(const struct cpl_network *net,
 	       routing == &cpl_routing_static_indirect;
 }
 
-static void take(void *arg, const struct cpl_pairs *some)
+static void take(void *arg, const struct cpl_flows *some)
 {
 	struct cpl_indirect *in = arg;
 
 	for (int i = 0; i < some->n_from; i++)
 		for (int64_t e = some->row[i]; e < some->row[i + 1]; e++)
-			cpl_indirect_pair(in, some->from[i], some->to[e],
+			cpl_indirect_flow(in, some->from[i], some->to[e],
 			                  some->bytes[e]);
 }
 

@@ -19,10 +19,10 @@ struct cpl_job_sums {
 	double bytes;            /* all traffic of the matrix */
 	double bytes_in_node;    /* between ranks of one node */
 	double bytes_on_network; /* bytes - bytes_in_node; includes traffic
-				  * between nodes of one router (0 hops) */
+	                          * between nodes of one router (0 hops) */
 	double hop_bytes;        /* sum of bytes * router-to-router hops */
 	double max_dilation;     /* hops of the farthest pair that talks; both
-				  * are expectations where paths are drawn */
+	                          * are expectations where paths are drawn */
 };
 
 /* Number of links, six numbers and totals of one link class, in bytes. */
@@ -33,29 +33,29 @@ struct cpl_class_stats {
 
 /* PTRAM's and Damselfly's objective numbers over all network links. */
 struct cpl_metrics {
-	double max_congestion;  /* largest bytes / bandwidth, seconds */
-	double mean_congestion; /* over all links */
-	double nonzero_average; /* NZCA: over links that carry traffic */
+	double max_congestion;   /* largest bytes / bandwidth, seconds */
+	double mean_congestion;  /* over all links */
+	double nonzero_average;  /* NZCA: over links that carry traffic */
 	double nonzero_variance; /* NZCV: population variance over the same */
-	double max_injection;   /* largest bytes / bandwidth of node links */
+	double max_injection;    /* largest bytes / bandwidth of node links */
 };
 
 int cpl_load_init(struct cpl_load *load, const struct cpl_network *net,
-		  struct cpl_error *err);
+                  struct cpl_error *err);
 void cpl_load_clear(struct cpl_load *load, const struct cpl_network *net);
 void cpl_load_free(struct cpl_load *load);
 /* into += from. O(links + nodes). */
 void cpl_load_add(struct cpl_load *into, const struct cpl_load *from,
-		  const struct cpl_network *net);
+                  const struct cpl_network *net);
 
 /*
  * max, mean and the PTRAM metrics of load + background (background may be
  * NULL). O(links).
  */
 void cpl_traffic_metrics(const struct cpl_network *net,
-			 const struct cpl_load *load,
-			 const struct cpl_load *background,
-			 struct cpl_metrics *out);
+                         const struct cpl_load *load,
+                         const struct cpl_load *background,
+                         struct cpl_metrics *out);
 
 /*
  * PTRAM's hybrid metric (Mirsadeghi, Afsahi, eq 3), each term over that of a
@@ -72,8 +72,8 @@ double cpl_metrics_hybrid(const struct cpl_metrics *metrics, double hop_bytes,
  * statistics (position q * (n - 1); R's type 7, numpy's default). 0, or -1
  * when memory is out. O(n).
  */
-int cpl_class_stats(const double *value, int64_t n,
-		    struct cpl_class_stats *out, struct cpl_error *err);
+int cpl_class_stats(const double *value, int64_t n, struct cpl_class_stats *out,
+                    struct cpl_error *err);
 
 /* The same of a class's links, or (-1) of all, cable by cable. */
 int cpl_load_stats(const struct cpl_network *net, const struct cpl_load *load,

@@ -9,15 +9,15 @@
 #include "traffic/stream_internal.h"
 
 /* Of an adaptive job; several workloads may have it. */
-struct shared_pairs {
-	struct cpl_pairs pairs;
-	int64_t max_pairs; /* of buffers that they came from */
+struct shared_flows {
+	struct cpl_flows flows;
+	int64_t max_flows; /* of buffers that they came from */
 	int holders;
 };
 
 struct workload_job {
 	const struct cpl_routing *routing;
-	struct shared_pairs *pairs; /* adaptive */
+	struct shared_flows *flows; /* adaptive */
 	struct cpl_job_sums sums;
 };
 
@@ -50,40 +50,40 @@ struct cpl_workload *cpl_workload_new(const struct cpl_network *net,
 	return w;
 }
 
-/* Take the pairs that a matrix left in the buffers, which get others with the
+/* Take the flows that a matrix left in the buffers, which get others with the
  * next; nobody holds them yet. */
-static struct shared_pairs *take_pairs(struct cpl_matrix *buffers)
+static struct shared_flows *take_flows(struct cpl_matrix *buffers)
 {
-	struct shared_pairs *pairs = calloc(1, sizeof(*pairs));
+	struct shared_flows *flows = calloc(1, sizeof(*flows));
 
-	if (!pairs)
+	if (!flows)
 		return NULL;
-	pairs->pairs = buffers->pairs;
-	pairs->max_pairs = buffers->max_pairs;
-	buffers->pairs = (struct cpl_pairs){0};
-	buffers->max_pairs = 0;
-	return pairs;
+	flows->flows = buffers->flows;
+	flows->max_flows = buffers->max_flows;
+	buffers->flows = (struct cpl_flows){0};
+	buffers->max_flows = 0;
+	return flows;
 }
 
 /* The larger ones go back to the buffers. */
-static void release(struct cpl_matrix *buffers, struct shared_pairs *pairs)
+static void release(struct cpl_matrix *buffers, struct shared_flows *flows)
 {
-	if (!pairs || --pairs->holders)
+	if (!flows || --flows->holders)
 		return;
-	if (pairs->max_pairs > buffers->max_pairs) {
-		cpl_pairs_free(&buffers->pairs);
-		buffers->pairs = pairs->pairs;
-		buffers->max_pairs = pairs->max_pairs;
+	if (flows->max_flows > buffers->max_flows) {
+		cpl_flows_free(&buffers->flows);
+		buffers->flows = flows->flows;
+		buffers->max_flows = flows->max_flows;
 	} else {
-		cpl_pairs_free(&pairs->pairs);
+		cpl_flows_free(&flows->flows);
 	}
-	free(pairs);
+	free(flows);
 }
 
 static void forget_jobs(struct cpl_workload *w)
 {
 	for (int i = 0; i < w->n_jobs; i++)
-		release(&w->buffers, w->job[i].pairs);
+		release(&w->buffers, w->job[i].flows);
 	w->n_jobs = 0;
 }
 
@@ -173,21 +173,21 @@ static void join(struct group *g, struct cpl_workload *w,
 	g->job[g->n++] = job;
 }
 
-static struct shared_pairs *new_pairs(struct group *g, struct cpl_error *err)
+static struct shared_flows *new_flows(struct group *g, struct cpl_error *err)
 {
-	struct shared_pairs *pairs = calloc(1, sizeof(*pairs));
+	struct shared_flows *flows = calloc(1, sizeof(*flows));
 
-	if (!pairs) {
+	if (!flows) {
 		cpl_fail_memory(err);
 		return NULL;
 	}
 	for (int i = 0; i < g->n; i++)
-		g->job[i]->pairs = pairs;
-	pairs->holders = g->n;
-	return pairs;
+		g->job[i]->flows = flows;
+	flows->holders = g->n;
+	return flows;
 }
 
-/* Those that keep pairs share them, and the others the walks that there are. */
+/* Those that keep flows share them, and the others the walks that there are. */
 static int add_rows(struct cpl_workload *const *w,
                     const struct cpl_routing *const *routing, int n,
                     const struct cpl_job *job, struct cpl_error *err)
@@ -211,14 +211,13 @@ static int add_rows(struct cpl_workload *const *w,
 			     w[i], to);
 	}
 	if (!rc && kept.n) {
-		struct shared_pairs *pairs = new_pairs(&kept, err);
-		struct stream_sinks sinks = {.n_more = kept.n,
-		                             .load = kept.load,
-		                             .sums = kept.sums};
+		struct shared_flows *flows = new_flows(&kept, err);
+		struct stream_sinks sinks = {
+		        .n_more = kept.n, .load = kept.load, .sums = kept.sums};
 
-		rc = !pairs;
-		if (pairs) {
-			sinks.pairs = &pairs->pairs;
+		rc = !flows;
+		if (flows) {
+			sinks.flows = &flows->flows;
 			rc = cpl_stream_pass(w[0]->net, &stream, &sinks, err);
 		}
 	}
@@ -237,28 +236,27 @@ static int add_matrix(struct cpl_workload *w, const struct cpl_routing *routing,
 {
 	struct workload_job *to = next_job(w, routing, err);
 
-	if (!to ||
-	    cpl_matrix_reserve(&w->buffers, w->net, routing, comm, err))
+	if (!to || cpl_matrix_reserve(&w->buffers, w->net, routing, comm, err))
 		return -1;
 	cpl_matrix_add(&w->buffers, w->net, routing, job, comm, &w->load,
 	               &to->sums);
 	if (!cpl_routing_is_adaptive(routing))
 		return 0;
-	to->pairs = take_pairs(&w->buffers);
-	if (!to->pairs)
+	to->flows = take_flows(&w->buffers);
+	if (!to->flows)
 		return cpl_fail_memory(err);
-	to->pairs->holders = 1;
+	to->flows->holders = 1;
 	return 0;
 }
 
-/* A walk over messages takes each node as one seat. */
+/* A walk over messages takes each host as a node of its own. */
 static int given_twice(const struct cpl_network *net, const struct cpl_job *job,
                        bool *twice, struct cpl_error *err)
 {
 	int each = job->ranks_per_node ? job->ranks_per_node : 1;
 	unsigned char *seen = calloc((size_t)net->n_nodes, 1);
 
-	*twice = job->seat;
+	*twice = job->rank_host;
 	if (!seen)
 		return cpl_fail_memory(err);
 	for (int i = 0; i <= (job->rows->ranks - 1) / each && !*twice; i++) {
@@ -283,8 +281,8 @@ int cpl_workload_add_each(struct cpl_workload *const *w,
 	if (twice) {
 		comm = made = cpl_rows_comm(job->rows, err);
 		if (!made)
-			return cpl_fail_prefix(
-			        err, "hosts that are given twice: ");
+			return cpl_fail_prefix(err,
+			                       "hosts that are given twice: ");
 	}
 	if (!comm)
 		return add_rows(w, routing, n, job, err);
@@ -313,8 +311,8 @@ int cpl_workload_add_all(struct cpl_workload *w,
 		if (!job)
 			return -1;
 		*job = other->job[i];
-		if (job->pairs)
-			job->pairs->holders++;
+		if (job->flows)
+			job->flows->holders++;
 	}
 	cpl_load_add(&w->load, &other->load, w->net);
 	w->on_links = w->on_links || other->on_links;
@@ -330,7 +328,7 @@ int cpl_workload_solve(struct cpl_workload *w, struct cpl_error *err)
 	int n = 0, rc;
 
 	for (int i = 0; i < w->n_jobs; i++)
-		n += w->job[i].pairs != NULL;
+		n += w->job[i].flows != NULL;
 	if (!n)
 		return 0;
 	solve.job = calloc((size_t)n, sizeof(*solve.job));
@@ -339,15 +337,15 @@ int cpl_workload_solve(struct cpl_workload *w, struct cpl_error *err)
 	if (w->on_links)
 		solve.background = w->load.link;
 	for (int i = 0; i < w->n_jobs; i++)
-		if (w->job[i].pairs)
+		if (w->job[i].flows)
 			solve.job[solve.n_jobs++] = (struct cpl_adaptive_job){
-			        .pairs = &w->job[i].pairs->pairs,
+			        .flows = &w->job[i].flows->flows,
 			        .routing = w->job[i].routing};
 	rc = cpl_adaptive_solve(&solve, err);
 	for (int i = w->n_jobs - 1; i >= 0 && !rc; i--) {
 		const struct cpl_routed *routed;
 
-		if (!w->job[i].pairs)
+		if (!w->job[i].flows)
 			continue;
 		routed = &solve.job[--n].routed;
 		w->job[i].sums.hop_bytes = routed->hop_bytes;

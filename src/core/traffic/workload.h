@@ -5,14 +5,14 @@
  * routing. This is the one entry to the traffic model; how a job is evaluated
  * follows from what it is:
  *
- * A stored matrix is added up per router pair, in (source rank, destination
- * rank) order, and the pairs are routed in (source router, destination router)
+ * A stored matrix is added up to flows, in (source rank, destination
+ * rank) order, and the flows are routed in (source router, destination router)
  * order, so the result is the same to the last bit on every machine.
  *
  * Rows that are made when they are looked at are walked over in as few passes
  * as the routings allow: one for static-direct and static-indirect of a
  * dragonfly together (with one link per pair of groups by (router, group) and
- * (group, node), else pair by pair, none of which is kept), one for all others.
+ * (group, node), else flow by flow, none of which is kept), one for all others.
  *
  * Jobs whose routing does not look at the load (static ones, and all of tori,
  * fat trees and graphs) put on the links what they would put there alone. Jobs
@@ -37,16 +37,16 @@ struct cpl_hop_count {
 	int64_t pairs[CPL_HOPS_COUNTED];
 };
 
-/* What the ranks send each other, where they sit, and how that is routed. */
+/* What the ranks send each other, where they are, and how that is routed. */
 struct cpl_job {
 	const struct cpl_routing *routing;
 	/* One of the two; of both the matrix. */
 	const struct cpl_comm *comm;
 	const struct cpl_rows *rows;
-	/* Rank r is on node[seat[r]]; seat NULL: on node[r / ranks_per_node],
-	 * which is 1 .. 65536, or 0 for 1. */
+	/* Rank r is on node[rank_host[r]]; rank_host NULL: on node[r /
+	 * ranks_per_node], which is 1 .. 65536, or 0 for 1. */
 	const int *node;
-	const int *seat;
+	const int *rank_host;
 	int ranks_per_node;
 	struct cpl_hop_count *hops; /* may be NULL */
 };
@@ -68,8 +68,8 @@ void cpl_workload_clear(struct cpl_workload *w, const struct cpl_load *start);
  * Add a job. Nothing of the caller's is kept. The job's number, from 0 on, or
  * -1 with err (memory; rows of which nodes are given twice need the matrix,
  * which may be too large), with w only to be cleared or freed. O(entries + used
- * router pairs * path length), or what the routing's solve says; of rows
- * O(messages + pairs), messages of neighbouring ranks between the same nodes
+ * flows * path length), or what the routing's solve says; of rows
+ * O(messages + flows), messages of neighbouring ranks between the same nodes
  * counting once where the pattern says that they are alike.
  */
 int cpl_workload_add(struct cpl_workload *w, const struct cpl_job *job,

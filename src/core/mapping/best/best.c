@@ -65,7 +65,7 @@ void cpl_best_evaluate(struct cpl_best_chain *chain,
 	struct cpl_job job = {.routing = req->routing,
 	                      .comm = req->comm,
 	                      .node = req->host,
-	                      .seat = chain->trial};
+	                      .rank_host = chain->trial};
 	struct cpl_job_sums sums;
 
 	if (!cpl_workload_evaluate(chain->evaluation, &job, req->background,

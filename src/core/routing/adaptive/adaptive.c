@@ -22,28 +22,29 @@ static void run_shard(void *arg, int64_t chunk, int thread)
 	s->pass(s, s->at, &s->shard[chunk]);
 }
 
-static void over_lanes(struct cpl_solver *s, struct cpl_job_flows *flows,
-                       void (*pass)(struct cpl_solver *, struct cpl_job_flows *,
+static void over_lanes(struct cpl_solver *s, struct cpl_solver_job *job,
+                       void (*pass)(struct cpl_solver *,
+                                    struct cpl_solver_job *,
                                     struct cpl_shard *))
 {
 	s->pass = pass;
-	s->at = flows;
+	s->at = job;
 	cpl_parallel(s->a->threads, s->n_shards, run_shard, s);
 }
 
 /* One pass over all jobs. */
 static void over_parts(struct cpl_solver *s,
                        void (*pass)(struct cpl_solver *,
-                                    struct cpl_job_flows *))
+                                    struct cpl_solver_job *))
 {
 	for (int i = 0; i < s->a->n_jobs; i++)
-		pass(s, &s->flows[i]);
+		pass(s, &s->job[i]);
 }
 
-/* The same with segments between links and pairs that go by blocks. */
+/* The same with segments between links and flows that go by blocks. */
 static void over_parts_and_ways(struct cpl_solver *s,
                                 void (*pass)(struct cpl_solver *,
-                                             struct cpl_job_flows *),
+                                             struct cpl_solver_job *),
                                 bool bytes)
 {
 	if (s->blocks)
@@ -53,60 +54,59 @@ static void over_parts_and_ways(struct cpl_solver *s,
 		cpl_blocks_put(&s->table, s->shard, s->a->threads, bytes);
 }
 
-static void ask_lane(struct cpl_solver *s, struct cpl_job_flows *flows,
+static void ask_lane(struct cpl_solver *s, struct cpl_solver_job *job,
                      struct cpl_shard *shard)
 {
-	if (flows->by_blocks)
-		cpl_blocks_ask(&s->table, flows, shard, s->scale,
-		               s->steps == 1);
-	else if (flows->direct < 0)
-		cpl_direct_ask(&s->table, flows, shard, s->scale);
+	if (job->by_blocks)
+		cpl_blocks_ask(&s->table, job, shard, s->scale, s->steps == 1);
+	else if (job->direct < 0)
+		cpl_direct_ask(&s->table, job, shard, s->scale);
 	else
-		cpl_drawn_ask(&s->table, flows, shard, s->scale, s->iteration);
+		cpl_drawn_ask(&s->table, job, shard, s->scale, s->iteration);
 }
 
-static void ask(struct cpl_solver *s, struct cpl_job_flows *flows)
+static void ask(struct cpl_solver *s, struct cpl_solver_job *job)
 {
-	if (flows->by_transits)
-		cpl_transits_ask(&s->table, flows, s->shard, s->a->threads,
+	if (job->by_transits)
+		cpl_transits_ask(&s->table, job, s->shard, s->a->threads,
 		                 s->scale, s->iteration);
 	else
-		over_lanes(s, flows, ask_lane);
+		over_lanes(s, job, ask_lane);
 }
 
-static void grant_lane(struct cpl_solver *s, struct cpl_job_flows *flows,
+static void grant_lane(struct cpl_solver *s, struct cpl_solver_job *job,
                        struct cpl_shard *shard)
 {
-	if (flows->by_blocks)
-		cpl_blocks_grant(&s->table, flows, shard, s->scale);
-	else if (flows->direct < 0)
-		cpl_direct_grant(&s->table, flows, shard);
+	if (job->by_blocks)
+		cpl_blocks_grant(&s->table, job, shard, s->scale);
+	else if (job->direct < 0)
+		cpl_direct_grant(&s->table, job, shard);
 	else
-		cpl_drawn_grant(&s->table, flows, shard, s->iteration,
+		cpl_drawn_grant(&s->table, job, shard, s->iteration,
 		                s->delivers);
 }
 
-static void grant(struct cpl_solver *s, struct cpl_job_flows *flows)
+static void grant(struct cpl_solver *s, struct cpl_solver_job *job)
 {
-	if (flows->by_transits)
-		cpl_transits_grant(&s->table, flows, s->shard, s->a->threads);
+	if (job->by_transits)
+		cpl_transits_grant(&s->table, job, s->shard, s->a->threads);
 	else
-		over_lanes(s, flows, grant_lane);
+		over_lanes(s, job, grant_lane);
 }
 
-static void replay_lane(struct cpl_solver *s, struct cpl_job_flows *flows,
+static void replay_lane(struct cpl_solver *s, struct cpl_solver_job *job,
                         struct cpl_shard *shard)
 {
-	cpl_drawn_replay(&s->table, flows, shard, s->iteration);
+	cpl_drawn_replay(&s->table, job, shard, s->iteration);
 }
 
-static void replay(struct cpl_solver *s, struct cpl_job_flows *flows)
+static void replay(struct cpl_solver *s, struct cpl_solver_job *job)
 {
-	if (flows->by_transits)
-		cpl_transits_deliver(&s->table, flows, s->shard, s->a->threads,
+	if (job->by_transits)
+		cpl_transits_deliver(&s->table, job, s->shard, s->a->threads,
 		                     s->scale, s->iteration);
-	else if (flows->grants)
-		over_lanes(s, flows, replay_lane);
+	else if (job->grants)
+		over_lanes(s, job, replay_lane);
 }
 
 /* One iteration; returns what it grants. */
@@ -148,52 +148,52 @@ static int iterate(struct cpl_solver *s)
 	return s->iteration;
 }
 
-static void deliver_lane(struct cpl_solver *s, struct cpl_job_flows *flows,
+static void deliver_lane(struct cpl_solver *s, struct cpl_solver_job *job,
                          struct cpl_shard *shard)
 {
-	if (flows->by_blocks)
-		cpl_blocks_deliver(&s->table, flows, shard);
+	if (job->by_blocks)
+		cpl_blocks_deliver(&s->table, job, shard);
 	else
-		cpl_direct_deliver(&s->table, flows, shard);
+		cpl_direct_deliver(&s->table, job, shard);
 }
 
-static void deliver_direct(struct cpl_solver *s, struct cpl_job_flows *flows)
+static void deliver_direct(struct cpl_solver *s, struct cpl_solver_job *job)
 {
-	if (flows->direct < 0)
-		over_lanes(s, flows, deliver_lane);
+	if (job->direct < 0)
+		over_lanes(s, job, deliver_lane);
 }
 
-static void clear_lane(struct cpl_solver *s, struct cpl_job_flows *flows,
+static void clear_lane(struct cpl_solver *s, struct cpl_solver_job *job,
                        struct cpl_shard *shard)
 {
 	int64_t first;
 	size_t n;
 
-	if (flows->by_blocks) {
-		cpl_blocks_keep(&s->table, flows, shard);
+	if (job->by_blocks) {
+		cpl_blocks_keep(&s->table, job, shard);
 		return;
 	}
-	if (flows->by_transits) {
-		cpl_transits_sort(&s->table, flows, shard);
+	if (job->by_transits) {
+		cpl_transits_sort(&s->table, job, shard);
 		return;
 	}
-	first = flows->pairs->row[flows->cut[shard->number]];
-	n = (size_t)(flows->pairs->row[flows->cut[shard->number + 1]] - first);
-	if (flows->direct < 0) {
-		memset(flows->path_total + first * flows->slots, 0,
-		       n * (size_t)flows->slots * sizeof(*flows->path_total));
+	first = job->flows->row[job->cut[shard->number]];
+	n = (size_t)(job->flows->row[job->cut[shard->number + 1]] - first);
+	if (job->direct < 0) {
+		memset(job->path_total + first * job->slots, 0,
+		       n * (size_t)job->slots * sizeof(*job->path_total));
 		return;
 	}
-	memset(flows->total + first, 0, n * sizeof(*flows->total));
-	memset(flows->hops + first, 0, n * sizeof(*flows->hops));
+	memset(job->total + first, 0, n * sizeof(*job->total));
+	memset(job->hops + first, 0, n * sizeof(*job->hops));
 }
 
-static void clear(struct cpl_solver *s, struct cpl_job_flows *flows)
+static void clear(struct cpl_solver *s, struct cpl_solver_job *job)
 {
-	over_lanes(s, flows, clear_lane);
+	over_lanes(s, job, clear_lane);
 }
 
-/* The bytes, once it is known what each pair gets in all. */
+/* The bytes, once it is known what each flow gets in all. */
 static void deliver(struct cpl_solver *s, int iterations)
 {
 	bool again = false;
@@ -203,8 +203,8 @@ static void deliver(struct cpl_solver *s, int iterations)
 		       cpl_solver_cells(s) * sizeof(double));
 	over_parts_and_ways(s, deliver_direct, true);
 	for (int i = 0; i < s->a->n_jobs && !s->seen; i++)
-		again = again || (s->flows[i].direct >= 0 && s->flows[i].n &&
-		                  !s->flows[i].grants);
+		again = again || (s->job[i].direct >= 0 && s->job[i].n &&
+		                  !s->job[i].grants);
 	s->delivers = true;
 	if (again)
 		cpl_links_start(s);
@@ -219,30 +219,30 @@ static void deliver(struct cpl_solver *s, int iterations)
 	}
 }
 
-static void finish(struct cpl_solver *s, int job)
+static void finish(struct cpl_solver *s, int i)
 {
-	struct cpl_job_flows *flows = &s->flows[job];
-	struct cpl_routed *routed = &s->a->job[job].routed;
+	struct cpl_solver_job *job = &s->job[i];
+	struct cpl_routed *routed = &s->a->job[i].routed;
 
-	for (int i = 0; i < s->n_shards; i++) {
-		routed->hop_bytes += flows->routed[i].hop_bytes;
+	for (int k = 0; k < s->n_shards; k++) {
+		routed->hop_bytes += job->routed[k].hop_bytes;
 		routed->max_hops =
-		        fmax(routed->max_hops, flows->routed[i].max_hops);
+		        fmax(routed->max_hops, job->routed[k].max_hops);
 	}
-	for (int64_t m = 0; flows->direct >= 0 && m < flows->n; m++)
-		routed->max_hops = fmax(routed->max_hops, flows->hops[m]);
+	for (int64_t m = 0; job->direct >= 0 && m < job->n; m++)
+		routed->max_hops = fmax(routed->max_hops, job->hops[m]);
 }
 
-static void count_lane(struct cpl_solver *s, struct cpl_job_flows *flows,
+static void count_lane(struct cpl_solver *s, struct cpl_solver_job *job,
                        struct cpl_shard *shard)
 {
-	cpl_blocks_count(&s->table, flows, shard);
+	cpl_blocks_count(&s->table, job, shard);
 }
 
-static void count(struct cpl_solver *s, struct cpl_job_flows *flows)
+static void count(struct cpl_solver *s, struct cpl_solver_job *job)
 {
-	if (flows->by_blocks)
-		over_lanes(s, flows, count_lane);
+	if (job->by_blocks)
+		over_lanes(s, job, count_lane);
 }
 
 /* Weights and grants are floats: scaled to near 1 they stay in range. */
@@ -256,24 +256,24 @@ static void set_scales(struct cpl_solver *s)
 		if (net->link_class[c].count > 0)
 			s->unit = fmax(s->unit, net->link_class[c].bandwidth);
 	for (int i = 0; i < s->a->n_jobs; i++)
-		for (int64_t m = 0; m < s->flows[i].n; m++)
-			most = fmax(most, s->flows[i].pairs->bytes[m]);
+		for (int64_t m = 0; m < s->job[i].n; m++)
+			most = fmax(most, s->job[i].flows->bytes[m]);
 	s->scale = 1 / most;
 }
 
-/* Rows for each shard, with about as many pairs. */
-static void cut(struct cpl_job_flows *flows, int n_shards)
+/* Rows for each shard, with about as many flows. */
+static void cut(struct cpl_solver_job *job, int n_shards)
 {
-	const struct cpl_pairs *pairs = flows->pairs;
+	const struct cpl_flows *flows = job->flows;
 	int row = 0;
 
 	for (int i = 0; i < n_shards; i++) {
-		flows->cut[i] = row;
-		while (row < pairs->n_from &&
-		       pairs->row[row] < flows->n * (i + 1) / n_shards)
+		job->cut[i] = row;
+		while (row < flows->n_from &&
+		       flows->row[row] < job->n * (i + 1) / n_shards)
 			row++;
 	}
-	flows->cut[n_shards] = pairs->n_from;
+	job->cut[n_shards] = flows->n_from;
 }
 
 /* The jobs are known; the arrays have their memory. */
@@ -290,13 +290,13 @@ static void solve(struct cpl_solver *s)
 		               (size_t)s->table.per_group *
 		               sizeof(*s->shard[i].far_flow));
 	for (int i = 0; i < a->n_jobs; i++) {
-		struct cpl_job_flows *flows = &s->flows[i];
+		struct cpl_solver_job *job = &s->job[i];
 
-		if (flows->by_blocks)
-			cpl_blocks_cut(&s->table, flows);
-		else if (!flows->by_transits)
-			cut(flows, s->n_shards);
-		if (flows->direct >= 0 && flows->n)
+		if (job->by_blocks)
+			cpl_blocks_cut(&s->table, job);
+		else if (!job->by_transits)
+			cut(job, s->n_shards);
+		if (job->direct >= 0 && job->n)
 			s->steps = CPL_EXPOSURE;
 	}
 	set_scales(s);
@@ -335,30 +335,30 @@ int cpl_adaptive_solve(struct cpl_adaptive *a, struct cpl_error *err)
 	struct cpl_adaptive_memory *memory = a->memory ? a->memory : &own;
 	struct cpl_solver s = {.a = a};
 	struct cpl_arena arena = {NULL, 0};
-	int64_t pairs;
+	int64_t flows;
 	int rc = -1;
 
 	a->iterations_taken = 0;
-	s.flows = malloc(((size_t)a->n_jobs + 1) * sizeof(*s.flows));
-	if (!s.flows)
+	s.job = malloc(((size_t)a->n_jobs + 1) * sizeof(*s.job));
+	if (!s.job)
 		return cpl_fail_memory(err);
-	pairs = cpl_solver_jobs(&s, err);
-	if (pairs <= 0) {
-		rc = pairs < 0 ? -1 : 0;
+	flows = cpl_solver_jobs(&s, err);
+	if (flows <= 0) {
+		rc = flows < 0 ? -1 : 0;
 		goto out;
 	}
-	cpl_solver_allot(&s, pairs, &arena);
+	cpl_solver_allot(&s, flows, &arena);
 	if (reserve(memory, arena.used)) {
 		cpl_fail_memory(err);
 		goto out;
 	}
 	arena = (struct cpl_arena){memory->block, 0};
-	cpl_solver_allot(&s, pairs, &arena);
+	cpl_solver_allot(&s, flows, &arena);
 	solve(&s);
 	rc = 0;
 out:
 	if (memory == &own || memory->size > MAX_LEFT)
 		release(memory);
-	free(s.flows);
+	free(s.job);
 	return rc;
 }

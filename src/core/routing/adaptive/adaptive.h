@@ -3,16 +3,16 @@
  * The adaptive routings of a dragonfly for one or several jobs at once, as one
  * iterative solve (Jain 2016, 3.2.2 and 3.2.5; Damselfly).
  *
- * Every router pair asks for bandwidth on each of its paths, weighted by its
+ * Every flow asks for bandwidth on each of its paths, weighted by its
  * bytes and by the least bandwidth left on the path; links divide what is left
- * in proportion; repeated until next to nothing is granted. A pair's bytes then
+ * in proportion; repeated until next to nothing is granted. A flow's bytes then
  * go over its paths as the bandwidth that each got.
  *
  * adaptive-direct: all static-direct paths, the same in every iteration.
  * adaptive-indirect: four paths over intermediate routers other than source
  * and destination, drawn anew in each iteration. adaptive-hybrid: up to two
  * direct paths and indirect ones up to four. Draws are functions of (job,
- * pair, iteration, path).
+ * flow, iteration, path).
  *
  * Exposure: where any job's paths are drawn, each of the first 50 iterations
  * exposes a 50th of every link, to all jobs; else the links' whole bandwidth
@@ -20,7 +20,7 @@
  *
  * End: an iteration (after the exposure) that grants less than 1e-4 of the
  * sum; with drawn paths at the latest 10 iterations after the exposure, else
- * after 30. Pairs that always find new paths would go on for hundreds of
+ * after 30. Flows that always find new paths would go on for hundreds of
  * iterations on a machine that is not full. What that changes, for a 4-D
  * stencil of 12,288 ranks on 512 random nodes of etc/networks/edison.json (60
  * iterations against 282 for adaptive-hybrid, 257 for adaptive-indirect): the
@@ -29,7 +29,7 @@
  * routers (68 and 90) all by less than 0.5 %. bench_adaptive NETWORK small RDN
  * AH 1 [400].
  * Direct paths divide the last of the bandwidth long after the shares of a
- * pair's bytes have settled. On 240 groups of 24 routers (the same wiring), 30
+ * flow's bytes have settled. On 240 groups of 24 routers (the same wiring), 30
  * iterations against those until 1e-4 (73 to 92), as the mean difference of a
  * link's load over the mean load: workload W1 on random routers 2e-5 (largest
  * load the same to five digits, median by -0.0004 %), many-to-many on random
@@ -37,7 +37,7 @@
  *
  * Jobs with other routings, and whatever else is on the links, come as
  * `background` bytes per link: on each link they ask for as much as they have
- * bytes there, as a path's share of a pair's bytes does, and take what they are
+ * bytes there, as a path's share of a flow's bytes does, and take what they are
  * granted; their own paths do not change.
  */
 #ifndef CPL_ROUTING_ADAPTIVE_H
@@ -46,7 +46,7 @@
 #include "routing/routing.h"
 
 struct cpl_adaptive_job {
-	const struct cpl_pairs *pairs;
+	const struct cpl_flows *flows;
 	const struct cpl_routing *routing; /* one of the three */
 	struct cpl_routed routed;          /* out */
 };
@@ -66,7 +66,7 @@ struct cpl_adaptive {
 	const double *background; /* [n_links] bytes, or NULL */
 	int threads;              /* at the most; <= 1: the caller alone */
 	int iterations;           /* at the most; 0: as said above */
-	bool by_pairs;            /* however many: to compare with */
+	bool by_flows;            /* however many: to compare with */
 	double *load;             /* [n_links] bytes of the jobs are added; may
 	                           * be background */
 	double *bandwidth;        /* [n_links] or NULL: add what links grant,
@@ -82,26 +82,26 @@ static inline bool cpl_routing_is_adaptive(const struct cpl_routing *routing)
 
 /*
  * Solve. 0, or -1 with err when memory is out. The same bits for the same
- * input, whatever the number of threads. O(iterations * pairs * paths * hops +
- * iterations * links); memory about 32 bytes per pair for adaptive-direct
- * times K, for the others 32 (10 KB up to 8,192 pairs, where the paths are
+ * input, whatever the number of threads. O(iterations * flows * paths * hops +
+ * iterations * links); memory about 32 bytes per flow for adaptive-direct
+ * times K, for the others 32 (10 KB up to 8,192 flows, where the paths are
  * kept; 1 KB up to a million, where the grants are kept rather than found
  * twice), and 100 bytes per link.
  *
- * adaptive-direct with more than 20,000 pairs, one link between two groups and
- * at least four pairs to each two groups, on the average, goes by pairs of
- * groups: several times as fast with 46.7 million pairs on 92,160 routers, 1.6
+ * adaptive-direct with more than 20,000 flows, one link between two groups and
+ * at least four flows to each two groups, on the average, goes by pairs of
+ * groups: several times as fast with 46.7 million flows on 92,160 routers, 1.6
  * s of CPU time an iteration rather than 14.4 (bench_adaptive NETWORK many RDN
  * AD 2). That adds up in another order, and takes 100 bytes more for each two
  * routers of a group.
  *
- * adaptive-indirect and adaptive-hybrid with more than a million pairs, or more
+ * adaptive-indirect and adaptive-hybrid with more than a million flows, or more
  * than 20,000 and 512 to each group, on the average, and up to four links
  * between two groups, go by the groups that their paths pass through: with the
- * 13.4 million pairs of workload W1 on 92,160 routers 8.6 s of CPU time an
+ * 13.4 million flows of workload W1 on 92,160 routers 8.6 s of CPU time an
  * iteration, all passes included, rather than 27, and 5.0 GB (bench_adaptive
  * NETWORK w1 RDR AH 2). That adds up in another order, and takes 130 bytes per
- * pair and 1 KB per link.
+ * flow and 1 KB per link.
  */
 int cpl_adaptive_solve(struct cpl_adaptive *a, struct cpl_error *err);
 

@@ -22,7 +22,7 @@
 #define CPL_LEG 5
 /* Of them at its start, the link between groups included. */
 #define CPL_LEG_START 3
-/* Paths of a pair in an iteration, where they are drawn. */
+/* Paths of a flow in an iteration, where they are drawn. */
 #define CPL_DRAWN 4
 /* Links of those paths. */
 #define CPL_DRAWN_LINKS (CPL_DRAWN * 2 * CPL_LEG)
@@ -93,7 +93,7 @@ struct cpl_cell {
 	double sum;  /* asked for; then granted */
 };
 
-/* Direct paths of a pair over one link between groups: each segment at its
+/* Direct paths of a flow over one link between groups: each segment at its
  * start with each at its end. */
 struct cpl_bundle {
 	int start[2][2], end[2][2], link;
@@ -117,7 +117,7 @@ struct cpl_cursor {
 	int at;
 };
 
-/* A pair of routers with its bytes and its paths of an iteration. */
+/* A flow with its paths of an iteration. */
 struct cpl_route {
 	int from, to;
 	double bytes;
@@ -125,7 +125,7 @@ struct cpl_route {
 	float weight[CPL_DRAWN];
 };
 
-/* A pair of routers in their groups. */
+/* A flow's routers in their groups. */
 struct cpl_ends {
 	uint16_t from, to;
 };
@@ -135,7 +135,7 @@ struct cpl_segment_view {
 	double left, unit;
 };
 
-/* A pair's paths in an iteration. */
+/* A flow's paths in an iteration. */
 struct cpl_paths {
 	/* Cells, as indexes among the doubles that these are. */
 	unsigned cell[CPL_DRAWN_LINKS];
@@ -156,17 +156,17 @@ struct cpl_drawn {
 	unsigned first, second;
 };
 
-struct cpl_job_flows {
-	const struct cpl_pairs *pairs;
+struct cpl_solver_job {
+	const struct cpl_flows *flows;
 	int64_t n;
 	int direct; /* direct paths at the most; -1: all, and no others */
 	uint64_t seed;
 	int cut[CPL_SHARDS + 1]; /* rows of each shard; by blocks: classes */
-	int slots;               /* weights of a pair */
+	int slots;               /* weights of a flow */
 	float *weight;           /* [n][slots] */
 	/* All direct: bandwidth of each path over all iterations. */
 	float *path_total; /* [n][slots] */
-	/* All direct, by blocks of a source's and another group. Pairs that can
+	/* All direct, by blocks of a source's and another group. Flows that can
 	 * still get something come first. */
 	bool by_blocks;
 	int64_t *start;        /* [groups * groups + 1] */
@@ -182,7 +182,7 @@ struct cpl_job_flows {
 	/* Drawn, by transits. */
 	bool by_transits;
 	struct cpl_route *route;        /* [n] */
-	int64_t first[CPL_SHARDS + 1];  /* pair of each shard */
+	int64_t first[CPL_SHARDS + 1];  /* flow of each shard */
 	int64_t n_transits[CPL_SHARDS]; /* blocks at the most */
 	struct cpl_transits *transits[CPL_SHARDS];
 	struct cpl_transits **transit_from; /* [shards][groups] */
@@ -212,85 +212,85 @@ struct cpl_shard {
  * path gets; with deliver (totals known) also put the bytes there.
  */
 void cpl_drawn_ask(const struct cpl_path_table *table,
-                   struct cpl_job_flows *flows, struct cpl_shard *shard,
+                   struct cpl_solver_job *job, struct cpl_shard *shard,
                    double scale, int iteration);
 void cpl_drawn_grant(const struct cpl_path_table *table,
-                     struct cpl_job_flows *flows, struct cpl_shard *shard,
+                     struct cpl_solver_job *job, struct cpl_shard *shard,
                      int iteration, bool deliver);
 /* The bytes of one iteration by the grants that are kept. */
 void cpl_drawn_replay(const struct cpl_path_table *table,
-                      struct cpl_job_flows *flows, struct cpl_shard *shard,
+                      struct cpl_solver_job *job, struct cpl_shard *shard,
                       int iteration);
 void cpl_direct_ask(const struct cpl_path_table *table,
-                    struct cpl_job_flows *flows, struct cpl_shard *shard,
+                    struct cpl_solver_job *job, struct cpl_shard *shard,
                     double scale);
 void cpl_direct_grant(const struct cpl_path_table *table,
-                      struct cpl_job_flows *flows, struct cpl_shard *shard);
+                      struct cpl_solver_job *job, struct cpl_shard *shard);
 /* The bytes of all iterations. */
 void cpl_direct_deliver(const struct cpl_path_table *table,
-                        struct cpl_job_flows *flows, struct cpl_shard *shard);
+                        struct cpl_solver_job *job, struct cpl_shard *shard);
 
 /*
- * The same passes where all pairs of two groups go over one link and there are
+ * The same passes where all flows of two groups go over one link and there are
  * many of them: they then share the segments between routers and gateways, and
  * a pass works on a table of what each of those shows and is to carry. The
- * pairs are sorted by blocks of source and destination group (count, cut,
+ * flows are sorted by blocks of source and destination group (count, cut,
  * keep). In a pass the near segments are the shard's own; the far ones are seen
  * before it and put on the links after it (see, put), with all CPL_SHARDS
- * shards. drops: no more is exposed, so that pairs that have found nothing are
+ * shards. drops: no more is exposed, so that flows that have found nothing are
  * done.
  */
 bool cpl_blocks_pay(const struct cpl_path_table *table,
-                    const struct cpl_job_flows *flows);
+                    const struct cpl_solver_job *job);
 void cpl_blocks_count(const struct cpl_path_table *table,
-                      struct cpl_job_flows *flows,
+                      struct cpl_solver_job *job,
                       const struct cpl_shard *shard);
 void cpl_blocks_cut(const struct cpl_path_table *table,
-                    struct cpl_job_flows *flows);
+                    struct cpl_solver_job *job);
 void cpl_blocks_keep(const struct cpl_path_table *table,
-                     struct cpl_job_flows *flows, struct cpl_shard *shard);
+                     struct cpl_solver_job *job, struct cpl_shard *shard);
 void cpl_blocks_see(const struct cpl_path_table *table, struct cpl_shard *shard,
                     int threads, struct cpl_segment_view *far);
 void cpl_blocks_put(const struct cpl_path_table *table, struct cpl_shard *shard,
                     int threads, bool bytes);
 void cpl_blocks_ask(const struct cpl_path_table *table,
-                    struct cpl_job_flows *flows, struct cpl_shard *shard,
+                    struct cpl_solver_job *job, struct cpl_shard *shard,
                     double scale, bool drops);
 void cpl_blocks_grant(const struct cpl_path_table *table,
-                      struct cpl_job_flows *flows, struct cpl_shard *shard,
+                      struct cpl_solver_job *job, struct cpl_shard *shard,
                       double scale);
 void cpl_blocks_deliver(const struct cpl_path_table *table,
-                        struct cpl_job_flows *flows, struct cpl_shard *shard);
+                        struct cpl_solver_job *job, struct cpl_shard *shard);
 
 /*
- * The passes over drawn paths where there are many pairs. An indirect path
+ * The passes over drawn paths where there are many flows. An indirect path
  * starts in its source's group, passes through the group of its intermediate
- * router, and ends in its destination's. Pairs are sorted by the groups of
+ * router, and ends in its destination's. Flows are sorted by the groups of
  * their ends; transits are handed over to the groups that they are in, one
  * group after the other, with what they see there and what they are to carry:
  * cells are then looked at where they are in the cache. The draws are those of
  * cpl_drawn_ask.
  */
 bool cpl_transits_pay(const struct cpl_path_table *table,
-                      const struct cpl_job_flows *flows);
+                      const struct cpl_solver_job *job);
 /* Cut the groups for the shards and count the blocks of transits that they
  * make. 0, or -1 with err (memory). */
-int cpl_transits_cut(const struct cpl_network *net, struct cpl_job_flows *flows,
+int cpl_transits_cut(const struct cpl_network *net, struct cpl_solver_job *job,
                      struct cpl_error *err);
-/* Sort the shard's pairs. */
+/* Sort the shard's flows. */
 void cpl_transits_sort(const struct cpl_path_table *table,
-                       struct cpl_job_flows *flows, struct cpl_shard *shard);
+                       struct cpl_solver_job *job, struct cpl_shard *shard);
 /* ask and grant over all shards. */
 void cpl_transits_ask(const struct cpl_path_table *table,
-                      struct cpl_job_flows *flows, struct cpl_shard *shard,
+                      struct cpl_solver_job *job, struct cpl_shard *shard,
                       int threads, double scale, int iteration);
 void cpl_transits_grant(const struct cpl_path_table *table,
-                        struct cpl_job_flows *flows, struct cpl_shard *shard,
+                        struct cpl_solver_job *job, struct cpl_shard *shard,
                         int threads);
 /* The bytes of one iteration: cells hold what was left and what each unit
  * asked got in it. */
 void cpl_transits_deliver(const struct cpl_path_table *table,
-                          struct cpl_job_flows *flows, struct cpl_shard *shard,
+                          struct cpl_solver_job *job, struct cpl_shard *shard,
                           int threads, double scale, int iteration);
 
 static inline double cpl_lesser(double a, double b)
@@ -298,13 +298,13 @@ static inline double cpl_lesser(double a, double b)
 	return a < b ? a : b;
 }
 
-/* Each path's share of what the pair has got in all; evenly in the first
+/* Each path's share of what the flow has got in all; evenly in the first
  * iteration where numbers were too far apart for any grant. Whether there is
  * any. */
-static inline bool cpl_shares(const struct cpl_job_flows *flows, int64_t m,
+static inline bool cpl_shares(const struct cpl_solver_job *job, int64_t m,
                               int iteration, const float *got, double *share)
 {
-	double total = flows->total[m];
+	double total = job->total[m];
 	float any = 0;
 
 	if (!(total > 0)) {
@@ -435,7 +435,7 @@ static inline int cpl_combo(const struct cpl_path_table *w, int from, int a,
 	       cpl_path_table_near(w, to)[a];
 }
 
-/* How many shortest paths a pair has. */
+/* How many shortest paths a flow has. */
 static inline int cpl_leg_count(const struct cpl_path_table *w, int from,
                                 int to)
 {
@@ -561,17 +561,16 @@ static inline unsigned cpl_leg_any(const struct cpl_path_table *w, int from,
 	return turns | (unsigned)k << 2;
 }
 
-/* What all draws of a pair have in common. */
+/* What all draws of a flow have in common. */
 static inline uint64_t cpl_draw_key(const struct cpl_path_table *w,
-                                    const struct cpl_job_flows *flows, int from,
+                                    const struct cpl_solver_job *job, int from,
                                     int to)
 {
-	return cpl_random_key(flows->seed,
-	                      (uint64_t)from * (uint64_t)w->routers +
-	                              (uint64_t)to);
+	return cpl_random_key(job->seed, (uint64_t)from * (uint64_t)w->routers +
+	                                         (uint64_t)to);
 }
 
-/* Which two of a pair's direct paths, of more than two by random bits; without
+/* Which two of a flow's direct paths, of more than two by random bits; without
  * a branch, which would often be mispredicted. */
 static inline void cpl_draw_two(int paths, uint64_t key, int iteration,
                                 int two[2])
@@ -622,15 +621,15 @@ cpl_draw_indirect(const struct cpl_path_table *w, int from, int to,
 /* P(m) of an iteration: first the direct paths, a leg each, then the indirect
  * ones, two legs each. Returns the number of direct ones. */
 static inline int cpl_draw(const struct cpl_path_table *w,
-                           const struct cpl_job_flows *flows, int from, int to,
+                           const struct cpl_solver_job *job, int from, int to,
                            int iteration, struct cpl_drawn path[CPL_DRAWN])
 {
-	uint64_t key = cpl_draw_key(w, flows, from, to);
+	uint64_t key = cpl_draw_key(w, job, from, to);
 	struct cpl_group_router a = cpl_path_table_router(w, from),
 	                        b = cpl_path_table_router(w, to);
 	int n_direct = 0, two[2];
 
-	if (flows->direct) {
+	if (job->direct) {
 		int paths = cpl_leg_count(w, from, to);
 
 		cpl_draw_two(paths, key, iteration, two);

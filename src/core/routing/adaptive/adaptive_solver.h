@@ -14,7 +14,7 @@
 struct cpl_solver {
 	struct cpl_adaptive *a;
 	struct cpl_path_table table;
-	struct cpl_job_flows *flows; /* [jobs] */
+	struct cpl_solver_job *job; /* [jobs] */
 	int n_shards;
 	struct cpl_shard shard[CPL_SHARDS];
 	double *left; /* [cells] */
@@ -30,9 +30,9 @@ struct cpl_solver {
 	int iteration;
 	bool delivers;
 	double more[CPL_NETWORK_MAX_CLASSES]; /* exposed next, per class */
-	void (*pass)(struct cpl_solver *s, struct cpl_job_flows *flows,
+	void (*pass)(struct cpl_solver *s, struct cpl_solver_job *job,
 	             struct cpl_shard *shard);
-	struct cpl_job_flows *at; /* those that a pass goes over */
+	struct cpl_solver_job *at; /* those that a pass goes over */
 };
 
 /* Hands out pieces of one block; without a block only counts. */
@@ -41,12 +41,11 @@ struct cpl_arena {
 	size_t used;
 };
 
-/* The flows of the jobs, how each is gone over, and its shards' rows
- * where they are pairs' rows. Returns the pairs of all, or -1 with err
- * (memory). */
+/* The jobs, and how each is gone over. Returns the flows of all, or -1 with
+ * err (memory). */
 int64_t cpl_solver_jobs(struct cpl_solver *s, struct cpl_error *err);
 /* Memory for all arrays; the path table is filled where there is a block. */
-void cpl_solver_allot(struct cpl_solver *s, int64_t pairs,
+void cpl_solver_allot(struct cpl_solver *s, int64_t flows,
                       struct cpl_arena *arena);
 
 static inline size_t cpl_solver_cells(const struct cpl_solver *s)

@@ -3,7 +3,7 @@
 
 #include "routing/adaptive/adaptive_internal.h"
 
-/* The shortest paths of a pair; returns how many bundles. */
+/* The shortest paths of a flow; returns how many bundles. */
 static int find(const struct cpl_path_table *w, int from, int to,
                 struct cpl_bundle *bundle)
 {
@@ -90,23 +90,23 @@ static inline void add(struct cpl_cell *cell, const struct cpl_bundle *b,
 }
 
 void cpl_direct_ask(const struct cpl_path_table *table,
-                    struct cpl_job_flows *flows, struct cpl_shard *shard,
+                    struct cpl_solver_job *job, struct cpl_shard *shard,
                     double scale)
 {
-	const struct cpl_pairs *pairs = flows->pairs;
+	const struct cpl_flows *flows = job->flows;
 	const struct cpl_path_table w = *table;
 	struct cpl_bundle *bundle = shard->bundle;
 
-	for (int i = flows->cut[shard->number];
-	     i < flows->cut[shard->number + 1]; i++)
-		for (int64_t m = pairs->row[i]; m < pairs->row[i + 1]; m++) {
-			float *weight = flows->weight + m * flows->slots;
-			int n = find(&w, pairs->from[i], pairs->to[m], bundle);
+	for (int i = job->cut[shard->number]; i < job->cut[shard->number + 1];
+	     i++)
+		for (int64_t m = flows->row[i]; m < flows->row[i + 1]; m++) {
+			float *weight = job->weight + m * job->slots;
+			int n = find(&w, flows->from[i], flows->to[m], bundle);
 			double value[4], sum = 0;
 
 			for (int k = 0; k < n; k++)
 				sum += least(shard->cell, &bundle[k], value);
-			sum = sum > CPL_NOTHING ? pairs->bytes[m] * scale / sum
+			sum = sum > CPL_NOTHING ? flows->bytes[m] * scale / sum
 			                        : 0;
 			for (int k = 0; k < n; k++) {
 				if (n > 1)
@@ -122,19 +122,19 @@ void cpl_direct_ask(const struct cpl_path_table *table,
 }
 
 void cpl_direct_grant(const struct cpl_path_table *table,
-                      struct cpl_job_flows *flows, struct cpl_shard *shard)
+                      struct cpl_solver_job *job, struct cpl_shard *shard)
 {
-	const struct cpl_pairs *pairs = flows->pairs;
+	const struct cpl_flows *flows = job->flows;
 	const struct cpl_path_table w = *table;
 	struct cpl_bundle *bundle = shard->bundle;
 	double granted = 0;
 
-	for (int i = flows->cut[shard->number];
-	     i < flows->cut[shard->number + 1]; i++)
-		for (int64_t m = pairs->row[i]; m < pairs->row[i + 1]; m++) {
-			const float *weight = flows->weight + m * flows->slots;
-			float *total = flows->path_total + m * flows->slots;
-			int n = find(&w, pairs->from[i], pairs->to[m], bundle);
+	for (int i = job->cut[shard->number]; i < job->cut[shard->number + 1];
+	     i++)
+		for (int64_t m = flows->row[i]; m < flows->row[i + 1]; m++) {
+			const float *weight = job->weight + m * job->slots;
+			float *total = job->path_total + m * job->slots;
+			int n = find(&w, flows->from[i], flows->to[m], bundle);
 
 			for (int k = 0; k < n; k++) {
 				double got[4];
@@ -157,21 +157,20 @@ static int real_links(const struct cpl_path_table *w, const int link[2])
 }
 
 void cpl_direct_deliver(const struct cpl_path_table *table,
-                        struct cpl_job_flows *flows, struct cpl_shard *shard)
+                        struct cpl_solver_job *job, struct cpl_shard *shard)
 {
-	const struct cpl_pairs *pairs = flows->pairs;
+	const struct cpl_flows *flows = job->flows;
 	const struct cpl_path_table w = *table;
 	struct cpl_bundle *bundle = shard->bundle;
-	struct cpl_routed *routed = &flows->routed[shard->number];
+	struct cpl_routed *routed = &job->routed[shard->number];
 	double *load = shard->bytes;
 
-	for (int i = flows->cut[shard->number];
-	     i < flows->cut[shard->number + 1]; i++)
-		for (int64_t m = pairs->row[i]; m < pairs->row[i + 1]; m++) {
-			const float *total =
-			        flows->path_total + m * flows->slots;
-			int n = find(&w, pairs->from[i], pairs->to[m], bundle);
-			double bytes = pairs->bytes[m], sum = 0, paths = 0;
+	for (int i = job->cut[shard->number]; i < job->cut[shard->number + 1];
+	     i++)
+		for (int64_t m = flows->row[i]; m < flows->row[i + 1]; m++) {
+			const float *total = job->path_total + m * job->slots;
+			int n = find(&w, flows->from[i], flows->to[m], bundle);
+			double bytes = flows->bytes[m], sum = 0, paths = 0;
 			int hops;
 
 			/* All are equally long. */

@@ -4,23 +4,23 @@
 #include "base/parallel.h"
 #include "routing/adaptive/adaptive_internal.h"
 
-/* Pairs of a block, on the average, that make the tables worth it. */
+/* Flows of a block, on the average, that make the tables worth it. */
 #define WORTH 4
 /* Parts of the groups over which threads go. */
 #define CHUNKS 16
 
-/* The pairs of one group with one other, or with itself. */
+/* The flows of one group with one other, or with itself. */
 struct block {
-	/* Way i of a pair (from, to) at its start: 2 * (from + to * near_step)
+	/* Way i of a flow (from, to) at its start: 2 * (from + to * near_step)
 	 * + i; at its end: 2 * to * far_step + j. */
 	const struct cpl_segment_view *near, *far;
 	double *near_flow, *far_flow;
 	int near_step, far_step;
-	int near_gate, far_gate;
+	int near_gateway, far_gateway;
 	bool inside;
 	struct cpl_segment_view link;
 	double link_flow;
-	/* Of the pairs. */
+	/* Of the flows. */
 	struct cpl_ends *ends;
 	double *bytes;
 	float *total;
@@ -30,7 +30,7 @@ struct block {
 /* A pass over all of a shard's blocks. */
 struct pass {
 	const struct cpl_path_table *w;
-	struct cpl_job_flows *flows;
+	struct cpl_solver_job *job;
 	struct cpl_shard *shard;
 	double scale;
 	bool drops, delivers;
@@ -220,60 +220,59 @@ static inline int64_t block_of(const struct cpl_path_table *w, int from, int to)
 	       from / w->per_group * class_size(w, b) + to / w->per_group;
 }
 
-/* Calls with all pairs from groups of the classes first .. last - 1. */
-static void over_pairs(const struct cpl_path_table *w,
-                       struct cpl_job_flows *flows, int first, int last,
-                       void (*each)(struct cpl_job_flows *flows, int64_t block,
+/* Calls with all flows from groups of the classes first .. last - 1. */
+static void over_flows(const struct cpl_path_table *w,
+                       struct cpl_solver_job *job, int first, int last,
+                       void (*each)(struct cpl_solver_job *job, int64_t block,
                                     struct cpl_ends ends, double bytes))
 {
-	const struct cpl_pairs *pairs = flows->pairs;
+	const struct cpl_flows *flows = job->flows;
 
-	for (int i = 0; i < pairs->n_from; i++) {
+	for (int i = 0; i < flows->n_from; i++) {
 		struct cpl_group_router a =
-		        cpl_path_table_router(w, pairs->from[i]);
+		        cpl_path_table_router(w, flows->from[i]);
 		int class = a.group % w->per_group;
 
 		if (class < first || class >= last)
 			continue;
-		for (int64_t m = pairs->row[i]; m < pairs->row[i + 1]; m++) {
+		for (int64_t m = flows->row[i]; m < flows->row[i + 1]; m++) {
 			struct cpl_group_router b =
-			        cpl_path_table_router(w, pairs->to[m]);
+			        cpl_path_table_router(w, flows->to[m]);
 			struct cpl_ends ends = {(uint16_t)a.local,
 			                        (uint16_t)b.local};
 
-			each(flows, block_of(w, a.group, b.group), ends,
-			     pairs->bytes[m]);
+			each(job, block_of(w, a.group, b.group), ends,
+			     flows->bytes[m]);
 		}
 	}
 }
 
-static void count(struct cpl_job_flows *flows, int64_t block,
+static void count(struct cpl_solver_job *job, int64_t block,
                   struct cpl_ends ends, double bytes)
 {
-	flows->alive[block]++;
+	job->alive[block]++;
 }
 
-static void keep(struct cpl_job_flows *flows, int64_t block,
+static void keep(struct cpl_solver_job *job, int64_t block,
                  struct cpl_ends ends, double bytes)
 {
-	int64_t m = flows->start[block] + flows->alive[block]++;
+	int64_t m = job->start[block] + job->alive[block]++;
 
-	flows->ends[m] = ends;
-	flows->bytes[m] = bytes;
+	job->ends[m] = ends;
+	job->bytes[m] = bytes;
 }
 
 bool cpl_blocks_pay(const struct cpl_path_table *w,
-                    const struct cpl_job_flows *flows)
+                    const struct cpl_solver_job *job)
 {
 	int64_t groups = w->groups;
 
-	return flows->direct < 0 && w->k_links == 1 &&
-	       w->per_group <= UINT8_MAX && flows->n >= WORTH * groups * groups;
+	return job->direct < 0 && w->k_links == 1 &&
+	       w->per_group <= UINT8_MAX && job->n >= WORTH * groups * groups;
 }
 
 void cpl_blocks_count(const struct cpl_path_table *w,
-                      struct cpl_job_flows *flows,
-                      const struct cpl_shard *shard)
+                      struct cpl_solver_job *job, const struct cpl_shard *shard)
 {
 	int first =
 	        (int)cpl_parallel_first(classes(w), CPL_SHARDS, shard->number);
@@ -282,51 +281,49 @@ void cpl_blocks_count(const struct cpl_path_table *w,
 
 	for (int64_t i = class_first(w, first) * w->groups;
 	     i < class_first(w, last) * w->groups; i++)
-		flows->alive[i] = 0;
-	over_pairs(w, flows, first, last, count);
+		job->alive[i] = 0;
+	over_flows(w, job, first, last, count);
 }
 
-void cpl_blocks_cut(const struct cpl_path_table *w, struct cpl_job_flows *flows)
+void cpl_blocks_cut(const struct cpl_path_table *w, struct cpl_solver_job *job)
 {
 	int64_t blocks = (int64_t)w->groups * w->groups;
 	int class = 0;
 
-	flows->start[0] = 0;
+	job->start[0] = 0;
 	for (int64_t i = 0; i < blocks; i++)
-		flows->start[i + 1] = flows->start[i] + flows->alive[i];
+		job->start[i + 1] = job->start[i] + job->alive[i];
 	for (int i = 0; i < CPL_SHARDS; i++) {
-		flows->cut[i] = class;
+		job->cut[i] = class;
 		while (class < classes(w) &&
-		       flows->start[class_first(w, class) * w->groups] <
-		               flows->n * (i + 1) / CPL_SHARDS)
+		       job->start[class_first(w, class) * w->groups] <
+		               job->n * (i + 1) / CPL_SHARDS)
 			class ++;
 	}
-	flows->cut[CPL_SHARDS] = classes(w);
+	job->cut[CPL_SHARDS] = classes(w);
 }
 
-void cpl_blocks_keep(const struct cpl_path_table *w,
-                     struct cpl_job_flows *flows, struct cpl_shard *shard)
+void cpl_blocks_keep(const struct cpl_path_table *w, struct cpl_solver_job *job,
+                     struct cpl_shard *shard)
 {
-	int first = flows->cut[shard->number],
-	    last = flows->cut[shard->number + 1];
+	int first = job->cut[shard->number], last = job->cut[shard->number + 1];
 	int64_t block = class_first(w, first) * w->groups;
 	int64_t end = class_first(w, last) * w->groups;
 
 	for (int64_t i = block; i < end; i++)
-		flows->alive[i] = 0;
-	for (int64_t m = 4 * flows->start[block]; m < 4 * flows->start[end];
-	     m++)
-		flows->path_total[m] = 0;
-	over_pairs(w, flows, first, last, keep);
+		job->alive[i] = 0;
+	for (int64_t m = 4 * job->start[block]; m < 4 * job->start[end]; m++)
+		job->path_total[m] = 0;
+	over_flows(w, job, first, last, keep);
 }
 
 static void pass_block(const struct pass *pass, int from, int to, int64_t index)
 {
 	static const struct cpl_segment_view none[2] = {{INFINITY, INFINITY}};
 	const struct cpl_path_table *w = pass->w;
-	struct cpl_job_flows *flows = pass->flows;
+	struct cpl_solver_job *job = pass->job;
 	struct cpl_shard *shard = pass->shard;
-	int64_t first = flows->start[index];
+	int64_t first = job->start[index];
 	double nowhere[2] = {0, 0};
 	struct block block = {
 	        .near = shard->near + near_table(w, from),
@@ -336,11 +333,11 @@ static void pass_block(const struct pass *pass, int from, int to, int64_t index)
 	        .far_flow = nowhere,
 	        .inside = true,
 	        .link = none[0],
-	        .ends = flows->ends + first,
-	        .bytes = flows->bytes + first,
-	        .total = flows->path_total + 4 * first,
-	        .n = (int)(flows->start[index + 1] - first),
-	        .alive = &flows->alive[index],
+	        .ends = job->ends + first,
+	        .bytes = job->bytes + first,
+	        .total = job->path_total + 4 * first,
+	        .n = (int)(job->start[index + 1] - first),
+	        .alive = &job->alive[index],
 	};
 	int cell = 0;
 
@@ -355,11 +352,11 @@ static void pass_block(const struct pass *pass, int from, int to, int64_t index)
 		block.near += segment_index(w, gateway.own, 0);
 		block.near_flow += segment_index(w, gateway.own, 0);
 		block.near_step = 0;
-		block.near_gate = gateway.own;
+		block.near_gateway = gateway.own;
 		block.far = shard->far + far;
 		block.far_flow = shard->far_flow + far;
 		block.far_step = 1;
-		block.far_gate = gateway.far;
+		block.far_gateway = gateway.far;
 		block.link = (struct cpl_segment_view){shard->left[cell],
 		                                       shard->cell[cell].view};
 	}
@@ -380,14 +377,14 @@ static void pass_classes(struct pass *pass, int a, int b)
 
 	for (int from = a; from < w->groups; from += w->per_group)
 		for (int to = b; to < w->groups; to += w->per_group, block++)
-			if (pass->flows->alive[block] || pass->delivers)
+			if (pass->job->alive[block] || pass->delivers)
 				pass_block(pass, from, to, block);
 }
 
 static void pass_shard(struct pass *pass)
 {
 	const struct cpl_path_table *w = pass->w;
-	const int *cut = pass->flows->cut + pass->shard->number;
+	const int *cut = pass->job->cut + pass->shard->number;
 
 	for (int a = cut[0]; a < cut[1]; a++) {
 		for (int from = a; from < w->groups; from += w->per_group)
@@ -399,7 +396,7 @@ static void pass_shard(struct pass *pass)
 	}
 }
 
-/* What a pair's segments show. */
+/* What a flow's segments show. */
 struct seen {
 	double path[4]; /* by start, then by end */
 	double sum;
@@ -517,7 +514,7 @@ static void grant(const struct pass *pass, struct block *block)
 static void deliver(const struct pass *pass, struct block *block)
 {
 	const struct cpl_path_table *w = pass->w;
-	struct cpl_routed *routed = &pass->flows->routed[pass->shard->number];
+	struct cpl_routed *routed = &pass->job->routed[pass->shard->number];
 
 	for (int m = 0; m < block->n; m++) {
 		struct cpl_ends ends = block->ends[m];
@@ -525,11 +522,11 @@ static void deliver(const struct pass *pass, struct block *block)
 		int before, after = 0, starts, ends_of, hops;
 		double x[4], sum = 0;
 
-		before = cpl_path_table_local(w, ends.from,
-		                              block->inside ? ends.to
-		                                            : block->near_gate);
+		before = cpl_path_table_local(
+		        w, ends.from,
+		        block->inside ? ends.to : block->near_gateway);
 		if (!block->inside)
-			after = cpl_path_table_local(w, block->far_gate,
+			after = cpl_path_table_local(w, block->far_gateway,
 			                             ends.to);
 		starts = cpl_local_paths(before);
 		ends_of = cpl_local_paths(after);
@@ -552,21 +549,21 @@ static void deliver(const struct pass *pass, struct block *block)
 	}
 }
 
-void cpl_blocks_ask(const struct cpl_path_table *w, struct cpl_job_flows *flows,
+void cpl_blocks_ask(const struct cpl_path_table *w, struct cpl_solver_job *job,
                     struct cpl_shard *shard, double scale, bool drops)
 {
-	pass_shard(&(struct pass){w, flows, shard, scale, drops, false, ask});
+	pass_shard(&(struct pass){w, job, shard, scale, drops, false, ask});
 }
 
 void cpl_blocks_grant(const struct cpl_path_table *w,
-                      struct cpl_job_flows *flows, struct cpl_shard *shard,
+                      struct cpl_solver_job *job, struct cpl_shard *shard,
                       double scale)
 {
-	pass_shard(&(struct pass){w, flows, shard, scale, false, false, grant});
+	pass_shard(&(struct pass){w, job, shard, scale, false, false, grant});
 }
 
 void cpl_blocks_deliver(const struct cpl_path_table *w,
-                        struct cpl_job_flows *flows, struct cpl_shard *shard)
+                        struct cpl_solver_job *job, struct cpl_shard *shard)
 {
-	pass_shard(&(struct pass){w, flows, shard, 0, false, true, deliver});
+	pass_shard(&(struct pass){w, job, shard, 0, false, true, deliver});
 }

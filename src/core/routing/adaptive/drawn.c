@@ -3,10 +3,10 @@
 
 #include "routing/adaptive/adaptive_internal.h"
 
-/* Pairs whose paths are drawn ahead where they are not kept. */
+/* Flows whose paths are drawn ahead where they are not kept. */
 #define BATCH 16
 
-/* The pairs of one row, some at a time. */
+/* The flows of one row, some at a time. */
 struct some {
 	int row;
 	int64_t m;
@@ -75,18 +75,18 @@ static void keep_direct(const struct cpl_path_table *w, int from, int to,
 
 /* direct: what is kept of them, or NULL. */
 static inline void draw(const struct cpl_path_table *w,
-                        const struct cpl_job_flows *flows, int from, int to,
+                        const struct cpl_solver_job *job, int from, int to,
                         int iteration, const struct cpl_direct *direct,
                         struct cpl_paths *paths)
 {
 	struct cpl_group_router a = cpl_path_table_router(w, from),
 	                        b = cpl_path_table_router(w, to);
-	uint64_t key = cpl_draw_key(w, flows, from, to);
+	uint64_t key = cpl_draw_key(w, job, from, to);
 	bool known = direct && direct->n;
 	unsigned *at = paths->cell;
 	int n = 0;
 
-	if (flows->direct) {
+	if (job->direct) {
 		int count = known ? direct->n : cpl_leg_count(w, from, to);
 		int two[2];
 
@@ -116,73 +116,73 @@ static inline void draw(const struct cpl_path_table *w,
 	}
 }
 
-static inline struct cpl_paths *kept_paths(const struct cpl_job_flows *flows,
+static inline struct cpl_paths *kept_paths(const struct cpl_solver_job *job,
                                            int iteration)
 {
-	return flows->kept + (int64_t)iteration * flows->n;
+	return job->kept + (int64_t)iteration * job->n;
 }
 
-/* Draw the paths of all of a shard's pairs, where they are kept. */
+/* Draw the paths of all of a shard's flows, where they are kept. */
 static void draw_kept(const struct cpl_path_table *table,
-                      const struct cpl_job_flows *flows,
+                      const struct cpl_solver_job *job,
                       const struct cpl_shard *shard, int iteration)
 {
-	const struct cpl_pairs *pairs = flows->pairs;
+	const struct cpl_flows *flows = job->flows;
 	const struct cpl_path_table w = *table;
-	struct cpl_paths *paths = kept_paths(flows, iteration);
+	struct cpl_paths *paths = kept_paths(job, iteration);
 
-	for (int i = flows->cut[shard->number];
-	     i < flows->cut[shard->number + 1]; i++)
-		for (int64_t m = pairs->row[i]; m < pairs->row[i + 1]; m++) {
+	for (int i = job->cut[shard->number]; i < job->cut[shard->number + 1];
+	     i++)
+		for (int64_t m = flows->row[i]; m < flows->row[i + 1]; m++) {
 			struct cpl_direct *direct =
-			        flows->direct ? &flows->direct_kept[m] : NULL;
+			        job->direct ? &job->direct_kept[m] : NULL;
 
 			if (!iteration && direct)
-				keep_direct(&w, pairs->from[i], pairs->to[m],
+				keep_direct(&w, flows->from[i], flows->to[m],
 				            direct);
-			draw(&w, flows, pairs->from[i], pairs->to[m], iteration,
+			draw(&w, job, flows->from[i], flows->to[m], iteration,
 			     direct, &paths[m]);
 		}
 }
 
 /*
- * The next pairs of a shard with their paths, which `own` has room for where
+ * The next flows of a shard with their paths, which `own` has room for where
  * they are not kept; starts with n 0 and row, m of the shard's first. False
  * after the last.
  */
 static inline bool next_some(const struct cpl_path_table *w,
-                             const struct cpl_job_flows *flows,
+                             const struct cpl_solver_job *job,
                              const struct cpl_shard *shard, int iteration,
                              struct cpl_paths own[BATCH], struct some *some)
 {
-	const struct cpl_pairs *pairs = flows->pairs;
+	const struct cpl_flows *flows = job->flows;
 	int64_t left;
 
 	some->m += some->n;
-	while (some->row < flows->cut[shard->number + 1] &&
-	       some->m == pairs->row[some->row + 1])
+	while (some->row < job->cut[shard->number + 1] &&
+	       some->m == flows->row[some->row + 1])
 		some->row++;
-	if (some->row == flows->cut[shard->number + 1])
+	if (some->row == job->cut[shard->number + 1])
 		return false;
-	left = pairs->row[some->row + 1] - some->m;
+	left = flows->row[some->row + 1] - some->m;
 	some->n = left < BATCH ? (int)left : BATCH;
-	if (flows->kept) {
-		some->paths = kept_paths(flows, iteration) + some->m;
+	if (job->kept) {
+		some->paths = kept_paths(job, iteration) + some->m;
 		return true;
 	}
 	some->paths = own;
 	for (int i = 0; i < some->n; i++)
-		draw(w, flows, pairs->from[some->row], pairs->to[some->m + i],
+		draw(w, job, flows->from[some->row], flows->to[some->m + i],
 		     iteration, NULL, &own[i]);
 	return true;
 }
 
-static inline struct some first_some(const struct cpl_job_flows *flows,
+static inline struct some first_some(const struct cpl_solver_job *job,
                                      const struct cpl_shard *shard)
 {
-	int row = flows->cut[shard->number];
+	int row = job->cut[shard->number];
 
-	return (struct some){.row = row, .m = flows->pairs->row[row]};
+	return (struct some){.row = row, .m = job->flows->row[row]};
 }
 
 /* The least that a leg's links show. */
@@ -240,27 +240,26 @@ static inline void add_to(struct cpl_cell *cell, const struct cpl_paths *paths,
 }
 
 void cpl_drawn_ask(const struct cpl_path_table *table,
-                   struct cpl_job_flows *flows, struct cpl_shard *shard,
+                   struct cpl_solver_job *job, struct cpl_shard *shard,
                    double scale, int iteration)
 {
 	const struct cpl_path_table w = *table;
 	struct cpl_paths own[BATCH];
-	struct some some = first_some(flows, shard);
+	struct some some = first_some(job, shard);
 
-	if (flows->kept)
-		draw_kept(table, flows, shard, iteration);
-	while (next_some(&w, flows, shard, iteration, own, &some))
+	if (job->kept)
+		draw_kept(table, job, shard, iteration);
+	while (next_some(&w, job, shard, iteration, own, &some))
 		for (int i = 0; i < some.n; i++) {
-			float *weight =
-			        flows->weight + (some.m + i) * CPL_DRAWN;
+			float *weight = job->weight + (some.m + i) * CPL_DRAWN;
 			double value[CPL_DRAWN], sum = 0;
 
 			least_of(shard->cell, &some.paths[i], value);
 			for (int k = 0; k < CPL_DRAWN; k++)
 				sum += value[k];
 			sum = sum > CPL_NOTHING
-			              ? flows->pairs->bytes[some.m + i] *
-			                        scale / sum
+			              ? job->flows->bytes[some.m + i] * scale /
+			                        sum
 			              : 0;
 			for (int k = 0; k < CPL_DRAWN; k++) {
 				weight[k] = (float)(value[k] * sum);
@@ -270,14 +269,14 @@ void cpl_drawn_ask(const struct cpl_path_table *table,
 		}
 }
 
-/* Put the shares of a pair's bytes on its paths; share[] adds up to 1 over all
+/* Put the shares of a flow's bytes on its paths; share[] adds up to 1 over all
  * iterations. Returns bytes times links. */
 static inline double deliver(const struct cpl_path_table *w,
-                             struct cpl_job_flows *flows,
+                             struct cpl_solver_job *job,
                              struct cpl_shard *shard, int64_t m,
                              const struct cpl_paths *paths, const double *share)
 {
-	double bytes = flows->pairs->bytes[m], hops = 0;
+	double bytes = job->flows->bytes[m], hops = 0;
 	const unsigned *at = paths->cell;
 	int k = 0;
 
@@ -291,26 +290,26 @@ static inline double deliver(const struct cpl_path_table *w,
 		hops += share[k] *
 		        (count_links(w, at) + count_links(w, at + CPL_LEG));
 	}
-	flows->hops[m] += hops;
+	job->hops[m] += hops;
 	return hops * bytes;
 }
 
 void cpl_drawn_grant(const struct cpl_path_table *table,
-                     struct cpl_job_flows *flows, struct cpl_shard *shard,
+                     struct cpl_solver_job *job, struct cpl_shard *shard,
                      int iteration, bool delivers)
 {
 	const struct cpl_path_table w = *table;
-	float *grants = flows->grants;
+	float *grants = job->grants;
 	double granted = 0, hop_bytes = 0;
 	struct cpl_paths own[BATCH];
-	struct some some = first_some(flows, shard);
+	struct some some = first_some(job, shard);
 
 	if (grants)
-		grants += (int64_t)iteration * flows->n * CPL_DRAWN;
-	while (next_some(&w, flows, shard, iteration, own, &some))
+		grants += (int64_t)iteration * job->n * CPL_DRAWN;
+	while (next_some(&w, job, shard, iteration, own, &some))
 		for (int i = 0; i < some.n; i++) {
 			int64_t m = some.m + i;
-			const float *weight = flows->weight + m * CPL_DRAWN;
+			const float *weight = job->weight + m * CPL_DRAWN;
 			double value[CPL_DRAWN], share[CPL_DRAWN], sum = 0;
 			float got[CPL_DRAWN];
 
@@ -326,35 +325,35 @@ void cpl_drawn_grant(const struct cpl_path_table *table,
 				memcpy(grants + m * CPL_DRAWN, got,
 				       sizeof(got));
 			if (!delivers)
-				flows->total[m] += sum;
-			else if (cpl_shares(flows, m, iteration, got, share))
-				hop_bytes += deliver(&w, flows, shard, m,
+				job->total[m] += sum;
+			else if (cpl_shares(job, m, iteration, got, share))
+				hop_bytes += deliver(&w, job, shard, m,
 				                     &some.paths[i], share);
 		}
 	shard->granted += granted;
-	flows->routed[shard->number].hop_bytes += hop_bytes;
+	job->routed[shard->number].hop_bytes += hop_bytes;
 }
 
 void cpl_drawn_replay(const struct cpl_path_table *table,
-                      struct cpl_job_flows *flows, struct cpl_shard *shard,
+                      struct cpl_solver_job *job, struct cpl_shard *shard,
                       int iteration)
 {
 	const struct cpl_path_table w = *table;
 	const float *grants =
-	        flows->grants + (int64_t)iteration * flows->n * CPL_DRAWN;
+	        job->grants + (int64_t)iteration * job->n * CPL_DRAWN;
 	double hop_bytes = 0;
 	struct cpl_paths own[BATCH];
-	struct some some = first_some(flows, shard);
+	struct some some = first_some(job, shard);
 
-	while (next_some(&w, flows, shard, iteration, own, &some))
+	while (next_some(&w, job, shard, iteration, own, &some))
 		for (int i = 0; i < some.n; i++) {
 			int64_t m = some.m + i;
 			double share[CPL_DRAWN];
 
-			if (cpl_shares(flows, m, iteration,
+			if (cpl_shares(job, m, iteration,
 			               grants + m * CPL_DRAWN, share))
-				hop_bytes += deliver(&w, flows, shard, m,
+				hop_bytes += deliver(&w, job, shard, m,
 				                     &some.paths[i], share);
 		}
-	flows->routed[shard->number].hop_bytes += hop_bytes;
+	job->routed[shard->number].hop_bytes += hop_bytes;
 }

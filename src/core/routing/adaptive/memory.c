@@ -3,15 +3,15 @@
 
 #define SEED 1
 #define ITERATIONS_KEPT (CPL_EXPOSURE + CPL_AFTER_EXPOSURE)
-/* Pairs of all jobs up to which one shard does. */
+/* Flows of all jobs up to which one shard does. */
 #define ONE_LANE 20000
-/* Pairs up to which the paths of all iterations are kept, 80 MB; beyond, they
+/* Flows up to which the paths of all iterations are kept, 80 MB; beyond, they
  * are drawn again. */
 #define MAX_KEPT 8192
-/* Pairs up to which the grants of all iterations are kept, 1 GB; beyond, what
+/* Flows up to which the grants of all iterations are kept, 1 GB; beyond, what
  * links show is kept, or all is iterated again. */
 #define MAX_REMEMBERED (INT64_C(1) << 20)
-/* Pairs to each group that fill blocks of transits. */
+/* Flows to each group that fill blocks of transits. */
 #define FILL (CPL_SHARDS * CPL_TRANSITS / 2)
 
 static void *take(struct cpl_arena *arena, size_t n, size_t size)
@@ -22,7 +22,7 @@ static void *take(struct cpl_arena *arena, size_t n, size_t size)
 	return at;
 }
 
-/* Direct paths of a pair; -1: all of them. Without a third router there are no
+/* Direct paths of a flow; -1: all of them. Without a third router there are no
  * others. */
 static int direct_paths(const struct cpl_network *net,
                         const struct cpl_routing *routing)
@@ -34,68 +34,64 @@ static int direct_paths(const struct cpl_network *net,
 
 /* Grants are kept of as many iterations as there usually are. */
 static bool keeps_grants(const struct cpl_solver *s,
-                         const struct cpl_job_flows *flows)
+                         const struct cpl_solver_job *job)
 {
-	return flows->n <= MAX_REMEMBERED &&
-	       s->a->iterations <= ITERATIONS_KEPT;
+	return job->n <= MAX_REMEMBERED && s->a->iterations <= ITERATIONS_KEPT;
 }
 
 /* Give the arrays of a job their memory. */
-static void allot_flows(const struct cpl_solver *s, struct cpl_job_flows *flows,
-                        struct cpl_arena *arena)
+static void allot_job(const struct cpl_solver *s, struct cpl_solver_job *job,
+                      struct cpl_arena *arena)
 {
-	size_t count = (size_t)flows->n, groups = (size_t)s->table.groups;
+	size_t count = (size_t)job->n, groups = (size_t)s->table.groups;
 	size_t blocks = groups * groups;
 
-	flows->slots = flows->direct < 0 ? 4 * s->table.k_links : CPL_DRAWN;
-	if (!flows->by_blocks && !flows->by_transits)
-		flows->weight =
+	job->slots = job->direct < 0 ? 4 * s->table.k_links : CPL_DRAWN;
+	if (!job->by_blocks && !job->by_transits)
+		job->weight = take(arena, count,
+		                   (size_t)job->slots * sizeof(*job->weight));
+	if (job->direct < 0) {
+		job->path_total =
 		        take(arena, count,
-		             (size_t)flows->slots * sizeof(*flows->weight));
-	if (flows->direct < 0) {
-		flows->path_total =
-		        take(arena, count,
-		             (size_t)flows->slots * sizeof(*flows->path_total));
-		if (!flows->by_blocks)
+		             (size_t)job->slots * sizeof(*job->path_total));
+		if (!job->by_blocks)
 			return;
-		flows->start = take(arena, blocks + 1, sizeof(*flows->start));
-		flows->alive = take(arena, blocks, sizeof(*flows->alive));
-		flows->ends = take(arena, count, sizeof(*flows->ends));
-		flows->bytes = take(arena, count, sizeof(*flows->bytes));
+		job->start = take(arena, blocks + 1, sizeof(*job->start));
+		job->alive = take(arena, blocks, sizeof(*job->alive));
+		job->ends = take(arena, count, sizeof(*job->ends));
+		job->bytes = take(arena, count, sizeof(*job->bytes));
 		return;
 	}
-	flows->total = take(arena, count, sizeof(*flows->total));
-	flows->hops = take(arena, count, sizeof(*flows->hops));
-	if (flows->by_transits) {
-		flows->route = take(arena, count, sizeof(*flows->route));
+	job->total = take(arena, count, sizeof(*job->total));
+	job->hops = take(arena, count, sizeof(*job->hops));
+	if (job->by_transits) {
+		job->route = take(arena, count, sizeof(*job->route));
 		for (int i = 0; i < CPL_SHARDS; i++)
-			flows->transits[i] =
-			        take(arena, (size_t)flows->n_transits[i],
-			             sizeof(*flows->transits[i]));
-		flows->transit_from = take(arena, CPL_SHARDS * groups,
-		                           sizeof(*flows->transit_from));
+			job->transits[i] =
+			        take(arena, (size_t)job->n_transits[i],
+			             sizeof(*job->transits[i]));
+		job->transit_from = take(arena, CPL_SHARDS * groups,
+		                         sizeof(*job->transit_from));
 		return;
 	}
-	if (!keeps_grants(s, flows))
+	if (!keeps_grants(s, job))
 		return;
-	flows->grants =
-	        take(arena, count,
-	             ITERATIONS_KEPT * CPL_DRAWN * sizeof(*flows->grants));
-	if (flows->n > MAX_KEPT)
+	job->grants = take(arena, count,
+	                   ITERATIONS_KEPT * CPL_DRAWN * sizeof(*job->grants));
+	if (job->n > MAX_KEPT)
 		return;
-	flows->direct_kept = take(arena, count, sizeof(*flows->direct_kept));
-	flows->kept =
-	        take(arena, count * ITERATIONS_KEPT, sizeof(*flows->kept));
+	job->direct_kept = take(arena, count, sizeof(*job->direct_kept));
+	job->kept = take(arena, count * ITERATIONS_KEPT, sizeof(*job->kept));
 }
 
 /* The same for what belongs to no job. */
-static void allot_rest(struct cpl_solver *s, int64_t pairs,
+static void allot_rest(struct cpl_solver *s, int64_t flows,
                        struct cpl_arena *arena)
 {
 	void *tables = take(arena, 1, cpl_path_table_size(s->a->net));
 	size_t cells = cpl_solver_cells(s), alike, near, far;
 
-	s->n_shards = pairs > ONE_LANE ? CPL_SHARDS : 1;
+	s->n_shards = flows > ONE_LANE ? CPL_SHARDS : 1;
 	s->left = take(arena, cells, sizeof(*s->left));
 	near = s->blocks ? 2 * (size_t)s->table.per_group *
 	                           (size_t)s->table.per_group
@@ -131,58 +127,58 @@ static void allot_rest(struct cpl_solver *s, int64_t pairs,
 		cpl_path_table_fill(&s->table, tables);
 }
 
-static int64_t count_pairs(const struct cpl_pairs *pairs)
+static int64_t count_flows(const struct cpl_flows *flows)
 {
-	return pairs->n_from ? pairs->row[pairs->n_from] : 0;
+	return flows->n_from ? flows->row[flows->n_from] : 0;
 }
 
-/* What a job is to the solver; returns its pairs. */
-static int64_t make_flows(const struct cpl_adaptive *a, int job,
-                          struct cpl_job_flows *flows)
+/* What a job is to the solver; returns its flows. */
+static int64_t make_job(const struct cpl_adaptive *a, int i,
+                        struct cpl_solver_job *job)
 {
-	*flows = (struct cpl_job_flows){
-	        .pairs = a->job[job].pairs,
-	        .n = count_pairs(a->job[job].pairs),
-	        .direct = direct_paths(a->net, a->job[job].routing),
-	        .seed = SEED + (uint64_t)job,
+	*job = (struct cpl_solver_job){
+	        .flows = a->job[i].flows,
+	        .n = count_flows(a->job[i].flows),
+	        .direct = direct_paths(a->net, a->job[i].routing),
+	        .seed = SEED + (uint64_t)i,
 	};
-	a->job[job].routed = (struct cpl_routed){0, 0};
-	return flows->n;
+	a->job[i].routed = (struct cpl_routed){0, 0};
+	return job->n;
 }
 
-/* How the pairs of a job are gone over. */
-static int choose(struct cpl_solver *s, struct cpl_job_flows *flows,
+/* How the flows of a job are gone over. */
+static int choose(struct cpl_solver *s, struct cpl_solver_job *job,
                   struct cpl_error *err)
 {
-	if (flows->n <= ONE_LANE || s->a->by_pairs)
+	if (job->n <= ONE_LANE || s->a->by_flows)
 		return 0;
-	flows->by_blocks = cpl_blocks_pay(&s->table, flows);
-	flows->by_transits = (flows->n > MAX_REMEMBERED ||
-	                      flows->n >= FILL * (int64_t)s->table.groups) &&
-	                     s->a->iterations <= ITERATIONS_KEPT &&
-	                     cpl_transits_pay(&s->table, flows);
-	s->blocks = s->blocks || flows->by_blocks;
-	s->transits = s->transits || flows->by_transits;
-	return flows->by_transits ? cpl_transits_cut(s->a->net, flows, err) : 0;
+	job->by_blocks = cpl_blocks_pay(&s->table, job);
+	job->by_transits = (job->n > MAX_REMEMBERED ||
+	                    job->n >= FILL * (int64_t)s->table.groups) &&
+	                   s->a->iterations <= ITERATIONS_KEPT &&
+	                   cpl_transits_pay(&s->table, job);
+	s->blocks = s->blocks || job->by_blocks;
+	s->transits = s->transits || job->by_transits;
+	return job->by_transits ? cpl_transits_cut(s->a->net, job, err) : 0;
 }
 
 int64_t cpl_solver_jobs(struct cpl_solver *s, struct cpl_error *err)
 {
-	int64_t pairs = 0;
+	int64_t flows = 0;
 
 	cpl_path_table_init(&s->table, s->a->net);
 	for (int i = 0; i < s->a->n_jobs; i++) {
-		pairs += make_flows(s->a, i, &s->flows[i]);
-		if (choose(s, &s->flows[i], err))
+		flows += make_job(s->a, i, &s->job[i]);
+		if (choose(s, &s->job[i], err))
 			return -1;
 	}
-	return pairs;
+	return flows;
 }
 
-void cpl_solver_allot(struct cpl_solver *s, int64_t pairs,
+void cpl_solver_allot(struct cpl_solver *s, int64_t flows,
                       struct cpl_arena *arena)
 {
-	allot_rest(s, pairs, arena);
+	allot_rest(s, flows, arena);
 	for (int i = 0; i < s->a->n_jobs; i++)
-		allot_flows(s, &s->flows[i], arena);
+		allot_job(s, &s->job[i], arena);
 }

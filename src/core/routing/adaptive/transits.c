@@ -5,7 +5,7 @@
 #include "base/parallel.h"
 #include "routing/adaptive/adaptive_internal.h"
 
-/* Source groups whose cells stay in the cache while pairs go from them to one
+/* Source groups whose cells stay in the cache while flows go from them to one
  * group after the other. */
 #define TILE 8
 /* A path in 32 bits: the router in 20, its legs in 4 each. */
@@ -13,7 +13,7 @@
 #define SECOND 24
 #define DIRECT (UINT32_C(1) << 28)
 
-/* Pairs whose cells are fetched ahead. */
+/* Flows whose cells are fetched ahead. */
 #define BATCH 16
 
 /* A path's cells at its ends, and its transit. */
@@ -26,61 +26,60 @@ struct visit {
 
 struct pass {
 	const struct cpl_path_table *w;
-	struct cpl_job_flows *flows;
+	struct cpl_solver_job *job;
 	struct cpl_shard *shard; /* all */
 	double scale;
 	int iteration;
 };
 
 bool cpl_transits_pay(const struct cpl_path_table *w,
-                      const struct cpl_job_flows *flows)
+                      const struct cpl_solver_job *job)
 {
-	return flows->direct >= 0 && w->per_group <= UINT8_MAX &&
+	return job->direct >= 0 && w->per_group <= UINT8_MAX &&
 	       w->cells <= UINT16_MAX && w->k_links <= 4;
 }
 
 static int group_of(const struct cpl_path_table *w,
-                    const struct cpl_pairs *pairs, int row)
+                    const struct cpl_flows *flows, int row)
 {
-	return cpl_path_table_router(w, pairs->from[row]).group;
+	return cpl_path_table_router(w, flows->from[row]).group;
 }
 
-/* Indirect paths of a row's pairs. */
+/* Indirect paths of a row's flows. */
 static int64_t count_indirect(const struct cpl_path_table *w,
-                              const struct cpl_job_flows *flows, int row)
+                              const struct cpl_solver_job *job, int row)
 {
-	const struct cpl_pairs *pairs = flows->pairs;
-	int64_t first = pairs->row[row], last = pairs->row[row + 1];
+	const struct cpl_flows *flows = job->flows;
+	int64_t first = flows->row[row], last = flows->row[row + 1];
 	int64_t n = (last - first) * CPL_DRAWN;
 
-	for (int64_t m = first; flows->direct && m < last; m++)
-		n -= cpl_leg_count(w, pairs->from[row], pairs->to[m]) > 1 ? 2
+	for (int64_t m = first; job->direct && m < last; m++)
+		n -= cpl_leg_count(w, flows->from[row], flows->to[m]) > 1 ? 2
 		                                                          : 1;
 	return n;
 }
 
-/* Shards of whole groups, with about as many pairs. */
-static void cut(const struct cpl_path_table *w, struct cpl_job_flows *flows,
-                const int64_t *pairs)
+/* Shards of whole groups, with about as many flows. */
+static void cut(const struct cpl_path_table *w, struct cpl_solver_job *job,
+                const int64_t *flows)
 {
 	int64_t before = 0;
 	int g = 0;
 
 	for (int i = 0; i < CPL_SHARDS; i++) {
-		flows->cut[i] = g;
-		flows->first[i] = before;
-		while (g < w->groups &&
-		       before < flows->n * (i + 1) / CPL_SHARDS)
-			before += pairs[g++];
+		job->cut[i] = g;
+		job->first[i] = before;
+		while (g < w->groups && before < job->n * (i + 1) / CPL_SHARDS)
+			before += flows[g++];
 	}
-	flows->cut[CPL_SHARDS] = w->groups;
-	flows->first[CPL_SHARDS] = flows->n;
+	job->cut[CPL_SHARDS] = w->groups;
+	job->first[CPL_SHARDS] = job->n;
 }
 
-int cpl_transits_cut(const struct cpl_network *net, struct cpl_job_flows *flows,
+int cpl_transits_cut(const struct cpl_network *net, struct cpl_solver_job *job,
                      struct cpl_error *err)
 {
-	const struct cpl_pairs *pairs = flows->pairs;
+	const struct cpl_flows *flows = job->flows;
 	void *tables = malloc(cpl_path_table_size(net));
 	int64_t *count =
 	        calloc((size_t)cpl_dragonfly_of(net)->groups, sizeof(*count));
@@ -93,22 +92,22 @@ int cpl_transits_cut(const struct cpl_network *net, struct cpl_job_flows *flows,
 	}
 	cpl_path_table_init(&w, net);
 	cpl_path_table_fill(&w, tables);
-	for (int i = 0; i < pairs->n_from; i++)
-		count[group_of(&w, pairs, i)] +=
-		        pairs->row[i + 1] - pairs->row[i];
-	cut(&w, flows, count);
+	for (int i = 0; i < flows->n_from; i++)
+		count[group_of(&w, flows, i)] +=
+		        flows->row[i + 1] - flows->row[i];
+	cut(&w, job, count);
 	for (int i = 0; i < CPL_SHARDS; i++)
-		flows->n_transits[i] = 0;
-	for (int i = 0; i < pairs->n_from; i++) {
-		int group = group_of(&w, pairs, i), shard = 0;
+		job->n_transits[i] = 0;
+	for (int i = 0; i < flows->n_from; i++) {
+		int group = group_of(&w, flows, i), shard = 0;
 
-		while (group >= flows->cut[shard + 1])
+		while (group >= job->cut[shard + 1])
 			shard++;
-		flows->n_transits[shard] += count_indirect(&w, flows, i);
+		job->n_transits[shard] += count_indirect(&w, job, i);
 	}
 	for (int i = 0; i < CPL_SHARDS; i++)
-		flows->n_transits[i] =
-		        flows->n_transits[i] / CPL_TRANSITS + w.groups;
+		job->n_transits[i] =
+		        job->n_transits[i] / CPL_TRANSITS + w.groups;
 	rc = 0;
 out:
 	free(tables);
@@ -116,74 +115,74 @@ out:
 	return rc;
 }
 
-/* Count a row's pairs by destination group, one further. */
+/* Count a row's flows by destination group, one further. */
 static void count_row(const struct cpl_path_table *w,
-                      const struct cpl_pairs *pairs, int row, int64_t *start)
+                      const struct cpl_flows *flows, int row, int64_t *start)
 {
-	for (int64_t m = pairs->row[row]; m < pairs->row[row + 1]; m++)
-		start[cpl_path_table_router(w, pairs->to[m]).group + 1]++;
+	for (int64_t m = flows->row[row]; m < flows->row[row + 1]; m++)
+		start[cpl_path_table_router(w, flows->to[m]).group + 1]++;
 }
 
-static void keep_row(const struct cpl_path_table *w,
-                     struct cpl_job_flows *flows, int row, int64_t *start)
+static void keep_row(const struct cpl_path_table *w, struct cpl_solver_job *job,
+                     int row, int64_t *start)
 {
-	const struct cpl_pairs *pairs = flows->pairs;
+	const struct cpl_flows *flows = job->flows;
 
-	for (int64_t m = pairs->row[row]; m < pairs->row[row + 1]; m++) {
-		int group = cpl_path_table_router(w, pairs->to[m]).group;
+	for (int64_t m = flows->row[row]; m < flows->row[row + 1]; m++) {
+		int group = cpl_path_table_router(w, flows->to[m]).group;
 
-		flows->route[start[group]++] = (struct cpl_route){
-		        .from = pairs->from[row],
-		        .to = pairs->to[m],
-		        .bytes = pairs->bytes[m],
+		job->route[start[group]++] = (struct cpl_route){
+		        .from = flows->from[row],
+		        .to = flows->to[m],
+		        .bytes = flows->bytes[m],
 		};
 	}
 }
 
-/* The pairs from the groups first .. last - 1, by destination group, from
+/* The flows from the groups first .. last - 1, by destination group, from
  * `at` on; returns where they end. */
 static int64_t sort_tile(const struct cpl_path_table *w,
-                         struct cpl_job_flows *flows, int first, int last,
+                         struct cpl_solver_job *job, int first, int last,
                          int64_t at, int64_t *start)
 {
-	const struct cpl_pairs *pairs = flows->pairs;
+	const struct cpl_flows *flows = job->flows;
 
 	start[0] = at;
 	for (int g = 0; g < w->groups; g++)
 		start[g + 1] = 0;
-	for (int i = 0; i < pairs->n_from; i++) {
-		int group = group_of(w, pairs, i);
+	for (int i = 0; i < flows->n_from; i++) {
+		int group = group_of(w, flows, i);
 
 		if (group >= first && group < last)
-			count_row(w, pairs, i, start);
+			count_row(w, flows, i, start);
 	}
 	for (int g = 0; g < w->groups; g++)
 		start[g + 1] += start[g];
-	for (int i = 0; i < pairs->n_from; i++) {
-		int group = group_of(w, pairs, i);
+	for (int i = 0; i < flows->n_from; i++) {
+		int group = group_of(w, flows, i);
 
 		if (group >= first && group < last)
-			keep_row(w, flows, i, start);
+			keep_row(w, job, i, start);
 	}
 	return start[w->groups];
 }
 
 void cpl_transits_sort(const struct cpl_path_table *w,
-                       struct cpl_job_flows *flows, struct cpl_shard *shard)
+                       struct cpl_solver_job *job, struct cpl_shard *shard)
 {
-	int last = flows->cut[shard->number + 1];
-	int64_t at = flows->first[shard->number];
+	int last = job->cut[shard->number + 1];
+	int64_t at = job->first[shard->number];
 
-	for (int64_t m = at; m < flows->first[shard->number + 1]; m++)
-		flows->total[m] = flows->hops[m] = 0;
-	for (int g = flows->cut[shard->number]; g < last; g += TILE)
-		at = sort_tile(w, flows, g, g + TILE < last ? g + TILE : last,
-		               at, shard->start);
+	for (int64_t m = at; m < job->first[shard->number + 1]; m++)
+		job->total[m] = job->hops[m] = 0;
+	for (int g = job->cut[shard->number]; g < last; g += TILE)
+		at = sort_tile(w, job, g, g + TILE < last ? g + TILE : last, at,
+		               shard->start);
 }
 
 static inline struct cpl_transits **heads(const struct pass *pass, int shard)
 {
-	return pass->flows->transit_from + (int64_t)shard * pass->w->groups;
+	return pass->job->transit_from + (int64_t)shard * pass->w->groups;
 }
 
 static uint32_t pack(const struct cpl_drawn *path, bool direct)
@@ -233,29 +232,28 @@ static inline void hand_out(const struct cpl_path_table *w, struct handing *h,
 		to[i] = (uint16_t)(cell[i] - over.group * w->cells);
 }
 
-/* Draw the paths of a shard's pairs, and hand out their transits. */
+/* Draw the paths of a shard's flows, and hand out their transits. */
 static void draw(void *arg, int64_t chunk, int thread)
 {
 	const struct pass *pass = arg;
 	const struct cpl_path_table w = *pass->w;
-	struct cpl_job_flows *flows = pass->flows;
+	struct cpl_solver_job *job = pass->job;
 	int shard = (int)chunk;
 	struct handing h = {pass->shard[shard].cursor, heads(pass, shard),
-	                    flows->transits[shard]};
+	                    job->transits[shard]};
 
 	for (int g = 0; g < w.groups; g++) {
 		h.cursor[g].block = NULL;
 		h.head[g] = NULL;
 	}
-	for (int64_t m = flows->first[shard]; m < flows->first[shard + 1];
-	     m++) {
-		struct cpl_route *route = &flows->route[m];
+	for (int64_t m = job->first[shard]; m < job->first[shard + 1]; m++) {
+		struct cpl_route *route = &job->route[m];
 		struct cpl_group_router a =
 		        cpl_path_table_router(&w, route->from);
 		struct cpl_group_router b =
 		        cpl_path_table_router(&w, route->to);
 		struct cpl_drawn path[CPL_DRAWN];
-		int n_direct = cpl_draw(&w, flows, route->from, route->to,
+		int n_direct = cpl_draw(&w, job, route->from, route->to,
 		                        pass->iteration, path);
 
 		for (int k = 0; k < CPL_DRAWN; k++) {
@@ -364,7 +362,7 @@ static void put_bytes(void *arg, int64_t group, int thread)
 	over_blocks(arg, group, put_bytes_block);
 }
 
-/* The paths of a pair once more. */
+/* The paths of a flow once more. */
 static inline void follow(const struct cpl_path_table *w,
                           struct cpl_cursor *cursor,
                           const struct cpl_route *route,
@@ -401,18 +399,18 @@ static inline void follow(const struct cpl_path_table *w,
 	}
 }
 
-/* The same for some pairs, with their cells on the way to the cache; returns
+/* The same for some flows, with their cells on the way to the cache; returns
  * how many. */
 static inline int follow_some(const struct cpl_path_table *w,
-                              struct cpl_job_flows *flows,
+                              struct cpl_solver_job *job,
                               const struct cpl_shard *shard, int64_t m,
                               struct visit visit[BATCH][CPL_DRAWN])
 {
-	int64_t last = flows->first[shard->number + 1];
+	int64_t last = job->first[shard->number + 1];
 	int n = last - m < BATCH ? (int)(last - m) : BATCH;
 
 	for (int i = 0; i < n; i++) {
-		follow(w, shard->cursor, &flows->route[m + i], visit[i]);
+		follow(w, shard->cursor, &job->route[m + i], visit[i]);
 		for (int k = 0; k < CPL_DRAWN; k++)
 			for (int j = 0; j < CPL_LEG; j++)
 				__builtin_prefetch(
@@ -438,7 +436,7 @@ static inline void carry(struct cpl_cell *cell, const struct visit *v, double x)
 		*v->through = x;
 }
 
-static inline void ask_pair(struct cpl_cell *cell, struct cpl_route *route,
+static inline void ask_flow(struct cpl_cell *cell, struct cpl_route *route,
                             const struct visit visit[CPL_DRAWN], double scale)
 {
 	double value[CPL_DRAWN], sum = 0;
@@ -454,8 +452,8 @@ static inline void ask_pair(struct cpl_cell *cell, struct cpl_route *route,
 	}
 }
 
-/* Returns what the pair gets. */
-static inline double grant_pair(struct cpl_cell *cell,
+/* Returns what the flow gets. */
+static inline double grant_flow(struct cpl_cell *cell,
                                 const struct cpl_route *route,
                                 const struct visit visit[CPL_DRAWN])
 {
@@ -470,28 +468,28 @@ static inline double grant_pair(struct cpl_cell *cell,
 	return sum;
 }
 
-/* Some pairs of a shard, m and those after it, with their paths; what they get,
+/* Some flows of a shard, m and those after it, with their paths; what they get,
  * or the hop-bytes, is added to *sum. */
-typedef void some_pairs(const struct cpl_path_table *w, const struct pass *pass,
+typedef void some_flows(const struct cpl_path_table *w, const struct pass *pass,
                         const struct cpl_shard *shard, int64_t m, int n,
                         struct visit visit[BATCH][CPL_DRAWN], double *sum);
 
-/* Over all pairs of a shard; returns the sum. */
-static inline double over_pairs(const struct pass *pass, int64_t chunk,
-                                some_pairs *each)
+/* Over all flows of a shard; returns the sum. */
+static inline double over_flows(const struct pass *pass, int64_t chunk,
+                                some_flows *each)
 {
 	const struct cpl_path_table w = *pass->w;
-	struct cpl_job_flows *flows = pass->flows;
+	struct cpl_solver_job *job = pass->job;
 	const struct cpl_shard *shard = &pass->shard[chunk];
 	struct visit visit[BATCH][CPL_DRAWN];
-	int64_t m = flows->first[chunk], last = flows->first[chunk + 1];
+	int64_t m = job->first[chunk], last = job->first[chunk + 1];
 	double sum = 0;
 
 	for (int g = 0; g < w.groups; g++)
 		shard->cursor[g] =
 		        (struct cpl_cursor){heads(pass, (int)chunk)[g], 0};
 	while (m < last) {
-		int n = follow_some(&w, flows, shard, m, visit);
+		int n = follow_some(&w, job, shard, m, visit);
 
 		each(&w, pass, shard, m, n, visit, &sum);
 		m += n;
@@ -504,26 +502,26 @@ static void ask_some(const struct cpl_path_table *w, const struct pass *pass,
                      struct visit visit[BATCH][CPL_DRAWN], double *sum)
 {
 	for (int i = 0; i < n; i++)
-		ask_pair(shard->cell, &pass->flows->route[m + i], visit[i],
+		ask_flow(shard->cell, &pass->job->route[m + i], visit[i],
 		         pass->scale);
 }
 
 static void ask(void *arg, int64_t chunk, int thread)
 {
-	over_pairs(arg, chunk, ask_some);
+	over_flows(arg, chunk, ask_some);
 }
 
 static void grant_some(const struct cpl_path_table *w, const struct pass *pass,
                        const struct cpl_shard *shard, int64_t m, int n,
                        struct visit visit[BATCH][CPL_DRAWN], double *sum)
 {
-	struct cpl_job_flows *flows = pass->flows;
+	struct cpl_solver_job *job = pass->job;
 
 	for (int i = 0; i < n; i++) {
 		double got =
-		        grant_pair(shard->cell, &flows->route[m + i], visit[i]);
+		        grant_flow(shard->cell, &job->route[m + i], visit[i]);
 
-		flows->total[m + i] += got;
+		job->total[m + i] += got;
 		*sum += got;
 	}
 }
@@ -532,14 +530,14 @@ static void grant(void *arg, int64_t chunk, int thread)
 {
 	const struct pass *pass = arg;
 
-	pass->shard[chunk].granted += over_pairs(pass, chunk, grant_some);
+	pass->shard[chunk].granted += over_flows(pass, chunk, grant_some);
 }
 
 void cpl_transits_ask(const struct cpl_path_table *table,
-                      struct cpl_job_flows *flows, struct cpl_shard *shard,
+                      struct cpl_solver_job *job, struct cpl_shard *shard,
                       int threads, double scale, int iteration)
 {
-	struct pass pass = {table, flows, shard, scale, iteration};
+	struct pass pass = {table, job, shard, scale, iteration};
 
 	cpl_parallel(threads, CPL_SHARDS, draw, &pass);
 	cpl_parallel(threads, table->groups, see, &pass);
@@ -548,10 +546,10 @@ void cpl_transits_ask(const struct cpl_path_table *table,
 }
 
 void cpl_transits_grant(const struct cpl_path_table *table,
-                        struct cpl_job_flows *flows, struct cpl_shard *shard,
+                        struct cpl_solver_job *job, struct cpl_shard *shard,
                         int threads)
 {
-	struct pass pass = {table, flows, shard, 0, 0};
+	struct pass pass = {table, job, shard, 0, 0};
 
 	cpl_parallel(threads, table->groups, see, &pass);
 	cpl_parallel(threads, CPL_SHARDS, grant, &pass);
@@ -584,12 +582,12 @@ static inline int put_path(const struct cpl_path_table *w, struct visit *v,
 }
 
 /* Returns the mean links of its paths in this iteration. */
-static inline double deliver_pair(const struct cpl_path_table *w,
+static inline double deliver_flow(const struct cpl_path_table *w,
                                   const struct pass *pass,
                                   const struct cpl_shard *shard, int64_t m,
                                   struct visit visit[CPL_DRAWN])
 {
-	const struct cpl_route *route = &pass->flows->route[m];
+	const struct cpl_route *route = &pass->job->route[m];
 	double value[CPL_DRAWN], share[CPL_DRAWN], sum = 0, links = 0;
 	float got[CPL_DRAWN];
 
@@ -604,7 +602,7 @@ static inline double deliver_pair(const struct cpl_path_table *w,
 		got[k] = (float)(least_unit(shard->cell, &visit[k]) *
 		                 (double)weight);
 	}
-	if (!cpl_shares(pass->flows, m, pass->iteration, got, share))
+	if (!cpl_shares(pass->job, m, pass->iteration, got, share))
 		for (int k = 0; k < CPL_DRAWN; k++)
 			share[k] = 0;
 	for (int k = 0; k < CPL_DRAWN; k++)
@@ -619,7 +617,7 @@ static void deliver_some(const struct cpl_path_table *w,
                          int64_t m, int n, struct visit visit[BATCH][CPL_DRAWN],
                          double *sum)
 {
-	struct cpl_job_flows *flows = pass->flows;
+	struct cpl_solver_job *job = pass->job;
 
 	for (int i = 0; i < n; i++)
 		for (int k = 0; k < CPL_DRAWN; k++)
@@ -627,10 +625,10 @@ static void deliver_some(const struct cpl_path_table *w,
 				__builtin_prefetch(
 				        &shard->bytes[visit[i][k].cell[j]], 1);
 	for (int i = 0; i < n; i++) {
-		double links = deliver_pair(w, pass, shard, m + i, visit[i]);
+		double links = deliver_flow(w, pass, shard, m + i, visit[i]);
 
-		flows->hops[m + i] += links;
-		*sum += links * flows->route[m + i].bytes;
+		job->hops[m + i] += links;
+		*sum += links * job->route[m + i].bytes;
 	}
 }
 
@@ -638,15 +636,15 @@ static void deliver(void *arg, int64_t chunk, int thread)
 {
 	const struct pass *pass = arg;
 
-	pass->flows->routed[chunk].hop_bytes +=
-	        over_pairs(pass, chunk, deliver_some);
+	pass->job->routed[chunk].hop_bytes +=
+	        over_flows(pass, chunk, deliver_some);
 }
 
 void cpl_transits_deliver(const struct cpl_path_table *table,
-                          struct cpl_job_flows *flows, struct cpl_shard *shard,
+                          struct cpl_solver_job *job, struct cpl_shard *shard,
                           int threads, double scale, int iteration)
 {
-	struct pass pass = {table, flows, shard, scale, iteration};
+	struct pass pass = {table, job, shard, scale, iteration};
 
 	cpl_parallel(threads, CPL_SHARDS, draw, &pass);
 	cpl_parallel(threads, table->groups, see_both, &pass);

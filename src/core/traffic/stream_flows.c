@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Router by router: what it sends to each other router, added up, then routed
- * or kept as pairs. */
+ * or kept as flows. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,8 +12,8 @@
 #define MAX_CHUNKS 32
 #define MIN_CHUNKS 4
 #define MAX_MEMORY (INT64_C(1) << 29)
-/* Pairs that are handed over together. */
-#define SOME_PAIRS (1 << 14)
+/* Flows that are handed over together. */
+#define SOME_FLOWS (1 << 14)
 
 /* What one chunk of routers gave. */
 struct chunk {
@@ -22,8 +22,8 @@ struct chunk {
 	double **load;     /* [n][n_links] */
 	struct cpl_job_sums sums;     /* the same for all routings */
 	double *hop_bytes, *max_hops; /* [n] */
-	struct cpl_pairs pairs;
-	int64_t capacity; /* for pairs */
+	struct cpl_flows flows;
+	int64_t capacity; /* for flows */
 	bool out_of_memory;
 };
 
@@ -39,16 +39,16 @@ struct pass {
 	struct stream s;
 	int n; /* routings to add */
 	const struct cpl_routing *const *routing;
-	bool keep; /* pairs */
+	bool keep; /* flows */
 	double *injection;
 	int n_chunks;
 	struct chunk *chunk;
 	int n_workers;
 	struct worker *worker;
-	/* Where pairs are handed over: what is done, what is collected, and
+	/* Where flows are handed over: what is done, what is collected, and
 	 * where that stands. */
 	const struct stream_sinks *sinks;
-	struct cpl_pairs full;
+	struct cpl_flows full;
 	int at;       /* chunk */
 	int64_t next; /* router of it */
 };
@@ -117,11 +117,11 @@ static void gather(const struct pass *w, struct chunk *chunk,
 	}
 }
 
-/* Room for n more pairs. */
+/* Room for n more flows. */
 static int make_room(struct chunk *chunk, int64_t n)
 {
-	struct cpl_pairs *pairs = &chunk->pairs;
-	int64_t need = pairs->row[pairs->n_from] + n,
+	struct cpl_flows *flows = &chunk->flows;
+	int64_t need = flows->row[flows->n_from] + n,
 	        capacity = chunk->capacity;
 	int *to;
 	double *bytes;
@@ -130,14 +130,14 @@ static int make_room(struct chunk *chunk, int64_t n)
 		return 0;
 	capacity =
 	        capacity + capacity / 2 > need ? capacity + capacity / 2 : need;
-	to = realloc(pairs->to, (size_t)capacity * sizeof(*to));
+	to = realloc(flows->to, (size_t)capacity * sizeof(*to));
 	if (!to)
 		return -1;
-	pairs->to = to;
-	bytes = realloc(pairs->bytes, (size_t)capacity * sizeof(*bytes));
+	flows->to = to;
+	bytes = realloc(flows->bytes, (size_t)capacity * sizeof(*bytes));
 	if (!bytes)
 		return -1;
-	pairs->bytes = bytes;
+	flows->bytes = bytes;
 	chunk->capacity = capacity;
 	return 0;
 }
@@ -161,7 +161,7 @@ static void route(const struct pass *w, struct chunk *chunk, int from, int to,
 static void empty(const struct pass *w, struct chunk *chunk,
                   struct worker *worker, int from)
 {
-	struct cpl_pairs *pairs = &chunk->pairs;
+	struct cpl_flows *flows = &chunk->flows;
 	int64_t n = 0, more = 0;
 
 	if (w->keep) {
@@ -171,7 +171,7 @@ static void empty(const struct pass *w, struct chunk *chunk,
 			chunk->out_of_memory = true;
 			return;
 		}
-		n = pairs->row[pairs->n_from];
+		n = flows->row[flows->n_from];
 	}
 	for (int word = worker->low; word <= worker->high; word++) {
 		uint64_t bits = worker->heard[word];
@@ -184,15 +184,15 @@ static void empty(const struct pass *w, struct chunk *chunk,
 			worker->row[to] = 0;
 			route(w, chunk, from, to, bytes);
 			if (w->keep) {
-				pairs->to[n] = to;
-				pairs->bytes[n++] = bytes;
+				flows->to[n] = to;
+				flows->bytes[n++] = bytes;
 			}
 		}
 	}
 	if (!more)
 		return;
-	pairs->from[pairs->n_from++] = from;
-	pairs->row[pairs->n_from] = n;
+	flows->from[flows->n_from++] = from;
+	flows->row[flows->n_from] = n;
 }
 
 static void run_chunk(void *arg, int64_t index, int thread)
@@ -215,9 +215,9 @@ static void collect(struct pass *w, int thread)
 	struct chunk *chunk = &w->chunk[w->at];
 	int64_t last =
 	        cpl_parallel_first(w->s.n_routers, w->n_chunks, w->at + 1);
-	const struct cpl_pairs *pairs = &chunk->pairs;
+	const struct cpl_flows *flows = &chunk->flows;
 
-	while (w->next < last && pairs->row[pairs->n_from] < SOME_PAIRS &&
+	while (w->next < last && flows->row[flows->n_from] < SOME_FLOWS &&
 	       !chunk->out_of_memory) {
 		int router = w->s.router[w->next++];
 
@@ -236,16 +236,16 @@ static void hand_over_or_collect(void *arg, int64_t index, int thread)
 		w->sinks->take(w->sinks->arg, &w->full);
 }
 
-/* Without room for pairs yet. */
-static int open_pairs(const struct pass *w, struct cpl_pairs *pairs)
+/* Without room for flows yet. */
+static int open_flows(const struct pass *w, struct cpl_flows *flows)
 {
 	size_t routers = (size_t)w->s.n_routers / (size_t)w->n_chunks + 1;
 
-	pairs->from = malloc(routers * sizeof(int));
-	pairs->row = malloc((routers + 1) * sizeof(int64_t));
-	if (!pairs->from || !pairs->row)
+	flows->from = malloc(routers * sizeof(int));
+	flows->row = malloc((routers + 1) * sizeof(int64_t));
+	if (!flows->from || !flows->row)
 		return -1;
-	pairs->row[0] = 0;
+	flows->row[0] = 0;
 	return 0;
 }
 
@@ -266,7 +266,7 @@ static int open_chunk(struct pass *w, struct chunk *chunk)
 		if (!chunk->load[i])
 			return -1;
 	}
-	return w->keep && !w->sinks->take ? open_pairs(w, &chunk->pairs) : 0;
+	return w->keep && !w->sinks->take ? open_flows(w, &chunk->flows) : 0;
 }
 
 static int open_worker(const struct pass *w, struct worker *worker)
@@ -290,7 +290,7 @@ static void close_pass(struct pass *w)
 			free(chunk->load[k]);
 		free(chunk->load);
 		free(chunk->hop_bytes);
-		cpl_pairs_free(&chunk->pairs);
+		cpl_flows_free(&chunk->flows);
 	}
 	free(w->chunk);
 	for (int i = 0; i < w->n_workers && w->worker; i++) {
@@ -300,7 +300,7 @@ static void close_pass(struct pass *w)
 	}
 	free(w->worker);
 	free(w->injection);
-	cpl_pairs_free(&w->full);
+	cpl_flows_free(&w->full);
 	cpl_stream_close(&w->s);
 }
 
@@ -334,8 +334,8 @@ static int open_pass(struct pass *w, const struct cpl_network *net,
 	return 0;
 }
 
-/* The chunks' pairs, in order; each chunk's are freed as they are moved. */
-static int join_pairs(struct pass *w, struct cpl_pairs *out)
+/* The chunks' flows, in order; each chunk's are freed as they are moved. */
+static int join_flows(struct pass *w, struct cpl_flows *out)
 {
 	int64_t n = 0;
 
@@ -345,7 +345,7 @@ static int join_pairs(struct pass *w, struct cpl_pairs *out)
 		return -1;
 	out->row[0] = 0;
 	for (int i = 0; i < w->n_chunks; i++) {
-		struct cpl_pairs *some = &w->chunk[i].pairs;
+		struct cpl_flows *some = &w->chunk[i].flows;
 		int64_t more = some->row[some->n_from];
 		size_t total = (size_t)(n + more + 1);
 		double *bytes;
@@ -368,7 +368,7 @@ static int join_pairs(struct pass *w, struct cpl_pairs *out)
 			out->row[out->n_from] = n + some->row[k + 1];
 		}
 		n += more;
-		cpl_pairs_free(some);
+		cpl_flows_free(some);
 	}
 	return 0;
 }
@@ -378,31 +378,31 @@ static int join_pairs(struct pass *w, struct cpl_pairs *out)
 static void swap(struct pass *w, int64_t *capacity)
 {
 	struct chunk *chunk = &w->chunk[w->at];
-	struct cpl_pairs pairs = w->full;
+	struct cpl_flows flows = w->full;
 	int64_t old = *capacity;
 
-	w->full = chunk->pairs;
+	w->full = chunk->flows;
 	*capacity = chunk->capacity;
-	pairs.n_from = 0;
-	pairs.row[0] = 0;
-	chunk->pairs = pairs;
+	flows.n_from = 0;
+	flows.row[0] = 0;
+	chunk->flows = flows;
 	chunk->capacity = old;
 }
 
 /* Chunk by chunk, in order. */
 static int run_in_order(struct pass *w)
 {
-	struct cpl_pairs *full = &w->full;
+	struct cpl_flows *full = &w->full;
 	int64_t capacity = 0;
 
-	if (open_pairs(w, full))
+	if (open_flows(w, full))
 		return -1;
 	for (w->at = 0; w->at < w->n_chunks; w->at++) {
 		struct chunk *chunk = &w->chunk[w->at];
 		int64_t last = cpl_parallel_first(w->s.n_routers, w->n_chunks,
 		                                  w->at + 1);
 
-		if (open_pairs(w, &chunk->pairs))
+		if (open_flows(w, &chunk->flows))
 			return -1;
 		while (w->next < last) {
 			cpl_parallel(w->n_workers, 2, hand_over_or_collect, w);
@@ -410,7 +410,7 @@ static int run_in_order(struct pass *w)
 				return -1;
 			swap(w, &capacity);
 		}
-		cpl_pairs_free(&chunk->pairs);
+		cpl_flows_free(&chunk->flows);
 		chunk->capacity = 0;
 	}
 	if (full->n_from)
@@ -462,7 +462,7 @@ int cpl_stream_pass(const struct cpl_network *net, const struct cpl_stream *job,
 {
 	struct pass w = {.n = sinks->n_add,
 	                 .routing = sinks->add,
-	                 .keep = sinks->pairs || sinks->take,
+	                 .keep = sinks->flows || sinks->take,
 	                 .sinks = sinks};
 	int rc = open_pass(&w, net, job, err);
 
@@ -475,7 +475,7 @@ int cpl_stream_pass(const struct cpl_network *net, const struct cpl_stream *job,
 	for (int i = 0; i < w.n_chunks && !rc; i++)
 		if (w.chunk[i].out_of_memory)
 			rc = cpl_fail_memory(err);
-	if (!rc && sinks->pairs && join_pairs(&w, sinks->pairs))
+	if (!rc && sinks->flows && join_flows(&w, sinks->flows))
 		rc = cpl_fail_memory(err);
 	if (rc)
 		goto out;
