@@ -56,15 +56,14 @@ static void tell(const struct cmd_import *in, const json_t *root,
 
 int cmd_network_import(const struct cmd_import *in, struct cpl_error *err)
 {
-	char why[160] = "";
+	struct cpl_error why = {""};
 	struct cpl_network_import import = {
 	        .format = in->format,
 	        .source = in->path,
 	        .routes_source = in->routes,
 	        .nodes = in->nodes,
 	        .nodes_per_router = in->nodes_per_router,
-	        .why = why,
-	        .why_size = sizeof(why),
+	        .why = &why,
 	};
 	char *name = NULL, *table = NULL, *text = NULL, *routes = NULL;
 	char *made = NULL;
@@ -96,7 +95,7 @@ int cmd_network_import(const struct cmd_import *in, struct cpl_error *err)
 	if (root)
 		rc = write_files(in, root, made, table, err);
 	if (!rc)
-		tell(in, root, why);
+		tell(in, root, why.text);
 out:
 	json_decref(root);
 	free(name);

@@ -165,9 +165,11 @@ static void test_registry_lists(void **state)
 	assert_int_equal(cpl_registry_words(&registry, words, 3), 2);
 	assert_string_equal(words[1], "large-thing");
 	assert_null(words[2]);
-	assert_string_equal(cpl_registry_nearest(&registry, "lareg-thing"),
-	                    "large-thing");
-	assert_null(cpl_registry_nearest(&registry, "xyz"));
+	assert_string_equal(cpl_registry_hint(&registry, "lareg-thing", text,
+	                                      sizeof(text)),
+	                    " (did you mean large-thing?)");
+	assert_string_equal(
+	        cpl_registry_hint(&registry, "xyz", text, sizeof(text)), "");
 }
 
 /* Fault 20: names of files reached terminals with their escape sequences. */

@@ -239,7 +239,7 @@ static void test_ibtracert(void **state)
 }
 
 /* The description that an Aries list makes, and why it is a graph. */
-static json_t *aries(const char *list, char why[160])
+static json_t *aries(const char *list, struct cpl_error *why)
 {
 	struct cpl_error err = {""};
 	struct cpl_network_import in = {.format = "aries",
@@ -248,8 +248,7 @@ static json_t *aries(const char *list, char why[160])
 	                                .text = list,
 	                                .length = strlen(list),
 	                                .nodes_per_router = 1,
-	                                .why = why,
-	                                .why_size = 160};
+	                                .why = why};
 	char *table;
 	json_t *root = cpl_network_import(&in, &table, &err);
 
@@ -302,13 +301,13 @@ static void test_aries_gaps(void **state)
 {
 	static const int want[][4] = {{0, 0, 1, 1}, {0, 0, 2, 1}, {0, 1, 1, 0},
 	                              {0, 1, 2, 0}, {1, 0, 2, 1}, {1, 1, 2, 0}};
-	char why[160];
+	struct cpl_error why;
 	json_t *root = aries(CELL("9") PAIR("4", "9") PAIR("4", "12") CELL("12")
 	                             CELL("4") PAIR("9", "12"),
-	                     why);
+	                     &why);
 	const json_t *links = json_object_get(root, "global_links");
 
-	assert_string_equal(why, "");
+	assert_string_equal(why.text, "");
 	assert_int_equal(json_integer_value(json_object_get(root, "groups")),
 	                 3);
 	assert_int_equal(json_integer_value(json_object_get(root, "rows")), 1);
@@ -363,8 +362,8 @@ static void test_aries_graph(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
-		char why[160];
-		json_t *root = aries(table[i].list, why);
+		struct cpl_error why;
+		json_t *root = aries(table[i].list, &why);
 
 		assert_string_equal(
 		        json_string_value(json_object_get(root, "type")),
@@ -372,9 +371,9 @@ static void test_aries_graph(void **state)
 		assert_int_equal(
 		        json_array_size(json_object_get(root, "links")),
 		        table[i].links);
-		if (!strstr(why, table[i].why))
+		if (!strstr(why.text, table[i].why))
 			fail_msg("%zu: '%s' is not in '%s'", i, table[i].why,
-			         why);
+			         why.text);
 		json_decref(root);
 	}
 }

@@ -24,6 +24,8 @@ struct cpl_error {
  */
 int cpl_fail(struct cpl_error *err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+int cpl_vfail(struct cpl_error *err, const char *fmt, va_list ap)
+	__attribute__((format(printf, 2, 0)));
 
 /*
  * Put a formatted prefix (such as "network.json: ") in front of the text that

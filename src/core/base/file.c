@@ -5,7 +5,6 @@
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,40 +37,34 @@ bool cpl_file_readable_by(const struct cpl_file_stamp *stamp,
 	return stamp->mode & S_IROTH;
 }
 
-static void take_stamp(const struct stat *st, struct cpl_file_stamp *stamp)
+static struct cpl_file_stamp stamp_of(const struct stat *st)
 {
-	stamp->dev = st->st_dev;
-	stamp->inode = st->st_ino;
-	stamp->size = st->st_size;
-	stamp->mtime = st->st_mtim;
-	stamp->mode = st->st_mode;
-	stamp->uid = st->st_uid;
-	stamp->gid = st->st_gid;
+	return (struct cpl_file_stamp){.dev = st->st_dev,
+	                               .inode = st->st_ino,
+	                               .size = st->st_size,
+	                               .mtime = st->st_mtim,
+	                               .mode = st->st_mode,
+	                               .uid = st->st_uid,
+	                               .gid = st->st_gid};
 }
 
 int cpl_file_stamp(const char *path, struct cpl_file_stamp *stamp)
 {
 	struct stat st;
+	int rc = stat(path, &st);
 
-	memset(stamp, 0, sizeof(*stamp));
-	if (stat(path, &st))
-		return -1;
-	take_stamp(&st, stamp);
-	return 0;
+	*stamp = rc ? (struct cpl_file_stamp){0} : stamp_of(&st);
+	return rc;
 }
 
-static int refuse(int error, struct cpl_error *err, const char *fmt, ...)
-        __attribute__((format(printf, 3, 4)));
-
-static int refuse(int error, struct cpl_error *err, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static int
+refuse(int error, struct cpl_error *err, const char *fmt, ...)
 {
-	char text[CPL_ERROR_MAX];
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	cpl_vfail(err, fmt, ap);
 	va_end(ap);
-	cpl_fail(err, "%s", text);
 	errno = error;
 	return -1;
 }
@@ -94,28 +87,25 @@ static int check_regular(const char *path, const struct stat *st, uint64_t max,
 int cpl_file_open(const char *path, enum cpl_file_links links, uint64_t max,
                   struct cpl_file_stamp *stamp, struct cpl_error *err)
 {
-	bool refuse_links = links == CPL_LINKS_REFUSE;
+	int no_links = links == CPL_LINKS_REFUSE ? O_NOFOLLOW : 0, failed;
 	struct stat st;
 	/* Non-blocking, or opening a FIFO would wait for its writer. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK |
-	                            (refuse_links ? O_NOFOLLOW : 0));
-	int failed;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | no_links);
 
-	if (fd < 0 && refuse_links && errno == ELOOP)
+	if (fd < 0 && no_links && errno == ELOOP)
 		return refuse(ELOOP, err,
 		              "%s: is a symbolic link; a regular file is "
 		              "needed",
 		              path);
-	if (fd < 0)
-		return refuse(errno, err, "%s: %s", path, strerror(errno));
-	if (fstat(fd, &st) < 0)
+	if (fd < 0 || fstat(fd, &st)) {
 		refuse(errno, err, "%s: %s", path, strerror(errno));
-	else if (!check_regular(path, &st, max, err)) {
-		take_stamp(&st, stamp);
+	} else if (!check_regular(path, &st, max, err)) {
+		*stamp = stamp_of(&st);
 		return fd;
 	}
 	failed = errno;
-	close(fd);
+	if (fd >= 0)
+		close(fd);
 	errno = failed;
 	return -1;
 }
@@ -199,9 +189,9 @@ static int stream_close(void *cookie)
 struct cpl_file_writer *cpl_file_open_atomic(const char *path,
                                              struct cpl_error *err)
 {
-	struct cpl_file_writer *w = NULL;
+	struct cpl_file_writer *w;
 	struct stat st;
-	int fd = -1, failed;
+	int failed;
 
 	if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
 		refuse(EINVAL, err, "%s: exists and is not a regular file",
@@ -213,12 +203,11 @@ struct cpl_file_writer *cpl_file_open_atomic(const char *path,
 		goto memory;
 	w->path = strdup(path);
 	if (!w->path || asprintf(&w->temp, "%s.tmp-XXXXXX", path) < 0) {
-		if (w->path)
-			w->temp = NULL;
+		w->temp = NULL;
 		goto memory;
 	}
-	fd = mkostemp(w->temp, O_CLOEXEC);
-	if (fd < 0) {
+	w->fd = mkostemp(w->temp, O_CLOEXEC);
+	if (w->fd < 0) {
 		failed = errno;
 		free(w->temp);
 		w->temp = NULL;
@@ -227,13 +216,12 @@ struct cpl_file_writer *cpl_file_open_atomic(const char *path,
 		       strerror(failed));
 		return NULL;
 	}
-	w->fd = fd;
 	w->stream = fopencookie(w, "w",
 	                        (cookie_io_functions_t){.write = stream_write,
 	                                                .close = stream_close});
 	if (w->stream)
 		return w;
-	close(fd);
+	close(w->fd);
 memory:
 	cpl_file_abandon(w);
 	refuse(ENOMEM, err, "out of memory");
@@ -358,4 +346,16 @@ char *cpl_path_join(const char *dir, const char *name, struct cpl_error *err)
 		return NULL;
 	}
 	return path;
+}
+
+char *cpl_path_beside(const char *path, const char *name, struct cpl_error *err)
+{
+	const char *slash = *name == '/' ? NULL : strrchr(path, '/');
+	char *full;
+
+	if (asprintf(&full, "%.*s%s", slash ? (int)(slash - path + 1) : 0, path,
+	             name) >= 0)
+		return full;
+	cpl_fail_memory(err);
+	return NULL;
 }

@@ -15,29 +15,29 @@
 
 struct text {
 	char *data;
-	uint64_t length, room;
+	uint64_t length, capacity;
 };
 
-/* Room for more, and for the NUL behind it. */
+/* Capacity for more, and for the NUL behind it. */
 static int grow(struct text *text, uint64_t max, const char *path,
                 struct cpl_error *err)
 {
-	uint64_t room = text->room ? 2 * text->room : FIRST;
+	uint64_t capacity = text->capacity ? 2 * text->capacity : FIRST;
 	char *larger;
 
-	if (text->length < text->room)
+	if (text->length < text->capacity)
 		return 0;
-	if (text->room > max)
+	if (text->capacity > max)
 		return cpl_fail(err,
 		                "%s: has more than %llu bytes uncompressed",
 		                path, (unsigned long long)max);
-	if (room > max)
-		room = max + 1;
-	larger = realloc(text->data, (size_t)room + 1);
+	if (capacity > max)
+		capacity = max + 1;
+	larger = realloc(text->data, (size_t)capacity + 1);
 	if (!larger)
 		return cpl_fail(err, "%s: out of memory", path);
 	text->data = larger;
-	text->room = room;
+	text->capacity = capacity;
 	return 0;
 }
 
@@ -45,18 +45,18 @@ static int grow(struct text *text, uint64_t max, const char *path,
 static int step(z_stream *z, const char *in, uint64_t length, uint64_t *done,
                 struct text *text)
 {
-	uint64_t part = length - *done, room = text->room - text->length;
+	uint64_t part = length - *done, left = text->capacity - text->length;
 	int rc;
 
 	part = part < AT_ONCE ? part : AT_ONCE;
-	room = room < AT_ONCE ? room : AT_ONCE;
+	left = left < AT_ONCE ? left : AT_ONCE;
 	z->next_in = (Bytef *)(in + *done);
 	z->avail_in = (uInt)part;
 	z->next_out = (Bytef *)(text->data + text->length);
-	z->avail_out = (uInt)room;
+	z->avail_out = (uInt)left;
 	rc = inflate(z, Z_NO_FLUSH);
 	*done += part - z->avail_in;
-	text->length += room - z->avail_out;
+	text->length += left - z->avail_out;
 	return rc;
 }
 

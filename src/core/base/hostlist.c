@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define NAME_LENGTH_MAX 255
 #define MAX_BRACKETS 16
 #define MAX_DIGITS 18
@@ -21,9 +23,7 @@ struct range {
 struct bracket {
 	const char *text;
 	int text_length;
-	int first, count; /* its ranges */
-	int at;           /* odometer: range ... */
-	uint64_t value;   /* ... and number in it */
+	int first, last; /* its ranges, last excluded */
 };
 
 struct item {
@@ -32,7 +32,7 @@ struct item {
 	const char *tail;
 	int tail_length;
 	struct range *range;
-	int n_ranges, max_ranges;
+	int n_ranges;
 };
 
 static bool host_char(char c)
@@ -51,15 +51,8 @@ int cpl_hostlist_push(struct cpl_hostlist *list, const char *name,
 {
 	char *copy;
 
-	/* The array is full exactly when count is 0 or a power of two. */
-	if (!(list->count & (list->count - 1))) {
-		size_t room = list->count ? 2 * (size_t)list->count : 1;
-		char **grown = realloc(list->name, room * sizeof(*grown));
-
-		if (!grown)
-			return cpl_fail_memory(err);
-		list->name = grown;
-	}
+	if (cpl_array_grow(&list->name, list->count, sizeof(copy), err))
+		return -1;
 	copy = strdup(name);
 	if (!copy)
 		return cpl_fail_memory(err);
@@ -87,223 +80,168 @@ static int read_number(const char **p, uint64_t *value, int *width)
 	return *width >= 1 && *width <= MAX_DIGITS ? 0 : -1;
 }
 
-static int push_range(struct item *item, struct range range,
-                      struct cpl_error *err)
-{
-	if (item->n_ranges == item->max_ranges) {
-		int room = item->max_ranges ? 2 * item->max_ranges : 16;
-		struct range *grown =
-		        realloc(item->range, (size_t)room * sizeof(*grown));
-
-		if (!grown)
-			return cpl_fail_memory(err);
-		item->range = grown;
-		item->max_ranges = room;
-	}
-	item->range[item->n_ranges++] = range;
-	return 0;
-}
-
-/* *p is behind the "["; leaves it behind the "]". start is for messages. */
-static int parse_bracket(struct item *item, const char *start, const char **p,
-                         struct bracket *bracket, uint64_t *hosts,
+/* *p is at the "["; leaves it behind the "]". *hosts: names so far. */
+static int parse_bracket(struct item *item, const char **p, uint64_t *hosts,
                          struct cpl_error *err)
 {
 	uint64_t total = 0;
 
-	bracket->first = item->n_ranges;
-	for (;;) {
+	do {
 		struct range range;
 		int width;
 
+		(*p)++;
 		if (read_number(p, &range.low, &range.width))
-			return cpl_fail(err,
-			                "host list: '%.40s': a bracket holds "
-			                "numbers and ranges such as [0-3,7]",
-			                start);
+			return cpl_fail(err, "a bracket holds numbers and "
+			                     "ranges such as [0-3,7]");
 		range.high = range.low;
 		if (**p == '-') {
 			(*p)++;
 			if (read_number(p, &range.high, &width))
-				return cpl_fail(err,
-				                "host list: '%.40s': a range "
-				                "needs a number on both sides "
-				                "of '-'",
-				                start);
+				return cpl_fail(err, "a range needs a number "
+				                     "on both sides of '-'");
 		}
 		if (range.high < range.low)
 			return cpl_fail(err,
-			                "host list: '%.40s': the range "
-			                "%" PRIu64 "-%" PRIu64 " is reversed",
-			                start, range.low, range.high);
-		if (range.high - range.low >= CPL_HOSTLIST_MAX)
-			return cpl_fail(err,
-			                "host list: '%.40s': a range of more "
-			                "than %d hosts",
-			                start, CPL_HOSTLIST_MAX);
+			                "the range %" PRIu64 "-%" PRIu64
+			                " is reversed",
+			                range.low, range.high);
 		total += range.high - range.low + 1;
-		if (total > CPL_HOSTLIST_MAX)
-			return cpl_fail(err,
-			                "host list: '%.40s': more than %d "
-			                "hosts",
-			                start, CPL_HOSTLIST_MAX);
-		if (push_range(item, range, err))
+		if (total > CPL_HOSTLIST_MAX / *hosts)
+			return cpl_fail(err, "more than %d hosts",
+			                CPL_HOSTLIST_MAX);
+		if (cpl_array_grow(&item->range, item->n_ranges, sizeof(range),
+		                   err))
 			return -1;
-		if (**p == ',') {
-			(*p)++;
-			continue;
-		}
-		if (**p == ']')
-			break;
-		return cpl_fail(err,
-		                "host list: '%.40s': the bracket is not "
-		                "closed by ']'",
-		                start);
-	}
+		item->range[item->n_ranges++] = range;
+	} while (**p == ',');
+	if (**p != ']')
+		return cpl_fail(err, "the bracket is not closed by ']'");
 	(*p)++;
-	bracket->count = item->n_ranges - bracket->first;
 	*hosts *= total;
 	return 0;
 }
 
-/* Parse up to the comma or the end; *hosts = number of names it makes. */
+/* Parse up to the comma or the end; *hosts: the names that it makes. */
 static int parse_item(struct item *item, const char **p, uint64_t *hosts,
                       struct cpl_error *err)
 {
-	const char *start = *p, *text = *p;
+	const char *text = *p;
 
 	item->n_brackets = item->n_ranges = 0;
 	*hosts = 1;
 	while (**p && **p != ',') {
-		struct bracket *bracket;
+		struct bracket *bracket = &item->bracket[item->n_brackets];
 
 		if (host_char(**p)) {
 			(*p)++;
 			continue;
 		}
 		if (**p == ']')
-			return cpl_fail(err,
-			                "host list: '%.40s': ']' without '['",
-			                start);
+			return cpl_fail(err, "']' without '['");
 		if (**p != '[')
-			return cpl_fail(
-			        err,
-			        "host list: '%.40s': character '%c' is not "
-			        "allowed in a host name; use letters, "
-			        "digits, '-', '_' and '.'",
-			        start, **p > 32 ? **p : '?');
-		if (item->n_brackets == MAX_BRACKETS)
 			return cpl_fail(err,
-			                "host list: '%.40s': more than %d "
-			                "brackets in one name",
-			                start, MAX_BRACKETS);
-		bracket = &item->bracket[item->n_brackets++];
+			                "character '%c' is not allowed in a "
+			                "host name; use letters, digits, '-', "
+			                "'_' and '.'",
+			                **p > 32 ? **p : '?');
+		if (item->n_brackets++ == MAX_BRACKETS)
+			return cpl_fail(err,
+			                "more than %d brackets in one name",
+			                MAX_BRACKETS);
 		bracket->text = text;
 		bracket->text_length = (int)(*p - text);
-		(*p)++;
-		if (parse_bracket(item, start, p, bracket, hosts, err))
+		bracket->first = item->n_ranges;
+		if (parse_bracket(item, p, hosts, err))
 			return -1;
-		if (*hosts > CPL_HOSTLIST_MAX)
-			return cpl_fail(err,
-			                "host list: '%.40s': more than %d "
-			                "hosts",
-			                start, CPL_HOSTLIST_MAX);
+		bracket->last = item->n_ranges;
 		text = *p;
 	}
-	if (*p == start)
-		return cpl_fail(err,
-		                "host list: an empty name (a comma too many)");
-	if (*p - start > NAME_LENGTH_MAX && !item->n_brackets)
-		return cpl_fail(err,
-		                "host list: '%.40s...': a name longer than %d "
-		                "characters",
-		                start, NAME_LENGTH_MAX);
 	item->tail = text;
 	item->tail_length = (int)(*p - text);
 	return 0;
 }
 
-static int expand_item(struct item *item, struct cpl_hostlist *list,
-                       struct cpl_error *err)
+/* Put text behind n characters of name, and the value of a range: how many
+ * there are then, or -1. */
+static int append(char *name, int n, const char *text, int length,
+                  const struct range *range, uint64_t value,
+                  struct cpl_error *err)
 {
-	char name[NAME_LENGTH_MAX + 1];
+	const size_t size = NAME_LENGTH_MAX + 1;
 
-	for (int i = 0; i < item->n_brackets; i++) {
-		item->bracket[i].at = item->bracket[i].first;
-		item->bracket[i].value = item->range[item->bracket[i].at].low;
+	n += snprintf(name + n, size - (size_t)n, "%.*s", length, text);
+	if (range && n <= NAME_LENGTH_MAX)
+		n += snprintf(name + n, size - (size_t)n, "%0*" PRIu64,
+		              range->width, value);
+	return n <= NAME_LENGTH_MAX
+	               ? n
+	               : cpl_fail(err,
+	                          "host list: '%.40s...': a name longer than "
+	                          "%d characters",
+	                          name, NAME_LENGTH_MAX);
+}
+
+/* All names that begin with n characters of name and go on as brackets b ..
+ * do. */
+static int expand(const struct item *item, int b, char *name, int n,
+                  struct cpl_hostlist *list, struct cpl_error *err)
+{
+	const struct bracket *bracket = &item->bracket[b];
+
+	if (b == item->n_brackets) {
+		n = append(name, n, item->tail, item->tail_length, NULL, 0,
+		           err);
+		return n < 0 ? -1 : cpl_hostlist_push(list, name, err);
 	}
-	for (;;) {
-		size_t n = 0;
-		int i;
+	for (int i = bracket->first; i < bracket->last; i++) {
+		const struct range *range = &item->range[i];
 
-		for (i = 0; i < item->n_brackets; i++) {
-			struct bracket *b = &item->bracket[i];
+		for (uint64_t v = range->low; v <= range->high; v++) {
+			int longer =
+			        append(name, n, bracket->text,
+			               bracket->text_length, range, v, err);
 
-			n += (size_t)snprintf(name + n, sizeof(name) - n,
-			                      "%.*s%0*" PRIu64, b->text_length,
-			                      b->text, item->range[b->at].width,
-			                      b->value);
-			if (n >= sizeof(name))
-				goto too_long;
+			if (longer < 0 ||
+			    expand(item, b + 1, name, longer, list, err))
+				return -1;
 		}
-		n += (size_t)snprintf(name + n, sizeof(name) - n, "%.*s",
-		                      item->tail_length, item->tail);
-		if (n >= sizeof(name))
-			goto too_long;
-		if (cpl_hostlist_push(list, name, err))
+	}
+	return 0;
+}
+
+static int parse_items(struct cpl_hostlist *list, struct item *item,
+                       const char *p, struct cpl_error *err)
+{
+	for (;; p++) {
+		char name[NAME_LENGTH_MAX + 1];
+		const char *start = p;
+		uint64_t hosts;
+
+		if (!*p || *p == ',')
+			return cpl_fail(err, "host list: an empty name (a "
+			                     "comma too many)");
+		if (parse_item(item, &p, &hosts, err))
+			return cpl_fail_prefix(err,
+			                       "host list: '%.40s': ", start);
+		if (hosts + (uint64_t)list->count > CPL_HOSTLIST_MAX)
+			return cpl_fail(err, "host list: more than %d hosts",
+			                CPL_HOSTLIST_MAX);
+		if (expand(item, 0, name, 0, list, err))
 			return -1;
-		for (i = item->n_brackets - 1; i >= 0; i--) {
-			struct bracket *b = &item->bracket[i];
-
-			if (b->value < item->range[b->at].high) {
-				b->value++;
-				break;
-			}
-			if (++b->at < b->first + b->count) {
-				b->value = item->range[b->at].low;
-				break;
-			}
-			b->at = b->first;
-			b->value = item->range[b->at].low;
-		}
-		if (i < 0)
+		if (!*p)
 			return 0;
 	}
-too_long:
-	return cpl_fail(err,
-	                "host list: '%.40s...': a name longer than %d "
-	                "characters",
-	                name, NAME_LENGTH_MAX);
 }
 
 int cpl_hostlist_parse(struct cpl_hostlist *list, const char *text,
                        struct cpl_error *err)
 {
 	struct item item = {.range = NULL};
-	const char *p = text;
-	int rc = -1;
+	int rc;
 
 	memset(list, 0, sizeof(*list));
-	if (!*p)
-		return 0;
-	for (;;) {
-		uint64_t hosts;
-
-		if (parse_item(&item, &p, &hosts, err))
-			goto out;
-		if (hosts + (uint64_t)list->count > CPL_HOSTLIST_MAX) {
-			cpl_fail(err, "host list: more than %d hosts",
-			         CPL_HOSTLIST_MAX);
-			goto out;
-		}
-		if (expand_item(&item, list, err))
-			goto out;
-		if (!*p)
-			break;
-		p++;
-	}
-	rc = 0;
-out:
+	rc = *text ? parse_items(list, &item, text, err) : 0;
 	free(item.range);
 	if (rc)
 		cpl_hostlist_free(list);
@@ -337,13 +275,13 @@ static bool continues(const char *prefix, int length, uint64_t value, int width,
 
 char *cpl_hostlist_format(char *const *name, int n)
 {
-	size_t room = 1, length = 0;
+	size_t capacity = 1, length = 0;
 	char *text;
 
 	/* A number costs at most its name, a dash, a comma and brackets. */
 	for (int i = 0; i < n; i++)
-		room += strlen(name[i]) + 4;
-	text = malloc(room);
+		capacity += strlen(name[i]) + 4;
+	text = malloc(capacity);
 	if (!text)
 		return NULL;
 	text[0] = '\0';

@@ -8,26 +8,12 @@
 
 #include "base/file.h"
 
-static const char *type_name(const json_t *value)
-{
-	switch (json_typeof(value)) {
-	case JSON_OBJECT:
-		return "an object";
-	case JSON_ARRAY:
-		return "an array";
-	case JSON_STRING:
-		return "a string";
-	case JSON_INTEGER:
-		return "an integer";
-	case JSON_REAL:
-		return "a real number";
-	case JSON_TRUE:
-	case JSON_FALSE:
-		return "a boolean";
-	default:
-		return "null";
-	}
-}
+static const char *const type_name[] = {
+        [JSON_OBJECT] = "an object",   [JSON_ARRAY] = "an array",
+        [JSON_STRING] = "a string",    [JSON_INTEGER] = "an integer",
+        [JSON_REAL] = "a real number", [JSON_TRUE] = "a boolean",
+        [JSON_FALSE] = "a boolean",    [JSON_NULL] = "null",
+};
 
 json_t *cpl_json_parse(const char *text, size_t length, const char *name,
                        struct cpl_error *err)
@@ -74,11 +60,10 @@ int cpl_json_expect_format(const json_t *root, const char *format,
 		return cpl_fail(err,
 		                "is %s; an object with \"format\": \"%s\" is "
 		                "needed",
-		                type_name(root), format);
-	rc = cpl_json_string(root, "format", &found, err);
-	if (rc < 0)
+		                type_name[json_typeof(root)], format);
+	if (cpl_json_string(root, "format", &found, err) < 0)
 		return -1;
-	if (rc == 0)
+	if (!found)
 		return cpl_fail(err, "\"format\" is missing; it must be \"%s\"",
 		                format);
 	if (strcmp(found, format))
@@ -86,15 +71,13 @@ int cpl_json_expect_format(const json_t *root, const char *format,
 		        err, "\"format\" is \"%.60s\"; \"%s\" is needed here",
 		        found, format);
 	rc = cpl_json_int(root, "version", INT64_MIN, INT64_MAX, &version, err);
-	if (rc < 0)
-		return -1;
 	if (rc == 0)
 		return cpl_fail(err, "\"version\" is missing; it must be 1");
-	if (version != 1)
+	if (rc == 1 && version != 1)
 		return cpl_fail(err,
 		                "\"version\" is %lld; this release reads 1",
 		                (long long)version);
-	return 0;
+	return rc < 0 ? -1 : 0;
 }
 
 int cpl_json_known_keys(const json_t *object, const char *where,
@@ -126,18 +109,23 @@ int cpl_json_known_keys(const json_t *object, const char *where,
 	return 0;
 }
 
+static int wrong_type(const char *key, const json_t *value, const char *needed,
+                      struct cpl_error *err)
+{
+	return cpl_fail(err, "\"%s\" is %s; %s is needed", key,
+	                type_name[json_typeof(value)], needed);
+}
+
 int cpl_json_int(const json_t *object, const char *key, int64_t low,
                  int64_t high, int64_t *out, struct cpl_error *err)
 {
 	const json_t *value = json_object_get(object, key);
-	int64_t v;
+	int64_t v = json_integer_value(value);
 
 	if (!value)
 		return 0;
 	if (!json_is_integer(value))
-		return cpl_fail(err, "\"%s\" is %s; an integer is needed", key,
-		                type_name(value));
-	v = json_integer_value(value);
+		return wrong_type(key, value, "an integer", err);
 	if (v < low || v > high)
 		return cpl_fail(
 		        err, "\"%s\" is %lld; it must lie in %lld to %lld", key,
@@ -146,18 +134,31 @@ int cpl_json_int(const json_t *object, const char *key, int64_t low,
 	return 1;
 }
 
+int cpl_json_take_int(const json_t *object, const char *key, int low, int high,
+                      int *value, struct cpl_error *err)
+{
+	int64_t v = *value;
+	int rc = cpl_json_int(object, key, low, high, &v, err);
+
+	if (rc == 0 && *value < low)
+		return cpl_fail(err,
+		                "\"%s\" is missing; a number of %d to %d is "
+		                "needed",
+		                key, low, high);
+	*value = (int)v;
+	return rc < 0 ? -1 : 0;
+}
+
 int cpl_json_number(const json_t *object, const char *key, double low,
                     double high, double *out, struct cpl_error *err)
 {
 	const json_t *value = json_object_get(object, key);
-	double v;
+	double v = json_number_value(value);
 
 	if (!value)
 		return 0;
 	if (!json_is_number(value))
-		return cpl_fail(err, "\"%s\" is %s; a number is needed", key,
-		                type_name(value));
-	v = json_number_value(value);
+		return wrong_type(key, value, "a number", err);
 	if (!isfinite(v))
 		return cpl_fail(err, "\"%s\" is not finite", key);
 	if (v < low || v > high)
@@ -175,8 +176,7 @@ int cpl_json_string(const json_t *object, const char *key, const char **out,
 	if (!value)
 		return 0;
 	if (!json_is_string(value))
-		return cpl_fail(err, "\"%s\" is %s; a string is needed", key,
-		                type_name(value));
+		return wrong_type(key, value, "a string", err);
 	*out = json_string_value(value);
 	return 1;
 }
@@ -189,8 +189,7 @@ int cpl_json_bool(const json_t *object, const char *key, bool *out,
 	if (!value)
 		return 0;
 	if (!json_is_boolean(value))
-		return cpl_fail(err, "\"%s\" is %s; true or false is needed",
-		                key, type_name(value));
+		return wrong_type(key, value, "true or false", err);
 	*out = json_is_true(value);
 	return 1;
 }

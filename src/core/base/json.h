@@ -54,16 +54,17 @@ int cpl_json_bool(const json_t *object, const char *key, bool *out,
 		  struct cpl_error *err);
 
 /*
- * The text of a file: indented, numbers with 17 digits, a newline at the end.
- * free() it. NULL with err.
+ * An integer in [low, high] into *value, which stays when it is absent: then it
+ * must not be below low. 0, or -1 with err.
  */
+int cpl_json_take_int(const json_t *object, const char *key, int low, int high,
+		      int *value, struct cpl_error *err);
+
+/* The text of a file: indented, numbers with 17 digits, a newline at the end.
+ * free() it. NULL with err. */
 char *cpl_json_text(const json_t *root, size_t *length, struct cpl_error *err);
 
-/*
- * Write root to path through a temporary file in the same folder and a rename,
- * so that a reader sees the old file or the new one, never a half. Mode is the
- * file's permission bits. 0, or -1 with err.
- */
+/* Its text by cpl_file_write_atomic. 0, or -1 with err. */
 int cpl_json_write_atomic(const json_t *root, const char *path, int mode,
 			  struct cpl_error *err);
 

@@ -97,30 +97,24 @@ char *cpl_registry_names(const struct cpl_registry *r, unsigned style,
 }
 
 int cpl_registry_words(const struct cpl_registry *r, const char **words,
-                       int room)
+                       int capacity)
 {
 	const struct cpl_entry *e;
 	int n = 0;
 
-	for (int i = 0; (e = cpl_registry_at(r, i)) && n + 1 < room; i++)
+	for (int i = 0; (e = cpl_registry_at(r, i)) && n + 1 < capacity; i++)
 		words[n++] = e->name;
 	words[n] = NULL;
 	return n;
 }
 
-const char *cpl_registry_nearest(const struct cpl_registry *r, const char *name)
-{
-	const char *words[MAX_WORDS];
-
-	cpl_registry_words(r, words, MAX_WORDS);
-	return cpl_suggest(name, words);
-}
-
 const char *cpl_registry_hint(const struct cpl_registry *r, const char *name,
                               char *text, size_t size)
 {
-	const char *nearest = cpl_registry_nearest(r, name);
+	const char *words[MAX_WORDS], *nearest;
 
+	cpl_registry_words(r, words, MAX_WORDS);
+	nearest = cpl_suggest(name, words);
 	text[0] = '\0';
 	if (nearest)
 		snprintf(text, size, " (did you mean %s?)", nearest);

@@ -94,19 +94,13 @@ char *cpl_registry_names(const struct cpl_registry *registry, unsigned style,
                          cpl_entry_filter *takes, const void *context,
                          char *text, size_t size);
 
-/*
- * The names into words[room], NULL-terminated, for cpl_suggest; returns how
- * many.
- */
+/* The names into words[capacity], NULL-terminated, for cpl_suggest; returns how
+ * many. */
 int cpl_registry_words(const struct cpl_registry *registry, const char **words,
-                       int room);
+                       int capacity);
 
-/* "Did you mean": the nearest name, or NULL, see cpl_suggest(). */
-const char *cpl_registry_nearest(const struct cpl_registry *registry,
-                                 const char *name);
-
-/* For messages: " (did you mean NAME?)" or "", into text[size], which it
- * returns. */
+/* For messages: " (did you mean NAME?)" of the nearest name, see cpl_suggest,
+ * or "", into text[size], which it returns. */
 const char *cpl_registry_hint(const struct cpl_registry *registry,
                               const char *name, char *text, size_t size);
 

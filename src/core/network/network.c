@@ -150,6 +150,30 @@ int cpl_network_bandwidth(const json_t *object, const char *key, double *out,
 	return 0;
 }
 
+int cpl_network_add_classes(struct cpl_network *net, const json_t *root,
+                            const char *const *name, const int64_t *count,
+                            struct cpl_error *err)
+{
+	const json_t *bandwidth = json_object_get(root, "bandwidth");
+	const char *known[CPL_NETWORK_MAX_CLASSES + 2];
+	int n = 0;
+
+	for (; name[n]; n++)
+		known[n] = name[n];
+	known[n] = "injection";
+	known[n + 1] = NULL;
+	if (cpl_json_known_keys(bandwidth, "bandwidth", known, err))
+		return -1;
+	for (int c = 0; c < n; c++) {
+		double value = 1.0;
+
+		if (cpl_network_bandwidth(bandwidth, name[c], &value, err) ||
+		    cpl_network_add_class(net, name[c], count[c], value, err))
+			return -1;
+	}
+	return 0;
+}
+
 int cpl_network_dims(struct cpl_network *net, const json_t *root, int *dim,
                      struct cpl_error *err)
 {
@@ -182,21 +206,6 @@ int cpl_network_dims(struct cpl_network *net, const json_t *root, int *dim,
 	}
 	net->n_routers = (int)routers;
 	return n_dims;
-}
-
-int cpl_network_size(const json_t *root, const char *key, int64_t high,
-                     int *out, struct cpl_error *err)
-{
-	int64_t value = 0;
-	int rc = cpl_json_int(root, key, 1, high, &value, err);
-
-	if (rc == 0)
-		return cpl_fail(err,
-		                "\"%s\" is missing; a number of 1 to %" PRId64
-		                " is needed",
-		                key, high);
-	*out = (int)value;
-	return rc < 0 ? -1 : 0;
 }
 
 void cpl_network_add_level(struct cpl_network *net, const char *name,
@@ -273,42 +282,26 @@ static int join_nodes(struct cpl_network *net, struct cpl_error *err)
 	return 0;
 }
 
-/* Count the units of a level and list their nodes: runs of the list of all. */
-static int list_units(struct cpl_network *net, struct cpl_level *level,
-                      struct cpl_error *err)
-{
-	int n = (net->n_node_routers - 1) / level->routers + 1;
-
-	level->n_units = n;
-	level->node = net->router_node;
-	level->first = malloc(((size_t)n + 1) * sizeof(*level->first));
-	if (!level->first)
-		return cpl_fail_memory(err);
-	for (int u = 0; u < n; u++)
-		level->first[u] = net->router_first[u * level->routers];
-	level->first[n] = net->n_nodes;
-	return 0;
-}
-
+/* Count the units of each level and list their nodes: runs of the list of all.
+ */
 static int list_nodes(struct cpl_network *net, struct cpl_error *err)
 {
 	if (join_nodes(net, err))
 		return -1;
-	for (int l = 0; l < net->n_levels; l++)
-		if (list_units(net, &net->level[l], err))
-			return -1;
+	for (int l = 0; l < net->n_levels; l++) {
+		struct cpl_level *level = &net->level[l];
+		int n = (net->n_node_routers - 1) / level->routers + 1;
+
+		level->n_units = n;
+		level->node = net->router_node;
+		level->first = malloc(((size_t)n + 1) * sizeof(*level->first));
+		if (!level->first)
+			return cpl_fail_memory(err);
+		for (int u = 0; u < n; u++)
+			level->first[u] = net->router_first[u * level->routers];
+		level->first[n] = net->n_nodes;
+	}
 	return 0;
-}
-
-static int fail_type(const char *name, struct cpl_error *err)
-{
-	char list[128];
-
-	cpl_registry_names(&cpl_network_types, CPL_NAMES_OR, NULL, NULL, list,
-	                   sizeof(list));
-	return name ? cpl_fail(err, "\"type\" is \"%.60s\"; it must be %s",
-	                       name, list)
-	            : cpl_fail(err, "\"type\" is missing; it must be %s", list);
 }
 
 static const struct cpl_network_type *find_type(const json_t *root,
@@ -316,6 +309,7 @@ static const struct cpl_network_type *find_type(const json_t *root,
 {
 	const struct cpl_network_type *type;
 	const char *name = NULL, *keys[MAX_KEYS];
+	char list[128];
 	size_t n = 0;
 
 	if (cpl_json_expect_format(root, "commplace-network", err) ||
@@ -323,7 +317,13 @@ static const struct cpl_network_type *find_type(const json_t *root,
 		return NULL;
 	type = name ? cpl_network_type_find(name) : NULL;
 	if (!type) {
-		fail_type(name, err);
+		cpl_fail(err, "it must be %s",
+		         cpl_registry_names(&cpl_network_types, CPL_NAMES_OR,
+		                            NULL, NULL, list, sizeof(list)));
+		if (name)
+			cpl_fail_prefix(err, "\"type\" is \"%.60s\"; ", name);
+		else
+			cpl_fail_prefix(err, "\"type\" is missing; ");
 		return NULL;
 	}
 	for (; n < COMMON_KEYS; n++)
@@ -475,15 +475,14 @@ static int fill(struct cpl_network *net, const json_t *root, const char *path,
 {
 	const struct cpl_network_type *type = net->type;
 	const json_t *bandwidth = json_object_get(root, "bandwidth");
-	int64_t nodes_per_router = 1;
 
 	if (read_text(root, "name", type->name, &net->name, err) ||
 	    read_text(root, "routing", NULL, &net->routing, err))
 		return -1;
-	if (cpl_json_int(root, "nodes_per_router", 1, CPL_HOSTLIST_MAX,
-	                 &nodes_per_router, err) < 0)
+	net->nodes_per_router = 1;
+	if (cpl_json_take_int(root, "nodes_per_router", 1, CPL_HOSTLIST_MAX,
+	                      &net->nodes_per_router, err))
 		return -1;
-	net->nodes_per_router = (int)nodes_per_router;
 	if (bandwidth && !json_is_object(bandwidth))
 		return cpl_fail(err, "\"bandwidth\" must be an object");
 	net->injection_bandwidth = 1.0;
@@ -493,7 +492,7 @@ static int fill(struct cpl_network *net, const json_t *root, const char *path,
 		return -1;
 	if (!net->n_node_routers)
 		net->n_node_routers = net->n_routers;
-	if (nodes_per_router > CPL_HOSTLIST_MAX / net->n_node_routers)
+	if (net->nodes_per_router > CPL_HOSTLIST_MAX / net->n_node_routers)
 		return cpl_fail(err,
 		                "%d routers of \"nodes_per_router\" %d make "
 		                "more than %d nodes",

@@ -3,12 +3,12 @@
 #include "commplace-config.h"
 
 #include <limits.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/file.h"
+#include "base/lines.h"
 #include "network/type.h"
 
 /* Bytes of a file at the most. */
@@ -17,96 +17,36 @@
 /* A text of routes, and what has been read of it. */
 struct reader {
 	struct cpl_network *net;
-	const char *source;
-	const char *p, *end;
-	int line;
-	struct cpl_error *err;
+	struct cpl_lines in;
 	int *by_ends;   /* [n_links] link ids by (from, to, id) */
 	int64_t *pair;  /* [n_routes] from * n_node_routers + to */
-	int64_t *start; /* [n_routes + 1] */
-	int64_t n_routes, room_routes;
+	int64_t *start; /* [n_routes] */
+	int64_t n_routes;
 	int *link;
-	int64_t n_links, room_links;
+	int64_t n_links;
 };
 
-static void *grow(void *array, int64_t *capacity, size_t size)
-{
-	int64_t more = *capacity ? *capacity * 2 : 1024;
-	void *larger = realloc(array, (size_t)more * size);
-
-	if (larger)
-		*capacity = more;
-	return larger;
-}
-
-static int fail_line(struct reader *r, const char *fmt, ...)
-        __attribute__((format(printf, 2, 3)));
-
-static int fail_line(struct reader *r, const char *fmt, ...)
-{
-	char text[CPL_ERROR_MAX];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	return cpl_fail(r->err, "%s:%d: %s", r->source, r->line, text);
-}
-
-/* Spaces, and a comment up to the end of the line. */
-static void skip(struct reader *r)
-{
-	while (r->p < r->end &&
-	       (*r->p == ' ' || *r->p == '\t' || *r->p == '\r'))
-		r->p++;
-	if (r->p < r->end && *r->p == '#')
-		while (r->p < r->end && *r->p != '\n')
-			r->p++;
-}
-
-static bool at_line_end(const struct reader *r)
-{
-	return r->p == r->end || *r->p == '\n';
-}
-
-static bool digits(struct reader *r, int64_t *out)
-{
-	const char *first = r->p;
-
-	*out = 0;
-	for (; r->p < r->end && *r->p >= '0' && *r->p <= '9'; r->p++)
-		if (*out < INT_MAX)
-			*out = *out * 10 + (*r->p - '0');
-	return r->p > first;
-}
-
 /* A router id below `limit`, with ":k" when port is given. */
-static int read_router(struct reader *r, const char *what, int limit, int *out,
-                       int64_t *port)
+static int read_router(struct cpl_lines *in, const char *what, int limit,
+                       int *out, int *port)
 {
-	const char *first = r->p;
-	int64_t id = 0;
-	bool right = digits(r, &id);
+	const char *first = in->p;
+	bool right = cpl_lines_number(in, out);
 
-	if (right && port && r->p < r->end && *r->p == ':') {
-		r->p++;
-		right = digits(r, port);
+	if (right && port && cpl_lines_take(in, ":"))
+		right = cpl_lines_number(in, port);
+	if (!right || (in->p < in->line_end && !strchr(" \t\r#", *in->p))) {
+		while (in->p < in->line_end && !strchr(" \t\r", *in->p))
+			in->p++;
+		return cpl_lines_fail(
+		        in, "%s: '%.*s' is not a router; expected an id%s",
+		        what, in->p - first > 30 ? 30 : (int)(in->p - first),
+		        first, port ? " or id:link" : "");
 	}
-	if (!right || (r->p < r->end && !strchr(" \t\r\n#", *r->p))) {
-		while (r->p < r->end && !strchr(" \t\r\n", *r->p))
-			r->p++;
-		return fail_line(
-		        r, "%s: '%.*s' is not a router; expected an id%s", what,
-		        r->p - first > 30 ? 30 : (int)(r->p - first), first,
-		        port ? " or id:link" : "");
-	}
-	if (id >= limit)
-		return fail_line(
-		        r, "%s: %lld is not a router%s; it must lie in 0 to %d",
-		        what, (long long)id, port ? "" : " with nodes",
-		        limit - 1);
-	*out = (int)id;
-	skip(r);
+	if (*out >= limit)
+		return cpl_lines_fail(
+		        in, "%s: %d is not a router%s; it must lie in 0 to %d",
+		        what, *out, port ? "" : " with nodes", limit - 1);
 	return 0;
 }
 
@@ -123,7 +63,7 @@ static int compare(const void *a, const void *b, void *network)
 }
 
 /* Link k of those from one router to another, or -1. */
-static int find_link(const struct reader *r, int from, int to, int64_t k)
+static int find_link(const struct reader *r, int from, int to, int k)
 {
 	const struct cpl_network *net = r->net;
 	int64_t low = 0, high = net->n_links;
@@ -147,40 +87,28 @@ static int find_link(const struct reader *r, int from, int to, int64_t k)
 
 static int read_hop(struct reader *r, int at, int *next)
 {
-	int64_t port = 0;
-	int link;
+	int port = 0, link;
 
-	if (read_router(r, "hop", r->net->n_routers, next, &port))
+	if (read_router(&r->in, "hop", r->net->n_routers, next, &port))
 		return -1;
 	link = find_link(r, at, *next, port);
 	if (link < 0)
-		return fail_line(r, "router %d has no link %lld to router %d",
-		                 at, (long long)port, *next);
-	if (r->n_links == r->room_links) {
-		int *larger = grow(r->link, &r->room_links, sizeof(*larger));
-
-		if (!larger)
-			return cpl_fail_memory(r->err);
-		r->link = larger;
-	}
+		return cpl_lines_fail(&r->in,
+		                      "router %d has no link %d to router %d",
+		                      at, port, *next);
+	if (cpl_array_grow(&r->link, r->n_links, sizeof(link), r->in.err))
+		return -1;
 	r->link[r->n_links++] = link;
 	return 0;
 }
 
 static int new_route(struct reader *r, int from, int to)
 {
-	if (r->n_routes + 1 >= r->room_routes) {
-		int64_t capacity = r->room_routes;
-		int64_t *larger = grow(r->pair, &capacity, sizeof(*larger));
-
-		if (!larger)
-			return cpl_fail_memory(r->err);
-		r->pair = larger;
-		larger = grow(r->start, &r->room_routes, sizeof(*larger));
-		if (!larger)
-			return cpl_fail_memory(r->err);
-		r->start = larger;
-	}
+	if (cpl_array_grow(&r->pair, r->n_routes, sizeof(*r->pair),
+	                   r->in.err) ||
+	    cpl_array_grow(&r->start, r->n_routes, sizeof(*r->start),
+	                   r->in.err))
+		return -1;
 	r->pair[r->n_routes] = (int64_t)from * r->net->n_node_routers + to;
 	r->start[r->n_routes++] = r->n_links;
 	return 0;
@@ -188,43 +116,43 @@ static int new_route(struct reader *r, int from, int to)
 
 static int read_route(struct reader *r)
 {
-	int limit = r->net->n_node_routers, from, to, at, hops = 0;
+	int limit = r->net->n_node_routers, from, to, at;
+	struct cpl_lines *in = &r->in;
 
-	if (read_router(r, "source", limit, &from, NULL))
+	if (read_router(in, "source", limit, &from, NULL))
 		return -1;
-	if (at_line_end(r))
-		return fail_line(r, "is too short; source, destination and "
-		                    "hops are needed");
-	if (read_router(r, "destination", limit, &to, NULL))
+	if (cpl_lines_done(in))
+		return cpl_lines_fail(in, "is too short; source, destination "
+		                          "and hops are needed");
+	if (read_router(in, "destination", limit, &to, NULL))
 		return -1;
 	if (from == to)
-		return fail_line(r, "router %d needs no route to itself", to);
+		return cpl_lines_fail(in, "router %d needs no route to itself",
+		                      to);
 	if (new_route(r, from, to))
 		return -1;
-	for (at = from; !at_line_end(r); hops++) {
+	at = from;
+	for (int hops = 0; !cpl_lines_done(in); hops++) {
 		if (hops == r->net->n_routers)
-			return fail_line(r, "goes in circles");
+			return cpl_lines_fail(in, "goes in circles");
 		if (read_hop(r, at, &at))
 			return -1;
 	}
 	if (at != to)
-		return fail_line(r,
-		                 "the route ends at router %d; the last hop "
-		                 "must be the destination %d",
-		                 at, to);
+		return cpl_lines_fail(
+		        in,
+		        "the route ends at router %d; the last hop "
+		        "must be the destination %d",
+		        at, to);
 	return 0;
 }
 
 static int read_lines(struct reader *r)
 {
-	for (r->line = 1;; r->line++) {
-		skip(r);
-		if (!at_line_end(r) && read_route(r))
+	while (cpl_lines_next(&r->in))
+		if (!cpl_lines_done(&r->in) && read_route(r))
 			return -1;
-		if (r->p == r->end)
-			return 0;
-		r->p++;
-	}
+	return 0;
 }
 
 /* Routes in the order of their pairs, those of one pair in the file's. */
@@ -239,7 +167,7 @@ static int sort_routes(struct reader *r, struct cpl_route_table *table)
 	table->link = malloc(((size_t)r->n_links + 1) * sizeof(*table->link));
 	if (!order || !table->first || !table->start || !table->link) {
 		free(order);
-		return cpl_fail_memory(r->err);
+		return cpl_fail_memory(r->in.err);
 	}
 	for (int64_t i = 0; i < r->n_routes; i++)
 		table->first[r->pair[i] + 2]++;
@@ -261,10 +189,10 @@ static int sort_routes(struct reader *r, struct cpl_route_table *table)
 	free(order);
 	for (int64_t i = 0; i < pairs; i++)
 		if (i / n != i % n && table->first[i] == table->first[i + 1])
-			return cpl_fail(r->err,
+			return cpl_fail(r->in.err,
 			                "%s: has no route from router %lld to "
 			                "router %lld",
-			                r->source, (long long)(i / n),
+			                r->in.source, (long long)(i / n),
 			                (long long)(i % n));
 	return 0;
 }
@@ -274,10 +202,7 @@ int cpl_network_parse_routes(struct cpl_network *net, const char *text,
                              struct cpl_error *err)
 {
 	struct reader r = {.net = net,
-	                   .source = source,
-	                   .p = text,
-	                   .end = text + length,
-	                   .err = err};
+	                   .in = cpl_lines_of(source, text, length, err)};
 	int rc = -1;
 
 	if ((int64_t)net->n_node_routers * net->n_node_routers > 1 << 26 ||
@@ -307,28 +232,6 @@ out:
 	return rc;
 }
 
-/* "NAME" beside the network's file. */
-static char *beside(const char *path, const char *name, struct cpl_error *err)
-{
-	const char *slash = strrchr(path, '/');
-	char *folder, *full;
-
-	if (!slash || *name == '/') {
-		full = strdup(name);
-		if (!full)
-			cpl_fail_memory(err);
-		return full;
-	}
-	folder = strndup(path, (size_t)(slash - path) + 1);
-	if (!folder) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
-	full = cpl_path_join(folder, name, err);
-	free(folder);
-	return full;
-}
-
 int cpl_network_read_routes(struct cpl_network *net, const json_t *root,
                             const char *path, struct cpl_error *err)
 {
@@ -346,7 +249,7 @@ int cpl_network_read_routes(struct cpl_network *net, const json_t *root,
 		                *name ? ", which a description that is not a "
 		                        "file cannot name"
 		                      : "");
-	full = beside(path, name, err);
+	full = cpl_path_beside(path, name, err);
 	if (!full)
 		return -1;
 	text = cpl_file_read(full, MAX_BYTES, &length, err);

@@ -101,13 +101,26 @@ int cpl_network_parse_routes(struct cpl_network *net, const char *text,
                              struct cpl_error *err);
 void cpl_network_free_routes(struct cpl_route_table *routes);
 
-/*
- * Append a class of `count` links; -1 with err when the network's links get
- * too many.
- */
+/* Append a class of `count` links; -1 with err when the network's links get too
+ * many. */
 int cpl_network_add_class(struct cpl_network *net, const char *name,
                           int64_t count, double bandwidth,
                           struct cpl_error *err);
+
+/* Append classes of these names, NULL-terminated, count[] links each, with the
+ * bandwidths that root's "bandwidth" has for them; it may have no others but
+ * "injection". */
+int cpl_network_add_classes(struct cpl_network *net, const json_t *root,
+                            const char *const *name, const int64_t *count,
+                            struct cpl_error *err);
+
+/* For links: the ends of one. */
+static inline void cpl_network_set_link(struct cpl_network *net, int64_t link,
+                                        int from, int to)
+{
+	net->link_from[link] = from;
+	net->link_to[link] = to;
+}
 
 /*
  * Append a level, the next finer one, whose units are `routers` consecutive
@@ -130,9 +143,5 @@ int cpl_network_bandwidth(const json_t *object, const char *key, double *out,
  */
 int cpl_network_dims(struct cpl_network *net, const json_t *root, int *dim,
                      struct cpl_error *err);
-
-/* An integer in [1, high] that must be there. */
-int cpl_network_size(const json_t *root, const char *key, int64_t high,
-                     int *out, struct cpl_error *err);
 
 #endif

@@ -20,23 +20,20 @@ static const char *const keys[] = {"groups",
                                    "global_links",
                                    NULL};
 static const char *const levels[] = {"group", "chassis", "router", NULL};
-static const char *const bandwidth_keys[] = {"row", "column", "global",
-                                             "injection", NULL};
+static const char *const classes[] = {"row", "column", "global", NULL};
 
 /* Parallel cables of a class: a link is a bundle of them. */
 static int bundle(struct cpl_network *net, const json_t *root, const char *key,
                   int class, struct cpl_error *err)
 {
 	struct cpl_link_class *links = &net->link_class[class];
-	int64_t cables = 1;
 
-	if (cpl_json_int(root, key, 1, MAX_CABLES, &cables, err) < 0)
+	if (cpl_json_take_int(root, key, 1, MAX_CABLES, &links->cables, err))
 		return -1;
-	if (cables * links->count > CPL_NETWORK_MAX_LINKS)
+	if (links->cables * links->count > CPL_NETWORK_MAX_LINKS)
 		return cpl_fail(err, "\"%s\" makes more than %lld links", key,
 		                (long long)CPL_NETWORK_MAX_LINKS);
-	links->cables = (int)cables;
-	links->bandwidth *= (double)cables;
+	links->bandwidth *= links->cables;
 	if (!isfinite(links->bandwidth))
 		return cpl_fail(err, "bandwidth: \"%s\" is too large",
 		                links->name);
@@ -47,19 +44,18 @@ static int shape(struct cpl_network *net, const json_t *root,
                  struct cpl_error *err)
 {
 	struct cpl_dragonfly *df = (void *)net->own;
-	const json_t *bandwidth = json_object_get(root, "bandwidth");
-	const char *const name[] = {"row", "column", "global"};
-	double value[] = {1.0, 1.0, 1.0};
-	int64_t count[3], routers, per_pair = 1;
+	int64_t count[3], routers;
 
-	if (cpl_network_size(root, "groups", CPL_NETWORK_MAX_ROUTERS,
-	                     &df->groups, err) ||
-	    cpl_network_size(root, "rows", CPL_NETWORK_MAX_ROUTERS, &df->rows,
-	                     err) ||
-	    cpl_network_size(root, "columns", CPL_NETWORK_MAX_ROUTERS,
-	                     &df->columns, err) ||
-	    cpl_json_int(root, "global_links_per_group_pair", 1,
-	                 CPL_NETWORK_MAX_ROUTERS, &per_pair, err) < 0)
+	df->global_per_pair = 1;
+	if (cpl_json_take_int(root, "groups", 1, CPL_NETWORK_MAX_ROUTERS,
+	                      &df->groups, err) ||
+	    cpl_json_take_int(root, "rows", 1, CPL_NETWORK_MAX_ROUTERS,
+	                      &df->rows, err) ||
+	    cpl_json_take_int(root, "columns", 1, CPL_NETWORK_MAX_ROUTERS,
+	                      &df->columns, err) ||
+	    cpl_json_take_int(root, "global_links_per_group_pair", 1,
+	                      CPL_NETWORK_MAX_ROUTERS, &df->global_per_pair,
+	                      err))
 		return -1;
 	routers = (int64_t)df->rows * df->columns;
 	if (routers <= CPL_NETWORK_MAX_ROUTERS)
@@ -72,24 +68,16 @@ static int shape(struct cpl_network *net, const json_t *root,
 		                CPL_NETWORK_MAX_ROUTERS);
 	net->n_routers = (int)routers;
 	df->routers_per_group = df->rows * df->columns;
-	df->global_per_pair = (int)per_pair;
 	cpl_network_add_level(net, "group", df->routers_per_group);
 	cpl_network_add_level(net, "chassis", df->columns);
 	cpl_network_add_level(net, "router", 1);
-	if (bandwidth &&
-	    cpl_json_known_keys(bandwidth, "bandwidth", bandwidth_keys, err))
-		return -1;
 	count[CPL_DRAGONFLY_ROW] = routers * (df->columns - 1);
 	count[CPL_DRAGONFLY_COLUMN] = routers * (df->rows - 1);
 	/* At most 1e12 pairs times 1e6: fits 64 bits. */
 	count[CPL_DRAGONFLY_GLOBAL] =
-	        (int64_t)df->groups * (df->groups - 1) * per_pair;
-	for (int c = 0; c < 3; c++)
-		if (cpl_network_bandwidth(bandwidth, name[c], &value[c], err) ||
-		    cpl_network_add_class(net, name[c], count[c], value[c],
-		                          err))
-			return -1;
-	if (bundle(net, root, "row_links_per_router_pair", CPL_DRAGONFLY_ROW,
+	        (int64_t)df->groups * (df->groups - 1) * df->global_per_pair;
+	if (cpl_network_add_classes(net, root, classes, count, err) ||
+	    bundle(net, root, "row_links_per_router_pair", CPL_DRAGONFLY_ROW,
 	           err) ||
 	    bundle(net, root, "column_links_per_router_pair",
 	           CPL_DRAGONFLY_COLUMN, err))
@@ -104,23 +92,17 @@ static void local_links(struct cpl_network *net, int router)
 	int row = router / df->columns % df->rows;
 	int group = router / df->routers_per_group;
 
-	for (int c = 0; c < df->columns; c++) {
-		int64_t link = cpl_dragonfly_row_link(net, router, c);
-
-		if (c == column)
-			continue;
-		net->link_from[link] = router;
-		net->link_to[link] = router - column + c;
-	}
-	for (int r = 0; r < df->rows; r++) {
-		int64_t link = cpl_dragonfly_column_link(net, router, r);
-
-		if (r == row)
-			continue;
-		net->link_from[link] = router;
-		net->link_to[link] =
-		        (group * df->rows + r) * df->columns + column;
-	}
+	for (int c = 0; c < df->columns; c++)
+		if (c != column)
+			cpl_network_set_link(
+			        net, cpl_dragonfly_row_link(net, router, c),
+			        router, router - column + c);
+	for (int r = 0; r < df->rows; r++)
+		if (r != row)
+			cpl_network_set_link(
+			        net, cpl_dragonfly_column_link(net, router, r),
+			        router,
+			        (group * df->rows + r) * df->columns + column);
 }
 
 /* To find the shortest of K ways without looking at each. */
@@ -159,9 +141,8 @@ static int index_gateways(struct cpl_network *net, struct cpl_error *err)
 static int links(struct cpl_network *net, struct cpl_error *err)
 {
 	struct cpl_dragonfly *df = (void *)net->own;
-	const struct cpl_link_class *global =
-	        &net->link_class[CPL_DRAGONFLY_GLOBAL];
-	int64_t k_links = df->global_per_pair;
+	int64_t first = net->link_class[CPL_DRAGONFLY_GLOBAL].first;
+	int k_links = df->global_per_pair;
 
 	for (int router = 0; router < net->n_routers; router++)
 		local_links(net, router);
@@ -175,10 +156,9 @@ static int links(struct cpl_network *net, struct cpl_error *err)
 				int64_t back =
 				        cpl_dragonfly_global(net, b, a, k);
 
-				net->link_from[global->first + there] =
-				        df->gateway[there];
-				net->link_to[global->first + there] =
-				        df->gateway[back];
+				cpl_network_set_link(net, first + there,
+				                     df->gateway[there],
+				                     df->gateway[back]);
 			}
 	return index_gateways(net, err);
 }

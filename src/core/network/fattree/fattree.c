@@ -15,25 +15,22 @@ static const char *const level_keys[] = {"down", "up", "links", "bandwidth",
 static int read_level(struct cpl_fattree *tree, int l, const json_t *level,
                       double *bandwidth, struct cpl_error *err)
 {
-	int64_t links = 1;
-
 	if (!json_is_object(level))
 		return cpl_fail(err, "an object is needed");
+	tree->ports[l] = 1;
 	if (cpl_json_known_keys(level, "level", level_keys, err) ||
-	    cpl_network_size(level, "down", CPL_NETWORK_MAX_ROUTERS,
-	                     &tree->down[l], err) ||
-	    cpl_network_size(level, "up", CPL_NETWORK_MAX_ROUTERS, &tree->up[l],
-	                     err) ||
-	    cpl_json_int(level, "links", 1, CPL_NETWORK_MAX_ROUTERS, &links,
-	                 err) < 0)
+	    cpl_json_take_int(level, "down", 1, CPL_NETWORK_MAX_ROUTERS,
+	                      &tree->down[l], err) ||
+	    cpl_json_take_int(level, "up", 1, CPL_NETWORK_MAX_ROUTERS,
+	                      &tree->up[l], err) ||
+	    cpl_json_take_int(level, "links", 1, CPL_NETWORK_MAX_ROUTERS,
+	                      &tree->ports[l], err))
 		return -1;
-	tree->ports[l] = (int)links;
 	return cpl_network_bandwidth(level, "bandwidth", bandwidth, err);
 }
 
 /* Sizes of the levels from the leaves up; the last subtrees may be missing. */
-static int lay_out(struct cpl_network *net, int64_t leaves,
-                   struct cpl_error *err)
+static int lay_out(struct cpl_network *net, int leaves, struct cpl_error *err)
 {
 	struct cpl_fattree *tree = (void *)net->own;
 	int64_t routers = 0, replicas = 1, subtrees = leaves;
@@ -66,7 +63,7 @@ static int lay_out(struct cpl_network *net, int64_t leaves,
 	}
 	net->turns = tree->n_levels - 1;
 	net->n_routers = (int)routers;
-	net->n_node_routers = (int)leaves;
+	net->n_node_routers = leaves;
 	return 0;
 }
 
@@ -75,7 +72,8 @@ static int read_levels(struct cpl_network *net, const json_t *root,
 {
 	const json_t *levels = json_object_get(root, "levels");
 	struct cpl_fattree *tree = (void *)net->own;
-	int64_t full = 1, leaves;
+	int64_t full = 1;
+	int leaves;
 
 	if (!json_is_array(levels) || json_array_size(levels) < 1 ||
 	    json_array_size(levels) > CPL_NETWORK_MAX_LEVELS)
@@ -97,8 +95,8 @@ static int read_levels(struct cpl_network *net, const json_t *root,
 			                "switches",
 			                CPL_NETWORK_MAX_ROUTERS);
 	}
-	leaves = full;
-	if (cpl_json_int(root, "leaves", 1, full, &leaves, err) < 0)
+	leaves = (int)full;
+	if (cpl_json_take_int(root, "leaves", 1, leaves, &leaves, err))
 		return -1;
 	return lay_out(net, leaves, err);
 }
@@ -107,11 +105,10 @@ static int shape(struct cpl_network *net, const json_t *root,
                  struct cpl_error *err)
 {
 	const struct cpl_fattree *tree = cpl_fattree_of(net);
-	const json_t *object = json_object_get(root, "bandwidth");
 	double bandwidth[CPL_NETWORK_MAX_LEVELS];
 
-	if ((object &&
-	     cpl_json_known_keys(object, "bandwidth", bandwidth_keys, err)) ||
+	if (cpl_json_known_keys(json_object_get(root, "bandwidth"), "bandwidth",
+	                        bandwidth_keys, err) ||
 	    read_levels(net, root, bandwidth, err))
 		return -1;
 	for (int l = 0; l < tree->n_levels; l++) {
@@ -138,28 +135,30 @@ static int links(struct cpl_network *net, struct cpl_error *err)
 
 	(void)err;
 	for (int l = 0; l < tree->n_levels; l++) {
-		int subtrees = tree->subtrees[l];
+		int subtrees = tree->subtrees[l], ports = tree->ports[l];
 
 		for (int i = 0; i < subtrees * tree->replicas[l]; i++) {
+			int here = tree->first[l] + i;
 			int above = tree->first[l + 1] +
 			            i / subtrees * tree->up[l] *
 			                    tree->subtrees[l + 1] +
 			            i % subtrees / tree->down[l];
 
-			for (int j = 0; j < tree->up[l] * tree->ports[l]; j++) {
-				int parent = j / tree->ports[l];
-				int port = j % tree->ports[l];
-				int64_t up = cpl_fattree_link(net, l, i, parent,
-				                              port, 0);
-				int64_t down = cpl_fattree_link(
-				        net, l, i, parent, port, 1);
+			for (int j = 0; j < tree->up[l] * ports; j++) {
+				int parent = j / ports, port = j % ports;
 				int there =
 				        above + parent * tree->subtrees[l + 1];
 
-				net->link_from[up] = tree->first[l] + i;
-				net->link_to[up] = there;
-				net->link_from[down] = there;
-				net->link_to[down] = tree->first[l] + i;
+				cpl_network_set_link(net,
+				                     cpl_fattree_link(net, l, i,
+				                                      parent,
+				                                      port, 0),
+				                     here, there);
+				cpl_network_set_link(net,
+				                     cpl_fattree_link(net, l, i,
+				                                      parent,
+				                                      port, 1),
+				                     there, here);
 			}
 		}
 	}

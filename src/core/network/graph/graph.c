@@ -172,8 +172,6 @@ static int read_bandwidths(const json_t *root, struct classes *c,
 			return -1;
 	}
 	known[n] = NULL;
-	if (!bandwidth)
-		return 0;
 	return cpl_json_known_keys(bandwidth, "bandwidth", known, err);
 }
 
@@ -198,21 +196,17 @@ static int shape(struct cpl_network *net, const json_t *root,
                  struct cpl_error *err)
 {
 	struct classes c = {0};
-	int64_t with_nodes;
 
-	if (cpl_network_size(root, "routers", CPL_NETWORK_MAX_ROUTERS,
-	                     &net->n_routers, err))
+	if (cpl_json_take_int(root, "routers", 1, CPL_NETWORK_MAX_ROUTERS,
+	                      &net->n_routers, err))
 		return -1;
-	with_nodes = net->n_routers;
-	if (cpl_json_int(root, "node_routers", 1, net->n_routers, &with_nodes,
-	                 err) < 0)
-		return -1;
-	net->n_node_routers = (int)with_nodes;
-	if (cpl_network_check_ways(net, err))
+	net->n_node_routers = net->n_routers;
+	if (cpl_json_take_int(root, "node_routers", 1, net->n_routers,
+	                      &net->n_node_routers, err))
 		return -1;
 	cpl_network_add_level(net, "router", 1);
-	if (check_names(net, root, err) || read_links(net, root, &c, err) ||
-	    read_bandwidths(root, &c, err))
+	if (cpl_network_check_ways(net, err) || check_names(net, root, err) ||
+	    read_links(net, root, &c, err) || read_bandwidths(root, &c, err))
 		return -1;
 	for (int i = 0; i < c.n; i++)
 		if (cpl_network_add_class(net, c.name[i], c.count[i],
@@ -221,27 +215,19 @@ static int shape(struct cpl_network *net, const json_t *root,
 	return 0;
 }
 
-static void place_links(struct cpl_network *net)
-{
-	struct graph *graph = (void *)net->own;
-	int64_t next[CPL_NETWORK_MAX_CLASSES] = {0};
-
-	for (int c = 0; c < net->n_classes; c++)
-		next[c] = net->link_class[c].first;
-	for (int64_t i = 0; i < graph->n_file; i++) {
-		int64_t link = next[graph->file[i].class]++;
-
-		net->link_from[link] = graph->file[i].from;
-		net->link_to[link] = graph->file[i].to;
-	}
-	free(graph->file);
-	graph->file = NULL;
-}
-
 static int links(struct cpl_network *net, struct cpl_error *err)
 {
+	struct graph *graph = (void *)net->own;
+	int64_t next[CPL_NETWORK_MAX_CLASSES];
+
 	(void)err;
-	place_links(net);
+	for (int c = 0; c < net->n_classes; c++)
+		next[c] = net->link_class[c].first;
+	for (int64_t i = 0; i < graph->n_file; i++)
+		cpl_network_set_link(net, next[graph->file[i].class]++,
+		                     graph->file[i].from, graph->file[i].to);
+	free(graph->file);
+	graph->file = NULL;
 	return 0;
 }
 

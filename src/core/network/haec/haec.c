@@ -5,8 +5,7 @@
 
 static const char *const keys[] = {"dims", NULL};
 static const char *const levels[] = {"board", NULL};
-static const char *const bandwidth_keys[] = {"optical", "wireless", "injection",
-                                             NULL};
+static const char *const classes[] = {"optical", "wireless", NULL};
 
 static int read_dims(struct cpl_network *net, const json_t *root,
                      struct cpl_error *err)
@@ -30,28 +29,17 @@ static int shape(struct cpl_network *net, const json_t *root,
                  struct cpl_error *err)
 {
 	const struct cpl_haec *haec = cpl_haec_of(net);
-	const json_t *bandwidth = json_object_get(root, "bandwidth");
-	double optical = 1.0, wireless = 1.0;
-	int64_t places;
+	int64_t places, count[2];
 
 	if (read_dims(net, root, err))
 		return -1;
 	places = (int64_t)haec->x * haec->y;
 	cpl_network_add_level(net, "board", (int)places);
 	cpl_network_add_level(net, NULL, 1);
-	if (bandwidth &&
-	    cpl_json_known_keys(bandwidth, "bandwidth", bandwidth_keys, err))
-		return -1;
-	if (cpl_network_bandwidth(bandwidth, "optical", &optical, err) ||
-	    cpl_network_bandwidth(bandwidth, "wireless", &wireless, err) ||
-	    cpl_network_add_class(net, "optical",
-	                          (int64_t)net->n_routers * 2 *
-	                                  ((haec->x > 1) + (haec->y > 1)),
-	                          optical, err))
-		return -1;
-	return cpl_network_add_class(net, "wireless",
-	                             2 * (haec->boards - 1) * places * places,
-	                             wireless, err);
+	count[CPL_HAEC_OPTICAL] =
+	        (int64_t)net->n_routers * 2 * ((haec->x > 1) + (haec->y > 1));
+	count[CPL_HAEC_WIRELESS] = 2 * (haec->boards - 1) * places * places;
+	return cpl_network_add_classes(net, root, classes, count, err);
 }
 
 static int links(struct cpl_network *net, struct cpl_error *err)
@@ -68,26 +56,22 @@ static int links(struct cpl_network *net, struct cpl_error *err)
 		for (int i = 0; i < 4; i++) {
 			int d = i / 2, minus = i % 2, n = length[d];
 			int next = (at[d] + (minus ? n - 1 : 1)) % n;
-			int64_t link;
 
-			if (n == 1)
-				continue;
-			link = cpl_haec_optical(net, r, d, minus);
-			net->link_from[link] = r;
-			net->link_to[link] = r + (next - at[d]) * stride[d];
+			if (n > 1)
+				cpl_network_set_link(
+				        net, cpl_haec_optical(net, r, d, minus),
+				        r, r + (next - at[d]) * stride[d]);
 		}
 		for (int down = 0; down < 2; down++) {
 			int there = board + (down ? -1 : 1);
 
 			if (there < 0 || there == haec->boards)
 				continue;
-			for (int to = 0; to < places; to++) {
-				int64_t link =
-				        cpl_haec_wireless(net, r, to, down);
-
-				net->link_from[link] = r;
-				net->link_to[link] = there * places + to;
-			}
+			for (int to = 0; to < places; to++)
+				cpl_network_set_link(
+				        net,
+				        cpl_haec_wireless(net, r, to, down), r,
+				        there * places + to);
 		}
 	}
 	return 0;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "network/type.h"
 #include "network/reader/aries.h"
 
@@ -44,29 +45,11 @@ static int read_word(struct cpl_lines *in, const char *what, char *out,
 	size_t n = 0;
 
 	cpl_lines_end(in);
-	while (in->p < in->line_end && *in->p != ' ' && *in->p != '\t' &&
-	       *in->p != '\r' && n + 1 < size)
+	while (in->p < in->line_end && !strchr(" \t\r", *in->p) && n + 1 < size)
 		out[n++] = *in->p++;
 	out[n] = '\0';
-	if (!n || n + 1 == size || strlen(out) != n)
+	if (!n || n + 1 == size)
 		return cpl_lines_fail(in, "%s is missing, or too long", what);
-	return 0;
-}
-
-static int push(struct cpl_lines *in, struct cpl_aries_list *list,
-                const struct cpl_aries_link *item)
-{
-	if (list->n == list->capacity) {
-		int capacity = list->capacity ? 2 * list->capacity : 1024;
-		struct cpl_aries_link *larger =
-		        realloc(list->item, (size_t)capacity * sizeof(*larger));
-
-		if (!larger)
-			return cpl_fail_memory(in->err);
-		list->item = larger;
-		list->capacity = capacity;
-	}
-	list->item[list->n++] = *item;
 	return 0;
 }
 
@@ -86,9 +69,8 @@ static int read_line(struct cpl_lines *in, struct cpl_draft *draft,
 	char colour[16], arrow[4];
 
 	if (read_tile(in, &item.from) ||
-	    read_word(in, "the colour", colour, sizeof(colour)))
-		return -1;
-	if (read_word(in, "\"->\"", arrow, sizeof(arrow)))
+	    read_word(in, "the colour", colour, sizeof(colour)) ||
+	    read_word(in, "\"->\"", arrow, sizeof(arrow)))
 		return -1;
 	if (strcmp(arrow, "->"))
 		return cpl_lines_fail(in, "'%s' is where \"->\" is expected",
@@ -108,7 +90,10 @@ static int read_line(struct cpl_lines *in, struct cpl_draft *draft,
 	}
 	if (!cpl_lines_end(in))
 		return cpl_lines_fail(in, "continues after the other end");
-	return push(in, list, &item);
+	if (cpl_array_grow(&list->item, list->n, sizeof(item), in->err))
+		return -1;
+	list->item[list->n++] = item;
+	return 0;
 }
 
 /* Groups and routers may be missing, as numbers of Edison's groups are. */
@@ -236,7 +221,7 @@ static int read_all(struct cpl_lines *in, const struct cpl_network_import *how,
 	draft->nodes_per_router =
 	        how->nodes_per_router ? how->nodes_per_router : 4;
 	while (!rc && cpl_lines_next(in))
-		if (!cpl_lines_end(in) && *in->p != '#')
+		if (!cpl_lines_done(in))
 			rc = read_line(in, draft, &list);
 	if (!rc)
 		rc = number_routers(in, &list);

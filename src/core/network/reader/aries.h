@@ -27,7 +27,7 @@ struct cpl_aries_link {
 
 struct cpl_aries_list {
 	struct cpl_aries_link *item;
-	int n, capacity;
+	int n;
 	struct cpl_aries_tile *router; /* [n_routers] by group, row, column */
 	int n_routers;
 };

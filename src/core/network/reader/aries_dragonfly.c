@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "network/reader/aries.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "network/type.h"
@@ -20,18 +18,6 @@ struct shape {
 	int n[KINDS];
 	int per_pair[KINDS]; /* cables between two routers, or groups */
 };
-
-static int irregular(struct cpl_draft *draft, const char *fmt, ...)
-        __attribute__((format(printf, 2, 3)));
-static int irregular(struct cpl_draft *draft, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(draft->why, sizeof(draft->why), fmt, ap);
-	va_end(ap);
-	return 1;
-}
 
 static int compare(const void *a, const void *b)
 {
@@ -63,14 +49,15 @@ static int find_sizes(const struct cpl_aries_list *list, struct shape *s,
 		if (at[1] != like[1] || at[2] != like[2] || at[2] != row[2] ||
 		    at[0] != r[i - i % group].at[0] ||
 		    at[1] != r[i - i % columns].at[1])
-			return irregular(draft,
-			                 "router %d:%d:%d is where the first "
-			                 "group has another or none",
-			                 at[0], at[1], at[2]);
+			return cpl_fail(&draft->why,
+			                "router %d:%d:%d is where the first "
+			                "group has another or none",
+			                at[0], at[1], at[2]);
 	}
 	if (n % group)
-		return irregular(draft, "group %d has fewer routers than %d",
-		                 r[n - 1].at[0], r[0].at[0]);
+		return cpl_fail(&draft->why,
+		                "group %d has fewer routers than %d",
+		                r[n - 1].at[0], r[0].at[0]);
 	return 0;
 }
 
@@ -99,10 +86,10 @@ static int sort_cables(const struct cpl_aries_list *list, struct shape *s,
 		int k = kind_of(l);
 
 		if (k < 0)
-			return irregular(draft,
-			                 "the link of line %d joins neither a "
-			                 "row nor a column nor two groups",
-			                 l->line);
+			return cpl_fail(&draft->why,
+			                "the link of line %d joins neither a "
+			                "row nor a column nor two groups",
+			                l->line);
 		s->cable[k][s->n[k]++] =
 		        (struct cable){l->from_router, l->to_router};
 	}
@@ -125,9 +112,9 @@ static int check_local(const struct cpl_aries_list *list, struct shape *s,
 	if (!pairs)
 		return 0;
 	if (!each)
-		return irregular(draft,
-		                 "not each two routers of a %s are joined",
-		                 kind == ROW ? "row" : "column");
+		return cpl_fail(&draft->why,
+		                "not each two routers of a %s are joined",
+		                kind == ROW ? "row" : "column");
 	for (int i = 0, run; i < s->n[kind]; i += run) {
 		const int *a = list->router[cable[i].from].at;
 		const int *b = list->router[cable[i].to].at;
@@ -137,11 +124,11 @@ static int check_local(const struct cpl_aries_list *list, struct shape *s,
 		       !compare(&cable[i], &cable[i + run]))
 			run++;
 		if (run != each)
-			return irregular(draft,
-			                 "%d:%d:%d to %d:%d:%d has %d links, "
-			                 "other pairs have more, fewer or none",
-			                 a[0], a[1], a[2], b[0], b[1], b[2],
-			                 run);
+			return cpl_fail(&draft->why,
+			                "%d:%d:%d to %d:%d:%d has %d links, "
+			                "other pairs have more, fewer or none",
+			                a[0], a[1], a[2], b[0], b[1], b[2],
+			                run);
 	}
 	return 0;
 }
@@ -164,7 +151,7 @@ static int check_global(const struct cpl_aries_list *list, struct shape *s,
 		                CPL_DRAFT_MAX_LINKS);
 	/* Fewer cables than pairs cannot be regular, and need no table. */
 	if (!each)
-		return irregular(draft, "not each two groups are joined");
+		return cpl_fail(&draft->why, "not each two groups are joined");
 	back = malloc(((size_t)s->n[GLOBAL] + 1) * sizeof(*back));
 	count = calloc((size_t)(groups * groups), sizeof(*count));
 	if (!back || !count) {
@@ -183,20 +170,20 @@ static int check_global(const struct cpl_aries_list *list, struct shape *s,
 
 		if (!compare(&back[i], &s->cable[GLOBAL][i]))
 			continue;
-		rc = irregular(draft,
-		               "a global link at router %d:%d:%d goes one way "
-		               "only",
-		               at[0], at[1], at[2]);
+		rc = cpl_fail(&draft->why,
+		              "a global link at router %d:%d:%d goes one way "
+		              "only",
+		              at[0], at[1], at[2]);
 		goto out;
 	}
 	for (int64_t i = 0; i < groups * groups && !rc; i++)
 		if (i / groups != i % groups && count[i] != each)
-			rc = irregular(draft,
-			               "groups %d and %d are joined by %d "
-			               "links, others by more or fewer",
-			               list->router[i / groups * size].at[0],
-			               list->router[i % groups * size].at[0],
-			               count[i]);
+			rc = cpl_fail(&draft->why,
+			              "groups %d and %d are joined by %d "
+			              "links, others by more or fewer",
+			              list->router[i / groups * size].at[0],
+			              list->router[i % groups * size].at[0],
+			              count[i]);
 out:
 	free(back);
 	free(count);
@@ -269,5 +256,5 @@ int cpl_aries_dragonfly(const struct cpl_lines *in,
 	}
 	for (int k = 0; k < KINDS; k++)
 		free(s.cable[k]);
-	return rc < 0 ? -1 : 0;
+	return draft->why.text[0] ? 0 : rc;
 }

@@ -1,25 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "network/type.h"
 #include "network/reader/reader_internal.h"
-
-static void *grow(void *array, int n, int *capacity, size_t size)
-{
-	void *larger;
-
-	if (n < *capacity)
-		return array;
-	larger = n < INT_MAX / 4
-	                 ? realloc(array, (size_t)(n ? 2 * n : 64) * size)
-	                 : NULL;
-	if (larger)
-		*capacity = n ? 2 * n : 64;
-	return larger;
-}
 
 int cpl_draft_find(const struct cpl_draft *draft, const char *name)
 {
@@ -30,7 +16,6 @@ int cpl_draft_find(const struct cpl_draft *draft, const char *name)
 
 int cpl_draft_router(struct cpl_draft *draft, const char *name, size_t length)
 {
-	struct cpl_draft_router *larger;
 	char *copy = strndup(name, length);
 	int at;
 
@@ -39,25 +24,20 @@ int cpl_draft_router(struct cpl_draft *draft, const char *name, size_t length)
 	if (!copy || !draft->index)
 		goto memory;
 	at = cpl_draft_find(draft, copy);
-	if (at >= 0) {
+	if (at >= 0 || draft->n_routers == CPL_NETWORK_MAX_ROUTERS) {
 		free(copy);
-		return at;
+		return at >= 0 ? at
+		               : cpl_fail(draft->err, "more than %d routers",
+		                          CPL_NETWORK_MAX_ROUTERS);
 	}
-	if (draft->n_routers == CPL_NETWORK_MAX_ROUTERS) {
-		free(copy);
-		return cpl_fail(draft->err, "more than %d routers",
-		                CPL_NETWORK_MAX_ROUTERS);
-	}
-	larger = grow(draft->router, draft->n_routers, &draft->room_routers,
-	              sizeof(*larger));
-	if (!larger)
-		goto memory;
-	draft->router = larger;
 	/* Refused too: names that are no UTF-8. */
-	if (json_object_set_new(draft->index, copy,
+	if (cpl_array_grow(&draft->router, draft->n_routers,
+	                   sizeof(*draft->router), NULL) ||
+	    json_object_set_new(draft->index, copy,
 	                        json_integer(draft->n_routers)))
 		goto memory;
-	larger[draft->n_routers] = (struct cpl_draft_router){.name = copy};
+	draft->router[draft->n_routers] =
+	        (struct cpl_draft_router){.name = copy};
 	return draft->n_routers++;
 memory:
 	free(copy);
@@ -86,17 +66,13 @@ int cpl_draft_host(struct cpl_draft *draft, int router, const char *host)
 int cpl_draft_add_link(struct cpl_draft *draft,
                        const struct cpl_draft_link *link)
 {
-	struct cpl_draft_link *larger;
-
 	if (draft->n_links == CPL_DRAFT_MAX_LINKS)
 		return cpl_fail(draft->err, "more than %d links",
 		                CPL_DRAFT_MAX_LINKS);
-	larger = grow(draft->link, draft->n_links, &draft->room_links,
-	              sizeof(*link));
-	if (!larger)
-		return cpl_fail_memory(draft->err);
-	draft->link = larger;
-	larger[draft->n_links++] = *link;
+	if (cpl_array_grow(&draft->link, draft->n_links, sizeof(*link),
+	                   draft->err))
+		return -1;
+	draft->link[draft->n_links++] = *link;
 	return 0;
 }
 
@@ -118,20 +94,17 @@ int cpl_draft_class(struct cpl_draft *draft, const struct cpl_lines *in,
 }
 
 struct rank {
-	int low, high, class, at;
+	int key[4]; /* the two ends, class, index */
 };
 
 static int compare(const void *a, const void *b)
 {
 	const struct rank *x = a, *y = b;
+	int k = 0;
 
-	if (x->low != y->low)
-		return x->low < y->low ? -1 : 1;
-	if (x->high != y->high)
-		return x->high < y->high ? -1 : 1;
-	if (x->class != y->class)
-		return x->class < y->class ? -1 : 1;
-	return (x->at > y->at) - (x->at < y->at);
+	while (k < 3 && x->key[k] == y->key[k])
+		k++;
+	return (x->key[k] > y->key[k]) - (x->key[k] < y->key[k]);
 }
 
 /* The description numbers links class by class, then in its order. */
@@ -146,16 +119,17 @@ static int number_parallel(struct cpl_draft *draft)
 		const struct cpl_draft_link *l = &draft->link[i];
 		bool swap = !draft->directed && l->from > l->to;
 
-		rank[i] = (struct rank){swap ? l->to : l->from,
-		                        swap ? l->from : l->to, l->class, i};
+		rank[i] = (struct rank){{swap ? l->to : l->from,
+		                         swap ? l->from : l->to, l->class, i}};
 	}
 	qsort(rank, (size_t)draft->n_links, sizeof(*rank), compare);
-	for (int i = 0; i < draft->n_links; i++)
-		draft->link[rank[i].at].parallel =
-		        i && rank[i].low == rank[i - 1].low &&
-		                        rank[i].high == rank[i - 1].high
-		                ? draft->link[rank[i - 1].at].parallel + 1
-		                : 0;
+	for (int i = 0; i < draft->n_links; i++) {
+		const int *key = rank[i].key, *last = i ? rank[i - 1].key : key;
+		bool first = !i || key[0] != last[0] || key[1] != last[1];
+
+		draft->link[key[3]].parallel =
+		        first ? 0 : draft->link[last[3]].parallel + 1;
+	}
 	free(rank);
 	return 0;
 }
@@ -184,7 +158,9 @@ static json_t *links(const struct cpl_draft *draft)
 
 static int nodes(const struct cpl_draft *draft, const int *order, json_t *out)
 {
-	for (int i = 0; i < draft->n_routers; i++) {
+	int rc = 0;
+
+	for (int i = 0; i < draft->n_routers && !rc; i++) {
 		const struct cpl_hostlist *hosts =
 		        &draft->router[order[i]].hosts;
 		char id[16], *text;
@@ -193,13 +169,11 @@ static int nodes(const struct cpl_draft *draft, const int *order, json_t *out)
 			continue;
 		text = cpl_hostlist_format(hosts->name, hosts->count);
 		snprintf(id, sizeof(id), "%d", i);
-		if (!text || json_object_set_new(out, id, json_string(text))) {
-			free(text);
-			return cpl_fail_memory(draft->err);
-		}
+		if (!text || json_object_set_new(out, id, json_string(text)))
+			rc = cpl_fail_memory(draft->err);
 		free(text);
 	}
-	return 0;
+	return rc;
 }
 
 json_t *cpl_draft_finish(struct cpl_draft *draft,
@@ -210,10 +184,8 @@ json_t *cpl_draft_finish(struct cpl_draft *draft,
 	json_t *bandwidth = json_object();
 	int n = 0, with_nodes = 0, most = 1;
 
-	if (!order || !names || !hosts || !bandwidth) {
-		cpl_fail_memory(draft->err);
-		goto out;
-	}
+	if (!order || !names || !hosts || !bandwidth)
+		goto memory;
 	for (int empty = 0; empty < 2; empty++) {
 		for (int i = 0; i < draft->n_routers; i++) {
 			struct cpl_draft_router *r = &draft->router[i];
@@ -224,11 +196,8 @@ json_t *cpl_draft_finish(struct cpl_draft *draft,
 				most = r->hosts.count;
 			r->id = n;
 			order[n++] = i;
-			if (json_array_append_new(names,
-			                          json_string(r->name))) {
-				cpl_fail_memory(draft->err);
-				goto out;
-			}
+			if (json_array_append_new(names, json_string(r->name)))
+				goto memory;
 		}
 		if (!empty)
 			with_nodes = n;
@@ -244,10 +213,8 @@ json_t *cpl_draft_finish(struct cpl_draft *draft,
 
 		if (!json_object_get(bandwidth, draft->class[c]) &&
 		    json_object_set_new(bandwidth, draft->class[c],
-		                        json_real(draft->bandwidth[c]))) {
-			cpl_fail_memory(draft->err);
-			goto out;
-		}
+		                        json_real(draft->bandwidth[c])))
+			goto memory;
 	}
 	root = json_pack(
 	        "{s:s, s:i, s:s, s:s, s:i, s:i, s:i, s:O, s:O, s:O, "
@@ -262,6 +229,9 @@ json_t *cpl_draft_finish(struct cpl_draft *draft,
 		cpl_fail(draft->err,
 		         "%s: out of memory, or a name that is not UTF-8",
 		         in->source);
+	goto out;
+memory:
+	cpl_fail_memory(draft->err);
 out:
 	free(order);
 	json_decref(names);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "network/reader/reader_internal.h"
 
 /* Data rate of a lane in bytes/s (InfiniBand Architecture 1.2.1 to 1.7: signal
@@ -18,9 +19,9 @@ static const struct {
 	const char *name;
 	double lane;
 } speeds[] = {
-        {"SDR", 0.25e9},   {"DDR", 0.5e9},    {"QDR", 1e9},
-        {"FDR10", 1.25e9}, {"FDR", 1.7045e9}, {"EDR", 3.125e9},
-        {"HDR", 6.25e9},   {"NDR", 12.5e9},   {"XDR", 25e9},
+        {"sdr", 0.25e9},   {"ddr", 0.5e9},    {"qdr", 1e9},
+        {"fdr10", 1.25e9}, {"fdr", 1.7045e9}, {"edr", 3.125e9},
+        {"hdr", 6.25e9},   {"ndr", 12.5e9},   {"xdr", 25e9},
 };
 
 /* What stands between the next two quotes, cut to size; false: there are none
@@ -64,33 +65,25 @@ static bool read_port(struct cpl_lines *in, int *port)
 static int read_speed(struct cpl_lines *in, struct cpl_draft *draft)
 {
 	const char *last = in->line_end;
-	char name[16] = "";
-	size_t n;
-	int width = 0;
+	int width;
 
 	while (last > in->p && isspace((unsigned char)last[-1]))
 		last--;
 	in->line_end = last;
 	while (last > in->p && !isspace((unsigned char)last[-1]))
 		last--;
-	n = (size_t)(in->line_end - last);
-	if (n < sizeof(name))
-		memcpy(name, last, n);
 	in->p = last;
 	if (cpl_lines_number(in, &width) && width >= 1 && width <= 16 &&
 	    cpl_lines_take(in, "x"))
 		for (size_t i = 0; i < sizeof(speeds) / sizeof(*speeds); i++) {
 			char class[16];
 
-			if (strcasecmp(strchr(name, 'x') ? strchr(name, 'x') + 1
-			                                 : "",
-			               speeds[i].name))
+			if (!cpl_lines_take(in, speeds[i].name) ||
+			    in->p < in->line_end)
 				continue;
 			/* The loader's names of classes begin with a letter. */
 			snprintf(class, sizeof(class), "%s-%dx", speeds[i].name,
 			         width);
-			for (char *c = class; *c; c++)
-				*c = (char)tolower((unsigned char)*c);
 			return cpl_draft_class(draft, in, class,
 			                       width * speeds[i].lane);
 		}
@@ -218,17 +211,14 @@ static int read_all(struct cpl_lines *in, const struct cpl_network_import *how,
 	(void)how;
 	draft->directed = true;
 	while (cpl_lines_next(in)) {
-		if (cpl_lines_end(in) || *in->p == '#')
+		if (cpl_lines_done(in))
 			continue;
-		if (cpl_lines_take(in, "Switch\t") ||
-		    cpl_lines_take(in, "Switch ")) {
+		if (cpl_lines_take_word(in, "Switch")) {
 			at = read_switch(in, draft);
 			if (at < 0)
 				return -1;
-		} else if (cpl_lines_take(in, "Ca\t") ||
-		           cpl_lines_take(in, "Ca ") ||
-		           cpl_lines_take(in, "Rt\t") ||
-		           cpl_lines_take(in, "Rt ")) {
+		} else if (cpl_lines_take_word(in, "Ca") ||
+		           cpl_lines_take_word(in, "Rt")) {
 			at = -1;
 		} else if (*in->p == '[' && at >= 0 &&
 		           read_link(in, draft, at)) {
@@ -238,35 +228,13 @@ static int read_all(struct cpl_lines *in, const struct cpl_network_import *how,
 	return check_ends(in, draft);
 }
 
-/* A text that grows. */
-struct growing {
-	char *text;
-	size_t n, capacity;
-};
-
-static int append(struct growing *out, const char *piece, struct cpl_error *err)
-{
-	size_t n = strlen(piece);
-
-	if (out->n + n >= out->capacity) {
-		size_t capacity = 2 * (out->capacity + n) + 4096;
-		char *larger = realloc(out->text, capacity);
-
-		if (!larger)
-			return cpl_fail_memory(err);
-		out->text = larger;
-		out->capacity = capacity;
-	}
-	memcpy(out->text + out->n, piece, n + 1);
-	out->n += n;
-	return 0;
-}
-
+/* What ibtracert prints for one pair of hosts. */
 struct trace {
 	int leaf; /* first switch, -1: none yet */
 	int at;   /* last switch */
 	bool open;
-	struct growing hops;
+	const struct cpl_draft_link **hop; /* [n_hops] */
+	int n_hops;
 };
 
 /* "{0x0002c902004a2d30}" as the router of that switch. */
@@ -293,7 +261,6 @@ static int read_hop(struct cpl_lines *in, const struct cpl_draft *draft,
                     struct trace *t)
 {
 	const struct cpl_draft_link *link;
-	char hop[40];
 	int port, at;
 
 	if (!read_port(in, &port) || cpl_lines_end(in) ||
@@ -320,35 +287,34 @@ static int read_hop(struct cpl_lines *in, const struct cpl_draft *draft,
 		return cpl_lines_fail(in, "port %d of %s does not lead there",
 		                      port, draft->router[t->at].name);
 	t->at = at;
-	snprintf(hop, sizeof(hop), " %d:%d", draft->router[at].id,
-	         link->parallel);
-	return append(&t->hops, hop, in->err);
+	if (cpl_array_grow(&t->hop, t->n_hops, sizeof(link), in->err))
+		return -1;
+	t->hop[t->n_hops++] = link;
+	return 0;
 }
 
 /* Between hosts of one switch no link is taken, so there is no line. */
 static int end_trace(struct cpl_lines *in, const struct cpl_draft *draft,
-                     struct trace *t, struct growing *out)
+                     struct trace *t, FILE *out)
 {
-	char ends[40];
-
 	if (!t->open)
 		return cpl_lines_fail(in, "there is no \"From\" before \"To\"");
 	t->open = false;
 	if (t->leaf < 0 || t->leaf == t->at)
 		return 0;
-	snprintf(ends, sizeof(ends), "%d %d", draft->router[t->leaf].id,
-	         draft->router[t->at].id);
-	return append(out, ends, in->err) ||
-	                       append(out, t->hops.text, in->err) ||
-	                       append(out, "\n", in->err)
-	               ? -1
-	               : 0;
+	fprintf(out, "%d %d", draft->router[t->leaf].id,
+	        draft->router[t->at].id);
+	for (int i = 0; i < t->n_hops; i++)
+		fprintf(out, " %d:%d", draft->router[t->hop[i]->to].id,
+		        t->hop[i]->parallel);
+	putc('\n', out);
+	return 0;
 }
 
 static int read_trace_line(struct cpl_lines *in, const struct cpl_draft *draft,
-                           struct trace *t, struct growing *out)
+                           struct trace *t, FILE *out)
 {
-	if (cpl_lines_end(in) || *in->p == '#')
+	if (cpl_lines_done(in))
 		return 0;
 	if (cpl_lines_take(in, "From ca ")) {
 		if (t->open)
@@ -356,7 +322,7 @@ static int read_trace_line(struct cpl_lines *in, const struct cpl_draft *draft,
 			                      "the route before has no \"To\"");
 		t->open = true;
 		t->leaf = -1;
-		t->hops.n = 0;
+		t->n_hops = 0;
 		return 0;
 	}
 	if (cpl_lines_take(in, "To ca "))
@@ -366,18 +332,27 @@ static int read_trace_line(struct cpl_lines *in, const struct cpl_draft *draft,
 
 static char *read_routes(struct cpl_lines *in, struct cpl_draft *draft)
 {
-	struct growing out = {0};
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
 	struct trace t = {0};
-	int rc = append(&out, "# source destination hop:link ...\n", in->err);
+	int rc = 0;
 
+	if (!out) {
+		cpl_fail_memory(in->err);
+		return NULL;
+	}
+	fputs("# source destination hop:link ...\n", out);
 	while (!rc && cpl_lines_next(in))
-		rc = read_trace_line(in, draft, &t, &out);
+		rc = read_trace_line(in, draft, &t, out);
 	if (!rc && t.open)
 		rc = cpl_lines_fail(in, "ends in the middle of a route");
-	free(t.hops.text);
+	free(t.hop);
+	if (ferror(out) | fclose(out))
+		rc = cpl_fail_memory(in->err);
 	if (!rc)
-		return out.text;
-	free(out.text);
+		return text;
+	free(text);
 	return NULL;
 }
 

@@ -1,75 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "network/reader/reader.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "network/type.h"
 #include "network/reader/reader_internal.h"
-
-int cpl_lines_next(struct cpl_lines *in)
-{
-	const char *newline;
-
-	if (in->next >= in->end)
-		return 0;
-	newline = memchr(in->next, '\n', (size_t)(in->end - in->next));
-	in->p = in->next;
-	in->line_end = newline ? newline : in->end;
-	in->next = newline ? newline + 1 : in->end;
-	in->line++;
-	return 1;
-}
-
-bool cpl_lines_end(struct cpl_lines *in)
-{
-	while (in->p < in->line_end &&
-	       (*in->p == ' ' || *in->p == '\t' || *in->p == '\r'))
-		in->p++;
-	return in->p == in->line_end;
-}
-
-bool cpl_lines_take(struct cpl_lines *in, const char *text)
-{
-	size_t n = strlen(text);
-
-	if ((size_t)(in->line_end - in->p) < n || strncasecmp(in->p, text, n))
-		return false;
-	in->p += n;
-	return true;
-}
-
-bool cpl_lines_number(struct cpl_lines *in, int *out)
-{
-	int digits = 0;
-
-	*out = 0;
-	for (; in->p < in->line_end && *in->p >= '0' && *in->p <= '9' &&
-	       digits < 9;
-	     digits++)
-		*out = *out * 10 + (*in->p++ - '0');
-	return digits > 0 &&
-	       (in->p == in->line_end || *in->p < '0' || *in->p > '9');
-}
-
-int cpl_lines_fail(const struct cpl_lines *in, const char *fmt, ...)
-{
-	char text[CPL_ERROR_MAX];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	return cpl_fail(in->err, "%s:%d: %s", in->source, in->line, text);
-}
-
-int cpl_lines_prefix(const struct cpl_lines *in)
-{
-	return cpl_fail_prefix(in->err, "%s:%d: ", in->source, in->line);
-}
 
 static const struct cpl_network_reader *find(const char *format,
                                              struct cpl_error *err)
@@ -91,8 +27,9 @@ int cpl_network_import_format(const char *format, struct cpl_error *err)
 	return find(format, err) ? 0 : -1;
 }
 
-/* The description must be one that the loader takes, routes and all. */
-static int check(const json_t *root, const struct cpl_network_import *in,
+/* The description must be one that the loader takes, routes and all; then it
+ * names their table. */
+static int check(json_t *root, const struct cpl_network_import *in,
                  const char *routes, struct cpl_error *err)
 {
 	char *text = json_dumps(root, 0);
@@ -109,6 +46,10 @@ static int check(const json_t *root, const struct cpl_network_import *in,
 		rc = cpl_network_parse_routes(net, routes, strlen(routes),
 		                              in->routes_source, err);
 	cpl_network_free(net);
+	if (!rc && routes &&
+	    json_object_set_new(root, "routing_table",
+	                        json_string(in->routing_table)))
+		rc = cpl_fail_memory(err);
 	return rc;
 }
 
@@ -116,10 +57,8 @@ json_t *cpl_network_import(const struct cpl_network_import *in, char **routes,
                            struct cpl_error *err)
 {
 	const struct cpl_network_reader *reader = find(in->format, err);
-	struct cpl_lines lines = {.source = in->source,
-	                          .next = in->text,
-	                          .end = in->text + in->length,
-	                          .err = err};
+	struct cpl_lines lines =
+	        cpl_lines_of(in->source, in->text, in->length, err);
 	struct cpl_draft draft = {.err = err};
 	json_t *root = NULL;
 
@@ -138,31 +77,19 @@ json_t *cpl_network_import(const struct cpl_network_import *in, char **routes,
 		root = draft.description ? json_incref(draft.description)
 		                         : cpl_draft_finish(&draft, in);
 	if (in->why)
-		snprintf(in->why, in->why_size, "%s", draft.why);
+		*in->why = draft.why;
 	if (root && in->routes) {
-		lines = (struct cpl_lines){.source = in->routes_source,
-		                           .next = in->routes,
-		                           .end = in->routes +
-		                                  in->routes_length,
-		                           .err = err};
+		lines = cpl_lines_of(in->routes_source, in->routes,
+		                     in->routes_length, err);
 		*routes = reader->routes(&lines, &draft);
 	}
-	if (!root)
-		goto out;
-	if ((in->routes && !*routes) || check(root, in, *routes, err))
-		goto fail;
-	if (*routes && json_object_set_new(root, "routing_table",
-	                                   json_string(in->routing_table))) {
-		cpl_fail_memory(err);
-		goto fail;
-	}
-	goto out;
-fail:
-	json_decref(root);
-	free(*routes);
-	*routes = NULL;
-	root = NULL;
-out:
 	cpl_draft_free(&draft);
+	if (root &&
+	    ((in->routes && !*routes) || check(root, in, *routes, err))) {
+		json_decref(root);
+		free(*routes);
+		*routes = NULL;
+		root = NULL;
+	}
 	return root;
 }

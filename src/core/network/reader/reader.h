@@ -48,8 +48,7 @@ struct cpl_network_import {
 	int nodes_per_router;
 	/* aries: why the network is a graph, empty if it is a dragonfly; NULL:
 	 * not asked for. */
-	char *why;
-	size_t why_size;
+	struct cpl_error *why;
 };
 
 /*

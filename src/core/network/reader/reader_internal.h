@@ -1,35 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the readers share: lines of a text, and a graph that grows. */
+/* What the readers share: a graph that grows. */
 #ifndef CPL_NETWORK_READER_INTERNAL_H
 #define CPL_NETWORK_READER_INTERNAL_H
 
 #include <stdbool.h>
 
 #include "base/hostlist.h"
+#include "base/lines.h"
 #include "network/reader/reader.h"
-
-struct cpl_lines {
-	const char *source;
-	const char *next, *end; /* of the text */
-	const char *p, *line_end;
-	int line;
-	struct cpl_error *err;
-};
-
-/* 1 with the next line, 0 at the end of the text. */
-int cpl_lines_next(struct cpl_lines *in);
-/* Past white space; is the line's end reached? */
-bool cpl_lines_end(struct cpl_lines *in);
-/* Past this text when the line goes on with it (upper and lower case alike). */
-bool cpl_lines_take(struct cpl_lines *in, const char *text);
-/* Past a number of at most 9 digits; false when there is none. */
-bool cpl_lines_number(struct cpl_lines *in, int *out);
-/* -1 with "SOURCE:LINE: ..." */
-int cpl_lines_fail(const struct cpl_lines *in, const char *fmt, ...)
-        __attribute__((format(printf, 2, 3)));
-
-/* -1; "SOURCE:LINE: " in front of the error that is there. */
-int cpl_lines_prefix(const struct cpl_lines *in);
 
 struct cpl_draft_router {
 	char *name;
@@ -53,12 +31,12 @@ struct cpl_draft_link {
 struct cpl_draft {
 	struct cpl_error *err;
 	struct cpl_draft_router *router;
-	int n_routers, room_routers;
+	int n_routers;
 	json_t *index; /* router name -> index */
 	json_t *hosts; /* host name -> true */
 	int n_hosts;
 	struct cpl_draft_link *link;
-	int n_links, room_links;
+	int n_links;
 	bool directed;
 	int n_classes;
 	char class[CPL_DRAFT_MAX_CLASSES][16];
@@ -67,7 +45,7 @@ struct cpl_draft {
 	/* Made by the reader itself where it is another type than a graph;
 	 * else why it is not, or empty. */
 	json_t *description;
-	char why[160];
+	struct cpl_error why;
 };
 
 /* Index of the router of that name, made when it is new; -1 with err. */

@@ -40,116 +40,109 @@ static bool take_key(struct cpl_lines *in, const char *key)
 	return false;
 }
 
+enum { NAME, NODES, SWITCHES, SPEED, KEYS };
+
+static const char *const keys[KEYS] = {"SwitchName", "Nodes", "Switches",
+                                       "LinkSpeed"};
+
+/* A line's values by key, NULL: not given. */
 struct entry {
-	char *name, *nodes, *switches;
+	char *value[KEYS];
 };
+
+static int read_key(struct cpl_lines *in, struct entry *e)
+{
+	int k = 0, n = (int)(in->line_end - in->p);
+
+	while (k < KEYS && !take_key(in, keys[k]))
+		k++;
+	if (k == KEYS && cpl_lines_take_word(in, "Include"))
+		return cpl_lines_fail(in, "Include is not followed; join the "
+		                          "files to one first");
+	if (k == KEYS)
+		return cpl_lines_fail(
+		        in,
+		        "'%.*s' is not a key of a switch; the keys are "
+		        "SwitchName, Nodes, Switches and LinkSpeed",
+		        n > 30 ? 30 : n, in->p);
+	/* Slurm passes over the speed, and takes it twice. */
+	if (e->value[k] && k != SPEED)
+		return cpl_lines_fail(in, "%s is given twice", keys[k]);
+	free(e->value[k]);
+	e->value[k] = value(in, keys[k]);
+	return e->value[k] ? 0 : -1;
+}
 
 static int read_entry(struct cpl_lines *in, struct entry *e)
 {
-	while (!cpl_lines_end(in) && *in->p != '#') {
-		char *speed = NULL, **out;
-		const char *key;
-
-		if (cpl_lines_take(in, "\\")) {
-			/* The entry goes on in the next line. */
-			if (!cpl_lines_end(in))
-				return cpl_lines_fail(
-				        in, "a \"\\\" is inside the line; it "
-				            "may only end it");
-			cpl_lines_next(in);
+	while (!cpl_lines_done(in)) {
+		if (!cpl_lines_take(in, "\\")) {
+			if (read_key(in, e))
+				return -1;
 			continue;
 		}
-		if (take_key(in, "SwitchName")) {
-			key = "SwitchName";
-			out = &e->name;
-		} else if (take_key(in, "Nodes")) {
-			key = "Nodes";
-			out = &e->nodes;
-		} else if (take_key(in, "Switches")) {
-			key = "Switches";
-			out = &e->switches;
-		} else if (take_key(in, "LinkSpeed")) {
-			key = "LinkSpeed";
-			out = &speed;
-		} else if (cpl_lines_take(in, "Include ") ||
-		           cpl_lines_take(in, "Include\t")) {
-			return cpl_lines_fail(
-			        in, "Include is not followed; join the files "
-			            "to one first");
-		} else {
-			int n = (int)(in->line_end - in->p);
-
-			return cpl_lines_fail(
-			        in,
-			        "'%.*s' is not a key of a switch; the keys are "
-			        "SwitchName, Nodes, Switches and LinkSpeed",
-			        n > 30 ? 30 : n, in->p);
-		}
-		if (*out)
-			return cpl_lines_fail(in, "%s is given twice", key);
-		*out = value(in, key);
-		if (!*out)
-			return -1;
-		free(speed);
+		/* The entry goes on in the next line. */
+		if (!cpl_lines_end(in))
+			return cpl_lines_fail(in, "a \"\\\" is inside the "
+			                          "line; it may only end it");
+		cpl_lines_next(in);
 	}
-	if (!e->name)
+	if (!e->value[NAME])
 		return cpl_lines_fail(in, "SwitchName is missing");
-	if (!e->nodes && !e->switches)
+	if (!e->value[NODES] && !e->value[SWITCHES])
 		return cpl_lines_fail(in,
 		                      "switch %.40s has neither Nodes nor "
 		                      "Switches",
-		                      e->name);
+		                      e->value[NAME]);
 	return 0;
 }
 
 static int parse_list(const struct cpl_lines *in, const char *key,
                       const char *text, struct cpl_hostlist *list)
 {
-	if (!cpl_hostlist_parse(list, text, in->err))
+	if (!text || !cpl_hostlist_parse(list, text, in->err))
 		return 0;
-	return cpl_fail_prefix(in->err, "%s:%d: %s: ", in->source, in->line,
-	                       key);
+	cpl_fail_prefix(in->err, "%s: ", key);
+	return cpl_lines_prefix(in);
 }
 
-static int add_nodes(struct cpl_lines *in, struct cpl_draft *draft, int at,
-                     const char *text)
+static int add_node(struct cpl_lines *in, struct cpl_draft *draft, int at,
+                    const char *name)
 {
-	struct cpl_hostlist list = {0};
-	int rc = text ? parse_list(in, "Nodes", text, &list) : 0;
+	int rc = cpl_draft_host(draft, at, name);
 
-	for (int i = 0; !rc && i < list.count; i++) {
-		rc = cpl_draft_host(draft, at, list.name[i]);
-		if (rc == 0)
-			rc = cpl_lines_fail(in,
-			                    "node %.60s is on two switches, or "
-			                    "twice on one",
-			                    list.name[i]);
-		else
-			rc = rc > 0 ? 0 : cpl_lines_prefix(in);
-	}
-	cpl_hostlist_free(&list);
-	return rc;
+	if (rc == 0)
+		return cpl_lines_fail(
+		        in, "node %.60s is on two switches, or twice on one",
+		        name);
+	return rc > 0 ? 0 : cpl_lines_prefix(in);
 }
 
-static int add_switches(struct cpl_lines *in, struct cpl_draft *draft, int at,
-                        const char *text)
+static int add_switch(struct cpl_lines *in, struct cpl_draft *draft, int at,
+                      const char *name)
+{
+	struct cpl_draft_link link = {.to = at, .line = in->line};
+
+	link.from = cpl_draft_router(draft, name, strlen(name));
+	if (link.from == at)
+		return cpl_lines_fail(in, "switch %.60s is its own child",
+		                      name);
+	return link.from < 0 || cpl_draft_add_link(draft, &link)
+	               ? cpl_lines_prefix(in)
+	               : 0;
+}
+
+/* Add all of a list of nodes, or of switches, to switch `at`. */
+static int add_all(struct cpl_lines *in, struct cpl_draft *draft, int at,
+                   const struct entry *e, int key,
+                   int (*add)(struct cpl_lines *in, struct cpl_draft *draft,
+                              int at, const char *name))
 {
 	struct cpl_hostlist list = {0};
-	int rc = text ? parse_list(in, "Switches", text, &list) : 0;
+	int rc = parse_list(in, keys[key], e->value[key], &list);
 
-	for (int i = 0; !rc && i < list.count; i++) {
-		struct cpl_draft_link link = {.to = at, .line = in->line};
-
-		link.from = cpl_draft_router(draft, list.name[i],
-		                             strlen(list.name[i]));
-		if (link.from < 0)
-			rc = cpl_lines_prefix(in);
-		else if (link.from == at)
-			rc = cpl_lines_fail(in, "switch %.60s is its own child",
-			                    list.name[i]);
-		else if (cpl_draft_add_link(draft, &link))
-			rc = cpl_lines_prefix(in);
-	}
+	for (int i = 0; !rc && i < list.count; i++)
+		rc = add(in, draft, at, list.name[i]);
 	cpl_hostlist_free(&list);
 	return rc;
 }
@@ -157,25 +150,26 @@ static int add_switches(struct cpl_lines *in, struct cpl_draft *draft, int at,
 static int add_entry(struct cpl_lines *in, struct cpl_draft *draft,
                      const struct entry *e)
 {
-	struct cpl_hostlist name = {0};
+	const char *name = e->value[NAME];
+	struct cpl_hostlist list = {0};
 	int at;
 
-	if (parse_list(in, "SwitchName", e->name, &name))
+	if (parse_list(in, keys[NAME], name, &list))
 		return -1;
-	at = name.count;
-	cpl_hostlist_free(&name);
+	at = list.count;
+	cpl_hostlist_free(&list);
 	if (at != 1)
 		return cpl_lines_fail(in, "SwitchName: '%.60s' is not one name",
-		                      e->name);
-	at = cpl_draft_router(draft, e->name, strlen(e->name));
+		                      name);
+	at = cpl_draft_router(draft, name, strlen(name));
 	if (at < 0)
 		return cpl_lines_prefix(in);
 	if (draft->router[at].line)
 		return cpl_lines_fail(in, "switch %.60s is already in line %d",
-		                      e->name, draft->router[at].line);
+		                      name, draft->router[at].line);
 	draft->router[at].line = in->line;
-	return add_nodes(in, draft, at, e->nodes) ||
-	                       add_switches(in, draft, at, e->switches)
+	return add_all(in, draft, at, e, NODES, add_node) ||
+	                       add_all(in, draft, at, e, SWITCHES, add_switch)
 	               ? -1
 	               : 0;
 }
@@ -204,17 +198,16 @@ static int read_all(struct cpl_lines *in, const struct cpl_network_import *how,
 	if (cpl_draft_class(draft, in, "link", 1.0) < 0)
 		return -1;
 	while (cpl_lines_next(in)) {
-		struct entry e = {NULL, NULL, NULL};
+		struct entry e = {{NULL}};
 		int rc;
 
-		if (cpl_lines_end(in) || *in->p == '#')
+		if (cpl_lines_done(in))
 			continue;
 		rc = read_entry(in, &e);
 		if (!rc)
 			rc = add_entry(in, draft, &e);
-		free(e.name);
-		free(e.nodes);
-		free(e.switches);
+		for (int k = 0; k < KEYS; k++)
+			free(e.value[k]);
 		if (rc)
 			return -1;
 	}

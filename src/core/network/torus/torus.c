@@ -17,12 +17,7 @@ static int read_wrap(struct cpl_product *torus, const json_t *root,
 {
 	const json_t *wrap = json_object_get(root, "wrap");
 
-	for (int d = 0; d < torus->n_dims; d++)
-		torus->wrap[d] = 1;
-	if (!wrap)
-		return 0;
-	if (!json_is_array(wrap) ||
-	    json_array_size(wrap) != (size_t)torus->n_dims)
+	if (wrap && json_array_size(wrap) != (size_t)torus->n_dims)
 		return cpl_fail(err,
 		                "\"wrap\": an array of %d times true or false "
 		                "is needed, one for each of \"dims\"",
@@ -30,35 +25,28 @@ static int read_wrap(struct cpl_product *torus, const json_t *root,
 	for (int d = 0; d < torus->n_dims; d++) {
 		const json_t *value = json_array_get(wrap, (size_t)d);
 
-		if (!json_is_boolean(value))
+		if (wrap && !json_is_boolean(value))
 			return cpl_fail(err,
 			                "\"wrap\"[%d]: true or false is needed",
 			                d);
-		torus->wrap[d] = json_is_true(value);
+		torus->wrap[d] = !wrap || json_is_true(value);
 	}
 	return 0;
 }
 
+/* One for all dimensions, or an array. */
 static int read_bandwidth(const struct cpl_product *torus, const json_t *root,
                           double *value, struct cpl_error *err)
 {
 	const json_t *bandwidth = json_object_get(root, "bandwidth");
 	const json_t *dim = json_object_get(bandwidth, "dim");
+	bool each = json_is_array(dim);
 	double same = 1.0;
 
-	for (int d = 0; d < torus->n_dims; d++)
-		value[d] = same;
-	if (bandwidth &&
-	    cpl_json_known_keys(bandwidth, "bandwidth", bandwidth_keys, err))
+	if (cpl_json_known_keys(bandwidth, "bandwidth", bandwidth_keys, err) ||
+	    (!each && cpl_network_bandwidth(bandwidth, "dim", &same, err)))
 		return -1;
-	if (!json_is_array(dim)) {
-		if (cpl_network_bandwidth(bandwidth, "dim", &same, err))
-			return -1;
-		for (int d = 0; d < torus->n_dims; d++)
-			value[d] = same;
-		return 0;
-	}
-	if (json_array_size(dim) != (size_t)torus->n_dims)
+	if (each && json_array_size(dim) != (size_t)torus->n_dims)
 		return cpl_fail(err,
 		                "bandwidth: \"dim\" holds %zu numbers; one, or "
 		                "one for each of %d dimensions is needed",
@@ -66,8 +54,8 @@ static int read_bandwidth(const struct cpl_product *torus, const json_t *root,
 	for (int d = 0; d < torus->n_dims; d++) {
 		const json_t *one = json_array_get(dim, (size_t)d);
 
-		value[d] = json_number_value(one);
-		if (!json_is_number(one) || !(value[d] > 0))
+		value[d] = each ? json_number_value(one) : same;
+		if (!(value[d] > 0))
 			return cpl_fail(err,
 			                "bandwidth: \"dim\"[%d]: a number of "
 			                "bytes/s above 0 is needed",
@@ -81,17 +69,14 @@ static int shape(struct cpl_network *net, const json_t *root,
 {
 	struct cpl_product *torus = &net->product;
 	double bandwidth[CPL_NETWORK_MAX_DIMS];
-	int n_dims = cpl_network_dims(net, root, torus->dim, err);
 
-	if (n_dims < 0)
-		return -1;
-	torus->n_dims = n_dims;
-	if (read_wrap(torus, root, err) ||
+	torus->n_dims = cpl_network_dims(net, root, torus->dim, err);
+	if (torus->n_dims < 0 || read_wrap(torus, root, err) ||
 	    read_bandwidth(torus, root, bandwidth, err))
 		return -1;
 	/* Planes of the last dimension, the slowest one. */
 	cpl_network_add_level(net, "plane",
-	                      net->n_routers / torus->dim[n_dims - 1]);
+	                      net->n_routers / torus->dim[torus->n_dims - 1]);
 	for (int d = 0; d < torus->n_dims; d++) {
 		int n = torus->dim[d];
 		/* A line of n routers has n links each way, a mesh one less. */
@@ -133,9 +118,9 @@ static int links(struct cpl_network *net, struct cpl_error *err)
 				out[minus] = -1;
 				if (n == 1 || (at == border && !torus->wrap[d]))
 					continue;
-				net->link_from[link] = router;
-				net->link_to[link] =
-				        router + (next - at) * stride;
+				cpl_network_set_link(net, link, router,
+				                     router + (next - at) *
+				                                      stride);
 				out[minus] = link++;
 			}
 		}
