@@ -321,3 +321,32 @@ out:
 	free(entry);
 	return out;
 }
+
+struct cpl_comm *cpl_comm_build_symmetric(int ranks,
+                                          struct cpl_comm_entry *entry,
+                                          int64_t n, struct cpl_error *err)
+{
+	struct cpl_comm *comm = cpl_comm_build(ranks, entry, n, err);
+	struct cpl_comm *graph = comm ? cpl_comm_symmetric(comm, err) : NULL;
+
+	cpl_comm_free(comm);
+	return graph;
+}
+
+int cpl_comm_heaviest(const struct cpl_comm *comm)
+{
+	double most = -1;
+	int best = 0;
+
+	for (int r = 0; r < comm->ranks; r++) {
+		double sum = 0;
+
+		for (int64_t e = comm->row[r]; e < comm->row[r + 1]; e++)
+			sum += comm->bytes[e];
+		if (sum > most) {
+			most = sum;
+			best = r;
+		}
+	}
+	return best;
+}

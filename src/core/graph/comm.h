@@ -47,6 +47,14 @@ struct cpl_comm *cpl_comm_symmetric(const struct cpl_comm *comm,
 struct cpl_comm *cpl_comm_subset(const struct cpl_comm *comm, const int *rank,
                                  int n, struct cpl_error *err);
 
+/* The rank whose row has most bytes, ties to the lowest. O(entries). */
+int cpl_comm_heaviest(const struct cpl_comm *comm);
+
+/* cpl_comm_build and cpl_comm_symmetric of that. */
+struct cpl_comm *cpl_comm_build_symmetric(int ranks,
+                                          struct cpl_comm_entry *entry,
+                                          int64_t n, struct cpl_error *err);
+
 /* Bytes of memory that it takes. O(1). */
 uint64_t cpl_comm_bytes(const struct cpl_comm *comm);
 

@@ -3,12 +3,12 @@
 
 #include <stdlib.h>
 
-static bool before(const struct cpl_heap *h, int a, int b)
+static inline bool before(const struct cpl_heap *h, int a, int b)
 {
 	return h->key[a] > h->key[b] || (h->key[a] == h->key[b] && a < b);
 }
 
-static void put(struct cpl_heap *h, int at, int item)
+static inline void put(struct cpl_heap *h, int at, int item)
 {
 	h->item[at] = item;
 	h->at[item] = at;
@@ -38,7 +38,7 @@ void cpl_heap_free(struct cpl_heap *heap)
 	*heap = (struct cpl_heap){0};
 }
 
-static void rise(struct cpl_heap *h, int item)
+void cpl_heap_raise(struct cpl_heap *h, int item)
 {
 	int at = h->at[item];
 
@@ -70,7 +70,7 @@ static void sink(struct cpl_heap *h, int item)
 void cpl_heap_push(struct cpl_heap *heap, int item)
 {
 	put(heap, heap->n++, item);
-	rise(heap, item);
+	cpl_heap_raise(heap, item);
 }
 
 void cpl_heap_remove(struct cpl_heap *heap, int item)
@@ -86,7 +86,7 @@ void cpl_heap_remove(struct cpl_heap *heap, int item)
 
 void cpl_heap_update(struct cpl_heap *heap, int item)
 {
-	rise(heap, item);
+	cpl_heap_raise(heap, item);
 	sink(heap, item);
 }
 

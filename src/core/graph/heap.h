@@ -33,6 +33,8 @@ static inline bool cpl_heap_has(const struct cpl_heap *heap, int item)
 void cpl_heap_push(struct cpl_heap *heap, int item);
 void cpl_heap_remove(struct cpl_heap *heap, int item);
 void cpl_heap_update(struct cpl_heap *heap, int item);
+/* The same where the key has grown. */
+void cpl_heap_raise(struct cpl_heap *heap, int item);
 /* Take all items out. O(n). */
 void cpl_heap_clear(struct cpl_heap *heap);
 

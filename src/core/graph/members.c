@@ -33,3 +33,13 @@ void cpl_members_free(struct cpl_members *m)
 	free(m->member);
 	free(m->position);
 }
+
+void cpl_members_chain(const int *set, int n, int n_sets, int *first, int *next)
+{
+	for (int s = 0; s < n_sets; s++)
+		first[s] = -1;
+	for (int i = n - 1; i >= 0; i--) {
+		next[i] = first[set[i]];
+		first[set[i]] = i;
+	}
+}

@@ -18,6 +18,11 @@ int cpl_members_init(struct cpl_members *members, int *set, int n, int n_sets,
                      struct cpl_error *err);
 void cpl_members_free(struct cpl_members *members);
 
+/* Chains of the items of a set, ascending: first[n_sets], next[n], -1 at the
+ * end. O(n + n_sets). */
+void cpl_members_chain(const int *set, int n, int n_sets, int *first,
+                       int *next);
+
 /* Items a and b change places. O(1). */
 static inline void cpl_members_swap(struct cpl_members *m, int a, int b)
 {

@@ -157,3 +157,14 @@ out:
 	free(rank);
 	return rc;
 }
+
+double cpl_graph_cut(const struct cpl_comm *graph, const int *part)
+{
+	double sum = 0;
+
+	for (int r = 0; r < graph->ranks; r++)
+		for (int64_t e = graph->row[r]; e < graph->row[r + 1]; e++)
+			if (part[r] != part[graph->to[e]])
+				sum += graph->bytes[e];
+	return sum;
+}

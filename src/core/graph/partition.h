@@ -63,4 +63,7 @@ int cpl_graph_partition(const struct cpl_comm *graph, const int *slots,
                         int n_parts, uint64_t seed, bool (*expired)(void *arg),
                         void *expired_arg, int *part, struct cpl_error *err);
 
+/* Traffic between ranks of different parts, both ways. O(entries). */
+double cpl_graph_cut(const struct cpl_comm *graph, const int *part);
+
 #endif

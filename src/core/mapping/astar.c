@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <stdlib.h>
 #include <string.h>
 
 #include "mapping/mappers.h"
@@ -77,7 +76,7 @@ static void descend(struct search *s, int k, double cost)
 		if (s->used[p] || !cpl_clusters_fit(s->t, cluster, p))
 			continue;
 		if (s->nodes++ > NODES_MAX ||
-		    (s->nodes % 1024 == 0 && cpl_clusters_expired(s->t))) {
+		    (s->nodes % 1024 == 0 && cpl_map_expired(s->t->req))) {
 			s->nodes = NODES_MAX + 1;
 			return;
 		}
@@ -123,31 +122,20 @@ static void run(struct search *s)
 
 static int assign(struct cpl_clusters *t, int *target_of, struct cpl_error *err)
 {
-	size_t n = (size_t)t->n;
 	struct search s = {.t = t, .best = target_of};
-	int rc = -1;
 
 	/* Nothing would come of it but the default order. */
 	if (t->n > CPL_ASTAR_TASKS_MAX)
 		return 0;
-	s.order = malloc(n * sizeof(*s.order));
-	s.target_of = malloc(n * sizeof(*s.target_of));
-	s.used = calloc(n, sizeof(*s.used));
-	s.hops = malloc(n * n * sizeof(*s.hops));
-	s.rest = calloc(n + 1, sizeof(*s.rest));
-	if (!s.order || !s.target_of || !s.used || !s.hops || !s.rest) {
-		cpl_fail_memory(err);
-		goto out;
-	}
+	s.order = cpl_clusters_take(t, sizeof(int));
+	s.target_of = cpl_clusters_take(t, sizeof(int));
+	s.used = cpl_clusters_take(t, sizeof(bool));
+	s.hops = cpl_arena_take(&t->arena, t->n * t->n, sizeof(double));
+	s.rest = cpl_arena_take(&t->arena, t->n + 1, sizeof(double));
+	if (t->arena.failed)
+		return cpl_fail_memory(err);
 	run(&s);
-	rc = 0;
-out:
-	free(s.order);
-	free(s.target_of);
-	free(s.used);
-	free(s.hops);
-	free(s.rest);
-	return rc;
+	return 0;
 }
 
 const struct cpl_mapper cpl_mapper_astar = {

@@ -1,23 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <stdlib.h>
-
 #include "mapping/clusters.h"
 
 /* Targets of one router are joined in a row, the first ones of routers that are
  * linked to each other. */
-static struct cpl_comm *assign_graph(const struct cpl_clusters *t,
+static struct cpl_comm *target_graph(struct cpl_clusters *t,
                                      struct cpl_error *err)
 {
 	const struct cpl_network *net = t->req->net;
-	size_t max = (size_t)net->n_links + (size_t)t->n + 1;
-	struct cpl_comm_entry *entry = malloc(max * sizeof(*entry));
-	int *first = malloc((size_t)net->n_routers * sizeof(*first));
-	struct cpl_comm *directed = NULL, *graph = NULL;
+	struct cpl_comm_entry *entry = cpl_arena_take(
+	        &t->arena, net->n_links + t->n, sizeof(*entry));
+	int *first = cpl_arena_take(&t->arena, net->n_routers, sizeof(*first));
 	int64_t n = 0;
 
-	if (!entry || !first) {
+	if (t->arena.failed) {
 		cpl_fail_memory(err);
-		goto out;
+		return NULL;
 	}
 	for (int r = 0; r < net->n_routers; r++)
 		first[r] = -1;
@@ -35,42 +32,26 @@ static struct cpl_comm *assign_graph(const struct cpl_clusters *t,
 		if (a >= 0 && b >= 0 && a != b)
 			entry[n++] = (struct cpl_comm_entry){a, b, 1, 1};
 	}
-	directed = cpl_comm_build(t->n, entry, n, err);
-	if (directed)
-		graph = cpl_comm_symmetric(directed, err);
-out:
-	cpl_comm_free(directed);
-	free(entry);
-	free(first);
-	return graph;
+	return cpl_comm_build_symmetric(t->n, entry, n, err);
 }
 
 static int assign(struct cpl_clusters *t, int *target_of, struct cpl_error *err)
 {
-	struct cpl_comm *targets = assign_graph(t, err);
 	const struct cpl_map_request *req = t->req;
 	struct cpl_halving how = {.n = t->n,
 	                          .seed = req->seed,
 	                          .runs = CPL_GRAPH_BISECT_RUNS,
 	                          .expired = req->expired,
 	                          .expired_arg = req->expired_arg};
-	int *cluster = malloc((size_t)t->n * sizeof(*cluster));
-	int *target = malloc((size_t)t->n * sizeof(*target));
+	int *cluster = cpl_clusters_take(t, sizeof(*cluster));
+	int *target = cpl_clusters_take(t, sizeof(*target));
+	struct cpl_comm *targets = target_graph(t, err);
 	int rc = -1;
 
-	if (!targets)
-		goto out;
-	if (!cluster || !target) {
-		cpl_fail_memory(err);
-		goto out;
-	}
-	if (!cpl_graph_halve(t->graph, &how, cluster, err) &&
+	if (targets && !cpl_graph_halve(t->graph, &how, cluster, err) &&
 	    !cpl_graph_halve(targets, &how, target, err))
 		rc = cpl_clusters_pair(t, cluster, target, target_of, err);
-out:
 	cpl_comm_free(targets);
-	free(cluster);
-	free(target);
 	return rc;
 }
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <stdlib.h>
 #include <string.h>
 
 #include "graph/contract.h"
@@ -10,78 +9,65 @@
 #define WORK 200
 #define GAIN 1e-9
 
-struct sized {
-	int weight, item;
-};
-
-static int heaviest_first(const void *a, const void *b)
-{
-	const struct sized *x = a, *y = b;
-
-	if (x->weight != y->weight)
-		return x->weight > y->weight ? -1 : 1;
-	return (x->item > y->item) - (x->item < y->item);
-}
-
-/* Ranks in that order, each on the first host with room. False: no room. */
+/* Ranks in that order, each on the first host that has capacity for it. False:
+ * there is none. */
 static bool first_fit(const struct cpl_map_request *req,
-                      const struct sized *order, int *room, int *rank_host)
+                      const struct cpl_keyed *order, int *capacity,
+                      int *rank_host)
 {
 	int first = 0;
 
-	memcpy(room, req->slots, (size_t)req->n_hosts * sizeof(*room));
+	memcpy(capacity, req->slots, (size_t)req->n_hosts * sizeof(*capacity));
 	for (int i = 0; i < req->comm->ranks; i++) {
 		int rank = order ? order[i].item : i;
 		int weight = req->weight ? req->weight[rank] : 1, h;
 
-		while (first < req->n_hosts && !room[first])
+		while (first < req->n_hosts && !capacity[first])
 			first++;
-		for (h = first; h < req->n_hosts && room[h] < weight; h++)
+		for (h = first; h < req->n_hosts && capacity[h] < weight; h++)
 			;
 		if (h == req->n_hosts)
 			return false;
-		room[h] -= weight;
+		capacity[h] -= weight;
 		rank_host[rank] = h;
 	}
 	return true;
 }
 
+/* Heaviest first. */
+static void sort_by_weight(struct cpl_keyed *order, const int *weight, int n)
+{
+	for (int i = 0; i < n; i++)
+		order[i] = (struct cpl_keyed){
+		        -(uint64_t)(weight ? weight[i] : 1), i};
+	cpl_keyed_sort(order, n);
+}
+
 int cpl_map_default_order(const struct cpl_map_request *req, int *rank_host,
                           struct cpl_error *err)
 {
-	int ranks = req->comm->ranks, rc = -1;
-	int *room = malloc((size_t)req->n_hosts * sizeof(*room));
-	struct sized *order = NULL;
+	int ranks = req->comm->ranks, rc = 0;
+	struct cpl_arena arena = {0};
+	int *capacity = cpl_arena_take(&arena, req->n_hosts, sizeof(int));
+	struct cpl_keyed *order = NULL;
 
-	if (!room)
-		return cpl_fail_memory(err);
-	if (first_fit(req, NULL, room, rank_host)) {
-		rc = 0;
-		goto out;
+	if (!capacity || first_fit(req, NULL, capacity, rank_host))
+		return cpl_arena_end(&arena, 0, err);
+	order = cpl_arena_take(&arena, ranks, sizeof(*order));
+	if (order) {
+		sort_by_weight(order, req->weight, ranks);
+		if (!first_fit(req, order, capacity, rank_host))
+			rc = cpl_fail(err, "ranks of these weights do not fit "
+			                   "the slots of the hosts");
 	}
-	order = malloc((size_t)ranks * sizeof(*order));
-	if (!order) {
-		cpl_fail_memory(err);
-		goto out;
-	}
-	for (int r = 0; r < ranks; r++)
-		order[r] = (struct sized){req->weight ? req->weight[r] : 1, r};
-	qsort(order, (size_t)ranks, sizeof(*order), heaviest_first);
-	if (first_fit(req, order, room, rank_host))
-		rc = 0;
-	else
-		cpl_fail(err, "ranks of these weights do not fit the slots of "
-		              "the hosts");
-out:
-	free(room);
-	free(order);
-	return rc;
+	return cpl_arena_end(&arena, rc, err);
 }
 
 int cpl_map_check_weights(const struct cpl_map_request *req,
                           struct cpl_error *err)
 {
 	int ranks = req->comm->ranks, *rank_host, rc;
+	struct cpl_arena arena = {0};
 
 	if (!req->weight)
 		return 0;
@@ -91,12 +77,9 @@ int cpl_map_check_weights(const struct cpl_map_request *req,
 			        err,
 			        "weight of rank %d is %d; it must be 1 or more",
 			        r, req->weight[r]);
-	rank_host = malloc((size_t)ranks * sizeof(*rank_host));
-	if (!rank_host)
-		return cpl_fail_memory(err);
-	rc = cpl_map_default_order(req, rank_host, err);
-	free(rank_host);
-	return rc;
+	rank_host = cpl_arena_take(&arena, ranks, sizeof(*rank_host));
+	rc = rank_host ? cpl_map_default_order(req, rank_host, err) : -1;
+	return cpl_arena_end(&arena, rc, err);
 }
 
 /* Slots left over hold ranks that say nothing: the same matrix, longer. */
@@ -106,18 +89,14 @@ static int run_with_spare(const struct cpl_mapper *mapper,
 {
 	struct cpl_map_request r = *req;
 	struct cpl_comm comm = *req->comm, graph = *req->graph;
-	size_t n = (size_t)n_slots, ranks = (size_t)comm.ranks;
-	int *wide = malloc(n * sizeof(*wide));
-	int rc = -1;
+	int ranks = comm.ranks, rc = -1;
+	struct cpl_arena arena = {0};
+	int *wide = cpl_arena_take(&arena, n_slots, sizeof(*wide));
 
-	comm.row = malloc((n + 1) * sizeof(*comm.row));
-	graph.row = malloc((n + 1) * sizeof(*graph.row));
-	if (!wide || !comm.row || !graph.row) {
-		cpl_fail_memory(err);
-		goto out;
-	}
-	for (size_t i = 0; i <= n; i++) {
-		size_t at = i < ranks ? i : ranks;
+	comm.row = cpl_arena_take(&arena, n_slots + 1, sizeof(*comm.row));
+	graph.row = cpl_arena_take(&arena, n_slots + 1, sizeof(*graph.row));
+	for (int i = 0; i <= n_slots && !arena.failed; i++) {
+		int at = i < ranks ? i : ranks;
 
 		comm.row[i] = req->comm->row[at];
 		graph.row[i] = req->graph->row[at];
@@ -125,21 +104,18 @@ static int run_with_spare(const struct cpl_mapper *mapper,
 	comm.ranks = graph.ranks = n_slots;
 	r.comm = &comm;
 	r.graph = &graph;
-	rc = cpl_mapper_map(mapper, &r, wide, err);
+	if (!arena.failed)
+		rc = cpl_mapper_map(mapper, &r, wide, err);
 	if (!rc)
-		memcpy(rank_host, wide, ranks * sizeof(*rank_host));
-out:
-	free(wide);
-	free(comm.row);
-	free(graph.row);
-	return rc;
+		memcpy(rank_host, wide, (size_t)ranks * sizeof(*rank_host));
+	return cpl_arena_end(&arena, rc, err);
 }
 
 /* Ranks in parts, one for each host, under moves and swaps. */
 struct parts {
 	const struct cpl_map_request *req;
 	int *part;        /* [ranks] */
-	int *room;        /* [hosts] weight that still fits */
+	int *capacity;    /* [hosts] weight that still fits */
 	int *head;        /* [hosts] first rank of a part, -1: none */
 	int *next, *prev; /* [ranks] */
 	double *bytes;    /* [hosts] of the rank at hand; 0 between uses */
@@ -150,7 +126,7 @@ struct parts {
 static void enter(struct parts *p, int rank, int part)
 {
 	p->part[rank] = part;
-	p->room[part] -= p->req->weight[rank];
+	p->capacity[part] -= p->req->weight[rank];
 	p->prev[rank] = -1;
 	p->next[rank] = p->head[part];
 	if (p->head[part] >= 0)
@@ -162,7 +138,7 @@ static void leave(struct parts *p, int rank)
 {
 	int part = p->part[rank];
 
-	p->room[part] += p->req->weight[rank];
+	p->capacity[part] += p->req->weight[rank];
 	if (p->prev[rank] >= 0)
 		p->next[p->prev[rank]] = p->next[rank];
 	else
@@ -216,7 +192,7 @@ static bool improve(struct parts *p, int rank)
 
 		if (to == own)
 			continue;
-		if (p->room[to] >= weight[rank] && gain > most) {
+		if (p->capacity[to] >= weight[rank] && gain > most) {
 			most = gain;
 			best_to = to;
 			best_swap = -1;
@@ -224,8 +200,8 @@ static bool improve(struct parts *p, int rank)
 		for (int u = p->head[to]; u >= 0; u = p->next[u]) {
 			double both;
 
-			if (p->room[to] + weight[u] < weight[rank] ||
-			    p->room[own] + weight[rank] < weight[u])
+			if (p->capacity[to] + weight[u] < weight[rank] ||
+			    p->capacity[own] + weight[rank] < weight[u])
 				continue;
 			both = gain_of(p, rank, to, u) +
 			       gain_of(p, u, own, rank);
@@ -258,8 +234,7 @@ static void improve_all(struct parts *p)
 	for (int i = 0; i < PASSES && gained; i++) {
 		gained = false;
 		for (int r = 0; r < req->graph->ranks; r++) {
-			if (p->work <= 0 ||
-			    (req->expired && req->expired(req->expired_arg)))
+			if (p->work <= 0 || cpl_map_expired(req))
 				return;
 			gained |= improve(p, r);
 		}
@@ -270,41 +245,30 @@ static void improve_all(struct parts *p)
 static int gather(const struct cpl_map_request *req, int *part,
                   struct cpl_error *err)
 {
-	size_t ranks = (size_t)req->graph->ranks, hosts = (size_t)req->n_hosts;
+	int ranks = req->graph->ranks, hosts = req->n_hosts, rc = -1;
+	struct cpl_arena arena = {0};
 	struct parts p = {
 	        .req = req,
 	        .part = part,
-	        .room = malloc(hosts * sizeof(int)),
-	        .head = malloc(hosts * sizeof(int)),
-	        .next = malloc(ranks * sizeof(int)),
-	        .prev = malloc(ranks * sizeof(int)),
-	        .bytes = calloc(hosts, sizeof(double)),
-	        .heard = malloc(hosts * sizeof(int)),
+	        .capacity = cpl_arena_take(&arena, hosts, sizeof(int)),
+	        .head = cpl_arena_take(&arena, hosts, sizeof(int)),
+	        .next = cpl_arena_take(&arena, ranks, sizeof(int)),
+	        .prev = cpl_arena_take(&arena, ranks, sizeof(int)),
+	        .bytes = cpl_arena_take(&arena, hosts, sizeof(double)),
+	        .heard = cpl_arena_take(&arena, hosts, sizeof(int)),
 	};
-	int rc = -1;
 
-	if (!p.room || !p.head || !p.next || !p.prev || !p.bytes || !p.heard) {
-		cpl_fail_memory(err);
-		goto out;
-	}
-	if (cpl_map_default_order(req, part, err))
-		goto out;
-	for (int h = 0; h < req->n_hosts; h++) {
-		p.room[h] = req->slots[h];
+	if (!arena.failed)
+		rc = cpl_map_default_order(req, part, err);
+	for (int h = 0; h < hosts && !rc; h++) {
+		p.capacity[h] = req->slots[h];
 		p.head[h] = -1;
 	}
-	for (int r = req->graph->ranks - 1; r >= 0; r--)
+	for (int r = ranks - 1; r >= 0 && !rc; r--)
 		enter(&p, r, part[r]);
-	improve_all(&p);
-	rc = 0;
-out:
-	free(p.room);
-	free(p.head);
-	free(p.next);
-	free(p.prev);
-	free(p.bytes);
-	free(p.heard);
-	return rc;
+	if (!rc)
+		improve_all(&p);
+	return cpl_arena_end(&arena, rc, err);
 }
 
 /*
@@ -313,18 +277,17 @@ out:
  * since each part fits the host that it was gathered for, and so do lighter
  * ones.
  */
-static void make_fit(struct sized *size, int n, const int *room, bool *used,
-                     int *host_of)
+static void make_fit(const struct cpl_keyed *order, int n, const int *weight,
+                     const int *slots, bool *used, int *host_of)
 {
-	qsort(size, (size_t)n, sizeof(*size), heaviest_first);
 	for (int i = 0; i < n; i++) {
-		int at = host_of[size[i].item];
+		int part = order[i].item, at = host_of[part];
 
-		if (used[at] || room[at] < size[i].weight)
-			for (at = 0; used[at] || room[at] < size[i].weight;)
+		if (used[at] || slots[at] < weight[part])
+			for (at = 0; used[at] || slots[at] < weight[part];)
 				at++;
 		used[at] = true;
-		host_of[size[i].item] = at;
+		host_of[part] = at;
 	}
 }
 
@@ -332,44 +295,39 @@ static int run_weighted(const struct cpl_mapper *mapper,
                         const struct cpl_map_request *req, int *rank_host,
                         struct cpl_error *err)
 {
+	int ranks = req->comm->ranks, hosts = req->n_hosts, n = 0, rc = -1;
 	struct cpl_map_request r = *req;
-	size_t hosts = (size_t)req->n_hosts;
-	int ranks = req->comm->ranks, n = 0, rc = -1;
-	int *part = malloc((size_t)ranks * sizeof(*part));
-	int *number = malloc(hosts * sizeof(*number));
-	int *host = malloc(hosts * sizeof(*host)); /* index into req->host */
-	int *node = malloc(hosts * sizeof(*node));
-	int *one = malloc(hosts * sizeof(*one));
-	int *room = malloc(hosts * sizeof(*room));
-	int *host_of = malloc(hosts * sizeof(*host_of));
-	bool *used = calloc(hosts, sizeof(*used));
-	struct sized *size = calloc(hosts, sizeof(*size));
+	struct cpl_arena arena = {0};
+	int *part = cpl_arena_take(&arena, ranks, sizeof(*part));
+	int *number = cpl_arena_take(&arena, hosts, sizeof(*number));
+	int *host = cpl_arena_take(&arena, hosts, sizeof(*host));
+	int *node = cpl_arena_take(&arena, hosts, sizeof(*node));
+	int *slots = cpl_arena_take(&arena, hosts, sizeof(*slots));
+	int *one = cpl_arena_take(&arena, hosts, sizeof(*one));
+	int *weight = cpl_arena_take(&arena, hosts, sizeof(*weight));
+	int *host_of = cpl_arena_take(&arena, hosts, sizeof(*host_of));
+	bool *used = cpl_arena_take(&arena, hosts, sizeof(*used));
+	struct cpl_keyed *order =
+	        cpl_arena_take(&arena, hosts, sizeof(*order));
 	struct cpl_comm *comm = NULL, *graph = NULL;
 
-	if (!part || !number || !host || !node || !one || !room || !host_of ||
-	    !used || !size) {
-		cpl_fail_memory(err);
+	if (arena.failed || gather(req, part, err))
 		goto out;
-	}
-	if (gather(req, part, err))
-		goto out;
-	for (size_t h = 0; h < hosts; h++)
-		number[h] = -1;
 	for (int i = 0; i < ranks; i++)
-		number[part[i]] = 0;
-	for (int h = 0; h < req->n_hosts; h++) {
-		if (number[h] < 0)
+		weight[part[i]] += req->weight[i];
+	/* Hosts that got ranks, and with them the parts, from 0. */
+	for (int h = 0; h < hosts; h++) {
+		if (!weight[h])
 			continue;
-		number[h] = size[n].item = n;
+		weight[n] = weight[h];
+		number[h] = n;
 		host[n] = h;
 		node[n] = req->host[h];
-		room[n] = req->slots[h];
+		slots[n] = req->slots[h];
 		one[n++] = 1;
 	}
-	for (int i = 0; i < ranks; i++) {
+	for (int i = 0; i < ranks; i++)
 		part[i] = number[part[i]];
-		size[part[i]].weight += req->weight[i];
-	}
 	comm = cpl_comm_contract(req->comm, part, n, 0, err);
 	if (comm)
 		graph = cpl_comm_symmetric(comm, err);
@@ -383,23 +341,15 @@ static int run_weighted(const struct cpl_mapper *mapper,
 	r.weight = NULL;
 	if (cpl_mapper_map(mapper, &r, host_of, err))
 		goto out;
-	make_fit(size, n, room, used, host_of);
+	sort_by_weight(order, weight, n);
+	make_fit(order, n, weight, slots, used, host_of);
 	for (int i = 0; i < ranks; i++)
 		rank_host[i] = host[host_of[part[i]]];
 	rc = 0;
 out:
 	cpl_comm_free(comm);
 	cpl_comm_free(graph);
-	free(part);
-	free(number);
-	free(host);
-	free(node);
-	free(one);
-	free(room);
-	free(host_of);
-	free(used);
-	free(size);
-	return rc;
+	return cpl_arena_end(&arena, rc, err);
 }
 
 int cpl_map_run(const struct cpl_mapper *mapper,

@@ -5,51 +5,18 @@
 #include <string.h>
 
 #include "graph/contract.h"
+#include "graph/members.h"
 
 /* Targets that cpl_clusters_centre adds up distances to, at the most. */
 #define CENTRE_SAMPLE 4096
 /* Share of the targets near another one after which all are looked at. */
 #define RING_SHARE 8
 
-static int list_targets(struct cpl_clusters *t, struct cpl_error *err)
-{
-	const struct cpl_map_request *req = t->req;
-	size_t hosts = (size_t)req->n_hosts;
-
-	t->target_host = malloc(hosts * sizeof(*t->target_host));
-	t->node = malloc(hosts * sizeof(*t->node));
-	t->room = malloc(hosts * sizeof(*t->room));
-	t->size = malloc(hosts * sizeof(*t->size));
-	if (!t->target_host || !t->node || !t->room || !t->size)
-		return cpl_fail_memory(err);
-	for (int h = 0; h < req->n_hosts; h++) {
-		if (!req->slots[h])
-			continue;
-		t->target_host[t->n] = h;
-		t->node[t->n] = req->host[h];
-		t->room[t->n] = t->size[t->n] = req->slots[h];
-		t->n++;
-	}
-	return 0;
-}
-
-/* Traffic between different clusters. */
-static double cut(const struct cpl_comm *graph, const int *cluster_of)
-{
-	double sum = 0;
-
-	for (int r = 0; r < graph->ranks; r++)
-		for (int64_t e = graph->row[r]; e < graph->row[r + 1]; e++)
-			if (cluster_of[r] != cluster_of[graph->to[e]])
-				sum += graph->bytes[e];
-	return sum;
-}
-
 /* Block order, cluster 0 the first ranks, or a partition that cuts less. */
 static int gather(struct cpl_clusters *t, struct cpl_error *err)
 {
 	const struct cpl_comm *graph = t->req->graph;
-	int ranks = graph->ranks, rank = 0;
+	int ranks = graph->ranks, rank = 0, rc;
 	int *part;
 
 	for (int i = 0; i < t->n; i++)
@@ -60,16 +27,14 @@ static int gather(struct cpl_clusters *t, struct cpl_error *err)
 	part = malloc((size_t)ranks * sizeof(*part));
 	if (!part)
 		return cpl_fail_memory(err);
-	if (cpl_graph_partition(graph, t->size, t->n, t->req->seed,
-	                        t->req->expired, t->req->expired_arg, part,
-	                        err)) {
-		free(part);
-		return -1;
-	}
-	if (cut(graph, part) < cut(graph, t->cluster_of))
+	rc = cpl_graph_partition(graph, t->size, t->n, t->req->seed,
+	                         t->req->expired, t->req->expired_arg, part,
+	                         err);
+	if (!rc && cpl_graph_cut(graph, part) <
+	                   cpl_graph_cut(graph, t->cluster_of))
 		memcpy(t->cluster_of, part, (size_t)ranks * sizeof(*part));
 	free(part);
-	return 0;
+	return rc;
 }
 
 static int contract(struct cpl_clusters *t, struct cpl_error *err)
@@ -81,67 +46,50 @@ static int contract(struct cpl_clusters *t, struct cpl_error *err)
 	return t->graph ? 0 : -1;
 }
 
-static int list_leaves(struct cpl_clusters *t, struct cpl_error *err)
+int cpl_clusters_init(struct cpl_clusters *t, const struct cpl_map_request *req,
+                      struct cpl_error *err)
 {
-	size_t n = (size_t)t->n;
+	int hosts = req->n_hosts;
 
-	t->first_on = malloc(n * sizeof(*t->first_on));
-	t->next_on = malloc(n * sizeof(*t->next_on));
-	if (!t->first_on || !t->next_on)
-		return cpl_fail_memory(err);
-	for (int i = 0; i < t->distance.n_leaves; i++)
-		t->first_on[i] = -1;
-	for (int p = t->n - 1; p >= 0; p--) {
-		int leaf = t->distance.leaf[p];
-
-		t->next_on[p] = t->first_on[leaf];
-		t->first_on[leaf] = p;
-	}
-	return 0;
-}
-
-int cpl_clusters_init(struct cpl_clusters *clusters,
-                      const struct cpl_map_request *req, struct cpl_error *err)
-{
-	struct cpl_clusters t = {.req = req};
-
-	if (list_targets(&t, err))
-		goto fail;
-	t.cluster_of = malloc((size_t)req->comm->ranks * sizeof(*t.cluster_of));
-	if (!t.cluster_of) {
+	*t = (struct cpl_clusters){.req = req};
+	t->target_host = cpl_arena_take(&t->arena, hosts, sizeof(int));
+	t->node = cpl_arena_take(&t->arena, hosts, sizeof(int));
+	t->size = cpl_arena_take(&t->arena, hosts, sizeof(int));
+	t->cluster_of =
+	        cpl_arena_take(&t->arena, req->comm->ranks, sizeof(int));
+	t->first_on = cpl_arena_take(&t->arena, hosts, sizeof(int));
+	t->next_on = cpl_arena_take(&t->arena, hosts, sizeof(int));
+	if (t->arena.failed) {
 		cpl_fail_memory(err);
 		goto fail;
 	}
-	if (gather(&t, err) || contract(&t, err) ||
-	    cpl_distance_init(&t.distance, req->net, req->routing, t.node, t.n,
-	                      err) ||
-	    list_leaves(&t, err))
-		goto fail;
-	*clusters = t;
-	/* The rings keep the address. */
-	if (cpl_rings_init(&clusters->rings, &clusters->distance, err) < 0) {
-		cpl_clusters_free(clusters);
-		return -1;
+	for (int h = 0; h < hosts; h++) {
+		if (!req->slots[h])
+			continue;
+		t->target_host[t->n] = h;
+		t->node[t->n] = req->host[h];
+		t->size[t->n++] = req->slots[h];
 	}
+	if (gather(t, err) || contract(t, err) ||
+	    cpl_distance_init(&t->distance, req->net, req->routing, t->node,
+	                      t->n, err) ||
+	    cpl_rings_init(&t->rings, &t->distance, err) < 0)
+		goto fail;
+	cpl_members_chain(t->distance.leaf, t->n, t->distance.n_leaves,
+	                  t->first_on, t->next_on);
 	return 0;
 fail:
-	cpl_clusters_free(&t);
+	cpl_clusters_free(t);
 	return -1;
 }
 
 void cpl_clusters_free(struct cpl_clusters *t)
 {
-	free(t->target_host);
-	free(t->node);
-	free(t->room);
-	free(t->size);
-	free(t->cluster_of);
+	cpl_arena_free(&t->arena);
 	cpl_comm_free(t->comm);
 	cpl_comm_free(t->graph);
 	cpl_distance_free(&t->distance);
 	cpl_rings_free(&t->rings);
-	free(t->first_on);
-	free(t->next_on);
 	*t = (struct cpl_clusters){0};
 }
 
@@ -197,8 +145,7 @@ int cpl_clusters_centre(struct cpl_clusters *t)
 		return best;
 	best = 0;
 	for (int p = 0; p < t->n; p++) {
-		const float *row =
-		        cpl_distance_row(&t->distance, t->distance.leaf[p]);
+		const float *row = cpl_clusters_row(t, p);
 		double sum = 0;
 
 		for (int q = 0; q < t->n; q += stride)
@@ -207,27 +154,8 @@ int cpl_clusters_centre(struct cpl_clusters *t)
 			least = sum;
 			best = p;
 		}
-		if (p % 64 == 63 && cpl_clusters_expired(t))
+		if (p % 64 == 63 && cpl_map_expired(t->req))
 			break;
-	}
-	return best;
-}
-
-int cpl_clusters_heaviest(const struct cpl_clusters *t)
-{
-	const struct cpl_comm *graph = t->graph;
-	double most = -1;
-	int best = 0;
-
-	for (int i = 0; i < t->n; i++) {
-		double sum = 0;
-
-		for (int64_t e = graph->row[i]; e < graph->row[i + 1]; e++)
-			sum += graph->bytes[e];
-		if (sum > most) {
-			most = sum;
-			best = i;
-		}
 	}
 	return best;
 }
@@ -263,20 +191,17 @@ static int nearest_in_rings(const struct cpl_clusters *t, int cluster, int near,
 	return -1;
 }
 
-int cpl_clusters_nearest(struct cpl_clusters *t, int cluster, int near,
-                         const bool *used)
+int cpl_clusters_put(struct cpl_clusters *t, int cluster, int near,
+                     int *target_of, bool *used)
 {
 	const float *row;
 	float least = 0;
 	int best = -1;
 
-	if (t->rings.distance) {
+	if (t->rings.distance)
 		best = nearest_in_rings(t, cluster, near, used);
-		if (best >= 0)
-			return best;
-	}
-	row = cpl_distance_row(&t->distance, t->distance.leaf[near]);
-	for (int p = 0; p < t->n; p++) {
+	row = best < 0 ? cpl_clusters_row(t, near) : NULL;
+	for (int p = 0; row && p < t->n; p++) {
 		float hops = row[t->distance.leaf[p]];
 
 		if (used[p] || !cpl_clusters_fit(t, cluster, p))
@@ -286,6 +211,8 @@ int cpl_clusters_nearest(struct cpl_clusters *t, int cluster, int near,
 			best = p;
 		}
 	}
+	target_of[cluster] = best;
+	used[best] = true;
 	return best;
 }
 
@@ -322,7 +249,7 @@ int cpl_clusters_fill(const struct cpl_clusters *t, int *target_of,
 			size = t->size[i];
 			next = 0;
 		}
-		while (used[next] || t->room[next] != size)
+		while (used[next] || t->size[next] != size)
 			next++;
 		used[next] = true;
 		target_of[i] = next;
@@ -363,20 +290,15 @@ int cpl_clusters_map(const struct cpl_map_request *req, int *rank_host,
 
 	if (cpl_clusters_init(&t, req, err))
 		return -1;
-	target_of = malloc((size_t)t.n * sizeof(*target_of));
-	if (!target_of) {
-		cpl_fail_memory(err);
-		goto out;
-	}
-	for (int i = 0; i < t.n; i++)
+	target_of = cpl_clusters_take(&t, sizeof(*target_of));
+	for (int i = 0; target_of && i < t.n; i++)
 		target_of[i] = -1;
-	if (assign(&t, target_of, err) || cpl_clusters_fill(&t, target_of, err))
-		goto out;
-	for (int r = 0; r < req->comm->ranks; r++)
+	if (!target_of)
+		cpl_fail_memory(err);
+	else if (!assign(&t, target_of, err))
+		rc = cpl_clusters_fill(&t, target_of, err);
+	for (int r = 0; !rc && r < req->comm->ranks; r++)
 		rank_host[r] = t.target_host[target_of[t.cluster_of[r]]];
-	rc = 0;
-out:
-	free(target_of);
 	cpl_clusters_free(&t);
 	return rc;
 }

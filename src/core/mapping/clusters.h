@@ -7,46 +7,52 @@
 #ifndef CPL_MAPPING_CLUSTERS_H
 #define CPL_MAPPING_CLUSTERS_H
 
+#include "graph/arena.h"
 #include "mapping/mapping_internal.h"
 
 struct cpl_clusters {
 	const struct cpl_map_request *req;
+	struct cpl_arena arena; /* of the clusters, and of who maps them */
 	int n;            /* clusters, and targets: hosts that have slots */
 	int *target_host; /* [n] index into req->host */
 	int *node;        /* [n] node id of a target */
-	int *room;        /* [n] slots of a target */
-	int *size;        /* [n] ranks of a cluster; cluster t has room[t] */
+	int *size;        /* [n] ranks of cluster i, slots of target i */
 	int *cluster_of;  /* [ranks] */
 	struct cpl_comm *comm;  /* between clusters, directed */
 	struct cpl_comm *graph; /* between clusters, both ways, no diagonal */
 	struct cpl_distance distance; /* leaves are those of targets */
-	struct cpl_rings rings;       /* in an initialised struct only */
-	int *first_on; /* [leaves] targets of a leaf, ascending */
-	int *next_on;  /* [n] */
+	struct cpl_rings rings;
+	int *first_on, *next_on; /* chains of the targets of a leaf */
 };
 
-/* 0, or -1 with err (memory). O(entries log entries + the partition). */
+/* The struct must stay where it is. 0, or -1 with err (memory). O(entries log
+ * entries + the partition). */
 int cpl_clusters_init(struct cpl_clusters *clusters,
                       const struct cpl_map_request *req, struct cpl_error *err);
 void cpl_clusters_free(struct cpl_clusters *clusters);
 
+/* An array of n items that is freed with the clusters; see cpl_arena_take. */
+static inline void *cpl_clusters_take(struct cpl_clusters *t, size_t size)
+{
+	return cpl_arena_take(&t->arena, t->n, size);
+}
+
 static inline bool cpl_clusters_fit(const struct cpl_clusters *t, int cluster,
                                     int target)
 {
-	return t->size[cluster] == t->room[target];
+	return t->size[cluster] == t->size[target];
 }
 
-/* Hops between targets. */
+/* Hops between targets, and from one to all leaves. */
 static inline double cpl_clusters_hops(struct cpl_clusters *t, int a, int b)
 {
 	return cpl_distance_between(&t->distance, t->distance.leaf[a],
 	                            t->distance.leaf[b]);
 }
 
-/* Has the caller's budget run out? */
-static inline bool cpl_clusters_expired(const struct cpl_clusters *t)
+static inline const float *cpl_clusters_row(struct cpl_clusters *t, int target)
 {
-	return t->req->expired && t->req->expired(t->req->expired_arg);
+	return cpl_distance_row(&t->distance, t->distance.leaf[target]);
 }
 
 /* Bytes from one cluster to another. O(log degree). */
@@ -57,16 +63,13 @@ double cpl_clusters_bytes(const struct cpl_clusters *clusters, int from,
  * is counted where there are many. O(n) on a torus, else O(n^2). */
 int cpl_clusters_centre(struct cpl_clusters *clusters);
 
-/* The heaviest cluster by traffic, ties to the first. O(entries). */
-int cpl_clusters_heaviest(const struct cpl_clusters *clusters);
-
 /*
- * The free target that fits the cluster and is nearest to target `near`, ties
- * to the first; -1: none. used[target] tells the free ones. O(n), on a torus
- * less where there is one near.
+ * Put the cluster on the free target that fits it and is nearest to target
+ * `near`, ties to the first, and return that: target_of[cluster], used[target].
+ * O(n), on a torus less where there is one near.
  */
-int cpl_clusters_nearest(struct cpl_clusters *clusters, int cluster, int near,
-                         const bool *used);
+int cpl_clusters_put(struct cpl_clusters *clusters, int cluster, int near,
+                     int *target_of, bool *used);
 
 /* Hop-bytes of a whole layout, each pair of clusters counted once. O(entries).
  */

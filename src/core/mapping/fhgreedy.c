@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "mapping/fhgreedy.h"
-
-#include <stdlib.h>
 #include <string.h>
 
 #include "graph/heap.h"
+#include "mapping/ptram.h"
 
 /* Partners up to which a search near them is worth it, and the share of the
  * targets after which it is not. */
@@ -67,9 +65,7 @@ static int far_target(struct state *s, int cluster)
 	int best = -1;
 
 	for (; s->n_seen < s->n_placed; s->n_seen++) {
-		int q = s->placed[s->n_seen];
-		const float *row =
-		        cpl_distance_row(&t->distance, t->distance.leaf[q]);
+		const float *row = cpl_clusters_row(t, s->placed[s->n_seen]);
 
 		for (int p = 0; p < t->n; p++) {
 			float hops = row[t->distance.leaf[p]];
@@ -86,18 +82,16 @@ static int far_target(struct state *s, int cluster)
 }
 
 /*
- * The first level around the partners that has free targets; there the least
- * weighted hops, then the first. target[n], bytes[n]: where partners are.
+ * The first level around the n partners that has free targets; there the least
+ * weighted hops, then the first.
  */
-static int search_all(struct state *s, int cluster, const int *target,
-                      const double *bytes, int n)
+static int search_all(struct state *s, int cluster, int n)
 {
 	struct cpl_clusters *t = s->t;
 	int best = -1;
 
 	for (int k = 0; k < n; k++) {
-		const float *row = cpl_distance_row(
-		        &t->distance, t->distance.leaf[target[k]]);
+		const float *row = cpl_clusters_row(t, s->at[k]);
 
 		for (int p = 0; p < t->n; p++) {
 			float hops = row[t->distance.leaf[p]];
@@ -105,7 +99,8 @@ static int search_all(struct state *s, int cluster, const int *target,
 			if (!k || hops < s->level[p])
 				s->level[p] = hops;
 			s->cost[p] =
-			        (k ? s->cost[p] : 0) + bytes[k] * (double)hops;
+			        (k ? s->cost[p] : 0) +
+			        s->bytes[k] * (double)hops;
 		}
 	}
 	for (int p = 0; p < t->n; p++) {
@@ -120,8 +115,7 @@ static int search_all(struct state *s, int cluster, const int *target,
 }
 
 /* The same by rings around each partner; -1: gave up. */
-static int search_rings(struct state *s, int cluster, const int *target,
-                        const double *bytes, int n)
+static int search_rings(struct state *s, int cluster, int n)
 {
 	struct cpl_clusters *t = s->t;
 	const struct cpl_rings *rings = &t->rings;
@@ -135,7 +129,7 @@ static int search_rings(struct state *s, int cluster, const int *target,
 		if (rings->start[l] * n > t->n / RING_SHARE)
 			return -1;
 		for (int64_t i = rings->start[l] * n; i < end * n; i++) {
-			int at = cpl_rings_leaf(rings, leaf[target[i % n]],
+			int at = cpl_rings_leaf(rings, leaf[s->at[i % n]],
 			                        i / n);
 
 			for (int p = at < 0 ? -1 : t->first_on[at]; p >= 0;
@@ -146,8 +140,8 @@ static int search_rings(struct state *s, int cluster, const int *target,
 				    !cpl_clusters_fit(t, cluster, p))
 					continue;
 				for (int k = 0; k < n; k++)
-					cost += bytes[k] *
-					        cpl_clusters_hops(t, target[k],
+					cost += s->bytes[k] *
+					        cpl_clusters_hops(t, s->at[k],
 					                          p);
 				if (best >= 0 && (cost > least ||
 				                  (cost == least && p >= best)))
@@ -178,8 +172,8 @@ static int best_target(struct state *s, int cluster)
 	if (!n)
 		return far_target(s, cluster);
 	if (t->rings.distance && n <= RING_PARTNERS)
-		best = search_rings(s, cluster, s->at, s->bytes, n);
-	return best >= 0 ? best : search_all(s, cluster, s->at, s->bytes, n);
+		best = search_rings(s, cluster, n);
+	return best >= 0 ? best : search_all(s, cluster, n);
 }
 
 /* One run with the first n_far clusters after the start taken from afar. */
@@ -199,7 +193,7 @@ static void run(struct state *s, int n_far)
 	for (int i = 0; i < t->n; i++)
 		cpl_heap_push(&s->heap, i);
 	for (int k = 0; k < t->n; k++) {
-		int cluster = k == 0       ? cpl_clusters_heaviest(t)
+		int cluster = k == 0       ? cpl_comm_heaviest(graph)
 		              : k <= n_far ? farthest_cluster(s)
 		                           : s->heap.item[0];
 		int target = best_target(s, cluster);
@@ -214,13 +208,14 @@ static void run(struct state *s, int n_far)
 
 			s->pull[to] += graph->bytes[e];
 			if (cpl_heap_has(&s->heap, to))
-				cpl_heap_update(&s->heap, to);
+				cpl_heap_raise(&s->heap, to);
 		}
-		if (k % 16 == 15 && cpl_clusters_expired(t))
+		if (k % 16 == 15 && cpl_map_expired(t->req))
 			return;
 	}
 }
 
+/* Algorithm 1 with N_BFS 0 and 1: the one of fewer hop-bytes. */
 static int better_run(struct state *s, int *target_of, struct cpl_error *err)
 {
 	size_t size = (size_t)s->t->n * sizeof(*target_of);
@@ -230,7 +225,7 @@ static int better_run(struct state *s, int *target_of, struct cpl_error *err)
 	if (cpl_clusters_fill(s->t, s->target_of, err))
 		return -1;
 	memcpy(target_of, s->target_of, size);
-	if (cpl_clusters_expired(s->t))
+	if (cpl_map_expired(s->t->req))
 		return 0;
 	first = cpl_clusters_hop_bytes(s->t, target_of);
 	run(s, 1);
@@ -241,46 +236,63 @@ static int better_run(struct state *s, int *target_of, struct cpl_error *err)
 	return 0;
 }
 
-int cpl_fhgreedy_assign(struct cpl_clusters *t, int *target_of,
-                        struct cpl_error *err)
+static int assign(struct cpl_clusters *t, int *target_of, struct cpl_error *err)
 {
-	size_t n = (size_t)t->n;
-	struct state s = {.t = t};
-	int rc = -1;
+	struct state s = {
+	        .t = t,
+	        .target_of = cpl_clusters_take(t, sizeof(int)),
+	        .used = cpl_clusters_take(t, sizeof(bool)),
+	        .pull = cpl_clusters_take(t, sizeof(double)),
+	        .cost = cpl_clusters_take(t, sizeof(double)),
+	        .level = cpl_clusters_take(t, sizeof(float)),
+	        .distance = cpl_clusters_take(t, sizeof(int)),
+	        .queue = cpl_clusters_take(t, sizeof(int)),
+	        .placed = cpl_clusters_take(t, sizeof(int)),
+	        .far = cpl_clusters_take(t, sizeof(float)),
+	        .at = cpl_clusters_take(t, sizeof(int)),
+	        .bytes = cpl_clusters_take(t, sizeof(double)),
+	};
+	int rc;
 
-	s.target_of = malloc(n * sizeof(*s.target_of));
-	s.used = malloc(n * sizeof(*s.used));
-	s.pull = calloc(n, sizeof(*s.pull));
-	s.cost = calloc(n, sizeof(*s.cost));
-	s.level = calloc(n, sizeof(*s.level));
-	s.distance = malloc(n * sizeof(*s.distance));
-	s.queue = malloc(n * sizeof(*s.queue));
-	s.placed = malloc(n * sizeof(*s.placed));
-	s.far = malloc(n * sizeof(*s.far));
-	s.at = malloc(n * sizeof(*s.at));
-	s.bytes = malloc(n * sizeof(*s.bytes));
-	if (!s.target_of || !s.used || !s.pull || !s.cost || !s.level ||
-	    !s.distance || !s.queue || !s.at || !s.bytes || !s.placed || !s.far)
-		cpl_fail_memory(err);
-	else if (!cpl_heap_init(&s.heap, t->n, s.pull, err))
-		rc = better_run(&s, target_of, err);
-	free(s.target_of);
-	free(s.used);
-	free(s.pull);
-	free(s.cost);
-	free(s.level);
-	free(s.distance);
-	free(s.queue);
-	free(s.at);
-	free(s.placed);
-	free(s.far);
-	free(s.bytes);
+	if (t->arena.failed)
+		return cpl_fail_memory(err);
+	if (cpl_heap_init(&s.heap, t->n, s.pull, err))
+		return -1;
+	rc = better_run(&s, target_of, err);
 	cpl_heap_free(&s.heap);
 	return rc;
+}
+
+static int map_wh(const struct cpl_map_request *req, int *rank_host,
+                  struct cpl_error *err)
+{
+	if (cpl_clusters_map(req, rank_host, assign, err))
+		return -1;
+	return cpl_map_refine(req, rank_host, err);
+}
+
+static int assign_mc(struct cpl_clusters *t, int *target_of,
+                     struct cpl_error *err)
+{
+	if (assign(t, target_of, err))
+		return -1;
+	return cpl_ptram_refine(t, target_of, t->n, true, err) < 0 ? -1 : 0;
 }
 
 const struct cpl_mapper cpl_mapper_fhgreedy = {
         .name = "fhgreedy",
         .summary = "Deveci: heaviest partner next, breadth-first for a host",
-        .assign = cpl_fhgreedy_assign,
+        .assign = assign,
+};
+
+const struct cpl_mapper cpl_mapper_fhgreedy_wh = {
+        .name = "fhgreedy-wh",
+        .summary = "fhgreedy, then swaps that lower the hop-bytes",
+        .map = map_wh,
+};
+
+const struct cpl_mapper cpl_mapper_fhgreedy_mc = {
+        .name = "fhgreedy-mc",
+        .summary = "fhgreedy, then swaps that relieve the most loaded link",
+        .assign = assign_mc,
 };

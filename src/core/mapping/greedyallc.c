@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <stdlib.h>
-
 #include "graph/heap.h"
+#include "graph/members.h"
 #include "mapping/mapping_internal.h"
 
 /* Clusters between two looks at the clock. */
@@ -25,30 +24,10 @@ struct state {
 	int *free_slots;      /* [hosts] */
 	struct cpl_rings rings;
 	int *leaf_free;  /* [leaves] free slots there */
-	int *first_on;   /* [leaves] hosts of a leaf, ascending */
-	int *next_on;    /* [hosts] */
+	int *first_on, *next_on; /* chains of the hosts of a leaf */
 	int lowest_free; /* no host before it has a free slot */
 	bool corner;     /* start far from all */
 };
-
-/* The rank with the most traffic, ties to the lowest. */
-static int first_cluster(const struct cpl_comm *graph)
-{
-	double most = -1;
-	int best = 0;
-
-	for (int r = 0; r < graph->ranks; r++) {
-		double sum = 0;
-
-		for (int64_t e = graph->row[r]; e < graph->row[r + 1]; e++)
-			sum += graph->bytes[e];
-		if (sum > most) {
-			most = sum;
-			best = r;
-		}
-	}
-	return best;
-}
 
 /* The host nearest to all slots, or farthest; ties to the first in the list. */
 static int first_host(struct state *s)
@@ -69,8 +48,7 @@ static int first_host(struct state *s)
 
 		for (int j = 0; j < d->n_leaves; j++)
 			s->cost[i] += s->leaf_weight[j] * (double)row[j];
-		if (i % CHECK_EVERY == 0 && req->expired &&
-		    req->expired(req->expired_arg))
+		if (i % CHECK_EVERY == 0 && cpl_map_expired(req))
 			break;
 	}
 	for (int h = 0; h < req->n_hosts; h++) {
@@ -230,11 +208,11 @@ static void assign_cluster(struct state *s, int cluster, int host,
 		if (rank_host[other] >= 0)
 			continue;
 		s->pull[other] += graph->bytes[e];
-		cpl_heap_update(&s->heap, other);
+		cpl_heap_raise(&s->heap, other);
 	}
 }
 
-/* What the budget left over: ranks in order to the first host with room. */
+/* What the budget left over: ranks in order to the first host with free slots. */
 static void fill(struct state *s, int *rank_host)
 {
 	int host = 0;
@@ -258,22 +236,18 @@ static void greedy(struct state *s, int *rank_host)
 		rank_host[r] = -1;
 		cpl_heap_push(&s->heap, r);
 	}
-	for (int i = 0; i < s->distance.n_leaves; i++)
-		s->first_on[i] = -1;
-	for (int h = req->n_hosts - 1; h >= 0; h--) {
-		int leaf = s->distance.leaf[h];
-
+	for (int h = 0; h < req->n_hosts; h++) {
 		s->free_slots[h] = req->slots[h];
-		s->leaf_free[leaf] += req->slots[h];
-		s->next_on[h] = s->first_on[leaf];
-		s->first_on[leaf] = h;
+		s->leaf_free[s->distance.leaf[h]] += req->slots[h];
 	}
-	assign_cluster(s, first_cluster(req->graph), first_host(s), rank_host);
+	cpl_members_chain(s->distance.leaf, req->n_hosts, s->distance.n_leaves,
+	                  s->first_on, s->next_on);
+	assign_cluster(s, cpl_comm_heaviest(req->graph), first_host(s),
+	               rank_host);
 	for (int done = 1; done < ranks; done++) {
 		int cluster = s->heap.item[0];
 
-		if (done % CHECK_EVERY == 0 && req->expired &&
-		    req->expired(req->expired_arg))
+		if (done % CHECK_EVERY == 0 && cpl_map_expired(req))
 			break;
 		assign_cluster(s, cluster, best_host(s, cluster, rank_host),
 		               rank_host);
@@ -284,49 +258,35 @@ static void greedy(struct state *s, int *rank_host)
 static int map_from(const struct cpl_map_request *req, bool corner,
                     int *rank_host, struct cpl_error *err)
 {
-	size_t ranks = (size_t)req->graph->ranks;
-	size_t hosts = (size_t)req->n_hosts;
-	struct state s = {.req = req, .corner = corner};
-	int rc = -1;
+	int hosts = req->n_hosts, rc = -1;
+	struct cpl_arena arena = {0};
+	struct state s = {
+	        .req = req,
+	        .pull = cpl_arena_take(&arena, req->graph->ranks,
+	                               sizeof(double)),
+	        .cost = cpl_arena_take(&arena, hosts, sizeof(double)),
+	        .leaf_weight = cpl_arena_take(&arena, hosts, sizeof(double)),
+	        .host_weight = cpl_arena_take(&arena, hosts, sizeof(double)),
+	        .touched = cpl_arena_take(&arena, hosts, sizeof(int)),
+	        .free_slots = cpl_arena_take(&arena, hosts, sizeof(int)),
+	        .leaf_free = cpl_arena_take(&arena, hosts, sizeof(int)),
+	        .first_on = cpl_arena_take(&arena, hosts, sizeof(int)),
+	        .next_on = cpl_arena_take(&arena, hosts, sizeof(int)),
+	        .corner = corner,
+	};
 
-	if (cpl_distance_init(&s.distance, req->net, req->routing, req->host,
-	                      req->n_hosts, err))
-		return -1;
-	s.pull = calloc(ranks, sizeof(*s.pull));
-	s.cost = calloc(hosts, sizeof(*s.cost));
-	s.leaf_weight = calloc(hosts, sizeof(*s.leaf_weight));
-	s.host_weight = calloc(hosts, sizeof(*s.host_weight));
-	s.touched = malloc(hosts * sizeof(*s.touched));
-	s.free_slots = malloc(hosts * sizeof(*s.free_slots));
-	s.leaf_free = calloc(hosts, sizeof(*s.leaf_free));
-	s.first_on = malloc(hosts * sizeof(*s.first_on));
-	s.next_on = malloc(hosts * sizeof(*s.next_on));
-	if (!s.pull || !s.cost || !s.leaf_weight || !s.host_weight ||
-	    !s.touched || !s.free_slots || !s.leaf_free || !s.first_on ||
-	    !s.next_on) {
-		cpl_fail_memory(err);
-		goto out;
+	if (!arena.failed &&
+	    !cpl_distance_init(&s.distance, req->net, req->routing, req->host,
+	                       hosts, err) &&
+	    cpl_rings_init(&s.rings, &s.distance, err) >= 0 &&
+	    !cpl_heap_init(&s.heap, req->graph->ranks, s.pull, err)) {
+		greedy(&s, rank_host);
+		rc = 0;
 	}
-	if (cpl_rings_init(&s.rings, &s.distance, err) < 0)
-		goto out;
-	if (cpl_heap_init(&s.heap, req->graph->ranks, s.pull, err))
-		goto out;
-	greedy(&s, rank_host);
-	rc = 0;
-out:
 	cpl_heap_free(&s.heap);
-	free(s.pull);
-	free(s.cost);
-	free(s.leaf_weight);
-	free(s.host_weight);
-	free(s.touched);
-	free(s.free_slots);
-	free(s.leaf_free);
-	free(s.first_on);
-	free(s.next_on);
 	cpl_rings_free(&s.rings);
 	cpl_distance_free(&s.distance);
-	return rc;
+	return cpl_arena_end(&arena, rc, err);
 }
 
 static int map(const struct cpl_map_request *req, int *rank_host,

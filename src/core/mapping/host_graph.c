@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdlib.h>
 
+#include "graph/arena.h"
 #include "mapping/mapping_internal.h"
 
 struct cpl_comm *cpl_map_router_graph(const struct cpl_network *net,
@@ -8,7 +9,7 @@ struct cpl_comm *cpl_map_router_graph(const struct cpl_network *net,
 {
 	struct cpl_comm_entry *entry =
 	        malloc(((size_t)net->n_links + 1) * sizeof(*entry));
-	struct cpl_comm *directed, *graph;
+	struct cpl_comm *graph;
 
 	if (!entry) {
 		cpl_fail_memory(err);
@@ -18,12 +19,9 @@ struct cpl_comm *cpl_map_router_graph(const struct cpl_network *net,
 		entry[l] = (struct cpl_comm_entry){
 		        net->link_from[l], net->link_to[l],
 		        cpl_network_link_bandwidth(net, l), 1};
-	directed = cpl_comm_build(net->n_routers, entry, net->n_links, err);
+	graph = cpl_comm_build_symmetric(net->n_routers, entry, net->n_links,
+	                                 err);
 	free(entry);
-	if (!directed)
-		return NULL;
-	graph = cpl_comm_symmetric(directed, err);
-	cpl_comm_free(directed);
 	return graph;
 }
 
@@ -62,27 +60,22 @@ struct cpl_comm *cpl_map_host_graph(const struct cpl_map_request *req,
 {
 	const struct cpl_network *net = req->net;
 	struct cpl_comm *routers = cpl_map_router_graph(net, err);
-	struct cpl_comm *directed = NULL, *graph = NULL;
-	struct cpl_comm_entry *entry = NULL;
-	size_t size = (size_t)net->n_routers;
-	int *owner = malloc(size * sizeof(*owner));
-	int *far = calloc(size, sizeof(*far));
-	int *queue = malloc(size * sizeof(*queue));
+	struct cpl_comm *graph = NULL;
+	struct cpl_arena arena = {0};
+	int *owner = cpl_arena_take(&arena, net->n_routers, sizeof(*owner));
+	int *far = cpl_arena_take(&arena, net->n_routers, sizeof(*far));
+	int *queue = cpl_arena_take(&arena, net->n_routers, sizeof(*queue));
+	struct cpl_comm_entry *entry = cpl_arena_take(
+	        &arena, (routers ? routers->n_entries : 0) + n, sizeof(*entry));
 	double widest = 0;
 	int64_t used = 0;
 
-	if (!routers)
+	if (!routers || arena.failed)
 		goto out;
-	entry = malloc(((size_t)routers->n_entries + (size_t)n + 1) *
-	               sizeof(*entry));
-	if (!owner || !far || !queue || !entry) {
-		cpl_fail_memory(err);
-		goto out;
-	}
 	for (int64_t e = 0; e < routers->n_entries; e++)
 		if (routers->bytes[e] > widest)
 			widest = routers->bytes[e];
-	for (size_t r = 0; r < size; r++)
+	for (int r = 0; r < net->n_routers; r++)
 		owner[r] = -1;
 	for (int i = 0; i < n; i++) {
 		int *at = &owner[cpl_network_router(net, req->host[host[i]])];
@@ -106,15 +99,9 @@ struct cpl_comm *cpl_map_host_graph(const struct cpl_map_request *req,
 			        routers->bytes[e] / (1 + far[r] + far[to]), 1};
 		}
 	}
-	directed = cpl_comm_build(n, entry, used, err);
-	if (directed)
-		graph = cpl_comm_symmetric(directed, err);
+	graph = cpl_comm_build_symmetric(n, entry, used, err);
 out:
-	cpl_comm_free(directed);
 	cpl_comm_free(routers);
-	free(entry);
-	free(owner);
-	free(far);
-	free(queue);
+	cpl_arena_end(&arena, 0, err);
 	return graph;
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/random.h"
@@ -25,7 +24,7 @@ static int adjacent(struct interchange *s, int cluster, int target, int other,
 {
 	const struct cpl_comm *graph = s->t->graph;
 	const struct cpl_distance *d = &s->t->distance;
-	const float *row = cpl_distance_row(&s->t->distance, d->leaf[target]);
+	const float *row = cpl_clusters_row(s->t, target);
 	int n = 0;
 
 	for (int64_t e = graph->row[cluster]; e < graph->row[cluster + 1];
@@ -58,7 +57,7 @@ static void swap(int *target_of, int u, int v)
 
 static bool spent(struct interchange *s)
 {
-	return s->work > WORK_MAX || cpl_clusters_expired(s->t);
+	return s->work > WORK_MAX || cpl_map_expired(s->t->req);
 }
 
 /* Each cluster swaps with the one of largest gain, gains of 0 included. */
@@ -116,7 +115,8 @@ static void jump(struct interchange *s, uint64_t round)
 static int assign(struct cpl_clusters *t, int *target_of, struct cpl_error *err)
 {
 	size_t size = (size_t)t->n * sizeof(int);
-	struct interchange s = {.t = t, .target_of = malloc(size)};
+	struct interchange s = {
+	        .t = t, .target_of = cpl_clusters_take(t, sizeof(int))};
 	long best = -1;
 
 	if (!s.target_of)
@@ -137,7 +137,6 @@ static int assign(struct cpl_clusters *t, int *target_of, struct cpl_error *err)
 			break;
 		jump(&s, round);
 	}
-	free(s.target_of);
 	return 0;
 }
 

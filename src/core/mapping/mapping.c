@@ -114,6 +114,20 @@ int cpl_map_check(const struct cpl_map_request *req, struct cpl_error *err)
 	return cpl_map_check_weights(req, err);
 }
 
+static int by_key(const void *a, const void *b)
+{
+	const struct cpl_keyed *x = a, *y = b;
+
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	return (x->item > y->item) - (x->item < y->item);
+}
+
+void cpl_keyed_sort(struct cpl_keyed *keyed, int n)
+{
+	qsort(keyed, (size_t)n, sizeof(*keyed), by_key);
+}
+
 /* One rank layout and what it costs. */
 struct layout {
 	int *rank_host;
@@ -160,7 +174,7 @@ static int search(const struct cpl_mapper *mapper,
 		return -1;
 	if (better(req, &layout[1], &layout[0]))
 		*best = 1;
-	if (req->expired && req->expired(req->expired_arg))
+	if (cpl_map_expired(req))
 		return 0;
 	memcpy(layout[2].rank_host, layout[*best].rank_host, size);
 	if (cpl_map_refine(req, layout[2].rank_host, err) ||

@@ -44,6 +44,12 @@ struct cpl_map_request {
 	int threads; /* 0 and 1: the caller's alone; never changes results */
 };
 
+/* Has the caller's budget run out? */
+static inline bool cpl_map_expired(const struct cpl_map_request *req)
+{
+	return req->expired && req->expired(req->expired_arg);
+}
+
 struct cpl_clusters;
 
 struct cpl_mapper {

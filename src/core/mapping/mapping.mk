@@ -7,7 +7,6 @@ core_sources += src/core/mapping/mapping.h \
 	src/core/mapping/tables.c \
 	src/core/mapping/clusters.h src/core/mapping/clusters.c
 
-
 # One file for each paper's algorithm, in the order of lists; a new one is a
 # line here.
 mappers = src/core/mapping/linear.c \
@@ -18,7 +17,6 @@ mappers = src/core/mapping/linear.c \
 	src/core/mapping/topoaware.c \
 	src/core/mapping/greedy.c \
 	src/core/mapping/fhgreedy.c \
-	src/core/mapping/fhgreedy_refine.c \
 	src/core/mapping/udfs.c \
 	src/core/mapping/rcm.c \
 	src/core/mapping/bipartition.c \
@@ -32,8 +30,8 @@ mappers = src/core/mapping/linear.c \
 	src/core/mapping/astar.c \
 	src/core/mapping/best/best.c
 core_sources += $(mappers) src/core/mapping/mappers.h \
-	src/core/mapping/fhgreedy.h src/core/mapping/ptram.h \
-	src/core/mapping/tile.h src/core/mapping/tile_option.c
+	src/core/mapping/ptram.h src/core/mapping/tile.h \
+	 src/core/mapping/tile_option.c
 core_tables += src/core/mapping/table.c
 src/core/mapping/table.c: scripts/registry.awk Makefile $(mappers)
 	$(registry) -v type=cpl_mapper -v registry=cpl_mappers \

@@ -3,6 +3,7 @@
 #ifndef CPL_MAPPING_MAPPING_INTERNAL_H
 #define CPL_MAPPING_MAPPING_INTERNAL_H
 
+#include "graph/arena.h"
 #include "graph/partition.h"
 #include "mapping/mapping.h"
 #include "traffic/distance.h"
@@ -39,9 +40,16 @@ struct cpl_comm *cpl_map_host_graph(const struct cpl_map_request *req,
                                     const int *host, int n,
                                     struct cpl_error *err);
 
+/* Items in the order of their keys, ties to the lowest item. */
+struct cpl_keyed {
+	uint64_t key;
+	int item;
+};
+void cpl_keyed_sort(struct cpl_keyed *keyed, int n);
+
 /*
  * Weights positive, and ranks of such weights fit the slots in rank order, each
- * on the first host with room, or the heaviest first? 0, or -1 with err.
+ * on the first host where it fits, or the heaviest first? 0, or -1 with err.
  */
 int cpl_map_check_weights(const struct cpl_map_request *req,
                           struct cpl_error *err);

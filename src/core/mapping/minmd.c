@@ -19,28 +19,17 @@ static int heavier(const void *a, const void *b)
 	return (x->v > y->v) - (x->v < y->v);
 }
 
-static void put(struct cpl_clusters *t, int cluster, int near, int *target_of,
-                bool *used)
-{
-	int at = cpl_clusters_nearest(t, cluster, near, used);
-
-	target_of[cluster] = at;
-	used[at] = true;
-}
-
 static int assign(struct cpl_clusters *t, int *target_of, struct cpl_error *err)
 {
 	const struct cpl_comm *graph = t->graph;
 	struct edge *edge =
-	        malloc(((size_t)graph->n_entries + 1) * sizeof(*edge));
-	bool *used = calloc((size_t)t->n, sizeof(*used));
-	int centre, rc = -1;
+	        cpl_arena_take(&t->arena, graph->n_entries, sizeof(*edge));
+	bool *used = cpl_clusters_take(t, sizeof(*used));
+	int centre;
 	size_t n = 0;
 
-	if (!edge || !used) {
-		cpl_fail_memory(err);
-		goto out;
-	}
+	if (t->arena.failed)
+		return cpl_fail_memory(err);
 	for (int u = 0; u < t->n; u++)
 		for (int64_t e = graph->row[u]; e < graph->row[u + 1]; e++)
 			if (graph->to[e] > u)
@@ -51,20 +40,16 @@ static int assign(struct cpl_clusters *t, int *target_of, struct cpl_error *err)
 	for (size_t i = 0; i < n; i++) {
 		int u = edge[i].u, v = edge[i].v;
 
-		if (i % 64 == 63 && cpl_clusters_expired(t))
+		if (i % 64 == 63 && cpl_map_expired(t->req))
 			break;
 		if (target_of[u] < 0 && target_of[v] < 0)
-			put(t, u, centre, target_of, used);
+			cpl_clusters_put(t, u, centre, target_of, used);
 		if (target_of[u] < 0)
-			put(t, u, target_of[v], target_of, used);
+			cpl_clusters_put(t, u, target_of[v], target_of, used);
 		else if (target_of[v] < 0)
-			put(t, v, target_of[u], target_of, used);
+			cpl_clusters_put(t, v, target_of[u], target_of, used);
 	}
-	rc = 0;
-out:
-	free(edge);
-	free(used);
-	return rc;
+	return 0;
 }
 
 const struct cpl_mapper cpl_mapper_minmd = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <math.h>
-#include <stdlib.h>
 
+#include "graph/heap.h"
 #include "mapping/clusters.h"
 
 /* Clusters tried as the centre at the most; every n-th where there are more. */
@@ -15,52 +15,12 @@ struct growth {
 	int *frame;   /* [n_frame] free targets next to used ones, by age */
 	int n_frame;
 	double *pull;   /* [n] traffic to mapped clusters */
-	double *way;    /* [n] of the shortest paths */
-	int *heap, *at; /* [n] */
-	int n_heap;
+	double *way;    /* [n] length of the shortest path, negative */
+	struct cpl_heap heap; /* clusters by way */
 };
 
-static void put(struct growth *s, int at, int cluster)
-{
-	s->heap[at] = cluster;
-	s->at[cluster] = at;
-}
-
-static void rise(struct growth *s, int cluster)
-{
-	int at = s->at[cluster];
-
-	for (; at > 0 && s->way[cluster] < s->way[s->heap[(at - 1) / 2]];
-	     at = (at - 1) / 2)
-		put(s, at, s->heap[(at - 1) / 2]);
-	put(s, at, cluster);
-}
-
-static int pop(struct growth *s)
-{
-	int top = s->heap[0], last = s->heap[--s->n_heap], at = 0;
-
-	s->at[top] = -2;
-	if (top == last)
-		return top;
-	for (;;) {
-		int child = 2 * at + 1;
-
-		if (child + 1 < s->n_heap &&
-		    s->way[s->heap[child + 1]] < s->way[s->heap[child]])
-			child++;
-		if (child >= s->n_heap ||
-		    s->way[s->heap[child]] >= s->way[last])
-			break;
-		put(s, at, s->heap[child]);
-		at = child;
-	}
-	put(s, at, last);
-	return top;
-}
-
 /* Sum of shortest paths from a cluster, edges of length 1 / bytes; stops above
- * `most`. Each cluster that is not reached counts as infinite. */
+ * `most`. Infinite where a cluster is not reached. */
 static double paths(struct growth *s, int from, double most)
 {
 	const struct cpl_comm *graph = s->t->graph;
@@ -68,27 +28,28 @@ static double paths(struct growth *s, int from, double most)
 	int reached = 0;
 
 	for (int i = 0; i < s->t->n; i++)
-		s->at[i] = -1;
+		s->way[i] = -HUGE_VAL;
 	s->way[from] = 0;
-	put(s, 0, from);
-	s->n_heap = 1;
-	while (s->n_heap && sum < most) {
-		int cluster = pop(s);
+	cpl_heap_clear(&s->heap);
+	cpl_heap_push(&s->heap, from);
+	while (s->heap.n && sum < most) {
+		int cluster = s->heap.item[0];
 
-		sum += s->way[cluster];
+		cpl_heap_remove(&s->heap, cluster);
+		sum -= s->way[cluster];
 		reached++;
 		for (int64_t e = graph->row[cluster];
 		     e < graph->row[cluster + 1]; e++) {
 			int to = graph->to[e];
-			double way = s->way[cluster] + 1 / graph->bytes[e];
+			double way = s->way[cluster] - 1 / graph->bytes[e];
 
-			if (s->at[to] == -2 ||
-			    (s->at[to] >= 0 && s->way[to] <= way))
+			if (way <= s->way[to])
 				continue;
-			if (s->at[to] == -1)
-				s->at[to] = s->n_heap++;
 			s->way[to] = way;
-			rise(s, to);
+			if (cpl_heap_has(&s->heap, to))
+				cpl_heap_raise(&s->heap, to);
+			else
+				cpl_heap_push(&s->heap, to);
 		}
 	}
 	return reached < s->t->n ? HUGE_VAL : sum;
@@ -102,7 +63,7 @@ static int centre_cluster(struct growth *s)
 	for (int i = 0; i < s->t->n; i += stride) {
 		double sum;
 
-		if (cpl_clusters_expired(s->t))
+		if (cpl_map_expired(s->t->req))
 			break;
 		sum = paths(s, i, least);
 		if (sum < least) {
@@ -111,15 +72,14 @@ static int centre_cluster(struct growth *s)
 		}
 	}
 	/* A graph in pieces has no centre. */
-	return best >= 0 ? best : cpl_clusters_heaviest(s->t);
+	return best >= 0 ? best : cpl_comm_heaviest(s->t->graph);
 }
 
 /* All free targets at the least distance from a used one join the frame. */
 static void widen(struct growth *s, int target)
 {
 	struct cpl_clusters *t = s->t;
-	const float *row =
-	        cpl_distance_row(&t->distance, t->distance.leaf[target]);
+	const float *row = cpl_clusters_row(t, target);
 	float least = HUGE_VALF;
 
 	for (int p = 0; p < t->n; p++)
@@ -200,50 +160,41 @@ static void grow(struct growth *s)
 	int centre = cpl_clusters_centre(t);
 	int cluster = centre_cluster(s);
 
-	use(s, cluster, cpl_clusters_nearest(t, cluster, centre, s->used));
+	use(s, cluster,
+	    cpl_clusters_put(t, cluster, centre, s->target_of, s->used));
 	for (int k = 1; k < t->n; k++) {
 		int target;
 
-		if (cpl_clusters_expired(t))
+		if (cpl_map_expired(t->req))
 			return;
 		cluster = next_cluster(s);
 		target = best_of_frame(s, cluster, centre);
 		if (target < 0)
-			target = cpl_clusters_nearest(t, cluster, centre,
-			                              s->used);
+			target = cpl_clusters_put(t, cluster, centre,
+			                          s->target_of, s->used);
 		use(s, cluster, target);
 	}
 }
 
 static int assign(struct cpl_clusters *t, int *target_of, struct cpl_error *err)
 {
-	size_t n = (size_t)t->n;
-	struct growth s = {.t = t, .target_of = target_of};
-	int rc = -1;
+	struct growth s = {
+	        .t = t,
+	        .target_of = target_of,
+	        .used = cpl_clusters_take(t, sizeof(bool)),
+	        .framed = cpl_clusters_take(t, sizeof(bool)),
+	        .frame = cpl_clusters_take(t, sizeof(int)),
+	        .pull = cpl_clusters_take(t, sizeof(double)),
+	        .way = cpl_clusters_take(t, sizeof(double)),
+	};
 
-	s.used = calloc(n, sizeof(*s.used));
-	s.framed = calloc(n, sizeof(*s.framed));
-	s.frame = malloc(n * sizeof(*s.frame));
-	s.pull = calloc(n, sizeof(*s.pull));
-	s.way = malloc(n * sizeof(*s.way));
-	s.heap = malloc(n * sizeof(*s.heap));
-	s.at = malloc(n * sizeof(*s.at));
-	if (!s.used || !s.framed || !s.frame || !s.pull || !s.way || !s.heap ||
-	    !s.at) {
-		cpl_fail_memory(err);
-		goto out;
-	}
+	if (t->arena.failed)
+		return cpl_fail_memory(err);
+	if (cpl_heap_init(&s.heap, t->n, s.way, err))
+		return -1;
 	grow(&s);
-	rc = 0;
-out:
-	free(s.used);
-	free(s.framed);
-	free(s.frame);
-	free(s.pull);
-	free(s.way);
-	free(s.heap);
-	free(s.at);
-	return rc;
+	cpl_heap_free(&s.heap);
+	return 0;
 }
 
 const struct cpl_mapper cpl_mapper_pacmap = {

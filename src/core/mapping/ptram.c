@@ -84,11 +84,11 @@ static void add_flows(const struct state *s, struct cpl_link_sums *sums,
 	for (int i = 0; i < s->n_partners; i++)
 		if (s->partner[i].to > 0)
 			cpl_moves_flow(&sums->moves, node, s->partner[i].node,
-			                   s->partner[i].to);
+			               s->partner[i].to);
 	for (int i = 0; i < s->n_partners; i++)
 		if (s->partner[i].from > 0)
 			cpl_moves_flow(&sums->moves, s->partner[i].node, node,
-			                   s->partner[i].from);
+			               s->partner[i].from);
 }
 
 static void evaluate(void *arg, int64_t chunk, int thread)
@@ -176,7 +176,7 @@ static void run(struct state *s)
 	for (int k = 0; k < s->t->n; k++) {
 		int cluster;
 
-		if (cpl_clusters_expired(s->t))
+		if (cpl_map_expired(s->t->req))
 			return;
 		cluster = next_cluster(s, k);
 		find_partners(s, cluster);
@@ -187,41 +187,30 @@ static void run(struct state *s)
 int cpl_ptram_assign(struct cpl_clusters *t, int *target_of,
                      struct cpl_error *err)
 {
-	size_t n = (size_t)t->n;
-	struct state s = {.t = t, .target_of = target_of};
-	int rc = -1;
+	struct state s = {
+	        .t = t,
+	        .target_of = target_of,
+	        .used = cpl_clusters_take(t, sizeof(bool)),
+	        .tried = cpl_clusters_take(t, sizeof(int)),
+	        .mapped = cpl_clusters_take(t, sizeof(double)),
+	        .unmapped = cpl_clusters_take(t, sizeof(double)),
+	        .partner = cpl_clusters_take(t, sizeof(struct partner)),
+	        .candidate = cpl_clusters_take(t, sizeof(int)),
+	        .value = cpl_clusters_take(t, sizeof(double)),
+	};
 
+	if (t->arena.failed)
+		return cpl_fail_memory(err);
 	if (cpl_link_sums_init(&s.sums, t->req, err))
 		return -1;
-	s.used = calloc(n, sizeof(*s.used));
-	s.tried = malloc(n * sizeof(*s.tried));
-	s.mapped = calloc(n, sizeof(*s.mapped));
-	s.unmapped = calloc(n, sizeof(*s.unmapped));
-	s.partner = malloc(n * sizeof(*s.partner));
-	s.candidate = malloc(n * sizeof(*s.candidate));
-	s.value = malloc(n * sizeof(*s.value));
-	if (!s.used || !s.tried || !s.mapped || !s.unmapped || !s.partner ||
-	    !s.candidate || !s.value) {
-		cpl_fail_memory(err);
-		goto out;
-	}
-	for (size_t i = 0; i < n; i++)
+	for (int i = 0; i < t->n; i++)
 		s.tried[i] = -1;
 	run(&s);
-	rc = 0;
-out:
-	free(s.used);
-	free(s.tried);
-	free(s.mapped);
-	free(s.unmapped);
-	free(s.partner);
-	free(s.candidate);
-	free(s.value);
 	for (int i = 0; i < s.n_views; i++)
 		cpl_link_sums_free(&s.view[i]);
 	free(s.view);
 	cpl_link_sums_free(&s.sums);
-	return rc;
+	return 0;
 }
 
 const struct cpl_mapper cpl_mapper_ptram = {

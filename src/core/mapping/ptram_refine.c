@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <stdlib.h>
-
 #include "mapping/ptram.h"
 
 /* Nearest targets tried for each cluster. */
@@ -84,15 +82,14 @@ static bool loads_link(struct state *s, int p, int link)
 static int nearest(struct state *s, int target, int *near)
 {
 	struct cpl_clusters *t = s->t;
-	const float *row =
-	        cpl_distance_row(&t->distance, t->distance.leaf[target]);
+	const float *row = cpl_clusters_row(t, target);
 	const int *leaf = t->distance.leaf;
 	int n = 0;
 
 	for (int p = 0; p < t->n; p++) {
 		int at;
 
-		if (p == target || t->room[p] != t->room[target] ||
+		if (p == target || t->size[p] != t->size[target] ||
 		    (n == NEAREST && row[leaf[p]] >= row[leaf[near[n - 1]]]))
 			continue;
 		if (n < NEAREST)
@@ -116,7 +113,7 @@ static bool pass(struct state *s)
 	for (int target = 0; target < s->t->n; target++) {
 		int p = s->cluster_on[target], near[NEAREST], n;
 
-		if (cpl_clusters_expired(s->t))
+		if (cpl_map_expired(s->t->req))
 			return false;
 		if (!loads_link(s, p, link))
 			continue;
@@ -146,17 +143,16 @@ static bool pass(struct state *s)
 int cpl_ptram_refine(struct cpl_clusters *t, int *target_of, int max_swaps,
                      bool receivers, struct cpl_error *err)
 {
-	struct state s = {
-	        .t = t, .target_of = target_of, .receivers = receivers};
+	struct state s = {.t = t,
+	                  .target_of = target_of,
+	                  .cluster_on = cpl_clusters_take(t, sizeof(int)),
+	                  .receivers = receivers};
 	int n = 0;
 
+	if (!s.cluster_on)
+		return cpl_fail_memory(err);
 	if (cpl_link_sums_init(&s.sums, t->req, err))
 		return -1;
-	s.cluster_on = malloc((size_t)t->n * sizeof(*s.cluster_on));
-	if (!s.cluster_on) {
-		cpl_link_sums_free(&s.sums);
-		return cpl_fail_memory(err);
-	}
 	for (int i = 0; i < t->n; i++)
 		s.cluster_on[target_of[i]] = i;
 	for (int i = 0; i < t->n; i++) {
@@ -170,7 +166,6 @@ int cpl_ptram_refine(struct cpl_clusters *t, int *target_of, int max_swaps,
 	cpl_link_sums_keep(&s.sums);
 	while (n < max_swaps && pass(&s))
 		n++;
-	free(s.cluster_on);
 	cpl_link_sums_free(&s.sums);
 	return n;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <stdlib.h>
-
+#include "graph/members.h"
 #include "mapping/clusters.h"
 
 static int degree(const struct cpl_comm *graph, int v)
@@ -68,16 +67,12 @@ static int component(const struct cpl_comm *graph, int start, int *order,
 static int order_of(const struct cpl_comm *graph, int *order,
                     struct cpl_error *err)
 {
-	size_t size = (size_t)graph->ranks;
-	bool *seen = calloc(size, sizeof(*seen));
-	int *level = malloc(size * sizeof(*level));
-	int n = 0, rc = -1;
+	struct cpl_arena arena = {0};
+	bool *seen = cpl_arena_take(&arena, graph->ranks, sizeof(*seen));
+	int *level = cpl_arena_take(&arena, graph->ranks, sizeof(*level));
+	int n = 0;
 
-	if (!seen || !level) {
-		cpl_fail_memory(err);
-		goto out;
-	}
-	for (int v = 0; v < graph->ranks; v++)
+	for (int v = 0; v < graph->ranks && !arena.failed; v++)
 		if (!seen[v])
 			n += component(graph, v, order + n, level, seen);
 	for (int i = 0; i < n / 2; i++) {
@@ -86,66 +81,47 @@ static int order_of(const struct cpl_comm *graph, int *order,
 		order[i] = order[n - 1 - i];
 		order[n - 1 - i] = v;
 	}
-	rc = 0;
-out:
-	free(seen);
-	free(level);
-	return rc;
+	return cpl_arena_end(&arena, 0, err);
 }
 
 /* Targets by the order of their routers, then by node id. */
-static int order_targets(const struct cpl_clusters *t, int *target,
+static int order_targets(struct cpl_clusters *t, int *target,
                          struct cpl_error *err)
 {
 	const struct cpl_network *net = t->req->net;
 	struct cpl_comm *graph = cpl_map_router_graph(net, err);
-	int *order, *first, *next, n = 0, rc = -1;
+	int *order = cpl_arena_take(&t->arena, net->n_routers, sizeof(int));
+	int *first = cpl_arena_take(&t->arena, net->n_routers, sizeof(int));
+	int *next = cpl_clusters_take(t, sizeof(*next));
+	int *router = cpl_clusters_take(t, sizeof(*router));
+	int n = 0, rc = -1;
 
-	if (!graph)
-		return -1;
-	order = malloc((size_t)net->n_routers * sizeof(*order));
-	first = malloc((size_t)net->n_routers * sizeof(*first));
-	next = malloc((size_t)t->n * sizeof(*next));
-	if (!order || !first || !next) {
+	if (t->arena.failed)
 		cpl_fail_memory(err);
-		goto out;
-	}
-	if (order_of(graph, order, err))
-		goto out;
-	for (int i = 0; i < net->n_routers; i++)
-		first[i] = -1;
-	for (int p = t->n - 1; p >= 0; p--) {
-		int router = cpl_network_router(net, t->node[p]);
-
-		next[p] = first[router];
-		first[router] = p;
-	}
+	else if (graph)
+		rc = order_of(graph, order, err);
+	cpl_comm_free(graph);
+	if (rc)
+		return -1;
+	for (int p = 0; p < t->n; p++)
+		router[p] = cpl_network_router(net, t->node[p]);
+	cpl_members_chain(router, t->n, net->n_routers, first, next);
 	for (int i = 0; i < net->n_routers; i++)
 		for (int p = first[order[i]]; p >= 0; p = next[p])
 			target[n++] = p;
-	rc = 0;
-out:
-	free(order);
-	free(first);
-	free(next);
-	cpl_comm_free(graph);
-	return rc;
+	return 0;
 }
 
 static int assign(struct cpl_clusters *t, int *target_of, struct cpl_error *err)
 {
-	int *cluster = malloc((size_t)t->n * sizeof(*cluster));
-	int *target = malloc((size_t)t->n * sizeof(*target));
-	int rc = -1;
+	int *cluster = cpl_clusters_take(t, sizeof(*cluster));
+	int *target = cpl_clusters_take(t, sizeof(*target));
 
-	if (!cluster || !target)
-		cpl_fail_memory(err);
-	else if (!order_of(t->graph, cluster, err) &&
-	         !order_targets(t, target, err))
-		rc = cpl_clusters_pair(t, cluster, target, target_of, err);
-	free(cluster);
-	free(target);
-	return rc;
+	if (t->arena.failed)
+		return cpl_fail_memory(err);
+	if (order_of(t->graph, cluster, err) || order_targets(t, target, err))
+		return -1;
+	return cpl_clusters_pair(t, cluster, target, target_of, err);
 }
 
 const struct cpl_mapper cpl_mapper_rcm = {

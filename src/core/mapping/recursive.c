@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <stdlib.h>
-
+#include "graph/arena.h"
 #include "mapping/mapping_internal.h"
 
 /* The n hosts halved, then the ranks for hosts in that order. */
@@ -30,30 +29,22 @@ static int halve(const struct cpl_map_request *req, const int *host, int n,
 static int map(const struct cpl_map_request *req, int *rank_host,
                struct cpl_error *err)
 {
-	size_t hosts = (size_t)req->n_hosts;
-	int *rank = malloc((size_t)req->graph->ranks * sizeof(*rank));
-	int *host = malloc(hosts * sizeof(*host));
-	int *order = malloc(hosts * sizeof(*order));
-	int *first = calloc(hosts + 1, sizeof(*first));
+	struct cpl_arena arena = {0};
+	int *rank = cpl_arena_take(&arena, req->graph->ranks, sizeof(*rank));
+	int *host = cpl_arena_take(&arena, req->n_hosts, sizeof(*host));
+	int *order = cpl_arena_take(&arena, req->n_hosts, sizeof(*order));
+	int *first = cpl_arena_take(&arena, req->n_hosts + 1, sizeof(*first));
 	int n = 0, rc = -1;
 
-	if (!rank || !host || !order || !first) {
-		cpl_fail_memory(err);
-		goto out;
-	}
-	for (int h = 0; h < req->n_hosts; h++)
+	for (int h = 0; h < req->n_hosts && !arena.failed; h++)
 		if (req->slots[h])
 			host[n++] = h;
-	rc = halve(req, host, n, order, first, rank, err);
+	if (!arena.failed)
+		rc = halve(req, host, n, order, first, rank, err);
 	for (int i = 0; !rc && i < n; i++)
 		for (int k = first[i]; k < first[i + 1]; k++)
 			rank_host[rank[k]] = host[order[i]];
-out:
-	free(rank);
-	free(host);
-	free(order);
-	free(first);
-	return rc;
+	return cpl_arena_end(&arena, rc, err);
 }
 
 const struct cpl_mapper cpl_mapper_recursive = {

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <stdlib.h>
-
 #include "graph/members.h"
 #include "mapping/mapping_internal.h"
 
@@ -136,8 +134,7 @@ static void passes(struct refine *s)
 	for (int pass = 0; pass < PASSES && gained; pass++) {
 		gained = false;
 		for (int r = 0; r < req->graph->ranks; r++) {
-			if (s->work > WORK_MAX ||
-			    (req->expired && req->expired(req->expired_arg)))
+			if (s->work > WORK_MAX || cpl_map_expired(req))
 				return;
 			gained |= improve_rank(s, r);
 		}
@@ -148,24 +145,20 @@ int cpl_map_refine(const struct cpl_map_request *req, int *rank_host,
                    struct cpl_error *err)
 {
 	struct refine s = {.req = req};
+	struct cpl_arena arena = {0};
 	int rc = -1;
 
 	if (cpl_distance_init(&s.distance, req->net, req->routing, req->host,
 	                      req->n_hosts, err))
 		return -1;
-	s.cost = malloc((size_t)s.distance.n_leaves * sizeof(*s.cost));
-	if (!s.cost) {
-		cpl_fail_memory(err);
-		goto out;
+	s.cost = cpl_arena_take(&arena, s.distance.n_leaves, sizeof(*s.cost));
+	if (!arena.failed &&
+	    !cpl_members_init(&s.ranks, rank_host, req->graph->ranks,
+	                      req->n_hosts, err)) {
+		passes(&s);
+		rc = 0;
 	}
-	if (cpl_members_init(&s.ranks, rank_host, req->graph->ranks,
-	                     req->n_hosts, err))
-		goto out;
-	passes(&s);
-	rc = 0;
-out:
-	free(s.cost);
 	cpl_members_free(&s.ranks);
 	cpl_distance_free(&s.distance);
-	return rc;
+	return cpl_arena_end(&arena, rc, err);
 }

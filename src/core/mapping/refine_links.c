@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <stdlib.h>
 #include <string.h>
 
 #include "mapping/best/best.h"
@@ -44,7 +43,7 @@ static double scale(struct links *l, double *max, int *hot, int *n_hot)
 		if (load[i] * l->weight[i] > *max)
 			*max = load[i] * l->weight[i];
 	}
-	for (int64_t i = 0; i<net->n_links && * max> 0; i++) {
+	for (int64_t i = 0; i < net->n_links && *max > 0; i++) {
 		double x = load[i] * (l->weight[i] /= *max);
 
 		sum += power(x);
@@ -128,11 +127,6 @@ static bool better(const struct cpl_map_request *req, double max, double cost,
 	return cpl_best_better(req->objective, &a, cost, &b, best_cost);
 }
 
-static bool expired(const struct cpl_map_request *req)
-{
-	return req->expired && req->expired(req->expired_arg);
-}
-
 static void descend(struct links *l, double heat, int64_t steps,
                     struct descent *d, int *kept)
 {
@@ -148,7 +142,7 @@ static void descend(struct links *l, double heat, int64_t steps,
 	d->sum = scale(l, &best_max, d->hot, &d->n_hot);
 	memcpy(kept, s->ranks.set, bytes);
 	for (int64_t r = 0; r < rounds && d->sum > 0 && d->cost > 0; r++) {
-		if (expired(req))
+		if (cpl_map_expired(req))
 			break;
 		d->temperature =
 		        start * (double)(rounds - 1 - r) / (double)rounds;
@@ -158,7 +152,7 @@ static void descend(struct links *l, double heat, int64_t steps,
 		if (d->temperature * ranks > GROWTH * price)
 			d->price = d->temperature * ranks / GROWTH;
 		for (int64_t i = 0; i < steps / rounds; i++) {
-			if (i % 256 == 255 && expired(req))
+			if (i % 256 == 255 && cpl_map_expired(req))
 				break;
 			step(l, d);
 		}
@@ -175,65 +169,46 @@ static void descend(struct links *l, double heat, int64_t steps,
 	memcpy(s->ranks.set, kept, bytes);
 }
 
-static int open_links(struct links *l, struct cpl_swaps *s,
-                      struct cpl_error *err)
-{
-	const struct cpl_map_request *req = s->req;
-	size_t links = (size_t)req->net->n_links + 1;
-	int *node = malloc(((size_t)req->comm->ranks + 1) * sizeof(*node));
-	int rc = -1;
-
-	l->swaps = s;
-	l->weight = malloc(links * sizeof(*l->weight));
-	if (!l->weight || !node)
-		cpl_fail_memory(err);
-	else
-		rc = cpl_moves_init(
-		        &l->moves, req->net, cpl_routing_by_flow(req->routing),
-		        req->host, req->n_hosts,
-		        req->background ? req->background->link : NULL, err);
-	for (int r = 0; r < req->comm->ranks && !rc; r++)
-		node[r] = req->host[s->ranks.set[r]];
-	if (!rc)
-		rc = cpl_moves_job(&l->moves, req->comm, node, false, err);
-	free(node);
-	return rc;
-}
-
 int cpl_map_refine_links(const struct cpl_map_request *req,
                          const struct cpl_tables *tables, double heat,
                          int64_t size, uint64_t seed, int *rank_host,
                          struct cpl_error *err)
 {
-	size_t routers = (size_t)req->net->n_routers;
-	int *kept = malloc(((size_t)req->graph->ranks + 1) * sizeof(*kept));
+	int ranks = req->comm->ranks, rc = -1;
+	struct cpl_arena arena = {0};
+	int *kept = cpl_arena_take(&arena, ranks, sizeof(*kept));
+	int *node = cpl_arena_take(&arena, ranks, sizeof(*node));
 	struct descent d = {
 	        .price = req->objective == CPL_OBJECTIVE_MAX ? PRICE
 	                                                     : PRICE_HOP_BYTES,
-	        .host_at = malloc(routers * sizeof(int)),
+	        .host_at = cpl_arena_take(&arena, req->net->n_routers,
+	                                  sizeof(int)),
 	};
-	struct links l = {0};
-	struct cpl_swaps s;
-	int rc = -1;
+	struct cpl_swaps s = {0};
+	struct links l = {
+	        .swaps = &s,
+	        .weight = cpl_arena_take(&arena, req->net->n_links,
+	                                 sizeof(double)),
+	};
 
-	if (!kept || !d.host_at) {
-		cpl_fail_memory(err);
-		goto out;
-	}
-	if (cpl_swaps_init(&s, req, tables, rank_host, seed, err))
-		goto out;
+	if (arena.failed ||
+	    cpl_swaps_init(&s, req, tables, rank_host, seed, err))
+		return cpl_arena_end(&arena, -1, err);
 	for (int i = 0; i < req->net->n_routers; i++)
 		d.host_at[i] = -1;
 	for (int h = 0; h < req->n_hosts; h++)
 		d.host_at[cpl_network_router(req->net, req->host[h])] = h;
-	rc = open_links(&l, &s, err);
-	if (!rc)
+	for (int r = 0; r < ranks; r++)
+		node[r] = req->host[rank_host[r]];
+	if (!cpl_moves_init(
+	            &l.moves, req->net, cpl_routing_by_flow(req->routing),
+	            req->host, req->n_hosts,
+	            req->background ? req->background->link : NULL, err) &&
+	    !cpl_moves_job(&l.moves, req->comm, node, false, err)) {
 		descend(&l, heat, size / CPL_LINK_WORK, &d, kept);
+		rc = 0;
+	}
 	cpl_moves_free(&l.moves);
-	free(l.weight);
 	cpl_swaps_free(&s);
-out:
-	free(kept);
-	free(d.host_at);
-	return rc;
+	return cpl_arena_end(&arena, rc, err);
 }

@@ -4,20 +4,6 @@
 #include "mapping/best/best.h"
 #include "mapping/clusters.h"
 
-struct point {
-	uint64_t key;
-	int item;
-};
-
-static int by_key(const void *a, const void *b)
-{
-	const struct point *x = a, *y = b;
-
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
-	return (x->item > y->item) - (x->item < y->item);
-}
-
 /* Position on the Hilbert curve through a cube of n dimensions of 2^bits
  * (Skilling, AIP Conf. Proc. 707, 2004). x is overwritten. */
 static uint64_t hilbert(unsigned *x, int n, int bits)
@@ -73,15 +59,15 @@ static uint64_t key_of(int cell, const int *dim, int n_dims)
 	return hilbert(x, n, bits - drop);
 }
 
-static void sort(struct point *point, int n, int *order)
+static void sort(struct cpl_keyed *point, int n, int *order)
 {
-	qsort(point, (size_t)n, sizeof(*point), by_key);
+	cpl_keyed_sort(point, n);
 	for (int i = 0; i < n; i++)
 		order[i] = point[i].item;
 }
 
 /* Routers of a torus along the curve, others by their number. */
-static void order_targets(const struct cpl_clusters *t, struct point *point,
+static void order_targets(const struct cpl_clusters *t, struct cpl_keyed *point,
                           int *order)
 {
 	const struct cpl_network *net = t->req->net;
@@ -99,7 +85,7 @@ static void order_targets(const struct cpl_clusters *t, struct point *point,
 }
 
 /* Clusters that make up a grid along the curve through it, others in order. */
-static int order_clusters(const struct cpl_clusters *t, struct point *point,
+static int order_clusters(const struct cpl_clusters *t, struct cpl_keyed *point,
                           int *order, struct cpl_error *err)
 {
 	struct cpl_grid grid = {0};
@@ -121,24 +107,18 @@ static int order_clusters(const struct cpl_clusters *t, struct point *point,
 
 static int assign(struct cpl_clusters *t, int *target_of, struct cpl_error *err)
 {
-	size_t n = (size_t)t->n;
-	struct point *point = malloc(n * sizeof(*point));
-	int *cluster = malloc(n * sizeof(*cluster));
-	int *target = malloc(n * sizeof(*target));
-	int rc = -1;
+	struct cpl_keyed *point = cpl_clusters_take(t, sizeof(*point));
+	int *cluster = cpl_clusters_take(t, sizeof(*cluster));
+	int *target = cpl_clusters_take(t, sizeof(*target));
 
-	if (!point || !cluster || !target) {
-		cpl_fail_memory(err);
-	} else if (cpl_clusters_expired(t)) {
-		rc = 0;
-	} else if (!order_clusters(t, point, cluster, err)) {
-		order_targets(t, point, target);
-		rc = cpl_clusters_pair(t, cluster, target, target_of, err);
-	}
-	free(point);
-	free(cluster);
-	free(target);
-	return rc;
+	if (t->arena.failed)
+		return cpl_fail_memory(err);
+	if (cpl_map_expired(t->req))
+		return 0;
+	if (order_clusters(t, point, cluster, err))
+		return -1;
+	order_targets(t, point, target);
+	return cpl_clusters_pair(t, cluster, target, target_of, err);
 }
 
 const struct cpl_mapper cpl_mapper_sfc = {

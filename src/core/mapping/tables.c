@@ -12,31 +12,6 @@
 #define BOX 3
 #define WINDOW 64
 
-/* Hosts by router: those of r are by_router[first[r]] up to first[r + 1]. */
-struct by_router {
-	int *first, *host;
-};
-
-static int index_hosts(const struct cpl_tables *t, struct by_router *by,
-                       struct cpl_error *err)
-{
-	const struct cpl_map_request *req = t->req;
-	size_t routers = (size_t)req->net->n_routers;
-
-	by->first = calloc(routers + 2, sizeof(int));
-	by->host = malloc(((size_t)req->n_hosts + 1) * sizeof(int));
-	if (!by->first || !by->host)
-		return cpl_fail_memory(err);
-	for (int h = 0; h < req->n_hosts; h++)
-		by->first[cpl_network_router(req->net, req->host[h]) + 2]++;
-	for (size_t r = 0; r < routers; r++)
-		by->first[r + 2] += by->first[r + 1];
-	for (int h = 0; h < req->n_hosts; h++)
-		by->host[by->first[cpl_network_router(req->net, req->host[h]) +
-		                   1]++] = h;
-	return 0;
-}
-
 /* Keep host k among the n nearest of h so far. */
 static int offer(const struct cpl_tables *t, int h, int k, float *hops, int n)
 {
@@ -60,12 +35,13 @@ static int offer(const struct cpl_tables *t, int h, int k, float *hops, int n)
 
 /* Hosts of the routers around h's: of a box of the torus, or of the routers of
  * numbers close to its own. */
-static int offer_around(const struct cpl_tables *t, const struct by_router *by,
-                        int h, float *hops)
+static int offer_around(const struct cpl_tables *t, const int *first_on,
+                        const int *next_on, int h, float *hops)
 {
 	const struct cpl_network *net = t->req->net;
 	const struct cpl_product *torus = &net->product;
-	int centre = t->distance.router[t->distance.leaf[h]], n = 0, side = 2 * BOX + 1;
+	int centre = t->distance.router[t->distance.leaf[h]], n = 0;
+	int side = 2 * BOX + 1;
 	int64_t boxes = 1;
 
 	if (!t->distance.n_dims) {
@@ -74,8 +50,8 @@ static int offer_around(const struct cpl_tables *t, const struct by_router *by,
 
 			if (r < 0 || r >= net->n_routers)
 				continue;
-			for (int k = by->first[r]; k < by->first[r + 1]; k++)
-				n = offer(t, h, by->host[k], hops, n);
+			for (int k = first_on[r]; k >= 0; k = next_on[k])
+				n = offer(t, h, k, hops, n);
 		}
 		return n;
 	}
@@ -101,8 +77,8 @@ static int offer_around(const struct cpl_tables *t, const struct by_router *by,
 		}
 		if (!inside)
 			continue;
-		for (int k = by->first[router]; k < by->first[router + 1]; k++)
-			n = offer(t, h, by->host[k], hops, n);
+		for (int k = first_on[router]; k >= 0; k = next_on[k])
+			n = offer(t, h, k, hops, n);
 	}
 	return n;
 }
@@ -112,28 +88,33 @@ static int find_near(struct cpl_tables *t, struct cpl_error *err)
 	const struct cpl_map_request *req = t->req;
 	bool scan = req->n_hosts <= SCAN_HOSTS, over = false;
 	float hops[CPL_SWAPS_NEAR];
-	struct by_router by = {NULL, NULL};
-	int rc = scan ? 0 : index_hosts(t, &by, err);
+	struct cpl_arena arena = {0};
+	int routers = scan ? 0 : req->net->n_routers;
+	int hosts = scan ? 0 : req->n_hosts;
+	int *router = cpl_arena_take(&arena, hosts, sizeof(*router));
+	int *first_on = cpl_arena_take(&arena, routers, sizeof(*first_on));
+	int *next_on = cpl_arena_take(&arena, hosts, sizeof(*next_on));
 
-	for (int h = 0; h < req->n_hosts && !rc; h++) {
+	for (int h = 0; h < hosts && !arena.failed; h++)
+		router[h] = cpl_network_router(req->net, req->host[h]);
+	if (!arena.failed)
+		cpl_members_chain(router, hosts, routers, first_on, next_on);
+	for (int h = 0; h < req->n_hosts && !arena.failed; h++) {
 		int n = 0;
 
 		if (h % CHECK_EVERY == 0)
-			over = over ||
-			       (req->expired && req->expired(req->expired_arg));
+			over = over || cpl_map_expired(req);
 		/* From h on, so that ties do not all go to the same hosts. */
 		for (int k = 0; k < req->n_hosts && scan && !over; k++)
 			n = offer(t, h, (h + k) % req->n_hosts, hops, n);
 		if (!scan && !over)
-			n = offer_around(t, &by, h, hops);
+			n = offer_around(t, first_on, next_on, h, hops);
 		/* Scattered hosts: any others. */
 		for (; n < t->n_near; n++)
 			t->near[(size_t)h * (size_t)t->n_near + (size_t)n] =
 			        (h + n) % req->n_hosts;
 	}
-	free(by.first);
-	free(by.host);
-	return rc;
+	return cpl_arena_end(&arena, 0, err);
 }
 
 int cpl_tables_init(struct cpl_tables *tables,

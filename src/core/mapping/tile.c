@@ -9,12 +9,7 @@
 /* Tiles of one volume that are looked at. */
 #define TILES_MAX 20000
 
-struct item {
-	int64_t key;
-	int item;
-};
-
-/* The job's slots and ranks, and room to sort them. */
+/* The job's slots and ranks, and arrays to sort them. */
 struct job {
 	const struct cpl_map_request *req;
 	int ranks, n_dims; /* T included, the last */
@@ -23,35 +18,27 @@ struct job {
 	int *host; /* [ranks] of slots */
 	const int *cell; /* [ranks] position of a rank in the box, NULL: its
 	                    number */
-	struct item *slot, *rank; /* [ranks] */
+	struct cpl_keyed *slot, *rank; /* [ranks] */
+	struct cpl_arena arena;
 	struct cpl_distance distance;
 };
 
-static int by_key(const void *a, const void *b)
-{
-	const struct item *x = a, *y = b;
-
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
-	return (x->item > y->item) - (x->item < y->item);
-}
-
-static int list_slots(struct job *j, struct cpl_error *err)
+static int list_slots(struct job *j)
 {
 	const struct cpl_map_request *req = j->req;
-	int at[CPL_TILE_MAX_DIMS], low[CPL_TILE_MAX_DIMS], n = 0, dims;
-	int *used = calloc((size_t)req->net->n_routers, sizeof(*used));
+	int at[CPL_TILE_MAX_DIMS], low[CPL_TILE_MAX_DIMS], n = 0;
+	int dims = cpl_network_coordinates(req->net, 0, at);
+	int *used = cpl_arena_take(&j->arena, req->net->n_routers,
+	                           sizeof(*used));
 
-	dims = cpl_network_coordinates(req->net, 0, at);
 	j->n_dims = dims + 1;
-	j->at = malloc((size_t)j->ranks * (size_t)j->n_dims * sizeof(*j->at));
-	j->host = malloc((size_t)j->ranks * sizeof(*j->host));
-	j->slot = malloc((size_t)j->ranks * sizeof(*j->slot));
-	j->rank = malloc((size_t)j->ranks * sizeof(*j->rank));
-	if (!used || !j->at || !j->host || !j->slot || !j->rank) {
-		free(used);
-		return cpl_fail_memory(err);
-	}
+	j->at = cpl_arena_take(&j->arena, (int64_t)j->ranks * j->n_dims,
+	                       sizeof(*j->at));
+	j->host = cpl_arena_take(&j->arena, j->ranks, sizeof(*j->host));
+	j->slot = cpl_arena_take(&j->arena, j->ranks, sizeof(*j->slot));
+	j->rank = cpl_arena_take(&j->arena, j->ranks, sizeof(*j->rank));
+	if (j->arena.failed)
+		return -1;
 	for (int h = 0; h < req->n_hosts; h++) {
 		int router = cpl_network_router(req->net, req->host[h]);
 
@@ -64,7 +51,6 @@ static int list_slots(struct job *j, struct cpl_error *err)
 			j->host[n++] = h;
 		}
 	}
-	free(used);
 	memcpy(low, j->at, (size_t)j->n_dims * sizeof(*low));
 	for (int i = 0; i < n * j->n_dims; i++)
 		if (j->at[i] < low[i % j->n_dims])
@@ -80,20 +66,20 @@ static int list_slots(struct job *j, struct cpl_error *err)
 /* The i-th rank to the i-th slot, in the order of their keys. */
 static void pair(struct job *j, int *rank_host)
 {
-	qsort(j->slot, (size_t)j->ranks, sizeof(*j->slot), by_key);
-	qsort(j->rank, (size_t)j->ranks, sizeof(*j->rank), by_key);
+	cpl_keyed_sort(j->slot, j->ranks);
+	cpl_keyed_sort(j->rank, j->ranks);
 	for (int i = 0; i < j->ranks; i++)
 		rank_host[j->rank[i].item] = j->host[j->slot[i].item];
 }
 
-static int64_t join(const int *at, const int *length, const int *order, int n)
+static uint64_t join(const int *at, const int *length, const int *order, int n)
 {
-	int64_t key = 0;
+	uint64_t key = 0;
 
 	for (int i = 0; i < n; i++) {
 		int d = order ? order[i] : i;
 
-		key = key * length[d] + at[d];
+		key = key * (uint64_t)length[d] + (uint64_t)at[d];
 	}
 	return key;
 }
@@ -116,19 +102,19 @@ static void lay_order(struct job *j, const int *order, int *rank_host)
 }
 
 /* Number of the tile, then position in the tile. */
-static int64_t tile_key(const int *at, const int *length, const int *tile,
+static uint64_t tile_key(const int *at, const int *length, const int *tile,
                         const struct cpl_tile_option *tilts,
                         const struct job *j, int n)
 {
 	int outside[CPL_TILE_MAX_DIMS], inside[CPL_TILE_MAX_DIMS];
 	int count[CPL_TILE_MAX_DIMS];
-	int64_t volume = 1;
+	uint64_t volume = 1;
 
 	for (int d = 0; d < n; d++) {
 		outside[d] = at[d] / tile[d];
 		inside[d] = at[d] % tile[d];
 		count[d] = (length[d] + tile[d] - 1) / tile[d];
-		volume *= tile[d];
+		volume *= (uint64_t)tile[d];
 	}
 	/* Where a tilt moved it to is known; undo the tilts, last first. */
 	for (int i = tilts ? tilts->n_tilts - 1 : -1; i >= 0; i--) {
@@ -282,11 +268,6 @@ static void consider(struct job *j, struct choice *c)
 	memcpy(c->rank_host, c->tried, (size_t)j->ranks * sizeof(int));
 }
 
-static bool expired(const struct job *j)
-{
-	return j->req->expired && j->req->expired(j->req->expired_arg);
-}
-
 /* A grid of ranks: equal volumes cut out of it and of the machine, as cubic as
  * they can be. */
 static void try_tiles(struct job *j, const struct cpl_grid *grid,
@@ -297,7 +278,7 @@ static void try_tiles(struct job *j, const struct cpl_grid *grid,
 	for (int d = 0; d < grid->n_dims; d++)
 		o.box[d] = grid->dim[grid->n_dims - 1 - d];
 	j->cell = grid->cell;
-	for (int64_t volume = 1; volume <= j->ranks && !expired(j); volume++) {
+	for (int64_t volume = 1; volume <= j->ranks && !cpl_map_expired(j->req); volume++) {
 		if (j->ranks % volume ||
 		    !shape(o.box, o.n_box, 0, volume, o.tile) ||
 		    !shape(j->length, j->n_dims, 1, volume, o.on))
@@ -312,72 +293,61 @@ static void try_tiles(struct job *j, const struct cpl_grid *grid,
  * tiles where the ranks make up a grid. */
 static int choose(struct job *j, int *rank_host, struct cpl_error *err)
 {
-	struct choice c = {.rank_host = rank_host, .least = -1};
-	int order[CPL_TILE_MAX_DIMS], found, rc = -1;
+	struct choice c = {
+	        .rank_host = rank_host,
+	        .tried = cpl_arena_take(&j->arena, j->ranks, sizeof(int)),
+	        .least = -1,
+	};
+	int order[CPL_TILE_MAX_DIMS], found = 0;
 	struct cpl_grid grid = {0};
 
-	if (cpl_distance_init(&j->distance, j->req->net, j->req->routing,
+	if (!c.tried ||
+	    cpl_distance_init(&j->distance, j->req->net, j->req->routing,
 	                      j->req->host, j->req->n_hosts, err))
 		return -1;
-	c.tried = malloc((size_t)j->ranks * sizeof(*c.tried));
-	if (!c.tried) {
-		cpl_fail_memory(err);
-		goto out;
+	/* T varies fastest, or slowest. */
+	for (int first = 0; first < 2; first++) {
+		for (int d = 0; d < j->n_dims; d++)
+			order[d] = first ? (d + j->n_dims - 1) % j->n_dims : d;
+		lay_order(j, order, c.tried);
+		consider(j, &c);
 	}
-	for (int d = 0; d < j->n_dims; d++)
-		order[d] = d;
-	lay_order(j, order, c.tried);
-	consider(j, &c);
-	for (int d = 0; d < j->n_dims; d++)
-		order[d] = (d + j->n_dims - 1) % j->n_dims;
-	lay_order(j, order, c.tried);
-	consider(j, &c);
-	rc = 0;
-	if (expired(j))
-		goto out;
-	found = cpl_map_find_grid(j->req->graph, &grid, err);
-	if (found < 0)
-		rc = -1;
+	if (!cpl_map_expired(j->req))
+		found = cpl_map_find_grid(j->req->graph, &grid, err);
 	if (found > 0) {
 		try_tiles(j, &grid, &c);
 		free(grid.cell);
 	}
-out:
-	free(c.tried);
 	cpl_distance_free(&j->distance);
-	return rc;
+	return found < 0 ? -1 : 0;
+}
+
+/* What the option says. */
+static int obey(struct job *j, int *rank_host, struct cpl_error *err)
+{
+	struct cpl_tile_option o;
+
+	if (cpl_tile_option_parse(j->req->option, &o, err) ||
+	    check_fit(j, &o, err))
+		return -1;
+	for (int i = 0; i < o.n_order; i++)
+		o.order[i] = dim_of(j, o.order[i]);
+	if (o.n_order)
+		lay_order(j, o.order, rank_host);
+	else
+		lay_tiles(j, &o, rank_host);
+	return 0;
 }
 
 static int map(const struct cpl_map_request *req, int *rank_host,
                struct cpl_error *err)
 {
 	struct job j = {.req = req, .ranks = req->graph->ranks};
-	struct cpl_tile_option o;
 	int rc = -1;
 
-	if (list_slots(&j, err))
-		goto out;
-	if (!req->option) {
-		rc = choose(&j, rank_host, err);
-		goto out;
-	}
-	if (cpl_tile_option_parse(req->option, &o, err) ||
-	    check_fit(&j, &o, err))
-		goto out;
-	if (o.n_order) {
-		for (int i = 0; i < o.n_order; i++)
-			o.order[i] = dim_of(&j, o.order[i]);
-		lay_order(&j, o.order, rank_host);
-	} else {
-		lay_tiles(&j, &o, rank_host);
-	}
-	rc = 0;
-out:
-	free(j.at);
-	free(j.host);
-	free(j.slot);
-	free(j.rank);
-	return rc;
+	if (!list_slots(&j))
+		rc = (req->option ? obey : choose)(&j, rank_host, err);
+	return cpl_arena_end(&j.arena, rc, err);
 }
 
 static int check(const char *option, struct cpl_error *err)

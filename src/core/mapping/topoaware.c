@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <stdlib.h>
-
 #include "mapping/clusters.h"
 
 /* The table has clusters * targets numbers: 512 MB. */
-#define PLACES_MAX 8192
+#define TARGETS_MAX 8192
 /* Rows of the table between two looks at the clock. */
 #define CHECK_EVERY 64
 
@@ -83,7 +81,7 @@ static int most_critical(struct table *s)
 			continue;
 		if (s->order == 3) {
 			if (cluster % CHECK_EVERY == 0 &&
-			    cpl_clusters_expired(s->t))
+			    cpl_map_expired(s->t->req))
 				return -1;
 			scan(s, cluster);
 		}
@@ -114,8 +112,7 @@ static void take_target(struct table *s, int target)
 static void update_row(struct table *s, int cluster, int target, double bytes)
 {
 	struct cpl_clusters *t = s->t;
-	const float *row =
-	        cpl_distance_row(&t->distance, t->distance.leaf[target]);
+	const float *row = cpl_clusters_row(t, target);
 	double *f = s->f + (size_t)cluster * (size_t)t->n;
 	double scale = s->order == 2 ? t->n : 1;
 
@@ -181,14 +178,14 @@ static bool start(struct table *s)
 
 	s->n_free = t->n;
 	for (int p = 0; p < t->n; p++) {
-		if (p % CHECK_EVERY == 0 && cpl_clusters_expired(t))
+		if (p % CHECK_EVERY == 0 && cpl_map_expired(t->req))
 			return false;
 		s->free_target[p] = p;
 		for (int q = 0; s->order > 1 && q < t->n; q++)
 			s->far[p] += cpl_clusters_hops(t, p, q);
 	}
 	for (int cluster = 0; cluster < t->n; cluster++) {
-		if (cluster % CHECK_EVERY == 0 && cpl_clusters_expired(t))
+		if (cluster % CHECK_EVERY == 0 && cpl_map_expired(t->req))
 			return false;
 		for (int64_t e = graph->row[cluster];
 		     e < graph->row[cluster + 1]; e++)
@@ -205,35 +202,30 @@ static bool start(struct table *s)
 static int assign_by(struct cpl_clusters *t, int *target_of, int order,
                      struct cpl_error *err)
 {
-	size_t n = (size_t)t->n;
 	struct table s = {.t = t, .order = order};
-	int rc = -1;
 
-	if (t->n > PLACES_MAX)
+	if (t->n > TARGETS_MAX)
 		return cpl_fail(err,
 		                "topoaware keeps a table of tasks by hosts; %d "
 		                "hosts are too many; at most %d are possible",
-		                t->n, PLACES_MAX);
-	s.f = calloc(n * n, sizeof(*s.f));
-	s.sum = calloc(n, sizeof(*s.sum));
-	s.min = calloc(n, sizeof(*s.min));
-	s.n_min = calloc(n, sizeof(*s.n_min));
-	s.arg = calloc(n, sizeof(*s.arg));
-	s.unmapped = calloc(n, sizeof(*s.unmapped));
-	s.far = calloc(n, sizeof(*s.far));
-	s.free_target = calloc(n, sizeof(*s.free_target));
-	s.n_fit = calloc(n, sizeof(*s.n_fit));
-	s.mapped = calloc(n, sizeof(*s.mapped));
-	s.used = calloc(n, sizeof(*s.used));
-	if (!s.f || !s.sum || !s.min || !s.n_min || !s.arg || !s.unmapped ||
-	    !s.far || !s.free_target || !s.n_fit || !s.mapped || !s.used) {
-		cpl_fail_memory(err);
-		goto out;
-	}
+		                t->n, TARGETS_MAX);
+	s.f = cpl_arena_take(&t->arena, (int64_t)t->n * t->n, sizeof(double));
+	s.sum = cpl_clusters_take(t, sizeof(double));
+	s.min = cpl_clusters_take(t, sizeof(double));
+	s.n_min = cpl_clusters_take(t, sizeof(int));
+	s.arg = cpl_clusters_take(t, sizeof(int));
+	s.unmapped = cpl_clusters_take(t, sizeof(double));
+	s.far = cpl_clusters_take(t, sizeof(double));
+	s.free_target = cpl_clusters_take(t, sizeof(int));
+	s.n_fit = cpl_clusters_take(t, sizeof(int));
+	s.mapped = cpl_clusters_take(t, sizeof(bool));
+	s.used = cpl_clusters_take(t, sizeof(bool));
+	if (t->arena.failed)
+		return cpl_fail_memory(err);
 	for (int k = start(&s) ? 0 : t->n; k < t->n; k++) {
 		int cluster;
 
-		if (k % 8 == 7 && cpl_clusters_expired(t))
+		if (k % 8 == 7 && cpl_map_expired(t->req))
 			break;
 		cluster = most_critical(&s);
 		if (cluster < 0)
@@ -241,20 +233,7 @@ static int assign_by(struct cpl_clusters *t, int *target_of, int order,
 		target_of[cluster] = s.arg[cluster];
 		put(&s, cluster, s.arg[cluster]);
 	}
-	rc = 0;
-out:
-	free(s.f);
-	free(s.sum);
-	free(s.min);
-	free(s.n_min);
-	free(s.arg);
-	free(s.unmapped);
-	free(s.far);
-	free(s.free_target);
-	free(s.n_fit);
-	free(s.mapped);
-	free(s.used);
-	return rc;
+	return 0;
 }
 
 static int assign_1(struct cpl_clusters *t, int *target_of,

@@ -6,18 +6,14 @@
 
 #define MAX_LEVELS 128
 
-/* The switch tree of a graph, where it is one. */
-struct switches {
-	int *parent; /* [routers] -1: the root */
-	int *depth;
-};
-
 struct tree {
 	const struct cpl_network *net;
 	int n_levels; /* below the root, the coarsest first */
 	/* Torus: boxes of one level, in routers. */
 	int box[MAX_LEVELS][CPL_NETWORK_MAX_DIMS];
-	struct switches switches;
+	/* The switch tree of a graph, where it is one: [routers]. */
+	bool is_tree;
+	int *parent, *depth; /* -1: of the root */
 };
 
 /* Boxes of one router doubled dimension after dimension up to the whole. */
@@ -50,15 +46,15 @@ static void torus_levels(struct tree *t)
 }
 
 /* Breadth-first from `start`; the last router reached, and how many. */
-static int visit(const struct cpl_comm *routers, int start, struct switches *s,
+static int visit(const struct cpl_comm *routers, int start, struct tree *t,
                  int *queue, int *reached)
 {
 	int n = 0;
 
 	for (int r = 0; r < routers->ranks; r++)
-		s->depth[r] = -1;
-	s->depth[start] = 0;
-	s->parent[start] = -1;
+		t->depth[r] = -1;
+	t->depth[start] = 0;
+	t->parent[start] = -1;
 	queue[n++] = start;
 	for (int head = 0; head < n; head++) {
 		int at = queue[head];
@@ -67,10 +63,10 @@ static int visit(const struct cpl_comm *routers, int start, struct switches *s,
 		     e++) {
 			int to = routers->to[e];
 
-			if (s->depth[to] >= 0)
+			if (t->depth[to] >= 0)
 				continue;
-			s->depth[to] = s->depth[at] + 1;
-			s->parent[to] = at;
+			t->depth[to] = t->depth[at] + 1;
+			t->parent[to] = at;
 			queue[n++] = to;
 		}
 	}
@@ -78,54 +74,46 @@ static int visit(const struct cpl_comm *routers, int start, struct switches *s,
 	return queue[n - 1];
 }
 
-/* A graph that is a tree hangs from the middle of its longest way. Others have
+/* A graph that is a tree hangs from the middle of its longest path. Others have
  * no level but that of the routers. */
-static int graph_levels(struct tree *t, struct cpl_error *err)
+static int graph_levels(struct tree *t, struct cpl_arena *arena,
+                        struct cpl_error *err)
 {
-	const struct cpl_network *net = t->net;
-	size_t n = (size_t)net->n_routers;
-	int *queue = malloc(n * sizeof(*queue));
-	struct cpl_comm *routers = NULL;
-	int at, reached, half, rc = -1;
+	int n = t->net->n_routers, at, reached, half;
+	int *queue = cpl_arena_take(arena, n, sizeof(*queue));
+	struct cpl_comm *routers = cpl_map_router_graph(t->net, err);
 
-	t->switches.parent = malloc(n * sizeof(int));
-	t->switches.depth = malloc(n * sizeof(int));
-	if (!queue || !t->switches.parent || !t->switches.depth) {
-		cpl_fail_memory(err);
-		goto out;
+	t->parent = cpl_arena_take(arena, n, sizeof(int));
+	t->depth = cpl_arena_take(arena, n, sizeof(int));
+	if (!routers || arena->failed) {
+		cpl_comm_free(routers);
+		return routers ? cpl_fail_memory(err) : -1;
 	}
-	routers = cpl_map_router_graph(net, err);
-	if (!routers)
-		goto out;
-	rc = 0;
 	t->n_levels = 1;
-	at = visit(routers, 0, &t->switches, queue, &reached);
-	if (reached == net->n_routers &&
-	    routers->n_entries == 2 * ((int64_t)net->n_routers - 1)) {
-		at = visit(routers, at, &t->switches, queue, &reached);
-		half = t->switches.depth[at] / 2;
-		while (t->switches.depth[at] > half)
-			at = t->switches.parent[at];
-		at = visit(routers, at, &t->switches, queue, &reached);
-		t->n_levels = t->switches.depth[at];
+	at = visit(routers, 0, t, queue, &reached);
+	t->is_tree =
+	        reached == n && routers->n_entries == 2 * ((int64_t)n - 1);
+	if (t->is_tree) {
+		at = visit(routers, at, t, queue, &reached);
+		half = t->depth[at] / 2;
+		while (t->depth[at] > half)
+			at = t->parent[at];
+		at = visit(routers, at, t, queue, &reached);
+		t->n_levels = t->depth[at];
 		if (t->n_levels > MAX_LEVELS)
 			t->n_levels = MAX_LEVELS;
-	} else {
-		free(t->switches.parent);
-		t->switches.parent = NULL;
 	}
-out:
 	cpl_comm_free(routers);
-	free(queue);
-	return rc;
+	return 0;
 }
 
-static int make_levels(struct tree *t, struct cpl_error *err)
+static int make_levels(struct tree *t, struct cpl_arena *arena,
+                       struct cpl_error *err)
 {
 	if (cpl_network_product(t->net))
 		torus_levels(t);
 	else if (cpl_network_type_is_irregular(t->net->type))
-		return graph_levels(t, err);
+		return graph_levels(t, arena, err);
 	else
 		t->n_levels = t->net->n_levels;
 	return 0;
@@ -146,10 +134,10 @@ static int object_of(const struct tree *t, int router, int level)
 	}
 	if (product)
 		return id;
-	if (!(cpl_network_type_is_irregular(t->net->type)))
+	if (!cpl_network_type_is_irregular(t->net->type))
 		return cpl_level_unit(&t->net->level[level], router);
-	while (t->switches.parent && t->switches.depth[at] > level + 1)
-		at = t->switches.parent[at];
+	while (t->is_tree && t->depth[at] > level + 1)
+		at = t->parent[at];
 	return at;
 }
 
@@ -169,20 +157,19 @@ static int by_path(const void *a, const void *b)
 }
 
 /* Targets in the order of the tree, and the levels at which it branches. */
-static int build(const struct tree *t, const struct cpl_clusters *clusters,
+static int build(const struct tree *t, struct cpl_clusters *clusters,
                  struct cpl_tree *out, int *order, struct cpl_error *err)
 {
 	size_t n = (size_t)clusters->n, levels = (size_t)t->n_levels;
-	int *path = malloc((n * levels + 1) * sizeof(*path));
-	struct key *key = malloc(n * sizeof(*key));
-	int last = 1, rc = -1;
+	int *path = cpl_arena_take(&clusters->arena, (int64_t)(n * levels),
+	                           sizeof(*path));
+	struct key *key = cpl_clusters_take(clusters, sizeof(*key));
+	int last = 1;
 
-	if (!path || !key) {
-		cpl_fail_memory(err);
-		goto done;
-	}
+	if (clusters->arena.failed)
+		return cpl_fail_memory(err);
 	if (cpl_tree_init(out, clusters->n, t->n_levels, err))
-		goto done;
+		return -1;
 	for (size_t p = 0; p < n; p++) {
 		int router = cpl_network_router(t->net, clusters->node[p]);
 
@@ -209,11 +196,7 @@ static int build(const struct tree *t, const struct cpl_clusters *clusters,
 	}
 	for (size_t p = 0; p < n; p++)
 		order[p] = key[p].target;
-	rc = 0;
-done:
-	free(path);
-	free(key);
-	return rc;
+	return 0;
 }
 
 static int assign(struct cpl_clusters *clusters, int *target_of,
@@ -221,36 +204,25 @@ static int assign(struct cpl_clusters *clusters, int *target_of,
 {
 	struct tree t = {.net = clusters->req->net};
 	struct cpl_tree tree = {0};
-	size_t n = (size_t)clusters->n;
-	int *order = malloc(n * sizeof(*order));
-	int *slot = malloc(n * sizeof(*slot));
-	int *cluster = malloc(n * sizeof(*cluster));
-	int rc = -1;
+	int *order = cpl_clusters_take(clusters, sizeof(*order));
+	int *slot = cpl_clusters_take(clusters, sizeof(*slot));
+	int *cluster = cpl_clusters_take(clusters, sizeof(*cluster));
+	int rc;
 
-	if (!order || !slot || !cluster) {
-		cpl_fail_memory(err);
-		goto out;
-	}
-	if (make_levels(&t, err) || build(&t, clusters, &tree, order, err))
-		goto out;
+	if (clusters->arena.failed)
+		return cpl_fail_memory(err);
+	if (make_levels(&t, &clusters->arena, err) ||
+	    build(&t, clusters, &tree, order, err))
+		return -1;
 	rc = cpl_treematch(&tree, clusters->graph, clusters->req->expired,
 	                   clusters->req->expired_arg, slot, err);
-	if (rc) {
-		/* Out of time: no cluster has a target. */
-		rc = rc < 0 ? -1 : 0;
-		goto out;
-	}
+	cpl_tree_free(&tree);
+	/* Out of time no cluster has a target. */
+	if (rc)
+		return rc < 0 ? -1 : 0;
 	for (int i = 0; i < clusters->n; i++)
 		cluster[slot[i]] = i;
-	rc = cpl_clusters_pair(clusters, cluster, order, target_of, err);
-out:
-	free(t.switches.parent);
-	free(t.switches.depth);
-	cpl_tree_free(&tree);
-	free(order);
-	free(slot);
-	free(cluster);
-	return rc;
+	return cpl_clusters_pair(clusters, cluster, order, target_of, err);
 }
 
 const struct cpl_mapper cpl_mapper_treematch = {

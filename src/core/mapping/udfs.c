@@ -24,47 +24,37 @@ static void descend(struct cpl_clusters *t, int first, int centre,
 {
 	int depth = 0;
 
-	target_of[first] = cpl_clusters_nearest(t, first, centre, used);
-	used[target_of[first]] = true;
+	cpl_clusters_put(t, first, centre, target_of, used);
 	stack[depth++] = first;
 	for (long step = 1; depth; step++) {
 		int cluster = stack[depth - 1];
 		int next = next_partner(t, cluster, target_of);
 
-		if (step % 64 == 0 && cpl_clusters_expired(t))
+		if (step % 64 == 0 && cpl_map_expired(t->req))
 			return;
 		if (next < 0) {
 			depth--;
 			continue;
 		}
-		target_of[next] =
-		        cpl_clusters_nearest(t, next, target_of[cluster], used);
-		used[target_of[next]] = true;
+		cpl_clusters_put(t, next, target_of[cluster], target_of, used);
 		stack[depth++] = next;
 	}
 }
 
 static int assign(struct cpl_clusters *t, int *target_of, struct cpl_error *err)
 {
-	bool *used = calloc((size_t)t->n, sizeof(*used));
-	int *stack = malloc((size_t)t->n * sizeof(*stack));
-	int first = cpl_clusters_heaviest(t), rc = -1;
+	bool *used = cpl_clusters_take(t, sizeof(*used));
+	int *stack = cpl_clusters_take(t, sizeof(*stack));
 	int centre = cpl_clusters_centre(t);
 
-	if (!used || !stack) {
-		cpl_fail_memory(err);
-		goto out;
-	}
-	descend(t, first, centre, target_of, used, stack);
+	if (t->arena.failed)
+		return cpl_fail_memory(err);
+	descend(t, cpl_comm_heaviest(t->graph), centre, target_of, used, stack);
 	/* Other components start at their first cluster. */
-	for (int i = 0; i < t->n && !cpl_clusters_expired(t); i++)
+	for (int i = 0; i < t->n && !cpl_map_expired(t->req); i++)
 		if (target_of[i] < 0)
 			descend(t, i, centre, target_of, used, stack);
-	rc = 0;
-out:
-	free(used);
-	free(stack);
-	return rc;
+	return 0;
 }
 
 const struct cpl_mapper cpl_mapper_udfs = {

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The arrays of one search: taken one by one, freed together. */
+#ifndef CPL_GRAPH_ARENA_H
+#define CPL_GRAPH_ARENA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* Starts as {0}. */
+struct cpl_arena {
+	struct cpl_arena_block *last;
+	bool failed; /* memory was out for one of them */
+};
+
+/* n zeroed items of so many bytes, at least one byte in all. NULL when memory
+ * is out, which `failed` keeps: one look at it tells for many arrays. */
+void *cpl_arena_take(struct cpl_arena *arena, int64_t n, size_t size);
+
+void cpl_arena_free(struct cpl_arena *arena);
+
+/* The end of a function that had arrays and would return rc: frees them.
+ * Returns rc, but -1 with err when memory was out. */
+int cpl_arena_end(struct cpl_arena *arena, int rc, struct cpl_error *err);
+
+#endif
