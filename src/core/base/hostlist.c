@@ -108,7 +108,11 @@ static int parse_bracket(struct item *item, const char **p, uint64_t *hosts,
 			                range.low, range.high);
 		total += range.high - range.low + 1;
 		if (total > CPL_HOSTLIST_MAX / *hosts)
-			return cpl_fail(err, "more than %d hosts",
+			return cpl_fail(err, "%smore than %d hosts",
+			                range.high - range.low >=
+			                                CPL_HOSTLIST_MAX
+			                        ? "a range of "
+			                        : "",
 			                CPL_HOSTLIST_MAX);
 		if (cpl_array_grow(&item->range, item->n_ranges, sizeof(range),
 		                   err))
