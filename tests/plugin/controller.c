@@ -441,7 +441,7 @@ job_record_t *controller_job(const struct job_options *options)
 	add_env(job, "_SLURM_SPANK_OPTION_commplace_placement_policy",
 	        options->policy);
 	add_env(job, "COMM_RANK_MAPPING", options->mapping);
-	add_env(job, "COMM_DISTRIBUTION", options->marked ? "marked" : NULL);
+	add_env(job, "COMM_DISTRIBUTION", options->marks);
 	return job;
 }
 
@@ -456,6 +456,9 @@ void controller_job_free(job_record_t *job)
 	FREE_NULL_LIST(job->gres_list_req);
 	xfree(details->mc_ptr);
 	xfree(details->submit_line);
+	for (int i = 0; i < details->env_cnt; i++)
+		xfree(details->env_sup[i]);
+	xfree(details->env_sup);
 	xfree(job->details);
 	for (uint32_t i = 0; i < job->spank_job_env_size; i++)
 		xfree(job->spank_job_env[i]);

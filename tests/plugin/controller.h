@@ -62,7 +62,7 @@ struct job_options {
 	bool exclusive_user; /* --exclusive=user */
 	const char *gres;    /* --gres=gpu:1 */
 	uint32_t dist;       /* -m to sbatch */
-	bool marked;         /* submitted where srun marks its default */
+	const char *marks;   /* "marked", "offered": see spank_commplace.c */
 };
 
 /* Cores kept from the next calls of job_test by a reservation, or NULL. */

@@ -133,15 +133,39 @@ static void test_options_of_srun_end_at_the_program(void **state)
 static void test_marks(void **state)
 {
 	char *with[] = {"COMM_PROFILE=x", "COMM_DISTRIBUTION=marked"};
+	char *offered[] = {"COMM_DISTRIBUTION=offered"};
 	uint16_t before = slurm_conf.select_type_param;
 
 	slurm_conf.select_type_param = 0;
 	assert_true(cplslurm_marks(with, 2));
 	assert_false(cplslurm_marks(with, 1));
+	assert_false(cplslurm_marks(offered, 1));
 	assert_false(cplslurm_marks(NULL, 0));
 	slurm_conf.select_type_param = CR_PACK_NODES;
 	assert_false(cplslurm_marks(with, 2));
 	slurm_conf.select_type_param = before;
+}
+
+static void test_set_env(void **state)
+{
+	static const struct {
+		const char *name, *value;
+		uint32_t n;
+	} row[] = {{"A", "1", 1}, {"AB", "", 2}, {"A", "22", 2}, {"B", "3", 3}};
+	char **env = NULL;
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		assert_int_equal(
+		        cplslurm_set_env(&env, &n, row[i].name, row[i].value),
+		        0);
+		assert_int_equal(n, row[i].n);
+		assert_null(env[n]);
+	}
+	assert_string_equal(env[0], "A=22");
+	assert_string_equal(env[1], "AB=");
+	assert_string_equal(env[2], "B=3");
+	xfree_array(env);
 }
 
 int main(void)
@@ -149,6 +173,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_options_of_srun_end_at_the_program),
 	        cmocka_unit_test(test_marks),
+	        cmocka_unit_test(test_set_env),
 	        cmocka_unit_test(test_options),
 	        cmocka_unit_test(test_config_stands_beside_slurm_conf),
 	};

@@ -490,7 +490,7 @@ static void test_marks_tell_what_was_stated(void **state)
 	                              .exclusive = true,
 	                              .profile = "pairs16",
 	                              .policy = "random-groups",
-	                              .marked = true};
+	                              .marks = "marked"};
 	job_record_t *job = controller_job(&options);
 	uint16_t parameters = slurm_conf.select_type_param;
 	char *plan, *block;
@@ -508,6 +508,52 @@ static void test_marks_tell_what_was_stated(void **state)
 	slurm_conf.select_type_param = parameters;
 	free(block);
 	finish(job);
+}
+
+/* Of a job without options of ours slurmctld itself says that it is ours. */
+static void test_marks_are_asked_for(void **state)
+{
+	static const char asked[] = "SLURM_SPANK_COMM_DISTRIBUTION=marked";
+	static const char *const marked = asked + sizeof("SLURM_SPANK_") - 1;
+	static const char offered[] = "COMM_DISTRIBUTION=offered";
+	static const struct {
+		const char *config, *marks;
+		uint32_t het;
+		int asked; /* 1; 0: no need; -1: not possible */
+	} row[] = {
+	        {"Match JobName=job Profile=pairs16", "offered", 0, 1},
+	        {"DefaultPolicy=random-groups", "offered", 0, 1},
+	        {"DefaultPolicy=random-groups", "offered", 7, -1},
+	        {"DefaultPolicy=random-groups", "marked", 0, 0},
+	        {"DefaultPolicy=random-groups", NULL, 0, -1},
+	        {"", "offered", 0, -1},
+	};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		struct job_options options = {.nodes = 4,
+		                              .tasks = 16,
+		                              .exclusive = true,
+		                              .marks = row[i].marks};
+		job_record_t *job = controller_job(&options);
+
+		controller_config(row[i].config);
+		controller_reconfigure();
+		job->het_job_id = row[i].het;
+		free(controller_run(job));
+		assert_int_equal(job->details->env_cnt, row[i].asked == 1);
+		if (row[i].asked == 1)
+			assert_string_equal(job->details->env_sup[0], asked);
+		if (row[i].marks)
+			assert_string_equal(job->spank_job_env[0],
+			                    row[i].asked >= 0 ? marked
+			                                      : offered);
+		if (*row[i].config)
+			finish(job);
+		else
+			controller_end(job);
+	}
+	controller_config("MaxDecisionTime=20s");
+	controller_reconfigure();
 }
 
 /* fault 26: with sbatch -m cyclic the record has that order. */
@@ -887,6 +933,7 @@ int main(void)
 	        T(test_steps_that_keep_the_default),
 	        T(test_arguments_of_the_program_are_no_distribution),
 	        T(test_marks_tell_what_was_stated),
+	        T(test_marks_are_asked_for),
 	        T(test_a_stated_order_is_on_record),
 	        T(test_exclusive_for_the_user_packs),
 	        T(test_admin_comment_can_be_switched_off),

@@ -116,13 +116,16 @@ static void test_sbatch_promises_the_mark(void **state)
 	run(S_CTX_ALLOCATOR, "milc");
 	assert_string_equal(control,
 	                    "COMM_DISTRIBUTION=marked COMM_PROFILE=milc");
+	/* slurmctld may find that it is one of ours. */
 	run(S_CTX_ALLOCATOR, NULL);
-	assert_string_equal(control, "");
+	assert_string_equal(control, "COMM_DISTRIBUTION=offered");
 	assert_string_equal(distribution(), "");
 	/* A mark that says something there. */
 	slurm_conf.select_type_param = CR_PACK_NODES;
 	run(S_CTX_ALLOCATOR, "milc");
 	assert_string_equal(control, "COMM_PROFILE=milc");
+	run(S_CTX_ALLOCATOR, NULL);
+	assert_string_equal(control, "");
 	/* srun's own job says in its record what was stated. */
 	slurm_conf.select_type_param = 0;
 	run(S_CTX_LOCAL, "milc");
@@ -154,6 +157,10 @@ static void test_srun_leaves_what_was_stated(void **state)
 static void test_srun_elsewhere_does_not(void **state)
 {
 	setenv("SLURM_JOB_ID", "17", 1);
+	run(S_CTX_LOCAL, NULL);
+	assert_string_equal(distribution(), "");
+	in_the_job();
+	setenv("SLURM_SPANK_COMM_DISTRIBUTION", "offered", 1);
 	run(S_CTX_LOCAL, NULL);
 	assert_string_equal(distribution(), "");
 	in_the_job();

@@ -80,6 +80,46 @@ as_user srun "${OPTIONS[@]}" ./print.sh -m block >"$home/alone.out" 2>&1
 isnt "$(blocks "$home/alone.out")" 4 "srun alone, with arguments like it"
 cancel_all
 
+# Jobs of the site's: of a Match rule, or placed by DefaultPolicy alone.
+# Runs of ranks on a host, and the same in block order.
+order() {
+	ranks "$1" | tr ' ' '\n' | uniq
+}
+block_order() {
+	order "$1" | sort -V -u
+}
+for site in "Match JobName=ruled Profile=pairs16" "DefaultPolicy=random-nodes"; do
+	CLUSTER_SITE=$site
+	cluster_write_site
+	scontrol reconfigure
+	OPTIONS=(-N4 -n16 --exclusive -J ruled)
+	script <<-END
+		srun ./print.sh >step.out 2>&1
+		SLURM_DISTRIBUTION=block srun ./print.sh >env.out 2>&1
+		srun -m block ./print.sh >block.out 2>&1
+	END
+	ok $? "$site: ended well"
+	block=$(block_order "$home/step.out")
+	isnt "$(order "$home/step.out")" "$block" "srun alone: the plan's order"
+	is "$(order "$home/env.out")" "$block" "SLURM_DISTRIBUTION=block srun"
+	is "$(order "$home/block.out")" "$block" "srun -m block"
+	as_user salloc "${OPTIONS[@]}" bash -c "
+		srun ./print.sh >plan.out 2>&1
+		SLURM_DISTRIBUTION=block srun ./print.sh >env.out 2>&1" \
+		>"$home/salloc.log" 2>&1
+	block=$(block_order "$home/plan.out")
+	isnt "$(order "$home/plan.out")" "$block" "salloc: srun alone"
+	is "$(order "$home/env.out")" "$block" "salloc: SLURM_DISTRIBUTION=block"
+	as_user srun "${OPTIONS[@]}" ./print.sh >"$home/alone.out" 2>&1
+	isnt "$(order "$home/alone.out")" "$(block_order "$home/alone.out")" \
+		"srun as a job: the plan's order"
+	cancel_all
+done
+CLUSTER_SITE=
+cluster_write_site
+scontrol reconfigure
+OPTIONS=(-N4 -n16 --exclusive --comm-profile=pairs16)
+
 # fault 35: programs of others, linked with the public libslurm.
 job=$(submit "${OPTIONS[@]}" --wrap "srun sleep 300")
 wait_running "$job"

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "commplace-config.h"
+
 #include "slurm_compat.h"
 
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,119 +27,114 @@ const char *cplslurm_env(char *const *env, uint32_t n, const char *name)
 	return found;
 }
 
-static const char *first_of(char *const *env, uint32_t n,
-                            const char *const *names)
+int cplslurm_set_env(char ***env, uint32_t *n, const char *name,
+                     const char *value)
 {
-	const char *value = NULL;
+	size_t length = strlen(name) + 1, size = length + strlen(value) + 1;
+	char *entry = try_xmalloc(size);
+	uint32_t i = 0;
 
-	for (; *names && !value; names++)
-		value = cplslurm_env(env, n, *names);
-	return value;
+	if (!entry)
+		return -1;
+	snprintf(entry, size, "%s=%s", name, value);
+	while (i < *n && (!(*env)[i] || strncmp((*env)[i], entry, length)))
+		i++;
+	if (i < *n) {
+		xfree((*env)[i]);
+	} else if (try_xrealloc(*env, (*n + 2) * sizeof(**env))) {
+		++*n;
+		(*env)[*n] = NULL;
+	} else {
+		xfree(entry);
+		return -1;
+	}
+	(*env)[i] = entry;
+	return 0;
 }
 
 #define SPANK_OPTION "_SLURM_SPANK_OPTION_" CPLSLURM_SPANK_NAME "_"
 
 struct cplslurm_options cplslurm_options(char *const *env, uint32_t n)
 {
-	static const char *const profile[] = {
-	        "COMM_PROFILE", SPANK_OPTION "comm_profile", NULL};
-	static const char *const policy[] = {
-	        "COMM_PLACEMENT_POLICY", SPANK_OPTION "placement_policy", NULL};
-	static const char *const mapping[] = {
-	        "COMM_RANK_MAPPING", SPANK_OPTION "rank_mapping", NULL};
-	struct cplslurm_options options = {
-	        .profile = first_of(env, n, profile),
-	        .policy = first_of(env, n, policy),
-	        .mapping = first_of(env, n, mapping),
+	static const char *const name[][2] = {
+	        {"COMM_PROFILE", SPANK_OPTION "comm_profile"},
+	        {"COMM_PLACEMENT_POLICY", SPANK_OPTION "placement_policy"},
+	        {"COMM_RANK_MAPPING", SPANK_OPTION "rank_mapping"},
 	};
+	const char *value[3];
 
-	return options;
+	for (int i = 0; i < 3; i++) {
+		value[i] = cplslurm_env(env, n, name[i][0]);
+		if (!value[i])
+			value[i] = cplslurm_env(env, n, name[i][1]);
+	}
+	return (struct cplslurm_options){value[0], value[1], value[2]};
+}
+
+void *cplslurm_open_plugin(const char *file, int flags)
+{
+	const char *dir = slurm_conf.plugindir;
+	char path[PATH_MAX];
+	void *so = NULL;
+
+	while (dir && *dir && !so) {
+		int n = (int)strcspn(dir, ":");
+
+		if (n && snprintf(path, sizeof(path), "%.*s/%s", n, dir, file) <
+		                 (int)sizeof(path))
+			so = dlopen(path, flags);
+		dir += n + (dir[n] == ':');
+	}
+	return so;
 }
 
 char *cplslurm_config_path(void)
 {
-	static const char name[] = "commplace.conf";
 	const char *conf = getenv("SLURM_CONF"), *slash;
 	char *path;
-	size_t dir;
 
 	if (!conf || !*conf)
 		conf = slurm_conf.slurm_conf;
 	if (!conf || !(slash = strrchr(conf, '/')))
 		return strdup(CPL_CONFIG_DEFAULT_PATH);
-	dir = (size_t)(slash - conf) + 1;
-	path = malloc(dir + sizeof(name));
-	if (!path)
+	if (asprintf(&path, "%.*s/commplace.conf", (int)(slash - conf), conf) <
+	    0)
 		return NULL;
-	memcpy(path, conf, dir);
-	memcpy(path + dir, name, sizeof(name));
 	return path;
 }
 
 bool cplslurm_marks(char *const *env, uint32_t n)
 {
+	const char *value = cplslurm_env(env, n, CPLSLURM_MARKS);
+
 	/* There the mark would change the layout, so that there is none. */
-	return !(slurm_conf.select_type_param & CR_PACK_NODES) &&
-	       cplslurm_env(env, n, CPLSLURM_MARKS);
+	return !(slurm_conf.select_type_param & CR_PACK_NODES) && value &&
+	       !strcmp(value, CPLSLURM_MARKS_MADE);
 }
 
 /* srun's options, as getopt(3) has the short ones. */
 static const char short_options[] = "A:B:C:D:EF:G:HI::J:K::L:M:N:OQS:T:VW:XZ"
                                     "b:c:d:e:hi:k::lm:n:o:p:q:r:st:uvw:x:";
-static const char *const without_value[] = {
-        "bcast",
-        "compress",
-        "contiguous",
-        "debugger-test",
-        "disable-status",
-        "exclusive",
-        "exact",
-        "help",
-        "hold",
-        "immediate",
-        "interactive",
-        "kill-on-bad-exit",
-        "label",
-        "multi-prog",
-        "nice",
-        "no-allocate",
-        "no-kill",
-        "overcommit",
-        "overlap",
-        "oversubscribe",
-        "preserve-env",
-        "propagate",
-        "pty",
-        "quiet",
-        "quit-on-interrupt",
-        "reboot",
-        "resv-ports",
-        "send-libs",
-        "spread-job",
-        "test-only",
-        "unbuffered",
-        "use-min-nodes",
-        "usage",
-        "verbose",
-        "version",
-        "whole",
-        "x11",
-        NULL,
-};
-
-static bool begins(const char *text, size_t n, const char *word)
-{
-	return n <= strlen(word) && !strncmp(text, word, n);
-}
+static const char without_value[] =
+        "bcast compress contiguous debugger-test disable-status "
+        "exclusive exact help hold immediate interactive "
+        "kill-on-bad-exit label multi-prog nice no-allocate no-kill "
+        "overcommit overlap oversubscribe preserve-env propagate "
+        "pty quiet quit-on-interrupt reboot resv-ports send-libs "
+        "spread-job test-only unbuffered use-min-nodes usage "
+        "verbose version whole x11";
 
 /* Is the word behind "--name" its value? */
 static bool long_takes_next(const char *name, size_t n)
 {
 	if (memchr(name, '=', n))
 		return false;
-	for (const char *const *known = without_value; *known; known++)
-		if (begins(name, n, *known))
+	for (const char *known = without_value; known;
+	     known = strchr(known, ' ')) {
+		known += *known == ' ';
+		if (!strncmp(name, known, n))
 			return false;
+	}
 	return true;
 }
 
@@ -162,9 +162,8 @@ bool cplslurm_states_distribution(const char *line)
 		if (value) {
 			value = false;
 		} else if (n > 2 && !strncmp(line, "--", 2)) {
-			found = n >= 6 &&
-			        begins(line + 2, strcspn(line + 2, "= "),
-			               "distribution");
+			found = n >= 6 && !strncmp(line + 2, "distribution",
+			                           strcspn(line + 2, "= "));
 			value = long_takes_next(line + 2, n - 2);
 		} else if (n > 1 && line[0] == '-' && line[1] != '-') {
 			value = short_takes_next(line + 1, n - 1, &found);

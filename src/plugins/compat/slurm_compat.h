@@ -61,11 +61,20 @@ const char *cplslurm_env(char *const *env, uint32_t n, const char *name);
 struct cplslurm_options cplslurm_options(char *const *env, uint32_t n);
 
 /*
- * Was the job submitted where srun marks a distribution that nobody stated
- * (SLURM_DIST_NO_PACK_NODES, see spank/local.c)? Then a step without the mark
- * is in its user's own.
+ * Set a variable in such an array of Slurm's allocator, with a NULL behind it.
+ * 0, or -1: out of memory. O(n).
+ */
+int cplslurm_set_env(char ***env, uint32_t *n, const char *name,
+                     const char *value);
+
+/*
+ * Does srun mark a distribution that nobody stated (SLURM_DIST_NO_PACK_NODES,
+ * see spank_commplace.c) in this job? Then a step without the mark is in its
+ * user's own.
  */
 #define CPLSLURM_MARKS "COMM_DISTRIBUTION"
+#define CPLSLURM_MARKS_OFFERED "offered" /* it could */
+#define CPLSLURM_MARKS_MADE "marked"
 bool cplslurm_marks(char *const *env, uint32_t n);
 
 /*
@@ -88,6 +97,10 @@ struct cplslurm_excerpt {
 	const void *data;
 	uint32_t size;
 };
+
+/* dlopen() a file of the first folder of PluginDir where that is possible;
+ * NULL: dlerror(), if there is a PluginDir. */
+void *cplslurm_open_plugin(const char *file, int flags);
 
 /*
  * Path of commplace.conf: beside the slurm.conf this daemon or command uses.

@@ -10,7 +10,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,19 +59,11 @@ static bool same_build(const struct cplslurm_share *theirs)
 /* Is the select plugin ours, and loaded by this slurmctld? */
 static void find_share(void)
 {
-	char *dirs = NULL, *save = NULL;
-	char path[PATH_MAX];
-
 	if (!slurm_conf.select_type ||
 	    strcmp(slurm_conf.select_type, SELECT_TYPE_OURS))
 		return;
-	dirs = slurm_conf.plugindir ? strdup(slurm_conf.plugindir) : NULL;
-	for (char *dir = dirs ? strtok_r(dirs, ":", &save) : NULL;
-	     dir && !select_plugin; dir = strtok_r(NULL, ":", &save)) {
-		snprintf(path, sizeof(path), "%s/" SELECT_FILE, dir);
-		select_plugin = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
-	}
-	free(dirs);
+	select_plugin =
+	        cplslurm_open_plugin(SELECT_FILE, RTLD_LAZY | RTLD_NOLOAD);
 	if (select_plugin)
 		share = dlsym(select_plugin, CPLSLURM_SHARE_NAME);
 	if (share && !same_build(share))
@@ -114,28 +105,17 @@ extern int fini(void)
 	return SLURM_SUCCESS;
 }
 
-static void append(char ***array, uint32_t *count, const char *name,
-                   const char *value)
-{
-	char *entry = NULL;
-
-	xstrfmtcat(entry, "%s=%s", name, value);
-	/* Slurm keeps a NULL behind such arrays. */
-	xrealloc(*array, (*count + 2) * sizeof(**array));
-	(*array)[(*count)++] = entry;
-	(*array)[*count] = NULL;
-}
-
 /* As if the user had given the flag: slurmctld, and the batch script's
  * environment, from which steps take it. */
 static void attach(job_desc_msg_t *job, const char *profile)
 {
-	append(&job->spank_job_env, &job->spank_job_env_size, "COMM_PROFILE",
-	       profile);
-	if (job->script && job->environment &&
-	    !cplslurm_env(job->environment, job->env_size, "COMM_PROFILE"))
-		append(&job->environment, &job->env_size, "COMM_PROFILE",
-		       profile);
+	if (cplslurm_set_env(&job->spank_job_env, &job->spank_job_env_size,
+	                     "COMM_PROFILE", profile) ||
+	    (job->script && job->environment &&
+	     !cplslurm_env(job->environment, job->env_size, "COMM_PROFILE") &&
+	     cplslurm_set_env(&job->environment, &job->env_size, "COMM_PROFILE",
+	                      profile)))
+		error("job_submit/commplace: out of memory");
 }
 
 /* Ranks of the job as far as they are known now, or 0. */

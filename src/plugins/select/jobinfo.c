@@ -2,7 +2,8 @@
 /*
  * A step's select_jobinfo carries the excerpt of the job's profile: slurmctld
  * answers srun with it, srun launches with it, slurmd hands it to
- * task/commplace. Jobs have none, and slurmctld keeps none.
+ * task/commplace. Jobs have none, and slurmctld keeps none; nor has
+ * select/cons_tres such data, and ours is never given to it.
  */
 #include "select_internal.h"
 
@@ -13,6 +14,8 @@
 
 #include "src/common/pack.h"
 #include "src/common/run_in_daemon.h"
+
+#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* as for all hooks */
 
 #define MAGIC 0x43504a49
 
@@ -33,7 +36,12 @@ select_jobinfo_t *cplselect_jobinfo_new(void *data, uint32_t size)
 	return jobinfo;
 }
 
-int cplselect_jobinfo_free(select_jobinfo_t *jobinfo)
+select_jobinfo_t *select_p_select_jobinfo_alloc(void)
+{
+	return NULL;
+}
+
+int select_p_select_jobinfo_free(select_jobinfo_t *jobinfo)
 {
 	if (!jobinfo)
 		return SLURM_SUCCESS;
@@ -49,7 +57,7 @@ int cplselect_jobinfo_free(select_jobinfo_t *jobinfo)
  * The answer to srun is made from a copy of the step's. It takes the data
  * along, so that neither saved state nor `squeue --steps` has to carry it.
  */
-select_jobinfo_t *cplselect_jobinfo_copy(select_jobinfo_t *jobinfo)
+select_jobinfo_t *select_p_select_jobinfo_copy(select_jobinfo_t *jobinfo)
 {
 	select_jobinfo_t *copy = NULL;
 
@@ -63,19 +71,25 @@ select_jobinfo_t *cplselect_jobinfo_copy(select_jobinfo_t *jobinfo)
 	return copy;
 }
 
-int cplselect_jobinfo_get(select_jobinfo_t *jobinfo, int type, void *data)
+int select_p_select_jobinfo_get(select_jobinfo_t *jobinfo,
+                                enum select_jobdata_type type, void *data)
 {
 	struct cplslurm_excerpt *out = data;
 
-	if (type != CPLSLURM_JOBDATA_EXCERPT || !jobinfo || !jobinfo->data)
+	if ((int)type != CPLSLURM_JOBDATA_EXCERPT)
+		return cplselect_stock.jobinfo_get(NULL, type, data);
+	if (!jobinfo || !jobinfo->data)
 		return SLURM_ERROR;
 	out->data = jobinfo->data;
 	out->size = jobinfo->size;
 	return SLURM_SUCCESS;
 }
 
-int cplselect_jobinfo_drop(select_jobinfo_t *jobinfo)
+int select_p_select_jobinfo_set(select_jobinfo_t *jobinfo,
+                                enum select_jobdata_type type, void *data)
 {
+	if ((int)type != CPLSLURM_JOBDATA_EXCERPT)
+		return cplselect_stock.jobinfo_set(NULL, type, data);
 	if (jobinfo) {
 		free(jobinfo->data);
 		jobinfo->data = NULL;
@@ -84,14 +98,16 @@ int cplselect_jobinfo_drop(select_jobinfo_t *jobinfo)
 	return SLURM_SUCCESS;
 }
 
-int cplselect_jobinfo_pack(select_jobinfo_t *jobinfo, buf_t *buffer)
+int select_p_select_jobinfo_pack(select_jobinfo_t *jobinfo, buf_t *buffer,
+                                 uint16_t protocol_version)
 {
 	packmem(jobinfo ? jobinfo->data : NULL, jobinfo ? jobinfo->size : 0,
 	        buffer);
 	return SLURM_SUCCESS;
 }
 
-int cplselect_jobinfo_unpack(select_jobinfo_t **jobinfo, buf_t *buffer)
+int select_p_select_jobinfo_unpack(select_jobinfo_t **jobinfo, buf_t *buffer,
+                                   uint16_t protocol_version)
 {
 	char *data;
 	void *copy;

@@ -27,21 +27,19 @@ static void comment(job_record_t *job_ptr, const char *text)
 	static const char mark[] = "commplace:";
 	const char *old = job_ptr->admin_comment ? job_ptr->admin_comment : "";
 	const char *ours = strstr(old, mark);
-	size_t before = ours ? (size_t)(ours - old) : strlen(old);
+	int before = (int)(ours ? ours - old : (ptrdiff_t)strlen(old));
 	const char *rest = ours ? ours + strcspn(ours, ";") : "";
-	size_t n = strlen(text) < COMMENT_MAX ? strlen(text) : COMMENT_MAX;
-	char *new = try_xmalloc(before + 2 + n + strlen(rest) + 1), *at;
+	size_t size = strlen(old) + COMMENT_MAX + sizeof("; ");
+	char *new = try_xmalloc(size), *at;
 
 	if (!new)
 		return;
-	memcpy(new, old, before);
-	at = new + before;
-	if (!ours && before) {
-		memcpy(at, "; ", 2);
-		at += 2;
-	}
-	for (size_t i = 0; i < n; i++)
-		*at++ = text[i] == ';' ? ',' : text[i];
+	at = new + snprintf(new, size, "%.*s%s", before, old,
+	                    !ours && before ? "; " : "");
+	snprintf(at, COMMENT_MAX + 1, "%.*s", COMMENT_MAX, text);
+	for (; *at; at++)
+		if (*at == ';')
+			*at = ',';
 	strcpy(at, rest);
 	xfree(job_ptr->admin_comment);
 	job_ptr->admin_comment = new;
@@ -127,6 +125,30 @@ static const char *shown_as(const job_record_t *job_ptr, char *text,
 	return text;
 }
 
+/*
+ * A job that its user gave none of our options: its sruns can mark
+ * distributions that nobody stated, but have yet to be told that it is ours.
+ * Slurm gives variables to a component of a heterogeneous job by other names.
+ */
+static void ask_for_marks(job_record_t *job_ptr)
+{
+	const char *offer =
+	        cplslurm_env(job_ptr->spank_job_env,
+	                     job_ptr->spank_job_env_size, CPLSLURM_MARKS);
+	struct job_details *details = job_ptr->details;
+	uint32_t n = details->env_cnt;
+
+	if (!offer || strcmp(offer, CPLSLURM_MARKS_OFFERED) ||
+	    job_ptr->het_job_id ||
+	    cplslurm_set_env(&details->env_sup, &n,
+	                     "SLURM_SPANK_" CPLSLURM_MARKS,
+	                     CPLSLURM_MARKS_MADE))
+		return;
+	details->env_cnt = (uint16_t)n;
+	cplslurm_set_env(&job_ptr->spank_job_env, &job_ptr->spank_job_env_size,
+	                 CPLSLURM_MARKS, CPLSLURM_MARKS_MADE);
+}
+
 void cplselect_job_begin(job_record_t *job_ptr)
 {
 	const job_resources_t *resources = job_ptr->job_resrcs;
@@ -154,6 +176,7 @@ void cplselect_job_begin(job_record_t *job_ptr)
 	if (!notice.text[0])
 		goto out;
 	info("%pJ: %s", job_ptr, notice.text);
+	ask_for_marks(job_ptr);
 	if (notice.comment)
 		comment(job_ptr, notice.text);
 out:
@@ -172,12 +195,6 @@ void cplselect_job_resized(job_record_t *job_ptr)
 	if (host && !cplselect_hosts())
 		cpl_engine_resized(cplselect_engine, job_ptr->job_id, host, n);
 	free(host);
-}
-
-void cplselect_job_suspended(const job_record_t *job_ptr, bool stands)
-{
-	if (cplselect_engine)
-		cpl_engine_suspended(cplselect_engine, job_ptr->job_id, stands);
 }
 
 /* Does the step keep its order, since its user stated a distribution? */

@@ -18,6 +18,15 @@ _Static_assert(SELECT_PLUGIN_CRAY_CONS_TRES == 110, "plugin_id");
 /* Slurm declares the hooks by name only, in its table of symbols. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
+#define FORWARD(type, hook, function, params, args)                            \
+	type select_p_##hook params                                            \
+	{                                                                      \
+		return cplselect_stock.function args;                          \
+	}
+#define PASS(type, name, params, args) FORWARD(type, name, name, params, args)
+#define PASS_INFO(type, name, params, args)                                    \
+	FORWARD(type, select_##name, name, params, args)
+
 int init(void)
 {
 	struct cpl_error err = {""};
@@ -36,15 +45,45 @@ int fini(void)
 	return SLURM_SUCCESS;
 }
 
-int select_p_state_save(char *dir_name)
-{
-	return cplselect_stock.state_save(dir_name);
-}
-
-int select_p_state_restore(char *dir_name)
-{
-	return cplselect_stock.state_restore(dir_name);
-}
+PASS(int, state_save, (char *dir_name), (dir_name))
+PASS(int, state_restore, (char *dir_name), (dir_name))
+PASS(int, job_ready, (job_record_t * job_ptr), (job_ptr))
+PASS(int, job_signal, (job_record_t * job_ptr, int signal), (job_ptr, signal))
+PASS(int, step_finish, (step_record_t * step_ptr, bool killing_step),
+     (step_ptr, killing_step))
+PASS(bitstr_t *, step_pick_nodes,
+     (job_record_t * job_ptr, select_jobinfo_t *step_jobinfo,
+      uint32_t node_count, bitstr_t **avail_nodes),
+     (job_ptr, NULL, node_count, avail_nodes))
+PASS_INFO(int, nodeinfo_pack,
+          (select_nodeinfo_t * nodeinfo, buf_t *buffer,
+           uint16_t protocol_version),
+          (nodeinfo, buffer, protocol_version))
+PASS_INFO(int, nodeinfo_unpack,
+          (select_nodeinfo_t * *nodeinfo, buf_t *buffer,
+           uint16_t protocol_version),
+          (nodeinfo, buffer, protocol_version))
+PASS_INFO(select_nodeinfo_t *, nodeinfo_alloc, (void), ())
+PASS_INFO(int, nodeinfo_free, (select_nodeinfo_t * nodeinfo), (nodeinfo))
+PASS_INFO(int, nodeinfo_set_all, (void), ())
+PASS_INFO(int, nodeinfo_set, (job_record_t * job_ptr), (job_ptr))
+PASS_INFO(int, nodeinfo_get,
+          (select_nodeinfo_t * nodeinfo, enum select_nodedata_type dinfo,
+           enum node_states state, void *data),
+          (nodeinfo, dinfo, state, data))
+PASS_INFO(char *, jobinfo_sprint,
+          (select_jobinfo_t * jobinfo, char *buf, size_t size, int mode),
+          (NULL, buf, size, mode))
+PASS_INFO(char *, jobinfo_xstrdup, (select_jobinfo_t * jobinfo, int mode),
+          (NULL, mode))
+PASS(int, get_info_from_plugin,
+     (enum select_plugindata_info dinfo, job_record_t *job_ptr, void *data),
+     (dinfo, job_ptr, data))
+PASS(int, update_node_config, (int index), (index))
+PASS(bitstr_t *, resv_test,
+     (resv_desc_msg_t * resv_desc_ptr, uint32_t node_cnt,
+      bitstr_t *avail_bitmap, bitstr_t **core_bitmap),
+     (resv_desc_ptr, node_cnt, avail_bitmap, core_bitmap))
 
 int select_p_job_init(List jobs)
 {
@@ -92,11 +131,6 @@ int select_p_job_begin(job_record_t *job_ptr)
 	return rc;
 }
 
-int select_p_job_ready(job_record_t *job_ptr)
-{
-	return cplselect_stock.job_ready(job_ptr);
-}
-
 int select_p_job_expand(job_record_t *from_job_ptr, job_record_t *to_job_ptr)
 {
 	int rc = cplselect_stock.job_expand(from_job_ptr, to_job_ptr);
@@ -114,11 +148,6 @@ int select_p_job_resized(job_record_t *job_ptr, node_record_t *node_ptr)
 	return rc;
 }
 
-int select_p_job_signal(job_record_t *job_ptr, int signal)
-{
-	return cplselect_stock.job_signal(job_ptr, signal);
-}
-
 int select_p_job_fini(job_record_t *job_ptr)
 {
 	if (cplselect_engine)
@@ -128,22 +157,16 @@ int select_p_job_fini(job_record_t *job_ptr)
 
 int select_p_job_suspend(job_record_t *job_ptr, bool indf_susp)
 {
-	cplselect_job_suspended(job_ptr, true);
+	if (cplselect_engine)
+		cpl_engine_suspended(cplselect_engine, job_ptr->job_id, true);
 	return cplselect_stock.job_suspend(job_ptr, indf_susp);
 }
 
 int select_p_job_resume(job_record_t *job_ptr, bool indf_susp)
 {
-	cplselect_job_suspended(job_ptr, false);
+	if (cplselect_engine)
+		cpl_engine_suspended(cplselect_engine, job_ptr->job_id, false);
 	return cplselect_stock.job_resume(job_ptr, indf_susp);
-}
-
-bitstr_t *select_p_step_pick_nodes(job_record_t *job_ptr,
-                                   select_jobinfo_t *step_jobinfo,
-                                   uint32_t node_count, bitstr_t **avail_nodes)
-{
-	return cplselect_stock.step_pick_nodes(job_ptr, NULL, node_count,
-	                                       avail_nodes);
 }
 
 int select_p_step_start(step_record_t *step_ptr)
@@ -155,118 +178,6 @@ int select_p_step_start(step_record_t *step_ptr)
 	return rc;
 }
 
-int select_p_step_finish(step_record_t *step_ptr, bool killing_step)
-{
-	return cplselect_stock.step_finish(step_ptr, killing_step);
-}
-
-int select_p_select_nodeinfo_pack(select_nodeinfo_t *nodeinfo, buf_t *buffer,
-                                  uint16_t protocol_version)
-{
-	return cplselect_stock.nodeinfo_pack(nodeinfo, buffer,
-	                                     protocol_version);
-}
-
-int select_p_select_nodeinfo_unpack(select_nodeinfo_t **nodeinfo, buf_t *buffer,
-                                    uint16_t protocol_version)
-{
-	return cplselect_stock.nodeinfo_unpack(nodeinfo, buffer,
-	                                       protocol_version);
-}
-
-select_nodeinfo_t *select_p_select_nodeinfo_alloc(void)
-{
-	return cplselect_stock.nodeinfo_alloc();
-}
-
-int select_p_select_nodeinfo_free(select_nodeinfo_t *nodeinfo)
-{
-	return cplselect_stock.nodeinfo_free(nodeinfo);
-}
-
-int select_p_select_nodeinfo_set_all(void)
-{
-	return cplselect_stock.nodeinfo_set_all();
-}
-
-int select_p_select_nodeinfo_set(job_record_t *job_ptr)
-{
-	return cplselect_stock.nodeinfo_set(job_ptr);
-}
-
-int select_p_select_nodeinfo_get(select_nodeinfo_t *nodeinfo,
-                                 enum select_nodedata_type dinfo,
-                                 enum node_states state, void *data)
-{
-	return cplselect_stock.nodeinfo_get(nodeinfo, dinfo, state, data);
-}
-
-/* select/cons_tres has no such data; ours is never given to it. */
-select_jobinfo_t *select_p_select_jobinfo_alloc(void)
-{
-	return NULL;
-}
-
-int select_p_select_jobinfo_free(select_jobinfo_t *jobinfo)
-{
-	return cplselect_jobinfo_free(jobinfo);
-}
-
-int select_p_select_jobinfo_set(select_jobinfo_t *jobinfo,
-                                enum select_jobdata_type data_type, void *data)
-{
-	if ((int)data_type == CPLSLURM_JOBDATA_EXCERPT)
-		return cplselect_jobinfo_drop(jobinfo);
-	return cplselect_stock.jobinfo_set(NULL, data_type, data);
-}
-
-int select_p_select_jobinfo_get(select_jobinfo_t *jobinfo,
-                                enum select_jobdata_type data_type, void *data)
-{
-	if ((int)data_type == CPLSLURM_JOBDATA_EXCERPT)
-		return cplselect_jobinfo_get(jobinfo, data_type, data);
-	return cplselect_stock.jobinfo_get(NULL, data_type, data);
-}
-
-select_jobinfo_t *select_p_select_jobinfo_copy(select_jobinfo_t *jobinfo)
-{
-	return cplselect_jobinfo_copy(jobinfo);
-}
-
-int select_p_select_jobinfo_pack(select_jobinfo_t *jobinfo, buf_t *buffer,
-                                 uint16_t protocol_version)
-{
-	return cplselect_jobinfo_pack(jobinfo, buffer);
-}
-
-int select_p_select_jobinfo_unpack(select_jobinfo_t **jobinfo, buf_t *buffer,
-                                   uint16_t protocol_version)
-{
-	return cplselect_jobinfo_unpack(jobinfo, buffer);
-}
-
-char *select_p_select_jobinfo_sprint(select_jobinfo_t *jobinfo, char *buf,
-                                     size_t size, int mode)
-{
-	return cplselect_stock.jobinfo_sprint(NULL, buf, size, mode);
-}
-
-char *select_p_select_jobinfo_xstrdup(select_jobinfo_t *jobinfo, int mode)
-{
-	return cplselect_stock.jobinfo_xstrdup(NULL, mode);
-}
-
-int select_p_get_info_from_plugin(enum select_plugindata_info dinfo,
-                                  job_record_t *job_ptr, void *data)
-{
-	return cplselect_stock.get_info_from_plugin(dinfo, job_ptr, data);
-}
-
-int select_p_update_node_config(int index)
-{
-	return cplselect_stock.update_node_config(index);
-}
-
 int select_p_reconfigure(void)
 {
 	int rc = cplselect_stock.reconfigure();
@@ -275,11 +186,4 @@ int select_p_reconfigure(void)
 	 * slurm.conf go through node_init. */
 	cplselect_nodes_changed();
 	return rc;
-}
-
-bitstr_t *select_p_resv_test(resv_desc_msg_t *resv_desc_ptr, uint32_t node_cnt,
-                             bitstr_t *avail_bitmap, bitstr_t **core_bitmap)
-{
-	return cplselect_stock.resv_test(resv_desc_ptr, node_cnt, avail_bitmap,
-	                                 core_bitmap);
 }

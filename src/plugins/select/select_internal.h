@@ -84,8 +84,6 @@ void cplselect_narrow(void *arg, uint32_t *cpus);
 void cplselect_job_begin(job_record_t *job_ptr);
 /* After a change of the allocation. */
 void cplselect_job_resized(job_record_t *job_ptr);
-/* The job's processes stand still, or go on. */
-void cplselect_job_suspended(const job_record_t *job_ptr, bool stands);
 /* Running jobs at start-up. */
 void cplselect_job_init(List jobs);
 /* Permute the step's task ids as planned and attach what travels. */
@@ -96,12 +94,5 @@ struct cpl_engine_job cplselect_describe(const job_record_t *job_ptr);
 
 /* A jobinfo that holds this (malloc(), taken); NULL: memory, not taken. */
 select_jobinfo_t *cplselect_jobinfo_new(void *data, uint32_t size);
-/* select_p_select_jobinfo_*; drop: forget the data. */
-int cplselect_jobinfo_free(select_jobinfo_t *jobinfo);
-select_jobinfo_t *cplselect_jobinfo_copy(select_jobinfo_t *jobinfo);
-int cplselect_jobinfo_get(select_jobinfo_t *jobinfo, int type, void *data);
-int cplselect_jobinfo_drop(select_jobinfo_t *jobinfo);
-int cplselect_jobinfo_pack(select_jobinfo_t *jobinfo, buf_t *buffer);
-int cplselect_jobinfo_unpack(select_jobinfo_t **jobinfo, buf_t *buffer);
 
 #endif

@@ -50,35 +50,6 @@ static const char *const symbol[] = {
 };
 _Static_assert(sizeof(symbol) == sizeof(cplselect_stock), "slurm_select_ops_t");
 
-/* RTLD_LOCAL keeps the stock plugin_id and plugin_type apart from ours. */
-static void *open_along(const char *path, struct cpl_error *err)
-{
-	static const char file[] = "/select_cons_tres.so";
-	char name[PATH_MAX];
-	void *found = NULL;
-	const char *why;
-
-	while (path && *path && !found) {
-		size_t n = strcspn(path, ":");
-
-		if (n && n + sizeof(file) <= sizeof(name)) {
-			memcpy(name, path, n);
-			memcpy(name + n, file, sizeof(file));
-			found = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
-		}
-		path += n + (path[n] == ':');
-	}
-	if (!found) {
-		why = dlerror();
-		cpl_fail(err,
-		         "cannot load select_cons_tres.so from PluginDir %s: "
-		         "%s",
-		         slurm_conf.plugindir ? slurm_conf.plugindir : "",
-		         why ? why : "not set");
-	}
-	return found;
-}
-
 static int resolve(void *so, struct cpl_error *err)
 {
 	const uint32_t *version = dlsym(so, "plugin_version");
@@ -104,10 +75,19 @@ int cplselect_stock_load(struct cpl_error *err)
 	int (*stock_init)(void);
 
 	if (!handle) {
-		void *so = open_along(slurm_conf.plugindir, err);
+		/* RTLD_LOCAL keeps its plugin_id and plugin_type from ours. */
+		void *so = cplslurm_open_plugin("select_cons_tres.so",
+		                                RTLD_LAZY | RTLD_LOCAL);
+		const char *why = so ? NULL : dlerror();
 
 		if (!so)
-			return -1;
+			return cpl_fail(err,
+			                "cannot load select_cons_tres.so from "
+			                "PluginDir %s: %s",
+			                slurm_conf.plugindir
+			                        ? slurm_conf.plugindir
+			                        : "",
+			                why ? why : "not set");
 		if (resolve(so, err)) {
 			dlclose(so);
 			return -1;

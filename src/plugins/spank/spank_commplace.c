@@ -1,43 +1,264 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Dispatch by SPANK context, see spank_internal.h. */
-#include "spank_internal.h"
+/*
+ * spank_commplace: the three user options in sbatch, salloc, srun and
+ * slurmstepd. Needs Slurm's public headers only.
+ *
+ * Where a value goes:
+ *   slurmctld        spank_job_env: COMM_PROFILE, COMM_PLACEMENT_POLICY,
+ *                    COMM_RANK_MAPPING (job_submit and select read them)
+ *   batch script,    environment variables of the same names
+ *   salloc's shell,
+ *   tasks
+ * Whether a profile exists is job_submit's to say: only slurmctld's host is
+ * sure to see the profiles.
+ */
+#include <slurm/slurm.h>
+#include <slurm/spank.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "mapping/mapping.h"
+#include "placement/placement.h"
+#include "signature/signature.h"
+#include "site/config.h"
+
+/*
+ * By this variable sbatch and salloc tell slurmctld that an srun in the job
+ * can mark distributions that nobody stated, and whoever knows that the job is
+ * one of ours (they, by its options; else slurmctld, in the job's SLURM_SPANK_
+ * copy) tells srun to do so.
+ */
+#define MARKS "COMM_DISTRIBUTION"
 
 SPANK_PLUGIN(commplace, 1)
 
-static const struct {
-	int (*init)(spank_t sp);
-	int (*post_opt)(spank_t sp);
-} context[] = {
-        [S_CTX_LOCAL] = {cplspank_local_init, cplspank_local_post_opt},
-        [S_CTX_REMOTE] = {cplspank_remote_init, cplspank_remote_post_opt},
-        [S_CTX_ALLOCATOR] = {cplspank_allocator_init,
-                             cplspank_allocator_post_opt},
-        [S_CTX_JOB_SCRIPT] = {0},
+static int check_policy(const char *value, struct cpl_error *err)
+{
+	const unsigned search = CPL_PLACEMENT_SEARCH;
+	char searches[64], others[CPL_ERROR_MAX];
+
+	if (cpl_placement_named(value))
+		return 0;
+	return cpl_fail(err,
+	                "no placement policy '%.64s'; it must be one of %s, %s",
+	                value,
+	                cpl_registry_names(&cpl_placements, 0, cpl_entry_has,
+	                                   &search, searches, sizeof(searches)),
+	                cpl_registry_names(&cpl_placements, 0, cpl_entry_lacks,
+	                                   &search, others, sizeof(others)));
+}
+
+static int check_mapping(const char *value, struct cpl_error *err)
+{
+	return cpl_mapper_find(value, err) ? 0 : -1;
+}
+
+struct option {
+	const char *name; /* "comm-profile" */
+	const char *variable;
+	const char *usage;
+	/* 0, or -1 with err saying what would be right. Opens no file. */
+	int (*check)(const char *value, struct cpl_error *err);
+	char value[CPL_PROFILE_NAME_MAX + 1]; /* "": not given */
 };
 
-static int known(spank_context_t c)
+/* Process-wide, as SPANK callbacks carry no handle. */
+static struct option option[] = {
+        {
+                .name = "comm-profile",
+                .variable = "COMM_PROFILE",
+                .usage = "communication profile of the application (see "
+                         "`commplace signature list`); none: no profile",
+                .check = cpl_profile_name_check,
+        },
+        {
+                .name = "placement-policy",
+                .variable = "COMM_PLACEMENT_POLICY",
+                .usage = "how nodes are chosen: auto, traffic or a policy of "
+                         "commplace-place(1)",
+                .check = check_policy,
+        },
+        {
+                .name = "rank-mapping",
+                .variable = "COMM_RANK_MAPPING",
+                .usage = "how ranks are laid out on the nodes: default or a "
+                         "mapper of commplace-map(1)",
+                .check = check_mapping,
+        },
+};
+
+#define N_OPTIONS ((int)(sizeof(option) / sizeof(*option)))
+
+static int take(int which, const char *value, int remote)
 {
-	return c >= 0 && c < sizeof(context) / sizeof(*context) &&
-	       context[c].init;
+	struct option *o = &option[which];
+	struct cpl_error err = {{0}};
+
+	if (!value || o->check(value, &err) ||
+	    strlen(value) >= sizeof(o->value)) {
+		/* In slurmstepd the job runs already: without our options. */
+		if (remote)
+			return 0;
+		slurm_error("commplace: --%s: %s", o->name,
+		            *err.text ? err.text : "a value is missing");
+		return -1;
+	}
+	memcpy(o->value, value, strlen(value) + 1);
+	return 0;
+}
+
+static int register_options(spank_t sp)
+{
+	for (int i = 0; i < N_OPTIONS; i++) {
+		/* Slurm copies it. */
+		struct spank_option registered = {
+		        .name = (char *)option[i].name,
+		        .arginfo = "NAME",
+		        .usage = (char *)option[i].usage,
+		        .has_arg = 1,
+		        .val = i,
+		        .cb = take,
+		};
+
+		if (spank_option_register(sp, &registered) == ESPANK_SUCCESS)
+			continue;
+		slurm_error("commplace: cannot register --%s", option[i].name);
+		return -1;
+	}
+	return 0;
+}
+
+/* Where the program has it: Slurm's own do. */
+extern slurm_conf_t slurm_conf __attribute__((weak));
+
+/* Not where the mark would change what a default means. */
+static bool can_mark(void)
+{
+	return &slurm_conf && !(slurm_conf.select_type_param & CR_PACK_NODES);
+}
+
+/*
+ * In srun, which sends a distribution that nobody stated as if it were -m
+ * block. Before it looks at its environment and its options, we state the flag
+ * that means what is so anyhow (no packing), and it adds it to what it chooses
+ * itself; whatever the user states takes its place.
+ */
+static void mark_default(void)
+{
+	const char *marks = getenv("SLURM_SPANK_" MARKS);
+
+	if (getenv("SLURM_JOB_ID") && marks && !strcmp(marks, "marked") &&
+	    can_mark())
+		setenv("SLURM_DISTRIBUTION", "nopack", 0);
+}
+
+/* In sbatch and salloc. */
+static void offer_marks(spank_t sp)
+{
+	const char *how = "offered";
+
+	for (int i = 0; i < N_OPTIONS; i++)
+		if (*option[i].value)
+			how = "marked";
+	/* Without it slurmctld has to guess: no reason to fail. */
+	if (can_mark())
+		spank_job_control_setenv(sp, MARKS, how, 1);
+}
+
+/*
+ * In sbatch, salloc and srun: hand the values to slurmctld and to this
+ * process's environment, which the script, the shell or the step inherits. In
+ * a job Slurm first calls take() with the job's own values (it keeps them in
+ * SLURM_SPANK_* variables), so a step has the job's profile unless its command
+ * line says otherwise; nodes and rank order stay those of the job.
+ */
+static int export_values(spank_t sp)
+{
+	for (int i = 0; i < N_OPTIONS; i++) {
+		const struct option *o = &option[i];
+		bool none;
+
+		if (!*o->value)
+			continue;
+		/* slurmctld has to know of "none", programs have not. */
+		none = !strcmp(o->value, CPL_PROFILE_NONE);
+		if (spank_job_control_setenv(sp, o->variable, o->value, 1) !=
+		            ESPANK_SUCCESS ||
+		    (none ? unsetenv(o->variable)
+		          : setenv(o->variable, o->value, 1))) {
+			slurm_error("commplace: cannot pass on --%s", o->name);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/*
+ * With --export=NONE neither the variables nor the options themselves reach a
+ * batch script; Slurm's SLURM_SPANK_ copy of what was set for slurmctld does.
+ */
+static bool from_copy(spank_t sp, const struct option *o, char *value, int size)
+{
+	struct cpl_error err;
+	char name[64];
+
+	snprintf(name, sizeof(name), "SLURM_SPANK_%s", o->variable);
+	return spank_getenv(sp, name, value, size) == ESPANK_SUCCESS &&
+	       !o->check(value, &err);
+}
+
+/* In slurmstepd, as root: no file is opened here. */
+static void hand_to_tasks(spank_t sp)
+{
+	for (int i = 0; i < N_OPTIONS; i++) {
+		const struct option *o = &option[i];
+		char copy[sizeof(o->value)];
+		const char *value = o->value;
+
+		if (!*value && from_copy(sp, o, copy, sizeof(copy)))
+			value = copy;
+		if (!*value || !strcmp(value, CPL_PROFILE_NONE))
+			continue;
+		/* A given option wins over what the environment holds. */
+		if (spank_setenv(sp, o->variable, value, value == o->value) !=
+		    ESPANK_SUCCESS)
+			slurm_debug("commplace: %s is left as it is",
+			            o->variable);
+	}
 }
 
 int slurm_spank_init(spank_t sp, int ac, char **av)
 {
-	spank_context_t c = spank_context();
+	spank_context_t context = spank_context();
 
-	if (!known(c))
+	if (context != S_CTX_LOCAL && context != S_CTX_REMOTE &&
+	    context != S_CTX_ALLOCATOR)
 		return 0;
 	/* Never a reason to refuse jobs: a required plugin would. */
 	for (int i = 0; i < ac; i++)
 		slurm_error("commplace: plugstack.conf: unknown argument '%s'; "
 		            "spank_commplace.so takes none",
 		            av[i]);
-	return context[c].init(sp);
+	if (context == S_CTX_LOCAL)
+		mark_default();
+	return register_options(sp);
 }
 
 int slurm_spank_init_post_opt(spank_t sp, int ac, char **av)
 {
-	spank_context_t c = spank_context();
-
-	return known(c) ? context[c].post_opt(sp) : 0;
+	switch (spank_context()) {
+	case S_CTX_ALLOCATOR:
+		offer_marks(sp);
+		return export_values(sp);
+	case S_CTX_LOCAL:
+		return export_values(sp);
+	case S_CTX_REMOTE:
+		hand_to_tasks(sp);
+		return 0;
+	default:
+		return 0;
+	}
 }
