@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/hostlist.h"
 
 int cpl_profile_name_check(const char *name, struct cpl_error *err)
 {
@@ -47,58 +48,40 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* "halo.json" -> "halo"; NULL when the file is no profile. 0, or -1. */
-static int name_of(const char *file, char **name)
+/* "halo.json" -> "halo" in name[]; false when the file is no profile. */
+static bool name_of(const char *file, char name[CPL_PROFILE_NAME_MAX + 1])
 {
 	size_t n = strlen(file);
 
-	*name = NULL;
-	if (n <= 5 || strcmp(file + n - 5, ".json"))
-		return 0;
-	*name = strndup(file, n - 5);
-	if (!*name)
-		return -1;
-	if (cpl_profile_name_check(*name, NULL)) {
-		free(*name);
-		*name = NULL;
-	}
-	return 0;
+	if (n <= 5 || n - 5 > CPL_PROFILE_NAME_MAX ||
+	    strcmp(file + n - 5, ".json"))
+		return false;
+	memcpy(name, file, n - 5);
+	name[n - 5] = '\0';
+	return !cpl_profile_name_check(name, NULL);
 }
 
 int cpl_profile_list(const char *dir, char ***names, struct cpl_error *err)
 {
+	char name[CPL_PROFILE_NAME_MAX + 1];
+	struct cpl_hostlist list = {0};
 	DIR *d = opendir(dir);
 	struct dirent *entry;
-	char **list = NULL;
-	int n = 0;
+	int rc = 0;
 
 	if (!d)
 		return cpl_fail(err, "%s: %s", dir, strerror(errno));
-	while ((entry = readdir(d))) {
-		char *name;
-		void *more;
-
-		if (name_of(entry->d_name, &name))
-			goto memory;
-		if (!name)
-			continue;
-		more = realloc(list, ((size_t)n + 1) * sizeof(*list));
-		if (!more) {
-			free(name);
-			goto memory;
-		}
-		list = more;
-		list[n++] = name;
+	while (!rc && (entry = readdir(d)))
+		if (name_of(entry->d_name, name))
+			rc = cpl_hostlist_push(&list, name, err);
+	closedir(d);
+	if (rc) {
+		cpl_hostlist_free(&list);
+		return -1;
 	}
-	closedir(d);
-	if (n)
-		qsort(list, (size_t)n, sizeof(*list), by_name);
-	*names = list;
-	return n;
-memory:
-	closedir(d);
-	while (n > 0)
-		free(list[--n]);
-	free(list);
-	return cpl_fail_memory(err);
+	if (list.count)
+		qsort(list.name, (size_t)list.count, sizeof(*list.name),
+		      by_name);
+	*names = list.name;
+	return list.count;
 }

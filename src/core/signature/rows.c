@@ -78,13 +78,6 @@ void cpl_rows_free(struct cpl_rows *rows)
 	free(rows);
 }
 
-static void next_term(struct cpl_rows_iter *iter)
-{
-	iter->term++;
-	iter->at = iter->rank;
-	iter->entry = 0;
-}
-
 static void from_comm(const struct cpl_comm *comm, struct cpl_rows_iter *iter,
                       struct cpl_rows_batch *batch, struct cpl_comm_entry *out)
 {
@@ -131,8 +124,11 @@ bool cpl_rows_next(const struct cpl_rows *rows, struct cpl_rows_iter *iter,
 {
 	const struct cpl_rows_term *term;
 
-	while (iter->term < rows->n_terms && iter->at == iter->last)
-		next_term(iter);
+	while (iter->term < rows->n_terms && iter->at == iter->last) {
+		iter->term++;
+		iter->at = iter->rank;
+		iter->entry = 0;
+	}
 	if (iter->term == rows->n_terms)
 		return false;
 	term = &rows->term[iter->term];
@@ -144,6 +140,16 @@ bool cpl_rows_next(const struct cpl_rows *rows, struct cpl_rows_iter *iter,
 	return true;
 }
 
+/* Let a batch weigh what it must. */
+static void weigh(const struct cpl_rows_batch *batch,
+                  struct cpl_comm_entry *row)
+{
+	for (int64_t i = 0; i < batch->n; i++) {
+		row[i].bytes *= batch->weight;
+		row[i].messages *= batch->weight;
+	}
+}
+
 /* Entries of one rank, weighted, into row[]. The count. */
 static int64_t weighted_row(const struct cpl_rows *rows, int rank,
                             struct cpl_comm_entry *row)
@@ -152,12 +158,8 @@ static int64_t weighted_row(const struct cpl_rows *rows, int rank,
 	struct cpl_rows_batch batch;
 	int64_t n = 0;
 
-	while (cpl_rows_next(rows, &iter, &batch, row + n)) {
-		for (int64_t i = 0; i < batch.n; i++, n++) {
-			row[n].bytes *= batch.weight;
-			row[n].messages *= batch.weight;
-		}
-	}
+	for (; cpl_rows_next(rows, &iter, &batch, row + n); n += batch.n)
+		weigh(&batch, row + n);
 	return n;
 }
 
@@ -202,26 +204,40 @@ static int64_t merge(struct cpl_comm_entry *row, int64_t n,
 	return used;
 }
 
+/* The pattern where there is nothing else, or NULL. */
+static const struct cpl_pattern *only_pattern(const struct cpl_rows *rows)
+{
+	return rows->n_terms == 1 ? rows->term[0].pattern : NULL;
+}
+
+/* For a row, or a whole piece behind it, and the sort. */
+static struct cpl_comm_entry *new_row(const struct cpl_rows *rows,
+                                      int64_t longest, struct cpl_error *err)
+{
+	struct cpl_comm_entry *row =
+	        malloc((size_t)(longest + rows->max_entries + longest / 2 + 1) *
+	               sizeof(*row));
+
+	if (!row)
+		cpl_fail_memory(err);
+	return row;
+}
+
 int cpl_rows_each(const struct cpl_rows *rows, int first, int last,
                   void (*fn)(void *arg, int from, int count,
                              const struct cpl_comm_entry *entry, int64_t n),
                   void *arg, struct cpl_error *err)
 {
-	bool alike = rows->n_terms == 1 && rows->term[0].pattern;
+	bool alike = only_pattern(rows);
 	int64_t most, longest = longest_row(rows, first, last, &most);
-	struct cpl_comm_entry *row =
-	        malloc((size_t)(longest + rows->max_entries + longest / 2 + 1) *
-	               sizeof(*row));
+	struct cpl_comm_entry *row = new_row(rows, longest, err);
 	struct cpl_rows_iter iter = cpl_rows_iter(first, last);
 	struct cpl_rows_batch batch;
 
 	if (!row)
-		return cpl_fail_memory(err);
+		return -1;
 	while (alike && cpl_rows_next(rows, &iter, &batch, row)) {
-		for (int64_t i = 0; i < batch.n; i++) {
-			row[i].bytes *= batch.weight;
-			row[i].messages *= batch.weight;
-		}
+		weigh(&batch, row);
 		fn(arg, batch.from, batch.count, row,
 		   merge(row, batch.n, row + longest));
 	}
@@ -236,14 +252,12 @@ int cpl_rows_each(const struct cpl_rows *rows, int first, int last,
 
 bool cpl_rows_symmetric(const struct cpl_rows *rows)
 {
-	return rows->n_terms == 1 && rows->term[0].pattern &&
-	       rows->term[0].pattern->type->symmetric;
+	return only_pattern(rows) && only_pattern(rows)->type->symmetric;
 }
 
 bool cpl_rows_distinct(const struct cpl_rows *rows)
 {
-	return rows->n_terms == 1 && rows->term[0].pattern &&
-	       rows->term[0].pattern->params.distinct;
+	return only_pattern(rows) && only_pattern(rows)->params.distinct;
 }
 
 struct cpl_comm *cpl_rows_comm(const struct cpl_rows *rows,
@@ -265,14 +279,9 @@ struct cpl_comm *cpl_rows_comm(const struct cpl_rows *rows,
 			         most, MAX_COMM);
 			return NULL;
 		}
-	/* A whole piece is written at once; the last third is for the
-	 * sort. */
-	row = malloc((size_t)(longest + rows->max_entries + longest / 2 + 1) *
-	             sizeof(*row));
-	if (!row) {
-		cpl_fail_memory(err);
+	row = new_row(rows, longest, err);
+	if (!row)
 		return NULL;
-	}
 	out = comm_new(rows->ranks, most, err);
 	for (int r = 0; out && r < rows->ranks; r++) {
 		int64_t n = weighted_row(rows, r, row);

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 struct cursor {
 	char *text;
 	char *p;
@@ -21,16 +23,8 @@ struct cursor {
 int entry_push(struct entry_list *list, const struct cpl_comm_entry *entry,
                struct cpl_error *err)
 {
-	if (list->n == list->room) {
-		int64_t room = list->room ? 2 * list->room : 64;
-		void *more = realloc(list->entry,
-		                     (size_t)room * sizeof(*list->entry));
-
-		if (!more)
-			return cpl_fail_memory(err);
-		list->entry = more;
-		list->room = room;
-	}
+	if (cpl_array_grow(&list->entry, list->n, sizeof(*entry), err))
+		return -1;
 	list->entry[list->n++] = *entry;
 	return 0;
 }
@@ -263,15 +257,12 @@ static int take_rows(struct cursor *c, int phase, struct entry_list *list)
 /* A phase's object. 1: go on, 0: malformed, -1: error. */
 static int take_phase(struct cursor *c, struct scan *scan)
 {
-	void *more = realloc(scan->list, ((size_t)scan->n_phases + 1) *
-	                                         sizeof(*scan->list));
 	struct entry_list *list;
 	const char *key;
 	size_t n;
 
-	if (!more)
-		return cpl_fail_memory(c->err);
-	scan->list = more;
+	if (cpl_array_grow(&scan->list, scan->n_phases, sizeof(*list), c->err))
+		return -1;
 	list = &scan->list[scan->n_phases++];
 	memset(list, 0, sizeof(*list));
 	if (!take(c, '{'))

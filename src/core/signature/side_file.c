@@ -139,8 +139,7 @@ struct cpl_comm *side_file_load(struct source *src, const char *file, int ranks,
 	struct cpl_comm_entry *entry = NULL;
 	struct cpl_comm *comm = NULL;
 	struct cpl_file_stamp stamp;
-	const char *slash = strrchr(src->path, '/');
-	char *path = NULL;
+	char *path;
 	uint64_t count = 0;
 	int fd;
 
@@ -152,11 +151,9 @@ struct cpl_comm *side_file_load(struct source *src, const char *file, int ranks,
 		         file);
 		return NULL;
 	}
-	if (asprintf(&path, "%.*s%s", slash ? (int)(slash - src->path + 1) : 0,
-	             src->path, file) < 0) {
-		cpl_fail_memory(err);
+	path = cpl_path_beside(src->path, file, err);
+	if (!path)
 		return NULL;
-	}
 	source_reads(src, true);
 	fd = source_open(src, path, MAX_BYTES, &stamp, err);
 	if (fd >= 0) {

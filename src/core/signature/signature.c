@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/printable.h"
@@ -73,7 +74,6 @@ int source_open(struct source *src, const char *path, uint64_t max,
 {
 	struct cpl_signature *sig = src->sig;
 	enum cpl_file_links links = CPL_LINKS_FOLLOW;
-	void *more;
 	int fd;
 
 	if (src->limits) {
@@ -84,35 +84,29 @@ int source_open(struct source *src, const char *path, uint64_t max,
 	fd = cpl_file_open(path, links, max, stamp, err);
 	if (fd < 0)
 		return -1;
-	more = realloc(sig->file,
-	               ((size_t)sig->n_files + 1) * sizeof(*sig->file));
-	if (more) {
-		sig->file = more;
+	if (!cpl_array_grow(&sig->file, sig->n_files, sizeof(*sig->file),
+	                    NULL)) {
 		sig->file[sig->n_files].stamp = *stamp;
 		sig->file[sig->n_files].path = strdup(path);
-	}
-	if (more && sig->file[sig->n_files].path) {
-		sig->n_files++;
-		return fd;
+		if (sig->file[sig->n_files].path) {
+			sig->n_files++;
+			return fd;
+		}
 	}
 	close(fd);
 	errno = ENOMEM;
 	return cpl_fail_memory(err);
 }
 
-static void phase_clear(struct cpl_phase *phase)
-{
-	free(phase->name);
-	cpl_comm_free(phase->comm);
-	pattern_free(phase->pattern);
-}
-
 void cpl_signature_free(struct cpl_signature *sig)
 {
 	if (!sig)
 		return;
-	for (int i = 0; i < sig->n_phases; i++)
-		phase_clear(&sig->phase[i]);
+	for (int i = 0; i < sig->n_phases; i++) {
+		free(sig->phase[i].name);
+		cpl_comm_free(sig->phase[i].comm);
+		pattern_free(sig->phase[i].pattern);
+	}
 	free(sig->phase);
 	free(sig->name);
 	free(sig->application);
@@ -230,15 +224,14 @@ static int take_phase(const json_t *object, struct source *src, int index,
 	}
 	phase->weight = 1.0;
 	if (cpl_json_number(object, "weight", 0.0, SIGNATURE_MAX_AMOUNT,
-	                    &phase->weight, err) < 0)
-		return -1;
-	if (phase->weight <= 0.0)
-		return cpl_fail(err, "\"weight\" is 0; it must be above 0");
-	if (cpl_json_number(object, "time", 0.0, SIGNATURE_MAX_AMOUNT,
+	                    &phase->weight, err) < 0 ||
+	    cpl_json_number(object, "time", 0.0, SIGNATURE_MAX_AMOUNT,
 	                    &phase->time, err) < 0 ||
 	    cpl_json_number(object, "compute_time", 0.0, SIGNATURE_MAX_AMOUNT,
 	                    &phase->compute_time, err) < 0)
 		return -1;
+	if (phase->weight <= 0.0)
+		return cpl_fail(err, "\"weight\" is 0; it must be above 0");
 	return take_matrix(object, src, index, ranks, phase, err);
 }
 
@@ -287,17 +280,14 @@ static int take_phases(const json_t *root, struct source *src,
 /* "dir/halo.json" -> "halo" */
 static char *name_of_file(const char *path, struct cpl_error *err)
 {
-	const char *base = strrchr(path, '/');
-	char *name = strdup(base ? base + 1 : path);
-	size_t n;
+	const char *slash = strrchr(path, '/');
+	const char *base = slash ? slash + 1 : path;
+	size_t n = strlen(base);
+	char *name = strndup(
+	        base, n > 5 && !strcmp(base + n - 5, ".json") ? n - 5 : n);
 
-	if (!name) {
+	if (!name)
 		cpl_fail_memory(err);
-		return NULL;
-	}
-	n = strlen(name);
-	if (n > 5 && !strcmp(name + n - 5, ".json"))
-		name[n - 5] = '\0';
 	return name;
 }
 
@@ -362,30 +352,35 @@ static int parse(char *text, size_t length, const char *name,
                  struct source *src, struct cpl_error *err)
 {
 	json_t *root = NULL;
-	int rc = -1;
+	int rc;
 
-	src->budget.room = PATTERN_MAX_STORED;
+	src->budget.left = PATTERN_MAX_STORED;
 	if (src->limits) {
 		src->budget.max = src->limits->max_bytes;
 		src->scan.max_rows = (int64_t)(src->limits->max_bytes /
 		                               sizeof(struct cpl_comm_entry));
 	}
-	if (scan_traffic(text, length, name, &src->scan, err))
-		goto out;
-	if (check_rest(text, length, src, err)) {
-		cpl_fail_prefix(err, "%s: ", name);
-		goto out;
+	rc = scan_traffic(text, length, name, &src->scan, err);
+	if (!rc && check_rest(text, length, src, err))
+		rc = cpl_fail_prefix(err, "%s: ", name);
+	if (!rc) {
+		root = cpl_json_parse(text, length, name, err);
+		rc = root ? 0 : -1;
 	}
-	root = cpl_json_parse(text, length, name, err);
-	if (!root)
-		goto out;
-	rc = take_root(root, name, src, src->sig, err);
-	if (rc)
-		cpl_fail_prefix(err, "%s: ", name);
-out:
+	if (root && take_root(root, name, src, src->sig, err))
+		rc = cpl_fail_prefix(err, "%s: ", name);
 	json_decref(root);
 	scan_free(&src->scan);
 	return rc;
+}
+
+/* What was read, or NULL where that failed. */
+static struct cpl_signature *finish(struct source *src, int rc)
+{
+	if (!rc)
+		return src->sig;
+	cpl_signature_free(src->sig);
+	return NULL;
 }
 
 struct cpl_signature *
@@ -394,10 +389,11 @@ cpl_signature_load_within(const char *path,
                           struct cpl_error *err)
 {
 	struct source src = {.path = path, .limits = limits};
+	struct cpl_signature *sig;
 	struct cpl_file_stamp stamp;
 	size_t length = 0;
 	char *text = NULL;
-	int fd, failed = 0, rc = -1;
+	int fd, failed = 0;
 
 	src.sig = calloc(1, sizeof(*src.sig));
 	if (!src.sig) {
@@ -415,15 +411,10 @@ cpl_signature_load_within(const char *path,
 	if (fd >= 0)
 		close(fd);
 	source_reads(&src, false);
-	if (text)
-		rc = parse(text, length, path, &src, err);
+	sig = finish(&src, text ? parse(text, length, path, &src, err) : -1);
 	free(text);
-	if (rc) {
-		cpl_signature_free(src.sig);
-		src.sig = NULL;
-	}
 	errno = failed;
-	return src.sig;
+	return sig;
 }
 
 struct cpl_signature *cpl_signature_load(const char *path,
@@ -450,24 +441,19 @@ struct cpl_signature *cpl_signature_parse(const char *text, size_t length,
                                           const char *name,
                                           struct cpl_error *err)
 {
-	struct source src = {.path = NULL};
+	struct source src = {.sig = calloc(1, sizeof(*src.sig))};
+	struct cpl_signature *sig;
 	char *copy = malloc(length + 1);
 
-	src.sig = calloc(1, sizeof(*src.sig));
-	if (!copy || !src.sig) {
-		cpl_fail_memory(err);
-		free(copy);
-		free(src.sig);
-		return NULL;
-	}
-	memcpy(copy, text, length);
-	copy[length] = '\0';
-	if (parse(copy, length, name, &src, err)) {
-		cpl_signature_free(src.sig);
-		src.sig = NULL;
+	if (copy && src.sig) {
+		memcpy(copy, text, length);
+		copy[length] = '\0';
+		sig = finish(&src, parse(copy, length, name, &src, err));
+	} else {
+		sig = finish(&src, cpl_fail_memory(err));
 	}
 	free(copy);
-	return src.sig;
+	return sig;
 }
 
 bool cpl_signature_stored(const struct cpl_signature *sig)

@@ -7,12 +7,10 @@ patterns = src/core/signature/pattern/stencil.c \
 	src/core/signature/pattern/many_to_many.c \
 	src/core/signature/pattern/random_partners.c \
 	src/core/signature/pattern/permutation.c \
-	src/core/signature/pattern/npb_lu.c \
-	src/core/signature/pattern/npb_bt.c \
+	src/core/signature/pattern/npb.c \
 	src/core/signature/pattern/collective.c
 core_sources += $(patterns) src/core/signature/pattern/pattern.h \
 	src/core/signature/pattern/pattern.c \
-	src/core/signature/pattern/npb.h src/core/signature/pattern/npb.c \
 	src/core/signature/pattern/two_tier.c
 core_tables += src/core/signature/pattern/patterns.c
 src/core/signature/pattern/patterns.c: scripts/registry.awk Makefile $(patterns)

@@ -17,7 +17,7 @@
 /* A growing list of entries. Zero-initialise; free(list.entry). */
 struct entry_list {
 	struct cpl_comm_entry *entry;
-	int64_t n, room;
+	int64_t n;
 	bool scanned; /* read by scan_traffic() */
 };
 
@@ -48,7 +48,7 @@ void scan_free(struct scan *scan);
 
 /* Memory that the matrices of a signature may take, bytes. */
 struct matrix_budget {
-	int64_t room;     /* entries that patterns may still store */
+	int64_t left;     /* entries that patterns may still store */
 	uint64_t max;     /* 0: no limit */
 	uint64_t rows;    /* one number for each rank and matrix */
 	uint64_t entries; /* of the run's matrix and graph, were no pair in
@@ -104,7 +104,7 @@ void pattern_free(struct cpl_pattern *pattern);
 
 /*
  * The "pattern" object for this many ranks: its generator, and its matrix when
- * that fits into budget->room entries, which it takes. 0, or -1 with err.
+ * that fits into budget->left entries, which it takes. 0, or -1 with err.
  */
 int pattern_take(const json_t *object, int ranks, struct matrix_budget *budget,
                  struct cpl_phase *phase, struct cpl_error *err);

@@ -65,7 +65,14 @@ static void put_traffic(FILE *f, const struct cpl_comm *comm)
 	fputs(comm->n_entries ? "\n  ]" : "]", f);
 }
 
-/* side[i]: name of phase i's side file, or side NULL. */
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* side[i]: phase i's side file, or side NULL. */
 static void put_signature(FILE *f, const struct cpl_signature *sig,
                           char *const *side)
 {
@@ -93,7 +100,7 @@ static void put_signature(FILE *f, const struct cpl_signature *sig,
 			fprintf(f, "\"pattern\": %s", p->pattern->text);
 		} else if (side) {
 			fputs("\"file\": ", f);
-			put_string(f, side[i]);
+			put_string(f, base_name(side[i]));
 		} else {
 			put_traffic(f, p->comm);
 		}
@@ -141,21 +148,17 @@ int cpl_signature_write_binary(const struct cpl_signature *sig,
                                const char *path, struct cpl_error *err)
 {
 	char **side = calloc((size_t)sig->n_phases, sizeof(*side));
-	char **name = calloc((size_t)sig->n_phases, sizeof(*name));
 	int written = 0, rc = -1;
 
-	if (!side || !name) {
-		cpl_fail_memory(err);
-		goto out;
-	}
-	for (int i = 0; i < sig->n_phases; i++) {
-		const char *slash;
+	if (!side)
+		return cpl_fail_memory(err);
+	for (; written < sig->n_phases; written++) {
+		const struct cpl_comm *comm = sig->phase[written].comm;
+		int i = written;
 
 		side[i] = side_path(path, i + 1, err);
 		if (!side[i])
 			goto out;
-		slash = strrchr(side[i], '/');
-		name[i] = slash ? (char *)slash + 1 : side[i];
 		if (!access(side[i], F_OK)) {
 			cpl_fail(err,
 			         "%s: exists already; remove it or choose "
@@ -164,18 +167,15 @@ int cpl_signature_write_binary(const struct cpl_signature *sig,
 			goto out;
 		}
 		/* What is not stored is written as its pattern. */
-		if (sig->phase[i].comm &&
-		    side_file_write(sig->phase[i].comm, side[i], err))
+		if (comm && side_file_write(comm, side[i], err))
 			goto out;
-		written++;
 	}
-	rc = write_json(sig, path, name, err);
+	rc = write_json(sig, path, side, err);
 out:
 	for (int i = 0; rc && i < written; i++)
 		unlink(side[i]);
-	for (int i = 0; side && i < sig->n_phases; i++)
+	for (int i = 0; i < sig->n_phases; i++)
 		free(side[i]);
 	free(side);
-	free(name);
 	return rc;
 }

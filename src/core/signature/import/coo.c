@@ -4,70 +4,74 @@
 #include <string.h>
 
 /* "# ranks N"; any other comment is passed over. */
-static int comment(struct reader *r, struct matrix *out)
+static int comment(struct cpl_lines *in, struct matrix *out)
 {
 	int64_t ranks;
 
-	r->p++;
-	if (reader_at_end(r) || r->line_end - r->p < 5 ||
-	    memcmp(r->p, "ranks", 5))
+	in->p++;
+	if (cpl_lines_end(in) || in->line_end - in->p < 5 ||
+	    memcmp(in->p, "ranks", 5))
 		return 0;
-	r->p += 5;
+	in->p += 5;
 	/* "# ranks are numbered from 0" states nothing. */
-	if (reader_at_end(r) || ((*r->p < '0' || *r->p > '9') && *r->p != '-'))
+	if (cpl_lines_end(in) ||
+	    ((*in->p < '0' || *in->p > '9') && *in->p != '-'))
 		return 0;
-	if (reader_integer(r, "ranks", 1, CPL_SIGNATURE_MAX_RANKS, &ranks) < 0)
+	if (import_integer(in, "ranks", 1, CPL_SIGNATURE_MAX_RANKS, &ranks) < 0)
 		return -1;
 	if (out->ranks && out->ranks != ranks)
-		return reader_fail(r, "ranks %lld: an earlier line says %d",
-		                   (long long)ranks, out->ranks);
+		return cpl_lines_fail(in, "ranks %lld: an earlier line says %d",
+		                      (long long)ranks, out->ranks);
 	out->ranks = (int)ranks;
 	return 0;
 }
 
 /* *fields: 3, or 4 with messages. */
-static int entry(struct reader *r, struct matrix *out, int *fields)
+static int entry(struct cpl_lines *in, struct matrix *out, int *fields)
 {
 	struct cpl_comm_entry e = {0, 0, 0.0, 1.0};
 	int64_t from = 0, to = 0;
 	int rc;
 
-	rc = reader_integer(r, "source rank", 0, CPL_SIGNATURE_MAX_RANKS - 1,
+	rc = import_integer(in, "source rank", 0, CPL_SIGNATURE_MAX_RANKS - 1,
 	                    &from);
 	if (rc == 1)
-		rc = reader_integer(r, "destination rank", 0,
+		rc = import_integer(in, "destination rank", 0,
 		                    CPL_SIGNATURE_MAX_RANKS - 1, &to);
 	if (rc == 1)
-		rc = reader_amount(r, "bytes", &e.bytes);
+		rc = import_amount(in, "bytes", &e.bytes);
 	if (rc == 0)
-		return reader_fail(r, "is too short; lines are src dst bytes "
+		return cpl_lines_fail(in,
+		                      "is too short; lines are src dst bytes "
 		                      "[messages]");
 	if (rc < 0)
 		return -1;
-	*fields = reader_at_end(r) || *r->p == '#' ? 3 : 4;
-	if (*fields == 4 && reader_amount(r, "messages", &e.messages) < 0)
+	*fields = cpl_lines_done(in) ? 3 : 4;
+	if (*fields == 4 && import_amount(in, "messages", &e.messages) < 0)
 		return -1;
-	if (!reader_at_end(r) && *r->p != '#')
-		return reader_fail(r, "is too long; lines are src dst bytes "
+	if (!cpl_lines_done(in))
+		return cpl_lines_fail(in,
+		                      "is too long; lines are src dst bytes "
 		                      "[messages]");
 	e.from = (int)from;
 	e.to = (int)to;
-	return entry_push(&out->list, &e, r->err);
+	return entry_push(&out->list, &e, in->err);
 }
 
-static int read_coo(struct reader *r, struct matrix *out)
+static int read_coo(struct cpl_lines *in, struct matrix *out)
 {
 	int fields = 0;
 
-	while (reader_line(r)) {
+	while (cpl_lines_next(in)) {
 		int before = fields;
 
-		if (reader_at_end(r))
+		if (cpl_lines_end(in))
 			continue;
-		if (*r->p == '#' ? comment(r, out) : entry(r, out, &fields))
+		if (*in->p == '#' ? comment(in, out) : entry(in, out, &fields))
 			return -1;
-		if (r->line_end == r->end && fields < before)
-			return reader_fail(r, "is truncated: no line end, and "
+		if (in->line_end == in->end && fields < before)
+			return cpl_lines_fail(in,
+			                      "is truncated: no line end, and "
 			                      "fewer fields than before");
 	}
 	return 0;

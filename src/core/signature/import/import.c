@@ -3,8 +3,7 @@
 #include "signature/import/import.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,92 +11,61 @@
 #include "base/json.h"
 #include "signature/import/import_internal.h"
 
-static const char *const later[] = {"ipm", "otf2", NULL};
-
-int reader_fail(struct reader *r, const char *fmt, ...)
-{
-	char text[CPL_ERROR_MAX];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	return cpl_fail(r->err, "%s:%d: %s", r->source, r->line, text);
-}
-
-int reader_line(struct reader *r)
-{
-	const char *newline;
-
-	if (r->next >= r->end)
-		return 0;
-	newline = memchr(r->next, '\n', (size_t)(r->end - r->next));
-	r->p = r->next;
-	r->line_end = newline ? newline : r->end;
-	r->next = newline ? newline + 1 : r->end;
-	r->line++;
-	return 1;
-}
-
-static int is_blank(char c)
+static bool is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-int reader_at_end(struct reader *r)
-{
-	while (r->p < r->line_end && is_blank(*r->p))
-		r->p++;
-	return r->p == r->line_end;
-}
-
 /* Copy the next field; 0 at the end of the line. */
-static int field(struct reader *r, const char *what, char *out, size_t size)
+static int field(struct cpl_lines *in, const char *what, char *out, size_t size)
 {
 	size_t n = 0;
 
-	if (reader_at_end(r))
+	if (cpl_lines_end(in))
 		return 0;
-	while (r->p < r->line_end && !is_blank(*r->p) && n + 1 < size)
-		out[n++] = *r->p++;
+	while (in->p < in->line_end && !is_blank(*in->p) && n + 1 < size)
+		out[n++] = *in->p++;
 	out[n] = '\0';
-	if (strlen(out) != n || (r->p < r->line_end && !is_blank(*r->p)))
-		return reader_fail(r, "%s: %.20s... is not a number", what,
-		                   out);
+	if (strlen(out) != n || (in->p < in->line_end && !is_blank(*in->p)))
+		return cpl_lines_fail(in, "%s: %.20s... is not a number", what,
+		                      out);
 	return 1;
 }
 
-int reader_integer(struct reader *r, const char *what, int64_t low,
+int import_integer(struct cpl_lines *in, const char *what, int64_t low,
                    int64_t high, int64_t *out)
 {
 	char text[64], *end;
-	int rc = field(r, what, text, sizeof(text));
+	int rc = field(in, what, text, sizeof(text));
 
 	if (rc <= 0)
 		return rc;
 	errno = 0;
 	*out = strtoll(text, &end, 10);
 	if (*end || end == text)
-		return reader_fail(r, "%s: '%s' is not an integer", what, text);
+		return cpl_lines_fail(in, "%s: '%s' is not an integer", what,
+		                      text);
 	if (errno || *out < low || *out > high)
-		return reader_fail(r, "%s: %s must lie in %lld to %lld", what,
-		                   text, (long long)low, (long long)high);
+		return cpl_lines_fail(in, "%s: %s must lie in %lld to %lld",
+		                      what, text, (long long)low,
+		                      (long long)high);
 	return 1;
 }
 
-int reader_amount(struct reader *r, const char *what, double *out)
+int import_amount(struct cpl_lines *in, const char *what, double *out)
 {
 	char text[64], *end;
-	int rc = field(r, what, text, sizeof(text));
+	int rc = field(in, what, text, sizeof(text));
 
 	if (rc <= 0)
 		return rc;
-	*out = strtod_l(text, &end, r->c_locale);
+	*out = strtod(text, &end);
 	if (*end || end == text)
-		return reader_fail(r, "%s: '%s' is not a number", what, text);
+		return cpl_lines_fail(in, "%s: '%s' is not a number", what,
+		                      text);
 	if (!(*out >= 0.0 && *out <= SIGNATURE_MAX_AMOUNT))
-		return reader_fail(r, "%s: %s must lie in 0 to 1e18", what,
-		                   text);
+		return cpl_lines_fail(in, "%s: %s must lie in 0 to 1e18", what,
+		                      text);
 	return 1;
 }
 
@@ -106,20 +74,19 @@ static const struct import_format *find_format(const char *name,
 {
 	const struct cpl_entry *found = cpl_registry_find(
 	        &cpl_importers, name, strlen(name), NULL, NULL);
+	bool later = !strcmp(name, "ipm") || !strcmp(name, "otf2");
 	char list[128];
-	bool is_later = false;
 
-	if (found)
-		return (const struct import_format *)found;
-	for (int i = 0; later[i]; i++)
-		is_later |= !strcmp(later[i], name);
-	cpl_registry_names(&cpl_importers, 0, NULL, NULL, list, sizeof(list));
-	cpl_fail(err,
-	         is_later ? "format %.40s is not supported yet; it must be one "
-	                    "of %s"
-	                  : "unknown format '%.40s'; it must be one of %s",
-	         name, list);
-	return NULL;
+	if (!found)
+		cpl_fail(
+		        err,
+		        later ? "format %.40s is not supported yet; it must be "
+		                "one of %s"
+		              : "unknown format '%.40s'; it must be one of %s",
+		        name,
+		        cpl_registry_names(&cpl_importers, 0, NULL, NULL, list,
+		                           sizeof(list)));
+	return (const struct import_format *)found;
 }
 
 /* "recorded" tells where the numbers came from. */
@@ -165,10 +132,9 @@ static struct cpl_signature *make(struct matrix *m, const char *format,
 {
 	struct cpl_signature *sig = calloc(1, sizeof(*sig));
 
-	if (!sig)
-		goto memory;
-	sig->phase = calloc(1, sizeof(*sig->phase));
-	if (!sig->phase)
+	if (sig)
+		sig->phase = calloc(1, sizeof(*sig->phase));
+	if (!sig || !sig->phase)
 		goto memory;
 	sig->n_phases = 1;
 	sig->ranks = m->ranks;
@@ -198,32 +164,31 @@ cpl_signature_import_text(const char *text, size_t length, const char *source,
                           const char *application, struct cpl_error *err)
 {
 	const struct import_format *f = find_format(format, err);
-	struct reader r = {.source = source,
-	                   .next = text,
-	                   .end = text + length,
-	                   .p = text,
-	                   .line_end = text,
-	                   .err = err};
+	struct cpl_lines in = cpl_lines_of(source, text, length, err);
 	struct cpl_signature *sig = NULL;
 	struct matrix m = {0};
+	locale_t c_locale, before;
+	int rc;
 
 	if (!f || cpl_signature_text_check("name", name, err) ||
 	    (application &&
 	     cpl_signature_text_check("application", application, err)))
 		return NULL;
-	r.c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-	if (!r.c_locale) {
+	c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+	if (!c_locale) {
 		cpl_fail_memory(err);
 		return NULL;
 	}
-	if (!f->read(&r, &m)) {
-		if (ranks_of(&m, err))
-			cpl_fail_prefix(err, "%s: ", source);
-		else
-			sig = make(&m, format, source, name, application, err);
-	}
+	/* Numbers have a point, whatever the process's locale. */
+	before = uselocale(c_locale);
+	rc = f->read(&in, &m);
+	uselocale(before);
+	freelocale(c_locale);
+	if (!rc && ranks_of(&m, err))
+		cpl_fail_prefix(err, "%s: ", source);
+	else if (!rc)
+		sig = make(&m, format, source, name, application, err);
 	free(m.list.entry);
-	freelocale(r.c_locale);
 	return sig;
 }
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "signature/import/import_internal.h"
 
-static int read_row(struct reader *r, int row, struct matrix *out)
+static int read_row(struct cpl_lines *in, int row, struct matrix *out)
 {
 	struct cpl_comm_entry e = {row, 0, 0.0, 1.0};
 	int rc;
 
-	while ((rc = reader_amount(r, "value", &e.bytes)) == 1) {
+	while ((rc = import_amount(in, "value", &e.bytes)) == 1) {
 		if (e.to == CPL_SIGNATURE_MAX_RANKS)
-			return reader_fail(r, "has more than %d columns",
-			                   CPL_SIGNATURE_MAX_RANKS);
-		if (e.bytes > 0.0 && entry_push(&out->list, &e, r->err))
+			return cpl_lines_fail(in, "has more than %d columns",
+			                      CPL_SIGNATURE_MAX_RANKS);
+		if (e.bytes > 0.0 && entry_push(&out->list, &e, in->err))
 			return -1;
 		e.to++;
 	}
@@ -19,31 +19,32 @@ static int read_row(struct reader *r, int row, struct matrix *out)
 	if (row == 0)
 		out->ranks = e.to;
 	if (e.to != out->ranks)
-		return reader_fail(r,
-		                   "has %d columns, the first row %d; a square "
-		                   "matrix is needed",
-		                   e.to, out->ranks);
+		return cpl_lines_fail(
+		        in,
+		        "has %d columns, the first row %d; a square "
+		        "matrix is needed",
+		        e.to, out->ranks);
 	return 0;
 }
 
-static int read_treematch(struct reader *r, struct matrix *out)
+static int read_treematch(struct cpl_lines *in, struct matrix *out)
 {
 	int rows = 0;
 
-	while (reader_line(r)) {
-		if (reader_at_end(r))
+	while (cpl_lines_next(in)) {
+		if (cpl_lines_end(in))
 			continue;
 		if (rows && rows == out->ranks)
-			return reader_fail(
-			        r, "is row %d of a matrix of %d columns",
+			return cpl_lines_fail(
+			        in, "is row %d of a matrix of %d columns",
 			        rows + 1, out->ranks);
-		if (read_row(r, rows, out))
+		if (read_row(in, rows, out))
 			return -1;
 		rows++;
 	}
 	if (rows != out->ranks)
-		return reader_fail(r, "the matrix ends after %d rows of %d",
-		                   rows, out->ranks);
+		return cpl_lines_fail(in, "the matrix ends after %d rows of %d",
+		                      rows, out->ranks);
 	return 0;
 }
 

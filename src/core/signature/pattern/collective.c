@@ -40,145 +40,88 @@ static int64_t put(struct cpl_comm_entry *out, int64_t n, int from, int to,
 	return n + 1;
 }
 
-/* To the children; block > 0: each gets the blocks of its subtree. */
-static int64_t tree_down(const struct pattern *p, int rank, double whole,
-                         double block, struct cpl_comm_entry *out, int64_t n)
+/* One step of an algorithm: messages of the size whole + block * (ranks that
+ * they are for), in units of "bytes" or of a rank's share of them. */
+struct step {
+	int64_t (*put)(const struct pattern *p, int rank,
+	               const struct step *step, double unit,
+	               struct cpl_comm_entry *out, int64_t n);
+	int whole, block;
+};
+
+static double size_of(const struct step *step, double unit, int64_t ranks)
+{
+	return step->whole * unit + step->block * unit * (double)ranks;
+}
+
+/* To the children in the tree. */
+static int64_t down(const struct pattern *p, int rank, const struct step *step,
+                    double unit, struct cpl_comm_entry *out, int64_t n)
 {
 	int v = from_root(p, rank);
 
 	for (int64_t bit = span(p, v) / 2; bit > 0; bit /= 2) {
 		int64_t child = v + bit, size = p->ranks - child;
 
-		if (size <= 0)
-			continue;
-		size = size < bit ? size : bit;
-		n = put(out, n, rank, to_rank(p, child),
-		        whole + block * (double)size, 1.0);
+		if (size > 0)
+			n = put(out, n, rank, to_rank(p, child),
+			        size_of(step, unit, size < bit ? size : bit),
+			        1.0);
 	}
 	return n;
 }
 
-static int64_t tree_up(const struct pattern *p, int rank, double whole,
-                       double block, struct cpl_comm_entry *out, int64_t n)
+/* To the parent. */
+static int64_t up(const struct pattern *p, int rank, const struct step *step,
+                  double unit, struct cpl_comm_entry *out, int64_t n)
 {
 	int v = from_root(p, rank);
 	int64_t bit = span(p, v), size = p->ranks - v;
 
 	if (v == 0)
 		return n;
-	size = size < bit ? size : bit;
 	return put(out, n, rank, to_rank(p, v - bit),
-	           whole + block * (double)size, 1.0);
+	           size_of(step, unit, size < bit ? size : bit), 1.0);
 }
 
-static int64_t ring(const struct pattern *p, int rank, double block,
-                    double rounds, struct cpl_comm_entry *out, int64_t n)
+/* `whole` times round the ring. */
+static int64_t ring(const struct pattern *p, int rank, const struct step *step,
+                    double unit, struct cpl_comm_entry *out, int64_t n)
 {
-	double messages = rounds * (p->ranks - 1.0);
+	double messages = step->whole * (p->ranks - 1.0);
 
 	if (p->ranks == 1)
 		return n;
 	return put(out, n, rank, (int)((rank + (int64_t)1) % p->ranks),
-	           messages * block, messages);
+	           messages * unit, messages);
 }
 
-static int64_t pairwise(const struct pattern *p, int rank, double block,
+static int64_t pairwise(const struct pattern *p, int rank,
+                        const struct step *step, double unit,
                         struct cpl_comm_entry *out, int64_t n)
 {
+	(void)step;
 	for (int to = 0; to < p->ranks; to++)
 		if (to != rank)
-			n = put(out, n, rank, to, block, 1.0);
+			n = put(out, n, rank, to, unit, 1.0);
 	return n;
 }
 
-static int64_t doubling(const struct pattern *p, int rank, double whole,
-                        double block, struct cpl_comm_entry *out)
+static int64_t doubling(const struct pattern *p, int rank,
+                        const struct step *step, double unit,
+                        struct cpl_comm_entry *out, int64_t n)
 {
-	int64_t n = 0;
-
 	for (int bit = 1; bit < p->ranks; bit *= 2)
-		n = put(out, n, rank, rank ^ bit, whole + block * bit, 1.0);
+		n = put(out, n, rank, rank ^ bit, size_of(step, unit, bit),
+		        1.0);
 	return n;
 }
 
-static int64_t broadcast_binomial(const struct pattern *p, int rank,
-                                  struct cpl_comm_entry *out)
-{
-	return tree_down(p, rank, p->bytes[0], 0.0, out, 0);
-}
-
-static int64_t broadcast_van_de_geijn(const struct pattern *p, int rank,
-                                      struct cpl_comm_entry *out)
-{
-	double block = p->bytes[0] / p->ranks;
-
-	return ring(p, rank, block, 1.0, out,
-	            tree_down(p, rank, 0.0, block, out, 0));
-}
-
-static int64_t scatter_binomial(const struct pattern *p, int rank,
-                                struct cpl_comm_entry *out)
-{
-	return tree_down(p, rank, 0.0, p->bytes[0], out, 0);
-}
-
-static int64_t gather_binomial(const struct pattern *p, int rank,
-                               struct cpl_comm_entry *out)
-{
-	return tree_up(p, rank, 0.0, p->bytes[0], out, 0);
-}
-
-static int64_t allgather_ring(const struct pattern *p, int rank,
-                              struct cpl_comm_entry *out)
-{
-	return ring(p, rank, p->bytes[0], 1.0, out, 0);
-}
-
-static int64_t allgather_doubling(const struct pattern *p, int rank,
-                                  struct cpl_comm_entry *out)
-{
-	return doubling(p, rank, 0.0, p->bytes[0], out);
-}
-
-static int64_t reduce_binomial(const struct pattern *p, int rank,
-                               struct cpl_comm_entry *out)
-{
-	return tree_up(p, rank, p->bytes[0], 0.0, out, 0);
-}
-
-static int64_t reduce_rabenseifner(const struct pattern *p, int rank,
-                                   struct cpl_comm_entry *out)
-{
-	double block = p->bytes[0] / p->ranks;
-
-	return tree_up(p, rank, 0.0, block, out,
-	               pairwise(p, rank, block, out, 0));
-}
-
-static int64_t reduce_scatter_pairwise(const struct pattern *p, int rank,
-                                       struct cpl_comm_entry *out)
-{
-	return pairwise(p, rank, p->bytes[0] / p->ranks, out, 0);
-}
-
-static int64_t allreduce_doubling(const struct pattern *p, int rank,
-                                  struct cpl_comm_entry *out)
-{
-	return doubling(p, rank, p->bytes[0], 0.0, out);
-}
-
-/* Reduce-scatter round the ring, then allgather. */
-static int64_t allreduce_ring(const struct pattern *p, int rank,
-                              struct cpl_comm_entry *out)
-{
-	return ring(p, rank, p->bytes[0] / p->ranks, 2.0, out, 0);
-}
-
-static int64_t alltoall_pairwise(const struct pattern *p, int rank,
-                                 struct cpl_comm_entry *out)
-{
-	return pairwise(p, rank, p->bytes[0], out, 0);
-}
+enum {
+	ROOTED = 1,
+	POWER_OF_TWO = 2,
+	SHARES = 4, /* the unit is bytes / ranks */
+};
 
 /* Entries of a row: of a tree or by doubling at most 32, with all ranks, or by
  * "dims". */
@@ -187,28 +130,47 @@ enum { FEW = 32, ALL = 0, TIERS = -1 };
 static const struct algorithm {
 	const char *operation, *name;
 	int degree;
-	bool rooted, power_of_two;
+	unsigned flags;
+	struct step step[2]; /* put NULL: none */
+	/* With TIERS, instead of steps. */
 	int64_t (*row)(const struct pattern *p, int rank,
 	               struct cpl_comm_entry *out);
 } table[] = {
-        {"broadcast", "binomial", FEW, true, false, broadcast_binomial},
-        {"broadcast", "van-de-geijn", FEW, true, false, broadcast_van_de_geijn},
-        {"scatter", "binomial", FEW, true, false, scatter_binomial},
-        {"scatter", "two-tier", TIERS, false, false, pattern_two_tier_scatter},
-        {"gather", "binomial", FEW, true, false, gather_binomial},
-        {"allgather", "ring", 1, false, false, allgather_ring},
-        {"allgather", "recursive-doubling", FEW, false, true,
-         allgather_doubling},
-        {"allgather", "two-tier", TIERS, false, false,
-         pattern_two_tier_allgather},
-        {"reduce", "binomial", FEW, true, false, reduce_binomial},
-        {"reduce", "rabenseifner", ALL, true, false, reduce_rabenseifner},
-        {"reduce-scatter", "pairwise", ALL, false, false,
-         reduce_scatter_pairwise},
-        {"allreduce", "ring", 1, false, false, allreduce_ring},
-        {"allreduce", "recursive-doubling", FEW, false, true,
-         allreduce_doubling},
-        {"alltoall", "pairwise", ALL, false, false, alltoall_pairwise},
+        {"broadcast", "binomial", FEW, ROOTED, {{down, 1, 0}}, NULL},
+        {"broadcast",
+         "van-de-geijn",
+         FEW,
+         ROOTED | SHARES,
+         {{down, 0, 1}, {ring, 1, 0}},
+         NULL},
+        {"scatter", "binomial", FEW, ROOTED, {{down, 0, 1}}, NULL},
+        {"scatter", "two-tier", TIERS, 0, {{0}}, pattern_two_tier_scatter},
+        {"gather", "binomial", FEW, ROOTED, {{up, 0, 1}}, NULL},
+        {"allgather", "ring", 1, 0, {{ring, 1, 0}}, NULL},
+        {"allgather",
+         "recursive-doubling",
+         FEW,
+         POWER_OF_TWO,
+         {{doubling, 0, 1}},
+         NULL},
+        {"allgather", "two-tier", TIERS, 0, {{0}}, pattern_two_tier_allgather},
+        {"reduce", "binomial", FEW, ROOTED, {{up, 1, 0}}, NULL},
+        {"reduce",
+         "rabenseifner",
+         ALL,
+         ROOTED | SHARES,
+         {{pairwise, 0, 0}, {up, 0, 1}},
+         NULL},
+        {"reduce-scatter", "pairwise", ALL, SHARES, {{pairwise, 0, 0}}, NULL},
+        /* Reduce-scatter round the ring, then allgather. */
+        {"allreduce", "ring", 1, SHARES, {{ring, 2, 0}}, NULL},
+        {"allreduce",
+         "recursive-doubling",
+         FEW,
+         POWER_OF_TWO,
+         {{doubling, 1, 0}},
+         NULL},
+        {"alltoall", "pairwise", ALL, 0, {{pairwise, 0, 0}}, NULL},
 };
 
 #define N_ALGORITHMS ((int)(sizeof(table) / sizeof(table[0])))
@@ -264,50 +226,53 @@ static int take_tiers(const json_t *params, struct pattern *p,
 	return 0;
 }
 
+static const char *const keys[] = {"type",  "operation", "algorithm", "ranks",
+                                   "bytes", "root",      "dims",      NULL};
+
 static int parse(const json_t *params, struct pattern *p, struct cpl_error *err)
 {
-	static const char *const keys[] = {"type",  "operation", "algorithm",
-	                                   "ranks", "bytes",     "root",
-	                                   "dims",  NULL};
 	const char *operation, *name;
-	int64_t root = 0;
-	int rc;
+	const struct algorithm *a;
 
-	if (cpl_json_known_keys(params, NULL, keys, err) ||
-	    take_text(params, "operation", &operation, err) ||
+	if (take_text(params, "operation", &operation, err) ||
 	    take_text(params, "algorithm", &name, err) ||
 	    pattern_ranks(params, p, err) || pattern_bytes(params, p, err))
 		return -1;
 	p->algorithm = find(operation, name, err);
-	if (p->algorithm < 0)
+	if (p->algorithm < 0 ||
+	    cpl_json_take_int(params, "root", 0, p->ranks - 1, &p->root, err))
 		return -1;
-	rc = cpl_json_int(params, "root", 0, p->ranks - 1, &root, err);
-	if (rc < 0)
-		return -1;
-	if (rc && !table[p->algorithm].rooted)
+	a = &table[p->algorithm];
+	if (!(a->flags & ROOTED) && json_object_get(params, "root"))
 		return cpl_fail(err, "%s has no \"root\"", operation);
-	if (table[p->algorithm].power_of_two && (p->ranks & (p->ranks - 1)))
+	if (a->flags & POWER_OF_TWO && p->ranks & (p->ranks - 1))
 		return cpl_fail(err,
 		                "recursive-doubling of %d ranks; a power of "
 		                "two is needed",
 		                p->ranks);
-	p->root = (int)root;
-	p->max_degree = table[p->algorithm].degree;
 	/* A tree's message comes on top of those to all others. */
-	if (p->max_degree == ALL)
-		p->max_degree = p->ranks;
+	p->max_degree = a->degree == ALL ? p->ranks : a->degree;
 	return take_tiers(params, p, err);
 }
 
 static int64_t row(const struct pattern *p, int rank,
                    struct cpl_comm_entry *out)
 {
-	return table[p->algorithm].row(p, rank, out);
+	const struct algorithm *a = &table[p->algorithm];
+	double unit = a->flags & SHARES ? p->bytes[0] / p->ranks : p->bytes[0];
+	int64_t n = 0;
+
+	if (a->row)
+		return a->row(p, rank, out);
+	for (const struct step *s = a->step; s < a->step + 2 && s->put; s++)
+		n = s->put(p, rank, s, unit, out, n);
+	return n;
 }
 
 const struct pattern_type pattern_collective = {
         .name = "collective",
         .summary = "a collective operation by one of its algorithms",
+        .keys = keys,
         .parse = parse,
         .row = row,
 };

@@ -42,16 +42,8 @@ int pattern_dims(const json_t *params, int most, struct pattern *p,
 int pattern_ranks(const json_t *params, struct pattern *p,
                   struct cpl_error *err)
 {
-	int64_t v;
-	int rc = cpl_json_int(params, "ranks", 1, CPL_SIGNATURE_MAX_RANKS, &v,
-	                      err);
-
-	if (rc < 0)
-		return -1;
-	if (rc == 0)
-		return cpl_fail(err, "\"ranks\" is missing");
-	p->ranks = (int)v;
-	return 0;
+	return cpl_json_take_int(params, "ranks", 1, CPL_SIGNATURE_MAX_RANKS,
+	                         &p->ranks, err);
 }
 
 int pattern_bytes(const json_t *params, struct pattern *p,
@@ -80,9 +72,9 @@ int pattern_seed(const json_t *params, struct pattern *p, struct cpl_error *err)
 static const struct pattern_type *find_type(const json_t *params,
                                             struct cpl_error *err)
 {
-	const struct cpl_entry *found;
+	const struct cpl_entry *found = NULL;
 	char list[CPL_ERROR_MAX / 2];
-	const char *name = "";
+	const char *name;
 	int rc;
 
 	if (!json_is_object(params)) {
@@ -90,20 +82,17 @@ static const struct pattern_type *find_type(const json_t *params,
 		return NULL;
 	}
 	rc = cpl_json_string(params, "type", &name, err);
-	if (rc < 0)
-		return NULL;
-	if (rc == 0) {
+	if (rc == 1)
+		found = cpl_registry_find(&cpl_patterns, name, strlen(name),
+		                          NULL, NULL);
+	if (rc == 0)
 		cpl_fail(err, "\"type\" is missing");
-		return NULL;
-	}
-	found = cpl_registry_find(&cpl_patterns, name, strlen(name), NULL,
-	                          NULL);
-	if (found)
-		return (const struct pattern_type *)found;
-	cpl_fail(err, "type \"%.40s\" is unknown; it must be one of %s", name,
-	         cpl_registry_names(&cpl_patterns, 0, NULL, NULL, list,
-	                            sizeof(list)));
-	return NULL;
+	else if (rc == 1 && !found)
+		cpl_fail(err, "type \"%.40s\" is unknown; it must be one of %s",
+		         name,
+		         cpl_registry_names(&cpl_patterns, 0, NULL, NULL, list,
+		                            sizeof(list)));
+	return (const struct pattern_type *)found;
 }
 
 void pattern_free(struct cpl_pattern *pattern)
@@ -137,9 +126,9 @@ static int keep_matrix(struct cpl_phase *phase, struct matrix_budget *budget,
 	struct cpl_signature sig = {
 	        .ranks = p->ranks, .n_phases = 1, .phase = &one};
 
-	if (p->max_degree > budget->room / p->ranks)
+	if (p->max_degree > budget->left / p->ranks)
 		return 0;
-	budget->room -= p->max_degree * p->ranks;
+	budget->left -= p->max_degree * p->ranks;
 	one.weight = 1;
 	phase->comm = cpl_signature_total(&sig, err);
 	return phase->comm ? 0 : -1;
@@ -161,7 +150,8 @@ int pattern_take(const json_t *object, int ranks, struct matrix_budget *budget,
 	        json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
 	if (!pattern->text)
 		return cpl_fail_memory(err);
-	if (type->parse(object, &pattern->params, err) ||
+	if (cpl_json_known_keys(object, NULL, type->keys, err) ||
+	    type->parse(object, &pattern->params, err) ||
 	    check_size(&pattern->params, ranks, err)) {
 		cpl_fail_prefix(err, "%s: ", type->name);
 		return cpl_fail_prefix(err, "pattern: ");

@@ -29,6 +29,7 @@ struct pattern {
 	double bytes[3];  /* to neighbours that differ in 1, 2, 3 axes */
 	unsigned classes; /* stencil: bit n: neighbours in n axes */
 	bool periodic;
+	int points;
 	int axis;      /* many-to-many */
 	int range;     /* umesh: partners within rank +- range */
 	int degree[2]; /* umesh, spread: fewest and most partners */
@@ -46,6 +47,7 @@ struct cpl_pattern {
 
 struct pattern_type {
 	CPL_ENTRY;
+	const char *const *keys; /* of its object, NULL-terminated */
 	/* Check params and fill the pattern: ranks, max_degree and its own
 	 * fields. *p is zeroed. -1 with err. */
 	int (*parse)(const json_t *params, struct pattern *p,

@@ -22,30 +22,28 @@ static int random_cycle(struct pattern *p, struct cpl_error *err)
 	return 0;
 }
 
+static const char *const keys[] = {"type",  "ranks", "bytes",
+                                   "shift", "seed",  NULL};
+
 static int parse(const json_t *params, struct pattern *p, struct cpl_error *err)
 {
-	static const char *const keys[] = {"type",  "ranks", "bytes",
-	                                   "shift", "seed",  NULL};
-	int64_t shift = 0;
-	int rc;
+	int shift = 1;
+	bool shifted = json_object_get(params, "shift") != NULL;
 
-	if (cpl_json_known_keys(params, NULL, keys, err) ||
-	    pattern_ranks(params, p, err) || pattern_bytes(params, p, err) ||
-	    pattern_seed(params, p, err))
+	if (pattern_ranks(params, p, err) || pattern_bytes(params, p, err) ||
+	    pattern_seed(params, p, err) ||
+	    cpl_json_take_int(params, "shift", 1, p->ranks, &shift, err))
 		return -1;
-	rc = cpl_json_int(params, "shift", 1, p->ranks, &shift, err);
-	if (rc < 0)
-		return -1;
-	if (rc && json_object_get(params, "seed"))
+	if (shifted && json_object_get(params, "seed"))
 		return cpl_fail(err, "takes \"shift\" or \"seed\", not both");
 	p->max_degree = 1;
 	p->next = malloc((size_t)p->ranks * sizeof(*p->next));
 	if (!p->next)
 		return cpl_fail_memory(err);
-	if (!rc)
+	if (!shifted)
 		return random_cycle(p, err);
 	for (int i = 0; i < p->ranks; i++)
-		p->next[i] = (int)((i + shift) % p->ranks);
+		p->next[i] = (int)(((int64_t)i + shift) % p->ranks);
 	return 0;
 }
 
@@ -61,6 +59,7 @@ static int64_t row(const struct pattern *p, int rank,
 const struct pattern_type pattern_permutation = {
         .name = "permutation",
         .summary = "each rank sends to one other",
+        .keys = keys,
         .parse = parse,
         .row = row,
 };

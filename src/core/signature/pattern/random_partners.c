@@ -28,38 +28,29 @@ static int take_degree(const json_t *params, struct pattern *p,
 	return 0;
 }
 
+static const char *const spread_keys[] = {"type",  "ranks", "degree",
+                                          "bytes", "seed",  NULL};
+static const char *const umesh_keys[] = {"type",  "ranks", "range", "degree",
+                                         "bytes", "seed",  NULL};
+
 static int parse_spread(const json_t *params, struct pattern *p,
                         struct cpl_error *err)
 {
-	static const char *const keys[] = {"type",  "ranks", "degree",
-	                                   "bytes", "seed",  NULL};
-
-	p->range = INT32_MAX;
-	if (cpl_json_known_keys(params, NULL, keys, err) ||
-	    pattern_ranks(params, p, err) || pattern_bytes(params, p, err) ||
-	    take_degree(params, p, err) || pattern_seed(params, p, err))
-		return -1;
-	return 0;
+	if (!p->range)
+		p->range = INT32_MAX;
+	return pattern_ranks(params, p, err) || pattern_bytes(params, p, err) ||
+	                       take_degree(params, p, err) ||
+	                       pattern_seed(params, p, err)
+	               ? -1
+	               : 0;
 }
 
 static int parse_umesh(const json_t *params, struct pattern *p,
                        struct cpl_error *err)
 {
-	static const char *const keys[] = {"type",  "ranks", "range", "degree",
-	                                   "bytes", "seed",  NULL};
-	int64_t range;
-	int rc = cpl_json_int(params, "range", 1, INT32_MAX, &range, err);
-
-	if (rc < 0)
+	if (cpl_json_take_int(params, "range", 1, INT32_MAX, &p->range, err))
 		return -1;
-	if (rc == 0)
-		return cpl_fail(err, "\"range\" is missing");
-	p->range = (int)range;
-	if (cpl_json_known_keys(params, NULL, keys, err) ||
-	    pattern_ranks(params, p, err) || pattern_bytes(params, p, err) ||
-	    take_degree(params, p, err) || pattern_seed(params, p, err))
-		return -1;
-	return 0;
+	return parse_spread(params, p, err);
 }
 
 /*
@@ -187,12 +178,14 @@ static int64_t row(const struct pattern *p, int rank,
 const struct pattern_type pattern_umesh = {
         .name = "umesh",
         .summary = "distinct partners within a range of ranks",
+        .keys = umesh_keys,
         .parse = parse_umesh,
         .row = row,
 };
 const struct pattern_type pattern_spread = {
         .name = "spread",
         .summary = "random partners among all ranks",
+        .keys = spread_keys,
         .parse = parse_spread,
         .row = row,
 };

@@ -19,24 +19,20 @@ static const struct shape {
 static int take_shape(const json_t *params, struct pattern *p,
                       struct cpl_error *err)
 {
-	int64_t points;
-	int rc = cpl_json_int(params, "points", 3, 27, &points, err);
-
-	if (rc < 0)
+	if (cpl_json_take_int(params, "points", 3, 27, &p->points, err))
 		return -1;
-	if (rc == 0)
-		return cpl_fail(err, "\"points\" is missing");
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
-		if (shapes[i].n_dims != p->n_dims || shapes[i].points != points)
+		if (shapes[i].n_dims != p->n_dims ||
+		    shapes[i].points != p->points)
 			continue;
 		p->classes = shapes[i].classes;
-		p->max_degree = points - 1;
+		p->max_degree = p->points - 1;
 		return 0;
 	}
 	return cpl_fail(err,
-	                "there is no stencil of %lld points in %d dimensions; "
+	                "there is no stencil of %d points in %d dimensions; "
 	                "1-D has 3, 2-D 5 and 9, 3-D 7, 15 and 27, 4-D 9",
-	                (long long)points, p->n_dims);
+	                p->points, p->n_dims);
 }
 
 /* A number, or [face, edge, corner]. */
@@ -61,14 +57,12 @@ static int take_bytes(const json_t *params, struct pattern *p,
 	return 0;
 }
 
+static const char *const keys[] = {"type",     "dims",  "points",
+                                   "periodic", "bytes", NULL};
+
 static int parse(const json_t *params, struct pattern *p, struct cpl_error *err)
 {
-	static const char *const keys[] = {"type",     "dims",  "points",
-	                                   "periodic", "bytes", NULL};
-
-	p->periodic = false;
-	if (cpl_json_known_keys(params, NULL, keys, err) ||
-	    pattern_dims(params, MAX_DIMS, p, err) ||
+	if (pattern_dims(params, MAX_DIMS, p, err) ||
 	    take_shape(params, p, err) || take_bytes(params, p, err) ||
 	    cpl_json_bool(params, "periodic", &p->periodic, err) < 0)
 		return -1;
@@ -172,6 +166,7 @@ static int64_t row(const struct pattern *p, int rank,
 const struct pattern_type pattern_stencil = {
         .name = "stencil",
         .summary = "neighbours in a grid of 1 to 4 dimensions",
+        .keys = keys,
         .parse = parse,
         .row = row,
         .alike = alike,
