@@ -122,23 +122,27 @@ static bool masks_are_short(const struct bind_job *job)
 	return true;
 }
 
+static const char *or_unknown(const char *text)
+{
+	return text ? text : "?";
+}
+
 static int print_ranks(const struct bind_job *job)
 {
-	bool short_masks = masks_are_short(job);
-	struct cmd_table *table = cmd_table_new(short_masks ? 5 : 4, "rllll");
+	struct cmd_table *table =
+	        cmd_table_new(masks_are_short(job) ? "rllll" : "rlll");
 
-	cmd_table_row(table, "RANK", "CORES", "CPUS", "NUMA", "MASK");
+	cmd_table_row(table, "RANK|CORES|CPUS|NUMA|MASK");
 	for (int i = 0; i < job->n_ranks; i++) {
-		char rank[16], *cpus = NULL, *mask = NULL, *nodes = NULL;
+		char *cpus = NULL, *mask = NULL, *nodes = NULL;
 		char *cores = cores_of(job->topology, job->result.cpuset[i]);
 
-		snprintf(rank, sizeof(rank), "%d", job->rank[i]);
 		hwloc_bitmap_list_asprintf(&cpus, job->result.cpuset[i]);
 		hwloc_bitmap_list_asprintf(&nodes, job->result.nodeset[i]);
 		hwloc_bitmap_taskset_asprintf(&mask, job->result.cpuset[i]);
-		cmd_table_row(table, rank, cores ? cores : "?",
-		              cpus ? cpus : "?", nodes ? nodes : "?",
-		              mask ? mask : "?");
+		cmd_table_row(table, "%d|%s|%s|%s|%s", job->rank[i],
+		              or_unknown(cores), or_unknown(cpus),
+		              or_unknown(nodes), or_unknown(mask));
 		free(cores);
 		free(cpus);
 		free(nodes);
@@ -155,29 +159,22 @@ static int print_costs(const struct bind_job *job)
 	} row[] = {{"packed", &job->packed},
 	           {"round-robin", &job->round_robin},
 	           {job->binder->name, &job->result}};
-	struct cmd_table *table = cmd_table_new(5, "lrlrr");
+	struct cmd_table *table = cmd_table_new("lrlrr");
 
-	cmd_table_row(table, "ALGORITHM", "COST", "TRAFFIC WITHIN", "BYTES",
-	              "MESSAGES");
+	cmd_table_row(table, "ALGORITHM|COST|TRAFFIC WITHIN|BYTES|MESSAGES");
 	for (int i = 0; i < 3; i++) {
 		const struct cpl_bind_result *r = row[i].result;
 		char cost[32];
 
 		snprintf(cost, sizeof(cost), "%.6g", r->cost);
 		if (r->n_levels == 0)
-			cmd_table_row(table, row[i].name, cost, "-", "-", "-");
-		for (int l = 0; l < r->n_levels; l++) {
-			const struct cpl_bind_level *level = &r->level[l];
-			char messages[32], bytes[32];
-
-			snprintf(messages, sizeof(messages), "%.6g",
-			         level->messages);
-			cmd_table_row(
-			        table, l ? "" : row[i].name, l ? "" : cost,
-			        level->name,
-			        cmd_bytes(level->bytes, bytes, sizeof(bytes)),
-			        messages);
-		}
+			cmd_table_row(table, "%s|%s|-|-|-", row[i].name, cost);
+		for (int l = 0; l < r->n_levels; l++)
+			cmd_table_row(table, "%s|%s|%s|%s|%.6g",
+			              l ? "" : row[i].name, l ? "" : cost,
+			              r->level[l].name,
+			              CMD_BYTES(r->level[l].bytes),
+			              r->level[l].messages);
 	}
 	return cmd_table_print(table);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The commplace command: one file per subcommand, its text in help/, one line
- * in the table of main.c. Exit 0 success, 1 refused input or failed work (one line on stderr),
- * 2 wrong usage.
+ * in the table of main.c. Exit 0 success, 1 refused input or failed work (one
+ * line on stderr), 2 wrong usage.
  */
 #ifndef CPL_CMD_CMD_H
 #define CPL_CMD_CMD_H
@@ -55,14 +55,17 @@ int cmd_print_json(const struct cmd *self, json_t *root);
 
 /*
  * Aligned tables on stdout: columns are as wide as their widest cell. align is
- * one of "l" and "r" per column and must outlive the table. Cells are copied.
- * Memory that is out shows at the end: cmd_table_print says so on stderr and
- * returns CMD_FAILED; a NULL table is taken by all.
+ * one of "l" and "r" per column and must outlive the table. A row is a format
+ * of printf (%s %c %d %u %ld %lu %e %f %g) with "|" between its cells; cells
+ * behind the last column are left out. Memory that is out shows at the end:
+ * cmd_table_print says so on stderr and returns CMD_FAILED; a NULL table is
+ * taken by all.
  */
 struct cmd_table;
-struct cmd_table *cmd_table_new(int columns, const char *align);
-void cmd_table_row(struct cmd_table *table, ...); /* `columns` strings */
-int cmd_table_print(struct cmd_table *table);     /* and free it */
+struct cmd_table *cmd_table_new(const char *align);
+void cmd_table_row(struct cmd_table *table, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+int cmd_table_print(struct cmd_table *table); /* and free it */
 
 /*
  * --signature: a path when it holds a "/" or ends in ".json", else the name of
@@ -80,17 +83,43 @@ struct cpl_signature *cmd_load_signature(const char *text,
 struct cpl_comm *cmd_comm(const struct cpl_signature *sig, const char *phase,
 			  struct cpl_error *err);
 
-/* A node or hosts file: one host name a line, in rank order; blank lines and
- * "#" comments are skipped. At least one host, else -1 with FILE:LINE. */
-int cmd_hosts_file(const char *path, struct cpl_hostlist *out,
-		   struct cpl_error *err);
+/*
+ * Call take() with each line of a file and its number, but for blanks around
+ * it, "#" comments and lines in which nothing else is; -1 from it ends that.
+ * 0, or -1 with err.
+ */
+typedef int cmd_line(void *arg, const char *path, int number, const char *line,
+		     struct cpl_error *err);
+int cmd_each_line(const char *path, cmd_line *take, void *arg,
+		  struct cpl_error *err);
 
-/* Node ids of hosts, for the caller to free; NULL with err naming the option
- * and the host that the network does not have. */
-int *cmd_node_ids(const struct cpl_network *net, const char *option,
-		  const struct cpl_hostlist *hosts, struct cpl_error *err);
+/*
+ * Node ids of the hosts of a Slurm hostlist, or where text is NULL of a node or
+ * hosts file: one host name a line, in rank order; blank lines and "#" comments
+ * are skipped; at least one host. The caller frees them, *n of them. NULL with
+ * err naming the option, or FILE:LINE, and the host that the network does not
+ * have.
+ */
+int *cmd_hosts(const struct cpl_network *net, const char *option,
+               const char *text, const char *file, int *n,
+               struct cpl_error *err);
+/* The same, and each host only once. */
+int *cmd_hosts_once(const struct cpl_network *net, const char *option,
+                    const char *text, const char *file, int *n,
+                    struct cpl_error *err);
 
-/* "1.25 GB"-like text (powers of 1000) into buf; returns buf. */
-char *cmd_bytes(double bytes, char *buf, size_t size);
+/* The other way: host names of nodes as a JSON array, and as a hostlist for
+ * the caller to free; NULL: memory. */
+json_t *cmd_hosts_json(const struct cpl_network *net, const int *node, int n);
+char *cmd_hosts_text(const struct cpl_network *net, const int *node, int n);
+
+/* "1.25 GB"-like text (powers of 1000) into buf, which it returns, or in
+ * memory of the block around it. */
+#define CMD_BYTES_MAX 16
+char *cmd_bytes(double bytes, char buf[CMD_BYTES_MAX]);
+#define CMD_BYTES(bytes) cmd_bytes(bytes, (char[CMD_BYTES_MAX]){""})
+
+/* Seconds of the monotonic clock. */
+double cmd_clock(void);
 
 #endif

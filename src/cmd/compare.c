@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/parallel.h"
 #include "options.h"
@@ -11,70 +12,30 @@
 
 struct options {
 	const char *network, *placements, *routings, *plot;
-	struct compare_job common; /* options before the first --signature */
 	bool together, classes, json;
-	struct compare *compare;
 };
-
-static int new_job(const struct cmd *self, void *into, const char *option,
-                   const char *value)
-{
-	struct options *o = into;
-	struct compare *c = o->compare;
-	struct compare_job *grown =
-	        realloc(c->job, ((size_t)c->n_jobs + 1) * sizeof(*grown));
-
-	if (!grown)
-		return cmd_failf(self, "out of memory");
-	c->job = grown;
-	c->job[c->n_jobs] = o->common;
-	c->job[c->n_jobs++].signature = value;
-	return CMD_OK;
-}
-
-/* The job that the last --signature began. */
-static struct compare_job *last_job(struct options *o)
-{
-	struct compare *c = o->compare;
-
-	return c->n_jobs ? &c->job[c->n_jobs - 1] : &o->common;
-}
-
-static int take_phase(const struct cmd *self, void *into, const char *option,
-                      const char *value)
-{
-	last_job(into)->phase = value;
-	return CMD_OK;
-}
-
-static int take_ranks_per_node(const struct cmd *self, void *into,
-                               const char *option, const char *value)
-{
-	return job_traffic_take_ranks(self, option, value,
-	                              &last_job(into)->ranks_per_node);
-}
 
 /* Signatures without --ranks-per-node have that of the only one that has it,
  * 1 where none has. */
-static int fill_ranks_per_node(const struct cmd *self, struct compare *c)
+static int fill_ranks_per_node(const struct cmd *self, struct job_list *list)
 {
 	int given = 0, value = 1;
 
-	for (int i = 0; i < c->n_jobs; i++)
-		if (c->job[i].ranks_per_node) {
-			value = c->job[i].ranks_per_node;
+	for (int i = 0; i < list->n; i++)
+		if (list->job[i].ranks_per_node) {
+			value = list->job[i].ranks_per_node;
 			given++;
 		}
-	for (int i = 0; i < c->n_jobs; i++) {
-		if (c->job[i].ranks_per_node)
+	for (int i = 0; i < list->n; i++) {
+		if (list->job[i].ranks_per_node)
 			continue;
 		if (given > 1)
 			return cmd_usage(self,
 			                 "--ranks-per-node: %d signatures have "
 			                 "one of their own, but not '%.60s'; "
 			                 "one before the first holds for all",
-			                 given, c->job[i].signature);
-		c->job[i].ranks_per_node = value;
+			                 given, list->job[i].signature);
+		list->job[i].ranks_per_node = value;
 	}
 	return CMD_OK;
 }
@@ -85,9 +46,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	int64_t seed = 1, n_seeds = 1, threads = cpl_parallel_cpus();
 	const struct cmd_option table[] = {
 	        {"network", .text = &o->network, .needed = true},
-	        {"signature", .take = new_job, .into = o},
-	        {"ranks-per-node", .take = take_ranks_per_node, .into = o},
-	        {"phase", .take = take_phase, .into = o},
+	        JOB_LIST_OPTIONS(&c->jobs),
 	        {"workload", .flag = &o->together},
 	        {"placements", .text = &o->placements},
 	        {"routings", .text = &o->routings},
@@ -109,16 +68,112 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	c->seed = (uint64_t)seed;
 	c->n_seeds = (int)n_seeds;
 	c->threads = (int)threads;
-	if (!c->n_jobs)
+	if (!c->jobs.n)
 		return cmd_usage(self, "--signature is missing");
-	return fill_ranks_per_node(self, c);
+	return fill_ranks_per_node(self, &c->jobs);
+}
+
+/* What --placements or --routings chooses from. */
+struct choice {
+	const char *option;
+	const struct cpl_registry *names;
+	/* Is it among "all"? */
+	bool (*in_all)(const struct cpl_network *net, const void *item);
+	const void *(*find)(const struct cpl_network *net, const char *name,
+	                    struct cpl_error *err);
+};
+
+static bool placement_in_all(const struct cpl_network *net, const void *item)
+{
+	const struct cpl_placement_policy *policy = item;
+
+	return policy->place && cpl_placement_takes(policy, net->type);
+}
+
+static const void *find_placement(const struct cpl_network *net,
+                                  const char *name, struct cpl_error *err)
+{
+	return cpl_placement_find(net->type, name, err);
+}
+
+static bool routing_in_all(const struct cpl_network *net, const void *item)
+{
+	const struct cpl_routing *routing = item;
+
+	return cpl_routing_takes(routing, net) &&
+	       !(routing->flags & CPL_ROUTING_SAMPLED);
+}
+
+static const void *find_routing(const struct cpl_network *net, const char *name,
+                                struct cpl_error *err)
+{
+	return cpl_routing_find(net, name, err);
+}
+
+static const struct choice placements = {"--placements", &cpl_placements,
+                                         placement_in_all, find_placement};
+static const struct choice routings = {"--routings", &cpl_routings,
+                                       routing_in_all, find_routing};
+
+static void add_once(const void **list, int *n, const void *item)
+{
+	for (int i = 0; i < *n; i++)
+		if (list[i] == item)
+			return;
+	list[(*n)++] = item;
+}
+
+/* One name of the list, or "all". */
+static int choose_one(const struct choice *from, const struct cpl_network *net,
+                      const char *name, const void **list, int *n,
+                      struct cpl_error *err)
+{
+	const void *item;
+
+	if (!strcasecmp(name, "all")) {
+		for (int i = 0; (item = cpl_registry_at(from->names, i)); i++)
+			if (from->in_all(net, item))
+				add_once(list, n, item);
+		return 0;
+	}
+	item = from->find(net, name, err);
+	if (!item)
+		return cpl_fail_prefix(err, "%s: ", from->option);
+	add_once(list, n, item);
+	return 0;
+}
+
+/* The things that a comma-separated list names, each once, for the caller to
+ * free; NULL with err. */
+static void *choose(const struct choice *from, const struct cpl_network *net,
+                    const char *names, int *n, struct cpl_error *err)
+{
+	char *text = strdup(names), *rest = text, *name;
+	const void **list;
+	int most = 0, rc = 0;
+
+	while (cpl_registry_at(from->names, most))
+		most++;
+	list = calloc((size_t)most, sizeof(*list));
+	if (!text || !list)
+		rc = cpl_fail_memory(err);
+	while (!rc && (name = strsep(&rest, ",")))
+		rc = *name ? choose_one(from, net, name, list, n, err)
+		           : cpl_fail(err,
+		                      "%s: '%.60s' has an empty name; give "
+		                      "NAME,NAME,... or all",
+		                      from->option, names);
+	free(text);
+	if (!rc)
+		return list;
+	free(list);
+	return NULL;
 }
 
 static int run(const struct cmd *self, int argc, char **argv)
 {
 	struct compare c = {.seed = 0};
-	struct options o = {
-	        .placements = "all", .routings = "all", .compare = &c};
+	struct options o = {.placements = "all", .routings = "all"};
 	struct cpl_network *net = NULL;
 	struct cpl_error err = {""};
 	int rc = parse(self, argc, argv, &o, &c);
@@ -126,18 +181,26 @@ static int run(const struct cmd *self, int argc, char **argv)
 	if (rc != CMD_OK)
 		goto out;
 	c.net = net = cpl_network_load(o.network, &err);
-	if (!net || compare_placements(&c, o.placements, &err) ||
-	    compare_routings(&c, o.routings, &err) ||
+	if (!net ||
+	    !(c.placement = choose(&placements, net, o.placements,
+	                           &c.n_placements, &err)) ||
+	    !(c.routing = choose(&routings, net, o.routings, &c.n_routings,
+	                         &err)) ||
 	    compare_evaluate(&c, o.together, &err) ||
 	    (o.plot && compare_plot(&c, o.classes, o.plot, &err)))
 		rc = cmd_fail(self, &err);
 	else if (o.json)
 		rc = compare_print_json(self, &c);
 	else
-		rc = compare_print_text(self, &c, o.classes);
+		rc = compare_print_text(&c, o.classes);
 out:
-	compare_release(&c);
-	free(c.job);
+	for (int i = 0; i < c.n_cases; i++)
+		free(c.cases[i].name);
+	free(c.cases);
+	free(c.row);
+	free(c.placement);
+	free(c.routing);
+	job_list_free(&c.jobs);
 	cpl_network_free(net);
 	return rc;
 }

@@ -3,18 +3,7 @@
 #ifndef CPL_CMD_COMPARE_H
 #define CPL_CMD_COMPARE_H
 
-#include "cmd.h"
 #include "job_traffic.h"
-#include "link_stats.h"
-#include "placement/decide.h"
-
-/* One --signature. */
-struct compare_job {
-	const char *signature, *phase;
-	int ranks_per_node; /* 0: not said */
-	struct cpl_signature *sig;
-	struct job_traffic traffic;
-};
 
 /* Jobs that are on the network together: one, or the whole workload. */
 struct compare_case {
@@ -22,13 +11,9 @@ struct compare_case {
 	int first, count;
 };
 
-/* What one evaluation gave. */
 struct compare_result {
 	uint64_t seed;
-	int n_stats;
-	struct link_stats stats[LINK_STATS_MAX];
-	struct cpl_metrics metrics; /* with the running jobs */
-	struct cpl_job_sums sums;   /* of these jobs */
+	struct evaluation of;
 };
 
 struct compare_row {
@@ -54,25 +39,13 @@ struct compare {
 	uint64_t seed;
 	int n_seeds;
 	int threads;
-	int n_jobs, n_cases, n_placements, n_routings, n_rows;
-	struct compare_job *job;
+	int n_cases, n_placements, n_routings, n_rows;
+	struct job_list jobs;
 	struct compare_case *cases;
 	const struct cpl_placement_policy **placement;
 	const struct cpl_routing **routing;
 	struct compare_row *row; /* [n_cases][n_placements][n_routings] */
 };
-
-/*
- * The comma-separated names of placements and routings; "all" is every one of
- * the network's type. Names given twice count once. 0, or -1 with err.
- */
-int compare_placements(struct compare *c, const char *list,
-                       struct cpl_error *err);
-int compare_routings(struct compare *c, const char *list,
-                     struct cpl_error *err);
-
-/* Its lists emptied. */
-void compare_release_names(struct compare *c);
 
 /*
  * Load the signatures and evaluate everything; `together`: all signatures are
@@ -81,14 +54,10 @@ void compare_release_names(struct compare *c);
  */
 int compare_evaluate(struct compare *c, bool together, struct cpl_error *err);
 
-/* Release what the three functions made. */
-void compare_release(struct compare *c);
-
 /* Print as one JSON object or as tables (classes: one per link class too); an
  * exit code. */
 int compare_print_json(const struct cmd *self, const struct compare *c);
-int compare_print_text(const struct cmd *self, const struct compare *c,
-                       bool classes);
+int compare_print_text(const struct compare *c, bool classes);
 
 /* Box plots as SVG. 0, or -1 with err. */
 int compare_plot(const struct compare *c, bool classes, const char *path,

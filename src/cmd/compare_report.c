@@ -11,33 +11,25 @@
 
 static json_t *json_row(const struct compare *c, const struct compare_row *row)
 {
-	const struct compare_result *r = &row->result;
-	const struct link_stats *stats = r->stats;
-	json_t *one = json_pack(
-	        "{s:s, s:s, s:s, s:I, s:i, s:o, s:o, s:o, s:f, s:f, s:f, s:f, "
-	        "s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:b, s:b}",
-	        "signature", c->cases[row->the_case].name, "placement",
-	        c->placement[row->placement]->name, "routing",
-	        c->routing[row->routing]->name, "seed", (json_int_t)r->seed,
-	        "seeds", row->n_seeds, "links",
-	        link_stats_links_json(stats, r->n_stats), "injection",
-	        link_stats_json(&stats[r->n_stats - 2].stats), "ejection",
-	        link_stats_json(&stats[r->n_stats - 1].stats), "hop_bytes",
-	        r->sums.hop_bytes, "average_hops",
-	        link_stats_average_hops(&r->sums), "max_dilation",
-	        r->sums.max_dilation, "max_congestion",
-	        r->metrics.max_congestion, "mean_congestion",
-	        r->metrics.mean_congestion, "nonzero_congestion_average",
-	        r->metrics.nonzero_average, "nonzero_congestion_variance",
-	        r->metrics.nonzero_variance, "max_injection_congestion",
-	        r->metrics.max_injection, "bytes_on_network",
-	        r->sums.bytes_on_network, "bytes_in_node",
-	        r->sums.bytes_in_node, "hybrid",
-	        row->hybrid < 0 ? json_null() : json_real(row->hybrid),
-	        "lowest_maximum", row->lowest_maximum, "lowest_congestion",
-	        row->lowest_congestion);
+	json_t *one =
+	        json_pack("{s:s, s:s, s:s, s:I, s:i}", "signature",
+	                  c->cases[row->the_case].name, "placement",
+	                  c->placement[row->placement]->name, "routing",
+	                  c->routing[row->routing]->name, "seed",
+	                  (json_int_t)row->result.seed, "seeds", row->n_seeds);
 
-	if (one && row->n_seeds > 1)
+	if (json_object_update_new(one, evaluation_json(&row->result.of)) ||
+	    json_object_update_new(
+	            one,
+	            json_pack("{s:o, s:b, s:b}", "hybrid",
+	                      row->hybrid < 0 ? json_null()
+	                                      : json_real(row->hybrid),
+	                      "lowest_maximum", row->lowest_maximum,
+	                      "lowest_congestion", row->lowest_congestion))) {
+		json_decref(one);
+		return NULL;
+	}
+	if (row->n_seeds > 1)
 		json_object_set_new(one, "max_over_seeds",
 		                    json_pack("{s:f, s:f}", "lowest", row->low,
 		                              "highest", row->high));
@@ -57,60 +49,45 @@ int compare_print_json(const struct cmd *self, const struct compare *c)
 	                                      c->net->name, "rows", rows));
 }
 
-static void six_cells(const struct cpl_class_stats *s, char text[6][24])
-{
-	const double value[] = {s->min,  s->q1, s->median,
-	                        s->mean, s->q3, s->max};
-
-	for (int k = 0; k < 6; k++)
-		cmd_bytes(value[k], text[k], sizeof(text[k]));
-}
-
 /* Table of a case; stats row `class`, with the totals when it is "all". */
 static int print_table(const struct compare *c, int the_case, int class)
 {
 	int per_case = c->n_placements * c->n_routings;
-	struct cmd_table *table = class ? cmd_table_new(8, "llrrrrrr")
-	                                : cmd_table_new(13, "llrrrrrrrrrrr");
+	struct cmd_table *table =
+	        cmd_table_new(class ? "llrrrrrr" : "llrrrrrrrrrrr");
 
-	if (class)
-		cmd_table_row(table, "placement", "routing", "min", "q1",
-		              "median", "mean", "q3", "max");
-	else
-		cmd_table_row(table, "placement", "routing", "seed", "min",
-		              "q1", "median", "mean", "q3", "max  ",
-		              "hop-bytes", "max congestion  ",
-		              "mean congestion", "hybrid");
+	cmd_table_row(table,
+	              class ? "placement|routing|min|q1|median|mean|q3|max"
+	                    : "placement|routing|seed|min|q1|median|mean|q3|"
+	                      "max  |hop-bytes|max congestion  |"
+	                      "mean congestion|hybrid");
 	for (int i = the_case * per_case; i < (the_case + 1) * per_case; i++) {
 		const struct compare_row *row = &c->row[i];
-		const struct compare_result *r = &row->result;
+		const struct evaluation *e = &row->result.of;
+		const struct cpl_class_stats *s = &e->stats[class].stats;
 		const struct cpl_placement_policy *p =
 		        c->placement[row->placement];
 		const char *routing = c->routing[row->routing]->name;
-		char text[6][24], seed[24] = "-", max[32], hops[24];
-		char congestion[32], mean[24], hybrid[24] = "-";
+		char seed[24] = "-", hybrid[24] = "-";
 
-		six_cells(&r->stats[class].stats, text);
 		if (class) {
-			cmd_table_row(table, p->name, routing, text[0], text[1],
-			              text[2], text[3], text[4], text[5]);
+			cmd_table_row(table, "%s|%s|" SIX_CELLS, p->name,
+			              routing, SIX_BYTES(s));
 			continue;
 		}
 		if (p->flags & CPL_PLACEMENT_RANDOM)
-			snprintf(seed, sizeof(seed), "%" PRIu64, r->seed);
-		snprintf(max, sizeof(max), "%s %c", text[5],
-		         row->lowest_maximum ? '*' : ' ');
-		cmd_bytes(r->sums.hop_bytes, hops, sizeof(hops));
-		snprintf(congestion, sizeof(congestion), "%.4g s %c",
-		         r->metrics.max_congestion,
-		         row->lowest_congestion ? '*' : ' ');
-		snprintf(mean, sizeof(mean), "%.4g s",
-		         r->metrics.mean_congestion);
+			snprintf(seed, sizeof(seed), "%" PRIu64,
+			         row->result.seed);
 		if (row->hybrid >= 0)
 			snprintf(hybrid, sizeof(hybrid), "%.3g", row->hybrid);
-		cmd_table_row(table, p->name, routing, seed, text[0], text[1],
-		              text[2], text[3], text[4], max, hops, congestion,
-		              mean, hybrid);
+		cmd_table_row(
+		        table,
+		        "%s|%s|%s|" SIX_CELLS " %c|%s|%.4g s %c|%.4g s|%s",
+		        p->name, routing, seed, SIX_BYTES(s),
+		        row->lowest_maximum ? '*' : ' ',
+		        CMD_BYTES(e->sums.hop_bytes), e->metrics.max_congestion,
+		        row->lowest_congestion ? '*' : ' ',
+		        e->metrics.mean_congestion, hybrid);
 	}
 	return cmd_table_print(table);
 }
@@ -118,49 +95,44 @@ static int print_table(const struct compare *c, int the_case, int class)
 static int print_seeds(const struct compare *c, int the_case)
 {
 	int per_case = c->n_placements * c->n_routings;
-	struct cmd_table *table = cmd_table_new(5, "llrrr");
+	struct cmd_table *table = cmd_table_new("llrrr");
 
-	cmd_table_row(table, "placement", "routing", "seeds", "lowest max",
-	              "highest max");
+	cmd_table_row(table, "placement|routing|seeds|lowest max|highest max");
 	for (int i = the_case * per_case; i < (the_case + 1) * per_case; i++) {
 		const struct compare_row *row = &c->row[i];
-		char seeds[16], low[24], high[24];
 
-		if (row->n_seeds == 1)
-			continue;
-		snprintf(seeds, sizeof(seeds), "%d", row->n_seeds);
-		cmd_table_row(table, c->placement[row->placement]->name,
-		              c->routing[row->routing]->name, seeds,
-		              cmd_bytes(row->low, low, sizeof(low)),
-		              cmd_bytes(row->high, high, sizeof(high)));
+		if (row->n_seeds > 1)
+			cmd_table_row(table, "%s|%s|%d|%s|%s",
+			              c->placement[row->placement]->name,
+			              c->routing[row->routing]->name,
+			              row->n_seeds, CMD_BYTES(row->low),
+			              CMD_BYTES(row->high));
 	}
 	return cmd_table_print(table);
 }
 
-int compare_print_text(const struct cmd *self, const struct compare *c,
-                       bool classes)
+int compare_print_text(const struct compare *c, bool classes)
 {
-	(void)self;
 	printf("network %s\n", c->net->name);
 	for (int i = 0; i < c->n_cases; i++) {
+		const char *name = c->cases[i].name;
+
 		printf("\nsignature %s, all links, bytes per link "
 		       "(* lowest)\n\n",
-		       c->cases[i].name);
+		       name);
 		if (print_table(c, i, 0))
 			return CMD_FAILED;
 		for (int k = 0; classes && k < c->net->n_classes; k++) {
-			printf("\nsignature %s, %s links\n\n", c->cases[i].name,
+			printf("\nsignature %s, %s links\n\n", name,
 			       c->net->link_class[k].name);
 			if (print_table(c, i, k + 1))
 				return CMD_FAILED;
 		}
-		if (c->n_seeds > 1) {
-			printf("\nsignature %s, largest load over the "
-			       "seeds\n\n",
-			       c->cases[i].name);
-			if (print_seeds(c, i))
-				return CMD_FAILED;
-		}
+		if (c->n_seeds == 1)
+			continue;
+		printf("\nsignature %s, largest load over the seeds\n\n", name);
+		if (print_seeds(c, i))
+			return CMD_FAILED;
 	}
 	return CMD_OK;
 }
@@ -176,7 +148,7 @@ static void fill_panel(const struct compare *c, int the_case, int class,
 			        r;
 
 			box[r * c->n_placements + p] =
-			        c->row[i].result.stats[class].stats;
+			        c->row[i].result.of.stats[class].stats;
 		}
 }
 
@@ -208,10 +180,11 @@ int compare_plot(const struct compare *c, bool classes, const char *path,
 		group[r] = (struct plot_name){c->routing[r]->name,
 		                              c->routing[r]->short_name};
 	for (int p = 0; p < c->n_placements; p++)
-		series[p] = (struct plot_name){
-		        c->placement[p]->name,
-		        c->placement[p]->short_name ? c->placement[p]->short_name
-		                                    : c->placement[p]->name};
+		series[p] =
+		        (struct plot_name){c->placement[p]->name,
+		                           c->placement[p]->short_name
+		                                   ? c->placement[p]->short_name
+		                                   : c->placement[p]->name};
 	for (int i = 0; i < n; i++) {
 		const char *class =
 		        i % per_case ? c->net->link_class[i % per_case - 1].name

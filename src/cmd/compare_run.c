@@ -1,26 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "compare.h"
+#include "job_inputs.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "routing/adaptive/adaptive.h"
-#include "site/state.h"
-#include "site_files.h"
 
 /* Differences below this are rounding, as in the objectives. */
 #define TIE 1e-9
-
-static int load_job(struct compare *c, struct compare_job *job,
-                    struct cpl_error *err)
-{
-	job->sig = cmd_load_signature(job->signature, c->profile_dir, err);
-	if (!job->sig)
-		return -1;
-	return job_traffic_open(&job->traffic, job->sig, job->phase,
-	                        job->ranks_per_node, err);
-}
 
 /* "a+b" of the signatures of a case. */
 static char *case_name(const struct compare *c, const struct compare_case *one)
@@ -29,7 +18,7 @@ static char *case_name(const struct compare *c, const struct compare_case *one)
 	char *name, *end;
 
 	for (int i = 0; i < one->count; i++)
-		length += strlen(c->job[one->first + i].sig->name) + 1;
+		length += strlen(c->jobs.job[one->first + i].sig->name) + 1;
 	name = malloc(length);
 	if (!name)
 		return NULL;
@@ -37,14 +26,14 @@ static char *case_name(const struct compare *c, const struct compare_case *one)
 	for (int i = 0; i < one->count; i++) {
 		if (i)
 			*end++ = '+';
-		end = stpcpy(end, c->job[one->first + i].sig->name);
+		end = stpcpy(end, c->jobs.job[one->first + i].sig->name);
 	}
 	return name;
 }
 
 static int make_cases(struct compare *c, bool together, struct cpl_error *err)
 {
-	int n = together ? 1 : c->n_jobs;
+	int n = together ? 1 : c->jobs.n;
 
 	c->cases = calloc((size_t)n, sizeof(*c->cases));
 	if (!c->cases)
@@ -52,7 +41,7 @@ static int make_cases(struct compare *c, bool together, struct cpl_error *err)
 	c->n_cases = n;
 	for (int i = 0; i < n; i++) {
 		c->cases[i].first = i;
-		c->cases[i].count = together ? c->n_jobs : 1;
+		c->cases[i].count = together ? c->jobs.n : 1;
 		c->cases[i].name = case_name(c, &c->cases[i]);
 		if (!c->cases[i].name)
 			return cpl_fail_memory(err);
@@ -64,7 +53,6 @@ static int make_cases(struct compare *c, bool together, struct cpl_error *err)
 struct scene {
 	unsigned char *idle; /* [n_nodes] without a running job */
 	unsigned char *free; /* [n_nodes] of the evaluation at hand */
-	int *node;           /* [n_nodes] of the job at hand */
 	/* Under each routing the running jobs: their load, or where they adapt
 	 * as jobs; and these with those of the evaluation at hand. */
 	struct cpl_load *background;               /* [n_routings] */
@@ -77,62 +65,6 @@ struct scene {
 static bool adapts(const struct compare *c, int routing)
 {
 	return cpl_routing_is_adaptive(c->routing[routing]);
-}
-
-/* Into s->node; routing is what a search goes by. */
-static int place(const struct compare *c, struct scene *s, int routing,
-                 const struct cpl_placement_policy *placement, uint64_t seed,
-                 struct compare_job *job, struct cpl_error *err)
-{
-	struct cpl_decide_request req = {
-	        .place = {.net = c->net,
-	                  .free = s->free,
-	                  .n_nodes_wanted = job->traffic.n_nodes,
-	                  .seed = seed},
-	        .policy = placement->name,
-	        .routing = c->routing[routing],
-	        .ranks_per_node = job->ranks_per_node,
-	        .background = cpl_workload_load(adapts(c, routing)
-	                                                ? s->guess
-	                                                : s->workload[routing]),
-	};
-	struct cpl_decision decision;
-
-	/* A plain policy is not evaluated twice. */
-	if (!placement->place) {
-		req.comm = job_traffic_matrix(&job->traffic, err);
-		if (!req.comm)
-			return cpl_fail_prefix(
-			        err, "placement %s, signature %.60s: ",
-			        placement->name, job->sig->name);
-	}
-	if (cpl_decide(&req, &decision, err))
-		return cpl_fail_prefix(err,
-		                       "signature %.60s: ", job->sig->name);
-	for (int i = 0; i < job->traffic.n_nodes; i++) {
-		s->node[i] = decision.node[i];
-		s->free[decision.node[i]] = 0;
-	}
-	cpl_decision_free(&decision);
-	return 0;
-}
-
-static int finish(const struct compare *c, const struct cpl_load *load,
-                  struct compare_result *out, struct cpl_error *err)
-{
-	cpl_traffic_metrics(c->net, load, NULL, &out->metrics);
-	out->n_stats =
-	        link_stats_make(c->net, load, c->threads, out->stats, err);
-	if (out->n_stats < 0)
-		return -1;
-	if (!isfinite(out->sums.bytes) || !isfinite(out->sums.hop_bytes) ||
-	    !isfinite(out->stats[0].stats.total) ||
-	    !isfinite(out->metrics.mean_congestion) ||
-	    !isfinite(out->metrics.max_injection) ||
-	    !isfinite(out->metrics.nonzero_variance))
-		return cpl_fail(err, "the traffic adds up to more than a "
-		                     "number can hold");
-	return 0;
 }
 
 /* As little as there was before the first job. */
@@ -156,55 +88,65 @@ static int begin(const struct compare *c, struct scene *s, int routing,
 
 /* Solve for all jobs; the last ones are those of the case. */
 static int solve(const struct compare *c, struct cpl_workload *w, int n_jobs,
-                 struct compare_result *out, struct cpl_error *err)
+                 struct evaluation *out, struct cpl_error *err)
 {
 	if (cpl_workload_solve(w, err))
 		return -1;
 	for (int i = cpl_workload_jobs(w) - n_jobs; i < cpl_workload_jobs(w);
 	     i++)
-		link_stats_add_sums(&out->sums, cpl_workload_sums(w, i));
-	return finish(c, cpl_workload_load(w), out, err);
+		evaluation_add(out, cpl_workload_sums(w, i));
+	return evaluation_finish(out, c->net, cpl_workload_load(w), c->threads,
+	                         err);
 }
 
 /* Under routings first .. first + n - 1, which have the nodes in common, into
- * out[n]. */
+ * out[n]. A search goes by the first. */
 static int evaluate(const struct compare *c, struct scene *s, int first, int n,
                     const struct compare_case *one,
                     const struct cpl_placement_policy *placement, uint64_t seed,
                     struct compare_result *out, struct cpl_error *err)
 {
+	bool guess = adapts(c, first);
+	struct cpl_decide_request req = {
+	        .place = {.net = c->net, .seed = seed},
+	        .policy = placement->name,
+	        .routing = c->routing[first],
+	        .background = cpl_workload_load(guess ? s->guess
+	                                              : s->workload[first]),
+	};
+
 	memcpy(s->free, s->idle, (size_t)c->net->n_nodes);
 	for (int r = 0; r < n; r++) {
-		memset(&out[r], 0, sizeof(out[r]));
-		out[r].seed = seed;
+		out[r] = (struct compare_result){.seed = seed};
 		if (begin(c, s, first + r, err))
 			return -1;
 	}
 	for (int i = 0; i < one->count; i++) {
-		struct compare_job *job = &c->job[one->first + i];
-		struct cpl_job seated =
-		        job_traffic_on(&job->traffic, s->node, NULL);
+		struct job_traffic *job = &c->jobs.job[one->first + i];
+		struct cpl_job placed;
 
-		seated.hops = NULL;
-		if (place(c, s, first, placement, seed, job, err) ||
-		    cpl_workload_add_each(s->workload + first,
-		                          c->routing + first, n, &seated, err))
+		if (job_traffic_place(job, req, s->free, err))
 			return -1;
-		seated.routing = cpl_routing_by_flow(c->routing[first]);
-		if (!placement->place && adapts(c, first) &&
-		    i + 1 < one->count &&
-		    cpl_workload_add(s->guess, &seated, err) < 0)
+		placed = job_traffic_placed(job, NULL);
+		placed.hops = NULL;
+		if (cpl_workload_add_each(s->workload + first,
+		                          c->routing + first, n, &placed, err))
+			return -1;
+		placed.routing = cpl_routing_by_flow(c->routing[first]);
+		if (!placement->place && guess && i + 1 < one->count &&
+		    cpl_workload_add(s->guess, &placed, err) < 0)
 			return -1;
 	}
 	for (int r = 0; r < n; r++)
-		if (solve(c, s->workload[first + r], one->count, &out[r], err))
+		if (solve(c, s->workload[first + r], one->count, &out[r].of,
+		          err))
 			return -1;
 	return 0;
 }
 
 static double maximum(const struct compare_result *result)
 {
-	return result->stats[0].stats.max;
+	return result->of.stats[0].stats.max;
 }
 
 static int by_maximum(const void *a, const void *b)
@@ -234,8 +176,8 @@ static int fill_rows(const struct compare *c, struct scene *s,
 {
 	const struct cpl_placement_policy *placement =
 	        c->placement[row->placement];
-	bool random = placement->place &&
-	              placement->flags & CPL_PLACEMENT_RANDOM;
+	bool random =
+	        placement->place && placement->flags & CPL_PLACEMENT_RANDOM;
 	int n = random ? c->n_seeds : 1;
 	int together = placement->place ? c->n_routings : 1, rc = -1;
 	struct compare_result *out =
@@ -269,50 +211,34 @@ out:
 static int load_running(const struct compare *c, struct scene *s, int routing,
                         struct cpl_error *err)
 {
-	const struct cpl_routing *use = c->routing[routing];
-	const char *dir = cmd_profile_dir(c->profile_dir);
-	struct cpl_state state;
-	int rc = 0;
-
-	for (int node = 0; node < c->net->n_nodes; node++)
-		s->idle[node] = c->net->node_name[node] != NULL;
-	if (!c->running)
-		return 0;
-	if (cpl_load_init(&s->background[routing], c->net, err) ||
-	    cpl_state_load(c->running, &state, err))
-		return -1;
-	if (cpl_routing_is_adaptive(use)) {
+	if (adapts(c, routing)) {
 		s->running[routing] = cpl_workload_new(c->net, c->threads, err);
-		rc = s->running[routing]
-		             ? cpl_state_workload(&state, c->net, use, dir,
-		                                  s->running[routing], err)
-		             : -1;
-		use = cpl_routing_by_flow(use);
+		if (!s->running[routing])
+			return -1;
 	}
-	if (!rc)
-		rc = cpl_state_apply(&state, c->net, use, dir, s->idle,
-		                     &s->background[routing], err);
-	cpl_state_free(&state);
-	return rc ? cpl_fail_prefix(err, "%s: ", c->running) : 0;
+	return cmd_load_running(
+	        c->running, c->net, c->routing[routing], c->profile_dir,
+	        s->idle, &s->background[routing], s->running[routing], err);
 }
 
 static int open_scene(const struct compare *c, struct scene *s,
                       struct cpl_error *err)
 {
-	size_t nodes = (size_t)c->net->n_nodes, n = (size_t)c->n_routings;
+	size_t n = (size_t)c->n_routings;
 
-	s->idle = malloc(nodes);
-	s->free = malloc(nodes);
-	s->node = malloc(nodes * sizeof(*s->node));
+	s->idle = cmd_usable_nodes(c->net, err);
+	if (!s->idle)
+		return -1;
+	s->free = malloc((size_t)c->net->n_nodes);
 	s->background = calloc(n, sizeof(*s->background));
 	s->running = calloc(n, sizeof(*s->running));
 	s->workload = calloc(n, sizeof(*s->workload));
-	if (!s->idle || !s->free || !s->node || !s->background || !s->running ||
-	    !s->workload)
+	if (!s->free || !s->background || !s->running || !s->workload)
 		return cpl_fail_memory(err);
 	for (int r = 0; r < c->n_routings; r++) {
 		s->workload[r] = cpl_workload_new(c->net, c->threads, err);
-		if (!s->workload[r] || load_running(c, s, r, err))
+		if (!s->workload[r] ||
+		    (c->running && load_running(c, s, r, err) < 0))
 			return -1;
 		if (adapts(c, r) && !s->guess) {
 			s->guess = cpl_workload_new(c->net, c->threads, err);
@@ -338,7 +264,6 @@ static void close_scene(const struct compare *c, struct scene *s)
 	free(s->workload);
 	free(s->idle);
 	free(s->free);
-	free(s->node);
 	free(s->background);
 }
 
@@ -364,14 +289,14 @@ static void mark_lowest(struct compare_row *row, int n)
 
 	for (int i = 0; i < n; i++) {
 		max = fmin(max, maximum(&row[i].result));
-		congestion =
-		        fmin(congestion, row[i].result.metrics.max_congestion);
+		congestion = fmin(congestion,
+		                  row[i].result.of.metrics.max_congestion);
 	}
 	for (int i = 0; i < n; i++) {
 		row[i].lowest_maximum =
 		        maximum(&row[i].result) <= max * (1 + TIE);
 		row[i].lowest_congestion =
-		        row[i].result.metrics.max_congestion <=
+		        row[i].result.of.metrics.max_congestion <=
 		        congestion * (1 + TIE);
 	}
 }
@@ -385,12 +310,13 @@ static void add_hybrid(const struct compare *c, struct compare_row *row)
 		if (!strcmp(c->placement[p]->name, "linear"))
 			base = p;
 	for (int i = 0; i < c->n_placements * c->n_routings; i++) {
-		const struct compare_result *own = &row[i].result, *linear;
+		const struct evaluation *own = &row[i].result.of, *linear;
 
 		row[i].hybrid = -1;
 		if (base < 0)
 			continue;
-		linear = &row[base * c->n_routings + i % c->n_routings].result;
+		linear = &row[base * c->n_routings + i % c->n_routings]
+		                  .result.of;
 		if (!(linear->metrics.max_congestion > 0))
 			continue;
 		row[i].hybrid = cpl_metrics_hybrid(
@@ -403,10 +329,8 @@ int compare_evaluate(struct compare *c, bool together, struct cpl_error *err)
 {
 	int per_case = c->n_placements * c->n_routings;
 
-	for (int i = 0; i < c->n_jobs; i++)
-		if (load_job(c, &c->job[i], err))
-			return -1;
-	if (make_cases(c, together, err))
+	if (job_list_open(&c->jobs, c->profile_dir, err) ||
+	    make_cases(c, together, err))
 		return -1;
 	c->n_rows = c->n_cases * per_case;
 	c->row = calloc((size_t)c->n_rows, sizeof(*c->row));
@@ -419,17 +343,4 @@ int compare_evaluate(struct compare *c, bool together, struct cpl_error *err)
 		add_hybrid(c, &c->row[i * per_case]);
 	}
 	return 0;
-}
-
-void compare_release(struct compare *c)
-{
-	for (int i = 0; i < c->n_jobs; i++) {
-		job_traffic_close(&c->job[i].traffic);
-		cpl_signature_free(c->job[i].sig);
-	}
-	for (int i = 0; i < c->n_cases; i++)
-		free(c->cases[i].name);
-	free(c->cases);
-	free(c->row);
-	compare_release_names(c);
 }

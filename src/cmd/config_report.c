@@ -117,45 +117,29 @@ json_t *site_check_json(const struct site_check *check)
 static void network_rows(struct cmd_table *t, const struct site_check *check)
 {
 	const struct cpl_network *net = check->net;
-	char text[512];
+	char text[512] = "";
 	size_t n = 0;
 
-	snprintf(text, sizeof(text), "%s, %s %s", check->config->network_file,
-	         type_name(net), net->name ? net->name : "");
-	cmd_table_row(t, "network", text);
-	snprintf(text, sizeof(text), "%d on %d routers", check->n_hosts,
-	         net->n_routers);
-	cmd_table_row(t, "nodes", text);
-	text[0] = '\0';
+	cmd_table_row(t, "network|%s, %s %s", check->config->network_file,
+	              type_name(net), net->name ? net->name : "");
+	cmd_table_row(t, "nodes|%d on %d routers", check->n_hosts,
+	              net->n_routers);
 	for (int i = 0; i < net->n_classes && n < sizeof(text); i++)
 		n += (size_t)snprintf(
 		        text + n, sizeof(text) - n, "%s%s %" PRId64,
 		        i ? ", " : "", net->link_class[i].name,
 		        net->link_class[i].count * net->link_class[i].cables);
-	cmd_table_row(t, "links", text);
-}
-
-static void override_row(struct cmd_table *t, const struct cpl_config *c)
-{
-	char text[64];
-
-	snprintf(text, sizeof(text), "%s%s%s",
-	         c->user_profile ? "profile " : "",
-	         c->user_policy ? "policy " : "",
-	         c->user_mapping ? "mapping" : "");
-	cmd_table_row(t, "users may set", *text ? text : "nothing");
+	cmd_table_row(t, "links|%s", text);
 }
 
 static void defaults_row(struct cmd_table *t, const struct cpl_config *config,
                          const char *partition, const char *label)
 {
 	struct cpl_resolved d;
-	char nodes[16];
 
 	cpl_resolve_defaults(config, partition, &d);
-	snprintf(nodes, sizeof(nodes), "%d", d.min_nodes);
-	cmd_table_row(t, label, policy_name(&d), d.mapping.value, nodes,
-	              cpl_mode_name(d.mode));
+	cmd_table_row(t, "%s|%s|%s|%d|%s", label, policy_name(&d),
+	              d.mapping.value, d.min_nodes, cpl_mode_name(d.mode));
 }
 
 static int print_defaults(const struct cpl_config *c)
@@ -165,8 +149,8 @@ static int print_defaults(const struct cpl_config *c)
 
 	for (int i = 0; i < c->n_partitions; i++)
 		modes = modes || own_mode(c, c->partition[i].partition);
-	t = cmd_table_new(modes ? 5 : 4, "lllrl");
-	cmd_table_row(t, "PARTITION", "POLICY", "MAPPING", "MINNODES", "MODE");
+	t = cmd_table_new(modes ? "lllrl" : "lllr");
+	cmd_table_row(t, "PARTITION|POLICY|MAPPING|MINNODES|MODE");
 	for (int i = 0; i < c->n_partitions; i++)
 		defaults_row(t, c, c->partition[i].partition,
 		             c->partition[i].partition);
@@ -176,65 +160,62 @@ static int print_defaults(const struct cpl_config *c)
 
 static int print_matches(const struct cpl_config *c)
 {
-	struct cmd_table *t;
+	struct cmd_table *t = cmd_table_new("ll");
 
-	if (!c->n_matches)
-		return CMD_OK;
-	putchar('\n');
-	t = cmd_table_new(2, "ll");
-	cmd_table_row(t, "JOBNAME", "PROFILE");
+	cmd_table_row(t, "JOBNAME|PROFILE");
 	for (int i = 0; i < c->n_matches; i++)
-		cmd_table_row(t, c->match[i].job_name, c->match[i].profile);
+		cmd_table_row(t, "%s|%s", c->match[i].job_name,
+		              c->match[i].profile);
 	return cmd_table_print(t);
 }
 
 static int print_profiles(const struct site_check *check)
 {
-	struct cmd_table *t;
+	struct cmd_table *t = cmd_table_new("lrr");
 
-	if (!check->n_profiles)
-		return CMD_OK;
-	putchar('\n');
-	t = cmd_table_new(3, "lrr");
-	cmd_table_row(t, "PROFILE", "RANKS", "PHASES");
-	for (int i = 0; i < check->n_profiles; i++) {
-		char ranks[16], phases[16];
-
-		snprintf(ranks, sizeof(ranks), "%d", check->profile[i].ranks);
-		snprintf(phases, sizeof(phases), "%d",
-		         check->profile[i].n_phases);
-		cmd_table_row(t, check->profile[i].name, ranks, phases);
-	}
+	cmd_table_row(t, "PROFILE|RANKS|PHASES");
+	for (int i = 0; i < check->n_profiles; i++)
+		cmd_table_row(t, "%s|%d|%d", check->profile[i].name,
+		              check->profile[i].ranks,
+		              check->profile[i].n_phases);
 	return cmd_table_print(t);
 }
 
 int site_check_print(const struct site_check *check)
 {
 	const struct cpl_config *c = check->config;
-	struct cmd_table *t = cmd_table_new(2, "ll");
-	char text[512];
+	struct cmd_table *t = cmd_table_new("ll");
+	bool none = !c->user_profile && !c->user_policy && !c->user_mapping;
 
-	cmd_table_row(t, "configuration", c->path);
-	cmd_table_row(t, "mode", cpl_mode_name(c->mode));
+	cmd_table_row(t, "configuration|%s", c->path);
+	cmd_table_row(t, "mode|%s", cpl_mode_name(c->mode));
 	network_rows(t, check);
-	cmd_table_row(t, "routing", check->routing->name);
-	cmd_table_row(t, "objective", cpl_objective_name(c->objective));
-	cmd_table_row(t, "binding", c->binding);
-	snprintf(text, sizeof(text), "%d ms at most", c->max_decision_ms);
-	cmd_table_row(t, "decision", text);
-	snprintf(text, sizeof(text), "%d in %s", check->n_profiles,
-	         c->profile_dir);
-	cmd_table_row(t, "profiles", text);
-	snprintf(text, sizeof(text), "missing: %s, other rank count: %s",
-	         on_error_name(c->missing_profile),
-	         on_error_name(c->rank_mismatch));
-	cmd_table_row(t, "a job's profile", text);
-	override_row(t, c);
-	cmd_table_row(t, "state", c->state_dir);
+	cmd_table_row(t, "routing|%s", check->routing->name);
+	cmd_table_row(t, "objective|%s", cpl_objective_name(c->objective));
+	cmd_table_row(t, "binding|%s", c->binding);
+	cmd_table_row(t, "decision|%d ms at most", c->max_decision_ms);
+	cmd_table_row(t, "profiles|%d in %s", check->n_profiles,
+	              c->profile_dir);
+	cmd_table_row(t, "a job's profile|missing: %s, other rank count: %s",
+	              on_error_name(c->missing_profile),
+	              on_error_name(c->rank_mismatch));
+	cmd_table_row(t, "users may set|%s%s%s%s", none ? "nothing" : "",
+	              c->user_profile ? "profile " : "",
+	              c->user_policy ? "policy " : "",
+	              c->user_mapping ? "mapping" : "");
+	cmd_table_row(t, "state|%s", c->state_dir);
 	if (cmd_table_print(t))
 		return CMD_FAILED;
 	putchar('\n');
-	if (print_defaults(c) || print_profiles(check))
+	if (print_defaults(c))
 		return CMD_FAILED;
+	if (check->n_profiles) {
+		putchar('\n');
+		if (print_profiles(check))
+			return CMD_FAILED;
+	}
+	if (!c->n_matches)
+		return CMD_OK;
+	putchar('\n');
 	return print_matches(c);
 }

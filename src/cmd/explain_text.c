@@ -12,28 +12,30 @@
 #include "base/printable.h"
 
 /* Text of users and files: no control characters on a terminal. */
-static const char *clean(const char *text, char *buffer, size_t size)
+static const char *clean(const char *text, char buffer[CPL_ERROR_MAX])
 {
-	snprintf(buffer, size, "%s", text ? text : "");
+	snprintf(buffer, CPL_ERROR_MAX, "%s", text ? text : "");
 	return *buffer ? cpl_printable(buffer) : "-";
 }
+#define CLEAN(text) clean(text, (char[CPL_ERROR_MAX]){""})
 
-static char *number(double value, char *buffer, size_t size)
+static const char *number(double value, char buffer[32])
 {
 	if (value < 0)
-		snprintf(buffer, size, "-");
-	else
-		snprintf(buffer, size, "%.6g", value);
+		return "-";
+	snprintf(buffer, 32, "%.6g", value);
 	return buffer;
 }
+#define NUMBER(value) number(value, (char[32]){""})
 
-static void change(double from, double to, char *buffer, size_t size)
+static const char *change(double from, double to, char buffer[32])
 {
 	if (from <= 0 || to < 0)
-		snprintf(buffer, size, "-");
-	else
-		snprintf(buffer, size, "%+.1f %%", 100 * (to - from) / from);
+		return "-";
+	snprintf(buffer, 32, "%+.1f %%", 100 * (to - from) / from);
+	return buffer;
 }
+#define CHANGE(from, to) change(from, to, (char[32]){""})
 
 static bool is_taken(const struct cpl_record *r,
                      const struct cpl_record_candidate *c)
@@ -51,7 +53,8 @@ static const struct cpl_record_candidate *taken(const struct cpl_record *r)
 
 static void print_head(const struct cpl_record *r, bool ended)
 {
-	char when[64] = "-", a[256], b[256], reason[CPL_ERROR_MAX];
+	bool reason = r->reason && *r->reason;
+	char when[64] = "-";
 	time_t t = (time_t)r->time;
 	struct tm tm;
 
@@ -59,26 +62,22 @@ static void print_head(const struct cpl_record *r, bool ended)
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC", &tm);
 	printf("Job %" PRId64, r->job);
 	if (r->shown_as)
-		printf(" = %s", clean(r->shown_as, a, sizeof(a)));
+		printf(" = %s", CLEAN(r->shown_as));
 	printf(" (%s), user id %" PRIu32 ", partition %s, %s\n",
-	       clean(r->job_name, a, sizeof(a)), r->uid,
-	       clean(r->partition, b, sizeof(b)), ended ? "ended" : "running");
+	       CLEAN(r->job_name), r->uid, CLEAN(r->partition),
+	       ended ? "ended" : "running");
 	printf("decided      %s in %.3g ms%s\n", when, r->decision_ms,
 	       r->cut_short ? ", cut short by MaxDecisionTime" : "");
 	printf("outcome      %s%s%s\n", cpl_outcome_name(r->outcome),
-	       r->reason && *r->reason ? ": " : "",
-	       r->reason && *r->reason
-	               ? clean(r->reason, reason, sizeof(reason))
-	               : "");
-	printf("profile      %s\n", clean(r->profile, a, sizeof(a)));
-	printf("policy       %s", clean(r->policy, a, sizeof(a)));
+	       reason ? ": " : "", reason ? CLEAN(r->reason) : "");
+	printf("profile      %s\n", CLEAN(r->profile));
+	printf("policy       %s", CLEAN(r->policy));
 	if (taken(r))
 		printf(", seed %" PRIu64, r->seed);
-	printf(" (asked: %s)\n", clean(r->policy_asked, a, sizeof(a)));
-	printf("objective    %s, routing %s\n",
-	       clean(r->objective, a, sizeof(a)),
-	       clean(r->routing, b, sizeof(b)));
-	printf("network      %s\n", clean(r->network_file, a, sizeof(a)));
+	printf(" (asked: %s)\n", CLEAN(r->policy_asked));
+	printf("objective    %s, routing %s\n", CLEAN(r->objective),
+	       CLEAN(r->routing));
+	printf("network      %s\n", CLEAN(r->network_file));
 	printf("background   ");
 	for (int64_t i = 0; i < r->n_background; i++)
 		printf("%s%" PRId64,
@@ -105,48 +104,42 @@ static int print_hosts(const struct cmd *self, const struct cpl_record *r)
 }
 
 /* Ours against stock, then all candidates. */
-static int print_numbers(const struct cmd *self, const struct cpl_record *r)
+static int print_numbers(const struct cpl_record *r)
 {
 	const struct cpl_record_candidate *best = taken(r);
 	struct cmd_table *table;
-	char a[32], b[32], c[32], seed[24];
-	int rc;
 
 	if (best && best->evaluated && r->stock_max_congestion >= 0) {
-		printf("\n");
-		table = cmd_table_new(4, "lrrr");
-		cmd_table_row(table, "congestion (s)", "stock", "chosen",
-		              "change");
-		change(r->stock_max_congestion, best->max_congestion, c,
-		       sizeof(c));
-		cmd_table_row(table, "busiest link",
-		              number(r->stock_max_congestion, a, sizeof(a)),
-		              number(best->max_congestion, b, sizeof(b)), c);
-		change(r->stock_mean_congestion, best->mean_congestion, c,
-		       sizeof(c));
-		cmd_table_row(table, "mean of all links",
-		              number(r->stock_mean_congestion, a, sizeof(a)),
-		              number(best->mean_congestion, b, sizeof(b)), c);
-		rc = cmd_table_print(table);
-		if (rc != CMD_OK)
-			return rc;
+		double max = r->stock_max_congestion;
+		double mean = r->stock_mean_congestion;
+
+		table = cmd_table_new("lrrr");
+		cmd_table_row(table, "congestion (s)|stock|chosen|change");
+		cmd_table_row(table, "busiest link|%s|%s|%s", NUMBER(max),
+		              NUMBER(best->max_congestion),
+		              CHANGE(max, best->max_congestion));
+		cmd_table_row(table, "mean of all links|%s|%s|%s", NUMBER(mean),
+		              NUMBER(best->mean_congestion),
+		              CHANGE(mean, best->mean_congestion));
+		putchar('\n');
+		if (cmd_table_print(table))
+			return CMD_FAILED;
 	}
 	if (!r->n_candidates)
 		return CMD_OK;
 	printf("\nCandidates\n");
-	table = cmd_table_new(6, "llrrrr");
-	cmd_table_row(table, "", "policy", "seed", "busiest link (s)",
-	              "mean (s)", "hop-bytes");
+	table = cmd_table_new("llrrrr");
+	cmd_table_row(table, "|policy|seed|busiest link (s)|mean (s)|"
+	                     "hop-bytes");
 	for (int i = 0; i < r->n_candidates; i++) {
 		const struct cpl_record_candidate *k = &r->candidate[i];
 		bool has = k->evaluated;
 
-		snprintf(seed, sizeof(seed), "%" PRIu64, k->seed);
-		cmd_table_row(
-		        table, is_taken(r, k) ? "*" : "", k->policy, seed,
-		        number(has ? k->max_congestion : -1, a, sizeof(a)),
-		        number(has ? k->mean_congestion : -1, b, sizeof(b)),
-		        number(has ? k->hop_bytes : -1, c, sizeof(c)));
+		cmd_table_row(table, "%s|%s|%" PRIu64 "|%s|%s|%s",
+		              is_taken(r, k) ? "*" : "", k->policy, k->seed,
+		              NUMBER(has ? k->max_congestion : -1),
+		              NUMBER(has ? k->mean_congestion : -1),
+		              NUMBER(has ? k->hop_bytes : -1));
 	}
 	return cmd_table_print(table);
 }
@@ -155,42 +148,39 @@ static int print_numbers(const struct cmd *self, const struct cpl_record *r)
  * no mapper, or the user has an order of their own. */
 static void print_order(const struct cpl_record *r)
 {
-	char name[128], a[32], b[32];
-
 	if (r->mapping_kept_default && r->map_max_before <= 0) {
 		printf("\nmapping      none: the ranks are in Slurm's order\n");
 		return;
 	}
-	printf("\nmapping      %s", clean(r->mapping, name, sizeof(name)));
+	printf("\nmapping      %s", CLEAN(r->mapping));
 	if (r->mapping_kept_default)
 		printf(": not better than the default order, which is kept\n");
 	else if (r->map_max_before >= 0 && r->map_max_after >= 0)
 		printf(": busiest link %s s in default order, %s s mapped\n",
-		       number(r->map_max_before, a, sizeof(a)),
-		       number(r->map_max_after, b, sizeof(b)));
+		       NUMBER(r->map_max_before), NUMBER(r->map_max_after));
 	else
 		printf("\n");
 }
 
-static int print_mapping(const struct cmd *self, const struct cpl_record *r)
+static int print_mapping(const struct cpl_record *r)
 {
 	struct cmd_table *table;
-	char span[32];
 
 	if (!r->ranks)
 		return CMD_OK;
 	print_order(r);
-	table = cmd_table_new(2, "ll");
-	cmd_table_row(table, "ranks", "host");
+	table = cmd_table_new("ll");
+	cmd_table_row(table, "ranks|host");
 	for (int i = 0, j; i < r->ranks; i = j) {
+		const char *host = r->host[r->rank_host[i]];
+
 		for (j = i + 1; j < r->ranks; j++)
 			if (r->rank_host[j] != r->rank_host[i])
 				break;
 		if (j == i + 1)
-			snprintf(span, sizeof(span), "%d", i);
+			cmd_table_row(table, "%d|%s", i, host);
 		else
-			snprintf(span, sizeof(span), "%d-%d", i, j - 1);
-		cmd_table_row(table, span, r->host[r->rank_host[i]]);
+			cmd_table_row(table, "%d-%d|%s", i, j - 1, host);
 	}
 	return cmd_table_print(table);
 }
@@ -198,15 +188,11 @@ static int print_mapping(const struct cmd *self, const struct cpl_record *r)
 int explain_text(const struct cmd *self, const struct cpl_record *r, bool ended,
                  const char *replay)
 {
-	int rc;
-
 	print_head(r, ended);
-	rc = r->n_hosts ? print_hosts(self, r) : CMD_OK;
-	if (rc == CMD_OK)
-		rc = print_numbers(self, r);
-	if (rc == CMD_OK)
-		rc = print_mapping(self, r);
-	if (rc == CMD_OK && replay)
+	if ((r->n_hosts && print_hosts(self, r)) || print_numbers(r) ||
+	    print_mapping(r))
+		return CMD_FAILED;
+	if (replay)
 		printf("\nTo repeat the decision:\n  %s\n", replay);
-	return rc;
+	return CMD_OK;
 }

@@ -8,7 +8,7 @@
 #include "signature/rows.h"
 #include "site_files.h"
 
-#define HOSTS_FILE_MAX (1ULL << 30)
+#define LINES_MAX (1ULL << 30) /* bytes */
 
 struct cpl_signature *cmd_load_signature(const char *text,
                                          const char *profile_dir,
@@ -49,10 +49,32 @@ static char *trim(char *line)
 	return *line ? line : NULL;
 }
 
-static int add_host(const char *path, int number, const char *name,
-                    struct cpl_hostlist *out, struct cpl_error *err)
+int cmd_each_line(const char *path, cmd_line *take, void *arg,
+                  struct cpl_error *err)
 {
-	struct cpl_hostlist one = {0};
+	size_t length;
+	char *text = cpl_file_read(path, LINES_MAX, &length, err);
+	char *rest = text, *line;
+	int rc = -1, number = 0;
+
+	if (text && strlen(text) != length)
+		cpl_fail(err, "%s: holds a NUL byte", path);
+	else if (text)
+		rc = 0;
+	while (!rc && (line = strsep(&rest, "\n"))) {
+		number++;
+		line = trim(line);
+		if (line)
+			rc = take(arg, path, number, line, err);
+	}
+	free(text);
+	return rc;
+}
+
+static int add_host(void *arg, const char *path, int number, const char *name,
+                    struct cpl_error *err)
+{
+	struct cpl_hostlist *out = arg, one = {0};
 	int rc = -1;
 
 	/* The list's own parser knows what a host name is. */
@@ -70,48 +92,21 @@ static int add_host(const char *path, int number, const char *name,
 	return rc;
 }
 
-int cmd_hosts_file(const char *path, struct cpl_hostlist *out,
-                   struct cpl_error *err)
+/* A node or hosts file. */
+static int hosts_file(const char *path, struct cpl_hostlist *out,
+                      struct cpl_error *err)
 {
-	size_t length;
-	char *text = cpl_file_read(path, HOSTS_FILE_MAX, &length, err);
-	int rc = -1, number = 0;
-
-	memset(out, 0, sizeof(*out));
-	if (!text)
+	if (cmd_each_line(path, add_host, out, err))
 		return -1;
-	if (strlen(text) != length) {
-		cpl_fail(err, "%s: holds a NUL character; host names are text",
-		         path);
-		goto out;
-	}
-	for (char *line = text, *next; line; line = next) {
-		char *name;
-
-		next = strchr(line, '\n');
-		if (next)
-			*next++ = '\0';
-		number++;
-		name = trim(line);
-		if (name && add_host(path, number, name, out, err))
-			goto out;
-	}
-	if (out->count == 0) {
-		cpl_fail(err,
-		         "%s: contains no host; give one host name per line",
-		         path);
-		goto out;
-	}
-	rc = 0;
-out:
-	free(text);
-	if (rc)
-		cpl_hostlist_free(out);
-	return rc;
+	return out->count ? 0
+	                  : cpl_fail(err,
+	                             "%s: contains no host; give one host name "
+	                             "per line",
+	                             path);
 }
 
-int *cmd_node_ids(const struct cpl_network *net, const char *option,
-                  const struct cpl_hostlist *hosts, struct cpl_error *err)
+static int *node_ids(const struct cpl_network *net, const char *option,
+                     const struct cpl_hostlist *hosts, struct cpl_error *err)
 {
 	int *node = malloc(((size_t)hosts->count + 1) * sizeof(*node));
 
@@ -131,4 +126,67 @@ int *cmd_node_ids(const struct cpl_network *net, const char *option,
 		}
 	}
 	return node;
+}
+
+int *cmd_hosts(const struct cpl_network *net, const char *option,
+               const char *text, const char *file, int *n,
+               struct cpl_error *err)
+{
+	struct cpl_hostlist list = {0};
+	int *node = NULL;
+
+	if (text && cpl_hostlist_parse(&list, text, err))
+		cpl_fail_prefix(err, "%s: ", option);
+	else if (text || !hosts_file(file, &list, err))
+		node = node_ids(net, option, &list, err);
+	*n = list.count;
+	cpl_hostlist_free(&list);
+	return node;
+}
+
+int *cmd_hosts_once(const struct cpl_network *net, const char *option,
+                    const char *text, const char *file, int *n,
+                    struct cpl_error *err)
+{
+	int *node = cmd_hosts(net, option, text, file, n, err);
+	unsigned char *seen = calloc((size_t)net->n_nodes, 1);
+	int rc = 0;
+
+	if (node && !seen)
+		rc = cpl_fail_memory(err);
+	for (int i = 0; node && i < *n && !rc; i++)
+		if (seen[node[i]]++)
+			rc = cpl_fail(err, "%s: host %.60s is given twice",
+			              option, net->node_name[node[i]]);
+	free(seen);
+	if (!rc)
+		return node;
+	free(node);
+	return NULL;
+}
+
+json_t *cmd_hosts_json(const struct cpl_network *net, const int *node, int n)
+{
+	json_t *array = json_array();
+
+	for (int i = 0; array && i < n; i++)
+		if (json_array_append_new(
+		            array, json_string(net->node_name[node[i]]))) {
+			json_decref(array);
+			return NULL;
+		}
+	return array;
+}
+
+char *cmd_hosts_text(const struct cpl_network *net, const int *node, int n)
+{
+	char **name = malloc((size_t)n * sizeof(*name));
+	char *text = NULL;
+
+	for (int i = 0; name && i < n; i++)
+		name[i] = net->node_name[node[i]];
+	if (name)
+		text = cpl_hostlist_format(name, n);
+	free(name);
+	return text;
 }

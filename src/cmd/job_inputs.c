@@ -3,27 +3,44 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "site/state.h"
 #include "site_files.h"
 
-static int load_running(struct job_inputs *in, const struct job_options *o,
-                        struct cpl_error *err)
+unsigned char *cmd_usable_nodes(const struct cpl_network *net,
+                                struct cpl_error *err)
 {
-	struct cpl_state state = {0};
-	const char *dir = cmd_profile_dir(o->profile_dir);
+	unsigned char *usable = malloc((size_t)net->n_nodes);
+
+	if (!usable)
+		cpl_fail_memory(err);
+	for (int i = 0; usable && i < net->n_nodes; i++)
+		usable[i] = net->node_name[i] != NULL;
+	return usable;
+}
+
+int cmd_load_running(const char *path, const struct cpl_network *net,
+                     const struct cpl_routing *routing, const char *profile_dir,
+                     unsigned char *free_nodes, struct cpl_load *load,
+                     struct cpl_workload *adaptive, struct cpl_error *err)
+{
+	const char *dir = cmd_profile_dir(profile_dir);
+	struct cpl_state state;
 	int rc;
 
-	if (cpl_state_load(o->running, &state, err))
+	if (cpl_load_init(load, net, err) || cpl_state_load(path, &state, err))
 		return -1;
-	in->n_running = state.n_jobs;
-	rc = cpl_load_init(&in->background, in->net, err);
-	if (!rc)
-		rc = cpl_state_apply(&state, in->net, in->routing, dir,
-		                     in->free, &in->background, err);
+	rc = state.n_jobs;
+	if (adaptive &&
+	    cpl_state_workload(&state, net, routing, dir, adaptive, err))
+		rc = -1;
+	if (adaptive)
+		routing = cpl_routing_by_flow(routing);
+	if (rc >= 0 &&
+	    cpl_state_apply(&state, net, routing, dir, free_nodes, load, err))
+		rc = -1;
 	cpl_state_free(&state);
-	return rc;
+	return rc < 0 ? cpl_fail_prefix(err, "%s: ", path) : rc;
 }
 
 int job_inputs_load(struct job_inputs *in, const struct job_options *o,
@@ -51,64 +68,25 @@ int job_inputs_load(struct job_inputs *in, const struct job_options *o,
 		if (!in->comm)
 			return -1;
 	}
-	in->free = malloc((size_t)in->net->n_nodes);
+	in->free = cmd_usable_nodes(in->net, err);
 	if (!in->free)
-		return cpl_fail_memory(err);
-	for (int i = 0; i < in->net->n_nodes; i++)
-		in->free[i] = in->net->node_name[i] != NULL;
-	return o->running ? load_running(in, o, err) : 0;
+		return -1;
+	if (!o->running)
+		return 0;
+	in->n_running = cmd_load_running(o->running, in->net, in->routing,
+	                                 o->profile_dir, in->free, &in->load,
+	                                 NULL, err);
+	if (in->n_running > 0)
+		in->background = &in->load;
+	return in->n_running < 0 ? -1 : 0;
 }
 
 void job_inputs_free(struct job_inputs *in)
 {
-	cpl_load_free(&in->background);
+	cpl_load_free(&in->load);
 	cpl_comm_free(in->comm);
 	cpl_network_free(in->net);
 	free(in->free);
-}
-
-const struct cpl_load *job_background(const struct job_inputs *in)
-{
-	return in->n_running ? &in->background : NULL;
-}
-
-int job_hosts_distinct(const struct cpl_network *net, const char *option,
-                       const int *node, int n, struct cpl_error *err)
-{
-	unsigned char *seen = calloc((size_t)net->n_nodes, 1);
-	int rc = 0;
-
-	if (!seen)
-		return cpl_fail_memory(err);
-	for (int i = 0; i < n && !rc; i++) {
-		if (seen[node[i]])
-			rc = cpl_fail(err, "%s: host %.60s is given twice",
-			              option, net->node_name[node[i]]);
-		seen[node[i]] = 1;
-	}
-	free(seen);
-	return rc;
-}
-
-int *job_hosts(const struct cpl_network *net, const char *option,
-               const char *text, int *n, struct cpl_error *err)
-{
-	struct cpl_hostlist list = {0};
-	int *node;
-
-	if (cpl_hostlist_parse(&list, text, err)) {
-		cpl_fail_prefix(err, "%s: ", option);
-		cpl_hostlist_free(&list);
-		return NULL;
-	}
-	node = cmd_node_ids(net, option, &list, err);
-	*n = list.count;
-	cpl_hostlist_free(&list);
-	if (node && job_hosts_distinct(net, option, node, *n, err)) {
-		free(node);
-		return NULL;
-	}
-	return node;
 }
 
 json_t *job_metrics_json(const struct cpl_metrics *metrics,
@@ -123,12 +101,4 @@ json_t *job_metrics_json(const struct cpl_metrics *metrics,
 	        metrics->max_injection, "hop_bytes", sums->hop_bytes,
 	        "bytes_on_network", sums->bytes_on_network, "bytes_in_node",
 	        sums->bytes_in_node, "max_dilation", sums->max_dilation);
-}
-
-double job_clock(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }

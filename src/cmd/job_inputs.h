@@ -8,6 +8,7 @@
 
 #include "cmd.h"
 #include "placement/decide.h"
+#include "traffic/workload.h"
 
 /* Option texts; NULL: not given. */
 struct job_options {
@@ -30,8 +31,9 @@ struct job_inputs {
 	enum cpl_objective objective;
 	struct cpl_comm *comm; /* NULL: no signature */
 	unsigned char *free;   /* [n_nodes] hosts without a running job */
-	struct cpl_load background;
-	int n_running; /* background is theirs; 0: no load */
+	struct cpl_load load;  /* of the running jobs */
+	int n_running;
+	const struct cpl_load *background; /* load; NULL without such jobs */
 };
 
 /* 0, or -1 with err. Free with job_inputs_free in either case. */
@@ -39,24 +41,25 @@ int job_inputs_load(struct job_inputs *in, const struct job_options *options,
                     struct cpl_error *err);
 void job_inputs_free(struct job_inputs *in);
 
-/* The background for the core's requests: NULL without running jobs. */
-const struct cpl_load *job_background(const struct job_inputs *in);
+/* 1 for each node that has a host, else 0; the caller frees it. NULL with err:
+ * memory. */
+unsigned char *cmd_usable_nodes(const struct cpl_network *net,
+                                struct cpl_error *err);
 
 /*
- * Hosts of a Slurm hostlist as node ids, each once; the count goes to *n and
- * the caller frees the array. NULL with err that names the option.
+ * --running: the jobs of STATE.json. Their hosts are not free any more, their
+ * traffic under the routing goes into load, which is {0} and to be freed in
+ * either case. Where they shall adapt to others, they are added to `adaptive`
+ * (else NULL) as jobs, and load is what searches go by. How many there are, or
+ * -1 with err.
  */
-int *job_hosts(const struct cpl_network *net, const char *option,
-               const char *text, int *n, struct cpl_error *err);
-/* The same for a list that is read already; -1 when a host stands twice. */
-int job_hosts_distinct(const struct cpl_network *net, const char *option,
-                       const int *node, int n, struct cpl_error *err);
+int cmd_load_running(const char *path, const struct cpl_network *net,
+                     const struct cpl_routing *routing, const char *profile_dir,
+                     unsigned char *free_nodes, struct cpl_load *load,
+                     struct cpl_workload *adaptive, struct cpl_error *err);
 
 /* {"max_congestion": ..., ..., "hop_bytes": ...}; NULL when memory is out. */
 json_t *job_metrics_json(const struct cpl_metrics *metrics,
                          const struct cpl_job_sums *sums);
-
-/* Seconds of the monotonic clock. */
-double job_clock(void);
 
 #endif

@@ -1,58 +1,228 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "job_traffic.h"
 
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/parallel.h"
+
 #define MAX_RANKS_PER_NODE 65536
 
-int job_traffic_take_ranks(const struct cmd *self, const char *option,
-                           const char *value, int *out)
+int job_list_add(const struct cmd *self, void *into, const char *option,
+                 const char *value)
+{
+	struct job_list *list = into;
+	struct job_traffic *grown =
+	        realloc(list->job, ((size_t)list->n + 1) * sizeof(*grown));
+
+	if (!grown)
+		return cmd_failf(self, "out of memory");
+	list->job = grown;
+	grown[list->n] = list->common;
+	grown[list->n].where_said = false;
+	grown[list->n++].signature = value;
+	return CMD_OK;
+}
+
+struct job_traffic *job_list_last(struct job_list *list)
+{
+	return list->n ? &list->job[list->n - 1] : &list->common;
+}
+
+int job_list_take_ranks(const struct cmd *self, void *into, const char *option,
+                        const char *value)
 {
 	struct cpl_error err = {""};
 	int64_t ranks;
 
 	if (cmd_int(option, value, 1, MAX_RANKS_PER_NODE, &ranks, &err))
 		return cmd_fail(self, &err);
-	*out = (int)ranks;
+	job_list_last(into)->ranks_per_node = (int)ranks;
 	return CMD_OK;
 }
 
-int job_traffic_open(struct job_traffic *job, const struct cpl_signature *sig,
-                     const char *phase, int ranks_per_node,
-                     struct cpl_error *err)
+int job_list_take_phase(const struct cmd *self, void *into, const char *option,
+                        const char *value)
 {
-	*job = (struct job_traffic){.sig = sig,
-	                            .phase = phase,
-	                            .ranks = sig->ranks,
-	                            .ranks_per_node = ranks_per_node,
-	                            .stored = cpl_signature_stored(sig)};
-	job->n_nodes = (job->ranks - 1) / ranks_per_node + 1;
-	job->rows = cpl_rows_new(sig, phase, err);
-	if (!job->rows)
-		return -1;
-	return job->stored && !job_traffic_matrix(job, err) ? -1 : 0;
+	job_list_last(into)->phase = value;
+	return CMD_OK;
 }
 
-void job_traffic_close(struct job_traffic *job)
+int job_list_open(struct job_list *list, const char *profile_dir,
+                  struct cpl_error *err)
 {
-	cpl_comm_free(job->comm);
-	cpl_rows_free(job->rows);
-	*job = (struct job_traffic){0};
+	for (struct job_traffic *job = list->job; job < list->job + list->n;
+	     job++) {
+		job->sig = cmd_load_signature(job->signature, profile_dir, err);
+		if (!job->sig)
+			return -1;
+		job->ranks = job->sig->ranks;
+		job->n_nodes = (job->ranks - 1) / job->ranks_per_node + 1;
+		job->stored = cpl_signature_stored(job->sig);
+		job->rows = cpl_rows_new(job->sig, job->phase, err);
+		if (!job->rows)
+			return -1;
+		if (job->stored)
+			job->comm = cmd_comm(job->sig, job->phase, err);
+		if (job->stored && !job->comm)
+			return -1;
+	}
+	return 0;
 }
 
-const struct cpl_comm *job_traffic_matrix(struct job_traffic *job,
-                                          struct cpl_error *err)
+void job_list_free(struct job_list *list)
 {
-	if (!job->comm)
-		job->comm = cmd_comm(job->sig, job->phase, err);
-	return job->comm;
+	for (int i = 0; i < list->n; i++) {
+		cpl_comm_free(list->job[i].comm);
+		cpl_rows_free(list->job[i].rows);
+		cpl_signature_free(list->job[i].sig);
+		free(list->job[i].node);
+	}
+	free(list->job);
 }
 
-struct cpl_job job_traffic_on(struct job_traffic *job, const int *node,
-                              const struct cpl_routing *routing)
+int job_traffic_place(struct job_traffic *job, struct cpl_decide_request req,
+                      unsigned char *free_nodes, struct cpl_error *err)
+{
+	const struct cpl_candidate *chosen;
+	struct cpl_decision decision;
+
+	req.place.n_nodes_wanted = job->n_nodes;
+	req.place.free = free_nodes;
+	req.ranks_per_node = job->ranks_per_node;
+	/* A plain policy is not evaluated twice. */
+	if (cpl_placement_is_search(req.policy)) {
+		if (!job->comm)
+			job->comm = cmd_comm(job->sig, job->phase, err);
+		if (!job->comm)
+			return cpl_fail_prefix(
+			        err,
+			        "placement %s, signature %.60s: ", req.policy,
+			        job->sig->name);
+		req.comm = job->comm;
+	}
+	if (cpl_decide(&req, &decision, err))
+		return cpl_fail_prefix(err,
+		                       "signature %.60s: ", job->sig->name);
+	chosen = &decision.candidate[decision.chosen];
+	job->policy = chosen->policy->name;
+	job->seed = chosen->seed;
+	free(job->node);
+	job->node = decision.node;
+	decision.node = NULL;
+	cpl_decision_free(&decision);
+	for (int i = 0; i < job->n_nodes; i++)
+		free_nodes[job->node[i]] = 0;
+	return 0;
+}
+
+struct cpl_job job_traffic_placed(struct job_traffic *job,
+                                  const struct cpl_routing *routing)
 {
 	return (struct cpl_job){.routing = routing,
 	                        .comm = job->stored ? job->comm : NULL,
 	                        .rows = job->rows,
-	                        .node = node,
+	                        .node = job->node,
 	                        .ranks_per_node = job->ranks_per_node,
 	                        .hops = &job->hops};
+}
+
+void evaluation_add(struct evaluation *e, const struct cpl_job_sums *job)
+{
+	e->sums.bytes += job->bytes;
+	e->sums.bytes_in_node += job->bytes_in_node;
+	e->sums.bytes_on_network += job->bytes_on_network;
+	e->sums.hop_bytes += job->hop_bytes;
+	e->sums.max_dilation = fmax(e->sums.max_dilation, job->max_dilation);
+}
+
+struct making {
+	const struct cpl_network *net;
+	const struct cpl_load *load;
+	struct link_stats *stats;
+	bool failed[LINK_STATS_MAX]; /* memory */
+};
+
+static void make_stats(void *arg, int64_t i, int thread)
+{
+	struct making *m = arg;
+	struct link_stats *s = &m->stats[i];
+	const struct cpl_network *net = m->net;
+	int class = (int)i - 1;
+
+	if (class < net->n_classes) {
+		s->name = class < 0 ? "all" : net->link_class[class].name;
+		m->failed[i] =
+		        cpl_load_stats(net, m->load, class, &s->stats, NULL);
+		return;
+	}
+	s->name = class == net->n_classes ? "injection" : "ejection";
+	m->failed[i] =
+	        cpl_load_node_stats(net,
+	                            class == net->n_classes ? m->load->injection
+	                                                    : m->load->ejection,
+	                            &s->stats, NULL);
+}
+
+int evaluation_finish(struct evaluation *e, const struct cpl_network *net,
+                      const struct cpl_load *load, int threads,
+                      struct cpl_error *err)
+{
+	struct making m = {.net = net, .load = load, .stats = e->stats};
+
+	e->n_stats = net->n_classes + 3;
+	cpl_traffic_metrics(net, load, NULL, &e->metrics);
+	cpl_parallel(threads, e->n_stats, make_stats, &m);
+	for (int i = 0; i < e->n_stats; i++)
+		if (m.failed[i])
+			return cpl_fail_memory(err);
+	if (!isfinite(e->sums.bytes) || !isfinite(e->sums.hop_bytes) ||
+	    !isfinite(e->stats[0].stats.total) ||
+	    !isfinite(e->metrics.mean_congestion) ||
+	    !isfinite(e->metrics.max_injection) ||
+	    !isfinite(e->metrics.nonzero_variance))
+		return cpl_fail(err, "the traffic adds up to more than a "
+		                     "number can hold");
+	return 0;
+}
+
+double evaluation_average_hops(const struct evaluation *e)
+{
+	return e->sums.bytes_on_network > 0
+	               ? e->sums.hop_bytes / e->sums.bytes_on_network
+	               : 0;
+}
+
+json_t *class_stats_json(const struct cpl_class_stats *s)
+{
+	return json_pack("{s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f}", "count",
+	                 (json_int_t)s->count, "used", (json_int_t)s->used,
+	                 "min", s->min, "q1", s->q1, "median", s->median,
+	                 "mean", s->mean, "q3", s->q3, "max", s->max);
+}
+
+json_t *evaluation_json(const struct evaluation *e)
+{
+	const struct link_stats *stats = e->stats;
+	json_t *links = json_object();
+	int n = e->n_stats - 2;
+
+	for (int i = 0; i < n; i++)
+		json_object_set_new(links, stats[i].name,
+		                    class_stats_json(&stats[i].stats));
+	return json_pack(
+	        "{s:o, s:o, s:o, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, "
+	        "s:f}",
+	        "links", links, stats[n].name,
+	        class_stats_json(&stats[n].stats), stats[n + 1].name,
+	        class_stats_json(&stats[n + 1].stats), "hop_bytes",
+	        e->sums.hop_bytes, "average_hops", evaluation_average_hops(e),
+	        "max_dilation", e->sums.max_dilation, "max_congestion",
+	        e->metrics.max_congestion, "mean_congestion",
+	        e->metrics.mean_congestion, "nonzero_congestion_average",
+	        e->metrics.nonzero_average, "nonzero_congestion_variance",
+	        e->metrics.nonzero_variance, "max_injection_congestion",
+	        e->metrics.max_injection, "bytes_on_network",
+	        e->sums.bytes_on_network, "bytes_in_node",
+	        e->sums.bytes_in_node);
 }

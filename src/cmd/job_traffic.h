@@ -1,42 +1,118 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The traffic of one job for the commands that evaluate it: from its matrix,
- * or where that is too large to be stored message by message.
+ * What `compare` and `traffic` have in common: jobs, one for each --signature
+ * with the options that follow it, and what an evaluation of them gave. A
+ * job's traffic is its matrix, or where that is too large to be stored its
+ * messages one by one.
  */
 #ifndef CPL_CMD_JOB_TRAFFIC_H
 #define CPL_CMD_JOB_TRAFFIC_H
 
 #include "cmd.h"
+#include "placement/decide.h"
 #include "traffic/workload.h"
 
 struct job_traffic {
-	const struct cpl_signature *sig;
-	const char *phase;
-	int ranks, ranks_per_node, n_nodes;
+	/* From the command line. */
+	const char *signature, *phase; /* phase NULL: the whole run */
+	int ranks_per_node;            /* 0: not given */
+	/* At most one of the three; only `traffic` has these options. */
+	const char *placement, *node_file, *hosts;
+	bool where_said;          /* by the job itself */
+	const char *routing_name; /* NULL: the network's */
+	const struct cpl_routing *routing, *quick; /* what searches go by */
+	/* Of job_traffic_open. */
+	struct cpl_signature *sig;
+	int ranks, n_nodes;
 	struct cpl_rows *rows;
-	struct cpl_comm *comm; /* NULL: not stored, unless matrix() made it */
+	struct cpl_comm *comm; /* NULL: not stored, and not asked for */
 	bool stored;
 	struct cpl_hop_count hops; /* of the evaluation */
+	/* Of job_traffic_place. */
+	int *node;          /* [n_nodes] in rank order */
+	const char *policy; /* NULL: hosts were given */
+	uint64_t seed;
+	int number; /* in the workload */
 };
 
-/* The text of --ranks-per-node into *out. Returns an exit code. */
-int job_traffic_take_ranks(const struct cmd *self, const char *option,
-                           const char *value, int *out);
+struct job_list {
+	struct job_traffic common; /* options before the first --signature */
+	struct job_traffic *job;
+	int n;
+};
 
-/* Phase NULL: the whole run. sig and phase must live as long. 0, or -1 with
- * err; close in either case. */
-int job_traffic_open(struct job_traffic *job, const struct cpl_signature *sig,
-                     const char *phase, int ranks_per_node,
-                     struct cpl_error *err);
-void job_traffic_close(struct job_traffic *job);
+/* The same as entries of a table of struct cmd_option. */
+#define JOB_LIST_OPTIONS(list)                                                 \
+	{"signature", .take = job_list_add, .into = (list)},                   \
+	{"ranks-per-node", .take = job_list_take_ranks, .into = (list)},       \
+	{"phase", .take = job_list_take_phase, .into = (list)}
 
-/* The matrix, for searches; NULL with err where it is too large. */
-const struct cpl_comm *job_traffic_matrix(struct job_traffic *job,
-                                          struct cpl_error *err);
+int job_list_add(const struct cmd *self, void *into, const char *option,
+                 const char *value);
+int job_list_take_ranks(const struct cmd *self, void *into, const char *option,
+                        const char *value);
+int job_list_take_phase(const struct cmd *self, void *into, const char *option,
+                        const char *value);
 
-/* The job on node[n_nodes] as a workload takes it; what it puts into hops is
+/* The job that the last --signature began, or the common one. */
+struct job_traffic *job_list_last(struct job_list *list);
+
+/* Load all signatures. 0, or -1 with err; free in either case. */
+int job_list_open(struct job_list *list, const char *profile_dir,
+                  struct cpl_error *err);
+void job_list_free(struct job_list *list);
+
+/*
+ * Choose the job's nodes; they are not free any more. req has the network, the
+ * free nodes, the seed, the policy, the routing that a search goes by, and the
+ * background. 0, or -1 with err.
+ */
+int job_traffic_place(struct job_traffic *job, struct cpl_decide_request req,
+                      unsigned char *free_nodes, struct cpl_error *err);
+
+/* The job on its nodes as a workload takes it; what it puts into hops is
  * job's. */
-struct cpl_job job_traffic_on(struct job_traffic *job, const int *node,
-                              const struct cpl_routing *routing);
+struct cpl_job job_traffic_placed(struct job_traffic *job,
+                                  const struct cpl_routing *routing);
+
+/* All links, the classes, then injection and ejection. */
+#define LINK_STATS_MAX (CPL_NETWORK_MAX_CLASSES + 3)
+
+struct link_stats {
+	const char *name; /* "all", class name, "injection", "ejection" */
+	struct cpl_class_stats stats;
+};
+
+struct evaluation {
+	int n_stats;
+	struct link_stats stats[LINK_STATS_MAX];
+	struct cpl_metrics metrics; /* with the running jobs */
+	struct cpl_job_sums sums;   /* of these jobs */
+};
+
+/* Sums += one job's; the dilation is the larger one. */
+void evaluation_add(struct evaluation *e, const struct cpl_job_sums *job);
+
+/* After all jobs' sums: what the load comes to, ports without a node left
+ * out. 0, or -1 with err: memory, or a sum is infinite. O(links). */
+int evaluation_finish(struct evaluation *e, const struct cpl_network *net,
+                      const struct cpl_load *load, int threads,
+                      struct cpl_error *err);
+
+/* hop_bytes / bytes_on_network, 0 without traffic. */
+double evaluation_average_hops(const struct evaluation *e);
+
+/* {"links": {"all": {...}, ...}, "injection": ..., "hop_bytes": ..., ...};
+ * NULL: memory. */
+json_t *evaluation_json(const struct evaluation *e);
+
+/* {"count": ..., "used": ..., "min": ..., ..., "max": ...} */
+json_t *class_stats_json(const struct cpl_class_stats *stats);
+
+/* Of a row of a table. */
+#define SIX_CELLS "%s|%s|%s|%s|%s|%s"
+#define SIX_BYTES(s)                                                           \
+	CMD_BYTES((s)->min), CMD_BYTES((s)->q1), CMD_BYTES((s)->median),       \
+	        CMD_BYTES((s)->mean), CMD_BYTES((s)->q3), CMD_BYTES((s)->max)
 
 #endif

@@ -87,28 +87,6 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	return CMD_OK;
 }
 
-static int load_hosts(const struct options *o, const struct job_inputs *in,
-                      struct mapped *m, struct cpl_error *err)
-{
-	struct cpl_hostlist list = {0};
-	int rc;
-
-	if (o->hosts) {
-		m->host = job_hosts(in->net, "--hosts", o->hosts, &m->n_hosts,
-		                    err);
-		return m->host ? 0 : -1;
-	}
-	if (cmd_hosts_file(o->hosts_file, &list, err))
-		return -1;
-	m->host = cmd_node_ids(in->net, o->hosts_file, &list, err);
-	m->n_hosts = list.count;
-	rc = m->host ? job_hosts_distinct(in->net, o->hosts_file, m->host,
-	                                  m->n_hosts, err)
-	             : -1;
-	cpl_hostlist_free(&list);
-	return rc;
-}
-
 /* "2,2,1": one number for each host. */
 static int parse_slots(const char *text, struct mapped *m,
                        struct cpl_error *err)
@@ -177,21 +155,23 @@ struct budget {
 
 static bool past(void *arg)
 {
-	return job_clock() > ((const struct budget *)arg)->end;
+	return cmd_clock() > ((const struct budget *)arg)->end;
 }
 
 static void start_budget(void *arg)
 {
 	struct budget *budget = arg;
 
-	budget->end = job_clock() + budget->seconds;
+	budget->end = cmd_clock() + budget->seconds;
 }
 
 static int make_request(const struct options *o, const struct job_inputs *in,
                         struct mapped *m, struct budget *budget,
                         struct cpl_map_request *req, struct cpl_error *err)
 {
-	if (load_hosts(o, in, m, err))
+	m->host = cmd_hosts_once(in->net, o->hosts ? "--hosts" : o->hosts_file,
+	                         o->hosts, o->hosts_file, &m->n_hosts, err);
+	if (!m->host)
 		return -1;
 	if (o->rank_weights) {
 		m->weight =
@@ -210,7 +190,7 @@ static int make_request(const struct options *o, const struct job_inputs *in,
 	        .slots = m->slots,
 	        .weight = m->weight,
 	        .option = o->algorithm ? cpl_mapper_option(o->algorithm) : NULL,
-	        .background = job_background(in),
+	        .background = in->background,
 	        .objective = in->objective,
 	        .seed = (uint64_t)o->seed,
 	        /* A deadline alone is there to be used up. */
@@ -229,7 +209,7 @@ static int map(const struct options *o, const struct job_inputs *in,
 {
 	const struct cpl_mapper *mapper =
 	        cpl_mapper_find_in(CMD_MAPPERS, o->algorithm, err);
-	double start = job_clock();
+	double start = cmd_clock();
 	struct cpl_map_request req;
 	struct budget budget;
 
@@ -240,7 +220,7 @@ static int map(const struct options *o, const struct job_inputs *in,
 	budget.end = start + o->deadline;
 	if (cpl_map(mapper, &req, &m->result, err))
 		return -1;
-	m->seconds = job_clock() - start;
+	m->seconds = cmd_clock() - start;
 	m->algorithm = o->algorithm;
 	return 0;
 }

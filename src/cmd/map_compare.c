@@ -28,6 +28,13 @@ struct comparison {
 	int *rank_host;
 };
 
+/* The router of a rank. */
+static int router_of(const struct comparison *c, int rank)
+{
+	return cpl_network_router(c->req->net,
+	                          c->req->host[c->rank_host[rank]]);
+}
+
 /* Sum over pairs of messages, both ways, times hops (Sharunov 2017). */
 static double ienpc(const struct comparison *c)
 {
@@ -35,19 +42,11 @@ static double ienpc(const struct comparison *c)
 	const struct cpl_comm *comm = req->comm;
 	double sum = 0;
 
-	for (int r = 0; r < comm->ranks; r++) {
-		int from = cpl_network_router(req->net,
-		                              req->host[c->rank_host[r]]);
-
+	for (int r = 0; r < comm->ranks; r++)
 		for (int64_t e = comm->row[r]; e < comm->row[r + 1]; e++)
 			sum += comm->messages[e] *
-			       req->routing->hops(
-			               req->net, from,
-			               cpl_network_router(
-			                       req->net,
-			                       req->host[c->rank_host
-			                                         [comm->to[e]]]));
-	}
+			       req->routing->hops(req->net, router_of(c, r),
+			                          router_of(c, comm->to[e]));
 	return sum;
 }
 
@@ -81,14 +80,14 @@ static int run_all(struct comparison *c, void (*start)(void *arg),
 		return -1;
 	for (int i = 0; i < c->n; i++) {
 		struct row *row = &c->row[i];
-		double begin = job_clock();
+		double begin = cmd_clock();
 
 		if (start)
 			start(req->expired_arg);
 		req->option = cpl_mapper_option(row->name);
 		if (cpl_map_run(row->mapper, req, c->rank_host, &row->err))
 			continue;
-		row->seconds = job_clock() - begin;
+		row->seconds = cmd_clock() - begin;
 		if (evaluate(c, row, err))
 			return -1;
 		row->hybrid = cpl_metrics_hybrid(
@@ -157,11 +156,11 @@ static json_t *to_json(const struct comparison *c)
 			continue;
 		}
 		out = job_metrics_json(&r->metrics, &r->sums);
-		json_object_set_new(out, "algorithm", json_string(r->name));
-		json_object_set_new(out, "hybrid", json_real(r->hybrid));
-		json_object_set_new(out, "wtad", json_real(r->wtad));
-		json_object_set_new(out, "ienpc", json_real(r->ienpc));
-		json_object_set_new(out, "seconds", json_real(r->seconds));
+		json_object_update_new(
+		        out,
+		        json_pack("{s:s, s:f, s:f, s:f, s:f}", "algorithm",
+		                  r->name, "hybrid", r->hybrid, "wtad", r->wtad,
+		                  "ienpc", r->ienpc, "seconds", r->seconds));
 		json_array_append_new(rows, out);
 	}
 	return json_pack("{s:s, s:o}", "routing", c->req->routing->name, "rows",
@@ -170,32 +169,24 @@ static json_t *to_json(const struct comparison *c)
 
 static int print_table(const struct comparison *c)
 {
-	struct cmd_table *table = cmd_table_new(9, "lrrrrrrrr");
+	struct cmd_table *table = cmd_table_new("lrrrrrrrr");
 
-	cmd_table_row(table, "algorithm", "hop-bytes", "max congestion", "NZCA",
-	              "NZCV", "hybrid", "WTAD", "IeNPC", "seconds");
+	cmd_table_row(table, "algorithm|hop-bytes|max congestion|NZCA|NZCV|"
+	                     "hybrid|WTAD|IeNPC|seconds");
 	for (int i = 0; i < c->n; i++) {
 		const struct row *r = &c->row[i];
-		char text[8][32];
-		const double value[] = {r->metrics.max_congestion,
-		                        r->metrics.nonzero_average,
-		                        r->metrics.nonzero_variance};
 
-		if (r->err.text[0]) {
-			cmd_table_row(table, r->name, "-", "-", "-", "-", "-",
-			              "-", "-", "-");
-			continue;
-		}
-		cmd_bytes(r->sums.hop_bytes, text[0], sizeof(text[0]));
-		for (int k = 0; k < 3; k++)
-			snprintf(text[1 + k], sizeof(text[0]), "%.4g",
-			         value[k]);
-		snprintf(text[4], sizeof(text[0]), "%.3f", r->hybrid);
-		snprintf(text[5], sizeof(text[0]), "%.4g", r->wtad);
-		snprintf(text[6], sizeof(text[0]), "%.10g", r->ienpc);
-		snprintf(text[7], sizeof(text[0]), "%.3f", r->seconds);
-		cmd_table_row(table, r->name, text[0], text[1], text[2],
-		              text[3], text[4], text[5], text[6], text[7]);
+		if (r->err.text[0])
+			cmd_table_row(table, "%s|-|-|-|-|-|-|-|-", r->name);
+		else
+			cmd_table_row(table,
+			              "%s|%s|%.4g|%.4g|%.4g|%.3f|%.4g|%.10g|"
+			              "%.3f",
+			              r->name, CMD_BYTES(r->sums.hop_bytes),
+			              r->metrics.max_congestion,
+			              r->metrics.nonzero_average,
+			              r->metrics.nonzero_variance, r->hybrid,
+			              r->wtad, r->ienpc, r->seconds);
 	}
 	if (cmd_table_print(table) != CMD_OK)
 		return CMD_FAILED;

@@ -7,62 +7,43 @@
 #include "base/file.h"
 #include "base/json.h"
 
-#define WEIGHTS_MAX (256 << 20)
+struct weights {
+	int *weight, n, ranks;
+};
+
+static int add_weight(void *arg, const char *path, int number, const char *line,
+                      struct cpl_error *err)
+{
+	struct weights *w = arg;
+	int64_t value;
+	char what[64];
+
+	if (strpbrk(line, " \t\r"))
+		return cpl_fail(err, "%s: line %d: '%.32s' is not one number",
+		                path, number, line);
+	snprintf(what, sizeof(what), "line %d: weight", number);
+	if (cmd_int(what, line, 1, CPL_SIGNATURE_MAX_RANKS, &value, err))
+		return cpl_fail_prefix(err, "%s: ", path);
+	if (w->n < w->ranks)
+		w->weight[w->n] = (int)value;
+	w->n++;
+	return 0;
+}
 
 int *map_read_weights(const char *path, int ranks, struct cpl_error *err)
 {
-	size_t length;
-	char *text = cpl_file_read(path, WEIGHTS_MAX, &length, err), *line;
-	int *weight = malloc((size_t)ranks * sizeof(*weight)), n = 0,
-	    number = 0;
-	char *rest = text;
+	struct weights w = {malloc((size_t)ranks * sizeof(*w.weight)), 0,
+	                    ranks};
 
-	if (!text)
-		goto fail;
-	if (!weight) {
+	if (!w.weight)
 		cpl_fail_memory(err);
-		goto fail;
-	}
-	if (strlen(text) != length) {
-		cpl_fail(err, "%s: holds a NUL byte", path);
-		goto fail;
-	}
-	while ((line = strsep(&rest, "\n"))) {
-		int64_t value;
-		char what[64], *end;
-
-		number++;
-		line[strcspn(line, "#")] = '\0';
-		line += strspn(line, " \t\r");
-		end = line + strcspn(line, " \t\r");
-		if (end[strspn(end, " \t\r")]) {
-			cpl_fail(err, "%s: line %d: '%.32s' is not one number",
-			         path, number, line);
-			goto fail;
-		}
-		*end = '\0';
-		if (!*line)
-			continue;
-		snprintf(what, sizeof(what), "line %d: weight", number);
-		if (cmd_int(what, line, 1, CPL_SIGNATURE_MAX_RANKS, &value,
-		            err)) {
-			cpl_fail_prefix(err, "%s: ", path);
-			goto fail;
-		}
-		if (n < ranks)
-			weight[n] = (int)value;
-		n++;
-	}
-	if (n != ranks) {
+	else if (!cmd_each_line(path, add_weight, &w, err)) {
+		if (w.n == ranks)
+			return w.weight;
 		cpl_fail(err, "%s: %d weights for %d ranks; give one for each",
-		         path, n, ranks);
-		goto fail;
+		         path, w.n, ranks);
 	}
-	free(text);
-	return weight;
-fail:
-	free(text);
-	free(weight);
+	free(w.weight);
 	return NULL;
 }
 
@@ -72,37 +53,36 @@ static const char *host_of(const struct job_inputs *in, const struct mapped *m,
 	return in->net->node_name[m->host[m->result.rank_host[rank]]];
 }
 
+static json_t *integers(const int *value, int n)
+{
+	json_t *array = json_array();
+
+	for (int i = 0; i < n; i++)
+		json_array_append_new(array, json_integer(value[i]));
+	return array;
+}
+
 static json_t *to_json(const struct job_inputs *in, const struct mapped *m)
 {
-	json_t *ranks = json_array(), *hosts = json_array();
-	json_t *slots = json_array(), *root;
+	const struct cpl_map_result *r = &m->result;
+	json_t *ranks = json_array(), *root;
 
-	for (int r = 0; r < in->comm->ranks; r++)
-		json_array_append_new(ranks, json_string(host_of(in, m, r)));
-	for (int h = 0; h < m->n_hosts; h++) {
-		json_array_append_new(
-		        hosts, json_string(in->net->node_name[m->host[h]]));
-		json_array_append_new(slots, json_integer(m->slots[h]));
-	}
+	for (int i = 0; i < in->comm->ranks; i++)
+		json_array_append_new(ranks, json_string(host_of(in, m, i)));
 	root = json_pack(
 	        "{s:s, s:b, s:s, s:s, s:o, s:o, s:o, s:{s:o, s:o}, s:f}",
-	        "algorithm", m->algorithm, "kept_default",
-	        m->result.kept_default, "objective",
-	        cpl_objective_name(in->objective), "routing", in->routing->name,
-	        "hosts", hosts, "slots", slots, "rank_to_host", ranks,
+	        "algorithm", m->algorithm, "kept_default", r->kept_default,
+	        "objective", cpl_objective_name(in->objective), "routing",
+	        in->routing->name, "hosts",
+	        cmd_hosts_json(in->net, m->host, m->n_hosts), "slots",
+	        integers(m->slots, m->n_hosts), "rank_to_host", ranks,
 	        "metrics", "before",
-	        job_metrics_json(&m->result.before, &m->result.sums_before),
-	        "after",
-	        job_metrics_json(&m->result.after, &m->result.sums_after),
-	        "seconds", m->seconds);
-	if (root && m->weight) {
-		json_t *weights = json_array();
-
-		for (int r = 0; r < in->comm->ranks; r++)
-			json_array_append_new(weights,
-			                      json_integer(m->weight[r]));
-		json_object_set_new(root, "weights", weights);
-	}
+	        job_metrics_json(&r->before, &r->sums_before), "after",
+	        job_metrics_json(&r->after, &r->sums_after), "seconds",
+	        m->seconds);
+	if (m->weight)
+		json_object_set_new(root, "weights",
+		                    integers(m->weight, in->comm->ranks));
 	return root;
 }
 
@@ -145,74 +125,64 @@ static void write_rank(FILE *to, const struct mapped *m, int rank,
 	*slot += weight;
 }
 
+/* MPICH_RANK_ORDER: a line for each host that has ranks. */
+static int write_rank_order(FILE *to, const struct job_inputs *in,
+                            const struct mapped *m)
+{
+	int ranks = in->comm->ranks, *rank_of = ranks_by_host(in, m);
+
+	for (int i = 0; rank_of && i < ranks; i++) {
+		bool last = i + 1 == ranks ||
+		            m->result.rank_host[rank_of[i + 1]] !=
+		                    m->result.rank_host[rank_of[i]];
+
+		fprintf(to, "%d%s", rank_of[i], last ? "\n" : ",");
+	}
+	free(rank_of);
+	return rank_of ? 0 : -1;
+}
+
 /* What a launcher reads. -1 when memory is out. */
 static int write_format(FILE *to, enum map_format format,
                         const struct job_inputs *in, const struct mapped *m)
 {
 	int ranks = in->comm->ranks;
-	int *extra;
+	int *slot; /* the next free one of each host */
 
-	if (format == MAP_MPICH) {
-		extra = ranks_by_host(in, m);
-		for (int i = 0; extra && i < ranks; i++) {
-			bool last = i + 1 == ranks ||
-			            m->result.rank_host[extra[i + 1]] !=
-			                    m->result.rank_host[extra[i]];
+	if (format == MAP_MPICH)
+		return write_rank_order(to, in, m);
+	slot = calloc((size_t)m->n_hosts, sizeof(*slot));
+	if (!slot)
+		return -1;
+	if (format == MAP_SLURM)
+		fprintf(to, "srun -n %d -m arbitrary -w ", ranks);
+	for (int r = 0; r < ranks; r++) {
+		const char *host = host_of(in, m, r);
 
-			fprintf(to, "%d%s", extra[i], last ? "\n" : ",");
-		}
-	} else {
-		/* The next free slot of each host. */
-		extra = calloc((size_t)m->n_hosts, sizeof(*extra));
-		if (format == MAP_SLURM)
-			fprintf(to, "srun -n %d -m arbitrary -w ", ranks);
-		for (int r = 0; extra && r < ranks; r++) {
-			const char *host = host_of(in, m, r);
-
-			if (format == MAP_RANKFILE)
-				write_rank(to, m, r, host,
-				           &extra[m->result.rank_host[r]]);
-			else if (format == MAP_SLURM)
-				fprintf(to, "%s%s", r ? "," : "", host);
-			else
-				fprintf(to, "%s\n", host);
-		}
-		if (format == MAP_SLURM)
-			fprintf(to, "\n");
+		if (format == MAP_RANKFILE)
+			write_rank(to, m, r, host,
+			           &slot[m->result.rank_host[r]]);
+		else if (format == MAP_SLURM)
+			fprintf(to, "%s%s", r ? "," : "", host);
+		else
+			fprintf(to, "%s\n", host);
 	}
-	free(extra);
-	return extra ? 0 : -1;
+	if (format == MAP_SLURM)
+		fprintf(to, "\n");
+	free(slot);
+	return 0;
 }
 
-static void metric_row(struct cmd_table *table, const char *name, double before,
-                       double after, bool bytes)
+/* The ranks of each host. */
+static int print_ranks(const struct job_inputs *in, const struct mapped *m)
 {
-	char a[32], b[32], change[32] = "";
-
-	if (bytes) {
-		cmd_bytes(before, a, sizeof(a));
-		cmd_bytes(after, b, sizeof(b));
-	} else {
-		snprintf(a, sizeof(a), "%.4g", before);
-		snprintf(b, sizeof(b), "%.4g", after);
-	}
-	if (before > 0)
-		snprintf(change, sizeof(change), "%+.1f %%",
-		         100 * (after / before - 1));
-	cmd_table_row(table, name, a, b, change);
-}
-
-static int print_table(const struct cmd *self, const struct job_inputs *in,
-                       const struct mapped *m)
-{
-	const struct cpl_map_result *r = &m->result;
-	struct cmd_table *table;
 	int *rank_of = ranks_by_host(in, m), at = 0;
+	struct cmd_table *table;
 
 	if (!rank_of)
-		return cmd_failf(self, "out of memory");
-	table = cmd_table_new(2, "ll");
-	cmd_table_row(table, "host", "ranks");
+		return -1;
+	table = cmd_table_new("ll");
+	cmd_table_row(table, "host|ranks");
 	for (int h = 0; h < m->n_hosts; h++) {
 		char *text = NULL;
 		size_t size;
@@ -224,16 +194,42 @@ static int print_table(const struct cmd *self, const struct job_inputs *in,
 			if (to)
 				fprintf(to, "%s%d", i ? " " : "", rank_of[at]);
 		if (to && !fclose(to))
-			cmd_table_row(table, in->net->node_name[m->host[h]],
-			              text);
+			cmd_table_row(table, "%s|%s",
+			              in->net->node_name[m->host[h]], text);
 		free(text);
 	}
 	free(rank_of);
-	if (cmd_table_print(table) != CMD_OK)
-		return CMD_FAILED;
-	printf("\n");
-	table = cmd_table_new(4, "lrrr");
-	cmd_table_row(table, "", "default order", m->algorithm, "change");
+	return cmd_table_print(table);
+}
+
+static void metric_row(struct cmd_table *table, const char *name, double before,
+                       double after, bool bytes)
+{
+	char change[32] = "";
+
+	if (before > 0)
+		snprintf(change, sizeof(change), "%+.1f %%",
+		         100 * (after / before - 1));
+	if (bytes)
+		cmd_table_row(table, "%s|%s|%s|%s", name, CMD_BYTES(before),
+		              CMD_BYTES(after), change);
+	else
+		cmd_table_row(table, "%s|%.4g|%.4g|%s", name, before, after,
+		              change);
+}
+
+static int print_table(const struct cmd *self, const struct job_inputs *in,
+                       const struct mapped *m)
+{
+	const struct cpl_map_result *r = &m->result;
+	struct cmd_table *table;
+	int rc = print_ranks(in, m);
+
+	if (rc)
+		return rc < 0 ? cmd_failf(self, "out of memory") : rc;
+	putchar('\n');
+	table = cmd_table_new("lrrr");
+	cmd_table_row(table, "|default order|%s|change", m->algorithm);
 	metric_row(table, "max congestion", r->before.max_congestion,
 	           r->after.max_congestion, false);
 	metric_row(table, "mean congestion", r->before.mean_congestion,
@@ -242,7 +238,7 @@ static int print_table(const struct cmd *self, const struct job_inputs *in,
 	           r->sums_after.hop_bytes, true);
 	metric_row(table, "bytes on network", r->sums_before.bytes_on_network,
 	           r->sums_after.bytes_on_network, true);
-	if (cmd_table_print(table) != CMD_OK)
+	if (cmd_table_print(table))
 		return CMD_FAILED;
 	if (r->kept_default)
 		printf("\nThe default order is kept: nothing better was "
@@ -255,7 +251,7 @@ int map_write(const struct cmd *self, enum map_format format,
               const struct mapped *m)
 {
 	struct cpl_error err = {""};
-	struct cpl_file_writer *writer;
+	struct cpl_file_writer *writer = NULL;
 
 	if (format == MAP_TABLE)
 		return print_table(self, in, m);
@@ -269,18 +265,15 @@ int map_write(const struct cmd *self, enum map_format format,
 		json_decref(root);
 		return rc ? cmd_fail(self, &err) : CMD_OK;
 	}
-	if (!output)
-		return write_format(stdout, format, in, m)
-		               ? cmd_failf(self, "out of memory")
-		               : CMD_OK;
-	writer = cpl_file_open_atomic(output, &err);
-	if (!writer)
+	if (output && !(writer = cpl_file_open_atomic(output, &err)))
 		return cmd_fail(self, &err);
-	if (write_format(cpl_file_stream(writer), format, in, m)) {
-		cpl_file_abandon(writer);
+	if (write_format(output ? cpl_file_stream(writer) : stdout, format, in,
+	                 m)) {
+		if (output)
+			cpl_file_abandon(writer);
 		return cmd_failf(self, "out of memory");
 	}
-	if (cpl_file_commit(writer, 0644, &err))
+	if (output && cpl_file_commit(writer, 0644, &err))
 		return cmd_fail(self, &err);
 	return CMD_OK;
 }

@@ -117,19 +117,18 @@ static int print_json(const struct cmd *self, const struct cpl_network *net,
 	return cmd_print_json(
 	        self,
 	        json_pack("{s:s, s:s, s:o, s:i, s:i, s:i, s:o, s:o, s:s, s:s?}",
-	                  "name", net->name, "type",
-	                  net->type->name, "shape", net->type->sizes(net),
-	                  "routers", net->n_routers, "nodes", count_hosts(net),
-	                  "nodes_per_router", net->nodes_per_router, "links",
-	                  links, "bandwidth", bandwidth, "routing",
-	                  routing->name, "routing_stated", net->routing));
+	                  "name", net->name, "type", net->type->name, "shape",
+	                  net->type->sizes(net), "routers", net->n_routers,
+	                  "nodes", count_hosts(net), "nodes_per_router",
+	                  net->nodes_per_router, "links", links, "bandwidth",
+	                  bandwidth, "routing", routing->name, "routing_stated",
+	                  net->routing));
 }
 
 static int print_text(const struct cpl_network *net,
                       const struct cpl_routing *routing)
 {
-	struct cmd_table *table = cmd_table_new(4, "lrrl");
-	char count[32], bandwidth[32], note[48];
+	struct cmd_table *table = cmd_table_new("lrrl");
 
 	printf("%s: ", net->name);
 	net->type->describe(net, stdout);
@@ -139,22 +138,20 @@ static int print_text(const struct cpl_network *net,
 	       net->routing ? net->routing : "", net->routing ? ")" : "");
 	printf("%d routers, %d nodes, %" PRId64 " directed links\n\n",
 	       net->n_routers, count_hosts(net), count_cables(net));
-	cmd_table_row(table, "class", "links", "bytes/s", "");
+	cmd_table_row(table, "class|links|bytes/s|");
 	for (int c = 0; c < net->n_classes; c++) {
 		const struct cpl_link_class *class = &net->link_class[c];
 
-		snprintf(count, sizeof(count), "%" PRId64,
-		         class->count * class->cables);
-		snprintf(bandwidth, sizeof(bandwidth), "%g",
-		         class->bandwidth / class->cables);
-		snprintf(note, sizeof(note),
-		         class->cables > 1 ? "%d between each two routers" : "",
-		         class->cables);
-		cmd_table_row(table, class->name, count, bandwidth, note);
+		cmd_table_row(table,
+		              class->cables > 1
+		                      ? "%s|%" PRId64
+		                        "|%g|%d between each two routers"
+		                      : "%s|%" PRId64 "|%g|",
+		              class->name, class->count * class->cables,
+		              class->bandwidth / class->cables, class->cables);
 	}
-	snprintf(count, sizeof(count), "%d", count_hosts(net));
-	snprintf(bandwidth, sizeof(bandwidth), "%g", net->injection_bandwidth);
-	cmd_table_row(table, "injection", count, bandwidth, "and back");
+	cmd_table_row(table, "injection|%d|%g|and back", count_hosts(net),
+	              net->injection_bandwidth);
 	return cmd_table_print(table);
 }
 

@@ -64,7 +64,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 static int restrict_free(struct job_inputs *in, const char *text,
                          struct cpl_error *err)
 {
-	int n, *node = job_hosts(in->net, "--free", text, &n, err);
+	int n, *node = cmd_hosts_once(in->net, "--free", text, NULL, &n, err);
 	unsigned char *listed = calloc((size_t)in->net->n_nodes, 1);
 	int rc = -1;
 
@@ -119,42 +119,25 @@ static int evaluate_linear(struct result *r, struct cpl_error *err)
 	                           &r->baseline_sums, err);
 }
 
-static json_t *host_array(const struct cpl_network *net, const int *node, int n)
-{
-	json_t *array = json_array();
-
-	for (int i = 0; array && i < n; i++)
-		if (json_array_append_new(
-		            array, json_string(net->node_name[node[i]]))) {
-			json_decref(array);
-			return NULL;
-		}
-	return array;
-}
-
 static json_t *candidates_json(const struct cpl_decision *d)
 {
 	json_t *array = json_array();
 
-	for (int i = 0; array && i < d->n_candidates; i++) {
+	for (int i = 0; i < d->n_candidates; i++) {
 		const struct cpl_candidate *c = &d->candidate[i];
 		json_t *one = c->evaluated
 		                      ? job_metrics_json(&c->metrics, &c->sums)
 		                      : json_object();
 
-		if (!one ||
-		    json_object_set_new(one, "policy",
-		                        json_string(c->policy->name)) ||
-		    json_object_set_new(one, "seed",
-		                        json_integer((json_int_t)c->seed)) ||
-		    json_object_set_new(one, "evaluated",
-		                        json_boolean(c->evaluated)) ||
-		    json_object_set_new(one, "chosen",
-		                        json_boolean(i == d->chosen)) ||
+		if (json_object_update_new(
+		            one, json_pack("{s:s, s:I, s:b, s:b}", "policy",
+		                           c->policy->name, "seed",
+		                           (json_int_t)c->seed, "evaluated",
+		                           c->evaluated, "chosen",
+		                           i == d->chosen)) ||
 		    json_array_append(array, one)) {
-			json_decref(one);
 			json_decref(array);
-			return NULL;
+			array = NULL;
 		}
 		json_decref(one);
 	}
@@ -170,9 +153,9 @@ static int print_json(const struct cmd *self, const struct options *o,
 	                                                    &r->baseline_sums)
 	                                 : json_object();
 
-	if (!linear || json_object_set_new(linear, "hosts",
-	                                   host_array(in->net, r->baseline_node,
-	                                              d->n_nodes))) {
+	if (json_object_set_new(
+	            linear, "hosts",
+	            cmd_hosts_json(in->net, r->baseline_node, d->n_nodes))) {
 		json_decref(linear);
 		return cmd_failf(self, "out of memory");
 	}
@@ -182,7 +165,7 @@ static int print_json(const struct cmd *self, const struct options *o,
 	                  "s:o, s:b, s:f}",
 	                  "policy", chosen->policy->name, "policy_asked",
 	                  o->policy, "seed", (json_int_t)chosen->seed, "hosts",
-	                  host_array(in->net, d->node, d->n_nodes), "nodes",
+	                  cmd_hosts_json(in->net, d->node, d->n_nodes), "nodes",
 	                  d->n_nodes, "ranks_per_node",
 	                  r->request.ranks_per_node, "objective",
 	                  cpl_objective_name(in->objective), "routing",
@@ -193,27 +176,26 @@ static int print_json(const struct cmd *self, const struct options *o,
 
 static int print_candidates(const struct cpl_decision *d)
 {
-	struct cmd_table *table = cmd_table_new(6, "llrrrr");
+	struct cmd_table *table = cmd_table_new("llrrrr");
 
-	cmd_table_row(table, "", "policy", "seed", "max congestion",
-	              "mean congestion", "hop-bytes");
+	cmd_table_row(table, "|policy|seed|max congestion|mean congestion|"
+	                     "hop-bytes");
 	for (int i = 0; i < d->n_candidates; i++) {
 		const struct cpl_candidate *c = &d->candidate[i];
-		char seed[24] = "", max[32] = "-", mean[32] = "-", hops[32];
+		const char *chosen = i == d->chosen ? "*" : "";
+		char seed[24] = "";
 
 		if (c->policy->flags & CPL_PLACEMENT_RANDOM)
 			snprintf(seed, sizeof(seed), "%" PRIu64, c->seed);
-		if (c->evaluated) {
-			snprintf(max, sizeof(max), "%.4g",
-			         c->metrics.max_congestion);
-			snprintf(mean, sizeof(mean), "%.4g",
-			         c->metrics.mean_congestion);
-			cmd_bytes(c->sums.hop_bytes, hops, sizeof(hops));
-		} else {
-			strcpy(hops, "-");
-		}
-		cmd_table_row(table, i == d->chosen ? "*" : "",
-		              c->policy->name, seed, max, mean, hops);
+		if (c->evaluated)
+			cmd_table_row(table, "%s|%s|%s|%.4g|%.4g|%s", chosen,
+			              c->policy->name, seed,
+			              c->metrics.max_congestion,
+			              c->metrics.mean_congestion,
+			              CMD_BYTES(c->sums.hop_bytes));
+		else
+			cmd_table_row(table, "%s|%s|%s|-|-|-", chosen,
+			              c->policy->name, seed);
 	}
 	return cmd_table_print(table);
 }
@@ -251,26 +233,12 @@ static void print_reason(const struct job_inputs *in, const struct result *r)
 	printf(".\n");
 }
 
-static char *ranged(const struct cpl_network *net, const int *node, int n)
-{
-	char **name = malloc((size_t)n * sizeof(*name));
-	char *text;
-
-	if (!name)
-		return NULL;
-	for (int i = 0; i < n; i++)
-		name[i] = net->node_name[node[i]];
-	text = cpl_hostlist_format(name, n);
-	free(name);
-	return text;
-}
-
 static int print_text(const struct cmd *self, const struct job_inputs *in,
                       const struct result *r)
 {
 	const struct cpl_decision *d = &r->decision;
-	char *hosts = ranged(in->net, d->node, d->n_nodes);
-	char *linear = ranged(in->net, r->baseline_node, d->n_nodes);
+	char *hosts = cmd_hosts_text(in->net, d->node, d->n_nodes);
+	char *linear = cmd_hosts_text(in->net, r->baseline_node, d->n_nodes);
 	int rc = CMD_FAILED;
 
 	if (!hosts || !linear) {
@@ -319,15 +287,15 @@ static int place(const struct options *o, struct job_inputs *in, int *required,
 	        .policy = o->policy,
 	        .routing = in->routing,
 	        .comm = in->comm,
-	        .background = job_background(in),
+	        .background = in->background,
 	        .objective = in->objective,
 	};
 	if (choose_ranks_per_node(o, in, &r->request.ranks_per_node, err))
 		return -1;
-	start = job_clock();
+	start = cmd_clock();
 	if (cpl_decide(&r->request, &r->decision, err))
 		return -1;
-	r->seconds = job_clock() - start;
+	r->seconds = cmd_clock() - start;
 	return evaluate_linear(r, err);
 }
 
@@ -347,8 +315,8 @@ static int run(const struct cmd *self, int argc, char **argv)
 	    (o.free_hosts && restrict_free(&in, o.free_hosts, &err)))
 		goto fail;
 	if (o.required) {
-		required = job_hosts(in.net, "--require", o.required,
-		                     &n_required, &err);
+		required = cmd_hosts_once(in.net, "--require", o.required, NULL,
+		                          &n_required, &err);
 		if (!required)
 			goto fail;
 	}

@@ -315,7 +315,6 @@ static int print_summary(const struct cmd *self, const struct options *o,
 {
 	double bytes = 0, messages = 0, time = 0;
 	int64_t pairs = 0;
-	char text[32];
 
 	for (int i = 0; i < sig->n_phases; i++) {
 		const struct cpl_comm *comm = sig->phase[i].comm;
@@ -336,7 +335,7 @@ static int print_summary(const struct cmd *self, const struct options *o,
 		                        "messages", messages, "time", time));
 	printf("%s: %s, %d ranks, %lld pairs, %s in %.0f messages, %.3f s\n",
 	       o->output, sig->name, sig->ranks, (long long)pairs,
-	       cmd_bytes(bytes, text, sizeof(text)), messages, time);
+	       CMD_BYTES(bytes), messages, time);
 	return CMD_OK;
 }
 

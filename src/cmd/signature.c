@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "signature.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,43 +62,38 @@ static json_t *list_item(const char *dir, const char *name)
 	return item;
 }
 
-static char *integer(const json_t *item, const char *key, char *buf,
-                     size_t size)
+static const char *text_of(const json_t *item, const char *key)
 {
-	snprintf(buf, size, "%lld",
-	         (long long)json_integer_value(json_object_get(item, key)));
-	return buf;
+	return json_string_value(json_object_get(item, key));
+}
+
+static int64_t integer_of(const json_t *item, const char *key)
+{
+	return json_integer_value(json_object_get(item, key));
 }
 
 static int print_list(json_t *list)
 {
-	struct cmd_table *t = cmd_table_new(5, "lrrrl");
+	struct cmd_table *t = cmd_table_new("lrrrl");
 	size_t i;
 	json_t *item;
 
-	cmd_table_row(t, "PROFILE", "RANKS", "PHASES", "BYTES", "APPLICATION");
+	cmd_table_row(t, "PROFILE|RANKS|PHASES|BYTES|APPLICATION");
 	json_array_foreach(list, i, item)
 	{
-		const char *name =
-		        json_string_value(json_object_get(item, "name"));
-		const char *error =
-		        json_string_value(json_object_get(item, "error"));
-		const char *application =
-		        json_string_value(json_object_get(item, "application"));
-		char ranks[24], phases[24], size[24], damaged[600];
+		const char *name = text_of(item, "name");
+		const char *error = text_of(item, "error");
+		const char *application = text_of(item, "application");
+		double bytes = json_real_value(json_object_get(item, "bytes"));
 
-		if (error) {
-			snprintf(damaged, sizeof(damaged), "damaged: %s",
-			         error);
-			cmd_table_row(t, name, "-", "-", "-", damaged);
-			continue;
-		}
-		cmd_bytes(json_real_value(json_object_get(item, "bytes")), size,
-		          sizeof(size));
-		cmd_table_row(t, name,
-		              integer(item, "ranks", ranks, sizeof(ranks)),
-		              integer(item, "phases", phases, sizeof(phases)),
-		              size, application ? application : "-");
+		if (error)
+			cmd_table_row(t, "%s|-|-|-|damaged: %s", name, error);
+		else
+			cmd_table_row(t, "%s|%" PRId64 "|%" PRId64 "|%s|%s",
+			              name, integer_of(item, "ranks"),
+			              integer_of(item, "phases"),
+			              CMD_BYTES(bytes),
+			              application ? application : "-");
 	}
 	return cmd_table_print(t);
 }
@@ -143,7 +139,7 @@ static int run_show(const struct cmd *self, const struct options *o,
 	else if (o->json)
 		rc = signature_show_json(self, sig, &summary);
 	else
-		rc = signature_show_text(self, sig, &summary);
+		rc = signature_show_text(sig, &summary);
 	signature_summary_free(&summary);
 	cpl_signature_free(sig);
 	return rc;
@@ -177,21 +173,15 @@ static json_t *check_item(const char *file, struct cpl_error *err)
 
 static int print_checked(const json_t *list)
 {
-	struct cmd_table *t = cmd_table_new(4, "lrrr");
+	struct cmd_table *t = cmd_table_new("lrrr");
 	size_t i;
 	json_t *item;
 
-	cmd_table_row(t, "FILE", "RANKS", "PHASES", "PAIRS");
-	json_array_foreach(list, i, item)
-	{
-		char ranks[24], phases[24], pairs[24];
-
-		cmd_table_row(t,
-		              json_string_value(json_object_get(item, "file")),
-		              integer(item, "ranks", ranks, sizeof(ranks)),
-		              integer(item, "phases", phases, sizeof(phases)),
-		              integer(item, "pairs", pairs, sizeof(pairs)));
-	}
+	cmd_table_row(t, "FILE|RANKS|PHASES|PAIRS");
+	json_array_foreach(list, i, item) cmd_table_row(
+	        t, "%s|%" PRId64 "|%" PRId64 "|%" PRId64, text_of(item, "file"),
+	        integer_of(item, "ranks"), integer_of(item, "phases"),
+	        integer_of(item, "pairs"));
 	return cmd_table_print(t);
 }
 

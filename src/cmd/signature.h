@@ -35,7 +35,7 @@ int signature_phase_sums(const struct cpl_signature *sig, int phase,
                          struct signature_sums *out, struct cpl_error *err);
 
 /* Print it; an exit code. */
-int signature_show_text(const struct cmd *self, const struct cpl_signature *sig,
+int signature_show_text(const struct cpl_signature *sig,
                         const struct signature_summary *summary);
 int signature_show_json(const struct cmd *self, const struct cpl_signature *sig,
                         const struct signature_summary *summary);

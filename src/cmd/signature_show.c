@@ -198,33 +198,36 @@ void signature_summary_free(struct signature_summary *summary)
 }
 
 /* Thousands as they are, more with four digits. */
-static char *number(double v, char *buf, size_t size)
+static char *number(double v, char buf[40])
 {
-	snprintf(buf, size, v < 1e15 && v == floor(v) ? "%.0f" : "%.4g", v);
+	snprintf(buf, 40, v < 1e15 && v == floor(v) ? "%.0f" : "%.4g", v);
 	return buf;
 }
+#define NUMBER(v) number(v, (char[40]){""})
+
+static const char *seconds(double v, char buf[32])
+{
+	if (!(v > 0.0))
+		return "-";
+	snprintf(buf, 32, "%.4g s", v);
+	return buf;
+}
+#define SECONDS(v) seconds(v, (char[32]){""})
 
 static int print_phases(const struct cpl_signature *sig,
                         const struct signature_summary *s)
 {
-	struct cmd_table *t = cmd_table_new(7, "lrrrrrr");
-	char weight[40], pairs[24], size[24], count[40], time[32], compute[32];
+	struct cmd_table *t = cmd_table_new("lrrrrrr");
 
-	cmd_table_row(t, "PHASE", "WEIGHT", "PAIRS", "BYTES", "MESSAGES",
-	              "TIME", "COMPUTE");
+	cmd_table_row(t, "PHASE|WEIGHT|PAIRS|BYTES|MESSAGES|TIME|COMPUTE");
 	for (int i = 0; i < sig->n_phases; i++) {
 		const struct cpl_phase *p = &sig->phase[i];
 		const struct signature_sums *sums = &s->phase[i];
 
-		snprintf(pairs, sizeof(pairs), "%" PRId64, sums->pairs);
-		snprintf(time, sizeof(time), "%.4g s", p->time);
-		snprintf(compute, sizeof(compute), "%.4g s", p->compute_time);
-		cmd_table_row(t, p->name,
-		              number(p->weight, weight, sizeof(weight)), pairs,
-		              cmd_bytes(sums->bytes, size, sizeof(size)),
-		              number(sums->messages, count, sizeof(count)),
-		              p->time > 0.0 ? time : "-",
-		              p->compute_time > 0.0 ? compute : "-");
+		cmd_table_row(t, "%s|%s|%" PRId64 "|%s|%s|%s|%s", p->name,
+		              NUMBER(p->weight), sums->pairs,
+		              CMD_BYTES(sums->bytes), NUMBER(sums->messages),
+		              SECONDS(p->time), SECONDS(p->compute_time));
 	}
 	return cmd_table_print(t);
 }
@@ -253,47 +256,40 @@ static void print_picture(const struct signature_summary *s)
 
 static int print_largest(const struct signature_summary *s)
 {
-	struct cmd_table *t = cmd_table_new(4, "rrrr");
+	struct cmd_table *t = cmd_table_new("rrrr");
 
-	cmd_table_row(t, "FROM", "TO", "BYTES", "MESSAGES");
+	cmd_table_row(t, "FROM|TO|BYTES|MESSAGES");
 	for (int i = 0; i < s->n_largest; i++) {
 		const struct cpl_comm_entry *e = &s->largest[i];
-		char from[16], to[16], size[24], count[40];
 
-		snprintf(from, sizeof(from), "%d", e->from);
-		snprintf(to, sizeof(to), "%d", e->to);
-		cmd_table_row(t, from, to,
-		              cmd_bytes(e->bytes, size, sizeof(size)),
-		              number(e->messages, count, sizeof(count)));
+		cmd_table_row(t, "%d|%d|%s|%s", e->from, e->to,
+		              CMD_BYTES(e->bytes), NUMBER(e->messages));
 	}
 	return cmd_table_print(t);
 }
 
-int signature_show_text(const struct cmd *self, const struct cpl_signature *sig,
+int signature_show_text(const struct cpl_signature *sig,
                         const struct signature_summary *s)
 {
-	struct cmd_table *t = cmd_table_new(2, "ll");
-	char size[24], text[96];
+	struct cmd_table *t = cmd_table_new("ll");
 
-	cmd_table_row(t, "name", sig->name);
+	cmd_table_row(t, "name|%s", sig->name);
 	if (sig->application)
-		cmd_table_row(t, "application", sig->application);
-	snprintf(text, sizeof(text), "%d", sig->ranks);
-	cmd_table_row(t, "ranks", text);
-	snprintf(text, sizeof(text),
-	         "%s in %.0f messages over %" PRId64 " pairs, the whole run",
-	         cmd_bytes(s->sums.bytes, size, sizeof(size)), s->sums.messages,
-	         s->sums.pairs);
-	cmd_table_row(t, "traffic", text);
+		cmd_table_row(t, "application|%s", sig->application);
+	cmd_table_row(t, "ranks|%d", sig->ranks);
+	cmd_table_row(t,
+	              "traffic|%s in %.0f messages over %" PRId64
+	              " pairs, the whole run",
+	              CMD_BYTES(s->sums.bytes), s->sums.messages,
+	              s->sums.pairs);
 	if (!s->partners_known)
-		snprintf(text, sizeof(text), "not counted: pattern too large");
+		cmd_table_row(t, "partners|not counted: pattern too large");
 	else
-		snprintf(text, sizeof(text),
-		         "%d min, %.4g mean, %d max per rank", s->partners_min,
-		         s->partners_mean, s->partners_max);
-	cmd_table_row(t, "partners", text);
+		cmd_table_row(t, "partners|%d min, %.4g mean, %d max per rank",
+		              s->partners_min, s->partners_mean,
+		              s->partners_max);
 	if (sig->recorded)
-		cmd_table_row(t, "recorded", sig->recorded);
+		cmd_table_row(t, "recorded|%s", sig->recorded);
 	if (cmd_table_print(t))
 		return CMD_FAILED;
 	printf("\nOne execution of each phase:\n");

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/hostlist.h"
+#include "job_traffic.h"
 #include "options.h"
 #include "routing/routing.h"
 #include "site/record.h"
@@ -90,8 +91,7 @@ static int measure(struct picture *p, const char *network,
 	        p->net, p->config ? p->config->routing : NULL, err);
 	if (!p->routing || cpl_load_init(&p->load, p->net, err))
 		return -1;
-	p->left_out =
-	        calloc((size_t)p->state.n_jobs + 1, sizeof(*p->left_out));
+	p->left_out = calloc((size_t)p->state.n_jobs + 1, sizeof(*p->left_out));
 	if (!p->left_out)
 		return cpl_fail_memory(err);
 	if (cpl_state_apply_each(&p->state, p->net, p->routing, dir, &p->load,
@@ -107,11 +107,11 @@ static int measure(struct picture *p, const char *network,
 
 static json_t *class_json(const struct cpl_class_stats *s, double bandwidth)
 {
-	return json_pack("{s:I,s:I,s:f,s:f,s:f,s:f,s:f,s:f,s:f}", "count",
-	                 (json_int_t)s->count, "used", (json_int_t)s->used,
-	                 "min", s->min, "q1", s->q1, "median", s->median,
-	                 "mean", s->mean, "q3", s->q3, "max", s->max,
-	                 "max_congestion", s->max / bandwidth);
+	json_t *class = class_stats_json(s);
+
+	json_object_set_new(class, "max_congestion",
+	                    json_real(s->max / bandwidth));
+	return class;
 }
 
 static const char *left_out(const struct picture *p, int job)
@@ -142,24 +142,36 @@ static json_t *jobs_json(const struct picture *p)
 	return jobs;
 }
 
+static json_t *busiest_json(const struct picture *p)
+{
+	const struct cpl_network *net = p->net;
+	json_t *busiest = json_array();
+
+	for (int i = 0; i < p->n_busiest; i++) {
+		int64_t link = p->busiest[i];
+
+		json_array_append_new(
+		        busiest,
+		        json_pack(
+		                "{s:s, s:i, s:i, s:f, s:f}", "class",
+		                net->link_class[net->link_class_of[link]].name,
+		                "from", net->link_from[link], "to",
+		                net->link_to[link], "bytes", p->load.link[link],
+		                "congestion", congestion(p, link)));
+	}
+	return busiest;
+}
+
 static int print_json(const struct cmd *self, const struct picture *p,
                       bool links)
 {
-	json_t *root = json_object(), *classes, *busiest;
+	const char *mode = p->config ? cpl_mode_name(p->config->mode) : NULL;
+	json_t *root = json_pack("{s:s?, s:o, s:i}", "mode", mode, "jobs",
+	                         jobs_json(p), "skipped", p->skipped);
+	json_t *classes;
 
-	json_object_set_new(root, "mode",
-	                    p->config ? json_string(cpl_mode_name(p->config->mode))
-	                              : json_null());
-	json_object_set_new(root, "jobs", jobs_json(p));
-	json_object_set_new(root, "skipped", json_integer(p->skipped));
 	if (!p->net)
 		return cmd_print_json(self, root);
-	json_object_set_new(root, "network", json_string(p->net->name));
-	json_object_set_new(root, "routing", json_string(p->routing->name));
-	json_object_set_new(root, "max_congestion",
-	                    json_real(p->metrics.max_congestion));
-	json_object_set_new(root, "mean_congestion",
-	                    json_real(p->metrics.mean_congestion));
 	classes = json_object();
 	for (int i = 0; i < p->net->n_classes; i++) {
 		const struct cpl_link_class *k = &p->net->link_class[i];
@@ -168,50 +180,36 @@ static int print_json(const struct cmd *self, const struct picture *p,
 		        classes, k->name,
 		        class_json(&p->stats[i], k->bandwidth / k->cables));
 	}
-	json_object_set_new(root, "links", classes);
-	busiest = json_array();
-	for (int i = 0; links && i < p->n_busiest; i++) {
-		int64_t link = p->busiest[i];
-
-		json_array_append_new(
-		        busiest,
-		        json_pack(
-		                "{s:s,s:i,s:i,s:f,s:f}", "class",
-		                p->net->link_class[p->net->link_class_of[link]]
-		                        .name,
-		                "from", p->net->link_from[link], "to",
-		                p->net->link_to[link], "bytes",
-		                p->load.link[link], "congestion",
-		                congestion(p, link)));
-	}
+	json_object_update_new(
+	        root,
+	        json_pack("{s:s, s:s, s:f, s:f, s:o}", "network", p->net->name,
+	                  "routing", p->routing->name, "max_congestion",
+	                  p->metrics.max_congestion, "mean_congestion",
+	                  p->metrics.mean_congestion, "links", classes));
 	if (links)
-		json_object_set_new(root, "busiest", busiest);
-	else
-		json_decref(busiest);
+		json_object_set_new(root, "busiest", busiest_json(p));
 	return cmd_print_json(self, root);
 }
 
 static int print_jobs(const struct picture *p)
 {
 	const struct cpl_state *state = &p->state;
-	struct cmd_table *table = cmd_table_new(5, "rlrrl");
+	struct cmd_table *table = cmd_table_new("rlrrl");
 
-	cmd_table_row(table, "job", "profile", "nodes", "ranks", "hosts");
+	cmd_table_row(table, "job|profile|nodes|ranks|hosts");
 	for (int i = 0; i < state->n_jobs; i++) {
 		const struct cpl_running_job *job = &state->job[i];
 		char *hosts = cpl_hostlist_format(job->host, job->n_hosts);
-		char id[24], nodes[16], ranks[24];
-		int n = job->ranks ? job->ranks
-		                   : job->n_hosts * job->ranks_per_node;
 
-		snprintf(id, sizeof(id), "%" PRId64, job->id);
-		snprintf(nodes, sizeof(nodes), "%d", job->n_hosts);
-		snprintf(ranks, sizeof(ranks), "%d", n);
-		cmd_table_row(table, id, job->signature ? job->signature : "-",
-		              nodes, ranks, hosts ? hosts : "?");
+		cmd_table_row(table, "%" PRId64 "|%s|%d|%d|%s", job->id,
+		              job->signature ? job->signature : "-",
+		              job->n_hosts,
+		              job->ranks ? job->ranks
+		                         : job->n_hosts * job->ranks_per_node,
+		              hosts ? hosts : "?");
 		free(hosts);
 	}
-	if (cmd_table_print(table) != CMD_OK)
+	if (cmd_table_print(table))
 		return CMD_FAILED;
 	for (int i = 0; i < state->n_jobs; i++)
 		if (left_out(p, i))
@@ -222,44 +220,35 @@ static int print_jobs(const struct picture *p)
 
 static int print_classes(const struct picture *p)
 {
-	struct cmd_table *table = cmd_table_new(6, "lrrrrr");
+	struct cmd_table *table = cmd_table_new("lrrrrr");
 
-	cmd_table_row(table, "links", "count", "used", "mean", "largest",
-	              "busiest (s)");
+	cmd_table_row(table, "links|count|used|mean|largest|busiest (s)");
 	for (int i = 0; i < p->net->n_classes; i++) {
 		const struct cpl_link_class *k = &p->net->link_class[i];
 		const struct cpl_class_stats *s = &p->stats[i];
-		char count[24], used[24], mean[32], max[32], busy[32];
 
-		snprintf(count, sizeof(count), "%" PRId64, s->count);
-		snprintf(used, sizeof(used), "%" PRId64, s->used);
-		snprintf(busy, sizeof(busy), "%.6g",
-		         s->max / (k->bandwidth / k->cables));
-		cmd_table_row(table, k->name, count, used,
-		              cmd_bytes(s->mean, mean, sizeof(mean)),
-		              cmd_bytes(s->max, max, sizeof(max)), busy);
+		cmd_table_row(table, "%s|%" PRId64 "|%" PRId64 "|%s|%s|%.6g",
+		              k->name, s->count, s->used, CMD_BYTES(s->mean),
+		              CMD_BYTES(s->max),
+		              s->max / (k->bandwidth / k->cables));
 	}
 	return cmd_table_print(table);
 }
 
 static int print_busiest(const struct picture *p)
 {
-	struct cmd_table *table = cmd_table_new(5, "lrrrr");
+	const struct cpl_network *net = p->net;
+	struct cmd_table *table = cmd_table_new("lrrrr");
 
-	cmd_table_row(table, "link", "from router", "to router", "bytes",
-	              "congestion (s)");
+	cmd_table_row(table, "link|from router|to router|bytes|congestion (s)");
 	for (int i = 0; i < p->n_busiest; i++) {
 		int64_t link = p->busiest[i];
-		char from[16], to[16], bytes[32], c[32];
 
-		snprintf(from, sizeof(from), "%d", p->net->link_from[link]);
-		snprintf(to, sizeof(to), "%d", p->net->link_to[link]);
-		snprintf(c, sizeof(c), "%.6g", congestion(p, link));
-		cmd_table_row(
-		        table,
-		        p->net->link_class[p->net->link_class_of[link]].name,
-		        from, to,
-		        cmd_bytes(p->load.link[link], bytes, sizeof(bytes)), c);
+		cmd_table_row(table, "%s|%d|%d|%s|%.6g",
+		              net->link_class[net->link_class_of[link]].name,
+		              net->link_from[link], net->link_to[link],
+		              CMD_BYTES(p->load.link[link]),
+		              congestion(p, link));
 	}
 	return cmd_table_print(table);
 }

@@ -9,62 +9,104 @@
 #include "base/printable.h"
 
 struct cmd_table {
-	int columns;
+	size_t columns;
 	const char *align;
 	char **cell; /* [rows * columns] */
-	size_t rows, room;
+	size_t rows, capacity;
 	bool failed; /* out of memory */
 };
 
-struct cmd_table *cmd_table_new(int columns, const char *align)
+struct cmd_table *cmd_table_new(const char *align)
 {
 	struct cmd_table *table = calloc(1, sizeof(*table));
 
 	if (table) {
-		table->columns = columns;
+		table->columns = strlen(align);
 		table->align = align;
 	}
 	return table;
 }
 
-void cmd_table_row(struct cmd_table *table, ...)
+/* The conversion at *format, which is moved behind it. */
+static void print_one(FILE *out, const char **format, va_list *ap)
 {
-	size_t columns;
+	size_t n = strcspn(*format + 1, "%csduefg") + 2;
+	char one[16];
+
+	snprintf(one, sizeof(one), "%.*s", (int)n, *format);
+	*format += n;
+	switch (one[n - 1]) {
+	case '%':
+		putc('%', out);
+		break;
+	case 's':
+		fprintf(out, one, va_arg(*ap, const char *));
+		break;
+	case 'c':
+	case 'd':
+	case 'u':
+		if (strchr(one, 'l'))
+			fprintf(out, one, va_arg(*ap, long));
+		else
+			fprintf(out, one, va_arg(*ap, int));
+		break;
+	default:
+		fprintf(out, one, va_arg(*ap, double));
+	}
+}
+
+/* The next cell of *format, which is moved behind it; NULL: memory. */
+static char *make_cell(const char **format, va_list *ap)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	while (**format && **format != '|')
+		if (**format == '%')
+			print_one(out, format, ap);
+		else
+			putc(*(*format)++, out);
+	*format += **format == '|';
+	if (!fclose(out))
+		return cpl_printable(text);
+	free(text);
+	return NULL;
+}
+
+void cmd_table_row(struct cmd_table *table, const char *format, ...)
+{
+	char **row;
 	va_list ap;
 
-	if (!table)
+	if (!table || table->failed)
 		return;
-	columns = (size_t)table->columns;
-	if (table->rows == table->room) {
-		size_t room = table->room ? 2 * table->room : 16;
-		char **grown =
-		        realloc(table->cell, room * columns * sizeof(*grown));
+	if (table->rows == table->capacity) {
+		size_t capacity = 2 * table->capacity + 16;
 
-		if (!grown) {
-			table->failed = true;
+		row = realloc(table->cell,
+		              capacity * table->columns * sizeof(*row));
+		table->failed = !row;
+		if (!row)
 			return;
-		}
-		table->cell = grown;
-		table->room = room;
+		table->cell = row;
+		table->capacity = capacity;
 	}
-	va_start(ap, table);
-	for (size_t i = 0; i < columns; i++) {
-		char *copy = strdup(va_arg(ap, const char *));
-
-		if (copy)
-			cpl_printable(copy);
-		else
-			table->failed = true;
-		table->cell[table->rows * columns + i] = copy;
+	row = table->cell + table->rows++ * table->columns;
+	va_start(ap, format);
+	for (size_t i = 0; i < table->columns; i++) {
+		row[i] = make_cell(&format, &ap);
+		table->failed |= !row[i];
 	}
 	va_end(ap);
-	table->rows++;
 }
 
 static void print_row(const struct cmd_table *table, char *const *cell,
                       const int *width)
 {
-	for (int i = 0; i < table->columns; i++) {
+	for (size_t i = 0; i < table->columns; i++) {
 		const char *gap = i ? "  " : "";
 
 		if (table->align[i] == 'r')
@@ -79,17 +121,10 @@ static void print_row(const struct cmd_table *table, char *const *cell,
 
 int cmd_table_print(struct cmd_table *table)
 {
-	size_t columns, cells;
-	int *width = NULL;
+	size_t cells = table ? table->rows * table->columns : 0;
+	int *width = table ? calloc(table->columns, sizeof(*width)) : NULL;
 	int rc = CMD_FAILED;
 
-	if (!table) {
-		fprintf(stderr, "commplace: out of memory\n");
-		return CMD_FAILED;
-	}
-	columns = (size_t)table->columns;
-	cells = table->rows * columns;
-	width = calloc(columns, sizeof(*width));
 	if (!width || table->failed) {
 		fprintf(stderr, "commplace: out of memory\n");
 		goto out;
@@ -97,16 +132,17 @@ int cmd_table_print(struct cmd_table *table)
 	for (size_t i = 0; i < cells; i++) {
 		int length = (int)strlen(table->cell[i]);
 
-		if (length > width[i % columns])
-			width[i % columns] = length;
+		if (length > width[i % table->columns])
+			width[i % table->columns] = length;
 	}
 	for (size_t i = 0; i < table->rows; i++)
-		print_row(table, table->cell + i * columns, width);
+		print_row(table, table->cell + i * table->columns, width);
 	rc = CMD_OK;
 out:
 	for (size_t i = 0; i < cells; i++)
 		free(table->cell[i]);
-	free(table->cell);
+	if (table)
+		free(table->cell);
 	free(table);
 	free(width);
 	return rc;

@@ -5,104 +5,57 @@
 #include <string.h>
 
 #include "base/parallel.h"
+#include "job_inputs.h"
 #include "options.h"
 #include "routing/adaptive/adaptive.h"
-#include "site/state.h"
-#include "site_files.h"
 
 struct options {
-	const char *network, *routing, *running, *links, *plot, *profile_dir;
+	const char *network, *routing, *links, *plot;
 	int n_routings; /* how often --routing is there */
-	int64_t seed, threads;
 	bool json;
-	bool where_said;           /* this job's hosts or placement */
-	struct traffic_job common; /* options before the first --signature */
-	struct traffic_job *job;
-	int n_jobs;
+	struct traffic traffic;
 };
-
-static int new_job(const struct cmd *self, void *into, const char *option,
-                   const char *value)
-{
-	struct options *o = into;
-	struct traffic_job *grown =
-	        realloc(o->job, ((size_t)o->n_jobs + 1) * sizeof(*grown));
-
-	if (!grown)
-		return cmd_failf(self, "out of memory");
-	o->job = grown;
-	o->job[o->n_jobs] = o->common;
-	o->where_said = false;
-	o->job[o->n_jobs++].signature = value;
-	return CMD_OK;
-}
-
-/* The job that the last --signature began. */
-static struct traffic_job *last_job(struct options *o)
-{
-	return o->n_jobs ? &o->job[o->n_jobs - 1] : &o->common;
-}
-
-static int take_phase(const struct cmd *self, void *into, const char *option,
-                      const char *value)
-{
-	last_job(into)->phase = value;
-	return CMD_OK;
-}
 
 static int take_routing(const struct cmd *self, void *into, const char *option,
                         const char *value)
 {
 	struct options *o = into;
 
-	last_job(o)->routing_name = o->routing = value;
+	job_list_last(&o->traffic.jobs)->routing_name = o->routing = value;
 	o->n_routings++;
 	return CMD_OK;
-}
-
-static int take_ranks_per_node(const struct cmd *self, void *into,
-                               const char *option, const char *value)
-{
-	return job_traffic_take_ranks(self, option, value,
-	                              &last_job(into)->ranks_per_node);
 }
 
 static int take_where(const struct cmd *self, void *into, const char *option,
                       const char *value)
 {
-	struct options *o = into;
-	struct traffic_job *job = last_job(o);
+	struct job_traffic *job = job_list_last(into);
 
-	if (o->where_said)
+	if (job->where_said)
 		return cmd_usage(self, "--placement, --node-file and --hosts "
 		                       "exclude each other");
-	o->where_said = true;
-	job->placement = job->node_file = job->hosts = NULL;
-	if (!strcmp(option, "--placement"))
-		job->placement = value;
-	else if (!strcmp(option, "--hosts"))
-		job->hosts = value;
-	else
-		job->node_file = value;
+	job->where_said = true;
+	job->placement = !strcmp(option, "--placement") ? value : NULL;
+	job->node_file = !strcmp(option, "--node-file") ? value : NULL;
+	job->hosts = !strcmp(option, "--hosts") ? value : NULL;
 	return CMD_OK;
 }
 
 static int parse(const struct cmd *self, int argc, char **argv,
                  struct options *o)
 {
+	struct traffic *t = &o->traffic;
 	const struct cmd_option table[] = {
 	        {"network", .text = &o->network, .needed = true},
-	        {"signature", .take = new_job, .into = o},
-	        {"placement", .take = take_where, .into = o},
-	        {"node-file", .take = take_where, .into = o},
-	        {"hosts", .take = take_where, .into = o},
-	        {"ranks-per-node", .take = take_ranks_per_node, .into = o},
-	        {"phase", .take = take_phase, .into = o},
+	        JOB_LIST_OPTIONS(&t->jobs),
+	        {"placement", .take = take_where, .into = &t->jobs},
+	        {"node-file", .take = take_where, .into = &t->jobs},
+	        {"hosts", .take = take_where, .into = &t->jobs},
 	        {"routing", .take = take_routing, .into = o},
-	        {"running", .text = &o->running},
-	        {"profile-dir", .text = &o->profile_dir},
-	        {"seed", .integer = &o->seed, .low = 0, .high = INT64_MAX},
-	        {"threads", .integer = &o->threads, .low = 1,
+	        {"running", .text = &t->running},
+	        {"profile-dir", .text = &t->profile_dir},
+	        {"seed", .integer = &t->seed, .low = 0, .high = INT64_MAX},
+	        {"threads", .integer = &t->threads, .low = 1,
 	         .high = CPL_PARALLEL_MAX},
 	        {"links", .text = &o->links},
 	        {"plot", .text = &o->plot},
@@ -113,135 +66,227 @@ static int parse(const struct cmd *self, int argc, char **argv,
 
 	if (rc)
 		return rc;
-	if (!o->n_jobs)
+	if (!t->jobs.n)
 		return cmd_usage(self, "--signature is missing");
 	if (o->n_routings != 1)
 		return CMD_OK;
-	o->common.routing_name = o->routing;
-	for (int i = 0; i < o->n_jobs; i++)
-		o->job[i].routing_name = o->routing;
+	t->jobs.common.routing_name = o->routing;
+	for (int i = 0; i < t->jobs.n; i++)
+		t->jobs.job[i].routing_name = o->routing;
 	return CMD_OK;
+}
+
+static int find_routing(const struct traffic *t, const char *network,
+                        struct job_traffic *job, struct cpl_error *err)
+{
+	const char *name = job->routing_name;
+
+	job->routing = cpl_routing_find(t->net, name, err);
+	job->quick = cpl_routing_find_quick(t->net, name, err);
+	return job->routing && job->quick
+	               ? 0
+	               : cpl_fail_prefix(err,
+	                                 "%s: ", name ? "--routing" : network);
+}
+
+/* All jobs' and the running ones', and the workloads. */
+static int find_routings(struct traffic *t, const char *network,
+                         struct cpl_error *err)
+{
+	struct job_list *list = &t->jobs;
+	bool adaptive;
+
+	if (find_routing(t, network, &list->common, err))
+		return -1;
+	adaptive = t->running && cpl_routing_is_adaptive(list->common.routing);
+	for (struct job_traffic *job = list->job; job < list->job + list->n;
+	     job++) {
+		if (find_routing(t, network, job, err))
+			return -1;
+		t->mixed = t->mixed || job->routing != list->job->routing;
+		adaptive = adaptive || cpl_routing_is_adaptive(job->routing);
+	}
+	t->workload = cpl_workload_new(t->net, (int)t->threads, err);
+	if (t->workload && adaptive)
+		t->guess = cpl_workload_new(t->net, (int)t->threads, err);
+	return t->workload && (t->guess || !adaptive) ? 0 : -1;
 }
 
 /* As jobs of the workload where any routing is adaptive, else each summed up on
  * its own. */
-static int add_running(const struct options *o, struct traffic *t,
+static int add_running(struct traffic *t, struct cpl_error *err)
+{
+	if (!t->running)
+		return 0;
+	if (cmd_load_running(t->running, t->net, t->jobs.common.routing,
+	                     t->profile_dir, t->free, &t->background,
+	                     t->guess ? t->workload : NULL, err) < 0)
+		return -1;
+	cpl_workload_clear(t->guess ? t->guess : t->workload, &t->background);
+	return 0;
+}
+
+/* The hosts of --hosts or --node-file; only the first n_nodes are used. */
+static int given_hosts(struct traffic *t, struct job_traffic *job,
                        struct cpl_error *err)
 {
-	const char *dir = cmd_profile_dir(o->profile_dir);
-	const struct cpl_routing *routing = t->routing;
-	struct cpl_load load = {0};
-	struct cpl_state state;
-	int rc = 0;
+	const char *option = job->hosts ? "--hosts" : job->node_file;
+	int n;
 
-	if (!o->running)
-		return 0;
-	if (cpl_state_load(o->running, &state, err))
+	job->node =
+	        cmd_hosts(t->net, option, job->hosts, job->node_file, &n, err);
+	if (!job->node)
 		return -1;
-	if (t->guess) {
-		rc = cpl_state_workload(&state, t->net, routing, dir,
-		                        t->workload, err);
-		routing = cpl_routing_by_flow(routing);
-	}
-	if (!rc)
-		rc = cpl_load_init(&load, t->net, err);
-	if (!rc)
-		rc = cpl_state_apply(&state, t->net, routing, dir, t->free,
-		                     &load, err);
-	if (!rc)
-		cpl_workload_clear(t->guess ? t->guess : t->workload, &load);
-	cpl_load_free(&load);
-	cpl_state_free(&state);
-	return rc ? cpl_fail_prefix(err, "%s: ", o->running) : 0;
+	if (n < job->n_nodes)
+		return cpl_fail(err,
+		                "%s: %d hosts of %d ranks each; signature "
+		                "%.60s has %d ranks and needs %d hosts",
+		                option, n, job->ranks_per_node, job->sig->name,
+		                job->ranks, job->n_nodes);
+	for (int i = 0; i < job->n_nodes; i++)
+		t->free[job->node[i]] = 0;
+	return 0;
 }
 
-static const struct cpl_routing *find_routing(
-        const struct options *o, const struct traffic *t, const char *name,
-        const struct cpl_routing *(*find)(const struct cpl_network *,
-                                          const char *, struct cpl_error *),
-        struct cpl_error *err)
+static int placed_hosts(struct traffic *t, struct job_traffic *job,
+                        struct cpl_error *err)
 {
-	const struct cpl_routing *routing = find(t->net, name, err);
+	struct cpl_decide_request req = {
+	        .place = {.net = t->net, .seed = (uint64_t)t->seed},
+	        .policy = job->placement ? job->placement : "linear",
+	        .routing = job->quick,
+	        .background =
+	                cpl_workload_load(t->guess ? t->guess : t->workload),
+	};
 
-	if (!routing)
-		cpl_fail_prefix(err, "%s: ", name ? "--routing" : o->network);
-	return routing;
+	return job_traffic_place(job, req, t->free, err);
 }
 
-/* All jobs' and the running ones', and the workloads. */
-static int find_routings(const struct options *o, struct traffic *t,
+/* Where adaptive routings wait for all jobs, later searches see the minimal
+ * routing's load of the earlier jobs. */
+static int add_guess(struct traffic *t, struct cpl_job job,
+                     struct cpl_error *err)
+{
+	const struct job_list *list = &t->jobs;
+	bool search = false;
+
+	for (int i = 0; i < list->n; i++)
+		search = search ||
+		         (list->job[i].placement &&
+		          cpl_placement_is_search(list->job[i].placement));
+	if (!t->guess || !search || list->n == 1)
+		return 0;
+	job.routing = cpl_routing_by_flow(job.routing);
+	job.hops = NULL;
+	return cpl_workload_add(t->guess, &job, err) < 0 ? -1 : 0;
+}
+
+static int place_and_add(struct traffic *t, struct job_traffic *job,
                          struct cpl_error *err)
 {
-	bool adaptive;
+	bool given = job->hosts || job->node_file;
+	struct cpl_job placed;
+	double start;
 
-	t->routing = find_routing(o, t, o->common.routing_name,
-	                          cpl_routing_find, err);
-	if (!t->routing)
+	if (given ? given_hosts(t, job, err) : placed_hosts(t, job, err))
 		return -1;
-	adaptive = o->running && cpl_routing_is_adaptive(t->routing);
-	for (int i = 0; i < t->n_jobs; i++) {
-		struct traffic_job *job = &t->job[i];
-
-		job->routing = find_routing(o, t, job->routing_name,
-		                            cpl_routing_find, err);
-		job->placing = find_routing(o, t, job->routing_name,
-		                            cpl_routing_find_quick, err);
-		if (!job->routing || !job->placing)
-			return -1;
-		t->mixed = t->mixed || job->routing != t->job[0].routing;
-		adaptive = adaptive || cpl_routing_is_adaptive(job->routing);
-	}
-	t->workload = cpl_workload_new(t->net, t->threads, err);
-	if (t->workload && adaptive)
-		t->guess = cpl_workload_new(t->net, t->threads, err);
-	return t->workload && (t->guess || !adaptive) ? 0 : -1;
+	placed = job_traffic_placed(job, job->routing);
+	start = cmd_clock();
+	if (add_guess(t, placed, err))
+		return -1;
+	job->number = cpl_workload_add(t->workload, &placed, err);
+	t->seconds += cmd_clock() - start;
+	return job->number < 0 ? -1 : 0;
 }
 
-static int evaluate(const struct options *o, struct traffic *t,
+/* Those with given hosts first, then the others in order, each knowing the
+ * load of those before it. */
+static int place_all(struct traffic *t, struct cpl_error *err)
+{
+	const struct job_list *list = &t->jobs;
+
+	for (int given = 1; given >= 0; given--)
+		for (struct job_traffic *job = list->job;
+		     job < list->job + list->n; job++)
+			if (given == (job->hosts || job->node_file) &&
+			    place_and_add(t, job, err))
+				return -1;
+	return 0;
+}
+
+/* All jobs are placed. */
+static int solve(struct traffic *t, struct cpl_error *err)
+{
+	double start = cmd_clock();
+
+	if (cpl_workload_solve(t->workload, err))
+		return -1;
+	for (int i = 0; i < t->jobs.n; i++)
+		evaluation_add(
+		        &t->of,
+		        cpl_workload_sums(t->workload, t->jobs.job[i].number));
+	t->load = cpl_workload_load(t->workload);
+	t->seconds += cmd_clock() - start;
+	return evaluation_finish(&t->of, t->net, t->load, (int)t->threads, err);
+}
+
+static int find_dilation(struct traffic *t, struct cpl_error *err)
+{
+	const struct cpl_routing *routing =
+	        t->mixed ? cpl_routing_minimal(t->net) : t->jobs.job->routing;
+	struct cpl_job *job = calloc((size_t)t->jobs.n, sizeof(*job));
+	int rc;
+
+	if (!job)
+		return cpl_fail_memory(err);
+	for (int i = 0; i < t->jobs.n; i++)
+		job[i] = job_traffic_placed(&t->jobs.job[i], routing);
+	rc = cpl_dilation(t->net, routing, job, t->jobs.n, (int)t->threads,
+	                  &t->dilation, err);
+	free(job);
+	return rc;
+}
+
+static int evaluate(struct traffic *t, const char *network,
                     struct cpl_error *err)
 {
-	if (find_routings(o, t, err))
+	if (find_routings(t, network, err))
 		return -1;
-	t->free = malloc((size_t)t->net->n_nodes);
-	if (!t->free)
-		return cpl_fail_memory(err);
-	for (int node = 0; node < t->net->n_nodes; node++)
-		t->free[node] = t->net->node_name[node] != NULL;
-	return add_running(o, t, err) ? -1 : traffic_evaluate(t, err);
+	t->free = cmd_usable_nodes(t->net, err);
+	return t->free && !add_running(t, err) &&
+	                       !job_list_open(&t->jobs, t->profile_dir, err) &&
+	                       !place_all(t, err) && !solve(t, err)
+	               ? find_dilation(t, err)
+	               : -1;
 }
 
 static int run(const struct cmd *self, int argc, char **argv)
 {
-	struct options o = {.seed = 1,
-	                    .threads = cpl_parallel_cpus(),
-	                    .common.ranks_per_node = 1};
-	struct traffic t = {.net = NULL};
+	struct options o = {.traffic = {.seed = 1,
+	                                .threads = cpl_parallel_cpus(),
+	                                .jobs.common.ranks_per_node = 1}};
+	struct traffic *t = &o.traffic;
 	struct cpl_network *net = NULL;
 	struct cpl_error err = {""};
 	int rc = parse(self, argc, argv, &o);
 
 	if (rc != CMD_OK)
 		goto out;
-	t.n_jobs = o.n_jobs;
-	t.job = o.job;
-	t.profile_dir = o.profile_dir;
-	t.seed = (uint64_t)o.seed;
-	t.threads = (int)o.threads;
-	t.net = net = cpl_network_load(o.network, &err);
-	if (!net || evaluate(&o, &t, &err) ||
-	    (o.links && traffic_write_links(&t, o.links, &err)) ||
-	    (o.plot && traffic_plot(&t, o.plot, &err)))
+	t->net = net = cpl_network_load(o.network, &err);
+	if (!net || evaluate(t, o.network, &err) ||
+	    (o.links && traffic_write_links(t, o.links, &err)) ||
+	    (o.plot && traffic_plot(t, o.plot, &err)))
 		rc = cmd_fail(self, &err);
 	else if (o.json)
-		rc = traffic_print_json(self, &t);
+		rc = traffic_print_json(self, t);
 	else
-		rc = traffic_print_text(self, &t);
+		rc = traffic_print_text(t);
 out:
-	traffic_release(&t);
-	cpl_workload_free(t.workload);
-	cpl_workload_free(t.guess);
-	free(t.free);
-	free(o.job);
+	job_list_free(&t->jobs);
+	cpl_workload_free(t->workload);
+	cpl_workload_free(t->guess);
+	cpl_load_free(&t->background);
+	free(t->free);
 	cpl_network_free(net);
 	return rc;
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/printable.h"
 
@@ -101,7 +102,7 @@ int cmd_print_json(const struct cmd *self, json_t *root)
 	return rc;
 }
 
-char *cmd_bytes(double bytes, char *buf, size_t size)
+char *cmd_bytes(double bytes, char buf[CMD_BYTES_MAX])
 {
 	static const char *const unit[] = {"B",  "kB", "MB", "GB",
 	                                   "TB", "PB", "EB"};
@@ -111,6 +112,14 @@ char *cmd_bytes(double bytes, char *buf, size_t size)
 		bytes /= 1000;
 		i++;
 	}
-	snprintf(buf, size, "%.3g %s", bytes, unit[i]);
+	snprintf(buf, CMD_BYTES_MAX, "%.3g %s", bytes, unit[i]);
 	return buf;
+}
+
+double cmd_clock(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }

@@ -136,11 +136,11 @@ for routing in SD AH; do
 		$(((2100 * 2099 - 300 * 299 - 9 * 200 * 199) * 8)) \
 		"$routing: bytes between them"
 done
-for routing in SD:hops AH:hops,ways SI:hops,ways; do
+for routing in SD:hops AH:hops,paths SI:hops,ways; do
 	is "$("$commplace" traffic --network "$networks/quickstart.json" \
 		--signature "$work/a.json" --routing "${routing%:*}" |
 		awk '/max dilation/ { print $4 ($5 == "" ? "" : $5) }')" \
-		"${routing#*:}" "${routing%:*}: of which ways dilations are"
+		"${routing#*:}" "${routing%:*}: of which paths dilations are"
 done
 "$commplace" traffic --network "$networks/torus-4x4x4.json" --json --routing AM \
 	--signature "$work/a.json" --hosts 'n[0,42]' --ranks-per-node 2 >"$work/am.json"

@@ -129,11 +129,10 @@ static void draw_tick(const struct axis *a, double value, bool decade,
                       double right, FILE *out)
 {
 	double y = at(a, value);
-	char text[24];
 
 	plot_line(out, LEFT, y, right, y, decade ? "#ccc" : "#e8e8e8", 1, NULL);
 	plot_text(out, LEFT - 10, y + 5, decade ? 14 : 12, "end", NULL,
-	          cmd_bytes(value, text, sizeof(text)));
+	          CMD_BYTES(value));
 }
 
 static void draw_ticks(const struct axis *a, double right, FILE *out)
@@ -159,14 +158,14 @@ static void draw_ticks(const struct axis *a, double right, FILE *out)
 /* The band for 0 and the break of the axis above it. */
 static void draw_zero(const struct axis *a, double right, FILE *out)
 {
-	char text[32] = "< ";
+	char text[32] = "0 B";
 
 	plot_rect(out, LEFT, a->bottom, right - LEFT, ZERO_BAND, "#f2f2f2",
 	          NULL);
 	if (a->scale.cut)
-		cmd_bytes(power(a->scale.low), text + 2, sizeof(text) - 2);
-	plot_text(out, LEFT - 10, a->zero + 5, 14, "end", NULL,
-	          a->scale.cut ? text : "0 B");
+		snprintf(text, sizeof(text), "< %s",
+		         CMD_BYTES(power(a->scale.low)));
+	plot_text(out, LEFT - 10, a->zero + 5, 14, "end", NULL, text);
 }
 
 static void draw_frame(const struct axis *a, double right, FILE *out)
@@ -218,21 +217,14 @@ static double box_x(const struct plot_boxes *p, const struct layout *l,
 static void draw_names(const struct plot_boxes *p, const struct layout *l,
                        double y, FILE *out)
 {
-	char rotate[64];
-
 	for (int g = 0; g < p->n_groups; g++) {
-		double from = box_x(p, l, g, 0), to;
+		double from = box_x(p, l, g, 0);
+		double to = box_x(p, l, g, p->n_series - 1);
 
-		to = box_x(p, l, g, p->n_series - 1);
-		for (int s = 0; s < p->n_series; s++) {
-			double x = box_x(p, l, g, s) + NAME_SIZE * 0.36;
-
-			snprintf(rotate, sizeof(rotate),
-			         "transform=\"rotate(-90 %.1f %.1f)\"", x,
-			         y + 8);
-			plot_text(out, x, y + 8, NAME_SIZE, "end", rotate,
-			          p->series[s].short_name);
-		}
+		for (int s = 0; s < p->n_series; s++)
+			plot_text_up(out, box_x(p, l, g, s) + NAME_SIZE * 0.36,
+			             y + 8, NAME_SIZE, "end",
+			             p->series[s].short_name);
 		plot_text(out, (from + to) / 2, y + l->foot - 36, 15, "middle",
 		          "font-weight=\"bold\"", p->group[g].name);
 		if (g)
@@ -248,7 +240,7 @@ static void draw_lowest(const struct plot_boxes *p, const struct layout *l,
                         FILE *out)
 {
 	double right = l->width - RIGHT, y, x;
-	char text[160], bytes[24];
+	char text[160];
 	int best = 0;
 
 	for (int i = 1; i < p->n_groups * p->n_series; i++)
@@ -261,7 +253,7 @@ static void draw_lowest(const struct plot_boxes *p, const struct layout *l,
 	fprintf(out, "<path d=\"M%.1f %.1fl-6 -10h12z\" fill=\"%s\"/>\n", x,
 	        y - 3, LOWEST);
 	snprintf(text, sizeof(text), "lowest maximum %s: %.40s, %.40s",
-	         cmd_bytes(panel->box[best].max, bytes, sizeof(bytes)),
+	         CMD_BYTES(panel->box[best].max),
 	         p->series[best % p->n_series].name,
 	         p->group[best / p->n_series].name);
 	plot_text(out, right, a->top - 12, 14, "end",
@@ -273,14 +265,11 @@ static double draw_panel(const struct plot_boxes *p, const struct layout *l,
 {
 	struct axis a = make_axis(p, panel, y + HEAD);
 	double right = l->width - RIGHT, middle = (a.top + a.end) / 2;
-	char rotate[64];
 
 	plot_text(out, LEFT, a.top - 12, 17, "start", "font-weight=\"bold\"",
 	          panel->title);
-	snprintf(rotate, sizeof(rotate), "transform=\"rotate(-90 24 %.1f)\"",
-	         middle);
-	plot_text(out, 24, middle, 15, "middle", rotate,
-	          "bytes per link (log scale)");
+	plot_text_up(out, 24, middle, 15, "middle",
+	             "bytes per link (log scale)");
 	if (a.scale.has_zero)
 		draw_zero(&a, right, out);
 	draw_ticks(&a, right, out);

@@ -142,7 +142,7 @@ static void draw_ticks(const struct plot_map *map, double y)
 		double at = e + log10(step[i % 3]);
 		double x = PLOT_MAP_LEFT + (at - s->low) * decade;
 		bool end = at > s->top - 1e-9 && (at - e) * decade > LABEL;
-		char text[40], value[24];
+		char text[40];
 
 		if (at > s->top + 1e-9)
 			return;
@@ -152,8 +152,7 @@ static void draw_ticks(const struct plot_map *map, double y)
 			continue;
 		snprintf(text, sizeof(text), "%s%s",
 		         !i && s->cut ? "\u2264 " : "",
-		         cmd_bytes(pow(10, e) * step[i % 3], value,
-		                   sizeof(value)));
+		         CMD_BYTES(pow(10, e) * step[i % 3]));
 		plot_text(map->out, x, y + 20, 13, "middle", NULL, text);
 	}
 }
@@ -225,7 +224,9 @@ static void name_place(const struct cpl_network *net, int router, char *text,
 	text[0] = '\0';
 	for (int d = 0; d < n_at && n < size; d++)
 		n += (size_t)snprintf(text + n, size - n, "%s%s%s%d",
-		                      d ? (name ? " " : ",") : name ? "" : "(",
+		                      d      ? (name ? " " : ",")
+		                      : name ? ""
+		                             : "(",
 		                      name ? name[d] : "", name ? " " : "",
 		                      at[d]);
 	if (n < size && !name)
@@ -235,7 +236,7 @@ static void name_place(const struct cpl_network *net, int router, char *text,
 static void name_hot(struct plot_map *map)
 {
 	const struct cpl_network *net = map->net;
-	char from[64], to[64], bytes[24];
+	char from[64], to[64];
 	double load, bandwidth;
 	size_t n;
 
@@ -249,7 +250,7 @@ static void name_hot(struct plot_map *map)
 	n = (size_t)snprintf(map->hot_text, sizeof(map->hot_text),
 	                     "largest congestion: %s link, %s to %s, %s",
 	                     net->link_class[net->link_class_of[map->hot]].name,
-	                     from, to, cmd_bytes(load, bytes, sizeof(bytes)));
+	                     from, to, CMD_BYTES(load));
 	/* 1 is a network without bandwidths: those are no seconds. */
 	if (bandwidth != 1 && n < sizeof(map->hot_text))
 		snprintf(map->hot_text + n, sizeof(map->hot_text) - n,

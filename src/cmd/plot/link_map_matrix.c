@@ -194,7 +194,7 @@ int plot_map_matrix(struct plot_map *map, struct cpl_error *err)
 	struct view v = {.drawing = drawing, .n_parts = 1 + drawing->n_strips};
 	int length[CPL_NETWORK_MAX_DIMS];
 	double size, width, height;
-	char caption[160], text[64], rotate[64];
+	char caption[160], text[64];
 
 	measure(map->net, length);
 	v.part[0].of = make_blocks(length[0], PLOT_MAX_CELLS);
@@ -219,11 +219,8 @@ int plot_map_matrix(struct plot_map *map, struct cpl_error *err)
 		         "most loaded link of each cell");
 	plot_map_begin(map, width, height, caption);
 	draw(&v, map);
-	snprintf(rotate, sizeof(rotate), "transform=\"rotate(-90 34 %.1f)\"",
-	         PLOT_MAP_TOP + size / 2);
 	snprintf(text, sizeof(text), "from %s", drawing->coordinate[0]);
-	plot_text(map->out, 34, PLOT_MAP_TOP + size / 2, 14, "middle", rotate,
-	          text);
+	plot_text_up(map->out, 34, PLOT_MAP_TOP + size / 2, 14, "middle", text);
 	plot_map_end(map, PLOT_MAP_TOP + size + 40);
 	free(v.part[0].value);
 	return 0;

@@ -61,14 +61,13 @@ static void draw(const struct plot_map *map, const struct panel *p, int n_hosts,
                  const struct cpl_job_sums *sums)
 {
 	double cell = PANEL / p->n, y = PLOT_MAP_TOP;
-	char text[160], moved[24], hops[24];
+	char text[160];
 
 	plot_text(map->out, x, y - 52, 16, "start", "font-weight=\"bold\"",
 	          p->title);
 	snprintf(text, sizeof(text),
 	         "%s between hosts, hop-bytes %s, max congestion %.4g",
-	         cmd_bytes(sums->bytes_on_network, moved, sizeof(moved)),
-	         cmd_bytes(sums->hop_bytes, hops, sizeof(hops)),
+	         CMD_BYTES(sums->bytes_on_network), CMD_BYTES(sums->hop_bytes),
 	         metrics->max_congestion);
 	plot_text(map->out, x, y - 32, 13, "start", NULL, text);
 	plot_map_numbers(map, p->n, p->block, x, y - 8, cell, false);

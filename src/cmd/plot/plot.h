@@ -73,6 +73,9 @@ void plot_end(FILE *out);
  * such as "font-weight=\"bold\"". */
 void plot_text(FILE *out, double x, double y, double size, const char *anchor,
                const char *attributes, const char *text);
+/* Read from below. */
+void plot_text_up(FILE *out, double x, double y, double size,
+                  const char *anchor, const char *text);
 /* A width that text of this size does not exceed in usual sans-serif fonts. */
 double plot_text_width(const char *text, double size);
 void plot_rect(FILE *out, double x, double y, double width, double height,

@@ -50,6 +50,16 @@ void plot_text(FILE *out, double x, double y, double size, const char *anchor,
 	fputs("</text>\n", out);
 }
 
+void plot_text_up(FILE *out, double x, double y, double size,
+                  const char *anchor, const char *text)
+{
+	char rotate[64];
+
+	snprintf(rotate, sizeof(rotate), "transform=\"rotate(-90 %.1f %.1f)\"",
+	         x, y);
+	plot_text(out, x, y, size, anchor, rotate, text);
+}
+
 double plot_text_width(const char *text, double size)
 {
 	return 0.6 * size * (double)strlen(text);
