@@ -107,7 +107,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {"json", .flag = &o->json},
 	        {0},
 	};
-	int rc = cmd_options(self, argc, argv, table);
+	int rc = cmd_options(self, argc, argv, table, CMD_NO_WORDS);
 
 	if (rc)
 		return rc;

@@ -1,10 +1,336 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "config_check.h"
+#include "config.h"
 
+#include <errno.h>
+#include <pwd.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
 
+#include "base/hostlist.h"
 #include "options.h"
+#include "placement/placement.h"
+#include "site_files.h"
+#include "slurm_conf.h"
+
+#define NAMES_SHOWN 3
+
+static void release(struct site_check *check)
+{
+	for (int i = 0; i < check->n_profiles; i++)
+		free(check->profile[i].name);
+	free(check->profile);
+	cpl_network_free(check->net);
+	cpl_config_free(check->config);
+}
+
+static void problem(struct site_check *check, const struct cpl_error *err)
+{
+	cmd_fail(check->self, err);
+	check->n_problems++;
+}
+
+/* Names may be known and yet not be for this type of network. */
+static void check_policy(struct site_check *check, const char *policy,
+                         const struct cpl_partition_rule *rule)
+{
+	struct cpl_error err = {""};
+
+	if (!policy || !strcasecmp(policy, CPL_POLICY_NONE) ||
+	    cpl_placement_find(check->net->type, policy, &err))
+		return;
+	if (rule)
+		cpl_fail_prefix(&err,
+		                "%s:%d: Partition=%s: ", check->config->path,
+		                rule->line, rule->partition);
+	else
+		cpl_fail_prefix(
+		        &err, "%s:%d: DefaultPolicy: ", check->config->path,
+		        cpl_config_line(check->config, "DefaultPolicy"));
+	problem(check, &err);
+}
+
+static void check_network(struct site_check *check)
+{
+	const struct cpl_config *c = check->config;
+	struct cpl_error err = {""};
+
+	check->net = cpl_network_load(c->network_file, &err);
+	if (!check->net) {
+		cpl_fail_prefix(&err, "%s: NetworkFile: ", c->path);
+		problem(check, &err);
+		return;
+	}
+	check->routing = cpl_routing_find_quick(check->net, c->routing, &err);
+	if (!check->routing) {
+		cpl_fail_prefix(&err, "%s: Routing: ", c->path);
+		problem(check, &err);
+	}
+	for (int i = 0; i < check->net->n_nodes; i++)
+		check->n_hosts += check->net->node_name[i] != NULL;
+	check_policy(check, c->defaults.policy, NULL);
+	for (int i = 0; i < c->n_partitions; i++)
+		check_policy(check, c->partition[i].defaults.policy,
+		             &c->partition[i]);
+}
+
+/* 0, -1 with err. */
+static int add_profile(struct site_check *check, const char *name,
+                       struct cpl_error *err)
+{
+	struct site_profile *p = &check->profile[check->n_profiles];
+	struct cpl_signature *sig =
+	        cpl_profile_load(check->config->profile_dir, name, err);
+
+	if (!sig)
+		return -1;
+	p->ranks = sig->ranks;
+	p->n_phases = sig->n_phases;
+	cpl_signature_free(sig);
+	p->name = strdup(name);
+	if (!p->name)
+		return cpl_fail_memory(err);
+	check->n_profiles++;
+	return 0;
+}
+
+static void check_profiles(struct site_check *check)
+{
+	struct cpl_error err = {""}, one = {""};
+	char **name = NULL;
+	int n = cpl_profile_list(check->config->profile_dir, &name, &err);
+	int bad = 0;
+
+	if (n < 0) {
+		cpl_fail_prefix(&err, "%s: ProfileDir: ", check->config->path);
+		problem(check, &err);
+		return;
+	}
+	check->profile = calloc((size_t)n + 1, sizeof(*check->profile));
+	for (int i = 0; i < n; i++) {
+		if (!check->profile)
+			cpl_fail_memory(&one);
+		if ((!check->profile || add_profile(check, name[i], &one)) &&
+		    !bad++)
+			err = one;
+		free(name[i]);
+	}
+	free(name);
+	if (bad > 1)
+		cpl_fail_prefix(
+		        &err, "%d of %d profiles are damaged; the first: ", bad,
+		        n);
+	if (bad)
+		problem(check, &err);
+}
+
+/* A pattern that can match nothing but itself, though it begins as one. */
+static bool is_open_pattern(const char *pattern)
+{
+	for (const char *s = pattern; *s; s++) {
+		if (*s == '\\' && !*++s)
+			return true;
+		if (*s != '[')
+			continue;
+		s++;
+		s += *s == '!' || *s == '^';
+		s = *s ? strchr(s + 1, ']') : NULL;
+		if (!s)
+			return true;
+	}
+	return false;
+}
+
+static void check_match(struct site_check *check,
+                        const struct cpl_match_rule *match)
+{
+	const struct cpl_config *c = check->config;
+	struct cpl_error err = {""};
+	int k = 0;
+
+	if (is_open_pattern(match->job_name)) {
+		cpl_fail(&err,
+		         "%s:%d: JobName=%s is not a pattern: \"[\" without "
+		         "\"]\", or \"\\\" at its end",
+		         c->path, match->line, match->job_name);
+		problem(check, &err);
+	}
+	if (!strcmp(match->profile, CPL_PROFILE_NONE))
+		return;
+	while (k < check->n_profiles &&
+	       strcmp(check->profile[k].name, match->profile))
+		k++;
+	if (k < check->n_profiles)
+		return;
+	cpl_fail(&err,
+	         "%s:%d: Match JobName=%s: profile %s is not in %s, or not "
+	         "one that can be used",
+	         c->path, match->line, match->job_name, match->profile,
+	         c->profile_dir);
+	problem(check, &err);
+}
+
+/* slurmctld makes it where it is missing. */
+static void check_state_dir(struct site_check *check,
+                            const struct slurm_conf *slurm)
+{
+	const char *dir = check->config->state_dir;
+	const char *name = slurm && slurm->user ? slurm->user : "root";
+	const struct passwd *user = slurm ? getpwnam(name) : NULL;
+	struct cpl_error err = {""};
+	struct stat st;
+
+	if (stat(dir, &st)) {
+		if (errno != ENOENT)
+			cpl_fail(&err, "%s", strerror(errno));
+	} else if (!S_ISDIR(st.st_mode)) {
+		cpl_fail(&err, "is not a directory");
+	} else if (st.st_mode & (S_IWGRP | S_IWOTH)) {
+		cpl_fail(&err,
+		         "others than its owner may write there (mode "
+		         "%03o); use chmod go-w",
+		         st.st_mode & 0777);
+	} else if (user && user->pw_uid && st.st_uid != user->pw_uid) {
+		cpl_fail(&err,
+		         "it belongs to user id %u, and SlurmUser=%s has to "
+		         "write there",
+		         (unsigned)st.st_uid, name);
+	}
+	if (!err.text[0])
+		return;
+	cpl_fail_prefix(&err, "%s: StateDir: %s: ", check->config->path, dir);
+	problem(check, &err);
+}
+
+static void check_partitions(struct site_check *check,
+                             const struct slurm_conf *slurm)
+{
+	const struct cpl_config *c = check->config;
+
+	for (int i = 0; i < c->n_partitions; i++) {
+		struct cpl_error err = {""};
+		int k = 0;
+
+		while (k < slurm->n_partitions &&
+		       strcmp(slurm->partition[k], c->partition[i].partition))
+			k++;
+		if (k < slurm->n_partitions)
+			continue;
+		cpl_fail(&err, "%s:%d: Partition=%s: %s has no such partition",
+		         c->path, c->partition[i].line,
+		         c->partition[i].partition, slurm->path);
+		problem(check, &err);
+	}
+}
+
+/* Append a name to "a, b, c ..." as long as few are shown. */
+static void show(char *text, size_t size, int shown, const char *name)
+{
+	size_t n = strlen(text);
+
+	if (shown < NAMES_SHOWN)
+		snprintf(text + n, size - n, "%s%s", shown ? ", " : "", name);
+	else if (shown == NAMES_SHOWN)
+		snprintf(text + n, size - n, " ...");
+}
+
+static int compare_nodes(const struct site_check *check, const char *text,
+                         struct cpl_error *err)
+{
+	struct cpl_hostlist list = {0};
+	char only_slurm[160] = "", only_network[160] = "";
+	int in_slurm = 0, in_network = 0;
+	unsigned char *seen;
+
+	if (cpl_hostlist_parse(&list, text, err))
+		return cpl_fail_prefix(err, "--slurm-nodes: ");
+	seen = calloc((size_t)check->net->n_nodes + 1, 1);
+	if (!seen) {
+		cpl_hostlist_free(&list);
+		return cpl_fail_memory(err);
+	}
+	for (int i = 0; i < list.count; i++) {
+		int node = cpl_network_node(check->net, list.name[i]);
+
+		if (node >= 0)
+			seen[node] = 1;
+		else
+			show(only_slurm, sizeof(only_slurm), in_slurm++,
+			     list.name[i]);
+	}
+	for (int i = 0; i < check->net->n_nodes; i++)
+		if (check->net->node_name[i] && !seen[i])
+			show(only_network, sizeof(only_network), in_network++,
+			     check->net->node_name[i]);
+	free(seen);
+	cpl_hostlist_free(&list);
+	if (!in_slurm && !in_network)
+		return 0;
+	return cpl_fail(err,
+	                "%s and Slurm differ: %d nodes in Slurm only%s%s%s, %d "
+	                "in the network only%s%s%s",
+	                check->config->network_file, in_slurm,
+	                in_slurm ? " (" : "", only_slurm, in_slurm ? ")" : "",
+	                in_network, in_network ? " (" : "", only_network,
+	                in_network ? ")" : "");
+}
+
+static void say_line(void *arg, const char *text)
+{
+	struct site_check *check = arg;
+
+	cmd_failf(check->self, "%s", text);
+	check->n_problems++;
+}
+
+static int load_config(struct site_check *check, const char *option)
+{
+	struct cpl_error err = {""};
+	char *path = cmd_config_path(option);
+
+	if (path)
+		check->config =
+		        cpl_config_load_all(path, say_line, check, &err);
+	else
+		cpl_fail_memory(&err);
+	free(path);
+	if (!check->config)
+		problem(check, &err);
+	/* What a line that is wrong would have set is not known. */
+	return check->n_problems ? -1 : 0;
+}
+
+/*
+ * Load and check; path NULL: the site's own. Every problem is a line on stderr.
+ * Where slurm.conf can be read, partitions and the owner of StateDir are
+ * compared with it.
+ */
+static int check_site(struct site_check *check, const struct cmd *self,
+                      const char *path, const char *slurm_nodes)
+{
+	struct cpl_error err = {""};
+	struct slurm_conf *slurm;
+
+	memset(check, 0, sizeof(*check));
+	check->self = self;
+	if (load_config(check, path))
+		return -1;
+	check_network(check);
+	check_profiles(check);
+	for (int i = 0; i < check->config->n_matches; i++)
+		check_match(check, &check->config->match[i]);
+	slurm = slurm_conf_load(check->config->path);
+	check_state_dir(check, slurm);
+	if (slurm)
+		check_partitions(check, slurm);
+	slurm_conf_free(slurm);
+	if (slurm_nodes && check->net &&
+	    compare_nodes(check, slurm_nodes, &err))
+		problem(check, &err);
+	return check->n_problems ? -1 : 0;
+}
 
 struct options {
 	const char *path, *slurm_nodes;
@@ -19,7 +345,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {"json", .flag = &o->json},
 	        {0},
 	};
-	int rc = cmd_options_and_words(self, argc, argv, table);
+	int rc = cmd_options(self, argc, argv, table, CMD_WORDS);
 
 	if (rc)
 		return rc;
@@ -42,13 +368,13 @@ static int run(const struct cmd *self, int argc, char **argv)
 
 	if (rc)
 		return rc;
-	if (site_check(&check, self, o.path, o.slurm_nodes))
+	if (check_site(&check, self, o.path, o.slurm_nodes))
 		rc = CMD_FAILED;
 	else if (o.json)
 		rc = cmd_print_json(self, site_check_json(&check));
 	else
 		rc = site_check_print(&check);
-	site_check_free(&check);
+	release(&check);
 	return rc;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "config_check.h"
+#include "config.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cmd.h"
+#include "commplace-config.h"
+#include "explain.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,7 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "explain.h"
 #include "options.h"
 #include "site/record.h"
 #include "site/state.h"
@@ -33,7 +33,8 @@ static bool is_own_job(const struct options *o)
 {
 	const char *text = getenv("SLURM_JOB_ID");
 
-	return text && !o->shown_as && *text && strtoll(text, NULL, 10) == o->job;
+	return text && !o->shown_as && *text &&
+	       strtoll(text, NULL, 10) == o->job;
 }
 
 /* "17_3" of an array, "17+1" of a heterogeneous job? */
@@ -66,7 +67,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	int rc;
 
 	o->wait = -1;
-	rc = cmd_options_and_words(self, argc, argv, table);
+	rc = cmd_options(self, argc, argv, table, CMD_WORDS);
 	if (rc)
 		return rc;
 	if (optind == argc)
@@ -96,8 +97,7 @@ static int print_ranks(const struct cmd *self, const struct cpl_record *r,
 		                 "job %" PRId64 " has no rank order of its "
 		                 "own (%s%s%s); Slurm's holds",
 		                 r->job, cpl_outcome_name(r->outcome),
-		                 *r->reason ? ": " : "",
-		                 r->reason);
+		                 *r->reason ? ": " : "", r->reason);
 	local = calloc((size_t)r->n_hosts, sizeof(*local));
 	if (!local)
 		return cmd_failf(self, "out of memory");
@@ -136,6 +136,95 @@ static int print_json(const struct cmd *self, const struct cpl_record *r,
 	return cmd_print_json(self, root);
 }
 
+static int add_option(FILE *to, const char *name, const char *value)
+{
+	char *quoted;
+
+	if (!value || !*value)
+		return 0;
+	quoted = cmd_shell_quote(value);
+	if (!quoted)
+		return -1;
+	fprintf(to, " %s %s", name, quoted);
+	free(quoted);
+	return 0;
+}
+
+/*
+ * The `commplace place` command line that repeats the decision, for the caller
+ * to free; NULL when nothing was decided or memory is out. config may be NULL
+ * (names are then not turned into paths). state is the file for --running.
+ */
+static char *replay_of(const struct cpl_record *r,
+                       const struct cpl_config *config, const char *state)
+{
+	char *text = NULL, *signature = NULL;
+	size_t size;
+	FILE *to;
+	int bad;
+
+	if (!r->network_file || !*r->network_file || !r->policy_asked ||
+	    !r->n_candidates)
+		return NULL;
+	to = open_memstream(&text, &size);
+	if (!to)
+		return NULL;
+	if (r->profile)
+		signature = config ? cpl_profile_path(config->profile_dir,
+		                                      r->profile, NULL)
+		                   : strdup(r->profile);
+	fprintf(to, "commplace place");
+	bad = add_option(to, "--network", r->network_file);
+	bad |= add_option(to, "--signature", signature);
+	fprintf(to, " --nodes %d --ranks-per-node %d", r->nodes_wanted,
+	        r->ranks_per_node);
+	bad |= add_option(to, "--policy", r->policy_asked);
+	bad |= add_option(to, "--objective", r->objective);
+	bad |= add_option(to, "--routing", r->routing);
+	if (config)
+		fprintf(to, " --seed %" PRIu64, config->seed);
+	bad |= add_option(to, "--free", r->free_hosts);
+	bad |= add_option(to, "--require", r->required_hosts);
+	if (r->n_background)
+		bad |= add_option(to, "--running",
+		                  state ? state : "STATE.json");
+	free(signature);
+	if (fclose(to) || bad) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+/* The background jobs of a decision from their own records, running or
+ * ended; refused where one has none any more. */
+static int background_of(const struct cpl_record *record, const char *state_dir,
+                         struct cpl_state *out, struct cpl_error *err)
+{
+	memset(out, 0, sizeof(*out));
+	out->job = calloc((size_t)record->n_background + 1, sizeof(*out->job));
+	if (!out->job)
+		return cpl_fail_memory(err);
+	for (int64_t i = 0; i < record->n_background; i++) {
+		struct cpl_record *r;
+		bool ended;
+		int rc;
+
+		r = cpl_record_find(state_dir, record->background[i], &ended,
+		                    err);
+		if (!r)
+			return cpl_fail_prefix(
+			        err, "background of job %" PRId64 ": ",
+			        record->job);
+		rc = cpl_record_job(r, &out->job[out->n_jobs], err);
+		cpl_record_free(r);
+		if (rc)
+			return -1;
+		out->n_jobs++;
+	}
+	return 0;
+}
+
 /* The jobs that were background when the decision was made. */
 static int write_state(const struct cmd *self, const struct cpl_record *r,
                        const struct cpl_config *config, const char *state_dir,
@@ -145,7 +234,7 @@ static int write_state(const struct cmd *self, const struct cpl_record *r,
 	struct cpl_state state = {0};
 	int rc = CMD_FAILED;
 
-	if (explain_background(r, state_dir, &state, &err) ||
+	if (background_of(r, state_dir, &state, &err) ||
 	    cmd_write_state(&state, config, path, &err))
 		cmd_fail(self, &err);
 	else
@@ -205,7 +294,7 @@ static int run(const struct cmd *self, int argc, char **argv)
 		if (rc != CMD_OK)
 			goto out;
 	}
-	replay = explain_replay(record, config, o.state_out);
+	replay = replay_of(record, config, o.state_out);
 	if (o.json)
 		rc = print_json(self, record, ended, replay);
 	else if (o.format != FORMAT_TEXT)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cmd.h"
+#include "map.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,9 +9,6 @@
 #include "algorithms.h"
 #include "base/file.h"
 #include "base/parallel.h"
-#include "job_inputs.h"
-#include "map.h"
-#include "map_compare.h"
 #include "options.h"
 
 struct options {
@@ -59,7 +56,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {0},
 	};
 	const char *missing = NULL;
-	int rc = cmd_options(self, argc, argv, table);
+	int rc = cmd_options(self, argc, argv, table, CMD_NO_WORDS);
 
 	if (rc)
 		return rc;

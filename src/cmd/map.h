@@ -49,4 +49,14 @@ int *map_read_weights(const char *path, int ranks, struct cpl_error *err);
 int map_plot(const char *path, const char *title, const struct job_inputs *in,
              const struct mapped *m, struct cpl_error *err);
 
+/*
+ * Run the mappers of `names` ("all", or names with commas between) on one
+ * request, each as it is: without the refinement and the comparison with the
+ * default order that cpl_map adds. Prints a table, or one JSON object. `start`
+ * is called before each mapper with the request's expired_arg, to set its
+ * budget; NULL: none. Returns an exit code.
+ */
+int map_compare(const struct cmd *self, const struct cpl_map_request *req,
+                const char *names, bool json, void (*start)(void *arg));
+
 #endif

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "map_compare.h"
+#include "map.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "algorithms.h"
-#include "job_inputs.h"
 #include "traffic/workload.h"
 
 struct row {

@@ -1,14 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "commplace-config.h"
 #include "cmd.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "network.h"
+#include "base/file.h"
+#include "base/gunzip.h"
+#include "base/json.h"
+#include "network/reader/reader.h"
 #include "network/type.h"
 #include "options.h"
 #include "routing/routing.h"
+
+/* Files to import, uncompressed: more than ten million lines. */
+#define MAX_BYTES (UINT64_C(1) << 30)
 
 struct options {
 	const char *path;
@@ -56,7 +65,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {"json", .flag = &o->json},
 	        {0},
 	};
-	int rc = cmd_options_and_words(self, argc, argv, table);
+	int rc = cmd_options(self, argc, argv, table, CMD_WORDS);
 	const char *what;
 
 	if (rc)
@@ -175,6 +184,96 @@ static int check(const struct cmd *self, const struct options *o)
 	return rc;
 }
 
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* The file's name without its extension. */
+static char *default_name(const char *path)
+{
+	const char *base = base_name(path), *dot = strrchr(base, '.');
+
+	return strndup(base,
+	               dot && dot > base ? (size_t)(dot - base) : strlen(base));
+}
+
+static int write_files(const struct options *o, const json_t *root,
+                       const char *routes, const char *table,
+                       struct cpl_error *err)
+{
+	if (routes &&
+	    cpl_file_write_atomic(table, routes, strlen(routes), 0644, err))
+		return -1;
+	if (!cpl_json_write_atomic(root, o->output, 0644, err))
+		return 0;
+	if (routes)
+		unlink(table);
+	return -1;
+}
+
+/* A user wants to know why it is no dragonfly. */
+static void tell(const struct options *o, const json_t *root, const char *why)
+{
+	printf("%s: %s%s%s\n", o->output,
+	       json_string_value(json_object_get(root, "type")),
+	       *why ? ", not a dragonfly: " : "", why);
+}
+
+static int import(const struct options *o, struct cpl_error *err)
+{
+	struct cpl_error why = {""};
+	struct cpl_network_import source = {
+	        .format = o->format,
+	        .source = o->path,
+	        .routes_source = o->routes,
+	        .nodes = o->nodes,
+	        .nodes_per_router = (int)o->nodes_per_router,
+	        .why = &why,
+	};
+	char *name = NULL, *table = NULL, *text = NULL, *routes = NULL;
+	char *made = NULL;
+	json_t *root = NULL;
+	int rc = -1;
+
+	if (cpl_network_import_format(o->format, err))
+		return -1;
+	name = o->name ? strdup(o->name) : default_name(o->output);
+	if (!name || asprintf(&table, "%s.routes", o->output) < 0) {
+		table = NULL;
+		cpl_fail_memory(err);
+		goto out;
+	}
+	source.name = name;
+	source.routing_table = base_name(table);
+	text = cpl_file_read_gunzip(o->path, MAX_BYTES, &source.length, err);
+	if (!text)
+		goto out;
+	source.text = text;
+	if (o->routes) {
+		routes = cpl_file_read_gunzip(o->routes, MAX_BYTES,
+		                              &source.routes_length, err);
+		if (!routes)
+			goto out;
+		source.routes = routes;
+	}
+	root = cpl_network_import(&source, &made, err);
+	if (root)
+		rc = write_files(o, root, made, table, err);
+	if (!rc)
+		tell(o, root, why.text);
+out:
+	json_decref(root);
+	free(name);
+	free(table);
+	free(text);
+	free(routes);
+	free(made);
+	return rc;
+}
+
 static int run(const struct cmd *self, int argc, char **argv)
 {
 	struct options o = {.path = NULL};
@@ -185,18 +284,7 @@ static int run(const struct cmd *self, int argc, char **argv)
 		return rc;
 	if (!o.import)
 		return check(self, &o);
-	if (cmd_network_import(
-	            &(struct cmd_import){.path = o.path,
-	                                 .format = o.format,
-	                                 .output = o.output,
-	                                 .name = o.name,
-	                                 .routes = o.routes,
-	                                 .nodes = o.nodes,
-	                                 .nodes_per_router =
-	                                         (int)o.nodes_per_router},
-	            &err))
-		return cmd_fail(self, &err);
-	return CMD_OK;
+	return import(&o, &err) ? cmd_fail(self, &err) : CMD_OK;
 }
 
 const struct cmd cmd_network = {"network", run};

@@ -58,15 +58,15 @@ static int take(const struct cmd *self, const struct cmd_option *option)
 	return CMD_OK;
 }
 
-static int read_options(const struct cmd *self, int argc, char **argv,
-                        const struct cmd_option *table, bool before_words)
+int cmd_options(const struct cmd *self, int argc, char **argv,
+                const struct cmd_option *table, enum cmd_words words)
 {
 	struct option longs[MAX_OPTIONS + 2] = {
 	        {"help", no_argument, NULL, HELP}};
 	char shorts[2 * MAX_OPTIONS + 4], *s = shorts;
 	int n = 0, c, rc = CMD_OK;
 
-	if (before_words)
+	if (words == CMD_WORDS_LAST)
 		*s++ = '+';
 	*s++ = ':';
 	*s++ = HELP;
@@ -100,33 +100,11 @@ static int read_options(const struct cmd *self, int argc, char **argv,
 				i = j;
 		rc = take(self, &table[i]);
 	}
-	return rc;
-}
-
-int cmd_options(const struct cmd *self, int argc, char **argv,
-                const struct cmd_option *table)
-{
-	int rc = read_options(self, argc, argv, table, false);
-
-	if (rc)
-		return rc;
-	if (optind < argc)
+	if (rc == CMD_OK && words == CMD_NO_WORDS && optind < argc)
 		return cmd_usage(self, "unexpected argument '%.60s'",
 		                 argv[optind]);
-	for (; table->name; table++)
+	for (; rc == CMD_OK && table->name; table++)
 		if (table->needed && !*table->text)
 			return cmd_usage(self, "--%s is missing", table->name);
-	return CMD_OK;
-}
-
-int cmd_options_and_words(const struct cmd *self, int argc, char **argv,
-                          const struct cmd_option *table)
-{
-	return read_options(self, argc, argv, table, false);
-}
-
-int cmd_options_before_words(const struct cmd *self, int argc, char **argv,
-                             const struct cmd_option *table)
-{
-	return read_options(self, argc, argv, table, true);
+	return rc;
 }

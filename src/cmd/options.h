@@ -18,28 +18,23 @@ struct cmd_option {
 	const char *const *choices;
 	int64_t *integer, low, high;
 	double *number, least, most;
-	bool needed; /* of text, for cmd_options(): wrong usage without */
+	bool needed; /* of text: wrong usage without */
 	/* option is "--name". Returns an exit code. */
 	int (*take)(const struct cmd *self, void *into, const char *option,
 	            const char *value);
 	void *into; /* of take */
 };
 
+/* Words that are no options: wrong usage; or moved behind the options, from
+ * optind on; or the first one and all that follows it stay there. */
+enum cmd_words { CMD_NO_WORDS, CMD_WORDS, CMD_WORDS_LAST };
+
 /*
  * Reads the options of argv, in their order; a later one of the same name
  * wins. An exit code, after a line on stderr; or CMD_HELPED when the help was
- * asked for and is printed. Words that are no options are wrong usage.
+ * asked for and is printed.
  */
 int cmd_options(const struct cmd *self, int argc, char **argv,
-                const struct cmd_option *table);
-
-/* With words among the options: they stand behind them afterwards, from optind
- * on. */
-int cmd_options_and_words(const struct cmd *self, int argc, char **argv,
-                          const struct cmd_option *table);
-
-/* Options up to the first word; all from optind on are words. */
-int cmd_options_before_words(const struct cmd *self, int argc, char **argv,
-                             const struct cmd_option *table);
+                const struct cmd_option *table, enum cmd_words words);
 
 #endif

@@ -376,7 +376,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {"json", .flag = &o->json},
 	        {0},
 	};
-	int rc = cmd_options_before_words(self, argc, argv, table);
+	int rc = cmd_options(self, argc, argv, table, CMD_WORDS_LAST);
 
 	if (rc)
 		return rc;

@@ -29,7 +29,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {0},
 	};
 
-	return cmd_options_and_words(self, argc, argv, table);
+	return cmd_options(self, argc, argv, table, CMD_WORDS);
 }
 
 /* Load NAME of the directory; its one-line description into text. */

@@ -50,7 +50,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {0},
 	};
 
-	return cmd_options(self, argc, argv, table);
+	return cmd_options(self, argc, argv, table, CMD_NO_WORDS);
 }
 
 static double congestion(const struct picture *p, int64_t link)
