@@ -34,7 +34,7 @@
 extern "C" {
 #endif
 
-/* Version of the library that runs, such as "0.1.0". */
+/* Version of the library that runs, such as "0.2.0". */
 COMMPLACE_API const char *commplace_version(void);
 
 #ifdef __cplusplus

@@ -5,10 +5,12 @@
 #include <string.h>
 
 #include "algorithms.h"
+#include "cmd.h"
 #include "network/reader/reader.h"
 #include "placement/placement.h"
 #include "routing/routing.h"
 #include "signature/import/import.h"
+#include "site/config.h"
 
 #define WIDTH 80
 
@@ -17,12 +19,9 @@ static const struct {
 	const char *word;
 	const struct cpl_registry *names;
 } lists[] = {
-        {"mappers", CMD_MAPPERS},
-        {"binders", CMD_BINDERS},
-        {"policies", &cpl_placements},
-        {"routings", &cpl_routings},
-        {"importers", &cpl_importers},
-        {"readers", &cpl_network_readers},
+        {"mappers", CMD_MAPPERS},      {"binders", CMD_BINDERS},
+        {"policies", &cpl_placements}, {"routings", &cpl_routings},
+        {"importers", &cpl_importers}, {"readers", &cpl_network_readers},
 };
 
 const struct cmd_help *cmd_help_find(const char *name)
@@ -71,8 +70,27 @@ static int print_list(const struct cpl_registry *names, int column)
 	return at;
 }
 
+/* The keys of commplace.conf, from the parser's table. */
+static void print_keys(void)
+{
+	struct cmd_table *table = cmd_table_new("ll");
+	const struct cpl_config_key *key;
+
+	for (int i = 0; (key = cpl_config_key(i)); i++)
+		cmd_table_row(table, "  %s=%s|%s%s%s", key->name, key->value,
+		              key->built_in,
+		              key->where & 1u << CPL_PLACE_PARTITION
+		                      ? ", Partition lines too"
+		                      : "",
+		              key->where & 1u << CPL_PLACE_MATCH
+		                      ? "Match lines only"
+		                      : "");
+	cmd_table_print(table);
+}
+
 void cmd_help_print(const struct cmd_help *help)
 {
+	static const char keys[] = "@keys@\n";
 	int column = 0;
 
 	for (const char *s = help->text; *s; s++) {
@@ -82,9 +100,12 @@ void cmd_help_print(const struct cmd_help *help)
 		if (names) {
 			column = print_list(names, column);
 			s = strchr(s + 1, '@');
-			continue;
+		} else if (!strncmp(s, keys, strlen(keys))) {
+			print_keys();
+			s += strlen(keys) - 1;
+		} else {
+			putchar(*s);
+			column = *s == '\n' ? 0 : column + 1;
 		}
-		putchar(*s);
-		column = *s == '\n' ? 0 : column + 1;
 	}
 }

@@ -15,7 +15,7 @@ extern const struct cmd_help cmd_help_texts[];
 const struct cmd_help *cmd_help_find(const char *name);
 
 /* To stdout. "@mappers@" and the like in the text are lists of names, from the
- * registries. */
+ * registries; a line "@keys@" is those of commplace.conf. */
 void cmd_help_print(const struct cmd_help *help);
 
 #endif

@@ -25,7 +25,7 @@ described() {
 	shift 3
 	help=$("$commplace" ${command% *} --help)
 	names=$("$commplace" $command "$@" "$option" no-such-name 2>&1 |
-		sed -n 's/.*must be one of //p' |
+		sed -nE 's/.*(must be one of|this network has) //p' |
 		sed 's/, / /g; s/ ([A-Z]*)//g')
 	isnt "$names" "" "commplace $command $option: the message lists names"
 	for name in $names; do
@@ -42,4 +42,30 @@ described bind man1/commplace-bind.1 --algorithm --signature ./sig.json
 described place man1/commplace-place.1 --policy --network net.json --nodes 2
 described "network import" man1/commplace-network.1 --format x -o y
 described "signature import" man1/commplace-signature.1 --format x -o y
+# Each type of network has its own routings; commplace-network(5) tells of all.
+etc=$here/../../etc/networks
+for network in net.json "$etc"/{quickstart,gpc,haec-box}.json \
+	"$here/mapping/two-halves.json"; do
+	described traffic man5/commplace-network.5 --routing \
+		--network "$network" --signature ./sig.json
+done
+for network in net.json "$etc/quickstart.json"; do
+	described traffic man1/commplace-traffic.1 --routing \
+		--network "$network" --signature ./sig.json
+done
+
+# The keys of commplace.conf, which test_config_man.c puts into the man page.
+help=$("$commplace" config --help)
+page=$(sed -n 's/^\.BI \([A-Za-z]*\)= .*/\1/p' \
+	"$here/../../doc/man5/commplace.conf.5" | sort -u)
+is "$(sed -nE 's/^  ([A-Z][A-Za-z]*)=.*/\1/p' <<<"$help" | sort)" "$page" \
+	"config --help: the keys of commplace.conf(5)"
+like "$help" "  Mode=on\|observe\|off +on, Partition lines too" \
+	"config --help: values, default and lines of a key"
+like "$help" "  ProfileDir=PATH +/var/lib/commplace/profiles"$'\n' \
+	"config --help: a key of all partitions"
+like "$help" "  Routing=ROUTING *"$'\n' "config --help: a key without default"
+like "$help" "  Profile=NAME +Match lines only"$'\n' "config --help: of Match lines"
+is "$("$commplace" --version)" "$(sed -n '1p' "$here/../../NEWS")" \
+	"--version: that of NEWS"
 done_testing
