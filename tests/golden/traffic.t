@@ -136,7 +136,7 @@ for routing in SD AH; do
 		$(((2100 * 2099 - 300 * 299 - 9 * 200 * 199) * 8)) \
 		"$routing: bytes between them"
 done
-for routing in SD:hops AH:hops,paths SI:hops,ways; do
+for routing in SD:hops AH:hops,paths SI:hops,paths; do
 	is "$("$commplace" traffic --network "$networks/quickstart.json" \
 		--signature "$work/a.json" --routing "${routing%:*}" |
 		awk '/max dilation/ { print $4 ($5 == "" ? "" : $5) }')" \
