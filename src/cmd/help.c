@@ -79,10 +79,10 @@ static void print_keys(void)
 	for (int i = 0; (key = cpl_config_key(i)); i++)
 		cmd_table_row(table, "  %s=%s|%s%s%s", key->name, key->value,
 		              key->built_in,
-		              key->where & 1u << CPL_PLACE_PARTITION
+		              key->where & 1u << CPL_SCOPE_PARTITION
 		                      ? ", Partition lines too"
 		                      : "",
-		              key->where & 1u << CPL_PLACE_MATCH
+		              key->where & 1u << CPL_SCOPE_MATCH
 		                      ? "Match lines only"
 		                      : "");
 	cmd_table_print(table);
