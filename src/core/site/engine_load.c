@@ -130,11 +130,6 @@ static void run(struct cpl_request *head)
 	load->rc = run_load(load->engine, &load->err);
 }
 
-static void load_free(struct cpl_request *head)
-{
-	free(head);
-}
-
 int engine_load(struct cpl_engine *engine, int64_t deadline,
                 struct cpl_error *err)
 {
@@ -143,7 +138,6 @@ int engine_load(struct cpl_engine *engine, int64_t deadline,
 
 	if (load) {
 		load->head.run = run;
-		load->head.free = load_free;
 		load->engine = engine;
 	}
 	if (cpl_worker_queue(engine->worker, CPL_QUEUE_LOAD,

@@ -65,22 +65,29 @@ static const struct field fields[] = {
 };
 #undef AT
 
-#define N_FIELDS ((int)(sizeof(fields) / sizeof(fields[0])))
+#define AT(member) offsetof(struct cpl_record_candidate, member)
+static const struct field candidate_fields[] = {
+        {"policy", TEXT, AT(policy)},
+        {"seed", UINT64, AT(seed)},
+        {"evaluated", BOOL, AT(evaluated)},
+        {"max_congestion", REAL, AT(max_congestion)},
+        {"mean_congestion", REAL, AT(mean_congestion)},
+        {"hop_bytes", REAL, AT(hop_bytes)},
+};
+#undef AT
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof(array[0])))
+#define N_FIELDS COUNT(fields)
+#define N_CANDIDATE COUNT(candidate_fields)
 
 static const char *const other_keys[] = {"format", "version",    "background",
                                          "hosts",  "candidates", "rank_host"};
-#define N_OTHER ((int)(sizeof(other_keys) / sizeof(other_keys[0])))
-
-static const char *const candidate_keys[] = {
-        "policy",          "seed",      "evaluated", "max_congestion",
-        "mean_congestion", "hop_bytes", NULL};
 
 static const char *const outcome_name[] = {
         [CPL_OUTCOME_STOCK] = "stock",
         [CPL_OUTCOME_OBSERVED] = "observed",
         [CPL_OUTCOME_PLACED] = "placed",
 };
-#define N_OUTCOMES ((int)(sizeof(outcome_name) / sizeof(outcome_name[0])))
 
 const char *cpl_outcome_name(enum cpl_outcome outcome)
 {
@@ -129,10 +136,9 @@ static json_t *real_json(double v)
 	return json_real(isfinite(v) ? v : -1.0);
 }
 
-static int set_field(json_t *root, const struct cpl_record *record,
-                     const struct field *f)
+static int set_field(json_t *root, const void *base, const struct field *f)
 {
-	const char *at = (const char *)record + f->offset;
+	const char *at = (const char *)base + f->offset;
 	const char *text;
 	json_t *value = NULL;
 
@@ -178,17 +184,14 @@ static int set_candidates(json_t *root, const struct cpl_record *record)
 	if (json_object_set_new(root, "candidates", list))
 		return -1;
 	for (int i = 0; i < record->n_candidates; i++) {
-		const struct cpl_record_candidate *c = &record->candidate[i];
-		json_t *item = json_pack(
-		        "{s:o, s:I, s:b, s:o, s:o, s:o}", "policy",
-		        text_json(c->policy ? c->policy : ""), "seed",
-		        (json_int_t)c->seed, "evaluated", (int)c->evaluated,
-		        "max_congestion", real_json(c->max_congestion),
-		        "mean_congestion", real_json(c->mean_congestion),
-		        "hop_bytes", real_json(c->hop_bytes));
+		json_t *item = json_object();
 
 		if (json_array_append_new(list, item))
 			return -1;
+		for (int k = 0; k < N_CANDIDATE; k++)
+			if (set_field(item, &record->candidate[i],
+			              &candidate_fields[k]))
+				return -1;
 	}
 	return 0;
 }
@@ -266,7 +269,7 @@ static int take_outcome(const json_t *root, const struct field *f,
 
 	if (cpl_json_string(root, f->key, &text, err) < 0)
 		return -1;
-	for (int i = 0; i < N_OUTCOMES; i++) {
+	for (int i = 0; i < COUNT(outcome_name); i++) {
 		if (strcmp(text, outcome_name[i]))
 			continue;
 		*out = (enum cpl_outcome)i;
@@ -278,10 +281,20 @@ static int take_outcome(const json_t *root, const struct field *f,
 	                text);
 }
 
-static int take_field(const json_t *root, const struct field *f,
-                      struct cpl_record *record, struct cpl_error *err)
+/* Numbers of one kind must lie in these. */
+static const struct {
+	int64_t low, high;
+} range[] = {
+        [INT] = {0, INT32_MAX},
+        [INT64] = {0, INT64_MAX},
+        [UINT32] = {0, UINT32_MAX},
+        [UINT64] = {INT64_MIN, INT64_MAX},
+};
+
+static int take_field(const json_t *root, void *base, const struct field *f,
+                      struct cpl_error *err)
 {
-	char *at = (char *)record + f->offset;
+	char *at = (char *)base + f->offset;
 	int64_t v = 0;
 	int rc;
 
@@ -291,56 +304,53 @@ static int take_field(const json_t *root, const struct field *f,
 		return take_text(root, f, (char **)at, err);
 	case OUTCOME:
 		return take_outcome(root, f, (enum cpl_outcome *)at, err);
-	case INT:
-		rc = cpl_json_int(root, f->key, 0, INT32_MAX, &v, err);
-		*(int *)at = (int)v;
-		return rc < 0 ? -1 : 0;
-	case INT64:
-		rc = cpl_json_int(root, f->key, 0, INT64_MAX, (int64_t *)at,
-		                  err);
-		return rc < 0 ? -1 : 0;
-	case UINT32:
-		rc = cpl_json_int(root, f->key, 0, UINT32_MAX, &v, err);
-		*(uint32_t *)at = (uint32_t)v;
-		return rc < 0 ? -1 : 0;
-	case UINT64:
-		rc = cpl_json_int(root, f->key, INT64_MIN, INT64_MAX, &v, err);
-		*(uint64_t *)at = (uint64_t)v;
-		return rc < 0 ? -1 : 0;
 	case BOOL:
-		return cpl_json_bool(root, f->key, (bool *)at, err) < 0 ? -1
-		                                                        : 0;
+		rc = cpl_json_bool(root, f->key, (bool *)at, err);
+		break;
 	case REAL:
 		rc = cpl_json_number(root, f->key, -1.0, HUGE_VAL, (double *)at,
 		                     err);
-		return rc < 0 ? -1 : 0;
+		break;
+	default:
+		rc = cpl_json_int(root, f->key, range[f->kind].low,
+		                  range[f->kind].high, &v, err);
+		if (f->kind == INT)
+			*(int *)at = (int)v;
+		else if (f->kind == UINT32)
+			*(uint32_t *)at = (uint32_t)v;
+		else
+			*(int64_t *)at = v;
+		break;
 	}
-	return 0;
+	return rc < 0 ? -1 : 0;
+}
+
+/* Only keys of the table and these others (n may be 0). */
+static int check_keys(const json_t *object, const struct field *f, int n_fields,
+                      const char *const *other, int n, struct cpl_error *err)
+{
+	const char *keys[N_FIELDS + COUNT(other_keys) + 1];
+	int used = 0;
+
+	for (int i = 0; i < n_fields; i++)
+		keys[used++] = f[i].key;
+	for (int i = 0; i < n; i++)
+		keys[used++] = other[i];
+	keys[used] = NULL;
+	return cpl_json_known_keys(object, NULL, keys, err);
 }
 
 static int take_candidate(const json_t *object, struct cpl_record_candidate *c,
                           struct cpl_error *err)
 {
-	const char *policy = "";
-	int64_t seed = 0;
-
 	if (!json_is_object(object))
 		return cpl_fail(err, "is not an object");
-	if (cpl_json_known_keys(object, NULL, candidate_keys, err) ||
-	    cpl_json_string(object, "policy", &policy, err) < 0 ||
-	    cpl_json_int(object, "seed", INT64_MIN, INT64_MAX, &seed, err) <
-	            0 ||
-	    cpl_json_bool(object, "evaluated", &c->evaluated, err) < 0 ||
-	    cpl_json_number(object, "max_congestion", -1.0, HUGE_VAL,
-	                    &c->max_congestion, err) < 0 ||
-	    cpl_json_number(object, "mean_congestion", -1.0, HUGE_VAL,
-	                    &c->mean_congestion, err) < 0 ||
-	    cpl_json_number(object, "hop_bytes", -1.0, HUGE_VAL, &c->hop_bytes,
-	                    err) < 0)
+	if (check_keys(object, candidate_fields, N_CANDIDATE, NULL, 0, err))
 		return -1;
-	c->seed = (uint64_t)seed;
-	c->policy = strdup(policy);
-	return c->policy ? 0 : cpl_fail_memory(err);
+	for (int k = 0; k < N_CANDIDATE; k++)
+		if (take_field(object, c, &candidate_fields[k], err))
+			return -1;
+	return 0;
 }
 
 /* The array under key, NULL when absent; -1 when it is something else. */
@@ -430,32 +440,21 @@ static int take_ranks(const json_t *root, struct cpl_record *record,
 	return 0;
 }
 
-static int check_keys(const json_t *root, struct cpl_error *err)
-{
-	const char *keys[N_FIELDS + N_OTHER + 1];
-	int n = 0;
-
-	for (int i = 0; i < N_FIELDS; i++)
-		keys[n++] = fields[i].key;
-	for (int i = 0; i < N_OTHER; i++)
-		keys[n++] = other_keys[i];
-	keys[n] = NULL;
-	return cpl_json_known_keys(root, NULL, keys, err);
-}
-
 static int take_record(const json_t *root, struct cpl_record *record,
                        struct cpl_error *err)
 {
 	const json_t *hosts;
 	size_t n;
 
-	if (cpl_json_expect_format(root, FORMAT, err) || check_keys(root, err))
+	if (cpl_json_expect_format(root, FORMAT, err) ||
+	    check_keys(root, fields, N_FIELDS, other_keys, COUNT(other_keys),
+	               err))
 		return -1;
 	if (!json_object_get(root, "job"))
 		return cpl_fail(err, "\"job\" is missing");
 	record->stock_max_congestion = record->stock_mean_congestion = -1.0;
 	for (int i = 0; i < N_FIELDS; i++)
-		if (take_field(root, &fields[i], record, err))
+		if (take_field(root, record, &fields[i], err))
 			return -1;
 	if (take_array(root, "hosts", &hosts, &n, err))
 		return -1;

@@ -2,7 +2,6 @@
 #include "commplace-config.h"
 #include "site/record_dir.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -30,7 +29,7 @@ struct state_dir {
 	bool ours;     /* found to be so */
 	bool foreign;  /* told that it is not */
 	int64_t *late; /* [n_late] ends to be tried again */
-	int n_late, room_late;
+	int n_late, max_late;
 	int64_t tried; /* ns */
 };
 
@@ -123,7 +122,7 @@ static mode_t folder_mode(const struct state_dir *state)
 	return state->access == CPL_RECORDS_ALL ? 0755 : 0711;
 }
 
-/* The folder of a file below the state; failures show at the file. */
+/* The folder of a file below the directory; failures show at the file. */
 static void make_folder(const struct state_dir *state, const char *name)
 {
 	char path[4096];
@@ -147,18 +146,16 @@ static void make_folder(const struct state_dir *state, const char *name)
 /* Records of before, when all were for everybody to read. */
 static void close_folder(const struct state_dir *state, const char *name)
 {
-	char *path = cpl_path_join(state->path, name, NULL);
-	DIR *folder = path ? opendir(path) : NULL;
-	struct dirent *entry;
+	DIR *folder = state_open_folder(state->path, name, NULL);
+	const char *record;
+	int64_t id;
 
-	while (folder && (entry = readdir(folder)))
-		if (state_job_of_file(entry->d_name) >= 0)
-			fchmodat(dirfd(folder), entry->d_name, 0600, 0);
-	if (folder) {
-		fchmod(dirfd(folder), folder_mode(state));
-		closedir(folder);
-	}
-	free(path);
+	if (!folder)
+		return;
+	while ((record = state_next_job(folder, &id)))
+		fchmodat(dirfd(folder), record, 0600, 0);
+	fchmod(dirfd(folder), folder_mode(state));
+	closedir(folder);
 }
 
 /* Whose is it? 0: *name is filled, 1: nobody's yet, -1 with err. */
@@ -198,14 +195,13 @@ static int take_over(const struct state_dir *state, const char *path,
 		return 0;
 	if (fd < 0 || write(fd, line, (size_t)n) != n)
 		failed = errno ? errno : EIO;
+	if (fd >= 0 && failed)
+		unlink(path);
 	if (fd >= 0)
 		close(fd);
-	if (failed) {
-		if (fd >= 0)
-			unlink(path);
+	if (failed)
 		return cpl_fail(err, "%s: cannot be written: %s", path,
 		                strerror(failed));
-	}
 	if (state->access == CPL_RECORDS_OWNER) {
 		close_folder(state, "running");
 		close_folder(state, "ended");
@@ -213,12 +209,7 @@ static int take_over(const struct state_dir *state, const char *path,
 	return 0;
 }
 
-static bool same_cluster(const struct state_dir *state, const char *name)
-{
-	return !strncmp(state->cluster, name, CLUSTER_MAX - 1);
-}
-
-/* May this state be used? If not, err says why, or that was said before. */
+/* May this directory be used? If not, err says why, or that was said before. */
 static bool check_owner(struct cpl_record_dir *dir, struct state_dir *state,
                         struct cpl_error *err)
 {
@@ -238,7 +229,7 @@ static bool check_owner(struct cpl_record_dir *dir, struct state_dir *state,
 		if (!rc)
 			rc = read_cluster(path, name, sizeof(name), err);
 	}
-	if (!rc && same_cluster(state, name)) {
+	if (!rc && !strncmp(state->cluster, name, CLUSTER_MAX - 1)) {
 		state->ours = true;
 		state->foreign = false;
 	} else if (!rc && !state->foreign) {
@@ -259,15 +250,15 @@ static void retry_ends(struct cpl_record_dir *dir, struct state_dir *state);
 
 static void remember_end(struct state_dir *state, int64_t id)
 {
-	if (state->n_late == state->room_late) {
-		int room = state->room_late ? 2 * state->room_late : 64;
+	if (state->n_late == state->max_late) {
+		int max = state->max_late ? 2 * state->max_late : 64;
 		void *more = realloc(state->late,
-		                     (size_t)room * sizeof(*state->late));
+		                     (size_t)max * sizeof(*state->late));
 
 		if (!more)
 			return;
 		state->late = more;
-		state->room_late = room;
+		state->max_late = max;
 	}
 	state->late[state->n_late++] = id;
 }
@@ -279,13 +270,13 @@ static int move(const struct state_dir *state, int64_t id, const char *folder,
 	char *from = cpl_record_path(state->path, false, id, err), *to = NULL;
 	int rc = -1;
 
-	if (from && asprintf(&to, "%s/%s/%lld.json", state->path, folder,
-	                     (long long)id) < 0) {
-		to = NULL;
-		cpl_fail_memory(err);
+	if (!from)
+		return -1;
+	if (asprintf(&to, "%s/%s/%lld.json", state->path, folder,
+	             (long long)id) < 0) {
+		free(from);
+		return cpl_fail_memory(err);
 	}
-	if (!from || !to)
-		goto out;
 	rc = rename(from, to);
 	if (rc && errno == ENOENT) {
 		make_folder(state, folder);
@@ -296,19 +287,17 @@ static int move(const struct state_dir *state, int64_t id, const char *folder,
 	else if (rc)
 		cpl_fail(err, "%s: cannot be moved to %s: %s", from, to,
 		         strerror(errno));
-out:
 	free(from);
 	free(to);
 	return rc;
 }
 
-static void write_one(struct cpl_record_dir *dir, const struct request *r,
-                      struct cpl_error *err)
+static void write_one(const struct request *r, struct cpl_error *err)
 {
 	const struct state_dir *state = r->state;
 	bool all = state->access == CPL_RECORDS_ALL;
 	char *path = cpl_record_path(state->path, false, r->id, err);
-	struct cpl_file_writer *w = NULL;
+	struct cpl_file_writer *w;
 
 	if (!path)
 		return;
@@ -326,7 +315,7 @@ static void write_one(struct cpl_record_dir *dir, const struct request *r,
 		cpl_file_share(w, r->user);
 	fwrite(r->text, 1, r->length, cpl_file_stream(w));
 	if (!cpl_file_commit(w, all ? 0644 : 0600, err))
-		relieve(dir);
+		relieve(r->dir);
 }
 
 static void run_write(struct cpl_request *head)
@@ -336,7 +325,7 @@ static void run_write(struct cpl_request *head)
 
 	retry_ends(r->dir, r->state);
 	if (check_owner(r->dir, r->state, &err))
-		write_one(r->dir, r, &err);
+		write_one(r, &err);
 	if (err.text[0])
 		complain(r->dir, err.text);
 }
@@ -389,43 +378,45 @@ static int compare_id(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* The record in a text; NULL with err. */
+static struct cpl_record *parse_record(const char *text, size_t length,
+                                       const char *path, int64_t id,
+                                       struct cpl_error *err)
+{
+	json_t *root = cpl_json_parse(text, length, path, err);
+	struct cpl_record *record;
+
+	if (!root)
+		return NULL;
+	record = cpl_record_from_json(root, err);
+	json_decref(root);
+	if (record && record->job == id && !cpl_record_as_it_runs(record, err))
+		return record;
+	if (record && record->job != id)
+		cpl_fail(err, "\"job\" is %lld", (long long)record->job);
+	cpl_fail_prefix(err, "%s: ", path);
+	cpl_record_free(record);
+	return NULL;
+}
+
 /* 0: taken, 1: no valid record, -1: it cannot be read now. */
 static int take_back(const struct request *r, int64_t id, struct cpl_error *err)
 {
 	char *path = cpl_record_path(r->state->path, false, id, err);
-	struct cpl_record *record = NULL;
-	json_t *root = NULL;
 	size_t length;
-	char *text;
-	int rc = -1;
-
-	text = path ? cpl_file_read(path, RECORD_MAX_BYTES, &length, err)
-	            : NULL;
-	if (!text)
-		goto out;
-	rc = 1;
-	root = cpl_json_parse(text, length, path, err);
-	if (!root)
-		goto out;
-	record = cpl_record_from_json(root, err);
-	if (record && record->job != id)
-		cpl_fail(err, "\"job\" is %lld", (long long)record->job);
-	else if (record && !cpl_record_as_it_runs(record, err))
-		rc = 0;
-	if (rc)
-		cpl_fail_prefix(err, "%s: ", path);
-out:
+	char *text = path ? cpl_file_read(path, RECORD_MAX_BYTES, &length, err)
+	                  : NULL;
+	struct cpl_record *record =
+	        text ? parse_record(text, length, path, id, err) : NULL;
 	/* That the memory was out says nothing about the record. */
-	if (rc > 0 && cpl_error_is_memory(err))
-		rc = -1;
-	if (!rc)
-		r->take(r->take_arg, record);
-	else
-		cpl_record_free(record);
-	json_decref(root);
+	int rc = text && !cpl_error_is_memory(err) ? 1 : -1;
+
 	free(text);
 	free(path);
-	return rc;
+	if (!record)
+		return rc;
+	r->take(r->take_arg, record);
+	return 0;
 }
 
 static void restore_one(const struct request *r, int64_t id)
@@ -451,9 +442,8 @@ static void run_restore(struct cpl_request *head)
 {
 	struct request *r = (struct request *)head;
 	struct cpl_error err = {""};
-	struct dirent *entry;
-	char *path;
 	DIR *folder;
+	int64_t id;
 
 	/* Whoever owns it may have changed. */
 	r->state->ours = r->state->foreign = false;
@@ -463,19 +453,13 @@ static void run_restore(struct cpl_request *head)
 		return;
 	}
 	qsort(r->ids, (size_t)r->n_ids, sizeof(*r->ids), compare_id);
-	path = cpl_path_join(r->state->path, "running", &err);
-	folder = path ? opendir(path) : NULL;
-	if (path && !folder && errno != ENOENT)
-		say(r->dir, true, "%s: %s", path, strerror(errno));
-	while (folder && (entry = readdir(folder))) {
-		int64_t id = state_job_of_file(entry->d_name);
-
-		if (id >= 0)
-			restore_one(r, id);
-	}
+	folder = state_open_folder(r->state->path, "running", &err);
+	if (!folder && errno != ENOENT)
+		say(r->dir, true, "%s", err.text);
+	while (folder && state_next_job(folder, &id))
+		restore_one(r, id);
 	if (folder)
 		closedir(folder);
-	free(path);
 	r->state->tried = 0;
 	retry_ends(r->dir, r->state);
 }
@@ -523,9 +507,21 @@ void cpl_record_dir_free(struct cpl_record_dir *dir)
 	free(dir);
 }
 
-static bool same_text(const char *a, const char *b)
+/* NULL: memory. */
+static struct state_dir *state_dir_new(const char *path, const char *cluster,
+                                       enum cpl_record_access access)
 {
-	return a && b ? !strcmp(a, b) : a == b;
+	struct state_dir *state = calloc(1, sizeof(*state));
+
+	if (!state)
+		return NULL;
+	state->path = strdup(path);
+	state->cluster = cluster ? strdup(cluster) : NULL;
+	state->access = access;
+	if (state->path && !state->cluster == !cluster)
+		return state;
+	state_dir_free(state);
+	return NULL;
 }
 
 void cpl_record_dir_use(struct cpl_record_dir *dir, const char *path,
@@ -541,22 +537,14 @@ void cpl_record_dir_use(struct cpl_record_dir *dir, const char *path,
 	               !same_text((*at)->cluster, cluster)))
 		at = &(*at)->next;
 	state = *at;
-	if (state) {
+	if (state)
 		*at = state->next;
-	} else {
-		state = calloc(1, sizeof(*state));
-		if (state) {
-			state->path = strdup(path);
-			state->cluster = cluster ? strdup(cluster) : NULL;
-			state->access = access;
-		}
-		if (!state || !state->path || (cluster && !state->cluster)) {
-			if (state)
-				state_dir_free(state);
-			dir->none = true;
-			say(dir, true, "out of memory: no record is written");
-			return;
-		}
+	else
+		state = state_dir_new(path, cluster, access);
+	if (!state) {
+		dir->none = true;
+		say(dir, true, "out of memory: no record is written");
+		return;
 	}
 	state->next = dir->state;
 	dir->state = state;

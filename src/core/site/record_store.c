@@ -2,13 +2,13 @@
 #include "commplace-config.h"
 #include "site/record.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/hostlist.h"
 #include "base/json.h"
 #include "site/site_internal.h"
@@ -82,37 +82,49 @@ struct cpl_record *cpl_record_find(const char *state_dir, int64_t job,
 	return NULL;
 }
 
-int64_t state_job_of_file(const char *name)
+const char *state_next_job(DIR *folder, int64_t *id)
 {
-	char *end;
-	long long v;
+	struct dirent *entry;
 
-	if (*name < '0' || *name > '9')
-		return -1;
-	errno = 0;
-	v = strtoll(name, &end, 10);
-	return errno || strcmp(end, ".json") ? -1 : v;
+	while ((entry = readdir(folder))) {
+		char *end;
+
+		if (*entry->d_name < '0' || *entry->d_name > '9')
+			continue;
+		errno = 0;
+		*id = strtoll(entry->d_name, &end, 10);
+		if (!errno && !strcmp(end, ".json"))
+			return entry->d_name;
+	}
+	return NULL;
+}
+
+DIR *state_open_folder(const char *state_dir, const char *name,
+                       struct cpl_error *err)
+{
+	char *path = cpl_path_join(state_dir, name, err);
+	DIR *folder = path ? opendir(path) : NULL;
+	int failed = errno;
+
+	if (path && !folder)
+		cpl_fail(err, "%s: %s", path, strerror(failed));
+	free(path);
+	errno = failed;
+	return folder;
 }
 
 /* Of one folder; NULL: it is not there. */
 static struct cpl_record *find_shown(const char *state_dir, bool ended,
                                      const char *shown_as)
 {
+	DIR *folder =
+	        state_open_folder(state_dir, ended ? "ended" : "running", NULL);
 	struct cpl_record *record = NULL;
-	struct dirent *entry;
-	DIR *dir = NULL;
-	char *path;
+	int64_t id;
 
-	if (asprintf(&path, "%s/%s", state_dir, ended ? "ended" : "running") <
-	    0)
-		return NULL;
-	dir = opendir(path);
-	free(path);
-	while (dir && !record && (entry = readdir(dir))) {
-		int64_t id = state_job_of_file(entry->d_name);
+	while (folder && !record && state_next_job(folder, &id)) {
+		char *path = cpl_record_path(state_dir, ended, id, NULL);
 
-		path = id < 0 ? NULL
-		              : cpl_record_path(state_dir, ended, id, NULL);
 		record = path ? load(path, NULL) : NULL;
 		free(path);
 		if (record &&
@@ -121,8 +133,8 @@ static struct cpl_record *find_shown(const char *state_dir, bool ended,
 			record = NULL;
 		}
 	}
-	if (dir)
-		closedir(dir);
+	if (folder)
+		closedir(folder);
 	return record;
 }
 
@@ -144,23 +156,20 @@ struct cpl_record *cpl_record_find_shown(const char *state_dir,
 static int copy_hosts(const struct cpl_record *record,
                       struct cpl_running_job *job, struct cpl_error *err)
 {
-	job->host = calloc((size_t)record->n_hosts, sizeof(*job->host));
-	if (!job->host)
-		return cpl_fail_memory(err);
-	for (int i = 0; i < record->n_hosts; i++) {
-		job->host[i] = strdup(record->host[i]);
-		if (!job->host[i])
-			return cpl_fail_memory(err);
-		job->n_hosts++;
-	}
-	if (!record->ranks)
-		return 0;
-	job->rank_host =
-	        malloc((size_t)record->ranks * sizeof(*job->rank_host));
+	size_t size = (size_t)record->ranks * sizeof(*job->rank_host);
+	struct cpl_hostlist list = {0};
+	int rc = 0;
+
+	for (int i = 0; i < record->n_hosts && !rc; i++)
+		rc = cpl_hostlist_push(&list, record->host[i], err);
+	job->host = list.name;
+	job->n_hosts = list.count;
+	if (rc || !record->ranks)
+		return rc;
+	job->rank_host = malloc(size);
 	if (!job->rank_host)
 		return cpl_fail_memory(err);
-	memcpy(job->rank_host, record->rank_host,
-	       (size_t)record->ranks * sizeof(*job->rank_host));
+	memcpy(job->rank_host, record->rank_host, size);
 	job->ranks = record->ranks;
 	return 0;
 }
@@ -248,62 +257,49 @@ static int running_job(const char *state_dir, int64_t id,
 	return rc;
 }
 
+/* One more job at the end, still empty. NULL: memory. */
+static struct cpl_running_job *next_job(struct cpl_state *state, int *capacity)
+{
+	if (state->n_jobs == *capacity) {
+		int more = *capacity ? 2 * *capacity : 16;
+		void *job =
+		        realloc(state->job, (size_t)more * sizeof(*state->job));
+
+		if (!job)
+			return NULL;
+		state->job = job;
+		*capacity = more;
+	}
+	return &state->job[state->n_jobs];
+}
+
 int cpl_record_state(const char *state_dir, struct cpl_state *out, int *skipped,
                      struct cpl_error *err)
 {
-	struct dirent *entry;
-	DIR *dir = NULL;
-	char *path;
-	int room = 0, rc = -1;
+	struct cpl_error why = {""};
+	DIR *folder = state_open_folder(state_dir, "running", &why);
+	int capacity = 0, rc = 1;
+	int64_t id;
 
 	memset(out, 0, sizeof(*out));
 	*skipped = 0;
-	if (asprintf(&path, "%s/running", state_dir) < 0)
+	/* No decision was ever written? */
+	if (!folder && errno == ENOENT && !access(state_dir, F_OK))
+		return 0;
+	if (!folder)
+		return cpl_fail(err, "%s", why.text);
+	while (rc >= 0 && state_next_job(folder, &id)) {
+		struct cpl_running_job *job = next_job(out, &capacity);
+
+		rc = job ? running_job(state_dir, id, job) : -1;
+		out->n_jobs += rc > 0;
+		*skipped += !rc;
+	}
+	closedir(folder);
+	if (rc < 0) {
+		cpl_state_free(out);
 		return cpl_fail_memory(err);
-	dir = opendir(path);
-	if (!dir && errno == ENOENT && !access(state_dir, F_OK)) {
-		rc = 0; /* no decision was ever written */
-		goto out;
-	}
-	if (!dir) {
-		cpl_fail(err, "%s: %s", path, strerror(errno));
-		goto out;
-	}
-	while ((entry = readdir(dir))) {
-		int64_t id = state_job_of_file(entry->d_name);
-
-		if (id < 0)
-			continue;
-		if (out->n_jobs == room) {
-			void *more;
-
-			room = room ? 2 * room : 16;
-			more = realloc(out->job,
-			               (size_t)room * sizeof(*out->job));
-			if (!more)
-				goto memory;
-			out->job = more;
-		}
-		switch (running_job(state_dir, id, &out->job[out->n_jobs])) {
-		case 1:
-			out->n_jobs++;
-			break;
-		case 0:
-			(*skipped)++;
-			break;
-		default:
-			goto memory;
-		}
 	}
 	state_sort(out);
-	rc = 0;
-	goto out;
-memory:
-	cpl_fail_memory(err);
-	cpl_state_free(out);
-out:
-	if (dir)
-		closedir(dir);
-	free(path);
-	return rc;
+	return 0;
 }

@@ -3,18 +3,30 @@
 #ifndef CPL_SITE_INTERNAL_H
 #define CPL_SITE_INTERNAL_H
 
+#include <dirent.h>
 #include <jansson.h>
+#include <stdbool.h>
+#include <string.h>
 
 #include "site/state.h"
 
 /* Jobs in increasing id order. */
 void state_sort(struct cpl_state *state);
 
-/* "17.json" -> 17, the name of anything but a job's file -> -1. */
-int64_t state_job_of_file(const char *name);
+/* A folder of records; NULL with err and errno. The name of the next record in
+ * it ("17.json") and its job; NULL: there is none. */
+DIR *state_open_folder(const char *state_dir, const char *name,
+                       struct cpl_error *err);
+const char *state_next_job(DIR *folder, int64_t *id);
 
 /* Copy a JSON array of non-empty strings; NULL with err naming `key`. */
 char **take_strings(const json_t *array, const char *key, int *n,
                     struct cpl_error *err);
+
+/* Are both the same text, or both NULL? */
+static inline bool same_text(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hostlist.h"
 #include "base/json.h"
 #include "signature/signature.h"
 #include "site/site_internal.h"
@@ -34,33 +35,21 @@ char **take_strings(const json_t *array, const char *key, int *n,
                     struct cpl_error *err)
 {
 	size_t size = json_array_size(array);
-	char **list = calloc(size + 1, sizeof(*list));
+	struct cpl_hostlist list = {.name = calloc(1, sizeof(*list.name))};
+	int rc = list.name ? 0 : cpl_fail_memory(err);
 
-	*n = 0;
-	if (!list)
-		goto memory;
-	for (size_t i = 0; i < size; i++) {
+	for (size_t i = 0; i < size && !rc; i++) {
 		const char *text = json_string_value(json_array_get(array, i));
 
-		if (!text || !*text) {
-			cpl_fail(err, "\"%s\": entry %zu is not a name", key,
-			         i + 1);
-			goto fail;
-		}
-		list[i] = strdup(text);
-		if (!list[i])
-			goto memory;
-		(*n)++;
+		rc = text && *text
+		             ? cpl_hostlist_push(&list, text, err)
+		             : cpl_fail(err, "\"%s\": entry %zu is not a name",
+		                        key, i + 1);
 	}
-	return list;
-memory:
-	cpl_fail_memory(err);
-fail:
-	for (int i = 0; i < *n; i++)
-		free(list[i]);
-	free(list);
-	*n = 0;
-	return NULL;
+	if (rc)
+		cpl_hostlist_free(&list);
+	*n = list.count;
+	return list.name;
 }
 
 static int take_hosts(const json_t *object, struct cpl_running_job *job,

@@ -2,7 +2,6 @@
 #include "site/store.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,11 +16,6 @@
 #define ENTRIES_MAX 256
 /* Where "ranks" stands, unless it comes after the traffic. */
 #define HEAD_BYTES 65536
-
-struct held_profile {
-	struct cpl_profile profile;
-	atomic_int refs;
-};
 
 /* What a look at the files says. */
 struct state {
@@ -73,14 +67,13 @@ struct request {
 struct cpl_profile *cpl_profile_hold(struct cpl_profile *profile)
 {
 	if (profile)
-		atomic_fetch_add(&((struct held_profile *)profile)->refs, 1);
+		atomic_fetch_add(&profile->refs, 1);
 	return profile;
 }
 
 void cpl_profile_drop(struct cpl_profile *profile)
 {
-	if (!profile ||
-	    atomic_fetch_sub(&((struct held_profile *)profile)->refs, 1) > 1)
+	if (!profile || atomic_fetch_sub(&profile->refs, 1) > 1)
 		return;
 	cpl_comm_free(profile->comm);
 	cpl_comm_free(profile->graph);
@@ -92,16 +85,14 @@ void cpl_profile_drop(struct cpl_profile *profile)
 static struct cpl_profile *profile_make(struct cpl_signature *sig,
                                         const char *path, struct cpl_error *err)
 {
-	struct held_profile *held = calloc(1, sizeof(*held));
-	struct cpl_profile *profile;
+	struct cpl_profile *profile = calloc(1, sizeof(*profile));
 
-	if (!held) {
+	if (!profile) {
 		cpl_signature_free(sig);
 		cpl_fail_memory(err);
 		return NULL;
 	}
-	profile = &held->profile;
-	held->refs = 1;
+	profile->refs = 1;
 	profile->ranks = sig->ranks;
 	profile->path = strdup(path);
 	if (!profile->path)
@@ -115,21 +106,13 @@ static struct cpl_profile *profile_make(struct cpl_signature *sig,
 		cpl_profile_drop(profile);
 		return NULL;
 	}
-	profile->bytes = sizeof(*held) + strlen(path) + 1 +
+	profile->bytes = sizeof(*profile) + strlen(path) + 1 +
 	                 cpl_comm_bytes(profile->comm) +
 	                 cpl_comm_bytes(profile->graph);
 	return profile;
 }
 
 /* Reading, without any lock */
-
-static void set_state(struct state *state, enum cpl_found found, int ranks,
-                      const struct cpl_error *err)
-{
-	state->found = found;
-	state->ranks = ranks;
-	state->err = err ? *err : (struct cpl_error){""};
-}
 
 /* Why a file of the directory did not open. */
 static enum cpl_found why_closed(int error, const char *dir,
@@ -152,55 +135,51 @@ static enum cpl_found why_closed(int error, const char *dir,
 }
 
 /* Open and look at the beginning: is it there, for how many ranks? */
-static void look(const char *dir, const char *path, uint64_t max,
+static void look(const struct entry *e, uint64_t max,
                  struct cpl_file_stamp *stamp, struct state *state)
 {
-	struct cpl_error err = {""};
 	size_t length;
 	char *head;
-	int fd = cpl_file_open(path, CPL_LINKS_REFUSE, max, stamp, &err);
+	int fd = cpl_file_open(e->path, CPL_LINKS_REFUSE, max, stamp,
+	                       &state->err);
 
 	if (fd < 0) {
-		enum cpl_found found = why_closed(errno, dir, &err);
-
-		set_state(state, found, 0, &err);
+		state->found = why_closed(errno, e->dir, &state->err);
 		return;
 	}
-	head = cpl_file_read_open(fd, path, HEAD_BYTES, &length, &err);
+	head = cpl_file_read_open(fd, e->path, HEAD_BYTES, &length,
+	                          &state->err);
+	state->found = head ? CPL_FOUND_LOADING : CPL_FOUND_UNREADABLE;
 	if (head)
-		set_state(state, CPL_FOUND_LOADING,
-		          cpl_signature_peek(head, length), NULL);
-	else
-		set_state(state, CPL_FOUND_UNREADABLE, 0, &err);
+		state->ranks = cpl_signature_peek(head, length);
 	free(head);
 	close(fd);
 }
 
 /* Read all of it; the files it was read from go to *file. NULL: see state. */
-static struct cpl_profile *load(const char *dir, const char *path,
+static struct cpl_profile *load(const struct entry *e,
                                 const struct cpl_signature_limits *limits,
                                 struct cpl_signature_file **file, int *n_files,
                                 struct state *state)
 {
-	struct cpl_error err = {""};
-	struct cpl_signature *sig;
+	struct cpl_signature *sig =
+	        cpl_signature_load_within(e->path, limits, &state->err);
 	struct cpl_profile *profile = NULL;
-	enum cpl_found found = CPL_FOUND_DAMAGED;
 
-	sig = cpl_signature_load_within(path, limits, &err);
-	if (!sig && errno && errno != ENOMEM)
-		found = why_closed(errno, dir, &err);
+	state->found = CPL_FOUND_DAMAGED;
 	if (sig) {
 		*file = sig->file;
 		*n_files = sig->n_files;
 		sig->file = NULL;
 		sig->n_files = 0;
-		profile = profile_make(sig, path, &err);
+		profile = profile_make(sig, e->path, &state->err);
+	} else if (errno && errno != ENOMEM) {
+		state->found = why_closed(errno, e->dir, &state->err);
 	}
-	if (profile)
-		set_state(state, CPL_FOUND_LOADING, profile->ranks, NULL);
-	else
-		set_state(state, found, 0, &err);
+	if (profile) {
+		state->found = CPL_FOUND_LOADING;
+		state->ranks = profile->ranks;
+	}
 	return profile;
 }
 
@@ -260,12 +239,6 @@ static void entry_free(struct entry *e)
 	free(e->name);
 	free(e->path);
 	free(e);
-}
-
-/* Was it the memory that failed, not the file? */
-static bool no_memory(const struct state *state)
-{
-	return cpl_error_is_memory(&state->err);
 }
 
 static void drop_profile(struct entry *e)
@@ -346,11 +319,6 @@ static struct entry *get_entry(struct cpl_store *store, const char *dir,
 
 /* Requests */
 
-static void request_free(struct cpl_request *head)
-{
-	free(head);
-}
-
 static void run_look(struct cpl_request *head);
 static void run_load(struct cpl_request *head);
 
@@ -362,7 +330,6 @@ static int queue(struct cpl_store *store, struct entry *e, bool whole,
 	if (!request)
 		return cpl_fail_memory(err);
 	request->head.run = whole ? run_load : run_look;
-	request->head.free = request_free;
 	request->store = store;
 	request->entry = e;
 	if (cpl_worker_queue(store->worker,
@@ -412,7 +379,7 @@ static void run_look(struct cpl_request *head)
 	pthread_mutex_unlock(&store->lock);
 	same = same && unchanged(e->file, e->n_files, store->max_bytes);
 	if (!same) {
-		look(e->dir, e->path, store->max_bytes, &stamp, &state);
+		look(e, store->max_bytes, &stamp, &state);
 		if (state.found == CPL_FOUND_LOADING)
 			file = one_file(e->path, &stamp);
 		tell(store, &state);
@@ -426,7 +393,7 @@ static void run_look(struct cpl_request *head)
 		e->n_files = file != NULL;
 		e->state = state;
 		e->failed = 0;
-		e->no_memory = no_memory(&state);
+		e->no_memory = cpl_error_is_memory(&state.err);
 		e->current = false;
 		/* While a new version is read the old one is better than none,
 		 * but not while there is no file at all. */
@@ -457,10 +424,10 @@ static void run_load(struct cpl_request *head)
 	};
 	struct cpl_signature_file *file = NULL;
 	struct cpl_profile *profile;
-	struct state state;
+	struct state state = {0};
 	int n_files = 0;
 
-	profile = load(e->dir, e->path, &limits, &file, &n_files, &state);
+	profile = load(e, &limits, &file, &n_files, &state);
 	tell(store, &state);
 	pthread_mutex_lock(&store->lock);
 	e->loading = false;
@@ -469,7 +436,7 @@ static void run_load(struct cpl_request *head)
 	e->profile = profile;
 	e->current = profile != NULL;
 	e->failed = state.found == CPL_FOUND_DAMAGED ? cpl_now() : 0;
-	e->no_memory = no_memory(&state);
+	e->no_memory = cpl_error_is_memory(&state.err);
 	/* Of what could not be read the stamp of the look stays. */
 	if (file) {
 		free_files(e->file, e->n_files);

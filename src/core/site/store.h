@@ -19,6 +19,7 @@
 #ifndef CPL_SITE_STORE_H
 #define CPL_SITE_STORE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -36,6 +37,7 @@ struct cpl_profile {
 	struct cpl_comm *comm;  /* the whole run */
 	struct cpl_comm *graph; /* cpl_comm_symmetric(comm) */
 	uint64_t bytes;         /* of memory that it takes */
+	atomic_int refs;
 };
 
 /* References; NULL is allowed. Any thread. */

@@ -77,13 +77,21 @@ void cpl_worker_free(struct cpl_worker *worker)
 	free(worker);
 }
 
+static void free_request(struct cpl_request *request)
+{
+	if (request->free)
+		request->free(request);
+	else
+		free(request);
+}
+
 /* With the lock held, which is given up for the request's own free(). */
 static void unref(struct cpl_worker *worker, struct cpl_request *request)
 {
 	if (--request->refs)
 		return;
 	pthread_mutex_unlock(&worker->lock);
-	request->free(request);
+	free_request(request);
 	pthread_mutex_lock(&worker->lock);
 }
 
@@ -216,7 +224,7 @@ int cpl_worker_queue(struct cpl_worker *worker, enum cpl_queue which,
 	}
 	pthread_mutex_unlock(&worker->lock);
 	if (rc)
-		request->free(request);
+		free_request(request);
 	return rc;
 }
 
@@ -277,7 +285,7 @@ bool cpl_worker_idle(struct cpl_worker *worker, int64_t deadline)
 bool cpl_worker_stop(struct cpl_worker *worker, int64_t deadline,
                      void (*orphan)(void *arg), void *arg)
 {
-	bool ended[CPL_QUEUES], all = true;
+	bool all = true;
 
 	if (!worker->owner)
 		return true;
@@ -290,21 +298,20 @@ bool cpl_worker_stop(struct cpl_worker *worker, int64_t deadline,
 	       cpl_cond_wait_until(&worker->change, &worker->lock, deadline))
 		;
 	for (int i = 0; i < CPL_QUEUES; i++) {
-		ended[i] = !worker->queue[i].started || worker->queue[i].ended;
-		all &= ended[i];
-		if (!ended[i])
-			pthread_detach(worker->queue[i].thread);
+		struct queue *queue = &worker->queue[i];
+
+		if (!queue->started)
+			continue;
+		all = all && queue->ended;
+		/* One that ended needs the lock no more. */
+		if (queue->ended)
+			pthread_join(queue->thread, NULL);
+		else
+			pthread_detach(queue->thread);
 	}
 	if (!all) {
 		worker->orphan = orphan;
 		worker->orphan_arg = arg;
-	}
-	for (int i = 0; i < CPL_QUEUES; i++) {
-		struct queue *queue = &worker->queue[i];
-
-		if (queue->started && ended[i])
-			/* It needs the lock no more. */
-			pthread_join(queue->thread, NULL);
 	}
 	pthread_mutex_unlock(&worker->lock);
 	return all;

@@ -28,7 +28,7 @@ enum cpl_queue {
 struct cpl_request {
 	/* On the queue's thread. */
 	void (*run)(struct cpl_request *request);
-	/* When nobody has the request any more, on any thread. */
+	/* When nobody has it any more, on any thread. NULL: free(). */
 	void (*free)(struct cpl_request *request);
 	/* The worker's. */
 	struct cpl_request *next;
