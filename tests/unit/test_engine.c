@@ -331,7 +331,7 @@ static void test_restart(void **state)
 }
 
 /* Is the scheduler asked anything for this job? */
-static bool is_ours(const struct cpl_engine_job *job)
+static bool is_ours(const struct cpl_job_facts *job)
 {
 	struct cpl_engine_request req = request(1, NULL, NULL, 2);
 
@@ -345,7 +345,7 @@ static void test_what_concerns_us(void **state)
 {
 	static const struct {
 		const char *config;
-		struct cpl_engine_job job;
+		struct cpl_job_facts job;
 		bool ours;
 	} row[] = {
 	        {"", {.name = "x"}, false},
@@ -403,7 +403,7 @@ static void test_what_concerns_us(void **state)
 
 static void test_a_broken_file_changes_nothing(void **state)
 {
-	struct cpl_engine_job job = {.name = "x", .profile = "a8"};
+	struct cpl_job_facts job = {.name = "x", .profile = "a8"};
 	struct cpl_error err = {""};
 
 	put("commplace.conf", "Mode=of\n");

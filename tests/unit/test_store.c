@@ -53,7 +53,7 @@ static struct cpl_worker *worker;
 static struct cpl_store *store;
 static char logged[4096];
 
-static void take_log(void *arg, const char *text)
+static void take_log(void *arg, bool failure, const char *text)
 {
 	snprintf(logged, sizeof(logged), "%s", text);
 }

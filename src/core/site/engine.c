@@ -9,6 +9,7 @@
 #include "base/hostlist.h"
 #include "base/printable.h"
 #include "site/engine_internal.h"
+#include "site/site_internal.h"
 
 #define STOP_WAIT_NS (2 * INT64_C(1000000000))
 
@@ -57,12 +58,7 @@ void engine_log(struct cpl_engine *engine, enum cpl_engine_log level,
 
 static void engine_dispose(void *arg);
 
-static void log_failure(void *arg, const char *text)
-{
-	engine_log(arg, CPL_ENGINE_ERROR, "%s", text);
-}
-
-static void log_records(void *arg, bool failure, const char *text)
+static void log_line(void *arg, bool failure, const char *text)
 {
 	engine_log(arg, failure ? CPL_ENGINE_ERROR : CPL_ENGINE_INFO, "%s",
 	           text);
@@ -90,9 +86,9 @@ struct cpl_engine *cpl_engine_new(const char *config_path,
 	engine->worker = cpl_worker_new(err);
 	if (!engine->worker)
 		goto fail;
-	engine->store = cpl_store_new(engine->worker, log_failure, engine, err);
+	engine->store = cpl_store_new(engine->worker, log_line, engine, err);
 	engine->records =
-	        cpl_record_dir_new(engine->worker, log_records, engine, err);
+	        cpl_record_dir_new(engine->worker, log_line, engine, err);
 	if (engine->store && engine->records)
 		return engine;
 fail:
@@ -269,14 +265,9 @@ static bool hosts_equal(const struct cpl_engine *engine,
 {
 	if (n != engine->n_hosts)
 		return false;
-	for (int i = 0; i < n; i++) {
-		if (!name[i] || !engine->host_name[i]) {
-			if (name[i] || engine->host_name[i])
-				return false;
-		} else if (strcmp(name[i], engine->host_name[i])) {
+	for (int i = 0; i < n; i++)
+		if (!same_text(name[i], engine->host_name[i]))
 			return false;
-		}
-	}
 	return true;
 }
 
@@ -347,16 +338,11 @@ static void queue_restore(struct cpl_engine *engine)
 	engine->n_restore = 0;
 }
 
-static void take_back_one(struct cpl_engine *engine, struct restored *item)
+/* A record of a job that has run before this engine did. */
+static void take_back(struct cpl_engine *engine, struct cpl_record *record)
 {
-	struct cpl_record *record = item->record;
-	struct running *job;
+	struct running *job = engine_running_add(engine, record, NULL);
 
-	/* A job that started meanwhile is known better already. */
-	if (engine_running_find(engine, record->job))
-		return;
-	item->record = NULL;
-	job = engine_running_add(engine, record, NULL);
 	if (!job)
 		return;
 	job->traffic = record->profile && record->ranks > 0;
@@ -369,18 +355,6 @@ static void take_back_one(struct cpl_engine *engine, struct restored *item)
 	                 record->map_max_after == 0;
 	for (int i = 0; i < engine->n_suspended && !job->suspended; i++)
 		job->suspended = engine->suspended[i] == job->id;
-}
-
-static void take_back(struct cpl_engine *engine, struct restored *item)
-{
-	while (item) {
-		struct restored *next = item->next;
-
-		take_back_one(engine, item);
-		cpl_record_free(item->record);
-		free(item);
-		item = next;
-	}
 }
 
 void engine_adopt(struct cpl_engine *engine)
@@ -401,10 +375,15 @@ void engine_adopt(struct cpl_engine *engine)
 		map_hosts(engine);
 		use_config(engine);
 	}
-	if (engine->snapshot)
-		take_back(engine, restored);
-	else
-		free_restored(restored);
+	for (struct restored *item = restored; item && engine->snapshot;
+	     item = item->next) {
+		/* A job that started meanwhile is known better already. */
+		if (engine_running_find(engine, item->record->job))
+			continue;
+		take_back(engine, item->record);
+		item->record = NULL;
+	}
+	free_restored(restored);
 	if (engine->snapshot && engine->restore_waits)
 		queue_restore(engine);
 }

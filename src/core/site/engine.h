@@ -21,6 +21,7 @@
 
 #include "base/error.h"
 #include "site/record.h"
+#include "site/resolve.h"
 #include "site/size.h"
 
 struct cpl_engine;
@@ -70,19 +71,6 @@ int cpl_engine_load(struct cpl_engine *engine, int wait_ms,
 int cpl_engine_set_hosts(struct cpl_engine *engine, const char *const *name,
                          int n, struct cpl_error *err);
 
-/* A job as the scheduler knows it. Texts may be NULL; wishes are untrusted. */
-struct cpl_engine_job {
-	int64_t id;
-	int64_t array_id; /* of the job array it is an element of; 0: none */
-	uint32_t uid;
-	const char *name;
-	const char *partition;
-	const char *profile; /* what the user asked for; "none": no profile,
-	                      * Match rules do not apply either */
-	const char *policy;
-	const char *mapping;
-};
-
 /*
  * A job's life is four calls: cpl_engine_decide (as often as the scheduler
  * asks), cpl_engine_start, cpl_engine_step for each of its steps,
@@ -119,7 +107,7 @@ struct cpl_engine_scheduler {
 };
 
 struct cpl_engine_request {
-	struct cpl_engine_job job;
+	struct cpl_job_facts job;
 	struct cpl_need need;
 	int ranks;           /* 0: not stated, the signature's count is meant */
 	int n_hosts;         /* as in cpl_engine_set_hosts */
@@ -157,7 +145,7 @@ enum cpl_engine_answer cpl_engine_decide(
 /* What a job has got, when it begins. */
 struct cpl_engine_allocation {
 	int64_t id;
-	int64_t array_id;     /* as in cpl_engine_job */
+	int64_t array_id; /* of the job array it is an element of; 0: none */
 	const char *shown_as; /* as in cpl_record */
 	const int *host;      /* [n_hosts] host indexes in node order */
 	int n_hosts;
@@ -188,7 +176,7 @@ void cpl_engine_start(struct cpl_engine *engine,
 
 /* A step of a running job, as the scheduler has laid it out. */
 struct cpl_engine_step {
-	struct cpl_engine_job job;
+	struct cpl_job_facts job;
 	const char *hosts; /* hostlist, n_hosts names */
 	int n_hosts, ranks;
 	const uint16_t *tasks; /* [n_hosts] */

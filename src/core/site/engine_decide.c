@@ -8,22 +8,6 @@
 #include "signature/signature.h"
 #include "site/engine_internal.h"
 
-struct cpl_resolved engine_resolve(const struct snapshot *now,
-                                   const struct cpl_engine_job *job)
-{
-	struct cpl_job_facts facts = {
-	        .profile = job->profile,
-	        .policy = job->policy,
-	        .mapping = job->mapping,
-	        .name = job->name,
-	        .partition = job->partition,
-	};
-	struct cpl_resolved out;
-
-	cpl_resolve(now->config, now->net, &facts, &out);
-	return out;
-}
-
 /* By user or site, not the "auto" of a profile. */
 static bool stated(const struct cpl_resolved *want)
 {
@@ -126,14 +110,10 @@ static int set_hosts_text(const struct cpl_engine *engine, char **field,
                           const int *host, int n)
 {
 	char **name = engine_host_names(engine, host, n);
-	char *text = name ? cpl_hostlist_format(name, n) : NULL;
+	int rc = engine_set_hostlist(field, name, n);
 
 	free(name);
-	if (!text)
-		return -1;
-	free(*field);
-	*field = text;
-	return 0;
+	return rc;
 }
 
 static int set_free_text(const struct cpl_engine *engine,
@@ -156,7 +136,7 @@ static int set_hosts(const struct cpl_engine *engine, struct cpl_record *record,
                      const int *host, int n)
 {
 	char **name = engine_host_names(engine, host, n);
-	int rc = name ? engine_record_hosts(record, name, n) : -1;
+	int rc = engine_record_hosts(record, name, n);
 
 	free(name);
 	return rc;
@@ -218,87 +198,58 @@ static bool offered(const struct deciding *d, int host)
 	       d->offer[host] >= d->size.cpus;
 }
 
-/* Everything that a core request needs, from a request in host indexes. */
-struct prepared {
-	unsigned char *free_node;
-	int *required;
-	int n_free;
-};
-
-static int prepare(const struct deciding *d, struct prepared *out,
-                   struct cpl_error *err)
-{
-	const struct cpl_engine_request *req = d->req;
-	int n_nodes = d->engine->snapshot->net->n_nodes;
-
-	out->free_node = calloc((size_t)n_nodes + 1, 1);
-	out->required = malloc(((size_t)req->n_required + 1) * sizeof(int));
-	if (!out->free_node || !out->required)
-		return cpl_fail_memory(err);
-	for (int i = 0; i < req->n_hosts; i++) {
-		if (!offered(d, i))
-			continue;
-		out->free_node[d->engine->host_node[i]] = 1;
-		out->n_free++;
-	}
-	for (int i = 0; i < req->n_required; i++)
-		out->required[i] = d->engine->host_node[req->required[i]];
-	return 0;
-}
-
 /* The core's choice among the hosts offered. */
 static int choose(struct deciding *d, struct cpl_error *err)
 {
+	const struct cpl_engine_request *req = d->req;
 	struct cpl_engine *engine = d->engine;
 	const struct snapshot *now = engine->snapshot;
 	struct cpl_profile *profile = d->out->profile;
 	struct cpl_record *record = d->out->record;
 	struct cpl_decision decision = {0};
-	struct prepared ready = {0};
+	unsigned char *free_node = calloc((size_t)now->net->n_nodes + 1, 1);
+	int *required = malloc(((size_t)req->n_required + 1) * sizeof(int));
 	int rc = -1;
 
-	if (prepare(d, &ready, err))
+	if (!free_node || !required) {
+		cpl_fail_memory(err);
 		goto out;
+	}
+	for (int i = 0; i < req->n_hosts; i++)
+		if (offered(d, i))
+			free_node[engine->host_node[i]] = 1;
+	for (int i = 0; i < req->n_required; i++)
+		required[i] = engine->host_node[req->required[i]];
 	struct cpl_decide_request core = {
 	        .place = {.net = now->net,
-	                  .free = ready.free_node,
+	                  .free = free_node,
 	                  .n_nodes_wanted = (int)d->size.nodes,
-	                  .required = ready.required,
-	                  .n_required = d->req->n_required,
+	                  .required = required,
+	                  .n_required = req->n_required,
 	                  .seed = now->config->seed},
 	        .policy = d->want.policy.value,
 	        .routing = now->routing,
 	        .comm = profile ? profile->comm : NULL,
 	        .ranks_per_node = record->ranks_per_node,
 	        .objective = d->want.objective,
+	        .background =
+	                engine_background(engine, record, d->deadline, err),
 	        .expired = engine_expired,
 	        .expired_arg = &d->deadline,
 	};
-	free(record->background);
-	record->n_background = 0;
-	record->background = calloc((size_t)engine->n_running + 1,
-	                            sizeof(*record->background));
-	if (!record->background) {
-		cpl_fail_memory(err);
-		goto out;
-	}
-	core.background =
-	        engine_background(engine, record->background,
-	                          &record->n_background, d->deadline, err);
 	if (err->text[0] || cpl_decide(&core, &decision, err))
 		goto out;
 	rc = set_choice(d, &decision);
-	if (d->req->start)
-		rc |= set_free_text(engine, ready.free_node,
-		                    &record->free_hosts);
-	rc |= set_hosts_text(engine, &record->required_hosts, d->req->required,
-	                     d->req->n_required);
+	if (req->start)
+		rc |= set_free_text(engine, free_node, &record->free_hosts);
+	rc |= set_hosts_text(engine, &record->required_hosts, req->required,
+	                     req->n_required);
 	if (rc)
 		cpl_fail_memory(err);
 out:
 	cpl_decision_free(&decision);
-	free(ready.free_node);
-	free(ready.required);
+	free(free_node);
+	free(required);
 	return rc;
 }
 
@@ -360,7 +311,7 @@ out:
 }
 
 /* Why these hosts cannot be ours to choose; NULL: they can. */
-static const char *no_room(const struct deciding *d)
+static const char *not_ours(const struct deciding *d)
 {
 	if (d->req->stock_reason)
 		return d->req->stock_reason;
@@ -390,7 +341,7 @@ static void set_size(struct deciding *d)
 static int consider(struct deciding *d, struct cpl_error *why,
                     struct cpl_error *err)
 {
-	const char *room;
+	const char *reason;
 	bool use;
 
 	set_size(d);
@@ -400,9 +351,9 @@ static int consider(struct deciding *d, struct cpl_error *why,
 	d->out->profile = find_profile(d->engine, d->req, &d->want, d->deadline,
 	                               &use, why);
 	set_size(d);
-	room = no_room(d);
-	if (room)
-		return cpl_fail(err, "%s", room);
+	reason = not_ours(d);
+	if (reason)
+		return cpl_fail(err, "%s", reason);
 	if (!use)
 		return cpl_fail(err, "%s", why->text);
 	if (!d->out->profile && cpl_placement_is_search(d->want.policy.value))
@@ -447,8 +398,6 @@ static int place(struct deciding *d, struct cpl_error *err)
 	int64_t begin = cpl_now();
 
 	for (int tries = 1;; tries++) {
-		bool accepted;
-
 		if (choose(d, err))
 			return -1;
 		record->decision_ms += (double)(cpl_now() - begin) / 1e6;
@@ -456,11 +405,10 @@ static int place(struct deciding *d, struct cpl_error *err)
 			record->outcome = CPL_OUTCOME_OBSERVED;
 			return cpl_fail(err, "Mode=observe");
 		}
-		accepted = d->scheduler->place(d->scheduler->arg, d->out->order,
-		                               d->out->n_order);
-		if (accepted)
+		if (d->scheduler->place(d->scheduler->arg, d->out->order,
+		                        d->out->n_order))
 			return 0;
-		if (tries == CPL_ENGINE_TRIES || !try_others(d) || no_room(d))
+		if (tries == CPL_ENGINE_TRIES || !try_others(d) || not_ours(d))
 			return cpl_fail(err, "the scheduler refused the nodes "
 			                     "chosen");
 		begin = cpl_now();
@@ -481,15 +429,13 @@ static void evaluate_stock(struct deciding *d, const int *host, int n)
 	struct cpl_metrics metrics;
 	struct cpl_job_sums sums;
 	struct cpl_error err = {""};
-	int64_t *id = NULL, n_ids, deadline;
-	int *node = NULL;
+	int *node;
 
 	if (set_hosts_text(engine, &record->stock_hosts, host, n) || !profile)
 		return;
 	node = malloc(((size_t)n + 1) * sizeof(int));
-	id = malloc(((size_t)engine->n_running + 1) * sizeof(*id));
-	if (!node || !id)
-		goto out;
+	if (!node)
+		return;
 	for (int i = 0; i < n; i++) {
 		node[i] = engine->host_node[host[i]];
 		if (node[i] < 0)
@@ -504,9 +450,9 @@ static void evaluate_stock(struct deciding *d, const int *host, int n)
 	        .comm = profile->comm,
 	        .ranks_per_node = spread(profile->ranks, (uint32_t)n),
 	        .objective = d->want.objective,
+	        .background = engine_background(engine, NULL,
+	                                        engine_deadline(now), &err),
 	};
-	deadline = engine_deadline(now);
-	core.background = engine_background(engine, id, &n_ids, deadline, &err);
 	if (!err.text[0] &&
 	    !cpl_decide_evaluate(&core, node, &metrics, &sums, &err)) {
 		record->stock_max_congestion = metrics.max_congestion;
@@ -514,7 +460,6 @@ static void evaluate_stock(struct deciding *d, const int *host, int n)
 	}
 out:
 	free(node);
-	free(id);
 }
 
 void engine_decided_free(struct decided *decided)
@@ -669,7 +614,8 @@ enum cpl_engine_answer cpl_engine_decide(
 	if (!in_force(engine) || !engine->host_node ||
 	    engine->n_hosts != req->n_hosts)
 		goto out;
-	d.want = engine_resolve(engine->snapshot, &req->job);
+	cpl_resolve(engine->snapshot->config, engine->snapshot->net, &req->job,
+	            &d.want);
 	if (!d.want.policy.value)
 		goto out;
 	d.out = decided_new(engine, req, &d.want);

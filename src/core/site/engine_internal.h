@@ -124,9 +124,6 @@ void engine_snapshot_free(struct snapshot *snapshot);
 
 /* engine_decide.c */
 
-/* What the job gets of the configuration and its wishes. */
-struct cpl_resolved engine_resolve(const struct snapshot *now,
-                                   const struct cpl_engine_job *job);
 /* Out of the list: what was decided for the job, or NULL. */
 struct decided *engine_decided_take(struct cpl_engine *engine, int64_t id);
 void engine_decided_free(struct decided *decided);
@@ -168,22 +165,22 @@ void engine_running_changed(struct cpl_engine *engine, struct running *job);
 void engine_running_stale(struct cpl_engine *engine);
 /*
  * The summed load of the running jobs, NULL when none has any, or with err
- * when memory is out or the deadline (ns) passed before it was made. Fills id[]
- * (up to n_running entries) with the jobs counted.
+ * when memory is out or the deadline (ns) passed before it was made. Notes the
+ * jobs counted in the record (NULL: nowhere).
  */
-const struct cpl_load *engine_background(struct cpl_engine *engine, int64_t *id,
-                                         int64_t *n_ids, int64_t deadline,
+const struct cpl_load *engine_background(struct cpl_engine *engine,
+                                         struct cpl_record *record,
+                                         int64_t deadline,
                                          struct cpl_error *err);
 /* The names of hosts (indexes): an array to free(), the names are the
  * engine's. NULL: memory, or an index that is no host. */
 char **engine_host_names(const struct cpl_engine *engine, const int *host,
                          int n);
-/* Copy n names into the record's hosts. -1: memory, nothing changed. */
+/* Replace *field by the host list of n names (NULL: memory). -1: memory. */
+int engine_set_hostlist(char **field, char *const *name, int n);
+/* Copy n names (NULL: memory) into the record's hosts. -1: memory, nothing
+ * changed. */
 int engine_record_hosts(struct cpl_record *record, char *const *name, int n);
-/* Have a job's record written. */
-void engine_record_write(struct cpl_engine *engine,
-                         const struct cpl_record *record);
-
 /* Take what the worker has staged; with `api` held, at the start of calls. */
 void engine_adopt(struct cpl_engine *engine);
 

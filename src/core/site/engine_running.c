@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "signature/signature.h"
+#include "base/hostlist.h"
 
 /* First job with an id not below this one. */
 static int lower_bound(const struct cpl_engine *engine, int64_t id)
@@ -121,6 +121,12 @@ void engine_running_stale(struct cpl_engine *engine)
 static bool has_traffic(const struct running *job)
 {
 	return !job->suspended && job->traffic && job->record->ranks > 0;
+}
+
+/* Is its load in the background? */
+static bool counts(const struct running *job)
+{
+	return has_traffic(job) && job->entry;
 }
 
 void engine_find_profile(struct cpl_engine *engine, const char *name, int ranks,
@@ -332,26 +338,44 @@ static int make_background(struct cpl_engine *engine, int64_t deadline,
 	return rc < 0 ? -1 : 0;
 }
 
-const struct cpl_load *engine_background(struct cpl_engine *engine, int64_t *id,
-                                         int64_t *n_ids, int64_t deadline,
+/* The jobs whose load is part of the background go on record. */
+static int note_counted(const struct cpl_engine *engine,
+                        struct cpl_record *record)
+{
+	free(record->background);
+	record->background = calloc((size_t)engine->n_running + 1,
+	                            sizeof(*record->background));
+	if (!record->background)
+		return -1;
+	for (int i = 0; i < engine->n_running; i++)
+		if (counts(&engine->running[i]))
+			record->background[record->n_background++] =
+			        engine->running[i].id;
+	return 0;
+}
+
+const struct cpl_load *engine_background(struct cpl_engine *engine,
+                                         struct cpl_record *record,
+                                         int64_t deadline,
                                          struct cpl_error *err)
 {
-	int64_t n = 0;
+	bool any = false;
 
-	*n_ids = 0;
-	for (int i = 0; i < engine->n_running; i++)
-		n += has_traffic(&engine->running[i]);
-	if (!n)
+	if (record)
+		record->n_background = 0;
+	for (int i = 0; i < engine->n_running && !any; i++)
+		any = has_traffic(&engine->running[i]);
+	if (any && !engine->background_made &&
+	    make_background(engine, deadline, err))
 		return NULL;
-	if (!engine->background_made && make_background(engine, deadline, err))
+	if (record && note_counted(engine, record)) {
+		cpl_fail_memory(err);
 		return NULL;
-	n = 0;
-	for (int i = 0; i < engine->n_running; i++)
-		if (has_traffic(&engine->running[i]) &&
-		    engine->running[i].entry)
-			id[n++] = engine->running[i].id;
-	*n_ids = n;
-	return n ? &engine->background : NULL;
+	}
+	any = false;
+	for (int i = 0; i < engine->n_running && !any; i++)
+		any = counts(&engine->running[i]);
+	return any ? &engine->background : NULL;
 }
 
 char **engine_host_names(const struct cpl_engine *engine, const int *host,
@@ -370,30 +394,30 @@ char **engine_host_names(const struct cpl_engine *engine, const int *host,
 	return name;
 }
 
-int engine_record_hosts(struct cpl_record *record, char *const *name, int n)
+int engine_set_hostlist(char **field, char *const *name, int n)
 {
-	char **copy = calloc((size_t)n + 1, sizeof(*copy));
+	char *text = name ? cpl_hostlist_format(name, n) : NULL;
 
-	if (!copy)
+	if (!text)
 		return -1;
-	for (int i = 0; i < n; i++) {
-		if (!engine_set(&copy[i], name[i]))
-			continue;
-		while (i--)
-			free(copy[i]);
-		free(copy);
-		return -1;
-	}
-	for (int i = 0; i < record->n_hosts; i++)
-		free(record->host[i]);
-	free(record->host);
-	record->host = copy;
-	record->n_hosts = n;
+	free(*field);
+	*field = text;
 	return 0;
 }
 
-void engine_record_write(struct cpl_engine *engine,
-                         const struct cpl_record *record)
+int engine_record_hosts(struct cpl_record *record, char *const *name, int n)
 {
-	cpl_record_dir_write(engine->records, record);
+	struct cpl_hostlist copy = {0};
+
+	for (int i = 0; i < n; i++)
+		if (!name || cpl_hostlist_push(&copy, name[i], NULL)) {
+			cpl_hostlist_free(&copy);
+			return -1;
+		}
+	for (int i = 0; i < record->n_hosts; i++)
+		free(record->host[i]);
+	free(record->host);
+	record->host = copy.name;
+	record->n_hosts = n;
+	return 0;
 }

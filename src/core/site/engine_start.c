@@ -22,11 +22,10 @@ int engine_map_ranks(struct cpl_engine *engine,
                      struct cpl_map_result *out, struct cpl_error *err)
 {
 	const struct snapshot *now = engine->snapshot;
-	int64_t deadline = engine_deadline(now), n_ids, n_slots = 0;
+	int64_t deadline = engine_deadline(now), n_slots = 0;
 	struct cpl_error why = {""};
 	const struct cpl_mapper *mapper =
 	        cpl_mapper_find(mapping ? mapping : "linear", &why);
-	int64_t *id = malloc(((size_t)engine->n_running + 1) * sizeof(*id));
 	int rc = -1;
 
 	if (!mapper)
@@ -39,10 +38,6 @@ int engine_map_ranks(struct cpl_engine *engine,
 		         (long long)n_slots, n, profile->comm->ranks);
 		goto out;
 	}
-	if (!id) {
-		cpl_fail_memory(&why);
-		goto out;
-	}
 	struct cpl_map_request req = {
 	        .net = now->net,
 	        .routing = now->routing,
@@ -51,8 +46,7 @@ int engine_map_ranks(struct cpl_engine *engine,
 	        .n_hosts = n,
 	        .host = node,
 	        .slots = slots,
-	        .background =
-	                engine_background(engine, id, &n_ids, deadline, &why),
+	        .background = engine_background(engine, NULL, deadline, &why),
 	        .objective = now->config->objective,
 	        .option = mapping ? cpl_mapper_option(mapping) : NULL,
 	        .seed = now->config->seed,
@@ -64,7 +58,6 @@ int engine_map_ranks(struct cpl_engine *engine,
 out:
 	if (rc)
 		cpl_fail(err, "%s", why.text);
-	free(id);
 	return rc;
 }
 
@@ -286,18 +279,6 @@ static int would_be(struct cpl_record *record)
 	return 0;
 }
 
-static int set_stock_hosts(struct cpl_record *record,
-                           const struct allocation *real)
-{
-	char *text = cpl_hostlist_format(real->name, real->n);
-
-	if (!text)
-		return -1;
-	free(record->stock_hosts);
-	record->stock_hosts = text;
-	return 0;
-}
-
 /* An observed job runs on the stock nodes in the stock order. */
 static int as_it_runs(struct cpl_record *record, const struct allocation *real)
 {
@@ -314,7 +295,7 @@ static int fill_record(struct cpl_engine *engine, struct decided *decided,
 	bool observed = record->outcome == CPL_OUTCOME_OBSERVED;
 
 	if ((record->outcome != CPL_OUTCOME_PLACED &&
-	     set_stock_hosts(record, real)) ||
+	     engine_set_hostlist(&record->stock_hosts, real->name, real->n)) ||
 	    (observed ? would_be(record)
 	              : engine_record_hosts(record, real->name, real->n)))
 		return cpl_fail_memory(err);
@@ -346,7 +327,7 @@ static void start(struct cpl_engine *engine, struct decided *decided,
 		goto out;
 	describe(record, notice->text, sizeof(notice->text));
 	notice->comment = engine->snapshot->config->admin_comment;
-	engine_record_write(engine, record);
+	cpl_record_dir_write(engine->records, record);
 	if (observed && as_it_runs(record, &real)) {
 		cpl_fail_memory(&err);
 		goto out;
@@ -401,12 +382,12 @@ void cpl_engine_resized(struct cpl_engine *engine, int64_t id, const int *host,
 	job->has_layout = false;
 	job->record->ranks = 0;
 	engine->background_made = false;
-	if (!name || engine_record_hosts(job->record, name, n_hosts))
+	if (engine_record_hosts(job->record, name, n_hosts))
 		engine_log(engine, CPL_ENGINE_ERROR,
 		           "out of memory: the record of job %lld keeps its "
 		           "former hosts",
 		           (long long)id);
-	engine_record_write(engine, job->record);
+	cpl_record_dir_write(engine->records, job->record);
 out:
 	free(name);
 	pthread_mutex_unlock(&engine->api);

@@ -7,126 +7,89 @@
 #include "site/engine_internal.h"
 #include "site/launch.h"
 
-/* A step's hosts as the network has them. */
+/* A step's hosts as the network and the job's record have them. */
 struct step_hosts {
 	int *node, *slots; /* [n] */
 	int n;
+	int *at; /* [record->n_hosts] position of a host of the record, or -1 */
 };
 
 static void step_hosts_free(struct step_hosts *hosts)
 {
 	free(hosts->node);
 	free(hosts->slots);
+	free(hosts->at);
 }
 
-static int step_hosts_get(const struct cpl_engine *engine,
+static int find_hosts(const struct cpl_network *net, char *const *name,
+                      const struct cpl_record *record, struct step_hosts *out,
+                      struct cpl_error *err)
+{
+	int *position = malloc(((size_t)net->n_nodes + 1) * sizeof(int));
+	int rc = -1;
+
+	if (!position)
+		return cpl_fail_memory(err);
+	for (int i = 0; i < net->n_nodes; i++)
+		position[i] = -1;
+	for (int i = 0; i < out->n; i++) {
+		out->node[i] = cpl_network_node(net, name[i]);
+		if (out->node[i] < 0) {
+			cpl_fail(err, "%s is not in the network", name[i]);
+			goto out;
+		}
+		position[out->node[i]] = i;
+	}
+	for (int h = 0; h < record->n_hosts; h++) {
+		int node = cpl_network_node(net, record->host[h]);
+
+		out->at[h] = node >= 0 ? position[node] : -1;
+	}
+	rc = 0;
+out:
+	free(position);
+	return rc;
+}
+
+static int step_hosts_get(const struct cpl_network *net,
                           const struct cpl_engine_step *step,
+                          const struct cpl_record *record,
                           struct step_hosts *out, struct cpl_error *err)
 {
 	struct cpl_hostlist list = {0};
 	int rc = -1;
 
 	if (cpl_hostlist_parse(&list, step->hosts, err))
-		goto out;
+		return -1;
 	out->n = list.count;
 	out->node = malloc(((size_t)list.count + 1) * sizeof(int));
 	out->slots = malloc(((size_t)list.count + 1) * sizeof(int));
-	if (!out->node || !out->slots) {
+	out->at = malloc(((size_t)record->n_hosts + 1) * sizeof(int));
+	if (!out->node || !out->slots || !out->at)
 		cpl_fail_memory(err);
-		goto out;
-	}
-	if (list.count != step->n_hosts) {
+	else if (list.count != step->n_hosts)
 		cpl_fail(err, "the layout has %d nodes, its list %d",
 		         step->n_hosts, list.count);
-		goto out;
-	}
-	for (int i = 0; i < list.count; i++) {
+	else
+		rc = find_hosts(net, list.name, record, out, err);
+	for (int i = 0; i < list.count && !rc; i++)
 		out->slots[i] = step->tasks[i];
-		out->node[i] =
-		        cpl_network_node(engine->snapshot->net, list.name[i]);
-		if (out->node[i] < 0) {
-			cpl_fail(err, "%s is not in the network", list.name[i]);
-			goto out;
-		}
-	}
-	rc = 0;
-out:
 	cpl_hostlist_free(&list);
 	return rc;
 }
 
-/* at[node] = position in the step, -1 elsewhere. NULL: memory. */
-static int *positions(const struct cpl_engine *engine,
-                      const struct step_hosts *hosts)
-{
-	int n_nodes = engine->snapshot->net->n_nodes;
-	int *at = malloc(((size_t)n_nodes + 1) * sizeof(int));
-
-	for (int i = 0; at && i < n_nodes; i++)
-		at[i] = -1;
-	for (int i = 0; at && i < hosts->n; i++)
-		at[hosts->node[i]] = i;
-	return at;
-}
-
-/*
- * to[h] = position in the step of the record's host h. -1 with err when the
- * step does not have exactly these hosts with these counts.
- */
-static int match_layout(const struct cpl_engine *engine,
-                        const struct cpl_record *record,
-                        const struct step_hosts *hosts, int *to,
-                        struct cpl_error *err)
-{
-	int *count = calloc((size_t)record->n_hosts + 1, sizeof(int));
-	int *at = positions(engine, hosts);
-	int rc = -1;
-
-	if (!count || !at) {
-		cpl_fail_memory(err);
-		goto out;
-	}
-	for (int r = 0; r < record->ranks; r++)
-		count[record->rank_host[r]]++;
-	for (int h = 0; h < record->n_hosts; h++) {
-		int id = cpl_network_node(engine->snapshot->net,
-		                          record->host[h]);
-
-		to[h] = id >= 0 ? at[id] : -1;
-		if (count[h] &&
-		    (to[h] < 0 || hosts->slots[to[h]] != count[h])) {
-			cpl_fail(err, "the step has other counts per node "
-			              "than the job's layout");
-			goto out;
-		}
-	}
-	rc = 0;
-out:
-	free(count);
-	free(at);
-	return rc;
-}
-
 /* rank_host[r] = position in the step, as the job's layout has it. */
-static int as_laid_out(const struct cpl_engine *engine,
-                       const struct running *job,
+static int as_laid_out(const struct cpl_record *record,
                        const struct step_hosts *hosts, int *rank_host,
                        struct cpl_error *err)
 {
-	const struct cpl_record *record = job->record;
-	int *to = malloc(((size_t)record->n_hosts + 1) * sizeof(int));
-	int rc = -1;
-
-	if (!to) {
-		cpl_fail_memory(err);
-		goto out;
+	for (int r = 0; r < record->ranks; r++) {
+		rank_host[r] = hosts->at[record->rank_host[r]];
+		if (rank_host[r] < 0)
+			return cpl_fail(err, "the step lacks hosts of the "
+			                     "job's layout");
 	}
-	rc = match_layout(engine, record, hosts, to, err);
-	for (int r = 0; r < record->ranks && !rc; r++)
-		rank_host[r] = to[record->rank_host[r]];
-out:
-	free(to);
-	return rc;
+	return 0;
 }
 
 /* Mapped anew, for other counts or after a step in another order. */
@@ -151,7 +114,8 @@ static int mapped(struct cpl_engine *engine, const struct running *job,
 	return rc;
 }
 
-/* Rows in increasing order; the counts are those of tasks[] already. */
+/* Rows in increasing order; -1 with err when the counts are not those of the
+ * step, which is then unchanged. */
 static int permute(const struct cpl_engine_step *step, const int *rank_host,
                    struct cpl_error *err)
 {
@@ -164,7 +128,8 @@ static int permute(const struct cpl_engine_step *step, const int *rank_host,
 		used[rank_host[r]]++;
 	for (int i = 0; i < step->n_hosts; i++)
 		if (used[i] != step->tasks[i]) {
-			cpl_fail(err, "the layout has other counts per node");
+			cpl_fail(err, "the step has other counts per node "
+			              "than the job's layout");
 			goto out;
 		}
 	memset(used, 0, (size_t)step->n_hosts * sizeof(int));
@@ -185,21 +150,16 @@ static void note_order(struct cpl_engine *engine, struct running *job,
                        const struct step_hosts *hosts, bool own)
 {
 	struct cpl_record *record = job->record;
-	int *at = positions(engine, hosts);
 	int *host = malloc(((size_t)hosts->n + 1) * sizeof(int));
 	int *order = malloc(((size_t)record->ranks + 1) * sizeof(int));
 
-	if (!at || !host || !order)
+	if (!host || !order)
 		goto out;
 	for (int i = 0; i < hosts->n; i++)
 		host[i] = -1;
-	for (int h = 0; h < record->n_hosts; h++) {
-		int id = cpl_network_node(engine->snapshot->net,
-		                          record->host[h]);
-
-		if (id >= 0 && at[id] >= 0)
-			host[at[id]] = h;
-	}
+	for (int h = 0; h < record->n_hosts; h++)
+		if (hosts->at[h] >= 0)
+			host[hosts->at[h]] = h;
 	for (int i = 0; i < hosts->n; i++)
 		for (int k = 0; k < step->tasks[i]; k++) {
 			uint32_t rank = step->ids[i][k];
@@ -217,9 +177,8 @@ static void note_order(struct cpl_engine *engine, struct running *job,
 		goto out;
 	memcpy(record->rank_host, order, (size_t)record->ranks * sizeof(int));
 	engine_running_changed(engine, job);
-	engine_record_write(engine, record);
+	cpl_record_dir_write(engine->records, record);
 out:
-	free(at);
 	free(host);
 	free(order);
 }
@@ -230,31 +189,32 @@ static int lay_out(struct cpl_engine *engine, struct running *job,
 	struct step_hosts hosts = {0};
 	struct cpl_error why = {""};
 	int *rank_host = malloc(((size_t)step->ranks + 1) * sizeof(int));
-	bool profile = job->traffic;
 	int rc = -1;
 
 	if (!rank_host) {
 		cpl_fail_memory(err);
 		goto out;
 	}
-	if (step_hosts_get(engine, step, &hosts, err))
+	if (step_hosts_get(engine->snapshot->net, step, job->record, &hosts,
+	                   err))
 		goto out;
 	if (step->own_order) {
 		note_order(engine, job, step, &hosts, true);
 		cpl_fail(err, "the order is the user's");
 		goto out;
 	}
-	if (job->own_order && !profile)
+	if (job->own_order && !job->traffic) {
 		engine_block_order(hosts.slots, hosts.n, rank_host);
-	else if (job->own_order ||
-	         as_laid_out(engine, job, &hosts, rank_host, &why)) {
-		if (!profile)
-			cpl_fail(err, "%s", why.text);
-		if (!profile || mapped(engine, job, &hosts, rank_host, err))
-			goto out;
+		rc = permute(step, rank_host, &why);
+	} else if (!job->own_order &&
+	           !as_laid_out(job->record, &hosts, rank_host, &why)) {
+		rc = permute(step, rank_host, &why);
 	}
-	rc = permute(step, rank_host, err);
-	if (!rc && job->own_order)
+	if (rc && job->traffic && !mapped(engine, job, &hosts, rank_host, &why))
+		rc = permute(step, rank_host, &why);
+	if (rc)
+		cpl_fail(err, "%s", why.text);
+	else if (job->own_order)
 		note_order(engine, job, step, &hosts, false);
 out:
 	free(rank_host);
@@ -268,7 +228,7 @@ static unsigned char *travels(struct cpl_engine *engine,
                               struct cpl_error *err)
 {
 	const struct cpl_config *config = engine->snapshot->config;
-	struct cpl_resolved want = engine_resolve(engine->snapshot, &step->job);
+	struct cpl_resolved want;
 	struct cpl_launch_step layout = {
 	        .ranks = step->ranks,
 	        .n_nodes = step->n_hosts,
@@ -279,16 +239,12 @@ static unsigned char *travels(struct cpl_engine *engine,
 	struct cpl_store_answer found;
 	unsigned char *data;
 
+	cpl_resolve(config, engine->snapshot->net, &step->job, &want);
 	if (!want.binding.value)
 		return NULL;
 	engine_find_profile(engine, want.profile.value,
 	                    step->part ? 0 : step->ranks,
 	                    engine_deadline(engine->snapshot), &found);
-	/* The store speaks of jobs. */
-	if (found.found == CPL_FOUND_OTHER_RANKS)
-		cpl_fail(&found.err,
-		         "profile %s is of %d ranks, the step has %d",
-		         want.profile.value, found.ranks, step->ranks);
 	data = cpl_site_launch(config, &want, &found, &layout, size, err);
 	cpl_profile_drop(found.profile);
 	return data;

@@ -17,10 +17,8 @@
 #define BRIEF_NS (50 * INT64_C(1000000))
 
 /* A text grows by a formatted piece, or stays as it is. */
-static void add(char **text, const char *fmt, ...)
-        __attribute__((format(printf, 2, 3)));
-
-static void add(char **text, const char *fmt, ...)
+static void __attribute__((format(printf, 2, 3)))
+add(char **text, const char *fmt, ...)
 {
 	char *piece, *longer;
 	va_list ap;
@@ -32,11 +30,7 @@ static void add(char **text, const char *fmt, ...)
 	if (n < 0)
 		return;
 	cpl_printable(piece);
-	if (!*text) {
-		*text = piece;
-		return;
-	}
-	if (asprintf(&longer, "%s%s", *text, piece) >= 0) {
+	if (asprintf(&longer, "%s%s", *text ? *text : "", piece) >= 0) {
 		free(*text);
 		*text = longer;
 	}
@@ -60,17 +54,14 @@ static void refuse(struct cpl_verdict *verdict, const char *text)
 
 static void note(struct cpl_verdict *verdict, const char *text)
 {
-	char *before = verdict->message;
+	char *before = verdict->message, *both = NULL;
 
 	verdict->message = NULL;
 	add(&verdict->message, "commplace: %s", text);
-	if (before && verdict->message) {
-		char *both = NULL;
-
-		if (asprintf(&both, "%s\n%s", before, verdict->message) >= 0) {
-			free(verdict->message);
-			verdict->message = both;
-		}
+	if (before && verdict->message &&
+	    asprintf(&both, "%s\n%s", before, verdict->message) >= 0) {
+		free(verdict->message);
+		verdict->message = both;
 	}
 	free(before);
 }

@@ -27,6 +27,7 @@ unsigned char *cpl_site_launch(const struct cpl_config *config,
 	if (set_name(launch.profile, want->profile.value, err) ||
 	    set_name(launch.binder, want->binding.value, err))
 		return NULL;
+	/* The store speaks of jobs. */
 	if (found->found == CPL_FOUND_OTHER_RANKS)
 		cpl_fail(&why, "profile %s is of %d ranks, the step has %d",
 		         want->profile.value, found->ranks, step->ranks);

@@ -35,7 +35,7 @@ struct state_dir {
 
 struct cpl_record_dir {
 	struct cpl_worker *worker;
-	void (*log)(void *arg, bool failure, const char *text);
+	cpl_log_line *log;
 	void *log_arg;
 	pthread_mutex_t lock;
 	struct state_dir *state; /* the first is in use; NULL: none */
@@ -467,9 +467,8 @@ static void run_restore(struct cpl_request *head)
 /* Callers */
 
 struct cpl_record_dir *cpl_record_dir_new(struct cpl_worker *worker,
-                                          void (*log)(void *arg, bool failure,
-                                                      const char *text),
-                                          void *arg, struct cpl_error *err)
+                                          cpl_log_line *log, void *log_arg,
+                                          struct cpl_error *err)
 {
 	struct cpl_record_dir *dir = calloc(1, sizeof(*dir));
 
@@ -479,7 +478,7 @@ struct cpl_record_dir *cpl_record_dir_new(struct cpl_worker *worker,
 	}
 	dir->worker = worker;
 	dir->log = log;
-	dir->log_arg = arg;
+	dir->log_arg = log_arg;
 	dir->none = true;
 	pthread_mutex_init(&dir->lock, NULL);
 	return dir;

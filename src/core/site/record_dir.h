@@ -31,9 +31,8 @@ struct cpl_record_dir;
  * no request of it queued any more. NULL with err: memory.
  */
 struct cpl_record_dir *cpl_record_dir_new(struct cpl_worker *worker,
-                                          void (*log)(void *arg, bool failure,
-                                                      const char *text),
-                                          void *arg, struct cpl_error *err);
+                                          cpl_log_line *log, void *log_arg,
+                                          struct cpl_error *err);
 void cpl_record_dir_free(struct cpl_record_dir *dir);
 
 /* From now on: this directory (NULL: none), for this cluster (NULL: whoever

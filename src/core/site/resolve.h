@@ -10,14 +10,16 @@
 #include "network/network.h"
 #include "site/config.h"
 
-/* A job as far as the rules look at it; NULL: not given. */
+/* A job as the rules see it. Texts may be NULL: not given. */
 struct cpl_job_facts {
-	const char *profile, *policy, *mapping; /* the user's wishes, untrusted;
-	                                         * profile "none": none, Match
-	                                         * rules do not apply either */
+	int64_t id; /* these two for its record only */
+	uint32_t uid;
+	/* What the user asked for, untrusted; profile "none": none, not even
+	 * that of a Match rule. */
+	const char *profile, *policy, *mapping;
 	const char *name;
-	const char *partition; /* or several, "a,b": of those, the first that
-	                        * is not left to Slurm */
+	const char *partition; /* or several, "a,b": the first that is not left
+	                        * to Slurm counts */
 };
 
 enum cpl_source {

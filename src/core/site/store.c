@@ -46,7 +46,7 @@ struct entry {
 
 struct cpl_store {
 	struct cpl_worker *worker;
-	void (*log)(void *arg, const char *text);
+	cpl_log_line *log;
 	void *log_arg;
 	pthread_mutex_t lock;
 	pthread_cond_t change;
@@ -361,7 +361,7 @@ static int start_load(struct cpl_store *store, struct entry *e, int ranks,
 static void tell(struct cpl_store *store, const struct state *state)
 {
 	if (state->found == CPL_FOUND_UNREADABLE && store->log)
-		store->log(store->log_arg, state->err.text);
+		store->log(store->log_arg, true, state->err.text);
 }
 
 static void run_look(struct cpl_request *head)
@@ -451,9 +451,8 @@ static void run_load(struct cpl_request *head)
 
 /* Callers */
 
-struct cpl_store *cpl_store_new(struct cpl_worker *worker,
-                                void (*log)(void *arg, const char *text),
-                                void *arg, struct cpl_error *err)
+struct cpl_store *cpl_store_new(struct cpl_worker *worker, cpl_log_line *log,
+                                void *log_arg, struct cpl_error *err)
 {
 	struct cpl_store *store = calloc(1, sizeof(*store));
 
@@ -463,7 +462,7 @@ struct cpl_store *cpl_store_new(struct cpl_worker *worker,
 	}
 	store->worker = worker;
 	store->log = log;
-	store->log_arg = arg;
+	store->log_arg = log_arg;
 	store->max_bytes = CPL_STORE_DEFAULT_BYTES;
 	pthread_mutex_init(&store->lock, NULL);
 	cpl_cond_init(&store->change);

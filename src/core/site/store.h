@@ -79,9 +79,8 @@ struct cpl_store;
  * cannot be read go to log, which any thread may call; may be NULL. NULL with
  * err when memory is out.
  */
-struct cpl_store *cpl_store_new(struct cpl_worker *worker,
-                                void (*log)(void *arg, const char *text),
-                                void *arg, struct cpl_error *err);
+struct cpl_store *cpl_store_new(struct cpl_worker *worker, cpl_log_line *log,
+                                void *log_arg, struct cpl_error *err);
 void cpl_store_free(struct cpl_store *store);
 
 /* Bytes of memory for profiles; what is kept too much is given up. */

@@ -38,6 +38,9 @@ struct cpl_request {
 
 struct cpl_worker;
 
+/* Where what uses the worker says what happened: a failure or news. */
+typedef void cpl_log_line(void *arg, bool failure, const char *text);
+
 /* Nanoseconds of CLOCK_MONOTONIC: deadlines are in it. */
 int64_t cpl_now(void);
 /* Have a condition wait by that clock. */

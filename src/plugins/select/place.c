@@ -175,14 +175,13 @@ static const char *stock_reason(const job_record_t *job_ptr)
 	return NULL;
 }
 
-struct cpl_engine_job cplselect_describe(const job_record_t *job_ptr)
+struct cpl_job_facts cplselect_describe(const job_record_t *job_ptr)
 {
 	struct cplslurm_options options = cplslurm_options(
 	        job_ptr->spank_job_env, job_ptr->spank_job_env_size);
 
-	return (struct cpl_engine_job){
+	return (struct cpl_job_facts){
 	        .id = job_ptr->job_id,
-	        .array_id = job_ptr->array_job_id,
 	        .uid = job_ptr->user_id,
 	        .name = job_ptr->name,
 	        .partition = job_ptr->part_ptr ? job_ptr->part_ptr->name

@@ -90,7 +90,7 @@ void cplselect_job_init(List jobs);
 void cplselect_step_start(step_record_t *step_ptr);
 
 /* The job with its user's options; texts belong to job_ptr. */
-struct cpl_engine_job cplselect_describe(const job_record_t *job_ptr);
+struct cpl_job_facts cplselect_describe(const job_record_t *job_ptr);
 
 /* A jobinfo that holds this (malloc(), taken); NULL: memory, not taken. */
 select_jobinfo_t *cplselect_jobinfo_new(void *data, uint32_t size);
