@@ -145,15 +145,15 @@ static int parse_line(struct config_parser *p, char *s)
 		end = s;
 		s = skip_blanks(s);
 		if (*s != '=') {
-			if (first && end - key == 5 &&
-			    !strncasecmp(key, "Match", 5) && end < s) {
-				if (start_match(p))
-					return -1;
-				first = false;
-				continue;
-			}
-			return cpl_fail(p->err, "\"%.*s\" is not Key=Value",
-			                (int)strcspn(key, " \t\r"), key);
+			if (!first || end - key != 5 || end == s ||
+			    strncasecmp(key, "Match", 5))
+				return cpl_fail(
+				        p->err, "\"%.*s\" is not Key=Value",
+				        (int)strcspn(key, " \t\r"), key);
+			if (start_match(p))
+				return -1;
+			first = false;
+			continue;
 		}
 		if (end == key)
 			return cpl_fail(p->err,
@@ -196,7 +196,6 @@ static void drop_rule(struct config_parser *p)
 	}
 }
 
-/* say NULL: up to the first problem. */
 static int parse_text(struct config_parser *p, char *text, size_t length,
                       void (*say)(void *arg, const char *text), void *arg)
 {
@@ -223,7 +222,7 @@ static int parse_text(struct config_parser *p, char *text, size_t length,
 	return 0;
 }
 
-/* text[length] is writable. */
+/* text[length] is writable. say NULL: the first problem ends it. */
 static struct cpl_config *parse(char *text, size_t length, const char *name,
                                 void (*say)(void *arg, const char *text),
                                 void *arg, struct cpl_error *err)
@@ -234,21 +233,18 @@ static struct cpl_config *parse(char *text, size_t length, const char *name,
 	p.config = calloc(1, sizeof(*p.config));
 	if (p.config)
 		p.config->path = strdup(name);
-	if (!p.config || !p.config->path) {
+	if (!p.config || !p.config->path)
 		cpl_fail_memory(err);
-		goto fail;
-	}
-	if (config_set_built_in(&p) || parse_text(&p, text, length, say, arg))
-		goto fail;
-	return p.config;
-fail:
+	else if (!config_set_built_in(&p) &&
+	         !parse_text(&p, text, length, say, arg))
+		return p.config;
 	cpl_config_free(p.config);
 	return NULL;
 }
 
-static struct cpl_config *load(const char *path,
-                               void (*say)(void *arg, const char *text),
-                               void *arg, struct cpl_error *err)
+struct cpl_config *cpl_config_load_all(const char *path,
+                                       void (*say)(void *arg, const char *text),
+                                       void *arg, struct cpl_error *err)
 {
 	struct cpl_config *config;
 	size_t length = 0;
@@ -263,14 +259,7 @@ static struct cpl_config *load(const char *path,
 
 struct cpl_config *cpl_config_load(const char *path, struct cpl_error *err)
 {
-	return load(path, NULL, NULL, err);
-}
-
-struct cpl_config *cpl_config_load_all(const char *path,
-                                       void (*say)(void *arg, const char *text),
-                                       void *arg, struct cpl_error *err)
-{
-	return load(path, say, arg, err);
+	return cpl_config_load_all(path, NULL, NULL, err);
 }
 
 struct cpl_config *cpl_config_parse(const char *text, size_t length,

@@ -119,9 +119,9 @@ struct cpl_config *cpl_config_parse(const char *text, size_t length,
                                     const char *name, struct cpl_error *err);
 
 /*
- * The same, but say() is called with each problem, one a line at most, and
- * what is left of the file is returned. NULL with err when the file cannot be
- * read or memory is out.
+ * The same, but say() (unless it is NULL) is called with each problem, one a
+ * line at most, and what is left of the file is returned. NULL with err when
+ * the file cannot be read or memory is out.
  */
 struct cpl_config *cpl_config_load_all(const char *path,
                                        void (*say)(void *arg, const char *text),

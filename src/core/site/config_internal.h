@@ -12,6 +12,7 @@ struct config_parser {
 	struct cpl_partition_rule *partition;
 	struct cpl_match_rule *match;
 	unsigned seen, seen_in_line; /* bits: index of the key */
+	const struct rule *rule;     /* of the key at hand (config_keys.c) */
 	struct cpl_error *err;
 };
 

@@ -20,8 +20,10 @@
 /* How the value of a key is read. */
 struct rule {
 	struct cpl_config_key key;
-	int (*set)(struct config_parser *p, const struct rule *rule,
-	           void *field, const char *value);
+	/* Check a value and set the field. -1 with err, which goes on behind
+	 * "KEY=VALUE", or behind "KEY: " where it says it all. */
+	int (*set)(struct config_parser *p, void *field, const char *value);
+	bool says_all;
 	size_t general;           /* offset in struct cpl_config */
 	size_t line;              /* in the defaults of a partition, or in a
 	                           * Match rule */
@@ -36,22 +38,18 @@ static int set_text(struct config_parser *p, char **out, const char *value)
 	return *out ? 0 : cpl_fail_memory(p->err);
 }
 
-static int set_path(struct config_parser *p, const struct rule *rule,
-                    void *field, const char *value)
+static int set_path(struct config_parser *p, void *field, const char *value)
 {
 	if (value[0] != '/')
-		return cpl_fail(p->err,
-		                "%s=%s is a relative path; give one that "
-		                "starts with /",
-		                rule->key.name, value);
+		return cpl_fail(p->err, " is a relative path; give one that "
+		                        "starts with /");
 	return set_text(p, field, value);
 }
 
 /* Index of value in words, or -1 with err that lists them. */
-static int choice(struct config_parser *p, const struct rule *rule,
-                  const char *value)
+static int choice(struct config_parser *p, const char *value)
 {
-	const char *const *words = rule->words;
+	const char *const *words = p->rule->words;
 	char list[256] = "";
 
 	for (int i = 0; words[i]; i++) {
@@ -65,66 +63,54 @@ static int choice(struct config_parser *p, const struct rule *rule,
 		                        : " or ",
 		         words[i]);
 	}
-	return cpl_fail(p->err, "%s=%s is not known; use %s", rule->key.name,
-	                value, list);
+	return cpl_fail(p->err, " is not known; use %s", list);
 }
 
-static int set_choice(struct config_parser *p, const struct rule *rule,
-                      void *field, const char *value)
+static int set_choice(struct config_parser *p, void *field, const char *value)
 {
-	int i = choice(p, rule, value);
+	int i = choice(p, value);
 
 	if (i >= 0)
 		memcpy(field, &i, sizeof(i));
 	return i < 0 ? -1 : 0;
 }
 
-static int set_flag(struct config_parser *p, const struct rule *rule,
-                    void *field, const char *value)
+static int set_flag(struct config_parser *p, void *field, const char *value)
 {
-	int i = choice(p, rule, value);
+	int i = choice(p, value);
 
 	*(bool *)field = i == 1;
 	return i < 0 ? -1 : 0;
 }
 
-static int whole_number(struct config_parser *p, const struct rule *rule,
-                        const char *value, uint64_t *out)
+static int set_uint64(struct config_parser *p, void *field, const char *value)
 {
+	uint64_t v, low = p->rule->low, high = p->rule->high;
 	char *end;
 
 	errno = 0;
-	*out = strtoull(value, &end, 10);
+	v = strtoull(value, &end, 10);
 	if (!isdigit((unsigned char)*value) || *end)
-		return cpl_fail(p->err, "%s=%s is not a whole number",
-		                rule->key.name, value);
-	if (errno || *out < rule->low || *out > rule->high)
-		return cpl_fail(p->err, "%s=%s must lie in %llu to %llu",
-		                rule->key.name, value,
-		                (unsigned long long)rule->low,
-		                (unsigned long long)rule->high);
+		return cpl_fail(p->err, " is not a whole number");
+	if (errno || v < low || v > high)
+		return cpl_fail(p->err, " must lie in %llu to %llu",
+		                (unsigned long long)low,
+		                (unsigned long long)high);
+	*(uint64_t *)field = v;
 	return 0;
 }
 
-static int set_int(struct config_parser *p, const struct rule *rule,
-                   void *field, const char *value)
+static int set_int(struct config_parser *p, void *field, const char *value)
 {
 	uint64_t v;
 
-	if (whole_number(p, rule, value, &v))
+	if (set_uint64(p, &v, value))
 		return -1;
 	*(int *)field = (int)v;
 	return 0;
 }
 
-static int set_uint64(struct config_parser *p, const struct rule *rule,
-                      void *field, const char *value)
-{
-	return whole_number(p, rule, value, field);
-}
-
-static int set_time(struct config_parser *p, const struct rule *rule,
-                    void *field, const char *value)
+static int set_time(struct config_parser *p, void *field, const char *value)
 {
 	char number[16];
 	size_t n = strspn(value, "0123456789");
@@ -137,21 +123,18 @@ static int set_time(struct config_parser *p, const struct rule *rule,
 		n = 0;
 	if (n == 0 || n >= sizeof(number))
 		return cpl_fail(p->err,
-		                "%s=%s is not a time; use milliseconds such as "
-		                "200 or 200ms, or seconds such as 2s",
-		                rule->key.name, value);
+		                " is not a time; use milliseconds such as 200 "
+		                "or 200ms, or seconds such as 2s");
 	memcpy(number, value, n);
 	number[n] = '\0';
 	v = strtoull(number, NULL, 10);
 	if (v < 1 || v > MAX_DECISION_MS / scale)
-		return cpl_fail(p->err, "%s=%s must lie in 1ms to 60s",
-		                rule->key.name, value);
+		return cpl_fail(p->err, " must lie in 1ms to 60s");
 	*(int *)field = (int)(v * scale);
 	return 0;
 }
 
-static int set_policy(struct config_parser *p, const struct rule *rule,
-                      void *field, const char *value)
+static int set_policy(struct config_parser *p, void *field, const char *value)
 {
 	const unsigned search = CPL_PLACEMENT_SEARCH;
 	const char *words[64] = {CPL_POLICY_NONE}, *nearest;
@@ -163,17 +146,16 @@ static int set_policy(struct config_parser *p, const struct rule *rule,
 	nearest = cpl_suggest(value, words);
 	if (nearest)
 		return cpl_fail(p->err,
-		                "%s=%s is not a placement policy; did you mean "
-		                "%s?",
-		                rule->key.name, value, nearest);
-	return cpl_fail(p->err,
-	                "%s=%s is not a placement policy; use one of "
-	                "%s, " CPL_POLICY_NONE ", %s",
-	                rule->key.name, value,
-	                cpl_registry_names(&cpl_placements, 0, cpl_entry_has,
-	                                   &search, searches, sizeof(searches)),
-	                cpl_registry_names(&cpl_placements, 0, cpl_entry_lacks,
-	                                   &search, others, sizeof(others)));
+		                " is not a placement policy; did you mean %s?",
+		                nearest);
+	return cpl_fail(
+	        p->err,
+	        " is not a placement policy; use one of %s, " CPL_POLICY_NONE
+	        ", %s",
+	        cpl_registry_names(&cpl_placements, 0, cpl_entry_has, &search,
+	                           searches, sizeof(searches)),
+	        cpl_registry_names(&cpl_placements, 0, cpl_entry_lacks, &search,
+	                           others, sizeof(others)));
 }
 
 /* The command may have it; the plugins read the same file. */
@@ -184,47 +166,40 @@ static int refuse_scotch(struct config_parser *p, const char *value)
 	               : cpl_fail(p->err, "the plugins lack scotch; use best");
 }
 
-static int set_mapping(struct config_parser *p, const struct rule *rule,
-                       void *field, const char *value)
+static int set_mapping(struct config_parser *p, void *field, const char *value)
 {
 	if (refuse_scotch(p, value) || !cpl_mapper_find(value, p->err))
-		return cpl_fail_prefix(p->err, "%s: ", rule->key.name);
+		return -1;
 	return set_text(p, field, value);
 }
 
-static int set_binding(struct config_parser *p, const struct rule *rule,
-                       void *field, const char *value)
+static int set_binding(struct config_parser *p, void *field, const char *value)
 {
 	if (refuse_scotch(p, value) || (strcmp(value, CPL_BINDING_NONE) &&
 	                                !cpl_binder_find(value, p->err)))
-		return cpl_fail_prefix(p->err, "%s: ", rule->key.name);
+		return -1;
 	return set_text(p, field, value);
 }
 
-static int set_objective(struct config_parser *p, const struct rule *rule,
-                         void *field, const char *value)
+static int set_objective(struct config_parser *p, void *field,
+                         const char *value)
 {
-	if (cpl_objective_parse(value, field, p->err))
-		return cpl_fail_prefix(p->err, "%s: ", rule->key.name);
-	return 0;
+	return cpl_objective_parse(value, field, p->err);
 }
 
 /* Whether it suits the network is known once that is loaded. */
-static int set_routing(struct config_parser *p, const struct rule *rule,
-                       void *field, const char *value)
+static int set_routing(struct config_parser *p, void *field, const char *value)
 {
 	char list[CPL_ERROR_MAX / 2];
 
 	if (cpl_registry_find(&cpl_routings, value, strlen(value), NULL, NULL))
 		return set_text(p, field, value);
-	return cpl_fail(p->err, "%s=%s is not known; use one of %s",
-	                rule->key.name, value,
+	return cpl_fail(p->err, " is not known; use one of %s",
 	                cpl_registry_names(&cpl_routings, 0, NULL, NULL, list,
 	                                   sizeof(list)));
 }
 
-static int set_override(struct config_parser *p, const struct rule *rule,
-                        void *field, const char *value)
+static int set_override(struct config_parser *p, void *field, const char *value)
 {
 	static const char *const names[] = {"profile", "policy", "mapping"};
 	struct cpl_config *c = p->config;
@@ -243,14 +218,12 @@ static int set_override(struct config_parser *p, const struct rule *rule,
 				i++;
 			if (i == 3)
 				return cpl_fail(p->err,
-				                "%s=%s: \"%.*s\" is not known; "
-				                "use all, none, or a list of "
+				                ": \"%.*s\" is not known; use "
+				                "all, none, or a list of "
 				                "profile, policy and mapping",
-				                rule->key.name, value, (int)n,
-				                word);
+				                (int)n, word);
 			if (on[i])
-				return cpl_fail(p->err, "%s=%s names %s twice",
-				                rule->key.name, value,
+				return cpl_fail(p->err, " names %s twice",
 				                names[i]);
 			on[i] = true;
 			if (!word[n])
@@ -264,27 +237,23 @@ static int set_override(struct config_parser *p, const struct rule *rule,
 	return 0;
 }
 
-static int set_job_name(struct config_parser *p, const struct rule *rule,
-                        void *field, const char *value)
+static int set_job_name(struct config_parser *p, void *field, const char *value)
 {
 	const struct cpl_config *c = p->config;
 
 	for (int i = 0; i < c->n_matches; i++)
 		if (c->match[i].job_name &&
 		    !strcmp(c->match[i].job_name, value))
-			return cpl_fail(
-			        p->err,
-			        "JobName=%s is also in an earlier Match line, "
-			        "which always wins; remove one",
-			        value);
+			return cpl_fail(p->err, " is also in an earlier Match "
+			                        "line, which always wins; "
+			                        "remove one");
 	return set_text(p, field, value);
 }
 
-static int set_profile(struct config_parser *p, const struct rule *rule,
-                       void *field, const char *value)
+static int set_profile(struct config_parser *p, void *field, const char *value)
 {
 	if (cpl_profile_name_check(value, p->err))
-		return cpl_fail_prefix(p->err, "%s: ", rule->key.name);
+		return -1;
 	return set_text(p, field, value);
 }
 
@@ -332,13 +301,13 @@ static const struct rule rules[] = {
 	  "Rank to node: `greedyallc`, `linear` or another algorithm of "
 	  "commplace-map(1); searches such as `best` use up MaxDecisionTime "
 	  "while slurmctld waits."},
-	 set_mapping, AT(defaults.mapping), AT_PARTITION(mapping)},
+	 set_mapping, AT(defaults.mapping), AT_PARTITION(mapping), .says_all = true},
 	{{"DefaultBinding", "BINDER", "treematch", GENERAL,
 	  "Rank to cores: `treematch`, `best` (which ends its search after "
 	  "about 2 ms for 128 ranks of a node) or another algorithm of "
 	  "commplace-bind(1), or `none`: tasks are left to Slurm's own "
 	  "binding."},
-	 set_binding, AT(binding)},
+	 set_binding, AT(binding), .says_all = true},
 	{{"BindMemory", "no|yes", "no", GENERAL,
 	  "`yes` confines each task to the memory of the NUMA nodes that its "
 	  "cores belong to, by the cpuset.mems of its cgroup; a user's "
@@ -348,7 +317,7 @@ static const struct rule rules[] = {
 	{{"Objective", "OBJECTIVE", "max-congestion", GENERAL,
 	  "What is made small: `max-congestion`, `mean-congestion` or "
 	  "`hop-bytes`."},
-	 set_objective, AT(objective)},
+	 set_objective, AT(objective), .says_all = true},
 	{{"Routing", "ROUTING", "", GENERAL,
 	  "`static-direct` or `dimension-order`. Where it is not set, it is "
 	  "as the network file states, else the minimal routing of its type. "
@@ -413,7 +382,7 @@ static const struct rule rules[] = {
 	{{"Profile", "NAME", "", MATCH,
 	  "The profile of jobs whose name fits and that name none "
 	  "themselves."},
-	 set_profile, AT_MATCH(profile)},
+	 set_profile, AT_MATCH(profile), .says_all = true},
 };
 /* clang-format on */
 
@@ -483,8 +452,12 @@ int config_key_set(struct config_parser *p, int key, const char *value)
 		base = (char *)p->match + rule->line;
 		break;
 	}
-	if (rule->set(p, rule, base, value))
-		return -1;
+	p->rule = rule;
+	if (rule->set(p, base, value)) {
+		if (rule->says_all || cpl_error_is_memory(p->err))
+			return cpl_fail_prefix(p->err, "%s: ", rule->key.name);
+		return cpl_fail_prefix(p->err, "%s=%s", rule->key.name, value);
+	}
 	if (p->scope == CPL_SCOPE_GENERAL)
 		p->config->line[key] = p->line;
 	return 0;

@@ -15,11 +15,6 @@ static bool is_none(const char *policy)
 	return !strcasecmp(policy, CPL_POLICY_NONE);
 }
 
-static bool needs_profile(const char *policy)
-{
-	return cpl_placement_is_search(policy);
-}
-
 static struct cpl_choice general(const struct cpl_config *config,
                                  const char *key, const char *value)
 {
@@ -183,7 +178,7 @@ static void note_without_profile(const struct cpl_job_facts *job,
 {
 	if (out->profile.value || out->refusal.text[0])
 		return;
-	if (job->policy && needs_profile(job->policy))
+	if (job->policy && cpl_placement_is_search(job->policy))
 		cpl_fail(&out->note,
 		         "--placement-policy=%s chooses by a profile; without "
 		         "--comm-profile the job gets Slurm's own nodes",
