@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The scheduler's side of the core: configuration, network and profiles held
- * in memory, the jobs that run now with the load they put on the links, and
- * decisions under a time budget. No Slurm in it: the select plugin translates.
+ * The scheduler's side of the core: configuration, network and profiles in
+ * memory, the jobs that run now with their load on the links, and decisions
+ * under a time budget. The select plugin translates between it and Slurm.
  *
- * Hosts are named by the scheduler's own index, 0 .. n_hosts - 1
- * (cpl_engine_set_hosts); the engine knows which of them the network has.
+ * Hosts are the scheduler's own indexes, 0 .. n_hosts - 1; the engine knows
+ * which of them the network has.
  *
- * Threads: any thread may call, calls are serialised inside. All files are
- * read and written by threads of the engine, started by the first call that
- * needs them, so that no caller ever waits for a file system longer than its
- * budget. A process forked from this one must not call in.
+ * Any thread may call; calls are serialised inside. Files are read and written
+ * by threads of the engine, started by the first call that needs them, so that
+ * no caller waits for a file system longer than its budget. A process forked
+ * from this one must not call.
  */
 #ifndef CPL_SITE_ENGINE_H
 #define CPL_SITE_ENGINE_H
@@ -30,79 +30,60 @@ enum cpl_engine_log { CPL_ENGINE_ERROR, CPL_ENGINE_INFO, CPL_ENGINE_DEBUG };
 
 /*
  * An engine that will read config_path; nothing is read and no thread runs
- * yet. log is called from callers and from the worker, so it must be
- * thread-safe; it must not call the engine. NULL with err when memory is out.
+ * yet. log is called on any thread and must not call the engine. NULL with
+ * err: memory.
  */
 struct cpl_engine *cpl_engine_new(const char *config_path,
                                   void (*log)(enum cpl_engine_log level,
                                               const char *text),
                                   struct cpl_error *err);
 
-/*
- * The cluster whose jobs these are: its StateDir is used by no other. Does it
- * hide jobs from other users? Before cpl_engine_load. -1: memory.
- */
+/* The cluster whose jobs these are: no other uses its StateDir. Does it hide
+ * jobs from other users? Before cpl_engine_load. -1: memory. */
 int cpl_engine_set_cluster(struct cpl_engine *engine, const char *name,
                            bool private_jobs, struct cpl_error *err);
 
-/*
- * Write what is queued, join the worker and free everything. When a file
- * system holds the worker for more than two seconds, the worker is left behind
- * and frees everything when it is let go. NULL is allowed.
- */
+/* Write what is queued and free everything. A worker that a file system holds
+ * for more than two seconds is left to do so. NULL is allowed. */
 void cpl_engine_free(struct cpl_engine *engine);
 
 /*
- * Read the configuration and the network again (files that did not change are
- * not read twice; a broken one is logged), and look at profiles anew. Waits for
- * at most wait_ms, once a configuration is in force no longer than
- * MaxDecisionTime. 0: what the files say now is in force. -1 with err: a file
- * is broken and the old configuration stays in force, or the files are still
- * being read and will be in force when that is done.
+ * Read configuration and network again where they changed, and look at profiles
+ * anew. Waits for at most wait_ms, once a configuration is in force no longer
+ * than MaxDecisionTime. 0: what the files say is in force. -1 with err: one is
+ * broken (logged; the old configuration stays), or they are still being read
+ * and will be in force after that.
  */
 int cpl_engine_load(struct cpl_engine *engine, int wait_ms,
                     struct cpl_error *err);
 
-/*
- * The scheduler's hosts by index; NULL entries are holes. The names are
- * copied; a table that equals the last one costs O(n) comparisons only. -1
- * when memory is out (no job is then placed). O(n).
- */
+/* The scheduler's hosts by index, NULL: a hole; the names are copied. -1:
+ * memory, and no job is placed. O(n). */
 int cpl_engine_set_hosts(struct cpl_engine *engine, const char *const *name,
                          int n, struct cpl_error *err);
 
 /*
  * A job's life is four calls: cpl_engine_decide (as often as the scheduler
  * asks), cpl_engine_start, cpl_engine_step for each of its steps,
- * cpl_engine_end. What was decided is kept here in between.
+ * cpl_engine_end. What was decided is kept in between.
  */
 
-/*
- * The scheduler, as far as a decision asks it; all hosts are indexes. Called
- * within cpl_engine_decide, from its thread; must not call the engine.
- */
+/* The scheduler, as far as a decision asks it, within cpl_engine_decide; must
+ * not call the engine. */
 struct cpl_engine_scheduler {
 	void *arg;
-	/*
-	 * Free CPUs of the hosts that may be chosen, as the scheduler would
-	 * count them for this job; 0: not usable. preferred[i] = 1: the job
-	 * fills these hosts first, wherever they hold it. Both of n_hosts
-	 * zeros before. -1: out of memory.
-	 */
+	/* CPUs of the hosts that are free for this job, 0: not usable; and 1
+	 * for those that it fills first, where they hold it. Both [n_hosts],
+	 * zeros before. -1: memory. */
 	int (*measure)(void *arg, uint32_t *cpus, unsigned char *preferred);
-	/* Give the job these hosts, all of them. False: refused, nothing
-	 * changed. */
+	/* Give the job all of these hosts. False: refused, nothing changed. */
 	bool (*place)(void *arg, const int *host, int n);
-	/* Clear cpus[i] of hosts that could not serve the job. Asked after a
-	 * refusal. */
+	/* After a refusal: clear cpus[i] of hosts that cannot serve the job. */
 	void (*narrow)(void *arg, uint32_t *cpus);
-	/*
-	 * The scheduler's own answer in place of ours: the hosts in node order
-	 * into host[] (n_hosts) and their number, 0 when it has none now.
-	 */
+	/* The scheduler's own answer in place of ours: the hosts in node order
+	 * into host[n_hosts] (NULL: nowhere) and their number, 0: none now. */
 	int (*stock)(void *arg, int *host);
-	/* Beside ours, which is in place and stays: what its own answer would
-	 * have been. Likewise. */
+	/* The same beside ours, which stays: what it would have been. */
 	int (*compare)(void *arg, int *host);
 };
 
@@ -113,11 +94,9 @@ struct cpl_engine_request {
 	int n_hosts;         /* as in cpl_engine_set_hosts */
 	const int *required; /* host indexes */
 	int n_required;
-	/* Not NULL: the nodes are the stock plugin's for this reason (the
-	 * user's own wish); only profile and record are prepared. */
+	/* Not NULL: for this reason the nodes are the scheduler's choice. */
 	const char *stock_reason;
-	bool start; /* on this answer, which is kept for cpl_engine_start; else
-	             * it is a question only */
+	bool start; /* the answer is kept for cpl_engine_start */
 };
 
 enum cpl_engine_answer {
@@ -127,12 +106,12 @@ enum cpl_engine_answer {
 };
 
 /*
- * Decide on the nodes of one job. Never fails: whatever goes wrong inside ends
- * in the stock answer. Hosts refused by place() are tried again without those
- * that narrow() clears, and jobs sized by their CPUs with more hosts, in all
- * at most CPL_ENGINE_TRIES times. Time: MaxDecisionTime (the reading of the
- * profile included) beside the scheduler's own; deterministic unless that runs
- * out. text gets the decision in words ("placed by auto"), for debugging.
+ * Decide on the nodes of one job. Whatever goes wrong ends in the stock answer.
+ * When place() refuses, hosts are chosen again without those that narrow()
+ * clears, or more of them for a job sized by its CPUs, CPL_ENGINE_TRIES times
+ * in all. Takes MaxDecisionTime, reading the profile included, beside the
+ * scheduler's own time; deterministic unless that runs out. text[size] gets the
+ * decision in words, for debugging.
  */
 #define CPL_ENGINE_TRIES 4
 enum cpl_engine_answer cpl_engine_decide(
@@ -149,13 +128,11 @@ struct cpl_engine_allocation {
 	const char *shown_as; /* as in cpl_record */
 	const int *host;      /* [n_hosts] host indexes in node order */
 	int n_hosts;
-	/*
-	 * Where the scheduler runs so many ranks by itself: rank_host[r] =
-	 * position in host[]. -1: it would not.
-	 */
+	/* Where the scheduler itself runs so many ranks: rank_host[r] =
+	 * position in host[]. -1: it would not. */
 	int (*layout)(void *arg, int ranks, int *rank_host);
 	void *arg;
-	bool own_order; /* that order is the user's wish: it stays */
+	bool own_order; /* that order is the user's: it stays */
 };
 
 /* What to tell of a job that begins; "": nothing. */
@@ -165,10 +142,10 @@ struct cpl_engine_notice {
 };
 
 /*
- * The job begins. What was decided for it counts only when it was decided for
- * exactly these hosts; under the id of its array, when an element got its own
- * id after that. Maps ranks to hosts, adds the job's load to the background and
- * writes its record. Time: MaxDecisionTime.
+ * The job begins. What was decided for it, or for its array before it got an id
+ * of its own, counts only if it was decided for exactly these hosts. Maps ranks
+ * to hosts, adds the job's load to the background and writes its record, within
+ * MaxDecisionTime.
  */
 void cpl_engine_start(struct cpl_engine *engine,
                       const struct cpl_engine_allocation *job,
@@ -181,9 +158,8 @@ struct cpl_engine_step {
 	int n_hosts, ranks;
 	const uint16_t *tasks; /* [n_hosts] */
 	uint32_t *const *ids;  /* [n_hosts][tasks[i]] ranks: in and out */
-	bool own_order;        /* the user's wish: ids stay as they are */
-	bool part; /* it may be one of several that count their ranks together
-	            * (components of a heterogeneous job) */
+	bool own_order;        /* the user's option: ids stay as they are */
+	bool part; /* of a heterogeneous job: its ranks may go on elsewhere */
 };
 
 /* What becomes of it. */
@@ -196,12 +172,11 @@ struct cpl_engine_layout {
 };
 
 /*
- * A step starts: its ranks are laid out by the job's layout at unchanged counts
- * per host (looked up, or mapped anew under MaxDecisionTime when only the
- * total is the same), each row of ids increasing; and what its nodes need to
- * bind is written (binding/launch.h, at most CPL_LAUNCH_MAX_BYTES). A step
- * in the user's own order over the whole job is noted as how the job runs.
- * Steps of other jobs cost a look at the configuration.
+ * A step starts: its ranks follow the job's layout at unchanged counts per host
+ * (mapped anew within MaxDecisionTime when only the total is the same), each
+ * row of ids increasing; and what its nodes need to bind is written
+ * (binding/launch.h, at most CPL_LAUNCH_MAX_BYTES). A step in the user's own
+ * order over the whole job is noted as how the job runs.
  */
 void cpl_engine_step(struct cpl_engine *engine,
                      const struct cpl_engine_step *step,
@@ -219,9 +194,9 @@ void cpl_engine_suspended(struct cpl_engine *engine, int64_t id, bool stands);
 
 /*
  * After a restart, or when another controller may have run: these jobs run,
- * others do not. Of the records in StateDir/running, those of the given jobs
- * are taken back and the others moved to StateDir/ended. Waits as
- * cpl_engine_load does; what comes later is taken back then.
+ * others do not. Their records in StateDir/running are taken back, the others
+ * moved to StateDir/ended. Waits as cpl_engine_load does; what comes later is
+ * taken back then.
  */
 struct cpl_engine_live {
 	int64_t id;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Inside the engine. Two locks: `api` is held by a caller for the whole of a
- * call and guards all that decisions use; `lock` is held briefly by callers
- * and by the worker and guards what the worker has staged. The worker never
- * takes `api`: it stages results, and the next caller adopts them.
+ * Inside the engine. Two locks: a caller holds `api` for the whole of a call;
+ * it guards all that decisions use. Callers and the worker hold `lock` briefly;
+ * it guards what the worker stages for the next caller to adopt. The worker
+ * never takes `api`.
  */
 #ifndef CPL_SITE_ENGINE_INTERNAL_H
 #define CPL_SITE_ENGINE_INTERNAL_H

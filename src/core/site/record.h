@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Decision records: what the select plugin decided for a job and why, one
- * JSON file per job, StateDir/running/JOBID.json while the job
- * runs and StateDir/ended/JOBID.json after. `commplace explain` and `status`
- * read them, and slurmctld rebuilds its background load from them.
+ * Decision records: what was decided for a job and why, in
+ * StateDir/running/JOBID.json while it runs and StateDir/ended/JOBID.json
+ * after. `commplace explain` and `status` read them, and slurmctld rebuilds its
+ * background load from them.
  */
 #ifndef CPL_SITE_RECORD_H
 #define CPL_SITE_RECORD_H
@@ -98,25 +98,18 @@ struct cpl_record *cpl_record_find_shown(const char *state_dir,
                                          const char *shown_as, bool *ended,
                                          struct cpl_error *err);
 
-/*
- * The job of a record as the traffic model sees it; an observed job stands on
- * the hosts of the stock answer. *job is overwritten; free what it holds with
- * cpl_running_job_clear. -1 with err when the record names no hosts.
+/* The job of a record for the traffic model, an observed one on the hosts of
+ * the stock answer; cpl_running_job_clear it. -1 with err: it names no hosts.
  */
 int cpl_record_job(const struct cpl_record *record, struct cpl_running_job *job,
                    struct cpl_error *err);
 
-/*
- * A record tells what was decided; an observed job runs on the hosts of the
- * stock answer instead, its ranks in blocks of even size: hosts and rank_host
- * become those. -1 with err when the record cannot say where its ranks are.
- */
+/* The hosts and rank_host of an observed job become those that it runs on: the
+ * stock answer, in even blocks. -1 with err: the record does not tell. */
 int cpl_record_as_it_runs(struct cpl_record *record, struct cpl_error *err);
 
-/*
- * Running jobs of a state directory as a cpl_state; files that cannot be read
- * are skipped and counted in *skipped. No "running" folder yet: no jobs.
- */
+/* Running jobs of a state directory; files that cannot be read are skipped and
+ * counted. No "running" folder yet: no jobs. */
 int cpl_record_state(const char *state_dir, struct cpl_state *out, int *skipped,
                      struct cpl_error *err);
 

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The scheduler's side of a state directory: records are written to
- * running/ID.json, moved to ended/ID.json, and taken back after a restart, all
- * on the worker's queue for writing, in the order of the calls. No call waits
- * for a file or fails: what goes wrong is logged, of many alike one line a
- * minute.
+ * running/ID.json, moved to ended/ID.json, and taken back after a restart, by
+ * the worker, in the order of the calls. No call waits for a file or fails:
+ * what goes wrong is logged, of many alike one line a minute.
  *
- * A directory belongs to one cluster, whose name stands in its file "cluster"
- * (made by the first that uses it). In that of another nothing is read, written
- * or moved.
+ * A directory belongs to the cluster that its file "cluster" names (made by the
+ * first that uses it). In that of another nothing is read or changed.
  */
 #ifndef CPL_SITE_RECORD_DIR_H
 #define CPL_SITE_RECORD_DIR_H
@@ -26,10 +24,7 @@
 
 struct cpl_record_dir;
 
-/*
- * log may be called on any thread. The worker must outlive the directory, with
- * no request of it queued any more. NULL with err: memory.
- */
+/* As cpl_store_new. */
 struct cpl_record_dir *cpl_record_dir_new(struct cpl_worker *worker,
                                           cpl_log_line *log, void *log_arg,
                                           struct cpl_error *err);
@@ -48,11 +43,9 @@ void cpl_record_dir_write(struct cpl_record_dir *dir,
  * lives: those that fail are tried again. */
 void cpl_record_dir_end(struct cpl_record_dir *dir, int64_t job);
 
-/*
- * Queue: the records of these jobs (ids) go to take(arg, record), which owns
- * them, as they run (cpl_record_as_it_runs); all others are moved to ended/.
- * What is no valid record of the job is moved to damaged/.
- */
+/* The records of these jobs go to take(arg, record), which owns them, as they
+ * run (cpl_record_as_it_runs); all others are moved to ended/, what is no valid
+ * record of its job to damaged/. */
 void cpl_record_dir_restore(struct cpl_record_dir *dir, const int64_t *id,
                             int n,
                             void (*take)(void *arg, struct cpl_record *record),

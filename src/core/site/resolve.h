@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a job gets and why: the only place that weighs the user's wishes
- * against commplace.conf. A pure function: no file is opened, so whether a
- * profile exists is for the caller to find out.
+ * What a job gets and why: the only place that weighs the user's options
+ * against commplace.conf. No file is opened: whether a profile exists is for
+ * the caller to find out.
  */
 #ifndef CPL_SITE_RESOLVE_H
 #define CPL_SITE_RESOLVE_H
@@ -49,7 +49,7 @@ struct cpl_resolved {
 	const char *partition; /* whose line counts, not terminated; or NULL */
 	int partition_length;
 	/* A reason to refuse the submission, else "". The values then are those
-	 * without the refused wish; one that is no policy's or mapper's name
+	 * without the refused option; one that is no policy's or mapper's name
 	 * stays, for the decision to name it. */
 	struct cpl_error refusal;
 	/* Something the user should know, else "". */

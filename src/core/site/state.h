@@ -51,13 +51,12 @@ void cpl_state_free(struct cpl_state *state);
 void cpl_running_job_clear(struct cpl_running_job *job);
 
 /*
- * Clear free_nodes[] (n_nodes; may be NULL) for the hosts of running jobs and
- * add their traffic to load (not cleared first; NULL: only occupy). Jobs are
- * added in id order through a load of their own, so the sum is the same however
- * it came about. Signatures are paths when they hold a "/", else profiles of
- * profile_dir. Hosts unknown to the network are refused, as is a signature with
- * more ranks than the job's hosts hold; free_nodes and load are then half done.
- * 0 or -1.
+ * Clear free_nodes[n_nodes] (or NULL) for the hosts of running jobs and add
+ * their traffic to load (not cleared first; NULL: only occupy), in id order
+ * through a load of their own, so that the sum is always the same. Signatures
+ * are paths when they hold a "/", else profiles of profile_dir. Refused are
+ * hosts unknown to the network and signatures with more ranks than the job's
+ * hosts hold; free_nodes and load are then half done. 0 or -1.
  */
 int cpl_state_apply(const struct cpl_state *state,
                     const struct cpl_network *net,
@@ -65,11 +64,8 @@ int cpl_state_apply(const struct cpl_state *state,
                     unsigned char *free_nodes, struct cpl_load *load,
                     struct cpl_error *err);
 
-/*
- * The same for what shows the load of now: a job that is refused is left out,
- * and left_out[i] ([n_jobs], NULLs before) says why; the caller frees them. -1
- * with err: memory.
- */
+/* The same, but a job that is refused is left out, and left_out[i] ([n_jobs],
+ * NULLs before) says why; the caller frees them. -1 with err: memory. */
 int cpl_state_apply_each(const struct cpl_state *state,
                          const struct cpl_network *net,
                          const struct cpl_routing *routing,

@@ -3,17 +3,15 @@
  * The one place that reads, checks and keeps profiles, for the scheduler, its
  * submission check and the nodes.
  *
- * A profile is the file NAME.json in a site's directory, with its side files.
- * All of them are regular files, none a symbolic link. Its ranks are known long
- * before its matrix, and a matrix is loaded only for a job that it may fit.
- * What is in memory serves for STORE_FRESH_S seconds without a look at the
- * files; after that the files are looked at, and read again only where device,
- * inode, size or time of change differ. One limit, in bytes, bounds what one
- * profile may take and what all that are kept take together, the least used
- * going first; what a profile will take is known, and refused, before it is
- * read or its patterns are expanded.
+ * A profile is the file NAME.json of a directory, with its side files; all are
+ * regular files, none a symbolic link. Its ranks are known long before its
+ * matrix, which is loaded only for a job that it may fit. What is in memory
+ * serves STORE_FRESH_S seconds without a look at the files; they are read again
+ * where their stamps differ. One limit bounds what a profile may take and what
+ * all take together, the least used going first; too large ones are refused
+ * before they are read or their patterns expanded.
  *
- * No caller touches a file: the queues of a worker do, and the caller waits for
+ * No caller touches a file: the worker's queues do, and the caller waits for
  * them until its deadline.
  */
 #ifndef CPL_SITE_STORE_H
@@ -74,10 +72,8 @@ struct cpl_store_answer {
 struct cpl_store;
 
 /*
- * An empty store that uses this worker, which must outlive it, with no request
- * of the store queued any more. Complaints about directories and files that
- * cannot be read go to log, which any thread may call; may be NULL. NULL with
- * err when memory is out.
+ * An empty store. The worker must outlive it, with no request of it queued any
+ * more. Any thread may call log (may be NULL). NULL with err: memory.
  */
 struct cpl_store *cpl_store_new(struct cpl_worker *worker, cpl_log_line *log,
                                 void *log_arg, struct cpl_error *err);
@@ -88,11 +84,9 @@ void cpl_store_free(struct cpl_store *store);
 void cpl_store_limit(struct cpl_store *store, uint64_t max_bytes);
 
 /*
- * Find a profile. Never blocks beyond the deadline; what was begun goes on
+ * Find a profile, or wait for it until the deadline; what was begun goes on
  * after it. When files do not answer in time, a version in memory is READY all
- * the same: better than none. Of a profile being read the ranks are told as
- * soon as they are known. A profile in memory that was looked at lately: O(1)
- * and no file access.
+ * the same. O(entries) for one that was looked at lately.
  */
 void cpl_store_find(struct cpl_store *store,
                     const struct cpl_store_query *query,

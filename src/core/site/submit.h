@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The check of a job at its submission, by the engine that will decide on it:
- * what commplace.conf makes of its wishes, and whether its profile is there.
+ * what commplace.conf makes of its options, and whether its profile is there.
  */
 #ifndef CPL_SITE_SUBMIT_H
 #define CPL_SITE_SUBMIT_H
@@ -27,11 +27,11 @@ struct cpl_verdict {
 };
 
 /*
- * Never waits longer than MaxDecisionTime for files, and not at all while they
- * hang: then a profile that the user named counts as one that is missing. What
- * is found is kept for the decision, a large profile being read on. One that
- * the user may not read is refused, unless a Match rule gives it. A text for
- * which memory is out is left NULL. Free the texts with cpl_verdict_free.
+ * Waits no longer than MaxDecisionTime for files, and not at all while they
+ * hang: a profile that the user named then counts as missing. What is found is
+ * kept for the decision, a large profile being read on. One that the user may
+ * not read is refused, unless a Match rule gives it. A text for which memory is
+ * out is NULL. Free the texts with cpl_verdict_free.
  */
 void cpl_engine_submit(struct cpl_engine *engine,
                        const struct cpl_submission *submission,

@@ -79,10 +79,9 @@ bool cpl_worker_stuck(struct cpl_worker *worker, enum cpl_queue queue,
 bool cpl_worker_idle(struct cpl_worker *worker, int64_t deadline);
 
 /*
- * End the threads. What is still to be written is written, what is still to be
- * read is not. True: all ended, and the worker can be freed. False: a file
- * system held one beyond the deadline; orphan(arg) is called on the last thread
- * that it lets go, which may free the worker.
+ * End the threads, after what is queued for writing. True: all ended, and the
+ * worker can be freed. False: a file system held one beyond the deadline; the
+ * last that it lets go calls orphan(arg), which may free the worker.
  */
 bool cpl_worker_stop(struct cpl_worker *worker, int64_t deadline,
                      void (*orphan)(void *arg), void *arg);
