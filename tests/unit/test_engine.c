@@ -32,8 +32,7 @@ static void take_log(enum cpl_engine_log level, const char *text)
 {
 	size_t n = strlen(logged);
 
-	if (level != CPL_ENGINE_DEBUG)
-		snprintf(logged + n, sizeof(logged) - n, "%s\n", text);
+	snprintf(logged + n, sizeof(logged) - n, "%s\n", text);
 }
 
 static void config(const char *lines)

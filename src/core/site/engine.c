@@ -168,8 +168,7 @@ static void engine_dispose(void *arg)
 	engine_snapshot_free(engine->staged);
 	engine_snapshot_free(engine->snapshot);
 	free_hosts(engine);
-	free(engine->restore_id);
-	free(engine->suspended);
+	free(engine->live);
 	free(engine->last_network);
 	free(engine->config_path);
 	free(engine->cluster);
@@ -330,12 +329,14 @@ static void stage_restored(void *arg, struct cpl_record *record)
 
 static void queue_restore(struct cpl_engine *engine)
 {
+	int64_t *id = malloc(((size_t)engine->n_live + 1) * sizeof(*id));
+
 	engine->restore_waits = false;
-	cpl_record_dir_restore(engine->records, engine->restore_id,
-	                       engine->n_restore, stage_restored, engine);
-	free(engine->restore_id);
-	engine->restore_id = NULL;
-	engine->n_restore = 0;
+	for (int i = 0; id && i < engine->n_live; i++)
+		id[i] = engine->live[i].id;
+	cpl_record_dir_restore(engine->records, id, engine->n_live,
+	                       stage_restored, engine);
+	free(id);
 }
 
 /* A record of a job that has run before this engine did. */
@@ -353,8 +354,9 @@ static void take_back(struct cpl_engine *engine, struct cpl_record *record)
 	job->own_order = job->traffic && record->mapping_kept_default &&
 	                 record->map_max_before == 0 &&
 	                 record->map_max_after == 0;
-	for (int i = 0; i < engine->n_suspended && !job->suspended; i++)
-		job->suspended = engine->suspended[i] == job->id;
+	for (int i = 0; i < engine->n_live && !job->suspended; i++)
+		job->suspended = engine->live[i].suspended &&
+		                 engine->live[i].id == job->id;
 }
 
 void engine_adopt(struct cpl_engine *engine)
@@ -446,32 +448,21 @@ static void forget_others(struct cpl_engine *engine,
 void cpl_engine_restore(struct cpl_engine *engine,
                         const struct cpl_engine_live *job, int n, int wait_ms)
 {
-	int64_t *id = malloc(((size_t)n + 1) * sizeof(*id));
-	int64_t *suspended = malloc(((size_t)n + 1) * sizeof(*suspended));
-	int n_suspended = 0;
+	struct cpl_engine_live *live = malloc(((size_t)n + 1) * sizeof(*live));
 	int64_t deadline;
 
-	if (!id || !suspended) {
-		free(id);
-		free(suspended);
+	if (!live) {
 		engine_log(engine, CPL_ENGINE_ERROR,
 		           "out of memory: running jobs do not count as "
 		           "background");
 		return;
 	}
-	for (int i = 0; i < n; i++) {
-		id[i] = job[i].id;
-		if (job[i].suspended)
-			suspended[n_suspended++] = id[i];
-	}
+	memcpy(live, job, (size_t)n * sizeof(*live));
 	pthread_mutex_lock(&engine->api);
 	forget_others(engine, job, n);
-	free(engine->restore_id);
-	free(engine->suspended);
-	engine->restore_id = id;
-	engine->n_restore = n;
-	engine->suspended = suspended;
-	engine->n_suspended = n_suspended;
+	free(engine->live);
+	engine->live = live;
+	engine->n_live = n;
 	engine->restore_waits = true;
 	engine_adopt(engine);
 	deadline = wait_end(engine, wait_ms, engine->was_restored);

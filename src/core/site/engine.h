@@ -26,7 +26,7 @@
 
 struct cpl_engine;
 
-enum cpl_engine_log { CPL_ENGINE_ERROR, CPL_ENGINE_INFO, CPL_ENGINE_DEBUG };
+enum cpl_engine_log { CPL_ENGINE_ERROR, CPL_ENGINE_INFO };
 
 /*
  * An engine that will read config_path; nothing is read and no thread runs

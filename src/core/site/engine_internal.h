@@ -86,11 +86,9 @@ struct cpl_engine {
 	int n_running, max_running;
 	struct cpl_load background;
 	bool background_made;
-	struct decided *decided; /* newest first */
-	int64_t *restore_id;     /* asked for before a configuration stood */
-	int n_restore;
-	int64_t *suspended; /* [n_suspended] those of the last restore */
-	int n_suspended;
+	struct decided *decided;      /* newest first */
+	struct cpl_engine_live *live; /* [n_live] of the last restore */
+	int n_live;
 	bool restore_waits, was_restored;
 
 	pthread_mutex_t lock;

@@ -217,7 +217,7 @@ static int make_load(struct cpl_engine *engine, struct running *job,
 {
 	const struct snapshot *now = engine->snapshot;
 	int *rank_node = malloc((size_t)job->record->ranks * sizeof(int));
-	struct cpl_job seated = {.routing = now->routing,
+	struct cpl_job placed = {.routing = now->routing,
 	                         .comm = profile->comm,
 	                         .node = rank_node};
 	int rc = -1;
@@ -231,7 +231,7 @@ static int make_load(struct cpl_engine *engine, struct running *job,
 		goto out;
 	rc = -1;
 	cpl_workload_clear(scratch, NULL);
-	if (cpl_workload_add(scratch, &seated, err) < 0 ||
+	if (cpl_workload_add(scratch, &placed, err) < 0 ||
 	    cpl_workload_solve(scratch, err))
 		goto out;
 	rc = make_sparse(job, now->net, cpl_workload_load(scratch), err);

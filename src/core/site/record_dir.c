@@ -589,37 +589,40 @@ static bool reserve(struct cpl_record_dir *dir, size_t bytes)
 	return room;
 }
 
+/* Queue a request, NULL when memory was out. */
+static void queue(struct request *r, struct cpl_record_dir *dir,
+                  struct cpl_error *err)
+{
+	cpl_worker_queue(dir->worker, CPL_QUEUE_WRITE, r ? &r->head : NULL,
+	                 false, err);
+}
+
 void cpl_record_dir_write(struct cpl_record_dir *dir,
                           const struct cpl_record *record)
 {
 	struct cpl_error err = {""};
-	size_t length = 0;
 	struct request *r;
-	char *text;
 
 	if (dir->none)
 		return;
-	text = cpl_record_text(record, &length, &err);
-	r = text ? request_new(dir, record->job, run_write) : NULL;
-	if (text && !r)
-		cpl_fail_memory(&err);
-	if (r && !reserve(dir, length)) {
-		cpl_fail(&err,
-		         "%s: records come faster than they can be "
-		         "written",
-		         dir->state->path);
-		request_free(&r->head);
-		r = NULL;
-	}
+	r = request_new(dir, record->job, run_write);
 	if (r) {
 		r->user = record->uid;
-		r->text = text;
-		r->length = length;
-		text = NULL;
-		cpl_worker_queue(dir->worker, CPL_QUEUE_WRITE, &r->head, false,
-		                 &err);
+		r->text = cpl_record_text(record, &r->length, &err);
 	}
-	free(text);
+	if (!r) {
+		cpl_fail_memory(&err);
+	} else if (!r->text) {
+		free(r);
+	} else if (!reserve(dir, r->length)) {
+		cpl_fail(&err,
+		         "%s: records come faster than they can be written",
+		         dir->state->path);
+		free(r->text);
+		free(r);
+	} else {
+		queue(r, dir, &err);
+	}
 	if (err.text[0])
 		complain(dir, err.text);
 }
@@ -627,13 +630,11 @@ void cpl_record_dir_write(struct cpl_record_dir *dir,
 void cpl_record_dir_end(struct cpl_record_dir *dir, int64_t id)
 {
 	struct cpl_error err = {""};
-	struct request *r;
 
 	if (dir->none)
 		return;
-	r = request_new(dir, id, run_end);
-	if (cpl_worker_queue(dir->worker, CPL_QUEUE_WRITE, r ? &r->head : NULL,
-	                     false, &err))
+	queue(request_new(dir, id, run_end), dir, &err);
+	if (err.text[0])
 		say(dir, true, "record of job %lld stays in running: %s",
 		    (long long)id, err.text);
 }
@@ -648,22 +649,19 @@ void cpl_record_dir_restore(struct cpl_record_dir *dir, const int64_t *id,
 
 	if (dir->none)
 		return;
-	r = request_new(dir, 0, run_restore);
-	if (r) {
+	r = id ? request_new(dir, 0, run_restore) : NULL;
+	if (r)
 		r->ids = malloc(((size_t)n + 1) * sizeof(*r->ids));
+	if (r && r->ids) {
+		memcpy(r->ids, id, (size_t)n * sizeof(*r->ids));
 		r->n_ids = n;
 		r->take = take;
 		r->take_arg = arg;
+	} else if (r) {
+		request_free(&r->head);
+		r = NULL;
 	}
-	if (r && r->ids) {
-		memcpy(r->ids, id, (size_t)n * sizeof(*r->ids));
-		cpl_worker_queue(dir->worker, CPL_QUEUE_WRITE, &r->head, false,
-		                 &err);
-	} else {
-		cpl_fail_memory(&err);
-		if (r)
-			request_free(&r->head);
-	}
+	queue(r, dir, &err);
 	if (err.text[0])
 		say(dir, true, "running jobs do not count as background: %s",
 		    err.text);

@@ -43,9 +43,9 @@ void cpl_record_dir_write(struct cpl_record_dir *dir,
  * lives: those that fail are tried again. */
 void cpl_record_dir_end(struct cpl_record_dir *dir, int64_t job);
 
-/* The records of these jobs go to take(arg, record), which owns them, as they
- * run (cpl_record_as_it_runs); all others are moved to ended/, what is no valid
- * record of its job to damaged/. */
+/* The records of these jobs (id NULL: memory) go to take(arg, record), which
+ * owns them, as they run (cpl_record_as_it_runs); all others are moved to
+ * ended/, what is no valid record of its job to damaged/. */
 void cpl_record_dir_restore(struct cpl_record_dir *dir, const int64_t *id,
                             int n,
                             void (*take)(void *arg, struct cpl_record *record),

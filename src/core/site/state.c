@@ -371,13 +371,14 @@ static const struct cpl_comm *job_comm(struct context *c,
 static int *rank_nodes(const struct cpl_running_job *job, const int *host_node,
                        int ranks, struct cpl_error *err)
 {
-	int64_t room = job->ranks ? job->ranks
-	                          : (int64_t)job->n_hosts * job->ranks_per_node;
+	int64_t slots = job->ranks
+	                        ? job->ranks
+	                        : (int64_t)job->n_hosts * job->ranks_per_node;
 	int *node;
 
-	if (ranks > room) {
+	if (ranks > slots) {
 		cpl_fail(err, "its signature has %d ranks, its hosts hold %lld",
-		         ranks, (long long)room);
+		         ranks, (long long)slots);
 		return NULL;
 	}
 	node = malloc((size_t)ranks * sizeof(*node));
@@ -395,29 +396,26 @@ static int *rank_nodes(const struct cpl_running_job *job, const int *host_node,
 static int add_load(struct context *c, const struct cpl_running_job *job,
                     const int *host_node, struct cpl_error *err)
 {
-	struct cpl_job seated = {.routing = c->routing,
-	                         .comm = job_comm(c, job, err)};
-	struct cpl_workload *w = c->workload ? c->workload : c->own;
-	int *node = NULL;
+	const struct cpl_comm *comm = job_comm(c, job, err);
+	int *node = comm ? rank_nodes(job, host_node, comm->ranks, err) : NULL;
+	struct cpl_job placed = {
+	        .routing = c->routing, .comm = comm, .node = node};
 	int rc = -1;
 
-	if (!seated.comm)
-		return -1;
-	seated.node = node =
-	        rank_nodes(job, host_node, seated.comm->ranks, err);
 	if (!node)
 		return -1;
-	if (!c->workload)
-		cpl_workload_clear(w, NULL);
-	if (cpl_workload_add(w, &seated, err) < 0 ||
-	    (!c->workload && cpl_workload_solve(w, err)))
-		goto out;
-	if (!c->workload)
-		cpl_load_add(c->load, cpl_workload_load(w), c->net);
-	rc = 0;
-out:
+	if (c->workload) {
+		rc = cpl_workload_add(c->workload, &placed, err);
+	} else {
+		cpl_workload_clear(c->own, NULL);
+		if (cpl_workload_add(c->own, &placed, err) >= 0)
+			rc = cpl_workload_solve(c->own, err);
+		if (!rc)
+			cpl_load_add(c->load, cpl_workload_load(c->own),
+			             c->net);
+	}
 	free(node);
-	return rc;
+	return rc < 0 ? -1 : 0;
 }
 
 static int apply_job(struct context *c, const struct cpl_running_job *job,
@@ -477,10 +475,7 @@ int cpl_state_apply(const struct cpl_state *state,
                     unsigned char *free_nodes, struct cpl_load *load,
                     struct cpl_error *err)
 {
-	struct context c = {.net = net,
-	                    .routing = routing,
-	                    .profile_dir = profile_dir,
-	                    .free_nodes = free_nodes,
+	struct context c = {net, routing, profile_dir, .free_nodes = free_nodes,
 	                    .load = load};
 
 	return apply(&c, state, err);
@@ -492,10 +487,7 @@ int cpl_state_apply_each(const struct cpl_state *state,
                          const char *profile_dir, struct cpl_load *load,
                          char **left_out, struct cpl_error *err)
 {
-	struct context c = {.net = net,
-	                    .routing = routing,
-	                    .profile_dir = profile_dir,
-	                    .load = load,
+	struct context c = {net, routing, profile_dir, .load = load,
 	                    .left_out = left_out};
 
 	return apply(&c, state, err);
@@ -507,10 +499,7 @@ int cpl_state_workload(const struct cpl_state *state,
                        const char *profile_dir, struct cpl_workload *workload,
                        struct cpl_error *err)
 {
-	struct context c = {.net = net,
-	                    .routing = routing,
-	                    .profile_dir = profile_dir,
-	                    .workload = workload};
+	struct context c = {net, routing, profile_dir, .workload = workload};
 
 	return apply(&c, state, err);
 }

@@ -77,13 +77,12 @@ void cpl_profile_drop(struct cpl_profile *profile)
 		return;
 	cpl_comm_free(profile->comm);
 	cpl_comm_free(profile->graph);
-	free(profile->path);
 	free(profile);
 }
 
 /* Takes the signature. */
 static struct cpl_profile *profile_make(struct cpl_signature *sig,
-                                        const char *path, struct cpl_error *err)
+                                        struct cpl_error *err)
 {
 	struct cpl_profile *profile = calloc(1, sizeof(*profile));
 
@@ -94,11 +93,7 @@ static struct cpl_profile *profile_make(struct cpl_signature *sig,
 	}
 	profile->refs = 1;
 	profile->ranks = sig->ranks;
-	profile->path = strdup(path);
-	if (!profile->path)
-		cpl_fail_memory(err);
-	else
-		profile->comm = cpl_signature_total(sig, err);
+	profile->comm = cpl_signature_total(sig, err);
 	cpl_signature_free(sig);
 	if (profile->comm)
 		profile->graph = cpl_comm_symmetric(profile->comm, err);
@@ -106,8 +101,7 @@ static struct cpl_profile *profile_make(struct cpl_signature *sig,
 		cpl_profile_drop(profile);
 		return NULL;
 	}
-	profile->bytes = sizeof(*profile) + strlen(path) + 1 +
-	                 cpl_comm_bytes(profile->comm) +
+	profile->bytes = sizeof(*profile) + cpl_comm_bytes(profile->comm) +
 	                 cpl_comm_bytes(profile->graph);
 	return profile;
 }
@@ -172,7 +166,7 @@ static struct cpl_profile *load(const struct entry *e,
 		*n_files = sig->n_files;
 		sig->file = NULL;
 		sig->n_files = 0;
-		profile = profile_make(sig, e->path, &state->err);
+		profile = profile_make(sig, &state->err);
 	} else if (errno && errno != ENOMEM) {
 		state->found = why_closed(errno, e->dir, &state->err);
 	}
@@ -292,9 +286,9 @@ static void make_room(struct cpl_store *store, const struct entry *last)
 static struct entry *get_entry(struct cpl_store *store, const char *dir,
                                const char *name, const char *path)
 {
-	struct entry *e;
+	struct entry *e = store->entry;
 
-	for (e = store->entry; e && strcmp(e->path, path);)
+	while (e && strcmp(e->path, path))
 		e = e->next;
 	if (e)
 		return e;
@@ -508,9 +502,6 @@ static bool answer_now(const struct entry *e, int ranks,
                        struct cpl_store_answer *answer)
 {
 	answer->found = e->state.found;
-	answer->ranks = e->state.ranks;
-	if (e->n_files)
-		answer->stamp = e->file[0].stamp;
 	if (e->state.found != CPL_FOUND_LOADING) {
 		answer->err = e->state.err;
 		return true;
@@ -533,9 +524,6 @@ static bool answer_now(const struct entry *e, int ranks,
 static void answer_late(const struct entry *e, bool stuck, int ranks,
                         struct cpl_store_answer *answer)
 {
-	answer->ranks = e->state.ranks;
-	if (e->n_files)
-		answer->stamp = e->file[0].stamp;
 	if (e->profile && (!ranks || e->profile->ranks == ranks)) {
 		answer->found = CPL_FOUND_READY;
 		answer->ranks = e->profile->ranks;
@@ -607,8 +595,13 @@ static void find(struct cpl_store *store, struct entry *e,
 		}
 	}
 	e->waiting--;
-	if (rc < 0)
+	if (rc < 0) {
 		answer->found = CPL_FOUND_UNREADABLE;
+		return;
+	}
+	answer->ranks = e->state.ranks;
+	if (e->n_files)
+		answer->stamp = e->file[0].stamp;
 	if (!rc)
 		answer_late(e, stuck, query->ranks, answer);
 }

@@ -30,7 +30,6 @@
 
 /* A profile in memory. It never changes; a changed file makes another one. */
 struct cpl_profile {
-	char *path;
 	int ranks;
 	struct cpl_comm *comm;  /* the whole run */
 	struct cpl_comm *graph; /* cpl_comm_symmetric(comm) */

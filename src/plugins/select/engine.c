@@ -17,17 +17,10 @@ static bool restored;
 
 static void say(enum cpl_engine_log level, const char *text)
 {
-	switch (level) {
-	case CPL_ENGINE_ERROR:
+	if (level == CPL_ENGINE_ERROR)
 		error("commplace: %s", text);
-		break;
-	case CPL_ENGINE_INFO:
+	else
 		info("commplace: %s", text);
-		break;
-	case CPL_ENGINE_DEBUG:
-		cplselect_debug("%s", text);
-		break;
-	}
 }
 
 static struct cpl_engine *get_engine(void)
