@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "placement/placement_internal.h"
+#include "placement/placement.h"
 
 struct box {
 	long volume; /* routers */

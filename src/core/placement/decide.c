@@ -4,7 +4,64 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "placement/decide_internal.h"
+#include "graph/contract.h"
+#include "placement/traffic_search.h"
+#include "traffic/workload.h"
+
+/* One job's traffic between its hosts, and the buffers to evaluate an order of
+ * nodes. Which nodes the hosts are is what candidates differ in. */
+struct evaluator {
+	const struct cpl_decide_request *req;
+	struct cpl_comm *hosts; /* the diagonal is the traffic in nodes */
+	struct cpl_workload *workload;
+};
+
+static struct cpl_comm *between_hosts(const struct cpl_decide_request *req,
+                                      struct cpl_error *err)
+{
+	int ranks = req->comm->ranks;
+	int *host = malloc((size_t)ranks * sizeof(*host));
+	struct cpl_comm *hosts;
+
+	if (!host) {
+		cpl_fail_memory(err);
+		return NULL;
+	}
+	for (int r = 0; r < ranks; r++)
+		host[r] = r / req->ranks_per_node;
+	hosts = cpl_comm_contract(req->comm, host, req->place.n_nodes_wanted,
+	                          CPL_CONTRACT_INSIDE, err);
+	free(host);
+	return hosts;
+}
+
+static int open_evaluator(struct evaluator *ev,
+                          const struct cpl_decide_request *req,
+                          struct cpl_error *err)
+{
+	*ev = (struct evaluator){.req = req};
+	ev->hosts = between_hosts(req, err);
+	if (ev->hosts)
+		ev->workload = cpl_workload_new(req->place.net, 1, err);
+	return ev->workload ? 0 : -1;
+}
+
+static void close_evaluator(struct evaluator *ev)
+{
+	cpl_comm_free(ev->hosts);
+	cpl_workload_free(ev->workload);
+}
+
+static int evaluate(struct evaluator *ev, const int *node,
+                    struct cpl_metrics *metrics, struct cpl_job_sums *sums,
+                    struct cpl_error *err)
+{
+	struct cpl_job job = {
+	        .routing = ev->req->routing, .comm = ev->hosts, .node = node};
+
+	return cpl_workload_evaluate(ev->workload, &job, ev->req->background,
+	                             metrics, sums, err);
+}
 
 static int check_nodes(const struct cpl_placement_request *req,
                        struct cpl_error *err)
@@ -120,7 +177,7 @@ static bool better(const struct cpl_decide_request *req,
 
 /* Fill scratch with the nodes of candidate i. */
 static int place_candidate(const struct cpl_decide_request *req,
-                           struct cpl_evaluator *ev, struct cpl_decision *out,
+                           struct evaluator *ev, struct cpl_decision *out,
                            int i, int *scratch, struct cpl_error *err)
 {
 	struct cpl_candidate *c = &out->candidate[i];
@@ -132,12 +189,12 @@ static int place_candidate(const struct cpl_decide_request *req,
 		return c->policy->place(&place, scratch, err);
 	}
 	memcpy(scratch, out->node, (size_t)out->n_nodes * sizeof(*scratch));
-	return cpl_traffic_search(ev, scratch, &out->cut_short, err);
+	return cpl_traffic_search(req, ev->hosts, scratch, &out->cut_short,
+	                          err);
 }
 
-static int try_all(const struct cpl_decide_request *req,
-                   struct cpl_evaluator *ev, struct cpl_decision *out,
-                   struct cpl_error *err)
+static int try_all(const struct cpl_decide_request *req, struct evaluator *ev,
+                   struct cpl_decision *out, struct cpl_error *err)
 {
 	int *scratch = malloc((size_t)out->n_nodes * sizeof(*scratch));
 	int rc = -1;
@@ -161,8 +218,8 @@ static int try_all(const struct cpl_decide_request *req,
 			out->cut_short = true;
 			break;
 		}
-		if (cpl_evaluator_run(ev, i ? scratch : out->node, &c->metrics,
-		                      &c->sums, err))
+		if (evaluate(ev, i ? scratch : out->node, &c->metrics, &c->sums,
+		             err))
 			goto out;
 		c->evaluated = true;
 		if (i > 0 && better(req, c, &out->candidate[out->chosen])) {
@@ -183,7 +240,7 @@ int cpl_decide(const struct cpl_decide_request *req, struct cpl_decision *out,
                struct cpl_error *err)
 {
 	const struct cpl_placement_policy *policy = resolve(req, err);
-	struct cpl_evaluator ev = {0};
+	struct evaluator ev = {0};
 	int rc = -1;
 
 	*out = (struct cpl_decision){.n_nodes = req->place.n_nodes_wanted};
@@ -197,11 +254,11 @@ int cpl_decide(const struct cpl_decide_request *req, struct cpl_decision *out,
 	}
 	if (list(req, policy, out, err))
 		goto out;
-	if (req->comm && cpl_evaluator_init(&ev, req, err))
+	if (req->comm && open_evaluator(&ev, req, err))
 		goto out;
 	rc = try_all(req, req->comm ? &ev : NULL, out, err);
 out:
-	cpl_evaluator_free(&ev);
+	close_evaluator(&ev);
 	if (rc)
 		cpl_decision_free(out);
 	return rc;
@@ -218,7 +275,7 @@ int cpl_decide_evaluate(const struct cpl_decide_request *req, const int *node,
                         struct cpl_metrics *metrics, struct cpl_job_sums *sums,
                         struct cpl_error *err)
 {
-	struct cpl_evaluator ev;
+	struct evaluator ev;
 	int rc;
 
 	if (!req->comm)
@@ -232,9 +289,9 @@ int cpl_decide_evaluate(const struct cpl_decide_request *req, const int *node,
 			                "node %d at position %d is not in "
 			                "network '%s'",
 			                node[i], i, req->place.net->name);
-	rc = cpl_evaluator_init(&ev, req, err);
+	rc = open_evaluator(&ev, req, err);
 	if (!rc)
-		rc = cpl_evaluator_run(&ev, node, metrics, sums, err);
-	cpl_evaluator_free(&ev);
+		rc = evaluate(&ev, node, metrics, sums, err);
+	close_evaluator(&ev);
 	return rc;
 }

@@ -4,9 +4,7 @@
  * with the link-traffic model on top of the jobs already running, the best one
  * taken. Ranks of one node are added up before anything is evaluated, so a
  * candidate costs as much as its nodes talk to each other. Policy "traffic"
- * goes on from the best of "auto" with a search of fixed work, see
- * decide_internal.h. The select plugin and `commplace place` both call exactly
- * this.
+ * goes on from the best of "auto", see traffic_search.h.
  */
 #ifndef CPL_PLACEMENT_DECIDE_H
 #define CPL_PLACEMENT_DECIDE_H

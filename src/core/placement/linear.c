@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/sort.h"
-#include "placement/placement_internal.h"
+#include "placement/placement.h"
 
 static int place(const struct cpl_placement_request *req, int *out,
                  struct cpl_error *err)

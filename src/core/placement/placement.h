@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Placement policies: which free nodes a job gets, in rank order. One file per
- * policy, one line in placement.mk (Jain 2016, 3.2.3).
+ * Placement policies: which free nodes a job gets, in rank order. A new one
+ * is a file and a line in placement.mk (Jain 2016, 3.2.3).
  */
 #ifndef CPL_PLACEMENT_PLACEMENT_H
 #define CPL_PLACEMENT_PLACEMENT_H
@@ -34,7 +34,9 @@ enum cpl_placement_flags {
 
 struct cpl_placement_policy {
 	CPL_ENTRY; /* "random-routers", "RDR" */
-	/* Has a network of that type what the policy needs? NULL: all have. */
+	/* What a network's type must have: levels of units, and whatever else
+	 * (NULL: nothing). */
+	const char *levels[2];
 	bool (*takes)(const struct cpl_network_type *type);
 	/*
 	 * Write n_nodes_wanted distinct free node ids in rank order to out,
@@ -68,6 +70,16 @@ cpl_placement_find(const struct cpl_network_type *type, const char *name,
 const struct cpl_placement_policy *cpl_placement_named(const char *name);
 /* Is name that of a search, which needs to know the job's traffic? */
 bool cpl_placement_is_search(const char *name);
+
+/*
+ * The rule for required nodes, by which every policy ends. Policies choose as
+ * if nothing were required. Let m required nodes be missing from out: the last
+ * m chosen nodes that are not required are dropped, and the missing ones take
+ * their positions in increasing id order; all others keep their place in rank
+ * order. 0, or -1 with err (memory). O(n_nodes).
+ */
+int cpl_placement_require(const struct cpl_placement_request *req, int *out,
+                          struct cpl_error *err);
 
 /* Those that others ask for by themselves. */
 extern const struct cpl_placement_policy cpl_placement_linear,

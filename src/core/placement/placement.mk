@@ -1,19 +1,11 @@
 core_sources += src/core/placement/decide.h src/core/placement/placement.h \
-	src/core/placement/placement_internal.h \
-	src/core/placement/placement.c src/core/placement/required.c \
-	src/core/placement/units.c src/core/placement/decide_internal.h \
-	src/core/placement/decide.c src/core/placement/evaluator.c \
-	src/core/placement/traffic_search.c
+	src/core/placement/placement.c src/core/placement/decide.c \
+	src/core/placement/traffic_search.h src/core/placement/traffic_search.c
 
-# One file for each policy, in the order of candidates under "auto": linear is
+# The policies, in the order of candidates under "auto": linear is
 # the baseline and comes first. A new one is a line here.
 policies = src/core/placement/linear.c \
-	src/core/placement/random_nodes.c \
-	src/core/placement/random_routers.c \
-	src/core/placement/random_chassis.c \
-	src/core/placement/random_groups.c \
-	src/core/placement/round_robin_nodes.c \
-	src/core/placement/round_robin_routers.c \
+	src/core/placement/units.c \
 	src/core/placement/blocked.c \
 	src/core/placement/searches.c
 core_sources += $(policies)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/random.h"
-#include "placement/decide_internal.h"
+#include "placement/traffic_search.h"
 #include "traffic/moves.h"
 
 /* Links of routes looked at, spent at the most, to flatten and in all; less
@@ -47,7 +48,7 @@ struct score {
 };
 
 struct search {
-	struct cpl_evaluator *ev;
+	const struct cpl_decide_request *req;
 	const struct cpl_network *net;
 	const struct cpl_routing *routing;
 	const struct cpl_comm *out; /* [hosts] what each sends */
@@ -102,7 +103,7 @@ static bool differ(double a, double b)
 static bool better(const struct search *s, const struct score *a,
                    const struct score *b)
 {
-	enum cpl_objective objective = s->ev->req->objective;
+	enum cpl_objective objective = s->req->objective;
 
 	if (objective == CPL_OBJECTIVE_MEAN && differ(a->mean, b->mean))
 		return a->mean < b->mean;
@@ -255,13 +256,13 @@ static int nearest_spares(struct search *s, int host, int *near)
 
 static int draw(struct search *s, int n)
 {
-	return (int)cpl_random_below(s->ev->req->place.seed, CPL_STREAM_TRAFFIC,
+	return (int)cpl_random_below(s->req->place.seed, CPL_STREAM_TRAFFIC,
 	                             s->draws++, (uint64_t)n);
 }
 
 static bool spent(struct search *s, bool *cut_short)
 {
-	const struct cpl_decide_request *req = s->ev->req;
+	const struct cpl_decide_request *req = s->req;
 
 	if (s->work >= s->work_limit)
 		return true;
@@ -367,42 +368,42 @@ static int fill_nodes(struct search *s, const struct cpl_placement_request *req,
 	return 0;
 }
 
-int cpl_traffic_search(struct cpl_evaluator *ev, int *node, bool *cut_short,
+int cpl_traffic_search(const struct cpl_decide_request *req,
+                       const struct cpl_comm *hosts, int *node, bool *cut_short,
                        struct cpl_error *err)
 {
-	const struct cpl_placement_request *req = &ev->req->place;
-	const struct cpl_network *net = req->net;
-	size_t hosts = (size_t)ev->hosts->ranks;
+	const struct cpl_network *net = req->place.net;
+	size_t n = (size_t)hosts->ranks;
 	struct search s = {
-	        .ev = ev,
+	        .req = req,
 	        .net = net,
-	        .routing = cpl_routing_by_flow(ev->req->routing),
-	        .out = ev->hosts,
+	        .routing = cpl_routing_by_flow(req->routing),
+	        .out = hosts,
 	};
 	int rc = -1;
 
-	s.in_degree = calloc(hosts, sizeof(*s.in_degree));
+	s.in_degree = calloc(n, sizeof(*s.in_degree));
 	s.spare = malloc((size_t)net->n_nodes * sizeof(*s.spare));
 	s.spare_at = malloc((size_t)net->n_nodes * sizeof(*s.spare_at));
-	s.pinned = malloc(hosts);
+	s.pinned = malloc(n);
 	s.probe = calloc((size_t)net->n_links + 1, sizeof(*s.probe));
-	s.blame = malloc(hosts * sizeof(*s.blame));
+	s.blame = malloc(n * sizeof(*s.blame));
 	if (!s.in_degree || !s.spare || !s.spare_at || !s.pinned || !s.probe ||
 	    !s.blame) {
 		cpl_fail_memory(err);
 		goto out;
 	}
 	if (cpl_moves_init(&s.moves, net, s.routing, NULL, 0, NULL, err) ||
-	    cpl_moves_job(&s.moves, ev->hosts, node, true, err) ||
-	    cpl_moves_watch(&s.moves, ev->req->background, err))
+	    cpl_moves_job(&s.moves, hosts, node, true, err) ||
+	    cpl_moves_watch(&s.moves, req->background, err))
 		goto out;
 	s.node = s.moves.node;
-	if (fill_nodes(&s, req, err))
+	if (fill_nodes(&s, &req->place, err))
 		goto out;
-	for (int64_t e = 0; e < ev->hosts->n_entries; e++)
-		s.in_degree[ev->hosts->to[e]]++;
+	for (int64_t e = 0; e < hosts->n_entries; e++)
+		s.in_degree[hosts->to[e]]++;
 	s.now = score(&s);
-	if (ev->req->objective == CPL_OBJECTIVE_MAX) {
+	if (req->objective == CPL_OBJECTIVE_MAX) {
 		s.flatten = true;
 		s.work_limit = FLATTEN_WORK;
 		rounds(&s, cut_short);
@@ -410,8 +411,7 @@ int cpl_traffic_search(struct cpl_evaluator *ev, int *node, bool *cut_short,
 	}
 	s.work_limit = MAX_WORK;
 	rounds(&s, cut_short);
-	for (size_t i = 0; i < hosts; i++)
-		node[i] = s.node[i];
+	memcpy(node, s.node, n * sizeof(*node));
 	rc = 0;
 out:
 	cpl_moves_free(&s.moves);

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Policies that take whole units of the machine (routers, chassis, groups), in
+ * random order or from one domain after the other (Jain 2016, 3.2.3).
+ */
 #include <stdlib.h>
 
 #include "base/random.h"
-#include "placement/placement_internal.h"
+#include "placement/placement.h"
 
 /* Nodes first .. end - 1 of a list; without a level nodes are units. */
 struct unit {
@@ -47,9 +51,14 @@ static int take(const struct cpl_placement_request *req,
 	return n;
 }
 
-int cpl_placement_random_units(const struct cpl_placement_request *req,
-                               const struct cpl_level *level, uint64_t stream,
-                               int *out, struct cpl_error *err)
+/*
+ * Units of a level in random order, wholly free ones before partly free ones,
+ * the free nodes of a unit in id order. level NULL: each node for itself.
+ * stream keeps the draws of different policies apart. O(n_nodes).
+ */
+static int place_random(const struct cpl_placement_request *req,
+                        const struct cpl_level *level, uint64_t stream,
+                        int *out, struct cpl_error *err)
 {
 	int n_units = count(req->net, level), n = 0;
 	int *order = malloc((size_t)n_units * sizeof(*order));
@@ -144,10 +153,16 @@ static int take_turn(const struct cpl_placement_request *req,
 	return -1;
 }
 
-int cpl_placement_round_robin(const struct cpl_placement_request *req,
-                              const struct cpl_level *domains,
-                              const struct cpl_level *units, int *out,
-                              struct cpl_error *err)
+/*
+ * Units from consecutive domains, cyclic from domain 0: each turn takes the
+ * domain's first unit that is left, a domain with none left is skipped. Wholly
+ * free units are handed out before the first partly free one. units NULL: each
+ * node for itself. O(n_nodes).
+ */
+static int place_in_turn(const struct cpl_placement_request *req,
+                         const struct cpl_level *domains,
+                         const struct cpl_level *units, int *out,
+                         struct cpl_error *err)
 {
 	struct domains r;
 	int n = 0, rc = -1;
@@ -179,3 +194,96 @@ out:
 	free(r.next);
 	return rc;
 }
+
+static int random_nodes(const struct cpl_placement_request *req, int *out,
+                        struct cpl_error *err)
+{
+	return place_random(req, NULL, CPL_STREAM_RANDOM_NODES, out, err);
+}
+
+const struct cpl_placement_policy cpl_placement_random_nodes = {
+        .name = "random-nodes",
+        .short_name = "RDN",
+        .summary = "free nodes in random order",
+        .flags = CPL_PLACEMENT_RANDOM,
+        .place = random_nodes,
+};
+
+static int random_routers(const struct cpl_placement_request *req, int *out,
+                          struct cpl_error *err)
+{
+	return place_random(req, cpl_network_level(req->net, "router"),
+	                    CPL_STREAM_RANDOM_ROUTERS, out, err);
+}
+
+const struct cpl_placement_policy cpl_placement_random_routers = {
+        .name = "random-routers",
+        .short_name = "RDR",
+        .summary = "routers in random order, wholly free ones first",
+        .flags = CPL_PLACEMENT_RANDOM,
+        .levels = {"router"},
+        .place = random_routers,
+};
+
+static int random_chassis(const struct cpl_placement_request *req, int *out,
+                          struct cpl_error *err)
+{
+	return place_random(req, cpl_network_level(req->net, "chassis"),
+	                    CPL_STREAM_RANDOM_CHASSIS, out, err);
+}
+
+const struct cpl_placement_policy cpl_placement_random_chassis = {
+        .name = "random-chassis",
+        .short_name = "RDC",
+        .summary = "chassis in random order, wholly free ones first",
+        .flags = CPL_PLACEMENT_RANDOM,
+        .levels = {"chassis"},
+        .place = random_chassis,
+};
+
+static int random_groups(const struct cpl_placement_request *req, int *out,
+                         struct cpl_error *err)
+{
+	return place_random(req, cpl_network_level(req->net, "group"),
+	                    CPL_STREAM_RANDOM_GROUPS, out, err);
+}
+
+const struct cpl_placement_policy cpl_placement_random_groups = {
+        .name = "random-groups",
+        .short_name = "RDG",
+        .summary = "groups in random order, wholly free ones first",
+        .flags = CPL_PLACEMENT_RANDOM,
+        .levels = {"group"},
+        .place = random_groups,
+};
+
+static int round_robin_nodes(const struct cpl_placement_request *req, int *out,
+                             struct cpl_error *err)
+{
+	const struct cpl_network *net = req->net;
+
+	return place_in_turn(req, &net->level[net->turns], NULL, out, err);
+}
+
+const struct cpl_placement_policy cpl_placement_round_robin_nodes = {
+        .name = "round-robin-nodes",
+        .short_name = "RRN",
+        .summary = "consecutive nodes from consecutive groups (planes, boards, "
+                   "leaf switches)",
+        .place = round_robin_nodes,
+};
+
+static int round_robin_routers(const struct cpl_placement_request *req,
+                               int *out, struct cpl_error *err)
+{
+	return place_in_turn(req, cpl_network_level(req->net, "group"),
+	                     cpl_network_level(req->net, "router"), out, err);
+}
+
+const struct cpl_placement_policy cpl_placement_round_robin_routers = {
+        .name = "round-robin-routers",
+        .short_name = "RRR",
+        .summary = "consecutive routers from consecutive groups",
+        .levels = {"group", "router"},
+        .place = round_robin_routers,
+};
