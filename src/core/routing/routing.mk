@@ -23,9 +23,9 @@ src/core/routing/routings.c: scripts/registry.awk Makefile $(routings)
 		-v header=routing/routing.h $(routings) >$(abs_builddir)/$@
 
 core_sources += src/core/routing/adaptive/adaptive.h \
-	src/core/routing/adaptive/adaptive_internal.h \
-	src/core/routing/adaptive/adaptive_solver.h \
-	src/core/routing/adaptive/adaptive.c src/core/routing/adaptive/all.c \
+	src/core/routing/adaptive/path_table.h \
+	src/core/routing/adaptive/solver.h \
+	src/core/routing/adaptive/adaptive.c src/core/routing/adaptive/direct.c \
 	src/core/routing/adaptive/blocks.c src/core/routing/adaptive/drawn.c \
 	src/core/routing/adaptive/links.c src/core/routing/adaptive/transits.c \
 	src/core/routing/adaptive/memory.c \

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 
 #include "base/parallel.h"
-#include "routing/adaptive/adaptive_solver.h"
+#include "routing/adaptive/solver.h"
 
 #define MAX_ITERATIONS 30
 #define CONVERGED 1e-4
@@ -22,91 +22,30 @@ static void run_shard(void *arg, int64_t chunk, int thread)
 	s->pass(s, s->at, &s->shard[chunk]);
 }
 
-static void over_lanes(struct cpl_solver *s, struct cpl_solver_job *job,
-                       void (*pass)(struct cpl_solver *,
-                                    struct cpl_solver_job *,
-                                    struct cpl_shard *))
-{
-	s->pass = pass;
-	s->at = job;
-	cpl_parallel(s->a->threads, s->n_shards, run_shard, s);
-}
-
 /* One pass over all jobs. */
-static void over_parts(struct cpl_solver *s,
-                       void (*pass)(struct cpl_solver *,
-                                    struct cpl_solver_job *))
+static void over_jobs(struct cpl_solver *s, enum cpl_pass_kind kind)
 {
-	for (int i = 0; i < s->a->n_jobs; i++)
-		pass(s, &s->job[i]);
+	for (int i = 0; i < s->a->n_jobs; i++) {
+		s->at = &s->job[i];
+		s->pass = s->at->passes->pass[kind];
+		if (!s->pass)
+			continue;
+		if (s->at->passes->whole)
+			s->pass(s, s->at, s->shard);
+		else
+			cpl_parallel(s->a->threads, s->n_shards, run_shard, s);
+	}
 }
 
-/* The same with segments between links and flows that go by blocks. */
-static void over_parts_and_ways(struct cpl_solver *s,
-                                void (*pass)(struct cpl_solver *,
-                                             struct cpl_solver_job *),
-                                bool bytes)
+/* The same with the segments between links and flows that go by blocks. */
+static void over_jobs_and_segments(struct cpl_solver *s,
+                                   enum cpl_pass_kind kind)
 {
 	if (s->blocks)
-		cpl_blocks_see(&s->table, &s->shard[0], s->a->threads, s->far);
-	over_parts(s, pass);
+		cpl_blocks_see(s);
+	over_jobs(s, kind);
 	if (s->blocks)
-		cpl_blocks_put(&s->table, s->shard, s->a->threads, bytes);
-}
-
-static void ask_lane(struct cpl_solver *s, struct cpl_solver_job *job,
-                     struct cpl_shard *shard)
-{
-	if (job->by_blocks)
-		cpl_blocks_ask(&s->table, job, shard, s->scale, s->steps == 1);
-	else if (job->direct < 0)
-		cpl_direct_ask(&s->table, job, shard, s->scale);
-	else
-		cpl_drawn_ask(&s->table, job, shard, s->scale, s->iteration);
-}
-
-static void ask(struct cpl_solver *s, struct cpl_solver_job *job)
-{
-	if (job->by_transits)
-		cpl_transits_ask(&s->table, job, s->shard, s->a->threads,
-		                 s->scale, s->iteration);
-	else
-		over_lanes(s, job, ask_lane);
-}
-
-static void grant_lane(struct cpl_solver *s, struct cpl_solver_job *job,
-                       struct cpl_shard *shard)
-{
-	if (job->by_blocks)
-		cpl_blocks_grant(&s->table, job, shard, s->scale);
-	else if (job->direct < 0)
-		cpl_direct_grant(&s->table, job, shard);
-	else
-		cpl_drawn_grant(&s->table, job, shard, s->iteration,
-		                s->delivers);
-}
-
-static void grant(struct cpl_solver *s, struct cpl_solver_job *job)
-{
-	if (job->by_transits)
-		cpl_transits_grant(&s->table, job, s->shard, s->a->threads);
-	else
-		over_lanes(s, job, grant_lane);
-}
-
-static void replay_lane(struct cpl_solver *s, struct cpl_solver_job *job,
-                        struct cpl_shard *shard)
-{
-	cpl_drawn_replay(&s->table, job, shard, s->iteration);
-}
-
-static void replay(struct cpl_solver *s, struct cpl_solver_job *job)
-{
-	if (job->by_transits)
-		cpl_transits_deliver(&s->table, job, s->shard, s->a->threads,
-		                     s->scale, s->iteration);
-	else if (job->grants)
-		over_lanes(s, job, replay_lane);
+		cpl_blocks_put(s, kind == CPL_DELIVER);
 }
 
 /* One iteration; returns what it grants. */
@@ -116,11 +55,11 @@ static double step(struct cpl_solver *s)
 
 	for (int i = 0; i < s->n_shards; i++)
 		s->shard[i].granted = 0;
-	over_parts_and_ways(s, ask, false);
+	over_jobs_and_segments(s, CPL_ASK);
 	cpl_links_divide(s);
 	if (s->seen)
 		cpl_links_keep(s);
-	over_parts_and_ways(s, grant, false);
+	over_jobs_and_segments(s, CPL_GRANT);
 	cpl_links_settle(s);
 	for (int i = 0; i < s->n_shards; i++)
 		granted += s->shard[i].granted;
@@ -148,51 +87,6 @@ static int iterate(struct cpl_solver *s)
 	return s->iteration;
 }
 
-static void deliver_lane(struct cpl_solver *s, struct cpl_solver_job *job,
-                         struct cpl_shard *shard)
-{
-	if (job->by_blocks)
-		cpl_blocks_deliver(&s->table, job, shard);
-	else
-		cpl_direct_deliver(&s->table, job, shard);
-}
-
-static void deliver_direct(struct cpl_solver *s, struct cpl_solver_job *job)
-{
-	if (job->direct < 0)
-		over_lanes(s, job, deliver_lane);
-}
-
-static void clear_lane(struct cpl_solver *s, struct cpl_solver_job *job,
-                       struct cpl_shard *shard)
-{
-	int64_t first;
-	size_t n;
-
-	if (job->by_blocks) {
-		cpl_blocks_keep(&s->table, job, shard);
-		return;
-	}
-	if (job->by_transits) {
-		cpl_transits_sort(&s->table, job, shard);
-		return;
-	}
-	first = job->flows->row[job->cut[shard->number]];
-	n = (size_t)(job->flows->row[job->cut[shard->number + 1]] - first);
-	if (job->direct < 0) {
-		memset(job->path_total + first * job->slots, 0,
-		       n * (size_t)job->slots * sizeof(*job->path_total));
-		return;
-	}
-	memset(job->total + first, 0, n * sizeof(*job->total));
-	memset(job->hops + first, 0, n * sizeof(*job->hops));
-}
-
-static void clear(struct cpl_solver *s, struct cpl_solver_job *job)
-{
-	over_lanes(s, job, clear_lane);
-}
-
 /* The bytes, once it is known what each flow gets in all. */
 static void deliver(struct cpl_solver *s, int iterations)
 {
@@ -201,7 +95,7 @@ static void deliver(struct cpl_solver *s, int iterations)
 	for (int i = 0; i < s->n_shards; i++)
 		memset(s->shard[i].bytes, 0,
 		       cpl_solver_cells(s) * sizeof(double));
-	over_parts_and_ways(s, deliver_direct, true);
+	over_jobs_and_segments(s, CPL_DELIVER);
 	for (int i = 0; i < s->a->n_jobs && !s->seen; i++)
 		again = again || (s->job[i].direct >= 0 && s->job[i].n &&
 		                  !s->job[i].grants);
@@ -215,7 +109,7 @@ static void deliver(struct cpl_solver *s, int iterations)
 		}
 		if (s->seen)
 			cpl_links_recall(s);
-		over_parts(s, replay);
+		over_jobs(s, CPL_REPLAY);
 	}
 }
 
@@ -231,18 +125,6 @@ static void finish(struct cpl_solver *s, int i)
 	}
 	for (int64_t m = 0; job->direct >= 0 && m < job->n; m++)
 		routed->max_hops = fmax(routed->max_hops, job->hops[m]);
-}
-
-static void count_lane(struct cpl_solver *s, struct cpl_solver_job *job,
-                       struct cpl_shard *shard)
-{
-	cpl_blocks_count(&s->table, job, shard);
-}
-
-static void count(struct cpl_solver *s, struct cpl_solver_job *job)
-{
-	if (job->by_blocks)
-		over_lanes(s, job, count_lane);
 }
 
 /* Weights and grants are floats: scaled to near 1 they stay in range. */
@@ -261,19 +143,18 @@ static void set_scales(struct cpl_solver *s)
 	s->scale = 1 / most;
 }
 
-/* Rows for each shard, with about as many flows. */
-static void cut(struct cpl_solver_job *job, int n_shards)
+void cpl_solver_cut(const struct cpl_solver *s, struct cpl_solver_job *job)
 {
 	const struct cpl_flows *flows = job->flows;
 	int row = 0;
 
-	for (int i = 0; i < n_shards; i++) {
+	for (int i = 0; i < s->n_shards; i++) {
 		job->cut[i] = row;
 		while (row < flows->n_from &&
-		       flows->row[row] < job->n * (i + 1) / n_shards)
+		       flows->row[row] < job->n * (i + 1) / s->n_shards)
 			row++;
 	}
-	job->cut[n_shards] = flows->n_from;
+	job->cut[s->n_shards] = flows->n_from;
 }
 
 /* The jobs are known; the arrays have their memory. */
@@ -282,25 +163,17 @@ static void solve(struct cpl_solver *s)
 	struct cpl_adaptive *a = s->a;
 
 	s->steps = 1;
-	over_parts(s, count);
-	for (int i = 0; s->blocks && i < s->n_shards; i++)
-		memset(s->shard[i].far_flow, 0,
-		       2 * (size_t)s->table.groups *
-		               (size_t)s->table.per_group *
-		               (size_t)s->table.per_group *
-		               sizeof(*s->shard[i].far_flow));
+	over_jobs(s, CPL_COUNT);
 	for (int i = 0; i < a->n_jobs; i++) {
 		struct cpl_solver_job *job = &s->job[i];
 
-		if (job->by_blocks)
-			cpl_blocks_cut(&s->table, job);
-		else if (!job->by_transits)
-			cut(job, s->n_shards);
+		if (job->passes->cut)
+			job->passes->cut(s, job);
 		if (job->direct >= 0 && job->n)
 			s->steps = CPL_EXPOSURE;
 	}
 	set_scales(s);
-	over_parts(s, clear);
+	over_jobs(s, CPL_START);
 	a->iterations_taken = iterate(s);
 	deliver(s, a->iterations_taken);
 	cpl_links_add_bytes(s);

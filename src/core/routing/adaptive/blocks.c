@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * All direct paths, where all flows between two groups go over one link and
+ * there are many of them: they then share the segments between routers and
+ * gateways, and a pass works on a table of what each of those shows and is to
+ * carry. The flows are sorted by blocks of source and destination group. In a
+ * pass the near segments are the shard's own; the far ones are seen before it
+ * and put on the links after it, with all shards.
+ */
 #include <math.h>
+#include <string.h>
 
 #include "base/parallel.h"
-#include "routing/adaptive/adaptive_internal.h"
+#include "routing/adaptive/solver.h"
 
 /* Flows of a block, on the average, that make the tables worth it. */
 #define WORTH 4
-/* Parts of the groups over which threads go. */
-#define CHUNKS 16
 
 /* The flows of one group with one other, or with itself. */
 struct block {
@@ -29,12 +36,11 @@ struct block {
 
 /* A pass over all of a shard's blocks. */
 struct pass {
-	const struct cpl_path_table *w;
+	struct cpl_solver *s;
 	struct cpl_solver_job *job;
 	struct cpl_shard *shard;
-	double scale;
-	bool drops, delivers;
-	void (*pass)(const struct pass *pass, struct block *block);
+	bool delivers;
+	void (*over)(const struct pass *pass, struct block *block);
 };
 
 /* An entry of the tables of segments by the router inside the group that they
@@ -51,140 +57,109 @@ static inline int64_t segments_of_group(const struct cpl_path_table *w)
 }
 
 /* Nothing can take a second segment where there is one. */
-static inline struct cpl_segment_view see(const struct cpl_path_table *w,
-                                          const struct cpl_shard *shard,
-                                          int group, int from, int to, int turn)
+static inline struct cpl_segment_view see(const struct cpl_solver *s,
+                                          const struct cpl_cell *cell,
+                                          int group, int from, int to,
+                                          unsigned turn)
 {
-	const struct cpl_cell *cell = shard->cell;
-	const double *left = shard->left;
+	const struct cpl_path_table *w = &s->table;
 	int c[2];
 
 	if (turn && cpl_local_paths(cpl_path_table_local(w, from, to)) < 2)
 		return (struct cpl_segment_view){0, 0};
-	cpl_segment(w, group, from, to, (unsigned)turn, c);
+	cpl_segment(w, group, from, to, turn, c);
 	return (struct cpl_segment_view){
-	        cpl_lesser(left[c[0]], left[c[1]]),
+	        cpl_lesser(s->left[c[0]], s->left[c[1]]),
 	        cpl_lesser(cell[c[0]].view, cell[c[1]].view),
 	};
 }
 
-/* The far segments of all groups, some by each chunk. */
-struct ways_job {
-	const struct cpl_path_table *w;
-	struct cpl_shard *shard;
-	struct cpl_segment_view *far;
-	bool bytes;
-};
-
-static void see_far(void *arg, int64_t chunk, int thread)
+/* What all segments of a group show: near ones, which lead to the router that
+ * they share, or far ones, which leave it. */
+static void see_group(const struct cpl_solver *s, const struct cpl_shard *shard,
+                      int group, bool near, struct cpl_segment_view *view)
 {
-	const struct ways_job *job = arg;
-	const struct cpl_path_table *w = job->w;
-	int64_t first = cpl_parallel_first(w->groups, CHUNKS, chunk);
-	int64_t last = cpl_parallel_first(w->groups, CHUNKS, chunk + 1);
-	struct cpl_segment_view *far = job->far + first * segments_of_group(w);
-
-	for (int group = (int)first; group < last; group++)
-		for (int from = 0; from < w->per_group; from++)
-			for (int to = 0; to < w->per_group; to++)
-				for (int turn = 0; turn < 2; turn++)
-					*far++ = see(w, job->shard, group, from,
-					             to, turn);
+	for (int shared = 0; shared < s->table.per_group; shared++)
+		for (int other = 0; other < s->table.per_group; other++)
+			for (unsigned turn = 0; turn < 2; turn++)
+				*view++ = see(s, shard->cell, group,
+				              near ? other : shared,
+				              near ? shared : other, turn);
 }
 
-void cpl_blocks_see(const struct cpl_path_table *w, struct cpl_shard *shard,
-                    int threads, struct cpl_segment_view *far)
+/* Put what goes over them, in n arrays, on the links, and clear it. */
+static void put_group(const struct cpl_solver *s, struct cpl_shard *shard,
+                      int group, bool near, double *const *flow, int n,
+                      bool bytes)
 {
-	struct ways_job job = {w, shard, far, false};
+	int64_t at = 0;
+	int c[2];
 
-	cpl_parallel(threads, CHUNKS, see_far, &job);
+	for (int shared = 0; shared < s->table.per_group; shared++)
+		for (int other = 0; other < s->table.per_group; other++)
+			for (unsigned turn = 0; turn < 2; turn++, at++) {
+				double sum = 0;
+
+				for (int i = 0; i < n; i++) {
+					sum += flow[i][at];
+					flow[i][at] = 0;
+				}
+				if (!(sum > 0))
+					continue;
+				cpl_segment(&s->table, group,
+				            near ? other : shared,
+				            near ? shared : other, turn, c);
+				for (int i = 0; i < 2; i++)
+					if (bytes)
+						shard->bytes[c[i]] += sum;
+					else
+						shard->cell[c[i]].sum += sum;
+			}
+}
+
+static void see_far(void *arg, int64_t group, int thread)
+{
+	const struct cpl_solver *s = arg;
+
+	see_group(s, s->shard, (int)group, false,
+	          s->far + group * segments_of_group(&s->table));
+}
+
+void cpl_blocks_see(struct cpl_solver *s)
+{
+	cpl_parallel(s->a->threads, s->table.groups, see_far, s);
+}
+
+static void put_far(struct cpl_solver *s, int64_t group, bool bytes)
+{
+	double *flow[CPL_SHARDS];
+
+	for (int i = 0; i < CPL_SHARDS; i++)
+		flow[i] = s->shard[i].far_flow +
+		          group * segments_of_group(&s->table);
+	put_group(s, s->shard, (int)group, false, flow, CPL_SHARDS, bytes);
+}
+
+static void put_far_sums(void *arg, int64_t group, int thread)
+{
+	put_far(arg, group, false);
+}
+
+static void put_far_bytes(void *arg, int64_t group, int thread)
+{
+	put_far(arg, group, true);
+}
+
+void cpl_blocks_put(struct cpl_solver *s, bool bytes)
+{
+	cpl_parallel(s->a->threads, s->table.groups,
+	             bytes ? put_far_bytes : put_far_sums, s);
 }
 
 /* The tables of near segments are for the groups of one class. */
 static inline int64_t near_table(const struct cpl_path_table *w, int group)
 {
 	return group / w->per_group * segments_of_group(w);
-}
-
-static void see_near(const struct cpl_path_table *w, struct cpl_shard *shard,
-                     int group)
-{
-	struct cpl_segment_view *near = shard->near + near_table(w, group);
-	double *flow = shard->near_flow + near_table(w, group);
-
-	for (int to = 0; to < w->per_group; to++)
-		for (int from = 0; from < w->per_group; from++)
-			for (int turn = 0; turn < 2; turn++) {
-				*near++ = see(w, shard, group, from, to, turn);
-				*flow++ = 0;
-			}
-}
-
-static inline void put(const struct cpl_path_table *w, struct cpl_shard *shard,
-                       const int c[2], double flow, bool bytes)
-{
-	for (int i = 0; i < 2; i++)
-		if (bytes)
-			shard->bytes[c[i]] += flow;
-		else
-			shard->cell[c[i]].sum += flow;
-}
-
-static void put_near(const struct cpl_path_table *w, struct cpl_shard *shard,
-                     int group, bool bytes)
-{
-	const double *flow = shard->near_flow + near_table(w, group);
-	int c[2];
-
-	for (int to = 0; to < w->per_group; to++)
-		for (int from = 0; from < w->per_group; from++)
-			for (unsigned turn = 0; turn < 2; turn++, flow++) {
-				if (!(*flow > 0))
-					continue;
-				cpl_segment(w, group, from, to, turn, c);
-				put(w, shard, c, *flow, bytes);
-			}
-}
-
-static void put_way(const struct cpl_path_table *w, struct cpl_shard *shard,
-                    int group, int from, int to, unsigned turn, bool bytes)
-{
-	int64_t at = group * segments_of_group(w) + segment_index(w, from, to) +
-	             turn;
-	double flow = 0;
-	int c[2];
-
-	for (int i = 0; i < CPL_SHARDS; i++) {
-		flow += shard[i].far_flow[at];
-		shard[i].far_flow[at] = 0;
-	}
-	if (!(flow > 0))
-		return;
-	cpl_segment(w, group, from, to, turn, c);
-	put(w, shard, c, flow, bytes);
-}
-
-static void put_far(void *arg, int64_t chunk, int thread)
-{
-	const struct ways_job *job = arg;
-	const struct cpl_path_table *w = job->w;
-	int64_t last = cpl_parallel_first(w->groups, CHUNKS, chunk + 1);
-
-	for (int64_t group = cpl_parallel_first(w->groups, CHUNKS, chunk);
-	     group < last; group++)
-		for (int from = 0; from < w->per_group; from++)
-			for (int to = 0; to < w->per_group; to++)
-				for (unsigned turn = 0; turn < 2; turn++)
-					put_way(w, job->shard, (int)group, from,
-					        to, turn, job->bytes);
-}
-
-void cpl_blocks_put(const struct cpl_path_table *w, struct cpl_shard *shard,
-                    int threads, bool bytes)
-{
-	struct ways_job job = {w, shard, NULL, bytes};
-
-	cpl_parallel(threads, CHUNKS, put_far, &job);
 }
 
 /*
@@ -247,14 +222,14 @@ static void over_flows(const struct cpl_path_table *w,
 	}
 }
 
-static void count(struct cpl_solver_job *job, int64_t block,
-                  struct cpl_ends ends, double bytes)
+static void count_one(struct cpl_solver_job *job, int64_t block,
+                      struct cpl_ends ends, double bytes)
 {
 	job->alive[block]++;
 }
 
-static void keep(struct cpl_solver_job *job, int64_t block,
-                 struct cpl_ends ends, double bytes)
+static void keep_one(struct cpl_solver_job *job, int64_t block,
+                     struct cpl_ends ends, double bytes)
 {
 	int64_t m = job->start[block] + job->alive[block]++;
 
@@ -262,18 +237,20 @@ static void keep(struct cpl_solver_job *job, int64_t block,
 	job->bytes[m] = bytes;
 }
 
-bool cpl_blocks_pay(const struct cpl_path_table *w,
+bool cpl_blocks_pay(const struct cpl_solver *s,
                     const struct cpl_solver_job *job)
 {
+	const struct cpl_path_table *w = &s->table;
 	int64_t groups = w->groups;
 
 	return job->direct < 0 && w->k_links == 1 &&
 	       w->per_group <= UINT8_MAX && job->n >= WORTH * groups * groups;
 }
 
-void cpl_blocks_count(const struct cpl_path_table *w,
-                      struct cpl_solver_job *job, const struct cpl_shard *shard)
+static void count(struct cpl_solver *s, struct cpl_solver_job *job,
+                  struct cpl_shard *shard)
 {
+	const struct cpl_path_table *w = &s->table;
 	int first =
 	        (int)cpl_parallel_first(classes(w), CPL_SHARDS, shard->number);
 	int last = (int)cpl_parallel_first(classes(w), CPL_SHARDS,
@@ -282,11 +259,12 @@ void cpl_blocks_count(const struct cpl_path_table *w,
 	for (int64_t i = class_first(w, first) * w->groups;
 	     i < class_first(w, last) * w->groups; i++)
 		job->alive[i] = 0;
-	over_flows(w, job, first, last, count);
+	over_flows(w, job, first, last, count_one);
 }
 
-void cpl_blocks_cut(const struct cpl_path_table *w, struct cpl_solver_job *job)
+static void cut(const struct cpl_solver *s, struct cpl_solver_job *job)
 {
+	const struct cpl_path_table *w = &s->table;
 	int64_t blocks = (int64_t)w->groups * w->groups;
 	int class = 0;
 
@@ -303,9 +281,12 @@ void cpl_blocks_cut(const struct cpl_path_table *w, struct cpl_solver_job *job)
 	job->cut[CPL_SHARDS] = classes(w);
 }
 
-void cpl_blocks_keep(const struct cpl_path_table *w, struct cpl_solver_job *job,
-                     struct cpl_shard *shard)
+static void start(struct cpl_solver *s, struct cpl_solver_job *job,
+                  struct cpl_shard *shard)
 {
+	const struct cpl_path_table *w = &s->table;
+	size_t segments = (size_t)segments_of_group(w);
+	size_t alike = (size_t)((w->groups - 1) / w->per_group + 1);
 	int first = job->cut[shard->number], last = job->cut[shard->number + 1];
 	int64_t block = class_first(w, first) * w->groups;
 	int64_t end = class_first(w, last) * w->groups;
@@ -314,13 +295,18 @@ void cpl_blocks_keep(const struct cpl_path_table *w, struct cpl_solver_job *job,
 		job->alive[i] = 0;
 	for (int64_t m = 4 * job->start[block]; m < 4 * job->start[end]; m++)
 		job->path_total[m] = 0;
-	over_flows(w, job, first, last, keep);
+	memset(shard->far_flow, 0,
+	       (size_t)w->groups * segments * sizeof(*shard->far_flow));
+	memset(shard->near_flow, 0,
+	       alike * segments * sizeof(*shard->near_flow));
+	over_flows(w, job, first, last, keep_one);
 }
 
 static void pass_block(const struct pass *pass, int from, int to, int64_t index)
 {
 	static const struct cpl_segment_view none[2] = {{INFINITY, INFINITY}};
-	const struct cpl_path_table *w = pass->w;
+	const struct cpl_solver *s = pass->s;
+	const struct cpl_path_table *w = &s->table;
 	struct cpl_solver_job *job = pass->job;
 	struct cpl_shard *shard = pass->shard;
 	int64_t first = job->start[index];
@@ -353,14 +339,14 @@ static void pass_block(const struct pass *pass, int from, int to, int64_t index)
 		block.near_flow += segment_index(w, gateway.own, 0);
 		block.near_step = 0;
 		block.near_gateway = gateway.own;
-		block.far = shard->far + far;
+		block.far = s->far + far;
 		block.far_flow = shard->far_flow + far;
 		block.far_step = 1;
 		block.far_gateway = gateway.far;
-		block.link = (struct cpl_segment_view){shard->left[cell],
+		block.link = (struct cpl_segment_view){s->left[cell],
 		                                       shard->cell[cell].view};
 	}
-	pass->pass(pass, &block);
+	pass->over(pass, &block);
 	if (from == to)
 		return;
 	if (pass->delivers)
@@ -372,7 +358,7 @@ static void pass_block(const struct pass *pass, int from, int to, int64_t index)
 /* From all groups of a class to all of another. */
 static void pass_classes(struct pass *pass, int a, int b)
 {
-	const struct cpl_path_table *w = pass->w;
+	const struct cpl_path_table *w = &pass->s->table;
 	int64_t block = block_of(w, a, b);
 
 	for (int from = a; from < w->groups; from += w->per_group)
@@ -381,18 +367,25 @@ static void pass_classes(struct pass *pass, int a, int b)
 				pass_block(pass, from, to, block);
 }
 
-static void pass_shard(struct pass *pass)
+static void over_blocks(struct pass pass)
 {
-	const struct cpl_path_table *w = pass->w;
-	const int *cut = pass->job->cut + pass->shard->number;
+	const struct cpl_solver *s = pass.s;
+	const struct cpl_path_table *w = &s->table;
+	struct cpl_shard *shard = pass.shard;
+	const int *cut = pass.job->cut + shard->number;
 
 	for (int a = cut[0]; a < cut[1]; a++) {
 		for (int from = a; from < w->groups; from += w->per_group)
-			see_near(w, pass->shard, from);
+			see_group(s, shard, from, true,
+			          shard->near + near_table(w, from));
 		for (int b = 0; b < classes(w); b++)
-			pass_classes(pass, a, b);
-		for (int from = a; from < w->groups; from += w->per_group)
-			put_near(w, pass->shard, from, pass->delivers);
+			pass_classes(&pass, a, b);
+		for (int from = a; from < w->groups; from += w->per_group) {
+			double *flow = shard->near_flow + near_table(w, from);
+
+			put_group(s, shard, from, true, &flow, 1,
+			          pass.delivers);
+		}
 	}
 }
 
@@ -458,7 +451,7 @@ static void drop(struct block *block, int m)
 	}
 }
 
-static void ask(const struct pass *pass, struct block *block)
+static void ask_block(const struct pass *pass, struct block *block)
 {
 	double link = block->link.left;
 
@@ -470,11 +463,12 @@ static void ask(const struct pass *pass, struct block *block)
 		double unit;
 
 		if (!(x.sum > CPL_NOTHING)) {
-			if (pass->drops)
+			/* No more is exposed: it is done. */
+			if (pass->s->steps == 1)
 				drop(block, m--);
 			continue;
 		}
-		unit = block->bytes[m] * pass->scale / x.sum;
+		unit = block->bytes[m] * pass->s->scale / x.sum;
 		for (int j = 0; j < 4; j++)
 			x.path[j] *= unit;
 		block->link_flow += flow(x.path, block->near_flow + near,
@@ -482,7 +476,7 @@ static void ask(const struct pass *pass, struct block *block)
 	}
 }
 
-static void grant(const struct pass *pass, struct block *block)
+static void grant_block(const struct pass *pass, struct block *block)
 {
 	double link = block->link.unit;
 
@@ -497,7 +491,7 @@ static void grant(const struct pass *pass, struct block *block)
 
 		if (!(x.sum > CPL_NOTHING))
 			continue;
-		unit = block->bytes[m] * pass->scale / x.sum;
+		unit = block->bytes[m] * pass->s->scale / x.sum;
 		for (int j = 0; j < 4; j++) {
 			double each =
 			        cpl_lesser(near[j / 2].unit, far[j % 2].unit);
@@ -511,9 +505,9 @@ static void grant(const struct pass *pass, struct block *block)
 	pass->shard->granted += block->link_flow;
 }
 
-static void deliver(const struct pass *pass, struct block *block)
+static void deliver_block(const struct pass *pass, struct block *block)
 {
-	const struct cpl_path_table *w = pass->w;
+	const struct cpl_path_table *w = &pass->s->table;
 	struct cpl_routed *routed = &pass->job->routed[pass->shard->number];
 
 	for (int m = 0; m < block->n; m++) {
@@ -549,21 +543,29 @@ static void deliver(const struct pass *pass, struct block *block)
 	}
 }
 
-void cpl_blocks_ask(const struct cpl_path_table *w, struct cpl_solver_job *job,
-                    struct cpl_shard *shard, double scale, bool drops)
+static void ask(struct cpl_solver *s, struct cpl_solver_job *job,
+                struct cpl_shard *shard)
 {
-	pass_shard(&(struct pass){w, job, shard, scale, drops, false, ask});
+	over_blocks((struct pass){s, job, shard, false, ask_block});
 }
 
-void cpl_blocks_grant(const struct cpl_path_table *w,
-                      struct cpl_solver_job *job, struct cpl_shard *shard,
-                      double scale)
+static void grant(struct cpl_solver *s, struct cpl_solver_job *job,
+                  struct cpl_shard *shard)
 {
-	pass_shard(&(struct pass){w, job, shard, scale, false, false, grant});
+	over_blocks((struct pass){s, job, shard, false, grant_block});
 }
 
-void cpl_blocks_deliver(const struct cpl_path_table *w,
-                        struct cpl_solver_job *job, struct cpl_shard *shard)
+static void deliver(struct cpl_solver *s, struct cpl_solver_job *job,
+                    struct cpl_shard *shard)
 {
-	pass_shard(&(struct pass){w, job, shard, 0, false, true, deliver});
+	over_blocks((struct pass){s, job, shard, true, deliver_block});
 }
+
+const struct cpl_passes cpl_by_blocks = {
+        .cut = cut,
+        .pass = {[CPL_COUNT] = count,
+                 [CPL_START] = start,
+                 [CPL_ASK] = ask,
+                 [CPL_GRANT] = grant,
+                 [CPL_DELIVER] = deliver},
+};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <string.h>
 
-#include "routing/adaptive/adaptive_internal.h"
+#include "routing/adaptive/solver.h"
 
 /* Flows whose paths are drawn ahead where they are not kept. */
 #define BATCH 16
@@ -81,7 +81,7 @@ static inline void draw(const struct cpl_path_table *w,
 {
 	struct cpl_group_router a = cpl_path_table_router(w, from),
 	                        b = cpl_path_table_router(w, to);
-	uint64_t key = cpl_draw_key(w, job, from, to);
+	uint64_t key = cpl_draw_key(w, job->seed, from, to);
 	bool known = direct && direct->n;
 	unsigned *at = paths->cell;
 	int n = 0;
@@ -123,13 +123,13 @@ static inline struct cpl_paths *kept_paths(const struct cpl_solver_job *job,
 }
 
 /* Draw the paths of all of a shard's flows, where they are kept. */
-static void draw_kept(const struct cpl_path_table *table,
+static void draw_kept(const struct cpl_solver *s,
                       const struct cpl_solver_job *job,
-                      const struct cpl_shard *shard, int iteration)
+                      const struct cpl_shard *shard)
 {
 	const struct cpl_flows *flows = job->flows;
-	const struct cpl_path_table w = *table;
-	struct cpl_paths *paths = kept_paths(job, iteration);
+	const struct cpl_path_table w = s->table;
+	struct cpl_paths *paths = kept_paths(job, s->iteration);
 
 	for (int i = job->cut[shard->number]; i < job->cut[shard->number + 1];
 	     i++)
@@ -137,11 +137,11 @@ static void draw_kept(const struct cpl_path_table *table,
 			struct cpl_direct *direct =
 			        job->direct ? &job->direct_kept[m] : NULL;
 
-			if (!iteration && direct)
+			if (!s->iteration && direct)
 				keep_direct(&w, flows->from[i], flows->to[m],
 				            direct);
-			draw(&w, job, flows->from[i], flows->to[m], iteration,
-			     direct, &paths[m]);
+			draw(&w, job, flows->from[i], flows->to[m],
+			     s->iteration, direct, &paths[m]);
 		}
 }
 
@@ -239,16 +239,16 @@ static inline void add_to(struct cpl_cell *cell, const struct cpl_paths *paths,
 	}
 }
 
-void cpl_drawn_ask(const struct cpl_path_table *table,
-                   struct cpl_solver_job *job, struct cpl_shard *shard,
-                   double scale, int iteration)
+static void ask(struct cpl_solver *s, struct cpl_solver_job *job,
+                struct cpl_shard *shard)
 {
-	const struct cpl_path_table w = *table;
+	const struct cpl_path_table w = s->table;
+	int iteration = s->iteration;
 	struct cpl_paths own[BATCH];
 	struct some some = first_some(job, shard);
 
 	if (job->kept)
-		draw_kept(table, job, shard, iteration);
+		draw_kept(s, job, shard);
 	while (next_some(&w, job, shard, iteration, own, &some))
 		for (int i = 0; i < some.n; i++) {
 			float *weight = job->weight + (some.m + i) * CPL_DRAWN;
@@ -258,8 +258,8 @@ void cpl_drawn_ask(const struct cpl_path_table *table,
 			for (int k = 0; k < CPL_DRAWN; k++)
 				sum += value[k];
 			sum = sum > CPL_NOTHING
-			              ? job->flows->bytes[some.m + i] * scale /
-			                        sum
+			              ? job->flows->bytes[some.m + i] *
+			                        s->scale / sum
 			              : 0;
 			for (int k = 0; k < CPL_DRAWN; k++) {
 				weight[k] = (float)(value[k] * sum);
@@ -294,11 +294,11 @@ static inline double deliver(const struct cpl_path_table *w,
 	return hops * bytes;
 }
 
-void cpl_drawn_grant(const struct cpl_path_table *table,
-                     struct cpl_solver_job *job, struct cpl_shard *shard,
-                     int iteration, bool delivers)
+static void grant(struct cpl_solver *s, struct cpl_solver_job *job,
+                  struct cpl_shard *shard)
 {
-	const struct cpl_path_table w = *table;
+	const struct cpl_path_table w = s->table;
+	int iteration = s->iteration;
 	float *grants = job->grants;
 	double granted = 0, hop_bytes = 0;
 	struct cpl_paths own[BATCH];
@@ -324,7 +324,7 @@ void cpl_drawn_grant(const struct cpl_path_table *table,
 			if (grants)
 				memcpy(grants + m * CPL_DRAWN, got,
 				       sizeof(got));
-			if (!delivers)
+			if (!s->delivers)
 				job->total[m] += sum;
 			else if (cpl_shares(job, m, iteration, got, share))
 				hop_bytes += deliver(&w, job, shard, m,
@@ -334,17 +334,19 @@ void cpl_drawn_grant(const struct cpl_path_table *table,
 	job->routed[shard->number].hop_bytes += hop_bytes;
 }
 
-void cpl_drawn_replay(const struct cpl_path_table *table,
-                      struct cpl_solver_job *job, struct cpl_shard *shard,
-                      int iteration)
+static void replay(struct cpl_solver *s, struct cpl_solver_job *job,
+                   struct cpl_shard *shard)
 {
-	const struct cpl_path_table w = *table;
+	const struct cpl_path_table w = s->table;
+	int iteration = s->iteration;
 	const float *grants =
 	        job->grants + (int64_t)iteration * job->n * CPL_DRAWN;
 	double hop_bytes = 0;
 	struct cpl_paths own[BATCH];
 	struct some some = first_some(job, shard);
 
+	if (!job->grants)
+		return;
 	while (next_some(&w, job, shard, iteration, own, &some))
 		for (int i = 0; i < some.n; i++) {
 			int64_t m = some.m + i;
@@ -357,3 +359,22 @@ void cpl_drawn_replay(const struct cpl_path_table *table,
 		}
 	job->routed[shard->number].hop_bytes += hop_bytes;
 }
+
+static void start(struct cpl_solver *s, struct cpl_solver_job *job,
+                  struct cpl_shard *shard)
+{
+	const int *cut = job->cut + shard->number;
+	int64_t first = job->flows->row[cut[0]];
+	size_t n = (size_t)(job->flows->row[cut[1]] - first);
+
+	memset(job->total + first, 0, n * sizeof(*job->total));
+	memset(job->hops + first, 0, n * sizeof(*job->hops));
+}
+
+const struct cpl_passes cpl_by_drawn = {
+        .cut = cpl_solver_cut,
+        .pass = {[CPL_START] = start,
+                 [CPL_ASK] = ask,
+                 [CPL_GRANT] = grant,
+                 [CPL_REPLAY] = replay},
+};

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/parallel.h"
-#include "routing/adaptive/adaptive_solver.h"
+#include "routing/adaptive/solver.h"
 
 /* Parts of the links over which threads add up the shards. */
 #define CHUNKS 16

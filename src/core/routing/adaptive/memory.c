@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "routing/adaptive/adaptive_solver.h"
+#include "routing/adaptive/solver.h"
 
 #define SEED 1
 #define ITERATIONS_KEPT (CPL_EXPOSURE + CPL_AFTER_EXPOSURE)
 /* Flows of all jobs up to which one shard does. */
-#define ONE_LANE 20000
+#define ONE_SHARD 20000
 /* Flows up to which the paths of all iterations are kept, 80 MB; beyond, they
  * are drawn again. */
 #define MAX_KEPT 8192
@@ -47,14 +47,14 @@ static void allot_job(const struct cpl_solver *s, struct cpl_solver_job *job,
 	size_t blocks = groups * groups;
 
 	job->slots = job->direct < 0 ? 4 * s->table.k_links : CPL_DRAWN;
-	if (!job->by_blocks && !job->by_transits)
+	if (job->passes != &cpl_by_blocks && job->passes != &cpl_by_transits)
 		job->weight = take(arena, count,
 		                   (size_t)job->slots * sizeof(*job->weight));
 	if (job->direct < 0) {
 		job->path_total =
 		        take(arena, count,
 		             (size_t)job->slots * sizeof(*job->path_total));
-		if (!job->by_blocks)
+		if (job->passes != &cpl_by_blocks)
 			return;
 		job->start = take(arena, blocks + 1, sizeof(*job->start));
 		job->alive = take(arena, blocks, sizeof(*job->alive));
@@ -64,7 +64,7 @@ static void allot_job(const struct cpl_solver *s, struct cpl_solver_job *job,
 	}
 	job->total = take(arena, count, sizeof(*job->total));
 	job->hops = take(arena, count, sizeof(*job->hops));
-	if (job->by_transits) {
+	if (job->passes == &cpl_by_transits) {
 		job->route = take(arena, count, sizeof(*job->route));
 		for (int i = 0; i < CPL_SHARDS; i++)
 			job->transits[i] =
@@ -88,10 +88,10 @@ static void allot_job(const struct cpl_solver *s, struct cpl_solver_job *job,
 static void allot_rest(struct cpl_solver *s, int64_t flows,
                        struct cpl_arena *arena)
 {
-	void *tables = take(arena, 1, cpl_path_table_size(s->a->net));
+	void *tables = take(arena, 1, cpl_path_table_size(&s->table));
 	size_t cells = cpl_solver_cells(s), alike, near, far;
 
-	s->n_shards = flows > ONE_LANE ? CPL_SHARDS : 1;
+	s->n_shards = flows > ONE_SHARD ? CPL_SHARDS : 1;
 	s->left = take(arena, cells, sizeof(*s->left));
 	near = s->blocks ? 2 * (size_t)s->table.per_group *
 	                           (size_t)s->table.per_group
@@ -113,8 +113,6 @@ static void allot_rest(struct cpl_solver *s, int64_t flows,
 			shard->start = take(arena, (size_t)s->table.groups + 1,
 			                    sizeof(*shard->start));
 		}
-		shard->left = s->left;
-		shard->far = s->far;
 		shard->far_flow = take(arena, far, sizeof(*shard->far_flow));
 		shard->near = take(arena, alike * near, sizeof(*shard->near));
 		shard->near_flow =
@@ -127,39 +125,25 @@ static void allot_rest(struct cpl_solver *s, int64_t flows,
 		cpl_path_table_fill(&s->table, tables);
 }
 
-static int64_t count_flows(const struct cpl_flows *flows)
-{
-	return flows->n_from ? flows->row[flows->n_from] : 0;
-}
-
-/* What a job is to the solver; returns its flows. */
-static int64_t make_job(const struct cpl_adaptive *a, int i,
-                        struct cpl_solver_job *job)
-{
-	*job = (struct cpl_solver_job){
-	        .flows = a->job[i].flows,
-	        .n = count_flows(a->job[i].flows),
-	        .direct = direct_paths(a->net, a->job[i].routing),
-	        .seed = SEED + (uint64_t)i,
-	};
-	a->job[i].routed = (struct cpl_routed){0, 0};
-	return job->n;
-}
-
 /* How the flows of a job are gone over. */
 static int choose(struct cpl_solver *s, struct cpl_solver_job *job,
                   struct cpl_error *err)
 {
-	if (job->n <= ONE_LANE || s->a->by_flows)
+	job->passes = job->direct < 0 ? &cpl_by_direct : &cpl_by_drawn;
+	if (job->n <= ONE_SHARD || s->a->by_flows)
 		return 0;
-	job->by_blocks = cpl_blocks_pay(&s->table, job);
-	job->by_transits = (job->n > MAX_REMEMBERED ||
-	                    job->n >= FILL * (int64_t)s->table.groups) &&
-	                   s->a->iterations <= ITERATIONS_KEPT &&
-	                   cpl_transits_pay(&s->table, job);
-	s->blocks = s->blocks || job->by_blocks;
-	s->transits = s->transits || job->by_transits;
-	return job->by_transits ? cpl_transits_cut(s->a->net, job, err) : 0;
+	if (cpl_blocks_pay(s, job)) {
+		job->passes = &cpl_by_blocks;
+		s->blocks = true;
+	} else if ((job->n > MAX_REMEMBERED ||
+	            job->n >= FILL * (int64_t)s->table.groups) &&
+	           s->a->iterations <= ITERATIONS_KEPT &&
+	           cpl_transits_pay(s, job)) {
+		job->passes = &cpl_by_transits;
+		s->transits = true;
+		return cpl_transits_cut(s->a->net, job, err);
+	}
+	return 0;
 }
 
 int64_t cpl_solver_jobs(struct cpl_solver *s, struct cpl_error *err)
@@ -168,9 +152,20 @@ int64_t cpl_solver_jobs(struct cpl_solver *s, struct cpl_error *err)
 
 	cpl_path_table_init(&s->table, s->a->net);
 	for (int i = 0; i < s->a->n_jobs; i++) {
-		flows += make_job(s->a, i, &s->job[i]);
-		if (choose(s, &s->job[i], err))
+		struct cpl_adaptive_job *asked = &s->a->job[i];
+		const struct cpl_flows *f = asked->flows;
+		struct cpl_solver_job *job = &s->job[i];
+
+		asked->routed = (struct cpl_routed){0, 0};
+		*job = (struct cpl_solver_job){
+		        .flows = f,
+		        .n = f->n_from ? f->row[f->n_from] : 0,
+		        .direct = direct_paths(s->a->net, asked->routing),
+		        .seed = SEED + (uint64_t)i,
+		};
+		if (choose(s, job, err))
 			return -1;
+		flows += job->n;
 	}
 	return flows;
 }

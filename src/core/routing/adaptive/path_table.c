@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "routing/adaptive/adaptive_internal.h"
+#include "routing/adaptive/path_table.h"
 
 /* Links between groups up to which paths are looked up: 4 bits each for at
  * most 16 of them. */
@@ -67,22 +67,19 @@ static size_t gateways(const struct cpl_path_table *w)
 }
 
 /* The tables follow each other from those of 8 bytes to those of 1. */
-size_t cpl_path_table_size(const struct cpl_network *net)
+size_t cpl_path_table_size(const struct cpl_path_table *w)
 {
-	struct cpl_path_table w;
-	size_t n;
+	size_t n = (size_t)w->combos * (size_t)w->combos;
 
-	cpl_path_table_init(&w, net);
-	n = (size_t)w.combos * (size_t)w.combos;
-	return n * (sizeof(*w.choice) + sizeof(*w.n_choices)) +
-	       (size_t)w.per_group * sizeof(*w.position) + gateways(&w) +
-	       segments(&w) * sizeof(*w.segment) +
-	       (size_t)w.groups * (size_t)w.cells +
-	       (w.combos ? (size_t)w.routers * (size_t)w.groups : 0);
+	return n * (sizeof(*w->choice) + sizeof(*w->n_choices)) +
+	       (size_t)w->per_group * sizeof(*w->position) + gateways(w) +
+	       segments(w) * sizeof(*w->segment) +
+	       (size_t)w->groups * (size_t)w->cells +
+	       (w->combos ? (size_t)w->routers * (size_t)w->groups : 0);
 }
 
 /* All paths over gateways at these distances, in the order of
- * cpl_path_table_pick. */
+ * cpl_path_table_nth. */
 static int list_paths(int k_links, int before, int after, uint64_t *list)
 {
 	int near[MAX_LINKS], far[MAX_LINKS], fewest = 4, n = 0;
@@ -213,9 +210,8 @@ void cpl_path_table_fill(struct cpl_path_table *w, void *memory)
 	}
 }
 
-/* Counts the paths; with `over` stops at the i-th. */
-static int nth_path(const struct cpl_path_table *w, int from, int to, int i,
-                    int *over)
+int cpl_path_table_nth(const struct cpl_path_table *w, int from, int to, int i,
+                       int *over)
 {
 	struct cpl_group_router a = cpl_path_table_router(w, from),
 	                        b = cpl_path_table_router(w, to);
@@ -238,15 +234,4 @@ static int nth_path(const struct cpl_path_table *w, int from, int to, int i,
 		n += paths;
 	}
 	return n;
-}
-
-int cpl_path_table_count(const struct cpl_path_table *w, int from, int to)
-{
-	return nth_path(w, from, to, 0, NULL);
-}
-
-int cpl_path_table_pick(const struct cpl_path_table *w, int from, int to, int i,
-                        int *k)
-{
-	return nth_path(w, from, to, i, k);
 }

@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Drawn paths where there are many flows. An indirect path starts in its
+ * source's group, passes through the group of its intermediate router, and ends
+ * in its destination's. Flows are sorted by the groups of their ends; transits
+ * are handed over to the groups that they are in, one group after the other,
+ * with what they see there and what they are to carry: cells are then looked at
+ * where they are in the cache. The draws are those of drawn.c.
+ */
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/parallel.h"
-#include "routing/adaptive/adaptive_internal.h"
+#include "routing/adaptive/solver.h"
 
 /* Source groups whose cells stay in the cache while flows go from them to one
  * group after the other. */
@@ -24,17 +32,11 @@ struct visit {
 	int links; /* of the transit */
 };
 
-struct pass {
-	const struct cpl_path_table *w;
-	struct cpl_solver_job *job;
-	struct cpl_shard *shard; /* all */
-	double scale;
-	int iteration;
-};
-
-bool cpl_transits_pay(const struct cpl_path_table *w,
+bool cpl_transits_pay(const struct cpl_solver *s,
                       const struct cpl_solver_job *job)
 {
+	const struct cpl_path_table *w = &s->table;
+
 	return job->direct >= 0 && w->per_group <= UINT8_MAX &&
 	       w->cells <= UINT16_MAX && w->k_links <= 4;
 }
@@ -80,17 +82,18 @@ int cpl_transits_cut(const struct cpl_network *net, struct cpl_solver_job *job,
                      struct cpl_error *err)
 {
 	const struct cpl_flows *flows = job->flows;
-	void *tables = malloc(cpl_path_table_size(net));
-	int64_t *count =
-	        calloc((size_t)cpl_dragonfly_of(net)->groups, sizeof(*count));
 	struct cpl_path_table w;
+	int64_t *count;
+	void *tables;
 	int rc = -1;
 
+	cpl_path_table_init(&w, net);
+	tables = malloc(cpl_path_table_size(&w));
+	count = calloc((size_t)w.groups, sizeof(*count));
 	if (!tables || !count) {
 		cpl_fail_memory(err);
 		goto out;
 	}
-	cpl_path_table_init(&w, net);
 	cpl_path_table_fill(&w, tables);
 	for (int i = 0; i < flows->n_from; i++)
 		count[group_of(&w, flows, i)] +=
@@ -167,22 +170,25 @@ static int64_t sort_tile(const struct cpl_path_table *w,
 	return start[w->groups];
 }
 
-void cpl_transits_sort(const struct cpl_path_table *w,
-                       struct cpl_solver_job *job, struct cpl_shard *shard)
+static void sort_shard(void *arg, int64_t number, int thread)
 {
-	int last = job->cut[shard->number + 1];
-	int64_t at = job->first[shard->number];
+	struct cpl_solver *s = arg;
+	struct cpl_solver_job *job = s->at;
+	int last = job->cut[number + 1];
+	int64_t at = job->first[number];
 
-	for (int64_t m = at; m < job->first[shard->number + 1]; m++)
+	for (int64_t m = at; m < job->first[number + 1]; m++)
 		job->total[m] = job->hops[m] = 0;
-	for (int g = job->cut[shard->number]; g < last; g += TILE)
-		at = sort_tile(w, job, g, g + TILE < last ? g + TILE : last, at,
-		               shard->start);
+	for (int g = job->cut[number]; g < last; g += TILE)
+		at = sort_tile(&s->table, job, g,
+		               g + TILE < last ? g + TILE : last, at,
+		               s->shard[number].start);
 }
 
-static inline struct cpl_transits **heads(const struct pass *pass, int shard)
+static inline struct cpl_transits **heads(const struct cpl_solver *s,
+                                          int64_t shard)
 {
-	return pass->job->transit_from + (int64_t)shard * pass->w->groups;
+	return s->at->transit_from + shard * s->table.groups;
 }
 
 static uint32_t pack(const struct cpl_drawn *path, bool direct)
@@ -232,14 +238,38 @@ static inline void hand_out(const struct cpl_path_table *w, struct handing *h,
 		to[i] = (uint16_t)(cell[i] - over.group * w->cells);
 }
 
-/* Draw the paths of a shard's flows, and hand out their transits. */
-static void draw(void *arg, int64_t chunk, int thread)
+/* P(m) of an iteration: first the direct paths, a leg each, then the indirect
+ * ones, two legs each. Returns the number of direct ones. */
+static inline int draw_paths(const struct cpl_path_table *w,
+                             const struct cpl_solver_job *job, int from, int to,
+                             int iteration, struct cpl_drawn path[CPL_DRAWN])
 {
-	const struct pass *pass = arg;
-	const struct cpl_path_table w = *pass->w;
-	struct cpl_solver_job *job = pass->job;
-	int shard = (int)chunk;
-	struct handing h = {pass->shard[shard].cursor, heads(pass, shard),
+	uint64_t key = cpl_draw_key(w, job->seed, from, to);
+	struct cpl_group_router a = cpl_path_table_router(w, from),
+	                        b = cpl_path_table_router(w, to);
+	int n_direct = 0, two[2];
+
+	if (job->direct) {
+		int paths = cpl_leg_count(w, from, to);
+
+		cpl_draw_two(paths, key, iteration, two);
+		for (; n_direct < 2 && n_direct < paths; n_direct++)
+			path[n_direct] =
+			        cpl_direct_path(w, from, to, two[n_direct]);
+	}
+	for (int n = n_direct; n < CPL_DRAWN; n++)
+		path[n] =
+		        cpl_draw_indirect(w, from, to, a, b, key, iteration, n);
+	return n_direct;
+}
+
+/* Draw the paths of a shard's flows, and hand out their transits. */
+static void draw(void *arg, int64_t shard, int thread)
+{
+	struct cpl_solver *s = arg;
+	const struct cpl_path_table w = s->table;
+	struct cpl_solver_job *job = s->at;
+	struct handing h = {s->shard[shard].cursor, heads(s, shard),
 	                    job->transits[shard]};
 
 	for (int g = 0; g < w.groups; g++) {
@@ -253,8 +283,8 @@ static void draw(void *arg, int64_t chunk, int thread)
 		struct cpl_group_router b =
 		        cpl_path_table_router(&w, route->to);
 		struct cpl_drawn path[CPL_DRAWN];
-		int n_direct = cpl_draw(&w, job, route->from, route->to,
-		                        pass->iteration, path);
+		int n_direct = draw_paths(&w, job, route->from, route->to,
+		                          s->iteration, path);
 
 		for (int k = 0; k < CPL_DRAWN; k++) {
 			route->path[k] = pack(&path[k], k < n_direct);
@@ -265,22 +295,22 @@ static void draw(void *arg, int64_t chunk, int thread)
 }
 
 /* Blocks of transits through a group, those of all shards in their order. */
-static inline void over_blocks(const struct pass *pass, int64_t group,
-                               void (*each)(const struct pass *pass,
+static inline void over_blocks(const struct cpl_solver *s, int64_t group,
+                               void (*each)(const struct cpl_solver *s,
                                             int64_t first_cell,
                                             struct cpl_transits *p))
 {
 	for (int shard = 0; shard < CPL_SHARDS; shard++)
-		for (struct cpl_transits *p = heads(pass, shard)[group]; p;
+		for (struct cpl_transits *p = heads(s, shard)[group]; p;
 		     p = p->next)
-			each(pass, group * pass->w->cells, p);
+			each(s, group * s->table.cells, p);
 }
 
 /* What transits show. */
-static void see_block(const struct pass *pass, int64_t first_cell,
+static void see_block(const struct cpl_solver *s, int64_t first_cell,
                       struct cpl_transits *p)
 {
-	const struct cpl_cell *cell = pass->shard->cell + first_cell;
+	const struct cpl_cell *cell = s->shard->cell + first_cell;
 
 	for (int i = 0; i < p->n; i++) {
 		const uint16_t *c = p->cell[i];
@@ -307,10 +337,10 @@ static inline unsigned char links_of(const struct cpl_path_table *w,
 }
 
 /* The same of what was left and of what each unit got. */
-static void see_both_block(const struct pass *pass, int64_t first_cell,
+static void see_both_block(const struct cpl_solver *s, int64_t first_cell,
                            struct cpl_transits *p)
 {
-	const struct cpl_cell *cell = pass->shard->cell + first_cell;
+	const struct cpl_cell *cell = s->shard->cell + first_cell;
 
 	for (int i = 0; i < p->n; i++) {
 		double left = INFINITY, unit = INFINITY;
@@ -323,7 +353,7 @@ static void see_both_block(const struct pass *pass, int64_t first_cell,
 		}
 		p->amount[i] = left;
 		p->unit[i] = unit;
-		p->links[i] = links_of(pass->w, p->cell[i]);
+		p->links[i] = links_of(&s->table, p->cell[i]);
 	}
 }
 
@@ -332,10 +362,10 @@ static void see_both(void *arg, int64_t group, int thread)
 	over_blocks(arg, group, see_both_block);
 }
 
-static void put_block(const struct pass *pass, int64_t first_cell,
+static void put_block(const struct cpl_solver *s, int64_t first_cell,
                       struct cpl_transits *p)
 {
-	struct cpl_cell *cell = pass->shard->cell + first_cell;
+	struct cpl_cell *cell = s->shard->cell + first_cell;
 
 	for (int i = 0; i < p->n; i++)
 		for (int j = 0; j < CPL_LEG; j++)
@@ -347,10 +377,10 @@ static void put(void *arg, int64_t group, int thread)
 	over_blocks(arg, group, put_block);
 }
 
-static void put_bytes_block(const struct pass *pass, int64_t first_cell,
+static void put_bytes_block(const struct cpl_solver *s, int64_t first_cell,
                             struct cpl_transits *p)
 {
-	double *bytes = pass->shard->bytes + first_cell;
+	double *bytes = s->shard->bytes + first_cell;
 
 	for (int i = 0; i < p->n; i++)
 		for (int j = 0; j < CPL_LEG; j++)
@@ -380,7 +410,8 @@ static inline void follow(const struct cpl_path_table *w,
 
 		if (path & DIRECT) {
 			v->through = NULL;
-			cpl_leg_cells(w, a, b, first, v->cell);
+			cpl_leg_start(w, a, b, first, v->cell);
+			cpl_leg_end(w, a, b, first, v->cell + CPL_LEG_START);
 			continue;
 		}
 		second = path >> SECOND & 15;
@@ -470,52 +501,52 @@ static inline double grant_flow(struct cpl_cell *cell,
 
 /* Some flows of a shard, m and those after it, with their paths; what they get,
  * or the hop-bytes, is added to *sum. */
-typedef void some_flows(const struct cpl_path_table *w, const struct pass *pass,
+typedef void some_flows(const struct cpl_path_table *w,
+                        const struct cpl_solver *s,
                         const struct cpl_shard *shard, int64_t m, int n,
                         struct visit visit[BATCH][CPL_DRAWN], double *sum);
 
 /* Over all flows of a shard; returns the sum. */
-static inline double over_flows(const struct pass *pass, int64_t chunk,
+static inline double over_flows(const struct cpl_solver *s, int64_t chunk,
                                 some_flows *each)
 {
-	const struct cpl_path_table w = *pass->w;
-	struct cpl_solver_job *job = pass->job;
-	const struct cpl_shard *shard = &pass->shard[chunk];
+	const struct cpl_path_table w = s->table;
+	struct cpl_solver_job *job = s->at;
+	const struct cpl_shard *shard = &s->shard[chunk];
 	struct visit visit[BATCH][CPL_DRAWN];
 	int64_t m = job->first[chunk], last = job->first[chunk + 1];
 	double sum = 0;
 
 	for (int g = 0; g < w.groups; g++)
-		shard->cursor[g] =
-		        (struct cpl_cursor){heads(pass, (int)chunk)[g], 0};
+		shard->cursor[g] = (struct cpl_cursor){heads(s, chunk)[g], 0};
 	while (m < last) {
 		int n = follow_some(&w, job, shard, m, visit);
 
-		each(&w, pass, shard, m, n, visit, &sum);
+		each(&w, s, shard, m, n, visit, &sum);
 		m += n;
 	}
 	return sum;
 }
 
-static void ask_some(const struct cpl_path_table *w, const struct pass *pass,
+static void ask_some(const struct cpl_path_table *w, const struct cpl_solver *s,
                      const struct cpl_shard *shard, int64_t m, int n,
                      struct visit visit[BATCH][CPL_DRAWN], double *sum)
 {
 	for (int i = 0; i < n; i++)
-		ask_flow(shard->cell, &pass->job->route[m + i], visit[i],
-		         pass->scale);
+		ask_flow(shard->cell, &s->at->route[m + i], visit[i], s->scale);
 }
 
-static void ask(void *arg, int64_t chunk, int thread)
+static void ask_shard(void *arg, int64_t chunk, int thread)
 {
 	over_flows(arg, chunk, ask_some);
 }
 
-static void grant_some(const struct cpl_path_table *w, const struct pass *pass,
+static void grant_some(const struct cpl_path_table *w,
+                       const struct cpl_solver *s,
                        const struct cpl_shard *shard, int64_t m, int n,
                        struct visit visit[BATCH][CPL_DRAWN], double *sum)
 {
-	struct cpl_solver_job *job = pass->job;
+	struct cpl_solver_job *job = s->at;
 
 	for (int i = 0; i < n; i++) {
 		double got =
@@ -526,34 +557,28 @@ static void grant_some(const struct cpl_path_table *w, const struct pass *pass,
 	}
 }
 
-static void grant(void *arg, int64_t chunk, int thread)
+static void grant_shard(void *arg, int64_t chunk, int thread)
 {
-	const struct pass *pass = arg;
+	struct cpl_solver *s = arg;
 
-	pass->shard[chunk].granted += over_flows(pass, chunk, grant_some);
+	s->shard[chunk].granted += over_flows(s, chunk, grant_some);
 }
 
-void cpl_transits_ask(const struct cpl_path_table *table,
-                      struct cpl_solver_job *job, struct cpl_shard *shard,
-                      int threads, double scale, int iteration)
+static void ask(struct cpl_solver *s, struct cpl_solver_job *job,
+                struct cpl_shard *shard)
 {
-	struct pass pass = {table, job, shard, scale, iteration};
-
-	cpl_parallel(threads, CPL_SHARDS, draw, &pass);
-	cpl_parallel(threads, table->groups, see, &pass);
-	cpl_parallel(threads, CPL_SHARDS, ask, &pass);
-	cpl_parallel(threads, table->groups, put, &pass);
+	cpl_parallel(s->a->threads, CPL_SHARDS, draw, s);
+	cpl_parallel(s->a->threads, s->table.groups, see, s);
+	cpl_parallel(s->a->threads, CPL_SHARDS, ask_shard, s);
+	cpl_parallel(s->a->threads, s->table.groups, put, s);
 }
 
-void cpl_transits_grant(const struct cpl_path_table *table,
-                        struct cpl_solver_job *job, struct cpl_shard *shard,
-                        int threads)
+static void grant(struct cpl_solver *s, struct cpl_solver_job *job,
+                  struct cpl_shard *shard)
 {
-	struct pass pass = {table, job, shard, 0, 0};
-
-	cpl_parallel(threads, table->groups, see, &pass);
-	cpl_parallel(threads, CPL_SHARDS, grant, &pass);
-	cpl_parallel(threads, table->groups, put, &pass);
+	cpl_parallel(s->a->threads, s->table.groups, see, s);
+	cpl_parallel(s->a->threads, CPL_SHARDS, grant_shard, s);
+	cpl_parallel(s->a->threads, s->table.groups, put, s);
 }
 
 static inline double least_unit(const struct cpl_cell *cell,
@@ -583,11 +608,11 @@ static inline int put_path(const struct cpl_path_table *w, struct visit *v,
 
 /* Returns the mean links of its paths in this iteration. */
 static inline double deliver_flow(const struct cpl_path_table *w,
-                                  const struct pass *pass,
+                                  const struct cpl_solver *s,
                                   const struct cpl_shard *shard, int64_t m,
                                   struct visit visit[CPL_DRAWN])
 {
-	const struct cpl_route *route = &pass->job->route[m];
+	const struct cpl_route *route = &s->at->route[m];
 	double value[CPL_DRAWN], share[CPL_DRAWN], sum = 0, links = 0;
 	float got[CPL_DRAWN];
 
@@ -595,14 +620,14 @@ static inline double deliver_flow(const struct cpl_path_table *w,
 		value[k] = least(shard->cell, &visit[k]);
 		sum += value[k];
 	}
-	sum = sum > CPL_NOTHING ? route->bytes * pass->scale / sum : 0;
+	sum = sum > CPL_NOTHING ? route->bytes * s->scale / sum : 0;
 	for (int k = 0; k < CPL_DRAWN; k++) {
 		float weight = (float)(value[k] * sum);
 
 		got[k] = (float)(least_unit(shard->cell, &visit[k]) *
 		                 (double)weight);
 	}
-	if (!cpl_shares(pass->job, m, pass->iteration, got, share))
+	if (!cpl_shares(s->at, m, s->iteration, got, share))
 		for (int k = 0; k < CPL_DRAWN; k++)
 			share[k] = 0;
 	for (int k = 0; k < CPL_DRAWN; k++)
@@ -613,11 +638,11 @@ static inline double deliver_flow(const struct cpl_path_table *w,
 }
 
 static void deliver_some(const struct cpl_path_table *w,
-                         const struct pass *pass, const struct cpl_shard *shard,
-                         int64_t m, int n, struct visit visit[BATCH][CPL_DRAWN],
-                         double *sum)
+                         const struct cpl_solver *s,
+                         const struct cpl_shard *shard, int64_t m, int n,
+                         struct visit visit[BATCH][CPL_DRAWN], double *sum)
 {
-	struct cpl_solver_job *job = pass->job;
+	struct cpl_solver_job *job = s->at;
 
 	for (int i = 0; i < n; i++)
 		for (int k = 0; k < CPL_DRAWN; k++)
@@ -625,29 +650,40 @@ static void deliver_some(const struct cpl_path_table *w,
 				__builtin_prefetch(
 				        &shard->bytes[visit[i][k].cell[j]], 1);
 	for (int i = 0; i < n; i++) {
-		double links = deliver_flow(w, pass, shard, m + i, visit[i]);
+		double links = deliver_flow(w, s, shard, m + i, visit[i]);
 
 		job->hops[m + i] += links;
 		*sum += links * job->route[m + i].bytes;
 	}
 }
 
-static void deliver(void *arg, int64_t chunk, int thread)
+static void deliver_shard(void *arg, int64_t chunk, int thread)
 {
-	const struct pass *pass = arg;
+	const struct cpl_solver *s = arg;
 
-	pass->job->routed[chunk].hop_bytes +=
-	        over_flows(pass, chunk, deliver_some);
+	s->at->routed[chunk].hop_bytes += over_flows(s, chunk, deliver_some);
 }
 
-void cpl_transits_deliver(const struct cpl_path_table *table,
-                          struct cpl_solver_job *job, struct cpl_shard *shard,
-                          int threads, double scale, int iteration)
+/* Cells hold what was left and what each unit asked got in the iteration. */
+static void replay(struct cpl_solver *s, struct cpl_solver_job *job,
+                   struct cpl_shard *shard)
 {
-	struct pass pass = {table, job, shard, scale, iteration};
-
-	cpl_parallel(threads, CPL_SHARDS, draw, &pass);
-	cpl_parallel(threads, table->groups, see_both, &pass);
-	cpl_parallel(threads, CPL_SHARDS, deliver, &pass);
-	cpl_parallel(threads, table->groups, put_bytes, &pass);
+	cpl_parallel(s->a->threads, CPL_SHARDS, draw, s);
+	cpl_parallel(s->a->threads, s->table.groups, see_both, s);
+	cpl_parallel(s->a->threads, CPL_SHARDS, deliver_shard, s);
+	cpl_parallel(s->a->threads, s->table.groups, put_bytes, s);
 }
+
+static void start(struct cpl_solver *s, struct cpl_solver_job *job,
+                  struct cpl_shard *shard)
+{
+	cpl_parallel(s->a->threads, CPL_SHARDS, sort_shard, s);
+}
+
+const struct cpl_passes cpl_by_transits = {
+        .whole = true,
+        .pass = {[CPL_START] = start,
+                 [CPL_ASK] = ask,
+                 [CPL_GRANT] = grant,
+                 [CPL_REPLAY] = replay},
+};
