@@ -44,20 +44,13 @@ static int keep(struct commplace_binding *binding,
 static int check_ranks(const struct cpl_signature *sig, const int *rank, int n,
                        struct cpl_error *err)
 {
-	unsigned char *seen = calloc((size_t)sig->ranks, 1);
-	int rc = seen ? 0 : cpl_fail_memory(err);
-
 	if (n < 1)
-		rc = cpl_fail(err, "no ranks are given");
-	for (int i = 0; !rc && i < n; i++) {
+		return cpl_fail(err, "no ranks are given");
+	for (int i = 0; i < n; i++)
 		if (rank[i] < 0 || rank[i] >= sig->ranks)
-			rc = cpl_fail(err, "rank %d is outside 0 .. %d",
-			              rank[i], sig->ranks - 1);
-		else if (seen[rank[i]]++)
-			rc = cpl_fail(err, "rank %d is given twice", rank[i]);
-	}
-	free(seen);
-	return rc;
+			return cpl_fail(err, "rank %d is outside 0 .. %d",
+			                rank[i], sig->ranks - 1);
+	return cpl_lib_check_distinct("rank", rank, n, sig->ranks, err);
 }
 
 static int make(const struct cpl_signature *sig, const int *rank, int n,
@@ -90,24 +83,22 @@ static int make(const struct cpl_signature *sig, const int *rank, int n,
 	return rc;
 }
 
-struct commplace_binding *
-commplace_binding_make(const struct commplace_signature *signature,
-                       const int *rank, int n, const char *topology,
-                       const char *algorithm,
-                       const struct commplace_options *options,
-                       struct commplace_error *err)
+struct commplace_binding *commplace_binding_make(
+        const struct commplace_signature *signature, const int *rank, int n,
+        const char *topology, const char *algorithm,
+        const struct commplace_options *options, struct commplace_error *err)
 {
 	struct commplace_binding *binding = calloc(1, sizeof(*binding));
 	struct cpl_error why = {""};
 
 	if (!binding)
 		cpl_fail_memory(&why);
-	else if (!make(signature->sig, rank, n, topology, algorithm,
-	               options ? options : &cpl_lib_defaults, binding, &why))
+	else if (!make(cpl_lib_signature(signature), rank, n, topology,
+	               algorithm, options ? options : &cpl_lib_defaults,
+	               binding, &why))
 		return binding;
 	commplace_binding_free(binding);
-	cpl_lib_fail(err, &why);
-	return NULL;
+	return cpl_lib_made(NULL, &why, err);
 }
 
 void commplace_binding_free(struct commplace_binding *binding)
@@ -128,15 +119,8 @@ const int *commplace_binding_cpus(const struct commplace_binding *binding,
 	return binding->cpu + binding->first[i];
 }
 
-double commplace_binding_cost(const struct commplace_binding *binding)
-{
-	return binding->cost;
-}
-
-double commplace_binding_cost_packed(const struct commplace_binding *binding)
-{
-	return binding->cost_packed;
-}
+READ(double, binding_cost, binding, binding->cost)
+READ(double, binding_cost_packed, binding, binding->cost_packed)
 
 const char *commplace_binding_algorithm(int i)
 {

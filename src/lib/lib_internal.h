@@ -14,13 +14,25 @@
 #include "traffic/objective.h"
 #include "traffic/traffic.h"
 
-struct commplace_network {
-	struct cpl_network *net;
-};
+/* Networks and signatures are the core's own under another name. */
+static inline const struct cpl_network *
+cpl_lib_network(const struct commplace_network *network)
+{
+	return (const struct cpl_network *)network;
+}
 
-struct commplace_signature {
-	struct cpl_signature *sig;
-};
+static inline const struct cpl_signature *
+cpl_lib_signature(const struct commplace_signature *signature)
+{
+	return (const struct cpl_signature *)signature;
+}
+
+/* commplace_FUNCTION, which reads a value of an object. */
+#define READ(type, function, object, value)                                    \
+	type commplace_##function(const struct commplace_##object *object)     \
+	{                                                                      \
+		return value;                                                  \
+	}
 
 struct commplace_options {
 	char *routing; /* NULL: the network's */
@@ -51,11 +63,25 @@ typedef bool cpl_lib_expired(void *deadline);
 cpl_lib_expired *cpl_lib_start(const struct commplace_options *options,
                                struct cpl_lib_deadline *deadline);
 
-/* Hand the core's error on. Always -1. */
+/* For what fails in the library itself. */
+static inline struct cpl_error *cpl_lib_error(struct commplace_error *err)
+{
+	_Static_assert(sizeof(*err) == sizeof(struct cpl_error), "texts fit");
+	return (struct cpl_error *)err;
+}
+
+/* Hand the core's error on, which may have one where nothing failed. Always
+ * -1. */
 int cpl_lib_fail(struct commplace_error *err, const struct cpl_error *why);
+/* The same, if what was made is NULL. Returns it. */
+void *cpl_lib_made(void *made, const struct cpl_error *why,
+                   struct commplace_error *err);
 
 /* Is every node[n] a node of the network? 0, or -1 with err. */
-int cpl_lib_check_nodes(const struct commplace_network *net, const int *node,
-                        int n, struct cpl_error *err);
+int cpl_lib_check_nodes(const struct cpl_network *net, const int *node, int n,
+                        struct cpl_error *err);
+/* Is none of id[n], all in 0 .. limit - 1, there twice? what: "node". */
+int cpl_lib_check_distinct(const char *what, const int *id, int n, int limit,
+                           struct cpl_error *err);
 
 #endif

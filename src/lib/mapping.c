@@ -17,7 +17,8 @@ static int *fill_slots(int ranks, int n, int ranks_per_node,
 	int left = ranks;
 	int *slots;
 
-	if (n < 1 || ranks_per_node < 1 || ranks > (int64_t)n * ranks_per_node) {
+	if (n < 1 || ranks_per_node < 1 ||
+	    ranks > (int64_t)n * ranks_per_node) {
 		cpl_fail(err, "%d ranks do not fit %d nodes with %d ranks each",
 		         ranks, n, ranks_per_node);
 		return NULL;
@@ -32,23 +33,6 @@ static int *fill_slots(int ranks, int n, int ranks_per_node,
 	return slots;
 }
 
-static int check_distinct(const struct commplace_network *net, const int *node,
-                          int n, struct cpl_error *err)
-{
-	unsigned char *seen = calloc((size_t)net->net->n_nodes, 1);
-	int rc = 0;
-
-	if (!seen)
-		return cpl_fail_memory(err);
-	for (int i = 0; i < n && !rc; i++) {
-		if (seen[node[i]])
-			rc = cpl_fail(err, "node %d is given twice", node[i]);
-		seen[node[i]] = 1;
-	}
-	free(seen);
-	return rc;
-}
-
 static int make(const struct commplace_network *net,
                 const struct commplace_signature *signature, const int *node,
                 int n, int ranks_per_node, const char *algorithm,
@@ -56,10 +40,10 @@ static int make(const struct commplace_network *net,
                 struct commplace_mapping *mapping, struct cpl_error *err)
 {
 	const struct cpl_mapper *mapper = cpl_mapper_find(algorithm, err);
-	int ranks = signature->sig->ranks, rc = -1;
+	int ranks = cpl_lib_signature(signature)->ranks, rc = -1;
 	struct cpl_lib_deadline deadline;
 	struct cpl_map_request req = {
-	        .net = net->net,
+	        .net = cpl_lib_network(net),
 	        .n_hosts = n,
 	        .host = node,
 	        .option = cpl_mapper_option(algorithm),
@@ -75,15 +59,19 @@ static int make(const struct commplace_network *net,
 	struct cpl_comm *comm = NULL;
 	int *slots = NULL;
 
-	if (!mapper || cpl_lib_check_nodes(net, node, n, err) ||
-	    check_distinct(net, node, n, err))
+	if (!mapper ||
+	    cpl_lib_check_nodes(cpl_lib_network(net), node, n, err) ||
+	    cpl_lib_check_distinct("node", node, n,
+	                           cpl_lib_network(net)->n_nodes, err))
 		return -1;
-	req.routing = cpl_routing_find_quick(net->net, o->routing, err);
+	req.routing =
+	        cpl_routing_find_quick(cpl_lib_network(net), o->routing, err);
 	if (!req.routing)
 		return -1;
 	req.slots = slots = fill_slots(ranks, n, ranks_per_node, err);
 	if (slots)
-		req.comm = comm = cpl_signature_total(signature->sig, err);
+		req.comm = comm =
+		        cpl_signature_total(cpl_lib_signature(signature), err);
 	if (comm)
 		rc = cpl_map(mapper, &req, &mapping->result, err);
 	if (!rc) {
@@ -99,13 +87,11 @@ static int make(const struct commplace_network *net,
 	return rc;
 }
 
-struct commplace_mapping *
-commplace_mapping_make(const struct commplace_network *net,
-                       const struct commplace_signature *signature,
-                       const int *node, int n, int ranks_per_node,
-                       const char *algorithm,
-                       const struct commplace_options *options,
-                       struct commplace_error *err)
+struct commplace_mapping *commplace_mapping_make(
+        const struct commplace_network *net,
+        const struct commplace_signature *signature, const int *node, int n,
+        int ranks_per_node, const char *algorithm,
+        const struct commplace_options *options, struct commplace_error *err)
 {
 	struct commplace_mapping *mapping = calloc(1, sizeof(*mapping));
 	struct cpl_error why = {""};
@@ -116,8 +102,7 @@ commplace_mapping_make(const struct commplace_network *net,
 	               options ? options : &cpl_lib_defaults, mapping, &why))
 		return mapping;
 	commplace_mapping_free(mapping);
-	cpl_lib_fail(err, &why);
-	return NULL;
+	return cpl_lib_made(NULL, &why, err);
 }
 
 void commplace_mapping_free(struct commplace_mapping *mapping)
@@ -129,37 +114,14 @@ void commplace_mapping_free(struct commplace_mapping *mapping)
 	free(mapping);
 }
 
-const int *commplace_mapping_rank_node(const struct commplace_mapping *mapping)
-{
-	return mapping->rank_node;
-}
-
-bool commplace_mapping_is_default(const struct commplace_mapping *mapping)
-{
-	return mapping->result.kept_default;
-}
-
-double commplace_mapping_max_before(const struct commplace_mapping *mapping)
-{
-	return mapping->result.before.max_congestion;
-}
-
-double commplace_mapping_max_after(const struct commplace_mapping *mapping)
-{
-	return mapping->result.after.max_congestion;
-}
-
-double
-commplace_mapping_hop_bytes_before(const struct commplace_mapping *mapping)
-{
-	return mapping->result.sums_before.hop_bytes;
-}
-
-double
-commplace_mapping_hop_bytes_after(const struct commplace_mapping *mapping)
-{
-	return mapping->result.sums_after.hop_bytes;
-}
+READ(const int *, mapping_rank_node, mapping, mapping->rank_node)
+READ(bool, mapping_is_default, mapping, mapping->result.kept_default)
+READ(double, mapping_max_before, mapping, mapping->result.before.max_congestion)
+READ(double, mapping_max_after, mapping, mapping->result.after.max_congestion)
+READ(double, mapping_hop_bytes_before, mapping,
+     mapping->result.sums_before.hop_bytes)
+READ(double, mapping_hop_bytes_after, mapping,
+     mapping->result.sums_after.hop_bytes)
 
 const char *commplace_mapping_algorithm(int i)
 {

@@ -5,33 +5,12 @@
 
 #include "base/hostlist.h"
 
-static struct commplace_network *wrap(struct cpl_network *inside,
-                                      const struct cpl_error *why,
-                                      struct commplace_error *err)
-{
-	struct commplace_network *net = NULL;
-	struct cpl_error memory = {""};
-
-	if (inside) {
-		net = malloc(sizeof(*net));
-		cpl_fail_memory(&memory);
-		why = &memory;
-	}
-	if (net)
-		net->net = inside;
-	else {
-		cpl_network_free(inside);
-		cpl_lib_fail(err, why);
-	}
-	return net;
-}
-
 struct commplace_network *commplace_network_load(const char *path,
                                                  struct commplace_error *err)
 {
 	struct cpl_error why = {""};
 
-	return wrap(cpl_network_load(path, &why), &why, err);
+	return cpl_lib_made(cpl_network_load(path, &why), &why, err);
 }
 
 struct commplace_network *commplace_network_parse(const char *text,
@@ -41,53 +20,35 @@ struct commplace_network *commplace_network_parse(const char *text,
 {
 	struct cpl_error why = {""};
 
-	return wrap(cpl_network_parse(text, length, name, &why), &why, err);
+	return cpl_lib_made(cpl_network_parse(text, length, name, &why), &why,
+	                    err);
 }
 
 void commplace_network_free(struct commplace_network *net)
 {
-	if (net)
-		cpl_network_free(net->net);
-	free(net);
+	cpl_network_free((struct cpl_network *)net);
 }
 
-const char *commplace_network_name(const struct commplace_network *net)
-{
-	return net->net->name;
-}
-
-const char *commplace_network_type(const struct commplace_network *net)
-{
-	return cpl_network_type_name(net->net->type);
-}
-
-int commplace_network_nodes(const struct commplace_network *net)
-{
-	return net->net->n_nodes;
-}
-
-int commplace_network_routers(const struct commplace_network *net)
-{
-	return net->net->n_routers;
-}
-
-int64_t commplace_network_links(const struct commplace_network *net)
-{
-	return net->net->n_links;
-}
+READ(const char *, network_name, network, cpl_lib_network(network)->name)
+READ(const char *, network_type, network,
+     cpl_network_type_name(cpl_lib_network(network)->type))
+READ(int, network_nodes, network, cpl_lib_network(network)->n_nodes)
+READ(int, network_routers, network, cpl_lib_network(network)->n_routers)
+READ(int64_t, network_links, network, cpl_lib_network(network)->n_links)
+READ(int, network_classes, network, cpl_lib_network(network)->n_classes)
 
 const char *commplace_network_host(const struct commplace_network *net,
                                    int node)
 {
-	return node < 0 || node >= net->net->n_nodes
+	return node < 0 || node >= cpl_lib_network(net)->n_nodes
 	               ? NULL
-	               : net->net->node_name[node];
+	               : cpl_lib_network(net)->node_name[node];
 }
 
 int commplace_network_node(const struct commplace_network *net,
                            const char *host)
 {
-	return cpl_network_node(net->net, host);
+	return cpl_network_node(cpl_lib_network(net), host);
 }
 
 int *commplace_network_hostlist(const struct commplace_network *net,
@@ -105,11 +66,11 @@ int *commplace_network_hostlist(const struct commplace_network *net,
 	if (!node)
 		cpl_fail_memory(&why);
 	for (int i = 0; node && i < list.count; i++) {
-		node[i] = cpl_network_node(net->net, list.name[i]);
+		node[i] = cpl_network_node(cpl_lib_network(net), list.name[i]);
 		if (node[i] >= 0)
 			continue;
-		cpl_fail(&why, "network %s has no host %.60s", net->net->name,
-		         list.name[i]);
+		cpl_fail(&why, "network %s has no host %.60s",
+		         cpl_lib_network(net)->name, list.name[i]);
 		free(node);
 		node = NULL;
 	}
@@ -117,52 +78,29 @@ int *commplace_network_hostlist(const struct commplace_network *net,
 		*n = list.count;
 out:
 	cpl_hostlist_free(&list);
-	if (!node)
-		cpl_lib_fail(err, &why);
-	return node;
-}
-
-int commplace_network_classes(const struct commplace_network *net)
-{
-	return net->net->n_classes;
+	return cpl_lib_made(node, &why, err);
 }
 
 const char *commplace_network_class_name(const struct commplace_network *net,
                                          int class_id)
 {
-	return class_id < 0 || class_id >= net->net->n_classes
+	return class_id < 0 || class_id >= cpl_lib_network(net)->n_classes
 	               ? NULL
-	               : net->net->link_class[class_id].name;
+	               : cpl_lib_network(net)->link_class[class_id].name;
 }
 
-static bool has_link(const struct commplace_network *net, int64_t link)
-{
-	return link >= 0 && link < net->net->n_links;
-}
-
-int commplace_network_link_from(const struct commplace_network *net,
-                                int64_t link)
-{
-	return has_link(net, link) ? net->net->link_from[link] : -1;
-}
-
-int commplace_network_link_to(const struct commplace_network *net, int64_t link)
-{
-	return has_link(net, link) ? net->net->link_to[link] : -1;
-}
-
-int commplace_network_link_class(const struct commplace_network *net,
-                                 int64_t link)
-{
-	return has_link(net, link) ? net->net->link_class_of[link] : -1;
-}
-
-double commplace_network_link_bandwidth(const struct commplace_network *net,
-                                        int64_t link)
-{
-	return has_link(net, link) ? cpl_network_link_bandwidth(net->net, link)
-	                           : -1;
-}
+/* commplace_network_link_FUNCTION, which reads a value of a link. */
+#define READ_LINK(type, function, value)                                       \
+	type commplace_network_link_##function(                                \
+	        const struct commplace_network *network, int64_t link)         \
+	{                                                                      \
+		const struct cpl_network *net = cpl_lib_network(network);      \
+		return link < 0 || link >= net->n_links ? -1 : value;          \
+	}
+READ_LINK(int, from, net->link_from[link])
+READ_LINK(int, to, net->link_to[link])
+READ_LINK(int, class, net->link_class_of[link])
+READ_LINK(double, bandwidth, cpl_network_link_bandwidth(net, link))
 
 const char *commplace_network_routing(const struct commplace_network *net,
                                       int i)
@@ -170,7 +108,8 @@ const char *commplace_network_routing(const struct commplace_network *net,
 	const struct cpl_routing *routing;
 
 	for (int k = 0; (routing = cpl_routing_at(k)); k++)
-		if (cpl_routing_takes(routing, net->net) && i-- == 0)
+		if (cpl_routing_takes(routing, cpl_lib_network(net)) &&
+		    i-- == 0)
 			return routing->name;
 	return NULL;
 }

@@ -21,14 +21,11 @@ const struct commplace_options cpl_lib_defaults = {
 struct commplace_options *commplace_options_new(struct commplace_error *err)
 {
 	struct commplace_options *options = malloc(sizeof(*options));
-	struct cpl_error why = {""};
 
 	if (options)
 		*options = cpl_lib_defaults;
-	else {
-		cpl_fail_memory(&why);
-		cpl_lib_fail(err, &why);
-	}
+	else
+		cpl_fail_memory(cpl_lib_error(err));
 	return options;
 }
 
@@ -45,12 +42,9 @@ int commplace_options_routing(struct commplace_options *options,
                               const char *name, struct commplace_error *err)
 {
 	char *copy = strdup(name);
-	struct cpl_error why = {""};
 
-	if (!copy) {
-		cpl_fail_memory(&why);
-		return cpl_lib_fail(err, &why);
-	}
+	if (!copy)
+		return cpl_fail_memory(cpl_lib_error(err));
 	free(options->routing);
 	options->routing = copy;
 	return 0;
@@ -59,11 +53,8 @@ int commplace_options_routing(struct commplace_options *options,
 int commplace_options_objective(struct commplace_options *options,
                                 const char *name, struct commplace_error *err)
 {
-	struct cpl_error why = {""};
-
-	if (cpl_objective_parse(name, &options->objective, &why))
-		return cpl_lib_fail(err, &why);
-	return 0;
+	return cpl_objective_parse(name, &options->objective,
+	                           cpl_lib_error(err));
 }
 
 int commplace_options_seed(struct commplace_options *options, uint64_t seed,
@@ -76,12 +67,9 @@ int commplace_options_seed(struct commplace_options *options, uint64_t seed,
 static int take(const char *what, int value, int most, int *into,
                 struct commplace_error *err)
 {
-	struct cpl_error why = {""};
-
-	if (value < 1 || value > most) {
-		cpl_fail(&why, "%s: %d is outside 1 .. %d", what, value, most);
-		return cpl_lib_fail(err, &why);
-	}
+	if (value < 1 || value > most)
+		return cpl_fail(cpl_lib_error(err), "%s: %d is outside 1 .. %d",
+		                what, value, most);
 	*into = value;
 	return 0;
 }
@@ -96,12 +84,9 @@ int commplace_options_threads(struct commplace_options *options, int threads,
 int commplace_options_seconds(struct commplace_options *options, double seconds,
                               struct commplace_error *err)
 {
-	struct cpl_error why = {""};
-
-	if (!(seconds >= 0) || isinf(seconds)) {
-		cpl_fail(&why, "seconds: %g is no time", seconds);
-		return cpl_lib_fail(err, &why);
-	}
+	if (!(seconds >= 0) || isinf(seconds))
+		return cpl_fail(cpl_lib_error(err), "seconds: %g is no time",
+		                seconds);
 	options->seconds = seconds;
 	return 0;
 }
@@ -118,16 +103,14 @@ int commplace_options_free_nodes(struct commplace_options *options,
                                  const int *node, int n,
                                  struct commplace_error *err)
 {
-	int *copy = n > 0 ? malloc((size_t)n * sizeof(*copy)) : NULL;
-	struct cpl_error why = {""};
+	int *copy;
 
-	if (!copy) {
-		if (n > 0)
-			cpl_fail_memory(&why);
-		else
-			cpl_fail(&why, "free nodes: none are given");
-		return cpl_lib_fail(err, &why);
-	}
+	if (n < 1)
+		return cpl_fail(cpl_lib_error(err),
+		                "free nodes: none are given");
+	copy = malloc((size_t)n * sizeof(*copy));
+	if (!copy)
+		return cpl_fail_memory(cpl_lib_error(err));
 	memcpy(copy, node, (size_t)n * sizeof(*copy));
 	free(options->free_node);
 	options->free_node = copy;

@@ -13,7 +13,7 @@ static unsigned char *free_nodes(const struct commplace_network *net,
                                  const struct commplace_options *o,
                                  struct cpl_error *err)
 {
-	int n = net->net->n_nodes;
+	int n = cpl_lib_network(net)->n_nodes;
 	unsigned char *flag = calloc((size_t)n, 1);
 
 	if (!flag) {
@@ -21,9 +21,10 @@ static unsigned char *free_nodes(const struct commplace_network *net,
 		return NULL;
 	}
 	for (int i = 0; !o->free_node && i < n; i++)
-		flag[i] = net->net->node_name[i] != NULL;
+		flag[i] = cpl_lib_network(net)->node_name[i] != NULL;
 	for (int i = 0; i < o->n_free; i++) {
-		if (cpl_lib_check_nodes(net, &o->free_node[i], 1, err)) {
+		if (cpl_lib_check_nodes(cpl_lib_network(net), &o->free_node[i],
+		                        1, err)) {
 			free(flag);
 			return NULL;
 		}
@@ -41,14 +42,16 @@ static int choose(const struct commplace_network *net,
 	struct cpl_lib_deadline deadline;
 	unsigned char *flag = free_nodes(net, o, err);
 	struct cpl_comm *comm =
-	        flag ? cpl_signature_total(signature->sig, err) : NULL;
+	        flag ? cpl_signature_total(cpl_lib_signature(signature), err)
+	             : NULL;
 	struct cpl_decide_request req = {
-	        .place = {.net = net->net,
+	        .place = {.net = cpl_lib_network(net),
 	                  .free = flag,
 	                  .n_nodes_wanted = n,
 	                  .seed = o->seed},
 	        .policy = policy,
-	        .routing = cpl_routing_find_quick(net->net, o->routing, err),
+	        .routing = cpl_routing_find_quick(cpl_lib_network(net),
+	                                          o->routing, err),
 	        .comm = comm,
 	        .ranks_per_node = ranks_per_node,
 	        .background = cpl_lib_background(o->background),
@@ -82,8 +85,7 @@ commplace_placement_choose(const struct commplace_network *net,
 	                 &placement->decision, &why))
 		return placement;
 	free(placement);
-	cpl_lib_fail(err, &why);
-	return NULL;
+	return cpl_lib_made(NULL, &why, err);
 }
 
 void commplace_placement_free(struct commplace_placement *placement)
@@ -99,12 +101,6 @@ chosen(const struct commplace_placement *placement)
 	return &placement->decision.candidate[placement->decision.chosen];
 }
 
-const int *
-commplace_placement_nodes(const struct commplace_placement *placement)
-{
-	return placement->decision.node;
-}
-
 const char *
 commplace_placement_policy(const struct commplace_placement *placement)
 {
@@ -113,23 +109,12 @@ commplace_placement_policy(const struct commplace_placement *placement)
 	return policy ? policy->name : "traffic";
 }
 
-double
-commplace_placement_max_congestion(const struct commplace_placement *placement)
-{
-	return chosen(placement)->metrics.max_congestion;
-}
-
-double
-commplace_placement_mean_congestion(const struct commplace_placement *placement)
-{
-	return chosen(placement)->metrics.mean_congestion;
-}
-
-double
-commplace_placement_hop_bytes(const struct commplace_placement *placement)
-{
-	return chosen(placement)->sums.hop_bytes;
-}
+READ(const int *, placement_nodes, placement, placement->decision.node)
+READ(double, placement_max_congestion, placement,
+     chosen(placement)->metrics.max_congestion)
+READ(double, placement_mean_congestion, placement,
+     chosen(placement)->metrics.mean_congestion)
+READ(double, placement_hop_bytes, placement, chosen(placement)->sums.hop_bytes)
 
 const char *commplace_placement_policy_name(const struct commplace_network *net,
                                             int i)
@@ -137,7 +122,8 @@ const char *commplace_placement_policy_name(const struct commplace_network *net,
 	const struct cpl_placement_policy *policy;
 
 	for (int k = 0; (policy = cpl_placement_at(k)); k++)
-		if (cpl_placement_takes(policy, net->net->type) && i-- == 0)
+		if (cpl_placement_takes(policy, cpl_lib_network(net)->type) &&
+		    i-- == 0)
 			return policy->name;
 	return NULL;
 }

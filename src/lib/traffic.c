@@ -9,7 +9,7 @@
 #define MAX_RANKS_PER_NODE 65536
 
 struct commplace_traffic {
-	const struct commplace_network *network;
+	const struct cpl_network *net;
 	struct cpl_workload *work;
 	struct cpl_load load;
 	struct cpl_metrics metrics;
@@ -35,14 +35,13 @@ commplace_traffic_new(const struct commplace_network *net, int threads,
 		cpl_fail(&why, "threads: %d is outside 1 .. %d", threads,
 		         CPL_PARALLEL_MAX);
 	} else {
-		t->network = net;
-		t->work = cpl_workload_new(net->net, threads, &why);
-		if (t->work && !cpl_load_init(&t->load, net->net, &why))
+		t->net = cpl_lib_network(net);
+		t->work = cpl_workload_new(t->net, threads, &why);
+		if (t->work && !cpl_load_init(&t->load, t->net, &why))
 			return t;
 	}
 	commplace_traffic_free(t);
-	cpl_lib_fail(err, &why);
-	return NULL;
+	return cpl_lib_made(NULL, &why, err);
 }
 
 void commplace_traffic_free(struct commplace_traffic *t)
@@ -63,9 +62,9 @@ static const struct cpl_routing *check(const struct commplace_traffic *t,
 		cpl_fail(err, "jobs are added before they are evaluated");
 		return NULL;
 	}
-	if (cpl_lib_check_nodes(t->network, node, n, err))
+	if (cpl_lib_check_nodes(t->net, node, n, err))
 		return NULL;
-	return cpl_routing_find(t->network->net, routing, err);
+	return cpl_routing_find(t->net, routing, err);
 }
 
 /* ranks_per_node 0: node[rank]. A matrix too large to be stored goes message by
@@ -82,8 +81,7 @@ static int add(struct commplace_traffic *t, const struct cpl_signature *sig,
 	                      .rows = rows,
 	                      .node = node,
 	                      .ranks_per_node = ranks_per_node};
-	int number =
-	        comm || rows ? cpl_workload_add(t->work, &job, err) : -1;
+	int number = comm || rows ? cpl_workload_add(t->work, &job, err) : -1;
 
 	cpl_comm_free(comm);
 	cpl_rows_free(rows);
@@ -95,7 +93,7 @@ int commplace_traffic_add(struct commplace_traffic *t,
                           const int *node, int n, int ranks_per_node,
                           const char *routing, struct commplace_error *err)
 {
-	const struct cpl_signature *sig = signature->sig;
+	const struct cpl_signature *sig = cpl_lib_signature(signature);
 	const struct cpl_routing *by;
 	struct cpl_error why = {""};
 	int job = -1;
@@ -103,7 +101,8 @@ int commplace_traffic_add(struct commplace_traffic *t,
 	by = check(t, node, n, routing, &why);
 	if (by && (ranks_per_node < 1 || ranks_per_node > MAX_RANKS_PER_NODE ||
 	           sig->ranks > (int64_t)n * ranks_per_node))
-		cpl_fail(&why, "%d ranks do not fit %d nodes with %d ranks each",
+		cpl_fail(&why,
+		         "%d ranks do not fit %d nodes with %d ranks each",
 		         sig->ranks, n, ranks_per_node);
 	else if (by)
 		job = add(t, sig, node, ranks_per_node, by, &why);
@@ -115,7 +114,7 @@ int commplace_traffic_add_ranks(struct commplace_traffic *t,
                                 const int *rank_node, const char *routing,
                                 struct commplace_error *err)
 {
-	const struct cpl_signature *sig = signature->sig;
+	const struct cpl_signature *sig = cpl_lib_signature(signature);
 	struct cpl_error why = {""};
 	const struct cpl_routing *by =
 	        check(t, rank_node, sig->ranks, routing, &why);
@@ -127,13 +126,12 @@ int commplace_traffic_add_ranks(struct commplace_traffic *t,
 int commplace_traffic_evaluate(struct commplace_traffic *t,
                                struct commplace_error *err)
 {
-	const struct cpl_network *net = t->network->net;
+	const struct cpl_network *net = t->net;
 	struct cpl_error why = {""};
 
-	if (t->evaluated) {
-		cpl_fail(&why, "these jobs are evaluated already");
-		return cpl_lib_fail(err, &why);
-	}
+	if (t->evaluated)
+		return cpl_fail(cpl_lib_error(err),
+		                "these jobs are evaluated already");
 	if (cpl_workload_solve(t->work, &why))
 		return cpl_lib_fail(err, &why);
 	cpl_load_add(&t->load, cpl_workload_load(t->work), net);
@@ -142,30 +140,15 @@ int commplace_traffic_evaluate(struct commplace_traffic *t,
 	return 0;
 }
 
-double commplace_traffic_max_congestion(const struct commplace_traffic *t)
-{
-	return t->metrics.max_congestion;
-}
-
-double commplace_traffic_mean_congestion(const struct commplace_traffic *t)
-{
-	return t->metrics.mean_congestion;
-}
-
-double commplace_traffic_nonzero_average(const struct commplace_traffic *t)
-{
-	return t->metrics.nonzero_average;
-}
-
-double commplace_traffic_nonzero_variance(const struct commplace_traffic *t)
-{
-	return t->metrics.nonzero_variance;
-}
-
-double commplace_traffic_max_injection(const struct commplace_traffic *t)
-{
-	return t->metrics.max_injection;
-}
+READ(double, traffic_max_congestion, traffic, traffic->metrics.max_congestion)
+READ(double, traffic_mean_congestion, traffic, traffic->metrics.mean_congestion)
+READ(double, traffic_nonzero_average, traffic, traffic->metrics.nonzero_average)
+READ(double, traffic_nonzero_variance, traffic,
+     traffic->metrics.nonzero_variance)
+READ(double, traffic_max_injection, traffic, traffic->metrics.max_injection)
+READ(const double *, traffic_link_bytes, traffic, traffic->load.link)
+READ(const double *, traffic_injection_bytes, traffic, traffic->load.injection)
+READ(const double *, traffic_ejection_bytes, traffic, traffic->load.ejection)
 
 static const struct cpl_job_sums *sums(const struct commplace_traffic *t,
                                        int job)
@@ -177,34 +160,22 @@ static const struct cpl_job_sums *sums(const struct commplace_traffic *t,
 	               : &none;
 }
 
-double commplace_traffic_hop_bytes(const struct commplace_traffic *t, int job)
-{
-	return sums(t, job)->hop_bytes;
-}
-
-double commplace_traffic_bytes_on_network(const struct commplace_traffic *t,
-                                          int job)
-{
-	return sums(t, job)->bytes_on_network;
-}
-
-double commplace_traffic_bytes_in_node(const struct commplace_traffic *t,
-                                       int job)
-{
-	return sums(t, job)->bytes_in_node;
-}
-
-double commplace_traffic_max_dilation(const struct commplace_traffic *t,
-                                      int job)
-{
-	return sums(t, job)->max_dilation;
-}
+#define READ_JOB(member)                                                       \
+	double commplace_traffic_##member(const struct commplace_traffic *t,   \
+	                                  int job)                             \
+	{                                                                      \
+		return sums(t, job)->member;                                   \
+	}
+READ_JOB(hop_bytes)
+READ_JOB(bytes_on_network)
+READ_JOB(bytes_in_node)
+READ_JOB(max_dilation)
 
 int commplace_traffic_numbers(const struct commplace_traffic *t, int class_id,
                               struct commplace_numbers *out,
                               struct commplace_error *err)
 {
-	const struct cpl_network *net = t->network->net;
+	const struct cpl_network *net = t->net;
 	struct cpl_class_stats stats;
 	struct cpl_error why = {""};
 	int rc;
@@ -233,21 +204,4 @@ int commplace_traffic_numbers(const struct commplace_traffic *t, int class_id,
 	        .max = stats.max,
 	};
 	return 0;
-}
-
-const double *commplace_traffic_link_bytes(const struct commplace_traffic *t)
-{
-	return t->load.link;
-}
-
-const double *
-commplace_traffic_injection_bytes(const struct commplace_traffic *t)
-{
-	return t->load.injection;
-}
-
-const double *
-commplace_traffic_ejection_bytes(const struct commplace_traffic *t)
-{
-	return t->load.ejection;
 }

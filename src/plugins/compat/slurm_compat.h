@@ -44,6 +44,12 @@ struct cplslurm_options {
 	const char *mapping; /* --rank-mapping */
 };
 
+/* 0 where Slurm has "not stated". */
+static inline uint16_t cplslurm_stated(uint16_t limit)
+{
+	return limit == NO_VAL16 || limit == INFINITE16 ? 0 : limit;
+}
+
 /*
  * Value of a variable in an array of n "NAME=value" strings (spank_job_env of
  * a job; NULL entries are skipped), or NULL. An empty value counts as absent.

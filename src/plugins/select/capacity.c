@@ -2,12 +2,6 @@
 /* Free CPUs of nodes, as select/cons_tres counts them for a job. */
 #include "select_internal.h"
 
-/* 0 where a limit is not stated. */
-static uint16_t stated(uint16_t limit)
-{
-	return limit == NO_VAL16 || limit == INFINITE16 ? 0 : limit;
-}
-
 /* Cores that the job keeps for the system itself (--core-spec). */
 static bool specializes(const job_record_t *job_ptr)
 {
@@ -49,8 +43,8 @@ static uint32_t cpus_per_core(const job_record_t *job_ptr,
 	if ((slurm_conf.select_type_param & CR_ONE_TASK_PER_CORE) &&
 	    details->min_gres_cpu > 0)
 		return cpus;
-	tasks = mc ? stated(mc->ntasks_per_core) : 0;
-	threads = mc ? stated(mc->threads_per_core) : 0;
+	tasks = mc ? cplslurm_stated(mc->ntasks_per_core) : 0;
+	threads = mc ? cplslurm_stated(mc->threads_per_core) : 0;
 	if (tasks && tasks * details->cpus_per_task < cpus)
 		cpus = tasks * details->cpus_per_task;
 	if (threads && threads < cpus)
@@ -114,12 +108,7 @@ static uint32_t memory_cpus(const job_record_t *job_ptr,
 	want &= ~MEM_PER_CPU;
 	if (!want)
 		return UINT32_MAX;
-	return left / want < UINT32_MAX ? (uint32_t)(left / want) : UINT32_MAX;
-}
-
-static uint32_t least(uint32_t a, uint32_t b)
-{
-	return a < b ? a : b;
+	return (uint32_t)MIN(left / want, UINT32_MAX);
 }
 
 static uint32_t cpus_on(const struct job_test *test, int node)
@@ -128,19 +117,21 @@ static uint32_t cpus_on(const struct job_test *test, int node)
 	const node_record_t *node_ptr = node_record_table_ptr[node];
 	const multi_core_data_t *mc = job_ptr->details->mc_ptr;
 	uint32_t cores = free_cores(job_ptr, node_ptr);
-	uint32_t taken = reserved_cores(test, node), per_socket, cpus;
+	uint32_t taken = reserved_cores(test, node), per_socket, cpus, limit;
 
 	if (taken && whole_nodes(job_ptr))
 		return 0;
 	cores = cores > taken ? cores - taken : 0;
 	cpus = cores * cpus_per_core(job_ptr, node_ptr);
-	per_socket = mc ? stated(mc->ntasks_per_socket) : 0;
-	if (per_socket)
-		cpus = least(cpus, per_socket * node_ptr->tot_sockets *
-		                           job_ptr->details->cpus_per_task);
-	if (counts_memory(job_ptr))
-		cpus = least(cpus, memory_cpus(job_ptr, node_ptr));
-	return cpus;
+	per_socket = mc ? cplslurm_stated(mc->ntasks_per_socket) : 0;
+	limit = per_socket * node_ptr->tot_sockets *
+	        job_ptr->details->cpus_per_task;
+	if (per_socket && limit < cpus)
+		cpus = limit;
+	if (!counts_memory(job_ptr))
+		return cpus;
+	limit = memory_cpus(job_ptr, node_ptr);
+	return MIN(cpus, limit);
 }
 
 /* Does the node belong to the job's user, or its MCS label? */

@@ -20,21 +20,20 @@
 #define EMPTY_PASSES 5
 #define SMALL_FILE 65536
 
-/* One of the comma-separated controllers is cpuset. */
-static bool names_cpuset(const char *list, size_t length)
+/* One of the comma-separated controllers before a colon is cpuset. */
+static bool names_cpuset(const char *list)
 {
 	static const char name[] = "cpuset";
-	const char *end = list + length;
 
-	while (list < end) {
-		const char *comma = memchr(list, ',', (size_t)(end - list));
-		size_t n = (size_t)((comma ? comma : end) - list);
+	for (;; list++) {
+		size_t n = strcspn(list, ",:");
 
 		if (n == sizeof(name) - 1 && !memcmp(list, name, n))
 			return true;
-		list = comma ? comma + 1 : end;
+		list += n;
+		if (*list != ',')
+			return false;
 	}
-	return false;
 }
 
 static bool in_step(enum cpltask_cgroup version, const char *path)
@@ -59,7 +58,7 @@ enum cpltask_cgroup cpltask_cgroup_find(const char *text, char *path,
 
 		list = list ? list + 1 : end;
 		dir = memchr(list, ':', (size_t)(end - list));
-		if (dir && names_cpuset(list, (size_t)(dir - list)))
+		if (dir && names_cpuset(list))
 			version = CPLTASK_V1;
 		else if (dir == list && line[0] == '0')
 			version = CPLTASK_V2;
@@ -162,7 +161,7 @@ static int read_file(const char *dir, const char *name, char *text, size_t size,
 	size_t used = 0;
 	int fd;
 
-	snprintf(path, sizeof(path), "%s%s%s", dir, *name ? "/" : "", name);
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return cpl_fail(err, "%s: %s", path, strerror(errno));
@@ -202,8 +201,8 @@ static int locate(pid_t pid, enum cpltask_cgroup *version, char *dir,
 	size_t n;
 
 	*dir = '\0';
-	snprintf(proc, sizeof(proc), "/proc/%d/cgroup", (int)pid);
-	if (read_file(proc, "", text, sizeof(text), err))
+	snprintf(proc, sizeof(proc), "/proc/%d", (int)pid);
+	if (read_file(proc, "cgroup", text, sizeof(text), err))
 		return -1;
 	*version = cpltask_cgroup_find(text, path, sizeof(path));
 	if (*version == CPLTASK_NO_CGROUP)

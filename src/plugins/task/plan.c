@@ -66,18 +66,13 @@ static hwloc_topology_t node_topology(struct cpl_error *err)
 	return topology;
 }
 
-static void drop_topology(void)
+void cpltask_plan_fini(void)
 {
 	pthread_mutex_lock(&topology_lock);
 	if (topology)
 		hwloc_topology_destroy(topology);
 	topology = NULL;
 	pthread_mutex_unlock(&topology_lock);
-}
-
-void cpltask_plan_fini(void)
-{
-	drop_topology();
 	cpltask_near_fini();
 	cpltask_file_fini();
 }
@@ -259,12 +254,6 @@ static int count_cores(hwloc_topology_t tree, hwloc_const_cpuset_t allowed)
 	return n;
 }
 
-/* Slurm's "not said": 0, NO_VAL16, INFINITE16. */
-static int said(uint16_t value)
-{
-	return value == NO_VAL16 || value == INFINITE16 ? 0 : value;
-}
-
 /*
  * Whole cores where there are enough of them; where a core's threads are CPUs
  * to Slurm and tasks share cores, threads.
@@ -274,23 +263,23 @@ static void choose_slots(const launch_tasks_request_msg_t *req, int tasks,
 {
 	int all_cores = (int)conf->sockets * conf->cores;
 	int cpus_per_core = all_cores > 0 ? conf->cpus / all_cores : 1;
-	int cpus = said(req->cpus_per_task) ? req->cpus_per_task : 1;
+	int cpus = cplslurm_stated(req->cpus_per_task) ? req->cpus_per_task : 1;
 	int cores = count_cores(bind->topology, bind->allowed);
 
 	bind->one_thread =
 	        (req->cpu_bind_type & CPU_BIND_ONE_THREAD_PER_CORE) ||
 	        req->threads_per_core == 1;
 	bind->overcommit = req->flags & LAUNCH_OVERCOMMIT;
-	bind->ranks_per_socket = said(req->ntasks_per_socket);
+	bind->ranks_per_socket = cplslurm_stated(req->ntasks_per_socket);
 	if (cpus_per_core < 1 || bind->one_thread)
 		cpus_per_core = 1;
 	bind->cores_per_rank = (cpus + cpus_per_core - 1) / cpus_per_core;
 	if ((int64_t)tasks * bind->cores_per_rank <= cores ||
-	    cpus_per_core == 1 || said(req->ntasks_per_core) == 1)
+	    cpus_per_core == 1 || cplslurm_stated(req->ntasks_per_core) == 1)
 		return;
 	bind->by_pu = true;
 	bind->cores_per_rank = cpus;
-	bind->ranks_per_core = said(req->ntasks_per_core);
+	bind->ranks_per_core = cplslurm_stated(req->ntasks_per_core);
 }
 
 /* One mask per task, "0x1,0x2"; free() it, NULL: memory. */

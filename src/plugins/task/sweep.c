@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "src/common/log.h"
 
 #define PERIOD 5
@@ -46,7 +47,7 @@ static pthread_cond_t change = PTHREAD_COND_INITIALIZER;
 static pthread_t thread;
 static bool running, quit;
 static struct step *step;
-static int n_steps, room;
+static int n_steps;
 
 /* As slurmstepd names its socket and its cgroups: "0", in a heterogeneous
  * job's "0+1" and "0.1". */
@@ -239,16 +240,8 @@ static bool look_after(struct step *s)
 
 static void add(struct step s)
 {
-	if (n_steps == room) {
-		int more = room ? 2 * room : 16;
-		struct step *bigger =
-		        realloc(step, (size_t)more * sizeof(*step));
-
-		if (!bigger)
-			return;
-		step = bigger;
-		room = more;
-	}
+	if (cpl_array_grow(&step, n_steps, sizeof(*step), NULL))
+		return;
 	step[n_steps++] = s;
 }
 
@@ -344,5 +337,5 @@ void cpltask_sweep_fini(void)
 	quit = false;
 	free(step);
 	step = NULL;
-	n_steps = room = 0;
+	n_steps = 0;
 }

@@ -46,22 +46,21 @@ static int masks_to_log(const char *masks)
 	return end;
 }
 
-/* The plugin loader looks the hooks up by name; Slurm declares them nowhere. */
-int init(void);
-int fini(void);
-int task_p_slurmd_batch_request(batch_job_launch_msg_t *req);
-int task_p_slurmd_launch_request(launch_tasks_request_msg_t *req,
-                                 uint32_t node_id, char **err_msg);
-int task_p_slurmd_suspend_job(uint32_t job_id);
-int task_p_slurmd_resume_job(uint32_t job_id);
-int task_p_pre_setuid(stepd_step_rec_t *job);
-int task_p_pre_set_affinity(stepd_step_rec_t *job, uint32_t node_tid);
-int task_p_set_affinity(stepd_step_rec_t *job, uint32_t node_tid);
-int task_p_post_set_affinity(stepd_step_rec_t *job, uint32_t node_tid);
-int task_p_pre_launch(stepd_step_rec_t *job);
-int task_p_post_term(stepd_step_rec_t *job, stepd_step_task_info_t *task);
-int task_p_post_step(stepd_step_rec_t *job);
-int task_p_add_pid(pid_t pid);
+/* Slurm declares the hooks nowhere. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
+/* Without one of them a plugin is not loaded. */
+#define NOTHING(hook, ...)                                                     \
+	int task_p_##hook(__VA_ARGS__)                                         \
+	{                                                                      \
+		return SLURM_SUCCESS;                                          \
+	}
+NOTHING(slurmd_suspend_job, uint32_t job_id)
+NOTHING(slurmd_resume_job, uint32_t job_id)
+NOTHING(pre_setuid, stepd_step_rec_t *job)
+NOTHING(pre_set_affinity, stepd_step_rec_t *job, uint32_t node_tid)
+NOTHING(set_affinity, stepd_step_rec_t *job, uint32_t node_tid)
+NOTHING(add_pid, pid_t pid)
 
 int init(void)
 {
@@ -141,9 +140,9 @@ int task_p_slurmd_launch_request(launch_tasks_request_msg_t *req,
 	if (rc <= 0)
 		return SLURM_SUCCESS;
 
+	req->cpu_bind_type &= ~CPU_BIND_TO_THREADS;
 	if (plan.binding) {
 		cpltask_sweep_later(&req->step_id, req->uid);
-		req->cpu_bind_type &= ~CPU_BIND_TO_THREADS;
 		req->cpu_bind_type |= CPU_BIND_MASK;
 		xfree(req->cpu_bind);
 		req->cpu_bind = xstrdup(plan.masks);
@@ -151,7 +150,6 @@ int task_p_slurmd_launch_request(launch_tasks_request_msg_t *req,
 		if (plan.mems && !(req->mem_bind_type & USER_MEMORY))
 			env_array_overwrite(&req->env, CPLTASK_MEMS, plan.mems);
 	} else {
-		req->cpu_bind_type &= ~CPU_BIND_TO_THREADS;
 		req->cpu_bind_type |= CPU_BIND_NONE;
 		env_array_overwrite(&req->env, CPLTASK_PLAN, plan.masks);
 	}
@@ -166,31 +164,6 @@ int task_p_slurmd_launch_request(launch_tasks_request_msg_t *req,
 	     plan.binder, plan.profile, shown, plan.masks,
 	     plan.masks[shown] ? ",..." : "", plan.cost, plan.cost_packed, far);
 	cpltask_plan_free(&plan);
-	return SLURM_SUCCESS;
-}
-
-int task_p_slurmd_suspend_job(uint32_t job_id)
-{
-	return SLURM_SUCCESS;
-}
-
-int task_p_slurmd_resume_job(uint32_t job_id)
-{
-	return SLURM_SUCCESS;
-}
-
-int task_p_pre_setuid(stepd_step_rec_t *job)
-{
-	return SLURM_SUCCESS;
-}
-
-int task_p_pre_set_affinity(stepd_step_rec_t *job, uint32_t node_tid)
-{
-	return SLURM_SUCCESS;
-}
-
-int task_p_set_affinity(stepd_step_rec_t *job, uint32_t node_tid)
-{
 	return SLURM_SUCCESS;
 }
 
@@ -333,10 +306,5 @@ int task_p_post_step(stepd_step_rec_t *job)
 {
 	for (uint32_t i = 0; i < n_made; i++)
 		release(i);
-	return SLURM_SUCCESS;
-}
-
-int task_p_add_pid(pid_t pid)
-{
 	return SLURM_SUCCESS;
 }
