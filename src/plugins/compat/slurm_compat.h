@@ -50,19 +50,15 @@ static inline uint16_t cplslurm_stated(uint16_t limit)
 	return limit == NO_VAL16 || limit == INFINITE16 ? 0 : limit;
 }
 
-/*
- * Value of a variable in an array of n "NAME=value" strings (spank_job_env of
- * a job; NULL entries are skipped), or NULL. An empty value counts as absent.
- * The last one wins. O(n).
- */
+/* Value of a variable in an array of n "NAME=value" strings (NULL entries are
+ * skipped); NULL: absent or empty. The last one wins. O(n). */
 const char *cplslurm_env(char *const *env, uint32_t n, const char *name);
 
 /*
- * The three options from a job's spank_job_env. COMM_PROFILE,
- * COMM_PLACEMENT_POLICY and COMM_RANK_MAPPING, else what
- * Slurm itself stores of the options:
- * _SLURM_SPANK_OPTION_commplace_comm_profile, ..._placement_policy,
- * ..._rank_mapping. The text is the user's and unchecked. O(n).
+ * The three options from a job's spank_job_env: COMM_PROFILE,
+ * COMM_PLACEMENT_POLICY and COMM_RANK_MAPPING, else what Slurm itself stores
+ * of them, _SLURM_SPANK_OPTION_commplace_comm_profile and so on. The text is
+ * the user's and unchecked. O(n).
  */
 struct cplslurm_options cplslurm_options(char *const *env, uint32_t n);
 

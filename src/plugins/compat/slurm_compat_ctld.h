@@ -28,9 +28,6 @@ _Static_assert(sizeof(slurm_select_ops_t) == 37 * sizeof(void *),
 /* In slurmctld's programs, but not in the public libslurm's. */
 extern int node_record_count __attribute__((weak));
 extern node_record_t **node_record_table_ptr __attribute__((weak));
-extern List job_list __attribute__((weak));
-extern List part_list __attribute__((weak));
-extern bitstr_t *avail_node_bitmap __attribute__((weak));
 extern bitstr_t *idle_node_bitmap __attribute__((weak));
 
 #endif

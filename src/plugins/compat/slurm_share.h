@@ -15,7 +15,7 @@
 #define CPLSLURM_SHARE_NAME "cplslurm_share_1"
 
 struct cplslurm_share {
-	char version[32]; /* PACKAGE_VERSION */
+	char version[32];           /* PACKAGE_VERSION */
 	size_t submission, verdict; /* sizes */
 	/* NULL before slurmctld has configured the select plugin. */
 	struct cpl_engine *(*engine)(void);

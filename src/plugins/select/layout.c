@@ -8,10 +8,9 @@
 /* Only the first this many bytes of our text go into AdminComment. */
 #define COMMENT_MAX 768
 
-/* The allocation's node indexes in node order. */
-static int *allocated_nodes(const bitstr_t *bitmap, int *n)
+int *cplselect_nodes(const bitstr_t *bitmap, int *n)
 {
-	int size = bit_size((bitstr_t *)bitmap);
+	int size = bitmap ? bit_size((bitstr_t *)bitmap) : 0;
 	int *host = malloc(((size_t)size + 1) * sizeof(int));
 
 	*n = 0;
@@ -159,7 +158,7 @@ void cplselect_job_begin(job_record_t *job_ptr)
 	if (!cplselect_engine || !resources || !resources->node_bitmap ||
 	    !resources->cpus || !job_ptr->details || cplselect_hosts())
 		return;
-	host = allocated_nodes(resources->node_bitmap, &n);
+	host = cplselect_nodes(resources->node_bitmap, &n);
 	if (!host || !n || n != (int)resources->nhosts)
 		goto out;
 	struct cpl_engine_allocation got = {
@@ -191,7 +190,7 @@ void cplselect_job_resized(job_record_t *job_ptr)
 
 	if (!cplselect_engine || !bitmap)
 		return;
-	host = allocated_nodes(bitmap, &n);
+	host = cplselect_nodes(bitmap, &n);
 	if (host && !cplselect_hosts())
 		cpl_engine_resized(cplselect_engine, job_ptr->job_id, host, n);
 	free(host);

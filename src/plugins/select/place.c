@@ -228,15 +228,10 @@ static int decide(struct job_test *test)
 	        .compare = compare,
 	};
 	const struct job_details *details = test->job_ptr->details;
-	bitstr_t *wanted = details->req_node_bitmap;
-	int size = wanted ? bit_size(wanted) : 0, n = 0;
-	int *required = malloc(((size_t)size + 1) * sizeof(int));
+	int n, *required = cplselect_nodes(details->req_node_bitmap, &n);
 	char text[512] = "";
 	enum cpl_engine_answer answer = CPL_ENGINE_NONE;
 
-	for (int i = 0; required && i < size; i++)
-		if (bit_test(wanted, i))
-			required[n++] = i;
 	struct cpl_engine_request req = {
 	        .job = cplselect_describe(test->job_ptr),
 	        .need = need_of(test),

@@ -68,6 +68,9 @@ void cplselect_nodes_changed(void);
 /* End the engine. */
 void cplselect_fini(void);
 
+/* The indexes of a bitmap's nodes in order, of none where it is NULL; free().
+ * NULL: memory. */
+int *cplselect_nodes(const bitstr_t *bitmap, int *n);
 /* Tell the engine the nodes if they may have changed. -1: it knows none. */
 int cplselect_hosts(void);
 

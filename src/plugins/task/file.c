@@ -159,12 +159,6 @@ int cpltask_site(const launch_tasks_request_msg_t *req, const char *own,
 	return rc;
 }
 
-void cpltask_site_free(struct cpltask_site *site)
-{
-	free(site->dir);
-	site->dir = NULL;
-}
-
 static bool same_version(const struct cpl_launch *launch,
                          const struct cpl_file_stamp *stamp)
 {

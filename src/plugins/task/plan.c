@@ -431,7 +431,7 @@ int cpltask_plan(const launch_tasks_request_msg_t *req, uint32_t node_id,
 	rc = find_order(req, &order, err);
 	if (rc > 0)
 		rc = plan_order(req, node_id, &order, plan, err);
-	cpltask_site_free(&order.site);
+	free(order.site.dir);
 	return rc;
 }
 

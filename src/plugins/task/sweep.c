@@ -287,34 +287,28 @@ static void *watch(void *arg)
 	return NULL;
 }
 
-/* Signals are for slurmd's own threads. Called with the lock held. */
-static void run(void)
+/* Signals are for slurmd's own threads. */
+static void start(void)
 {
 	sigset_t all, old;
 
-	if (running)
-		return;
+	pthread_mutex_lock(&lock);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	running = !pthread_create(&thread, NULL, watch, NULL);
+	if (!running)
+		running = !pthread_create(&thread, NULL, watch, NULL);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_mutex_unlock(&lock);
 }
 
 void cpltask_sweep_later(const slurm_step_id_t *id, uint32_t uid)
 {
 	pthread_mutex_lock(&lock);
 	add((struct step){.id = *id, .uid = uid, .since = time(NULL)});
-	run();
 	if (n_steps == 1)
 		pthread_cond_signal(&change);
 	pthread_mutex_unlock(&lock);
-}
-
-static void start(void)
-{
-	pthread_mutex_lock(&lock);
-	run();
-	pthread_mutex_unlock(&lock);
+	start();
 }
 
 void cpltask_sweep_init(void)

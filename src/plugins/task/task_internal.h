@@ -18,7 +18,7 @@
 #include "binding/launch.h"
 #include "site/store.h"
 
-/* From slurmd to slurmstepd, gone before the task starts: its masks are ours.
+/* From slurmd to slurmstepd, gone before the task starts: the masks are ours.
  */
 #define CPLTASK_BOUND "COMMPLACE_BOUND"
 /* Likewise: NUMA nodes as masks, one per local task. Only with BindMemory. */
@@ -37,20 +37,14 @@ struct cpltask_site {
 	char binder[CPL_LAUNCH_NAME_MAX + 1];
 };
 
-/*
- * For a launch that needs a file, or a step that names a profile (own, else
- * NULL). Waits for half a second at the most, and the profile's file after it
- * for what is left of that. 0, free with cpltask_site_free; -1 with err.
- */
+/* For a launch that needs a file, or a step that names a profile (own, else
+ * NULL). Waits for half a second at most. 0, free site->dir; -1 with err. */
 int cpltask_site(const launch_tasks_request_msg_t *req, const char *own,
                  struct cpltask_site *out, struct cpl_error *err);
-void cpltask_site_free(struct cpltask_site *site);
 
-/*
- * The profile that a launch names but does not carry, or another one of the
- * same folder that the step names (own), which its user must be allowed to
- * read. Waits until site->deadline. A reference; NULL with err.
- */
+/* The profile that a launch names but does not carry, or another one of the
+ * folder that the step names (own) and its user may read. Waits until
+ * site->deadline. A reference; NULL with err. */
 struct cpl_profile *cpltask_file(const launch_tasks_request_msg_t *req,
                                  const struct cpltask_site *site,
                                  const struct cpl_launch *launch,
@@ -68,10 +62,7 @@ struct cpltask_plan {
 	int n_far; /* tasks that are not near their GPU */
 };
 
-/*
- * OS numbers of the CPUs of Slurm's cores, "0-3". The caller frees them; NULL
- * with err.
- */
+/* OS numbers of the CPUs of Slurm's cores "0-3", to be freed; NULL with err. */
 hwloc_bitmap_t cpltask_cpus_of_cores(char *cores, struct cpl_error *err);
 
 /*
@@ -88,9 +79,8 @@ void cpltask_near_fini(void);
 
 /*
  * The plan for the tasks of node node_id of a launch request. 1 and the plan
- * made; 0 when none is wanted (slurmctld sent nothing, or the step has
- * --comm-profile=none); -1 with err.
- * The user's own cpu_bind_type is for the caller to look at.
+ * made; 0: none is wanted (slurmctld sent nothing, or --comm-profile=none); -1
+ * with err. cpu_bind_type is for the caller to look at.
  */
 int cpltask_plan(const launch_tasks_request_msg_t *req, uint32_t node_id,
                  struct cpltask_plan *plan, struct cpl_error *err);
@@ -105,9 +95,8 @@ enum cpltask_cgroup { CPLTASK_NO_CGROUP, CPLTASK_V1, CPLTASK_V2 };
 
 /*
  * The cpuset hierarchy in the text of /proc/PID/cgroup: path (size bytes)
- * below its mount. None when the process does not sit in a Slurm step's
- * directory of it (".../step_0", in v2 ".../step_0/user/task_special"), as
- * without ConstrainCores.
+ * below its mount. None outside of a step's directory (".../step_0", in v2
+ * ".../step_0/user/task_special"), as without ConstrainCores.
  */
 enum cpltask_cgroup cpltask_cgroup_find(const char *text, char *path,
                                         size_t size);
@@ -132,20 +121,16 @@ struct cpltask_confine {
 int cpltask_cgroup_confine(const struct cpltask_confine *want, char **made,
                            struct cpl_error *err);
 
-/*
- * Call found for the step's directory in each hierarchy where it has one: the
- * path, to be changed at will, and how many directories above it are the job's
- * and, in v1, the user's. step: "0", in a heterogeneous job "0+1".
- */
+/* Call found for the step's directory in each hierarchy that has one: its path,
+ * to be changed at will, and the number of directories above it that are the
+ * job's or the user's. step: "0", in a heterogeneous job "0+1". */
 void cpltask_cgroup_of_step(const char *node, uint32_t uid, uint32_t job,
                             const char *step,
                             void (*found)(char *dir, int above, void *arg),
                             void *arg);
 
-/*
- * Call found for each task of the node that was confined, as it is called in
- * its path: job, step ("0", in a heterogeneous job "0+1") and, in v1, user.
- */
+/* Call found for each task of the node that was confined: its job, step and, in
+ * v1, user. */
 void cpltask_cgroup_steps(const char *node,
                           void (*found)(uint32_t job, const char *step,
                                         uint32_t uid));
@@ -153,10 +138,8 @@ void cpltask_cgroup_steps(const char *node,
 /* Remove a directory made above; what still runs in it goes to the step's. */
 void cpltask_cgroup_release(const char *made);
 
-/*
- * In slurmd: once the step's slurmstepd is no more, though nobody cleaned up
- * after it, end what is left of the step's processes and remove its cgroups.
- */
+/* In slurmd: once the step's slurmstepd is no more, end what it left of the
+ * step's processes and remove its cgroups. */
 void cpltask_sweep_later(const slurm_step_id_t *id, uint32_t uid);
 /* The same for the steps that an earlier slurmd left, running or not. */
 void cpltask_sweep_init(void);
