@@ -41,5 +41,5 @@ core_sources += src/core/mapping/best/best.h \
 	src/core/mapping/best/anneal.c src/core/mapping/best/bits.c \
 	src/core/mapping/best/chain.h src/core/mapping/best/fold.c \
 	src/core/mapping/best/grid.c src/core/mapping/best/mappers.c \
-	src/core/mapping/best/nodes.c src/core/mapping/best/starts.c \
+	src/core/mapping/best/starts.c \
 	src/core/mapping/best/swaps.c src/core/mapping/best/symmetry.c

@@ -62,9 +62,9 @@ static int pick_rank(struct links *l, const int *host_at, const int *hot,
 	const struct cpl_tables *t = s->tables;
 	int link, host;
 
-	if (n_hot && cpl_swaps_random(s) >> 63) {
+	if (n_hot && cpl_random_next(&s->random) >> 63) {
 		link = hot[cpl_swaps_below(s, n_hot)];
-		host = host_at[cpl_swaps_random(s) >> 63 ? net->link_from[link]
+		host = host_at[cpl_random_next(&s->random) >> 63 ? net->link_from[link]
 		                                         : net->link_to[link]];
 		if (host >= 0)
 			host = t->near[(size_t)host * (size_t)t->n_near +
@@ -90,7 +90,7 @@ static void step(struct links *l, struct descent *d)
 	struct cpl_swaps *s = l->swaps;
 	struct cpl_moves *m = &l->moves;
 	int a = pick_rank(l, d->host_at, d->hot, d->n_hot);
-	int b = cpl_swaps_random(s) >> 63 ? cpl_swaps_partner(s, a)
+	int b = cpl_random_next(&s->random) >> 63 ? cpl_swaps_partner(s, a)
 	                                  : cpl_swaps_neighbour(s, a);
 	double hops, change = 0, all;
 

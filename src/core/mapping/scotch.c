@@ -61,7 +61,7 @@ struct job {
 	SCOTCH_Num *terminal; /* [n] vertices of the machine */
 	SCOTCH_Num first_terminal;
 	SCOTCH_Num *part; /* [ranks] */
-	int *room;        /* [n_hosts] */
+	int *left;        /* [n_hosts] slots */
 };
 
 static int fail(struct cpl_error *err, const char *what)
@@ -335,7 +335,7 @@ static int map_ranks(struct job *j, struct cpl_error *err)
 	return rc;
 }
 
-/* Ranks above a host's slots to the nearest host with room, highest first. */
+/* Ranks above a host's slots to the nearest host with free slots, highest first. */
 static int keep_slots(struct job *j, int *rank_host, struct cpl_error *err)
 {
 	const struct cpl_map_request *req = j->req;
@@ -344,22 +344,22 @@ static int keep_slots(struct job *j, int *rank_host, struct cpl_error *err)
 	if (cpl_distance_init(&d, req->net, req->routing, req->host,
 	                      req->n_hosts, err))
 		return -1;
-	memcpy(j->room, req->slots, (size_t)req->n_hosts * sizeof(*j->room));
+	memcpy(j->left, req->slots, (size_t)req->n_hosts * sizeof(*j->left));
 	for (int r = 0; r < req->graph->ranks; r++)
-		j->room[rank_host[r]]--;
+		j->left[rank_host[r]]--;
 	for (int r = req->graph->ranks - 1; r >= 0; r--) {
 		const float *row;
 		int best = -1;
 
-		if (j->room[rank_host[r]] >= 0)
+		if (j->left[rank_host[r]] >= 0)
 			continue;
 		row = cpl_distance_row(&d, d.leaf[rank_host[r]]);
 		for (int h = 0; h < req->n_hosts; h++)
-			if (j->room[h] > 0 &&
+			if (j->left[h] > 0 &&
 			    (best < 0 || row[d.leaf[h]] < row[d.leaf[best]]))
 				best = h;
-		j->room[rank_host[r]]++;
-		j->room[best]--;
+		j->left[rank_host[r]]++;
+		j->left[best]--;
 		rank_host[r] = best;
 	}
 	cpl_distance_free(&d);
@@ -374,10 +374,10 @@ static int map(const struct cpl_map_request *req, int *rank_host,
 	int rc = -1;
 
 	j.host = malloc(hosts * sizeof(*j.host));
-	j.room = malloc(hosts * sizeof(*j.room));
+	j.left = malloc(hosts * sizeof(*j.left));
 	j.terminal = malloc(hosts * sizeof(*j.terminal));
 	j.part = malloc(ranks * sizeof(*j.part));
-	if (!j.host || !j.room || !j.terminal || !j.part) {
+	if (!j.host || !j.left || !j.terminal || !j.part) {
 		cpl_fail_memory(err);
 		goto out;
 	}
@@ -404,7 +404,7 @@ out:
 	free_csr(&j.ranks);
 	free_csr(&j.machine);
 	free(j.host);
-	free(j.room);
+	free(j.left);
 	free(j.terminal);
 	free(j.part);
 	return rc;

@@ -76,8 +76,7 @@ static double anneal(struct cpl_swaps *s, double heat, int64_t size)
 			int a = cpl_swaps_below(s, ranks), b;
 			double delta;
 
-			if (done % CHECK_EVERY == 0 && req->expired &&
-			    req->expired(req->expired_arg))
+			if (done % CHECK_EVERY == 0 && cpl_map_expired(req))
 				return change;
 			b = cpl_swaps_partner(s, a);
 			if (b < 0)

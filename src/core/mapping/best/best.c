@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -35,20 +34,10 @@
 #define HEAT 2.0
 #define WARM 0.3
 #define COOL 0.1
-/* The same for links, of each chain. */
-#define LINK_HEAT                                                              \
-	{                                                                      \
-		0.5, 0.5, 4, 32                                                \
-	}
 /* With a known time: a round is stretched to this share of what is left when
  * the next would not fit. */
 #define FILL 0.9
 #define SAME 1e-9
-
-static bool expired(const struct cpl_best *b)
-{
-	return b->req->expired && b->req->expired(b->req->expired_arg);
-}
 
 static double now(void)
 {
@@ -158,7 +147,7 @@ static int anneal_nodes(struct cpl_best_chain *chain, double heat, int64_t size)
 }
 
 /* What a chain does in a round; its last layout is in trial. */
-static int run_chain(struct cpl_best_chain *chain)
+static int run_round(struct cpl_best_chain *chain)
 {
 	const struct cpl_best *b = chain->best;
 	const struct cpl_map_request *req = b->req;
@@ -188,116 +177,103 @@ static int run_chain(struct cpl_best_chain *chain)
 	return 0;
 }
 
-/* Several chains, or starts, side by side; what they find is put together in
- * their order. */
-struct group {
-	struct cpl_best *best;
-	struct cpl_best_chain *chain;
-	int (*const *start)(struct cpl_best_chain *chain,
-	                    struct cpl_error *err); /* NULL: chains */
-};
-
 static void run_one(void *arg, int64_t number, int thread)
 {
-	struct group *g = arg;
-	struct cpl_best_chain *chain = &g->chain[number];
+	struct cpl_best_chain *chain = (struct cpl_best_chain *)arg + number;
+	const struct cpl_best *b = chain->best;
 
 	(void)thread;
 	chain->rc = 0;
 	chain->low.any = chain->answer.any = chain->base.any = false;
-	keep(g->best, &chain->base, &g->best->base, true);
-	keep(g->best, &chain->low, &g->best->low, true);
-	keep(g->best, &chain->answer, &g->best->answer, false);
-	if (expired(g->best))
-		return;
-	chain->rc = g->start ? g->start[number](chain, &chain->err)
-	                     : run_chain(chain);
+	keep(b, &chain->base, &b->base, true);
+	keep(b, &chain->low, &b->low, true);
+	keep(b, &chain->answer, &b->answer, false);
+	if (!cpl_map_expired(b->req))
+		chain->rc = chain->run(chain);
 	if (chain->failed)
 		chain->rc = -1;
 }
 
-static int run_group(struct group *g, int n, struct cpl_error *err)
+/* n chains side by side; what they find is put together in their order. */
+static int run_all(struct cpl_best *b, struct cpl_best_chain *chain, int n,
+                   struct cpl_error *err)
 {
-	cpl_parallel(g->best->req->threads, n, run_one, g);
+	cpl_parallel(b->req->threads, n, run_one, chain);
 	for (int i = 0; i < n; i++) {
-		if (g->chain[i].rc) {
+		if (chain[i].rc) {
 			if (err)
-				*err = g->chain[i].err;
+				*err = chain[i].err;
 			return -1;
 		}
-		keep(g->best, &g->best->base, &g->chain[i].base, true);
-		keep(g->best, &g->best->low, &g->chain[i].low, true);
-		keep(g->best, &g->best->answer, &g->chain[i].answer, false);
+		keep(b, &b->base, &chain[i].base, true);
+		keep(b, &b->low, &chain[i].low, true);
+		keep(b, &b->answer, &chain[i].answer, false);
 	}
 	return 0;
 }
 
-static int start_linear(struct cpl_best_chain *chain, struct cpl_error *err)
+static int run_start(struct cpl_best *b, struct cpl_best_chain *chain,
+                     int (*run)(struct cpl_best_chain *chain),
+                     struct cpl_error *err)
+{
+	chain->run = run;
+	return run_all(b, chain, 1, err);
+}
+
+static int start_linear(struct cpl_best_chain *chain)
 {
 	if (cpl_mapper_map(&cpl_mapper_linear, chain->best->req, chain->trial,
-	                   err))
+	                   &chain->err))
 		return -1;
 	cpl_best_consider(chain);
-	if (chain->failed && err)
-		*err = chain->err;
 	return chain->failed ? -1 : 0;
 }
 
 static int starts(struct cpl_best *b, struct cpl_best_chain *chain,
                   struct cpl_error *err)
 {
-	static int (*const first[])(struct cpl_best_chain *,
-	                            struct cpl_error *) = {cpl_best_start_grid};
-	static int (*const second[])(struct cpl_best_chain *,
-	                             struct cpl_error *) = {
-	        cpl_best_start_bisection, cpl_best_start_greedy};
-	static int (*const third[])(struct cpl_best_chain *,
-	                            struct cpl_error *) = {
-	        cpl_best_start_nodes};
-	struct group g = {b, chain, first};
-
 	chain->low.any = chain->answer.any = false;
-	if (start_linear(chain, err))
+	if (start_linear(chain)) {
+		if (err)
+			*err = chain->err;
 		return -1;
+	}
 	b->first = chain->low.metrics;
 	b->first_hop_bytes = chain->low.hop_bytes;
 	keep(b, &b->low, &chain->low, true);
 	keep(b, &b->answer, &chain->answer, false);
-	if (run_group(&g, 1, err))
+	if (run_start(b, chain, cpl_best_start_grid, err))
 		return -1;
-	if (perfect(b) || expired(b))
+	if (perfect(b) || cpl_map_expired(b->req))
 		return 0;
-	g.start = second;
-	if (run_group(&g, 2, err))
+	chain[0].run = cpl_best_start_bisection;
+	chain[1].run = cpl_best_start_greedy;
+	if (run_all(b, chain, 2, err))
 		return -1;
-	if (expired(b))
+	if (cpl_map_expired(b->req))
 		return 0;
 	b->grouped = !b->single && !b->kind;
 	if (cpl_tables_init(&b->tables, b->req, err))
 		return -1;
 	b->searchable = true;
-	g.start = third;
-	return run_group(&g, 1, err);
+	return run_start(b, chain, cpl_best_start_nodes, err);
 }
 
 /* Mappers one after the other, several side by side. */
 static int run_mappers(struct cpl_best *b, struct cpl_best_chain *chain,
                        struct cpl_error *err)
 {
-	static int (*const start[])(struct cpl_best_chain *,
-	                            struct cpl_error *) = {
-	        cpl_best_start_mapper, cpl_best_start_mapper,
-	        cpl_best_start_mapper, cpl_best_start_mapper};
-	struct group g = {b, chain, start};
 	struct cpl_best_mappers mappers;
 	int rc = cpl_best_choose_mappers(b, &mappers, err);
 
-	for (int at = 0; !rc && at < mappers.n && !expired(b);) {
+	for (int at = 0; !rc && at < mappers.n && !cpl_map_expired(b->req);) {
 		int n = 0;
 
-		while (n < CPL_BEST_CHAINS && at < mappers.n)
-			chain[n++].mapper = cpl_best_mappers_at(&mappers, at++);
-		rc = run_group(&g, n, err);
+		for (; n < CPL_BEST_CHAINS && at < mappers.n; n++) {
+			chain[n].run = cpl_best_start_mapper;
+			chain[n].mapper = &mappers.mapper[at++];
+		}
+		rc = run_all(b, chain, n, err);
 	}
 	cpl_best_mappers_free(&mappers);
 	return rc;
@@ -332,30 +308,21 @@ static int64_t next_size(const struct cpl_best *b, int64_t last, int64_t left,
 static int between(struct cpl_best *b, struct cpl_best_chain *chain, int round,
                    int64_t size, int64_t *left, struct cpl_error *err)
 {
-	static int (*const bits[])(struct cpl_best_chain *,
-	                           struct cpl_error *) = {cpl_best_start_bits};
-	static int (*const images[])(struct cpl_best_chain *,
-	                             struct cpl_error *) = {
-	        cpl_best_start_symmetry};
-	struct group g = {b, chain, bits};
-
 	if (round == BITS_ROUND || round == BITS_ROUND_AGAIN) {
 		chain->size = size < *left / 4 ? size : *left / 4;
 		*left -= chain->size;
-		if (run_group(&g, 1, err))
+		if (run_start(b, chain, cpl_best_start_bits, err))
 			return -1;
 	}
-	g.start = images;
 	if (round >= IMAGES_ROUND && round % 2 == 0)
-		return run_group(&g, 1, err);
+		return run_start(b, chain, cpl_best_start_symmetry, err);
 	return 0;
 }
 
 static int rounds(struct cpl_best *b, struct cpl_best_chain *chain,
                   double until, struct cpl_error *err)
 {
-	static const double link_heat[CPL_BEST_CHAINS] = LINK_HEAT;
-	struct group g = {b, chain, NULL};
+	static const double link_heat[CPL_BEST_CHAINS] = {0.5, 0.5, 4, 32};
 	bool few = b->req->comm->ranks > MANY_RANKS;
 	int64_t left = b->req->work, size = 0;
 	double took = 0;
@@ -364,7 +331,7 @@ static int rounds(struct cpl_best *b, struct cpl_best_chain *chain,
 		int n = few || i < SHORT_ROUNDS ? FEW : CPL_BEST_CHAINS;
 		double start;
 
-		if (expired(b) || perfect(b))
+		if (cpl_map_expired(b->req) || perfect(b))
 			return 0;
 		if (between(b, chain, i, 4 * size, &left, err))
 			return -1;
@@ -373,6 +340,7 @@ static int rounds(struct cpl_best *b, struct cpl_best_chain *chain,
 			return 0;
 		start = now();
 		for (int c = 0; c < n; c++) {
+			chain[c].run = run_round;
 			chain[c].size = size;
 			chain[c].hot = c % 2 == 0;
 			chain[c].link_heat = link_heat[c];
@@ -380,7 +348,7 @@ static int rounds(struct cpl_best *b, struct cpl_best_chain *chain,
 			chain[c].seed = b->req->seed + (uint64_t)i * 100 +
 			                (uint64_t)c * 10;
 		}
-		if (run_group(&g, n, err))
+		if (run_all(b, chain, n, err))
 			return -1;
 		left -= size * n;
 		/* The first rounds have fewer chains. */
@@ -397,48 +365,32 @@ static int64_t default_work(const struct cpl_comm *graph)
 	return (int64_t)(EDGES / (4 + (double)graph->n_entries / graph->ranks));
 }
 
-static int init_layout(struct cpl_best_layout *layout, size_t ranks)
-{
-	layout->rank_host = malloc(ranks * sizeof(*layout->rank_host));
-	return layout->rank_host ? 0 : -1;
-}
-
 static int init_chain(struct cpl_best_chain *chain, const struct cpl_best *b,
-                      struct cpl_error *err)
+                      struct cpl_arena *arena, struct cpl_error *err)
 {
-	const struct cpl_map_request *req = b->req;
-	size_t ranks = (size_t)req->comm->ranks + 1;
+	int ranks = b->req->comm->ranks;
 
-	*chain = (struct cpl_best_chain){.best = b, .groups = b->groups};
-	chain->trial = malloc(ranks * sizeof(int));
-	chain->layout = malloc(((size_t)req->n_hosts + 1) * sizeof(int));
-	if (!chain->trial || !chain->layout ||
-	    init_layout(&chain->low, ranks) ||
-	    init_layout(&chain->answer, ranks) ||
-	    init_layout(&chain->base, ranks))
-		return cpl_fail_memory(err);
-	chain->evaluation = cpl_workload_new(req->net, 1, err);
-	return chain->evaluation ? 0 : -1;
-}
-
-static void free_chain(struct cpl_best_chain *chain)
-{
-	cpl_workload_free(chain->evaluation);
-	free(chain->trial);
-	free(chain->layout);
-	free(chain->low.rank_host);
-	free(chain->answer.rank_host);
-	free(chain->base.rank_host);
+	*chain = (struct cpl_best_chain){
+	        .best = b,
+	        .groups = b->groups,
+	        .trial = cpl_arena_take(arena, ranks, sizeof(int)),
+	        .layout = cpl_arena_take(arena, b->req->n_hosts, sizeof(int)),
+	        .low.rank_host = cpl_arena_take(arena, ranks, sizeof(int)),
+	        .answer.rank_host = cpl_arena_take(arena, ranks, sizeof(int)),
+	        .base.rank_host = cpl_arena_take(arena, ranks, sizeof(int)),
+	        .evaluation = cpl_workload_new(b->req->net, 1, err),
+	};
+	return chain->evaluation && !arena->failed ? 0 : -1;
 }
 
 /* Search on hosts all of which have slots; the answer is in b->answer. */
-static int search(struct cpl_best *b, struct cpl_error *err)
+static int search(struct cpl_best *b, struct cpl_arena *arena,
+                  struct cpl_error *err)
 {
 	const struct cpl_map_request *req = b->req;
-	size_t ranks = (size_t)req->comm->ranks + 1;
+	int ranks = req->comm->ranks, rc = -1;
 	struct cpl_best_chain chain[CPL_BEST_CHAINS] = {0};
 	double until = req->seconds > 0 ? now() + req->seconds : 0;
-	int rc = -1;
 
 	b->single = true;
 	for (int h = 0; h < req->n_hosts; h++) {
@@ -446,50 +398,43 @@ static int search(struct cpl_best *b, struct cpl_error *err)
 		if (req->slots[h] != req->slots[0])
 			b->kind = req->slots;
 	}
-	b->groups = malloc(ranks * sizeof(*b->groups));
-	if (init_layout(&b->low, ranks) || init_layout(&b->answer, ranks) ||
-	    init_layout(&b->base, ranks) || !b->groups) {
-		cpl_fail_memory(err);
-		goto out;
-	}
-	for (int r = 0; r < req->comm->ranks; r++)
+	b->groups = cpl_arena_take(arena, ranks, sizeof(int));
+	b->low.rank_host = cpl_arena_take(arena, ranks, sizeof(int));
+	b->answer.rank_host = cpl_arena_take(arena, ranks, sizeof(int));
+	b->base.rank_host = cpl_arena_take(arena, ranks, sizeof(int));
+	if (arena->failed)
+		return -1;
+	for (int r = 0; r < ranks; r++)
 		b->groups[r] = r / req->slots[0];
 	for (int i = 0; i < CPL_BEST_CHAINS; i++)
-		if (init_chain(&chain[i], b, err))
+		if (init_chain(&chain[i], b, arena, err))
 			goto out;
 	rc = starts(b, chain, err);
-	if (!rc && b->searchable && !expired(b) && !perfect(b))
+	if (!rc && b->searchable && !cpl_map_expired(req) && !perfect(b))
 		rc = run_mappers(b, chain, err);
 	keep(b, &b->base, &b->low, true);
 	if (!rc && b->searchable)
 		rc = rounds(b, chain, until, err);
 out:
 	for (int i = 0; i < CPL_BEST_CHAINS; i++)
-		free_chain(&chain[i]);
+		cpl_workload_free(chain[i].evaluation);
 	cpl_tables_free(&b->tables);
-	free(b->groups);
-	free(b->low.rank_host);
-	free(b->base.rank_host);
 	return rc;
 }
 
 static int map(const struct cpl_map_request *req, int *rank_host,
                struct cpl_error *err)
 {
-	size_t hosts = (size_t)req->n_hosts + 1;
 	struct cpl_map_request used = *req;
 	struct cpl_best b = {.req = &used};
-	int *index = malloc(hosts * sizeof(*index));
-	int *host = malloc(hosts * sizeof(*host));
-	int *slots = malloc(hosts * sizeof(*slots));
+	struct cpl_arena arena = {0};
+	int *index = cpl_arena_take(&arena, req->n_hosts, sizeof(*index));
+	int *host = cpl_arena_take(&arena, req->n_hosts, sizeof(*host));
+	int *slots = cpl_arena_take(&arena, req->n_hosts, sizeof(*slots));
 	int rc = -1;
 
-	if (!index || !host || !slots) {
-		cpl_fail_memory(err);
-		goto out;
-	}
 	used.n_hosts = 0;
-	for (int h = 0; h < req->n_hosts; h++) {
+	for (int h = 0; h < req->n_hosts && !arena.failed; h++) {
 		if (!req->slots[h])
 			continue;
 		host[used.n_hosts] = req->host[h];
@@ -500,15 +445,11 @@ static int map(const struct cpl_map_request *req, int *rank_host,
 	used.slots = slots;
 	if (used.work <= 0)
 		used.work = default_work(req->graph);
-	rc = search(&b, err);
+	if (!arena.failed)
+		rc = search(&b, &arena, err);
 	for (int r = 0; !rc && r < req->comm->ranks; r++)
 		rank_host[r] = index[b.answer.rank_host[r]];
-	free(b.answer.rank_host);
-out:
-	free(index);
-	free(host);
-	free(slots);
-	return rc;
+	return cpl_arena_end(&arena, rc, err);
 }
 
 const struct cpl_mapper cpl_mapper_best = {

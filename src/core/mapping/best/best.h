@@ -33,6 +33,9 @@ struct cpl_tables {
 int cpl_tables_init(struct cpl_tables *tables,
                     const struct cpl_map_request *req, struct cpl_error *err);
 void cpl_tables_free(struct cpl_tables *tables);
+/* Hop-bytes of graph with rank r on host[r]. O(entries). */
+double cpl_tables_hop_bytes(const struct cpl_tables *tables,
+                            const struct cpl_comm *graph, const int *host);
 
 /* A layout under swaps of two ranks. */
 struct cpl_swaps {
@@ -54,7 +57,7 @@ int cpl_swaps_init(struct cpl_swaps *swaps, const struct cpl_map_request *req,
                    uint64_t seed, struct cpl_error *err);
 void cpl_swaps_free(struct cpl_swaps *swaps);
 
-/* Hop-bytes of req->graph: both directions added up. O(entries). */
+/* Hop-bytes of the layout. O(entries). */
 double cpl_swaps_cost(const struct cpl_swaps *swaps);
 /* What the cost changes when a and b change hosts. O(degrees). */
 double cpl_swaps_delta(const struct cpl_swaps *swaps, int a, int b);
@@ -64,13 +67,12 @@ int cpl_swaps_partner(struct cpl_swaps *swaps, int rank);
 /* A rank on a host near to `rank`'s own, or -1. O(1). */
 int cpl_swaps_neighbour(struct cpl_swaps *swaps, int rank);
 
-/* The next draw (SplitMix64), and one in 0 .. n - 1. */
-uint64_t cpl_swaps_random(struct cpl_swaps *swaps);
+/* A draw in 0 .. n - 1. */
 int cpl_swaps_below(struct cpl_swaps *swaps, int n);
 /* See cpl_random_exponential. */
 static inline double cpl_swaps_exponential(struct cpl_swaps *swaps)
 {
-	return cpl_random_exponential(cpl_swaps_random(swaps));
+	return cpl_random_exponential(cpl_random_next(&swaps->random));
 }
 
 /*

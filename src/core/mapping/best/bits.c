@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <stdlib.h>
 #include <string.h>
 
 #include "mapping/best/chain.h"
@@ -14,15 +13,11 @@
 #define PROMISING 1.5
 #define GAIN 1e-9
 
-struct host {
-	int node, index;
-};
-
 struct bits {
 	struct cpl_best_chain *chain;
 	int n;                     /* 1 << n ranks */
 	int slot_bits;             /* 1 << slot_bits ranks on a host */
-	struct host *order;        /* [hosts] by node id */
+	struct cpl_keyed *order;   /* [hosts] by node id */
 	unsigned *position;        /* [ranks] */
 	unsigned column[MAX_BITS]; /* position of rank 1 << i */
 	int64_t left;              /* evaluations that may still be made */
@@ -40,44 +35,19 @@ static int log2_of(int n)
 	return 1 << bits == n ? bits : -1;
 }
 
-static int by_node(const void *a, const void *b)
-{
-	const struct host *x = a, *y = b;
-
-	if (x->node != y->node)
-		return x->node < y->node ? -1 : 1;
-	return (x->index > y->index) - (x->index < y->index);
-}
-
 /* The layout of b->column, into the chain's trial. */
 static void lay_out(struct bits *b)
 {
 	int ranks = 1 << b->n;
 
 	b->position[0] = 0;
-	b->chain->trial[0] = b->order[0].index;
+	b->chain->trial[0] = b->order[0].item;
 	for (int r = 1; r < ranks; r++) {
 		b->position[r] = b->position[r & (r - 1)] ^
 		                 b->column[__builtin_ctz((unsigned)r)];
 		b->chain->trial[r] =
-		        b->order[b->position[r] >> b->slot_bits].index;
+		        b->order[b->position[r] >> b->slot_bits].item;
 	}
-}
-
-static double hop_bytes_of(const struct bits *b)
-{
-	const struct cpl_comm *graph = b->chain->best->req->graph;
-	const struct cpl_distance *d = &b->chain->best->tables.distance;
-	const int *host = b->chain->trial;
-	double sum = 0;
-
-	for (int r = 0; r < graph->ranks; r++)
-		for (int64_t e = graph->row[r]; e < graph->row[r + 1]; e++)
-			sum += graph->bytes[e] *
-			       cpl_distance_hops(
-			               d, d->leaf[host[r]],
-			               d->leaf[host[graph->to[e]]]);
-	return sum / 2;
 }
 
 /* Take b->column when it is better than what was last taken. */
@@ -98,7 +68,8 @@ static bool take(struct bits *b, bool always)
 			return false;
 		b->metrics = metrics;
 	} else {
-		hop_bytes = hop_bytes_of(b);
+		hop_bytes = cpl_tables_hop_bytes(&b->chain->best->tables,
+		                                 req->graph, b->chain->trial);
 		if (!always && hop_bytes >= b->hop_bytes * (1 - GAIN))
 			return false;
 	}
@@ -149,7 +120,7 @@ static void climb(struct bits *b)
 		memcpy(before, b->column, sizeof(before));
 		if (!change(b, m / (b->n * b->n), m / b->n % b->n, m % b->n))
 			continue;
-		if (req->expired && req->expired(req->expired_arg)) {
+		if (cpl_map_expired(req)) {
 			memcpy(b->column, before, sizeof(before));
 			break;
 		}
@@ -228,7 +199,7 @@ static void search(struct bits *b)
 	}
 }
 
-int cpl_best_start_bits(struct cpl_best_chain *chain, struct cpl_error *err)
+int cpl_best_start_bits(struct cpl_best_chain *chain)
 {
 	const struct cpl_map_request *req = chain->best->req;
 	struct bits b = {
@@ -236,23 +207,19 @@ int cpl_best_start_bits(struct cpl_best_chain *chain, struct cpl_error *err)
 	        .n = log2_of(req->graph->ranks),
 	        .slot_bits = log2_of(req->slots[0]),
 	};
-	int rc = 0;
+	struct cpl_arena arena = {0};
 
 	if (b.n < 1 || b.n > MAX_BITS || b.slot_bits < 0 || chain->best->kind ||
 	    !chain->best->searchable)
 		return 0;
-	b.order = malloc((size_t)req->n_hosts * sizeof(*b.order));
-	b.position = malloc(((size_t)1 << b.n) * sizeof(*b.position));
-	if (!b.order || !b.position) {
-		rc = cpl_fail_memory(err);
-		goto out;
+	b.order = cpl_arena_take(&arena, req->n_hosts, sizeof(*b.order));
+	b.position = cpl_arena_take(&arena, 1 << b.n, sizeof(*b.position));
+	if (!arena.failed) {
+		for (int h = 0; h < req->n_hosts; h++)
+			b.order[h] = (struct cpl_keyed){
+			        (uint64_t)req->host[h], h};
+		cpl_keyed_sort(b.order, req->n_hosts);
+		search(&b);
 	}
-	for (int h = 0; h < req->n_hosts; h++)
-		b.order[h] = (struct host){req->host[h], h};
-	qsort(b.order, (size_t)req->n_hosts, sizeof(*b.order), by_node);
-	search(&b);
-out:
-	free(b.order);
-	free(b.position);
-	return rc;
+	return cpl_arena_end(&arena, 0, &chain->err);
 }

@@ -40,18 +40,16 @@ struct cpl_best {
 	struct cpl_best_layout base;
 };
 
-/* Buffers of one of them; low and answer as in struct cpl_best, of this chain
- * alone. */
+/* What one of them has of its own; low, answer, base as in struct cpl_best. */
 struct cpl_best_chain {
 	const struct cpl_best *best;
 	struct cpl_workload *evaluation;
-	bool failed;                   /* an evaluation, with err */
-	int *trial;                    /* [ranks] */
-	int *layout;                   /* [hosts] of hosts as a whole */
-	int *groups;                   /* struct cpl_best's */
-	struct cpl_best_layout low;    /* least hop-bytes */
-	struct cpl_best_layout answer; /* best by the objective */
-	struct cpl_best_layout base;
+	int *trial;  /* [ranks] */
+	int *layout; /* [hosts] of hosts as a whole */
+	int *groups; /* struct cpl_best's */
+	struct cpl_best_layout low, answer, base;
+	/* What it does: a start, or a round. 0, or -1 with chain->err. */
+	int (*run)(struct cpl_best_chain *chain);
 	/* Of the round at hand. */
 	int64_t size;
 	uint64_t seed;
@@ -60,6 +58,7 @@ struct cpl_best_chain {
 	bool from_answer; /* links: from the best layout so far */
 	const struct cpl_best_mapper *mapper; /* a start */
 	int rc;
+	bool failed; /* an evaluation */
 	struct cpl_error err;
 };
 
@@ -86,46 +85,22 @@ void cpl_best_nodes_free(struct cpl_best_nodes *nodes);
 /* Place the hosts of `from` anew as chain->layout says, and judge that. */
 void cpl_best_move_nodes(struct cpl_best_chain *chain, const int *from);
 
-/* Layouts to start from, judged each. 0, or -1 with err (memory). */
-int cpl_best_start_grid(struct cpl_best_chain *chain, struct cpl_error *err);
-int cpl_best_start_greedy(struct cpl_best_chain *chain, struct cpl_error *err);
+/* Layouts to start from, judged each: cpl_best_chain.run. */
+int cpl_best_start_grid(struct cpl_best_chain *chain);
+int cpl_best_start_greedy(struct cpl_best_chain *chain);
 /* Makes chain->groups as well where hosts are of one size. */
-int cpl_best_start_bisection(struct cpl_best_chain *chain,
-                             struct cpl_error *err);
+int cpl_best_start_bisection(struct cpl_best_chain *chain);
 /* Greedy on the hosts of chain->low as a whole. */
-int cpl_best_start_nodes(struct cpl_best_chain *chain, struct cpl_error *err);
-
-/*
- * The mappers of the sources that are cheap enough for the work or the time
- * there is, the cheapest first by what they are known to cost: greedy, rcm,
- * fhgreedy, greedyallc from a corner, treematch (not on a torus), tile, sfc,
- * topoaware-1 (few hosts), pacmap, bipartition, recursive, ptram. Each one's
- * layout is judged.
- */
-struct cpl_best_mapper;
-struct cpl_best_mappers {
-	struct cpl_best_mapper *mapper; /* [n] */
-	int n;
-	struct cpl_best_nodes nodes; /* of the groups */
-};
-
-/* 0, or -1 with err (memory); free in either case. O(entries log entries). */
-int cpl_best_choose_mappers(const struct cpl_best *best,
-                            struct cpl_best_mappers *mappers,
-                            struct cpl_error *err);
-const struct cpl_best_mapper *
-cpl_best_mappers_at(const struct cpl_best_mappers *mappers, int i);
-void cpl_best_mappers_free(struct cpl_best_mappers *mappers);
+int cpl_best_start_nodes(struct cpl_best_chain *chain);
 /* chain->mapper's layout; one that it cannot make is left out. */
-int cpl_best_start_mapper(struct cpl_best_chain *chain, struct cpl_error *err);
+int cpl_best_start_mapper(struct cpl_best_chain *chain);
 
 /*
  * Torus: the images of chain->low and chain->answer under exchange of equal
  * dimensions and reflection, where the allocation has the same. Hops stay; link
  * loads do not, since routes take dimensions in order and ties to one side.
  */
-int cpl_best_start_symmetry(struct cpl_best_chain *chain,
-                            struct cpl_error *err);
+int cpl_best_start_symmetry(struct cpl_best_chain *chain);
 
 /*
  * Where ranks and slots of each host are powers of two: rank bits to bits of
@@ -136,6 +111,31 @@ int cpl_best_start_symmetry(struct cpl_best_chain *chain,
  * codes, transposition. Patterns that are far from such an order are left at
  * once. About chain->size evaluations.
  */
-int cpl_best_start_bits(struct cpl_best_chain *chain, struct cpl_error *err);
+int cpl_best_start_bits(struct cpl_best_chain *chain);
+
+/*
+ * The mappers of the sources that are cheap enough for the work or the time
+ * there is, the cheapest first by what they are known to cost; mappers.c has
+ * the table.
+ */
+struct cpl_best_mapper {
+	const struct cpl_mapper *mapper;
+	const struct cpl_best_nodes *nodes; /* on groups made once for all */
+	const int *groups;                  /* [ranks] with nodes */
+	double cost;                        /* nanoseconds */
+	int number;                         /* in the table */
+};
+
+struct cpl_best_mappers {
+	struct cpl_best_mapper *mapper; /* [n] */
+	int n;
+	struct cpl_best_nodes nodes; /* of the groups */
+};
+
+/* 0, or -1 with err (memory); free in either case. O(entries log entries). */
+int cpl_best_choose_mappers(const struct cpl_best *best,
+                            struct cpl_best_mappers *mappers,
+                            struct cpl_error *err);
+void cpl_best_mappers_free(struct cpl_best_mappers *mappers);
 
 #endif

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <stdlib.h>
 #include <string.h>
 
 #include "mapping/best/best.h"
@@ -20,7 +19,7 @@ struct fold {
 	int tile[MAX_DIMS];
 	int factor[MAX_DIMS][CPL_NETWORK_MAX_DIMS];
 	int *trial; /* [ranks] */
-	int *best;  /* [ranks] */
+	int *best;  /* [ranks] of the least cost so far */
 	double least;
 	bool any;
 	bool snake;   /* lower digits of the machine run backwards too */
@@ -121,8 +120,8 @@ static void try_layout(struct fold *f)
 }
 
 /* All ways to split grid dimension i over machine dimension j and on; rest
- * and room are what is left of both. */
-static void split(struct fold *f, int i, int j, int rest, int *room)
+ * and left are what is left of both. */
+static void split(struct fold *f, int i, int j, int rest, int *left)
 {
 	const struct cpl_product *torus = &f->req->net->product;
 
@@ -134,29 +133,29 @@ static void split(struct fold *f, int i, int j, int rest, int *room)
 		if (++i == f->grid->n_dims)
 			try_layout(f);
 		else
-			split(f, i, 0, f->grid->dim[i] / f->tile[i], room);
+			split(f, i, 0, f->grid->dim[i] / f->tile[i], left);
 		return;
 	}
-	for (int n = rest < room[j] ? rest : room[j]; n > 0; n--) {
-		if (rest % n || room[j] % n)
+	for (int n = rest < left[j] ? rest : left[j]; n > 0; n--) {
+		if (rest % n || left[j] % n)
 			continue;
 		f->factor[i][j] = n;
-		room[j] /= n;
-		split(f, i, j + 1, rest / n, room);
-		room[j] *= n;
+		left[j] /= n;
+		split(f, i, j + 1, rest / n, left);
+		left[j] *= n;
 	}
 }
 
 /* All tiles of `left` more ranks, the squarest sides first. */
 static void tiles(struct fold *f, int i, int left)
 {
-	int room[CPL_NETWORK_MAX_DIMS];
+	int length[CPL_NETWORK_MAX_DIMS];
 
 	if (i == f->grid->n_dims) {
 		if (left > 1)
 			return;
-		memcpy(room, f->req->net->product.dim, sizeof(room));
-		split(f, 0, 0, f->grid->dim[0] / f->tile[0], room);
+		memcpy(length, f->req->net->product.dim, sizeof(length));
+		split(f, 0, 0, f->grid->dim[0] / f->tile[0], length);
 		return;
 	}
 	for (int n = 1; n <= left && f->left > 0; n++) {
@@ -184,22 +183,25 @@ static bool is_whole(const struct cpl_map_request *req)
 int cpl_map_fold(const struct cpl_map_request *req, const struct cpl_grid *grid,
                  int *rank_host, struct cpl_error *err)
 {
-	size_t ranks = (size_t)req->graph->ranks;
-	struct fold f = {.req = req, .grid = grid};
-	int rc = -1;
+	int ranks = req->graph->ranks, rc = -1;
+	struct cpl_arena arena = {0};
+	struct fold f = {
+	        .req = req,
+	        .grid = grid,
+	        .host_at = cpl_arena_take(&arena, req->n_hosts, sizeof(int)),
+	        .trial = cpl_arena_take(&arena, ranks, sizeof(int)),
+	        .best = rank_host,
+	        .left = EDGES / (req->graph->n_entries + 1) + 1,
+	};
 
-	if (!is_whole(req))
-		return 0;
-	if (cpl_distance_init(&f.distance, req->net, req->routing, req->host,
-	                      req->n_hosts, err))
-		return -1;
-	f.host_at = calloc((size_t)req->n_hosts, sizeof(*f.host_at));
-	f.trial = malloc(ranks * sizeof(*f.trial));
-	f.best = malloc(ranks * sizeof(*f.best));
-	if (!f.host_at || !f.trial || !f.best) {
-		cpl_fail_memory(err);
+	if (!is_whole(req)) {
+		rc = 0;
 		goto out;
 	}
+	if (arena.failed ||
+	    cpl_distance_init(&f.distance, req->net, req->routing, req->host,
+	                      req->n_hosts, err))
+		goto out;
 	for (int h = 0; h < req->n_hosts; h++) {
 		if (f.host_at[req->host[h]]) {
 			rc = 0;
@@ -207,17 +209,11 @@ int cpl_map_fold(const struct cpl_map_request *req, const struct cpl_grid *grid,
 		}
 		f.host_at[req->host[h]] = h + 1;
 	}
-	f.left = EDGES / (req->graph->n_entries + 1) + 1;
 	if (f.left > LAYOUTS)
 		f.left = LAYOUTS;
 	tiles(&f, 0, req->slots[0]);
-	if (f.any)
-		memcpy(rank_host, f.best, ranks * sizeof(*rank_host));
 	rc = f.any;
 out:
 	cpl_distance_free(&f.distance);
-	free(f.host_at);
-	free(f.trial);
-	free(f.best);
-	return rc;
+	return cpl_arena_end(&arena, rc, err);
 }

@@ -30,40 +30,6 @@ struct finder {
 	struct cpl_grid *grid;
 };
 
-static void finder_free(struct finder *f)
-{
-	free(f->row);
-	free(f->to);
-	free(f->order);
-	free(f->anchor);
-	free(f->next);
-	free(f->at);
-	free(f->count);
-	free(f->cell_count);
-	free(f->key);
-}
-
-static int finder_init(struct finder *f, const struct cpl_comm *graph,
-                       struct cpl_grid *grid)
-{
-	size_t n = (size_t)graph->ranks;
-
-	*f = (struct finder){.n = graph->ranks, .grid = grid};
-	f->row = calloc(n + 1, sizeof(int));
-	f->to = malloc(((size_t)graph->n_entries + 1) * sizeof(int));
-	f->order = malloc(n * sizeof(int));
-	f->anchor = malloc(n * sizeof(int));
-	f->next = malloc(n * sizeof(int));
-	f->at = malloc(n * sizeof(int));
-	f->count = calloc(n, sizeof(int));
-	f->cell_count = calloc(n, sizeof(int));
-	f->key = calloc(n, sizeof(double));
-	return f->row && f->to && f->order && f->anchor && f->next && f->at &&
-	                       f->count && f->cell_count && f->key
-	               ? 0
-	               : -1;
-}
-
 /* Common neighbours of rank (all of whose neighbours count 1) and other. */
 static int common(const struct finder *f, const struct cpl_comm *graph,
                   int other)
@@ -317,25 +283,37 @@ static bool try_shapes(struct finder *f, int left, int longest)
 int cpl_map_find_grid(const struct cpl_comm *graph, struct cpl_grid *grid,
                       struct cpl_error *err)
 {
-	struct finder f;
+	int n = graph->ranks;
 	bool found = false;
+	struct cpl_arena arena = {0};
+	struct finder f;
 
 	*grid = (struct cpl_grid){0};
-	if (graph->ranks < 4 || graph->n_entries > INT32_MAX)
+	if (n < 4 || graph->n_entries > INT32_MAX)
 		return 0;
-	grid->cell = malloc((size_t)graph->ranks * sizeof(int));
-	if (finder_init(&f, graph, grid) || !grid->cell) {
-		finder_free(&f);
-		free(grid->cell);
-		return cpl_fail_memory(err);
-	}
-	for (int by_common = 0; by_common < 2 && !found; by_common++) {
+	f = (struct finder){
+	        .n = n,
+	        .row = cpl_arena_take(&arena, n + 1, sizeof(int)),
+	        .to = cpl_arena_take(&arena, graph->n_entries, sizeof(int)),
+	        .order = cpl_arena_take(&arena, n, sizeof(int)),
+	        .anchor = cpl_arena_take(&arena, n, sizeof(int)),
+	        .next = cpl_arena_take(&arena, n, sizeof(int)),
+	        .at = cpl_arena_take(&arena, n, sizeof(int)),
+	        .count = cpl_arena_take(&arena, n, sizeof(int)),
+	        .cell_count = cpl_arena_take(&arena, n, sizeof(int)),
+	        .key = cpl_arena_take(&arena, n, sizeof(double)),
+	        .grid = grid,
+	};
+	grid->cell = malloc((size_t)n * sizeof(int));
+	if (!grid->cell)
+		arena.failed = true;
+	for (int by_common = 0; by_common < 2 && !found && !arena.failed;
+	     by_common++) {
 		grid->n_dims = 0;
 		keep_heavy(&f, graph, by_common);
-		found = make_order(&f) && try_shapes(&f, f.n, f.n);
+		found = make_order(&f) && try_shapes(&f, n, n);
 	}
-	finder_free(&f);
 	if (!found)
 		free(grid->cell);
-	return found;
+	return cpl_arena_end(&arena, found, err);
 }

@@ -56,26 +56,17 @@ static const struct {
 
 #define N_MAPPERS (sizeof(table) / sizeof(*table))
 
-/* One of them on the ranks, or on nodes: groups made once for all. */
-struct cpl_best_mapper {
-	const struct cpl_mapper *mapper;
-	const struct cpl_best_nodes *nodes;
-	const int *groups; /* [ranks] with nodes */
-	double cost;       /* nanoseconds */
-	int number;        /* in the table */
-};
-
-int cpl_best_start_mapper(struct cpl_best_chain *chain, struct cpl_error *err)
+int cpl_best_start_mapper(struct cpl_best_chain *chain)
 {
 	const struct cpl_best_mapper *m = chain->mapper;
 
 	/* What one cannot do others may. */
 	if (m->nodes) {
 		if (!cpl_mapper_map(m->mapper, &m->nodes->req, chain->layout,
-		                    err))
+		                    &chain->err))
 			cpl_best_move_nodes(chain, m->groups);
 	} else if (!cpl_mapper_map(m->mapper, chain->best->req, chain->trial,
-	                           err)) {
+	                           &chain->err)) {
 		cpl_best_consider(chain);
 	}
 	return 0;
@@ -174,12 +165,6 @@ int cpl_best_choose_mappers(const struct cpl_best *b,
 	}
 	out->n = choose(b, nodes, ns, out->mapper);
 	return 0;
-}
-
-const struct cpl_best_mapper *
-cpl_best_mappers_at(const struct cpl_best_mappers *mappers, int i)
-{
-	return &mappers->mapper[i];
 }
 
 void cpl_best_mappers_free(struct cpl_best_mappers *mappers)

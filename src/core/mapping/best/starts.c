@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/contract.h"
 #include "mapping/mappers.h"
 #include "mapping/best/chain.h"
 
@@ -53,99 +54,107 @@ static void order_hosts(const struct box *box, int *host, int n, int *scratch)
 	order_hosts(box, host + half, n - half, scratch);
 }
 
-/* Traffic between hosts. */
-static double cut(const struct cpl_comm *graph, const int *host)
-{
-	double sum = 0;
-
-	for (int r = 0; r < graph->ranks; r++)
-		for (int64_t e = graph->row[r]; e < graph->row[r + 1]; e++)
-			if (host[r] != host[graph->to[e]])
-				sum += graph->bytes[e];
-	return sum;
-}
-
-/* Parts that cut less than the blocks of ranks that groups are at first. */
-static void take_groups(struct cpl_best_chain *chain, const int *part)
-{
-	const struct cpl_comm *graph = chain->best->req->graph;
-
-	if (cut(graph, part) < cut(graph, chain->groups))
-		memcpy(chain->groups, part,
-		       (size_t)graph->ranks * sizeof(*part));
-}
-
-/* Bisect ranks and machine alike. */
-int cpl_best_start_bisection(struct cpl_best_chain *chain,
-                             struct cpl_error *err)
+/* Bisect ranks and machine alike. Parts that cut less than the blocks of ranks
+ * that groups are at first become the groups. */
+int cpl_best_start_bisection(struct cpl_best_chain *chain)
 {
 	const struct cpl_map_request *req = chain->best->req;
-	size_t hosts = (size_t)req->n_hosts;
-	int *order = malloc(hosts * sizeof(*order));
-	int *scratch = malloc(hosts * sizeof(*scratch));
-	int *slots = malloc(hosts * sizeof(*slots));
-	int *router = malloc(hosts * sizeof(*router));
-	int rc = -1;
+	const struct cpl_comm *graph = req->graph;
+	int hosts = req->n_hosts, rc = -1;
+	int *part = chain->trial;
+	struct cpl_arena arena = {0};
+	int *order = cpl_arena_take(&arena, hosts, sizeof(*order));
+	int *scratch = cpl_arena_take(&arena, hosts, sizeof(*scratch));
+	int *slots = cpl_arena_take(&arena, hosts, sizeof(*slots));
+	int *router = cpl_arena_take(&arena, hosts, sizeof(*router));
+	struct box box = {&req->net->product, router};
 
-	if (!order || !scratch || !slots || !router) {
-		cpl_fail_memory(err);
+	if (arena.failed)
 		goto out;
-	}
-	for (int h = 0; h < req->n_hosts; h++) {
+	for (int h = 0; h < hosts; h++) {
 		order[h] = h;
 		router[h] = cpl_network_router(req->net, req->host[h]);
 	}
-	if (cpl_network_product(req->net)) {
-		struct box box = {&req->net->product, router};
-
-		order_hosts(&box, order, req->n_hosts, scratch);
-	}
-	for (int i = 0; i < req->n_hosts; i++)
+	if (cpl_network_product(req->net))
+		order_hosts(&box, order, hosts, scratch);
+	for (int i = 0; i < hosts; i++)
 		slots[i] = req->slots[order[i]];
-	rc = cpl_graph_partition(req->graph, slots, req->n_hosts, req->seed,
-	                         req->expired, req->expired_arg, chain->trial,
-	                         err);
-	if (!rc && !chain->best->kind)
-		take_groups(chain, chain->trial);
-	for (int r = 0; !rc && r < req->graph->ranks; r++)
-		chain->trial[r] = order[chain->trial[r]];
-	if (!rc)
-		cpl_best_consider(chain);
+	rc = cpl_graph_partition(graph, slots, hosts, req->seed, req->expired,
+	                         req->expired_arg, part, &chain->err);
+	if (rc)
+		goto out;
+	if (!chain->best->kind &&
+	    cpl_graph_cut(graph, part) < cpl_graph_cut(graph, chain->groups))
+		memcpy(chain->groups, part,
+		       (size_t)graph->ranks * sizeof(*part));
+	for (int r = 0; r < graph->ranks; r++)
+		chain->trial[r] = order[part[r]];
+	cpl_best_consider(chain);
 out:
-	free(order);
-	free(scratch);
-	free(slots);
-	free(router);
-	return rc;
+	return cpl_arena_end(&arena, rc, &chain->err);
 }
 
-int cpl_best_start_greedy(struct cpl_best_chain *chain, struct cpl_error *err)
+int cpl_best_start_greedy(struct cpl_best_chain *chain)
 {
 	if (chain->best->req->n_hosts > GREEDY_HOSTS)
 		return 0;
 	if (cpl_mapper_map(&cpl_mapper_greedyallc, chain->best->req,
-	                   chain->trial, err))
+	                   chain->trial, &chain->err))
 		return -1;
 	cpl_best_consider(chain);
 	return 0;
 }
 
-int cpl_best_start_grid(struct cpl_best_chain *chain, struct cpl_error *err)
+int cpl_best_start_grid(struct cpl_best_chain *chain)
 {
 	const struct cpl_map_request *req = chain->best->req;
 	struct cpl_grid grid;
-	int rc = cpl_map_find_grid(req->graph, &grid, err);
+	int rc = cpl_map_find_grid(req->graph, &grid, &chain->err);
 
 	if (rc <= 0)
 		return rc;
-	rc = cpl_map_fold(req, &grid, chain->trial, err);
+	rc = cpl_map_fold(req, &grid, chain->trial, &chain->err);
 	if (rc > 0)
 		cpl_best_consider(chain);
 	free(grid.cell);
 	return rc < 0 ? -1 : 0;
 }
 
-int cpl_best_start_nodes(struct cpl_best_chain *chain, struct cpl_error *err)
+int cpl_best_nodes_init(struct cpl_best_nodes *nodes,
+                        const struct cpl_map_request *req, const int *rank_host,
+                        struct cpl_error *err)
+{
+	*nodes = (struct cpl_best_nodes){.req = *req};
+	nodes->ones = malloc((size_t)req->n_hosts * sizeof(*nodes->ones));
+	if (!nodes->ones)
+		return cpl_fail_memory(err);
+	for (int h = 0; h < req->n_hosts; h++)
+		nodes->ones[h] = 1;
+	nodes->comm =
+	        cpl_comm_contract(req->comm, rank_host, req->n_hosts, 0, err);
+	if (nodes->comm)
+		nodes->graph = cpl_comm_symmetric(nodes->comm, err);
+	nodes->req.comm = nodes->comm;
+	nodes->req.graph = nodes->graph;
+	nodes->req.slots = nodes->ones;
+	return nodes->graph ? 0 : -1;
+}
+
+void cpl_best_nodes_free(struct cpl_best_nodes *nodes)
+{
+	cpl_comm_free(nodes->comm);
+	cpl_comm_free(nodes->graph);
+	free(nodes->ones);
+}
+
+void cpl_best_move_nodes(struct cpl_best_chain *chain, const int *from)
+{
+	for (int r = 0; r < chain->best->req->comm->ranks; r++)
+		chain->trial[r] = chain->layout[from[r]];
+	cpl_best_consider(chain);
+}
+
+int cpl_best_start_nodes(struct cpl_best_chain *chain)
 {
 	const struct cpl_map_request *req = chain->best->req;
 	struct cpl_best_nodes nodes;
@@ -153,10 +162,11 @@ int cpl_best_start_nodes(struct cpl_best_chain *chain, struct cpl_error *err)
 
 	if (chain->best->kind || chain->best->single)
 		return 0;
-	rc = cpl_best_nodes_init(&nodes, req, chain->low.rank_host, err);
+	rc = cpl_best_nodes_init(&nodes, req, chain->low.rank_host,
+	                         &chain->err);
 	if (!rc)
 		rc = cpl_mapper_map(&cpl_mapper_greedyallc, &nodes.req,
-		                    chain->layout, err);
+		                    chain->layout, &chain->err);
 	if (!rc)
 		cpl_best_move_nodes(chain, chain->low.rank_host);
 	cpl_best_nodes_free(&nodes);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-
 #include "base/random.h"
 #include "mapping/best/best.h"
 
@@ -24,20 +23,25 @@ void cpl_swaps_free(struct cpl_swaps *s)
 	cpl_members_free(&s->ranks);
 }
 
-double cpl_swaps_cost(const struct cpl_swaps *s)
+double cpl_tables_hop_bytes(const struct cpl_tables *tables,
+                            const struct cpl_comm *graph, const int *host)
 {
-	const struct cpl_comm *graph = s->req->graph;
-	const struct cpl_distance *d = &s->tables->distance;
+	const struct cpl_distance *d = &tables->distance;
 	double sum = 0;
 
 	for (int r = 0; r < graph->ranks; r++)
 		for (int64_t e = graph->row[r]; e < graph->row[r + 1]; e++)
 			sum += graph->bytes[e] *
 			       cpl_distance_hops(
-			               d, d->leaf[s->ranks.set[r]],
-			               d->leaf[s->ranks.set[graph->to[e]]]);
+			               d, d->leaf[host[r]],
+			               d->leaf[host[graph->to[e]]]);
 	/* Each edge stands in two rows. */
 	return sum / 2;
+}
+
+double cpl_swaps_cost(const struct cpl_swaps *s)
+{
+	return cpl_tables_hop_bytes(s->tables, s->req->graph, s->ranks.set);
 }
 
 /* What rank's traffic, that with `other` left out, changes when it goes from
@@ -126,12 +130,7 @@ int cpl_swaps_neighbour(struct cpl_swaps *s, int rank)
 	return rank_near(s, rank, s->ranks.set[rank]);
 }
 
-uint64_t cpl_swaps_random(struct cpl_swaps *s)
-{
-	return cpl_random_next(&s->random);
-}
-
 int cpl_swaps_below(struct cpl_swaps *s, int n)
 {
-	return (int)(((cpl_swaps_random(s) >> 32) * (uint64_t)n) >> 32);
+	return (int)(((cpl_random_next(&s->random) >> 32) * (uint64_t)n) >> 32);
 }

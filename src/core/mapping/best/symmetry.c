@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <stdlib.h>
 #include <string.h>
 
 #include "mapping/best/chain.h"
@@ -52,7 +51,7 @@ static void mirror(struct images *m)
 
 	for (unsigned mirrored = 0; mirrored < 1u << n && m->left > 0;
 	     mirrored++) {
-		if (req->expired && req->expired(req->expired_arg))
+		if (cpl_map_expired(req))
 			m->left = 0;
 		if (!make_image(m, mirrored))
 			continue;
@@ -83,36 +82,34 @@ static void turn(struct images *m, int d)
 	}
 }
 
-int cpl_best_start_symmetry(struct cpl_best_chain *chain, struct cpl_error *err)
+int cpl_best_start_symmetry(struct cpl_best_chain *chain)
 {
 	const struct cpl_map_request *req = chain->best->req;
-	size_t bytes = (size_t)req->comm->ranks * sizeof(int);
-	struct images m = {.chain = chain};
-	int *from = malloc(2 * bytes), rc = 0;
+	int ranks = req->comm->ranks;
+	struct cpl_best_layout *layout[2] = {&chain->low, &chain->answer};
+	struct cpl_arena arena = {0};
+	int *from = cpl_arena_take(&arena, 2 * (int64_t)ranks, sizeof(int));
+	struct images m = {
+	        .chain = chain,
+	        .host_at = cpl_arena_take(&arena, req->net->n_routers,
+	                                  sizeof(int)),
+	        .image = cpl_arena_take(&arena, req->n_hosts, sizeof(int)),
+	};
 
-	m.host_at = malloc((size_t)req->net->n_routers * sizeof(int));
-	m.image = malloc((size_t)req->n_hosts * sizeof(int));
-	if (!from || !m.host_at || !m.image) {
-		rc = cpl_fail_memory(err);
-		goto out;
-	}
-	if (!cpl_network_product(req->net) ||
+	if (arena.failed || !cpl_network_product(req->net) ||
 	    !req->net->node_is_router)
-		goto out;
+		return cpl_arena_end(&arena, 0, &chain->err);
 	for (int r = 0; r < req->net->n_routers; r++)
 		m.host_at[r] = -1;
 	for (int h = 0; h < req->n_hosts; h++)
 		m.host_at[req->host[h]] = h;
-	memcpy(from, chain->low.rank_host, bytes);
-	memcpy((char *)from + bytes, chain->answer.rank_host, bytes);
+	for (int i = 0; i < 2; i++)
+		memcpy(from + (size_t)i * (size_t)ranks, layout[i]->rank_host,
+		       (size_t)ranks * sizeof(*from));
 	for (int i = 0; i < 2; i++) {
-		m.from = from + (i ? req->comm->ranks : 0);
+		m.from = from + (size_t)i * (size_t)ranks;
 		m.left = IMAGES;
 		turn(&m, 0);
 	}
-out:
-	free(from);
-	free(m.host_at);
-	free(m.image);
-	return rc;
+	return cpl_arena_end(&arena, 0, &chain->err);
 }
