@@ -2,9 +2,11 @@
 #include "binding/binding_internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/random.h"
 #include "base/sort.h"
+#include "graph/arena.h"
 
 /* The end is 0.02 times as hot as the start; its logarithm. */
 #define LN_COLDEST -3.912023005428146
@@ -95,24 +97,23 @@ int cpl_bind_anneal(const struct cpl_tree *tree, const struct cpl_comm *graph,
                     int64_t steps, uint64_t seed, int *slot,
                     struct cpl_error *err)
 {
-	int n = graph->ranks, rc = -1;
+	int n = graph->ranks;
+	struct cpl_arena arena = {0};
+	unsigned char *apart = cpl_arena_take(&arena, (int64_t)n * n, 1);
+	int *used = cpl_arena_take(&arena, n, sizeof(*used));
 	struct chain c = {
 	        .graph = graph,
+	        .apart = apart,
 	        .n = n,
+	        .at = cpl_arena_take(&arena, n, sizeof(int)),
+	        .who = cpl_arena_take(&arena, n, sizeof(int)),
 	        .draws = cpl_random_key(seed, CPL_STREAM_BIND_MOVES),
 	        .chances = cpl_random_key(seed, CPL_STREAM_BIND_CHANCES)};
-	unsigned char *apart = malloc((size_t)n * (size_t)n);
-	int *used = malloc((size_t)n * sizeof(*used));
-	int *at = malloc((size_t)n * sizeof(*at));
-	int *who = malloc((size_t)n * sizeof(*who));
 	double heat = 0;
 
-	if (!apart || !used || !at || !who) {
-		cpl_fail_memory(err);
-		goto done;
-	}
-	for (int r = 0; r < n; r++)
-		used[r] = slot[r];
+	if (arena.failed)
+		return cpl_arena_end(&arena, -1, err);
+	memcpy(used, slot, (size_t)n * sizeof(*used));
 	qsort(used, (size_t)n, sizeof(*used), cpl_by_int);
 	for (int i = 0; i < n; i++)
 		for (int j = 0; j < n; j++)
@@ -123,24 +124,15 @@ int cpl_bind_anneal(const struct cpl_tree *tree, const struct cpl_comm *graph,
 		const int *found = bsearch(&slot[r], used, (size_t)n,
 		                           sizeof(*used), cpl_by_int);
 
-		at[r] = (int)(found - used);
-		who[at[r]] = r;
+		c.at[r] = (int)(found - used);
+		c.who[c.at[r]] = r;
 	}
 	for (int64_t e = 0; e < graph->n_entries; e++)
 		heat += graph->bytes[e];
-	c.apart = apart;
-	c.at = at;
-	c.who = who;
 	/* Some partners' traffic, one or two levels further. */
 	if (heat > 0)
 		walk(&c, steps, 8 * heat / (double)graph->n_entries);
 	for (int r = 0; r < n; r++)
-		slot[r] = used[at[r]];
-	rc = 0;
-done:
-	free(apart);
-	free(used);
-	free(at);
-	free(who);
-	return rc;
+		slot[r] = used[c.at[r]];
+	return cpl_arena_end(&arena, 0, err);
 }

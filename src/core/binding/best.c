@@ -67,7 +67,7 @@ static int descend(struct best *b, bool coarse, uint64_t noise,
 	                             .work = b->limited ? &b->work : NULL};
 	double cost;
 
-	if (cpl_bind_refine(tree, graph, &how, b->trial, NULL, err) < 0)
+	if (cpl_bind_refine(tree, graph, &how, b->trial, err) < 0)
 		return -1;
 	cost = cpl_tree_cost(tree, graph, b->trial);
 	if (b->cost < 0 || cost < b->cost) {

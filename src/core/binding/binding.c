@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/arena.h"
+
 const struct cpl_binder *cpl_binder_at(int i)
 {
 	return (const struct cpl_binder *)cpl_registry_at(&cpl_binders, i);
@@ -78,8 +80,8 @@ static int check_request(const struct cpl_bind_request *req,
 	return 0;
 }
 
-static int check_room(const struct cpl_bind_request *req,
-                      const struct cpl_tree *tree, struct cpl_error *err)
+static int check_capacity(const struct cpl_bind_request *req,
+                          const struct cpl_tree *tree, struct cpl_error *err)
 {
 	if (req->comm->ranks <= tree->n_slots)
 		return 0;
@@ -149,18 +151,18 @@ static int bind_on(const struct cpl_binder *binder,
 {
 	const struct cpl_tree *tree = &slots->tree;
 	struct cpl_bind_problem problem = {req, slots, tree, graph};
-	int ranks = graph->ranks, rc = -1, far;
+	int ranks = graph->ranks, rc = -1;
+	struct cpl_arena arena = {0};
 	unsigned char *table = NULL;
-	unsigned char *taken = calloc((size_t)tree->n_slots, 1);
-	int *slot = calloc((size_t)ranks + 1, sizeof(*slot));
-	int *packed = calloc((size_t)ranks + 1, sizeof(*packed));
-	double *metric = calloc((size_t)graph->n_entries + 1, sizeof(*metric));
+	unsigned char *taken = cpl_arena_take(&arena, tree->n_slots, 1);
+	int *slot = cpl_arena_take(&arena, ranks, sizeof(*slot));
+	int *packed = cpl_arena_take(&arena, ranks, sizeof(*packed));
+	double *metric =
+	        cpl_arena_take(&arena, graph->n_entries, sizeof(*metric));
 	double *bytes = graph->bytes;
 
-	if (!slot || !packed || !taken || !metric) {
-		cpl_fail_memory(err);
+	if (arena.failed)
 		goto done;
-	}
 	for (int64_t e = 0; e < graph->n_entries; e++)
 		metric[e] = weight(req->metric, bytes[e], graph->messages[e]);
 	for (int r = 0; r < ranks; r++)
@@ -174,10 +176,9 @@ static int bind_on(const struct cpl_binder *binder,
 		cpl_fail(err, "%s gave two ranks one core", binder->name);
 		goto done;
 	}
-	far = cpl_near_repair(tree, ranks, table, slot, err);
-	if (far < 0)
+	out->n_far = cpl_near_repair(tree, ranks, table, slot, err);
+	if (out->n_far < 0)
 		goto done;
-	out->n_far = far;
 	out->cost = cpl_tree_cost(tree, graph, slot);
 	out->cost_default = cpl_tree_cost(tree, graph, packed);
 	if (guard && !(out->cost < out->cost_default)) {
@@ -189,12 +190,8 @@ static int bind_on(const struct cpl_binder *binder,
 		rc = fill_levels(slots, graph, slot, out, err);
 done:
 	graph->bytes = bytes;
-	free(metric);
 	free(table);
-	free(taken);
-	free(packed);
-	free(slot);
-	return rc;
+	return cpl_arena_end(&arena, rc, err);
 }
 
 static int bind_request(const struct cpl_binder *binder,
@@ -209,7 +206,7 @@ static int bind_request(const struct cpl_binder *binder,
 	if (check_request(req, err) < 0)
 		return -1;
 	slots = cpl_slots_new(req, err);
-	if (!slots || check_room(req, &slots->tree, err) < 0)
+	if (!slots || check_capacity(req, &slots->tree, err) < 0)
 		goto done;
 	graph = cpl_comm_symmetric(req->comm, err);
 	if (graph)

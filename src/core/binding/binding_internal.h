@@ -67,12 +67,11 @@ struct cpl_refinement {
 /*
  * Swap refinement: sweeps over the ranks, each swapped with the rank (or free
  * slot) that lowers the cost most, until a sweep finds nothing, or sweeps or
- * work are used up. Lowers the cost by *gain (may be NULL). 0, or -1 when
- * memory is out. O(sweeps * ranks * (ranks + objects)), plus O(levels * degree)
- * for each swap.
+ * work are used up. 0, or -1 with err (memory). O(sweeps * ranks * (ranks +
+ * objects)), plus O(levels * degree) for each swap.
  */
 int cpl_bind_refine(const struct cpl_tree *tree, const struct cpl_comm *graph,
-                    const struct cpl_refinement *how, int *slot, double *gain,
+                    const struct cpl_refinement *how, int *slot,
                     struct cpl_error *err);
 
 /*

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "binding/binding_internal.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <hwloc/distances.h>
+
+#include "graph/arena.h"
 
 /* A matrix of all pairs of ranks is kept. */
 #define MAX_RANKS 8192
@@ -97,15 +97,16 @@ struct sockets {
 	unsigned char *taken;
 };
 
-static hwloc_obj_t node_of(hwloc_topology_t topology, hwloc_const_cpuset_t set)
+static hwloc_obj_t memory_of(const struct cpl_bind_problem *problem, int slot)
 {
 	hwloc_obj_t node = NULL;
 
-	while ((node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE,
-	                                          node)))
-		if (hwloc_bitmap_intersects(node->cpuset, set))
-			return node;
-	return NULL;
+	while ((node = hwloc_get_next_obj_by_type(
+	                problem->req->topology, HWLOC_OBJ_NUMANODE, node)))
+		if (hwloc_bitmap_intersects(node->cpuset,
+		                            problem->slots->cpuset[slot]))
+			break;
+	return node;
 }
 
 /* Latencies of the memory between sockets where hwloc knows them. */
@@ -125,26 +126,19 @@ static void measure(const struct cpl_bind_problem *problem, struct sockets *s)
 	            HWLOC_DISTANCES_KIND_MEANS_LATENCY, 0) ||
 	    found == 0 || !d)
 		return;
-	for (int i = 0; i < s->n; i++)
-		for (int j = 0; j < s->n; j++) {
-			hwloc_obj_t a =
-			        node_of(problem->req->topology,
-			                problem->slots->cpuset[s->first[i]]);
-			hwloc_obj_t b =
-			        node_of(problem->req->topology,
-			                problem->slots->cpuset[s->first[j]]);
-			hwloc_uint64_t ab, ba;
+	for (int i = 0; i < s->n * s->n; i++) {
+		hwloc_uint64_t ab, ba;
+		hwloc_obj_t a = memory_of(problem, s->first[i / s->n]);
+		hwloc_obj_t b = memory_of(problem, s->first[i % s->n]);
 
-			if (a && b &&
-			    !hwloc_distances_obj_pair_values(d, a, b, &ab, &ba))
-				s->penalty[i * s->n + j] =
-				        (double)ab + (double)ba;
-		}
+		if (a && b && !hwloc_distances_obj_pair_values(d, a, b, &ab, &ba))
+			s->penalty[i] = (double)ab + (double)ba;
+	}
 	hwloc_distances_release(problem->req->topology, d);
 }
 
 static int find_sockets(const struct cpl_bind_problem *problem,
-                        struct sockets *s)
+                        struct cpl_arena *arena, struct sockets *s)
 {
 	const struct cpl_tree *tree = problem->tree;
 	int level = problem->slots ? problem->slots->socket_level
@@ -153,11 +147,12 @@ static int find_sockets(const struct cpl_bind_problem *problem,
 
 	/* As many sockets as the ranks fill, in tree order. */
 	s->n = level < 0 ? 1 : cpl_tree_object(tree, level, last) + 1;
-	s->first = calloc((size_t)s->n, sizeof(*s->first));
-	s->n_free = calloc((size_t)s->n, sizeof(*s->n_free));
-	s->taken = calloc((size_t)s->n, 1);
-	s->penalty = calloc((size_t)s->n * s->n, sizeof(*s->penalty));
-	if (!s->first || !s->n_free || !s->taken || !s->penalty)
+	s->first = cpl_arena_take(arena, s->n, sizeof(*s->first));
+	s->n_free = cpl_arena_take(arena, s->n, sizeof(*s->n_free));
+	s->taken = cpl_arena_take(arena, s->n, 1);
+	s->penalty = cpl_arena_take(arena, (int64_t)s->n * s->n,
+	                            sizeof(*s->penalty));
+	if (arena->failed)
 		return -1;
 	for (int i = tree->n_slots - 1; i >= 0; i--) {
 		int o = level < 0 ? 0 : cpl_tree_object(tree, level, i);
@@ -262,52 +257,38 @@ static int bind_cluster(const struct cpl_bind_problem *problem, int *slot,
                         struct cpl_error *err)
 {
 	const struct cpl_comm *graph = problem->graph;
-	struct clusters c = {.n = graph->ranks};
+	int n = graph->ranks;
+	struct clusters c = {.n = n};
 	struct sockets s = {0};
-	size_t n = (size_t)graph->ranks;
-	int rc = -1;
+	struct cpl_arena arena = {0};
 
-	if (graph->ranks > MAX_RANKS)
+	if (n > MAX_RANKS)
 		return cpl_fail(err,
 		                "%d ranks; cluster takes up to %d, treematch "
 		                "and best take more",
-		                graph->ranks, MAX_RANKS);
-	c.flow = calloc(n * n, sizeof(*c.flow));
-	c.size = calloc(n, sizeof(*c.size));
-	c.next = calloc(n, sizeof(*c.next));
-	c.last = calloc(n, sizeof(*c.last));
-	c.best = calloc(n, sizeof(*c.best));
-	if (!c.flow || !c.size || !c.next || !c.last || !c.best ||
-	    find_sockets(problem, &s) < 0) {
-		cpl_fail_memory(err);
+		                n, MAX_RANKS);
+	c.flow = cpl_arena_take(&arena, (int64_t)n * n, sizeof(*c.flow));
+	c.size = cpl_arena_take(&arena, n, sizeof(*c.size));
+	c.next = cpl_arena_take(&arena, n, sizeof(*c.next));
+	c.last = cpl_arena_take(&arena, n, sizeof(*c.last));
+	c.best = cpl_arena_take(&arena, n, sizeof(*c.best));
+	if (find_sockets(problem, &arena, &s) < 0)
 		goto done;
-	}
 	for (int i = 0; i < s.n; i++)
 		if (s.n_free[i] > c.cap)
 			c.cap = s.n_free[i];
-	for (int i = 0; i < c.n; i++) {
+	for (int i = 0; i < n; i++) {
 		c.size[i] = 1;
 		c.next[i] = -1;
 		c.last[i] = i;
 		for (int64_t e = graph->row[i]; e < graph->row[i + 1]; e++)
-			c.flow[(size_t)i * n + (size_t)graph->to[e]] =
-			        graph->bytes[e];
+			c.flow[(size_t)i * n + graph->to[e]] = graph->bytes[e];
 	}
 	agglomerate(&c);
 	place_pairs(&c, &s, slot);
 	place_rest(&c, &s, slot);
-	rc = 0;
 done:
-	free(s.first);
-	free(s.n_free);
-	free(s.taken);
-	free(s.penalty);
-	free(c.flow);
-	free(c.size);
-	free(c.next);
-	free(c.last);
-	free(c.best);
-	return rc;
+	return cpl_arena_end(&arena, 0, err);
 }
 
 const struct cpl_binder cpl_binder_cluster = {

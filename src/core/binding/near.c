@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/arena.h"
+
 int cpl_near_table(const struct cpl_bind_request *req,
                    const struct cpl_slots *slots, unsigned char **out,
                    struct cpl_error *err)
@@ -86,20 +88,20 @@ int cpl_near_repair(const struct cpl_tree *tree, int ranks,
                     const unsigned char *table, int *slot,
                     struct cpl_error *err)
 {
-	struct repair r = {.tree = tree, .table = table, .slot = slot};
-	int *origin = NULL, far = -1;
+	struct cpl_arena arena = {0};
+	int *origin = cpl_arena_take(&arena, ranks, sizeof(*origin)), far = 0;
+	struct repair r = {
+	        .tree = tree,
+	        .table = table,
+	        .slot = slot,
+	        .who = cpl_arena_take(&arena, tree->n_slots, sizeof(int)),
+	        .tried = cpl_arena_take(&arena, tree->n_slots, 1),
+	        .queue = cpl_arena_take(&arena, tree->n_slots, sizeof(int)),
+	        .from = cpl_arena_take(&arena, tree->n_slots, sizeof(int)),
+	};
 
-	if (!table)
-		return 0;
-	r.who = malloc((size_t)tree->n_slots * sizeof(*r.who));
-	r.tried = malloc((size_t)tree->n_slots);
-	r.queue = malloc((size_t)tree->n_slots * sizeof(*r.queue));
-	r.from = malloc((size_t)tree->n_slots * sizeof(*r.from));
-	origin = malloc((size_t)ranks * sizeof(*origin));
-	if (!r.who || !r.tried || !r.queue || !r.from || !origin) {
-		cpl_fail_memory(err);
-		goto done;
-	}
+	if (!table || arena.failed)
+		return cpl_arena_end(&arena, 0, err);
 	for (int s = 0; s < tree->n_slots; s++)
 		r.who[s] = -1;
 	for (int i = 0; i < ranks; i++) {
@@ -109,7 +111,6 @@ int cpl_near_repair(const struct cpl_tree *tree, int ranks,
 		else
 			slot[i] = -1;
 	}
-	far = 0;
 	for (int i = 0; i < ranks; i++)
 		if (slot[i] < 0)
 			augment(&r, i, origin[i]);
@@ -130,11 +131,5 @@ int cpl_near_repair(const struct cpl_tree *tree, int ranks,
 		slot[i] = best;
 		r.who[best] = i;
 	}
-done:
-	free(origin);
-	free(r.from);
-	free(r.queue);
-	free(r.tried);
-	free(r.who);
-	return far;
+	return cpl_arena_end(&arena, far, err);
 }

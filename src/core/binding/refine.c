@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "binding/binding_internal.h"
+#include "graph/arena.h"
 #include "graph/contract.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/random.h"
@@ -21,6 +21,7 @@
  * rank is the rank's traffic to the ranks below the node.
  */
 struct swaps {
+	struct cpl_arena arena;
 	const struct cpl_tree *tree;
 	const struct cpl_comm *graph;
 	const struct cpl_refinement *how;
@@ -111,50 +112,45 @@ static void put(struct swaps *w, int rank, int bottom)
 static int init(struct swaps *w, const struct cpl_tree *tree,
                 const struct cpl_comm *graph, int *slot)
 {
-	size_t levels = (size_t)tree->n_levels, n = (size_t)graph->ranks;
-	size_t objects = 0, most = (size_t)tree->n_objects[tree->n_levels - 1];
-	int *path = calloc(levels, sizeof(*path));
+	struct cpl_arena *arena = &w->arena;
+	int levels = tree->n_levels, n = graph->ranks;
+	int objects = 0, most = tree->n_objects[levels - 1];
+	int *path = cpl_arena_take(arena, levels, sizeof(*path));
 
-	for (int l = 1; l < tree->n_levels; l++)
-		objects += (size_t)tree->n_objects[l];
+	for (int l = 1; l < levels; l++)
+		objects += tree->n_objects[l];
 	w->tree = tree;
 	w->graph = graph;
 	w->slot = slot;
-	w->n = graph->ranks;
-	w->n_cut = tree->n_levels - 1;
-	w->first = calloc(most, sizeof(*w->first));
-	w->end = calloc(most, sizeof(*w->end));
-	w->n_free = calloc(most, sizeof(*w->n_free));
-	w->above = calloc(most * (levels - 1), sizeof(*w->above));
-	w->parent = calloc(objects, sizeof(*w->parent));
-	w->bottom_node = calloc(n, sizeof(*w->bottom_node));
-	w->sum = calloc(objects, sizeof(*w->sum));
-	w->near = calloc(objects, 1);
-	w->node_first = calloc(objects, sizeof(*w->node_first));
-	w->node_end = calloc(objects, sizeof(*w->node_end));
-	w->who = malloc((size_t)tree->n_slots * sizeof(*w->who));
-	w->at = calloc(n, sizeof(*w->at));
-	w->own = calloc(n, sizeof(*w->own));
-	w->value = calloc(n, sizeof(*w->value));
-	w->nothing = calloc(n, sizeof(*w->nothing));
-	w->change = calloc(n, sizeof(*w->change));
-	w->offer = calloc(most, sizeof(*w->offer));
-	w->apart = calloc(most, 1);
-	if (!path || !w->first || !w->end || !w->n_free || !w->above ||
-	    !w->node_first || !w->node_end || !w->who || !w->at || !w->own ||
-	    !w->value || !w->offer || !w->apart || !w->parent ||
-	    !w->bottom_node || !w->nothing || !w->change || !w->sum ||
-	    !w->near) {
-		free(path);
+	w->n = n;
+	w->n_cut = levels - 1;
+	w->first = cpl_arena_take(arena, most, sizeof(int));
+	w->end = cpl_arena_take(arena, most, sizeof(int));
+	w->n_free = cpl_arena_take(arena, most, sizeof(int));
+	w->above = cpl_arena_take(arena, (int64_t)most * w->n_cut, sizeof(int));
+	w->offer = cpl_arena_take(arena, most, sizeof(double));
+	w->apart = cpl_arena_take(arena, most, 1);
+	w->parent = cpl_arena_take(arena, objects, sizeof(int));
+	w->node_first = cpl_arena_take(arena, objects, sizeof(int));
+	w->node_end = cpl_arena_take(arena, objects, sizeof(int));
+	w->sum = cpl_arena_take(arena, objects, sizeof(double));
+	w->near = cpl_arena_take(arena, objects, 1);
+	w->who = cpl_arena_take(arena, tree->n_slots, sizeof(int));
+	w->at = cpl_arena_take(arena, n, sizeof(int));
+	w->bottom_node = cpl_arena_take(arena, n, sizeof(int));
+	w->own = cpl_arena_take(arena, n, sizeof(double));
+	w->value = cpl_arena_take(arena, n, sizeof(double));
+	w->change = cpl_arena_take(arena, n, sizeof(double));
+	w->nothing = cpl_arena_take(arena, n, sizeof(double));
+	if (arena->failed)
 		return -1;
-	}
 	for (int s = 0; s < tree->n_slots; s++)
 		w->who[s] = -1;
-	for (int r = 0; r < w->n; r++)
+	for (int r = 0; r < n; r++)
 		w->who[slot[r]] = r;
 	collect(w, 0, 0, tree->n_slots, path);
-	free(path);
-	w->pull = calloc((size_t)w->n_nodes * n, sizeof(*w->pull));
+	w->pull = cpl_arena_take(arena, (int64_t)w->n_nodes * n,
+	                         sizeof(double));
 	if (!w->pull)
 		return -1;
 	for (int b = 0; b < w->n_bottoms; b++)
@@ -193,30 +189,6 @@ static void sum_pulls(struct swaps *w)
 		sum_own(w, r);
 	w->work += (int64_t)w->n * w->n_nodes;
 	w->tolerance = 1e-12 * w->total;
-}
-
-static void done(struct swaps *w)
-{
-	free(w->first);
-	free(w->end);
-	free(w->n_free);
-	free(w->above);
-	free(w->node_first);
-	free(w->node_end);
-	free(w->who);
-	free(w->at);
-	free(w->own);
-	free(w->value);
-	free(w->nothing);
-	free(w->change);
-	free(w->noise);
-	free(w->offer);
-	free(w->apart);
-	free(w->parent);
-	free(w->bottom_node);
-	free(w->sum);
-	free(w->near);
-	free(w->pull);
 }
 
 /* A node's pull on the ranks below it leaves, or comes into, their own. */
@@ -387,7 +359,7 @@ static bool swappable(const struct swaps *w, int a, int b)
 }
 
 /* The swap that seems best under noise, whatever it is worth. */
-static double disturb(struct swaps *w, int a)
+static void disturb(struct swaps *w, int a)
 {
 	const double *noise = w->noise + w->looks * 7919 % w->n;
 	double most = w->tolerance;
@@ -401,15 +373,12 @@ static double disturb(struct swaps *w, int a)
 			with = b;
 		}
 	}
-	if (with < 0)
-		return 0;
-	most = w->value[with];
-	move(w, a, w->slot[with], w->at[with]);
-	return most;
+	if (with >= 0)
+		move(w, a, w->slot[with], w->at[with]);
 }
 
-/* The best swap or move of rank a, if it gains; returns the gain. */
-static double improve(struct swaps *w, int a)
+/* The best swap or move of rank a, if it gains: was there one? */
+static bool improve(struct swaps *w, int a)
 {
 	double stay, gain = w->tolerance;
 	int to = -1, bottom = -1;
@@ -418,8 +387,10 @@ static double improve(struct swaps *w, int a)
 	weigh(w, a);
 	w->looks++;
 	w->work += w->n + w->n_nodes + w->graph->row[a + 1] - w->graph->row[a];
-	if (w->heat > 0)
-		return disturb(w, a);
+	if (w->heat > 0) {
+		disturb(w, a);
+		return false;
+	}
 	stay = w->offer[w->at[a]];
 	for (int b = 0; b < w->n; b++)
 		if (w->value[b] > gain && swappable(w, a, b)) {
@@ -438,20 +409,19 @@ static double improve(struct swaps *w, int a)
 			to = s;
 			bottom = b;
 		}
-	if (to < 0)
-		return 0;
-	move(w, a, to, bottom);
-	return gain;
+	if (to >= 0)
+		move(w, a, to, bottom);
+	return to >= 0;
 }
 
-static double improve_bottom(struct swaps *w, int bottom)
+static bool improve_bottom(struct swaps *w, int bottom)
 {
-	double gain = 0;
+	bool gained = false;
 
 	for (int s = w->first[bottom]; s < w->end[bottom]; s++)
 		if (w->who[s] >= 0)
-			gain += improve(w, w->who[s]);
-	return gain;
+			gained |= improve(w, w->who[s]);
+	return gained;
 }
 
 /* What swaps of some of the ranks change, in the mean. */
@@ -480,12 +450,12 @@ static bool spent(const struct swaps *w)
 }
 
 /* The noising method: less noise in each sweep. */
-static int sweep_with_noise(struct swaps *w, double *gain)
+static int sweep_with_noise(struct swaps *w)
 {
 	uint64_t key = cpl_random_key(w->how->noise, CPL_STREAM_BIND_NOISE);
 	double mean = mean_change(w);
 
-	w->noise = malloc(2 * (size_t)w->n * sizeof(*w->noise));
+	w->noise = cpl_arena_take(&w->arena, 2 * (int64_t)w->n, sizeof(double));
 	if (!w->noise)
 		return -1;
 	for (int i = 0; i < 2 * w->n; i++)
@@ -495,7 +465,7 @@ static int sweep_with_noise(struct swaps *w, double *gain)
 	for (int i = NOISE_SWEEPS; i > 0 && !spent(w); i--) {
 		w->heat = NOISE * mean * i / NOISE_SWEEPS;
 		for (int b = 0; b < w->n_bottoms; b++)
-			*gain += 2 * improve_bottom(w, b);
+			improve_bottom(w, b);
 	}
 	w->heat = 0;
 	return 0;
@@ -504,31 +474,26 @@ static int sweep_with_noise(struct swaps *w, double *gain)
 static int refine_ranks(const struct cpl_tree *tree,
                         const struct cpl_comm *graph,
                         const struct cpl_refinement *how, int *slot,
-                        double *gain, struct cpl_error *err)
+                        struct cpl_error *err)
 {
 	struct swaps w = {.how = how};
-	int rc = -1, idle = 0;
+	int idle = 0;
 
 	if (init(&w, tree, graph, slot) < 0)
 		goto out;
 	sum_pulls(&w);
-	if (how->noise && sweep_with_noise(&w, gain) < 0)
+	if (how->noise && sweep_with_noise(&w) < 0)
 		goto out;
 	/* By slots, whose pulls are then still in the cache. Over when nothing
 	 * has been found all the way round. */
 	for (int i = 0; i < how->sweeps && idle < w.n_bottoms; i++)
-		for (int b = 0; b < w.n_bottoms && idle < w.n_bottoms; b++) {
-			double won = spent(&w) ? 0 : improve_bottom(&w, b);
-
-			idle = won > 0 ? 0 : idle + 1;
-			*gain += 2 * won;
-		}
+		for (int b = 0; b < w.n_bottoms && idle < w.n_bottoms; b++)
+			idle = !spent(&w) && improve_bottom(&w, b) ? 0
+			                                           : idle + 1;
 	if (how->work)
 		*how->work -= w.work;
-	rc = 0;
 out:
-	done(&w);
-	return rc < 0 ? cpl_fail_memory(err) : 0;
+	return cpl_arena_end(&w.arena, 0, err);
 }
 
 /* All objects of each level have as many children. */
@@ -550,23 +515,25 @@ static bool balanced(const struct cpl_tree *tree)
 static int refine_objects(const struct cpl_tree *tree,
                           const struct cpl_comm *graph,
                           const struct cpl_refinement *how, int level,
-                          int *slot, double *gain, struct cpl_error *err)
+                          int *slot, struct cpl_error *err)
 {
 	int n_objects = tree->n_objects[level], n = 0, rc = -1;
 	int size = tree->n_slots / n_objects;
-	struct cpl_tree top = {.n_slots = n_objects,
-	                       .n_levels = level,
-	                       .n_objects = tree->n_objects};
+	struct cpl_arena arena = {0};
+	int *item = cpl_arena_take(&arena, n_objects, sizeof(*item));
+	int *group = cpl_arena_take(&arena, graph->ranks, sizeof(*group));
+	int *object = cpl_arena_take(&arena, n_objects, sizeof(*object));
+	struct cpl_tree top = {
+	        .n_slots = n_objects,
+	        .n_levels = level,
+	        .n_objects = tree->n_objects,
+	        .object = cpl_arena_take(&arena, (int64_t)n_objects * level,
+	                                 sizeof(*top.object)),
+	};
 	struct cpl_comm *between = NULL;
-	int *item = malloc((size_t)n_objects * sizeof(*item));
-	int *group = malloc((size_t)graph->ranks * sizeof(*group));
-	int *object = malloc((size_t)n_objects * sizeof(*object));
 
-	top.object = malloc((size_t)n_objects * level * sizeof(*top.object));
-	if (!item || !group || !object || !top.object) {
-		cpl_fail_memory(err);
+	if (arena.failed)
 		goto done;
-	}
 	for (int l = 0; l < level; l++)
 		for (int o = 0; o < n_objects; o++)
 			top.object[(size_t)l * n_objects + o] =
@@ -583,34 +550,26 @@ static int refine_objects(const struct cpl_tree *tree,
 		group[r] = item[o];
 	}
 	between = cpl_comm_contract(graph, group, n, CPL_CONTRACT_BYTES, err);
-	if (!between || refine_ranks(&top, between, how, object, gain, err) < 0)
+	if (!between || refine_ranks(&top, between, how, object, err) < 0)
 		goto done;
 	for (int r = 0; r < graph->ranks; r++)
 		slot[r] = object[group[r]] * size + slot[r] % size;
 	rc = 0;
 done:
 	cpl_comm_free(between);
-	free(top.object);
-	free(object);
-	free(group);
-	free(item);
-	return rc;
+	return cpl_arena_end(&arena, rc, err);
 }
 
 int cpl_bind_refine(const struct cpl_tree *tree, const struct cpl_comm *graph,
-                    const struct cpl_refinement *how, int *slot, double *gain,
+                    const struct cpl_refinement *how, int *slot,
                     struct cpl_error *err)
 {
-	double won = 0;
 	int rc = 0;
 
-	if (tree->n_levels > 1 && how->coarse && !how->table && balanced(tree))
+	if (tree->n_levels <= 1)
+		return 0;
+	if (how->coarse && !how->table && balanced(tree))
 		for (int l = 2; l < tree->n_levels && rc == 0; l++)
-			rc = refine_objects(tree, graph, how, l, slot, &won,
-			                    err);
-	if (tree->n_levels > 1 && rc == 0)
-		rc = refine_ranks(tree, graph, how, slot, &won, err);
-	if (gain)
-		*gain = won;
-	return rc;
+			rc = refine_objects(tree, graph, how, l, slot, err);
+	return rc ? rc : refine_ranks(tree, graph, how, slot, err);
 }

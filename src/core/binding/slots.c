@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/arena.h"
+
 /* The allowed cores (by_pu: PUs), and how they are cut into slots. */
 struct cut {
 	const struct cpl_bind_request *req;
@@ -120,7 +122,7 @@ static int choose_slots(struct cut *c, struct cpl_error *err)
 	                c->n_units);
 }
 
-/* Seats of a slot when n_ranks share the slots evenly. */
+/* Ranks on a slot when n_ranks share the slots evenly. */
 static int ranks_on(const struct cut *c, int n_ranks, int slot)
 {
 	return n_ranks / c->n_slots + (slot < n_ranks % c->n_slots);
@@ -242,16 +244,17 @@ struct cpl_slots *cpl_slots_new(const struct cpl_bind_request *req,
 	hwloc_topology_t topology = req->topology;
 	struct cut c = {.req = req, .per_slot = req->cores_per_rank};
 	struct cpl_slots *slots = calloc(1, sizeof(*slots));
+	struct cpl_arena arena = {0};
 	int n_all, classes = 0, rc = -1;
 
 	c.unit_depth = hwloc_get_type_or_below_depth(
 	        topology, req->by_pu ? HWLOC_OBJ_PU : HWLOC_OBJ_CORE);
 	n_all = (int)hwloc_get_nbobjs_by_depth(topology, c.unit_depth);
-	c.unit = calloc((size_t)n_all + 1, sizeof(*c.unit));
-	c.slot = calloc((size_t)n_all + 1, sizeof(*c.slot));
-	c.kept = calloc((size_t)c.unit_depth + 1, sizeof(*c.kept));
-	if (!slots || !c.unit || !c.slot || !c.kept) {
-		cpl_fail_memory(err);
+	c.unit = cpl_arena_take(&arena, n_all, sizeof(*c.unit));
+	c.slot = cpl_arena_take(&arena, n_all, sizeof(*c.slot));
+	c.kept = cpl_arena_take(&arena, c.unit_depth, sizeof(*c.kept));
+	if (!slots || arena.failed) {
+		arena.failed = true;
 		goto out;
 	}
 	for (int i = 0; i < n_all; i++)
@@ -269,10 +272,7 @@ struct cpl_slots *cpl_slots_new(const struct cpl_bind_request *req,
 	if (choose_slots(&c, err) == 0)
 		rc = fill(slots, &c, err);
 out:
-	free(c.unit);
-	free(c.slot);
-	free(c.kept);
-	if (rc == 0)
+	if (!cpl_arena_end(&arena, rc, err))
 		return slots;
 	cpl_slots_free(slots);
 	return NULL;
