@@ -131,7 +131,8 @@ static void measure(const struct cpl_bind_problem *problem, struct sockets *s)
 		hwloc_obj_t a = memory_of(problem, s->first[i / s->n]);
 		hwloc_obj_t b = memory_of(problem, s->first[i % s->n]);
 
-		if (a && b && !hwloc_distances_obj_pair_values(d, a, b, &ab, &ba))
+		if (a && b &&
+		    !hwloc_distances_obj_pair_values(d, a, b, &ab, &ba))
 			s->penalty[i] = (double)ab + (double)ba;
 	}
 	hwloc_distances_release(problem->req->topology, d);

@@ -9,14 +9,14 @@ struct cpl_arena_block {
 	max_align_t items[];
 };
 
-void *cpl_arena_take(struct cpl_arena *arena, int64_t n, size_t size)
+static void *take(struct cpl_arena *arena, int64_t n, size_t size, bool zeroed)
 {
 	struct cpl_arena_block *block = NULL;
 	size_t bytes;
 
 	if (!__builtin_mul_overflow(n, size, &bytes) &&
 	    !__builtin_add_overflow(bytes, sizeof(*block) + 1, &bytes))
-		block = calloc(1, bytes);
+		block = zeroed ? calloc(1, bytes) : malloc(bytes);
 	if (!block) {
 		arena->failed = true;
 		return NULL;
@@ -24,6 +24,16 @@ void *cpl_arena_take(struct cpl_arena *arena, int64_t n, size_t size)
 	block->before = arena->last;
 	arena->last = block;
 	return block->items;
+}
+
+void *cpl_arena_take(struct cpl_arena *arena, int64_t n, size_t size)
+{
+	return take(arena, n, size, true);
+}
+
+void *cpl_arena_take_raw(struct cpl_arena *arena, int64_t n, size_t size)
+{
+	return take(arena, n, size, false);
 }
 
 void cpl_arena_free(struct cpl_arena *arena)

@@ -18,6 +18,9 @@ struct cpl_arena {
  * is out, which `failed` keeps: one look at it tells for many arrays. */
 void *cpl_arena_take(struct cpl_arena *arena, int64_t n, size_t size);
 
+/* The same, not zeroed: for long ones that are written before they are read. */
+void *cpl_arena_take_raw(struct cpl_arena *arena, int64_t n, size_t size);
+
 void cpl_arena_free(struct cpl_arena *arena);
 
 /* The end of a function that had arrays and would return rc: frees them.

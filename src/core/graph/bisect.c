@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "graph/partition.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/random.h"
+#include "graph/arena.h"
 #include "graph/heap.h"
+#include "graph/members.h"
 
 #define MAX_LEVELS 40
 /* Vertices below which halves are grown directly. */
@@ -16,8 +17,9 @@
 #define STALL 100
 #define GAIN 1e-9
 
-/* A graph of one level; the finest borrows its arrays. */
+/* A graph of one level; the finest borrows its rows. */
 struct level {
+	struct cpl_arena arena;
 	int n;
 	int64_t *row;
 	int *to;
@@ -45,17 +47,6 @@ struct bisect {
 static bool expired(const struct bisect *b)
 {
 	return b->expired && b->expired(b->expired_arg);
-}
-
-static void level_free(struct level *l)
-{
-	free(l->row);
-	free(l->to);
-	free(l->bytes);
-	free(l->weight);
-	free(l->up);
-	free(l->side);
-	*l = (struct level){0};
 }
 
 /* Heavy-edge matching; returns the vertices of the coarser level. */
@@ -110,29 +101,22 @@ static int match(struct bisect *b, struct level *l, int depth)
 static int contract(struct bisect *b, const struct level *fine,
                     struct level *coarse, int n)
 {
-	size_t entries = (size_t)fine->row[fine->n];
-	int *first = malloc(((size_t)n + 2) * sizeof(*first));
-	int *member = malloc((size_t)fine->n * sizeof(*member));
-	int64_t used = 0;
-	int rc = -1;
+	struct cpl_arena *arena = &coarse->arena;
+	int64_t entries = fine->row[fine->n], used = 0;
+	int *first = cpl_arena_take(arena, n + 2, sizeof(*first));
+	int *member = cpl_arena_take_raw(arena, fine->n, sizeof(*member));
 
 	coarse->n = n;
-	coarse->row = malloc(((size_t)n + 1) * sizeof(*coarse->row));
-	coarse->to = malloc((entries + 1) * sizeof(*coarse->to));
-	coarse->bytes = malloc((entries + 1) * sizeof(*coarse->bytes));
-	coarse->weight = calloc((size_t)n, sizeof(*coarse->weight));
-	coarse->up = malloc((size_t)n * sizeof(*coarse->up));
-	coarse->side = malloc((size_t)n);
-	if (!first || !member || !coarse->row || !coarse->to ||
-	    !coarse->bytes || !coarse->weight || !coarse->up || !coarse->side)
-		goto out;
-	memset(first, 0, ((size_t)n + 2) * sizeof(*first));
-	for (int v = 0; v < fine->n; v++)
-		first[fine->up[v] + 2]++;
-	for (int c = 0; c < n; c++)
-		first[c + 2] += first[c + 1];
-	for (int v = 0; v < fine->n; v++)
-		member[first[fine->up[v] + 1]++] = v;
+	coarse->row = cpl_arena_take_raw(arena, n + 1, sizeof(*coarse->row));
+	coarse->to = cpl_arena_take_raw(arena, entries, sizeof(*coarse->to));
+	coarse->bytes =
+	        cpl_arena_take_raw(arena, entries, sizeof(*coarse->bytes));
+	coarse->weight = cpl_arena_take(arena, n, sizeof(*coarse->weight));
+	coarse->up = cpl_arena_take_raw(arena, n, sizeof(*coarse->up));
+	coarse->side = cpl_arena_take_raw(arena, n, 1);
+	if (arena->failed)
+		return -1;
+	cpl_members_list(fine->up, fine->n, n, first, member);
 	coarse->row[0] = 0;
 	for (int c = 0; c < n; c++) {
 		int64_t start = used;
@@ -162,11 +146,7 @@ static int contract(struct bisect *b, const struct level *fine,
 		if (coarse->weight[c] > coarse->heaviest)
 			coarse->heaviest = coarse->weight[c];
 	}
-	rc = 0;
-out:
-	free(first);
-	free(member);
-	return rc;
+	return 0;
 }
 
 static int coarsen(struct bisect *b)
@@ -181,11 +161,9 @@ static int coarsen(struct bisect *b)
 		n = match(b, l, b->n_levels);
 		if (n > l->n - l->n / 20)
 			break;
-		if (contract(b, l, &b->level[b->n_levels], n)) {
-			level_free(&b->level[b->n_levels]);
-			return -1;
-		}
 		b->n_levels++;
+		if (contract(b, l, l + 1, n))
+			return -1;
 	}
 	return 0;
 }
@@ -379,58 +357,44 @@ static int run(struct bisect *b)
 		}
 		rc = expired(b);
 	}
-	for (int d = 1; d < b->n_levels; d++)
-		level_free(&b->level[d]);
+	for (int d = 1; d < b->n_levels; d++) {
+		cpl_arena_free(&b->level[d].arena);
+		b->level[d] = (struct level){0};
+	}
 	return rc;
-}
-
-static void release(struct bisect *b)
-{
-	free(b->level[0].weight);
-	free(b->level[0].up);
-	free(b->level[0].side);
-	free(b->gain);
-	free(b->moved);
-	free(b->mark);
-	free(b->kept);
-	cpl_heap_free(&b->heap[0]);
-	cpl_heap_free(&b->heap[1]);
 }
 
 static int init(struct bisect *b, const struct cpl_comm *graph)
 {
-	size_t n = (size_t)graph->ranks;
 	struct level *l = &b->level[0];
+	struct cpl_arena *arena = &l->arena;
+	int n = graph->ranks;
 
-	*l = (struct level){
-	        .n = graph->ranks,
-	        .row = graph->row,
-	        .to = graph->to,
-	        .bytes = graph->bytes,
-	        .weight = malloc(n * sizeof(*l->weight)),
-	        .up = malloc(n * sizeof(*l->up)),
-	        .side = malloc(n),
-	        .heaviest = 1,
-	};
-	b->gain = calloc(n, sizeof(*b->gain));
-	b->moved = malloc(n * sizeof(*b->moved));
-	b->mark = malloc(n * sizeof(*b->mark));
-	b->kept = malloc(n);
-	if (!l->weight || !l->up || !l->side || !b->gain || !b->moved ||
-	    !b->mark || !b->kept ||
-	    cpl_heap_init(&b->heap[0], graph->ranks, b->gain, NULL) ||
-	    cpl_heap_init(&b->heap[1], graph->ranks, b->gain, NULL))
+	l->n = n;
+	l->row = graph->row;
+	l->to = graph->to;
+	l->bytes = graph->bytes;
+	l->weight = cpl_arena_take(arena, n, sizeof(*l->weight));
+	l->up = cpl_arena_take(arena, n, sizeof(*l->up));
+	l->side = cpl_arena_take(arena, n, 1);
+	l->heaviest = 1;
+	b->gain = cpl_arena_take(arena, n, sizeof(*b->gain));
+	b->moved = cpl_arena_take(arena, n, sizeof(*b->moved));
+	b->mark = cpl_arena_take(arena, n, sizeof(*b->mark));
+	b->kept = cpl_arena_take(arena, n, 1);
+	if (arena->failed || cpl_heap_init(&b->heap[0], n, b->gain, NULL) ||
+	    cpl_heap_init(&b->heap[1], n, b->gain, NULL))
 		return -1;
-	for (size_t i = 0; i < n; i++) {
+	for (int i = 0; i < n; i++) {
 		l->weight[i] = 1;
 		b->mark[i] = -1;
 	}
 	return 0;
 }
 
-int cpl_graph_bisect(const struct cpl_comm *graph, int n_left,
-                          uint64_t seed, int runs, bool (*is_over)(void *arg),
-                          void *arg, unsigned char *side, struct cpl_error *err)
+int cpl_graph_bisect(const struct cpl_comm *graph, int n_left, uint64_t seed,
+                     int runs, bool (*is_over)(void *arg), void *arg,
+                     unsigned char *side, struct cpl_error *err)
 {
 	struct bisect b = {
 	        .n_left = n_left,
@@ -463,6 +427,8 @@ int cpl_graph_bisect(const struct cpl_comm *graph, int n_left,
 		memcpy(side, b.level[0].side, (size_t)graph->ranks);
 	}
 out:
-	release(&b);
+	cpl_arena_free(&b.level[0].arena);
+	cpl_heap_free(&b.heap[0]);
+	cpl_heap_free(&b.heap[1]);
 	return rc < 0 ? cpl_fail_memory(err) : 0;
 }

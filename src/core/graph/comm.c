@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/arena.h"
 #include "graph/comm_rows.h"
 
 struct cpl_comm *comm_new(int ranks, int64_t n_entries, struct cpl_error *err)
@@ -99,75 +100,44 @@ static int64_t count_rows(int ranks, const struct cpl_comm_entry *entry,
 	return longest;
 }
 
-/* Sort e's rows, add up equal pairs in place and return how many are left;
- * row[] becomes that of the result. */
-static int64_t sort_and_merge(int ranks, struct cpl_comm_entry *e, int64_t *row,
-                              struct cpl_comm_entry *scratch)
-{
-	int64_t used = 0, begin = 0;
-
-	for (int r = 0; r < ranks; r++) {
-		int64_t end = row[r + 1], first = used;
-
-		/* Without entries at all, e may be NULL. */
-		if (begin < end)
-			comm_sort_row(e + begin, end - begin, scratch);
-		for (int64_t i = begin; i < end; i++) {
-			if (used > first && e[used - 1].to == e[i].to) {
-				e[used - 1].bytes += e[i].bytes;
-				e[used - 1].messages += e[i].messages;
-			} else {
-				e[used++] = e[i];
-			}
-		}
-		row[r + 1] = used;
-		begin = end;
-	}
-	return used;
-}
-
 struct cpl_comm *cpl_comm_build(int ranks, struct cpl_comm_entry *entry,
                                 int64_t n, struct cpl_error *err)
 {
-	struct cpl_comm_entry *sorted = entry, *moved = NULL, *scratch = NULL;
+	struct cpl_arena arena = {0};
+	int64_t *row = cpl_arena_take(&arena, ranks + 1, sizeof(*row));
+	struct cpl_comm_entry *sorted = entry, *scratch;
 	struct cpl_comm *comm = NULL;
-	int64_t *row = calloc((size_t)ranks + 1, sizeof(*row));
-	int64_t longest, used;
+	int64_t longest, used = 0, begin = 0;
 
-	if (!row)
-		goto memory;
-	longest = count_rows(ranks, entry, n, row);
-	if (!rows_in_order(entry, n)) {
-		moved = malloc((size_t)n * sizeof(*moved));
-		if (!moved)
-			goto memory;
-		for (int64_t i = 0; i < n; i++)
-			moved[row[entry[i].from]++] = entry[i];
-		for (int r = ranks; r > 0; r--)
-			row[r] = row[r - 1];
-		row[0] = 0;
-		sorted = moved;
-	}
-	scratch = malloc(((size_t)longest / 2 + 1) * sizeof(*scratch));
-	if (!scratch)
-		goto memory;
-	used = sort_and_merge(ranks, sorted, row, scratch);
-	comm = comm_new(ranks, used, err);
-	if (!comm)
+	if (arena.failed)
 		goto out;
-	memcpy(comm->row, row, ((size_t)ranks + 1) * sizeof(*row));
-	for (int64_t i = 0; i < used; i++) {
-		comm->to[i] = sorted[i].to;
-		comm->bytes[i] = sorted[i].bytes;
-		comm->messages[i] = sorted[i].messages;
+	longest = count_rows(ranks, entry, n, row);
+	scratch = cpl_arena_take_raw(&arena, longest / 2, sizeof(*scratch));
+	if (!rows_in_order(entry, n)) {
+		sorted = cpl_arena_take_raw(&arena, n, sizeof(*sorted));
+		for (int64_t i = 0; i < n && sorted; i++)
+			sorted[row[entry[i].from]++] = entry[i];
+		memmove(row + 1, row, (size_t)ranks * sizeof(*row));
+		row[0] = 0;
 	}
-	goto out;
-memory:
-	cpl_fail_memory(err);
+	if (!arena.failed)
+		comm = comm_new(ranks, n, err);
+	for (int r = 0; r < ranks && comm; r++) {
+		int64_t end = row[r + 1];
+
+		comm->row[r + 1] = used;
+		/* Without entries at all, there may be no array. */
+		if (begin == end)
+			continue;
+		comm_sort_row(sorted + begin, end - begin, scratch);
+		used = comm_append_row(comm, r, used, sorted + begin,
+		                       end - begin);
+		begin = end;
+	}
+	if (comm)
+		comm_shrink(comm, used);
 out:
-	free(row);
-	free(moved);
-	free(scratch);
+	cpl_arena_end(&arena, 0, err);
 	return comm;
 }
 
@@ -287,18 +257,17 @@ struct cpl_comm *cpl_comm_symmetric(const struct cpl_comm *comm,
 struct cpl_comm *cpl_comm_subset(const struct cpl_comm *comm, const int *rank,
                                  int n, struct cpl_error *err)
 {
-	int *index = calloc((size_t)comm->ranks + 1, sizeof(*index));
-	struct cpl_comm_entry *entry = NULL;
+	struct cpl_arena arena = {0};
+	int *index = cpl_arena_take(&arena, comm->ranks, sizeof(*index));
+	struct cpl_comm_entry *entry;
 	struct cpl_comm *out = NULL;
 	int64_t most = 0, used = 0;
 
 	for (int i = 0; i < n; i++)
 		most += comm->row[rank[i] + 1] - comm->row[rank[i]];
-	entry = malloc(((size_t)most + 1) * sizeof(*entry));
-	if (!index || !entry) {
-		cpl_fail_memory(err);
+	entry = cpl_arena_take_raw(&arena, most, sizeof(*entry));
+	if (arena.failed)
 		goto out;
-	}
 	for (int i = 0; i < n; i++)
 		index[rank[i]] = i + 1;
 	for (int i = 0; i < n; i++) {
@@ -317,8 +286,7 @@ struct cpl_comm *cpl_comm_subset(const struct cpl_comm *comm, const int *rank,
 	}
 	out = cpl_comm_build(n, entry, used, err);
 out:
-	free(index);
-	free(entry);
+	cpl_arena_end(&arena, 0, err);
 	return out;
 }
 

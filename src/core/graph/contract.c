@@ -5,7 +5,9 @@
 #include <stdlib.h>
 
 #include "base/sort.h"
+#include "graph/arena.h"
 #include "graph/comm_rows.h"
+#include "graph/members.h"
 
 /* Shorter lists are sorted by insertion. */
 #define SHORT 24
@@ -18,30 +20,30 @@ struct row {
 	int n;
 };
 
-static int grow(struct cpl_comm *comm, bool messages, int64_t *room,
+static int grow_array(void *array, size_t size, int64_t capacity)
+{
+	void **at = array;
+	void *more = realloc(*at, (size_t)capacity * size);
+
+	if (!more)
+		return -1;
+	*at = more;
+	return 0;
+}
+
+static int grow(struct cpl_comm *comm, bool messages, int64_t *capacity,
                 int64_t need)
 {
-	int64_t more = need > 2 * *room ? need : 2 * *room;
-	void *p;
+	int64_t more = need > 2 * *capacity ? need : 2 * *capacity;
 
-	if (need <= *room)
+	if (need <= *capacity)
 		return 0;
-	p = realloc(comm->to, (size_t)more * sizeof(*comm->to));
-	if (!p)
+	if (grow_array(&comm->to, sizeof(*comm->to), more) ||
+	    grow_array(&comm->bytes, sizeof(*comm->bytes), more) ||
+	    (messages &&
+	     grow_array(&comm->messages, sizeof(*comm->messages), more)))
 		return -1;
-	comm->to = p;
-	p = realloc(comm->bytes, (size_t)more * sizeof(*comm->bytes));
-	if (!p)
-		return -1;
-	comm->bytes = p;
-	if (messages) {
-		p = realloc(comm->messages,
-		            (size_t)more * sizeof(*comm->messages));
-		if (!p)
-			return -1;
-		comm->messages = p;
-	}
-	*room = more;
+	*capacity = more;
 	return 0;
 }
 
@@ -83,7 +85,7 @@ static void sort_touched(struct row *row, int n_groups)
 	}
 }
 
-/* Append to out, which has room, and clear the row. */
+/* Append to out, which has capacity, and clear the row. */
 static void take_row(struct row *row, int g, int how, struct cpl_comm *out)
 {
 	int64_t at = out->n_entries;
@@ -108,64 +110,48 @@ static void take_row(struct row *row, int g, int how, struct cpl_comm *out)
 	out->n_entries = out->row[g + 1] = at;
 }
 
-/* member[start[g] .. start[g + 1]) are the ranks of group g, ascending. */
-static void list_members(const int *group, int ranks, int n_groups, int *start,
-                         int *member)
-{
-	for (int r = 0; r < ranks; r++)
-		start[group[r] + 2]++;
-	for (int g = 0; g < n_groups; g++)
-		start[g + 2] += start[g + 1];
-	for (int r = 0; r < ranks; r++)
-		member[start[group[r] + 1]++] = r;
-}
-
 struct cpl_comm *cpl_comm_contract(const struct cpl_comm *comm,
                                    const int *group, int n_groups, int how,
                                    struct cpl_error *err)
 {
 	bool messages = comm->messages && !(how & CPL_CONTRACT_BYTES);
-	size_t n = (size_t)comm->ranks + 1, m = (size_t)n_groups + 2;
 	struct cpl_comm *out = calloc(1, sizeof(*out));
+	struct cpl_arena arena = {0};
 	struct row row = {
-	        .bytes = calloc(m, sizeof(*row.bytes)),
-	        .messages = messages ? calloc(m, sizeof(double)) : NULL,
-	        .seen = calloc(m, 1),
-	        .touched = malloc(m * sizeof(*row.touched)),
+	        .bytes = cpl_arena_take(&arena, n_groups, sizeof(double)),
+	        .messages = messages ? cpl_arena_take(&arena, n_groups,
+	                                              sizeof(double))
+	                             : NULL,
+	        .seen = cpl_arena_take(&arena, n_groups, 1),
+	        .touched = cpl_arena_take(&arena, n_groups, sizeof(int)),
 	};
-	int *start = calloc(m, sizeof(*start));
-	int *member = malloc(n * sizeof(*member));
-	int64_t room = 0;
+	int *start = cpl_arena_take(&arena, n_groups + 2, sizeof(*start));
+	int *member = cpl_arena_take(&arena, comm->ranks, sizeof(*member));
+	int64_t capacity = 0;
+	int rc = -1;
 
-	if (!out || !row.bytes || (messages && !row.messages) || !row.seen ||
-	    !row.touched || !start || !member)
-		goto memory;
+	if (!out || arena.failed)
+		goto done;
 	out->ranks = n_groups;
-	out->row = calloc(m, sizeof(*out->row));
-	if (!out->row || grow(out, messages, &room, n_groups + 1))
-		goto memory;
-	list_members(group, comm->ranks, n_groups, start, member);
+	out->row = calloc((size_t)n_groups + 1, sizeof(*out->row));
+	if (!out->row || grow(out, messages, &capacity, n_groups + 1))
+		goto done;
+	cpl_members_list(group, comm->ranks, n_groups, start, member);
 	for (int g = 0; g < n_groups; g++) {
 		for (int i = start[g]; i < start[g + 1]; i++)
 			add_rank(comm, group, member[i], &row);
 		sort_touched(&row, n_groups);
-		if (grow(out, messages, &room, out->n_entries + row.n))
-			goto memory;
+		if (grow(out, messages, &capacity, out->n_entries + row.n))
+			goto done;
 		take_row(&row, g, how, out);
 	}
 	comm_shrink(out, out->n_entries);
-	goto done;
-
-memory:
+	rc = 0;
+done:
+	cpl_arena_free(&arena);
+	if (!rc)
+		return out;
 	cpl_fail_memory(err);
 	cpl_comm_free(out);
-	out = NULL;
-done:
-	free(member);
-	free(start);
-	free(row.touched);
-	free(row.seen);
-	free(row.messages);
-	free(row.bytes);
-	return out;
+	return NULL;
 }

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/arena.h"
+
 /* Exhaustive grouping below CPL_TREEMATCH_MAX_GROUPS with 2 <= k < p means at
  * most 245 items (k = 2) and groups of at most 8 (p = 16). */
 #define MAX_ITEMS 256
@@ -422,44 +424,35 @@ static void write_groups(const struct choice *c, struct cpl_groups *out)
 static int group_exhaustive(const struct cpl_comm *graph, int p, int k,
                             struct cpl_groups *out, struct cpl_error *err)
 {
+	int n = (int)cpl_binomial(p, k), want = p / k, rc = -1;
+	struct cpl_arena arena = {0};
 	struct choice c = {
-	        .n = (int)cpl_binomial(p, k), .p = p, .k = k, .want = p / k};
-	size_t n = (size_t)c.n, want = (size_t)c.want;
-	struct group *listed = malloc(n * sizeof(*listed));
-	double *m = calloc((size_t)p * (p + 1), sizeof(*m));
-	int rc = -1;
+	        .n = n,
+	        .p = p,
+	        .k = k,
+	        .want = want,
+	        .group = cpl_arena_take_raw(&arena, n, sizeof(*c.group)),
+	        .key = cpl_arena_take_raw(&arena, n, sizeof(*c.key)),
+	        .spare = cpl_arena_take_raw(&arena, n, sizeof(*c.spare)),
+	        .first = cpl_arena_take(&arena, p + 2, sizeof(int)),
+	        .of_item = cpl_arena_take_raw(&arena, n, sizeof(int)),
+	        .best = cpl_arena_take(&arena, want, sizeof(int)),
+	        .other = cpl_arena_take(&arena, want, sizeof(int)),
+	};
+	struct group *listed = cpl_arena_take_raw(&arena, n, sizeof(*listed));
+	double *m = cpl_arena_take(&arena, p * (p + 1), sizeof(*m));
 
-	c.group = malloc(n * sizeof(*c.group));
-	c.key = malloc(n * sizeof(*c.key));
-	c.spare = malloc(n * sizeof(*c.spare));
-	c.first = calloc((size_t)p + 2, sizeof(*c.first));
-	c.of_item = malloc(n * sizeof(*c.of_item));
-	c.best = malloc(want * sizeof(*c.best));
-	c.other = malloc(want * sizeof(*c.other));
-	if (!listed || !m || !c.group || !c.key || !c.spare || !c.first ||
-	    !c.of_item || !c.best || !c.other) {
-		cpl_fail_memory(err);
+	if (arena.failed)
 		goto done;
-	}
 	fill_matrix(graph, p, m, m + (size_t)p * p);
 	list_groups(m, m + (size_t)p * p, p, k, listed);
 	choose_lighter(&c, choose_lightest(&c, listed));
-	if (cpl_groups_alloc(out, c.want, p, err) < 0)
+	if (cpl_groups_alloc(out, want, p, err) < 0)
 		goto done;
 	write_groups(&c, out);
 	rc = 0;
-
 done:
-	free(c.other);
-	free(c.best);
-	free(c.of_item);
-	free(c.first);
-	free(c.spare);
-	free(c.key);
-	free(c.group);
-	free(m);
-	free(listed);
-	return rc;
+	return cpl_arena_end(&arena, rc, err);
 }
 
 int cpl_treematch_group(const struct cpl_comm *graph, int k,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/sort.h"
+#include "graph/arena.h"
 
 #define BUCKETS 8
 #define SAMPLE (1 << BUCKETS)
@@ -23,7 +24,7 @@ struct fast {
 	int *size; /* [want] */
 	int *of;   /* [p] group of an item, -1: free */
 	struct edge *edge;
-	int64_t n_edges, room;
+	int64_t n_edges, capacity;
 };
 
 static int by_bytes(const void *x, const void *y)
@@ -62,15 +63,15 @@ static void find_pivots(const struct cpl_comm *graph, double *pivot)
 
 static int push(struct fast *f, double bytes, int a, int b)
 {
-	if (f->n_edges == f->room) {
-		int64_t room = f->room ? 2 * f->room : 1024;
+	if (f->n_edges == f->capacity) {
+		int64_t capacity = f->capacity ? 2 * f->capacity : 1024;
 		struct edge *more =
-		        realloc(f->edge, (size_t)room * sizeof(*more));
+		        realloc(f->edge, (size_t)capacity * sizeof(*more));
 
 		if (!more)
 			return -1;
 		f->edge = more;
-		f->room = room;
+		f->capacity = capacity;
 	}
 	f->edge[f->n_edges++] =
 	        (struct edge){bytes, a < b ? a : b, a < b ? b : a};
@@ -193,24 +194,32 @@ static void write_groups(const struct fast *f, struct cpl_groups *out)
 int cpl_treematch_group_fast(const struct cpl_comm *graph, int p, int k,
                              struct cpl_groups *out, struct cpl_error *err)
 {
-	struct fast f = {.graph = graph, .p = p, .k = k, .want = p / k};
+	struct cpl_arena arena = {0};
+	struct fast f = {
+	        .graph = graph,
+	        .p = p,
+	        .k = k,
+	        .want = p / k,
+	        .raw = cpl_arena_take(&arena, p, sizeof(int)),
+	        .size = cpl_arena_take(&arena, p / k, sizeof(int)),
+	        .of = cpl_arena_take(&arena, p, sizeof(int)),
+	};
+	double *affinity = cpl_arena_take(&arena, p, sizeof(*affinity));
 	double pivot[BUCKETS + 1];
-	double *affinity = calloc((size_t)p, sizeof(*affinity));
 	int rc = -1;
 
-	f.raw = calloc((size_t)p, sizeof(*f.raw));
-	f.size = calloc((size_t)f.want, sizeof(*f.size));
-	f.of = calloc((size_t)p, sizeof(*f.of));
-	if (!affinity || !f.raw || !f.size || !f.of)
-		goto memory;
+	if (arena.failed)
+		goto done;
 	for (int i = 0; i < p; i++)
 		f.of[i] = -1;
 	find_pivots(graph, pivot);
 	for (int j = 1; j <= BUCKETS; j++) {
 		if (pivot[j] >= pivot[j - 1])
 			continue;
-		if (collect(&f, pivot[j], pivot[j - 1]) < 0)
-			goto memory;
+		if (collect(&f, pivot[j], pivot[j - 1]) < 0) {
+			arena.failed = true;
+			goto done;
+		}
 		for (int64_t e = 0; e < f.n_edges; e++)
 			take(&f, f.edge[e].a, f.edge[e].b);
 	}
@@ -219,15 +228,7 @@ int cpl_treematch_group_fast(const struct cpl_comm *graph, int p, int k,
 		goto done;
 	write_groups(&f, out);
 	rc = 0;
-	goto done;
-
-memory:
-	cpl_fail_memory(err);
 done:
 	free(f.edge);
-	free(f.of);
-	free(f.size);
-	free(f.raw);
-	free(affinity);
-	return rc;
+	return cpl_arena_end(&arena, rc, err);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/sort.h"
+#include "graph/arena.h"
 
 /* try_all recurses once per member and keeps a table of items by types, and one
  * of all pairs of items that have traffic. */
@@ -28,16 +29,11 @@ struct search {
 	double *all;      /* [ranks] traffic with all others */
 };
 
-static int sum_pairs(struct search *s)
+static void sum_pairs(struct search *s)
 {
 	const struct cpl_comm *graph = s->graph;
 	size_t n = (size_t)graph->ranks;
 
-	s->all = calloc(n + 1, sizeof(*s->all));
-	if (graph->ranks <= MAX_TRIED_PAIRS)
-		s->pair = calloc(n * n + 1, sizeof(*s->pair));
-	if (!s->all || (graph->ranks <= MAX_TRIED_PAIRS && !s->pair))
-		return -1;
 	for (int i = 0; i < graph->ranks; i++)
 		for (int64_t e = graph->row[i]; e < graph->row[i + 1]; e++) {
 			s->all[i] += graph->bytes[e];
@@ -45,7 +41,6 @@ static int sum_pairs(struct search *s)
 				s->pair[(size_t)i * n + graph->to[e]] =
 				        4 * graph->bytes[e];
 		}
-	return 0;
 }
 
 /*
@@ -184,31 +179,31 @@ int cpl_treematch_group_uneven(const struct cpl_comm *graph, int n_items,
                                void *expired_arg, struct cpl_groups *out,
                                struct cpl_error *err)
 {
-	struct search s = {.graph = graph,
-	                   .type = type,
-	                   .n_items = n_items,
-	                   .n_types = n_types};
-	unsigned char *done = calloc((size_t)n_groups, 1);
+	int64_t left = (int64_t)(n_items + 1) * n_types, ranks = graph->ranks;
+	struct cpl_arena arena = {0};
+	unsigned char *done = cpl_arena_take(&arena, n_groups, 1);
+	struct search s = {
+	        .graph = graph,
+	        .type = type,
+	        .n_items = n_items,
+	        .n_types = n_types,
+	        .used = cpl_arena_take(&arena, n_items, 1),
+	        .inside = cpl_arena_take(&arena, n_items, 1),
+	        .missing = cpl_arena_take(&arena, n_types, sizeof(int)),
+	        .pick = cpl_arena_take(&arena, n_items, sizeof(int)),
+	        .affinity = cpl_arena_take(&arena, n_items, sizeof(double)),
+	        .all = cpl_arena_take(&arena, ranks, sizeof(double)),
+	};
 	int rc = -1;
 
+	if (left <= MAX_TRIED_TABLE)
+		s.left = cpl_arena_take(&arena, left, sizeof(int));
+	if (ranks <= MAX_TRIED_PAIRS)
+		s.pair = cpl_arena_take(&arena, ranks * ranks, sizeof(double));
 	memset(out, 0, sizeof(*out));
-	s.used = calloc((size_t)n_items, 1);
-	s.inside = calloc((size_t)n_items, 1);
-	s.missing = calloc((size_t)n_types, sizeof(*s.missing));
-	s.pick = calloc((size_t)n_items, sizeof(*s.pick));
-	if ((int64_t)(n_items + 1) * n_types <= MAX_TRIED_TABLE) {
-		s.left = calloc((size_t)(n_items + 1) * n_types,
-		                sizeof(*s.left));
-		if (!s.left)
-			goto memory;
-	}
-	s.affinity = calloc((size_t)n_items, sizeof(*s.affinity));
-	out->n_groups = n_groups;
-	out->start = calloc((size_t)n_groups + 1, sizeof(*out->start));
-	out->member = calloc((size_t)n_items, sizeof(*out->member));
-	if (!done || !s.used || !s.inside || !s.missing || !s.pick ||
-	    !s.affinity || !out->start || !out->member || sum_pairs(&s) < 0)
-		goto memory;
+	if (arena.failed || cpl_groups_alloc(out, n_groups, n_items, err))
+		goto done;
+	sum_pairs(&s);
 	for (int g = 0; g < n_groups; g++) {
 		out->start[g + 1] = out->start[g];
 		for (int t = 0; t < n_types; t++)
@@ -248,20 +243,6 @@ int cpl_treematch_group_uneven(const struct cpl_comm *graph, int n_items,
 			s.used[s.best[i]] = 1;
 	}
 	rc = 0;
-	goto done;
-
-memory:
-	cpl_fail_memory(err);
-	cpl_groups_free(out);
 done:
-	free(s.left);
-	free(done);
-	free(s.used);
-	free(s.inside);
-	free(s.missing);
-	free(s.pick);
-	free(s.affinity);
-	free(s.pair);
-	free(s.all);
-	return rc;
+	return cpl_arena_end(&arena, rc, err);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <stdlib.h>
 #include <string.h>
 
+#include "graph/arena.h"
 #include "graph/partition.h"
 
 static int middle(const struct cpl_halving *how, int low, int high)
@@ -19,22 +19,19 @@ static int halve(const struct cpl_halving *how, const struct cpl_comm *graph,
 	int n = graph->ranks, cut = n ? middle(how, low, high) : 0;
 	int n_left = how->first ? how->first[cut] - how->first[low] : cut - low;
 	int at[2] = {0, n_left}, rc = -1;
+	uint64_t seed = how->seed + (how->seed_by_target ? (uint64_t)low : 0);
+	struct cpl_arena arena = {0};
 	unsigned char *side;
 	int *vertex, *moved;
 
 	if (!cut || (how->expired && how->expired(how->expired_arg)))
 		return 0;
-	side = malloc((size_t)n);
-	vertex = malloc((size_t)n * sizeof(*vertex));
-	moved = malloc((size_t)n * sizeof(*moved));
-	if (!side || !vertex || !moved) {
-		cpl_fail_memory(err);
-		goto out;
-	}
-	if (cpl_graph_bisect(
-	            graph, n_left,
-	            how->seed + (how->seed_by_target ? (uint64_t)low : 0),
-	            how->runs, how->expired, how->expired_arg, side, err))
+	side = cpl_arena_take_raw(&arena, n, 1);
+	vertex = cpl_arena_take_raw(&arena, n, sizeof(*vertex));
+	moved = cpl_arena_take_raw(&arena, n, sizeof(*moved));
+	if (arena.failed ||
+	    cpl_graph_bisect(graph, n_left, seed, how->runs, how->expired,
+	                     how->expired_arg, side, err))
 		goto out;
 	for (int v = 0; v < n; v++) {
 		moved[at[side[v]]] = order[v];
@@ -54,10 +51,7 @@ static int halve(const struct cpl_halving *how, const struct cpl_comm *graph,
 			break;
 	}
 out:
-	free(side);
-	free(vertex);
-	free(moved);
-	return rc;
+	return cpl_arena_end(&arena, rc, err);
 }
 
 int cpl_graph_halve(const struct cpl_comm *graph, const struct cpl_halving *how,

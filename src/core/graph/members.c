@@ -3,6 +3,19 @@
 
 #include <stdlib.h>
 
+void cpl_members_list(const int *set, int n, int n_sets, int *first,
+                      int *member)
+{
+	for (int i = 0; i < n; i++)
+		first[set[i] + 2]++;
+	for (int s = 0; s < n_sets; s++)
+		first[s + 2] += first[s + 1];
+	/* first[s + 1] runs from the start of set s to its end, which is the
+	 * start of the next. */
+	for (int i = 0; i < n; i++)
+		member[first[set[i] + 1]++] = i;
+}
+
 int cpl_members_init(struct cpl_members *m, int *set, int n, int n_sets,
                      struct cpl_error *err)
 {
@@ -14,16 +27,9 @@ int cpl_members_init(struct cpl_members *m, int *set, int n, int n_sets,
 	};
 	if (!m->first || !m->member || !m->position)
 		return cpl_fail_memory(err);
+	cpl_members_list(set, n, n_sets, m->first, m->member);
 	for (int i = 0; i < n; i++)
-		m->first[set[i] + 2]++;
-	for (int s = 0; s < n_sets; s++)
-		m->first[s + 2] += m->first[s + 1];
-	/* Counting sort: first[s + 1] runs from the start of set s to its end,
-	 * which is the start of the next. */
-	for (int i = 0; i < n; i++) {
-		m->position[i] = m->first[set[i] + 1]++;
-		m->member[m->position[i]] = i;
-	}
+		m->position[m->member[i]] = i;
 	return 0;
 }
 

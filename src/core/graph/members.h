@@ -18,6 +18,11 @@ int cpl_members_init(struct cpl_members *members, int *set, int n, int n_sets,
                      struct cpl_error *err);
 void cpl_members_free(struct cpl_members *members);
 
+/* The counting sort of that: first[n_sets + 2], zeros, and member[n] as above,
+ * for those that exchange nothing. */
+void cpl_members_list(const int *set, int n, int n_sets, int *first,
+                      int *member);
+
 /* Chains of the items of a set, ascending: first[n_sets], next[n], -1 at the
  * end. O(n + n_sets). */
 void cpl_members_chain(const int *set, int n, int n_sets, int *first,

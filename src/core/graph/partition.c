@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "graph/partition.h"
 
-#include <stdlib.h>
-
+#include "graph/arena.h"
 #include "graph/members.h"
 
 #define PASSES 4
@@ -92,20 +91,18 @@ static bool improve(struct swaps *s, int rank)
 static int swaps(const struct cpl_comm *graph, const struct cpl_halving *how,
                  int *part, struct cpl_error *err)
 {
+	struct cpl_arena arena = {0};
 	struct swaps s = {
 	        .graph = graph,
-	        .bytes = calloc((size_t)how->n, sizeof(double)),
-	        .heard = malloc((size_t)how->n * sizeof(int)),
+	        .bytes = cpl_arena_take(&arena, how->n, sizeof(double)),
+	        .heard = cpl_arena_take(&arena, how->n, sizeof(int)),
 	        .work = WORK * (graph->n_entries + 1),
 	};
 	bool gained = true;
 	int rc = -1;
 
-	if (!s.bytes || !s.heard) {
-		cpl_fail_memory(err);
-		goto out;
-	}
-	if (cpl_members_init(&s.ranks, part, graph->ranks, how->n, err))
+	if (arena.failed ||
+	    cpl_members_init(&s.ranks, part, graph->ranks, how->n, err))
 		goto out;
 	for (int i = 0; i < PASSES && gained; i++) {
 		gained = false;
@@ -120,9 +117,7 @@ static int swaps(const struct cpl_comm *graph, const struct cpl_halving *how,
 	rc = 0;
 out:
 	cpl_members_free(&s.ranks);
-	free(s.bytes);
-	free(s.heard);
-	return rc;
+	return cpl_arena_end(&arena, rc, err);
 }
 
 int cpl_graph_partition(const struct cpl_comm *graph, const int *slots,
@@ -135,27 +130,22 @@ int cpl_graph_partition(const struct cpl_comm *graph, const int *slots,
 	                          .runs = CPL_GRAPH_BISECT_RUNS,
 	                          .expired = is_over,
 	                          .expired_arg = arg};
-	int *first = calloc((size_t)n_parts + 1, sizeof(*first));
-	int *rank = malloc(((size_t)graph->ranks + 1) * sizeof(*rank));
+	struct cpl_arena arena = {0};
+	int *first = cpl_arena_take(&arena, n_parts + 1, sizeof(*first));
+	int *rank = cpl_arena_take(&arena, graph->ranks, sizeof(*rank));
 	int rc = -1;
 
-	if (!first || !rank) {
-		cpl_fail_memory(err);
-		goto out;
-	}
-	for (int i = 0; i < n_parts; i++)
+	for (int i = 0; i < n_parts && !arena.failed; i++)
 		first[i + 1] = first[i] + slots[i];
 	how.first = first;
-	rc = cpl_graph_halve(graph, &how, rank, err);
+	if (!arena.failed)
+		rc = cpl_graph_halve(graph, &how, rank, err);
 	for (int i = 0; !rc && i < n_parts; i++)
 		for (int k = first[i]; k < first[i + 1]; k++)
 			part[rank[k]] = i;
 	if (!rc && n_parts > 1)
 		rc = swaps(graph, &how, part, err);
-out:
-	free(first);
-	free(rank);
-	return rc;
+	return cpl_arena_end(&arena, rc, err);
 }
 
 double cpl_graph_cut(const struct cpl_comm *graph, const int *part)

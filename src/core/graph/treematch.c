@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/arena.h"
 #include "graph/contract.h"
 #include "graph/grouping.h"
 
@@ -31,23 +32,21 @@ static int same_shape(const struct level *l, int a, int b)
 
 static int shape_level(const struct cpl_tree *tree, int depth,
                        const struct level *below, struct level *l,
-                       struct cpl_error *err)
+                       struct cpl_arena *arena)
 {
 	const int *object = tree->object + (size_t)depth * tree->n_slots;
 	const int *child = below ? object + tree->n_slots : NULL;
-	int *shape = NULL;
+	int *shape;
 
 	l->n_objects = tree->n_objects[depth];
 	l->n_children = below ? below->n_objects : tree->n_slots;
 	l->n_child_types = below ? below->n_types : 1;
-	l->child_start = calloc((size_t)l->n_objects + 1, sizeof(int));
-	l->child_type = calloc((size_t)l->n_children, sizeof(int));
-	l->type = calloc((size_t)l->n_objects, sizeof(int));
-	shape = calloc((size_t)l->n_objects, sizeof(int));
-	if (!l->child_start || !l->child_type || !l->type || !shape) {
-		free(shape);
-		return cpl_fail_memory(err);
-	}
+	l->child_start = cpl_arena_take(arena, l->n_objects + 1, sizeof(int));
+	l->child_type = cpl_arena_take(arena, l->n_children, sizeof(int));
+	l->type = cpl_arena_take(arena, l->n_objects, sizeof(int));
+	shape = cpl_arena_take(arena, l->n_objects, sizeof(int));
+	if (arena->failed)
+		return -1;
 	for (int s = 0; s < tree->n_slots; s++)
 		l->child_start[object[s] + 1] = child ? child[s] + 1 : s + 1;
 	if (below)
@@ -62,7 +61,6 @@ static int shape_level(const struct cpl_tree *tree, int depth,
 			shape[l->n_types++] = o;
 		l->type[o] = t;
 	}
-	free(shape);
 	return 0;
 }
 
@@ -132,18 +130,19 @@ done:
 
 static int group_uneven(const struct cpl_comm *graph, const int *item_type,
                         bool (*expired)(void *arg), void *expired_arg,
-                        struct level *l, struct cpl_error *err)
+                        struct level *l, struct cpl_arena *arena,
+                        struct cpl_error *err)
 {
-	int n_types = l->n_child_types, n = graph->ranks, rc = -1;
-	int *need = calloc((size_t)l->n_objects * n_types, sizeof(*need));
-	int *open = calloc((size_t)n_types, sizeof(*open));
+	int n_types = l->n_child_types, n = graph->ranks;
+	int *need = cpl_arena_take(arena, (int64_t)l->n_objects * n_types,
+	                           sizeof(*need));
+	int *open = cpl_arena_take(arena, n_types, sizeof(*open));
 
 	l->n_items = l->n_children;
-	l->item_type = calloc((size_t)l->n_items, sizeof(*l->item_type));
-	if (!need || !open || !l->item_type) {
-		cpl_fail_memory(err);
-		goto done;
-	}
+	l->item_type =
+	        cpl_arena_take(arena, l->n_items, sizeof(*l->item_type));
+	if (arena->failed)
+		return -1;
 	for (int o = 0; o < l->n_objects; o++)
 		for (int c = l->child_start[o]; c < l->child_start[o + 1];
 		     c++) {
@@ -157,13 +156,9 @@ static int group_uneven(const struct cpl_comm *graph, const int *item_type,
 	for (int t = 0; t < n_types; t++)
 		while (open[t]-- > 0)
 			l->item_type[n++] = t;
-	rc = cpl_treematch_group_uneven(graph, l->n_items, l->item_type,
-	                                n_types, need, l->n_objects, expired,
-	                                expired_arg, &l->groups, err);
-done:
-	free(open);
-	free(need);
-	return rc;
+	return cpl_treematch_group_uneven(graph, l->n_items, l->item_type,
+	                                  n_types, need, l->n_objects, expired,
+	                                  expired_arg, &l->groups, err);
 }
 
 /* Number of children when all objects and children are alike, else 0. */
@@ -209,20 +204,18 @@ int cpl_treematch(const struct cpl_tree *tree, const struct cpl_comm *graph,
                   bool (*expired)(void *arg), void *expired_arg, int *slot,
                   struct cpl_error *err)
 {
-	struct cpl_comm *up = NULL;
-	struct level *level = NULL;
-	const int *item_type = NULL;
-	int *item = NULL, *child_item = NULL, *cursor = NULL, *swap;
 	int n_slots = tree->n_slots, ranks = graph->ranks, rc = -1;
+	struct cpl_arena arena = {0};
+	struct level *level =
+	        cpl_arena_take(&arena, tree->n_levels, sizeof(*level));
+	int *item = cpl_arena_take(&arena, n_slots, sizeof(*item));
+	int *child_item = cpl_arena_take(&arena, n_slots, sizeof(*child_item));
+	int *cursor = cpl_arena_take(&arena, n_slots, sizeof(*cursor)), *swap;
+	const int *item_type = NULL;
+	struct cpl_comm *up = NULL;
 
-	level = calloc((size_t)tree->n_levels + 1, sizeof(*level));
-	item = calloc((size_t)n_slots + 1, sizeof(*item));
-	child_item = calloc((size_t)n_slots + 1, sizeof(*child_item));
-	cursor = calloc((size_t)n_slots + 1, sizeof(*cursor));
-	if (!level || !item || !child_item || !cursor) {
-		cpl_fail_memory(err);
+	if (arena.failed)
 		goto done;
-	}
 	for (int d = tree->n_levels - 1; d >= 0; d--) {
 		struct level *l = &level[d];
 		struct cpl_comm *below = up;
@@ -233,12 +226,12 @@ int cpl_treematch(const struct cpl_tree *tree, const struct cpl_comm *graph,
 			goto done;
 		}
 		if (shape_level(tree, d, d < tree->n_levels - 1 ? l + 1 : NULL,
-		                l, err) < 0)
+		                l, &arena) < 0)
 			goto done;
 		k = even_arity(l);
 		rc = k ? group_even(graph, k, &l->groups, err)
 		       : group_uneven(graph, item_type, expired, expired_arg, l,
-		                      err);
+		                      &arena, err);
 		if (rc)
 			goto done;
 		rc = -1;
@@ -262,17 +255,8 @@ int cpl_treematch(const struct cpl_tree *tree, const struct cpl_comm *graph,
 	rc = 0;
 
 done:
-	for (int d = 0; level && d < tree->n_levels; d++) {
+	for (int d = 0; level && d < tree->n_levels; d++)
 		cpl_groups_free(&level[d].groups);
-		free(level[d].child_start);
-		free(level[d].child_type);
-		free(level[d].type);
-		free(level[d].item_type);
-	}
-	free(level);
-	free(cursor);
-	free(child_item);
-	free(item);
 	cpl_comm_free(up);
-	return rc;
+	return cpl_arena_end(&arena, rc, err);
 }

@@ -212,7 +212,7 @@ static void assign_cluster(struct state *s, int cluster, int host,
 	}
 }
 
-/* What the budget left over: ranks in order to the first host with free slots. */
+/* What the budget left over: ranks in order to the first free slots. */
 static void fill(struct state *s, int *rank_host)
 {
 	int host = 0;

@@ -64,8 +64,9 @@ static int pick_rank(struct links *l, const int *host_at, const int *hot,
 
 	if (n_hot && cpl_random_next(&s->random) >> 63) {
 		link = hot[cpl_swaps_below(s, n_hot)];
-		host = host_at[cpl_random_next(&s->random) >> 63 ? net->link_from[link]
-		                                         : net->link_to[link]];
+		host = cpl_random_next(&s->random) >> 63
+		               ? host_at[net->link_from[link]]
+		               : host_at[net->link_to[link]];
 		if (host >= 0)
 			host = t->near[(size_t)host * (size_t)t->n_near +
 			               (size_t)cpl_swaps_below(

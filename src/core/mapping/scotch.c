@@ -335,7 +335,7 @@ static int map_ranks(struct job *j, struct cpl_error *err)
 	return rc;
 }
 
-/* Ranks above a host's slots to the nearest host with free slots, highest first. */
+/* Ranks above a host's slots to the nearest free ones, highest first. */
 static int keep_slots(struct job *j, int *rank_host, struct cpl_error *err)
 {
 	const struct cpl_map_request *req = j->req;

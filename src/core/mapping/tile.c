@@ -278,7 +278,8 @@ static void try_tiles(struct job *j, const struct cpl_grid *grid,
 	for (int d = 0; d < grid->n_dims; d++)
 		o.box[d] = grid->dim[grid->n_dims - 1 - d];
 	j->cell = grid->cell;
-	for (int64_t volume = 1; volume <= j->ranks && !cpl_map_expired(j->req); volume++) {
+	for (int64_t volume = 1;
+	     volume <= j->ranks && !cpl_map_expired(j->req); volume++) {
 		if (j->ranks % volume ||
 		    !shape(o.box, o.n_box, 0, volume, o.tile) ||
 		    !shape(j->length, j->n_dims, 1, volume, o.on))
