@@ -20,17 +20,24 @@ tests_plugin_test_spank_order_LDFLAGS = -rdynamic
 tests_plugin_test_spank_order_LDADD = $(CMOCKA_LIBS) -ldl
 
 # job_submit_commplace.so loaded beside libslurmfull, without a slurmctld.
+job_submit_tests = tests/plugin/test_job_submit tests/plugin/test_job_submit_files
+job_submit_sources = tests/plugin/submit.c tests/plugin/submit.h
 if HAVE_SLURM
 if HAVE_CMOCKA
-check_PROGRAMS += tests/plugin/test_job_submit
-TESTS += tests/plugin/test_job_submit
+check_PROGRAMS += $(job_submit_tests)
+TESTS += $(job_submit_tests)
 endif
 endif
-tests_plugin_test_job_submit_SOURCES = tests/plugin/test_job_submit.c
+tests_plugin_test_job_submit_SOURCES = tests/plugin/test_job_submit.c $(job_submit_sources)
 tests_plugin_test_job_submit_CPPFLAGS = $(slurm_plugin_cppflags) -DCPL_TEST_BUILDDIR='"$(abs_top_builddir)"'
 tests_plugin_test_job_submit_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_plugin_test_job_submit_LDFLAGS = -rdynamic -L$(SLURM_PLUGIN_SYSTEM_DIR) -Wl,-rpath,$(SLURM_PLUGIN_SYSTEM_DIR)
 tests_plugin_test_job_submit_LDADD = -lslurmfull $(CMOCKA_LIBS) -ldl
+tests_plugin_test_job_submit_files_SOURCES = tests/plugin/test_job_submit_files.c tests/tools/own_files.h $(job_submit_sources)
+tests_plugin_test_job_submit_files_CPPFLAGS = $(tests_plugin_test_job_submit_CPPFLAGS)
+tests_plugin_test_job_submit_files_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_plugin_test_job_submit_files_LDFLAGS = $(tests_plugin_test_job_submit_LDFLAGS)
+tests_plugin_test_job_submit_files_LDADD = $(tests_plugin_test_job_submit_LDADD)
 
 # task_commplace.so as loaded, and its sources on hand-made launch requests.
 task_test_sources = tests/plugin/launch.c tests/plugin/launch.h $(task_sources)
@@ -68,10 +75,11 @@ tests_plugin_test_task_nodes_LDADD = $(task_test_ldadd)
 check_LTLIBRARIES =
 # The select plugin on a program that stands in for slurmctld.
 select_test_sources = tests/plugin/controller.c tests/plugin/controller.h tests/plugin/oracle.c tests/plugin/oracle.h
+busy_sources = tests/plugin/busy.c tests/plugin/busy.h $(select_test_sources)
 select_test_cppflags = $(slurm_plugin_cppflags) -DCPL_TEST_PLUGIN_DIR='"$(abs_top_builddir)/.libs"' -DCPL_TEST_STOCK_DIR='"$(SLURM_PLUGIN_SYSTEM_DIR)"'
 select_test_ldflags = -rdynamic -L$(SLURM_PLUGIN_SYSTEM_DIR) -Wl,-rpath,$(SLURM_PLUGIN_SYSTEM_DIR)
 select_test_ldadd = libcore.la -lslurmfull $(CMOCKA_LIBS) -ldl
-select_tests = tests/plugin/test_compat tests/plugin/test_select tests/plugin/test_select_stock tests/plugin/test_select_failures tests/plugin/test_select_sizes
+select_tests = tests/plugin/test_compat tests/plugin/test_select tests/plugin/test_select_orders tests/plugin/test_select_stock tests/plugin/test_select_failures tests/plugin/test_select_sizes
 if HAVE_SLURM
 if HAVE_CMOCKA
 check_PROGRAMS += $(select_tests)
@@ -79,11 +87,16 @@ check_LTLIBRARIES += tests/tools/failmalloc.la tests/tools/damage.la
 TESTS += $(select_tests)
 endif
 endif
-tests_plugin_test_select_SOURCES = tests/plugin/test_select.c $(select_test_sources)
+tests_plugin_test_select_SOURCES = tests/plugin/test_select.c $(busy_sources)
 tests_plugin_test_select_CPPFLAGS = $(select_test_cppflags)
 tests_plugin_test_select_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_plugin_test_select_LDFLAGS = $(select_test_ldflags)
 tests_plugin_test_select_LDADD = $(select_test_ldadd)
+tests_plugin_test_select_orders_SOURCES = tests/plugin/test_select_orders.c $(busy_sources)
+tests_plugin_test_select_orders_CPPFLAGS = $(select_test_cppflags)
+tests_plugin_test_select_orders_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_plugin_test_select_orders_LDFLAGS = $(select_test_ldflags)
+tests_plugin_test_select_orders_LDADD = $(select_test_ldadd)
 tests_plugin_test_select_sizes_SOURCES = tests/plugin/test_select_sizes.c $(select_test_sources)
 tests_plugin_test_select_sizes_CPPFLAGS = $(select_test_cppflags)
 tests_plugin_test_select_sizes_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)

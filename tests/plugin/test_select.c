@@ -1,81 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The select plugin on the fake controller: whose nodes, whose ranks. */
+/* The select plugin on the fake controller: whose nodes. */
 #include "commplace-config.h"
 
 #include <dlfcn.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "base/random.h"
-#include "controller.h"
-#include "oracle.h"
+#include "busy.h"
 
 #include "site/record.h"
 #include "slurm_share.h"
 
 #define PLUGIN CPL_TEST_PLUGIN_DIR "/select_cons_tres_commplace.so"
-
-/* Takes both texts. */
-static void assert_same(char *a, char *b)
-{
-	assert_string_equal(a, b);
-	free(a);
-	free(b);
-}
-
-/* End a job of ours and wait for its record to move, or the oracle would still
- * count it as running. */
-static void finish(job_record_t *job)
-{
-	uint32_t id = job->job_id;
-
-	controller_end(job);
-	assert_true(oracle_record(id, true));
-}
-
-/* Some jobs without a profile, so that the machine is not empty. */
-static job_record_t *filler[3];
-
-static void fill(void)
-{
-	const struct job_options options[] = {
-	        {.nodes = 3, .exclusive = true, .nodelist = "n[4,17,40]"},
-	        {.nodes = 2, .tasks_per_node = 2, .nodelist = "n[8-9]"},
-	        {.nodes = 5, .exclusive = true, .nodelist = "n[20-24]"},
-	};
-
-	for (int i = 0; i < 3; i++) {
-		filler[i] = controller_job(&options[i]);
-		free(controller_run(filler[i]));
-		assert_non_null(filler[i]->job_resrcs);
-	}
-}
-
-static void drain(void)
-{
-	for (int i = 0; i < 3; i++)
-		controller_end(filler[i]);
-}
-
-static int set_up(void **state)
-{
-	controller_config("MaxDecisionTime=20s");
-	controller_reconfigure();
-	fill();
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	drain();
-	return 0;
-}
 
 /* The job runs on what the core decides from the same files and ends again. */
 static void check_placed(const struct job_options *options, int nodes, int rpn,
@@ -363,229 +301,6 @@ static void test_test_only_is_untouched(void **state)
 	controller_job_free(job);
 }
 
-static void test_steps_follow_the_plan(void **state)
-{
-	struct job_options options = {.nodes = 4,
-	                              .tasks = 16,
-	                              .exclusive = true,
-	                              .profile = "pairs16",
-	                              .policy = "random-groups"};
-	struct oracle ask = {.nodes = 4,
-	                     .policy = "random-groups",
-	                     .profile = "pairs16",
-	                     .ranks_per_node = 4,
-	                     .free = idle_node_bitmap};
-	char *want = oracle_ranks(&ask, "greedyallc");
-	job_record_t *job = controller_job(&options);
-	char *block, *got;
-
-	free(controller_run(job));
-	block = controller_step(job, 16, SLURM_DIST_BLOCK, "srun -m block x");
-	got = controller_step(job, 16, SLURM_DIST_BLOCK, "srun ./x");
-	assert_string_equal(got, want);
-	/* The profile is one whose ranks are worth moving. */
-	assert_string_not_equal(got, block);
-	/* "-m" of the program is no distribution. */
-	assert_same(got, controller_step(job, 16, SLURM_DIST_BLOCK,
-	                                 "srun python3 -m x"));
-	free(want);
-	free(block);
-	finish(job);
-}
-
-/* The step gets Slurm's own layout for these. */
-static void test_steps_that_keep_the_default(void **state)
-{
-	struct job_options options = {.nodes = 4,
-	                              .tasks = 16,
-	                              .exclusive = true,
-	                              .profile = "pairs16",
-	                              .policy = "random-groups"};
-	const struct {
-		int tasks;
-		uint32_t dist;
-		const char *line;
-	} row[] = {
-	        {4, SLURM_DIST_BLOCK, "srun orted"},
-	        {8, SLURM_DIST_BLOCK, "srun ./x"},
-	        {16, SLURM_DIST_CYCLIC, "srun -m cyclic ./x"},
-	        {16, SLURM_DIST_BLOCK, "srun --distribution=block ./x"},
-	        {16, SLURM_DIST_BLOCK_CYCLIC, "srun ./x"},
-	};
-	job_record_t *job = controller_job(&options);
-	job_record_t *stock;
-	char *nodes = controller_run(job);
-
-	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
-		char *got = controller_step(job, row[i].tasks, row[i].dist,
-		                            row[i].line);
-
-		/* The same job without a plan. */
-		stock = controller_find(job->job_id);
-		assert_ptr_equal(stock, job);
-		job->job_id += 1000;
-		assert_same(got, controller_step(job, row[i].tasks, row[i].dist,
-		                                 "srun -m block ./x"));
-		job->job_id -= 1000;
-	}
-	free(nodes);
-	/* sbatch -m in the script. */
-	job->batch_flag = 1;
-	job->details->task_dist = SLURM_DIST_BLOCK;
-	assert_same(controller_step(job, 16, SLURM_DIST_BLOCK, "srun ./x"),
-	            controller_step(job, 16, SLURM_DIST_BLOCK,
-	                            "srun -m block ./x"));
-	finish(job);
-}
-
-/* fault 16: what the program is given is no option of srun. */
-static void test_arguments_of_the_program_are_no_distribution(void **state)
-{
-	static const char *const line[] = {
-	        "srun ./x -mblocksize=4",
-	        "srun -n 16 --cpu-bind none ./x -m block",
-	        "srun -N4 -vl --exclusive ./x --distribution=block",
-	        "srun -ul -D /tmp sh -c x -m block",
-	        "srun --mem-per-cpu 10 -J m ./x --dist block",
-	};
-	static const char *const stated[] = {
-	        "srun -vm block ./x",
-	        "srun -N4 -J x -mblock ./x",
-	        "srun --exclusive --dist=block ./x",
-	        "srun --cpu-bind none --distribution block ./x",
-	};
-	struct job_options options = {.nodes = 4,
-	                              .tasks = 16,
-	                              .exclusive = true,
-	                              .profile = "pairs16",
-	                              .policy = "random-groups"};
-	job_record_t *job = controller_job(&options);
-	char *plan, *block;
-
-	job->batch_flag = 1;
-	job->details->submit_line =
-	        xstrdup("sbatch -n16 --wrap srun ./x -m block");
-	free(controller_run(job));
-	plan = controller_step(job, 16, SLURM_DIST_BLOCK, "srun ./x");
-	block = controller_step(job, 16, SLURM_DIST_BLOCK, "srun -m block ./x");
-	assert_string_not_equal(plan, block);
-	for (size_t i = 0; i < sizeof(line) / sizeof(*line); i++)
-		assert_same(controller_step(job, 16, SLURM_DIST_BLOCK, line[i]),
-		            strdup(plan));
-	for (size_t i = 0; i < sizeof(stated) / sizeof(*stated); i++)
-		assert_same(
-		        controller_step(job, 16, SLURM_DIST_BLOCK, stated[i]),
-		        strdup(block));
-	free(plan);
-	free(block);
-	finish(job);
-}
-
-/* fault 16: SLURM_DISTRIBUTION=block srun looks like srun alone, but for the
- * mark that srun puts on the latter. */
-static void test_marks_tell_what_was_stated(void **state)
-{
-	struct job_options options = {.nodes = 4,
-	                              .tasks = 16,
-	                              .exclusive = true,
-	                              .profile = "pairs16",
-	                              .policy = "random-groups",
-	                              .marks = "marked"};
-	job_record_t *job = controller_job(&options);
-	uint16_t parameters = slurm_conf.select_type_param;
-	char *plan, *block;
-
-	free(controller_run(job));
-	plan = controller_step(job, 16,
-	                       SLURM_DIST_BLOCK | SLURM_DIST_NO_PACK_NODES,
-	                       "srun ./x");
-	block = controller_step(job, 16, SLURM_DIST_BLOCK, "srun ./x");
-	assert_string_not_equal(plan, block);
-	/* Where the mark would mean something, nobody sets it. */
-	slurm_conf.select_type_param |= CR_PACK_NODES;
-	assert_same(controller_step(job, 16, SLURM_DIST_BLOCK, "srun ./x"),
-	            plan);
-	slurm_conf.select_type_param = parameters;
-	free(block);
-	finish(job);
-}
-
-/* Of a job without options of ours slurmctld itself says that it is ours. */
-static void test_marks_are_asked_for(void **state)
-{
-	static const char asked[] = "SLURM_SPANK_COMM_DISTRIBUTION=marked";
-	static const char *const marked = asked + sizeof("SLURM_SPANK_") - 1;
-	static const char offered[] = "COMM_DISTRIBUTION=offered";
-	static const struct {
-		const char *config, *marks;
-		uint32_t het;
-		int asked; /* 1; 0: no need; -1: not possible */
-	} row[] = {
-	        {"Match JobName=job Profile=pairs16", "offered", 0, 1},
-	        {"DefaultPolicy=random-groups", "offered", 0, 1},
-	        {"DefaultPolicy=random-groups", "offered", 7, -1},
-	        {"DefaultPolicy=random-groups", "marked", 0, 0},
-	        {"DefaultPolicy=random-groups", NULL, 0, -1},
-	        {"", "offered", 0, -1},
-	};
-
-	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
-		struct job_options options = {.nodes = 4,
-		                              .tasks = 16,
-		                              .exclusive = true,
-		                              .marks = row[i].marks};
-		job_record_t *job = controller_job(&options);
-
-		controller_config(row[i].config);
-		controller_reconfigure();
-		job->het_job_id = row[i].het;
-		free(controller_run(job));
-		assert_int_equal(job->details->env_cnt, row[i].asked == 1);
-		if (row[i].asked == 1)
-			assert_string_equal(job->details->env_sup[0], asked);
-		if (row[i].marks)
-			assert_string_equal(job->spank_job_env[0],
-			                    row[i].asked >= 0 ? marked
-			                                      : offered);
-		if (*row[i].config)
-			finish(job);
-		else
-			controller_end(job);
-	}
-	controller_config("MaxDecisionTime=20s");
-	controller_reconfigure();
-}
-
-/* fault 26: with sbatch -m cyclic the record has that order. */
-static void test_a_stated_order_is_on_record(void **state)
-{
-	struct job_options options = {.nodes = 4,
-	                              .tasks = 16,
-	                              .exclusive = true,
-	                              .profile = "pairs16",
-	                              .policy = "linear",
-	                              .dist = SLURM_DIST_CYCLIC};
-	job_record_t *job = controller_job(&options);
-	struct cpl_record *record;
-	char dir[512], *step, *at;
-
-	free(controller_run(job));
-	assert_true(oracle_record(job->job_id, false));
-	step = controller_step(job, 16, SLURM_DIST_CYCLIC, "srun ./x");
-	snprintf(dir, sizeof(dir), "%s/state", controller_dir);
-	record = cpl_record_find(dir, job->job_id, NULL, NULL);
-	assert_non_null(record);
-	assert_int_equal(record->ranks, 16);
-	at = step;
-	for (int r = 0; r < 16; r++, at += strcspn(at, ",") + 1)
-		assert_memory_equal(at, record->host[record->rank_host[r]],
-		                    strcspn(at, ","));
-	assert_null(strstr(job->admin_comment, "mapping="));
-	cpl_record_free(record);
-	free(step);
-	finish(job);
-}
-
 /* fault 13: as the stock plugin, onto the user's own nodes. */
 static void test_exclusive_for_the_user_packs(void **state)
 {
@@ -702,25 +417,6 @@ static void test_suspended_jobs_are_no_background(void **state)
 		finish(job);
 	}
 	finish(holder);
-}
-
-static void test_plan_survives_a_restart(void **state)
-{
-	struct job_options options = {.nodes = 4,
-	                              .tasks = 16,
-	                              .exclusive = true,
-	                              .profile = "pairs16",
-	                              .policy = "random-groups"};
-	job_record_t *job = controller_job(&options);
-	char *before;
-
-	free(controller_run(job));
-	before = controller_step(job, 16, SLURM_DIST_BLOCK, "srun ./x");
-	assert_true(oracle_record(job->job_id, false));
-	controller_restart();
-	assert_same(before,
-	            controller_step(job, 16, SLURM_DIST_BLOCK, "srun ./x"));
-	finish(job);
 }
 
 static void test_comment_keeps_what_others_wrote(void **state)
@@ -929,17 +625,10 @@ int main(void)
 	        T(test_will_run_agrees_with_run_now),
 	        T(test_will_run_of_a_blocked_job_is_stock),
 	        T(test_test_only_is_untouched),
-	        T(test_steps_follow_the_plan),
-	        T(test_steps_that_keep_the_default),
-	        T(test_arguments_of_the_program_are_no_distribution),
-	        T(test_marks_tell_what_was_stated),
-	        T(test_marks_are_asked_for),
-	        T(test_a_stated_order_is_on_record),
 	        T(test_exclusive_for_the_user_packs),
 	        T(test_admin_comment_can_be_switched_off),
 	        T(test_only_a_reconfiguration_adopts),
 	        T(test_suspended_jobs_are_no_background),
-	        T(test_plan_survives_a_restart),
 	        T(test_comment_keeps_what_others_wrote),
 	        T(test_nodes_without_memory_are_not_free),
 	        T(test_reserved_cores_are_not_free),
@@ -947,14 +636,7 @@ int main(void)
 	        T(test_a_busy_machine),
 #undef T
 	};
-	int rc;
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
-	controller_start("cons_tres_commplace");
-	controller_profile("ring16", 16, 5);
-	controller_profile("pairs16", 16, 8);
-	controller_profile("ring8", 8, 3);
-	rc = cmocka_run_group_tests(tests, NULL, NULL);
-	controller_stop();
-	return rc;
+	return cmocka_run_group_tests(tests, start_controller, stop_controller);
 }

@@ -2,13 +2,10 @@
 /* The task plugin's plans for hand-made launch requests, without daemons. */
 #include "launch.h"
 
-#include <fcntl.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,27 +15,9 @@
 
 #include "binding/launch.h"
 
-/* Files of the test's folder that are opened, and a file system that hangs. */
-static atomic_int opened;
-static atomic_bool hang;
-
-int open(const char *path, int flags, ...)
-{
-	mode_t mode = 0;
-
-	if (flags & O_CREAT) {
-		va_list ap;
-
-		va_start(ap, flags);
-		mode = va_arg(ap, mode_t);
-		va_end(ap);
-	}
-	if (!strncmp(path, launch_dir, strlen(launch_dir)))
-		atomic_fetch_add(&opened, 1);
-	while (atomic_load(&hang))
-		usleep(1000);
-	return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
-}
+#define OWN_OPEN true
+#define COUNTED !strncmp(path, launch_dir, strlen(launch_dir))
+#include "../tools/own_files.h"
 
 static const struct machine flat4 = {1, 4, 1, 4, 4};
 static const struct machine two_by_two = {2, 2, 1, 4, 2};
@@ -495,7 +474,7 @@ static void test_files_that_hang(void **state)
 	data = cpl_launch_write(&head, NULL, NULL, CPL_LAUNCH_MAX_BYTES, &size,
 	                        &full, &err);
 	carried = (struct cplslurm_excerpt){data, (uint32_t)size};
-	atomic_store(&hang, true);
+	hang = true;
 	clock_gettime(CLOCK_MONOTONIC, &begin);
 	for (int i = 0; i < 5; i++) {
 		assert_int_equal(cpltask_plan(req, 0, &plan, &err), -1);
@@ -504,7 +483,7 @@ static void test_files_that_hang(void **state)
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	/* Only the first one waits. */
 	assert_true(end.tv_sec - begin.tv_sec < 2);
-	atomic_store(&hang, false);
+	hang = false;
 	carried.data = NULL;
 	free(data);
 	free_request(req);

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The store of profiles: what it reads, refuses, keeps and gives up. */
 #include "commplace-config.h"
-#include <dlfcn.h>
-#include <fcntl.h>
 #include <ftw.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -23,28 +20,8 @@
 
 #define SECOND INT64_C(1000000000)
 
-/* While set, a file with "slow" in its name does not open; all opens count. */
-static atomic_bool hang;
-static atomic_int opened;
-
-int open(const char *path, int flags, ...)
-{
-	static int (*real)(const char *, int, ...);
-	mode_t mode = 0;
-	va_list ap;
-
-	if (flags & O_CREAT) {
-		va_start(ap, flags);
-		mode = va_arg(ap, mode_t);
-		va_end(ap);
-	}
-	if (!real)
-		*(void **)&real = dlsym(RTLD_NEXT, "open");
-	opened++;
-	while (hang && strstr(path, "slow"))
-		usleep(1000);
-	return real(path, flags, mode);
-}
+#define OWN_OPEN strstr(path, "slow")
+#include "../tools/own_files.h"
 
 static char dir[] = "/tmp/commplace-store-XXXXXX";
 #include "in_dir.h"
