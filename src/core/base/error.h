@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Errors are values: a function that can fail returns -1 (or NULL) and leaves
- * one line of text that names the file, line or field and the reason.
- */
+/* Errors are values: a function that can fail returns -1 (or NULL) and leaves
+ * one line of text that names the file, line or field and the reason. */
 #ifndef CPL_BASE_ERROR_H
 #define CPL_BASE_ERROR_H
 
@@ -17,20 +15,14 @@ struct cpl_error {
 	char text[CPL_ERROR_MAX];
 };
 
-/*
- * Store a formatted message in err (may be NULL: the text is then dropped).
- * Longer texts are cut. Always returns -1, so callers can
- * "return cpl_fail(err, ...)".
- */
+/* Store a message in err (may be NULL), cut where it is too long. Always -1, so
+ * that callers can "return cpl_fail(err, ...)". */
 int cpl_fail(struct cpl_error *err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 int cpl_vfail(struct cpl_error *err, const char *fmt, va_list ap)
 	__attribute__((format(printf, 2, 0)));
 
-/*
- * Put a formatted prefix (such as "network.json: ") in front of the text that
- * err already holds. Always returns -1.
- */
+/* Put a prefix (such as "network.json: ") in front of it. Always -1. */
 int cpl_fail_prefix(struct cpl_error *err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 

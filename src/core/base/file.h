@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Whole files in and out. Regular files only: a FIFO or a device could block
- * the scheduler that reads it.
- */
+/* Whole files in and out. Regular ones only: a FIFO could block its reader. */
 #ifndef CPL_BASE_FILE_H
 #define CPL_BASE_FILE_H
 
@@ -50,11 +47,10 @@ int cpl_file_stamp(const char *path, struct cpl_file_stamp *stamp);
 enum cpl_file_links { CPL_LINKS_FOLLOW, CPL_LINKS_REFUSE };
 
 /*
- * Open a regular file of at most max bytes for reading; never waits for the
- * writer of a FIFO. CPL_LINKS_REFUSE: the path's last part may not be a
- * symbolic link. Returns the descriptor and fills the stamp, or -1 with err
- * "FILE: reason" and errno set: as open() has it, ELOOP for a link, EINVAL for
- * what is no regular file, EFBIG.
+ * Open a regular file of at most max bytes for reading; CPL_LINKS_REFUSE: the
+ * path's last part may not be a symbolic link. The descriptor, or -1 with err
+ * "FILE: reason" and errno: open()'s, ELOOP for a link, EINVAL for what is no
+ * regular file, EFBIG.
  */
 int cpl_file_open(const char *path, enum cpl_file_links links, uint64_t max,
                   struct cpl_file_stamp *stamp, struct cpl_error *err);
@@ -64,29 +60,22 @@ int cpl_file_open(const char *path, enum cpl_file_links links, uint64_t max,
 char *cpl_file_read_open(int fd, const char *path, uint64_t size,
                          size_t *length, struct cpl_error *err);
 
-/*
- * Read a regular file of at most max bytes, links followed. The result is
- * NUL-terminated (the file may hold NULs too) and free()d by the caller;
- * *length is without the terminator. NULL with err "FILE: reason". O(bytes).
- */
+/* Read a file, links followed, to free(); a NUL stands behind its *length
+ * bytes. NULL with err "FILE: reason". O(bytes). */
 char *cpl_file_read(const char *path, uint64_t max, size_t *length,
                     struct cpl_error *err);
 
 /*
- * Write a file through a temporary one in the same folder and a rename, so
- * that a reader sees the old file or the new one, never a half. Mode is the
- * file's permission bits. Not synced to disk: the caller may be a person's
- * command. Refused: a path that is something else than a regular file. 0, or
- * -1 with errno as the first call that failed left it.
+ * Write a file through a temporary one in the same folder and a rename: a
+ * reader sees the old file or the new one. Mode is its permission bits. Refused
+ * where the path is something else than a regular file. 0, or -1 with err and
+ * errno.
  */
 int cpl_file_write_atomic(const char *path, const void *data, size_t length,
                           int mode, struct cpl_error *err);
 
-/*
- * The same for output that is made piece by piece: print to the stream (its
- * error flag is looked at in the end), then commit or abandon; both free the
- * writer, and only commit leaves a file.
- */
+/* The same piece by piece: print to the stream (errors show in the end), then
+ * commit or abandon; both free the writer. */
 struct cpl_file_writer;
 struct cpl_file_writer *cpl_file_open_atomic(const char *path,
                                              struct cpl_error *err);
@@ -94,11 +83,10 @@ FILE *cpl_file_stream(struct cpl_file_writer *writer);
 int cpl_file_commit(struct cpl_file_writer *writer, int mode,
                     struct cpl_error *err);
 void cpl_file_abandon(struct cpl_file_writer *writer);
-/* Have commit wait until the content is on the disk, so that after a crash of
- * the machine there is the old file or the new one, none of length 0. */
+/* Have commit wait until the content is on the disk. */
 void cpl_file_sync(struct cpl_file_writer *writer);
-/* Let commit give this user the right to read, by an access control list, where
- * the file is not the user's already and the file system knows such lists. */
+/* Have commit let this user read the file, by an access control list where the
+ * file system knows such lists. */
 void cpl_file_share(struct cpl_file_writer *writer, uid_t user);
 
 /* "DIR/NAME" for the caller to free; NULL when memory is out. */

@@ -18,12 +18,8 @@ struct cpl_hostlist {
 /* More hosts than this in one expression are refused. */
 #define CPL_HOSTLIST_MAX 4194304
 
-/*
- * Expand text into list (previous content is not freed; start from {0}).
- * Returns 0, or -1 with err naming the bad part (unbalanced bracket, reversed
- * or huge range, empty name, character that no host name has); the list is then
- * {0}. Text "" is the empty list. O(hosts).
- */
+/* Expand text into list, which is not freed before. 0, or -1 with err and the
+ * list {0}. Text "" is the empty list. O(hosts). */
 int cpl_hostlist_parse(struct cpl_hostlist *list, const char *text,
 		       struct cpl_error *err);
 
@@ -31,11 +27,8 @@ int cpl_hostlist_parse(struct cpl_hostlist *list, const char *text,
 int cpl_hostlist_push(struct cpl_hostlist *list, const char *name,
 		      struct cpl_error *err);
 
-/*
- * Ranged text of n names in their given order ("n[0-3,7]"): neighbours that
- * differ in a number at the end only are folded. The caller frees it; NULL when
- * memory is out. cpl_hostlist_parse of it gives the same names. O(n).
- */
+/* Text of n names in their order, to free(): neighbours that differ in a number
+ * at the end only are folded ("n[0-3,7]"). NULL when memory is out. O(n). */
 char *cpl_hostlist_format(char *const *name, int n);
 
 /* Free the names and reset the list to {0}. */

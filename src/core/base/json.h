@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Reading JSON with messages that name file and field. Thin over jansson;
- * only loaders use it, nothing past loading does.
- */
+/* Reading JSON with messages that name file and field. */
 #ifndef CPL_BASE_JSON_H
 #define CPL_BASE_JSON_H
 
@@ -16,34 +13,23 @@
 /* Files larger than this are refused before they are read. */
 #define CPL_JSON_MAX_BYTES (2ULL << 30)
 
-/*
- * Parse a file, or a buffer (name is used in messages only). Duplicate keys
- * are refused. NULL on failure; err says "FILE:LINE:COLUMN: reason". The
- * caller json_decref()s the result.
- */
+/* Parse a file, or a text (name for messages), to json_decref. Duplicate keys
+ * are refused. NULL with err "FILE:LINE:COLUMN: reason". */
 json_t *cpl_json_load(const char *path, struct cpl_error *err);
 json_t *cpl_json_parse(const char *text, size_t length, const char *name,
 		       struct cpl_error *err);
 
-/*
- * "format" must be the given string and "version" 1, else -1 with err.
- */
+/* "format" must be the given string and "version" 1, else -1 with err. */
 int cpl_json_expect_format(const json_t *root, const char *format,
 			   struct cpl_error *err);
 
-/*
- * Every key of object must stand in the NULL-terminated list, so that a
- * misspelt key is refused rather than ignored. -1 with err names the key,
- * `where` (such as "bandwidth") and the keys that would be right.
- */
+/* Is every key of object (NULL: has none) in the NULL-terminated list? 0, or -1
+ * with err, which begins with `where` if that is given. */
 int cpl_json_known_keys(const json_t *object, const char *where,
 			const char *const *keys, struct cpl_error *err);
 
-/*
- * Typed access to object[key]. Returns 1 when present and stored in *out, 0
- * when absent (*out untouched), -1 with err when it has the wrong type or lies
- * outside [low, high] (NaN and infinity are refused).
- */
+/* object[key] into *out: 1, or 0 where it is absent, or -1 with err when it has
+ * another type, is not finite or not in [low, high]. */
 int cpl_json_int(const json_t *object, const char *key, int64_t low,
 		 int64_t high, int64_t *out, struct cpl_error *err);
 int cpl_json_number(const json_t *object, const char *key, double low,
@@ -53,10 +39,8 @@ int cpl_json_string(const json_t *object, const char *key, const char **out,
 int cpl_json_bool(const json_t *object, const char *key, bool *out,
 		  struct cpl_error *err);
 
-/*
- * An integer in [low, high] into *value, which stays when it is absent: then it
- * must not be below low. 0, or -1 with err.
- */
+/* An integer in [low, high] into *value, which stays where it is absent, but
+ * must not be below low then. 0, or -1 with err. */
 int cpl_json_take_int(const json_t *object, const char *key, int low, int high,
 		      int *value, struct cpl_error *err);
 

@@ -14,13 +14,11 @@
 #define CPL_PARALLEL_MAX 256
 
 /*
- * Call fn(arg, chunk, thread) for every chunk of [0, n_chunks), each once, and
- * return when all are done. `thread` in [0, threads) tells callers that run at
- * the same time apart: for buffers that hold nothing from one chunk to the
- * next. Chunks are handed out in increasing order; with threads <= 1 all run
- * in the caller, as thread 0, and nothing is started. Where a thread cannot be
- * started, fewer do the work. The threads take no signals. fn must not call
- * this itself.
+ * Call fn(arg, chunk, thread) once for every chunk of [0, n_chunks), in
+ * increasing order, and return when all are done. `thread` in [0, threads)
+ * tells calls at the same time apart. With threads <= 1 all run in the caller,
+ * as thread 0; where a thread cannot be started, fewer do the work. The threads
+ * take no signals. fn must not call this itself.
  */
 void cpl_parallel(int threads, int64_t n_chunks,
                   void (*fn)(void *arg, int64_t chunk, int thread), void *arg);

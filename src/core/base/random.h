@@ -9,12 +9,8 @@
 
 #include <stdint.h>
 
-/*
- * Who draws from a seed: the streams, in one place. Whoever is not here draws
- * from a stream for each of its items (a rank, a pair of routers, a round of
- * interchange, a level of a bisection), with a seed of its own or next to the
- * names below that share its seed.
- */
+/* Who draws from a seed. Others have a stream for each of their items (a rank,
+ * a pair of routers, a round). */
 enum cpl_random_stream {
 	/* Of a placement's seed. */
 	CPL_STREAM_RANDOM_NODES = 1,
@@ -78,24 +74,16 @@ static inline uint64_t cpl_random_scale(uint64_t r, uint64_t n)
 /* 64 random bits for this (seed, stream, counter). O(1). */
 uint64_t cpl_random(uint64_t seed, uint64_t stream, uint64_t counter);
 
-/*
- * A uniform integer in [0, n), n >= 1; unbiased enough for n < 2^32
- * (multiply-shift of the upper bits, bias below n / 2^64). O(1).
- */
+/* A uniform integer in [0, n), n >= 1, with a bias below n / 2^64. O(1). */
 uint64_t cpl_random_below(uint64_t seed, uint64_t stream, uint64_t counter,
 			  uint64_t n);
 
-/*
- * 64 random bits r as a draw of the exponential distribution of mean 1, to
- * about 1e-5; by basic arithmetic only, so that it is the same everywhere.
- * Simulated annealing takes what costs more by less than temperature times it.
- */
+/* 64 random bits r as a draw of the exponential distribution of mean 1, to
+ * about 1e-5; by basic arithmetic only, so that it is the same everywhere. */
 double cpl_random_exponential(uint64_t r);
 
-/*
- * Fisher-Yates: shuffle item[0..n) in place, from the draws (seed, stream,
- * 0..n-2). O(n).
- */
+/* Fisher-Yates: shuffle item[0..n) by the draws (seed, stream, 0..n-2). O(n).
+ * */
 void cpl_random_shuffle(int *item, int n, uint64_t seed, uint64_t stream);
 
 #endif

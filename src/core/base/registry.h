@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tables of named things: network types, routings, policies, mappers, binders,
- * patterns, importers, readers, objectives. A thing begins with an entry; its
- * table is one array, one line for each. What lists names (messages, --help,
- * man pages) asks the table.
+ * Tables of named things: network types, routings, policies, mappers ... What
+ * lists names (messages, --help, man pages) asks the table.
  *
  *	struct cpl_placement_policy {
  *		CPL_ENTRY;
@@ -13,14 +11,9 @@
  *		.name = "linear", .short_name = "LIN", .summary = "...",
  *		.place = place,
  *	};
- *	static const struct cpl_entry *const table[] = {
- *		&cpl_placement_linear.entry, ..., NULL,
- *	};
- *	const struct cpl_registry cpl_placements = {.entry = table};
  *
- * scripts/registry.awk writes such a table from the files that define things:
- * then a file and its line in the room's list of sources are all that a new
- * one needs.
+ * scripts/registry.awk writes a table from the files that define things: a file
+ * and its line in the room's list of sources are all that a new one needs.
  */
 #ifndef CPL_BASE_REGISTRY_H
 #define CPL_BASE_REGISTRY_H
@@ -38,8 +31,7 @@ struct cpl_entry {
 	CPL_ENTRY_FIELDS;
 };
 
-/* The first member of a thing: its fields are the thing's, and all of them are
- * its `entry`. */
+/* The first member of a thing: these fields, together its `entry`. */
 #define CPL_ENTRY                                                              \
 	union {                                                                \
 		struct cpl_entry entry;                                        \
@@ -52,8 +44,7 @@ struct cpl_registry {
 	const struct cpl_entry *const *entry; /* NULL-terminated, in the order
 	                                       * of lists */
 	bool exact; /* upper and lower case are not alike in names */
-	/* Entries that come before its own: a program adds to a table of the
-	 * library. NULL: none. */
+	/* Entries that come before its own, or NULL. */
 	const struct cpl_registry *base;
 };
 
@@ -61,7 +52,7 @@ struct cpl_registry {
 const struct cpl_entry *cpl_registry_at(const struct cpl_registry *registry,
                                         int i);
 
-/* May this entry be meant, or listed? */
+/* Is this entry taken? */
 typedef bool cpl_entry_filter(const struct cpl_entry *entry,
                               const void *context);
 
@@ -70,11 +61,9 @@ typedef bool cpl_entry_filter(const struct cpl_entry *entry,
 bool cpl_entry_has(const struct cpl_entry *entry, const void *flags);
 bool cpl_entry_lacks(const struct cpl_entry *entry, const void *flags);
 
-/*
- * The entry of that long or short name, or NULL; the first `length` characters
- * of name, where what follows is an option. takes (NULL: all) passes over
- * others. Cast it to the thing. O(entries).
- */
+/* The first entry that is taken (takes NULL: all) of which the first `length`
+ * characters of name are the long or short name, or NULL. Cast it to the thing.
+ * O(entries). */
 const struct cpl_entry *cpl_registry_find(const struct cpl_registry *registry,
                                           const char *name, size_t length,
                                           cpl_entry_filter *takes,
@@ -86,16 +75,14 @@ enum {
 	CPL_NAMES_OR = 2,    /* "a, b or c", not "a, b, c" */
 };
 
-/*
- * The names of all entries that are taken, into text[size], cut where it is
- * full; returns text. O(text).
- */
+/* Names of all that are taken into text[size], which it returns, cut where it
+ * is full. */
 char *cpl_registry_names(const struct cpl_registry *registry, unsigned style,
                          cpl_entry_filter *takes, const void *context,
                          char *text, size_t size);
 
-/* The names into words[capacity], NULL-terminated, for cpl_suggest; returns how
- * many. */
+/* All names into words[capacity], NULL-terminated, for cpl_suggest; how many.
+ * */
 int cpl_registry_words(const struct cpl_registry *registry, const char **words,
                        int capacity);
 

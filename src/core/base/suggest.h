@@ -3,12 +3,9 @@
 #ifndef CPL_BASE_SUGGEST_H
 #define CPL_BASE_SUGGEST_H
 
-/*
- * The word of the NULL-terminated list with the least edit distance
- * (Levenshtein, upper and lower case alike) from text, ties to the first.
- * NULL when even that differs in more than half of the longer word's
- * letters. O(sum of lengths * length of text).
- */
+/* The word of the NULL-terminated list with the least edit distance
+ * (Levenshtein, upper and lower case alike) from text, ties to the first; NULL
+ * when that is above half of the longer word. O(lengths * length of text). */
 const char *cpl_suggest(const char *text, const char *const *words);
 
 #endif

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The machine's network: routers, nodes, directed links with bandwidths, and
- * what one may ask of any network without knowing its type. Each type has a
- * folder here and one line in network.mk.
- *
- * Ids are dense integers. Nodes hang on routers by ports; where some routers
- * have no nodes (switches above the leaves) they come last. Link ids run over
- * the network's links only, class by class; node-to-router links (injection,
- * ejection) are indexed by node id and kept apart.
+ * The machine's network, whatever its type: routers, nodes, directed links with
+ * bandwidths. Ids are dense integers; routers without nodes come last, links
+ * are numbered class by class. Injection and ejection are indexed by node id
+ * and kept apart.
  */
 #ifndef CPL_NETWORK_NETWORK_H
 #define CPL_NETWORK_NETWORK_H
@@ -27,24 +23,20 @@ struct cpl_network_type;
 
 /* Links of a class have ids first .. first + count - 1. */
 struct cpl_link_class {
-	char name[16];    /* "row", "column", "global"; "dim0" ... */
-	int64_t first;
-	int64_t count;    /* directed links */
-	/* Parallel cables that each link stands for: they share its bytes
-	 * evenly. Reports of bytes count cables, averages of congestion count
-	 * links. 1 but inside a dragonfly's groups. */
+	char name[16]; /* "row", "dim0" ... */
+	int64_t first, count;
+	/* Of each link; 1 but inside a dragonfly's groups. Reports of bytes
+	 * count cables, averages of congestion count links. */
 	int cables;
-	double bandwidth; /* bytes/s per direction, of all cables together */
+	double bandwidth; /* bytes/s of a link's cables together */
 };
 
-/* Ways of fewest hops through any network, see network/ways.c. */
+/* Paths of fewest hops through any network, see network/ways.c. */
 struct cpl_way_table {
 	/* next[to * n_routers + router]: link towards router `to` (with
 	 * nodes), -1 at `to`. Lowest link id to the lowest next router. */
 	int *next;
-	/* The next link of those from the same router to the same one, or
-	 * -1 at the last. */
-	int *twin; /* [n_links] */
+	int *twin; /* [n_links] next link with the same ends, -1: none */
 };
 
 /*
@@ -58,11 +50,8 @@ struct cpl_route_table {
 	int *link;
 };
 
-/*
- * Routers as the points of a product of lines and rings: router id has the
- * first dimension fastest, and the hops between two routers add up over the
- * dimensions.
- */
+/* Routers as the points of a product of lines and rings, the first dimension
+ * fastest: hops add up over the dimensions. */
 struct cpl_product {
 	int n_dims;
 	int dim[CPL_NETWORK_MAX_DIMS];
@@ -72,18 +61,15 @@ struct cpl_product {
 	int64_t *out;
 };
 
-/*
- * A level of rooms, called units: a group, a chassis, a router. Units of one
- * level share no router; those of the next level are inside them.
- */
+/* A level of units: groups, chassis, routers. Units of one level share no
+ * router; those of the next level are inside them. */
 struct cpl_level {
 	const char *name; /* "group": how policies ask for it; NULL: none does */
 	int n_units;
-	int routers;      /* consecutive ones of a unit; the last one may have
-	                   * fewer */
-	/* Nodes of unit u: node[first[u]] .. node[first[u + 1] - 1], by id.
-	 * With several ports, those whose first port is there. */
-	int *first;       /* [n_units + 1] */
+	int routers; /* consecutive ones of a unit, the last may have fewer */
+	/* Nodes of unit u, by their first port: node[first[u]] ..
+	 * node[first[u + 1] - 1], by id. */
+	int *first; /* [n_units + 1] */
 	const int *node;
 };
 
@@ -121,19 +107,14 @@ struct cpl_network {
 	unsigned char own[] __attribute__((aligned(16)));
 };
 
-/*
- * Load network.json, or parse the same text from memory (name for messages).
- * Unknown keys, sizes that do not fit, node lists of the wrong length or with
- * a name twice, bandwidths that are not positive finite numbers are refused;
- * whether the stated routing exists is cpl_routing_find's to say.
- * Returns a network for cpl_network_free, or NULL with err. O(nodes + links).
- */
+/* Load network.json, or parse the same text (name for messages), for
+ * cpl_network_free; NULL with err. Whether the routing that it names exists is
+ * cpl_routing_find's to say. O(nodes + links). */
 struct cpl_network *cpl_network_load(const char *path, struct cpl_error *err);
 struct cpl_network *cpl_network_parse(const char *text, size_t length,
 				      const char *name, struct cpl_error *err);
 void cpl_network_free(struct cpl_network *net);
 
-/* "dragonfly", "torus", ...: as in the file. */
 const char *cpl_network_type_name(const struct cpl_network_type *type);
 /* The type of that name, or NULL. */
 const struct cpl_network_type *cpl_network_type_find(const char *name);
@@ -142,35 +123,33 @@ bool cpl_network_type_has(const struct cpl_network_type *type,
 			  const char *level);
 /* Are they products of dimensions? */
 bool cpl_network_type_is_product(const struct cpl_network_type *type);
-/* Do levels say little of how routers are linked, so that one should look at
- * the links? */
+/* Is it for its links, not its levels, to say how routers are joined? */
 bool cpl_network_type_is_irregular(const struct cpl_network_type *type);
 
 /* Node id of a host name, or -1 when the network does not have it. O(1). */
 int cpl_network_node(const struct cpl_network *net, const char *host);
 
-/* Bandwidth of a network link in bytes/s. O(1). */
+/* Bytes/s. O(1). */
 static inline double cpl_network_link_bandwidth(const struct cpl_network *net,
 						int64_t link)
 {
 	return net->link_class[net->link_class_of[link]].bandwidth;
 }
 
-/* Cables that a network link stands for. O(1). */
 static inline int cpl_network_link_cables(const struct cpl_network *net,
 					  int64_t link)
 {
 	return net->link_class[net->link_class_of[link]].cables;
 }
 
-/* Router of a node's port `port`, below net->n_ports. O(1). */
+/* Router of a node's port, below net->n_ports. O(1). */
 static inline int cpl_network_port(const struct cpl_network *net, int node,
 				   int port)
 {
 	return net->port_router[(int64_t)node * net->n_ports + port];
 }
 
-/* Router of a node, of its first port where it has several. O(1). */
+/* Router of a node's first port. O(1). */
 static inline int cpl_network_router(const struct cpl_network *net, int node)
 {
 	return cpl_network_port(net, node, 0);
@@ -208,11 +187,8 @@ static inline int cpl_level_unit(const struct cpl_level *level, int router)
 	return router / level->routers;
 }
 
-/*
- * Coordinates of a router with nodes into at[CPL_NETWORK_MAX_DIMS]; returns how
- * many. Those of a product (first dimension first); else, unless the type has
- * others, where it is in each level: unit by unit from the coarsest.
- */
+/* Coordinates of a router with nodes into at[CPL_NETWORK_MAX_DIMS]: how many.
+ * The type's, the product's, or its unit in each level from the coarsest. */
 int cpl_network_coordinates(const struct cpl_network *net, int router, int *at);
 
 #endif

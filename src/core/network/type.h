@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What a network type is, and what types share to be one.
- */
+/* What a network type is, and what types share. */
 #ifndef CPL_NETWORK_TYPE_H
 #define CPL_NETWORK_TYPE_H
 
@@ -16,11 +14,9 @@
 
 enum cpl_network_type_flags {
 	CPL_NETWORK_PRODUCT = 1,   /* shape fills net->product */
-	CPL_NETWORK_WAYS = 2,      /* net->ways are to be found, for the routing
-	                            * shortest-path */
+	CPL_NETWORK_WAYS = 2,      /* net->ways are to be found */
 	CPL_NETWORK_TABLES = 4,    /* the file may name a table of routes */
-	CPL_NETWORK_IRREGULAR = 8, /* levels tell little of how routers are
-	                            * linked: look at the links */
+	CPL_NETWORK_IRREGULAR = 8, /* see cpl_network_type_is_irregular */
 };
 
 #define CPL_DRAWING_STRIPS 4
@@ -31,11 +27,8 @@ struct cpl_strip {
 	const char *title;
 };
 
-/*
- * How loads of links are drawn (see cmd/plot) where the network is no product:
- * a matrix from and to the first coordinate, and beside it, line by line, what
- * has a strip.
- */
+/* How link loads are drawn (cmd/plot) where the network is no product: a matrix
+ * from and to the first coordinate, and beside its lines what has a strip. */
 struct cpl_drawing {
 	const char *coordinate[CPL_NETWORK_MAX_DIMS]; /* "group", "row" */
 	const char *title;                            /* of the matrix */
@@ -51,11 +44,10 @@ struct cpl_network_type {
 	const char *const *keys;
 	size_t size; /* of its own data, net->own, zeroed before shape */
 	/*
-	 * `shape` reads sizes and bandwidths from root and sets n_routers (and
-	 * n_node_routers when fewer have nodes), the link classes and levels;
-	 * `links` then fills the link arrays, which are allocated, and tables
-	 * of its own; `release` (or NULL) frees those. 0 or -1 with err,
-	 * without the file's name.
+	 * `shape` reads root and sets n_routers (n_node_routers where fewer
+	 * have nodes), link classes and levels; `links` fills the link arrays
+	 * and tables of its own, which `release` (or NULL) frees. 0, or -1
+	 * with err without the file's name.
 	 */
 	int (*shape)(struct cpl_network *net, const json_t *root,
 	             struct cpl_error *err);
@@ -64,18 +56,15 @@ struct cpl_network_type {
 	/* See cpl_network_coordinates; NULL: the product's, or by levels. */
 	int (*coordinates)(const struct cpl_network *net, int router, int *at);
 	const struct cpl_drawing *drawing; /* NULL: there is none */
-	/* For `network check`: its sizes in words ("dragonfly of 4 groups"),
-	 * and as a JSON object (NULL when memory is out). */
+	/* Its sizes in words ("dragonfly of 4 groups"), and as a JSON object
+	 * (NULL when memory is out). */
 	void (*describe)(const struct cpl_network *net, FILE *out);
 	json_t *(*sizes)(const struct cpl_network *net);
 };
 
-/*
- * Ways of fewest hops, for types with CPL_NETWORK_WAYS: whether the table would
- * not be too large (when n_routers and n_node_routers are known), and the ways
- * themselves, once the links are there; -1 with err where there is none between
- * two routers with nodes. O(routers with nodes * links).
- */
+/* For CPL_NETWORK_WAYS: is the table not too large (once the routers are
+ * known); and the table (once the links are), -1 with err where there is no
+ * path between two routers with nodes. O(routers with nodes * links). */
 int cpl_network_check_ways(const struct cpl_network *net,
                            struct cpl_error *err);
 int cpl_network_find_ways(struct cpl_network *net, struct cpl_error *err);
@@ -86,12 +75,12 @@ extern const struct cpl_registry cpl_network_types;
 json_t *cpl_network_ints(const int *value, int n);
 
 /*
- * "routing_table" of root, a file beside the network's: into net->routes, once
- * the links are there. path is the network file, NULL for a text in memory
- * (which cannot name one). Lines "src dst hop ... dst": router ids, each hop
- * one link on; "router:k" takes link k of parallel ones. Several lines of a
- * pair share its bytes evenly. Every ordered pair of routers with nodes needs
- * a route. 0 or -1 with err. O(file + pairs + links log links).
+ * "routing_table" of root, a file beside the network's (path; NULL: a text in
+ * memory, which cannot name one), into net->routes, once the links are there.
+ * Lines "src dst hop ... dst": router ids, each one link on; "router:k" takes
+ * link k of parallel ones. Lines of the same pair share its bytes; each ordered
+ * pair of routers with nodes has one. 0 or -1 with err. O(file + pairs + links
+ * log links).
  */
 int cpl_network_read_routes(struct cpl_network *net, const json_t *root,
                             const char *path, struct cpl_error *err);
@@ -122,25 +111,17 @@ static inline void cpl_network_set_link(struct cpl_network *net, int64_t link,
 	net->link_to[link] = to;
 }
 
-/*
- * Append a level, the next finer one, whose units are `routers` consecutive
- * routers each. For shape; name as in struct cpl_level.
- */
+/* Append the next finer level, of units of `routers` routers each. */
 void cpl_network_add_level(struct cpl_network *net, const char *name,
                            int routers);
 
-/*
- * object[key] as a bandwidth (bytes/s, positive and finite); untouched when
- * absent. object may be NULL.
- */
+/* object[key] as bytes/s, above 0 and finite; untouched when absent, or object
+ * is NULL. */
 int cpl_network_bandwidth(const json_t *object, const char *key, double *out,
                           struct cpl_error *err);
 
-/*
- * root's "dims": the lengths of an array into dim[], at most
- * CPL_NETWORK_MAX_DIMS, each within [1, CPL_NETWORK_MAX_ROUTERS] as is their
- * product, which becomes net->n_routers. Returns how many, or -1 with err.
- */
+/* root's "dims" into dim[CPL_NETWORK_MAX_DIMS], their product into
+ * net->n_routers. How many, or -1 with err. */
 int cpl_network_dims(struct cpl_network *net, const json_t *root, int *dim,
                      struct cpl_error *err);
 

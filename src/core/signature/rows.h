@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The rows of a communication matrix that need not be stored: of a weighted
- * sum of phases, each a matrix or a generator ("pattern") that makes its rows
- * when they are asked for. 1.1 billion messages then take no memory.
- */
+/* The rows of a communication matrix that need not be stored: a weighted sum of
+ * phases, each a matrix or a generator that makes rows when they are asked for.
+ * */
 #ifndef CPL_SIGNATURE_ROWS_H
 #define CPL_SIGNATURE_ROWS_H
 
@@ -26,10 +24,8 @@ struct cpl_rows {
 	struct cpl_rows_term term[];
 };
 
-/*
- * Phase NULL is the whole run, else one execution of the phase of that name
- * (refused with the names there are). Free with cpl_rows_free. NULL with err.
- */
+/* Phase NULL: the whole run, else one execution of the phase of that name. NULL
+ * with err. */
 struct cpl_rows *cpl_rows_new(const struct cpl_signature *sig,
                               const char *phase, struct cpl_error *err);
 void cpl_rows_free(struct cpl_rows *rows);
@@ -55,36 +51,31 @@ struct cpl_rows_batch {
 };
 
 /*
- * The next entries into out[rows->max_entries]; false behind the last.
- * Entries of a rank may come in any order and in several batches, and a pair
- * several times. Phase by phase, ranks increasing in each. No allocation, no
- * state but the iterator's: any number of threads at once. O(entries written).
+ * The next entries into out[rows->max_entries]; false behind the last. Phase by
+ * phase, ranks increasing in each; entries of a rank in any order and in
+ * several batches, a pair several times. No state but the iterator's.
+ * O(entries).
  */
 bool cpl_rows_next(const struct cpl_rows *rows, struct cpl_rows_iter *iter,
                    struct cpl_rows_batch *batch, struct cpl_comm_entry *out);
 
 /*
- * Call fn for every rank of [first, last) once, with all it sends: entries
- * sorted by `to`, each pair once, bytes and messages weighted; ranks from ..
- * from + count - 1 as in a batch, increasing. 0, or -1 with err (memory).
- * O(entries log entries of a row).
+ * Call fn for every rank of [first, last) once, with all it sends: sorted by
+ * `to`, each pair once, weighted; ranks from .. from + count - 1 as in a batch,
+ * increasing. 0, or -1 with err. O(entries log entries of a row).
  */
 int cpl_rows_each(const struct cpl_rows *rows, int first, int last,
                   void (*fn)(void *arg, int from, int count,
                              const struct cpl_comm_entry *entry, int64_t n),
                   void *arg, struct cpl_error *err);
 
-/* Known without looking: whoever sends to a rank gets as many bytes back. */
+/* Is it known that whoever sends to a rank gets as many bytes back? */
 bool cpl_rows_symmetric(const struct cpl_rows *rows);
 
-/* Known without looking: no pair of ranks comes twice, none of a rank with
- * itself. */
+/* Is it known that no pair comes twice, and no rank with itself? */
 bool cpl_rows_distinct(const struct cpl_rows *rows);
 
-/*
- * Matrix of the rows: entries sorted and added up. Refused where they could be
- * more than memory should hold. The caller frees it with cpl_comm_free.
- */
+/* Their matrix for cpl_comm_free; NULL with err where it could be too large. */
 struct cpl_comm *cpl_rows_comm(const struct cpl_rows *rows,
                                struct cpl_error *err);
 

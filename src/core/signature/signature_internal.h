@@ -29,12 +29,10 @@ int entries_check(const struct entry_list *list, int ranks, const char *what,
                   struct cpl_error *err);
 
 /*
- * Large matrices would be slow and fat as a JSON tree: scan_traffic() reads
- * the "traffic" arrays of the phases straight from the text into lists[phase]
- * and blanks them there (a 0 stands in their place, line breaks stay), so that
- * the JSON parser sees the small rest. Malformed JSON outside of these arrays
- * is left to that parser. Returns 0, or -1 with "NAME:LINE:COLUMN: ...". Free
- * with scan_free(). O(length).
+ * Large matrices would be slow and fat as a JSON tree: scan_traffic() takes the
+ * phases' "traffic" out of the text into list[phase] and leaves a 0 and line
+ * breaks, so that the JSON parser sees the small rest. 0, or -1 with
+ * "NAME:LINE:COLUMN: ...". O(length).
  */
 struct scan {
 	struct entry_list *list; /* [n_phases] */
@@ -86,10 +84,8 @@ int source_open(struct source *src, const char *path, uint64_t max,
 /* Tell who asked for it that files are read now, or no longer. */
 void source_reads(const struct source *src, bool reads);
 
-/*
- * The side file of a phase, see commplace-signature(5). file is a plain name
- * in the folder of src->path.
- */
+/* A phase's side file, see commplace-signature(5), in the folder of src->path.
+ * */
 struct cpl_comm *side_file_load(struct source *src, const char *file, int ranks,
                                 struct cpl_error *err);
 int side_file_write(const struct cpl_comm *comm, const char *path,
@@ -98,14 +94,11 @@ int side_file_write(const struct cpl_comm *comm, const char *path,
 /* Free the generator; NULL is taken. */
 void pattern_free(struct cpl_pattern *pattern);
 
-/* The patterns of a signature together keep matrices of at most so many
- * entries: 20 bytes each. */
+/* Entries of all patterns' matrices together, 20 bytes each. */
 #define PATTERN_MAX_STORED (1 << 22)
 
-/*
- * The "pattern" object for this many ranks: its generator, and its matrix when
- * that fits into budget->left entries, which it takes. 0, or -1 with err.
- */
+/* The "pattern" object for this many ranks: its generator, and its matrix where
+ * budget->left allows. 0, or -1 with err. */
 int pattern_take(const json_t *object, int ranks, struct matrix_budget *budget,
                  struct cpl_phase *phase, struct cpl_error *err);
 

@@ -2,13 +2,12 @@
 /*
  * Dragonflies (Cray Cascade; Jain 2016, 3.2.1): node id = ((group * rows + row)
  * * columns + column) * nodes_per_router + port. Routers of one row (chassis)
- * are all-to-all, routers of one column of a group too. Link ids in closed
- * form, O(1) each.
+ * are all-to-all, those of one column of a group too. Link ids are O(1).
  *
  * Wiring "modulo": of the K global links between groups A and B, link k sits
  * in A on local router (B * K + k) mod (rows * columns) and in B on
- * (A * K + k) mod (rows * columns) (Jain 2016, 8.1.1). K may exceed rows *
- * columns: links between the same two routers are then links of their own.
+ * (A * K + k) mod (rows * columns) (Jain 2016, 8.1.1). Links between the same
+ * two routers are links of their own.
  *
  * The next two number a group's global ports 0 .. P - 1, P = (groups - 1) * K,
  * and give each router H = P / (rows * columns) consecutive ones, rounded up:
@@ -16,20 +15,17 @@
  *
  * "consecutive": link k of A to B is at port (B - (B > A)) * K + k: groups in
  * increasing order, the own one left out (Kim et al. 2008, as in BookSim's
- * dragonflynew; "consecutive" of Camarero, Vallejo, Beivide 2014, "absolute" of
- * Hastings et al. 2015). The K links of two groups are on neighbouring ports,
- * where "absolute" of SST's merlin goes round the groups K times, and spreads
- * ports that are left over differently; for K = 1 and full ports they agree.
+ * dragonflynew; Camarero, Vallejo, Beivide 2014; "absolute" of Hastings et al.
+ * 2015, with which SST's merlin agrees for K = 1 and full ports only).
  *
  * "palmtree": ports go to the groups before A, nearest first: with A < B, link
  * k is at port ((A - B - 1) mod groups) * K + k in A and at ((B - A - 1) mod
- * groups) * K + K - 1 - k in B, so that port p of A leads to group A - 1 - p / K
- * and meets port P - 1 - p there (Garcia et al. 2012; Camarero, Vallejo,
- * Beivide 2014, whose simulator CAMINOS does the same with K as "lag").
+ * groups) * K + K - 1 - k in B: port p of A leads to group A - 1 - p / K and
+ * meets port P - 1 - p there (Garcia et al. 2012; Camarero, Vallejo, Beivide
+ * 2014).
  *
- * "list": "global_links" has rows [A, i, B, j], local router i of A to local
- * router j of B; the k-th row of a pair of groups is its link k. Each pair has
- * K rows.
+ * "list": K rows [A, i, B, j] of "global_links" for each pair of groups, local
+ * router i of A to j of B; the k-th of them is link k.
  */
 #ifndef CPL_NETWORK_DRAGONFLY_H
 #define CPL_NETWORK_DRAGONFLY_H
@@ -53,15 +49,10 @@ struct cpl_dragonfly {
 	int global_per_pair; /* K: global links per pair of groups */
 	int routers_per_group; /* rows * columns */
 	enum cpl_wiring wiring;
-	/*
-	 * Gateways: global link id (relative to the class) of link k from
-	 * group a to group b is ((a * (groups - 1) + b - (b > a)) * K + k).
-	 * gateway[that] is its router id in a; the far end is the gateway of
-	 * link k from b to a.
-	 */
+	/* gateway[cpl_dragonfly_global(a, b, k)]: router id in a of link k to
+	 * b; the far end is the gateway of link k from b to a. */
 	int *gateway;
-	/* Row of each router of a group, [routers_per_group]. */
-	int *row_of;
+	int *row_of; /* [routers_per_group] */
 	/*
 	 * Which of the K links from group a to group b are on a row, and on a
 	 * column, of a: bit k % 64 of rows_columns[((a * (groups - 1) + b - (b
@@ -72,24 +63,20 @@ struct cpl_dragonfly {
 	int words; /* K / 64, rounded up */
 };
 
-/* Of a network that is a dragonfly. */
 static inline const struct cpl_dragonfly *
 cpl_dragonfly_of(const struct cpl_network *net)
 {
 	return (const void *)net->own;
 }
 
-/* Nodes of a group, as many on each of its routers: node id = (group * routers
- * + router) * nodes of a router + port. */
+/* Nodes of a group. */
 static inline int cpl_dragonfly_nodes(const struct cpl_network *net)
 {
 	return cpl_dragonfly_of(net)->routers_per_group * net->nodes_per_router;
 }
 
-/*
- * Read "global_wiring", and with list its "global_links", once the link classes
- * are known; then fill gateway[]. 0 or -1 with err.
- */
+/* Read "global_wiring" and "global_links", once the link classes are known;
+ * then fill gateway[]. 0 or -1 with err. */
 int cpl_wiring_read(struct cpl_network *net, const json_t *root,
                     struct cpl_error *err);
 int cpl_wiring_fill(struct cpl_network *net, struct cpl_error *err);
@@ -118,8 +105,8 @@ static inline int64_t cpl_dragonfly_column_link(const struct cpl_network *net,
 	       (row > router / cpl_dragonfly_of(net)->columns % rows);
 }
 
-/* Index of global link k from group a to group b != a: into gateway[], and
- * with the class's first link added the link id. */
+/* Link k from group a to b != a: into gateway[], and with the class's first
+ * link added the link id. */
 static inline int64_t cpl_dragonfly_global(const struct cpl_network *net, int a,
                                            int b, int k)
 {

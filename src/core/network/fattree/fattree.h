@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Fat trees: the parallel-port generalised fat tree PGFT(h; m; w; p) of Zahavi
- * 2012 with the leaf switches as level 0, of which the first n may be there.
- * Level l + 1 joins down[l] subtrees of level l; a switch of level l has up[l]
- * parents and ports[l] links to each.
+ * PGFT(h; m; w; p) of Zahavi 2012 with the leaf switches as level 0, of which
+ * the first n may be there. Level l + 1 joins down[l] subtrees of level l; a
+ * switch of level l has up[l] parents and ports[l] links to each.
  *
  * A switch is (level, subtree, replica). Its parents are the replicas
  * replica * up[l] .. + up[l] - 1 of subtree / down[l]. Class "upN" ("downN")
@@ -20,10 +19,9 @@ extern const struct cpl_network_type cpl_network_fattree;
 
 /* Index l: between the switches of level l and l + 1, leaves being level 0. */
 struct cpl_fattree {
-	int n_levels;  /* levels above the leaves */
-	int down[CPL_NETWORK_MAX_LEVELS];  /* children of a switch above */
-	int up[CPL_NETWORK_MAX_LEVELS];    /* parents of a switch below */
-	int ports[CPL_NETWORK_MAX_LEVELS]; /* links to each parent */
+	int n_levels; /* above the leaves */
+	int down[CPL_NETWORK_MAX_LEVELS], up[CPL_NETWORK_MAX_LEVELS];
+	int ports[CPL_NETWORK_MAX_LEVELS];
 	/* Switches of a level: subtrees x replicas; level l has subtrees[l] *
 	 * replicas[l], router id first[l] + replica * subtrees[l] + subtree. */
 	int subtrees[CPL_NETWORK_MAX_LEVELS + 1];
@@ -31,7 +29,6 @@ struct cpl_fattree {
 	int first[CPL_NETWORK_MAX_LEVELS + 1];
 };
 
-/* Of a network that is a fat tree. */
 static inline const struct cpl_fattree *
 cpl_fattree_of(const struct cpl_network *net)
 {

@@ -2,10 +2,8 @@
 /*
  * Link ids of a HAEC Box (Sharunov 2016, 2.1): `boards` boards in a line, each
  * a 2-D torus of x * y routers; every router has a wireless link to every
- * router of the adjacent boards. Router id = i + x * (j + y * board).
- *
- * Class "optical": links on a board, as in a torus. Class "wireless": links
- * between boards. O(1) each.
+ * router of the adjacent boards. Router id = i + x * (j + y * board). Class
+ * "optical": on a board; "wireless": between boards.
  */
 #ifndef CPL_NETWORK_HAEC_H
 #define CPL_NETWORK_HAEC_H
@@ -18,7 +16,6 @@ struct cpl_haec {
 	int x, y, boards;
 };
 
-/* Of a network that is a HAEC Box. */
 static inline const struct cpl_haec *cpl_haec_of(const struct cpl_network *net)
 {
 	return (const void *)net->own;

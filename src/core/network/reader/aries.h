@@ -33,12 +33,11 @@ struct cpl_aries_list {
 };
 
 /*
- * The list as a dragonfly in draft->description, its global links by list,
- * when it is a regular one: groups that all have the same rows and columns,
- * each two routers of a row (and of a column) with equally many cables both
- * ways, each two groups too, and nothing else. Numbers that no group, row or
- * column has are left out. Else draft->why says what is not regular. hosts are
- * in the order of node ids. 0, or -1 with err. O(links log links).
+ * The list as a dragonfly in draft->description where it is regular: groups of
+ * the same rows and columns, equally many cables both ways between each two
+ * routers of a row, of a column, and between each two groups, nothing else.
+ * Else draft->why says why not. hosts in the order of node ids. 0, or -1 with
+ * err. O(links log links).
  */
 int cpl_aries_dragonfly(const struct cpl_lines *in,
                         const struct cpl_network_import *how,

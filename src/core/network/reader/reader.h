@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Network descriptions out of what a machine tells of itself. One file per
- * format, one line in network.mk. All make graphs, but for regular
- * Aries lists.
+ * Network descriptions out of what a machine tells of itself: graphs, but for
+ * regular Aries lists.
  *
  * topology-conf: Slurm's topology.conf of topology/tree. A link for each child
  * switch; LinkSpeed is passed over, as Slurm does.
  *
  * ibnetdiscover: the dump of that command (infiniband-diags). Hosts are the
  * first words of the channel adapters' descriptions, each on the switch where
- * it is seen first; classes of links are width and speed ("4xqdr") with their
- * data rates. Routes: what ibtracert prints, one trace after the other.
+ * it is seen first; classes are speed and width ("qdr-4x"). Routes: traces of
+ * ibtracert, one after the other.
  *
- * aries: lines "FROM(g:r:c) COLOUR -> TO(g:r:c)" of a Cray XC, each one a
- * directed link; unused and processor tiles are passed over. Router ids follow
- * group, row, column; numbers may be missing. A dragonfly with a list of global
- * links when all rows, columns and pairs of groups are alike; else a graph,
- * with the colours as classes.
+ * aries: lines "FROM(g:r:c) COLOUR -> TO(g:r:c)" of a Cray XC, each a directed
+ * link; unused and processor tiles are passed over. Router ids follow group,
+ * row, column; numbers may be missing. A dragonfly with a list of global links
+ * when all rows, columns and pairs of groups are alike; else a graph with the
+ * colours as classes.
  */
 #ifndef CPL_NETWORK_READER_READER_H
 #define CPL_NETWORK_READER_READER_H
@@ -27,7 +26,6 @@
 #include "base/error.h"
 #include "base/registry.h"
 
-/* The formats. */
 extern const struct cpl_registry cpl_network_readers;
 
 /* What an import makes of which texts. Zero-initialise optional fields. */
@@ -42,20 +40,16 @@ struct cpl_network_import {
 	size_t routes_length;
 	/* File that the description is to name as "routing_table". */
 	const char *routing_table;
-	/* aries: hosts in the order of node ids, NULL: nid00000 ..; and how
-	 * many a router has, 0: 4. */
+	/* aries: hosts in the order of node ids, NULL: nid00000 ..; how many a
+	 * router has, 0: 4; why it is no dragonfly, empty if it is, or NULL. */
 	const char *nodes;
 	int nodes_per_router;
-	/* aries: why the network is a graph, empty if it is a dragonfly; NULL:
-	 * not asked for. */
 	struct cpl_error *why;
 };
 
-/*
- * The description, which cpl_network_parse has taken (but for the table), for
- * the caller to json_decref; with routes, *table is the text of the routing
- * table (free()), else NULL. NULL with err "SOURCE:LINE: reason". O(n log n).
- */
+/* The description, which cpl_network_parse has taken (but for the table), to
+ * json_decref; with routes, *table is the text of the table to free(), else
+ * NULL. NULL with err "SOURCE:LINE: reason". O(n log n). */
 json_t *cpl_network_import(const struct cpl_network_import *in, char **table,
                            struct cpl_error *err);
 

@@ -27,7 +27,7 @@ struct cpl_draft_link {
 /* A description of more would not be read again: 64 MB. */
 #define CPL_DRAFT_MAX_LINKS (1 << 20)
 
-/* A graph being read. Zero-initialise with err set. */
+/* Zero-initialise with err set. */
 struct cpl_draft {
 	struct cpl_error *err;
 	struct cpl_draft_router *router;
@@ -42,13 +42,12 @@ struct cpl_draft {
 	char class[CPL_DRAFT_MAX_CLASSES][16];
 	double bandwidth[CPL_DRAFT_MAX_CLASSES];
 	int nodes_per_router; /* 0: as many as the largest has */
-	/* Made by the reader itself where it is another type than a graph;
-	 * else why it is not, or empty. */
+	/* Made by the reader where it is no graph; else why it is one. */
 	json_t *description;
 	struct cpl_error why;
 };
 
-/* Index of the router of that name, made when it is new; -1 with err. */
+/* Index of the router of that name, made where it is new; -1 with err. */
 int cpl_draft_router(struct cpl_draft *draft, const char *name, size_t length);
 /* The same when it is there, else -1. */
 int cpl_draft_find(const struct cpl_draft *draft, const char *name);
@@ -59,10 +58,8 @@ int cpl_draft_add_link(struct cpl_draft *draft,
 /* Class of that name; -1 with err when there are too many. */
 int cpl_draft_class(struct cpl_draft *draft, const struct cpl_lines *in,
                     const char *name, double bandwidth);
-/*
- * Number routers (those with hosts first, each in order of appearance) and
- * parallel links, and make the description. NULL with err.
- */
+/* Number routers (those with hosts first, in order of appearance) and parallel
+ * links, and make the description. NULL with err. */
 json_t *cpl_draft_finish(struct cpl_draft *draft,
                          const struct cpl_network_import *in);
 void cpl_draft_free(struct cpl_draft *draft);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Communication matrices of other tools as signatures of one phase. One file
- * per format, one line in signature.mk.
- */
+/* Communication matrices of other tools as signatures of one phase. */
 #ifndef CPL_SIGNATURE_IMPORT_H
 #define CPL_SIGNATURE_IMPORT_H
 
@@ -11,14 +8,12 @@
 #include "base/registry.h"
 #include "signature/signature.h"
 
-/* The formats. */
 extern const struct cpl_registry cpl_importers;
 
 /*
- * Read a file, or a text, of the named format into a signature with one phase
- * "all" of weight 1. name and application (may be NULL) become the
- * signature's. NULL with err "FILE:LINE: reason"; an unknown format is refused
- * with the names there are. O(text + entries log entries).
+ * Read a file, or a text, into a signature of that name and application (may be
+ * NULL) with one phase "all" of weight 1. NULL with err "FILE:LINE: reason".
+ * O(text + entries log entries).
  *
  *   coo        lines "src dst bytes [messages]" (messages: 1), "#" comments;
  *              "# ranks N" states the ranks, else the largest rank does

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Built-in generators of a phase's traffic ("pattern"): one file each, one
- * line in signature.mk. A generator makes the matrix row by row, as
- * often as it is asked to, so that the matrix need not be stored. The last
- * dimension of a grid of ranks is the fastest.
- */
+/* Built-in generators of a phase's traffic, which make the matrix row by row.
+ * The last dimension of a grid of ranks is the fastest. */
 #ifndef CPL_SIGNATURE_PATTERN_H
 #define CPL_SIGNATURE_PATTERN_H
 
@@ -65,8 +61,8 @@ struct pattern_type {
 
 extern const struct cpl_registry cpl_patterns;
 
-/* Rows of the two-tier collectives, see two_tier.c: at most nodes of a group +
- * groups + ranks of a node entries. */
+/* Rows of the two-tier collectives: at most dim[0] + dim[1] + dim[2] entries.
+ * */
 int64_t pattern_two_tier_scatter(const struct pattern *p, int rank,
                                  struct cpl_comm_entry *out);
 int64_t pattern_two_tier_allgather(const struct pattern *p, int rank,
