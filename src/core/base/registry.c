@@ -64,34 +64,39 @@ const struct cpl_entry *cpl_registry_find(const struct cpl_registry *r,
 	return NULL;
 }
 
+/* The i-th entry, or the next one behind it that is taken; *i: behind that. */
+static const struct cpl_entry *taken(const struct cpl_registry *r, int *i,
+                                     cpl_entry_filter *takes,
+                                     const void *context)
+{
+	const struct cpl_entry *e;
+
+	do
+		e = cpl_registry_at(r, (*i)++);
+	while (e && takes && !takes(e, context));
+	return e;
+}
+
 char *cpl_registry_names(const struct cpl_registry *r, unsigned style,
                          cpl_entry_filter *takes, const void *context,
                          char *text, size_t size)
 {
-	const struct cpl_entry *next = NULL;
+	const struct cpl_entry *e, *next;
 	size_t n = 0;
+	int i = 0;
 
 	text[0] = '\0';
-	/* One behind, to know the last. */
-	for (int i = 0; i == 0 || cpl_registry_at(r, i - 1); i++) {
-		const struct cpl_entry *e = cpl_registry_at(r, i), *now = next;
+	for (e = taken(r, &i, takes, context); e && n < size; e = next) {
+		const char *alias =
+		        style & CPL_NAMES_SHORT ? e->short_name : NULL;
 		const char *comma = n ? ", " : "";
-		bool with_short;
 
-		if (e && takes && !takes(e, context))
-			continue;
-		next = e;
-		if (!now)
-			continue;
-		if (n && !e && style & CPL_NAMES_OR)
+		next = taken(r, &i, takes, context);
+		if (n && !next && style & CPL_NAMES_OR)
 			comma = " or ";
-		with_short = style & CPL_NAMES_SHORT && now->short_name;
 		n += (size_t)snprintf(text + n, size - n, "%s%s%s%s%s", comma,
-		                      now->name, with_short ? " (" : "",
-		                      with_short ? now->short_name : "",
-		                      with_short ? ")" : "");
-		if (n >= size)
-			break;
+		                      e->name, alias ? " (" : "",
+		                      alias ? alias : "", alias ? ")" : "");
 	}
 	return text;
 }

@@ -336,25 +336,38 @@ static const struct cpl_network_type *find_type(const json_t *root,
 	return cpl_json_known_keys(root, "", keys, err) ? NULL : type;
 }
 
+/* A host list's names from node `first` on, where there are at most `most`; how
+ * many it has, or -1. */
+static int take_hosts(struct cpl_network *net, const char *text, int first,
+                      int most, struct cpl_error *err)
+{
+	struct cpl_hostlist list;
+	int n;
+
+	if (cpl_hostlist_parse(&list, text, err))
+		return -1;
+	n = list.count;
+	for (int i = 0; i < n && n <= most; i++) {
+		net->node_name[first + i] = list.name[i];
+		list.name[i] = NULL;
+	}
+	cpl_hostlist_free(&list);
+	return n;
+}
+
 static int read_node_list(struct cpl_network *net, const char *text,
                           struct cpl_error *err)
 {
-	struct cpl_hostlist list = {0};
+	int n = take_hosts(net, text, 0, net->n_nodes, err);
 
-	if (cpl_hostlist_parse(&list, text, err))
+	if (n < 0)
 		return cpl_fail_prefix(err, "\"nodes\": ");
-	if (list.count != net->n_nodes) {
-		cpl_fail(err,
-		         "\"nodes\" names %d hosts; the sizes make %d nodes "
-		         "(%d routers of %d)",
-		         list.count, net->n_nodes, net->n_node_routers,
-		         net->nodes_per_router);
-		cpl_hostlist_free(&list);
-		return -1;
-	}
-	memcpy(net->node_name, list.name,
-	       (size_t)list.count * sizeof(*list.name));
-	free(list.name);
+	if (n != net->n_nodes)
+		return cpl_fail(err,
+		                "\"nodes\" names %d hosts; the sizes make %d "
+		                "nodes (%d routers of %d)",
+		                n, net->n_nodes, net->n_node_routers,
+		                net->nodes_per_router);
 	return 0;
 }
 
@@ -384,8 +397,8 @@ static int read_node_object(struct cpl_network *net, const json_t *object,
 
 	json_object_foreach((json_t *)object, key, value)
 	{
-		struct cpl_hostlist list = {0};
 		int router = read_router_key(net, key, err);
+		int most = net->nodes_per_router, n;
 
 		if (router < 0)
 			return -1;
@@ -394,24 +407,17 @@ static int read_node_object(struct cpl_network *net, const json_t *object,
 			                "\"nodes\": router %d: a string with a "
 			                "host list is needed",
 			                router);
-		if (cpl_hostlist_parse(&list, json_string_value(value), err))
+		n = take_hosts(net, json_string_value(value), router * most,
+		               most, err);
+		if (n < 0)
 			return cpl_fail_prefix(
 			        err, "\"nodes\": router %d: ", router);
-		if (list.count > net->nodes_per_router) {
-			cpl_fail(err,
-			         "\"nodes\": router %d has %d hosts; "
-			         "nodes_per_router is %d",
-			         router, list.count, net->nodes_per_router);
-			cpl_hostlist_free(&list);
-			return -1;
-		}
-		if (list.count)
-			memcpy(net->node_name +
-			               (size_t)router * net->nodes_per_router,
-			       list.name,
-			       (size_t)list.count * sizeof(*list.name));
-		nodes += list.count;
-		free(list.name);
+		if (n > most)
+			return cpl_fail(err,
+			                "\"nodes\": router %d has %d hosts; "
+			                "nodes_per_router is %d",
+			                router, n, most);
+		nodes += n;
 	}
 	if (!nodes)
 		return cpl_fail(err, "\"nodes\" names no host");

@@ -11,51 +11,56 @@
 #include "base/file.h"
 
 #define MAGIC "CPLCOMM"
-#define HEADER_BYTES 24
-#define RECORD_BYTES 24
 #define MAX_BYTES (16ULL << 30)
 
-static uint32_t get_u32(const char *p)
+/* As they are in the file, little endian; doubles by their bits. */
+struct header {
+	char magic[sizeof(MAGIC)];
+	uint32_t version, ranks;
+	uint64_t count;
+};
+
+struct record {
+	uint32_t from, to;
+	uint64_t bytes, messages;
+};
+
+static double from_bits(uint64_t bits)
 {
-	uint32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return le32toh(v);
-}
-
-static uint64_t get_u64(const char *p)
-{
-	uint64_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return le64toh(v);
-}
-
-static double get_f64(const char *p)
-{
-	uint64_t bits = get_u64(p);
 	double v;
 
+	bits = le64toh(bits);
 	memcpy(&v, &bits, sizeof(v));
 	return v;
+}
+
+static uint64_t to_bits(double v)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &v, sizeof(bits));
+	return htole64(bits);
 }
 
 /* data is the file's beginning, length that of the whole file. */
 static int check_header(const char *data, size_t length, int ranks,
                         uint64_t *count, struct cpl_error *err)
 {
-	if (length < HEADER_BYTES || memcmp(data, MAGIC, sizeof(MAGIC)))
+	struct header header;
+
+	if (length < sizeof(header) || memcmp(data, MAGIC, sizeof(MAGIC)))
 		return cpl_fail(err, "is not a side file (it does not start "
 		                     "with " MAGIC ")");
-	if (get_u32(data + 8) != 1)
+	memcpy(&header, data, sizeof(header));
+	if (le32toh(header.version) != 1)
 		return cpl_fail(err, "is version %u; this release reads 1",
-		                get_u32(data + 8));
-	if (get_u32(data + 12) != (uint32_t)ranks)
+		                le32toh(header.version));
+	if (le32toh(header.ranks) != (uint32_t)ranks)
 		return cpl_fail(err, "has %u ranks, the signature %d",
-		                get_u32(data + 12), ranks);
-	*count = get_u64(data + 16);
-	if (*count > MAX_BYTES / RECORD_BYTES ||
-	    length != HEADER_BYTES + *count * RECORD_BYTES)
+		                le32toh(header.ranks), ranks);
+	*count = le64toh(header.count);
+	if (*count > MAX_BYTES / sizeof(struct record) ||
+	    length != sizeof(header) + *count * sizeof(struct record))
 		return cpl_fail(err,
 		                "has %zu bytes; its header promises %llu "
 		                "records of 24 after 24",
@@ -67,10 +72,15 @@ static int take_records(const char *data, uint64_t count, int ranks,
                         struct cpl_comm_entry *entry, struct cpl_error *err)
 {
 	for (uint64_t i = 0; i < count; i++) {
-		const char *p = data + i * RECORD_BYTES;
-		uint32_t from = get_u32(p), to = get_u32(p + 4);
-		double bytes = get_f64(p + 8), messages = get_f64(p + 16);
+		struct record r;
+		uint32_t from, to;
+		double bytes, messages;
 
+		memcpy(&r, data + i * sizeof(r), sizeof(r));
+		from = le32toh(r.from);
+		to = le32toh(r.to);
+		bytes = from_bits(r.bytes);
+		messages = from_bits(r.messages);
 		if (from >= (uint32_t)ranks || to >= (uint32_t)ranks)
 			return cpl_fail(err,
 			                "record %llu: rank %u is beyond the %d "
@@ -101,18 +111,19 @@ static struct cpl_comm_entry *read_records(struct source *src, int fd,
 	char *data = NULL, *header;
 	size_t n;
 
-	header = cpl_file_read_open(fd, path, HEADER_BYTES, &n, err);
+	header = cpl_file_read_open(fd, path, sizeof(struct header), &n, err);
 	if (!header)
 		return NULL;
-	if (check_header(header, n < HEADER_BYTES ? n : length, ranks, count,
-	                 err) ||
+	if (check_header(header, n < sizeof(struct header) ? n : length, ranks,
+	                 count, err) ||
 	    budget_store(&src->budget, (int64_t)*count, err))
 		goto fail;
-	data = cpl_file_read_open(fd, path, *count * RECORD_BYTES, &n, err);
+	data = cpl_file_read_open(fd, path, *count * sizeof(struct record), &n,
+	                          err);
 	if (!data)
 		goto out;
 	source_reads(src, false);
-	if (n < *count * RECORD_BYTES) {
+	if (n < *count * sizeof(struct record)) {
 		cpl_fail(err, "ends early");
 		goto fail;
 	}
@@ -169,45 +180,26 @@ struct cpl_comm *side_file_load(struct source *src, const char *file, int ranks,
 	return comm;
 }
 
-static void put_u32(FILE *f, uint32_t v)
-{
-	v = htole32(v);
-	fwrite(&v, sizeof(v), 1, f);
-}
-
-static void put_u64(FILE *f, uint64_t v)
-{
-	v = htole64(v);
-	fwrite(&v, sizeof(v), 1, f);
-}
-
-static void put_f64(FILE *f, double v)
-{
-	uint64_t bits;
-
-	memcpy(&bits, &v, sizeof(bits));
-	put_u64(f, bits);
-}
-
 int side_file_write(const struct cpl_comm *comm, const char *path,
                     struct cpl_error *err)
 {
+	struct header header = {.magic = MAGIC,
+	                        .version = htole32(1),
+	                        .ranks = htole32((uint32_t)comm->ranks),
+	                        .count = htole64((uint64_t)comm->n_entries)};
 	struct cpl_file_writer *w = cpl_file_open_atomic(path, err);
-	FILE *f;
 
 	if (!w)
 		return -1;
-	f = cpl_file_stream(w);
-	fwrite(MAGIC, sizeof(MAGIC), 1, f);
-	put_u32(f, 1);
-	put_u32(f, (uint32_t)comm->ranks);
-	put_u64(f, (uint64_t)comm->n_entries);
+	fwrite(&header, sizeof(header), 1, cpl_file_stream(w));
 	for (int r = 0; r < comm->ranks; r++) {
 		for (int64_t i = comm->row[r]; i < comm->row[r + 1]; i++) {
-			put_u32(f, (uint32_t)r);
-			put_u32(f, (uint32_t)comm->to[i]);
-			put_f64(f, comm->bytes[i]);
-			put_f64(f, comm->messages[i]);
+			struct record record = {htole32((uint32_t)r),
+			                        htole32((uint32_t)comm->to[i]),
+			                        to_bits(comm->bytes[i]),
+			                        to_bits(comm->messages[i])};
+
+			fwrite(&record, sizeof(record), 1, cpl_file_stream(w));
 		}
 	}
 	return cpl_file_commit(w, 0644, err);

@@ -42,21 +42,21 @@ static int64_t put(struct cpl_comm_entry *out, int64_t n, int from, int to,
 
 /* One step of an algorithm: messages of the size whole + block * (ranks that
  * they are for), in units of "bytes" or of a rank's share of them. */
-struct step {
-	int64_t (*put)(const struct pattern *p, int rank,
-	               const struct step *step, double unit,
-	               struct cpl_comm_entry *out, int64_t n);
+struct pattern_step {
+	pattern_put *put;
 	int whole, block;
 };
 
-static double size_of(const struct step *step, double unit, int64_t ranks)
+static double size_of(const struct pattern_step *step, double unit,
+                      int64_t ranks)
 {
 	return step->whole * unit + step->block * unit * (double)ranks;
 }
 
 /* To the children in the tree. */
-static int64_t down(const struct pattern *p, int rank, const struct step *step,
-                    double unit, struct cpl_comm_entry *out, int64_t n)
+static int64_t down(const struct pattern *p, int rank,
+                    const struct pattern_step *step, double unit,
+                    struct cpl_comm_entry *out, int64_t n)
 {
 	int v = from_root(p, rank);
 
@@ -72,8 +72,9 @@ static int64_t down(const struct pattern *p, int rank, const struct step *step,
 }
 
 /* To the parent. */
-static int64_t up(const struct pattern *p, int rank, const struct step *step,
-                  double unit, struct cpl_comm_entry *out, int64_t n)
+static int64_t up(const struct pattern *p, int rank,
+                  const struct pattern_step *step, double unit,
+                  struct cpl_comm_entry *out, int64_t n)
 {
 	int v = from_root(p, rank);
 	int64_t bit = span(p, v), size = p->ranks - v;
@@ -85,8 +86,9 @@ static int64_t up(const struct pattern *p, int rank, const struct step *step,
 }
 
 /* `whole` times round the ring. */
-static int64_t ring(const struct pattern *p, int rank, const struct step *step,
-                    double unit, struct cpl_comm_entry *out, int64_t n)
+static int64_t ring(const struct pattern *p, int rank,
+                    const struct pattern_step *step, double unit,
+                    struct cpl_comm_entry *out, int64_t n)
 {
 	double messages = step->whole * (p->ranks - 1.0);
 
@@ -97,10 +99,9 @@ static int64_t ring(const struct pattern *p, int rank, const struct step *step,
 }
 
 static int64_t pairwise(const struct pattern *p, int rank,
-                        const struct step *step, double unit,
+                        const struct pattern_step *step, double unit,
                         struct cpl_comm_entry *out, int64_t n)
 {
-	(void)step;
 	for (int to = 0; to < p->ranks; to++)
 		if (to != rank)
 			n = put(out, n, rank, to, unit, 1.0);
@@ -108,7 +109,7 @@ static int64_t pairwise(const struct pattern *p, int rank,
 }
 
 static int64_t doubling(const struct pattern *p, int rank,
-                        const struct step *step, double unit,
+                        const struct pattern_step *step, double unit,
                         struct cpl_comm_entry *out, int64_t n)
 {
 	for (int bit = 1; bit < p->ranks; bit *= 2)
@@ -119,7 +120,7 @@ static int64_t doubling(const struct pattern *p, int rank,
 
 enum {
 	ROOTED = 1,
-	POWER_OF_TWO = 2,
+	POWER = 2,  /* the ranks are one of two */
 	SHARES = 4, /* the unit is bytes / ranks */
 };
 
@@ -131,46 +132,35 @@ static const struct algorithm {
 	const char *operation, *name;
 	int degree;
 	unsigned flags;
-	struct step step[2]; /* put NULL: none */
-	/* With TIERS, instead of steps. */
-	int64_t (*row)(const struct pattern *p, int rank,
-	               struct cpl_comm_entry *out);
+	struct pattern_step step[2]; /* put NULL: none */
 } table[] = {
-        {"broadcast", "binomial", FEW, ROOTED, {{down, 1, 0}}, NULL},
+        {"broadcast", "binomial", FEW, ROOTED, {{down, 1, 0}}},
         {"broadcast",
          "van-de-geijn",
          FEW,
          ROOTED | SHARES,
-         {{down, 0, 1}, {ring, 1, 0}},
-         NULL},
-        {"scatter", "binomial", FEW, ROOTED, {{down, 0, 1}}, NULL},
-        {"scatter", "two-tier", TIERS, 0, {{0}}, pattern_two_tier_scatter},
-        {"gather", "binomial", FEW, ROOTED, {{up, 0, 1}}, NULL},
-        {"allgather", "ring", 1, 0, {{ring, 1, 0}}, NULL},
+         {{down, 0, 1}, {ring, 1, 0}}},
+        {"scatter", "binomial", FEW, ROOTED, {{down, 0, 1}}},
+        {"scatter", "two-tier", TIERS, 0, {{pattern_two_tier_scatter, 0, 0}}},
+        {"gather", "binomial", FEW, ROOTED, {{up, 0, 1}}},
+        {"allgather", "ring", 1, 0, {{ring, 1, 0}}},
+        {"allgather", "recursive-doubling", FEW, POWER, {{doubling, 0, 1}}},
         {"allgather",
-         "recursive-doubling",
-         FEW,
-         POWER_OF_TWO,
-         {{doubling, 0, 1}},
-         NULL},
-        {"allgather", "two-tier", TIERS, 0, {{0}}, pattern_two_tier_allgather},
-        {"reduce", "binomial", FEW, ROOTED, {{up, 1, 0}}, NULL},
+         "two-tier",
+         TIERS,
+         0,
+         {{pattern_two_tier_allgather, 0, 0}}},
+        {"reduce", "binomial", FEW, ROOTED, {{up, 1, 0}}},
         {"reduce",
          "rabenseifner",
          ALL,
          ROOTED | SHARES,
-         {{pairwise, 0, 0}, {up, 0, 1}},
-         NULL},
-        {"reduce-scatter", "pairwise", ALL, SHARES, {{pairwise, 0, 0}}, NULL},
+         {{pairwise, 0, 0}, {up, 0, 1}}},
+        {"reduce-scatter", "pairwise", ALL, SHARES, {{pairwise, 0, 0}}},
         /* Reduce-scatter round the ring, then allgather. */
-        {"allreduce", "ring", 1, SHARES, {{ring, 2, 0}}, NULL},
-        {"allreduce",
-         "recursive-doubling",
-         FEW,
-         POWER_OF_TWO,
-         {{doubling, 1, 0}},
-         NULL},
-        {"alltoall", "pairwise", ALL, 0, {{pairwise, 0, 0}}, NULL},
+        {"allreduce", "ring", 1, SHARES, {{ring, 2, 0}}},
+        {"allreduce", "recursive-doubling", FEW, POWER, {{doubling, 1, 0}}},
+        {"alltoall", "pairwise", ALL, 0, {{pairwise, 0, 0}}},
 };
 
 #define N_ALGORITHMS ((int)(sizeof(table) / sizeof(table[0])))
@@ -245,7 +235,7 @@ static int parse(const json_t *params, struct pattern *p, struct cpl_error *err)
 	a = &table[p->algorithm];
 	if (!(a->flags & ROOTED) && json_object_get(params, "root"))
 		return cpl_fail(err, "%s has no \"root\"", operation);
-	if (a->flags & POWER_OF_TWO && p->ranks & (p->ranks - 1))
+	if (a->flags & POWER && p->ranks & (p->ranks - 1))
 		return cpl_fail(err,
 		                "recursive-doubling of %d ranks; a power of "
 		                "two is needed",
@@ -262,10 +252,8 @@ static int64_t row(const struct pattern *p, int rank,
 	double unit = a->flags & SHARES ? p->bytes[0] / p->ranks : p->bytes[0];
 	int64_t n = 0;
 
-	if (a->row)
-		return a->row(p, rank, out);
-	for (const struct step *s = a->step; s < a->step + 2 && s->put; s++)
-		n = s->put(p, rank, s, unit, out, n);
+	for (int i = 0; i < 2 && a->step[i].put; i++)
+		n = a->step[i].put(p, rank, &a->step[i], unit, out, n);
 	return n;
 }
 

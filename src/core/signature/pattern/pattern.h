@@ -61,12 +61,15 @@ struct pattern_type {
 
 extern const struct cpl_registry cpl_patterns;
 
-/* Rows of the two-tier collectives: at most dim[0] + dim[1] + dim[2] entries.
- * */
-int64_t pattern_two_tier_scatter(const struct pattern *p, int rank,
-                                 struct cpl_comm_entry *out);
-int64_t pattern_two_tier_allgather(const struct pattern *p, int rank,
-                                   struct cpl_comm_entry *out);
+/* Put messages of a rank's row of a collective behind n others in out[]: how
+ * many there are then. unit: bytes. */
+struct pattern_step;
+typedef int64_t pattern_put(const struct pattern *p, int rank,
+                            const struct pattern_step *step, double unit,
+                            struct cpl_comm_entry *out, int64_t n);
+
+/* The two-tier ones: at most dim[0] + dim[1] + dim[2] messages. */
+pattern_put pattern_two_tier_scatter, pattern_two_tier_allgather;
 
 /* Helpers for parse(): each takes one field, which must be there. */
 int pattern_dims(const json_t *params, int most, struct pattern *p,

@@ -63,13 +63,13 @@ static int64_t to_cores(const struct position *at, int rank, double bytes,
 }
 
 int64_t pattern_two_tier_scatter(const struct pattern *p, int rank,
-                                 struct cpl_comm_entry *out)
+                                 const struct pattern_step *step, double unit,
+                                 struct cpl_comm_entry *out, int64_t n)
 {
 	struct position at = position_of(p, rank);
-	int64_t n = 0;
 
 	if (rank % at.cores)
-		return 0;
+		return n;
 	/* The root's group passes on what is for others; each other group has
 	 * its share at the node that the link from the root's ends at. */
 	for (int to = 0; to < at.nodes && at.node == 0; to++) {
@@ -87,15 +87,15 @@ int64_t pattern_two_tier_scatter(const struct pattern *p, int rank,
 }
 
 int64_t pattern_two_tier_allgather(const struct pattern *p, int rank,
-                                   struct cpl_comm_entry *out)
+                                   const struct pattern_step *step, double unit,
+                                   struct cpl_comm_entry *out, int64_t n)
 {
 	struct position at = position_of(p, rank);
-	int64_t n = 0;
 
 	if (rank % at.cores) {
-		out[0] = (struct cpl_comm_entry){rank, rank - rank % at.cores,
-		                                 p->bytes[0], 1};
-		return 1;
+		out[n++] = (struct cpl_comm_entry){rank, rank - rank % at.cores,
+		                                   p->bytes[0], 1};
+		return n;
 	}
 	/* The own block to all nodes of the group, the own group's over the
 	 * links, and what comes over those to all nodes of the group. */
