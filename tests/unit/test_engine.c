@@ -419,7 +419,7 @@ static void test_a_broken_file_changes_nothing(void **state)
 
 /* Ranks in blocks of tasks[], as the scheduler lays them out. */
 struct laid_out {
-	uint16_t tasks[4];
+	uint16_t tasks[4], not_of_the_step;
 	uint32_t id[4][8];
 	uint32_t *ids[4];
 	char hosts[64];
@@ -434,6 +434,7 @@ static void lay_out(struct laid_out *out, int64_t id, const uint16_t *tasks,
 	char *name[4];
 
 	memset(out, 0, sizeof(*out));
+	out->not_of_the_step = 1;
 	for (int i = 0; i < 4; i++) {
 		assert_true(asprintf(&name[i], "n%d", fake.host[i]) > 0);
 		out->tasks[i] = tasks[i];
@@ -589,8 +590,11 @@ static void test_suspended_jobs_are_no_background(void **state)
 	cpl_engine_free(engine);
 	set_up_engine();
 	cpl_engine_restore(engine, live, 1, WAIT_MS);
-	assert_true(has_layout(30));
-	engine_running_find(engine, 30)->suspended = true;
+	assert_true(cpl_engine_idle(engine, WAIT_MS));
+	/* Any call takes back what was read. */
+	cpl_engine_end(engine, 31);
+	assert_non_null(engine_running_find(engine, 30));
+	assert_true(engine_running_find(engine, 30)->suspended);
 	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
 	assert_int_equal(record()->n_background, 0);
 	cpl_engine_suspended(engine, 30, false);
@@ -616,9 +620,70 @@ static void test_refused_hosts_are_left_out(void **state)
 	fake.wanted = 4;
 	fake.refuse_below = HOSTS + 1;
 	assert_int_equal(ask(&req), CPL_ENGINE_STOCK);
-	assert_true(fake.placed <= CPL_ENGINE_TRIES);
+	/* Nothing else is there to try. */
+	assert_int_equal(fake.placed, 1);
 	assert_int_equal(fake.stocked, 1);
 	assert_non_null(strstr(record()->reason, "refused"));
+}
+
+/* A job that got other hosts has no ranks there that send. */
+static void test_resized_jobs_are_no_background(void **state)
+{
+	int host[4];
+
+	all_free();
+	start(30, "a8", "random-groups", 4, 8);
+	memcpy(host, fake.host, sizeof(host));
+	start(10, "a8", "random-routers", 4, 8);
+	check_against_core();
+	cpl_engine_resized(engine, 30, host, 4);
+	assert_false(has_layout(30));
+	check_against_core();
+}
+
+static void slow_file(struct cpl_request *head)
+{
+	usleep(200000);
+}
+
+/* A file that is being read is waited for; one that hangs is not. */
+static void test_waits_for_files_that_are_slow(void **state)
+{
+	struct cpl_request *slow[2];
+
+	for (int i = 0; i < 2; i++) {
+		slow[i] = calloc(1, sizeof(*slow[i]));
+		assert_non_null(slow[i]);
+		slow[i]->run = slow_file;
+		assert_int_equal(cpl_worker_queue(engine->worker,
+		                                  CPL_QUEUE_LOAD, slow[i],
+		                                  false, NULL),
+		                 0);
+		usleep(50000);
+		config(i ? "Mode=off" : "Mode=observe");
+		assert_int_equal(
+		        cpl_engine_load(engine, i ? 10 : WAIT_MS, NULL),
+		        i ? -1 : 0);
+	}
+	assert_true(cpl_engine_idle(engine, WAIT_MS));
+	assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
+	assert_int_equal(engine->snapshot->config->mode, CPL_MODE_OFF);
+}
+
+/* The same table of hosts again is no news. */
+static void test_unknown_hosts_are_told_once(void **state)
+{
+	const char *const name[] = {"n0", "login", "n1"};
+	const char *line;
+
+	logged[0] = '\0';
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(cpl_engine_set_hosts(engine, name, 3, NULL),
+		                 0);
+	line = strstr(logged, "nodes of the scheduler that the network does "
+	                      "not have: 1 (login)");
+	assert_non_null(line);
+	assert_null(strstr(line + 1, "nodes of the scheduler"));
 }
 
 /* fault 11: sized by its CPUs, a job refused on a few hosts gets more. */
@@ -842,6 +907,9 @@ int main(void)
 	        T(test_what_begins_elsewhere_is_not_what_was_decided),
 	        T(test_suspended_jobs_are_no_background),
 	        T(test_refused_hosts_are_left_out),
+	        T(test_resized_jobs_are_no_background),
+	        T(test_waits_for_files_that_are_slow),
+	        T(test_unknown_hosts_are_told_once),
 	        T(test_more_hosts_after_a_refusal),
 	        T(test_preferred_hosts_are_filled_first),
 	        T(test_defaults_that_do_nothing_are_silent),

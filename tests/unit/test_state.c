@@ -303,7 +303,7 @@ static void test_apply_refuses(void **state)
 
 static struct cpl_record sample(void)
 {
-	static int64_t background[] = {3, 9007199254740993};
+	static int64_t background[] = {0, 9007199254740993};
 	static char *host[] = {"n4", "n1"};
 	static struct cpl_record_candidate candidate[] = {
 	        {"random-routers", UINT64_MAX, true, 0.1, 1e-9, 1e17},

@@ -584,21 +584,6 @@ static enum cpl_engine_answer decide(struct deciding *d, char *text,
 	return placed ? CPL_ENGINE_PLACED : CPL_ENGINE_STOCK;
 }
 
-static struct decided *decided_new(const struct cpl_engine *engine,
-                                   const struct cpl_engine_request *req,
-                                   const struct cpl_resolved *want)
-{
-	struct decided *out = calloc(1, sizeof(*out));
-
-	if (!out)
-		return NULL;
-	out->record = record_new(engine, req, want);
-	if (out->record)
-		return out;
-	free(out);
-	return NULL;
-}
-
 enum cpl_engine_answer cpl_engine_decide(
         struct cpl_engine *engine, const struct cpl_engine_request *req,
         const struct cpl_engine_scheduler *scheduler, char *text, size_t size)
@@ -618,8 +603,10 @@ enum cpl_engine_answer cpl_engine_decide(
 	            &d.want);
 	if (!d.want.policy.value)
 		goto out;
-	d.out = decided_new(engine, req, &d.want);
-	if (!d.out || measure(&d)) {
+	d.out = calloc(1, sizeof(*d.out));
+	if (d.out)
+		d.out->record = record_new(engine, req, &d.want);
+	if (!d.out || !d.out->record || measure(&d)) {
 		engine_log(engine, CPL_ENGINE_ERROR,
 		           "out of memory: job %lld gets the stock answer",
 		           (long long)req->job.id);

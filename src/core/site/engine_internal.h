@@ -94,12 +94,11 @@ struct cpl_engine {
 	pthread_mutex_t lock;
 	struct snapshot *staged;
 	char *profile_dir; /* of the configuration in force */
-	struct cpl_file_stamp config_stamp,
-	        net_stamp;    /* of the last good load */
-	bool stamped, loaded; /* loaded: ever */
-	char *last_network;   /* file of that load; the worker's */
-	bool last_routes;     /* it names a file of routes, read each time */
-	char loaded_at[32];   /* that load */
+	bool loaded;       /* ever; the next are of the last good load */
+	struct cpl_file_stamp config_stamp, net_stamp;
+	char *last_network; /* file of that load; the worker's */
+	bool last_routes;   /* it names a file of routes, read each time */
+	char loaded_at[32]; /* that load */
 	struct restored *restored;
 	struct cpl_error last_logged;
 };

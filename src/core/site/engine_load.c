@@ -64,7 +64,7 @@ static bool unchanged(struct cpl_engine *engine)
 {
 	struct cpl_file_stamp config, net;
 
-	return engine->stamped && !engine->last_routes &&
+	return engine->loaded && !engine->last_routes &&
 	       !cpl_file_stamp(engine->config_path, &config) &&
 	       cpl_file_stamp_equal(&config, &engine->config_stamp) &&
 	       engine->last_network &&
@@ -85,7 +85,6 @@ static int run_load(struct cpl_engine *engine, struct cpl_error *err)
 		           engine->config_path, engine->loaded_at);
 		return 0;
 	}
-	engine->stamped = false;
 	snapshot = snapshot_load(engine->config_path, err);
 	if (!snapshot) {
 		if (engine->loaded)
@@ -105,7 +104,7 @@ static int run_load(struct cpl_engine *engine, struct cpl_error *err)
 	engine->config_stamp = snapshot->config_stamp;
 	engine->net_stamp = snapshot->net_stamp;
 	engine->last_routes = snapshot->net && snapshot->net->routes;
-	engine->stamped = engine->loaded = true;
+	engine->loaded = true;
 	now = time(NULL);
 	if (localtime_r(&now, &tm))
 		strftime(engine->loaded_at, sizeof(engine->loaded_at),

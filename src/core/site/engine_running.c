@@ -39,13 +39,6 @@ static void clear_load(struct running *job)
 	job->load_made = false;
 }
 
-static void running_clear(struct running *job)
-{
-	clear_load(job);
-	cpl_record_free(job->record);
-	cpl_profile_drop(job->profile);
-}
-
 struct running *engine_running_add(struct cpl_engine *engine,
                                    struct cpl_record *record,
                                    struct cpl_profile *profile)
@@ -86,7 +79,9 @@ void engine_running_remove(struct cpl_engine *engine, struct running *job)
 {
 	int at = (int)(job - engine->running);
 
-	running_clear(job);
+	free(job->entry);
+	cpl_record_free(job->record);
+	cpl_profile_drop(job->profile);
 	engine->n_running--;
 	memmove(job, job + 1, (size_t)(engine->n_running - at) * sizeof(*job));
 	engine->background_made = false;
@@ -94,13 +89,11 @@ void engine_running_remove(struct cpl_engine *engine, struct running *job)
 
 void engine_running_free(struct cpl_engine *engine)
 {
-	for (int i = 0; i < engine->n_running; i++)
-		running_clear(&engine->running[i]);
+	while (engine->n_running)
+		engine_running_remove(engine,
+		                      &engine->running[engine->n_running - 1]);
 	free(engine->running);
-	engine->running = NULL;
-	engine->n_running = engine->max_running = 0;
 	cpl_load_free(&engine->background);
-	engine->background_made = false;
 }
 
 void engine_running_changed(struct cpl_engine *engine, struct running *job)

@@ -98,10 +98,12 @@ struct cpl_record *cpl_record_find_shown(const char *state_dir,
                                          const char *shown_as, bool *ended,
                                          struct cpl_error *err);
 
-/* The job of a record for the traffic model, an observed one on the hosts of
- * the stock answer; cpl_running_job_clear it. -1 with err: it names no hosts.
+/*
+ * The job of a record for the traffic model, an observed one on the hosts of
+ * the stock answer; cpl_running_job_clear it. Takes the record's hosts. -1 with
+ * err: it names none.
  */
-int cpl_record_job(const struct cpl_record *record, struct cpl_running_job *job,
+int cpl_record_job(struct cpl_record *record, struct cpl_running_job *job,
                    struct cpl_error *err);
 
 /* The hosts and rank_host of an observed job become those that it runs on: the

@@ -576,17 +576,17 @@ static struct request *request_new(struct cpl_record_dir *dir, int64_t id,
 	return r;
 }
 
-/* Is there room for so many bytes more? */
+/* May so many bytes more be queued? */
 static bool reserve(struct cpl_record_dir *dir, size_t bytes)
 {
-	bool room;
+	bool fits;
 
 	pthread_mutex_lock(&dir->lock);
-	room = dir->queued + bytes <= RECORD_DIR_QUEUE_BYTES;
-	if (room)
+	fits = dir->queued + bytes <= RECORD_DIR_QUEUE_BYTES;
+	if (fits)
 		dir->queued += bytes;
 	pthread_mutex_unlock(&dir->lock);
-	return room;
+	return fits;
 }
 
 /* Queue a request, NULL when memory was out. */

@@ -153,64 +153,41 @@ struct cpl_record *cpl_record_find_shown(const char *state_dir,
 	return record;
 }
 
-static int copy_hosts(const struct cpl_record *record,
-                      struct cpl_running_job *job, struct cpl_error *err)
-{
-	size_t size = (size_t)record->ranks * sizeof(*job->rank_host);
-	struct cpl_hostlist list = {0};
-	int rc = 0;
-
-	for (int i = 0; i < record->n_hosts && !rc; i++)
-		rc = cpl_hostlist_push(&list, record->host[i], err);
-	job->host = list.name;
-	job->n_hosts = list.count;
-	if (rc || !record->ranks)
-		return rc;
-	job->rank_host = malloc(size);
-	if (!job->rank_host)
-		return cpl_fail_memory(err);
-	memcpy(job->rank_host, record->rank_host, size);
-	job->ranks = record->ranks;
-	return 0;
-}
-
-/* An observed job runs where stock Slurm put it, in node order. */
-static int stock_hosts(const struct cpl_record *record,
-                       struct cpl_running_job *job, struct cpl_error *err)
-{
-	struct cpl_hostlist list = {0};
-
-	if (cpl_hostlist_parse(&list, record->stock_hosts, err))
-		return cpl_fail_prefix(err, "\"stock_hosts\": ");
-	job->host = list.name;
-	job->n_hosts = list.count;
-	return 0;
-}
-
-int cpl_record_job(const struct cpl_record *record, struct cpl_running_job *job,
+int cpl_record_job(struct cpl_record *record, struct cpl_running_job *job,
                    struct cpl_error *err)
 {
 	bool stock =
 	        record->outcome == CPL_OUTCOME_OBSERVED && *record->stock_hosts;
-	int rc;
+	struct cpl_hostlist list = {0};
+	int per_node = record->ranks_per_node;
 
 	memset(job, 0, sizeof(*job));
 	if (!stock && record->n_hosts == 0)
 		return cpl_fail(err, "the record names no hosts");
-	job->id = record->job;
-	job->ranks_per_node =
-	        record->ranks_per_node > 0 ? record->ranks_per_node : 1;
+	/* An observed job runs where stock Slurm put it, in node order. */
+	if (stock && cpl_hostlist_parse(&list, record->stock_hosts, err))
+		return cpl_fail_prefix(err, "\"stock_hosts\": ");
+	*job = (struct cpl_running_job){
+	        .id = record->job,
+	        .ranks_per_node = per_node > 0 ? per_node : 1,
+	        .host = list.name,
+	        .n_hosts = list.count,
+	};
 	/* Without a layout it is not known where the ranks run. */
-	if (record->profile && record->ranks) {
-		job->signature = strdup(record->profile);
-		if (!job->signature)
-			return cpl_fail_memory(err);
+	if (record->ranks) {
+		job->signature = record->profile;
+		record->profile = NULL;
 	}
-	rc = stock ? stock_hosts(record, job, err)
-	           : copy_hosts(record, job, err);
-	if (rc)
-		cpl_running_job_clear(job);
-	return rc;
+	if (stock)
+		return 0;
+	job->host = record->host;
+	job->n_hosts = record->n_hosts;
+	job->rank_host = record->rank_host;
+	job->ranks = record->ranks;
+	record->host = NULL;
+	record->rank_host = NULL;
+	record->n_hosts = record->ranks = 0;
+	return 0;
 }
 
 int cpl_record_as_it_runs(struct cpl_record *record, struct cpl_error *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Shared between the files of this room only. */
+/* Shared between the files of core/site only. */
 #ifndef CPL_SITE_INTERNAL_H
 #define CPL_SITE_INTERNAL_H
 

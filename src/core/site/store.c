@@ -268,7 +268,7 @@ static struct entry *least_used(struct cpl_store *store,
 }
 
 /* Keep within the limit; the one that came last stays in any case. */
-static void make_room(struct cpl_store *store, const struct entry *last)
+static void shrink(struct cpl_store *store, const struct entry *last)
 {
 	uint64_t bytes = 0;
 	struct entry *e;
@@ -438,7 +438,7 @@ static void run_load(struct cpl_request *head)
 		e->n_files = n_files;
 	}
 	e->used = ++store->clock;
-	make_room(store, e);
+	shrink(store, e);
 	pthread_cond_broadcast(&store->change);
 	pthread_mutex_unlock(&store->lock);
 }
@@ -485,7 +485,7 @@ void cpl_store_limit(struct cpl_store *store, uint64_t max_bytes)
 				e->looked = 0;
 			}
 	store->max_bytes = max_bytes;
-	make_room(store, NULL);
+	shrink(store, NULL);
 	pthread_mutex_unlock(&store->lock);
 }
 
