@@ -7,9 +7,7 @@
 #include "options.h"
 #include "signature.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+COMMPLACE_BEGIN
 
 struct commplace_binding;
 
@@ -45,8 +43,6 @@ commplace_binding_cost_packed(const struct commplace_binding *binding);
 /* The i-th algorithm, NULL after the last. */
 COMMPLACE_API const char *commplace_binding_algorithm(int i);
 
-#ifdef __cplusplus
-}
-#endif
+COMMPLACE_END
 
 #endif

@@ -30,15 +30,11 @@
 #include "signature.h"
 #include "traffic.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+COMMPLACE_BEGIN
 
 /* Version of the library that runs, such as "0.2.0". */
 COMMPLACE_API const char *commplace_version(void);
 
-#ifdef __cplusplus
-}
-#endif
+COMMPLACE_END
 
 #endif

@@ -16,6 +16,15 @@
 #define COMMPLACE_API
 #endif
 
+/* C's linkage for the declarations between them. */
+#ifdef __cplusplus
+#define COMMPLACE_BEGIN extern "C" {
+#define COMMPLACE_END }
+#else
+#define COMMPLACE_BEGIN
+#define COMMPLACE_END
+#endif
+
 /* The text ends with a NUL and has no control characters. It is not touched
  * where nothing failed. */
 struct commplace_error {

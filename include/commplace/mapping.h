@@ -10,9 +10,7 @@
 #include "options.h"
 #include "signature.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+COMMPLACE_BEGIN
 
 struct commplace_mapping;
 
@@ -54,8 +52,6 @@ commplace_mapping_hop_bytes_after(const struct commplace_mapping *mapping);
 /* The i-th algorithm, NULL after the last. */
 COMMPLACE_API const char *commplace_mapping_algorithm(int i);
 
-#ifdef __cplusplus
-}
-#endif
+COMMPLACE_END
 
 #endif

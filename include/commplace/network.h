@@ -12,9 +12,7 @@
 
 #include "error.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+COMMPLACE_BEGIN
 
 struct commplace_network;
 
@@ -77,8 +75,6 @@ commplace_network_link_bandwidth(const struct commplace_network *net,
 COMMPLACE_API const char *
 commplace_network_routing(const struct commplace_network *net, int i);
 
-#ifdef __cplusplus
-}
-#endif
+COMMPLACE_END
 
 #endif

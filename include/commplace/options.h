@@ -10,9 +10,7 @@
 
 #include "error.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+COMMPLACE_BEGIN
 
 struct commplace_options;
 struct commplace_traffic;
@@ -65,8 +63,6 @@ COMMPLACE_API int
 commplace_options_cpus_per_rank(struct commplace_options *options, int cpus,
                                 struct commplace_error *err);
 
-#ifdef __cplusplus
-}
-#endif
+COMMPLACE_END
 
 #endif

@@ -8,9 +8,7 @@
 #include "options.h"
 #include "signature.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+COMMPLACE_BEGIN
 
 struct commplace_placement;
 
@@ -51,8 +49,6 @@ commplace_placement_hop_bytes(const struct commplace_placement *placement);
 COMMPLACE_API const char *
 commplace_placement_policy_name(const struct commplace_network *net, int i);
 
-#ifdef __cplusplus
-}
-#endif
+COMMPLACE_END
 
 #endif

@@ -7,9 +7,7 @@
 
 #include "error.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+COMMPLACE_BEGIN
 
 struct commplace_signature;
 
@@ -45,8 +43,6 @@ COMMPLACE_API double
 commplace_signature_phase_weight(const struct commplace_signature *signature,
                                  int phase);
 
-#ifdef __cplusplus
-}
-#endif
+COMMPLACE_END
 
 #endif

@@ -13,9 +13,7 @@
 #include "network.h"
 #include "signature.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+COMMPLACE_BEGIN
 
 struct commplace_traffic;
 
@@ -107,8 +105,6 @@ commplace_traffic_injection_bytes(const struct commplace_traffic *traffic);
 COMMPLACE_API const double *
 commplace_traffic_ejection_bytes(const struct commplace_traffic *traffic);
 
-#ifdef __cplusplus
-}
-#endif
+COMMPLACE_END
 
 #endif

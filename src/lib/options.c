@@ -85,7 +85,7 @@ int commplace_options_seconds(struct commplace_options *options, double seconds,
                               struct commplace_error *err)
 {
 	if (!(seconds >= 0) || isinf(seconds))
-		return cpl_fail(cpl_lib_error(err), "seconds: %g is no time",
+		return cpl_fail(cpl_lib_error(err), "seconds: %g is not a time",
 		                seconds);
 	options->seconds = seconds;
 	return 0;

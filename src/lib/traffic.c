@@ -59,7 +59,7 @@ static const struct cpl_routing *check(const struct commplace_traffic *t,
                                        struct cpl_error *err)
 {
 	if (t->evaluated) {
-		cpl_fail(err, "jobs are added before they are evaluated");
+		cpl_fail(err, "the jobs are already evaluated; none is added");
 		return NULL;
 	}
 	if (cpl_lib_check_nodes(t->net, node, n, err))
@@ -131,7 +131,7 @@ int commplace_traffic_evaluate(struct commplace_traffic *t,
 
 	if (t->evaluated)
 		return cpl_fail(cpl_lib_error(err),
-		                "these jobs are evaluated already");
+		                "the jobs are already evaluated");
 	if (cpl_workload_solve(t->work, &why))
 		return cpl_lib_fail(err, &why);
 	cpl_load_add(&t->load, cpl_workload_load(t->work), net);

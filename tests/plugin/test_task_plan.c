@@ -426,8 +426,8 @@ static void test_file_of_the_launch(void **state)
 		if (i)
 			assert_non_null(strstr(
 			        err.text,
-			        i == 1 ? "pairs4.json: is another version than "
-			                 "on the controller's host"
+			        i == 1 ? "pairs4.json: not the version that "
+			                 "the controller's host has"
 			               : "recorded at 4 ranks"));
 		else
 			assert_string_equal(plan.masks, "0x1,0x4,0x2,0x8");
@@ -563,7 +563,7 @@ static void test_profiles_of_others(void **state)
 			fail_msg("row %zu: %s", i, err.text);
 		if (row[i].rc < 0)
 			assert_non_null(
-			        strstr(err.text, "its user may not read it"));
+			        strstr(err.text, "the user may not read it"));
 		cpltask_plan_free(&plan);
 	}
 	free_request(req);

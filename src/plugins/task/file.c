@@ -202,12 +202,12 @@ struct cpl_profile *cpltask_file(const launch_tasks_request_msg_t *req,
 	if (answer.found != CPL_FOUND_READY)
 		rc = cpl_fail(err, "%s", answer.err.text);
 	else if (own && !cpl_file_readable_by(&answer.stamp, &user))
-		rc = cpl_fail(err, "%s/%s.json: its user may not read it",
+		rc = cpl_fail(err, "%s/%s.json: the user may not read it",
 		              site->dir, own);
 	else if (!own && !same_version(launch, &answer.stamp))
 		rc = cpl_fail(err,
-		              "%s/%s.json: is another version than on the "
-		              "controller's host",
+		              "%s/%s.json: not the version that the "
+		              "controller's host has",
 		              site->dir, launch->profile);
 	if (!rc)
 		return answer.profile;

@@ -112,9 +112,7 @@ int cpltask_near(const launch_tasks_request_msg_t *req, uint32_t node_id,
 	*out = set;
 	rc = 0;
 done:
-	for (int i = 0; near && i < gpus.n; i++)
-		hwloc_bitmap_free(near[i]);
-	free(near);
+	cpltask_near_free(near, gpus.n);
 	cplslurm_gpus_free(&gpus);
 	return rc;
 }
