@@ -17,70 +17,20 @@ enum { HINT_MULTITHREAD, HINT_NOMULTITHREAD };
 
 struct options {
 	const char *signature, *profile_dir, *phase, *topology, *ranks, *cpus;
-	const char *gpu_map, *plot;
-	const struct cpl_binder *binder;
-	int64_t per_rank, per_core, per_socket;
-	bool by_pu, units_said, overcommit, launch, json;
-	enum cpl_bind_metric metric;
-	int hint, format;
+	const char *gpu_map, *plot, *algorithm;
+	int64_t cores, cpus_per_rank; /* of each rank; 0: not given */
+	int64_t per_core, per_socket;
+	bool overcommit, launch, json;
+	int hint, metric, format;
 };
-
-static int take_metric(const struct cmd *self, void *into, const char *option,
-                       const char *value)
-{
-	struct options *o = into;
-	static const struct {
-		const char *name;
-		enum cpl_bind_metric metric;
-	} known[] = {
-	        {"bytes", CPL_BIND_BYTES},       {"size", CPL_BIND_BYTES},
-	        {"messages", CPL_BIND_MESSAGES}, {"msg", CPL_BIND_MESSAGES},
-	        {"average", CPL_BIND_AVERAGE},   {"avg", CPL_BIND_AVERAGE}};
-
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-		if (!strcmp(value, known[i].name)) {
-			o->metric = known[i].metric;
-			return CMD_OK;
-		}
-	return cmd_failf(self,
-	                 "%s: '%.60s' is unknown; it must be one of bytes, "
-	                 "messages, average",
-	                 option, value);
-}
-
-static int take_units(const struct cmd *self, void *into, const char *option,
-                      const char *value)
-{
-	struct options *o = into;
-	struct cpl_error err = {""};
-
-	if (o->units_said)
-		return cmd_usage(self, "--cores-per-rank and --cpus-per-rank: "
-		                       "one is enough");
-	o->units_said = true;
-	o->by_pu = !strcmp(option, "--cpus-per-rank");
-	if (cmd_int(option, value, 1, MAX_CPU, &o->per_rank, &err))
-		return cmd_fail(self, &err);
-	return CMD_OK;
-}
-
-static int take_binder(const struct cmd *self, void *into, const char *option,
-                       const char *value)
-{
-	struct options *o = into;
-	struct cpl_error err = {""};
-
-	o->binder = cpl_binder_find_in(CMD_BINDERS, value, &err);
-	if (o->binder)
-		return CMD_OK;
-	cpl_fail_prefix(&err, "%s: ", option);
-	return cmd_fail(self, &err);
-}
 
 static int parse(const struct cmd *self, int argc, char **argv,
                  struct options *o)
 {
 	static const char *const formats[] = {"table", "json", "mask", NULL};
+	/* As enum cpl_bind_metric has them, then in short. */
+	static const char *const metrics[] = {
+	        "bytes", "messages", "average", "size", "msg", "avg", NULL};
 	static const char *const hints[] = {"multithread", "nomultithread",
 	                                    NULL};
 	const struct cmd_option table[] = {
@@ -90,17 +40,19 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {"topology", .text = &o->topology},
 	        {"ranks", .text = &o->ranks},
 	        {"cpus", .text = &o->cpus},
-	        {"cores-per-rank", .take = take_units, .into = o},
-	        {"cpus-per-rank", .take = take_units, .into = o},
+	        {"cores-per-rank", .integer = &o->cores, .low = 1,
+	         .high = MAX_CPU},
+	        {"cpus-per-rank", .integer = &o->cpus_per_rank, .low = 1,
+	         .high = MAX_CPU},
 	        {"ranks-per-core", .integer = &o->per_core, .low = 1,
 	         .high = MAX_CPU},
 	        {"ranks-per-socket", .integer = &o->per_socket, .low = 1,
 	         .high = MAX_CPU},
 	        {"hint", .choice = &o->hint, .choices = hints},
 	        {"overcommit", .flag = &o->overcommit},
-	        {"metric", .take = take_metric, .into = o},
+	        {"metric", .choice = &o->metric, .choices = metrics},
 	        {"gpu-map", .text = &o->gpu_map},
-	        {"algorithm", .take = take_binder, .into = o},
+	        {"algorithm", .text = &o->algorithm},
 	        {"launch", .flag = &o->launch},
 	        {"plot", .text = &o->plot},
 	        {"format", .choice = &o->format, .choices = formats},
@@ -111,6 +63,9 @@ static int parse(const struct cmd *self, int argc, char **argv,
 
 	if (rc)
 		return rc;
+	if (o->cores && o->cpus_per_rank)
+		return cmd_usage(self, "--cores-per-rank and --cpus-per-rank: "
+		                       "one is enough");
 	if (o->json && o->format == FORMAT_MASK)
 		return cmd_usage(self, "--json and --format mask exclude each "
 		                       "other");
@@ -168,27 +123,23 @@ static int load_ranks(const struct options *o, struct bind_job *job,
 
 	if (!all)
 		goto done;
-	if (!set) {
-		cpl_fail_memory(err);
-		goto done;
-	}
+	if (!set ||
+	    (!o->ranks && hwloc_bitmap_set_range(set, 0, all->ranks - 1) < 0))
+		goto memory;
 	if (o->ranks &&
 	    parse_list("--ranks", o->ranks, all->ranks - 1, set, err))
 		goto done;
-	if (!o->ranks && hwloc_bitmap_set_range(set, 0, all->ranks - 1) < 0) {
-		cpl_fail_memory(err);
-		goto done;
-	}
 	job->rank =
 	        calloc((size_t)hwloc_bitmap_weight(set), sizeof(*job->rank));
-	if (!job->rank) {
-		cpl_fail_memory(err);
-		goto done;
-	}
+	if (!job->rank)
+		goto memory;
 	hwloc_bitmap_foreach_begin(r, set) job->rank[job->n_ranks++] = r;
 	hwloc_bitmap_foreach_end();
 	job->comm = cpl_comm_subset(all, job->rank, job->n_ranks, err);
 	rc = job->comm ? 0 : -1;
+	goto done;
+memory:
+	cpl_fail_memory(err);
 done:
 	hwloc_bitmap_free(set);
 	cpl_comm_free(all);
@@ -237,51 +188,24 @@ static int load_gpus(const struct options *o, struct bind_job *job,
                      struct cpl_error *err)
 {
 	hwloc_const_cpuset_t *gpu = NULL;
-	const char *s = o->gpu_map;
-	int n, given = 0, rc = -1;
+	int *which = NULL, given = -1;
+	int n = cpl_topology_gpus(job->topology, &gpu, err);
 
-	if (!s)
-		return 0;
-	n = cpl_topology_gpus(job->topology, &gpu, err);
+	which = malloc((size_t)job->n_ranks * sizeof(*which));
 	job->near = calloc((size_t)job->n_ranks, sizeof(*job->near));
-	if (n < 0 || !job->near) {
+	if (n < 0 || !which || !job->near)
 		cpl_fail_memory(err);
-		goto done;
-	}
-	if (n == 0) {
+	else if (n == 0)
 		cpl_fail(err, "--gpu-map: the topology has no GPU; an XML "
 		              "file of lstopo has those of its machine");
-		goto done;
-	}
-	for (;;) {
-		char *end;
-		unsigned long which;
-
-		if (*s < '0' || *s > '9') {
-			cpl_fail(err,
-			         "--gpu-map: '%.60s' is not a list of GPUs "
-			         "such as 0,0,1,1",
-			         o->gpu_map);
-			goto done;
-		}
-		which = strtoul(s, &end, 10);
-		if (which >= (unsigned long)n) {
-			cpl_fail(err, "--gpu-map: %lu is outside 0 .. %d",
-			         which, n - 1);
-			goto done;
-		}
-		if (given < job->n_ranks)
-			job->near[given++] = gpu[which];
-		if (*end == '\0')
-			break;
-		s = *end == ',' ? end + 1 : end;
-	}
-	for (int i = given; i < job->n_ranks; i++)
-		job->near[i] = job->near[i % given];
-	rc = 0;
-done:
+	else
+		given = cmd_int_list("--gpu-map", o->gpu_map, 0, n - 1, which,
+		                     job->n_ranks, err);
+	for (int i = 0; given > 0 && i < job->n_ranks; i++)
+		job->near[i] = gpu[which[i % given]];
+	free(which);
 	free(gpu);
-	return rc;
+	return given < 0 ? -1 : 0;
 }
 
 static int write_plot(const char *path, const struct bind_job *job,
@@ -300,15 +224,20 @@ static int write_plot(const char *path, const struct bind_job *job,
 
 static int run(const struct cmd *self, int argc, char **argv)
 {
-	struct options o = {.binder = &cpl_binder_treematch, .per_rank = 1};
+	struct options o = {.algorithm = "treematch"};
 	struct bind_job job = {0};
 	struct cpl_error err = {""};
 	int rc = parse(self, argc, argv, &o);
 
 	if (rc)
 		return rc;
+	job.binder = cpl_binder_find_in(CMD_BINDERS, o.algorithm, &err);
+	if (!job.binder) {
+		cpl_fail_prefix(&err, "--algorithm: ");
+		return cmd_fail(self, &err);
+	}
 	if (load_ranks(&o, &job, &err) || load_cpus(&o, &job, &err) ||
-	    load_gpus(&o, &job, &err)) {
+	    (o.gpu_map && load_gpus(&o, &job, &err))) {
 		rc = cmd_fail(self, &err);
 		goto done;
 	}
@@ -316,18 +245,19 @@ static int run(const struct cmd *self, int argc, char **argv)
 	        .topology = job.topology,
 	        .allowed = job.allowed,
 	        .comm = job.comm,
-	        .cores_per_rank = (int)o.per_rank,
-	        .by_pu = o.by_pu,
+	        .cores_per_rank = (int)(o.cores           ? o.cores
+	                                : o.cpus_per_rank ? o.cpus_per_rank
+	                                                  : 1),
+	        .by_pu = o.cpus_per_rank > 0,
 	        .one_thread = o.hint == HINT_NOMULTITHREAD,
 	        .ranks_per_core = (int)o.per_core,
 	        .ranks_per_socket = (int)o.per_socket,
 	        .overcommit = o.overcommit,
-	        .metric = o.metric,
+	        .metric = (enum cpl_bind_metric)(o.metric % 3),
 	        .near = job.near,
 	        .work = o.launch ? (int64_t)job.n_ranks * CPL_BIND_LAUNCH_WORK
 	                         : 0};
-	job.binder = o.binder;
-	if (cpl_bind(o.binder, &job.req, &job.result, &err) ||
+	if (cpl_bind(job.binder, &job.req, &job.result, &err) ||
 	    cpl_bind_as_is(&cpl_binder_packed, &job.req, &job.packed, &err) ||
 	    cpl_bind_as_is(&cpl_binder_round_robin, &job.req, &job.round_robin,
 	                   &err) ||

@@ -47,6 +47,11 @@ int cmd_int(const char *option, const char *text, int64_t low, int64_t high,
 int cmd_number(const char *option, const char *text, double low, double high,
 	       double *out, struct cpl_error *err);
 
+/* Such numbers with "," between them, the first `most` of them into out; how
+ * many there are, or -1. */
+int cmd_int_list(const char *option, const char *text, int low, int high,
+		 int *out, int most, struct cpl_error *err);
+
 /*
  * Print one JSON object and a newline on stdout, sorted as built, reals with
  * 17 significant digits. Takes the reference. Returns an exit code.

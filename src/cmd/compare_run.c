@@ -3,6 +3,7 @@
 #include "job_inputs.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,24 +12,22 @@
 /* Differences below this are rounding, as in the objectives. */
 #define TIE 1e-9
 
-/* "a+b" of the signatures of a case. */
+/* "a+b" of the signatures of a case; NULL: memory. */
 static char *case_name(const struct compare *c, const struct compare_case *one)
 {
-	size_t length = 1;
-	char *name, *end;
+	char *name = NULL;
+	size_t size;
+	FILE *out = open_memstream(&name, &size);
 
-	for (int i = 0; i < one->count; i++)
-		length += strlen(c->jobs.job[one->first + i].sig->name) + 1;
-	name = malloc(length);
-	if (!name)
+	if (!out)
 		return NULL;
-	end = name;
-	for (int i = 0; i < one->count; i++) {
-		if (i)
-			*end++ = '+';
-		end = stpcpy(end, c->jobs.job[one->first + i].sig->name);
-	}
-	return name;
+	for (int i = 0; i < one->count; i++)
+		fprintf(out, "%s%s", i ? "+" : "",
+		        c->jobs.job[one->first + i].sig->name);
+	if (!fclose(out))
+		return name;
+	free(name);
+	return NULL;
 }
 
 static int make_cases(struct compare *c, bool together, struct cpl_error *err)

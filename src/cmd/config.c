@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pwd.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,10 +27,31 @@ static void release(struct site_check *check)
 	cpl_config_free(check->config);
 }
 
+/* cpl_config_load_all's. */
+static void say_line(void *arg, const char *text)
+{
+	struct site_check *check = arg;
+
+	cmd_failf(check->self, "%s", text);
+	check->n_problems++;
+}
+
+static void problemf(struct site_check *check, const char *fmt, ...)
+        __attribute__((format(printf, 2, 3)));
+static void problemf(struct site_check *check, const char *fmt, ...)
+{
+	char text[CPL_ERROR_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	say_line(check, text);
+}
+
 static void problem(struct site_check *check, const struct cpl_error *err)
 {
-	cmd_fail(check->self, err);
-	check->n_problems++;
+	say_line(check, err->text);
 }
 
 /* Names may be known and yet not be for this type of network. */
@@ -42,14 +64,12 @@ static void check_policy(struct site_check *check, const char *policy,
 	    cpl_placement_find(check->net->type, policy, &err))
 		return;
 	if (rule)
-		cpl_fail_prefix(&err,
-		                "%s:%d: Partition=%s: ", check->config->path,
-		                rule->line, rule->partition);
+		problemf(check, "%s:%d: Partition=%s: %s", check->config->path,
+		         rule->line, rule->partition, err.text);
 	else
-		cpl_fail_prefix(
-		        &err, "%s:%d: DefaultPolicy: ", check->config->path,
-		        cpl_config_line(check->config, "DefaultPolicy"));
-	problem(check, &err);
+		problemf(check, "%s:%d: DefaultPolicy: %s", check->config->path,
+		         cpl_config_line(check->config, "DefaultPolicy"),
+		         err.text);
 }
 
 static void check_network(struct site_check *check)
@@ -59,15 +79,12 @@ static void check_network(struct site_check *check)
 
 	check->net = cpl_network_load(c->network_file, &err);
 	if (!check->net) {
-		cpl_fail_prefix(&err, "%s: NetworkFile: ", c->path);
-		problem(check, &err);
+		problemf(check, "%s: NetworkFile: %s", c->path, err.text);
 		return;
 	}
 	check->routing = cpl_routing_find_quick(check->net, c->routing, &err);
-	if (!check->routing) {
-		cpl_fail_prefix(&err, "%s: Routing: ", c->path);
-		problem(check, &err);
-	}
+	if (!check->routing)
+		problemf(check, "%s: Routing: %s", c->path, err.text);
 	for (int i = 0; i < check->net->n_nodes; i++)
 		check->n_hosts += check->net->node_name[i] != NULL;
 	check_policy(check, c->defaults.policy, NULL);
@@ -104,8 +121,8 @@ static void check_profiles(struct site_check *check)
 	int bad = 0;
 
 	if (n < 0) {
-		cpl_fail_prefix(&err, "%s: ProfileDir: ", check->config->path);
-		problem(check, &err);
+		problemf(check, "%s: ProfileDir: %s", check->config->path,
+		         err.text);
 		return;
 	}
 	check->profile = calloc((size_t)n + 1, sizeof(*check->profile));
@@ -119,10 +136,9 @@ static void check_profiles(struct site_check *check)
 	}
 	free(name);
 	if (bad > 1)
-		cpl_fail_prefix(
-		        &err, "%d of %d profiles are damaged; the first: ", bad,
-		        n);
-	if (bad)
+		problemf(check, "%d of %d profiles are damaged; the first: %s",
+		         bad, n, err.text);
+	else if (bad)
 		problem(check, &err);
 }
 
@@ -147,15 +163,13 @@ static void check_match(struct site_check *check,
                         const struct cpl_match_rule *match)
 {
 	const struct cpl_config *c = check->config;
-	struct cpl_error err = {""};
 	int k = 0;
 
 	if (is_open_pattern(match->job_name)) {
-		cpl_fail(&err,
+		problemf(check,
 		         "%s:%d: JobName=%s is not a pattern: \"[\" without "
 		         "\"]\", or \"\\\" at its end",
 		         c->path, match->line, match->job_name);
-		problem(check, &err);
 	}
 	if (!strcmp(match->profile, CPL_PROFILE_NONE))
 		return;
@@ -164,12 +178,11 @@ static void check_match(struct site_check *check,
 		k++;
 	if (k < check->n_profiles)
 		return;
-	cpl_fail(&err,
+	problemf(check,
 	         "%s:%d: Match JobName=%s: profile %s is not in %s, or not "
 	         "one that can be used",
 	         c->path, match->line, match->job_name, match->profile,
 	         c->profile_dir);
-	problem(check, &err);
 }
 
 /* slurmctld makes it where it is missing. */
@@ -198,10 +211,9 @@ static void check_state_dir(struct site_check *check,
 		         "write there",
 		         (unsigned)st.st_uid, name);
 	}
-	if (!err.text[0])
-		return;
-	cpl_fail_prefix(&err, "%s: StateDir: %s: ", check->config->path, dir);
-	problem(check, &err);
+	if (err.text[0])
+		problemf(check, "%s: StateDir: %s: %s", check->config->path,
+		         dir, err.text);
 }
 
 static void check_partitions(struct site_check *check,
@@ -210,7 +222,6 @@ static void check_partitions(struct site_check *check,
 	const struct cpl_config *c = check->config;
 
 	for (int i = 0; i < c->n_partitions; i++) {
-		struct cpl_error err = {""};
 		int k = 0;
 
 		while (k < slurm->n_partitions &&
@@ -218,10 +229,9 @@ static void check_partitions(struct site_check *check,
 			k++;
 		if (k < slurm->n_partitions)
 			continue;
-		cpl_fail(&err, "%s:%d: Partition=%s: %s has no such partition",
+		problemf(check, "%s:%d: Partition=%s: %s has no such partition",
 		         c->path, c->partition[i].line,
 		         c->partition[i].partition, slurm->path);
-		problem(check, &err);
 	}
 }
 
@@ -275,14 +285,6 @@ static int compare_nodes(const struct site_check *check, const char *text,
 	                in_slurm ? " (" : "", only_slurm, in_slurm ? ")" : "",
 	                in_network, in_network ? " (" : "", only_network,
 	                in_network ? ")" : "");
-}
-
-static void say_line(void *arg, const char *text)
-{
-	struct site_check *check = arg;
-
-	cmd_failf(check->self, "%s", text);
-	check->n_problems++;
 }
 
 static int load_config(struct site_check *check, const char *option)

@@ -88,31 +88,15 @@ static int parse(const struct cmd *self, int argc, char **argv,
 static int parse_slots(const char *text, struct mapped *m,
                        struct cpl_error *err)
 {
-	int n = 0;
+	int n = cmd_int_list("--slots", text, 0, CPL_SIGNATURE_MAX_RANKS,
+	                     m->slots, m->n_hosts, err);
 
-	for (const char *p = text;; p++) {
-		size_t length = strcspn(p, ",");
-		char word[24];
-		int64_t value;
-
-		snprintf(word, sizeof(word), "%.*s",
-		         length < sizeof(word) ? (int)length : 23, p);
-		if (cmd_int("--slots", word, 0, CPL_SIGNATURE_MAX_RANKS, &value,
-		            err))
-			return -1;
-		if (n < m->n_hosts)
-			m->slots[n] = (int)value;
-		n++;
-		p += length;
-		if (!*p)
-			break;
-	}
-	if (n != m->n_hosts)
+	if (n >= 0 && n != m->n_hosts)
 		return cpl_fail(
 		        err,
 		        "--slots: %d numbers for %d hosts; give one for each",
 		        n, m->n_hosts);
-	return 0;
+	return n < 0 ? -1 : 0;
 }
 
 /* Block order: full hosts first, the rest on the last that is needed. With

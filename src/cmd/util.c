@@ -69,6 +69,28 @@ int cmd_int(const char *option, const char *text, int64_t low, int64_t high,
 	return 0;
 }
 
+int cmd_int_list(const char *option, const char *text, int low, int high,
+                 int *out, int most, struct cpl_error *err)
+{
+	int n = 0;
+
+	for (const char *rest = text;; rest++) {
+		size_t length = strcspn(rest, ",");
+		char word[24];
+		int64_t value;
+
+		snprintf(word, sizeof(word), "%.*s", (int)length, rest);
+		if (cmd_int(option, word, low, high, &value, err))
+			return -1;
+		if (n < most)
+			out[n] = (int)value;
+		n++;
+		rest += length;
+		if (!*rest)
+			return n;
+	}
+}
+
 int cmd_number(const char *option, const char *text, double low, double high,
                double *out, struct cpl_error *err)
 {
