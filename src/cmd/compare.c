@@ -78,36 +78,40 @@ struct choice {
 	const char *option;
 	const struct cpl_registry *names;
 	/* Is it among "all"? */
-	bool (*in_all)(const struct cpl_network *net, const void *item);
-	const void *(*find)(const struct cpl_network *net, const char *name,
-	                    struct cpl_error *err);
+	bool (*in_all)(const struct cpl_network *net,
+	               const struct cpl_entry *entry);
+	const struct cpl_entry *(*find)(const struct cpl_network *net,
+	                                const char *name,
+	                                struct cpl_error *err);
 };
 
-static bool placement_in_all(const struct cpl_network *net, const void *item)
+static bool placement_in_all(const struct cpl_network *net,
+                             const struct cpl_entry *entry)
 {
-	const struct cpl_placement_policy *policy = item;
+	const struct cpl_placement_policy *policy = (const void *)entry;
 
 	return policy->place && cpl_placement_takes(policy, net->type);
 }
 
-static const void *find_placement(const struct cpl_network *net,
-                                  const char *name, struct cpl_error *err)
+static const struct cpl_entry *find_placement(const struct cpl_network *net,
+                                              const char *name,
+                                              struct cpl_error *err)
 {
-	return cpl_placement_find(net->type, name, err);
+	return (const void *)cpl_placement_find(net->type, name, err);
 }
 
-static bool routing_in_all(const struct cpl_network *net, const void *item)
+static bool routing_in_all(const struct cpl_network *net,
+                           const struct cpl_entry *entry)
 {
-	const struct cpl_routing *routing = item;
-
-	return cpl_routing_takes(routing, net) &&
-	       !(routing->flags & CPL_ROUTING_SAMPLED);
+	return cpl_routing_takes((const void *)entry, net) &&
+	       !(entry->flags & CPL_ROUTING_SAMPLED);
 }
 
-static const void *find_routing(const struct cpl_network *net, const char *name,
-                                struct cpl_error *err)
+static const struct cpl_entry *find_routing(const struct cpl_network *net,
+                                            const char *name,
+                                            struct cpl_error *err)
 {
-	return cpl_routing_find(net, name, err);
+	return (const void *)cpl_routing_find(net, name, err);
 }
 
 static const struct choice placements = {"--placements", &cpl_placements,
@@ -115,41 +119,44 @@ static const struct choice placements = {"--placements", &cpl_placements,
 static const struct choice routings = {"--routings", &cpl_routings,
                                        routing_in_all, find_routing};
 
-static void add_once(const void **list, int *n, const void *item)
+static void add_once(const struct cpl_entry **list, int *n,
+                     const struct cpl_entry *entry)
 {
 	for (int i = 0; i < *n; i++)
-		if (list[i] == item)
+		if (list[i] == entry)
 			return;
-	list[(*n)++] = item;
+	list[(*n)++] = entry;
 }
 
 /* One name of the list, or "all". */
 static int choose_one(const struct choice *from, const struct cpl_network *net,
-                      const char *name, const void **list, int *n,
+                      const char *name, const struct cpl_entry **list, int *n,
                       struct cpl_error *err)
 {
-	const void *item;
+	const struct cpl_entry *entry;
 
 	if (!strcasecmp(name, "all")) {
-		for (int i = 0; (item = cpl_registry_at(from->names, i)); i++)
-			if (from->in_all(net, item))
-				add_once(list, n, item);
+		for (int i = 0; (entry = cpl_registry_at(from->names, i)); i++)
+			if (from->in_all(net, entry))
+				add_once(list, n, entry);
 		return 0;
 	}
-	item = from->find(net, name, err);
-	if (!item)
+	entry = from->find(net, name, err);
+	if (!entry)
 		return cpl_fail_prefix(err, "%s: ", from->option);
-	add_once(list, n, item);
+	add_once(list, n, entry);
 	return 0;
 }
 
-/* The things that a comma-separated list names, each once, for the caller to
- * free; NULL with err. */
-static void *choose(const struct choice *from, const struct cpl_network *net,
-                    const char *names, int *n, struct cpl_error *err)
+/* What a comma-separated list names, each once, for the caller to free; NULL
+ * with err. */
+static const struct cpl_entry **choose(const struct choice *from,
+                                       const struct cpl_network *net,
+                                       const char *names, int *n,
+                                       struct cpl_error *err)
 {
 	char *text = strdup(names), *rest = text, *name;
-	const void **list;
+	const struct cpl_entry **list;
 	int most = 0, rc = 0;
 
 	while (cpl_registry_at(from->names, most))

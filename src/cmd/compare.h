@@ -42,8 +42,7 @@ struct compare {
 	int n_cases, n_placements, n_routings, n_rows;
 	struct job_list jobs;
 	struct compare_case *cases;
-	const struct cpl_placement_policy **placement;
-	const struct cpl_routing **routing;
+	const struct cpl_entry **placement, **routing;
 	struct compare_row *row; /* [n_cases][n_placements][n_routings] */
 };
 

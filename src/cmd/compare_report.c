@@ -65,8 +65,7 @@ static int print_table(const struct compare *c, int the_case, int class)
 		const struct compare_row *row = &c->row[i];
 		const struct evaluation *e = &row->result.of;
 		const struct cpl_class_stats *s = &e->stats[class].stats;
-		const struct cpl_placement_policy *p =
-		        c->placement[row->placement];
+		const struct cpl_entry *p = c->placement[row->placement];
 		const char *routing = c->routing[row->routing]->name;
 		char seed[24] = "-", hybrid[24] = "-";
 
@@ -159,32 +158,21 @@ int compare_plot(const struct compare *c, bool classes, const char *path,
 	int n = c->n_cases * per_case, boxes = c->n_placements * c->n_routings;
 	struct cpl_class_stats *box = calloc((size_t)(n * boxes), sizeof(*box));
 	struct plot_panel *panel = calloc((size_t)n, sizeof(*panel));
-	struct plot_name *group = calloc((size_t)c->n_routings, sizeof(*group));
-	struct plot_name *series =
-	        calloc((size_t)c->n_placements, sizeof(*series));
-	struct plot_boxes plot = {.n_panels = n,
+	char title[160];
+	struct plot_boxes plot = {.title = title,
+	                          .n_panels = n,
 	                          .panel = panel,
 	                          .n_groups = c->n_routings,
-	                          .group = group,
+	                          .group = c->routing,
 	                          .n_series = c->n_placements,
-	                          .series = series};
+	                          .series = c->placement};
 	struct cpl_file_writer *writer = NULL;
-	char title[160];
 	int rc = -1;
 
-	if (!box || !panel || !group || !series) {
+	if (!box || !panel) {
 		cpl_fail_memory(err);
 		goto out;
 	}
-	for (int r = 0; r < c->n_routings; r++)
-		group[r] = (struct plot_name){c->routing[r]->name,
-		                              c->routing[r]->short_name};
-	for (int p = 0; p < c->n_placements; p++)
-		series[p] =
-		        (struct plot_name){c->placement[p]->name,
-		                           c->placement[p]->short_name
-		                                   ? c->placement[p]->short_name
-		                                   : c->placement[p]->name};
 	for (int i = 0; i < n; i++) {
 		const char *class =
 		        i % per_case ? c->net->link_class[i % per_case - 1].name
@@ -196,7 +184,6 @@ int compare_plot(const struct compare *c, bool classes, const char *path,
 		fill_panel(c, i / per_case, i % per_case, box + i * boxes);
 	}
 	snprintf(title, sizeof(title), "Link traffic on %.60s", c->net->name);
-	plot.title = title;
 	writer = cpl_file_open_atomic(path, err);
 	if (!writer)
 		goto out;
@@ -205,7 +192,5 @@ int compare_plot(const struct compare *c, bool classes, const char *path,
 out:
 	free(box);
 	free(panel);
-	free(group);
-	free(series);
 	return rc;
 }

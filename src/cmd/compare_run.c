@@ -50,6 +50,7 @@ static int make_cases(struct compare *c, bool together, struct cpl_error *err)
 
 /* What one evaluation after the other works on. */
 struct scene {
+	const struct cpl_routing **routing; /* [n_routings] as the next ones */
 	unsigned char *idle; /* [n_nodes] without a running job */
 	unsigned char *free; /* [n_nodes] of the evaluation at hand */
 	/* Under each routing the running jobs: their load, or where they adapt
@@ -61,9 +62,9 @@ struct scene {
 	struct cpl_workload *guess;
 };
 
-static bool adapts(const struct compare *c, int routing)
+static bool adapts(const struct scene *s, int routing)
 {
-	return cpl_routing_is_adaptive(c->routing[routing]);
+	return cpl_routing_is_adaptive(s->routing[routing]);
 }
 
 /* As little as there was before the first job. */
@@ -73,7 +74,7 @@ static int begin(const struct compare *c, struct scene *s, int routing,
 	const struct cpl_load *background =
 	        c->running ? &s->background[routing] : NULL;
 
-	if (!adapts(c, routing)) {
+	if (!adapts(s, routing)) {
 		cpl_workload_clear(s->workload[routing], background);
 		return 0;
 	}
@@ -105,11 +106,11 @@ static int evaluate(const struct compare *c, struct scene *s, int first, int n,
                     const struct cpl_placement_policy *placement, uint64_t seed,
                     struct compare_result *out, struct cpl_error *err)
 {
-	bool guess = adapts(c, first);
+	bool guess = adapts(s, first);
 	struct cpl_decide_request req = {
 	        .place = {.net = c->net, .seed = seed},
 	        .policy = placement->name,
-	        .routing = c->routing[first],
+	        .routing = s->routing[first],
 	        .background = cpl_workload_load(guess ? s->guess
 	                                              : s->workload[first]),
 	};
@@ -129,9 +130,9 @@ static int evaluate(const struct compare *c, struct scene *s, int first, int n,
 		placed = job_traffic_placed(job, NULL);
 		placed.hops = NULL;
 		if (cpl_workload_add_each(s->workload + first,
-		                          c->routing + first, n, &placed, err))
+		                          s->routing + first, n, &placed, err))
 			return -1;
-		placed.routing = cpl_routing_by_flow(c->routing[first]);
+		placed.routing = cpl_routing_by_flow(s->routing[first]);
 		if (!placement->place && guess && i + 1 < one->count &&
 		    cpl_workload_add(s->guess, &placed, err) < 0)
 			return -1;
@@ -174,7 +175,7 @@ static int fill_rows(const struct compare *c, struct scene *s,
                      struct compare_row *row, struct cpl_error *err)
 {
 	const struct cpl_placement_policy *placement =
-	        c->placement[row->placement];
+	        (const void *)c->placement[row->placement];
 	bool random =
 	        placement->place && placement->flags & CPL_PLACEMENT_RANDOM;
 	int n = random ? c->n_seeds : 1;
@@ -210,13 +211,13 @@ out:
 static int load_running(const struct compare *c, struct scene *s, int routing,
                         struct cpl_error *err)
 {
-	if (adapts(c, routing)) {
+	if (adapts(s, routing)) {
 		s->running[routing] = cpl_workload_new(c->net, c->threads, err);
 		if (!s->running[routing])
 			return -1;
 	}
 	return cmd_load_running(
-	        c->running, c->net, c->routing[routing], c->profile_dir,
+	        c->running, c->net, s->routing[routing], c->profile_dir,
 	        s->idle, &s->background[routing], s->running[routing], err);
 }
 
@@ -229,17 +230,20 @@ static int open_scene(const struct compare *c, struct scene *s,
 	if (!s->idle)
 		return -1;
 	s->free = malloc((size_t)c->net->n_nodes);
+	s->routing = calloc(n, sizeof(*s->routing));
 	s->background = calloc(n, sizeof(*s->background));
 	s->running = calloc(n, sizeof(*s->running));
 	s->workload = calloc(n, sizeof(*s->workload));
-	if (!s->free || !s->background || !s->running || !s->workload)
+	if (!s->free || !s->routing || !s->background || !s->running ||
+	    !s->workload)
 		return cpl_fail_memory(err);
 	for (int r = 0; r < c->n_routings; r++) {
+		s->routing[r] = (const void *)c->routing[r];
 		s->workload[r] = cpl_workload_new(c->net, c->threads, err);
 		if (!s->workload[r] ||
 		    (c->running && load_running(c, s, r, err) < 0))
 			return -1;
-		if (adapts(c, r) && !s->guess) {
+		if (adapts(s, r) && !s->guess) {
 			s->guess = cpl_workload_new(c->net, c->threads, err);
 			if (!s->guess)
 				return -1;
@@ -259,6 +263,7 @@ static void close_scene(const struct compare *c, struct scene *s)
 			cpl_workload_free(s->running[r]);
 	}
 	cpl_workload_free(s->guess);
+	free(s->routing);
 	free(s->running);
 	free(s->workload);
 	free(s->idle);

@@ -17,16 +17,15 @@
 #define MAX_NAMES 16
 #define MAX_PANELS 8
 
-static int split(char *list, struct plot_name *name)
+static int split(char *list, const struct cpl_entry **entry)
 {
+	static struct cpl_entry entries[2 * MAX_NAMES], *next = entries;
 	int n = 0;
-	char *one, *equals;
 
-	while (n < MAX_NAMES && (one = strsep(&list, ","))) {
-		equals = strchr(one, '=');
-		if (equals)
-			*equals++ = '\0';
-		name[n++] = (struct plot_name){one, equals ? equals : one};
+	for (char *one; n < MAX_NAMES && (one = strsep(&list, ",")); n++) {
+		next->name = strsep(&one, "=");
+		next->short_name = one;
+		entry[n] = next++;
 	}
 	return n;
 }
@@ -50,7 +49,7 @@ static int read_panel(struct plot_panel *panel, struct cpl_class_stats *box,
 int main(int argc, char **argv)
 {
 	static struct cpl_class_stats box[MAX_PANELS][MAX_NAMES * MAX_NAMES];
-	struct plot_name group[MAX_NAMES], series[MAX_NAMES];
+	const struct cpl_entry *group[MAX_NAMES], *series[MAX_NAMES];
 	struct plot_panel panel[MAX_PANELS];
 	struct plot_boxes plot = {
 	        .panel = panel, .group = group, .series = series};

@@ -94,10 +94,13 @@ static double lowest_y(const char *svg)
 	return atof(y + 4);
 }
 
-static const struct plot_name routing[] = {{"static-direct", "SD"},
-                                           {"a<b>&c", "X"}};
-static const struct plot_name placement[] = {
-        {"linear", "LIN"}, {"random-nodes", "RDN"}, {"auto", "auto"}};
+#define ENTRY(full, brief)                                                     \
+	(&(const struct cpl_entry){.name = full, .short_name = brief})
+static const struct cpl_entry *const routing[] = {ENTRY("static-direct", "SD"),
+                                                  ENTRY("a<b>&c", "X")};
+static const struct cpl_entry *const placement[] = {
+        ENTRY("linear", "LIN"), ENTRY("random-nodes", "RDN"),
+        ENTRY("auto", NULL)};
 
 static void test_boxes(void **state)
 {

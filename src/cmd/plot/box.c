@@ -40,14 +40,19 @@ struct layout {
 	double foot; /* height of the names below a panel */
 };
 
-static double longest(const struct plot_name *name, int n, bool full,
+static const char *short_name(const struct cpl_entry *entry)
+{
+	return entry->short_name ? entry->short_name : entry->name;
+}
+
+static double longest(const struct cpl_entry *const *entry, int n, bool full,
                       double size)
 {
 	double max = 0;
 
 	for (int i = 0; i < n; i++)
-		max = fmax(max, plot_text_width(full ? name[i].name
-		                                     : name[i].short_name,
+		max = fmax(max, plot_text_width(full ? entry[i]->name
+		                                     : short_name(entry[i]),
 		                                size));
 	return max;
 }
@@ -224,9 +229,9 @@ static void draw_names(const struct plot_boxes *p, const struct layout *l,
 		for (int s = 0; s < p->n_series; s++)
 			plot_text_up(out, box_x(p, l, g, s) + NAME_SIZE * 0.36,
 			             y + 8, NAME_SIZE, "end",
-			             p->series[s].short_name);
+			             short_name(p->series[s]));
 		plot_text(out, (from + to) / 2, y + l->foot - 36, 15, "middle",
-		          "font-weight=\"bold\"", p->group[g].name);
+		          "font-weight=\"bold\"", p->group[g]->name);
 		if (g)
 			plot_line(out, LEFT + g * (l->group + GROUP_GAP), y,
 			          LEFT + g * (l->group + GROUP_GAP),
@@ -254,8 +259,8 @@ static void draw_lowest(const struct plot_boxes *p, const struct layout *l,
 	        y - 3, LOWEST);
 	snprintf(text, sizeof(text), "lowest maximum %s: %.40s, %.40s",
 	         CMD_BYTES(panel->box[best].max),
-	         p->series[best % p->n_series].name,
-	         p->group[best / p->n_series].name);
+	         p->series[best % p->n_series]->name,
+	         p->group[best / p->n_series]->name);
 	plot_text(out, right, a->top - 12, 14, "end",
 	          "style=\"fill:" LOWEST "\"", text);
 }
@@ -296,10 +301,10 @@ static void draw_legend(const struct plot_boxes *p, const struct layout *l,
 		plot_rect(out, x, y - 13, 16, 16, colour[s % N_COLOURS],
 		          "stroke=\"#222\" stroke-width=\"1\"");
 		snprintf(text, sizeof(text),
-		         strcmp(p->series[s].name, p->series[s].short_name)
+		         strcmp(p->series[s]->name, short_name(p->series[s]))
 		                 ? "%s (%s)"
 		                 : "%s",
-		         p->series[s].name, p->series[s].short_name);
+		         p->series[s]->name, short_name(p->series[s]));
 		plot_text(out, x + 24, y, 14, "start", NULL, text);
 	}
 }

@@ -17,6 +17,8 @@ static const int ramp[][3] = {{252, 253, 191}, {254, 194, 135}, {251, 135, 97},
 #define LEVELS 32
 #define NO_LINK "#dcdcdc"
 #define NO_TRAFFIC "#ffffff"
+/* Of the link with the largest congestion; far from the other colours. */
+#define MARK "#0090ff"
 #define BAR 512.0
 #define LABEL 52.0 /* widest label of the bar */
 /* Smaller loads than this share the lightest colour: what matters is where it
@@ -87,12 +89,19 @@ void plot_map_numbers(const struct plot_map *map, int n, int block, double x,
 	}
 }
 
+void plot_map_frame(const struct plot_map *map, double x, double y,
+                    double width, double height)
+{
+	plot_rect(map->out, x - 1, y - 1, width + 2, height + 2, "none",
+	          "stroke=\"" MARK "\" stroke-width=\"2.5\"");
+}
+
 void plot_map_ring(const struct plot_map *map, double x, double y,
                    double radius)
 {
 	fprintf(map->out,
 	        "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"none\" "
-	        "stroke=\"" PLOT_MAP_FRAME "\" stroke-width=\"2.5\" "
+	        "stroke=\"" MARK "\" stroke-width=\"2.5\" "
 	        "shape-rendering=\"auto\"/>\n",
 	        x, y, radius);
 }
@@ -121,8 +130,7 @@ void plot_map_begin(const struct plot_map *map, double width, double height,
 	if (map->ring)
 		plot_map_ring(map, PLOT_MAP_LEFT + 6, y + 6, 6);
 	else
-		plot_rect(out, PLOT_MAP_LEFT, y, 12, 12, "none",
-		          "stroke=\"" PLOT_MAP_FRAME "\" stroke-width=\"2.5\"");
+		plot_map_frame(map, PLOT_MAP_LEFT + 1, y + 1, 10, 10);
 	plot_text(out, PLOT_MAP_LEFT + 20, y + 11, 13, "start", NULL,
 	          map->hot_text);
 }

@@ -5,13 +5,23 @@
 
 #include "plot.h"
 
+/* `total` things in n cells of `block` each, the last one perhaps less. */
+struct plot_blocks {
+	int n, block;
+};
+
+static inline struct plot_blocks plot_blocks_make(int total, int most)
+{
+	int block = (total - 1) / most + 1;
+
+	return (struct plot_blocks){(total - 1) / block + 1, block};
+}
+
 #define PLOT_MAP_LEFT 96
 #define PLOT_MAP_TOP 166
 /* Height of what plot_map_end draws, and the width that it needs. */
 #define PLOT_MAP_FOOT 96
 #define PLOT_MAP_MIN_WIDTH 900
-/* Frames the link with the largest congestion; far from the colours. */
-#define PLOT_MAP_FRAME "#0090ff"
 
 struct plot_map {
 	const struct cpl_network *net;
@@ -42,7 +52,9 @@ void plot_map_begin(const struct plot_map *map, double width, double height,
                     const char *caption);
 void plot_map_end(const struct plot_map *map, double top);
 
-/* Mark around a place; the frame's colour. */
+/* Marks around a cell and around a point. */
+void plot_map_frame(const struct plot_map *map, double x, double y,
+                    double width, double height);
 void plot_map_ring(const struct plot_map *map, double x, double y,
                    double radius);
 

@@ -11,21 +11,9 @@
 #define STRIP 96.0 /* smallest width of a strip */
 #define STRIP_CELLS 32
 
-/* `total` things in n cells of `block` each. */
-struct blocks {
-	int n, block;
-};
-
-static struct blocks make_blocks(int total, int most)
-{
-	int block = (total - 1) / most + 1;
-
-	return (struct blocks){(total - 1) / block + 1, block};
-}
-
 /* The matrix, and beside it the strips: as many lines, n cells each. */
 struct part {
-	struct blocks of;
+	struct plot_blocks of;
 	double x, width; /* of the part, of a cell */
 	double *value;   /* [lines][of.n] */
 };
@@ -101,10 +89,9 @@ static void draw_hot(const struct view *v, const struct plot_map *map)
 		return;
 	i = (int)(cell_of(v, map->net, map->hot, &at) - v->part[at].value);
 	part = &v->part[at];
-	plot_rect(map->out, part->x + i % part->of.n * part->width - 1,
-	          PLOT_MAP_TOP + i / part->of.n * v->cell - 1, part->width + 2,
-	          v->cell + 2, "none",
-	          "stroke=\"" PLOT_MAP_FRAME "\" stroke-width=\"2.5\"");
+	plot_map_frame(map, part->x + i % part->of.n * part->width,
+	               PLOT_MAP_TOP + i / part->of.n * v->cell, part->width,
+	               v->cell);
 }
 
 static void draw_titles(const struct view *v, const struct plot_map *map)
@@ -197,9 +184,9 @@ int plot_map_matrix(struct plot_map *map, struct cpl_error *err)
 	char caption[160], text[64];
 
 	measure(map->net, length);
-	v.part[0].of = make_blocks(length[0], PLOT_MAX_CELLS);
+	v.part[0].of = plot_blocks_make(length[0], PLOT_MAX_CELLS);
 	for (int i = 1; i < v.n_parts; i++)
-		v.part[i].of = make_blocks(
+		v.part[i].of = plot_blocks_make(
 		        length[drawing->strip[i - 1].coordinate], STRIP_CELLS);
 	v.lines = v.part[0].of.n;
 	if (fill(&v, map, err))

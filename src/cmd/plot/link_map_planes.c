@@ -13,8 +13,9 @@
 /* Planes of the first two dimensions. */
 struct planes {
 	int width, height, n;
-	int across;  /* planes side by side */
-	double cell; /* pixels between routers */
+	int across;        /* planes side by side */
+	double cell;       /* pixels between routers */
+	double wide, high; /* between planes */
 };
 
 static int extent(const struct cpl_product *torus, int d)
@@ -22,11 +23,16 @@ static int extent(const struct cpl_product *torus, int d)
 	return d < torus->n_dims ? torus->dim[d] : 1;
 }
 
+/* The link that leaves a router in dimension d, or -1. */
+static int64_t link_of(const struct cpl_product *torus, int router, int d,
+                       int minus)
+{
+	return torus->out[((int64_t)router * torus->n_dims + d) * 2 + minus];
+}
+
 static double load_of(const struct plot_map *map, int router, int d, int minus)
 {
-	const struct cpl_product *torus = &map->net->product;
-	int64_t link =
-	        torus->out[((int64_t)router * torus->n_dims + d) * 2 + minus];
+	int64_t link = link_of(&map->net->product, router, d, minus);
 
 	return link < 0 ? -1 : map->link[link];
 }
@@ -34,12 +40,10 @@ static double load_of(const struct plot_map *map, int router, int d, int minus)
 static void middle(const struct planes *p, int router, double *x, double *y)
 {
 	int plane = router / (p->width * p->height);
-	double wide = p->width * p->cell + PLANE_GAP;
-	double high = p->height * p->cell + PLANE_GAP;
 
-	*x = PLOT_MAP_LEFT + plane % p->across * wide +
+	*x = PLOT_MAP_LEFT + plane % p->across * p->wide +
 	     (router % p->width + 0.5) * p->cell;
-	*y = PLOT_MAP_TOP + plane / p->across * high +
+	*y = PLOT_MAP_TOP + plane / p->across * p->high +
 	     (router / p->width % p->height + 0.5) * p->cell;
 }
 
@@ -141,16 +145,14 @@ static void draw_hot(const struct plot_map *map, const struct planes *p)
 static void draw_coordinates(const struct plot_map *map, const struct planes *p)
 {
 	int down = (p->n - 1) / p->across + 1;
-	double wide = p->width * p->cell + PLANE_GAP;
-	double high = p->height * p->cell + PLANE_GAP;
 
 	for (int i = 0; i < down && map->net->product.n_dims > 1; i++)
 		plot_map_numbers(map, p->height, 1,
 		                 PLOT_MAP_LEFT - p->cell * 0.1 - 6,
-		                 PLOT_MAP_TOP + i * high, p->cell, true);
+		                 PLOT_MAP_TOP + i * p->high, p->cell, true);
 	for (int i = 0; i < p->across; i++)
-		plot_map_numbers(map, p->width, 1, PLOT_MAP_LEFT + i * wide,
-		                 PLOT_MAP_TOP + (down - 1) * high +
+		plot_map_numbers(map, p->width, 1, PLOT_MAP_LEFT + i * p->wide,
+		                 PLOT_MAP_TOP + (down - 1) * p->high +
 		                         (p->height + 0.1) * p->cell + 13,
 		                 p->cell, false);
 }
@@ -175,9 +177,8 @@ static void draw_planes(struct plot_map *map, struct planes *p)
 {
 	const struct cpl_network *net = map->net;
 	int down = (p->n - 1) / p->across + 1;
-	double width = PLOT_MAP_LEFT +
-	               p->across * (p->width * p->cell + PLANE_GAP) + 20;
-	double end = PLOT_MAP_TOP + down * (p->height * p->cell + PLANE_GAP);
+	double width = PLOT_MAP_LEFT + p->across * p->wide + 20;
+	double end = PLOT_MAP_TOP + down * p->high;
 	char caption[200] = "dim0 to the right, dim1 down";
 
 	if (net->product.n_dims > 2)
@@ -200,82 +201,68 @@ static void draw_planes(struct plot_map *map, struct planes *p)
 	plot_map_end(map, end);
 }
 
-/* Value of every cell of one dimension and direction. */
-static void fill_strip(const struct plot_map *map, int d, int minus,
-                       double *value)
+/* A router's coordinate in dimension d. */
+static int coordinate(const struct cpl_product *torus, int router, int d)
 {
-	const struct cpl_product *torus = &map->net->product;
-	int length = torus->dim[d], stride = 1;
-	int block = (length - 1) / PLOT_MAX_CELLS + 1;
-
 	for (int i = 0; i < d; i++)
-		stride *= torus->dim[i];
-	for (int i = 0; i < PLOT_MAX_CELLS; i++)
-		value[i] = -1;
-	for (int router = 0; router < map->net->n_routers; router++) {
-		double *cell = &value[router / stride % length / block];
-
-		*cell = fmax(*cell, load_of(map, router, d, minus));
-	}
+		router /= torus->dim[i];
+	return router % torus->dim[d];
 }
 
-static void draw_hot_strip(const struct plot_map *map, int d, int minus,
-                           int block, double cell, double y)
+/* A strip: the links of one dimension and direction. */
+static void draw_strip(const struct plot_map *map, int d, int minus, double y)
 {
 	const struct cpl_product *torus = &map->net->product;
-	int at;
+	struct plot_blocks of = plot_blocks_make(torus->dim[d], PLOT_MAX_CELLS);
+	double cell = fmin(STRIPS_WIDTH / of.n, 36), value[PLOT_MAX_CELLS];
+	char name[32];
 
-	if (map->hot < 0)
-		return;
-	at = map->net->link_from[map->hot];
-	if (torus->out[((int64_t)at * torus->n_dims + d) * 2 + minus] !=
-	    map->hot)
-		return;
-	for (int i = 0; i < d; i++)
-		at /= torus->dim[i];
-	at = at % torus->dim[d] / block;
-	plot_rect(map->out, PLOT_MAP_LEFT + at * cell - 1, y - 1, cell + 2,
-	          STRIP_HEIGHT + 2, "none",
-	          "stroke=\"" PLOT_MAP_FRAME "\" stroke-width=\"2.5\"");
+	for (int i = 0; i < of.n; i++)
+		value[i] = -1;
+	for (int router = 0; router < map->net->n_routers; router++) {
+		double *at = &value[coordinate(torus, router, d) / of.block];
+
+		*at = fmax(*at, load_of(map, router, d, minus));
+	}
+	snprintf(name, sizeof(name), "dim%d %c", d, minus ? '-' : '+');
+	plot_text(map->out, PLOT_MAP_LEFT - 10, y + 18, 14, "end", NULL, name);
+	plot_map_cells(map, value, of.n, PLOT_MAP_LEFT, y, cell, STRIP_HEIGHT);
+	plot_rect(map->out, PLOT_MAP_LEFT, y, of.n * cell, STRIP_HEIGHT, "none",
+	          "stroke=\"#222\" stroke-width=\"1\"");
+}
+
+/* Over both strips: the frame of the link with the largest congestion. */
+static void draw_over(const struct plot_map *map, int d, double y)
+{
+	const struct cpl_product *torus = &map->net->product;
+	struct plot_blocks of = plot_blocks_make(torus->dim[d], PLOT_MAX_CELLS);
+	double cell = fmin(STRIPS_WIDTH / of.n, 36);
+	int from = map->hot < 0 ? 0 : map->net->link_from[map->hot];
+	int at = coordinate(torus, from, d) / of.block;
+
+	for (int minus = 0; minus < 2 && map->hot >= 0; minus++)
+		if (link_of(torus, from, d, minus) == map->hot)
+			plot_map_frame(map, PLOT_MAP_LEFT + at * cell,
+			               y + minus * STRIP_HEIGHT, cell,
+			               STRIP_HEIGHT);
+	plot_map_numbers(map, of.n, of.block, PLOT_MAP_LEFT,
+	                 y + 2 * STRIP_HEIGHT + 16, cell, false);
 }
 
 static void draw_strips(const struct plot_map *map)
 {
-	const struct cpl_product *torus = &map->net->product;
-	double value[PLOT_MAX_CELLS], y = PLOT_MAP_TOP;
-	double end = y + torus->n_dims * (2 * STRIP_HEIGHT + 40);
+	int n_dims = map->net->product.n_dims;
+	double y = PLOT_MAP_TOP, end = y + n_dims * (2 * STRIP_HEIGHT + 40);
 
 	plot_map_begin(map, PLOT_MAP_LEFT + STRIPS_WIDTH + 40,
 	               end + PLOT_MAP_FOOT,
 	               "most loaded link by dimension, direction and "
 	               "coordinate that it leaves");
-	for (int d = 0; d < torus->n_dims; d++) {
-		int block = (torus->dim[d] - 1) / PLOT_MAX_CELLS + 1;
-		int n = (torus->dim[d] - 1) / block + 1;
-		double cell = fmin(STRIPS_WIDTH / n, 36);
-
-		for (int minus = 0; minus < 2; minus++) {
-			char name[32];
-
-			fill_strip(map, d, minus, value);
-			snprintf(name, sizeof(name), "dim%d %c", d,
-			         minus ? '-' : '+');
-			plot_text(map->out, PLOT_MAP_LEFT - 10, y + 18, 14,
-			          "end", NULL, name);
-			plot_map_cells(map, value, n, PLOT_MAP_LEFT, y, cell,
-			               STRIP_HEIGHT);
-			plot_rect(map->out, PLOT_MAP_LEFT, y, n * cell,
-			          STRIP_HEIGHT, "none",
-			          "stroke=\"#222\" stroke-width=\"1\"");
-			y += STRIP_HEIGHT;
-		}
-		/* Over the frames of both strips. */
-		for (int minus = 0; minus < 2; minus++)
-			draw_hot_strip(map, d, minus, block, cell,
-			               y - (2 - minus) * STRIP_HEIGHT);
-		plot_map_numbers(map, n, block, PLOT_MAP_LEFT, y + 16, cell,
-		                 false);
-		y += 40;
+	for (int d = 0; d < n_dims; d++) {
+		draw_strip(map, d, 0, y);
+		draw_strip(map, d, 1, y + STRIP_HEIGHT);
+		draw_over(map, d, y);
+		y += 2 * STRIP_HEIGHT + 40;
 	}
 	plot_map_end(map, end);
 }
@@ -308,5 +295,7 @@ void plot_map_planes(struct plot_map *map)
 	p.across = planes_across(p.n, sqrt(1.4 * p.n * p.height / p.width));
 	p.cell = fmin(fmax((PLANES_WIDTH / p.across - PLANE_GAP) / p.width, 14),
 	              48);
+	p.wide = p.width * p.cell + PLANE_GAP;
+	p.high = p.height * p.cell + PLANE_GAP;
 	draw_planes(map, &p);
 }

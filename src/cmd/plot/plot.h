@@ -10,13 +10,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/registry.h"
 #include "network/network.h"
 #include "traffic/traffic.h"
-
-/* Names as the legend has them and as they stand below a box. */
-struct plot_name {
-	const char *name, *short_name;
-};
 
 struct plot_panel {
 	char title[96];
@@ -29,9 +25,9 @@ struct plot_boxes {
 	int n_panels;
 	const struct plot_panel *panel; /* one below the other */
 	int n_groups;
-	const struct plot_name *group;
+	const struct cpl_entry *const *group;
 	int n_series;
-	const struct plot_name *series;
+	const struct cpl_entry *const *series; /* short names below the boxes */
 };
 
 /*
