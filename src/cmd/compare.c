@@ -5,14 +5,13 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/parallel.h"
 #include "options.h"
 
 #define MAX_SEEDS 10000
 
 struct options {
-	const char *network, *placements, *routings, *plot;
-	bool together, classes, json;
+	const char *placements, *routings;
+	bool together, classes;
 };
 
 /* Signatures without --ranks-per-node have that of the only one that has it,
@@ -43,31 +42,19 @@ static int fill_ranks_per_node(const struct cmd *self, struct job_list *list)
 static int parse(const struct cmd *self, int argc, char **argv,
                  struct options *o, struct compare *c)
 {
-	int64_t seed = 1, n_seeds = 1, threads = cpl_parallel_cpus();
 	const struct cmd_option table[] = {
-	        {"network", .text = &o->network, .needed = true},
 	        JOB_LIST_OPTIONS(&c->jobs),
 	        {"workload", .flag = &o->together},
 	        {"placements", .text = &o->placements},
 	        {"routings", .text = &o->routings},
-	        {"running", .text = &c->running},
-	        {"profile-dir", .text = &c->profile_dir},
-	        {"seed", .integer = &seed, .low = 0, .high = INT64_MAX},
-	        {"seeds", .integer = &n_seeds, .low = 1, .high = MAX_SEEDS},
-	        {"threads", .integer = &threads, .low = 1,
-	         .high = CPL_PARALLEL_MAX},
+	        {"seeds", .integer = &c->n_seeds, .low = 1, .high = MAX_SEEDS},
 	        {"classes", .flag = &o->classes},
-	        {"plot", .text = &o->plot},
-	        {"json", .flag = &o->json},
 	        {0},
 	};
 	int rc = cmd_options(self, argc, argv, table, CMD_NO_WORDS);
 
 	if (rc)
 		return rc;
-	c->seed = (uint64_t)seed;
-	c->n_seeds = (int)n_seeds;
-	c->threads = (int)threads;
 	if (!c->jobs.n)
 		return cmd_usage(self, "--signature is missing");
 	return fill_ranks_per_node(self, &c->jobs);
@@ -179,7 +166,7 @@ static const struct cpl_entry **choose(const struct choice *from,
 
 static int run(const struct cmd *self, int argc, char **argv)
 {
-	struct compare c = {.seed = 0};
+	struct compare c = {.n_seeds = 1, .jobs = {JOB_LIST_DEFAULTS}};
 	struct options o = {.placements = "all", .routings = "all"};
 	struct cpl_network *net = NULL;
 	struct cpl_error err = {""};
@@ -187,16 +174,16 @@ static int run(const struct cmd *self, int argc, char **argv)
 
 	if (rc != CMD_OK)
 		goto out;
-	c.net = net = cpl_network_load(o.network, &err);
+	c.net = net = cpl_network_load(c.jobs.network, &err);
 	if (!net ||
 	    !(c.placement = choose(&placements, net, o.placements,
 	                           &c.n_placements, &err)) ||
 	    !(c.routing = choose(&routings, net, o.routings, &c.n_routings,
 	                         &err)) ||
 	    compare_evaluate(&c, o.together, &err) ||
-	    (o.plot && compare_plot(&c, o.classes, o.plot, &err)))
+	    (c.jobs.plot && compare_plot(&c, o.classes, c.jobs.plot, &err)))
 		rc = cmd_fail(self, &err);
-	else if (o.json)
+	else if (c.jobs.json)
 		rc = compare_print_json(self, &c);
 	else
 		rc = compare_print_text(&c, o.classes);

@@ -34,11 +34,7 @@ struct compare_row {
 
 struct compare {
 	const struct cpl_network *net;
-	const char *running; /* STATE.json, or NULL */
-	const char *profile_dir;
-	uint64_t seed;
-	int n_seeds;
-	int threads;
+	int64_t n_seeds;
 	int n_cases, n_placements, n_routings, n_rows;
 	struct job_list jobs;
 	struct compare_case *cases;

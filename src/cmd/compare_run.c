@@ -72,7 +72,7 @@ static int begin(const struct compare *c, struct scene *s, int routing,
                  struct cpl_error *err)
 {
 	const struct cpl_load *background =
-	        c->running ? &s->background[routing] : NULL;
+	        c->jobs.running ? &s->background[routing] : NULL;
 
 	if (!adapts(s, routing)) {
 		cpl_workload_clear(s->workload[routing], background);
@@ -95,8 +95,8 @@ static int solve(const struct compare *c, struct cpl_workload *w, int n_jobs,
 	for (int i = cpl_workload_jobs(w) - n_jobs; i < cpl_workload_jobs(w);
 	     i++)
 		evaluation_add(out, cpl_workload_sums(w, i));
-	return evaluation_finish(out, c->net, cpl_workload_load(w), c->threads,
-	                         err);
+	return evaluation_finish(out, c->net, cpl_workload_load(w),
+	                         (int)c->jobs.threads, err);
 }
 
 /* Under routings first .. first + n - 1, which have the nodes in common, into
@@ -178,7 +178,7 @@ static int fill_rows(const struct compare *c, struct scene *s,
 	        (const void *)c->placement[row->placement];
 	bool random =
 	        placement->place && placement->flags & CPL_PLACEMENT_RANDOM;
-	int n = random ? c->n_seeds : 1;
+	int n = random ? (int)c->n_seeds : 1;
 	int together = placement->place ? c->n_routings : 1, rc = -1;
 	struct compare_result *out =
 	        malloc((size_t)c->n_routings * sizeof(*out));
@@ -193,7 +193,8 @@ static int fill_rows(const struct compare *c, struct scene *s,
 		for (int r = 0; r < c->n_routings; r += together) {
 			if (evaluate(c, s, r, together,
 			             &c->cases[row->the_case], placement,
-			             c->seed + (uint64_t)i, out, err))
+			             (uint64_t)c->jobs.seed + (uint64_t)i, out,
+			             err))
 				goto out;
 			for (int k = 0; k < together; k++)
 				result[(r + k) * n + i] = out[k];
@@ -212,13 +213,15 @@ static int load_running(const struct compare *c, struct scene *s, int routing,
                         struct cpl_error *err)
 {
 	if (adapts(s, routing)) {
-		s->running[routing] = cpl_workload_new(c->net, c->threads, err);
+		s->running[routing] =
+		        cpl_workload_new(c->net, (int)c->jobs.threads, err);
 		if (!s->running[routing])
 			return -1;
 	}
-	return cmd_load_running(
-	        c->running, c->net, s->routing[routing], c->profile_dir,
-	        s->idle, &s->background[routing], s->running[routing], err);
+	return cmd_load_running(c->jobs.running, c->net, s->routing[routing],
+	                        c->jobs.profile_dir, s->idle,
+	                        &s->background[routing], s->running[routing],
+	                        err);
 }
 
 static int open_scene(const struct compare *c, struct scene *s,
@@ -239,12 +242,14 @@ static int open_scene(const struct compare *c, struct scene *s,
 		return cpl_fail_memory(err);
 	for (int r = 0; r < c->n_routings; r++) {
 		s->routing[r] = (const void *)c->routing[r];
-		s->workload[r] = cpl_workload_new(c->net, c->threads, err);
+		s->workload[r] =
+		        cpl_workload_new(c->net, (int)c->jobs.threads, err);
 		if (!s->workload[r] ||
-		    (c->running && load_running(c, s, r, err) < 0))
+		    (c->jobs.running && load_running(c, s, r, err) < 0))
 			return -1;
 		if (adapts(s, r) && !s->guess) {
-			s->guess = cpl_workload_new(c->net, c->threads, err);
+			s->guess = cpl_workload_new(c->net,
+			                            (int)c->jobs.threads, err);
 			if (!s->guess)
 				return -1;
 		}
@@ -333,8 +338,7 @@ int compare_evaluate(struct compare *c, bool together, struct cpl_error *err)
 {
 	int per_case = c->n_placements * c->n_routings;
 
-	if (job_list_open(&c->jobs, c->profile_dir, err) ||
-	    make_cases(c, together, err))
+	if (job_list_open(&c->jobs, err) || make_cases(c, together, err))
 		return -1;
 	c->n_rows = c->n_cases * per_case;
 	c->row = calloc((size_t)c->n_rows, sizeof(*c->row));

@@ -4,8 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/parallel.h"
-
 #define MAX_RANKS_PER_NODE 65536
 
 int job_list_add(const struct cmd *self, void *into, const char *option,
@@ -48,12 +46,12 @@ int job_list_take_phase(const struct cmd *self, void *into, const char *option,
 	return CMD_OK;
 }
 
-int job_list_open(struct job_list *list, const char *profile_dir,
-                  struct cpl_error *err)
+int job_list_open(struct job_list *list, struct cpl_error *err)
 {
 	for (struct job_traffic *job = list->job; job < list->job + list->n;
 	     job++) {
-		job->sig = cmd_load_signature(job->signature, profile_dir, err);
+		job->sig = cmd_load_signature(job->signature, list->profile_dir,
+		                              err);
 		if (!job->sig)
 			return -1;
 		job->ranks = job->sig->ranks;

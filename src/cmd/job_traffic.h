@@ -8,6 +8,7 @@
 #ifndef CPL_CMD_JOB_TRAFFIC_H
 #define CPL_CMD_JOB_TRAFFIC_H
 
+#include "base/parallel.h"
 #include "cmd.h"
 #include "placement/decide.h"
 #include "traffic/workload.h"
@@ -35,17 +36,33 @@ struct job_traffic {
 	int number; /* in the workload */
 };
 
+/* The jobs, and what is said of all of them. */
 struct job_list {
 	struct job_traffic common; /* options before the first --signature */
 	struct job_traffic *job;
 	int n;
+	const char *network;
+	const char *running; /* STATE.json, or NULL */
+	const char *profile_dir, *plot;
+	int64_t seed, threads;
+	bool json;
 };
 
-/* The same as entries of a table of struct cmd_option. */
+/* The same as entries of a table of struct cmd_option, and what they start
+ * with. */
 #define JOB_LIST_OPTIONS(list)                                                 \
+	{"network", .text = &(list)->network, .needed = true},                 \
 	{"signature", .take = job_list_add, .into = (list)},                   \
 	{"ranks-per-node", .take = job_list_take_ranks, .into = (list)},       \
-	{"phase", .take = job_list_take_phase, .into = (list)}
+	{"phase", .take = job_list_take_phase, .into = (list)},                \
+	{"running", .text = &(list)->running},                                 \
+	{"profile-dir", .text = &(list)->profile_dir},                         \
+	{"seed", .integer = &(list)->seed, .low = 0, .high = INT64_MAX},       \
+	{"threads", .integer = &(list)->threads, .low = 1,                     \
+	 .high = CPL_PARALLEL_MAX},                                            \
+	{"plot", .text = &(list)->plot},                                       \
+	{"json", .flag = &(list)->json}
+#define JOB_LIST_DEFAULTS .seed = 1, .threads = cpl_parallel_cpus()
 
 int job_list_add(const struct cmd *self, void *into, const char *option,
                  const char *value);
@@ -58,8 +75,7 @@ int job_list_take_phase(const struct cmd *self, void *into, const char *option,
 struct job_traffic *job_list_last(struct job_list *list);
 
 /* Load all signatures. 0, or -1 with err; free in either case. */
-int job_list_open(struct job_list *list, const char *profile_dir,
-                  struct cpl_error *err);
+int job_list_open(struct job_list *list, struct cpl_error *err);
 void job_list_free(struct job_list *list);
 
 /*

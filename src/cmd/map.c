@@ -148,7 +148,7 @@ static void start_budget(void *arg)
 
 static int make_request(const struct options *o, const struct job_inputs *in,
                         struct mapped *m, struct budget *budget,
-                        struct cpl_map_request *req, struct cpl_error *err)
+                        struct cpl_error *err)
 {
 	m->host = cmd_hosts_once(in->net, o->hosts ? "--hosts" : o->hosts_file,
 	                         o->hosts, o->hosts_file, &m->n_hosts, err);
@@ -162,7 +162,7 @@ static int make_request(const struct options *o, const struct job_inputs *in,
 	}
 	if (fill_slots(o, in, m, err))
 		return -1;
-	*req = (struct cpl_map_request){
+	m->request = (struct cpl_map_request){
 	        .net = in->net,
 	        .routing = in->routing,
 	        .comm = in->comm,
@@ -191,15 +191,14 @@ static int map(const struct options *o, const struct job_inputs *in,
 	const struct cpl_mapper *mapper =
 	        cpl_mapper_find_in(CMD_MAPPERS, o->algorithm, err);
 	double start = cmd_clock();
-	struct cpl_map_request req;
 	struct budget budget;
 
 	if (!mapper)
 		return cpl_fail_prefix(err, "--algorithm: ");
-	if (make_request(o, in, m, &budget, &req, err))
+	if (make_request(o, in, m, &budget, err))
 		return -1;
 	budget.end = start + o->deadline;
-	if (cpl_map(mapper, &req, &m->result, err))
+	if (cpl_map(mapper, &m->request, &m->result, err))
 		return -1;
 	m->seconds = cmd_clock() - start;
 	m->algorithm = o->algorithm;
@@ -210,14 +209,13 @@ static int compare(const struct cmd *self, const struct options *o,
                    const struct job_inputs *in, struct mapped *m)
 {
 	struct cpl_error err = {""};
-	struct cpl_map_request req;
 	struct budget budget;
 
-	if (make_request(o, in, m, &budget, &req, &err) ||
-	    cpl_map_check(&req, &err))
+	if (make_request(o, in, m, &budget, &err) ||
+	    cpl_map_check(&m->request, &err))
 		return cmd_fail(self, &err);
-	return map_compare(self, &req, o->compare, o->json,
-	                   req.expired ? start_budget : NULL);
+	return map_compare(self, &m->request, o->compare, o->json,
+	                   m->request.expired ? start_budget : NULL);
 }
 
 static int run(const struct cmd *self, int argc, char **argv)

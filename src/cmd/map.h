@@ -23,6 +23,7 @@ struct mapped {
 	int *host;   /* [n_hosts] node ids */
 	int *slots;  /* [n_hosts] */
 	int *weight; /* [ranks] or NULL */
+	struct cpl_map_request request;
 	struct cpl_map_result result;
 	double seconds;
 };

@@ -96,48 +96,43 @@ static int run_all(struct comparison *c, void (*start)(void *arg),
 	return 0;
 }
 
+static int add_row(struct comparison *c, const char *name,
+                   struct cpl_error *err)
+{
+	struct row *row = &c->row[c->n];
+	const char *option = cpl_mapper_option(name);
+
+	row->mapper = cpl_mapper_find_in(CMD_MAPPERS, name, err);
+	if (!row->mapper)
+		return cpl_fail_prefix(err, "--compare: ");
+	snprintf(row->name, sizeof(row->name), "%s%s%s", row->mapper->name,
+	         option ? ":" : "", option ? option : "");
+	c->n++;
+	return 0;
+}
+
 static int find_mappers(struct comparison *c, const char *names,
                         struct cpl_error *err)
 {
+	char *text = strdup(names), *rest = text, *name;
 	const struct cpl_entry *e;
-	int max = 1;
+	int most = 1, rc = 0;
 
-	while (cpl_registry_at(CMD_MAPPERS, max - 1))
-		max++;
-	for (const char *p = names; *p; p++)
-		max += *p == ',';
-	c->row = calloc((size_t)max, sizeof(*c->row));
-	if (!c->row)
-		return cpl_fail_memory(err);
-	if (!strcmp(names, "all")) {
-		for (; (e = cpl_registry_at(CMD_MAPPERS, c->n)); c->n++) {
-			struct row *row = &c->row[c->n];
-
-			row->mapper = (const struct cpl_mapper *)e;
-			snprintf(row->name, sizeof(row->name), "%s", e->name);
-		}
-		return 0;
-	}
-	for (const char *p = names;; p++) {
-		size_t length = strcspn(p, ",");
-		struct row *row = &c->row[c->n];
-		const char *option;
-		char word[96];
-
-		snprintf(word, sizeof(word), "%.*s",
-		         length < sizeof(word) ? (int)length : 95, p);
-		row->mapper = cpl_mapper_find_in(CMD_MAPPERS, word, err);
-		if (!row->mapper)
-			return cpl_fail_prefix(err, "--compare: ");
-		option = cpl_mapper_option(word);
-		snprintf(row->name, sizeof(row->name), "%s%s%s",
-		         row->mapper->name, option ? ":" : "",
-		         option ? option : "");
-		c->n++;
-		p += length;
-		if (!*p)
-			return 0;
-	}
+	while (cpl_registry_at(CMD_MAPPERS, most - 1))
+		most++;
+	for (const char *s = names; *s; s++)
+		most += *s == ',';
+	c->row = calloc((size_t)most, sizeof(*c->row));
+	if (!text || !c->row)
+		rc = cpl_fail_memory(err);
+	else if (!strcmp(names, "all"))
+		while (!rc && (e = cpl_registry_at(CMD_MAPPERS, c->n)))
+			rc = add_row(c, e->name, err);
+	else
+		while (!rc && (name = strsep(&rest, ",")))
+			rc = add_row(c, name, err);
+	free(text);
+	return rc;
 }
 
 static json_t *to_json(const struct comparison *c)

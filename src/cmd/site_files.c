@@ -9,23 +9,28 @@
 
 #include "signature/signature.h"
 
+char *cmd_beside(const char *path, const char *name)
+{
+	const char *slash = strrchr(path, '/');
+	char *beside;
+
+	return asprintf(&beside, "%.*s%s", slash ? (int)(slash - path) + 1 : 0,
+	                path, name) < 0
+	               ? NULL
+	               : beside;
+}
+
 char *cmd_config_path(const char *option)
 {
-	const char *env = getenv("COMMPLACE_CONF"), *slash;
-	char *path;
+	const char *env = getenv("COMMPLACE_CONF");
 
 	if (option)
 		return strdup(option);
 	if (env && *env)
 		return strdup(env);
 	env = getenv("SLURM_CONF");
-	slash = env ? strrchr(env, '/') : NULL;
-	if (!slash)
-		return strdup(CPL_CONFIG_DEFAULT_PATH);
-	if (asprintf(&path, "%.*scommplace.conf", (int)(slash - env) + 1, env) <
-	    0)
-		return NULL;
-	return path;
+	return env && strchr(env, '/') ? cmd_beside(env, "commplace.conf")
+	                               : strdup(CPL_CONFIG_DEFAULT_PATH);
 }
 
 static struct cpl_config *config_load(const char *option, struct cpl_error *err)

@@ -13,6 +13,9 @@
  */
 char *cmd_config_path(const char *option);
 
+/* The file of that name in the folder of path; the same. */
+char *cmd_beside(const char *path, const char *name);
+
 /*
  * Where the records of jobs are, for --config and --state-dir: the state
  * directory's value, else the configuration's. *config is that file, for the

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "commplace-config.h"
-
 #include "slurm_conf.h"
 
 #include <ctype.h>
@@ -12,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/hostlist.h"
+#include "site_files.h"
 
 #define MAX_BYTES (64ULL << 20)
 #define MAX_DEPTH 4
@@ -79,16 +78,10 @@ static int read_conf(struct slurm_conf *conf, const char *path, int depth);
 /* Relative names are of the folder of slurm.conf. */
 static int include(struct slurm_conf *conf, const char *name, int depth)
 {
-	const char *slash = strrchr(conf->path, '/');
-	char *path = NULL;
-	int rc;
+	char *path =
+	        name[0] == '/' ? strdup(name) : cmd_beside(conf->path, name);
+	int rc = path ? read_conf(conf, path, depth) : -1;
 
-	if (name[0] == '/')
-		return read_conf(conf, name, depth);
-	if (asprintf(&path, "%.*s%s", slash ? (int)(slash + 1 - conf->path) : 0,
-	             conf->path, name) < 0)
-		return -1;
-	rc = read_conf(conf, path, depth);
 	free(path);
 	return rc;
 }
@@ -137,16 +130,12 @@ static int read_conf(struct slurm_conf *conf, const char *path, int depth)
 struct slurm_conf *slurm_conf_load(const char *commplace_conf)
 {
 	const char *env = getenv("SLURM_CONF");
-	const char *slash = strrchr(commplace_conf, '/');
 	struct slurm_conf *conf = calloc(1, sizeof(*conf));
-	int n = slash ? (int)(slash + 1 - commplace_conf) : 0;
 
 	if (!conf)
 		return NULL;
-	if (env && *env)
-		conf->path = strdup(env);
-	else if (asprintf(&conf->path, "%.*sslurm.conf", n, commplace_conf) < 0)
-		conf->path = NULL;
+	conf->path = env && *env ? strdup(env)
+	                         : cmd_beside(commplace_conf, "slurm.conf");
 	if (!conf->path || read_conf(conf, conf->path, 0)) {
 		slurm_conf_free(conf);
 		return NULL;

@@ -4,15 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/parallel.h"
 #include "job_inputs.h"
 #include "options.h"
 #include "routing/adaptive/adaptive.h"
 
 struct options {
-	const char *network, *routing, *links, *plot;
+	const char *routing, *links;
 	int n_routings; /* how often --routing is there */
-	bool json;
 	struct traffic traffic;
 };
 
@@ -46,20 +44,12 @@ static int parse(const struct cmd *self, int argc, char **argv,
 {
 	struct traffic *t = &o->traffic;
 	const struct cmd_option table[] = {
-	        {"network", .text = &o->network, .needed = true},
 	        JOB_LIST_OPTIONS(&t->jobs),
 	        {"placement", .take = take_where, .into = &t->jobs},
 	        {"node-file", .take = take_where, .into = &t->jobs},
 	        {"hosts", .take = take_where, .into = &t->jobs},
 	        {"routing", .take = take_routing, .into = o},
-	        {"running", .text = &t->running},
-	        {"profile-dir", .text = &t->profile_dir},
-	        {"seed", .integer = &t->seed, .low = 0, .high = INT64_MAX},
-	        {"threads", .integer = &t->threads, .low = 1,
-	         .high = CPL_PARALLEL_MAX},
 	        {"links", .text = &o->links},
-	        {"plot", .text = &o->plot},
-	        {"json", .flag = &o->json},
 	        {0},
 	};
 	int rc = cmd_options(self, argc, argv, table, CMD_NO_WORDS);
@@ -76,8 +66,8 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	return CMD_OK;
 }
 
-static int find_routing(const struct traffic *t, const char *network,
-                        struct job_traffic *job, struct cpl_error *err)
+static int find_routing(const struct traffic *t, struct job_traffic *job,
+                        struct cpl_error *err)
 {
 	const char *name = job->routing_name;
 
@@ -85,30 +75,30 @@ static int find_routing(const struct traffic *t, const char *network,
 	job->quick = cpl_routing_find_quick(t->net, name, err);
 	return job->routing && job->quick
 	               ? 0
-	               : cpl_fail_prefix(err,
-	                                 "%s: ", name ? "--routing" : network);
+	               : cpl_fail_prefix(err, "%s: ",
+	                                 name ? "--routing" : t->jobs.network);
 }
 
 /* All jobs' and the running ones', and the workloads. */
-static int find_routings(struct traffic *t, const char *network,
-                         struct cpl_error *err)
+static int find_routings(struct traffic *t, struct cpl_error *err)
 {
 	struct job_list *list = &t->jobs;
 	bool adaptive;
 
-	if (find_routing(t, network, &list->common, err))
+	if (find_routing(t, &list->common, err))
 		return -1;
-	adaptive = t->running && cpl_routing_is_adaptive(list->common.routing);
+	adaptive = t->jobs.running &&
+	           cpl_routing_is_adaptive(list->common.routing);
 	for (struct job_traffic *job = list->job; job < list->job + list->n;
 	     job++) {
-		if (find_routing(t, network, job, err))
+		if (find_routing(t, job, err))
 			return -1;
 		t->mixed = t->mixed || job->routing != list->job->routing;
 		adaptive = adaptive || cpl_routing_is_adaptive(job->routing);
 	}
-	t->workload = cpl_workload_new(t->net, (int)t->threads, err);
+	t->workload = cpl_workload_new(t->net, (int)t->jobs.threads, err);
 	if (t->workload && adaptive)
-		t->guess = cpl_workload_new(t->net, (int)t->threads, err);
+		t->guess = cpl_workload_new(t->net, (int)t->jobs.threads, err);
 	return t->workload && (t->guess || !adaptive) ? 0 : -1;
 }
 
@@ -116,10 +106,10 @@ static int find_routings(struct traffic *t, const char *network,
  * its own. */
 static int add_running(struct traffic *t, struct cpl_error *err)
 {
-	if (!t->running)
+	if (!t->jobs.running)
 		return 0;
-	if (cmd_load_running(t->running, t->net, t->jobs.common.routing,
-	                     t->profile_dir, t->free, &t->background,
+	if (cmd_load_running(t->jobs.running, t->net, t->jobs.common.routing,
+	                     t->jobs.profile_dir, t->free, &t->background,
 	                     t->guess ? t->workload : NULL, err) < 0)
 		return -1;
 	cpl_workload_clear(t->guess ? t->guess : t->workload, &t->background);
@@ -152,7 +142,7 @@ static int placed_hosts(struct traffic *t, struct job_traffic *job,
                         struct cpl_error *err)
 {
 	struct cpl_decide_request req = {
-	        .place = {.net = t->net, .seed = (uint64_t)t->seed},
+	        .place = {.net = t->net, .seed = (uint64_t)t->jobs.seed},
 	        .policy = job->placement ? job->placement : "linear",
 	        .routing = job->quick,
 	        .background =
@@ -227,7 +217,8 @@ static int solve(struct traffic *t, struct cpl_error *err)
 		        cpl_workload_sums(t->workload, t->jobs.job[i].number));
 	t->load = cpl_workload_load(t->workload);
 	t->seconds += cmd_clock() - start;
-	return evaluation_finish(&t->of, t->net, t->load, (int)t->threads, err);
+	return evaluation_finish(&t->of, t->net, t->load, (int)t->jobs.threads,
+	                         err);
 }
 
 static int find_dilation(struct traffic *t, struct cpl_error *err)
@@ -241,20 +232,19 @@ static int find_dilation(struct traffic *t, struct cpl_error *err)
 		return cpl_fail_memory(err);
 	for (int i = 0; i < t->jobs.n; i++)
 		job[i] = job_traffic_placed(&t->jobs.job[i], routing);
-	rc = cpl_dilation(t->net, routing, job, t->jobs.n, (int)t->threads,
+	rc = cpl_dilation(t->net, routing, job, t->jobs.n, (int)t->jobs.threads,
 	                  &t->dilation, err);
 	free(job);
 	return rc;
 }
 
-static int evaluate(struct traffic *t, const char *network,
-                    struct cpl_error *err)
+static int evaluate(struct traffic *t, struct cpl_error *err)
 {
-	if (find_routings(t, network, err))
+	if (find_routings(t, err))
 		return -1;
 	t->free = cmd_usable_nodes(t->net, err);
 	return t->free && !add_running(t, err) &&
-	                       !job_list_open(&t->jobs, t->profile_dir, err) &&
+	                       !job_list_open(&t->jobs, err) &&
 	                       !place_all(t, err) && !solve(t, err)
 	               ? find_dilation(t, err)
 	               : -1;
@@ -262,9 +252,8 @@ static int evaluate(struct traffic *t, const char *network,
 
 static int run(const struct cmd *self, int argc, char **argv)
 {
-	struct options o = {.traffic = {.seed = 1,
-	                                .threads = cpl_parallel_cpus(),
-	                                .jobs.common.ranks_per_node = 1}};
+	struct options o = {.traffic.jobs = {JOB_LIST_DEFAULTS,
+	                                     .common.ranks_per_node = 1}};
 	struct traffic *t = &o.traffic;
 	struct cpl_network *net = NULL;
 	struct cpl_error err = {""};
@@ -272,12 +261,12 @@ static int run(const struct cmd *self, int argc, char **argv)
 
 	if (rc != CMD_OK)
 		goto out;
-	t->net = net = cpl_network_load(o.network, &err);
-	if (!net || evaluate(t, o.network, &err) ||
+	t->net = net = cpl_network_load(t->jobs.network, &err);
+	if (!net || evaluate(t, &err) ||
 	    (o.links && traffic_write_links(t, o.links, &err)) ||
-	    (o.plot && traffic_plot(t, o.plot, &err)))
+	    (t->jobs.plot && traffic_plot(t, t->jobs.plot, &err)))
 		rc = cmd_fail(self, &err);
-	else if (o.json)
+	else if (t->jobs.json)
 		rc = traffic_print_json(self, t);
 	else
 		rc = traffic_print_text(t);

@@ -8,8 +8,6 @@
 
 struct traffic {
 	const struct cpl_network *net;
-	const char *profile_dir, *running; /* NULL: the default; none */
-	int64_t seed, threads;
 	struct job_list jobs; /* common.routing is that of the running jobs */
 	bool mixed;           /* these jobs have several routings */
 	unsigned char *free;  /* [n_nodes] */

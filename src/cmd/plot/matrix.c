@@ -136,15 +136,6 @@ static void write(FILE *out, const char *title, const struct job_inputs *in,
 int map_plot(const char *path, const char *title, const struct job_inputs *in,
              const struct mapped *m, struct cpl_error *err)
 {
-	struct cpl_map_request req = {
-	        .net = in->net,
-	        .routing = in->routing,
-	        .comm = in->comm,
-	        .n_hosts = m->n_hosts,
-	        .host = m->host,
-	        .slots = m->slots,
-	        .weight = m->weight,
-	};
 	int *before = malloc((size_t)in->comm->ranks * sizeof(*before));
 	struct panel panel[2] = {{0}, {0}};
 	struct cpl_file_writer *writer;
@@ -154,7 +145,7 @@ int map_plot(const char *path, const char *title, const struct job_inputs *in,
 		cpl_fail_memory(err);
 		goto out;
 	}
-	if (cpl_map_run(&cpl_mapper_linear, &req, before, err) ||
+	if (cpl_map_run(&cpl_mapper_linear, &m->request, before, err) ||
 	    fill(&panel[0], "default order", in->comm, before, m->n_hosts,
 	         err) ||
 	    fill(&panel[1],
