@@ -297,7 +297,8 @@ static void test_pairs(void **state)
 				if (from != to)
 					want[from * n + to] += comm->bytes[i];
 			}
-		assert_int_equal(cpl_stream_flows(s.net, &job, &pairs, &err),
+		assert_int_equal(cpl_stream_add(s.net, &job, 0, NULL, NULL,
+		                                NULL, &pairs, &err),
 		                 0);
 		for (int i = 0; i < pairs.n_from; i++) {
 			int from = pairs.from[i];

@@ -106,7 +106,9 @@ static void collect(const struct scene *s, int routing, double *link,
 
 	memset(link, 0, (size_t)s->net->n_links * sizeof(*link));
 	*routed = (struct cpl_routed){0, 0};
-	assert_int_equal(cpl_stream_flows(s->net, &s->job, &pairs, &err), 0);
+	assert_int_equal(cpl_stream_add(s->net, &s->job, 0, NULL, NULL, NULL,
+	                                &pairs, &err),
+	                 0);
 	if (r->solve) {
 		scratch = malloc(r->scratch_size(s->net));
 		r->solve(s->net, &pairs, scratch, link, routed);

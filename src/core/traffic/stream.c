@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "routing/static_indirect.h"
 #include "traffic/stream_internal.h"
 
 int cpl_stream_open(struct stream *s, const struct cpl_network *net,
@@ -45,103 +46,118 @@ void cpl_stream_close(struct stream *s)
 	memset(s, 0, sizeof(*s));
 }
 
-int cpl_stream_flows(const struct cpl_network *net,
-                     const struct cpl_stream *job, struct cpl_flows *flows,
-                     struct cpl_error *err)
+static void take(void *arg, const struct cpl_flows *some)
 {
-	struct stream_sinks sinks = {.flows = flows};
+	struct cpl_indirect *in = arg;
 
-	memset(flows, 0, sizeof(*flows));
-	return cpl_stream_pass(net, job, &sinks, err);
+	for (int i = 0; i < some->n_from; i++)
+		for (int64_t e = some->row[i]; e < some->row[i + 1]; e++)
+			cpl_indirect_flow(in, some->from[i], some->to[e],
+			                  some->bytes[e]);
 }
 
-/* How a routing is served. */
-enum strategy { BY_GROUPS, BY_MANY, BY_ADD, N_STRATEGIES };
+static void add_direct(const struct cpl_indirect *in, struct cpl_load *load,
+                       struct cpl_job_sums *sums)
+{
+	for (int64_t l = 0; l < in->net->n_links; l++)
+		load->link[l] += in->direct[l];
+	sums->hop_bytes = in->direct_hop_bytes;
+	sums->max_dilation = in->max_direct_hops;
+}
 
-/* Routings of one strategy, packed for it. */
-struct batch {
-	int n;
-	int *index; /* [n] of the caller's arrays */
-	const struct cpl_routing **routing;
-	struct cpl_load **load;
-	struct cpl_job_sums *sums;
-};
+/*
+ * static-direct and static-indirect of any dragonfly. With several links per
+ * pair of groups how a flow divides its bytes depends on both its routers, so
+ * that each flow is routed, once for both routings, while others are collected;
+ * none is kept. The bits are those of the routings' add and solve.
+ */
+static int add_by_flows(const struct cpl_network *net,
+                        const struct cpl_stream *job,
+                        const struct stream_sinks *sinks, struct cpl_error *err)
+{
+	void *scratch = malloc(cpl_indirect_size(net));
+	struct cpl_indirect in;
+	struct stream_sinks each = *sinks;
+	bool direct_only = true;
+	int rc;
+
+	if (!scratch)
+		return cpl_fail_memory(err);
+	for (int i = 0; i < sinks->n; i++)
+		direct_only = direct_only && sinks->routing[i]->add;
+	cpl_indirect_start(&in, net, direct_only, scratch);
+	each.take = take;
+	each.arg = &in;
+	rc = cpl_stream_pass(net, job, &each, err);
+	for (int i = 0; i < sinks->n && !rc; i++) {
+		struct cpl_routed routed = {0, 0};
+
+		if (sinks->routing[i]->add) {
+			add_direct(&in, sinks->load[i], &sinks->sums[i]);
+			continue;
+		}
+		cpl_indirect_finish(&in, sinks->load[i]->link, &routed);
+		sinks->sums[i].hop_bytes = routed.hop_bytes;
+		sinks->sums[i].max_dilation = routed.max_hops;
+	}
+	free(scratch);
+	return rc;
+}
+
+/* How a routing is served; those of one kind share a pass. */
+enum strategy { KEPT, BY_GROUPS, BY_FLOWS, ROUTED, N_STRATEGIES };
 
 static enum strategy strategy_of(const struct cpl_network *net,
                                  const struct cpl_routing *routing)
 {
-	return cpl_stream_by_groups(net, routing) ? BY_GROUPS
-	       : cpl_stream_by_many(net, routing) ? BY_MANY
-	                                          : BY_ADD;
-}
-
-static int batch_open(struct batch *batch, int n)
-{
-	size_t most = (size_t)n + 1;
-
-	memset(batch, 0, sizeof(*batch));
-	batch->index = malloc(most * sizeof(*batch->index));
-	batch->routing = malloc(most * sizeof(*batch->routing));
-	batch->load = malloc(most * sizeof(*batch->load));
-	batch->sums = calloc(most, sizeof(*batch->sums));
-	return batch->index && batch->routing && batch->load && batch->sums
-	               ? 0
-	               : -1;
-}
-
-static void batch_close(struct batch *batch)
-{
-	free(batch->index);
-	free(batch->routing);
-	free(batch->load);
-	free(batch->sums);
-}
-
-static void batch_take(struct batch *b, int index,
-                       const struct cpl_routing *routing, struct cpl_load *load)
-{
-	b->index[b->n] = index;
-	b->routing[b->n] = routing;
-	b->load[b->n++] = load;
+	if (routing->flags & CPL_ROUTING_ADAPTIVE)
+		return KEPT;
+	if (routing != &cpl_routing_static_direct &&
+	    routing != &cpl_routing_static_indirect)
+		return ROUTED;
+	return cpl_stream_by_groups(net) ? BY_GROUPS : BY_FLOWS;
 }
 
 int cpl_stream_add(const struct cpl_network *net, const struct cpl_stream *job,
                    int n, const struct cpl_routing *const *routing,
                    struct cpl_load *const *load, struct cpl_job_sums *sums,
-                   struct cpl_error *err)
+                   struct cpl_flows *flows, struct cpl_error *err)
 {
-	struct batch batch[N_STRATEGIES];
+	size_t most = (size_t)n + 1;
+	int *index = malloc(most * sizeof(*index));
+	struct stream_sinks sinks = {
+	        .routing = malloc(most * sizeof(*sinks.routing)),
+	        .load = malloc(most * sizeof(*sinks.load)),
+	        .sums = malloc(most * sizeof(*sinks.sums))};
 	int rc = 0;
 
-	memset(batch, 0, sizeof(batch));
-	for (int b = 0; b < N_STRATEGIES; b++)
-		if (batch_open(&batch[b], n)) {
-			rc = cpl_fail_memory(err);
-			goto out;
+	if (flows)
+		*flows = (struct cpl_flows){0};
+	if (!index || !sinks.routing || !sinks.load || !sinks.sums)
+		rc = cpl_fail_memory(err);
+	for (enum strategy k = 0; k < N_STRATEGIES && !rc; k++) {
+		sinks.n = 0;
+		for (int i = 0; i < n; i++) {
+			if (strategy_of(net, routing[i]) != k)
+				continue;
+			index[sinks.n] = i;
+			sinks.routing[sinks.n] = routing[i];
+			sinks.load[sinks.n] = load[i];
+			sinks.sums[sinks.n++] = (struct cpl_job_sums){0};
 		}
-	for (int i = 0; i < n; i++)
-		batch_take(&batch[strategy_of(net, routing[i])], i, routing[i],
-		           load[i]);
-	for (int b = 0; b < N_STRATEGIES && !rc; b++) {
-		struct stream_sinks sinks = {.add = batch[b].routing,
-		                             .load = batch[b].load,
-		                             .sums = batch[b].sums};
-
-		if (!batch[b].n)
+		sinks.flows = k == KEPT ? flows : NULL;
+		sinks.route = k == ROUTED;
+		if (!sinks.n && !sinks.flows)
 			continue;
-		if (b == BY_MANY)
-			sinks.n_more = batch[b].n;
-		else
-			sinks.n_add = batch[b].n;
-		rc = b == BY_GROUPS ? cpl_stream_groups(net, job, &sinks, err)
-		     : b == BY_MANY ? cpl_stream_many(net, job, &sinks,
-		                                      batch[b].routing, err)
-		                    : cpl_stream_pass(net, job, &sinks, err);
-		for (int i = 0; i < batch[b].n && !rc; i++)
-			sums[batch[b].index[i]] = batch[b].sums[i];
+		rc = k == BY_GROUPS  ? cpl_stream_groups(net, job, &sinks, err)
+		     : k == BY_FLOWS ? add_by_flows(net, job, &sinks, err)
+		                     : cpl_stream_pass(net, job, &sinks, err);
+		for (int i = 0; i < sinks.n; i++)
+			sums[index[i]] = sinks.sums[i];
 	}
-out:
-	for (int b = 0; b < N_STRATEGIES; b++)
-		batch_close(&batch[b]);
+	free(index);
+	free(sinks.routing);
+	free(sinks.load);
+	free(sinks.sums);
 	return rc;
 }

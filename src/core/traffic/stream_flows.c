@@ -37,17 +37,16 @@ struct worker {
 
 struct pass {
 	struct stream s;
-	int n; /* routings to add */
-	const struct cpl_routing *const *routing;
+	int n;     /* routings to add */
 	bool keep; /* flows */
 	double *injection;
 	int n_chunks;
 	struct chunk *chunk;
 	int n_workers;
 	struct worker *worker;
-	/* Where flows are handed over: what is done, what is collected, and
-	 * where that stands. */
 	const struct stream_sinks *sinks;
+	/* Where flows are handed over: those that are, and where collecting
+	 * the next ones stands. */
 	struct cpl_flows full;
 	int at;       /* chunk */
 	int64_t next; /* router of it */
@@ -148,9 +147,9 @@ static void route(const struct pass *w, struct chunk *chunk, int from, int to,
 	const struct cpl_network *net = w->s.net;
 
 	for (int i = 0; i < w->n; i++) {
-		double hops = w->routing[i]->hops(net, from, to);
+		double hops = w->sinks->routing[i]->hops(net, from, to);
 
-		w->routing[i]->add(net, from, to, bytes, chunk->load[i]);
+		w->sinks->routing[i]->add(net, from, to, bytes, chunk->load[i]);
 		chunk->hop_bytes[i] += bytes * hops;
 		if (hops > chunk->max_hops[i])
 			chunk->max_hops[i] = hops;
@@ -460,8 +459,7 @@ static void add_nodes(const struct pass *w, struct cpl_load *load,
 int cpl_stream_pass(const struct cpl_network *net, const struct cpl_stream *job,
                     const struct stream_sinks *sinks, struct cpl_error *err)
 {
-	struct pass w = {.n = sinks->n_add,
-	                 .routing = sinks->add,
+	struct pass w = {.n = sinks->route ? sinks->n : 0,
 	                 .keep = sinks->flows || sinks->take,
 	                 .sinks = sinks};
 	int rc = open_pass(&w, net, job, err);
@@ -479,9 +477,9 @@ int cpl_stream_pass(const struct cpl_network *net, const struct cpl_stream *job,
 		rc = cpl_fail_memory(err);
 	if (rc)
 		goto out;
-	for (int i = 0; i < sinks->n_add; i++)
+	for (int i = 0; i < w.n; i++)
 		add_routed(&w, i, sinks->load[i], &sinks->sums[i]);
-	for (int i = 0; i < sinks->n_add + sinks->n_more; i++)
+	for (int i = 0; i < sinks->n; i++)
 		add_nodes(&w, sinks->load[i], &sinks->sums[i]);
 out:
 	close_pass(&w);

@@ -75,17 +75,10 @@ struct pass {
 	struct worker *worker;
 };
 
-bool cpl_stream_by_groups(const struct cpl_network *net,
-                          const struct cpl_routing *routing)
+bool cpl_stream_by_groups(const struct cpl_network *net)
 {
-	int64_t nodes;
-
-	if ((routing != &cpl_routing_static_direct &&
-	     routing != &cpl_routing_static_indirect) ||
-	    cpl_dragonfly_of(net)->global_per_pair != 1)
-		return false;
-	nodes = cpl_dragonfly_nodes(net);
-	return nodes < 1 << 16 && net->n_nodes <= 1 << 24;
+	return cpl_dragonfly_of(net)->global_per_pair == 1 &&
+	       cpl_dragonfly_nodes(net) < 1 << 16 && net->n_nodes <= 1 << 24;
 }
 
 /* One host at work. */
@@ -578,9 +571,8 @@ int cpl_stream_groups(const struct cpl_network *net,
 		w.n_workers = 1;
 	if (w.n_workers > CPL_PARALLEL_MAX)
 		w.n_workers = CPL_PARALLEL_MAX;
-	for (int i = 0; i < sinks->n_add; i++)
-		w.indirect = w.indirect ||
-		             sinks->add[i] == &cpl_routing_static_indirect;
+	for (int i = 0; i < sinks->n; i++)
+		w.indirect = w.indirect || !sinks->routing[i]->add;
 	if (cpl_stream_open(&w.s, net, job, err))
 		return -1;
 	w.worker = calloc((size_t)w.n_workers, sizeof(*w.worker));
@@ -592,9 +584,9 @@ int cpl_stream_groups(const struct cpl_network *net,
 	run(&w);
 	if (w.indirect)
 		run_indirect(&w);
-	for (int i = 0; i < sinks->n_add; i++)
-		add_result(&w, sinks->add[i] == &cpl_routing_static_indirect,
-		           sinks->load[i], &sinks->sums[i]);
+	for (int i = 0; i < sinks->n; i++)
+		add_result(&w, !sinks->routing[i]->add, sinks->load[i],
+		           &sinks->sums[i]);
 	if (w.between)
 		add_counts(&w, job->hops);
 out:

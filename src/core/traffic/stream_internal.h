@@ -24,23 +24,18 @@ struct cpl_stream {
 };
 
 /*
- * What the routers send each other, for routings that need all flows at once.
- * Free with cpl_flows_free in either case. Messages of nodes of one router and
- * those without bytes make no flow. 0, or -1 with err (memory). Twelve bytes a
- * flow and 1/32 more while they are collected; O(messages + flows).
- */
-int cpl_stream_flows(const struct cpl_network *net,
-                     const struct cpl_stream *job, struct cpl_flows *flows,
-                     struct cpl_error *err);
-
-/*
- * Under n routings that are not adaptive: routing i adds to load[i] and fills
- * sums[i]. 0, or -1 with err (memory), with loads that are then not to be used.
+ * Under n routings: routing i adds to load[i] and fills sums[i]; adaptive ones
+ * only what no routing changes. flows (NULL: not wanted) gets what the routers
+ * send each other, which adaptive routings need; to be freed with
+ * cpl_flows_free. Messages of nodes of one router and those without bytes make
+ * no flow. 0, or -1 with err (memory), with loads that are then not to be used.
+ * O(messages + flows * what the routings cost); 12 bytes a flow and 1/32 more
+ * while they are collected.
  */
 int cpl_stream_add(const struct cpl_network *net, const struct cpl_stream *job,
                    int n, const struct cpl_routing *const *routing,
                    struct cpl_load *const *load, struct cpl_job_sums *sums,
-                   struct cpl_error *err);
+                   struct cpl_flows *flows, struct cpl_error *err);
 
 struct stream {
 	const struct cpl_network *net;
@@ -64,18 +59,19 @@ static inline int stream_host_of(const struct stream *s, int rank)
 }
 
 /*
- * Where a pass puts what it finds: the first n_add routings have add and get
- * it flow by flow; the next n_more have only injection, ejection and the sums
- * that no routing changes added to load[] and sums[]. flows may be NULL; else,
- * take may be: it gets all flows, some at a time, in the order of flows, while
- * the next are collected.
+ * Where a pass puts what it finds: injection, ejection and the sums that no
+ * routing changes are added to all of load[] and sums[]; with `route` flows are
+ * routed, one by one, by the add of each routing. flows may be NULL; else, take
+ * may be: it gets all flows, some at a time, in the order of flows, while the
+ * next are collected.
  */
 struct stream_sinks {
-	int n_add, n_more;
-	const struct cpl_routing *const *add; /* [n_add] */
-	struct cpl_load *const *load;         /* [n_add + n_more] */
-	struct cpl_job_sums *sums;            /* [n_add + n_more], zeroed */
-	struct cpl_flows *flows;              /* zeroed */
+	int n;
+	const struct cpl_routing **routing; /* [n] */
+	struct cpl_load **load;             /* [n] */
+	struct cpl_job_sums *sums;          /* [n], zeroed */
+	bool route;
+	struct cpl_flows *flows; /* zeroed */
 	void (*take)(void *arg, const struct cpl_flows *some);
 	void *arg;
 };
@@ -85,31 +81,13 @@ struct stream_sinks {
 int cpl_stream_pass(const struct cpl_network *net, const struct cpl_stream *job,
                     const struct stream_sinks *sinks, struct cpl_error *err);
 
-/*
- * static-direct (sinks->add[i]) and static-indirect of a dragonfly with one
- * link per pair of groups; n_more 0, no flows. See stream_groups.c. 0, or -1
- * with err (memory).
- */
+/* static-direct and static-indirect of a dragonfly with one link per pair of
+ * groups; see stream_groups.c. 0, or -1 with err (memory). */
 int cpl_stream_groups(const struct cpl_network *net,
                       const struct cpl_stream *job,
                       const struct stream_sinks *sinks, struct cpl_error *err);
-/* Is it for this network and routing? */
-bool cpl_stream_by_groups(const struct cpl_network *net,
-                          const struct cpl_routing *routing);
-
-/*
- * The same (sinks->n_more routings) of any dragonfly: flow by flow, none of
- * which is kept. The bits are those of the routings' add and solve with all
- * flows. See stream_many.c. 0, or -1 with err (memory). O(messages + flows * K
- * + what static-indirect's legs cost).
- */
-int cpl_stream_many(const struct cpl_network *net, const struct cpl_stream *job,
-                    const struct stream_sinks *sinks,
-                    const struct cpl_routing *const *routing,
-                    struct cpl_error *err);
-/* Is it for this network and routing? */
-bool cpl_stream_by_many(const struct cpl_network *net,
-                        const struct cpl_routing *routing);
+/* Is it for this network, whose routing is one of the two? */
+bool cpl_stream_by_groups(const struct cpl_network *net);
 
 /*
  * Call piece(arg, to, bytes, n) for what the ranks of a host send to ranks of

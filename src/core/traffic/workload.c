@@ -17,7 +17,7 @@ struct shared_flows {
 
 struct workload_job {
 	const struct cpl_routing *routing;
-	struct shared_flows *flows; /* adaptive */
+	struct shared_flows *shared; /* adaptive */
 	struct cpl_job_sums sums;
 };
 
@@ -50,40 +50,25 @@ struct cpl_workload *cpl_workload_new(const struct cpl_network *net,
 	return w;
 }
 
-/* Take the flows that a matrix left in the buffers, which get others with the
- * next; nobody holds them yet. */
-static struct shared_flows *take_flows(struct cpl_matrix *buffers)
-{
-	struct shared_flows *flows = calloc(1, sizeof(*flows));
-
-	if (!flows)
-		return NULL;
-	flows->flows = buffers->flows;
-	flows->max_flows = buffers->max_flows;
-	buffers->flows = (struct cpl_flows){0};
-	buffers->max_flows = 0;
-	return flows;
-}
-
 /* The larger ones go back to the buffers. */
-static void release(struct cpl_matrix *buffers, struct shared_flows *flows)
+static void release(struct cpl_matrix *buffers, struct shared_flows *shared)
 {
-	if (!flows || --flows->holders)
+	if (!shared || --shared->holders)
 		return;
-	if (flows->max_flows > buffers->max_flows) {
+	if (shared->max_flows > buffers->max_flows) {
 		cpl_flows_free(&buffers->flows);
-		buffers->flows = flows->flows;
-		buffers->max_flows = flows->max_flows;
+		buffers->flows = shared->flows;
+		buffers->max_flows = shared->max_flows;
 	} else {
-		cpl_flows_free(&flows->flows);
+		cpl_flows_free(&shared->flows);
 	}
-	free(flows);
+	free(shared);
 }
 
 static void forget_jobs(struct cpl_workload *w)
 {
 	for (int i = 0; i < w->n_jobs; i++)
-		release(&w->buffers, w->job[i].flows);
+		release(&w->buffers, w->job[i].shared);
 	w->n_jobs = 0;
 }
 
@@ -132,62 +117,7 @@ static struct workload_job *next_job(struct cpl_workload *w,
 	return job;
 }
 
-/* Where the jobs of one call go that no routing changes, or of which there is
- * one kind only: arrays of n. */
-struct group {
-	int n;
-	const struct cpl_routing **routing;
-	struct cpl_load **load;
-	struct cpl_job_sums *sums;
-	struct workload_job **job;
-};
-
-static int open_group(struct group *g, int n, struct cpl_error *err)
-{
-	size_t room = (size_t)n + 1;
-
-	*g = (struct group){.routing = calloc(room, sizeof(*g->routing)),
-	                    .load = calloc(room, sizeof(*g->load)),
-	                    .sums = calloc(room, sizeof(*g->sums)),
-	                    .job = calloc(room, sizeof(*g->job))};
-	return g->routing && g->load && g->sums && g->job
-	               ? 0
-	               : cpl_fail_memory(err);
-}
-
-static void close_group(struct group *g)
-{
-	for (int i = 0; i < g->n; i++)
-		g->job[i]->sums = g->sums[i];
-	free(g->routing);
-	free(g->load);
-	free(g->sums);
-	free(g->job);
-}
-
-static void join(struct group *g, struct cpl_workload *w,
-                 struct workload_job *job)
-{
-	g->routing[g->n] = job->routing;
-	g->load[g->n] = &w->load;
-	g->job[g->n++] = job;
-}
-
-static struct shared_flows *new_flows(struct group *g, struct cpl_error *err)
-{
-	struct shared_flows *flows = calloc(1, sizeof(*flows));
-
-	if (!flows) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
-	for (int i = 0; i < g->n; i++)
-		g->job[i]->flows = flows;
-	flows->holders = g->n;
-	return flows;
-}
-
-/* Those that keep flows share them, and the others the walks that there are. */
+/* Adaptive jobs share the flows. */
 static int add_rows(struct cpl_workload *const *w,
                     const struct cpl_routing *const *routing, int n,
                     const struct cpl_job *job, struct cpl_error *err)
@@ -198,36 +128,41 @@ static int add_rows(struct cpl_workload *const *w,
 	        .ranks_per_node = job->ranks_per_node ? job->ranks_per_node : 1,
 	        .threads = w[0]->threads,
 	        .hops = job->hops};
-	struct group kept = {0}, routed = {0};
-	int rc = open_group(&kept, n, err) || open_group(&routed, n, err);
+	struct cpl_load **load = malloc((size_t)n * sizeof(*load));
+	struct cpl_job_sums *sums = calloc((size_t)n, sizeof(*sums));
+	struct shared_flows *shared = calloc(1, sizeof(*shared));
+	bool adaptive = false;
+	int rc = -1;
 
-	for (int i = 0; i < n && !rc; i++) {
-		struct workload_job *to = next_job(w[i], routing[i], err);
-
-		rc = !to;
-		if (to)
-			join(cpl_routing_is_adaptive(routing[i]) ? &kept
-			                                         : &routed,
-			     w[i], to);
+	if (!load || !sums || !shared) {
+		cpl_fail_memory(err);
+		goto out;
 	}
-	if (!rc && kept.n) {
-		struct shared_flows *flows = new_flows(&kept, err);
-		struct stream_sinks sinks = {
-		        .n_more = kept.n, .load = kept.load, .sums = kept.sums};
+	for (int i = 0; i < n; i++) {
+		if (!next_job(w[i], routing[i], err))
+			goto out;
+		load[i] = &w[i]->load;
+		adaptive = adaptive || cpl_routing_is_adaptive(routing[i]);
+	}
+	rc = cpl_stream_add(w[0]->net, &stream, n, routing, load, sums,
+	                    adaptive ? &shared->flows : NULL, err);
+	for (int i = 0; i < n; i++) {
+		struct workload_job *to = &w[i]->job[w[i]->n_jobs - 1];
 
-		rc = !flows;
-		if (flows) {
-			sinks.flows = &flows->flows;
-			rc = cpl_stream_pass(w[0]->net, &stream, &sinks, err);
+		to->sums = sums[i];
+		if (cpl_routing_is_adaptive(routing[i])) {
+			to->shared = shared;
+			shared->holders++;
 		}
 	}
-	if (!rc && routed.n)
-		rc = cpl_stream_add(w[0]->net, &stream, routed.n,
-		                    routed.routing, routed.load, routed.sums,
-		                    err);
-	close_group(&kept);
-	close_group(&routed);
-	return rc ? -1 : 0;
+out:
+	if (shared && !shared->holders) {
+		cpl_flows_free(&shared->flows);
+		free(shared);
+	}
+	free(load);
+	free(sums);
+	return rc;
 }
 
 static int add_matrix(struct cpl_workload *w, const struct cpl_routing *routing,
@@ -242,10 +177,14 @@ static int add_matrix(struct cpl_workload *w, const struct cpl_routing *routing,
 	               &to->sums);
 	if (!cpl_routing_is_adaptive(routing))
 		return 0;
-	to->flows = take_flows(&w->buffers);
-	if (!to->flows)
+	/* The buffers get others with the next matrix. */
+	to->shared = malloc(sizeof(*to->shared));
+	if (!to->shared)
 		return cpl_fail_memory(err);
-	to->flows->holders = 1;
+	*to->shared = (struct shared_flows){w->buffers.flows,
+	                                    w->buffers.max_flows, 1};
+	w->buffers.flows = (struct cpl_flows){0};
+	w->buffers.max_flows = 0;
 	return 0;
 }
 
@@ -311,8 +250,8 @@ int cpl_workload_add_all(struct cpl_workload *w,
 		if (!job)
 			return -1;
 		*job = other->job[i];
-		if (job->flows)
-			job->flows->holders++;
+		if (job->shared)
+			job->shared->holders++;
 	}
 	cpl_load_add(&w->load, &other->load, w->net);
 	w->on_links = w->on_links || other->on_links;
@@ -328,7 +267,7 @@ int cpl_workload_solve(struct cpl_workload *w, struct cpl_error *err)
 	int n = 0, rc;
 
 	for (int i = 0; i < w->n_jobs; i++)
-		n += w->job[i].flows != NULL;
+		n += w->job[i].shared != NULL;
 	if (!n)
 		return 0;
 	solve.job = calloc((size_t)n, sizeof(*solve.job));
@@ -337,15 +276,15 @@ int cpl_workload_solve(struct cpl_workload *w, struct cpl_error *err)
 	if (w->on_links)
 		solve.background = w->load.link;
 	for (int i = 0; i < w->n_jobs; i++)
-		if (w->job[i].flows)
+		if (w->job[i].shared)
 			solve.job[solve.n_jobs++] = (struct cpl_adaptive_job){
-			        .flows = &w->job[i].flows->flows,
+			        .flows = &w->job[i].shared->flows,
 			        .routing = w->job[i].routing};
 	rc = cpl_adaptive_solve(&solve, err);
 	for (int i = w->n_jobs - 1; i >= 0 && !rc; i--) {
 		const struct cpl_routed *routed;
 
-		if (!w->job[i].flows)
+		if (!w->job[i].shared)
 			continue;
 		routed = &solve.job[--n].routed;
 		w->job[i].sums.hop_bytes = routed->hop_bytes;
