@@ -35,18 +35,14 @@ struct cpl_bind_request {
 	bool overcommit; /* more ranks than slots share them evenly, the first
 	                  * slots taking one more */
 	enum cpl_bind_metric metric;
-	/*
-	 * [ranks] or NULL: CPUs that a rank should be within, such as those
-	 * next to its GPU (see cpl_topology_gpus); NULL entry: anywhere. Kept
-	 * by as many ranks as can; result.n_far others are not near.
-	 */
+	/* [ranks] or NULL: CPUs that a rank should be within, such as those
+	 * next to its GPU; NULL entry: anywhere. Kept by as many ranks as can,
+	 * all but result.n_far. */
 	const hwloc_const_cpuset_t *near;
-	/*
-	 * What "best" may spend, in entries and ranks looked at: about 2 ns
-	 * each. A count, so that the same request has the same answer wherever
-	 * it is made. When it is used up, the best answer so far is taken, at
-	 * the least TreeMatch's. 0: all that the search has.
-	 */
+	/* What "best" may spend, in entries and ranks looked at, about 2 ns
+	 * each; then the best answer so far is taken, at the least
+	 * TreeMatch's. A count, so that answers are the same everywhere. 0:
+	 * all that the search has. */
 	int64_t work;
 };
 

@@ -10,11 +10,10 @@
 #include "graph/tree.h"
 
 /*
- * Slots and the hardware levels above them. Levels at which no hwloc object of
- * the whole topology branches are left out, so that the distance does not
- * depend on private caches; the cores themselves are no level. A slot whose
- * cores lie in several objects is an object of its own. When ranks share CPU
- * sets, each rank's share is a slot here and the set is the last level.
+ * Slots and the hardware levels above them, but those at which nothing of the
+ * whole topology branches, and the cores. A slot whose cores lie in several
+ * objects is an object of its own. When ranks share CPU sets, each rank's share
+ * is a slot here and the set is the last level.
  */
 struct cpl_slots {
 	struct cpl_tree tree;
@@ -31,23 +30,18 @@ struct cpl_bind_problem {
 	                                     * messages may be NULL */
 };
 
-/* NULL with err (no allowed core, no room, memory). O(cores * levels). */
+/* NULL with err (no allowed core, too few, memory). O(cores * levels). */
 struct cpl_slots *cpl_slots_new(const struct cpl_bind_request *req,
                                 struct cpl_error *err);
 void cpl_slots_free(struct cpl_slots *slots);
 
-/*
- * Whether rank may take slot by request.near: at least one of the slot's CPUs
- * is in the set. [ranks * n_slots] bits as bytes, or NULL without wishes
- * (*out).
- */
+/* Whether rank may take slot by request.near, [ranks * n_slots]: one of the
+ * slot's CPUs is in the set. *out: NULL where all may. 0, or -1 with err. */
 int cpl_near_table(const struct cpl_bind_request *req,
                    const struct cpl_slots *slots, unsigned char **out,
                    struct cpl_error *err);
-/*
- * Move as many ranks as can to slots that they may take (augmenting paths,
- * nearest slots first); returns how many are left, or -1 with err.
- */
+/* Move as many ranks as can to slots that they may take (augmenting paths,
+ * nearest slots first); returns how many are left, or -1 with err. */
 int cpl_near_repair(const struct cpl_tree *tree, int ranks,
                     const unsigned char *table, int *slot,
                     struct cpl_error *err);
@@ -74,20 +68,15 @@ int cpl_bind_refine(const struct cpl_tree *tree, const struct cpl_comm *graph,
                     const struct cpl_refinement *how, int *slot,
                     struct cpl_error *err);
 
-/*
- * Simulated annealing by swaps of ranks, `steps` of them tried, on the slots in
- * use; the end may cost more than the start. A pure function of its arguments.
- * 0, or -1 when memory is out. O(steps * degree + ranks^2 * levels).
- */
+/* Simulated annealing by swaps of ranks, `steps` of them tried, on the slots in
+ * use; the end may cost more than the start. 0, or -1 with err (memory).
+ * O(steps * degree + ranks^2 * levels). */
 int cpl_bind_anneal(const struct cpl_tree *tree, const struct cpl_comm *graph,
                     int64_t steps, uint64_t seed, int *slot,
                     struct cpl_error *err);
 
-/*
- * Onto the first slots by bisecting the ranks along the tree, from the root
- * down (see cpl_graph_halve). graph has messages. 0, or -1 with err.
- * O(runs * entries * log(ranks) * log(slots)).
- */
+/* Onto the first slots by bisecting the ranks along the tree, from the root
+ * down (see cpl_graph_halve). graph has messages. 0, or -1 with err. */
 int cpl_bind_bisect(const struct cpl_tree *tree, const struct cpl_comm *graph,
                     uint64_t seed, int runs, int *slot, struct cpl_error *err);
 

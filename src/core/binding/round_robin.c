@@ -1,27 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "binding/binding_internal.h"
-
-#include <stdlib.h>
+#include "graph/arena.h"
 
 static int bind_round_robin(const struct cpl_bind_problem *problem, int *slot,
                             struct cpl_error *err)
 {
 	const struct cpl_tree *tree = problem->tree;
 	int level = tree->n_levels > 1, parts, part = 0;
+	struct cpl_arena arena = {0};
 	int *next, *end;
 
 	if (tree->n_levels == 0)
 		return cpl_binder_packed.bind(problem, slot, err);
 	parts = tree->n_objects[level];
-	next = calloc((size_t)parts, sizeof(*next));
-	end = calloc((size_t)parts, sizeof(*end));
-	if (!next || !end) {
-		free(next);
-		free(end);
-		return cpl_fail_memory(err);
-	}
+	next = cpl_arena_take(&arena, parts, sizeof(*next));
+	end = cpl_arena_take(&arena, parts, sizeof(*end));
+	if (arena.failed)
+		return cpl_arena_end(&arena, -1, err);
 	for (int s = tree->n_slots - 1; s >= 0; s--) {
-		int o = tree->object[(size_t)level * tree->n_slots + s];
+		int o = cpl_tree_object(tree, level, s);
 
 		next[o] = s;
 		if (!end[o])
@@ -33,9 +30,7 @@ static int bind_round_robin(const struct cpl_bind_problem *problem, int *slot,
 		slot[r] = next[part]++;
 		part = (part + 1) % parts;
 	}
-	free(next);
-	free(end);
-	return 0;
+	return cpl_arena_end(&arena, 0, err);
 }
 
 const struct cpl_binder cpl_binder_round_robin = {

@@ -6,6 +6,7 @@
 #include "commplace-config.h"
 
 #include "binding/binding_internal.h"
+#include "graph/arena.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -24,6 +25,7 @@
 #define MAX_SUM 2e9
 
 struct model {
+	struct cpl_arena arena;
 	SCOTCH_Graph graph;
 	SCOTCH_Arch tleaf, part;
 	SCOTCH_Strat strat;
@@ -64,10 +66,11 @@ static int make_leaves(const struct cpl_tree *tree, struct model *m,
 			                     "Scotch");
 	}
 	m->n_leaves = (SCOTCH_Num)all;
-	m->leaves = malloc((size_t)tree->n_slots * sizeof(*m->leaves));
-	m->slot_of = malloc((size_t)all * sizeof(*m->slot_of));
-	if (!m->leaves || !m->slot_of)
-		return cpl_fail_memory(err);
+	m->leaves = cpl_arena_take(&m->arena, tree->n_slots,
+	                           sizeof(*m->leaves));
+	m->slot_of = cpl_arena_take(&m->arena, all, sizeof(*m->slot_of));
+	if (m->arena.failed)
+		return -1;
 	for (int64_t i = 0; i < all; i++)
 		m->slot_of[i] = -1;
 	for (int s = 0, at[MAX_LEVELS] = {0}; s < tree->n_slots; s++) {
@@ -97,16 +100,18 @@ static int make_leaves(const struct cpl_tree *tree, struct model *m,
 static int make_graph(const struct cpl_comm *graph, double farthest,
                       struct model *m, struct cpl_error *err)
 {
-	double most = 0, sum = 0, room, scale;
+	double most = 0, sum = 0, limit, scale;
 
 	if (graph->n_entries > INT32_MAX - 1)
 		return cpl_fail(err, "the pattern is too large for Scotch");
-	m->first = malloc(((size_t)graph->ranks + 1) * sizeof(*m->first));
-	m->to = malloc(((size_t)graph->n_entries + 1) * sizeof(*m->to));
-	m->weight = malloc(((size_t)graph->n_entries + 1) * sizeof(*m->weight));
-	m->leaf = malloc((size_t)graph->ranks * sizeof(*m->leaf));
-	if (!m->first || !m->to || !m->weight || !m->leaf)
-		return cpl_fail_memory(err);
+	m->first = cpl_arena_take(&m->arena, graph->ranks + 1,
+	                          sizeof(*m->first));
+	m->to = cpl_arena_take(&m->arena, graph->n_entries, sizeof(*m->to));
+	m->weight = cpl_arena_take(&m->arena, graph->n_entries,
+	                           sizeof(*m->weight));
+	m->leaf = cpl_arena_take(&m->arena, graph->ranks, sizeof(*m->leaf));
+	if (m->arena.failed)
+		return -1;
 	for (int64_t e = 0; e < graph->n_entries; e++) {
 		sum += graph->bytes[e];
 		if (graph->bytes[e] > most)
@@ -114,9 +119,9 @@ static int make_graph(const struct cpl_comm *graph, double farthest,
 	}
 	scale = most > MAX_WEIGHT ? MAX_WEIGHT / most : 1;
 	/* Each pair stands there twice; small ones are rounded up. */
-	room = MAX_SUM / farthest - (double)graph->n_entries;
-	if (sizeof(SCOTCH_Num) == sizeof(int32_t) && scale * sum > room)
-		scale = room > 0 ? room / sum : 0;
+	limit = MAX_SUM / farthest - (double)graph->n_entries;
+	if (sizeof(SCOTCH_Num) == sizeof(int32_t) && scale * sum > limit)
+		scale = limit > 0 ? limit / sum : 0;
 	for (int r = 0; r <= graph->ranks; r++)
 		m->first[r] = (SCOTCH_Num)graph->row[r];
 	for (int64_t e = 0; e < graph->n_entries; e++) {
@@ -158,7 +163,7 @@ static int compute(const struct cpl_tree *tree, const struct cpl_comm *graph,
 	return 0;
 }
 
-/* Scotch may give a leaf to several ranks: the others go where room is. */
+/* Scotch may give a leaf to several ranks: the others go to free ones. */
 static int spread(const struct cpl_tree *tree, int ranks, const struct model *m,
                   int *slot, int *moved, struct cpl_error *err)
 {
@@ -235,13 +240,7 @@ int cpl_bind_scotch(const struct cpl_tree *tree, const struct cpl_comm *graph,
 		SCOTCH_archExit(&m.tleaf);
 	if (m.has_graph)
 		SCOTCH_graphExit(&m.graph);
-	free(m.slot_of);
-	free(m.leaves);
-	free(m.leaf);
-	free(m.weight);
-	free(m.to);
-	free(m.first);
-	return rc;
+	return cpl_arena_end(&m.arena, rc, err);
 }
 
 static int bind_scotch(const struct cpl_bind_problem *problem, int *slot,

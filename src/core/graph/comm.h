@@ -25,25 +25,18 @@ struct cpl_comm_entry {
 	double bytes, messages;
 };
 
-/*
- * Sort and add up n entries (the array is reordered) into a matrix. Entries
- * must have 0 <= from, to < ranks. NULL with err when memory is out.
- * O(n log n) worst case, O(n + ranks) when already sorted.
- */
+/* Sort and add up n entries (the array is reordered), 0 <= from, to < ranks.
+ * NULL with err (memory). O(n log n), O(n + ranks) when already sorted. */
 struct cpl_comm *cpl_comm_build(int ranks, struct cpl_comm_entry *entry,
                                 int64_t n, struct cpl_error *err);
 
-/*
- * m + m^T without the diagonal: the undirected communication graph that
- * mappers and binders work on. O(entries + ranks).
- */
+/* m + m^T without the diagonal: the undirected communication graph that mappers
+ * and binders work on. O(entries + ranks). */
 struct cpl_comm *cpl_comm_symmetric(const struct cpl_comm *comm,
                                     struct cpl_error *err);
 
-/*
- * The matrix of a subset: rank i of the result is rank[i] of comm; traffic to
- * others is left out. rank[] must be distinct. O(entries of those rows + n).
- */
+/* The matrix of a subset: rank i of the result is rank[i] of comm, all of them
+ * distinct; traffic to others is left out. O(entries of those rows + ranks). */
 struct cpl_comm *cpl_comm_subset(const struct cpl_comm *comm, const int *rank,
                                  int n, struct cpl_error *err);
 

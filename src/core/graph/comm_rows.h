@@ -5,14 +5,14 @@
 
 #include "graph/comm.h"
 
-/* An empty matrix with room for n_entries. NULL when memory is out. */
+/* An empty matrix with space for n_entries. NULL when memory is out. */
 struct cpl_comm *comm_new(int ranks, int64_t n_entries, struct cpl_error *err);
 
 /* Cut the matrix to its first n_entries entries and give memory back. */
 void comm_shrink(struct cpl_comm *comm, int64_t n_entries);
 
 /* Sort by .to, stable, so that equal pairs are added up in their order of
- * input. scratch has room for n / 2 entries. O(n log n). */
+ * input. scratch is of n / 2 entries. O(n log n). */
 void comm_sort_row(struct cpl_comm_entry *entry, int64_t n,
                    struct cpl_comm_entry *scratch);
 

@@ -12,12 +12,9 @@ enum cpl_contract {
 	CPL_CONTRACT_BYTES = 4,    /* bytes only: result->messages is NULL */
 };
 
-/*
- * What the ranks of a group send to those of another, group[rank] of n_groups:
- * row g of the result is group g's. Added up in the order of the ranks and of
- * their rows' entries. comm->messages may be NULL, and is then in the result.
- * NULL with err (memory). O(entries + n_groups log).
- */
+/* What the ranks of a group send to those of another, group[rank] of n_groups,
+ * added up in the order of ranks and entries. comm->messages may be NULL, then
+ * the result's are. NULL with err (memory). O(entries + n_groups log). */
 struct cpl_comm *cpl_comm_contract(const struct cpl_comm *comm,
                                    const int *group, int n_groups, int how,
                                    struct cpl_error *err);

@@ -4,7 +4,7 @@ core_sources += src/core/graph/arena.h src/core/graph/arena.c \
 	src/core/graph/contract.c src/core/graph/heap.h \
 	src/core/graph/heap.c src/core/graph/members.h \
 	src/core/graph/members.c src/core/graph/partition.h \
-	src/core/graph/bisect.c src/core/graph/halve.c src/core/graph/partition.c \
+	src/core/graph/bisect.c src/core/graph/partition.c \
 	src/core/graph/grouping.h src/core/graph/grouping.c \
 	src/core/graph/grouping_fast.c src/core/graph/grouping_uneven.c \
 	src/core/graph/tree.h src/core/graph/tree.c \

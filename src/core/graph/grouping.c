@@ -107,7 +107,7 @@ static uint64_t key_value(double value)
 
 /*
  * By value, ties as they were: by digits of a byte, but for those that all
- * have in common. Whole numbers have few. `spare` has room for n.
+ * have in common. Whole numbers have few. `spare` is of n, too.
  */
 static void sort_keys(struct key *key, struct key *spare, int n)
 {

@@ -12,15 +12,13 @@
 #define CPL_GRAPH_BISECT_RUNS 4
 
 /*
- * Two halves of a graph with little traffic between them: side[rank] = 0 for
- * exactly n_left ranks, 1 for the others. Multilevel: heavy-edge matching,
+ * Two halves of a symmetric graph with little traffic between them: side[rank]
+ * = 0 for n_left ranks, 1 for the others. Multilevel: heavy-edge matching,
  * greedy graph growing, Fiduccia-Mattheyses at every level (Karypis, Kumar,
- * SIAM J. Sci. Comput. 20(1), 1998; Fiduccia, Mattheyses, DAC 1982). graph is
- * a cpl_comm_symmetric (or a cpl_comm_subset of one), 0 <= n_left <= ranks.
- * The same seed gives the same answer, the best of so many runs. expired (may
- * be NULL) is asked between levels and passes; once it says true the best
- * halves so far are taken, or the ranks in order. 0, or -1 with err (memory).
- * O(runs * entries * log(ranks)) in practice.
+ * SIAM J. Sci. Comput. 20(1), 1998; Fiduccia, Mattheyses, DAC 1982), the best
+ * of so many runs. expired (may be NULL) is asked between levels and passes;
+ * once it says true the best halves so far are taken, or the ranks in order. 0,
+ * or -1 with err (memory). O(runs * entries * log(ranks)) in practice.
  */
 int cpl_graph_bisect(const struct cpl_comm *graph, int n_left, uint64_t seed,
                      int runs, bool (*expired)(void *arg), void *expired_arg,
@@ -41,24 +39,17 @@ struct cpl_halving {
 	void *expired_arg;
 };
 
-/*
- * Recursive bisection: order[] is the ranks, so that each half of the targets,
- * and of those again, takes ranks that talk little with the other half's. Once
- * expired says true what is left stays in the order of ranks. 0, or -1 with err
- * (memory). O(runs * entries * log(ranks) * log(n)).
- */
+/* Recursive bisection: ranks in the order of the targets that take them, which
+ * are halved again and again. Once expired says true what is left stays in the
+ * order of ranks. 0, or -1 with err (memory). O(runs * entries * log(ranks) *
+ * log(n)). */
 int cpl_graph_halve(const struct cpl_comm *graph, const struct cpl_halving *how,
                     int *order, struct cpl_error *err);
 
-/*
- * n_parts parts of exactly slots[i] ranks (0 is allowed; the sum must be the
- * ranks) with heavy traffic inside: part[rank] = part. By recursive bisection
- * of the parts in their order, so that neighbouring part numbers talk more
- * than far ones, then swaps between parts that lower the traffic cut. Same
- * conditions as cpl_graph_bisect, expired too; once it says true the rest is
- * split in rank order.
- * O(entries * log(ranks) * log(n_parts)).
- */
+/* n_parts parts of slots[i] ranks (0 or more, in all the ranks) with heavy
+ * traffic inside: part[rank]. By recursive bisection, so that neighbouring part
+ * numbers talk more than far ones, then swaps that lower the cut. Otherwise as
+ * above. O(entries * log(ranks) * log(n_parts)). */
 int cpl_graph_partition(const struct cpl_comm *graph, const int *slots,
                         int n_parts, uint64_t seed, bool (*expired)(void *arg),
                         void *expired_arg, int *part, struct cpl_error *err);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Trees that ranks are put onto: slots in tree order and the levels of objects
- * above them, the root first. Objects of a level are intervals of slots,
- * numbered from 0 in slot order. Bindings make one of the hardware of a node,
- * mappings one of the network's levels.
+ * Trees that ranks are put onto, such as a node's hardware: slots in tree order
+ * and the levels of objects above them, the root first. Objects of a level are
+ * intervals of slots, numbered from 0 in slot order.
  */
 #ifndef CPL_GRAPH_TREE_H
 #define CPL_GRAPH_TREE_H
@@ -28,10 +27,8 @@ static inline int cpl_tree_object(const struct cpl_tree *tree, int level,
 	return tree->object[(size_t)level * tree->n_slots + slot];
 }
 
-/*
- * 2 * levels from the slots up to the lowest object that holds both; 0 for
- * a == b. O(levels).
- */
+/* 2 * levels from the slots up to the lowest object that holds both; 0 for
+ * a == b. O(levels). */
 int cpl_tree_distance(const struct cpl_tree *tree, int a, int b);
 
 /* Sum over pairs of graph (symmetric) of bytes * distance. O(entries). */

@@ -13,18 +13,14 @@
 extern const struct cpl_mapper cpl_mapper_greedyallc;
 /*
  * Default order, grids and tori found in the pattern and folded onto the
- * machine, bisection of ranks and machine, greedyallc, and of the other mappers
- * those that are cheap enough for the work or the time there is (greedy, rcm,
- * fhgreedy, greedyallc from a corner, treematch, tile, sfc, topoaware-1, pacmap,
- * bipartition, recursive, ptram): no worse than any that was run. Linear maps of
- * rank bits to host bits; then rounds of annealing of hop-bytes (nodes as a
- * whole, then ranks) and of swaps that lower the largest link load, with the
- * network's own routing, each twice as long as the one before and in several
- * chains side by side. Deterministic for a seed and a work limit, whatever the
- * number of threads; ends early when every message goes over one link. The
- * layout returned is the best by the objective, but for max-congestion the one
- * of the least product of largest congestion and squared hop-bytes among those
- * that are no worse than the default order.
+ * machine, bisection of ranks and machine, greedyallc, and those other mappers
+ * that are cheap enough for the work or the time there is; linear maps of rank
+ * bits to host bits; then rounds of annealing of hop-bytes (nodes as a whole,
+ * then ranks) and of swaps that lower the largest link load, in several chains
+ * side by side. Deterministic for a seed and a work limit, whatever the number
+ * of threads; ends early when every message goes over one link. The best by the
+ * objective, but for max-congestion by cpl_best_better among those that are no
+ * worse than the default order.
  */
 extern const struct cpl_mapper cpl_mapper_best;
 
@@ -68,10 +64,8 @@ extern const struct cpl_mapper cpl_mapper_bipartition;
  */
 extern const struct cpl_mapper cpl_mapper_recursive;
 /* TreeMatch (Jeannot, Mercier, Tessier, RR-8269) on the tree above the hosts:
- * groups, chassis and routers of a dragonfly, sub-trees of a fat tree, the
- * switches of a graph that is a tree, boards of a HAEC Box, routers of others.
- * Groups of one size where the tree is even, else of the sizes that it has.
- * O(30,000 groups) at each level, or O(entries log entries). */
+ * the network's levels, boxes of a torus, switches of a graph that is a tree,
+ * else routers. O(30,000 groups) at each level, or O(entries log entries). */
 extern const struct cpl_mapper cpl_mapper_treematch;
 /* Rubik's tiles (Bhatele and others, SC 2012; Jain 2016, 3.1) and the orders of
  * Blue Gene/Q; cpl_mapper_find's option says which, see mapping/tile.h. */

@@ -54,17 +54,12 @@ struct cpl_clusters;
 
 struct cpl_mapper {
 	CPL_ENTRY;
-	/*
-	 * Write rank_host[rank] = index into host[], exactly slots[h] ranks on
-	 * host h. 0, or -1 with err. Pure function of the request.
-	 */
+	/* rank_host[rank] = index into host[], slots[h] ranks on host h. 0, or
+	 * -1 with err. Pure function of the request. */
 	int (*map)(const struct cpl_map_request *req, int *rank_host,
 		   struct cpl_error *err);
-	/*
-	 * Instead of map, for one cluster on each host (mapping/clusters.h):
-	 * the targets of clusters, target_of[n] all -1 before; those left so
-	 * are filled in, and ranks follow their clusters. 0, or -1 with err.
-	 */
+	/* Instead, for one cluster on each host (mapping/clusters.h): the
+	 * targets of clusters, all -1 before; those left so are filled in. */
 	int (*assign)(struct cpl_clusters *clusters, int *target_of,
 	              struct cpl_error *err);
 	/* Is that text well-formed? 0, or -1 with err. NULL: takes none. */
@@ -95,8 +90,8 @@ const struct cpl_mapper *cpl_mapper_find_in(const struct cpl_registry *mappers,
 /* The text after the first colon of such a name, or NULL; points into name. */
 const char *cpl_mapper_option(const char *name);
 
-/* What the mapper's map or assign makes of a request whose slots are as many as
- * its ranks: rank_host[ranks]. 0, or -1 with err. */
+/* What the mapper makes of a request of as many slots as ranks. 0, or -1 with
+ * err. */
 int cpl_mapper_map(const struct cpl_mapper *mapper,
 		   const struct cpl_map_request *req, int *rank_host,
 		   struct cpl_error *err);
@@ -105,23 +100,20 @@ int cpl_mapper_map(const struct cpl_mapper *mapper,
 int cpl_map_check(const struct cpl_map_request *req, struct cpl_error *err);
 
 /*
- * The mapper's own layout, without refinement, where there may be more slots
- * than ranks and ranks may weigh differently: at most slots[h] of weight on
- * host h. Spare slots are given to the mapper as ranks without traffic. Ranks
- * that weigh differently are first gathered into one part for each host, and
- * parts (one rank each) are what the mapper sees. req->graph must be set. 0, or
- * -1 with err.
+ * The mapper's own layout, without refinement, at most slots[h] of weight on
+ * host h. Spare slots are given to the mapper as ranks without traffic; of
+ * ranks with weights it sees clusters, one gathered for each host. req->graph
+ * must be set. 0, or -1 with err.
  */
 int cpl_map_run(const struct cpl_mapper *mapper,
 		const struct cpl_map_request *req, int *rank_host,
 		struct cpl_error *err);
 
 /*
- * Run a mapper and evaluate it against the default order; the result is never
- * worse than that by the objective, and where it ties the default order is
- * kept. req->graph may be NULL (it is then made here). Free with
- * cpl_map_result_free. 0, or -1 with err (unknown host, too few slots, a mapper
- * that cannot do the job, memory).
+ * Run a mapper, refine, and keep the default order where the result is not
+ * better by the objective. req->graph may be NULL (it is then made here). Free
+ * with cpl_map_result_free. 0, or -1 with err (unknown host, too few slots, a
+ * mapper that cannot do the job, memory).
  */
 int cpl_map(const struct cpl_mapper *mapper, const struct cpl_map_request *req,
 	    struct cpl_map_result *out, struct cpl_error *err);

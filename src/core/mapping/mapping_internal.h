@@ -8,13 +8,10 @@
 #include "mapping/mapping.h"
 #include "traffic/distance.h"
 
-/*
- * Swap ranks (of equal weight) between hosts while that lowers the hop-bytes of
- * req->graph: ranks in order, each tries the hosts that suit it best. Stops
- * after a pass without gain, a fixed amount of work, or when the budget is
- * spent. 0, or -1 with err (memory; rank_host is then still valid). O(work
- * limit).
- */
+/* Swap ranks (of equal weight) between hosts while that lowers the hop-bytes:
+ * ranks in order, each tries the hosts that suit it best. Stops after a pass
+ * without gain, a fixed amount of work, or when the budget is spent. 0, or -1
+ * with err (memory; rank_host is then still valid). */
 int cpl_map_refine(const struct cpl_map_request *req, int *rank_host,
                    struct cpl_error *err);
 

@@ -55,6 +55,7 @@ struct csr {
 
 struct job {
 	const struct cpl_map_request *req;
+	struct cpl_arena arena;
 	int n;     /* hosts that have slots */
 	int *host; /* [n] index into req->host of a terminal */
 	struct csr ranks, machine;
@@ -70,22 +71,14 @@ static int fail(struct cpl_error *err, const char *what)
 	                complaint[0] ? complaint : "no reason given");
 }
 
-static int alloc_csr(struct csr *g, size_t n, size_t edges,
-                     struct cpl_error *err)
+static int take_csr(struct job *j, struct csr *g, int n, int64_t edges,
+                    struct cpl_error *err)
 {
-	g->row = malloc((n + 1) * sizeof(*g->row));
-	g->size = malloc((n + 1) * sizeof(*g->size));
-	g->to = malloc((edges + 1) * sizeof(*g->to));
-	g->cost = malloc((edges + 1) * sizeof(*g->cost));
-	return g->row && g->size && g->to && g->cost ? 0 : cpl_fail_memory(err);
-}
-
-static void free_csr(struct csr *g)
-{
-	free(g->row);
-	free(g->size);
-	free(g->to);
-	free(g->cost);
+	g->row = cpl_arena_take(&j->arena, n + 1, sizeof(*g->row));
+	g->size = cpl_arena_take(&j->arena, n, sizeof(*g->size));
+	g->to = cpl_arena_take(&j->arena, edges, sizeof(*g->to));
+	g->cost = cpl_arena_take(&j->arena, edges, sizeof(*g->cost));
+	return j->arena.failed ? cpl_fail_memory(err) : 0;
 }
 
 static int cost_between(const struct job *j, int a, int b)
@@ -125,7 +118,7 @@ static int rank_graph(struct job *j, struct cpl_error *err)
 		                "Scotch: %lld pairs of ranks are too many for "
 		                "its whole numbers",
 		                (long long)graph->n_entries / 2);
-	if (alloc_csr(g, (size_t)graph->ranks, (size_t)graph->n_entries, err))
+	if (take_csr(j, g, graph->ranks, graph->n_entries, err))
 		return -1;
 	for (int64_t e = 0; e < graph->n_entries; e++)
 		sum += graph->bytes[e];
@@ -156,20 +149,20 @@ static int rank_graph(struct job *j, struct cpl_error *err)
  * side by side: Scotch bisects the hosts alone, which would be strangers
  * without that.
  */
-static struct cpl_comm *join(const struct job *j, struct cpl_error *err)
+static struct cpl_comm *join(struct job *j, struct cpl_error *err)
 {
 	const struct cpl_network *net = j->req->net;
 	struct cpl_comm *hosts = cpl_map_host_graph(j->req, j->host, j->n, err);
-	struct cpl_comm *directed = NULL, *graph = NULL;
+	struct cpl_comm *graph = NULL;
 	struct cpl_comm_entry *entry;
 	int first = net->n_routers;
 	int64_t used = 0;
 
 	if (!hosts)
 		return NULL;
-	entry = malloc(((size_t)net->n_links + (size_t)j->n +
-	                (size_t)hosts->n_entries) *
-	               sizeof(*entry));
+	entry = cpl_arena_take(&j->arena,
+	                       net->n_links + j->n + hosts->n_entries,
+	                       sizeof(*entry));
 	if (!entry) {
 		cpl_fail_memory(err);
 		goto out;
@@ -186,13 +179,9 @@ static struct cpl_comm *join(const struct job *j, struct cpl_error *err)
 			entry[used++] = (struct cpl_comm_entry){
 			        first + i, first + hosts->to[e], 1, 1};
 	}
-	directed = cpl_comm_build(first + j->n, entry, used, err);
-	if (directed)
-		graph = cpl_comm_symmetric(directed, err);
+	graph = cpl_comm_build_symmetric(first + j->n, entry, used, err);
 out:
-	free(entry);
 	cpl_comm_free(hosts);
-	cpl_comm_free(directed);
 	return graph;
 }
 
@@ -203,7 +192,7 @@ static int machine_graph(struct job *j, struct cpl_error *err)
 	struct csr *g = &j->machine;
 
 	if (!graph ||
-	    alloc_csr(g, (size_t)graph->ranks, (size_t)graph->n_entries, err)) {
+	    take_csr(j, g, graph->ranks, graph->n_entries, err)) {
 		cpl_comm_free(graph);
 		return -1;
 	}
@@ -370,44 +359,36 @@ static int map(const struct cpl_map_request *req, int *rank_host,
                struct cpl_error *err)
 {
 	struct job j = {.req = req};
-	size_t hosts = (size_t)req->n_hosts, ranks = (size_t)req->graph->ranks;
-	int rc = -1;
+	int ranks = req->graph->ranks, rc = -1;
 
-	j.host = malloc(hosts * sizeof(*j.host));
-	j.left = malloc(hosts * sizeof(*j.left));
-	j.terminal = malloc(hosts * sizeof(*j.terminal));
-	j.part = malloc(ranks * sizeof(*j.part));
-	if (!j.host || !j.left || !j.terminal || !j.part) {
-		cpl_fail_memory(err);
+	j.host = cpl_arena_take(&j.arena, req->n_hosts, sizeof(*j.host));
+	j.left = cpl_arena_take(&j.arena, req->n_hosts, sizeof(*j.left));
+	j.terminal =
+	        cpl_arena_take(&j.arena, req->n_hosts, sizeof(*j.terminal));
+	j.part = cpl_arena_take(&j.arena, ranks, sizeof(*j.part));
+	if (j.arena.failed)
 		goto out;
-	}
 	for (int h = 0; h < req->n_hosts; h++)
 		if (req->slots[h])
 			j.host[j.n++] = h;
-	if (j.n == 1 || (req->expired && req->expired(req->expired_arg))) {
+	if (j.n == 1 || cpl_map_expired(req)) {
 		rc = cpl_mapper_map(&cpl_mapper_linear, req, rank_host, err);
 		goto out;
 	}
 	if (rank_graph(&j, err) || map_ranks(&j, err))
 		goto out;
-	for (size_t r = 0; r < ranks; r++) {
+	for (int r = 0; r < ranks; r++) {
 		SCOTCH_Num at = j.part[r] - j.first_terminal;
 
 		if (at < 0 || at >= j.n) {
-			cpl_fail(err, "Scotch left rank %zu without a host", r);
+			cpl_fail(err, "Scotch left rank %d without a host", r);
 			goto out;
 		}
 		rank_host[r] = j.host[at];
 	}
 	rc = keep_slots(&j, rank_host, err);
 out:
-	free_csr(&j.ranks);
-	free_csr(&j.machine);
-	free(j.host);
-	free(j.left);
-	free(j.terminal);
-	free(j.part);
-	return rc;
+	return cpl_arena_end(&j.arena, rc, err);
 }
 
 const struct cpl_mapper cpl_mapper_scotch = {

@@ -131,22 +131,20 @@ struct cpl_grid {
 };
 
 /*
- * Find a grid or torus of 1 to 4 dimensions that the heavy edges of graph make
- * up exactly, whatever the rank numbers: a search for an isomorphism that
- * prunes by common neighbours. Heavy: at least half of the heaviest; or with
- * the most common neighbours, as the faces of a 27-point halo have. 1 when
- * found (free grid->cell), 0 when not, -1 with err (memory). A fixed amount of
- * work, O(ranks * degree^2) when found.
+ * Find a grid or torus that the heavy edges of graph make up exactly, whatever
+ * the rank numbers: a search for an isomorphism. Heavy: at least half of the
+ * heaviest; or with the most common neighbours, as the faces of a 27-point halo
+ * have. 1 when found (free grid->cell), 0 when not, -1 with err (memory). A
+ * fixed amount of work, O(ranks * degree^2) when found.
  */
 int cpl_map_find_grid(const struct cpl_comm *graph, struct cpl_grid *grid,
                       struct cpl_error *err);
 
 /*
  * Lay a grid of ranks on a whole torus with as many ranks on every node: tiles
- * of ranks, and their grid folded onto the machine's dimensions by splitting
- * both into common factors, all ways within a fixed number; the one of least
- * hop-bytes. 1 when rank_host was written, 0 when the hosts are no whole torus
- * or nothing fits, -1 with err (memory).
+ * of ranks, their grid folded onto the machine's dimensions by common factors;
+ * of a fixed number of ways the one of least hop-bytes. 1 when rank_host was
+ * written, 0 when nothing fits, -1 with err (memory).
  */
 int cpl_map_fold(const struct cpl_map_request *req, const struct cpl_grid *grid,
                  int *rank_host, struct cpl_error *err);
