@@ -365,7 +365,7 @@ static void test_refused(void **state)
 	set_up(&job, net, comm, 4);
 	assert_int_equal(cpl_map(&cpl_mapper_linear, &job.req, &r, &err), -1);
 	assert_string_equal(err.text, "4 slots on 4 hosts, but 8 ranks; there "
-	                              "must be as many");
+	                              "must be a slot for each");
 	job.slots[0] = 6;
 	job.slots[3] = 0;
 	job.host[1] = 32;

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "graph/arena.h"
 #include "graph/heap.h"
 #include "graph/partition.h"
 #include "mapping_inputs.h"
@@ -286,9 +287,47 @@ static void test_bisect_when_time_is_over(void **state)
 	cpl_comm_free(graph);
 }
 
+static void test_arena(void **state)
+{
+	static const struct {
+		int64_t n;
+		size_t size;
+		bool fits;
+	} cases[] = {
+	        {0, 8, true},
+	        {1000, sizeof(double), true},
+	        {-1, 4, false},
+	        {INT64_MAX, 4, false},
+	        {INT64_MAX, 2, false},
+	};
+	struct cpl_error err = {""};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct cpl_arena arena = {0};
+		int *before = cpl_arena_take(&arena, 7, sizeof(*before));
+		unsigned char *item =
+		        cpl_arena_take(&arena, cases[i].n, cases[i].size);
+		int64_t bytes = cases[i].n * (int64_t)cases[i].size;
+
+		assert_non_null(before);
+		assert_int_equal(item != NULL, cases[i].fits);
+		assert_int_equal(arena.failed, !cases[i].fits);
+		for (int64_t b = 0; cases[i].fits && b < bytes; b++)
+			assert_int_equal(item[b], 0);
+		/* Arrays after one that failed do not hide that. */
+		assert_non_null(cpl_arena_take_raw(&arena, 7, sizeof(int)));
+		assert_int_equal(cpl_arena_end(&arena, 5, &err),
+		                 cases[i].fits ? 5 : -1);
+		assert_null(arena.last);
+		assert_string_equal(err.text,
+		                    cases[i].fits ? "" : "out of memory");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_arena),
 	        cmocka_unit_test(test_heap),
 	        cmocka_unit_test(test_bisect_sizes),
 	        cmocka_unit_test(test_bisect_star),

@@ -162,6 +162,11 @@ static int rank_on(const struct best *b, int slot)
 	return -1;
 }
 
+static int draw(uint64_t key, uint64_t at, int n)
+{
+	return (int)cpl_random_scale(cpl_random_at(key, at), (uint64_t)n);
+}
+
 /* Swap some ranks of the best so far at random with others, or with free slots
  * next to those. */
 static void kick(struct best *b, int round)
@@ -173,11 +178,8 @@ static void kick(struct best *b, int round)
 
 	memcpy(b->trial, b->slot, (size_t)n * sizeof(*b->trial));
 	for (int i = 0; i < swaps; i++) {
-		int x = (int)cpl_random_scale(cpl_random_at(key, at++),
-		                              (uint64_t)n);
-		int y = (int)cpl_random_scale(cpl_random_at(key, at++),
-		                              (uint64_t)n);
-		int next = (int)cpl_random_scale(cpl_random_at(key, at++), 9);
+		int x = draw(key, at++, n), y = draw(key, at++, n);
+		int next = draw(key, at++, 9);
 		int from = b->trial[x], to = b->trial[y] + next - 4;
 
 		if (to >= 0 && to < n_slots && rank_on(b, to) < 0)

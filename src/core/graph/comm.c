@@ -196,24 +196,33 @@ static void add_rows(const struct cpl_comm *a, const struct cpl_comm *b, int r,
 	out->row[r + 1] = *used;
 }
 
+static bool resize(void *array, size_t bytes)
+{
+	void **at = array, *resized = realloc(*at, bytes);
+
+	if (resized)
+		*at = resized;
+	return resized;
+}
+
+int comm_resize(struct cpl_comm *comm, int64_t n_entries, bool messages)
+{
+	size_t n = n_entries ? (size_t)n_entries : 1;
+
+	return resize(&comm->to, n * sizeof(*comm->to)) &&
+	                       resize(&comm->bytes, n * sizeof(*comm->bytes)) &&
+	                       (!messages ||
+	                        resize(&comm->messages,
+	                               n * sizeof(*comm->messages)))
+	               ? 0
+	               : -1;
+}
+
 void comm_shrink(struct cpl_comm *comm, int64_t n)
 {
-	size_t keep = n ? (size_t)n : 1;
-	void *p;
-
 	comm->n_entries = n;
 	/* A failed shrink leaves the larger array in place: no harm. */
-	p = realloc(comm->to, keep * sizeof(*comm->to));
-	if (p)
-		comm->to = p;
-	p = realloc(comm->bytes, keep * sizeof(*comm->bytes));
-	if (p)
-		comm->bytes = p;
-	p = comm->messages
-	            ? realloc(comm->messages, keep * sizeof(*comm->messages))
-	            : NULL;
-	if (p)
-		comm->messages = p;
+	comm_resize(comm, n, comm->messages);
 }
 
 int64_t comm_append_row(struct cpl_comm *out, int row, int64_t used,

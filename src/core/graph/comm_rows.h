@@ -3,10 +3,16 @@
 #ifndef CPL_GRAPH_COMM_ROWS_H
 #define CPL_GRAPH_COMM_ROWS_H
 
+#include <stdbool.h>
+
 #include "graph/comm.h"
 
 /* An empty matrix with space for n_entries. NULL when memory is out. */
 struct cpl_comm *comm_new(int ranks, int64_t n_entries, struct cpl_error *err);
+
+/* Give the arrays of entries that capacity; messages: those of messages, too.
+ * 0, or -1 when memory is out. */
+int comm_resize(struct cpl_comm *comm, int64_t n_entries, bool messages);
 
 /* Cut the matrix to its first n_entries entries and give memory back. */
 void comm_shrink(struct cpl_comm *comm, int64_t n_entries);

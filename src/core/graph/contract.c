@@ -20,17 +20,6 @@ struct row {
 	int n;
 };
 
-static int grow_array(void *array, size_t size, int64_t capacity)
-{
-	void **at = array;
-	void *more = realloc(*at, (size_t)capacity * size);
-
-	if (!more)
-		return -1;
-	*at = more;
-	return 0;
-}
-
 static int grow(struct cpl_comm *comm, bool messages, int64_t *capacity,
                 int64_t need)
 {
@@ -38,13 +27,8 @@ static int grow(struct cpl_comm *comm, bool messages, int64_t *capacity,
 
 	if (need <= *capacity)
 		return 0;
-	if (grow_array(&comm->to, sizeof(*comm->to), more) ||
-	    grow_array(&comm->bytes, sizeof(*comm->bytes), more) ||
-	    (messages &&
-	     grow_array(&comm->messages, sizeof(*comm->messages), more)))
-		return -1;
 	*capacity = more;
-	return 0;
+	return comm_resize(comm, more, messages);
 }
 
 static void add_rank(const struct cpl_comm *comm, const int *group, int rank,

@@ -106,7 +106,7 @@ int cpl_map_check(const struct cpl_map_request *req, struct cpl_error *err)
 	if (sum < req->comm->ranks)
 		return cpl_fail(err,
 		                "%lld slots on %d hosts, but %d ranks; there "
-		                "must be as many",
+		                "must be a slot for each",
 		                (long long)sum, req->n_hosts, req->comm->ranks);
 	if (sum > SLOTS_MAX)
 		return cpl_fail(err, "%lld slots are more than %d",

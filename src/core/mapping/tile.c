@@ -176,7 +176,7 @@ static int check_fit(const struct job *j, const struct cpl_tile_option *o,
 	if (box != j->ranks)
 		return cpl_fail(err,
 		                "tile: BOX holds %lld ranks, the job has %d "
-		                "slots; they must be as many",
+		                "slots; the numbers must be equal",
 		                (long long)box, j->ranks);
 	for (int d = 0; d < j->n_dims; d++)
 		if (j->length[d] % o->on[d])

@@ -111,27 +111,24 @@ static int parse_tilt(const char **text, struct cpl_tile_option *o,
 static int parse_tiles(const char *text, struct cpl_tile_option *o,
                        struct cpl_error *err)
 {
+	static const char *const what[] = {"BOX", "TILE", "ON"};
+	int *length[] = {o->box, o->tile, o->on}, n_tile;
+	int *n[] = {&o->n_box, &n_tile, &o->n_on};
 	const char *p = text;
 	int64_t tile = 1, on = 1;
-	int n_tile;
 
-	p = parse_lengths(p, "BOX", o->box, &o->n_box, err);
-	if (!p)
-		return -1;
-	if (*p != '/')
-		return cpl_fail(err, "tile: '%.64s' is not BOX/TILE/ON", text);
-	p = parse_lengths(p + 1, "TILE", o->tile, &n_tile, err);
-	if (!p)
-		return -1;
-	if (*p != '/')
-		return cpl_fail(err, "tile: '%.64s' is not BOX/TILE/ON", text);
-	p = parse_lengths(p + 1, "ON", o->on, &o->n_on, err);
-	if (!p)
-		return -1;
+	for (int i = 0; i < 3; i++) {
+		if (i && *p++ != '/')
+			return cpl_fail(err, "tile: '%.64s' is not BOX/TILE/ON",
+			                text);
+		p = parse_lengths(p, what[i], length[i], n[i], err);
+		if (!p)
+			return -1;
+	}
 	if (n_tile != o->n_box)
 		return cpl_fail(err,
 		                "tile: TILE has %d dimensions, BOX has %d; "
-		                "they must be as many",
+		                "the numbers must be equal",
 		                n_tile, o->n_box);
 	for (int d = 0; d < n_tile; d++) {
 		if (o->box[d] % o->tile[d])
@@ -150,8 +147,8 @@ static int parse_tiles(const char *text, struct cpl_tile_option *o,
 	}
 	if (tile != on)
 		return cpl_fail(err,
-		                "tile: TILE holds %lld ranks, ON %lld; they "
-		                "must be as many",
+		                "tile: TILE holds %lld ranks, ON %lld; the "
+		                "numbers must be equal",
 		                (long long)tile, (long long)on);
 	while (*p)
 		if (parse_tilt(&p, o, err))
