@@ -172,6 +172,22 @@ static void test_scan_looks_in_phases_only(void **state)
 	cpl_signature_free(sig);
 }
 
+/* Keys behind a phase's traffic do not end the search for the next phase's. */
+static void test_scan_goes_on_behind_traffic(void **state)
+{
+	struct cpl_error err = {""};
+	struct cpl_signature *sig = parse(
+	        HEAD "2,\"phases\":[{\"traffic\":[[0,1,2,3]],\"weight\":2},"
+	             "{\"weight\":1,\"traffic\":[[1,0,4,5]],\"name\":\"x\"}]}",
+	        &err);
+
+	assert_string_equal(err.text, "");
+	assert_int_equal(sig->n_phases, 2);
+	assert_comm(sig->phase[0].comm, "0>1:2/3 ");
+	assert_comm(sig->phase[1].comm, "1>0:4/5 ");
+	cpl_signature_free(sig);
+}
+
 static void test_numbers_are_exact(void **state)
 {
 	struct cpl_error err = {""};
@@ -438,6 +454,7 @@ int main(void)
 	        cmocka_unit_test(test_parse_and_total),
 	        cmocka_unit_test(test_name_of_the_file),
 	        cmocka_unit_test(test_scan_looks_in_phases_only),
+	        cmocka_unit_test(test_scan_goes_on_behind_traffic),
 	        cmocka_unit_test(test_numbers_are_exact),
 	        cmocka_unit_test(test_messages),
 	        cmocka_unit_test(test_every_cut_is_refused),
