@@ -59,6 +59,8 @@ tile --plot "$work/a.svg" >"$work/text"
 tile --plot "$work/b.svg" >/dev/null
 svg=$(cat "$work/a.svg")
 is "$(cat "$work/b.svg")" "$svg" "figure: the same each time"
+is "$(cmp "$work/a.svg" "$here/mapping/matrix.svg" 2>&1)" "" \
+	"figure: to the byte"
 like "$svg" '^<svg .*</svg>$' "figure: an svg"
 like "$svg" '>default order<.*>tile:TAB<' "figure: both orders"
 like "$svg" '>8 ranks on 4 hosts, tile:TAB<' "figure: what it is of"
