@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "graph/members.h"
 
 struct weights {
 	int *weight, n, ranks;
@@ -86,32 +87,6 @@ static json_t *to_json(const struct job_inputs *in, const struct mapped *m)
 	return root;
 }
 
-/* Ranks host by host: rank_of[start of host h ..], in rank order. */
-static int *ranks_by_host(const struct job_inputs *in, const struct mapped *m)
-{
-	int ranks = in->comm->ranks, at = 0;
-	int *rank_of = malloc((size_t)ranks * sizeof(*rank_of));
-	int *next = calloc((size_t)m->n_hosts, sizeof(*next));
-
-	if (!rank_of || !next) {
-		free(rank_of);
-		free(next);
-		return NULL;
-	}
-	for (int r = 0; r < ranks; r++)
-		next[m->result.rank_host[r]]++;
-	for (int h = 0; h < m->n_hosts; h++) {
-		int count = next[h];
-
-		next[h] = at;
-		at += count;
-	}
-	for (int r = 0; r < ranks; r++)
-		rank_of[next[m->result.rank_host[r]]++] = r;
-	free(next);
-	return rank_of;
-}
-
 /* A line of Open MPI's rankfile: logical cores, as many as the rank weighs. */
 static void write_rank(FILE *to, const struct mapped *m, int rank,
                        const char *host, int *slot)
@@ -129,17 +104,16 @@ static void write_rank(FILE *to, const struct mapped *m, int rank,
 static int write_rank_order(FILE *to, const struct job_inputs *in,
                             const struct mapped *m)
 {
-	int ranks = in->comm->ranks, *rank_of = ranks_by_host(in, m);
+	struct cpl_members on;
+	int rc = cpl_members_init(&on, m->result.rank_host, in->comm->ranks,
+	                          m->n_hosts, NULL);
 
-	for (int i = 0; rank_of && i < ranks; i++) {
-		bool last = i + 1 == ranks ||
-		            m->result.rank_host[rank_of[i + 1]] !=
-		                    m->result.rank_host[rank_of[i]];
-
-		fprintf(to, "%d%s", rank_of[i], last ? "\n" : ",");
-	}
-	free(rank_of);
-	return rank_of ? 0 : -1;
+	for (int h = 0; !rc && h < m->n_hosts; h++)
+		for (int i = on.first[h]; i < on.first[h + 1]; i++)
+			fprintf(to, "%d%s", on.member[i],
+			        i + 1 < on.first[h + 1] ? "," : "\n");
+	cpl_members_free(&on);
+	return rc;
 }
 
 /* What a launcher reads. -1 when memory is out. */
@@ -173,14 +147,17 @@ static int write_format(FILE *to, enum map_format format,
 	return 0;
 }
 
-/* The ranks of each host. */
+/* The ranks of each host. -1 when memory is out, else an exit code. */
 static int print_ranks(const struct job_inputs *in, const struct mapped *m)
 {
-	int *rank_of = ranks_by_host(in, m), at = 0;
 	struct cmd_table *table;
+	struct cpl_members on;
 
-	if (!rank_of)
+	if (cpl_members_init(&on, m->result.rank_host, in->comm->ranks,
+	                     m->n_hosts, NULL)) {
+		cpl_members_free(&on);
 		return -1;
+	}
 	table = cmd_table_new("ll");
 	cmd_table_row(table, "host|ranks");
 	for (int h = 0; h < m->n_hosts; h++) {
@@ -188,17 +165,15 @@ static int print_ranks(const struct job_inputs *in, const struct mapped *m)
 		size_t size;
 		FILE *to = open_memstream(&text, &size);
 
-		for (int i = 0; at < in->comm->ranks &&
-		                m->result.rank_host[rank_of[at]] == h;
-		     i++, at++)
-			if (to)
-				fprintf(to, "%s%d", i ? " " : "", rank_of[at]);
+		for (int i = on.first[h]; to && i < on.first[h + 1]; i++)
+			fprintf(to, "%s%d", i > on.first[h] ? " " : "",
+			        on.member[i]);
 		if (to && !fclose(to))
 			cmd_table_row(table, "%s|%s",
 			              in->net->node_name[m->host[h]], text);
 		free(text);
 	}
-	free(rank_of);
+	cpl_members_free(&on);
 	return cmd_table_print(table);
 }
 

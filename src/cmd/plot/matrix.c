@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "graph/members.h"
 #include "link_map.h"
 
 #define PANEL 480.0
@@ -16,44 +17,39 @@
 /* A matrix whose i-th row is that of the i-th rank in the order of hosts. */
 struct panel {
 	const char *title;
-	int n, block;    /* cells, ranks in each */
-	int *place;      /* [ranks] row of a rank */
-	double *bytes;   /* [n * n] */
-	int *host_start; /* [n_hosts + 1] first row of a host */
+	int n, block;          /* cells, ranks in each */
+	struct cpl_members on; /* hosts: position[] is the row of a rank */
+	double *bytes;         /* [n * n] */
 };
 
 static int fill(struct panel *p, const char *title, const struct cpl_comm *comm,
-                const int *rank_host, int n_hosts, struct cpl_error *err)
+                int *rank_host, int n_hosts, struct cpl_error *err)
 {
+	const int *row_of;
+
 	p->title = title;
 	p->block = (comm->ranks + MAP_PLOT_CELLS - 1) / MAP_PLOT_CELLS;
 	p->n = (comm->ranks + p->block - 1) / p->block;
-	p->place = malloc((size_t)comm->ranks * sizeof(*p->place));
+	if (cpl_members_init(&p->on, rank_host, comm->ranks, n_hosts, err))
+		return -1;
 	p->bytes = calloc((size_t)p->n * (size_t)p->n, sizeof(*p->bytes));
-	p->host_start = calloc((size_t)n_hosts + 2, sizeof(*p->host_start));
-	if (!p->place || !p->bytes || !p->host_start)
+	if (!p->bytes)
 		return cpl_fail_memory(err);
-	for (int r = 0; r < comm->ranks; r++)
-		p->host_start[rank_host[r] + 2]++;
-	for (int h = 0; h < n_hosts; h++)
-		p->host_start[h + 2] += p->host_start[h + 1];
-	for (int r = 0; r < comm->ranks; r++)
-		p->place[r] = p->host_start[rank_host[r] + 1]++;
+	row_of = p->on.position;
 	for (int r = 0; r < comm->ranks; r++) {
 		double *row = p->bytes +
-		              (size_t)(p->place[r] / p->block) * (size_t)p->n;
+		              (size_t)(row_of[r] / p->block) * (size_t)p->n;
 
 		for (int64_t e = comm->row[r]; e < comm->row[r + 1]; e++)
-			row[p->place[comm->to[e]] / p->block] += comm->bytes[e];
+			row[row_of[comm->to[e]] / p->block] += comm->bytes[e];
 	}
 	return 0;
 }
 
 static void release(struct panel *p)
 {
-	free(p->place);
+	cpl_members_free(&p->on);
 	free(p->bytes);
-	free(p->host_start);
 }
 
 static void draw(const struct plot_map *map, const struct panel *p, int n_hosts,
@@ -76,9 +72,9 @@ static void draw(const struct plot_map *map, const struct panel *p, int n_hosts,
 		plot_map_cells(map, p->bytes + (size_t)i * (size_t)p->n, p->n,
 		               x, y + i * cell, cell, cell);
 	for (int h = 1; n_hosts <= HOST_LINES && h < n_hosts; h++) {
-		double at = (double)p->host_start[h] / p->block * cell;
+		double at = (double)p->on.first[h] / p->block * cell;
 
-		if (p->host_start[h] == 0 || p->host_start[h] == ranks)
+		if (p->on.first[h] == 0 || p->on.first[h] == ranks)
 			continue;
 		plot_line(map->out, x + at, y, x + at, y + PANEL, "#b8b8b8", 1,
 		          NULL);
