@@ -15,7 +15,7 @@ END
 cat >"$work/pairs.json" <<'END'
 { "format": "commplace-signature", "version": 1, "name": "pairs", "ranks": 8,
   "phases": [ { "name": "run", "weight": 1, "time": 0, "compute_time": 0,
-    "traffic": [ [0, 4, 10, 1], [1, 5, 10, 1], [2, 6, 10, 1], [7, 3, 10, 1] ]
+    "traffic": [ [0, 4, 10, 1], [1, 5, 10, 1], [2, 6, 10, 1], [7, 3, 1000, 1] ]
   } ] }
 END
 
