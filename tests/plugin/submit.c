@@ -14,7 +14,7 @@ char *default_part_name = "main";
 
 char dir[] = "/tmp/commplace-job-submit-XXXXXX";
 char logged[8192];
-int log_lines, log_errors;
+int log_lines, log_infos, log_errors;
 
 int (*submit)(job_desc_msg_t *, uint32_t, char **);
 int (*modify)(job_desc_msg_t *, job_record_t *, uint32_t);
@@ -49,6 +49,7 @@ void slurm_log_var(const log_level_t level, const char *format, ...)
 	va_start(ap, format);
 	take_line(format, ap);
 	va_end(ap);
+	log_infos += level == LOG_LEVEL_INFO;
 }
 
 int slurm_get_log_level(void)
@@ -146,7 +147,7 @@ int start(void **state)
 	         "\"name\": \"d\", \"ranks\": -4, \"phases\": []}");
 	put_file("profiles/broken.json", "{\"format\": ");
 	logged[0] = '\0';
-	log_lines = log_errors = 0;
+	log_lines = log_infos = log_errors = 0;
 	return plugin_init();
 }
 

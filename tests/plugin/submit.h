@@ -16,7 +16,7 @@
 
 extern char dir[];
 extern char logged[8192];
-extern int log_lines, log_errors;
+extern int log_lines, log_infos, log_errors;
 extern const char signature4[];
 
 /* The plugin and its hooks. */

@@ -318,8 +318,11 @@ static void nodes_only(void **state)
 static void config_changes(void **state)
 {
 	assert_int_equal(rc_of("COMM_PROFILE=foo"), EINVAL);
+	log_infos = 0;
 	put_config("MissingProfile=ignore");
 	assert_int_equal(rc_of("COMM_PROFILE=foo"), 0);
+	assert_int_equal(log_infos, 1);
+	assert_non_null(strstr(logged, "is in force"));
 	assert_int_equal(log_errors, 0);
 	/* A broken one: the old one stays, said once. */
 	put_config("MissingProfile=perhaps");

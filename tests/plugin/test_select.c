@@ -3,6 +3,7 @@
 #include "commplace-config.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +57,30 @@ static void test_shares_its_engine(void **state)
 	assert_true(verdict.refused);
 	assert_non_null(strstr(verdict.message, "no-such-profile"));
 	free(verdict.message);
+	dlclose(plugin);
+}
+
+/* An engine of its own would look at its files at each submission. */
+static void test_job_submit_finds_the_engine(void **state)
+{
+	void *plugin = dlopen(CPL_TEST_PLUGIN_DIR "/job_submit_commplace.so",
+	                      RTLD_LAZY | RTLD_LOCAL);
+	int (*submit)(job_desc_msg_t *, uint32_t, char **);
+	int (*end)(void);
+	char *env[] = {"COMM_PROFILE=no-such-profile", NULL}, *message = NULL;
+	job_desc_msg_t job;
+
+	assert_non_null(plugin);
+	*(void **)&submit = dlsym(plugin, "job_submit");
+	*(void **)&end = dlsym(plugin, "fini");
+	slurm_init_job_desc_msg(&job);
+	job.spank_job_env = env;
+	job.spank_job_env_size = 1;
+	controller_config("MissingProfile=ignore");
+	assert_int_equal(submit(&job, 1000, &message), EINVAL);
+	assert_non_null(strstr(message, "no-such-profile"));
+	xfree(message);
+	assert_int_equal(end(), SLURM_SUCCESS);
 	dlclose(plugin);
 }
 
@@ -613,6 +638,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	        cmocka_unit_test(test_exports_the_hooks_and_nothing_else),
 	        cmocka_unit_test(test_shares_its_engine),
+	        cmocka_unit_test(test_job_submit_finds_the_engine),
 	        T(test_every_policy_and_size),
 	        T(test_profile_alone_means_auto),
 	        T(test_partly_taken_nodes_are_free_for_small_jobs),

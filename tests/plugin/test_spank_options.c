@@ -59,9 +59,12 @@ spank_err_t spank_job_control_setenv(spank_t sp, const char *name,
 	return ESPANK_SUCCESS;
 }
 
+static int overwritten; /* the last variable of a task */
+
 spank_err_t spank_setenv(spank_t sp, const char *name, const char *value,
                          int overwrite)
 {
+	overwritten = overwrite;
 	put(task, sizeof(task), name, value);
 	return ESPANK_SUCCESS;
 }
@@ -327,6 +330,8 @@ static void remote_copy(void **state)
 			give("comm-profile", row[i].option, 1);
 		assert_int_equal(plugin_post_opt(NULL, 0, NULL), 0);
 		assert_string_equal(task, row[i].task);
+		if (*task)
+			assert_int_equal(overwritten, row[i].option != NULL);
 	}
 	copies = NULL;
 }

@@ -19,6 +19,18 @@
 #define COUNTED !strncmp(path, launch_dir, strlen(launch_dir))
 #include "../tools/own_files.h"
 
+/* hwloc's, until memory is out. */
+static bool no_memory;
+
+int hwloc_bitmap_taskset_asprintf(char **out, hwloc_const_bitmap_t set)
+{
+	int n = hwloc_bitmap_taskset_snprintf(NULL, 0, set);
+
+	*out = no_memory ? NULL : malloc((size_t)n + 1);
+	return *out ? hwloc_bitmap_taskset_snprintf(*out, (size_t)n + 1, set)
+	            : -1;
+}
+
 static const struct machine flat4 = {1, 4, 1, 4, 4};
 static const struct machine two_by_two = {2, 2, 1, 4, 2};
 static const struct machine threaded = {2, 2, 2, 8, 8};
@@ -524,7 +536,8 @@ static void test_own_profile_without_the_job(void **state)
 /* Root reads for a step what its user may read only. */
 static void test_profiles_of_others(void **state)
 {
-	static gid_t groups[] = {77, 78};
+	/* The last one is beyond the user's own. */
+	static gid_t groups[] = {77, 78, 79};
 	static const struct {
 		mode_t mode;
 		uid_t owner;
@@ -533,7 +546,7 @@ static void test_profiles_of_others(void **state)
 	} row[] = {
 	        {0644, 0, 0, 1},    {0640, 0, 0, -1},    {0640, 0, 78, 1},
 	        {0640, 0, 1000, 1}, {0400, 1000, 0, 1},  {0044, 1000, 78, -1},
-	        {0604, 0, 77, -1},  {0600, 0, 1000, -1},
+	        {0604, 0, 77, -1},  {0600, 0, 1000, -1}, {0640, 0, 79, -1},
 	};
 	launch_tasks_request_msg_t *req = new_request(4, NULL);
 	char path[256];
@@ -585,6 +598,11 @@ static void test_memory(void **state)
 	assert_string_equal(plan.masks, "0x1,0x4,0x2,0x8");
 	assert_string_equal(plan.mems, "0x1,0x2,0x1,0x2");
 	cpltask_plan_free(&plan);
+	no_memory = true;
+	assert_int_equal(cpltask_plan(req, 0, &plan, &err), -1);
+	assert_string_equal(err.text, "out of memory");
+	assert_null(plan.masks);
+	no_memory = false;
 	write_config("");
 	free_request(req);
 }
