@@ -2,6 +2,7 @@
 /* The select plugin on the fake controller: whose order ranks run in. */
 #include "commplace-config.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -252,10 +253,51 @@ static void test_plan_survives_a_restart(void **state)
 	finish(job);
 }
 
+/* What travels belongs to one holder at a time: the copy takes it along. */
+static void test_excerpts_change_hands(void **state)
+{
+	void *plugin =
+	        dlopen(CPL_TEST_PLUGIN_DIR "/select_cons_tres_commplace.so",
+	               RTLD_LAZY | RTLD_NOLOAD);
+	int (*get)(select_jobinfo_t *, int, void *);
+	select_jobinfo_t *(*copy)(select_jobinfo_t *);
+	int (*release)(select_jobinfo_t *);
+	/* As jobinfo.c has it. */
+	struct {
+		uint32_t magic, size;
+		void *data;
+	} *first = calloc(1, sizeof(*first));
+	select_jobinfo_t *one = (select_jobinfo_t *)first, *two;
+	struct cplslurm_excerpt out;
+
+	assert_non_null(plugin);
+	*(void **)&get = dlsym(plugin, "select_p_select_jobinfo_get");
+	*(void **)&copy = dlsym(plugin, "select_p_select_jobinfo_copy");
+	*(void **)&release = dlsym(plugin, "select_p_select_jobinfo_free");
+	first->magic = 0x43504a49;
+	first->data = strdup("abc");
+	first->size = 4;
+	assert_int_equal(get(one, CPLSLURM_JOBDATA_EXCERPT, &out), 0);
+	assert_int_equal(out.size, 4);
+	two = copy(one);
+	assert_int_equal(get(one, CPLSLURM_JOBDATA_EXCERPT, &out), SLURM_ERROR);
+	assert_int_equal(get(two, CPLSLURM_JOBDATA_EXCERPT, &out), 0);
+	assert_string_equal(out.data, "abc");
+	assert_int_equal(release(two), SLURM_SUCCESS);
+	assert_int_equal(release(one), SLURM_SUCCESS);
+	assert_int_equal(release(NULL), SLURM_SUCCESS);
+	/* Nothing of ours. */
+	first = calloc(1, sizeof(*first));
+	assert_int_equal(release((select_jobinfo_t *)first), SLURM_ERROR);
+	free(first);
+	dlclose(plugin);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+	        cmocka_unit_test(test_excerpts_change_hands),
 	        T(test_steps_follow_the_plan),
 	        T(test_steps_that_keep_the_default),
 	        T(test_arguments_of_the_program_are_no_distribution),
