@@ -81,10 +81,12 @@ static void persistent(int nonblocking)
 			MPI_Request_free(&r[k]);
 		MPI_Send_init(out, 100, MPI_BYTE, 3, 0, WORLD, &r[0]);
 		MPI_Recv_init(in, 50, MPI_BYTE, 3, 0, WORLD, &r[1]);
+		/* Never started. */
+		MPI_Send_init(out, 7, MPI_BYTE, 3, 0, WORLD, &r[2]);
 		MPI_Startall(2, r);
 		MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
-		MPI_Request_free(&r[0]);
-		MPI_Request_free(&r[1]);
+		for (int k = 0; k < 3; k++)
+			MPI_Request_free(&r[k]);
 	} else {
 		for (int i = 0; i < 3; i++) {
 			for (int k = 0; k < 4 && rank == 2; k++)

@@ -344,6 +344,9 @@ static void binding(void **state)
 		assert_int_equal(cpu[i][0], i);
 	}
 	commplace_binding_free(b);
+	assert_int_equal(commplace_options_cores_per_rank(o, 0, &err), -1);
+	assert_int_equal(commplace_options_cpus_per_rank(o, 0, &err), -1);
+	assert_int_equal(commplace_options_cpus_per_rank(o, 65537, &err), -1);
 	assert_int_equal(commplace_options_cores_per_rank(o, 2, &err), 0);
 	assert_null(commplace_binding_make(given->sig, rank, 4, topology,
 	                                   "packed", o, &err));
