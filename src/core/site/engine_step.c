@@ -64,7 +64,7 @@ static int step_hosts_get(const struct cpl_network *net,
 	out->n = list.count;
 	out->node = malloc(((size_t)list.count + 1) * sizeof(int));
 	out->slots = malloc(((size_t)list.count + 1) * sizeof(int));
-	out->at = malloc(((size_t)record->n_hosts + 1) * sizeof(int));
+	out->at = calloc((size_t)record->n_hosts + 1, sizeof(int));
 	if (!out->node || !out->slots || !out->at)
 		cpl_fail_memory(err);
 	else if (list.count != step->n_hosts)
