@@ -20,7 +20,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "site/engine.h"
+#include "site/engine_internal.h"
 #define OWN_FAILS
 #include "failing_alloc.h"
 
@@ -87,6 +87,21 @@ static int tear_down(void **state)
 	return 0;
 }
 
+/* What is kept of a job that was placed is whole: the policy taken is one of
+ * the candidates on record. */
+static bool is_whole(const struct cpl_engine *engine, int64_t id)
+{
+	const struct cpl_record *r =
+	        engine->decided ? engine->decided->record : NULL;
+
+	if (!r || r->job != id)
+		return true;
+	for (int i = 0; i < r->n_candidates; i++)
+		if (!strcmp(r->candidate[i].policy, r->policy))
+			return true;
+	return false;
+}
+
 static void start(struct cpl_engine *engine, int64_t id, bool *placed)
 {
 	struct fake fake = {.n_hosts = 8, .wanted = 2};
@@ -115,6 +130,7 @@ static void start(struct cpl_engine *engine, int64_t id, bool *placed)
 	answer =
 	        cpl_engine_decide(engine, &req, &scheduler, text, sizeof(text));
 	*placed = answer == CPL_ENGINE_PLACED;
+	assert_true(!*placed || is_whole(engine, id));
 	if (answer == CPL_ENGINE_NONE)
 		fake_stock(&fake, NULL);
 	assert_int_equal(fake.n_host, 2);

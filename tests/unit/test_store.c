@@ -399,6 +399,16 @@ static void test_many_names(void **state)
 	}
 }
 
+/* One that was never used has nothing to wait for. */
+static void test_a_worker_without_threads_ends(void **state)
+{
+	struct cpl_worker *unused = cpl_worker_new(NULL);
+
+	assert_non_null(unused);
+	assert_true(cpl_worker_stop(unused, 0, NULL, NULL));
+	cpl_worker_free(unused);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -414,6 +424,7 @@ int main(void)
 	        T(test_a_matrix_that_takes_long),
 	        T(test_prefetch),
 	        T(test_many_names),
+	        T(test_a_worker_without_threads_ends),
 #undef T
 	};
 
