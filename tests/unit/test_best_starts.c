@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "mapping/mappers.h"
-#include "mapping/best/best.h"
+#include "mapping/best/chain.h"
 #include "mapping_jobs.h"
 
 #define HEAD "{\"format\":\"commplace-network\",\"version\":1,"
@@ -204,11 +204,51 @@ static void test_routings(void **state)
 	}
 }
 
+/* On a ring of four 0 -> 2 goes by 1, as 1 -> 2 does; mirrored the two have no
+ * link in common. But hosts that differ in slots cannot be exchanged. */
+static void test_images_keep_slots(void **state)
+{
+	(void)state;
+	for (int own = 1; own < 3; own++) {
+		struct cpl_comm_entry entry[] = {{0, 2, 8, 1}, {1, 2, 8, 1}};
+		int low[5] = {0, 1, 2, 3, 0}, answer[5], trial[5], layout[4];
+		struct cpl_error err = {""};
+		struct job job;
+		struct cpl_best best = {
+		        .req = &job.req,
+		        .first = {.max_congestion = 1e9},
+		        .first_hop_bytes = 1e9,
+		};
+		struct cpl_best_chain chain = {
+		        .best = &best,
+		        .trial = trial,
+		        .layout = layout,
+		        .low.rank_host = low,
+		        .answer.rank_host = answer,
+		};
+
+		set_up(&job, torus(4, 1, 1, true), build(3 + own, entry, 2), 4);
+		job.slots[0] = own;
+		memcpy(answer, low, sizeof(low));
+		chain.evaluation = cpl_workload_new(job.net, 1, &err);
+		job.req.objective = CPL_OBJECTIVE_MAX;
+		assert_non_null(chain.evaluation);
+		assert_int_equal(cpl_best_start_symmetry(&chain), 0);
+		assert_true(chain.answer.any);
+		assert_float_equal(chain.answer.metrics.max_congestion,
+		                   own == 1 ? 8 : 16, 1e-9);
+		check_counts(&job, answer);
+		cpl_workload_free(chain.evaluation);
+		tear_down(&job);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_lu),
 	        cmocka_unit_test(test_no_start_is_better),
+	        cmocka_unit_test(test_images_keep_slots),
 	        cmocka_unit_test(test_routings),
 	};
 
