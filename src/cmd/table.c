@@ -14,16 +14,22 @@ struct cmd_table {
 	char **cell; /* [rows * columns] */
 	size_t rows, capacity;
 	bool failed; /* out of memory */
+	/* Each cell is written here: a stream costs more than what it takes. */
+	FILE *out;
+	char *text;
+	size_t size;
 };
 
 struct cmd_table *cmd_table_new(const char *align)
 {
 	struct cmd_table *table = calloc(1, sizeof(*table));
 
-	if (table) {
-		table->columns = strlen(align);
-		table->align = align;
-	}
+	if (!table)
+		return NULL;
+	table->columns = strlen(align);
+	table->align = align;
+	table->out = open_memstream(&table->text, &table->size);
+	table->failed = !table->out;
 	return table;
 }
 
@@ -56,24 +62,21 @@ static void print_one(FILE *out, const char **format, va_list *ap)
 }
 
 /* The next cell of *format, which is moved behind it; NULL: memory. */
-static char *make_cell(const char **format, va_list *ap)
+static char *make_cell(struct cmd_table *table, const char **format,
+                       va_list *ap)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	char *text;
 
-	if (!out)
-		return NULL;
+	rewind(table->out);
 	while (**format && **format != '|')
 		if (**format == '%')
-			print_one(out, format, ap);
+			print_one(table->out, format, ap);
 		else
-			putc(*(*format)++, out);
+			putc(*(*format)++, table->out);
 	*format += **format == '|';
-	if (!fclose(out))
-		return cpl_printable(text);
-	free(text);
-	return NULL;
+	putc('\0', table->out);
+	text = fflush(table->out) ? NULL : strdup(table->text);
+	return text ? cpl_printable(text) : NULL;
 }
 
 void cmd_table_row(struct cmd_table *table, const char *format, ...)
@@ -97,7 +100,7 @@ void cmd_table_row(struct cmd_table *table, const char *format, ...)
 	row = table->cell + table->rows++ * table->columns;
 	va_start(ap, format);
 	for (size_t i = 0; i < table->columns; i++) {
-		row[i] = make_cell(&format, &ap);
+		row[i] = make_cell(table, &format, &ap);
 		table->failed |= !row[i];
 	}
 	va_end(ap);
@@ -141,8 +144,12 @@ int cmd_table_print(struct cmd_table *table)
 out:
 	for (size_t i = 0; i < cells; i++)
 		free(table->cell[i]);
-	if (table)
+	if (table) {
+		if (table->out)
+			fclose(table->out);
+		free(table->text);
 		free(table->cell);
+	}
 	free(table);
 	free(width);
 	return rc;
