@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/random.h"
@@ -344,13 +343,11 @@ static void rounds(struct search *s, bool *cut_short)
 	}
 }
 
-static int fill_nodes(struct search *s, const struct cpl_placement_request *req,
-                      struct cpl_error *err)
+/* mark: all 0. */
+static void list_spare(struct search *s, unsigned char *mark)
 {
-	unsigned char *mark = calloc((size_t)s->net->n_nodes, 1);
+	const struct cpl_placement_request *req = &s->req->place;
 
-	if (!mark)
-		return cpl_fail_memory(err);
 	for (int i = 0; i < req->n_required; i++)
 		mark[req->required[i]] = 1;
 	for (int i = 0; i < req->n_nodes_wanted; i++) {
@@ -364,8 +361,6 @@ static int fill_nodes(struct search *s, const struct cpl_placement_request *req,
 		s->spare_at[i] = s->n_spare;
 		s->spare[s->n_spare++] = i;
 	}
-	free(mark);
-	return 0;
 }
 
 int cpl_traffic_search(const struct cpl_decide_request *req,
@@ -373,7 +368,9 @@ int cpl_traffic_search(const struct cpl_decide_request *req,
                        struct cpl_error *err)
 {
 	const struct cpl_network *net = req->place.net;
-	size_t n = (size_t)hosts->ranks;
+	int n = hosts->ranks;
+	struct cpl_arena arena = {0};
+	unsigned char *mark;
 	struct search s = {
 	        .req = req,
 	        .net = net,
@@ -382,24 +379,22 @@ int cpl_traffic_search(const struct cpl_decide_request *req,
 	};
 	int rc = -1;
 
-	s.in_degree = calloc(n, sizeof(*s.in_degree));
-	s.spare = malloc((size_t)net->n_nodes * sizeof(*s.spare));
-	s.spare_at = malloc((size_t)net->n_nodes * sizeof(*s.spare_at));
-	s.pinned = malloc(n);
-	s.probe = calloc((size_t)net->n_links + 1, sizeof(*s.probe));
-	s.blame = malloc(n * sizeof(*s.blame));
-	if (!s.in_degree || !s.spare || !s.spare_at || !s.pinned || !s.probe ||
-	    !s.blame) {
-		cpl_fail_memory(err);
+	s.in_degree = cpl_arena_take(&arena, n, sizeof(*s.in_degree));
+	s.spare = cpl_arena_take_raw(&arena, net->n_nodes, sizeof(*s.spare));
+	s.spare_at =
+	        cpl_arena_take_raw(&arena, net->n_nodes, sizeof(*s.spare_at));
+	s.pinned = cpl_arena_take(&arena, n, 1);
+	s.probe = cpl_arena_take(&arena, net->n_links, sizeof(*s.probe));
+	s.blame = cpl_arena_take(&arena, n, sizeof(*s.blame));
+	mark = cpl_arena_take(&arena, net->n_nodes, 1);
+	if (arena.failed)
 		goto out;
-	}
 	if (cpl_moves_init(&s.moves, net, s.routing, NULL, 0, NULL, err) ||
 	    cpl_moves_job(&s.moves, hosts, node, true, err) ||
 	    cpl_moves_watch(&s.moves, req->background, err))
 		goto out;
 	s.node = s.moves.node;
-	if (fill_nodes(&s, &req->place, err))
-		goto out;
+	list_spare(&s, mark);
 	for (int64_t e = 0; e < hosts->n_entries; e++)
 		s.in_degree[hosts->to[e]]++;
 	s.now = score(&s);
@@ -411,15 +406,9 @@ int cpl_traffic_search(const struct cpl_decide_request *req,
 	}
 	s.work_limit = MAX_WORK;
 	rounds(&s, cut_short);
-	memcpy(node, s.node, n * sizeof(*node));
+	memcpy(node, s.node, (size_t)n * sizeof(*node));
 	rc = 0;
 out:
 	cpl_moves_free(&s.moves);
-	free(s.in_degree);
-	free(s.spare);
-	free(s.spare_at);
-	free(s.pinned);
-	free(s.probe);
-	free(s.blame);
-	return rc;
+	return cpl_arena_end(&arena, rc, err);
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "routing/routing.h"
 
-#include <stdlib.h>
-
 int64_t cpl_route_max(const struct cpl_network *net,
                       const struct cpl_routing *routing)
 {
@@ -27,34 +25,28 @@ int cpl_route_finder_init(struct cpl_route_finder *finder,
                           struct cpl_error *err)
 {
 	struct cpl_route_finder f = {.net = net, .routing = routing};
-	size_t links = (size_t)net->n_links + 1;
 
-	f.share =
-	        malloc((size_t)cpl_route_max(net, routing) * sizeof(*f.share));
-	if (!f.share)
-		goto fail;
+	f.share = cpl_arena_take_raw(&f.arena, cpl_route_max(net, routing),
+	                             sizeof(*f.share));
 	if (!routing->links) {
-		f.out_first = calloc((size_t)net->n_routers + 2,
-		                     sizeof(*f.out_first));
-		f.out = malloc(links * sizeof(*f.out));
-		f.scratch = calloc(links, sizeof(*f.scratch));
-		if (!f.out_first || !f.out || !f.scratch)
-			goto fail;
-		list_out(&f);
+		f.out_first = cpl_arena_take(&f.arena, net->n_routers + 2,
+		                             sizeof(*f.out_first));
+		f.out = cpl_arena_take_raw(&f.arena, net->n_links,
+		                           sizeof(*f.out));
+		f.scratch = cpl_arena_take(&f.arena, net->n_links,
+		                           sizeof(*f.scratch));
 	}
+	if (f.arena.failed)
+		return cpl_arena_end(&f.arena, -1, err);
+	if (!routing->links)
+		list_out(&f);
 	*finder = f;
 	return 0;
-fail:
-	cpl_route_finder_free(&f);
-	return cpl_fail_memory(err);
 }
 
 void cpl_route_finder_free(struct cpl_route_finder *f)
 {
-	free(f->share);
-	free(f->out_first);
-	free(f->out);
-	free(f->scratch);
+	cpl_arena_free(&f->arena);
 	*f = (struct cpl_route_finder){0};
 }
 

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "base/registry.h"
+#include "graph/arena.h"
 #include "network/network.h"
 
 /*
@@ -120,6 +121,7 @@ struct cpl_route_finder {
 	int *out_first;          /* [n_routers + 1] */
 	int *out;                /* [n_links] links by source router */
 	double *scratch;         /* [n_links], 0 between calls */
+	struct cpl_arena arena;
 };
 
 /* Most entries of a list of links. */

@@ -2,7 +2,8 @@
 #include "traffic/load_tree.h"
 
 #include <stdlib.h>
-#include <string.h>
+
+#include "graph/arena.h"
 
 #define FAN 8
 /* 8^21 = 2^63 values. */
@@ -21,6 +22,7 @@ struct level {
 };
 
 struct cpl_load_tree {
+	struct cpl_arena arena; /* of all arrays, and of this */
 	int64_t n;
 	double *value;         /* [n], filled up with 0 to whole fans */
 	unsigned char *is_old; /* [n] */
@@ -36,67 +38,54 @@ static int64_t fans(int64_t n)
 	return (n + FAN - 1) / FAN;
 }
 
-static int make_level(struct level *level, int64_t n)
+static void make_level(struct cpl_arena *arena, struct level *level, int64_t n)
 {
-	size_t m = (size_t)n;
-
 	level->n = n;
-	level->node = calloc((size_t)fans(n) * FAN, sizeof(*level->node));
-	level->is_dirty = calloc(m, 1);
-	level->dirty = malloc(m * sizeof(*level->dirty));
-	level->is_old = calloc(m, 1);
-	level->old = malloc(m * sizeof(*level->old));
-	level->old_node = malloc(m * sizeof(*level->old_node));
-	return level->node && level->is_dirty && level->dirty &&
-	                       level->is_old && level->old && level->old_node
-	               ? 0
-	               : -1;
+	level->node =
+	        cpl_arena_take(arena, fans(n) * FAN, sizeof(*level->node));
+	level->is_dirty = cpl_arena_take(arena, n, 1);
+	level->dirty = cpl_arena_take_raw(arena, n, sizeof(*level->dirty));
+	level->is_old = cpl_arena_take(arena, n, 1);
+	level->old = cpl_arena_take_raw(arena, n, sizeof(*level->old));
+	level->old_node =
+	        cpl_arena_take_raw(arena, n, sizeof(*level->old_node));
 }
 
 struct cpl_load_tree *cpl_load_tree_new(int64_t n, struct cpl_error *err)
 {
-	struct cpl_load_tree *t = calloc(1, sizeof(*t));
-	size_t m = (size_t)n + 1;
+	struct cpl_arena arena = {0};
+	struct cpl_load_tree *t = cpl_arena_take(&arena, 1, sizeof(*t));
 
-	if (!t)
-		goto fail;
-	t->n = n;
-	t->value = calloc((size_t)fans(n + 1) * FAN, sizeof(*t->value));
-	t->is_old = calloc(m, 1);
-	t->old = malloc(m * sizeof(*t->old));
-	t->old_value = malloc(m * sizeof(*t->old_value));
-	if (!t->value || !t->is_old || !t->old || !t->old_value)
-		goto fail;
-	n = fans(n + 1);
-	do {
-		if (make_level(&t->level[t->n_levels++], n))
-			goto fail;
-		n = fans(n);
-	} while (t->level[t->n_levels - 1].n > 1);
-	return t;
-fail:
-	cpl_load_tree_free(t);
-	cpl_fail_memory(err);
+	if (t) {
+		t->n = n;
+		t->value = cpl_arena_take(&arena, fans(n + 1) * FAN,
+		                          sizeof(*t->value));
+		t->is_old = cpl_arena_take(&arena, n, 1);
+		t->old = cpl_arena_take_raw(&arena, n, sizeof(*t->old));
+		t->old_value =
+		        cpl_arena_take_raw(&arena, n, sizeof(*t->old_value));
+		n = fans(n + 1);
+		do {
+			make_level(&arena, &t->level[t->n_levels++], n);
+			n = fans(n);
+		} while (t->level[t->n_levels - 1].n > 1);
+		t->arena = arena;
+	}
+	if (!arena.failed)
+		return t;
+	cpl_arena_end(&arena, -1, err);
 	return NULL;
 }
 
 void cpl_load_tree_free(struct cpl_load_tree *t)
 {
+	struct cpl_arena arena;
+
 	if (!t)
 		return;
-	for (int i = 0; i < t->n_levels; i++) {
-		free(t->level[i].node);
-		free(t->level[i].is_dirty);
-		free(t->level[i].dirty);
-		free(t->level[i].is_old);
-		free(t->level[i].old);
-		free(t->level[i].old_node);
-	}
-	free(t->value);
-	free(t->is_old);
-	free(t->old);
-	free(t->old_value);
-	free(t);
+	/* The tree itself is in it. */
+	arena = t->arena;
+	cpl_arena_free(&arena);
 }
 
 static void mark_dirty(struct level *level, int64_t i)

@@ -121,9 +121,9 @@ static const int *nodes_of(struct cpl_matrix *m, const struct cpl_job *job,
 		for (int r = 0; r < ranks; r++)
 			m->node[r] = job->node[job->rank_host[r]];
 	else
-		for (int r = 0, seat = 0; r < ranks; seat++)
+		for (int r = 0, host = 0; r < ranks; host++)
 			for (int i = 0; i < each && r < ranks; i++)
-				m->node[r++] = job->node[seat];
+				m->node[r++] = job->node[host];
 	return m->node;
 }
 
@@ -186,11 +186,15 @@ static struct span gather(const struct cpl_comm *comm, const int *rank_node,
 	return span;
 }
 
-/* Keep what gather left in m->row as a row of flows, and clear it. */
-static void keep(int from, struct span span, struct cpl_matrix *m)
+/* Route what gather left in m->row, or without a routing keep it as a row of
+ * flows; and clear it. */
+static inline void empty(const struct cpl_network *net,
+                         const struct cpl_routing *routing, int from,
+                         struct span span, struct cpl_matrix *m,
+                         struct cpl_load *load, struct cpl_job_sums *sums)
 {
 	struct cpl_flows *flows = &m->flows;
-	int64_t n = flows->row[flows->n_from];
+	int64_t n = routing ? 0 : flows->row[flows->n_from];
 
 	for (int word = span.low; word <= span.high; word++) {
 		uint64_t bits = m->heard[word];
@@ -198,48 +202,34 @@ static void keep(int from, struct span span, struct cpl_matrix *m)
 		m->heard[word] = 0;
 		for (; bits; bits &= bits - 1) {
 			int to = word * 64 + __builtin_ctzll(bits);
-
-			flows->to[n] = to;
-			flows->bytes[n++] = m->row[to];
-			m->row[to] = 0;
-		}
-	}
-	if (n == flows->row[flows->n_from])
-		return;
-	flows->from[flows->n_from++] = from;
-	flows->row[flows->n_from] = n;
-}
-
-/* Route what gather left in m->row, and clear it. */
-static void route(const struct cpl_network *net,
-                  const struct cpl_routing *routing, int from, struct span span,
-                  struct cpl_matrix *m, struct cpl_load *load,
-                  struct cpl_job_sums *sums)
-{
-	for (int word = span.low; word <= span.high; word++) {
-		uint64_t bits = m->heard[word];
-
-		m->heard[word] = 0;
-		for (; bits; bits &= bits - 1) {
-			int to = word * 64 + __builtin_ctzll(bits);
-			double bytes = m->row[to];
-			double hops = routing->hops(net, from, to);
+			double bytes = m->row[to], hops;
 
 			m->row[to] = 0;
+			if (!routing) {
+				flows->to[n] = to;
+				flows->bytes[n++] = bytes;
+				continue;
+			}
+			hops = routing->hops(net, from, to);
 			routing->add(net, from, to, bytes, load->link);
 			sums->hop_bytes += bytes * hops;
 			if (hops > sums->max_dilation)
 				sums->max_dilation = hops;
 		}
 	}
+	if (routing || n == flows->row[flows->n_from])
+		return;
+	flows->from[flows->n_from++] = from;
+	flows->row[flows->n_from] = n;
 }
 
 /* Go through the routers that hold ranks: keep what each sends as flows, or
  * route it where there is a routing. */
-static void walk(const struct cpl_network *net,
-                 const struct cpl_routing *routing, const struct cpl_comm *comm,
-                 const int *rank_node, struct cpl_matrix *m,
-                 struct cpl_load *load, struct cpl_job_sums *sums)
+static void over_routers(const struct cpl_network *net,
+                         const struct cpl_routing *routing,
+                         const struct cpl_comm *comm, const int *rank_node,
+                         struct cpl_matrix *m, struct cpl_load *load,
+                         struct cpl_job_sums *sums)
 {
 	if (!routing) {
 		m->flows.n_from = 0;
@@ -255,11 +245,7 @@ static void walk(const struct cpl_network *net,
 			struct span span =
 			        gather(comm, rank_node, router, m, load, sums);
 
-			if (routing)
-				route(net, routing, router, span, m, load,
-				      sums);
-			else
-				keep(router, span, m);
+			empty(net, routing, router, span, m, load, sums);
 			m->head[router] = -1;
 		}
 	}
@@ -272,8 +258,8 @@ void cpl_matrix_add(struct cpl_matrix *m, const struct cpl_network *net,
 {
 	struct cpl_routed routed = {0, 0};
 
-	walk(net, routing->add ? routing : NULL, comm,
-	     nodes_of(m, job, comm->ranks), m, load, sums);
+	over_routers(net, routing->add ? routing : NULL, comm,
+	             nodes_of(m, job, comm->ranks), m, load, sums);
 	if (!routing->solve)
 		return;
 	routing->solve(net, &m->flows, m->scratch, load->link, &routed);

@@ -20,15 +20,16 @@
 #define MIN_EXPONENT (-900)
 #define MAX_EXPONENT 950
 
-static int make_stops(struct cpl_moves *m, const int *node, int n)
+static void make_stops(struct cpl_moves *m, const int *node, int n)
 {
-	size_t routers = (size_t)m->net->n_routers;
+	int routers = m->net->n_routers;
 
-	m->stop_of = malloc(routers * sizeof(*m->stop_of));
-	m->router = malloc(routers * sizeof(*m->router));
-	if (!m->stop_of || !m->router)
-		return -1;
-	for (size_t i = 0; i < routers; i++)
+	m->stop_of =
+	        cpl_arena_take_raw(&m->arena, routers, sizeof(*m->stop_of));
+	m->router = cpl_arena_take_raw(&m->arena, routers, sizeof(*m->router));
+	if (m->arena.failed)
+		return;
+	for (int i = 0; i < routers; i++)
 		m->stop_of[i] = -1;
 	if (!node)
 		n = m->net->n_nodes;
@@ -40,96 +41,70 @@ static int make_stops(struct cpl_moves *m, const int *node, int n)
 		m->stop_of[router] = m->n_stops;
 		m->router[m->n_stops++] = router;
 	}
-	return 0;
 }
 
-/* What each thread has for itself. */
+/* What each thread has for itself; where memory was out before, too, it is all
+ * given back. */
 static int make_own(struct cpl_moves *m, const struct cpl_routing *routing,
                     int known_stops, struct cpl_error *err)
 {
-	size_t n = (size_t)m->net->n_links + 1;
-	size_t stops = (size_t)m->n_stops;
+	int64_t n = m->net->n_links, stops = m->n_stops;
+	int rc;
 
-	m->change = calloc(n, sizeof(*m->change));
-	m->mark = calloc(n, 1);
-	m->touched = malloc(n * sizeof(*m->touched));
-	if (m->n_stops <= known_stops)
-		m->known = calloc(stops * stops + 1, sizeof(*m->known));
+	m->change = cpl_arena_take(&m->arena, n, sizeof(*m->change));
+	m->mark = cpl_arena_take(&m->arena, n, 1);
+	m->touched = cpl_arena_take_raw(&m->arena, n, sizeof(*m->touched));
+	if (stops <= known_stops)
+		m->known = cpl_arena_take(&m->arena, stops * stops,
+		                          sizeof(*m->known));
 	m->n_share = 1;
-	if (!m->change || !m->mark || !m->touched ||
-	    (!m->known && m->n_stops <= known_stops))
-		return cpl_fail_memory(err);
-	return cpl_route_finder_init(&m->finder, m->net, routing, err);
+	rc = m->arena.failed
+	             ? cpl_fail_memory(err)
+	             : cpl_route_finder_init(&m->finder, m->net, routing, err);
+	if (rc)
+		cpl_moves_free(m);
+	return rc;
 }
 
 int cpl_moves_init(struct cpl_moves *moves, const struct cpl_network *net,
                    const struct cpl_routing *routing, const int *node, int n,
                    const double *start, struct cpl_error *err)
 {
-	size_t links = (size_t)net->n_links;
-	struct cpl_moves m = {.net = net, .start = start};
-
-	*moves = m;
+	*moves = (struct cpl_moves){.net = net, .start = start};
 	if (!routing->add)
 		return cpl_fail(err,
 		                "routing '%s' finds the paths of all pairs "
 		                "together; changes by increments need one that "
 		                "routes each pair alone",
 		                routing->name);
-	m.load = calloc(links + 1, sizeof(*m.load));
-	if (!m.load || make_stops(&m, node, n)) {
-		cpl_moves_free(&m);
-		return cpl_fail_memory(err);
-	}
+	moves->load = cpl_arena_take(&moves->arena, net->n_links,
+	                             sizeof(*moves->load));
+	make_stops(moves, node, n);
 	/* Among all nodes the same routes are seldom met again. */
-	if (make_own(&m, routing, node ? KNOWN_STOPS : 0, err)) {
-		cpl_moves_free(&m);
+	if (make_own(moves, routing, node ? KNOWN_STOPS : 0, err))
 		return -1;
-	}
 	if (start)
-		memcpy(m.load, start, links * sizeof(*start));
-	*moves = m;
+		memcpy(moves->load, start,
+		       (size_t)net->n_links * sizeof(*start));
 	return 0;
 }
 
 int cpl_moves_view(const struct cpl_moves *m, struct cpl_moves *view,
                    struct cpl_error *err)
 {
-	struct cpl_moves v = {.view = true,
-	                      .net = m->net,
-	                      .load = m->load,
-	                      .stop_of = m->stop_of,
-	                      .router = m->router,
-	                      .n_stops = m->n_stops,
-	                      .hop_bytes = m->hop_bytes};
-
-	if (make_own(&v, m->finder.routing, KNOWN_STOPS_VIEW, err)) {
-		cpl_moves_free(&v);
-		return -1;
-	}
-	*view = v;
-	return 0;
+	*view = (struct cpl_moves){.view = true,
+	                           .net = m->net,
+	                           .load = m->load,
+	                           .stop_of = m->stop_of,
+	                           .router = m->router,
+	                           .n_stops = m->n_stops,
+	                           .hop_bytes = m->hop_bytes};
+	return make_own(view, m->finder.routing, KNOWN_STOPS_VIEW, err);
 }
 
 void cpl_moves_free(struct cpl_moves *m)
 {
-	if (!m->view) {
-		free(m->load);
-		free(m->stop_of);
-		free(m->router);
-	}
-	free(m->change);
-	free(m->mark);
-	free(m->touched);
-	free(m->node);
-	free(m->stop);
-	free(m->in_row);
-	free(m->in_from);
-	free(m->in_bytes);
-	free(m->moved);
-	free(m->old_node);
-	free(m->has_moved);
-	free(m->known);
+	cpl_arena_free(&m->arena);
 	free(m->share);
 	cpl_route_finder_free(&m->finder);
 	cpl_load_tree_free(m->tree);
@@ -251,19 +226,21 @@ static void forget(struct cpl_moves *m)
 	m->n_moved = 0;
 }
 
-/* The tree's values of the links that changed. */
+/* The tree's value of a link. */
+static void show(struct cpl_moves *m, int64_t link)
+{
+	double bytes = m->load[link] + m->change[link];
+
+	if (m->watched)
+		bytes += m->watched->link[link];
+	cpl_load_tree_set(m->tree, link,
+	                  bytes / cpl_network_link_bandwidth(m->net, link));
+}
+
 static void refresh(struct cpl_moves *m)
 {
-	for (int i = 0; i < m->n_touched; i++) {
-		int link = m->touched[i];
-		double bytes = m->load[link] + m->change[link];
-
-		if (m->watched)
-			bytes += m->watched->link[link];
-		cpl_load_tree_set(
-		        m->tree, link,
-		        bytes / cpl_network_link_bandwidth(m->net, link));
-	}
+	for (int i = 0; i < m->n_touched; i++)
+		show(m, m->touched[i]);
 }
 
 void cpl_moves_keep(struct cpl_moves *m)
@@ -408,20 +385,19 @@ static int choose_grain(struct cpl_moves *m, struct cpl_error *err)
 int cpl_moves_job(struct cpl_moves *m, const struct cpl_comm *comm,
                   const int *node, bool exact, struct cpl_error *err)
 {
-	size_t ranks = (size_t)comm->ranks + 2;
-	size_t entries = (size_t)comm->n_entries + 1;
+	struct cpl_arena *arena = &m->arena;
+	int64_t ranks = comm->ranks, entries = comm->n_entries;
 
 	m->comm = comm;
-	m->node = malloc(ranks * sizeof(*m->node));
-	m->stop = malloc(ranks * sizeof(*m->stop));
-	m->in_row = calloc(ranks, sizeof(*m->in_row));
-	m->in_from = malloc(entries * sizeof(*m->in_from));
-	m->in_bytes = malloc(entries * sizeof(*m->in_bytes));
-	m->moved = malloc(ranks * sizeof(*m->moved));
-	m->old_node = malloc(ranks * sizeof(*m->old_node));
-	m->has_moved = calloc(ranks, 1);
-	if (!m->node || !m->stop || !m->in_row || !m->in_from || !m->in_bytes ||
-	    !m->moved || !m->old_node || !m->has_moved)
+	m->node = cpl_arena_take_raw(arena, ranks, sizeof(*m->node));
+	m->stop = cpl_arena_take_raw(arena, ranks, sizeof(*m->stop));
+	m->in_row = cpl_arena_take(arena, ranks + 2, sizeof(*m->in_row));
+	m->in_from = cpl_arena_take_raw(arena, entries, sizeof(*m->in_from));
+	m->in_bytes = cpl_arena_take_raw(arena, entries, sizeof(*m->in_bytes));
+	m->moved = cpl_arena_take_raw(arena, ranks, sizeof(*m->moved));
+	m->old_node = cpl_arena_take_raw(arena, ranks, sizeof(*m->old_node));
+	m->has_moved = cpl_arena_take(arena, ranks, 1);
+	if (arena->failed)
 		return cpl_fail_memory(err);
 	if (exact && choose_grain(m, err))
 		return -1;
@@ -439,15 +415,8 @@ int cpl_moves_watch(struct cpl_moves *m, const struct cpl_load *background,
 	m->tree = cpl_load_tree_new(m->net->n_links, err);
 	if (!m->tree)
 		return -1;
-	for (int64_t l = 0; l < m->net->n_links; l++) {
-		double bytes = m->load[l] + m->change[l];
-
-		if (background)
-			bytes += background->link[l];
-		cpl_load_tree_set(
-		        m->tree, l,
-		        bytes / cpl_network_link_bandwidth(m->net, l));
-	}
+	for (int64_t l = 0; l < m->net->n_links; l++)
+		show(m, l);
 	cpl_load_tree_keep(m->tree);
 	return 0;
 }

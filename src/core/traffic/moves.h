@@ -19,6 +19,7 @@
 
 #include <stdbool.h>
 
+#include "graph/arena.h"
 #include "graph/comm.h"
 #include "routing/routing.h"
 #include "traffic/load_tree.h"
@@ -63,7 +64,8 @@ struct cpl_moves {
 
 	struct cpl_load_tree *tree; /* of cpl_moves_watch */
 	const struct cpl_load *watched;
-	bool view; /* load and stops are another's */
+	bool view;              /* load and stops are another's */
+	struct cpl_arena arena; /* of all arrays but share */
 };
 
 /*

@@ -16,13 +16,14 @@ int cpl_stream_open(struct stream *s, const struct cpl_network *net,
 	s->n_hosts = (job->rows->ranks - 1) / per_node + 1;
 	s->per_host =
 	        ((UINT64_C(1) << STREAM_SHIFT) - 1) / (uint64_t)per_node + 1;
-	s->host_of = malloc((size_t)net->n_nodes * sizeof(*s->host_of));
-	s->router = malloc((size_t)net->n_node_routers * sizeof(*s->router));
-	s->host_router = malloc((size_t)s->n_hosts * sizeof(*s->host_router));
-	if (!s->host_of || !s->router || !s->host_router) {
-		cpl_stream_close(s);
-		return cpl_fail_memory(err);
-	}
+	s->host_of = cpl_arena_take_raw(&s->arena, net->n_nodes,
+	                                sizeof(*s->host_of));
+	s->router = cpl_arena_take_raw(&s->arena, net->n_node_routers,
+	                               sizeof(*s->router));
+	s->host_router = cpl_arena_take_raw(&s->arena, s->n_hosts,
+	                                    sizeof(*s->host_router));
+	if (s->arena.failed)
+		return cpl_arena_end(&s->arena, -1, err);
 	for (int node = 0; node < net->n_nodes; node++)
 		s->host_of[node] = -1;
 	for (int host = 0; host < s->n_hosts; host++) {
@@ -40,10 +41,8 @@ int cpl_stream_open(struct stream *s, const struct cpl_network *net,
 
 void cpl_stream_close(struct stream *s)
 {
-	free(s->host_of);
-	free(s->router);
-	free(s->host_router);
-	memset(s, 0, sizeof(*s));
+	cpl_arena_free(&s->arena);
+	*s = (struct stream){0};
 }
 
 static void take(void *arg, const struct cpl_flows *some)
@@ -123,18 +122,16 @@ int cpl_stream_add(const struct cpl_network *net, const struct cpl_stream *job,
                    struct cpl_load *const *load, struct cpl_job_sums *sums,
                    struct cpl_flows *flows, struct cpl_error *err)
 {
-	size_t most = (size_t)n + 1;
-	int *index = malloc(most * sizeof(*index));
+	struct cpl_arena arena = {0};
+	int *index = cpl_arena_take(&arena, n, sizeof(*index));
 	struct stream_sinks sinks = {
-	        .routing = malloc(most * sizeof(*sinks.routing)),
-	        .load = malloc(most * sizeof(*sinks.load)),
-	        .sums = malloc(most * sizeof(*sinks.sums))};
-	int rc = 0;
+	        .routing = cpl_arena_take(&arena, n, sizeof(*sinks.routing)),
+	        .load = cpl_arena_take(&arena, n, sizeof(*sinks.load)),
+	        .sums = cpl_arena_take(&arena, n, sizeof(*sinks.sums))};
+	int rc = arena.failed;
 
 	if (flows)
 		*flows = (struct cpl_flows){0};
-	if (!index || !sinks.routing || !sinks.load || !sinks.sums)
-		rc = cpl_fail_memory(err);
 	for (enum strategy k = 0; k < N_STRATEGIES && !rc; k++) {
 		sinks.n = 0;
 		for (int i = 0; i < n; i++) {
@@ -155,9 +152,5 @@ int cpl_stream_add(const struct cpl_network *net, const struct cpl_stream *job,
 		for (int i = 0; i < sinks.n; i++)
 			sums[index[i]] = sinks.sums[i];
 	}
-	free(index);
-	free(sinks.routing);
-	free(sinks.load);
-	free(sinks.sums);
-	return rc;
+	return cpl_arena_end(&arena, rc, err);
 }

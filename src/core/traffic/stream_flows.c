@@ -250,55 +250,34 @@ static int open_flows(const struct pass *w, struct cpl_flows *flows)
 
 static int open_chunk(struct pass *w, struct chunk *chunk)
 {
-	const struct cpl_network *net = w->s.net;
-	size_t n = (size_t)w->n + 1;
+	struct cpl_arena *arena = &w->s.arena;
 
-	chunk->ejection = calloc((size_t)w->s.n_hosts, sizeof(double));
-	chunk->load = calloc(n, sizeof(*chunk->load));
-	chunk->hop_bytes = calloc(2 * n, sizeof(double));
-	if (!chunk->ejection || !chunk->load || !chunk->hop_bytes)
-		return -1;
-	chunk->max_hops = chunk->hop_bytes + n;
-	for (int i = 0; i < w->n; i++) {
-		chunk->load[i] =
-		        calloc((size_t)net->n_links + 1, sizeof(double));
-		if (!chunk->load[i])
-			return -1;
-	}
+	chunk->ejection = cpl_arena_take(arena, w->s.n_hosts, sizeof(double));
+	chunk->load = cpl_arena_take(arena, w->n, sizeof(*chunk->load));
+	chunk->hop_bytes = cpl_arena_take(arena, w->n, sizeof(double));
+	chunk->max_hops = cpl_arena_take(arena, w->n, sizeof(double));
+	for (int i = 0; i < w->n && chunk->load; i++)
+		chunk->load[i] = cpl_arena_take(arena, w->s.net->n_links,
+		                                sizeof(double));
 	return w->keep && !w->sinks->take ? open_flows(w, &chunk->flows) : 0;
 }
 
-static int open_worker(const struct pass *w, struct worker *worker)
+static void open_worker(struct pass *w, struct worker *worker)
 {
-	size_t routers = (size_t)w->s.net->n_routers;
+	struct cpl_arena *arena = &w->s.arena;
+	int routers = w->s.net->n_routers;
 
-	worker->entry = malloc((size_t)w->s.job->rows->max_entries *
-	                       sizeof(*worker->entry));
-	worker->row = calloc(routers, sizeof(*worker->row));
-	worker->heard = calloc(routers / 64 + 1, sizeof(*worker->heard));
-	return worker->entry && worker->row && worker->heard ? 0 : -1;
+	worker->entry = cpl_arena_take_raw(arena, w->s.job->rows->max_entries,
+	                                   sizeof(*worker->entry));
+	worker->row = cpl_arena_take(arena, routers, sizeof(*worker->row));
+	worker->heard =
+	        cpl_arena_take(arena, routers / 64 + 1, sizeof(*worker->heard));
 }
 
 static void close_pass(struct pass *w)
 {
-	for (int i = 0; i < w->n_chunks && w->chunk; i++) {
-		struct chunk *chunk = &w->chunk[i];
-
-		free(chunk->ejection);
-		for (int k = 0; k < w->n && chunk->load; k++)
-			free(chunk->load[k]);
-		free(chunk->load);
-		free(chunk->hop_bytes);
-		cpl_flows_free(&chunk->flows);
-	}
-	free(w->chunk);
-	for (int i = 0; i < w->n_workers && w->worker; i++) {
-		free(w->worker[i].entry);
-		free(w->worker[i].row);
-		free(w->worker[i].heard);
-	}
-	free(w->worker);
-	free(w->injection);
+	for (int i = 0; i < w->n_chunks && w->chunk; i++)
+		cpl_flows_free(&w->chunk[i].flows);
 	cpl_flows_free(&w->full);
 	cpl_stream_close(&w->s);
 }
@@ -306,7 +285,9 @@ static void close_pass(struct pass *w)
 static int open_pass(struct pass *w, const struct cpl_network *net,
                      const struct cpl_stream *job, struct cpl_error *err)
 {
+	struct cpl_arena *arena = &w->s.arena;
 	int64_t each;
+	int rc = 0;
 
 	if (cpl_stream_open(&w->s, net, job, err))
 		return -1;
@@ -319,18 +300,14 @@ static int open_pass(struct pass *w, const struct cpl_network *net,
 	w->n_workers = job->threads < 1             ? 1
 	               : job->threads > w->n_chunks ? w->n_chunks
 	                                            : job->threads;
-	w->chunk = calloc((size_t)w->n_chunks, sizeof(*w->chunk));
-	w->worker = calloc((size_t)w->n_workers, sizeof(*w->worker));
-	w->injection = calloc((size_t)net->n_nodes, sizeof(double));
-	if (!w->chunk || !w->worker || !w->injection)
-		return cpl_fail_memory(err);
-	for (int i = 0; i < w->n_chunks; i++)
-		if (open_chunk(w, &w->chunk[i]))
-			return cpl_fail_memory(err);
-	for (int i = 0; i < w->n_workers; i++)
-		if (open_worker(w, &w->worker[i]))
-			return cpl_fail_memory(err);
-	return 0;
+	w->chunk = cpl_arena_take(arena, w->n_chunks, sizeof(*w->chunk));
+	w->worker = cpl_arena_take(arena, w->n_workers, sizeof(*w->worker));
+	w->injection = cpl_arena_take(arena, net->n_nodes, sizeof(double));
+	for (int i = 0; i < w->n_chunks && !rc && !arena->failed; i++)
+		rc = open_chunk(w, &w->chunk[i]);
+	for (int i = 0; i < w->n_workers && !arena->failed; i++)
+		open_worker(w, &w->worker[i]);
+	return rc || arena->failed ? cpl_fail_memory(err) : 0;
 }
 
 /* The chunks' flows, in order; each chunk's are freed as they are moved. */

@@ -445,114 +445,81 @@ static void add_counts(const struct pass *w, struct cpl_hop_count *count)
 	count->made = true;
 }
 
-static double *numbers(int64_t n)
+static double *numbers(struct pass *w, int64_t n)
 {
-	return calloc((size_t)n + 1, sizeof(double));
+	return cpl_arena_take(&w->s.arena, n, sizeof(double));
 }
 
-static int open_arrays(struct pass *w)
+static void open_arrays(struct pass *w)
 {
 	const struct cpl_network *net = w->s.net;
 	int groups = w->df->groups;
 
-	w->link = numbers(net->n_links);
-	w->local = numbers((int64_t)net->n_routers * w->size);
-	w->sent = numbers(net->n_routers);
-	w->received = numbers(net->n_routers);
-	w->sent_by = numbers(groups);
-	w->received_by = numbers(groups);
-	w->injection = numbers(net->n_nodes);
-	w->ejection = numbers(net->n_nodes);
-	w->tally = calloc((size_t)groups, sizeof(*w->tally));
-	if (!w->link || !w->local || !w->sent || !w->received || !w->sent_by ||
-	    !w->received_by || !w->injection || !w->ejection || !w->tally)
-		return -1;
+	w->link = numbers(w, net->n_links);
+	w->local = numbers(w, (int64_t)net->n_routers * w->size);
+	w->sent = numbers(w, net->n_routers);
+	w->received = numbers(w, net->n_routers);
+	w->sent_by = numbers(w, groups);
+	w->received_by = numbers(w, groups);
+	w->injection = numbers(w, net->n_nodes);
+	w->ejection = numbers(w, net->n_nodes);
+	w->tally = cpl_arena_take(&w->s.arena, groups, sizeof(*w->tally));
 	for (int i = 0; i < BATCH && i < groups; i++) {
-		w->sender[i].in = numbers(net->n_nodes);
-		w->sender[i].heard = calloc((size_t)groups, 1);
-		if (!w->sender[i].in || !w->sender[i].heard)
-			return -1;
+		w->sender[i].in = numbers(w, net->n_nodes);
+		w->sender[i].heard = cpl_arena_take(&w->s.arena, groups, 1);
 	}
 	if (!w->indirect)
-		return 0;
-	w->plus = numbers(net->n_links);
-	w->hops = numbers(net->n_routers);
-	if (!w->plus || !w->hops)
-		return -1;
+		return;
+	w->plus = numbers(w, net->n_links);
+	w->hops = numbers(w, net->n_routers);
+	if (w->s.arena.failed)
+		return;
 	cpl_one_link_hops(net, w->sent, w->hops);
 	memset(w->sent, 0, (size_t)w->size * sizeof(*w->sent));
 	for (int router = 0; router < net->n_routers; router++)
 		w->most_hops = fmax(w->most_hops, w->hops[router]);
-	return 0;
 }
 
 /* Rows that have a pair of ranks once can be counted on the way. */
-static int open_count(struct pass *w)
+static void open_count(struct pass *w)
 {
 	int ports = w->nodes / w->size;
 
 	if (!w->s.job->hops || !cpl_rows_distinct(w->s.job->rows))
-		return 0;
-	w->between = malloc((size_t)w->size * (size_t)w->size);
-	w->router_of = malloc((size_t)w->nodes * sizeof(*w->router_of));
-	if (!w->between || !w->router_of)
-		return -1;
+		return;
+	w->between = cpl_arena_take(&w->s.arena, (int64_t)w->size * w->size, 1);
+	w->router_of =
+	        cpl_arena_take(&w->s.arena, w->nodes, sizeof(*w->router_of));
+	if (w->s.arena.failed)
+		return;
 	for (int i = 0; i < w->size; i++)
 		for (int k = 0; k < w->size; k++)
 			w->between[i * w->size + k] =
 			        (unsigned char)cpl_local_hops(w->df, i, k);
 	for (int i = 0; i < w->nodes; i++)
 		w->router_of[i] = i / ports;
-	return 0;
 }
 
-static int open_workers(struct pass *w)
+static void open_workers(struct pass *w)
 {
-	size_t groups = (size_t)w->df->groups;
+	struct cpl_arena *arena = &w->s.arena;
+	int groups = w->df->groups;
 
-	for (int i = 0; i < w->n_workers; i++) {
+	w->worker = cpl_arena_take(arena, w->n_workers, sizeof(*w->worker));
+	for (int i = 0; i < w->n_workers && w->worker; i++) {
 		struct worker *worker = &w->worker[i];
 
-		worker->entry = malloc((size_t)w->s.job->rows->max_entries *
-		                       sizeof(*worker->entry));
-		worker->row = numbers(w->df->groups);
-		worker->group = numbers(w->df->groups);
-		worker->legs = numbers((int64_t)cpl_one_link_scratch(w->s.net));
-		worker->out = calloc(groups, sizeof(*worker->out));
-		worker->in = calloc(groups, sizeof(*worker->in));
-		if (!worker->entry || !worker->row || !worker->group ||
-		    !worker->legs || !worker->out || !worker->in)
-			return -1;
+		worker->entry =
+		        cpl_arena_take_raw(arena, w->s.job->rows->max_entries,
+		                           sizeof(*worker->entry));
+		worker->row = numbers(w, groups);
+		worker->group = numbers(w, groups);
+		worker->legs =
+		        numbers(w, (int64_t)cpl_one_link_scratch(w->s.net));
+		worker->out =
+		        cpl_arena_take(arena, groups, sizeof(*worker->out));
+		worker->in = cpl_arena_take(arena, groups, sizeof(*worker->in));
 	}
-	return 0;
-}
-
-static void close_pass(struct pass *w)
-{
-	double *arrays[] = {w->link,      w->local,    w->sent,
-	                    w->received,  w->sent_by,  w->received_by,
-	                    w->injection, w->ejection, w->hops,
-	                    w->plus};
-
-	for (size_t i = 0; i < sizeof(arrays) / sizeof(*arrays); i++)
-		free(arrays[i]);
-	free(w->tally);
-	for (int i = 0; i < BATCH; i++) {
-		free(w->sender[i].in);
-		free(w->sender[i].heard);
-	}
-	for (int i = 0; i < w->n_workers && w->worker; i++) {
-		free(w->worker[i].entry);
-		free(w->worker[i].row);
-		free(w->worker[i].group);
-		free(w->worker[i].legs);
-		free(w->worker[i].out);
-		free(w->worker[i].in);
-	}
-	free(w->worker);
-	free(w->between);
-	free(w->router_of);
-	cpl_stream_close(&w->s);
 }
 
 int cpl_stream_groups(const struct cpl_network *net,
@@ -562,7 +529,6 @@ int cpl_stream_groups(const struct cpl_network *net,
 	struct pass w = {.df = cpl_dragonfly_of(net),
 	                 .size = cpl_dragonfly_of(net)->routers_per_group,
 	                 .n_workers = job->threads};
-	int rc = 0;
 
 	w.nodes = cpl_dragonfly_nodes(net);
 	w.per_group =
@@ -575,12 +541,11 @@ int cpl_stream_groups(const struct cpl_network *net,
 		w.indirect = w.indirect || !sinks->routing[i]->add;
 	if (cpl_stream_open(&w.s, net, job, err))
 		return -1;
-	w.worker = calloc((size_t)w.n_workers, sizeof(*w.worker));
-	if (!w.worker || open_arrays(&w) || open_count(&w) ||
-	    open_workers(&w)) {
-		rc = cpl_fail_memory(err);
+	open_arrays(&w);
+	open_count(&w);
+	open_workers(&w);
+	if (w.s.arena.failed)
 		goto out;
-	}
 	run(&w);
 	if (w.indirect)
 		run_indirect(&w);
@@ -590,6 +555,5 @@ int cpl_stream_groups(const struct cpl_network *net,
 	if (w.between)
 		add_counts(&w, job->hops);
 out:
-	close_pass(&w);
-	return rc;
+	return cpl_arena_end(&w.s.arena, 0, err);
 }

@@ -6,6 +6,7 @@
 #ifndef CPL_TRAFFIC_STREAM_INTERNAL_H
 #define CPL_TRAFFIC_STREAM_INTERNAL_H
 
+#include "graph/arena.h"
 #include "traffic/workload.h"
 
 /* Division of numbers below 2^24 by one below 2^16 through multiplication. */
@@ -46,9 +47,10 @@ struct stream {
 	int n_routers;     /* that hold ranks */
 	int *router;       /* [n_routers] of the network, increasing */
 	int *host_router;  /* [n_hosts] */
+	struct cpl_arena arena;
 };
 
-/* 0, or -1 with err. O(nodes). */
+/* 0, or -1 with err. The arena may take other arrays. O(nodes). */
 int cpl_stream_open(struct stream *s, const struct cpl_network *net,
                     const struct cpl_stream *job, struct cpl_error *err);
 void cpl_stream_close(struct stream *s);

@@ -27,7 +27,7 @@ struct cpl_workload {
 	int n_jobs, room;
 	struct workload_job *job;
 	struct cpl_load load;
-	bool on_links; /* load->link may hold bytes */
+	bool on_links; /* load.link may hold bytes */
 	struct cpl_matrix buffers;
 	struct cpl_adaptive_memory memory;
 };
@@ -128,13 +128,14 @@ static int add_rows(struct cpl_workload *const *w,
 	        .ranks_per_node = job->ranks_per_node ? job->ranks_per_node : 1,
 	        .threads = w[0]->threads,
 	        .hops = job->hops};
-	struct cpl_load **load = malloc((size_t)n * sizeof(*load));
-	struct cpl_job_sums *sums = calloc((size_t)n, sizeof(*sums));
+	struct cpl_arena arena = {0};
+	struct cpl_load **load = cpl_arena_take(&arena, n, sizeof(*load));
+	struct cpl_job_sums *sums = cpl_arena_take(&arena, n, sizeof(*sums));
 	struct shared_flows *shared = calloc(1, sizeof(*shared));
 	bool adaptive = false;
 	int rc = -1;
 
-	if (!load || !sums || !shared) {
+	if (arena.failed || !shared) {
 		cpl_fail_memory(err);
 		goto out;
 	}
@@ -160,9 +161,7 @@ out:
 		cpl_flows_free(&shared->flows);
 		free(shared);
 	}
-	free(load);
-	free(sums);
-	return rc;
+	return cpl_arena_end(&arena, rc, err);
 }
 
 static int add_matrix(struct cpl_workload *w, const struct cpl_routing *routing,

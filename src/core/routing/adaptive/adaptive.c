@@ -207,7 +207,7 @@ int cpl_adaptive_solve(struct cpl_adaptive *a, struct cpl_error *err)
 	struct cpl_adaptive_memory own = {0};
 	struct cpl_adaptive_memory *memory = a->memory ? a->memory : &own;
 	struct cpl_solver s = {.a = a};
-	struct cpl_arena arena = {NULL, 0};
+	struct cpl_pieces pieces = {NULL, 0};
 	int64_t flows;
 	int rc = -1;
 
@@ -220,13 +220,13 @@ int cpl_adaptive_solve(struct cpl_adaptive *a, struct cpl_error *err)
 		rc = flows < 0 ? -1 : 0;
 		goto out;
 	}
-	cpl_solver_allot(&s, flows, &arena);
-	if (reserve(memory, arena.used)) {
+	cpl_solver_allot(&s, flows, &pieces);
+	if (reserve(memory, pieces.used)) {
 		cpl_fail_memory(err);
 		goto out;
 	}
-	arena = (struct cpl_arena){memory->block, 0};
-	cpl_solver_allot(&s, flows, &arena);
+	pieces = (struct cpl_pieces){memory->block, 0};
+	cpl_solver_allot(&s, flows, &pieces);
 	solve(&s);
 	rc = 0;
 out:

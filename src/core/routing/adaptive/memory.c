@@ -14,11 +14,11 @@
 /* Flows to each group that fill blocks of transits. */
 #define FILL (CPL_SHARDS * CPL_TRANSITS / 2)
 
-static void *take(struct cpl_arena *arena, size_t n, size_t size)
+static void *take(struct cpl_pieces *pieces, size_t n, size_t size)
 {
-	void *at = arena->at ? arena->at + arena->used : NULL;
+	void *at = pieces->at ? pieces->at + pieces->used : NULL;
 
-	arena->used += (n * size + 63) / 64 * 64;
+	pieces->used += (n * size + 63) / 64 * 64;
 	return at;
 }
 
@@ -41,87 +41,87 @@ static bool keeps_grants(const struct cpl_solver *s,
 
 /* Give the arrays of a job their memory. */
 static void allot_job(const struct cpl_solver *s, struct cpl_solver_job *job,
-                      struct cpl_arena *arena)
+                      struct cpl_pieces *pieces)
 {
 	size_t count = (size_t)job->n, groups = (size_t)s->table.groups;
 	size_t blocks = groups * groups;
 
 	job->slots = job->direct < 0 ? 4 * s->table.k_links : CPL_DRAWN;
 	if (job->passes != &cpl_by_blocks && job->passes != &cpl_by_transits)
-		job->weight = take(arena, count,
+		job->weight = take(pieces, count,
 		                   (size_t)job->slots * sizeof(*job->weight));
 	if (job->direct < 0) {
 		job->path_total =
-		        take(arena, count,
+		        take(pieces, count,
 		             (size_t)job->slots * sizeof(*job->path_total));
 		if (job->passes != &cpl_by_blocks)
 			return;
-		job->start = take(arena, blocks + 1, sizeof(*job->start));
-		job->alive = take(arena, blocks, sizeof(*job->alive));
-		job->ends = take(arena, count, sizeof(*job->ends));
-		job->bytes = take(arena, count, sizeof(*job->bytes));
+		job->start = take(pieces, blocks + 1, sizeof(*job->start));
+		job->alive = take(pieces, blocks, sizeof(*job->alive));
+		job->ends = take(pieces, count, sizeof(*job->ends));
+		job->bytes = take(pieces, count, sizeof(*job->bytes));
 		return;
 	}
-	job->total = take(arena, count, sizeof(*job->total));
-	job->hops = take(arena, count, sizeof(*job->hops));
+	job->total = take(pieces, count, sizeof(*job->total));
+	job->hops = take(pieces, count, sizeof(*job->hops));
 	if (job->passes == &cpl_by_transits) {
-		job->route = take(arena, count, sizeof(*job->route));
+		job->route = take(pieces, count, sizeof(*job->route));
 		for (int i = 0; i < CPL_SHARDS; i++)
 			job->transits[i] =
-			        take(arena, (size_t)job->n_transits[i],
+			        take(pieces, (size_t)job->n_transits[i],
 			             sizeof(*job->transits[i]));
-		job->transit_from = take(arena, CPL_SHARDS * groups,
+		job->transit_from = take(pieces, CPL_SHARDS * groups,
 		                         sizeof(*job->transit_from));
 		return;
 	}
 	if (!keeps_grants(s, job))
 		return;
-	job->grants = take(arena, count,
+	job->grants = take(pieces, count,
 	                   ITERATIONS_KEPT * CPL_DRAWN * sizeof(*job->grants));
 	if (job->n > MAX_KEPT)
 		return;
-	job->direct_kept = take(arena, count, sizeof(*job->direct_kept));
-	job->kept = take(arena, count * ITERATIONS_KEPT, sizeof(*job->kept));
+	job->direct_kept = take(pieces, count, sizeof(*job->direct_kept));
+	job->kept = take(pieces, count * ITERATIONS_KEPT, sizeof(*job->kept));
 }
 
 /* The same for what belongs to no job. */
 static void allot_rest(struct cpl_solver *s, int64_t flows,
-                       struct cpl_arena *arena)
+                       struct cpl_pieces *pieces)
 {
-	void *tables = take(arena, 1, cpl_path_table_size(&s->table));
+	void *tables = take(pieces, 1, cpl_path_table_size(&s->table));
 	size_t cells = cpl_solver_cells(s), alike, near, far;
 
 	s->n_shards = flows > ONE_SHARD ? CPL_SHARDS : 1;
-	s->left = take(arena, cells, sizeof(*s->left));
+	s->left = take(pieces, cells, sizeof(*s->left));
 	near = s->blocks ? 2 * (size_t)s->table.per_group *
 	                           (size_t)s->table.per_group
 	                 : 0;
 	far = near * (size_t)s->table.groups;
 	alike = (size_t)((s->table.groups - 1) / s->table.per_group + 1);
-	s->far = take(arena, far, sizeof(*s->far));
+	s->far = take(pieces, far, sizeof(*s->far));
 	for (int i = 0; i < s->n_shards; i++) {
 		struct cpl_shard *shard = &s->shard[i];
 
 		shard->number = i;
-		shard->cell = take(arena, cells, sizeof(*shard->cell));
-		shard->bytes = take(arena, cells, sizeof(*shard->bytes));
-		shard->bundle = take(arena, (size_t)s->table.k_links,
+		shard->cell = take(pieces, cells, sizeof(*shard->cell));
+		shard->bytes = take(pieces, cells, sizeof(*shard->bytes));
+		shard->bundle = take(pieces, (size_t)s->table.k_links,
 		                     sizeof(*shard->bundle));
 		if (s->transits) {
-			shard->cursor = take(arena, (size_t)s->table.groups,
+			shard->cursor = take(pieces, (size_t)s->table.groups,
 			                     sizeof(*shard->cursor));
-			shard->start = take(arena, (size_t)s->table.groups + 1,
+			shard->start = take(pieces, (size_t)s->table.groups + 1,
 			                    sizeof(*shard->start));
 		}
-		shard->far_flow = take(arena, far, sizeof(*shard->far_flow));
-		shard->near = take(arena, alike * near, sizeof(*shard->near));
+		shard->far_flow = take(pieces, far, sizeof(*shard->far_flow));
+		shard->near = take(pieces, alike * near, sizeof(*shard->near));
 		shard->near_flow =
-		        take(arena, alike * near, sizeof(*shard->near_flow));
+		        take(pieces, alike * near, sizeof(*shard->near_flow));
 	}
 	if (s->transits)
 		s->seen =
-		        take(arena, ITERATIONS_KEPT * cells, sizeof(*s->seen));
-	if (arena->at)
+		        take(pieces, ITERATIONS_KEPT * cells, sizeof(*s->seen));
+	if (pieces->at)
 		cpl_path_table_fill(&s->table, tables);
 }
 
@@ -171,9 +171,9 @@ int64_t cpl_solver_jobs(struct cpl_solver *s, struct cpl_error *err)
 }
 
 void cpl_solver_allot(struct cpl_solver *s, int64_t flows,
-                      struct cpl_arena *arena)
+                      struct cpl_pieces *pieces)
 {
-	allot_rest(s, flows, arena);
+	allot_rest(s, flows, pieces);
 	for (int i = 0; i < s->a->n_jobs; i++)
-		allot_job(s, &s->job[i], arena);
+		allot_job(s, &s->job[i], pieces);
 }

@@ -176,7 +176,7 @@ struct cpl_solver {
 };
 
 /* Hands out pieces of one block; without a block only counts. */
-struct cpl_arena {
+struct cpl_pieces {
 	char *at;
 	size_t used;
 };
@@ -186,7 +186,7 @@ struct cpl_arena {
 int64_t cpl_solver_jobs(struct cpl_solver *s, struct cpl_error *err);
 /* Memory for all arrays; the path table is filled where there is a block. */
 void cpl_solver_allot(struct cpl_solver *s, int64_t flows,
-                      struct cpl_arena *arena);
+                      struct cpl_pieces *pieces);
 /* Rows for each shard, with about as many flows. */
 void cpl_solver_cut(const struct cpl_solver *s, struct cpl_solver_job *job);
 
