@@ -33,20 +33,11 @@ static int at(const struct cpl_product *torus, int d, int stride, int router)
 static int steps(const struct cpl_product *torus, int d, int from, int to,
                  int *minus)
 {
-	int n = torus->dim[d], plus = to - from;
+	int n = torus->dim[d];
+	int go = torus->wrap[d] ? cpl_ring_steps(n, from, to) : to - from;
 
-	*minus = 0;
-	if (!torus->wrap[d]) {
-		*minus = plus < 0;
-		return plus < 0 ? -plus : plus;
-	}
-	if (plus < 0)
-		plus += n;
-	if (2 * plus == n && n > 1)
-		*minus = -1;
-	else
-		*minus = 2 * plus > n;
-	return *minus > 0 ? n - plus : plus;
+	*minus = torus->wrap[d] && n > 1 && 2 * go == n ? -1 : go < 0;
+	return go < 0 ? -go : go;
 }
 
 /* The paths through one router of the box go on in each dimension in

@@ -4,32 +4,34 @@
 /* Steps in one dimension, above 0 to +, below 0 to -. */
 static int steps(const struct cpl_product *torus, int d, int from, int to)
 {
-	int n = torus->dim[d], plus = to - from;
-
-	if (!torus->wrap[d])
-		return plus;
-	if (plus < 0)
-		plus += n;
-	return 2 * plus <= n ? plus : plus - n;
+	return torus->wrap[d] ? cpl_ring_steps(torus->dim[d], from, to)
+	                      : to - from;
 }
 
-static void add(const struct cpl_network *net, int from, int to, double bytes,
-                double *load)
+/* Put the bytes on the links of the way, or with share list them; how many. */
+static inline __attribute__((always_inline)) int
+follow(const struct cpl_network *net, int from, int to, double bytes,
+       double *load, struct cpl_share *share)
 {
 	const struct cpl_product *torus = &net->product;
-	int stride = 1, router = from;
+	int stride = 1, router = from, found = 0;
 
 	for (int d = 0; d < torus->n_dims; d++) {
 		int n = torus->dim[d], at = router / stride % n;
 		int left = steps(torus, d, at, to / stride % n);
 		int minus = left < 0, step = minus ? -1 : 1;
 
-		for (; left; left -= step) {
+		for (; left; left -= step, found++) {
 			int next = at + step;
+			int64_t link =
+			        torus->out[((int64_t)router * torus->n_dims +
+			                    d) * 2 +
+			                   minus];
 
-			load[torus->out[((int64_t)router * torus->n_dims + d) *
-			                        2 +
-			                minus]] += bytes;
+			if (share)
+				share[found] = (struct cpl_share){(int)link, 1};
+			else
+				load[link] += bytes;
 			if (next < 0)
 				next += n;
 			if (next == n)
@@ -39,30 +41,19 @@ static void add(const struct cpl_network *net, int from, int to, double bytes,
 		}
 		stride *= n;
 	}
+	return found;
+}
+
+static void add(const struct cpl_network *net, int from, int to, double bytes,
+                double *load)
+{
+	follow(net, from, to, bytes, load, NULL);
 }
 
 static int links(const struct cpl_network *net, int from, int to,
                  struct cpl_share *share)
 {
-	const struct cpl_product *torus = &net->product;
-	int stride = 1, router = from, found = 0;
-
-	for (int d = 0; d < torus->n_dims; d++) {
-		int n = torus->dim[d];
-		int left =
-		        steps(torus, d, router / stride % n, to / stride % n);
-		int minus = left < 0;
-
-		for (; left; left += minus ? 1 : -1) {
-			int64_t at = (int64_t)router * torus->n_dims + d;
-			int64_t link = torus->out[at * 2 + minus];
-
-			share[found++] = (struct cpl_share){(int)link, 1};
-			router = net->link_to[link];
-		}
-		stride *= n;
-	}
-	return found;
+	return follow(net, from, to, 1, NULL, share);
 }
 
 static double hops(const struct cpl_network *net, int from, int to)

@@ -30,16 +30,23 @@ struct cpl_where {
 	int router, group, local, row, column;
 };
 
-static inline struct cpl_where cpl_where(const struct cpl_dragonfly *df,
-                                         int router)
+static inline struct cpl_where cpl_where_in(const struct cpl_dragonfly *df,
+                                            int group, int router)
 {
-	struct cpl_where w = {.router = router};
+	struct cpl_where w = {.router = router, .group = group};
 
-	w.group = (int)((unsigned)router / (unsigned)df->routers_per_group);
-	w.local = router - w.group * df->routers_per_group;
+	w.local = router - group * df->routers_per_group;
 	w.row = df->row_of[w.local];
 	w.column = w.local - w.row * df->columns;
 	return w;
+}
+
+static inline struct cpl_where cpl_where(const struct cpl_dragonfly *df,
+                                         int router)
+{
+	return cpl_where_in(
+	        df, (int)((unsigned)router / (unsigned)df->routers_per_group),
+	        router);
 }
 
 /* Of up to 64 links from a router's group to another, a bit each: those that
@@ -131,13 +138,6 @@ void cpl_local_add(const struct cpl_network *net, int from, int to,
  * O(K). */
 int cpl_direct_add(const struct cpl_network *net, int from, int to,
                    double bytes, double *load);
-
-/*
- * The fewest links over one of the K global links with near gateways
- * leave[K] and far ones enter[K]; *paths = how many paths have so few. O(K).
- */
-int cpl_direct_shortest(const struct cpl_dragonfly *df, const int *leave,
-                        const int *enter, int from, int to, int *paths);
 
 /* Packets of a pair of routers under static-indirect-sampled. */
 #define CPL_SAMPLED_PACKETS 64

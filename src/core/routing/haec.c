@@ -5,14 +5,6 @@
 
 #include "routing/routing.h"
 
-/* Steps round a ring, above 0 to +, below 0 to -; ties to +. */
-static int steps(int n, int from, int to)
-{
-	int plus = (to - from + n) % n;
-
-	return 2 * plus <= n ? plus : plus - n;
-}
-
 static void add_board(const struct cpl_network *net, int from, int to,
                       double bytes, double *load)
 {
@@ -22,7 +14,8 @@ static void add_board(const struct cpl_network *net, int from, int to,
 
 	for (int d = 0; d < 2; d++) {
 		int n = length[d], at = router / stride[d] % n;
-		int left = steps(n, at, to / stride[d] % n), minus = left < 0;
+		int left = cpl_ring_steps(n, at, to / stride[d] % n),
+		    minus = left < 0;
 
 		for (left = abs(left); left; left--) {
 			int next = (at + (minus ? n - 1 : 1)) % n;
@@ -59,9 +52,9 @@ static double hops(const struct cpl_network *net, int from, int to)
 
 	if (boards)
 		return boards;
-	return abs(steps(haec->x, from % haec->x, to % haec->x)) +
-	       abs(steps(haec->y, from / haec->x % haec->y,
-	                 to / haec->x % haec->y));
+	return abs(cpl_ring_steps(haec->x, from % haec->x, to % haec->x)) +
+	       abs(cpl_ring_steps(haec->y, from / haec->x % haec->y,
+	                          to / haec->x % haec->y));
 }
 
 const struct cpl_routing cpl_routing_haec = {

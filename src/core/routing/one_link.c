@@ -80,18 +80,6 @@ void cpl_one_link_legs(const struct cpl_network *net, int group,
 	cpl_local_spread(net, group, local, load);
 }
 
-/* Bytes from (r, c) to all of column `to`, but in row r. */
-static double column_sum(const double *row, int rows, int columns, int to,
-                         int skip)
-{
-	double sum = 0;
-
-	for (int r = 0; r < rows; r++)
-		if (r != skip)
-			sum += row[r * columns + to];
-	return sum;
-}
-
 static void spread_rows(const struct cpl_network *net, int group,
                         const double *local, double *load)
 {
@@ -106,12 +94,14 @@ static void spread_rows(const struct cpl_network *net, int group,
 
 		for (int to = 0; to < columns; to++) {
 			/* Over the row first, then its column; or last. */
-			double half;
+			double half = 0;
 
 			if (to == c)
 				continue;
-			half = column_sum(local + a * size, rows, columns, to,
-			                  r);
+			for (int i = 0; i < rows; i++)
+				if (i != r)
+					half += local[a * size + i * columns +
+					              to];
 			for (int i = 0; i < rows; i++)
 				if (i != r)
 					half += local[(i * columns + c) * size +

@@ -146,6 +146,14 @@ const struct cpl_share *cpl_route_find(struct cpl_route_finder *finder,
 /* The minimal routing of the network's type: its default. */
 const struct cpl_routing *cpl_routing_minimal(const struct cpl_network *net);
 
+/* Steps round a ring of n, above 0 to +, below 0 to -; ties to +. */
+static inline int cpl_ring_steps(int n, int from, int to)
+{
+	int plus = to < from ? to - from + n : to - from;
+
+	return 2 * plus <= n ? plus : plus - n;
+}
+
 /* All; the first that takes a network is its minimal one, the default. */
 extern const struct cpl_registry cpl_routings;
 /* The i-th of them, NULL behind the last. */

@@ -73,28 +73,6 @@ void cpl_local_add(const struct cpl_network *net, int from, int to,
 		load[share[i].link] += share[i].part;
 }
 
-int cpl_direct_shortest(const struct cpl_dragonfly *df, const int *leave,
-                        const int *enter, int from, int to, int *paths)
-{
-	int fewest = 6;
-
-	*paths = 0;
-	for (int k = 0; k < df->global_per_pair; k++) {
-		int before = cpl_local_hops(df, from, leave[k]);
-		int after = cpl_local_hops(df, enter[k], to);
-		int hops = before + 1 + after;
-
-		if (hops < fewest) {
-			fewest = hops;
-			*paths = 0;
-		}
-		if (hops == fewest)
-			*paths += cpl_local_paths(before) *
-			          cpl_local_paths(after);
-	}
-	return fewest;
-}
-
 /* The shortest ways between two groups, 64 links at a time. */
 struct ways {
 	const struct cpl_network *net;
@@ -166,20 +144,15 @@ static inline int over(const struct ways *w, int k, double part,
                        struct cpl_share *share)
 {
 	const struct cpl_dragonfly *df = cpl_dragonfly_of(w->net);
-	struct cpl_where gateway = {.router = df->gateway[w->there + k]};
+	struct cpl_where gateway =
+	        cpl_where_in(df, w->from->group, df->gateway[w->there + k]);
 	int n;
 
-	gateway.local = gateway.router - w->from->group * df->routers_per_group;
-	gateway.row = df->row_of[gateway.local];
-	gateway.column = gateway.local - gateway.row * df->columns;
 	n = local_links(w->net, w->from, &gateway, part, share, 0);
 	n = put(share, n,
 	        w->net->link_class[CPL_DRAGONFLY_GLOBAL].first + w->there + k,
 	        part);
-	gateway.router = df->gateway[w->back + k];
-	gateway.local = gateway.router - w->to->group * df->routers_per_group;
-	gateway.row = df->row_of[gateway.local];
-	gateway.column = gateway.local - gateway.row * df->columns;
+	gateway = cpl_where_in(df, w->to->group, df->gateway[w->back + k]);
 	return local_links(w->net, &gateway, w->to, part, share, n);
 }
 

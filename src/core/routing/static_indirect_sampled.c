@@ -55,6 +55,30 @@ static void local_way(const struct cpl_network *net, int from, int to, int way,
 	cpl_local_add(net, corner, to, bytes, load);
 }
 
+/* The fewest links over one of the K global links with near gateways leave[K]
+ * and far ones enter[K]; *paths: how many paths have so few. O(K). */
+static int shortest(const struct cpl_dragonfly *df, const int *leave,
+                    const int *enter, int from, int to, int *paths)
+{
+	int fewest = 6;
+
+	*paths = 0;
+	for (int k = 0; k < df->global_per_pair; k++) {
+		int before = cpl_local_hops(df, from, leave[k]);
+		int after = cpl_local_hops(df, enter[k], to);
+		int hops = before + 1 + after;
+
+		if (hops < fewest) {
+			fewest = hops;
+			*paths = 0;
+		}
+		if (hops == fewest)
+			*paths += cpl_local_paths(before) *
+			          cpl_local_paths(after);
+	}
+	return fewest;
+}
+
 /* Over one of all minimal ways. */
 static void one_way(const struct cpl_network *net, int from, int to,
                     double bytes, uint64_t bits, double *load)
@@ -73,7 +97,7 @@ static void one_way(const struct cpl_network *net, int from, int to,
 	leave = df->gateway + first;
 	enter = df->gateway + cpl_dragonfly_global(net, b, a, 0);
 	first += net->link_class[CPL_DRAGONFLY_GLOBAL].first;
-	fewest = cpl_direct_shortest(df, leave, enter, from, to, &paths);
+	fewest = shortest(df, leave, enter, from, to, &paths);
 	way = below(bits, paths);
 	for (int k = 0; k < df->global_per_pair; k++) {
 		int before = cpl_local_hops(df, from, leave[k]);

@@ -9,15 +9,39 @@
 /* Relative spread of loads that counts as none. */
 #define SAME 1e-12
 
-static double congestion(const struct cpl_load *load,
-                         const struct cpl_load *background, int64_t link,
-                         double bandwidth)
-{
-	double bytes = load->link[link];
+/* Of the links that carry traffic. */
+struct totals {
+	double sum, max, squares; /* squares: of the distances from average */
+	int64_t used;
+};
 
-	if (background)
-		bytes += background->link[link];
-	return bytes / bandwidth;
+static inline __attribute__((always_inline)) void
+over_links(const struct cpl_network *net, const struct cpl_load *load,
+           const struct cpl_load *background, const double *average,
+           struct totals *t)
+{
+	for (int c = 0; c < net->n_classes; c++) {
+		const struct cpl_link_class *class = &net->link_class[c];
+
+		for (int64_t i = 0; i < class->count; i++) {
+			int64_t link = class->first + i;
+			double x = load->link[link];
+
+			if (background)
+				x += background->link[link];
+			x /= class->bandwidth;
+			if (!(x > 0))
+				continue;
+			if (average) {
+				t->squares += (x - *average) * (x - *average);
+				continue;
+			}
+			t->used++;
+			t->sum += x;
+			if (x > t->max)
+				t->max = x;
+		}
+	}
 }
 
 static double node_links(const struct cpl_network *net, const double *own,
@@ -49,54 +73,26 @@ void cpl_traffic_metrics(const struct cpl_network *net,
                          const struct cpl_load *background,
                          struct cpl_metrics *out)
 {
-	double sum = 0, squares = 0, max = 0;
-	int64_t used = 0;
+	struct totals t = {0};
 
 	memset(out, 0, sizeof(*out));
-	for (int c = 0; c < net->n_classes; c++) {
-		const struct cpl_link_class *class = &net->link_class[c];
-
-		for (int64_t i = 0; i < class->count; i++) {
-			double x =
-			        congestion(load, background, class->first + i,
-			                   class->bandwidth);
-
-			if (!(x > 0))
-				continue;
-			used++;
-			sum += x;
-			if (x > max)
-				max = x;
-		}
-	}
-	out->max_congestion = max;
+	over_links(net, load, background, NULL, &t);
+	out->max_congestion = t.max;
 	if (net->n_links)
-		out->mean_congestion = sum / (double)net->n_links;
+		out->mean_congestion = t.sum / (double)net->n_links;
 	out->max_injection =
 	        node_links(net, load->injection,
 	                   background ? background->injection : NULL, 0);
 	out->max_injection = node_links(
 	        net, load->ejection, background ? background->ejection : NULL,
 	        out->max_injection);
-	if (!used)
+	if (!t.used)
 		return;
-	out->nonzero_average = sum / (double)used;
+	out->nonzero_average = t.sum / (double)t.used;
 	/* A second pass: the sum of squares would cancel. */
-	for (int c = 0; c < net->n_classes; c++) {
-		const struct cpl_link_class *class = &net->link_class[c];
-
-		for (int64_t i = 0; i < class->count; i++) {
-			double x =
-			        congestion(load, background, class->first + i,
-			                   class->bandwidth);
-
-			if (x > 0)
-				squares += (x - out->nonzero_average) *
-				           (x - out->nonzero_average);
-		}
-	}
+	over_links(net, load, background, &out->nonzero_average, &t);
 	out->nonzero_variance =
-	        variance_of(squares, used, out->nonzero_average);
+	        variance_of(t.squares, t.used, out->nonzero_average);
 }
 
 static double ratio(double value, double reference)
