@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Isolated cuboids are the accepted best shape on a torus (Jain 2016, 3). The
- * number of free nodes of the box of every shape at every origin is built up
- * one dimension after the other: box (s0 .. sk) at o = box (s0 .. sk - 1) at o
- * + box (s0 .. sk-1, 1) at o shifted by sk - 1 along k. That is one addition
- * per shape and origin whatever the number of dimensions, and no table has to
- * be unrolled over the wrap-around. O(shapes * routers), shapes <= routers,
- * cut down by the bounds below: a shape with no wholly free origin has no
- * larger one, and volumes above the best one so far are not looked at.
+ * free nodes of the box of every shape at every origin are counted one
+ * dimension after the other: box (s0 .. sk) at o = box (s0 .. sk - 1) at o + box
+ * (s0 .. sk-1, 1) at o shifted by sk - 1 along k. O(shapes * routers): a shape
+ * with no wholly free origin has no larger one, and volumes above the best one
+ * so far are not looked at.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The decision for one job: candidates of the policies asked for, evaluated
- * with the link-traffic model on top of the jobs already running, the best one
- * taken. Ranks of one node are added up before anything is evaluated, so a
- * candidate costs as much as its nodes talk to each other. Policy "traffic"
- * goes on from the best of "auto", see traffic_search.h.
+ * The decision for one job: candidates of the policies asked for, evaluated on
+ * top of the jobs already running, the best one taken. Ranks of one node are
+ * added up first, so a candidate costs as much as its nodes talk to each other.
+ * Policy "traffic" goes on from the best of "auto", see traffic_search.h.
  */
 #ifndef CPL_PLACEMENT_DECIDE_H
 #define CPL_PLACEMENT_DECIDE_H

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "routing/many_links.h"
+#include "routing/legs.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-#include "routing/one_link.h"
 #include "routing/dragonfly_paths.h"
 
 /* Entries of the matrix of ways inside groups up to which it is kept; beyond,
@@ -28,7 +27,7 @@ struct class
 struct side {
 	int group, n;
 	int *gateway;                  /* [K] on the routers of its group */
-	struct class *class;           /* [size] */
+	struct class *classes;         /* [size] */
 	int *class_of;                 /* [size] */
 	struct cpl_gateways *gateways; /* [size][words] */
 	struct flow *flow;             /* [size][K] */
@@ -87,7 +86,8 @@ static size_t divide(struct legs *legs, const struct cpl_network *net,
 
 		side->gateway =
 		        take(scratch, &at, k_links, sizeof(*side->gateway));
-		side->class = take(scratch, &at, size, sizeof(*side->class));
+		side->classes =
+		        take(scratch, &at, size, sizeof(*side->classes));
 		side->class_of =
 		        take(scratch, &at, size, sizeof(*side->class_of));
 		side->gateways = take(scratch, &at, size * words,
@@ -142,8 +142,8 @@ static void classify(struct legs *legs, struct side *side, int other)
 
 	if (as_before(legs, side, other)) {
 		for (int c = 0; c < side->n; c++)
-			side->class[c].sent = side->class[c].received =
-			        side->class[c].hops = 0;
+			side->classes[c].sent = side->classes[c].received =
+			        side->classes[c].hops = 0;
 		return;
 	}
 	side->n = 0;
@@ -166,17 +166,17 @@ static void classify(struct legs *legs, struct side *side, int other)
 		}
 		bucket = &legs->bucket[(hash >> 32) &
 		                       (uint64_t)(legs->n_buckets - 1)];
-		for (c = *bucket; c >= 0; c = side->class[c].next)
+		for (c = *bucket; c >= 0; c = side->classes[c].next)
 			if (!memcmp(side->gateways + (size_t)c * (size_t)words,
 			            gateways, bytes))
 				break;
 		if (c < 0) {
 			c = side->n++;
-			side->class[c] = (struct class){.next = *bucket};
+			side->classes[c] = (struct class){.next = *bucket};
 			*bucket = c;
 		}
 		side->class_of[i] = c;
-		side->class[c].count++;
+		side->classes[c].count++;
 	}
 }
 
@@ -186,7 +186,7 @@ static void weigh(const struct legs *legs, struct side *side)
 	int first = side->group * legs->size;
 
 	for (int i = 0; i < legs->size; i++) {
-		struct class *class = &side->class[side->class_of[i]];
+		struct class *class = &side->classes[side->class_of[i]];
 
 		class->sent += legs->sent[first + i];
 		class->received += legs->received[first + i];
@@ -255,10 +255,10 @@ static void divide_links(struct legs *legs, int near, int far)
 
 		if (legs->shortest[w].hops != hops)
 			continue;
-		put_links(out, in, &a->class[near], &b -> class[far],
-		          legs -> shortest[w].once, part);
-		put_links(out, in, &a->class[near], &b -> class[far],
-		          legs -> shortest[w].twice, 2 * part);
+		put_links(out, in, &a->classes[near], &b->classes[far],
+		          legs->shortest[w].once, part);
+		put_links(out, in, &a->classes[near], &b->classes[far],
+		          legs->shortest[w].twice, 2 * part);
 	}
 }
 
@@ -316,10 +316,10 @@ static void between(struct legs *legs, int near, int far)
 	weigh(legs, a);
 	weigh(legs, b);
 	for (int c = 0; c < a->n; c++) {
-		bool all = talks(&a->class[c]);
+		bool all = talks(&a->classes[c]);
 
 		for (int d = 0; d < b->n; d++)
-			if (all || talks(&b->class[d]))
+			if (all || talks(&b->classes[d]))
 				divide_links(legs, c, d);
 	}
 	deliver(legs, a, far, true);
@@ -369,7 +369,7 @@ static void add_hops(const struct legs *legs, const struct side *side,
 {
 	for (int i = 0; i < legs->size; i++)
 		hops[side->group * legs->size + i] +=
-		        side->class[side->class_of[i]].hops;
+		        side->classes[side->class_of[i]].hops;
 }
 
 void cpl_many_links_hops(const struct cpl_network *net, void *scratch,
@@ -389,8 +389,8 @@ void cpl_many_links_hops(const struct cpl_network *net, void *scratch,
 			face(&legs, near, far);
 			for (int c = 0; c < a->n; c++)
 				for (int d = 0; d < b->n; d++) {
-					struct class *x = &a->class[c];
-					struct class *y = &b->class[d];
+					struct class *x = &a->classes[c];
+					struct class *y = &b->classes[d];
 					int ways,
 					        n = fewest(&legs, c, d, &ways);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "routing/one_link.h"
+#include "routing/legs.h"
 
 #include <string.h>
 

@@ -2,8 +2,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "routing/many_links.h"
-#include "routing/one_link.h"
+#include "routing/legs.h"
 #include "routing/dragonfly_paths.h"
 #include "routing/static_indirect.h"
 

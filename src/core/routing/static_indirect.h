@@ -21,7 +21,7 @@ struct cpl_indirect {
 	double *hops;        /* [n_routers] to all others together */
 	double *by_group[2]; /* [groups] sums of weight */
 	double *count;       /* [routers per group] */
-	double *legs;        /* scratch of one_link.h, many_links.h */
+	double *legs;        /* scratch of legs.h */
 	double max_hops, direct_hop_bytes; /* of the flows so far */
 	int max_direct_hops;
 };
@@ -31,7 +31,7 @@ size_t cpl_indirect_size(const struct cpl_network *net);
 
 /* Any dragonfly. scratch is aligned as for a double. direct_only: just in->
  * direct, direct_hop_bytes and max_direct_hops are wanted. O(links + what the
- * hops of one_link.h or many_links.h cost). */
+ * hops of legs.h cost). */
 void cpl_indirect_start(struct cpl_indirect *in, const struct cpl_network *net,
                         bool direct_only, void *scratch);
 
@@ -39,7 +39,7 @@ void cpl_indirect_start(struct cpl_indirect *in, const struct cpl_network *net,
 void cpl_indirect_flow(struct cpl_indirect *in, int from, int to, double bytes);
 
 /* Adds static-indirect's bytes of all flows to load[] and to routed. O(links +
- * what the legs of one_link.h or many_links.h cost). */
+ * what the legs of legs.h cost). */
 void cpl_indirect_finish(struct cpl_indirect *in, double *load,
                          struct cpl_routed *routed);
 

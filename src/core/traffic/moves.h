@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Link loads that change: by single flows, or while ranks of a job change
- * places, when what they send and receive is taken off the links of their old
- * routes and put on those of their new ones. Changes are tentative until they
- * are kept or undone. Searches for placements and mappings all go by it.
+ * places. Changes are tentative until they are kept or undone. For routings
+ * that have add; for others, where a move can change every link,
+ * cpl_routing_by_flow() stands in.
  *
- * For routings that have add; under one that finds the paths of all pairs
- * together a move can change every link (static-indirect: each router sends to
- * all others), and cpl_routing_by_flow() stands in.
- *
- * Exactly: each pair's bytes on a link are rounded to a grain of at most 2^-48
+ * Exactly: each flow's bytes on a link are rounded to a grain of at most 2^-48
  * of the job's bytes, so that they add up without rounding: the state then
- * depends on the layout alone, whatever the moves that led to it, and nothing
- * drifts. Else sums are those of the order in which flows came.
+ * depends on the layout alone, whatever the moves that led to it. Else sums are
+ * those of the order in which flows came.
  */
 #ifndef CPL_TRAFFIC_MOVES_H
 #define CPL_TRAFFIC_MOVES_H

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/parallel.h"
-#include "routing/one_link.h"
+#include "routing/legs.h"
 #include "routing/dragonfly_paths.h"
 #include "traffic/stream_internal.h"
 

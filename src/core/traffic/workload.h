@@ -2,23 +2,17 @@
 /*
  * Jobs on a network: what their messages put on its links when all of them are
  * in flight in one phase (Jain 2016, 3.2.1-3.2.5; Damselfly), each with its own
- * routing. This is the one entry to the traffic model; how a job is evaluated
- * follows from what it is:
+ * routing. This is the one entry to the traffic model.
  *
- * A stored matrix is added up to flows, in (source rank, destination
- * rank) order, and the flows are routed in (source router, destination router)
- * order, so the result is the same to the last bit on every machine.
+ * A stored matrix is added up to flows, in (source rank, destination rank)
+ * order, and the flows are routed in (source router, destination router) order:
+ * the result is the same to the last bit on every machine. Rows that are made
+ * when they are looked at are gone over in as few passes as the routings allow,
+ * static-direct and static-indirect of a dragonfly together.
  *
- * Rows that are made when they are looked at are walked over in as few passes
- * as the routings allow: one for static-direct and static-indirect of a
- * dragonfly together (with one link per pair of groups by (router, group) and
- * (group, node), else flow by flow, none of which is kept), one for all others.
- *
- * Jobs whose routing does not look at the load (static ones, and all of tori,
- * fat trees and graphs) put on the links what they would put there alone. Jobs
- * with an adaptive routing of a dragonfly are solved together: each adapts to
- * all others of them, and to the bytes that are on the links already, which
- * take the part of each link's bandwidth that they ask for
+ * Jobs whose routing does not look at the load put on the links what they would
+ * put there alone. Jobs with an adaptive routing are solved together: each
+ * adapts to all others of them, and to the bytes that are on the links already
  * (routing/adaptive/adaptive.h).
  */
 #ifndef CPL_TRAFFIC_WORKLOAD_H

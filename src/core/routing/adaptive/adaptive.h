@@ -21,19 +21,12 @@
  * End: an iteration (after the exposure) that grants less than 1e-4 of the
  * sum; with drawn paths at the latest 10 iterations after the exposure, else
  * after 30. Flows that always find new paths would go on for hundreds of
- * iterations on a machine that is not full. What that changes, for a 4-D
- * stencil of 12,288 ranks on 512 random nodes of etc/networks/edison.json (60
- * iterations against 282 for adaptive-hybrid, 257 for adaptive-indirect): the
- * largest load by +0.1 %, the mean by -0.5 and +0.1 %, median and upper
- * quartile by -0.4 and +0.4 %, the lower quartile by -9 and +1 %; on random
- * routers (68 and 90) all by less than 0.5 %. bench_adaptive NETWORK small RDN
- * AH 1 [400].
- * Direct paths divide the last of the bandwidth long after the shares of a
- * flow's bytes have settled. On 240 groups of 24 routers (the same wiring), 30
- * iterations against those until 1e-4 (73 to 92), as the mean difference of a
- * link's load over the mean load: workload W1 on random routers 2e-5 (largest
- * load the same to five digits, median by -0.0004 %), many-to-many on random
- * nodes and Spread 1e-11; 10 iterations: 4e-4, 2e-6, 2e-6.
+ * iterations on a machine that is not full, long after the shares of their
+ * bytes have settled. For a 4-D stencil of 12,288 ranks on 512 random nodes of
+ * etc/networks/edison.json (60 iterations against 282) that changes the largest
+ * load by 0.1 %, the mean by 0.5 %, the quartiles by up to 9 % (bench_adaptive
+ * NETWORK small RDN AH 1 [400]); with direct paths no load by more than 2e-5 of
+ * the mean.
  *
  * Jobs with other routings, and whatever else is on the links, come as
  * `background` bytes per link: on each link they ask for as much as they have
@@ -88,20 +81,15 @@ static inline bool cpl_routing_is_adaptive(const struct cpl_routing *routing)
  * kept; 1 KB up to a million, where the grants are kept rather than found
  * twice), and 100 bytes per link.
  *
- * adaptive-direct with more than 20,000 flows, one link between two groups and
- * at least four flows to each two groups, on the average, goes by pairs of
- * groups: several times as fast with 46.7 million flows on 92,160 routers, 1.6
- * s of CPU time an iteration rather than 14.4 (bench_adaptive NETWORK many RDN
- * AD 2). That adds up in another order, and takes 100 bytes more for each two
- * routers of a group.
- *
- * adaptive-indirect and adaptive-hybrid with more than a million flows, or more
- * than 20,000 and 512 to each group, on the average, and up to four links
- * between two groups, go by the groups that their paths pass through: with the
- * 13.4 million flows of workload W1 on 92,160 routers 8.6 s of CPU time an
- * iteration, all passes included, rather than 27, and 5.0 GB (bench_adaptive
- * NETWORK w1 RDR AH 2). That adds up in another order, and takes 130 bytes per
- * flow and 1 KB per link.
+ * Many flows are added up in another order, several times as fast (46.7 million
+ * on 92,160 routers: 1.6 s of CPU time an iteration rather than 14.4 with
+ * adaptive-direct, 13.4 million 8.6 s rather than 27 with adaptive-hybrid; see
+ * bench_adaptive): adaptive-direct with more than 20,000, one link between two
+ * groups and at least four flows to each two groups, by pairs of groups (100
+ * bytes more for each two routers of a group); the others with more than a
+ * million, or more than 20,000 and 512 to each group, and up to four links
+ * between two groups, by the groups that their paths pass through (130 bytes
+ * per flow and 1 KB per link).
  */
 int cpl_adaptive_solve(struct cpl_adaptive *a, struct cpl_error *err);
 
