@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/random.h"
+#include "graph/arena.h"
 #include "placement/placement.h"
 
 /* Nodes first .. end - 1 of a list; without a level nodes are units. */
@@ -87,7 +88,7 @@ static int place_random(const struct cpl_placement_request *req,
 struct domains {
 	int n, *next;
 	const int *first, *unit;
-	int *own_first, *own_unit;
+	struct cpl_arena arena;
 };
 
 static int domain_of(const struct cpl_network *net,
@@ -100,12 +101,10 @@ static int domain_of(const struct cpl_network *net,
 }
 
 /* Units that have nodes, by domain. */
-static int sort_units(const struct cpl_network *net,
-                      const struct cpl_level *domains,
-                      const struct cpl_level *units, int *first, int *unit)
+static void sort_units(const struct cpl_network *net,
+                       const struct cpl_level *domains,
+                       const struct cpl_level *units, int *first, int *unit)
 {
-	if (!first || !unit)
-		return -1;
 	for (int u = 0; u < units->n_units; u++)
 		if (units->first[u] < units->first[u + 1])
 			first[domain_of(net, domains, units, u) + 2]++;
@@ -115,28 +114,28 @@ static int sort_units(const struct cpl_network *net,
 		if (units->first[u] < units->first[u + 1])
 			unit[first[domain_of(net, domains, units, u) + 1]++] =
 			        u;
-	return 0;
 }
 
-static int list_domains(const struct cpl_network *net,
-                        const struct cpl_level *level,
-                        const struct cpl_level *units, struct domains *r)
+static struct domains list_domains(const struct cpl_network *net,
+                                   const struct cpl_level *level,
+                                   const struct cpl_level *units)
 {
-	size_t n = (size_t)level->n_units;
+	struct domains r = {.n = level->n_units,
+	                    .first = level->first,
+	                    .unit = level->node};
 
-	*r = (struct domains){.n = level->n_units,
-	                      .next = malloc(n * sizeof(*r->next)),
-	                      .first = level->first,
-	                      .unit = level->node};
+	r.next = cpl_arena_take(&r.arena, r.n, sizeof(*r.next));
 	if (units) {
-		size_t size = (size_t)units->n_units * sizeof(*r->unit);
+		int *first = cpl_arena_take(&r.arena, r.n + 2, sizeof(*first));
+		int *unit =
+		        cpl_arena_take(&r.arena, units->n_units, sizeof(*unit));
 
-		r->first = r->own_first = calloc(n + 2, sizeof(*r->first));
-		r->unit = r->own_unit = malloc(size);
-		if (sort_units(net, level, units, r->own_first, r->own_unit))
-			return -1;
+		if (!r.arena.failed)
+			sort_units(net, level, units, first, unit);
+		r.first = first;
+		r.unit = unit;
 	}
-	return r->next ? 0 : -1;
+	return r;
 }
 
 /* One unit of domain i, if it has one left; returns the new count, or -1. */
@@ -164,14 +163,10 @@ static int place_in_turn(const struct cpl_placement_request *req,
                          const struct cpl_level *units, int *out,
                          struct cpl_error *err)
 {
-	struct domains r;
-	int n = 0, rc = -1;
+	struct domains r = list_domains(req->net, domains, units);
+	int n = 0;
 
-	if (list_domains(req->net, domains, units, &r)) {
-		cpl_fail_memory(err);
-		goto out;
-	}
-	for (int pass = 0; pass < 2; pass++) {
+	for (int pass = 0; pass < 2 && !r.arena.failed; pass++) {
 		bool any = true;
 
 		for (int i = 0; i < r.n; i++)
@@ -187,12 +182,9 @@ static int place_in_turn(const struct cpl_placement_request *req,
 			}
 		}
 	}
-	rc = cpl_placement_require(req, out, err);
-out:
-	free(r.own_first);
-	free(r.own_unit);
-	free(r.next);
-	return rc;
+	if (cpl_arena_end(&r.arena, 0, err))
+		return -1;
+	return cpl_placement_require(req, out, err);
 }
 
 static int random_nodes(const struct cpl_placement_request *req, int *out,

@@ -16,21 +16,23 @@
 #define ALL_MAX 5792
 #define ALL_MAX_PRODUCT 1024
 
-static int init_product(struct cpl_distance *d, const struct cpl_product *p)
+static void init_product(struct cpl_distance *d, const struct cpl_product *p)
 {
 	int stride = 1, n = p->n_dims;
 
 	d->n_dims = n;
-	d->at = malloc((size_t)n * (size_t)d->n_leaves * sizeof(*d->at));
-	if (!d->at)
-		return -1;
+	d->at = cpl_arena_take_raw(&d->arena, (int64_t)n * d->n_leaves,
+	                           sizeof(*d->at));
 	for (int k = 0; k < n; k++) {
-		int dim = p->dim[k];
-		float *hops = malloc((size_t)dim * (size_t)dim * sizeof(*hops));
+		int64_t dim = p->dim[k];
 
-		d->table[k] = hops;
-		if (!hops)
-			return -1;
+		d->table[k] = cpl_arena_take_raw(&d->arena, dim * dim,
+		                                 sizeof(*d->table[k]));
+	}
+	for (int k = 0; k < n && !d->arena.failed; k++) {
+		int dim = p->dim[k];
+		float *hops = d->table[k];
+
 		for (int a = 0; a < dim; a++)
 			for (int b = 0; b < dim; b++)
 				*hops++ = (float)d->routing->hops(
@@ -40,7 +42,6 @@ static int init_product(struct cpl_distance *d, const struct cpl_product *p)
 			        (unsigned short)(d->router[i] / stride % dim);
 		stride *= dim;
 	}
-	return 0;
 }
 
 int cpl_distance_init(struct cpl_distance *distance,
@@ -49,11 +50,12 @@ int cpl_distance_init(struct cpl_distance *distance,
                       int n_hosts, struct cpl_error *err)
 {
 	struct cpl_distance d = {.net = net, .routing = routing};
+	struct cpl_arena *arena = &d.arena;
 	int *leaf_of = malloc((size_t)net->n_routers * sizeof(*leaf_of));
 
-	d.leaf = malloc((size_t)n_hosts * sizeof(*d.leaf));
-	d.router = malloc((size_t)n_hosts * sizeof(*d.router));
-	if (!leaf_of || !d.leaf || !d.router)
+	d.leaf = cpl_arena_take_raw(arena, n_hosts, sizeof(*d.leaf));
+	d.router = cpl_arena_take_raw(arena, n_hosts, sizeof(*d.router));
+	if (!leaf_of || arena->failed)
 		goto fail;
 	for (int i = 0; i < net->n_routers; i++)
 		leaf_of[i] = -1;
@@ -71,21 +73,21 @@ int cpl_distance_init(struct cpl_distance *distance,
 		d.n_rows = d.n_leaves;
 	if (d.n_rows < 1)
 		d.n_rows = 1;
-	d.row_of = malloc((size_t)d.n_rows * sizeof(*d.row_of));
-	d.row = malloc((size_t)d.n_rows * (size_t)d.n_leaves * sizeof(*d.row));
-	if (!d.row_of || !d.row)
+	d.row_of = cpl_arena_take_raw(arena, d.n_rows, sizeof(*d.row_of));
+	d.row = cpl_arena_take_raw(arena, (int64_t)d.n_rows * d.n_leaves,
+	                           sizeof(*d.row));
+	if (cpl_network_product(net))
+		init_product(&d, cpl_network_product(net));
+	if (arena->failed)
 		goto fail;
 	for (int i = 0; i < d.n_rows; i++)
 		d.row_of[i] = -1;
-	if (cpl_network_product(net) &&
-	    init_product(&d, cpl_network_product(net)))
-		goto fail;
 	free(leaf_of);
 	*distance = d;
 	return 0;
 fail:
 	free(leaf_of);
-	cpl_distance_free(&d);
+	cpl_arena_free(arena);
 	return cpl_fail_memory(err);
 }
 
@@ -180,13 +182,7 @@ bool cpl_distance_sums(const struct cpl_distance *d, const double *weight,
 
 void cpl_distance_free(struct cpl_distance *d)
 {
-	for (int k = 0; k < CPL_NETWORK_MAX_DIMS; k++)
-		free(d->table[k]);
-	free(d->at);
-	free(d->leaf);
-	free(d->router);
-	free(d->row_of);
-	free(d->row);
+	cpl_arena_free(&d->arena);
 	*d = (struct cpl_distance){0};
 }
 
@@ -291,14 +287,13 @@ int cpl_rings_init(struct cpl_rings *rings, const struct cpl_distance *distance,
 	}
 	if (n > OFFSETS_MAX)
 		return 0;
-	r.start = calloc((size_t)r.max + 3, sizeof(*r.start));
-	r.offset =
-	        malloc((size_t)n * (size_t)torus->n_dims * sizeof(*r.offset));
-	r.leaf_of = malloc((size_t)net->n_routers * sizeof(*r.leaf_of));
-	if (!r.start || !r.offset || !r.leaf_of) {
-		cpl_rings_free(&r);
-		return cpl_fail_memory(err);
-	}
+	r.start = cpl_arena_take(&r.arena, r.max + 3, sizeof(*r.start));
+	r.offset = cpl_arena_take_raw(&r.arena, n * torus->n_dims,
+	                              sizeof(*r.offset));
+	r.leaf_of = cpl_arena_take_raw(&r.arena, net->n_routers,
+	                               sizeof(*r.leaf_of));
+	if (r.arena.failed)
+		return cpl_arena_end(&r.arena, -1, err);
 	for (int i = 0; i < net->n_routers; i++)
 		r.leaf_of[i] = -1;
 	for (int i = 0; i < distance->n_leaves; i++)
@@ -333,8 +328,6 @@ int cpl_rings_leaf(const struct cpl_rings *r, int centre, int64_t i)
 
 void cpl_rings_free(struct cpl_rings *rings)
 {
-	free(rings->start);
-	free(rings->offset);
-	free(rings->leaf_of);
+	cpl_arena_free(&rings->arena);
 	*rings = (struct cpl_rings){0};
 }

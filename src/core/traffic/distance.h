@@ -27,6 +27,7 @@ struct cpl_distance {
 	int n_dims;  /* of the product, or 0 */
 	float *table[CPL_NETWORK_MAX_DIMS]; /* [dim * dim] */
 	unsigned short *at; /* [n_leaves * n_dims] coordinates */
+	struct cpl_arena arena;
 };
 
 /* 0, or -1 with err (memory). O(hosts + routers). */
@@ -81,6 +82,7 @@ struct cpl_rings {
 	                 * start[l + 1] */
 	short *offset;  /* [start[max + 1] * n_dims] */
 	int *leaf_of;   /* [n_routers] leaf, or -1 */
+	struct cpl_arena arena;
 };
 
 /*

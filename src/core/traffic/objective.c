@@ -47,21 +47,17 @@ bool cpl_objective_better(enum cpl_objective objective,
                           const struct cpl_metrics *a, double a_hop_bytes,
                           const struct cpl_metrics *b, double b_hop_bytes)
 {
-	int max = compare(a->max_congestion, b->max_congestion);
-	int mean = compare(a->mean_congestion, b->mean_congestion);
-	int hop_bytes = compare(a_hop_bytes, b_hop_bytes);
-	int order[3] = {max, mean, hop_bytes};
+	static const int first[][3] = {
+	        [CPL_OBJECTIVE_MAX] = {0, 1, 2},
+	        [CPL_OBJECTIVE_MEAN] = {1, 0, 2},
+	        [CPL_OBJECTIVE_HOP_BYTES] = {2, 0, 1},
+	};
+	int order[3] = {compare(a->max_congestion, b->max_congestion),
+	                compare(a->mean_congestion, b->mean_congestion),
+	                compare(a_hop_bytes, b_hop_bytes)};
 
-	if (objective == CPL_OBJECTIVE_MEAN) {
-		order[0] = mean;
-		order[1] = max;
-	} else if (objective == CPL_OBJECTIVE_HOP_BYTES) {
-		order[0] = hop_bytes;
-		order[1] = max;
-		order[2] = mean;
-	}
 	for (int i = 0; i < 3; i++)
-		if (order[i])
-			return order[i] < 0;
+		if (order[first[objective][i]])
+			return order[first[objective][i]] < 0;
 	return false;
 }
