@@ -28,7 +28,7 @@ static int at(const struct cpl_product *torus, int d, int stride, int router)
 	return router / stride % torus->dim[d];
 }
 
-/* Steps of the shortest way in one dimension; *minus: its direction, -1 where
+/* Steps of the shortest path in one dimension; *minus: its direction, -1 where
  * both are as short. */
 static int steps(const struct cpl_product *torus, int d, int from, int to,
                  int *minus)

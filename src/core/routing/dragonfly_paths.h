@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the dragonfly's routings share: ways inside a group.
+ * What the dragonfly's routings share: paths inside a group.
  */
 #ifndef CPL_ROUTING_DRAGONFLY_PATHS_H
 #define CPL_ROUTING_DRAGONFLY_PATHS_H
@@ -8,7 +8,7 @@
 #include "network/dragonfly/dragonfly.h"
 #include "routing/routing.h"
 
-/* Links in both groups of a direct way. */
+/* Links in both groups of a direct path. */
 #define CPL_MAX_LOCAL_HOPS 4
 
 /* Links between two routers of a group: 0, 1 or 2. */
@@ -94,7 +94,7 @@ static inline struct cpl_gateways cpl_gateways(const struct cpl_network *net,
 	        {row & column, row ^ column, all & ~(row | column)}};
 }
 
-/* Of up to 64 links between two groups those of the shortest ways; each of
+/* Of up to 64 links between two groups those of the shortest paths; each of
  * `twice` has twice as many ways as each of `once`. */
 struct cpl_shortest {
 	uint64_t once, twice;
@@ -130,11 +130,11 @@ static inline struct cpl_shortest cpl_shortest(const struct cpl_gateways *near,
 	return s;
 }
 
-/* Add bytes to load[], evenly over the shortest ways inside a group. O(1). */
+/* Add bytes to load[], evenly over the shortest paths inside a group. O(1). */
 void cpl_local_add(const struct cpl_network *net, int from, int to,
                    double bytes, double *load);
 
-/* add and hops of static-direct in one: returns the links of the shortest way.
+/* add and hops of static-direct in one: returns the links of the shortest path.
  * O(K). */
 int cpl_direct_add(const struct cpl_network *net, int from, int to,
                    double bytes, double *load);

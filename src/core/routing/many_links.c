@@ -6,7 +6,7 @@
 
 #include "routing/dragonfly_paths.h"
 
-/* Entries of the matrix of ways inside groups up to which it is kept; beyond,
+/* Entries of the matrix of paths inside groups up to which it is kept; beyond,
  * each way is put on its links at once. */
 #define MAX_LOCAL (INT64_C(1) << 25)
 
@@ -215,7 +215,7 @@ static inline void put_links(struct flow *near, struct flow *far,
 	}
 }
 
-/* Links inside the groups of the shortest ways between two classes, and how
+/* Links inside the groups of the shortest paths between two classes, and how
  * many ways there are; legs->shortest has those of each word. */
 static int fewest(struct legs *legs, int near, int far, int *n_ways)
 {

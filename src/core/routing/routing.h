@@ -85,7 +85,7 @@ struct cpl_routing {
 	size_t (*scratch_size)(const struct cpl_network *net);
 	/*
 	 * Router-to-router links on the way, the expectation over the paths;
-	 * without add, those of the shortest ways.
+	 * without add, those of the shortest paths.
 	 */
 	double (*hops)(const struct cpl_network *net, int from, int to);
 };
@@ -172,16 +172,16 @@ extern const struct cpl_routing cpl_routing_static_direct;
  * source and destination, static-direct to it and on from it; direct where
  * there is no third router. The exact expectation: what a router sends to all
  * others and gets from all others is spread once, and the legs that start or
- * end as the direct way does are taken off. Jain 2016, 3.2.2 (there packet by
+ * end as the direct path does are taken off. Jain 2016, 3.2.2 (there packet by
  * packet). O(flows + groups^2 + routers * routers per group) where K is 1, else
  * groups^2 times (distinct distances to the K gateways)^2 times links on the
- * shortest ways, and routers times (groups * K + routers per group).
+ * shortest paths, and routers times (groups * K + routers per group).
  */
 extern const struct cpl_routing cpl_routing_static_indirect;
 /*
  * static-indirect-sampled: the same as Jain ran it, packet by packet, to
  * compare the expectation with: a flow's bytes go as 64 packets, each over an
- * intermediate router and shortest ways drawn at random. Draws are functions of
+ * intermediate router and shortest paths drawn at random. Draws are functions of
  * (flow, packet), so it is always the same sample. A flow's load on a link
  * strays from the expectation as 1 / sqrt(64), a link's of many flows by less.
  * O(64 * (K + hops)) a flow.

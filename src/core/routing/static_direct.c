@@ -73,7 +73,7 @@ void cpl_local_add(const struct cpl_network *net, int from, int to,
 		load[share[i].link] += share[i].part;
 }
 
-/* The shortest ways between two groups, 64 links at a time. */
+/* The shortest paths between two groups, 64 links at a time. */
 struct ways {
 	const struct cpl_network *net;
 	const struct cpl_where *from, *to;

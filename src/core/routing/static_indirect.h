@@ -2,8 +2,8 @@
 /*
  * static-indirect by steps, for those who have the flows one by one. Over all
  * intermediate routers other than source and destination, a flow's legs are
- * the direct ways from its source to all routers and from all to its
- * destination, less two direct ways of its own: the former depend on what each
+ * the direct paths from its source to all routers and from all to its
+ * destination, less two direct paths of its own: the former depend on what each
  * router sends and receives only (Jain 2016, 3.2.2; expectation instead of
  * drawn packets).
  */

@@ -39,7 +39,7 @@ static int intermediate(const struct cpl_network *net, int from, int to,
 	return i + (i >= high);
 }
 
-/* Over one of the shortest ways inside a group. */
+/* Over one of the shortest paths inside a group. */
 static void local_way(const struct cpl_network *net, int from, int to, int way,
                       double bytes, double *load)
 {
@@ -79,7 +79,7 @@ static int shortest(const struct cpl_dragonfly *df, const int *leave,
 	return fewest;
 }
 
-/* Over one of all minimal ways. */
+/* Over one of all minimal paths. */
 static void one_way(const struct cpl_network *net, int from, int to,
                     double bytes, uint64_t bits, double *load)
 {

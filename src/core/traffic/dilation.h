@@ -6,7 +6,7 @@
 #include "traffic/workload.h"
 
 /*
- * Links on the way (routing->hops: where the routing solves, the shortest one),
+ * Links on the path (routing->hops: where the routing solves, the shortest one),
  * over all ordered pairs of ranks of which the first sends the second bytes;
  * pairs of one router count 0 (Jain 2016, 2.4 and 4.1).
  */

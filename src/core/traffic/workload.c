@@ -187,7 +187,7 @@ static int add_matrix(struct cpl_workload *w, const struct cpl_routing *routing,
 	return 0;
 }
 
-/* A walk over messages takes each host as a node of its own. */
+/* A pass over messages takes each host as a node of its own. */
 static int given_twice(const struct cpl_network *net, const struct cpl_job *job,
                        bool *twice, struct cpl_error *err)
 {

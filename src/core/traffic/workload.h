@@ -23,11 +23,11 @@
 #include "signature/rows.h"
 #include "traffic/traffic.h"
 
-/* Pairs of ranks by the links of their shortest way, counted on a walk over the
+/* Pairs of ranks by the links of their shortest path, counted on a pass over the
  * messages that goes by those ways; see dilation.h. */
 #define CPL_HOPS_COUNTED 64
 struct cpl_hop_count {
-	bool made; /* else it was another kind of walk */
+	bool made; /* else it was another kind of pass */
 	int64_t pairs[CPL_HOPS_COUNTED];
 };
 
@@ -69,7 +69,7 @@ void cpl_workload_clear(struct cpl_workload *w, const struct cpl_load *start);
 int cpl_workload_add(struct cpl_workload *w, const struct cpl_job *job,
                      struct cpl_error *err);
 
-/* The same job to n workloads of one network, to w[i] with routing[i]: one walk
+/* The same job to n workloads of one network, to w[i] with routing[i]: one pass
  * over the messages serves several. 0, or -1 with err. */
 int cpl_workload_add_each(struct cpl_workload *const *w,
                           const struct cpl_routing *const *routing, int n,

@@ -564,21 +564,28 @@ static void grant_shard(void *arg, int64_t chunk, int thread)
 	s->shard[chunk].granted += over_flows(s, chunk, grant_some);
 }
 
+typedef void task(void *arg, int64_t index, int thread);
+
+/* Groups see their transits, shards go over their flows, groups put what these
+ * carry on the links. */
+static void run(struct cpl_solver *s, task *look, task *over, task *carry_out)
+{
+	cpl_parallel(s->a->threads, s->table.groups, look, s);
+	cpl_parallel(s->a->threads, CPL_SHARDS, over, s);
+	cpl_parallel(s->a->threads, s->table.groups, carry_out, s);
+}
+
 static void ask(struct cpl_solver *s, struct cpl_solver_job *job,
                 struct cpl_shard *shard)
 {
 	cpl_parallel(s->a->threads, CPL_SHARDS, draw, s);
-	cpl_parallel(s->a->threads, s->table.groups, see, s);
-	cpl_parallel(s->a->threads, CPL_SHARDS, ask_shard, s);
-	cpl_parallel(s->a->threads, s->table.groups, put, s);
+	run(s, see, ask_shard, put);
 }
 
 static void grant(struct cpl_solver *s, struct cpl_solver_job *job,
                   struct cpl_shard *shard)
 {
-	cpl_parallel(s->a->threads, s->table.groups, see, s);
-	cpl_parallel(s->a->threads, CPL_SHARDS, grant_shard, s);
-	cpl_parallel(s->a->threads, s->table.groups, put, s);
+	run(s, see, grant_shard, put);
 }
 
 static inline double least_unit(const struct cpl_cell *cell,
@@ -669,9 +676,7 @@ static void replay(struct cpl_solver *s, struct cpl_solver_job *job,
                    struct cpl_shard *shard)
 {
 	cpl_parallel(s->a->threads, CPL_SHARDS, draw, s);
-	cpl_parallel(s->a->threads, s->table.groups, see_both, s);
-	cpl_parallel(s->a->threads, CPL_SHARDS, deliver_shard, s);
-	cpl_parallel(s->a->threads, s->table.groups, put_bytes, s);
+	run(s, see_both, deliver_shard, put_bytes);
 }
 
 static void start(struct cpl_solver *s, struct cpl_solver_job *job,
