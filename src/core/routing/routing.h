@@ -181,8 +181,8 @@ extern const struct cpl_routing cpl_routing_static_indirect;
 /*
  * static-indirect-sampled: the same as Jain ran it, packet by packet, to
  * compare the expectation with: a flow's bytes go as 64 packets, each over an
- * intermediate router and shortest paths drawn at random. Draws are functions of
- * (flow, packet), so it is always the same sample. A flow's load on a link
+ * intermediate router and shortest paths drawn at random. Draws are functions
+ * of (flow, packet), so it is always the same sample. A flow's load on a link
  * strays from the expectation as 1 / sqrt(64), a link's of many flows by less.
  * O(64 * (K + hops)) a flow.
  */

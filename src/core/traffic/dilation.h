@@ -6,9 +6,9 @@
 #include "traffic/workload.h"
 
 /*
- * Links on the path (routing->hops: where the routing solves, the shortest one),
- * over all ordered pairs of ranks of which the first sends the second bytes;
- * pairs of one router count 0 (Jain 2016, 2.4 and 4.1).
+ * Links on the path (routing->hops: where the routing solves, the shortest
+ * one), over all ordered pairs of ranks of which the first sends the second
+ * bytes; pairs of one router count 0 (Jain 2016, 2.4 and 4.1).
  */
 struct cpl_dilation {
 	double average;

@@ -23,8 +23,8 @@
 #include "signature/rows.h"
 #include "traffic/traffic.h"
 
-/* Pairs of ranks by the links of their shortest path, counted on a pass over the
- * messages that goes by those ways; see dilation.h. */
+/* Pairs of ranks by the links of their shortest path, counted on a pass over
+ * the messages that goes by those ways; see dilation.h. */
 #define CPL_HOPS_COUNTED 64
 struct cpl_hop_count {
 	bool made; /* else it was another kind of pass */
