@@ -11,15 +11,20 @@
 
 /* Of the links that carry traffic. */
 struct totals {
-	double sum, max, squares; /* squares: of the distances from average */
+	double sum, max;
 	int64_t used;
 };
 
-static inline __attribute__((always_inline)) void
+/* Returns the sum of squared distances from the average, or with totals fills
+ * these. */
+static inline __attribute__((always_inline)) double
 over_links(const struct cpl_network *net, const struct cpl_load *load,
-           const struct cpl_load *background, const double *average,
-           struct totals *t)
+           const struct cpl_load *background, double average,
+           struct totals *totals)
 {
+	double sum = 0, max = 0, squares = 0;
+	int64_t used = 0;
+
 	for (int c = 0; c < net->n_classes; c++) {
 		const struct cpl_link_class *class = &net->link_class[c];
 
@@ -32,16 +37,19 @@ over_links(const struct cpl_network *net, const struct cpl_load *load,
 			x /= class->bandwidth;
 			if (!(x > 0))
 				continue;
-			if (average) {
-				t->squares += (x - *average) * (x - *average);
+			if (!totals) {
+				squares += (x - average) * (x - average);
 				continue;
 			}
-			t->used++;
-			t->sum += x;
-			if (x > t->max)
-				t->max = x;
+			used++;
+			sum += x;
+			if (x > max)
+				max = x;
 		}
 	}
+	if (totals)
+		*totals = (struct totals){sum, max, used};
+	return squares;
 }
 
 static double node_links(const struct cpl_network *net, const double *own,
@@ -73,10 +81,11 @@ void cpl_traffic_metrics(const struct cpl_network *net,
                          const struct cpl_load *background,
                          struct cpl_metrics *out)
 {
-	struct totals t = {0};
+	struct totals t;
+	double squares;
 
 	memset(out, 0, sizeof(*out));
-	over_links(net, load, background, NULL, &t);
+	over_links(net, load, background, 0, &t);
 	out->max_congestion = t.max;
 	if (net->n_links)
 		out->mean_congestion = t.sum / (double)net->n_links;
@@ -90,9 +99,9 @@ void cpl_traffic_metrics(const struct cpl_network *net,
 		return;
 	out->nonzero_average = t.sum / (double)t.used;
 	/* A second pass: the sum of squares would cancel. */
-	over_links(net, load, background, &out->nonzero_average, &t);
+	squares = over_links(net, load, background, out->nonzero_average, NULL);
 	out->nonzero_variance =
-	        variance_of(t.squares, t.used, out->nonzero_average);
+	        variance_of(squares, t.used, out->nonzero_average);
 }
 
 static double ratio(double value, double reference)
