@@ -38,7 +38,8 @@ const char *__lsan_default_suppressions(void)
 	return "leak:gres_select_util_create_list_req_accum\n";
 }
 
-static part_record_t part_main, part_wide;
+static part_record_t *part_main, *part_wide;
+size_t controller_job_extra;
 static uint32_t last_id;
 static int (*stock_job_test)(job_record_t *, bitstr_t *, uint32_t, uint32_t,
                              uint32_t, uint16_t, List, List *, bitstr_t *);
@@ -200,9 +201,10 @@ static const char network[] =
         " \"global_links_per_group_pair\": 1,"
         " \"nodes\": \"n[0-63]\" }\n";
 
-static void init_part(part_record_t *part, const char *name)
+static part_record_t *new_part(const char *name)
 {
-	memset(part, 0, sizeof(*part));
+	part_record_t *part = xmalloc(sizeof(*part));
+
 	part->magic = PART_MAGIC;
 	part->name = xstrdup(name);
 	part->node_bitmap = bit_alloc(node_record_count);
@@ -214,6 +216,7 @@ static void init_part(part_record_t *part, const char *name)
 	part->priority_tier = 1;
 	part->state_up = PARTITION_UP;
 	list_append(part_list, part);
+	return part;
 }
 
 static void init_nodes(void)
@@ -292,8 +295,8 @@ void controller_start(const char *type)
 	job_list = list_create(NULL);
 	part_list = list_create(NULL);
 	init_nodes();
-	init_part(&part_main, "main");
-	init_part(&part_wide, "wide");
+	part_main = new_part("main");
+	part_wide = new_part("wide");
 	read_conf();
 	load_stock();
 }
@@ -365,7 +368,7 @@ static void add_gres(job_record_t *job, const char *gres)
 
 job_record_t *controller_job(const struct job_options *options)
 {
-	job_record_t *job = xmalloc(sizeof(*job));
+	job_record_t *job = xmalloc(sizeof(*job) + controller_job_extra);
 	struct job_details *details = xmalloc(sizeof(*details));
 	int per_task = options->cpus_per_task ? options->cpus_per_task : 1;
 	int nodes = options->nodes ? options->nodes : 1;
@@ -378,8 +381,8 @@ job_record_t *controller_job(const struct job_options *options)
 	        xstrdup(options->partition ? options->partition : "main");
 	job->part_ptr =
 	        options->partition && !xstrcmp(options->partition, "wide")
-	                ? &part_wide
-	                : &part_main;
+	                ? part_wide
+	                : part_main;
 	job->priority = 1;
 	job->best_switch = true;
 	job->user_id = 1000;
@@ -657,7 +660,7 @@ static slurm_step_layout_t *step_layout(job_record_t *job, int tasks,
 char *controller_step(job_record_t *job, int tasks, uint32_t dist,
                       const char *submit_line)
 {
-	step_record_t step;
+	step_record_t *step = xmalloc(sizeof(*step));
 	slurm_step_layout_t *layout = step_layout(job, tasks, dist);
 	char *text = NULL, **node = calloc((size_t)tasks, sizeof(char *));
 	size_t size;
@@ -665,13 +668,13 @@ char *controller_step(job_record_t *job, int tasks, uint32_t dist,
 	FILE *f;
 
 	need(layout && node, "step layout");
-	memset(&step, 0, sizeof(step));
-	step.magic = STEP_MAGIC;
-	step.job_ptr = job;
-	step.step_layout = layout;
-	step.step_id.job_id = job->job_id;
-	step.submit_line = (char *)submit_line;
-	select_g_step_start(&step);
+	step->magic = STEP_MAGIC;
+	step->job_ptr = job;
+	step->step_layout = layout;
+	step->step_id.job_id = job->job_id;
+	step->submit_line = (char *)submit_line;
+	select_g_step_start(step);
+	xfree(step);
 	hosts = hostlist_create(layout->node_list);
 	for (uint32_t i = 0; i < layout->node_cnt; i++) {
 		char *name = hostlist_nth(hosts, (int)i);

@@ -13,6 +13,8 @@
 #define MACHINE_NODES 64
 #define MACHINE_CORES 4
 
+/* Bytes that a job's record has more than we know (0). */
+extern size_t controller_job_extra;
 /* Before controller_start: threads of a core (1), and further words of the
  * line of n[32-63], "Gres=gpu:2". */
 extern int controller_threads;

@@ -123,7 +123,8 @@ static void send_along(const launch_tasks_request_msg_t *req,
 	cpl_resolve(config, NULL, &job, &want);
 	if (want.binding.value) {
 		found = find(config->profile_dir, want.profile.value);
-		made = cpl_site_launch(config, &want, &found, &step, &size,
+		made = cpl_site_launch(config, &want, &found, &step,
+		                       CPL_LAUNCH_MAX_BYTES, &size,
 		                       &err);
 		cpl_profile_drop(found.profile);
 	}

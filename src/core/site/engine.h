@@ -160,6 +160,7 @@ struct cpl_engine_step {
 	uint32_t *const *ids;  /* [n_hosts][tasks[i]] ranks: in and out */
 	bool own_order;        /* the user's option: ids stay as they are */
 	bool part; /* of a heterogeneous job: its ranks may go on elsewhere */
+	size_t limit; /* bytes that may travel; 0: CPL_LAUNCH_MAX_BYTES */
 };
 
 /* What becomes of it. */
@@ -175,7 +176,7 @@ struct cpl_engine_layout {
  * A step starts: its ranks follow the job's layout at unchanged counts per host
  * (mapped anew within MaxDecisionTime when only the total is the same), each
  * row of ids increasing; and what its nodes need to bind is written
- * (binding/launch.h, at most CPL_LAUNCH_MAX_BYTES). A step in the user's own
+ * (binding/launch.h, at most step->limit bytes). A step in the user's own
  * order over the whole job is noted as how the job runs.
  */
 void cpl_engine_step(struct cpl_engine *engine,

@@ -245,7 +245,9 @@ static unsigned char *travels(struct cpl_engine *engine,
 	engine_find_profile(engine, want.profile.value,
 	                    step->part ? 0 : step->ranks,
 	                    engine_deadline(engine->snapshot), &found);
-	data = cpl_site_launch(config, &want, &found, &layout, size, err);
+	data = cpl_site_launch(config, &want, &found, &layout,
+	                       step->limit ? step->limit : CPL_LAUNCH_MAX_BYTES,
+	                       size, err);
 	cpl_profile_drop(found.profile);
 	return data;
 }

@@ -15,7 +15,8 @@ static int set_name(char *field, const char *name, struct cpl_error *err)
 unsigned char *cpl_site_launch(const struct cpl_config *config,
                                const struct cpl_resolved *want,
                                const struct cpl_store_answer *found,
-                               const struct cpl_launch_step *step, size_t *size,
+                               const struct cpl_launch_step *step,
+                               size_t limit, size_t *size,
                                struct cpl_error *err)
 {
 	const struct cpl_profile *profile = found->profile;
@@ -34,9 +35,8 @@ unsigned char *cpl_site_launch(const struct cpl_config *config,
 	launch.memory = want->bind_memory;
 	launch.own = config->user_profile;
 	if (profile)
-		data = cpl_launch_write(&launch, profile->graph, step,
-		                        CPL_LAUNCH_MAX_BYTES, size, &full,
-		                        &why);
+		data = cpl_launch_write(&launch, profile->graph, step, limit,
+		                        size, &full, &why);
 	if (data)
 		return data;
 	/* A part of a step does not know its first rank here; its nodes do. */
@@ -50,6 +50,5 @@ unsigned char *cpl_site_launch(const struct cpl_config *config,
 		launch.kind = CPL_LAUNCH_NOTHING;
 		snprintf(launch.reason, sizeof(launch.reason), "%s", why.text);
 	}
-	return cpl_launch_write(&launch, NULL, NULL, CPL_LAUNCH_MAX_BYTES, size,
-	                        &full, err);
+	return cpl_launch_write(&launch, NULL, NULL, limit, size, &full, err);
 }

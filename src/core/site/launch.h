@@ -9,15 +9,16 @@
 
 /*
  * The data for a step of a job whose tasks are to be bound (want->binding is
- * not NULL) by the profile that was found, or not: rows; where they are too
- * many, or the step is part of one whose other ranks are elsewhere, the version
+ * not NULL) by the profile that was found, or not: rows; where they take more
+ * than limit bytes, or the step is part of one whose other ranks are elsewhere, the version
  * of the file to look into; else why there is nothing. To be free()d; NULL with
  * err. O(entries of the profile + ranks).
  */
 unsigned char *cpl_site_launch(const struct cpl_config *config,
                                const struct cpl_resolved *want,
                                const struct cpl_store_answer *found,
-                               const struct cpl_launch_step *step, size_t *size,
+                               const struct cpl_launch_step *step,
+                               size_t limit, size_t *size,
                                struct cpl_error *err);
 
 #endif

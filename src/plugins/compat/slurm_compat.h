@@ -7,11 +7,15 @@
 #ifndef CPL_COMPAT_SLURM_COMPAT_H
 #define CPL_COMPAT_SLURM_COMPAT_H
 
+#include "commplace-config.h"
+
 #include "config.h"
 
-#include <slurm/slurm_version.h>
-#if SLURM_VERSION_NUMBER != 0x160508
-#error "the plugins are written for Slurm 22.05.8"
+#include "slurm_public.h"
+
+#if CPLSLURM_SERIES != 2205 && CPLSLURM_SERIES != 2411 &&                      \
+        CPLSLURM_SERIES != 2605
+#error "the plugins are written for the series 22.05, 24.11 and 26.05 of Slurm"
 #endif
 
 #include "src/common/slurm_xlator.h"
@@ -27,9 +31,7 @@
 #include "src/common/xmalloc.h"
 #include "src/common/xstring.h"
 
-_Static_assert(sizeof(slurm_conf_t) == 1544, "slurm_conf_t");
-_Static_assert(sizeof(launch_tasks_request_msg_t) == 648,
-               "launch_tasks_request_msg_t");
+typedef struct xlist cplslurm_list;
 
 /* Name under which the SPANK plugin registers, part of variable names. */
 #define CPLSLURM_SPANK_NAME "commplace"

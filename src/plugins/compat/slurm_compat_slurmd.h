@@ -7,11 +7,49 @@
 
 #include <stdbool.h>
 
+#include "src/common/list.h"
+#if CPLSLURM_SERIES < 2302
+#include "src/common/cgroup.h"
+#include "src/common/gres.h"
+#include "src/common/select.h"
+#include "src/common/slurm_cred.h"
+#else
+#include "src/interfaces/cgroup.h"
+#include "src/interfaces/cred.h"
+#include "src/interfaces/gres.h"
+#include "src/interfaces/select.h"
+#endif
 #include "src/slurmd/slurmd/slurmd.h"
 #include "src/slurmd/slurmstepd/slurmstepd_job.h"
 
-_Static_assert(sizeof(stepd_step_rec_t) == 768, "stepd_step_rec_t");
-_Static_assert(sizeof(slurmd_conf_t) == 488, "slurmd_conf_t");
+/* Gone in 24.05. */
+#if CPLSLURM_SERIES >= 2405
+#define CPU_BIND_RANK 0
+#endif
+
+/* Of switch/commplace, which has no other use of its number and its mark. */
+#define CPLSLURM_SWITCH_ID 0x4350
+#define CPLSLURM_SWITCH_MAGIC 0x43505349
+/* What a credential may carry: libjwt of auth/slurm puts it on the stack of
+ * slurmctld's thread. */
+#define CPLSLURM_SWITCH_MAX (64 << 10)
+
+/* What Slurm hands switch/commplace back: of a job, or of a step. */
+struct cplslurm_switch {
+	uint32_t magic, size;
+	void *data;   /* ours, malloc(); NULL: none */
+	void *theirs; /* the wrapped plugin's; NULL: none */
+};
+
+/* What slurmctld sent along with a launch; false: nothing, or not to be had in
+ * this process. */
+bool cplslurm_sent(const launch_tasks_request_msg_t *req,
+                   struct cplslurm_excerpt *out);
+/* Drop it, where slurmd hands it on. */
+void cplslurm_sent_drop(launch_tasks_request_msg_t *req);
+/* Whose step is launched. */
+void cplslurm_launch_user(const launch_tasks_request_msg_t *req, uint32_t *uid,
+                          uint32_t *gid);
 
 extern slurmd_conf_t *conf __attribute__((weak));
 

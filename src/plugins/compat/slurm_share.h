@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What select/cons_tres_commplace offers to job_submit/commplace in the same
- * slurmctld, so that there is one engine: an exported table, which the other
- * plugin looks up by its name. Both are taken only from the same build.
+ * What select/cons_tres_commplace offers to job_submit/commplace and
+ * switch/commplace in the same slurmctld, so that there is one engine: an
+ * exported table, which they look up by its name. All are taken only from the
+ * same build.
  */
 #ifndef CPL_COMPAT_SLURM_SHARE_H
 #define CPL_COMPAT_SLURM_SHARE_H
 
 #include "commplace-config.h"
 
+#include "ctld.h"
 #include "site/submit.h"
 
 #define CPLSLURM_SHARE cplslurm_share_1
@@ -22,14 +24,20 @@ struct cplslurm_share {
 	void (*submit)(struct cpl_engine *engine,
 	               const struct cpl_submission *submission,
 	               struct cpl_verdict *verdict);
+	/* As cplselect_step. */
+	bool (*step)(step_record_t *step, struct cpl_engine_layout *out);
 };
 
-#define CPLSLURM_SHARE_INIT(get)                                               \
+/* Of the select plugin that slurmctld has loaded, which *handle (dlclose() it)
+ * keeps; NULL: it is not ours, or of another build, which is logged. */
+const struct cplslurm_share *cplslurm_share_find(void **handle);
+
+#define CPLSLURM_SHARE_INIT(get, lay_out)                                      \
 	{                                                                      \
 		.version = PACKAGE_VERSION,                                    \
 		.submission = sizeof(struct cpl_submission),                   \
 		.verdict = sizeof(struct cpl_verdict), .engine = (get),        \
-		.submit = cpl_engine_submit,                                   \
+		.submit = cpl_engine_submit, .step = (lay_out),                \
 	}
 
 #endif

@@ -17,8 +17,6 @@
 #include "slurm_share.h"
 #include "src/common/group_cache.h"
 
-#define SELECT_TYPE_OURS "select/cons_tres_commplace"
-#define SELECT_FILE "select_cons_tres_commplace.so"
 /* What a look at commplace.conf may take. */
 #define LOAD_WAIT_MS 200
 
@@ -37,7 +35,7 @@ extern char *default_part_name __attribute__((weak));
 static void *select_plugin; /* dlopen() */
 static const struct cplslurm_share *share;
 static struct cpl_engine *own;
-static const struct cplslurm_share own_share = CPLSLURM_SHARE_INIT(NULL);
+static const struct cplslurm_share own_share = CPLSLURM_SHARE_INIT(NULL, NULL);
 
 static void say(enum cpl_engine_log level, const char *text)
 {
@@ -47,30 +45,6 @@ static void say(enum cpl_engine_log level, const char *text)
 		info("job_submit/commplace: %s", text);
 	else
 		debug("job_submit/commplace: %s", text);
-}
-
-static bool same_build(const struct cplslurm_share *theirs)
-{
-	return !strcmp(theirs->version, own_share.version) &&
-	       theirs->submission == own_share.submission &&
-	       theirs->verdict == own_share.verdict;
-}
-
-/* Is the select plugin ours, and loaded by this slurmctld? */
-static void find_share(void)
-{
-	if (!slurm_conf.select_type ||
-	    strcmp(slurm_conf.select_type, SELECT_TYPE_OURS))
-		return;
-	select_plugin =
-	        cplslurm_open_plugin(SELECT_FILE, RTLD_LAZY | RTLD_NOLOAD);
-	if (select_plugin)
-		share = dlsym(select_plugin, CPLSLURM_SHARE_NAME);
-	if (share && !same_build(share))
-		share = NULL;
-	if (!share)
-		error("job_submit/commplace: the select plugin that is loaded "
-		      "is of another build; restart slurmctld after an update");
 }
 
 static struct cpl_engine *own_engine(void)
@@ -205,7 +179,7 @@ extern int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **message)
 		submission.job.partition =
 		        &default_part_name ? default_part_name : NULL;
 	if (!share && !own)
-		find_share();
+		share = cplslurm_share_find(&select_plugin);
 	engine = share ? share->engine() : own_engine();
 	if (engine) {
 		(share ? share : &own_share)

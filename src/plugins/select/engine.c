@@ -29,7 +29,7 @@ static struct cpl_engine *get_engine(void)
 }
 
 extern const struct cplslurm_share CPLSLURM_SHARE;
-const struct cplslurm_share CPLSLURM_SHARE = CPLSLURM_SHARE_INIT(get_engine);
+const struct cplslurm_share CPLSLURM_SHARE = CPLSLURM_SHARE_INIT(get_engine, cplselect_step);
 
 void cplselect_configure(void)
 {
@@ -73,53 +73,31 @@ void cplselect_fini(void)
 
 int cplselect_hosts(void)
 {
-	int n = node_record_count;
-	const char **name;
 	struct cpl_error err = {""};
+	const char **name;
+	int n;
 
 	if (hosts_known)
 		return 0;
-	name = malloc(((size_t)n + 1) * sizeof(*name));
-	for (int i = 0; name && i < n; i++)
-		name[i] = node_record_table_ptr[i]
-		                  ? node_record_table_ptr[i]->name
-		                  : NULL;
+	name = cplslurm_hosts(&n);
 	hosts_known =
 	        name && !cpl_engine_set_hosts(cplselect_engine, name, n, &err);
 	free(name);
 	return hosts_known ? 0 : -1;
 }
 
-struct live {
+void cplselect_restore(cplslurm_list *jobs)
+{
 	struct cpl_engine_live *job;
-	int n, max;
-};
-
-static int collect(void *x, void *arg)
-{
-	const job_record_t *job_ptr = x;
-	struct live *live = arg;
-	bool suspended = IS_JOB_SUSPENDED(job_ptr);
-
-	if ((IS_JOB_RUNNING(job_ptr) || suspended) && live->n < live->max)
-		live->job[live->n++] = (struct cpl_engine_live){
-		        .id = job_ptr->job_id, .suspended = suspended};
-	return 0;
-}
-
-void cplselect_job_init(List jobs)
-{
-	struct live live = {.max = jobs ? list_count(jobs) : 0};
+	int n;
 
 	if (!cplselect_engine)
 		return;
-	live.job = malloc(((size_t)live.max + 1) * sizeof(*live.job));
-	if (!live.job)
+	job = cplslurm_live(jobs, &n);
+	if (!job)
 		return;
-	if (jobs)
-		list_for_each(jobs, collect, &live);
-	cpl_engine_restore(cplselect_engine, live.job, live.n,
+	cpl_engine_restore(cplselect_engine, job, n,
 	                   restored ? 0 : LOAD_WAIT_MS);
 	restored = true;
-	free(live.job);
+	free(job);
 }

@@ -24,6 +24,7 @@
 #include "placement/placement.h"
 #include "signature/signature.h"
 #include "site/config.h"
+#include "slurm_public.h"
 
 /*
  * By this variable sbatch and salloc tell slurmctld that an srun in the job

@@ -182,12 +182,11 @@ struct cpl_profile *cpltask_file(const launch_tasks_request_msg_t *req,
                                  const struct cpl_launch *launch,
                                  const char *own, struct cpl_error *err)
 {
-	const struct cpl_reader user = {
-	        .uid = req->uid,
-	        .gid = req->gid,
+	struct cpl_reader user = {
 	        .in_group = in_group,
 	        .arg = (void *)req,
 	};
+	uint32_t uid, gid;
 	struct cpl_store_answer answer = {0};
 	int rc = 0;
 	struct cpl_store_query query = {
@@ -198,6 +197,9 @@ struct cpl_profile *cpltask_file(const launch_tasks_request_msg_t *req,
 	        .deadline = site->deadline,
 	};
 
+	cplslurm_launch_user(req, &uid, &gid);
+	user.uid = uid;
+	user.gid = gid;
 	cpl_store_find(store, &query, &answer);
 	if (answer.found != CPL_FOUND_READY)
 		rc = cpl_fail(err, "%s", answer.err.text);

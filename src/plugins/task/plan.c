@@ -10,9 +10,6 @@
 #include <unistd.h>
 
 #include "src/common/job_options.h"
-#include "src/common/list.h"
-#include "src/common/select.h"
-#include "src/common/slurm_cred.h"
 #include "src/slurmd/common/xcpuinfo.h"
 
 #include "base/printable.h"
@@ -24,8 +21,7 @@ static pthread_mutex_t topology_lock = PTHREAD_MUTEX_INITIALIZER;
 static hwloc_topology_t topology; /* NULL: not loaded yet */
 static char topology_counts[64];  /* synthetic, of pretended counts */
 
-/* More CPUs configured than slurmd sees (config_overrides). */
-static bool counts_are_pretended(void)
+bool cpltask_counts_pretended(void)
 {
 	return (int)conf->sockets * conf->cores * conf->threads !=
 	       conf->block_map_size;
@@ -41,7 +37,7 @@ static hwloc_topology_t node_topology(struct cpl_error *err)
 	char counts[sizeof(topology_counts)] = "";
 	int n;
 
-	if (counts_are_pretended())
+	if (cpltask_counts_pretended())
 		snprintf(counts, sizeof(counts), "pack:%d core:%d pu:%d",
 		         conf->sockets, conf->cores, conf->threads);
 	if (topology && !strcmp(counts, topology_counts))
@@ -99,16 +95,6 @@ static const char *asked_profile(const launch_tasks_request_msg_t *req)
 	name = cplslurm_options(req->spank_job_env, req->spank_job_env_size)
 	               .profile;
 	return name ? name : cplslurm_options(req->env, req->envc).profile;
-}
-
-/* What slurmctld sent along; false: nothing. A step that names a profile then
- * goes by the files of its nodes. */
-static bool sent(const launch_tasks_request_msg_t *req,
-                 struct cplslurm_excerpt *out)
-{
-	return req->select_jobinfo && req->select_jobinfo->data &&
-	       !select_g_select_jobinfo_get(req->select_jobinfo,
-	                                    CPLSLURM_JOBDATA_EXCERPT, out);
 }
 
 /*
@@ -199,7 +185,7 @@ hwloc_bitmap_t cpltask_cpus_of_cores(char *cores, struct cpl_error *err)
 
 	if (rc) {
 		cpl_fail_memory(err);
-	} else if (!counts_are_pretended()) {
+	} else if (!cpltask_counts_pretended()) {
 		if (xcpuinfo_abs_to_mac(cores, &cpus) || !cpus ||
 		    hwloc_bitmap_list_sscanf(set, cpus) < 0)
 			rc = cpl_fail(err, "cannot turn cores %s into CPUs",
@@ -365,7 +351,8 @@ done:
 static int find_order(const launch_tasks_request_msg_t *req, struct order *o,
                       struct cpl_error *err)
 {
-	bool told = sent(req, &o->data);
+	/* A step that names a profile else goes by the files of its nodes. */
+	bool told = cplslurm_sent(req, &o->data);
 
 	o->own = asked_profile(req);
 	if (told &&

@@ -18,8 +18,10 @@
 #include "binding/launch.h"
 #include "site/store.h"
 
-/* From slurmd to slurmstepd, gone before the task starts: the masks are ours.
- */
+/* From slurmd to slurmstepd, gone before the task starts: its user left the
+ * binding to us. */
+#define CPLTASK_FREE "COMMPLACE_FREE"
+/* Likewise: the masks are ours. */
 #define CPLTASK_BOUND "COMMPLACE_BOUND"
 /* Likewise: NUMA nodes as masks, one per local task. Only with BindMemory. */
 #define CPLTASK_MEMS "COMMPLACE_MEMS"
@@ -61,6 +63,9 @@ struct cpltask_plan {
 	double cost, cost_packed;
 	int n_far; /* tasks that are not near their GPU */
 };
+
+/* More CPUs configured than slurmd sees (config_overrides)? */
+bool cpltask_counts_pretended(void);
 
 /* OS numbers of the CPUs of Slurm's cores "0-3", to be freed; NULL with err. */
 hwloc_bitmap_t cpltask_cpus_of_cores(char *cores, struct cpl_error *err);

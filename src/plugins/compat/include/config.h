@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Stands in for the config.h that Slurm's own configure makes. No macro of
- * that file changes the layout of a structure the plugins use; USE_ALIAS and
- * NDEBUG are as in Debian's build. slurm/slurm_version.h defines
- * SLURM_VERSION_NUMBER too, so another version shows as a redefinition.
+ * Stands in for the config.h that Slurm's own configure makes, as far as
+ * Slurm's headers need it. No macro of that file changes the layout of a
+ * structure the plugins use; USE_ALIAS and NDEBUG are as in releases. The
+ * version is that of the Slurm installed, which configure has compared with
+ * the tree.
  */
 #ifndef CPL_COMPAT_CONFIG_H
 #define CPL_COMPAT_CONFIG_H
 
-#define SLURM_VERSION_NUMBER 0x160508
-#define SLURM_VERSION_STRING "22.05.8"
+#include <slurm/slurm_version.h>
+
+#define SLURM_VERSION_STRING CPL_SLURM_VERSION_STRING
 #define USE_ALIAS 1
 #define NDEBUG 1
 

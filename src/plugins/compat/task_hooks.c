@@ -10,9 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/common/cgroup.h"
 #include "src/common/log.h"
-#include "src/common/select.h"
 
 const char plugin_name[] = "commplace: bind tasks by how they communicate";
 const char plugin_type[] = "task/commplace";
@@ -55,11 +53,16 @@ static int masks_to_log(const char *masks)
 	{                                                                      \
 		return SLURM_SUCCESS;                                          \
 	}
+#if CPLSLURM_SERIES < 2302
 NOTHING(slurmd_suspend_job, uint32_t job_id)
 NOTHING(slurmd_resume_job, uint32_t job_id)
 NOTHING(pre_setuid, stepd_step_rec_t *job)
 NOTHING(pre_set_affinity, stepd_step_rec_t *job, uint32_t node_tid)
 NOTHING(set_affinity, stepd_step_rec_t *job, uint32_t node_tid)
+#elif CPLSLURM_SERIES >= 2505
+NOTHING(update_mem_limit, stepd_step_rec_t *job, uint64_t job_mem,
+        uint64_t step_mem)
+#endif
 NOTHING(add_pid, pid_t pid)
 
 int init(void)
@@ -92,6 +95,7 @@ static void clear_environment(char **env, uint32_t *n)
 {
 	if (!env)
 		return;
+	unsetenvp(env, CPLTASK_FREE);
 	unsetenvp(env, CPLTASK_BOUND);
 	unsetenvp(env, CPLTASK_MEMS);
 	unsetenvp(env, CPLTASK_PLAN);
@@ -115,13 +119,73 @@ static bool is_users(const launch_tasks_request_msg_t *req)
 	        !(req->cpu_bind_type & CPU_BIND_ONE_THREAD_PER_CORE));
 }
 
+/* What of a step says how its tasks are bound: a launch request's, or a
+ * step's in slurmstepd. */
+struct bound {
+	char **masks, ***env;
+	uint32_t memory; /* mem_bind_type */
+};
+
+/* The masks take the place of Slurm's own; where CPUs are pretended, they are
+ * told only. */
+static void bind_by(const struct bound *to, const struct cpltask_plan *plan)
+{
+	if (plan->binding) {
+		xfree(*to->masks);
+		*to->masks = xstrdup(plan->masks);
+		env_array_overwrite(to->env, CPLTASK_BOUND, "1");
+		if (plan->mems && !(to->memory & USER_MEMORY))
+			env_array_overwrite(to->env, CPLTASK_MEMS, plan->mems);
+	} else {
+		env_array_overwrite(to->env, CPLTASK_PLAN, plan->masks);
+	}
+}
+
+static void tell(const slurm_step_id_t *id, const struct cpltask_plan *plan)
+{
+	int shown = masks_to_log(plan->masks);
+	char far[64] = "";
+
+	if (plan->n_far)
+		snprintf(far, sizeof(far), ", %d tasks not near their GPU",
+		         plan->n_far);
+	info("commplace: %ps: %s %s, profile %s, masks %.*s%s, cost %g, packed "
+	     "order %g%s",
+	     id, plan->binding ? "bound by" : "pretended CPUs, plan",
+	     plan->binder, plan->profile, shown, plan->masks,
+	     plan->masks[shown] ? ",..." : "", plan->cost, plan->cost_packed,
+	     far);
+}
+
+/* 1 and a plan, or 0: Slurm's own binding, and why is logged. */
+static int plan_or_leave(const launch_tasks_request_msg_t *req,
+                         uint32_t node_id, struct cpltask_plan *plan)
+{
+	struct cpl_error err = {""};
+	int rc = cpltask_plan(req, node_id, plan, &err);
+
+	if (rc < 0)
+		info("commplace: %ps: left to Slurm's binding: %s",
+		     &req->step_id, err.text);
+	return rc > 0;
+}
+
+static void sweep_later(const launch_tasks_request_msg_t *req)
+{
+	uint32_t uid, gid;
+
+	cplslurm_launch_user(req, &uid, &gid);
+	cpltask_sweep_later(&req->step_id, uid);
+}
+
+#if CPLSLURM_SERIES < 2405
+
 int task_p_slurmd_launch_request(launch_tasks_request_msg_t *req,
                                  uint32_t node_id, char **err_msg)
 {
+	const struct bound to = {&req->cpu_bind, &req->env,
+	                         req->mem_bind_type};
 	struct cpltask_plan plan;
-	struct cpl_error err = {""};
-	char far[64] = "";
-	int rc, shown;
 
 	clear_environment(req->env, &req->envc);
 	if (is_users(req)) {
@@ -129,43 +193,67 @@ int task_p_slurmd_launch_request(launch_tasks_request_msg_t *req,
 		      &req->step_id);
 		return SLURM_SUCCESS;
 	}
-	rc = cpltask_plan(req, node_id, &plan, &err);
-	/* slurmstepd has no use for it. */
-	if (req->select_jobinfo && req->select_jobinfo->data)
-		select_g_select_jobinfo_set(req->select_jobinfo,
-		                            CPLSLURM_JOBDATA_EXCERPT, NULL);
-	if (rc < 0)
-		info("commplace: %ps: left to Slurm's binding: %s",
-		     &req->step_id, err.text);
-	if (rc <= 0)
+	if (!plan_or_leave(req, node_id, &plan)) {
+		cplslurm_sent_drop(req);
 		return SLURM_SUCCESS;
-
-	req->cpu_bind_type &= ~CPU_BIND_TO_THREADS;
-	if (plan.binding) {
-		cpltask_sweep_later(&req->step_id, req->uid);
-		req->cpu_bind_type |= CPU_BIND_MASK;
-		xfree(req->cpu_bind);
-		req->cpu_bind = xstrdup(plan.masks);
-		env_array_overwrite(&req->env, CPLTASK_BOUND, "1");
-		if (plan.mems && !(req->mem_bind_type & USER_MEMORY))
-			env_array_overwrite(&req->env, CPLTASK_MEMS, plan.mems);
-	} else {
-		req->cpu_bind_type |= CPU_BIND_NONE;
-		env_array_overwrite(&req->env, CPLTASK_PLAN, plan.masks);
 	}
+	/* slurmstepd has no use for it. */
+	cplslurm_sent_drop(req);
+	req->cpu_bind_type &= ~CPU_BIND_TO_THREADS;
+	req->cpu_bind_type |= plan.binding ? CPU_BIND_MASK : CPU_BIND_NONE;
+	if (plan.binding)
+		sweep_later(req);
+	bind_by(&to, &plan);
 	req->envc = envcount(req->env);
-	if (plan.n_far)
-		snprintf(far, sizeof(far), ", %d tasks not near their GPU",
-		         plan.n_far);
-	shown = masks_to_log(plan.masks);
-	info("commplace: %ps: %s %s, profile %s, masks %.*s%s, cost %g, packed "
-	     "order %g%s",
-	     &req->step_id, plan.binding ? "bound by" : "pretended CPUs, plan",
-	     plan.binder, plan.profile, shown, plan.masks,
-	     plan.masks[shown] ? ",..." : "", plan.cost, plan.cost_packed, far);
+	tell(&req->step_id, &plan);
 	cpltask_plan_free(&plan);
 	return SLURM_SUCCESS;
 }
+
+#else
+
+/* slurmd has what slurmctld sent in no readable form: slurmstepd plans, and
+ * has to know that its user left the binding to us. */
+int task_p_slurmd_launch_request(launch_tasks_request_msg_t *req,
+                                 uint32_t node_id, char **err_msg)
+{
+	clear_environment(req->env, &req->envc);
+	if (is_users(req)) {
+		debug("commplace: %ps: --cpu-bind or CpuBind decides",
+		      &req->step_id);
+		return SLURM_SUCCESS;
+	}
+	sweep_later(req);
+	/* task/affinity, which follows, fails on CPUs that do not exist. */
+	if (cpltask_counts_pretended() &&
+	    cplslurm_options(req->spank_job_env, req->spank_job_env_size)
+	            .profile)
+		req->cpu_bind_type |= CPU_BIND_NONE;
+	env_array_overwrite(&req->env, CPLTASK_FREE, "1");
+	req->envc = envcount(req->env);
+	return SLURM_SUCCESS;
+}
+
+int task_p_pre_setuid(stepd_step_rec_t *job)
+{
+	const struct bound to = {&job->cpu_bind, &job->env, job->mem_bind_type};
+	struct cpltask_plan plan;
+
+	if (job->batch || !job->msg || !getenvp(job->env, CPLTASK_FREE))
+		return SLURM_SUCCESS;
+	unsetenvp(job->env, CPLTASK_FREE);
+	if (!plan_or_leave(job->msg, job->nodeid, &plan))
+		return SLURM_SUCCESS;
+	/* task/affinity, whose turn is next, goes by these. */
+	job->cpu_bind_type &= CPU_BIND_VERBOSE | CPU_BIND_ONE_THREAD_PER_CORE;
+	job->cpu_bind_type |= plan.binding ? CPU_BIND_MASK : CPU_BIND_NONE;
+	bind_by(&to, &plan);
+	tell(&job->step_id, &plan);
+	cpltask_plan_free(&plan);
+	return SLURM_SUCCESS;
+}
+
+#endif
 
 struct move {
 	stepd_step_rec_t *job;
@@ -224,16 +312,18 @@ static void release(uint32_t task)
 	made[task] = NULL;
 }
 
-int task_p_post_set_affinity(stepd_step_rec_t *job, uint32_t node_tid)
+/* global_tid names directories of tasks from 23.02 on. */
+static void confine(stepd_step_rec_t *job, uint32_t node_tid,
+                    uint32_t global_tid)
 {
-	struct move move = {job, job->task[node_tid]->pid, node_tid};
+	struct move move = {job, job->task[node_tid]->pid, global_tid};
 	hwloc_bitmap_t cpus = NULL, mems = NULL;
 	struct cpl_error err = {""};
 	char *list = NULL, **own;
 
 	if (!getenvp(job->env, CPLTASK_BOUND) ||
 	    !(job->cpu_bind_type & CPU_BIND_MASK))
-		return SLURM_SUCCESS;
+		return;
 	cpus = cpltask_mask(job->cpu_bind, (int)node_tid);
 	if (cpus)
 		hwloc_bitmap_list_asprintf(&list, cpus);
@@ -247,7 +337,7 @@ int task_p_post_set_affinity(stepd_step_rec_t *job, uint32_t node_tid)
 	mems = cpltask_mask(getenvp(job->env, CPLTASK_MEMS), (int)node_tid);
 	struct cpltask_confine want = {
 	        .pid = move.pid,
-	        .task = (int)node_tid,
+	        .task = (int)global_tid,
 	        .cpus = list,
 	        .mems = mems,
 	        .move = move_task,
@@ -267,8 +357,22 @@ done:
 	free(list);
 	hwloc_bitmap_free(cpus);
 	hwloc_bitmap_free(mems);
+}
+
+#if CPLSLURM_SERIES < 2302
+int task_p_post_set_affinity(stepd_step_rec_t *job, uint32_t node_tid)
+{
+	confine(job, node_tid, node_tid);
 	return SLURM_SUCCESS;
 }
+#else
+int task_p_pre_launch_priv(stepd_step_rec_t *job, uint32_t node_tid,
+                           uint32_t global_tid)
+{
+	confine(job, node_tid, global_tid);
+	return SLURM_SUCCESS;
+}
+#endif
 
 /* In the task, as the user. */
 int task_p_pre_launch(stepd_step_rec_t *job)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Ranks: the layout at the start of a job, and of its steps. */
-#include "select_internal.h"
+#include "ctld.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 /* Only the first this many bytes of our text go into AdminComment. */
 #define COMMENT_MAX 768
 
-int *cplselect_nodes(const bitstr_t *bitmap, int *n)
+int *cplslurm_nodes(const bitstr_t *bitmap, int *n)
 {
 	int size = bitmap ? bit_size((bitstr_t *)bitmap) : 0;
 	int *host = malloc(((size_t)size + 1) * sizeof(int));
@@ -18,6 +18,64 @@ int *cplselect_nodes(const bitstr_t *bitmap, int *n)
 		if (bit_test((bitstr_t *)bitmap, i))
 			host[(*n)++] = i;
 	return host;
+}
+
+int *cplslurm_job_hosts(const job_record_t *job, int *n)
+{
+	*n = 0;
+	return cplslurm_layout_is_ours(job) && job->job_resrcs &&
+	                       job->job_resrcs->node_bitmap
+	               ? cplslurm_nodes(job->job_resrcs->node_bitmap, n)
+	               : NULL;
+}
+
+int64_t cplslurm_job_id(const job_record_t *job)
+{
+	return cplslurm_layout_is_ours(job) ? job->job_id : 0;
+}
+
+struct live {
+	struct cpl_engine_live *job;
+	int n, max;
+};
+
+static int collect(void *x, void *arg)
+{
+	const job_record_t *job_ptr = x;
+	struct live *live = arg;
+	bool suspended;
+
+	if (!cplslurm_layout_is_ours(job_ptr))
+		return 0;
+	suspended = IS_JOB_SUSPENDED(job_ptr);
+	if ((IS_JOB_RUNNING(job_ptr) || suspended) && live->n < live->max)
+		live->job[live->n++] = (struct cpl_engine_live){
+		        .id = job_ptr->job_id, .suspended = suspended};
+	return 0;
+}
+
+struct cpl_engine_live *cplslurm_live(cplslurm_list *jobs, int *n)
+{
+	struct live live = {.max = jobs ? list_count(jobs) : 0};
+
+	live.job = malloc(((size_t)live.max + 1) * sizeof(*live.job));
+	if (live.job && jobs)
+		list_for_each(jobs, collect, &live);
+	*n = live.n;
+	return live.job;
+}
+
+const char **cplslurm_hosts(int *n)
+{
+	const char **name;
+
+	*n = node_record_count;
+	name = malloc(((size_t)*n + 1) * sizeof(*name));
+	for (int i = 0; name && i < *n; i++)
+		name[i] = node_record_table_ptr[i]
+		                  ? node_record_table_ptr[i]->name
+		                  : NULL;
+	return name;
 }
 
 /* In place of the text that job_submit left, or after what others wrote. */
@@ -52,10 +110,19 @@ static bool own_distribution(uint32_t dist)
 	return dist != NO_VAL && base && base != SLURM_DIST_UNKNOWN;
 }
 
+static uint16_t plane_size(const job_details_t *details)
+{
+#if CPLSLURM_SERIES < 2411
+	return details->plane_size;
+#else
+	return details->mc_ptr ? details->mc_ptr->plane_size : NO_VAL16;
+#endif
+}
+
 /* What slurmctld will make of a step over the whole job. */
 static slurm_step_layout_t *whole_layout(const job_record_t *job_ptr, int ranks)
 {
-	const struct job_details *details = job_ptr->details;
+	const job_details_t *details = job_ptr->details;
 	const job_resources_t *got = job_ptr->job_resrcs;
 	uint32_t n = got->nhosts, dist = SLURM_DIST_BLOCK, base;
 	uint16_t plane =
@@ -68,13 +135,17 @@ static slurm_step_layout_t *whole_layout(const job_record_t *job_ptr, int ranks)
 		dist = details->task_dist;
 	base = dist & SLURM_DIST_STATE_BASE;
 	if (base == SLURM_DIST_PLANE)
-		plane = details->plane_size;
+		plane = plane_size(details);
 	slurm_step_layout_req_t req = {
 	        .node_list = got->nodes,
 	        .cpus_per_node = got->cpus,
-	        .cpu_count_reps = once,
 	        .cpus_per_task = per_task,
+#if CPLSLURM_SERIES < 2505
+	        .cpu_count_reps = once,
 	        .cpus_task_reps = once,
+#else
+	        .node_ranks = got->node_ranks,
+#endif
 	        .num_hosts = n,
 	        .num_tasks = (uint32_t)ranks,
 	        .task_dist = dist,
@@ -134,7 +205,7 @@ static void ask_for_marks(job_record_t *job_ptr)
 	const char *offer =
 	        cplslurm_env(job_ptr->spank_job_env,
 	                     job_ptr->spank_job_env_size, CPLSLURM_MARKS);
-	struct job_details *details = job_ptr->details;
+	job_details_t *details = job_ptr->details;
 	uint32_t n = details->env_cnt;
 
 	if (!offer || strcmp(offer, CPLSLURM_MARKS_OFFERED) ||
@@ -148,52 +219,42 @@ static void ask_for_marks(job_record_t *job_ptr)
 	                 CPLSLURM_MARKS, CPLSLURM_MARKS_MADE);
 }
 
-void cplselect_job_begin(job_record_t *job_ptr)
+bool cplslurm_start(job_record_t *job_ptr, struct cplslurm_start *out)
 {
-	const job_resources_t *resources = job_ptr->job_resrcs;
-	struct cpl_engine_notice notice;
-	char shown[32];
-	int n = 0, *host;
+	const job_resources_t *resources;
+	int n = 0;
 
-	if (!cplselect_engine || !resources || !resources->node_bitmap ||
-	    !resources->cpus || !job_ptr->details || cplselect_hosts())
-		return;
-	host = cplselect_nodes(resources->node_bitmap, &n);
-	if (!host || !n || n != (int)resources->nhosts)
-		goto out;
-	struct cpl_engine_allocation got = {
+	out->host = NULL;
+	if (!cplslurm_layout_is_ours(job_ptr))
+		return false;
+	resources = job_ptr->job_resrcs;
+	if (!resources || !resources->cpus || !job_ptr->details)
+		return false;
+	out->host = cplslurm_job_hosts(job_ptr, &n);
+	if (!out->host || !n || n != (int)resources->nhosts)
+		return false;
+	out->got = (struct cpl_engine_allocation){
 	        .id = job_ptr->job_id,
 	        .array_id = job_ptr->array_job_id,
-	        .shown_as = shown_as(job_ptr, shown, sizeof(shown)),
-	        .host = host,
+	        .shown_as = shown_as(job_ptr, out->shown, sizeof(out->shown)),
+	        .host = out->host,
 	        .n_hosts = n,
 	        .layout = layout_of,
 	        .arg = job_ptr,
 	        .own_order = own_distribution(job_ptr->details->task_dist),
 	};
-	cpl_engine_start(cplselect_engine, &got, &notice);
-	if (!notice.text[0])
-		goto out;
-	info("%pJ: %s", job_ptr, notice.text);
-	ask_for_marks(job_ptr);
-	if (notice.comment)
-		comment(job_ptr, notice.text);
-out:
-	free(host);
+	return true;
 }
 
-void cplselect_job_resized(job_record_t *job_ptr)
+void cplslurm_tell(job_record_t *job_ptr,
+                   const struct cpl_engine_notice *notice)
 {
-	const bitstr_t *bitmap =
-	        job_ptr->job_resrcs ? job_ptr->job_resrcs->node_bitmap : NULL;
-	int n, *host;
-
-	if (!cplselect_engine || !bitmap)
+	if (!notice->text[0])
 		return;
-	host = cplselect_nodes(bitmap, &n);
-	if (host && !cplselect_hosts())
-		cpl_engine_resized(cplselect_engine, job_ptr->job_id, host, n);
-	free(host);
+	info("%pJ: %s", job_ptr, notice->text);
+	ask_for_marks(job_ptr);
+	if (notice->comment)
+		comment(job_ptr, notice->text);
 }
 
 /* Does the step keep its order, since its user stated a distribution? */
@@ -233,29 +294,19 @@ static bool is_step(const step_record_t *step_ptr)
 	       step_ptr->step_id.step_id <= SLURM_MAX_NORMAL_STEP_ID;
 }
 
-static void attach(step_record_t *step_ptr, struct cpl_engine_layout *out)
+bool cplslurm_step(step_record_t *step_ptr,
+                   void (*by)(const struct cpl_engine_step *step,
+                              struct cpl_engine_layout *out),
+                   struct cpl_engine_layout *out)
 {
-	dynamic_plugin_data_t *jobinfo = step_ptr->select_jobinfo;
+	slurm_step_layout_t *layout;
 
-	if (out->data && jobinfo && !jobinfo->data) {
-		jobinfo->data =
-		        cplselect_jobinfo_new(out->data, (uint32_t)out->size);
-		if (jobinfo->data)
-			return;
-		cpl_fail_memory(&out->travel);
-	}
-	free(out->data);
-}
-
-void cplselect_step_start(step_record_t *step_ptr)
-{
-	slurm_step_layout_t *layout = step_ptr->step_layout;
-	struct cpl_engine_layout out;
-
-	if (!cplselect_engine || !is_step(step_ptr))
-		return;
+	if (xsize(step_ptr) != sizeof(*step_ptr) ||
+	    !cplslurm_layout_is_ours(step_ptr->job_ptr) || !is_step(step_ptr))
+		return false;
+	layout = step_ptr->step_layout;
 	struct cpl_engine_step step = {
-	        .job = cplselect_describe(step_ptr->job_ptr),
+	        .job = cplslurm_job(step_ptr->job_ptr),
 	        .hosts = layout->node_list,
 	        .n_hosts = (int)layout->node_cnt,
 	        .ranks = (int)layout->task_cnt,
@@ -263,15 +314,18 @@ void cplselect_step_start(step_record_t *step_ptr)
 	        .ids = layout->tids,
 	        .own_order = keeps_order(step_ptr),
 	        .part = step_ptr->job_ptr->het_job_id != 0,
+#if CPLSLURM_SERIES >= 2405
+	        .limit = CPLSLURM_SWITCH_MAX,
+#endif
 	};
-	cpl_engine_step(cplselect_engine, &step, &out);
-	attach(step_ptr, &out);
-	if (out.changed)
-		cplselect_debug("%pS laid out as planned", step_ptr);
-	if (out.unchanged.text[0])
-		cplselect_debug("%pS left as it is: %s", step_ptr,
-		                out.unchanged.text);
-	if (out.travel.text[0])
-		cplselect_debug("%pS launches without its profile: %s",
-		                step_ptr, out.travel.text);
+	by(&step, out);
+	if (out->changed)
+		cplslurm_debug("%pS laid out as planned", step_ptr);
+	if (out->unchanged.text[0])
+		cplslurm_debug("%pS left as it is: %s", step_ptr,
+		               out->unchanged.text);
+	if (out->travel.text[0])
+		cplslurm_debug("%pS launches without its profile: %s", step_ptr,
+		               out->travel.text);
+	return true;
 }

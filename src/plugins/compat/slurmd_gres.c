@@ -5,10 +5,7 @@
 #include <string.h>
 
 #include "src/common/bitstring.h"
-#include "src/common/gres.h"
-#include "src/common/list.h"
 #include "src/common/pack.h"
-#include "src/common/slurm_cred.h"
 
 #define MAX_GPUS 1024
 /* Of a record: cores, links, name, type, unique id. */
@@ -79,7 +76,7 @@ static int add_bits(void *x, void *arg)
 /* Numbers of the step's GPUs here, at most MAX_GPUS; *n of the node. */
 static int step_gpus(slurm_cred_t *cred, int *gpu, int *n)
 {
-	List job = NULL, step = NULL;
+	cplslurm_list *job = NULL, *step = NULL;
 	bitstr_t *all = NULL;
 	int count = 0;
 

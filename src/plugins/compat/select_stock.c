@@ -1,54 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "select_internal.h"
+#include "select_hooks.h"
 
 #include <dlfcn.h>
 #include <string.h>
 
-slurm_select_ops_t cplselect_stock;
+struct cplslurm_select cplslurm_stock;
 
 static void *handle;
 
-/* In the order of slurm_select_ops_t. */
-static const char *const symbol[] = {
-        "plugin_id",
-        "select_p_state_save",
-        "select_p_state_restore",
-        "select_p_job_init",
-        "select_p_node_init",
-        "select_p_job_test",
-        "select_p_job_begin",
-        "select_p_job_ready",
-        "select_p_job_expand",
-        "select_p_job_resized",
-        "select_p_job_signal",
-        "select_p_job_fini",
-        "select_p_job_suspend",
-        "select_p_job_resume",
-        "select_p_step_pick_nodes",
-        "select_p_step_start",
-        "select_p_step_finish",
-        "select_p_select_nodeinfo_pack",
-        "select_p_select_nodeinfo_unpack",
-        "select_p_select_nodeinfo_alloc",
-        "select_p_select_nodeinfo_free",
-        "select_p_select_nodeinfo_set_all",
-        "select_p_select_nodeinfo_set",
-        "select_p_select_nodeinfo_get",
-        "select_p_select_jobinfo_alloc",
-        "select_p_select_jobinfo_free",
-        "select_p_select_jobinfo_set",
-        "select_p_select_jobinfo_get",
-        "select_p_select_jobinfo_copy",
-        "select_p_select_jobinfo_pack",
-        "select_p_select_jobinfo_unpack",
-        "select_p_select_jobinfo_sprint",
-        "select_p_select_jobinfo_xstrdup",
-        "select_p_get_info_from_plugin",
-        "select_p_update_node_config",
-        "select_p_reconfigure",
-        "select_p_resv_test",
-};
-_Static_assert(sizeof(symbol) == sizeof(cplselect_stock), "slurm_select_ops_t");
+#define NAME(name, result, parameters, arguments) "select_p_" #name,
+static const char *const symbol[] = {CPLSLURM_SELECT_HOOKS(NAME)};
+_Static_assert(sizeof(symbol) == sizeof(cplslurm_stock), "a field a symbol");
 
 static int resolve(void *so, struct cpl_error *err)
 {
@@ -66,11 +28,11 @@ static int resolve(void *so, struct cpl_error *err)
 			return cpl_fail(err, "select_cons_tres.so has no %s",
 			                symbol[i]);
 	}
-	memcpy(&cplselect_stock, address, sizeof(cplselect_stock));
+	memcpy(&cplslurm_stock, address, sizeof(cplslurm_stock));
 	return 0;
 }
 
-int cplselect_stock_load(struct cpl_error *err)
+int cplslurm_stock_load(struct cpl_error *err)
 {
 	int (*stock_init)(void);
 
@@ -100,7 +62,7 @@ int cplselect_stock_load(struct cpl_error *err)
 	return 0;
 }
 
-void cplselect_stock_unload(void)
+void cplslurm_stock_unload(void)
 {
 	int (*stock_fini)(void);
 
@@ -111,5 +73,5 @@ void cplselect_stock_unload(void)
 		stock_fini();
 	dlclose(handle);
 	handle = NULL;
-	memset(&cplselect_stock, 0, sizeof(cplselect_stock));
+	memset(&cplslurm_stock, 0, sizeof(cplslurm_stock));
 }

@@ -5,13 +5,13 @@
  * allocator ends the process when memory is out, so what is ours comes from
  * malloc().
  */
-#include "select_internal.h"
+#include "select_hooks.h"
 
 #include <stdlib.h>
 
-int cplselect_save(const struct job_test *test, struct saved *out)
+int cplslurm_save(const struct cplslurm_test *test, struct cplslurm_saved *out)
 {
-	const job_record_t *job_ptr = test->job_ptr;
+	const job_record_t *job_ptr = test->job;
 
 	out->n = bit_size(test->bitmap);
 	out->bit = malloc((size_t)out->n + 1);
@@ -29,9 +29,9 @@ int cplselect_save(const struct job_test *test, struct saved *out)
 	return 0;
 }
 
-static void restore(const struct saved *saved, const struct job_test *test)
+static void restore(const struct cplslurm_saved *saved, const struct cplslurm_test *test)
 {
-	job_record_t *job_ptr = test->job_ptr;
+	job_record_t *job_ptr = test->job;
 
 	for (int i = 0; i < saved->n; i++) {
 		if (saved->bit[i])
@@ -49,17 +49,20 @@ static void restore(const struct saved *saved, const struct job_test *test)
 	job_ptr->best_switch = saved->best_switch;
 }
 
-/* What the stock plugin says to these arguments. */
-static int ask(const struct job_test *test)
+int cplslurm_ask(const struct cplslurm_test *test)
 {
-	return cplselect_stock.job_test(
-	        test->job_ptr, test->bitmap, test->min_nodes, test->max_nodes,
-	        test->req_nodes, test->mode, test->preemptee_candidates,
-	        test->preemptee_job_list, test->exc_core_bitmap);
+	return cplslurm_stock.job_test(
+	        test->job, test->bitmap, test->min_nodes, test->max_nodes,
+	        test->req_nodes, test->mode, test->preemptees, test->preempted,
+#if CPLSLURM_SERIES < 2411
+	        test->reserved);
+#else
+	        test->reserved, test->will_run);
+#endif
 }
 
 /* The nodes of a bitmap in order, into host[] if there is one. */
-static int listed(const struct job_test *test, int *host)
+static int listed(const struct cplslurm_test *test, int *host)
 {
 	int n = 0;
 
@@ -73,22 +76,22 @@ static int listed(const struct job_test *test, int *host)
  * WILL_RUN leaves no allocation behind and, without preemptees and with
  * TEST_NOW_ONLY, looks at free resources only.
  */
-static int ask_beside(const struct job_test *test)
+static int ask_beside(const struct cplslurm_test *test)
 {
-	struct job_test stock = *test;
+	struct cplslurm_test stock = *test;
 
 	restore(&test->before, test);
-	test->job_ptr->bit_flags |= TEST_NOW_ONLY;
+	test->job->bit_flags |= TEST_NOW_ONLY;
 	stock.mode = SELECT_MODE_WILL_RUN;
-	stock.preemptee_candidates = NULL;
-	stock.preemptee_job_list = NULL;
-	return ask(&stock);
+	stock.preemptees = NULL;
+	stock.preempted = NULL;
+	return cplslurm_ask(&stock);
 }
 
 /* cons_tres on exactly these nodes. */
 static bool place(void *arg, const int *host, int n)
 {
-	struct job_test *test = arg, ours = *test;
+	struct cplslurm_test *test = arg, ours = *test;
 
 	bit_clear_all(test->bitmap);
 	for (int i = 0; i < n; i++)
@@ -96,16 +99,16 @@ static bool place(void *arg, const int *host, int n)
 	/* All of them, or it is not the placement that was evaluated. */
 	ours.min_nodes = ours.req_nodes = (uint32_t)n;
 	/* A first pass must not preempt what the stock answer would spare. */
-	ours.preemptee_candidates = NULL;
+	ours.preemptees = NULL;
 	if (test->mode == SELECT_MODE_WILL_RUN)
-		test->job_ptr->bit_flags |= TEST_NOW_ONLY;
-	test->rc = ask(&ours);
+		test->job->bit_flags |= TEST_NOW_ONLY;
+	test->rc = cplslurm_ask(&ours);
 	if (test->rc != SLURM_SUCCESS) {
 		restore(&test->before, test);
 		return false;
 	}
 	/* Slurm looks at this bit in the job's record, not in our call. */
-	test->job_ptr->bit_flags = (test->job_ptr->bit_flags & ~TEST_NOW_ONLY) |
+	test->job->bit_flags = (test->job->bit_flags & ~TEST_NOW_ONLY) |
 	                           test->before.test_now;
 	return true;
 }
@@ -114,10 +117,10 @@ static bool place(void *arg, const int *host, int n)
  * Given as many nodes as it can get, cons_tres takes all that can serve the
  * job.
  */
-void cplselect_narrow(void *arg, uint32_t *cpus)
+void cplslurm_narrow(void *arg, uint32_t *cpus)
 {
-	const struct job_test *test = arg;
-	struct job_test widest = *test;
+	const struct cplslurm_test *test = arg;
+	struct cplslurm_test widest = *test;
 	uint32_t usable = 0;
 
 	for (int i = 0; i < test->before.n; i++)
@@ -132,11 +135,11 @@ void cplselect_narrow(void *arg, uint32_t *cpus)
 
 static int stock(void *arg, int *host)
 {
-	struct job_test *test = arg;
+	struct cplslurm_test *test = arg;
 
-	test->rc = ask(test);
+	test->rc = cplslurm_ask(test);
 	/* Nodes that others have to be driven from are not had now. */
-	return test->rc == SLURM_SUCCESS && test->job_ptr->job_resrcs
+	return test->rc == SLURM_SUCCESS && test->job->job_resrcs
 	               ? listed(test, host)
 	               : 0;
 }
@@ -144,13 +147,13 @@ static int stock(void *arg, int *host)
 /* GRES would be chosen anew, so jobs that have some are not compared. */
 static int compare(void *arg, int *host)
 {
-	struct job_test *test = arg;
-	job_record_t *job_ptr = test->job_ptr;
+	struct cplslurm_test *test = arg;
+	job_record_t *job_ptr = test->job;
 	job_resources_t *allocated = job_ptr->job_resrcs;
-	struct saved after;
+	struct cplslurm_saved after;
 	int n = 0;
 
-	if (job_ptr->gres_list_req || cplselect_save(test, &after))
+	if (job_ptr->gres_list_req || cplslurm_save(test, &after))
 		return 0;
 	job_ptr->job_resrcs = NULL;
 	if (ask_beside(test) == SLURM_SUCCESS)
@@ -175,7 +178,7 @@ static const char *stock_reason(const job_record_t *job_ptr)
 	return NULL;
 }
 
-struct cpl_job_facts cplselect_describe(const job_record_t *job_ptr)
+struct cpl_job_facts cplslurm_job(const job_record_t *job_ptr)
 {
 	struct cplslurm_options options = cplslurm_options(
 	        job_ptr->spank_job_env, job_ptr->spank_job_env_size);
@@ -192,9 +195,9 @@ struct cpl_job_facts cplselect_describe(const job_record_t *job_ptr)
 	};
 }
 
-static struct cpl_need need_of(const struct job_test *test)
+static struct cpl_need need_of(const struct cplslurm_test *test)
 {
-	const struct job_details *details = test->job_ptr->details;
+	const job_details_t *details = test->job->details;
 
 	return (struct cpl_need){
 	        .min_nodes = test->min_nodes,
@@ -208,56 +211,47 @@ static struct cpl_need need_of(const struct job_test *test)
 	};
 }
 
-static void say(const struct job_test *test, const char *text)
+bool cplslurm_test_is_choice(const struct cplslurm_test *test)
 {
-	static const char *const mode[] = {"RUN_NOW", "TEST_ONLY", "WILL_RUN"};
-
-	cplselect_debug("%pJ %s: %s, rc %d", test->job_ptr,
-	                test->mode < 3 ? mode[test->mode] : "?", text,
-	                test->rc);
+	return cplslurm_layout_is_ours(test->job) &&
+	       (test->mode == SELECT_MODE_RUN_NOW ||
+	        test->mode == SELECT_MODE_WILL_RUN) &&
+	       test->min_nodes && test->job->details;
 }
 
-static int decide(struct job_test *test)
+int cplslurm_request(const struct cplslurm_test *test,
+                     struct cpl_engine_request *req, int **required)
 {
-	const struct cpl_engine_scheduler scheduler = {
-	        .arg = test,
-	        .measure = cplselect_measure,
-	        .place = place,
-	        .narrow = cplselect_narrow,
-	        .stock = stock,
-	        .compare = compare,
-	};
-	const struct job_details *details = test->job_ptr->details;
-	int n, *required = cplselect_nodes(details->req_node_bitmap, &n);
-	char text[512] = "";
-	enum cpl_engine_answer answer = CPL_ENGINE_NONE;
+	const job_details_t *details = test->job->details;
+	int n;
 
-	struct cpl_engine_request req = {
-	        .job = cplselect_describe(test->job_ptr),
+	*required = cplslurm_nodes(details->req_node_bitmap, &n);
+	if (!*required)
+		return -1;
+	*req = (struct cpl_engine_request){
+	        .job = cplslurm_job(test->job),
 	        .need = need_of(test),
 	        .ranks = details->num_tasks == NO_VAL ? 0
 	                                              : (int)details->num_tasks,
 	        .n_hosts = node_record_count,
-	        .required = required,
+	        .required = *required,
 	        .n_required = n,
-	        .stock_reason = stock_reason(test->job_ptr),
+	        .stock_reason = stock_reason(test->job),
 	        .start = test->mode == SELECT_MODE_RUN_NOW,
 	};
-	if (required && !cplselect_hosts())
-		answer = cpl_engine_decide(cplselect_engine, &req, &scheduler,
-		                           text, sizeof(text));
-	free(required);
-	free(test->before.bit);
-	if (answer == CPL_ENGINE_NONE)
-		return ask(test);
-	say(test, text);
-	return test->rc;
+	return 0;
 }
 
-int cplselect_job_test(struct job_test *test)
+const struct cpl_engine_scheduler cplslurm_scheduler = {
+        .measure = cplslurm_measure,
+        .place = place,
+        .narrow = cplslurm_narrow,
+        .stock = stock,
+        .compare = compare,
+};
+
+void cplslurm_test_done(struct cplslurm_test *test)
 {
-	if (!cplselect_engine || test->mode == SELECT_MODE_TEST_ONLY ||
-	    !test->min_nodes || !test->job_ptr->details)
-		return ask(test);
-	return decide(test);
+	free(test->before.bit);
+	test->before.bit = NULL;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Free CPUs of nodes, as select/cons_tres counts them for a job. */
-#include "select_internal.h"
+#include "select_hooks.h"
 
 /* Cores that the job keeps for the system itself (--core-spec). */
 static bool specializes(const job_record_t *job_ptr)
 {
-	return (slurm_conf.conf_flags & CTL_CONF_ASRU) &&
+	return (slurm_conf.conf_flags & CONF_FLAG_ASRU) &&
 	       job_ptr->details->core_spec != NO_VAL16;
 }
 
@@ -36,7 +36,7 @@ static uint32_t threads_of(const node_record_t *node_ptr)
 static uint32_t cpus_per_core(const job_record_t *job_ptr,
                               const node_record_t *node_ptr)
 {
-	const struct job_details *details = job_ptr->details;
+	const job_details_t *details = job_ptr->details;
 	const multi_core_data_t *mc = details->mc_ptr;
 	uint32_t cpus = threads_of(node_ptr), tasks, threads;
 
@@ -53,14 +53,10 @@ static uint32_t cpus_per_core(const job_record_t *job_ptr,
 }
 
 static uint32_t free_cores(const job_record_t *job_ptr,
-                           const node_record_t *node_ptr)
+                           const node_record_t *node_ptr, uint32_t used)
 {
 	uint32_t threads = threads_of(node_ptr), spec;
-	uint16_t used = 0;
 
-	select_g_select_nodeinfo_get(node_ptr->select_nodeinfo,
-	                             SELECT_NODEDATA_SUBCNT,
-	                             NODE_STATE_ALLOCATED, &used);
 	if (!specializes(job_ptr))
 		return node_ptr->cpus_efctv > used
 		               ? (node_ptr->cpus_efctv - used) / threads
@@ -74,31 +70,12 @@ static uint32_t free_cores(const job_record_t *job_ptr,
 	                                           : 0;
 }
 
-/* Cores of core reservations that are kept from this job. */
-static uint32_t reserved_cores(const struct job_test *test, int node)
-{
-	const node_record_t *node_ptr = node_record_table_ptr[node];
-	int first, last;
-
-	if (!test->exc_core_bitmap)
-		return 0;
-	first = (int)cr_get_coremap_offset((uint32_t)node);
-	last = (int)cr_get_coremap_offset((uint32_t)node + 1);
-	if (last > bit_size(test->exc_core_bitmap))
-		return node_ptr->tot_cores;
-	return (uint32_t)bit_set_count_range(test->exc_core_bitmap, first,
-	                                     last);
-}
-
 /* How many CPUs the memory that is left serves; UINT32_MAX: any number. */
 static uint32_t memory_cpus(const job_record_t *job_ptr,
-                            const node_record_t *node_ptr)
+                            const node_record_t *node_ptr, uint64_t used)
 {
-	uint64_t want = job_ptr->details->pn_min_memory, used = 0, left;
+	uint64_t want = job_ptr->details->pn_min_memory, left;
 
-	select_g_select_nodeinfo_get(node_ptr->select_nodeinfo,
-	                             SELECT_NODEDATA_MEM_ALLOC,
-	                             NODE_STATE_ALLOCATED, &used);
 	left = node_ptr->real_memory - node_ptr->mem_spec_limit;
 	left = left > used ? left - used : 0;
 	if (!want)
@@ -111,13 +88,15 @@ static uint32_t memory_cpus(const job_record_t *job_ptr,
 	return (uint32_t)MIN(left / want, UINT32_MAX);
 }
 
-static uint32_t cpus_on(const struct job_test *test, int node)
+static uint32_t cpus_on(const struct cplslurm_test *test,
+                        const struct cplslurm_usage *usage, int node)
 {
-	const job_record_t *job_ptr = test->job_ptr;
+	const job_record_t *job_ptr = test->job;
 	const node_record_t *node_ptr = node_record_table_ptr[node];
 	const multi_core_data_t *mc = job_ptr->details->mc_ptr;
-	uint32_t cores = free_cores(job_ptr, node_ptr);
-	uint32_t taken = reserved_cores(test, node), per_socket, cpus, limit;
+	uint32_t cores = free_cores(job_ptr, node_ptr, usage->cpus[node]);
+	uint32_t taken = cplslurm_reserved_cores(test, node), per_socket, cpus;
+	uint32_t limit;
 
 	if (taken && whole_nodes(job_ptr))
 		return 0;
@@ -130,7 +109,7 @@ static uint32_t cpus_on(const struct job_test *test, int node)
 		cpus = limit;
 	if (!counts_memory(job_ptr))
 		return cpus;
-	limit = memory_cpus(job_ptr, node_ptr);
+	limit = memory_cpus(job_ptr, node_ptr, usage->memory[node]);
 	return MIN(cpus, limit);
 }
 
@@ -148,25 +127,28 @@ static bool owned(const job_record_t *job_ptr, const node_record_t *node_ptr)
 	}
 }
 
-int cplselect_measure(void *arg, uint32_t *cpus, unsigned char *preferred)
+int cplslurm_measure(void *arg, uint32_t *cpus, unsigned char *preferred)
 {
-	struct job_test *test = arg;
-	bool whole = whole_nodes(test->job_ptr);
+	struct cplslurm_test *test = arg;
+	bool whole = whole_nodes(test->job);
+	struct cplslurm_usage usage;
 
-	if (cplselect_save(test, &test->before))
+	if (cplslurm_save(test, &test->before))
 		return -1;
-	cplselect_stock.nodeinfo_set_all();
+	if (cplslurm_usage(test->bitmap, &usage))
+		return -1;
 	for (int i = 0; i < node_record_count; i++) {
 		const node_record_t *node_ptr = node_record_table_ptr[i];
 
 		if (!node_ptr || !bit_test(test->bitmap, i) ||
 		    (whole && !bit_test(idle_node_bitmap, i)))
 			continue;
-		cpus[i] = cpus_on(test, i);
-		preferred[i] = cpus[i] && owned(test->job_ptr, node_ptr);
+		cpus[i] = cpus_on(test, &usage, i);
+		preferred[i] = cpus[i] && owned(test->job, node_ptr);
 	}
+	cplslurm_usage_free(&usage);
 	/* Only Slurm knows where the GRES are. */
-	if (test->job_ptr->gres_list_req)
-		cplselect_narrow(arg, cpus);
+	if (test->job->gres_list_req)
+		cplslurm_narrow(arg, cpus);
 	return 0;
 }

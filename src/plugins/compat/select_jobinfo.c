@@ -5,6 +5,8 @@
  * task/commplace. Jobs have none, and slurmctld keeps none; nor has
  * select/cons_tres such data, and ours is never given to it.
  */
+#include "select_hooks.h"
+
 #include "select_internal.h"
 
 #include <stdlib.h>
@@ -24,7 +26,7 @@ struct select_jobinfo {
 	void *data; /* malloc() */
 };
 
-select_jobinfo_t *cplselect_jobinfo_new(void *data, uint32_t size)
+static select_jobinfo_t *new_jobinfo(void *data, uint32_t size)
 {
 	select_jobinfo_t *jobinfo = calloc(1, sizeof(*jobinfo));
 
@@ -63,7 +65,7 @@ select_jobinfo_t *select_p_select_jobinfo_copy(select_jobinfo_t *jobinfo)
 
 	if (!jobinfo || !jobinfo->data)
 		return NULL;
-	copy = cplselect_jobinfo_new(jobinfo->data, jobinfo->size);
+	copy = new_jobinfo(jobinfo->data, jobinfo->size);
 	if (!copy)
 		return NULL;
 	jobinfo->data = NULL;
@@ -77,7 +79,7 @@ int select_p_select_jobinfo_get(select_jobinfo_t *jobinfo,
 	struct cplslurm_excerpt *out = data;
 
 	if ((int)type != CPLSLURM_JOBDATA_EXCERPT)
-		return cplselect_stock.jobinfo_get(NULL, type, data);
+		return cplslurm_stock.select_jobinfo_get(NULL, type, data);
 	if (!jobinfo || !jobinfo->data)
 		return SLURM_ERROR;
 	out->data = jobinfo->data;
@@ -89,7 +91,7 @@ int select_p_select_jobinfo_set(select_jobinfo_t *jobinfo,
                                 enum select_jobdata_type type, void *data)
 {
 	if ((int)type != CPLSLURM_JOBDATA_EXCERPT)
-		return cplselect_stock.jobinfo_set(NULL, type, data);
+		return cplslurm_stock.select_jobinfo_set(NULL, type, data);
 	if (jobinfo) {
 		free(jobinfo->data);
 		jobinfo->data = NULL;
@@ -123,8 +125,35 @@ int select_p_select_jobinfo_unpack(select_jobinfo_t **jobinfo, buf_t *buffer,
 	if (!copy)
 		return SLURM_SUCCESS;
 	memcpy(copy, data, size);
-	*jobinfo = cplselect_jobinfo_new(copy, size);
+	*jobinfo = new_jobinfo(copy, size);
 	if (!*jobinfo)
 		free(copy);
 	return SLURM_SUCCESS;
+}
+
+/* select/cons_tres has no such data, and ours is never given to it. */
+char *select_p_select_jobinfo_sprint(select_jobinfo_t *jobinfo, char *text,
+                                     size_t size, int mode)
+{
+	return cplslurm_stock.select_jobinfo_sprint(NULL, text, size, mode);
+}
+
+char *select_p_select_jobinfo_xstrdup(select_jobinfo_t *jobinfo, int mode)
+{
+	return cplslurm_stock.select_jobinfo_xstrdup(NULL, mode);
+}
+
+void cplslurm_attach(step_record_t *step)
+{
+	dynamic_plugin_data_t *jobinfo = step->select_jobinfo;
+	struct cpl_engine_layout out;
+
+	if (!cplselect_step(step, &out) || !out.data)
+		return;
+	if (jobinfo && !jobinfo->data)
+		jobinfo->data = new_jobinfo(out.data, (uint32_t)out.size);
+	else
+		jobinfo = NULL;
+	if (!jobinfo || !jobinfo->data)
+		free(out.data);
 }

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The hooks that Slurm calls. What is not ours goes to the stock plugin.
+ */
+#include "select_hooks.h"
+
+#include "select_internal.h"
+
+/*
+ * Slurm loads all select plugins until 24.11, and 109 is the stock one's. 110
+ * was select/cray_aries with OTHER_CONS_TRES: the numbers that clients know as
+ * "cons_tres" are needed for core reservations. Later only SelectType is
+ * loaded, and slurmctld compares with 109.
+ */
+#if CPLSLURM_SERIES < 2505
+const uint32_t plugin_id = 110;
+#else
+const uint32_t plugin_id = SELECT_PLUGIN_CONS_TRES;
+#endif
+const char plugin_name[] = "commplace: placement by communication, on top of "
+                           "select/cons_tres";
+const char plugin_type[] = "select/cons_tres_commplace";
+const uint32_t plugin_version = SLURM_VERSION_NUMBER;
+
+/* Slurm declares the hooks by name only, in its table of symbols. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
+#define PASS(name, result, parameters, arguments)                              \
+	result select_p_##name parameters                                      \
+	{                                                                      \
+		return cplslurm_stock.name arguments;                          \
+	}
+
+CPLSLURM_SELECT_PASS(PASS)
+
+int init(void)
+{
+	struct cpl_error err = {""};
+
+	if (cplslurm_stock_load(&err)) {
+		error("commplace: %s", err.text);
+		return SLURM_ERROR;
+	}
+	return SLURM_SUCCESS;
+}
+
+int fini(void)
+{
+	cplselect_fini();
+	cplslurm_stock_unload();
+	return SLURM_SUCCESS;
+}
+
+int select_p_node_init(void)
+{
+	int rc = cplslurm_stock.node_init();
+
+	cplselect_configure();
+	return rc;
+}
+
+int select_p_job_test(job_record_t *job, bitstr_t *bitmap, uint32_t min_nodes,
+                      uint32_t max_nodes, uint32_t req_nodes, uint16_t mode,
+                      cplslurm_list *preemptees, cplslurm_list **preempted,
+                      CPLSLURM_TEST_TAIL)
+{
+	struct cplslurm_test test = {
+	        .job = job,
+	        .bitmap = bitmap,
+	        .min_nodes = min_nodes,
+	        .max_nodes = max_nodes,
+	        .req_nodes = req_nodes,
+	        .mode = mode,
+	        .preemptees = preemptees,
+	        .preempted = preempted,
+	        .reserved = reserved,
+#if CPLSLURM_SERIES >= 2411
+	        .will_run = will_run,
+#endif
+	};
+
+	return cplselect_test(&test);
+}
+
+int select_p_job_begin(job_record_t *job_ptr)
+{
+	int rc = cplslurm_stock.job_begin(job_ptr);
+
+	if (rc == SLURM_SUCCESS)
+		cplselect_job_begin(job_ptr);
+	return rc;
+}
+
+int select_p_job_expand(job_record_t *from_job_ptr, job_record_t *to_job_ptr)
+{
+	int rc = cplslurm_stock.job_expand(from_job_ptr, to_job_ptr);
+
+	cplselect_job_resized(from_job_ptr);
+	cplselect_job_resized(to_job_ptr);
+	return rc;
+}
+
+int select_p_job_resized(job_record_t *job_ptr, node_record_t *node_ptr)
+{
+	int rc = cplslurm_stock.job_resized(job_ptr, node_ptr);
+
+	cplselect_job_resized(job_ptr);
+	return rc;
+}
+
+int select_p_job_fini(job_record_t *job_ptr)
+{
+	cplselect_job_end(job_ptr);
+	return cplslurm_stock.job_fini(job_ptr);
+}
+
+int select_p_job_suspend(job_record_t *job_ptr, bool indf_susp)
+{
+	cplselect_job_suspended(job_ptr, true);
+	return cplslurm_stock.job_suspend(job_ptr, indf_susp);
+}
+
+int select_p_job_resume(job_record_t *job_ptr, bool indf_susp)
+{
+	cplselect_job_suspended(job_ptr, false);
+	return cplslurm_stock.job_resume(job_ptr, indf_susp);
+}
+
+int select_p_reconfigure(void)
+{
+	int rc = cplslurm_stock.reconfigure();
+
+	/* Also for a changed partition or debug flag: those that bring another
+	 * slurm.conf go through node_init. */
+	cplselect_nodes_changed();
+#if CPLSLURM_SERIES >= 2411
+	/* The last thing of a start, when the jobs are known. */
+	if (&job_list && job_list)
+		cplselect_restore(job_list);
+#endif
+	return rc;
+}
+
+#if CPLSLURM_SERIES < 2411
+int select_p_job_init(cplslurm_list *jobs)
+{
+	int rc = cplslurm_stock.job_init(jobs);
+
+	cplselect_restore(jobs);
+	return rc;
+}
+
+bitstr_t *select_p_step_pick_nodes(job_record_t *job, select_jobinfo_t *info,
+                                   uint32_t n, bitstr_t **avail)
+{
+	return cplslurm_stock.step_pick_nodes(job, NULL, n, avail);
+}
+
+int select_p_step_start(step_record_t *step)
+{
+	int rc = cplslurm_stock.step_start(step);
+
+	if (rc == SLURM_SUCCESS)
+		cplslurm_attach(step);
+	return rc;
+}
+#endif

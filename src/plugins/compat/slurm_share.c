@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "slurm_share.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#define SELECT_TYPE_OURS "select/cons_tres_commplace"
+#define SELECT_FILE "select_cons_tres_commplace.so"
+
+const struct cplslurm_share *cplslurm_share_find(void **handle)
+{
+	const struct cplslurm_share *share = NULL;
+
+	if (!slurm_conf.select_type ||
+	    strcmp(slurm_conf.select_type, SELECT_TYPE_OURS))
+		return NULL;
+	if (!*handle)
+		*handle = cplslurm_open_plugin(SELECT_FILE,
+		                               RTLD_LAZY | RTLD_NOLOAD);
+	if (*handle)
+		share = dlsym(*handle, CPLSLURM_SHARE_NAME);
+	if (share && !strcmp(share->version, PACKAGE_VERSION) &&
+	    share->submission == sizeof(struct cpl_submission) &&
+	    share->verdict == sizeof(struct cpl_verdict))
+		return share;
+	error("commplace: the select plugin that is loaded is of another "
+	      "build; restart slurmctld after an update");
+	return NULL;
+}

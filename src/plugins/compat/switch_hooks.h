@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * switch/commplace, from Slurm 24.05 on: its hooks are the only ones between
+ * the layout of a step and its credential. Ranks are laid out there, and what
+ * the nodes need travels inside the credential, which only slurmctld (or the
+ * job's step manager) signs and only slurmstepd opens.
+ *
+ * Slurm takes one switch plugin, so a site's own is wrapped: it is named in
+ * slurm.conf as SwitchParameters=commplace_wraps=switch/NAME, and gets every
+ * call with its own data in the place of ours.
+ */
+#ifndef CPL_COMPAT_SWITCH_HOOKS_H
+#define CPL_COMPAT_SWITCH_HOOKS_H
+
+#include "slurm_compat_ctld.h"
+#include "slurm_compat_slurmd.h"
+
+#include "base/error.h"
+
+/* The wrapped plugin's hooks, as all series have them. */
+struct cplslurm_wrapped {
+	int (*save)(void);
+	int (*restore)(bool recover);
+	void (*jobinfo_pack)(void *info, buf_t *buffer, uint16_t version);
+	int (*jobinfo_unpack)(void **info, buf_t *buffer, uint16_t version);
+	void (*stepinfo_duplicate)(void *from, void **to);
+	void (*stepinfo_free)(void *info);
+	void (*stepinfo_pack)(void *info, buf_t *buffer, uint16_t version);
+	int (*stepinfo_unpack)(void **info, buf_t *buffer, uint16_t version);
+	int (*job_preinit)(stepd_step_rec_t *step);
+	int (*job_init)(stepd_step_rec_t *step);
+	int (*job_postfini)(stepd_step_rec_t *step);
+	int (*job_attach)(void *info, char ***env, uint32_t node,
+	                  uint32_t proc, uint32_t nodes, uint32_t procs,
+	                  uint32_t rank);
+	int (*job_step_complete)(void *info, char *nodes);
+	void (*job_complete)(job_record_t *job);
+	int (*fs_init)(stepd_step_rec_t *step);
+#if CPLSLURM_SERIES < 2505
+	int (*stepinfo_build)(void **info, slurm_step_layout_t *layout,
+	                      step_record_t *step);
+	void (*job_start)(job_record_t *job);
+	void (*extern_stepinfo)(void **info, job_record_t *job);
+	void (*extern_step_fini)(uint32_t job);
+#else
+	int (*stepinfo_build)(void **info, void *jobinfo, step_record_t *step);
+	int (*job_start)(job_record_t *job, bool test_only);
+	void (*jobinfo_free)(job_record_t *job);
+	bool (*setup_special_steps)(void);
+	uint32_t (*job_channel)(job_record_t *job, char *node);
+	void (*stepmgr_init)(void);
+	void (*stepmgr_fini)(uint32_t job);
+#endif
+};
+
+/* The plugin that SwitchParameters names, loaded and initialised; NULL: none is
+ * named. -1 with err when one is and cannot be had. */
+int cplslurm_wrap(const struct cplslurm_wrapped **out, struct cpl_error *err);
+void cplslurm_unwrap(void);
+
+#endif

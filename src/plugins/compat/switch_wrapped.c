@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "switch_hooks.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char option[] = "commplace_wraps=";
+
+static struct cplslurm_wrapped wrapped;
+static void *handle;
+
+/* Turned round in 25.05. */
+#if CPLSLURM_SERIES < 2505
+#define TWO(object, verb) "switch_p_" #verb "_" #object
+#else
+#define TWO(object, verb) "switch_p_" #object "_" #verb
+#endif
+#define FIELD(field, symbol)                                                   \
+	{                                                                      \
+		offsetof(struct cplslurm_wrapped, field), symbol               \
+	}
+#define ONE(field) FIELD(field, "switch_p_" #field)
+#define PAIR(object, verb) FIELD(object##_##verb, TWO(object, verb))
+
+static const struct {
+	size_t offset;
+	const char *symbol;
+} hook[] = {
+        ONE(save),
+        ONE(restore),
+        PAIR(jobinfo, pack),
+        PAIR(jobinfo, unpack),
+        PAIR(stepinfo, build),
+        PAIR(stepinfo, duplicate),
+        PAIR(stepinfo, free),
+        PAIR(stepinfo, pack),
+        PAIR(stepinfo, unpack),
+        ONE(job_preinit),
+        ONE(job_init),
+        ONE(job_postfini),
+        ONE(job_attach),
+        ONE(job_step_complete),
+        ONE(job_start),
+        ONE(job_complete),
+        ONE(fs_init),
+#if CPLSLURM_SERIES < 2505
+        ONE(extern_stepinfo),
+        ONE(extern_step_fini),
+#else
+        ONE(jobinfo_free),
+        ONE(setup_special_steps),
+        ONE(job_channel),
+        ONE(stepmgr_init),
+        ONE(stepmgr_fini),
+#endif
+};
+_Static_assert(sizeof(hook) / sizeof(*hook) * sizeof(void *) ==
+                       sizeof(wrapped),
+               "a symbol a field");
+
+/* The name after the option; its length, 0: not there. */
+static size_t named(const char *parameters, const char **name)
+{
+	const char *at = parameters ? strstr(parameters, option) : NULL;
+
+	if (!at)
+		return 0;
+	*name = at + sizeof(option) - 1;
+	return strcspn(*name, ",");
+}
+
+/* SwitchParameters as the wrapped plugin may see them: without our word. */
+static char *without_option(void)
+{
+	const char *all = slurm_conf.switch_param;
+	const char *at = strstr(all, option);
+	size_t before = (size_t)(at - all);
+	const char *rest = at + strcspn(at, ",");
+	char *text = malloc(strlen(all) + 1);
+
+	if (!text)
+		return NULL;
+	if (*rest)
+		rest++;
+	else if (before)
+		before--; /* the comma */
+	memcpy(text, all, before);
+	strcpy(text + before, rest);
+	return text;
+}
+
+static int start(const char *file, struct cpl_error *err)
+{
+	int (*their_init)(void) =
+	        (int (*)(void))(uintptr_t)dlsym(handle, "init");
+	char *saved = slurm_conf.switch_param, *text = without_option();
+	int rc = 0;
+
+	if (!text)
+		return cpl_fail_memory(err);
+	slurm_conf.switch_param = *text ? text : NULL;
+	/* Void from 25.11 on. */
+	if (their_init && their_init() != SLURM_SUCCESS &&
+	    CPLSLURM_SERIES < 2511)
+		rc = cpl_fail(err, "init() of %s failed", file);
+	slurm_conf.switch_param = saved;
+	free(text);
+	return rc;
+}
+
+static int resolve(const char *file, struct cpl_error *err)
+{
+	const uint32_t *version = dlsym(handle, "plugin_version");
+
+	if (!version || *version != SLURM_VERSION_NUMBER)
+		return cpl_fail(err, "%s is of version %#x, this plugin is for "
+		                     "%#x",
+		                file, version ? *version : 0,
+		                SLURM_VERSION_NUMBER);
+	for (size_t i = 0; i < sizeof(hook) / sizeof(*hook); i++) {
+		void *address = dlsym(handle, hook[i].symbol);
+
+		if (!address)
+			return cpl_fail(err, "%s has no %s", file,
+			                hook[i].symbol);
+		memcpy((char *)&wrapped + hook[i].offset, &address,
+		       sizeof(address));
+	}
+	return start(file, err);
+}
+
+int cplslurm_wrap(const struct cplslurm_wrapped **out, struct cpl_error *err)
+{
+	static const char type[] = "switch/";
+	const char *name = NULL, *why;
+	size_t n = named(slurm_conf.switch_param, &name);
+	char file[NAME_MAX];
+
+	*out = NULL;
+	if (!name)
+		return 0;
+	if (n > sizeof(type) - 1 && !strncmp(name, type, sizeof(type) - 1)) {
+		name += sizeof(type) - 1;
+		n -= sizeof(type) - 1;
+	}
+	if (!n || n > 64 || strspn(name, "abcdefghijklmnopqrstuvwxyz"
+	                                 "0123456789_") < n ||
+	    (n == strlen("commplace") && !strncmp(name, "commplace", n)))
+		return cpl_fail(err,
+		                "SwitchParameters=%s%.*s names no other switch "
+		                "plugin",
+		                option, (int)n, name);
+	snprintf(file, sizeof(file), "switch_%.*s.so", (int)n, name);
+	handle = cplslurm_open_plugin(file, RTLD_LAZY | RTLD_LOCAL);
+	if (!handle) {
+		why = dlerror();
+		return cpl_fail(err, "cannot load %s: %s", file,
+		                why ? why : "not in PluginDir");
+	}
+	if (resolve(file, err)) {
+		cplslurm_unwrap();
+		return -1;
+	}
+	*out = &wrapped;
+	return 0;
+}
+
+void cplslurm_unwrap(void)
+{
+	int (*their_fini)(void);
+
+	if (!handle)
+		return;
+	their_fini = (int (*)(void))(uintptr_t)dlsym(handle, "fini");
+	if (their_fini)
+		their_fini();
+	dlclose(handle);
+	handle = NULL;
+}

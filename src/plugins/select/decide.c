@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A job's way: nodes for it, its start, its steps, its end. */
+#include "select_internal.h"
+
+#include <stdlib.h>
+
+int cplselect_test(struct cplslurm_test *test)
+{
+	struct cpl_engine_scheduler scheduler = cplslurm_scheduler;
+	enum cpl_engine_answer answer = CPL_ENGINE_NONE;
+	struct cpl_engine_request req;
+	int *required = NULL;
+	char text[512] = "";
+
+	if (!cplselect_engine || !cplslurm_test_is_choice(test))
+		return cplslurm_ask(test);
+	scheduler.arg = test;
+	if (!cplslurm_request(test, &req, &required) && !cplselect_hosts())
+		answer = cpl_engine_decide(cplselect_engine, &req, &scheduler,
+		                           text, sizeof(text));
+	free(required);
+	cplslurm_test_done(test);
+	if (answer == CPL_ENGINE_NONE)
+		return cplslurm_ask(test);
+	cplslurm_debug("%pJ %s: %s, rc %d", test->job,
+	               req.start ? "RUN_NOW" : "WILL_RUN", text, test->rc);
+	return test->rc;
+}
+
+void cplselect_job_begin(job_record_t *job)
+{
+	struct cpl_engine_notice notice;
+	struct cplslurm_start start;
+
+	if (!cplselect_engine)
+		return;
+	if (cplslurm_start(job, &start) && !cplselect_hosts()) {
+		cpl_engine_start(cplselect_engine, &start.got, &notice);
+		cplslurm_tell(job, &notice);
+	}
+	free(start.host);
+}
+
+void cplselect_job_resized(job_record_t *job)
+{
+	int n, *host;
+
+	if (!cplselect_engine)
+		return;
+	host = cplslurm_job_hosts(job, &n);
+	if (host && !cplselect_hosts())
+		cpl_engine_resized(cplselect_engine, cplslurm_job_id(job), host,
+		                   n);
+	free(host);
+}
+
+void cplselect_job_suspended(const job_record_t *job, bool stands)
+{
+	if (cplselect_engine)
+		cpl_engine_suspended(cplselect_engine, cplslurm_job_id(job),
+		                     stands);
+}
+
+void cplselect_job_end(const job_record_t *job)
+{
+	if (cplselect_engine)
+		cpl_engine_end(cplselect_engine, cplslurm_job_id(job));
+}
+
+static void lay_out(const struct cpl_engine_step *step,
+                    struct cpl_engine_layout *out)
+{
+	cpl_engine_step(cplselect_engine, step, out);
+}
+
+bool cplselect_step(step_record_t *step, struct cpl_engine_layout *out)
+{
+	return cplselect_engine && cplslurm_step(step, lay_out, out);
+}

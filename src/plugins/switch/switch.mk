@@ -1,0 +1,11 @@
+# From Slurm 24.05 on: before, the select plugin does this.
+if HAVE_SLURM_SWITCH
+slurmplugin_LTLIBRARIES += switch_commplace.la
+switch_commplace_la_SOURCES = src/plugins/compat/switch_hooks.c \
+	src/plugins/compat/switch_wrapped.c src/plugins/compat/switch_hooks.h
+switch_commplace_la_CPPFLAGS = $(slurm_plugin_cppflags)
+switch_commplace_la_LDFLAGS = $(slurm_plugin_ldflags) -Wl,--version-script=$(srcdir)/src/plugins/switch/switch.sym
+switch_commplace_la_LIBADD = $(slurm_plugin_libadd)
+endif
+EXTRA_DIST += src/plugins/switch/switch.sym src/plugins/compat/switch_hooks.c \
+	src/plugins/compat/switch_wrapped.c src/plugins/compat/switch_hooks.h
