@@ -45,9 +45,9 @@ is "$(comm -13 declared exported)" "" "every exported name is declared"
 is "$(comm -23 declared exported)" "" "every declared name is exported"
 is "$(grep -c COMMPLACE_API all.h)" "$(($(wc -l <declared) + 2))" \
 	"none was overlooked"
-like "$(objdump -p "$library")" "SONAME +libcommplace\.so\.1" "the soname"
+like "$(objdump -p "$library")" "SONAME +libcommplace\.so\.0" "the soname"
 like "$(nm -D --with-symbol-versions --defined-only "$library")" \
-	"commplace_network_load@@COMMPLACE_1" "names have a version"
+	"commplace_network_load@@COMMPLACE_0" "names have a version"
 
 # The example
 network=$COMMPLACE_SOURCE/etc/networks/quickstart.json
