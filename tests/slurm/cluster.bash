@@ -19,6 +19,7 @@
 : "${CLUSTER_CPUS:=4}"           # of each pretended node n0, n1, ...
 : "${CLUSTER_SELECT:=cons_tres_commplace}" # or cons_tres, the stock plugin
 : "${CLUSTER_SELECT_PARAMETERS:=CR_Core}"
+: "${CLUSTER_SWITCH:=commplace}"  # from Slurm 24.05 on
 : "${CLUSTER_TASK:=task/none}"   # or task/commplace,task/affinity,task/cgroup
 : "${CLUSTER_CGROUP:=v1}"         # or v2
 : "${CLUSTER_JOB_SUBMIT=commplace}"
@@ -37,6 +38,8 @@
 # CLUSTER_N (number of pretended nodes), SLURM_CONF, PROFILES, NETWORK.
 
 COMMPLACE=$COMMPLACE_PREFIX/bin/commplace
+# The series of Slurm as a number: 2205, 2411, 2605.
+CLUSTER_SERIES=$(/usr/sbin/slurmctld-wlm -V | sed -n 's/.* \([0-9]*\)\.\([0-9]*\)\..*/\1\2/p')
 CLUSTER_STOCK_PLUGINS=$(dirname "$(ls /usr/lib/*/slurm-wlm/libslurmfull.so)")
 export PATH=$COMMPLACE_PREFIX/bin:/usr/sbin:/sbin:/usr/bin:/bin
 # MPI and PMIx look up the host's name, which in a bare root nobody knows.
@@ -149,6 +152,24 @@ cluster_write_site() {
 	END
 }
 
+cluster_write_cgroup() {
+	# cgroup/v1 fails where slurmd may make none; from 23.02 on one can do
+	# without.
+	if [ "$CLUSTER_SERIES" -ge 2302 ] && [[ "$CLUSTER_TASK" != *cgroup* ]]; then
+		echo CgroupPlugin=disabled
+		return
+	fi
+	cat <<-END
+	CgroupPlugin=cgroup/$CLUSTER_CGROUP
+	CgroupMountpoint=/sys/fs/cgroup
+	IgnoreSystemd=yes
+	ConstrainCores=yes
+	ConstrainRAMSpace=no
+	ConstrainDevices=no
+	END
+	[ "$CLUSTER_SERIES" -ge 2311 ] || echo CgroupAutomount=no
+}
+
 cluster_write_conf() {
 	local p=$CLUSTER_PORT nodes="${CLUSTER_NODE_PREFIX}[0-$((CLUSTER_N - 1))]"
 	local cpus
@@ -206,15 +227,9 @@ cluster_write_conf() {
 		echo "PartitionName=main Nodes=$nodes Default=YES MaxTime=INFINITE State=UP" >>"$SLURM_CONF"
 	fi
 	[ -z "$CLUSTER_EXTRA" ] || echo "$CLUSTER_EXTRA" >>"$SLURM_CONF"
-	cat >"$CLUSTER/etc/cgroup.conf" <<-END
-	CgroupPlugin=cgroup/$CLUSTER_CGROUP
-	CgroupMountpoint=/sys/fs/cgroup
-	CgroupAutomount=no
-	IgnoreSystemd=yes
-	ConstrainCores=yes
-	ConstrainRAMSpace=no
-	ConstrainDevices=no
-	END
+	[ "$CLUSTER_SERIES" -lt 2405 ] || [ "$CLUSTER_SELECT" = cons_tres ] ||
+		echo "SwitchType=switch/$CLUSTER_SWITCH" >>"$SLURM_CONF"
+	cluster_write_cgroup >"$CLUSTER/etc/cgroup.conf"
 	if [ "$CLUSTER_SPANK" = yes ]; then
 		echo "required $COMMPLACE_PREFIX/lib/slurm-wlm/spank_commplace.so"
 	fi >"$CLUSTER/etc/plugstack.conf"

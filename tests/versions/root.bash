@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The tests that depend on Slurm's version, in a root of another Debian release
+# with that one's own Slurm. Sourced after tests/tools/tap.bash.
+#
+#   version_run SUITE FIRST-PORT LAYER...
+#
+# Needs root and debootstrap. COMMPLACE_TEST_ROOTS=DIR keeps roots there, with
+# their packages, for the next run. COMMPLACE_SLURM_HEADERS: see
+# scripts/fetch-slurm-source.
+
+: "${COMMPLACE_SOURCE:?root.bash: COMMPLACE_SOURCE is not set}"
+
+version_mirror() {
+	{
+		sed -n 's/^URIs:[ \t]*//p' /etc/apt/sources.list.d/*.sources
+		sed -n 's/^deb \(\[[^]]*\] \)\?\([^ ]*\).*/\2/p' \
+			/etc/apt/sources.list /etc/apt/sources.list.d/*.list
+	} 2>/dev/null | grep -E '/debian/?$' | head -1
+}
+
+# version_debootstrap SUITE ROOT
+version_debootstrap() {
+	local mirror
+	mirror=$(version_mirror)
+	[ -n "$mirror" ] || mirror=http://deb.debian.org/debian
+	debootstrap --variant=minbase "$1" "$2" "$mirror" || return 1
+	cat >"$2/etc/apt/apt.conf.d/99commplace" <<-END
+	Acquire::Check-Valid-Until "false";
+	APT::Sandbox::User "root";
+	END
+	[ "$1" = sid ] || cat >>"$2/etc/apt/sources.list" <<-END
+	deb $mirror-security $1-security main
+	END
+	cp /etc/resolv.conf /etc/hosts "$2/etc/"
+	printf '#!/bin/sh\nexit 101\n' >"$2/usr/sbin/policy-rc.d"
+	chmod 755 "$2/usr/sbin/policy-rc.d"
+}
+
+version_in() { # ROOT COMMAND...
+	local root=$1
+	shift
+	chroot "$root" env -i HOME=/root LANG=C TERM=dumb \
+		PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+		DEBIAN_FRONTEND=noninteractive \
+		COMMPLACE_TEST_PORTS="$version_ports" \
+		${COMMPLACE_SLURM_HEADERS:+COMMPLACE_SLURM_HEADERS=/commplace/headers} \
+		"$@"
+}
+
+version_mount() { # ROOT
+	local m
+	for m in proc sys dev; do
+		mountpoint -q "$1/$m" || mount --rbind "/$m" "$1/$m" || return 1
+		mount --make-rslave "$1/$m"
+	done
+}
+
+version_umount() { # ROOT
+	local m
+	for m in proc sys dev; do
+		! mountpoint -q "$1/$m" || umount -R -l "$1/$m"
+	done
+}
+
+version_copy() { # ROOT
+	rm -rf "$1/commplace/source" "$1/commplace/headers"
+	mkdir -p "$1/commplace/source"
+	(cd "$COMMPLACE_SOURCE" && tar -cf - --exclude=./.git .) |
+		tar -xf - -C "$1/commplace/source" || return 1
+	[ -z "${COMMPLACE_SLURM_HEADERS:-}" ] ||
+		cp -R "$COMMPLACE_SLURM_HEADERS" "$1/commplace/headers"
+}
+
+# Is this system of that release?
+version_is() {
+	local id
+	id=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+	[ "$id" = "$1" ] ||
+		{ [ "$1" = sid ] && grep -q '/sid$' /etc/debian_version; }
+}
+
+version_run() {
+	local suite=$1 low=$2 root cached= log
+	shift 2
+	version_ports=$low-$((low + 2999))
+	if version_is "$suite"; then
+		echo "1..0 # SKIP this system is $suite: the other layers are for it"
+		tap_done=yes
+		exit 0
+	fi
+	[ "$(id -u)" = 0 ] || bail "needs root"
+	command -v debootstrap >/dev/null ||
+		bail "debootstrap is missing: apt-get install debootstrap"
+	if [ -n "${COMMPLACE_TEST_ROOTS:-}" ]; then
+		root=$COMMPLACE_TEST_ROOTS/$suite
+		cached=yes
+	else
+		root=$(mktemp -d "${TMPDIR:-/tmp}/commplace-$suite.XXXXXX")
+	fi
+	log=$(mktemp)
+	on_exit "rm -f '$log'"
+	[ -n "$cached" ] || on_exit "rm -rf --one-file-system '$root'"
+	on_exit "version_umount '$root'"
+	if [ ! -f "$root/etc/debian_version" ]; then
+		mkdir -p "$root"
+		runs "a root of $suite" version_debootstrap "$suite" "$root" ||
+			done_testing
+		chmod 755 "$root"
+	fi
+	runs "proc, sys and dev in it" version_mount "$root" || done_testing
+	runs "commplace in it" version_copy "$root" || done_testing
+	version_in "$root" /commplace/source/run-tests -d /commplace/build "$@" \
+		>"$log" 2>&1
+	ok $? "$suite: run-tests $*"
+	diag "$(grep -aE '^(Files=|Result:)' "$log" | paste -sd' ')"
+	[ "$tap_failed" -eq 0 ] || tail -n 150 "$log" >&2
+	done_testing
+}

@@ -1,0 +1,6 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What depends on Slurm's version, on Debian trixie with its own Slurm.
+. "${0%/*}/../tools/tap.bash"
+. "${0%/*}/root.bash"
+version_run trixie 20000 plugin live
