@@ -77,8 +77,11 @@ static int count_job(void *x, void *arg)
 	const job_record_t *job = x;
 	struct counting *c = arg;
 
-	if ((IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job)) && job->job_resrcs &&
-	    job->job_resrcs->node_bitmap && job->job_resrcs->core_bitmap)
+	/* Until its epilog has run a job holds what it had. */
+	if ((IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job) ||
+	     IS_JOB_COMPLETING(job)) &&
+	    job->job_resrcs && job->job_resrcs->node_bitmap &&
+	    job->job_resrcs->core_bitmap)
 		add_job(job, c->nodes, c->core, c->out);
 	return 0;
 }

@@ -102,6 +102,10 @@ struct cplslurm_excerpt {
 	uint32_t size;
 };
 
+/* What a credential may carry: libjwt of auth/slurm puts it on the stack of
+ * slurmctld's thread. */
+#define CPLSLURM_SWITCH_MAX (64 << 10)
+
 /* dlopen() a file of the first folder of PluginDir where that is possible;
  * NULL: dlerror(), if there is a PluginDir. */
 void *cplslurm_open_plugin(const char *file, int flags);

@@ -30,9 +30,6 @@
 /* Of switch/commplace, which has no other use of its number and its mark. */
 #define CPLSLURM_SWITCH_ID 0x4350
 #define CPLSLURM_SWITCH_MAGIC 0x43505349
-/* What a credential may carry: libjwt of auth/slurm puts it on the stack of
- * slurmctld's thread. */
-#define CPLSLURM_SWITCH_MAX (64 << 10)
 
 /* What Slurm hands switch/commplace back: of a job, or of a step. */
 struct cplslurm_switch {
