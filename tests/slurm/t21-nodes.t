@@ -54,8 +54,11 @@ wait_running "$job"
 expect_place "$job" "inside a reservation"
 cancel_all
 scontrol delete reservationname=maint
+# From 23.11 on a number for all nodes together.
+cores=2,2,2,2
+[ "$CLUSTER_SERIES" -lt 2311 ] || cores=8
 scontrol create reservation reservationname=cores starttime=now duration=60 \
-	users=root nodes=n[0-3] corecnt=2,2,2,2 >/dev/null
+	users=root nodes=n[0-3] corecnt=$cores >/dev/null
 ok $? "a reservation of cores"
 job=$(submit -N14 -n28 --ntasks-per-node=2 --comm-profile=ring8)
 wait_running "$job"

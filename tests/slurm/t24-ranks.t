@@ -102,7 +102,7 @@ cat >"$home/mpi.sh" <<'END'
 #!/bin/bash
 export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp OMPI_MCA_btl_tcp_if_include=lo
 export OMPI_MCA_oob_tcp_if_include=lo OMPI_MCA_mpi_yield_when_idle=1
-mpirun sh -c 'echo $OMPI_COMM_WORLD_RANK $OMPI_COMM_WORLD_SIZE' >mpi.out 2>mpi.err
+mpirun --bind-to none sh -c 'echo $OMPI_COMM_WORLD_RANK $OMPI_COMM_WORLD_SIZE' >mpi.out 2>mpi.err
 END
 job=$(submit -N2 -n8 --exclusive --comm-profile=ring8 mpi.sh)
 wait_ended "$job" 90

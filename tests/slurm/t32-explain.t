@@ -106,7 +106,7 @@ if command -v mpirun >/dev/null; then
 export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp OMPI_MCA_btl_tcp_if_include=lo
 export OMPI_MCA_oob_tcp_if_include=lo
 commplace explain $SLURM_JOB_ID --format hostfile >mpi.hosts
-mpirun --map-by seq --hostfile mpi.hosts \
+mpirun --bind-to none --map-by seq --hostfile mpi.hosts \
 	sh -c 'echo $OMPI_COMM_WORLD_RANK $SLURMD_NODENAME' >mpi.out 2>mpi.err
 END
 	job=$(submit -N4 -n16 --exclusive --comm-profile=pairs16 mpi.sh)

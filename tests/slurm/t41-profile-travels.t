@@ -36,7 +36,8 @@ cluster_start_slurmd() {
 	[ "$1" != x0 ] || tree=$CLUSTER/node/tree.xml
 	env SLURM_CONF="$CLUSTER/node/slurm.conf" \
 		${tree:+HWLOC_XMLFILE="$tree"} \
-		slurmd-wlm -N "$1" -f "$CLUSTER/node/slurm.conf" \
+		bash -c 'exec -a slurmd slurmd-wlm "$@"' slurmd \
+		-N "$1" -f "$CLUSTER/node/slurm.conf" \
 		>>"$CLUSTER/log/slurmd.$1.out" 2>&1 </dev/null 3>&- 4>&-
 }
 if ! command -v lstopo-no-graphics >/dev/null; then
@@ -97,9 +98,12 @@ is "$(plans)" unset "a step's own profile is not slurmctld's to send"
 logged "left to Slurm's binding: .*nowhere" w0
 ok $? "but looked for on the node"
 
-# A client that sends something else, by error or on purpose.
+# A client that sends something else, by error or on purpose. From 24.05 on it
+# has nothing to send: what travels is in the credential, which is signed.
 damage=${COMMPLACE_BUILD:?}/tests/tools/.libs/damage.so
-for how in cut flip stretch swap; do
+ways="cut flip stretch swap"
+[ "$CLUSTER_SERIES" -lt 2405 ] || ways=
+for how in $ways; do
 	got=$(preload="$damage" how=$how step -p wide -N1 -w w0 -n4 --comm-profile=pairs4)
 	is "$(plans) $(wc -l <<<"$got")" "unset 4" \
 		"damaged on the way ($how): Slurm's binding"
