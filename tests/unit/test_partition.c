@@ -307,12 +307,14 @@ static void test_arena(void **state)
 		int *before = cpl_arena_take(&arena, 7, sizeof(*before));
 		unsigned char *item =
 		        cpl_arena_take(&arena, cases[i].n, cases[i].size);
-		int64_t bytes = cases[i].n * (int64_t)cases[i].size;
+		int64_t bytes = cases[i].fits
+		                        ? cases[i].n * (int64_t)cases[i].size
+		                        : 0;
 
 		assert_non_null(before);
 		assert_int_equal(item != NULL, cases[i].fits);
 		assert_int_equal(arena.failed, !cases[i].fits);
-		for (int64_t b = 0; cases[i].fits && b < bytes; b++)
+		for (int64_t b = 0; b < bytes; b++)
 			assert_int_equal(item[b], 0);
 		/* Arrays after one that failed do not hide that. */
 		assert_non_null(cpl_arena_take_raw(&arena, 7, sizeof(int)));
