@@ -35,7 +35,8 @@ refuses() {
 }
 tree() { # VERSION DEBIAN-VERSION
 	rm -rf "$tmp/tree"
-	mkdir -p "$tmp/tree/debian"
+	mkdir -p "$tmp/tree/debian" "$tmp/tree/src/common"
+	touch "$tmp/tree/src/common/slurm_xlator.h"
 	sed "s/^\([ \t]*Version:[ \t]*\).*/\1$1/" \
 		"$COMMPLACE_SLURM_SOURCE/META" >"$tmp/tree/META"
 	echo "slurm-wlm ($2) bookworm; urgency=medium" >"$tmp/tree/debian/changelog"
@@ -45,5 +46,14 @@ refuses "source of another Slurm" "22\.05\.9" --with-slurm-source="$tmp/tree"
 tree 22.05.8 22.05.8-1
 refuses "source of another Debian revision" "22\.05\.8-1" \
 	--with-slurm-source="$tmp/tree"
+tree 23.11.4 23.11.4-1
+refuses "a series that the plugins do not know" \
+	"23\.11\.4; .* the series 22\.05, 24\.11 and 26\.05" \
+	--with-slurm-source="$tmp/tree"
+rm -r "$tmp/tree/src"
+refuses "a tree without headers" "slurm_xlator\.h: .* all headers of it" \
+	--with-slurm-source="$tmp/tree"
 refuses "no Slurm source" "META" --with-slurm-source="$tmp/inst"
+refuses "a prefix without Slurm" "inst: there is no include/slurm" \
+	--with-slurm="$tmp/inst"
 done_testing
