@@ -147,32 +147,39 @@ struct span {
 	int low, high;
 };
 
-/* Add the rows of the ranks on one router into m->row. */
-static struct span gather(const struct cpl_comm *comm, const int *rank_node,
-                          int router, struct cpl_matrix *m,
-                          struct cpl_load *load, struct cpl_job_sums *sums)
+/* Add the rows of the ranks on one router into m->row. Not inlined: its loop
+ * needs the registers. */
+static __attribute__((noinline)) struct span
+gather(const struct cpl_comm *comm, const int *rank_node, int router,
+       struct cpl_matrix *m, struct cpl_load *load, struct cpl_job_sums *sums)
 {
+	/* Held in registers: the stores below could change any of m's fields
+	 * for all that the compiler knows. */
+	const int *const to = comm->to, *const router_of = m->router;
+	const double *const bytes_to = comm->bytes;
+	double *const row = m->row, *const ejection = load->ejection;
+	uint64_t *const heard = m->heard;
 	struct span span = {m->n_words, -1};
 
 	for (int rank = m->head[router]; rank >= 0; rank = m->next[rank]) {
-		int node = rank_node[rank];
+		const int64_t end = comm->row[rank + 1];
+		const int node = rank_node[rank];
 		double leaves = 0, stays = 0;
 
-		for (int64_t i = comm->row[rank]; i < comm->row[rank + 1];
-		     i++) {
-			int to = comm->to[i], there = m->router[to];
-			double bytes = comm->bytes[i];
+		for (int64_t i = comm->row[rank]; i < end; i++) {
+			int peer = to[i], there = router_of[peer];
+			double bytes = bytes_to[i];
 
-			if (rank_node[to] == node || !(bytes > 0)) {
+			if (rank_node[peer] == node || !(bytes > 0)) {
 				stays += bytes;
 				continue;
 			}
 			leaves += bytes;
-			load->ejection[rank_node[to]] += bytes;
+			ejection[rank_node[peer]] += bytes;
 			if (there == router)
 				continue;
-			m->row[there] += bytes;
-			m->heard[there / 64] |= UINT64_C(1) << (there % 64);
+			row[there] += bytes;
+			heard[there / 64] |= UINT64_C(1) << (there % 64);
 			if (there / 64 < span.low)
 				span.low = there / 64;
 			if (there / 64 > span.high)
@@ -186,15 +193,11 @@ static struct span gather(const struct cpl_comm *comm, const int *rank_node,
 	return span;
 }
 
-/* Route what gather left in m->row, or without a routing keep it as a row of
- * flows; and clear it. */
-static inline void empty(const struct cpl_network *net,
-                         const struct cpl_routing *routing, int from,
-                         struct span span, struct cpl_matrix *m,
-                         struct cpl_load *load, struct cpl_job_sums *sums)
+/* Keep what gather left in m->row as a row of flows, and clear it. */
+static void keep(int from, struct span span, struct cpl_matrix *m)
 {
 	struct cpl_flows *flows = &m->flows;
-	int64_t n = routing ? 0 : flows->row[flows->n_from];
+	int64_t n = flows->row[flows->n_from];
 
 	for (int word = span.low; word <= span.high; word++) {
 		uint64_t bits = m->heard[word];
@@ -202,25 +205,40 @@ static inline void empty(const struct cpl_network *net,
 		m->heard[word] = 0;
 		for (; bits; bits &= bits - 1) {
 			int to = word * 64 + __builtin_ctzll(bits);
-			double bytes = m->row[to], hops;
+
+			flows->to[n] = to;
+			flows->bytes[n++] = m->row[to];
+			m->row[to] = 0;
+		}
+	}
+	if (n == flows->row[flows->n_from])
+		return;
+	flows->from[flows->n_from++] = from;
+	flows->row[flows->n_from] = n;
+}
+
+/* Route what gather left in m->row, and clear it. */
+static void route(const struct cpl_network *net,
+                  const struct cpl_routing *routing, int from, struct span span,
+                  struct cpl_matrix *m, struct cpl_load *load,
+                  struct cpl_job_sums *sums)
+{
+	for (int word = span.low; word <= span.high; word++) {
+		uint64_t bits = m->heard[word];
+
+		m->heard[word] = 0;
+		for (; bits; bits &= bits - 1) {
+			int to = word * 64 + __builtin_ctzll(bits);
+			double bytes = m->row[to];
+			double hops = routing->hops(net, from, to);
 
 			m->row[to] = 0;
-			if (!routing) {
-				flows->to[n] = to;
-				flows->bytes[n++] = bytes;
-				continue;
-			}
-			hops = routing->hops(net, from, to);
 			routing->add(net, from, to, bytes, load->link);
 			sums->hop_bytes += bytes * hops;
 			if (hops > sums->max_dilation)
 				sums->max_dilation = hops;
 		}
 	}
-	if (routing || n == flows->row[flows->n_from])
-		return;
-	flows->from[flows->n_from++] = from;
-	flows->row[flows->n_from] = n;
 }
 
 /* Go through the routers that hold ranks: keep what each sends as flows, or
@@ -245,7 +263,11 @@ static void over_routers(const struct cpl_network *net,
 			struct span span =
 			        gather(comm, rank_node, router, m, load, sums);
 
-			empty(net, routing, router, span, m, load, sums);
+			if (routing)
+				route(net, routing, router, span, m, load,
+				      sums);
+			else
+				keep(router, span, m);
 			m->head[router] = -1;
 		}
 	}
