@@ -36,6 +36,11 @@ void cplslurm_stock_unload(void);
  */
 bool cplslurm_layout_is_ours(const job_record_t *job);
 
+/* Are steps laid out by us? From 24.05 on switch/commplace does it. */
+bool cplslurm_lays_out(void);
+/* Say which of our plugins slurm.conf leaves out, and what that means. */
+void cplslurm_say_missing(void);
+
 /* What a call of job_test may change and the next one must find. */
 struct cplslurm_saved {
 	unsigned char *bit; /* [n] the bitmap */

@@ -241,7 +241,8 @@ bool cplslurm_start(job_record_t *job_ptr, struct cplslurm_start *out)
 	        .n_hosts = n,
 	        .layout = layout_of,
 	        .arg = job_ptr,
-	        .own_order = own_distribution(job_ptr->details->task_dist),
+	        .own_order = own_distribution(job_ptr->details->task_dist) ||
+	                     !cplslurm_lays_out(),
 	};
 	return true;
 }

@@ -35,6 +35,7 @@ void cplselect_configure(void)
 {
 	struct cpl_error err = {""};
 
+	cplslurm_say_missing();
 	if (!cplselect_engine) {
 		char *path = cplslurm_config_path();
 
