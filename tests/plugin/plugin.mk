@@ -40,10 +40,10 @@ tests_plugin_test_job_submit_files_LDFLAGS = $(tests_plugin_test_job_submit_LDFL
 tests_plugin_test_job_submit_files_LDADD = $(tests_plugin_test_job_submit_LDADD)
 
 # task_commplace.so as loaded, and its sources on hand-made launch requests.
-task_test_sources = tests/plugin/launch.c tests/plugin/launch.h $(task_sources)
+task_test_sources = tests/plugin/launch.c tests/plugin/launch.h $(task_hooks)
 task_test_cppflags = $(slurm_plugin_cppflags) -I$(srcdir)/src/plugins/task -DCPL_TEST_SRCDIR='"$(abs_top_srcdir)"'
 task_test_ldflags = -rdynamic -L$(SLURM_PLUGIN_SYSTEM_DIR) -Wl,-rpath,$(SLURM_PLUGIN_SYSTEM_DIR)
-task_test_ldadd = $(slurm_plugin_libadd) $(HWLOC_LIBS) -lslurmfull $(CMOCKA_LIBS)
+task_test_ldadd = $(task_libadd) -lslurmfull $(CMOCKA_LIBS)
 task_tests = tests/plugin/test_task_load tests/plugin/test_task_plan tests/plugin/test_task_hooks tests/plugin/test_task_nodes
 if HAVE_SLURM
 if HAVE_CMOCKA

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "binding/launch.h"
+#include "slurmd.h"
 
 #include "src/common/pack.h"
 #include "src/common/run_in_daemon.h"
