@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which of our plugins slurm.conf names. */
-#include "ctld.h"
+#include "ctld_internal.h"
 
 #include <string.h>
 

@@ -61,6 +61,15 @@ int cplslurm_ask(const struct cplslurm_test *test)
 #endif
 }
 
+int cplslurm_answer(const struct cplslurm_test *test, const char *why)
+{
+	cplslurm_debug("%pJ %s: %s, rc %d", test->job,
+	               test->mode == SELECT_MODE_RUN_NOW ? "RUN_NOW"
+	                                                 : "WILL_RUN",
+	               why, test->rc);
+	return test->rc;
+}
+
 /* The nodes of a bitmap in order, into host[] if there is one. */
 static int listed(const struct cplslurm_test *test, int *host)
 {

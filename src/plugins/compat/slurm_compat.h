@@ -12,7 +12,7 @@
 #include "config.h"
 
 #include "daemon.h"
-#include "slurm_public.h"
+#include "series.h"
 
 #if CPLSLURM_SERIES != 2205 && CPLSLURM_SERIES != 2411 &&                      \
         CPLSLURM_SERIES != 2605

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "slurm_share.h"
 
+#include "slurm_compat.h"
+
 #include <dlfcn.h>
 #include <string.h>
 
