@@ -14,7 +14,7 @@
 
 #include "base/random.h"
 #include "controller.h"
-#include "ctld.h"
+#include "ctld_internal.h"
 
 #define JOBS 200
 #define RUNNING_MAX 20
