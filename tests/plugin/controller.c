@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "commplace-config.h"
 #include "controller.h"
+#include "slurmctld.h"
 
 #include <dlfcn.h>
 #include <ftw.h>
@@ -11,18 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "src/common/gres.h"
 #include "src/common/hostlist.h"
 #include "src/common/log.h"
 #include "src/common/run_in_daemon.h"
-#include "src/slurmctld/gres_ctld.h"
-#include "src/slurmctld/preempt.h"
-
-/* slurmctld's own data, which plugins see as weak symbols. */
-bitstr_t *avail_node_bitmap, *idle_node_bitmap, *share_node_bitmap;
-List job_list, part_list;
-slurmctld_config_t slurmctld_config;
-int slurmctld_tres_cnt = 4;
 
 char controller_dir[] = "/tmp/cpl-plugin-XXXXXX";
 
@@ -41,69 +33,7 @@ const char *__lsan_default_suppressions(void)
 static part_record_t *part_main, *part_wide;
 size_t controller_job_extra;
 static uint32_t last_id;
-static int (*stock_job_test)(job_record_t *, bitstr_t *, uint32_t, uint32_t,
-                             uint32_t, uint16_t, List, List *, bitstr_t *);
-
-int drain_nodes(char *nodes, char *reason, uint32_t reason_uid)
-{
-	return 0;
-}
-
-job_record_t *find_job_record(uint32_t job_id)
-{
-	return controller_find(job_id);
-}
-
-bool job_overlap_and_running(bitstr_t *node_map, job_record_t *job_ptr)
-{
-	return false;
-}
-
-uint16_t slurm_job_preempt_mode(job_record_t *job_ptr)
-{
-	return PREEMPT_MODE_OFF;
-}
-
-int gres_ctld_job_alloc(List job_gres_list, List *job_alloc_gres_list,
-                        List node_gres_list, int node_cnt, int node_index,
-                        int node_offset, uint32_t job_id, char *node_name,
-                        bitstr_t *core_bitmap, bool new_alloc)
-{
-	return 0;
-}
-
-int gres_ctld_job_alloc_whole_node(List job_gres_list,
-                                   List *job_alloc_gres_list,
-                                   List node_gres_list, int node_cnt,
-                                   int node_index, int node_offset,
-                                   uint32_t job_id, char *node_name,
-                                   bitstr_t *core_bitmap, bool new_alloc)
-{
-	return 0;
-}
-
-int gres_ctld_job_dealloc(List job_gres_list, List node_gres_list,
-                          int node_offset, uint32_t job_id, char *node_name,
-                          bool old_job, bool resize)
-{
-	return 0;
-}
-
-void gres_ctld_job_merge(List from_job_gres_list,
-                         bitstr_t *from_job_node_bitmap, List to_job_gres_list,
-                         bitstr_t *to_job_node_bitmap)
-{
-}
-
-void gres_ctld_job_build_details(List job_gres_list, uint32_t *gres_detail_cnt,
-                                 char ***gres_detail_str, char **total_gres_str)
-{
-}
-
-void gres_ctld_set_node_tres_cnt(List gres_list, uint64_t *tres_cnt,
-                                 bool locked)
-{
-}
+static void *stock_job_test;
 
 static void need(bool ok, const char *what)
 {
@@ -178,7 +108,7 @@ static void write_slurm_conf(const char *type)
 	              "SelectTypeParameters=CR_Core\nAuthType=auth/none\n"
 	              "CredType=cred/none\n"
 	              "StateSaveLocation=%s\nSlurmdSpoolDir=%s\n"
-	              "%s"
+	              "%s%s"
 	              "NodeName=n[0-31] CPUs=%d Sockets=1 CoresPerSocket=4 "
 	              "ThreadsPerCore=%d RealMemory=1000\n"
 	              "NodeName=n[32-63] CPUs=%d Sockets=1 CoresPerSocket=4 "
@@ -186,6 +116,7 @@ static void write_slurm_conf(const char *type)
 	              "PartitionName=main Nodes=n[0-63] Default=YES\n",
 	              CPL_TEST_PLUGIN_DIR, CPL_TEST_STOCK_DIR, type,
 	              controller_dir, controller_dir,
+	              slurmctld_conf,
 	              *controller_gres ? "GresTypes=gpu\n" : "", cpus,
 	              controller_threads, cpus, controller_threads,
 	              controller_gres) > 0,
@@ -211,8 +142,9 @@ static part_record_t *new_part(const char *name)
 	bit_set_all(part->node_bitmap);
 	part->max_share = 1;
 	part->max_cpus_per_node = INFINITE;
-	part->max_nodes = part->max_nodes_orig = INFINITE;
-	part->min_nodes = part->min_nodes_orig = 1;
+	slurmctld_partition(part);
+	part->max_nodes = INFINITE;
+	part->min_nodes = 1;
 	part->priority_tier = 1;
 	part->state_up = PARTITION_UP;
 	list_append(part_list, part);
@@ -246,12 +178,11 @@ static void init_nodes(void)
 /* read_slurm_conf() of slurmctld, as far as select plugins see it. */
 static void read_conf(void)
 {
-	ListIterator jobs;
+	struct listIterator *jobs;
 	job_record_t *job;
 
 	need(select_g_node_init() == SLURM_SUCCESS, "select_g_node_init");
-	need(select_g_state_restore("") == SLURM_SUCCESS, "state_restore");
-	need(select_g_job_init(job_list) == SLURM_SUCCESS, "job_init");
+	need(slurmctld_restore(job_list) == SLURM_SUCCESS, "restore");
 	jobs = list_iterator_create(job_list);
 	while ((job = list_next(jobs)))
 		select_g_select_nodeinfo_set(job);
@@ -265,7 +196,7 @@ static void load_stock(void)
 	                  RTLD_LAZY | RTLD_LOCAL);
 
 	need(so != NULL, "dlopen of the stock plugin");
-	*(void **)&stock_job_test = dlsym(so, "select_p_job_test");
+	stock_job_test = dlsym(so, "select_p_job_test");
 	need(stock_job_test != NULL, "select_p_job_test");
 }
 
@@ -290,7 +221,7 @@ void controller_start(const char *type)
 	if (getenv("CPL_TEST_VERBOSE"))
 		slurm_conf.debug_flags |= DEBUG_FLAG_SELECT_TYPE;
 	free(conf);
-	need(select_g_init(1) == SLURM_SUCCESS, "select_g_init");
+	need(slurmctld_start() == SLURM_SUCCESS, "slurmctld_start");
 	need(gres_init() == SLURM_SUCCESS, "gres_init");
 	job_list = list_create(NULL);
 	part_list = list_create(NULL);
@@ -303,8 +234,8 @@ void controller_start(const char *type)
 
 void controller_restart(void)
 {
-	need(select_g_fini() == SLURM_SUCCESS, "select_g_fini");
-	need(select_g_init(1) == SLURM_SUCCESS, "select_g_init");
+	need(slurmctld_stop() == SLURM_SUCCESS, "slurmctld_stop");
+	need(slurmctld_start() == SLURM_SUCCESS, "slurmctld_start");
 	read_conf();
 }
 
@@ -326,7 +257,7 @@ static int remove_one(const char *path, const struct stat *st, int type,
 
 void controller_stop(void)
 {
-	select_g_fini();
+	slurmctld_stop();
 	nftw(controller_dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
@@ -335,7 +266,7 @@ static bitstr_t *bitmap_of(const char *names)
 	bitstr_t *bitmap = NULL;
 	char *copy = xstrdup(names);
 
-	need(node_name2bitmap(copy, false, &bitmap) == SLURM_SUCCESS, names);
+	need(slurmctld_bitmap(copy, &bitmap) == SLURM_SUCCESS, names);
 	xfree(copy);
 	return bitmap;
 }
@@ -350,26 +281,10 @@ static void add_env(job_record_t *job, const char *name, const char *value)
 	        xstrdup_printf("%s=%s", name, value);
 }
 
-/* --gres of so many on each node. */
-static void add_gres(job_record_t *job, const char *gres)
-{
-	struct job_details *details = job->details;
-	char *per_node = xstrdup_printf("gres:%s", gres);
-
-	need(gres_job_state_validate(
-	             NULL, NULL, NULL, per_node, NULL, NULL, NULL,
-	             &details->num_tasks, &details->min_nodes,
-	             &details->max_nodes, &details->ntasks_per_node, NULL, NULL,
-	             &details->cpus_per_task, &details->ntasks_per_tres,
-	             &job->gres_list_req) == SLURM_SUCCESS,
-	     gres);
-	xfree(per_node);
-}
-
 job_record_t *controller_job(const struct job_options *options)
 {
 	job_record_t *job = xmalloc(sizeof(*job) + controller_job_extra);
-	struct job_details *details = xmalloc(sizeof(*details));
+	job_details_t *details = xmalloc(sizeof(*details));
 	int per_task = options->cpus_per_task ? options->cpus_per_task : 1;
 	int nodes = options->nodes ? options->nodes : 1;
 
@@ -435,7 +350,8 @@ job_record_t *controller_job(const struct job_options *options)
 	if (options->spread)
 		job->bit_flags |= SPREAD_JOB;
 	if (options->gres)
-		add_gres(job, options->gres);
+		need(slurmctld_gres(job, options->gres) == SLURM_SUCCESS,
+		     options->gres);
 	if (options->nodelist)
 		details->req_node_bitmap = bitmap_of(options->nodelist);
 	if (options->exclude)
@@ -450,7 +366,7 @@ job_record_t *controller_job(const struct job_options *options)
 
 void controller_job_free(job_record_t *job)
 {
-	struct job_details *details = job->details;
+	job_details_t *details = job->details;
 
 	free_job_resources(&job->job_resrcs);
 	FREE_NULL_BITMAP(job->node_bitmap);
@@ -492,7 +408,7 @@ bitstr_t *controller_candidates(const job_record_t *job)
 static void limits(const job_record_t *job, uint32_t *min, uint32_t *max,
                    uint32_t *req)
 {
-	const struct job_details *details = job->details;
+	const job_details_t *details = job->details;
 	bool by_tasks = details->min_nodes == 1 && details->num_tasks > 1 &&
 	                !details->max_nodes;
 
@@ -501,24 +417,26 @@ static void limits(const job_record_t *job, uint32_t *min, uint32_t *max,
 	*max = by_tasks ? 500000 : *req;
 }
 
+static int test_by(void *plugins, job_record_t *job, uint16_t mode,
+                   bitstr_t *bitmap)
+{
+	struct slurmctld_test test = {.job = job,
+	                              .bitmap = bitmap,
+	                              .mode = mode,
+	                              .reserved = controller_reserved};
+
+	limits(job, &test.min, &test.max, &test.req);
+	return slurmctld_job_test(plugins, &test);
+}
+
 int controller_test(job_record_t *job, uint16_t mode, bitstr_t *bitmap)
 {
-	uint32_t min, max, req;
-	List preemptees = NULL;
-
-	limits(job, &min, &max, &req);
-	return select_g_job_test(job, bitmap, min, max, req, mode, NULL,
-	                         &preemptees, controller_reserved);
+	return test_by(NULL, job, mode, bitmap);
 }
 
 int controller_stock_test(job_record_t *job, uint16_t mode, bitstr_t *bitmap)
 {
-	uint32_t min, max, req;
-	List preemptees = NULL;
-
-	limits(job, &min, &max, &req);
-	return stock_job_test(job, bitmap, min, max, req, mode, NULL,
-	                      &preemptees, controller_reserved);
+	return test_by(stock_job_test, job, mode, bitmap);
 }
 
 char *controller_names(const bitstr_t *bitmap)
@@ -549,7 +467,7 @@ static void account(void)
 {
 	int used[MACHINE_NODES] = {0};
 	uint32_t owner[MACHINE_NODES];
-	ListIterator jobs = list_iterator_create(job_list);
+	struct listIterator *jobs = list_iterator_create(job_list);
 	job_record_t *job;
 
 	for (int i = 0; i < MACHINE_NODES; i++)
@@ -620,51 +538,19 @@ void controller_end(job_record_t *job)
 	controller_job_free(job);
 }
 
-static int has_id(void *x, void *key)
-{
-	return ((job_record_t *)x)->job_id == *(uint32_t *)key;
-}
-
 job_record_t *controller_find(uint32_t id)
 {
-	return list_find_first(job_list, has_id, &id);
-}
-
-/* The default layout, as slurmctld computes it. */
-static slurm_step_layout_t *step_layout(job_record_t *job, int tasks,
-                                        uint32_t dist)
-{
-	uint32_t nodes = job->job_resrcs->nhosts;
-	uint16_t per_node[nodes], per_task[nodes];
-	uint32_t node_reps[nodes], task_reps[nodes];
-	slurm_step_layout_req_t req = {
-	        .node_list = job->job_resrcs->nodes,
-	        .cpus_per_node = per_node,
-	        .cpu_count_reps = node_reps,
-	        .cpus_per_task = per_task,
-	        .cpus_task_reps = task_reps,
-	        .num_hosts = nodes,
-	        .num_tasks = (uint32_t)tasks,
-	        .task_dist = dist,
-	        .plane_size = job->details->ntasks_per_node,
-	};
-
-	for (uint32_t i = 0; i < nodes; i++) {
-		per_node[i] = job->job_resrcs->cpus[i];
-		per_task[i] = job->details->cpus_per_task;
-		node_reps[i] = task_reps[i] = 1;
-	}
-	return slurm_step_layout_create(&req);
+	return find_job_record(id);
 }
 
 char *controller_step(job_record_t *job, int tasks, uint32_t dist,
                       const char *submit_line)
 {
 	step_record_t *step = xmalloc(sizeof(*step));
-	slurm_step_layout_t *layout = step_layout(job, tasks, dist);
+	slurm_step_layout_t *layout = slurmctld_layout(job, tasks, dist);
 	char *text = NULL, **node = calloc((size_t)tasks, sizeof(char *));
 	size_t size;
-	hostlist_t hosts;
+	struct hostlist *hosts;
 	FILE *f;
 
 	need(layout && node, "step layout");
@@ -673,7 +559,7 @@ char *controller_step(job_record_t *job, int tasks, uint32_t dist,
 	step->step_layout = layout;
 	step->step_id.job_id = job->job_id;
 	step->submit_line = (char *)submit_line;
-	select_g_step_start(step);
+	slurmctld_step_start(step);
 	xfree(step);
 	hosts = hostlist_create(layout->node_list);
 	for (uint32_t i = 0; i < layout->node_cnt; i++) {

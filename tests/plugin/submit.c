@@ -136,7 +136,7 @@ int unload(void **state)
 	return system(command);
 }
 
-int start(void **state)
+int submit_start(void **state)
 {
 	put_config("");
 	put_file("network.json", dragonfly);
@@ -151,7 +151,7 @@ int start(void **state)
 	return plugin_init();
 }
 
-int stop(void **state)
+int submit_stop(void **state)
 {
 	unlink(in_dir("commplace.conf"));
 	return plugin_fini();
@@ -172,6 +172,8 @@ void run(struct job *j, const char *env, const char *name, uint32_t tasks,
 
 	memset(j, 0, sizeof(*j));
 	slurm_init_job_desc_msg(&j->d);
+	/* Whoever sends it: slurmctld fills it in before it asks. */
+	j->d.user_id = j->d.group_id = 1000;
 	j->d.name = name ? xstrdup(name) : NULL;
 	j->d.partition = partition ? xstrdup(partition) : NULL;
 	j->d.num_tasks = tasks ? tasks : NO_VAL;

@@ -30,8 +30,8 @@ extern int (*plugin_fini)(void);
  * ranks, damaged and broken. */
 int load(void **state);
 int unload(void **state);
-int start(void **state);
-int stop(void **state);
+int submit_start(void **state);
+int submit_stop(void **state);
 
 /* Path of a file of the folder; one of two texts in turn. */
 const char *in_dir(const char *name);

@@ -408,7 +408,7 @@ static void symbols(void **state)
 	assert_null(dlsym(handle, "cplsubmit_check"));
 }
 
-#define T(f) cmocka_unit_test_setup_teardown(f, start, stop)
+#define T(f) cmocka_unit_test_setup_teardown(f, submit_start, submit_stop)
 
 int main(void)
 {

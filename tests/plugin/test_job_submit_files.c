@@ -263,7 +263,7 @@ static void side_file(void **state)
 	assert_int_equal(rc_of("COMM_PROFILE=milc"), 0);
 }
 
-#define T(f) cmocka_unit_test_setup_teardown(f, start, stop)
+#define T(f) cmocka_unit_test_setup_teardown(f, submit_start, submit_stop)
 
 int main(void)
 {

@@ -15,6 +15,7 @@
 
 #include "controller.h"
 #include "oracle.h"
+#include "slurmctld.h"
 
 #define THREADS 2
 
@@ -25,7 +26,7 @@ static int count(const char *nodes)
 	char *copy = xstrdup(nodes);
 	int n;
 
-	assert_int_equal(node_name2bitmap(copy, false, &bitmap), SLURM_SUCCESS);
+	assert_int_equal(slurmctld_bitmap(copy, &bitmap), SLURM_SUCCESS);
 	n = bit_set_count(bitmap);
 	FREE_NULL_BITMAP(bitmap);
 	xfree(copy);
@@ -81,11 +82,11 @@ static void test_cores_for_the_system_do_not_count(void **state)
 {
 	struct job_options options = usual;
 
-	slurm_conf.conf_flags |= CTL_CONF_ASRU;
+	slurm_conf.conf_flags |= CONF_FLAG_ASRU;
 	options.core_spec = 2;
 	options.exclusive = true;
 	free(placed(&options, 4));
-	slurm_conf.conf_flags &= ~CTL_CONF_ASRU;
+	slurm_conf.conf_flags &= ~CONF_FLAG_ASRU;
 }
 
 /* One socket a node. */
@@ -109,7 +110,7 @@ static void test_just_enough_nodes(void **state)
 	options.gres = "gpu:1";
 	options.exclude = "n[48-63]";
 	nodes = placed(&options, 16);
-	assert_int_equal(node_name2bitmap(nodes, false, &bitmap), 0);
+	assert_int_equal(slurmctld_bitmap(nodes, &bitmap), 0);
 	assert_int_equal(bit_ffs(bitmap), 32);
 	assert_int_equal(bit_fls(bitmap), 47);
 	FREE_NULL_BITMAP(bitmap);
@@ -141,7 +142,7 @@ static void test_nodes_without_the_gres_are_not_offered(void **state)
 
 		options.exclude = exclude[i];
 		nodes = placed(&options, 4);
-		assert_int_equal(node_name2bitmap(nodes, false, &bitmap),
+		assert_int_equal(slurmctld_bitmap(nodes, &bitmap),
 		                 SLURM_SUCCESS);
 		assert_true(bit_ffs(bitmap) >= 32);
 		FREE_NULL_BITMAP(bitmap);

@@ -18,6 +18,8 @@
 #include <slurm/slurm.h>
 #include <slurm/spank.h>
 
+#include "slurm_public.h"
+
 slurm_conf_t slurm_conf;
 
 static spank_context_t context_now;

@@ -132,8 +132,7 @@ struct cpl_engine_allocation {
 	 * position in host[]. -1: it would not. */
 	int (*layout)(void *arg, int ranks, int *rank_host);
 	void *arg;
-	/* That order stays: it is the user's, or not ours to change. */
-	bool own_order;
+	bool own_order; /* that order is the user's: it stays */
 };
 
 /* What to tell of a job that begins; "": nothing. */
