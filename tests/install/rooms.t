@@ -71,6 +71,32 @@ is "$(grep -rlE --include='*.[ch]' "\"network/($types)/" . |
 	"network types are known in their rooms only"
 is "$(grep -rl --include='*.[ch]' nodes_per_router core plugins lib |
 	grep -v core/network/)" "" "where nodes hang is for network/ to say"
+# What depends on Slurm's version stands in plugins/compat. Above it no file sees
+# a header of Slurm, in whatever way, so that the compiler lets none open a
+# structure of Slurm; SPANK's own interface is public and the same in all.
+above=()
+for file in plugins/*/*.[ch]; do
+	case $file in
+	plugins/compat/*) ;;
+	*) above+=("$file") ;;
+	esac
+done
+is "$(grep -nE '^[ \t]*#[ \t]*(if|ifdef|ifndef|elif)' "${above[@]}" |
+	grep -v ':#ifndef CPL_[A-Z_]*_H$')" "" "no condition above compat"
+headers() { # of Slurm, with the files that see them
+	local file
+	for file in "${above[@]}"; do
+		"${CC:-cc}" -M -std=gnu11 -I. -Icore -Iplugins/compat \
+			-I"${COMMPLACE_BUILD:?}" "$file" 2>&1 | tr -s ' \\' '\n' |
+			grep -E '/slurm/|^src/|slurm_compat|error:' |
+			sed "s|^|$file: |"
+	done
+}
+seen=$(headers)
+like "$seen" "spank_commplace.c: .*/slurm/spank\.h" \
+	"what the compiler sees of Slurm's headers is found"
+is "$(grep -v '^plugins/spank/.*/slurm/\(spank\|slurm_\(errno\|version\)\)\.h$' <<<"$seen")" \
+	"" "above compat nobody sees another one"
 is "$(sed -n 's,^| `\(core/\)\?\([a-z]*\)` .*,\2,p' ../doc/architecture.md | sort)" \
 	"$(printf '%s\n' "${rooms[@]}" | sort)" \
 	"doc/architecture.md tells of every room"

@@ -232,3 +232,13 @@ void free_request(launch_tasks_request_msg_t *req)
 	xfree(req->cpu_bind);
 	xfree(req);
 }
+
+int plan_of(const launch_tasks_request_msg_t *req, uint32_t node,
+            struct cpltask_plan *plan, struct cpl_error *err)
+{
+	struct cplslurm_launch launch;
+
+	return cplslurm_launch(req, node, &launch)
+	               ? cpltask_plan(&launch, plan, err)
+	               : 0;
+}

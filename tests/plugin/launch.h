@@ -8,6 +8,7 @@
 #ifndef CPL_TEST_LAUNCH_H
 #define CPL_TEST_LAUNCH_H
 
+#include "slurm_compat_slurmd.h"
 #include "task_internal.h"
 
 #include <setjmp.h>
@@ -51,5 +52,9 @@ extern bool nothing_sent; /* it has no plugin of ours */
 /* Of one node, with profile pairs4; id NULL: tasks 0, 1, ... */
 launch_tasks_request_msg_t *new_request(int tasks, const uint32_t *id);
 void free_request(launch_tasks_request_msg_t *req);
+
+/* cpltask_plan of a request; 0, too, where it has no tasks to plan for. */
+int plan_of(const launch_tasks_request_msg_t *req, uint32_t node,
+            struct cpltask_plan *plan, struct cpl_error *err);
 
 #endif

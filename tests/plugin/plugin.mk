@@ -40,10 +40,10 @@ tests_plugin_test_job_submit_files_LDFLAGS = $(tests_plugin_test_job_submit_LDFL
 tests_plugin_test_job_submit_files_LDADD = $(tests_plugin_test_job_submit_LDADD)
 
 # task_commplace.so as loaded, and its sources on hand-made launch requests.
-task_test_sources = tests/plugin/launch.c tests/plugin/launch.h $(task_sources)
+task_test_sources = tests/plugin/launch.c tests/plugin/launch.h $(task_hooks)
 task_test_cppflags = $(slurm_plugin_cppflags) -I$(srcdir)/src/plugins/task -DCPL_TEST_SRCDIR='"$(abs_top_srcdir)"'
 task_test_ldflags = -rdynamic -L$(SLURM_PLUGIN_SYSTEM_DIR) -Wl,-rpath,$(SLURM_PLUGIN_SYSTEM_DIR)
-task_test_ldadd = $(slurm_plugin_libadd) $(HWLOC_LIBS) -lslurmfull $(CMOCKA_LIBS)
+task_test_ldadd = $(task_libadd) -lslurmfull $(CMOCKA_LIBS)
 task_tests = tests/plugin/test_task_load tests/plugin/test_task_plan tests/plugin/test_task_hooks tests/plugin/test_task_nodes
 if HAVE_SLURM
 if HAVE_CMOCKA
@@ -79,7 +79,7 @@ busy_sources = tests/plugin/busy.c tests/plugin/busy.h $(select_test_sources)
 select_test_cppflags = $(slurm_plugin_cppflags) -DCPL_TEST_PLUGIN_DIR='"$(abs_top_builddir)/.libs"' -DCPL_TEST_STOCK_DIR='"$(SLURM_PLUGIN_SYSTEM_DIR)"'
 select_test_ldflags = -rdynamic -L$(SLURM_PLUGIN_SYSTEM_DIR) -Wl,-rpath,$(SLURM_PLUGIN_SYSTEM_DIR)
 select_test_ldadd = libcore.la -lslurmfull $(CMOCKA_LIBS) -ldl
-select_tests = tests/plugin/test_compat tests/plugin/test_select tests/plugin/test_select_orders tests/plugin/test_select_stock tests/plugin/test_select_failures tests/plugin/test_select_guard tests/plugin/test_select_sizes
+select_tests = tests/plugin/test_compat tests/plugin/test_select tests/plugin/test_select_orders tests/plugin/test_select_stock tests/plugin/test_select_failures tests/plugin/test_select_guard tests/plugin/test_select_sizes tests/plugin/test_select_usage
 if HAVE_SLURM
 if HAVE_CMOCKA
 check_PROGRAMS += $(select_tests)
@@ -107,6 +107,11 @@ tests_plugin_test_select_sizes_CPPFLAGS = $(select_test_cppflags)
 tests_plugin_test_select_sizes_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_plugin_test_select_sizes_LDFLAGS = $(select_test_ldflags)
 tests_plugin_test_select_sizes_LDADD = $(select_test_ldadd)
+tests_plugin_test_select_usage_SOURCES = tests/plugin/test_select_usage.c src/plugins/compat/ctld_usage.c $(select_test_sources)
+tests_plugin_test_select_usage_CPPFLAGS = $(select_test_cppflags)
+tests_plugin_test_select_usage_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_plugin_test_select_usage_LDFLAGS = $(select_test_ldflags)
+tests_plugin_test_select_usage_LDADD = $(select_test_ldadd)
 tests_plugin_test_select_stock_SOURCES = tests/plugin/test_select_stock.c $(select_test_sources)
 tests_plugin_test_select_stock_CPPFLAGS = $(select_test_cppflags) -DCPL_TEST_FAILMALLOC='"$(abs_top_builddir)/tests/tools/.libs/failmalloc.so"'
 tests_plugin_test_select_stock_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)

@@ -200,6 +200,9 @@ static void test_explicit_options_win(void **state)
 	options = usual;
 	options.spread = true;
 	check_stock(&options, "--spread-job");
+	options = usual;
+	options.dist = SLURM_DIST_ARBITRARY;
+	check_stock(&options, "--distribution=arbitrary");
 }
 
 static void test_modes_and_limits(void **state)

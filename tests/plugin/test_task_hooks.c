@@ -87,7 +87,7 @@ static void read_plan(const char *masks)
 	credential = "0-3";
 	req->options = job_options_create();
 	job_options_append(req->options, 0, "comm-profile:commplace", "again");
-	assert_int_equal(cpltask_plan(req, 0, &plan, &err), 1);
+	assert_int_equal(plan_of(req, 0, &plan, &err), 1);
 	assert_string_equal(plan.masks, masks);
 	cpltask_plan_free(&plan);
 	free_request(req);

@@ -187,7 +187,7 @@ static void test_memory_of_nodes(void **state)
 		write_config("BindMemory=yes");
 		write_sets(n, n / node->domain);
 		env_array_overwrite(&req->env, "COMM_PROFILE", "sets");
-		if (cpltask_plan(req, 0, &plan, &err) != 1)
+		if (plan_of(req, 0, &plan, &err) != 1)
 			fail_msg("%s: %s", node->file, err.text);
 		for (int i = 0; i < n; i++) {
 			int core = first_of(plan.masks, i, m->threads) /
@@ -335,6 +335,7 @@ static void test_gpus_of_tasks(void **state)
 	forget_cores();
 	for (size_t k = 0; k < sizeof(row) / sizeof(*row); k++) {
 		launch_tasks_request_msg_t *req = new_request(4, NULL);
+		struct cplslurm_launch launch;
 		struct cplslurm_gpus gpus;
 		char text[64] = "";
 		int rc;
@@ -344,7 +345,8 @@ static void test_gpus_of_tasks(void **state)
 		req->accel_bind_type = (uint16_t)row[k].accel;
 		step_gpus = row[k].step;
 		constrained = row[k].local;
-		rc = cplslurm_gpus(req, 0, &gpus);
+		assert_true(cplslurm_launch(req, 0, &launch));
+		rc = cplslurm_gpus(&launch, &gpus);
 		assert_int_equal(rc, row[k].bound ? 1 : 0);
 		for (int i = 0; rc && i < gpus.n_tasks * gpus.n; i++)
 			snprintf(text + strlen(text),
@@ -396,7 +398,7 @@ static void test_ranks_near_their_gpus(void **state)
 		req->cred = (slurm_cred_t *)&credential_stub;
 		req->tres_bind = (char *)row[k].bind;
 		env_array_overwrite(&req->env, "COMM_PROFILE", "sets");
-		if (cpltask_plan(req, 0, &plan, &err) != 1)
+		if (plan_of(req, 0, &plan, &err) != 1)
 			fail_msg("row %d: %s", (int)k, err.text);
 		assert_int_equal(plan.n_far, 0);
 		for (int i = 0; i < 8; i++)
@@ -428,7 +430,7 @@ static void test_gpus_far_away(void **state)
 	req->cred = (slurm_cred_t *)&credential_stub;
 	req->tres_bind = (char *)"gpu:closest";
 	env_array_overwrite(&req->env, "COMM_PROFILE", "sets");
-	assert_int_equal(cpltask_plan(req, 0, &plan, &err), 1);
+	assert_int_equal(plan_of(req, 0, &plan, &err), 1);
 	assert_int_equal(plan.n_far, 4);
 	cpltask_plan_free(&plan);
 	unlink(log);
@@ -438,14 +440,14 @@ static void test_gpus_far_away(void **state)
 	assert_int_equal(lines_with(log, ", 4 tasks not near their GPU"), 1);
 	/* Cores that make no sense. */
 	gpu_cores[0] = "zebra";
-	assert_int_equal(cpltask_plan(req, 0, &plan, &err), 1);
+	assert_int_equal(plan_of(req, 0, &plan, &err), 1);
 	assert_int_equal(plan.n_far, 0);
 	cpltask_plan_free(&plan);
 	forget_cores();
 	/* hwloc sees none of the eight. */
 	set_node(&snc4);
 	credential = "0-7";
-	assert_int_equal(cpltask_plan(req, 0, &plan, &err), 1);
+	assert_int_equal(plan_of(req, 0, &plan, &err), 1);
 	assert_int_equal(plan.n_far, 0);
 	cpltask_plan_free(&plan);
 	free_request(req);

@@ -75,7 +75,7 @@ static void test_plans(void **state)
 		credential = row[i].cores;
 		req->cpus_per_task = (uint16_t)row[i].cpus_per_task;
 		req->cpu_bind_type = (uint16_t)row[i].flags;
-		rc = cpltask_plan(req, 0, &plan, &err);
+		rc = plan_of(req, 0, &plan, &err);
 		if (row[i].masks) {
 			if (rc != 1)
 				fail_msg("row %d: %s", (int)i, err.text);
@@ -136,7 +136,7 @@ static void test_options(void **state)
 		req->ntasks_per_core = (uint16_t)row[i].per_core;
 		req->ntasks_per_socket = (uint16_t)row[i].per_socket;
 		req->flags = row[i].overcommit ? LAUNCH_OVERCOMMIT : 0;
-		rc = cpltask_plan(req, 0, &plan, &err);
+		rc = plan_of(req, 0, &plan, &err);
 		if (row[i].masks &&
 		    (rc != 1 || strcmp(plan.masks, row[i].masks)))
 			fail_msg("row %d: %s %s", (int)i,
@@ -166,13 +166,13 @@ static void test_ranks_of_this_node(void **state)
 	ids[1][1] = 1;
 	ids[1][2] = 2;
 	/* 0 and 2 in one socket, 1 in the other. */
-	assert_int_equal(cpltask_plan(req, 1, &plan, &err), 1);
+	assert_int_equal(plan_of(req, 1, &plan, &err), 1);
 	assert_string_equal(plan.masks, "0x4,0x1,0x8");
 	cpltask_plan_free(&plan);
 	ids[1][2] = 4;
-	assert_int_equal(cpltask_plan(req, 1, &plan, &err), -1);
+	assert_int_equal(plan_of(req, 1, &plan, &err), -1);
 	assert_string_equal(err.text, "task id 4 in a step of 4 tasks");
-	assert_int_equal(cpltask_plan(req, 2, &plan, &err), 0);
+	assert_int_equal(plan_of(req, 2, &plan, &err), 0);
 	free_request(req);
 }
 
@@ -189,28 +189,28 @@ static void test_where_the_profile_comes_from(void **state)
 	credential = "0-3";
 	unsetenvp(req->env, "COMM_PROFILE");
 	req->envc = envcount(req->env);
-	assert_int_equal(cpltask_plan(req, 0, &plan, &err), 0);
+	assert_int_equal(plan_of(req, 0, &plan, &err), 0);
 
 	req->spank_job_env = job_env;
 	req->spank_job_env_size = 1;
-	assert_int_equal(cpltask_plan(req, 0, &plan, &err), 1);
+	assert_int_equal(plan_of(req, 0, &plan, &err), 1);
 	cpltask_plan_free(&plan);
 
 	/* The step's own option comes first. */
 	req->options = job_options_create();
 	job_options_append(req->options, 0, "comm-profile:commplace", "absent");
-	assert_int_equal(cpltask_plan(req, 0, &plan, &err), -1);
+	assert_int_equal(plan_of(req, 0, &plan, &err), -1);
 	assert_non_null(strstr(err.text, "absent.json: No such file"));
 	FREE_NULL_LIST(req->options);
 	req->options = job_options_create();
 	job_options_append(req->options, 0, "comm-profile:commplace", "none");
-	assert_int_equal(cpltask_plan(req, 0, &plan, &err), 0);
+	assert_int_equal(plan_of(req, 0, &plan, &err), 0);
 
 	write_config("UserMayOverride=none\n"
 	             "Match JobName=lmp* Profile=pairs4");
 	env_array_append(&req->env, "SLURM_JOB_NAME", "lmp-17");
 	req->envc = envcount(req->env);
-	assert_int_equal(cpltask_plan(req, 0, &plan, &err), 1);
+	assert_int_equal(plan_of(req, 0, &plan, &err), 1);
 	assert_string_equal(plan.profile, "pairs4");
 	cpltask_plan_free(&plan);
 	write_config("");
@@ -249,7 +249,7 @@ static void test_what_is_refused(void **state)
 
 		write_config(row[i].config);
 		env_array_overwrite(&req->env, "COMM_PROFILE", row[i].profile);
-		assert_int_equal(cpltask_plan(req, 0, &plan, &err), -1);
+		assert_int_equal(plan_of(req, 0, &plan, &err), -1);
 		if (!strstr(err.text, row[i].error))
 			fail_msg("'%s' lacks '%s'", err.text, row[i].error);
 		/* The hook leaves the step as it was. */
@@ -271,21 +271,21 @@ static void test_steps_left_alone(void **state)
 	set_machine(&flat4);
 	credential = "0-3";
 	req->step_id.step_id = SLURM_EXTERN_CONT;
-	assert_int_equal(cpltask_plan(req, 0, &plan, &err), 0);
+	assert_int_equal(plan_of(req, 0, &plan, &err), 0);
 	req->step_id.step_id = SLURM_INTERACTIVE_STEP;
-	assert_int_equal(cpltask_plan(req, 0, &plan, &err), 0);
+	assert_int_equal(plan_of(req, 0, &plan, &err), 0);
 	req->step_id.step_id = 3;
 	write_config("DefaultBinding=none");
-	assert_int_equal(cpltask_plan(req, 0, &plan, &err), 0);
+	assert_int_equal(plan_of(req, 0, &plan, &err), 0);
 	write_config("Mode=observe");
-	assert_int_equal(cpltask_plan(req, 0, &plan, &err), 0);
+	assert_int_equal(plan_of(req, 0, &plan, &err), 0);
 	write_config("Mode=off");
-	assert_int_equal(cpltask_plan(req, 0, &plan, &err), 0);
+	assert_int_equal(plan_of(req, 0, &plan, &err), 0);
 	write_config("");
 	req->job_core_spec = CORE_SPEC_THREAD | 1;
-	assert_int_equal(cpltask_plan(req, 0, &plan, &err), -1);
+	assert_int_equal(plan_of(req, 0, &plan, &err), -1);
 	req->job_core_spec = 1;
-	assert_int_equal(cpltask_plan(req, 0, &plan, &err), 1);
+	assert_int_equal(plan_of(req, 0, &plan, &err), 1);
 	cpltask_plan_free(&plan);
 	free_request(req);
 }
@@ -311,28 +311,28 @@ static void test_heterogeneous_jobs(void **state)
 	req->het_job_ntasks = 4;
 	req->het_job_task_offset = 2;
 	env_array_overwrite(&req->env, "COMM_PROFILE", "hetero");
-	assert_int_equal(cpltask_plan(req, 0, &plan, &err), 1);
+	assert_int_equal(plan_of(req, 0, &plan, &err), 1);
 	assert_string_equal(plan.masks, "0x4,0x8");
 	cpltask_plan_free(&plan);
 	env_array_overwrite(&req->env, "COMM_PROFILE", "part");
-	assert_int_equal(cpltask_plan(req, 0, &plan, &err), 1);
+	assert_int_equal(plan_of(req, 0, &plan, &err), 1);
 	assert_string_equal(plan.masks, "0x4,0x8");
 	cpltask_plan_free(&plan);
 	/* A step over this component only. */
 	req->het_job_ntasks = 2;
 	req->het_job_task_offset = 0;
-	assert_int_equal(cpltask_plan(req, 0, &plan, &err), 1);
+	assert_int_equal(plan_of(req, 0, &plan, &err), 1);
 	cpltask_plan_free(&plan);
 	env_array_overwrite(&req->env, "COMM_PROFILE", "hetero");
-	assert_int_equal(cpltask_plan(req, 0, &plan, &err), -1);
+	assert_int_equal(plan_of(req, 0, &plan, &err), -1);
 	assert_string_equal(err.text,
 	                    "profile hetero is of 4 ranks, the step has 2");
 	/* Nonsense of a client. */
 	req->het_job_ntasks = 4;
 	req->het_job_task_offset = 3;
-	assert_int_equal(cpltask_plan(req, 0, &plan, &err), -1);
+	assert_int_equal(plan_of(req, 0, &plan, &err), -1);
 	req->het_job_task_offset = NO_VAL;
-	assert_int_equal(cpltask_plan(req, 0, &plan, &err), -1);
+	assert_int_equal(plan_of(req, 0, &plan, &err), -1);
 	free_request(req);
 }
 
@@ -369,7 +369,7 @@ static void test_profile_in_the_launch(void **state)
 	env_array_overwrite(&req->env, "COMM_PROFILE", "absent");
 	carried = (struct cplslurm_excerpt){data, (uint32_t)size};
 	opened = 0;
-	assert_int_equal(cpltask_plan(req, 1, &plan, &err), 1);
+	assert_int_equal(plan_of(req, 1, &plan, &err), 1);
 	assert_string_equal(plan.masks, "0x1,0x4,0x2,0x8");
 	assert_string_equal(plan.profile, "absent");
 	cpltask_plan_free(&plan);
@@ -377,14 +377,14 @@ static void test_profile_in_the_launch(void **state)
 	for (size_t cut = 0; cut < size; cut++) {
 		memset(&err, 0, sizeof(err));
 		carried.size = (uint32_t)cut;
-		assert_int_equal(cpltask_plan(req, 1, &plan, &err), -1);
+		assert_int_equal(plan_of(req, 1, &plan, &err), -1);
 		assert_non_null(strstr(err.text, "excerpt of the profile"));
 	}
 	carried.size = (uint32_t)size;
 	for (size_t at = 0; at < size; at++) {
 		memset(&err, 0, sizeof(err));
 		data[at] ^= 0x15;
-		assert_int_equal(cpltask_plan(req, 1, &plan, &err), -1);
+		assert_int_equal(plan_of(req, 1, &plan, &err), -1);
 		data[at] ^= 0x15;
 	}
 	assert_int_equal(opened, 0);
@@ -398,7 +398,7 @@ static void test_profile_in_the_launch(void **state)
 	data[size - 1] ^= 1;
 	env_array_overwrite(&req->env, "COMM_PROFILE", "pairs4");
 	carried = (struct cplslurm_excerpt){data, (uint32_t)size};
-	assert_int_equal(cpltask_plan(req, 1, &plan, &err), 1);
+	assert_int_equal(plan_of(req, 1, &plan, &err), 1);
 	assert_string_equal(plan.profile, "pairs4");
 	cpltask_plan_free(&plan);
 	carried.data = NULL;
@@ -434,7 +434,7 @@ static void test_file_of_the_launch(void **state)
 		data = cpl_launch_write(&head, NULL, NULL, CPL_LAUNCH_MAX_BYTES,
 		                        &size, &full, &err);
 		carried = (struct cplslurm_excerpt){data, (uint32_t)size};
-		assert_int_equal(cpltask_plan(req, 0, &plan, &err), i ? -1 : 1);
+		assert_int_equal(plan_of(req, 0, &plan, &err), i ? -1 : 1);
 		if (i)
 			assert_non_null(strstr(
 			        err.text,
@@ -472,7 +472,7 @@ static void test_files_that_hang(void **state)
 		else
 			unsetenvp(req->env, "COMM_PROFILE");
 		req->envc = envcount(req->env);
-		assert_int_equal(cpltask_plan(req, 0, &plan, &err), 0);
+		assert_int_equal(plan_of(req, 0, &plan, &err), 0);
 		assert_int_equal(task_p_slurmd_launch_request(req, 0, NULL),
 		                 SLURM_SUCCESS);
 		assert_int_equal(req->cpu_bind_type, 0);
@@ -489,7 +489,7 @@ static void test_files_that_hang(void **state)
 	hang = true;
 	clock_gettime(CLOCK_MONOTONIC, &begin);
 	for (int i = 0; i < 5; i++) {
-		assert_int_equal(cpltask_plan(req, 0, &plan, &err), -1);
+		assert_int_equal(plan_of(req, 0, &plan, &err), -1);
 		assert_non_null(strstr(err.text, "does not answer"));
 	}
 	clock_gettime(CLOCK_MONOTONIC, &end);
@@ -516,18 +516,18 @@ static void test_own_profile_without_the_job(void **state)
 	req->envc = envcount(req->env);
 	req->options = job_options_create();
 	job_options_append(req->options, 0, "comm-profile:commplace", "pairs4");
-	assert_int_equal(cpltask_plan(req, 0, &plan, &err), 1);
+	assert_int_equal(plan_of(req, 0, &plan, &err), 1);
 	assert_string_equal(plan.profile, "pairs4");
 	assert_string_equal(plan.masks, "0x1,0x4,0x2,0x8");
 	cpltask_plan_free(&plan);
 	list_destroy(req->options);
 	req->options = job_options_create();
 	job_options_append(req->options, 0, "comm-profile:commplace", "none");
-	assert_int_equal(cpltask_plan(req, 0, &plan, &err), 0);
+	assert_int_equal(plan_of(req, 0, &plan, &err), 0);
 	list_destroy(req->options);
 	req->options = job_options_create();
 	job_options_append(req->options, 0, "comm-profile:commplace", "nosuch");
-	assert_int_equal(cpltask_plan(req, 0, &plan, &err), -1);
+	assert_int_equal(plan_of(req, 0, &plan, &err), -1);
 	assert_non_null(strstr(err.text, "nosuch"));
 	nothing_sent = false;
 	free_request(req);
@@ -572,7 +572,7 @@ static void test_profiles_of_others(void **state)
 
 		assert_int_equal(chown(path, row[i].owner, row[i].group), 0);
 		assert_int_equal(chmod(path, row[i].mode), 0);
-		if (cpltask_plan(req, 0, &plan, &err) != row[i].rc)
+		if (plan_of(req, 0, &plan, &err) != row[i].rc)
 			fail_msg("row %zu: %s", i, err.text);
 		if (row[i].rc < 0)
 			assert_non_null(
@@ -594,12 +594,12 @@ static void test_memory(void **state)
 	cpltask_plan_fini();
 	credential = "0-3";
 	write_config("BindMemory=yes");
-	assert_int_equal(cpltask_plan(req, 0, &plan, &err), 1);
+	assert_int_equal(plan_of(req, 0, &plan, &err), 1);
 	assert_string_equal(plan.masks, "0x1,0x4,0x2,0x8");
 	assert_string_equal(plan.mems, "0x1,0x2,0x1,0x2");
 	cpltask_plan_free(&plan);
 	no_memory = true;
-	assert_int_equal(cpltask_plan(req, 0, &plan, &err), -1);
+	assert_int_equal(plan_of(req, 0, &plan, &err), -1);
 	assert_string_equal(err.text, "out of memory");
 	assert_null(plan.masks);
 	no_memory = false;

@@ -41,6 +41,10 @@ COMMPLACE=$COMMPLACE_PREFIX/bin/commplace
 # The series of Slurm as a number: 2205, 2411, 2605.
 CLUSTER_SERIES=$(/usr/sbin/slurmctld-wlm -V | sed -n 's/.* \([0-9]*\)\.\([0-9]*\)\..*/\1\2/p')
 CLUSTER_STOCK_PLUGINS=$(dirname "$(ls /usr/lib/*/slurm-wlm/libslurmfull.so)")
+# Packages put ours beside Slurm's.
+CLUSTER_PLUGINS=$CLUSTER_STOCK_PLUGINS
+[ "$COMMPLACE_PREFIX" = /usr ] ||
+	CLUSTER_PLUGINS=$COMMPLACE_PREFIX/lib/slurm-wlm:$CLUSTER_STOCK_PLUGINS
 export PATH=$COMMPLACE_PREFIX/bin:/usr/sbin:/sbin:/usr/bin:/bin
 # MPI and PMIx look up the host's name, which in a bare root nobody knows.
 export RES_OPTIONS=timeout:1
@@ -181,7 +185,7 @@ cluster_write_conf() {
 	AuthInfo=socket=$CLUSTER/run/munge.socket,cred_expire=$CLUSTER_CRED_EXPIRE
 	SlurmUser=root
 	SlurmdUser=root
-	PluginDir=$COMMPLACE_PREFIX/lib/slurm-wlm:$CLUSTER_STOCK_PLUGINS
+	PluginDir=$CLUSTER_PLUGINS
 	PlugStackConfig=$CLUSTER/etc/plugstack.conf
 	SelectType=select/$CLUSTER_SELECT
 	SelectTypeParameters=$CLUSTER_SELECT_PARAMETERS
@@ -231,7 +235,7 @@ cluster_write_conf() {
 		echo "SwitchType=switch/$CLUSTER_SWITCH" >>"$SLURM_CONF"
 	cluster_write_cgroup >"$CLUSTER/etc/cgroup.conf"
 	if [ "$CLUSTER_SPANK" = yes ]; then
-		echo "required $COMMPLACE_PREFIX/lib/slurm-wlm/spank_commplace.so"
+		echo "required spank_commplace.so"
 	fi >"$CLUSTER/etc/plugstack.conf"
 	cluster_write_site
 }

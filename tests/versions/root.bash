@@ -79,8 +79,34 @@ version_is() {
 		{ [ "$1" = sid ] && grep -q '/sid$' /etc/debian_version; }
 }
 
+# version_root SUITE NAME: a root with commplace in it, its directory in
+# version_root; NAME tells those of one release apart.
+version_root() {
+	local suite=$1
+	[ "$(id -u)" = 0 ] || bail "needs root"
+	command -v debootstrap >/dev/null ||
+		bail "debootstrap is missing: apt-get install debootstrap"
+	if [ -n "${COMMPLACE_TEST_ROOTS:-}" ]; then
+		version_root=$COMMPLACE_TEST_ROOTS/$2
+	else
+		version_root=$(mktemp -d "${TMPDIR:-/tmp}/commplace-$2.XXXXXX")
+		on_exit "rm -rf --one-file-system '$version_root'"
+	fi
+	on_exit "version_umount '$version_root'"
+	if [ ! -f "$version_root/etc/debian_version" ]; then
+		mkdir -p "$version_root"
+		runs "a root of $suite" \
+			version_debootstrap "$suite" "$version_root" ||
+			done_testing
+		chmod 755 "$version_root"
+	fi
+	runs "proc, sys and dev in it" version_mount "$version_root" ||
+		done_testing
+	runs "commplace in it" version_copy "$version_root" || done_testing
+}
+
 version_run() {
-	local suite=$1 low=$2 root cached= log
+	local suite=$1 low=$2 log
 	shift 2
 	version_ports=$low-$((low + 2999))
 	if version_is "$suite"; then
@@ -88,29 +114,11 @@ version_run() {
 		tap_done=yes
 		exit 0
 	fi
-	[ "$(id -u)" = 0 ] || bail "needs root"
-	command -v debootstrap >/dev/null ||
-		bail "debootstrap is missing: apt-get install debootstrap"
-	if [ -n "${COMMPLACE_TEST_ROOTS:-}" ]; then
-		root=$COMMPLACE_TEST_ROOTS/$suite
-		cached=yes
-	else
-		root=$(mktemp -d "${TMPDIR:-/tmp}/commplace-$suite.XXXXXX")
-	fi
+	version_root "$suite" "$suite"
 	log=$(mktemp)
 	on_exit "rm -f '$log'"
-	[ -n "$cached" ] || on_exit "rm -rf --one-file-system '$root'"
-	on_exit "version_umount '$root'"
-	if [ ! -f "$root/etc/debian_version" ]; then
-		mkdir -p "$root"
-		runs "a root of $suite" version_debootstrap "$suite" "$root" ||
-			done_testing
-		chmod 755 "$root"
-	fi
-	runs "proc, sys and dev in it" version_mount "$root" || done_testing
-	runs "commplace in it" version_copy "$root" || done_testing
-	version_in "$root" /commplace/source/run-tests -d /commplace/build "$@" \
-		>"$log" 2>&1
+	version_in "$version_root" \
+		/commplace/source/run-tests -d /commplace/build "$@" >"$log" 2>&1
 	ok $? "$suite: run-tests $*"
 	diag "$(grep -aE '^(Files=|Result:)' "$log" | paste -sd' ')"
 	[ "$tap_failed" -eq 0 ] || tail -n 150 "$log" >&2

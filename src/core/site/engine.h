@@ -132,7 +132,8 @@ struct cpl_engine_allocation {
 	 * position in host[]. -1: it would not. */
 	int (*layout)(void *arg, int ranks, int *rank_host);
 	void *arg;
-	bool own_order; /* that order is the user's: it stays */
+	/* That order stays: it is the user's, or not ours to change. */
+	bool own_order;
 };
 
 /* What to tell of a job that begins; "": nothing. */

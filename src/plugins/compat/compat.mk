@@ -9,7 +9,12 @@
 # inside "if HAVE_SLURM". The headers are system headers to the compiler: their
 # warnings are not ours. Functions of the daemon stay undefined until it loads
 # us, so neither -z defs nor -z now.
+#
+# The rooms above (src/plugins/task, select, job_submit) are libraries of their
+# own, which the compiler is shown no header of Slurm for: what depends on its
+# version cannot get there.
 slurmplugin_LTLIBRARIES =
+slurm_room_cppflags = -I$(srcdir)/src/plugins/compat $(AM_CPPFLAGS)
 slurm_plugin_cppflags = -I$(srcdir)/src/plugins/compat/include -I$(srcdir)/src/plugins/compat $(AM_CPPFLAGS) $(SLURM_CPPFLAGS) -isystem $(SLURM_SOURCE)
 slurm_plugin_ldflags = -module -avoid-version -shared -Wl,-z,lazy
 slurm_plugin_libadd = libcplslurm.la libcore.la $(JANSSON_LIBS)
@@ -19,4 +24,4 @@ noinst_LTLIBRARIES += libcplslurm.la
 libcplslurm_la_SOURCES = src/plugins/compat/slurm_compat.c src/plugins/compat/slurm_share.c
 libcplslurm_la_CPPFLAGS = $(slurm_plugin_cppflags)
 endif
-EXTRA_DIST += src/plugins/compat/include/config.h src/plugins/compat/slurm_compat.h src/plugins/compat/slurm_compat_ctld.h src/plugins/compat/slurm_compat_slurmd.h src/plugins/compat/slurm_share.h src/plugins/compat/slurm_public.h src/plugins/compat/ctld.h src/plugins/compat/select_hooks.h src/plugins/compat/task.sym src/plugins/compat/job_submit.sym
+EXTRA_DIST += src/plugins/compat/include/config.h src/plugins/compat/slurm_compat.h src/plugins/compat/slurm_compat_ctld.h src/plugins/compat/slurm_compat_slurmd.h src/plugins/compat/slurm_share.h src/plugins/compat/daemon.h src/plugins/compat/slurmd.h src/plugins/compat/series.h src/plugins/compat/ctld.h src/plugins/compat/select_hooks.h src/plugins/compat/task.sym src/plugins/compat/job_submit.sym

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "ctld.h"
+#include "ctld_internal.h"
 
 enum { UNKNOWN, OURS, ANOTHER };
 static int layout = UNKNOWN;

@@ -9,10 +9,20 @@ static bool specializes(const job_record_t *job_ptr)
 	       job_ptr->details->core_spec != NO_VAL16;
 }
 
+/* One of WHOLE_NODE_, which are bits in later series. */
+static bool exclusive_for(const job_record_t *job_ptr, uint8_t kind)
+{
+#if CPLSLURM_SERIES < 2411
+	return job_ptr->details->whole_node == kind;
+#else
+	return job_ptr->details->whole_node & kind;
+#endif
+}
+
 /* Nodes that nobody else uses. */
 static bool whole_nodes(const job_record_t *job_ptr)
 {
-	return job_ptr->details->whole_node == WHOLE_NODE_REQUIRED ||
+	return exclusive_for(job_ptr, WHOLE_NODE_REQUIRED) ||
 	       specializes(job_ptr) ||
 	       (job_ptr->part_ptr && job_ptr->part_ptr->max_share == 0);
 }
@@ -116,15 +126,11 @@ static uint32_t cpus_on(const struct cplslurm_test *test,
 /* Does the node belong to the job's user, or its MCS label? */
 static bool owned(const job_record_t *job_ptr, const node_record_t *node_ptr)
 {
-	switch (job_ptr->details->whole_node) {
-	case WHOLE_NODE_USER:
+	if (exclusive_for(job_ptr, WHOLE_NODE_USER))
 		return node_ptr->owner == job_ptr->user_id;
-	case WHOLE_NODE_MCS:
-		return node_ptr->mcs_label && job_ptr->mcs_label &&
-		       !strcmp(node_ptr->mcs_label, job_ptr->mcs_label);
-	default:
-		return false;
-	}
+	return exclusive_for(job_ptr, WHOLE_NODE_MCS) && node_ptr->mcs_label &&
+	       job_ptr->mcs_label &&
+	       !strcmp(node_ptr->mcs_label, job_ptr->mcs_label);
 }
 
 int cplslurm_measure(void *arg, uint32_t *cpus, unsigned char *preferred)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Ranks: the layout at the start of a job, and of its steps. */
-#include "ctld.h"
+#include "ctld_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +63,12 @@ struct cpl_engine_live *cplslurm_live(cplslurm_list *jobs, int *n)
 		list_for_each(jobs, collect, &live);
 	*n = live.n;
 	return live.job;
+}
+
+const char *cplslurm_cluster(bool *private_jobs)
+{
+	*private_jobs = slurm_conf.private_data & PRIVATE_DATA_JOBS;
+	return slurm_conf.cluster_name;
 }
 
 const char **cplslurm_hosts(int *n)
@@ -241,7 +247,8 @@ bool cplslurm_start(job_record_t *job_ptr, struct cplslurm_start *out)
 	        .n_hosts = n,
 	        .layout = layout_of,
 	        .arg = job_ptr,
-	        .own_order = own_distribution(job_ptr->details->task_dist),
+	        .own_order = own_distribution(job_ptr->details->task_dist) ||
+	                     !cplslurm_lays_out(),
 	};
 	return true;
 }
@@ -294,11 +301,12 @@ static bool is_step(const step_record_t *step_ptr)
 	       step_ptr->step_id.step_id <= SLURM_MAX_NORMAL_STEP_ID;
 }
 
-bool cplslurm_step(step_record_t *step_ptr,
+bool cplslurm_step(struct cplslurm_step *record,
                    void (*by)(const struct cpl_engine_step *step,
                               struct cpl_engine_layout *out),
                    struct cpl_engine_layout *out)
 {
+	step_record_t *step_ptr = (step_record_t *)record;
 	slurm_step_layout_t *layout;
 
 	if (xsize(step_ptr) != sizeof(*step_ptr) ||

@@ -61,6 +61,15 @@ int cplslurm_ask(const struct cplslurm_test *test)
 #endif
 }
 
+int cplslurm_answer(const struct cplslurm_test *test, const char *why)
+{
+	cplslurm_debug("%pJ %s: %s, rc %d", test->job,
+	               test->mode == SELECT_MODE_RUN_NOW ? "RUN_NOW"
+	                                                 : "WILL_RUN",
+	               why, test->rc);
+	return test->rc;
+}
+
 /* The nodes of a bitmap in order, into host[] if there is one. */
 static int listed(const struct cplslurm_test *test, int *host)
 {
@@ -164,17 +173,31 @@ static int compare(void *arg, int *host)
 	return n;
 }
 
-/* Wishes about nodes that only the stock plugin knows how to serve. */
+/* Wishes about nodes that only the stock plugin, or the topology plugin behind
+ * it, knows how to serve. */
 static const char *stock_reason(const job_record_t *job_ptr)
 {
-	if (job_ptr->details->contiguous)
+	const job_details_t *details = job_ptr->details;
+
+	if (details->contiguous)
 		return "the user asked for --contiguous";
 	if (job_ptr->req_switch)
 		return "the user asked for --switches";
 	if (job_ptr->bit_flags & SPREAD_JOB)
 		return "the user asked for --spread-job";
-	if (job_ptr->details->expanding_jobid)
+	if (details->expanding_jobid)
 		return "the job expands another one";
+	if ((details->task_dist & SLURM_DIST_STATE_BASE) ==
+	    SLURM_DIST_ARBITRARY)
+		return "the user asked for --distribution=arbitrary";
+#if CPLSLURM_SERIES >= 2411
+	if (details->segment_size)
+		return "the user asked for --segment";
+	if (details->whole_node & WHOLE_TOPO)
+		return "the user asked for --exclusive=topo";
+	if (IS_JOB_WHOLE_TOPO(job_ptr))
+		return "the partition gives out whole blocks (ExclusiveTopo)";
+#endif
 	return NULL;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What jobs have of nodes: as select/cons_tres counts it, where it tells. */
+/* What jobs have of nodes, as select/cons_tres counts it. */
 #include "select_hooks.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void cplslurm_usage_free(struct cplslurm_usage *usage)
 {
@@ -10,106 +11,96 @@ void cplslurm_usage_free(struct cplslurm_usage *usage)
 	free(usage->memory);
 }
 
-#if CPLSLURM_SERIES < 2505
-
-static void read_usage(const bitstr_t *nodes, struct cplslurm_usage *out)
-{
-	cplslurm_stock.select_nodeinfo_set_all();
-	for (int i = 0; i < node_record_count; i++) {
-		const node_record_t *node = node_record_table_ptr[i];
-		uint16_t cpus = 0;
-
-		if (!node || !bit_test((bitstr_t *)nodes, i))
-			continue;
-		select_g_select_nodeinfo_get(node->select_nodeinfo,
-		                             SELECT_NODEDATA_SUBCNT,
-		                             NODE_STATE_ALLOCATED, &cpus);
-		select_g_select_nodeinfo_get(node->select_nodeinfo,
-		                             SELECT_NODEDATA_MEM_ALLOC,
-		                             NODE_STATE_ALLOCATED,
-		                             &out->memory[i]);
-		out->cpus[i] = cpus;
-	}
-}
-
-#else
-
 /*
- * The stock numbers have a lock of their own there, which not every caller of
- * job_test holds. Cores that jobs share count once; those of suspended jobs are
- * free, their memory is not.
+ * Slurm's own counts cost a pass over all nodes and their GRES, and have a lock
+ * of their own in later series, which not every caller of job_test holds.
+ * Cores that jobs share count once; those of suspended jobs are free, their
+ * memory is not.
  */
-static void add_job(const job_record_t *job, const bitstr_t *nodes,
-                    bitstr_t *const *core, struct cplslurm_usage *out)
-{
-	job_resources_t *got = job->job_resrcs;
-	node_record_t *node;
-
-	for (int i = 0, at = -1;
-	     (node = next_node_bitmap(got->node_bitmap, &i)); i++) {
-		uint16_t sockets = 0, cores = 0;
-		int first;
-
-		at++;
-		if (!bit_test((bitstr_t *)nodes, i))
-			continue;
-		if (got->memory_allocated)
-			out->memory[i] += got->memory_allocated[at];
-		if (IS_JOB_SUSPENDED(job) || !core[i] ||
-		    get_job_resources_cnt(got, (uint32_t)at, &sockets, &cores))
-			continue;
-		first = get_job_resources_offset(got, (uint32_t)at, 0, 0);
-		for (int c = 0; c < sockets * cores && c < bit_size(core[i]);
-		     c++)
-			if (bit_test(got->core_bitmap, first + c))
-				bit_set(core[i], c);
-	}
-}
-
 struct counting {
 	const bitstr_t *nodes;
-	bitstr_t **core;
+	size_t *first; /* [node] its cores are held[first[node]] ... */
+	unsigned char *held;
 	struct cplslurm_usage *out;
 };
+
+static void add_cores(const struct counting *c, int node, job_resources_t *got,
+                      int at)
+{
+	unsigned char *held = c->held + c->first[node];
+	uint16_t sockets = 0, cores = 0;
+	int first, n;
+
+	if (get_job_resources_cnt(got, (uint32_t)at, &sockets, &cores))
+		return;
+	first = get_job_resources_offset(got, (uint32_t)at, 0, 0);
+	n = MIN(sockets * cores, (int)(c->first[node + 1] - c->first[node]));
+	if (bit_set_count_range(got->core_bitmap, first, first + n) == n)
+		memset(held, 1, (size_t)n);
+	else
+		for (int i = 0; i < n; i++)
+			held[i] |= bit_test(got->core_bitmap, first + i);
+}
 
 static int count_job(void *x, void *arg)
 {
 	const job_record_t *job = x;
-	struct counting *c = arg;
+	const struct counting *c = arg;
+	job_resources_t *got = job->job_resrcs;
 
-	/* Until its epilog has run a job holds what it had. */
-	if ((IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job) ||
-	     IS_JOB_COMPLETING(job)) &&
-	    job->job_resrcs && job->job_resrcs->node_bitmap &&
-	    job->job_resrcs->core_bitmap)
-		add_job(job, c->nodes, c->core, c->out);
+	/* One that completes has given all back to select/cons_tres. */
+	if (!(IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job)) || !got ||
+	    !got->node_bitmap || !got->core_bitmap)
+		return 0;
+	for (int i = 0, at = 0; i < bit_size(got->node_bitmap); i++) {
+		if (!bit_test(got->node_bitmap, i))
+			continue;
+		if (got->memory_allocated)
+			c->out->memory[i] += got->memory_allocated[at];
+		if (IS_JOB_RUNNING(job))
+			add_cores(c, i, got, at);
+		at++;
+	}
 	return 0;
 }
 
-static void read_usage(const bitstr_t *nodes, struct cplslurm_usage *out)
+/* Nodes outside the bitmap have no cores to count. */
+static int number_cores(struct counting *c)
 {
-	struct counting c = {nodes, NULL, out};
 	int n = node_record_count;
 
-	c.core = calloc((size_t)n + 1, sizeof(*c.core));
-	for (int i = 0; c.core && i < n; i++)
-		if (node_record_table_ptr[i] &&
-		    bit_test((bitstr_t *)nodes, i))
-			c.core[i] = bit_alloc(
-			        node_record_table_ptr[i]->tot_cores);
-	if (c.core && job_list)
-		list_for_each_ro(job_list, count_job, &c);
-	for (int i = 0; c.core && i < n; i++) {
-		if (!c.core[i])
-			continue;
-		out->cpus[i] = (uint32_t)bit_set_count(c.core[i]) *
-		               node_record_table_ptr[i]->tpc;
-		bit_free(c.core[i]);
+	c->first = calloc((size_t)n + 1, sizeof(*c->first));
+	if (!c->first)
+		return -1;
+	for (int i = 0; i < n; i++) {
+		const node_record_t *node = node_record_table_ptr[i];
+		bool counts = node && bit_test((bitstr_t *)c->nodes, i);
+
+		c->first[i + 1] = c->first[i] + (counts ? node->tot_cores : 0);
 	}
-	free(c.core);
+	c->held = calloc(c->first[n] + 1, 1);
+	return c->held ? 0 : -1;
 }
 
-#endif
+static int read_usage(const bitstr_t *nodes, struct cplslurm_usage *out)
+{
+	struct counting c = {.nodes = nodes, .out = out};
+	int rc = number_cores(&c);
+
+	if (!rc && job_list)
+		list_for_each_ro(job_list, count_job, &c);
+	for (int i = 0; !rc && i < node_record_count; i++) {
+		uint32_t held = 0;
+
+		for (size_t at = c.first[i]; at < c.first[i + 1]; at++)
+			held += c.held[at];
+		if (held)
+			out->cpus[i] = held * node_record_table_ptr[i]->tpc;
+	}
+	free(c.first);
+	free(c.held);
+	return rc;
+}
 
 int cplslurm_usage(const bitstr_t *nodes, struct cplslurm_usage *out)
 {
@@ -117,11 +108,10 @@ int cplslurm_usage(const bitstr_t *nodes, struct cplslurm_usage *out)
 
 	out->cpus = calloc(n, sizeof(*out->cpus));
 	out->memory = calloc(n, sizeof(*out->memory));
-	if (!out->cpus || !out->memory) {
+	if (!out->cpus || !out->memory || read_usage(nodes, out)) {
 		cplslurm_usage_free(out);
 		return -1;
 	}
-	read_usage(nodes, out);
 	return 0;
 }
 

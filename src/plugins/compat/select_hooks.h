@@ -9,7 +9,7 @@
 #ifndef CPL_COMPAT_SLURM_SELECT_HOOKS_H
 #define CPL_COMPAT_SLURM_SELECT_HOOKS_H
 
-#include "ctld.h"
+#include "ctld_internal.h"
 
 /* What job_test has behind its lists of preemptees: reservations' cores, and
  * from 24.11 on the times of a test for later. */

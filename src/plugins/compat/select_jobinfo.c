@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "binding/launch.h"
+#include "slurmd.h"
 
 #include "src/common/pack.h"
 #include "src/common/run_in_daemon.h"
@@ -148,7 +149,7 @@ void cplslurm_attach(step_record_t *step)
 	dynamic_plugin_data_t *jobinfo = step->select_jobinfo;
 	struct cpl_engine_layout out;
 
-	if (!cplselect_step(step, &out) || !out.data)
+	if (!cplselect_step((struct cplslurm_step *)step, &out) || !out.data)
 		return;
 	if (jobinfo && !jobinfo->data)
 		jobinfo->data = new_jobinfo(out.data, (uint32_t)out.size);

@@ -5,11 +5,32 @@
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "site/config.h"
+
+#include "src/common/log.h"
+
+#define LINE_MAX_BYTES 2048
+
+#define LOG(level)                                                             \
+	void cplslurm_log_##level(const char *format, ...)                     \
+	{                                                                      \
+		char text[LINE_MAX_BYTES];                                     \
+		va_list arguments;                                             \
+                                                                               \
+		va_start(arguments, format);                                   \
+		vsnprintf(text, sizeof(text), format, arguments);              \
+		va_end(arguments);                                             \
+		level("%s", text);                                             \
+	}
+
+LOG(error)
+LOG(info)
+LOG(debug)
 
 /* slurm_xlator.h and the allocator macros leave these alone, but Slurm's
  * x-versions would end the process when memory is out. */

@@ -11,7 +11,8 @@
 
 #include "config.h"
 
-#include "slurm_public.h"
+#include "daemon.h"
+#include "series.h"
 
 #if CPLSLURM_SERIES != 2205 && CPLSLURM_SERIES != 2411 &&                      \
         CPLSLURM_SERIES != 2605
@@ -31,20 +32,8 @@
 #include "src/common/xmalloc.h"
 #include "src/common/xstring.h"
 
-typedef struct xlist cplslurm_list;
-
 /* Name under which the SPANK plugin registers, part of variable names. */
 #define CPLSLURM_SPANK_NAME "commplace"
-
-/*
- * What a job's user asked for. Strings point into the array they were read
- * from; NULL: not asked.
- */
-struct cplslurm_options {
-	const char *profile; /* --comm-profile */
-	const char *policy;  /* --placement-policy */
-	const char *mapping; /* --rank-mapping */
-};
 
 /* 0 where Slurm has "not stated". */
 static inline uint16_t cplslurm_stated(uint16_t limit)
@@ -52,21 +41,9 @@ static inline uint16_t cplslurm_stated(uint16_t limit)
 	return limit == NO_VAL16 || limit == INFINITE16 ? 0 : limit;
 }
 
-/* Value of a variable in an array of n "NAME=value" strings (NULL entries are
- * skipped); NULL: absent or empty. The last one wins. O(n). */
-const char *cplslurm_env(char *const *env, uint32_t n, const char *name);
-
 /*
- * The three options from a job's spank_job_env: COMM_PROFILE,
- * COMM_PLACEMENT_POLICY and COMM_RANK_MAPPING, else what Slurm itself stores
- * of them, _SLURM_SPANK_OPTION_commplace_comm_profile and so on. The text is
- * the user's and unchecked. O(n).
- */
-struct cplslurm_options cplslurm_options(char *const *env, uint32_t n);
-
-/*
- * Set a variable in such an array of Slurm's allocator, with a NULL behind it.
- * 0, or -1: out of memory. O(n).
+ * Set a variable in an array of n "NAME=value" strings of Slurm's allocator,
+ * with a NULL behind it. 0, or -1: out of memory. O(n).
  */
 int cplslurm_set_env(char ***env, uint32_t *n, const char *name,
                      const char *value);
@@ -97,11 +74,6 @@ bool cplslurm_states_distribution(const char *line);
  */
 #define CPLSLURM_JOBDATA_EXCERPT 0x4350
 
-struct cplslurm_excerpt {
-	const void *data;
-	uint32_t size;
-};
-
 /* What a credential may carry: libjwt of auth/slurm puts it on the stack of
  * slurmctld's thread. */
 #define CPLSLURM_SWITCH_MAX (64 << 10)
@@ -109,11 +81,5 @@ struct cplslurm_excerpt {
 /* dlopen() a file of the first folder of PluginDir where that is possible;
  * NULL: dlerror(), if there is a PluginDir. */
 void *cplslurm_open_plugin(const char *file, int flags);
-
-/*
- * Path of commplace.conf: beside the slurm.conf this daemon or command uses.
- * From malloc(), to be freed with free(); NULL when memory is out.
- */
-char *cplslurm_config_path(void);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "slurm_share.h"
 
+#include "slurm_compat.h"
+
 #include <dlfcn.h>
 #include <string.h>
 
@@ -10,10 +12,17 @@
 const struct cplslurm_share *cplslurm_share_find(void **handle)
 {
 	const struct cplslurm_share *share = NULL;
+	const char *type = slurm_conf.select_type;
+	static bool said;
 
-	if (!slurm_conf.select_type ||
-	    strcmp(slurm_conf.select_type, SELECT_TYPE_OURS))
+	if (!type || strcmp(type, SELECT_TYPE_OURS)) {
+		if (!said)
+			info("commplace: SelectType=%s is not " SELECT_TYPE_OURS
+			     ": jobs have the stock nodes and rank order",
+			     type ? type : "");
+		said = true;
 		return NULL;
+	}
 	if (!*handle)
 		*handle = cplslurm_open_plugin(SELECT_FILE,
 		                               RTLD_LAZY | RTLD_NOLOAD);

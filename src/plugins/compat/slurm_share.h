@@ -25,7 +25,7 @@ struct cplslurm_share {
 	               const struct cpl_submission *submission,
 	               struct cpl_verdict *verdict);
 	/* As cplselect_step. */
-	bool (*step)(step_record_t *step, struct cpl_engine_layout *out);
+	bool (*step)(struct cplslurm_step *step, struct cpl_engine_layout *out);
 };
 
 /* Of the select plugin that slurmctld has loaded, which *handle (dlclose() it)

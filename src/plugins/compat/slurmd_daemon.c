@@ -1,76 +1,123 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* slurmd itself: its node, its process, its names of steps. */
 #include "slurm_compat_slurmd.h"
 
+#include <limits.h>
 #include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "src/common/log.h"
 #include "src/common/run_in_daemon.h"
+#include "src/slurmd/common/xcpuinfo.h"
 
-#if CPLSLURM_SERIES < 2405
-
-bool cplslurm_sent(const launch_tasks_request_msg_t *req,
-                   struct cplslurm_excerpt *out)
+struct cplslurm_node cplslurm_node(void)
 {
-	return req->select_jobinfo && req->select_jobinfo->data &&
-	       !select_g_select_jobinfo_get(req->select_jobinfo,
-	                                    CPLSLURM_JOBDATA_EXCERPT, out);
+	return (struct cplslurm_node){
+	        .name = conf->node_name,
+	        .sockets = conf->sockets,
+	        .cores = conf->cores,
+	        .threads = conf->threads,
+	        .cpus = conf->cpus,
+	        .seen = conf->block_map_size,
+	};
 }
 
-void cplslurm_sent_drop(launch_tasks_request_msg_t *req)
+char *cplslurm_cpus_of_cores(const char *cores)
 {
-	if (req->select_jobinfo && req->select_jobinfo->data)
-		select_g_select_jobinfo_set(req->select_jobinfo,
-		                            CPLSLURM_JOBDATA_EXCERPT, NULL);
+	char *cpus = NULL, *copy = NULL;
+
+	if (!xcpuinfo_abs_to_mac((char *)cores, &cpus) && cpus)
+		copy = strdup(cpus);
+	xfree(cpus);
+	return copy;
 }
 
-void cplslurm_launch_user(const launch_tasks_request_msg_t *req, uint32_t *uid,
-                          uint32_t *gid)
+struct cplslurm_step_id cplslurm_step_id(const slurm_step_id_t *id)
 {
-	*uid = req->uid;
-	*gid = req->gid;
+	return (struct cplslurm_step_id){
+	        .job = id->job_id,
+	        .step = id->step_id,
+	        .component = id->step_het_comp == NO_VAL
+	                     ? -1
+	                     : (int64_t)id->step_het_comp,
+	};
 }
 
-#else
-
-bool cplslurm_sent(const launch_tasks_request_msg_t *req,
-                   struct cplslurm_excerpt *out)
+const char *cplslurm_step_text(const struct cplslurm_step_id *id,
+                               char text[CPLSLURM_STEP_TEXT])
 {
-	slurm_cred_arg_t *arg =
-	        req->cred ? slurm_cred_get_args(req->cred) : NULL;
-	dynamic_plugin_data_t *step = arg ? arg->switch_step : NULL;
-	/* Only slurmstepd unpacks it, by the plugin that is SwitchType. */
-	const struct cplslurm_switch *info =
-	        step && slurm_conf.switch_type &&
-	                        !strcmp(slurm_conf.switch_type,
-	                                "switch/commplace")
-	                ? step->data
-	                : NULL;
-	bool found = info && info->magic == CPLSLURM_SWITCH_MAGIC && info->size;
+	slurm_step_id_t theirs = {
+	        .job_id = id->job,
+	        .step_id = id->step,
+	        .step_het_comp = id->component < 0 ? NO_VAL
+	                                           : (uint32_t)id->component,
+	};
 
-	if (found)
-		*out = (struct cplslurm_excerpt){info->data, info->size};
-	if (arg)
-		slurm_cred_unlock_args(req->cred);
-	return found;
+	return log_build_step_id_str(&theirs, text, CPLSLURM_STEP_TEXT,
+	                             STEP_ID_FLAG_NONE);
 }
 
-void cplslurm_sent_drop(launch_tasks_request_msg_t *req)
+static void number(const struct cplslurm_step_id *id, char mark,
+                   char text[CPLSLURM_STEP_TEXT])
 {
+	if (id->component < 0)
+		snprintf(text, CPLSLURM_STEP_TEXT, "%u", id->step);
+	else
+		snprintf(text, CPLSLURM_STEP_TEXT, "%u%c%u", id->step, mark,
+		         (uint32_t)id->component);
 }
 
-void cplslurm_launch_user(const launch_tasks_request_msg_t *req, uint32_t *uid,
-                          uint32_t *gid)
+void cplslurm_step_dir(const struct cplslurm_step_id *id,
+                       char text[CPLSLURM_STEP_TEXT])
 {
-	slurm_cred_arg_t *arg =
-	        req->cred ? slurm_cred_get_args(req->cred) : NULL;
-
-	*uid = arg ? arg->uid : NO_VAL;
-	*gid = arg ? arg->gid : NO_VAL;
-	if (arg)
-		slurm_cred_unlock_args(req->cred);
+	number(id, '+', text);
 }
 
-#endif
+bool cplslurm_step_of_dir(const char *dir, struct cplslurm_step_id *id)
+{
+	uint32_t component;
+	int n = sscanf(dir, "%u+%u", &id->step, &component);
+
+	id->component = n == 2 ? (int64_t)component : -1;
+	return n >= 1;
+}
+
+void cplslurm_step_title(const struct cplslurm_step_id *id,
+                         char text[CPLSLURM_STEP_TEXT])
+{
+	char step[CPLSLURM_STEP_TEXT];
+
+	number(id, '+', step);
+	snprintf(text, CPLSLURM_STEP_TEXT, "slurmstepd: [%u.%.24s]", id->job,
+	         step);
+}
+
+int cplslurm_step_socket(const struct cplslurm_step_id *id, char *path,
+                         size_t size)
+{
+	char step[CPLSLURM_STEP_TEXT];
+
+	number(id, '.', step);
+	return snprintf(path, size, "%s/%s_%u.%s", conf->spooldir,
+	                conf->node_name, id->job, step) < (int)size
+	               ? 0
+	               : -1;
+}
+
+void cplslurm_step_remove(const struct cplslurm_step_id *id)
+{
+	char path[PATH_MAX], step[CPLSLURM_STEP_TEXT];
+
+	if (!cplslurm_step_socket(id, path, sizeof(path)))
+		unlink(path);
+	number(id, '.', step);
+	if (snprintf(path, sizeof(path), "%s/hwloc_topo_%u.%s.xml",
+	             conf->spooldir, id->job, step) < (int)sizeof(path))
+		unlink(path);
+}
 
 /* xdaemon() forks twice. */
 #define DAEMON_FORKS 2

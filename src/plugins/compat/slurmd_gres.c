@@ -182,9 +182,10 @@ static void bind_task(const struct options *options, int task, const int *gpu,
 		bound[gpu[0]] = true;
 }
 
-int cplslurm_gpus(const launch_tasks_request_msg_t *req, uint32_t node_id,
+int cplslurm_gpus(const struct cplslurm_launch *launch,
                   struct cplslurm_gpus *out)
 {
+	const launch_tasks_request_msg_t *req = launch->request;
 	struct options options;
 	int gpu[MAX_GPUS], count;
 
@@ -194,7 +195,7 @@ int cplslurm_gpus(const launch_tasks_request_msg_t *req, uint32_t node_id,
 	count = step_gpus(req->cred, gpu, &out->n);
 	if (!count)
 		return 0;
-	out->n_tasks = req->tasks_to_launch[node_id];
+	out->n_tasks = launch->tasks;
 	out->cores = calloc((size_t)out->n, sizeof(*out->cores));
 	out->bound = calloc((size_t)out->n_tasks * (size_t)out->n + 1,
 	                    sizeof(*out->bound));

@@ -185,7 +185,7 @@ static int build(void **out, step_record_t *step, void *inner)
 	if (!engine && step && running_in_slurmctld())
 		engine = cplslurm_share_find(&engine_handle);
 	if (engine && step)
-		engine->step(step, &layout);
+		engine->step((struct cplslurm_step *)step, &layout);
 	if (layout.size > CPLSLURM_SWITCH_MAX) {
 		free(layout.data);
 		layout.data = NULL;

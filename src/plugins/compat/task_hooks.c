@@ -2,6 +2,7 @@
 /* The hooks, see task_internal.h and task_commplace(8). */
 #include "commplace-config.h"
 
+#include "slurm_compat_slurmd.h"
 #include "task_internal.h"
 
 #include <errno.h>
@@ -162,8 +163,11 @@ static int plan_or_leave(const launch_tasks_request_msg_t *req,
                          uint32_t node_id, struct cpltask_plan *plan)
 {
 	struct cpl_error err = {""};
-	int rc = cpltask_plan(req, node_id, plan, &err);
+	struct cplslurm_launch launch;
+	int rc = 0;
 
+	if (cplslurm_launch(req, node_id, &launch))
+		rc = cpltask_plan(&launch, plan, &err);
 	if (rc < 0)
 		info("commplace: %ps: left to Slurm's binding: %s",
 		     &req->step_id, err.text);
@@ -172,10 +176,11 @@ static int plan_or_leave(const launch_tasks_request_msg_t *req,
 
 static void sweep_later(const launch_tasks_request_msg_t *req)
 {
+	struct cplslurm_step_id id = cplslurm_step_id(&req->step_id);
 	uint32_t uid, gid;
 
 	cplslurm_launch_user(req, &uid, &gid);
-	cpltask_sweep_later(&req->step_id, uid);
+	cpltask_sweep_later(&id, uid);
 }
 
 #if CPLSLURM_SERIES < 2405

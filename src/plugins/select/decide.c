@@ -20,14 +20,11 @@ int cplselect_test(struct cplslurm_test *test)
 		                           text, sizeof(text));
 	free(required);
 	cplslurm_test_done(test);
-	if (answer == CPL_ENGINE_NONE)
-		return cplslurm_ask(test);
-	cplslurm_debug("%pJ %s: %s, rc %d", test->job,
-	               req.start ? "RUN_NOW" : "WILL_RUN", text, test->rc);
-	return test->rc;
+	return answer == CPL_ENGINE_NONE ? cplslurm_ask(test)
+	                                 : cplslurm_answer(test, text);
 }
 
-void cplselect_job_begin(job_record_t *job)
+void cplselect_job_begin(struct job_record *job)
 {
 	struct cpl_engine_notice notice;
 	struct cplslurm_start start;
@@ -41,7 +38,7 @@ void cplselect_job_begin(job_record_t *job)
 	free(start.host);
 }
 
-void cplselect_job_resized(job_record_t *job)
+void cplselect_job_resized(struct job_record *job)
 {
 	int n, *host;
 
@@ -54,14 +51,14 @@ void cplselect_job_resized(job_record_t *job)
 	free(host);
 }
 
-void cplselect_job_suspended(const job_record_t *job, bool stands)
+void cplselect_job_suspended(const struct job_record *job, bool stands)
 {
 	if (cplselect_engine)
 		cpl_engine_suspended(cplselect_engine, cplslurm_job_id(job),
 		                     stands);
 }
 
-void cplselect_job_end(const job_record_t *job)
+void cplselect_job_end(const struct job_record *job)
 {
 	if (cplselect_engine)
 		cpl_engine_end(cplselect_engine, cplslurm_job_id(job));
@@ -73,7 +70,7 @@ static void lay_out(const struct cpl_engine_step *step,
 	cpl_engine_step(cplselect_engine, step, out);
 }
 
-bool cplselect_step(step_record_t *step, struct cpl_engine_layout *out)
+bool cplselect_step(struct cplslurm_step *step, struct cpl_engine_layout *out)
 {
 	return cplselect_engine && cplslurm_step(step, lay_out, out);
 }

@@ -18,9 +18,9 @@ static bool restored;
 static void say(enum cpl_engine_log level, const char *text)
 {
 	if (level == CPL_ENGINE_ERROR)
-		error("commplace: %s", text);
+		cplslurm_log_error("commplace: %s", text);
 	else
-		info("commplace: %s", text);
+		cplslurm_log_info("commplace: %s", text);
 }
 
 static struct cpl_engine *get_engine(void)
@@ -29,12 +29,16 @@ static struct cpl_engine *get_engine(void)
 }
 
 extern const struct cplslurm_share CPLSLURM_SHARE;
-const struct cplslurm_share CPLSLURM_SHARE = CPLSLURM_SHARE_INIT(get_engine, cplselect_step);
+const struct cplslurm_share CPLSLURM_SHARE =
+        CPLSLURM_SHARE_INIT(get_engine, cplselect_step);
 
 void cplselect_configure(void)
 {
 	struct cpl_error err = {""};
+	bool private_jobs;
+	const char *cluster = cplslurm_cluster(&private_jobs);
 
+	cplslurm_say_missing();
 	if (!cplselect_engine) {
 		char *path = cplslurm_config_path();
 
@@ -44,14 +48,13 @@ void cplselect_configure(void)
 			cpl_fail_memory(&err);
 		free(path);
 		if (!cplselect_engine) {
-			error("commplace: %s; all answers are the stock ones",
-			      err.text);
+			cplslurm_log_error("commplace: %s; all answers are the "
+			                   "stock ones",
+			                   err.text);
 			return;
 		}
 	}
-	cpl_engine_set_cluster(cplselect_engine, slurm_conf.cluster_name,
-	                       slurm_conf.private_data & PRIVATE_DATA_JOBS,
-	                       &err);
+	cpl_engine_set_cluster(cplselect_engine, cluster, private_jobs, &err);
 	/* What is wrong with the files the engine itself says. */
 	cpl_engine_load(cplselect_engine, LOAD_WAIT_MS, &err);
 	cplselect_nodes_changed();

@@ -30,14 +30,14 @@ int cplselect_hosts(void);
 /* Nodes for a job: a placement of ours, else the stock answer. */
 int cplselect_test(struct cplslurm_test *test);
 /* After the allocation: lay out the ranks, note the job as running. */
-void cplselect_job_begin(job_record_t *job);
+void cplselect_job_begin(struct job_record *job);
 /* After a change of the allocation. */
-void cplselect_job_resized(job_record_t *job);
+void cplselect_job_resized(struct job_record *job);
 /* The job's processes stand still, or go on. */
-void cplselect_job_suspended(const job_record_t *job, bool stands);
-void cplselect_job_end(const job_record_t *job);
+void cplselect_job_suspended(const struct job_record *job, bool stands);
+void cplselect_job_end(const struct job_record *job);
 /* Permute the step's task ids as planned; out->data, what travels with its
  * launch, is the caller's. False: it is left as it is. */
-bool cplselect_step(step_record_t *step, struct cpl_engine_layout *out);
+bool cplselect_step(struct cplslurm_step *step, struct cpl_engine_layout *out);
 
 #endif

@@ -12,7 +12,6 @@
  * Whether a profile exists is job_submit's to say: only slurmctld's host is
  * sure to see the profiles.
  */
-#include <slurm/slurm.h>
 #include <slurm/spank.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -24,7 +23,7 @@
 #include "placement/placement.h"
 #include "signature/signature.h"
 #include "site/config.h"
-#include "slurm_public.h"
+#include "spank_options.h"
 
 /*
  * By this variable sbatch and salloc tell slurmctld that an srun in the job
@@ -114,31 +113,13 @@ static int take(int which, const char *value, int remote)
 static int register_options(spank_t sp)
 {
 	for (int i = 0; i < N_OPTIONS; i++) {
-		/* Slurm copies it. */
-		struct spank_option registered = {
-		        .name = (char *)option[i].name,
-		        .arginfo = "NAME",
-		        .usage = (char *)option[i].usage,
-		        .has_arg = 1,
-		        .val = i,
-		        .cb = take,
-		};
-
-		if (spank_option_register(sp, &registered) == ESPANK_SUCCESS)
+		if (cplslurm_spank_register(sp, option[i].name,
+		                            option[i].usage, i, take))
 			continue;
 		slurm_error("commplace: cannot register --%s", option[i].name);
 		return -1;
 	}
 	return 0;
-}
-
-/* Where the program has it: Slurm's own do. */
-extern slurm_conf_t slurm_conf __attribute__((weak));
-
-/* Not where the mark would change what a default means. */
-static bool can_mark(void)
-{
-	return &slurm_conf && !(slurm_conf.select_type_param & CR_PACK_NODES);
 }
 
 /*
@@ -152,7 +133,7 @@ static void mark_default(void)
 	const char *marks = getenv("SLURM_SPANK_" MARKS);
 
 	if (getenv("SLURM_JOB_ID") && marks && !strcmp(marks, "marked") &&
-	    can_mark())
+	    cplslurm_spank_default_is_no_pack())
 		setenv("SLURM_DISTRIBUTION", "nopack", 0);
 }
 
@@ -165,7 +146,7 @@ static void offer_marks(spank_t sp)
 		if (*option[i].value)
 			how = "marked";
 	/* Without it slurmctld has to guess: no reason to fail. */
-	if (can_mark())
+	if (cplslurm_spank_default_is_no_pack())
 		spank_job_control_setenv(sp, MARKS, how, 1);
 }
 

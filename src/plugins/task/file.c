@@ -123,7 +123,7 @@ static struct look *look_new(const char *profile, const char *partition,
 	return NULL;
 }
 
-int cpltask_site(const launch_tasks_request_msg_t *req, const char *own,
+int cpltask_site(const struct cplslurm_launch *launch, const char *own,
                  struct cpltask_site *out, struct cpl_error *err)
 {
 	int64_t deadline = cpl_now() + WAIT_MS * NS_PER_MS;
@@ -134,9 +134,7 @@ int cpltask_site(const launch_tasks_request_msg_t *req, const char *own,
 	memset(out, 0, sizeof(*out));
 	if (!get_store(err))
 		return -1;
-	look = look_new(
-	        own, cplslurm_env(req->env, req->envc, "SLURM_JOB_PARTITION"),
-	        err);
+	look = look_new(own, launch->partition, err);
 	if (!look)
 		return -1;
 	stuck = cpl_worker_stuck(worker, CPL_QUEUE_LOOK,
@@ -159,58 +157,56 @@ int cpltask_site(const launch_tasks_request_msg_t *req, const char *own,
 	return rc;
 }
 
-static bool same_version(const struct cpl_launch *launch,
+static bool same_version(const struct cpl_launch *told,
                          const struct cpl_file_stamp *stamp)
 {
-	return launch->size == stamp->size &&
-	       launch->seconds == stamp->mtime.tv_sec &&
-	       launch->nanoseconds == stamp->mtime.tv_nsec;
+	return told->size == stamp->size &&
+	       told->seconds == stamp->mtime.tv_sec &&
+	       told->nanoseconds == stamp->mtime.tv_nsec;
 }
 
 static bool in_group(void *arg, gid_t gid)
 {
-	const launch_tasks_request_msg_t *req = arg;
+	const struct cplslurm_launch *launch = arg;
 
-	for (uint32_t i = 0; i < req->ngids; i++)
-		if (req->gids[i] == gid)
+	for (uint32_t i = 0; i < launch->n_gids; i++)
+		if (launch->gids[i] == gid)
 			return true;
 	return false;
 }
 
-struct cpl_profile *cpltask_file(const launch_tasks_request_msg_t *req,
+struct cpl_profile *cpltask_file(const struct cplslurm_launch *launch,
                                  const struct cpltask_site *site,
-                                 const struct cpl_launch *launch,
+                                 const struct cpl_launch *told,
                                  const char *own, struct cpl_error *err)
 {
 	struct cpl_reader user = {
+	        .uid = launch->uid,
+	        .gid = launch->gid,
 	        .in_group = in_group,
-	        .arg = (void *)req,
+	        .arg = (void *)launch,
 	};
-	uint32_t uid, gid;
 	struct cpl_store_answer answer = {0};
 	int rc = 0;
 	struct cpl_store_query query = {
 	        .dir = site->dir,
-	        .name = own ? own : launch->profile,
-	        .ranks = own ? 0 : launch->ranks,
+	        .name = own ? own : told->profile,
+	        .ranks = own ? 0 : told->ranks,
 	        .fresh = true,
 	        .deadline = site->deadline,
 	};
 
-	cplslurm_launch_user(req, &uid, &gid);
-	user.uid = uid;
-	user.gid = gid;
 	cpl_store_find(store, &query, &answer);
 	if (answer.found != CPL_FOUND_READY)
 		rc = cpl_fail(err, "%s", answer.err.text);
 	else if (own && !cpl_file_readable_by(&answer.stamp, &user))
 		rc = cpl_fail(err, "%s/%s.json: the user may not read it",
 		              site->dir, own);
-	else if (!own && !same_version(launch, &answer.stamp))
+	else if (!own && !same_version(told, &answer.stamp))
 		rc = cpl_fail(err,
 		              "%s/%s.json: not the version that the "
 		              "controller's host has",
-		              site->dir, launch->profile);
+		              site->dir, told->profile);
 	if (!rc)
 		return answer.profile;
 	cpl_profile_drop(answer.profile);

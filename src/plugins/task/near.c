@@ -86,12 +86,12 @@ static hwloc_bitmap_t near_of_task(const struct cplslurm_gpus *gpus,
 	return set;
 }
 
-int cpltask_near(const launch_tasks_request_msg_t *req, uint32_t node_id,
-                 hwloc_bitmap_t **out, struct cpl_error *err)
+int cpltask_near(const struct cplslurm_launch *launch, hwloc_bitmap_t **out,
+                 struct cpl_error *err)
 {
 	struct cplslurm_gpus gpus;
 	hwloc_bitmap_t *near = NULL, *set = NULL;
-	int rc = cplslurm_gpus(req, node_id, &gpus);
+	int rc = cplslurm_gpus(launch, &gpus);
 
 	*out = NULL;
 	if (rc < 0)

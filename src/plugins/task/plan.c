@@ -9,9 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "src/common/job_options.h"
-#include "src/slurmd/common/xcpuinfo.h"
-
 #include "base/printable.h"
 #include "binding/binding.h"
 #include "binding/launch.h"
@@ -23,8 +20,9 @@ static char topology_counts[64];  /* synthetic, of pretended counts */
 
 bool cpltask_counts_pretended(void)
 {
-	return (int)conf->sockets * conf->cores * conf->threads !=
-	       conf->block_map_size;
+	struct cplslurm_node node = cplslurm_node();
+
+	return node.sockets * node.cores * node.threads != node.seen;
 }
 
 /*
@@ -34,12 +32,13 @@ bool cpltask_counts_pretended(void)
  */
 static hwloc_topology_t node_topology(struct cpl_error *err)
 {
+	struct cplslurm_node node = cplslurm_node();
 	char counts[sizeof(topology_counts)] = "";
 	int n;
 
 	if (cpltask_counts_pretended())
 		snprintf(counts, sizeof(counts), "pack:%d core:%d pu:%d",
-		         conf->sockets, conf->cores, conf->threads);
+		         node.sockets, node.cores, node.threads);
 	if (topology && !strcmp(counts, topology_counts))
 		return topology;
 	if (topology)
@@ -51,11 +50,11 @@ static hwloc_topology_t node_topology(struct cpl_error *err)
 	}
 	/* hwloc takes this machine where the file it should read is gone. */
 	n = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
-	if (!*counts && n < conf->block_map_size) {
+	if (!*counts && n < node.seen) {
 		hwloc_topology_destroy(topology);
 		topology = NULL;
-		cpl_fail(err, "the hardware tree has %d CPUs, slurmd knows %u",
-		         n, (unsigned)conf->block_map_size);
+		cpl_fail(err, "the hardware tree has %d CPUs, slurmd knows %d",
+		         n, node.seen);
 		return NULL;
 	}
 	memcpy(topology_counts, counts, sizeof(counts));
@@ -73,65 +72,40 @@ void cpltask_plan_fini(void)
 	cpltask_file_fini();
 }
 
-static const char *const option_name = "comm-profile:" CPLSLURM_SPANK_NAME;
-
-static int is_profile_option(void *x, void *key)
-{
-	struct job_option_info *info = x;
-
-	return info->option && !strcmp(info->option, option_name);
-}
-
-/* The user's text, unchecked; NULL: none. */
-static const char *asked_profile(const launch_tasks_request_msg_t *req)
-{
-	struct job_option_info *info = NULL;
-	const char *name;
-
-	if (req->options)
-		info = list_find_first(req->options, is_profile_option, NULL);
-	if (info && info->optarg && *info->optarg)
-		return info->optarg;
-	name = cplslurm_options(req->spank_job_env, req->spank_job_env_size)
-	               .profile;
-	return name ? name : cplslurm_options(req->env, req->envc).profile;
-}
-
 /*
  * The first of the profile's ranks that the step's tasks are: 0, but for a part
  * of a step over several components of a heterogeneous job that together are
  * the profile. -1 with err.
  */
-static int64_t first_rank(const launch_tasks_request_msg_t *req,
+static int64_t first_rank(const struct cplslurm_launch *launch,
                           const char *profile, int ranks, struct cpl_error *err)
 {
-	uint32_t all = req->het_job_ntasks, first = req->het_job_task_offset;
+	uint32_t all = launch->all_ranks, first = launch->first_rank;
 
-	if (req->ntasks == (uint32_t)ranks)
+	if (launch->ranks == ranks)
 		return 0;
-	if (req->het_job_id && req->het_job_id != NO_VAL &&
-	    all == (uint32_t)ranks && first < all && req->ntasks < all)
+	if (launch->is_part && all == (uint32_t)ranks && first < all &&
+	    (uint32_t)launch->ranks < all)
 		return first;
-	return cpl_fail(err, "profile %s is of %d ranks, the step has %u",
-	                profile, ranks, req->ntasks);
+	return cpl_fail(err, "profile %s is of %d ranks, the step has %d",
+	                profile, ranks, launch->ranks);
 }
 
 /* What a step is to be bound by. */
 struct order {
-	struct cplslurm_excerpt data;
-	struct cpl_launch launch;
+	struct cpl_launch told;   /* by slurmctld, else by the site */
 	const char *own;          /* profile that the step names, or NULL */
 	struct cpltask_site site; /* where a file is needed */
 };
 
 /* From a profile's file. */
-static struct cpl_comm *file_traffic(const launch_tasks_request_msg_t *req,
-                                     uint32_t node_id, const struct order *o,
+static struct cpl_comm *file_traffic(const struct cplslurm_launch *launch,
+                                     const struct order *o,
                                      struct cpl_error *err)
 {
-	int n = req->tasks_to_launch[node_id];
+	int n = launch->tasks;
 	struct cpl_profile *profile =
-	        cpltask_file(req, &o->site, &o->launch, o->own, err);
+	        cpltask_file(launch, &o->site, &o->told, o->own, err);
 	int *rank = calloc((size_t)n + 1, sizeof(*rank));
 	struct cpl_comm *comm = NULL;
 	int64_t first;
@@ -141,16 +115,17 @@ static struct cpl_comm *file_traffic(const launch_tasks_request_msg_t *req,
 			cpl_fail_memory(err);
 		goto done;
 	}
-	first = first_rank(req, o->own ? o->own : o->launch.profile,
+	first = first_rank(launch, o->own ? o->own : o->told.profile,
 	                   profile->ranks, err);
 	if (first < 0)
 		goto done;
 	for (int i = 0; i < n; i++) {
-		uint32_t id = req->global_task_ids[node_id][i];
+		uint32_t id = launch->task_id[i];
 
-		if (id >= req->ntasks || id >= profile->ranks - first) {
-			cpl_fail(err, "task id %u in a step of %u tasks", id,
-			         req->ntasks);
+		if (id >= (uint32_t)launch->ranks ||
+		    id >= profile->ranks - first) {
+			cpl_fail(err, "task id %u in a step of %d tasks", id,
+			         launch->ranks);
 			goto done;
 		}
 		rank[i] = (int)(first + id);
@@ -162,32 +137,32 @@ done:
 	return comm;
 }
 
-static struct cpl_comm *local_traffic(const launch_tasks_request_msg_t *req,
-                                      uint32_t node_id, const struct order *o,
+static struct cpl_comm *local_traffic(const struct cplslurm_launch *launch,
+                                      const struct order *o,
                                       struct cpl_error *err)
 {
-	if (o->own || o->launch.kind == CPL_LAUNCH_FILE)
-		return file_traffic(req, node_id, o, err);
-	if (o->launch.kind == CPL_LAUNCH_ROWS)
-		return cpl_launch_rows(o->data.data, o->data.size,
-		                       (int)req->ntasks, (int)node_id,
-		                       req->global_task_ids[node_id],
-		                       req->tasks_to_launch[node_id], err);
-	cpl_fail(err, "%s", o->launch.reason);
+	if (o->own || o->told.kind == CPL_LAUNCH_FILE)
+		return file_traffic(launch, o, err);
+	if (o->told.kind == CPL_LAUNCH_ROWS)
+		return cpl_launch_rows(launch->sent.data, launch->sent.size,
+		                       launch->ranks, (int)launch->node,
+		                       launch->task_id, launch->tasks, err);
+	cpl_fail(err, "%s", o->told.reason);
 	return NULL;
 }
 
-hwloc_bitmap_t cpltask_cpus_of_cores(char *cores, struct cpl_error *err)
+hwloc_bitmap_t cpltask_cpus_of_cores(const char *cores, struct cpl_error *err)
 {
 	hwloc_bitmap_t set = hwloc_bitmap_alloc(), core_set = NULL;
+	int threads = cplslurm_node().threads;
 	char *cpus = NULL;
 	int core, rc = set ? 0 : -1;
 
 	if (rc) {
 		cpl_fail_memory(err);
 	} else if (!cpltask_counts_pretended()) {
-		if (xcpuinfo_abs_to_mac(cores, &cpus) || !cpus ||
-		    hwloc_bitmap_list_sscanf(set, cpus) < 0)
+		cpus = cplslurm_cpus_of_cores(cores);
+		if (!cpus || hwloc_bitmap_list_sscanf(set, cpus) < 0)
 			rc = cpl_fail(err, "cannot turn cores %s into CPUs",
 			              cores);
 	} else if (!(core_set = hwloc_bitmap_alloc()) ||
@@ -197,13 +172,13 @@ hwloc_bitmap_t cpltask_cpus_of_cores(char *cores, struct cpl_error *err)
 	}
 	for (core = core_set ? hwloc_bitmap_first(core_set) : -1;
 	     !rc && core >= 0; core = hwloc_bitmap_next(core_set, core))
-		if (hwloc_bitmap_set_range(set, (unsigned)core * conf->threads,
-		                           (core + 1) * conf->threads - 1))
+		if (hwloc_bitmap_set_range(set, (unsigned)(core * threads),
+		                           (core + 1) * threads - 1))
 			rc = cpl_fail_memory(err);
 	if (!rc && hwloc_bitmap_iszero(set))
 		rc = cpl_fail(err, "there are no CPUs in cores %s", cores);
 	hwloc_bitmap_free(core_set);
-	xfree(cpus);
+	free(cpus);
 	if (rc) {
 		hwloc_bitmap_free(set);
 		set = NULL;
@@ -212,21 +187,17 @@ hwloc_bitmap_t cpltask_cpus_of_cores(char *cores, struct cpl_error *err)
 }
 
 /* OS numbers of the CPUs that the credential gives the step on this node. */
-static hwloc_bitmap_t allowed_cpus(const launch_tasks_request_msg_t *req,
+static hwloc_bitmap_t allowed_cpus(const struct cplslurm_launch *launch,
                                    struct cpl_error *err)
 {
-	char *job_cores = NULL, *cores = NULL;
-	uint64_t job_memory = 0, step_memory = 0;
+	char *cores = cplslurm_allowed_cores(launch);
 	hwloc_bitmap_t set = NULL;
 
-	format_core_allocs(req->cred, conf->node_name, conf->cpus, &job_cores,
-	                   &cores, &job_memory, &step_memory);
-	if (cores && *cores)
+	if (cores)
 		set = cpltask_cpus_of_cores(cores, err);
 	else
 		cpl_fail(err, "the credential has no cores of this node");
-	xfree(job_cores);
-	xfree(cores);
+	free(cores);
 	return set;
 }
 
@@ -244,28 +215,27 @@ static int count_cores(hwloc_topology_t tree, hwloc_const_cpuset_t allowed)
  * Whole cores where there are enough of them; where a core's threads are CPUs
  * to Slurm and tasks share cores, threads.
  */
-static void choose_slots(const launch_tasks_request_msg_t *req, int tasks,
+static void choose_slots(const struct cplslurm_launch *launch,
                          struct cpl_bind_request *bind)
 {
-	int all_cores = (int)conf->sockets * conf->cores;
-	int cpus_per_core = all_cores > 0 ? conf->cpus / all_cores : 1;
-	int cpus = cplslurm_stated(req->cpus_per_task) ? req->cpus_per_task : 1;
+	struct cplslurm_node node = cplslurm_node();
+	int all_cores = node.sockets * node.cores;
+	int cpus_per_core = all_cores > 0 ? node.cpus / all_cores : 1;
+	int cpus = launch->cpus_per_task;
 	int cores = count_cores(bind->topology, bind->allowed);
 
-	bind->one_thread =
-	        (req->cpu_bind_type & CPU_BIND_ONE_THREAD_PER_CORE) ||
-	        req->threads_per_core == 1;
-	bind->overcommit = req->flags & LAUNCH_OVERCOMMIT;
-	bind->ranks_per_socket = cplslurm_stated(req->ntasks_per_socket);
+	bind->one_thread = launch->one_thread;
+	bind->overcommit = launch->overcommit;
+	bind->ranks_per_socket = launch->ranks_per_socket;
 	if (cpus_per_core < 1 || bind->one_thread)
 		cpus_per_core = 1;
 	bind->cores_per_rank = (cpus + cpus_per_core - 1) / cpus_per_core;
-	if ((int64_t)tasks * bind->cores_per_rank <= cores ||
-	    cpus_per_core == 1 || cplslurm_stated(req->ntasks_per_core) == 1)
+	if ((int64_t)launch->tasks * bind->cores_per_rank <= cores ||
+	    cpus_per_core == 1 || launch->ranks_per_core == 1)
 		return;
 	bind->by_pu = true;
 	bind->cores_per_rank = cpus;
-	bind->ranks_per_core = cplslurm_stated(req->ntasks_per_core);
+	bind->ranks_per_core = launch->ranks_per_core;
 }
 
 /* One mask per task, "0x1,0x2"; free() it, NULL: memory. */
@@ -316,17 +286,17 @@ static int fill_plan(struct cpltask_plan *plan, hwloc_topology_t tree,
 	return plan->mems ? 0 : cpl_fail_memory(err);
 }
 
-static int bind_tasks(const launch_tasks_request_msg_t *req, uint32_t node_id,
+static int bind_tasks(const struct cplslurm_launch *launch,
                       const struct cpl_binder *binder,
                       const struct cpl_comm *comm, bool memory,
                       struct cpltask_plan *plan, struct cpl_error *err)
 {
 	struct cpl_bind_request bind = {.comm = comm};
 	struct cpl_bind_result result = {0};
-	hwloc_bitmap_t allowed = allowed_cpus(req, err), *near = NULL;
+	hwloc_bitmap_t allowed = allowed_cpus(launch, err), *near = NULL;
 	int rc = -1;
 
-	if (!allowed || cpltask_near(req, node_id, &near, err))
+	if (!allowed || cpltask_near(launch, &near, err))
 		goto done;
 	bind.allowed = allowed;
 	bind.near = (const hwloc_const_cpuset_t *)near;
@@ -334,7 +304,7 @@ static int bind_tasks(const launch_tasks_request_msg_t *req, uint32_t node_id,
 	pthread_mutex_lock(&topology_lock);
 	bind.topology = node_topology(err);
 	if (bind.topology) {
-		choose_slots(req, comm->ranks, &bind);
+		choose_slots(launch, &bind);
 		rc = cpl_bind(binder, &bind, &result, err);
 	}
 	if (!rc)
@@ -348,32 +318,32 @@ done:
 }
 
 /* 1, 0: the step is left to Slurm, -1 with err. The site is to be freed. */
-static int find_order(const launch_tasks_request_msg_t *req, struct order *o,
+static int find_order(const struct cplslurm_launch *launch, struct order *o,
                       struct cpl_error *err)
 {
-	/* A step that names a profile else goes by the files of its nodes. */
-	bool told = cplslurm_sent(req, &o->data);
+	const struct cplslurm_excerpt *sent = &launch->sent;
 
-	o->own = asked_profile(req);
-	if (told &&
-	    cpl_launch_read(o->data.data, o->data.size, &o->launch, err))
+	/* A step that names a profile else goes by the files of its nodes. */
+	o->own = launch->profile;
+	if (sent->data &&
+	    cpl_launch_read(sent->data, sent->size, &o->told, err))
 		return -1;
-	if (told &&
-	    (!o->launch.own || (o->own && !strcmp(o->own, o->launch.profile))))
+	if (sent->data &&
+	    (!o->told.own || (o->own && !strcmp(o->own, o->told.profile))))
 		o->own = NULL;
-	if (o->own ? !strcmp(o->own, CPL_PROFILE_NONE) : !told)
+	if (o->own ? !strcmp(o->own, CPL_PROFILE_NONE) : !sent->data)
 		return 0;
-	if ((o->own || o->launch.kind == CPL_LAUNCH_FILE) &&
-	    cpltask_site(req, o->own, &o->site, err))
+	if ((o->own || o->told.kind == CPL_LAUNCH_FILE) &&
+	    cpltask_site(launch, o->own, &o->site, err))
 		return -1;
-	if (told)
+	if (sent->data)
 		return 1;
-	o->launch.memory = o->site.memory;
-	memcpy(o->launch.binder, o->site.binder, sizeof(o->launch.binder));
+	o->told.memory = o->site.memory;
+	memcpy(o->told.binder, o->site.binder, sizeof(o->told.binder));
 	return o->site.bind;
 }
 
-static int plan_order(const launch_tasks_request_msg_t *req, uint32_t node_id,
+static int plan_order(const struct cplslurm_launch *launch,
                       const struct order *o, struct cpltask_plan *plan,
                       struct cpl_error *err)
 {
@@ -381,23 +351,22 @@ static int plan_order(const launch_tasks_request_msg_t *req, uint32_t node_id,
 	struct cpl_comm *comm;
 	int rc = -1;
 
-	if (req->job_core_spec != NO_VAL16 &&
-	    (req->job_core_spec & CORE_SPEC_THREAD))
+	if (launch->thread_spec)
 		return cpl_fail(err, "the job has specialised threads");
-	binder = cpl_binder_find(o->launch.binder, err);
+	binder = cpl_binder_find(o->told.binder, err);
 	if (!binder)
 		return -1;
-	comm = local_traffic(req, node_id, o, err);
+	comm = local_traffic(launch, o, err);
 	if (!comm)
 		return -1;
 	plan->binder = binder->name;
-	plan->profile = strdup(o->own ? o->own : o->launch.profile);
+	plan->profile = strdup(o->own ? o->own : o->told.profile);
 	if (!plan->profile)
 		cpl_fail_memory(err);
 	else
 		cpl_printable(plan->profile);
-	if (plan->profile && !bind_tasks(req, node_id, binder, comm,
-	                                 o->launch.memory, plan, err))
+	if (plan->profile &&
+	    !bind_tasks(launch, binder, comm, o->told.memory, plan, err))
 		rc = 1;
 	if (rc < 0)
 		cpltask_plan_free(plan);
@@ -405,19 +374,16 @@ static int plan_order(const launch_tasks_request_msg_t *req, uint32_t node_id,
 	return rc;
 }
 
-int cpltask_plan(const launch_tasks_request_msg_t *req, uint32_t node_id,
+int cpltask_plan(const struct cplslurm_launch *launch,
                  struct cpltask_plan *plan, struct cpl_error *err)
 {
 	struct order order = {0};
 	int rc;
 
 	memset(plan, 0, sizeof(*plan));
-	if (req->step_id.step_id > SLURM_MAX_NORMAL_STEP_ID ||
-	    node_id >= req->nnodes || req->tasks_to_launch[node_id] == 0)
-		return 0;
-	rc = find_order(req, &order, err);
+	rc = find_order(launch, &order, err);
 	if (rc > 0)
-		rc = plan_order(req, node_id, &order, plan, err);
+		rc = plan_order(launch, &order, plan, err);
 	free(order.site.dir);
 	return rc;
 }

@@ -22,7 +22,6 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "src/common/log.h"
 
 #define PERIOD 5
 /* Looks in a row that found no slurmstepd: one may be starting or ending. */
@@ -35,7 +34,7 @@
 #define DYING_MS 20
 
 struct step {
-	slurm_step_id_t id;
+	struct cplslurm_step_id id;
 	uint32_t uid;
 	time_t since;
 	bool seen, told, left;
@@ -49,29 +48,14 @@ static bool running, quit;
 static struct step *step;
 static int n_steps;
 
-/* As slurmstepd names its socket and its cgroups: "0", in a heterogeneous
- * job's "0+1" and "0.1". */
-static void step_name(const slurm_step_id_t *id, char mark, char *text,
-                      size_t size)
-{
-	if (id->step_het_comp == NO_VAL)
-		snprintf(text, size, "%u", id->step_id);
-	else
-		snprintf(text, size, "%u%c%u", id->step_id, mark,
-		         id->step_het_comp);
-}
-
 /* -1: there never was a socket, or it was removed; 0: nobody answers. */
-static int slurmstepd_answers(const slurm_step_id_t *id)
+static int slurmstepd_answers(const struct cplslurm_step_id *id)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	char name[32];
 	int fd, rc;
 
-	step_name(id, '.', name, sizeof(name));
-	if (snprintf(address.sun_path, sizeof(address.sun_path), "%s/%s_%u.%s",
-	             conf->spooldir, conf->node_name, id->job_id,
-	             name) >= (int)sizeof(address.sun_path))
+	if (cplslurm_step_socket(id, address.sun_path,
+	                         sizeof(address.sun_path)))
 		return 1;
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
@@ -82,18 +66,16 @@ static int slurmstepd_answers(const slurm_step_id_t *id)
 	return rc;
 }
 
-/* The socket may have been removed under a slurmstepd that lives: its title is
- * "slurmstepd: [17.0]". Also when that cannot be found out. */
-static bool slurmstepd_runs(const slurm_step_id_t *id)
+/* The socket may have been removed under a slurmstepd that lives. Also when
+ * that cannot be found out. */
+static bool slurmstepd_runs(const struct cplslurm_step_id *id)
 {
-	char wanted[64], path[PATH_MAX], text[64], name[32];
+	char wanted[CPLSLURM_STEP_TEXT], path[PATH_MAX], text[64];
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
 	bool found = !proc;
 
-	step_name(id, '+', name, sizeof(name));
-	snprintf(wanted, sizeof(wanted), "slurmstepd: [%u.%s]", id->job_id,
-	         name);
+	cplslurm_step_title(id, wanted);
 	while (!found && (entry = readdir(proc))) {
 		FILE *in;
 
@@ -124,7 +106,7 @@ static void thaw(const char *dir)
 	if (fd < 0)
 		return;
 	if (write(fd, thawed, sizeof(thawed) - 1) < 0)
-		debug("commplace: %s: %s", path, strerror(errno));
+		cplslurm_log_debug("commplace: %s: %s", path, strerror(errno));
 	close(fd);
 }
 
@@ -163,27 +145,15 @@ static void remove_tree(const char *dir, int depth)
 	rmdir(dir);
 }
 
-/* What slurmstepd keeps in slurmd's spool folder: socket and hardware tree. */
-static void remove_files(const slurm_step_id_t *id)
-{
-	char path[PATH_MAX], name[32];
-
-	step_name(id, '.', name, sizeof(name));
-	if (snprintf(path, sizeof(path), "%s/%s_%u.%s", conf->spooldir,
-	             conf->node_name, id->job_id, name) < (int)sizeof(path))
-		unlink(path);
-	if (snprintf(path, sizeof(path), "%s/hwloc_topo_%u.%s.xml",
-	             conf->spooldir, id->job_id, name) < (int)sizeof(path))
-		unlink(path);
-}
-
 static void sweep_dir(char *dir, int above, void *arg)
 {
 	struct step *s = arg;
+	char text[CPLSLURM_STEP_TEXT];
 
 	if (!s->told)
-		info("commplace: %ps: slurmstepd is gone; removing %s", &s->id,
-		     dir);
+		cplslurm_log_info(
+		        "commplace: %s: slurmstepd is gone; removing %s",
+		        cplslurm_step_text(&s->id, text), dir);
 	s->told = true;
 	remove_tree(dir, 0);
 	if (!access(dir, F_OK)) {
@@ -201,20 +171,20 @@ static void sweep_dir(char *dir, int above, void *arg)
 static bool sweep(struct step *s)
 {
 	static const struct timespec pause = {.tv_nsec = DYING_MS * 1000000};
-	char name[32];
+	char name[CPLSLURM_STEP_TEXT];
 
-	step_name(&s->id, '+', name, sizeof(name));
+	cplslurm_step_dir(&s->id, name);
 	for (int i = 0; i < TRIES; i++) {
 		if (i)
 			nanosleep(&pause, NULL);
 		s->left = false;
-		cpltask_cgroup_of_step(conf->node_name, s->uid, s->id.job_id,
+		cpltask_cgroup_of_step(cplslurm_node().name, s->uid, s->id.job,
 		                       name, sweep_dir, s);
 		if (!s->left)
 			break;
 	}
 	if (s->told)
-		remove_files(&s->id);
+		cplslurm_step_remove(&s->id);
 	return !s->left;
 }
 
@@ -247,25 +217,23 @@ static void add(struct step s)
 
 static void add_found(uint32_t job, const char *name, uint32_t uid)
 {
-	struct step s = {
-	        .id = {.job_id = job, .step_het_comp = NO_VAL},
-	        .uid = uid,
-	        .seen = true,
-	};
+	struct step s = {.id = {.job = job}, .uid = uid, .seen = true};
+	char text[CPLSLURM_STEP_TEXT];
 
-	if (sscanf(name, "%u+%u", &s.id.step_id, &s.id.step_het_comp) < 1)
+	if (!cplslurm_step_of_dir(name, &s.id))
 		return;
 	for (int i = 0; i < n_steps; i++)
 		if (!memcmp(&step[i].id, &s.id, sizeof(s.id)))
 			return;
-	debug("commplace: %ps: left by an earlier slurmd", &s.id);
+	cplslurm_log_debug("commplace: %s: left by an earlier slurmd",
+	                   cplslurm_step_text(&s.id, text));
 	add(s);
 }
 
 static void *watch(void *arg)
 {
 	pthread_mutex_lock(&lock);
-	cpltask_cgroup_steps(conf->node_name, add_found);
+	cpltask_cgroup_steps(cplslurm_node().name, add_found);
 	while (!quit) {
 		struct timespec until;
 		int kept = 0;
@@ -301,7 +269,7 @@ static void start(void)
 	pthread_mutex_unlock(&lock);
 }
 
-void cpltask_sweep_later(const slurm_step_id_t *id, uint32_t uid)
+void cpltask_sweep_later(const struct cplslurm_step_id *id, uint32_t uid)
 {
 	pthread_mutex_lock(&lock);
 	add((struct step){.id = *id, .uid = uid, .since = time(NULL)});

@@ -7,9 +7,6 @@
 #ifndef CPL_TASK_INTERNAL_H
 #define CPL_TASK_INTERNAL_H
 
-#include "slurm_compat.h"
-#include "slurm_compat_slurmd.h"
-
 #include <hwloc.h>
 #include <stdbool.h>
 #include <sys/types.h>
@@ -17,6 +14,7 @@
 #include "base/error.h"
 #include "binding/launch.h"
 #include "site/store.h"
+#include "slurmd.h"
 
 /* From slurmd to slurmstepd, gone before the task starts: its user left the
  * binding to us. */
@@ -41,15 +39,15 @@ struct cpltask_site {
 
 /* For a launch that needs a file, or a step that names a profile (own, else
  * NULL). Waits for half a second at most. 0, free site->dir; -1 with err. */
-int cpltask_site(const launch_tasks_request_msg_t *req, const char *own,
+int cpltask_site(const struct cplslurm_launch *launch, const char *own,
                  struct cpltask_site *out, struct cpl_error *err);
 
 /* The profile that a launch names but does not carry, or another one of the
  * folder that the step names (own) and its user may read. Waits until
  * site->deadline. A reference; NULL with err. */
-struct cpl_profile *cpltask_file(const launch_tasks_request_msg_t *req,
+struct cpl_profile *cpltask_file(const struct cplslurm_launch *launch,
                                  const struct cpltask_site *site,
-                                 const struct cpl_launch *launch,
+                                 const struct cpl_launch *told,
                                  const char *own, struct cpl_error *err);
 /* End the threads, drop what was read. */
 void cpltask_file_fini(void);
@@ -68,7 +66,7 @@ struct cpltask_plan {
 bool cpltask_counts_pretended(void);
 
 /* OS numbers of the CPUs of Slurm's cores "0-3", to be freed; NULL with err. */
-hwloc_bitmap_t cpltask_cpus_of_cores(char *cores, struct cpl_error *err);
+hwloc_bitmap_t cpltask_cpus_of_cores(const char *cores, struct cpl_error *err);
 
 /*
  * near[i]: CPUs next to the GPUs that Slurm binds local task i to; NULL:
@@ -76,18 +74,18 @@ hwloc_bitmap_t cpltask_cpus_of_cores(char *cores, struct cpl_error *err);
  * gres.conf says (Cores=), else hwloc, where it sees as many. 0, or -1 with
  * err. Free with cpltask_near_free.
  */
-int cpltask_near(const launch_tasks_request_msg_t *req, uint32_t node_id,
-                 hwloc_bitmap_t **near, struct cpl_error *err);
+int cpltask_near(const struct cplslurm_launch *launch, hwloc_bitmap_t **near,
+                 struct cpl_error *err);
 void cpltask_near_free(hwloc_bitmap_t *near, int tasks);
 /* Drop what hwloc said. */
 void cpltask_near_fini(void);
 
 /*
- * The plan for the tasks of node node_id of a launch request. 1 and the plan
- * made; 0: none is wanted (slurmctld sent nothing, or --comm-profile=none); -1
- * with err. cpu_bind_type is for the caller to look at.
+ * The plan for the tasks of a launch. 1 and the plan made; 0: none is wanted
+ * (slurmctld sent nothing, or --comm-profile=none); -1 with err. Whether its
+ * user stated a binding is for the caller to look at.
  */
-int cpltask_plan(const launch_tasks_request_msg_t *req, uint32_t node_id,
+int cpltask_plan(const struct cplslurm_launch *launch,
                  struct cpltask_plan *plan, struct cpl_error *err);
 void cpltask_plan_free(struct cpltask_plan *plan);
 /* Drop the node's topology, and the kept profiles. */
@@ -145,7 +143,7 @@ void cpltask_cgroup_release(const char *made);
 
 /* In slurmd: once the step's slurmstepd is no more, end what it left of the
  * step's processes and remove its cgroups. */
-void cpltask_sweep_later(const slurm_step_id_t *id, uint32_t uid);
+void cpltask_sweep_later(const struct cplslurm_step_id *id, uint32_t uid);
 /* The same for the steps that an earlier slurmd left, running or not. */
 void cpltask_sweep_init(void);
 void cpltask_sweep_fini(void);

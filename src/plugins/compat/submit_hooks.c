@@ -1,24 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * job_submit/commplace: Slurm's job description to the engine's, and its
- * verdict back. The engine is that of the select plugin in the same slurmctld;
- * where SelectType is another one, an engine of its own, which then looks at
- * its files at each submission. Slurm calls one at a time, under slurmctld's
- * locks.
- */
+/* The hooks of job_submit/commplace: Slurm's job description to the engine's,
+ * and its verdict back. */
 #include "slurm_compat_ctld.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "slurm_share.h"
 #include "src/common/group_cache.h"
-
-/* What a look at commplace.conf may take. */
-#define LOAD_WAIT_MS 200
+#include "submit.h"
 
 const char plugin_name[] = "commplace submit check";
 const char plugin_type[] = "job_submit/commplace";
@@ -32,37 +20,6 @@ extern int job_modify(job_desc_msg_t *job, job_record_t *record,
 
 extern char *default_part_name __attribute__((weak));
 
-static void *select_plugin; /* dlopen() */
-static const struct cplslurm_share *share;
-static struct cpl_engine *own;
-static const struct cplslurm_share own_share = CPLSLURM_SHARE_INIT(NULL, NULL);
-
-static void say(enum cpl_engine_log level, const char *text)
-{
-	if (level == CPL_ENGINE_ERROR)
-		error("job_submit/commplace: %s", text);
-	else if (level == CPL_ENGINE_INFO)
-		info("job_submit/commplace: %s", text);
-	else
-		debug("job_submit/commplace: %s", text);
-}
-
-static struct cpl_engine *own_engine(void)
-{
-	struct cpl_error err = {""};
-	char *path;
-
-	if (!own) {
-		path = cplslurm_config_path();
-		own = path ? cpl_engine_new(path, say, &err) : NULL;
-		free(path);
-	}
-	/* What is wrong with the files the engine itself says. */
-	if (own)
-		cpl_engine_load(own, LOAD_WAIT_MS, &err);
-	return own;
-}
-
 extern int init(void)
 {
 	return SLURM_SUCCESS;
@@ -70,12 +27,7 @@ extern int init(void)
 
 extern int fini(void)
 {
-	cpl_engine_free(own);
-	own = NULL;
-	share = NULL;
-	if (select_plugin)
-		dlclose(select_plugin);
-	select_plugin = NULL;
+	cplsubmit_fini();
 	return SLURM_SUCCESS;
 }
 
@@ -171,19 +123,13 @@ extern int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **message)
 	                 .arg = &groups},
 	};
 	struct cpl_verdict verdict = {0};
-	struct cpl_engine *engine;
 	int rc = SLURM_SUCCESS;
 
 	imply_ranks(job, &submission);
 	if (!job->partition || !*job->partition)
 		submission.job.partition =
 		        &default_part_name ? default_part_name : NULL;
-	if (!share && !own)
-		share = cplslurm_share_find(&select_plugin);
-	engine = share ? share->engine() : own_engine();
-	if (engine) {
-		(share ? share : &own_share)
-		        ->submit(engine, &submission, &verdict);
+	if (cplsubmit_judge(&submission, &verdict)) {
 		rc = apply(job, &verdict, message);
 		cpl_verdict_free(&verdict);
 	}

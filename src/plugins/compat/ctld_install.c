@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which of our plugins slurm.conf names. */
+#include "ctld_internal.h"
+
+#include <string.h>
+
+/* Is commplace among these, with the type's prefix or without? */
+static bool names_us(const char *list, const char *prefix)
+{
+	static const char us[] = "commplace";
+	size_t skip = strlen(prefix), n;
+
+	for (; list && *list; list += n + (list[n] == ',')) {
+		n = strcspn(list, ",");
+		if (n > skip && !strncmp(list, prefix, skip) &&
+		    n - skip == sizeof(us) - 1 &&
+		    !strncmp(list + skip, us, n - skip))
+			return true;
+		if (n == sizeof(us) - 1 && !strncmp(list, us, n))
+			return true;
+	}
+	return false;
+}
+
+bool cplslurm_lays_out(void)
+{
+	return CPLSLURM_SERIES < 2405 ||
+	       names_us(slurm_conf.switch_type, "switch/");
+}
+
+static const char *or_nothing(const char *value)
+{
+	return value ? value : "";
+}
+
+void cplslurm_say_missing(void)
+{
+	if (!cplslurm_lays_out())
+		info("commplace: SwitchType=%s is not switch/commplace: ranks "
+		     "keep Slurm's order",
+		     or_nothing(slurm_conf.switch_type));
+	if (!names_us(slurm_conf.task_plugin, "task/"))
+		info("commplace: TaskPlugin=%s without task/commplace: tasks "
+		     "are bound by Slurm alone",
+		     or_nothing(slurm_conf.task_plugin));
+	if (!names_us(slurm_conf.job_submit_plugins, "job_submit/"))
+		info("commplace: JobSubmitPlugins=%s without commplace: options "
+		     "are not checked at submission, profiles that cannot be "
+		     "used end in the stock nodes",
+		     or_nothing(slurm_conf.job_submit_plugins));
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files behind ctld.h share, with Slurm's records open. */
+#ifndef CPL_COMPAT_CTLD_INTERNAL_H
+#define CPL_COMPAT_CTLD_INTERNAL_H
+
+#include "ctld.h"
+#include "slurm_compat_ctld.h"
+
+/* Said with DebugFlags=SelectType, whatever SlurmctldDebug is. */
+#define cplslurm_debug(...)                                                    \
+	do {                                                                   \
+		if (slurm_conf.debug_flags & DEBUG_FLAG_SELECT_TYPE)           \
+			info("commplace: " __VA_ARGS__);                       \
+	} while (0)
+
+/*
+ * Find select_cons_tres.so along PluginDir, check that it is of our version,
+ * resolve its symbols and call its init(). A second call only calls init()
+ * again, as Slurm itself does. 0, or -1 with err.
+ */
+int cplslurm_stock_load(struct cpl_error *err);
+/* Call the stock fini() and drop the handle. */
+void cplslurm_stock_unload(void);
+
+/*
+ * Are this slurmctld's structures those that we were built with? Slurm's
+ * allocator knows the sizes of what a job is made of; micro releases have
+ * changed them. Looked at once, and said once where they are not: then
+ * everything is left to Slurm. NULL: what was found before. O(1).
+ */
+bool cplslurm_layout_is_ours(const job_record_t *job);
+
+/* Are steps laid out by us? From 24.05 on switch/commplace does it. */
+bool cplslurm_lays_out(void);
+
+/* What a call of job_test may change and the next one must find. */
+struct cplslurm_saved {
+	unsigned char *bit; /* [n] the bitmap */
+	int n;
+	uint64_t pn_min_memory;
+	uint32_t pn_min_cpus, min_cpus, total_cpus;
+	time_t start_time;
+	uint64_t test_now;
+	bool best_switch;
+};
+
+/* The arguments of select_p_job_test, and what becomes of the call. */
+struct cplslurm_test {
+	job_record_t *job;
+	bitstr_t *bitmap;
+	uint32_t min_nodes, max_nodes, req_nodes;
+	uint16_t mode;
+	cplslurm_list *preemptees, **preempted;
+	/* By series, see select_hooks.h. */
+	void *reserved, *will_run;
+	struct cplslurm_saved before; /* bit: from cplslurm_measure on */
+	int rc;                       /* of the stock plugin's last answer */
+};
+
+/* Note what a call may change. -1: memory. */
+int cplslurm_save(const struct cplslurm_test *test, struct cplslurm_saved *out);
+/* What jobs have of the nodes of a bitmap, by node index. 0, or -1: memory.
+ * O(nodes + cores of jobs on them). */
+struct cplslurm_usage {
+	uint32_t *cpus;
+	uint64_t *memory; /* MiB */
+};
+int cplslurm_usage(const bitstr_t *nodes, struct cplslurm_usage *out);
+void cplslurm_usage_free(struct cplslurm_usage *usage);
+/* Cores of core reservations that are kept from the test's job. */
+uint32_t cplslurm_reserved_cores(const struct cplslurm_test *test, int node);
+
+/* measure and narrow of struct cpl_engine_scheduler; arg is a test. */
+int cplslurm_measure(void *arg, uint32_t *cpus, unsigned char *preferred);
+void cplslurm_narrow(void *arg, uint32_t *cpus);
+
+/* The job with its user's options; texts belong to it. */
+struct cpl_job_facts cplslurm_job(const job_record_t *job);
+/* The indexes of a bitmap's nodes in order, of none where it is NULL; free().
+ * NULL: memory. */
+int *cplslurm_nodes(const bitstr_t *bitmap, int *n);
+
+#endif

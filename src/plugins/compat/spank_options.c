@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "spank_options.h"
+
+#include <slurm/slurm.h>
+
+#include "series.h"
+
+bool cplslurm_spank_register(spank_t sp, const char *name, const char *usage,
+                             int number,
+                             int (*take)(int number, const char *value,
+                                         int remote))
+{
+	/* Slurm copies it. */
+	struct spank_option option = {
+	        .name = (char *)name,
+	        .arginfo = "NAME",
+	        .usage = (char *)usage,
+	        .has_arg = 1,
+	        .val = number,
+	        .cb = take,
+	};
+
+	return spank_option_register(sp, &option) == ESPANK_SUCCESS;
+}
+
+/* Where the program has it: Slurm's own do. */
+extern slurm_conf_t slurm_conf __attribute__((weak));
+
+bool cplslurm_spank_default_is_no_pack(void)
+{
+	return &slurm_conf && !(slurm_conf.select_type_param & CR_PACK_NODES);
+}
