@@ -289,6 +289,7 @@ static int place(const struct options *o, struct job_inputs *in, int *required,
 	        .comm = in->comm,
 	        .background = in->background,
 	        .objective = in->objective,
+	        .all_metrics = true,
 	};
 	if (choose_ranks_per_node(o, in, &r->request.ranks_per_node, err))
 		return -1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * CPU time of one decision and what it gains: jobs of 64 .. 512 nodes with a
+ * CPU time of one decision and what it gains: jobs of 2 .. 512 nodes with a
  * 4-D stencil of 24 ranks per node on a half-filled dragonfly of Edison's size
  * (5,760 nodes), each policy against linear. Usage: bench_decide NETWORK.json.
  */
@@ -139,7 +139,7 @@ out:
 
 int main(int argc, char **argv)
 {
-	static const int nodes[] = {64, 128, 256, 512};
+	static const int nodes[] = {2, 16, 64, 128, 256, 512};
 	struct cpl_error err = {""};
 	const struct cpl_routing *routing;
 	struct cpl_network *net;

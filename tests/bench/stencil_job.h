@@ -20,10 +20,11 @@ static inline double now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* 4 x 6 x 8 x (nodes / 8) ranks, periodic. */
+/* 4 x 6 x 8 x (nodes / 8) ranks, periodic; of less than 8 nodes 4 x 6 x
+ * nodes. */
 static inline struct cpl_comm *stencil(int nodes)
 {
-	int dim[4] = {4, 6, 8, nodes / 8};
+	int dim[4] = {4, 6, nodes < 8 ? nodes : 8, nodes < 8 ? 1 : nodes / 8};
 	int ranks = nodes * PER_NODE;
 	struct cpl_comm_entry *entry =
 	        malloc((size_t)ranks * 8 * sizeof(*entry));
@@ -40,6 +41,8 @@ static inline struct cpl_comm *stencil(int nodes)
 			int up = r + ((x + 1) % dim[d] - x) * stride;
 			int down = r + ((x + dim[d] - 1) % dim[d] - x) * stride;
 
+			if (up == r)
+				continue;
 			entry[n++] = (struct cpl_comm_entry){r, up, BYTES, 1};
 			entry[n++] = (struct cpl_comm_entry){r, down, BYTES, 1};
 			stride *= dim[d];

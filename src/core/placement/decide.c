@@ -4,64 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/contract.h"
+#include "placement/evaluate.h"
 #include "placement/traffic_search.h"
-#include "traffic/workload.h"
-
-/* One job's traffic between its hosts, and the buffers to evaluate an order of
- * nodes. Which nodes the hosts are is what candidates differ in. */
-struct evaluator {
-	const struct cpl_decide_request *req;
-	struct cpl_comm *hosts; /* the diagonal is the traffic in nodes */
-	struct cpl_workload *workload;
-};
-
-static struct cpl_comm *between_hosts(const struct cpl_decide_request *req,
-                                      struct cpl_error *err)
-{
-	int ranks = req->comm->ranks;
-	int *host = malloc((size_t)ranks * sizeof(*host));
-	struct cpl_comm *hosts;
-
-	if (!host) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
-	for (int r = 0; r < ranks; r++)
-		host[r] = r / req->ranks_per_node;
-	hosts = cpl_comm_contract(req->comm, host, req->place.n_nodes_wanted,
-	                          CPL_CONTRACT_INSIDE, err);
-	free(host);
-	return hosts;
-}
-
-static int open_evaluator(struct evaluator *ev,
-                          const struct cpl_decide_request *req,
-                          struct cpl_error *err)
-{
-	*ev = (struct evaluator){.req = req};
-	ev->hosts = between_hosts(req, err);
-	if (ev->hosts)
-		ev->workload = cpl_workload_new(req->place.net, 1, err);
-	return ev->workload ? 0 : -1;
-}
-
-static void close_evaluator(struct evaluator *ev)
-{
-	cpl_comm_free(ev->hosts);
-	cpl_workload_free(ev->workload);
-}
-
-static int evaluate(struct evaluator *ev, const int *node,
-                    struct cpl_metrics *metrics, struct cpl_job_sums *sums,
-                    struct cpl_error *err)
-{
-	struct cpl_job job = {
-	        .routing = ev->req->routing, .comm = ev->hosts, .node = node};
-
-	return cpl_workload_evaluate(ev->workload, &job, ev->req->background,
-	                             metrics, sums, err);
-}
 
 static int check_nodes(const struct cpl_placement_request *req,
                        struct cpl_error *err)
@@ -177,8 +121,9 @@ static bool better(const struct cpl_decide_request *req,
 
 /* Fill scratch with the nodes of candidate i. */
 static int place_candidate(const struct cpl_decide_request *req,
-                           struct evaluator *ev, struct cpl_decision *out,
-                           int i, int *scratch, struct cpl_error *err)
+                           const struct cpl_evaluator *ev,
+                           struct cpl_decision *out, int i, int *scratch,
+                           struct cpl_error *err)
 {
 	struct cpl_candidate *c = &out->candidate[i];
 
@@ -193,8 +138,9 @@ static int place_candidate(const struct cpl_decide_request *req,
 	                          err);
 }
 
-static int try_all(const struct cpl_decide_request *req, struct evaluator *ev,
-                   struct cpl_decision *out, struct cpl_error *err)
+static int try_all(const struct cpl_decide_request *req,
+                   struct cpl_evaluator *ev, struct cpl_decision *out,
+                   struct cpl_error *err)
 {
 	int *scratch = malloc((size_t)out->n_nodes * sizeof(*scratch));
 	int rc = -1;
@@ -218,8 +164,8 @@ static int try_all(const struct cpl_decide_request *req, struct evaluator *ev,
 			out->cut_short = true;
 			break;
 		}
-		if (evaluate(ev, i ? scratch : out->node, &c->metrics, &c->sums,
-		             err))
+		if (cpl_evaluate(ev, i ? scratch : out->node, &c->metrics,
+		                 &c->sums, err))
 			goto out;
 		c->evaluated = true;
 		if (i > 0 && better(req, c, &out->candidate[out->chosen])) {
@@ -240,7 +186,7 @@ int cpl_decide(const struct cpl_decide_request *req, struct cpl_decision *out,
                struct cpl_error *err)
 {
 	const struct cpl_placement_policy *policy = resolve(req, err);
-	struct evaluator ev = {0};
+	struct cpl_evaluator ev = {0};
 	int rc = -1;
 
 	*out = (struct cpl_decision){.n_nodes = req->place.n_nodes_wanted};
@@ -254,11 +200,11 @@ int cpl_decide(const struct cpl_decide_request *req, struct cpl_decision *out,
 	}
 	if (list(req, policy, out, err))
 		goto out;
-	if (req->comm && open_evaluator(&ev, req, err))
+	if (req->comm && cpl_evaluator_open(&ev, req, err))
 		goto out;
 	rc = try_all(req, req->comm ? &ev : NULL, out, err);
 out:
-	close_evaluator(&ev);
+	cpl_evaluator_close(&ev);
 	if (rc)
 		cpl_decision_free(out);
 	return rc;
@@ -275,7 +221,7 @@ int cpl_decide_evaluate(const struct cpl_decide_request *req, const int *node,
                         struct cpl_metrics *metrics, struct cpl_job_sums *sums,
                         struct cpl_error *err)
 {
-	struct evaluator ev;
+	struct cpl_evaluator ev;
 	int rc;
 
 	if (!req->comm)
@@ -289,9 +235,9 @@ int cpl_decide_evaluate(const struct cpl_decide_request *req, const int *node,
 			                "node %d at position %d is not in "
 			                "network '%s'",
 			                node[i], i, req->place.net->name);
-	rc = open_evaluator(&ev, req, err);
+	rc = cpl_evaluator_open(&ev, req, err);
 	if (!rc)
-		rc = evaluate(&ev, node, metrics, sums, err);
-	close_evaluator(&ev);
+		rc = cpl_evaluate(&ev, node, metrics, sums, err);
+	cpl_evaluator_close(&ev);
 	return rc;
 }

@@ -27,6 +27,9 @@ struct cpl_decide_request {
 	                     * last node may have fewer */
 	const struct cpl_load *background; /* running jobs, or NULL */
 	enum cpl_objective objective;
+	/* Fill all metrics of candidates, not only those of objectives and
+	 * max_injection: O(links) for each. The decision is the same. */
+	bool all_metrics;
 	/*
 	 * Optional budget: called between evaluations with `arg`; true ends
 	 * the search and the best answer so far is returned.
@@ -38,7 +41,7 @@ struct cpl_decide_request {
 struct cpl_candidate {
 	const struct cpl_placement_policy *policy;
 	uint64_t seed;
-	struct cpl_metrics metrics; /* with background */
+	struct cpl_metrics metrics; /* with background; see all_metrics */
 	struct cpl_job_sums sums;   /* of this job alone */
 	bool evaluated;             /* false: no signature, or budget */
 };

@@ -1,5 +1,6 @@
 core_sources += src/core/placement/decide.h src/core/placement/placement.h \
 	src/core/placement/placement.c src/core/placement/decide.c \
+	src/core/placement/evaluate.h src/core/placement/evaluate.c \
 	src/core/placement/traffic_search.h src/core/placement/traffic_search.c
 
 # The policies, in the order of candidates under "auto": linear is
