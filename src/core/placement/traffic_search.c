@@ -7,10 +7,10 @@
 #include "traffic/moves.h"
 
 /* Links of routes looked at, spent at the most, to flatten and in all; less
- * than 100 ms. Counts, not times, so the answer is the same on every machine.
- */
-#define FLATTEN_WORK 6000000L
-#define MAX_WORK 8000000L
+ * than 80 ms on 9,216 nodes. Counts, not times, so the answer is the same on
+ * every machine. */
+#define FLATTEN_WORK 3000000L
+#define MAX_WORK 3500000L
 /* Hosts that move in a round, and where each may go. */
 #define MOVERS 4
 #define NEAR_PARTNERS 2
@@ -221,11 +221,24 @@ static int partner(const struct search *s, int host, int k)
 	return last;
 }
 
+/* Spare nodes on home's router: nothing is nearer. */
+static int spares_beside(const struct search *s, int home)
+{
+	const struct cpl_network *net = s->net;
+	int router = cpl_network_router(net, home), n = 0;
+
+	for (int i = net->router_first[router];
+	     i < net->router_first[router + 1]; i++)
+		n += net->router_node[i] != home &&
+		     s->spare_at[net->router_node[i]] >= 0;
+	return n;
+}
+
 /* Indexes of the spare nodes nearest to a host's node; ties to the one with the
  * closer id, then to the lower. */
 static int nearest_spares(struct search *s, int host, int *near)
 {
-	int home = s->node[host], n = 0;
+	int home = s->node[host], n = 0, beside = spares_beside(s, home);
 	int router = cpl_network_router(s->net, home);
 	double hops[NEAR_NODES];
 
@@ -239,16 +252,20 @@ static int nearest_spares(struct search *s, int host, int *near)
 		h = s->routing->hops(s->net, router,
 		                     cpl_network_router(s->net, node));
 		s->work += HOPS_WORK;
-		if (n == NEAR_NODES && h >= hops[n - 1])
-			continue;
-		if (n < NEAR_NODES)
-			n++;
-		for (at = n - 1; at > 0 && h < hops[at - 1]; at--) {
-			hops[at] = hops[at - 1];
-			near[at] = near[at - 1];
+		beside -= h == 0;
+		if (n < NEAR_NODES || h < hops[n - 1]) {
+			if (n < NEAR_NODES)
+				n++;
+			for (at = n - 1; at > 0 && h < hops[at - 1]; at--) {
+				hops[at] = hops[at - 1];
+				near[at] = near[at - 1];
+			}
+			hops[at] = h;
+			near[at] = s->spare_at[node];
 		}
-		hops[at] = h;
-		near[at] = s->spare_at[node];
+		/* Those that come are a link away, or more. */
+		if (n == NEAR_NODES && hops[n - 1] <= 1 && !beside)
+			break;
 	}
 	return n;
 }
