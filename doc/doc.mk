@@ -1,5 +1,5 @@
 # man pages and guides
-dist_man_MANS += doc/man1/commplace.1 doc/man1/commplace-explain.1 doc/man1/commplace-status.1
+dist_man_MANS += doc/man1/commplace.1 doc/man1/commplace-explain.1 doc/man1/commplace-status.1 doc/man1/commplace-replay.1
 dist_man_MANS += doc/man8/spank_commplace.8 doc/man8/job_submit_commplace.8
 dist_man_MANS += doc/man1/commplace-place.1 doc/man1/commplace-map.1
 dist_man_MANS += doc/man1/commplace-bind.1 doc/man8/task_commplace.8

@@ -31,7 +31,7 @@ struct cmd {
 
 extern const struct cmd cmd_network, cmd_signature, cmd_traffic, cmd_compare,
 	cmd_place, cmd_map, cmd_bind, cmd_config, cmd_record, cmd_explain,
-	cmd_status;
+	cmd_replay, cmd_status;
 
 /* "commplace NAME: text" on stderr; returns CMD_FAILED. */
 int cmd_fail(const struct cmd *self, const struct cpl_error *err);

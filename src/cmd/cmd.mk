@@ -18,6 +18,7 @@ commplace_SOURCES += src/cmd/map.c src/cmd/map.h src/cmd/map_compare.c src/cmd/m
 commplace_SOURCES += src/cmd/network.c
 commplace_SOURCES += src/cmd/place.c
 commplace_SOURCES += src/cmd/record.c
+commplace_SOURCES += src/cmd/replay.c
 commplace_SOURCES += src/cmd/signature.c src/cmd/signature.h src/cmd/signature_show.c
 commplace_SOURCES += src/cmd/status.c
 commplace_SOURCES += src/cmd/traffic.c src/cmd/traffic.h src/cmd/traffic_report.c
@@ -27,8 +28,8 @@ help_texts = src/cmd/help/bind.txt src/cmd/help/compare.txt \
 	src/cmd/help/config.txt src/cmd/help/explain.txt \
 	src/cmd/help/map.txt src/cmd/help/network.txt \
 	src/cmd/help/place.txt src/cmd/help/record.txt \
-	src/cmd/help/signature.txt src/cmd/help/status.txt \
-	src/cmd/help/traffic.txt
+	src/cmd/help/replay.txt src/cmd/help/signature.txt \
+	src/cmd/help/status.txt src/cmd/help/traffic.txt
 nodist_commplace_SOURCES = src/cmd/help_texts.c
 src/cmd/help_texts.c: src/cmd/help/help.awk $(help_texts)
 	$(AM_V_GEN)$(MKDIR_P) src/cmd && cd $(srcdir) && \

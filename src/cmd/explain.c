@@ -196,35 +196,6 @@ static char *replay_of(const struct cpl_record *r,
 	return text;
 }
 
-/* The background jobs of a decision from their own records, running or
- * ended; refused where one has none any more. */
-static int background_of(const struct cpl_record *record, const char *state_dir,
-                         struct cpl_state *out, struct cpl_error *err)
-{
-	memset(out, 0, sizeof(*out));
-	out->job = calloc((size_t)record->n_background + 1, sizeof(*out->job));
-	if (!out->job)
-		return cpl_fail_memory(err);
-	for (int64_t i = 0; i < record->n_background; i++) {
-		struct cpl_record *r;
-		bool ended;
-		int rc;
-
-		r = cpl_record_find(state_dir, record->background[i], &ended,
-		                    err);
-		if (!r)
-			return cpl_fail_prefix(
-			        err, "background of job %" PRId64 ": ",
-			        record->job);
-		rc = cpl_record_job(r, &out->job[out->n_jobs], err);
-		cpl_record_free(r);
-		if (rc)
-			return -1;
-		out->n_jobs++;
-	}
-	return 0;
-}
-
 /* The jobs that were background when the decision was made. */
 static int write_state(const struct cmd *self, const struct cpl_record *r,
                        const struct cpl_config *config, const char *state_dir,
@@ -234,7 +205,7 @@ static int write_state(const struct cmd *self, const struct cpl_record *r,
 	struct cpl_state state = {0};
 	int rc = CMD_FAILED;
 
-	if (background_of(r, state_dir, &state, &err) ||
+	if (cpl_record_background(r, state_dir, &state, &err) ||
 	    cmd_write_state(&state, config, path, &err))
 		cmd_fail(self, &err);
 	else

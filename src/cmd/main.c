@@ -16,6 +16,7 @@ static const struct cmd *const table[] = {
 	&cmd_network,
 	&cmd_place,
 	&cmd_record,
+	&cmd_replay,
 	&cmd_signature,
 	&cmd_status,
 	&cmd_traffic,

@@ -116,5 +116,8 @@ END
 	is "$(ranks "$home/mpi.out")" "$(planned "$job")" \
 		"mpirun's ranks run where the plan has them"
 fi
+# All of the above, made again from the records.
+has "$(user replay)" "[1-9][0-9]* equal, 0 different, 0 not repeatable" \
+	"replay: every decision comes out equal"
 cluster_check
 done_testing

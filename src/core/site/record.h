@@ -89,6 +89,9 @@ char *cpl_record_text(const struct cpl_record *record, size_t *length,
 char *cpl_record_path(const char *state_dir, bool ended, int64_t job,
                       struct cpl_error *err);
 
+/* A record's file. NULL with err. */
+struct cpl_record *cpl_record_load(const char *path, struct cpl_error *err);
+
 /* Find a job's record, running first. NULL with err ("no record of job 17 in
  * DIR; ..."). */
 struct cpl_record *cpl_record_find(const char *state_dir, int64_t job,
@@ -105,6 +108,12 @@ struct cpl_record *cpl_record_find_shown(const char *state_dir,
  */
 int cpl_record_job(struct cpl_record *record, struct cpl_running_job *job,
                    struct cpl_error *err);
+
+/* The jobs that counted as background, from their own records, running or
+ * ended; cpl_state_free it in either case. -1 with err: one has none any more. */
+int cpl_record_background(const struct cpl_record *record,
+                          const char *state_dir, struct cpl_state *out,
+                          struct cpl_error *err);
 
 /* The hosts and rank_host of an observed job become those that it runs on: the
  * stock answer, in even blocks. -1 with err: the record does not tell. */

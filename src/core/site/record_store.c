@@ -3,6 +3,7 @@
 #include "site/record.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,7 @@ char *cpl_record_path(const char *state_dir, bool ended, int64_t job,
 	return path;
 }
 
-static struct cpl_record *load(const char *path, struct cpl_error *err)
+struct cpl_record *cpl_record_load(const char *path, struct cpl_error *err)
 {
 	json_t *root = cpl_json_load(path, err);
 	struct cpl_record *record;
@@ -66,7 +67,7 @@ struct cpl_record *cpl_record_find(const char *state_dir, int64_t job,
 
 		if (!path)
 			return NULL;
-		record = load(path, &why);
+		record = cpl_record_load(path, &why);
 		/* After the attempt: it may move to "ended" meanwhile. */
 		there = record || !access(path, F_OK);
 		free(path);
@@ -125,7 +126,7 @@ static struct cpl_record *find_shown(const char *state_dir, bool ended,
 	while (folder && !record && state_next_job(folder, &id)) {
 		char *path = cpl_record_path(state_dir, ended, id, NULL);
 
-		record = path ? load(path, NULL) : NULL;
+		record = path ? cpl_record_load(path, NULL) : NULL;
 		free(path);
 		if (record &&
 		    (!record->shown_as || strcmp(record->shown_as, shown_as))) {
@@ -190,6 +191,35 @@ int cpl_record_job(struct cpl_record *record, struct cpl_running_job *job,
 	return 0;
 }
 
+int cpl_record_background(const struct cpl_record *record,
+                          const char *state_dir, struct cpl_state *out,
+                          struct cpl_error *err)
+{
+	memset(out, 0, sizeof(*out));
+	out->job = calloc((size_t)record->n_background + 1, sizeof(*out->job));
+	if (!out->job)
+		return cpl_fail_memory(err);
+	for (int64_t i = 0; i < record->n_background; i++) {
+		struct cpl_record *r;
+		bool ended;
+		int rc;
+
+		r = cpl_record_find(state_dir, record->background[i], &ended,
+		                    err);
+		if (!r)
+			return cpl_fail_prefix(
+			        err, "background of job %" PRId64 ": ",
+			        record->job);
+		rc = cpl_record_job(r, &out->job[out->n_jobs], err);
+		cpl_record_free(r);
+		if (rc)
+			return -1;
+		out->n_jobs++;
+	}
+	state_sort(out);
+	return 0;
+}
+
 int cpl_record_as_it_runs(struct cpl_record *record, struct cpl_error *err)
 {
 	struct cpl_hostlist list = {0};
@@ -227,7 +257,7 @@ static int running_job(const char *state_dir, int64_t id,
 
 	if (!path)
 		return -1;
-	record = load(path, &dropped);
+	record = cpl_record_load(path, &dropped);
 	free(path);
 	rc = record && record->job == id && !cpl_record_job(record, job, NULL);
 	cpl_record_free(record);

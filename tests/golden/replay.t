@@ -1,0 +1,145 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# `commplace replay` on records made of what `commplace place` decides, which
+# evaluates candidates by another way.
+here=$(cd "${0%/*}" && pwd)
+. "$here/../tools/tap.bash"
+commplace=${COMMPLACE:-commplace}
+work=$(mktemp -d)
+on_exit 'rm -rf "$work"'
+cd "$work" || bail "no $work"
+export COMMPLACE_CONF=$work/commplace.conf LC_ALL=C
+mkdir -p profiles state/running state/ended
+cat >commplace.conf <<-END
+NetworkFile=$work/network.json
+ProfileDir=$work/profiles
+StateDir=$work/state
+END
+cat >network.json <<-END
+{ "format": "commplace-network", "version": 1, "name": "df", "type": "dragonfly",
+  "groups": 6, "rows": 2, "columns": 4, "nodes_per_router": 2,
+  "global_links_per_group_pair": 2, "nodes": "n[0-95]" }
+END
+for size in 4 8 24; do
+	cat >profiles/ring$size.json <<-END
+	{ "format": "commplace-signature", "version": 1, "ranks": $size,
+	  "phases": [ { "name": "p", "weight": 10, "pattern": { "type": "stencil",
+	    "dims": [$size], "points": 3, "periodic": true, "bytes": 1000 } } ] }
+	END
+done
+
+# record JOB STATE-FOLDER PROFILE NODES POLICY FREE BACKGROUND...: decide and
+# write the record that slurmctld would
+record() {
+	local job=$1 folder=$2 profile=$3 nodes=$4 policy=$5 free=$6
+	shift 6
+	"$commplace" place --network network.json --nodes "$nodes" --seed 7 \
+		--signature "profiles/$profile.json" --policy "$policy" \
+		--free "$free" --running then.json --json >place.json ||
+		return
+	perl -MJSON::PP -0777 -e '
+		my $d = decode_json(<STDIN>);
+		my ($job, $profile, $nodes, $policy, $free, $net, @others) = @ARGV;
+		my $ranks = $profile =~ s/\D//gr;
+		my $each = int(($ranks + $nodes - 1) / $nodes);
+		my @candidates = map { { policy => $_->{policy}, seed => $_->{seed},
+			evaluated => JSON::PP::true,
+			map { $_->[0] => $_->[1] } (
+				["max_congestion", $_->{max_congestion}],
+				["mean_congestion", $_->{mean_congestion}],
+				["hop_bytes", $_->{hop_bytes}]) } }
+			@{$d->{candidates}};
+		print encode_json({ format => "commplace-decision", version => 1,
+			job => $job + 0, time => 4000000000, uid => 0,
+			profile => $profile, outcome => "placed", reason => "",
+			policy_asked => $policy, policy => $d->{policy}, seed => 7,
+			objective => "max-congestion", routing => "static-direct",
+			network_file => $net, nodes_wanted => $nodes + 0,
+			ranks_per_node => $each, free_hosts => $free,
+			required_hosts => "", cut_short => JSON::PP::false,
+			decision_ms => 1, stock_hosts => "",
+			stock_max_congestion => -1, stock_mean_congestion => -1,
+			mapping => "linear", mapping_kept_default => JSON::PP::true,
+			map_max_before => 0, map_max_after => 0,
+			background => [ map { $_ + 0 } @others ],
+			hosts => $d->{hosts}, candidates => \@candidates,
+			rank_host => [ map { int($_ / $each) } 0 .. $ranks - 1 ] })' \
+		"$job" "$profile" "$nodes" "$policy" "$free" \
+		"$work/network.json" "$@" <place.json >"state/$folder/$job.json"
+}
+
+echo '{"jobs": []}' >then.json
+record 1 ended ring24 12 linear 'n[0-95]'
+ok $? "a job on the empty machine"
+"$commplace" explain 1 --state-dir state --json >/dev/null
+ok $? "its record is one"
+cat >then.json <<-END
+{"jobs": [{"id": 1, "signature": "$work/profiles/ring24.json",
+  "hosts": [$(json state/ended/1.json hosts | sed 's/[^,]*/"&"/g')],
+  "ranks_per_node": 2}]}
+END
+record 2 running ring4 2 auto 'n[20-95]' 1
+ok $? "a small one beside it"
+record 3 running ring8 8 RDN 'n[20-60]' 1
+ok $? "one of a random policy"
+record 4 running ring24 24 traffic 'n[12-95]' 1
+ok $? "one of a search"
+sed 's/"outcome":"placed"/"outcome":"stock"/; s/"job":3/"job":5/' \
+	state/running/3.json >state/ended/5.json
+
+output=$("$commplace" replay)
+ok $? "replay: exit code 0"
+is "$(sed 's/ \+/ /g; s/ $//' <<<"$output")" "job policy verdict why
+2 $(json state/running/2.json policy) equal
+3 random-nodes equal
+4 $(json state/running/4.json policy) equal
+1 linear equal
+
+4 equal, 0 different, 0 not repeatable; nothing was decided for 1" \
+	"all come out equal"
+is "$("$commplace" replay state --json | json - equal)" 4 \
+	"a state directory, as JSON"
+is "$(cd / && "$commplace" replay "$work/state/running" --json | json - equal)" \
+	3 "a folder of records"
+is "$("$commplace" replay state/running/2.json state/running/4.json --json |
+	json - equal)" 2 "two records"
+cp state/running/2.json elsewhere.json
+is "$("$commplace" replay elsewhere.json --state-dir state --json |
+	json - equal)" 1 "a record elsewhere, with --state-dir"
+
+# What differs is said.
+# differs WHAT WHY SED-EXPRESSION
+differs() {
+	local what=$1 why=$2 got rc
+	sed "$3" state/running/2.json >other.json
+	got=$("$commplace" replay other.json --state-dir state 2>&1)
+	is $? 1 "$what: exit code 1"
+	like "$got" "$why" "$what: says so"
+}
+host=$(json state/running/2.json hosts 0)
+differs "another node" "different +node 0 is $host, in the record n95" \
+	"s/\"hosts\":\[\"$host\"/\"hosts\":[\"n95\"/"
+differs "another number" "different +candidate .*hop-bytes .*in the record" \
+	's/"hop_bytes":[0-9.e+]*/"hop_bytes":123/g'
+sed 's/"policy":"[a-z-]*"/"policy":"blocked"/g' state/running/3.json >other.json
+like "$("$commplace" replay other.json --state-dir state)" \
+	"different +chosen is random-nodes, in the record blocked" \
+	"another policy: says so"
+differs "a decision cut short" "not repeatable +MaxDecisionTime had cut it short" \
+	"s/\"cut_short\":false/\"cut_short\":true/;
+	s/\"hosts\":\[\"$host\"/\"hosts\":[\"n95\"/"
+differs "a background job without a record" \
+	"not repeatable +background of job 2: no record of job 99 in state" \
+	's/"background":\[1\]/"background":[99]/'
+differs "a profile that is gone" "not repeatable.*none.json" \
+	's/"profile":"ring4"/"profile":"none"/'
+sed 's/4000000000/1000000000/; s/"hop_bytes":[0-9.e+]*/"hop_bytes":123/g' \
+	state/running/2.json >other.json
+like "$("$commplace" replay other.json --state-dir state)" \
+	"different +\(.*(ring4|network)\.json was changed since\)" \
+	"files that are younger than the decision are named"
+mkdir none
+is "$("$commplace" replay none)" \
+	"0 equal, 0 different, 0 not repeatable; nothing was decided for 0" \
+	"an empty folder"
+done_testing
