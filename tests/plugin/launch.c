@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "src/common/list.h"
-#include "src/common/select.h"
 #include "src/slurmd/common/xcpuinfo.h"
 
 #include "site/launch.h"
@@ -67,8 +66,11 @@ void write_config(const char *more)
 
 struct cplslurm_excerpt carried;
 bool nothing_sent;
-static dynamic_plugin_data_t jobinfo;
-static unsigned char *made;
+/* The last two: of one launch slurmctld may be asked twice. */
+static unsigned char *made, *made_before;
+
+static int credential_stub;
+slurm_cred_t *const launch_credential = (slurm_cred_t *)&credential_stub;
 
 static struct cpl_store_answer find(const char *dir, const char *name)
 {
@@ -116,7 +118,8 @@ static void send_along(const launch_tasks_request_msg_t *req,
 		job.profile = cplslurm_options(req->env, req->envc).profile;
 	snprintf(path, sizeof(path), "%s/commplace.conf", launch_dir);
 	config = cpl_config_load(path, NULL);
-	free(made);
+	free(made_before);
+	made_before = made;
 	made = NULL;
 	if (!config)
 		return;
@@ -124,26 +127,36 @@ static void send_along(const launch_tasks_request_msg_t *req,
 	if (want.binding.value) {
 		found = find(config->profile_dir, want.profile.value);
 		made = cpl_site_launch(config, &want, &found, &step,
-		                       CPL_LAUNCH_MAX_BYTES, &size,
-		                       &err);
+		                       CPL_LAUNCH_MAX_BYTES, &size, &err);
 		cpl_profile_drop(found.profile);
 	}
 	cpl_config_free(config);
 	*out = (struct cplslurm_excerpt){made, (uint32_t)size};
 }
 
+/* False: nothing. */
+static bool ask(const launch_tasks_request_msg_t *req,
+                struct cplslurm_excerpt *out)
+{
+	if (nothing_sent)
+		return false;
+	*out = carried;
+	if (!carried.data)
+		send_along(req, out);
+	return out->data;
+}
+
+#if CPLSLURM_SERIES < 2405
+
+static dynamic_plugin_data_t jobinfo;
+
 /* In the place of slurmd's select plugin. */
 int select_g_select_jobinfo_get(dynamic_plugin_data_t *info,
                                 enum select_jobdata_type type, void *data)
 {
-	struct cplslurm_excerpt *out = data;
-
-	if ((int)type != CPLSLURM_JOBDATA_EXCERPT || nothing_sent)
-		return SLURM_ERROR;
-	*out = carried;
-	if (!carried.data)
-		send_along(info->data, out);
-	return out->data ? SLURM_SUCCESS : SLURM_ERROR;
+	return (int)type == CPLSLURM_JOBDATA_EXCERPT && ask(info->data, data)
+	               ? SLURM_SUCCESS
+	               : SLURM_ERROR;
 }
 
 int select_g_select_jobinfo_set(dynamic_plugin_data_t *info,
@@ -153,6 +166,110 @@ int select_g_select_jobinfo_set(dynamic_plugin_data_t *info,
 		carried.data = NULL;
 	return SLURM_SUCCESS;
 }
+
+static void address(launch_tasks_request_msg_t *req)
+{
+	jobinfo.data = req;
+	req->select_jobinfo = &jobinfo;
+}
+
+void set_user(launch_tasks_request_msg_t *req, uid_t uid, gid_t gid)
+{
+	req->uid = uid;
+	req->gid = gid;
+}
+
+int task_p_slurmd_launch_request(launch_tasks_request_msg_t *req,
+                                 uint32_t node_id, char **err_msg);
+int task_p_post_set_affinity(stepd_step_rec_t *job, uint32_t node_tid);
+
+int launch_bind(launch_tasks_request_msg_t *req, uint32_t node)
+{
+	return task_p_slurmd_launch_request(req, node, NULL);
+}
+
+int launch_confine(stepd_step_rec_t *step, uint32_t task)
+{
+	return task_p_post_set_affinity(step, task);
+}
+
+#else
+
+static const launch_tasks_request_msg_t *addressed;
+static struct cplslurm_switch info = {.magic = CPLSLURM_SWITCH_MAGIC};
+static dynamic_plugin_data_t door = {.data = &info};
+static slurm_cred_arg_t arguments;
+
+/* In the place of slurmstepd's credential, which switch/commplace has opened.
+ */
+slurm_cred_arg_t *slurm_cred_get_args(slurm_cred_t *cred)
+{
+	struct cplslurm_excerpt excerpt;
+
+	assert_ptr_equal(cred, launch_credential);
+	arguments.switch_step = ask(addressed, &excerpt) ? &door : NULL;
+	info.data = (void *)excerpt.data;
+	info.size = excerpt.size;
+	return &arguments;
+}
+
+void slurm_cred_unlock_args(slurm_cred_t *cred)
+{
+}
+
+static void address(launch_tasks_request_msg_t *req)
+{
+	static char type[] = "switch/commplace";
+
+	slurm_conf.switch_type = type;
+	addressed = req;
+	arguments.uid = 0;
+	arguments.gid = 0;
+}
+
+void set_user(launch_tasks_request_msg_t *req, uid_t uid, gid_t gid)
+{
+	arguments.uid = uid;
+	arguments.gid = gid;
+}
+
+int task_p_slurmd_launch_request(launch_tasks_request_msg_t *req,
+                                 uint32_t node_id, char **err_msg);
+int task_p_pre_setuid(stepd_step_rec_t *job);
+int task_p_pre_launch_priv(stepd_step_rec_t *job, uint32_t node_tid,
+                           uint32_t global_tid);
+
+int launch_bind(launch_tasks_request_msg_t *req, uint32_t node)
+{
+	stepd_step_rec_t *step;
+	int rc = task_p_slurmd_launch_request(req, node, NULL);
+
+	if (rc != SLURM_SUCCESS)
+		return rc;
+	assert_int_equal(req->envc, envcount(req->env));
+	step = xmalloc(sizeof(*step));
+	step->step_id = req->step_id;
+	step->msg = req;
+	step->nodeid = node;
+	step->env = req->env;
+	step->cpu_bind_type = req->cpu_bind_type;
+	step->cpu_bind = req->cpu_bind;
+	step->mem_bind_type = req->mem_bind_type;
+	rc = task_p_pre_setuid(step);
+	req->env = step->env;
+	req->envc = envcount(req->env);
+	req->cpu_bind_type = step->cpu_bind_type;
+	req->cpu_bind = step->cpu_bind;
+	xfree(step);
+	return rc;
+}
+
+int launch_confine(stepd_step_rec_t *step, uint32_t task)
+{
+	return task_p_pre_launch_priv(step, task, task);
+}
+
+#endif
 
 int launch_set_up(void **state)
 {
@@ -177,7 +294,8 @@ int launch_tear_down(void **state)
 
 	fini();
 	free(made);
-	made = NULL;
+	free(made_before);
+	made = made_before = NULL;
 	snprintf(command, sizeof(command), "rm -rf %s", launch_dir);
 	return system(command);
 }
@@ -220,8 +338,8 @@ launch_tasks_request_msg_t *new_request(int tasks, const uint32_t *id)
 	req->env = env_array_create();
 	env_array_append(&req->env, "COMM_PROFILE", "pairs4");
 	req->envc = envcount(req->env);
-	jobinfo.data = req;
-	req->select_jobinfo = &jobinfo;
+	req->cred = launch_credential;
+	address(req);
 	return req;
 }
 

@@ -18,9 +18,15 @@
 
 #define LAUNCH_TASKS 256
 
-int task_p_slurmd_launch_request(launch_tasks_request_msg_t *req,
-                                 uint32_t node_id, char **err_msg);
 int fini(void);
+
+/* What the hooks before the start of a step's tasks make of its request: all of
+ * it in slurmd, or from 24.05 on the plan in slurmstepd. SLURM_SUCCESS. */
+int launch_bind(launch_tasks_request_msg_t *req, uint32_t node);
+/* The hook before a task's start, as root. */
+int launch_confine(stepd_step_rec_t *step, uint32_t task);
+/* Does what was sent stay with the launch? In slurmd it is dropped. */
+#define LAUNCH_KEEPS (CPLSLURM_SERIES >= 2405)
 
 extern slurmd_conf_t slurmd;
 extern const char *credential; /* cores of the step on this node */
@@ -51,6 +57,10 @@ extern bool nothing_sent; /* it has no plugin of ours */
 
 /* Of one node, with profile pairs4; id NULL: tasks 0, 1, ... */
 launch_tasks_request_msg_t *new_request(int tasks, const uint32_t *id);
+/* Every request's. */
+extern slurm_cred_t *const launch_credential;
+/* Whose step it is. */
+void set_user(launch_tasks_request_msg_t *req, uid_t uid, gid_t gid);
 void free_request(launch_tasks_request_msg_t *req);
 
 /* cpltask_plan of a request; 0, too, where it has no tasks to plan for. */

@@ -52,7 +52,7 @@ TESTS += $(task_tests)
 endif
 endif
 tests_plugin_test_task_load_SOURCES = tests/plugin/test_task_load.c
-tests_plugin_test_task_load_CPPFLAGS = $(slurm_plugin_cppflags) -DCPL_TEST_BUILDDIR='"$(abs_top_builddir)"'
+tests_plugin_test_task_load_CPPFLAGS = $(slurm_plugin_cppflags) -DCPL_TEST_BUILDDIR='"$(abs_top_builddir)"' -DCPL_TEST_STOCK_DIR='"$(SLURM_PLUGIN_SYSTEM_DIR)"'
 tests_plugin_test_task_load_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_plugin_test_task_load_LDFLAGS = $(task_test_ldflags)
 tests_plugin_test_task_load_LDADD = -lslurmfull $(CMOCKA_LIBS) -ldl
@@ -145,3 +145,7 @@ endif
 tests_plugin_test_public_SOURCES = tests/plugin/test_public.c
 tests_plugin_test_public_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/src/plugins/compat -DCPL_TEST_PLUGIN_DIR='"$(abs_top_builddir)/.libs"' -DCPL_TEST_STOCK_DIR='"$(SLURM_PLUGIN_SYSTEM_DIR)"'
 tests_plugin_test_public_LDADD = -lslurm -ldl
+
+# All that the layers plugin and live run, without the programs of others.
+plugin-tests: $(filter tests/plugin/%,$(check_PROGRAMS)) $(check_LTLIBRARIES)
+.PHONY: plugin-tests

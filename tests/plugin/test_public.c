@@ -12,7 +12,7 @@
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
 
-#include "slurm_public.h"
+#include "series.h"
 
 #define PLUGIN CPL_TEST_PLUGIN_DIR "/select_cons_tres_commplace.so"
 

@@ -18,7 +18,7 @@
 #include <slurm/slurm.h>
 #include <slurm/spank.h>
 
-#include "slurm_public.h"
+#include "series.h"
 
 slurm_conf_t slurm_conf;
 

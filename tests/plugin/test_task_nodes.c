@@ -12,11 +12,9 @@
 #include <unistd.h>
 
 #include "src/common/bitstring.h"
-#include "src/common/gres.h"
 #include "src/common/list.h"
 #include "src/common/log.h"
 #include "src/common/pack.h"
-#include "src/common/slurm_cred.h"
 
 #include "binding/binding.h"
 
@@ -148,8 +146,7 @@ static void test_whole_nodes(void **state)
 		env_array_overwrite(&req->env, "COMM_PROFILE", "sets");
 		unlink(log);
 		log_to(log);
-		assert_int_equal(task_p_slurmd_launch_request(req, 0, NULL),
-		                 SLURM_SUCCESS);
+		assert_int_equal(launch_bind(req, 0), SLURM_SUCCESS);
 		log_to(NULL);
 		assert_int_equal(lines_with(log, "masks 0x"), 1);
 		assert_int_equal(lines_with(log, ""), 1);
@@ -224,8 +221,7 @@ static void test_damaged_trees(void **state)
 		else
 			write_file("tree.xml", "<topology version=\"2.0\">\n"
 			                       "<object type=\"Machine\"/>\n");
-		assert_int_equal(task_p_slurmd_launch_request(req, 0, NULL),
-		                 SLURM_SUCCESS);
+		assert_int_equal(launch_bind(req, 0), SLURM_SUCCESS);
 		assert_int_equal(req->cpu_bind_type, 0);
 		assert_null(req->cpu_bind);
 		assert_null(getenvp(req->env, CPLTASK_BOUND));
@@ -243,14 +239,14 @@ static void test_damaged_trees(void **state)
 static const char *gpu_cores[8];
 static unsigned step_gpus;
 static bool constrained;
-static int credential_stub;
 
-void get_cred_gres(slurm_cred_t *cred, char *node, List *job, List *step)
+void get_cred_gres(slurm_cred_t *cred, char *node, cplslurm_list **job,
+                   cplslurm_list **step)
 {
 	gres_state_t *state = xmalloc(sizeof(*state));
 	gres_step_state_t *own = xmalloc(sizeof(*own));
 
-	assert_ptr_equal(cred, &credential_stub);
+	assert_ptr_equal(cred, launch_credential);
 	own->node_cnt = 1;
 	own->gres_bit_alloc = xcalloc(1, sizeof(bitstr_t *));
 	own->gres_bit_alloc[0] = bit_alloc(8);
@@ -340,7 +336,6 @@ static void test_gpus_of_tasks(void **state)
 		char text[64] = "";
 		int rc;
 
-		req->cred = (slurm_cred_t *)&credential_stub;
 		req->tres_bind = (char *)row[k].bind;
 		req->accel_bind_type = (uint16_t)row[k].accel;
 		step_gpus = row[k].step;
@@ -395,7 +390,6 @@ static void test_ranks_near_their_gpus(void **state)
 		if (row[k].cores)
 			memcpy(gpu_cores, row[k].cores, sizeof(gpu_cores));
 		step_gpus = row[k].step;
-		req->cred = (slurm_cred_t *)&credential_stub;
 		req->tres_bind = (char *)row[k].bind;
 		env_array_overwrite(&req->env, "COMM_PROFILE", "sets");
 		if (plan_of(req, 0, &plan, &err) != 1)
@@ -427,7 +421,6 @@ static void test_gpus_far_away(void **state)
 	snprintf(log, sizeof(log), "%s/log", launch_dir);
 	step_gpus = 0x01;
 	credential = "0-3,48-51";
-	req->cred = (slurm_cred_t *)&credential_stub;
 	req->tres_bind = (char *)"gpu:closest";
 	env_array_overwrite(&req->env, "COMM_PROFILE", "sets");
 	assert_int_equal(plan_of(req, 0, &plan, &err), 1);
@@ -435,7 +428,7 @@ static void test_gpus_far_away(void **state)
 	cpltask_plan_free(&plan);
 	unlink(log);
 	log_to(log);
-	task_p_slurmd_launch_request(req, 0, NULL);
+	launch_bind(req, 0);
 	log_to(NULL);
 	assert_int_equal(lines_with(log, ", 4 tasks not near their GPU"), 1);
 	/* Cores that make no sense. */

@@ -4,11 +4,31 @@
 #
 #   version_run SUITE FIRST-PORT LAYER...
 #
-# Needs root and debootstrap. COMMPLACE_TEST_ROOTS=DIR keeps roots there, with
-# their packages, for the next run. COMMPLACE_SLURM_HEADERS: see
-# scripts/fetch-slurm-source.
+# Needs root, mounts, debootstrap and a mirror. What cannot be had is said, and
+# the tests are skipped; with CI=true they fail. COMMPLACE_TEST_ROOTS=DIR keeps
+# roots there, with their packages and what was built, for the next run.
+# COMMPLACE_SLURM_HEADERS: see scripts/fetch-slurm-source. COMMPLACE_TEST_PORTS:
+# in place of those from FIRST-PORT on.
 
 : "${COMMPLACE_SOURCE:?root.bash: COMMPLACE_SOURCE is not set}"
+
+# What there is no root without. Ends the test.
+version_lacks() {
+	[ "${CI:-}" != true ] || bail "$*"
+	echo "1..0 # SKIP $*"
+	tap_done=yes
+	exit 0
+}
+
+# version_need TEXT COMMAND...: or it is lacking, and the end of the command's
+# output says more.
+version_need() {
+	local text=$1 output
+	shift
+	output=$("$@" 2>&1) && return
+	tail -n 20 <<<"$output" | sed 's/^/# /' >&2
+	version_lacks "$text: $(tail -n 1 <<<"$output")"
+}
 
 version_mirror() {
 	{
@@ -23,7 +43,10 @@ version_debootstrap() {
 	local mirror
 	mirror=$(version_mirror)
 	[ -n "$mirror" ] || mirror=http://deb.debian.org/debian
+	rm -rf --one-file-system "$2"
+	mkdir -p "$2"
 	debootstrap --variant=minbase "$1" "$2" "$mirror" || return 1
+	chmod 755 "$2"
 	cat >"$2/etc/apt/apt.conf.d/99commplace" <<-END
 	Acquire::Check-Valid-Until "false";
 	APT::Sandbox::User "root";
@@ -34,6 +57,9 @@ version_debootstrap() {
 	cp /etc/resolv.conf /etc/hosts "$2/etc/"
 	printf '#!/bin/sh\nexit 101\n' >"$2/usr/sbin/policy-rc.d"
 	chmod 755 "$2/usr/sbin/policy-rc.d"
+	# Cut off before this it is made anew.
+	mkdir "$2/commplace"
+	: >"$2/commplace/made"
 }
 
 version_in() { # ROOT COMMAND...
@@ -83,9 +109,9 @@ version_is() {
 # version_root; NAME tells those of one release apart.
 version_root() {
 	local suite=$1
-	[ "$(id -u)" = 0 ] || bail "needs root"
+	[ "$(id -u)" = 0 ] || version_lacks "needs root"
 	command -v debootstrap >/dev/null ||
-		bail "debootstrap is missing: apt-get install debootstrap"
+		version_lacks "debootstrap is missing: apt-get install debootstrap"
 	if [ -n "${COMMPLACE_TEST_ROOTS:-}" ]; then
 		version_root=$COMMPLACE_TEST_ROOTS/$2
 	else
@@ -93,34 +119,41 @@ version_root() {
 		on_exit "rm -rf --one-file-system '$version_root'"
 	fi
 	on_exit "version_umount '$version_root'"
-	if [ ! -f "$version_root/etc/debian_version" ]; then
-		mkdir -p "$version_root"
-		runs "a root of $suite" \
-			version_debootstrap "$suite" "$version_root" ||
-			done_testing
-		chmod 755 "$version_root"
-	fi
-	runs "proc, sys and dev in it" version_mount "$version_root" ||
-		done_testing
-	runs "commplace in it" version_copy "$version_root" || done_testing
+	[ -f "$version_root/commplace/made" ] ||
+		version_need "no root of $suite can be made" \
+			version_debootstrap "$suite" "$version_root"
+	version_need "no proc, sys and dev in a root" version_mount "$version_root"
+	version_need "no commplace in a root" version_copy "$version_root"
 }
 
 version_run() {
 	local suite=$1 low=$2 log
 	shift 2
-	version_ports=$low-$((low + 2999))
+	version_ports=${COMMPLACE_TEST_PORTS:-$low-$((low + 2999))}
 	if version_is "$suite"; then
 		echo "1..0 # SKIP this system is $suite: the other layers are for it"
 		tap_done=yes
 		exit 0
 	fi
 	version_root "$suite" "$suite"
+	version_need "$suite's packages cannot be installed" \
+		version_in "$version_root" \
+		/commplace/source/scripts/install-packages live
+	version_need "the headers of $suite's Slurm cannot be had" \
+		version_in "$version_root" \
+		/commplace/source/scripts/fetch-slurm-source \
+		/commplace/build/slurm-source
 	log=$(mktemp)
 	on_exit "rm -f '$log'"
 	version_in "$version_root" \
 		/commplace/source/run-tests -d /commplace/build "$@" >"$log" 2>&1
 	ok $? "$suite: run-tests $*"
 	diag "$(grep -aE '^(Files=|Result:)' "$log" | paste -sd' ')"
-	[ "$tap_failed" -eq 0 ] || tail -n 150 "$log" >&2
+	grep -aE '\.\. skipped' "$log" | sed "s/^/# $suite: /" >&2
+	# What failed, wherever it was, and the end.
+	[ "$tap_failed" -eq 0 ] || {
+		grep -aE '^ *#|FAILED' "$log" | tail -n 200
+		tail -n 40 "$log"
+	} >&2
 	done_testing
 }
