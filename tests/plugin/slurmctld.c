@@ -382,6 +382,23 @@ int slurmctld_step_start(step_record_t *step)
 
 #endif
 
+void slurmctld_counted(int node, uint16_t *cpus, uint64_t *memory)
+{
+#if CPLSLURM_SERIES < 2505
+	const node_record_t *record = node_record_table_ptr[node];
+
+	select_g_select_nodeinfo_get(record->select_nodeinfo,
+	                             SELECT_NODEDATA_SUBCNT,
+	                             NODE_STATE_ALLOCATED, cpus);
+	select_g_select_nodeinfo_get(record->select_nodeinfo,
+	                             SELECT_NODEDATA_MEM_ALLOC,
+	                             NODE_STATE_ALLOCATED, memory);
+#else
+	*cpus = node_select_stats_array[node]->alloc_cpus;
+	*memory = node_select_stats_array[node]->alloc_memory;
+#endif
+}
+
 slurm_step_layout_t *slurmctld_layout(job_record_t *job, int tasks,
                                       uint32_t dist)
 {

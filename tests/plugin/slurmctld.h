@@ -45,6 +45,10 @@ struct slurmctld_test {
 };
 int slurmctld_job_test(void *plugins, const struct slurmctld_test *test);
 
+/* What the stock plugin counts of a node as taken; after
+ * select_g_select_nodeinfo_set_all(). */
+void slurmctld_counted(int node, uint16_t *cpus, uint64_t *memory);
+
 /* The default layout of a job's step, and what Slurm does with it before the
  * step is launched. */
 slurm_step_layout_t *slurmctld_layout(job_record_t *job, int tasks,

@@ -15,6 +15,7 @@
 #include "base/random.h"
 #include "controller.h"
 #include "ctld_internal.h"
+#include "slurmctld.h"
 
 #define JOBS 200
 #define RUNNING_MAX 20
@@ -50,16 +51,10 @@ static int compare(uint64_t step)
 	select_g_select_nodeinfo_set_all();
 	assert_int_equal(cplslurm_usage(all, &usage), 0);
 	for (int i = 0; i < node_record_count; i++) {
-		const node_record_t *node = node_record_table_ptr[i];
 		uint64_t memory = 0;
 		uint16_t cpus = 0;
 
-		select_g_select_nodeinfo_get(node->select_nodeinfo,
-		                             SELECT_NODEDATA_SUBCNT,
-		                             NODE_STATE_ALLOCATED, &cpus);
-		select_g_select_nodeinfo_get(node->select_nodeinfo,
-		                             SELECT_NODEDATA_MEM_ALLOC,
-		                             NODE_STATE_ALLOCATED, &memory);
+		slurmctld_counted(i, &cpus, &memory);
 		assert_int_equal(usage.cpus[i], cpus);
 		assert_int_equal(usage.memory[i], memory);
 		held += cpus || memory;
@@ -86,7 +81,7 @@ static void test_counts_are_those_of_cons_tres(void **state)
 	int n = 0, held = 0;
 
 	controller_start("cons_tres_commplace");
-	slurm_conf.select_type_param = CR_CORE | CR_MEMORY;
+	slurm_conf.select_type_param |= CR_MEMORY;
 	for (uint64_t i = 0; i < JOBS; i++) {
 		struct job_options options = random_options(i);
 		job_record_t *job = controller_job(&options);

@@ -23,7 +23,7 @@ static void test_loads_lazily_without_slurmd(void **state)
 {
 	void *plugin = dlopen(PLUGIN, RTLD_LAZY | RTLD_LOCAL);
 	static char order[] = "task/commplace,task/affinity";
-	int (*start)(void), (*stop)(void);
+	int (*begin)(void), (*end)(void);
 
 	if (!plugin)
 		fail_msg("%s", dlerror());
@@ -31,12 +31,12 @@ static void test_loads_lazily_without_slurmd(void **state)
 	assert_non_null(dlsym(plugin, "plugin_name"));
 	assert_int_equal(*(const uint32_t *)dlsym(plugin, "plugin_version"),
 	                 SLURM_VERSION_NUMBER);
-	*(void **)&start = dlsym(plugin, "init");
-	*(void **)&stop = dlsym(plugin, "fini");
+	*(void **)&begin = dlsym(plugin, "init");
+	*(void **)&end = dlsym(plugin, "fini");
 	slurm_conf.task_plugin = order;
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(start(), SLURM_SUCCESS);
-		assert_int_equal(stop(), SLURM_SUCCESS);
+		assert_int_equal(begin(), SLURM_SUCCESS);
+		assert_int_equal(end(), SLURM_SUCCESS);
 	}
 	assert_int_equal(dlclose(plugin), 0);
 }
