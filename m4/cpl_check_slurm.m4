@@ -8,7 +8,7 @@
 # (slurm-smd), rpm's, or a prefix.
 
 # Series that the plugins are written for, and the releases they were tested with.
-m4_define([CPL_SLURM_SERIES], [22.05, 24.11 and 26.05])
+m4_define([CPL_SLURM_SERIES], [22.05, 24.11, 25.05, 25.11 and 26.05])
 m4_define([CPL_SLURM_TESTED], [22.05.8 24.11.5 26.05.5])
 
 AC_DEFUN([CPL_CHECK_SLURM], [
@@ -80,7 +80,7 @@ AS_IF([test "x$with_slurm" != xno && test "x$with_slurm_source" != xno], [
 	cpl_v_minor=$(echo $cpl_tree_version | cut -d. -f2)
 	cpl_v_micro=$(echo $cpl_tree_version | cut -d. -f3 | sed 's/@<:@^0-9@:>@.*//')
 	cpl_slurm_series=$cpl_v_major$cpl_v_minor
-	AS_CASE([$cpl_slurm_series], [2205|2411|2605], [],
+	AS_CASE([$cpl_slurm_series], [2205|2411|2505|2511|2605], [],
 		[AC_MSG_ERROR([$SLURM_SOURCE is Slurm $cpl_tree_version; the plugins are written for the series CPL_SLURM_SERIES])])
 	AC_MSG_CHECKING([whether $cpl_slurm_include/slurm is of that version])
 	AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[#include <slurm/slurm_version.h>]],

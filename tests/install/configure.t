@@ -48,7 +48,7 @@ refuses "source of another Debian revision" "22\.05\.8-1" \
 	--with-slurm-source="$tmp/tree"
 tree 23.11.4 23.11.4-1
 refuses "a series that the plugins do not know" \
-	"23\.11\.4; .* the series 22\.05, 24\.11 and 26\.05" \
+	"23\.11\.4; .* the series 22\.05, 24\.11, 25\.05, 25\.11 and 26\.05" \
 	--with-slurm-source="$tmp/tree"
 rm -r "$tmp/tree/src"
 refuses "a tree without headers" "slurm_xlator\.h: .* all headers of it" \

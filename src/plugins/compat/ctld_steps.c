@@ -146,7 +146,7 @@ static slurm_step_layout_t *whole_layout(const job_record_t *job_ptr, int ranks)
 	        .node_list = got->nodes,
 	        .cpus_per_node = got->cpus,
 	        .cpus_per_task = per_task,
-#if CPLSLURM_SERIES < 2505
+#if CPLSLURM_SERIES < 2605
 	        .cpu_count_reps = once,
 	        .cpus_task_reps = once,
 #else

@@ -117,6 +117,9 @@
 #elif CPLSLURM_SERIES < 2505
 #define CPLSLURM_SELECT_PASS(X) PASS_ALL(X) PASS_2411(X) STEPS(X)
 #define CPLSLURM_SELECT_STEPS(X)
+#elif CPLSLURM_SERIES < 2605
+#define CPLSLURM_SELECT_PASS(X) PASS_ALL(X)
+#define CPLSLURM_SELECT_STEPS(X)
 #else
 #define CPLSLURM_SELECT_PASS(X)                                                \
 	PASS_ALL(X)                                                            \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Everything that depends on the version of Slurm: the only place with
- * "#if SLURM_VERSION_NUMBER". Plugins include this first, then
- * slurm_compat_ctld.h or slurm_compat_slurmd.h for the daemon they run in.
+ * Slurm's own headers, and what all of this folder shares beyond daemon.h. For
+ * this folder only, as are slurm_compat_ctld.h and slurm_compat_slurmd.h with
+ * the structures of slurmctld, and of slurmd and slurmstepd.
  */
 #ifndef CPL_COMPAT_SLURM_COMPAT_H
 #define CPL_COMPAT_SLURM_COMPAT_H
@@ -15,8 +15,9 @@
 #include "series.h"
 
 #if CPLSLURM_SERIES != 2205 && CPLSLURM_SERIES != 2411 &&                      \
+        CPLSLURM_SERIES != 2505 && CPLSLURM_SERIES != 2511 &&                  \
         CPLSLURM_SERIES != 2605
-#error "the plugins are written for the series 22.05, 24.11 and 26.05 of Slurm"
+#error "not a series of Slurm that series.h knows"
 #endif
 
 #include "src/common/slurm_xlator.h"

@@ -16,8 +16,8 @@ const uint32_t plugin_id = CPLSLURM_SWITCH_ID;
 /* Slurm declares the hooks by name only, in its table of symbols. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
-/* Turned round in 25.05. */
-#if CPLSLURM_SERIES < 2505
+/* Turned round in 25.11. */
+#if CPLSLURM_SERIES < 2511
 #define HOOK(object, verb) switch_p_##verb##_##object
 #else
 #define HOOK(object, verb) switch_p_##object##_##verb
@@ -205,7 +205,7 @@ static int build(void **out, step_record_t *step, void *inner)
 	return SLURM_SUCCESS;
 }
 
-#if CPLSLURM_SERIES < 2505
+#if CPLSLURM_SERIES < 2511
 
 int switch_p_build_stepinfo(void **out, slurm_step_layout_t *layout,
                             step_record_t *step)
@@ -231,27 +231,10 @@ void switch_p_extern_stepinfo(void **out, job_record_t *job)
 		*out = keep(NULL, inner);
 }
 
-void switch_p_extern_step_fini(uint32_t job)
-{
-	if (theirs)
-		theirs->extern_step_fini(job);
-}
-
 void switch_p_job_start(job_record_t *job)
 {
 	if (theirs)
 		WITH_THEIRS(job->switch_jobinfo, theirs->job_start(job));
-}
-
-static void free_job(job_record_t *job)
-{
-	info_t *info = job->switch_jobinfo;
-
-	if (!info)
-		return;
-	drop_data(info);
-	free(info);
-	job->switch_jobinfo = NULL;
 }
 
 #else
@@ -281,24 +264,6 @@ int switch_p_job_start(job_record_t *job, bool test_only)
 	return rc;
 }
 
-static void free_job(job_record_t *job)
-{
-	info_t *info = job->switch_jobinfo;
-
-	if (!info)
-		return;
-	if (theirs && info->theirs)
-		WITH_THEIRS(job->switch_jobinfo, theirs->jobinfo_free(job));
-	drop_data(info);
-	free(info);
-	job->switch_jobinfo = NULL;
-}
-
-void switch_p_jobinfo_free(job_record_t *job)
-{
-	free_job(job);
-}
-
 uint32_t switch_p_job_channel(job_record_t *job, char *node)
 {
 	uint32_t channel = NO_VAL;
@@ -308,6 +273,40 @@ uint32_t switch_p_job_channel(job_record_t *job, char *node)
 		            channel = theirs->job_channel(job, node));
 	return channel;
 }
+
+#endif
+
+static void free_job(job_record_t *job)
+{
+	info_t *info = job->switch_jobinfo;
+
+	if (!info)
+		return;
+#if CPLSLURM_SERIES >= 2505
+	if (theirs && info->theirs)
+		WITH_THEIRS(job->switch_jobinfo, theirs->jobinfo_free(job));
+#endif
+	drop_data(info);
+	free(info);
+	job->switch_jobinfo = NULL;
+}
+
+#if CPLSLURM_SERIES >= 2505
+void HOOK(jobinfo, free)(job_record_t *job)
+{
+	free_job(job);
+}
+#endif
+
+#if CPLSLURM_SERIES < 2605
+
+void switch_p_extern_step_fini(uint32_t job)
+{
+	if (theirs)
+		theirs->extern_step_fini(job);
+}
+
+#else
 
 void switch_p_stepmgr_init(void)
 {

@@ -36,18 +36,23 @@ struct cplslurm_wrapped {
 	int (*job_step_complete)(void *info, char *nodes);
 	void (*job_complete)(job_record_t *job);
 	int (*fs_init)(stepd_step_rec_t *step);
-#if CPLSLURM_SERIES < 2505
+#if CPLSLURM_SERIES < 2511
 	int (*stepinfo_build)(void **info, slurm_step_layout_t *layout,
 	                      step_record_t *step);
 	void (*job_start)(job_record_t *job);
 	void (*extern_stepinfo)(void **info, job_record_t *job);
-	void (*extern_step_fini)(uint32_t job);
 #else
 	int (*stepinfo_build)(void **info, void *jobinfo, step_record_t *step);
 	int (*job_start)(job_record_t *job, bool test_only);
-	void (*jobinfo_free)(job_record_t *job);
 	bool (*setup_special_steps)(void);
 	uint32_t (*job_channel)(job_record_t *job, char *node);
+#endif
+#if CPLSLURM_SERIES >= 2505
+	void (*jobinfo_free)(job_record_t *job);
+#endif
+#if CPLSLURM_SERIES < 2605
+	void (*extern_step_fini)(uint32_t job);
+#else
 	void (*stepmgr_init)(void);
 	void (*stepmgr_fini)(uint32_t job);
 #endif

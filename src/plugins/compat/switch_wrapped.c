@@ -13,8 +13,8 @@ static const char option[] = "commplace_wraps=";
 static struct cplslurm_wrapped wrapped;
 static void *handle;
 
-/* Turned round in 25.05. */
-#if CPLSLURM_SERIES < 2505
+/* Turned round in 25.11. */
+#if CPLSLURM_SERIES < 2511
 #define TWO(object, verb) "switch_p_" #verb "_" #object
 #else
 #define TWO(object, verb) "switch_p_" #object "_" #verb
@@ -47,13 +47,18 @@ static const struct {
         ONE(job_start),
         ONE(job_complete),
         ONE(fs_init),
-#if CPLSLURM_SERIES < 2505
+#if CPLSLURM_SERIES < 2511
         ONE(extern_stepinfo),
-        ONE(extern_step_fini),
 #else
-        ONE(jobinfo_free),
         ONE(setup_special_steps),
         ONE(job_channel),
+#endif
+#if CPLSLURM_SERIES >= 2505
+        PAIR(jobinfo, free),
+#endif
+#if CPLSLURM_SERIES < 2605
+        ONE(extern_step_fini),
+#else
         ONE(stepmgr_init),
         ONE(stepmgr_fini),
 #endif
@@ -103,9 +108,7 @@ static int start(const char *file, struct cpl_error *err)
 	if (!text)
 		return cpl_fail_memory(err);
 	slurm_conf.switch_param = *text ? text : NULL;
-	/* Void from 25.11 on. */
-	if (their_init && their_init() != SLURM_SUCCESS &&
-	    CPLSLURM_SERIES < 2511)
+	if (their_init && their_init() != SLURM_SUCCESS)
 		rc = cpl_fail(err, "init() of %s failed", file);
 	slurm_conf.switch_param = saved;
 	free(text);

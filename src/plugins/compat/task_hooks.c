@@ -60,7 +60,7 @@ NOTHING(slurmd_resume_job, uint32_t job_id)
 NOTHING(pre_setuid, stepd_step_rec_t *job)
 NOTHING(pre_set_affinity, stepd_step_rec_t *job, uint32_t node_tid)
 NOTHING(set_affinity, stepd_step_rec_t *job, uint32_t node_tid)
-#elif CPLSLURM_SERIES >= 2505
+#elif CPLSLURM_SERIES >= 2605
 NOTHING(update_mem_limit, stepd_step_rec_t *job, uint64_t job_mem,
         uint64_t step_mem)
 #endif
