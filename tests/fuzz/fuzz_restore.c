@@ -74,7 +74,7 @@ static void set_up(void)
 	atexit(remove_all);
 }
 
-static int measure(void *arg, uint32_t *cpus, unsigned char *preferred)
+static int measure(void *arg, uint32_t *cpus, uint64_t *rank)
 {
 	for (int i = 0; i < HOSTS; i++)
 		cpus[i] = 4;

@@ -496,8 +496,9 @@ static void account(void)
 		if (used[i] >= MACHINE_CORES * controller_threads)
 			bit_clear(share_node_bitmap, i);
 		node->owner = owner[i];
-		node->node_state =
-		        used[i] ? NODE_STATE_ALLOCATED : NODE_STATE_IDLE;
+		node->node_state = (node->node_state & NODE_STATE_FLAGS) |
+		                   (used[i] ? NODE_STATE_ALLOCATED
+		                            : NODE_STATE_IDLE);
 	}
 	last_node_update = time(NULL);
 }

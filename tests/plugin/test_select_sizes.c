@@ -150,6 +150,77 @@ static void test_nodes_without_the_gres_are_not_offered(void **state)
 	}
 }
 
+#define CLASSES 4
+
+/* Nodes of each class. */
+static void count_classes(const char *nodes, int *n)
+{
+	bitstr_t *bitmap = NULL;
+	char *copy = xstrdup(nodes);
+
+	memset(n, 0, CLASSES * sizeof(*n));
+	assert_int_equal(slurmctld_bitmap(copy, &bitmap), SLURM_SUCCESS);
+	for (int i = 0; i < bit_size(bitmap); i++)
+		if (bit_test(bitmap, i))
+			n[i % 7 % CLASSES]++;
+	FREE_NULL_BITMAP(bitmap);
+	xfree(copy);
+}
+
+/* fault 10: nodes of low Weight first, those that are powered down last, as
+ * many of each as the stock plugin takes. */
+static void test_weights_are_those_of_the_stock_plugin(void **state)
+{
+	static const uint32_t weight[CLASSES] = {20, 1, 5, 1};
+	static const int nodes[] = {2, 4, 9, 18, 30, 50};
+	config_record_t *own = node_record_table_ptr[0]->config_ptr;
+	config_record_t class[CLASSES];
+
+	for (int i = 0; i < CLASSES; i++) {
+		class[i] = *own;
+		class[i].weight = weight[i];
+	}
+	for (int i = 0; i < node_record_count; i++) {
+		node_record_t *node = node_record_table_ptr[i];
+		int k = i % 7 % CLASSES;
+
+		node->config_ptr = &class[k];
+		/* As the main scheduler sets it. */
+		node->sched_weight = (uint64_t)weight[k] << 8 | 0xff;
+		if (k != 3)
+			continue;
+		node->node_state |= NODE_STATE_POWERED_DOWN;
+		node->sched_weight |= UINT64_C(1) << 41;
+	}
+	for (size_t i = 0; i < sizeof(nodes) / sizeof(*nodes); i++) {
+		struct job_options options = usual;
+		int want[CLASSES], got[CLASSES];
+		job_record_t *job;
+		char *text;
+
+		options.nodes = nodes[i];
+		options.exclusive = true;
+		options.profile = nodes[i] > 16 ? NULL : options.profile;
+		options.tasks = nodes[i] > 16 ? nodes[i] : options.tasks;
+		job = controller_job(&options);
+		text = controller_stock_nodes(job);
+		count_classes(text, want);
+		free(text);
+		controller_job_free(job);
+		text = placed(&options, nodes[i]);
+		count_classes(text, got);
+		free(text);
+		assert_memory_equal(got, want, sizeof(got));
+	}
+	for (int i = 0; i < node_record_count; i++) {
+		node_record_t *node = node_record_table_ptr[i];
+
+		node->config_ptr = own;
+		node->sched_weight = 0;
+		node->node_state &= ~NODE_STATE_POWERED_DOWN;
+	}
+}
+
 static int set_up(void **state)
 {
 	/* So that random groups are not the first nodes. */
@@ -172,6 +243,8 @@ int main(void)
 	                               set_up),
 	        cmocka_unit_test_setup(
 	                test_nodes_without_the_gres_are_not_offered, set_up),
+	        cmocka_unit_test_setup(
+	                test_weights_are_those_of_the_stock_plugin, set_up),
 	};
 	int rc;
 

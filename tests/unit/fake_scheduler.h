@@ -17,7 +17,7 @@
 struct fake {
 	int n_hosts;
 	uint32_t cpus[FAKE_HOSTS_MAX]; /* free */
-	unsigned char preferred[FAKE_HOSTS_MAX];
+	uint64_t rank[FAKE_HOSTS_MAX];
 	bool useless[FAKE_HOSTS_MAX]; /* cannot serve */
 	int refuse_below;             /* refuse fewer hosts than this */
 	int wanted;                   /* hosts of its own answer */
@@ -26,14 +26,13 @@ struct fake {
 	int host[FAKE_HOSTS_MAX], n_host; /* what the job has, in node order */
 };
 
-static inline int fake_measure(void *arg, uint32_t *cpus,
-                               unsigned char *preferred)
+static inline int fake_measure(void *arg, uint32_t *cpus, uint64_t *rank)
 {
 	struct fake *fake = arg;
 
 	fake->measured++;
 	memcpy(cpus, fake->cpus, (size_t)fake->n_hosts * sizeof(*cpus));
-	memcpy(preferred, fake->preferred, (size_t)fake->n_hosts);
+	memcpy(rank, fake->rank, (size_t)fake->n_hosts * sizeof(*rank));
 	return 0;
 }
 

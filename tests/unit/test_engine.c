@@ -702,21 +702,72 @@ static void test_more_hosts_after_a_refusal(void **state)
 	assert_int_equal(record()->ranks_per_node, 2);
 }
 
-/* fault 13: hosts that the job fills first, while they hold it. */
-static void test_preferred_hosts_are_filled_first(void **state)
+/* faults 10 and 13: hosts of lower ranks are filled first. */
+static void test_lower_ranks_are_filled_first(void **state)
 {
-	struct cpl_engine_request req = request(1, "a8", "random-groups", 4);
+	static const struct {
+		int cheap;    /* hosts from 10 on, of rank 1 */
+		int dear;     /* host of rank 9, -1: none; the others have 5 */
+		int required; /* host, -1: none */
+		int want;     /* of the four that must be cheap */
+	} table[] = {
+	        {4, -1, -1, 4},
+	        {6, -1, -1, 4},
+	        /* Too few: these all, and one of the next rank. */
+	        {3, 0, -1, 3},
+	        {1, 0, -1, 1},
+	        /* The user's own come before them. */
+	        {3, -1, 0, 3},
+	        {3, 0, 0, 3},
+	};
 
+	for (size_t k = 0; k < sizeof(table) / sizeof(*table); k++) {
+		struct cpl_engine_request req =
+		        request(1, "a8", "random-groups", 4);
+		int cheap = 0, required = table[k].required;
+		bool has_required = required < 0;
+
+		all_free();
+		for (int i = 0; i < HOSTS; i++)
+			fake.rank[i] = i == table[k].dear ? 9 : 5;
+		for (int i = 10; i < 10 + table[k].cheap; i++)
+			fake.rank[i] = 1;
+		req.required = &required;
+		req.n_required = required >= 0;
+		assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+		assert_int_equal(fake.n_host, 4);
+		for (int i = 0; i < 4; i++) {
+			cheap += fake.rank[fake.host[i]] == 1;
+			has_required |= fake.host[i] == required;
+			assert_true(fake.rank[fake.host[i]] < 9 ||
+			            fake.host[i] == required);
+		}
+		assert_int_equal(cheap, table[k].want);
+		assert_true(has_required);
+		/* From one state always one answer, and it can be repeated. */
+		assert_int_equal(record()->required_hosts[0] != '\0',
+		                 table[k].cheap < 4 || required >= 0);
+	}
+	/* Refused there: no rank counts any more. */
 	all_free();
-	for (int i = 10; i < 14; i++)
-		fake.preferred[i] = 1;
+	for (int i = 0; i < HOSTS; i++)
+		fake.rank[i] = i >= 10;
+	for (int i = 0; i < 10; i++)
+		fake.useless[i] = true;
+	struct cpl_engine_request req = request(1, "a8", "random-groups", 4);
 	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
 	for (int i = 0; i < 4; i++)
-		assert_int_equal(fake.host[i], 10 + i);
-	fake.cpus[12] = 0;
+		assert_true(fake.host[i] >= 10);
+	/* The user's are as good as those filled first. */
+	all_free();
+	for (int i = 0; i < HOSTS; i++)
+		fake.rank[i] = i >= 3;
+	int two[] = {20, 21};
+	req.required = two;
+	req.n_required = 2;
 	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
-	assert_false(fake.host[0] == 10 && fake.host[1] == 11 &&
-	             fake.host[2] == 13);
+	assert_int_equal(fake.host[2], 20);
+	assert_int_equal(fake.host[3], 21);
 }
 
 /* fault 31: the site's default has nothing to say of these jobs. */
@@ -911,7 +962,7 @@ int main(void)
 	        T(test_waits_for_files_that_are_slow),
 	        T(test_unknown_hosts_are_told_once),
 	        T(test_more_hosts_after_a_refusal),
-	        T(test_preferred_hosts_are_filled_first),
+	        T(test_lower_ranks_are_filled_first),
 	        T(test_defaults_that_do_nothing_are_silent),
 	        T(test_the_users_order_is_on_record),
 	        T(test_observed_jobs_tell_what_would_be),

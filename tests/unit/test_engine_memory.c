@@ -125,7 +125,8 @@ static void start(struct cpl_engine *engine, int64_t id, bool *placed)
 
 	for (int i = 0; i < 8; i++)
 		fake.cpus[i] = 2;
-	fake.preferred[0] = fake.preferred[1] = 1;
+	for (int i = 2; i < 8; i++)
+		fake.rank[i] = 1;
 	fake.useless[0] = true;
 	answer =
 	        cpl_engine_decide(engine, &req, &scheduler, text, sizeof(text));

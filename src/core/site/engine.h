@@ -72,10 +72,10 @@ int cpl_engine_set_hosts(struct cpl_engine *engine, const char *const *name,
  * not call the engine. */
 struct cpl_engine_scheduler {
 	void *arg;
-	/* CPUs of the hosts that are free for this job, 0: not usable; and 1
-	 * for those that it fills first, where they hold it. Both [n_hosts],
+	/* CPUs of the hosts that are free for this job, 0: not usable; and
+	 * their ranks: those of a lower one are filled first. Both [n_hosts],
 	 * zeros before. -1: memory. */
-	int (*measure)(void *arg, uint32_t *cpus, unsigned char *preferred);
+	int (*measure)(void *arg, uint32_t *cpus, uint64_t *rank);
 	/* Give the job all of these hosts. False: refused, nothing changed. */
 	bool (*place)(void *arg, const int *host, int n);
 	/* After a refusal: clear cpus[i] of hosts that cannot serve the job. */

@@ -27,8 +27,13 @@ struct deciding {
 	const struct cpl_engine_scheduler *scheduler;
 	struct cpl_resolved want;
 	int64_t deadline;
-	uint32_t *cpus, *filled; /* [n_hosts] free; of preferred hosts only */
-	const uint32_t *offer;   /* one of them */
+	uint32_t *cpus;          /* [n_hosts] free */
+	uint64_t *rank;          /* [n_hosts] the lower are filled first */
+	uint64_t *level;         /* [n_levels] ranks in use, increasing */
+	int n_levels;            /* 0: they do not count (any more) */
+	uint64_t highest;        /* rank that is offered */
+	uint32_t *filled;        /* [n_hosts] cpus up to that rank */
+	const uint32_t *offer;   /* cpus or filled */
 	struct cpl_size size;
 	bool enough, fits; /* hosts; the required ones among them */
 	struct decided *out;
@@ -198,6 +203,31 @@ static bool offered(const struct deciding *d, int host)
 	       d->offer[host] >= d->size.cpus;
 }
 
+/* Hosts of lower ranks do not hold the job alone: it has them and others. */
+static bool filled_first(const struct deciding *d, int host)
+{
+	return d->n_levels > 1 && d->rank[host] < d->highest &&
+	       offered(d, host);
+}
+
+/* The hosts that the job must have, into host[n_hosts]; returns how many.
+ * Where those filled first are too many for its size, the user's. */
+static int must_have(const struct deciding *d, int *host)
+{
+	const struct cpl_engine_request *req = d->req;
+	int n = 0;
+
+	for (int i = 0; i < req->n_hosts; i++)
+		if (filled_first(d, i))
+			host[n++] = i;
+	if (n > (int)d->size.nodes)
+		n = 0;
+	for (int i = 0; i < req->n_required; i++)
+		if (!n || !filled_first(d, req->required[i]))
+			host[n++] = req->required[i];
+	return n;
+}
+
 /* The core's choice among the hosts offered. */
 static int choose(struct deciding *d, struct cpl_error *err)
 {
@@ -208,24 +238,25 @@ static int choose(struct deciding *d, struct cpl_error *err)
 	struct cpl_record *record = d->out->record;
 	struct cpl_decision decision = {0};
 	unsigned char *free_node = calloc((size_t)now->net->n_nodes + 1, 1);
-	int *required = malloc(((size_t)req->n_required + 1) * sizeof(int));
-	int rc = -1;
+	size_t size = ((size_t)req->n_hosts + 1) * sizeof(int);
+	int *must = malloc(size), *required = malloc(size), n_must, rc = -1;
 
-	if (!free_node || !required) {
+	if (!free_node || !must || !required) {
 		cpl_fail_memory(err);
 		goto out;
 	}
 	for (int i = 0; i < req->n_hosts; i++)
 		if (offered(d, i))
 			free_node[engine->host_node[i]] = 1;
-	for (int i = 0; i < req->n_required; i++)
-		required[i] = engine->host_node[req->required[i]];
+	n_must = must_have(d, must);
+	for (int i = 0; i < n_must; i++)
+		required[i] = engine->host_node[must[i]];
 	struct cpl_decide_request core = {
 	        .place = {.net = now->net,
 	                  .free = free_node,
 	                  .n_nodes_wanted = (int)d->size.nodes,
 	                  .required = required,
-	                  .n_required = req->n_required,
+	                  .n_required = n_must,
 	                  .seed = now->config->seed},
 	        .policy = d->want.policy.value,
 	        .routing = now->routing,
@@ -242,13 +273,13 @@ static int choose(struct deciding *d, struct cpl_error *err)
 	rc = set_choice(d, &decision);
 	if (req->start)
 		rc |= set_free_text(engine, free_node, &record->free_hosts);
-	rc |= set_hosts_text(engine, &record->required_hosts, req->required,
-	                     req->n_required);
+	rc |= set_hosts_text(engine, &record->required_hosts, must, n_must);
 	if (rc)
 		cpl_fail_memory(err);
 out:
 	cpl_decision_free(&decision);
 	free(free_node);
+	free(must);
 	free(required);
 	return rc;
 }
@@ -273,41 +304,74 @@ static int fit(struct deciding *d, const uint32_t *cpus, uint32_t least)
 	return rc < 0 ? -1 : 0;
 }
 
-/* Hosts that the job fills first, while they hold it. */
+static int fit_up_to(struct deciding *d, uint64_t rank, uint32_t least)
+{
+	d->highest = rank;
+	for (int i = 0; i < d->req->n_hosts; i++)
+		d->filled[i] = d->rank[i] <= rank ? d->cpus[i] : 0;
+	return fit(d, d->filled, least);
+}
+
+/* On the lowest ranks that hold the job. */
 static int size_up(struct deciding *d, uint32_t least)
 {
-	if (d->filled && (fit(d, d->filled, least) || d->fits))
-		return d->fits ? 0 : -1;
-	return fit(d, d->cpus, least);
+	int low = 0, high = d->n_levels - 1;
+
+	if (d->n_levels < 2)
+		return fit(d, d->cpus, least);
+	while (low < high) {
+		int middle = (low + high) / 2;
+
+		if (fit_up_to(d, d->level[middle], least))
+			return -1;
+		if (d->fits)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return fit_up_to(d, d->level[low], least);
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The ranks of usable hosts, each once. */
+static void list_levels(struct deciding *d)
+{
+	int n = 0;
+
+	for (int i = 0; i < d->req->n_hosts; i++)
+		if (d->cpus[i])
+			d->level[n++] = d->rank[i];
+	qsort(d->level, (size_t)n, sizeof(*d->level), by_rank);
+	for (int i = 0; i < n; i++)
+		if (!i || d->level[i] != d->level[i - 1])
+			d->level[d->n_levels++] = d->level[i];
 }
 
 static int measure(struct deciding *d)
 {
-	size_t n = (size_t)d->req->n_hosts;
-	unsigned char *preferred = calloc(n + 1, 1);
-	bool any = false;
-	int rc = -1;
+	size_t n = (size_t)d->req->n_hosts + 1;
 
-	d->cpus = calloc(n + 1, sizeof(*d->cpus));
-	d->filled = calloc(n + 1, sizeof(*d->filled));
-	if (!preferred || !d->cpus || !d->filled ||
-	    d->scheduler->measure(d->scheduler->arg, d->cpus, preferred))
-		goto out;
-	for (size_t i = 0; i < n; i++) {
+	d->cpus = calloc(n, sizeof(*d->cpus));
+	d->filled = calloc(n, sizeof(*d->filled));
+	d->rank = calloc(n, sizeof(*d->rank));
+	d->level = calloc(n, sizeof(*d->level));
+	if (!d->cpus || !d->filled || !d->rank || !d->level ||
+	    d->scheduler->measure(d->scheduler->arg, d->cpus, d->rank))
+		return -1;
+	for (int i = 0; i < d->req->n_hosts; i++)
 		if (d->engine->host_node[i] < 0)
 			d->cpus[i] = 0;
-		if (preferred[i])
-			d->filled[i] = d->cpus[i];
-		any = any || preferred[i];
-	}
-	if (!any) {
-		free(d->filled);
-		d->filled = NULL;
-	}
-	rc = size_up(d, 0);
-out:
-	free(preferred);
-	return rc;
+	/* The user's come with any rank. */
+	for (int i = 0; i < d->req->n_required; i++)
+		d->rank[d->req->required[i]] = 0;
+	list_levels(d);
+	return size_up(d, 0);
 }
 
 /* Why these hosts cannot be ours to choose; NULL: they can. */
@@ -373,9 +437,8 @@ static bool try_others(struct deciding *d)
 	int lost = 0, n = d->req->n_hosts;
 	uint32_t *before;
 
-	if (d->filled) {
-		free(d->filled);
-		d->filled = NULL;
+	if (d->n_levels > 1 && d->highest < d->level[d->n_levels - 1]) {
+		d->n_levels = 0;
 		return !size_up(d, 0) && d->fits;
 	}
 	before = malloc(((size_t)n + 1) * sizeof(*before));
@@ -619,6 +682,8 @@ out:
 	engine_decided_free(d.out);
 	free(d.cpus);
 	free(d.filled);
+	free(d.rank);
+	free(d.level);
 	pthread_mutex_unlock(&engine->api);
 	return answer;
 }

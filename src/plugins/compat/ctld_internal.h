@@ -71,7 +71,7 @@ void cplslurm_usage_free(struct cplslurm_usage *usage);
 uint32_t cplslurm_reserved_cores(const struct cplslurm_test *test, int node);
 
 /* measure and narrow of struct cpl_engine_scheduler; arg is a test. */
-int cplslurm_measure(void *arg, uint32_t *cpus, unsigned char *preferred);
+int cplslurm_measure(void *arg, uint32_t *cpus, uint64_t *rank);
 void cplslurm_narrow(void *arg, uint32_t *cpus);
 
 /* The job with its user's options; texts belong to it. */

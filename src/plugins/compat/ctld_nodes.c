@@ -133,7 +133,30 @@ static bool owned(const job_record_t *job_ptr, const node_record_t *node_ptr)
 	       !strcmp(node_ptr->mcs_label, job_ptr->mcs_label);
 }
 
-int cplslurm_measure(void *arg, uint32_t *cpus, unsigned char *preferred)
+/* slurmctld's own bits of sched_weight: nodes that must be booted come last,
+ * before them those outside a FLEX reservation. */
+#define MUST_BOOT (UINT64_C(1) << 41)
+#define OUTSIDE_FLEX (UINT64_C(1) << 40)
+/* Below the weight: cons_tres's own, by where a node's GPUs are. */
+#define WEIGHT_SHIFT 8
+
+/* In the order in which cons_tres fills nodes. The main scheduler sets
+ * sched_weight before it asks, the backfill does not: what can be told of a
+ * node itself is looked at, so that both get the same answer. */
+static uint64_t rank_of(const job_record_t *job_ptr,
+                        const node_record_t *node_ptr)
+{
+	uint64_t rank = (uint64_t)node_ptr->config_ptr->weight << WEIGHT_SHIFT;
+
+	if (owned(job_ptr, node_ptr))
+		return 0;
+	rank |= node_ptr->sched_weight & OUTSIDE_FLEX;
+	if (IS_NODE_POWERED_DOWN(node_ptr) || IS_NODE_POWERING_DOWN(node_ptr))
+		rank |= MUST_BOOT;
+	return rank + 1;
+}
+
+int cplslurm_measure(void *arg, uint32_t *cpus, uint64_t *rank)
 {
 	struct cplslurm_test *test = arg;
 	bool whole = whole_nodes(test->job);
@@ -150,7 +173,7 @@ int cplslurm_measure(void *arg, uint32_t *cpus, unsigned char *preferred)
 		    (whole && !bit_test(idle_node_bitmap, i)))
 			continue;
 		cpus[i] = cpus_on(test, &usage, i);
-		preferred[i] = cpus[i] && owned(test->job, node_ptr);
+		rank[i] = rank_of(test->job, node_ptr);
 	}
 	cplslurm_usage_free(&usage);
 	/* Only Slurm knows where the GRES are. */
