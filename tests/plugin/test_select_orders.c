@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "busy.h"
+#include "slurmd.h"
 
 #include "site/record.h"
 
