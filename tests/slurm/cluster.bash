@@ -28,6 +28,7 @@
 : "${CLUSTER_HONEST:=no}"        # yes: node h0, partition real
 : "${CLUSTER_PARTITIONS:=}"      # lines in place of partition main
 : "${CLUSTER_EXTRA:=}"           # further lines of slurm.conf
+: "${CLUSTER_TOPOLOGY:=}"        # lines of topology.conf
 : "${CLUSTER_SITE:=}"            # further lines of commplace.conf
 : "${CLUSTER_NODE_PREFIX:=n}"
 : "${CLUSTER_CTLD_WRAP:=}"       # e.g. valgrind ...; slurmctld then runs -D
@@ -233,6 +234,8 @@ cluster_write_conf() {
 	[ -z "$CLUSTER_EXTRA" ] || echo "$CLUSTER_EXTRA" >>"$SLURM_CONF"
 	[ "$CLUSTER_SERIES" -lt 2405 ] || [ "$CLUSTER_SELECT" = cons_tres ] ||
 		echo "SwitchType=switch/$CLUSTER_SWITCH" >>"$SLURM_CONF"
+	[ -z "$CLUSTER_TOPOLOGY" ] ||
+		echo "$CLUSTER_TOPOLOGY" >"$CLUSTER/etc/topology.conf"
 	cluster_write_cgroup >"$CLUSTER/etc/cgroup.conf"
 	if [ "$CLUSTER_SPANK" = yes ]; then
 		echo "required spank_commplace.so"
