@@ -65,5 +65,29 @@ wait_running "$job"
 ok $? "a job runs beside it"
 cancel_all
 scontrol delete reservationname=cores
+
+# Weights: the lowest that hold the job, for a job that starts at once and for
+# one that waits, whichever scheduler starts it.
+scontrol update nodename=n[0-7] weight=20
+scontrol update nodename=n[8-13] weight=5
+snapshot
+SNAP_FREE="n14 n15"
+job=$(submit -N2 -n8 --exclusive --comm-profile=pairs8)
+wait_running "$job"
+expect_place "$job" "the nodes of the lowest weight"
+is "$(set -- $(job_hosts "$job"); echo "$@" | tr ' ' '\n' | sort | xargs)" \
+	"n14 n15" "both of them"
+cancel_all
+for filler in "" --wrap="sleep 2"; do
+	[ -z "$filler" ] || wide=$(submit -N16 --exclusive "$filler")
+	[ -z "$filler" ] || wait_running "$wide"
+	job=$(submit -N8 -n8 --exclusive --comm-profile=pairs8)
+	wait_running "$job" 40
+	is "$(job_hosts "$job" | tr ' ' '\n' | sort -V | xargs)" \
+		"n8 n9 n10 n11 n12 n13 n14 n15" \
+		"two weights hold it${filler:+, after waiting}"
+	cancel_all
+done
+scontrol update nodename=n[0-13] weight=1
 cluster_check
 done_testing
