@@ -11,8 +11,7 @@
 
 #include "site/launch.h"
 
-slurmd_conf_t slurmd;
-slurmd_conf_t *conf = &slurmd;
+slurmd_conf_t *conf;
 const char *credential;
 char launch_dir[] = "/tmp/commplace-task.XXXXXX";
 
@@ -198,7 +197,7 @@ int launch_confine(stepd_step_rec_t *step, uint32_t task)
 static const launch_tasks_request_msg_t *addressed;
 static struct cplslurm_switch info = {.magic = CPLSLURM_SWITCH_MAGIC};
 static dynamic_plugin_data_t door = {.data = &info};
-static slurm_cred_arg_t arguments;
+static slurm_cred_arg_t *arguments;
 
 /* In the place of slurmstepd's credential, which switch/commplace has opened.
  */
@@ -207,10 +206,10 @@ slurm_cred_arg_t *slurm_cred_get_args(slurm_cred_t *cred)
 	struct cplslurm_excerpt excerpt;
 
 	assert_ptr_equal(cred, launch_credential);
-	arguments.switch_step = ask(addressed, &excerpt) ? &door : NULL;
+	arguments->switch_step = ask(addressed, &excerpt) ? &door : NULL;
 	info.data = (void *)excerpt.data;
 	info.size = excerpt.size;
-	return &arguments;
+	return arguments;
 }
 
 void slurm_cred_unlock_args(slurm_cred_t *cred)
@@ -223,14 +222,16 @@ static void address(launch_tasks_request_msg_t *req)
 
 	slurm_conf.switch_type = type;
 	addressed = req;
-	arguments.uid = 0;
-	arguments.gid = 0;
+	if (!arguments)
+		arguments = xmalloc(sizeof(*arguments));
+	arguments->uid = 0;
+	arguments->gid = 0;
 }
 
 void set_user(launch_tasks_request_msg_t *req, uid_t uid, gid_t gid)
 {
-	arguments.uid = uid;
-	arguments.gid = gid;
+	arguments->uid = uid;
+	arguments->gid = gid;
 }
 
 int task_p_slurmd_launch_request(launch_tasks_request_msg_t *req,
@@ -275,6 +276,7 @@ int launch_set_up(void **state)
 {
 	char path[256];
 
+	conf = xmalloc(sizeof(*conf));
 	if (!mkdtemp(launch_dir))
 		return -1;
 	snprintf(path, sizeof(path), "%s/slurm.conf", launch_dir);
@@ -293,6 +295,7 @@ int launch_tear_down(void **state)
 	char command[64];
 
 	fini();
+	xfree(conf);
 	free(made);
 	free(made_before);
 	made = made_before = NULL;

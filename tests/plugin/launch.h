@@ -28,7 +28,7 @@ int launch_confine(stepd_step_rec_t *step, uint32_t task);
 /* Does what was sent stay with the launch? In slurmd it is dropped. */
 #define LAUNCH_KEEPS (CPLSLURM_SERIES >= 2405)
 
-extern slurmd_conf_t slurmd;
+#define slurmd (*conf)
 extern const char *credential; /* cores of the step on this node */
 extern char launch_dir[];
 extern uint16_t to_launch[2];

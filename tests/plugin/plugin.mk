@@ -44,7 +44,7 @@ task_test_sources = tests/plugin/launch.c tests/plugin/launch.h $(task_hooks)
 task_test_cppflags = $(slurm_plugin_cppflags) -I$(srcdir)/src/plugins/task -DCPL_TEST_SRCDIR='"$(abs_top_srcdir)"'
 task_test_ldflags = -rdynamic -L$(SLURM_PLUGIN_SYSTEM_DIR) -Wl,-rpath,$(SLURM_PLUGIN_SYSTEM_DIR)
 task_test_ldadd = $(task_libadd) -lslurmfull $(CMOCKA_LIBS)
-task_tests = tests/plugin/test_task_load tests/plugin/test_task_plan tests/plugin/test_task_hooks tests/plugin/test_task_nodes
+task_tests = tests/plugin/test_task_load tests/plugin/test_task_plan tests/plugin/test_task_hooks tests/plugin/test_task_nodes tests/plugin/test_task_guard
 if HAVE_SLURM
 if HAVE_CMOCKA
 check_PROGRAMS += $(task_tests)
@@ -66,6 +66,11 @@ tests_plugin_test_task_hooks_CPPFLAGS = $(task_test_cppflags)
 tests_plugin_test_task_hooks_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_plugin_test_task_hooks_LDFLAGS = $(task_test_ldflags)
 tests_plugin_test_task_hooks_LDADD = $(task_test_ldadd)
+tests_plugin_test_task_guard_SOURCES = tests/plugin/test_task_guard.c $(task_test_sources)
+tests_plugin_test_task_guard_CPPFLAGS = $(task_test_cppflags)
+tests_plugin_test_task_guard_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_plugin_test_task_guard_LDFLAGS = $(task_test_ldflags)
+tests_plugin_test_task_guard_LDADD = $(task_test_ldadd)
 tests_plugin_test_task_nodes_SOURCES = tests/plugin/test_task_nodes.c $(task_test_sources)
 tests_plugin_test_task_nodes_CPPFLAGS = $(task_test_cppflags)
 tests_plugin_test_task_nodes_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
@@ -79,7 +84,7 @@ busy_sources = tests/plugin/busy.c tests/plugin/busy.h $(select_test_sources)
 select_test_cppflags = $(slurm_plugin_cppflags) -DCPL_TEST_PLUGIN_DIR='"$(abs_top_builddir)/.libs"' -DCPL_TEST_STOCK_DIR='"$(SLURM_PLUGIN_SYSTEM_DIR)"'
 select_test_ldflags = -rdynamic -L$(SLURM_PLUGIN_SYSTEM_DIR) -Wl,-rpath,$(SLURM_PLUGIN_SYSTEM_DIR)
 select_test_ldadd = libcore.la -lslurmfull $(CMOCKA_LIBS) -ldl
-select_tests = tests/plugin/test_compat tests/plugin/test_layout tests/plugin/test_select tests/plugin/test_select_orders tests/plugin/test_select_stock tests/plugin/test_select_failures tests/plugin/test_select_guard tests/plugin/test_select_sizes tests/plugin/test_select_usage
+select_tests = tests/plugin/test_compat tests/plugin/test_layout tests/plugin/test_select tests/plugin/test_select_orders tests/plugin/test_select_stock tests/plugin/test_select_failures tests/plugin/test_select_guard tests/plugin/test_conf_guard tests/plugin/test_select_sizes tests/plugin/test_select_usage
 if HAVE_SLURM
 if HAVE_CMOCKA
 check_PROGRAMS += $(select_tests)
@@ -149,6 +154,15 @@ tests_plugin_test_public_LDADD = -lslurm -ldl
 # All that the layers plugin and live run, without the programs of others.
 plugin-tests: $(filter tests/plugin/%,$(check_PROGRAMS)) $(check_LTLIBRARIES)
 .PHONY: plugin-tests
+
+tests_plugin_test_conf_guard_SOURCES = tests/plugin/test_conf_guard.c
+tests_plugin_test_conf_guard_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CPPFLAGS) -DCPL_TEST_PLUGIN_DIR='"$(abs_top_builddir)/.libs"'
+if HAVE_SLURM_SWITCH
+tests_plugin_test_conf_guard_CPPFLAGS += -DCPL_TEST_SWITCH
+endif
+tests_plugin_test_conf_guard_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_plugin_test_conf_guard_LDFLAGS = $(select_test_ldflags)
+tests_plugin_test_conf_guard_LDADD = -lslurmfull $(CMOCKA_LIBS) -ldl
 
 tests_plugin_test_layout_SOURCES = tests/plugin/test_layout.c
 tests_plugin_test_layout_CPPFLAGS = $(slurm_plugin_cppflags)

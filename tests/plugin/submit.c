@@ -159,9 +159,9 @@ int submit_stop(void **state)
 
 void append_env(struct job *j, const char *entry)
 {
-	xrealloc(j->d.spank_job_env,
-	         (j->d.spank_job_env_size + 1) * sizeof(char *));
-	j->d.spank_job_env[j->d.spank_job_env_size++] = xstrdup(entry);
+	xrealloc(j->d->spank_job_env,
+	         (j->d->spank_job_env_size + 1) * sizeof(char *));
+	j->d->spank_job_env[j->d->spank_job_env_size++] = xstrdup(entry);
 }
 
 /* env: "A=1 B=2"; tasks 0: not given. */
@@ -171,35 +171,37 @@ void run(struct job *j, const char *env, const char *name, uint32_t tasks,
 	char *copy = strdup(env), *save = NULL;
 
 	memset(j, 0, sizeof(*j));
-	slurm_init_job_desc_msg(&j->d);
+	j->d = xmalloc(sizeof(*j->d));
+	slurm_init_job_desc_msg(j->d);
 	/* Whoever sends it: slurmctld fills it in before it asks. */
-	j->d.user_id = j->d.group_id = 1000;
-	j->d.name = name ? xstrdup(name) : NULL;
-	j->d.partition = partition ? xstrdup(partition) : NULL;
-	j->d.num_tasks = tasks ? tasks : NO_VAL;
-	j->d.script = xstrdup("#!/bin/sh\n");
-	j->d.environment = xcalloc(2, sizeof(char *));
-	j->d.environment[0] = xstrdup("PATH=/bin");
-	j->d.env_size = 1;
+	j->d->user_id = j->d->group_id = 1000;
+	j->d->name = name ? xstrdup(name) : NULL;
+	j->d->partition = partition ? xstrdup(partition) : NULL;
+	j->d->num_tasks = tasks ? tasks : NO_VAL;
+	j->d->script = xstrdup("#!/bin/sh\n");
+	j->d->environment = xcalloc(2, sizeof(char *));
+	j->d->environment[0] = xstrdup("PATH=/bin");
+	j->d->env_size = 1;
 	for (char *p = strtok_r(copy, " ", &save); p;
 	     p = strtok_r(NULL, " ", &save))
 		append_env(j, p);
 	free(copy);
-	j->rc = submit(&j->d, 1000, &j->message);
+	j->rc = submit(j->d, 1000, &j->message);
 }
 
 void done(struct job *j)
 {
-	for (uint32_t i = 0; i < j->d.spank_job_env_size; i++)
-		xfree(j->d.spank_job_env[i]);
-	xfree(j->d.spank_job_env);
-	for (uint32_t i = 0; i < j->d.env_size; i++)
-		xfree(j->d.environment[i]);
-	xfree(j->d.environment);
-	xfree(j->d.name);
-	xfree(j->d.partition);
-	xfree(j->d.script);
-	xfree(j->d.admin_comment);
+	for (uint32_t i = 0; i < j->d->spank_job_env_size; i++)
+		xfree(j->d->spank_job_env[i]);
+	xfree(j->d->spank_job_env);
+	for (uint32_t i = 0; i < j->d->env_size; i++)
+		xfree(j->d->environment[i]);
+	xfree(j->d->environment);
+	xfree(j->d->name);
+	xfree(j->d->partition);
+	xfree(j->d->script);
+	xfree(j->d->admin_comment);
+	xfree(j->d);
 	xfree(j->message);
 }
 

@@ -41,7 +41,7 @@ void put_file(const char *name, const char *text);
 void put_config(const char *more);
 
 struct job {
-	job_desc_msg_t d;
+	job_desc_msg_t *d; /* of Slurm's allocator, as slurmctld's */
 	char *message;
 	int rc;
 };

@@ -144,30 +144,30 @@ static void table(void **state)
 			fail_msg("row %d: says '%s'", (int)i, j.message);
 		if (j.message)
 			assert_null(strchr(j.message, '\n'));
-		if (r->comment && !j.d.admin_comment)
+		if (r->comment && !j.d->admin_comment)
 			fail_msg("row %d: no comment", (int)i);
 		if (r->comment)
-			assert_string_equal(j.d.admin_comment, r->comment);
-		else if (j.d.admin_comment)
+			assert_string_equal(j.d->admin_comment, r->comment);
+		else if (j.d->admin_comment)
 			fail_msg("row %d: comment '%s'", (int)i,
-			         j.d.admin_comment);
+			         j.d->admin_comment);
 		done(&j);
 	}
 }
 
 static void comment_kept(void **state)
 {
-	struct job j = {0};
+	struct job j = {.d = xmalloc(sizeof(*j.d))};
 	char *message = NULL;
 
-	slurm_init_job_desc_msg(&j.d);
-	j.d.admin_comment = xstrdup("from the operator");
-	j.d.spank_job_env = xcalloc(1, sizeof(char *));
-	j.d.spank_job_env[0] = xstrdup("COMM_PROFILE=milc");
-	j.d.spank_job_env_size = 1;
-	assert_int_equal(submit(&j.d, 0, &message), 0);
+	slurm_init_job_desc_msg(j.d);
+	j.d->admin_comment = xstrdup("from the operator");
+	j.d->spank_job_env = xcalloc(1, sizeof(char *));
+	j.d->spank_job_env[0] = xstrdup("COMM_PROFILE=milc");
+	j.d->spank_job_env_size = 1;
+	assert_int_equal(submit(j.d, 0, &message), 0);
 	assert_string_equal(
-	        j.d.admin_comment,
+	        j.d->admin_comment,
 	        "from the operator; commplace: profile=milc policy=auto");
 	done(&j);
 }
@@ -179,11 +179,11 @@ static void attached(void **state)
 
 	put_config("Match JobName=vasp* Profile=vasp");
 	run(&j, "OTHER=1", "vasp", 4, NULL);
-	assert_int_equal(j.d.spank_job_env_size, 2);
-	assert_true(has(j.d.spank_job_env, 2, "COMM_PROFILE=vasp"));
-	assert_true(has(j.d.spank_job_env, 2, "OTHER=1"));
-	assert_true(has(j.d.environment, j.d.env_size, "COMM_PROFILE=vasp"));
-	assert_null(j.d.environment[j.d.env_size]);
+	assert_int_equal(j.d->spank_job_env_size, 2);
+	assert_true(has(j.d->spank_job_env, 2, "COMM_PROFILE=vasp"));
+	assert_true(has(j.d->spank_job_env, 2, "OTHER=1"));
+	assert_true(has(j.d->environment, j.d->env_size, "COMM_PROFILE=vasp"));
+	assert_null(j.d->environment[j.d->env_size]);
 	done(&j);
 }
 
@@ -196,9 +196,9 @@ static void opted_out(void **state)
 	    "vasp", 4, NULL);
 	assert_int_equal(j.rc, 0);
 	/* The select plugin reads it there and leaves the rule out too. */
-	assert_int_equal(j.d.spank_job_env_size, 3);
-	assert_false(has(j.d.environment, j.d.env_size, "COMM_PROFILE=vasp"));
-	assert_null(j.d.admin_comment);
+	assert_int_equal(j.d->spank_job_env_size, 3);
+	assert_false(has(j.d->environment, j.d->env_size, "COMM_PROFILE=vasp"));
+	assert_null(j.d->admin_comment);
 	done(&j);
 }
 
@@ -219,7 +219,7 @@ static void partition(void **state)
 		struct job j;
 
 		run(&j, "COMM_PROFILE=milc", "x", 4, row[i].partition);
-		assert_non_null(strstr(j.d.admin_comment, row[i].policy));
+		assert_non_null(strstr(j.d->admin_comment, row[i].policy));
 		done(&j);
 	}
 }
@@ -227,21 +227,21 @@ static void partition(void **state)
 /* slurmctld adds -N times --ntasks-per-node up only after us. */
 static void tasks_per_node(void **state)
 {
-	struct job j = {0};
+	struct job j = {.d = xmalloc(sizeof(*j.d))};
 	char *message = NULL;
 
 	put_config("RankMismatch=reject");
-	slurm_init_job_desc_msg(&j.d);
-	j.d.ntasks_per_node = 2;
-	j.d.min_nodes = 4;
-	j.d.spank_job_env = xcalloc(1, sizeof(char *));
-	j.d.spank_job_env[0] = xstrdup("COMM_PROFILE=milc");
-	j.d.spank_job_env_size = 1;
-	assert_int_equal(submit(&j.d, 0, &message), EINVAL);
+	slurm_init_job_desc_msg(j.d);
+	j.d->ntasks_per_node = 2;
+	j.d->min_nodes = 4;
+	j.d->spank_job_env = xcalloc(1, sizeof(char *));
+	j.d->spank_job_env[0] = xstrdup("COMM_PROFILE=milc");
+	j.d->spank_job_env_size = 1;
+	assert_int_equal(submit(j.d, 0, &message), EINVAL);
 	assert_non_null(strstr(message, "the job has 8"));
 	xfree(message);
-	j.d.min_nodes = 2;
-	assert_int_equal(submit(&j.d, 0, &message), 0);
+	j.d->min_nodes = 2;
+	assert_int_equal(submit(j.d, 0, &message), 0);
 	assert_null(message);
 	done(&j);
 }
@@ -272,17 +272,17 @@ static void nodes_only(void **state)
 	for (size_t i = 0; i < 2 * sizeof(row) / sizeof(*row); i++) {
 		size_t k = i / 2;
 		bool reject = i % 2;
-		struct job j = {0};
+		struct job j = {.d = xmalloc(sizeof(*j.d))};
 		char parts[256];
 
 		put_config(reject ? "RankMismatch=reject" : "");
-		slurm_init_job_desc_msg(&j.d);
-		j.d.min_nodes = row[k].min;
-		j.d.max_nodes = row[k].max;
-		j.d.ntasks_per_node = row[k].tasks_per_node;
-		j.d.ntasks_per_tres = row[k].tasks_per_tres;
+		slurm_init_job_desc_msg(j.d);
+		j.d->min_nodes = row[k].min;
+		j.d->max_nodes = row[k].max;
+		j.d->ntasks_per_node = row[k].tasks_per_node;
+		j.d->ntasks_per_tres = row[k].tasks_per_tres;
 		append_env(&j, "COMM_PROFILE=milc");
-		j.rc = submit(&j.d, 1000, &j.message);
+		j.rc = submit(j.d, 1000, &j.message);
 		assert_int_equal(j.rc, reject && row[k].implied ? EINVAL : 0);
 		if (!row[k].implied && j.message)
 			fail_msg("row %zu: says '%s'", k, j.message);
@@ -298,19 +298,19 @@ static void nodes_only(void **state)
 	/* With -n, nothing of it is said; nor of a rule's profile. */
 	put_config("RankMismatch=reject\nMatch JobName=vasp Profile=vasp");
 	for (int rule = 0; rule < 2; rule++) {
-		struct job j = {0};
+		struct job j = {.d = xmalloc(sizeof(*j.d))};
 
-		slurm_init_job_desc_msg(&j.d);
-		j.d.min_nodes = j.d.max_nodes = 2;
+		slurm_init_job_desc_msg(j.d);
+		j.d->min_nodes = j.d->max_nodes = 2;
 		if (rule) {
-			j.d.name = xstrdup("vasp");
+			j.d->name = xstrdup("vasp");
 		} else {
-			j.d.num_tasks = 4;
+			j.d->num_tasks = 4;
 			append_env(&j, "COMM_PROFILE=milc");
 		}
-		assert_int_equal(submit(&j.d, 1000, &j.message), 0);
+		assert_int_equal(submit(j.d, 1000, &j.message), 0);
 		assert_null(j.message);
-		assert_non_null(j.d.admin_comment);
+		assert_non_null(j.d->admin_comment);
 		done(&j);
 	}
 }
@@ -383,7 +383,7 @@ static void stock_partition(void **state)
 	run(&j, "COMM_PROFILE=milc", "x", 4, NULL);
 	assert_int_equal(j.rc, 0);
 	assert_non_null(strstr(j.message, "partition main is left to Slurm"));
-	assert_null(j.d.admin_comment);
+	assert_null(j.d->admin_comment);
 	done(&j);
 	run(&j, "COMM_PROFILE=gone", "x", 4, "no");
 	assert_int_equal(j.rc, 0);

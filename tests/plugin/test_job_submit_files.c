@@ -146,7 +146,7 @@ static void file_system_hangs(void **state)
 	assert_int_equal(j.rc, EINVAL);
 	assert_non_null(strstr(j.message, "does not answer"));
 	assert_non_null(strstr(j.message, "submit the job again later"));
-	assert_null(j.d.admin_comment);
+	assert_null(j.d->admin_comment);
 	done(&j);
 	assert_true(seconds() - begin < 1);
 	begin = seconds();
@@ -156,7 +156,7 @@ static void file_system_hangs(void **state)
 		run(&j, "", "vasp", 4, NULL);
 		assert_int_equal(j.rc, 0);
 		assert_null(j.message);
-		assert_null(j.d.admin_comment);
+		assert_null(j.d->admin_comment);
 		done(&j);
 	}
 	assert_true(seconds() - begin < 1);
@@ -222,7 +222,7 @@ static void profiles_of_others(void **state)
 	put_config("MissingProfile=ignore\nMatch JobName=y Profile=secret");
 	assert_int_equal(rc_of("COMM_PROFILE=secret"), EINVAL);
 	run(&j, "", "y", 4, NULL);
-	assert_string_equal(j.d.admin_comment,
+	assert_string_equal(j.d->admin_comment,
 	                    "commplace: profile=secret policy=auto");
 	done(&j);
 	unlink(in_dir("profiles/secret.json"));

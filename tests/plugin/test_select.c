@@ -68,18 +68,19 @@ static void test_job_submit_finds_the_engine(void **state)
 	int (*submit)(job_desc_msg_t *, uint32_t, char **);
 	int (*end)(void);
 	char *env[] = {"COMM_PROFILE=no-such-profile", NULL}, *message = NULL;
-	job_desc_msg_t job;
+	job_desc_msg_t *job = xmalloc(sizeof(*job));
 
 	assert_non_null(plugin);
 	*(void **)&submit = dlsym(plugin, "job_submit");
 	*(void **)&end = dlsym(plugin, "fini");
-	slurm_init_job_desc_msg(&job);
-	job.spank_job_env = env;
-	job.spank_job_env_size = 1;
+	slurm_init_job_desc_msg(job);
+	job->spank_job_env = env;
+	job->spank_job_env_size = 1;
 	controller_config("MissingProfile=ignore");
-	assert_int_equal(submit(&job, 1000, &message), EINVAL);
+	assert_int_equal(submit(job, 1000, &message), EINVAL);
 	assert_non_null(strstr(message, "no-such-profile"));
 	xfree(message);
+	xfree(job);
 	assert_int_equal(end(), SLURM_SUCCESS);
 	dlclose(plugin);
 }

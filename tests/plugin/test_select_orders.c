@@ -11,6 +11,7 @@
 #include "slurmd.h"
 
 #include "site/record.h"
+#include "slurmd.h"
 
 static void test_steps_follow_the_plan(void **state)
 {

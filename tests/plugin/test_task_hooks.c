@@ -60,21 +60,23 @@ static void test_launch_hook(void **state)
 /* Fault 23: what a job's environment claims of ours reaches no batch step. */
 static void test_batch_environment(void **state)
 {
-	batch_job_launch_msg_t req = {.environment = env_array_create()};
+	batch_job_launch_msg_t *req = xmalloc(sizeof(*req));
 
-	env_array_append(&req.environment, CPLTASK_BOUND, "1");
-	env_array_append(&req.environment, "PATH", "/bin");
-	env_array_append(&req.environment, CPLTASK_MEMS, "0x1");
-	env_array_append(&req.environment, CPLTASK_PLAN, "0x1");
-	env_array_append(&req.environment, CPLTASK_CPUS, "7");
-	req.envc = envcount(req.environment);
-	assert_int_equal(task_p_slurmd_batch_request(&req), SLURM_SUCCESS);
-	assert_int_equal(req.envc, 1);
-	assert_string_equal(req.environment[0], "PATH=/bin");
-	assert_null(req.environment[1]);
-	env_array_free(req.environment);
-	req = (batch_job_launch_msg_t){0};
-	assert_int_equal(task_p_slurmd_batch_request(&req), SLURM_SUCCESS);
+	req->environment = env_array_create();
+	env_array_append(&req->environment, CPLTASK_BOUND, "1");
+	env_array_append(&req->environment, "PATH", "/bin");
+	env_array_append(&req->environment, CPLTASK_MEMS, "0x1");
+	env_array_append(&req->environment, CPLTASK_PLAN, "0x1");
+	env_array_append(&req->environment, CPLTASK_CPUS, "7");
+	req->envc = envcount(req->environment);
+	assert_int_equal(task_p_slurmd_batch_request(req), SLURM_SUCCESS);
+	assert_int_equal(req->envc, 1);
+	assert_string_equal(req->environment[0], "PATH=/bin");
+	assert_null(req->environment[1]);
+	env_array_free(req->environment);
+	req->environment = NULL;
+	assert_int_equal(task_p_slurmd_batch_request(req), SLURM_SUCCESS);
+	xfree(req);
 }
 
 static void read_plan(const char *masks)
@@ -109,22 +111,25 @@ static void test_task_environment(void **state)
 {
 	static char mask[] = "0x1,0x30";
 	env_t env = {.localid = 1};
-	stepd_step_rec_t job = {.envtp = &env, .cpu_bind = mask};
+	stepd_step_rec_t *job = xmalloc(sizeof(*job));
 
-	job.env = env_array_create();
-	assert_int_equal(task_p_pre_launch(&job), SLURM_SUCCESS);
-	assert_null(getenvp(job.env, CPLTASK_CPUS));
-	env_array_append(&job.env, CPLTASK_BOUND, "1");
-	assert_int_equal(task_p_pre_launch(&job), SLURM_SUCCESS);
-	assert_string_equal(getenvp(job.env, CPLTASK_CPUS), "4-5");
-	assert_null(getenvp(job.env, CPLTASK_BOUND));
-	env_array_append(&job.env, CPLTASK_PLAN, "0x1,0x2");
-	assert_int_equal(task_p_pre_launch(&job), SLURM_SUCCESS);
-	assert_string_equal(getenvp(job.env, CPLTASK_CPUS), "1");
-	assert_non_null(getenvp(job.env, CPLTASK_PLAN));
-	env_array_free(job.env);
-	job.env = NULL;
-	assert_int_equal(task_p_pre_launch(&job), SLURM_SUCCESS);
+	job->envtp = &env;
+	job->cpu_bind = mask;
+	job->env = env_array_create();
+	assert_int_equal(task_p_pre_launch(job), SLURM_SUCCESS);
+	assert_null(getenvp(job->env, CPLTASK_CPUS));
+	env_array_append(&job->env, CPLTASK_BOUND, "1");
+	assert_int_equal(task_p_pre_launch(job), SLURM_SUCCESS);
+	assert_string_equal(getenvp(job->env, CPLTASK_CPUS), "4-5");
+	assert_null(getenvp(job->env, CPLTASK_BOUND));
+	env_array_append(&job->env, CPLTASK_PLAN, "0x1,0x2");
+	assert_int_equal(task_p_pre_launch(job), SLURM_SUCCESS);
+	assert_string_equal(getenvp(job->env, CPLTASK_CPUS), "1");
+	assert_non_null(getenvp(job->env, CPLTASK_PLAN));
+	env_array_free(job->env);
+	job->env = NULL;
+	assert_int_equal(task_p_pre_launch(job), SLURM_SUCCESS);
+	xfree(job);
 }
 
 static void test_masks(void **state)
@@ -203,17 +208,22 @@ static void test_cgroup_paths(void **state)
 
 static void test_nothing_to_enforce(void **state)
 {
-	stepd_step_task_info_t info = {.pid = getpid()}, *tasks[] = {&info};
-	stepd_step_rec_t job = {.task = tasks, .node_tasks = 1};
+	stepd_step_task_info_t *info = xmalloc(sizeof(*info));
+	stepd_step_rec_t *job = xmalloc(sizeof(*job));
 
-	assert_int_equal(launch_confine(&job, 0), SLURM_SUCCESS);
-	job.env = env_array_create();
-	job.cpu_bind_type = CPU_BIND_MASK;
-	assert_int_equal(launch_confine(&job, 0), SLURM_SUCCESS);
+	info->pid = getpid();
+	job->task = &info;
+	job->node_tasks = 1;
+	assert_int_equal(launch_confine(job, 0), SLURM_SUCCESS);
+	job->env = env_array_create();
+	job->cpu_bind_type = CPU_BIND_MASK;
+	assert_int_equal(launch_confine(job, 0), SLURM_SUCCESS);
 	/* A mask that is missing is logged, and the task starts. */
-	env_array_append(&job.env, CPLTASK_BOUND, "1");
-	assert_int_equal(launch_confine(&job, 0), SLURM_SUCCESS);
-	env_array_free(job.env);
+	env_array_append(&job->env, CPLTASK_BOUND, "1");
+	assert_int_equal(launch_confine(job, 0), SLURM_SUCCESS);
+	env_array_free(job->env);
+	xfree(job);
+	xfree(info);
 }
 
 static int told[2];

@@ -1,39 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "ctld_internal.h"
+#include "layout.h"
 
-enum { UNKNOWN, OURS, ANOTHER };
-static int layout = UNKNOWN;
+static struct cplslurm_layout job_layout = CPLSLURM_LAYOUT(job_record_t);
+static struct cplslurm_layout details = CPLSLURM_LAYOUT(job_details_t);
+static struct cplslurm_layout part = CPLSLURM_LAYOUT(part_record_t);
+static struct cplslurm_layout node = CPLSLURM_LAYOUT(node_record_t);
+static struct cplslurm_layout resources = CPLSLURM_LAYOUT(job_resources_t);
+static struct cplslurm_layout step_record = CPLSLURM_LAYOUT(step_record_t);
+static struct cplslurm_layout ranks = CPLSLURM_LAYOUT(slurm_step_layout_t);
 
-/* Slurm's allocator may have been asked for more, never for less. */
-static bool same(const char *name, const void *record, size_t size)
+static const node_record_t *some_node(void)
 {
-	size_t theirs = record ? xsize((void *)record) : size;
-
-	if (theirs == size)
-		return true;
-	error("commplace: built for Slurm " SLURM_VERSION_STRING
-	      ", whose %s has %zu bytes; this slurmctld's has %zu: all is left "
-	      "to Slurm; build commplace for this release",
-	      name, size, theirs);
-	return false;
+	if (node.found == CPLSLURM_UNKNOWN)
+		for (int i = 0; i < node_record_count; i++)
+			if (node_record_table_ptr[i])
+				return node_record_table_ptr[i];
+	return NULL;
 }
 
 bool cplslurm_layout_is_ours(const job_record_t *job)
 {
-	const node_record_t *node = NULL;
-
-	if (layout != UNKNOWN || !job)
-		return layout == OURS;
-	for (int i = 0; i < node_record_count && !node; i++)
-		node = node_record_table_ptr[i];
 	/* The job first: what follows is read through it. */
-	layout = same("job_record_t", job, sizeof(*job)) &&
-	                         same("job_details_t", job->details,
-	                              sizeof(*job->details)) &&
-	                         same("part_record_t", job->part_ptr,
-	                              sizeof(*job->part_ptr)) &&
-	                         same("node_record_t", node, sizeof(*node))
-	                 ? OURS
-	                 : ANOTHER;
-	return layout == OURS;
+	return job && cplslurm_is_ours(&job_layout, job) &&
+	       cplslurm_is_ours(&details, job->details) &&
+	       cplslurm_is_ours(&part, job->part_ptr) &&
+	       cplslurm_is_ours(&resources, job->job_resrcs) &&
+	       cplslurm_is_ours(&node, some_node());
+}
+
+bool cplslurm_step_is_ours(const step_record_t *step)
+{
+	return cplslurm_is_ours(&step_record, step) &&
+	       cplslurm_layout_is_ours(step->job_ptr) &&
+	       cplslurm_is_ours(&ranks, step->step_layout);
 }

@@ -23,12 +23,12 @@ int cplslurm_stock_load(struct cpl_error *err);
 void cplslurm_stock_unload(void);
 
 /*
- * Are this slurmctld's structures those that we were built with? Slurm's
- * allocator knows the sizes of what a job is made of; micro releases have
- * changed them. Looked at once, and said once where they are not: then
- * everything is left to Slurm. NULL: what was found before. O(1).
+ * Are this slurmctld's structures those that we were built with (layout.h):
+ * what a job is made of, what a step is? Where they are not, everything is left
+ * to Slurm. False for NULL. O(1).
  */
 bool cplslurm_layout_is_ours(const job_record_t *job);
+bool cplslurm_step_is_ours(const step_record_t *step);
 
 /* Are steps laid out by us? From 24.05 on switch/commplace does it. */
 bool cplslurm_lays_out(void);

@@ -309,8 +309,7 @@ bool cplslurm_step(struct cplslurm_step *record,
 	step_record_t *step_ptr = (step_record_t *)record;
 	slurm_step_layout_t *layout;
 
-	if (xsize(step_ptr) != sizeof(*step_ptr) ||
-	    !cplslurm_layout_is_ours(step_ptr->job_ptr) || !is_step(step_ptr))
+	if (!cplslurm_step_is_ours(step_ptr) || !is_step(step_ptr))
 		return false;
 	layout = step_ptr->step_layout;
 	struct cpl_engine_step step = {

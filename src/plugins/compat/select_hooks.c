@@ -4,6 +4,7 @@
  */
 #include "select_hooks.h"
 
+#include "layout.h"
 #include "select_internal.h"
 
 /*
@@ -37,7 +38,7 @@ int init(void)
 {
 	struct cpl_error err = {""};
 
-	if (cplslurm_stock_load(&err)) {
+	if (cplslurm_conf_check(&err) || cplslurm_stock_load(&err)) {
 		error("commplace: %s", err.text);
 		return SLURM_ERROR;
 	}

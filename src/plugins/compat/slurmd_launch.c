@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A launch request as the rooms above have it. */
+#include "layout.h"
 #include "slurm_compat_slurmd.h"
 
 #include <stdlib.h>
@@ -36,12 +37,16 @@ void cplslurm_launch_user(const launch_tasks_request_msg_t *req, uint32_t *uid,
 
 #else
 
+static struct cplslurm_layout credential = CPLSLURM_LAYOUT(slurm_cred_arg_t);
+
 static struct cplslurm_excerpt sent(const launch_tasks_request_msg_t *req)
 {
 	struct cplslurm_excerpt out = {NULL, 0};
 	slurm_cred_arg_t *arg =
 	        req->cred ? slurm_cred_get_args(req->cred) : NULL;
-	dynamic_plugin_data_t *step = arg ? arg->switch_step : NULL;
+	dynamic_plugin_data_t *step =
+	        arg && cplslurm_is_ours(&credential, arg) ? arg->switch_step
+	                                                  : NULL;
 	/* Only slurmstepd unpacks it, by the plugin that is SwitchType. */
 	const struct cplslurm_switch *info =
 	        step && slurm_conf.switch_type &&
@@ -66,9 +71,10 @@ void cplslurm_launch_user(const launch_tasks_request_msg_t *req, uint32_t *uid,
 {
 	slurm_cred_arg_t *arg =
 	        req->cred ? slurm_cred_get_args(req->cred) : NULL;
+	bool known = arg && cplslurm_is_ours(&credential, arg);
 
-	*uid = arg ? arg->uid : NO_VAL;
-	*gid = arg ? arg->gid : NO_VAL;
+	*uid = known ? arg->uid : NO_VAL;
+	*gid = known ? arg->gid : NO_VAL;
 	if (arg)
 		slurm_cred_unlock_args(req->cred);
 }

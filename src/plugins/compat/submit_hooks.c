@@ -5,6 +5,7 @@
 
 #include <errno.h>
 
+#include "layout.h"
 #include "src/common/group_cache.h"
 #include "submit.h"
 
@@ -20,9 +21,16 @@ extern int job_modify(job_desc_msg_t *job, job_record_t *record,
 
 extern char *default_part_name __attribute__((weak));
 
+static struct cplslurm_layout description = CPLSLURM_LAYOUT(job_desc_msg_t);
+
 extern int init(void)
 {
-	return SLURM_SUCCESS;
+	struct cpl_error err = {""};
+
+	if (!cplslurm_conf_check(&err))
+		return SLURM_SUCCESS;
+	error("job_submit/commplace: %s", err.text);
+	return SLURM_ERROR;
 }
 
 extern int fini(void)
@@ -101,7 +109,7 @@ static int apply(job_desc_msg_t *job, const struct cpl_verdict *verdict,
 	return verdict->refused ? EINVAL : SLURM_SUCCESS;
 }
 
-extern int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **message)
+static int submit(job_desc_msg_t *job, uint32_t submit_uid, char **message)
 {
 	struct cplslurm_options options =
 	        cplslurm_options(job->spank_job_env, job->spank_job_env_size);
@@ -135,6 +143,13 @@ extern int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **message)
 	}
 	xfree(groups.id);
 	return rc;
+}
+
+extern int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **message)
+{
+	return cplslurm_is_ours(&description, job)
+	               ? submit(job, submit_uid, message)
+	               : SLURM_SUCCESS;
 }
 
 extern int job_modify(job_desc_msg_t *job, job_record_t *record,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "layout.h"
 #include "slurm_share.h"
 #include "src/common/pack.h"
 #include "src/common/run_in_daemon.h"
@@ -35,7 +36,7 @@ int init(void)
 {
 	struct cpl_error err = {""};
 
-	if (cplslurm_wrap(&theirs, &err)) {
+	if (cplslurm_conf_check(&err) || cplslurm_wrap(&theirs, &err)) {
 		error("commplace: %s", err.text);
 		return SLURM_ERROR;
 	}

@@ -2,6 +2,7 @@
 /* The hooks, see task_internal.h and task_commplace(8). */
 #include "commplace-config.h"
 
+#include "layout.h"
 #include "slurm_compat_slurmd.h"
 #include "task_internal.h"
 
@@ -45,6 +46,30 @@ static int masks_to_log(const char *masks)
 	return end;
 }
 
+static struct cplslurm_layout daemon_conf = CPLSLURM_LAYOUT(slurmd_conf_t);
+static struct cplslurm_layout launch_request =
+        CPLSLURM_LAYOUT(launch_tasks_request_msg_t);
+static struct cplslurm_layout batch_request =
+        CPLSLURM_LAYOUT(batch_job_launch_msg_t);
+static struct cplslurm_layout stepd = CPLSLURM_LAYOUT(stepd_step_rec_t);
+static struct cplslurm_layout stepd_task =
+        CPLSLURM_LAYOUT(stepd_step_task_info_t);
+
+static bool conf_is_ours(void)
+{
+	return cplslurm_is_ours(&daemon_conf, &conf ? conf : NULL);
+}
+
+static bool launch_is_ours(const launch_tasks_request_msg_t *req)
+{
+	return conf_is_ours() && cplslurm_is_ours(&launch_request, req);
+}
+
+static bool step_is_ours(const stepd_step_rec_t *job)
+{
+	return conf_is_ours() && cplslurm_is_ours(&stepd, job);
+}
+
 /* Slurm declares the hooks nowhere. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
@@ -68,13 +93,20 @@ NOTHING(add_pid, pid_t pid)
 
 int init(void)
 {
-	const char *others = slurm_conf.task_plugin;
+	struct cpl_error err = {""};
+	const char *others;
 
+	if (cplslurm_conf_check(&err)) {
+		error("commplace: %s", err.text);
+		return SLURM_ERROR;
+	}
+	others = slurm_conf.task_plugin;
 	if (others && strncmp(others, plugin_type, sizeof(plugin_type) - 1))
 		error("commplace: TaskPlugin=%s: task/commplace must come "
 		      "first, or it takes Slurm's own binding for the user's",
 		      others);
-	cpltask_sweep_init();
+	if (conf_is_ours())
+		cpltask_sweep_init();
 	return SLURM_SUCCESS;
 }
 
@@ -106,7 +138,8 @@ static void clear_environment(char **env, uint32_t *n)
 
 int task_p_slurmd_batch_request(batch_job_launch_msg_t *req)
 {
-	clear_environment(req->environment, &req->envc);
+	if (cplslurm_is_ours(&batch_request, req))
+		clear_environment(req->environment, &req->envc);
 	return SLURM_SUCCESS;
 }
 
@@ -192,6 +225,8 @@ int task_p_slurmd_launch_request(launch_tasks_request_msg_t *req,
 	                         req->mem_bind_type};
 	struct cpltask_plan plan;
 
+	if (!launch_is_ours(req))
+		return SLURM_SUCCESS;
 	clear_environment(req->env, &req->envc);
 	if (is_users(req)) {
 		debug("commplace: %ps: --cpu-bind or CpuBind decides",
@@ -222,6 +257,8 @@ int task_p_slurmd_launch_request(launch_tasks_request_msg_t *req,
 int task_p_slurmd_launch_request(launch_tasks_request_msg_t *req,
                                  uint32_t node_id, char **err_msg)
 {
+	if (!launch_is_ours(req))
+		return SLURM_SUCCESS;
 	clear_environment(req->env, &req->envc);
 	if (is_users(req)) {
 		debug("commplace: %ps: --cpu-bind or CpuBind decides",
@@ -244,7 +281,8 @@ int task_p_pre_setuid(stepd_step_rec_t *job)
 	const struct bound to = {&job->cpu_bind, &job->env, job->mem_bind_type};
 	struct cpltask_plan plan;
 
-	if (job->batch || !job->msg || !getenvp(job->env, CPLTASK_FREE))
+	if (!step_is_ours(job) || !launch_is_ours(job->msg) || job->batch ||
+	    !job->msg || !getenvp(job->env, CPLTASK_FREE))
 		return SLURM_SUCCESS;
 	unsetenvp(job->env, CPLTASK_FREE);
 	if (!plan_or_leave(job->msg, job->nodeid, &plan))
@@ -321,14 +359,17 @@ static void release(uint32_t task)
 static void confine(stepd_step_rec_t *job, uint32_t node_tid,
                     uint32_t global_tid)
 {
-	struct move move = {job, job->task[node_tid]->pid, global_tid};
+	struct move move = {job, 0, global_tid};
 	hwloc_bitmap_t cpus = NULL, mems = NULL;
 	struct cpl_error err = {""};
 	char *list = NULL, **own;
 
-	if (!getenvp(job->env, CPLTASK_BOUND) ||
+	if (!step_is_ours(job) ||
+	    !cplslurm_is_ours(&stepd_task, job->task[node_tid]) ||
+	    !getenvp(job->env, CPLTASK_BOUND) ||
 	    !(job->cpu_bind_type & CPU_BIND_MASK))
 		return;
+	move.pid = job->task[node_tid]->pid;
 	cpus = cpltask_mask(job->cpu_bind, (int)node_tid);
 	if (cpus)
 		hwloc_bitmap_list_asprintf(&list, cpus);
@@ -386,7 +427,7 @@ int task_p_pre_launch(stepd_step_rec_t *job)
 	hwloc_bitmap_t cpus;
 	char *list = NULL;
 
-	if (!job->env || !job->envtp)
+	if (!step_is_ours(job) || !job->env || !job->envtp)
 		return SLURM_SUCCESS;
 	if (getenvp(job->env, CPLTASK_BOUND)) {
 		unsetenvp(job->env, CPLTASK_BOUND);
@@ -407,7 +448,8 @@ int task_p_pre_launch(stepd_step_rec_t *job)
 
 int task_p_post_term(stepd_step_rec_t *job, stepd_step_task_info_t *task)
 {
-	release((uint32_t)task->id);
+	if (cplslurm_is_ours(&stepd_task, task))
+		release((uint32_t)task->id);
 	return SLURM_SUCCESS;
 }
 
