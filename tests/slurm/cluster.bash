@@ -478,6 +478,17 @@ wait_ended() {
 		"${2:-60}" && job_is "$1" COMPLETED
 }
 
+# A test of mpirun begins with it and ends with mpirun_done: under load the daemons
+# of two of them on one host lose each other (Open MPI 5).
+mpirun_alone() {
+	exec 9>/tmp/.commplace-mpirun
+	flock 9
+}
+
+mpirun_done() {
+	exec 9>&-
+}
+
 cluster_no_jobs() {
 	[ -z "$(squeue -h -a 2>/dev/null)" ]
 }

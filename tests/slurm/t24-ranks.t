@@ -104,9 +104,11 @@ export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp OMPI_MCA_btl_tcp_if_include=lo
 export OMPI_MCA_oob_tcp_if_include=lo OMPI_MCA_mpi_yield_when_idle=1
 mpirun --bind-to none sh -c 'echo $OMPI_COMM_WORLD_RANK $OMPI_COMM_WORLD_SIZE' >mpi.out 2>mpi.err
 END
+mpirun_alone
 job=$(submit -N2 -n8 --exclusive --comm-profile=ring8 mpi.sh)
 wait_ended "$job" 90
-ok $? "mpirun inside a placed job" || diag "$(tail -5 "$home/mpi.err")"
+ok $? "mpirun inside a placed job" || diag "$(tail -5 "$home/mpi.err")" >&2
+mpirun_done
 is "$(sort -n "$home/mpi.out" | paste -sd,)" \
 	"0 8,1 8,2 8,3 8,4 8,5 8,6 8,7 8" "starts all ranks"
 cancel_all

@@ -109,10 +109,12 @@ commplace explain $SLURM_JOB_ID --format hostfile >mpi.hosts
 mpirun --bind-to none --map-by seq --hostfile mpi.hosts \
 	sh -c 'echo $OMPI_COMM_WORLD_RANK $SLURMD_NODENAME' >mpi.out 2>mpi.err
 END
+	mpirun_alone
 	job=$(submit -N4 -n16 --exclusive --comm-profile=pairs16 mpi.sh)
 	wait_ended "$job" 60
 	ok $? "mpirun with the host file: ended well" ||
-		diag "$(cat "$home/mpi.err")"
+		diag "$(cat "$home/mpi.err")" >&2
+	mpirun_done
 	is "$(ranks "$home/mpi.out")" "$(planned "$job")" \
 		"mpirun's ranks run where the plan has them"
 fi
