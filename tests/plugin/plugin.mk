@@ -135,6 +135,13 @@ tests_tools_failmalloc_la_LIBADD = -ldl
 tests_tools_damage_la_SOURCES = tests/tools/damage.c
 tests_tools_damage_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 tests_tools_damage_la_LIBADD = -ldl
+# A site's own switch plugin, which live tests wrap.
+if HAVE_SLURM_SWITCH
+check_LTLIBRARIES += tests/tools/switch_test.la
+tests_tools_switch_test_la_SOURCES = tests/tools/switch_test.c
+tests_tools_switch_test_la_CPPFLAGS = $(slurm_plugin_cppflags)
+tests_tools_switch_test_la_LDFLAGS = $(slurm_plugin_ldflags) -rpath /nowhere
+endif
 
 tests_plugin_test_compat_SOURCES = tests/plugin/test_compat.c
 tests_plugin_test_compat_CPPFLAGS = $(slurm_plugin_cppflags)

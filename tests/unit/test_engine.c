@@ -15,6 +15,7 @@
 
 #include "base/file.h"
 #include "base/hostlist.h"
+#include "binding/launch.h"
 #include "signature/signature.h"
 #include "site/engine_internal.h"
 #include "fake_scheduler.h"
@@ -498,6 +499,143 @@ static void test_steps_of_other_shapes(void **state)
 	assert_false(out.changed);
 }
 
+static unsigned char *hand_over(int64_t id, const char *profile, size_t limit,
+                                size_t *size, struct cpl_error *err)
+{
+	const struct cpl_job_facts job = {.id = id, .profile = profile};
+
+	err->text[0] = '\0';
+	return cpl_engine_handover(engine, &job, limit, size, err);
+}
+
+/* The same step by the engine and by what it handed over: ranks, reasons, and
+ * what travels, to the byte. */
+static void check_handed(const unsigned char *data, size_t size, int64_t id,
+                         const uint16_t *tasks, bool cyclic)
+{
+	struct cpl_engine_layout by_engine, handed;
+	struct laid_out one, two;
+
+	lay_out(&one, id, tasks, cyclic);
+	lay_out(&two, id, tasks, cyclic);
+	one.step.job.profile = two.step.job.profile = "a8";
+	assert_int_equal(
+	        cpl_engine_step_handed(data, size, &one.step, &handed, NULL),
+	        0);
+	cpl_engine_step(engine, &two.step, &by_engine);
+	assert_int_equal(handed.changed, by_engine.changed);
+	assert_memory_equal(one.id, two.id, sizeof(one.id));
+	assert_string_equal(handed.unchanged.text, by_engine.unchanged.text);
+	assert_string_equal(handed.travel.text, by_engine.travel.text);
+	assert_non_null(handed.data);
+	assert_int_equal(handed.size, by_engine.size);
+	assert_memory_equal(handed.data, by_engine.data, handed.size);
+	free(handed.data);
+	free(by_engine.data);
+}
+
+static void test_steps_by_what_is_handed_over(void **state)
+{
+	const uint16_t even[] = {2, 2, 2, 2}, uneven[] = {4, 2, 2, 0};
+	const uint16_t fewer[] = {2, 2, 2, 1};
+	struct cpl_engine_layout out;
+	struct cpl_error err = {""};
+	struct cpl_launch launch;
+	struct laid_out laid;
+	unsigned char *data;
+	size_t size;
+
+	all_free();
+	start(5, "a8", "random-groups", 4, 8);
+	data = hand_over(5, "a8", 4096, &size, &err);
+	assert_non_null(data);
+	assert_string_equal(err.text, "");
+	check_handed(data, size, 5, even, false);
+	check_handed(data, size, 5, fewer, false);
+	check_handed(data, size, 5, even, true);
+	/* Where the engine maps anew: */
+	lay_out(&laid, 5, uneven, false);
+	assert_int_equal(
+	        cpl_engine_step_handed(data, size, &laid.step, &out, NULL), 0);
+	assert_false(out.changed);
+	assert_non_null(strstr(out.unchanged.text, "other counts per node"));
+	free(out.data);
+	lay_out(&laid, 5, even, false);
+	laid.step.hosts = "x[0-3]";
+	assert_int_equal(
+	        cpl_engine_step_handed(data, size, &laid.step, &out, NULL), 0);
+	assert_false(out.changed);
+	assert_non_null(strstr(out.unchanged.text, "lacks hosts"));
+	free(out.data);
+	free(data);
+	/* Too little room: the file is to be looked into; then not even that.
+	 */
+	data = hand_over(5, "a8", 80, &size, &err);
+	assert_non_null(data);
+	assert_true(size <= 80);
+	lay_out(&laid, 5, even, false);
+	assert_int_equal(
+	        cpl_engine_step_handed(data, size, &laid.step, &out, NULL), 0);
+	assert_true(out.changed);
+	assert_int_equal(cpl_launch_read(out.data, out.size, &launch, NULL), 0);
+	assert_int_equal(launch.kind, CPL_LAUNCH_FILE);
+	assert_int_equal(launch.ranks, 8);
+	free(out.data);
+	check_handed(data, size, 5, fewer, false);
+	free(data);
+	assert_null(hand_over(5, "a8", 24, &size, &err));
+	assert_non_null(strstr(err.text, "8 ranks takes more than 24 bytes"));
+	/* The layout alone, the profile alone, neither. */
+	data = hand_over(5, "none", 4096, &size, &err);
+	lay_out(&laid, 5, even, false);
+	assert_int_equal(
+	        cpl_engine_step_handed(data, size, &laid.step, &out, NULL), 0);
+	assert_true(out.changed);
+	assert_null(out.data);
+	free(data);
+	cpl_engine_resized(engine, 5, fake.host, 3);
+	data = hand_over(5, "a8", 4096, &size, &err);
+	check_handed(data, size, 5, even, false);
+	free(data);
+	assert_null(hand_over(5, "none", 4096, &size, &err));
+	assert_string_equal(err.text, "");
+}
+
+static void test_damage_to_what_is_handed_over(void **state)
+{
+	const uint16_t even[] = {2, 2, 2, 2};
+	struct cpl_engine_layout out;
+	struct cpl_error err = {""};
+	struct laid_out laid, before;
+	unsigned char *data, *copy;
+	size_t size;
+
+	all_free();
+	start(5, "a8", "random-groups", 4, 8);
+	data = hand_over(5, "a8", 4096, &size, &err);
+	assert_non_null(data);
+	copy = malloc(size);
+	lay_out(&laid, 5, even, false);
+	before = laid;
+	for (size_t i = 0; i < 2 * size; i++) {
+		size_t cut = i < size ? i : size;
+
+		memcpy(copy, data, size);
+		if (i >= size)
+			copy[i - size] ^= 0x21;
+		err.text[0] = '\0';
+		assert_int_equal(cpl_engine_step_handed(copy, cut, &laid.step,
+		                                        &out, &err),
+		                 -1);
+		assert_non_null(strstr(err.text, "slurmctld handed over"));
+		assert_false(out.changed);
+		assert_null(out.data);
+		assert_memory_equal(laid.id, before.id, sizeof(laid.id));
+	}
+	free(copy);
+	free(data);
+}
+
 static bool is_kept(int64_t id)
 {
 	for (struct decided *d = engine->decided; d; d = d->next)
@@ -954,6 +1092,8 @@ int main(void)
 	        T(test_what_concerns_us),
 	        T(test_a_broken_file_changes_nothing),
 	        T(test_steps_of_other_shapes),
+	        T(test_steps_by_what_is_handed_over),
+	        T(test_damage_to_what_is_handed_over),
 	        T(test_decisions_that_are_not_used),
 	        T(test_what_begins_elsewhere_is_not_what_was_decided),
 	        T(test_suspended_jobs_are_no_background),

@@ -121,7 +121,10 @@ static void start(struct cpl_engine *engine, int64_t id, bool *placed)
 	struct cpl_engine_notice notice;
 	struct cpl_engine_layout out;
 	enum cpl_engine_answer answer;
+	struct cpl_error err = {""};
 	char text[256], hosts[64];
+	unsigned char *handed;
+	size_t size;
 
 	for (int i = 0; i < 8; i++)
 		fake.cpus[i] = 2;
@@ -150,6 +153,11 @@ static void start(struct cpl_engine *engine, int64_t id, bool *placed)
 	step.own_order = true;
 	cpl_engine_step(engine, &step, &out);
 	free(out.data);
+	step.own_order = false;
+	handed = cpl_engine_handover(engine, &req.job, 4096, &size, &err);
+	if (handed && !cpl_engine_step_handed(handed, size, &step, &out, &err))
+		free(out.data);
+	free(handed);
 }
 
 /* A whole life: two jobs start, one ends, a restart takes the other back. */

@@ -5,6 +5,7 @@ core_sources += src/core/base/array.c src/core/base/array.h \
 	src/core/base/hostlist.c src/core/base/hostlist.h \
 	src/core/base/json.c src/core/base/json.h \
 	src/core/base/lines.c src/core/base/lines.h \
+	src/core/base/packed.c src/core/base/packed.h \
 	src/core/base/parallel.c src/core/base/parallel.h \
 	src/core/base/printable.c src/core/base/printable.h \
 	src/core/base/random.c src/core/base/random.h \

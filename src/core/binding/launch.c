@@ -5,22 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/packed.h"
+
 #define MAGIC "CPX2"
 #define MAGIC_BYTES 4
 #define SUM_BYTES 4
-/* A varint of 64 bits. */
-#define MAX_VARINT 10
 #define MAX_WHOLE 9007199254740992.0 /* 2^53 */
-
-static uint32_t fnv(const void *data, size_t size)
-{
-	const unsigned char *at = data;
-	uint32_t sum = 2166136261u;
-
-	for (size_t i = 0; i < size; i++)
-		sum = (sum ^ at[i]) * 16777619u;
-	return sum;
-}
 
 static uint32_t fnv_ids(const uint32_t *ids, int n)
 {
@@ -32,78 +22,28 @@ static uint32_t fnv_ids(const uint32_t *ids, int n)
 	return sum;
 }
 
-struct out {
-	unsigned char *data;
-	size_t used, capacity, limit;
-	bool full, failed;
-};
-
-static void put(struct out *o, const void *data, size_t n)
-{
-	if (o->full || o->failed)
-		return;
-	if (n > o->limit - o->used) {
-		o->full = true;
-		return;
-	}
-	if (n > o->capacity - o->used) {
-		size_t capacity = o->capacity * 2 > o->used + n
-		                          ? o->capacity * 2
-		                          : o->used + n + 256;
-		unsigned char *more = realloc(o->data, capacity);
-
-		if (!more) {
-			o->failed = true;
-			return;
-		}
-		o->data = more;
-		o->capacity = capacity;
-	}
-	memcpy(o->data + o->used, data, n);
-	o->used += n;
-}
-
-static void put_number(struct out *o, uint64_t value)
-{
-	unsigned char text[MAX_VARINT];
-	size_t n = 0;
-
-	for (; value > 0x7f; value >>= 7)
-		text[n++] = (unsigned char)(value | 0x80);
-	text[n++] = (unsigned char)value;
-	put(o, text, n);
-}
-
-static void put_fixed(struct out *o, uint64_t value, int bytes)
-{
-	for (int i = 0; i < bytes; i++) {
-		unsigned char c = (unsigned char)(value >> 8 * i);
-
-		put(o, &c, 1);
-	}
-}
-
-static void put_bytes(struct out *o, double bytes)
+static void put_bytes(struct cpl_packer *o, double bytes)
 {
 	uint64_t bits;
 
 	if (bytes < MAX_WHOLE && bytes == floor(bytes)) {
-		put_number(o, (uint64_t)bytes * 2);
+		cpl_put_number(o, (uint64_t)bytes * 2);
 		return;
 	}
 	memcpy(&bits, &bytes, sizeof(bits));
-	put_number(o, 1);
-	put_fixed(o, bits, 8);
+	cpl_put_number(o, 1);
+	cpl_put_fixed(o, bits, 8);
 }
 
-static void put_block(struct out *o, const struct cpl_comm *local)
+static void put_block(struct cpl_packer *o, const struct cpl_comm *local)
 {
 	for (int i = 0; i < local->ranks; i++) {
 		int last = i;
 
-		put_number(o, (uint64_t)(local->row[i + 1] - local->row[i]));
+		cpl_put_number(o,
+		               (uint64_t)(local->row[i + 1] - local->row[i]));
 		for (int64_t e = local->row[i]; e < local->row[i + 1]; e++) {
-			put_number(o, (uint64_t)(local->to[e] - last));
+			cpl_put_number(o, (uint64_t)(local->to[e] - last));
 			put_bytes(o, local->bytes[e]);
 			last = local->to[e];
 		}
@@ -116,8 +56,8 @@ struct block {
 	int tasks;
 };
 
-static int find_block(const struct out *o, const struct block *block, int n,
-                      const struct block *wanted)
+static int find_block(const struct cpl_packer *o, const struct block *block,
+                      int n, const struct block *wanted)
 {
 	for (int i = 0; i < n; i++)
 		if (block[i].sum == wanted->sum &&
@@ -172,7 +112,7 @@ out:
 }
 
 /* One node; its block is compared in a buffer of its own. */
-static void put_node(struct out *o, struct out *scratch,
+static void put_node(struct cpl_packer *o, struct cpl_packer *scratch,
                      const struct cpl_comm *local, const uint32_t *ids,
                      struct block *block, int *n_blocks)
 {
@@ -186,63 +126,57 @@ static void put_node(struct out *o, struct out *scratch,
 		return;
 	}
 	fresh.size = scratch->used - fresh.at;
-	fresh.sum = fnv(scratch->data + fresh.at, fresh.size);
+	fresh.sum = cpl_fnv(scratch->data + fresh.at, fresh.size);
 	which = find_block(scratch, block, *n_blocks, &fresh);
-	put_fixed(o, fnv_ids(ids, local->ranks), SUM_BYTES);
-	put_number(o, (uint64_t)which);
+	cpl_put_fixed(o, fnv_ids(ids, local->ranks), SUM_BYTES);
+	cpl_put_number(o, (uint64_t)which);
 	if (which < *n_blocks) {
 		scratch->used = fresh.at;
 		return;
 	}
 	block[(*n_blocks)++] = fresh;
-	put_number(o, fresh.size);
-	put(o, scratch->data + fresh.at, fresh.size);
-}
-
-static void put_text(struct out *o, const char *text)
-{
-	put_number(o, strlen(text));
-	put(o, text, strlen(text));
+	cpl_put_number(o, fresh.size);
+	cpl_put(o, scratch->data + fresh.at, fresh.size);
 }
 
 #define FLAG_MEMORY 1
 #define FLAG_OWN 2
 
-static void put_head(struct out *o, const struct cpl_launch *launch)
+static void put_head(struct cpl_packer *o, const struct cpl_launch *launch)
 {
-	put(o, MAGIC, MAGIC_BYTES);
-	put_number(o, launch->kind);
-	put_number(o, (launch->memory ? FLAG_MEMORY : 0) |
-	                      (launch->own ? FLAG_OWN : 0));
-	put_text(o, launch->profile);
-	put_text(o, launch->binder);
+	cpl_put(o, MAGIC, MAGIC_BYTES);
+	cpl_put_number(o, launch->kind);
+	cpl_put_number(o, (launch->memory ? FLAG_MEMORY : 0) |
+	                          (launch->own ? FLAG_OWN : 0));
+	cpl_put_text(o, launch->profile);
+	cpl_put_text(o, launch->binder);
 	if (launch->kind == CPL_LAUNCH_NOTHING)
-		put_text(o, launch->reason);
+		cpl_put_text(o, launch->reason);
 	if (launch->kind != CPL_LAUNCH_FILE)
 		return;
-	put_number(o, (uint64_t)launch->ranks);
-	put_number(o, (uint64_t)launch->size);
-	put_number(o, (uint64_t)launch->seconds);
-	put_number(o, (uint64_t)launch->nanoseconds);
+	cpl_put_number(o, (uint64_t)launch->ranks);
+	cpl_put_number(o, (uint64_t)launch->size);
+	cpl_put_number(o, (uint64_t)launch->seconds);
+	cpl_put_number(o, (uint64_t)launch->nanoseconds);
 }
 
 /* -1 with err: not for want of bytes or memory. */
-static int put_rows(struct out *o, const struct cpl_comm *graph,
+static int put_rows(struct cpl_packer *o, const struct cpl_comm *graph,
                     const struct cpl_launch_step *step, struct cpl_error *err)
 {
-	struct out scratch = {.limit = o->limit};
+	struct cpl_packer scratch = {.limit = o->limit};
 	struct block *block = NULL;
 	int *index = NULL, n_blocks = 0, rc = 0;
 
 	block = calloc((size_t)step->n_nodes + 1, sizeof(*block));
 	index = calloc((size_t)graph->ranks + 1, sizeof(*index));
 	o->failed = o->failed || !block || !index;
-	put_number(o, (uint64_t)step->ranks);
-	put_number(o, (uint64_t)step->n_nodes);
+	cpl_put_number(o, (uint64_t)step->ranks);
+	cpl_put_number(o, (uint64_t)step->n_nodes);
 	for (int i = 0; i < step->n_nodes && !o->full && !o->failed; i++) {
 		struct cpl_comm *local;
 
-		put_number(o, step->tasks[i]);
+		cpl_put_number(o, step->tasks[i]);
 		if (!step->tasks[i])
 			continue;
 		local = local_graph(graph, step->ids[i], step->tasks[i], index,
@@ -266,7 +200,7 @@ unsigned char *cpl_launch_write(const struct cpl_launch *launch,
                                 size_t limit, size_t *size, bool *full,
                                 struct cpl_error *err)
 {
-	struct out o = {.limit = limit};
+	struct cpl_packer o = {.limit = limit};
 	bool done = false;
 
 	*full = false;
@@ -279,7 +213,7 @@ unsigned char *cpl_launch_write(const struct cpl_launch *launch,
 	if (launch->kind == CPL_LAUNCH_ROWS && put_rows(&o, graph, step, err))
 		goto out;
 	if (!o.full && !o.failed)
-		put_fixed(&o, fnv(o.data, o.used), SUM_BYTES);
+		cpl_put_fixed(&o, cpl_fnv(o.data, o.used), SUM_BYTES);
 	*full = o.full && !o.failed;
 	if (o.failed)
 		cpl_fail_memory(err);
@@ -299,64 +233,16 @@ out:
 	return o.data;
 }
 
-struct in {
-	const unsigned char *at, *end;
-	bool bad;
-};
-
-static uint64_t get_number(struct in *in)
+static double get_bytes(struct cpl_unpacker *in)
 {
-	uint64_t value = 0;
-
-	for (int shift = 0; shift < 64 && in->at < in->end; shift += 7) {
-		unsigned char c = *in->at++;
-
-		if (shift == 63 && c > 1)
-			break;
-		value |= (uint64_t)(c & 0x7f) << shift;
-		if (!(c & 0x80))
-			return value;
-	}
-	in->bad = true;
-	in->at = in->end;
-	return 0;
-}
-
-/* A number up to max, as an int. */
-static int get_int(struct in *in, int max)
-{
-	uint64_t value = get_number(in);
-
-	if (value > (uint64_t)max) {
-		in->bad = true;
-		return 0;
-	}
-	return (int)value;
-}
-
-static uint64_t get_fixed(struct in *in, int bytes)
-{
-	uint64_t value = 0;
-
-	if (in->end - in->at < bytes) {
-		in->bad = true;
-		return 0;
-	}
-	for (int i = 0; i < bytes; i++)
-		value |= (uint64_t)*in->at++ << 8 * i;
-	return value;
-}
-
-static double get_bytes(struct in *in)
-{
-	uint64_t value = get_number(in);
+	uint64_t value = cpl_get_number(in);
 	double bytes;
 
 	if (!(value & 1))
 		return (double)(value / 2);
 	if (value != 1)
 		in->bad = true;
-	value = get_fixed(in, 8);
+	value = cpl_get_fixed(in, 8);
 	memcpy(&bytes, &value, sizeof(bytes));
 	if (!(bytes >= 0) || isinf(bytes)) {
 		in->bad = true;
@@ -365,24 +251,8 @@ static double get_bytes(struct in *in)
 	return bytes;
 }
 
-/* A text of less than `capacity` bytes without zeros. */
-static void get_text(struct in *in, char *text, size_t capacity)
-{
-	size_t length = (size_t)get_int(in, (int)capacity - 1);
-
-	if (in->bad || (size_t)(in->end - in->at) < length ||
-	    memchr(in->at, '\0', length)) {
-		in->bad = true;
-		length = 0;
-	} else {
-		memcpy(text, in->at, length);
-		in->at += length;
-	}
-	text[length] = '\0';
-}
-
 /* The head; *in is then at the rows. */
-static void get_head(struct in *in, struct cpl_launch *out)
+static void get_head(struct cpl_unpacker *in, struct cpl_launch *out)
 {
 	int flags;
 
@@ -393,20 +263,20 @@ static void get_head(struct in *in, struct cpl_launch *out)
 		return;
 	}
 	in->at += MAGIC_BYTES;
-	out->kind = (enum cpl_launch_kind)get_int(in, CPL_LAUNCH_NOTHING);
-	flags = get_int(in, FLAG_MEMORY | FLAG_OWN);
+	out->kind = (enum cpl_launch_kind)cpl_get_int(in, CPL_LAUNCH_NOTHING);
+	flags = cpl_get_int(in, FLAG_MEMORY | FLAG_OWN);
 	out->memory = flags & FLAG_MEMORY;
 	out->own = flags & FLAG_OWN;
-	get_text(in, out->profile, sizeof(out->profile));
-	get_text(in, out->binder, sizeof(out->binder));
+	cpl_get_text(in, out->profile, sizeof(out->profile));
+	cpl_get_text(in, out->binder, sizeof(out->binder));
 	if (out->kind == CPL_LAUNCH_NOTHING)
-		get_text(in, out->reason, sizeof(out->reason));
+		cpl_get_text(in, out->reason, sizeof(out->reason));
 	else
-		out->ranks = get_int(in, INT32_MAX);
+		out->ranks = cpl_get_int(in, INT32_MAX);
 	if (out->kind == CPL_LAUNCH_FILE) {
-		out->size = (int64_t)get_number(in);
-		out->seconds = (int64_t)get_number(in);
-		out->nanoseconds = (int64_t)get_number(in);
+		out->size = (int64_t)cpl_get_number(in);
+		out->seconds = (int64_t)cpl_get_number(in);
+		out->nanoseconds = (int64_t)cpl_get_number(in);
 	}
 	if (out->kind != CPL_LAUNCH_ROWS && in->at != in->end)
 		in->bad = true;
@@ -418,18 +288,18 @@ static int damaged(struct cpl_error *err)
 }
 
 /* *in is then at the rows. */
-static int open_launch(const void *data, size_t size, struct in *in,
+static int open_launch(const void *data, size_t size, struct cpl_unpacker *in,
                        struct cpl_launch *out, struct cpl_error *err)
 {
-	struct in sum;
+	struct cpl_unpacker sum;
 
 	if (size > CPL_LAUNCH_MAX_BYTES || size < MAGIC_BYTES + SUM_BYTES)
 		return cpl_fail(err, "the excerpt of the profile has %zu bytes",
 		                size);
-	*in = (struct in){.at = data};
+	*in = (struct cpl_unpacker){.at = data};
 	in->end = in->at + size - SUM_BYTES;
-	sum = (struct in){.at = in->end, .end = in->end + SUM_BYTES};
-	if (get_fixed(&sum, SUM_BYTES) != fnv(data, size - SUM_BYTES))
+	sum = (struct cpl_unpacker){.at = in->end, .end = in->end + SUM_BYTES};
+	if (cpl_get_fixed(&sum, SUM_BYTES) != cpl_fnv(data, size - SUM_BYTES))
 		return damaged(err);
 	get_head(in, out);
 	return in->bad ? damaged(err) : 0;
@@ -438,12 +308,13 @@ static int open_launch(const void *data, size_t size, struct in *in,
 int cpl_launch_read(const void *data, size_t size, struct cpl_launch *out,
                     struct cpl_error *err)
 {
-	struct in in;
+	struct cpl_unpacker in;
 
 	return open_launch(data, size, &in, out, err);
 }
 
-static struct cpl_comm *read_block(struct in *in, int n, struct cpl_error *err)
+static struct cpl_comm *read_block(struct cpl_unpacker *in, int n,
+                                   struct cpl_error *err)
 {
 	/* An entry has two bytes or more. */
 	size_t capacity = (size_t)(in->end - in->at) / 2 + 1;
@@ -456,10 +327,10 @@ static struct cpl_comm *read_block(struct in *in, int n, struct cpl_error *err)
 		return NULL;
 	}
 	for (int i = 0; i < n && !in->bad; i++) {
-		int count = get_int(in, n - 1 - i), last = i;
+		int count = cpl_get_int(in, n - 1 - i), last = i;
 
 		for (int k = 0; k < count && !in->bad; k++) {
-			int step = get_int(in, n - 1 - last);
+			int step = cpl_get_int(in, n - 1 - last);
 			double bytes = get_bytes(in);
 
 			if (!step)
@@ -479,8 +350,9 @@ static struct cpl_comm *read_block(struct in *in, int n, struct cpl_error *err)
 }
 
 /* Skip to the block of the node; both ends of it go into *block. */
-static int find_node(struct in *in, int n_nodes, int node, const uint32_t *ids,
-                     int n_tasks, struct in *block, struct cpl_error *err)
+static int find_node(struct cpl_unpacker *in, int n_nodes, int node,
+                     const uint32_t *ids, int n_tasks,
+                     struct cpl_unpacker *block, struct cpl_error *err)
 {
 	const unsigned char **start;
 	int n_blocks = 0, which = -1, rc = -1;
@@ -489,15 +361,15 @@ static int find_node(struct in *in, int n_nodes, int node, const uint32_t *ids,
 	if (!start)
 		return cpl_fail_memory(err);
 	for (int i = 0; i < n_nodes && !in->bad; i++) {
-		int tasks = get_int(in, UINT16_MAX), k;
+		int tasks = cpl_get_int(in, UINT16_MAX), k;
 		uint32_t sum;
 
 		if (!tasks)
 			continue;
-		sum = (uint32_t)get_fixed(in, SUM_BYTES);
-		k = get_int(in, n_blocks);
+		sum = (uint32_t)cpl_get_fixed(in, SUM_BYTES);
+		k = cpl_get_int(in, n_blocks);
 		if (!in->bad && k == n_blocks) {
-			int length = get_int(in, CPL_LAUNCH_MAX_BYTES);
+			int length = cpl_get_int(in, CPL_LAUNCH_MAX_BYTES);
 
 			if (in->bad || in->end - in->at < length)
 				break;
@@ -531,13 +403,13 @@ struct cpl_comm *cpl_launch_rows(const void *data, size_t size, int ranks,
                                  struct cpl_error *err)
 {
 	struct cpl_launch head;
-	struct in in, block = {0};
+	struct cpl_unpacker in, block = {0};
 	int n_nodes;
 
 	if (open_launch(data, size, &in, &head, err))
 		return NULL;
 	/* A node has a byte or more. */
-	n_nodes = get_int(&in, CPL_LAUNCH_MAX_BYTES);
+	n_nodes = cpl_get_int(&in, CPL_LAUNCH_MAX_BYTES);
 	if (head.kind != CPL_LAUNCH_ROWS || in.bad ||
 	    n_nodes > in.end - in.at) {
 		damaged(err);

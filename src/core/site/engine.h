@@ -184,6 +184,29 @@ void cpl_engine_step(struct cpl_engine *engine,
                      const struct cpl_engine_step *step,
                      struct cpl_engine_layout *out);
 
+/*
+ * What a running job takes along to where its steps are made without an engine
+ * (Slurm's stepmgr): the layout of its ranks, and what its nodes need to bind,
+ * that is its profile's traffic, or, where this takes more than limit bytes in
+ * all, which version of the profile's file to look into. Made within
+ * MaxDecisionTime. free() it. NULL: nothing; err, also beside data, says what
+ * was left out.
+ */
+unsigned char *cpl_engine_handover(struct cpl_engine *engine,
+                                   const struct cpl_job_facts *job,
+                                   size_t limit, size_t *size,
+                                   struct cpl_error *err);
+
+/*
+ * cpl_engine_step there: the layout is followed where the step has its hosts
+ * and counts; nothing is mapped anew and nothing noted. Data that is damaged or
+ * of another version is refused: -1 with err, and the step is as it was.
+ */
+int cpl_engine_step_handed(const void *data, size_t size,
+                           const struct cpl_engine_step *step,
+                           struct cpl_engine_layout *out,
+                           struct cpl_error *err);
+
 /* The job is over, or what was decided for it is; unknown ids are ignored. */
 void cpl_engine_end(struct cpl_engine *engine, int64_t id);
 

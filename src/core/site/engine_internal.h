@@ -138,6 +138,13 @@ int engine_map_ranks(struct cpl_engine *engine,
 /* rank_host of ranks in blocks of slots[]. */
 void engine_block_order(const int *slots, int n, int *rank_host);
 
+/* engine_step.c */
+
+/* Ranks to positions in the step, rows in increasing order. -1 with err when
+ * the counts are not those of the step, which is then unchanged. */
+int engine_permute(const struct cpl_engine_step *step, const int *rank_host,
+                   struct cpl_error *err);
+
 /* engine_running.c */
 
 struct running *engine_running_find(struct cpl_engine *engine, int64_t id);

@@ -114,9 +114,7 @@ static int mapped(struct cpl_engine *engine, const struct running *job,
 	return rc;
 }
 
-/* Rows in increasing order; -1 with err when the counts are not those of the
- * step, which is then unchanged. */
-static int permute(const struct cpl_engine_step *step, const int *rank_host,
+int engine_permute(const struct cpl_engine_step *step, const int *rank_host,
                    struct cpl_error *err)
 {
 	int *used = calloc((size_t)step->n_hosts + 1, sizeof(int));
@@ -205,13 +203,13 @@ static int lay_out(struct cpl_engine *engine, struct running *job,
 	}
 	if (job->own_order && !job->traffic) {
 		engine_block_order(hosts.slots, hosts.n, rank_host);
-		rc = permute(step, rank_host, &why);
+		rc = engine_permute(step, rank_host, &why);
 	} else if (!job->own_order &&
 	           !as_laid_out(job->record, &hosts, rank_host, &why)) {
-		rc = permute(step, rank_host, &why);
+		rc = engine_permute(step, rank_host, &why);
 	}
 	if (rc && job->traffic && !mapped(engine, job, &hosts, rank_host, &why))
-		rc = permute(step, rank_host, &why);
+		rc = engine_permute(step, rank_host, &why);
 	if (rc)
 		cpl_fail(err, "%s", why.text);
 	else if (job->own_order)

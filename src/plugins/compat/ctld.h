@@ -34,6 +34,9 @@ extern const struct cpl_engine_scheduler cplslurm_scheduler;
 void cplslurm_test_done(struct cplslurm_test *test);
 
 int64_t cplslurm_job_id(const struct job_record *job);
+/* The job with its user's options; texts belong to it. False: it is not known
+ * what its record holds. */
+bool cplslurm_facts(const struct job_record *job, struct cpl_job_facts *out);
 
 /* The indexes of a job's nodes in order; free(). NULL: none, or memory. */
 int *cplslurm_job_hosts(const struct job_record *job, int *n);
@@ -59,13 +62,15 @@ const char *cplslurm_cluster(bool *private_jobs);
 const char **cplslurm_hosts(int *n);
 
 /*
- * A step that is laid out: lay it out as planned by `by`, which fills out, and
- * log what came of it. False: it is no step of ours. out->data is the
- * caller's.
+ * A step that is laid out: lay it out as planned by `by`, which gets arg and
+ * fills out, and log what came of it. False: it is no step of ours. out->data
+ * is the caller's. Also where Slurm's stepmgr makes the steps, without an
+ * engine.
  */
 bool cplslurm_step(struct cplslurm_step *step,
-                   void (*by)(const struct cpl_engine_step *step,
+                   void (*by)(const void *arg,
+                              const struct cpl_engine_step *step,
                               struct cpl_engine_layout *out),
-                   struct cpl_engine_layout *out);
+                   const void *arg, struct cpl_engine_layout *out);
 
 #endif

@@ -34,6 +34,31 @@ int64_t cplslurm_job_id(const job_record_t *job)
 	return cplslurm_layout_is_ours(job) ? job->job_id : 0;
 }
 
+struct cpl_job_facts cplslurm_job(const job_record_t *job_ptr)
+{
+	struct cplslurm_options options = cplslurm_options(
+	        job_ptr->spank_job_env, job_ptr->spank_job_env_size);
+
+	return (struct cpl_job_facts){
+	        .id = job_ptr->job_id,
+	        .uid = job_ptr->user_id,
+	        .name = job_ptr->name,
+	        .partition = job_ptr->part_ptr ? job_ptr->part_ptr->name
+	                                       : job_ptr->partition,
+	        .profile = options.profile,
+	        .policy = options.policy,
+	        .mapping = options.mapping,
+	};
+}
+
+bool cplslurm_facts(const job_record_t *job, struct cpl_job_facts *out)
+{
+	if (!cplslurm_layout_is_ours(job))
+		return false;
+	*out = cplslurm_job(job);
+	return true;
+}
+
 struct live {
 	struct cpl_engine_live *job;
 	int n, max;
@@ -302,9 +327,10 @@ static bool is_step(const step_record_t *step_ptr)
 }
 
 bool cplslurm_step(struct cplslurm_step *record,
-                   void (*by)(const struct cpl_engine_step *step,
+                   void (*by)(const void *arg,
+                              const struct cpl_engine_step *step,
                               struct cpl_engine_layout *out),
-                   struct cpl_engine_layout *out)
+                   const void *arg, struct cpl_engine_layout *out)
 {
 	step_record_t *step_ptr = (step_record_t *)record;
 	slurm_step_layout_t *layout;
@@ -325,7 +351,7 @@ bool cplslurm_step(struct cplslurm_step *record,
 	        .limit = CPLSLURM_SWITCH_MAX,
 #endif
 	};
-	by(&step, out);
+	by(arg, &step, out);
 	if (out->changed)
 		cplslurm_debug("%pS laid out as planned", step_ptr);
 	if (out->unchanged.text[0])

@@ -201,23 +201,6 @@ static const char *stock_reason(const job_record_t *job_ptr)
 	return NULL;
 }
 
-struct cpl_job_facts cplslurm_job(const job_record_t *job_ptr)
-{
-	struct cplslurm_options options = cplslurm_options(
-	        job_ptr->spank_job_env, job_ptr->spank_job_env_size);
-
-	return (struct cpl_job_facts){
-	        .id = job_ptr->job_id,
-	        .uid = job_ptr->user_id,
-	        .name = job_ptr->name,
-	        .partition = job_ptr->part_ptr ? job_ptr->part_ptr->name
-	                                       : job_ptr->partition,
-	        .profile = options.profile,
-	        .policy = options.policy,
-	        .mapping = options.mapping,
-	};
-}
-
 static struct cpl_need need_of(const struct cplslurm_test *test)
 {
 	const job_details_t *details = test->job->details;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ctld_internal.h"
 #include "layout.h"
 #include "slurm_share.h"
 #include "src/common/pack.h"
@@ -72,7 +73,14 @@ static void *their(const void *info)
 	return info ? ((const info_t *)info)->theirs : NULL;
 }
 
-/* What is wrapped is packed apart, so that who does not wrap it skips it. */
+/* Slurm's allocator knows; the select plugin says so where they are not. */
+static bool is_ours(const job_record_t *job)
+{
+	return xsize((void *)job) == sizeof(*job);
+}
+
+/* What is wrapped is packed apart, under its number as Slurm has it, so that
+ * who does not wrap it skips it. */
 static void pack(const info_t *info, buf_t *buffer, uint16_t version,
                  void (*pack_theirs)(void *, buf_t *, uint16_t))
 {
@@ -81,6 +89,7 @@ static void pack(const info_t *info, buf_t *buffer, uint16_t version,
 	if (theirs) {
 		buf_t *inner = init_buf(1024);
 
+		pack32(theirs->plugin_id, inner);
 		pack_theirs(their(info), inner, version);
 		packmem(get_buf_data(inner), get_buf_offset(inner), buffer);
 		free_buf(inner);
@@ -93,9 +102,10 @@ static int unpack_inner(info_t *info, char *data, uint32_t size,
                         uint16_t version,
                         int (*unpack_theirs)(void **, buf_t *, uint16_t))
 {
+	int rc = SLURM_SUCCESS;
+	uint32_t id = 0;
 	buf_t *inner;
 	char *copy;
-	int rc;
 
 	if (!theirs || !size)
 		return SLURM_SUCCESS;
@@ -105,7 +115,8 @@ static int unpack_inner(info_t *info, char *data, uint32_t size,
 		return SLURM_ERROR;
 	memcpy(copy, data, size);
 	inner = create_buf(copy, size);
-	rc = unpack_theirs(&info->theirs, inner, version);
+	if (unpack32(&id, inner) == SLURM_SUCCESS && id == theirs->plugin_id)
+		rc = unpack_theirs(&info->theirs, inner, version);
 	free_buf(inner);
 	return rc;
 }
@@ -119,11 +130,13 @@ static int unpack(void **out, buf_t *buffer, uint16_t version,
 	info_t *info;
 
 	*out = NULL;
-	if (unpack16(&format, buffer) != SLURM_SUCCESS || format != FORMAT ||
+	if (unpack16(&format, buffer) != SLURM_SUCCESS ||
 	    unpackmem_ptr(&data, &size, buffer) != SLURM_SUCCESS ||
 	    unpackmem_ptr(&inner, &inner_size, buffer) != SLURM_SUCCESS)
 		return SLURM_ERROR;
-	if (!size && !inner_size)
+	/* All formats have two blocks: without what is in them a job is stock;
+	 * an error would lose it. */
+	if (format != FORMAT || (!size && !inner_size))
 		return SLURM_SUCCESS;
 	info = make();
 	if (!info)
@@ -169,6 +182,12 @@ int switch_p_restore(bool recover)
 void HOOK(jobinfo, pack)(void *info, buf_t *buffer, uint16_t version)
 {
 	pack(info, buffer, version, theirs ? theirs->jobinfo_pack : NULL);
+#if CPLSLURM_SERIES < 2505
+	/* Each node's slurmd hands it on to a slurmstepd, once, and then frees
+	 * the job but not this. */
+	if (info && running_in_slurmd())
+		drop_data(info);
+#endif
 }
 
 int HOOK(jobinfo, unpack)(void **info, buf_t *buffer, uint16_t version)
@@ -177,16 +196,37 @@ int HOOK(jobinfo, unpack)(void **info, buf_t *buffer, uint16_t version)
 	              theirs ? theirs->jobinfo_unpack : NULL);
 }
 
+static void find_engine(void)
+{
+	if (!engine && running_in_slurmctld())
+		engine = cplslurm_share_find(&engine_handle);
+}
+
+static void by_handover(const void *arg, const struct cpl_engine_step *step,
+                        struct cpl_engine_layout *out)
+{
+	const info_t *handed = arg;
+	struct cpl_error err = {""};
+
+	if (cpl_engine_step_handed(handed->data, handed->size, step, out, &err))
+		error("commplace: JobId=%lld: a step is left to Slurm: %s",
+		      (long long)step->job.id, err.text);
+}
+
 /* Of a step without ranks of its own there is theirs only. */
-static int build(void **out, step_record_t *step, void *inner)
+static int build(void **out, const info_t *job, step_record_t *step,
+                 void *inner)
 {
 	struct cpl_engine_layout layout = {0};
 	info_t *info;
 
-	if (!engine && step && running_in_slurmctld())
-		engine = cplslurm_share_find(&engine_handle);
+	find_engine();
 	if (engine && step)
 		engine->step((struct cplslurm_step *)step, &layout);
+	/* slurmstepd, as the manager of the job's steps. */
+	else if (step && job && job->data && !running_in_slurmctld())
+		cplslurm_step((struct cplslurm_step *)step, by_handover, job,
+		              &layout);
 	if (layout.size > CPLSLURM_SWITCH_MAX) {
 		free(layout.data);
 		layout.data = NULL;
@@ -206,18 +246,55 @@ static int build(void **out, step_record_t *step, void *inner)
 	return SLURM_SUCCESS;
 }
 
+/*
+ * A job whose steps are made in the slurmstepd of its first node takes along
+ * what the engine knows: this comes before Slurm packs the job for that.
+ */
+static void hand_over(job_record_t *job)
+{
+	unsigned char *data = NULL;
+	size_t size = 0;
+	info_t *info;
+
+	find_engine();
+	if (engine && job->bit_flags & STEPMGR_ENABLED)
+		data = engine->handover(job, CPLSLURM_SWITCH_MAX, &size);
+	info = job->switch_jobinfo;
+	if (data && !info)
+		job->switch_jobinfo = info = make();
+	if (!info) {
+		free(data);
+		return;
+	}
+	drop_data(info);
+	info->data = data;
+	info->size = (uint32_t)size;
+}
+
 #if CPLSLURM_SERIES < 2511
 
 int switch_p_build_stepinfo(void **out, slurm_step_layout_t *layout,
                             step_record_t *step)
 {
+	job_record_t *job =
+	        step && xsize(step) == sizeof(*step) ? step->job_ptr : NULL;
+	struct cplslurm_shown others;
 	void *inner = NULL;
 	int rc = SLURM_SUCCESS;
 
-	if (theirs && step && step->job_ptr)
-		WITH_THEIRS(step->job_ptr->switch_jobinfo,
+	*out = NULL;
+	if (!job || !is_ours(job))
+		return SLURM_SUCCESS;
+	if (theirs && cplslurm_show_steps(&others, step))
+		return SLURM_ERROR;
+	if (theirs) {
+		WITH_THEIRS(job->switch_jobinfo,
 		            rc = theirs->stepinfo_build(&inner, layout, step));
-	return rc == SLURM_SUCCESS ? build(out, step, inner) : rc;
+		cplslurm_hide(&others);
+	}
+	return rc == SLURM_SUCCESS
+	               ? build(out, job->switch_jobinfo, step, inner)
+	               : rc;
 }
 
 void switch_p_extern_stepinfo(void **out, job_record_t *job)
@@ -225,7 +302,7 @@ void switch_p_extern_stepinfo(void **out, job_record_t *job)
 	void *inner = NULL;
 
 	*out = NULL;
-	if (!theirs)
+	if (!theirs || !is_ours(job))
 		return;
 	WITH_THEIRS(job->switch_jobinfo, theirs->extern_stepinfo(&inner, job));
 	if (inner)
@@ -234,20 +311,41 @@ void switch_p_extern_stepinfo(void **out, job_record_t *job)
 
 void switch_p_job_start(job_record_t *job)
 {
-	if (theirs)
-		WITH_THEIRS(job->switch_jobinfo, theirs->job_start(job));
+	struct cplslurm_shown others;
+
+	if (!is_ours(job))
+		return;
+	hand_over(job);
+	if (!theirs || cplslurm_show_jobs(&others, job))
+		return;
+	WITH_THEIRS(job->switch_jobinfo, theirs->job_start(job));
+	cplslurm_hide(&others);
 }
 
 #else
 
 int switch_p_stepinfo_build(void **out, void *jobinfo, step_record_t *step)
 {
+	struct cplslurm_shown others = {0};
+	job_record_t *job = NULL;
 	void *inner = NULL;
 	int rc = SLURM_SUCCESS;
 
-	if (theirs)
-		rc = theirs->stepinfo_build(&inner, their(jobinfo), step);
-	return rc == SLURM_SUCCESS ? build(out, step, inner) : rc;
+	*out = NULL;
+	if (step && xsize(step) == sizeof(*step))
+		job = step->job_ptr;
+	if (step && (!job || !is_ours(job)))
+		return SLURM_SUCCESS;
+	if (theirs && job && cplslurm_show_steps(&others, step))
+		return SLURM_ERROR;
+	if (theirs && job)
+		WITH_THEIRS(job->switch_jobinfo,
+		            rc = theirs->stepinfo_build(
+		                    &inner, job->switch_jobinfo, step));
+	else if (theirs)
+		rc = theirs->stepinfo_build(&inner, their(jobinfo), NULL);
+	cplslurm_hide(&others);
+	return rc == SLURM_SUCCESS ? build(out, jobinfo, step, inner) : rc;
 }
 
 bool switch_p_setup_special_steps(void)
@@ -257,11 +355,20 @@ bool switch_p_setup_special_steps(void)
 
 int switch_p_job_start(job_record_t *job, bool test_only)
 {
+	struct cplslurm_shown others;
 	int rc = SLURM_SUCCESS;
 
-	if (theirs)
-		WITH_THEIRS(job->switch_jobinfo,
-		            rc = theirs->job_start(job, test_only));
+	if (!is_ours(job))
+		return SLURM_SUCCESS;
+	if (!test_only)
+		hand_over(job);
+	if (!theirs)
+		return SLURM_SUCCESS;
+	if (cplslurm_show_jobs(&others, job))
+		return SLURM_ERROR;
+	WITH_THEIRS(job->switch_jobinfo,
+	            rc = theirs->job_start(job, test_only));
+	cplslurm_hide(&others);
 	return rc;
 }
 
@@ -269,7 +376,7 @@ uint32_t switch_p_job_channel(job_record_t *job, char *node)
 {
 	uint32_t channel = NO_VAL;
 
-	if (theirs)
+	if (theirs && is_ours(job))
 		WITH_THEIRS(job->switch_jobinfo,
 		            channel = theirs->job_channel(job, node));
 	return channel;
@@ -295,7 +402,8 @@ static void free_job(job_record_t *job)
 #if CPLSLURM_SERIES >= 2505
 void HOOK(jobinfo, free)(job_record_t *job)
 {
-	free_job(job);
+	if (is_ours(job))
+		free_job(job);
 }
 #endif
 
@@ -369,9 +477,12 @@ int HOOK(stepinfo, unpack)(void **info, buf_t *buffer, uint16_t version)
 /* slurmstepd's, with the step's data behind two doors. */
 static int in_step(stepd_step_rec_t *step, int (*call)(stepd_step_rec_t *))
 {
-	dynamic_plugin_data_t *door = step->switch_step;
+	dynamic_plugin_data_t *door;
 	int rc;
 
+	if (xsize(step) != sizeof(*step))
+		return SLURM_SUCCESS;
+	door = step->switch_step;
 	if (!door)
 		return call(step);
 	WITH_THEIRS(door->data, rc = call(step));
@@ -414,6 +525,8 @@ int switch_p_job_step_complete(void *info, char *nodes)
 
 void switch_p_job_complete(job_record_t *job)
 {
+	if (!is_ours(job))
+		return;
 	if (theirs)
 		WITH_THEIRS(job->switch_jobinfo, theirs->job_complete(job));
 	free_job(job);

@@ -8,6 +8,9 @@
  * Slurm takes one switch plugin, so a site's own is wrapped: it is named in
  * slurm.conf as SwitchParameters=commplace_wraps=switch/NAME, and gets every
  * call with its own data in the place of ours.
+ *
+ * Where Slurm's stepmgr makes a job's steps, in the slurmstepd of its first
+ * node, what slurmctld's engine knows of the job is in the job's own data.
  */
 #ifndef CPL_COMPAT_SWITCH_HOOKS_H
 #define CPL_COMPAT_SWITCH_HOOKS_H
@@ -30,9 +33,8 @@ struct cplslurm_wrapped {
 	int (*job_preinit)(stepd_step_rec_t *step);
 	int (*job_init)(stepd_step_rec_t *step);
 	int (*job_postfini)(stepd_step_rec_t *step);
-	int (*job_attach)(void *info, char ***env, uint32_t node,
-	                  uint32_t proc, uint32_t nodes, uint32_t procs,
-	                  uint32_t rank);
+	int (*job_attach)(void *info, char ***env, uint32_t node, uint32_t proc,
+	                  uint32_t nodes, uint32_t procs, uint32_t rank);
 	int (*job_step_complete)(void *info, char *nodes);
 	void (*job_complete)(job_record_t *job);
 	int (*fs_init)(stepd_step_rec_t *step);
@@ -56,11 +58,34 @@ struct cplslurm_wrapped {
 	void (*stepmgr_init)(void);
 	void (*stepmgr_fini)(uint32_t job);
 #endif
+	uint32_t plugin_id;
 };
 
 /* The plugin that SwitchParameters names, loaded and initialised; NULL: none is
  * named. -1 with err when one is and cannot be had. */
 int cplslurm_wrap(const struct cplslurm_wrapped **out, struct cpl_error *err);
 void cplslurm_unwrap(void);
+
+/*
+ * Wrapped plugins look at their data of other jobs (nvidia_imex: which channels
+ * are taken) and other steps (hpe_slingshot: of the same het step), too. Put
+ * theirs in the place of ours in slurmctld's other jobs, or in the other steps
+ * of a job and of the jobs that are heterogeneous with it; with Slurm's locks
+ * held, until cplslurm_hide. -1: out of memory, and nothing is changed.
+ * O(jobs), or O(steps).
+ */
+struct cplslurm_shown {
+	struct cplslurm_slot {
+		void **at;
+		struct cplslurm_switch *ours;
+	} * slot;
+	int n, max;
+	const void *except;
+	bool failed;
+};
+int cplslurm_show_jobs(struct cplslurm_shown *out, const job_record_t *except);
+int cplslurm_show_steps(struct cplslurm_shown *out,
+                        const step_record_t *except);
+void cplslurm_hide(struct cplslurm_shown *shown);
 
 #endif

@@ -64,7 +64,7 @@ static const struct {
 #endif
 };
 _Static_assert(sizeof(hook) / sizeof(*hook) * sizeof(void *) ==
-                       sizeof(wrapped),
+                       offsetof(struct cplslurm_wrapped, plugin_id),
                "a symbol a field");
 
 /* The name after the option; its length, 0: not there. */
@@ -118,12 +118,17 @@ static int start(const char *file, struct cpl_error *err)
 static int resolve(const char *file, struct cpl_error *err)
 {
 	const uint32_t *version = dlsym(handle, "plugin_version");
+	const uint32_t *id = dlsym(handle, "plugin_id");
 
 	if (!version || *version != SLURM_VERSION_NUMBER)
-		return cpl_fail(err, "%s is of version %#x, this plugin is for "
-		                     "%#x",
+		return cpl_fail(err,
+		                "%s is of version %#x, this plugin is for "
+		                "%#x",
 		                file, version ? *version : 0,
 		                SLURM_VERSION_NUMBER);
+	if (!id)
+		return cpl_fail(err, "%s has no plugin_id", file);
+	wrapped.plugin_id = *id;
 	for (size_t i = 0; i < sizeof(hook) / sizeof(*hook); i++) {
 		void *address = dlsym(handle, hook[i].symbol);
 
@@ -150,8 +155,9 @@ int cplslurm_wrap(const struct cplslurm_wrapped **out, struct cpl_error *err)
 		name += sizeof(type) - 1;
 		n -= sizeof(type) - 1;
 	}
-	if (!n || n > 64 || strspn(name, "abcdefghijklmnopqrstuvwxyz"
-	                                 "0123456789_") < n ||
+	if (!n || n > 64 ||
+	    strspn(name, "abcdefghijklmnopqrstuvwxyz"
+	                 "0123456789_") < n ||
 	    (n == strlen("commplace") && !strncmp(name, "commplace", n)))
 		return cpl_fail(err,
 		                "SwitchParameters=%s%.*s names no other switch "
@@ -183,4 +189,98 @@ void cplslurm_unwrap(void)
 		their_fini();
 	dlclose(handle);
 	handle = NULL;
+}
+
+static void show(struct cplslurm_shown *shown, void **at)
+{
+	struct cplslurm_switch *ours = *at;
+
+	if (!ours || shown->failed)
+		return;
+	if (shown->n == shown->max) {
+		int max = 2 * shown->max + 16;
+		struct cplslurm_slot *more =
+		        realloc(shown->slot, (size_t)max * sizeof(*more));
+
+		shown->failed = !more;
+		if (!more)
+			return;
+		shown->slot = more;
+		shown->max = max;
+	}
+	shown->slot[shown->n++] = (struct cplslurm_slot){at, ours};
+	*at = ours->theirs;
+}
+
+static int show_job(void *x, void *arg)
+{
+	job_record_t *job = x;
+	struct cplslurm_shown *shown = arg;
+
+	if (job != shown->except)
+		show(shown, &job->switch_jobinfo);
+	return 0;
+}
+
+static int show_step(void *x, void *arg)
+{
+	step_record_t *step = x;
+	struct cplslurm_shown *shown = arg;
+	dynamic_plugin_data_t *door = step->switch_step;
+
+	if (step != shown->except && door)
+		show(shown, &door->data);
+	return 0;
+}
+
+/* Other parts of a heterogeneous job. */
+static int show_part(void *x, void *arg)
+{
+	job_record_t *job = x;
+	struct cplslurm_shown *shown = arg;
+	const step_record_t *step = shown->except;
+
+	if (job != step->job_ptr && job->step_list &&
+	    job->het_job_id == step->job_ptr->het_job_id)
+		list_for_each(job->step_list, show_step, shown);
+	return 0;
+}
+
+static int all_shown(struct cplslurm_shown *out)
+{
+	if (out->failed)
+		cplslurm_hide(out);
+	return out->failed ? -1 : 0;
+}
+
+int cplslurm_show_jobs(struct cplslurm_shown *out, const job_record_t *except)
+{
+	*out = (struct cplslurm_shown){.except = except};
+	if (&job_list && job_list)
+		list_for_each(job_list, show_job, out);
+	return all_shown(out);
+}
+
+int cplslurm_show_steps(struct cplslurm_shown *out, const step_record_t *except)
+{
+	const job_record_t *job = except->job_ptr;
+
+	*out = (struct cplslurm_shown){.except = except};
+	if (job->step_list)
+		list_for_each(job->step_list, show_step, out);
+	if (job->het_job_id && &job_list && job_list)
+		list_for_each(job_list, show_part, out);
+	return all_shown(out);
+}
+
+void cplslurm_hide(struct cplslurm_shown *shown)
+{
+	while (shown->n) {
+		struct cplslurm_slot *slot = &shown->slot[--shown->n];
+
+		slot->ours->theirs = *slot->at;
+		*slot->at = slot->ours;
+	}
+	free(shown->slot);
+	shown->slot = NULL;
 }

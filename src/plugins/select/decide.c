@@ -64,7 +64,7 @@ void cplselect_job_end(const struct job_record *job)
 		cpl_engine_end(cplselect_engine, cplslurm_job_id(job));
 }
 
-static void lay_out(const struct cpl_engine_step *step,
+static void lay_out(const void *arg, const struct cpl_engine_step *step,
                     struct cpl_engine_layout *out)
 {
 	cpl_engine_step(cplselect_engine, step, out);
@@ -72,5 +72,23 @@ static void lay_out(const struct cpl_engine_step *step,
 
 bool cplselect_step(struct cplslurm_step *step, struct cpl_engine_layout *out)
 {
-	return cplselect_engine && cplslurm_step(step, lay_out, out);
+	return cplselect_engine && cplslurm_step(step, lay_out, NULL, out);
+}
+
+unsigned char *cplselect_handover(const struct job_record *job, size_t limit,
+                                  size_t *size)
+{
+	struct cpl_error err = {""};
+	struct cpl_job_facts facts;
+	unsigned char *data;
+
+	if (!cplselect_engine || !cplslurm_facts(job, &facts))
+		return NULL;
+	data = cpl_engine_handover(cplselect_engine, &facts, limit, size, &err);
+	if (err.text[0])
+		cplslurm_log_error("commplace: JobId=%lld: its step manager "
+		                   "goes without %s: %s",
+		                   (long long)facts.id,
+		                   data ? "a profile" : "a layout", err.text);
+	return data;
 }

@@ -29,8 +29,8 @@ static struct cpl_engine *get_engine(void)
 }
 
 extern const struct cplslurm_share CPLSLURM_SHARE;
-const struct cplslurm_share CPLSLURM_SHARE =
-        CPLSLURM_SHARE_INIT(get_engine, cplselect_step);
+const struct cplslurm_share CPLSLURM_SHARE = CPLSLURM_SHARE_INIT(
+        get_engine, cplselect_step, cplselect_handover);
 
 void cplselect_configure(void)
 {

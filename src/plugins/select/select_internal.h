@@ -39,5 +39,9 @@ void cplselect_job_end(const struct job_record *job);
 /* Permute the step's task ids as planned; out->data, what travels with its
  * launch, is the caller's. False: it is left as it is. */
 bool cplselect_step(struct cplslurm_step *step, struct cpl_engine_layout *out);
+/* What a job that has begun hands over to the manager of its steps: at most
+ * limit bytes, free(). NULL: nothing. */
+unsigned char *cplselect_handover(const struct job_record *job, size_t limit,
+                                  size_t *size);
 
 #endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Numbers and texts in few bytes, for data that travels: LEB128 varints, fixed
+ * numbers little-endian, texts as a length and bytes. Readers trust nothing.
+ */
+#ifndef CPL_BASE_PACKED_H
+#define CPL_BASE_PACKED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Grows up to limit. What does not fit sets full, want of memory failed; after
+ * that nothing is added. data is free()d by its user. */
+struct cpl_packer {
+	unsigned char *data;
+	size_t used, capacity, limit;
+	bool full, failed;
+};
+
+void cpl_put(struct cpl_packer *o, const void *data, size_t n);
+void cpl_put_number(struct cpl_packer *o, uint64_t value);
+void cpl_put_fixed(struct cpl_packer *o, uint64_t value, int bytes);
+void cpl_put_text(struct cpl_packer *o, const char *text);
+
+/* What is not there, too large or no text sets bad and reads as 0 or "". */
+struct cpl_unpacker {
+	const unsigned char *at, *end;
+	bool bad;
+};
+
+uint64_t cpl_get_number(struct cpl_unpacker *in);
+/* A number up to max, as an int. */
+int cpl_get_int(struct cpl_unpacker *in, int max);
+uint64_t cpl_get_fixed(struct cpl_unpacker *in, int bytes);
+/* A text of less than `capacity` bytes without zeros. */
+void cpl_get_text(struct cpl_unpacker *in, char *text, size_t capacity);
+
+/* The sum that such data ends with: FNV-1a. */
+uint32_t cpl_fnv(const void *data, size_t size);
+
+#endif
