@@ -32,9 +32,9 @@ struct own {
 	char text[32]; /* "JOB" or "JOB.STEP" */
 };
 
-static const char *text(const char *hook, const void *data)
+static char *text(const char *hook, void *data)
 {
-	const struct own *own = data;
+	struct own *own = data;
 
 	if (!own)
 		return "none";
@@ -44,7 +44,7 @@ static const char *text(const char *hook, const void *data)
 	return "foreign";
 }
 
-static void say(const char *hook, const void *data)
+static void say(const char *hook, void *data)
 {
 	info("switch_test: %s %s", hook, text(hook, data));
 }
@@ -63,9 +63,11 @@ static void *data_of(const stepd_step_rec_t *step)
 	return step->switch_step ? step->switch_step->data : NULL;
 }
 
-static void pack(const struct own *own, buf_t *buffer)
+static void pack(struct own *own, buf_t *buffer)
 {
-	packstr(own ? text("pack", own) : NULL, buffer);
+	char *what = own ? text("pack", own) : NULL;
+
+	packstr(what, buffer);
 }
 
 static int unpack(void **out, buf_t *buffer)
