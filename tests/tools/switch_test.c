@@ -19,7 +19,7 @@ const uint32_t plugin_version = SLURM_VERSION_NUMBER;
 const uint32_t plugin_id = 0x5454;
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
-#if CPLSLURM_SERIES < 2505
+#if CPLSLURM_SERIES < 2511
 #define HOOK(object, verb) switch_p_##verb##_##object
 #else
 #define HOOK(object, verb) switch_p_##object##_##verb
@@ -170,7 +170,7 @@ static void drop(const char *hook, job_record_t *job)
 	xfree(job->switch_jobinfo);
 }
 
-#if CPLSLURM_SERIES < 2505
+#if CPLSLURM_SERIES < 2511
 
 int switch_p_build_stepinfo(void **out, slurm_step_layout_t *layout,
                             step_record_t *step)
@@ -183,11 +183,6 @@ void switch_p_extern_stepinfo(void **out, job_record_t *job)
 {
 	*out = make(text("extern", job->switch_jobinfo));
 	say("extern_stepinfo", *out);
-}
-
-void switch_p_extern_step_fini(uint32_t job)
-{
-	info("switch_test: extern_step_fini %u", job);
 }
 
 void switch_p_job_start(job_record_t *job)
@@ -220,16 +215,29 @@ int switch_p_job_start(job_record_t *job, bool test_only)
 	return SLURM_SUCCESS;
 }
 
-void switch_p_jobinfo_free(job_record_t *job)
-{
-	drop("jobinfo_free", job);
-}
-
 uint32_t switch_p_job_channel(job_record_t *job, char *node)
 {
 	text("job_channel", job->switch_jobinfo);
 	return 7;
 }
+
+#endif
+
+#if CPLSLURM_SERIES >= 2505
+void HOOK(jobinfo, free)(job_record_t *job)
+{
+	drop("jobinfo_free", job);
+}
+#endif
+
+#if CPLSLURM_SERIES < 2605
+
+void switch_p_extern_step_fini(uint32_t job)
+{
+	info("switch_test: extern_step_fini %u", job);
+}
+
+#else
 
 void switch_p_stepmgr_init(void)
 {
