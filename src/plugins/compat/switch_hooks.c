@@ -27,6 +27,10 @@ const uint32_t plugin_id = CPLSLURM_SWITCH_ID;
 
 #define FORMAT 1
 
+static struct cplslurm_layout job_layout = CPLSLURM_LAYOUT(job_record_t);
+static struct cplslurm_layout step_layout = CPLSLURM_LAYOUT(step_record_t);
+static struct cplslurm_layout stepd_layout = CPLSLURM_LAYOUT(stepd_step_rec_t);
+
 typedef struct cplslurm_switch info_t;
 
 static const struct cplslurm_wrapped *theirs;
@@ -71,12 +75,6 @@ static void drop_data(info_t *info)
 static void *their(const void *info)
 {
 	return info ? ((const info_t *)info)->theirs : NULL;
-}
-
-/* Slurm's allocator knows; the select plugin says so where they are not. */
-static bool is_ours(const job_record_t *job)
-{
-	return xsize((void *)job) == sizeof(*job);
 }
 
 /* What is wrapped is packed apart, under its number as Slurm has it, so that
@@ -276,14 +274,15 @@ static void hand_over(job_record_t *job)
 int switch_p_build_stepinfo(void **out, slurm_step_layout_t *layout,
                             step_record_t *step)
 {
-	job_record_t *job =
-	        step && xsize(step) == sizeof(*step) ? step->job_ptr : NULL;
+	job_record_t *job = step && cplslurm_is_ours(&step_layout, step)
+	                            ? step->job_ptr
+	                            : NULL;
 	struct cplslurm_shown others;
 	void *inner = NULL;
 	int rc = SLURM_SUCCESS;
 
 	*out = NULL;
-	if (!job || !is_ours(job))
+	if (!job || !cplslurm_is_ours(&job_layout, job))
 		return SLURM_SUCCESS;
 	if (theirs && cplslurm_show_steps(&others, step))
 		return SLURM_ERROR;
@@ -302,7 +301,7 @@ void switch_p_extern_stepinfo(void **out, job_record_t *job)
 	void *inner = NULL;
 
 	*out = NULL;
-	if (!theirs || !is_ours(job))
+	if (!theirs || !cplslurm_is_ours(&job_layout, job))
 		return;
 	WITH_THEIRS(job->switch_jobinfo, theirs->extern_stepinfo(&inner, job));
 	if (inner)
@@ -313,7 +312,7 @@ void switch_p_job_start(job_record_t *job)
 {
 	struct cplslurm_shown others;
 
-	if (!is_ours(job))
+	if (!cplslurm_is_ours(&job_layout, job))
 		return;
 	hand_over(job);
 	if (!theirs || cplslurm_show_jobs(&others, job))
@@ -332,9 +331,9 @@ int switch_p_stepinfo_build(void **out, void *jobinfo, step_record_t *step)
 	int rc = SLURM_SUCCESS;
 
 	*out = NULL;
-	if (step && xsize(step) == sizeof(*step))
+	if (step && cplslurm_is_ours(&step_layout, step))
 		job = step->job_ptr;
-	if (step && (!job || !is_ours(job)))
+	if (step && (!job || !cplslurm_is_ours(&job_layout, job)))
 		return SLURM_SUCCESS;
 	if (theirs && job && cplslurm_show_steps(&others, step))
 		return SLURM_ERROR;
@@ -358,7 +357,7 @@ int switch_p_job_start(job_record_t *job, bool test_only)
 	struct cplslurm_shown others;
 	int rc = SLURM_SUCCESS;
 
-	if (!is_ours(job))
+	if (!cplslurm_is_ours(&job_layout, job))
 		return SLURM_SUCCESS;
 	if (!test_only)
 		hand_over(job);
@@ -376,7 +375,7 @@ uint32_t switch_p_job_channel(job_record_t *job, char *node)
 {
 	uint32_t channel = NO_VAL;
 
-	if (theirs && is_ours(job))
+	if (theirs && cplslurm_is_ours(&job_layout, job))
 		WITH_THEIRS(job->switch_jobinfo,
 		            channel = theirs->job_channel(job, node));
 	return channel;
@@ -402,7 +401,7 @@ static void free_job(job_record_t *job)
 #if CPLSLURM_SERIES >= 2505
 void HOOK(jobinfo, free)(job_record_t *job)
 {
-	if (is_ours(job))
+	if (cplslurm_is_ours(&job_layout, job))
 		free_job(job);
 }
 #endif
@@ -480,7 +479,7 @@ static int in_step(stepd_step_rec_t *step, int (*call)(stepd_step_rec_t *))
 	dynamic_plugin_data_t *door;
 	int rc;
 
-	if (xsize(step) != sizeof(*step))
+	if (!cplslurm_is_ours(&stepd_layout, step))
 		return SLURM_SUCCESS;
 	door = step->switch_step;
 	if (!door)
@@ -525,7 +524,7 @@ int switch_p_job_step_complete(void *info, char *nodes)
 
 void switch_p_job_complete(job_record_t *job)
 {
-	if (!is_ours(job))
+	if (!cplslurm_is_ours(&job_layout, job))
 		return;
 	if (theirs)
 		WITH_THEIRS(job->switch_jobinfo, theirs->job_complete(job));
