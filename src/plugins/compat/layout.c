@@ -3,10 +3,6 @@
 
 #include "slurm_compat.h"
 
-#include <dlfcn.h>
-#include <link.h>
-#include <string.h>
-
 bool cplslurm_is_ours(struct cplslurm_layout *layout, const void *record)
 {
 	size_t size;
@@ -28,17 +24,13 @@ bool cplslurm_is_ours(struct cplslurm_layout *layout, const void *record)
 
 int cplslurm_conf_check(struct cpl_error *err)
 {
-	const ElfW(Sym) *symbol = NULL;
-	Dl_info info;
+	size_t here = cplslurm_conf_size();
 
-	/* A program may keep it to itself. */
-	if (!dladdr1(&slurm_conf, &info, (void **)&symbol, RTLD_DL_SYMENT) ||
-	    !symbol || info.dli_saddr != &slurm_conf ||
-	    symbol->st_size == sizeof(slurm_conf))
-		return 0;
-	return cpl_fail(err,
-	                "built for Slurm " SLURM_VERSION_STRING
-	                ", whose slurm_conf_t has %zu bytes; here it has %zu: "
-	                "build commplace for this release",
-	                sizeof(slurm_conf), (size_t)symbol->st_size);
+	return here == sizeof(slurm_conf)
+	               ? 0
+	               : cpl_fail(err,
+	                          "built for Slurm " SLURM_VERSION_STRING
+	                          ", whose slurm_conf_t has %zu bytes; here "
+	                          "it has %zu: build commplace for this release",
+	                          sizeof(slurm_conf), here);
 }

@@ -32,7 +32,10 @@ struct cplslurm_layout {
  */
 bool cplslurm_is_ours(struct cplslurm_layout *layout, const void *record);
 
-/* The same of slurm_conf, which no plugin can do without: -1 with err. */
+/* What slurm_conf takes here; as much as ours where that cannot be told. 0: the
+ * program has none. */
+size_t cplslurm_conf_size(void);
+/* Is it ours? No daemon's plugin can do without: -1 with err. */
 int cplslurm_conf_check(struct cpl_error *err);
 
 #endif

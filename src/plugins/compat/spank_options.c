@@ -3,6 +3,7 @@
 
 #include <slurm/slurm.h>
 
+#include "layout.h"
 #include "series.h"
 
 bool cplslurm_spank_register(spank_t sp, const char *name, const char *usage,
@@ -28,5 +29,6 @@ extern slurm_conf_t slurm_conf __attribute__((weak));
 
 bool cplslurm_spank_default_is_no_pack(void)
 {
-	return &slurm_conf && !(slurm_conf.select_type_param & CR_PACK_NODES);
+	return cplslurm_conf_size() == sizeof(slurm_conf) &&
+	       !(slurm_conf.select_type_param & CR_PACK_NODES);
 }

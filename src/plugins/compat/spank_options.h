@@ -14,7 +14,7 @@ bool cplslurm_spank_register(spank_t sp, const char *name, const char *usage,
                                          int remote));
 
 /* Is SLURM_DIST_NO_PACK_NODES what a step has that states nothing of it? False
- * also where this program does not say. */
+ * also where this program does not say, or its slurm_conf is another. */
 bool cplslurm_spank_default_is_no_pack(void);
 
 #endif
