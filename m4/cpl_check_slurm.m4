@@ -52,7 +52,7 @@ cpl_saved_CPPFLAGS=$CPPFLAGS
 CPPFLAGS="$CPPFLAGS $SLURM_CPPFLAGS"
 AS_IF([test "x$with_slurm" != xno], [
 	AC_CHECK_HEADER([slurm/spank.h], [],
-		[AC_MSG_ERROR([slurm/spank.h is missing; on Debian: apt-get install libslurm-dev, elsewhere slurm-devel; or --with-slurm=PREFIX, or --without-slurm])])
+		[AC_MSG_ERROR([slurm/spank.h is missing; on Debian: apt-get install libslurm-dev, with the packages of SchedMD slurm-smd-dev or slurm-devel; or --with-slurm=PREFIX, or --without-slurm])])
 	cpl_have_spank=yes
 	cpl_slurm_summary="the SPANK plugin only, into $slurmplugindir"
 ])
@@ -88,6 +88,21 @@ AS_IF([test "x$with_slurm" != xno && test "x$with_slurm_source" != xno], [
 		[AC_MSG_RESULT([yes])],
 		[AC_MSG_RESULT([no])
 		 AC_MSG_ERROR([$SLURM_SOURCE is Slurm $cpl_tree_version, $cpl_slurm_include/slurm is another version; use the source of the installed one (scripts/fetch-slurm-source), or --with-slurm=PREFIX])])
+	AC_MSG_CHECKING([whether the installed Slurm is of that version])
+	cpl_installed=
+	AS_CASE([$with_slurm], [yes], [cpl_sbindirs="/usr/sbin /usr/bin"],
+		[cpl_sbindirs="$with_slurm/sbin $with_slurm/bin"])
+	for d in $cpl_sbindirs; do
+		for n in slurmctld slurmd; do
+			AS_IF([test -z "$cpl_installed" && test -x "$d/$n"],
+				[cpl_installed=$("$d/$n" -V 2>/dev/null | sed -n '1s/.* //p')])
+		done
+	done
+	AS_CASE([$cpl_installed],
+		[''], [AC_MSG_RESULT([not known: neither slurmctld nor slurmd is installed])],
+		[$cpl_tree_version|$cpl_tree_version-*], [AC_MSG_RESULT([yes])],
+		[AC_MSG_RESULT([no, $cpl_installed])
+		 AC_MSG_ERROR([$SLURM_SOURCE and $cpl_slurm_include/slurm are Slurm $cpl_tree_version, installed is $cpl_installed, which would not load the plugins; use its headers, or --with-slurm=PREFIX])])
 	AC_MSG_CHECKING([whether its spank.h is that of the tree])
 	AS_IF([test ! -f "$SLURM_SOURCE/slurm/spank.h"], [AC_MSG_RESULT([the tree has none])],
 		[cmp -s "$SLURM_SOURCE/slurm/spank.h" "$cpl_slurm_include/slurm/spank.h"],
@@ -102,7 +117,7 @@ AS_IF([test "x$with_slurm" != xno && test "x$with_slurm_source" != xno], [
 	AS_CASE([" CPL_SLURM_TESTED "], [*" $cpl_tree_version "*], [],
 		[AC_MSG_WARN([Slurm $cpl_tree_version was never tested with commplace (tested: CPL_SLURM_TESTED); where its daemons' structures differ from these headers', the plugins leave everything to Slurm and say so])])
 	cpl_have_slurm=yes
-	cpl_slurm_summary="yes, for Slurm $cpl_tree_version ${cpl_tree_deb:+(Debian $cpl_tree_deb) }with $cpl_slurm_include/slurm/spank.h, into $slurmplugindir"
+	cpl_slurm_summary="yes, for Slurm $cpl_tree_version ${cpl_tree_deb:+(Debian $cpl_tree_deb) }of $SLURM_SOURCE, with $cpl_slurm_include/slurm/spank.h, into $slurmplugindir"
 	AC_DEFINE_UNQUOTED([CPL_SLURM_VERSION_STRING], ["$cpl_tree_version"], [Slurm that the plugins are built for])
 ])
 CPPFLAGS=$cpl_saved_CPPFLAGS

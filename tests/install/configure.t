@@ -15,7 +15,8 @@ ok $? "configure --without-slurm --without-mpi"
 like "$output" "Slurm plugins +no" "the summary says: no plugins"
 runs "it builds" make -s
 runs "it installs" make -s install
-is "$(find "$tmp/inst" -name '*slurm*')" "" "nothing of Slurm is installed"
+is "$(find "$tmp/inst" -name '*slurm*' ! -path '*/share/doc/*')" "" \
+	"nothing of Slurm is installed"
 runs "the command works" "$tmp/inst/bin/commplace" network check \
 	"$COMMPLACE_SOURCE/etc/networks/quickstart.json"
 
@@ -56,4 +57,77 @@ refuses "a tree without headers" "slurm_xlator\.h: .* all headers of it" \
 refuses "no Slurm source" "META" --with-slurm-source="$tmp/inst"
 refuses "a prefix without Slurm" "inst: there is no include/slurm" \
 	--with-slurm="$tmp/inst"
+
+# Installations of others, on which the plugins only have to be found a place:
+# a prefix with Slurm's public headers, daemons and libslurmfull.so.
+version=$(sed -n 's/^[ \t]*Version:[ \t]*//p' "$COMMPLACE_SLURM_SOURCE/META")
+other=${version%.*}.99
+prefix=$tmp/prefix
+# installation LIBDIR [VERSION]
+installation() {
+	local n
+	rm -rf "$prefix"
+	mkdir -p "$prefix"/{include/slurm,sbin,"$1"}
+	cp "$COMMPLACE_SLURM_SOURCE"/slurm/{slurm,slurm_errno,slurmdb,spank}.h \
+		"$prefix/include/slurm"
+	n=$(printf '0x%02x%02x%02x' $(tr . ' ' <<<"${2:-$version}" | sed 's/\b0*\([0-9]\)/\1/g'))
+	sed "s/^#define[ \t]*SLURM_VERSION_NUMBER.*/#define SLURM_VERSION_NUMBER $n/" \
+		/usr/include/slurm/slurm_version.h \
+		>"$prefix/include/slurm/slurm_version.h"
+	touch "$prefix/$1/libslurmfull.so"
+	printf '#!/bin/sh\necho slurm %s\n' "${2:-$version}" \
+		>"$prefix/sbin/slurmctld"
+	chmod 755 "$prefix/sbin/slurmctld"
+}
+# Of SchedMD: all sources, and no debian/changelog of Debian's.
+upstream=$tmp/upstream
+mkdir "$upstream"
+ln -s "$COMMPLACE_SLURM_SOURCE"/{META,src,slurm} "$upstream"
+
+# accepts NAME OPTION...: into $output, in $tmp/accepted
+accepts() {
+	local name=$1
+	shift
+	rm -rf "$tmp/accepted"
+	mkdir "$tmp/accepted"
+	cd "$tmp/accepted" || bail "no directory"
+	output=$("$COMMPLACE_SOURCE/configure" --without-mpi \
+		--with-slurm="$prefix" --with-slurm-source="$upstream" "$@" 2>&1)
+	ok $? "$name: accepted" || diag "$(tail -3 <<<"$output")"
+}
+plugindir() {
+	sed -n 's/^slurmplugindir = //p' "$tmp/accepted/Makefile"
+}
+
+installation lib64/slurm
+accepts "an rpm's or a site's prefix, SchedMD's sources"
+like "$output" "installed Slurm is of that version\.\.\. yes" \
+	"it is said that the daemons are of the headers' version"
+like "$output" "its spank.h is that of the tree\.\.\. yes" "and spank.h"
+like "$output" "Slurm plugins +yes, for Slurm $version of $upstream, with $prefix/include/slurm/spank.h" \
+	"the summary names version, tree and spank.h"
+is "$(plugindir)" "\${libdir}/slurm" "plugins go beside Slurm's"
+like "$(sed -n 's/^SLURM_PLUGIN_SYSTEM_DIR = //p' Makefile)" \
+	"^$prefix/lib64/slurm$" "where these are is found"
+unlike "$output" "WARNING: Slurm" "a release that was tested: no warning"
+
+installation "lib/$(gcc -dumpmachine)/slurm"
+rm "$prefix/sbin/slurmctld"
+echo "/* patched */" >>"$prefix/include/slurm/spank.h"
+accepts "slurm-smd's directories, no daemon, another spank.h"
+is "$(plugindir)" "\${libdir}/slurm" "plugins go beside these"
+like "$output" "version\.\.\. not known: neither" "no daemon to ask: said"
+like "$output" "spank\.h differ: is the tree" "another spank.h: a warning"
+
+installation lib64/slurm "$other"
+rm "$upstream/META"
+sed "s/^\([ \t]*Version:[ \t]*\).*/\1$other/" \
+	"$COMMPLACE_SLURM_SOURCE/META" >"$upstream/META"
+accepts "a micro release of which nobody knows"
+like "$output" "WARNING: Slurm $other was never tested" "a warning says so"
+
+printf '#!/bin/sh\necho slurm 1.2.3\n' >"$prefix/sbin/slurmctld"
+refuses "daemons of another version than the headers" \
+	"are Slurm $other, installed is 1\.2\.3" \
+	--with-slurm="$prefix" --with-slurm-source="$upstream"
 done_testing
