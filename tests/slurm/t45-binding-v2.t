@@ -36,6 +36,9 @@ find_kernel() {
 find_kernel || skip_all "needs a kernel image"
 
 root=$tmp/root
+# The series of Slurm as a number: 2205, 2411, 2605.
+series=$(/usr/sbin/slurmctld-wlm -V |
+	sed -n 's/.* \([0-9]*\)\.\([0-9]*\)\..*/\1\2/p')
 stock=$(dirname "$(ls /usr/lib/*/slurm-wlm/libslurmfull.so)")
 ours=$COMMPLACE_PREFIX/lib/slurm-wlm
 programs=(/bin/bash /usr/sbin/slurmctld-wlm /usr/sbin/slurmd-wlm
@@ -106,14 +109,19 @@ write_conf() {
 	PartitionName=both Nodes=q[0-1] MaxTime=INFINITE State=UP
 	END
 	printf '%s\n' CgroupPlugin=cgroup/v2 CgroupMountpoint=/sys/fs/cgroup \
-		CgroupAutomount=yes IgnoreSystemd=yes ConstrainCores=yes \
-		>"$root/c/cgroup.conf"
+		IgnoreSystemd=yes ConstrainCores=yes >"$root/c/cgroup.conf"
+	if [ "$series" -ge 2405 ]; then
+		echo SwitchType=switch/commplace >>"$root/c/slurm.conf"
+	else
+		echo CgroupAutomount=yes >>"$root/c/cgroup.conf"
+	fi
 	# No GPUs, but as many devices; the last two are near the first socket.
-	printf '%s\n' "NodeName=q0 Name=gpu File=/dev/null Cores=2" \
-		"NodeName=q0 Name=gpu File=/dev/zero Cores=3" \
-		"NodeName=q0 Name=gpu File=/dev/full Cores=0" \
-		"NodeName=q0 Name=gpu File=/dev/random Cores=1" \
-		>"$root/c/gres.conf"
+	# Newer Slurms want all of a socket's cores.
+	local core=(2 3 0 1) i=0
+	[ "$series" -lt 2311 ] || core=(2-3 2-3 0-1 0-1)
+	for f in null zero full random; do
+		echo "NodeName=q0 Name=gpu File=/dev/$f Cores=${core[i++]}"
+	done >"$root/c/gres.conf"
 	echo "required $ours/spank_commplace.so" >"$root/c/plugstack.conf"
 	printf '%s\n' ProfileDir=/c/profiles BindMemory=yes \
 		>"$root/c/commplace.conf"
@@ -145,7 +153,10 @@ write_guest() {
 		esac
 	done </proc/self/status
 	IFS=: read -r _ _ group </proc/self/cgroup
-	echo "$SLURM_PROCID $cpus $mems ${group#*/job_*/}" \
+	name=${group#*/job_*/}
+	# From 23.02 on Slurm makes each task a directory, but no cpuset.
+	[ -n "$(</sys/fs/cgroup$group/cpuset.cpus)" ] || name=${name%_*}_special
+	echo "$SLURM_PROCID $cpus $mems $name" \
 		"$(</sys/fs/cgroup$group/cpuset.cpus.effective)" \
 		"$(</sys/fs/cgroup$group/cpuset.mems.effective)" \
 		${CUDA_VISIBLE_DEVICES-}
@@ -380,21 +391,27 @@ is "$(of beside | awk '{ print $2, $5 }' | sort)" "0-1 0-1
 2-3 2-3
 4-5 4-5
 6-7 6-7" "two steps side by side: each task has a core of its own"
+# In the name of a task's directory: its number on the node, from 23.02 on in the
+# step.
+number() { [ "$series" -lt 2302 ] && echo "$1" || echo "$2"; }
 is "$(of odd | awk '{ print $1, $2, $4, $6 }' | sed 's|step_0/user/||')" \
 	"0 0-1 task_0 0
 1 4-5 task_1 1
 2 2-3 task_2 0
-3 0-1 task_0 0
-4 4-5 task_1 1" "three ranks on a node, two on the other: each node binds its own"
+3 0-1 task_$(number 0 3) 0
+4 4-5 task_$(number 1 4) 1" "three ranks on a node, two on the other: each node binds its own"
 bound_as gpu "a GPU each: on the core beside it" "4-5 1" "6-7 1" "0-1 0" "2-3 0"
 is "$(of gpu | awk '{ print $7 }' | paste -sd' ')" "0 1 2 3" "which Slurm gave it"
-bound_as gpumap "and as --gpu-bind says" "6-7 1" "2-3 0" "0-1 0" "4-5 1"
+# The first and the last rank talk, and are near devices of one socket.
+by_map=("6-7 1" "2-3 0" "0-1 0" "4-5 1")
+[ "$series" -lt 2311 ] || by_map=("4-5 1" "2-3 0" "0-1 0" "6-7 1")
+bound_as gpumap "and as --gpu-bind says" "${by_map[@]}"
 for job in het hetall; do
 	is "$(of $job | awk '{ print $1, $2, $4, $5 }')" \
 		"0 0-1 step_0/user/task_0 0-1
 1 2-3 step_0/user/task_1 2-3
-2 0-1 step_0/user/task_0 0-1
-3 2-3 step_0/user/task_1 2-3" "both components of a heterogeneous job ($job)"
+2 0-1 step_0/user/task_$(number 0 2) 0-1
+3 2-3 step_0/user/task_$(number 1 3) 2-3" "both components of a heterogeneous job ($job)"
 done
 is "$(of left)" "" "no cgroup is left, though a task left a process"
 is "$(of jobs)" "0 1

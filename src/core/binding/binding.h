@@ -127,6 +127,11 @@ void cpl_bind_result_free(struct cpl_bind_result *result);
 int cpl_topology_load(const char *text, hwloc_topology_t *out,
                       struct cpl_error *err);
 
+/* All of this machine, also what this process may not use: slurmstepd is in
+ * the cpuset of its step. With its GPUs where devices is true. As above. */
+int cpl_topology_machine(bool devices, hwloc_topology_t *out,
+                         struct cpl_error *err);
+
 /*
  * CPUs next to each GPU (PCI display controllers and processing
  * accelerators) in PCI bus order. Returns their number, 0 when the topology

@@ -124,6 +124,26 @@ static int load(hwloc_topology_t topology, const char *text, bool xml,
 	return 0;
 }
 
+int cpl_topology_machine(bool devices, hwloc_topology_t *out,
+                         struct cpl_error *err)
+{
+	hwloc_topology_t topology;
+
+	if (hwloc_topology_init(&topology) < 0)
+		return cpl_fail_memory(err);
+	if (devices)
+		hwloc_topology_set_io_types_filter(
+		        topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+	if (hwloc_topology_set_flags(
+	            topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) < 0 ||
+	    load(topology, NULL, false, err) < 0) {
+		hwloc_topology_destroy(topology);
+		return cpl_fail(err, "the hardware tree cannot be loaded");
+	}
+	*out = topology;
+	return 0;
+}
+
 int cpl_topology_load(const char *text, hwloc_topology_t *out,
                       struct cpl_error *err)
 {

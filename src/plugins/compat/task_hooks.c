@@ -355,31 +355,46 @@ static void release(uint32_t task)
 	made[task] = NULL;
 }
 
+/* What of a step in slurmstepd says that its masks are ours. */
+static bool is_ours(const stepd_step_rec_t *job, uint32_t node_tid)
+{
+	return step_is_ours(job) &&
+	       cplslurm_is_ours(&stepd_task, job->task[node_tid]) &&
+	       getenvp(job->env, CPLTASK_BOUND) &&
+	       (job->cpu_bind_type & CPU_BIND_MASK);
+}
+
+/* By confine(): cpltask_cgroup_confine's answer, or cpltask_cgroup_again's. */
+static int confine_first(const struct cpltask_confine *want,
+                         uint32_t node_tid, struct cpl_error *err)
+{
+	release(node_tid);
+	return cpltask_cgroup_confine(want, &made[node_tid], err) ? -1 : 1;
+}
+
 /* global_tid names directories of tasks from 23.02 on. */
 static void confine(stepd_step_rec_t *job, uint32_t node_tid,
-                    uint32_t global_tid)
+                    uint32_t global_tid,
+                    int (*by)(const struct cpltask_confine *, uint32_t,
+                              struct cpl_error *))
 {
 	struct move move = {job, 0, global_tid};
 	hwloc_bitmap_t cpus = NULL, mems = NULL;
 	struct cpl_error err = {""};
-	char *list = NULL, **own;
+	char *list = NULL;
+	int rc;
 
-	if (!step_is_ours(job) ||
-	    !cplslurm_is_ours(&stepd_task, job->task[node_tid]) ||
-	    !getenvp(job->env, CPLTASK_BOUND) ||
-	    !(job->cpu_bind_type & CPU_BIND_MASK))
+	if (!is_ours(job, node_tid))
 		return;
 	move.pid = job->task[node_tid]->pid;
 	cpus = cpltask_mask(job->cpu_bind, (int)node_tid);
 	if (cpus)
 		hwloc_bitmap_list_asprintf(&list, cpus);
-	own = made_by(job, node_tid);
-	if (!list || !own) {
+	if (!list || !made_by(job, node_tid)) {
 		error("commplace: %ps: task %u: no mask in '%s'", &job->step_id,
 		      node_tid, job->cpu_bind);
 		goto done;
 	}
-	release(node_tid);
 	mems = cpltask_mask(getenvp(job->env, CPLTASK_MEMS), (int)node_tid);
 	struct cpltask_confine want = {
 	        .pid = move.pid,
@@ -389,14 +404,15 @@ static void confine(stepd_step_rec_t *job, uint32_t node_tid,
 	        .move = move_task,
 	        .arg = &move,
 	};
-	if (cpltask_cgroup_confine(&want, own, &err))
+	rc = by(&want, node_tid, &err);
+	if (rc < 0)
 		error("commplace: %ps: task %u is bound by affinity only: %s",
 		      &job->step_id, node_tid, err.text);
 	else if (err.text[0])
 		info("commplace: %ps: task %u has the memory of its step: %s",
 		     &job->step_id, node_tid, err.text);
 	/* Joining a cpuset resets the mask to all of it. */
-	if (set_affinity(move.pid, cpus))
+	if (rc && set_affinity(move.pid, cpus))
 		error("commplace: %ps: task %u: cannot bind to %s: %s",
 		      &job->step_id, node_tid, list, strerror(errno));
 done:
@@ -406,18 +422,38 @@ done:
 }
 
 #if CPLSLURM_SERIES < 2302
+
 int task_p_post_set_affinity(stepd_step_rec_t *job, uint32_t node_tid)
 {
-	confine(job, node_tid, node_tid);
+	confine(job, node_tid, node_tid, confine_first);
 	return SLURM_SUCCESS;
 }
+
 #else
+
+static stepd_step_rec_t *stepd;
+
+static int confine_again(const struct cpltask_confine *want,
+                         uint32_t node_tid, struct cpl_error *err)
+{
+	return cpltask_cgroup_again(want, err);
+}
+
 int task_p_pre_launch_priv(stepd_step_rec_t *job, uint32_t node_tid,
                            uint32_t global_tid)
 {
-	confine(job, node_tid, global_tid);
+	stepd = job;
+	confine(job, node_tid, global_tid, confine_first);
 	return SLURM_SUCCESS;
 }
+
+void cpltask_forked(uint32_t node_tid)
+{
+	if (stepd && step_is_ours(stepd) && node_tid < stepd->node_tasks)
+		confine(stepd, node_tid, stepd->task[node_tid]->gtid,
+		        confine_again);
+}
+
 #endif
 
 /* In the task, as the user. */

@@ -11,7 +11,12 @@
  *   tasks
  * Whether a profile exists is job_submit's to say: only slurmctld's host is
  * sure to see the profiles.
+ * Also slurmstepd's word to the task plugin that Slurm is done with a task.
  */
+#include "commplace-config.h"
+
+#include <dlfcn.h>
+#include <limits.h>
 #include <slurm/spank.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -243,4 +248,44 @@ int slurm_spank_init_post_opt(spank_t sp, int ac, char **av)
 	default:
 		return 0;
 	}
+}
+
+/* That of task_commplace.so beside this file, where slurmstepd has loaded it
+ * and it has something to do then. */
+static void (*find_forked(void))(uint32_t)
+{
+	static const char file[] = "task_commplace.so";
+	static void (*forked)(uint32_t);
+	static bool looked;
+	char path[PATH_MAX];
+	const char *end;
+	Dl_info self;
+	void *handle;
+
+	if (looked)
+		return forked;
+	looked = true;
+	if (!dladdr(option, &self) || !(end = strrchr(self.dli_fname, '/')) ||
+	    snprintf(path, sizeof(path), "%.*s%s",
+	             (int)(end + 1 - self.dli_fname), self.dli_fname,
+	             file) >= (int)sizeof(path))
+		return NULL;
+	handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+	if (handle) {
+		forked = (void (*)(uint32_t))dlsym(handle, "cpltask_forked");
+		dlclose(handle);
+	}
+	return forked;
+}
+
+/* In slurmstepd, as root, when all task plugins have had their turn and the
+ * task still waits. */
+int slurm_spank_task_post_fork(spank_t sp, int ac, char **av)
+{
+	void (*forked)(uint32_t) = find_forked();
+	int task;
+
+	if (forked && spank_get_item(sp, S_TASK_ID, &task) == ESPANK_SUCCESS)
+		forked((uint32_t)task);
+	return 0;
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #define STEP "step_"
+#define TASK "task_"
 #define USER_TASK "/user/task_"
 /* Each pass moves what the last one missed: processes may fork meanwhile. */
 #define EMPTY_PASSES 5
@@ -36,10 +37,19 @@ static bool names_cpuset(const char *list)
 	}
 }
 
+static bool is_task(const char *path)
+{
+	const char *last = strrchr(path, '/');
+
+	return last && !strncmp(last + 1, TASK, sizeof(TASK) - 1);
+}
+
 static bool in_step(enum cpltask_cgroup version, const char *path)
 {
 	const char *last = strrchr(path, '/');
 
+	if (version == CPLTASK_V1 && last && is_task(path))
+		last = memrchr(path, '/', (size_t)(last - path));
 	if (version == CPLTASK_V1)
 		return last && !strncmp(last + 1, STEP, sizeof(STEP) - 1);
 	return strstr(path, "/" STEP) && strstr(path, USER_TASK);
@@ -252,6 +262,22 @@ static int limit_mems(const char *dir, const char *step, const char *file,
 	return rc;
 }
 
+/* In the directory of the task that Slurm made. */
+static int confine_made(const struct cpltask_confine *want, const char *dir,
+                        const char *step, const char *mems,
+                        struct cpl_error *err)
+{
+	/* Slurm gives it to the user, whose sub-directories it would then not
+	 * be able to remove. */
+	if (chown(dir, 0, 0))
+		return cpl_fail(err, "%s: %s", dir, strerror(errno));
+	if (write_file(dir, "cpuset.cpus", want->cpus, err))
+		return -1;
+	if (want->mems)
+		limit_mems(dir, step, mems, want->mems, err);
+	return 0;
+}
+
 static int confine_v1(const struct cpltask_confine *want, const char *step,
                       char **made, struct cpl_error *err)
 {
@@ -310,15 +336,22 @@ int cpltask_cgroup_confine(const struct cpltask_confine *want, char **made,
 	m = (size_t)snprintf(tail, sizeof(tail), "/task_%d", want->task);
 	if (n < m || strcmp(dir + n - m, tail))
 		return cpl_fail(err, "%s is not the task's own", dir);
-	/* Slurm gives it to the user, whose sub-directories it would then not
-	 * be able to remove. */
-	if (chown(dir, 0, 0))
-		return cpl_fail(err, "%s: %s", dir, strerror(errno));
-	if (write_file(dir, "cpuset.cpus", want->cpus, err))
+	return confine_made(want, dir, dir, "cpuset.mems.effective", err);
+}
+
+int cpltask_cgroup_again(const struct cpltask_confine *want,
+                         struct cpl_error *err)
+{
+	enum cpltask_cgroup version;
+	char dir[2 * PATH_MAX], step[2 * PATH_MAX];
+
+	if (locate(want->pid, &version, dir, sizeof(dir), err))
 		return -1;
-	if (want->mems)
-		limit_mems(dir, dir, "cpuset.mems.effective", want->mems, err);
-	return 0;
+	if (!*dir || version != CPLTASK_V1 || !is_task(dir))
+		return 0;
+	strcpy(step, dir);
+	*strrchr(step, '/') = '\0';
+	return confine_made(want, dir, step, "cpuset.mems", err) ? -1 : 1;
 }
 
 void cpltask_cgroup_release(const char *made)

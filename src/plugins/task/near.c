@@ -23,11 +23,7 @@ static int find_pci(void)
 
 	if (n_pci >= 0)
 		return 0;
-	if (hwloc_topology_init(&tree) < 0)
-		return -1;
-	hwloc_topology_set_io_types_filter(tree,
-	                                   HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
-	if (hwloc_topology_load(tree) < 0)
+	if (cpl_topology_machine(true, &tree, NULL))
 		n = 0;
 	else
 		n = cpl_topology_gpus(tree, &near, NULL);
@@ -36,7 +32,8 @@ static int find_pci(void)
 		pci[i] = hwloc_bitmap_dup(near[i]);
 	n_pci = pci ? n : -1;
 	free(near);
-	hwloc_topology_destroy(tree);
+	if (tree)
+		hwloc_topology_destroy(tree);
 	return pci ? 0 : -1;
 }
 

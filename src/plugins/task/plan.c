@@ -44,7 +44,8 @@ static hwloc_topology_t node_topology(struct cpl_error *err)
 	if (topology)
 		hwloc_topology_destroy(topology);
 	topology = NULL;
-	if (cpl_topology_load(*counts ? counts : NULL, &topology, err)) {
+	if (*counts ? cpl_topology_load(counts, &topology, err)
+	            : cpl_topology_machine(false, &topology, err)) {
 		topology = NULL;
 		return NULL;
 	}

@@ -124,6 +124,16 @@ struct cpltask_confine {
 int cpltask_cgroup_confine(const struct cpltask_confine *want, char **made,
                            struct cpl_error *err);
 
+/* The same in v1 once Slurm has undone it: from 23.02 on task/cgroup moves each
+ * task to a directory with all of the step's CPUs. 1: confined; 0: nothing to
+ * do; -1 with err. */
+int cpltask_cgroup_again(const struct cpltask_confine *want,
+                         struct cpl_error *err);
+
+/* For spank_commplace.so, in slurmstepd: all task plugins are done with a local
+ * task. From 23.02 on. */
+void cpltask_forked(uint32_t node_tid);
+
 /* Call found for the step's directory in each hierarchy that has one: its path,
  * to be changed at will, and the number of directories above it that are the
  * job's or the user's. step: "0", in a heterogeneous job "0+1". */
