@@ -183,8 +183,12 @@ static void test_cgroup_paths(void **state)
 	        /* Not constrained by Slurm: hands off. */
 	        {"5:cpuset:/\n0::/a/job_1/step_0/user/task_0\n",
 	         CPLTASK_NO_CGROUP, NULL},
-	        {"5:cpuset:/slurm/uid_9/job_1/step_0/task_1\n",
+	        /* Slurm's own of a task. */
+	        {"5:cpuset:/s/uid_9/job_1/step_0/task_1\n", CPLTASK_V1,
+	         "/s/uid_9/job_1/step_0/task_1"},
+	        {"5:cpuset:/slurm/uid_9/job_1/step_0/task_1/task_1\n",
 	         CPLTASK_NO_CGROUP, NULL},
+	        {"5:cpuset:/task_1\n", CPLTASK_NO_CGROUP, NULL},
 	        {"5:cpuset2:/job_1/step_0\n", CPLTASK_NO_CGROUP, NULL},
 	        {"0::/system.slice/slurmd.service\n", CPLTASK_NO_CGROUP, NULL},
 	        {"1:name=systemd:/step_0\n", CPLTASK_NO_CGROUP, NULL},

@@ -31,8 +31,15 @@ groups_left() {
 	find /sys/fs/cgroup/*/slurm_h0/uid_"$uid" -mindepth 1 -type d 2>/dev/null
 }
 no_groups() { [ -z "$(groups_left)" ]; }
-no_task_groups() { ! groups_left | grep -q task_; }
-processes_left() { pgrep -u "$CLUSTER_USER"; }
+# From 23.02 on batch scripts have one, too.
+no_task_groups() { ! groups_left | grep -q '/step_[0-9]*/task_'; }
+# His number may be another's in another root.
+processes_left() {
+	local pid
+	for pid in $(pgrep -u "$CLUSTER_USER"); do
+		[ ! "/proc/$pid/root/" -ef / ] || echo "$pid"
+	done
+}
 no_processes() { [ -z "$(processes_left)" ]; }
 # Of steps and jobs: sockets of slurmstepd, hardware trees, scripts.
 files() {

@@ -5,6 +5,8 @@
 # made of this host's Slurm. About two minutes (one and a half of CPU time), the
 # whole of ./run-tests --vm; skipped without qemu-system-x86 and busybox-static. The kernel is
 # COMMPLACE_TEST_KERNEL, one of /boot, or Debian's cloud kernel, downloaded.
+# COMMPLACE_TEST_LAUNCHES (default 10) steps end one after the other; of 1000 see
+# the administrators' guide.
 . "${0%/*}/../tools/tap.bash"
 : "${COMMPLACE_PREFIX:?COMMPLACE_PREFIX is not set: the directory of make install}"
 
@@ -23,19 +25,24 @@ tmp=$(mktemp -d "${TMPDIR:-/tmp}/commplace-v2.XXXXXX")
 on_exit 'rm -rf "$tmp"'
 
 find_kernel() {
-	local package
+	local package binary
 	kernel=${COMMPLACE_TEST_KERNEL:-$(ls /boot/vmlinuz-* 2>/dev/null | tail -1)}
 	[ -z "$kernel" ] || return 0
 	package=$(apt-cache depends linux-image-cloud-amd64 |
 		awk '/Depends: linux-image/ { print $2; exit }')
-	(cd "$tmp" && apt-get download "$package" && dpkg-deb -x ./*.deb k) \
-		>/dev/null 2>&1
-	kernel=$(ls "$tmp"/k/boot/vmlinuz-* 2>/dev/null)
+	# From Debian 14 on the image is in a package below that.
+	binary=$(apt-cache depends "$package" |
+		awk '/Depends: linux-binary/ { print $2; exit }')
+	(cd "$tmp" && apt-get download "${binary:-$package}" &&
+		dpkg-deb -x ./*.deb k) >/dev/null 2>&1
+	kernel=$(ls "$tmp"/k/boot/vmlinuz-* "$tmp"/k/usr/lib/modules/*/vmlinuz \
+		2>/dev/null)
 	[ -n "$kernel" ]
 }
 find_kernel || skip_all "needs a kernel image"
 
 root=$tmp/root
+launches=${COMMPLACE_TEST_LAUNCHES:-10}
 # The series of Slurm as a number: 2205, 2411, 2605.
 series=$(/usr/sbin/slurmctld-wlm -V |
 	sed -n 's/.* \([0-9]*\)\.\([0-9]*\)\..*/\1\2/p')
@@ -195,6 +202,19 @@ write_guest() {
 	wait
 	>steps.done
 	END
+	# Every fourth task is killed, every fourth leaves a process.
+	cat >"$root/home/user/many" <<-'END'
+	#!/bin/bash
+	for ((i = 0; i < $1; i++)); do
+		case $((i % 4)) in
+		0 | 1) run=true ;;
+		2) run='kill -9 $$' ;;
+		3) run='setsid sleep 300 </dev/null >/dev/null 2>&1 & exit 0' ;;
+		esac
+		timeout 60 srun -n2 -c2 --comm-profile=two bash -c "$run"
+	done
+	>many.done
+	END
 	cat >"$root/guest" <<-'END'
 	echo # The firmware leaves the cursor in a line of its own.
 	export SLURM_CONF=/c/slurm.conf
@@ -265,6 +285,17 @@ write_guest() {
 	wait_for 30 no_jobs
 	jobs_left | show left
 	mark a process was left
+	many=$(as_user sbatch --parsable -N1 --exclusive -o /dev/null \
+		./many LAUNCHES)
+	wait_for $((60 + LAUNCHES * 10)) [ -e /home/user/many.done ]
+	wait_for 30 no_jobs $many
+	mark LAUNCHES steps
+	grep -c "StepId=$many\.[0-9]*: bound by" /c/log/slurmd.q0.log | show many
+	{
+		jobs_left
+		pidof sleep
+		find /c/spool/q0 -name "q[01]_*" -o -name 'hwloc_topo_[0-9]*'
+	} | show many
 	# Four jobs at a time, on a core each: every ending waits a while.
 	for i in 0 1 2 3; do
 		id[$i]=$(as_user sbatch --parsable -n2 -t 9 -o /dev/null \
@@ -325,6 +356,7 @@ write_guest() {
 	poweroff -f
 	END
 	sed -i "s|OURS|$COMMPLACE_PREFIX|" "$root/init"
+	sed -i "s|LAUNCHES|$launches|g" "$root/guest"
 	chmod 755 "$root/init" "$root"/home/user/*
 	chmod -R go+rX "$root"
 	chown -R 1000:1000 "$root/home/user"
@@ -336,7 +368,7 @@ write_guest
 # The fewer of the guest's CPUs wait for each other, the faster it is where the
 # host has less than eight.
 (cd "$root" && find . | cpio -o -H newc --quiet) >"$tmp/root.cpio"
-timeout 400 qemu-system-x86_64 -machine q35 -accel tcg,thread=multi \
+timeout $((400 + launches * 10)) qemu-system-x86_64 -machine q35 -accel tcg,thread=multi \
 	-cpu Nehalem -smp 8,sockets=2,cores=2,threads=2 -m 1600 \
 	-object memory-backend-ram,id=m0,size=800M \
 	-object memory-backend-ram,id=m1,size=800M \
@@ -414,6 +446,7 @@ for job in het hetall; do
 3 2-3 step_0/user/task_$(number 1 3) 2-3" "both components of a heterogeneous job ($job)"
 done
 is "$(of left)" "" "no cgroup is left, though a task left a process"
+is "$(of many)" "$launches" "nor of $launches steps, all of which were bound"
 is "$(of jobs)" "0 1
 2 3
 4 5

@@ -183,8 +183,8 @@ static bool sweep(struct step *s)
 		if (!s->left)
 			break;
 	}
-	if (s->told)
-		cplslurm_step_remove(&s->id);
+	/* Others may have removed the directories. */
+	cplslurm_step_remove(&s->id);
 	return !s->left;
 }
 
