@@ -160,7 +160,7 @@ write_guest() {
 		esac
 	done </proc/self/status
 	IFS=: read -r _ _ group </proc/self/cgroup
-	name=${group#*/job_*/}
+	name=step_${group#*/step_}
 	# From 23.02 on Slurm makes each task a directory, but no cpuset.
 	[ -n "$(</sys/fs/cgroup$group/cpuset.cpus)" ] || name=${name%_*}_special
 	echo "$SLURM_PROCID $cpus $mems $name" \
@@ -234,15 +234,26 @@ write_guest() {
 	}
 	mark() { echo "second $SECONDS: $*"; }
 	nodes() { [ "$(sinfo -h -p both -o %t)" = idle ]; }
-	jobs_left() { find /sys/fs/cgroup -name "job_${1:-*}"; }
+	# From 26.05 on a job's directory has the name of its SLUID.
+	job_dir() {
+		local sluid
+		sluid=$(scontrol -d show job $1 | sed -n 's/.*SLUID=\(s[0-9A-Z]*\).*/\1/p')
+		echo ${sluid:-job_$1}
+	}
+	jobs_left() {
+		local name='*'
+		[ -z "${1:-}" ] || name=$(job_dir $1)
+		find /sys/fs/cgroup/system.slice -mindepth 2 -maxdepth 2 \
+			\( -name 'job_*' -o -name 's[0-9A-Z]*' \) -name "$name"
+	}
 	no_jobs() { [ -z "$(jobs_left "$@")" ]; }
-	of_job() { find /sys/fs/cgroup -path "*/job_$1/step_0/user/task_$2"; }
-	bound() { [ -n "$(of_job $1 1)" ]; }
+	of_job() { find /sys/fs/cgroup -path "*/$(job_dir $1)/step_0/user/task_$2"; }
+	bound() { [ -n "$(cat $(of_job $1 1)/cpuset.cpus 2>/dev/null)" ]; }
 	all_bound() {
 		local id
 		for id; do bound $id || return; done
 	}
-	no_step() { [ -z "$(find /sys/fs/cgroup -path "*/job_$1/step_0")" ]; }
+	no_step() { [ -z "$(find /sys/fs/cgroup -path "*/$(job_dir $1)/step_0")" ]; }
 	stepd() { # of step 0 of a job; the task has its title until it runs
 		grep -la "^slurmstepd: \[$1\.0\]" /proc/[0-9]*/cmdline \
 			2>/dev/null | cut -d/ -f3

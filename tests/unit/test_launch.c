@@ -242,7 +242,9 @@ static void test_forged(void **state)
 	} forged[] = {
 #define F(text) {text, sizeof(text) - 1}
 	        F("CPX2"),
+	        /* Of an older and of a newer release. */
 	        F("CPX1\0\0\1x\1b\4\1\4\5(s\0\0\4\0\0\0\0"),
+	        F("CPX3\0\0\1x\1b\4\1\4\5(s\0\0\4\0\0\0\0"),
 	        F("CPX2\3\0\1x\1b"),
 	        F("CPX2\0\4\1x\1b"),
 	        F("CPX2\0\0\2x\0\1b"),

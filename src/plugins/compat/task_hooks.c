@@ -398,6 +398,7 @@ static void confine(stepd_step_rec_t *job, uint32_t node_tid,
 	mems = cpltask_mask(getenvp(job->env, CPLTASK_MEMS), (int)node_tid);
 	struct cpltask_confine want = {
 	        .pid = move.pid,
+	        .job = job->step_id.job_id,
 	        .task = (int)global_tid,
 	        .cpus = list,
 	        .mems = mems,
@@ -431,7 +432,7 @@ int task_p_post_set_affinity(stepd_step_rec_t *job, uint32_t node_tid)
 
 #else
 
-static stepd_step_rec_t *stepd;
+static stepd_step_rec_t *launched;
 
 static int confine_again(const struct cpltask_confine *want,
                          uint32_t node_tid, struct cpl_error *err)
@@ -442,15 +443,16 @@ static int confine_again(const struct cpltask_confine *want,
 int task_p_pre_launch_priv(stepd_step_rec_t *job, uint32_t node_tid,
                            uint32_t global_tid)
 {
-	stepd = job;
+	launched = job;
 	confine(job, node_tid, global_tid, confine_first);
 	return SLURM_SUCCESS;
 }
 
 void cpltask_forked(uint32_t node_tid)
 {
-	if (stepd && step_is_ours(stepd) && node_tid < stepd->node_tasks)
-		confine(stepd, node_tid, stepd->task[node_tid]->gtid,
+	if (launched && step_is_ours(launched) &&
+	    node_tid < launched->node_tasks)
+		confine(launched, node_tid, launched->task[node_tid]->gtid,
 		        confine_again);
 }
 

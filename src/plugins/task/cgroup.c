@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #define STEP "step_"
@@ -20,6 +21,10 @@
 /* Each pass moves what the last one missed: processes may fork meanwhile. */
 #define EMPTY_PASSES 5
 #define SMALL_FILE 65536
+/* Of a step's directory in v2, where from 26.05 on the path has no job id. Only
+ * root can set it. */
+#define MARK "trusted.commplace.job"
+#define MARKED "/s[0-9A-Z]*/step_"
 
 /* One of the comma-separated controllers before a colon is cpuset. */
 static bool names_cpuset(const char *list)
@@ -132,6 +137,67 @@ static void find_top(enum cpltask_cgroup version, const char *mount,
 		*top = '\0';
 }
 
+static void mark_step(const char *task_dir, uint32_t job)
+{
+	char *step = strdup(task_dir), *tail = step ? strstr(step, USER_TASK)
+	                                            : NULL;
+	char text[16];
+	int n = snprintf(text, sizeof(text), "%u", job);
+
+	if (tail) {
+		*tail = '\0';
+		/* Else the step is not looked after, no more. */
+		(void)setxattr(step, MARK, text, (size_t)n, 0);
+	}
+	free(step);
+}
+
+static bool is_marked(const char *step_dir, uint32_t *job)
+{
+	char text[16];
+	ssize_t n = getxattr(step_dir, MARK, text, sizeof(text) - 1);
+
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	return sscanf(text, "%u", job) == 1;
+}
+
+/* Marked directories of steps of that name ("[0-9]*": all) below top. */
+static void each_marked(const char *top, const char *name,
+                        void (*call)(const char *dir, uint32_t job, void *arg),
+                        void *arg)
+{
+	char pattern[PATH_MAX + 64];
+	glob_t paths;
+	uint32_t job;
+
+	if (snprintf(pattern, sizeof(pattern), "%s" MARKED "%s", top, name) >=
+	            (int)sizeof(pattern) ||
+	    glob(pattern, GLOB_NOSORT, NULL, &paths))
+		return;
+	for (size_t i = 0; i < paths.gl_pathc; i++)
+		if (is_marked(paths.gl_pathv[i], &job))
+			call(paths.gl_pathv[i], job, arg);
+	globfree(&paths);
+}
+
+struct wanted {
+	uint32_t job;
+	void (*found)(char *dir, int above, void *arg);
+	void *arg;
+};
+
+static void marked_is(const char *dir, uint32_t job, void *arg)
+{
+	const struct wanted *wanted = arg;
+	char *copy = job == wanted->job ? strdup(dir) : NULL;
+
+	if (copy)
+		wanted->found(copy, 1, wanted->arg);
+	free(copy);
+}
+
 void cpltask_cgroup_of_step(const char *node, uint32_t uid, uint32_t job,
                             const char *step,
                             void (*found)(char *dir, int above, void *arg),
@@ -140,6 +206,7 @@ void cpltask_cgroup_of_step(const char *node, uint32_t uid, uint32_t job,
 	FILE *mounts = setmntent("/proc/self/mounts", "r");
 	struct mntent entry;
 	char buffer[4 * PATH_MAX], dir[PATH_MAX + 128];
+	struct wanted wanted = {job, found, arg};
 
 	while (mounts && getmntent_r(mounts, &entry, buffer, sizeof(buffer))) {
 		bool v1 = !strcmp(entry.mnt_type, "cgroup");
@@ -158,6 +225,9 @@ void cpltask_cgroup_of_step(const char *node, uint32_t uid, uint32_t job,
 		         step);
 		if (!access(dir, F_OK))
 			found(dir, v1 ? 2 : 1, arg);
+		dir[n] = '\0';
+		if (!v1)
+			each_marked(dir, step, marked_is, &wanted);
 	}
 	if (mounts)
 		endmntent(mounts);
@@ -336,6 +406,7 @@ int cpltask_cgroup_confine(const struct cpltask_confine *want, char **made,
 	m = (size_t)snprintf(tail, sizeof(tail), "/task_%d", want->task);
 	if (n < m || strcmp(dir + n - m, tail))
 		return cpl_fail(err, "%s is not the task's own", dir);
+	mark_step(dir, want->job);
 	return confine_made(want, dir, dir, "cpuset.mems.effective", err);
 }
 
@@ -376,6 +447,17 @@ done:
 	free(parent);
 }
 
+struct all {
+	void (*found)(uint32_t job, const char *step, uint32_t uid);
+};
+
+static void marked_any(const char *dir, uint32_t job, void *arg)
+{
+	const struct all *all = arg;
+
+	all->found(job, strrchr(dir, '/') + sizeof(STEP), 0);
+}
+
 void cpltask_cgroup_steps(const char *node,
                           void (*found)(uint32_t job, const char *step,
                                         uint32_t uid))
@@ -395,6 +477,9 @@ void cpltask_cgroup_steps(const char *node,
 		if (find_mount(version[i], mount, sizeof(mount), NULL))
 			continue;
 		find_top(version[i], mount, node, top);
+		if (*top && version[i] == CPLTASK_V2)
+			each_marked(top, "[0-9]*", marked_any,
+			            &(struct all){found});
 		if (!*top ||
 		    snprintf(pattern, sizeof(pattern), "%s%s", top, below[i]) >=
 		            (int)sizeof(pattern) ||

@@ -106,6 +106,7 @@ enum cpltask_cgroup cpltask_cgroup_find(const char *text, char *path,
 
 struct cpltask_confine {
 	pid_t pid;
+	uint32_t job;
 	int task;
 	const char *cpus;          /* a list, "0,4-7" */
 	hwloc_const_bitmap_t mems; /* NULL: the memory that the step has */

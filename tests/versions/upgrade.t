@@ -1,0 +1,102 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A rolling upgrade: slurmctld and commands of the newest Slurm, slurmds of one
+# three releases older, each with the plugins built for it. Uses the roots that
+# the other tests of this layer keep (COMMPLACE_TEST_ROOTS, see root.bash).
+. "${0%/*}/../tools/tap.bash"
+
+new=sid old=trixie
+if [ "${1:-}" != inside ]; then
+	. "${0%/*}/root.bash"
+	roots=${COMMPLACE_TEST_ROOTS:-}
+	# Roots that are not kept are no more by now: no lack, also in CI.
+	[ -n "$roots" ] || CI= version_lacks "needs roots that are kept (--roots)"
+	prefix=${COMMPLACE_TEST_PREFIX:-/commplace/build/inst}
+	for suite in $new $old; do
+		[ -d "$roots/$suite$prefix" ] ||
+			version_lacks "no commplace in $roots/$suite$prefix"
+	done
+	shared=$(mktemp -d /tmp/commplace-upgrade.XXXXXX)
+	chmod 755 "$shared"
+	mounted=()
+	unmount() {
+		local m
+		for m in "${mounted[@]}"; do
+			umount -R -l "$m"
+		done
+		rmdir "$roots/$new/older" "$roots/$new/commplace-tests" \
+			"$roots"/{$new,$old}"$shared"
+		rm -rf --one-file-system "$shared"
+	}
+	on_exit unmount
+	put() { # DIRECTORY WHERE
+		mkdir -p "$2"
+		mount --rbind "$1" "$2" && mount --make-rslave "$2" ||
+			version_lacks "cannot mount $2"
+		mounted=("$2" "${mounted[@]}")
+	}
+	for suite in $new $old; do
+		for m in proc sys dev; do
+			mountpoint -q "$roots/$suite/$m" ||
+				put "/$m" "$roots/$suite/$m"
+		done
+		put "$shared" "$roots/$suite$shared"
+	done
+	put "$roots/$old" "$roots/$new/older"
+	put "$COMMPLACE_SOURCE/tests" "$roots/$new/commplace-tests"
+	chroot "$roots/$new" env -i HOME=/root LANG=C TMPDIR="$shared" \
+		PATH=/usr/sbin:/usr/bin:/sbin:/bin COMMPLACE_PREFIX="$prefix" \
+		COMMPLACE_TEST_PORTS="${COMMPLACE_TEST_PORTS:-26000-26999}" \
+		bash /commplace-tests/versions/upgrade.t inside
+	status=$?
+	tap_done=yes
+	exit $status
+fi
+
+. "${0%/*}/../slurm/cluster.bash"
+CLUSTER_NODE_PREFIX=u
+CLUSTER_TASK=task/commplace,task/affinity
+slurmd-wlm() { chroot /older env PATH="$PATH" slurmd "$@"; }
+useradd() {
+	command useradd "$@" &&
+		chroot /older useradd -u "$(id -u "${*: -1}")" "$@"
+}
+userdel() {
+	chroot /older userdel "$@"
+	command userdel "$@"
+}
+cluster_start
+cluster_signature pairs8 8 pairs
+isnt "$(slurmctld-wlm -V)" "$(chroot /older slurmd -V)" \
+	"$(slurmctld-wlm -V) with $(chroot /older slurmd -V) on the nodes"
+
+# in_order JOB FILE NAME: ranks ran as the decision of the job says
+in_order() {
+	is "$(decision "$1" .outcome)" placed "$3: placed"
+	isnt "$(planned "$1")" "" "$3: with an order of ranks"
+	is "$(ranks "$2")" "$(planned "$1")" "$3: which they ran in"
+}
+job=$(submit -N2 --ntasks-per-node=4 --comm-profile=pairs8 -o batch.out \
+	--wrap "srun bash -c '$PRINT_RANK; echo plan \$COMMPLACE_PLAN'")
+runs "a batch job, whose srun is the older one, ends" wait_ended "$job"
+in_order "$job" "$CLUSTER/home/batch.out" "older srun"
+snapshot
+as_user srun -N2 --ntasks-per-node=4 --comm-profile=pairs8 bash -c \
+	"echo job \$SLURM_JOB_ID; $PRINT_RANK; echo plan \$COMMPLACE_PLAN" \
+	>"$CLUSTER/srun.out" 2>"$CLUSTER/srun.err"
+ok $? "srun of the newer one" || cluster_dump "$CLUSTER/srun.err"
+job=$(sed -n 's/^job //p' "$CLUSTER/srun.out" | head -1)
+in_order "$job" "$CLUSTER/srun.out" "newer srun"
+# Four CPUs are pretended: the node's plan goes to the tasks.
+for file in "$CLUSTER/home/batch.out" "$CLUSTER/srun.out"; do
+	is "$(grep -c '^plan 0x' "$file")" 8 \
+		"the older slurmstepd reads what the newer slurmctld sends"
+done
+job=$(submit -N2 --ntasks-per-node=4 -o stock.out --wrap "srun bash -c '$PRINT_RANK'")
+runs "a job without a profile ends" wait_ended "$job"
+is "$(ranks "$CLUSTER/home/stock.out" | tr ' ' '\n' | uniq | wc -l)" 2 \
+	"and is in block order"
+cluster_restart_ctld
+ok $? "slurmctld restarts with the older nodes"
+cluster_check
+done_testing
