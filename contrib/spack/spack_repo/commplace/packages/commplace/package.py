@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A Spack recipe: `spack repo add contrib/spack`, then `spack install commplace`.
+"""A recipe for Spack 1.0 and later: `spack repo add contrib/spack/spack_repo/commplace`,
+then `spack install commplace`.
 
 Slurm takes plugins of exactly its own version, and Spack's Slurm keeps no tree:
 for the plugins give the tree of the installed Slurm,
 `spack install commplace slurm_source=/path/of/slurm-24.11.5 ^slurm@24.11.5`.
 """
+
+from spack_repo.builtin.build_systems.autotools import AutotoolsPackage
 
 from spack.package import *
 
