@@ -14,10 +14,7 @@
 
 # What there is no root without. Ends the test.
 version_lacks() {
-	if [ "${CI:-}" = true ]; then
-		fail "$*"
-		done_testing
-	fi
+	[ "${CI:-}" != true ] || bail "$*"
 	echo "1..0 # SKIP $*"
 	tap_done=yes
 	exit 0

@@ -1,0 +1,6 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Packages on Debian bookworm, for its own Slurm.
+. "${0%/*}/../tools/tap.bash"
+. "${0%/*}/root.bash"
+packages_run bookworm 26000

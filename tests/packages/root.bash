@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The packages' tests, in a root of their own: they install and remove. Sourced
+# after tests/tools/tap.bash.
+#
+#   packages_run SUITE FIRST-PORT
+#
+# Needs and heeds what tests/versions/root.bash does.
+. "${BASH_SOURCE[0]%/*}/../versions/root.bash"
+
+packages_run() {
+	local part
+	version_ports=${COMMPLACE_TEST_PORTS:-$2-$(($2 + 999))}
+	version_root "$1" "packages-$1"
+	version_need "packages or headers cannot be had in it" \
+		version_in "$version_root" \
+		/commplace/source/tests/packages/prepare
+	for part in debian rpm spack; do
+		version_in "$version_root" \
+			"/commplace/source/tests/packages/$part.bash" |
+			sed -u 's/^/    /'
+		ok "${PIPESTATUS[0]}" "$part on $1"
+	done
+	done_testing
+}
