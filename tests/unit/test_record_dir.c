@@ -60,6 +60,7 @@ static char dir[] = "/tmp/commplace-records-XXXXXX";
 
 static struct cpl_worker *worker;
 static struct cpl_record_dir *records;
+static struct cpl_record_keep keep;
 static char logged[8192];
 static int lines;
 
@@ -81,7 +82,7 @@ static void open_records(const char *cluster, enum cpl_record_access access)
 	worker = cpl_worker_new(NULL);
 	records = cpl_record_dir_new(worker, take_log, NULL, NULL);
 	assert_non_null(records);
-	cpl_record_dir_use(records, dir, cluster, access);
+	cpl_record_dir_use(records, dir, cluster, access, &keep);
 	logged[0] = '\0';
 	lines = 0;
 }
@@ -171,7 +172,7 @@ static void test_records_are_private(void **state)
 	assert_int_equal(mode_of("ended/17.json") & 07, 0);
 	assert_string_equal(logged, "");
 	/* Where the site shows all jobs to all. */
-	cpl_record_dir_use(records, dir, "here", CPL_RECORDS_ALL);
+	cpl_record_dir_use(records, dir, "here", CPL_RECORDS_ALL, &keep);
 	write_record(18, 10);
 	idle();
 	assert_int_equal(mode_of("running/18.json"), 0644);
@@ -230,6 +231,87 @@ static void test_a_directory_has_one_owner(void **state)
 	idle();
 	assert_true(there("ended/17.json"));
 	assert_int_equal(lines, 0);
+}
+
+static void keep_only(int count, int days)
+{
+	const struct cpl_record_keep more = {count, days};
+
+	cpl_record_dir_use(records, dir, "here", CPL_RECORDS_OWNER, &more);
+}
+
+/* Of jobs 1 to 9 these. */
+static void assert_ended(const char *jobs)
+{
+	for (char job = '1'; job <= '9'; job++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "ended/%c.json", job);
+		if (there(name) != !!strchr(jobs, job))
+			fail_msg("%s %s there", name,
+			         there(name) ? "is" : "is not");
+	}
+}
+
+/* Records of ended jobs are bounded; those of running ones are not touched. */
+static void test_old_records_go(void **state)
+{
+	int taken = 0;
+	const int64_t running = 9;
+
+	for (int64_t job = 1; job <= 9; job++)
+		write_record(job, 10);
+	for (int64_t job = 5; job > 0; job--) {
+		cpl_record_dir_end(records, job);
+		idle();
+		/* Beyond what file systems tell apart. */
+		usleep(20000);
+	}
+	keep_only(7, 0);
+	cpl_record_dir_restore(records, &running, 1, take_none, &taken);
+	idle();
+	assert_int_equal(taken, 1);
+	/* 5 ended first, those that the restore did not find last. */
+	assert_ended("1234678");
+	assert_true(there("running/9.json"));
+	/* Now and then, too: a restart may be long ago. */
+	keep_only(2, 0);
+	for (int i = 0; i < 999; i++)
+		cpl_record_dir_end(records, 1000 + i);
+	idle();
+	assert_ended("1234678");
+	cpl_record_dir_end(records, 9);
+	idle();
+	assert_ended("89");
+	assert_int_equal(lines, 0);
+}
+
+static void test_records_go_by_age(void **state)
+{
+	const struct cpl_record_keep month = {0, 30};
+	const time_t day = 86400, now = time(NULL);
+	struct cpl_error err = {""};
+
+	assert_int_equal(cpl_record_prune(dir, "ended", &month, now, &err), 0);
+	assert_int_equal(mkdir(in_dir("ended"), 0755), 0);
+	put("ended/1.json", "{}");
+	put("ended/2.json", "{}");
+	put("ended/notes.txt", "");
+	assert_int_equal(
+	        cpl_record_prune(dir, "ended", &month, now + 29 * day, &err),
+	        0);
+	assert_int_equal(cpl_record_prune(dir, "ended",
+	                                  &(struct cpl_record_keep){0, 0},
+	                                  now + 9999 * day, &err),
+	                 0);
+	assert_int_equal(
+	        cpl_record_prune(dir, "ended", &month, now + 31 * day, &err),
+	        2);
+	assert_false(there("ended/1.json"));
+	assert_true(there("ended/notes.txt"));
+	put("none", "");
+	assert_int_equal(cpl_record_prune(dir, "none", &month, now, &err), -1);
+	assert_non_null(strstr(err.text, "none: Not a directory"));
 }
 
 /* Fault 6: the error's own name, and not a line for each job. */
@@ -359,6 +441,8 @@ int main(void)
 	        T(test_records_are_private),
 	        T(test_open_records_are_closed),
 	        T(test_a_directory_has_one_owner),
+	        T(test_old_records_go),
+	        T(test_records_go_by_age),
 	        T(test_a_disk_that_hangs),
 	        T(test_ends_that_fail),
 	        T(test_records_that_are_none),

@@ -79,6 +79,7 @@ struct cpl_config {
 	uint64_t seed;
 	int profile_memory; /* MiB */
 	enum cpl_record_access record_access;
+	int keep_records, keep_days; /* of ended jobs; 0: no limit */
 	int line[CPL_CONFIG_KEYS_MAX]; /* by key: where it is set, or 0 */
 	int n_partitions;
 	struct cpl_partition_rule *partition;

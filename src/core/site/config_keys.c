@@ -372,6 +372,14 @@ static const struct rule rules[] = {
 	  "`slurm`, as Slurm shows jobs: `owner` with PrivateData=jobs, else "
 	  "`all`."},
 	 set_choice, AT(record_access), .words = accesses},
+	{{"KeepRecords", "COUNT", "20000", GENERAL,
+	  "How many records of ended jobs stay in StateDir; those of the jobs "
+	  "that ended first go. 0: all stay."},
+	 set_int, AT(keep_records), .low = 0, .high = 100000000},
+	{{"KeepRecordsDays", "DAYS", "90", GENERAL,
+	  "For how many days after its end a job's record stays. 0: for "
+	  "ever."},
+	 set_int, AT(keep_days), .low = 0, .high = 36500},
 	{{"Seed", "NUMBER", "1", GENERAL,
 	  "Where random policies start, 0 to 9223372036854775807."},
 	 set_uint64, AT(seed), .low = 0, .high = INT64_MAX},

@@ -101,6 +101,8 @@ static void use_config(struct cpl_engine *engine)
 {
 	const struct cpl_config *config = engine->snapshot->config;
 	enum cpl_record_access access = config->record_access;
+	struct cpl_record_keep keep = {config->keep_records,
+	                               config->keep_days};
 
 	pthread_mutex_lock(&engine->lock);
 	if (engine_set(&engine->profile_dir, config->profile_dir)) {
@@ -113,7 +115,7 @@ static void use_config(struct cpl_engine *engine)
 		access = engine->private_jobs ? CPL_RECORDS_OWNER
 		                              : CPL_RECORDS_ALL;
 	cpl_record_dir_use(engine->records, config->state_dir, engine->cluster,
-	                   access);
+	                   access, &keep);
 }
 
 int cpl_engine_set_cluster(struct cpl_engine *engine, const char *name,

@@ -19,13 +19,17 @@
 #define COMPLAIN_NS (60 * SECOND)
 #define RETRY_NS (10 * SECOND)
 #define CLUSTER_MAX 256
+/* Ends between two looks at what may go. */
+#define PRUNE_ENDS 1000
 
 /* A directory as it was configured; never changed but by the queue. */
 struct state_dir {
 	struct state_dir *next;
 	char *path, *cluster; /* cluster NULL: not asked for */
 	enum cpl_record_access access;
+	struct cpl_record_keep keep;
 	/* The queue's: */
+	int ends;      /* since the last look at what may go */
 	bool ours;     /* found to be so */
 	bool foreign;  /* told that it is not */
 	int64_t *late; /* [n_late] ends to be tried again */
@@ -362,6 +366,18 @@ static void retry_ends(struct cpl_record_dir *dir, struct state_dir *state)
 	}
 }
 
+static void prune(struct cpl_record_dir *dir, struct state_dir *state)
+{
+	static const char *const folder[] = {"ended", "damaged"};
+	struct cpl_error err = {""};
+
+	state->ends = 0;
+	for (int i = 0; i < 2; i++)
+		if (cpl_record_prune(state->path, folder[i], &state->keep,
+		                     time(NULL), &err) < 0)
+			complain(dir, err.text);
+}
+
 static void run_end(struct cpl_request *head)
 {
 	struct request *r = (struct request *)head;
@@ -369,6 +385,8 @@ static void run_end(struct cpl_request *head)
 	retry_ends(r->dir, r->state);
 	if (end_one(r->dir, r->state, r->id))
 		remember_end(r->state, r->id);
+	else if (++r->state->ends >= PRUNE_ENDS && r->state->ours)
+		prune(r->dir, r->state);
 }
 
 static int compare_id(const void *a, const void *b)
@@ -462,6 +480,7 @@ static void run_restore(struct cpl_request *head)
 		closedir(folder);
 	r->state->tried = 0;
 	retry_ends(r->dir, r->state);
+	prune(r->dir, r->state);
 }
 
 /* Callers */
@@ -508,7 +527,8 @@ void cpl_record_dir_free(struct cpl_record_dir *dir)
 
 /* NULL: memory. */
 static struct state_dir *state_dir_new(const char *path, const char *cluster,
-                                       enum cpl_record_access access)
+                                       enum cpl_record_access access,
+                                       const struct cpl_record_keep *keep)
 {
 	struct state_dir *state = calloc(1, sizeof(*state));
 
@@ -517,6 +537,7 @@ static struct state_dir *state_dir_new(const char *path, const char *cluster,
 	state->path = strdup(path);
 	state->cluster = cluster ? strdup(cluster) : NULL;
 	state->access = access;
+	state->keep = *keep;
 	if (state->path && !state->cluster == !cluster)
 		return state;
 	state_dir_free(state);
@@ -524,7 +545,8 @@ static struct state_dir *state_dir_new(const char *path, const char *cluster,
 }
 
 void cpl_record_dir_use(struct cpl_record_dir *dir, const char *path,
-                        const char *cluster, enum cpl_record_access access)
+                        const char *cluster, enum cpl_record_access access,
+                        const struct cpl_record_keep *keep)
 {
 	struct state_dir **at = &dir->state, *state;
 
@@ -533,13 +555,15 @@ void cpl_record_dir_use(struct cpl_record_dir *dir, const char *path,
 		return;
 	/* Requests may be on their way to former ones: they stay. */
 	while (*at && (strcmp((*at)->path, path) || (*at)->access != access ||
+	               (*at)->keep.count != keep->count ||
+	               (*at)->keep.days != keep->days ||
 	               !same_text((*at)->cluster, cluster)))
 		at = &(*at)->next;
 	state = *at;
 	if (state)
 		*at = state->next;
 	else
-		state = state_dir_new(path, cluster, access);
+		state = state_dir_new(path, cluster, access, keep);
 	if (!state) {
 		dir->none = true;
 		say(dir, true, "out of memory: no record is written");

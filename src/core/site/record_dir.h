@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "site/config.h"
 #include "site/record.h"
+#include "site/record_prune.h"
 #include "site/worker.h"
 
 /* Bytes of records that may wait to be written; more are lost. */
@@ -31,9 +32,11 @@ struct cpl_record_dir *cpl_record_dir_new(struct cpl_worker *worker,
 void cpl_record_dir_free(struct cpl_record_dir *dir);
 
 /* From now on: this directory (NULL: none), for this cluster (NULL: whoever
- * owns it), to be read by these (CPL_RECORDS_SLURM is no answer here). */
+ * owns it), to be read by these (CPL_RECORDS_SLURM is no answer here). Records
+ * of ended jobs beyond `keep` are removed at each restore and now and then. */
 void cpl_record_dir_use(struct cpl_record_dir *dir, const char *path,
-                        const char *cluster, enum cpl_record_access access);
+                        const char *cluster, enum cpl_record_access access,
+                        const struct cpl_record_keep *keep);
 
 /* Queue the record of a running job. O(its size). */
 void cpl_record_dir_write(struct cpl_record_dir *dir,
