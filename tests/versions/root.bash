@@ -14,7 +14,10 @@
 
 # What there is no root without. Ends the test.
 version_lacks() {
-	[ "${CI:-}" != true ] || bail "$*"
+	if [ "${CI:-}" = true ]; then
+		fail "$*"
+		done_testing
+	fi
 	echo "1..0 # SKIP $*"
 	tap_done=yes
 	exit 0
