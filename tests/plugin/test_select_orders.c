@@ -265,7 +265,7 @@ static void test_excerpts_change_hands(void **state)
 	int (*get)(select_jobinfo_t *, int, void *);
 	select_jobinfo_t *(*copy)(select_jobinfo_t *);
 	int (*release)(select_jobinfo_t *);
-	/* As jobinfo.c has it. */
+	/* As select_jobinfo.c has it. */
 	struct {
 		uint32_t magic, size;
 		void *data;

@@ -24,4 +24,4 @@ noinst_LTLIBRARIES += libcplslurm.la
 libcplslurm_la_SOURCES = src/plugins/compat/slurm_compat.c src/plugins/compat/slurm_share.c src/plugins/compat/layout.c src/plugins/compat/conf_size.c src/plugins/compat/layout.h
 libcplslurm_la_CPPFLAGS = $(slurm_plugin_cppflags)
 endif
-EXTRA_DIST += src/plugins/compat/include/config.h src/plugins/compat/slurm_compat.h src/plugins/compat/slurm_compat_ctld.h src/plugins/compat/slurm_compat_slurmd.h src/plugins/compat/slurm_share.h src/plugins/compat/daemon.h src/plugins/compat/slurmd.h src/plugins/compat/series.h src/plugins/compat/ctld.h src/plugins/compat/select_hooks.h src/plugins/compat/task.sym src/plugins/compat/job_submit.sym
+EXTRA_DIST += src/plugins/compat/include/config.h src/plugins/compat/slurm_compat.h src/plugins/compat/slurm_compat_ctld.h src/plugins/compat/slurm_compat_slurmd.h src/plugins/compat/slurm_share.h src/plugins/compat/daemon.h src/plugins/compat/cgroup_names.h src/plugins/compat/slurmd.h src/plugins/compat/series.h src/plugins/compat/ctld.h src/plugins/compat/select_hooks.h src/plugins/compat/task.sym src/plugins/compat/job_submit.sym

@@ -70,7 +70,8 @@
 	  (enum select_plugindata_info what, job_record_t * job, void *data),  \
 	  (what, job, data))
 
-/* Until 24.11, too; in 22.05 a step's data travels by them, see jobinfo.c. */
+/* Until 24.11, too; in 22.05 a step's data travels by them, see
+ * select_jobinfo.c. */
 #define STEPS(X)                                                               \
 	X(job_init, int, (cplslurm_list * jobs), (jobs))                       \
 	X(step_pick_nodes, bitstr_t *,                                         \

@@ -15,6 +15,7 @@
  *   a step's data      launch  signed credential              slurmd_launch.c
  *     most of it       512 KiB 64 KiB                         slurm_compat.h
  *   masks made by      slurmd  slurmstepd                     task_hooks.c
+ *   cgroups v2 by      job id                          SLUID  cgroup_names.h
  *   restores jobs in   job_init  reconfigure                  select_hooks.c
  *   plugins load       before slurmd forks, after it          slurmd_daemon.c
  *   ranks of nodes     -       -       -       -       yes    ctld_steps.c
@@ -41,8 +42,8 @@
  *
  * job_record_t was smaller by 16 bytes in 24.11.0 and by 8 in 26.05.3.
  *
- * The files: daemon.h, ctld.h, slurmd.h, slurm_share.h and spank_options.h are
- * for the rooms above; *_hooks.c are what Slurm calls, by plugin; slurm_compat*
+ * The files: daemon.h, ctld.h, slurmd.h, cgroup_names.h, slurm_share.h and
+ * spank_options.h are for the rooms above; *_hooks.c are what Slurm calls, by plugin; slurm_compat*
  * and ctld_internal.h are Slurm's own structures, for this folder only.
  */
 #ifndef CPL_COMPAT_SERIES_H

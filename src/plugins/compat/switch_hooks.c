@@ -18,12 +18,7 @@ const uint32_t plugin_id = CPLSLURM_SWITCH_ID;
 /* Slurm declares the hooks by name only, in its table of symbols. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
-/* Turned round in 25.11. */
-#if CPLSLURM_SERIES < 2511
-#define HOOK(object, verb) switch_p_##verb##_##object
-#else
-#define HOOK(object, verb) switch_p_##object##_##verb
-#endif
+#define HOOK CPLSLURM_SWITCH_HOOK
 
 #define FORMAT 1
 

@@ -20,6 +20,13 @@
 
 #include "base/error.h"
 
+/* The name of a hook that has an object and a verb, turned round in 25.11. */
+#if CPLSLURM_SERIES < 2511
+#define CPLSLURM_SWITCH_HOOK(object, verb) switch_p_##verb##_##object
+#else
+#define CPLSLURM_SWITCH_HOOK(object, verb) switch_p_##object##_##verb
+#endif
+
 /* The wrapped plugin's hooks, as all series have them. */
 struct cplslurm_wrapped {
 	int (*save)(void);

@@ -13,18 +13,15 @@ static const char option[] = "commplace_wraps=";
 static struct cplslurm_wrapped wrapped;
 static void *handle;
 
-/* Turned round in 25.11. */
-#if CPLSLURM_SERIES < 2511
-#define TWO(object, verb) "switch_p_" #verb "_" #object
-#else
-#define TWO(object, verb) "switch_p_" #object "_" #verb
-#endif
+#define TEXT(name) #name
+#define NAME(name) TEXT(name)
 #define FIELD(field, symbol)                                                   \
 	{                                                                      \
 		offsetof(struct cplslurm_wrapped, field), symbol               \
 	}
 #define ONE(field) FIELD(field, "switch_p_" #field)
-#define PAIR(object, verb) FIELD(object##_##verb, TWO(object, verb))
+#define PAIR(object, verb)                                                     \
+	FIELD(object##_##verb, NAME(CPLSLURM_SWITCH_HOOK(object, verb)))
 
 static const struct {
 	size_t offset;

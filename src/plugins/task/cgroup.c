@@ -15,16 +15,15 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#define STEP "step_"
-#define TASK "task_"
-#define USER_TASK "/user/task_"
+#include "cgroup_names.h"
+
+#define ANY CPLSLURM_CGROUP_NUMBER
 /* Each pass moves what the last one missed: processes may fork meanwhile. */
 #define EMPTY_PASSES 5
 #define SMALL_FILE 65536
 /* Of a step's directory in v2, where from 26.05 on the path has no job id. Only
  * root can set it. */
 #define MARK "trusted.commplace.job"
-#define MARKED "/s[0-9A-Z]*/step_"
 
 /* One of the comma-separated controllers before a colon is cpuset. */
 static bool names_cpuset(const char *list)
@@ -42,11 +41,16 @@ static bool names_cpuset(const char *list)
 	}
 }
 
+static bool begins(const char *text, const char *with)
+{
+	return !strncmp(text, with, strlen(with));
+}
+
 static bool is_task(const char *path)
 {
 	const char *last = strrchr(path, '/');
 
-	return last && !strncmp(last + 1, TASK, sizeof(TASK) - 1);
+	return last && begins(last, CPLSLURM_CGROUP_V1_TASK);
 }
 
 static bool in_step(enum cpltask_cgroup version, const char *path)
@@ -56,8 +60,9 @@ static bool in_step(enum cpltask_cgroup version, const char *path)
 	if (version == CPLTASK_V1 && last && is_task(path))
 		last = memrchr(path, '/', (size_t)(last - path));
 	if (version == CPLTASK_V1)
-		return last && !strncmp(last + 1, STEP, sizeof(STEP) - 1);
-	return strstr(path, "/" STEP) && strstr(path, USER_TASK);
+		return last && begins(last, CPLSLURM_CGROUP_STEP);
+	return strstr(path, CPLSLURM_CGROUP_STEP) &&
+	       strstr(path, CPLSLURM_CGROUP_V2_TASK);
 }
 
 enum cpltask_cgroup cpltask_cgroup_find(const char *text, char *path,
@@ -126,12 +131,13 @@ static void find_top(enum cpltask_cgroup version, const char *mount,
 	bool v1 = version == CPLTASK_V1;
 
 	if (snprintf(top, PATH_MAX,
-	             v1 ? "%s/slurm_%s" : "%s/system.slice/%s_slurmstepd.scope",
+	             v1 ? "%s/" CPLSLURM_CGROUP_V1_NODE
+	                : "%s/" CPLSLURM_CGROUP_V2_NODE,
 	             mount, node) < PATH_MAX &&
 	    !access(top, F_OK))
 		return;
 	if (snprintf(top, PATH_MAX,
-	             v1 ? "%s/slurm" : "%s/system.slice/slurmstepd.scope",
+	             v1 ? "%s/" CPLSLURM_CGROUP_V1 : "%s/" CPLSLURM_CGROUP_V2,
 	             mount) >= PATH_MAX ||
 	    access(top, F_OK))
 		*top = '\0';
@@ -139,8 +145,8 @@ static void find_top(enum cpltask_cgroup version, const char *mount,
 
 static void mark_step(const char *task_dir, uint32_t job)
 {
-	char *step = strdup(task_dir), *tail = step ? strstr(step, USER_TASK)
-	                                            : NULL;
+	char *step = strdup(task_dir);
+	char *tail = step ? strstr(step, CPLSLURM_CGROUP_V2_TASK) : NULL;
 	char text[16];
 	int n = snprintf(text, sizeof(text), "%u", job);
 
@@ -172,8 +178,9 @@ static void each_marked(const char *top, const char *name,
 	glob_t paths;
 	uint32_t job;
 
-	if (snprintf(pattern, sizeof(pattern), "%s" MARKED "%s", top, name) >=
-	            (int)sizeof(pattern) ||
+	if (snprintf(pattern, sizeof(pattern),
+	             "%s" CPLSLURM_CGROUP_SLUID CPLSLURM_CGROUP_STEP "%s", top,
+	             name) >= (int)sizeof(pattern) ||
 	    glob(pattern, GLOB_NOSORT, NULL, &paths))
 		return;
 	for (size_t i = 0; i < paths.gl_pathc; i++)
@@ -220,9 +227,11 @@ void cpltask_cgroup_of_step(const char *node, uint32_t uid, uint32_t job,
 		if (!n)
 			continue;
 		if (v1)
-			n += (size_t)sprintf(dir + n, "/uid_%u", uid);
-		snprintf(dir + n, sizeof(dir) - n, "/job_%u/step_%s", job,
-		         step);
+			n += (size_t)sprintf(dir + n, CPLSLURM_CGROUP_UID "%u",
+			                     uid);
+		snprintf(dir + n, sizeof(dir) - n,
+		         CPLSLURM_CGROUP_JOB "%u" CPLSLURM_CGROUP_STEP "%s",
+		         job, step);
 		if (!access(dir, F_OK))
 			found(dir, v1 ? 2 : 1, arg);
 		dir[n] = '\0';
@@ -353,8 +362,8 @@ static int confine_v1(const struct cpltask_confine *want, const char *step,
 {
 	char dir[PATH_MAX], mems[4096], number[32];
 
-	if (snprintf(dir, sizeof(dir), "%s/task_%d", step, want->task) >=
-	    (int)sizeof(dir))
+	if (snprintf(dir, sizeof(dir), "%s" CPLSLURM_CGROUP_V1_TASK "%d", step,
+	             want->task) >= (int)sizeof(dir))
 		return cpl_fail(err, "the path %.60s... is too long", step);
 	snprintf(number, sizeof(number), "%d", (int)want->pid);
 	if (read_file(step, "cpuset.mems", mems, sizeof(mems), err))
@@ -403,7 +412,8 @@ int cpltask_cgroup_confine(const struct cpltask_confine *want, char **made,
 	if (locate(want->pid, &version, dir, sizeof(dir), err))
 		return -1;
 	n = strlen(dir);
-	m = (size_t)snprintf(tail, sizeof(tail), "/task_%d", want->task);
+	m = (size_t)snprintf(tail, sizeof(tail), CPLSLURM_CGROUP_V2_TASK "%d",
+	                     want->task);
 	if (n < m || strcmp(dir + n - m, tail))
 		return cpl_fail(err, "%s is not the task's own", dir);
 	mark_step(dir, want->job);
@@ -455,7 +465,7 @@ static void marked_any(const char *dir, uint32_t job, void *arg)
 {
 	const struct all *all = arg;
 
-	all->found(job, strrchr(dir, '/') + sizeof(STEP), 0);
+	all->found(job, strrchr(dir, '/') + strlen(CPLSLURM_CGROUP_STEP), 0);
 }
 
 void cpltask_cgroup_steps(const char *node,
@@ -463,8 +473,10 @@ void cpltask_cgroup_steps(const char *node,
                                         uint32_t uid))
 {
 	static const char *const below[2] = {
-	        "/uid_[0-9]*/job_[0-9]*/step_[0-9]*/task_[0-9]*",
-	        "/job_[0-9]*/step_[0-9]*/user/task_[0-9]*",
+	        CPLSLURM_CGROUP_UID ANY CPLSLURM_CGROUP_JOB ANY
+	                CPLSLURM_CGROUP_STEP ANY CPLSLURM_CGROUP_V1_TASK ANY,
+	        CPLSLURM_CGROUP_JOB ANY CPLSLURM_CGROUP_STEP ANY
+	                CPLSLURM_CGROUP_V2_TASK ANY,
 	};
 	static const enum cpltask_cgroup version[2] = {CPLTASK_V1, CPLTASK_V2};
 	char mount[PATH_MAX], top[PATH_MAX], pattern[PATH_MAX + 64];
@@ -478,7 +490,7 @@ void cpltask_cgroup_steps(const char *node,
 			continue;
 		find_top(version[i], mount, node, top);
 		if (*top && version[i] == CPLTASK_V2)
-			each_marked(top, "[0-9]*", marked_any,
+			each_marked(top, ANY, marked_any,
 			            &(struct all){found});
 		if (!*top ||
 		    snprintf(pattern, sizeof(pattern), "%s%s", top, below[i]) >=
@@ -495,10 +507,12 @@ void cpltask_cgroup_steps(const char *node,
 			    !strcspn(cpus, "\n"))
 				continue;
 			if (i == 0)
-				sscanf(tail, "/uid_%u", &uid);
-			tail = strstr(tail, "/job_");
-			if (sscanf(tail, "/job_%u/step_%31[^/]", &job, step) ==
-			    2)
+				sscanf(tail, CPLSLURM_CGROUP_UID "%u", &uid);
+			tail = strstr(tail, CPLSLURM_CGROUP_JOB);
+			if (sscanf(tail,
+			           CPLSLURM_CGROUP_JOB
+			           "%u" CPLSLURM_CGROUP_STEP "%31[^/]",
+			           &job, step) == 2)
 				found(job, step, uid);
 		}
 		globfree(&paths);
