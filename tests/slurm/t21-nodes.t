@@ -60,9 +60,49 @@ cores=2,2,2,2
 scontrol create reservation reservationname=cores starttime=now duration=60 \
 	users=root nodes=n[0-3] corecnt=$cores >/dev/null
 ok $? "a reservation of cores"
-job=$(submit -N14 -n28 --ntasks-per-node=2 --comm-profile=ring8)
+# used FILE JOB and kept FILE: a line "NODE CORE" each, of cores with one thread
+each_core() {
+	local hosts cores host
+	while read -r hosts cores; do
+		for host in $(expand "$hosts"); do
+			scontrol show hostnames "c[$cores]" | sed "s/^c/$host /"
+		done
+	done | sort >"$1"
+}
+used() {
+	scontrol -d -o show job "$2" |
+		grep -o ' Nodes=[^ ]* CPU_IDs=[^ ]*' |
+		sed 's/ Nodes=//; s/CPU_IDs=//' | each_core "$1"
+}
+kept() {
+	scontrol show reservation cores |
+		sed -n 's/.*NodeName=\([^ ]*\) CoreIDs=\([^ ]*\).*/\1 \2/p' |
+		each_core "$1"
+}
+listed() { scontrol show reservation cores | grep -q CoreIDs; }
+wait_for 10 listed
+kept "$CLUSTER/kept"
+is "$(wc -l <"$CLUSTER/kept")" 8 "of eight cores"
+cluster_signature ring30 30
+cluster_signature ring48 48
+for options in "-N15 -n30 --ntasks-per-node=2 --comm-profile=ring30" \
+	"-n48 --comm-profile=ring48"; do
+	# shellcheck disable=SC2086
+	job=$(submit $options) && wait_running "$job"
+	ok $? "$options: runs beside it"
+	is "$(decision "$job" .outcome)" placed "$options: placed"
+	used "$CLUSTER/used" "$job"
+	like "$(cut -d' ' -f1 "$CLUSTER/used" | sort -u | wc -l)" "^1[2-6]$" \
+		"$options: on twelve nodes and more"
+	is "$(comm -12 "$CLUSTER/used" "$CLUSTER/kept")" "" \
+		"$options: and on none of these cores"
+	cancel_all
+done
+# 12 nodes are whole.
+job=$(submit -N12 -n48 --exclusive --comm-profile=ring48)
 wait_running "$job"
-ok $? "a job runs beside it"
+ok $? "a job of whole nodes runs beside it"
+is "$(job_hosts "$job")" "$(expand 'n[4-15]')" "on those without a reservation"
 cancel_all
 scontrol delete reservationname=cores
 

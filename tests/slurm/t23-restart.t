@@ -70,20 +70,49 @@ wait_running "$job"
 is "$(decision "$job" .policy_asked)" round-robin-routers \
 	"reconfigure: the new default policy"
 cancel_all
+# step_order NAME: ranks of a step of job $kept, in $CLUSTER/ranks.out
+step_order() {
+	as_user srun --jobid="$kept" -n8 --overlap sh -c "$PRINT_RANK" \
+		>"$CLUSTER/ranks.out" 2>&1
+	ranks "$CLUSTER/ranks.out"
+}
+kept=$(submit -N4 -n8 --exclusive --comm-profile=pairs8)
+wait_running "$kept"
+plan=$(planned "$kept")
+hosts=$(job_hosts "$kept")
+is "$(step_order)" "$plan" "a job runs as planned"
 CLUSTER_SITE="DefaultPolicy=no-such-policy"
 reconfigure
+wait_for 30 cluster_nodes_up
 like "$(grep ' commplace: ' "$log" | tail -20)" "commplace.conf:[0-9]+: .*no-such-policy" \
 	"a broken configuration is reported with file and line"
+is "$(job_state "$kept")/$(job_hosts "$kept")" "RUNNING/$hosts" \
+	"the job runs on"
+is "$(decision "$kept" .outcome)/$(planned "$kept")" "placed/$plan" \
+	"with its decision on record"
 job=$(submit -N4 -n8 --exclusive --comm-profile=pairs8)
 wait_running "$job"
 # From 23.11 on slurmctld reconfigures as a new process, which has no old one.
 if [ "$CLUSTER_SERIES" -lt 2311 ]; then
 	is "$(decision "$job" .policy_asked)" round-robin-routers \
 		"the old one is kept"
+	is "$(step_order)" "$plan" "steps of the first go by its plan"
 else
-	is "$(job_hosts "$job")" "n0 n1 n2 n3" "jobs get the stock nodes"
+	is "$(decision "$job" .outcome)" "" "nothing is decided"
+	like "$(as_user sbatch -n4 --comm-profile=nosuch --wrap true 2>&1)" \
+		"^Submitted" "nothing is checked at submission"
+	like "$(step_order)" "n" "steps of the first run, too"
 fi
+# Mended.
+CLUSTER_SITE=
+reconfigure
+wait_for 30 cluster_nodes_up
+is "$(step_order)" "$plan" "with a whole configuration they go by its plan"
+is "$(decision "$kept" .outcome)/$(planned "$kept")" "placed/$plan" \
+	"which is on record as before"
 cancel_all
+CLUSTER_SITE="DefaultPolicy=no-such-policy"
+cluster_write_site
 
 # Started with a broken configuration: all stock, and up.
 cluster_restart_ctld

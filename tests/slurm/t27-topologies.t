@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Slurm's own topologies beside us: jobs without a profile get the nodes of a
-# slurmctld without us, jobs with one those that the topology plugin takes.
+# Slurm's own topologies, and reserved cores, beside us: jobs without a profile
+# get the nodes and cores of a slurmctld without us, jobs with one nodes that the
+# topology plugin takes.
 . "${0%/*}/../tools/tap.bash"
 . "${0%/*}/cluster.bash"
 JOBS=${COMMPLACE_TEST_JOBS:-20}
@@ -48,11 +49,16 @@ random_options() {
 	OPTIONS=(-p "$part" "$@")
 }
 
+cores_of() {
+	scontrol -d -o show job "$1" | grep -o ' Nodes=[^ ]* CPU_IDs=[^ ]*' |
+		paste -sd' '
+}
+
 given_back() {
 	! squeue -h -j "$1" 2>/dev/null | grep -q .
 }
 
-# play FILE: a line for each job, with its nodes or none; they come and go
+# play FILE: a line for each job, with its cores or none; they come and go
 play() {
 	local i id running=()
 	RANDOM=2605
@@ -60,7 +66,7 @@ play() {
 		random_options
 		id=$(as_user timeout 60 salloc -I --no-shell "${OPTIONS[@]}" 2>&1 |
 			sed -n 's/.*Granted job allocation //p')
-		echo "$i ${OPTIONS[*]}: $([ -z "$id" ] || job_field "$id" NodeList)"
+		echo "$i ${OPTIONS[*]}: $([ -z "$id" ] || cores_of "$id")"
 		[ -z "$id" ] || running+=("$id")
 		while [ ${#running[@]} -gt 0 ] &&
 		    { [ -z "$id" ] || [ $((RANDOM % 3)) = 0 ]; }; do
@@ -96,13 +102,17 @@ topology() {
 	local name=$1 stock=$CLUSTER/stock-$1.txt ours=$CLUSTER/ours-$1.txt part
 	shift
 	restart "$whose" || { fail "$name: slurmctld starts, $whose"; return; }
+	[ "$name" != reserved ] || scontrol create reservation users=root \
+		reservationname=cores starttime=now duration=60 nodes=n[0-3] \
+		corecnt="$CORES" >/dev/null || fail "$name: a reservation"
 	play "$CLUSTER/$whose-$name.txt"
+	[ "$name" != reserved ] || scontrol delete reservationname=cores
 	[ "$whose" = ours ] || return
 	is "$(cat "$ours")" "$(cat "$stock")" \
 		"$name: jobs without a profile have the stock nodes"
 	# A comparison of refusals would say nothing.
-	[ "$(grep -c ': n' "$stock")" -ge $((JOBS / 2)) ]
-	ok $? "$name: $(grep -c ': n' "$stock") of $JOBS got nodes"
+	[ "$(grep -c 'CPU_IDs' "$stock")" -ge $((JOBS / 2)) ]
+	ok $? "$name: $(grep -c 'CPU_IDs' "$stock") of $JOBS got nodes"
 	for part in "${@:-main}"; do
 		placed "$name, $part, pairs" -p "$part" -N4 --comm-profile=pairs8
 		placed "$name, $part, ring" -p "$part" -N2 --comm-profile=ring8
@@ -121,6 +131,11 @@ topologies() {
 	EXTRA=()
 	PARTITION_TOPOLOGY=
 	topology flat
+	# Beside cores that others have reserved; from 23.11 on a number for
+	# all nodes together.
+	CORES=2,2,2,2
+	[ "$CLUSTER_SERIES" -lt 2311 ] || CORES=8
+	topology reserved
 
 	# Switches across the order of names.
 	tree >"$CLUSTER/etc/topology.conf"
