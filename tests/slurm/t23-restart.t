@@ -70,13 +70,24 @@ wait_running "$job"
 is "$(decision "$job" .policy_asked)" round-robin-routers \
 	"reconfigure: the new default policy"
 cancel_all
-# step_order NAME: ranks of a step of job $kept, in $CLUSTER/ranks.out
+# step_order: ranks of a step that job $kept makes when it is told to
 step_order() {
-	as_user srun --jobid="$kept" -n8 --overlap sh -c "$PRINT_RANK" \
-		>"$CLUSTER/ranks.out" 2>&1
-	ranks "$CLUSTER/ranks.out"
+	rm -f "$CLUSTER/home/ranks.out"
+	as_user touch go
+	stepped() { [ -e "$CLUSTER/home/ranks.out" ]; }
+	wait_for 30 stepped
+	ranks "$CLUSTER/home/ranks.out"
 }
-kept=$(submit -N4 -n8 --exclusive --comm-profile=pairs8)
+cat >"$CLUSTER/home/steps.sh" <<END
+#!/bin/bash
+while sleep 0.2; do
+	[ -e go ] || continue
+	rm go
+	srun -n8 sh -c '$PRINT_RANK' >ranks.new 2>&1
+	mv ranks.new ranks.out
+done
+END
+kept=$(submit -N4 -n8 --exclusive --comm-profile=pairs8 steps.sh)
 wait_running "$kept"
 plan=$(planned "$kept")
 hosts=$(job_hosts "$kept")
@@ -100,7 +111,7 @@ if [ "$CLUSTER_SERIES" -lt 2311 ]; then
 else
 	is "$(decision "$job" .outcome)" "" "nothing is decided"
 	like "$(as_user sbatch -n4 --comm-profile=nosuch --wrap true 2>&1)" \
-		"^Submitted" "nothing is checked at submission"
+		"commplace: not in force" "at submission users are told"
 	like "$(step_order)" "n" "steps of the first run, too"
 fi
 # Mended.
