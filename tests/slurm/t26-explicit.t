@@ -14,8 +14,8 @@ runs_on() {
 	HOSTS=$(job_hosts "$job")
 }
 
-# wish NAME REASON SBATCH-OPTION...: with a profile the same nodes as without
-wish() {
+# explicit NAME REASON SBATCH-OPTION...: with a profile the same nodes as without
+explicit() {
 	local name=$1 reason=$2 stock
 	shift 2
 	runs_on "$@" || { fail "$name: runs without a profile"; return; }
@@ -50,10 +50,10 @@ is "$(decision "$job" .outcome)" placed "with a profile alone: placed"
 isnt "$HOSTS" "$stock" "and not on the nodes of without"
 cancel_all
 
-wish --contiguous "the user asked for --contiguous" \
+explicit --contiguous "the user asked for --contiguous" \
 	-N4 -n8 --exclusive --contiguous
-wish --switches "the user asked for --switches" -N4 -n8 --exclusive --switches=1
-wish --spread-job "the user asked for --spread-job" \
+explicit --switches "the user asked for --switches" -N4 -n8 --exclusive --switches=1
+explicit --spread-job "the user asked for --spread-job" \
 	-N4 -n8 --exclusive --spread-job
 
 # The hosts that a file names, in its order.
@@ -110,20 +110,20 @@ if [ "$CLUSTER_SERIES" -ge 2411 ]; then
 	cluster_restart_ctld
 	ok $? "slurmctld restarts with topology/block"
 	taken
-	wish --segment "the user asked for --segment" \
+	explicit --segment "the user asked for --segment" \
 		-N4 -n8 --exclusive --segment=2
-	wish "--segment over blocks" "the user asked for --segment" \
+	explicit "--segment over blocks" "the user asked for --segment" \
 		-N6 -n8 --exclusive --segment=3
-	wish --exclusive=topo "the user asked for --exclusive=topo" \
+	explicit --exclusive=topo "the user asked for --exclusive=topo" \
 		-N2 -n8 --exclusive=topo
 	if [ "$CLUSTER_SERIES" -ge 2605 ]; then
-		wish --spread-segments "the user asked for --segment" \
+		explicit --spread-segments "the user asked for --segment" \
 			-N4 -n8 --exclusive --segment=2 --spread-segments
-		wish --consolidate-segments "the user asked for --segment" \
+		explicit --consolidate-segments "the user asked for --segment" \
 			-N4 -n8 --exclusive --segment=2 --consolidate-segments
 	fi
 	scontrol update partition=main ExclusiveTopo=YES
-	wish ExclusiveTopo \
+	explicit ExclusiveTopo \
 		"the partition gives out whole blocks (ExclusiveTopo)" \
 		-N2 -n8 --exclusive
 	scancel "$hold"
