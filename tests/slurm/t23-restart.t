@@ -112,7 +112,8 @@ else
 	is "$(decision "$job" .outcome)" "" "nothing is decided"
 	like "$(as_user sbatch -n4 --comm-profile=nosuch --wrap true 2>&1)" \
 		"commplace: not in force" "at submission users are told"
-	like "$(step_order)" "n" "steps of the first run, too"
+	is "$(step_order)" "$(for h in $hosts; do echo "$h $h"; done |
+		paste -sd' ')" "steps of the first run in Slurm's order"
 fi
 # Mended.
 CLUSTER_SITE=
