@@ -137,7 +137,7 @@ static void build(void **out, step_record_t *step)
 	char what[32];
 
 	list_for_each(step->job_ptr->step_list, other_step, NULL);
-	snprintf(what, sizeof(what), "%s.%u",
+	snprintf(what, sizeof(what), "%.16s.%u",
 	         text("build", step->job_ptr->switch_jobinfo),
 	         step->step_id.step_id);
 	*out = make(what);
