@@ -351,6 +351,9 @@ cluster_start() {
 		bail "munged does not start: $(cat "$CLUSTER/log/munged.err")"
 	cluster_network "$NETWORK"
 	cluster_write_conf
+	# Where there is no systemd slurmd wants it to be there.
+	[ "$CLUSTER_CGROUP" != v2 ] || [ ! -w /sys/fs/cgroup ] ||
+		mkdir -p /sys/fs/cgroup/system.slice
 	if ! cluster_start_ctld -c; then
 		cluster_dump "$CLUSTER/log/slurmctld.out"
 		cluster_dump "$CLUSTER/log/slurmctld.log"
@@ -367,6 +370,14 @@ cluster_start() {
 		cluster_dump "$CLUSTER/log/slurmctld.log"
 		bail "nodes do not come up"
 	}
+}
+
+# Of the cluster's user, whose number may be another's in another root.
+cluster_processes() {
+	local pid
+	for pid in $(pgrep -u "$CLUSTER_USER"); do
+		[ ! "/proc/$pid/root/" -ef / ] || echo "$pid"
+	done
 }
 
 # Ends all that cluster_start and the tests' jobs left, by pid.
@@ -386,14 +397,16 @@ cluster_stop() {
 	done
 	cluster_kill "$CLUSTER/run/slurmctld.pid"
 	cluster_kill "$CLUSTER/run/munged.pid"
-	# What jobs left behind runs as the cluster's own user; his number may be
-	# another's in another root.
-	for pid in $(pgrep -u "$CLUSTER_USER"); do
-		[ ! "/proc/$pid/root/" -ef / ] || kill -9 "$pid" 2>/dev/null
+	# What jobs left behind runs as the cluster's own user.
+	for pid in $(cluster_processes); do
+		kill -9 "$pid" 2>/dev/null
 	done
+	cluster_no_processes() { [ -z "$(cluster_processes)" ]; }
+	wait_for 5 cluster_no_processes
 	# Groups are directories full of files: rmdir takes the empty groups.
 	for n in $(cluster_nodes); do
-		for f in /sys/fs/cgroup/*/"slurm_$n"; do
+		for f in /sys/fs/cgroup/*/"slurm_$n" \
+		    /sys/fs/cgroup/system.slice/"${n}_slurmstepd.scope"; do
 			[ -d "$f" ] || continue
 			find "$f/uid_$(id -u "$CLUSTER_USER")" "$f/system" -depth \
 				-type d -exec rmdir {} \; 2>/dev/null

@@ -33,14 +33,7 @@ groups_left() {
 no_groups() { [ -z "$(groups_left)" ]; }
 # From 23.02 on batch scripts have one, too.
 no_task_groups() { ! groups_left | grep -q '/step_[0-9]*/task_'; }
-# His number may be another's in another root.
-processes_left() {
-	local pid
-	for pid in $(pgrep -u "$CLUSTER_USER"); do
-		[ ! "/proc/$pid/root/" -ef / ] || echo "$pid"
-	done
-}
-no_processes() { [ -z "$(processes_left)" ]; }
+no_processes() { [ -z "$(cluster_processes)" ]; }
 # Of steps and jobs: sockets of slurmstepd, hardware trees, scripts.
 files() {
 	find "$CLUSTER/spool/h0" \( -name 'h0_[0-9]*' -o \
@@ -52,7 +45,7 @@ stepd() { pgrep -o -f "^slurmstepd: \[$1\]"; }
 bound() { find "$own" -path "*job_$1/*/task_1" 2>/dev/null | grep -q .; }
 clean() {
 	runs "$1: no cgroup" wait_for 15 no_groups || diag "$(groups_left)"
-	runs "$1: no process" wait_for 10 no_processes || diag "$(processes_left)"
+	runs "$1: no process" wait_for 10 no_processes || diag "$(cluster_processes)"
 }
 
 # Every other time into the foreground, as systemd has it.

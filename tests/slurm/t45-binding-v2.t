@@ -62,7 +62,7 @@ put() { # FILE [AS]: into the guest, by its own path
 make_root() {
 	local f
 	mkdir -p "$root"/{bin,dev,etc,home/user,proc,run,sys,tmp,c} \
-		"$root"/c/{state,log,run,spool/q{0,1},profiles} "$root"/usr/{bin,lib,lib64}
+		"$root"/c/{state,log,run,spool/q{0,1},profiles,decisions} "$root"/usr/{bin,lib,lib64}
 	ln -s usr/lib "$root/lib"
 	ln -s usr/lib64 "$root/lib64"
 	put "$busybox" /bin/busybox
@@ -133,6 +133,12 @@ write_conf() {
 	printf '%s\n' ProfileDir=/c/profiles BindMemory=yes \
 		>"$root/c/commplace.conf"
 	profile two 2 "[0,1,100,1]"
+	cat >"$root/c/network.json" <<-END
+	{ "format": "commplace-network", "version": 1, "name": "two",
+	  "type": "dragonfly", "groups": 2, "rows": 1, "columns": 1,
+	  "nodes_per_router": 1, "global_links_per_group_pair": 1,
+	  "nodes": "q[0-1]" }
+	END
 	# Neither Slurm's order on the sockets nor the packed one suits it.
 	profile cross 4 "[0,3,100,1],[1,2,100,1]"
 	# Pairs for the threads of a core, and pairs of pairs for a socket.
@@ -264,10 +270,13 @@ write_guest() {
 	munged --force --key-file=/c/munge.key --socket=/c/run/munge.socket \
 		--pid-file=/c/run/munged.pid --log-file=/c/log/munged.log \
 		--seed-file=/c/run/munged.seed
-	slurmctld -c -f $SLURM_CONF
-	slurmd -N q0 -f $SLURM_CONF
-	slurmd -N q1 -f $SLURM_CONF
-	wait_for 90 nodes
+	start_slurm() {
+		slurmctld -c -f $SLURM_CONF
+		slurmd -N q0 -f $SLURM_CONF
+		slurmd -N q1 -f $SLURM_CONF
+		wait_for 90 nodes
+	}
+	start_slurm
 	sinfo -h -p both -o %t | show node
 	mark nodes are up
 	commplace bind --signature /c/profiles/cross.json |
@@ -347,6 +356,19 @@ write_guest() {
 	grep -hE 'fatal|commplace: .*(cannot|affinity only|left to)' /c/log/*.log |
 		show log
 	grep -h 'commplace: .*removing' /c/log/slurmd.q0.log | show swept
+	# All of commplace, as ./quickstart has it.
+	kill $(cat /c/run/slurm*.pid)
+	wait_for 20 eval '! ls /c/run/slurm*.pid >/dev/null 2>&1'
+	sed -i 's|^SelectType=.*|SelectType=select/cons_tres_commplace\nJobSubmitPlugins=commplace|' \
+		$SLURM_CONF
+	printf '%s\n' NetworkFile=/c/network.json StateDir=/c/decisions \
+		>>/c/commplace.conf
+	start_slurm
+	as_user srun -p both -N2 --ntasks-per-node=2 -c4 --comm-profile=cross \
+		./report | sort | show whole
+	grep -ho 'commplace: policy=.* nodes=[^ ]*' /c/log/slurmctld.log |
+		show whole
+	mark the whole of commplace
 	echo "end: reached"
 	END
 	cat >"$root/init" <<-'END'
@@ -470,4 +492,11 @@ is "$(of ended)" "" "nor do the jobs of those slurmstepds"
 is "$(of swept | wc -l)" 2 "slurmd logged what it did"
 is "$(of process) $(of file)" " " "and no process nor file"
 is "$(of log)" "" "nothing failed"
+is "$(of whole | awk '$4 ~ /step_/ { print $1, $2, $4 }')" \
+	"0 0-3 step_0/user/task_0
+1 0-3 step_0/user/task_$(number 0 1)
+2 4-7 step_0/user/task_$(number 1 2)
+3 4-7 step_0/user/task_$(number 1 3)" \
+	"with the select plugin: partners share a node, each its socket"
+is "$(of whole | grep -c ' nodes=q\[0-1\]')" 1 "and the decision is logged"
 done_testing
