@@ -5,8 +5,8 @@
 # made of this host's Slurm. About two minutes (one and a half of CPU time), the
 # whole of ./run-tests --vm; skipped without qemu-system-x86 and busybox-static. The kernel is
 # COMMPLACE_TEST_KERNEL, one of /boot, or Debian's cloud kernel, downloaded.
-# COMMPLACE_TEST_LAUNCHES (default 10) steps end one after the other; of 1000 see
-# the administrators' guide.
+# COMMPLACE_TEST_LAUNCHES (default 10) steps end one after the other, some seconds
+# each.
 . "${0%/*}/../tools/tap.bash"
 : "${COMMPLACE_PREFIX:?COMMPLACE_PREFIX is not set: the directory of make install}"
 

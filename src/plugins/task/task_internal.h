@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * task/commplace: in slurmd, CPU masks of a step's local tasks from the
- * profile of the job; in slurmstepd, a cpuset cgroup for each such task. What
- * fails leaves the step to Slurm's own binding.
+ * task/commplace: in slurmd (from 24.05 on in slurmstepd), CPU masks of a step's
+ * local tasks from the profile of the job; in slurmstepd, a cpuset cgroup for
+ * each such task. What fails leaves the step to Slurm's own binding.
  */
 #ifndef CPL_TASK_INTERNAL_H
 #define CPL_TASK_INTERNAL_H
