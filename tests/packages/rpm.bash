@@ -14,8 +14,9 @@ slurm=$(dpkg-query -W -f '${source:Upstream-Version}' libslurm-dev)
 version=$(sed -n 's/^Version: *//p' commplace.spec)
 
 runs "make dist" make -s dist
-like "$(tar -tf "commplace-$version.tar.xz" | grep -c /)" "^[0-9]{3}$" \
-	"has the files of commplace, and no tree of Slurm"
+is "$(tar -tf "commplace-$version.tar.xz" | grep -E '/debian/.*/.' |
+	grep -vE '/debian/(source/format|tests/control)$')" "" \
+	"without what dpkg-buildpackage left, Slurm's source among it"
 # Slurm and the libraries are no rpms here.
 rpmbuild -tb --nodeps --define "_topdir $rpms" \
 	--define "slurm_source /commplace/slurm-source" \
