@@ -148,9 +148,10 @@ cancel_all
 
 # Debian's own; it has no channels here, and says so.
 if ls "$CLUSTER_STOCK_PLUGINS/switch_nvidia_imex.so" >/dev/null 2>&1; then
-	changes "nvidia_imex" "SwitchParameters=commplace_wraps=switch/nvidia_imex,imex_channel_count=8" \
-		"SwitchParameters=commplace_wraps=switch/nvidia_imex,imex_channel_count=9"
+	changes "nvidia_imex, then another" "SwitchParameters=commplace_wraps=switch/nvidia_imex,imex_channel_count=8" \
+		"SwitchParameters=commplace_wraps=switch/test"
 	is "$(ranks "$home/last.out")" "$(planned "$job")" "in the plan's order"
+	tasks_have "$home/last.err" none.1 "one that is wrapped instead never gets its data"
 	cancel_all
 fi
 is "$(grep -h 'foreign data\|switch.*unpack error' "$CLUSTER"/log/*.log | head -5)" "" \
