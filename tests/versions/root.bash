@@ -6,7 +6,7 @@
 #
 # Needs root, mounts, debootstrap and a mirror. What cannot be had is said, and
 # the tests are skipped; with CI=true they fail. COMMPLACE_TEST_ROOTS=DIR keeps
-# roots there, with their packages and what was built, for the next run.
+# roots there, with their packages, for the next run.
 # COMMPLACE_SLURM_HEADERS: see scripts/fetch-slurm-source. COMMPLACE_TEST_PORTS:
 # in place of those from FIRST-PORT on.
 
@@ -92,7 +92,9 @@ version_umount() { # ROOT
 }
 
 version_copy() { # ROOT
-	rm -rf "$1/commplace/source" "$1/commplace/headers"
+	# Built anew: a file that was changed during the last build looks older
+	# than what was made of it.
+	rm -rf "$1"/commplace/{source,headers,build/build,build/inst}
 	mkdir -p "$1/commplace/source"
 	(cd "$COMMPLACE_SOURCE" && tar -cf - --exclude=./.git .) |
 		tar -xf - -C "$1/commplace/source" || return 1
