@@ -18,11 +18,15 @@ command -v mpirun >/dev/null || skip_all "no mpirun"
 
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1
+export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe # Open MPI 5
 export OMPI_MCA_hwloc_base_binding_policy=none
 export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp OMPI_MCA_btl_tcp_if_include=lo
 export OMPI_MCA_oob_tcp_if_include=lo
-# The default, rdma, has nothing to work on with these.
-export OMPI_MCA_osc=pt2pt
+# The default of Open MPI 4, rdma, has nothing to work on with these; 5 has no
+# pt2pt.
+case $(mpirun --version | head -1) in
+*" 4."*) export OMPI_MCA_osc=pt2pt ;;
+esac
 unset COMMPLACE_RECORD_OUT COMMPLACE_RECORD_NAME COMMPLACE_RECORD_APPLICATION
 
 work=$(mktemp -d)
