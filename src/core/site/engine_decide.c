@@ -339,39 +339,46 @@ static int by_rank(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The ranks of usable hosts, each once. */
-static void list_levels(struct deciding *d)
+/* The ranks of usable hosts, each once; the user's own come with any. */
+static void list_levels(struct deciding *d, const unsigned char *required)
 {
 	int n = 0;
 
 	for (int i = 0; i < d->req->n_hosts; i++)
-		if (d->cpus[i])
+		if (d->cpus[i] && !required[i])
 			d->level[n++] = d->rank[i];
 	qsort(d->level, (size_t)n, sizeof(*d->level), by_rank);
 	for (int i = 0; i < n; i++)
 		if (!i || d->level[i] != d->level[i - 1])
 			d->level[d->n_levels++] = d->level[i];
+	for (int i = 0; i < d->req->n_hosts && n; i++)
+		if (required[i])
+			d->rank[i] = d->level[0];
 }
 
 static int measure(struct deciding *d)
 {
 	size_t n = (size_t)d->req->n_hosts + 1;
+	unsigned char *required = calloc(n, 1);
+	int rc = -1;
 
 	d->cpus = calloc(n, sizeof(*d->cpus));
 	d->filled = calloc(n, sizeof(*d->filled));
 	d->rank = calloc(n, sizeof(*d->rank));
 	d->level = calloc(n, sizeof(*d->level));
-	if (!d->cpus || !d->filled || !d->rank || !d->level ||
+	if (!required || !d->cpus || !d->filled || !d->rank || !d->level ||
 	    d->scheduler->measure(d->scheduler->arg, d->cpus, d->rank))
-		return -1;
+		goto out;
 	for (int i = 0; i < d->req->n_hosts; i++)
 		if (d->engine->host_node[i] < 0)
 			d->cpus[i] = 0;
-	/* The user's come with any rank. */
 	for (int i = 0; i < d->req->n_required; i++)
-		d->rank[d->req->required[i]] = 0;
-	list_levels(d);
-	return size_up(d, 0);
+		required[d->req->required[i]] = 1;
+	list_levels(d, required);
+	rc = size_up(d, 0);
+out:
+	free(required);
+	return rc;
 }
 
 /* Why these hosts cannot be ours to choose; NULL: they can. */
