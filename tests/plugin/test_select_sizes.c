@@ -152,6 +152,15 @@ static void test_nodes_without_the_gres_are_not_offered(void **state)
 
 #define CLASSES 4
 
+static int class_size(int class)
+{
+	int n = 0;
+
+	for (int i = 0; i < node_record_count; i++)
+		n += i % 7 % CLASSES == class;
+	return n;
+}
+
 /* Nodes of each class. */
 static void count_classes(const char *nodes, int *n)
 {
@@ -167,8 +176,9 @@ static void count_classes(const char *nodes, int *n)
 	xfree(copy);
 }
 
-/* fault 10: nodes of low Weight first, those that are powered down last, as
- * many of each as the stock plugin takes. */
+/* fault 10: nodes of low Weight first, those that are powered down last; as
+ * many of each as the stock plugin takes, which from 26.05 on needs more of
+ * slurmctld than there is here: t21 compares with it. */
 static void test_weights_are_those_of_the_stock_plugin(void **state)
 {
 	static const uint32_t weight[CLASSES] = {20, 1, 5, 1};
@@ -194,19 +204,29 @@ static void test_weights_are_those_of_the_stock_plugin(void **state)
 	}
 	for (size_t i = 0; i < sizeof(nodes) / sizeof(*nodes); i++) {
 		struct job_options options = usual;
-		int want[CLASSES], got[CLASSES];
-		job_record_t *job;
+		static const int order[CLASSES] = {1, 2, 0, 3};
+		int want[CLASSES] = {0}, got[CLASSES], left = nodes[i];
 		char *text;
 
 		options.nodes = nodes[i];
 		options.exclusive = true;
 		options.profile = nodes[i] > 16 ? NULL : options.profile;
 		options.tasks = nodes[i] > 16 ? nodes[i] : options.tasks;
-		job = controller_job(&options);
+		for (int k = 0; k < CLASSES; k++) {
+			int there = class_size(order[k]);
+
+			want[order[k]] = left < there ? left : there;
+			left -= want[order[k]];
+		}
+#if CPLSLURM_SERIES < 2605
+		job_record_t *job = controller_job(&options);
+
 		text = controller_stock_nodes(job);
-		count_classes(text, want);
+		count_classes(text, got);
 		free(text);
 		controller_job_free(job);
+		assert_memory_equal(got, want, sizeof(got));
+#endif
 		text = placed(&options, nodes[i]);
 		count_classes(text, got);
 		free(text);

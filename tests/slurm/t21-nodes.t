@@ -128,6 +128,22 @@ for filler in "" --wrap="sleep 2"; do
 		"two weights hold it${filler:+, after waiting}"
 	cancel_all
 done
-scontrol update nodename=n[0-13] weight=1
+# One after the other as the stock plugin fills them.
+weights=(20 1 5 3)
+for i in {0..15}; do
+	scontrol update nodename="n$i" weight="${weights[i % 7 % 4]}"
+done
+for n in 2 4 6; do
+	job=$(submit -N$n --exclusive)
+	wait_running "$job"
+	stock=$(job_hosts "$job")
+	cancel_all
+	job=$(submit -N$n -n8 --exclusive --comm-profile=pairs8 \
+		--placement-policy=linear)
+	wait_running "$job"
+	is "$(job_hosts "$job")" "$stock" "$n nodes of four weights: stock's"
+	cancel_all
+done
+scontrol update nodename=n[0-15] weight=1
 cluster_check
 done_testing
