@@ -992,6 +992,35 @@ static void test_the_users_order_is_on_record(void **state)
 	assert_memory_equal(on_record->rank_host, planned, sizeof(planned));
 }
 
+/* A plan without any load, in the order of blocks, is a plan all the same. */
+static void test_a_plan_without_load_stays_over_a_restart(void **state)
+{
+	const uint16_t even[] = {2, 2, 2, 2};
+	const struct cpl_engine_live live[] = {{.id = 3}};
+	struct cpl_engine_layout out;
+	struct laid_out laid;
+	int planned[8];
+
+	all_free();
+	put("quiet8.json",
+	    "{\"format\": \"commplace-signature\", \"version\": 1, \"ranks\": "
+	    "8, \"phases\": [{\"name\": \"p\", \"weight\": 1, \"traffic\": "
+	    "[[0, 1, 9, 1], [2, 3, 9, 1], [4, 5, 9, 1], [6, 7, 9, 1]]}]}");
+	start(3, "quiet8", "random-groups", 4, 8);
+	memcpy(planned, engine_running_find(engine, 3)->record->rank_host,
+	       sizeof(planned));
+	assert_true(cpl_engine_idle(engine, WAIT_MS));
+	cpl_engine_free(engine);
+	set_up_engine();
+	cpl_engine_restore(engine, live, 1, WAIT_MS);
+	assert_true(has_layout(3));
+	assert_false(engine_running_find(engine, 3)->own_order);
+	lay_out(&laid, 3, even, false);
+	cpl_engine_step(engine, &laid.step, &out);
+	assert_memory_equal(engine_running_find(engine, 3)->record->rank_host,
+	                    planned, sizeof(planned));
+}
+
 /* fault 28: of observed jobs, too, what they would have got. */
 static void test_observed_jobs_tell_what_would_be(void **state)
 {
@@ -1105,6 +1134,7 @@ int main(void)
 	        T(test_lower_ranks_are_filled_first),
 	        T(test_defaults_that_do_nothing_are_silent),
 	        T(test_the_users_order_is_on_record),
+	        T(test_a_plan_without_load_stays_over_a_restart),
 	        T(test_observed_jobs_tell_what_would_be),
 	        T(test_a_changed_table_of_routes_is_seen),
 	        T(test_profiles_are_read_anew_when_they_change),

@@ -352,10 +352,7 @@ static void take_back(struct cpl_engine *engine, struct cpl_record *record)
 	job->has_layout =
 	        record->outcome != CPL_OUTCOME_OBSERVED && record->ranks > 0 &&
 	        (record->outcome == CPL_OUTCOME_PLACED || job->traffic);
-	/* Nothing was mapped: its user ran it otherwise. */
-	job->own_order = job->traffic && record->mapping_kept_default &&
-	                 record->map_max_before == 0 &&
-	                 record->map_max_after == 0;
+	job->own_order = job->traffic && record->own_order;
 	for (int i = 0; i < engine->n_live && !job->suspended; i++)
 		job->suspended = engine->live[i].suspended &&
 		                 engine->live[i].id == job->id;

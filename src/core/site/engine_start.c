@@ -174,7 +174,7 @@ static int set_rank_host(struct cpl_record *record, const int *rank_host,
 /* Nothing is mapped: the ranks stay in this order. */
 static int keep_order(struct cpl_record *record, const struct allocation *real)
 {
-	record->mapping_kept_default = true;
+	record->mapping_kept_default = record->own_order = true;
 	return set_rank_host(record, real->rank_host, real->ranks);
 }
 

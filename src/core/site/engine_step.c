@@ -166,13 +166,14 @@ static void note_order(struct cpl_engine *engine, struct running *job,
 				goto out;
 			order[rank] = host[i];
 		}
-	job->own_order = own;
+	if (record->own_order == own &&
+	    !memcmp(order, record->rank_host,
+	            (size_t)record->ranks * sizeof(int)))
+		goto out;
+	job->own_order = record->own_order = own;
 	record->mapping_kept_default = own || !job->traffic;
 	if (own)
 		record->map_max_before = record->map_max_after = 0;
-	if (!memcmp(order, record->rank_host,
-	            (size_t)record->ranks * sizeof(int)))
-		goto out;
 	memcpy(record->rank_host, order, (size_t)record->ranks * sizeof(int));
 	engine_running_changed(engine, job);
 	cpl_record_dir_write(engine->records, record);

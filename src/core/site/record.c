@@ -60,6 +60,7 @@ static const struct field fields[] = {
         {"stock_mean_congestion", REAL, AT(stock_mean_congestion)},
         {"mapping", TEXT_OR_NULL, AT(mapping)},
         {"mapping_kept_default", BOOL, AT(mapping_kept_default)},
+        {"own_order", BOOL, AT(own_order)},
         {"map_max_before", REAL, AT(map_max_before)},
         {"map_max_after", REAL, AT(map_max_after)},
 };

@@ -66,6 +66,7 @@ struct cpl_record {
 	struct cpl_record_candidate *candidate;
 	char *mapping; /* mapper's name */
 	bool mapping_kept_default;
+	bool own_order; /* rank_host is how the job's user runs it */
 	double map_max_before, map_max_after; /* congestion */
 	int ranks;      /* length of rank_host, 0: no layout */
 	int *rank_host; /* [ranks] index into host[] */
