@@ -335,6 +335,9 @@ cluster_start() {
 		mkdir -p "$CLUSTER/spool/$n"
 		mkdir -p -m 1777 "$CLUSTER/tmp/$n"
 	done
+	# Left by a run that was killed: these ports, and the name, are ours now.
+	! id "$CLUSTER_USER" >/dev/null 2>&1 ||
+		wait_for 20 userdel -f "$CLUSTER_USER"
 	# The lock file of useradd is held by one at a time.
 	wait_for 20 useradd -M -U -d "$CLUSTER/home" -s /bin/bash "$CLUSTER_USER" ||
 		bail "useradd $CLUSTER_USER failed"
