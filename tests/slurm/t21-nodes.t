@@ -7,8 +7,14 @@ cluster_start
 cluster_signature pairs8 8 pairs
 cluster_signature ring8 8
 
+# What sinfo shows may lag behind scontrol.
+idle_are() {
+	snapshot
+	[ "$(wc -w <<<"$SNAP_FREE")" = "$1" ]
+}
+
 scontrol update nodename=n1,n4,n7 state=drain reason=test
-snapshot
+wait_for 10 idle_are 13
 unlike " $SNAP_FREE " " n[147] " "drained nodes are not idle"
 job=$(submit -N6 -n8 --exclusive --comm-profile=pairs8)
 wait_running "$job"
@@ -18,12 +24,13 @@ cancel_all
 scontrol update nodename=n1,n4,n7 state=resume
 
 scontrol update nodename=n2 state=down reason=test
-snapshot
+wait_for 10 idle_are 15
 job=$(submit -N6 -n8 --exclusive --comm-profile=ring8)
 wait_running "$job"
 expect_place "$job" "beside a node that is down"
 cancel_all
 scontrol update nodename=n2 state=idle
+wait_for 10 idle_are 16
 
 # All nodes but one drained: too few for the job, which has to wait.
 scontrol update nodename=n[1-15] state=drain reason=test
@@ -110,7 +117,7 @@ scontrol delete reservationname=cores
 # one that waits, whichever scheduler starts it.
 scontrol update nodename=n[0-7] weight=20
 scontrol update nodename=n[8-13] weight=5
-snapshot
+wait_for 10 idle_are 16
 SNAP_FREE="n14 n15"
 job=$(submit -N2 -n8 --exclusive --comm-profile=pairs8)
 wait_running "$job"
