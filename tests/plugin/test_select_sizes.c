@@ -177,7 +177,7 @@ static void count_classes(const char *nodes, int *n)
 }
 
 /* fault 10: nodes of low Weight first, those that are powered down last; as
- * many of each as the stock plugin takes, which from 26.05 on needs more of
+ * many of each as the stock plugin takes, which from 24.11 on needs more of
  * slurmctld than there is here: t21 compares with it. */
 static void test_weights_are_those_of_the_stock_plugin(void **state)
 {
@@ -218,7 +218,7 @@ static void test_weights_are_those_of_the_stock_plugin(void **state)
 			want[order[k]] = left < there ? left : there;
 			left -= want[order[k]];
 		}
-#if CPLSLURM_SERIES < 2605
+#if CPLSLURM_SERIES < 2411
 		job_record_t *job = controller_job(&options);
 
 		text = controller_stock_nodes(job);
