@@ -18,9 +18,11 @@ size_t cplslurm_conf_size(void)
 
 	if (!&slurm_conf)
 		return 0;
-	/* A program may keep the name to itself. */
+	/* A program may keep the name to itself; or the linker's own marks,
+	 * which have no size, are at the same place. */
 	return dladdr1(&slurm_conf, &info, (void **)&symbol, RTLD_DL_SYMENT) &&
-	                       symbol && info.dli_saddr == &slurm_conf
+	                       symbol && symbol->st_size &&
+	                       info.dli_saddr == &slurm_conf
 	               ? symbol->st_size
 	               : sizeof(slurm_conf);
 }
