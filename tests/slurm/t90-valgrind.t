@@ -3,6 +3,12 @@
 # slurmctld under valgrind with our plugins, through all that they do.
 . "${0%/*}/../tools/tap.bash"
 . "${0%/*}/cluster.bash"
+if [ "$CLUSTER_SERIES" -eq 2411 ]; then
+	echo "1..0 # SKIP slurmctld 24.11 ends under valgrind:" \
+		"doc/admin-guide.md, Versions of Slurm"
+	tap_done=yes
+	exit 0
+fi
 CLUSTER_GROUPS=2 CLUSTER_ROWS=2 CLUSTER_COLUMNS=1
 CLUSTER_EXTRA="MessageTimeout=60
 SlurmctldTimeout=300"
