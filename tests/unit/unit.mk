@@ -324,3 +324,8 @@ unit_tests += tests/unit/test_record_dir
 tests_unit_test_record_dir_SOURCES = tests/unit/test_record_dir.c tests/unit/in_dir.h
 tests_unit_test_record_dir_CFLAGS = $(unit_cflags)
 tests_unit_test_record_dir_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_times
+tests_unit_test_times_SOURCES = tests/unit/test_times.c tests/unit/number.h tests/unit/network_text.h
+tests_unit_test_times_CFLAGS = $(unit_cflags)
+tests_unit_test_times_LDADD = $(unit_ldadd)

@@ -6,3 +6,4 @@ core_sources += src/core/traffic/dilation.h src/core/traffic/dilation.c
 core_sources += src/core/traffic/load_tree.h src/core/traffic/load_tree.c
 core_sources += src/core/traffic/moves.h src/core/traffic/moves.c
 core_sources += src/core/traffic/distance.h src/core/traffic/distance.c
+core_sources += src/core/traffic/times.h src/core/traffic/times_internal.h src/core/traffic/times.c src/core/traffic/times_place.c src/core/traffic/times_judge.c

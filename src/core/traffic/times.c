@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A job's phases, and what its hosts send each other in them. */
+#include "traffic/times_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int times_room(void *array, int64_t *max, int64_t n, size_t size,
+               struct cpl_error *err)
+{
+	int64_t room = *max + *max / 2;
+	void **to = array;
+	void *more;
+
+	if (n <= *max)
+		return 0;
+	room = room < n ? n : room;
+	more = realloc(*to, (size_t)room * size);
+	if (!more)
+		return cpl_fail_memory(err);
+	*to = more;
+	*max = room;
+	return 0;
+}
+
+static void add_phase(struct cpl_run_times *run, bool *all, double weight,
+                      double time, double compute_time)
+{
+	*all = *all && time > 0;
+	run->seconds += weight * time;
+	run->communication += weight * (time - compute_time);
+}
+
+static void end_run(struct cpl_run_times *run, bool all)
+{
+	if (!all || !(run->seconds > 0)) {
+		*run = (struct cpl_run_times){.share = 1};
+		return;
+	}
+	run->share = run->communication / run->seconds;
+}
+
+struct cpl_run_times cpl_run_times(const struct cpl_signature *sig)
+{
+	struct cpl_run_times run = {0};
+	bool all = true;
+
+	for (int i = 0; i < sig->n_phases; i++)
+		add_phase(&run, &all, sig->phase[i].weight, sig->phase[i].time,
+		          sig->phase[i].compute_time);
+	end_run(&run, all);
+	return run;
+}
+
+int64_t cpl_times_links(const struct cpl_network *net)
+{
+	return net->n_links + 2 * (int64_t)net->n_nodes;
+}
+
+static struct cpl_times *times_new(int ranks, int n_phases,
+                                   struct cpl_error *err)
+{
+	struct cpl_times *times = calloc(1, sizeof(*times));
+
+	if (times)
+		times->phase =
+		        calloc((size_t)n_phases + 1, sizeof(*times->phase));
+	if (!times || !times->phase) {
+		free(times);
+		cpl_fail_memory(err);
+		return NULL;
+	}
+	times->ranks = ranks;
+	times->n_phases = n_phases;
+	return times;
+}
+
+struct cpl_times *cpl_times_open(const struct cpl_signature *sig,
+                                 struct cpl_error *err)
+{
+	struct cpl_times *times = times_new(sig->ranks, sig->n_phases, err);
+
+	if (!times)
+		return NULL;
+	times->run = cpl_run_times(sig);
+	for (int i = 0; i < sig->n_phases; i++) {
+		times->phase[i].weight = sig->phase[i].weight;
+		times->phase[i].comm = sig->phase[i].comm;
+		if (sig->phase[i].comm)
+			continue;
+		times->phase[i].rows =
+		        cpl_rows_new(sig, sig->phase[i].name, err);
+		if (!times->phase[i].rows) {
+			cpl_times_close(times);
+			return NULL;
+		}
+	}
+	return times;
+}
+
+struct cpl_times *cpl_times_open_comm(const struct cpl_times_phase *phase,
+                                      int n, struct cpl_error *err)
+{
+	struct cpl_times *times =
+	        times_new(n ? phase[0].comm->ranks : 0, n, err);
+	bool all = n > 0;
+
+	if (!times)
+		return NULL;
+	for (int i = 0; i < n; i++) {
+		times->phase[i].weight = phase[i].weight;
+		times->phase[i].comm = phase[i].comm;
+		add_phase(&times->run, &all, phase[i].weight, phase[i].time,
+		          phase[i].compute_time);
+	}
+	end_run(&times->run, all);
+	return times;
+}
+
+void cpl_times_close(struct cpl_times *times)
+{
+	if (!times)
+		return;
+	for (int i = 0; i < times->n_phases; i++) {
+		struct times_phase *p = &times->phase[i];
+
+		cpl_rows_free(p->rows);
+		free(p->first);
+		free(p->pair);
+		free(p->link);
+		free(p->flow);
+		free(p->way);
+	}
+	free(times->phase);
+	free(times->rate);
+	free(times->share);
+	free(times->flow_of);
+	free(times);
+}
+
+int cpl_times_ranks(const struct cpl_times *times)
+{
+	return times->ranks;
+}
+
+const struct cpl_run_times *cpl_times_run(const struct cpl_times *times)
+{
+	return &times->run;
+}
+
+double cpl_times_period(const struct cpl_times *times)
+{
+	return times->period;
+}
+
+const struct cpl_times_rate *cpl_times_rates(const struct cpl_times *times,
+                                             int64_t *n)
+{
+	*n = times->n_rates;
+	return times->rate;
+}
+
+void cpl_times_add(const struct cpl_times *times, double sign,
+                   struct cpl_load *load)
+{
+	for (int64_t i = 0; i < times->n_rates; i++)
+		*times_at(times->net, load, times->rate[i].link) +=
+		        sign * times->rate[i].rate;
+}
+
+double cpl_times_stretch(const struct cpl_times *times, double seconds,
+                         double reference)
+{
+	double share = times->run.share;
+
+	return reference > 0 ? 1 - share + share * (seconds / reference) : 1;
+}
+
+/* Ranks by host, and the sums of a host's rows while they are made. */
+struct ordering {
+	const int *host; /* [ranks] */
+	int *first;      /* [n_hosts + 2] into rank */
+	int *rank;       /* [ranks] by host, increasing */
+	int *at;         /* [n_hosts] place in the row + 1, 0: none */
+	struct cpl_comm_entry *entry;
+	struct times_phase *phase;
+	int64_t start, n; /* of the row, of all pairs */
+	struct cpl_error *err;
+};
+
+/* `pairs` of ranks, each with so many bytes, to ranks of host `to`. */
+static int add_pair(struct ordering *o, int to, double pairs, double bytes,
+                    double messages)
+{
+	struct times_phase *p = o->phase;
+	struct times_pair *pair;
+
+	if (!o->at[to]) {
+		if (times_room(&p->pair, &p->max_pairs, o->n + 1,
+		               sizeof(*p->pair), o->err))
+			return -1;
+		p->pair[o->n++] = (struct times_pair){.to = to};
+		o->at[to] = (int)(o->n - o->start);
+	}
+	pair = &p->pair[o->start + o->at[to] - 1];
+	pair->pairs += pairs;
+	pair->bytes += pairs * bytes;
+	if (messages > pair->messages)
+		pair->messages = messages;
+	return 0;
+}
+
+static int add_comm_rank(struct ordering *o, int rank)
+{
+	const struct cpl_comm *comm = o->phase->comm;
+
+	for (int64_t i = comm->row[rank]; i < comm->row[rank + 1]; i++)
+		if (comm->bytes[i] > 0 && comm->to[i] != rank &&
+		    add_pair(o, o->host[comm->to[i]], 1, comm->bytes[i],
+		             comm->messages[i]))
+			return -1;
+	return 0;
+}
+
+/* Entries of ranks that come after each other may be alike. */
+static int add_rows(struct ordering *o, int from, int last)
+{
+	struct cpl_rows_iter iter = cpl_rows_iter(from, last);
+	struct cpl_rows_batch batch;
+
+	while (cpl_rows_next(o->phase->rows, &iter, &batch, o->entry))
+		for (int64_t i = 0; i < batch.n; i++) {
+			const struct cpl_comm_entry *e = &o->entry[i];
+
+			if (!(e->bytes > 0) || e->to == batch.from)
+				continue;
+			for (int k = 0; k < batch.count; k++)
+				if (add_pair(o, o->host[e->to + k], 1,
+				             e->bytes, e->messages))
+					return -1;
+		}
+	return 0;
+}
+
+static int add_host(struct ordering *o, int host)
+{
+	int last = o->first[host + 1];
+
+	for (int i = o->first[host], end; i < last; i = end) {
+		int rank = o->rank[i];
+
+		end = i + 1;
+		if (o->phase->comm) {
+			if (add_comm_rank(o, rank))
+				return -1;
+			continue;
+		}
+		while (end < last && o->rank[end] == rank + (end - i))
+			end++;
+		if (add_rows(o, rank, rank + (end - i)))
+			return -1;
+	}
+	for (int64_t i = o->start; i < o->n; i++)
+		o->at[o->phase->pair[i].to] = 0;
+	return 0;
+}
+
+static int order_phase(struct ordering *o, struct times_phase *phase,
+                       int n_hosts)
+{
+	int64_t *first = realloc(phase->first,
+	                         ((size_t)n_hosts + 1) * sizeof(*first));
+
+	if (!first)
+		return cpl_fail_memory(o->err);
+	phase->first = first;
+	o->phase = phase;
+	o->n = 0;
+	for (int host = 0; host < n_hosts; host++) {
+		o->start = phase->first[host] = o->n;
+		if (add_host(o, host))
+			return -1;
+	}
+	phase->first[n_hosts] = o->n;
+	return 0;
+}
+
+int cpl_times_order(struct cpl_times *times, const int *rank_host,
+                    int ranks_per_node, int n_hosts, struct cpl_error *err)
+{
+	int each = ranks_per_node > 0 ? ranks_per_node : 1;
+	struct cpl_arena arena = {0};
+	struct ordering o = {.err = err};
+	int64_t most = 1;
+	int *host = cpl_arena_take(&arena, times->ranks, sizeof(*host));
+	int rc = -1;
+
+	for (int i = 0; i < times->n_phases; i++)
+		if (times->phase[i].rows &&
+		    times->phase[i].rows->max_entries > most)
+			most = times->phase[i].rows->max_entries;
+	o.host = host;
+	o.first = cpl_arena_take(&arena, n_hosts + 2, sizeof(*o.first));
+	o.rank = cpl_arena_take(&arena, times->ranks, sizeof(*o.rank));
+	o.at = cpl_arena_take(&arena, n_hosts, sizeof(*o.at));
+	o.entry = cpl_arena_take_raw(&arena, most, sizeof(*o.entry));
+	if (arena.failed)
+		goto out;
+	for (int r = 0; r < times->ranks; r++) {
+		host[r] = rank_host ? rank_host[r] : r / each;
+		if (host[r] < 0 || host[r] >= n_hosts) {
+			cpl_fail(err, "rank %d on host %d of %d", r, host[r],
+			         n_hosts);
+			goto out;
+		}
+		o.first[host[r] + 2]++;
+	}
+	for (int h = 0; h < n_hosts; h++)
+		o.first[h + 2] += o.first[h + 1];
+	for (int r = 0; r < times->ranks; r++)
+		o.rank[o.first[host[r] + 1]++] = r;
+	times->n_hosts = n_hosts;
+	rc = 0;
+	for (int i = 0; i < times->n_phases && !rc; i++)
+		rc = order_phase(&o, &times->phase[i], n_hosts);
+out:
+	return cpl_arena_end(&arena, rc, err);
+}

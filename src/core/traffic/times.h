@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How long a job communicates where it is, in seconds.
+ *
+ * Phases of a job do not overlap: each is judged by itself and counts as often
+ * as it runs. The flows of a phase, between hosts, start together and share the
+ * links max-min fairly, a flow in proportion to the pairs of ranks that it
+ * stands for; one that a routing splits takes a part of each link. As flows end
+ * the others get their shares (progressive filling: Bertsekas, Gallager, Data
+ * Networks, 6.5.2). The phase has communicated when the last has ended.
+ *
+ * - Few flows (CPL_TIMES_EXACT at the most): so, exactly.
+ * - More: the flows of a pair of routers as one, all in proportion to their
+ *   bytes, so that the busiest link is never idle: the phase takes what that
+ *   link takes. Never more than the exact time.
+ *
+ * Background is what others send, in bytes per second; over a link's bandwidth
+ * it is its utilisation u. Where own flows want all of a link, they get
+ * 1 / (1 + u) of it: what a job gets that shares, fair and in turn, with
+ * another one that alone would send for u / (1 + u) of the time. Without others
+ * that is the whole link; at u = 1 half; never nothing.
+ *
+ * Besides, a message waits at each link of its way for packets of others that
+ * are in front of it (M/D/1: u / (2 (1 - u)) packets, u at most
+ * CPL_TIMES_SATURATED). The messages of a phase's mean flow, each after the
+ * other, add that to the phase.
+ *
+ * A job's rates are what it is to others: its bytes over the run's time, which
+ * the signature states. Of a signature without times the run is taken to be
+ * nothing but communication, alone where it is: as loud as it can be.
+ *
+ * Results depend on the arguments alone, to the bit. Entries of a pattern that
+ * makes a pair of ranks in several pieces count as pairs each.
+ */
+#ifndef CPL_TRAFFIC_TIMES_H
+#define CPL_TRAFFIC_TIMES_H
+
+#include <stdbool.h>
+
+#include "routing/routing.h"
+#include "signature/rows.h"
+#include "signature/signature.h"
+#include "traffic/traffic.h"
+
+/* Flows of a phase that are solved exactly. */
+#define CPL_TIMES_EXACT 64
+/* Bytes of a packet, on every link. */
+#define CPL_TIMES_PACKET 4096.0
+/* Utilisation beyond which nothing waits longer. */
+#define CPL_TIMES_SATURATED 0.95
+
+/* What the signature says of a run. */
+struct cpl_run_times {
+	double seconds;        /* sum of weight * time; 0: a phase states none,
+	                        * and it has no times */
+	double communication;  /* seconds of it that are not computing */
+	double share;          /* communication / seconds; 1 without times */
+};
+
+/* O(phases). */
+struct cpl_run_times cpl_run_times(const struct cpl_signature *sig);
+
+/*
+ * Links by number: those of the network, then from each node to its router,
+ * then from the routers to the nodes.
+ */
+int64_t cpl_times_links(const struct cpl_network *net);
+
+/* What several jobs on one network under one routing are judged with, one after
+ * the other; a thread has its own. An adaptive routing counts as its minimal
+ * one (cpl_routing_by_flow). Both have to outlive it. */
+struct cpl_times_space;
+
+/* NULL with err (memory). O(links + nodes). */
+struct cpl_times_space *
+cpl_times_space_new(const struct cpl_network *net,
+                    const struct cpl_routing *routing, struct cpl_error *err);
+void cpl_times_space_free(struct cpl_times_space *space);
+
+/* One job; its memory is that of its pairs of hosts and of the links that it
+ * uses. */
+struct cpl_times;
+
+/*
+ * The signature has to outlive it; what is not the signature's (a subset of its
+ * ranks) comes by cpl_times_open_comm. NULL with err (memory). O(phases).
+ */
+struct cpl_times *cpl_times_open(const struct cpl_signature *sig,
+                                 struct cpl_error *err);
+
+/* A phase whose traffic is at hand. */
+struct cpl_times_phase {
+	double weight, time, compute_time; /* as in struct cpl_phase */
+	const struct cpl_comm *comm;       /* one execution */
+};
+
+/* The same of n phases of as many ranks each; what they point to has to live as
+ * long. */
+struct cpl_times *cpl_times_open_comm(const struct cpl_times_phase *phase,
+                                      int n, struct cpl_error *err);
+void cpl_times_close(struct cpl_times *times);
+
+/* How many ranks; what is said of the run. */
+int cpl_times_ranks(const struct cpl_times *times);
+const struct cpl_run_times *cpl_times_run(const struct cpl_times *times);
+
+/*
+ * Ranks to hosts: rank r runs on host rank_host[r] of n_hosts, or where
+ * rank_host is NULL on host r / ranks_per_node. To be called before the first
+ * place, and for each rank order. 0, or -1 with err (memory; a host number).
+ * O(messages of the phases).
+ */
+int cpl_times_order(struct cpl_times *times, const int *rank_host,
+                    int ranks_per_node, int n_hosts, struct cpl_error *err);
+
+/*
+ * Hosts to nodes: host h is node[h]. 0, or -1 with err (memory: what earlier
+ * calls took is used again, so that searches soon take none). O(pairs of hosts
+ * + links of the ways between their routers).
+ */
+int cpl_times_place(struct cpl_times *times, struct cpl_times_space *space,
+                    const int *node, struct cpl_error *err);
+
+/* What a place comes to; seconds of the whole run. */
+struct cpl_times_result {
+	double seconds;  /* of communication, under the background */
+	double alone;    /* the same without it */
+	double waiting;  /* of seconds, in queues */
+	double busiest;  /* of seconds, what the phases' busiest links take at
+	                  * least: seconds is no less than it and waiting */
+	int64_t link;    /* the busiest of the phase that takes longest; the
+	                  * lowest of several, -1 where nothing is sent */
+	int phase;       /* that phase, or -1 */
+	bool exact;      /* all phases of few flows */
+};
+
+/*
+ * Under what others send (bytes/s; NULL: nothing). With own_in this job's rates
+ * are among it and do not count. No allocation. O(links that the job uses), and
+ * for phases of few flows (flows^2 * their links) at the most.
+ */
+void cpl_times_judge(struct cpl_times *times, const struct cpl_load *background,
+                     bool own_in, struct cpl_times_result *out);
+
+/* What the job puts on a link. */
+struct cpl_times_rate {
+	int64_t link; /* as numbered by cpl_times_links */
+	double rate;  /* bytes/s, > 0 */
+};
+
+/* Where it was placed last; *n of them, valid until it is placed again. O(1).
+ */
+const struct cpl_times_rate *cpl_times_rates(const struct cpl_times *times,
+                                             int64_t *n);
+/* Seconds that the rates are over: of the run, or alone where it is. */
+double cpl_times_period(const struct cpl_times *times);
+/* Add sign (1 or -1) times the rates to load. O(links of the job). */
+void cpl_times_add(const struct cpl_times *times, double sign,
+                   struct cpl_load *load);
+
+/*
+ * The run's time here over that with communication at `reference` seconds
+ * (alone on the best set that is known): the stated share of the run stretches
+ * with it. 1 where nothing is sent. `slowdown`, of communication only, is
+ * seconds / reference.
+ */
+double cpl_times_stretch(const struct cpl_times *times, double seconds,
+                         double reference);
+
+#endif

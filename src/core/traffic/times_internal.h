@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What times.h is made of: a job's traffic, and where it was placed. */
+#ifndef CPL_TRAFFIC_TIMES_INTERNAL_H
+#define CPL_TRAFFIC_TIMES_INTERNAL_H
+
+#include "graph/arena.h"
+#include "traffic/times.h"
+
+/* What a host sends another one in one execution. */
+struct times_pair {
+	int to;
+	double pairs; /* of ranks */
+	double bytes;
+	double messages; /* of the pair of ranks that has most */
+};
+
+/* A link that a phase uses. */
+struct times_link {
+	int link;
+	int rate; /* index into rates */
+	double bytes, bandwidth;
+	double messages; /* of all flows, by the parts that they have here */
+};
+
+/* A flow of a phase that is solved exactly. */
+struct times_flow {
+	double bytes, pairs;
+	int first; /* into way, up to the next flow's */
+};
+
+struct times_way {
+	int at; /* the phase's link */
+	double part;
+};
+
+struct times_phase {
+	double weight;
+	const struct cpl_comm *comm; /* or rows */
+	struct cpl_rows *rows;
+	/* By cpl_times_order: pair[first[host]] up to the next host's. */
+	int64_t *first;
+	struct times_pair *pair;
+	int64_t max_pairs;
+	/* By cpl_times_place. */
+	int64_t n_flows; /* between hosts, on the network */
+	struct times_link *link;
+	int64_t n_links, max_links;
+	double alone;           /* seconds of one execution */
+	bool exact;             /* has flows */
+	struct times_flow *flow; /* [CPL_TIMES_EXACT + 1] */
+	struct times_way *way;
+	int64_t max_ways;
+};
+
+/* Of one link while flows share it. */
+struct times_share {
+	double capacity, left, demand; /* demand: of the flows that still grow */
+	int growing;
+	int first; /* into flows_of, up to the next's */
+};
+
+struct cpl_times {
+	struct cpl_run_times run;
+	int ranks, n_phases;
+	struct times_phase *phase;
+	int n_hosts;
+	const struct cpl_network *net; /* of the last place */
+	struct cpl_times_rate *rate;
+	int64_t n_rates, max_rates;
+	double period;
+	/* For flows that are solved exactly. */
+	struct times_share *share; /* [max_share + 1] */
+	int64_t max_share;
+	struct times_way *flow_of; /* [max_flow_of] by link: flow, part */
+	int64_t max_flow_of;
+};
+
+/* Seconds of one execution of a phase that was placed, without background. */
+double times_alone(struct cpl_times *times, const struct times_phase *phase);
+
+/* Where a load has the bytes of a link. O(1). */
+static inline double *times_at(const struct cpl_network *net,
+                                   const struct cpl_load *load, int64_t link)
+{
+	if (link < net->n_links)
+		return &load->link[link];
+	link -= net->n_links;
+	return link < net->n_nodes ? &load->injection[link]
+	                           : &load->ejection[link - net->n_nodes];
+}
+
+/* Make room for n items of so many bytes in *array, which has *max. 0, or -1
+ * with err (memory). */
+int times_room(void *array, int64_t *max, int64_t n, size_t size,
+               struct cpl_error *err);
+
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How long the phases of a job take that was placed. */
+#include "traffic/times_internal.h"
+
+/* Relative: flows that end so near each other end together. */
+#define TOGETHER 1e-12
+
+/* Of the flows of a phase. */
+struct filling {
+	const struct times_phase *phase;
+	struct times_share *share;
+	struct times_way *flow_of;
+	int n_flows, n_links;
+	double left[CPL_TIMES_EXACT], rate[CPL_TIMES_EXACT];
+	bool growing[CPL_TIMES_EXACT];
+};
+
+/* Lists the flows of each link. */
+static void list_flows(struct filling *f)
+{
+	const struct times_phase *phase = f->phase;
+	int n = 0;
+
+	for (int i = 0; i < f->n_links; i++)
+		f->share[i].growing = 0;
+	for (int i = 0; i < phase->flow[f->n_flows].first; i++)
+		f->share[phase->way[i].at].growing++;
+	for (int i = 0; i < f->n_links; i++) {
+		n += f->share[i].growing;
+		f->share[i].first = n;
+	}
+	f->share[f->n_links].first = n;
+	for (int k = f->n_flows - 1; k >= 0; k--)
+		for (int i = phase->flow[k].first; i < phase->flow[k + 1].first;
+		     i++)
+			f->flow_of[--f->share[phase->way[i].at].first] =
+			        (struct times_way){k, phase->way[i].part};
+}
+
+/* Every flow that has bytes left may grow; the links are empty. */
+static void start(struct filling *f)
+{
+	for (int k = 0; k < f->n_flows; k++)
+		f->growing[k] = f->left[k] > 0;
+	for (int i = 0; i < f->n_links; i++) {
+		struct times_share *s = &f->share[i];
+
+		s->left = s->capacity;
+		s->demand = 0;
+		s->growing = 0;
+		for (int j = s->first; j < f->share[i + 1].first; j++) {
+			int k = f->flow_of[j].at;
+
+			if (!f->growing[k])
+				continue;
+			s->growing++;
+			s->demand += f->flow_of[j].part *
+			             f->phase->flow[k].pairs;
+		}
+	}
+}
+
+/* The link that is full first as flows grow, or -1: none grows. */
+static int next_full(const struct filling *f, double *level)
+{
+	int full = -1;
+
+	for (int i = 0; i < f->n_links; i++) {
+		const struct times_share *s = &f->share[i];
+		double here;
+
+		if (!s->growing || !(s->demand > 0))
+			continue;
+		here = s->left / s->demand;
+		if (full < 0 || here < *level) {
+			full = i;
+			*level = here;
+		}
+	}
+	return full;
+}
+
+static void freeze(struct filling *f, int flow, double level)
+{
+	const struct times_flow *own = &f->phase->flow[flow];
+
+	f->growing[flow] = false;
+	f->rate[flow] = own->pairs * level;
+	for (int i = own[0].first; i < own[1].first; i++) {
+		struct times_share *s = &f->share[f->phase->way[i].at];
+		double part = f->phase->way[i].part;
+
+		s->growing--;
+		s->demand -= part * own->pairs;
+		s->left -= part * f->rate[flow];
+		s->left = s->left > 0 ? s->left : 0;
+	}
+}
+
+/* Max-min fair rates of the flows that have bytes left. */
+static void share_links(struct filling *f)
+{
+	double level, last = 0;
+	int full;
+
+	start(f);
+	while ((full = next_full(f, &level)) >= 0) {
+		/* Rounding aside they increase. */
+		last = level > last ? level : last;
+		for (int j = f->share[full].first;
+		     j < f->share[full + 1].first; j++)
+			if (f->growing[f->flow_of[j].at])
+				freeze(f, f->flow_of[j].at, last);
+	}
+}
+
+/* Until the next flows end: how long. 0: all have ended. */
+static double step(struct filling *f)
+{
+	double least = 0;
+
+	for (int k = 0; k < f->n_flows; k++)
+		if (f->left[k] > 0 &&
+		    (!(least > 0) || f->left[k] < least * f->rate[k]))
+			least = f->left[k] / f->rate[k];
+	for (int k = 0; k < f->n_flows; k++) {
+		double sent = least * f->rate[k];
+
+		if (f->left[k] <= sent * (1 + TOGETHER))
+			f->left[k] = 0;
+		else
+			f->left[k] -= sent;
+	}
+	return least;
+}
+
+/* Seconds of one execution whose link i has times->share[i].capacity. */
+static double fill(struct cpl_times *times, const struct times_phase *phase)
+{
+	struct filling f = {.phase = phase,
+	                    .share = times->share,
+	                    .flow_of = times->flow_of,
+	                    .n_flows = (int)phase->n_flows,
+	                    .n_links = (int)phase->n_links};
+	double sum = 0, dt;
+
+	for (int k = 0; k < f.n_flows; k++)
+		f.left[k] = phase->flow[k].bytes;
+	list_flows(&f);
+	do {
+		share_links(&f);
+		dt = step(&f);
+		sum += dt;
+	} while (dt > 0);
+	return sum;
+}
+
+/* Seconds that a link takes for a phase's bytes at least. */
+static double busy(const struct times_link *l, double utilisation)
+{
+	return l->bytes * (1 + utilisation) / l->bandwidth;
+}
+
+double times_alone(struct cpl_times *times, const struct times_phase *phase)
+{
+	double most = 0;
+
+	for (int64_t i = 0; i < phase->n_links; i++) {
+		double seconds = busy(&phase->link[i], 0);
+
+		most = seconds > most ? seconds : most;
+		if (phase->exact)
+			times->share[i].capacity = phase->link[i].bandwidth;
+	}
+	if (!phase->exact || !phase->n_flows)
+		return most;
+	return fill(times, phase);
+}
+
+/* What others have of a link. */
+static double utilisation(const struct cpl_times *times,
+                          const struct times_link *l,
+                          const struct cpl_load *background, bool own_in)
+{
+	double rate;
+
+	if (!background)
+		return 0;
+	rate = *times_at(times->net, background, l->link);
+	if (own_in)
+		rate -= times->rate[l->rate].rate;
+	return rate > 0 ? rate / l->bandwidth : 0;
+}
+
+/* Seconds that a packet waits. */
+static double wait(double u, double bandwidth)
+{
+	if (u > CPL_TIMES_SATURATED)
+		u = CPL_TIMES_SATURATED;
+	return u / (2 * (1 - u)) * (CPL_TIMES_PACKET / bandwidth);
+}
+
+/* Of one execution. */
+struct phase_times {
+	double seconds, waiting, busiest;
+	int64_t link;
+};
+
+static struct phase_times judge_phase(struct cpl_times *times,
+                                      const struct times_phase *phase,
+                                      const struct cpl_load *background,
+                                      bool own_in)
+{
+	struct phase_times t = {.link = -1};
+	bool others = false;
+
+	for (int64_t i = 0; i < phase->n_links; i++) {
+		const struct times_link *l = &phase->link[i];
+		double u = utilisation(times, l, background, own_in);
+		double seconds = busy(l, u);
+
+		if (t.link < 0 || seconds > t.busiest ||
+		    (seconds == t.busiest && l->link < t.link)) {
+			t.busiest = seconds;
+			t.link = l->link;
+		}
+		others = others || u > 0;
+		t.waiting += l->messages * wait(u, l->bandwidth);
+		if (phase->exact)
+			times->share[i].capacity = l->bandwidth / (1 + u);
+	}
+	if (phase->n_flows)
+		t.waiting /= (double)phase->n_flows;
+	if (!others)
+		t.seconds = phase->alone;
+	else
+		t.seconds = phase->exact ? fill(times, phase) : t.busiest;
+	return t;
+}
+
+void cpl_times_judge(struct cpl_times *times, const struct cpl_load *background,
+                     bool own_in, struct cpl_times_result *out)
+{
+	double longest = 0;
+
+	*out = (struct cpl_times_result){.link = -1, .phase = -1, .exact = true};
+	for (int k = 0; k < times->n_phases; k++) {
+		const struct times_phase *phase = &times->phase[k];
+		struct phase_times t =
+		        judge_phase(times, phase, background, own_in);
+		double seconds = phase->weight * (t.seconds + t.waiting);
+
+		out->seconds += seconds;
+		out->alone += phase->weight * phase->alone;
+		out->waiting += phase->weight * t.waiting;
+		out->busiest += phase->weight * t.busiest;
+		out->exact = out->exact && phase->exact;
+		if (seconds > longest) {
+			longest = seconds;
+			out->link = t.link;
+			out->phase = k;
+		}
+	}
+}

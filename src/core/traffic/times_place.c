@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A job on its nodes: the links of its phases and what is on them. */
+#include "traffic/times_internal.h"
+
+#include <stdlib.h>
+
+struct cpl_times_space {
+	const struct cpl_network *net;
+	struct cpl_route_finder finder;
+	int *at; /* [all links] place in a list + 1, 0 between uses */
+	/* Of pairs of routers, cleared between uses. */
+	double *bytes, *messages; /* [n_routers] */
+	int *touched;             /* [n_routers] */
+	int *head;                /* [n_routers] a host there + 1, or 0 */
+	int *next;                /* [max_hosts] the next one there + 1 */
+	int64_t max_hosts;
+	struct cpl_arena arena;
+};
+
+struct cpl_times_space *
+cpl_times_space_new(const struct cpl_network *net,
+                    const struct cpl_routing *routing, struct cpl_error *err)
+{
+	struct cpl_times_space *space = calloc(1, sizeof(*space));
+	struct cpl_arena *arena;
+
+	if (!space) {
+		cpl_fail_memory(err);
+		return NULL;
+	}
+	space->net = net;
+	arena = &space->arena;
+	space->at = cpl_arena_take(arena, cpl_times_links(net),
+	                           sizeof(*space->at));
+	space->bytes = cpl_arena_take(arena, net->n_routers,
+	                              sizeof(*space->bytes));
+	space->messages = cpl_arena_take(arena, net->n_routers,
+	                                 sizeof(*space->messages));
+	space->touched = cpl_arena_take(arena, net->n_routers,
+	                                sizeof(*space->touched));
+	space->head =
+	        cpl_arena_take(arena, net->n_routers, sizeof(*space->head));
+	if (arena->failed) {
+		cpl_fail_memory(err);
+		cpl_arena_free(arena);
+		free(space);
+		return NULL;
+	}
+	if (cpl_route_finder_init(&space->finder, net,
+	                          cpl_routing_by_flow(routing), err)) {
+		cpl_arena_free(arena);
+		free(space);
+		return NULL;
+	}
+	return space;
+}
+
+void cpl_times_space_free(struct cpl_times_space *space)
+{
+	if (!space)
+		return;
+	cpl_route_finder_free(&space->finder);
+	cpl_arena_free(&space->arena);
+	free(space->next);
+	free(space);
+}
+
+/* One phase being placed. */
+struct placing {
+	struct cpl_times *times;
+	struct cpl_times_space *space;
+	struct times_phase *phase;
+	const int *node;
+	struct cpl_error *err;
+};
+
+static double bandwidth_of(const struct cpl_network *net, int64_t link)
+{
+	return link < net->n_links ? cpl_network_link_bandwidth(net, link)
+	                           : net->injection_bandwidth;
+}
+
+/* The phase's entry of a link, or -1 with err. */
+static int64_t use_link(struct placing *p, int64_t link)
+{
+	struct times_phase *phase = p->phase;
+	int *at = &p->space->at[link];
+
+	if (*at)
+		return *at - 1;
+	if (times_room(&phase->link, &phase->max_links, phase->n_links + 1,
+	               sizeof(*phase->link), p->err))
+		return -1;
+	phase->link[phase->n_links++] = (struct times_link){
+	        .link = (int)link,
+	        .bandwidth = bandwidth_of(p->space->net, link)};
+	*at = (int)phase->n_links;
+	return *at - 1;
+}
+
+static int64_t add_to_link(struct placing *p, int64_t link, double bytes,
+                           double messages)
+{
+	int64_t at = use_link(p, link);
+
+	if (at < 0)
+		return -1;
+	p->phase->link[at].bytes += bytes;
+	p->phase->link[at].messages += messages;
+	return at;
+}
+
+static int64_t from_node(const struct cpl_network *net, int node)
+{
+	return net->n_links + node;
+}
+
+static int64_t to_node(const struct cpl_network *net, int node)
+{
+	return net->n_links + net->n_nodes + node;
+}
+
+static int64_t count_flows(const struct times_phase *phase, const int *node,
+                           int n_hosts)
+{
+	int64_t n = 0;
+
+	for (int h = 0; h < n_hosts; h++)
+		for (int64_t i = phase->first[h]; i < phase->first[h + 1]; i++)
+			n += node[phase->pair[i].to] != node[h];
+	return n;
+}
+
+/* Few flows: each with its ways. */
+
+static int add_way(struct placing *p, int64_t *n, int64_t link, double part,
+                   const struct times_pair *pair)
+{
+	struct times_phase *phase = p->phase;
+	int64_t at = add_to_link(p, link, part * pair->bytes,
+	                         part * pair->messages);
+
+	if (at < 0 || times_room(&phase->way, &phase->max_ways, *n + 1,
+	                         sizeof(*phase->way), p->err))
+		return -1;
+	phase->way[(*n)++] = (struct times_way){(int)at, part};
+	return 0;
+}
+
+static int add_flow(struct placing *p, int64_t *n, int from,
+                    const struct times_pair *pair)
+{
+	const struct cpl_network *net = p->space->net;
+	int to = p->node[pair->to], shares;
+	const struct cpl_share *share =
+	        cpl_route_find(&p->space->finder, cpl_network_router(net, from),
+	                       cpl_network_router(net, to), &shares);
+
+	if (add_way(p, n, from_node(net, from), 1, pair))
+		return -1;
+	for (int i = 0; i < shares; i++)
+		if (add_way(p, n, share[i].link, share[i].part, pair))
+			return -1;
+	return add_way(p, n, to_node(net, to), 1, pair);
+}
+
+static int place_flows(struct placing *p)
+{
+	struct times_phase *phase = p->phase;
+	int64_t n_ways = 0;
+	int n = 0;
+
+	if (!phase->flow)
+		phase->flow = malloc((CPL_TIMES_EXACT + 1) *
+		                     sizeof(*phase->flow));
+	if (!phase->flow)
+		return cpl_fail_memory(p->err);
+	for (int h = 0; h < p->times->n_hosts; h++)
+		for (int64_t i = phase->first[h]; i < phase->first[h + 1];
+		     i++) {
+			const struct times_pair *pair = &phase->pair[i];
+
+			if (p->node[pair->to] == p->node[h])
+				continue;
+			phase->flow[n++] = (struct times_flow){
+			        pair->bytes, pair->pairs, (int)n_ways};
+			if (add_flow(p, &n_ways, p->node[h], pair))
+				return -1;
+		}
+	phase->flow[n].first = (int)n_ways;
+	if (times_room(&p->times->share, &p->times->max_share,
+	               phase->n_links + 1, sizeof(*p->times->share), p->err))
+		return -1;
+	return times_room(&p->times->flow_of, &p->times->max_flow_of, n_ways,
+	                  sizeof(*p->times->flow_of), p->err);
+}
+
+/* Many flows: by pairs of routers. */
+
+static int add_host(struct placing *p, int host, int *n_touched)
+{
+	const struct times_phase *phase = p->phase;
+	struct cpl_times_space *space = p->space;
+	int node = p->node[host];
+	double bytes = 0, messages = 0;
+
+	for (int64_t i = phase->first[host]; i < phase->first[host + 1]; i++) {
+		const struct times_pair *pair = &phase->pair[i];
+		int there = p->node[pair->to];
+		int router = cpl_network_router(space->net, there);
+
+		if (there == node)
+			continue;
+		bytes += pair->bytes;
+		messages += pair->messages;
+		if (add_to_link(p, to_node(space->net, there), pair->bytes,
+		                pair->messages) < 0)
+			return -1;
+		if (!(space->bytes[router] > 0))
+			space->touched[(*n_touched)++] = router;
+		space->bytes[router] += pair->bytes;
+		space->messages[router] += pair->messages;
+	}
+	if (!(bytes > 0))
+		return 0;
+	return add_to_link(p, from_node(space->net, node), bytes, messages) < 0
+	               ? -1
+	               : 0;
+}
+
+/* What the hosts of a router sent; also clears it. */
+static int add_routes(struct placing *p, int from, int n_touched)
+{
+	struct cpl_times_space *space = p->space;
+	int rc = 0;
+
+	for (int i = 0; i < n_touched; i++) {
+		int to = space->touched[i], shares;
+		const struct cpl_share *share =
+		        cpl_route_find(&space->finder, from, to, &shares);
+
+		for (int k = 0; k < shares && !rc; k++)
+			if (add_to_link(p, share[k].link,
+			                share[k].part * space->bytes[to],
+			                share[k].part * space->messages[to]) <
+			    0)
+				rc = -1;
+		space->bytes[to] = space->messages[to] = 0;
+	}
+	return rc;
+}
+
+static int place_routers(struct placing *p)
+{
+	struct cpl_times_space *space = p->space;
+	const struct cpl_network *net = space->net;
+	int n = p->times->n_hosts, rc = 0;
+
+	if (times_room(&space->next, &space->max_hosts, n,
+	               sizeof(*space->next), p->err))
+		return -1;
+	for (int h = n - 1; h >= 0; h--) {
+		int *head = &space->head[cpl_network_router(net, p->node[h])];
+
+		space->next[h] = *head;
+		*head = h + 1;
+	}
+	for (int h = 0; h < n; h++) {
+		int from = cpl_network_router(net, p->node[h]), n_touched = 0;
+		int on = space->head[from];
+
+		space->head[from] = 0;
+		for (; on; on = space->next[on - 1])
+			if (!rc && add_host(p, on - 1, &n_touched))
+				rc = -1;
+		if (add_routes(p, from, n_touched))
+			rc = -1;
+	}
+	return rc;
+}
+
+static int place_phase(struct placing *p)
+{
+	struct times_phase *phase = p->phase;
+	int rc;
+
+	phase->n_links = 0;
+	phase->n_flows =
+	        count_flows(phase, p->node, p->times->n_hosts);
+	phase->exact = phase->n_flows <= CPL_TIMES_EXACT;
+	rc = phase->exact ? place_flows(p) : place_routers(p);
+	for (int64_t i = 0; i < phase->n_links; i++)
+		p->space->at[phase->link[i].link] = 0;
+	return rc;
+}
+
+/* The links of all phases, with sums of weight * bytes. */
+static int sum_phases(struct cpl_times *times, struct cpl_times_space *space,
+                      struct cpl_error *err)
+{
+	int rc = 0;
+
+	times->n_rates = 0;
+	for (int k = 0; k < times->n_phases && !rc; k++) {
+		struct times_phase *phase = &times->phase[k];
+
+		if (times_room(&times->rate, &times->max_rates,
+		               times->n_rates + phase->n_links,
+		               sizeof(*times->rate), err))
+			rc = -1;
+		for (int64_t i = 0; i < phase->n_links && !rc; i++) {
+			struct times_link *l = &phase->link[i];
+			int *at = &space->at[l->link];
+
+			if (!*at) {
+				times->rate[times->n_rates++] =
+				        (struct cpl_times_rate){l->link, 0};
+				*at = (int)times->n_rates;
+			}
+			l->rate = *at - 1;
+			times->rate[l->rate].rate += phase->weight * l->bytes;
+		}
+	}
+	for (int64_t i = 0; i < times->n_rates; i++)
+		space->at[times->rate[i].link] = 0;
+	return rc;
+}
+
+int cpl_times_place(struct cpl_times *times, struct cpl_times_space *space,
+                    const int *node, struct cpl_error *err)
+{
+	struct placing p = {
+	        .times = times, .space = space, .node = node, .err = err};
+	double alone = 0;
+
+	times->net = space->net;
+	for (int i = 0; i < times->n_phases; i++) {
+		p.phase = &times->phase[i];
+		if (place_phase(&p))
+			return -1;
+		p.phase->alone = times_alone(times, p.phase);
+		alone += p.phase->weight * p.phase->alone;
+	}
+	if (sum_phases(times, space, err))
+		return -1;
+	times->period = times->run.seconds > 0 ? times->run.seconds : alone;
+	for (int64_t i = 0; i < times->n_rates; i++)
+		times->rate[i].rate /= times->period;
+	return 0;
+}
