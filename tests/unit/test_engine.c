@@ -1040,6 +1040,90 @@ static void test_observed_jobs_tell_what_would_be(void **state)
 	assert_non_null(strstr(notice.text, " (stock "));
 }
 
+/* Each answer is counted, and why it is the stock one. */
+static void test_answers_are_counted(void **state)
+{
+	static const struct {
+		const char *profile, *policy, *option;
+		int nodes, ranks;
+		bool refuse, observe;
+		enum cpl_reason reason; /* none: placed */
+	} row[] = {
+	        {"a8", "random-groups", .nodes = 4},
+	        {"a8", "linear", .nodes = 4, .ranks = 9,
+	         .reason = CPL_REASON_RANKS},
+	        {"absent", "linear", .nodes = 4, .reason = CPL_REASON_MISSING},
+	        {"bad", "linear", .nodes = 4, .reason = CPL_REASON_BROKEN},
+	        {NULL, "traffic", .nodes = 4, .reason = CPL_REASON_NO_PROFILE},
+	        {"a8", NULL, .nodes = 1, .reason = CPL_REASON_MIN_NODES},
+	        {"a8", NULL, "--switches", 4, .reason = CPL_REASON_OPTION},
+	        {"a8", NULL, .nodes = HOSTS + 1, .reason = CPL_REASON_NODES},
+	        {"a8", "linear", .nodes = 4, .refuse = true,
+	         .reason = CPL_REASON_REFUSED},
+	        {"a8", "linear", .nodes = 4, .observe = true,
+	         .reason = CPL_REASON_OBSERVE},
+	};
+	const uint64_t *count = engine->counters.count;
+
+	put("bad.json", "{}");
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		struct cpl_engine_request req = request(
+		        1, row[i].profile, row[i].policy, row[i].nodes);
+		bool placed = row[i].reason == CPL_REASON_NONE;
+		struct cpl_counters before;
+
+		config(row[i].observe ? "Mode=observe" : "RankMismatch=reject\n"
+		                                         "MissingProfile=reject");
+		assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
+		before = engine->counters;
+		all_free();
+		fake.wanted = row[i].nodes;
+		fake.refuse_below = row[i].refuse ? HOSTS + 1 : 0;
+		req.ranks = row[i].ranks;
+		req.stock_reason = row[i].option;
+		assert_int_equal(ask(&req) == CPL_ENGINE_PLACED, placed);
+		assert_int_equal(count[CPL_COUNT_PLACED] -
+		                         before.count[CPL_COUNT_PLACED],
+		                 placed);
+		assert_int_equal(count[CPL_COUNT_OBSERVED] -
+		                         before.count[CPL_COUNT_OBSERVED],
+		                 row[i].observe);
+		for (int r = 1; r < CPL_REASONS; r++)
+			assert_int_equal(
+			        count[CPL_COUNT_REASON + r] -
+			                before.count[CPL_COUNT_REASON + r],
+			        r == (int)row[i].reason);
+		assert_int_equal(
+		        cpl_times_count(
+		                &engine->counters.time[CPL_TIME_HELD_TEST]) -
+		                cpl_times_count(
+		                        &before.time[CPL_TIME_HELD_TEST]),
+		        1);
+	}
+}
+
+/* They are in StateDir when the engine ends, and go on after it. */
+static void test_counters_survive_a_restart(void **state)
+{
+	struct cpl_counters file;
+
+	for (int i = 1; i <= 2; i++) {
+		all_free();
+		start(i, "a8", "random-groups", 4, 8);
+		cpl_engine_free(engine);
+		assert_int_equal(
+		        cpl_counters_load(in_dir("state/counters.json"), &file,
+		                          NULL),
+		        0);
+		assert_int_equal(file.count[CPL_COUNT_PLACED], i);
+		assert_int_equal(file.count[CPL_COUNT_START_PLACED], i);
+		assert_int_equal(
+		        cpl_times_count(&file.time[CPL_TIME_HELD_START]), i);
+		assert_true(file.since > 0);
+		set_up_engine();
+	}
+}
+
 /* fault 27: a changed table of routes is seen, and which configuration is in
  * force is said. */
 static void test_a_changed_table_of_routes_is_seen(void **state)
@@ -1136,6 +1220,8 @@ int main(void)
 	        T(test_the_users_order_is_on_record),
 	        T(test_a_plan_without_load_stays_over_a_restart),
 	        T(test_observed_jobs_tell_what_would_be),
+	        T(test_answers_are_counted),
+	        T(test_counters_survive_a_restart),
 	        T(test_a_changed_table_of_routes_is_seen),
 	        T(test_profiles_are_read_anew_when_they_change),
 	        T(test_a_huge_pattern_is_left_out),

@@ -34,6 +34,11 @@ tests_unit_test_launch_SOURCES = tests/unit/test_launch.c
 tests_unit_test_launch_CFLAGS = $(unit_cflags)
 tests_unit_test_launch_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_counters
+tests_unit_test_counters_SOURCES = tests/unit/test_counters.c tests/unit/in_dir.h
+tests_unit_test_counters_CFLAGS = $(unit_cflags)
+tests_unit_test_counters_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/test_config
 tests_unit_test_config_SOURCES = tests/unit/test_config.c
 tests_unit_test_config_CFLAGS = $(unit_cflags)

@@ -56,6 +56,21 @@ void engine_log(struct cpl_engine *engine, enum cpl_engine_log level,
 		engine->log(level, line.text);
 }
 
+int64_t engine_enter(struct cpl_engine *engine)
+{
+	int64_t now = cpl_now();
+
+	pthread_mutex_lock(&engine->api);
+	return now;
+}
+
+void engine_leave(struct cpl_engine *engine, enum cpl_timer timer,
+                  int64_t entered, int64_t theirs)
+{
+	pthread_mutex_unlock(&engine->api);
+	cpl_observe(&engine->counters, timer, cpl_now() - entered - theirs);
+}
+
 static void engine_dispose(void *arg);
 
 static void log_line(void *arg, bool failure, const char *text)
@@ -89,8 +104,10 @@ struct cpl_engine *cpl_engine_new(const char *config_path,
 	engine->store = cpl_store_new(engine->worker, log_line, engine, err);
 	engine->records =
 	        cpl_record_dir_new(engine->worker, log_line, engine, err);
-	if (engine->store && engine->records)
+	if (engine->store && engine->records) {
+		cpl_record_dir_count(engine->records, &engine->counters);
 		return engine;
+	}
 fail:
 	engine_dispose(engine);
 	return NULL;
@@ -288,9 +305,9 @@ static int copy_hosts(struct cpl_engine *engine, const char *const *name, int n)
 int cpl_engine_set_hosts(struct cpl_engine *engine, const char *const *name,
                          int n, struct cpl_error *err)
 {
+	int64_t entered = engine_enter(engine);
 	int rc = 0;
 
-	pthread_mutex_lock(&engine->api);
 	engine_adopt(engine);
 	if (!hosts_equal(engine, name, n))
 		rc = copy_hosts(engine, name, n);
@@ -301,7 +318,7 @@ int cpl_engine_set_hosts(struct cpl_engine *engine, const char *const *name,
 		free_hosts(engine);
 		cpl_fail_memory(err);
 	}
-	pthread_mutex_unlock(&engine->api);
+	engine_leave(engine, CPL_TIME_HELD_OTHER, entered, 0);
 	return rc;
 }
 
@@ -410,10 +427,10 @@ static int64_t wait_end(struct cpl_engine *engine, int wait_ms, bool in_force)
 int cpl_engine_load(struct cpl_engine *engine, int wait_ms,
                     struct cpl_error *err)
 {
-	int64_t deadline;
+	int64_t deadline, entered;
 	int rc;
 
-	pthread_mutex_lock(&engine->api);
+	entered = engine_enter(engine);
 	engine_adopt(engine);
 	deadline = wait_end(engine, wait_ms, engine->snapshot != NULL);
 	pthread_mutex_unlock(&engine->api);
@@ -421,7 +438,7 @@ int cpl_engine_load(struct cpl_engine *engine, int wait_ms,
 	rc = engine_load(engine, deadline, err);
 	pthread_mutex_lock(&engine->api);
 	engine_adopt(engine);
-	pthread_mutex_unlock(&engine->api);
+	engine_leave(engine, CPL_TIME_HELD_OTHER, entered, 0);
 	return rc;
 }
 
@@ -448,7 +465,7 @@ void cpl_engine_restore(struct cpl_engine *engine,
                         const struct cpl_engine_live *job, int n, int wait_ms)
 {
 	struct cpl_engine_live *live = malloc(((size_t)n + 1) * sizeof(*live));
-	int64_t deadline;
+	int64_t deadline, entered;
 
 	if (!live) {
 		engine_log(engine, CPL_ENGINE_ERROR,
@@ -457,7 +474,7 @@ void cpl_engine_restore(struct cpl_engine *engine,
 		return;
 	}
 	memcpy(live, job, (size_t)n * sizeof(*live));
-	pthread_mutex_lock(&engine->api);
+	entered = engine_enter(engine);
 	forget_others(engine, job, n);
 	free(engine->live);
 	engine->live = live;
@@ -470,5 +487,5 @@ void cpl_engine_restore(struct cpl_engine *engine,
 	cpl_worker_idle(engine->worker, deadline);
 	pthread_mutex_lock(&engine->api);
 	engine_adopt(engine);
-	pthread_mutex_unlock(&engine->api);
+	engine_leave(engine, CPL_TIME_HELD_OTHER, entered, 0);
 }

@@ -36,6 +36,8 @@ struct deciding {
 	const uint32_t *offer;   /* cpus or filled */
 	struct cpl_size size;
 	bool enough, fits; /* hosts; the required ones among them */
+	enum cpl_reason reason; /* for the stock answer */
+	int64_t theirs; /* ns of the scheduler's own answer to this call */
 	struct decided *out;
 };
 
@@ -83,24 +85,42 @@ static struct cpl_record *record_new(const struct cpl_engine *engine,
 	return record;
 }
 
+static enum cpl_reason profile_reason(enum cpl_found found)
+{
+	switch (found) {
+	case CPL_FOUND_READY:
+		return CPL_REASON_NONE;
+	case CPL_FOUND_OTHER_RANKS:
+		return CPL_REASON_RANKS;
+	case CPL_FOUND_MISSING:
+	case CPL_FOUND_BAD_NAME:
+		return CPL_REASON_MISSING;
+	case CPL_FOUND_LOADING:
+	case CPL_FOUND_TIMED_OUT:
+		return CPL_REASON_LATE;
+	default:
+		return CPL_REASON_BROKEN;
+	}
+}
+
 /*
  * The profile, if the job has one that fits. *use is whether to go on; when
- * not, err says why the stock answer is taken.
+ * not, err and d->reason say why the stock answer is taken.
  */
-static struct cpl_profile *find_profile(struct cpl_engine *engine,
-                                        const struct cpl_engine_request *req,
-                                        const struct cpl_resolved *want,
-                                        int64_t deadline, bool *use,
+static struct cpl_profile *find_profile(struct deciding *d, bool *use,
                                         struct cpl_error *err)
 {
-	const struct cpl_config *config = engine->snapshot->config;
+	const struct cpl_config *config = d->engine->snapshot->config;
+	const struct cpl_resolved *want = &d->want;
 	struct cpl_store_answer answer;
 
 	*use = true;
+	d->reason = CPL_REASON_NO_PROFILE;
 	if (!want->profile.value)
 		return NULL;
-	engine_find_profile(engine, want->profile.value, req->ranks, deadline,
-	                    &answer);
+	engine_find_profile(d->engine, want->profile.value, d->req->ranks,
+	                    d->deadline, &answer);
+	d->reason = profile_reason(answer.found);
 	*use = answer.found == CPL_FOUND_READY ||
 	       (stated(want) && ((answer.found == CPL_FOUND_MISSING &&
 	                          config->missing_profile == CPL_IGNORE) ||
@@ -381,18 +401,30 @@ out:
 	return rc;
 }
 
-/* Why these hosts cannot be ours to choose; NULL: they can. */
-static const char *not_ours(const struct deciding *d)
+/* The stock answer, for that. Always -1. */
+static int stock(struct deciding *d, enum cpl_reason reason,
+                 struct cpl_error *err, const char *text)
+{
+	d->reason = reason;
+	return cpl_fail(err, "%s", text);
+}
+
+/* Are these hosts ours to choose? -1 with err: why not. */
+static int check_ours(struct deciding *d, struct cpl_error *err)
 {
 	if (d->req->stock_reason)
-		return d->req->stock_reason;
+		return stock(d, CPL_REASON_OPTION, err, d->req->stock_reason);
 	if (!d->enough)
-		return "not enough nodes of the network are free now";
+		return stock(d, CPL_REASON_NODES, err,
+		             "not enough nodes of the network are free now");
 	if (!d->fits)
-		return "a required node is not free or not in the network";
+		return stock(
+		        d, CPL_REASON_REQUIRED, err,
+		        "a required node is not free or not in the network");
 	if (d->req->n_required > (int)d->size.nodes)
-		return "more nodes are required than wanted";
-	return NULL;
+		return stock(d, CPL_REASON_REQUIRED, err,
+		             "more nodes are required than wanted");
+	return 0;
 }
 
 /* The record's own numbers, from the profile or the job. */
@@ -412,21 +444,22 @@ static void set_size(struct deciding *d)
 static int consider(struct deciding *d, struct cpl_error *why,
                     struct cpl_error *err)
 {
-	const char *reason;
+	enum cpl_reason reason;
 	bool use;
 
 	set_size(d);
-	if ((int)d->size.nodes < d->want.min_nodes)
+	if ((int)d->size.nodes < d->want.min_nodes) {
+		d->reason = CPL_REASON_MIN_NODES;
 		return cpl_fail(err, "%d nodes are fewer than MinNodes=%d",
 		                (int)d->size.nodes, d->want.min_nodes);
-	d->out->profile = find_profile(d->engine, d->req, &d->want, d->deadline,
-	                               &use, why);
+	}
+	d->out->profile = find_profile(d, &use, why);
+	reason = d->reason;
 	set_size(d);
-	reason = not_ours(d);
-	if (reason)
-		return cpl_fail(err, "%s", reason);
+	if (check_ours(d, err))
+		return -1;
 	if (!use)
-		return cpl_fail(err, "%s", why->text);
+		return stock(d, reason, err, why->text);
 	if (!d->out->profile && cpl_placement_is_search(d->want.policy.value))
 		return cpl_fail(err, "policy %s needs a profile%s%s",
 		                d->want.policy.value, why->text[0] ? ": " : "",
@@ -465,22 +498,29 @@ static bool try_others(struct deciding *d)
 static int place(struct deciding *d, struct cpl_error *err)
 {
 	struct cpl_record *record = d->out->record;
-	int64_t begin = cpl_now();
+	int64_t begin = cpl_now(), asked;
 
 	for (int tries = 1;; tries++) {
-		if (choose(d, err))
+		if (choose(d, err)) {
+			d->reason = CPL_REASON_FAILED;
 			return -1;
-		record->decision_ms += (double)(cpl_now() - begin) / 1e6;
+		}
+		asked = cpl_now();
+		record->decision_ms += (double)(asked - begin) / 1e6;
 		if (d->want.mode == CPL_MODE_OBSERVE) {
 			record->outcome = CPL_OUTCOME_OBSERVED;
-			return cpl_fail(err, "Mode=observe");
+			return stock(d, CPL_REASON_OBSERVE, err,
+			             "Mode=observe");
 		}
 		if (d->scheduler->place(d->scheduler->arg, d->out->order,
-		                        d->out->n_order))
+		                        d->out->n_order)) {
+			d->theirs = cpl_now() - asked;
 			return 0;
-		if (tries == CPL_ENGINE_TRIES || !try_others(d) || not_ours(d))
-			return cpl_fail(err, "the scheduler refused the nodes "
-			                     "chosen");
+		}
+		if (tries == CPL_ENGINE_TRIES || !try_others(d) ||
+		    check_ours(d, NULL))
+			return stock(d, CPL_REASON_REFUSED, err,
+			             "the scheduler refused the nodes chosen");
 		begin = cpl_now();
 		set_size(d);
 	}
@@ -592,12 +632,14 @@ static void ask_stock(struct deciding *d, bool placed)
 {
 	const struct cpl_engine_scheduler *s = d->scheduler;
 	int *host = malloc(((size_t)d->req->n_hosts + 1) * sizeof(int));
+	int64_t begin = cpl_now();
 	int n = 0;
 
 	/* The stock answer must be had even without memory. */
-	if (!placed)
+	if (!placed) {
 		n = s->stock(s->arg, host);
-	else if (host && d->req->start)
+		d->theirs = cpl_now() - begin;
+	} else if (host && d->req->start)
 		n = s->compare(s->arg, host);
 	if (host && n > 0 && d->req->start)
 		evaluate_stock(d, host, n);
@@ -619,6 +661,25 @@ static int take_order(struct decided *out)
 	out->n_host = out->n_order;
 	qsort(out->host, (size_t)out->n_host, sizeof(int), cpl_by_int);
 	return 0;
+}
+
+static void count(const struct deciding *d)
+{
+	static const enum cpl_counter answer[] = {
+	        [CPL_OUTCOME_STOCK] = CPL_COUNT_STOCK,
+	        [CPL_OUTCOME_OBSERVED] = CPL_COUNT_OBSERVED,
+	        [CPL_OUTCOME_PLACED] = CPL_COUNT_PLACED,
+	};
+	const struct cpl_record *record = d->out->record;
+	struct cpl_counters *counters = &d->engine->counters;
+
+	cpl_count(counters, answer[record->outcome]);
+	if (record->outcome != CPL_OUTCOME_PLACED)
+		cpl_count(counters, CPL_COUNT_REASON + d->reason);
+	if (record->cut_short)
+		cpl_count(counters, CPL_COUNT_CUT_SHORT);
+	cpl_observe(counters, CPL_TIME_DECISION,
+	            (int64_t)(record->decision_ms * 1e6));
 }
 
 static enum cpl_engine_answer decide(struct deciding *d, char *text,
@@ -644,6 +705,7 @@ static enum cpl_engine_answer decide(struct deciding *d, char *text,
 	else
 		engine_set(&record->reason, err.text);
 	ask_stock(d, placed);
+	count(d);
 	snprintf(text, size, "%s%s, %.3f ms", placed ? "placed by " : "stock: ",
 	         placed ? record->policy : record->reason, record->decision_ms);
 	if (d->req->start && !silent(d) &&
@@ -661,8 +723,8 @@ enum cpl_engine_answer cpl_engine_decide(
 	struct deciding d = {
 	        .engine = engine, .req = req, .scheduler = scheduler};
 	enum cpl_engine_answer answer = CPL_ENGINE_NONE;
+	int64_t entered = engine_enter(engine);
 
-	pthread_mutex_lock(&engine->api);
 	engine_adopt(engine);
 	/* What was decided before it has not begun with. */
 	engine_decided_free(engine_decided_take(engine, req->job.id));
@@ -691,6 +753,6 @@ out:
 	free(d.filled);
 	free(d.rank);
 	free(d.level);
-	pthread_mutex_unlock(&engine->api);
+	engine_leave(engine, CPL_TIME_HELD_TEST, entered, d.theirs);
 	return answer;
 }

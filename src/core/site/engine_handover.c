@@ -90,9 +90,9 @@ unsigned char *cpl_engine_handover(struct cpl_engine *engine,
 	unsigned char *launch = NULL;
 	size_t launch_size = 0;
 	int ranks = 0;
+	int64_t entered = engine_enter(engine);
 	bool nothing;
 
-	pthread_mutex_lock(&engine->api);
 	engine_adopt(engine);
 	running = engine_running_find(engine, job->id);
 	if (running && running->has_layout && engine->snapshot->net)
@@ -105,7 +105,7 @@ unsigned char *cpl_engine_handover(struct cpl_engine *engine,
 	if (engine->snapshot && !o.full && !o.failed)
 		launch =
 		        whole(engine, job, o.limit - o.used, &launch_size, err);
-	pthread_mutex_unlock(&engine->api);
+	engine_leave(engine, CPL_TIME_HELD_START, entered, 0);
 	if (o.full)
 		cpl_fail(err,
 		         "the layout of %d ranks takes more than %zu bytes",

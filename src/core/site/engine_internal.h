@@ -16,6 +16,7 @@
 #include "routing/routing.h"
 #include "signature/signature.h"
 #include "site/config.h"
+#include "site/counters.h"
 #include "site/engine.h"
 #include "site/record_dir.h"
 #include "site/resolve.h"
@@ -75,6 +76,7 @@ struct cpl_engine {
 	struct cpl_worker *worker;
 	struct cpl_store *store;
 	struct cpl_record_dir *records;
+	struct cpl_counters counters;
 
 	pthread_mutex_t api;
 	struct snapshot *snapshot; /* in force, NULL: none yet */
@@ -110,6 +112,12 @@ bool engine_expired(void *arg);
 
 void engine_log(struct cpl_engine *engine, enum cpl_engine_log level,
                 const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* Begin and end a call of the scheduler's, with `api` held in between; the time
+ * is counted, but for what was the scheduler's own (ns). */
+int64_t engine_enter(struct cpl_engine *engine);
+void engine_leave(struct cpl_engine *engine, enum cpl_timer timer,
+                  int64_t entered, int64_t theirs);
 
 /* engine_load.c */
 

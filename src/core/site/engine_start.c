@@ -325,6 +325,9 @@ static void start(struct cpl_engine *engine, struct decided *decided,
 	if (allocate(engine, decided, got, &real, &err) ||
 	    fill_record(engine, decided, &real, got->own_order, &err))
 		goto out;
+	cpl_count(&engine->counters, placed     ? CPL_COUNT_START_PLACED
+	                             : observed ? CPL_COUNT_START_OBSERVED
+	                                        : CPL_COUNT_START_STOCK);
 	describe(record, notice->text, sizeof(notice->text));
 	notice->comment = engine->snapshot->config->admin_comment;
 	cpl_record_dir_write(engine->records, record);
@@ -352,10 +355,10 @@ void cpl_engine_start(struct cpl_engine *engine,
                       const struct cpl_engine_allocation *job,
                       struct cpl_engine_notice *notice)
 {
+	int64_t entered = engine_enter(engine);
 	struct decided *decided;
 
 	*notice = (struct cpl_engine_notice){.comment = false};
-	pthread_mutex_lock(&engine->api);
 	engine_adopt(engine);
 	decided = engine_decided_take(engine, job->id);
 	if (!decided && job->array_id && job->array_id != job->id)
@@ -364,16 +367,16 @@ void cpl_engine_start(struct cpl_engine *engine,
 	    engine->snapshot->net)
 		start(engine, decided, job, notice);
 	engine_decided_free(decided);
-	pthread_mutex_unlock(&engine->api);
+	engine_leave(engine, CPL_TIME_HELD_START, entered, 0);
 }
 
 void cpl_engine_resized(struct cpl_engine *engine, int64_t id, const int *host,
                         int n_hosts)
 {
+	int64_t entered = engine_enter(engine);
 	struct running *job;
 	char **name = NULL;
 
-	pthread_mutex_lock(&engine->api);
 	engine_adopt(engine);
 	job = engine_running_find(engine, id);
 	name = job ? engine_host_names(engine, host, n_hosts) : NULL;
@@ -390,28 +393,28 @@ void cpl_engine_resized(struct cpl_engine *engine, int64_t id, const int *host,
 	cpl_record_dir_write(engine->records, job->record);
 out:
 	free(name);
-	pthread_mutex_unlock(&engine->api);
+	engine_leave(engine, CPL_TIME_HELD_OTHER, entered, 0);
 }
 
 void cpl_engine_suspended(struct cpl_engine *engine, int64_t id, bool stands)
 {
+	int64_t entered = engine_enter(engine);
 	struct running *job;
 
-	pthread_mutex_lock(&engine->api);
 	engine_adopt(engine);
 	job = engine_running_find(engine, id);
 	if (job && job->suspended != stands) {
 		job->suspended = stands;
 		engine->background_made = false;
 	}
-	pthread_mutex_unlock(&engine->api);
+	engine_leave(engine, CPL_TIME_HELD_OTHER, entered, 0);
 }
 
 void cpl_engine_end(struct cpl_engine *engine, int64_t id)
 {
+	int64_t entered = engine_enter(engine);
 	struct running *job;
 
-	pthread_mutex_lock(&engine->api);
 	engine_adopt(engine);
 	engine_decided_free(engine_decided_take(engine, id));
 	job = engine_running_find(engine, id);
@@ -419,5 +422,5 @@ void cpl_engine_end(struct cpl_engine *engine, int64_t id)
 		engine_running_remove(engine, job);
 		cpl_record_dir_end(engine->records, id);
 	}
-	pthread_mutex_unlock(&engine->api);
+	engine_leave(engine, CPL_TIME_HELD_END, entered, 0);
 }

@@ -255,10 +255,10 @@ void cpl_engine_step(struct cpl_engine *engine,
                      const struct cpl_engine_step *step,
                      struct cpl_engine_layout *out)
 {
+	int64_t entered = engine_enter(engine);
 	struct running *job;
 
 	memset(out, 0, sizeof(*out));
-	pthread_mutex_lock(&engine->api);
 	engine_adopt(engine);
 	job = engine_running_find(engine, step->job.id);
 	if (job && job->has_layout && engine->snapshot->net) {
@@ -272,5 +272,5 @@ void cpl_engine_step(struct cpl_engine *engine,
 	}
 	if (engine->snapshot)
 		out->data = travels(engine, step, &out->size, &out->travel);
-	pthread_mutex_unlock(&engine->api);
+	engine_leave(engine, CPL_TIME_HELD_STEP, entered, 0);
 }

@@ -345,8 +345,9 @@ void cpl_engine_submit(struct cpl_engine *engine,
                        const struct cpl_submission *s,
                        struct cpl_verdict *verdict)
 {
+	int64_t entered = engine_enter(engine);
+
 	memset(verdict, 0, sizeof(*verdict));
-	pthread_mutex_lock(&engine->api);
 	engine_adopt(engine);
 	if (engine->snapshot)
 		judge(engine, s, verdict);
@@ -354,5 +355,5 @@ void cpl_engine_submit(struct cpl_engine *engine,
 		note(verdict, "not in force, the job goes on without it; "
 		              "slurmctld's log says what is wrong with "
 		              "commplace.conf or the files that it names");
-	pthread_mutex_unlock(&engine->api);
+	engine_leave(engine, CPL_TIME_HELD_SUBMIT, entered, 0);
 }

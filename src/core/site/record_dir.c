@@ -47,6 +47,9 @@ struct cpl_record_dir {
 	size_t queued; /* bytes */
 	int lost;      /* records since the last complaint */
 	int64_t complained;
+	struct cpl_counters *counters; /* or NULL */
+	struct cpl_counters counted;   /* of them, in the file: the queue's */
+	bool count_failed;             /* and said so: the queue's */
 };
 
 struct request {
@@ -483,6 +486,49 @@ static void run_restore(struct cpl_request *head)
 	prune(r->dir, r->state);
 }
 
+/* 0, or -1 with err; err beside 0: news. */
+static int merge_counters(struct cpl_record_dir *dir,
+                          const struct state_dir *state, struct cpl_error *err)
+{
+	char *path = cpl_counters_path(state->path, err);
+	int rc = -1;
+
+	if (!path)
+		return -1;
+	errno = 0;
+	rc = cpl_counters_merge(dir->counters, &dir->counted, path, time(NULL),
+	                        err);
+	if (rc && errno == ENOENT) {
+		err->text[0] = '\0';
+		make_folder(state, "running");
+		rc = cpl_counters_merge(dir->counters, &dir->counted, path,
+		                        time(NULL), err);
+	}
+	free(path);
+	return rc;
+}
+
+static void run_count(void *arg)
+{
+	struct cpl_record_dir *dir = arg;
+	struct cpl_error err = {""};
+	struct state_dir *state;
+	int rc = 0;
+
+	pthread_mutex_lock(&dir->lock);
+	state = dir->none ? NULL : dir->state;
+	pthread_mutex_unlock(&dir->lock);
+	if (!state)
+		return;
+	if (check_owner(dir, state, &err))
+		rc = merge_counters(dir, state, &err);
+	else if (err.text[0])
+		rc = -1;
+	if (err.text[0] && !(rc && dir->count_failed))
+		say(dir, true, "%s", err.text);
+	dir->count_failed = rc;
+}
+
 /* Callers */
 
 struct cpl_record_dir *cpl_record_dir_new(struct cpl_worker *worker,
@@ -501,6 +547,14 @@ struct cpl_record_dir *cpl_record_dir_new(struct cpl_worker *worker,
 	dir->none = true;
 	pthread_mutex_init(&dir->lock, NULL);
 	return dir;
+}
+
+void cpl_record_dir_count(struct cpl_record_dir *dir,
+                          struct cpl_counters *counters)
+{
+	dir->counters = counters;
+	cpl_worker_every(dir->worker, CPL_QUEUE_WRITE, RECORD_DIR_COUNT_NS,
+	                 run_count, dir);
 }
 
 static void state_dir_free(struct state_dir *state)
@@ -548,11 +602,12 @@ void cpl_record_dir_use(struct cpl_record_dir *dir, const char *path,
                         const char *cluster, enum cpl_record_access access,
                         const struct cpl_record_keep *keep)
 {
-	struct state_dir **at = &dir->state, *state;
+	struct state_dir **at = &dir->state, *state = NULL;
 
+	pthread_mutex_lock(&dir->lock);
 	dir->none = !path;
 	if (!path)
-		return;
+		goto out;
 	/* Requests may be on their way to former ones: they stay. */
 	while (*at && (strcmp((*at)->path, path) || (*at)->access != access ||
 	               (*at)->keep.count != keep->count ||
@@ -566,11 +621,14 @@ void cpl_record_dir_use(struct cpl_record_dir *dir, const char *path,
 		state = state_dir_new(path, cluster, access, keep);
 	if (!state) {
 		dir->none = true;
-		say(dir, true, "out of memory: no record is written");
-		return;
+		goto out;
 	}
 	state->next = dir->state;
 	dir->state = state;
+out:
+	pthread_mutex_unlock(&dir->lock);
+	if (path && !state)
+		say(dir, true, "out of memory: no record is written");
 }
 
 static void request_free(struct cpl_request *head)

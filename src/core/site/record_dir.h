@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "site/config.h"
+#include "site/counters.h"
 #include "site/record.h"
 #include "site/record_prune.h"
 #include "site/worker.h"
@@ -37,6 +38,13 @@ void cpl_record_dir_free(struct cpl_record_dir *dir);
 void cpl_record_dir_use(struct cpl_record_dir *dir, const char *path,
                         const char *cluster, enum cpl_record_access access,
                         const struct cpl_record_keep *keep);
+
+/* Have these counters in counters.json of the directory in use: what they count
+ * is added to it every RECORD_DIR_COUNT_NS, once there was another call, and
+ * in the end. Before the first call. */
+#define RECORD_DIR_COUNT_NS INT64_C(10000000000)
+void cpl_record_dir_count(struct cpl_record_dir *dir,
+                          struct cpl_counters *counters);
 
 /* Queue the record of a running job. O(its size). */
 void cpl_record_dir_write(struct cpl_record_dir *dir,

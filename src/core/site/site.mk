@@ -4,3 +4,4 @@ core_sources += src/core/site/engine.h src/core/site/engine_internal.h src/core/
 core_sources += src/core/site/worker.h src/core/site/worker.c src/core/site/store.h src/core/site/store.c
 core_sources += src/core/site/record_dir.h src/core/site/record_dir.c \
 	src/core/site/record_prune.h src/core/site/record_prune.c
+core_sources += src/core/site/counters.h src/core/site/counters.c

@@ -15,6 +15,9 @@ struct queue {
 	struct cpl_request *head, *tail;
 	bool busy;
 	int64_t files_since; /* 0: the request in hand touches no file now */
+	void (*every)(void *arg); /* or NULL */
+	void *every_arg;
+	int64_t every_ns, next;
 };
 
 struct cpl_worker {
@@ -136,6 +139,36 @@ static void run(struct queue *queue, struct cpl_request *request)
 	unref(worker, request);
 }
 
+/* With the lock held, which is given up meanwhile. */
+static void run_every(struct queue *queue)
+{
+	struct cpl_worker *worker = queue->worker;
+
+	if (!queue->every || (!worker->quit && cpl_now() < queue->next))
+		return;
+	queue->busy = true;
+	queue->files_since = cpl_now();
+	pthread_mutex_unlock(&worker->lock);
+	queue->every(queue->every_arg);
+	pthread_mutex_lock(&worker->lock);
+	queue->files_since = 0;
+	queue->busy = false;
+	queue->next = cpl_now() + queue->every_ns;
+	pthread_cond_broadcast(&worker->change);
+}
+
+/* With the lock held: for a request or the time. */
+static void wait(struct queue *queue)
+{
+	struct cpl_worker *worker = queue->worker;
+
+	if (queue->every)
+		cpl_cond_wait_until(&worker->change, &worker->lock,
+		                    queue->next);
+	else
+		pthread_cond_wait(&worker->change, &worker->lock);
+}
+
 /* With the lock held: threads that have not ended. */
 static int alive(const struct cpl_worker *worker)
 {
@@ -154,6 +187,7 @@ static void *work(void *arg)
 	void *orphan_arg;
 
 	pthread_mutex_lock(&worker->lock);
+	queue->next = cpl_now() + queue->every_ns;
 	for (;;) {
 		struct cpl_request *request = take(queue);
 
@@ -162,8 +196,11 @@ static void *work(void *arg)
 		else if (worker->quit)
 			break;
 		else
-			pthread_cond_wait(&worker->change, &worker->lock);
+			wait(queue);
+		if (!worker->quit)
+			run_every(queue);
 	}
+	run_every(queue);
 	queue->ended = true;
 	if (!alive(worker))
 		orphan = worker->orphan;
@@ -226,6 +263,16 @@ int cpl_worker_queue(struct cpl_worker *worker, enum cpl_queue which,
 	if (rc)
 		free_request(request);
 	return rc;
+}
+
+void cpl_worker_every(struct cpl_worker *worker, enum cpl_queue which,
+                      int64_t ns, void (*call)(void *arg), void *arg)
+{
+	struct queue *queue = &worker->queue[which];
+
+	queue->every = call;
+	queue->every_arg = arg;
+	queue->every_ns = ns;
 }
 
 bool cpl_worker_wait(struct cpl_worker *worker, struct cpl_request *request,

@@ -61,6 +61,11 @@ struct cpl_worker *cpl_worker_new(struct cpl_error *err);
 int cpl_worker_queue(struct cpl_worker *worker, enum cpl_queue queue,
                      struct cpl_request *request, bool keep,
                      struct cpl_error *err);
+/* Have run(arg) called on the queue's thread, between requests, every ns from
+ * its first request on, and a last time when it ends. Before that request. */
+void cpl_worker_every(struct cpl_worker *worker, enum cpl_queue queue,
+                      int64_t ns, void (*run)(void *arg), void *arg);
+
 /* Wait until the request has run or the deadline. True: it has. */
 bool cpl_worker_wait(struct cpl_worker *worker, struct cpl_request *request,
                      int64_t deadline);
