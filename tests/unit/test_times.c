@@ -19,12 +19,13 @@
 /* Bandwidths: 1 GB/s between routers, 10 GB/s into them. */
 #define CHAIN                                                                  \
 	HEAD "\"type\": \"torus\", \"dims\": [5], \"wrap\": [false], "         \
-	     "\"nodes_per_router\": 2, \"bandwidth\": {\"dim\": [1e9], "         \
+	     "\"nodes_per_router\": 2, \"bandwidth\": {\"dim\": [1e9], "       \
 	     "\"injection\": 10e9}, \"nodes\": \"n[0-9]\"}"
 /* Two ways of two hops each between opposite corners. */
 #define SQUARE                                                                 \
 	HEAD "\"type\": \"torus\", \"dims\": [2, 2], \"wrap\": [false, "       \
-	     "false], \"nodes_per_router\": 2, \"bandwidth\": {\"dim\": [1e9, "\
+	     "false], \"nodes_per_router\": 2, \"bandwidth\": {\"dim\": "      \
+	     "[1e9, "                                                          \
 	     "1e9], \"injection\": 10e9}, \"nodes\": \"n[0-7]\"}"
 
 #define GB 1e9
@@ -46,24 +47,49 @@ static const struct judged table[] = {
         {"nothing", CHAIN, NULL, {{0, 0, 0}}, 0, 0, -1},
         {"one flow", CHAIN, NULL, {{0, 2, 3}}, 3, 3, 0},
         {"two flows on one link", CHAIN, NULL, {{0, 2, 1}, {1, 3, 3}}, 4, 4, 0},
-        {"on one router: the node's own links", CHAIN, NULL, {{0, 1, 5}}, 0.5,
-         0.5, -2},
+        {"on one router: the node's own links",
+         CHAIN,
+         NULL,
+         {{0, 1, 5}},
+         0.5,
+         0.5,
+         -2},
         /* The long flow has a third of the middle link at first. */
-        {"parking lot", CHAIN, NULL,
-         {{0, 8, 1}, {1, 2, 1}, {3, 4, 1}, {5, 6, 1}}, 2, 2, -2},
+        {"parking lot",
+         CHAIN,
+         NULL,
+         {{0, 8, 1}, {1, 2, 1}, {3, 4, 1}, {5, 6, 1}},
+         2,
+         2,
+         -2},
         /* 0 -> 2 shares its first link with two short ones (1/3 each until
          * 1.5 s), its second with a long one of 4 GB: 1/3, then 1/2 each. The
          * long one has 2/3 for 1.5 s, then 1/2 for 1 s, then all. */
-        {"shares are computed anew when flows end", CHAIN, NULL,
-         {{0, 4, 1}, {1, 2, 0.5}, {1, 3, 0.5}, {2, 5, 4}}, 5, 5, -2},
-        {"a split flow has both ways", SQUARE, "adaptive-minimal",
-         {{0, 6, 1}}, 0.5, 0.5, -2},
+        {"shares are computed anew when flows end",
+         CHAIN,
+         NULL,
+         {{0, 4, 1}, {1, 2, 0.5}, {1, 3, 0.5}, {2, 5, 4}},
+         5,
+         5,
+         -2},
+        {"a split flow has both ways",
+         SQUARE,
+         "adaptive-minimal",
+         {{0, 6, 1}},
+         0.5,
+         0.5,
+         -2},
         {"dimension order has one", SQUARE, NULL, {{0, 6, 1}}, 1, 1, -2},
         /* The split flow has x, half of it on the link of the other one, which
          * has 1 - x / 2: max-min x = 2/3. It ends at 1.5 s; the other has sent
          * 1 GB of 2 and has another second. */
-        {"a split flow beside a whole one", SQUARE, "adaptive-minimal",
-         {{0, 6, 1}, {1, 2, 2}}, 2.5, 2.5, -2},
+        {"a split flow beside a whole one",
+         SQUARE,
+         "adaptive-minimal",
+         {{0, 6, 1}, {1, 2, 2}},
+         2.5,
+         2.5,
+         -2},
 };
 
 struct setting {
@@ -88,7 +114,7 @@ static struct cpl_comm *comm_of(int ranks, const struct message *m, int n)
 }
 
 static void set_up(struct setting *s, const char *text, const char *routing,
-                   const struct cpl_times_phase *phase, int n)
+                   const struct cpl_phase *phase, int n)
 {
 	struct cpl_error err = {""};
 	const struct cpl_routing *found;
@@ -98,7 +124,7 @@ static void set_up(struct setting *s, const char *text, const char *routing,
 	if (!found)
 		fail_msg("%s", err.text);
 	s->space = cpl_times_space_new(s->net, found, &err);
-	s->times = cpl_times_open_comm(phase, n, &err);
+	s->times = cpl_times_open(phase, n, phase[0].comm->ranks, &err);
 	assert_non_null(s->space);
 	assert_non_null(s->times);
 	for (int i = 0; i < s->net->n_nodes; i++)
@@ -123,7 +149,7 @@ static void test_closed_forms(void **state)
 		struct cpl_times_result got;
 		struct setting s;
 		struct cpl_comm *comm = comm_of(10, j->message, 8);
-		struct cpl_times_phase phase = {1, 0, 0, comm};
+		struct cpl_phase phase = {.weight = 1, .comm = comm};
 
 		print_message("%s\n", j->what);
 		if (!strcmp(j->text, SQUARE)) {

@@ -165,7 +165,9 @@ static int try_all(const struct cpl_decide_request *req,
 			break;
 		}
 		if (cpl_evaluate(ev, i ? scratch : out->node, &c->metrics,
-		                 &c->sums, err))
+		                 &c->sums, err) ||
+		    cpl_evaluate_times(ev, i ? scratch : out->node, &c->times,
+		                       err))
 			goto out;
 		c->evaluated = true;
 		if (i > 0 && better(req, c, &out->candidate[out->chosen])) {
@@ -215,6 +217,19 @@ void cpl_decision_free(struct cpl_decision *decision)
 	free(decision->node);
 	free(decision->candidate);
 	*decision = (struct cpl_decision){0};
+}
+
+double cpl_decision_reference(const struct cpl_decision *decision)
+{
+	double least = 0;
+
+	for (int i = 0; i < decision->n_candidates; i++) {
+		double alone = decision->candidate[i].times.alone;
+
+		if (alone > 0 && (!(least > 0) || alone < least))
+			least = alone;
+	}
+	return least;
 }
 
 int cpl_decide_evaluate(const struct cpl_decide_request *req, const int *node,

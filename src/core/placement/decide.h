@@ -9,7 +9,9 @@
 #define CPL_PLACEMENT_DECIDE_H
 
 #include "placement/placement.h"
+#include "signature/signature.h"
 #include "traffic/objective.h"
+#include "traffic/times.h"
 
 /* Seeds tried for each random policy under "auto": seed, seed + 1, ... */
 #define CPL_DECIDE_SEEDS 4
@@ -26,6 +28,14 @@ struct cpl_decide_request {
 	int ranks_per_node; /* block: ranks i*K .. on the i-th node; the
 	                     * last node may have fewer */
 	const struct cpl_load *background; /* running jobs, or NULL */
+	/*
+	 * To tell the seconds of candidates: the phases that comm is the sum
+	 * of, NULL: they are not told; and what the running jobs send, in
+	 * bytes/s, or NULL.
+	 */
+	const struct cpl_phase *phase;
+	int n_phases;
+	const struct cpl_load *rates;
 	enum cpl_objective objective;
 	/* Fill all metrics of candidates, not only those of objectives and
 	 * max_injection: O(links) for each. The decision is the same. */
@@ -43,6 +53,7 @@ struct cpl_candidate {
 	uint64_t seed;
 	struct cpl_metrics metrics; /* with background; see all_metrics */
 	struct cpl_job_sums sums;   /* of this job alone */
+	struct cpl_times_result times; /* with phases */
 	bool evaluated;             /* false: no signature, or budget */
 };
 
@@ -64,6 +75,10 @@ struct cpl_decision {
 int cpl_decide(const struct cpl_decide_request *req, struct cpl_decision *out,
                struct cpl_error *err);
 void cpl_decision_free(struct cpl_decision *decision);
+
+/* Seconds alone on the candidate that is best so: slowdowns are against it. 0:
+ * none has times, or nothing is sent. */
+double cpl_decision_reference(const struct cpl_decision *decision);
 
 /* Evaluate one given node order like a candidate; for baselines ("what stock
  * Slurm would have chosen"). 0, or -1 with err. */

@@ -46,6 +46,21 @@ static int open_few(struct cpl_evaluator *ev, struct cpl_error *err)
 	                      err);
 }
 
+static int open_times(struct cpl_evaluator *ev, struct cpl_error *err)
+{
+	const struct cpl_decide_request *req = ev->req;
+
+	if (!req->phase)
+		return 0;
+	ev->space = cpl_times_space_new(req->place.net, req->routing, err);
+	ev->times = cpl_times_open(req->phase, req->n_phases, req->comm->ranks,
+	                           err);
+	if (!ev->space || !ev->times)
+		return -1;
+	return cpl_times_order(ev->times, NULL, req->ranks_per_node,
+	                       req->place.n_nodes_wanted, err);
+}
+
 int cpl_evaluator_open(struct cpl_evaluator *ev,
                        const struct cpl_decide_request *req,
                        struct cpl_error *err)
@@ -55,7 +70,7 @@ int cpl_evaluator_open(struct cpl_evaluator *ev,
 
 	*ev = (struct cpl_evaluator){.req = req};
 	ev->hosts = between_hosts(req, err);
-	if (!ev->hosts)
+	if (!ev->hosts || open_times(ev, err))
 		return -1;
 	few = req->routing->add &&
 	      ev->hosts->n_entries < net->n_links / ROUTE_WORK;
@@ -73,6 +88,8 @@ void cpl_evaluator_close(struct cpl_evaluator *ev)
 	cpl_workload_free(ev->workload);
 	if (ev->few)
 		cpl_moves_free(&ev->moves);
+	cpl_times_close(ev->times);
+	cpl_times_space_free(ev->space);
 	cpl_arena_free(&ev->arena);
 }
 
@@ -183,5 +200,17 @@ int cpl_evaluate(struct cpl_evaluator *ev, const int *node,
 	evaluate_few(ev, node, metrics, sums);
 	metrics->nonzero_average = all.nonzero_average;
 	metrics->nonzero_variance = all.nonzero_variance;
+	return 0;
+}
+
+int cpl_evaluate_times(struct cpl_evaluator *ev, const int *node,
+                       struct cpl_times_result *out, struct cpl_error *err)
+{
+	*out = (struct cpl_times_result){0};
+	if (!ev->times)
+		return 0;
+	if (cpl_times_place(ev->times, ev->space, node, err))
+		return -1;
+	cpl_times_judge(ev->times, ev->req->rates, false, out);
 	return 0;
 }

@@ -10,6 +10,7 @@
 
 #include "placement/decide.h"
 #include "traffic/moves.h"
+#include "traffic/times.h"
 #include "traffic/workload.h"
 
 struct cpl_evaluator {
@@ -22,6 +23,8 @@ struct cpl_evaluator {
 	struct cpl_metrics under;
 	struct cpl_moves moves;
 	double *injection, *ejection; /* [n_nodes], 0 between evaluations */
+	struct cpl_times *times; /* with phases, else NULL */
+	struct cpl_times_space *space;
 	struct cpl_arena arena;
 };
 
@@ -37,5 +40,10 @@ void cpl_evaluator_close(struct cpl_evaluator *ev);
 int cpl_evaluate(struct cpl_evaluator *ev, const int *node,
                  struct cpl_metrics *metrics, struct cpl_job_sums *sums,
                  struct cpl_error *err);
+
+/* Its seconds there, as times.h has them; {0} without phases. 0, or -1 with
+ * err (memory). */
+int cpl_evaluate_times(struct cpl_evaluator *ev, const int *node,
+                       struct cpl_times_result *out, struct cpl_error *err);
 
 #endif

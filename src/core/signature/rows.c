@@ -73,6 +73,17 @@ struct cpl_rows *cpl_rows_new(const struct cpl_signature *sig,
 	return make(sig, phase, false, err);
 }
 
+struct cpl_rows *cpl_rows_of_phase(const struct cpl_phase *phase, int ranks,
+                                   struct cpl_error *err)
+{
+	struct cpl_phase named = *phase;
+	struct cpl_signature one = {
+	        .ranks = ranks, .n_phases = 1, .phase = &named};
+
+	named.weight = 1;
+	return make(&one, NULL, true, err);
+}
+
 void cpl_rows_free(struct cpl_rows *rows)
 {
 	free(rows);

@@ -28,6 +28,10 @@ struct cpl_rows {
  * with err. */
 struct cpl_rows *cpl_rows_new(const struct cpl_signature *sig,
                               const char *phase, struct cpl_error *err);
+/* One execution of a phase; the matrix where it has one. NULL with err (memory).
+ */
+struct cpl_rows *cpl_rows_of_phase(const struct cpl_phase *phase, int ranks,
+                                   struct cpl_error *err);
 void cpl_rows_free(struct cpl_rows *rows);
 
 /* A position in the rows of ranks [rank, last). */

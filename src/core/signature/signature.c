@@ -423,6 +423,21 @@ struct cpl_signature *cpl_signature_load(const char *path,
 	return cpl_signature_load_within(path, NULL, err);
 }
 
+struct cpl_run_times cpl_run_times(const struct cpl_phase *phase, int n)
+{
+	struct cpl_run_times run = {0};
+
+	for (int i = 0; i < n; i++) {
+		if (!(phase[i].time > 0))
+			return (struct cpl_run_times){.share = 1};
+		run.seconds += phase[i].weight * phase[i].time;
+		run.communication += phase[i].weight *
+		                     (phase[i].time - phase[i].compute_time);
+	}
+	run.share = run.seconds > 0 ? run.communication / run.seconds : 1;
+	return run;
+}
+
 struct cpl_signature *cpl_profile_load(const char *dir, const char *name,
                                        struct cpl_error *err)
 {

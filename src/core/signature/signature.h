@@ -82,6 +82,17 @@ int cpl_signature_peek(const char *text, size_t length);
 /* Has every phase its matrix? */
 bool cpl_signature_stored(const struct cpl_signature *sig);
 
+/* What a signature says of a run's time. */
+struct cpl_run_times {
+	double seconds;       /* sum of weight * time; 0: a phase states none,
+	                       * and the signature has no times */
+	double communication; /* seconds of it that are not computing */
+	double share;         /* communication / seconds; 1 without times */
+};
+
+/* O(phases). */
+struct cpl_run_times cpl_run_times(const struct cpl_phase *phase, int n);
+
 /* The whole run, for cpl_comm_free: sum over phases of weight * traffic. NULL
  * with err where patterns could make more than 200 million entries. */
 struct cpl_comm *cpl_signature_total(const struct cpl_signature *sig,

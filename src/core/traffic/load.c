@@ -42,3 +42,49 @@ void cpl_load_add(struct cpl_load *into, const struct cpl_load *from,
 		into->ejection[i] += from->ejection[i];
 	}
 }
+
+void cpl_load_add_part(struct cpl_load *into, const struct cpl_load *from,
+                       double divisor, const struct cpl_network *net)
+{
+	for (int64_t i = 0; i < net->n_links; i++)
+		into->link[i] += from->link[i] / divisor;
+	for (int i = 0; i < net->n_nodes; i++) {
+		into->injection[i] += from->injection[i] / divisor;
+		into->ejection[i] += from->ejection[i] / divisor;
+	}
+}
+
+void cpl_load_scale(struct cpl_load *into, const struct cpl_load *from,
+                    double factor, const struct cpl_network *net)
+{
+	for (int64_t i = 0; i < net->n_links; i++)
+		into->link[i] = from->link[i] * factor;
+	for (int i = 0; i < net->n_nodes; i++) {
+		into->injection[i] = from->injection[i] * factor;
+		into->ejection[i] = from->ejection[i] * factor;
+	}
+}
+
+static double largest(const double *value, int64_t n, double bandwidth,
+                      double most)
+{
+	for (int64_t i = 0; i < n; i++)
+		if (value[i] / bandwidth > most)
+			most = value[i] / bandwidth;
+	return most;
+}
+
+double cpl_load_seconds(const struct cpl_load *load,
+                        const struct cpl_network *net)
+{
+	double most = 0;
+
+	for (int c = 0; c < net->n_classes; c++)
+		most = largest(load->link + net->link_class[c].first,
+		               net->link_class[c].count,
+		               net->link_class[c].bandwidth, most);
+	most = largest(load->injection, net->n_nodes, net->injection_bandwidth,
+	               most);
+	return largest(load->ejection, net->n_nodes, net->injection_bandwidth,
+	               most);
+}

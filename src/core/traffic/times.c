@@ -23,35 +23,6 @@ int times_room(void *array, int64_t *max, int64_t n, size_t size,
 	return 0;
 }
 
-static void add_phase(struct cpl_run_times *run, bool *all, double weight,
-                      double time, double compute_time)
-{
-	*all = *all && time > 0;
-	run->seconds += weight * time;
-	run->communication += weight * (time - compute_time);
-}
-
-static void end_run(struct cpl_run_times *run, bool all)
-{
-	if (!all || !(run->seconds > 0)) {
-		*run = (struct cpl_run_times){.share = 1};
-		return;
-	}
-	run->share = run->communication / run->seconds;
-}
-
-struct cpl_run_times cpl_run_times(const struct cpl_signature *sig)
-{
-	struct cpl_run_times run = {0};
-	bool all = true;
-
-	for (int i = 0; i < sig->n_phases; i++)
-		add_phase(&run, &all, sig->phase[i].weight, sig->phase[i].time,
-		          sig->phase[i].compute_time);
-	end_run(&run, all);
-	return run;
-}
-
 int64_t cpl_times_links(const struct cpl_network *net)
 {
 	return net->n_links + 2 * (int64_t)net->n_nodes;
@@ -75,45 +46,25 @@ static struct cpl_times *times_new(int ranks, int n_phases,
 	return times;
 }
 
-struct cpl_times *cpl_times_open(const struct cpl_signature *sig,
-                                 struct cpl_error *err)
+struct cpl_times *cpl_times_open(const struct cpl_phase *phase, int n,
+                                 int ranks, struct cpl_error *err)
 {
-	struct cpl_times *times = times_new(sig->ranks, sig->n_phases, err);
+	struct cpl_times *times = times_new(ranks, n, err);
 
 	if (!times)
 		return NULL;
-	times->run = cpl_run_times(sig);
-	for (int i = 0; i < sig->n_phases; i++) {
-		times->phase[i].weight = sig->phase[i].weight;
-		times->phase[i].comm = sig->phase[i].comm;
-		if (sig->phase[i].comm)
+	times->run = cpl_run_times(phase, n);
+	for (int i = 0; i < n; i++) {
+		times->phase[i].weight = phase[i].weight;
+		times->phase[i].comm = phase[i].comm;
+		if (phase[i].comm)
 			continue;
-		times->phase[i].rows =
-		        cpl_rows_new(sig, sig->phase[i].name, err);
+		times->phase[i].rows = cpl_rows_of_phase(&phase[i], ranks, err);
 		if (!times->phase[i].rows) {
 			cpl_times_close(times);
 			return NULL;
 		}
 	}
-	return times;
-}
-
-struct cpl_times *cpl_times_open_comm(const struct cpl_times_phase *phase,
-                                      int n, struct cpl_error *err)
-{
-	struct cpl_times *times =
-	        times_new(n ? phase[0].comm->ranks : 0, n, err);
-	bool all = n > 0;
-
-	if (!times)
-		return NULL;
-	for (int i = 0; i < n; i++) {
-		times->phase[i].weight = phase[i].weight;
-		times->phase[i].comm = phase[i].comm;
-		add_phase(&times->run, &all, phase[i].weight, phase[i].time,
-		          phase[i].compute_time);
-	}
-	end_run(&times->run, all);
 	return times;
 }
 
@@ -235,8 +186,8 @@ static int add_rows(struct ordering *o, int from, int last)
 			if (!(e->bytes > 0) || e->to == batch.from)
 				continue;
 			for (int k = 0; k < batch.count; k++)
-				if (add_pair(o, o->host[e->to + k], 1,
-				             e->bytes, e->messages))
+				if (add_pair(o, o->host[e->to + k], 1, e->bytes,
+				             e->messages))
 					return -1;
 		}
 	return 0;
@@ -268,8 +219,8 @@ static int add_host(struct ordering *o, int host)
 static int order_phase(struct ordering *o, struct times_phase *phase,
                        int n_hosts)
 {
-	int64_t *first = realloc(phase->first,
-	                         ((size_t)n_hosts + 1) * sizeof(*first));
+	int64_t *first =
+	        realloc(phase->first, ((size_t)n_hosts + 1) * sizeof(*first));
 
 	if (!first)
 		return cpl_fail_memory(o->err);

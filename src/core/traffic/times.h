@@ -26,8 +26,8 @@
  * other, add that to the phase.
  *
  * A job's rates are what it is to others: its bytes over the run's time, which
- * the signature states. Of a signature without times the run is taken to be
- * nothing but communication, alone where it is: as loud as it can be.
+ * the signature states. Of a signature without times they are as high as they
+ * can be: its busiest link is never idle.
  *
  * Results depend on the arguments alone, to the bit. Entries of a pattern that
  * makes a pair of ranks in several pieces count as pairs each.
@@ -49,17 +49,6 @@
 /* Utilisation beyond which nothing waits longer. */
 #define CPL_TIMES_SATURATED 0.95
 
-/* What the signature says of a run. */
-struct cpl_run_times {
-	double seconds;        /* sum of weight * time; 0: a phase states none,
-	                        * and it has no times */
-	double communication;  /* seconds of it that are not computing */
-	double share;          /* communication / seconds; 1 without times */
-};
-
-/* O(phases). */
-struct cpl_run_times cpl_run_times(const struct cpl_signature *sig);
-
 /*
  * Links by number: those of the network, then from each node to its router,
  * then from the routers to the nodes.
@@ -72,9 +61,9 @@ int64_t cpl_times_links(const struct cpl_network *net);
 struct cpl_times_space;
 
 /* NULL with err (memory). O(links + nodes). */
-struct cpl_times_space *
-cpl_times_space_new(const struct cpl_network *net,
-                    const struct cpl_routing *routing, struct cpl_error *err);
+struct cpl_times_space *cpl_times_space_new(const struct cpl_network *net,
+                                            const struct cpl_routing *routing,
+                                            struct cpl_error *err);
 void cpl_times_space_free(struct cpl_times_space *space);
 
 /* One job; its memory is that of its pairs of hosts and of the links that it
@@ -82,22 +71,12 @@ void cpl_times_space_free(struct cpl_times_space *space);
 struct cpl_times;
 
 /*
- * The signature has to outlive it; what is not the signature's (a subset of its
- * ranks) comes by cpl_times_open_comm. NULL with err (memory). O(phases).
+ * Of the phases of a signature, or others of as many ranks (a name is not
+ * needed); what they point to has to outlive it. NULL with err (memory).
+ * O(phases).
  */
-struct cpl_times *cpl_times_open(const struct cpl_signature *sig,
-                                 struct cpl_error *err);
-
-/* A phase whose traffic is at hand. */
-struct cpl_times_phase {
-	double weight, time, compute_time; /* as in struct cpl_phase */
-	const struct cpl_comm *comm;       /* one execution */
-};
-
-/* The same of n phases of as many ranks each; what they point to has to live as
- * long. */
-struct cpl_times *cpl_times_open_comm(const struct cpl_times_phase *phase,
-                                      int n, struct cpl_error *err);
+struct cpl_times *cpl_times_open(const struct cpl_phase *phase, int n,
+                                 int ranks, struct cpl_error *err);
 void cpl_times_close(struct cpl_times *times);
 
 /* How many ranks; what is said of the run. */
@@ -123,15 +102,15 @@ int cpl_times_place(struct cpl_times *times, struct cpl_times_space *space,
 
 /* What a place comes to; seconds of the whole run. */
 struct cpl_times_result {
-	double seconds;  /* of communication, under the background */
-	double alone;    /* the same without it */
-	double waiting;  /* of seconds, in queues */
-	double busiest;  /* of seconds, what the phases' busiest links take at
-	                  * least: seconds is no less than it and waiting */
-	int64_t link;    /* the busiest of the phase that takes longest; the
-	                  * lowest of several, -1 where nothing is sent */
-	int phase;       /* that phase, or -1 */
-	bool exact;      /* all phases of few flows */
+	double seconds; /* of communication, under the background */
+	double alone;   /* the same without it */
+	double waiting; /* of seconds, in queues */
+	double busiest; /* of seconds, what the phases' busiest links take at
+	                 * least: seconds is no less than it and waiting */
+	int64_t link;   /* the busiest of the phase that takes longest; the
+	                 * lowest of several, -1 where nothing is sent */
+	int phase;      /* that phase, or -1 */
+	bool exact;     /* all phases of few flows */
 };
 
 /*
@@ -152,7 +131,8 @@ struct cpl_times_rate {
  */
 const struct cpl_times_rate *cpl_times_rates(const struct cpl_times *times,
                                              int64_t *n);
-/* Seconds that the rates are over: of the run, or alone where it is. */
+/* Seconds that the rates are over: of the run as stated, or else what the
+ * busiest link takes for all its bytes. */
 double cpl_times_period(const struct cpl_times *times);
 /* Add sign (1 or -1) times the rates to load. O(links of the job). */
 void cpl_times_add(const struct cpl_times *times, double sign,

@@ -45,8 +45,8 @@ struct times_phase {
 	int64_t n_flows; /* between hosts, on the network */
 	struct times_link *link;
 	int64_t n_links, max_links;
-	double alone;           /* seconds of one execution */
-	bool exact;             /* has flows */
+	double alone;            /* seconds of one execution */
+	bool exact;              /* has flows */
 	struct times_flow *flow; /* [CPL_TIMES_EXACT + 1] */
 	struct times_way *way;
 	int64_t max_ways;
@@ -54,7 +54,8 @@ struct times_phase {
 
 /* Of one link while flows share it. */
 struct times_share {
-	double capacity, left, demand; /* demand: of the flows that still grow */
+	double capacity, left,
+	        demand; /* demand: of the flows that still grow */
 	int growing;
 	int first; /* into flows_of, up to the next's */
 };
@@ -80,7 +81,7 @@ double times_alone(struct cpl_times *times, const struct times_phase *phase);
 
 /* Where a load has the bytes of a link. O(1). */
 static inline double *times_at(const struct cpl_network *net,
-                                   const struct cpl_load *load, int64_t link)
+                               const struct cpl_load *load, int64_t link)
 {
 	if (link < net->n_links)
 		return &load->link[link];

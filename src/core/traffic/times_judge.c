@@ -54,8 +54,8 @@ static void start(struct filling *f)
 			if (!f->growing[k])
 				continue;
 			s->growing++;
-			s->demand += f->flow_of[j].part *
-			             f->phase->flow[k].pairs;
+			s->demand +=
+			        f->flow_of[j].part * f->phase->flow[k].pairs;
 		}
 	}
 }
@@ -107,8 +107,8 @@ static void share_links(struct filling *f)
 	while ((full = next_full(f, &level)) >= 0) {
 		/* Rounding aside they increase. */
 		last = level > last ? level : last;
-		for (int j = f->share[full].first;
-		     j < f->share[full + 1].first; j++)
+		for (int j = f->share[full].first; j < f->share[full + 1].first;
+		     j++)
 			if (f->growing[f->flow_of[j].at])
 				freeze(f, f->flow_of[j].at, last);
 	}
@@ -243,7 +243,8 @@ void cpl_times_judge(struct cpl_times *times, const struct cpl_load *background,
 {
 	double longest = 0;
 
-	*out = (struct cpl_times_result){.link = -1, .phase = -1, .exact = true};
+	*out = (struct cpl_times_result){
+	        .link = -1, .phase = -1, .exact = true};
 	for (int k = 0; k < times->n_phases; k++) {
 		const struct times_phase *phase = &times->phase[k];
 		struct phase_times t =

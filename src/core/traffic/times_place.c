@@ -17,9 +17,9 @@ struct cpl_times_space {
 	struct cpl_arena arena;
 };
 
-struct cpl_times_space *
-cpl_times_space_new(const struct cpl_network *net,
-                    const struct cpl_routing *routing, struct cpl_error *err)
+struct cpl_times_space *cpl_times_space_new(const struct cpl_network *net,
+                                            const struct cpl_routing *routing,
+                                            struct cpl_error *err)
 {
 	struct cpl_times_space *space = calloc(1, sizeof(*space));
 	struct cpl_arena *arena;
@@ -30,14 +30,14 @@ cpl_times_space_new(const struct cpl_network *net,
 	}
 	space->net = net;
 	arena = &space->arena;
-	space->at = cpl_arena_take(arena, cpl_times_links(net),
-	                           sizeof(*space->at));
-	space->bytes = cpl_arena_take(arena, net->n_routers,
-	                              sizeof(*space->bytes));
-	space->messages = cpl_arena_take(arena, net->n_routers,
-	                                 sizeof(*space->messages));
-	space->touched = cpl_arena_take(arena, net->n_routers,
-	                                sizeof(*space->touched));
+	space->at =
+	        cpl_arena_take(arena, cpl_times_links(net), sizeof(*space->at));
+	space->bytes =
+	        cpl_arena_take(arena, net->n_routers, sizeof(*space->bytes));
+	space->messages =
+	        cpl_arena_take(arena, net->n_routers, sizeof(*space->messages));
+	space->touched =
+	        cpl_arena_take(arena, net->n_routers, sizeof(*space->touched));
 	space->head =
 	        cpl_arena_take(arena, net->n_routers, sizeof(*space->head));
 	if (arena->failed) {
@@ -137,8 +137,8 @@ static int add_way(struct placing *p, int64_t *n, int64_t link, double part,
                    const struct times_pair *pair)
 {
 	struct times_phase *phase = p->phase;
-	int64_t at = add_to_link(p, link, part * pair->bytes,
-	                         part * pair->messages);
+	int64_t at =
+	        add_to_link(p, link, part * pair->bytes, part * pair->messages);
 
 	if (at < 0 || times_room(&phase->way, &phase->max_ways, *n + 1,
 	                         sizeof(*phase->way), p->err))
@@ -171,8 +171,8 @@ static int place_flows(struct placing *p)
 	int n = 0;
 
 	if (!phase->flow)
-		phase->flow = malloc((CPL_TIMES_EXACT + 1) *
-		                     sizeof(*phase->flow));
+		phase->flow =
+		        malloc((CPL_TIMES_EXACT + 1) * sizeof(*phase->flow));
 	if (!phase->flow)
 		return cpl_fail_memory(p->err);
 	for (int h = 0; h < p->times->n_hosts; h++)
@@ -256,8 +256,8 @@ static int place_routers(struct placing *p)
 	const struct cpl_network *net = space->net;
 	int n = p->times->n_hosts, rc = 0;
 
-	if (times_room(&space->next, &space->max_hosts, n,
-	               sizeof(*space->next), p->err))
+	if (times_room(&space->next, &space->max_hosts, n, sizeof(*space->next),
+	               p->err))
 		return -1;
 	for (int h = n - 1; h >= 0; h--) {
 		int *head = &space->head[cpl_network_router(net, p->node[h])];
@@ -285,8 +285,7 @@ static int place_phase(struct placing *p)
 	int rc;
 
 	phase->n_links = 0;
-	phase->n_flows =
-	        count_flows(phase, p->node, p->times->n_hosts);
+	phase->n_flows = count_flows(phase, p->node, p->times->n_hosts);
 	phase->exact = phase->n_flows <= CPL_TIMES_EXACT;
 	rc = phase->exact ? place_flows(p) : place_routers(p);
 	for (int64_t i = 0; i < phase->n_links; i++)
@@ -331,7 +330,7 @@ int cpl_times_place(struct cpl_times *times, struct cpl_times_space *space,
 {
 	struct placing p = {
 	        .times = times, .space = space, .node = node, .err = err};
-	double alone = 0;
+	double busiest = 0;
 
 	times->net = space->net;
 	for (int i = 0; i < times->n_phases; i++) {
@@ -339,11 +338,16 @@ int cpl_times_place(struct cpl_times *times, struct cpl_times_space *space,
 		if (place_phase(&p))
 			return -1;
 		p.phase->alone = times_alone(times, p.phase);
-		alone += p.phase->weight * p.phase->alone;
 	}
 	if (sum_phases(times, space, err))
 		return -1;
-	times->period = times->run.seconds > 0 ? times->run.seconds : alone;
+	for (int64_t i = 0; i < times->n_rates; i++) {
+		double seconds = times->rate[i].rate /
+		                 bandwidth_of(space->net, times->rate[i].link);
+
+		busiest = seconds > busiest ? seconds : busiest;
+	}
+	times->period = times->run.seconds > 0 ? times->run.seconds : busiest;
 	for (int64_t i = 0; i < times->n_rates; i++)
 		times->rate[i].rate /= times->period;
 	return 0;

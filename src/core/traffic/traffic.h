@@ -48,6 +48,17 @@ void cpl_load_free(struct cpl_load *load);
 void cpl_load_add(struct cpl_load *into, const struct cpl_load *from,
                   const struct cpl_network *net);
 
+/* into += from / divisor, which turns a run's bytes into rates. O(links +
+ * nodes). */
+void cpl_load_add_part(struct cpl_load *into, const struct cpl_load *from,
+                       double divisor, const struct cpl_network *net);
+/* into = from * factor. O(links + nodes). */
+void cpl_load_scale(struct cpl_load *into, const struct cpl_load *from,
+                    double factor, const struct cpl_network *net);
+/* Seconds that the busiest link or node link takes. O(links + nodes). */
+double cpl_load_seconds(const struct cpl_load *load,
+                        const struct cpl_network *net);
+
 /*
  * max, mean and the PTRAM metrics of load + background (background may be
  * NULL). O(links).
