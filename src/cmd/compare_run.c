@@ -132,7 +132,7 @@ static int evaluate(const struct compare *c, struct scene *s, int first, int n,
 		if (cpl_workload_add_each(s->workload + first,
 		                          s->routing + first, n, &placed, err))
 			return -1;
-		placed.routing = cpl_routing_by_flow(s->routing[first]);
+		placed.routing = cpl_routing_by_flow(c->net, s->routing[first]);
 		if (!placement->place && guess && i + 1 < one->count &&
 		    cpl_workload_add(s->guess, &placed, err) < 0)
 			return -1;

@@ -35,7 +35,7 @@ int cmd_load_running(const char *path, const struct cpl_network *net,
 	    cpl_state_workload(&state, net, routing, dir, adaptive, err))
 		rc = -1;
 	if (adaptive)
-		routing = cpl_routing_by_flow(routing);
+		routing = cpl_routing_by_flow(net, routing);
 	if (rc >= 0 &&
 	    cpl_state_apply(&state, net, routing, dir, free_nodes, load, err))
 		rc = -1;

@@ -166,7 +166,7 @@ static int add_guess(struct traffic *t, struct cpl_job job,
 		          cpl_placement_is_search(list->job[i].placement));
 	if (!t->guess || !search || list->n == 1)
 		return 0;
-	job.routing = cpl_routing_by_flow(job.routing);
+	job.routing = cpl_routing_by_flow(t->net, job.routing);
 	job.hops = NULL;
 	return cpl_workload_add(t->guess, &job, err) < 0 ? -1 : 0;
 }

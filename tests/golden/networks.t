@@ -172,9 +172,31 @@ for net in tree ib routed aries hole; do
 			--algorithm "$algorithm"
 	done
 done
-for net in gpc gpc-nodes haec-box; do
+for net in gpc gpc-nodes haec-box dragonfly-plus-22 fattree-18; do
 	runs "$net: place" "$commplace" place --network "$networks/$net.json" \
 		--signature "$work/bt.json" --nodes 16 --policy auto
 done
+
+# 900 bytes between two leaves: over 18 spines of a cell, 50 each, or over the 18
+# links between two cells.
+plus() { # HOST HOST
+	printf '%s\n' "$@" >"$work/hosts"
+	"$commplace" traffic --network "$networks/dragonfly-plus-22.json" \
+		--signature "$work/two.json" --node-file "$work/hosts" \
+		--links "$work/links.csv" >/dev/null &&
+		awk -F, 'NR > 1 && $5 > 0 { n[$1 " " $5]++ } END { for (k in n) print k, n[k] }' \
+			"$work/links.csv" | sort | paste -sd,
+}
+printf '%s\n' '{"format": "commplace-signature", "version": 1, "name": "two",
+	"ranks": 2, "phases": [{"name": "all", "weight": 1, "traffic":
+	[[0, 1, 900, 1]]}]}' >"$work/two.json"
+is "$(plus n0001 n0002)" "" "dragonfly+: two nodes of a leaf"
+is "$(plus n0001 n0011)" "down 50 18,up 50 18" "two leaves of a cell"
+is "$(plus n0001 n4992)" "down 50 18,global 50 18,up 50 18" \
+	"of two cells"
+runs "the map of its links is drawn" "$commplace" traffic --network \
+	"$networks/dragonfly-plus-22.json" --signature "$work/two.json" \
+	--node-file "$work/hosts" --plot "$work/plus.svg"
+is "$(grep -c 'links down' "$work/plus.svg")" 1 "with a strip of the spines"
 
 done_testing

@@ -119,6 +119,117 @@ static inline struct cpl_network *random_torus(uint64_t seed)
 	return parse_network(text);
 }
 
+static inline struct cpl_network *random_tree(uint64_t seed)
+{
+	int levels = draw(seed, 0, 1, 3), leaves = 1;
+	char text[1024];
+	size_t n;
+
+	n = (size_t)snprintf(text, sizeof(text),
+	                     "{\"format\": \"commplace-network\", "
+	                     "\"version\": 1, \"type\": \"fattree\", "
+	                     "\"nodes_per_router\": 2, \"levels\": [");
+	for (int l = 0; l < levels; l++) {
+		uint64_t at = 10 * (uint64_t)l;
+		int down = draw(seed, at + 1, 2, 4);
+
+		leaves *= down;
+		n += (size_t)snprintf(
+		        text + n, sizeof(text) - n,
+		        "%s{\"down\": %d, \"up\": %d, \"links\": %d, "
+		        "\"bandwidth\": %d}",
+		        l ? ", " : "", down, draw(seed, at + 2, 1, 3),
+		        draw(seed, at + 3, 1, 3), draw(seed, at + 4, 1, 5));
+	}
+	leaves -= draw(seed, 90, 0, 1);
+	snprintf(text + n, sizeof(text) - n,
+	         "], \"leaves\": %d, \"nodes\": \"n[0-%d]\"}", leaves,
+	         2 * leaves - 1);
+	return parse_network(text);
+}
+
+/* A random tree of cables and some more, parallel ones too. */
+static inline struct cpl_network *random_graph(uint64_t seed)
+{
+	int routers = draw(seed, 0, 2, 20), with = draw(seed, 1, 1, routers);
+	int more = draw(seed, 2, 0, 20);
+	char text[4096];
+	size_t n;
+
+	n = (size_t)snprintf(text, sizeof(text),
+	                     "{\"format\": \"commplace-network\", "
+	                     "\"version\": 1, \"type\": \"graph\", "
+	                     "\"routers\": %d, \"node_routers\": %d, "
+	                     "\"nodes\": \"n[0-%d]\", \"links\": [",
+	                     routers, with, with - 1);
+	for (int i = 1; i < routers + more; i++) {
+		uint64_t at = 100 + 3 * (uint64_t)i;
+		int from = i < routers ? i : draw(seed, at, 1, routers - 1);
+		int to = draw(seed, at + 1, 0, from - 1);
+
+		n += (size_t)snprintf(text + n, sizeof(text) - n,
+		                      "%s[%d, %d, %d]", i > 1 ? ", " : "", from,
+		                      to, draw(seed, at + 2, 1, 4));
+	}
+	snprintf(text + n, sizeof(text) - n, "]}");
+	return parse_network(text);
+}
+
+/* Dragonfly+: cells of different size, spines without a link to some cell. */
+static inline struct cpl_network *random_plus(uint64_t seed)
+{
+	int cells = draw(seed, 0, 1, 5), k = draw(seed, 1, 1, 4), n_leaves = 0;
+	char leaves[64] = "", spines[64] = "", links[3072] = "", text[4096];
+	size_t a = 0, b = 0;
+
+	for (int c = 0; c < cells; c++) {
+		int n = draw(seed, 10 + (uint64_t)c, 1, 4);
+
+		n_leaves += n;
+		a += (size_t)snprintf(leaves + a, sizeof(leaves) - a, "%s%d",
+		                      c ? "," : "", n);
+		b += (size_t)snprintf(
+		        spines + b, sizeof(spines) - b, "%s%d", c ? "," : "",
+		        seed % 2 ? 3 : draw(seed, 20 + (uint64_t)c, 1, 4));
+	}
+	if (seed % 2)
+		random_links(links, sizeof(links), seed, cells, 3, k);
+	snprintf(text, sizeof(text),
+	         "{\"format\": \"commplace-network\", \"version\": 1, "
+	         "\"type\": \"dragonfly+\", \"cells\": %d, "
+	         "\"leaves\": [%s], \"spines\": [%s], "
+	         "\"nodes_per_router\": 2, "
+	         "\"links_per_leaf_spine_pair\": %d, "
+	         "\"global_links_per_cell_pair\": %d, "
+	         "\"global_wiring\": \"%s\"%s, \"bandwidth\": "
+	         "{\"up\": 2, \"global\": 3}, \"nodes\": \"n[0-%d]\"}",
+	         cells, leaves, spines, draw(seed, 2, 1, 3), k,
+	         seed % 2 ? "list" : "modulo", links, 2 * n_leaves - 1);
+	return parse_network(text);
+}
+
+static inline struct cpl_network *random_hyperx(uint64_t seed)
+{
+	int n_dims = 1 + (int)(seed % 4), routers = 1;
+	char dims[64] = "", text[512];
+	size_t at = 0;
+
+	for (int d = 0; d < n_dims; d++) {
+		int n = draw(seed, 10 + (uint64_t)d, 1, 4);
+
+		routers *= n;
+		at += (size_t)snprintf(dims + at, sizeof(dims) - at, "%s%d",
+		                       d ? "," : "", n);
+	}
+	snprintf(text, sizeof(text),
+	         "{\"format\": \"commplace-network\", \"version\": 1, "
+	         "\"type\": \"hyperx\", \"dims\": [%s], "
+	         "\"links_per_router_pair\": %d, \"bandwidth\": "
+	         "{\"dim\": %d}, \"nodes\": \"n[0-%d]\"}",
+	         dims, draw(seed, 1, 1, 3), draw(seed, 2, 1, 5), routers - 1);
+	return parse_network(text);
+}
+
 /* Random messages between nodes; rank r is on node r. */
 static inline struct cpl_comm *random_comm(const struct cpl_network *net,
                                            uint64_t seed)

@@ -300,6 +300,130 @@ static void test_adaptive_minimal_far_apart(void **state)
 	cpl_network_free(net);
 }
 
+/* Hops to `to` of all routers, by going over all links until nothing changes. */
+static int *hops_to(const struct cpl_network *net, int to)
+{
+	int *hops = malloc((size_t)net->n_routers * sizeof(*hops));
+	bool changed = true;
+
+	for (int r = 0; r < net->n_routers; r++)
+		hops[r] = r == to ? 0 : 9999;
+	while (changed) {
+		changed = false;
+		for (int64_t l = 0; l < net->n_links; l++) {
+			int a = net->link_from[l], b = net->link_to[l];
+
+			if (hops[b] + 1 < hops[a]) {
+				hops[a] = hops[b] + 1;
+				changed = true;
+			}
+		}
+	}
+	return hops;
+}
+
+/* Walks every way from `at`, and counts them. */
+static double count_ways(const struct cpl_network *net, const int *hops, int at)
+{
+	double n = 0;
+
+	if (!hops[at])
+		return 1;
+	for (int64_t l = 0; l < net->n_links; l++)
+		if (net->link_from[l] == at &&
+		    hops[net->link_to[l]] == hops[at] - 1)
+			n += count_ways(net, hops, net->link_to[l]);
+	return n;
+}
+
+/* A link is on as many ways as lead to it times those that go on from it. */
+static void over_ways(const struct cpl_network *net, int from, int to,
+                      double bytes, double *want)
+{
+	int *hops = hops_to(net, to);
+	double *ways = calloc((size_t)net->n_routers, sizeof(*ways));
+	double all = count_ways(net, hops, from);
+
+	ways[from] = 1;
+	for (int d = hops[from]; d > 0; d--)
+		for (int64_t l = 0; l < net->n_links; l++) {
+			int a = net->link_from[l], b = net->link_to[l];
+
+			if (hops[a] != d || hops[b] != d - 1)
+				continue;
+			want[l] += bytes * ways[a] / all *
+			           count_ways(net, hops, b);
+			ways[b] += ways[a];
+		}
+	free(ways);
+	free(hops);
+}
+
+static void check_ecmp(struct cpl_network *net, uint64_t seed)
+{
+	struct cpl_comm *comm = random_comm(net, seed);
+	double *want = calloc((size_t)net->n_links + 1, sizeof(*want));
+	int ports = net->nodes_per_router;
+	struct cpl_job_sums sums;
+	struct cpl_load load;
+
+	for (int r = 0; r < comm->ranks; r++)
+		for (int64_t e = comm->row[r]; e < comm->row[r + 1]; e++)
+			if (r / ports != comm->to[e] / ports)
+				over_ways(net, r / ports, comm->to[e] / ports,
+				          comm->bytes[e], want);
+	evaluate(net, "ecmp", comm, &load, &sums);
+	same_loads(net, load.link, want, seed);
+	cpl_load_free(&load);
+	cpl_comm_free(comm);
+	cpl_network_free(net);
+	free(want);
+}
+
+static void test_ecmp(void **state)
+{
+	for (uint64_t seed = 0; seed < CASES; seed++) {
+		check_ecmp(random_plus(seed), seed);
+		check_ecmp(random_hyperx(seed), seed);
+		check_ecmp(random_tree(seed), seed);
+		check_ecmp(random_graph(seed), seed);
+	}
+}
+
+/* The list of a route says the same as adding it up. */
+static void test_ecmp_lists(void **state)
+{
+	for (uint64_t seed = 0; seed < CASES; seed++) {
+		struct cpl_network *net = seed % 3 == 0   ? random_plus(seed)
+		                          : seed % 3 == 1 ? random_tree(seed)
+		                                          : random_hyperx(seed);
+		const struct cpl_routing *ecmp = &cpl_routing_ecmp;
+		size_t links = (size_t)net->n_links + 1;
+		int64_t most = cpl_route_max(net, ecmp);
+		struct cpl_share *share = calloc((size_t)most, sizeof(*share));
+		double *want = calloc(links, sizeof(*want));
+		double *got = calloc(links, sizeof(*got));
+
+		for (int to = 0; to < net->n_node_routers; to++) {
+			int n = ecmp->links(net, 0, to, share);
+			double hops = 0;
+
+			assert_true(n <= most);
+			ecmp->add(net, 0, to, 1, want);
+			for (int i = 0; i < n; i++) {
+				got[share[i].link] += share[i].part;
+				hops += share[i].part;
+			}
+			assert_number(hops, ecmp->hops(net, 0, to), 1e-9);
+		}
+		same_loads(net, got, want, seed);
+		free(share);
+		free(want);
+		free(got);
+		cpl_network_free(net);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -310,6 +434,8 @@ int main(void)
 	        cmocka_unit_test(test_dimension_order),
 	        cmocka_unit_test(test_adaptive_minimal),
 	        cmocka_unit_test(test_adaptive_minimal_far_apart),
+	        cmocka_unit_test(test_ecmp),
+	        cmocka_unit_test(test_ecmp_lists),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -304,7 +304,7 @@ static void test_quick(void **state)
 	assert_ptr_equal(cpl_routing_find_quick(net, "AI", &err),
 	                 &cpl_routing_adaptive_indirect);
 	assert_null(cpl_routing_find_quick(net, "DO", &err));
-	assert_ptr_equal(cpl_routing_by_flow(&cpl_routing_adaptive_minimal),
+	assert_ptr_equal(cpl_routing_by_flow(net, &cpl_routing_adaptive_minimal),
 	                 &cpl_routing_adaptive_minimal);
 	cpl_network_free(net);
 }

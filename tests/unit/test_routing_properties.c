@@ -21,62 +21,6 @@
 /* Rounding must not decide: a full link's rest counts as nothing. */
 #define AD_WITHIN 1e-4
 
-static struct cpl_network *random_tree(uint64_t seed)
-{
-	int levels = draw(seed, 0, 1, 3), leaves = 1;
-	char text[1024];
-	size_t n;
-
-	n = (size_t)snprintf(text, sizeof(text),
-	                     "{\"format\": \"commplace-network\", "
-	                     "\"version\": 1, \"type\": \"fattree\", "
-	                     "\"nodes_per_router\": 2, \"levels\": [");
-	for (int l = 0; l < levels; l++) {
-		uint64_t at = 10 * (uint64_t)l;
-		int down = draw(seed, at + 1, 2, 4);
-
-		leaves *= down;
-		n += (size_t)snprintf(
-		        text + n, sizeof(text) - n,
-		        "%s{\"down\": %d, \"up\": %d, \"links\": %d, "
-		        "\"bandwidth\": %d}",
-		        l ? ", " : "", down, draw(seed, at + 2, 1, 3),
-		        draw(seed, at + 3, 1, 3), draw(seed, at + 4, 1, 5));
-	}
-	leaves -= draw(seed, 90, 0, 1);
-	snprintf(text + n, sizeof(text) - n,
-	         "], \"leaves\": %d, \"nodes\": \"n[0-%d]\"}", leaves,
-	         2 * leaves - 1);
-	return parse_network(text);
-}
-
-/* A random tree of cables and some more, parallel ones too. */
-static struct cpl_network *random_graph(uint64_t seed)
-{
-	int routers = draw(seed, 0, 2, 20), with = draw(seed, 1, 1, routers);
-	int more = draw(seed, 2, 0, 20);
-	char text[4096];
-	size_t n;
-
-	n = (size_t)snprintf(text, sizeof(text),
-	                     "{\"format\": \"commplace-network\", "
-	                     "\"version\": 1, \"type\": \"graph\", "
-	                     "\"routers\": %d, \"node_routers\": %d, "
-	                     "\"nodes\": \"n[0-%d]\", \"links\": [",
-	                     routers, with, with - 1);
-	for (int i = 1; i < routers + more; i++) {
-		uint64_t at = 100 + 3 * (uint64_t)i;
-		int from = i < routers ? i : draw(seed, at, 1, routers - 1);
-		int to = draw(seed, at + 1, 0, from - 1);
-
-		n += (size_t)snprintf(text + n, sizeof(text) - n,
-		                      "%s[%d, %d, %d]", i > 1 ? ", " : "", from,
-		                      to, draw(seed, at + 2, 1, 4));
-	}
-	snprintf(text + n, sizeof(text) - n, "]}");
-	return parse_network(text);
-}
-
 /* Routers of a random walk without its circles; their number. */
 static int random_route(const struct cpl_network *net, uint64_t seed,
                         uint64_t *at, int from, int to, int *route)
@@ -192,13 +136,21 @@ static void test_conservation(void **state)
 		cpl_network_free(net);
 		net = random_tree(seed);
 		conserves(net, "dmodk", seed);
+		conserves(net, "ecmp", seed);
 		add_random_routes(net, seed);
 		conserves(net, "table", seed);
 		cpl_network_free(net);
 		net = random_graph(seed);
 		conserves(net, "SP", seed);
+		conserves(net, "ecmp", seed);
 		add_random_routes(net, seed);
 		conserves(net, "table", seed);
+		cpl_network_free(net);
+		net = random_plus(seed);
+		conserves(net, "ecmp", seed);
+		cpl_network_free(net);
+		net = random_hyperx(seed);
+		conserves(net, "ecmp", seed);
 		cpl_network_free(net);
 		net = random_haec(seed);
 		conserves(net, "HB", seed);

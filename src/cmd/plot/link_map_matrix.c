@@ -150,7 +150,7 @@ static void measure(const struct cpl_network *net, int *length)
 {
 	for (int d = 0; d < CPL_NETWORK_MAX_DIMS; d++)
 		length[d] = 1;
-	for (int r = 0; r < net->n_node_routers; r++) {
+	for (int r = 0; r < net->n_routers; r++) {
 		int at[CPL_NETWORK_MAX_DIMS];
 		int n = cpl_network_coordinates(net, r, at);
 

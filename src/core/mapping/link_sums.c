@@ -65,7 +65,7 @@ int cpl_link_sums_init(struct cpl_link_sums *sums,
 
 	*sums = (struct cpl_link_sums){0};
 	if (cpl_moves_init(&sums->moves, req->net,
-	                   cpl_routing_by_flow(req->routing), req->host,
+	                   cpl_routing_by_flow(req->net, req->routing), req->host,
 	                   req->n_hosts,
 	                   req->background ? req->background->link : NULL, err))
 		return -1;

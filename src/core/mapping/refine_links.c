@@ -202,7 +202,7 @@ int cpl_map_refine_links(const struct cpl_map_request *req,
 	for (int r = 0; r < ranks; r++)
 		node[r] = req->host[rank_host[r]];
 	if (!cpl_moves_init(
-	            &l.moves, req->net, cpl_routing_by_flow(req->routing),
+	            &l.moves, req->net, cpl_routing_by_flow(req->net, req->routing),
 	            req->host, req->n_hosts,
 	            req->background ? req->background->link : NULL, err) &&
 	    !cpl_moves_job(&l.moves, req->comm, node, false, err)) {

@@ -3,6 +3,7 @@
 
 #include <float.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@ static const char *const common_keys[] = {
 
 #define COMMON_KEYS (sizeof(common_keys) / sizeof(*common_keys))
 #define MAX_KEYS 32
+#define MAX_CABLES 1000
 /* Parsed, a text takes some 16 times its size. */
 #define MAX_BYTES (UINT64_C(64) << 20)
 
@@ -208,11 +210,48 @@ int cpl_network_dims(struct cpl_network *net, const json_t *root, int *dim,
 	return n_dims;
 }
 
+int cpl_network_bundle(struct cpl_network *net, const json_t *object,
+                       const char *key, int class, struct cpl_error *err)
+{
+	struct cpl_link_class *links = &net->link_class[class];
+
+	if (cpl_json_take_int(object, key, 1, MAX_CABLES, &links->cables, err))
+		return -1;
+	if (links->cables * links->count > CPL_NETWORK_MAX_LINKS)
+		return cpl_fail(err, "\"%s\" makes more than %lld links", key,
+		                (long long)CPL_NETWORK_MAX_LINKS);
+	links->bandwidth *= links->cables;
+	if (!isfinite(links->bandwidth))
+		return cpl_fail(err, "bandwidth: \"%s\" is too large",
+		                links->name);
+	return 0;
+}
+
 void cpl_network_add_level(struct cpl_network *net, const char *name,
                            int routers)
 {
 	net->level[net->n_levels++] =
 	        (struct cpl_level){.name = name, .routers = routers};
+}
+
+int cpl_network_add_units(struct cpl_network *net, const char *name,
+                          const int *size, int n, struct cpl_error *err)
+{
+	struct cpl_level *level = &net->level[net->n_levels];
+	int routers = 0;
+
+	for (int u = 0; u < n; u++)
+		routers += size[u];
+	level->unit_of = malloc((size_t)routers * sizeof(*level->unit_of));
+	if (!level->unit_of)
+		return cpl_fail_memory(err);
+	level->name = name;
+	level->routers = size[0];
+	for (int u = 0, r = 0; u < n; u++)
+		for (int i = 0; i < size[u]; i++)
+			level->unit_of[r++] = u;
+	net->n_levels++;
+	return 0;
 }
 
 const struct cpl_level *cpl_network_level(const struct cpl_network *net,
@@ -241,7 +280,7 @@ int cpl_network_coordinates(const struct cpl_network *net, int router, int *at)
 		int unit = cpl_level_unit(level, router);
 
 		at[l] = unit - (l ? cpl_level_unit(level, first) : 0);
-		first = unit * level->routers;
+		first = cpl_network_router(net, level->node[level->first[unit]]);
 	}
 	return net->n_levels;
 }
@@ -290,15 +329,17 @@ static int list_nodes(struct cpl_network *net, struct cpl_error *err)
 		return -1;
 	for (int l = 0; l < net->n_levels; l++) {
 		struct cpl_level *level = &net->level[l];
-		int n = (net->n_node_routers - 1) / level->routers + 1;
+		int last = net->n_node_routers - 1;
+		int n = cpl_level_unit(level, last) + 1;
 
 		level->n_units = n;
 		level->node = net->router_node;
 		level->first = malloc(((size_t)n + 1) * sizeof(*level->first));
 		if (!level->first)
 			return cpl_fail_memory(err);
-		for (int u = 0; u < n; u++)
-			level->first[u] = net->router_first[u * level->routers];
+		for (int r = last; r >= 0; r--)
+			level->first[cpl_level_unit(level, r)] =
+			        net->router_first[r];
 		level->first[n] = net->n_nodes;
 	}
 	return 0;
@@ -569,8 +610,10 @@ void cpl_network_free(struct cpl_network *net)
 			free(net->node_name[node]);
 	free(net->node_name);
 	free(net->index);
-	for (int l = 0; l < net->n_levels; l++)
+	for (int l = 0; l < net->n_levels; l++) {
 		free(net->level[l].first);
+		free(net->level[l].unit_of);
+	}
 	free(net->port_router);
 	free(net->router_first);
 	free(net->router_node);

@@ -67,10 +67,18 @@ struct cpl_level {
 	const char *name; /* "group": how policies ask for it; NULL: none does */
 	int n_units;
 	int routers; /* consecutive ones of a unit, the last may have fewer */
+	int *unit_of; /* [n_node_routers] where units differ in their routers,
+	               * which are consecutive too; else NULL */
 	/* Nodes of unit u, by their first port: node[first[u]] ..
 	 * node[first[u + 1] - 1], by id. */
 	int *first; /* [n_units + 1] */
 	const int *node;
+};
+
+/* A link of a route with its part of the bytes. */
+struct cpl_share {
+	int link;
+	double part;
 };
 
 struct cpl_node_index; /* name -> node id, private */
@@ -184,7 +192,8 @@ const struct cpl_level *cpl_network_level(const struct cpl_network *net,
 /* Unit of a router with nodes. O(1). */
 static inline int cpl_level_unit(const struct cpl_level *level, int router)
 {
-	return router / level->routers;
+	return level->unit_of ? level->unit_of[router]
+			      : router / level->routers;
 }
 
 /* Coordinates of a router with nodes into at[CPL_NETWORK_MAX_DIMS]: how many.

@@ -7,9 +7,12 @@ network_types = src/core/network/dragonfly/dragonfly.c \
 	src/core/network/torus/torus.c \
 	src/core/network/fattree/fattree.c \
 	src/core/network/graph/graph.c \
+	src/core/network/dragonfly_plus/dragonfly_plus.c \
+	src/core/network/hyperx/hyperx.c \
 	src/core/network/haec/haec.c
 core_sources += $(network_types) src/core/network/dragonfly/dragonfly.h \
 	src/core/network/dragonfly/wiring.c \
+	src/core/network/dragonfly_plus/dragonfly_plus.h \
 	src/core/network/fattree/fattree.h src/core/network/haec/haec.h
 core_tables += src/core/network/types.c
 src/core/network/types.c: scripts/registry.awk Makefile $(network_types)

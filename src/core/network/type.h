@@ -53,7 +53,21 @@ struct cpl_network_type {
 	             struct cpl_error *err);
 	int (*links)(struct cpl_network *net, struct cpl_error *err);
 	void (*release)(struct cpl_network *net);
-	/* See cpl_network_coordinates; NULL: the product's, or by levels. */
+	/*
+	 * All shortest ways between two different routers with nodes, the same
+	 * part of the bytes on each (parallel links are ways of their own):
+	 * take(arg, share) for their links, a link perhaps several times, but
+	 * at most spread_again() times more than once in all (NULL: never).
+	 * And how many links such a way has. NULL: the type has no formula.
+	 * O(links of the ways), O(dimensions).
+	 */
+	void (*spread)(const struct cpl_network *net, int from, int to,
+	               void (*take)(void *arg, struct cpl_share share),
+	               void *arg);
+	int64_t (*spread_again)(const struct cpl_network *net);
+	int (*distance)(const struct cpl_network *net, int from, int to);
+	/* See cpl_network_coordinates; NULL: the product's, or by levels. The
+	 * type's own are for all routers where there is a drawing. */
 	int (*coordinates)(const struct cpl_network *net, int router, int *at);
 	const struct cpl_drawing *drawing; /* NULL: there is none */
 	/* Its sizes in words ("dragonfly of 4 groups"), and as a JSON object
@@ -111,9 +125,17 @@ static inline void cpl_network_set_link(struct cpl_network *net, int64_t link,
 	net->link_to[link] = to;
 }
 
-/* Append the next finer level, of units of `routers` routers each. */
+/* Bundle each link of a class: parallel cables, object[key] of them (default
+ * 1), the class' bandwidth being that of one. */
+int cpl_network_bundle(struct cpl_network *net, const json_t *object,
+                       const char *key, int class, struct cpl_error *err);
+
+/* Append the next finer level, of units of `routers` routers each; or (-1 with
+ * err: memory) of n units of size[n] routers. */
 void cpl_network_add_level(struct cpl_network *net, const char *name,
                            int routers);
+int cpl_network_add_units(struct cpl_network *net, const char *name,
+                          const int *size, int n, struct cpl_error *err);
 
 /* object[key] as bytes/s, above 0 and finite; untouched when absent, or object
  * is NULL. */

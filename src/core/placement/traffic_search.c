@@ -391,7 +391,7 @@ int cpl_traffic_search(const struct cpl_decide_request *req,
 	struct search s = {
 	        .req = req,
 	        .net = net,
-	        .routing = cpl_routing_by_flow(req->routing),
+	        .routing = cpl_routing_by_flow(net, req->routing),
 	        .out = hosts,
 	};
 	int rc = -1;

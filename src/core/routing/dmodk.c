@@ -2,25 +2,13 @@
 #include "network/fattree/fattree.h"
 #include "routing/routing.h"
 
-/* Levels to climb until both leaves are below. */
-static int climb(const struct cpl_fattree *tree, int from, int to)
-{
-	int levels = 0;
-
-	for (; from != to; levels++) {
-		from /= tree->down[levels];
-		to /= tree->down[levels];
-	}
-	return levels;
-}
-
 /* The links of the one route to a node; how many. Way up and way down take the
  * same choices, so the way down needs no other arithmetic. */
 static int find(const struct cpl_network *net, int from, int to, int node,
                 int *link)
 {
 	const struct cpl_fattree *tree = cpl_fattree_of(net);
-	int levels = climb(tree, from, to), replica = 0, n = 0;
+	int levels = cpl_fattree_climb(tree, from, to), replica = 0, n = 0;
 
 	for (int l = 0; l < levels; l++) {
 		int below = replica * tree->subtrees[l];
@@ -98,7 +86,7 @@ static int links(const struct cpl_network *net, int from, int to,
 
 static double hops(const struct cpl_network *net, int from, int to)
 {
-	return 2 * climb(cpl_fattree_of(net), from, to);
+	return 2 * cpl_fattree_climb(cpl_fattree_of(net), from, to);
 }
 
 const struct cpl_routing cpl_routing_dmodk = {

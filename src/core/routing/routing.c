@@ -17,11 +17,13 @@ const struct cpl_routing *cpl_routing_at(int i)
 static bool is_for(const struct cpl_entry *entry, const void *type)
 {
 	const struct cpl_routing *r = (const struct cpl_routing *)entry;
-	unsigned has = ((const struct cpl_network_type *)type)->flags;
+	const struct cpl_network_type *t = type;
+	unsigned has = t->flags;
 
 	if (r->type)
 		return r->type == type;
-	return (!(r->flags & CPL_ROUTING_TABLE) || has & CPL_NETWORK_TABLES) &&
+	return (!(r->flags & CPL_ROUTING_SPREAD) || t->spread) &&
+	       (!(r->flags & CPL_ROUTING_TABLE) || has & CPL_NETWORK_TABLES) &&
 	       (!(r->flags & CPL_ROUTING_PRODUCT) ||
 	        has & CPL_NETWORK_PRODUCT) &&
 	       (!(r->flags & CPL_ROUTING_WAYS) || has & CPL_NETWORK_WAYS);
@@ -79,18 +81,13 @@ const struct cpl_routing *cpl_routing_find_quick(const struct cpl_network *net,
 {
 	const struct cpl_routing *routing = cpl_routing_find(net, name, err);
 
-	return routing && !name ? cpl_routing_by_flow(routing) : routing;
+	return routing && !name ? cpl_routing_by_flow(net, routing) : routing;
 }
 
-const struct cpl_routing *cpl_routing_by_flow(const struct cpl_routing *routing)
+const struct cpl_routing *cpl_routing_by_flow(const struct cpl_network *net,
+                                              const struct cpl_routing *routing)
 {
-	int i = 0;
-
-	if (routing->add)
-		return routing;
-	while (cpl_routing_at(i)->type != routing->type)
-		i++;
-	return cpl_routing_at(i);
+	return routing->add ? routing : cpl_routing_minimal(net);
 }
 
 void cpl_flows_free(struct cpl_flows *flows)

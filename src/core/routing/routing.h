@@ -33,18 +33,13 @@ struct cpl_routed {
 	double max_hops;  /* mean links of the flow that goes farthest */
 };
 
-/* A link of a route with its part of the bytes. */
-struct cpl_share {
-	int link;
-	double part;
-};
-
 enum cpl_routing_flags {
 	CPL_ROUTING_TABLE = 1,   /* needs net->routes */
 	CPL_ROUTING_WAYS = 2,    /* needs net->ways */
 	CPL_ROUTING_PRODUCT = 4, /* needs net->product */
 	CPL_ROUTING_SAMPLED = 8, /* stands beside an exact one, to compare; not
 	                          * among "all" routings */
+	CPL_ROUTING_SPREAD = 32, /* needs the type's spread */
 	CPL_ROUTING_ADAPTIVE = 16, /* see adaptive/adaptive.h */
 };
 
@@ -108,10 +103,11 @@ const struct cpl_routing *cpl_routing_find_quick(const struct cpl_network *net,
                                                  const char *name,
                                                  struct cpl_error *err);
 
-/* The routing itself, or where it has no add the minimal one of its type: for
+/* The routing itself, or where it has no add the minimal one of the network: for
  * searches that go from one placement to the next by increments. */
 const struct cpl_routing *
-cpl_routing_by_flow(const struct cpl_routing *routing);
+cpl_routing_by_flow(const struct cpl_network *net,
+                    const struct cpl_routing *routing);
 
 /* Lists the links of one route after the other. */
 struct cpl_route_finder {
@@ -203,6 +199,18 @@ extern const struct cpl_routing cpl_routing_dmodk;
 /* shortest-path: fewest hops; of those the lowest next router at each step;
  * evenly over the links to it. */
 extern const struct cpl_routing cpl_routing_shortest_path;
+/*
+ * ecmp (equal-cost multipath): evenly over all ways of fewest hops, parallel
+ * links being ways of their own; from the type's formula. O(links of the ways).
+ */
+extern const struct cpl_routing cpl_routing_ecmp;
+/*
+ * The same where there is no formula: a search from each router that sends,
+ * then bytes from the farthest routers back in proportion to the ways that lead
+ * there (Brandes 2001, "A faster algorithm for betweenness centrality", with
+ * bytes for ones). O(links) for each router that sends, without a table.
+ */
+extern const struct cpl_routing cpl_routing_ecmp_graph;
 /* table: evenly over the routes that the file gives for the flow. */
 extern const struct cpl_routing cpl_routing_table;
 /* dimension-order: dimension 0 first, the shorter way round, ties to +. */

@@ -15,6 +15,8 @@ routings = src/core/routing/static_direct.c \
 	src/core/routing/dmodk.c \
 	src/core/routing/shortest_path.c \
 	src/core/routing/table.c \
+	src/core/routing/ecmp.c \
+	src/core/routing/ecmp_graph.c \
 	src/core/routing/haec.c
 core_sources += $(routings)
 core_tables += src/core/routing/routings.c

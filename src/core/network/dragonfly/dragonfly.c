@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "network/dragonfly/dragonfly.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "network/type.h"
 
-#define MAX_CABLES 1000
 /* Words of rows_columns[] up to which it is kept. */
 #define MAX_ROWS_COLUMNS (INT64_C(1) << 22)
 
@@ -21,24 +19,6 @@ static const char *const keys[] = {"groups",
                                    NULL};
 static const char *const levels[] = {"group", "chassis", "router", NULL};
 static const char *const classes[] = {"row", "column", "global", NULL};
-
-/* Parallel cables of a class: a link is a bundle of them. */
-static int bundle(struct cpl_network *net, const json_t *root, const char *key,
-                  int class, struct cpl_error *err)
-{
-	struct cpl_link_class *links = &net->link_class[class];
-
-	if (cpl_json_take_int(root, key, 1, MAX_CABLES, &links->cables, err))
-		return -1;
-	if (links->cables * links->count > CPL_NETWORK_MAX_LINKS)
-		return cpl_fail(err, "\"%s\" makes more than %lld links", key,
-		                (long long)CPL_NETWORK_MAX_LINKS);
-	links->bandwidth *= links->cables;
-	if (!isfinite(links->bandwidth))
-		return cpl_fail(err, "bandwidth: \"%s\" is too large",
-		                links->name);
-	return 0;
-}
 
 static int shape(struct cpl_network *net, const json_t *root,
                  struct cpl_error *err)
@@ -77,10 +57,10 @@ static int shape(struct cpl_network *net, const json_t *root,
 	count[CPL_DRAGONFLY_GLOBAL] =
 	        (int64_t)df->groups * (df->groups - 1) * df->global_per_pair;
 	if (cpl_network_add_classes(net, root, classes, count, err) ||
-	    bundle(net, root, "row_links_per_router_pair", CPL_DRAGONFLY_ROW,
-	           err) ||
-	    bundle(net, root, "column_links_per_router_pair",
-	           CPL_DRAGONFLY_COLUMN, err))
+	    cpl_network_bundle(net, root, "row_links_per_router_pair",
+	                       CPL_DRAGONFLY_ROW, err) ||
+	    cpl_network_bundle(net, root, "column_links_per_router_pair",
+	                       CPL_DRAGONFLY_COLUMN, err))
 		return -1;
 	return cpl_wiring_read(net, root, err);
 }

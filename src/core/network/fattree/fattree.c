@@ -165,6 +165,46 @@ static int links(struct cpl_network *net, struct cpl_error *err)
 	return 0;
 }
 
+/* All parents at each level; the way down is over the same replicas. */
+static void spread(const struct cpl_network *net, int from, int to,
+                   void (*take)(void *arg, struct cpl_share share), void *arg)
+{
+	const struct cpl_fattree *tree = cpl_fattree_of(net);
+	int levels = cpl_fattree_climb(tree, from, to);
+	double part = 1.0;
+
+	for (int l = 0; l < levels; l++) {
+		int ways = tree->up[l] * tree->ports[l];
+
+		part /= ways;
+		for (int i = 0; i < tree->replicas[l] * ways; i++) {
+			int below = i / ways * tree->subtrees[l];
+			int parent = i % ways / tree->ports[l];
+			int port = i % tree->ports[l];
+
+			take(arg, (struct cpl_share){
+			                  (int)cpl_fattree_link(
+			                          net, l, below + from, parent,
+			                          port, 0),
+			                  part});
+			take(arg, (struct cpl_share){
+			                  (int)cpl_fattree_link(
+			                          net, l, below + to, parent,
+			                          port, 1),
+			                  part});
+		}
+		/* Ports of a link join at its end. */
+		part *= tree->ports[l];
+		from /= tree->down[l];
+		to /= tree->down[l];
+	}
+}
+
+static int distance(const struct cpl_network *net, int from, int to)
+{
+	return 2 * cpl_fattree_climb(cpl_fattree_of(net), from, to);
+}
+
 static void describe(const struct cpl_network *net, FILE *out)
 {
 	const struct cpl_fattree *tree = cpl_fattree_of(net);
@@ -197,6 +237,8 @@ const struct cpl_network_type cpl_network_fattree = {
         .size = sizeof(struct cpl_fattree),
         .shape = shape,
         .links = links,
+        .spread = spread,
+        .distance = distance,
         .describe = describe,
         .sizes = sizes,
 };

@@ -35,6 +35,19 @@ cpl_fattree_of(const struct cpl_network *net)
 	return (const void *)net->own;
 }
 
+/* Levels to climb until both leaves are below. */
+static inline int cpl_fattree_climb(const struct cpl_fattree *tree, int from,
+                                    int to)
+{
+	int levels = 0;
+
+	for (; from != to; levels++) {
+		from /= tree->down[levels];
+		to /= tree->down[levels];
+	}
+	return levels;
+}
+
 /* Link up from switch `index` of level l, or the same cable down to it. */
 static inline int64_t cpl_fattree_link(const struct cpl_network *net, int l,
                                        int index, int parent, int port,
