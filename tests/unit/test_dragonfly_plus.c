@@ -27,9 +27,9 @@ static void test_links(void **state)
 	 * (b * 2 + k) mod spines of a. */
 	static const int up[][2] = {{0, 6}, {0, 7}, {1, 6}, {1, 7},  {2, 8},
 	                            {3, 8}, {4, 8}, {5, 9}, {5, 10}, {5, 11}};
-	static const int global[][2] = {{6, 8},  {7, 8},  {6, 9}, {7, 10},
-	                                {8, 6},  {8, 7},  {8, 11}, {8, 9},
-	                                {9, 6},  {10, 7}, {11, 8}, {9, 8}};
+	static const int global[][2] = {{6, 8}, {7, 8},  {6, 9},  {7, 10},
+	                                {8, 6}, {8, 7},  {8, 11}, {8, 9},
+	                                {9, 6}, {10, 7}, {11, 8}, {9, 8}};
 	struct cpl_network *net = parse_network(CELLS "}");
 
 	assert_int_equal(net->n_routers, 12);
@@ -50,7 +50,8 @@ static void test_links(void **state)
 
 static void test_cells(void **state)
 {
-	static const int cell[] = {0, 0, 1, 1, 1, 2}, leaf[] = {0, 1, 0, 1, 2, 0};
+	static const int cell[] = {0, 0, 1, 1, 1, 2},
+	                 leaf[] = {0, 1, 0, 1, 2, 0};
 	struct cpl_network *net = parse_network(CELLS "}");
 	const struct cpl_level *group = cpl_network_level(net, "group");
 	int at[CPL_NETWORK_MAX_DIMS];
@@ -110,11 +111,12 @@ static void test_policy_takes_cells(void **state)
 
 		assert_int_equal(policy->place(&req, node, &err), 0);
 		for (int i = 0; i < 6; i++)
-			used[cpl_level_unit(group,
-			                    cpl_network_router(net, node[i]))]++;
+			used[cpl_level_unit(
+			        group, cpl_network_router(net, node[i]))]++;
 		for (int u = 0; u < 3; u++)
-			begun += used[u] > 0 &&
-			         used[u] < group->first[u + 1] - group->first[u];
+			begun +=
+			        used[u] > 0 &&
+			        used[u] < group->first[u + 1] - group->first[u];
 		assert_true(begun <= 1);
 	}
 	cpl_network_free(net);

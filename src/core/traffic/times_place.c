@@ -47,7 +47,7 @@ struct cpl_times_space *cpl_times_space_new(const struct cpl_network *net,
 		return NULL;
 	}
 	if (cpl_route_finder_init(&space->finder, net,
-	                          cpl_routing_by_flow(routing), err)) {
+	                          cpl_routing_by_flow(net, routing), err)) {
 		cpl_arena_free(arena);
 		free(space);
 		return NULL;

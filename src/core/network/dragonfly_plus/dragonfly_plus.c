@@ -31,7 +31,8 @@ static int read_switches(const json_t *root, const char *key, int cells,
 		                "each of %d cells is needed",
 		                key, json_array_size(list), cells);
 	if (!json_is_array(list) &&
-	    cpl_json_take_int(root, key, 1, CPL_NETWORK_MAX_ROUTERS, &same, err))
+	    cpl_json_take_int(root, key, 1, CPL_NETWORK_MAX_ROUTERS, &same,
+	                      err))
 		return -1;
 	for (int c = 0; c < cells; c++) {
 		const json_t *item = json_array_get(list, (size_t)c);
@@ -82,15 +83,16 @@ static int read_cells(struct cpl_network *net, const json_t *root,
 	if (read_switches(root, "leaves", df->cells, df->leaf, err) ||
 	    read_switches(root, "spines", df->cells, df->spine, err))
 		return -1;
-	if (df->leaf[df->cells] > CPL_NETWORK_MAX_ROUTERS - df->spine[df->cells])
+	if (df->leaf[df->cells] >
+	    CPL_NETWORK_MAX_ROUTERS - df->spine[df->cells])
 		return cpl_fail(err,
 		                "\"leaves\" and \"spines\" make more than %d "
 		                "routers",
 		                CPL_NETWORK_MAX_ROUTERS);
 	df->up[0] = 0;
 	for (int c = 0; c < df->cells; c++)
-		df->up[c + 1] = df->up[c] + (int64_t)leaves_of(df, c) *
-		                                    spines_of(df, c);
+		df->up[c + 1] = df->up[c] +
+		                (int64_t)leaves_of(df, c) * spines_of(df, c);
 	net->n_node_routers = df->leaf[df->cells];
 	net->n_routers = net->n_node_routers + df->spine[df->cells];
 	return 0;
@@ -187,7 +189,8 @@ static int read_list(struct cpl_network *net, const json_t *list,
 
 		if (read_row(df, json_array_get(list, i), at, err) ||
 		    add_row(net, at, err))
-			return cpl_fail_prefix(err, "\"global_links\"[%zu]: ", i);
+			return cpl_fail_prefix(err,
+			                       "\"global_links\"[%zu]: ", i);
 	}
 	return 0;
 }
@@ -199,7 +202,8 @@ static void wire(struct cpl_network *net)
 
 	for (int a = 0; a < df->cells; a++)
 		for (int b = 0; b < df->cells; b++)
-			for (int k = 0; k < df->global_per_pair && a != b; k++) {
+			for (int k = 0; k < df->global_per_pair && a != b;
+			     k++) {
 				int64_t port =
 				        (int64_t)b * df->global_per_pair + k;
 
@@ -283,8 +287,8 @@ static int links(struct cpl_network *net, struct cpl_error *err)
 	for (int c = 0; c < df->cells; c++)
 		for (int leaf = df->leaf[c]; leaf < df->leaf[c + 1]; leaf++)
 			for (int s = 0; s < spines_of(df, c); s++) {
-				int spine = net->n_node_routers +
-				            df->spine[c] + s;
+				int spine =
+				        net->n_node_routers + df->spine[c] + s;
 
 				cpl_network_set_link(net,
 				                     up_link(net, c, leaf, s),
@@ -295,7 +299,8 @@ static int links(struct cpl_network *net, struct cpl_error *err)
 			}
 	for (int a = 0; a < df->cells; a++)
 		for (int b = 0; b < df->cells; b++)
-			for (int k = 0; k < df->global_per_pair && a != b; k++) {
+			for (int k = 0; k < df->global_per_pair && a != b;
+			     k++) {
 				int64_t i = cpl_dfplus_global(df, a, b, k);
 
 				cpl_network_set_link(
@@ -340,10 +345,10 @@ static void spread(const struct cpl_network *net, int from, int to,
 			there += net->link_class[CPL_DFPLUS_GLOBAL].first;
 			take(arg, (struct cpl_share){(int)there, part});
 		}
-		take(arg, (struct cpl_share){(int)up_link(net, a, from, s),
-		                             part});
-		take(arg, (struct cpl_share){(int)down_link(net, b, to, t),
-		                             part});
+		take(arg,
+		     (struct cpl_share){(int)up_link(net, a, from, s), part});
+		take(arg,
+		     (struct cpl_share){(int)down_link(net, b, to, t), part});
 	}
 }
 
@@ -357,10 +362,9 @@ static int distance(const struct cpl_network *net, int from, int to)
 {
 	const struct cpl_level *cells = &net->level[0];
 
-	return from == to ? 0
-	       : cpl_level_unit(cells, from) == cpl_level_unit(cells, to)
-	               ? 2
-	               : 3;
+	return from == to                                                 ? 0
+	       : cpl_level_unit(cells, from) == cpl_level_unit(cells, to) ? 2
+	                                                                  : 3;
 }
 
 /* Cell, leaf and spine; a switch is one of the two. */

@@ -41,8 +41,7 @@ static int check_count(const json_t *object, const char *key, int n_dims,
 {
 	const json_t *value = json_object_get(object, key);
 
-	if (!json_is_array(value) ||
-	    json_array_size(value) == (size_t)n_dims)
+	if (!json_is_array(value) || json_array_size(value) == (size_t)n_dims)
 		return 0;
 	return cpl_fail(err,
 	                "\"%s\" holds %zu numbers; one, or one for each of %d "
@@ -66,14 +65,13 @@ static int add_dimension(struct cpl_network *net, const json_t *root, int d,
 
 	snprintf(name, sizeof(name), "dim%d", d);
 	if (!one || (rate && json_object_set(one, "dim", (json_t *)rate)) ||
-	    (cables && json_object_set(one, "links_per_router_pair",
-	                               (json_t *)cables)))
+	    (cables &&
+	     json_object_set(one, "links_per_router_pair", (json_t *)cables)))
 		cpl_fail_memory(err);
 	else if (!cpl_network_bandwidth(one, "dim", &bandwidth, err) &&
-	         !cpl_network_add_class(net, name,
-	                                (int64_t)net->n_routers *
-	                                        (h->dim[d] - 1),
-	                                bandwidth, err))
+	         !cpl_network_add_class(
+	                 net, name, (int64_t)net->n_routers * (h->dim[d] - 1),
+	                 bandwidth, err))
 		rc = cpl_network_bundle(net, one, "links_per_router_pair", d,
 		                        err);
 	json_decref(one);
@@ -109,9 +107,8 @@ static int64_t link_to(const struct cpl_network *net, int router, int d, int at)
 {
 	const struct hyperx *h = hyperx_of(net);
 
-	return net->link_class[d].first +
-	       (int64_t)router * (h->dim[d] - 1) + at -
-	       (at > coordinate(h, router, d));
+	return net->link_class[d].first + (int64_t)router * (h->dim[d] - 1) +
+	       at - (at > coordinate(h, router, d));
 }
 
 /* Router with another coordinate in one dimension. */
@@ -213,10 +210,9 @@ static json_t *sizes(const struct cpl_network *net)
 
 	for (int d = 0; d < h->n_dims; d++)
 		cables[d] = net->link_class[d].cables;
-	return json_pack("{s:o, s:o}", "dims",
-	                 cpl_network_ints(h->dim, h->n_dims),
-	                 "links_per_router_pair",
-	                 cpl_network_ints(cables, h->n_dims));
+	return json_pack(
+	        "{s:o, s:o}", "dims", cpl_network_ints(h->dim, h->n_dims),
+	        "links_per_router_pair", cpl_network_ints(cables, h->n_dims));
 }
 
 const struct cpl_network_type cpl_network_hyperx = {
