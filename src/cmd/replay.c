@@ -192,7 +192,7 @@ static int decide(struct site *site, const struct cpl_record *r,
                   struct cpl_error *err)
 {
 	const struct cpl_network *net = site->net;
-	struct cpl_load background = {0};
+	struct cpl_load background = {0}, rates = {0};
 	struct cpl_state state = {0};
 	unsigned char *free_node = calloc((size_t)net->n_nodes + 1, 1);
 	int *required = NULL, rc = -1;
@@ -220,15 +220,25 @@ static int decide(struct site *site, const struct cpl_record *r,
 	req.place.required = required;
 	if (state.n_jobs) {
 		if (cpl_load_init(&background, net, err) ||
-		    cpl_state_apply(&state, net, req.routing, site->profile_dir,
-		                    NULL, &background, err))
+		    cpl_load_init(&rates, net, err))
 			goto out;
+		if (r->run_seconds > 0) {
+			if (cpl_state_rates(&state, net, req.routing,
+			                    site->profile_dir, &rates, err))
+				goto out;
+			cpl_load_scale(&background, &rates, r->run_seconds,
+			               net);
+		} else if (cpl_state_apply(&state, net, req.routing, site->profile_dir,
+		                    NULL, &background, err)) {
+			goto out;
+		}
 		req.background = &background;
 	}
 	rc = cpl_decide(&req, out, err);
 out:
 	cpl_state_free(&state);
 	cpl_load_free(&background);
+	cpl_load_free(&rates);
 	free(free_node);
 	free(required);
 	return rc;

@@ -71,6 +71,33 @@ static void profile(const char *name, int ranks, int far)
 	free(text);
 }
 
+/* The same in two phases, with times: 8 s of which 5 s are computing. */
+static void timed_profile(const char *name, int ranks)
+{
+	char file[64], text[4096];
+	int n = snprintf(text, sizeof(text),
+	                 "{\"format\": \"commplace-signature\", \"version\": 1, "
+	                 "\"name\": \"%s\", \"ranks\": %d, \"phases\": [",
+	                 name, ranks);
+
+	for (int p = 0; p < 2; p++) {
+		n += snprintf(text + n, sizeof(text) - (size_t)n,
+		              "%s{\"name\": \"p%d\", \"weight\": %d, "
+		              "\"time\": 2, \"compute_time\": %d, "
+		              "\"traffic\": [",
+		              p ? ", " : "", p, p ? 1 : 3, p ? 2 : 1);
+		for (int r = 0; r < ranks; r++)
+			n += snprintf(text + n, sizeof(text) - (size_t)n,
+			              "%s[%d, %d, %d, 1]", r ? ", " : "", r,
+			              (r + 1 + 4 * p) % ranks, 100 + r);
+		n += snprintf(text + n, sizeof(text) - (size_t)n, "]}");
+	}
+	assert_true((size_t)n + 3 < sizeof(text));
+	snprintf(text + n, sizeof(text) - (size_t)n, "]}");
+	snprintf(file, sizeof(file), "%s.json", name);
+	put(file, text);
+}
+
 static int remove_one(const char *path, const struct stat *st, int type,
                       struct FTW *ftw)
 {
@@ -106,6 +133,8 @@ static int set_up(void **state)
 	config("");
 	profile("a8", 8, 3);
 	profile("b16", 16, 5);
+	timed_profile("t8", 8);
+	timed_profile("t16", 16);
 	logged[0] = '\0';
 	set_up_engine();
 	return 0;
@@ -187,18 +216,40 @@ static void read_state(struct cpl_state *state)
 	assert_int_equal(skipped, 0);
 }
 
-/* The numbers of the candidates are those of cpl_decide on cpl_state_apply's
- * load of the recorded state, to the last bit. */
-static void check_against_core(void)
+/* What the running jobs come to for a job of this signature. */
+static void background_of(const struct cpl_signature *sig,
+                          const struct cpl_state *state,
+                          const struct cpl_network *net,
+                          const struct cpl_routing *routing,
+                          unsigned char *core_free, struct cpl_load *load)
 {
-	struct cpl_engine_request req = request(99, "b16", "auto", 8);
+	struct cpl_run_times run = cpl_run_times(sig->phase, sig->n_phases);
+	struct cpl_load rates;
+
+	assert_int_equal(cpl_load_init(load, net, NULL), 0);
+	assert_int_equal(cpl_state_apply(state, net, routing, dir, core_free,
+	                                 load, NULL),
+	                 0);
+	if (!(run.seconds > 0))
+		return;
+	assert_int_equal(cpl_load_init(&rates, net, NULL), 0);
+	assert_int_equal(
+	        cpl_state_rates(state, net, routing, dir, &rates, NULL), 0);
+	cpl_load_scale(load, &rates, run.seconds, net);
+	cpl_load_free(&rates);
+}
+
+/* The numbers of the candidates are those of cpl_decide on the load of the
+ * recorded state, to the last bit. */
+static void check_profile(const char *profile_name)
+{
+	struct cpl_engine_request req = request(99, profile_name, "auto", 8);
 	struct cpl_error err = {""};
 	struct cpl_state state = {0};
 	struct cpl_network *net =
 	        cpl_network_load(in_dir("network.json"), &err);
 	const struct cpl_routing *routing = cpl_routing_find(net, NULL, &err);
-	struct cpl_signature *sig =
-	        cpl_signature_load(in_dir("b16.json"), &err);
+	struct cpl_signature *sig = cpl_profile_load(dir, profile_name, &err);
 	struct cpl_comm *comm = cpl_signature_total(sig, &err);
 	struct cpl_load load;
 	struct cpl_decision decision;
@@ -208,13 +259,9 @@ static void check_against_core(void)
 	assert_true(cpl_engine_idle(engine, WAIT_MS));
 	if (access(in_dir("state/running"), F_OK) == 0)
 		read_state(&state);
-	assert_int_equal(cpl_load_init(&load, net, &err), 0);
-	cpl_load_clear(&load, net);
 	for (int i = 0; i < HOSTS; i++)
 		core_free[i] = fake.cpus[i] > 0;
-	assert_int_equal(cpl_state_apply(&state, net, routing, dir, core_free,
-	                                 &load, &err),
-	                 0);
+	background_of(sig, &state, net, routing, core_free, &load);
 	for (int i = 0; i < HOSTS; i++)
 		assert_int_equal(core_free[i], fake.cpus[i] > 0);
 	struct cpl_decide_request core = {
@@ -249,6 +296,12 @@ static void check_against_core(void)
 	cpl_engine_end(engine, 99);
 }
 
+static void check_against_core(void)
+{
+	check_profile("b16");
+	check_profile("t16");
+}
+
 static void test_answers_are_the_cores(void **state)
 {
 	all_free();
@@ -257,6 +310,8 @@ static void test_answers_are_the_cores(void **state)
 	check_against_core();
 	start(10, "b16", "random-routers", 8, 16);
 	start(20, "a8", "round-robin-routers", 4, 8);
+	check_against_core();
+	start(40, "t8", "round-robin-routers", 4, 8);
 	check_against_core();
 }
 

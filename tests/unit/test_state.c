@@ -306,8 +306,9 @@ static struct cpl_record sample(void)
 	static int64_t background[] = {0, 9007199254740993};
 	static char *host[] = {"n4", "n1"};
 	static struct cpl_record_candidate candidate[] = {
-	        {"random-routers", UINT64_MAX, true, 0.1, 1e-9, 1e17},
-	        {"linear", 0, false, 0.0, 0.0, 0.0},
+	        {"random-routers", UINT64_MAX, true, 0.1, 1e-9, 1e17, 0.25,
+	         1e-3},
+	        {"linear", 0, false, 0.0, 0.0, 0.0, 0.0, 0.0},
 	};
 	static int rank_host[] = {1, 0, 0};
 
@@ -332,6 +333,10 @@ static struct cpl_record sample(void)
 	        .required_hosts = "",
 	        .n_background = 2,
 	        .background = background,
+	        .run_seconds = 3600.5,
+	        .seconds = 0.25,
+	        .alone_seconds = 1e-3,
+	        .stock_seconds = 1e9,
 	        .cut_short = true,
 	        .decision_ms = 0.1,
 	        .n_hosts = 2,
@@ -382,6 +387,10 @@ static void assert_record(const struct cpl_record *a,
 	assert_int_equal(a->n_background, b->n_background);
 	for (int64_t i = 0; i < a->n_background; i++)
 		assert_int_equal(a->background[i], b->background[i]);
+	assert_true(a->run_seconds == b->run_seconds);
+	assert_true(a->seconds == b->seconds);
+	assert_true(a->alone_seconds == b->alone_seconds);
+	assert_true(a->stock_seconds == b->stock_seconds);
 	assert_int_equal(a->cut_short, b->cut_short);
 	assert_true(a->decision_ms == b->decision_ms);
 	assert_int_equal(a->n_hosts, b->n_hosts);
@@ -401,6 +410,8 @@ static void assert_record(const struct cpl_record *a,
 		assert_true(p->max_congestion == q->max_congestion);
 		assert_true(p->mean_congestion == q->mean_congestion);
 		assert_true(p->hop_bytes == q->hop_bytes);
+		assert_true(p->seconds == q->seconds);
+		assert_true(p->alone_seconds == q->alone_seconds);
 	}
 	assert_text(a->mapping, b->mapping);
 	assert_int_equal(a->mapping_kept_default, b->mapping_kept_default);
@@ -500,7 +511,8 @@ static void test_record_messages(void **state)
 	         "job's number"},
 	        {"candidates", "[{\"x\":1}]",
 	         "candidate 1: unknown key \"x\"; the keys are policy, seed, "
-	         "evaluated, max_congestion, mean_congestion, hop_bytes"},
+	         "evaluated, max_congestion, mean_congestion, hop_bytes, "
+	         "seconds, alone_seconds"},
 	        {"cut_short", "1",
 	         "\"cut_short\" is an integer; true or "
 	         "false is needed"},

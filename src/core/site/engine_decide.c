@@ -191,6 +191,8 @@ static int set_candidates(struct cpl_record *record,
 		to->max_congestion = from->metrics.max_congestion;
 		to->mean_congestion = from->metrics.mean_congestion;
 		to->hop_bytes = from->sums.hop_bytes;
+		to->seconds = from->times.seconds;
+		to->alone_seconds = from->times.alone;
 	}
 	return 0;
 }
@@ -284,7 +286,8 @@ static int choose(struct deciding *d, struct cpl_error *err)
 	        .ranks_per_node = record->ranks_per_node,
 	        .objective = d->want.objective,
 	        .background =
-	                engine_background(engine, record, d->deadline, err),
+	                engine_background_of(engine, profile, record,
+	                                     d->deadline, err),
 	        .expired = engine_expired,
 	        .expired_arg = &d->deadline,
 	};
@@ -538,6 +541,7 @@ static void evaluate_stock(struct deciding *d, const int *host, int n)
 	struct cpl_record *record = d->out->record;
 	struct cpl_metrics metrics;
 	struct cpl_job_sums sums;
+	struct cpl_times_result times;
 	struct cpl_error err = {""};
 	int *node;
 
@@ -560,13 +564,17 @@ static void evaluate_stock(struct deciding *d, const int *host, int n)
 	        .comm = profile->comm,
 	        .ranks_per_node = spread(profile->ranks, (uint32_t)n),
 	        .objective = d->want.objective,
-	        .background = engine_background(engine, NULL,
-	                                        engine_deadline(now), &err),
+	        .background = engine_background_of(engine, profile, NULL,
+	                                           engine_deadline(now), &err),
 	};
 	if (!err.text[0] &&
 	    !cpl_decide_evaluate(&core, node, &metrics, &sums, &err)) {
 		record->stock_max_congestion = metrics.max_congestion;
 		record->stock_mean_congestion = metrics.mean_congestion;
+		if (!engine_judge(engine, profile, node, n, NULL,
+		                  core.ranks_per_node, engine_deadline(now),
+		                  &times, &err))
+			record->stock_seconds = times.seconds;
 	}
 out:
 	free(node);

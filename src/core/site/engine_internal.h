@@ -22,6 +22,7 @@
 #include "site/resolve.h"
 #include "site/store.h"
 #include "site/worker.h"
+#include "traffic/times.h"
 #include "traffic/traffic.h"
 
 /* Configuration, network and routing that belong together; never changed. */
@@ -55,6 +56,7 @@ struct running {
 	bool load_made;              /* entry[] is for the snapshot in force */
 	struct load_entry *entry;
 	int64_t n_entries;
+	double period; /* seconds that these bytes are sent in */
 };
 
 /* An answer on which a job is about to begin. */
@@ -88,6 +90,10 @@ struct cpl_engine {
 	int n_running, max_running;
 	struct cpl_load background;
 	bool background_made;
+	bool rates_made;                /* of that background */
+	struct cpl_load rates;          /* its bytes/s */
+	struct cpl_load during;         /* of engine_background_of */
+	struct cpl_times_space *space;  /* of the snapshot, or NULL */
 	struct decided *decided;      /* newest first */
 	struct cpl_engine_live *live; /* [n_live] of the last restore */
 	int n_live;
@@ -184,6 +190,35 @@ const struct cpl_load *engine_background(struct cpl_engine *engine,
                                          struct cpl_record *record,
                                          int64_t deadline,
                                          struct cpl_error *err);
+/*
+ * engine_times.c: the same as bytes per second. Of a job whose profile has no
+ * times its bytes in the time that its busiest link takes for them.
+ */
+const struct cpl_load *engine_rates(struct cpl_engine *engine, int64_t deadline,
+                                    struct cpl_error *err);
+/*
+ * What a decision for a job of this profile (may be NULL) adds to its bytes:
+ * those that the running jobs send while it runs, or where the profile has no
+ * times their sums over whole runs. Valid until the next call. record (NULL:
+ * nowhere) says which.
+ */
+const struct cpl_load *engine_background_of(struct cpl_engine *engine,
+                                            const struct cpl_profile *profile,
+                                            struct cpl_record *record,
+                                            int64_t deadline,
+                                            struct cpl_error *err);
+/* The network is another, or the engine ends. */
+void engine_times_free(struct cpl_engine *engine);
+/* Seconds of a job of this profile with rank r on node[rank_host[r]] of n
+ * hosts, or in blocks of ranks_per_node, under the running jobs. 0, or -1 with
+ * err. */
+int engine_judge(struct cpl_engine *engine, const struct cpl_profile *profile,
+                 const int *node, int n, const int *rank_host,
+                 int ranks_per_node, int64_t deadline,
+                 struct cpl_times_result *out, struct cpl_error *err);
+/* Is the job's load in the background? */
+bool engine_running_counts(const struct running *job);
+
 /* The names of hosts (indexes): an array to free(), the names are the
  * engine's. NULL: memory, or an index that is no host. */
 char **engine_host_names(const struct cpl_engine *engine, const int *host,

@@ -94,6 +94,7 @@ void engine_running_free(struct cpl_engine *engine)
 		                      &engine->running[engine->n_running - 1]);
 	free(engine->running);
 	cpl_load_free(&engine->background);
+	engine_times_free(engine);
 }
 
 void engine_running_changed(struct cpl_engine *engine, struct running *job)
@@ -108,6 +109,7 @@ void engine_running_stale(struct cpl_engine *engine)
 		clear_load(&engine->running[i]);
 	cpl_load_free(&engine->background);
 	engine->background_made = false;
+	engine_times_free(engine);
 }
 
 /* Does this job put load on the network, as far as is known? */
@@ -116,8 +118,7 @@ static bool has_traffic(const struct running *job)
 	return !job->suspended && job->traffic && job->record->ranks > 0;
 }
 
-/* Is its load in the background? */
-static bool counts(const struct running *job)
+bool engine_running_counts(const struct running *job)
 {
 	return has_traffic(job) && job->entry;
 }
@@ -228,6 +229,10 @@ static int make_load(struct cpl_engine *engine, struct running *job,
 	    cpl_workload_solve(scratch, err))
 		goto out;
 	rc = make_sparse(job, now->net, cpl_workload_load(scratch), err);
+	job->period = profile->run.seconds > 0
+	                      ? profile->run.seconds
+	                      : cpl_load_seconds(cpl_workload_load(scratch),
+	                                         now->net);
 out:
 	free(rank_node);
 	return rc;
@@ -313,6 +318,7 @@ static int make_background(struct cpl_engine *engine, int64_t deadline,
 	    cpl_load_init(&engine->background, net, err))
 		return -1;
 	cpl_load_clear(&engine->background, net);
+	engine->rates_made = false;
 	for (int i = 0; i < engine->n_running && rc >= 0; i++) {
 		struct running *job = &engine->running[i];
 
@@ -341,7 +347,7 @@ static int note_counted(const struct cpl_engine *engine,
 	if (!record->background)
 		return -1;
 	for (int i = 0; i < engine->n_running; i++)
-		if (counts(&engine->running[i]))
+		if (engine_running_counts(&engine->running[i]))
 			record->background[record->n_background++] =
 			        engine->running[i].id;
 	return 0;
@@ -367,7 +373,7 @@ const struct cpl_load *engine_background(struct cpl_engine *engine,
 	}
 	any = false;
 	for (int i = 0; i < engine->n_running && !any; i++)
-		any = counts(&engine->running[i]);
+		any = engine_running_counts(&engine->running[i]);
 	return any ? &engine->background : NULL;
 }
 

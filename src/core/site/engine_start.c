@@ -46,7 +46,8 @@ int engine_map_ranks(struct cpl_engine *engine,
 	        .n_hosts = n,
 	        .host = node,
 	        .slots = slots,
-	        .background = engine_background(engine, NULL, deadline, &why),
+	        .background = engine_background_of(engine, profile, NULL,
+	                                           deadline, &why),
 	        .objective = now->config->objective,
 	        .option = mapping ? cpl_mapper_option(mapping) : NULL,
 	        .seed = now->config->seed,
@@ -178,6 +179,22 @@ static int keep_order(struct cpl_record *record, const struct allocation *real)
 	return set_rank_host(record, real->rank_host, real->ranks);
 }
 
+/* How long it will communicate there; it is not on record where that cannot be
+ * told. */
+static void judge(struct cpl_engine *engine, struct decided *decided,
+                  const struct allocation *real)
+{
+	struct cpl_times_result times;
+
+	if (!decided->profile || decided->profile->ranks != real->ranks ||
+	    engine_judge(engine, decided->profile, real->node, real->n,
+	                 real->rank_host, 0, engine_deadline(engine->snapshot),
+	                 &times, NULL))
+		return;
+	decided->record->seconds = times.seconds;
+	decided->record->alone_seconds = times.alone;
+}
+
 /* The layout of a job on its real hosts; without one record->ranks is 0. */
 static int map_ranks(struct cpl_engine *engine, struct decided *decided,
                      struct allocation *real, struct cpl_error *err)
@@ -205,6 +222,7 @@ static int map_ranks(struct cpl_engine *engine, struct decided *decided,
 		record->map_max_after = result.after.max_congestion;
 		cpl_map_result_free(&result);
 	}
+	judge(engine, decided, real);
 	return set_rank_host(record, real->rank_host, ranks)
 	               ? cpl_fail_memory(err)
 	               : 0;

@@ -53,6 +53,10 @@ static const struct field fields[] = {
         {"ranks_per_node", INT, AT(ranks_per_node)},
         {"free_hosts", TEXT, AT(free_hosts)},
         {"required_hosts", TEXT, AT(required_hosts)},
+        {"run_seconds", REAL, AT(run_seconds)},
+        {"seconds", REAL, AT(seconds)},
+        {"alone_seconds", REAL, AT(alone_seconds)},
+        {"stock_seconds", REAL, AT(stock_seconds)},
         {"cut_short", BOOL, AT(cut_short)},
         {"decision_ms", REAL, AT(decision_ms)},
         {"stock_hosts", TEXT, AT(stock_hosts)},
@@ -74,6 +78,8 @@ static const struct field candidate_fields[] = {
         {"max_congestion", REAL, AT(max_congestion)},
         {"mean_congestion", REAL, AT(mean_congestion)},
         {"hop_bytes", REAL, AT(hop_bytes)},
+        {"seconds", REAL, AT(seconds)},
+        {"alone_seconds", REAL, AT(alone_seconds)},
 };
 #undef AT
 

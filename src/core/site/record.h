@@ -22,6 +22,9 @@ struct cpl_record_candidate {
 	uint64_t seed;
 	bool evaluated;
 	double max_congestion, mean_congestion, hop_bytes;
+	/* Seconds of communication, and without the running jobs; 0: not
+	 * judged. */
+	double seconds, alone_seconds;
 };
 
 /* What became of a decision. */
@@ -56,6 +59,12 @@ struct cpl_record {
 	char *required_hosts; /* hostlist, "" when none */
 	int64_t n_background; /* running jobs counted as background */
 	int64_t *background;  /* their ids */
+	/* The job's run as its profile has it: what the running jobs send in
+	 * that time is its background; 0: no times, their whole runs are. */
+	double run_seconds;
+	/* Seconds that the job is predicted to communicate where it is, there
+	 * alone, and on the stock answer in blocks; 0: not judged. */
+	double seconds, alone_seconds, stock_seconds;
 	bool cut_short;
 	double decision_ms;
 	int n_hosts;

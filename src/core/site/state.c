@@ -313,6 +313,7 @@ out:
 struct loaded {
 	const char *signature; /* of the job that came first */
 	struct cpl_comm *comm; /* the whole run */
+	struct cpl_run_times run;
 };
 
 struct context {
@@ -321,6 +322,7 @@ struct context {
 	const char *profile_dir;
 	unsigned char *free_nodes;     /* or NULL */
 	struct cpl_load *load;         /* or NULL */
+	bool rates;                    /* it is bytes/s */
 	struct cpl_workload *workload; /* or NULL: instead of the load */
 	struct cpl_workload *own;      /* of one job, for the load */
 	struct loaded *loaded;         /* [jobs] */
@@ -328,43 +330,43 @@ struct context {
 	char **left_out; /* [jobs] or NULL: a job that fails ends it all */
 };
 
-static struct cpl_comm *total(struct cpl_signature *sig, struct cpl_error *err)
+static struct cpl_signature *find_signature(const struct context *c,
+                                            const char *name,
+                                            struct cpl_error *err)
 {
-	struct cpl_comm *comm = NULL;
-
-	if (sig)
-		comm = cpl_signature_total(sig, err);
-	cpl_signature_free(sig);
-	return comm;
+	if (strchr(name, '/'))
+		return cpl_signature_load(name, err);
+	if (c->profile_dir)
+		return cpl_profile_load(c->profile_dir, name, err);
+	cpl_fail(err,
+	         "signature \"%s\" is a profile's name, and no profile "
+	         "directory is known; give a path with a \"/\"",
+	         name);
+	return NULL;
 }
 
 /* The context keeps it. */
-static const struct cpl_comm *job_comm(struct context *c,
-                                       const struct cpl_running_job *job,
-                                       struct cpl_error *err)
+static const struct loaded *job_signature(struct context *c,
+                                          const struct cpl_running_job *job,
+                                          struct cpl_error *err)
 {
 	struct loaded *next = &c->loaded[c->n_loaded];
+	struct cpl_signature *sig;
 
 	for (int i = 0; i < c->n_loaded; i++)
 		if (!strcmp(c->loaded[i].signature, job->signature))
-			return c->loaded[i].comm;
+			return &c->loaded[i];
+	sig = find_signature(c, job->signature, err);
+	if (!sig)
+		return NULL;
 	next->signature = job->signature;
-	if (strchr(job->signature, '/')) {
-		next->comm =
-		        total(cpl_signature_load(job->signature, err), err);
-	} else if (!c->profile_dir) {
-		cpl_fail(err,
-		         "signature \"%s\" is a profile's name, and no profile "
-		         "directory is known; give a path with a \"/\"",
-		         job->signature);
-	} else {
-		next->comm = total(
-		        cpl_profile_load(c->profile_dir, job->signature, err),
-		        err);
-	}
-	if (next->comm)
-		c->n_loaded++;
-	return next->comm;
+	next->run = cpl_run_times(sig->phase, sig->n_phases);
+	next->comm = cpl_signature_total(sig, err);
+	cpl_signature_free(sig);
+	if (!next->comm)
+		return NULL;
+	c->n_loaded++;
+	return next;
 }
 
 /* Node id of each rank of the job's signature. */
@@ -392,14 +394,32 @@ static int *rank_nodes(const struct cpl_running_job *job, const int *host_node,
 	return node;
 }
 
+/* What a job's own load comes to. */
+static void add_own(struct context *c, const struct loaded *sig)
+{
+	const struct cpl_load *own = cpl_workload_load(c->own);
+	double seconds = sig->run.seconds;
+
+	if (!c->rates) {
+		cpl_load_add(c->load, own, c->net);
+		return;
+	}
+	if (!(seconds > 0))
+		seconds = cpl_load_seconds(own, c->net);
+	if (seconds > 0)
+		cpl_load_add_part(c->load, own, seconds, c->net);
+}
+
 /* Add the job's traffic, summed up on its own first. */
 static int add_load(struct context *c, const struct cpl_running_job *job,
                     const int *host_node, struct cpl_error *err)
 {
-	const struct cpl_comm *comm = job_comm(c, job, err);
-	int *node = comm ? rank_nodes(job, host_node, comm->ranks, err) : NULL;
-	struct cpl_job placed = {
-	        .routing = c->routing, .comm = comm, .node = node};
+	const struct loaded *sig = job_signature(c, job, err);
+	int *node = sig ? rank_nodes(job, host_node, sig->comm->ranks, err)
+	                : NULL;
+	struct cpl_job placed = {.routing = c->routing,
+	                         .comm = sig ? sig->comm : NULL,
+	                         .node = node};
 	int rc = -1;
 
 	if (!node)
@@ -411,8 +431,7 @@ static int add_load(struct context *c, const struct cpl_running_job *job,
 		if (cpl_workload_add(c->own, &placed, err) >= 0)
 			rc = cpl_workload_solve(c->own, err);
 		if (!rc)
-			cpl_load_add(c->load, cpl_workload_load(c->own),
-			             c->net);
+			add_own(c, sig);
 	}
 	free(node);
 	return rc < 0 ? -1 : 0;
@@ -477,6 +496,17 @@ int cpl_state_apply(const struct cpl_state *state,
 {
 	struct context c = {net, routing, profile_dir, .free_nodes = free_nodes,
 	                    .load = load};
+
+	return apply(&c, state, err);
+}
+
+int cpl_state_rates(const struct cpl_state *state,
+                    const struct cpl_network *net,
+                    const struct cpl_routing *routing, const char *profile_dir,
+                    struct cpl_load *rates, struct cpl_error *err)
+{
+	struct context c = {net, routing, profile_dir, .load = rates,
+	                    .rates = true};
 
 	return apply(&c, state, err);
 }

@@ -64,7 +64,16 @@ int cpl_state_apply(const struct cpl_state *state,
                     unsigned char *free_nodes, struct cpl_load *load,
                     struct cpl_error *err);
 
-/* The same, but a job that is refused is left out, and left_out[i] ([n_jobs],
+/*
+ * The same as rates, in bytes/s: a job's bytes over the time that its signature
+ * states for its run, or else over what its busiest link takes for them.
+ */
+int cpl_state_rates(const struct cpl_state *state,
+                    const struct cpl_network *net,
+                    const struct cpl_routing *routing, const char *profile_dir,
+                    struct cpl_load *rates, struct cpl_error *err);
+
+/* cpl_state_apply, but a job that is refused is left out, and left_out[i] ([n_jobs],
  * NULLs before) says why; the caller frees them. -1 with err: memory. */
 int cpl_state_apply_each(const struct cpl_state *state,
                          const struct cpl_network *net,

@@ -77,7 +77,39 @@ void cpl_profile_drop(struct cpl_profile *profile)
 		return;
 	cpl_comm_free(profile->comm);
 	cpl_comm_free(profile->graph);
+	cpl_signature_free(profile->sig);
 	free(profile);
+}
+
+/* Several phases are kept; of one the run has all. Takes the signature. */
+static void take_phases(struct cpl_profile *profile, struct cpl_signature *sig)
+{
+	profile->run = cpl_run_times(sig->phase, sig->n_phases);
+	if (sig->n_phases > 1) {
+		profile->sig = sig;
+		profile->phase = sig->phase;
+		profile->n_phases = sig->n_phases;
+		return;
+	}
+	profile->whole = (struct cpl_phase){
+	        .weight = 1,
+	        .time = profile->run.seconds,
+	        .compute_time =
+	                profile->run.seconds - profile->run.communication,
+	        .comm = profile->comm};
+	profile->phase = &profile->whole;
+	profile->n_phases = 1;
+	cpl_signature_free(sig);
+}
+
+static uint64_t phases_bytes(const struct cpl_signature *sig)
+{
+	uint64_t bytes = 0;
+
+	for (int i = 0; sig && i < sig->n_phases; i++)
+		if (sig->phase[i].comm)
+			bytes += cpl_comm_bytes(sig->phase[i].comm);
+	return bytes;
 }
 
 /* Takes the signature. */
@@ -94,7 +126,7 @@ static struct cpl_profile *profile_make(struct cpl_signature *sig,
 	profile->refs = 1;
 	profile->ranks = sig->ranks;
 	profile->comm = cpl_signature_total(sig, err);
-	cpl_signature_free(sig);
+	take_phases(profile, sig);
 	if (profile->comm)
 		profile->graph = cpl_comm_symmetric(profile->comm, err);
 	if (!profile->graph) {
@@ -102,7 +134,8 @@ static struct cpl_profile *profile_make(struct cpl_signature *sig,
 		return NULL;
 	}
 	profile->bytes = sizeof(*profile) + cpl_comm_bytes(profile->comm) +
-	                 cpl_comm_bytes(profile->graph);
+	                 cpl_comm_bytes(profile->graph) +
+	                 phases_bytes(profile->sig);
 	return profile;
 }
 

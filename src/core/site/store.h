@@ -24,6 +24,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "graph/comm.h"
+#include "signature/signature.h"
 #include "site/worker.h"
 
 #define STORE_FRESH_S 5
@@ -33,6 +34,13 @@ struct cpl_profile {
 	int ranks;
 	struct cpl_comm *comm;  /* the whole run */
 	struct cpl_comm *graph; /* cpl_comm_symmetric(comm) */
+	/* What comm is the sum of: those of sig, or, where sig is NULL, one
+	 * that is comm itself. Nameless. */
+	const struct cpl_phase *phase;
+	int n_phases;
+	struct cpl_signature *sig;
+	struct cpl_phase whole;
+	struct cpl_run_times run;
 	uint64_t bytes;         /* of memory that it takes */
 	atomic_int refs;
 };
