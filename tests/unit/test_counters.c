@@ -67,11 +67,11 @@ static void buckets(void **state)
 
 	for (size_t i = 0; i < COUNT(row); i++) {
 		struct cpl_counters c = {.since = 0};
-		const struct cpl_times *t = &c.time[CPL_TIME_HELD_STEP];
+		const struct cpl_histogram *t = &c.time[CPL_TIME_HELD_STEP];
 
 		cpl_observe(&c, CPL_TIME_HELD_STEP, row[i].ns);
 		assert_int_equal(t->bucket[row[i].bucket], 1);
-		assert_int_equal(cpl_times_count(t), 1);
+		assert_int_equal(cpl_histogram_count(t), 1);
 		assert_int_equal(t->sum, row[i].ns > 0 ? row[i].ns : 0);
 		assert_int_equal(t->longest, t->sum);
 	}
@@ -122,7 +122,7 @@ static void counts_survive(void **state)
 	file = on_file();
 	assert_int_equal(file.since, 1000);
 	assert_int_equal(file.count[CPL_COUNT_PLACED], 2);
-	assert_int_equal(cpl_times_count(&file.time[CPL_TIME_DECISION]), 2);
+	assert_int_equal(cpl_histogram_count(&file.time[CPL_TIME_DECISION]), 2);
 	assert_int_equal(file.time[CPL_TIME_DECISION].sum, 5 * MS);
 	assert_int_equal(file.time[CPL_TIME_DECISION].longest, 3 * MS);
 }
@@ -195,7 +195,7 @@ static void other_versions(void **state)
 	file = on_file();
 	assert_int_equal(file.since, 7);
 	assert_int_equal(file.count[CPL_COUNT_PLACED], 5);
-	assert_int_equal(cpl_times_count(&file.time[CPL_TIME_DECISION]), 0);
+	assert_int_equal(cpl_histogram_count(&file.time[CPL_TIME_DECISION]), 0);
 }
 
 /* What cannot be written is not lost. */
@@ -243,7 +243,7 @@ static void threads(void **state)
 	assert_int_equal(merge(2000, NULL), 0);
 	file = on_file();
 	assert_int_equal(file.count[CPL_COUNT_PLACED], THREADS * TIMES);
-	assert_int_equal(cpl_times_count(&file.time[CPL_TIME_HELD_TEST]),
+	assert_int_equal(cpl_histogram_count(&file.time[CPL_TIME_HELD_TEST]),
 	                 THREADS * TIMES);
 	assert_int_equal(file.time[CPL_TIME_HELD_TEST].longest, 6 * MS);
 }

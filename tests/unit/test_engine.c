@@ -1149,9 +1149,9 @@ static void test_answers_are_counted(void **state)
 			                before.count[CPL_COUNT_REASON + r],
 			        r == (int)row[i].reason);
 		assert_int_equal(
-		        cpl_times_count(
+		        cpl_histogram_count(
 		                &engine->counters.time[CPL_TIME_HELD_TEST]) -
-		                cpl_times_count(
+		                cpl_histogram_count(
 		                        &before.time[CPL_TIME_HELD_TEST]),
 		        1);
 	}
@@ -1173,7 +1173,7 @@ static void test_counters_survive_a_restart(void **state)
 		assert_int_equal(file.count[CPL_COUNT_PLACED], i);
 		assert_int_equal(file.count[CPL_COUNT_START_PLACED], i);
 		assert_int_equal(
-		        cpl_times_count(&file.time[CPL_TIME_HELD_START]), i);
+		        cpl_histogram_count(&file.time[CPL_TIME_HELD_START]), i);
 		assert_true(file.since > 0);
 		set_up_engine();
 	}

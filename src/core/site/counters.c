@@ -94,7 +94,7 @@ double cpl_counters_bound(int bucket)
 	return (double)bound_ns[bucket] / 1e9;
 }
 
-uint64_t cpl_times_count(const struct cpl_times *times)
+uint64_t cpl_histogram_count(const struct cpl_histogram *times)
 {
 	uint64_t n = 0;
 
@@ -116,7 +116,7 @@ void cpl_count(struct cpl_counters *counters, enum cpl_counter which)
 void cpl_observe(struct cpl_counters *counters, enum cpl_timer which,
                  int64_t ns)
 {
-	struct cpl_times *times = &counters->time[which];
+	struct cpl_histogram *times = &counters->time[which];
 	uint64_t took = ns > 0 ? (uint64_t)ns : 0;
 	uint64_t longest = __atomic_load_n(&times->longest, __ATOMIC_RELAXED);
 	int i = 0;
@@ -150,7 +150,7 @@ static json_t *home(json_t *root, struct cpl_counter_name name)
 	return at;
 }
 
-static json_t *times_json(const struct cpl_times *times)
+static json_t *times_json(const struct cpl_histogram *times)
 {
 	json_t *buckets = json_array();
 
@@ -158,7 +158,7 @@ static json_t *times_json(const struct cpl_times *times)
 		json_array_append_new(
 		        buckets, json_integer((json_int_t)times->bucket[i]));
 	return json_pack("{s:I, s:I, s:I, s:o}", "count",
-	                 (json_int_t)cpl_times_count(times), "sum_ns",
+	                 (json_int_t)cpl_histogram_count(times), "sum_ns",
 	                 (json_int_t)times->sum, "longest_ns",
 	                 (json_int_t)times->longest, "buckets", buckets);
 }
@@ -216,7 +216,7 @@ static int find_home(const json_t *root, struct cpl_counter_name name,
 	return 0;
 }
 
-static int take_times(const json_t *object, struct cpl_times *out,
+static int take_times(const json_t *object, struct cpl_histogram *out,
                       struct cpl_error *err)
 {
 	const json_t *buckets = json_object_get(object, "buckets");
@@ -369,8 +369,8 @@ static bool add_new(struct cpl_counters *total, const struct cpl_counters *now,
 		total->count[i] += now->count[i] - seen->count[i];
 	}
 	for (int i = 0; i < CPL_TIMERS; i++) {
-		const struct cpl_times *from = &now->time[i];
-		struct cpl_times *to = &total->time[i];
+		const struct cpl_histogram *from = &now->time[i];
+		struct cpl_histogram *to = &total->time[i];
 
 		to->sum += from->sum - seen->time[i].sum;
 		if (from->longest > to->longest)

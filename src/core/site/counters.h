@@ -73,7 +73,7 @@ enum cpl_timer {
 #define CPL_TIME_BOUNDS 15
 #define CPL_TIME_BUCKETS (CPL_TIME_BOUNDS + 1)
 
-struct cpl_times {
+struct cpl_histogram {
 	uint64_t bucket[CPL_TIME_BUCKETS];
 	uint64_t sum;     /* ns */
 	uint64_t longest; /* ns; in memory: since the last merge */
@@ -82,7 +82,7 @@ struct cpl_times {
 /* {0} is none counted yet. */
 struct cpl_counters {
 	uint64_t count[CPL_COUNTERS];
-	struct cpl_times time[CPL_TIMERS];
+	struct cpl_histogram time[CPL_TIMERS];
 	int64_t since; /* seconds since 1970, of a file: when it began */
 };
 
@@ -107,7 +107,7 @@ const char *cpl_reason_kind(enum cpl_reason reason);
 /* In seconds, of bucket 0 .. CPL_TIME_BOUNDS - 1. */
 double cpl_counters_bound(int bucket);
 /* Times measured: the sum of the buckets. */
-uint64_t cpl_times_count(const struct cpl_times *times);
+uint64_t cpl_histogram_count(const struct cpl_histogram *times);
 
 /* The file's content: {"format": "commplace-counters", ...}. NULL: memory. */
 json_t *cpl_counters_json(const struct cpl_counters *counters);
