@@ -8,7 +8,7 @@ plot_sources = src/cmd/plot/plot.h src/cmd/plot/svg.c src/cmd/plot/box.c \
 
 # What subcommands share, then one line for each.
 commplace_SOURCES = src/cmd/main.c src/cmd/cmd.h src/cmd/algorithms.h src/cmd/util.c src/cmd/table.c src/cmd/options.c src/cmd/options.h src/cmd/help.c src/cmd/help.h
-commplace_SOURCES += src/cmd/inputs.c src/cmd/job_inputs.c src/cmd/job_inputs.h src/cmd/job_traffic.c src/cmd/job_traffic.h src/cmd/site_files.c src/cmd/site_files.h
+commplace_SOURCES += src/cmd/inputs.c src/cmd/job_inputs.c src/cmd/job_inputs.h src/cmd/job_traffic.c src/cmd/job_traffic.h src/cmd/communication.c src/cmd/communication.h src/cmd/site_files.c src/cmd/site_files.h
 commplace_SOURCES += $(plot_sources)
 commplace_SOURCES += src/cmd/bind.c src/cmd/bind.h src/cmd/bind_report.c src/cmd/plot/binding.c
 commplace_SOURCES += src/cmd/compare.c src/cmd/compare.h src/cmd/compare_report.c src/cmd/compare_run.c

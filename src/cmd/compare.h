@@ -3,6 +3,7 @@
 #ifndef CPL_CMD_COMPARE_H
 #define CPL_CMD_COMPARE_H
 
+#include "communication.h"
 #include "job_traffic.h"
 
 /* Jobs that are on the network together: one, or the whole workload. */
@@ -14,6 +15,7 @@ struct compare_case {
 struct compare_result {
 	uint64_t seed;
 	struct evaluation of;
+	struct communication longest; /* of its jobs */
 };
 
 struct compare_row {
@@ -30,6 +32,9 @@ struct compare_row {
 	 * equation 3). Negative when linear is not compared or loads no link.
 	 */
 	double hybrid;
+	/* Seconds alone of the same jobs where they are shortest, of all
+	 * placements under this routing. */
+	double reference;
 };
 
 struct compare {

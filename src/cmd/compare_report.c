@@ -21,7 +21,10 @@ static json_t *json_row(const struct compare *c, const struct compare_row *row)
 	if (json_object_update_new(one, evaluation_json(&row->result.of)) ||
 	    json_object_update_new(
 	            one,
-	            json_pack("{s:o, s:b, s:b}", "hybrid",
+	            json_pack("{s:o, s:o, s:b, s:b}", "communication",
+	                      communication_json(c->net, &row->result.longest,
+	                                         row->reference),
+	                      "hybrid",
 	                      row->hybrid < 0 ? json_null()
 	                                      : json_real(row->hybrid),
 	                      "lowest_maximum", row->lowest_maximum,
@@ -54,20 +57,23 @@ static int print_table(const struct compare *c, int the_case, int class)
 {
 	int per_case = c->n_placements * c->n_routings;
 	struct cmd_table *table =
-	        cmd_table_new(class ? "llrrrrrr" : "llrrrrrrrrrrr");
+	        cmd_table_new(class ? "llrrrrrr" : "llrrrrrrrrrrrrr");
 
 	cmd_table_row(table,
 	              class ? "placement|routing|min|q1|median|mean|q3|max"
 	                    : "placement|routing|seed|min|q1|median|mean|q3|"
 	                      "max  |hop-bytes|max congestion  |"
-	                      "mean congestion|hybrid");
+	                      "mean congestion|hybrid|communication|"
+	                      "slowdown");
 	for (int i = the_case * per_case; i < (the_case + 1) * per_case; i++) {
 		const struct compare_row *row = &c->row[i];
 		const struct evaluation *e = &row->result.of;
 		const struct cpl_class_stats *s = &e->stats[class].stats;
 		const struct cpl_entry *p = c->placement[row->placement];
 		const char *routing = c->routing[row->routing]->name;
+		const struct communication *l = &row->result.longest;
 		char seed[24] = "-", hybrid[24] = "-";
+		char seconds[24] = "-", slowdown[24] = "-";
 
 		if (class) {
 			cmd_table_row(table, "%s|%s|" SIX_CELLS, p->name,
@@ -79,14 +85,22 @@ static int print_table(const struct compare *c, int the_case, int class)
 			         row->result.seed);
 		if (row->hybrid >= 0)
 			snprintf(hybrid, sizeof(hybrid), "%.3g", row->hybrid);
+		if (l->known) {
+			snprintf(seconds, sizeof(seconds), "%.4g s",
+			         l->times.seconds);
+			snprintf(slowdown, sizeof(slowdown), "%.3f",
+			         communication_slowdown(l->times.seconds,
+			                                row->reference));
+		}
 		cmd_table_row(
 		        table,
-		        "%s|%s|%s|" SIX_CELLS " %c|%s|%.4g s %c|%.4g s|%s",
+		        "%s|%s|%s|" SIX_CELLS
+		        " %c|%s|%.4g s %c|%.4g s|%s|%s|%s",
 		        p->name, routing, seed, SIX_BYTES(s),
 		        row->lowest_maximum ? '*' : ' ',
 		        CMD_BYTES(e->sums.hop_bytes), e->metrics.max_congestion,
 		        row->lowest_congestion ? '*' : ' ',
-		        e->metrics.mean_congestion, hybrid);
+		        e->metrics.mean_congestion, hybrid, seconds, slowdown);
 	}
 	return cmd_table_print(table);
 }

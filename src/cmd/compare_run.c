@@ -56,6 +56,8 @@ struct scene {
 	/* Under each routing the running jobs: their load, or where they adapt
 	 * as jobs; and these with those of the evaluation at hand. */
 	struct cpl_load *background;               /* [n_routings] */
+	struct cpl_load *rates;                    /* [n_routings] */
+	struct communication *communication; /* [jobs] of the case at hand */
 	struct cpl_workload **running, **workload; /* [n_routings] */
 	/* Where jobs adapt to each other: those before under the minimal
 	 * routing, for searches. */
@@ -99,6 +101,25 @@ static int solve(const struct compare *c, struct cpl_workload *w, int n_jobs,
 	                         (int)c->jobs.threads, err);
 }
 
+/* The job of the case that takes longest, under one routing. */
+static int judge(const struct compare *c, struct scene *s, int routing,
+                 const struct compare_case *one, struct communication *out,
+                 struct cpl_error *err)
+{
+	const struct cpl_load *running =
+	        c->jobs.running ? &s->rates[routing] : NULL;
+
+	if (communication_judge(c->net, &c->jobs.job[one->first], one->count,
+	                        s->routing[routing], running, s->communication,
+	                        err))
+		return -1;
+	*out = s->communication[0];
+	for (int i = 1; i < one->count; i++)
+		if (s->communication[i].times.seconds > out->times.seconds)
+			*out = s->communication[i];
+	return 0;
+}
+
 /* Under routings first .. first + n - 1, which have the nodes in common, into
  * out[n]. A search goes by the first. */
 static int evaluate(const struct compare *c, struct scene *s, int first, int n,
@@ -139,7 +160,8 @@ static int evaluate(const struct compare *c, struct scene *s, int first, int n,
 	}
 	for (int r = 0; r < n; r++)
 		if (solve(c, s->workload[first + r], one->count, &out[r].of,
-		          err))
+		          err) ||
+		    judge(c, s, first + r, one, &out[r].longest, err))
 			return -1;
 	return 0;
 }
@@ -218,6 +240,9 @@ static int load_running(const struct compare *c, struct scene *s, int routing,
 		if (!s->running[routing])
 			return -1;
 	}
+	if (cmd_running_rates(c->jobs.running, c->net, s->routing[routing],
+	                      c->jobs.profile_dir, &s->rates[routing], err))
+		return -1;
 	return cmd_load_running(c->jobs.running, c->net, s->routing[routing],
 	                        c->jobs.profile_dir, s->idle,
 	                        &s->background[routing], s->running[routing],
@@ -235,9 +260,13 @@ static int open_scene(const struct compare *c, struct scene *s,
 	s->free = malloc((size_t)c->net->n_nodes);
 	s->routing = calloc(n, sizeof(*s->routing));
 	s->background = calloc(n, sizeof(*s->background));
+	s->rates = calloc(n, sizeof(*s->rates));
+	s->communication =
+	        calloc((size_t)c->jobs.n, sizeof(*s->communication));
 	s->running = calloc(n, sizeof(*s->running));
 	s->workload = calloc(n, sizeof(*s->workload));
-	if (!s->free || !s->routing || !s->background || !s->running ||
+	if (!s->free || !s->routing || !s->background || !s->rates ||
+	    !s->communication || !s->running ||
 	    !s->workload)
 		return cpl_fail_memory(err);
 	for (int r = 0; r < c->n_routings; r++) {
@@ -262,6 +291,8 @@ static void close_scene(const struct compare *c, struct scene *s)
 	for (int r = 0; r < c->n_routings; r++) {
 		if (s->background)
 			cpl_load_free(&s->background[r]);
+		if (s->rates)
+			cpl_load_free(&s->rates[r]);
 		if (s->workload)
 			cpl_workload_free(s->workload[r]);
 		if (s->running)
@@ -274,6 +305,8 @@ static void close_scene(const struct compare *c, struct scene *s)
 	free(s->idle);
 	free(s->free);
 	free(s->background);
+	free(s->rates);
+	free(s->communication);
 }
 
 static int fill(struct compare *c, struct cpl_error *err)
@@ -334,6 +367,20 @@ static void add_hybrid(const struct compare *c, struct compare_row *row)
 	}
 }
 
+/* Rows of one case. */
+static void add_reference(const struct compare *c, struct compare_row *row)
+{
+	for (int r = 0; r < c->n_routings; r++) {
+		double least = INFINITY;
+
+		for (int p = 0; p < c->n_placements; p++)
+			least = fmin(least, row[p * c->n_routings + r]
+			                            .result.longest.times.alone);
+		for (int p = 0; p < c->n_placements; p++)
+			row[p * c->n_routings + r].reference = least;
+	}
+}
+
 int compare_evaluate(struct compare *c, bool together, struct cpl_error *err)
 {
 	int per_case = c->n_placements * c->n_routings;
@@ -349,6 +396,7 @@ int compare_evaluate(struct compare *c, bool together, struct cpl_error *err)
 	for (int i = 0; i < c->n_cases; i++) {
 		mark_lowest(&c->row[i * per_case], per_case);
 		add_hybrid(c, &c->row[i * per_case]);
+		add_reference(c, &c->row[i * per_case]);
 	}
 	return 0;
 }

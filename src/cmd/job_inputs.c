@@ -43,6 +43,51 @@ int cmd_load_running(const char *path, const struct cpl_network *net,
 	return rc < 0 ? cpl_fail_prefix(err, "%s: ", path) : rc;
 }
 
+int cmd_running_rates(const char *path, const struct cpl_network *net,
+                      const struct cpl_routing *routing,
+                      const char *profile_dir, struct cpl_load *rates,
+                      struct cpl_error *err)
+{
+	struct cpl_state state;
+	int rc;
+
+	if (cpl_load_init(rates, net, err) || cpl_state_load(path, &state, err))
+		return -1;
+	rc = cpl_state_rates(&state, net, cpl_routing_by_flow(net, routing),
+	                     cmd_profile_dir(profile_dir), rates, err);
+	cpl_state_free(&state);
+	return rc ? cpl_fail_prefix(err, "%s: ", path) : 0;
+}
+
+static int load_signature(struct job_inputs *in, const struct job_options *o,
+                          struct cpl_error *err)
+{
+	in->sig = cmd_load_signature(o->signature, o->profile_dir, err);
+	if (!in->sig)
+		return -1;
+	in->run = cpl_run_times(in->sig->phase, in->sig->n_phases);
+	in->comm = cmd_comm(in->sig, NULL, err);
+	return in->comm ? 0 : -1;
+}
+
+static int load_running(struct job_inputs *in, const struct job_options *o,
+                        struct cpl_error *err)
+{
+	in->n_running = cmd_load_running(o->running, in->net, in->routing,
+	                                 o->profile_dir, in->free, &in->load,
+	                                 NULL, err);
+	if (in->n_running <= 0)
+		return in->n_running;
+	in->background = &in->load;
+	if (cmd_running_rates(o->running, in->net, in->routing, o->profile_dir,
+	                      &in->rates, err))
+		return -1;
+	in->running = &in->rates;
+	if (in->run.seconds > 0)
+		cpl_load_scale(&in->load, &in->rates, in->run.seconds, in->net);
+	return 0;
+}
+
 int job_inputs_load(struct job_inputs *in, const struct job_options *o,
                     struct cpl_error *err)
 {
@@ -57,34 +102,20 @@ int job_inputs_load(struct job_inputs *in, const struct job_options *o,
 	if (!in->routing)
 		return cpl_fail_prefix(
 		        err, "%s: ", o->routing ? "--routing" : o->network);
-	if (o->signature) {
-		struct cpl_signature *sig =
-		        cmd_load_signature(o->signature, o->profile_dir, err);
-
-		if (!sig)
-			return -1;
-		in->comm = cmd_comm(sig, NULL, err);
-		cpl_signature_free(sig);
-		if (!in->comm)
-			return -1;
-	}
+	if (o->signature && load_signature(in, o, err))
+		return -1;
 	in->free = cmd_usable_nodes(in->net, err);
 	if (!in->free)
 		return -1;
-	if (!o->running)
-		return 0;
-	in->n_running = cmd_load_running(o->running, in->net, in->routing,
-	                                 o->profile_dir, in->free, &in->load,
-	                                 NULL, err);
-	if (in->n_running > 0)
-		in->background = &in->load;
-	return in->n_running < 0 ? -1 : 0;
+	return o->running ? load_running(in, o, err) : 0;
 }
 
 void job_inputs_free(struct job_inputs *in)
 {
 	cpl_load_free(&in->load);
+	cpl_load_free(&in->rates);
 	cpl_comm_free(in->comm);
+	cpl_signature_free(in->sig);
 	cpl_network_free(in->net);
 	free(in->free);
 }

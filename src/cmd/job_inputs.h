@@ -29,11 +29,16 @@ struct job_inputs {
 	struct cpl_network *net;
 	const struct cpl_routing *routing;
 	enum cpl_objective objective;
-	struct cpl_comm *comm; /* NULL: no signature */
+	struct cpl_signature *sig; /* NULL: none */
+	struct cpl_comm *comm;     /* of its whole run, or NULL */
+	struct cpl_run_times run;
 	unsigned char *free;   /* [n_nodes] hosts without a running job */
-	struct cpl_load load;  /* of the running jobs */
+	/* Of the running jobs: what they send while the job runs, or where its
+	 * signature has no times in their whole runs; and in bytes/s. */
+	struct cpl_load load, rates;
 	int n_running;
 	const struct cpl_load *background; /* load; NULL without such jobs */
+	const struct cpl_load *running;    /* rates; NULL the same */
 };
 
 /* 0, or -1 with err. Free with job_inputs_free in either case. */
@@ -57,6 +62,13 @@ int cmd_load_running(const char *path, const struct cpl_network *net,
                      const struct cpl_routing *routing, const char *profile_dir,
                      unsigned char *free_nodes, struct cpl_load *load,
                      struct cpl_workload *adaptive, struct cpl_error *err);
+
+/* --running as rates (cpl_state_rates): {0} and to be freed in either case. 0, or
+ * -1 with err. */
+int cmd_running_rates(const char *path, const struct cpl_network *net,
+                      const struct cpl_routing *routing,
+                      const char *profile_dir, struct cpl_load *rates,
+                      struct cpl_error *err);
 
 /* {"max_congestion": ..., ..., "hop_bytes": ...}; NULL when memory is out. */
 json_t *job_metrics_json(const struct cpl_metrics *metrics,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "communication.h"
 #include "job_inputs.h"
 #include "options.h"
 
@@ -119,8 +120,21 @@ static int evaluate_linear(struct result *r, struct cpl_error *err)
 	                           &r->baseline_sums, err);
 }
 
+/* What the job is told to communicate there. */
+static int add_times(json_t *one, const struct cpl_times_result *times,
+                     double reference)
+{
+	return json_object_update_new(
+	        one, json_pack("{s:f, s:f, s:f}", "communication_seconds",
+	                       times->seconds, "communication_alone",
+	                       times->alone, "slowdown",
+	                       communication_slowdown(times->seconds,
+	                                              reference)));
+}
+
 static json_t *candidates_json(const struct cpl_decision *d)
 {
+	double reference = cpl_decision_reference(d);
 	json_t *array = json_array();
 
 	for (int i = 0; i < d->n_candidates; i++) {
@@ -135,6 +149,7 @@ static json_t *candidates_json(const struct cpl_decision *d)
 		                           (json_int_t)c->seed, "evaluated",
 		                           c->evaluated, "chosen",
 		                           i == d->chosen)) ||
+		    (c->evaluated && add_times(one, &c->times, reference)) ||
 		    json_array_append(array, one)) {
 			json_decref(array);
 			array = NULL;
@@ -162,7 +177,7 @@ static int print_json(const struct cmd *self, const struct options *o,
 	return cmd_print_json(
 	        self,
 	        json_pack("{s:s, s:s, s:I, s:o, s:i, s:i, s:s, s:s, s:i, s:o, "
-	                  "s:o, s:b, s:f}",
+	                  "s:o, s:b, s:f, s:f, s:f}",
 	                  "policy", chosen->policy->name, "policy_asked",
 	                  o->policy, "seed", (json_int_t)chosen->seed, "hosts",
 	                  cmd_hosts_json(in->net, d->node, d->n_nodes), "nodes",
@@ -171,15 +186,18 @@ static int print_json(const struct cmd *self, const struct options *o,
 	                  cpl_objective_name(in->objective), "routing",
 	                  in->routing->name, "background_jobs", in->n_running,
 	                  "candidates", candidates_json(d), "linear", linear,
-	                  "cut_short", d->cut_short, "seconds", r->seconds));
+	                  "cut_short", d->cut_short, "seconds", r->seconds,
+	                  "run_seconds", in->run.seconds, "share",
+	                  in->run.share));
 }
 
 static int print_candidates(const struct cpl_decision *d)
 {
-	struct cmd_table *table = cmd_table_new("llrrrr");
+	struct cmd_table *table = cmd_table_new("llrrrrrr");
+	double reference = cpl_decision_reference(d);
 
 	cmd_table_row(table, "|policy|seed|max congestion|mean congestion|"
-	                     "hop-bytes");
+	                     "hop-bytes|communication|slowdown");
 	for (int i = 0; i < d->n_candidates; i++) {
 		const struct cpl_candidate *c = &d->candidate[i];
 		const char *chosen = i == d->chosen ? "*" : "";
@@ -188,13 +206,17 @@ static int print_candidates(const struct cpl_decision *d)
 		if (c->policy->flags & CPL_PLACEMENT_RANDOM)
 			snprintf(seed, sizeof(seed), "%" PRIu64, c->seed);
 		if (c->evaluated)
-			cmd_table_row(table, "%s|%s|%s|%.4g|%.4g|%s", chosen,
-			              c->policy->name, seed,
+			cmd_table_row(table,
+			              "%s|%s|%s|%.4g|%.4g|%s|%.4g s|%.3f",
+			              chosen, c->policy->name, seed,
 			              c->metrics.max_congestion,
 			              c->metrics.mean_congestion,
-			              CMD_BYTES(c->sums.hop_bytes));
+			              CMD_BYTES(c->sums.hop_bytes),
+			              c->times.seconds,
+			              communication_slowdown(c->times.seconds,
+			                                     reference));
 		else
-			cmd_table_row(table, "%s|%s|%s|-|-|-", chosen,
+			cmd_table_row(table, "%s|%s|%s|-|-|-|-|-", chosen,
 			              c->policy->name, seed);
 	}
 	return cmd_table_print(table);
@@ -231,6 +253,9 @@ static void print_reason(const struct job_inputs *in, const struct result *r)
 	       r->baseline.mean_congestion);
 	print_change(c->metrics.mean_congestion, r->baseline.mean_congestion);
 	printf(".\n");
+	if (!(in->run.seconds > 0))
+		printf("The signature states no times: the running jobs count "
+		       "with their whole runs.\n");
 }
 
 static int print_text(const struct cmd *self, const struct job_inputs *in,
@@ -288,6 +313,9 @@ static int place(const struct options *o, struct job_inputs *in, int *required,
 	        .routing = in->routing,
 	        .comm = in->comm,
 	        .background = in->background,
+	        .phase = in->sig ? in->sig->phase : NULL,
+	        .n_phases = in->sig ? in->sig->n_phases : 0,
+	        .rates = in->running,
 	        .objective = in->objective,
 	        .all_metrics = true,
 	};

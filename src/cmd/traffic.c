@@ -238,6 +238,25 @@ static int find_dilation(struct traffic *t, struct cpl_error *err)
 	return rc;
 }
 
+static int judge(struct traffic *t, struct cpl_error *err)
+{
+	const struct job_list *list = &t->jobs;
+	const struct cpl_load *running = NULL;
+
+	t->communication = calloc((size_t)list->n, sizeof(*t->communication));
+	if (!t->communication)
+		return cpl_fail_memory(err);
+	if (list->running) {
+		if (cmd_running_rates(list->running, t->net,
+		                      list->common.routing, list->profile_dir,
+		                      &t->rates, err))
+			return -1;
+		running = &t->rates;
+	}
+	return communication_judge(t->net, list->job, list->n, NULL, running,
+	                           t->communication, err);
+}
+
 static int evaluate(struct traffic *t, struct cpl_error *err)
 {
 	if (find_routings(t, err))
@@ -245,7 +264,8 @@ static int evaluate(struct traffic *t, struct cpl_error *err)
 	t->free = cmd_usable_nodes(t->net, err);
 	return t->free && !add_running(t, err) &&
 	                       !job_list_open(&t->jobs, err) &&
-	                       !place_all(t, err) && !solve(t, err)
+	                       !place_all(t, err) && !solve(t, err) &&
+	                       !judge(t, err)
 	               ? find_dilation(t, err)
 	               : -1;
 }
@@ -275,6 +295,8 @@ out:
 	cpl_workload_free(t->workload);
 	cpl_workload_free(t->guess);
 	cpl_load_free(&t->background);
+	cpl_load_free(&t->rates);
+	free(t->communication);
 	free(t->free);
 	cpl_network_free(net);
 	return rc;

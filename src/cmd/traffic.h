@@ -3,6 +3,7 @@
 #ifndef CMD_TRAFFIC_H
 #define CMD_TRAFFIC_H
 
+#include "communication.h"
 #include "job_traffic.h"
 #include "traffic/dilation.h"
 
@@ -19,6 +20,8 @@ struct traffic {
 	const struct cpl_load *load;  /* of workload */
 	struct evaluation of;
 	struct cpl_dilation dilation; /* of these jobs */
+	struct cpl_load rates;        /* of the running jobs */
+	struct communication *communication; /* [jobs.n] */
 	double seconds;               /* the evaluation took, without placing */
 };
 

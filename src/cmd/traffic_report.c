@@ -37,6 +37,10 @@ static json_t *json_jobs(const struct traffic *t)
 			json_object_set_new(
 			        one, "seed",
 			        json_integer((json_int_t)job->seed));
+		json_object_set_new(
+		        one, "communication",
+		        communication_json(t->net, &t->communication[i],
+		                           t->communication[i].times.alone));
 		json_array_append_new(jobs, one);
 	}
 	return jobs;
@@ -78,6 +82,43 @@ static int print_jobs(const struct traffic *t)
 		free(hosts);
 	}
 	return cmd_table_print(table);
+}
+
+/* Of each job, beside the others. */
+static int print_communication(const struct traffic *t)
+{
+	struct cmd_table *table = cmd_table_new("lrrrrrrl");
+	bool timed = true;
+
+	cmd_table_row(table, "signature|communication|alone|slowdown|waiting|"
+	                     "of the run|link used|busiest link");
+	for (int i = 0; i < t->jobs.n; i++) {
+		const struct communication *c = &t->communication[i];
+		const char *name = t->jobs.job[i].sig->name;
+		char link[96], share[24] = "-";
+
+		timed = timed && (!c->known || c->run.seconds > 0);
+		if (!c->known) {
+			cmd_table_row(table, "%s|-|-|-|-|-|-|-", name);
+			continue;
+		}
+		communication_link(t->net, c->times.link, link, sizeof(link));
+		if (c->run.seconds > 0)
+			snprintf(share, sizeof(share), "%.1f %%",
+			         100 * c->run.share);
+		cmd_table_row(
+		        table, "%s|%.4g s|%.4g s|%.3f|%.3g s|%s|%.1f %%|%s",
+		        name, c->times.seconds, c->times.alone,
+		        communication_slowdown(c->times.seconds,
+		                               c->times.alone),
+		        c->times.waiting, share, 100 * c->utilisation, link);
+	}
+	if (cmd_table_print(table))
+		return CMD_FAILED;
+	if (!timed)
+		printf("A signature without times counts for others as if it "
+		       "did nothing but communicate.\n");
+	return CMD_OK;
 }
 
 static int print_links(const struct evaluation *e)
@@ -137,6 +178,9 @@ int traffic_print_text(const struct traffic *t)
 		return CMD_FAILED;
 	putchar('\n');
 	if (print_links(&t->of))
+		return CMD_FAILED;
+	putchar('\n');
+	if (print_communication(t))
 		return CMD_FAILED;
 	putchar('\n');
 	return print_numbers(t);

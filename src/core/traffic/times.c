@@ -28,6 +28,12 @@ int64_t cpl_times_links(const struct cpl_network *net)
 	return net->n_links + 2 * (int64_t)net->n_nodes;
 }
 
+double cpl_times_bandwidth(const struct cpl_network *net, int64_t link)
+{
+	return link < net->n_links ? cpl_network_link_bandwidth(net, link)
+	                           : net->injection_bandwidth;
+}
+
 static struct cpl_times *times_new(int ranks, int n_phases,
                                    struct cpl_error *err)
 {

@@ -54,6 +54,8 @@
  * then from the routers to the nodes.
  */
 int64_t cpl_times_links(const struct cpl_network *net);
+/* Bytes/s of one. O(1). */
+double cpl_times_bandwidth(const struct cpl_network *net, int64_t link);
 
 /* What several jobs on one network under one routing are judged with, one after
  * the other; a thread has its own. An adaptive routing counts as its minimal

@@ -74,12 +74,6 @@ struct placing {
 	struct cpl_error *err;
 };
 
-static double bandwidth_of(const struct cpl_network *net, int64_t link)
-{
-	return link < net->n_links ? cpl_network_link_bandwidth(net, link)
-	                           : net->injection_bandwidth;
-}
-
 /* The phase's entry of a link, or -1 with err. */
 static int64_t use_link(struct placing *p, int64_t link)
 {
@@ -93,7 +87,7 @@ static int64_t use_link(struct placing *p, int64_t link)
 		return -1;
 	phase->link[phase->n_links++] = (struct times_link){
 	        .link = (int)link,
-	        .bandwidth = bandwidth_of(p->space->net, link)};
+	        .bandwidth = cpl_times_bandwidth(p->space->net, link)};
 	*at = (int)phase->n_links;
 	return *at - 1;
 }
@@ -343,7 +337,7 @@ int cpl_times_place(struct cpl_times *times, struct cpl_times_space *space,
 		return -1;
 	for (int64_t i = 0; i < times->n_rates; i++) {
 		double seconds = times->rate[i].rate /
-		                 bandwidth_of(space->net, times->rate[i].link);
+		                 cpl_times_bandwidth(space->net, times->rate[i].link);
 
 		busiest = seconds > busiest ? seconds : busiest;
 	}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "communication.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The jobs, one after the other in one space, then each beside the others. */
+struct judging {
+	const struct cpl_network *net;
+	struct cpl_load rates;
+	struct cpl_times **times; /* [n] */
+};
+
+static struct cpl_times *open_times(const struct job_traffic *job,
+                                    struct cpl_error *err)
+{
+	const struct cpl_signature *sig = job->sig;
+
+	for (int i = 0; job->phase && i < sig->n_phases; i++)
+		if (!strcmp(sig->phase[i].name, job->phase)) {
+			struct cpl_phase one = sig->phase[i];
+
+			one.weight = 1;
+			return cpl_times_open(&one, 1, sig->ranks, err);
+		}
+	return cpl_times_open(sig->phase, sig->n_phases, sig->ranks, err);
+}
+
+static int place(struct judging *j, const struct job_traffic *job, int i,
+                 const struct cpl_routing *routing, struct cpl_error *err)
+{
+	struct cpl_times_space *space = cpl_times_space_new(
+	        j->net, routing ? routing : job->routing, err);
+	int rc = -1;
+
+	if (!space)
+		return -1;
+	j->times[i] = open_times(job, err);
+	if (j->times[i] &&
+	    !cpl_times_order(j->times[i], NULL, job->ranks_per_node,
+	                     job->n_nodes, err) &&
+	    !cpl_times_place(j->times[i], space, job->node, err)) {
+		cpl_times_add(j->times[i], 1, &j->rates);
+		rc = 0;
+	}
+	cpl_times_space_free(space);
+	return rc;
+}
+
+static double busiest(const struct cpl_network *net,
+                      const struct cpl_times *times)
+{
+	int64_t n;
+	const struct cpl_times_rate *rate = cpl_times_rates(times, &n);
+	double most = 0;
+
+	for (int64_t i = 0; i < n; i++) {
+		double u = rate[i].rate /
+		           cpl_times_bandwidth(net, rate[i].link);
+
+		most = u > most ? u : most;
+	}
+	return most;
+}
+
+int communication_judge(const struct cpl_network *net,
+                        const struct job_traffic *job, int n,
+                        const struct cpl_routing *routing,
+                        const struct cpl_load *running,
+                        struct communication *out, struct cpl_error *err)
+{
+	struct judging j = {.net = net,
+	                    .times = calloc((size_t)n, sizeof(*j.times))};
+	bool stored = true;
+	int rc = -1;
+
+	for (int i = 0; i < n; i++) {
+		out[i] = (struct communication){0};
+		stored = stored && job[i].stored;
+	}
+	if (!j.times || cpl_load_init(&j.rates, net, err)) {
+		cpl_fail_memory(err);
+		goto out;
+	}
+	rc = 0;
+	if (!stored)
+		goto out;
+	if (running)
+		cpl_load_add(&j.rates, running, net);
+	for (int i = 0; i < n && !rc; i++)
+		rc = place(&j, &job[i], i, routing, err);
+	for (int i = 0; i < n && !rc; i++) {
+		out[i].known = true;
+		cpl_times_judge(j.times[i], &j.rates, true, &out[i].times);
+		out[i].run = *cpl_times_run(j.times[i]);
+		out[i].utilisation = busiest(net, j.times[i]);
+	}
+out:
+	for (int i = 0; j.times && i < n; i++)
+		cpl_times_close(j.times[i]);
+	free(j.times);
+	cpl_load_free(&j.rates);
+	return rc;
+}
+
+double communication_slowdown(double seconds, double reference)
+{
+	return reference > 0 ? seconds / reference : 1;
+}
+
+void communication_link(const struct cpl_network *net, int64_t link, char *text,
+                        size_t size)
+{
+	int64_t node = link - net->n_links;
+
+	if (link < 0)
+		snprintf(text, size, "-");
+	else if (node < 0)
+		snprintf(text, size, "%s %d -> %d",
+		         net->link_class[net->link_class_of[link]].name,
+		         net->link_from[link], net->link_to[link]);
+	else if (node < net->n_nodes)
+		snprintf(text, size, "from %s", net->node_name[node]);
+	else
+		snprintf(text, size, "to %s",
+		         net->node_name[node - net->n_nodes]);
+}
+
+json_t *communication_json(const struct cpl_network *net,
+                           const struct communication *c, double reference)
+{
+	char link[96];
+
+	if (!c->known)
+		return json_null();
+	communication_link(net, c->times.link, link, sizeof(link));
+	return json_pack(
+	        "{s:f, s:f, s:f, s:f, s:f, s:s, s:b, s:f, s:f, s:f}", "seconds",
+	        c->times.seconds, "alone", c->times.alone, "slowdown",
+	        communication_slowdown(c->times.seconds, reference), "waiting",
+	        c->times.waiting, "busiest", c->times.busiest, "busiest_link",
+	        link, "exact", c->times.exact, "run_seconds", c->run.seconds,
+	        "share", c->run.share, "utilisation", c->utilisation);
+}

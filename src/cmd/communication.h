@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How long jobs communicate that are on a network together, beside those that
+ * run: what `traffic` and `compare` tell of it. */
+#ifndef CPL_CMD_COMMUNICATION_H
+#define CPL_CMD_COMMUNICATION_H
+
+#include "job_traffic.h"
+#include "traffic/times.h"
+
+/* Of one job. */
+struct communication {
+	bool known; /* its matrix is stored */
+	struct cpl_times_result times;
+	struct cpl_run_times run;
+	double utilisation; /* of its busiest link by itself, over its run */
+};
+
+/*
+ * n placed jobs, each with the routing of its own or (not NULL) this one, on
+ * top of running ones (bytes/s; NULL: none), into out[n]. Where one is not
+ * known none is. 0, or -1 with err (memory). O(messages + links).
+ */
+int communication_judge(const struct cpl_network *net,
+                        const struct job_traffic *job, int n,
+                        const struct cpl_routing *routing,
+                        const struct cpl_load *running,
+                        struct communication *out, struct cpl_error *err);
+
+/* seconds / reference; 1 where nothing is sent. */
+double communication_slowdown(double seconds, double reference);
+
+/* {"seconds": ..., "alone": ..., "slowdown": ..., ...}, the slowdown against
+ * `reference` seconds; null where it is not known. NULL: memory. */
+json_t *communication_json(const struct cpl_network *net,
+                           const struct communication *c, double reference);
+
+/* What a link is called: "row 3 -> 4", "from n17", "to n17", "-" for none; into
+ * text[size]. */
+void communication_link(const struct cpl_network *net, int64_t link, char *text,
+                        size_t size);
+
+#endif

@@ -1,0 +1,108 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What traffic, compare and place tell of the seconds that a job communicates,
+# on a line of routers where they can be worked out by hand.
+here=$(cd "${0%/*}" && pwd)
+. "$here/../tools/tap.bash"
+commplace=${COMMPLACE:-commplace}
+work=$(mktemp -d)
+on_exit 'rm -rf "$work"'
+cd "$work" || bail "no $work"
+export COMMPLACE_CONF=/dev/null LC_ALL=C
+# 1 GB/s from router to router, two nodes on each.
+cat >line.json <<-END
+{ "format": "commplace-network", "version": 1, "name": "line", "type": "torus",
+  "dims": [6], "wrap": [false], "nodes_per_router": 2,
+  "bandwidth": { "dim": [1e9], "injection": 10e9 }, "nodes": "n[0-11]" }
+END
+# Two ranks: 1 GB in 10 runs of one phase, 2 GB the other way in one of another;
+# 20 s each run, 19 s and 0 s of them computing.
+cat >timed.json <<-END
+{ "format": "commplace-signature", "version": 1, "ranks": 2, "phases": [
+  { "name": "there", "weight": 10, "time": 20, "compute_time": 19,
+    "traffic": [[0, 1, 1e9, 1]] },
+  { "name": "back", "weight": 1, "time": 20,
+    "traffic": [[1, 0, 2e9, 1]] } ] }
+END
+sed 's/"time": 20, "compute_time": 19,//; s/"time": 20,//' timed.json >untimed.json
+cat >running.json <<-END
+{ "jobs": [ { "id": 1, "signature": "$work/timed.json", "hosts": ["n0", "n2"],
+  "ranks_per_node": 1 } ] }
+END
+sed s/timed/untimed/ running.json >loud.json
+
+# value FILE 'PERL EXPRESSION OF $r'
+value() {
+	perl -MJSON::PP -e 'local $/; my $r = decode_json(<STDIN>);
+		my $v = eval $ARGV[0]; print $v =~ /^[0-9.e+-]+$/ ? 0 + sprintf("%.9g", $v) : $v' "$2" <"$1"
+}
+traffic() {
+	"$commplace" traffic --network line.json --json "$@" >out.json ||
+		diag "traffic $*"
+}
+
+traffic --signature ./timed.json --hosts n0,n2
+j='$r->{jobs}[0]{communication}'
+is "$(value out.json "$j{seconds}")" 12 "phases one after the other"
+is "$(value out.json "$j{slowdown}")" 1 "alone"
+is "$(value out.json "$j{run_seconds}")" 220 "the run's time"
+is "$(value out.json "$j{share}")" "$(perl -e 'print 0 + sprintf "%.9g", 30 / 220')" \
+	"share of communication"
+is "$(value out.json "$j{utilisation}")" "$(perl -e 'print 0 + sprintf "%.9g", 10 / 220')" \
+	"utilisation of the busiest link"
+is "$(value out.json "$j{busiest_link}")" "dim0 0 -> 1" "busiest link"
+is "$(value out.json "$j{exact}")" 1 "exact"
+traffic --signature ./timed.json --hosts n0,n2 --phase back
+is "$(value out.json "$j{seconds}")" 2 "one phase"
+
+# Without times the busiest link is never idle: twice the time, but for waiting.
+traffic --signature ./untimed.json --hosts n1,n3 --running loud.json
+is "$(value out.json "$j{run_seconds}")" 0 "no times"
+is "$(value out.json "($j{seconds} - $j{waiting}) / $j{alone}")" \
+	"$(perl -e 'print 0 + sprintf "%.9g", (10 * 2 + 2 * 1.2) / 12')" \
+	"beside a job that always communicates"
+traffic --signature ./timed.json --hosts n1,n3 --running running.json
+is "$(value out.json "$j{seconds} - $j{waiting}")" \
+	"$(perl -e 'print 0 + sprintf "%.9g", 10 * (1 + 10 / 220) + 2 * (1 + 2 / 220)')" \
+	"beside one that does for a part of its run"
+# u / (2 (1 - u)) packets of 4096 bytes for each message, on one link here.
+is "$(value out.json "$j{waiting}")" \
+	"$(perl -e 'my ($u, $v) = (10 / 220, 2 / 220); print 0 + sprintf "%.9g",
+		4096e-9 * (10 * $u / 2 / (1 - $u) + $v / 2 / (1 - $v))')" \
+	"waiting in queues"
+traffic --signature ./timed.json --hosts n0,n2 --signature ./timed.json --hosts n1,n3
+is "$(value out.json '$r->{jobs}[1]{communication}{seconds} /
+	$r->{jobs}[0]{communication}{seconds}')" 1 "two jobs slow each other down alike"
+
+"$commplace" place --network line.json --signature ./timed.json --nodes 2 \
+	--policy auto --running running.json --json >out.json
+is "$(value out.json 'join " ", grep { $_ < 1 } map { $_->{slowdown} }
+	grep { $_->{evaluated} } @{$r->{candidates}}')" "" \
+	"no candidate is faster than the reference"
+is "$(value out.json '(grep { $_->{policy} eq "linear" }
+	@{$r->{candidates}})[0]{communication_alone}')" 12 "linear is apart"
+# What is sent on link 0 -> 1 in 220 s: 10 GB of the job's, 10 GB of the other's.
+"$commplace" place --network line.json --signature ./timed.json --nodes 2 \
+	--policy linear --free n1,n3 --running running.json --json >out.json
+is "$(value out.json '$r->{candidates}[0]{max_congestion}')" 20 \
+	"the background of a job with times is what others send in its run"
+sed 's/"weight": 10/"weight": 30/' timed.json >longer.json
+"$commplace" place --network line.json --signature ./longer.json --nodes 2 \
+	--policy linear --free n1,n3 --running running.json --json >out.json
+is "$(value out.json '$r->{candidates}[0]{max_congestion}')" \
+	"$(perl -e 'print 0 + sprintf "%.9g", 30 + 10 * 620 / 220')" \
+	"of a longer one more"
+"$commplace" place --network line.json --signature ./untimed.json --nodes 2 \
+	--policy linear --free n1,n3 --running running.json --json >out.json
+is "$(value out.json '$r->{candidates}[0]{max_congestion}')" 20 \
+	"of one without times their sums"
+"$commplace" place --network line.json --signature ./untimed.json --nodes 2 \
+	--policy linear --free n1,n3 --running running.json >out.txt
+like "$(cat out.txt)" "states no times" "the text says so"
+
+"$commplace" compare --network line.json --signature ./timed.json \
+	--ranks-per-node 1 --placements linear,round-robin-nodes \
+	--routings DO --json >out.json
+is "$(value out.json 'join " ", map { $_->{communication}{slowdown} }
+	@{$r->{rows}}')" "1 10" "compare: against the best placement"
+done_testing
