@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <pwd.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -54,22 +55,17 @@ static void problem(struct site_check *check, const struct cpl_error *err)
 	say_line(check, err->text);
 }
 
-/* Names may be known and yet not be for this type of network. */
+/* Names may be known and yet not be for this network. */
 static void check_policy(struct site_check *check, const char *policy,
-                         const struct cpl_partition_rule *rule)
+                         int line, const char *what)
 {
 	struct cpl_error err = {""};
 
 	if (!policy || !strcasecmp(policy, CPL_POLICY_NONE) ||
 	    cpl_placement_find(check->net->type, policy, &err))
 		return;
-	if (rule)
-		problemf(check, "%s:%d: Partition=%s: %s", check->config->path,
-		         rule->line, rule->partition, err.text);
-	else
-		problemf(check, "%s:%d: DefaultPolicy: %s", check->config->path,
-		         cpl_config_line(check->config, "DefaultPolicy"),
-		         err.text);
+	problemf(check, "%s:%d: %s%s", check->config->path, line, what,
+	         err.text);
 }
 
 static void check_network(struct site_check *check)
@@ -87,10 +83,19 @@ static void check_network(struct site_check *check)
 		problemf(check, "%s: Routing: %s", c->path, err.text);
 	for (int i = 0; i < check->net->n_nodes; i++)
 		check->n_hosts += check->net->node_name[i] != NULL;
-	check_policy(check, c->defaults.policy, NULL);
-	for (int i = 0; i < c->n_partitions; i++)
+	check_policy(check, c->defaults.policy,
+	             cpl_config_line(c, "DefaultPolicy"), "DefaultPolicy: ");
+	for (int i = 0; i < c->n_partitions; i++) {
+		char what[300];
+
+		snprintf(what, sizeof(what), "Partition=%.256s: ",
+		         c->partition[i].partition);
 		check_policy(check, c->partition[i].defaults.policy,
-		             &c->partition[i]);
+		             c->partition[i].line, what);
+	}
+	for (int i = 0; i < c->n_matches; i++)
+		check_policy(check, c->match[i].defaults.policy,
+		             c->match[i].line, "Match: DefaultPolicy: ");
 }
 
 /* 0, -1 with err. */
@@ -159,19 +164,37 @@ static bool is_open_pattern(const char *pattern)
 	return false;
 }
 
+static void check_pattern(struct site_check *check, int line, const char *key,
+                          const char *pattern)
+{
+	if (pattern && is_open_pattern(pattern))
+		problemf(check,
+		         "%s:%d: %s=%s is not a pattern: \"[\" without "
+		         "\"]\", or \"\\\" at its end",
+		         check->config->path, line, key, pattern);
+}
+
+static void check_patterns(struct site_check *check, int line, const char *key,
+                           const char *list)
+{
+	char entry[256];
+
+	while (cpl_config_next(&list, entry, sizeof(entry)))
+		check_pattern(check, line, key, entry);
+}
+
 static void check_match(struct site_check *check,
                         const struct cpl_match_rule *match)
 {
 	const struct cpl_config *c = check->config;
 	int k = 0;
 
-	if (is_open_pattern(match->job_name)) {
-		problemf(check,
-		         "%s:%d: JobName=%s is not a pattern: \"[\" without "
-		         "\"]\", or \"\\\" at its end",
-		         c->path, match->line, match->job_name);
-	}
-	if (!strcmp(match->profile, CPL_PROFILE_NONE))
+	check_pattern(check, match->line, "JobName", match->job_name);
+	check_pattern(check, match->line, "Command", match->command);
+	check_patterns(check, match->line, "Partition", match->partition);
+	check_patterns(check, match->line, "QOS", match->qos);
+	check_patterns(check, match->line, "Account", match->account);
+	if (!match->profile || !strcmp(match->profile, CPL_PROFILE_NONE))
 		return;
 	while (k < check->n_profiles &&
 	       strcmp(check->profile[k].name, match->profile))
@@ -179,9 +202,10 @@ static void check_match(struct site_check *check,
 	if (k < check->n_profiles)
 		return;
 	problemf(check,
-	         "%s:%d: Match JobName=%s: profile %s is not in %s, or not "
-	         "one that can be used",
-	         c->path, match->line, match->job_name, match->profile,
+	         "%s:%d: Match%s%s: profile %s is not in %s, or not one that "
+	         "can be used",
+	         c->path, match->line, match->job_name ? " JobName=" : "",
+	         match->job_name ? match->job_name : "", match->profile,
 	         c->profile_dir);
 }
 
@@ -216,6 +240,14 @@ static void check_state_dir(struct site_check *check,
 		         dir, err.text);
 }
 
+static bool has_partition(const struct slurm_conf *slurm, const char *pattern)
+{
+	for (int i = 0; i < slurm->n_partitions; i++)
+		if (!fnmatch(pattern, slurm->partition[i], 0))
+			return true;
+	return false;
+}
+
 static void check_partitions(struct site_check *check,
                              const struct slurm_conf *slurm)
 {
@@ -232,6 +264,18 @@ static void check_partitions(struct site_check *check,
 		problemf(check, "%s:%d: Partition=%s: %s has no such partition",
 		         c->path, c->partition[i].line,
 		         c->partition[i].partition, slurm->path);
+	}
+	for (int i = 0; i < c->n_matches; i++) {
+		const char *list = c->match[i].partition;
+		char entry[256];
+
+		while (cpl_config_next(&list, entry, sizeof(entry)))
+			if (!has_partition(slurm, entry))
+				problemf(check,
+				         "%s:%d: Partition=%s: %s has no such "
+				         "partition",
+				         c->path, c->match[i].line, entry,
+				         slurm->path);
 	}
 }
 
@@ -328,6 +372,8 @@ static int check_site(struct site_check *check, const struct cmd *self,
 	if (slurm)
 		check_partitions(check, slurm);
 	slurm_conf_free(slurm);
+	if (cpl_config_find_users(check->config, say_line, check, &err))
+		problem(check, &err);
 	if (slurm_nodes && check->net &&
 	    compare_nodes(check, slurm_nodes, &err))
 		problem(check, &err);
@@ -335,7 +381,8 @@ static int check_site(struct site_check *check, const struct cmd *self,
 }
 
 struct options {
-	const char *path, *slurm_nodes;
+	const char *slurm_nodes;
+	struct config_for what;
 	bool json;
 };
 
@@ -344,33 +391,60 @@ static int parse(const struct cmd *self, int argc, char **argv,
 {
 	const struct cmd_option table[] = {
 	        {"slurm-nodes", .text = &o->slurm_nodes},
+	        {"config", .text = &o->what.path},
+	        {"comm-profile", .text = &o->what.profile},
+	        {"placement-policy", .text = &o->what.policy},
+	        {"rank-mapping", .text = &o->what.mapping},
 	        {"json", .flag = &o->json},
 	        {0},
 	};
 	int rc = cmd_options(self, argc, argv, table, CMD_WORDS);
+	bool is_for;
 
 	if (rc)
 		return rc;
 	if (optind == argc)
-		return cmd_usage(self, "what to do? use `check [FILE]`");
-	if (strcmp(argv[optind], "check"))
-		return cmd_usage(self, "'%.60s' is unknown; use `check [FILE]`",
+		return cmd_usage(self, "what to do? use `check [FILE]` or `for "
+		                       "JOBSPEC`");
+	is_for = !strcmp(argv[optind], "for");
+	if (!is_for && strcmp(argv[optind], "check"))
+		return cmd_usage(self,
+		                 "'%.60s' is unknown; use `check [FILE]` or "
+		                 "`for JOBSPEC`",
 		                 argv[optind]);
-	if (optind + 2 < argc)
+	if (is_for && o->slurm_nodes)
+		return cmd_usage(self, "for: --slurm-nodes is of `check`");
+	if (!is_for && (o->what.path || o->what.profile || o->what.policy ||
+	                o->what.mapping))
+		return cmd_usage(self, "check: --config, --comm-profile, "
+		                       "--placement-policy and --rank-mapping "
+		                       "are of `for`");
+	if (is_for && optind + 1 == argc)
+		return cmd_usage(self, "for: which job? give its number, or "
+		                       "what it asks for, such as "
+		                       "partition=large nodes=64");
+	if (!is_for && optind + 2 < argc)
 		return cmd_usage(self, "check: one file at a time");
-	o->path = argv[optind + 1];
+	if (is_for) {
+		o->what.word = argv + optind + 1;
+		o->what.n_words = argc - optind - 1;
+	} else {
+		o->what.path = argv[optind + 1];
+	}
 	return CMD_OK;
 }
 
 static int run(const struct cmd *self, int argc, char **argv)
 {
-	struct options o = {0};
+	struct options o = {.json = false};
 	struct site_check check;
 	int rc = parse(self, argc, argv, &o);
 
 	if (rc)
 		return rc;
-	if (check_site(&check, self, o.path, o.slurm_nodes))
+	if (o.what.word)
+		return config_for(self, &o.what, o.json);
+	if (check_site(&check, self, o.what.path, o.slurm_nodes))
 		rc = CMD_FAILED;
 	else if (o.json)
 		rc = cmd_print_json(self, site_check_json(&check));

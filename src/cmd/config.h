@@ -28,4 +28,19 @@ struct site_check {
 json_t *site_check_json(const struct site_check *check);
 int site_check_print(const struct site_check *check);
 
+/* UserMayOverride of these CPL_MAY_...; may be in text. */
+#define CONFIG_MAY_MAX 40
+const char *config_may(int may, char text[CONFIG_MAY_MAX]);
+
+/* `commplace config for`: a job as it is asked for. */
+struct config_for {
+	const char *path; /* of commplace.conf, NULL: the site's own */
+	char **word;      /* "partition=large" ..., or one job's number */
+	int n_words;
+	const char *profile, *policy, *mapping; /* its options, or NULL */
+};
+/* Prints what holds for it, and from where. Returns an exit code. */
+int config_for(const struct cmd *self, const struct config_for *what,
+               bool json);
+
 #endif

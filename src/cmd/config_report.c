@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -65,17 +66,123 @@ static json_t *network_json(const struct site_check *check)
 	                 "links", links);
 }
 
+const char *config_may(int may, char text[CONFIG_MAY_MAX])
+{
+	snprintf(text, CONFIG_MAY_MAX, "%s%s%s",
+	         may & CPL_MAY_PROFILE ? ",profile" : "",
+	         may & CPL_MAY_POLICY ? ",policy" : "",
+	         may & CPL_MAY_MAPPING ? ",mapping" : "");
+	return may == CPL_MAY_ALL ? "all" : *text ? text + 1 : "none";
+}
+
 static json_t *override_json(const struct cpl_config *c)
 {
 	json_t *list = json_array();
 
-	if (c->user_profile)
+	if (c->user_may & CPL_MAY_PROFILE)
 		json_array_append_new(list, json_string("profile"));
-	if (c->user_policy)
+	if (c->user_may & CPL_MAY_POLICY)
 		json_array_append_new(list, json_string("policy"));
-	if (c->user_mapping)
+	if (c->user_may & CPL_MAY_MAPPING)
 		json_array_append_new(list, json_string("mapping"));
 	return list;
+}
+
+/* Keys of a Match line with their values. */
+struct pairs {
+	int n;
+	struct {
+		const char *key;
+		char value[256];
+	} pair[16];
+};
+
+static void __attribute__((format(printf, 3, 4)))
+add(struct pairs *to, const char *key, const char *format, ...)
+{
+	va_list ap;
+
+	to->pair[to->n].key = key;
+	va_start(ap, format);
+	vsnprintf(to->pair[to->n].value, sizeof(to->pair[0].value), format, ap);
+	va_end(ap);
+	to->n++;
+}
+
+static void add_text(struct pairs *to, const char *key, const char *value)
+{
+	if (value)
+		add(to, key, "%s", value);
+}
+
+static void rule_pairs(const struct cpl_match_rule *rule,
+                       struct pairs *conditions, struct pairs *settings)
+{
+	const struct cpl_defaults *d = &rule->defaults;
+	const struct cpl_range *nodes = &rule->nodes;
+	char may[CONFIG_MAY_MAX];
+
+	add_text(conditions, "JobName", rule->job_name);
+	add_text(conditions, "Partition", rule->partition);
+	add_text(conditions, "QOS", rule->qos);
+	add_text(conditions, "Account", rule->account);
+	add_text(conditions, "User", rule->user);
+	if (nodes->high == INT32_MAX)
+		add(conditions, "Nodes", "%d-", nodes->low);
+	else if (nodes->high && nodes->low == nodes->high)
+		add(conditions, "Nodes", "%d", nodes->low);
+	else if (nodes->high)
+		add(conditions, "Nodes", "%d-%d", nodes->low, nodes->high);
+	add_text(conditions, "Command", rule->command);
+	add_text(settings, "Profile", rule->profile);
+	if (d->mode >= 0)
+		add_text(settings, "Mode",
+		         cpl_mode_name((enum cpl_mode)d->mode));
+	add_text(settings, "DefaultPolicy", d->policy);
+	add_text(settings, "DefaultMapping", d->mapping);
+	add_text(settings, "MappingWithoutProfile", d->order);
+	if (d->objective >= 0)
+		add_text(settings, "Objective",
+		         cpl_objective_name((enum cpl_objective)d->objective));
+	if (d->max_decision_ms >= 0)
+		add(settings, "MaxDecisionTime", "%dms", d->max_decision_ms);
+	if (d->min_nodes >= 0)
+		add(settings, "MinNodes", "%d", d->min_nodes);
+	if (d->user_may >= 0)
+		add_text(settings, "UserMayOverride",
+		         config_may(d->user_may, may));
+}
+
+static json_t *pairs_json(const struct pairs *from)
+{
+	json_t *out = json_object();
+
+	for (int i = 0; i < from->n; i++)
+		json_object_set_new(out, from->pair[i].key,
+		                    json_string(from->pair[i].value));
+	return out;
+}
+
+static const char *pairs_text(const struct pairs *from, char *text, size_t size)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < from->n && n < size; i++)
+		n += (size_t)snprintf(text + n, size - n, "%s%s=%s",
+		                      i ? " " : "", from->pair[i].key,
+		                      from->pair[i].value);
+	return text;
+}
+
+static json_t *rule_json(const struct cpl_match_rule *rule)
+{
+	struct pairs conditions = {.n = 0}, settings = {.n = 0};
+
+	rule_pairs(rule, &conditions, &settings);
+	return json_pack("{s:i, s:s*, s:s*, s:o, s:o}", "line", rule->line,
+	                 "job_name", rule->job_name, "profile", rule->profile,
+	                 "conditions", pairs_json(&conditions), "settings",
+	                 pairs_json(&settings));
 }
 
 json_t *site_check_json(const struct site_check *check)
@@ -89,10 +196,7 @@ json_t *site_check_json(const struct site_check *check)
 		        partitions,
 		        defaults_json(c, c->partition[i].partition));
 	for (int i = 0; i < c->n_matches; i++)
-		json_array_append_new(matches,
-		                      json_pack("{s:s, s:s}", "job_name",
-		                                c->match[i].job_name, "profile",
-		                                c->match[i].profile));
+		json_array_append_new(matches, rule_json(&c->match[i]));
 	for (int i = 0; i < check->n_profiles; i++)
 		json_array_append_new(
 		        profiles, json_pack("{s:s, s:i, s:i}", "name",
@@ -160,12 +264,18 @@ static int print_defaults(const struct cpl_config *c)
 
 static int print_matches(const struct cpl_config *c)
 {
-	struct cmd_table *t = cmd_table_new("ll");
+	struct cmd_table *t = cmd_table_new("rll");
 
-	cmd_table_row(t, "JOBNAME|PROFILE");
-	for (int i = 0; i < c->n_matches; i++)
-		cmd_table_row(t, "%s|%s", c->match[i].job_name,
-		              c->match[i].profile);
+	cmd_table_row(t, "LINE|MATCH|SETS");
+	for (int i = 0; i < c->n_matches; i++) {
+		struct pairs conditions = {.n = 0}, settings = {.n = 0};
+		char of[512], what[512];
+
+		rule_pairs(&c->match[i], &conditions, &settings);
+		cmd_table_row(t, "%d|%s|%s", c->match[i].line,
+		              pairs_text(&conditions, of, sizeof(of)),
+		              pairs_text(&settings, what, sizeof(what)));
+	}
 	return cmd_table_print(t);
 }
 
@@ -185,7 +295,6 @@ int site_check_print(const struct site_check *check)
 {
 	const struct cpl_config *c = check->config;
 	struct cmd_table *t = cmd_table_new("ll");
-	bool none = !c->user_profile && !c->user_policy && !c->user_mapping;
 
 	cmd_table_row(t, "configuration|%s", c->path);
 	cmd_table_row(t, "mode|%s", cpl_mode_name(c->mode));
@@ -199,10 +308,10 @@ int site_check_print(const struct site_check *check)
 	cmd_table_row(t, "a job's profile|missing: %s, other rank count: %s",
 	              on_error_name(c->missing_profile),
 	              on_error_name(c->rank_mismatch));
-	cmd_table_row(t, "users may set|%s%s%s%s", none ? "nothing" : "",
-	              c->user_profile ? "profile " : "",
-	              c->user_policy ? "policy " : "",
-	              c->user_mapping ? "mapping" : "");
+	cmd_table_row(t, "users may set|%s%s%s%s", c->user_may ? "" : "nothing",
+	              c->user_may & CPL_MAY_PROFILE ? "profile " : "",
+	              c->user_may & CPL_MAY_POLICY ? "policy " : "",
+	              c->user_may & CPL_MAY_MAPPING ? "mapping" : "");
 	cmd_table_row(t, "state|%s", c->state_dir);
 	if (cmd_table_print(t))
 		return CMD_FAILED;

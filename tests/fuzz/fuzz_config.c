@@ -26,6 +26,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (d.min_nodes < 1 || d.refusal.text[0])
 			abort();
 	}
+	for (int i = 0; i < c->n_matches; i++) {
+		const struct cpl_match_rule *rule = &c->match[i];
+		const struct cpl_job_facts some = {.has_uid = true,
+		                                   .name = rule->job_name,
+		                                   .qos = rule->qos,
+		                                   .account = rule->account,
+		                                   .command = rule->command,
+		                                   .nodes = rule->nodes.low,
+		                                   .partition = rule->partition,
+		                                   .mapping = "network-order"};
+		struct cpl_resolved d;
+
+		cpl_resolve(c, NULL, &some, &d);
+		if (d.min_nodes < 1 || d.max_decision_ms < 1 || !d.user_may)
+			continue;
+		if (d.refusal.text[0] && d.user_may & CPL_MAY_MAPPING)
+			abort();
+	}
 	if (c->network_file[0] != '/' || c->max_decision_ms < 1)
 		abort();
 	cpl_config_free(c);

@@ -111,13 +111,41 @@ is "$(cd / && COMMPLACE_CONF=$work/commplace.conf "$commplace" config check --js
 	"$("$commplace" config check "$work/commplace.conf" --json)" "\$COMMPLACE_CONF"
 is "$(cd / && SLURM_CONF=$work/slurm.conf "$commplace" config check --json)" \
 	"$("$commplace" config check "$work/commplace.conf" --json)" "beside \$SLURM_CONF"
+is "$(json config.json matches 0 job_name)" 'halo*' "config check --json: rule"
+is "$(json config.json matches 0 settings Profile)" halo-16 "and what it sets"
+
+# What holds for a job, key by key.
+cat >for.conf <<-END
+	NetworkFile=$work/network.json
+	DefaultPolicy=auto MinNodes=4
+	Partition=large DefaultPolicy=RRN UserMayOverride=profile
+	Match QOS=high Account=chem,bio* Nodes=64- MaxDecisionTime=20ms DefaultPolicy=RDR
+	Match User=0 Mode=observe Objective=hop-bytes
+	Match Command=*/vasp_* Profile=vasp UserMayOverride=none
+	Match JobName=mpi* MappingWithoutProfile=network-order
+END
+same for-profile.txt "config for" config for partition=large qos=high \
+	account=bio1 user=root name=v nodes=64 command=/x/vasp_std \
+	--config for.conf --comm-profile=other
+same for-open.txt "config for, little known" config for name=mpi1 \
+	partition=large --config for.conf --placement-policy=RDN
+"$commplace" config for name=mpi1 partition=large --config for.conf \
+	--placement-policy=RDN --json >for.json
+is "$(json for.json values 2 value) $(json for.json values 2 from) $(
+	)$(json for.json values 2 line)" "RRN partition 3" "config for --json: policy"
+is "$(json for.json values 3 key) $(json for.json values 3 line)" \
+	"MappingWithoutProfile 7" "config for --json: order of ranks"
+is "$(json for.json may_hold)" 4,5,6 "config for --json: lines that may hold"
+like "$(json for.json refused)" "does not let users choose the policy" \
+	"config for --json: refused"
+
 # Samples are right.
 sed "s|=/etc/slurm/commplace/|=$work/|; s|=/var/lib/commplace/profiles|=$work/profiles|" \
 	"$top/etc/commplace.conf" >sample.conf
 runs "the sample configuration" "$commplace" config check sample.conf
 sed 's/^#\([A-Z]\)/\1/; s/Profile=vasp/Profile=halo-16/' sample.conf >all.conf
 runs "the sample with all its comments" "$commplace" config check all.conf
-is "$(grep -c '^Partition\|^Match\|^DefaultPolicy\|^Routing' all.conf)" 5 \
+is "$(grep -c '^Partition\|^Match\|^DefaultPolicy\|^Routing' all.conf)" 7 \
 	"the comments were settings"
 # Fault 29: every problem, not the first one only.
 printf 'Mode=maybe\nSeed=x\nPartition=a Mode=off\nMatch JobName=q\n' >bad.conf

@@ -34,13 +34,14 @@ static void test_defaults(void **state)
 	assert_int_equal(c->max_decision_ms, 200);
 	assert_int_equal(c->missing_profile, CPL_REJECT);
 	assert_int_equal(c->rank_mismatch, CPL_IGNORE);
-	assert_true(c->user_profile && c->user_policy && c->user_mapping);
+	assert_int_equal(c->user_may, CPL_MAY_ALL);
 	assert_int_equal(c->seed, 1);
 	cpl_resolve_defaults(c, NULL, &d);
 	assert_string_equal(d.policy.value, "none");
 	assert_string_equal(d.mapping.value, "greedyallc");
 	assert_int_equal(d.min_nodes, 2);
-	assert_null(cpl_config_match(c, "vasp"));
+	assert_string_equal(c->defaults.order, "none");
+	assert_int_equal(c->n_matches, 0);
 	cpl_config_free(c);
 }
 
@@ -89,7 +90,7 @@ static void test_everything_set(void **state)
 	assert_int_equal(c->max_decision_ms, 2000);
 	assert_int_equal(c->missing_profile, CPL_IGNORE);
 	assert_int_equal(c->rank_mismatch, CPL_REJECT);
-	assert_true(c->user_profile && !c->user_policy && c->user_mapping);
+	assert_int_equal(c->user_may, CPL_MAY_PROFILE | CPL_MAY_MAPPING);
 	assert_int_equal(c->seed, 0);
 	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
 		struct cpl_resolved d;
@@ -99,13 +100,12 @@ static void test_everything_set(void **state)
 		assert_string_equal(d.mapping.value, want[i].mapping);
 		assert_int_equal(d.min_nodes, want[i].min_nodes);
 	}
-	assert_string_equal(cpl_config_match(c, "vasp_std")->profile, "vasp");
-	assert_string_equal(cpl_config_match(c, "a bc")->profile, "ab");
-	assert_string_equal(cpl_config_match(c, "VASP")->profile, "rest");
-	assert_int_equal(cpl_config_match(c, "a bc")->line, 14);
+	assert_int_equal(c->n_matches, 3);
+	assert_string_equal(c->match[1].job_name, "a b?");
+	assert_string_equal(c->match[1].profile, "ab");
+	assert_int_equal(c->match[1].line, 14);
 	assert_int_equal(cpl_config_partition(c, "mid")->line, 12);
 	assert_int_equal(cpl_config_line(c, "Seed"), 9);
-	assert_null(cpl_config_match(c, NULL));
 	cpl_config_free(c);
 }
 
@@ -113,18 +113,16 @@ static void test_units_and_lists(void **state)
 {
 	static const struct {
 		const char *text;
-		int ms;
-		bool profile, policy, mapping;
+		int ms, may;
 	} row[] = {
-	        {"MaxDecisionTime=50", 50, true, true, true},
-	        {"MaxDecisionTime=50MS UserMayOverride=None", 50, false, false,
-	         false},
-	        {"MaxDecisionTime=60s UserMayOverride=POLICY", 60000, false,
-	         true, false},
-	        {"MaxDecisionTime=60000 UserMayOverride=ALL", 60000, true, true,
-	         true},
+	        {"MaxDecisionTime=50", 50, CPL_MAY_ALL},
+	        {"MaxDecisionTime=50MS UserMayOverride=None", 50, 0},
+	        {"MaxDecisionTime=60s UserMayOverride=POLICY", 60000,
+	         CPL_MAY_POLICY},
+	        {"MaxDecisionTime=60000 UserMayOverride=ALL", 60000,
+	         CPL_MAY_ALL},
 	        {"MaxDecisionTime=1ms UserMayOverride=mapping,policy,profile",
-	         1, true, true, true},
+	         1, CPL_MAY_ALL},
 	};
 
 	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
@@ -133,9 +131,7 @@ static void test_units_and_lists(void **state)
 
 		assert_string_equal(err.text, "");
 		assert_int_equal(c->max_decision_ms, row[i].ms);
-		assert_int_equal(c->user_profile, row[i].profile);
-		assert_int_equal(c->user_policy, row[i].policy);
-		assert_int_equal(c->user_mapping, row[i].mapping);
+		assert_int_equal(c->user_may, row[i].may);
 		cpl_config_free(c);
 	}
 }
@@ -172,11 +168,55 @@ static void test_messages(void **state)
 	         "one line"},
 	        {"Partition=a Seed=1",
 	         "c.conf:1: unknown key Seed in a Partition line; the keys "
-	         "are Mode, DefaultPolicy, DefaultMapping, MinNodes"},
+	         "are Mode, DefaultPolicy, DefaultMapping, "
+	         "MappingWithoutProfile, Objective, MaxDecisionTime, "
+	         "MinNodes, UserMayOverride"},
 	        {"Partition=a Mode=later",
 	         "c.conf:1: Mode=later is not known; use on, observe or off"},
-	        {"Match Profile=a", "c.conf:1: Match needs JobName=PATTERN "
-	                            "and Profile=NAME"},
+	        {"Match Profile=a",
+	         "c.conf:1: Match says of no job; add JobName, Partition, QOS, "
+	         "Account, User, Nodes or Command"},
+	        {"Match JobName=a QOS=b",
+	         "c.conf:1: Match sets nothing; add Profile, DefaultPolicy or "
+	         "another setting"},
+	        {"Match QOS=a Nodes=2 Mode=off\n"
+	         "Match Nodes=2 QOS=a Profile=x\n"
+	         "Match Nodes=2 QOS=a MinNodes=3 Mode=on",
+	         "c.conf:3: Match has the conditions of line 1, which always "
+	         "wins; remove one"},
+	        {"Match QOS=a,,b Mode=off",
+	         "c.conf:1: QOS=a,,b has an empty entry"},
+	        {"Match User=ann, Mode=off",
+	         "c.conf:1: User=ann, has an empty entry"},
+	        {"Match QOS=a QOS=b Mode=off", "c.conf:1: QOS is given twice"},
+	        {"QOS=a",
+	         "c.conf:1: QOS stands in lines that begin with Match"},
+	        {"Partition=a Nodes=4",
+	         "c.conf:1: Nodes stands in lines that begin with Match"},
+	        {"Match QOS=a Partition=x\nMatch Mode=off Partition=y "
+	         "Seed=3",
+	         "c.conf:1: Match sets nothing; add Profile, DefaultPolicy or "
+	         "another setting"},
+	        {"Match Partition=a Account=x UserMayOverride=binding",
+	         "c.conf:1: UserMayOverride=binding: \"binding\" is not known; "
+	         "use all, none, or a list of profile, policy and mapping"},
+	        {"Match Nodes=2-1 Mode=off",
+	         "c.conf:1: Nodes=2-1 is a range that holds no number of "
+	         "nodes"},
+	        {"Match Nodes=0 Mode=off",
+	         "c.conf:1: Nodes=0 is a range that holds no number of nodes"},
+	        {"Match Nodes=- Mode=off",
+	         "c.conf:1: Nodes=- is not a number of nodes or a range such "
+	         "as 64-512, 64- or -512"},
+	        {"Match Nodes=4k Mode=off",
+	         "c.conf:1: Nodes=4k is not a number of nodes or a range such "
+	         "as 64-512, 64- or -512"},
+	        {"Match Nodes=123456789 Mode=off",
+	         "c.conf:1: Nodes=123456789 is not a number of nodes or a "
+	         "range such as 64-512, 64- or -512"},
+	        {"MappingWithoutProfile=greedyallc",
+	         "c.conf:1: MappingWithoutProfile: greedyallc needs a job's "
+	         "traffic; use network-order or none"},
 	        {"Match JobName=a Profile=.x",
 	         "c.conf:1: Profile: \".x\" is not a profile name; use "
 	         "letters, digits, \"_\", \"-\" and \".\" (not first)"},

@@ -1076,6 +1076,157 @@ static void test_a_plan_without_load_stays_over_a_restart(void **state)
 	                    planned, sizeof(planned));
 }
 
+/* A job of so many ranks begins on the hosts of `fake`, for which nothing was
+ * decided. */
+static void begin_unplaced(const struct cpl_job_facts *job, int ranks,
+                           bool own_order, struct cpl_engine_notice *notice)
+{
+	struct cpl_engine_allocation got = {
+	        .id = job->id,
+	        .job = *job,
+	        .ranks = ranks,
+	        .host = fake.host,
+	        .n_hosts = fake.n_host,
+	        .layout = fake_layout,
+	        .arg = &fake.n_host,
+	        .own_order = own_order,
+	};
+
+	cpl_engine_start(engine, &got, notice);
+}
+
+/* The first rank of each of four hosts in a step of these counts; false: the
+ * order is the scheduler's. */
+static bool step_order(int64_t id, const uint16_t *tasks, bool own, int *first)
+{
+	struct cpl_engine_layout out;
+	struct laid_out laid;
+
+	lay_out(&laid, id, tasks, false);
+	laid.step.own_order = own;
+	cpl_engine_step(engine, &laid.step, &out);
+	assert_true(rows_increase(&laid));
+	for (int i = 0; i < 4; i++)
+		first[i] = laid.tasks[i] ? (int)laid.id[i][0] : -1;
+	return out.changed;
+}
+
+static void test_order_without_a_profile(void **state)
+{
+	static const struct {
+		const char *config;
+		struct cpl_job_facts job;
+		bool own, ordered;
+	} row[] = {
+	        {"", {.id = 1}, false, false},
+	        {"", {.id = 1, .mapping = "network-order"}, false, true},
+	        {"", {.id = 1, .mapping = "network-order"}, true, false},
+	        {"UserMayOverride=none", {.id = 1, .mapping = "network-order"},
+	         false, false},
+	        {"MappingWithoutProfile=network-order", {.id = 1}, false, true},
+	        {"MappingWithoutProfile=network-order",
+	         {.id = 1, .mapping = "linear"}, false, false},
+	        {"MappingWithoutProfile=network-order MinNodes=5", {.id = 1},
+	         false, false},
+	        {"MappingWithoutProfile=network-order Mode=observe", {.id = 1},
+	         false, false},
+	        {"DefaultMapping=network-order", {.id = 1}, false, true},
+	        {"DefaultMapping=network-order MappingWithoutProfile=none",
+	         {.id = 1}, false, false},
+	        {"Match Nodes=4 MappingWithoutProfile=network-order", {.id = 1},
+	         false, true},
+	        {"Match Nodes=3 MappingWithoutProfile=network-order", {.id = 1},
+	         false, false},
+	        {"Match QOS=q MappingWithoutProfile=network-order",
+	         {.id = 1, .qos = "q"}, false, true},
+	        {"Partition=p DefaultPolicy=none\n"
+	         "MappingWithoutProfile=network-order",
+	         {.id = 1, .partition = "p"}, false, false},
+	};
+	static const uint16_t even[] = {2, 2, 2, 2}, odd[] = {1, 2, 0, 3};
+	const struct cpl_engine_live live[] = {{.id = 1}};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		struct cpl_engine_notice notice;
+		int first[4];
+
+		config(row[i].config);
+		assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
+		/* Routers 0 to 3 of group 0, two in a row. */
+		for (int h = 0; h < 4; h++)
+			fake.host[h] = 2 * h;
+		fake.n_host = 4;
+		begin_unplaced(&row[i].job, i % 2 ? 8 : 0, row[i].own, &notice);
+		if (!!engine_running_find(engine, 1) != row[i].ordered)
+			fail_msg("row %zu: %s", i, notice.text);
+		if (!row[i].ordered)
+			continue;
+		assert_non_null(strstr(notice.text,
+		                       "stock (no policy is asked for)"));
+		for (int turn = 0; turn < 2; turn++) {
+			assert_true(step_order(1, even, false, first));
+			assert_int_equal(first[0], 0);
+			assert_int_equal(first[1], 2);
+			assert_int_equal(first[2], 6);
+			assert_int_equal(first[3], 4);
+			/* Other counts, and another number of ranks. */
+			assert_true(step_order(1, odd, false, first));
+			assert_int_equal(first[0], 0);
+			assert_int_equal(first[1], 1);
+			assert_int_equal(first[3], 3);
+			assert_false(step_order(1, even, true, first));
+			assert_int_equal(first[3], 6);
+			if (turn)
+				continue;
+			assert_true(cpl_engine_idle(engine, WAIT_MS));
+			cpl_engine_free(engine);
+			set_up_engine();
+			cpl_engine_restore(engine, live, 1, WAIT_MS);
+		}
+		cpl_engine_end(engine, 1);
+	}
+}
+
+/* Rules that ask for the number of nodes, which a look at the free ones tells;
+ * and the values of a rule that a decision follows. */
+static void test_rules_of_sizes(void **state)
+{
+	static const struct {
+		const char *rules;
+		int nodes;
+		const char *policy, *objective;
+	} row[] = {
+	        {"Match Nodes=4 DefaultPolicy=random-nodes Objective=hop-bytes",
+	         4, "random-nodes", "hop-bytes"},
+	        {"Match Nodes=5- DefaultPolicy=random-nodes", 4, NULL, NULL},
+	        {"DefaultPolicy=linear\nMatch Nodes=2-3 DefaultPolicy=none", 3,
+	         NULL, NULL},
+	        {"DefaultPolicy=linear\nMatch Nodes=2-3 DefaultPolicy=none", 4,
+	         "linear", "max-congestion"},
+	        {"Match Account=a QOS=b* DefaultPolicy=RRN", 4,
+	         "round-robin-nodes", "max-congestion"},
+	        {"Match Account=a QOS=c DefaultPolicy=RRN", 4, NULL, NULL},
+	};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		struct cpl_engine_request req =
+		        request(1, NULL, NULL, row[i].nodes);
+
+		config(row[i].rules);
+		assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
+		all_free();
+		fake.wanted = row[i].nodes;
+		req.job.account = "a";
+		req.job.qos = "b1";
+		assert_int_equal(ask(&req) == CPL_ENGINE_PLACED,
+		                 row[i].policy != NULL);
+		if (!row[i].policy)
+			continue;
+		assert_string_equal(record()->policy, row[i].policy);
+		assert_string_equal(record()->objective, row[i].objective);
+	}
+}
+
 /* fault 28: of observed jobs, too, what they would have got. */
 static void test_observed_jobs_tell_what_would_be(void **state)
 {
@@ -1274,6 +1425,8 @@ int main(void)
 	        T(test_defaults_that_do_nothing_are_silent),
 	        T(test_the_users_order_is_on_record),
 	        T(test_a_plan_without_load_stays_over_a_restart),
+	        T(test_order_without_a_profile),
+	        T(test_rules_of_sizes),
 	        T(test_observed_jobs_tell_what_would_be),
 	        T(test_answers_are_counted),
 	        T(test_counters_survive_a_restart),

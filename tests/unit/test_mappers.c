@@ -401,6 +401,70 @@ static void test_sfc_follows_the_curve(void **state)
 	tear_down(&job);
 }
 
+/* Hosts in the order of ranks, without any traffic. */
+static void test_network_order(void **state)
+{
+	static const struct {
+		const char *net;
+		int n, host[10], order[10];
+	} row[] = {
+	        /* Rows of a group back and forth, then the next group. */
+	        {"\"type\": \"dragonfly\", \"groups\": 2, \"rows\": 2, "
+	         "\"columns\": 3, \"nodes_per_router\": 1, "
+	         "\"global_links_per_group_pair\": 1, \"nodes\": "
+	         "\"n[0-11]\"",
+	         7, {5, 9, 3, 1, 0, 2, 4}, {0, 1, 2, 5, 4, 3, 9}},
+	        /* The curve through a square: each host beside the next. */
+	        {"\"type\": \"torus\", \"dims\": [2, 2], "
+	         "\"nodes_per_router\": 2, \"nodes\": \"n[0-7]\"",
+	         6, {7, 0, 5, 2, 4, 1}, {0, 1, 4, 5, 7, 2}},
+	        {"\"type\": \"fattree\", \"leaves\": 4, "
+	         "\"nodes_per_router\": 2, \"levels\": [{\"down\": 4, "
+	         "\"up\": 2}], \"nodes\": \"n[0-7]\"",
+	         4, {6, 1, 7, 0}, {0, 1, 7, 6}},
+	        /* A path whose routers are numbered at random, with a hole. */
+	        {"\"type\": \"graph\", \"routers\": 5, \"links\": [[3, 1], "
+	         "[1, 3], [1, 4], [4, 1], [4, 0], [0, 4], [0, 2], [2, 0]], "
+	         "\"nodes\": {\"0\": \"a\", \"1\": \"b\", \"2\": \"c\", "
+	         "\"3\": \"d\", \"4\": \"e\"}",
+	         4, {0, 1, 2, 3}, {2, 0, 1, 3}},
+	};
+	struct cpl_error err = {""};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		char text[512];
+		int slots[10], rank_host[40], want[40], n = 0;
+		struct cpl_network *net;
+
+		snprintf(text, sizeof(text),
+		         "{\"format\": \"commplace-network\", \"version\": "
+		         "1, \"name\": \"t\", %s}",
+		         row[i].net);
+		net = parse_network(text);
+		for (int h = 0; h < row[i].n; h++)
+			slots[h] = h % 3;
+		struct cpl_map_request req = {.net = net,
+		                              .n_hosts = row[i].n,
+		                              .host = row[i].host,
+		                              .slots = slots};
+
+		assert_int_equal(cpl_mapper_map(&cpl_mapper_network_order, &req,
+		                                rank_host, &err),
+		                 0);
+		for (int k = 0; k < row[i].n; k++)
+			for (int h = 0; h < row[i].n; h++)
+				for (int s = 0; s < slots[h] &&
+				                row[i].host[h] == row[i].order[k];
+				     s++)
+					want[n++] = h;
+		for (int r = 0; r < n; r++)
+			if (rank_host[r] != want[r])
+				fail_msg("row %zu: rank %d is on n%d", i, r,
+				         row[i].host[rank_host[r]]);
+		cpl_network_free(net);
+	}
+}
+
 static void test_topoaware_refuses_huge_tables(void **state)
 {
 	struct cpl_comm_entry entry[1] = {{0, 1, 5, 1}};
@@ -449,6 +513,7 @@ int main(void)
 	        cmocka_unit_test(test_random_follows_the_seed),
 	        cmocka_unit_test(test_rcm_unfolds_a_path),
 	        cmocka_unit_test(test_sfc_follows_the_curve),
+	        cmocka_unit_test(test_network_order),
 	        cmocka_unit_test(test_topoaware_refuses_huge_tables),
 	};
 

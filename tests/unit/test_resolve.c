@@ -62,7 +62,7 @@ static void test_values(void **state)
 	         CPL_MODE_ON,
 	         "- (built in)",
 	         "- (built in)",
-	         "linear (commplace.conf, line 2)",
+	         "- (built in)",
 	         "- (built in)"},
 	        {"DefaultPolicy=None",
 	         {.profile = "milc"},
@@ -90,14 +90,14 @@ static void test_values(void **state)
 	         CPL_MODE_ON,
 	         "- (the user)",
 	         "- (built in)",
-	         "linear (commplace.conf, line 2)",
+	         "- (built in)",
 	         "- (built in)"},
 	        {"#",
 	         {.name = "x"},
 	         CPL_MODE_ON,
 	         "- (Match line, line 8)",
 	         "- (built in)",
-	         "linear (commplace.conf, line 2)",
+	         "- (built in)",
 	         "- (built in)"},
 	        {"DefaultPolicy=RDR",
 	         {.profile = "milc", .policy = "RDG", .mapping = "rcm"},
@@ -181,6 +181,180 @@ static void test_values(void **state)
 	}
 }
 
+#define MATCHES                                                                \
+	"Objective=hop-bytes MinNodes=4 UserMayOverride=none\n"                \
+	"Partition=large MinNodes=16 MaxDecisionTime=50ms\n"                   \
+	"Match QOS=high,urgent* DefaultPolicy=RRN UserMayOverride=all\n"   \
+	"Match Account=chem Partition=la* MinNodes=2 Profile=chem\n"           \
+	"Match User=0,4711 Nodes=64-512 Mode=observe Objective=max-congestion\n" \
+	"Match Command=*/bin/vasp_* DefaultMapping=best\n"                     \
+	"Match Command=lmp* MappingWithoutProfile=network-order\n"             \
+	"Match JobName=x QOS=low DefaultPolicy=none\n"                         \
+	"Match JobName=x* DefaultPolicy=linear MaxDecisionTime=7ms "           \
+	"Profile=none\n"                                                       \
+	"Match JobName=* Account=phys Profile=late\n"
+
+/* All facts of a job, each setting by the first line that fits and has it. */
+static void test_match_lines(void **state)
+{
+	static const struct {
+		struct cpl_job_facts job;
+		/* Mode, policy, mapping, profile; numbers with their lines. */
+		const char *text;
+	} row[] = {
+	        {{.name = "a", .qos = "normal", .account = "bio", .nodes = 2,
+	          .has_uid = true, .uid = 7, .command = "/bin/a",
+	          .partition = "main"},
+	         "on/0 -/0 -/0 -/0 hop-bytes/1 min 4/1 200ms/0 may 0/1"},
+	        {{.name = "a", .qos = "urgent2", .account = "bio", .nodes = 2,
+	          .has_uid = true, .uid = 7, .command = "/bin/a",
+	          .partition = "main"},
+	         "on/0 RRN/3 -/0 -/0 hop-bytes/1 min 4/1 200ms/0 may 7/3"},
+	        {{.name = "a", .qos = "Urgent", .account = "chem", .nodes = 2,
+	          .has_uid = true, .uid = 7, .command = "/bin/a",
+	          .partition = "large"},
+	         "on/0 auto/0 greedyallc/0 chem/4 hop-bytes/1 min 2/4 50ms/2 "
+	         "may 0/1"},
+	        /* The numbers at both ends of a range. */
+	        {{.name = "a", .qos = "normal", .account = "bio", .nodes = 64,
+	          .has_uid = true, .command = "/bin/a", .partition = "main"},
+	         "observe/5 -/0 -/0 -/0 max-congestion/5 min 4/1 200ms/0 "
+	         "may 0/1"},
+	        {{.name = "a", .qos = "normal", .account = "bio", .nodes = 513,
+	          .has_uid = true, .command = "/bin/a", .partition = "main"},
+	         "on/0 -/0 -/0 -/0 hop-bytes/1 min 4/1 200ms/0 may 0/1"},
+	        {{.name = "a", .qos = "normal", .account = "bio", .nodes = 512,
+	          .has_uid = true, .uid = 4711, .command = "/opt/lmp_mpi",
+	          .partition = "main"},
+	         "observe/5 -/0 network-order/7 -/0 max-congestion/5 min 4/1 "
+	         "200ms/0 may 0/1"},
+	        /* The first line that has it, key by key. */
+	        {{.name = "x", .qos = "high", .account = "chem", .nodes = 2,
+	          .has_uid = true, .uid = 7, .command = "/sw/bin/vasp_std",
+	          .partition = "large", .policy = "RDG"},
+	         "on/0 RDG/0 best/6 chem/4 hop-bytes/1 min 2/4 7ms/9 may 7/3"},
+	        {{.name = "xy", .qos = "high", .account = "phys", .nodes = 2,
+	          .has_uid = true, .uid = 7, .command = "/a",
+	          .partition = "main"},
+	         "on/0 RRN/3 -/0 -/9 hop-bytes/1 min 4/1 7ms/9 may 7/3"},
+	        /* none of a line: the job is Slurm's. */
+	        {{.name = "x", .qos = "low", .account = "bio", .nodes = 2,
+	          .has_uid = true, .uid = 7, .command = "/a",
+	          .partition = "main"},
+	         "on/0 -/8 -/8 -/8 hop-bytes/1 min 4/1 7ms/9 may 0/1"},
+	        /* In the partition that it can have. */
+	        {{.name = "b", .qos = "normal", .account = "chem", .nodes = 2,
+	          .has_uid = true, .uid = 7, .command = "/a",
+	          .partition = "main,large"},
+	         "on/0 -/0 -/0 -/0 hop-bytes/1 min 4/1 200ms/0 may 0/1"},
+	        /* Not known yet: lines that ask for it are left open. */
+	        {{.name = "a", .nodes = 2, .has_uid = true, .uid = 7,
+	          .command = "/bin/a", .partition = "large"},
+	         "on/0 -/0 -/0 -/0 hop-bytes/1 min 16/2 50ms/2 may 0/1 open "
+	         "profile"},
+	        {{.name = "x", .account = "bio", .nodes = 2, .has_uid = true,
+	          .uid = 7, .command = "/bin/a", .partition = "main"},
+	         "on/0 linear/9 -/0 -/9 hop-bytes/1 min 4/1 7ms/9 may 0/1 "
+	         "open"},
+	        {{.name = "xy", .qos = "low", .nodes = 2, .has_uid = true,
+	          .uid = 7, .command = "/bin/a", .partition = "large"},
+	         "on/0 linear/9 -/0 -/9 hop-bytes/1 min 16/2 7ms/9 may 0/1 "
+	         "open profile"},
+	        {{.name = "a", .qos = "normal", .account = "bio",
+	          .command = "/bin/a", .partition = "main"},
+	         "on/0 -/0 -/0 -/0 hop-bytes/1 min 4/1 200ms/0 may 0/1 open"},
+	};
+	static const char text[] = MATCHES;
+	struct cpl_error err = {""};
+	struct cpl_config *c = cpl_config_parse(text, strlen(text), "c", &err);
+
+	assert_string_equal(err.text, "");
+	assert_int_equal(cpl_config_find_users(c, NULL, NULL, &err), 0);
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		struct cpl_resolved r;
+		char got[256];
+
+		cpl_resolve(c, NULL, &row[i].job, &r);
+		snprintf(got, sizeof(got),
+		         "%s/%d %s/%d %s/%d %s/%d %s/%d min %d/%d %dms/%d may "
+		         "%d/%d%s%s",
+		         cpl_mode_name(r.mode), r.mode_from.line,
+		         r.policy.value ? r.policy.value : "-", r.policy.line,
+		         r.mapping.value ? r.mapping.value : "-",
+		         r.mapping.line,
+		         r.profile.value ? r.profile.value : "-",
+		         r.profile.line, cpl_objective_name(r.objective),
+		         r.objective_from.line, r.min_nodes,
+		         r.min_nodes_from.line, r.max_decision_ms,
+		         r.max_decision_from.line, r.user_may,
+		         r.user_may_from.line, r.open ? " open" : "",
+		         r.profile_open ? " profile" : "");
+		if (strcmp(got, row[i].text))
+			fail_msg("row %zu: %s\nwanted: %s", i, got,
+			         row[i].text);
+	}
+	cpl_config_free(c);
+}
+
+/* A word to users whose right to choose is not settled yet. */
+static void test_open_override(void **state)
+{
+	static const char text[] = "UserMayOverride=none\n"
+	                           "Match QOS=high UserMayOverride=policy\n";
+	static const struct {
+		const char *qos, *profile, *refusal, *note;
+	} row[] = {
+	        {NULL, NULL, "", "whether you may choose the policy is known "
+	                         "once Slurm has settled"},
+	        {NULL, "a", "this site does not let users choose the profile",
+	         ""},
+	        {"low", NULL, "this site does not let users choose the policy",
+	         ""},
+	        {"high", NULL, "", ""},
+	};
+	struct cpl_config *c = cpl_config_parse(text, strlen(text), "c", NULL);
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		const struct cpl_job_facts job = {.policy = "RDG",
+		                                  .profile = row[i].profile,
+		                                  .qos = row[i].qos};
+		struct cpl_resolved r;
+
+		cpl_resolve(c, NULL, &job, &r);
+		if (strncmp(r.refusal.text, row[i].refusal,
+		            strlen(row[i].refusal)) ||
+		    !*r.refusal.text != !*row[i].refusal ||
+		    strncmp(r.note.text, row[i].note, strlen(row[i].note)) ||
+		    !*r.note.text != !*row[i].note)
+			fail_msg("row %zu: %s / %s", i, r.refusal.text,
+			         r.note.text);
+	}
+	cpl_config_free(c);
+}
+
+static void count(void *arg, const char *text)
+{
+	assert_string_equal(text, "c:1: User: there is no user no$user here");
+	++*(int *)arg;
+}
+
+static void test_users(void **state)
+{
+	static const char text[] = "Match User=no$user,root,12 Mode=off\n";
+	struct cpl_config *c = cpl_config_parse(text, strlen(text), "c", NULL);
+	int said = 0;
+
+	for (int turn = 0; turn < 2; turn++) {
+		assert_int_equal(
+		        cpl_config_find_users(c, count, &said, NULL), 0);
+		assert_int_equal(said, turn + 1);
+		assert_int_equal(c->match[0].n_uids, 2);
+		assert_int_equal(c->match[0].uid[0], 0);
+		assert_int_equal(c->match[0].uid[1], 12);
+	}
+	cpl_config_free(c);
+}
+
 /* Fault 18: DefaultPolicy=none of a partition means its jobs with a profile,
  * too. */
 static void test_stock_partition(void **state)
@@ -251,7 +425,9 @@ static void test_words_to_the_user(void **state)
 	        {"",
 	         {.mapping = "rcm"},
 	         "",
-	         "--rank-mapping has no effect without --comm-profile"},
+	         "--rank-mapping has no effect without --comm-profile, unless "
+	         "it is network-order"},
+	        {"", {.mapping = "Network-Order"}, "", ""},
 	        {"Match JobName=x Profile=p",
 	         {.mapping = "rcm", .name = "x"},
 	         "",
@@ -278,6 +454,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_values),
+	        cmocka_unit_test(test_match_lines),
+	        cmocka_unit_test(test_open_override),
+	        cmocka_unit_test(test_users),
 	        cmocka_unit_test(test_stock_partition),
 	        cmocka_unit_test(test_words_to_the_user),
 	};

@@ -79,6 +79,11 @@ extern const struct cpl_registry cpl_mappers_and_scotch;
  * a grid (else their own order). Other networks: hosts by node id. O(n log n).
  */
 extern const struct cpl_mapper cpl_mapper_sfc;
+/* Ranks in blocks on the hosts in an order in which neighbours are near each
+ * other, whatever the traffic: along the Hilbert curve of a torus, back and
+ * forth through the units of each level elsewhere, along the links of a graph.
+ * O(n log n), of a graph O(links + n). */
+extern const struct cpl_mapper cpl_mapper_network_order;
 /* PaCMap (Tuncer, Leung, Coskun, ICS 2015), its mapping part on given hosts.
  * O(n * frame * d + centres * entries log n). */
 extern const struct cpl_mapper cpl_mapper_pacmap;

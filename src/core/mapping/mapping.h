@@ -52,6 +52,12 @@ static inline bool cpl_map_expired(const struct cpl_map_request *req)
 
 struct cpl_clusters;
 
+enum cpl_mapper_flags {
+	/* Looks at network, hosts and slots only; those may be all that the
+	 * request has: for jobs whose traffic is not known. */
+	CPL_MAPPER_HOSTS = 1,
+};
+
 struct cpl_mapper {
 	CPL_ENTRY;
 	/* rank_host[rank] = index into host[], slots[h] ranks on host h. 0, or

@@ -24,6 +24,7 @@ mappers = src/core/mapping/linear.c \
 	src/core/mapping/treematch.c \
 	src/core/mapping/tile.c \
 	src/core/mapping/sfc.c \
+	src/core/mapping/network_order.c \
 	src/core/mapping/pacmap.c \
 	src/core/mapping/ptram.c \
 	src/core/mapping/ptram_refine.c \

@@ -44,6 +44,10 @@ struct cpl_keyed {
 };
 void cpl_keyed_sort(struct cpl_keyed *keyed, int n);
 
+/* Position on a Hilbert curve of a cell of a grid, the first dimension fastest.
+ * Dimensions too long for the key lose their lowest bits. */
+uint64_t cpl_map_curve_key(int cell, const int *dim, int n_dims);
+
 /*
  * Weights positive, and ranks of such weights fit the slots in rank order, each
  * on the first host where it fits, or the heaviest first? 0, or -1 with err.

@@ -36,9 +36,7 @@ static uint64_t hilbert(unsigned *x, int n, int bits)
 	return key;
 }
 
-/* The same for a cell of a grid, the first dimension fastest. Dimensions too
- * long for the key lose their lowest bits. */
-static uint64_t key_of(int cell, const int *dim, int n_dims)
+uint64_t cpl_map_curve_key(int cell, const int *dim, int n_dims)
 {
 	unsigned x[CPL_NETWORK_MAX_DIMS];
 	int n = 0, bits = 1, drop = 0;
@@ -78,8 +76,9 @@ static void order_targets(const struct cpl_clusters *t, struct cpl_keyed *point,
 		point[p].item = p;
 		point[p].key = (uint64_t)router;
 		if (cpl_network_product(net))
-			point[p].key = key_of(router, net->product.dim,
-			                      net->product.n_dims);
+			point[p].key = cpl_map_curve_key(router,
+			                                 net->product.dim,
+			                                 net->product.n_dims);
 	}
 	sort(point, t->n, order);
 }
@@ -96,7 +95,8 @@ static int order_clusters(const struct cpl_clusters *t, struct cpl_keyed *point,
 	for (int i = 0; i < t->n; i++) {
 		point[i].item = i;
 		point[i].key =
-		        found ? key_of(grid.cell[i], grid.dim, grid.n_dims)
+		        found ? cpl_map_curve_key(grid.cell[i], grid.dim,
+		                                  grid.n_dims)
 		              : (uint64_t)i;
 	}
 	sort(point, t->n, order);

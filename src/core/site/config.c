@@ -2,7 +2,6 @@
 #include "site/config.h"
 
 #include <ctype.h>
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -11,6 +10,13 @@
 #include "site/config_internal.h"
 
 #define MAX_BYTES (1ULL << 20)
+
+/* The settings of a line that has none. */
+#define NOT_SET                                                                \
+	{                                                                      \
+		.min_nodes = -1, .mode = -1, .objective = -1,                  \
+		.max_decision_ms = -1, .user_may = -1                          \
+	}
 
 static int start_partition(struct config_parser *p, const char *value)
 {
@@ -31,7 +37,7 @@ static int start_partition(struct config_parser *p, const char *value)
 	p->partition = &c->partition[c->n_partitions++];
 	*p->partition = (struct cpl_partition_rule){
 	        .partition = strdup(value),
-	        .defaults = {.min_nodes = -1, .mode = -1},
+	        .defaults = NOT_SET,
 	        .line = p->line,
 	};
 	p->scope = CPL_SCOPE_PARTITION;
@@ -48,7 +54,8 @@ static int start_match(struct config_parser *p)
 		return cpl_fail_memory(p->err);
 	c->match = more;
 	p->match = &c->match[c->n_matches++];
-	*p->match = (struct cpl_match_rule){.line = p->line};
+	*p->match =
+	        (struct cpl_match_rule){.defaults = NOT_SET, .line = p->line};
 	p->scope = CPL_SCOPE_MATCH;
 	return 0;
 }
@@ -56,12 +63,12 @@ static int start_match(struct config_parser *p)
 static int set_pair(struct config_parser *p, const char *name,
                     const char *value, bool first)
 {
-	unsigned *seen;
+	uint64_t *seen;
 	int key;
 
 	if (!*value)
 		return cpl_fail(p->err, "%s has no value", name);
-	if (!strcasecmp(name, "Partition")) {
+	if (!strcasecmp(name, "Partition") && p->scope != CPL_SCOPE_MATCH) {
 		if (!first)
 			return cpl_fail(p->err, "Partition must be the first "
 			                        "key of its line");
@@ -71,10 +78,10 @@ static int set_pair(struct config_parser *p, const char *name,
 	if (key < 0)
 		return -1;
 	seen = p->scope == CPL_SCOPE_GENERAL ? &p->seen : &p->seen_in_line;
-	if (*seen & 1u << key)
+	if (*seen & UINT64_C(1) << key)
 		return cpl_fail(p->err, "%s is given twice",
 		                cpl_config_key(key)->name);
-	*seen |= 1u << key;
+	*seen |= UINT64_C(1) << key;
 	return config_key_set(p, key, value);
 }
 
@@ -118,6 +125,39 @@ static int take_value(struct config_parser *p, const char *key, char *s,
 	return 0;
 }
 
+/* Bits of the keys that are conditions of a Match line. */
+static uint64_t conditions(void)
+{
+	const struct cpl_config_key *key;
+	uint64_t bits = 0;
+
+	for (int i = 0; (key = cpl_config_key(i)); i++)
+		if (key->where & 1u << CPL_SCOPE_CONDITION)
+			bits |= UINT64_C(1) << i;
+	return bits;
+}
+
+static int end_match(struct config_parser *p)
+{
+	const struct cpl_match_rule *before;
+
+	p->match->keys = p->seen_in_line;
+	if (!(p->seen_in_line & conditions()))
+		return cpl_fail(p->err, "Match says of no job; add JobName, "
+		                        "Partition, QOS, Account, User, Nodes "
+		                        "or Command");
+	if (!(p->seen_in_line & ~conditions()))
+		return cpl_fail(p->err, "Match sets nothing; add Profile, "
+		                        "DefaultPolicy or another setting");
+	before = config_match_before(p->config, p->match);
+	if (before)
+		return cpl_fail(p->err,
+		                "Match has the conditions of line %d, which "
+		                "always wins; remove one",
+		                before->line);
+	return 0;
+}
+
 static int end_line(struct config_parser *p)
 {
 	if (p->scope == CPL_SCOPE_PARTITION && !p->seen_in_line)
@@ -125,11 +165,7 @@ static int end_line(struct config_parser *p)
 		                "Partition=%s sets nothing; add DefaultPolicy, "
 		                "DefaultMapping, MinNodes or Mode",
 		                p->partition->partition);
-	if (p->scope == CPL_SCOPE_MATCH &&
-	    (!p->match->job_name || !p->match->profile))
-		return cpl_fail(p->err, "Match needs JobName=PATTERN and "
-		                        "Profile=NAME");
-	return 0;
+	return p->scope == CPL_SCOPE_MATCH ? end_match(p) : 0;
 }
 
 static int parse_line(struct config_parser *p, char *s)
@@ -187,8 +223,7 @@ static void drop_rule(struct config_parser *p)
 	struct cpl_config *c = p->config;
 
 	if (p->scope == CPL_SCOPE_MATCH) {
-		free(p->match->job_name);
-		free(p->match->profile);
+		config_match_clear(p->match);
 		c->n_matches--;
 	} else if (p->scope == CPL_SCOPE_PARTITION &&
 	           !p->partition->partition) {
@@ -282,6 +317,20 @@ static void defaults_free(struct cpl_defaults *d)
 {
 	free(d->policy);
 	free(d->mapping);
+	free(d->order);
+}
+
+void config_match_clear(struct cpl_match_rule *rule)
+{
+	defaults_free(&rule->defaults);
+	free(rule->job_name);
+	free(rule->command);
+	free(rule->partition);
+	free(rule->qos);
+	free(rule->account);
+	free(rule->user);
+	free(rule->uid);
+	free(rule->profile);
 }
 
 void cpl_config_free(struct cpl_config *config)
@@ -292,10 +341,8 @@ void cpl_config_free(struct cpl_config *config)
 		free(config->partition[i].partition);
 		defaults_free(&config->partition[i].defaults);
 	}
-	for (int i = 0; i < config->n_matches; i++) {
-		free(config->match[i].job_name);
-		free(config->match[i].profile);
-	}
+	for (int i = 0; i < config->n_matches; i++)
+		config_match_clear(&config->match[i]);
 	free(config->partition);
 	free(config->match);
 	defaults_free(&config->defaults);
@@ -308,14 +355,19 @@ void cpl_config_free(struct cpl_config *config)
 	free(config);
 }
 
+static bool is_on(const struct cpl_defaults *line)
+{
+	return line->mode >= 0 && line->mode != CPL_MODE_OFF;
+}
+
 bool cpl_config_is_off(const struct cpl_config *config)
 {
-	for (int i = 0; i < config->n_partitions; i++) {
-		int mode = config->partition[i].defaults.mode;
-
-		if (mode >= 0 && mode != CPL_MODE_OFF)
+	for (int i = 0; i < config->n_partitions; i++)
+		if (is_on(&config->partition[i].defaults))
 			return false;
-	}
+	for (int i = 0; i < config->n_matches; i++)
+		if (is_on(&config->match[i].defaults))
+			return false;
 	return config->mode == CPL_MODE_OFF;
 }
 
@@ -325,14 +377,5 @@ cpl_config_partition(const struct cpl_config *config, const char *partition)
 	for (int i = 0; partition && i < config->n_partitions; i++)
 		if (!strcmp(config->partition[i].partition, partition))
 			return &config->partition[i];
-	return NULL;
-}
-
-const struct cpl_match_rule *cpl_config_match(const struct cpl_config *config,
-                                              const char *job_name)
-{
-	for (int i = 0; job_name && i < config->n_matches; i++)
-		if (!fnmatch(config->match[i].job_name, job_name, 0))
-			return &config->match[i];
 	return NULL;
 }

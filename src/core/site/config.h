@@ -29,12 +29,27 @@ enum cpl_on_error { CPL_IGNORE, CPL_REJECT };
 /* In the place of a policy's: nodes are Slurm's. */
 #define CPL_POLICY_NONE "none"
 
-/* What may differ by partition. NULL / -1: not set on this line. */
+/* What users may choose at submission, bits. */
+enum {
+	CPL_MAY_PROFILE = 1,
+	CPL_MAY_POLICY = 2,
+	CPL_MAY_MAPPING = 4,
+	CPL_MAY_ALL = 7,
+};
+
+/* In the place of MappingWithoutProfile: ranks stay in Slurm's order. */
+#define CPL_MAPPING_NONE "none"
+
+/* What may differ by job. NULL / -1: not set on this line. */
 struct cpl_defaults {
 	char *policy;
 	char *mapping;
+	char *order; /* MappingWithoutProfile */
 	int min_nodes;
-	int mode; /* enum cpl_mode */
+	int mode;      /* enum cpl_mode */
+	int objective; /* enum cpl_objective */
+	int max_decision_ms;
+	int user_may; /* CPL_MAY_... */
 };
 
 struct cpl_partition_rule {
@@ -43,11 +58,25 @@ struct cpl_partition_rule {
 	int line;
 };
 
-/* Attach a profile without a flag; first match wins. */
+/*
+ * What holds for the jobs that fulfil all of its conditions. For each setting
+ * the first rule that fits and has it wins. Patterns are those of fnmatch(3).
+ */
 struct cpl_match_rule {
-	char *job_name; /* shell pattern, fnmatch(3) */
+	/* Conditions; NULL (nodes: high 0): any. */
+	char *job_name, *command;        /* a pattern */
+	char *partition, *qos, *account; /* patterns, separated by commas */
+	char *user;                      /* names and ids, separated by commas */
+	uint32_t *uid; /* [n_uids] of them, see cpl_config_find_users */
+	int n_uids;
+	struct cpl_range {
+		int low, high;
+	} nodes;
+	/* Settings. */
 	char *profile;
+	struct cpl_defaults defaults;
 	int line;
+	uint64_t keys; /* bits: index of each key on the line */
 };
 
 /* Who may read records beside the user that the scheduler runs as. */
@@ -58,23 +87,24 @@ enum cpl_record_access {
 };
 
 /* More than there are keys. */
-#define CPL_CONFIG_KEYS_MAX 32
+#define CPL_CONFIG_KEYS_MAX 64
 
 struct cpl_config {
 	char *path; /* the file, for messages */
 	char *network_file;
 	char *profile_dir;
 	char *state_dir;
+	/* Those of all jobs; the numbers beside MinNodes are: */
+	struct cpl_defaults defaults;
 	enum cpl_mode mode;
-	struct cpl_defaults defaults; /* those of all partitions */
+	enum cpl_objective objective;
+	int max_decision_ms;
+	int user_may; /* CPL_MAY_... */
 	char *binding;
 	bool bind_memory;
 	char *routing; /* NULL: as the network states */
-	enum cpl_objective objective;
-	int max_decision_ms;
 	enum cpl_on_error missing_profile;
 	enum cpl_on_error rank_mismatch;
-	bool user_profile, user_policy, user_mapping;
 	bool admin_comment;
 	uint64_t seed;
 	int profile_memory; /* MiB */
@@ -100,6 +130,7 @@ enum cpl_config_scope {
 	CPL_SCOPE_GENERAL,
 	CPL_SCOPE_PARTITION, /* lines that begin with Partition=NAME */
 	CPL_SCOPE_MATCH,     /* lines that begin with Match */
+	CPL_SCOPE_CONDITION, /* of a Match line: says for which jobs it is */
 };
 
 /* The i-th key, NULL behind the last. */
@@ -129,14 +160,25 @@ struct cpl_config *cpl_config_load_all(const char *path,
                                        void *arg, struct cpl_error *err);
 void cpl_config_free(struct cpl_config *config);
 
-/* Nothing is to be done anywhere: Mode=off, and no partition with another. */
+/*
+ * Look up the users that Match lines name, in place of what was found before:
+ * say() is called with a line for each that there is not, which then fits
+ * nobody. Asks the system's user database. -1 with err: memory.
+ */
+int cpl_config_find_users(struct cpl_config *config,
+                          void (*say)(void *arg, const char *text), void *arg,
+                          struct cpl_error *err);
+
+/* Nothing is to be done anywhere: Mode=off, and no line with another. */
 bool cpl_config_is_off(const struct cpl_config *config);
 const char *cpl_mode_name(enum cpl_mode mode);
 
-/* The line of a partition and the first Match rule for a job name, or NULL. */
+/* The line of a partition, or NULL. */
 const struct cpl_partition_rule *
 cpl_config_partition(const struct cpl_config *config, const char *partition);
-const struct cpl_match_rule *cpl_config_match(const struct cpl_config *config,
-                                              const char *job_name);
+
+/* The next entry of a list separated by commas at *list into text[size], as
+ * much as fits; *list moves on. False: there is none. */
+bool cpl_config_next(const char **list, char *text, size_t size);
 
 #endif

@@ -11,7 +11,7 @@ struct config_parser {
 	enum cpl_config_scope scope; /* what the current line is about */
 	struct cpl_partition_rule *partition;
 	struct cpl_match_rule *match;
-	unsigned seen, seen_in_line; /* bits: index of the key */
+	uint64_t seen, seen_in_line; /* bits: index of the key */
 	const struct rule *rule;     /* of the key at hand (config_keys.c) */
 	struct cpl_error *err;
 };
@@ -24,5 +24,12 @@ int config_key_set(struct config_parser *p, int key, const char *value);
 
 /* Give all general keys their built-in values. -1 with err. */
 int config_set_built_in(struct config_parser *p);
+
+/* The earlier rule that has this one's conditions and one of its settings, which
+ * then always is the earlier's; NULL: there is none. */
+const struct cpl_match_rule *
+config_match_before(const struct cpl_config *config,
+                    const struct cpl_match_rule *rule);
+void config_match_clear(struct cpl_match_rule *rule);
 
 #endif

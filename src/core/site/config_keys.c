@@ -25,8 +25,8 @@ struct rule {
 	int (*set)(struct config_parser *p, void *field, const char *value);
 	bool says_all;
 	size_t general;           /* offset in struct cpl_config */
-	size_t line;              /* in the defaults of a partition, or in a
-	                           * Match rule */
+	size_t line;              /* in a line's settings; of keys that are for
+	                           * Match alone, in the rule */
 	const char *const *words; /* of a choice; the field gets the index */
 	uint64_t low, high;       /* of a number */
 };
@@ -36,6 +36,11 @@ static int set_text(struct config_parser *p, char **out, const char *value)
 	free(*out);
 	*out = strdup(value);
 	return *out ? 0 : cpl_fail_memory(p->err);
+}
+
+static int set_text_of(struct config_parser *p, void *field, const char *value)
+{
+	return set_text(p, field, value);
 }
 
 static int set_path(struct config_parser *p, void *field, const char *value)
@@ -202,12 +207,11 @@ static int set_routing(struct config_parser *p, void *field, const char *value)
 static int set_override(struct config_parser *p, void *field, const char *value)
 {
 	static const char *const names[] = {"profile", "policy", "mapping"};
-	struct cpl_config *c = p->config;
-	bool on[3] = {false, false, false};
 	const char *word = value;
+	int may = 0;
 
 	if (!strcasecmp(value, "all")) {
-		on[0] = on[1] = on[2] = true;
+		may = CPL_MAY_ALL;
 	} else if (strcasecmp(value, "none")) {
 		for (;;) {
 			size_t n = strcspn(word, ",");
@@ -222,32 +226,71 @@ static int set_override(struct config_parser *p, void *field, const char *value)
 				                "all, none, or a list of "
 				                "profile, policy and mapping",
 				                (int)n, word);
-			if (on[i])
+			if (may & 1 << i)
 				return cpl_fail(p->err, " names %s twice",
 				                names[i]);
-			on[i] = true;
+			may |= 1 << i;
 			if (!word[n])
 				break;
 			word += n + 1;
 		}
 	}
-	c->user_profile = on[0];
-	c->user_policy = on[1];
-	c->user_mapping = on[2];
+	*(int *)field = may;
 	return 0;
 }
 
-static int set_job_name(struct config_parser *p, void *field, const char *value)
-{
-	const struct cpl_config *c = p->config;
+_Static_assert(CPL_MAY_PROFILE == 1 << 0 && CPL_MAY_POLICY == 1 << 1 &&
+                       CPL_MAY_MAPPING == 1 << 2,
+               "the order of names");
 
-	for (int i = 0; i < c->n_matches; i++)
-		if (c->match[i].job_name &&
-		    !strcmp(c->match[i].job_name, value))
-			return cpl_fail(p->err, " is also in an earlier Match "
-			                        "line, which always wins; "
-			                        "remove one");
+static int set_order(struct config_parser *p, void *field, const char *value)
+{
+	const struct cpl_mapper *mapper;
+
+	if (!strcasecmp(value, CPL_MAPPING_NONE))
+		return set_text(p, field, CPL_MAPPING_NONE);
+	mapper = cpl_mapper_find(value, p->err);
+	if (!mapper)
+		return -1;
+	if (!(mapper->flags & CPL_MAPPER_HOSTS))
+		return cpl_fail(p->err,
+		                "%s needs a job's traffic; use network-order "
+		                "or " CPL_MAPPING_NONE,
+		                mapper->name);
 	return set_text(p, field, value);
+}
+
+/* Entries separated by commas, none empty. */
+static int set_list(struct config_parser *p, void *field, const char *value)
+{
+	const char *list = value;
+	char entry[2];
+
+	while (cpl_config_next(&list, entry, sizeof(entry)))
+		if (!*entry)
+			return cpl_fail(p->err, " has an empty entry");
+	return set_text(p, field, value);
+}
+
+/* "64", "64-", "64-512", "-512"; the low end is 1 or more. */
+static int set_range(struct config_parser *p, void *field, const char *value)
+{
+	struct cpl_range *range = field;
+	size_t low = strspn(value, "0123456789");
+	bool to = value[low] == '-';
+	const char *second = value + low + to;
+	size_t high = strspn(second, "0123456789");
+
+	if (low > 8 || high > 8 || second[high] || (!to && high) ||
+	    low + high == 0)
+		return cpl_fail(p->err, " is not a number of nodes or a range "
+		                        "such as 64-512, 64- or -512");
+	range->low = low ? atoi(value) : 1;
+	range->high = !to ? range->low : high ? atoi(second) : INT32_MAX;
+	if (range->low < 1 || range->low > range->high)
+		return cpl_fail(p->err, " is a range that holds no number of "
+		                        "nodes");
+	return 0;
 }
 
 static int set_profile(struct config_parser *p, void *field, const char *value)
@@ -265,8 +308,11 @@ static const char *const ignore_reject[] = {"ignore", "reject", NULL};
 #define GENERAL (1u << CPL_SCOPE_GENERAL)
 #define PARTITION (1u << CPL_SCOPE_PARTITION)
 #define MATCH (1u << CPL_SCOPE_MATCH)
+#define CONDITION (MATCH | 1u << CPL_SCOPE_CONDITION)
+#define ANY (GENERAL | PARTITION | MATCH)
 #define AT(field) .general = offsetof(struct cpl_config, field)
-#define AT_PARTITION(field) .line = offsetof(struct cpl_defaults, field)
+/* In the settings of a line. */
+#define ON_LINE(field) .line = offsetof(struct cpl_defaults, field)
 #define AT_MATCH(field) .line = offsetof(struct cpl_match_rule, field)
 
 /* clang-format off */
@@ -283,25 +329,32 @@ static const struct rule rules[] = {
 	  "Where decisions are written, one file per job; SlurmUser writes "
 	  "there."},
 	 set_path, AT(state_dir)},
-	{{"Mode", "on|observe|off", "on", GENERAL | PARTITION,
+	{{"Mode", "on|observe|off", "on", ANY,
 	  "`on`: place jobs. `observe`: decide and write the decision down, "
 	  "but let stock Slurm place. `off`: do nothing. A partition's own "
 	  "`Mode` wins over that of all, so that one can be tried, or left "
-	  "out."},
-	 set_choice, AT(mode), AT_PARTITION(mode), .words = modes},
-	{{"DefaultPolicy", "POLICY", "none", GENERAL | PARTITION,
+	  "out; that of a Match line wins over both."},
+	 set_choice, AT(mode), ON_LINE(mode), .words = modes},
+	{{"DefaultPolicy", "POLICY", "none", ANY,
 	  "The placement policy of jobs whose users name none: `auto` (the "
 	  "best of all), `traffic`, or one of commplace-place(1), short names "
 	  "too. `none`: jobs that ask for nothing get what stock Slurm gives, "
-	  "those with a profile `auto`. In a Partition line, `none` keeps the "
-	  "partition's jobs stock, whatever profile they have, unless their "
-	  "users name a policy."},
-	 set_policy, AT(defaults.policy), AT_PARTITION(policy)},
-	{{"DefaultMapping", "MAPPER", "greedyallc", GENERAL | PARTITION,
-	  "Rank to node: `greedyallc`, `linear` or another algorithm of "
-	  "commplace-map(1); searches such as `best` use up MaxDecisionTime "
+	  "those with a profile `auto`. In a Partition or Match line, `none` "
+	  "keeps the line's jobs stock, whatever profile they have, unless "
+	  "their users name a policy."},
+	 set_policy, AT(defaults.policy), ON_LINE(policy)},
+	{{"DefaultMapping", "MAPPER", "greedyallc", ANY,
+	  "Rank to node of jobs with a profile: `greedyallc`, `linear` or "
+	  "another algorithm of commplace-map(1); searches such as `best` use up MaxDecisionTime "
 	  "while slurmctld waits."},
-	 set_mapping, AT(defaults.mapping), AT_PARTITION(mapping), .says_all = true},
+	 set_mapping, AT(defaults.mapping), ON_LINE(mapping), .says_all = true},
+	{{"MappingWithoutProfile", "none|network-order", "none", ANY,
+	  "Rank to node of jobs without a profile, whether we choose their "
+	  "nodes or Slurm does: `network-order`, neighbours in the order of "
+	  "ranks are neighbours in the network; `none`, Slurm's own order. "
+	  "Steps whose user states a distribution (`-m`) keep it. Jobs on "
+	  "fewer nodes than MinNodes have Slurm's order."},
+	 set_order, AT(defaults.order), ON_LINE(order), .says_all = true},
 	{{"DefaultBinding", "BINDER", "treematch", GENERAL,
 	  "Rank to cores: `treematch`, `best` (which ends its search after "
 	  "about 2 ms for 128 ranks of a node) or another algorithm of "
@@ -314,10 +367,10 @@ static const struct rule rules[] = {
 	  "`--mem-bind` wins. A task then fails when that memory is used up, "
 	  "though other nodes have some."},
 	 set_flag, AT(bind_memory), .words = no_yes},
-	{{"Objective", "OBJECTIVE", "max-congestion", GENERAL,
+	{{"Objective", "OBJECTIVE", "max-congestion", ANY,
 	  "What is made small: `max-congestion`, `mean-congestion` or "
 	  "`hop-bytes`."},
-	 set_objective, AT(objective), .says_all = true},
+	 set_objective, AT(objective), ON_LINE(objective), .says_all = true},
 	{{"Routing", "ROUTING", "", GENERAL,
 	  "`static-direct` or `dimension-order`. Where it is not set, it is "
 	  "as the network file states, else the minimal routing of its type. "
@@ -326,14 +379,15 @@ static const struct rule rules[] = {
 	  "commplace-network(5); named here, it is used, and a decision "
 	  "compares as many placements as MaxDecisionTime allows."},
 	 set_routing, AT(routing)},
-	{{"MaxDecisionTime", "TIME", "200ms", GENERAL,
+	{{"MaxDecisionTime", "TIME", "200ms", ANY,
 	  "Milliseconds, also written `200ms` or `2s`; 1ms to 60s. When it "
 	  "has passed, the best answer so far is taken. A submission waits no "
-	  "longer for its profile to be read."},
-	 set_time, AT(max_decision_ms)},
-	{{"MinNodes", "COUNT", "2", GENERAL | PARTITION,
+	  "longer for its profile to be read. In a Partition or Match line it "
+	  "is for the choice of nodes of the line's jobs."},
+	 set_time, AT(max_decision_ms), ON_LINE(max_decision_ms)},
+	{{"MinNodes", "COUNT", "2", ANY,
 	  "Jobs on fewer nodes get what stock Slurm gives."},
-	 set_int, AT(defaults.min_nodes), AT_PARTITION(min_nodes),
+	 set_int, AT(defaults.min_nodes), ON_LINE(min_nodes),
 	 .low = 1, .high = 16777216},
 	{{"MissingProfile", "reject|ignore", "reject", GENERAL,
 	  "When a job names a profile that does not exist, is damaged or "
@@ -348,11 +402,11 @@ static const struct rule rules[] = {
 	  "profile's number either, `reject` refuses it, and `ignore` tells "
 	  "the user and places it by the profile."},
 	 set_choice, AT(rank_mismatch), .words = ignore_reject},
-	{{"UserMayOverride", "all|none|LIST", "all", GENERAL,
+	{{"UserMayOverride", "all|none|LIST", "all", ANY,
 	  "What users may give at submission: `all`, `none`, or a list of "
 	  "`profile` (`--comm-profile`), `policy` (`--placement-policy`) and "
 	  "`mapping` (`--rank-mapping`), separated by commas."},
-	 set_override, AT(user_profile)},
+	 set_override, AT(user_may), ON_LINE(user_may)},
 	{{"AdminComment", "yes|no", "yes", GENERAL,
 	  "Whether what was decided for a job is put into its AdminComment, "
 	  "beside slurmctld's log and its record."},
@@ -383,13 +437,35 @@ static const struct rule rules[] = {
 	{{"Seed", "NUMBER", "1", GENERAL,
 	  "Where random policies start, 0 to 9223372036854775807."},
 	 set_uint64, AT(seed), .low = 0, .high = INT64_MAX},
-	{{"JobName", "PATTERN", "", MATCH,
+	{{"JobName", "PATTERN", "", CONDITION,
 	  "A shell pattern (`*`, `?`, `[...]`), compared with upper and lower "
 	  "case."},
-	 set_job_name, AT_MATCH(job_name)},
+	 set_text_of, AT_MATCH(job_name)},
+	{{"Partition", "LIST", "", CONDITION,
+	  "Shell patterns separated by commas; one of them fits. It may not "
+	  "come before `Match`."},
+	 set_list, AT_MATCH(partition)},
+	{{"QOS", "LIST", "", CONDITION,
+	  "Likewise, of the job's quality of service."},
+	 set_list, AT_MATCH(qos)},
+	{{"Account", "LIST", "", CONDITION,
+	  "Likewise, of the account that it is charged to."},
+	 set_list, AT_MATCH(account)},
+	{{"User", "LIST", "", CONDITION,
+	  "Users' names or numbers, no patterns, separated by commas. They are "
+	  "looked up when the file is read: one who comes later is known after "
+	  "a change of the file and `scontrol reconfigure`."},
+	 set_list, AT_MATCH(user)},
+	{{"Nodes", "RANGE", "", CONDITION,
+	  "How many nodes the job gets: `64`, `64-512`, `64-` or `-512`."},
+	 set_range, AT_MATCH(nodes)},
+	{{"Command", "PATTERN", "", CONDITION,
+	  "A shell pattern of the path that scontrol shows as the job's "
+	  "Command, without arguments; one without `/` is of its last part."},
+	 set_text_of, AT_MATCH(command)},
 	{{"Profile", "NAME", "", MATCH,
-	  "The profile of jobs whose name fits and that name none "
-	  "themselves."},
+	  "The profile of the line's jobs that name none themselves; `none`: "
+	  "none."},
 	 set_profile, AT_MATCH(profile), .says_all = true},
 };
 /* clang-format on */
@@ -421,12 +497,19 @@ int config_key_find(struct config_parser *p, const char *name)
 	static const char *const where[] = {"", " in a Partition line",
 	                                    " in a Match line"};
 	const char *words[N_RULES + 1], *nearest;
-	char list[CPL_ERROR_MAX / 2] = "";
+	char list[CPL_ERROR_MAX] = "";
 	int n = 0;
 
 	for (int i = 0; i < N_RULES; i++) {
 		size_t used = strlen(list);
 
+		if (rules[i].key.where & MATCH && p->scope != CPL_SCOPE_MATCH &&
+		    !(rules[i].key.where & GENERAL) &&
+		    !strcasecmp(name, rules[i].key.name))
+			return cpl_fail(p->err,
+			                "%s stands in lines that begin with "
+			                "Match",
+			                rules[i].key.name);
 		if (!(rules[i].key.where & 1u << p->scope))
 			continue;
 		if (!strcasecmp(name, rules[i].key.name))
@@ -457,7 +540,10 @@ int config_key_set(struct config_parser *p, int key, const char *value)
 		base = (char *)&p->partition->defaults + rule->line;
 		break;
 	case CPL_SCOPE_MATCH:
-		base = (char *)p->match + rule->line;
+	case CPL_SCOPE_CONDITION:
+		base = rule->key.where & GENERAL ? (char *)&p->match->defaults
+		                                 : (char *)p->match;
+		base += rule->line;
 		break;
 	}
 	p->rule = rule;

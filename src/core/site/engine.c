@@ -366,9 +366,11 @@ static void take_back(struct cpl_engine *engine, struct cpl_record *record)
 	if (!job)
 		return;
 	job->traffic = record->profile && record->ranks > 0;
+	job->ordered = engine_order(record) != NULL;
 	job->has_layout =
 	        record->outcome != CPL_OUTCOME_OBSERVED && record->ranks > 0 &&
-	        (record->outcome == CPL_OUTCOME_PLACED || job->traffic);
+	        (record->outcome == CPL_OUTCOME_PLACED || job->traffic ||
+	         job->ordered);
 	job->own_order = job->traffic && record->own_order;
 	for (int i = 0; i < engine->n_live && !job->suspended; i++)
 		job->suspended = engine->live[i].suspended &&

@@ -124,6 +124,8 @@ enum cpl_engine_answer cpl_engine_decide(
 /* What a job has got, when it begins. */
 struct cpl_engine_allocation {
 	int64_t id;
+	struct cpl_job_facts job;
+	int ranks;        /* 0: not stated */
 	int64_t array_id; /* of the job array it is an element of; 0: none */
 	const char *shown_as; /* as in cpl_record */
 	const int *host;      /* [n_hosts] host indexes in node order */
@@ -146,7 +148,8 @@ struct cpl_engine_notice {
  * The job begins. What was decided for it, or for its array before it got an id
  * of its own, counts only if it was decided for exactly these hosts. Maps ranks
  * to hosts, adds the job's load to the background and writes its record, within
- * MaxDecisionTime.
+ * MaxDecisionTime. A job for which nothing was decided gets an order of ranks
+ * along the network, where its user or the site wants one.
  */
 void cpl_engine_start(struct cpl_engine *engine,
                       const struct cpl_engine_allocation *job,
@@ -175,7 +178,8 @@ struct cpl_engine_layout {
 
 /*
  * A step starts: its ranks follow the job's layout at unchanged counts per host
- * (mapped anew within MaxDecisionTime when only the total is the same), each
+ * (mapped anew within MaxDecisionTime when only the total is the same; in an
+ * order that needs no traffic whatever its counts), each
  * row of ids increasing; and what its nodes need to bind is written
  * (binding/launch.h, at most step->limit bytes). A step in the user's own
  * order over the whole job is noted as how the job runs.

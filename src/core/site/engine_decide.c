@@ -49,8 +49,8 @@ static bool in_force(const struct cpl_engine *engine)
 	       engine->snapshot->net;
 }
 
-static struct cpl_record *record_new(const struct cpl_engine *engine,
-                                     const struct cpl_engine_request *req,
+struct cpl_record *engine_record_new(const struct cpl_engine *engine,
+                                     const struct cpl_job_facts *job,
                                      const struct cpl_resolved *want)
 {
 	const struct snapshot *now = engine->snapshot;
@@ -59,25 +59,27 @@ static struct cpl_record *record_new(const struct cpl_engine *engine,
 
 	if (!record)
 		return NULL;
-	record->job = req->job.id;
+	record->job = job->id;
 	record->time = time(NULL);
-	record->uid = req->job.uid;
+	record->uid = job->uid;
 	record->seed = now->config->seed;
 	record->stock_max_congestion = record->stock_mean_congestion = -1;
-	failed = engine_set(&record->job_name, req->job.name) |
-	         engine_set(&record->partition, req->job.partition) |
+	failed = engine_set(&record->job_name, job->name) |
+	         engine_set(&record->partition, job->partition) |
 	         engine_set(&record->profile, want->profile.value) |
 	         engine_set(&record->reason, "") |
 	         engine_set(&record->policy_asked, want->policy.value) |
 	         engine_set(&record->policy, "stock") |
 	         engine_set(&record->objective,
-	                    cpl_objective_name(now->config->objective)) |
+	                    cpl_objective_name(want->objective)) |
 	         engine_set(&record->routing, now->routing->name) |
 	         engine_set(&record->network_file, now->config->network_file) |
 	         engine_set(&record->free_hosts, "") |
 	         engine_set(&record->required_hosts, "") |
 	         engine_set(&record->stock_hosts, "") |
-	         engine_set(&record->mapping, want->mapping.value);
+	         engine_set(&record->mapping, want->mapping.value
+	                                              ? want->mapping.value
+	                                              : "linear");
 	if (failed) {
 		cpl_record_free(record);
 		return NULL;
@@ -724,6 +726,34 @@ static enum cpl_engine_answer decide(struct deciding *d, char *text,
 	return placed ? CPL_ENGINE_PLACED : CPL_ENGINE_STOCK;
 }
 
+/* By what is known of the job now, its nodes too; false: it is none of ours. */
+static bool resolve(struct deciding *d, int nodes)
+{
+	struct cpl_job_facts job = d->req->job;
+
+	job.nodes = nodes;
+	cpl_resolve(d->engine->snapshot->config, d->engine->snapshot->net, &job,
+	            &d->want);
+	return d->want.policy.value;
+}
+
+/* Rules may ask for the number of nodes, which takes a look at them. 0; 1: the
+ * job is none of ours; -1: memory. */
+static int prepare(struct deciding *d)
+{
+	if (!resolve(d, d->req->job.nodes) && !d->want.open)
+		return 1;
+	if (measure(d))
+		return -1;
+	if (d->want.open && !resolve(d, (int)d->size.nodes))
+		return 1;
+	d->out = calloc(1, sizeof(*d->out));
+	if (d->out)
+		d->out->record =
+		        engine_record_new(d->engine, &d->req->job, &d->want);
+	return d->out && d->out->record ? 0 : -1;
+}
+
 enum cpl_engine_answer cpl_engine_decide(
         struct cpl_engine *engine, const struct cpl_engine_request *req,
         const struct cpl_engine_scheduler *scheduler, char *text, size_t size)
@@ -732,6 +762,7 @@ enum cpl_engine_answer cpl_engine_decide(
 	        .engine = engine, .req = req, .scheduler = scheduler};
 	enum cpl_engine_answer answer = CPL_ENGINE_NONE;
 	int64_t entered = engine_enter(engine);
+	int rc;
 
 	engine_adopt(engine);
 	/* What was decided before it has not begun with. */
@@ -739,20 +770,16 @@ enum cpl_engine_answer cpl_engine_decide(
 	if (!in_force(engine) || !engine->host_node ||
 	    engine->n_hosts != req->n_hosts)
 		goto out;
-	cpl_resolve(engine->snapshot->config, engine->snapshot->net, &req->job,
-	            &d.want);
-	if (!d.want.policy.value)
+	rc = prepare(&d);
+	if (rc > 0)
 		goto out;
-	d.out = calloc(1, sizeof(*d.out));
-	if (d.out)
-		d.out->record = record_new(engine, req, &d.want);
-	if (!d.out || !d.out->record || measure(&d)) {
+	if (rc < 0) {
 		engine_log(engine, CPL_ENGINE_ERROR,
 		           "out of memory: job %lld gets the stock answer",
 		           (long long)req->job.id);
 		goto out;
 	}
-	d.deadline = engine_deadline(engine->snapshot);
+	d.deadline = cpl_now() + d.want.max_decision_ms * INT64_C(1000000);
 	if (!idle_default(&d))
 		answer = decide(&d, text, size);
 out:

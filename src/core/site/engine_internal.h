@@ -51,6 +51,7 @@ struct running {
 	bool traffic; /* it has a profile that fits, as far as is known */
 	struct cpl_profile *profile; /* held until the load is made, or NULL */
 	bool has_layout;             /* steps follow it */
+	bool ordered; /* any step's ranks are laid along the network */
 	bool own_order;              /* but rank_host is how its user runs it */
 	bool suspended;              /* no load, until it goes on */
 	bool load_made;              /* entry[] is for the snapshot in force */
@@ -135,6 +136,12 @@ void engine_snapshot_free(struct snapshot *snapshot);
 
 /* engine_decide.c */
 
+/* What a decision on the job begins with: what is asked for, and the stock
+ * outcome. NULL: memory. */
+struct cpl_record *engine_record_new(const struct cpl_engine *engine,
+                                     const struct cpl_job_facts *job,
+                                     const struct cpl_resolved *want);
+
 /* Out of the list: what was decided for the job, or NULL. */
 struct decided *engine_decided_take(struct cpl_engine *engine, int64_t id);
 void engine_decided_free(struct decided *decided);
@@ -143,12 +150,22 @@ void engine_decided_free(struct decided *decided);
 
 /*
  * Map the ranks of a profile on n hosts (nodes of the network) with slots[]
- * under MaxDecisionTime; rank_host as cpl_map_result. -1 with err.
+ * under MaxDecisionTime, by the record's mapping and objective; rank_host as
+ * cpl_map_result. -1 with err.
  */
 int engine_map_ranks(struct cpl_engine *engine,
-                     const struct cpl_profile *profile, const char *mapping,
-                     const int *node, const int *slots, int n,
-                     struct cpl_map_result *out, struct cpl_error *err);
+                     const struct cpl_profile *profile,
+                     const struct cpl_record *record, const int *node,
+                     const int *slots, int n, struct cpl_map_result *out,
+                     struct cpl_error *err);
+/* The mapper that orders the ranks of the record's job without its traffic, or
+ * NULL: the job has a profile, or another mapping, or an order of its own. */
+const struct cpl_mapper *engine_order(const struct cpl_record *record);
+/* Map ranks by it: slots[h] on node[h], rank_host by index. -1 with err. */
+int engine_order_ranks(const struct cpl_engine *engine,
+                       const struct cpl_mapper *order, const int *node,
+                       const int *slots, int n, int *rank_host,
+                       struct cpl_error *err);
 /* rank_host of ranks in blocks of slots[]. */
 void engine_block_order(const int *slots, int n, int *rank_host);
 

@@ -24,7 +24,14 @@ void engine_snapshot_free(struct snapshot *snapshot)
 	free(snapshot);
 }
 
-static struct snapshot *snapshot_load(const char *path, struct cpl_error *err)
+/* cpl_config_find_users's: a rule that fits nobody is worth a line. */
+static void say_user(void *arg, const char *text)
+{
+	engine_log(arg, CPL_ENGINE_ERROR, "%s; the line is not for them", text);
+}
+
+static struct snapshot *snapshot_load(struct cpl_engine *engine,
+                                      const char *path, struct cpl_error *err)
 {
 	struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
 
@@ -35,7 +42,8 @@ static struct snapshot *snapshot_load(const char *path, struct cpl_error *err)
 	/* Stamps are taken first: a file changed meanwhile is read again. */
 	cpl_file_stamp(path, &snapshot->config_stamp);
 	snapshot->config = cpl_config_load(path, err);
-	if (!snapshot->config)
+	if (!snapshot->config ||
+	    cpl_config_find_users(snapshot->config, say_user, engine, err))
 		goto fail;
 	if (cpl_config_is_off(snapshot->config))
 		return snapshot;
@@ -85,7 +93,7 @@ static int run_load(struct cpl_engine *engine, struct cpl_error *err)
 		           engine->config_path, engine->loaded_at);
 		return 0;
 	}
-	snapshot = snapshot_load(engine->config_path, err);
+	snapshot = snapshot_load(engine, engine->config_path, err);
 	if (!snapshot) {
 		if (engine->loaded)
 			engine_log(engine, CPL_ENGINE_ERROR,

@@ -17,18 +17,20 @@ void engine_block_order(const int *slots, int n, int *rank_host)
 }
 
 int engine_map_ranks(struct cpl_engine *engine,
-                     const struct cpl_profile *profile, const char *mapping,
-                     const int *node, const int *slots, int n,
-                     struct cpl_map_result *out, struct cpl_error *err)
+                     const struct cpl_profile *profile,
+                     const struct cpl_record *record, const int *node,
+                     const int *slots, int n, struct cpl_map_result *out,
+                     struct cpl_error *err)
 {
+	const char *mapping = record->mapping ? record->mapping : "linear";
 	const struct snapshot *now = engine->snapshot;
 	int64_t deadline = engine_deadline(now), n_slots = 0;
 	struct cpl_error why = {""};
-	const struct cpl_mapper *mapper =
-	        cpl_mapper_find(mapping ? mapping : "linear", &why);
+	const struct cpl_mapper *mapper = cpl_mapper_find(mapping, &why);
+	enum cpl_objective objective;
 	int rc = -1;
 
-	if (!mapper)
+	if (!mapper || cpl_objective_parse(record->objective, &objective, &why))
 		goto out;
 	/* A step has a task in every slot. */
 	for (int i = 0; i < n; i++)
@@ -48,8 +50,8 @@ int engine_map_ranks(struct cpl_engine *engine,
 	        .slots = slots,
 	        .background = engine_background_of(engine, profile, NULL,
 	                                           deadline, &why),
-	        .objective = now->config->objective,
-	        .option = mapping ? cpl_mapper_option(mapping) : NULL,
+	        .objective = objective,
+	        .option = cpl_mapper_option(mapping),
 	        .seed = now->config->seed,
 	        .expired = engine_expired,
 	        .expired_arg = &deadline,
@@ -60,6 +62,32 @@ out:
 	if (rc)
 		cpl_fail(err, "%s", why.text);
 	return rc;
+}
+
+const struct cpl_mapper *engine_order(const struct cpl_record *record)
+{
+	const struct cpl_mapper *mapper =
+	        record->mapping && !record->profile && !record->own_order &&
+	                        record->outcome != CPL_OUTCOME_OBSERVED
+	                ? cpl_mapper_find(record->mapping, NULL)
+	                : NULL;
+
+	return mapper && mapper->flags & CPL_MAPPER_HOSTS ? mapper : NULL;
+}
+
+int engine_order_ranks(const struct cpl_engine *engine,
+                       const struct cpl_mapper *order, const int *node,
+                       const int *slots, int n, int *rank_host,
+                       struct cpl_error *err)
+{
+	struct cpl_map_request req = {
+	        .net = engine->snapshot->net,
+	        .n_hosts = n,
+	        .host = node,
+	        .slots = slots,
+	};
+
+	return cpl_mapper_map(order, &req, rank_host, err);
 }
 
 /* What a job has got, its hosts in the order of its ranks. */
@@ -200,6 +228,7 @@ static int map_ranks(struct cpl_engine *engine, struct decided *decided,
                      struct allocation *real, struct cpl_error *err)
 {
 	struct cpl_record *record = decided->record;
+	const struct cpl_mapper *order = engine_order(record);
 	struct cpl_map_result result = {0};
 	int ranks = real->ranks;
 
@@ -212,9 +241,13 @@ static int map_ranks(struct cpl_engine *engine, struct decided *decided,
 			                real->name[i]);
 	engine_block_order(real->slots, real->n, real->rank_host);
 	record->mapping_kept_default = true;
-	if (decided->profile &&
-	    !engine_map_ranks(engine, decided->profile, record->mapping,
-	                      real->node, real->slots, real->n, &result, err)) {
+	if (order)
+		record->mapping_kept_default = engine_order_ranks(
+		        engine, order, real->node, real->slots, real->n,
+		        real->rank_host, err);
+	else if (decided->profile &&
+	         !engine_map_ranks(engine, decided->profile, record, real->node,
+	                           real->slots, real->n, &result, err)) {
 		memcpy(real->rank_host, result.rank_host,
 		       (size_t)ranks * sizeof(int));
 		record->mapping_kept_default = result.kept_default;
@@ -356,17 +389,48 @@ static void start(struct cpl_engine *engine, struct decided *decided,
 	decided->record = NULL;
 	job = engine_running_add(engine, record, decided->profile);
 	decided->profile = NULL;
-	if (job)
-		job->has_layout = !observed && !got->own_order &&
-		                  record->ranks > 0 && (placed || job->traffic);
-	else
+	if (!job) {
 		cpl_fail_memory(&err);
+		goto out;
+	}
+	job->ordered = engine_order(record) != NULL;
+	job->has_layout = !observed && !got->own_order && record->ranks > 0 &&
+	                  (placed || job->traffic || job->ordered);
 out:
 	if (err.text[0])
 		engine_log(engine, CPL_ENGINE_ERROR,
 		           "ranks of job %lld are not mapped: %s",
 		           (long long)got->id, err.text);
 	allocation_free(&real);
+}
+
+/* Nothing was decided on the nodes; but an order of ranks along the network may
+ * be wanted. NULL: it is not, or memory is out. */
+static struct decided *order_only(const struct cpl_engine *engine,
+                                  const struct cpl_engine_allocation *got)
+{
+	const struct snapshot *now = engine->snapshot;
+	struct cpl_job_facts job = got->job;
+	struct cpl_resolved want;
+	struct decided *out;
+
+	job.nodes = got->n_hosts;
+	cpl_resolve(now->config, now->net, &job, &want);
+	if (want.mode != CPL_MODE_ON || want.profile.value ||
+	    !want.mapping.value || got->own_order ||
+	    got->n_hosts < want.min_nodes || got->n_hosts < 2)
+		return NULL;
+	out = calloc(1, sizeof(*out));
+	if (out)
+		out->record = engine_record_new(engine, &job, &want);
+	if (out && out->record && engine_order(out->record) &&
+	    !engine_set(&out->record->reason, "no policy is asked for")) {
+		out->record->ranks = got->ranks;
+		out->record->nodes_wanted = got->n_hosts;
+		return out;
+	}
+	engine_decided_free(out);
+	return NULL;
 }
 
 void cpl_engine_start(struct cpl_engine *engine,
@@ -381,9 +445,16 @@ void cpl_engine_start(struct cpl_engine *engine,
 	decided = engine_decided_take(engine, job->id);
 	if (!decided && job->array_id && job->array_id != job->id)
 		decided = engine_decided_take(engine, job->array_id);
-	if (decided && same_hosts(decided, job) && engine->snapshot &&
-	    engine->snapshot->net)
-		start(engine, decided, job, notice);
+	if (engine->snapshot && engine->snapshot->net) {
+		if (!decided)
+			decided = order_only(engine, job);
+		else if (!same_hosts(decided, job)) {
+			engine_decided_free(decided);
+			decided = NULL;
+		}
+		if (decided)
+			start(engine, decided, job, notice);
+	}
 	engine_decided_free(decided);
 	engine_leave(engine, CPL_TIME_HELD_START, entered, 0);
 }

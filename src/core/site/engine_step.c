@@ -102,7 +102,7 @@ static int mapped(struct cpl_engine *engine, const struct running *job,
 	        engine, job, engine_deadline(engine->snapshot), err);
 	int rc =
 	        profile ? engine_map_ranks(engine, profile,
-	                                   job->record->mapping, hosts->node,
+	                                   job->record, hosts->node,
 	                                   hosts->slots, hosts->n, &result, err)
 	                : -1;
 
@@ -198,11 +198,17 @@ static int lay_out(struct cpl_engine *engine, struct running *job,
 	                   err))
 		goto out;
 	if (step->own_order) {
-		note_order(engine, job, step, &hosts, true);
+		if (!job->ordered)
+			note_order(engine, job, step, &hosts, true);
 		cpl_fail(err, "the order is the user's");
 		goto out;
 	}
-	if (job->own_order && !job->traffic) {
+	if (job->ordered) {
+		rc = engine_order_ranks(engine, engine_order(job->record),
+		                        hosts.node, hosts.slots, hosts.n,
+		                        rank_host, &why);
+		rc = rc ? rc : engine_permute(step, rank_host, &why);
+	} else if (job->own_order && !job->traffic) {
 		engine_block_order(hosts.slots, hosts.n, rank_host);
 		rc = engine_permute(step, rank_host, &why);
 	} else if (!job->own_order &&
@@ -261,8 +267,9 @@ void cpl_engine_step(struct cpl_engine *engine,
 	memset(out, 0, sizeof(*out));
 	engine_adopt(engine);
 	job = engine_running_find(engine, step->job.id);
-	if (job && job->has_layout && engine->snapshot->net) {
-		if (job->record->ranks != step->ranks)
+	if (job && (job->has_layout || job->ordered) && engine->snapshot &&
+	    engine->snapshot->net) {
+		if (!job->ordered && job->record->ranks != step->ranks)
 			cpl_fail(&out->unchanged,
 			         "the step has %d tasks, the layout %d ranks",
 			         step->ranks, job->record->ranks);

@@ -287,7 +287,8 @@ static bool matched(struct cpl_engine *engine, const struct cpl_submission *s,
 	find(engine, profile, s->ranks, deadline, &found);
 	if (!is_there(&found)) {
 		engine_log(engine, CPL_ENGINE_INFO,
-		           "Match rule for job name %s: %s", s->job.name,
+		           "Match rule for job name %s: %s",
+		           s->job.name ? s->job.name : "(none)",
 		           found.err.text);
 		return false;
 	}
@@ -325,8 +326,9 @@ static void judge(struct cpl_engine *engine, const struct cpl_submission *s,
 		refuse(verdict, want.refusal.text);
 		return;
 	}
+	/* A rule that is not settled yet is left to the decision. */
 	if (profile && want.profile.source == CPL_FROM_MATCH &&
-	    !matched(engine, s, profile, deadline))
+	    (want.profile_open || !matched(engine, s, profile, deadline)))
 		profile = NULL;
 	else if (profile && want.profile.source == CPL_FROM_MATCH)
 		verdict->attach = strdup(profile);

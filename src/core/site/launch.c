@@ -33,7 +33,7 @@ unsigned char *cpl_site_launch(const struct cpl_config *config,
 		cpl_fail(&why, "profile %s is of %d ranks, the step has %d",
 		         want->profile.value, found->ranks, step->ranks);
 	launch.memory = want->bind_memory;
-	launch.own = config->user_profile;
+	launch.own = want->user_may & CPL_MAY_PROFILE;
 	if (profile)
 		data = cpl_launch_write(&launch, profile->graph, step, limit,
 		                        size, &full, &why);

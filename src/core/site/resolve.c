@@ -7,6 +7,7 @@
 
 #include "mapping/mapping.h"
 #include "placement/placement.h"
+#include "site/match.h"
 
 #define NAME_SHOWN 64
 
@@ -24,102 +25,204 @@ static struct cpl_choice general(const struct cpl_config *config,
 	        value, line ? CPL_FROM_SITE : CPL_FROM_BUILT_IN, line};
 }
 
-static struct cpl_choice of_partition(const struct cpl_partition_rule *rule,
-                                      const char *value)
-{
-	return (struct cpl_choice){value, CPL_FROM_PARTITION, rule->line};
-}
-
 static struct cpl_choice user(const char *value)
 {
 	return (struct cpl_choice){value, CPL_FROM_USER, 0};
 }
 
-/* What holds where rule does, before a job is looked at. */
-static void defaults(const struct cpl_config *config,
-                     const struct cpl_partition_rule *rule,
-                     struct cpl_resolved *out)
+static struct cpl_origin general_origin(const struct cpl_config *config,
+                                        const char *key)
 {
+	int line = cpl_config_line(config, key);
+
+	return (struct cpl_origin){line ? CPL_FROM_SITE : CPL_FROM_BUILT_IN,
+	                           line};
+}
+
+/* What holds before a partition or a job is looked at. */
+struct settings {
+	struct cpl_resolved *out;
+	struct cpl_choice order; /* MappingWithoutProfile */
+	int may_open;            /* what users may yet be let choose */
+};
+
+static void set_general(struct settings *s, const struct cpl_config *config)
+{
+	struct cpl_resolved *out = s->out;
+	const struct cpl_defaults *d = &config->defaults;
+
 	out->mode = config->mode;
-	out->policy = general(config, "DefaultPolicy", config->defaults.policy);
-	out->mapping =
-	        general(config, "DefaultMapping", config->defaults.mapping);
-	out->min_nodes = config->defaults.min_nodes;
-	if (!rule)
+	out->mode_from = general_origin(config, "Mode");
+	out->policy = general(config, "DefaultPolicy", d->policy);
+	out->mapping = general(config, "DefaultMapping", d->mapping);
+	s->order = general(config, "MappingWithoutProfile", d->order);
+	out->min_nodes = d->min_nodes;
+	out->min_nodes_from = general_origin(config, "MinNodes");
+	out->objective = config->objective;
+	out->objective_from = general_origin(config, "Objective");
+	out->max_decision_ms = config->max_decision_ms;
+	out->max_decision_from = general_origin(config, "MaxDecisionTime");
+	out->user_may = config->user_may;
+	out->user_may_from = general_origin(config, "UserMayOverride");
+	s->may_open = 0;
+}
+
+static void set_number(int value, struct cpl_origin from, int *out,
+                       struct cpl_origin *out_from)
+{
+	if (value < 0)
 		return;
-	if (rule->defaults.mode >= 0)
-		out->mode = (enum cpl_mode)rule->defaults.mode;
-	if (rule->defaults.policy)
-		out->policy = of_partition(rule, rule->defaults.policy);
-	if (rule->defaults.mapping)
-		out->mapping = of_partition(rule, rule->defaults.mapping);
-	if (rule->defaults.min_nodes >= 0)
-		out->min_nodes = rule->defaults.min_nodes;
+	*out = value;
+	*out_from = from;
 }
 
-/* DefaultPolicy=none of a partition is more than the lack of a default. */
-static bool kept_stock(const struct cpl_choice *policy)
+/* What a line sets wins over what was set before. */
+static void set_line(struct settings *s, const struct cpl_defaults *d,
+                     enum cpl_source source, int line)
 {
-	return policy->source == CPL_FROM_PARTITION && is_none(policy->value);
+	struct cpl_resolved *out = s->out;
+	struct cpl_origin from = {source, line};
+	int mode = (int)out->mode, objective = (int)out->objective;
+
+	if (d->policy)
+		out->policy = (struct cpl_choice){d->policy, source, line};
+	if (d->mapping)
+		out->mapping = (struct cpl_choice){d->mapping, source, line};
+	if (d->order)
+		s->order = (struct cpl_choice){d->order, source, line};
+	set_number(d->mode, from, &mode, &out->mode_from);
+	out->mode = (enum cpl_mode)mode;
+	set_number(d->objective, from, &objective, &out->objective_from);
+	out->objective = (enum cpl_objective)objective;
+	set_number(d->min_nodes, from, &out->min_nodes, &out->min_nodes_from);
+	set_number(d->max_decision_ms, from, &out->max_decision_ms,
+	           &out->max_decision_from);
+	set_number(d->user_may, from, &out->user_may, &out->user_may_from);
+	if (d->user_may >= 0)
+		s->may_open = 0;
 }
 
-static const struct cpl_partition_rule *rule_of(const struct cpl_config *config,
-                                                const char *name, size_t length)
+/* A rule that may fit, once more is known of the job. */
+static void leave_open(struct settings *s, const struct cpl_match_rule *rule)
 {
-	char text[256];
-
-	if (length >= sizeof(text))
-		return NULL;
-	memcpy(text, name, length);
-	text[length] = '\0';
-	return cpl_config_partition(config, text);
+	s->out->open = true;
+	if (rule->profile)
+		s->out->profile_open = true;
+	if (rule->defaults.user_may > 0)
+		s->may_open |= rule->defaults.user_may;
 }
 
-/* Of several partitions Slurm has not chosen yet. */
-static void choose_partition(const struct cpl_config *config,
-                             const struct cpl_job_facts *job,
-                             struct cpl_resolved *out)
+static void set_rule(struct settings *s, const struct cpl_match_rule *rule)
 {
-	const char *name = job->partition;
+	set_line(s, &rule->defaults, CPL_FROM_MATCH, rule->line);
+	if (!rule->profile)
+		return;
+	s->out->profile_open = false;
+	s->out->profile = (struct cpl_choice){
+	        strcmp(rule->profile, CPL_PROFILE_NONE) ? rule->profile : NULL,
+	        CPL_FROM_MATCH, rule->line};
+}
 
-	defaults(config, NULL, out);
-	for (bool first = true; name && *name; first = false) {
-		struct cpl_resolved here = *out;
-		size_t n = strcspn(name, ",");
+/* The first rule that fits wins, so it comes last. */
+static void set_rules(struct settings *s, const struct cpl_config *config,
+                      const struct cpl_job_facts *job, const char *partition)
+{
+	for (int i = config->n_matches - 1; i >= 0; i--) {
+		const struct cpl_match_rule *rule = &config->match[i];
+		enum cpl_fit fit = cpl_match_fits(rule, job, partition);
 
-		defaults(config, rule_of(config, name, n), &here);
-		here.partition = name;
-		here.partition_length = (int)n;
-		if (first)
-			*out = here;
-		if (here.mode != CPL_MODE_OFF && !kept_stock(&here.policy)) {
-			*out = here;
-			return;
-		}
-		name += n + (name[n] == ',');
+		if (fit == CPL_FITS)
+			set_rule(s, rule);
+		else if (fit == CPL_MAY_FIT)
+			leave_open(s, rule);
 	}
 }
 
-static void check_overrides(const struct cpl_config *config,
-                            const struct cpl_job_facts *job,
-                            struct cpl_resolved *out)
+/* DefaultPolicy=none of a line for some jobs is more than the lack of a
+ * default. */
+static bool kept_stock(const struct cpl_choice *policy)
+{
+	return (policy->source == CPL_FROM_PARTITION ||
+	        policy->source == CPL_FROM_MATCH) &&
+	       is_none(policy->value);
+}
+
+/* All that lines say of a job in this partition (NULL: not known). */
+static void set_all(struct settings *s, const struct cpl_config *config,
+                    const struct cpl_job_facts *job, const char *partition)
+{
+	const struct cpl_partition_rule *rule =
+	        cpl_config_partition(config, partition);
+
+	set_general(s, config);
+	if (rule)
+		set_line(s, &rule->defaults, CPL_FROM_PARTITION, rule->line);
+	set_rules(s, config, job, partition);
+}
+
+/* Of several partitions Slurm has not chosen yet. */
+static void choose_partition(struct settings *s,
+                             const struct cpl_config *config,
+                             const struct cpl_job_facts *job)
+{
+	struct cpl_resolved *out = s->out;
+	const char *list = job->partition;
+	struct settings first = *s;
+	struct cpl_resolved first_out, start = *out;
+	char name[256];
+	bool any = false;
+
+	while (list && *list) {
+		const char *at = list;
+
+		cpl_config_next(&list, name, sizeof(name));
+		*out = start;
+		set_all(s, config, job, name);
+		out->partition = at;
+		out->partition_length = (int)strcspn(at, ",");
+		if (out->mode != CPL_MODE_OFF && !kept_stock(&out->policy))
+			return;
+		if (any)
+			continue;
+		first = *s;
+		first_out = *out;
+		any = true;
+	}
+	if (any) {
+		*s = first;
+		*out = first_out;
+	} else {
+		set_all(s, config, job, NULL);
+	}
+}
+
+static void check_overrides(const struct settings *s,
+                            const struct cpl_job_facts *job)
 {
 	const struct {
 		const char *value;
-		bool allowed;
+		int may;
 		const char *option, *what;
 	} rule[] = {
-	        {job->profile, config->user_profile, "--comm-profile",
-	         "profile"},
-	        {job->policy, config->user_policy, "--placement-policy",
-	         "policy"},
-	        {job->mapping, config->user_mapping, "--rank-mapping",
-	         "mapping"},
+	        {job->profile, CPL_MAY_PROFILE, "--comm-profile", "profile"},
+	        {job->policy, CPL_MAY_POLICY, "--placement-policy", "policy"},
+	        {job->mapping, CPL_MAY_MAPPING, "--rank-mapping", "mapping"},
 	};
+	struct cpl_resolved *out = s->out;
 
 	for (size_t i = 0; i < sizeof(rule) / sizeof(*rule); i++) {
-		if (!rule[i].value || rule[i].allowed)
+		if (!rule[i].value || out->user_may & rule[i].may)
 			continue;
+		/* Rather too late than a job refused that may do it. */
+		if (s->may_open & rule[i].may) {
+			cpl_fail(&out->note,
+			         "whether you may choose the %s is known once "
+			         "Slurm has settled the job's account, QOS and "
+			         "nodes; until then %s is kept, after that it "
+			         "may have no effect",
+			         rule[i].what, rule[i].option);
+			continue;
+		}
 		cpl_fail(&out->refusal,
 		         "this site does not let users choose the %s "
 		         "(UserMayOverride in commplace.conf); leave out %s",
@@ -151,41 +254,70 @@ static void check_names(const struct cpl_network *net,
 		cpl_fail_prefix(err, "--rank-mapping: ");
 }
 
-static void choose_profile(const struct cpl_config *config,
-                           const struct cpl_job_facts *job,
-                           struct cpl_resolved *out)
+/* The user's options, where they may choose. */
+static void set_user(const struct cpl_job_facts *job, struct cpl_resolved *out)
 {
-	const struct cpl_match_rule *match;
-
-	if (job->profile && config->user_profile) {
+	if (job->profile && out->user_may & CPL_MAY_PROFILE)
 		out->profile = user(strcmp(job->profile, CPL_PROFILE_NONE)
 		                            ? job->profile
 		                            : NULL);
-		return;
-	}
-	match = cpl_config_match(config, job->name);
-	if (match)
-		out->profile = (struct cpl_choice){
-		        strcmp(match->profile, CPL_PROFILE_NONE)
-		                ? match->profile
-		                : NULL,
-		        CPL_FROM_MATCH, match->line};
+	if (job->policy && out->user_may & CPL_MAY_POLICY)
+		out->policy = user(job->policy);
+	if (job->mapping && out->user_may & CPL_MAY_MAPPING)
+		out->mapping = user(job->mapping);
 }
 
-/* Options that do nothing for a job whose traffic is unknown. */
-static void note_without_profile(const struct cpl_job_facts *job,
-                                 struct cpl_resolved *out)
+static bool needs_traffic(const char *mapping)
 {
-	if (out->profile.value || out->refusal.text[0])
+	const struct cpl_mapper *mapper = cpl_mapper_find(mapping, NULL);
+
+	return !mapper || !(mapper->flags & CPL_MAPPER_HOSTS);
+}
+
+/* A job whose traffic is unknown: options that do nothing for it, and the order
+ * of its ranks. */
+static void without_profile(const struct settings *s,
+                            const struct cpl_job_facts *job,
+                            struct cpl_resolved *out)
+{
+	bool own = out->mapping.source == CPL_FROM_USER;
+
+	if (out->profile.value)
 		return;
-	if (job->policy && cpl_placement_is_search(job->policy))
+	if (!out->refusal.text[0] && job->policy &&
+	    cpl_placement_is_search(job->policy))
 		cpl_fail(&out->note,
 		         "--placement-policy=%s chooses by a profile; without "
 		         "--comm-profile the job gets Slurm's own nodes",
 		         job->policy);
-	else if (job->mapping)
+	else if (!out->refusal.text[0] && own &&
+	         needs_traffic(out->mapping.value))
 		cpl_fail(&out->note, "--rank-mapping has no effect without "
-		                     "--comm-profile");
+		                     "--comm-profile, unless it is "
+		                     "network-order");
+	if (own)
+		return;
+	if (!needs_traffic(out->mapping.value) &&
+	    s->order.source == CPL_FROM_BUILT_IN)
+		return;
+	out->mapping = s->order;
+	if (!strcmp(s->order.value, CPL_MAPPING_NONE))
+		out->mapping.value = NULL;
+}
+
+static void note_left(struct cpl_resolved *out)
+{
+	if (out->policy.source == CPL_FROM_PARTITION)
+		cpl_fail(&out->note,
+		         "partition %.*s is left to Slurm (DefaultPolicy=none "
+		         "in commplace.conf); --comm-profile has no effect",
+		         out->partition_length, out->partition);
+	else
+		cpl_fail(&out->note,
+		         "such jobs are left to Slurm (DefaultPolicy=none in "
+		         "commplace.conf, line %d); --comm-profile has no "
+		         "effect",
+		         out->policy.line);
 }
 
 /* Nothing of ours, by the site's word. */
@@ -199,32 +331,25 @@ static void leave(struct cpl_resolved *out, enum cpl_source source, int line)
 void cpl_resolve(const struct cpl_config *config, const struct cpl_network *net,
                  const struct cpl_job_facts *job, struct cpl_resolved *out)
 {
+	struct settings s = {.out = out};
+
 	memset(out, 0, sizeof(*out));
 	out->bind_memory = config->bind_memory;
-	out->objective = config->objective;
-	choose_partition(config, job, out);
+	choose_partition(&s, config, job);
 	if (out->mode == CPL_MODE_OFF) {
 		leave(out, CPL_FROM_OFF, 0);
 		return;
 	}
-	check_overrides(config, job, out);
+	check_overrides(&s, job);
 	check_names(net, job, out);
-	choose_profile(config, job, out);
-	if (job->policy && config->user_policy)
-		out->policy = user(job->policy);
-	if (job->mapping && config->user_mapping)
-		out->mapping = user(job->mapping);
+	set_user(job, out);
 	if (kept_stock(&out->policy)) {
 		if (job->profile && out->profile.value)
-			cpl_fail(&out->note,
-			         "partition %.*s is left to Slurm "
-			         "(DefaultPolicy=none in commplace.conf); "
-			         "--comm-profile has no effect",
-			         out->partition_length, out->partition);
+			note_left(out);
 		leave(out, CPL_FROM_OFF, out->policy.line);
 		return;
 	}
-	note_without_profile(job, out);
+	without_profile(&s, job, out);
 	if (out->policy.source != CPL_FROM_USER && is_none(out->policy.value)) {
 		out->policy.value = NULL;
 		if (out->profile.value)
@@ -240,6 +365,12 @@ void cpl_resolve(const struct cpl_config *config, const struct cpl_network *net,
 void cpl_resolve_defaults(const struct cpl_config *config,
                           const char *partition, struct cpl_resolved *out)
 {
+	const struct cpl_partition_rule *rule =
+	        cpl_config_partition(config, partition);
+	struct settings s = {.out = out};
+
 	memset(out, 0, sizeof(*out));
-	defaults(config, cpl_config_partition(config, partition), out);
+	set_general(&s, config);
+	if (rule)
+		set_line(&s, &rule->defaults, CPL_FROM_PARTITION, rule->line);
 }

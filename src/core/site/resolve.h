@@ -10,14 +10,18 @@
 #include "network/network.h"
 #include "site/config.h"
 
-/* A job as the rules see it. Texts may be NULL: not given. */
+/* A job as the rules see it. Texts may be NULL: not given, or not known yet. */
 struct cpl_job_facts {
-	int64_t id; /* these two for its record only */
+	int64_t id; /* for its record only */
 	uint32_t uid;
+	bool has_uid; /* known, for rules of users */
 	/* What the user asked for, untrusted; profile "none": none, not even
 	 * that of a Match rule. */
 	const char *profile, *policy, *mapping;
 	const char *name;
+	const char *qos, *account;
+	const char *command; /* its path, as the scheduler has it */
+	int nodes;           /* that it gets, 0: not known */
 	const char *partition; /* or several, "a,b": the first that is not left
 	                        * to Slurm counts */
 };
@@ -37,15 +41,30 @@ struct cpl_choice {
 	int line; /* of commplace.conf, 0: none */
 };
 
+/* Where a number is from. */
+struct cpl_origin {
+	enum cpl_source source;
+	int line;
+};
+
 struct cpl_resolved {
 	enum cpl_mode mode;
 	struct cpl_choice profile;
 	struct cpl_choice policy; /* NULL: the stock answer is asked for */
+	/* Of the profile's ranks or, without one, a mapper that needs none; NULL:
+	 * ranks stay in Slurm's order. */
 	struct cpl_choice mapping;
 	struct cpl_choice binding; /* NULL: left to Slurm */
 	bool bind_memory;
 	enum cpl_objective objective;
 	int min_nodes;
+	int max_decision_ms;
+	int user_may; /* CPL_MAY_... */
+	struct cpl_origin mode_from, objective_from, min_nodes_from,
+	        max_decision_from, user_may_from;
+	/* A rule asks for something of the job that is not known yet: other
+	 * values may hold later, another profile among them. */
+	bool open, profile_open;
 	const char *partition; /* whose line counts, not terminated; or NULL */
 	int partition_length;
 	/* A reason to refuse the submission, else "". The values then are those
@@ -65,7 +84,7 @@ void cpl_resolve(const struct cpl_config *config, const struct cpl_network *net,
 
 /*
  * Mode, policy ("none" as it is written), mapping and MinNodes as the lines of
- * a partition (NULL: none) say.
+ * a partition (NULL: none) say, Match lines left out.
  */
 void cpl_resolve_defaults(const struct cpl_config *config,
                           const char *partition, struct cpl_resolved *out);

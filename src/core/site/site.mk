@@ -5,3 +5,4 @@ core_sources += src/core/site/worker.h src/core/site/worker.c src/core/site/stor
 core_sources += src/core/site/record_dir.h src/core/site/record_dir.c \
 	src/core/site/record_prune.h src/core/site/record_prune.c
 core_sources += src/core/site/counters.h src/core/site/counters.c
+core_sources += src/core/site/match.h src/core/site/match.c

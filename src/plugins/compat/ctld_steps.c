@@ -38,10 +38,19 @@ struct cpl_job_facts cplslurm_job(const job_record_t *job_ptr)
 {
 	struct cplslurm_options options = cplslurm_options(
 	        job_ptr->spank_job_env, job_ptr->spank_job_env_size);
+	const job_details_t *details = job_ptr->details;
+	bool started = IS_JOB_RUNNING(job_ptr) || IS_JOB_SUSPENDED(job_ptr);
 
 	return (struct cpl_job_facts){
 	        .id = job_ptr->job_id,
 	        .uid = job_ptr->user_id,
+	        .has_uid = true,
+	        .qos = job_ptr->qos_ptr ? job_ptr->qos_ptr->name : NULL,
+	        .account = job_ptr->account,
+	        .command = details && details->argc && details->argv
+	                           ? details->argv[0]
+	                           : NULL,
+	        .nodes = started ? (int)job_ptr->node_cnt : 0,
 	        .name = job_ptr->name,
 	        .partition = job_ptr->part_ptr ? job_ptr->part_ptr->name
 	                                       : job_ptr->partition,
@@ -253,26 +262,31 @@ static void ask_for_marks(job_record_t *job_ptr)
 bool cplslurm_start(job_record_t *job_ptr, struct cplslurm_start *out)
 {
 	const job_resources_t *resources;
+	const job_details_t *details;
 	int n = 0;
 
 	out->host = NULL;
 	if (!cplslurm_layout_is_ours(job_ptr))
 		return false;
 	resources = job_ptr->job_resrcs;
-	if (!resources || !resources->cpus || !job_ptr->details)
+	details = job_ptr->details;
+	if (!resources || !resources->cpus || !details)
 		return false;
 	out->host = cplslurm_job_hosts(job_ptr, &n);
 	if (!out->host || !n || n != (int)resources->nhosts)
 		return false;
 	out->got = (struct cpl_engine_allocation){
 	        .id = job_ptr->job_id,
+	        .job = cplslurm_job(job_ptr),
+	        .ranks = details->num_tasks == NO_VAL ? 0
+	                                              : (int)details->num_tasks,
 	        .array_id = job_ptr->array_job_id,
 	        .shown_as = shown_as(job_ptr, out->shown, sizeof(out->shown)),
 	        .host = out->host,
 	        .n_hosts = n,
 	        .layout = layout_of,
 	        .arg = job_ptr,
-	        .own_order = own_distribution(job_ptr->details->task_dist) ||
+	        .own_order = own_distribution(details->task_dist) ||
 	                     !cplslurm_lays_out(),
 	};
 	return true;

@@ -109,6 +109,21 @@ static int apply(job_desc_msg_t *job, const struct cpl_verdict *verdict,
 	return verdict->refused ? EINVAL : SLURM_SUCCESS;
 }
 
+/* One of several is not chosen yet. */
+static const char *only_one(const char *list)
+{
+	return list && !strchr(list, ',') ? list : NULL;
+}
+
+/* A stated number; of a range it is known when the job is scheduled. */
+static int nodes_of(const job_desc_msg_t *job)
+{
+	bool range = job->max_nodes != NO_VAL && job->max_nodes &&
+	             job->max_nodes != job->min_nodes;
+
+	return range || job->min_nodes == NO_VAL ? 0 : (int)job->min_nodes;
+}
+
 static int submit(job_desc_msg_t *job, uint32_t submit_uid, char **message)
 {
 	struct cplslurm_options options =
@@ -122,7 +137,14 @@ static int submit(job_desc_msg_t *job, uint32_t submit_uid, char **message)
 	        .job = {.profile = options.profile,
 	                .policy = options.policy,
 	                .mapping = options.mapping,
+	                .uid = groups.uid,
+	                .has_uid = true,
 	                .name = job->name,
+	                /* slurmctld adds defaults of these after us. */
+	                .qos = only_one(job->qos),
+	                .account = job->account,
+	                .command = job->argc && job->argv ? job->argv[0] : NULL,
+	                .nodes = nodes_of(job),
 	                .partition = job->partition},
 	        .ranks = ranks_of(job),
 	        .user = {.uid = groups.uid,

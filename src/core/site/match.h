@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which jobs a Match line of commplace.conf is for. */
+#ifndef CPL_SITE_MATCH_H
+#define CPL_SITE_MATCH_H
+
+#include "site/resolve.h"
+
+enum cpl_fit {
+	CPL_FITS_NOT,
+	CPL_MAY_FIT, /* a fact that a condition asks for is not known */
+	CPL_FITS,
+};
+
+/* Is the rule for this job in this partition (NULL: not known)? Of users it
+ * knows those that cpl_config_find_users has found. O(conditions). */
+enum cpl_fit cpl_match_fits(const struct cpl_match_rule *rule,
+                            const struct cpl_job_facts *job,
+                            const char *partition);
+
+#endif
