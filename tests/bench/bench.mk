@@ -94,3 +94,10 @@ tests_bench_plot_rows_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/src/cmd
 tests_bench_plot_rows_LDADD = libcore.la
 CLEANFILES += tests/bench/plot_rows
 EXTRA_DIST += tests/bench/bench-launch
+
+# tests/bench/bench_communication speed $(srcdir)/etc/networks/edison.json; for
+# the others see its head
+EXTRA_PROGRAMS += tests/bench/bench_communication
+tests_bench_bench_communication_SOURCES = tests/bench/bench_communication.c tests/bench/stencil_job.h
+tests_bench_bench_communication_LDADD = libcore.la -lm
+CLEANFILES += tests/bench/bench_communication

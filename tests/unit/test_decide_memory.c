@@ -50,6 +50,7 @@ static int decide(const struct job *job, struct cpl_error *err)
 	static const unsigned char free_node[16] = {1, 1, 1, 0, 1, 1, 1, 1,
 	                                            1, 1, 1, 1, 1, 1, 1, 1};
 	static const int required[] = {14};
+	const struct cpl_phase phase = {.weight = 2, .comm = job->comm};
 	struct cpl_decide_request req = {
 	        .place =
 	                {
@@ -63,6 +64,8 @@ static int decide(const struct job *job, struct cpl_error *err)
 	        .routing = job->routing,
 	        .comm = job->comm,
 	        .ranks_per_node = 2,
+	        .phase = &phase,
+	        .n_phases = 1,
 	};
 	struct cpl_decision decision;
 	int rc = cpl_decide(&req, &decision, err);

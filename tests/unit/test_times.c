@@ -11,7 +11,7 @@
 #include "base/random.h"
 #include "number.h"
 #include "network_text.h"
-#include "traffic/times.h"
+#include "traffic/times_internal.h"
 #include "traffic/workload.h"
 
 #define HEAD "{\"format\": \"commplace-network\", \"version\": 1, "
@@ -127,8 +127,8 @@ static void set_up(struct setting *s, const char *text, const char *routing,
 	s->times = cpl_times_open(phase, n, phase[0].comm->ranks, &err);
 	assert_non_null(s->space);
 	assert_non_null(s->times);
-	for (int i = 0; i < s->net->n_nodes; i++)
-		s->node[i] = i;
+	for (int i = 0; i < 64; i++)
+		s->node[i] = i % s->net->n_nodes;
 	if (cpl_times_order(s->times, NULL, 1, phase[0].comm->ranks, &err) ||
 	    cpl_times_place(s->times, s->space, s->node, &err))
 		fail_msg("%s", err.text);
@@ -170,10 +170,365 @@ static void test_closed_forms(void **state)
 	}
 }
 
+/* One flow of 3 GB over links of 1 GB/s, beside others on one of them. */
+static void test_background(void **state)
+{
+	static const struct message flow = {0, 4, 3};
+	static const struct {
+		double u, seconds, packets;
+	} row[] = {
+	        {0, 3, 0},
+	        {0.25, 3.75, 1 / 6.0},
+	        {0.5, 4.5, 0.5},
+	        {1, 6, CPL_TIMES_SATURATED / 2 / (1 - CPL_TIMES_SATURATED)},
+	        {9, 30, CPL_TIMES_SATURATED / 2 / (1 - CPL_TIMES_SATURATED)},
+	};
+	struct cpl_comm *comm = comm_of(10, &flow, 1);
+	struct cpl_phase phase = {.weight = 1, .comm = comm};
+	struct cpl_times_result got;
+	struct cpl_load rates;
+	struct setting s;
+
+	(void)state;
+	set_up(&s, CHAIN, NULL, &phase, 1);
+	assert_int_equal(cpl_load_init(&rates, s.net, NULL), 0);
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		double waiting = row[i].packets * CPL_TIMES_PACKET / GB;
+
+		/* Its first link. */
+		rates.link[0] = row[i].u * GB;
+		cpl_times_judge(s.times, &rates, false, &got);
+		assert_number(got.seconds, row[i].seconds + waiting, 1e-9);
+		assert_number(got.waiting, waiting, 1e-15);
+		assert_number(got.busiest, row[i].seconds, 1e-9);
+		assert_number(got.alone, 3, 1e-9);
+		assert_int_equal(got.link, 0);
+		/* Beside its own rate, which makes its link busy. */
+		cpl_times_add(s.times, 1, &rates);
+		cpl_times_judge(s.times, &rates, true, &got);
+		assert_number(got.seconds, row[i].seconds + waiting, 1e-9);
+		cpl_times_add(s.times, -1, &rates);
+		assert_number(rates.link[0], row[i].u * GB, 1e-3);
+	}
+	/* Others where it is not. */
+	rates.link[0] = 0;
+	rates.injection[3] = 7 * GB;
+	cpl_times_judge(s.times, &rates, false, &got);
+	assert_number(got.seconds, 3, 1e-12);
+	/* At the node itself a fifth is enough. */
+	rates.injection[0] = 30 * GB;
+	cpl_times_judge(s.times, &rates, false, &got);
+	assert_number(got.busiest, 3, 1e-9);
+	rates.injection[0] = 90 * GB;
+	cpl_times_judge(s.times, &rates, false, &got);
+	assert_number(got.busiest, 3, 1e-9);
+	rates.injection[0] = 190 * GB;
+	cpl_times_judge(s.times, &rates, false, &got);
+	assert_number(got.busiest, 6, 1e-9);
+	assert_int_equal(got.link, s.net->n_links);
+	cpl_load_free(&rates);
+	tear_down(&s);
+	cpl_comm_free(comm);
+}
+
+/* Two phases that use other links: one after the other. */
+static void test_phases(void **state)
+{
+	static const struct message a = {0, 2, 2}, b = {4, 2, 5};
+	struct cpl_comm *one = comm_of(10, &a, 1), *two = comm_of(10, &b, 1);
+	struct cpl_phase phase[2] = {
+	        {.weight = 10, .time = 4, .compute_time = 1, .comm = one},
+	        {.weight = 2, .time = 30, .compute_time = 25, .comm = two}};
+	const struct cpl_times_rate *rate;
+	const struct cpl_run_times *run;
+	struct cpl_times_result got;
+	double most = 0;
+	struct setting s;
+	int64_t n;
+
+	(void)state;
+	for (int timed = 1; timed >= 0; timed--) {
+		phase[1].time *= timed;
+		set_up(&s, CHAIN, NULL, phase, 2);
+		cpl_times_judge(s.times, NULL, false, &got);
+		assert_number(got.seconds, 10 * 2 + 2 * 5, 1e-9);
+		assert_int_equal(got.phase, 0);
+		run = cpl_times_run(s.times);
+		assert_number(run->seconds, timed ? 100 : 0, 1e-12);
+		assert_number(run->share, timed ? 0.4 : 1, 1e-12);
+		/* The busiest link has 20 GB; node 2 gets 30 by a faster one.
+		 */
+		assert_number(cpl_times_period(s.times), timed ? 100 : 20,
+		              1e-9);
+		rate = cpl_times_rates(s.times, &n);
+		assert_int_equal(n, 5);
+		for (int64_t i = 0; i < n; i++)
+			most = rate[i].rate > most ? rate[i].rate : most;
+		assert_number(most, timed ? 0.3 * GB : 1.5 * GB, 1);
+		assert_number(cpl_times_stretch(s.times, 60, 30),
+		              timed ? 1.4 : 2, 1e-12);
+		assert_number(cpl_times_stretch(s.times, 0, 0), 1, 0);
+		tear_down(&s);
+		most = 0;
+	}
+	cpl_comm_free(one);
+	cpl_comm_free(two);
+}
+
+#define NODES " \"nodes\": \"n[0-31]\"}"
+static const char *const machines[] = {
+        HEAD "\"type\": \"dragonfly\", \"groups\": 4, \"rows\": 2, "
+             "\"columns\": 2, \"nodes_per_router\": 2, "
+             "\"global_links_per_group_pair\": 2, \"bandwidth\": {\"row\": "
+             "5.25, \"column\": 15.75, \"global\": 4.7, \"injection\": "
+             "16}," NODES,
+        HEAD "\"type\": \"torus\", \"dims\": [4, 2, 4], \"wrap\": [true, "
+             "true, false], \"nodes_per_router\": 1, \"bandwidth\": "
+             "{\"dim\": [3, 7, 9], \"injection\": 11}," NODES,
+        HEAD "\"type\": \"torus\", \"dims\": [4, 4], \"wrap\": [true, "
+             "true], \"routing\": \"adaptive-minimal\", "
+             "\"nodes_per_router\": 2," NODES,
+        HEAD "\"type\": \"fattree\", \"levels\": [{\"down\": 4, \"up\": 2, "
+             "\"links\": 1}, {\"down\": 2, \"up\": 3, \"links\": 2}], "
+             "\"nodes_per_router\": 4," NODES,
+        HEAD "\"type\": \"haec\", \"dims\": [4, 4, 2]," NODES,
+        HEAD "\"type\": \"graph\", \"routers\": 4, \"node_routers\": 4, "
+             "\"nodes_per_router\": 8, \"links\": [[0, 1], [1, 2, 5], "
+             "[1, 2, 3], [2, 3], [3, 0]]," NODES,
+};
+#define N_MACHINES (int)(sizeof(machines) / sizeof(*machines))
+#define RANKS 41
+#define HOSTS 12
+
+static uint64_t draws;
+
+static int draw(int n)
+{
+	return (int)cpl_random_below(11, 1, draws++, (uint64_t)n);
+}
+
+/* Pairs with themselves and without bytes too. */
+static struct cpl_comm *random_comm(bool alike)
+{
+	struct cpl_comm_entry entry[RANKS * 4];
+	struct cpl_comm *comm;
+
+	for (int i = 0; i < RANKS * 4; i++) {
+		double bytes = i % 7 ? 1 + (double)draw(1000) / 7 : 0;
+
+		entry[i] = (struct cpl_comm_entry){
+		        i / 4, draw(RANKS), alike ? 5 : bytes, 1 + draw(3)};
+	}
+	comm = cpl_comm_build(RANKS, entry, (int64_t)RANKS * 4, NULL);
+	assert_non_null(comm);
+	return comm;
+}
+
+static void random_rates(const struct cpl_network *net, struct cpl_load *rates)
+{
+	for (int64_t l = 0; l < net->n_links; l++)
+		rates->link[l] =
+		        draw(9) * cpl_network_link_bandwidth(net, l) / 6;
+	for (int i = 0; i < net->n_nodes; i++)
+		rates->ejection[i] = draw(5) * net->injection_bandwidth / 5;
+}
+
+/* What the workload puts on the links, over the period. */
+static void check_rates(const struct setting *s,
+                        const struct cpl_routing *routing,
+                        const struct cpl_comm *comm, const int *rank_node)
+{
+	struct cpl_workload *w = cpl_workload_new(s->net, 1, NULL);
+	struct cpl_job job = {.routing = cpl_routing_by_flow(s->net, routing),
+	                      .comm = comm,
+	                      .node = rank_node};
+	const struct cpl_load *want;
+	struct cpl_load got;
+
+	assert_non_null(w);
+	assert_int_equal(cpl_load_init(&got, s->net, NULL), 0);
+	assert_int_equal(cpl_workload_add(w, &job, NULL), 0);
+	want = cpl_workload_load(w);
+	cpl_times_add(s->times, 1, &got);
+	for (int64_t l = 0; l < cpl_times_links(s->net); l++) {
+		double bytes =
+		        *times_at(s->net, &got, l) * cpl_times_period(s->times);
+
+		assert_number(bytes, 3 * *times_at(s->net, want, l), 1e-6);
+	}
+	cpl_load_free(&got);
+	cpl_workload_free(w);
+}
+
+/* Few flows and many, on random hosts under random others. */
+static void check_machine(const char *text, bool alike)
+{
+	struct cpl_comm *comm = random_comm(alike);
+	struct cpl_phase phase = {.weight = 3, .comm = comm};
+	struct cpl_times_result exact, busiest, again, alone;
+	const struct cpl_routing *routing;
+	int rank_host[RANKS], rank_node[RANKS], node[HOSTS];
+	struct cpl_error err = {""};
+	struct cpl_load rates;
+	struct setting s;
+
+	set_up(&s, text, NULL, &phase, 1);
+	routing = cpl_routing_find(s.net, NULL, NULL);
+	assert_int_equal(cpl_load_init(&rates, s.net, NULL), 0);
+	random_rates(s.net, &rates);
+	for (int h = 0; h < HOSTS; h++)
+		node[h] = (draw(2) + 2 * h + 5) % s.net->n_nodes;
+	for (int r = 0; r < RANKS; r++) {
+		rank_host[r] = draw(HOSTS);
+		rank_node[r] = node[rank_host[r]];
+	}
+	/* By its busiest link. */
+	s.times->exact = 0;
+	if (cpl_times_order(s.times, rank_host, 0, HOSTS, &err) ||
+	    cpl_times_place(s.times, s.space, node, &err))
+		fail_msg("%s", err.text);
+	check_rates(&s, routing, comm, rank_node);
+	cpl_times_judge(s.times, &rates, false, &busiest);
+	assert_number(busiest.seconds, busiest.busiest + busiest.waiting,
+	              1e-12 * busiest.seconds);
+	assert_false(busiest.exact);
+	assert_true(busiest.alone <= busiest.busiest);
+	/* Flow by flow it is no faster, and waits as long. */
+	s.times->exact = INT64_MAX;
+	assert_int_equal(cpl_times_place(s.times, s.space, node, &err), 0);
+	cpl_times_judge(s.times, &rates, false, &exact);
+	assert_true(exact.exact);
+	assert_number(exact.busiest, busiest.busiest, 1e-9 * busiest.busiest);
+	assert_number(exact.waiting, busiest.waiting, 1e-9 * busiest.waiting);
+	assert_true(exact.seconds >= busiest.seconds * (1 - 1e-9));
+	assert_true(exact.seconds <= 3 * busiest.seconds);
+	assert_int_equal(exact.link, busiest.link);
+	assert_true(exact.alone <= exact.seconds);
+	/* The same place again, after another, comes out the same to the bit.
+	 */
+	assert_int_equal(cpl_times_place(s.times, s.space, s.node, &err), 0);
+	assert_int_equal(cpl_times_place(s.times, s.space, node, &err), 0);
+	cpl_times_judge(s.times, NULL, false, &alone);
+	assert_true(alone.seconds == exact.alone && alone.waiting == 0);
+	cpl_times_judge(s.times, &rates, false, &again);
+	assert_true(again.seconds == exact.seconds &&
+	            again.waiting == exact.waiting &&
+	            again.alone == exact.alone);
+	cpl_load_free(&rates);
+	tear_down(&s);
+	cpl_comm_free(comm);
+}
+
+static void test_few_and_many(void **state)
+{
+	(void)state;
+	for (int m = 0; m < N_MACHINES; m++)
+		for (int i = 0; i < 20; i++)
+			check_machine(machines[m], i % 2);
+}
+
+/* All nodes of one router, or one node twice: nothing else is used. */
+static void test_near(void **state)
+{
+	static const struct message m[] = {{0, 1, 2}, {1, 0, 3}, {1, 2, 1}};
+	struct cpl_comm *comm = comm_of(3, m, 3);
+	struct cpl_phase phase = {.weight = 1, .comm = comm};
+	struct cpl_times_result got;
+	struct setting s;
+
+	(void)state;
+	for (int exact = 0; exact < 2; exact++) {
+		set_up(&s, CHAIN, NULL, &phase, 1);
+		s.times->exact = exact * 64;
+		/* 1 -> 0 has 3 GB; 0 and 2 are on one node. */
+		assert_int_equal(cpl_times_place(s.times, s.space,
+		                                 (const int[]){0, 1, 0}, NULL),
+		                 0);
+		cpl_times_judge(s.times, NULL, false, &got);
+		assert_number(got.seconds, 0.4, 1e-12);
+		assert_number(got.busiest, 0.4, 1e-12);
+		assert_int_equal(cpl_times_place(s.times, s.space,
+		                                 (const int[]){7, 7, 7}, NULL),
+		                 0);
+		cpl_times_judge(s.times, NULL, false, &got);
+		assert_number(got.seconds, 0, 0);
+		assert_int_equal(got.link, -1);
+		assert_int_equal(got.phase, -1);
+		tear_down(&s);
+	}
+	cpl_comm_free(comm);
+}
+
+/* A pattern that is not stored gives what its matrix gives. */
+static void test_patterns(void **state)
+{
+	static const char text[] =
+	        "{\"format\": \"commplace-signature\", \"version\": 1, "
+	        "\"ranks\": 24, \"phases\": [{\"name\": \"a\", \"weight\": 2, "
+	        "\"pattern\": {\"type\": \"stencil\", \"dims\": [4, 6], "
+	        "\"points\": 5, \"periodic\": false, \"bytes\": 1000}}]}";
+	struct cpl_error err = {""};
+	struct cpl_signature *sig =
+	        cpl_signature_parse(text, strlen(text), "sig", &err);
+	struct cpl_times_result got[2];
+	struct cpl_phase phase;
+	struct setting s;
+
+	(void)state;
+	if (!sig)
+		fail_msg("%s", err.text);
+	phase = sig->phase[0];
+	assert_non_null(phase.comm);
+	set_up(&s, CHAIN, NULL, &phase, 1);
+	for (int rows = 0; rows < 2; rows++) {
+		cpl_times_close(s.times);
+		phase.comm = rows ? NULL : sig->phase[0].comm;
+		s.times = cpl_times_open(&phase, 1, 24, &err);
+		assert_non_null(s.times);
+		assert_int_equal(cpl_times_order(s.times, NULL, 5, 5, &err), 0);
+		assert_int_equal(cpl_times_place(s.times, s.space,
+		                                 (const int[]){0, 2, 4, 6, 8},
+		                                 &err),
+		                 0);
+		cpl_times_judge(s.times, NULL, false, &got[rows]);
+	}
+	assert_true(got[0].seconds > 0);
+	assert_true(got[0].seconds == got[1].seconds);
+	assert_true(got[0].busiest == got[1].busiest);
+	tear_down(&s);
+	cpl_signature_free(sig);
+}
+
+static void test_wrong_hosts(void **state)
+{
+	static const struct message m = {0, 1, 2};
+	struct cpl_comm *comm = comm_of(3, &m, 1);
+	struct cpl_phase phase = {.weight = 1, .comm = comm};
+	struct cpl_error err = {""};
+	struct setting s;
+
+	(void)state;
+	set_up(&s, CHAIN, NULL, &phase, 1);
+	assert_int_equal(cpl_times_order(s.times, NULL, 1, 2, &err), -1);
+	assert_string_equal(err.text, "rank 2 on host 2 of 2");
+	assert_int_equal(
+	        cpl_times_order(s.times, (const int[]){0, -1, 1}, 0, 2, &err),
+	        -1);
+	assert_string_equal(err.text, "rank 1 on host -1 of 2");
+	tear_down(&s);
+	cpl_comm_free(comm);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_closed_forms),
+	        cmocka_unit_test(test_background),
+	        cmocka_unit_test(test_phases),
+	        cmocka_unit_test(test_few_and_many),
+	        cmocka_unit_test(test_near),
+	        cmocka_unit_test(test_patterns),
+	        cmocka_unit_test(test_wrong_hosts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,6 +48,7 @@ static struct cpl_times *times_new(int ranks, int n_phases,
 		return NULL;
 	}
 	times->ranks = ranks;
+	times->exact = CPL_TIMES_EXACT;
 	times->n_phases = n_phases;
 	return times;
 }
@@ -92,6 +93,7 @@ void cpl_times_close(struct cpl_times *times)
 	free(times->rate);
 	free(times->share);
 	free(times->flow_of);
+	free(times->progress);
 	free(times);
 }
 

@@ -47,7 +47,7 @@
 /* Bytes of a packet, on every link. */
 #define CPL_TIMES_PACKET 4096.0
 /* Utilisation beyond which nothing waits longer. */
-#define CPL_TIMES_SATURATED 0.95
+#define CPL_TIMES_SATURATED 0.85
 
 /*
  * Links by number: those of the network, then from each node to its router,

@@ -47,7 +47,8 @@ struct times_phase {
 	int64_t n_links, max_links;
 	double alone;            /* seconds of one execution */
 	bool exact;              /* has flows */
-	struct times_flow *flow; /* [CPL_TIMES_EXACT + 1] */
+	struct times_flow *flow; /* [max_flows], one more than flows */
+	int64_t max_flows;
 	struct times_way *way;
 	int64_t max_ways;
 };
@@ -57,7 +58,14 @@ struct times_share {
 	double capacity, left,
 	        demand; /* demand: of the flows that still grow */
 	int growing;
-	int first; /* into flows_of, up to the next's */
+	int first; /* into flow_of, up to the next's */
+	int next;  /* that others still grow on, in a list, or -1 */
+};
+
+/* Of one flow meanwhile. */
+struct times_progress {
+	double left, rate;
+	bool growing;
 };
 
 struct cpl_times {
@@ -74,6 +82,9 @@ struct cpl_times {
 	int64_t max_share;
 	struct times_way *flow_of; /* [max_flow_of] by link: flow, part */
 	int64_t max_flow_of;
+	struct times_progress *progress; /* [max_progress] by flow */
+	int64_t max_progress;
+	int64_t exact; /* flows of a phase that are; CPL_TIMES_EXACT */
 };
 
 /* Seconds of one execution of a phase that was placed, without background. */

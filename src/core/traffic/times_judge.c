@@ -10,9 +10,9 @@ struct filling {
 	const struct times_phase *phase;
 	struct times_share *share;
 	struct times_way *flow_of;
+	struct times_progress *flow;
 	int n_flows, n_links;
-	double left[CPL_TIMES_EXACT], rate[CPL_TIMES_EXACT];
-	bool growing[CPL_TIMES_EXACT];
+	int head; /* first link on which flows grow, or -1 */
 };
 
 /* Lists the flows of each link. */
@@ -40,8 +40,10 @@ static void list_flows(struct filling *f)
 /* Every flow that has bytes left may grow; the links are empty. */
 static void start(struct filling *f)
 {
+	int *next = &f->head;
+
 	for (int k = 0; k < f->n_flows; k++)
-		f->growing[k] = f->left[k] > 0;
+		f->flow[k].growing = f->flow[k].left > 0;
 	for (int i = 0; i < f->n_links; i++) {
 		struct times_share *s = &f->share[i];
 
@@ -51,31 +53,40 @@ static void start(struct filling *f)
 		for (int j = s->first; j < f->share[i + 1].first; j++) {
 			int k = f->flow_of[j].at;
 
-			if (!f->growing[k])
+			if (!f->flow[k].growing)
 				continue;
 			s->growing++;
 			s->demand +=
 			        f->flow_of[j].part * f->phase->flow[k].pairs;
 		}
+		if (!s->growing)
+			continue;
+		*next = i;
+		next = &s->next;
 	}
+	*next = -1;
 }
 
 /* The link that is full first as flows grow, or -1: none grows. */
-static int next_full(const struct filling *f, double *level)
+static int next_full(struct filling *f, double *level)
 {
 	int full = -1;
 
-	for (int i = 0; i < f->n_links; i++) {
-		const struct times_share *s = &f->share[i];
+	for (int *at = &f->head; *at >= 0;) {
+		struct times_share *s = &f->share[*at];
 		double here;
 
-		if (!s->growing || !(s->demand > 0))
+		/* Of sums of which all was taken off something may stay. */
+		if (!s->growing || !(s->demand > 0)) {
+			*at = s->next;
 			continue;
+		}
 		here = s->left / s->demand;
 		if (full < 0 || here < *level) {
-			full = i;
+			full = *at;
 			*level = here;
 		}
+		at = &s->next;
 	}
 	return full;
 }
@@ -84,15 +95,15 @@ static void freeze(struct filling *f, int flow, double level)
 {
 	const struct times_flow *own = &f->phase->flow[flow];
 
-	f->growing[flow] = false;
-	f->rate[flow] = own->pairs * level;
+	f->flow[flow].growing = false;
+	f->flow[flow].rate = own->pairs * level;
 	for (int i = own[0].first; i < own[1].first; i++) {
 		struct times_share *s = &f->share[f->phase->way[i].at];
 		double part = f->phase->way[i].part;
 
 		s->growing--;
 		s->demand -= part * own->pairs;
-		s->left -= part * f->rate[flow];
+		s->left -= part * f->flow[flow].rate;
 		s->left = s->left > 0 ? s->left : 0;
 	}
 }
@@ -109,7 +120,7 @@ static void share_links(struct filling *f)
 		last = level > last ? level : last;
 		for (int j = f->share[full].first; j < f->share[full + 1].first;
 		     j++)
-			if (f->growing[f->flow_of[j].at])
+			if (f->flow[f->flow_of[j].at].growing)
 				freeze(f, f->flow_of[j].at, last);
 	}
 }
@@ -120,16 +131,16 @@ static double step(struct filling *f)
 	double least = 0;
 
 	for (int k = 0; k < f->n_flows; k++)
-		if (f->left[k] > 0 &&
-		    (!(least > 0) || f->left[k] < least * f->rate[k]))
-			least = f->left[k] / f->rate[k];
+		if (f->flow[k].left > 0 &&
+		    (!(least > 0) || f->flow[k].left < least * f->flow[k].rate))
+			least = f->flow[k].left / f->flow[k].rate;
 	for (int k = 0; k < f->n_flows; k++) {
-		double sent = least * f->rate[k];
+		double sent = least * f->flow[k].rate;
 
-		if (f->left[k] <= sent * (1 + TOGETHER))
-			f->left[k] = 0;
+		if (f->flow[k].left <= sent * (1 + TOGETHER))
+			f->flow[k].left = 0;
 		else
-			f->left[k] -= sent;
+			f->flow[k].left -= sent;
 	}
 	return least;
 }
@@ -140,12 +151,13 @@ static double fill(struct cpl_times *times, const struct times_phase *phase)
 	struct filling f = {.phase = phase,
 	                    .share = times->share,
 	                    .flow_of = times->flow_of,
+	                    .flow = times->progress,
 	                    .n_flows = (int)phase->n_flows,
 	                    .n_links = (int)phase->n_links};
 	double sum = 0, dt;
 
 	for (int k = 0; k < f.n_flows; k++)
-		f.left[k] = phase->flow[k].bytes;
+		f.flow[k].left = phase->flow[k].bytes;
 	list_flows(&f);
 	do {
 		share_links(&f);

@@ -164,11 +164,11 @@ static int place_flows(struct placing *p)
 	int64_t n_ways = 0;
 	int n = 0;
 
-	if (!phase->flow)
-		phase->flow =
-		        malloc((CPL_TIMES_EXACT + 1) * sizeof(*phase->flow));
-	if (!phase->flow)
-		return cpl_fail_memory(p->err);
+	if (times_room(&phase->flow, &phase->max_flows, phase->n_flows + 1,
+	               sizeof(*phase->flow), p->err) ||
+	    times_room(&p->times->progress, &p->times->max_progress,
+	               phase->n_flows, sizeof(*p->times->progress), p->err))
+		return -1;
 	for (int h = 0; h < p->times->n_hosts; h++)
 		for (int64_t i = phase->first[h]; i < phase->first[h + 1];
 		     i++) {
@@ -280,7 +280,7 @@ static int place_phase(struct placing *p)
 
 	phase->n_links = 0;
 	phase->n_flows = count_flows(phase, p->node, p->times->n_hosts);
-	phase->exact = phase->n_flows <= CPL_TIMES_EXACT;
+	phase->exact = phase->n_flows <= p->times->exact;
 	rc = phase->exact ? place_flows(p) : place_routers(p);
 	for (int64_t i = 0; i < phase->n_links; i++)
 		p->space->at[phase->link[i].link] = 0;
@@ -336,8 +336,9 @@ int cpl_times_place(struct cpl_times *times, struct cpl_times_space *space,
 	if (sum_phases(times, space, err))
 		return -1;
 	for (int64_t i = 0; i < times->n_rates; i++) {
-		double seconds = times->rate[i].rate /
-		                 cpl_times_bandwidth(space->net, times->rate[i].link);
+		double seconds =
+		        times->rate[i].rate /
+		        cpl_times_bandwidth(space->net, times->rate[i].link);
 
 		busiest = seconds > busiest ? seconds : busiest;
 	}
