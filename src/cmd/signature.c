@@ -7,11 +7,12 @@
 #include <string.h>
 
 #include "options.h"
+#include "signature/export/export.h"
 #include "signature/import/import.h"
 #include "site_files.h"
 
 struct options {
-	const char *profile_dir, *format, *output, *name, *application;
+	const char *profile_dir, *format, *output, *name, *application, *phase;
 	bool binary, json;
 };
 
@@ -24,6 +25,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {"output", 'o', .text = &o->output},
 	        {"name", .text = &o->name},
 	        {"application", .text = &o->application},
+	        {"phase", .text = &o->phase},
 	        {"binary", .flag = &o->binary},
 	        {"json", .flag = &o->json},
 	        {0},
@@ -225,31 +227,127 @@ static char *default_name(const char *output)
 	return name;
 }
 
-static int run_import(const struct cmd *self, const struct options *o,
-                      const char *file)
+/* "import: --format is missing; coo or mtx" */
+static int check_formats(const struct cmd *self, const struct options *o,
+                         const char *action, const struct cpl_registry *formats)
 {
-	struct cpl_error err = {""};
-	struct cpl_signature *sig = NULL;
-	char *name;
-	int rc = CMD_OK;
+	char list[160];
 
 	if (!o->format)
-		return cmd_usage(self, "import: --format is missing; coo, mtx "
-		                       "or treematch");
+		return cmd_usage(self, "%s: --format is missing; %s", action,
+		                 cpl_registry_names(formats, CPL_NAMES_OR, NULL,
+		                                    NULL, list, sizeof(list)));
 	if (!o->output)
-		return cmd_usage(
-		        self, "import: -o is missing; give the file to write");
+		return cmd_usage(self,
+		                 "%s: -o is missing; give the file to write",
+		                 action);
+	return CMD_OK;
+}
+
+/* What a format could not take along, in one line. */
+static void say_lost(const char *lost)
+{
+	if (lost)
+		printf("left out: %s\n", lost);
+}
+
+static int run_import(const struct cmd *self, const struct options *o, int n,
+                      char **file)
+{
+	int rc = check_formats(self, o, "import", &cpl_importers);
+	struct cpl_error err = {""};
+	struct cpl_signature *sig = NULL;
+	json_t *recorded;
+	char *name;
+
+	if (rc)
+		return rc;
 	name = o->name ? strdup(o->name) : default_name(o->output);
 	if (!name)
 		return cmd_failf(self, "out of memory");
-	sig = cpl_signature_import(file, o->format, name, o->application, &err);
+	sig = cpl_signature_import((const char *const *)file, n, o->format,
+	                           name, o->application, &err);
 	if (!sig ||
 	    (o->binary ? cpl_signature_write_binary(sig, o->output, &err)
-	               : cpl_signature_write(sig, o->output, &err)))
+	               : cpl_signature_write(sig, o->output, &err))) {
 		rc = cmd_fail(self, &err);
+	} else {
+		recorded = json_loads(sig->recorded, 0, NULL);
+		say_lost(json_string_value(
+		        json_object_get(recorded, "left_out")));
+		json_decref(recorded);
+	}
 	cpl_signature_free(sig);
 	free(name);
 	return rc;
+}
+
+/* The run's matrix, or one execution of a phase; the caller frees it. */
+static struct cpl_comm *matrix_of(const struct cpl_signature *sig,
+                                  const char *phase, struct cpl_error *err)
+{
+	for (int i = 0; phase && i < sig->n_phases; i++) {
+		struct cpl_phase once = sig->phase[i];
+		struct cpl_signature one = {
+		        .ranks = sig->ranks, .n_phases = 1, .phase = &once};
+
+		once.weight = 1;
+		if (!strcmp(once.name, phase))
+			return cpl_signature_total(&one, err);
+	}
+	if (!phase)
+		return cpl_signature_total(sig, err);
+	cpl_fail(err, "%s has no phase '%.60s'", sig->name, phase);
+	return NULL;
+}
+
+static int run_export(const struct cmd *self, const struct options *o,
+                      const char *text)
+{
+	int rc = check_formats(self, o, "export", &cpl_exporters);
+	struct cpl_error err = {""};
+	struct cpl_signature *sig;
+	struct cpl_comm *comm;
+	const char *lost = NULL;
+
+	if (rc)
+		return rc;
+	sig = cmd_load_signature(text, o->profile_dir, &err);
+	comm = sig ? matrix_of(sig, o->phase, &err) : NULL;
+	if (!comm ||
+	    cpl_comm_export(comm, sig->name, o->format, o->output, &lost, &err))
+		rc = cmd_fail(self, &err);
+	else
+		say_lost(lost);
+	if (!rc && !o->phase && sig->n_phases > 1)
+		printf("%d phases were added up, times their weights\n",
+		       sig->n_phases);
+	cpl_comm_free(comm);
+	cpl_signature_free(sig);
+	return rc;
+}
+
+/* Options that an action does not have. */
+static int check_options(const struct cmd *self, const struct options *o,
+                         const char *action)
+{
+	bool imports = !strcmp(action, "import");
+	bool exports = !strcmp(action, "export");
+
+	if (!imports && (o->name || o->application || o->binary))
+		return cmd_usage(self,
+		                 "%.20s: --name, --application and --binary "
+		                 "belong to import",
+		                 action);
+	if (!imports && !exports && (o->format || o->output))
+		return cmd_usage(self,
+		                 "%.20s: --format and -o belong to import and "
+		                 "export",
+		                 action);
+	if (!exports && o->phase)
+		return cmd_usage(self, "%.20s: --phase belongs to export",
+		                 action);
+	return CMD_OK;
 }
 
 static int run(const struct cmd *self, int argc, char **argv)
@@ -261,17 +359,14 @@ static int run(const struct cmd *self, int argc, char **argv)
 	if (rc)
 		return rc;
 	if (optind == argc)
-		return cmd_usage(self,
-		                 "what to do? use list, show, check or import");
+		return cmd_usage(self, "what to do? use list, show, check, "
+		                       "import or export");
 	action = argv[optind];
 	n = argc - optind - 1;
 	argv += optind + 1;
-	if (strcmp(action, "import") &&
-	    (o.format || o.output || o.name || o.application || o.binary))
-		return cmd_usage(self,
-		                 "%.20s: --format, -o, --name, --application "
-		                 "and --binary belong to import",
-		                 action);
+	rc = check_options(self, &o, action);
+	if (rc)
+		return rc;
 	if (!strcmp(action, "list"))
 		return n ? cmd_usage(self, "list: takes no file")
 		         : run_list(self, &o);
@@ -283,13 +378,18 @@ static int run(const struct cmd *self, int argc, char **argv)
 		return n ? run_check(self, &o, n, argv)
 		         : cmd_usage(self, "check: which files?");
 	if (!strcmp(action, "import"))
-		return n == 1 ? run_import(self, &o, argv[0])
-		              : cmd_usage(self, "import: one FILE is needed");
+		return n ? run_import(self, &o, n, argv)
+		         : cmd_usage(self, "import: one FILE is needed");
+	if (!strcmp(action, "export"))
+		return n == 1 ? run_export(self, &o, argv[0])
+		              : cmd_usage(self, "export: one NAME or FILE is "
+		                                "needed");
 	if (!strcmp(action, "predict"))
 		return cmd_failf(self, "predict is not available yet; use "
-		                       "list, show, check or import");
+		                       "list, show, check, import or export");
 	return cmd_usage(self,
-	                 "'%.60s' is unknown; use list, show, check or import",
+	                 "'%.60s' is unknown; use list, show, check, import or "
+	                 "export",
 	                 action);
 }
 

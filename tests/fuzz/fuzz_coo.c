@@ -20,6 +20,28 @@ static int has_long_number(const uint8_t *data, size_t size)
 	return 0;
 }
 
+static const char *format_of(char first)
+{
+	switch (first) {
+	case '%':
+		return "mtx";
+	case ' ':
+		return "treematch";
+	case '\x93':
+		return "npy";
+	case 'n':
+		return "goal";
+	case '{':
+		return "nccl-inspector";
+	case 'I':
+	case 'E':
+	case 'R':
+		return "openmpi-monitoring";
+	default:
+		return "coo";
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *format = "coo";
@@ -27,10 +49,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct cpl_signature *sig;
 	const struct cpl_comm *comm;
 
-	if (size > 0 && data[0] == '%')
-		format = "mtx";
-	else if (size > 0 && data[0] == ' ')
-		format = "treematch";
+	if (size > 0)
+		format = format_of((char)data[0]);
 	if (has_long_number(data, size))
 		return 0;
 	sig = cpl_signature_import_text((const char *)data, size, "m", format,

@@ -116,6 +116,26 @@ is "$(sed -n 's/^"name": "\(.*\)",$/\1/p' got.json) $(sed -n \
 	's/^"application": "\(.*\)",$/\1/p' got.json)" "two pair" \
 	"--name and --application"
 
+# Open MPI's own count of another run, where it has the component
+"$COMMPLACE" record -o got.json -- mpirun -n 4 "$PROGRAMS/calls" sendrecv \
+	>/dev/null 2>&1
+OMPI_MCA_pml=ob1,monitoring mpirun -n 4 --mca pml_monitoring_enable 2 \
+	--mca pml_monitoring_enable_output 3 --mca pml_monitoring_filename \
+	"$work/own" "$PROGRAMS/calls" sendrecv >/dev/null 2>&1
+if [ -e own.3.prof ]; then
+	"$COMMPLACE" signature import own.*.prof --format openmpi-monitoring \
+		-o own.json >/dev/null
+	for one in own got; do
+		"$COMMPLACE" signature export "$work/$one.json" --format coo \
+			-o "own.$one" >/dev/null
+	done
+	is "$(grep -v '^#' own.own)" "$(grep -v '^#' own.got)" \
+		"the files of Open MPI's monitoring hold what was recorded"
+else
+	diag "no pml monitoring: its files are not compared"
+fi
+rm -f own.*
+
 # Facts
 "$COMMPLACE" record -o got.json -- mpirun -n 2 "$PROGRAMS/calls" nothing \
 	>/dev/null

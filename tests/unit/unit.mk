@@ -229,6 +229,11 @@ tests_unit_test_dragonfly_plus_SOURCES = tests/unit/test_dragonfly_plus.c tests/
 tests_unit_test_dragonfly_plus_CFLAGS = $(unit_cflags)
 tests_unit_test_dragonfly_plus_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_export
+tests_unit_test_export_SOURCES = tests/unit/test_export.c tests/unit/number.h
+tests_unit_test_export_CFLAGS = $(unit_cflags)
+tests_unit_test_export_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/test_fattree
 tests_unit_test_fattree_SOURCES = tests/unit/test_fattree.c tests/unit/flow.h tests/unit/number.h tests/unit/network_text.h
 tests_unit_test_fattree_CPPFLAGS = $(AM_CPPFLAGS) -DNETWORKS='"$(abs_top_srcdir)/etc/networks"'

@@ -21,7 +21,11 @@ src/core/signature/pattern/patterns.c: scripts/registry.awk Makefile $(patterns)
 # Matrices of other tools, a file for each format.
 importers = src/core/signature/import/coo.c \
 	src/core/signature/import/mtx.c \
-	src/core/signature/import/treematch.c
+	src/core/signature/import/treematch.c \
+	src/core/signature/import/npy.c \
+	src/core/signature/import/goal.c \
+	src/core/signature/import/openmpi_monitoring.c \
+	src/core/signature/import/nccl_inspector.c
 core_sources += $(importers) src/core/signature/import/import.h \
 	src/core/signature/import/import_internal.h \
 	src/core/signature/import/import.c
@@ -30,3 +34,19 @@ src/core/signature/import/importers.c: scripts/registry.awk Makefile $(importers
 	$(registry) -v type=import_format -v registry=cpl_importers \
 		-v header=signature/import/import_internal.h \
 		-v members='.exact = true' $(importers) >$(abs_builddir)/$@
+
+# The other way.
+exporters = src/core/signature/export/coo.c \
+	src/core/signature/export/mtx.c \
+	src/core/signature/export/treematch.c \
+	src/core/signature/export/npy.c \
+	src/core/signature/export/graphml.c \
+	src/core/signature/export/dot.c
+core_sources += $(exporters) src/core/signature/export/export.h \
+	src/core/signature/export/export_internal.h \
+	src/core/signature/export/export.c
+core_tables += src/core/signature/export/exporters.c
+src/core/signature/export/exporters.c: scripts/registry.awk Makefile $(exporters)
+	$(registry) -v type=export_format -v registry=cpl_exporters \
+		-v header=signature/export/export_internal.h \
+		-v members='.exact = true' $(exporters) >$(abs_builddir)/$@

@@ -90,7 +90,7 @@ static const struct import_format *find_format(const char *name,
 }
 
 /* "recorded" tells where the numbers came from. */
-static char *origin(const char *format, const char *source)
+static char *origin(const char *format, const char *source, const char *lost)
 {
 	const char *base = strrchr(source, '/');
 	json_t *object = json_pack("{s:s, s:s, s:s}", "tool",
@@ -102,6 +102,8 @@ static char *origin(const char *format, const char *source)
 		object = json_pack("{s:s, s:s}", "tool",
 		                   "commplace signature import", "format",
 		                   format);
+	if (lost)
+		json_object_set_new(object, "left_out", json_string(lost));
 	text = json_dumps(object, 0);
 	json_decref(object);
 	return text;
@@ -140,7 +142,7 @@ static struct cpl_signature *make(struct matrix *m, const char *format,
 	sig->ranks = m->ranks;
 	sig->name = strdup(name);
 	sig->application = application ? strdup(application) : NULL;
-	sig->recorded = origin(format, source);
+	sig->recorded = origin(format, source, m->lost);
 	sig->phase[0].name = strdup("all");
 	sig->phase[0].weight = 1.0;
 	if (!sig->name || (application && !sig->application) ||
@@ -158,19 +160,44 @@ memory:
 	return NULL;
 }
 
-struct cpl_signature *
-cpl_signature_import_text(const char *text, size_t length, const char *source,
-                          const char *format, const char *name,
-                          const char *application, struct cpl_error *err)
+struct text {
+	char *text;
+	size_t length;
+	const char *source;
+};
+
+/* All texts into the matrix. */
+static int read_all(const struct import_format *f, const struct text *text,
+                    int n, struct matrix *m, struct cpl_error *err)
 {
-	const struct import_format *f = find_format(format, err);
-	struct cpl_lines in = cpl_lines_of(source, text, length, err);
+	int rc = 0;
+
+	for (int i = 0; i < n && !rc; i++) {
+		struct cpl_lines in = cpl_lines_of(text[i].source, text[i].text,
+		                                   text[i].length, err);
+
+		rc = f->read(&in, m);
+	}
+	if (!rc && f->finish && f->finish(m, err))
+		rc = cpl_fail_prefix(err, "%s: ", text[0].source);
+	else if (rc && f->release)
+		f->release(m->state);
+	if (!rc && ranks_of(m, err))
+		rc = cpl_fail_prefix(err, "%s: ", text[0].source);
+	return rc;
+}
+
+static struct cpl_signature *import(const struct text *text, int n,
+                                    const struct import_format *f,
+                                    const char *name, const char *application,
+                                    struct cpl_error *err)
+{
 	struct cpl_signature *sig = NULL;
 	struct matrix m = {0};
 	locale_t c_locale, before;
 	int rc;
 
-	if (!f || cpl_signature_text_check("name", name, err) ||
+	if (cpl_signature_text_check("name", name, err) ||
 	    (application &&
 	     cpl_signature_text_check("application", application, err)))
 		return NULL;
@@ -181,33 +208,57 @@ cpl_signature_import_text(const char *text, size_t length, const char *source,
 	}
 	/* Numbers have a point, whatever the process's locale. */
 	before = uselocale(c_locale);
-	rc = f->read(&in, &m);
+	rc = read_all(f, text, n, &m, err);
 	uselocale(before);
 	freelocale(c_locale);
-	if (!rc && ranks_of(&m, err))
-		cpl_fail_prefix(err, "%s: ", source);
-	else if (!rc)
-		sig = make(&m, format, source, name, application, err);
+	if (!rc)
+		sig = make(&m, f->name, text[0].source, name, application, err);
 	free(m.list.entry);
 	return sig;
 }
 
-struct cpl_signature *cpl_signature_import(const char *path, const char *format,
-                                           const char *name,
+struct cpl_signature *
+cpl_signature_import_text(const char *text, size_t length, const char *source,
+                          const char *format, const char *name,
+                          const char *application, struct cpl_error *err)
+{
+	const struct import_format *f = find_format(format, err);
+	struct text one = {(char *)text, length, source};
+
+	return f ? import(&one, 1, f, name, application, err) : NULL;
+}
+
+struct cpl_signature *cpl_signature_import(const char *const *path, int n,
+                                           const char *format, const char *name,
                                            const char *application,
                                            struct cpl_error *err)
 {
-	struct cpl_signature *sig;
-	size_t length = 0;
-	char *text;
+	const struct import_format *f = find_format(format, err);
+	struct text *text = f ? calloc((size_t)n, sizeof(*text)) : NULL;
+	struct cpl_signature *sig = NULL;
+	int read = 0;
 
-	if (!find_format(format, err))
-		return NULL;
-	text = cpl_file_read(path, CPL_JSON_MAX_BYTES, &length, err);
-	if (!text)
-		return NULL;
-	sig = cpl_signature_import_text(text, length, path, format, name,
-	                                application, err);
+	if (f && !text)
+		cpl_fail_memory(err);
+	if (text && n > 1 && !(f->flags & IMPORT_FILES)) {
+		cpl_fail(err, "format %s is of one file, not of %d", f->name,
+		         n);
+		n = 0;
+	}
+	while (text && read < n) {
+		struct text *t = &text[read];
+
+		t->source = path[read];
+		t->text = cpl_file_read(path[read], CPL_JSON_MAX_BYTES,
+		                        &t->length, err);
+		if (!t->text)
+			break;
+		read++;
+	}
+	if (text && n && read == n)
+		sig = import(text, n, f, name, application, err);
+	for (int i = 0; i < read; i++)
+		free(text[i].text);
 	free(text);
 	return sig;
 }

@@ -11,18 +11,28 @@
 extern const struct cpl_registry cpl_importers;
 
 /*
- * Read a file, or a text, into a signature of that name and application (may be
- * NULL) with one phase "all" of weight 1. NULL with err "FILE:LINE: reason".
- * O(text + entries log entries).
+ * Read files, or a text, into a signature of that name and application (may be
+ * NULL) with one phase "all" of weight 1. What the format tells and a signature
+ * does not keep stands in sig->recorded as "left_out". NULL with err
+ * "FILE:LINE: reason". O(text + entries log entries).
  *
  *   coo        lines "src dst bytes [messages]" (messages: 1), "#" comments;
  *              "# ranks N" states the ranks, else the largest rank does
  *   mtx        Matrix Market, coordinate, real, integer or pattern, general or
  *              symmetric, counted from 1; the values are bytes (pattern: 1)
  *   treematch  a dense square matrix of bytes, one row a line
+ *   npy        a NumPy array of two dimensions, of integers or floats
+ *   goal       a schedule of GOAL: its sends (Hoefler, Siebert, Lumsdaine 2009,
+ *              "Group operation assembly language")
+ *   openmpi-monitoring  what Open MPI's pml_monitoring writes, of all ranks
+ *   nccl-inspector      records of NCCL's or RCCL's Inspector, JSON lines, of all
+ *              processes; collectives as rings over their communicator
+ *
+ * The last two come in a file for each process: n files make one matrix. Of the
+ * others n is 1.
  */
-struct cpl_signature *cpl_signature_import(const char *path, const char *format,
-                                           const char *name,
+struct cpl_signature *cpl_signature_import(const char *const *path, int n,
+                                           const char *format, const char *name,
                                            const char *application,
                                            struct cpl_error *err);
 struct cpl_signature *

@@ -10,6 +10,8 @@
 struct matrix {
 	int ranks; /* 0: not stated, the largest rank decides */
 	struct entry_list list;
+	const char *lost; /* what of the files has no place here, or NULL */
+	void *state;      /* of a format that reads several files */
 };
 
 /*
@@ -20,9 +22,17 @@ int import_integer(struct cpl_lines *in, const char *what, int64_t low,
                    int64_t high, int64_t *out);
 int import_amount(struct cpl_lines *in, const char *what, double *out);
 
+enum import_flags {
+	IMPORT_FILES = 1, /* several files make one matrix */
+};
+
 struct import_format {
 	CPL_ENTRY;
+	/* Of each file. 0, or -1 with in->err. */
 	int (*read)(struct cpl_lines *in, struct matrix *out);
+	/* After the last one, if any; frees state where it fails, too. */
+	int (*finish)(struct matrix *out, struct cpl_error *err);
+	void (*release)(void *state); /* of what is not finished */
 };
 
 #endif

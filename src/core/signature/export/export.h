@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Communication matrices as files of other tools. */
+#ifndef CPL_SIGNATURE_EXPORT_H
+#define CPL_SIGNATURE_EXPORT_H
+
+#include "base/registry.h"
+#include "graph/comm.h"
+
+extern const struct cpl_registry cpl_exporters;
+
+/*
+ * Write a matrix (atomically, mode 0644); name is for formats that have one.
+ * *lost (may be NULL): what the format has no place for, a constant text, or
+ * NULL. 0, or -1 with err: unknown format, too many ranks for a dense one, a
+ * file that cannot be written. O(entries), dense formats O(ranks^2).
+ *
+ *   coo        "# ranks N", then lines "src dst bytes messages"
+ *   mtx        Matrix Market, coordinate real general, from 1: bytes
+ *   treematch  a dense square matrix of bytes, one row a line
+ *   npy        NumPy 1.0: a dense square matrix of bytes, float64, C order
+ *   graphml    a directed graph, edges with bytes and messages
+ *   dot        the same for Graphviz
+ */
+int cpl_comm_export(const struct cpl_comm *comm, const char *name,
+                    const char *format, const char *path, const char **lost,
+                    struct cpl_error *err);
+
+#endif
