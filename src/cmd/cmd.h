@@ -9,7 +9,9 @@
 
 #include <getopt.h>
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/error.h"
 #include "base/hostlist.h"
@@ -71,6 +73,14 @@ struct cmd_table *cmd_table_new(const char *align);
 void cmd_table_row(struct cmd_table *table, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 int cmd_table_print(struct cmd_table *table); /* and free it */
+void cmd_table_free(struct cmd_table *table);
+/* Its cells, for who draws it otherwise. False: memory was out. */
+struct cmd_cells {
+	int rows, columns;
+	char *const *cell; /* [rows * columns], printable; row 0 is the head */
+	const char *align;
+};
+bool cmd_table_cells(const struct cmd_table *table, struct cmd_cells *out);
 
 /*
  * --signature: a path when it holds a "/" or ends in ".json", else the name of
@@ -123,6 +133,10 @@ char *cmd_hosts_text(const struct cpl_network *net, const int *node, int n);
 #define CMD_BYTES_MAX 16
 char *cmd_bytes(double bytes, char buf[CMD_BYTES_MAX]);
 #define CMD_BYTES(bytes) cmd_bytes(bytes, (char[CMD_BYTES_MAX]){""})
+
+/* Text of users and files (NULL: "") as it may be shown (cpl_printable), cut
+ * where it is longer than buffer, which is returned. */
+char *cmd_printable(const char *text, char *buffer, size_t size);
 
 /* Seconds of the monotonic clock. */
 double cmd_clock(void);

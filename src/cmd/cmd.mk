@@ -8,19 +8,20 @@ plot_sources = src/cmd/plot/plot.h src/cmd/plot/svg.c src/cmd/plot/box.c \
 
 # What subcommands share, then one line for each.
 commplace_SOURCES = src/cmd/main.c src/cmd/cmd.h src/cmd/algorithms.h src/cmd/util.c src/cmd/table.c src/cmd/options.c src/cmd/options.h src/cmd/help.c src/cmd/help.h
+commplace_SOURCES += src/cmd/html.c src/cmd/html.h src/cmd/plot/bars.c
 commplace_SOURCES += src/cmd/inputs.c src/cmd/job_inputs.c src/cmd/job_inputs.h src/cmd/job_traffic.c src/cmd/job_traffic.h src/cmd/communication.c src/cmd/communication.h src/cmd/site_files.c src/cmd/site_files.h
 commplace_SOURCES += $(plot_sources)
 commplace_SOURCES += src/cmd/bind.c src/cmd/bind.h src/cmd/bind_report.c src/cmd/plot/binding.c
 commplace_SOURCES += src/cmd/compare.c src/cmd/compare.h src/cmd/compare_report.c src/cmd/compare_run.c
 commplace_SOURCES += src/cmd/config.c src/cmd/config.h src/cmd/slurm_conf.c src/cmd/slurm_conf.h src/cmd/config_report.c src/cmd/config_for.c
-commplace_SOURCES += src/cmd/explain.c src/cmd/explain.h src/cmd/explain_text.c
+commplace_SOURCES += src/cmd/explain.c src/cmd/explain.h src/cmd/explain_tables.c src/cmd/explain_text.c src/cmd/explain_html.c
 commplace_SOURCES += src/cmd/map.c src/cmd/map.h src/cmd/map_compare.c src/cmd/map_output.c src/cmd/plot/matrix.c
 commplace_SOURCES += src/cmd/network.c
 commplace_SOURCES += src/cmd/place.c
 commplace_SOURCES += src/cmd/record.c
 commplace_SOURCES += src/cmd/replay.c
 commplace_SOURCES += src/cmd/signature.c src/cmd/signature.h src/cmd/signature_show.c
-commplace_SOURCES += src/cmd/status.c
+commplace_SOURCES += src/cmd/status.c src/cmd/status.h src/cmd/status_load.c src/cmd/status_metrics.c src/cmd/status_report.c src/cmd/status_html.c
 commplace_SOURCES += src/cmd/traffic.c src/cmd/traffic.h src/cmd/traffic_report.c
 
 # What --help prints.

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/file.h"
 #include "options.h"
 #include "site/record.h"
 #include "site/state.h"
@@ -16,7 +17,7 @@
 enum { FORMAT_TEXT, FORMAT_HOSTFILE, FORMAT_RANKFILE };
 
 struct options {
-	const char *state_dir, *config, *state_out;
+	const char *state_dir, *config, *state_out, *html;
 	int format;
 	bool json;
 	int64_t job;
@@ -60,6 +61,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {"state-dir", .text = &o->state_dir},
 	        {"config", .text = &o->config},
 	        {"state", .text = &o->state_out},
+	        {"html", .text = &o->html},
 	        {"wait", .integer = &o->wait, .low = 0, .high = 3600},
 	        {0},
 	};
@@ -80,9 +82,9 @@ static int parse(const struct cmd *self, int argc, char **argv,
 		return cmd_fail(self, &err);
 	if (o->wait < 0)
 		o->wait = is_own_job(o) ? OWN_JOB_WAIT_S : 0;
-	if (o->json && o->format != FORMAT_TEXT)
-		return cmd_usage(self, "--json and --format exclude each "
-		                       "other");
+	if (o->json + (o->format != FORMAT_TEXT) + (o->html != NULL) > 1)
+		return cmd_usage(self, "--json, --format and --html exclude "
+		                       "each other");
 	return CMD_OK;
 }
 
@@ -238,6 +240,20 @@ static struct cpl_record *await_record(const struct options *o,
 	return record;
 }
 
+static int write_html(const struct cmd *self, const struct explained *e,
+                      const char *path)
+{
+	struct cpl_error err = {""};
+	struct cpl_file_writer *w = cpl_file_open_atomic(path, &err);
+	int rc = -1;
+
+	if (w && explain_html(e, cpl_file_stream(w), &err))
+		cpl_file_abandon(w);
+	else if (w)
+		rc = cpl_file_commit(w, 0644, &err);
+	return rc ? cmd_fail(self, &err) : CMD_OK;
+}
+
 static int run(const struct cmd *self, int argc, char **argv)
 {
 	struct options o = {0};
@@ -266,12 +282,16 @@ static int run(const struct cmd *self, int argc, char **argv)
 			goto out;
 	}
 	replay = replay_of(record, config, o.state_out);
-	if (o.json)
+	struct explained e = {record, ended, replay, state_dir, config};
+
+	if (o.html)
+		rc = write_html(self, &e, o.html);
+	else if (o.json)
 		rc = print_json(self, record, ended, replay);
 	else if (o.format != FORMAT_TEXT)
 		rc = print_ranks(self, record, o.format);
 	else
-		rc = explain_text(self, record, ended, replay);
+		rc = explain_text(self, &e);
 out:
 	free(replay);
 	cpl_record_free(record);

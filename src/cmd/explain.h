@@ -1,13 +1,52 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Shared by explain.c and explain_text.c. */
+/* What `commplace explain` makes of a record. */
 #ifndef CPL_CMD_EXPLAIN_H
 #define CPL_CMD_EXPLAIN_H
 
 #include "cmd.h"
+#include "site/config.h"
 #include "site/record.h"
 
-/* The report for people. Returns an exit code. */
-int explain_text(const struct cmd *self, const struct cpl_record *record,
-                 bool ended, const char *replay);
+struct explained {
+	const struct cpl_record *record;
+	bool ended;
+	const char *replay;    /* the command that repeats it, or NULL */
+	const char *state_dir; /* where the record is */
+	const struct cpl_config *config; /* may be NULL */
+};
+
+/* The report; an exit code. */
+int explain_text(const struct cmd *self, const struct explained *e);
+/* The same as a page. 0, or -1 with err. */
+int explain_html(const struct explained *e, FILE *out, struct cpl_error *err);
+
+/* explain_tables.c: tables of text and page alike, see cmd_table_new. */
+
+/* Ours against stock Slurm's answer; NULL: nothing to compare. */
+bool explain_has_compare(const struct cpl_record *r);
+struct cmd_table *explain_compare(const struct cpl_record *r);
+struct cmd_table *explain_candidates(const struct cpl_record *r);
+struct cmd_table *explain_ranks(const struct cpl_record *r);
+
+/* The candidate taken, or NULL. */
+const struct cpl_record_candidate *explain_taken(const struct cpl_record *r);
+/* Predicted time over that without the running jobs; 0: not known. */
+double explain_slowdown(const struct cpl_record *r);
+/* Whose order the ranks are in: a line. */
+const char *explain_order(const struct cpl_record *r, char *buffer,
+                          size_t size);
+/* What user or admin may want to do next: how many lines. */
+#define EXPLAIN_NEXT 3
+int explain_next(const struct cpl_record *r,
+                 char line[EXPLAIN_NEXT][CPL_ERROR_MAX]);
+
+/* Of a table: text made printable, "-" for none; a number, "-" below 0; a
+ * change in percent. */
+const char *explain_clean(const char *text, char buffer[CPL_ERROR_MAX]);
+const char *explain_number(double value, char buffer[32]);
+const char *explain_change(double from, double to, char buffer[32]);
+#define EXPLAIN_CLEAN(text) explain_clean(text, (char[CPL_ERROR_MAX]){""})
+#define EXPLAIN_NUMBER(value) explain_number(value, (char[32]){""})
+#define EXPLAIN_CHANGE(from, to) explain_change(from, to, (char[32]){""})
 
 #endif

@@ -48,6 +48,8 @@ static int take(const struct cmd *self, const struct cmd_option *option)
 		*option->flag = true;
 	else if (option->text)
 		*option->text = optarg;
+	else if (option->maybe)
+		*option->maybe = optarg ? optarg : "";
 	else if (option->choices ? choose(name, option, &err)
 	         : option->integer
 	                 ? cmd_int(name, optarg, option->low, option->high,
@@ -74,7 +76,10 @@ int cmd_options(const struct cmd *self, int argc, char **argv,
 		const struct cmd_option *o = &table[n];
 
 		longs[n + 1] = (struct option){
-		        o->name, o->flag ? no_argument : required_argument,
+		        o->name,
+		        o->flag    ? no_argument
+		        : o->maybe ? optional_argument
+		                   : required_argument,
 		        NULL, o->letter ? o->letter : FIRST + n};
 		if (!o->letter)
 			continue;

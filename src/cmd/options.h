@@ -8,12 +8,13 @@
 
 #include "cmd.h"
 
-/* Exactly one of flag, text, choice, integer, number and take is set. */
+/* Exactly one of flag, text, maybe, choice, integer, number and take is set. */
 struct cmd_option {
 	const char *name;  /* without "--"; NULL ends a table */
 	char letter;       /* "-o" too, or 0 */
-	bool *flag;        /* set to true; all others need a value */
+	bool *flag; /* set to true; all others but `maybe` need a value */
 	const char **text; /* points into argv afterwards */
+	const char **maybe; /* the same, or "" without "=VALUE" */
 	int *choice;       /* which of choices, whose end is NULL */
 	const char *const *choices;
 	int64_t *integer, low, high;

@@ -1,322 +1,258 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cmd.h"
+#include "commplace-config.h"
+#include "status.h"
 
-#include <inttypes.h>
-#include <stdio.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
-#include "base/hostlist.h"
-#include "job_traffic.h"
+#include "base/file.h"
 #include "options.h"
-#include "routing/routing.h"
 #include "site/record.h"
-#include "site/state.h"
 #include "site_files.h"
-#include "traffic/traffic.h"
 
-/* Links shown by --links. */
-#define BUSIEST 20
+/* Busiest links in the text without --links. */
+#define FEW_LINKS 5
+#define WATCH_S 5
+#define WATCH_MAX_S 86400
+
+enum { FORMAT_TEXT, FORMAT_OPENMETRICS };
 
 struct options {
-	const char *state_dir, *config, *network, *state_out;
-	bool json, links;
+	const char *state_dir, *config, *network;
+	bool json, links, counters, reset;
+	int format;
+	const char *state_out, *out, *html;
+	const char *watch;      /* NULL: once */
+	int64_t every;          /* seconds, of watch: */
+	bool terminal, again;   /* it has one; this is not the first block */
 };
 
-struct picture {
-	const struct cpl_config *config; /* may be NULL */
-	struct cpl_state state;
-	char **left_out; /* [n_jobs] why a job is not in the load, or NULL */
-	int skipped;
-	struct cpl_network *net; /* NULL: no network to load */
-	const struct cpl_routing *routing;
-	struct cpl_load load;
-	struct cpl_metrics metrics;
-	struct cpl_class_stats stats[CPL_NETWORK_MAX_CLASSES];
-	int n_busiest;
-	int64_t busiest[BUSIEST];
-};
+/* What else than text is asked for, and how often. */
+static int check(const struct cmd *self, const struct options *o)
+{
+	bool metrics = o->format == FORMAT_OPENMETRICS;
+	int forms = o->json + metrics + !!o->html + !!o->state_out + o->reset +
+	            (o->counters && !o->json);
+
+	if (forms > 1)
+		return cmd_usage(self,
+		                 "only one of --json, --format openmetrics, "
+		                 "--html, --state, --counters and "
+		                 "--reset-counters at a time");
+	if (o->out && !metrics)
+		return cmd_usage(self, "-o goes with --format openmetrics");
+	if (o->watch && (o->json || o->state_out || o->reset ||
+	                 (metrics && !o->out)))
+		return cmd_usage(self, "--watch goes with text, and with "
+		                       "files: --html and -o");
+	return CMD_OK;
+}
 
 static int parse(const struct cmd *self, int argc, char **argv,
                  struct options *o)
 {
+	static const char *const formats[] = {"text", "openmetrics", NULL};
 	const struct cmd_option table[] = {
 	        {"json", .flag = &o->json},
 	        {"links", .flag = &o->links},
+	        {"counters", .flag = &o->counters},
+	        {"reset-counters", .flag = &o->reset},
+	        {"format", .choice = &o->format, .choices = formats},
+	        {"output", 'o', .text = &o->out},
+	        {"html", .text = &o->html},
+	        {"watch", .maybe = &o->watch},
 	        {"network", .text = &o->network},
 	        {"state-dir", .text = &o->state_dir},
 	        {"config", .text = &o->config},
 	        {"state", .text = &o->state_out},
 	        {0},
 	};
+	struct cpl_error err = {""};
+	int rc = cmd_options(self, argc, argv, table, CMD_WORDS);
 
-	return cmd_options(self, argc, argv, table, CMD_NO_WORDS);
+	if (rc)
+		return rc;
+	/* "--watch 2" as well as "--watch=2". */
+	if (o->watch && !*o->watch && optind < argc)
+		o->watch = argv[optind++];
+	if (optind < argc)
+		return cmd_usage(self, "unexpected argument '%.60s'",
+		                 argv[optind]);
+	o->every = WATCH_S;
+	if (o->watch && *o->watch &&
+	    cmd_int("--watch", o->watch, 1, WATCH_MAX_S, &o->every, &err))
+		return cmd_fail(self, &err);
+	return check(self, o);
 }
 
-static double congestion(const struct picture *p, int64_t link)
+/* Write a file with what print() gives. 0, or -1 with err. */
+static int write_file(const struct status *s, const char *path, bool html,
+                      struct cpl_error *err)
 {
-	return p->load.link[link] / cpl_network_link_bandwidth(p->net, link);
-}
+	struct cpl_file_writer *w = cpl_file_open_atomic(path, err);
 
-/* The largest by insertion; ties keep the lowest link id first. */
-static void find_busiest(struct picture *p)
-{
-	for (int64_t link = 0; link < p->net->n_links; link++) {
-		double c = congestion(p, link);
-		int at = p->n_busiest;
-
-		if (c <= 0)
-			continue;
-		while (at > 0 && congestion(p, p->busiest[at - 1]) < c)
-			at--;
-		if (at == BUSIEST)
-			continue;
-		if (p->n_busiest < BUSIEST)
-			p->n_busiest++;
-		memmove(p->busiest + at + 1, p->busiest + at,
-		        (size_t)(p->n_busiest - at - 1) * sizeof(*p->busiest));
-		p->busiest[at] = link;
-	}
-}
-
-static int measure(struct picture *p, const char *network,
-                   struct cpl_error *err)
-{
-	const char *dir = p->config ? p->config->profile_dir : ".";
-
-	p->net = cpl_network_load(network, err);
-	if (!p->net)
+	if (!w)
 		return -1;
-	p->routing = cpl_routing_find_quick(
-	        p->net, p->config ? p->config->routing : NULL, err);
-	if (!p->routing || cpl_load_init(&p->load, p->net, err))
+	if (!html) {
+		status_write_metrics(s, cpl_file_stream(w));
+	} else if (status_write_html(s, cpl_file_stream(w), err)) {
+		cpl_file_abandon(w);
 		return -1;
-	p->left_out = calloc((size_t)p->state.n_jobs + 1, sizeof(*p->left_out));
-	if (!p->left_out)
-		return cpl_fail_memory(err);
-	if (cpl_state_apply_each(&p->state, p->net, p->routing, dir, &p->load,
-	                         p->left_out, err))
-		return -1;
-	cpl_traffic_metrics(p->net, &p->load, NULL, &p->metrics);
-	for (int i = 0; i < p->net->n_classes; i++)
-		if (cpl_load_stats(p->net, &p->load, i, &p->stats[i], err))
-			return -1;
-	find_busiest(p);
-	return 0;
-}
-
-static json_t *class_json(const struct cpl_class_stats *s, double bandwidth)
-{
-	json_t *class = class_stats_json(s);
-
-	json_object_set_new(class, "max_congestion",
-	                    json_real(s->max / bandwidth));
-	return class;
-}
-
-static const char *left_out(const struct picture *p, int job)
-{
-	return p->left_out ? p->left_out[job] : NULL;
-}
-
-static json_t *jobs_json(const struct picture *p)
-{
-	json_t *jobs = json_array();
-
-	for (int i = 0; i < p->state.n_jobs; i++) {
-		const struct cpl_running_job *job = &p->state.job[i];
-		json_t *hosts = json_array(), *one;
-
-		for (int h = 0; h < job->n_hosts; h++)
-			json_array_append_new(hosts, json_string(job->host[h]));
-		one = json_pack("{s:I,s:s?,s:o,s:i,s:i}", "id",
-		                (json_int_t)job->id, "signature",
-		                job->signature, "hosts", hosts,
-		                "ranks_per_node", job->ranks_per_node, "ranks",
-		                job->ranks);
-		if (left_out(p, i))
-			json_object_set_new(one, "left_out",
-			                    json_string(left_out(p, i)));
-		json_array_append_new(jobs, one);
 	}
-	return jobs;
+	return cpl_file_commit(w, 0644, err);
 }
 
-static json_t *busiest_json(const struct picture *p)
+/* Above each block of a watch. */
+static void print_time(const struct options *o)
 {
-	const struct cpl_network *net = p->net;
-	json_t *busiest = json_array();
+	char when[64] = "-";
+	time_t now = time(NULL);
+	struct tm tm;
 
-	for (int i = 0; i < p->n_busiest; i++) {
-		int64_t link = p->busiest[i];
-
-		json_array_append_new(
-		        busiest,
-		        json_pack(
-		                "{s:s, s:i, s:i, s:f, s:f}", "class",
-		                net->link_class[net->link_class_of[link]].name,
-		                "from", net->link_from[link], "to",
-		                net->link_to[link], "bytes", p->load.link[link],
-		                "congestion", congestion(p, link)));
-	}
-	return busiest;
+	if (gmtime_r(&now, &tm))
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC", &tm);
+	if (o->terminal)
+		printf("\033[H\033[2J%s, every %d s, ^C ends\n\n", when,
+		       (int)o->every);
+	else
+		printf("%s%s\n", o->again ? "\n" : "", when);
 }
 
-static int print_json(const struct cmd *self, const struct picture *p,
-                      bool links)
+static int show(const struct cmd *self, const struct options *o,
+                const struct status *s)
 {
-	const char *mode = p->config ? cpl_mode_name(p->config->mode) : NULL;
-	json_t *root = json_pack("{s:s?, s:o, s:i}", "mode", mode, "jobs",
-	                         jobs_json(p), "skipped", p->skipped);
-	json_t *classes;
+	const char *file = o->html ? o->html : o->out;
+	struct cpl_error err = {""};
 
-	if (!p->net)
-		return cmd_print_json(self, root);
-	classes = json_object();
-	for (int i = 0; i < p->net->n_classes; i++) {
-		const struct cpl_link_class *k = &p->net->link_class[i];
-
-		json_object_set_new(
-		        classes, k->name,
-		        class_json(&p->stats[i], k->bandwidth / k->cables));
-	}
-	json_object_update_new(
-	        root,
-	        json_pack("{s:s, s:s, s:f, s:f, s:o}", "network", p->net->name,
-	                  "routing", p->routing->name, "max_congestion",
-	                  p->metrics.max_congestion, "mean_congestion",
-	                  p->metrics.mean_congestion, "links", classes));
-	if (links)
-		json_object_set_new(root, "busiest", busiest_json(p));
-	return cmd_print_json(self, root);
-}
-
-static int print_jobs(const struct picture *p)
-{
-	const struct cpl_state *state = &p->state;
-	struct cmd_table *table = cmd_table_new("rlrrl");
-
-	cmd_table_row(table, "job|profile|nodes|ranks|hosts");
-	for (int i = 0; i < state->n_jobs; i++) {
-		const struct cpl_running_job *job = &state->job[i];
-		char *hosts = cpl_hostlist_format(job->host, job->n_hosts);
-
-		cmd_table_row(table, "%" PRId64 "|%s|%d|%d|%s", job->id,
-		              job->signature ? job->signature : "-",
-		              job->n_hosts,
-		              job->ranks ? job->ranks
-		                         : job->n_hosts * job->ranks_per_node,
-		              hosts ? hosts : "?");
-		free(hosts);
-	}
-	if (cmd_table_print(table))
-		return CMD_FAILED;
-	for (int i = 0; i < state->n_jobs; i++)
-		if (left_out(p, i))
-			printf("job %" PRId64 " is not in the load: %s\n",
-			       state->job[i].id, left_out(p, i));
+	if (file)
+		return write_file(s, file, o->html != NULL, &err)
+		               ? cmd_fail(self, &err)
+		               : CMD_OK;
+	if (o->json)
+		return status_print_json(self, s);
+	if (o->watch)
+		print_time(o);
+	if (o->counters)
+		return status_print_counters(s);
+	if (o->format == FORMAT_TEXT)
+		return status_print_text(s,
+		                         o->links ? STATUS_LINKS : FEW_LINKS);
+	status_write_metrics(s, stdout);
 	return CMD_OK;
 }
 
-static int print_classes(const struct picture *p)
+static int write_state(const struct cmd *self, const struct options *o,
+                       struct status *s)
 {
-	struct cmd_table *table = cmd_table_new("lrrrrr");
+	struct cpl_error err = {""};
 
-	cmd_table_row(table, "links|count|used|mean|largest|busiest (s)");
-	for (int i = 0; i < p->net->n_classes; i++) {
-		const struct cpl_link_class *k = &p->net->link_class[i];
-		const struct cpl_class_stats *s = &p->stats[i];
-
-		cmd_table_row(table, "%s|%" PRId64 "|%" PRId64 "|%s|%s|%.6g",
-		              k->name, s->count, s->used, CMD_BYTES(s->mean),
-		              CMD_BYTES(s->max),
-		              s->max / (k->bandwidth / k->cables));
-	}
-	return cmd_table_print(table);
+	return cpl_record_state(s->state_dir, &s->state, &s->skipped, &err) ||
+	                       cmd_write_state(&s->state, s->config,
+	                                       o->state_out, &err)
+	               ? cmd_fail(self, &err)
+	               : CMD_OK;
 }
 
-static int print_busiest(const struct picture *p)
+/* slurmctld adds what comes to a file that is not there any more. */
+static int reset(const struct cmd *self, const char *state_dir)
 {
-	const struct cpl_network *net = p->net;
-	struct cmd_table *table = cmd_table_new("lrrrr");
-
-	cmd_table_row(table, "link|from router|to router|bytes|congestion (s)");
-	for (int i = 0; i < p->n_busiest; i++) {
-		int64_t link = p->busiest[i];
-
-		cmd_table_row(table, "%s|%d|%d|%s|%.6g",
-		              net->link_class[net->link_class_of[link]].name,
-		              net->link_from[link], net->link_to[link],
-		              CMD_BYTES(p->load.link[link]),
-		              congestion(p, link));
-	}
-	return cmd_table_print(table);
-}
-
-static int print_text(const struct cmd *self, const struct picture *p,
-                      bool links)
-{
+	struct cpl_error err = {""};
+	char *path = cpl_counters_path(state_dir, &err);
 	int rc = CMD_OK;
 
-	if (p->config)
-		printf("mode     %s (%s)\n", cpl_mode_name(p->config->mode),
-		       p->config->path);
-	if (p->net)
-		printf("network  %s, routing %s\n", p->net->name,
-		       p->routing->name);
-	if (p->skipped)
-		printf("skipped  %d unreadable records\n", p->skipped);
-	printf("jobs     %d running with a record\n", p->state.n_jobs);
-	if (p->state.n_jobs) {
-		printf("\n");
-		rc = print_jobs(p);
-	}
-	if (p->net && rc == CMD_OK) {
-		printf("\n");
-		rc = print_classes(p);
-	}
-	if (p->net && links && rc == CMD_OK) {
-		printf("\n");
-		rc = print_busiest(p);
-	}
+	if (!path)
+		return cmd_fail(self, &err);
+	if (unlink(path) && errno != ENOENT)
+		rc = cmd_failf(self, "%s: %s", path, strerror(errno));
+	free(path);
 	return rc;
+}
+
+/* Read and show the state of now. */
+static int once(const struct cmd *self, const struct options *o)
+{
+	struct cpl_error err = {""};
+	struct cpl_config *config;
+	struct status s = {.now = time(NULL)};
+	const char *network;
+	int rc;
+
+	s.state_dir = cmd_state_dir(o->state_dir, o->config, &config, &err);
+	if (!s.state_dir)
+		return cmd_fail(self, &err);
+	s.config = config;
+	network = o->network ? o->network
+	          : config   ? config->network_file
+	                     : NULL;
+	if (o->reset)
+		rc = reset(self, s.state_dir);
+	else if (o->state_out)
+		rc = write_state(self, o, &s);
+	else if (status_open(&s, o->counters && !o->json ? NULL : network,
+	                     &err))
+		rc = cmd_fail(self, &err);
+	else
+		rc = show(self, o, &s);
+	status_close(&s);
+	cpl_config_free(config);
+	return rc;
+}
+
+static volatile sig_atomic_t ended;
+
+static void end(int signal)
+{
+	ended = signal;
+}
+
+/* Wait; signals that end the watch come in here alone. */
+static void wait_for_next(const sigset_t *mask, int64_t seconds)
+{
+	struct timespec time = {.tv_sec = seconds};
+
+	ppoll(NULL, 0, &time, mask);
+}
+
+/* A screen, or on what is none, block after block, until a signal. */
+static int watch(const struct cmd *self, struct options *o)
+{
+	const struct sigaction action = {.sa_handler = end};
+	sigset_t block, mask;
+	int rc = CMD_OK;
+
+	sigemptyset(&block);
+	sigaddset(&block, SIGINT);
+	sigaddset(&block, SIGTERM);
+	sigprocmask(SIG_BLOCK, &block, &mask);
+	sigdelset(&mask, SIGINT);
+	sigdelset(&mask, SIGTERM);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	o->terminal = isatty(STDOUT_FILENO);
+	for (; !ended; o->again = true) {
+		rc = once(self, o);
+		/* What is wrong from the beginning stays so; a file that is
+		 * being replaced does not. */
+		if (fflush(stdout) || (rc && !o->again))
+			break;
+		wait_for_next(&mask, o->every);
+	}
+	return ended ? CMD_OK : rc;
 }
 
 static int run(const struct cmd *self, int argc, char **argv)
 {
 	struct options o = {0};
-	struct cpl_error err = {{0}};
-	struct cpl_config *config;
-	struct picture p = {0};
-	const char *state_dir, *network;
 	int rc = parse(self, argc, argv, &o);
 
 	if (rc)
 		return rc;
-	state_dir = cmd_state_dir(o.state_dir, o.config, &config, &err);
-	if (!state_dir)
-		return cmd_fail(self, &err);
-	p.config = config;
-	network = o.network ? o.network : config ? config->network_file : NULL;
-	if (cpl_record_state(state_dir, &p.state, &p.skipped, &err) ||
-	    (o.state_out &&
-	     cmd_write_state(&p.state, config, o.state_out, &err)) ||
-	    (network && !o.state_out && measure(&p, network, &err)))
-		rc = cmd_fail(self, &err);
-	else if (o.state_out)
-		rc = CMD_OK;
-	else if (o.json)
-		rc = print_json(self, &p, o.links);
-	else
-		rc = print_text(self, &p, o.links);
-	for (int i = 0; p.left_out && i < p.state.n_jobs; i++)
-		free(p.left_out[i]);
-	free(p.left_out);
-	cpl_load_free(&p.load);
-	cpl_network_free(p.net);
-	cpl_state_free(&p.state);
-	cpl_config_free(config);
-	return rc;
+	return o.watch ? watch(self, &o) : once(self, &o);
 }
 
 const struct cmd cmd_status = {"status", run};

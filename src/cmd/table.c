@@ -106,6 +106,16 @@ void cmd_table_row(struct cmd_table *table, const char *format, ...)
 	va_end(ap);
 }
 
+/* Columns of a terminal: characters of UTF-8, not bytes. */
+static int columns(const char *text)
+{
+	int n = 0;
+
+	for (; *text; text++)
+		n += (*text & 0xc0) != 0x80;
+	return n;
+}
+
 static void print_row(const struct cmd_table *table, char *const *cell,
                       const int *width)
 {
@@ -113,13 +123,37 @@ static void print_row(const struct cmd_table *table, char *const *cell,
 		const char *gap = i ? "  " : "";
 
 		if (table->align[i] == 'r')
-			printf("%s%*s", gap, width[i], cell[i]);
+			printf("%s%*s%s", gap, width[i] - columns(cell[i]), "",
+			       cell[i]);
 		else if (i + 1 < table->columns)
-			printf("%s%-*s", gap, width[i], cell[i]);
+			printf("%s%s%*s", gap, cell[i],
+			       width[i] - columns(cell[i]), "");
 		else
 			printf("%s%s", gap, cell[i]);
 	}
 	putchar('\n');
+}
+
+void cmd_table_free(struct cmd_table *table)
+{
+	if (!table)
+		return;
+	for (size_t i = 0; i < table->rows * table->columns; i++)
+		free(table->cell[i]);
+	if (table->out)
+		fclose(table->out);
+	free(table->text);
+	free(table->cell);
+	free(table);
+}
+
+bool cmd_table_cells(const struct cmd_table *table, struct cmd_cells *out)
+{
+	if (!table || table->failed)
+		return false;
+	*out = (struct cmd_cells){(int)table->rows, (int)table->columns,
+	                          table->cell, table->align};
+	return true;
 }
 
 int cmd_table_print(struct cmd_table *table)
@@ -133,7 +167,7 @@ int cmd_table_print(struct cmd_table *table)
 		goto out;
 	}
 	for (size_t i = 0; i < cells; i++) {
-		int length = (int)strlen(table->cell[i]);
+		int length = columns(table->cell[i]);
 
 		if (length > width[i % table->columns])
 			width[i % table->columns] = length;
@@ -142,15 +176,7 @@ int cmd_table_print(struct cmd_table *table)
 		print_row(table, table->cell + i * table->columns, width);
 	rc = CMD_OK;
 out:
-	for (size_t i = 0; i < cells; i++)
-		free(table->cell[i]);
-	if (table) {
-		if (table->out)
-			fclose(table->out);
-		free(table->text);
-		free(table->cell);
-	}
-	free(table);
+	cmd_table_free(table);
 	free(width);
 	return rc;
 }

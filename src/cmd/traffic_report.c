@@ -225,7 +225,7 @@ int traffic_plot(const struct traffic *t, const char *path,
 		n += (size_t)snprintf(subtitle + n, sizeof(subtitle) - n,
 		                      " and %d more", t->jobs.n - 1);
 	snprintf(subtitle + n, sizeof(subtitle) - n, ", %s", routing_name(t));
-	if (plot_write_map(t->net, t->load->link, title, subtitle,
+	if (plot_write_map(t->net, t->load->link, false, title, subtitle,
 	                   cpl_file_stream(writer), err)) {
 		cpl_file_abandon(writer);
 		return -1;

@@ -138,6 +138,12 @@ char *cmd_bytes(double bytes, char buf[CMD_BYTES_MAX])
 	return buf;
 }
 
+char *cmd_printable(const char *text, char *buffer, size_t size)
+{
+	snprintf(buffer, size, "%s", text ? text : "");
+	return cpl_printable(buffer);
+}
+
 double cmd_clock(void)
 {
 	struct timespec now;

@@ -59,15 +59,26 @@ is "$(user explain "$job" --json | jq -r '.rank_to_host | join(" ")')" \
 
 status=$(user status --links)
 has "$status" "jobs +2 running" "status: two jobs"
-has "$status" "^ *$job +pairs16 +4 +16 +n" "status: the second job's line"
+has "$status" "^ *$job +pairs16 +4 +16 +[0-9.]+ +.* n" "status: the second job's line"
 has "$status" "^global +12 " "status: links of a class"
 has "$status" "from router" "status --links: the busiest links"
 is "$(user status --json | jq -r '.jobs | map(.id) | join(" ")')" \
 	"$first $job" "status --json: jobs"
 max=$(user status --json | jq '.max_congestion')
 is "$(jq -n "$max > 0")" true "status --json: there is load"
-is "$(user status --json --links | jq '.busiest[0].congestion')" "$max" \
-	"status --json --links: the busiest is the largest"
+is "$(user status --json | jq '.busiest | map(.utilisation) | . == (sort | reverse)')" \
+	true "status --json: the busiest links first"
+is "$(user status --json | jq '.busiest[0].utilisation == ([.links[].utilisation["1"]] | max)')" \
+	true "and the busiest of all is the first"
+is "$(user status --json |
+	jq -c "[.busiest[].jobs[].id] | length > 0 and (unique - [$first, $job] == [])")" \
+	true "status --json: who loads them"
+is "$(user status --json | jq '[.jobs[].slowdown] | min >= 1')" true \
+	"status --json: nobody is faster than alone"
+user status --html "$home/status.html"
+has "$(cat "$home/status.html")" "<td class=\"r\">$job</td><td>pairs16</td>" "status --html"
+user explain "$job" --html "$home/explain.html"
+has "$(cat "$home/explain.html")" "<h1>Job $job " "explain --html"
 
 # The numbers are those of `commplace traffic` for the same jobs.
 user status --state "$home/now.json"
@@ -98,6 +109,40 @@ job=$(submit -N2 -n8 --exclusive -w n0,n5 --comm-profile=ring8)
 wait_running "$job"
 has "$(user explain "$job" --wait 10)" "outcome +(stock|placed)" "explain with -w"
 cancel_all
+
+# Counters: in the directory when slurmctld ends, and kept after it.
+counted() {
+	commplace status --json | jq ".counters.$1"
+}
+# Within a second of what they count.
+started() {
+	[ "$(commplace status --json | jq '.counters.job_starts | add')" -ge "$1" ]
+}
+runs "counters are in the directory" wait_for 10 started 3
+cluster_restart_ctld || bail "slurmctld does not come back"
+placed=$(counted job_starts.placed) decided=$(counted decision.count)
+ok "$((placed < 2))" "counters: $placed jobs began with nodes of ours"
+ok "$((decided < placed))" "counters: $decided decisions"
+is "$(counted stock_answers.explicit_option)" 0 "counters: no explicit option yet"
+has "$(user status --counters)" "^lock_held +start +[1-9]" \
+	"counters, as a user: how long locks were held"
+job=$(submit -N2 -n8 --exclusive --contiguous --comm-profile=ring8)
+wait_running "$job"
+cancel_all
+wait_for 10 started 4
+cluster_restart_ctld || bail "slurmctld does not come back"
+is "$(counted job_starts.placed)" "$placed" "counters go on after a restart"
+ok "$(($(counted decision.count) <= decided))" "with what came since"
+isnt "$(counted stock_answers.explicit_option)" 0 "and why it was stock"
+user status --format openmetrics >"$home/metrics.prom"
+is "$(awk -f "${0%/*}/../tools/openmetrics.awk" "$home/metrics.prom")" "" \
+	"metrics of a running cluster are OpenMetrics"
+has "$(cat "$home/metrics.prom")" \
+	"^commplace_job_starts_total\\{outcome=\"placed\"\\} $placed\$" "with these counters"
+user status --reset-counters 2>/dev/null
+isnt "$?" 0 "a user cannot reset them"
+commplace status --reset-counters
+is "$(counted decision.count)" null "root can"
 
 # mpirun takes the rank order over by the host file.
 if command -v mpirun >/dev/null; then

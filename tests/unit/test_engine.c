@@ -15,6 +15,7 @@
 
 #include "base/file.h"
 #include "base/hostlist.h"
+#include "base/printable.h"
 #include "binding/launch.h"
 #include "signature/signature.h"
 #include "site/engine_internal.h"
@@ -1246,6 +1247,37 @@ static void test_observed_jobs_tell_what_would_be(void **state)
 	assert_non_null(strstr(notice.text, " (stock "));
 }
 
+/* What a user calls a profile gets as it is into no log and no comment. */
+static void test_names_are_made_printable(void **state)
+{
+	static const char *const name[] = {
+	        "a\nslurmctld: error: b", "a\033[2J", "a\xc2\x9b" "2J",
+	        "a\xe2\x80\xae" "b", "a\xff", "a\r\tb", "../a\x7f"};
+
+	all_free();
+	for (size_t i = 0; i < sizeof(name) / sizeof(name[0]); i++) {
+		struct cpl_engine_request req =
+		        request((int64_t)i + 1, name[i], "linear", 4);
+		struct cpl_engine_scheduler scheduler = fake_scheduler(&fake);
+		struct cpl_engine_notice notice;
+		char text[512] = "";
+
+		logged[0] = '\0';
+		assert_int_equal(cpl_engine_decide(engine, &req, &scheduler,
+		                                   text, sizeof(text)),
+		                 CPL_ENGINE_STOCK);
+		assert_non_null(strstr(text, "stock: "));
+		assert_true(cpl_is_printable(text));
+		fake_begin(engine, req.job.id, &fake, &notice);
+		assert_non_null(strstr(notice.text, "commplace: stock ("));
+		assert_true(cpl_is_printable(notice.text));
+		for (char *line = logged; *line; line++)
+			if (*line == '\n')
+				*line = ' ';
+		assert_true(cpl_is_printable(logged));
+	}
+}
+
 /* Each answer is counted, and why it is the stock one. */
 static void test_answers_are_counted(void **state)
 {
@@ -1428,6 +1460,7 @@ int main(void)
 	        T(test_order_without_a_profile),
 	        T(test_rules_of_sizes),
 	        T(test_observed_jobs_tell_what_would_be),
+	        T(test_names_are_made_printable),
 	        T(test_answers_are_counted),
 	        T(test_counters_survive_a_restart),
 	        T(test_a_changed_table_of_routes_is_seen),

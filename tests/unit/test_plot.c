@@ -190,7 +190,7 @@ static char *map_text(const struct cpl_network *net, const double *link)
 	FILE *out = open_memstream(&text, &length);
 
 	assert_non_null(out);
-	assert_int_equal(plot_write_map(net, link, "T", "S", out, &err), 0);
+	assert_int_equal(plot_write_map(net, link, false, "T", "S", out, &err), 0);
 	assert_int_equal(fclose(out), 0);
 	return text;
 }

@@ -262,7 +262,7 @@ static void draw_lowest(const struct plot_boxes *p, const struct layout *l,
 	         p->series[best % p->n_series]->name,
 	         p->group[best / p->n_series]->name);
 	plot_text(out, right, a->top - 12, 14, "end",
-	          "style=\"fill:" LOWEST "\"", text);
+	          "fill=\"" LOWEST "\"", text);
 }
 
 static double draw_panel(const struct plot_boxes *p, const struct layout *l,

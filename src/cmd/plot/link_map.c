@@ -116,11 +116,11 @@ void plot_map_begin(const struct plot_map *map, double width, double height,
 	plot_text(out, PLOT_MAP_LEFT, 38, 22, "start", "font-weight=\"bold\"",
 	          map->title);
 	plot_text(out, PLOT_MAP_LEFT, 62, 15, "start", NULL, map->subtitle);
-	plot_text(out, PLOT_MAP_LEFT, 84, 13, "start", "style=\"fill:#555\"",
+	plot_text(out, PLOT_MAP_LEFT, 84, 13, "start", "fill=\"#555\"",
 	          caption);
 	if (map->more) {
 		plot_text(out, PLOT_MAP_LEFT, 104, 13, "start",
-		          "style=\"fill:#555\"", map->more);
+		          "fill=\"#555\"", map->more);
 		y += 20;
 	}
 	/* Cells that touch leave no seams. */
@@ -172,7 +172,9 @@ void plot_map_end(const struct plot_map *map, double top)
 	char colour[8];
 
 	plot_text(out, left, y - 8, 13, "start", NULL,
-	          map->what ? map->what : "bytes per link (log scale)");
+	          map->what    ? map->what
+	          : map->rates ? "bytes per second and link (log scale)"
+	                       : "bytes per link (log scale)");
 	for (int i = 0; i < LEVELS; i++) {
 		level_colour(i, colour);
 		plot_rect(out, left + i * BAR / LEVELS, y, BAR / LEVELS + 0.4,
@@ -256,26 +258,34 @@ static void name_hot(struct plot_map *map)
 	name_place(net, net->link_from[map->hot], from, sizeof(from));
 	name_place(net, net->link_to[map->hot], to, sizeof(to));
 	n = (size_t)snprintf(map->hot_text, sizeof(map->hot_text),
-	                     "largest congestion: %s link, %s to %s, %s",
+	                     "largest %s: %s link, %s to %s, %s%s",
+	                     map->rates ? "utilisation" : "congestion",
 	                     net->link_class[net->link_class_of[map->hot]].name,
-	                     from, to, CMD_BYTES(load));
+	                     from, to, CMD_BYTES(load), map->rates ? "/s" : "");
 	/* 1 is a network without bandwidths: those are no seconds. */
 	if (bandwidth != 1 && n < sizeof(map->hot_text))
 		snprintf(map->hot_text + n, sizeof(map->hot_text) - n,
-		         ", %.3g s", load / bandwidth);
+		         map->rates ? ", %.3g %%" : ", %.3g s",
+		         load / bandwidth * (map->rates ? 100 : 1));
+}
+
+bool plot_has_map(const struct cpl_network *net)
+{
+	return net->type->drawing || cpl_network_product(net);
 }
 
 int plot_write_map(const struct cpl_network *net, const double *link,
-                   const char *title, const char *subtitle, FILE *out,
-                   struct cpl_error *err)
+                   bool rates, const char *title, const char *subtitle,
+                   FILE *out, struct cpl_error *err)
 {
 	struct plot_map map = {.net = net,
 	                       .link = link,
+	                       .rates = rates,
 	                       .title = title,
 	                       .subtitle = subtitle,
 	                       .out = out};
 
-	if (!net->type->drawing && !cpl_network_product(net))
+	if (!plot_has_map(net))
 		return cpl_fail(err, "there are maps of dragonflies and tori; "
 		                     "this network has another type");
 	look(&map);

@@ -32,6 +32,7 @@ struct plot_map {
 	double largest;   /* load */
 	int64_t hot;      /* link with the largest congestion, or -1 */
 	const char *more; /* second line of explanation, or NULL */
+	bool rates;       /* bytes per second, not bytes */
 	bool ring;        /* it is marked by a ring, not by a frame */
 	char hot_text[200];
 	FILE *out;

@@ -39,6 +39,37 @@ struct plot_boxes {
  */
 void plot_write_boxes(const struct plot_boxes *plot, FILE *out);
 
+/* Parts of a bar. */
+#define PLOT_BAR_PARTS 6
+/* A colour of the palette is a number from 0 on; this one is grey. */
+#define PLOT_GREY (-1)
+
+struct plot_bar {
+	char label[64], note[96]; /* before and behind it */
+	int n_parts;
+	double part[PLOT_BAR_PARTS]; /* >= 0, one after the other */
+	int colour[PLOT_BAR_PARTS];
+	bool mark; /* the one that counts */
+};
+
+struct plot_legend {
+	char text[64];
+	int colour;
+};
+
+struct plot_bars {
+	const char *title, *unit; /* the unit stands behind the axis' numbers */
+	int n;
+	const struct plot_bar *bar;
+	double line; /* dashed at this value; < 0: none */
+	const char *line_text;
+	int n_legend;
+	const struct plot_legend *legend;
+};
+
+/* Horizontal bars on a linear axis from 0 to the longest bar or the line. */
+void plot_write_bars(const struct plot_bars *plot, FILE *out);
+
 /* More groups or coordinates than this are drawn in blocks of neighbours,
  * each with its most loaded link. */
 #define PLOT_MAX_CELLS 96
@@ -46,7 +77,8 @@ void plot_write_boxes(const struct plot_boxes *plot, FILE *out);
 #define PLOT_MAX_ROUTERS 4096
 
 /*
- * Map of the bytes on every link, link[n_links]. Dragonfly: matrix of groups
+ * Map of the bytes on every link, link[n_links], or (rates) of the bytes per
+ * second. Dragonfly: matrix of groups
  * (row: from, column: to) with the most loaded global link of each pair, and
  * beside it for each group the most loaded row link of every row and column
  * link of every column. Torus of up to PLOT_MAX_ROUTERS: planes of the first
@@ -57,8 +89,9 @@ void plot_write_boxes(const struct plot_boxes *plot, FILE *out);
  * memory, or a network type without a map. O(links).
  */
 int plot_write_map(const struct cpl_network *net, const double *link,
-                   const char *title, const char *subtitle, FILE *out,
-                   struct cpl_error *err);
+                   bool rates, const char *title, const char *subtitle,
+                   FILE *out, struct cpl_error *err);
+bool plot_has_map(const struct cpl_network *net);
 
 /* Shared inside this folder. */
 

@@ -2,7 +2,10 @@
 #include "plot.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/printable.h"
 
 #define DECADES_MAX 6
 
@@ -22,20 +25,22 @@ void plot_end(FILE *out)
 	fputs("</svg>\n", out);
 }
 
+/* Names of files come in here: nothing of them is markup or moves letters. */
 static void escape(FILE *out, const char *text)
 {
-	for (; *text; text++) {
-		if (*text == '<')
+	char *copy = strdup(text);
+
+	for (const char *c = copy ? cpl_printable(copy) : ""; *c; c++) {
+		if (*c == '<')
 			fputs("&lt;", out);
-		else if (*text == '>')
+		else if (*c == '>')
 			fputs("&gt;", out);
-		else if (*text == '&')
+		else if (*c == '&')
 			fputs("&amp;", out);
-		else if ((unsigned char)*text < 32 || *text == 127)
-			fputc(' ', out);
 		else
-			fputc(*text, out);
+			fputc(*c, out);
 	}
+	free(copy);
 }
 
 void plot_text(FILE *out, double x, double y, double size, const char *anchor,

@@ -68,6 +68,11 @@ struct cpl_counter_name cpl_counter_name(enum cpl_counter which)
 	        reason_name[which - CPL_COUNT_REASON]};
 }
 
+const char *cpl_reason_name(enum cpl_reason reason)
+{
+	return reason_name[reason];
+}
+
 struct cpl_counter_name cpl_timer_name(enum cpl_timer which)
 {
 	return timer_name[which];

@@ -100,6 +100,8 @@ struct cpl_counter_name {
 };
 struct cpl_counter_name cpl_counter_name(enum cpl_counter which);
 struct cpl_counter_name cpl_timer_name(enum cpl_timer which);
+/* Its value, such as "min_nodes". */
+const char *cpl_reason_name(enum cpl_reason reason);
 /* "wish": as user or site want it. "state": the cluster has nothing better now.
  * "fallback": something is amiss. */
 const char *cpl_reason_kind(enum cpl_reason reason);

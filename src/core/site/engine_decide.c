@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/hostlist.h"
+#include "base/printable.h"
 #include "base/sort.h"
 #include "signature/signature.h"
 #include "site/engine_internal.h"
@@ -712,12 +713,13 @@ static enum cpl_engine_answer decide(struct deciding *d, char *text,
 	}
 	if (placed)
 		record->outcome = CPL_OUTCOME_PLACED;
-	else
-		engine_set(&record->reason, err.text);
+	else if (!engine_set(&record->reason, err.text))
+		engine_set(&record->reason_code, cpl_reason_name(d->reason));
 	ask_stock(d, placed);
 	count(d);
 	snprintf(text, size, "%s%s, %.3f ms", placed ? "placed by " : "stock: ",
 	         placed ? record->policy : record->reason, record->decision_ms);
+	cpl_printable(text);
 	if (d->req->start && !silent(d) &&
 	    (placed ? !take_order(d->out) : d->out->n_host)) {
 		keep(d->engine, d->out);

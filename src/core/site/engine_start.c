@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hostlist.h"
+#include "base/printable.h"
 #include "site/engine_internal.h"
 
 void engine_block_order(const int *slots, int n, int *rank_host)
@@ -309,6 +310,8 @@ static void describe(const struct cpl_record *record, char *text, size_t size)
 	if (ours && max >= 0 && record->stock_max_congestion >= 0)
 		ADD(" (stock %.6g)", record->stock_max_congestion);
 #undef ADD
+	/* Names of users and files: a comment and a line of the log. */
+	cpl_printable(text);
 	free(hosts);
 }
 

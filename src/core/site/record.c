@@ -43,6 +43,7 @@ static const struct field fields[] = {
         {"profile", TEXT_OR_NULL, AT(profile)},
         {"outcome", OUTCOME, AT(outcome)},
         {"reason", TEXT, AT(reason)},
+        {"reason_code", TEXT_OR_NULL, AT(reason_code)},
         {"policy_asked", TEXT_OR_NULL, AT(policy_asked)},
         {"policy", TEXT_OR_NULL, AT(policy)},
         {"seed", UINT64, AT(seed)},

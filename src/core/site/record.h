@@ -49,6 +49,7 @@ struct cpl_record {
 	char *profile;
 	enum cpl_outcome outcome;
 	char *reason;       /* why stock, or "" */
+	char *reason_code;  /* the same as cpl_reason_name(), or NULL */
 	char *policy_asked; /* as asked by user or site */
 	char *policy;       /* taken */
 	uint64_t seed;      /* of the taken candidate */

@@ -41,8 +41,9 @@ void cpl_record_dir_use(struct cpl_record_dir *dir, const char *path,
 
 /* Have these counters in counters.json of the directory in use: what they count
  * is added to it every RECORD_DIR_COUNT_NS, once there was another call, and
- * in the end. Before the first call. */
-#define RECORD_DIR_COUNT_NS INT64_C(10000000000)
+ * in the end (which slurmctld does not wait for: it exits). Before the first
+ * call. */
+#define RECORD_DIR_COUNT_NS INT64_C(1000000000)
 void cpl_record_dir_count(struct cpl_record_dir *dir,
                           struct cpl_counters *counters);
 

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What text and page of `commplace explain` have in common. */
+#include "explain.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "site/counters.h"
+
+const char *explain_clean(const char *text, char buffer[CPL_ERROR_MAX])
+{
+	cmd_printable(text, buffer, CPL_ERROR_MAX);
+	return *buffer ? buffer : "-";
+}
+
+const char *explain_number(double value, char buffer[32])
+{
+	if (value < 0)
+		return "-";
+	snprintf(buffer, 32, "%.6g", value);
+	return buffer;
+}
+
+const char *explain_change(double from, double to, char buffer[32])
+{
+	if (from <= 0 || to < 0)
+		return "-";
+	snprintf(buffer, 32, "%+.1f %%", 100 * (to - from) / from);
+	return buffer;
+}
+
+static bool is_taken(const struct cpl_record *r,
+                     const struct cpl_record_candidate *c)
+{
+	return r->policy && !strcmp(c->policy, r->policy) && c->seed == r->seed;
+}
+
+const struct cpl_record_candidate *explain_taken(const struct cpl_record *r)
+{
+	for (int i = 0; i < r->n_candidates; i++)
+		if (is_taken(r, &r->candidate[i]))
+			return &r->candidate[i];
+	return NULL;
+}
+
+double explain_slowdown(const struct cpl_record *r)
+{
+	return r->seconds > 0 && r->alone_seconds > 0
+	               ? r->seconds / r->alone_seconds
+	               : 0;
+}
+
+static bool has_congestion(const struct cpl_record *r)
+{
+	const struct cpl_record_candidate *best = explain_taken(r);
+
+	return best && best->evaluated && r->stock_max_congestion >= 0;
+}
+
+static bool has_seconds(const struct cpl_record *r)
+{
+	return r->outcome != CPL_OUTCOME_STOCK && r->seconds > 0 &&
+	       r->stock_seconds > 0;
+}
+
+bool explain_has_compare(const struct cpl_record *r)
+{
+	return has_congestion(r) || has_seconds(r);
+}
+
+static void compare_row(struct cmd_table *table, const char *what, double stock,
+                        double chosen)
+{
+	cmd_table_row(table, "%s|%s|%s|%s", what, EXPLAIN_NUMBER(stock),
+	              EXPLAIN_NUMBER(chosen), EXPLAIN_CHANGE(stock, chosen));
+}
+
+struct cmd_table *explain_compare(const struct cpl_record *r)
+{
+	const struct cpl_record_candidate *best = explain_taken(r);
+	struct cmd_table *table = cmd_table_new("lrrr");
+
+	cmd_table_row(table, "congestion (s)|stock|chosen|change");
+	if (has_congestion(r)) {
+		compare_row(table, "busiest link", r->stock_max_congestion,
+		            best->max_congestion);
+		compare_row(table, "mean of all links",
+		            r->stock_mean_congestion, best->mean_congestion);
+	}
+	if (has_seconds(r))
+		compare_row(table, "communication", r->stock_seconds,
+		            r->seconds);
+	return table;
+}
+
+static bool any_seconds(const struct cpl_record *r)
+{
+	for (int i = 0; i < r->n_candidates; i++)
+		if (r->candidate[i].seconds > 0)
+			return true;
+	return false;
+}
+
+struct cmd_table *explain_candidates(const struct cpl_record *r)
+{
+	bool timed = any_seconds(r);
+	struct cmd_table *table = cmd_table_new(timed ? "llrrrrrr" : "llrrrr");
+
+	cmd_table_row(table, "|policy|seed|busiest link (s)|mean (s)|hop-bytes|"
+	                     "time (s)|slowdown");
+	for (int i = 0; i < r->n_candidates; i++) {
+		const struct cpl_record_candidate *k = &r->candidate[i];
+		bool has = k->evaluated, times = k->seconds > 0;
+
+		cmd_table_row(
+		        table, "%s|%s|%" PRIu64 "|%s|%s|%s|%s|%s",
+		        is_taken(r, k) ? "*" : "", k->policy, k->seed,
+		        EXPLAIN_NUMBER(has ? k->max_congestion : -1),
+		        EXPLAIN_NUMBER(has ? k->mean_congestion : -1),
+		        EXPLAIN_NUMBER(has ? k->hop_bytes : -1),
+		        EXPLAIN_NUMBER(times ? k->seconds : -1),
+		        EXPLAIN_NUMBER(times && k->alone_seconds > 0
+		                               ? k->seconds / k->alone_seconds
+		                               : -1));
+	}
+	return table;
+}
+
+struct cmd_table *explain_ranks(const struct cpl_record *r)
+{
+	struct cmd_table *table = cmd_table_new("ll");
+
+	cmd_table_row(table, "ranks|host");
+	for (int i = 0, j; i < r->ranks; i = j) {
+		const char *host = r->host[r->rank_host[i]];
+
+		for (j = i + 1; j < r->ranks; j++)
+			if (r->rank_host[j] != r->rank_host[i])
+				break;
+		if (j == i + 1)
+			cmd_table_row(table, "%d|%s", i, host);
+		else
+			cmd_table_row(table, "%d-%d|%s", i, j - 1, host);
+	}
+	return table;
+}
+
+/* Without numbers nothing was compared: there is no mapper, or the user has an
+ * order of their own. */
+const char *explain_order(const struct cpl_record *r, char *buffer, size_t size)
+{
+	const char *mapper = EXPLAIN_CLEAN(r->mapping);
+
+	if (r->mapping_kept_default && r->map_max_before <= 0)
+		snprintf(buffer, size, "none: the ranks are in Slurm's order");
+	else if (r->mapping_kept_default)
+		snprintf(buffer, size,
+		         "%s: not better than the default order, which is kept",
+		         mapper);
+	else if (r->map_max_before >= 0 && r->map_max_after >= 0)
+		snprintf(buffer, size,
+		         "%s: busiest link %s s in default order, %s s mapped",
+		         mapper, EXPLAIN_NUMBER(r->map_max_before),
+		         EXPLAIN_NUMBER(r->map_max_after));
+	else
+		snprintf(buffer, size, "%s", mapper);
+	return buffer;
+}
+
+/* After a stock answer, by the reason's code. */
+static const struct {
+	enum cpl_reason reason;
+	const char *next;
+} advice[] = {
+        {CPL_REASON_OBSERVE,
+         "Mode=observe only tells: with Mode=on in commplace.conf such jobs "
+         "are placed"},
+        {CPL_REASON_MIN_NODES,
+         "jobs of fewer nodes than MinNodes are Slurm's; commplace.conf may "
+         "set it per partition"},
+        {CPL_REASON_OPTION,
+         "without that option commplace chooses the nodes"},
+        {CPL_REASON_NODES,
+         "nodes that the network file lacks are not ours to choose: "
+         "slurmctld's log lists them"},
+        {CPL_REASON_REQUIRED,
+         "-w asked for a node that is not free, or that the network file "
+         "lacks"},
+        {CPL_REASON_NO_PROFILE,
+         "give the job a profile, --comm-profile=NAME: `commplace signature "
+         "list`"},
+        {CPL_REASON_MISSING,
+         "`commplace signature list` shows the profiles that there are; "
+         "`commplace record` makes one"},
+        {CPL_REASON_RANKS,
+         "the profile is for another number of ranks: `commplace signature "
+         "show` tells, `commplace record` makes one for this number"},
+        {CPL_REASON_BROKEN,
+         "`commplace signature check` says what is wrong with the profile"},
+        {CPL_REASON_LATE,
+         "the profile was still being read; the next job with it finds it in "
+         "memory"},
+        {CPL_REASON_REFUSED,
+         "Slurm did not take the nodes chosen: what the job asks for (CPUs, "
+         "memory, GRES) is not on enough of them"},
+        {CPL_REASON_FAILED,
+         "slurmctld's log says more; `commplace status --counters` how often "
+         "this happens"},
+};
+
+int explain_next(const struct cpl_record *r,
+                 char line[EXPLAIN_NEXT][CPL_ERROR_MAX])
+{
+	double slowdown = explain_slowdown(r);
+	int n = 0;
+
+	for (size_t i = 0; i < sizeof(advice) / sizeof(advice[0]); i++)
+		if (r->outcome != CPL_OUTCOME_PLACED && r->reason_code &&
+		    !strcmp(r->reason_code, cpl_reason_name(advice[i].reason)))
+			snprintf(line[n++], CPL_ERROR_MAX, "%s",
+			         advice[i].next);
+	if (r->cut_short)
+		snprintf(line[n++], CPL_ERROR_MAX,
+		         "the search was cut short: a larger MaxDecisionTime "
+		         "may find a better answer");
+	if (slowdown >= 1.05)
+		snprintf(line[n++], CPL_ERROR_MAX,
+		         "others make it communicate %.2f times as long: "
+		         "`commplace status --links` shows who loads what",
+		         slowdown);
+	return n;
+}

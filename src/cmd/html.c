@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "html.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/printable.h"
+
+/*
+ * tests/golden/html.t compares the hashes with the texts: SHA-256, base64. In
+ * the dark figures keep their shades the other way round.
+ */
+#define STYLE_HASH "2M5YpH8/GORAbi//NJVtZkofitd1XB5SvtTiFZKr8bI="
+static const char style[] =
+        ":root{color-scheme:light dark;--bg:#fff;--fg:#1c2024;--dim:#5b6470;"
+        "--line:#d9dee4;--card:#f4f6f8;--mark:#0b63ce}\n"
+        "@media (prefers-color-scheme:dark){:root{--bg:#14171a;--fg:#e6e9ec;"
+        "--dim:#9aa4af;--line:#343b43;--card:#1d2226;--mark:#6cb0ff}\n"
+        "figure svg{filter:invert(1) hue-rotate(180deg)}}\n"
+        "*{box-sizing:border-box}\n"
+        "body{margin:0 auto;max-width:76rem;padding:1.2rem;background:var(--bg)"
+        ";color:var(--fg);font:15px/1.5 system-ui,-apple-system,'Segoe UI',"
+        "Roboto,'DejaVu Sans',sans-serif}\n"
+        "h1{font-size:1.6rem;line-height:1.25;margin:.2rem 0;"
+        "overflow-wrap:anywhere}\n"
+        "h2{font-size:1.15rem;margin:2.2rem 0 .5rem;border-bottom:1px solid "
+        "var(--line);padding-bottom:.25rem}\n"
+        "p{margin:.3rem 0 .8rem;color:var(--dim);max-width:60rem;"
+        "overflow-wrap:anywhere}\n"
+        "ul{margin:.3rem 0;padding-left:1.2rem}\n"
+        ".cards{display:grid;grid-template-columns:repeat(auto-fit,"
+        "minmax(10rem,1fr));gap:.7rem;margin:1rem 0;padding:0}\n"
+        ".cards div{background:var(--card);border:1px solid var(--line);"
+        "border-radius:.5rem;padding:.55rem .8rem}\n"
+        ".cards dt{color:var(--dim);font-size:.82rem}\n"
+        ".cards dd{margin:0;font-size:1.15rem;font-weight:600;"
+        "overflow-wrap:anywhere}\n"
+        ".scroll{overflow-x:auto;margin:.4rem 0}\n"
+        "table{border-collapse:collapse;font-variant-numeric:tabular-nums}\n"
+        "th,td{padding:.28rem .75rem;border-bottom:1px solid var(--line);"
+        "text-align:left;vertical-align:top}\n"
+        "th{cursor:pointer;white-space:nowrap;background:var(--card);"
+        "font-size:.85rem}\n"
+        "th:focus-visible{outline:2px solid var(--mark)}\n"
+        "th[aria-sort=ascending]::after{content:' \\2191'}\n"
+        "th[aria-sort=descending]::after{content:' \\2193'}\n"
+        ".r{text-align:right;white-space:nowrap}\n"
+        "td{white-space:nowrap}\n"
+        "td:last-child:not(.r){white-space:normal;overflow-wrap:anywhere;"
+        "min-width:14rem}\n"
+        "tr.taken td{font-weight:600;background:var(--card)}\n"
+        "figure{margin:.6rem 0;overflow-x:auto}\n"
+        "figure svg{max-width:100%;height:auto;border-radius:.4rem}\n"
+        "figure.wide svg{min-width:44rem}\n"
+        "pre{background:var(--card);border:1px solid var(--line);"
+        "border-radius:.5rem;padding:.7rem;white-space:pre-wrap;"
+        "overflow-wrap:anywhere;font-size:.88rem}\n"
+        "summary{cursor:pointer;color:var(--mark);margin:.4rem 0}\n"
+        "footer{margin-top:2.5rem;color:var(--dim);font-size:.82rem}\n"
+        "@media (max-width:40rem){body{padding:.7rem;font-size:14px}\n"
+        "th,td{padding:.25rem .45rem}}\n"
+        "@media print{:root{--bg:#fff;--fg:#000;--dim:#444;--line:#bbb;"
+        "--card:#fff}\n"
+        "body{max-width:none;padding:0;font-size:10pt}\n"
+        "figure svg{filter:none}\n"
+        "figure,table,.cards div{break-inside:avoid}\n"
+        "th{cursor:auto}}\n";
+
+/* A cell's worth is its leading number, times its unit; else its text. */
+#define SCRIPT_HASH "tZqYGVuJuyEnftCCiNoTkN/MQF6xO0zgCX2rTIDufB8="
+static const char script[] =
+        "'use strict';\n"
+        "const unit={kB:1e3,MB:1e6,GB:1e9,TB:1e12,PB:1e15,EB:1e18};\n"
+        "function worth(cell){\n"
+        "const t=cell.textContent.replace(/^[<>]=? /,'');\n"
+        "const m=/^[-+]?[0-9.]+(e[-+]?[0-9]+)?/.exec(t);\n"
+        "if(!m)return t;\n"
+        "return parseFloat(m[0])*(unit[t.slice(m[0].length).trim()"
+        ".slice(0,2)]||1);}\n"
+        "function less(a,b){\n"
+        "if(typeof a===typeof b)return a<b?-1:a>b?1:0;\n"
+        "return typeof a==='number'?-1:1;}\n"
+        "function sort(head){\n"
+        "const table=head.closest('table'),body=table.tBodies[0];\n"
+        "const down=head.getAttribute('aria-sort')==='ascending';\n"
+        "const i=head.cellIndex,rows=[...body.rows];\n"
+        "for(const h of table.tHead.rows[0].cells)"
+        "h.removeAttribute('aria-sort');\n"
+        "head.setAttribute('aria-sort',down?'descending':'ascending');\n"
+        "rows.sort((a,b)=>(down?-1:1)*less(worth(a.cells[i]),"
+        "worth(b.cells[i])));\n"
+        "body.append(...rows);}\n"
+        "for(const head of document.querySelectorAll('th')){\n"
+        "head.tabIndex=0;\n"
+        "head.addEventListener('click',()=>sort(head));\n"
+        "head.addEventListener('keydown',e=>{"
+        "if(e.key==='Enter')sort(head);});}\n";
+
+/* Plain text: no character has a meaning to the page. */
+static void escape(FILE *out, const char *text)
+{
+	for (; *text; text++) {
+		switch (*text) {
+		case '<':
+			fputs("&lt;", out);
+			break;
+		case '>':
+			fputs("&gt;", out);
+			break;
+		case '&':
+			fputs("&amp;", out);
+			break;
+		case '"':
+			fputs("&quot;", out);
+			break;
+		case '\'':
+			fputs("&#39;", out);
+			break;
+		default:
+			putc(*text, out);
+		}
+	}
+}
+
+static void put_text(FILE *out, const char *text)
+{
+	char *copy = strdup(text);
+
+	/* Nothing rather than what was not looked at. */
+	if (copy)
+		escape(out, cpl_printable(copy));
+	free(copy);
+}
+
+static void put_element(FILE *out, const char *name, const char *text)
+{
+	fprintf(out, "<%s>", name);
+	put_text(out, text);
+	fprintf(out, "</%s>\n", name);
+}
+
+void html_begin(FILE *out, const char *title, const char *subtitle)
+{
+	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
+	      "<meta charset=\"utf-8\">\n"
+	      "<meta http-equiv=\"Content-Security-Policy\" content=\""
+	      "default-src 'none'; style-src 'sha256-" STYLE_HASH "'; "
+	      "script-src 'sha256-" SCRIPT_HASH "'; base-uri 'none'; "
+	      "form-action 'none'\">\n"
+	      "<meta name=\"referrer\" content=\"no-referrer\">\n"
+	      "<meta name=\"viewport\" content=\"width=device-width, "
+	      "initial-scale=1\">\n",
+	      out);
+	put_element(out, "title", title);
+	fprintf(out, "<style>%s</style>\n</head>\n<body>\n", style);
+	put_element(out, "h1", title);
+	put_element(out, "p", subtitle);
+}
+
+void html_end(FILE *out)
+{
+	fprintf(out,
+	        "<footer>commplace. Loads and times are the model's; nothing "
+	        "is measured. A click on the head of a column sorts by "
+	        "it.</footer>\n<script>%s</script>\n</body>\n</html>\n",
+	        script);
+}
+
+void html_section(FILE *out, const char *heading, const char *text)
+{
+	put_element(out, "h2", heading);
+	if (text)
+		put_element(out, "p", text);
+}
+
+void html_cards(FILE *out)
+{
+	fputs("<dl class=\"cards\">\n", out);
+}
+
+void html_card(FILE *out, const char *name, const char *format, ...)
+{
+	char text[CPL_ERROR_MAX];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	fputs("<div>", out);
+	put_element(out, "dt", name);
+	put_element(out, "dd", text);
+	fputs("</div>\n", out);
+}
+
+void html_cards_end(FILE *out)
+{
+	fputs("</dl>\n", out);
+}
+
+static void put_row(FILE *out, const struct cmd_cells *t, int row)
+{
+	const char *name = row ? "td" : "th";
+
+	/* Tables mark what was taken by "*" in their first column. */
+	fputs(row && !strcmp(t->cell[row * t->columns], "*")
+	              ? "<tr class=\"taken\">"
+	              : "<tr>",
+	      out);
+	for (int i = 0; i < t->columns; i++) {
+		fprintf(out, "<%s%s>", name,
+		        t->align[i] == 'r' ? " class=\"r\"" : "");
+		escape(out, t->cell[row * t->columns + i]);
+		fprintf(out, "</%s>", name);
+	}
+	fputs("</tr>\n", out);
+}
+
+int html_table(FILE *out, struct cmd_table *table, struct cpl_error *err)
+{
+	struct cmd_cells t;
+
+	if (!cmd_table_cells(table, &t)) {
+		cmd_table_free(table);
+		return cpl_fail_memory(err);
+	}
+	fputs("<div class=\"scroll\"><table>\n<thead>", out);
+	for (int row = 0; row < t.rows; row++) {
+		put_row(out, &t, row);
+		if (!row)
+			fputs("</thead>\n<tbody>\n", out);
+	}
+	fputs("</tbody></table></div>\n", out);
+	cmd_table_free(table);
+	return 0;
+}
+
+int html_folded(FILE *out, const char *text, struct cmd_table *table,
+                struct cpl_error *err)
+{
+	int rc;
+
+	fputs("<details>", out);
+	put_element(out, "summary", text);
+	rc = html_table(out, table, err);
+	fputs("</details>\n", out);
+	return rc;
+}
+
+void html_list(FILE *out, int n, const char *const *line)
+{
+	fputs("<ul>\n", out);
+	for (int i = 0; i < n; i++)
+		put_element(out, "li", line[i]);
+	fputs("</ul>\n", out);
+}
+
+void html_command(FILE *out, const char *text)
+{
+	put_element(out, "pre", text);
+}
+
+void html_figure(FILE *out, bool wide)
+{
+	fputs(wide ? "<figure class=\"wide\">\n" : "<figure>\n", out);
+}
+
+void html_figure_end(FILE *out)
+{
+	fputs("</figure>\n", out);
+}

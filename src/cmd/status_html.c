@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The state of the machine as a page. */
+#include "status.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "html.h"
+#include "plot/plot.h"
+
+#define COLOURS 7 /* jobs with a colour of their own */
+
+/* Jobs by the colours that they have in the figure of links. */
+struct coloured {
+	int n;
+	int job[COLOURS];
+};
+
+/* The job's colour; the first ones seen get one. */
+static int colour_of(struct coloured *c, int job)
+{
+	for (int i = 0; i < c->n; i++)
+		if (c->job[i] == job)
+			return i;
+	if (c->n == COLOURS)
+		return PLOT_GREY;
+	c->job[c->n] = job;
+	return c->n++;
+}
+
+static void draw_links(const struct status *s, FILE *out)
+{
+	struct plot_bar bar[STATUS_LINKS] = {{.n_parts = 0}};
+	struct plot_legend legend[COLOURS + 1];
+	struct coloured coloured = {0};
+	struct plot_bars plot = {
+	        .title = "Busiest links, and the jobs that load them",
+	        .unit = " %",
+	        .n = s->n_links,
+	        .bar = bar,
+	        .line = s->link[0].utilisation > 1 ? 100 : -1,
+	        .line_text = "all that the link can give",
+	        .legend = legend,
+	};
+	bool others = false;
+
+	for (int i = 0; i < s->n_links; i++) {
+		const struct status_link *l = &s->link[i];
+		double full = 100 * l->utilisation, rest = full;
+		int k = 0;
+
+		status_link_name(s->net, l->link, bar[i].label,
+		                 sizeof(bar[i].label));
+		snprintf(bar[i].note, sizeof(bar[i].note), "%.3g %%, %d job%s",
+		         full, l->n_jobs, l->n_jobs > 1 ? "s" : "");
+		for (; k < l->n_shares; k++) {
+			bar[i].part[k] = full * l->share[k].share;
+			bar[i].colour[k] =
+			        colour_of(&coloured, l->share[k].job);
+			others |= bar[i].colour[k] == PLOT_GREY;
+			rest -= bar[i].part[k];
+		}
+		/* What rounding leaves is no job. */
+		if (l->n_jobs > k && rest > 0) {
+			bar[i].part[k] = rest;
+			bar[i].colour[k++] = PLOT_GREY;
+			others = true;
+		}
+		bar[i].n_parts = k;
+	}
+	for (int i = 0; i < coloured.n; i++) {
+		struct plot_legend *l = &legend[plot.n_legend++];
+
+		snprintf(l->text, sizeof(l->text), "job %" PRId64,
+		         s->state.job[coloured.job[i]].id);
+		l->colour = i;
+	}
+	if (others)
+		legend[plot.n_legend++] =
+		        (struct plot_legend){"others", PLOT_GREY};
+	html_figure(out, false);
+	plot_write_bars(&plot, out);
+	html_figure_end(out);
+}
+
+/* Median, 90 %, 99 % and the busiest of each class, one on the other. */
+static void draw_classes(const struct status *s, FILE *out)
+{
+	static const struct plot_legend legend[] = {{"half of the links", 4},
+	                                            {"90 %", 0},
+	                                            {"99 %", 1},
+	                                            {"all", 5}};
+	static const int quantile[] = {2, 4, 5, 6};
+	struct plot_bar bar[CPL_NETWORK_MAX_CLASSES] = {{.n_parts = 0}};
+	struct plot_bars plot = {.title = "Utilisation of the links by class",
+	                         .unit = " %",
+	                         .bar = bar,
+	                         .line = -1,
+	                         .n_legend = 4,
+	                         .legend = legend};
+
+	for (int i = 0; i < s->net->n_classes; i++) {
+		const double *u = s->class[i].utilisation;
+		struct plot_bar *b = &bar[plot.n];
+
+		if (!s->class[i].bytes.count)
+			continue;
+		snprintf(b->label, sizeof(b->label), "%s",
+		         s->net->link_class[i].name);
+		snprintf(b->note, sizeof(b->note), "busiest %.3g %%",
+		         100 * u[STATUS_QUANTILES - 1]);
+		b->n_parts = 4;
+		for (int k = 0; k < 4; k++) {
+			double from = k ? u[quantile[k - 1]] : 0;
+
+			b->part[k] = 100 * (u[quantile[k]] - from);
+			b->colour[k] = legend[k].colour;
+		}
+		plot.n++;
+	}
+	html_figure(out, false);
+	plot_write_bars(&plot, out);
+	html_figure_end(out);
+}
+
+static int draw_map(const struct status *s, FILE *out, struct cpl_error *err)
+{
+	char title[160], subtitle[320];
+	int rc;
+
+	if (!plot_has_map(s->net))
+		return 0;
+	snprintf(title, sizeof(title), "Link loads on %.100s", s->net->name);
+	snprintf(subtitle, sizeof(subtitle), "%d running jobs, routing %s",
+	         s->n_slowed, s->routing->name);
+	html_figure(out, true);
+	rc = plot_write_map(s->net, s->rate.link, true, title, subtitle, out,
+	                    err);
+	html_figure_end(out);
+	return rc;
+}
+
+static void draw_times(const struct cpl_histogram *h, const char *title,
+                       FILE *out)
+{
+	struct plot_bar bar[CPL_TIME_BUCKETS] = {{.n_parts = 0}};
+	struct plot_bars plot = {
+	        .title = title, .unit = "", .bar = bar, .line = -1};
+	int last = CPL_TIME_BUCKETS - 1;
+
+	while (last > 0 && !h->bucket[last])
+		last--;
+	for (int i = 0; i <= last; i++) {
+		struct plot_bar *b = &bar[plot.n++];
+		bool above = i == CPL_TIME_BOUNDS;
+
+		snprintf(b->label, sizeof(b->label), "%s %g ms",
+		         above ? ">" : "\u2264",
+		         1e3 * cpl_counters_bound(above ? i - 1 : i));
+		snprintf(b->note, sizeof(b->note), "%" PRIu64, h->bucket[i]);
+		b->n_parts = 1;
+		b->part[0] = (double)h->bucket[i];
+	}
+	html_figure(out, false);
+	plot_write_bars(&plot, out);
+	html_figure_end(out);
+}
+
+/* All hooks together. */
+static struct cpl_histogram held(const struct cpl_counters *c)
+{
+	struct cpl_histogram all = {.sum = 0};
+
+	for (int i = CPL_TIME_DECISION + 1; i < CPL_TIMERS; i++)
+		for (int k = 0; k < CPL_TIME_BUCKETS; k++)
+			all.bucket[k] += c->time[i].bucket[k];
+	return all;
+}
+
+static uint64_t answers(const struct cpl_counters *c)
+{
+	return c->count[CPL_COUNT_PLACED] + c->count[CPL_COUNT_OBSERVED] +
+	       c->count[CPL_COUNT_STOCK];
+}
+
+static void write_cards(const struct status *s, FILE *out)
+{
+	html_cards(out);
+	html_card(out, "mode", "%s",
+	          s->config ? cpl_mode_name(s->config->mode) : "unknown");
+	html_card(out, "running jobs with a record", "%d", s->state.n_jobs);
+	if (s->net) {
+		html_card(out, "network", "%s, %d nodes", s->net->name,
+		          s->net->n_nodes);
+		html_card(out, "busiest link", "%.3g %%",
+		          s->n_links ? 100 * s->link[0].utilisation : 0.0);
+	}
+	if (s->n_slowed) {
+		html_card(out, "slowdown, median job", "%.2f", s->slowdown[2]);
+		html_card(out, "slowdown, worst job", "%.2f",
+		          s->slowdown[STATUS_QUANTILES - 1]);
+	}
+	if (s->has_counters && answers(&s->counters))
+		html_card(out, "answers that placed a job", "%.3g %%",
+		          100 * (double)s->counters.count[CPL_COUNT_PLACED] /
+		                  (double)answers(&s->counters));
+	html_cards_end(out);
+}
+
+static void write_next(const struct status *s, FILE *out)
+{
+	char line[STATUS_NEXT][CPL_ERROR_MAX];
+	const char *text[STATUS_NEXT];
+	int n = status_next(s, line);
+
+	for (int i = 0; i < n; i++)
+		text[i] = line[i];
+	if (!n)
+		return;
+	html_section(out, "What to do next", NULL);
+	html_list(out, n, text);
+}
+
+static int write_jobs(const struct status *s, FILE *out, struct cpl_error *err)
+{
+	html_section(out, "Running jobs",
+	             s->timed ? "Slowdown: predicted communication time under "
+	                        "the others' traffic over that without it."
+	                      : "Slowdown: predicted communication time under "
+	                        "the others' traffic over that without it. Some "
+	                        "signatures state no times: their jobs count as "
+	                        "sending all the time.");
+	if (html_table(out, status_jobs(s), err))
+		return -1;
+	for (int i = 0; s->job && i < s->state.n_jobs; i++) {
+		char text[2 * CPL_ERROR_MAX];
+		const char *line = text;
+
+		if (!s->job[i].left_out)
+			continue;
+		snprintf(text, sizeof(text),
+		         "job %" PRId64 " is not in the load: %s",
+		         s->state.job[i].id, s->job[i].left_out);
+		html_list(out, 1, &line);
+	}
+	return 0;
+}
+
+static int write_links(const struct status *s, FILE *out, struct cpl_error *err)
+{
+	html_section(out, "Links",
+	             "Rates are the signatures' bytes over their run times; "
+	             "utilisation is a link's rate over its bandwidth.");
+	draw_classes(s, out);
+	if (html_table(out, status_use(s), err) ||
+	    html_folded(out, "bytes by class", status_classes(s), err))
+		return -1;
+	if (!status_has_load(s))
+		return 0;
+	draw_links(s, out);
+	if (html_table(out, status_links(s, STATUS_LINKS), err))
+		return -1;
+	return draw_map(s, out, err);
+}
+
+static int write_counters(const struct status *s, FILE *out,
+                          struct cpl_error *err)
+{
+	struct cpl_histogram all = held(&s->counters);
+	time_t since = (time_t)s->counters.since;
+	char text[96] = "";
+	struct tm tm;
+
+	if (gmtime_r(&since, &tm))
+		strftime(text, sizeof(text),
+		         "Counted since %Y-%m-%d %H:%M:%S UTC.", &tm);
+	html_section(out, "What the scheduler asked", text);
+	draw_times(&s->counters.time[CPL_TIME_DECISION], "Time of decisions",
+	           out);
+	draw_times(&all, "slurmctld's locks held longer by commplace", out);
+	return html_table(out, status_times(&s->counters), err) ||
+	                       html_folded(out, "all counters",
+	                                   status_counts(&s->counters), err)
+	               ? -1
+	               : 0;
+}
+
+int status_write_html(const struct status *s, FILE *out, struct cpl_error *err)
+{
+	char when[64] = "-", subtitle[CPL_ERROR_MAX];
+	time_t now = (time_t)s->now;
+	struct tm tm;
+
+	if (gmtime_r(&now, &tm))
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC", &tm);
+	snprintf(subtitle, sizeof(subtitle), "%s, records in %.300s", when,
+	         s->state_dir);
+	html_begin(out, "commplace: the machine now", subtitle);
+	write_cards(s, out);
+	write_next(s, out);
+	if (write_jobs(s, out, err) || (s->net && write_links(s, out, err)) ||
+	    (s->has_counters && write_counters(s, out, err)))
+		return -1;
+	html_end(out);
+	return 0;
+}

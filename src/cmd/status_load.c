@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reading what `commplace status` shows. */
+#include "status.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "site/record.h"
+
+const double status_quantile[STATUS_QUANTILES] = {0,   0.25, 0.5, 0.75,
+                                                  0.9, 0.99, 1};
+
+/* Many jobs run the same application. */
+struct status_signature {
+	const char *name; /* of the job that came first */
+	struct cpl_signature *sig;
+};
+
+static const struct cpl_signature *find_signature(struct status *s,
+                                                  const char *name,
+                                                  struct cpl_error *err)
+{
+	const char *dir = s->config ? s->config->profile_dir : ".";
+	struct status_signature *next = &s->signature[s->n_signatures];
+
+	for (int i = 0; i < s->n_signatures; i++)
+		if (!strcmp(s->signature[i].name, name))
+			return s->signature[i].sig;
+	next->name = name;
+	next->sig = strchr(name, '/') ? cpl_signature_load(name, err)
+	                              : cpl_profile_load(dir, name, err);
+	if (next->sig)
+		s->n_signatures++;
+	return next->sig;
+}
+
+static int place(struct status *s, const struct cpl_running_job *job,
+                 struct cpl_times *times, struct cpl_times_space *space,
+                 struct cpl_error *err)
+{
+	int *node = malloc((size_t)job->n_hosts * sizeof(*node));
+	int rc = -1;
+
+	if (!node)
+		return cpl_fail_memory(err);
+	for (int i = 0; i < job->n_hosts; i++)
+		node[i] = cpl_network_node(s->net, job->host[i]);
+	if (!cpl_times_order(times, job->ranks ? job->rank_host : NULL,
+	                     job->ranks_per_node, job->n_hosts, err))
+		rc = cpl_times_place(times, space, node, err);
+	free(node);
+	return rc;
+}
+
+/* The job's rates into the sum. -1 with err: it is left out. */
+static int add_job(struct status *s, int i, struct cpl_times_space *space,
+                   struct cpl_error *err)
+{
+	const struct cpl_running_job *job = &s->state.job[i];
+	const struct cpl_signature *sig =
+	        find_signature(s, job->signature, err);
+	struct cpl_times *times =
+	        sig ? cpl_times_open(sig->phase, sig->n_phases, sig->ranks, err)
+	            : NULL;
+
+	if (!times)
+		return -1;
+	if (place(s, job, times, space, err)) {
+		cpl_times_close(times);
+		return -1;
+	}
+	s->timed = s->timed && cpl_times_run(times)->seconds > 0;
+	cpl_times_add(times, 1, &s->rate);
+	s->job[i].times = times;
+	return 0;
+}
+
+/* What each job puts on the links, then what the others do to it. -1: memory. */
+static int rate_jobs(struct status *s, struct cpl_error *err)
+{
+	struct cpl_times_space *space =
+	        cpl_times_space_new(s->net, s->routing, err);
+
+	if (!space)
+		return -1;
+	for (int i = 0; i < s->state.n_jobs; i++) {
+		struct status_job *job = &s->job[i];
+		struct cpl_error why = {""};
+
+		if (job->left_out || !s->state.job[i].signature)
+			continue;
+		if (!add_job(s, i, space, &why))
+			continue;
+		job->left_out = strdup(why.text);
+		if (!job->left_out || cpl_error_is_memory(&why)) {
+			cpl_times_space_free(space);
+			return cpl_fail_memory(err);
+		}
+	}
+	cpl_times_space_free(space);
+	for (int i = 0; i < s->state.n_jobs; i++) {
+		struct status_job *job = &s->job[i];
+
+		job->slowdown = job->left_out ? 0 : 1;
+		if (!job->times)
+			continue;
+		cpl_times_judge(job->times, &s->rate, true, &job->result);
+		if (job->result.alone > 0)
+			job->slowdown = job->result.seconds / job->result.alone;
+	}
+	return 0;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Quantiles of n values, which are sorted; zeros without any. */
+static void take_quantiles(double *value, int64_t n, double *out)
+{
+	qsort(value, (size_t)n, sizeof(*value), by_value);
+	for (int q = 0; q < STATUS_QUANTILES; q++) {
+		double at = status_quantile[q] * (double)(n - 1);
+		int64_t i = (int64_t)at;
+
+		out[q] = 0;
+		if (n > 0)
+			out[q] = i + 1 < n ? value[i] + (at - (double)i) *
+			                                (value[i + 1] - value[i])
+			                   : value[n - 1];
+	}
+}
+
+static double utilisation(const struct status *s, int64_t link)
+{
+	/* Sums of differences may end a little below 0. */
+	double u = s->rate.link[link] / cpl_network_link_bandwidth(s->net, link);
+
+	return u > 0 ? u : 0;
+}
+
+static int measure_classes(struct status *s, struct cpl_error *err)
+{
+	const struct cpl_network *net = s->net;
+	double *value = malloc(((size_t)net->n_links + 1) * sizeof(*value));
+	int rc = -1;
+
+	if (!value)
+		return cpl_fail_memory(err);
+	for (int i = 0; i < net->n_classes; i++) {
+		int64_t n = 0;
+
+		for (int64_t link = 0; link < net->n_links; link++)
+			if (net->link_class_of[link] == i)
+				value[n++] = utilisation(s, link);
+		take_quantiles(value, n, s->class[i].utilisation);
+		if (cpl_load_stats(net, &s->load, i, &s->class[i].bytes, err))
+			goto out;
+	}
+	rc = 0;
+out:
+	free(value);
+	return rc;
+}
+
+static int measure_slowdown(struct status *s, struct cpl_error *err)
+{
+	double *value = malloc(((size_t)s->state.n_jobs + 1) * sizeof(*value));
+
+	if (!value)
+		return cpl_fail_memory(err);
+	for (int i = 0; i < s->state.n_jobs; i++)
+		if (s->job[i].times)
+			value[s->n_slowed++] = s->job[i].slowdown;
+	take_quantiles(value, s->n_slowed, s->slowdown);
+	free(value);
+	return 0;
+}
+
+/* The largest by insertion; ties keep the lowest link id first. */
+static void find_busiest(struct status *s)
+{
+	for (int64_t link = 0; link < s->net->n_links; link++) {
+		double u = utilisation(s, link);
+		int at = s->n_links;
+
+		if (u <= 0)
+			continue;
+		while (at > 0 && s->link[at - 1].utilisation < u)
+			at--;
+		if (at == STATUS_LINKS)
+			continue;
+		if (s->n_links < STATUS_LINKS)
+			s->n_links++;
+		memmove(s->link + at + 1, s->link + at,
+		        (size_t)(s->n_links - at - 1) * sizeof(*s->link));
+		s->link[at] =
+		        (struct status_link){.link = link,
+		                             .rate = s->rate.link[link],
+		                             .utilisation = u};
+	}
+}
+
+/* The largest by insertion; ties keep the job that came first. */
+static void add_share(struct status_link *link, int job, double rate)
+{
+	double share = rate / link->rate;
+	int at = link->n_shares;
+
+	link->n_jobs++;
+	while (at > 0 && link->share[at - 1].share < share)
+		at--;
+	if (at == STATUS_SHARES)
+		return;
+	if (link->n_shares < STATUS_SHARES)
+		link->n_shares++;
+	memmove(link->share + at + 1, link->share + at,
+	        (size_t)(link->n_shares - at - 1) * sizeof(*link->share));
+	link->share[at] = (struct status_share){job, share};
+}
+
+static void find_loaders(struct status *s)
+{
+	for (int i = 0; i < s->state.n_jobs; i++) {
+		const struct cpl_times_rate *rate;
+		int64_t n;
+
+		if (!s->job[i].times)
+			continue;
+		rate = cpl_times_rates(s->job[i].times, &n);
+		for (int64_t k = 0; k < n; k++)
+			for (int l = 0; l < s->n_links; l++)
+				if (s->link[l].link == rate[k].link)
+					add_share(&s->link[l], i, rate[k].rate);
+	}
+}
+
+static int measure(struct status *s, const char *network, struct cpl_error *err)
+{
+	const char *dir = s->config ? s->config->profile_dir : ".";
+	size_t n = (size_t)s->state.n_jobs + 1;
+	char **left_out = calloc(n, sizeof(*left_out));
+	int rc = -1;
+
+	s->job = calloc(n, sizeof(*s->job));
+	s->signature = calloc(n, sizeof(*s->signature));
+	if (!left_out || !s->job || !s->signature) {
+		cpl_fail_memory(err);
+		goto out;
+	}
+	s->net = cpl_network_load(network, err);
+	if (!s->net)
+		goto out;
+	s->routing = cpl_routing_find_quick(
+	        s->net, s->config ? s->config->routing : NULL, err);
+	if (!s->routing || cpl_load_init(&s->load, s->net, err) ||
+	    cpl_load_init(&s->rate, s->net, err))
+		goto out;
+	rc = cpl_state_apply_each(&s->state, s->net, s->routing, dir, &s->load,
+	                          left_out, err);
+	for (int i = 0; i < s->state.n_jobs; i++)
+		s->job[i].left_out = left_out[i];
+	if (rc || rate_jobs(s, err) || measure_classes(s, err) ||
+	    measure_slowdown(s, err)) {
+		rc = -1;
+		goto out;
+	}
+	cpl_traffic_metrics(s->net, &s->load, NULL, &s->metrics);
+	find_busiest(s);
+	find_loaders(s);
+out:
+	free(left_out);
+	return rc;
+}
+
+static int read_counters(struct status *s, struct cpl_error *err)
+{
+	char *path = cpl_counters_path(s->state_dir, err);
+
+	if (!path)
+		return -1;
+	s->has_counters =
+	        !cpl_counters_load(path, &s->counters, &s->counters_error);
+	free(path);
+	return 0;
+}
+
+int status_open(struct status *s, const char *network, struct cpl_error *err)
+{
+	s->timed = true;
+	if (cpl_record_state(s->state_dir, &s->state, &s->skipped, err) ||
+	    read_counters(s, err))
+		return -1;
+	return network ? measure(s, network, err) : 0;
+}
+
+void status_close(struct status *s)
+{
+	for (int i = 0; s->job && i < s->state.n_jobs; i++) {
+		cpl_times_close(s->job[i].times);
+		free(s->job[i].left_out);
+	}
+	for (int i = 0; i < s->n_signatures; i++)
+		cpl_signature_free(s->signature[i].sig);
+	free(s->job);
+	free(s->signature);
+	cpl_load_free(&s->load);
+	cpl_load_free(&s->rate);
+	cpl_network_free(s->net);
+	cpl_state_free(&s->state);
+}
