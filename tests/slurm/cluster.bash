@@ -286,9 +286,11 @@ cluster_nodes_up() {
 # cluster_start_ctld [-c]: returns when it answers
 cluster_start_ctld() {
 	if [ -n "$CLUSTER_CTLD_WRAP" ]; then
-		# 24.11 goes by the name that it is called by.
+		# 24.11 goes by the name that it is called by, and starts its
+		# slurmscriptd by it, or else by /proc/self/exe, of which
+		# valgrind 3.24 makes ".../slurmctld-wlmemcheck-amd64-linux".
 		# shellcheck disable=SC2086
-		$CLUSTER_CTLD_WRAP slurmctld -D "$@" -f "$SLURM_CONF" \
+		$CLUSTER_CTLD_WRAP "$(command -v slurmctld)" -D "$@" -f "$SLURM_CONF" \
 			>"$CLUSTER/log/slurmctld.out" 2>&1 </dev/null 3>&- 4>&- &
 	else
 		slurmctld-wlm "$@" -f "$SLURM_CONF" \
