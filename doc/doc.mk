@@ -13,3 +13,4 @@ dist_man_MANS += doc/man1/commplace-record.1
 dist_man_MANS += doc/man5/commplace-signature.5 doc/man5/commplace.conf.5 doc/man5/commplace-state.5 doc/man1/commplace-signature.1 doc/man1/commplace-config.1
 dist_man_MANS += doc/man8/select_cons_tres_commplace.8
 dist_man_MANS += doc/man1/commplace-compare.1
+dist_man_MANS += doc/man1/commplace-campaign.1 doc/man5/commplace-jobs.5

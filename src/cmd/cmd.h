@@ -31,7 +31,7 @@ struct cmd {
 	int (*run)(const struct cmd *self, int argc, char **argv);
 };
 
-extern const struct cmd cmd_network, cmd_signature, cmd_traffic, cmd_compare,
+extern const struct cmd cmd_campaign, cmd_network, cmd_signature, cmd_traffic, cmd_compare,
 	cmd_place, cmd_map, cmd_bind, cmd_config, cmd_record, cmd_explain,
 	cmd_replay, cmd_status;
 

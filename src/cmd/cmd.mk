@@ -12,6 +12,7 @@ commplace_SOURCES += src/cmd/html.c src/cmd/html.h src/cmd/plot/bars.c
 commplace_SOURCES += src/cmd/inputs.c src/cmd/job_inputs.c src/cmd/job_inputs.h src/cmd/job_traffic.c src/cmd/job_traffic.h src/cmd/communication.c src/cmd/communication.h src/cmd/site_files.c src/cmd/site_files.h
 commplace_SOURCES += $(plot_sources)
 commplace_SOURCES += src/cmd/bind.c src/cmd/bind.h src/cmd/bind_report.c src/cmd/plot/binding.c
+commplace_SOURCES += src/cmd/campaign.c src/cmd/campaign.h src/cmd/campaign_report.c
 commplace_SOURCES += src/cmd/compare.c src/cmd/compare.h src/cmd/compare_report.c src/cmd/compare_run.c
 commplace_SOURCES += src/cmd/config.c src/cmd/config.h src/cmd/slurm_conf.c src/cmd/slurm_conf.h src/cmd/config_report.c src/cmd/config_for.c
 commplace_SOURCES += src/cmd/explain.c src/cmd/explain.h src/cmd/explain_tables.c src/cmd/explain_text.c src/cmd/explain_html.c
@@ -25,7 +26,7 @@ commplace_SOURCES += src/cmd/status.c src/cmd/status.h src/cmd/status_load.c src
 commplace_SOURCES += src/cmd/traffic.c src/cmd/traffic.h src/cmd/traffic_report.c
 
 # What --help prints.
-help_texts = src/cmd/help/bind.txt src/cmd/help/compare.txt \
+help_texts = src/cmd/help/bind.txt src/cmd/help/campaign.txt src/cmd/help/compare.txt \
 	src/cmd/help/config.txt src/cmd/help/explain.txt \
 	src/cmd/help/map.txt src/cmd/help/network.txt \
 	src/cmd/help/place.txt src/cmd/help/record.txt \

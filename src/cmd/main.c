@@ -9,6 +9,7 @@
 
 static const struct cmd *const table[] = {
 	&cmd_bind,
+	&cmd_campaign,
 	&cmd_compare,
 	&cmd_config,
 	&cmd_explain,

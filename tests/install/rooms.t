@@ -16,9 +16,10 @@ declare -A on=(
 	[placement]=traffic
 	[mapping]=traffic
 	[binding]=graph
+	[campaign]='placement mapping'
 	[site]='placement mapping binding'
 	[lib]='placement mapping binding'
-	[cmd]=site
+	[cmd]='site campaign'
 	[plugins]=site
 	[record]=
 )

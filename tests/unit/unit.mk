@@ -55,6 +55,11 @@ tests_unit_test_resolve_SOURCES = tests/unit/test_resolve.c
 tests_unit_test_resolve_CFLAGS = $(unit_cflags)
 tests_unit_test_resolve_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_campaign
+tests_unit_test_campaign_SOURCES = tests/unit/test_campaign.c
+tests_unit_test_campaign_CFLAGS = $(unit_cflags)
+tests_unit_test_campaign_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/test_state
 tests_unit_test_state_SOURCES = tests/unit/test_state.c
 tests_unit_test_state_CFLAGS = $(unit_cflags)

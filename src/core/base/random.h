@@ -31,6 +31,8 @@ enum cpl_random_stream {
 	CPL_STREAM_BIND_NOISE = 13,
 	/* Of a pattern's seed; umesh and spread: the rank. */
 	CPL_STREAM_PERMUTATION = 0,
+	/* Of a campaign's seed: the job. */
+	CPL_STREAM_CAMPAIGN_MIX = 0x6d6978, /* "mix" */
 	/* Pivots of quartiles: of the number of values. */
 	CPL_STREAM_PIVOTS = 0,           /* + 0, 1, 2 */
 };

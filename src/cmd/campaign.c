@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "campaign.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "algorithms.h"
+#include "base/parallel.h"
+#include "options.h"
+#include "site_files.h"
+
+struct options {
+	const char *network, *log, *jobs, *policies, *profile_dir, *routing;
+	const char *objective, *mapping, *plot, *events;
+	int model, study, reference, stock, queue;
+	int64_t procs, seed, threads, max_jobs;
+	bool json, timing;
+};
+
+static const char *const models[] = {"time", "study", NULL};
+static const char *const reference_names[] = {"alone", "first", NULL};
+static const char *const stocks[] = {"flat", "tree", NULL};
+static const char *const queues[] = {"easy", "fifo", NULL};
+
+static int parse(const struct cmd *self, int argc, char **argv,
+                 struct options *o)
+{
+	const struct cmd_option table[] = {
+	        {"network", .text = &o->network, .needed = true},
+	        {"log", .text = &o->log, .needed = true},
+	        {"jobs", .text = &o->jobs, .needed = true},
+	        {"policies", .text = &o->policies, .needed = true},
+	        {"profile-dir", .text = &o->profile_dir},
+	        {"routing", .text = &o->routing},
+	        {"objective", .text = &o->objective},
+	        {"mapping", .text = &o->mapping},
+	        {"model", .choice = &o->model, .choices = models},
+	        {"pattern", .choice = &o->study,
+	         .choices = cpl_study_pattern_name},
+	        {"reference", .choice = &o->reference,
+	         .choices = reference_names},
+	        {"stock", .choice = &o->stock, .choices = stocks},
+	        {"queue", .choice = &o->queue, .choices = queues},
+	        {"procs-per-node", .integer = &o->procs, .low = 1,
+	         .high = 65536},
+	        {"max-jobs", .integer = &o->max_jobs, .low = 1,
+	         .high = INT32_MAX},
+	        {"seed", .integer = &o->seed, .low = 0, .high = INT64_MAX},
+	        {"threads", .integer = &o->threads, .low = 1,
+	         .high = CPL_PARALLEL_MAX},
+	        {"timing", .flag = &o->timing},
+	        {"events", .text = &o->events},
+	        {"plot", .text = &o->plot},
+	        {"json", .flag = &o->json},
+	        {0},
+	};
+	int rc = cmd_options(self, argc, argv, table, CMD_NO_WORDS);
+
+	if (!rc && o->model && !o->reference)
+		return cmd_usage(self, "--model study needs --reference first: "
+		                       "its costs are not seconds");
+	return rc;
+}
+
+/* "a,b" is cut in place. */
+static int list_policies(struct campaign *c, char *text, struct cpl_error *err)
+{
+	char *save = NULL;
+
+	for (char *name = strtok_r(text, ",", &save); name;
+	     name = strtok_r(NULL, ",", &save)) {
+		if (c->n == CAMPAIGN_MAX_POLICIES)
+			return cpl_fail(err, "--policies: more than %d",
+			                CAMPAIGN_MAX_POLICIES);
+		if (cpl_campaign_policy_check(c->net, name, err))
+			return cpl_fail_prefix(err, "--policies: ");
+		c->policy[c->n++] = name;
+	}
+	return c->n ? 0 : cpl_fail(err, "--policies: names none");
+}
+
+/* A signature beside the map, where its name is a relative path. */
+static struct cpl_signature *load_signature(const struct options *o,
+                                            const char *text,
+                                            struct cpl_error *err)
+{
+	struct cpl_signature *sig;
+	char *path = NULL;
+
+	if (strchr(text, '/') || (strlen(text) > 5 &&
+	                          !strcmp(text + strlen(text) - 5, ".json"))) {
+		path = cpl_path_beside(o->jobs, text, err);
+		if (!path)
+			return NULL;
+	}
+	sig = path ? cpl_signature_load(path, err)
+	           : cmd_load_signature(text, o->profile_dir, err);
+	free(path);
+	return sig;
+}
+
+static int load_signatures(struct campaign *c, const struct options *o,
+                           struct cpl_error *err)
+{
+	c->signature =
+	        calloc((size_t)c->jobs.n_rules + 1, sizeof(*c->signature));
+	if (!c->signature)
+		return cpl_fail_memory(err);
+	for (int i = 0; i < c->jobs.n_rules; i++) {
+		const struct cpl_jobs_rule *rule = &c->jobs.rule[i];
+
+		if (!rule->signature)
+			continue;
+		c->signature[i] = load_signature(o, rule->signature, err);
+		if (!c->signature[i])
+			return cpl_fail_prefix(err, "%s:%d: ", o->jobs,
+			                       rule->line);
+	}
+	return 0;
+}
+
+static int load(struct campaign *c, const struct options *o, char *policies,
+                struct cpl_error *err)
+{
+	struct cpl_campaign *core = &c->core;
+
+	c->net = cpl_network_load(o->network, err);
+	if (!c->net || list_policies(c, policies, err))
+		return -1;
+	*core = (struct cpl_campaign){
+	        .net = c->net,
+	        .log = &c->log,
+	        .jobs = &c->jobs,
+	        .mapping = o->mapping,
+	        .stock_is_tree = o->stock == 1,
+	        .backfill = o->queue == 0,
+	        .model = o->model ? CPL_CAMPAIGN_STUDY : CPL_CAMPAIGN_TIMES,
+	        .study = (enum cpl_study_pattern)o->study,
+	        .reference = o->reference ? CPL_CAMPAIGN_FIRST
+	                                  : CPL_CAMPAIGN_ALONE,
+	        .seed = (uint64_t)o->seed,
+	        .threads = (int)o->threads,
+	        .keep_nodes = o->events != NULL,
+	};
+	if (o->objective &&
+	    cpl_objective_parse(o->objective, &core->objective, err))
+		return cpl_fail_prefix(err, "--objective: ");
+	if (!cpl_mapper_find(o->mapping, err))
+		return cpl_fail_prefix(err, "--mapping: ");
+	core->routing = cpl_routing_find_quick(c->net, o->routing, err);
+	if (!core->routing)
+		return cpl_fail_prefix(err, "--routing: ");
+	if (cpl_log_load(o->log, (int)o->procs, &c->log, err) ||
+	    cpl_jobs_load(o->jobs, &c->jobs, err) ||
+	    load_signatures(c, o, err))
+		return -1;
+	core->signature = c->signature;
+	if (o->max_jobs && o->max_jobs < c->log.n_jobs)
+		c->log.n_jobs = (int)o->max_jobs;
+	return 0;
+}
+
+/* On a terminal, twice a second at the most, whoever comes. */
+struct shown {
+	_Atomic int64_t next; /* starts at which to look at the clock */
+	double begin;
+};
+
+static void show(void *arg, int64_t done, int64_t of)
+{
+	struct shown *shown = arg;
+	int64_t next = shown->next;
+	double passed;
+
+	if (done < next)
+		return;
+	passed = cmd_clock() - shown->begin;
+	shown->next = done + 1 +
+	              (passed > 0 ? (int64_t)(0.5 * (double)done / passed) : 0);
+	fprintf(stderr, "\rcommplace campaign: %3d %% of %lld starts, %.0f s ",
+	        (int)(100 * done / (of ? of : 1)), (long long)of, passed);
+}
+
+static int play(struct campaign *c, struct cpl_error *err)
+{
+	struct shown shown = {.next = 1, .begin = cmd_clock()};
+	bool terminal = isatty(STDERR_FILENO);
+	int rc;
+
+	if (terminal) {
+		c->core.progress = show;
+		c->core.progress_arg = &shown;
+	}
+	rc = cpl_campaign_run(&c->core, c->policy, c->n, c->result, err);
+	if (terminal)
+		fprintf(stderr, "\r%60s\r", "");
+	for (int i = 0; i < c->n && !rc; i++)
+		rc = cpl_campaign_summarise(&c->core, &c->result[i],
+		                            &c->result[0], &c->summary[i], err);
+	return rc;
+}
+
+static void release(struct campaign *c)
+{
+	for (int i = 0; i < c->n; i++)
+		cpl_campaign_free(&c->result[i], c->log.n_jobs);
+	for (int i = 0; c->signature && i < c->jobs.n_rules; i++)
+		cpl_signature_free(c->signature[i]);
+	free(c->signature);
+	cpl_jobs_free(&c->jobs);
+	cpl_log_free(&c->log);
+	cpl_network_free(c->net);
+}
+
+static int run(const struct cmd *self, int argc, char **argv)
+{
+	struct options o = {.mapping = "greedyallc",
+	                    .procs = 1,
+	                    .seed = 1,
+	                    .threads = cpl_parallel_cpus()};
+	struct campaign c = {0};
+	struct cpl_error err = {""};
+	char *policies;
+	int rc = parse(self, argc, argv, &o);
+
+	if (rc)
+		return rc;
+	c.timing = o.timing;
+	policies = strdup(o.policies);
+	if (!policies)
+		return cmd_failf(self, "out of memory");
+	if (load(&c, &o, policies, &err) || play(&c, &err) ||
+	    (o.events && campaign_write_events(&c, o.events, &err)) ||
+	    (o.plot && campaign_write_plot(&c, o.plot, &err)))
+		rc = cmd_fail(self, &err);
+	else
+		rc = o.json ? campaign_print_json(self, &c)
+		            : campaign_print_text(self, &c);
+	release(&c);
+	free(policies);
+	return rc;
+}
+
+const struct cmd cmd_campaign = {"campaign", run};

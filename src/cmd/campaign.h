@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Inside `commplace campaign`. */
+#ifndef CPL_CMD_CAMPAIGN_H
+#define CPL_CMD_CAMPAIGN_H
+
+#include "campaign/campaign.h"
+#include "campaign/summary.h"
+#include "cmd.h"
+
+#define CAMPAIGN_MAX_POLICIES 32
+
+struct campaign {
+	struct cpl_campaign core;
+	struct cpl_network *net;
+	struct cpl_log log;
+	struct cpl_jobs jobs;
+	struct cpl_signature **signature; /* [jobs.n_rules] */
+	int n;                            /* policies */
+	const char *policy[CAMPAIGN_MAX_POLICIES];
+	struct cpl_campaign_result result[CAMPAIGN_MAX_POLICIES];
+	struct cpl_campaign_summary summary[CAMPAIGN_MAX_POLICIES];
+	bool timing; /* decision times are told */
+};
+
+/* Exit codes. */
+int campaign_print_text(const struct cmd *self, const struct campaign *c);
+int campaign_print_json(const struct cmd *self, const struct campaign *c);
+
+/* The events of all policies as a table of tabs. 0, or -1 with err. */
+int campaign_write_events(const struct campaign *c, const char *path,
+                          struct cpl_error *err);
+/* The picture. 0, or -1 with err. */
+int campaign_write_plot(const struct campaign *c, const char *path,
+                        struct cpl_error *err);
+
+#endif

@@ -1,0 +1,676 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "campaign/campaign.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/array.h"
+#include "base/parallel.h"
+#include "campaign/campaign_internal.h"
+#include "campaign/easy.h"
+
+/* Rounds until what all jobs take fits together, and how closely. */
+#define MAX_ROUNDS 24
+#define CLOSE 1e-4
+
+/* A job that runs. */
+struct running {
+	int job;
+	int *node;      /* [nodes] in order of hosts */
+	int *rank_host; /* NULL: in blocks */
+	struct cpl_times *times; /* NULL: it sends nothing */
+	double work;    /* seconds of the log that are left */
+	double stretch; /* seconds that one of those takes now */
+	double seconds; /* of communication of the run, as it is now */
+	double sum;     /* of them, over the time it runs */
+	double begin;
+};
+
+/* The log under one policy. */
+struct run {
+	const struct cpl_campaign *c;
+	const struct kinds *kinds;
+	const struct cpl_stock_tree *tree;
+	struct chooser chooser;
+	const double *reference; /* [n_jobs], NULL: this run sets them */
+	struct cpl_campaign_result *out;
+	struct cpl_easy easy;
+	unsigned char *free; /* [n_nodes] */
+	int n_nodes, n_free;
+	int *loud;        /* [n_leaves] */
+	int *leaf_free;   /* [n_leaves] */
+	struct running *running; /* [n_running] by job */
+	int n_running;
+	struct cpl_load rates; /* what they would send, as the plugin has it */
+	struct cpl_load sent;  /* what they send, stretched as they are */
+	double *put_back;      /* [cpl_times_links] of sent */
+	struct cpl_times_space *space;
+	double now;
+	int next; /* job to be submitted */
+	int done;
+	struct campaign_progress *progress;
+	struct cpl_error err;
+};
+
+struct campaign_progress {
+	const struct cpl_campaign *c;
+	_Atomic int64_t done;
+	int64_t of;
+};
+
+static const struct kind *kind_of(const struct run *r, int job)
+{
+	int kind = r->kinds->of[job];
+
+	if (kind < 0 || !r->kinds->kind[kind].phase)
+		return NULL;
+	return &r->kinds->kind[kind];
+}
+
+bool cpl_campaign_sends(const struct cpl_campaign *c,
+                        const struct cpl_campaign_result *result, int job)
+{
+	(void)c;
+	return result->job[job].communication > 0;
+}
+
+static double clock_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool studied(const struct run *r)
+{
+	return r->c->model == CPL_CAMPAIGN_STUDY;
+}
+
+/* What the job's communication is measured against, 0: itself. */
+static double reference_of(const struct run *r, const struct kind *kind,
+                           int job)
+{
+	if (r->c->reference == CPL_CAMPAIGN_ALONE)
+		return kind->alone;
+	return r->reference ? r->reference[job] : 0;
+}
+
+static double stretch_of(const struct run *r, const struct running *at)
+{
+	const struct kind *kind = kind_of(r, at->job);
+	double reference = kind ? reference_of(r, kind, at->job) : 0;
+
+	if (!(reference > 0))
+		return 1;
+	return 1 - kind->share + kind->share * at->seconds / reference;
+}
+
+/* Half way, so that jobs that share a link do not take turns; by how much in
+ * parts of it. */
+static double soften(const struct run *r, struct running *at)
+{
+	double before = at->stretch;
+
+	at->stretch = (before + stretch_of(r, at)) / 2;
+	return fabs(at->stretch / before - 1);
+}
+
+/* The number of cpl_times_links in a load. */
+static double *load_at(const struct run *r, struct cpl_load *load, int64_t link)
+{
+	const struct cpl_network *net = r->c->net;
+
+	if (link < net->n_links)
+		return &load->link[link];
+	link -= net->n_links;
+	return link < net->n_nodes ? &load->injection[link]
+	                           : &load->ejection[link - net->n_nodes];
+}
+
+static void send(struct run *r, const struct running *at)
+{
+	int64_t n;
+	const struct cpl_times_rate *rate = cpl_times_rates(at->times, &n);
+
+	for (int64_t i = 0; i < n; i++)
+		*load_at(r, &r->sent, rate[i].link) +=
+		        rate[i].rate / at->stretch;
+}
+
+/* The job's communication among what the others send. */
+static void judge(struct run *r, struct running *at)
+{
+	struct cpl_times_result result;
+	int64_t n;
+	const struct cpl_times_rate *rate = cpl_times_rates(at->times, &n);
+
+	for (int64_t i = 0; i < n; i++) {
+		double *link = load_at(r, &r->sent, rate[i].link);
+
+		r->put_back[i] = *link;
+		*link = fmax(*link - rate[i].rate / at->stretch, 0);
+	}
+	cpl_times_judge(at->times, &r->sent, false, &result);
+	for (int64_t i = 0; i < n; i++)
+		*load_at(r, &r->sent, rate[i].link) = r->put_back[i];
+	at->seconds = result.seconds;
+}
+
+/* From scratch, in the order of jobs: no rounding adds up. */
+static void send_all(struct run *r)
+{
+	cpl_load_clear(&r->sent, r->c->net);
+	for (int i = 0; i < r->n_running; i++)
+		if (r->running[i].times)
+			send(r, &r->running[i]);
+}
+
+/* Who communicates longer sends less in a second, which the others feel. */
+static void judge_all(struct run *r)
+{
+	double change = 1;
+
+	send_all(r);
+	for (int k = 0; k < MAX_ROUNDS && change > CLOSE && !studied(r); k++) {
+		change = 0;
+		for (int i = 0; i < r->n_running; i++)
+			if (r->running[i].times)
+				judge(r, &r->running[i]);
+		for (int i = 0; i < r->n_running; i++)
+			if (r->running[i].times)
+				change = fmax(change,
+				              soften(r, &r->running[i]));
+		send_all(r);
+	}
+}
+
+/* From scratch, in the order of jobs, as the plugin adds them up. */
+static void add_rates(struct run *r)
+{
+	cpl_load_clear(&r->rates, r->c->net);
+	for (int i = 0; i < r->n_running; i++)
+		if (r->running[i].times)
+			cpl_times_add(r->running[i].times, 1, &r->rates);
+	judge_all(r);
+}
+
+static double busiest(const struct run *r)
+{
+	const struct cpl_network *net = r->c->net;
+	double most = 0;
+
+	for (int k = 0; k < net->n_classes; k++) {
+		const struct cpl_link_class *class = &net->link_class[k];
+		double rate = 0;
+
+		for (int64_t i = 0; i < class->count; i++)
+			if (r->sent.link[class->first + i] > rate)
+				rate = r->sent.link[class->first + i];
+		if (rate / class->bandwidth > most)
+			most = rate / class->bandwidth;
+	}
+	return most;
+}
+
+static double fragmented(const struct run *r)
+{
+	const struct cpl_stock_tree *tree = r->tree;
+	int split = 0;
+
+	for (int u = 0; u < tree->n_leaves; u++)
+		if (r->leaf_free[u] < tree->first[u + 1] - tree->first[u])
+			split += r->leaf_free[u];
+	return r->n_free ? (double)split / r->n_free : 0;
+}
+
+/* Time goes on to `then` with everything as it is. */
+static int pass(struct run *r, double then)
+{
+	struct cpl_campaign_span span = {.seconds = then - r->now};
+	struct cpl_campaign_result *out = r->out;
+
+	if (!(span.seconds > 0))
+		return 0;
+	span.busiest = busiest(r);
+	span.used = 1 - (double)r->n_free / r->n_nodes;
+	span.fragmented = fragmented(r);
+	if (cpl_array_grow(&out->span, out->n_spans, sizeof(span), &r->err))
+		return -1;
+	out->span[out->n_spans++] = span;
+	for (int i = 0; i < r->n_running; i++) {
+		struct running *at = &r->running[i];
+
+		at->work -= span.seconds / at->stretch;
+		at->sum += span.seconds * at->seconds;
+	}
+	r->now = then;
+	return 0;
+}
+
+static void take_node(struct run *r, int node, bool loud, int sign)
+{
+	int leaf = r->tree->leaf_of[node];
+
+	r->free[node] = sign < 0;
+	r->n_free -= sign;
+	r->leaf_free[leaf] -= sign;
+	r->loud[leaf] += loud ? sign : 0;
+}
+
+static void running_free(struct running *at)
+{
+	cpl_times_close(at->times);
+	free(at->node);
+	free(at->rank_host);
+}
+
+/* Nodes in rank order, where ranks and nodes are as many. */
+static void order_nodes(const struct kind *kind, struct running *at)
+{
+	int *order;
+
+	if (!at->rank_host || kind->ranks_per_node != 1)
+		return;
+	order = malloc((size_t)kind->nodes * sizeof(*order));
+	if (!order)
+		return;
+	for (int i = 0; i < kind->nodes; i++)
+		order[i] = at->node[at->rank_host[i]];
+	free(at->node);
+	free(at->rank_host);
+	at->node = order;
+	at->rank_host = NULL;
+}
+
+/* Where it is, and what it sends from there. */
+static int place(struct run *r, int job, struct running *at)
+{
+	const struct kind *kind = kind_of(r, job);
+	int n = r->c->log->job[job].nodes;
+	struct choice_request req = {
+	        .campaign = r->c,
+	        .kind = kind,
+	        .stock = {.tree = r->tree,
+	                  .free = r->free,
+	                  .n = n,
+	                  .communicates = kind != NULL,
+	                  .loud = r->loud},
+	        .background = r->n_running ? &r->rates : NULL};
+	double begin = clock_now();
+
+	at->node = malloc((size_t)n * sizeof(*at->node));
+	if (!at->node)
+		return cpl_fail_memory(&r->err);
+	if (campaign_choose(&r->chooser, &req, at->node, &at->rank_host,
+	                    &r->err))
+		return -1;
+	r->out->job[job].decision = clock_now() - begin;
+	if (!kind)
+		return 0;
+	order_nodes(kind, at);
+	at->times = cpl_times_open(kind->phase, kind->n_phases, kind->ranks,
+	                           &r->err);
+	if (!at->times ||
+	    cpl_times_order(at->times, at->rank_host, kind->ranks_per_node, n,
+	                    &r->err) ||
+	    cpl_times_place(at->times, r->space, at->node, &r->err))
+		return -1;
+	return 0;
+}
+
+/* The study's cost, of a job whose nodes are among the loud ones. */
+static void count_cost(struct run *r, struct running *at)
+{
+	double cost = cpl_study_cost(r->tree, r->loud, r->c->study, at->node,
+	                             r->c->log->job[at->job].nodes);
+
+	r->out->job[at->job].cost = cost;
+	if (studied(r)) {
+		at->seconds = cost;
+		at->stretch = stretch_of(r, at);
+	}
+}
+
+/* Before it is among the others. */
+static void begin_alone(struct run *r, struct running *at)
+{
+	struct cpl_times_result alone;
+
+	cpl_times_judge(at->times, NULL, false, &alone);
+	at->seconds = alone.seconds;
+	at->stretch = stretch_of(r, at);
+	count_cost(r, at);
+}
+
+/* Run times of the others now over those before. */
+static double added(const struct run *r, int job, const double *before)
+{
+	double sum = 0;
+
+	for (int i = 0, k = 0; i < r->n_running; i++)
+		if (r->running[i].job != job)
+			sum += r->running[i].stretch / before[k++] - 1;
+	return sum;
+}
+
+static int start(struct run *r, int job)
+{
+	struct running at = {.job = job,
+	                     .begin = r->now,
+	                     .work = r->c->log->job[job].run,
+	                     .stretch = 1};
+	double *before =
+	        malloc(((size_t)r->n_running + 1) * sizeof(*before));
+	int i = r->n_running, n = r->c->log->job[job].nodes;
+
+	if (!before || place(r, job, &at)) {
+		free(before);
+		running_free(&at);
+		return before ? -1 : cpl_fail_memory(&r->err);
+	}
+	for (int k = 0; k < i; k++)
+		before[k] = r->running[k].stretch;
+	for (int k = 0; k < n; k++)
+		take_node(r, at.node[k], at.times != NULL, 1);
+	if (at.times)
+		begin_alone(r, &at);
+	for (; i > 0 && r->running[i - 1].job > job; i--)
+		r->running[i] = r->running[i - 1];
+	r->running[i] = at;
+	r->n_running++;
+	if (at.times) {
+		add_rates(r);
+		r->out->job[job].interference = added(r, job, before);
+	}
+	r->out->job[job].start = r->now;
+	free(before);
+	if (r->c->progress)
+		r->c->progress(r->c->progress_arg, ++r->progress->done,
+		               r->progress->of);
+	return 0;
+}
+
+static void end(struct run *r, int i)
+{
+	struct running at = r->running[i];
+	struct cpl_campaign_job *out = &r->out->job[at.job];
+	const struct kind *kind = kind_of(r, at.job);
+	int n = r->c->log->job[at.job].nodes;
+	double ran = r->now - at.begin;
+
+	out->end = r->now;
+	out->slowdown = 1;
+	if (kind) {
+		double reference = reference_of(r, kind, at.job);
+
+		out->communication =
+		        ran - (1 - kind->share) * r->c->log->job[at.job].run;
+		out->slowdown = reference > 0 ? at.sum / ran / reference
+		                              : at.sum / ran;
+	}
+	for (int k = 0; k < n; k++)
+		take_node(r, at.node[k], at.times != NULL, -1);
+	cpl_easy_end(&r->easy, at.job);
+	if (r->c->keep_nodes) {
+		out->node = at.node;
+		at.node = NULL;
+	}
+	running_free(&at);
+	r->n_running--;
+	memmove(&r->running[i], &r->running[i + 1],
+	        (size_t)(r->n_running - i) * sizeof(at));
+	r->done++;
+}
+
+/* When the next of them is over. */
+static double next_end(const struct run *r)
+{
+	double first = INFINITY;
+
+	for (int i = 0; i < r->n_running; i++) {
+		const struct running *at = &r->running[i];
+		double end = r->now + fmax(at->work, 0) * at->stretch;
+
+		if (end < first)
+			first = end;
+	}
+	return first;
+}
+
+/* Those that are over by now: what is left of them is rounding. */
+static void end_due(struct run *r, double due)
+{
+	bool any = false;
+
+	for (int i = 0; i < r->n_running;) {
+		struct running *at = &r->running[i];
+
+		if (at->work * at->stretch > 1e-9 * (1 + due)) {
+			i++;
+			continue;
+		}
+		any |= at->times != NULL;
+		end(r, i);
+	}
+	if (any) {
+		add_rates(r);
+	}
+}
+
+static void submit_due(struct run *r)
+{
+	const struct cpl_log *log = r->c->log;
+
+	for (; r->next < log->n_jobs && log->job[r->next].submit <= r->now;
+	     r->next++) {
+		const struct cpl_log_job *job = &log->job[r->next];
+
+		if (job->nodes <= r->n_nodes) {
+			cpl_easy_submit(&r->easy, r->next, job->nodes,
+			                job->limit);
+			continue;
+		}
+		r->out->job[r->next] =
+		        (struct cpl_campaign_job){.start = -1, .end = -1};
+		r->done++;
+	}
+}
+
+static int play(struct run *r)
+{
+	const struct cpl_log *log = r->c->log;
+	int job;
+
+	while (r->done < log->n_jobs) {
+		double then = next_end(r);
+
+		if (r->next < log->n_jobs && log->job[r->next].submit < then)
+			then = log->job[r->next].submit;
+		if (then > r->now && pass(r, then))
+			return -1;
+		end_due(r, then);
+		submit_due(r);
+		while ((job = cpl_easy_start(&r->easy, r->now)) >= 0)
+			if (start(r, job))
+				return -1;
+	}
+	return 0;
+}
+
+static int open_run(struct run *r)
+{
+	const struct cpl_network *net = r->c->net;
+	int n_jobs = r->c->log->n_jobs;
+	struct cpl_error *err = &r->err;
+
+	r->out->job = calloc((size_t)n_jobs + 1, sizeof(*r->out->job));
+	r->free = calloc((size_t)net->n_nodes, 1);
+	r->loud = calloc((size_t)r->tree->n_leaves, sizeof(int));
+	r->leaf_free = calloc((size_t)r->tree->n_leaves, sizeof(int));
+	r->running = calloc((size_t)n_jobs + 1, sizeof(*r->running));
+	r->put_back = malloc((size_t)(cpl_times_links(net) + 1) *
+	                     sizeof(*r->put_back));
+	r->space = cpl_times_space_new(net, r->c->routing, err);
+	if (!r->out->job || !r->free || !r->loud || !r->leaf_free ||
+	    !r->running || !r->put_back)
+		return cpl_fail_memory(err);
+	if (!r->space || cpl_load_init(&r->rates, net, err) ||
+	    cpl_load_init(&r->sent, net, err))
+		return -1;
+	for (int i = 0; i < net->n_nodes; i++)
+		if (net->node_name[i])
+			take_node(r, i, false, -1);
+	r->n_nodes = r->n_free;
+	return cpl_easy_init(&r->easy, r->n_nodes, n_jobs, r->c->backfill,
+	                     err);
+}
+
+static void close_run(struct run *r)
+{
+	for (int i = 0; i < r->n_running; i++)
+		running_free(&r->running[i]);
+	free(r->running);
+	free(r->free);
+	free(r->loud);
+	free(r->leaf_free);
+	free(r->put_back);
+	cpl_load_free(&r->rates);
+	cpl_load_free(&r->sent);
+	cpl_times_space_free(r->space);
+	cpl_easy_free(&r->easy);
+}
+
+/* One of several policies. */
+struct plays {
+	struct run *run;
+	int first;
+};
+
+static void play_one(void *arg, int64_t chunk, int thread)
+{
+	struct plays *plays = arg;
+	struct run *r = &plays->run[plays->first + chunk];
+
+	(void)thread;
+	if (!open_run(r))
+		play(r);
+	close_run(r);
+}
+
+/* The first one's communication, for the others. */
+static double *references(const struct cpl_campaign *c,
+                          const struct cpl_campaign_result *first)
+{
+	double *out = malloc(((size_t)c->log->n_jobs + 1) * sizeof(*out));
+
+	for (int i = 0; out && i < c->log->n_jobs; i++)
+		out[i] = c->model == CPL_CAMPAIGN_STUDY
+		                 ? first->job[i].cost
+		                 : first->job[i].slowdown;
+	return out;
+}
+
+/* Slowdowns of the first are measured against themselves. */
+static int play_first(struct plays *plays, int n, double **reference,
+                      struct cpl_error *err)
+{
+	const struct cpl_campaign *c = plays->run[0].c;
+	struct cpl_campaign_result *first = plays->run[0].out;
+
+	play_one(plays, 0, 0);
+	if (plays->run[0].err.text[0])
+		return 0;
+	*reference = references(c, first);
+	if (!*reference)
+		return cpl_fail_memory(err);
+	for (int i = 1; i < n; i++)
+		plays->run[i].reference = *reference;
+	for (int i = 0; i < c->log->n_jobs; i++)
+		first->job[i].slowdown = 1;
+	plays->first = 1;
+	return 0;
+}
+
+static int count_large(const struct cpl_campaign *c)
+{
+	int usable = 0, n = 0;
+
+	for (int i = 0; i < c->net->n_nodes; i++)
+		usable += c->net->node_name[i] != NULL;
+	for (int i = 0; i < c->log->n_jobs; i++)
+		n += c->log->job[i].nodes > usable;
+	return n;
+}
+
+static int play_all(const struct cpl_campaign *c, struct run *run, int n,
+                    struct cpl_error *err)
+{
+	struct plays plays = {.run = run};
+	double *reference = NULL;
+	int rc = 0;
+
+	if (c->reference == CPL_CAMPAIGN_FIRST)
+		rc = play_first(&plays, n, &reference, err);
+	if (!rc && !run[0].err.text[0])
+		cpl_parallel(c->threads, n - plays.first, play_one, &plays);
+	for (int i = 0; i < n && !rc; i++)
+		if (run[i].err.text[0])
+			rc = cpl_fail(err, "policy %s: %s", run[i].out->policy,
+			              run[i].err.text);
+	free(reference);
+	return rc;
+}
+
+int cpl_campaign_run(const struct cpl_campaign *c, const char *const *policy,
+                     int n, struct cpl_campaign_result *out,
+                     struct cpl_error *err)
+{
+	struct campaign_progress progress = {.c = c};
+	struct cpl_stock_tree tree = {0};
+	struct kinds kinds = {0};
+	struct run *run = calloc((size_t)n + 1, sizeof(*run));
+	int rc = -1;
+
+	for (int i = 0; i < n; i++)
+		out[i] = (struct cpl_campaign_result){.policy = policy[i]};
+	if (!run) {
+		cpl_fail_memory(err);
+		goto out;
+	}
+	for (int i = 0; i < n; i++) {
+		run[i] = (struct run){.c = c,
+		                      .kinds = &kinds,
+		                      .tree = &tree,
+		                      .out = &out[i],
+		                      .progress = &progress};
+		if (campaign_chooser(c->net, policy[i], c->mapping,
+		                     &run[i].chooser, err))
+			goto out;
+	}
+	if (cpl_stock_tree_init(&tree, c->net, err) ||
+	    campaign_kinds(c, &kinds, err))
+		goto out;
+	for (int i = 0; i < n; i++) {
+		out[i].too_large = count_large(c);
+		out[i].other_ranks = kinds.other_ranks;
+	}
+	progress.of = (int64_t)n * (c->log->n_jobs - out[0].too_large);
+	rc = play_all(c, run, n, err);
+out:
+	campaign_kinds_free(&kinds);
+	cpl_stock_tree_free(&tree);
+	free(run);
+	return rc;
+}
+
+void cpl_campaign_free(struct cpl_campaign_result *result, int n_jobs)
+{
+	for (int i = 0; result->job && i < n_jobs; i++)
+		free(result->job[i].node);
+	free(result->job);
+	free(result->span);
+	*result = (struct cpl_campaign_result){0};
+}

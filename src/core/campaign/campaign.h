@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A job log played on a network under placement policies. Jobs come when the
+ * log says, wait as easy.h says, are placed by the core that slurmctld uses
+ * (cpl_decide, with what the running jobs send as background, and cpl_map), and
+ * run as long as the log says, stretched by what the traffic model predicts:
+ * the share of the run time that is communication grows with the time that
+ * communication takes here, among the jobs that run meanwhile, over its
+ * reference. The running jobs are judged anew at each start and end.
+ *
+ * The same input gives the same results, to the bit, whatever the number of
+ * threads; decision times are the exception.
+ */
+#ifndef CPL_CAMPAIGN_CAMPAIGN_H
+#define CPL_CAMPAIGN_CAMPAIGN_H
+
+#include <stdbool.h>
+
+#include "campaign/jobs.h"
+#include "campaign/log.h"
+#include "campaign/stock.h"
+#include "network/network.h"
+#include "routing/routing.h"
+#include "signature/signature.h"
+#include "traffic/objective.h"
+
+/* The policies of campaigns alone: flat, tree, tree-rank, greedy, balanced,
+ * adaptive. Entries with a summary each, NULL behind the last. */
+const struct cpl_entry *cpl_campaign_policy_at(int i);
+
+/* Is it the name of a policy: one of those or of placement/, perhaps with
+ * "+MAPPER" or "+mapping" behind it? 0, or -1 with err. */
+int cpl_campaign_policy_check(const struct cpl_network *net, const char *name,
+                              struct cpl_error *err);
+
+/* What jobs are stretched by. */
+enum cpl_campaign_model {
+	CPL_CAMPAIGN_TIMES, /* traffic/times.h */
+	CPL_CAMPAIGN_STUDY, /* the study's cost at the start, stock.h */
+};
+
+/* What the log's run times are those of. */
+enum cpl_campaign_reference {
+	/* The job alone on the empty machine, on the best set that is known:
+	 * the policies differ from it by what they and the others cost. */
+	CPL_CAMPAIGN_ALONE,
+	/* The first policy: its jobs run as long as the log says. */
+	CPL_CAMPAIGN_FIRST,
+};
+
+struct cpl_campaign {
+	const struct cpl_network *net;
+	const struct cpl_routing *routing;
+	const struct cpl_log *log;
+	const struct cpl_jobs *jobs;
+	/* [jobs->n_rules] of rules that name one, else NULL. */
+	struct cpl_signature *const *signature;
+	enum cpl_objective objective;
+	const char *mapping; /* what "+mapping" means */
+	bool stock_is_tree;  /* jobs without traffic, of our policies: as tree,
+	                      * not flat */
+	bool backfill;
+	enum cpl_campaign_model model;
+	enum cpl_study_pattern study; /* of the model, and of adaptive */
+	enum cpl_campaign_reference reference; /* of STUDY: FIRST */
+	uint64_t seed;
+	int threads;     /* policies at a time */
+	bool keep_nodes; /* in results */
+	/* Optional: after each start, from any thread. `of` starts in all. */
+	void (*progress)(void *arg, int64_t done, int64_t of);
+	void *progress_arg;
+};
+
+struct cpl_campaign_job {
+	double start, end;     /* seconds; -1: larger than the machine */
+	double communication;  /* seconds of end - start */
+	double slowdown;       /* communication over its reference, mean over
+	                        * the run; 1 of a job that sends nothing */
+	double cost;           /* the study's, by its pattern; 0: none */
+	double interference;   /* what its start adds to the run times of the
+	                        * jobs that run, each in parts of itself */
+	double decision;       /* seconds of this machine */
+	int *node;             /* [nodes] in rank order, or NULL */
+};
+
+/* A time between two events. */
+struct cpl_campaign_span {
+	double seconds;
+	double busiest;    /* utilisation of the busiest link */
+	double used;       /* nodes that run jobs, of all */
+	double fragmented; /* free nodes on leaf switches that others have
+	                    * nodes of, of the free nodes; 0 of none */
+};
+
+struct cpl_campaign_result {
+	const char *policy; /* as asked */
+	struct cpl_campaign_job *job; /* [log->n_jobs] */
+	struct cpl_campaign_span *span;
+	int n_spans;
+	/* Of the map: the same for all policies. */
+	int too_large;   /* jobs larger than the machine */
+	int other_ranks; /* jobs whose signature is for other ranks */
+};
+
+/*
+ * Play the log under each of n policies, out[i] of policy[i], to be freed with
+ * cpl_campaign_free in either case. 0, or -1 with err: an unknown policy; a job
+ * without a share; memory. O(jobs * (decision + running jobs * their links)) a
+ * policy.
+ */
+int cpl_campaign_run(const struct cpl_campaign *campaign,
+                     const char *const *policy, int n,
+                     struct cpl_campaign_result *out, struct cpl_error *err);
+void cpl_campaign_free(struct cpl_campaign_result *result, int n_jobs);
+
+/* Does the job send anything, by its rule? */
+bool cpl_campaign_sends(const struct cpl_campaign *campaign,
+                        const struct cpl_campaign_result *result, int job);
+
+#endif

@@ -1,0 +1,10 @@
+core_sources += src/core/campaign/log.h src/core/campaign/log.c \
+	src/core/campaign/jobs.h src/core/campaign/jobs.c \
+	src/core/campaign/patterns.c \
+	src/core/campaign/easy.h src/core/campaign/easy.c \
+	src/core/campaign/stock.h src/core/campaign/stock.c \
+	src/core/campaign/study.c \
+	src/core/campaign/campaign.h src/core/campaign/campaign_internal.h \
+	src/core/campaign/campaign.c src/core/campaign/kinds.c \
+	src/core/campaign/choose.c \
+	src/core/campaign/summary.h src/core/campaign/summary.c

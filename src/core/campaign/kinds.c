@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the jobs of a campaign send, once for each kind of job. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/parallel.h"
+#include "campaign/campaign_internal.h"
+#include "placement/decide.h"
+
+/* A job with its kind, to be sorted. */
+struct keyed {
+	int job, rule, nodes;
+	double share;
+};
+
+static int by_kind(const void *a, const void *b)
+{
+	const struct keyed *x = a, *y = b;
+
+	if (x->rule != y->rule)
+		return x->rule < y->rule ? -1 : 1;
+	if (x->nodes != y->nodes)
+		return x->nodes < y->nodes ? -1 : 1;
+	if (x->share != y->share)
+		return x->share < y->share ? -1 : 1;
+	return (x->job > y->job) - (x->job < y->job);
+}
+
+static bool same_kind(const struct keyed *a, const struct keyed *b)
+{
+	return a->rule == b->rule && a->nodes == b->nodes &&
+	       a->share == b->share;
+}
+
+/* Communication's part of a job's run time: the log's, the rule's, or its
+ * signature's. -1 with err: nobody states it. */
+static int find_share(const struct cpl_campaign *c, int job,
+                      const struct cpl_jobs_rule *rule, double *share,
+                      struct cpl_error *err)
+{
+	const struct cpl_signature *sig =
+	        c->signature[rule - c->jobs->rule];
+	struct cpl_run_times run = {0};
+
+	*share = c->log->job[job].share >= 0 ? c->log->job[job].share
+	                                     : rule->share;
+	if (*share >= 0)
+		return 0;
+	if (sig)
+		run = cpl_run_times(sig->phase, sig->n_phases);
+	*share = run.share;
+	return run.seconds > 0
+	               ? 0
+	               : cpl_fail(err,
+	                          "line %d of the jobs' map: Share is missing, "
+	                          "and neither the log nor a signature with "
+	                          "times states it",
+	                          rule->line);
+}
+
+/* Is the signature for so many nodes? */
+static bool fits(const struct cpl_signature *sig,
+                 const struct cpl_jobs_rule *rule, int nodes)
+{
+	int64_t room = (int64_t)nodes * rule->ranks_per_node;
+
+	return sig->ranks <= room && sig->ranks > room - rule->ranks_per_node;
+}
+
+/* The jobs that send anything; how many, -1 with err. */
+static int list(const struct cpl_campaign *c, struct keyed *out,
+                struct kinds *kinds, struct cpl_error *err)
+{
+	int n = 0;
+
+	for (int i = 0; i < c->log->n_jobs; i++) {
+		const struct cpl_log_job *job = &c->log->job[i];
+		const struct cpl_jobs_rule *rule =
+		        cpl_jobs_rule_of(c->jobs, job, c->seed);
+		struct keyed key = {.job = i, .nodes = job->nodes};
+
+		kinds->of[i] = -1;
+		if (!rule || (!rule->pattern && !rule->signature) ||
+		    job->nodes > c->net->n_nodes)
+			continue;
+		key.rule = (int)(rule - c->jobs->rule);
+		if (find_share(c, i, rule, &key.share, err))
+			return -1;
+		if (rule->signature &&
+		    !fits(c->signature[key.rule], rule, job->nodes)) {
+			kinds->other_ranks++;
+			continue;
+		}
+		if (key.share > 0 &&
+		    (int64_t)job->nodes * rule->ranks_per_node > 1)
+			out[n++] = key;
+	}
+	return n;
+}
+
+/* What the jobs send in a run, bytes. */
+static int make_comm(const struct cpl_campaign *c, struct kind *kind)
+{
+	const struct cpl_signature *sig = c->signature[kind->rule];
+	const struct cpl_jobs_rule *rule = &c->jobs->rule[kind->rule];
+
+	kind->comm = sig ? cpl_signature_total(sig, &kind->err)
+	                 : cpl_jobs_pattern_comm(rule->pattern, kind->ranks,
+	                                         &kind->err);
+	return kind->comm ? 0 : -1;
+}
+
+static void divide(struct cpl_comm *comm, double seconds)
+{
+	for (int64_t i = 0; i < comm->n_entries; i++) {
+		comm->bytes[i] /= seconds;
+		comm->messages[i] /= seconds;
+	}
+}
+
+/* Seconds alone on these nodes, with ranks in blocks. */
+static int judge(struct kind *kind, struct cpl_times *times,
+                 struct cpl_times_space *space, const int *node)
+{
+	struct cpl_times_result result;
+
+	if (cpl_times_place(times, space, node, &kind->err))
+		return -1;
+	cpl_times_judge(times, NULL, false, &result);
+	if (!(kind->alone > 0) || result.seconds < kind->alone)
+		kind->alone = result.seconds;
+	return 0;
+}
+
+/* The best sets that are known on the empty machine: auto's, and stock's. */
+static int find_alone(const struct cpl_campaign *c, struct kind *kind)
+{
+	const struct cpl_network *net = c->net;
+	unsigned char *empty = malloc((size_t)net->n_nodes);
+	struct cpl_times_space *space =
+	        cpl_times_space_new(net, c->routing, &kind->err);
+	struct cpl_times *times = cpl_times_open(
+	        kind->phase, kind->n_phases, kind->ranks, &kind->err);
+	struct cpl_decision decision = {0};
+	struct cpl_decide_request req = {
+	        .place = {.net = net, .free = empty,
+	                  .n_nodes_wanted = kind->nodes, .seed = c->seed},
+	        .routing = c->routing,
+	        .comm = kind->comm,
+	        .ranks_per_node = kind->ranks_per_node,
+	        .objective = c->objective};
+	int rc = -1;
+
+	if (!empty)
+		cpl_fail_memory(&kind->err);
+	if (!empty || !space || !times ||
+	    cpl_times_order(times, NULL, kind->ranks_per_node, kind->nodes,
+	                    &kind->err))
+		goto out;
+	for (int i = 0; i < net->n_nodes; i++)
+		empty[i] = net->node_name[i] != NULL;
+	for (int i = 0; i < 2; i++) {
+		req.policy = i ? "linear" : "auto";
+		if (cpl_decide(&req, &decision, &kind->err))
+			goto out;
+		rc = judge(kind, times, space, decision.node);
+		cpl_decision_free(&decision);
+		if (rc)
+			goto out;
+	}
+out:
+	cpl_times_close(times);
+	cpl_times_space_free(space);
+	free(empty);
+	return rc;
+}
+
+/*
+ * A pattern's round takes as long as makes its communication, alone, the share
+ * of it that is stated. A signature with times is as loud as it says, and so is
+ * one without: times.h.
+ */
+static int make(const struct cpl_campaign *c, struct kind *kind)
+{
+	const struct cpl_jobs_rule *rule = &c->jobs->rule[kind->rule];
+	const struct cpl_signature *sig = c->signature[kind->rule];
+	double seconds;
+
+	kind->ranks_per_node = rule->ranks_per_node;
+	kind->ranks = sig ? sig->ranks : kind->nodes * rule->ranks_per_node;
+	kind->phase = sig ? sig->phase : &kind->own;
+	kind->n_phases = sig ? sig->n_phases : 1;
+	if (!sig) {
+		kind->own.weight = 1;
+		kind->own.comm = cpl_jobs_pattern_comm(rule->pattern,
+		                                       kind->ranks, &kind->err);
+		if (!kind->own.comm)
+			return -1;
+	}
+	if (make_comm(c, kind) || find_alone(c, kind))
+		return -1;
+	seconds = cpl_run_times(kind->phase, kind->n_phases).seconds;
+	if (!sig) {
+		seconds = kind->alone / kind->share;
+		kind->own.time = seconds;
+		kind->own.compute_time = (1 - kind->share) * seconds;
+	}
+	if (!(kind->alone > 0)) { /* all in the nodes */
+		kind->phase = NULL;
+		return 0;
+	}
+	divide(kind->comm, seconds > 0 ? seconds : kind->alone);
+	kind->graph = cpl_comm_symmetric(kind->comm, &kind->err);
+	return kind->graph ? 0 : -1;
+}
+
+struct making {
+	const struct cpl_campaign *campaign;
+	struct kinds *kinds;
+};
+
+static void make_one(void *arg, int64_t chunk, int thread)
+{
+	struct making *making = arg;
+	struct kind *kind = &making->kinds->kind[chunk];
+
+	(void)thread;
+	if (kind->nodes <= making->campaign->net->n_nodes)
+		make(making->campaign, kind);
+}
+
+/* Jobs that want more than there are have no kind. */
+static int usable_nodes(const struct cpl_network *net)
+{
+	int n = 0;
+
+	for (int i = 0; i < net->n_nodes; i++)
+		n += net->node_name[i] != NULL;
+	return n;
+}
+
+static void gather(const struct keyed *key, int n, struct kinds *out)
+{
+	for (int i = 0; i < n; i++) {
+		if (!i || !same_kind(&key[i], &key[i - 1]))
+			out->kind[out->n++] = (struct kind){
+			        .rule = key[i].rule,
+			        .nodes = key[i].nodes,
+			        .share = key[i].share};
+		out->of[key[i].job] = out->n - 1;
+	}
+}
+
+int campaign_kinds(const struct cpl_campaign *c, struct kinds *out,
+                   struct cpl_error *err)
+{
+	size_t room = (size_t)c->log->n_jobs + 1;
+	struct keyed *key = malloc(room * sizeof(*key));
+	int n, usable = usable_nodes(c->net), kept = 0;
+
+	*out = (struct kinds){0};
+	out->of = malloc(room * sizeof(*out->of));
+	out->kind = calloc(room, sizeof(*out->kind));
+	if (!key || !out->of || !out->kind) {
+		free(key);
+		return cpl_fail_memory(err);
+	}
+	n = list(c, key, out, err);
+	for (int i = 0; i < n; i++)
+		if (key[i].nodes <= usable)
+			key[kept++] = key[i];
+	qsort(key, (size_t)kept, sizeof(*key), by_kind);
+	gather(key, kept, out);
+	free(key);
+	if (n < 0)
+		return -1;
+	cpl_parallel(c->threads, out->n, make_one,
+	             &(struct making){.campaign = c, .kinds = out});
+	for (int i = 0; i < out->n; i++)
+		if (out->kind[i].err.text[0])
+			return cpl_fail(err, "jobs of %d nodes by line %d of "
+			                     "the jobs' map: %.300s",
+			                out->kind[i].nodes,
+			                c->jobs->rule[out->kind[i].rule].line,
+			                out->kind[i].err.text);
+	return 0;
+}
+
+void campaign_kinds_free(struct kinds *kinds)
+{
+	for (int i = 0; i < kinds->n; i++) {
+		cpl_comm_free(kinds->kind[i].own.comm);
+		cpl_comm_free(kinds->kind[i].comm);
+		cpl_comm_free(kinds->kind[i].graph);
+	}
+	free(kinds->kind);
+	free(kinds->of);
+}

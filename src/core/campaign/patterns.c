@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Traffic for any number of ranks. A matrix has no steps: what the steps of a
+ * collective operation send is added up. Recursive halving and doubling, and
+ * the binomial tree, are those of "Communication-aware job scheduling using
+ * SLURM" (Mishra, Agrawal, Malakar 2020); its 2-D pattern is 30 % of recursive
+ * doubling and 70 % of the tree.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "campaign/jobs.h"
+
+#define MAX_ENTRIES 200000000
+#define MEGABYTE 1e6
+
+static void put(struct cpl_comm_entry *entry, int64_t *n, int from, int to,
+                double bytes)
+{
+	if (from == to)
+		return;
+	if (entry)
+		entry[*n] = (struct cpl_comm_entry){from, to, bytes, 1};
+	(*n)++;
+}
+
+/* n as a product of k sides, as equal as its divisors let them be. */
+static void sides(int n, int k, int *side)
+{
+	for (int d = k; d > 0; d--) {
+		int best = 1;
+
+		for (int s = 1; s <= n; s++) {
+			int64_t power = 1;
+
+			for (int i = 0; i < d && power <= n; i++)
+				power *= s;
+			if (power > n)
+				break;
+			if (n % s == 0)
+				best = s;
+		}
+		side[d - 1] = d == 1 ? n : best;
+		n /= side[d - 1];
+	}
+}
+
+/* Periodic, with both neighbours in each dimension. */
+static int64_t stencil(int n, int dims, struct cpl_comm_entry *entry)
+{
+	int side[4];
+	int64_t used = 0;
+
+	sides(n, dims, side);
+	for (int r = 0; r < n; r++) {
+		int stride = 1;
+
+		for (int d = 0; d < dims; d++) {
+			int at = r / stride % side[d];
+			int up = (at + 1) % side[d] - at;
+			int down = (at + side[d] - 1) % side[d] - at;
+
+			put(entry, &used, r, r + up * stride, 1);
+			if (down != up)
+				put(entry, &used, r, r + down * stride, 1);
+			stride *= side[d];
+		}
+	}
+	return used;
+}
+
+static int64_t ring(int n, struct cpl_comm_entry *entry)
+{
+	return stencil(n, 1, entry);
+}
+
+static int64_t stencil_2d(int n, struct cpl_comm_entry *entry)
+{
+	return stencil(n, 2, entry);
+}
+
+static int64_t stencil_3d(int n, struct cpl_comm_entry *entry)
+{
+	return stencil(n, 3, entry);
+}
+
+static int64_t stencil_4d(int n, struct cpl_comm_entry *entry)
+{
+	return stencil(n, 4, entry);
+}
+
+/* All-to-all in the rows, and in the columns, of a rectangle of ranks. */
+static int64_t pencil(int n, struct cpl_comm_entry *entry)
+{
+	int side[2];
+	int64_t used = 0;
+
+	sides(n, 2, side);
+	for (int r = 0; r < n; r++) {
+		int x = r % side[0], y = r / side[0];
+
+		for (int i = 0; i < side[0]; i++)
+			put(entry, &used, r, y * side[0] + i, 1);
+		for (int i = 0; i < side[1]; i++)
+			put(entry, &used, r, i * side[0] + x, 1);
+	}
+	return used;
+}
+
+static int64_t all_to_all(int n, struct cpl_comm_entry *entry)
+{
+	int64_t used = 0;
+
+	for (int r = 0; r < n; r++)
+		for (int i = 0; i < n; i++)
+			put(entry, &used, r, i, 1);
+	return used;
+}
+
+static int power_of_two(int n)
+{
+	int p = 1;
+
+	while (p < n && p < 1 << 30)
+		p *= 2;
+	return p;
+}
+
+/* Partners at every distance that is a power of two, in blocks of twice that;
+ * those behind the last rank are left out. */
+static int64_t exchange(int n, double most, struct cpl_comm_entry *entry)
+{
+	int64_t used = 0;
+
+	for (int d = power_of_two(n) / 2; d >= 1; d /= 2) {
+		double bytes = most > 1 ? most / d : 1;
+
+		for (int r = 0; r < n; r++)
+			if ((r ^ d) < n)
+				put(entry, &used, r, r ^ d, bytes);
+	}
+	return used;
+}
+
+static int64_t doubling(int n, struct cpl_comm_entry *entry)
+{
+	return exchange(n, 1, entry);
+}
+
+static int64_t halving(int n, struct cpl_comm_entry *entry)
+{
+	return exchange(n, n > 2 ? power_of_two(n) / 2 : 1, entry);
+}
+
+static int64_t tree(int n, double bytes, struct cpl_comm_entry *entry)
+{
+	int64_t used = 0;
+
+	for (int d = 1; d < n; d *= 2)
+		for (int r = 0; r + d < n; r += 2 * d) {
+			put(entry, &used, r + d, r, bytes);
+			put(entry, &used, r, r + d, bytes);
+		}
+	return used;
+}
+
+static int64_t binomial(int n, struct cpl_comm_entry *entry)
+{
+	return tree(n, 1, entry);
+}
+
+static int64_t two_d(int n, struct cpl_comm_entry *entry)
+{
+	int64_t used = exchange(n, 1, entry);
+
+	for (int64_t i = 0; entry && i < used; i++)
+		entry[i].bytes = 0.3;
+	return used + tree(n, 0.7, entry ? entry + used : NULL);
+}
+
+static const struct cpl_jobs_pattern table[] = {
+	{"ring", "both neighbours on a ring", ring},
+	{"stencil-2d", "the 4 neighbours on a torus of 2 dimensions",
+	 stencil_2d},
+	{"stencil-3d", "the 6 neighbours of 3 dimensions", stencil_3d},
+	{"stencil-4d", "the 8 neighbours of 4 dimensions", stencil_4d},
+	{"pencil", "all-to-all in rows and in columns of a rectangle", pencil},
+	{"all-to-all", "everybody with everybody", all_to_all},
+	{"recursive-doubling", "partners at distances 1, 2, 4 ..., alike",
+	 doubling},
+	{"recursive-halving", "the same, the nearer the more bytes", halving},
+	{"binomial", "up and down a binomial tree", binomial},
+	{"2-d", "30 % recursive-doubling, 70 % binomial", two_d},
+	{NULL, NULL, NULL},
+};
+
+const struct cpl_jobs_pattern *cpl_jobs_pattern_at(int i)
+{
+	return table[i].name ? &table[i] : NULL;
+}
+
+const struct cpl_jobs_pattern *cpl_jobs_pattern_find(const char *name,
+                                                     struct cpl_error *err)
+{
+	char list[256] = "";
+	size_t used = 0;
+
+	for (int i = 0; table[i].name; i++) {
+		if (!strcasecmp(table[i].name, name))
+			return &table[i];
+		used += (size_t)snprintf(list + used, sizeof(list) - used,
+		                         "%s%s", i ? ", " : "", table[i].name);
+	}
+	cpl_fail(err, "there is no pattern '%.40s'; it must be one of %s", name,
+	         list);
+	return NULL;
+}
+
+struct cpl_comm *cpl_jobs_pattern_comm(const struct cpl_jobs_pattern *pattern,
+                                       int n, struct cpl_error *err)
+{
+	struct cpl_comm_entry *entry;
+	struct cpl_comm *comm;
+	int64_t entries;
+	double largest = 1;
+
+	if (pattern->make == all_to_all && (int64_t)n * n > MAX_ENTRIES) {
+		cpl_fail(err, "%s of %d ranks has more than %d entries",
+		         pattern->name, n, MAX_ENTRIES);
+		return NULL;
+	}
+	entries = pattern->make(n, NULL);
+	entry = malloc(((size_t)entries + 1) * sizeof(*entry));
+	if (!entry) {
+		cpl_fail_memory(err);
+		return NULL;
+	}
+	pattern->make(n, entry);
+	for (int64_t i = 0; i < entries; i++)
+		if (entry[i].bytes > largest)
+			largest = entry[i].bytes;
+	for (int64_t i = 0; i < entries; i++)
+		entry[i].bytes *= MEGABYTE / largest;
+	comm = cpl_comm_build(n, entry, entries, err);
+	free(entry);
+	return comm;
+}

@@ -1,0 +1,120 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# `commplace campaign`: what a small log comes to by hand, the same bytes every
+# time, and that it decides as `commplace place` does.
+here=$(cd "${0%/*}" && pwd)
+. "$here/../tools/tap.bash"
+commplace=${COMMPLACE:-commplace}
+work=$(mktemp -d)
+on_exit 'rm -rf "$work"'
+cd "$work" || bail "no $work"
+export LC_ALL=C
+cat >network.json <<-END
+{ "format": "commplace-network", "version": 1, "name": "df", "type": "dragonfly",
+  "groups": 6, "rows": 2, "columns": 4, "nodes_per_router": 2,
+  "global_links_per_group_pair": 2, "nodes": "n[0-95]" }
+END
+# campaign LOG MAP POLICIES OPTION...
+campaign() {
+	"$commplace" campaign --network network.json --log "$1" --jobs "$2" \
+		--policies "$3" "${@:4}"
+}
+
+# Nothing is sent: two jobs of all nodes, one behind the other, and a small one
+# that EASY lets go before the second.
+cat >log <<-END
+	JobID|Submit|Elapsed|Timelimit|NNodes|JobName
+	1|2026-01-01T00:00:00|01:00:00|02:00:00|90|a
+	2|2026-01-01T00:10:00|01:00:00|02:00:00|96|b
+	3|2026-01-01T00:20:00|00:30:00|00:30:00|6|c
+	4|2026-01-01T00:30:00|00:00:00|00:30:00|6|never
+	5|2026-01-01T00:30:00|00:10:00|00:30:00|97|large
+END
+echo 'Match Pattern=none' >none.map
+campaign log none.map flat --json --events events >json
+ok $? "a log without traffic"
+is "$(sed 1d events | cut -f2-4 | paste -sd' ')" \
+	"0.000	start	1 1200.000	start	3 3000.000	end	3 3600.000	end	1 3600.000	start	2 7200.000	end	2" \
+	"starts and ends, as by hand"
+is "$(grep -c 'n\[0-89\]$\|n\[90-95\]$\|n\[0-95\]$' events)" 3 "on their nodes"
+is "$(json - jobs <json) $(json - never_ran <json) $(json - too_large <json)" \
+	"3 1 1" "jobs are counted"
+is "$(json - policies 0 wait mean <json)" 1000 "waiting time, mean"
+is "$(json - policies 0 makespan <json)" 7200 "makespan"
+is "$(json - policies 0 communication_ratio <json)" 1 "no communication"
+# (90 + 96) * 3600 + 6 * 1800 of 96 * 7200 node-seconds
+like "$(json - policies 0 utilisation <json)" '^0\.984375' "utilisation"
+campaign log none.map flat --queue fifo --events events >/dev/null
+is "$(sed 1d events | awk '$3 == "start" && $4 == 3 { print $2 }')" 7200.000 \
+	"without backfilling the small one waits"
+gzip -c log >log.gz
+is "$(campaign log.gz none.map flat --json | sha1sum)" "$(sha1sum <json)" \
+	"a gzipped log gives the same"
+
+# 120 jobs that communicate.
+awk 'BEGIN { for (i = 1; i <= 120; i++)
+	printf "%d %d -1 %d %d -1 -1 -1 %d -1 1 1 1 %d 1 -1 -1 0\n", i, 60 * i,
+	600 + i * 7919 % 3000, 1 + i * i * 31 % 40, 7200, i % 4 }' >swf
+cat >mix.map <<-END
+	Match Name=0 Pattern=none Class=quiet
+	Match Name=1 Nodes=1-20 Pattern=pencil Share=40 Class=fft
+	Mix Weight=2 Pattern=stencil-3d Share=30
+	Mix Weight=1 Pattern=recursive-doubling Share=60
+END
+policies=flat,tree,tree-rank,select-linear,greedy,balanced,adaptive,auto+mapping
+campaign swf mix.map $policies --json --threads 1 >one.json
+ok $? "all policies"
+campaign swf mix.map $policies --json --threads 3 >three.json
+is "$(sha1sum <three.json)" "$(sha1sum <one.json)" \
+	"the same bytes with other threads"
+is "$(campaign swf mix.map flat,auto --json --seed 2 | sha1sum)" \
+	"$(campaign swf mix.map flat,auto --json --seed 2 | sha1sum)" \
+	"and with a seed"
+campaign swf mix.map flat,auto --plot plot.svg >text
+ok $? "the table, and a picture"
+like "$(tail -1 text)" \
+	"^120 jobs, [0-9]+ of which communicate; changes are against flat$" "text: counts"
+is "$(head -3 text | cut -c1-6 | tr -d ' ' | paste -sd' ')" "policy flat auto" \
+	"text: a line a policy"
+is "$(head -3 text | awk '{ print length }' | sort -u | wc -l)" 1 \
+	"text: columns align"
+is "$(sed -n '6,9p' text | awk '{ print $2 }' | paste -sd' ')" \
+	"quiet fft stencil-3d recursive-doubling" "text: classes as in the map"
+is "$(grep -c '<rect' plot.svg)" 9 "the picture has its bars"
+is "$(campaign swf mix.map tree,tree-rank --json |
+	json - policies 1 communication_ratio)" 1 \
+	"where nodes are in order of leaf switches tree-rank is tree"
+is "$(campaign swf mix.map flat,flat --reference first --json |
+	json - policies 0 run)" \
+	"$(awk '{ s += $4 } END { print s }' swf | sed 's/$//')" \
+	"with the first policy as reference it runs as the log says"
+is "$(campaign swf mix.map select-linear,adaptive --model study \
+	--reference first --pattern rd --json | json - policies 1 jobs)" 120 \
+	"the study's model"
+
+campaign swf mix.map auto --events events --max-jobs 12 >/dev/null
+is "$(cut -f3 events | grep -c start) $(cut -f3 events | grep -c end)" "12 12" "--max-jobs"
+
+# A stored signature: one phase of 8 ranks, its times stated.
+cat >ring8.json <<-END
+{ "format": "commplace-signature", "version": 1, "ranks": 8,
+  "phases": [ { "name": "p", "weight": 10, "time": 4, "compute_time": 3,
+    "pattern": { "type": "stencil", "dims": [8], "points": 3,
+    "periodic": true, "bytes": 1 } } ] }
+END
+printf '%s\n' "1 0 -1 100 4 -1 -1 -1 -1 -1 1 1 1 7 1 -1 -1 0" \
+	"2 0 -1 100 5 -1 -1 -1 -1 -1 1 1 1 7 1 -1 -1 0" >two
+echo 'Match Name=7 Signature=./ring8.json RanksPerNode=2' >sig.map
+campaign two sig.map auto,auto --reference first --json >json
+ok $? "a signature, its share from its times"
+is "$(json - other_ranks <json)" 1 "one job is not of its ranks"
+is "$(json - policies 0 communicating <json)" 1 "the other is"
+like "$(json - policies 1 communication <json)" '^(25|24\.9|25\.0)' \
+	"a quarter of its time is communication"
+# The same nodes as commplace place takes on the empty machine, in their order.
+campaign two sig.map auto --max-jobs 1 --events events >/dev/null
+is "$(sed -n 2p events | cut -f8 | tr -d 'n[]')" \
+	"$("$commplace" place --network network.json --signature ./ring8.json \
+		--nodes 4 --policy auto --json | json - hosts | tr -d n)" \
+	"the nodes of commplace place"
+done_testing
