@@ -101,3 +101,17 @@ EXTRA_PROGRAMS += tests/bench/bench_communication
 tests_bench_bench_communication_SOURCES = tests/bench/bench_communication.c tests/bench/stencil_job.h
 tests_bench_bench_communication_LDADD = libcore.la -lm
 CLEANFILES += tests/bench/bench_communication
+# make tests/bench/fake_nodes tests/bench/slurm_calls, then as root
+# tests/bench/bench-slurmctld
+EXTRA_DIST += tests/bench/bench-slurmctld
+if HAVE_SLURM
+EXTRA_PROGRAMS += tests/bench/fake_nodes tests/bench/slurm_calls
+tests_bench_fake_nodes_SOURCES = tests/bench/fake_nodes.c
+tests_bench_fake_nodes_CPPFLAGS = $(slurm_plugin_cppflags)
+tests_bench_fake_nodes_LDFLAGS = -L$(SLURM_PLUGIN_SYSTEM_DIR) -Wl,-rpath,$(SLURM_PLUGIN_SYSTEM_DIR)
+tests_bench_fake_nodes_LDADD = -lslurmfull
+tests_bench_slurm_calls_SOURCES = tests/bench/slurm_calls.c
+tests_bench_slurm_calls_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CPPFLAGS)
+tests_bench_slurm_calls_LDADD = -lslurm
+CLEANFILES += tests/bench/fake_nodes tests/bench/slurm_calls
+endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Times calls of slurmctld as a client sees them, by Slurm's public library.
+ *
+ *   slurm_calls start|will-run COUNT NODES TASKS PER_NODE [OPTION=VALUE]...
+ *   slurm_calls keep COUNT NODES TASKS PER_NODE [...]  start and leave running
+ *   slurm_calls queue COUNT NODES TASKS PER_NODE [...] submit, pending or not
+ *   slurm_calls started N SECONDS   wait for N starts since slurmctld's last
+ *                                   reset of statistics; prints starts, seconds
+ *   slurm_calls reset               of those statistics
+ *   slurm_calls list SECONDS        list jobs again and again; prints the
+ *                                   longest call, ms
+ *
+ * Options: profile, policy, mapping, partition. Prints milliseconds, a line
+ * for each call of start and will-run.
+ */
+#include "commplace-config.h"
+
+#include <signal.h>
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static double now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static int fail(const char *what)
+{
+	fprintf(stderr, "slurm_calls: %s: %s\n", what,
+	        slurm_strerror(slurm_get_errno()));
+	return 1;
+}
+
+struct job {
+	job_desc_msg_t desc;
+	char *env[4], *environment[2];
+	uint32_t n_env;
+};
+
+static void add_env(struct job *job, const char *name, const char *value)
+{
+	char *text;
+
+	if (job->n_env == 4 || asprintf(&text, "%s=%s", name, value) < 0)
+		abort();
+	job->env[job->n_env++] = text;
+}
+
+static int describe(struct job *job, char **argv)
+{
+	static const char *const name[][2] = {
+	        {"profile=", "COMM_PROFILE"},
+	        {"policy=", "_SLURM_SPANK_OPTION_commplace_placement_policy"},
+	        {"mapping=", "COMM_RANK_MAPPING"},
+	};
+
+	slurm_init_job_desc_msg(&job->desc);
+	job->desc.name = "bench";
+	job->desc.user_id = getuid();
+	job->desc.group_id = getgid();
+	job->desc.work_dir = "/tmp";
+	job->desc.min_nodes = job->desc.max_nodes = (uint32_t)atoi(argv[0]);
+	job->desc.num_tasks = (uint32_t)atoi(argv[1]);
+	job->desc.ntasks_per_node = (uint16_t)atoi(argv[2]);
+	job->desc.min_cpus = job->desc.num_tasks;
+	job->desc.time_limit = 1000;
+	job->desc.shared = JOB_SHARED_NONE;
+	for (argv += 3; *argv; argv++) {
+		size_t i = 0;
+
+		if (!strncmp(*argv, "partition=", 10)) {
+			job->desc.partition = *argv + 10;
+			continue;
+		}
+		while (i < 3 && strncmp(*argv, name[i][0], strlen(name[i][0])))
+			i++;
+		if (i == 3) {
+			fprintf(stderr, "slurm_calls: option %s\n", *argv);
+			return 2;
+		}
+		add_env(job, name[i][1], *argv + strlen(name[i][0]));
+	}
+	job->desc.spank_job_env = job->env;
+	job->desc.spank_job_env_size = job->n_env;
+	return 0;
+}
+
+static int start(struct job *job, int count, int keep)
+{
+	job->desc.immediate = 1;
+	for (int i = 0; i < count; i++) {
+		resource_allocation_response_msg_t *got = NULL;
+		double begin = now_ms(), ms;
+
+		if (slurm_allocate_resources(&job->desc, &got))
+			return fail("allocate");
+		ms = now_ms() - begin;
+		if (!got->node_cnt) {
+			fprintf(stderr, "slurm_calls: job %u waits\n",
+			        got->job_id);
+			return 1;
+		}
+		printf("%.3f\n", ms);
+		if (!keep) {
+			slurm_kill_job(got->job_id, SIGKILL, 0);
+			usleep(300000);
+		}
+		slurm_free_resource_allocation_response_msg(got);
+	}
+	return 0;
+}
+
+static int will_run(struct job *job, int count)
+{
+	for (int i = 0; i < count; i++) {
+		will_run_response_msg_t *got = NULL;
+		double begin = now_ms();
+
+		if (slurm_job_will_run2(&job->desc, &got) || !got)
+			return fail("will run");
+		printf("%.3f\n", now_ms() - begin);
+		if (got->start_time > time(NULL) + 5)
+			fprintf(stderr, "slurm_calls: starts later\n");
+		usleep(20000);
+	}
+	return 0;
+}
+
+static int queue(struct job *job, int count)
+{
+	job->environment[0] = "PATH=/bin";
+	job->desc.environment = job->environment;
+	job->desc.env_size = 1;
+	job->desc.script = "#!/bin/sh\nexit 0\n";
+	job->desc.std_out = job->desc.std_err = "/dev/null";
+	for (int i = 0; i < count; i++) {
+		submit_response_msg_t *got = NULL;
+
+		if (slurm_submit_batch_job(&job->desc, &got))
+			return fail("submit");
+		slurm_free_submit_response_response_msg(got);
+	}
+	return 0;
+}
+
+static int started(int n, double seconds)
+{
+	stats_info_request_msg_t ask = {.command_id = STAT_COMMAND_GET};
+	double begin = now_ms(), first = 0, last = 0;
+	uint32_t at_first = 0, seen = 0;
+
+	while (seen < (uint32_t)n && now_ms() - begin < seconds * 1e3) {
+		stats_info_response_msg_t *got = NULL;
+
+		if (slurm_get_statistics(&got, &ask))
+			return fail("statistics");
+		if (got->jobs_started > seen) {
+			last = now_ms();
+			if (!first) {
+				first = last;
+				at_first = got->jobs_started;
+			}
+		}
+		seen = got->jobs_started;
+		usleep(200000);
+	}
+	if (last > first)
+		printf("%u starts, %.1f a second\n", seen,
+		       (seen - at_first) / ((last - first) / 1e3));
+	return seen >= (uint32_t)n ? 0 : 1;
+}
+
+static int reset(void)
+{
+	stats_info_request_msg_t ask = {.command_id = STAT_COMMAND_RESET};
+
+	return slurm_reset_statistics(&ask) ? fail("reset") : 0;
+}
+
+static int list_jobs(double seconds)
+{
+	double begin = now_ms(), worst = 0;
+
+	while (now_ms() - begin < seconds * 1e3) {
+		job_info_msg_t *jobs = NULL;
+		double at = now_ms(), ms;
+
+		if (slurm_load_jobs(0, &jobs, SHOW_ALL))
+			return fail("jobs");
+		ms = now_ms() - at;
+		worst = ms > worst ? ms : worst;
+		slurm_free_job_info_msg(jobs);
+		usleep(5000);
+	}
+	printf("%.1f\n", worst);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static struct job job;
+	int rc = 2;
+
+	slurm_init(NULL);
+	if (argc == 4 && !strcmp(argv[1], "started"))
+		return started(atoi(argv[2]), atof(argv[3]));
+	if (argc == 3 && !strcmp(argv[1], "list"))
+		return list_jobs(atof(argv[2]));
+	if (argc == 2 && !strcmp(argv[1], "reset"))
+		return reset();
+	if (argc >= 6 && !describe(&job, argv + 3)) {
+		if (!strcmp(argv[1], "start"))
+			rc = start(&job, atoi(argv[2]), 0);
+		else if (!strcmp(argv[1], "keep"))
+			rc = start(&job, atoi(argv[2]), 1);
+		else if (!strcmp(argv[1], "will-run"))
+			rc = will_run(&job, atoi(argv[2]));
+		else if (!strcmp(argv[1], "queue"))
+			rc = queue(&job, atoi(argv[2]));
+	}
+	if (rc == 2)
+		fprintf(stderr, "usage: slurm_calls start|keep|will-run|queue "
+		                "COUNT NODES TASKS PER_NODE [OPTION=VALUE]...\n"
+		                "       slurm_calls started N SECONDS | reset | "
+		                "list SECONDS\n");
+	return rc;
+}
