@@ -115,3 +115,8 @@ tests_bench_slurm_calls_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CPPFLAGS)
 tests_bench_slurm_calls_LDADD = -lslurm
 CLEANFILES += tests/bench/fake_nodes tests/bench/slurm_calls
 endif
+# tests/bench/bench_engine [-t] [-p POLICY] [-n CALLS] [-c LINE]...
+EXTRA_PROGRAMS += tests/bench/bench_engine
+tests_bench_bench_engine_SOURCES = tests/bench/bench_engine.c
+tests_bench_bench_engine_LDADD = libcore.la
+CLEANFILES += tests/bench/bench_engine
