@@ -253,28 +253,29 @@ int cpl_hostlist_parse(struct cpl_hostlist *list, const char *text,
 }
 
 /* Length of the part before the trailing number, or -1: nothing to fold. */
-static int split_name(const char *name, uint64_t *value, int *width)
+static int split_name(const char *name)
 {
 	size_t length = strlen(name), n = length;
 
 	while (n > 0 && digit(name[n - 1]))
 		n--;
-	*width = (int)(length - n);
-	if (*width < 1 || *width > MAX_DIGITS)
-		return -1;
-	*value = strtoull(name + n, NULL, 10);
-	return (int)n;
+	return length - n >= 1 && length - n <= MAX_DIGITS ? (int)n : -1;
 }
 
-/* Is name prefix + the number one above `value`, as a range would write it? */
-static bool continues(const char *prefix, int length, uint64_t value, int width,
-                      const char *name)
+/* The next number, in as many digits where they are enough, as a range would
+ * write it; there is room for one more. */
+static void increment(char *digits)
 {
-	char next[MAX_DIGITS + 3];
+	size_t n = strlen(digits), i = n;
 
-	snprintf(next, sizeof(next), "%0*" PRIu64, width, value + 1);
-	return !strncmp(prefix, name, (size_t)length) &&
-	       !strcmp(name + length, next);
+	while (i > 0 && digits[i - 1] == '9')
+		digits[--i] = '0';
+	if (i) {
+		digits[i - 1]++;
+	} else {
+		memmove(digits + 1, digits, n + 1);
+		digits[0] = '1';
+	}
 }
 
 char *cpl_hostlist_format(char *const *name, int n)
@@ -290,8 +291,7 @@ char *cpl_hostlist_format(char *const *name, int n)
 		return NULL;
 	text[0] = '\0';
 	for (int i = 0; i < n;) {
-		uint64_t value;
-		int width, prefix = split_name(name[i], &value, &width);
+		int prefix = split_name(name[i]);
 		const char *first = name[i];
 		char *bracket;
 		int members = 0;
@@ -307,23 +307,23 @@ char *cpl_hostlist_format(char *const *name, int n)
 		bracket = text + length;
 		text[length++] = '[';
 		for (;;) {
-			uint64_t low = value;
+			char next[MAX_DIGITS + 2];
+			int low = i;
 
-			members++;
-			length += (size_t)sprintf(text + length, "%s",
-			                          name[i] + prefix);
-			i++;
-			while (i < n && continues(first, prefix, value, width,
-			                          name[i])) {
-				value++;
+			strcpy(next, name[i] + prefix);
+			length += (size_t)sprintf(text + length, "%s", next);
+			do {
 				i++;
-				members++;
-			}
-			if (value > low)
+				increment(next);
+			} while (i < n &&
+			         !strncmp(first, name[i], (size_t)prefix) &&
+			         !strcmp(name[i] + prefix, next));
+			members += i - low;
+			if (i > low + 1)
 				length += (size_t)sprintf(text + length, "-%s",
 				                          name[i - 1] + prefix);
 			if (i >= n ||
-			    split_name(name[i], &value, &width) != prefix ||
+			    split_name(name[i]) != prefix ||
 			    strncmp(first, name[i], (size_t)prefix))
 				break;
 			text[length++] = ',';

@@ -368,12 +368,18 @@ static int by_rank(const void *a, const void *b)
 /* The ranks of usable hosts, each once; the user's own come with any. */
 static void list_levels(struct deciding *d, const unsigned char *required)
 {
-	int n = 0;
+	int n = 0, same = 0;
 
 	for (int i = 0; i < d->req->n_hosts; i++)
 		if (d->cpus[i] && !required[i])
 			d->level[n++] = d->rank[i];
-	qsort(d->level, (size_t)n, sizeof(*d->level), by_rank);
+	/* Most sites have one weight. */
+	while (same < n && d->level[same] == d->level[0])
+		same++;
+	if (same < n)
+		qsort(d->level, (size_t)n, sizeof(*d->level), by_rank);
+	else if (n)
+		n = 1;
 	for (int i = 0; i < n; i++)
 		if (!i || d->level[i] != d->level[i - 1])
 			d->level[d->n_levels++] = d->level[i];

@@ -69,24 +69,43 @@ static bool fits(const struct cpl_need *need, const uint32_t *sorted, int n,
 	return hosts_with(sorted, n, out->cpus) >= nodes;
 }
 
+/* The nodes asked for, of so many CPUs: most jobs get them. O(n). */
+static bool fits_at_once(const struct cpl_need *need, const uint32_t *cpus,
+                         int n, uint32_t nodes, struct cpl_size *out)
+{
+	uint32_t usable = 0;
+
+	*out = (struct cpl_size){.nodes = nodes,
+	                         .cpus = cpus_needed(need, nodes)};
+	for (int i = 0; i < n; i++)
+		usable += cpus[i] >= out->cpus;
+	return usable >= nodes;
+}
+
 int cpl_size(const struct cpl_need *need, const uint32_t *cpus, int n,
              uint32_t least, struct cpl_size *out)
 {
-	uint32_t *sorted = malloc(((size_t)n + 1) * sizeof(*sorted));
 	uint32_t first = need->min_nodes > least ? need->min_nodes : least;
-	uint32_t last = (uint32_t)n;
+	bool by_cpus = cpl_size_by_cpus(need);
+	uint32_t last = (uint32_t)n, *sorted;
 	int found = 0;
 
-	if (!sorted)
-		return -1;
-	memcpy(sorted, cpus, (size_t)n * sizeof(*sorted));
-	qsort(sorted, (size_t)n, sizeof(*sorted), increasing);
 	if (need->max_nodes && need->max_nodes < last)
 		last = need->max_nodes;
 	if (first < 1)
 		first = 1;
+	if (by_cpus ? first <= last : wanted_of(need) >= first)
+		found = fits_at_once(need, cpus, n,
+		                     by_cpus ? first : wanted_of(need), out);
+	if (found)
+		return found;
 	*out = (struct cpl_size){0};
-	if (cpl_size_by_cpus(need))
+	sorted = malloc(((size_t)n + 1) * sizeof(*sorted));
+	if (!sorted)
+		return -1;
+	memcpy(sorted, cpus, (size_t)n * sizeof(*sorted));
+	qsort(sorted, (size_t)n, sizeof(*sorted), increasing);
+	if (by_cpus)
 		for (uint32_t k = first; k <= last && !found; k++)
 			found = fits(need, sorted, n, k, out);
 	else
