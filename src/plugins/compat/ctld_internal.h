@@ -59,14 +59,19 @@ struct cplslurm_test {
 
 /* Note what a call may change. -1: memory. */
 int cplslurm_save(const struct cplslurm_test *test, struct cplslurm_saved *out);
-/* What jobs have of the nodes of a bitmap, by node index. 0, or -1: memory.
- * O(nodes + cores of jobs on them). */
+/* What jobs have of the nodes, by node index. Jobs that begin and end have to be
+ * told; what changes otherwise makes it to be counted anew: forget. With
+ * slurmctld's locks of jobs and nodes held. */
 struct cplslurm_usage {
 	uint32_t *cpus;
 	uint64_t *memory; /* MiB */
 };
-int cplslurm_usage(const bitstr_t *nodes, struct cplslurm_usage *out);
-void cplslurm_usage_free(struct cplslurm_usage *usage);
+/* NULL: memory. O(1), after forget O(nodes + jobs + cores of running jobs). */
+const struct cplslurm_usage *cplslurm_usage(void);
+/* O(cores of the job). */
+void cplslurm_usage_began(const job_record_t *job);
+void cplslurm_usage_ended(const job_record_t *job);
+void cplslurm_usage_forget(void);
 /* Cores of core reservations that are kept from the test's job. */
 uint32_t cplslurm_reserved_cores(const struct cplslurm_test *test, int node);
 

@@ -160,11 +160,12 @@ int cplslurm_measure(void *arg, uint32_t *cpus, uint64_t *rank)
 {
 	struct cplslurm_test *test = arg;
 	bool whole = whole_nodes(test->job);
-	struct cplslurm_usage usage;
+	const struct cplslurm_usage *usage;
 
 	if (cplslurm_save(test, &test->before))
 		return -1;
-	if (cplslurm_usage(test->bitmap, &usage))
+	usage = cplslurm_usage();
+	if (!usage)
 		return -1;
 	for (int i = 0; i < node_record_count; i++) {
 		const node_record_t *node_ptr = node_record_table_ptr[i];
@@ -172,10 +173,9 @@ int cplslurm_measure(void *arg, uint32_t *cpus, uint64_t *rank)
 		if (!node_ptr || !bit_test(test->bitmap, i) ||
 		    (whole && !bit_test(idle_node_bitmap, i)))
 			continue;
-		cpus[i] = cpus_on(test, &usage, i);
+		cpus[i] = cpus_on(test, usage, i);
 		rank[i] = rank_of(test->job, node_ptr);
 	}
-	cplslurm_usage_free(&usage);
 	/* Only Slurm knows where the GRES are. */
 	if (test->job->gres_list_req)
 		cplslurm_narrow(arg, cpus);

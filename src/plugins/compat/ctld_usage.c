@@ -5,114 +5,218 @@
 #include <stdlib.h>
 #include <string.h>
 
-void cplslurm_usage_free(struct cplslurm_usage *usage)
-{
-	free(usage->cpus);
-	free(usage->memory);
-}
-
 /*
  * Slurm's own counts cost a pass over all nodes and their GRES, and have a lock
  * of their own in later series, which not every caller of job_test holds.
  * Cores that jobs share count once; those of suspended jobs are free, their
  * memory is not.
+ *
+ * Counted from all jobs once, then kept as jobs begin and end, so that a call
+ * of job_test costs what its nodes are, however many jobs wait or run.
  */
-struct counting {
-	const bitstr_t *nodes;
-	size_t *first; /* [node] its cores are held[first[node]] ... */
-	unsigned char *held;
-	struct cplslurm_usage *out;
+struct counted {
+	uint32_t id;
+	bool cores; /* those, too: it is not suspended */
 };
 
-static void add_cores(const struct counting *c, int node, job_resources_t *got,
-                      int at)
-{
-	unsigned char *held = c->held + c->first[node];
-	uint16_t sockets = 0, cores = 0;
-	int first, n;
+static struct {
+	bool known;
+	int n_nodes;
+	size_t *first;  /* [node] its cores are held[first[node]] ... */
+	uint16_t *held; /* jobs on each core */
+	struct cplslurm_usage now;
+	struct counted *job; /* [n_jobs] in id order */
+	int n_jobs, max_jobs;
+} kept;
 
-	if (get_job_resources_cnt(got, (uint32_t)at, &sockets, &cores))
-		return;
-	first = get_job_resources_offset(got, (uint32_t)at, 0, 0);
-	n = MIN(sockets * cores, (int)(c->first[node + 1] - c->first[node]));
-	if (bit_set_count_range(got->core_bitmap, first, first + n) == n)
-		memset(held, 1, (size_t)n);
-	else
-		for (int i = 0; i < n; i++)
-			held[i] |= bit_test(got->core_bitmap, first + i);
+void cplslurm_usage_forget(void)
+{
+	free(kept.first);
+	free(kept.held);
+	free(kept.now.cpus);
+	free(kept.now.memory);
+	free(kept.job);
+	memset(&kept, 0, sizeof(kept));
 }
 
+/* Where a job is, or would be. */
+static int place_of(uint32_t id)
+{
+	int low = 0, high = kept.n_jobs;
+
+	while (low < high) {
+		int middle = low + (high - low) / 2;
+
+		if (kept.job[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool is_counted(int at, uint32_t id)
+{
+	return at < kept.n_jobs && kept.job[at].id == id;
+}
+
+/* One job more or less on the cores that it has of a node. False: that cannot
+ * be right. */
+static bool turn_cores(job_resources_t *got, int node, int at, int by)
+{
+	uint16_t *held = kept.held + kept.first[node];
+	uint32_t cores = 0;
+	uint16_t sockets = 0, each = 0;
+	int first, n, size = (int)(kept.first[node + 1] - kept.first[node]);
+
+	if (get_job_resources_cnt(got, (uint32_t)at, &sockets, &each))
+		return true;
+	first = get_job_resources_offset(got, (uint32_t)at, 0, 0);
+	n = MIN(sockets * each, size);
+	for (int i = 0; i < n; i++) {
+		if (!bit_test(got->core_bitmap, first + i))
+			continue;
+		if (by < 0 ? !held[i] : held[i] == UINT16_MAX)
+			return false;
+		held[i] = (uint16_t)(held[i] + by);
+	}
+	for (int i = 0; i < size; i++)
+		cores += held[i] != 0;
+	kept.now.cpus[node] = cores * node_record_table_ptr[node]->tpc;
+	return true;
+}
+
+static bool turn_memory(uint64_t megabytes, int node, int by)
+{
+	uint64_t *memory = &kept.now.memory[node];
+
+	if (by < 0 && *memory < megabytes)
+		return false;
+	*memory += by < 0 ? -megabytes : megabytes;
+	return true;
+}
+
+/* One job more or less; false: what is kept is not right (any more). */
+static bool turn(const job_record_t *job, bool cores, int by)
+{
+	job_resources_t *got = job->job_resrcs;
+	int n = got->node_bitmap ? bit_size(got->node_bitmap) : 0;
+
+	if (n > kept.n_nodes)
+		return false;
+	for (int i = 0, at = 0; i < n && at < (int)got->nhosts; i++) {
+		if (!bit_test(got->node_bitmap, i))
+			continue;
+		if (!node_record_table_ptr[i] ||
+		    (got->memory_allocated &&
+		     !turn_memory(got->memory_allocated[at], i, by)) ||
+		    (cores && !turn_cores(got, i, at, by)))
+			return false;
+		at++;
+	}
+	return true;
+}
+
+static bool add(const job_record_t *job, bool cores)
+{
+	int at = place_of(job->job_id);
+
+	if (is_counted(at, job->job_id))
+		return false;
+	if (kept.n_jobs == kept.max_jobs) {
+		int max = kept.max_jobs ? 2 * kept.max_jobs : 64;
+		void *more =
+		        realloc(kept.job, (size_t)max * sizeof(*kept.job));
+
+		if (!more)
+			return false;
+		kept.job = more;
+		kept.max_jobs = max;
+	}
+	if (!turn(job, cores, 1))
+		return false;
+	memmove(&kept.job[at + 1], &kept.job[at],
+	        (size_t)(kept.n_jobs - at) * sizeof(*kept.job));
+	kept.job[at] = (struct counted){.id = job->job_id, .cores = cores};
+	kept.n_jobs++;
+	return true;
+}
+
+static bool has_resources(const job_record_t *job)
+{
+	const job_resources_t *got = job->job_resrcs;
+
+	return got && got->node_bitmap && got->core_bitmap;
+}
+
+void cplslurm_usage_began(const job_record_t *job)
+{
+	if (kept.known && has_resources(job) && !add(job, true))
+		cplslurm_usage_forget();
+}
+
+void cplslurm_usage_ended(const job_record_t *job)
+{
+	int at = place_of(job->job_id);
+
+	if (!kept.known || !is_counted(at, job->job_id))
+		return;
+	if (!has_resources(job) || !turn(job, kept.job[at].cores, -1)) {
+		cplslurm_usage_forget();
+		return;
+	}
+	kept.n_jobs--;
+	memmove(&kept.job[at], &kept.job[at + 1],
+	        (size_t)(kept.n_jobs - at) * sizeof(*kept.job));
+}
+
+/* One that completes has given all back to select/cons_tres. */
 static int count_job(void *x, void *arg)
 {
 	const job_record_t *job = x;
-	const struct counting *c = arg;
-	job_resources_t *got = job->job_resrcs;
+	bool *failed = arg;
 
-	/* One that completes has given all back to select/cons_tres. */
-	if (!(IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job)) || !got ||
-	    !got->node_bitmap || !got->core_bitmap)
-		return 0;
-	for (int i = 0, at = 0; i < bit_size(got->node_bitmap); i++) {
-		if (!bit_test(got->node_bitmap, i))
-			continue;
-		if (got->memory_allocated)
-			c->out->memory[i] += got->memory_allocated[at];
-		if (IS_JOB_RUNNING(job))
-			add_cores(c, i, got, at);
-		at++;
-	}
-	return 0;
+	if ((IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job)) &&
+	    has_resources(job) && !add(job, IS_JOB_RUNNING(job)))
+		*failed = true;
+	return *failed ? -1 : 0;
 }
 
-/* Nodes outside the bitmap have no cores to count. */
-static int number_cores(struct counting *c)
-{
-	int n = node_record_count;
-
-	c->first = calloc((size_t)n + 1, sizeof(*c->first));
-	if (!c->first)
-		return -1;
-	for (int i = 0; i < n; i++) {
-		const node_record_t *node = node_record_table_ptr[i];
-		bool counts = node && bit_test((bitstr_t *)c->nodes, i);
-
-		c->first[i + 1] = c->first[i] + (counts ? node->tot_cores : 0);
-	}
-	c->held = calloc(c->first[n] + 1, 1);
-	return c->held ? 0 : -1;
-}
-
-static int read_usage(const bitstr_t *nodes, struct cplslurm_usage *out)
-{
-	struct counting c = {.nodes = nodes, .out = out};
-	int rc = number_cores(&c);
-
-	if (!rc && job_list)
-		list_for_each_ro(job_list, count_job, &c);
-	for (int i = 0; !rc && i < node_record_count; i++) {
-		uint32_t held = 0;
-
-		for (size_t at = c.first[i]; at < c.first[i + 1]; at++)
-			held += c.held[at];
-		if (held)
-			out->cpus[i] = held * node_record_table_ptr[i]->tpc;
-	}
-	free(c.first);
-	free(c.held);
-	return rc;
-}
-
-int cplslurm_usage(const bitstr_t *nodes, struct cplslurm_usage *out)
+static int number_cores(void)
 {
 	size_t n = (size_t)node_record_count + 1;
 
-	out->cpus = calloc(n, sizeof(*out->cpus));
-	out->memory = calloc(n, sizeof(*out->memory));
-	if (!out->cpus || !out->memory || read_usage(nodes, out)) {
-		cplslurm_usage_free(out);
+	kept.n_nodes = node_record_count;
+	kept.first = calloc(n, sizeof(*kept.first));
+	kept.now.cpus = calloc(n, sizeof(*kept.now.cpus));
+	kept.now.memory = calloc(n, sizeof(*kept.now.memory));
+	if (!kept.first || !kept.now.cpus || !kept.now.memory)
 		return -1;
+	for (int i = 0; i < kept.n_nodes; i++) {
+		const node_record_t *node = node_record_table_ptr[i];
+
+		kept.first[i + 1] =
+		        kept.first[i] + (node ? node->tot_cores : 0);
 	}
-	return 0;
+	kept.held = calloc(kept.first[kept.n_nodes] + 1, sizeof(*kept.held));
+	return kept.held ? 0 : -1;
+}
+
+const struct cplslurm_usage *cplslurm_usage(void)
+{
+	bool failed = false;
+
+	if (kept.known && kept.n_nodes == node_record_count)
+		return &kept.now;
+	cplslurm_usage_forget();
+	failed = number_cores();
+	if (!failed && job_list)
+		list_for_each_ro(job_list, count_job, &failed);
+	kept.known = !failed;
+	if (!failed)
+		return &kept.now;
+	cplslurm_usage_forget();
+	return NULL;
 }
 
 uint32_t cplslurm_reserved_cores(const struct cplslurm_test *test, int node)

@@ -48,6 +48,7 @@ int init(void)
 int fini(void)
 {
 	cplselect_fini();
+	cplslurm_usage_forget();
 	cplslurm_stock_unload();
 	return SLURM_SUCCESS;
 }
@@ -56,6 +57,7 @@ int select_p_node_init(void)
 {
 	int rc = cplslurm_stock.node_init();
 
+	cplslurm_usage_forget();
 	cplselect_configure();
 	return rc;
 }
@@ -87,8 +89,10 @@ int select_p_job_begin(job_record_t *job_ptr)
 {
 	int rc = cplslurm_stock.job_begin(job_ptr);
 
-	if (rc == SLURM_SUCCESS)
+	if (rc == SLURM_SUCCESS && cplslurm_layout_is_ours(job_ptr)) {
+		cplslurm_usage_began(job_ptr);
 		cplselect_job_begin(job_ptr);
+	}
 	return rc;
 }
 
@@ -96,6 +100,7 @@ int select_p_job_expand(job_record_t *from_job_ptr, job_record_t *to_job_ptr)
 {
 	int rc = cplslurm_stock.job_expand(from_job_ptr, to_job_ptr);
 
+	cplslurm_usage_forget();
 	cplselect_job_resized(from_job_ptr);
 	cplselect_job_resized(to_job_ptr);
 	return rc;
@@ -105,24 +110,29 @@ int select_p_job_resized(job_record_t *job_ptr, node_record_t *node_ptr)
 {
 	int rc = cplslurm_stock.job_resized(job_ptr, node_ptr);
 
+	cplslurm_usage_forget();
 	cplselect_job_resized(job_ptr);
 	return rc;
 }
 
 int select_p_job_fini(job_record_t *job_ptr)
 {
+	if (cplslurm_layout_is_ours(job_ptr))
+		cplslurm_usage_ended(job_ptr);
 	cplselect_job_end(job_ptr);
 	return cplslurm_stock.job_fini(job_ptr);
 }
 
 int select_p_job_suspend(job_record_t *job_ptr, bool indf_susp)
 {
+	cplslurm_usage_forget();
 	cplselect_job_suspended(job_ptr, true);
 	return cplslurm_stock.job_suspend(job_ptr, indf_susp);
 }
 
 int select_p_job_resume(job_record_t *job_ptr, bool indf_susp)
 {
+	cplslurm_usage_forget();
 	cplselect_job_suspended(job_ptr, false);
 	return cplslurm_stock.job_resume(job_ptr, indf_susp);
 }
@@ -131,6 +141,7 @@ int select_p_reconfigure(void)
 {
 	int rc = cplslurm_stock.reconfigure();
 
+	cplslurm_usage_forget();
 	/* Also for a changed partition or debug flag: those that bring another
 	 * slurm.conf go through node_init. */
 	cplselect_nodes_changed();
@@ -147,6 +158,7 @@ int select_p_job_init(cplslurm_list *jobs)
 {
 	int rc = cplslurm_stock.job_init(jobs);
 
+	cplslurm_usage_forget();
 	cplselect_restore(jobs);
 	return rc;
 }
@@ -164,5 +176,13 @@ int select_p_step_start(step_record_t *step)
 	if (rc == SLURM_SUCCESS)
 		cplslurm_attach(step);
 	return rc;
+}
+#endif
+
+#if CPLSLURM_SERIES >= 2605
+void select_p_job_mem_reduce(job_record_t *job)
+{
+	cplslurm_usage_forget();
+	cplslurm_stock.job_mem_reduce(job);
 }
 #endif

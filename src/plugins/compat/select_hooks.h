@@ -122,10 +122,10 @@
 #define CPLSLURM_SELECT_PASS(X) PASS_ALL(X)
 #define CPLSLURM_SELECT_STEPS(X)
 #else
-#define CPLSLURM_SELECT_PASS(X)                                                \
-	PASS_ALL(X)                                                            \
+#define CPLSLURM_SELECT_PASS(X) PASS_ALL(X)
+/* Ours, too, but of no step. */
+#define CPLSLURM_SELECT_STEPS(X)                                               \
 	X(job_mem_reduce, void, (job_record_t * job), (job))
-#define CPLSLURM_SELECT_STEPS(X)
 #endif
 
 #define CPLSLURM_SELECT_HOOKS(X)                                               \
