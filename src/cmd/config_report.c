@@ -205,7 +205,7 @@ json_t *site_check_json(const struct site_check *check)
 		                            check->profile[i].n_phases));
 	return json_pack(
 	        "{s:s, s:s, s:o, s:s, s:s, s:s, s:i, s:I, s:s, s:o, s:s, s:o, "
-	        "s:o, s:o, s:s, s:s, s:o}",
+	        "s:o, s:o, s:s, s:s, s:o, s:i, s:i}",
 	        "config", c->path, "mode", cpl_mode_name(c->mode), "network",
 	        network_json(check), "routing", check->routing->name,
 	        "objective", cpl_objective_name(c->objective), "binding",
@@ -215,7 +215,8 @@ json_t *site_check_json(const struct site_check *check)
 	        defaults_json(c, NULL), "partitions", partitions, "matches",
 	        matches, "missing_profile", on_error_name(c->missing_profile),
 	        "rank_mismatch", on_error_name(c->rank_mismatch),
-	        "user_may_override", override_json(c));
+	        "user_may_override", override_json(c), "max_pass_ms",
+	        c->max_pass_ms, "compare_nodes", c->compare_nodes);
 }
 
 static void network_rows(struct cmd_table *t, const struct site_check *check)

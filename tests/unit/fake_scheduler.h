@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "site/engine.h"
 
@@ -21,6 +22,7 @@ struct fake {
 	bool useless[FAKE_HOSTS_MAX]; /* cannot serve */
 	int refuse_below;             /* refuse fewer hosts than this */
 	int wanted;                   /* hosts of its own answer */
+	unsigned place_us;            /* that a call of place() takes */
 	/* What was asked and answered. */
 	int measured, placed, narrowed, stocked, compared;
 	int host[FAKE_HOSTS_MAX], n_host; /* what the job has, in node order */
@@ -46,6 +48,7 @@ static inline bool fake_place(void *arg, const int *host, int n)
 	struct fake *fake = arg;
 
 	fake->placed++;
+	usleep(fake->place_us);
 	for (int i = 0; i < n; i++)
 		if (fake->useless[host[i]])
 			return false;

@@ -1433,6 +1433,67 @@ static void test_a_huge_pattern_is_left_out(void **state)
 	assert_non_null(strstr(record()->reason, "up to 67108864 pairs"));
 }
 
+/* Faults 7 and 36: the scheduler's own choice is asked for where few hosts are
+ * free, and not at all where the site wants none of it. */
+static void test_compare_nodes(void **state)
+{
+	static const struct {
+		const char *config;
+		int compared;
+	} row[] = {
+	        {"", 1},
+	        {"CompareNodes=32", 1},
+	        {"CompareNodes=31", 0},
+	        {"CompareNodes=0", 0},
+	};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		struct cpl_engine_request req =
+		        request(50 + (int64_t)i, "a8", "auto", 4);
+
+		config(row[i].config);
+		assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
+		all_free();
+		fake.wanted = 4;
+		assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+		assert_int_equal(fake.compared, row[i].compared);
+		assert_int_equal(fake.stocked, 0);
+	}
+}
+
+/* Fault 7: calls that have used up their time leave the next ones to the
+ * scheduler, until the pass is over. */
+static void test_time_of_a_pass(void **state)
+{
+	struct cpl_engine_request req = request(60, "a8", "auto", 4);
+	struct cpl_engine_notice notice;
+
+	all_free();
+	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+	assert_true(engine->spent > 0);
+	/* What the scheduler takes itself is not ours. */
+	all_free();
+	fake.place_us = 50000;
+	engine->spent = 0;
+	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+	assert_true(engine->spent < 50 * INT64_C(1000000));
+	fake.place_us = 0;
+	/* MaxDecisionTime=20s, which is more than MaxPassTime. */
+	engine->spent = 20 * INT64_C(1000000000);
+	all_free();
+	fake.wanted = 4;
+	assert_int_equal(ask(&req), CPL_ENGINE_STOCK);
+	assert_int_equal(fake.placed, 0);
+	fake_begin(engine, 60, &fake, &notice);
+	assert_non_null(strstr(notice.text, "stock (no time is left of "
+	                                    "MaxPassTime)"));
+	cpl_engine_end(engine, 60);
+	engine->pass -= ENGINE_PASS_NS;
+	all_free();
+	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+	assert_true(engine->spent < 20 * INT64_C(1000000000));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1461,6 +1522,8 @@ int main(void)
 	        T(test_rules_of_sizes),
 	        T(test_observed_jobs_tell_what_would_be),
 	        T(test_names_are_made_printable),
+	        T(test_compare_nodes),
+	        T(test_time_of_a_pass),
 	        T(test_answers_are_counted),
 	        T(test_counters_survive_a_restart),
 	        T(test_a_changed_table_of_routes_is_seen),

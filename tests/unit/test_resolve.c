@@ -205,11 +205,11 @@ static void test_match_lines(void **state)
 	        {{.name = "a", .qos = "normal", .account = "bio", .nodes = 2,
 	          .has_uid = true, .uid = 7, .command = "/bin/a",
 	          .partition = "main"},
-	         "on/0 -/0 -/0 -/0 hop-bytes/1 min 4/1 200ms/0 may 0/1"},
+	         "on/0 -/0 -/0 -/0 hop-bytes/1 min 4/1 20ms/0 may 0/1"},
 	        {{.name = "a", .qos = "urgent2", .account = "bio", .nodes = 2,
 	          .has_uid = true, .uid = 7, .command = "/bin/a",
 	          .partition = "main"},
-	         "on/0 RRN/3 -/0 -/0 hop-bytes/1 min 4/1 200ms/0 may 7/3"},
+	         "on/0 RRN/3 -/0 -/0 hop-bytes/1 min 4/1 20ms/0 may 7/3"},
 	        {{.name = "a", .qos = "Urgent", .account = "chem", .nodes = 2,
 	          .has_uid = true, .uid = 7, .command = "/bin/a",
 	          .partition = "large"},
@@ -218,16 +218,16 @@ static void test_match_lines(void **state)
 	        /* The numbers at both ends of a range. */
 	        {{.name = "a", .qos = "normal", .account = "bio", .nodes = 64,
 	          .has_uid = true, .command = "/bin/a", .partition = "main"},
-	         "observe/5 -/0 -/0 -/0 max-congestion/5 min 4/1 200ms/0 "
+	         "observe/5 -/0 -/0 -/0 max-congestion/5 min 4/1 20ms/0 "
 	         "may 0/1"},
 	        {{.name = "a", .qos = "normal", .account = "bio", .nodes = 513,
 	          .has_uid = true, .command = "/bin/a", .partition = "main"},
-	         "on/0 -/0 -/0 -/0 hop-bytes/1 min 4/1 200ms/0 may 0/1"},
+	         "on/0 -/0 -/0 -/0 hop-bytes/1 min 4/1 20ms/0 may 0/1"},
 	        {{.name = "a", .qos = "normal", .account = "bio", .nodes = 512,
 	          .has_uid = true, .uid = 4711, .command = "/opt/lmp_mpi",
 	          .partition = "main"},
 	         "observe/5 -/0 network-order/7 -/0 max-congestion/5 min 4/1 "
-	         "200ms/0 may 0/1"},
+	         "20ms/0 may 0/1"},
 	        /* The first line that has it, key by key. */
 	        {{.name = "x", .qos = "high", .account = "chem", .nodes = 2,
 	          .has_uid = true, .uid = 7, .command = "/sw/bin/vasp_std",
@@ -246,7 +246,7 @@ static void test_match_lines(void **state)
 	        {{.name = "b", .qos = "normal", .account = "chem", .nodes = 2,
 	          .has_uid = true, .uid = 7, .command = "/a",
 	          .partition = "main,large"},
-	         "on/0 -/0 -/0 -/0 hop-bytes/1 min 4/1 200ms/0 may 0/1"},
+	         "on/0 -/0 -/0 -/0 hop-bytes/1 min 4/1 20ms/0 may 0/1"},
 	        /* Not known yet: lines that ask for it are left open. */
 	        {{.name = "a", .nodes = 2, .has_uid = true, .uid = 7,
 	          .command = "/bin/a", .partition = "large"},
@@ -262,7 +262,7 @@ static void test_match_lines(void **state)
 	         "open profile"},
 	        {{.name = "a", .qos = "normal", .account = "bio",
 	          .command = "/bin/a", .partition = "main"},
-	         "on/0 -/0 -/0 -/0 hop-bytes/1 min 4/1 200ms/0 may 0/1 open"},
+	         "on/0 -/0 -/0 -/0 hop-bytes/1 min 4/1 20ms/0 may 0/1 open"},
 	};
 	static const char text[] = MATCHES;
 	struct cpl_error err = {""};

@@ -103,6 +103,8 @@ struct cpl_config {
 	char *binding;
 	bool bind_memory;
 	char *routing; /* NULL: as the network states */
+	int max_pass_ms;
+	int compare_nodes;
 	enum cpl_on_error missing_profile;
 	enum cpl_on_error rank_mismatch;
 	bool admin_comment;

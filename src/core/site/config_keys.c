@@ -379,12 +379,26 @@ static const struct rule rules[] = {
 	  "commplace-network(5); named here, it is used, and a decision "
 	  "compares as many placements as MaxDecisionTime allows."},
 	 set_routing, AT(routing)},
-	{{"MaxDecisionTime", "TIME", "200ms", ANY,
+	{{"MaxDecisionTime", "TIME", "20ms", ANY,
 	  "Milliseconds, also written `200ms` or `2s`; 1ms to 60s. When it "
 	  "has passed, the best answer so far is taken. A submission waits no "
 	  "longer for its profile to be read. In a Partition or Match line it "
 	  "is for the choice of nodes of the line's jobs."},
 	 set_time, AT(max_decision_ms), ON_LINE(max_decision_ms)},
+	{{"MaxPassTime", "TIME", "500ms", GENERAL,
+	  "How long calls of slurmctld take because of us in any two seconds, "
+	  "such as a pass over its queue, or a user whose jobs start steps in "
+	  "a loop: no less than MaxDecisionTime. When it is used up, jobs get "
+	  "what stock Slurm gives and ranks stay in Slurm's order, until the "
+	  "two seconds are over."},
+	 set_time, AT(max_pass_ms)},
+	{{"CompareNodes", "COUNT", "128", GENERAL,
+	  "Where at most so many nodes are free for a job, the stock plugin is "
+	  "asked for its own choice, too: a candidate, and what records and "
+	  "AdminComment compare with. It costs slurmctld what a decision of "
+	  "its own costs. 0: never. Where it is not asked, the policy "
+	  "`best-fit` does what it does without a topology plugin."},
+	 set_int, AT(compare_nodes), .low = 0, .high = 16777216},
 	{{"MinNodes", "COUNT", "2", ANY,
 	  "Jobs on fewer nodes get what stock Slurm gives."},
 	 set_int, AT(defaults.min_nodes), ON_LINE(min_nodes),

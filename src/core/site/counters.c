@@ -28,6 +28,7 @@ static const char *const reason_name[CPL_REASONS] = {
         [CPL_REASON_BROKEN] = "profile_broken",
         [CPL_REASON_LATE] = "profile_late",
         [CPL_REASON_REFUSED] = "refused",
+        [CPL_REASON_BUSY] = "no_time_left",
         [CPL_REASON_FAILED] = "failed",
 };
 

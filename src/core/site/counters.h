@@ -30,6 +30,7 @@ enum cpl_reason {
 	CPL_REASON_BROKEN,     /* it cannot be used */
 	CPL_REASON_LATE,       /* it is still being read */
 	CPL_REASON_REFUSED,    /* the scheduler refused the nodes chosen */
+	CPL_REASON_BUSY,       /* the pass has used up its time */
 	CPL_REASON_FAILED,     /* time or memory ran out, or anything else */
 	CPL_REASONS
 };

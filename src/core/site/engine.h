@@ -83,7 +83,9 @@ struct cpl_engine_scheduler {
 	/* The scheduler's own answer in place of ours: the hosts in node order
 	 * into host[n_hosts] (NULL: nowhere) and their number, 0: none now. */
 	int (*stock)(void *arg, int *host);
-	/* The same beside ours, which stays: what it would have been. */
+	/* The same beside ours, which stays: what it would have been. Asked
+	 * where at most CompareNodes hosts are free for the job: it costs what
+	 * stock costs. */
 	int (*compare)(void *arg, int *host);
 };
 
@@ -110,7 +112,8 @@ enum cpl_engine_answer {
  * When place() refuses, hosts are chosen again without those that narrow()
  * clears, or more of them for a job sized by its CPUs, CPL_ENGINE_TRIES times
  * in all. Takes MaxDecisionTime, reading the profile included, beside the
- * scheduler's own time; deterministic unless that runs out. text[size] gets the
+ * scheduler's own time, and less where calls of the last two seconds have used
+ * up MaxPassTime; deterministic unless that runs out. text[size] gets the
  * decision in words, for debugging.
  */
 #define CPL_ENGINE_TRIES 4

@@ -470,6 +470,9 @@ static int consider(struct deciding *d, struct cpl_error *why,
 	set_size(d);
 	if (check_ours(d, err))
 		return -1;
+	if (engine_expired(&d->deadline))
+		return stock(d, CPL_REASON_BUSY, err,
+		             "no time is left of MaxPassTime");
 	if (!use)
 		return stock(d, reason, err, why->text);
 	if (!d->out->profile && cpl_placement_is_search(d->want.policy.value))
@@ -506,6 +509,15 @@ static bool try_others(struct deciding *d)
 	return !size_up(d, lost ? 0 : nodes + 1) && d->fits;
 }
 
+/* The scheduler did, since then: for how long. */
+static int64_t took(struct deciding *d, int64_t since)
+{
+	int64_t ns = engine_theirs(d->engine, since);
+
+	d->deadline += ns;
+	return ns;
+}
+
 /* Ours, accepted by the scheduler. -1 with err: the stock answer. */
 static int place(struct deciding *d, struct cpl_error *err)
 {
@@ -526,9 +538,10 @@ static int place(struct deciding *d, struct cpl_error *err)
 		}
 		if (d->scheduler->place(d->scheduler->arg, d->out->order,
 		                        d->out->n_order)) {
-			d->theirs = cpl_now() - asked;
+			d->theirs = took(d, asked);
 			return 0;
 		}
+		took(d, asked);
 		if (tries == CPL_ENGINE_TRIES || !try_others(d) ||
 		    check_ours(d, NULL))
 			return stock(d, CPL_REASON_REFUSED, err,
@@ -574,14 +587,14 @@ static void evaluate_stock(struct deciding *d, const int *host, int n)
 	        .ranks_per_node = spread(profile->ranks, (uint32_t)n),
 	        .objective = d->want.objective,
 	        .background = engine_background_of(engine, profile, NULL,
-	                                           engine_deadline(now), &err),
+	                                           d->deadline, &err),
 	};
 	if (!err.text[0] &&
 	    !cpl_decide_evaluate(&core, node, &metrics, &sums, &err)) {
 		record->stock_max_congestion = metrics.max_congestion;
 		record->stock_mean_congestion = metrics.mean_congestion;
 		if (!engine_judge(engine, profile, node, n, NULL,
-		                  core.ranks_per_node, engine_deadline(now),
+		                  core.ranks_per_node, d->deadline,
 		                  &times, &err))
 			record->stock_seconds = times.seconds;
 	}
@@ -644,6 +657,16 @@ static bool silent(const struct deciding *d)
 	       cpl_placement_is_search(d->want.policy.value);
 }
 
+/* Few enough hosts that the scheduler's own choice costs little? */
+static bool compares(const struct deciding *d)
+{
+	int max = d->engine->snapshot->config->compare_nodes, n = 0;
+
+	for (int i = 0; i < d->req->n_hosts && n <= max; i++)
+		n += d->cpus[i] != 0;
+	return n <= max;
+}
+
 /* The scheduler's answer for a job that is not, or beside, placed by us. */
 static void ask_stock(struct deciding *d, bool placed)
 {
@@ -655,9 +678,11 @@ static void ask_stock(struct deciding *d, bool placed)
 	/* The stock answer must be had even without memory. */
 	if (!placed) {
 		n = s->stock(s->arg, host);
-		d->theirs = cpl_now() - begin;
-	} else if (host && d->req->start)
+		d->theirs = took(d, begin);
+	} else if (host && d->req->start && compares(d)) {
 		n = s->compare(s->arg, host);
+		took(d, begin);
+	}
 	if (host && n > 0 && d->req->start)
 		evaluate_stock(d, host, n);
 	if (placed || !host) {
@@ -787,7 +812,7 @@ enum cpl_engine_answer cpl_engine_decide(
 		           (long long)req->job.id);
 		goto out;
 	}
-	d.deadline = cpl_now() + d.want.max_decision_ms * INT64_C(1000000);
+	d.deadline = engine_limit(engine, d.want.max_decision_ms);
 	if (!idle_default(&d))
 		answer = decide(&d, text, size);
 out:

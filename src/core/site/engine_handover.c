@@ -48,7 +48,7 @@ static unsigned char *whole(struct cpl_engine *engine,
 	cpl_resolve(now->config, now->net, job, &want);
 	if (!want.binding.value)
 		return NULL;
-	engine_find_profile(engine, want.profile.value, 0, engine_deadline(now),
+	engine_find_profile(engine, want.profile.value, 0, engine_deadline(engine),
 	                    &found);
 	if (found.profile && found.profile->ranks <= UINT16_MAX) {
 		id = all_ranks(found.profile->ranks);

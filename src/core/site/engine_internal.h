@@ -82,6 +82,8 @@ struct cpl_engine {
 	struct cpl_counters counters;
 
 	pthread_mutex_t api;
+	int64_t began, ends; /* of the call under way; 0: not said yet */
+	int64_t pass, spent; /* when the pass began, what calls took of it */
 	struct snapshot *snapshot; /* in force, NULL: none yet */
 	char **host_name;          /* [n_hosts] */
 	int n_hosts;
@@ -112,13 +114,25 @@ struct cpl_engine {
 	struct cpl_error last_logged;
 };
 
-/* A decision that begins now ends by then: MaxDecisionTime. */
-int64_t engine_deadline(const struct snapshot *now);
+/*
+ * When the call under way ends, whatever it does: MaxDecisionTime after it
+ * began, or before, when its pass has used up MaxPassTime; the scheduler's own
+ * time beside. The same for all that a call does. engine_limit: for a call that
+ * may take ms in place of MaxDecisionTime. With a snapshot in force.
+ */
+int64_t engine_deadline(struct cpl_engine *engine);
+int64_t engine_limit(struct cpl_engine *engine, int ms);
+/* Since then the scheduler has been at work, not we: the call ends so much
+ * later. Returns how long. */
+int64_t engine_theirs(struct cpl_engine *engine, int64_t since);
 /* Budget of core requests; arg is a deadline (int64_t, cpl_now). */
 bool engine_expired(void *arg);
 
 void engine_log(struct cpl_engine *engine, enum cpl_engine_log level,
                 const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* Time that counts as one pass of the scheduler, for MaxPassTime. */
+#define ENGINE_PASS_NS (2 * INT64_C(1000000000))
 
 /* Begin and end a call of the scheduler's, with `api` held in between; the time
  * is counted, but for what was the scheduler's own (ns). */

@@ -25,7 +25,7 @@ int engine_map_ranks(struct cpl_engine *engine,
 {
 	const char *mapping = record->mapping ? record->mapping : "linear";
 	const struct snapshot *now = engine->snapshot;
-	int64_t deadline = engine_deadline(now), n_slots = 0;
+	int64_t deadline = engine_deadline(engine), n_slots = 0;
 	struct cpl_error why = {""};
 	const struct cpl_mapper *mapper = cpl_mapper_find(mapping, &why);
 	enum cpl_objective objective;
@@ -33,6 +33,10 @@ int engine_map_ranks(struct cpl_engine *engine,
 
 	if (!mapper || cpl_objective_parse(record->objective, &objective, &why))
 		goto out;
+	if (engine_expired(&deadline)) {
+		cpl_fail(&why, "no time is left of MaxPassTime");
+		goto out;
+	}
 	/* A step has a task in every slot. */
 	for (int i = 0; i < n; i++)
 		n_slots += slots[i];
@@ -217,7 +221,7 @@ static void judge(struct cpl_engine *engine, struct decided *decided,
 
 	if (!decided->profile || decided->profile->ranks != real->ranks ||
 	    engine_judge(engine, decided->profile, real->node, real->n,
-	                 real->rank_host, 0, engine_deadline(engine->snapshot),
+	                 real->rank_host, 0, engine_deadline(engine),
 	                 &times, NULL))
 		return;
 	decided->record->seconds = times.seconds;

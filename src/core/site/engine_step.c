@@ -99,7 +99,7 @@ static int mapped(struct cpl_engine *engine, const struct running *job,
 {
 	struct cpl_map_result result = {0};
 	struct cpl_profile *profile = engine_running_profile(
-	        engine, job, engine_deadline(engine->snapshot), err);
+	        engine, job, engine_deadline(engine), err);
 	int rc =
 	        profile ? engine_map_ranks(engine, profile,
 	                                   job->record, hosts->node,
@@ -249,7 +249,7 @@ static unsigned char *travels(struct cpl_engine *engine,
 		return NULL;
 	engine_find_profile(engine, want.profile.value,
 	                    step->part ? 0 : step->ranks,
-	                    engine_deadline(engine->snapshot), &found);
+	                    engine_deadline(engine), &found);
 	data = cpl_site_launch(config, &want, &found, &layout,
 	                       step->limit ? step->limit : CPL_LAUNCH_MAX_BYTES,
 	                       size, err);

@@ -316,7 +316,7 @@ static void judge(struct cpl_engine *engine, const struct cpl_submission *s,
                   struct cpl_verdict *verdict)
 {
 	const struct snapshot *now = engine->snapshot;
-	int64_t deadline = engine_deadline(now);
+	int64_t deadline = engine_deadline(engine);
 	struct cpl_resolved want;
 	const char *profile;
 
