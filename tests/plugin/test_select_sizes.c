@@ -15,9 +15,13 @@
 
 #include "controller.h"
 #include "oracle.h"
+#include "site/record.h"
 #include "slurmctld.h"
 
 #define THREADS 2
+
+/* The last one that was placed. */
+static uint32_t last_job;
 
 /* Nodes of a bitmap's text. */
 static int count(const char *nodes)
@@ -53,9 +57,9 @@ static char *placed(const struct job_options *options, int nodes)
 	assert_int_equal(count(ours), nodes);
 	assert_int_equal(count(stock), nodes);
 	free(stock);
-	uint32_t id = other->job_id;
+	last_job = other->job_id;
 	controller_end(other);
-	assert_true(oracle_record(id, true));
+	assert_true(oracle_record(last_job, true));
 	return ours;
 }
 
@@ -148,6 +152,28 @@ static void test_nodes_without_the_gres_are_not_offered(void **state)
 		FREE_NULL_BITMAP(bitmap);
 		free(nodes);
 	}
+}
+
+/* Of scattered ones all that can serve are offered, however few CPUs the job
+ * wants. */
+static void test_all_nodes_with_the_gres_are_offered(void **state)
+{
+	struct job_options options = usual;
+	struct cpl_error err = {""};
+	struct cpl_record *record;
+	char dir[512];
+
+	snprintf(dir, sizeof(dir), "%s/state", controller_dir);
+	options.nodes = 2;
+	options.tasks = 4;
+	options.profile = "ring4";
+	options.gres = "gpu:1";
+	options.exclude = "n[33-39,41,43,45,47,49-63]";
+	free(placed(&options, 2));
+	record = cpl_record_find(dir, last_job, NULL, &err);
+	assert_non_null(record);
+	assert_string_equal(record->free_hosts, "n[32,40,42,44,46,48]");
+	cpl_record_free(record);
 }
 
 #define CLASSES 4
@@ -263,6 +289,8 @@ int main(void)
 	                               set_up),
 	        cmocka_unit_test_setup(
 	                test_nodes_without_the_gres_are_not_offered, set_up),
+	        cmocka_unit_test_setup(test_all_nodes_with_the_gres_are_offered,
+	                               set_up),
 	        cmocka_unit_test_setup(
 	                test_weights_are_those_of_the_stock_plugin, set_up),
 	};
@@ -273,6 +301,7 @@ int main(void)
 	controller_gres = "Gres=gpu:2";
 	controller_start("cons_tres_commplace");
 	controller_profile("ring16", 16, 5);
+	controller_profile("ring4", 4, 1);
 	rc = cmocka_run_group_tests(tests, NULL, NULL);
 	controller_stop();
 	return rc;

@@ -122,23 +122,38 @@ static bool place(void *arg, const int *host, int n)
 	return true;
 }
 
+/* Its number of tasks says how many of them a node must hold. */
+static bool tasks_shape_nodes(const job_details_t *details)
+{
+	return cplslurm_stated(details->ntasks_per_tres) ||
+	       (details->mc_ptr &&
+	        cplslurm_stated(details->mc_ptr->ntasks_per_socket));
+}
+
 /*
- * Given as many nodes as it can get, cons_tres takes all that can serve the
- * job.
+ * Given as many nodes as it can get, and neither tasks nor CPUs that are used
+ * up before, cons_tres takes all that can serve the job.
  */
 void cplslurm_narrow(void *arg, uint32_t *cpus)
 {
 	const struct cplslurm_test *test = arg;
+	job_details_t *details = test->job->details;
 	struct cplslurm_test widest = *test;
-	uint32_t usable = 0;
+	uint32_t usable = 0, max_cpus = details->max_cpus;
+	uint32_t num_tasks = details->num_tasks;
 
 	for (int i = 0; i < test->before.n; i++)
 		usable += test->before.bit[i];
 	widest.max_nodes = widest.req_nodes = usable;
+	details->max_cpus = INT32_MAX;
+	if (!tasks_shape_nodes(details))
+		details->num_tasks = 0;
 	if (usable > test->min_nodes && ask_beside(&widest) == SLURM_SUCCESS)
 		for (int i = 0; i < test->before.n; i++)
 			if (!bit_test(test->bitmap, i))
 				cpus[i] = 0;
+	details->max_cpus = max_cpus;
+	details->num_tasks = num_tasks;
 	restore(&test->before, test);
 }
 
