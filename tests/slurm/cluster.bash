@@ -25,10 +25,16 @@
 : "${CLUSTER_JOB_SUBMIT=commplace}"
 : "${CLUSTER_SPANK:=yes}"
 : "${CLUSTER_CRED_EXPIRE:=120}"  # seconds; requeued jobs wait as long
+: "${CLUSTER_DEBUG:=debug}"        # of slurmctld
+: "${CLUSTER_DEBUG_FLAGS=SelectType}"
+: "${CLUSTER_MIN_JOB_AGE:=300}"
+: "${CLUSTER_SLURMD_TIMEOUT:=300}"
 : "${CLUSTER_HONEST:=no}"        # yes: node h0, partition real
 : "${CLUSTER_PARTITIONS:=}"      # lines in place of partition main
 : "${CLUSTER_EXTRA:=}"           # further lines of slurm.conf
+: "${CLUSTER_NODE_EXTRA:=}"       # what else each pretended node has
 : "${CLUSTER_TOPOLOGY:=}"        # lines of topology.conf
+: "${CLUSTER_DECISION_TIME:=2000}"
 : "${CLUSTER_SITE:=}"            # further lines of commplace.conf
 : "${CLUSTER_NODE_PREFIX:=n}"
 : "${CLUSTER_CTLD_WRAP:=}"       # e.g. valgrind ...; slurmctld then runs -D
@@ -152,7 +158,7 @@ cluster_write_site() {
 	NetworkFile=$NETWORK
 	ProfileDir=$PROFILES
 	StateDir=$CLUSTER/decisions
-	MaxDecisionTime=2000
+	MaxDecisionTime=$CLUSTER_DECISION_TIME
 	$CLUSTER_SITE
 	END
 }
@@ -198,8 +204,7 @@ cluster_write_conf() {
 	SlurmdPidFile=$CLUSTER/run/slurmd.%n.pid
 	SlurmctldLogFile=$CLUSTER/log/slurmctld.log
 	SlurmdLogFile=$CLUSTER/log/slurmd.%n.log
-	SlurmctldDebug=debug
-	DebugFlags=SelectType
+	SlurmctldDebug=$CLUSTER_DEBUG
 	TmpFS=$CLUSTER/tmp/%n
 	FirstJobId=$((p % 10000 * 100 + 1))
 	SchedulerParameters=bf_interval=2,bf_window=1440,sched_interval=3,sched_min_interval=100000
@@ -207,17 +212,19 @@ cluster_write_conf() {
 	ReturnToService=2
 	KillWait=2
 	CompleteWait=0
-	MinJobAge=300
-	SlurmdTimeout=300
+	MinJobAge=$CLUSTER_MIN_JOB_AGE
+	SlurmdTimeout=$CLUSTER_SLURMD_TIMEOUT
 	SlurmctldTimeout=10
 	InactiveLimit=0
 	Waittime=0
 	MailProg=/bin/true
 	END
+	[ -z "$CLUSTER_DEBUG_FLAGS" ] ||
+		echo "DebugFlags=$CLUSTER_DEBUG_FLAGS" >>"$SLURM_CONF"
 	[ -z "$CLUSTER_JOB_SUBMIT" ] ||
 		echo "JobSubmitPlugins=$CLUSTER_JOB_SUBMIT" >>"$SLURM_CONF"
 	cat >>"$SLURM_CONF" <<-END
-	NodeName=$nodes NodeHostname=localhost NodeAddr=127.0.0.1 Port=[$((p + 1))-$((p + CLUSTER_N))] CPUs=$CLUSTER_CPUS Sockets=1 CoresPerSocket=$CLUSTER_CPUS ThreadsPerCore=1 RealMemory=1000
+	NodeName=$nodes NodeHostname=localhost NodeAddr=127.0.0.1 Port=[$((p + 1))-$((p + CLUSTER_N))] CPUs=$CLUSTER_CPUS Sockets=1 CoresPerSocket=$CLUSTER_CPUS ThreadsPerCore=1 RealMemory=1000 $CLUSTER_NODE_EXTRA
 	END
 	if [ "$CLUSTER_HONEST" = yes ]; then
 		cpus=$(nproc)
