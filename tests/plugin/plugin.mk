@@ -88,7 +88,7 @@ select_tests = tests/plugin/test_compat tests/plugin/test_layout tests/plugin/te
 if HAVE_SLURM
 if HAVE_CMOCKA
 check_PROGRAMS += $(select_tests)
-check_LTLIBRARIES += tests/tools/failmalloc.la tests/tools/damage.la
+check_LTLIBRARIES += tests/tools/failmalloc.la tests/tools/damage.la tests/tools/clock.la
 TESTS += $(select_tests)
 endif
 endif
@@ -131,10 +131,20 @@ tests_plugin_test_select_failures_LDADD = $(select_test_ldadd)
 tests_tools_failmalloc_la_SOURCES = tests/tools/failmalloc.c
 tests_tools_failmalloc_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 tests_tools_failmalloc_la_LIBADD = -ldl
+# What a user's own sbatch may load.
+if HAVE_SPANK
+check_LTLIBRARIES += tests/tools/hostile_spank.la
+endif
+tests_tools_hostile_spank_la_SOURCES = tests/tools/hostile_spank.c
+tests_tools_hostile_spank_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CPPFLAGS)
+tests_tools_hostile_spank_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 # Preloaded by live tests.
 tests_tools_damage_la_SOURCES = tests/tools/damage.c
 tests_tools_damage_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 tests_tools_damage_la_LIBADD = -ldl
+tests_tools_clock_la_SOURCES = tests/tools/clock.c
+tests_tools_clock_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+tests_tools_clock_la_LIBADD = -ldl
 # A site's own switch plugin, which live tests wrap.
 if HAVE_SLURM_SWITCH
 check_LTLIBRARIES += tests/tools/switch_test.la
