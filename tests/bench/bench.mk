@@ -68,6 +68,7 @@ endif
 CLEANFILES += tests/bench/bench_scaling
 
 # tests/bench/reproduce-mapping ./commplace WORK >doc/reproduction/mapping.md
+EXTRA_DIST += tests/bench/reproduce-campaign
 EXTRA_DIST += tests/bench/reproduce-mapping tests/bench/reproduce-mapping.pl
 # tests/bench/bench_binding [-p RANKS] dense | nas | plan
 EXTRA_PROGRAMS += tests/bench/bench_binding
