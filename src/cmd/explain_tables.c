@@ -204,6 +204,9 @@ static const struct {
         {CPL_REASON_REFUSED,
          "Slurm did not take the nodes chosen: what the job asks for (CPUs, "
          "memory, GRES) is not on enough of them"},
+        {CPL_REASON_BUSY,
+         "slurmctld had no time left for placements then: MaxPassTime, and "
+         "`commplace status --counters`"},
         {CPL_REASON_FAILED,
          "slurmctld's log says more; `commplace status --counters` how often "
          "this happens"},
