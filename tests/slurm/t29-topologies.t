@@ -25,7 +25,7 @@ restart() {
 		cat "$CLUSTER/etc/$1.conf"
 		printf '%s\n' "${EXTRA[@]}"
 	} | awk -v topology="$PARTITION_TOPOLOGY" '
-		topology && /^PartitionName=other/ { $0 = $0 " Topology=blocks" }
+		topology && /^PartitionName=other/ { $0 = $0 " Topology=" topology }
 		topology && /^PartitionName=third/ { $0 = $0 " Topology=flat" }
 		{ print }' >"$SLURM_CONF"
 	cluster_start_ctld && wait_for 30 cluster_nodes_up
@@ -158,7 +158,7 @@ topologies() {
 	if [ "$CLUSTER_SERIES" -ge 2505 ]; then
 		rm "$CLUSTER/etc/topology.conf"
 		EXTRA=()
-		PARTITION_TOPOLOGY=yes
+		PARTITION_TOPOLOGY=blocks
 		cat >"$CLUSTER/etc/topology.yaml" <<-'END'
 		---
 		- topology: switches
@@ -194,8 +194,40 @@ topologies() {
 		  flat: true
 	END
 		topology topology.yaml main other third
-		rm "$CLUSTER/etc/topology.yaml"
 	fi
+
+	# These give a job nodes beside each other or none.
+	if [ "$CLUSTER_SERIES" -ge 2605 ]; then
+		PARTITION_TOPOLOGY=torus
+		cat >"$CLUSTER/etc/topology.yaml" <<-'END'
+		---
+		- topology: rings
+		  cluster_default: true
+		  ring:
+		    rings:
+		      - ring: r0
+		        nodes: n[0-7]
+		      - ring: r1
+		        nodes: n[8-15]
+		- topology: torus
+		  cluster_default: false
+		  torus3d:
+		    toruses:
+		      - name: t0
+		        dims: { x: 4, y: 2, z: 2 }
+		        nodes: n[0-15]
+		        placements:
+		          - dims: { x: 1, y: 1, z: 1 }
+		          - dims: { x: 2, y: 1, z: 1 }
+		          - dims: { x: 2, y: 2, z: 1 }
+		          - dims: { x: 4, y: 2, z: 1 }
+		- topology: flat
+		  cluster_default: false
+		  flat: true
+		END
+		topology rings main other
+	fi
+	rm -f "$CLUSTER/etc/topology.yaml"
 }
 
 # slurmds know the select plugin of their slurm.conf only.
