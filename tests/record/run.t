@@ -107,10 +107,16 @@ is "$(recorded got.json outside_messages) $(recorded got.json outside_bytes)" \
 # A library out of the global scope, as Python's mpi4py loads it
 check "MPI loaded by dlopen" bcast "$PROGRAMS/loader" "$PROGRAMS/calls.so" bcast
 
-# More than one program
+# More than one program. Debian's mpirun of Open MPI 5 crashes at a colon, even
+# with "true" (open-mpi/ompi issue 13303); there the ranks choose their program.
 printf 'x' >got.json
+parts=(-n 2 "$PROGRAMS/calls" bcast : -n 3 "$PROGRAMS/calls" bcast)
+# shellcheck disable=SC2016
+mpirun -n 1 true : -n 1 true >/dev/null 2>&1 || parts=(-n 5 sh -c '
+	[ "$OMPI_COMM_WORLD_RANK" -ge 2 ] || exec "$0" bcast
+	exec env PART=2 "$0" bcast' "$PROGRAMS/calls")
 output=$("$COMMPLACE" record -o got.json --name two --application pair -- \
-	mpirun -n 2 "$PROGRAMS/calls" bcast : -n 3 "$PROGRAMS/calls" bcast 2>&1)
+	mpirun "${parts[@]}" 2>&1)
 is "$(matrix got.json)" "$(expected bcast)" "MPMD: every part is recorded"
 is "$(sed -n 's/^"name": "\(.*\)",$/\1/p' got.json) $(sed -n \
 	's/^"application": "\(.*\)",$/\1/p' got.json)" "two pair" \
