@@ -177,7 +177,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-#define DRAWS 60
+#define DRAWS 40
 
 static void one_many(const struct cpl_network *net,
                      struct cpl_times_space *space, const char *machine,

@@ -55,6 +55,17 @@ wait_for 180 again
 ok $? "a requeued job is placed once more"
 is "$(sorted "$(decision "$job" '.hosts | join(" ")')")" "$(job_hosts "$job")" \
 	"and runs where decided"
+# What others see of it is its second run alone.
+snapshot
+beside=$(submit -N4 -n8 --exclusive --comm-profile=ring8)
+wait_running "$beside"
+is "$(decision "$beside" '.background | join(" ")')" "$job" \
+	"it is the background of the next job"
+expect_place "$beside" "beside a requeued job"
+is "$(decision "$beside" '.run_seconds')" 1 \
+	"which sees what is sent in its own run"
+is "$(decision "$beside" '.seconds >= .alone_seconds and .alone_seconds > 0')" true \
+	"and is told how long it communicates"
 cancel_all
 
 # Suspend and resume.
@@ -84,6 +95,14 @@ wait_for 20 stepped
 ok $? "and runs a step there"
 is "$(grep '^step' "$CLUSTER/home/resize.out" | cut -d' ' -f2 | sort -uV | paste -sd' ')" \
 	"$(job_hosts "$job")" "on the nodes it kept"
+# Its signature says nothing of so few nodes: those given back and those kept
+# are no background any more.
+snapshot
+beside=$(submit -N4 -n8 --exclusive --comm-profile=ring8)
+wait_running "$beside"
+is "$(decision "$beside" '.background | length')" 0 \
+	"a job that shrank is no background"
+expect_place "$beside" "beside a job that shrank"
 cancel_all
 
 cluster_check
