@@ -20,10 +20,13 @@ cat >network.json <<-END
   "groups": 6, "rows": 2, "columns": 4, "nodes_per_router": 2,
   "global_links_per_group_pair": 2, "nodes": "n[0-95]" }
 END
+# The smallest states the time of its run.
 for size in 4 8 24; do
+	time=
+	[ "$size" != 4 ] || time='"time": 2e-6, "compute_time": 1e-6,'
 	cat >profiles/ring$size.json <<-END
 	{ "format": "commplace-signature", "version": 1, "ranks": $size,
-	  "phases": [ { "name": "p", "weight": 10, "pattern": { "type": "stencil",
+	  "phases": [ { "name": "p", "weight": 10, $time "pattern": { "type": "stencil",
 	    "dims": [$size], "points": 3, "periodic": true, "bytes": 1000 } } ] }
 	END
 done
@@ -58,6 +61,7 @@ record() {
 			ranks_per_node => $each, free_hosts => $free,
 			required_hosts => "", cut_short => JSON::PP::false,
 			decision_ms => 1, stock_hosts => "",
+			run_seconds => $d->{run_seconds},
 			stock_max_congestion => -1, stock_mean_congestion => -1,
 			mapping => "linear", mapping_kept_default => JSON::PP::true,
 			map_max_before => 0, map_max_after => 0,
@@ -121,6 +125,10 @@ differs "another node" "different +node 0 is $host, in the record n95" \
 	"s/\"hosts\":\[\"$host\"/\"hosts\":[\"n95\"/"
 differs "another number" "different +candidate .*hop-bytes .*in the record" \
 	's/"hop_bytes":[0-9.e+]*/"hop_bytes":123/g'
+is "$(json state/running/2.json run_seconds)" 2e-05 \
+	"what others send in its run is its background"
+differs "as if it had no times" "different +candidate .*in the record" \
+	's/"run_seconds":[0-9.e+-]*/"run_seconds":0/'
 sed 's/"policy":"[a-z-]*"/"policy":"blocked"/g' state/running/3.json >other.json
 like "$("$commplace" replay other.json --state-dir state)" \
 	"different +chosen is random-nodes, in the record blocked" \

@@ -316,6 +316,71 @@ static void test_answers_are_the_cores(void **state)
 	check_against_core();
 }
 
+/* The seconds on record are what the time model says of the layout beside the
+ * jobs that ran before. */
+static void test_seconds_on_record(void **state)
+{
+	struct cpl_state before;
+	struct cpl_network *net =
+	        cpl_network_load(in_dir("network.json"), NULL);
+	const struct cpl_routing *routing = cpl_routing_find(net, NULL, NULL);
+	struct cpl_signature *sig = cpl_profile_load(dir, "t16", NULL);
+	struct cpl_times_space *space = cpl_times_space_new(net, routing, NULL);
+	struct cpl_times *times =
+	        cpl_times_open(sig->phase, sig->n_phases, sig->ranks, NULL);
+	struct cpl_times_result want;
+	const struct cpl_record *r;
+	struct cpl_load rates;
+	int node[8];
+
+	all_free();
+	start(30, "a8", "random-groups", 4, 8);
+	start(20, "t8", "random-nodes", 4, 8);
+	read_state(&before);
+	start(50, "t16", "random-nodes", 8, 16);
+	r = engine_running_find(engine, 50)->record;
+	assert_int_equal(cpl_load_init(&rates, net, NULL), 0);
+	assert_int_equal(
+	        cpl_state_rates(&before, net, routing, dir, &rates, NULL), 0);
+	for (int i = 0; i < 8; i++)
+		node[i] = cpl_network_node(net, r->host[i]);
+	assert_int_equal(cpl_times_order(times, r->rank_host, 0, 8, NULL), 0);
+	assert_int_equal(cpl_times_place(times, space, node, NULL), 0);
+	cpl_times_judge(times, &rates, false, &want);
+	assert_true(want.alone > 0 && want.seconds > want.alone);
+	assert_true(r->seconds == want.seconds);
+	assert_true(r->alone_seconds == want.alone);
+	assert_true(r->run_seconds == 8);
+	assert_true(r->stock_seconds > 0);
+	cpl_load_free(&rates);
+	cpl_state_free(&before);
+	cpl_times_close(times);
+	cpl_times_space_free(space);
+	cpl_signature_free(sig);
+	cpl_network_free(net);
+}
+
+/* A job that runs again is background once, where it runs now; one that got
+ * other hosts is none. */
+static void test_rates_follow_the_jobs(void **state)
+{
+	int host[4];
+
+	all_free();
+	start(30, "t8", "random-groups", 4, 8);
+	check_against_core();
+	cpl_engine_end(engine, 30);
+	all_free();
+	start(30, "t8", "random-routers", 4, 8);
+	memcpy(host, fake.host, sizeof(host));
+	check_against_core();
+	cpl_engine_resized(engine, 30, host, 2);
+	for (int i = 2; i < 4; i++)
+		fake.cpus[host[i]] = 4;
+	check_against_core();
+	assert_null(engine_rates(engine, INT64_MAX, NULL));
+}
+
 /* Ends do not leave rounding behind: the sum is made anew. */
 static void test_the_background_forgets_what_ended(void **state)
 {
@@ -1511,6 +1576,8 @@ int main(void)
 	        T(test_suspended_jobs_are_no_background),
 	        T(test_refused_hosts_are_left_out),
 	        T(test_resized_jobs_are_no_background),
+	        T(test_seconds_on_record),
+	        T(test_rates_follow_the_jobs),
 	        T(test_waits_for_files_that_are_slow),
 	        T(test_unknown_hosts_are_told_once),
 	        T(test_more_hosts_after_a_refusal),
