@@ -56,8 +56,8 @@ static double busiest(const struct cpl_network *net,
 	double most = 0;
 
 	for (int64_t i = 0; i < n; i++) {
-		double u = rate[i].rate /
-		           cpl_times_bandwidth(net, rate[i].link);
+		double u =
+		        rate[i].rate / cpl_times_bandwidth(net, rate[i].link);
 
 		most = u > most ? u : most;
 	}
@@ -94,6 +94,8 @@ int communication_judge(const struct cpl_network *net,
 		out[i].known = true;
 		cpl_times_judge(j.times[i], &j.rates, true, &out[i].times);
 		out[i].run = *cpl_times_run(j.times[i]);
+		out[i].routing = cpl_routing_by_flow(
+		        net, routing ? routing : job[i].routing);
 		out[i].utilisation = busiest(net, j.times[i]);
 	}
 out:
@@ -136,10 +138,11 @@ json_t *communication_json(const struct cpl_network *net,
 		return json_null();
 	communication_link(net, c->times.link, link, sizeof(link));
 	return json_pack(
-	        "{s:f, s:f, s:f, s:f, s:f, s:s, s:b, s:f, s:f, s:f}", "seconds",
-	        c->times.seconds, "alone", c->times.alone, "slowdown",
-	        communication_slowdown(c->times.seconds, reference), "waiting",
-	        c->times.waiting, "busiest", c->times.busiest, "busiest_link",
-	        link, "exact", c->times.exact, "run_seconds", c->run.seconds,
-	        "share", c->run.share, "utilisation", c->utilisation);
+	        "{s:f, s:f, s:f, s:f, s:f, s:s, s:b, s:s, s:f, s:f, s:f}",
+	        "seconds", c->times.seconds, "alone", c->times.alone,
+	        "slowdown", communication_slowdown(c->times.seconds, reference),
+	        "waiting", c->times.waiting, "busiest", c->times.busiest,
+	        "busiest_link", link, "exact", c->times.exact, "routing",
+	        c->routing->name, "run_seconds", c->run.seconds, "share",
+	        c->run.share, "utilisation", c->utilisation);
 }

@@ -12,6 +12,7 @@ struct communication {
 	bool known; /* its matrix is stored */
 	struct cpl_times_result times;
 	struct cpl_run_times run;
+	const struct cpl_routing *routing; /* that it was judged by */
 	double utilisation; /* of its busiest link by itself, over its run */
 };
 

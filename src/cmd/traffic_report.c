@@ -115,6 +115,16 @@ static int print_communication(const struct traffic *t)
 	}
 	if (cmd_table_print(table))
 		return CMD_FAILED;
+	for (int i = 0; i < t->jobs.n; i++) {
+		const struct communication *c = &t->communication[i];
+		const struct cpl_routing *asked = t->jobs.job[i].routing;
+
+		if (!c->known || c->routing == asked)
+			continue;
+		printf("Communication under %s, which stands in for %s.\n",
+		       c->routing->name, asked->name);
+		break;
+	}
 	if (!timed)
 		printf("A signature without times counts for others as if it "
 		       "did nothing but communicate.\n");

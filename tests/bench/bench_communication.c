@@ -127,7 +127,7 @@ static const char *const machines[][2] = {
         {"fat tree, dmodk",
          "{\"format\": \"commplace-network\", \"version\": 1, \"type\": "
          "\"fattree\", \"nodes_per_router\": 16, \"levels\": [{\"down\": 8, "
-         "\"up\": 8, \"bandwidth\": 8e9}, {\"down\": 4, \"up\": 4, "
+         "\"up\": 2, \"bandwidth\": 8e9}, {\"down\": 4, \"up\": 2, "
          "\"bandwidth\": 8e9}], \"bandwidth\": {\"injection\": 8e9}, "
          "\"nodes\": \"n[0-511]\"}"},
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Our largest congestion beside SimGrid's time for the same messages, all sent
- * at once, on 20 placements of a job on a dragonfly (static-direct) or torus
+ * Our largest congestion and our exact time (traffic/times.h) beside SimGrid's
+ * time for the same messages, all sent at once, on 20 placements of a job on a dragonfly (static-direct) or torus
  * (dimension-order), and the rank correlation of the two. The paths are
  * enumerated here, link by link; the library's shares are compared to them.
  * With "tcp" SimGrid runs its default model (LV08) with 100 ns a link, else
@@ -19,6 +19,7 @@
 #include "placement/placement.h"
 #include "signature/signature.h"
 #include "simgrid_flows.h"
+#include "traffic/times_internal.h"
 #include "traffic/workload.h"
 
 #define PLACEMENTS 20
@@ -47,7 +48,7 @@ struct check {
 	struct flow *flow;
 	int n_flows, max_flows;
 	struct flow_run run[PLACEMENTS];
-	double ours[PLACEMENTS];
+	double ours[PLACEMENTS], exact[PLACEMENTS];
 	const char *policy[PLACEMENTS];
 };
 
@@ -223,6 +224,32 @@ static bool add_flows(struct check *c, struct flow_run *run)
 	return true;
 }
 
+/* The seconds of the job on c->node, flow by flow. */
+static int judge(struct check *c, double *seconds, struct cpl_error *err)
+{
+	struct cpl_phase phase = {.weight = 1, .comm = c->comm};
+	struct cpl_times_space *space =
+	        cpl_times_space_new(c->net, c->routing, err);
+	struct cpl_times *times =
+	        cpl_times_open(&phase, 1, c->comm->ranks, err);
+	struct cpl_times_result result;
+	int rc = -1;
+
+	if (space && times) {
+		times->exact = INT64_MAX;
+		rc = cpl_times_order(times, NULL, c->per_node, c->n_nodes,
+		                     err);
+		rc = rc ? rc : cpl_times_place(times, space, c->node, err);
+	}
+	if (!rc) {
+		cpl_times_judge(times, NULL, false, &result);
+		*seconds = result.seconds;
+	}
+	cpl_times_close(times);
+	cpl_times_space_free(space);
+	return rc;
+}
+
 /* The i-th placement: all policies in turn, on a machine of which one node in
  * eight is taken. */
 static int place(struct check *c, int i, struct cpl_error *err)
@@ -253,6 +280,8 @@ static int place(struct check *c, int i, struct cpl_error *err)
 	if (cpl_workload_evaluate(c->work, &job, NULL, &m, NULL, err))
 		return -1;
 	c->ours[i] = fmax(m.max_congestion, m.max_injection);
+	if (judge(c, &c->exact[i], err))
+		return -1;
 	if (!add_flows(c, &c->run[i]))
 		return cpl_fail(err, "paths and shares of %s differ",
 		                c->routing->name);
@@ -294,26 +323,32 @@ static double rank_correlation(const double *x, const double *y)
 static void report(const struct check *c)
 {
 	double seconds[PLACEMENTS], low = INFINITY, high = 0;
+	double least = INFINITY, most = 0;
 
 	printf("%s on %s, %s: %d ranks on %d of %d nodes, %d flows a "
 	       "placement, %s\n\n",
 	       c->sig->name, c->net->name, c->routing->name, c->comm->ranks,
 	       c->n_nodes, c->net->n_nodes, c->n_flows / PLACEMENTS,
 	       c->tcp ? "SimGrid's default model" : "plain links");
-	printf("| placement | seed | our largest congestion, s | SimGrid's "
-	       "time, s | ratio |\n|---|---|---|---|---|\n");
+	printf("| placement | seed | our largest congestion, s | our exact "
+	       "time, s | SimGrid's time, s | ratio | to the exact |\n"
+	       "|---|---|---|---|---|---|---|\n");
 	for (int i = 0; i < PLACEMENTS; i++) {
 		double ratio = c->run[i].seconds / c->ours[i];
 
 		seconds[i] = c->run[i].seconds;
 		low = fmin(low, ratio);
 		high = fmax(high, ratio);
-		printf("| %s | %d | %.6f | %.6f | %.4f |\n", c->policy[i],
-		       i + 1, c->ours[i], seconds[i], ratio);
+		least = fmin(least, seconds[i] / c->exact[i]);
+		most = fmax(most, seconds[i] / c->exact[i]);
+		printf("| %s | %d | %.6f | %.6f | %.6f | %.4f | %.4f |\n",
+		       c->policy[i], i + 1, c->ours[i], c->exact[i], seconds[i],
+		       ratio, seconds[i] / c->exact[i]);
 	}
 	printf("\nSpearman's rank correlation %.4f; SimGrid's time is %.4f to "
-	       "%.4f times our largest congestion.\n",
-	       rank_correlation(c->ours, seconds), low, high);
+	       "%.4f times our largest congestion, %.4f to %.4f times our "
+	       "exact time.\n",
+	       rank_correlation(c->ours, seconds), low, high, least, most);
 }
 
 static int prepare(struct check *c, char **argv, struct cpl_error *err)

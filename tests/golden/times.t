@@ -52,6 +52,7 @@ is "$(value out.json "$j{utilisation}")" "$(perl -e 'print 0 + sprintf "%.9g", 1
 	"utilisation of the busiest link"
 is "$(value out.json "$j{busiest_link}")" "dim0 0 -> 1" "busiest link"
 is "$(value out.json "$j{exact}")" 1 "exact"
+is "$(value out.json "$j{routing}")" dimension-order "routing"
 traffic --signature ./timed.json --hosts n0,n2 --phase back
 is "$(value out.json "$j{seconds}")" 2 "one phase"
 
@@ -105,4 +106,16 @@ like "$(cat out.txt)" "states no times" "the text says so"
 	--routings DO --json >out.json
 is "$(value out.json 'join " ", map { $_->{communication}{slowdown} }
 	@{$r->{rows}}')" "1 10" "compare: against the best placement"
+# Routings that adapt are stood in for.
+cat >dragonfly.json <<-END
+{ "format": "commplace-network", "version": 1, "name": "df", "type": "dragonfly",
+  "groups": 3, "rows": 2, "columns": 2, "nodes_per_router": 2,
+  "global_links_per_group_pair": 1, "routing": "adaptive-hybrid",
+  "nodes": "n[0-23]" }
+END
+"$commplace" traffic --network dragonfly.json --signature ./timed.json \
+	--hosts n0,n20 >out.txt
+like "$(cat out.txt)" \
+	"Communication under static-direct, which stands in for adaptive-hybrid" \
+	"a routing that adapts: the text says what stands in"
 done_testing
