@@ -25,6 +25,15 @@ free_stuck() {
 	done < <(squeue -h -t S -o %A 2>/dev/null) 2>/dev/null
 }
 
+# Requeued when the clock was ahead, they would wait until it is so late.
+free_late() {
+	local id
+	while read -r id; do
+		scontrol update jobid="$id" starttime=2020-01-01
+	done < <(squeue -h -r -t PD -o '%A %r' 2>/dev/null |
+		sed -n 's/ BeginTime$//p') >/dev/null 2>&1
+}
+
 # While there is something to wait for, in turns of a half second or more. Jobs
 # of which a slurmctld that was killed had not saved the end are gone when their
 # nodes report again: at each reconfiguration. Those whose slurmd is gone would
@@ -37,14 +46,18 @@ wake_slurm() {
 	for node in $(cluster_nodes); do
 		start_slurmd "$node"
 	done
+	free_late
 	reconfigure
 }
 
 queue_is_empty() {
+	local job
 	cluster_no_jobs && return
 	wake_slurm
-	# Of an earlier check, and run again since their end was not saved.
-	scancel -n p0,p1,p2,p3,probe 2>/dev/null
+	# Of an earlier check, of which slurmctld had not saved the end.
+	for job in p0 p1 p2 p3 probe; do
+		scancel -n "$job" 2>/dev/null
+	done
 	sleep 0.5
 	return 1
 }
@@ -67,7 +80,7 @@ tells() {
 	local name=$1 ranks=$2 nodes=$3
 	shift 3
 	rm -f "$CLUSTER/home/$name.out"
-	submit -N"$nodes" -n"$ranks" -J "$name" "$@" --wrap \
+	submit -N"$nodes" -n"$ranks" -J "$name" --no-requeue "$@" --wrap \
 		"srun sh -c 'echo \$SLURM_PROCID \$SLURMD_NODENAME; exec sleep 900' >$name.out"
 }
 
