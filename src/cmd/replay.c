@@ -244,6 +244,29 @@ out:
 	return rc;
 }
 
+/* A job that was requeued has the record of its last run only: did one of the
+ * background begin again after this decision? */
+static bool ran_again(const struct cpl_record *r, const char *state_dir,
+                      struct cpl_error *why)
+{
+	for (int64_t i = 0; i < r->n_background; i++) {
+		struct cpl_error err = {""};
+		struct cpl_record *other = cpl_record_find(
+		        state_dir, r->background[i], NULL, &err);
+		bool later = other && other->time > r->time;
+
+		cpl_record_free(other);
+		if (later) {
+			cpl_fail(why,
+			         "background of job %lld: job %lld ran again "
+			         "since, and the record is that of its last run",
+			         (long long)r->job, (long long)r->background[i]);
+			return true;
+		}
+	}
+	return false;
+}
+
 static enum verdict replay(struct site *site, const struct cpl_record *r,
                            const char *state_dir, struct cpl_error *why)
 {
@@ -264,6 +287,8 @@ static enum verdict replay(struct site *site, const struct cpl_record *r,
 		cpl_fail_prefix(why, "MaxDecisionTime had cut it short: ");
 		return NOT_REPEATABLE;
 	}
+	if (ran_again(r, state_dir, why))
+		return NOT_REPEATABLE;
 	blame(site, r, why);
 	return verdict;
 }
@@ -284,6 +309,22 @@ static struct replayed *next(struct replays *all, struct cpl_error *err)
 	}
 	all->one[all->n] = (struct replayed){0};
 	return &all->one[all->n];
+}
+
+/* A record among others that cannot be read: the others are made again. */
+static int note_damaged(struct replays *all, const char *name,
+                        const struct cpl_error *why, struct cpl_error *err)
+{
+	struct replayed *one = next(all, err);
+
+	if (!one)
+		return -1;
+	one->job = strtoll(name, NULL, 10);
+	one->verdict = NOT_REPEATABLE;
+	one->why = *why;
+	all->count[one->verdict]++;
+	all->n++;
+	return 0;
 }
 
 /* One record; -1 with err where it is none. */
@@ -334,14 +375,15 @@ static int replay_folder(struct site *site, struct replays *all,
 		return cpl_fail(err, "%s: %s", folder, strerror(errno));
 	for (int i = 0; i < n; i++) {
 		char *path = cpl_path_join(folder, entry[i]->d_name, err);
+		struct cpl_error why = {""};
 		struct stat st;
 
-		free(entry[i]);
 		if (!rc && !path)
 			rc = -1;
-		if (!rc && replay_file(site, all, path, state_dir, err) &&
+		if (!rc && replay_file(site, all, path, state_dir, &why) &&
 		    !stat(path, &st))
-			rc = -1;
+			rc = note_damaged(all, entry[i]->d_name, &why, err);
+		free(entry[i]);
 		free(path);
 	}
 	free(entry);
@@ -414,7 +456,7 @@ static int print_json(const struct cmd *self, const struct replays *all)
 	for (int i = 0; i < all->n; i++) {
 		const struct replayed *one = &all->one[i];
 		json_t *item = json_pack(
-		        "{s:I, s:s?, s:s, s:s}", "job", (json_int_t)one->job,
+		        "{s:I, s:s?, s:s?, s:s}", "job", (json_int_t)one->job,
 		        "shown_as", one->shown_as, "policy", one->policy,
 		        "verdict", verdict_name[one->verdict]);
 
@@ -445,7 +487,8 @@ static int print_table(const struct replays *all)
 		if (one->verdict != NOTHING_DECIDED)
 			cmd_table_row(table, "%s|%s|%s|%s",
 			              one->shown_as ? one->shown_as : id,
-			              one->policy, verdict_name[one->verdict],
+			              one->policy ? one->policy : "",
+			              verdict_name[one->verdict],
 			              one->why.text);
 	}
 	return cmd_table_print(table);

@@ -141,11 +141,27 @@ differs "a background job without a record" \
 	's/"background":\[1\]/"background":[99]/'
 differs "a profile that is gone" "not repeatable.*none.json" \
 	's/"profile":"ring4"/"profile":"none"/'
+differs "a background job that was requeued" \
+	"not repeatable +background of job 2: job 1 ran again since" \
+	's/4000000000/3999999999/; s/"hop_bytes":[0-9.e+]*/"hop_bytes":123/g'
+sed -i 's/4000000000/1000000000/' state/ended/1.json
 sed 's/4000000000/1000000000/; s/"hop_bytes":[0-9.e+]*/"hop_bytes":123/g' \
 	state/running/2.json >other.json
 like "$("$commplace" replay other.json --state-dir state)" \
 	"different +\(.*(ring4|network)\.json was changed since\)" \
 	"files that are younger than the decision are named"
+# Damaged ones do not keep the others from being made again.
+echo '{' >state/ended/7.json
+mkdir state/ended/8.json
+output=$("$commplace" replay 2>&1)
+is $? 1 "damaged records: exit code 1"
+like "$output" "
+7 +not repeatable +.*7\.json.*
+8 +not repeatable +.*8\.json: is a directory.*
+4 equal, 0 different, 2 not repeatable" "each is said, and the others are made again"
+is "$("$commplace" replay --json | json - records 5 verdict)" "not repeatable" \
+	"in JSON, too"
+rm -r state/ended/7.json state/ended/8.json
 mkdir none
 is "$("$commplace" replay none)" \
 	"0 equal, 0 different, 0 not repeatable; nothing was decided for 0" \
