@@ -140,7 +140,7 @@ compare_loads() { # NAME
 		"placed: ${ids[*]}" "$name: slurmctld has them as background"
 	is "$(commplace replay --json \
 		"$CLUSTER/decisions/running/$job.json" 2>&1 |
-		jq -r '.records[0] | .verdict + " " + (.reason // "")')" \
+		jq -r '.records[0] | .verdict + " " + (.why // "")')" \
 		"equal " "$name: and decides as computed anew from the records"
 	cancel_all
 }
@@ -284,7 +284,7 @@ soak_accounts() {
 		"\(.not_repeatable) not repeatable, \(.none) without a decision"' \
 		<<<"$out")"
 	is "$(jq -r '.records[] | select(.verdict == "different") |
-		"\(.job): \(.reason)"' <<<"$out" | head -5)" "" \
+		"\(.job): \(.why)"' <<<"$out" | head -5)" "" \
 		"no decision comes out differently when computed anew"
 	isnt "$(jq -r '.equal' <<<"$out")" 0 "and some come out equal"
 }

@@ -152,7 +152,7 @@ function harm(  k, n)
 		print "disk" T "full"
 		later(below(25) + 10, "disk" T "free")
 	} else {
-		print "clock" T one_of("-7200 -100 -1 0 0 1 60 100 7200")
+		print "clock" T one_of("-20 -1 0 0 1 10 20")
 	}
 }
 
