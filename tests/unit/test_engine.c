@@ -592,9 +592,9 @@ static bool rows_increase(const struct laid_out *out)
 static void test_steps_of_other_shapes(void **state)
 {
 	const uint16_t even[] = {2, 2, 2, 2}, uneven[] = {4, 2, 2, 0};
-	const uint16_t fewer[] = {2, 2, 2, 1};
+	const uint16_t fewer[] = {2, 2, 2, 1}, other[] = {2, 4, 2, 0};
 	struct cpl_engine_layout out;
-	struct laid_out laid;
+	struct laid_out laid, again;
 
 	all_free();
 	start(5, "a8", "random-groups", 4, 8);
@@ -607,6 +607,17 @@ static void test_steps_of_other_shapes(void **state)
 	cpl_engine_step(engine, &laid.step, &out);
 	assert_true(out.changed);
 	assert_true(rows_increase(&laid));
+	/* Fault 7: the next one takes no time, which there is none of. */
+	engine->spent = 60 * INT64_C(1000000000);
+	lay_out(&again, 5, uneven, false);
+	cpl_engine_step(engine, &again.step, &out);
+	assert_true(out.changed);
+	assert_memory_equal(again.id, laid.id, sizeof(laid.id));
+	lay_out(&again, 5, other, false);
+	cpl_engine_step(engine, &again.step, &out);
+	assert_false(out.changed);
+	assert_non_null(strstr(out.unchanged.text, "MaxPassTime"));
+	engine->spent = 0;
 	/* Another total: not ours. */
 	lay_out(&laid, 5, fewer, false);
 	cpl_engine_step(engine, &laid.step, &out);
@@ -1498,6 +1509,113 @@ static void test_a_huge_pattern_is_left_out(void **state)
 	assert_non_null(strstr(record()->reason, "up to 67108864 pairs"));
 }
 
+static uint64_t hits, misses;
+
+/* How the last call came by its decision: 'h' out of memory, 'm' made. */
+static char memo(void)
+{
+	uint64_t hit = engine->counters.count[CPL_COUNT_CACHE_HIT] - hits;
+	uint64_t miss = engine->counters.count[CPL_COUNT_CACHE_MISS] - misses;
+
+	hits += hit;
+	misses += miss;
+	assert_int_equal(hit + miss, 1);
+	return hit ? 'h' : 'm';
+}
+
+static int as_asked(struct cpl_engine_request *req, int *host)
+{
+	assert_int_equal(ask(req), CPL_ENGINE_PLACED);
+	memcpy(host, fake.host, (size_t)fake.n_host * sizeof(int));
+	return fake.n_host;
+}
+
+/* Fault 7: what was decided is decided again only after something changed. */
+static void test_decisions_are_remembered(void **state)
+{
+	struct cpl_engine_request req = request(70, "a8", "auto", 4);
+	struct cpl_engine_request wish = request(71, "a8", "traffic", 4);
+	struct cpl_engine_notice notice;
+	int one[HOSTS], two[HOSTS], required = 17;
+
+	hits = misses = 0;
+	all_free();
+	req.start = false;
+	as_asked(&req, one);
+	assert_int_equal(memo(), 'm');
+	/* A test, then the start, and another job of the same kind. */
+	req.start = true;
+	assert_int_equal(as_asked(&req, two), 4);
+	assert_int_equal(memo(), 'h');
+	assert_memory_equal(one, two, 4 * sizeof(int));
+	req.job.id = 72;
+	as_asked(&req, two);
+	assert_int_equal(memo(), 'h');
+	/* Another policy, number of nodes, wish of nodes, or free host. */
+	as_asked(&wish, two);
+	assert_int_equal(memo(), 'm');
+	wish.need.min_nodes = wish.need.max_nodes = 5;
+	as_asked(&wish, two);
+	assert_int_equal(memo(), 'm');
+	req.required = &required;
+	req.n_required = 1;
+	as_asked(&req, two);
+	assert_int_equal(memo(), 'm');
+	req.n_required = 0;
+	fake.cpus[31] = 0;
+	as_asked(&req, two);
+	assert_int_equal(memo(), 'm');
+	fake.cpus[31] = 4;
+	as_asked(&req, two);
+	assert_int_equal(memo(), 'h');
+	assert_memory_equal(one, two, 4 * sizeof(int));
+	/* A job that begins changes the background, and one that ends. */
+	fake_begin(engine, 72, &fake, &notice);
+	req.job.id = 73;
+	as_asked(&req, two);
+	assert_int_equal(memo(), 'm');
+	cpl_engine_suspended(engine, 72, true);
+	as_asked(&req, two);
+	assert_int_equal(memo(), 'm');
+	cpl_engine_end(engine, 72);
+	as_asked(&req, two);
+	assert_int_equal(memo(), 'm');
+	assert_memory_equal(one, two, 4 * sizeof(int));
+	/* So does another configuration. */
+	config("Objective=hop-bytes");
+	assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
+	as_asked(&req, two);
+	assert_int_equal(memo(), 'm');
+}
+
+static size_t memo_bytes(int *n)
+{
+	size_t bytes = 0;
+
+	*n = 0;
+	for (struct memo *m = engine->memo; m; m = engine_memo_next(m, &bytes))
+		++*n;
+	return bytes;
+}
+
+/* However many different decisions there are. */
+static void test_what_is_remembered_is_bounded(void **state)
+{
+	struct cpl_engine_request req = request(80, "a8", "auto", 2);
+	int n;
+
+	for (int i = 0; i < 300; i++) {
+		all_free();
+		for (int k = 0; k < 8; k++)
+			fake.cpus[k] = i >> k & 1 ? 4 : 0;
+		fake.cpus[8] = i >> 8 ? 4 : 0;
+		fake.wanted = 2;
+		assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+	}
+	assert_true(memo_bytes(&n) < (size_t)9 << 20);
+	assert_int_equal(n, 64);
+}
+
 /* Faults 7 and 36: the scheduler's own choice is asked for where few hosts are
  * free, and not at all where the site wants none of it. */
 static void test_compare_nodes(void **state)
@@ -1589,6 +1707,8 @@ int main(void)
 	        T(test_rules_of_sizes),
 	        T(test_observed_jobs_tell_what_would_be),
 	        T(test_names_are_made_printable),
+	        T(test_decisions_are_remembered),
+	        T(test_what_is_remembered_is_bounded),
 	        T(test_compare_nodes),
 	        T(test_time_of_a_pass),
 	        T(test_answers_are_counted),

@@ -217,6 +217,7 @@ static void engine_dispose(void *arg)
 		engine_decided_free(engine->decided);
 		engine->decided = next;
 	}
+	engine_memo_forget(engine);
 	free_restored(engine->restored);
 	engine_running_free(engine);
 	engine_snapshot_free(engine->staged);
@@ -286,6 +287,7 @@ static int map_hosts(struct cpl_engine *engine)
 	        engine->snapshot ? engine->snapshot->net : NULL;
 	int *host_node, *node_host;
 
+	engine_memo_forget(engine);
 	free(engine->host_node);
 	free(engine->node_host);
 	engine->host_node = engine->node_host = NULL;

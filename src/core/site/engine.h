@@ -181,8 +181,8 @@ struct cpl_engine_layout {
 
 /*
  * A step starts: its ranks follow the job's layout at unchanged counts per host
- * (mapped anew within MaxDecisionTime when only the total is the same; in an
- * order that needs no traffic whatever its counts), each
+ * (mapped anew within MaxDecisionTime when only the total is the same, once for
+ * steps of one shape in a row; in an order that needs no traffic whatever its counts), each
  * row of ids increasing; and what its nodes need to bind is written
  * (binding/launch.h, at most step->limit bytes). A step in the user's own
  * order over the whole job is noted as how the job runs.

@@ -261,7 +261,7 @@ static int choose(struct deciding *d, struct cpl_error *err)
 	const struct snapshot *now = engine->snapshot;
 	struct cpl_profile *profile = d->out->profile;
 	struct cpl_record *record = d->out->record;
-	struct cpl_decision decision = {0};
+	const struct cpl_decision *decision;
 	unsigned char *free_node = calloc((size_t)now->net->n_nodes + 1, 1);
 	size_t size = ((size_t)req->n_hosts + 1) * sizeof(int);
 	int *must = malloc(size), *required = malloc(size), n_must, rc = -1;
@@ -294,16 +294,18 @@ static int choose(struct deciding *d, struct cpl_error *err)
 	        .expired = engine_expired,
 	        .expired_arg = &d->deadline,
 	};
-	if (err->text[0] || cpl_decide(&core, &decision, err))
+	if (err->text[0])
 		goto out;
-	rc = set_choice(d, &decision);
+	decision = engine_memo_decide(engine, &core, profile, err);
+	if (!decision)
+		goto out;
+	rc = set_choice(d, decision);
 	if (req->start)
 		rc |= set_free_text(engine, free_node, &record->free_hosts);
 	rc |= set_hosts_text(engine, &record->required_hosts, must, n_must);
 	if (rc)
 		cpl_fail_memory(err);
 out:
-	cpl_decision_free(&decision);
 	free(free_node);
 	free(must);
 	free(required);

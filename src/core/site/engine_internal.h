@@ -45,6 +45,14 @@ struct load_entry {
 	double bytes;
 };
 
+/* How ranks were mapped for a step of other counts than the job's layout has:
+ * the next ones of that shape follow it. */
+struct step_order {
+	int n_hosts, ranks;
+	int *node, *slots; /* [n_hosts] */
+	int *rank_host;    /* [ranks] position in node[] */
+};
+
 struct running {
 	int64_t id;
 	struct cpl_record *record; /* hosts and layout */
@@ -58,6 +66,7 @@ struct running {
 	struct load_entry *entry;
 	int64_t n_entries;
 	double period; /* seconds that these bytes are sent in */
+	struct step_order step; /* the last one; no ranks: none */
 };
 
 /* An answer on which a job is about to begin. */
@@ -97,6 +106,8 @@ struct cpl_engine {
 	struct cpl_load rates;          /* its bytes/s */
 	struct cpl_load during;         /* of engine_background_of */
 	struct cpl_times_space *space;  /* of the snapshot, or NULL */
+	bool settled; /* no load of a running job is yet to come */
+	struct memo *memo; /* decisions made in this state, newest first */
 	struct decided *decided;      /* newest first */
 	struct cpl_engine_live *live; /* [n_live] of the last restore */
 	int n_live;
@@ -160,6 +171,25 @@ struct cpl_record *engine_record_new(const struct cpl_engine *engine,
 struct decided *engine_decided_take(struct cpl_engine *engine, int64_t id);
 void engine_decided_free(struct decided *decided);
 
+/* engine_memo.c */
+
+/*
+ * cpl_decide, but for a request that was answered before in the same state of
+ * configuration, network, hosts and running jobs the answer of then, also where
+ * the deadline had cut it short: backfill's test and the start after it, the
+ * passes over a queue, jobs alike. The decision is the engine's, until the next
+ * call. NULL with err. O(nodes + decisions kept * nodes / 8), else as
+ * cpl_decide; bounded in number and bytes.
+ */
+const struct cpl_decision *
+engine_memo_decide(struct cpl_engine *engine,
+                   const struct cpl_decide_request *req,
+                   struct cpl_profile *profile, struct cpl_error *err);
+/* Behind this entry, whose bytes are added; for tests. */
+struct memo *engine_memo_next(struct memo *memo, size_t *bytes);
+/* That state changed. */
+void engine_memo_forget(struct cpl_engine *engine);
+
 /* engine_start.c */
 
 /*
@@ -190,6 +220,8 @@ void engine_block_order(const int *slots, int n, int *rank_host);
 int engine_permute(const struct cpl_engine_step *step, const int *rank_host,
                    struct cpl_error *err);
 
+void engine_step_order_free(struct step_order *order);
+
 /* engine_running.c */
 
 struct running *engine_running_find(struct cpl_engine *engine, int64_t id);
@@ -210,6 +242,8 @@ struct cpl_profile *engine_running_profile(struct cpl_engine *engine,
 void engine_running_free(struct cpl_engine *engine);
 /* The job's ranks run elsewhere, or stand still: its load is made anew. */
 void engine_running_changed(struct cpl_engine *engine, struct running *job);
+/* The sum of loads is not that of the running jobs any more. */
+void engine_background_stale(struct cpl_engine *engine);
 /* The network changed: all loads are to be made anew. */
 void engine_running_stale(struct cpl_engine *engine);
 /*

@@ -39,6 +39,12 @@ static void clear_load(struct running *job)
 	job->load_made = false;
 }
 
+void engine_background_stale(struct cpl_engine *engine)
+{
+	engine->background_made = false;
+	engine_memo_forget(engine);
+}
+
 struct running *engine_running_add(struct cpl_engine *engine,
                                    struct cpl_record *record,
                                    struct cpl_profile *profile)
@@ -65,7 +71,7 @@ struct running *engine_running_add(struct cpl_engine *engine,
 	memmove(&engine->running[at + 1], &engine->running[at],
 	        (size_t)(engine->n_running - at) * sizeof(engine->running[0]));
 	engine->n_running++;
-	engine->background_made = false;
+	engine_background_stale(engine);
 	engine->running[at] = (struct running){
 	        .id = record->job,
 	        .record = record,
@@ -80,11 +86,12 @@ void engine_running_remove(struct cpl_engine *engine, struct running *job)
 	int at = (int)(job - engine->running);
 
 	free(job->entry);
+	engine_step_order_free(&job->step);
 	cpl_record_free(job->record);
 	cpl_profile_drop(job->profile);
 	engine->n_running--;
 	memmove(job, job + 1, (size_t)(engine->n_running - at) * sizeof(*job));
-	engine->background_made = false;
+	engine_background_stale(engine);
 }
 
 void engine_running_free(struct cpl_engine *engine)
@@ -100,15 +107,17 @@ void engine_running_free(struct cpl_engine *engine)
 void engine_running_changed(struct cpl_engine *engine, struct running *job)
 {
 	clear_load(job);
-	engine->background_made = false;
+	engine_background_stale(engine);
 }
 
 void engine_running_stale(struct cpl_engine *engine)
 {
-	for (int i = 0; i < engine->n_running; i++)
+	for (int i = 0; i < engine->n_running; i++) {
 		clear_load(&engine->running[i]);
+		engine_step_order_free(&engine->running[i].step);
+	}
 	cpl_load_free(&engine->background);
-	engine->background_made = false;
+	engine_background_stale(engine);
 	engine_times_free(engine);
 }
 
@@ -367,6 +376,7 @@ const struct cpl_load *engine_background(struct cpl_engine *engine,
 	if (any && !engine->background_made &&
 	    make_background(engine, deadline, err))
 		return NULL;
+	engine->settled = !any || engine->background_made;
 	if (record && note_counted(engine, record)) {
 		cpl_fail_memory(err);
 		return NULL;

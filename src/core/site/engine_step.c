@@ -92,23 +92,75 @@ static int as_laid_out(const struct cpl_record *record,
 	return 0;
 }
 
+void engine_step_order_free(struct step_order *order)
+{
+	free(order->node);
+	free(order->slots);
+	free(order->rank_host);
+	*order = (struct step_order){0};
+}
+
+static int *copy(const int *from, int n)
+{
+	int *to = malloc(((size_t)n + 1) * sizeof(*to));
+
+	return to ? memcpy(to, from, (size_t)n * sizeof(*to)) : NULL;
+}
+
+/* Without memory it is mapped again. */
+static void remember(struct running *job, const struct step_hosts *hosts,
+                     const int *rank_host)
+{
+	struct step_order *order = &job->step;
+
+	engine_step_order_free(order);
+	order->n_hosts = hosts->n;
+	order->ranks = job->record->ranks;
+	order->node = copy(hosts->node, hosts->n);
+	order->slots = copy(hosts->slots, hosts->n);
+	order->rank_host = copy(rank_host, order->ranks);
+	if (!order->node || !order->slots || !order->rank_host)
+		engine_step_order_free(order);
+}
+
+static bool same(const int *a, const int *b, int n)
+{
+	return !memcmp(a, b, (size_t)n * sizeof(*a));
+}
+
+static bool remembers(const struct running *job, const struct step_hosts *hosts)
+{
+	const struct step_order *order = &job->step;
+
+	return order->ranks && order->ranks == job->record->ranks &&
+	       order->n_hosts == hosts->n &&
+	       same(order->node, hosts->node, hosts->n) &&
+	       same(order->slots, hosts->slots, hosts->n);
+}
+
 /* Mapped anew, for other counts or after a step in another order. */
-static int mapped(struct cpl_engine *engine, const struct running *job,
+static int mapped(struct cpl_engine *engine, struct running *job,
                   const struct step_hosts *hosts, int *rank_host,
                   struct cpl_error *err)
 {
 	struct cpl_map_result result = {0};
-	struct cpl_profile *profile = engine_running_profile(
-	        engine, job, engine_deadline(engine), err);
-	int rc =
-	        profile ? engine_map_ranks(engine, profile,
-	                                   job->record, hosts->node,
-	                                   hosts->slots, hosts->n, &result, err)
-	                : -1;
+	size_t size = (size_t)job->record->ranks * sizeof(int);
+	struct cpl_profile *profile;
+	int rc = -1;
 
-	if (!rc)
-		memcpy(rank_host, result.rank_host,
-		       (size_t)job->record->ranks * sizeof(int));
+	if (remembers(job, hosts)) {
+		memcpy(rank_host, job->step.rank_host, size);
+		return 0;
+	}
+	profile = engine_running_profile(engine, job, engine_deadline(engine),
+	                                 err);
+	if (profile)
+		rc = engine_map_ranks(engine, profile, job->record, hosts->node,
+		                      hosts->slots, hosts->n, &result, err);
+	if (!rc) {
+		memcpy(rank_host, result.rank_host, size);
+		remember(job, hosts, rank_host);
+	}
 	cpl_map_result_free(&result);
 	cpl_profile_drop(profile);
 	return rc;

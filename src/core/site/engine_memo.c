@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Decisions that need not be made again while the machine is as it was. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "site/engine_internal.h"
+
+/* Of the newest, so many are kept, in so many bytes. */
+#define MEMO_MAX 64
+#define MEMO_BYTES ((size_t)8 << 20)
+
+/* All that a decision depends on, but for what forgets them all. */
+struct key {
+	unsigned char *byte;
+	size_t size, max;
+	bool failed; /* memory was out */
+};
+
+struct memo {
+	struct memo *next;
+	struct key key;
+	size_t bytes;
+	struct cpl_profile *profile; /* held: its address is in the key */
+	struct cpl_decision decision;
+};
+
+static void add(struct key *key, const void *data, size_t size)
+{
+	if (key->size + size > key->max) {
+		size_t max = 2 * key->max + size + 256;
+		unsigned char *more = realloc(key->byte, max);
+
+		if (!more) {
+			key->failed = true;
+			return;
+		}
+		key->byte = more;
+		key->max = max;
+	}
+	memcpy(key->byte + key->size, data, size);
+	key->size += size;
+}
+
+static void add_number(struct key *key, uint64_t number)
+{
+	add(key, &number, sizeof(number));
+}
+
+static void add_text(struct key *key, const char *text)
+{
+	add(key, text ? text : "", text ? strlen(text) + 1 : 1);
+	add_number(key, text != NULL);
+}
+
+static void add_nodes(struct key *key, const int *node, int n)
+{
+	add_number(key, (uint64_t)n);
+	if (n)
+		add(key, node, (size_t)n * sizeof(*node));
+}
+
+/* Eight nodes a byte. */
+static void add_free(struct key *key, const unsigned char *is_free, int n)
+{
+	for (int i = 0; i < n; i += 64) {
+		uint64_t bits = 0;
+
+		for (int k = i; k < n && k < i + 64; k++)
+			bits |= (uint64_t)(is_free[k] != 0) << (k - i);
+		add_number(key, bits);
+	}
+}
+
+static void make_key(const struct cpl_decide_request *req,
+                     const struct cpl_profile *profile, struct key *key)
+{
+	const struct cpl_placement_request *place = &req->place;
+
+	add_text(key, req->policy);
+	add_number(key, (uintptr_t)profile);
+	add_number(key, (uint64_t)req->objective);
+	add_number(key, (uint64_t)req->ranks_per_node);
+	add_number(key, place->seed);
+	add_number(key, (uint64_t)place->n_nodes_wanted);
+	add_nodes(key, place->required, place->n_required);
+	add_free(key, place->free, place->net->n_nodes);
+}
+
+static void memo_free(struct memo *memo)
+{
+	cpl_decision_free(&memo->decision);
+	cpl_profile_drop(memo->profile);
+	free(memo->key.byte);
+	free(memo);
+}
+
+void engine_memo_forget(struct cpl_engine *engine)
+{
+	while (engine->memo) {
+		struct memo *next = engine->memo->next;
+
+		memo_free(engine->memo);
+		engine->memo = next;
+	}
+}
+
+/* The entry with this key, as the newest. */
+static struct memo *recall(struct cpl_engine *engine, const struct key *key)
+{
+	for (struct memo **at = &engine->memo; *at; at = &(*at)->next) {
+		struct memo *found = *at;
+
+		if (found->key.size != key->size ||
+		    memcmp(found->key.byte, key->byte, key->size))
+			continue;
+		*at = found->next;
+		found->next = engine->memo;
+		engine->memo = found;
+		return found;
+	}
+	return NULL;
+}
+
+/* What exceeds the limits, but for the newest. */
+static void shrink(struct cpl_engine *engine)
+{
+	struct memo *last = engine->memo;
+	size_t bytes = last->bytes;
+
+	for (int n = 1; last->next; n++, last = last->next) {
+		bytes += last->next->bytes;
+		if (n == MEMO_MAX || bytes > MEMO_BYTES)
+			break;
+	}
+	while (last->next) {
+		struct memo *next = last->next->next;
+
+		memo_free(last->next);
+		last->next = next;
+	}
+}
+
+static size_t bytes_of(const struct memo *memo)
+{
+	return sizeof(*memo) + memo->key.max +
+	       (size_t)memo->decision.n_nodes * sizeof(int) +
+	       (size_t)memo->decision.n_candidates *
+	               sizeof(*memo->decision.candidate);
+}
+
+struct memo *engine_memo_next(struct memo *memo, size_t *bytes)
+{
+	*bytes += memo->bytes;
+	return memo->next;
+}
+
+const struct cpl_decision *
+engine_memo_decide(struct cpl_engine *engine,
+                   const struct cpl_decide_request *req,
+                   struct cpl_profile *profile, struct cpl_error *err)
+{
+	struct memo *memo = calloc(1, sizeof(*memo)), *found;
+
+	if (!memo) {
+		cpl_fail_memory(err);
+		return NULL;
+	}
+	/* Running jobs whose load is yet to come are no state to remember. */
+	if (!engine->settled)
+		engine_memo_forget(engine);
+	make_key(req, profile, &memo->key);
+	if (memo->key.failed) {
+		cpl_fail_memory(err);
+		goto fail;
+	}
+	found = recall(engine, &memo->key);
+	cpl_count(&engine->counters,
+	          found ? CPL_COUNT_CACHE_HIT : CPL_COUNT_CACHE_MISS);
+	if (found) {
+		memo_free(memo);
+		return &found->decision;
+	}
+	if (cpl_decide(req, &memo->decision, err))
+		goto fail;
+	memo->profile = profile ? cpl_profile_hold(profile) : NULL;
+	memo->bytes = bytes_of(memo);
+	memo->next = engine->memo;
+	engine->memo = memo;
+	shrink(engine);
+	return &memo->decision;
+fail:
+	memo_free(memo);
+	return NULL;
+}
