@@ -5,15 +5,16 @@
  * the calling thread, medians, of calls whose state is new and of those asked
  * again.
  *
- *   bench_engine [-ts] [-p POLICY] [-n CALLS] [-c LINE-OF-COMMPLACE.CONF]...
+ *   bench_engine [-tsm] [-p POLICY] [-n CALLS] [-c LINE-OF-COMMPLACE.CONF]...
  *
  * -t: a torus of 8,192 nodes in place of the dragonfly of 9,216; -s: without
- * the large job.
+ * the large job; -m: instead, how the process grows by 500 running jobs of
+ * 4,096 ranks, each of a profile of its own, and by 50,000 small ones that
+ * begin and end.
  */
 #include "commplace-config.h"
 
 #include <ftw.h>
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -298,18 +299,72 @@ static void warm(void)
 	}
 }
 
+static long resident_mb(void)
+{
+	long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "r");
+
+	if (!f || fscanf(f, "%*d %ld", &pages) != 1)
+		abort();
+	fclose(f);
+	return pages * (sysconf(_SC_PAGESIZE) >> 10) >> 10;
+}
+
+static void grow(void)
+{
+	long before = resident_mb(), with_jobs;
+	int n = 171, placed = 0;
+	char name[16];
+
+	for (int i = 0; i < 500; i++) {
+		struct cpl_engine_request req;
+
+		snprintf(name, sizeof(name), "p%d", i);
+		stencil(name, 16, 16, 16);
+		/* Four slots of the last host stay empty. */
+		req = request(name, n, true);
+		req.ranks = 4096;
+		for (int tries = 0; tries < 2; tries++) {
+			decide(&req, false);
+			cpl_engine_idle(engine, 20000);
+		}
+		placed += n_given == n;
+		begin_job(req.job.id);
+	}
+	cpl_engine_idle(engine, 20000);
+	with_jobs = resident_mb();
+	printf("%d running jobs of 4,096 ranks: %ld MB\n", placed,
+	       with_jobs - before);
+	policy = "linear";
+	for (int i = 0; i < 50000; i++) {
+		struct cpl_engine_request req = request("two", 2, true);
+
+		decide(&req, false);
+		begin_job(req.job.id);
+		cpl_engine_end(engine, req.job.id);
+		if (i % 5000 == 4999) {
+			cpl_engine_idle(engine, 60000);
+			printf("%d jobs more, ended: %ld MB\n", i + 1,
+			       resident_mb() - with_jobs);
+			fflush(stdout);
+		}
+	}
+}
+
 int main(int argc, char **argv)
 {
-	char lines[1024] = "MaxDecisionTime=1s\n";
+	char lines[1024] = "MaxDecisionTime=1s\nMaxPassTime=60s\n";
 	int calls = 15, o;
-	bool torus = false, small = false;
+	bool torus = false, small = false, memory = false;
 	const char *asked = "auto";
 
-	while ((o = getopt(argc, argv, "tsp:n:c:")) != -1) {
+	while ((o = getopt(argc, argv, "tsmp:n:c:")) != -1) {
 		if (o == 't')
 			torus = true;
 		else if (o == 's')
 			small = true;
+		else if (o == 'm')
+			memory = true;
 		else if (o == 'p')
 			asked = optarg;
 		else if (o == 'n')
@@ -322,6 +377,10 @@ int main(int argc, char **argv)
 	if (calls > CALLS_MAX)
 		calls = CALLS_MAX;
 	set_up(torus, lines);
+	if (memory) {
+		grow();
+		goto out;
+	}
 	warm();
 	policy = "random-groups";
 	for (int i = 0; i < JOBS; i++) {
@@ -339,7 +398,7 @@ int main(int argc, char **argv)
 	first = n_hosts - 200;
 	run("2 nodes of 200", "two", 2, calls);
 	cpl_engine_idle(engine, 10000);
-	printf("memory %zu MB\n", mallinfo2().uordblks >> 20);
+out:
 	cpl_engine_free(engine);
 	nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 	return 0;
