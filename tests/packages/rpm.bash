@@ -65,4 +65,30 @@ for p in commplace commplace-devel; do
 done
 is "$(query -R commplace | grep -iE 'mpi|scotch')" "" \
 	"commplace requires no MPI, which programs bring, and nothing that was found by chance"
+
+# Into a directory, since the system's packages are no rpms: installed, replaced
+# and removed. No scriptlet would do anything outside of it.
+root=$(mktemp -d)
+on_exit 'rm -rf "$root"'
+rpm_in() {
+	rpm --root "$root" --nodeps "$@"
+}
+left() { # all but rpm's own and directories of others
+	find "$root" -path "$root$(rpm --eval '%{_dbpath}')" -prune -o \
+		\( ! -type d -o -name '*commplace*' \) -print
+}
+is "$(rpm -qp --scripts "$rpms"/RPMS/x86_64/*.rpm)" "" "no scriptlets"
+runs "installed" rpm_in -i "$rpms"/RPMS/x86_64/*.rpm
+is "$(rpm_in -Va)" "" "every file is as in its rpm"
+is "$(LD_LIBRARY_PATH=$root$lib "$root/usr/bin/commplace" --version)" \
+	"commplace $version" "the command runs"
+for p in $plugins task; do
+	is "$(nm -D "$root$lib/slurm/${p}_commplace.so" |
+		grep -c ' [DRB] plugin_version$')" 1 "$p is a plugin of Slurm"
+done
+runs "replaced" rpm_in -U --replacepkgs "$rpms"/RPMS/x86_64/*.rpm
+isnt "$(left)" "" "files are there"
+runs "removed" rpm_in -e commplace commplace-libs commplace-devel \
+	slurm-commplace
+is "$(left)" "" "nothing is left"
 done_testing
