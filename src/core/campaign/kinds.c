@@ -132,7 +132,12 @@ static int judge(struct kind *kind, struct cpl_times *times,
 	return 0;
 }
 
-/* The best sets that are known on the empty machine: auto's, and stock's. */
+/* The best sets that are known on the empty machine, whatever decisions go by:
+ * auto's by each of these, and node order. */
+static const enum cpl_objective objectives[] = {
+        CPL_OBJECTIVE_MAX, CPL_OBJECTIVE_MEAN, CPL_OBJECTIVE_HOP_BYTES};
+#define N_OBJECTIVES ((int)(sizeof(objectives) / sizeof(*objectives)))
+
 static int find_alone(const struct cpl_campaign *c, struct kind *kind)
 {
 	const struct cpl_network *net = c->net;
@@ -147,8 +152,7 @@ static int find_alone(const struct cpl_campaign *c, struct kind *kind)
 	                  .n_nodes_wanted = kind->nodes, .seed = c->seed},
 	        .routing = c->routing,
 	        .comm = kind->comm,
-	        .ranks_per_node = kind->ranks_per_node,
-	        .objective = c->objective};
+	        .ranks_per_node = kind->ranks_per_node};
 	int rc = -1;
 
 	if (!empty)
@@ -159,8 +163,9 @@ static int find_alone(const struct cpl_campaign *c, struct kind *kind)
 		goto out;
 	for (int i = 0; i < net->n_nodes; i++)
 		empty[i] = net->node_name[i] != NULL;
-	for (int i = 0; i < 2; i++) {
-		req.policy = i ? "linear" : "auto";
+	for (int i = 0; i <= N_OBJECTIVES; i++) {
+		req.policy = i < N_OBJECTIVES ? "auto" : "linear";
+		req.objective = objectives[i % N_OBJECTIVES];
 		if (cpl_decide(&req, &decision, &kind->err))
 			goto out;
 		rc = judge(kind, times, space, decision.node);
