@@ -93,8 +93,12 @@ ok $? "a placed job shrinks to two nodes"
 stepped() { grep -q '^step' "$CLUSTER/home/resize.out"; }
 wait_for 20 stepped
 ok $? "and runs a step there"
-is "$(grep '^step' "$CLUSTER/home/resize.out" | cut -d' ' -f2 | sort -uV | paste -sd' ')" \
-	"$(job_hosts "$job")" "on the nodes it kept"
+# Each task writes when it gets there.
+stepped_on() {
+	grep '^step' "$CLUSTER/home/resize.out" | cut -d' ' -f2 | sort -uV | paste -sd' '
+}
+comes_to "$(job_hosts "$job")" stepped_on
+ok $? "on the nodes it kept"
 # Its signature says nothing of so few nodes: those given back and those kept
 # are no background any more.
 snapshot
