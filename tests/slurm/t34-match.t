@@ -1,0 +1,135 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Match lines by all that is known of a job, at submission and when it is
+# scheduled; ranks along the network for jobs without a profile.
+. "${0%/*}/../tools/tap.bash"
+. "${0%/*}/cluster.bash"
+cluster_start
+home=$CLUSTER/home
+cluster_signature ring8 8
+
+site() {
+	CLUSTER_SITE=$1
+	cluster_write_site
+	scontrol reconfigure
+}
+# step NAME SBATCH-OPTIONS -- SRUN-OPTIONS: hosts of the ranks of its one step
+step() {
+	local options=() job
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	shift
+	printf '#!/bin/bash\nsrun %s sh -c '"'%s'"' >step.out 2>&1\n' "$*" \
+		"$PRINT_RANK" >"$home/step.sh"
+	rm -f "$home/step.out"
+	job=$(submit "${options[@]}" step.sh) || return 1
+	wait_ended "$job" 60 || return 1
+	echo "$job" >"$home/job"
+	ranks "$home/step.out"
+}
+# Each host once.
+order() { step "$@" | tr ' ' '\n' | uniq | paste -sd' '; }
+
+# Group 1 is gone through backwards: rows of odd groups are.
+plain="n0 n1 n2 n3 n4 n5 n6 n7"
+along="n0 n1 n2 n3 n6 n7 n4 n5"
+is "$(order -N8 -n16 --exclusive --)" "$plain" "without a wish: Slurm's order"
+job=$(cat "$home/job")
+like "$(commplace explain "$job" 2>&1)" "no record of job $job" "and no record"
+is "$(order -N8 -n16 --exclusive --rank-mapping=network-order --)" "$along" \
+	"--rank-mapping=network-order: along the network"
+job=$(cat "$home/job")
+like "$(scontrol show job "$job")" \
+	"AdminComment=commplace: stock .no policy is asked for. mapping=network-order" \
+	"the job's comment says so"
+like "$(commplace explain "$job" 2>&1)" "network-order" "so does explain"
+is "$(order -N8 -n16 --exclusive --rank-mapping=network-order -m block --)" \
+	"$plain" "sbatch -m block wins"
+is "$(order -N8 -n16 --exclusive --rank-mapping=network-order -- -m block)" \
+	"$plain" "srun -m block wins"
+is "$(step -N8 -n16 --exclusive --rank-mapping=network-order -- -m cyclic |
+	cut -d' ' -f1-8)" "$plain" "srun -m cyclic wins"
+
+site "MappingWithoutProfile=network-order"
+is "$(order -N8 -n16 --exclusive --)" "$along" "MappingWithoutProfile: all jobs"
+is "$(order -N8 --exclusive -- -n8)" "$along" "a job that states no tasks"
+is "$(order -N8 -n16 --exclusive -- -N7 -n7 -r1)" "n1 n2 n3 n6 n7 n4 n5" \
+	"a step on a part of the nodes, with other counts"
+is "$(order -N8 -n16 --exclusive --contiguous --)" "$along" \
+	"a job that is left to Slurm for --contiguous"
+is "$(order -N8 -n16 --exclusive --rank-mapping=linear --)" "$plain" \
+	"--rank-mapping=linear: Slurm's order"
+# Over a restart of slurmctld.
+printf '#!/bin/bash\nuntil [ -e go ]; do sleep 0.2; done\nsrun -n8 sh -c '"'%s'"' >step.out 2>&1\n' \
+	"$PRINT_RANK" >"$home/wait.sh"
+rm -f "$home/go" "$home/step.out"
+job=$(submit -N8 -n16 --exclusive wait.sh)
+wait_running "$job"
+cluster_restart_ctld
+touch "$home/go"
+wait_ended "$job" 60
+is "$(ranks "$home/step.out")" "$along" "over a restart of slurmctld"
+cancel_all
+
+# Conditions: what a job asks for, and what Slurm makes of it.
+site "DefaultPolicy=none
+Match Nodes=3 DefaultPolicy=random-nodes
+Match Account=chem* DefaultPolicy=round-robin-nodes
+Match User=$(id -u "$CLUSTER_USER") JobName=mine Partition=ma* DefaultPolicy=random-routers
+Match Command=*/special.sh DefaultPolicy=random-groups
+Match JobName=cut Nodes=2- Mode=off"
+printf '#!/bin/bash\nsleep 100\n' >"$home/special.sh"
+policy() {
+	local job
+	job=$(submit "$@") || return 1
+	wait_running "$job"
+	scontrol show job "$job" |
+		sed -n 's/.*AdminComment=commplace: policy=\([^ ]*\).*/\1/p'
+	scancel "$job"
+	wait_ended "$job"
+}
+is "$(policy -N2 --wrap 'sleep 100')" "" "no line: Slurm's nodes"
+is "$(policy -N3 --wrap 'sleep 100')" random-nodes "Nodes=3"
+is "$(policy -n12 --exclusive --wrap 'sleep 100')" random-nodes \
+	"Nodes=3, of a job that states its tasks only"
+is "$(policy -N2 -A chem1 --wrap 'sleep 100')" round-robin-nodes "Account"
+is "$(policy -N2 -J mine --wrap 'sleep 100')" random-routers \
+	"User, JobName and Partition"
+is "$(policy -N2 special.sh)" random-groups "Command"
+is "$(policy -N2 -J cut -A chem1 --wrap 'sleep 100')" "" "Mode=off of a line"
+is "$(commplace config for "account=chem1" nodes=2 \
+	--config "$CLUSTER/etc/commplace.conf" --json |
+	sed -n '/"DefaultPolicy"/{n;s/.*: "\(.*\)",/\1/p}')" round-robin-nodes \
+	"config for: the same"
+job=$(submit -N3 -A chem -H --wrap true)
+like "$(commplace config for "$job" --config "$CLUSTER/etc/commplace.conf")" \
+	"DefaultPolicy +random-nodes +$CLUSTER/etc/commplace.conf:6 \(Match\)" \
+	"config for JOBID: as squeue knows the job"
+scancel "$job"
+
+# Who may override what: a right that an account has, and one that is settled
+# after the submission.
+site "UserMayOverride=none
+Match Account=net UserMayOverride=all
+Match QOS=trusted UserMayOverride=mapping"
+refused=$(as_user sbatch -N2 -A bio --placement-policy=linear --wrap true 2>&1)
+like "$refused" "does not let users choose the policy" "another account: refused"
+job=$(submit -N2 -n2 -A net --placement-policy=random-nodes --wrap "sleep 100")
+wait_running "$job"
+like "$(scontrol show job "$job")" "commplace: policy=random-nodes" \
+	"an account that may choose"
+cancel_all
+said=$(as_user sbatch -N2 -n2 -A bio --rank-mapping=network-order \
+	--wrap "sleep 100" 2>&1)
+like "$said" "whether you may choose the mapping is known once Slurm" \
+	"a right that the QOS may give: the user is told"
+job=$(squeue -h -o %i)
+wait_running "$job"
+like "$(commplace explain "$job" 2>&1)" "no record" \
+	"and it has no effect when the QOS does not give it"
+cancel_all
+
+cluster_check
+done_testing
