@@ -77,14 +77,23 @@ static bool placement_in_all(const struct cpl_network *net,
 {
 	const struct cpl_placement_policy *policy = (const void *)entry;
 
-	return policy->place && cpl_placement_takes(policy, net->type);
+	return policy->place && !(policy->flags & CPL_PLACEMENT_CLASS) &&
+	       cpl_placement_takes(policy, net->type);
 }
 
 static const struct cpl_entry *find_placement(const struct cpl_network *net,
                                               const char *name,
                                               struct cpl_error *err)
 {
-	return (const void *)cpl_placement_find(net->type, name, err);
+	const struct cpl_placement_policy *policy =
+	        cpl_placement_find(net->type, name, err);
+
+	if (!policy || !policy->check)
+		return (const void *)policy;
+	cpl_fail(err, "placement policy '%.64s' cannot be compared; see "
+	              "`commplace place`",
+	         name);
+	return NULL;
 }
 
 static bool routing_in_all(const struct cpl_network *net,

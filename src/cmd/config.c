@@ -62,7 +62,7 @@ static void check_policy(struct site_check *check, const char *policy,
 	struct cpl_error err = {""};
 
 	if (!policy || !strcasecmp(policy, CPL_POLICY_NONE) ||
-	    cpl_placement_find(check->net->type, policy, &err))
+	    !cpl_placement_check(check->net, policy, &err))
 		return;
 	problemf(check, "%s:%d: %s%s", check->config->path, line, what,
 	         err.text);

@@ -122,7 +122,8 @@ const char *commplace_placement_policy_name(const struct commplace_network *net,
 	const struct cpl_placement_policy *policy;
 
 	for (int k = 0; (policy = cpl_placement_at(k)); k++)
-		if (cpl_placement_takes(policy, cpl_lib_network(net)->type) &&
+		if (!policy->check &&
+		    cpl_placement_takes(policy, cpl_lib_network(net)->type) &&
 		    i-- == 0)
 			return policy->name;
 	return NULL;

@@ -109,6 +109,37 @@ like "$(commplace config for "$job" --config "$CLUSTER/etc/commplace.conf")" \
 	"config for JOBID: as squeue knows the job"
 scancel "$job"
 
+# Classes: what they promise; where that cannot be had now, Slurm's nodes at once.
+site "DefaultPolicy=none
+Match Account=s* DefaultPolicy=spread
+Match Account=w* DefaultPolicy=whole:group
+Match Account=r* DefaultPolicy=per-router:1
+Match Account=c* DefaultPolicy=compact"
+busy=$(submit -N1 --exclusive -w n1)
+wait_running "$busy"
+nodes() {
+	local job hosts
+	job=$(submit "$@" --exclusive) || return 1
+	wait_running "$job"
+	hosts=$(job_hosts "$job")
+	echo "$job" >"$home/job"
+	scancel "$job"
+	wait_ended "$job"
+	echo "$hosts"
+}
+is "$(nodes -N4 -A s)" "n0 n4 n8 n12" "spread"
+is "$(nodes -N2 -A c)" "n2 n3" "compact"
+is "$(nodes -N3 -A r)" "n4 n6 n10" "per-router:1" || true
+is "$(nodes -N5 -A w)" "n4 n5 n6 n7 n8" "whole:group"
+is "$(nodes -N13 -A w)" "n0 n2 n3 n4 n5 n6 n7 n8 n9 n10 n11 n12 n13" \
+	"whole:group, of more nodes than whole groups have: Slurm's own, at once"
+like "$(commplace explain "$(cat "$home/job")" 2>&1)" \
+	"whole:group: 13 nodes are wanted, and 12 are in rooms that are wholly free" \
+	"explain says why"
+like "$(as_user srun --test-only -N13 -A w true 2>&1)" "to start at .*$(date +%Y)" \
+	"nor later by srun --test-only"
+cancel_all
+
 # Who may override what: a right that an account has, and one that is settled
 # after the submission.
 site "UserMayOverride=none

@@ -190,7 +190,7 @@ static int candidates_on(const struct cpl_network *net)
 	int n = 0;
 
 	for (int i = 0; (p = cpl_placement_at(i)); i++)
-		if (!(p->flags & CPL_PLACEMENT_SEARCH) &&
+		if (!(p->flags & (CPL_PLACEMENT_SEARCH | CPL_PLACEMENT_CLASS)) &&
 		    cpl_placement_takes(p, net->type))
 			n += p->flags & CPL_PLACEMENT_RANDOM ? CPL_DECIDE_SEEDS
 			                                     : 1;

@@ -48,7 +48,7 @@ struct exact {
 	int taken[16]; /* ends with -1 */
 	int required[4];
 	int wanted;
-	int expect[12];
+	int expect[20];
 };
 
 static void check_exact(const struct cpl_network *net, const struct exact *c)
@@ -62,6 +62,7 @@ static void check_exact(const struct cpl_network *net, const struct exact *c)
 	        .n_nodes_wanted = c->wanted,
 	        .required = c->required,
 	        .seed = 1,
+	        .option = cpl_placement_option(c->policy),
 	};
 	const struct cpl_placement_policy *policy =
 	        cpl_placement_find(net->type, c->policy, &err);
@@ -155,6 +156,135 @@ static void test_exact_on_torus(void **state)
 	cpl_network_free(net);
 }
 
+/* Groups of two chassis of two routers of two nodes. */
+static void test_exact_classes(void **state)
+{
+	static const struct exact table[] = {
+	        /* The smallest room that holds the job, the fullest of these. */
+	        {"compact", {0, 8, 9, 10, -1}, {-1}, 1, {1}},
+	        {"compact", {0, 8, 9, 10, -1}, {-1}, 2, {2, 3}},
+	        {"compact", {0, 8, 9, 10, -1}, {-1}, 3, {1, 2, 3}},
+	        {"compact", {0, 8, 9, 10, -1}, {-1}, 5, {11, 12, 13, 14, 15}},
+	        /* None holds it: the emptiest first, the rest in the fullest. */
+	        {"compact", {0, 8, 9, 10, -1}, {-1}, 10,
+	         {12, 13, 16, 17, 18, 19, 20, 21, 22, 23}},
+	        {"compact", {-1}, {31, -1}, 2, {0, 31}},
+	        {"spread", {-1}, {-1}, 8, {0, 4, 8, 12, 16, 20, 24, 28}},
+	        {"spread", {-1}, {-1}, 6, {0, 4, 8, 16, 20, 24}},
+	        {"spread", {-1}, {-1}, 2, {0, 16}},
+	        {"spread", {0, 1, 2, 3, 4, 5, 6, -1}, {-1}, 9,
+	         {7, 8, 10, 12, 16, 18, 20, 24, 28}},
+	        {"spread", {0, -1}, {5, -1}, 2, {1, 5}},
+	        {"whole:router", {0, 8, -1}, {-1}, 3, {4, 5, 6}},
+	        {"whole:1", {0, 8, -1}, {-1}, 3, {4, 5, 6}},
+	        {"whole:chassis", {0, 5, 8, -1}, {-1}, 4, {12, 13, 14, 15}},
+	        {"whole:2", {0, 5, 8, -1}, {-1}, 5, {16, 17, 18, 19, 20}},
+	        {"whole:group", {0, -1}, {-1}, 3, {8, 9, 10}},
+	        {"Whole:3", {0, 9, -1}, {-1}, 10,
+	         {16, 17, 18, 19, 20, 21, 22, 23, 24, 25}},
+	        {"whole:group", {1, -1}, {0, -1}, 2, {8, 0}},
+	        {"per-router:1", {0, -1}, {-1}, 4, {1, 2, 4, 6}},
+	        {"per-router:2", {0, -1}, {-1}, 4, {4, 5, 6, 7}},
+	        {"per-router:2", {0, -1}, {-1}, 3, {4, 5, 6}},
+	};
+	static const struct exact boxes[] = {
+	        {"compact", {-1}, {-1}, 8, {0, 1, 4, 5, 16, 17, 20, 21}},
+	        {"spread", {-1}, {-1}, 4, {0, 16, 32, 48}},
+	        {"whole:2x2x2", {0, -1}, {-1}, 8, {2, 3, 6, 7, 18, 19, 22, 23}},
+	        {"whole:2x2x2", {0, -1}, {-1}, 3, {2, 3, 6}},
+	        {"whole:2x2x2", {0, -1}, {-1}, 16,
+	         {2, 3, 6, 7, 8, 9, 12, 13, 18, 19, 22, 23, 24, 25, 28, 29}},
+	        {"whole:plane", {0, 47, -1}, {-1}, 2, {16, 17}},
+	        {"whole:router", {0, 2, -1}, {-1}, 3, {3, 4, 5}},
+	        {"per-router:1", {0, -1}, {-1}, 2, {1, 2}},
+	};
+	static const char graph_text[] =
+	        "{\"format\": \"commplace-network\", \"version\": 1, \"name\": "
+	        "\"g\", \"type\": \"graph\", \"routers\": 6, \"links\": [[0, "
+	        "1], [1, 0], [1, 2], [2, 1], [2, 3], [3, 2], [3, 4], [4, 3], "
+	        "[4, 5], [5, 4]], \"nodes\": {\"0\": \"a\", \"1\": \"b\", "
+	        "\"2\": \"c\", \"3\": \"d\", \"4\": \"e\", \"5\": \"f\"}}";
+	static const struct exact graph[] = {
+	        {"compact", {2, -1}, {-1}, 2, {0, 1}},
+	        {"compact", {1, -1}, {-1}, 3, {2, 3, 4}},
+	        {"compact", {0, 2, 4, -1}, {-1}, 2, {1, 3}},
+	        {"whole:router", {0, 2, -1}, {-1}, 3, {3, 4, 5}},
+	        {"spread", {-1}, {-1}, 3, {0, 2, 4}},
+	};
+	static const char tree_text[] =
+	        "{\"format\": \"commplace-network\", \"version\": 1, \"name\": "
+	        "\"f\", \"type\": \"fattree\", \"leaves\": 8, "
+	        "\"nodes_per_router\": 2, \"levels\": [{\"down\": 4, \"up\": "
+	        "2}, {\"down\": 2, \"up\": 2}], \"nodes\": \"n[0-15]\"}";
+	static const struct exact tree[] = {
+	        {"compact", {0, -1}, {-1}, 3, {1, 2, 3}},
+	        {"whole:2", {0, -1}, {-1}, 4, {8, 9, 10, 11}},
+	        {"spread", {-1}, {-1}, 4, {0, 4, 8, 12}},
+	        {"per-router:1", {-1}, {-1}, 3, {0, 2, 4}},
+	};
+	struct cpl_network *net = dragonfly(4, 2, 2, 2);
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++)
+		check_exact(net, &table[i]);
+	cpl_network_free(net);
+	net = torus(4, 4, 4, true, 1);
+	for (size_t i = 0; i < sizeof(boxes) / sizeof(*boxes); i++)
+		check_exact(net, &boxes[i]);
+	cpl_network_free(net);
+	net = parse_network(graph_text);
+	for (size_t i = 0; i < sizeof(graph) / sizeof(*graph); i++)
+		check_exact(net, &graph[i]);
+	cpl_network_free(net);
+	net = parse_network(tree_text);
+	for (size_t i = 0; i < sizeof(tree) / sizeof(*tree); i++)
+		check_exact(net, &tree[i]);
+	cpl_network_free(net);
+}
+
+static void test_options(void **state)
+{
+	static const struct {
+		const char *policy, *message; /* NULL: good */
+		bool any;                     /* the form is good */
+	} row[] = {
+	        {"compact", NULL, true},
+	        {"compact:2", "takes no option, but there is '2'", false},
+	        {"linear:", "takes no option", false},
+	        {"whole", "whole:ROOM with router, chassis, group", false},
+	        {"whole:", "whole:ROOM", false},
+	        {"whole:Group", "whole:ROOM", false},
+	        {"whole:group", NULL, true},
+	        {"whole:3", NULL, true},
+	        {"whole:4", "no rooms '4'; it has router, chassis, group and",
+	         true},
+	        {"whole:0", "whole:ROOM", false},
+	        {"whole:2x2", "boxes are of a torus only", true},
+	        {"whole:2x", "whole:ROOM", false},
+	        {"whole:1x1x1x1x1x1x1x1x1", "whole:ROOM", false},
+	        {"whole:board", "no rooms 'board'", true},
+	        {"per-router", "needs a number of nodes: per-router:2", false},
+	        {"per-router:0", "needs a number of nodes", false},
+	        {"per-router:2x", "needs a number of nodes", false},
+	        {"per-router:9999999", "needs a number of nodes", false},
+	        {"per-router:2", NULL, true},
+	        {"per-router:3", "a router of this network has 2 nodes", true},
+	        {"fastest:2", "unknown", false},
+	};
+	struct cpl_network *net = dragonfly(4, 2, 2, 2);
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		struct cpl_error err = {""};
+
+		assert_int_equal(cpl_placement_check(net, row[i].policy, &err),
+		                 row[i].message ? -1 : 0);
+		if (row[i].message && !strstr(err.text, row[i].message))
+			fail_msg("%s: %s", row[i].policy, err.text);
+		if (!!cpl_placement_named(row[i].policy) != row[i].any)
+			fail_msg("%s, for any network", row[i].policy);
+	}
+	cpl_network_free(net);
+}
+
 /* A partly filled machine: router-sized and single holes. */
 static int fill(const struct cpl_network *net, unsigned char *free_node,
                 uint64_t seed, int percent)
@@ -228,8 +358,69 @@ static void check_machine(const struct cpl_network *net, uint64_t seed)
 	if (seed % 2)
 		req.n_required = 0;
 	for (int i = 0; (policy = cpl_placement_at(i)); i++)
-		if (policy->place && cpl_placement_takes(policy, net->type))
+		if (policy->place && !policy->check &&
+		    cpl_placement_takes(policy, net->type))
 			check_valid(policy, &req);
+}
+
+/* What a class promises, on machines filled at random; or it says why not. */
+static void check_class(const struct cpl_network *net, uint64_t seed,
+                        const char *name, int per_router)
+{
+	struct cpl_error err = {""};
+	unsigned char free_node[MAX_NODES];
+	int out[MAX_NODES], used[MAX_NODES] = {0}, taken[MAX_NODES] = {0};
+	int n_free = fill(net, free_node, seed, (int)(seed % 3) * 25), odd = 0;
+	struct cpl_placement_request req = {
+	        .net = net,
+	        .free = free_node,
+	        .seed = seed,
+	        .option = cpl_placement_option(name),
+	};
+	const struct cpl_placement_policy *policy =
+	        cpl_placement_find(net->type, name, &err);
+
+	if (!n_free || cpl_placement_check(net, name, &err))
+		return;
+	req.n_nodes_wanted =
+	        1 + (int)cpl_random_below(seed, 9, 0, (uint64_t)n_free);
+	if (policy->place(&req, out, &err)) {
+		assert_non_null(strstr(err.text, " are wanted, and "));
+		return;
+	}
+	check_valid(policy, &req);
+	for (int i = 0; i < net->n_nodes; i++)
+		taken[cpl_network_router(net, i)] += !free_node[i];
+	for (int i = 0; i < req.n_nodes_wanted; i++)
+		used[cpl_network_router(net, out[i])]++;
+	for (int r = 0; r < net->n_routers; r++) {
+		if (!per_router && strchr(name, ':') && used[r])
+			assert_int_equal(taken[r], 0);
+		if (per_router && used[r])
+			odd += used[r] != per_router;
+	}
+	assert_in_range(odd, 0, 1);
+}
+
+static void test_classes_keep_their_word(void **state)
+{
+	struct cpl_network *net[] = {
+	        dragonfly(4, 2, 2, 2),    dragonfly(3, 3, 4, 4),
+	        torus(4, 4, 4, true, 1),  torus(5, 3, 2, false, 2),
+	        torus(1, 1, 7, true, 3),
+	};
+
+	for (size_t i = 0; i < sizeof(net) / sizeof(*net); i++) {
+		for (uint64_t seed = 0; seed < 40; seed++) {
+			check_class(net[i], seed, "compact", 0);
+			check_class(net[i], seed, "spread", 0);
+			check_class(net[i], seed, "whole:1", 0);
+			check_class(net[i], seed, "whole:2", 0);
+			check_class(net[i], seed, "per-router:1", 1);
+			check_class(net[i], seed, "per-router:2", 2);
+		}
+		cpl_network_free(net[i]);
+	}
 }
 
 static void test_valid_on_partly_filled_machines(void **state)
@@ -472,6 +663,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_exact_on_dragonfly),
 	        cmocka_unit_test(test_exact_on_torus),
+	        cmocka_unit_test(test_exact_classes),
+	        cmocka_unit_test(test_options),
+	        cmocka_unit_test(test_classes_keep_their_word),
 	        cmocka_unit_test(test_valid_on_partly_filled_machines),
 	        cmocka_unit_test(test_random_units_keep_together),
 	        cmocka_unit_test(test_seeds_differ),

@@ -68,6 +68,8 @@ resolve(const struct cpl_decide_request *req, struct cpl_error *err)
 	const struct cpl_placement_policy *policy =
 	        cpl_placement_find(req->place.net->type, req->policy, err);
 
+	if (policy && cpl_placement_check(req->place.net, req->policy, err))
+		return NULL;
 	if (policy && !policy->place && !req->comm)
 		return &cpl_placement_linear;
 	return policy;
@@ -98,7 +100,7 @@ static int list(const struct cpl_decide_request *req,
 	for (int i = 0; !asked->place && (policy = cpl_placement_at(i)); i++) {
 		bool random = policy->flags & CPL_PLACEMENT_RANDOM;
 
-		if (!policy->place ||
+		if (!policy->place || policy->flags & CPL_PLACEMENT_CLASS ||
 		    !cpl_placement_takes(policy, req->place.net->type))
 			continue;
 		for (int k = 0; k < (random ? CPL_DECIDE_SEEDS : 1); k++)
@@ -131,6 +133,7 @@ static int place_candidate(const struct cpl_decide_request *req,
 		struct cpl_placement_request place = req->place;
 
 		place.seed = c->seed;
+		place.option = cpl_placement_option(req->policy);
 		return c->policy->place(&place, scratch, err);
 	}
 	memcpy(scratch, out->node, (size_t)out->n_nodes * sizeof(*scratch));

@@ -26,10 +26,52 @@ static bool takes(const struct cpl_entry *entry, const void *type)
 	                           type);
 }
 
-const struct cpl_placement_policy *cpl_placement_named(const char *name)
+const char *cpl_placement_option(const char *name)
+{
+	const char *colon = strchr(name, ':');
+
+	return colon ? colon + 1 : NULL;
+}
+
+static const struct cpl_placement_policy *by_name(const char *name)
 {
 	return (const struct cpl_placement_policy *)cpl_registry_find(
-	        &cpl_placements, name, strlen(name), NULL, NULL);
+	        &cpl_placements, name, strcspn(name, ":"), NULL, NULL);
+}
+
+static int check_option(const struct cpl_placement_policy *policy,
+                        const struct cpl_network *net, const char *name,
+                        struct cpl_error *err)
+{
+	const char *option = cpl_placement_option(name);
+
+	if (!policy->check)
+		return option ? cpl_fail(err,
+		                         "placement policy '%s' takes no "
+		                         "option, but there is '%.64s'",
+		                         policy->name, option)
+		              : 0;
+	if (!policy->check(net, option, err))
+		return 0;
+	return cpl_fail_prefix(err, "placement policy '%.64s': ", name);
+}
+
+const struct cpl_placement_policy *cpl_placement_named(const char *name)
+{
+	const struct cpl_placement_policy *policy = by_name(name);
+
+	return policy && !check_option(policy, NULL, name, NULL) ? policy
+	                                                         : NULL;
+}
+
+void cpl_placement_why(const char *name, struct cpl_error *err)
+{
+	const struct cpl_placement_policy *policy = by_name(name);
+
+	if (policy)
+		check_option(policy, NULL, name, err);
+	else
+		cpl_fail(err, "no policy '%.64s'", name);
 }
 
 bool cpl_placement_is_search(const char *name)
@@ -43,16 +85,25 @@ const struct cpl_placement_policy *
 cpl_placement_find(const struct cpl_network_type *type, const char *name,
                    struct cpl_error *err)
 {
-	const struct cpl_placement_policy *policy = cpl_placement_named(name);
-	char list[256];
+	const struct cpl_placement_policy *policy = by_name(name);
+	char list[400];
 
 	if (policy && cpl_placement_takes(policy, type))
-		return policy;
+		return check_option(policy, NULL, name, err) ? NULL : policy;
 	cpl_fail(err, "placement policy '%.64s' is %s; it must be one of %s",
 	         name, policy ? "not for this network type" : "unknown",
 	         cpl_registry_names(&cpl_placements, CPL_NAMES_SHORT, takes,
 	                            type, list, sizeof(list)));
 	return NULL;
+}
+
+int cpl_placement_check(const struct cpl_network *net, const char *name,
+                        struct cpl_error *err)
+{
+	const struct cpl_placement_policy *policy =
+	        cpl_placement_find(net->type, name, err);
+
+	return policy ? check_option(policy, net, name, err) : -1;
 }
 
 enum { CHOSEN = 1, REQUIRED = 2 };

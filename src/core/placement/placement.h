@@ -23,6 +23,7 @@ struct cpl_placement_request {
 	                            * free; [n_required] */
 	int n_required;            /* <= n_nodes_wanted */
 	uint64_t seed;
+	const char *option; /* cpl_placement_option of the policy's name */
 };
 
 enum cpl_placement_flags {
@@ -30,6 +31,9 @@ enum cpl_placement_flags {
 	/* Evaluates what the others find, for the job's traffic: see decide.h;
 	 * has no place. */
 	CPL_PLACEMENT_SEARCH = 2,
+	/* A site's wish for its jobs, whatever their traffic: no candidate of
+	 * the searches. */
+	CPL_PLACEMENT_CLASS = 4,
 };
 
 struct cpl_placement_policy {
@@ -38,10 +42,14 @@ struct cpl_placement_policy {
 	 * (NULL: nothing). */
 	const char *levels[2];
 	bool (*takes)(const struct cpl_network_type *type);
+	/* Is that option (NULL: none) good on this network (NULL: on any)?
+	 * 0, or -1 with err. NULL: the policy takes none. */
+	int (*check)(const struct cpl_network *net, const char *option,
+	             struct cpl_error *err);
 	/*
 	 * Write n_nodes_wanted distinct free node ids in rank order to out,
-	 * required ones among them. 0, or -1 with err (memory). Policies are
-	 * pure functions of the request. O(n_nodes log n_nodes) or better
+	 * required ones among them. 0, or -1 with err (memory, or there is
+	 * nothing that the policy allows). Policies are pure functions of the request. O(n_nodes log n_nodes) or better
 	 * unless the file says otherwise.
 	 */
 	int (*place)(const struct cpl_placement_request *req, int *out,
@@ -58,16 +66,25 @@ bool cpl_placement_takes(const struct cpl_placement_policy *policy,
                          const struct cpl_network_type *type);
 
 /*
- * Policy by long or short name for this network type, case-insensitive. NULL
- * with err listing the right names.
+ * Policy by long or short name for this network type, case-insensitive, or
+ * "name:option". NULL with err listing the right names, or saying what is wrong
+ * with the option wherever it would be.
  */
 const struct cpl_placement_policy *
 cpl_placement_find(const struct cpl_network_type *type, const char *name,
                    struct cpl_error *err);
 
+/* The same, and the option is good on this network. 0, or -1 with err. */
+int cpl_placement_check(const struct cpl_network *net, const char *name,
+                        struct cpl_error *err);
+/* The text after the first colon of such a name, or NULL; points into name. */
+const char *cpl_placement_option(const char *name);
+
 /* The same for some network type, for checks at submission; NULL: there is
  * none. */
 const struct cpl_placement_policy *cpl_placement_named(const char *name);
+/* Why name is none of any network. */
+void cpl_placement_why(const char *name, struct cpl_error *err);
 /* Is name that of a search, which needs to know the job's traffic? */
 bool cpl_placement_is_search(const char *name);
 
@@ -83,6 +100,6 @@ int cpl_placement_require(const struct cpl_placement_request *req, int *out,
 
 /* Those that others ask for by themselves. */
 extern const struct cpl_placement_policy cpl_placement_linear,
-        cpl_placement_auto, cpl_placement_traffic;
+        cpl_placement_auto, cpl_placement_traffic, cpl_placement_blocked;
 
 #endif

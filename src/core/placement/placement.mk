@@ -3,11 +3,17 @@ core_sources += src/core/placement/decide.h src/core/placement/placement.h \
 	src/core/placement/evaluate.h src/core/placement/evaluate.c \
 	src/core/placement/traffic_search.h src/core/placement/traffic_search.c
 
+core_sources += src/core/placement/rooms.h src/core/placement/rooms.c
+
 # The policies, in the order of candidates under "auto": linear is
 # the baseline and comes first. A new one is a line here.
 policies = src/core/placement/linear.c \
 	src/core/placement/units.c \
 	src/core/placement/blocked.c \
+	src/core/placement/compact.c \
+	src/core/placement/spread.c \
+	src/core/placement/whole.c \
+	src/core/placement/per_router.c \
 	src/core/placement/searches.c
 core_sources += $(policies)
 core_tables += src/core/placement/table.c

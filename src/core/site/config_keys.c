@@ -147,6 +147,13 @@ static int set_policy(struct config_parser *p, void *field, const char *value)
 
 	if (cpl_placement_named(value) || !strcasecmp(value, CPL_POLICY_NONE))
 		return set_text(p, field, value);
+	if (cpl_registry_find(&cpl_placements, value, strcspn(value, ":"), NULL,
+	                      NULL)) {
+		struct cpl_error why = {""};
+
+		cpl_placement_why(value, &why);
+		return cpl_fail(p->err, ": %s", why.text);
+	}
 	cpl_registry_words(&cpl_placements, words + 1, 63);
 	nearest = cpl_suggest(value, words);
 	if (nearest)
@@ -341,7 +348,9 @@ static const struct rule rules[] = {
 	  "too. `none`: jobs that ask for nothing get what stock Slurm gives, "
 	  "those with a profile `auto`. In a Partition or Match line, `none` "
 	  "keeps the line's jobs stock, whatever profile they have, unless "
-	  "their users name a policy."},
+	  "their users name a policy. `compact`, `spread`, `random-nodes`, "
+	  "`whole:ROOM` and `per-router:N` are for jobs without a profile, "
+	  "too; where one cannot be had now, the nodes are Slurm's."},
 	 set_policy, AT(defaults.policy), ON_LINE(policy)},
 	{{"DefaultMapping", "MAPPER", "greedyallc", ANY,
 	  "Rank to node of jobs with a profile: `greedyallc`, `linear` or "

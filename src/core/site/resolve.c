@@ -9,8 +9,6 @@
 #include "placement/placement.h"
 #include "site/match.h"
 
-#define NAME_SHOWN 64
-
 static bool is_none(const char *policy)
 {
 	return !strcasecmp(policy, CPL_POLICY_NONE);
@@ -240,13 +238,13 @@ static void check_names(const struct cpl_network *net,
 	if (err->text[0])
 		return;
 	if (job->policy) {
-		if (net && !cpl_placement_find(net->type, job->policy, err)) {
+		if (net && cpl_placement_check(net, job->policy, err)) {
 			cpl_fail_prefix(err, "--placement-policy: ");
 			return;
 		}
 		if (!net && !cpl_placement_named(job->policy)) {
-			cpl_fail(err, "--placement-policy: no policy '%.*s'",
-			         NAME_SHOWN, job->policy);
+			cpl_placement_why(job->policy, err);
+			cpl_fail_prefix(err, "--placement-policy: ");
 			return;
 		}
 	}

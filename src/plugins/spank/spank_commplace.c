@@ -47,6 +47,11 @@ static int check_policy(const char *value, struct cpl_error *err)
 
 	if (cpl_placement_named(value))
 		return 0;
+	if (cpl_registry_find(&cpl_placements, value, strcspn(value, ":"), NULL,
+	                      NULL)) {
+		cpl_placement_why(value, err);
+		return -1;
+	}
 	return cpl_fail(err,
 	                "no placement policy '%.64s'; it must be one of %s, %s",
 	                value,

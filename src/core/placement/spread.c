@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "placement/rooms.h"
+
+static int place(const struct cpl_placement_request *req, int *out,
+                 struct cpl_error *err)
+{
+	return cpl_rooms_spread(req->net, req->free, req->n_nodes_wanted, out,
+	                        err) ||
+	                       cpl_placement_require(req, out, err)
+	               ? -1
+	               : 0;
+}
+
+const struct cpl_placement_policy cpl_placement_spread = {
+        .name = "spread",
+        .summary = "evenly over the groups, in them over chassis and routers",
+        .flags = CPL_PLACEMENT_CLASS,
+        .place = place,
+};

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * "whole:ROOM": nodes of rooms that are wholly free, the rooms as few as will
+ * do, so that the job shares none with jobs that run. ROOM is a level's name, a
+ * number (1: routers, 2: the next coarser level ...) or, on a torus, the sides
+ * of boxes that it is cut into ("4x4x2").
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sort.h"
+#include "placement/rooms.h"
+
+/* Rooms of so many consecutive routers, or boxes of a torus. */
+struct cut {
+	int routers;                    /* 0: boxes */
+	int side[CPL_NETWORK_MAX_DIMS]; /* of a box */
+};
+
+static int read_sides(const char *option, int *side)
+{
+	int n = 0;
+
+	for (const char *s = option;; s++) {
+		char *end;
+		long v = strtol(s, &end, 10);
+
+		if (!isdigit((unsigned char)*s) || v < 1 || v > 1000000 ||
+		    n == CPL_NETWORK_MAX_DIMS)
+			return -1;
+		side[n++] = (int)v;
+		if (!*end)
+			return n;
+		if (*end != 'x')
+			return -1;
+		s = end;
+	}
+}
+
+static int find_boxes(const struct cpl_network *net, const int *side, int n,
+                      struct cut *out, struct cpl_error *err)
+{
+	const struct cpl_product *torus = cpl_network_product(net);
+
+	if (!torus)
+		return cpl_fail(err, "boxes are of a torus only");
+	if (n != torus->n_dims)
+		return cpl_fail(err, "%d sides, but the torus has %d", n,
+		                torus->n_dims);
+	for (int d = 0; d < n; d++)
+		if (torus->dim[d] % side[d])
+			return cpl_fail(err, "side %d does not divide %d",
+			                side[d], torus->dim[d]);
+	memcpy(out->side, side, (size_t)n * sizeof(*side));
+	return 0;
+}
+
+static int fail_levels(const struct cpl_network *net, const char *option,
+                       struct cpl_error *err)
+{
+	char names[128] = "router";
+
+	for (int l = net->n_levels - 1; l >= 0; l--) {
+		size_t n = strlen(names);
+
+		if (net->level[l].name && strcmp(net->level[l].name, "router"))
+			snprintf(names + n, sizeof(names) - n, ", %s",
+			         net->level[l].name);
+	}
+	return cpl_fail(err,
+	                "this network has no rooms '%.32s'; it has %s%s and "
+	                "numbers from 1, routers",
+	                option, names,
+	                cpl_network_product(net) ? ", boxes such as 4x4x2"
+	                                         : "");
+}
+
+/* Sizes of rooms from the routers up: the k-th, or 0. */
+static int size_at(const struct cpl_network *net, int k)
+{
+	int at = 1;
+
+	if (k == 1)
+		return 1;
+	for (int l = net->n_levels - 1; l >= 0; l--)
+		if (net->level[l].routers > 1 && ++at == k)
+			return net->level[l].routers;
+	return 0;
+}
+
+static int find_cut(const struct cpl_network *net, const char *option,
+                    struct cut *out, struct cpl_error *err)
+{
+	const struct cpl_level *level = cpl_network_level(net, option);
+	int side[CPL_NETWORK_MAX_DIMS];
+	int n = isdigit((unsigned char)*option) ? read_sides(option, side) : 0;
+
+	*out = (struct cut){0};
+	if (n > 1)
+		return find_boxes(net, side, n, out, err);
+	if (n == 1)
+		out->routers = size_at(net, side[0]);
+	else if (level)
+		out->routers = level->routers;
+	else if (!strcmp(option, "router"))
+		out->routers = 1;
+	return out->routers ? 0 : fail_levels(net, option, err);
+}
+
+static int check(const struct cpl_network *net, const char *option,
+                 struct cpl_error *err)
+{
+	int side[CPL_NETWORK_MAX_DIMS];
+	struct cut cut;
+
+	if (!option || !*option ||
+	    (isdigit((unsigned char)*option)
+	             ? read_sides(option, side) < 0
+	             : option[strspn(option, "abcdefghijklmnopqrstuvwxyz")]))
+		return cpl_fail(err,
+		                "it needs the rooms that are meant: whole:ROOM "
+		                "with router, chassis, group or another level, "
+		                "a number from 1, or boxes such as 4x4x2");
+	return net ? find_cut(net, option, &cut, err) : 0;
+}
+
+static int room_of(const struct cpl_network *net, const struct cut *cut,
+                   int router)
+{
+	const struct cpl_product *torus = &net->product;
+	int room = 0, scale = 1;
+
+	if (cut->routers)
+		return router / cut->routers;
+	for (int d = 0; d < torus->n_dims; d++) {
+		room += router % torus->dim[d] / cut->side[d] * scale;
+		scale *= torus->dim[d] / cut->side[d];
+		router /= torus->dim[d];
+	}
+	return room;
+}
+
+/* Rooms of a network that is no tree of levels: of those that are free the
+ * shortest run, in the order of their numbers, that holds the job. */
+struct run {
+	int first, last;
+};
+
+static struct run shortest_run(const int *count, int n_rooms, int wanted)
+{
+	struct run best = {0, n_rooms - 1};
+	int first = 0, sum = 0;
+
+	for (int last = 0; last < n_rooms; last++) {
+		sum += count[last];
+		while (sum - count[first] >= wanted)
+			sum -= count[first++];
+		if (sum >= wanted && last - first < best.last - best.first)
+			best = (struct run){first, last};
+	}
+	return best;
+}
+
+struct in_room {
+	int room, node;
+};
+
+static int by_room(const void *a, const void *b)
+{
+	const struct in_room *x = a, *y = b;
+
+	if (x->room != y->room)
+		return x->room < y->room ? -1 : 1;
+	return (x->node > y->node) - (x->node < y->node);
+}
+
+static int take_run(const struct cpl_placement_request *req,
+                    const unsigned char *free_node, const int *count,
+                    const struct cut *cut, int n_rooms, int *out,
+                    struct cpl_error *err)
+{
+	const struct cpl_network *net = req->net;
+	struct run run = shortest_run(count, n_rooms, req->n_nodes_wanted);
+	struct in_room *all = malloc((size_t)net->n_nodes * sizeof(*all));
+	int n = 0;
+
+	if (!all)
+		return cpl_fail_memory(err);
+	for (int i = 0; i < net->n_nodes; i++) {
+		int room = room_of(net, cut, cpl_network_router(net, i));
+
+		if (free_node[i] && room >= run.first && room <= run.last)
+			all[n++] = (struct in_room){room, i};
+	}
+	qsort(all, (size_t)n, sizeof(*all), by_room);
+	for (int i = 0; i < req->n_nodes_wanted; i++)
+		out[i] = all[i].node;
+	free(all);
+	qsort(out, (size_t)req->n_nodes_wanted, sizeof(*out), cpl_by_int);
+	return 0;
+}
+
+static int place(const struct cpl_placement_request *req, int *out,
+                 struct cpl_error *err)
+{
+	const struct cpl_network *net = req->net;
+	unsigned char *free_node = calloc((size_t)net->n_nodes, 1);
+	/* Each router has a room of a lower number than it has, or its own. */
+	int *count = calloc((size_t)net->n_routers, sizeof(*count));
+	bool *taken = calloc((size_t)net->n_routers, sizeof(*taken));
+	int n = 0, n_rooms = 0, rc = -1;
+	struct cut cut;
+
+	if (!free_node || !count || !taken) {
+		cpl_fail_memory(err);
+		goto out;
+	}
+	if (find_cut(net, req->option, &cut, err))
+		goto out;
+	for (int i = 0; i < net->n_nodes; i++) {
+		int room = room_of(net, &cut, cpl_network_router(net, i));
+
+		if (!req->free[i] && net->node_name[i])
+			taken[room] = true;
+		n_rooms = room >= n_rooms ? room + 1 : n_rooms;
+	}
+	for (int i = 0; i < net->n_nodes; i++) {
+		int room = room_of(net, &cut, cpl_network_router(net, i));
+
+		if (!req->free[i] || taken[room])
+			continue;
+		free_node[i] = 1;
+		count[room]++;
+		n++;
+	}
+	if (n < req->n_nodes_wanted) {
+		cpl_fail(err,
+		         "policy whole:%.32s: %d nodes are wanted, and %d are "
+		         "in rooms that are wholly free",
+		         req->option, req->n_nodes_wanted, n);
+		goto out;
+	}
+	rc = cpl_network_product(net) ||
+	                     cpl_network_type_is_irregular(net->type)
+	             ? take_run(req, free_node, count, &cut, n_rooms, out,
+	                        err)
+	             : cpl_rooms_compact(net, free_node, req->n_nodes_wanted,
+	                                 out, err);
+	rc = rc ? rc : cpl_placement_require(req, out, err);
+out:
+	free(free_node);
+	free(count);
+	free(taken);
+	return rc;
+}
+
+const struct cpl_placement_policy cpl_placement_whole = {
+        .name = "whole",
+        .summary = "of wholly free rooms, as few as will do (whole:router, "
+                   "whole:group ...)",
+        .flags = CPL_PLACEMENT_CLASS,
+        .check = check,
+        .place = place,
+};
