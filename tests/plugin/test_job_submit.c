@@ -315,6 +315,63 @@ static void nodes_only(void **state)
 	}
 }
 
+/* What rules ask for, as far as a submission has it. */
+static void facts(void **state)
+{
+	static const struct {
+		const char *rule;
+		uint32_t min, max;
+		const char *qos, *account, *command, *partition;
+		bool attached;
+	} row[] = {
+	        {"QOS=high", 2, 2, "high", NULL, NULL, NULL, true},
+	        {"QOS=high", 2, 2, "low", NULL, NULL, NULL, false},
+	        /* slurmctld has yet to choose the default, or one of these. */
+	        {"QOS=high", 2, 2, NULL, NULL, NULL, NULL, false},
+	        {"QOS=high", 2, 2, "high,low", NULL, NULL, NULL, false},
+	        {"Account=c*", 2, 2, NULL, "chem", NULL, NULL, true},
+	        {"Account=c*", 2, 2, NULL, "bio", NULL, NULL, false},
+	        {"Account=c*", 2, 2, NULL, NULL, NULL, NULL, false},
+	        {"User=1000", 2, 2, NULL, NULL, NULL, NULL, true},
+	        {"User=0,1001", 2, 2, NULL, NULL, NULL, NULL, false},
+	        {"Nodes=2-3", 2, 2, NULL, NULL, NULL, NULL, true},
+	        {"Nodes=2-3", 2, NO_VAL, NULL, NULL, NULL, NULL, true},
+	        {"Nodes=3-", 2, 2, NULL, NULL, NULL, NULL, false},
+	        {"Nodes=2-3", 2, 3, NULL, NULL, NULL, NULL, false},
+	        {"Nodes=2-3", NO_VAL, NO_VAL, NULL, NULL, NULL, NULL, false},
+	        {"Command=vasp*", 2, 2, NULL, NULL, "/x/vasp_std", NULL, true},
+	        {"Command=*/x/*", 2, 2, NULL, NULL, "/y/vasp", NULL, false},
+	        {"Command=*", 2, 2, NULL, NULL, NULL, NULL, false},
+	        {"Partition=b*", 2, 2, NULL, NULL, NULL, "big", true},
+	        {"Partition=b*", 2, 2, NULL, NULL, NULL, "main", false},
+	};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		struct job j = {.d = xmalloc(sizeof(*j.d))};
+		char *argv[] = {(char *)row[i].command, "-x"};
+		char rule[128];
+
+		snprintf(rule, sizeof(rule), "Match %s Profile=milc",
+		         row[i].rule);
+		put_config(rule);
+		slurm_init_job_desc_msg(j.d);
+		j.d->min_nodes = row[i].min;
+		j.d->max_nodes = row[i].max;
+		j.d->num_tasks = 4;
+		j.d->user_id = 1000;
+		j.d->qos = (char *)row[i].qos;
+		j.d->account = (char *)row[i].account;
+		j.d->partition = xstrdup(row[i].partition);
+		j.d->argv = row[i].command ? argv : NULL;
+		j.d->argc = row[i].command ? 2 : 0;
+		assert_int_equal(submit(j.d, 1000, &j.message), 0);
+		if (has(j.d->spank_job_env, j.d->spank_job_env_size,
+		        "COMM_PROFILE=milc") != row[i].attached)
+			fail_msg("row %zu: %s", i, row[i].rule);
+		done(&j);
+	}
+}
+
 static void config_changes(void **state)
 {
 	assert_int_equal(rc_of("COMM_PROFILE=foo"), EINVAL);
@@ -416,6 +473,7 @@ int main(void)
 	        T(symbols),          T(table),
 	        T(comment_kept),     T(attached),
 	        T(opted_out),        T(partition),
+	        T(facts),
 	        T(tasks_per_node),   T(config_changes),
 	        T(no_config),        T(modify_passes),
 	        T(names_in_the_log), T(stock_partition),

@@ -395,6 +395,58 @@ static void test_admin_comment_can_be_switched_off(void **state)
 	controller_end(job);
 }
 
+/* What slurmctld has made of a job in the end: its default account and QOS. */
+static void test_rules_by_what_slurm_knows(void **state)
+{
+	static const struct {
+		const char *rule;
+		bool fits;
+	} row[] = {
+	        {"QOS=high", true},      {"QOS=low", false},
+	        {"Account=ch*", true},   {"Account=bio", false},
+	        {"User=4711", true},     {"User=1", false},
+	        {"Command=app", true},   {"Command=*/lib/*", false},
+	        {"Nodes=4", true},       {"Nodes=5-", false},
+	        {"JobName=job*", true},
+	};
+	struct job_options options = {.nodes = 4, .tasks = 16};
+	slurmdb_qos_rec_t qos = {.name = "high"};
+	char *argv[] = {"/opt/bin/app", NULL};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		char text[160];
+		job_record_t *job;
+		uint32_t user;
+
+		snprintf(text, sizeof(text),
+		         "MaxDecisionTime=20s\nMatch %s "
+		         "DefaultPolicy=random-nodes",
+		         row[i].rule);
+		controller_config(text);
+		controller_reconfigure();
+		job = controller_job(&options);
+		user = job->user_id;
+		job->qos_ptr = &qos;
+		job->account = xstrdup("chem");
+		job->user_id = 4711;
+		job->details->argc = 1;
+		job->details->argv = argv;
+		free(controller_run(job));
+		if ((job->admin_comment &&
+		     strstr(job->admin_comment, "policy=random-nodes")) !=
+		    row[i].fits)
+			fail_msg("%s: %s", row[i].rule,
+			         job->admin_comment ? job->admin_comment
+			                            : "not placed");
+		job->qos_ptr = NULL;
+		xfree(job->account);
+		job->user_id = user;
+		job->details->argc = 0;
+		job->details->argv = NULL;
+		controller_end(job);
+	}
+}
+
 /* fault 27: other calls than a reconfiguration do not adopt the file. */
 static void test_only_a_reconfiguration_adopts(void **state)
 {
@@ -665,6 +717,7 @@ int main(void)
 	        T(test_test_only_is_untouched),
 	        T(test_exclusive_for_the_user_packs),
 	        T(test_admin_comment_can_be_switched_off),
+	        T(test_rules_by_what_slurm_knows),
 	        T(test_only_a_reconfiguration_adopts),
 	        T(test_suspended_jobs_are_no_background),
 	        T(test_comment_keeps_what_others_wrote),
