@@ -160,7 +160,7 @@ static void test_exact_on_torus(void **state)
 static void test_exact_classes(void **state)
 {
 	static const struct exact table[] = {
-	        /* The smallest room that holds the job, the fullest of these. */
+	        /* The smallest unit that holds the job, the fullest of these. */
 	        {"compact", {0, 8, 9, 10, -1}, {-1}, 1, {1}},
 	        {"compact", {0, 8, 9, 10, -1}, {-1}, 2, {2, 3}},
 	        {"compact", {0, 8, 9, 10, -1}, {-1}, 3, {1, 2, 3}},
@@ -250,18 +250,18 @@ static void test_options(void **state)
 	        {"compact", NULL, true},
 	        {"compact:2", "takes no option, but there is '2'", false},
 	        {"linear:", "takes no option", false},
-	        {"whole", "whole:ROOM with router, chassis, group", false},
-	        {"whole:", "whole:ROOM", false},
-	        {"whole:Group", "whole:ROOM", false},
+	        {"whole", "whole:UNIT with router, chassis, group", false},
+	        {"whole:", "whole:UNIT", false},
+	        {"whole:Group", "whole:UNIT", false},
 	        {"whole:group", NULL, true},
 	        {"whole:3", NULL, true},
-	        {"whole:4", "no rooms '4'; it has router, chassis, group and",
+	        {"whole:4", "no units '4'; it has router, chassis, group and",
 	         true},
-	        {"whole:0", "whole:ROOM", false},
+	        {"whole:0", "whole:UNIT", false},
 	        {"whole:2x2", "boxes are of a torus only", true},
-	        {"whole:2x", "whole:ROOM", false},
-	        {"whole:1x1x1x1x1x1x1x1x1", "whole:ROOM", false},
-	        {"whole:board", "no rooms 'board'", true},
+	        {"whole:2x", "whole:UNIT", false},
+	        {"whole:1x1x1x1x1x1x1x1x1", "whole:UNIT", false},
+	        {"whole:board", "no units 'board'", true},
 	        {"per-router", "needs a number of nodes: per-router:2", false},
 	        {"per-router:0", "needs a number of nodes", false},
 	        {"per-router:2x", "needs a number of nodes", false},

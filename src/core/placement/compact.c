@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "placement/rooms.h"
+#include "placement/unit_sets.h"
 
 static int place(const struct cpl_placement_request *req, int *out,
                  struct cpl_error *err)
 {
-	return cpl_rooms_compact(req->net, req->free, req->n_nodes_wanted, out,
+	return cpl_units_compact(req->net, req->free, req->n_nodes_wanted, out,
 	                         err) ||
 	                       cpl_placement_require(req, out, err)
 	               ? -1
@@ -13,7 +13,7 @@ static int place(const struct cpl_placement_request *req, int *out,
 
 const struct cpl_placement_policy cpl_placement_compact = {
         .name = "compact",
-        .summary = "in as few rooms (routers, chassis, groups, boxes) as "
+        .summary = "in as few units (routers, chassis, groups, boxes) as "
                    "possible",
         .flags = CPL_PLACEMENT_CLASS,
         .place = place,

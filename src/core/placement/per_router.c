@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "placement/rooms.h"
+#include "placement/unit_sets.h"
 
 static int number(const char *option)
 {
@@ -59,7 +59,7 @@ static int place(const struct cpl_placement_request *req, int *out,
 		         "routers with %d free ones make up %d",
 		         each, req->n_nodes_wanted, each, n);
 	else
-		rc = cpl_rooms_compact(net, some, req->n_nodes_wanted, out,
+		rc = cpl_units_compact(net, some, req->n_nodes_wanted, out,
 		                       err) ||
 		                     cpl_placement_require(req, out, err)
 		             ? -1

@@ -3,7 +3,7 @@ core_sources += src/core/placement/decide.h src/core/placement/placement.h \
 	src/core/placement/evaluate.h src/core/placement/evaluate.c \
 	src/core/placement/traffic_search.h src/core/placement/traffic_search.c
 
-core_sources += src/core/placement/rooms.h src/core/placement/rooms.c
+core_sources += src/core/placement/unit_sets.h src/core/placement/unit_sets.c
 
 # The policies, in the order of candidates under "auto": linear is
 # the baseline and comes first. A new one is a line here.

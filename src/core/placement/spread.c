@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "placement/rooms.h"
+#include "placement/unit_sets.h"
 
 static int place(const struct cpl_placement_request *req, int *out,
                  struct cpl_error *err)
 {
-	return cpl_rooms_spread(req->net, req->free, req->n_nodes_wanted, out,
+	return cpl_units_spread(req->net, req->free, req->n_nodes_wanted, out,
 	                        err) ||
 	                       cpl_placement_require(req, out, err)
 	               ? -1

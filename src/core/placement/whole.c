@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * "whole:ROOM": nodes of rooms that are wholly free, the rooms as few as will
- * do, so that the job shares none with jobs that run. ROOM is a level's name, a
+ * "whole:UNIT": nodes of units that are wholly free, the units as few as will
+ * do, so that the job shares none with jobs that run. UNIT is a level's name, a
  * number (1: routers, 2: the next coarser level ...) or, on a torus, the sides
  * of boxes that it is cut into ("4x4x2").
  */
@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "base/sort.h"
-#include "placement/rooms.h"
+#include "placement/unit_sets.h"
 
-/* Rooms of so many consecutive routers, or boxes of a torus. */
+/* Units of so many consecutive routers, or boxes of a torus. */
 struct cut {
 	int routers;                    /* 0: boxes */
 	int side[CPL_NETWORK_MAX_DIMS]; /* of a box */
@@ -70,14 +70,14 @@ static int fail_levels(const struct cpl_network *net, const char *option,
 			         net->level[l].name);
 	}
 	return cpl_fail(err,
-	                "this network has no rooms '%.32s'; it has %s%s and "
+	                "this network has no units '%.32s'; it has %s%s and "
 	                "numbers from 1, routers",
 	                option, names,
 	                cpl_network_product(net) ? ", boxes such as 4x4x2"
 	                                         : "");
 }
 
-/* Sizes of rooms from the routers up: the k-th, or 0. */
+/* Sizes of units from the routers up: the k-th, or 0. */
 static int size_at(const struct cpl_network *net, int k)
 {
 	int at = 1;
@@ -120,40 +120,40 @@ static int check(const struct cpl_network *net, const char *option,
 	             ? read_sides(option, side) < 0
 	             : option[strspn(option, "abcdefghijklmnopqrstuvwxyz")]))
 		return cpl_fail(err,
-		                "it needs the rooms that are meant: whole:ROOM "
+		                "it needs the units that are meant: whole:UNIT "
 		                "with router, chassis, group or another level, "
 		                "a number from 1, or boxes such as 4x4x2");
 	return net ? find_cut(net, option, &cut, err) : 0;
 }
 
-static int room_of(const struct cpl_network *net, const struct cut *cut,
+static int unit_of(const struct cpl_network *net, const struct cut *cut,
                    int router)
 {
 	const struct cpl_product *torus = &net->product;
-	int room = 0, scale = 1;
+	int unit = 0, scale = 1;
 
 	if (cut->routers)
 		return router / cut->routers;
 	for (int d = 0; d < torus->n_dims; d++) {
-		room += router % torus->dim[d] / cut->side[d] * scale;
+		unit += router % torus->dim[d] / cut->side[d] * scale;
 		scale *= torus->dim[d] / cut->side[d];
 		router /= torus->dim[d];
 	}
-	return room;
+	return unit;
 }
 
-/* Rooms of a network that is no tree of levels: of those that are free the
+/* Units of a network that is no tree of levels: of those that are free the
  * shortest run, in the order of their numbers, that holds the job. */
 struct run {
 	int first, last;
 };
 
-static struct run shortest_run(const int *count, int n_rooms, int wanted)
+static struct run shortest_run(const int *count, int n_units, int wanted)
 {
-	struct run best = {0, n_rooms - 1};
+	struct run best = {0, n_units - 1};
 	int first = 0, sum = 0;
 
-	for (int last = 0; last < n_rooms; last++) {
+	for (int last = 0; last < n_units; last++) {
 		sum += count[last];
 		while (sum - count[first] >= wanted)
 			sum -= count[first++];
@@ -163,38 +163,38 @@ static struct run shortest_run(const int *count, int n_rooms, int wanted)
 	return best;
 }
 
-struct in_room {
-	int room, node;
+struct in_unit {
+	int unit, node;
 };
 
-static int by_room(const void *a, const void *b)
+static int by_unit(const void *a, const void *b)
 {
-	const struct in_room *x = a, *y = b;
+	const struct in_unit *x = a, *y = b;
 
-	if (x->room != y->room)
-		return x->room < y->room ? -1 : 1;
+	if (x->unit != y->unit)
+		return x->unit < y->unit ? -1 : 1;
 	return (x->node > y->node) - (x->node < y->node);
 }
 
 static int take_run(const struct cpl_placement_request *req,
                     const unsigned char *free_node, const int *count,
-                    const struct cut *cut, int n_rooms, int *out,
+                    const struct cut *cut, int n_units, int *out,
                     struct cpl_error *err)
 {
 	const struct cpl_network *net = req->net;
-	struct run run = shortest_run(count, n_rooms, req->n_nodes_wanted);
-	struct in_room *all = malloc((size_t)net->n_nodes * sizeof(*all));
+	struct run run = shortest_run(count, n_units, req->n_nodes_wanted);
+	struct in_unit *all = malloc((size_t)net->n_nodes * sizeof(*all));
 	int n = 0;
 
 	if (!all)
 		return cpl_fail_memory(err);
 	for (int i = 0; i < net->n_nodes; i++) {
-		int room = room_of(net, cut, cpl_network_router(net, i));
+		int unit = unit_of(net, cut, cpl_network_router(net, i));
 
-		if (free_node[i] && room >= run.first && room <= run.last)
-			all[n++] = (struct in_room){room, i};
+		if (free_node[i] && unit >= run.first && unit <= run.last)
+			all[n++] = (struct in_unit){unit, i};
 	}
-	qsort(all, (size_t)n, sizeof(*all), by_room);
+	qsort(all, (size_t)n, sizeof(*all), by_unit);
 	for (int i = 0; i < req->n_nodes_wanted; i++)
 		out[i] = all[i].node;
 	free(all);
@@ -207,10 +207,10 @@ static int place(const struct cpl_placement_request *req, int *out,
 {
 	const struct cpl_network *net = req->net;
 	unsigned char *free_node = calloc((size_t)net->n_nodes, 1);
-	/* Each router has a room of a lower number than it has, or its own. */
+	/* Each router has a unit of a lower number than it has, or its own. */
 	int *count = calloc((size_t)net->n_routers, sizeof(*count));
 	bool *taken = calloc((size_t)net->n_routers, sizeof(*taken));
-	int n = 0, n_rooms = 0, rc = -1;
+	int n = 0, n_units = 0, rc = -1;
 	struct cut cut;
 
 	if (!free_node || !count || !taken) {
@@ -220,33 +220,33 @@ static int place(const struct cpl_placement_request *req, int *out,
 	if (find_cut(net, req->option, &cut, err))
 		goto out;
 	for (int i = 0; i < net->n_nodes; i++) {
-		int room = room_of(net, &cut, cpl_network_router(net, i));
+		int unit = unit_of(net, &cut, cpl_network_router(net, i));
 
 		if (!req->free[i] && net->node_name[i])
-			taken[room] = true;
-		n_rooms = room >= n_rooms ? room + 1 : n_rooms;
+			taken[unit] = true;
+		n_units = unit >= n_units ? unit + 1 : n_units;
 	}
 	for (int i = 0; i < net->n_nodes; i++) {
-		int room = room_of(net, &cut, cpl_network_router(net, i));
+		int unit = unit_of(net, &cut, cpl_network_router(net, i));
 
-		if (!req->free[i] || taken[room])
+		if (!req->free[i] || taken[unit])
 			continue;
 		free_node[i] = 1;
-		count[room]++;
+		count[unit]++;
 		n++;
 	}
 	if (n < req->n_nodes_wanted) {
 		cpl_fail(err,
 		         "policy whole:%.32s: %d nodes are wanted, and %d are "
-		         "in rooms that are wholly free",
+		         "in units that are wholly free",
 		         req->option, req->n_nodes_wanted, n);
 		goto out;
 	}
 	rc = cpl_network_product(net) ||
 	                     cpl_network_type_is_irregular(net->type)
-	             ? take_run(req, free_node, count, &cut, n_rooms, out,
+	             ? take_run(req, free_node, count, &cut, n_units, out,
 	                        err)
-	             : cpl_rooms_compact(net, free_node, req->n_nodes_wanted,
+	             : cpl_units_compact(net, free_node, req->n_nodes_wanted,
 	                                 out, err);
 	rc = rc ? rc : cpl_placement_require(req, out, err);
 out:
@@ -258,7 +258,7 @@ out:
 
 const struct cpl_placement_policy cpl_placement_whole = {
         .name = "whole",
-        .summary = "of wholly free rooms, as few as will do (whole:router, "
+        .summary = "of wholly free units, as few as will do (whole:router, "
                    "whole:group ...)",
         .flags = CPL_PLACEMENT_CLASS,
         .check = check,

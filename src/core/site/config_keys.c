@@ -349,7 +349,7 @@ static const struct rule rules[] = {
 	  "those with a profile `auto`. In a Partition or Match line, `none` "
 	  "keeps the line's jobs stock, whatever profile they have, unless "
 	  "their users name a policy. `compact`, `spread`, `random-nodes`, "
-	  "`whole:ROOM` and `per-router:N` are for jobs without a profile, "
+	  "`whole:UNIT` and `per-router:N` are for jobs without a profile, "
 	  "too; where one cannot be had now, the nodes are Slurm's."},
 	 set_policy, AT(defaults.policy), ON_LINE(policy)},
 	{{"DefaultMapping", "MAPPER", "greedyallc", ANY,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "placement/rooms.h"
+#include "placement/unit_sets.h"
 
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 #define BALL_WORK 2000000
 
 /* The levels, the routers last, with the free nodes of their units. */
-struct rooms {
+struct unit_counts {
 	const struct cpl_network *net;
 	const unsigned char *free;
 	int n_levels;
@@ -21,7 +21,7 @@ struct rooms {
 	struct cpl_arena arena;
 };
 
-static void add_level(struct rooms *r, int routers)
+static void add_level(struct unit_counts *r, int routers)
 {
 	int n = (r->net->n_node_routers + routers - 1) / routers;
 
@@ -30,11 +30,11 @@ static void add_level(struct rooms *r, int routers)
 	r->count[r->n_levels++] = cpl_arena_take(&r->arena, n, sizeof(int));
 }
 
-static int open_rooms(struct rooms *r, const struct cpl_network *net,
+static int open_counts(struct unit_counts *r, const struct cpl_network *net,
                       const unsigned char *free, int *out,
                       struct cpl_error *err)
 {
-	*r = (struct rooms){.net = net, .free = free, .out = out};
+	*r = (struct unit_counts){.net = net, .free = free, .out = out};
 	for (int l = 0; l < net->n_levels; l++)
 		if (net->level[l].routers > 1)
 			add_level(r, net->level[l].routers);
@@ -48,14 +48,14 @@ static int open_rooms(struct rooms *r, const struct cpl_network *net,
 	return 0;
 }
 
-static int close_rooms(struct rooms *r, struct cpl_error *err)
+static int close_counts(struct unit_counts *r, struct cpl_error *err)
 {
 	qsort(r->out, (size_t)r->used, sizeof(*r->out), cpl_by_int);
 	return cpl_arena_end(&r->arena, 0, err);
 }
 
 /* The units of the next level in unit u: *first up to the one returned. */
-static int inside(const struct rooms *r, int level, int u, int *first)
+static int inside(const struct unit_counts *r, int level, int u, int *first)
 {
 	int fine = r->routers[level + 1];
 	int end = (u + 1) * (r->routers[level] / fine);
@@ -64,7 +64,7 @@ static int inside(const struct rooms *r, int level, int u, int *first)
 	return end < r->n_units[level + 1] ? end : r->n_units[level + 1];
 }
 
-static void take_router(struct rooms *r, int router, int n)
+static void take_router(struct unit_counts *r, int router, int n)
 {
 	struct cpl_nodes nodes = cpl_network_nodes(r->net, router);
 
@@ -77,7 +77,7 @@ static void take_router(struct rooms *r, int router, int n)
 
 /* Of units first .. end - 1 that with the fewest free nodes that hold n, or
  * (holds false) that with the most; ties to the lowest. -1: none. */
-static int pick(const struct rooms *r, int level, int first, int end, int n,
+static int pick(const struct unit_counts *r, int level, int first, int end, int n,
                 bool holds)
 {
 	const int *count = r->count[level];
@@ -93,7 +93,7 @@ static int pick(const struct rooms *r, int level, int first, int end, int n,
 }
 
 /* n nodes of units first .. end - 1, which have them. */
-static void fill(struct rooms *r, int level, int first, int end, int n)
+static void fill(struct unit_counts *r, int level, int first, int end, int n)
 {
 	while (n > 0) {
 		int u = pick(r, level, first, end, n, true), inner, last, some;
@@ -115,10 +115,10 @@ static void fill(struct rooms *r, int level, int first, int end, int n)
 static int by_levels(const struct cpl_network *net, const unsigned char *free,
                      int n, int *out, struct cpl_error *err)
 {
-	struct rooms r;
+	struct unit_counts r;
 	int level, u = -1;
 
-	if (open_rooms(&r, net, free, out, err))
+	if (open_counts(&r, net, free, out, err))
 		return -1;
 	for (level = r.n_levels - 1; level >= 0 && u < 0; level--)
 		u = pick(&r, level, 0, r.n_units[level], n, true);
@@ -127,7 +127,7 @@ static int by_levels(const struct cpl_network *net, const unsigned char *free,
 		fill(&r, 0, 0, r.n_units[0], n);
 	else
 		fill(&r, level, u, u + 1, n);
-	return close_rooms(&r, err);
+	return close_counts(&r, err);
 }
 
 /* The routers of a graph with those beside them. */
@@ -199,13 +199,13 @@ static int64_t grow(struct ball *b, int start, int64_t less_than)
 static int by_links(const struct cpl_network *net, const unsigned char *free,
                     int n, int *out, struct cpl_error *err)
 {
-	struct rooms r;
+	struct unit_counts r;
 	struct beside graph;
 	struct ball ball = {.n = n, .graph = &graph};
 	int64_t least = INT64_MAX;
 	int best = -1;
 
-	if (open_rooms(&r, net, free, out, err))
+	if (open_counts(&r, net, free, out, err))
 		return -1;
 	ball.count = r.count[r.n_levels - 1];
 	graph.row = cpl_arena_take(&r.arena, net->n_routers + 1,
@@ -228,16 +228,16 @@ static int by_links(const struct cpl_network *net, const unsigned char *free,
 	/* Routers that no link joins to enough others. */
 	if (best < 0) {
 		fill(&r, 0, 0, r.n_units[0], n);
-		return close_rooms(&r, err);
+		return close_counts(&r, err);
 	}
 	grow(&ball, best, INT64_MAX);
 	for (int i = 0; i < ball.length && r.used < n; i++)
 		if (ball.queue[i] < net->n_node_routers)
 			take_router(&r, ball.queue[i], n - r.used);
-	return close_rooms(&r, err);
+	return close_counts(&r, err);
 }
 
-int cpl_rooms_compact(const struct cpl_network *net, const unsigned char *free,
+int cpl_units_compact(const struct cpl_network *net, const unsigned char *free,
                       int n, int *out, struct cpl_error *err)
 {
 	const struct cpl_placement_request req = {
@@ -269,7 +269,7 @@ static int even_share(const int *count, int n_units, int n)
 	return low;
 }
 
-static void share(struct rooms *r, int level, int first, int end, int n)
+static void share(struct unit_counts *r, int level, int first, int end, int n)
 {
 	int *count = r->count[level];
 	int each = even_share(count + first, end - first, n);
@@ -301,13 +301,13 @@ static void share(struct rooms *r, int level, int first, int end, int n)
 	}
 }
 
-int cpl_rooms_spread(const struct cpl_network *net, const unsigned char *free,
+int cpl_units_spread(const struct cpl_network *net, const unsigned char *free,
                      int n, int *out, struct cpl_error *err)
 {
-	struct rooms r;
+	struct unit_counts r;
 
-	if (open_rooms(&r, net, free, out, err))
+	if (open_counts(&r, net, free, out, err))
 		return -1;
 	share(&r, 0, 0, r.n_units[0], n);
-	return close_rooms(&r, err);
+	return close_counts(&r, err);
 }

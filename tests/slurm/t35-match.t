@@ -134,7 +134,7 @@ is "$(nodes -N5 -A w)" "n4 n5 n6 n7 n8" "whole:group"
 is "$(nodes -N13 -A w)" "n2 n3 n4 n5 n6 n7 n8 n9 n10 n11 n12 n13 n14" \
 	"whole:group, of more nodes than whole groups have: Slurm's own, at once"
 like "$(commplace explain "$(cat "$home/job")" 2>&1)" \
-	"whole:group: 13 nodes are wanted, and 12 are in rooms that are wholly free" \
+	"whole:group: 13 nodes are wanted, and 12 are in units that are wholly free" \
 	"explain says why"
 like "$(as_user srun --test-only -N13 -A w true 2>&1)" "to start at .*$(date +%Y)" \
 	"nor later by srun --test-only"
