@@ -16,16 +16,26 @@ static int number(const char *option)
 	return n && n < 7 && !option[n] ? atoi(option) : 0;
 }
 
+static int most_of_a_router(const struct cpl_network *net)
+{
+	int most = 0;
+
+	for (int r = 0; r < net->n_node_routers; r++)
+		if (cpl_network_nodes(net, r).n > most)
+			most = cpl_network_nodes(net, r).n;
+	return most;
+}
+
 static int check(const struct cpl_network *net, const char *option,
                  struct cpl_error *err)
 {
-	int n = number(option);
+	int n = number(option), most = net ? most_of_a_router(net) : n;
 
 	if (!n)
 		return cpl_fail(err, "it needs a number of nodes: per-router:2");
-	if (net && n > net->nodes_per_router)
+	if (n > most)
 		return cpl_fail(err, "a router of this network has %d nodes",
-		                net->nodes_per_router);
+		                most);
 	return 0;
 }
 
