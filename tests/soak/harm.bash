@@ -94,6 +94,7 @@ end_ctld() { # SIGNAL
 spoil() { # FILE HOW
 	local half
 	harmed=$((harmed + 1))
+	[ -f "$1" ] || return
 	log "spoil $1 $2"
 	case $2 in
 	cut)
@@ -146,7 +147,12 @@ harm_damage() { # WHAT HOW
 		record_harmed[$(basename "$f" .json)]=1
 		spoil "$f" "$2"
 		;;
-	conf) spoil "$CLUSTER/etc/commplace.conf" "$2" ;;
+	conf)
+		spoil "$CLUSTER/etc/commplace.conf" "$2"
+		# Half of it may be a good one, with other folders.
+		[ "$2" != cut ] ||
+			echo "Mode=perhaps" >>"$CLUSTER/etc/commplace.conf"
+		;;
 	network) spoil "$NETWORK" "$2" ;;
 	esac
 }
