@@ -98,6 +98,13 @@ int64_t engine_enter(struct cpl_engine *engine)
 	return now;
 }
 
+/* After a wait for files without `api`, which is no part of a pass. */
+static void enter_again(struct cpl_engine *engine)
+{
+	pthread_mutex_lock(&engine->api);
+	engine->began = cpl_now();
+}
+
 void engine_leave(struct cpl_engine *engine, enum cpl_timer timer,
                   int64_t entered, int64_t theirs)
 {
@@ -475,7 +482,7 @@ int cpl_engine_load(struct cpl_engine *engine, int wait_ms,
 	pthread_mutex_unlock(&engine->api);
 	cpl_store_refresh(engine->store);
 	rc = engine_load(engine, deadline, err);
-	pthread_mutex_lock(&engine->api);
+	enter_again(engine);
 	engine_adopt(engine);
 	engine_leave(engine, CPL_TIME_HELD_OTHER, entered, 0);
 	return rc;
@@ -524,7 +531,7 @@ void cpl_engine_restore(struct cpl_engine *engine,
 	engine->was_restored = engine->snapshot != NULL;
 	pthread_mutex_unlock(&engine->api);
 	cpl_worker_idle(engine->worker, deadline);
-	pthread_mutex_lock(&engine->api);
+	enter_again(engine);
 	engine_adopt(engine);
 	engine_leave(engine, CPL_TIME_HELD_OTHER, entered, 0);
 }

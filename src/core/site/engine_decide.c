@@ -459,7 +459,7 @@ static int consider(struct deciding *d, struct cpl_error *why,
                     struct cpl_error *err)
 {
 	enum cpl_reason reason;
-	bool use;
+	bool use, busy;
 
 	set_size(d);
 	if ((int)d->size.nodes < d->want.min_nodes) {
@@ -467,12 +467,14 @@ static int consider(struct deciding *d, struct cpl_error *why,
 		return cpl_fail(err, "%d nodes are fewer than MinNodes=%d",
 		                (int)d->size.nodes, d->want.min_nodes);
 	}
+	/* Before a file takes all the time that there is. */
+	busy = engine_expired(&d->deadline);
 	d->out->profile = find_profile(d, &use, why);
 	reason = d->reason;
 	set_size(d);
 	if (check_ours(d, err))
 		return -1;
-	if (engine_expired(&d->deadline))
+	if (busy)
 		return stock(d, CPL_REASON_BUSY, err,
 		             "no time is left of MaxPassTime");
 	if (!use)
