@@ -90,7 +90,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	return check(self, o);
 }
 
-/* Write a file with what print() gives. 0, or -1 with err. */
+/* The page or the metrics as a file. 0, or -1 with err. */
 static int write_file(const struct status *s, const char *path, bool html,
                       struct cpl_error *err)
 {

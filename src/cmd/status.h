@@ -90,7 +90,7 @@ int status_next(const struct status *s, char line[STATUS_NEXT][CPL_ERROR_MAX]);
 /* "global 3-17" of a link as struct cpl_times numbers them, or "-". */
 const char *status_link_name(const struct cpl_network *net, int64_t link,
                              char *buffer, size_t size);
-/* Jobs in the load, their hosts, and what there is of them. */
+/* Is any link loaded? */
 bool status_has_load(const struct status *s);
 
 /* Tables of text and page alike, see cmd_table_new. */
