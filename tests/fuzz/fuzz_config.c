@@ -39,8 +39,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct cpl_resolved d;
 
 		cpl_resolve(c, NULL, &some, &d);
-		if (d.min_nodes < 1 || d.max_decision_ms < 1 || !d.user_may)
-			continue;
+		if (d.min_nodes < 1 || d.max_decision_ms < 1)
+			abort();
 		if (d.refusal.text[0] && d.user_may & CPL_MAY_MAPPING)
 			abort();
 	}
