@@ -382,7 +382,7 @@ int main(int argc, char **argv)
 		goto out;
 	}
 	warm();
-	policy = "random-groups";
+	policy = torus ? "random-nodes" : "random-groups";
 	for (int i = 0; i < JOBS; i++) {
 		struct cpl_engine_request req = request("fill", 92, true);
 
