@@ -111,7 +111,7 @@ static void freeze(struct filling *f, int flow, double level)
 /* Max-min fair rates of the flows that have bytes left. */
 static void share_links(struct filling *f)
 {
-	double level, last = 0;
+	double level = 0, last = 0;
 	int full;
 
 	start(f);
