@@ -403,10 +403,9 @@ static const struct rule rules[] = {
 	 set_time, AT(max_pass_ms)},
 	{{"CompareNodes", "COUNT", "128", GENERAL,
 	  "Where at most so many nodes are free for a job, the stock plugin is "
-	  "asked for its own choice, too: a candidate, and what records and "
-	  "AdminComment compare with. It costs slurmctld what a decision of "
-	  "its own costs. 0: never. Where it is not asked, the policy "
-	  "`best-fit` does what it does without a topology plugin."},
+	  "asked for its own choice, too, which records and AdminComment "
+	  "compare with. It costs slurmctld what a decision of its own costs. "
+	  "0: never."},
 	 set_int, AT(compare_nodes), .low = 0, .high = 16777216},
 	{{"MinNodes", "COUNT", "2", ANY,
 	  "Jobs on fewer nodes get what stock Slurm gives."},
