@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,9 +9,11 @@
 #include <cmocka.h>
 
 #include "base/error.h"
+#include "base/logarithm.h"
 #include "base/printable.h"
 #include "base/random.h"
 #include "base/registry.h"
+#include "number.h"
 
 static void test_error_prefix(void **state)
 {
@@ -173,6 +176,23 @@ static void test_registry_lists(void **state)
 }
 
 /* Fault 20: names of files reached terminals with their escape sequences. */
+static void test_logarithm(void **state)
+{
+	static const double x[] = {1e-300, 1e-12, 0.3, 0.7071067811865475,
+	                           0.9999999999, 1, 1.5, 2, 10, 3e18, 1e300};
+
+	for (size_t i = 0; i < sizeof(x) / sizeof(*x); i++) {
+		double l = cpl_log_natural(x[i]);
+
+		assert_number(l, log(x[i]), 1e-15 * (1 + fabs(l)));
+		assert_number(cpl_exp_natural(l), x[i], 4e-13 * x[i]);
+	}
+	assert_number(cpl_log_natural(1), 0, 0);
+	assert_number(cpl_exp_natural(0), 1, 0);
+	assert_number(cpl_exp_natural(1), exp(1), 1e-15);
+	assert_number(cpl_exp_natural(-700), exp(-700), 1e-12 * exp(-700));
+}
+
 static void test_printable(void **state)
 {
 	static const struct {
@@ -224,6 +244,7 @@ int main(void)
 		cmocka_unit_test(test_registry_finds_by_both_names),
 		cmocka_unit_test(test_registry_with_more),
 		cmocka_unit_test(test_registry_lists),
+		cmocka_unit_test(test_logarithm),
 		cmocka_unit_test(test_printable),
 		cmocka_unit_test(test_errors_are_printable),
 	};

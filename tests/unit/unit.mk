@@ -5,9 +5,9 @@ unit_ldadd = libcore.la $(CMOCKA_LIBS)
 unit_tests =
 
 unit_tests += tests/unit/test_base
-tests_unit_test_base_SOURCES = tests/unit/test_base.c
+tests_unit_test_base_SOURCES = tests/unit/test_base.c tests/unit/number.h
 tests_unit_test_base_CFLAGS = $(unit_cflags)
-tests_unit_test_base_LDADD = $(unit_ldadd)
+tests_unit_test_base_LDADD = $(unit_ldadd) -lm
 
 unit_tests += tests/unit/test_hostlist
 tests_unit_test_hostlist_SOURCES = tests/unit/test_hostlist.c

@@ -2,7 +2,7 @@ core_sources += src/core/base/array.c src/core/base/array.h \
 	src/core/base/error.c src/core/base/error.h \
 	src/core/base/file.c src/core/base/file.h \
 	src/core/base/gunzip.c src/core/base/gunzip.h \
-	src/core/base/hostlist.c src/core/base/hostlist.h \
+	src/core/base/logarithm.h src/core/base/hostlist.c src/core/base/hostlist.h \
 	src/core/base/json.c src/core/base/json.h \
 	src/core/base/lines.c src/core/base/lines.h \
 	src/core/base/packed.c src/core/base/packed.h \

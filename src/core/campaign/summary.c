@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/logarithm.h"
+
 struct weighted {
 	double value, weight;
 };
@@ -105,8 +107,14 @@ static void add_job(const struct cpl_log_job *asked,
 	out->sending++;
 	out->communication += job->communication;
 	out->communication_ratio +=
-	        log(job->communication / first->communication);
-	out->slowdown += log(fmax(job->slowdown, 1e-12));
+	        cpl_log_natural(job->communication / first->communication);
+	out->slowdown += cpl_log_natural(fmax(job->slowdown, 1e-12));
+}
+
+/* The geometric mean of n ratios whose logarithms are added up; 1 of none. */
+static double mean_ratio(double logs, int n)
+{
+	return n ? cpl_exp_natural(logs / n) : 1;
 }
 
 int cpl_campaign_summarise(const struct cpl_campaign *c,
@@ -145,11 +153,9 @@ int cpl_campaign_summarise(const struct cpl_campaign *c,
 	out->useful /= nodes * out->makespan;
 	out->fragmented /= passed > 0 ? passed : 1;
 	out->interference /= out->jobs ? out->jobs : 1;
-	out->communication_ratio =
-	        out->sending ? exp(out->communication_ratio / out->sending)
-	                     : 1;
-	out->slowdown =
-	        out->sending ? exp(out->slowdown / out->sending) : 1;
+	out->communication_ratio = mean_ratio(out->communication_ratio,
+	                                      out->sending);
+	out->slowdown = mean_ratio(out->slowdown, out->sending);
 	return 0;
 }
 
@@ -174,8 +180,7 @@ static void finish(struct cpl_campaign_class *class, const struct sums *sums)
 {
 	class->run_ratio = sums->first > 0 ? sums->here / sums->first : 1;
 	class->wait = class->jobs ? sums->wait / class->jobs : 0;
-	class->communication_ratio =
-	        class->sending ? exp(sums->logs / class->sending) : 1;
+	class->communication_ratio = mean_ratio(sums->logs, class->sending);
 }
 
 struct cpl_campaign_class *
@@ -218,8 +223,8 @@ cpl_campaign_classes(const struct cpl_campaign *c,
 		sums[k].wait += a->start - c->log->job[i].submit;
 		if (a->communication > 0 && b->communication > 0) {
 			class[k].sending++;
-			sums[k].logs += log(a->communication /
-			                    b->communication);
+			sums[k].logs += cpl_log_natural(
+			        a->communication / b->communication);
 		}
 	}
 	for (int i = 0; i <= known; i++) {
