@@ -212,7 +212,8 @@ static int decide(struct site *site, const struct cpl_record *r,
 	}
 	req.routing = cpl_routing_find(net, r->routing, err);
 	if (!req.routing ||
-	    cpl_objective_parse(r->objective, &req.objective, err) ||
+	    cpl_objective_parse(r->objective ? r->objective : "",
+	                        &req.objective, err) ||
 	    take_nodes(net, r, free_node, &required, &req.place.n_required,
 	               err) ||
 	    cpl_record_background(r, state_dir, &state, err))

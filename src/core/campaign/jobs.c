@@ -182,7 +182,7 @@ static int take_traffic(const struct pair *pair, struct cpl_jobs_rule *rule,
 	} else if (!strcasecmp(pair->key, "RanksPerNode")) {
 		rc = take_number(pair, 1, CPL_JOBS_MAX_RANKS_PER_NODE, &number,
 		                 err);
-		rule->ranks_per_node = (int)number;
+		rule->ranks_per_node = rc ? 0 : (int)number;
 		if (!rc && rule->ranks_per_node != number)
 			rc = cpl_fail(err, "RanksPerNode: %s is no whole number",
 			              pair->value);

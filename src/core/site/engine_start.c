@@ -28,10 +28,13 @@ int engine_map_ranks(struct cpl_engine *engine,
 	int64_t deadline = engine_deadline(engine), n_slots = 0;
 	struct cpl_error why = {""};
 	const struct cpl_mapper *mapper = cpl_mapper_find(mapping, &why);
-	enum cpl_objective objective;
+	enum cpl_objective objective = now->config->objective;
 	int rc = -1;
 
-	if (!mapper || cpl_objective_parse(record->objective, &objective, &why))
+	/* A record that was read may state none. */
+	if (!mapper ||
+	    (record->objective &&
+	     cpl_objective_parse(record->objective, &objective, &why)))
 		goto out;
 	if (engine_expired(&deadline)) {
 		cpl_fail(&why, "no time is left of MaxPassTime");
