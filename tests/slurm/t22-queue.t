@@ -62,7 +62,7 @@ wait_running "$beside"
 is "$(decision "$beside" '.background | join(" ")')" "$job" \
 	"it is the background of the next job"
 expect_place "$beside" "beside a requeued job"
-is "$(decision "$beside" '.run_seconds')" 1 \
+is "$(decision "$beside" '.run_seconds == 1')" true \
 	"which sees what is sent in its own run"
 is "$(decision "$beside" '.seconds >= .alone_seconds and .alone_seconds > 0')" true \
 	"and is told how long it communicates"
