@@ -122,6 +122,48 @@ static void test_policy_takes_cells(void **state)
 	cpl_network_free(net);
 }
 
+/* What classes take of cells with 4, 6 and 2 nodes, all but `busy` free. */
+static void test_classes_know_cells(void **state)
+{
+	static const struct {
+		const char *policy;
+		int busy, n, want[6];
+	} row[] = {
+	        {"compact", -1, 6, {4, 5, 6, 7, 8, 9}},
+	        {"compact", -1, 2, {0, 1}},
+	        {"compact", 4, 5, {5, 6, 7, 8, 9}},
+	        {"spread", -1, 3, {0, 4, 10}},
+	        {"whole:group", -1, 6, {4, 5, 6, 7, 8, 9}},
+	        {"whole:group", 0, 2, {4, 5}},
+	        {"whole:2", -1, 4, {0, 1, 2, 3}},
+	        {"whole:router", 10, 2, {0, 1}},
+	};
+	struct cpl_network *net = parse_network(CELLS "}");
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		const struct cpl_placement_policy *policy =
+		        cpl_placement_named(row[i].policy);
+		struct cpl_error err = {""};
+		unsigned char free_nodes[12];
+		int node[6];
+		struct cpl_placement_request req = {
+		        .net = net,
+		        .free = free_nodes,
+		        .n_nodes_wanted = row[i].n,
+		        .option = cpl_placement_option(row[i].policy)};
+
+		memset(free_nodes, 1, sizeof(free_nodes));
+		if (row[i].busy >= 0)
+			free_nodes[row[i].busy] = 0;
+		if (policy->place(&req, node, &err))
+			fail_msg("%zu: %s", i, err.text);
+		for (int k = 0; k < row[i].n; k++)
+			if (node[k] != row[i].want[k])
+				fail_msg("%zu: node %d is %d", i, k, node[k]);
+	}
+	cpl_network_free(net);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -129,6 +171,7 @@ int main(void)
 	        cmocka_unit_test(test_cells),
 	        cmocka_unit_test(test_list),
 	        cmocka_unit_test(test_policy_takes_cells),
+	        cmocka_unit_test(test_classes_know_cells),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

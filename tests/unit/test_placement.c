@@ -211,6 +211,19 @@ static void test_exact_classes(void **state)
 	        {"whole:router", {0, 2, -1}, {-1}, 3, {3, 4, 5}},
 	        {"spread", {-1}, {-1}, 3, {0, 2, 4}},
 	};
+	/* Switches without nodes: what is counted is of leaves only. */
+	static const char star_text[] =
+	        "{\"format\": \"commplace-network\", \"version\": 1, \"name\": "
+	        "\"s\", \"type\": \"graph\", \"routers\": 40, "
+	        "\"node_routers\": 3, \"links\": [[0, 39], [39, 38], [38, 1], "
+	        "[1, 37], [37, 2]";
+	static const struct exact star[] = {
+	        {"compact", {-1}, {-1}, 2, {1, 2}},
+	        {"compact", {1, -1}, {-1}, 2, {0, 2}},
+	};
+	char star_links[1024];
+	size_t at = (size_t)snprintf(star_links, sizeof(star_links), "%s",
+	                             star_text);
 	static const char tree_text[] =
 	        "{\"format\": \"commplace-network\", \"version\": 1, \"name\": "
 	        "\"f\", \"type\": \"fattree\", \"leaves\": 8, "
@@ -234,6 +247,15 @@ static void test_exact_classes(void **state)
 	net = parse_network(graph_text);
 	for (size_t i = 0; i < sizeof(graph) / sizeof(*graph); i++)
 		check_exact(net, &graph[i]);
+	cpl_network_free(net);
+	for (int r = 3; r < 37; r++)
+		at += (size_t)snprintf(star_links + at, sizeof(star_links) - at,
+		                       ", [39, %d]", r);
+	snprintf(star_links + at, sizeof(star_links) - at,
+	         "], \"nodes\": \"n[0-2]\"}");
+	net = parse_network(star_links);
+	for (size_t i = 0; i < sizeof(star) / sizeof(*star); i++)
+		check_exact(net, &star[i]);
 	cpl_network_free(net);
 	net = parse_network(tree_text);
 	for (size_t i = 0; i < sizeof(tree) / sizeof(*tree); i++)

@@ -14,20 +14,27 @@ struct unit_counts {
 	const struct cpl_network *net;
 	const unsigned char *free;
 	int n_levels;
-	int routers[CPL_NETWORK_MAX_LEVELS + 1]; /* of a unit */
+	/* NULL: the routers. */
+	const struct cpl_level *level[CPL_NETWORK_MAX_LEVELS + 1];
 	int n_units[CPL_NETWORK_MAX_LEVELS + 1];
 	int *count[CPL_NETWORK_MAX_LEVELS + 1]; /* free and not taken */
 	int *out, used;
 	struct cpl_arena arena;
 };
 
-static void add_level(struct unit_counts *r, int routers)
+static void add_level(struct unit_counts *r, const struct cpl_level *level)
 {
-	int n = (r->net->n_node_routers + routers - 1) / routers;
+	int n = level ? level->n_units : r->net->n_node_routers;
 
-	r->routers[r->n_levels] = routers;
+	r->level[r->n_levels] = level;
 	r->n_units[r->n_levels] = n;
 	r->count[r->n_levels++] = cpl_arena_take(&r->arena, n, sizeof(int));
+}
+
+static int unit_of(const struct unit_counts *r, int level, int router)
+{
+	return r->level[level] ? cpl_level_unit(r->level[level], router)
+	                       : router;
 }
 
 static int open_counts(struct unit_counts *r, const struct cpl_network *net,
@@ -36,15 +43,14 @@ static int open_counts(struct unit_counts *r, const struct cpl_network *net,
 {
 	*r = (struct unit_counts){.net = net, .free = free, .out = out};
 	for (int l = 0; l < net->n_levels; l++)
-		if (net->level[l].routers > 1)
-			add_level(r, net->level[l].routers);
-	add_level(r, 1);
+		if (net->level[l].n_units < net->n_node_routers)
+			add_level(r, &net->level[l]);
+	add_level(r, NULL);
 	if (r->arena.failed)
 		return cpl_arena_end(&r->arena, -1, err);
 	for (int i = 0; i < net->n_nodes; i++)
 		for (int l = 0; l < r->n_levels && free[i]; l++)
-			r->count[l][cpl_network_router(net, i) /
-			            r->routers[l]]++;
+			r->count[l][unit_of(r, l, cpl_network_router(net, i))]++;
 	return 0;
 }
 
@@ -54,14 +60,20 @@ static int close_counts(struct unit_counts *r, struct cpl_error *err)
 	return cpl_arena_end(&r->arena, 0, err);
 }
 
+static int first_router(const struct unit_counts *r, int level, int u)
+{
+	const struct cpl_level *of = r->level[level];
+
+	return u == of->n_units
+	               ? r->net->n_node_routers
+	               : cpl_network_router(r->net, of->node[of->first[u]]);
+}
+
 /* The units of the next level in unit u: *first up to the one returned. */
 static int inside(const struct unit_counts *r, int level, int u, int *first)
 {
-	int fine = r->routers[level + 1];
-	int end = (u + 1) * (r->routers[level] / fine);
-
-	*first = u * (r->routers[level] / fine);
-	return end < r->n_units[level + 1] ? end : r->n_units[level + 1];
+	*first = unit_of(r, level + 1, first_router(r, level, u));
+	return unit_of(r, level + 1, first_router(r, level, u + 1) - 1) + 1;
 }
 
 static void take_router(struct unit_counts *r, int router, int n)
@@ -154,8 +166,8 @@ static void list_beside(const struct cpl_network *net, struct beside *g)
 /* A ball around a router that grows until it has n free nodes. */
 struct ball {
 	const struct beside *graph;
-	const int *count; /* free nodes of a router */
-	int n;
+	const int *count; /* [n_counted] free nodes of a router; others have none */
+	int n_counted, n;
 	int *queue, *hops; /* [n_routers] */
 	int *seen, turn;   /* [n_routers] the last turn it was seen in */
 	int length;        /* of queue: the routers that were reached */
@@ -174,7 +186,8 @@ static int64_t grow(struct ball *b, int start, int64_t less_than)
 	b->seen[start] = b->turn;
 	b->hops[start] = 0;
 	for (int i = 0; i < b->length && have < b->n; i++) {
-		int v = b->queue[i], some = b->count[v];
+		int v = b->queue[i];
+		int some = v < b->n_counted ? b->count[v] : 0;
 
 		some = some < b->n - have ? some : b->n - have;
 		have += some;
@@ -201,7 +214,8 @@ static int by_links(const struct cpl_network *net, const unsigned char *free,
 {
 	struct unit_counts r;
 	struct beside graph;
-	struct ball ball = {.n = n, .graph = &graph};
+	struct ball ball = {
+	        .n = n, .n_counted = net->n_node_routers, .graph = &graph};
 	int64_t least = INT64_MAX;
 	int best = -1;
 

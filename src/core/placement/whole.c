@@ -13,9 +13,10 @@
 #include "base/sort.h"
 #include "placement/unit_sets.h"
 
-/* Units of so many consecutive routers, or boxes of a torus. */
+/* Routers, the units of a level, or boxes of a torus. */
 struct cut {
-	int routers;                    /* 0: boxes */
+	bool routers;
+	const struct cpl_level *level;
 	int side[CPL_NETWORK_MAX_DIMS]; /* of a box */
 };
 
@@ -77,17 +78,15 @@ static int fail_levels(const struct cpl_network *net, const char *option,
 	                                         : "");
 }
 
-/* Sizes of units from the routers up: the k-th, or 0. */
-static int size_at(const struct cpl_network *net, int k)
+/* From the routers up, which are the first: the k-th level, or NULL. */
+static const struct cpl_level *level_at(const struct cpl_network *net, int k)
 {
 	int at = 1;
 
-	if (k == 1)
-		return 1;
 	for (int l = net->n_levels - 1; l >= 0; l--)
-		if (net->level[l].routers > 1 && ++at == k)
-			return net->level[l].routers;
-	return 0;
+		if (net->level[l].n_units < net->n_node_routers && ++at == k)
+			return &net->level[l];
+	return NULL;
 }
 
 static int find_cut(const struct cpl_network *net, const char *option,
@@ -100,13 +99,9 @@ static int find_cut(const struct cpl_network *net, const char *option,
 	*out = (struct cut){0};
 	if (n > 1)
 		return find_boxes(net, side, n, out, err);
-	if (n == 1)
-		out->routers = size_at(net, side[0]);
-	else if (level)
-		out->routers = level->routers;
-	else if (!strcmp(option, "router"))
-		out->routers = 1;
-	return out->routers ? 0 : fail_levels(net, option, err);
+	out->routers = n == 1 ? side[0] == 1 : !strcmp(option, "router");
+	out->level = n == 1 ? level_at(net, side[0]) : level;
+	return out->routers || out->level ? 0 : fail_levels(net, option, err);
 }
 
 static int check(const struct cpl_network *net, const char *option,
@@ -133,7 +128,9 @@ static int unit_of(const struct cpl_network *net, const struct cut *cut,
 	int unit = 0, scale = 1;
 
 	if (cut->routers)
-		return router / cut->routers;
+		return router;
+	if (cut->level)
+		return cpl_level_unit(cut->level, router);
 	for (int d = 0; d < torus->n_dims; d++) {
 		unit += router % torus->dim[d] / cut->side[d] * scale;
 		scale *= torus->dim[d] / cut->side[d];
