@@ -141,7 +141,7 @@ static void write_maps(const struct explained *e, FILE *out)
 		const char *line = text;
 
 		snprintf(text, sizeof(text), "no map: %s", err.text);
-		html_list(out, 1, &line);
+		html_item(out, line);
 	}
 out:
 	cpl_running_job_clear(&job);
@@ -202,15 +202,8 @@ static struct cmd_table *facts(const struct cpl_record *r)
 static void write_next(const struct cpl_record *r, FILE *out)
 {
 	char line[EXPLAIN_NEXT][CPL_ERROR_MAX];
-	const char *text[EXPLAIN_NEXT];
-	int n = explain_next(r, line);
 
-	for (int i = 0; i < n; i++)
-		text[i] = line[i];
-	if (!n)
-		return;
-	html_section(out, "What to do next", NULL);
-	html_list(out, n, text);
+	html_next(out, explain_next(r, line), line);
 }
 
 static int write_ranks(const struct cpl_record *r, FILE *out,

@@ -247,8 +247,18 @@ int html_folded(FILE *out, const char *text, struct cmd_table *table,
 	return rc;
 }
 
-void html_list(FILE *out, int n, const char *const *line)
+void html_item(FILE *out, const char *line)
 {
+	fputs("<ul>\n", out);
+	put_element(out, "li", line);
+	fputs("</ul>\n", out);
+}
+
+void html_next(FILE *out, int n, char (*line)[CPL_ERROR_MAX])
+{
+	if (!n)
+		return;
+	html_section(out, "What to do next", NULL);
 	fputs("<ul>\n", out);
 	for (int i = 0; i < n; i++)
 		put_element(out, "li", line[i]);

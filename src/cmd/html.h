@@ -33,8 +33,10 @@ int html_table(FILE *out, struct cmd_table *table, struct cpl_error *err);
 int html_folded(FILE *out, const char *text, struct cmd_table *table,
                 struct cpl_error *err);
 
-/* Lines to read, and one to copy into a shell. */
-void html_list(FILE *out, int n, const char *const *line);
+/* A line to read, a section of what to do next (none of n = 0), and a line to
+ * copy into a shell. */
+void html_item(FILE *out, const char *line);
+void html_next(FILE *out, int n, char (*line)[CPL_ERROR_MAX]);
 void html_command(FILE *out, const char *text);
 
 /* Around an SVG figure (plot/plot.h); wide: it scrolls rather than shrinks. */

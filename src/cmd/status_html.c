@@ -211,15 +211,8 @@ static void write_cards(const struct status *s, FILE *out)
 static void write_next(const struct status *s, FILE *out)
 {
 	char line[STATUS_NEXT][CPL_ERROR_MAX];
-	const char *text[STATUS_NEXT];
-	int n = status_next(s, line);
 
-	for (int i = 0; i < n; i++)
-		text[i] = line[i];
-	if (!n)
-		return;
-	html_section(out, "What to do next", NULL);
-	html_list(out, n, text);
+	html_next(out, status_next(s, line), line);
 }
 
 static int write_jobs(const struct status *s, FILE *out, struct cpl_error *err)
@@ -242,7 +235,7 @@ static int write_jobs(const struct status *s, FILE *out, struct cpl_error *err)
 		snprintf(text, sizeof(text),
 		         "job %" PRId64 " is not in the load: %s",
 		         s->state.job[i].id, s->job[i].left_out);
-		html_list(out, 1, &line);
+		html_item(out, line);
 	}
 	return 0;
 }

@@ -101,6 +101,22 @@ char *cpl_registry_names(const struct cpl_registry *r, unsigned style,
 	return text;
 }
 
+const struct cpl_entry *cpl_registry_format(const struct cpl_registry *registry,
+                                            const char *name,
+                                            struct cpl_error *err)
+{
+	const struct cpl_entry *found = cpl_registry_find(
+	        registry, name, strlen(name), NULL, NULL);
+	char list[160];
+
+	if (!found)
+		cpl_fail(err, "unknown format '%.40s'; it must be one of %s",
+		         name,
+		         cpl_registry_names(registry, 0, NULL, NULL, list,
+		                            sizeof(list)));
+	return found;
+}
+
 int cpl_registry_words(const struct cpl_registry *r, const char **words,
                        int capacity)
 {

@@ -21,6 +21,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/error.h"
+
 #define CPL_ENTRY_FIELDS                                                       \
 	const char *name;       /* "random-routers" */                         \
 	const char *short_name; /* "RDR"; NULL: none */                        \
@@ -68,6 +70,11 @@ const struct cpl_entry *cpl_registry_find(const struct cpl_registry *registry,
                                           const char *name, size_t length,
                                           cpl_entry_filter *takes,
                                           const void *context);
+
+/* Its whole name is a format; NULL with err, which lists those that are. */
+const struct cpl_entry *cpl_registry_format(const struct cpl_registry *registry,
+                                            const char *name,
+                                            struct cpl_error *err);
 
 /* How names are listed. */
 enum {

@@ -10,16 +10,8 @@
 static const struct cpl_network_reader *find(const char *format,
                                              struct cpl_error *err)
 {
-	const struct cpl_entry *found = cpl_registry_find(
-	        &cpl_network_readers, format, strlen(format), NULL, NULL);
-	char list[128];
-
-	if (!found)
-		cpl_fail(err, "unknown format '%.40s'; it must be one of %s",
-		         format,
-		         cpl_registry_names(&cpl_network_readers, 0, NULL, NULL,
-		                            list, sizeof(list)));
-	return (const struct cpl_network_reader *)found;
+	return (const struct cpl_network_reader *)cpl_registry_format(
+	        &cpl_network_readers, format, err);
 }
 
 int cpl_network_import_format(const char *format, struct cpl_error *err)

@@ -3,7 +3,6 @@
 
 #include <locale.h>
 #include <math.h>
-#include <string.h>
 
 #include "base/file.h"
 #include "signature/export/export_internal.h"
@@ -19,25 +18,13 @@ void export_number(FILE *out, double value)
 		fprintf(out, "%.17g", value);
 }
 
-static const struct export_format *find(const char *name, struct cpl_error *err)
-{
-	const struct cpl_entry *found = cpl_registry_find(
-	        &cpl_exporters, name, strlen(name), NULL, NULL);
-	char list[128];
-
-	if (!found)
-		cpl_fail(err, "unknown format '%.40s'; it must be one of %s",
-		         name,
-		         cpl_registry_names(&cpl_exporters, 0, NULL, NULL, list,
-		                            sizeof(list)));
-	return (const struct export_format *)found;
-}
-
 int cpl_comm_export(const struct cpl_comm *comm, const char *name,
                     const char *format, const char *path, const char **lost,
                     struct cpl_error *err)
 {
-	const struct export_format *f = find(format, err);
+	const struct export_format *f =
+	        (const struct export_format *)cpl_registry_format(
+	                &cpl_exporters, format, err);
 	struct cpl_file_writer *w;
 	locale_t c_locale, before;
 

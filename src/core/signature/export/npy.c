@@ -31,12 +31,8 @@ static void write_npy(FILE *out, const struct cpl_comm *comm, const char *name)
 	for (int r = 0; r < comm->ranks; r++) {
 		int64_t i = comm->row[r];
 
-		for (int to = 0; to < comm->ranks; to++) {
-			bool talks = i < comm->row[r + 1] && comm->to[i] == to;
-
-			put_double(out, talks ? comm->bytes[i] : 0);
-			i += talks;
-		}
+		for (int to = 0; to < comm->ranks; to++)
+			put_double(out, export_next(comm, r, to, &i));
 	}
 }
 

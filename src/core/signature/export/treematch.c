@@ -9,12 +9,9 @@ static void write_treematch(FILE *out, const struct cpl_comm *comm,
 		int64_t i = comm->row[r];
 
 		for (int to = 0; to < comm->ranks; to++) {
-			bool talks = i < comm->row[r + 1] && comm->to[i] == to;
-
 			if (to)
 				putc(' ', out);
-			export_number(out, talks ? comm->bytes[i] : 0);
-			i += talks;
+			export_number(out, export_next(comm, r, to, &i));
 		}
 		putc('\n', out);
 	}
