@@ -348,8 +348,12 @@ cluster_start() {
 	# Left by a run that was killed: these ports, and the name, are ours now.
 	! id "$CLUSTER_USER" >/dev/null 2>&1 ||
 		wait_for 20 userdel -f "$CLUSTER_USER"
-	# The lock file of useradd is held by one at a time.
-	wait_for 20 useradd -M -U -d "$CLUSTER/home" -s /bin/bash "$CLUSTER_USER" ||
+	# The lock file of useradd is held by one at a time. Numbers by the ports:
+	# cgroups are by them, and other roots' clusters have theirs beside ours.
+	wait_for 20 useradd -M -U -d "$CLUSTER/home" -s /bin/bash \
+		-K UID_MIN="$CLUSTER_PORT" -K UID_MAX=$((CLUSTER_PORT + 39)) \
+		-K GID_MIN="$CLUSTER_PORT" -K GID_MAX=$((CLUSTER_PORT + 39)) \
+		"$CLUSTER_USER" ||
 		bail "useradd $CLUSTER_USER failed"
 	uid=$(id -u "$CLUSTER_USER")
 	chown "$uid" "$CLUSTER/home"

@@ -46,7 +46,7 @@ if [ "${1:-}" != inside ]; then
 	put "$COMMPLACE_SOURCE/tests" "$roots/$new/commplace-tests"
 	chroot "$roots/$new" env -i HOME=/root LANG=C TMPDIR="$shared" \
 		PATH=/usr/sbin:/usr/bin:/sbin:/bin COMMPLACE_PREFIX="$prefix" \
-		COMMPLACE_TEST_PORTS="${COMMPLACE_TEST_PORTS:-26000-26999}" \
+		COMMPLACE_TEST_PORTS="${COMMPLACE_TEST_PORTS:-29000-29999}" \
 		bash /commplace-tests/versions/upgrade.t inside
 	status=$?
 	tap_done=yes
