@@ -9,13 +9,14 @@
 #include "base/file.h"
 #include "communication.h"
 #include "job_inputs.h"
+#include "mapping/quick.h"
 #include "options.h"
 
 #define MAX_RANKS CPL_SIGNATURE_MAX_RANKS
 
 struct options {
 	struct job_options job;
-	const char *policy, *free_hosts, *required, *node_file;
+	const char *policy, *free_hosts, *required, *node_file, *mapping;
 	int64_t nodes, ranks_per_node, ranks, seed; /* 0: not given */
 	bool json;
 };
@@ -26,8 +27,7 @@ struct result {
 	struct cpl_decision decision;
 	bool has_baseline; /* linear, evaluated */
 	int *baseline_node;
-	struct cpl_metrics baseline;
-	struct cpl_job_sums baseline_sums;
+	struct cpl_candidate baseline;
 	double seconds;
 };
 
@@ -38,6 +38,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        JOB_OPTIONS(o->job),
 	        {"nodes", .integer = &o->nodes, .low = 1, .high = INT32_MAX},
 	        {"policy", .text = &o->policy},
+	        {"rank-mapping", .text = &o->mapping},
 	        {"free", .text = &o->free_hosts},
 	        {"require", .text = &o->required},
 	        {"ranks-per-node", .integer = &o->ranks_per_node, .low = 1,
@@ -117,7 +118,7 @@ static int evaluate_linear(struct result *r, struct cpl_error *err)
 		return 0;
 	r->has_baseline = true;
 	return cpl_decide_evaluate(&linear, r->baseline_node, &r->baseline,
-	                           &r->baseline_sums, err);
+	                           err);
 }
 
 /* What the job is told to communicate there. */
@@ -132,6 +133,22 @@ static int add_times(json_t *one, const struct cpl_times_result *times,
 	                                              reference)));
 }
 
+/* What a candidate came to in blocks, and "mapped" with its rank order. */
+static json_t *judgement_json(const struct cpl_candidate *c)
+{
+	json_t *one = c->evaluated ? job_metrics_json(&c->metrics, &c->sums)
+	                           : json_object();
+
+	if (c->is_mapped &&
+	    json_object_set_new(one, "mapped",
+	                        job_metrics_json(&c->mapped.metrics,
+	                                         &c->mapped.sums))) {
+		json_decref(one);
+		return NULL;
+	}
+	return one;
+}
+
 static json_t *candidates_json(const struct cpl_decision *d)
 {
 	double reference = cpl_decision_reference(d);
@@ -139,9 +156,7 @@ static json_t *candidates_json(const struct cpl_decision *d)
 
 	for (int i = 0; i < d->n_candidates; i++) {
 		const struct cpl_candidate *c = &d->candidate[i];
-		json_t *one = c->evaluated
-		                      ? job_metrics_json(&c->metrics, &c->sums)
-		                      : json_object();
+		json_t *one = judgement_json(c);
 
 		if (json_object_update_new(
 		            one, json_pack("{s:s, s:I, s:b, s:b}", "policy",
@@ -159,14 +174,28 @@ static json_t *candidates_json(const struct cpl_decision *d)
 	return array;
 }
 
+/* The host of each rank where ranks are not in blocks on hosts, else null. */
+static json_t *ranks_json(const struct cpl_network *net, const struct result *r)
+{
+	const struct cpl_decision *d = &r->decision;
+	json_t *list;
+
+	if (!d->rank_host)
+		return json_null();
+	list = json_array();
+	for (int i = 0; i < r->request.comm->ranks; i++)
+		json_array_append_new(
+		        list,
+		        json_string(net->node_name[d->node[d->rank_host[i]]]));
+	return list;
+}
+
 static int print_json(const struct cmd *self, const struct options *o,
                       const struct job_inputs *in, const struct result *r)
 {
 	const struct cpl_decision *d = &r->decision;
 	const struct cpl_candidate *chosen = &d->candidate[d->chosen];
-	json_t *linear = r->has_baseline ? job_metrics_json(&r->baseline,
-	                                                    &r->baseline_sums)
-	                                 : json_object();
+	json_t *linear = judgement_json(&r->baseline);
 
 	if (json_object_set_new(
 	            linear, "hosts",
@@ -177,7 +206,7 @@ static int print_json(const struct cmd *self, const struct options *o,
 	return cmd_print_json(
 	        self,
 	        json_pack("{s:s, s:s, s:I, s:o, s:i, s:i, s:s, s:s, s:i, s:o, "
-	                  "s:o, s:b, s:f, s:f, s:f}",
+	                  "s:o, s:b, s:f, s:f, s:f, s:s, s:o}",
 	                  "policy", chosen->policy->name, "policy_asked",
 	                  o->policy, "seed", (json_int_t)chosen->seed, "hosts",
 	                  cmd_hosts_json(in->net, d->node, d->n_nodes), "nodes",
@@ -188,35 +217,41 @@ static int print_json(const struct cmd *self, const struct options *o,
 	                  "candidates", candidates_json(d), "linear", linear,
 	                  "cut_short", d->cut_short, "seconds", r->seconds,
 	                  "run_seconds", in->run.seconds, "share",
-	                  in->run.share));
+	                  in->run.share, "rank_mapping",
+	                  r->request.mapper ? r->request.mapper->name
+	                                    : cpl_mapper_linear.name,
+	                  "rank_to_host", ranks_json(in->net, r)));
 }
 
 static int print_candidates(const struct cpl_decision *d)
 {
-	struct cmd_table *table = cmd_table_new("llrrrrrr");
+	struct cmd_table *table = cmd_table_new("llrrrrrrr");
 	double reference = cpl_decision_reference(d);
 
 	cmd_table_row(table, "|policy|seed|max congestion|mean congestion|"
-	                     "hop-bytes|communication|slowdown");
+	                     "hop-bytes|mapped max|communication|slowdown");
 	for (int i = 0; i < d->n_candidates; i++) {
 		const struct cpl_candidate *c = &d->candidate[i];
 		const char *chosen = i == d->chosen ? "*" : "";
-		char seed[24] = "";
+		char seed[24] = "", mapped[24] = "-";
 
+		if (c->is_mapped)
+			snprintf(mapped, sizeof(mapped), "%.4g",
+			         c->mapped.metrics.max_congestion);
 		if (c->policy->flags & CPL_PLACEMENT_RANDOM)
 			snprintf(seed, sizeof(seed), "%" PRIu64, c->seed);
 		if (c->evaluated)
 			cmd_table_row(table,
-			              "%s|%s|%s|%.4g|%.4g|%s|%.4g s|%.3f",
+			              "%s|%s|%s|%.4g|%.4g|%s|%s|%.4g s|%.3f",
 			              chosen, c->policy->name, seed,
 			              c->metrics.max_congestion,
 			              c->metrics.mean_congestion,
-			              CMD_BYTES(c->sums.hop_bytes),
+			              CMD_BYTES(c->sums.hop_bytes), mapped,
 			              c->times.seconds,
 			              communication_slowdown(c->times.seconds,
 			                                     reference));
 		else
-			cmd_table_row(table, "%s|%s|%s|-|-|-|-|-", chosen,
+			cmd_table_row(table, "%s|%s|%s|-|-|-|-|-|-", chosen,
 			              c->policy->name, seed);
 	}
 	return cmd_table_print(table);
@@ -232,6 +267,7 @@ static void print_reason(const struct job_inputs *in, const struct result *r)
 {
 	const struct cpl_decision *d = &r->decision;
 	const struct cpl_candidate *c = &d->candidate[d->chosen];
+	struct cpl_figures now, linear;
 
 	printf("\n%s", c->policy->name);
 	if (!c->evaluated) {
@@ -246,12 +282,18 @@ static void print_reason(const struct job_inputs *in, const struct result *r)
 		       cpl_objective_name(in->objective), d->n_candidates);
 	else
 		printf(" as asked");
-	printf(": busiest link %.4g, linear %.4g", c->metrics.max_congestion,
-	       r->baseline.max_congestion);
-	print_change(c->metrics.max_congestion, r->baseline.max_congestion);
-	printf("; mean %.4g, linear %.4g", c->metrics.mean_congestion,
-	       r->baseline.mean_congestion);
-	print_change(c->metrics.mean_congestion, r->baseline.mean_congestion);
+	if (c->is_mapped)
+		printf(", ranks laid out by %s", r->request.mapper->name);
+	cpl_candidate_figures(c, &now);
+	cpl_candidate_figures(&r->baseline, &linear);
+	printf(": busiest link %.4g, linear %.4g", now.metrics.max_congestion,
+	       linear.metrics.max_congestion);
+	print_change(now.metrics.max_congestion,
+	             linear.metrics.max_congestion);
+	printf("; mean %.4g, linear %.4g", now.metrics.mean_congestion,
+	       linear.metrics.mean_congestion);
+	print_change(now.metrics.mean_congestion,
+	             linear.metrics.mean_congestion);
 	printf(".\n");
 	if (!(in->run.seconds > 0))
 		printf("The signature states no times: the running jobs count "
@@ -294,6 +336,22 @@ static int write_node_file(const char *path, const struct cpl_network *net,
 	return cpl_file_commit(writer, 0644, err);
 }
 
+/* That of --rank-mapping; the searches judge with the default one. -1 with err.
+ */
+static int choose_mapper(const struct options *o, const struct job_inputs *in,
+                         struct cpl_decide_request *req, struct cpl_error *err)
+{
+	if (o->mapping) {
+		req->mapper = cpl_mapper_find(o->mapping, err);
+		req->map_option = cpl_mapper_option(o->mapping);
+		return req->mapper ? 0
+		                   : cpl_fail_prefix(err, "--rank-mapping: ");
+	}
+	if (in->comm && cpl_placement_is_search(o->policy))
+		req->mapper = &cpl_mapper_quick;
+	return 0;
+}
+
 static int place(const struct options *o, struct job_inputs *in, int *required,
                  int n_required, struct result *r, struct cpl_error *err)
 {
@@ -319,7 +377,8 @@ static int place(const struct options *o, struct job_inputs *in, int *required,
 	        .objective = in->objective,
 	        .all_metrics = true,
 	};
-	if (choose_ranks_per_node(o, in, &r->request.ranks_per_node, err))
+	if (choose_ranks_per_node(o, in, &r->request.ranks_per_node, err) ||
+	    choose_mapper(o, in, &r->request, err))
 		return -1;
 	start = cmd_clock();
 	if (cpl_decide(&r->request, &r->decision, err))

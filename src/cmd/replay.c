@@ -98,6 +98,20 @@ static bool same(double a, double b)
 	return fabs(a - b) <= SAME * fmax(fabs(a), fabs(b));
 }
 
+static bool same_numbers(const struct cpl_record_candidate *then,
+                         const struct cpl_candidate *now)
+{
+	const struct cpl_figures *mapped = &now->mapped;
+
+	return same(then->max_congestion, now->metrics.max_congestion) &&
+	       same(then->mean_congestion, now->metrics.mean_congestion) &&
+	       same(then->hop_bytes, now->sums.hop_bytes) &&
+	       (!then->mapped || !now->is_mapped ||
+	        (same(then->mapped_max, mapped->metrics.max_congestion) &&
+	         same(then->mapped_mean, mapped->metrics.mean_congestion) &&
+	         same(then->mapped_hop_bytes, mapped->sums.hop_bytes)));
+}
+
 /* EQUAL, or what differs first in *why. */
 static enum verdict compare(const struct cpl_record *r,
                             const struct cpl_network *net,
@@ -112,9 +126,7 @@ static enum verdict compare(const struct cpl_record *r,
 
 		if (!then->evaluated || !now->evaluated)
 			continue;
-		if (same(then->max_congestion, now->metrics.max_congestion) &&
-		    same(then->mean_congestion, now->metrics.mean_congestion) &&
-		    same(then->hop_bytes, now->sums.hop_bytes))
+		if (same_numbers(then, now))
 			continue;
 		cpl_fail(why,
 		         "candidate %s: max %.6g, mean %.6g, hop-bytes %.6g; "
@@ -165,6 +177,15 @@ static void blame(const struct site *site, const struct cpl_record *r,
 	free(path);
 }
 
+/* Were candidates judged with their rank order? Then by this mapper. */
+static const struct cpl_mapper *mapper_of(const struct cpl_record *r)
+{
+	for (int i = 0; i < r->n_candidates; i++)
+		if (r->candidate[i].mapped && r->mapping)
+			return cpl_mapper_find(r->mapping, NULL);
+	return NULL;
+}
+
 /* The machine as it was: free and required nodes. */
 static int take_nodes(const struct cpl_network *net, const struct cpl_record *r,
                       unsigned char *free_node, int **required, int *n_required,
@@ -210,6 +231,8 @@ static int decide(struct site *site, const struct cpl_record *r,
 		cpl_fail_memory(err);
 		goto out;
 	}
+	req.mapper = mapper_of(r);
+	req.map_option = r->mapping ? cpl_mapper_option(r->mapping) : NULL;
 	req.routing = cpl_routing_find(net, r->routing, err);
 	if (!req.routing ||
 	    cpl_objective_parse(r->objective ? r->objective : "",

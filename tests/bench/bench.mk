@@ -121,3 +121,8 @@ EXTRA_PROGRAMS += tests/bench/bench_engine
 tests_bench_bench_engine_SOURCES = tests/bench/bench_engine.c
 tests_bench_bench_engine_LDADD = libcore.la
 CLEANFILES += tests/bench/bench_engine
+# tests/bench/bench_joint draws | mappers [NETWORK.json NODES]
+EXTRA_PROGRAMS += tests/bench/bench_joint
+tests_bench_bench_joint_SOURCES = tests/bench/bench_joint.c tests/bench/stencil_job.h tests/unit/joint_jobs.h
+tests_bench_bench_joint_LDADD = libcore.la -lm
+CLEANFILES += tests/bench/bench_joint

@@ -2,42 +2,47 @@
 /*
  * CPU time of one decision and what it gains: jobs of 2 .. 512 nodes with a
  * 4-D stencil of 24 ranks per node on a half-filled dragonfly of Edison's size
- * (5,760 nodes), each policy against linear. Usage: bench_decide NETWORK.json.
+ * (5,760 nodes), each policy against linear. Usage: bench_decide
+ * NETWORK.json [NODES].
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/random.h"
+#include "mapping/quick.h"
 #include "mapping/mappers.h"
 #include "placement/decide.h"
 #include "stencil_job.h"
 
 static int run_policy(struct cpl_decide_request *req, const char *policy,
-                      double *linear, struct cpl_error *err)
+                      const struct cpl_mapper *with, double *linear,
+                      struct cpl_error *err)
 {
 	struct cpl_decision d;
-	const struct cpl_candidate *c;
+	struct cpl_figures f;
 	double start = now(), seconds;
 
 	req->policy = policy;
+	req->mapper = with;
 	if (cpl_decide(req, &d, err))
 		return -1;
 	seconds = now() - start;
-	c = &d.candidate[d.chosen];
+	cpl_candidate_figures(&d.candidate[d.chosen], &f);
 	if (!strcmp(policy, "linear"))
-		*linear = c->metrics.max_congestion;
-	printf("%5d  %-20s %8.2f ms  %3d candidates  max %.4g s  %+6.1f %%  "
+		*linear = f.metrics.max_congestion;
+	printf("%5d  %-20s %-7s %8.2f ms  %3d candidates  max %.4g s  %+6.1f %%  "
 	       "mean %.4g s\n",
-	       d.n_nodes, policy, 1e3 * seconds, d.n_candidates,
-	       c->metrics.max_congestion,
-	       100 * (c->metrics.max_congestion / *linear - 1),
-	       c->metrics.mean_congestion);
+	       d.n_nodes, policy, with ? with->name : "", 1e3 * seconds, d.n_candidates,
+	       f.metrics.max_congestion,
+	       100 * (f.metrics.max_congestion / *linear - 1),
+	       f.metrics.mean_congestion);
 	cpl_decision_free(&d);
 	return 0;
 }
 
 static int run_mapping(const struct cpl_decide_request *req,
+                       const struct cpl_mapper *mapper,
                        struct cpl_error *err)
 {
 	int n = req->place.n_nodes_wanted, rc = -1;
@@ -63,11 +68,11 @@ static int run_mapping(const struct cpl_decide_request *req,
 		slots[i] = PER_NODE;
 	if (cpl_placement_find(map.net->type, "random-routers", err)
 	            ->place(&req->place, host, err) ||
-	    cpl_map(&cpl_mapper_greedyallc, &map, &r, err))
+	    cpl_map(mapper, &map, &r, err))
 		goto out;
 	printf("%5d  %-20s %8.2f ms  %6d ranks  max %.4g s  %+6.1f %%  "
 	       "hop-bytes %+.1f %%\n",
-	       n, "map greedyallc", 1e3 * (now() - start), req->comm->ranks,
+	       n, mapper->name, 1e3 * (now() - start), req->comm->ranks,
 	       r.after.max_congestion,
 	       100 * (r.after.max_congestion / r.before.max_congestion - 1),
 	       100 * (r.sums_after.hop_bytes / r.sums_before.hop_bytes - 1));
@@ -126,9 +131,14 @@ static int run_size(const struct cpl_network *net,
 			routing->add(net, r, to, 20 * BYTES, background.link);
 	}
 	for (size_t i = 0; i < sizeof(policy) / sizeof(*policy); i++)
-		if (run_policy(&req, policy[i], &linear, err))
+		if (run_policy(&req, policy[i], NULL, &linear, err))
 			goto out;
-	rc = run_mapping(&req, err);
+	if (run_policy(&req, "auto", &cpl_mapper_quick, &linear, err) ||
+	    run_policy(&req, "traffic", &cpl_mapper_quick, &linear, err))
+		goto out;
+	rc = run_mapping(&req, &cpl_mapper_greedyallc, err);
+	if (!rc)
+		rc = run_mapping(&req, &cpl_mapper_quick, err);
 	printf("\n");
 out:
 	free(free_node);
@@ -145,8 +155,8 @@ int main(int argc, char **argv)
 	struct cpl_network *net;
 	int rc = 0;
 
-	if (argc != 2) {
-		fprintf(stderr, "usage: bench_decide NETWORK.json\n");
+	if (argc < 2 || argc > 3) {
+		fprintf(stderr, "usage: bench_decide NETWORK.json [NODES]\n");
 		return 2;
 	}
 	net = cpl_network_load(argv[1], &err);
@@ -154,7 +164,8 @@ int main(int argc, char **argv)
 	if (routing)
 		for (size_t i = 0; i < sizeof(nodes) / sizeof(*nodes) && !rc;
 		     i++)
-			rc = run_size(net, routing, nodes[i], &err);
+			if (argc < 3 || nodes[i] == atoi(argv[2]))
+				rc = run_size(net, routing, nodes[i], &err);
 	if (!routing || rc)
 		fprintf(stderr, "bench_decide: %s\n", err.text);
 	cpl_network_free(net);

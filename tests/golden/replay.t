@@ -38,15 +38,23 @@ record() {
 	shift 6
 	"$commplace" place --network network.json --nodes "$nodes" --seed 7 \
 		--signature "profiles/$profile.json" --policy "$policy" \
-		--free "$free" --running then.json --json >place.json ||
+		--free "$free" --running then.json --rank-mapping quick --json \
+		>place.json ||
 		return
 	perl -MJSON::PP -0777 -e '
+		sub mapped {
+			my $m = shift or return ();
+			return (mapped => JSON::PP::true,
+				mapped_max_congestion => $m->{max_congestion},
+				mapped_mean_congestion => $m->{mean_congestion},
+				mapped_hop_bytes => $m->{hop_bytes});
+		}
 		my $d = decode_json(<STDIN>);
 		my ($job, $profile, $nodes, $policy, $free, $net, @others) = @ARGV;
 		my $ranks = $profile =~ s/\D//gr;
 		my $each = int(($ranks + $nodes - 1) / $nodes);
 		my @candidates = map { { policy => $_->{policy}, seed => $_->{seed},
-			evaluated => JSON::PP::true,
+			evaluated => JSON::PP::true, mapped($_->{mapped}),
 			map { $_->[0] => $_->[1] } (
 				["max_congestion", $_->{max_congestion}],
 				["mean_congestion", $_->{mean_congestion}],
@@ -63,7 +71,7 @@ record() {
 			decision_ms => 1, stock_hosts => "",
 			run_seconds => $d->{run_seconds},
 			stock_max_congestion => -1, stock_mean_congestion => -1,
-			mapping => "linear", mapping_kept_default => JSON::PP::true,
+			mapping => "quick", mapping_kept_default => JSON::PP::true,
 			map_max_before => 0, map_max_after => 0,
 			background => [ map { $_ + 0 } @others ],
 			hosts => $d->{hosts}, candidates => \@candidates,

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/hostlist.h"
-#include "mapping/mapping.h"
+#include "mapping/quick.h"
 #include "placement/decide.h"
 #include "signature/signature.h"
 #include "site/record.h"
@@ -119,6 +119,7 @@ static void look(struct view *v, const struct oracle *ask)
 	        .routing = v->routing,
 	        .comm = v->comm,
 	        .ranks_per_node = ask->ranks_per_node,
+	        .mapper = &cpl_mapper_quick,
 	        .background = &v->load,
 	        .objective = CPL_OBJECTIVE_MAX,
 	};

@@ -38,7 +38,7 @@ static void test_defaults(void **state)
 	assert_int_equal(c->seed, 1);
 	cpl_resolve_defaults(c, NULL, &d);
 	assert_string_equal(d.policy.value, "none");
-	assert_string_equal(d.mapping.value, "greedyallc");
+	assert_string_equal(d.mapping.value, "quick");
 	assert_int_equal(d.min_nodes, 2);
 	assert_string_equal(c->defaults.order, "none");
 	assert_int_equal(c->n_matches, 0);

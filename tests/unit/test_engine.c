@@ -18,6 +18,7 @@
 #include "base/printable.h"
 #include "binding/launch.h"
 #include "signature/signature.h"
+#include "mapping/quick.h"
 #include "site/engine_internal.h"
 #include "fake_scheduler.h"
 
@@ -274,6 +275,7 @@ static void check_profile(const char *profile_name)
 	        .routing = routing,
 	        .comm = comm,
 	        .ranks_per_node = 2,
+	        .mapper = &cpl_mapper_quick,
 	        .background = &load,
 	};
 	assert_int_equal(cpl_decide(&core, &decision, &err), 0);
@@ -285,6 +287,9 @@ static void check_profile(const char *profile_name)
 		            c->metrics.max_congestion);
 		assert_true(record()->candidate[i].mean_congestion ==
 		            c->metrics.mean_congestion);
+		assert_int_equal(record()->candidate[i].mapped, c->is_mapped);
+		assert_true(record()->candidate[i].mapped_max ==
+		            c->mapped.metrics.max_congestion);
 	}
 	for (int i = 0; i < decision.n_nodes; i++)
 		assert_int_equal(engine->decided->order[i], decision.node[i]);

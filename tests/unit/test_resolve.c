@@ -213,7 +213,7 @@ static void test_match_lines(void **state)
 	        {{.name = "a", .qos = "Urgent", .account = "chem", .nodes = 2,
 	          .has_uid = true, .uid = 7, .command = "/bin/a",
 	          .partition = "large"},
-	         "on/0 auto/0 greedyallc/0 chem/4 hop-bytes/1 min 2/4 50ms/2 "
+	         "on/0 auto/0 quick/0 chem/4 hop-bytes/1 min 2/4 50ms/2 "
 	         "may 0/1"},
 	        /* The numbers at both ends of a range. */
 	        {{.name = "a", .qos = "normal", .account = "bio", .nodes = 64,

@@ -188,6 +188,11 @@ tests_unit_test_best_starts_SOURCES = tests/unit/test_best_starts.c
 tests_unit_test_best_starts_CFLAGS = $(unit_cflags)
 tests_unit_test_best_starts_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_joint
+tests_unit_test_joint_SOURCES = tests/unit/test_joint.c tests/unit/joint_jobs.h
+tests_unit_test_joint_CFLAGS = $(unit_cflags)
+tests_unit_test_joint_LDADD = $(unit_ldadd) -lm
+
 unit_tests += tests/unit/test_decide_memory
 tests_unit_test_decide_memory_SOURCES = tests/unit/test_decide_memory.c tests/unit/failing_alloc.h
 tests_unit_test_decide_memory_CFLAGS = $(unit_cflags)

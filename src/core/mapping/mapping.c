@@ -174,7 +174,7 @@ static int search(const struct cpl_mapper *mapper,
 		return -1;
 	if (better(req, &layout[1], &layout[0]))
 		*best = 1;
-	if (cpl_map_expired(req))
+	if (mapper->refined || cpl_map_expired(req))
 		return 0;
 	memcpy(layout[2].rank_host, layout[*best].rank_host, size);
 	if (cpl_map_refine(req, layout[2].rank_host, err) ||

@@ -68,6 +68,7 @@ struct cpl_mapper {
 	 * targets of clusters, all -1 before; those left so are filled in. */
 	int (*assign)(struct cpl_clusters *clusters, int *target_of,
 	              struct cpl_error *err);
+	bool refined; /* cpl_map leaves its layouts as they are */
 	/* Is that text well-formed? 0, or -1 with err. NULL: takes none. */
 	int (*check_option)(const char *option, struct cpl_error *err);
 };

@@ -5,11 +5,16 @@ core_sources += src/core/mapping/mapping.h \
 	src/core/mapping/link_sums.c src/core/mapping/refine.c \
 	src/core/mapping/refine_links.c \
 	src/core/mapping/tables.c \
+	src/core/mapping/rank_groups.h src/core/mapping/rank_groups.c \
+	src/core/mapping/host_evaluate.h src/core/mapping/host_evaluate.c \
+	src/core/mapping/host_search.h src/core/mapping/host_search.c \
+	src/core/mapping/quick.h \
 	src/core/mapping/clusters.h src/core/mapping/clusters.c
 
 # One file for each paper's algorithm, in the order of lists; a new one is a
 # line here.
 mappers = src/core/mapping/linear.c \
+	src/core/mapping/quick.c \
 	src/core/mapping/greedyallc.c \
 	src/core/mapping/random.c \
 	src/core/mapping/mapper.c \

@@ -4,8 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "placement/evaluate.h"
-#include "placement/traffic_search.h"
+#include "placement/judge.h"
+
+const struct cpl_placement_policy cpl_placement_stock = {
+        .name = "stock",
+        .summary = "the scheduler's own nodes",
+};
 
 static int check_nodes(const struct cpl_placement_request *req,
                        struct cpl_error *err)
@@ -56,11 +60,6 @@ static int check_ranks(const struct cpl_decide_request *req,
 	return 0;
 }
 
-static bool no_budget(const struct cpl_decide_request *req)
-{
-	return req->expired && req->expired(req->expired_arg);
-}
-
 /* Without traffic there is nothing to search for. */
 static const struct cpl_placement_policy *
 resolve(const struct cpl_decide_request *req, struct cpl_error *err)
@@ -90,7 +89,7 @@ static int list(const struct cpl_decide_request *req,
 {
 	const struct cpl_placement_policy *policy;
 	uint64_t seed = req->place.seed;
-	size_t n = 1;
+	size_t n = 2;
 
 	while (cpl_placement_at((int)n))
 		n++;
@@ -106,110 +105,39 @@ static int list(const struct cpl_decide_request *req,
 		for (int k = 0; k < (random ? CPL_DECIDE_SEEDS : 1); k++)
 			add_candidate(out, policy, seed + (uint64_t)k);
 	}
+	if (!asked->place && req->stock)
+		add_candidate(out, &cpl_placement_stock, seed);
 	if (asked != &cpl_placement_auto)
 		add_candidate(out, asked, seed);
 	return 0;
 }
 
-static bool better(const struct cpl_decide_request *req,
-                   const struct cpl_candidate *a, const struct cpl_candidate *b)
+/* Without a signature: the first of the list. */
+static int place_first(const struct cpl_decide_request *req,
+                       struct cpl_decision *out, struct cpl_error *err)
 {
-	if (!b->evaluated)
-		return a->evaluated;
-	return cpl_objective_better(req->objective, &a->metrics,
-	                            a->sums.hop_bytes, &b->metrics,
-	                            b->sums.hop_bytes);
-}
+	struct cpl_placement_request place = req->place;
 
-/* Fill scratch with the nodes of candidate i. */
-static int place_candidate(const struct cpl_decide_request *req,
-                           const struct cpl_evaluator *ev,
-                           struct cpl_decision *out, int i, int *scratch,
-                           struct cpl_error *err)
-{
-	struct cpl_candidate *c = &out->candidate[i];
-
-	if (c->policy->place) {
-		struct cpl_placement_request place = req->place;
-
-		place.seed = c->seed;
-		place.option = cpl_placement_option(req->policy);
-		return c->policy->place(&place, scratch, err);
-	}
-	memcpy(scratch, out->node, (size_t)out->n_nodes * sizeof(*scratch));
-	return cpl_traffic_search(req, ev->hosts, scratch, &out->cut_short,
-	                          err);
-}
-
-static int try_all(const struct cpl_decide_request *req,
-                   struct cpl_evaluator *ev, struct cpl_decision *out,
-                   struct cpl_error *err)
-{
-	int *scratch = malloc((size_t)out->n_nodes * sizeof(*scratch));
-	int rc = -1;
-
-	if (!scratch)
+	place.option = cpl_placement_option(req->policy);
+	out->node = malloc((size_t)out->n_nodes * sizeof(*out->node));
+	if (!out->node)
 		return cpl_fail_memory(err);
-	for (int i = 0; i < out->n_candidates; i++) {
-		struct cpl_candidate *c = &out->candidate[i];
-
-		/* The first candidate is placed whatever the budget. */
-		if (i > 0 && no_budget(req)) {
-			out->cut_short = true;
-			break;
-		}
-		if (place_candidate(req, ev, out, i, i ? scratch : out->node,
-		                    err))
-			goto out;
-		if (!ev)
-			break;
-		if (i == 0 && no_budget(req)) {
-			out->cut_short = true;
-			break;
-		}
-		if (cpl_evaluate(ev, i ? scratch : out->node, &c->metrics,
-		                 &c->sums, err) ||
-		    cpl_evaluate_times(ev, i ? scratch : out->node, &c->times,
-		                       err))
-			goto out;
-		c->evaluated = true;
-		if (i > 0 && better(req, c, &out->candidate[out->chosen])) {
-			int *node = out->node;
-
-			out->node = scratch;
-			scratch = node;
-			out->chosen = i;
-		}
-	}
-	rc = 0;
-out:
-	free(scratch);
-	return rc;
+	return out->candidate[0].policy->place(&place, out->node, err);
 }
 
 int cpl_decide(const struct cpl_decide_request *req, struct cpl_decision *out,
                struct cpl_error *err)
 {
 	const struct cpl_placement_policy *policy = resolve(req, err);
-	struct cpl_evaluator ev = {0};
 	int rc = -1;
 
 	*out = (struct cpl_decision){.n_nodes = req->place.n_nodes_wanted};
 	if (!policy || check_nodes(&req->place, err) ||
 	    (req->comm && check_ranks(req, err)))
 		return -1;
-	out->node = malloc((size_t)out->n_nodes * sizeof(*out->node));
-	if (!out->node) {
-		cpl_fail_memory(err);
-		goto out;
-	}
-	if (list(req, policy, out, err))
-		goto out;
-	if (req->comm && cpl_evaluator_open(&ev, req, err))
-		goto out;
-	rc = try_all(req, req->comm ? &ev : NULL, out, err);
-out:
-	cpl_evaluator_close(&ev);
+	if (!list(req, policy, out, err))
+		rc = req->comm ? cpl_judge(req, out, err)
+		               : place_first(req, out, err);
 	if (rc)
 		cpl_decision_free(out);
 	return rc;
@@ -218,6 +146,7 @@ out:
 void cpl_decision_free(struct cpl_decision *decision)
 {
 	free(decision->node);
+	free(decision->rank_host);
 	free(decision->candidate);
 	*decision = (struct cpl_decision){0};
 }
@@ -236,12 +165,16 @@ double cpl_decision_reference(const struct cpl_decision *decision)
 }
 
 int cpl_decide_evaluate(const struct cpl_decide_request *req, const int *node,
-                        struct cpl_metrics *metrics, struct cpl_job_sums *sums,
-                        struct cpl_error *err)
+                        struct cpl_candidate *out, struct cpl_error *err)
 {
-	struct cpl_evaluator ev;
+	struct cpl_decide_request one = *req;
+	struct cpl_decision d = {.n_nodes = req->place.n_nodes_wanted,
+	                         .n_candidates = 1,
+	                         .candidate = out};
 	int rc;
 
+	*out = (struct cpl_candidate){.policy = &cpl_placement_stock,
+	                              .seed = req->place.seed};
 	if (!req->comm)
 		return cpl_fail(err, "no traffic to evaluate: the job has no "
 		                     "signature");
@@ -253,9 +186,9 @@ int cpl_decide_evaluate(const struct cpl_decide_request *req, const int *node,
 			                "node %d at position %d is not in "
 			                "network '%s'",
 			                node[i], i, req->place.net->name);
-	rc = cpl_evaluator_open(&ev, req, err);
-	if (!rc)
-		rc = cpl_evaluate(&ev, node, metrics, sums, err);
-	cpl_evaluator_close(&ev);
+	one.stock = node;
+	rc = cpl_judge(&one, &d, err);
+	free(d.node);
+	free(d.rank_host);
 	return rc;
 }

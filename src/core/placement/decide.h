@@ -3,11 +3,26 @@
  * The decision for one job: candidates of the policies asked for, evaluated on
  * top of the jobs already running, the best one taken. Ranks of one node are
  * added up first, so a candidate costs as much as its nodes talk to each other.
- * Policy "traffic" goes on from the best of "auto", see traffic_search.h.
+ *
+ * With a mapper candidates are judged in the order that their ranks will have:
+ * all in blocks (what is before mapping) and, for the default mapper, in a quick
+ * order; the most promising, linear, best-fit and the stock nodes among them,
+ * with the mapper itself. How many is set by the job's size; for large ones the
+ * default mapper stands in for another, which has yet to lay out the ranks then.
+ *
+ * Policy "traffic" goes on from the best of "auto" by a search over node set and
+ * rank order, see mapping/host_search.h.
+ *
+ * Work is limited by counts, not by the clock. A budget that runs out before
+ * ends the decision at the last of these points that was reached: linear; the
+ * best before mapping; the best with its rank order; the search's own points;
+ * the end. Each is the same for the same request, whatever the machine's speed.
  */
 #ifndef CPL_PLACEMENT_DECIDE_H
 #define CPL_PLACEMENT_DECIDE_H
 
+#include "mapping/host_evaluate.h"
+#include "mapping/mapping.h"
 #include "placement/placement.h"
 #include "signature/signature.h"
 #include "traffic/objective.h"
@@ -27,6 +42,13 @@ struct cpl_decide_request {
 	const struct cpl_comm *comm;
 	int ranks_per_node; /* block: ranks i*K .. on the i-th node; the
 	                     * last node may have fewer */
+	/* How the ranks will be laid out; NULL and linear: in blocks. */
+	const struct cpl_mapper *mapper;
+	const char *map_option;       /* as in cpl_map_request */
+	const struct cpl_comm *graph; /* of comm, both ways; NULL: made here */
+	/* [n_nodes_wanted] the scheduler's own nodes, a candidate of the
+	 * searches; NULL: not known. Free, the required ones among them. */
+	const int *stock;
 	const struct cpl_load *background; /* running jobs, or NULL */
 	/*
 	 * To tell the seconds of candidates: the phases that comm is the sum
@@ -40,10 +62,8 @@ struct cpl_decide_request {
 	/* Fill all metrics of candidates, not only those of objectives and
 	 * max_injection: O(links) for each. The decision is the same. */
 	bool all_metrics;
-	/*
-	 * Optional budget: called between evaluations with `arg`; true ends
-	 * the search and the best answer so far is returned.
-	 */
+	/* Optional budget: called between evaluations with `arg`; true ends
+	 * the decision at the last point reached, see above. */
 	bool (*expired)(void *arg);
 	void *expired_arg;
 };
@@ -51,16 +71,23 @@ struct cpl_decide_request {
 struct cpl_candidate {
 	const struct cpl_placement_policy *policy;
 	uint64_t seed;
-	struct cpl_metrics metrics; /* with background; see all_metrics */
+	struct cpl_metrics metrics; /* with background, ranks in blocks on the
+	                             * policy's order; see all_metrics */
 	struct cpl_job_sums sums;   /* of this job alone */
-	struct cpl_times_result times; /* with phases */
 	bool evaluated;             /* false: no signature, or budget */
+	bool is_mapped;             /* it was judged with its rank order: */
+	struct cpl_figures mapped;
+	/* With phases: with the rank order if it was judged so, else in
+	 * blocks. */
+	struct cpl_times_result times;
 };
 
 struct cpl_decision {
 	int n_nodes;
-	int *node;  /* [n_nodes] in rank order */
-	int chosen; /* index into candidate */
+	int *node;      /* [n_nodes] in rank order */
+	int *rank_host; /* [ranks] index into node; NULL: in blocks */
+	bool mapped;    /* that is the mapper's order: nothing is left to map */
+	int chosen;     /* index into candidate */
 	int n_candidates;
 	struct cpl_candidate *candidate;
 	bool cut_short; /* the budget ended the search */
@@ -69,8 +96,8 @@ struct cpl_decision {
 /*
  * Fills *out (free with cpl_decision_free). 0, or -1 with err: unknown policy,
  * too few free nodes, required node not free, ranks that do not fit
- * n_nodes_wanted * ranks_per_node, memory. Deterministic: same request, same
- * decision. O(candidates * (policy + evaluation)).
+ * n_nodes_wanted * ranks_per_node, a mapper that cannot do the job, memory.
+ * O(candidates * (policy + evaluation) + mapping of some).
  */
 int cpl_decide(const struct cpl_decide_request *req, struct cpl_decision *out,
                struct cpl_error *err);
@@ -80,10 +107,20 @@ void cpl_decision_free(struct cpl_decision *decision);
  * none has times, or nothing is sent. */
 double cpl_decision_reference(const struct cpl_decision *decision);
 
-/* Evaluate one given node order like a candidate; for baselines ("what stock
- * Slurm would have chosen"). 0, or -1 with err. */
+/* Evaluate one given node order like a candidate, with the mapper if there is
+ * one; for baselines ("what stock Slurm would have chosen"). 0, or -1 with
+ * err. */
 int cpl_decide_evaluate(const struct cpl_decide_request *req, const int *node,
-                        struct cpl_metrics *metrics, struct cpl_job_sums *sums,
-                        struct cpl_error *err);
+                        struct cpl_candidate *out, struct cpl_error *err);
+
+/* What it was chosen by: with its rank order, if so judged. */
+static inline void cpl_candidate_figures(const struct cpl_candidate *c,
+                                         struct cpl_figures *out)
+{
+	if (c->is_mapped)
+		*out = c->mapped;
+	else
+		*out = (struct cpl_figures){c->metrics, c->sums};
+}
 
 #endif

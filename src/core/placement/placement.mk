@@ -1,13 +1,13 @@
 core_sources += src/core/placement/decide.h src/core/placement/placement.h \
 	src/core/placement/placement.c src/core/placement/decide.c \
-	src/core/placement/evaluate.h src/core/placement/evaluate.c \
-	src/core/placement/traffic_search.h src/core/placement/traffic_search.c
+	src/core/placement/judge.h src/core/placement/judge.c
 
 core_sources += src/core/placement/unit_sets.h src/core/placement/unit_sets.c
 
 # The policies, in the order of candidates under "auto": linear is
 # the baseline and comes first. A new one is a line here.
 policies = src/core/placement/linear.c \
+	src/core/placement/best_fit.c \
 	src/core/placement/units.c \
 	src/core/placement/blocked.c \
 	src/core/placement/compact.c \

@@ -352,8 +352,8 @@ static const struct rule rules[] = {
 	  "`whole:UNIT` and `per-router:N` are for jobs without a profile, "
 	  "too; where one cannot be had now, the nodes are Slurm's."},
 	 set_policy, AT(defaults.policy), ON_LINE(policy)},
-	{{"DefaultMapping", "MAPPER", "greedyallc", ANY,
-	  "Rank to node of jobs with a profile: `greedyallc`, `linear` or "
+	{{"DefaultMapping", "MAPPER", "quick", ANY,
+	  "Rank to node of jobs with a profile: `quick`, `greedyallc`, `linear` or "
 	  "another algorithm of commplace-map(1); searches such as `best` use up MaxDecisionTime "
 	  "while slurmctld waits."},
 	 set_mapping, AT(defaults.mapping), ON_LINE(mapping), .says_all = true},

@@ -96,6 +96,7 @@ struct cpl_engine_request {
 	int n_hosts;         /* as in cpl_engine_set_hosts */
 	const int *required; /* host indexes */
 	int n_required;
+	bool own_order; /* ranks stay in the scheduler's order: the user's */
 	/* Not NULL: for this reason the nodes are the scheduler's choice. */
 	const char *stock_reason;
 	bool start; /* the answer is kept for cpl_engine_start */

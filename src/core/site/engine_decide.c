@@ -65,6 +65,7 @@ struct cpl_record *engine_record_new(const struct cpl_engine *engine,
 	record->uid = job->uid;
 	record->seed = now->config->seed;
 	record->stock_max_congestion = record->stock_mean_congestion = -1;
+	record->stock_mapped_max = -1;
 	failed = engine_set(&record->job_name, job->name) |
 	         engine_set(&record->partition, job->partition) |
 	         engine_set(&record->profile, want->profile.value) |
@@ -196,11 +197,29 @@ static int set_candidates(struct cpl_record *record,
 		to->hop_bytes = from->sums.hop_bytes;
 		to->seconds = from->times.seconds;
 		to->alone_seconds = from->times.alone;
+		to->mapped = from->is_mapped;
+		to->mapped_max = from->mapped.metrics.max_congestion;
+		to->mapped_mean = from->mapped.metrics.mean_congestion;
+		to->mapped_hop_bytes = from->mapped.sums.hop_bytes;
 	}
 	return 0;
 }
 
-static int set_choice(struct deciding *d, const struct cpl_decision *decision)
+/* The rank order found while deciding stays with the decision. */
+static void keep_rank_order(struct decided *out, struct cpl_decision *decision)
+{
+	const struct cpl_candidate *chosen =
+	        &decision->candidate[decision->chosen];
+
+	free(out->rank_host);
+	out->rank_host = decision->rank_host;
+	decision->rank_host = NULL;
+	out->mapped = decision->mapped;
+	out->max_before = chosen->metrics.max_congestion;
+	out->max_after = chosen->mapped.metrics.max_congestion;
+}
+
+static int set_choice(struct deciding *d, struct cpl_decision *decision)
 {
 	const struct cpl_candidate *chosen =
 	        &decision->candidate[decision->chosen];
@@ -213,6 +232,7 @@ static int set_choice(struct deciding *d, const struct cpl_decision *decision)
 	d->out->n_order = order ? n : 0;
 	if (!order)
 		return -1;
+	keep_rank_order(d->out, decision);
 	for (int i = 0; i < n; i++)
 		order[i] = d->engine->node_host[decision->node[i]];
 	record->seed = chosen->seed;
@@ -253,6 +273,15 @@ static int must_have(const struct deciding *d, int *host)
 	return n;
 }
 
+/* What will lay out the ranks: candidates are judged with it. NULL: they stay
+ * in their order. */
+static const struct cpl_mapper *mapper_of(const struct deciding *d)
+{
+	const char *name = d->want.mapping.value;
+
+	return name && !d->req->own_order ? cpl_mapper_find(name, NULL) : NULL;
+}
+
 /* The core's choice among the hosts offered. */
 static int choose(struct deciding *d, struct cpl_error *err)
 {
@@ -287,6 +316,9 @@ static int choose(struct deciding *d, struct cpl_error *err)
 	        .routing = now->routing,
 	        .comm = profile ? profile->comm : NULL,
 	        .ranks_per_node = record->ranks_per_node,
+	        .mapper = mapper_of(d),
+	        .map_option = cpl_mapper_option(record->mapping),
+	        .graph = profile ? profile->graph : NULL,
 	        .objective = d->want.objective,
 	        .background =
 	                engine_background_of(engine, profile, record,
@@ -556,8 +588,8 @@ static int place(struct deciding *d, struct cpl_error *err)
 }
 
 /*
- * What the stock plugin's choice (host indexes in node order, ranks in blocks)
- * comes to, for the record.
+ * What the stock plugin's choice (host indexes in node order, ranks in blocks,
+ * and mapped as ours are) comes to, for the record.
  */
 static void evaluate_stock(struct deciding *d, const int *host, int n)
 {
@@ -565,8 +597,7 @@ static void evaluate_stock(struct deciding *d, const int *host, int n)
 	const struct snapshot *now = engine->snapshot;
 	struct cpl_profile *profile = d->out->profile;
 	struct cpl_record *record = d->out->record;
-	struct cpl_metrics metrics;
-	struct cpl_job_sums sums;
+	struct cpl_candidate c;
 	struct cpl_times_result times;
 	struct cpl_error err = {""};
 	int *node;
@@ -589,14 +620,20 @@ static void evaluate_stock(struct deciding *d, const int *host, int n)
 	        .routing = now->routing,
 	        .comm = profile->comm,
 	        .ranks_per_node = spread(profile->ranks, (uint32_t)n),
+	        .mapper = mapper_of(d),
+	        .map_option = cpl_mapper_option(record->mapping),
+	        .graph = profile->graph,
 	        .objective = d->want.objective,
 	        .background = engine_background_of(engine, profile, NULL,
 	                                           d->deadline, &err),
 	};
 	if (!err.text[0] &&
-	    !cpl_decide_evaluate(&core, node, &metrics, &sums, &err)) {
-		record->stock_max_congestion = metrics.max_congestion;
-		record->stock_mean_congestion = metrics.mean_congestion;
+	    !cpl_decide_evaluate(&core, node, &c, &err)) {
+		record->stock_max_congestion = c.metrics.max_congestion;
+		record->stock_mean_congestion = c.metrics.mean_congestion;
+		if (c.is_mapped)
+			record->stock_mapped_max =
+			        c.mapped.metrics.max_congestion;
 		if (!engine_judge(engine, profile, node, n, NULL,
 		                  core.ranks_per_node, d->deadline,
 		                  &times, &err))
@@ -613,6 +650,7 @@ void engine_decided_free(struct decided *decided)
 	cpl_record_free(decided->record);
 	cpl_profile_drop(decided->profile);
 	free(decided->order);
+	free(decided->rank_host);
 	free(decided->host);
 	free(decided);
 }

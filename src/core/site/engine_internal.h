@@ -76,6 +76,11 @@ struct decided {
 	struct cpl_profile *profile;
 	int *order; /* [n_order] our hosts in rank order, or NULL */
 	int n_order;
+	/* As the decision mapped the ranks, in blocks of ranks_per_node: see
+	 * struct cpl_decision. Congestion before and after. */
+	bool mapped;
+	int *rank_host; /* [ranks] index into order; NULL: in blocks */
+	double max_before, max_after;
 	int *host; /* [n_host] what the scheduler gave it, in node order */
 	int n_host;
 };

@@ -138,6 +138,44 @@ static bool remembers(const struct running *job, const struct step_hosts *hosts)
 	       same(order->slots, hosts->slots, hosts->n);
 }
 
+/* The step's hosts in the order of the job's, by which its ranks were mapped
+ * first: into node[] and slots[], their positions in the step into at[]. */
+static void in_job_order(const struct running *job,
+                         const struct step_hosts *hosts, int *node, int *slots,
+                         int *at)
+{
+	int n = 0;
+
+	for (int h = 0; h < job->record->n_hosts; h++) {
+		int i = hosts->at[h];
+
+		if (i < 0 || n == hosts->n)
+			continue;
+		node[n] = hosts->node[i];
+		slots[n] = hosts->slots[i];
+		at[n++] = i;
+	}
+}
+
+/* Mapped as at its start: the job itself is no background. */
+static int map_beside_others(struct cpl_engine *engine, struct running *job,
+                             const struct cpl_profile *profile,
+                             const int *node, const int *slots, int n,
+                             struct cpl_map_result *result,
+                             struct cpl_error *err)
+{
+	bool stood = job->suspended;
+	int rc;
+
+	job->suspended = true;
+	engine->background_made = false;
+	rc = engine_map_ranks(engine, profile, job->record, node, slots, n,
+	                      result, err);
+	job->suspended = stood;
+	engine->background_made = false;
+	return rc;
+}
+
 /* Mapped anew, for other counts or after a step in another order. */
 static int mapped(struct cpl_engine *engine, struct running *job,
                   const struct step_hosts *hosts, int *rank_host,
@@ -145,24 +183,35 @@ static int mapped(struct cpl_engine *engine, struct running *job,
 {
 	struct cpl_map_result result = {0};
 	size_t size = (size_t)job->record->ranks * sizeof(int);
+	int n = hosts->n, rc = -1, *node;
 	struct cpl_profile *profile;
-	int rc = -1;
 
 	if (remembers(job, hosts)) {
 		memcpy(rank_host, job->step.rank_host, size);
 		return 0;
 	}
+	node = calloc(3 * ((size_t)n + 1), sizeof(int));
 	profile = engine_running_profile(engine, job, engine_deadline(engine),
 	                                 err);
-	if (profile)
-		rc = engine_map_ranks(engine, profile, job->record, hosts->node,
-		                      hosts->slots, hosts->n, &result, err);
+	if (!node) {
+		cpl_fail_memory(err);
+	} else if (profile) {
+		int *slots = node + n, *at = slots + n;
+
+		in_job_order(job, hosts, node, slots, at);
+		rc = map_beside_others(engine, job, profile, node, slots, n,
+		                       &result, err);
+	}
 	if (!rc) {
-		memcpy(rank_host, result.rank_host, size);
+		int *at = node + 2 * n;
+
+		for (int r = 0; r < job->record->ranks; r++)
+			rank_host[r] = at[result.rank_host[r]];
 		remember(job, hosts, rank_host);
 	}
 	cpl_map_result_free(&result);
 	cpl_profile_drop(profile);
+	free(node);
 	return rc;
 }
 

@@ -63,6 +63,7 @@ static const struct field fields[] = {
         {"stock_hosts", TEXT, AT(stock_hosts)},
         {"stock_max_congestion", REAL, AT(stock_max_congestion)},
         {"stock_mean_congestion", REAL, AT(stock_mean_congestion)},
+        {"stock_mapped_max_congestion", REAL, AT(stock_mapped_max)},
         {"mapping", TEXT_OR_NULL, AT(mapping)},
         {"mapping_kept_default", BOOL, AT(mapping_kept_default)},
         {"own_order", BOOL, AT(own_order)},
@@ -81,6 +82,10 @@ static const struct field candidate_fields[] = {
         {"hop_bytes", REAL, AT(hop_bytes)},
         {"seconds", REAL, AT(seconds)},
         {"alone_seconds", REAL, AT(alone_seconds)},
+        {"mapped", BOOL, AT(mapped)},
+        {"mapped_max_congestion", REAL, AT(mapped_max)},
+        {"mapped_mean_congestion", REAL, AT(mapped_mean)},
+        {"mapped_hop_bytes", REAL, AT(mapped_hop_bytes)},
 };
 #undef AT
 

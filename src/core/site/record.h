@@ -21,10 +21,12 @@ struct cpl_record_candidate {
 	char *policy;
 	uint64_t seed;
 	bool evaluated;
-	double max_congestion, mean_congestion, hop_bytes;
+	double max_congestion, mean_congestion, hop_bytes; /* in blocks */
 	/* Seconds of communication, and without the running jobs; 0: not
 	 * judged. */
 	double seconds, alone_seconds;
+	bool mapped; /* judged with its rank order, by these: */
+	double mapped_max, mapped_mean, mapped_hop_bytes;
 };
 
 /* What became of a decision. */
@@ -72,6 +74,7 @@ struct cpl_record {
 	char **host;       /* [n_hosts] in the decision's rank order */
 	char *stock_hosts; /* hostlist of the stock answer, "" unknown */
 	double stock_max_congestion, stock_mean_congestion; /* < 0: unknown */
+	double stock_mapped_max; /* the same after mapping */
 	int n_candidates;
 	struct cpl_record_candidate *candidate;
 	char *mapping; /* mapper's name */

@@ -198,19 +198,25 @@ void cpl_moves_flow(struct cpl_moves *m, int from_node, int to_node,
 	flow(m, stop_at(m, from_node), stop_at(m, to_node), bytes);
 }
 
-bool cpl_moves_uses(struct cpl_moves *m, int from_node, int to_node, int link)
+double cpl_moves_part(struct cpl_moves *m, int from_node, int to_node,
+                      int64_t link)
 {
 	int from = stop_at(m, from_node), to = stop_at(m, to_node), n;
 	const struct cpl_share *share;
-	double hops;
+	double hops, part = 0;
 
 	if (from == to)
-		return false;
+		return 0;
 	share = route(m, from, to, &n, &hops);
 	for (int i = 0; i < n; i++)
 		if (share[i].link == link)
-			return true;
-	return false;
+			part += share[i].part;
+	return part;
+}
+
+bool cpl_moves_uses(struct cpl_moves *m, int from_node, int to_node, int link)
+{
+	return cpl_moves_part(m, from_node, to_node, link) > 0;
 }
 
 static void forget(struct cpl_moves *m)
@@ -404,8 +410,44 @@ int cpl_moves_job(struct cpl_moves *m, const struct cpl_comm *comm,
 	for (int r = 0; r < comm->ranks; r++)
 		settle(m, r, node[r]);
 	index_columns(m);
-	cpl_moves_afresh(m);
+	if (!m->tree) {
+		cpl_moves_afresh(m);
+		return 0;
+	}
+	for (int r = 0; r < comm->ranks; r++)
+		for (int64_t e = comm->row[r]; e < comm->row[r + 1]; e++)
+			if (comm->bytes[e] > 0)
+				flow(m, m->stop[r], m->stop[comm->to[e]],
+				     comm->bytes[e]);
+	cpl_moves_keep(m);
 	return 0;
+}
+
+void cpl_moves_leave(struct cpl_moves *m)
+{
+	const struct cpl_comm *comm = m->comm;
+
+	for (int r = 0; r < comm->ranks; r++)
+		for (int64_t e = comm->row[r]; e < comm->row[r + 1]; e++) {
+			int from = m->stop[r], to = m->stop[comm->to[e]], n;
+			const struct cpl_share *share;
+			double hops;
+
+			if (from == to || !(comm->bytes[e] > 0))
+				continue;
+			share = route(m, from, to, &n, &hops);
+			for (int i = 0; i < n; i++) {
+				int link = share[i].link;
+
+				m->load[link] = m->start ? m->start[link] : 0;
+				if (m->tree)
+					show(m, link);
+			}
+		}
+	if (m->tree)
+		cpl_load_tree_keep(m->tree);
+	m->hop_bytes = m->rounder = m->hop_rounder = 0;
+	m->comm = NULL;
 }
 
 int cpl_moves_watch(struct cpl_moves *m, const struct cpl_load *background,

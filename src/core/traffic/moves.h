@@ -81,6 +81,9 @@ void cpl_moves_flow(struct cpl_moves *moves, int from_node, int to_node,
 /* Does the route between two nodes use the link? */
 bool cpl_moves_uses(struct cpl_moves *moves, int from_node, int to_node,
                     int link);
+/* The part of a flow between them that goes over the link. As above. */
+double cpl_moves_part(struct cpl_moves *moves, int from_node, int to_node,
+                      int64_t link);
 
 /* Keep all changes since the last of these two; or go back to then, to the bit.
  * O(ranks and links that changed). */
@@ -103,6 +106,9 @@ int cpl_moves_view(const struct cpl_moves *moves, struct cpl_moves *view,
  */
 int cpl_moves_job(struct cpl_moves *moves, const struct cpl_comm *comm,
                   const int *node, bool exact, struct cpl_error *err);
+/* The job is taken off, nothing may be tentative; another may follow.
+ * O(entries * route). */
+void cpl_moves_leave(struct cpl_moves *moves);
 
 /* Tentative, as many as you like. O(entries of the ranks' rows and columns *
  * route). No allocation but for routes found first. */

@@ -33,6 +33,10 @@ bool cplslurm_step_is_ours(const step_record_t *step);
 /* Are steps laid out by us? From 24.05 on switch/commplace does it. */
 bool cplslurm_lays_out(void);
 
+/* Do the job's ranks stay in Slurm's order: its user's, or nothing of ours lays
+ * them out? */
+bool cplslurm_keeps_order(const job_record_t *job_ptr);
+
 /* What a call of job_test may change and the next one must find. */
 struct cplslurm_saved {
 	unsigned char *bit; /* [n] the bitmap */

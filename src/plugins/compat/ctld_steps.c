@@ -150,6 +150,12 @@ static bool own_distribution(uint32_t dist)
 	return dist != NO_VAL && base && base != SLURM_DIST_UNKNOWN;
 }
 
+bool cplslurm_keeps_order(const job_record_t *job_ptr)
+{
+	return own_distribution(job_ptr->details->task_dist) ||
+	       !cplslurm_lays_out();
+}
+
 static uint16_t plane_size(const job_details_t *details)
 {
 #if CPLSLURM_SERIES < 2411
@@ -286,8 +292,7 @@ bool cplslurm_start(job_record_t *job_ptr, struct cplslurm_start *out)
 	        .n_hosts = n,
 	        .layout = layout_of,
 	        .arg = job_ptr,
-	        .own_order = own_distribution(details->task_dist) ||
-	                     !cplslurm_lays_out(),
+	        .own_order = cplslurm_keeps_order(job_ptr),
 	};
 	return true;
 }

@@ -257,6 +257,7 @@ int cplslurm_request(const struct cplslurm_test *test,
 	        .n_hosts = node_record_count,
 	        .required = *required,
 	        .n_required = n,
+	        .own_order = cplslurm_keeps_order(test->job),
 	        .stock_reason = stock_reason(test->job),
 	        .start = test->mode == SELECT_MODE_RUN_NOW,
 	};

@@ -3,14 +3,11 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "placement/traffic_search.h"
+#include "mapping/host_search.h"
 #include "traffic/moves.h"
 
-/* Links of routes looked at, spent at the most, to flatten and in all; less
- * than 80 ms on 9,216 nodes. Counts, not times, so the answer is the same on
- * every machine. */
-#define FLATTEN_WORK 3000000L
-#define MAX_WORK 3500000L
+/* One part of so many of the work is for tidying up. */
+#define TIDY_SHARE 7
 /* Hosts that move in a round, and where each may go. */
 #define MOVERS 4
 #define NEAR_PARTNERS 2
@@ -47,23 +44,25 @@ struct score {
 };
 
 struct search {
-	const struct cpl_decide_request *req;
+	const struct cpl_host_search *how;
 	const struct cpl_network *net;
 	const struct cpl_routing *routing;
 	const struct cpl_comm *out; /* [hosts] what each sends */
-	struct cpl_moves moves;
+	struct cpl_moves *moves, own;
 	const int *node; /* [hosts] of moves */
 	int *in_degree;  /* [hosts] */
 	int n_spare;
 	int *spare;            /* free nodes that are not chosen */
 	int *spare_at;         /* [nodes] index into spare, or -1 */
 	unsigned char *pinned; /* [hosts] is on a required node */
-	double *probe;         /* [links] only single entries are read */
 	double *blame;         /* [hosts] */
 	bool flatten;
 	struct score now;
 	uint64_t draws;
 	long work, work_limit;
+	int *kept; /* [hosts] node[] at the last point passed */
+	int points;
+	bool cut_short;
 };
 
 static void charge(struct search *s, int host)
@@ -80,18 +79,18 @@ static void apply(struct search *s, const struct step *step)
 	charge(s, step->host);
 	if (step->with >= 0) {
 		charge(s, step->with);
-		cpl_moves_swap(&s->moves, step->host, step->with);
+		cpl_moves_swap(s->moves, step->host, step->with);
 	} else {
-		cpl_moves_move(&s->moves, step->host, s->spare[step->spare]);
+		cpl_moves_move(s->moves, step->host, s->spare[step->spare]);
 	}
 }
 
 static struct score score(struct search *s)
 {
-	const struct cpl_load_summary *all = cpl_moves_links(&s->moves);
+	const struct cpl_load_summary *all = cpl_moves_links(s->moves);
 
 	return (struct score){all->max, all->sum, all->powers,
-	                      s->moves.hop_bytes + s->moves.more_hop_bytes};
+	                      s->moves->hop_bytes + s->moves->more_hop_bytes};
 }
 
 static bool differ(double a, double b)
@@ -102,7 +101,7 @@ static bool differ(double a, double b)
 static bool better(const struct search *s, const struct score *a,
                    const struct score *b)
 {
-	enum cpl_objective objective = s->req->objective;
+	enum cpl_objective objective = s->how->objective;
 
 	if (objective == CPL_OBJECTIVE_MEAN && differ(a->mean, b->mean))
 		return a->mean < b->mean;
@@ -131,7 +130,7 @@ static void try_step(struct search *s, const struct step *step,
 		*best = *step;
 		*best_score = tried;
 	}
-	cpl_moves_undo(&s->moves);
+	cpl_moves_undo(s->moves);
 }
 
 /* Bytes of a pair on one link, or its hop-bytes when link is -1. */
@@ -143,12 +142,13 @@ static double pair_blame(struct search *s, int from, int to, double bytes,
 
 	if (a == b)
 		return 0;
-	s->work += ROUTE_WORK;
-	if (link < 0)
+	if (link < 0) {
+		s->work += HOPS_WORK;
 		return bytes * s->routing->hops(s->net, a, b);
-	s->probe[link] = 0;
-	s->routing->add(s->net, a, b, bytes, s->probe);
-	return s->probe[link];
+	}
+	s->work += ROUTE_WORK;
+	return bytes * cpl_moves_part(s->moves, s->node[from], s->node[to],
+	                              link);
 }
 
 static void blame_hosts(struct search *s, int64_t link)
@@ -174,7 +174,7 @@ static int pick_movers(struct search *s, int *mover)
 {
 	int n = 0;
 
-	blame_hosts(s, s->flatten ? cpl_moves_busiest(&s->moves) : -1);
+	blame_hosts(s, s->flatten ? cpl_moves_busiest(s->moves) : -1);
 	while (n < MOVERS) {
 		int best = -1;
 
@@ -272,19 +272,35 @@ static int nearest_spares(struct search *s, int host, int *near)
 
 static int draw(struct search *s, int n)
 {
-	return (int)cpl_random_below(s->req->place.seed, CPL_STREAM_TRAFFIC,
+	return (int)cpl_random_below(s->how->seed, CPL_STREAM_TRAFFIC,
 	                             s->draws++, (uint64_t)n);
 }
 
-static bool spent(struct search *s, bool *cut_short)
+/* Has the work been done that is the limit, or the budget run out? */
+static bool spent(struct search *s)
 {
-	const struct cpl_decide_request *req = s->req;
+	const struct cpl_host_search *how = s->how;
 
 	if (s->work >= s->work_limit)
 		return true;
-	if (req->expired && req->expired(req->expired_arg))
-		*cut_short = true;
-	return *cut_short;
+	if (how->expired && how->expired(how->expired_arg))
+		s->cut_short = true;
+	return s->cut_short;
+}
+
+/* Between rounds: what is found is kept when the next share of the work is
+ * done. */
+static void pass_point(struct search *s)
+{
+	int shares = CPL_HOST_SEARCH_POINTS + 1;
+
+	if (s->points == CPL_HOST_SEARCH_POINTS ||
+	    s->work < s->how->work / shares * (s->points + 1))
+		return;
+	while (s->points < CPL_HOST_SEARCH_POINTS &&
+	       s->work >= s->how->work / shares * (s->points + 1))
+		s->points++;
+	memcpy(s->kept, s->node, (size_t)s->out->ranks * sizeof(*s->kept));
 }
 
 /* Where a host may go, in the order tried; returns how many. */
@@ -307,14 +323,15 @@ static int steps_of(struct search *s, int host, struct step *step)
 	}
 	for (int i = 0; i < DRAWN_HOSTS; i++) {
 		int with = draw(s, s->out->ranks);
+		const int *kind = s->how->kind;
 
-		if (with != host)
+		if (with != host && (!kind || kind[with] == kind[host]))
 			step[n++] = (struct step){host, with, -1};
 	}
 	return n;
 }
 
-static bool improve_host(struct search *s, int host, bool *cut_short)
+static bool improve_host(struct search *s, int host)
 {
 	struct step
 	        step[NEAR_PARTNERS * NEAR_NODES + DRAWN_NODES + DRAWN_HOSTS];
@@ -322,13 +339,13 @@ static bool improve_host(struct search *s, int host, bool *cut_short)
 	struct score best_score = s->now;
 	int n = steps_of(s, host, step), node;
 
-	for (int i = 0; i < n && !spent(s, cut_short); i++)
+	for (int i = 0; i < n && !spent(s); i++)
 		try_step(s, &step[i], &best, &best_score);
-	if (best.host < 0)
+	if (best.host < 0 || s->cut_short)
 		return false;
 	node = s->node[best.host];
 	apply(s, &best);
-	cpl_moves_keep(&s->moves);
+	cpl_moves_keep(s->moves);
 	if (best.with >= 0) {
 		unsigned char pinned = s->pinned[best.host];
 
@@ -343,11 +360,11 @@ static bool improve_host(struct search *s, int host, bool *cut_short)
 	return true;
 }
 
-static void rounds(struct search *s, bool *cut_short)
+static void rounds(struct search *s)
 {
 	int barren = 0;
 
-	while (barren < BARREN_ROUNDS && !spent(s, cut_short)) {
+	while (barren < BARREN_ROUNDS && !spent(s)) {
 		int mover[MOVERS];
 		int n = pick_movers(s, mover);
 		bool gained = false;
@@ -355,77 +372,114 @@ static void rounds(struct search *s, bool *cut_short)
 		if (!n)
 			return;
 		for (int i = 0; i < n && !gained; i++)
-			gained = improve_host(s, mover[i], cut_short);
+			gained = improve_host(s, mover[i]);
 		barren = gained ? 0 : barren + 1;
+		if (!s->cut_short)
+			pass_point(s);
 	}
 }
 
 /* mark: all 0. */
-static void list_spare(struct search *s, unsigned char *mark)
+static void list_spare(struct search *s, const int *node, unsigned char *mark)
 {
-	const struct cpl_placement_request *req = &s->req->place;
+	const struct cpl_host_search *how = s->how;
 
-	for (int i = 0; i < req->n_required; i++)
-		mark[req->required[i]] = 1;
-	for (int i = 0; i < req->n_nodes_wanted; i++) {
-		s->pinned[i] = mark[s->node[i]];
-		mark[s->node[i]] = 1;
+	for (int i = 0; i < how->n_required; i++)
+		mark[how->required[i]] = 1;
+	for (int i = 0; i < s->out->ranks; i++) {
+		s->pinned[i] = mark[node[i]];
+		mark[node[i]] = 1;
 	}
 	for (int i = 0; i < s->net->n_nodes; i++) {
 		s->spare_at[i] = -1;
-		if (!req->free[i] || mark[i])
+		if (!how->free || !how->free[i] || mark[i])
 			continue;
 		s->spare_at[i] = s->n_spare;
 		s->spare[s->n_spare++] = i;
 	}
 }
 
-int cpl_traffic_search(const struct cpl_decide_request *req,
-                       const struct cpl_comm *hosts, int *node, bool *cut_short,
-                       struct cpl_error *err)
+int cpl_host_search_open(const struct cpl_host_search *how, const int *node,
+                         int n, struct cpl_moves *moves, struct cpl_error *err)
 {
-	const struct cpl_network *net = req->place.net;
-	int n = hosts->ranks;
+	return cpl_moves_init(moves, how->net,
+	                      cpl_routing_by_flow(how->net, how->routing), node,
+	                      n, NULL, err) ||
+	                       cpl_moves_watch(moves, how->background, err)
+	               ? -1
+	               : 0;
+}
+
+/* The loads of the job where it is; its routes are among these nodes. */
+static int begin(struct search *s, const int *node, int *reach,
+                 struct cpl_error *err)
+{
+	int n = s->out->ranks;
+
+	memcpy(reach, node, (size_t)n * sizeof(*reach));
+	memcpy(reach + n, s->spare, (size_t)s->n_spare * sizeof(*reach));
+	if (s->moves == &s->own &&
+	    cpl_host_search_open(s->how, reach, n + s->n_spare, s->moves, err))
+		return -1;
+	if (cpl_moves_job(s->moves, s->out, node, true, err))
+		return -1;
+	s->node = s->moves->node;
+	for (int64_t e = 0; e < s->out->n_entries; e++)
+		s->in_degree[s->out->to[e]]++;
+	s->now = score(s);
+	return 0;
+}
+
+static void search(struct search *s)
+{
+	if (s->how->objective == CPL_OBJECTIVE_MAX) {
+		s->flatten = true;
+		s->work_limit = s->how->work - s->how->work / TIDY_SHARE;
+		rounds(s);
+		s->flatten = false;
+	}
+	s->work_limit = s->how->work;
+	if (!s->cut_short)
+		rounds(s);
+}
+
+int cpl_host_search(const struct cpl_host_search *how, int *node,
+                    bool *cut_short, struct cpl_error *err)
+{
+	const struct cpl_network *net = how->net;
+	int n = how->hosts->ranks, spares = how->free ? net->n_nodes : 0;
 	struct cpl_arena arena = {0};
 	unsigned char *mark;
+	int *reach, rc = -1;
 	struct search s = {
-	        .req = req,
+	        .how = how,
 	        .net = net,
-	        .routing = cpl_routing_by_flow(net, req->routing),
-	        .out = hosts,
+	        .routing = cpl_routing_by_flow(net, how->routing),
+	        .out = how->hosts,
 	};
-	int rc = -1;
 
+	s.moves = how->moves ? how->moves : &s.own;
 	s.in_degree = cpl_arena_take(&arena, n, sizeof(*s.in_degree));
-	s.spare = cpl_arena_take_raw(&arena, net->n_nodes, sizeof(*s.spare));
+	s.spare = cpl_arena_take_raw(&arena, spares, sizeof(*s.spare));
 	s.spare_at =
 	        cpl_arena_take_raw(&arena, net->n_nodes, sizeof(*s.spare_at));
 	s.pinned = cpl_arena_take(&arena, n, 1);
-	s.probe = cpl_arena_take(&arena, net->n_links, sizeof(*s.probe));
 	s.blame = cpl_arena_take(&arena, n, sizeof(*s.blame));
+	s.kept = cpl_arena_take_raw(&arena, n, sizeof(*s.kept));
 	mark = cpl_arena_take(&arena, net->n_nodes, 1);
+	reach = cpl_arena_take_raw(&arena, n + spares, sizeof(*reach));
 	if (arena.failed)
 		goto out;
-	if (cpl_moves_init(&s.moves, net, s.routing, NULL, 0, NULL, err) ||
-	    cpl_moves_job(&s.moves, hosts, node, true, err) ||
-	    cpl_moves_watch(&s.moves, req->background, err))
+	memcpy(s.kept, node, (size_t)n * sizeof(*node));
+	list_spare(&s, node, mark);
+	if (begin(&s, node, reach, err))
 		goto out;
-	s.node = s.moves.node;
-	list_spare(&s, mark);
-	for (int64_t e = 0; e < hosts->n_entries; e++)
-		s.in_degree[hosts->to[e]]++;
-	s.now = score(&s);
-	if (req->objective == CPL_OBJECTIVE_MAX) {
-		s.flatten = true;
-		s.work_limit = FLATTEN_WORK;
-		rounds(&s, cut_short);
-		s.flatten = false;
-	}
-	s.work_limit = MAX_WORK;
-	rounds(&s, cut_short);
-	memcpy(node, s.node, (size_t)n * sizeof(*node));
+	search(&s);
+	memcpy(node, s.cut_short ? s.kept : s.node, (size_t)n * sizeof(*node));
+	*cut_short |= s.cut_short;
+	cpl_moves_leave(s.moves);
 	rc = 0;
 out:
-	cpl_moves_free(&s.moves);
+	cpl_moves_free(&s.own);
 	return cpl_arena_end(&arena, rc, err);
 }

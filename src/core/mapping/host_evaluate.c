@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "mapping/host_evaluate.h"
+
+/* Links of a route and what noting them costs, against one more link in passes
+ * over all: below it flows are few. */
+#define ROUTE_WORK 8
+
+/* What is on the links and nodes without the job. */
+static int open_few(struct cpl_evaluator *ev, struct cpl_error *err)
+{
+	const struct cpl_network *net = ev->net;
+
+	ev->few = true;
+	ev->injection =
+	        cpl_arena_take(&ev->arena, net->n_nodes, sizeof(double));
+	ev->ejection = cpl_arena_take(&ev->arena, net->n_nodes, sizeof(double));
+	if (ev->arena.failed)
+		return cpl_fail_memory(err);
+	if (ev->background)
+		cpl_traffic_metrics(net, ev->background, NULL, &ev->under);
+	return cpl_moves_init(&ev->moves, net, ev->routing, NULL, 0, NULL, err);
+}
+
+int cpl_evaluator_open(struct cpl_evaluator *ev, const struct cpl_network *net,
+                       const struct cpl_routing *routing,
+                       const struct cpl_load *background, int64_t flows,
+                       bool all_metrics, struct cpl_error *err)
+{
+	bool few = routing->add && flows < net->n_links / ROUTE_WORK;
+
+	*ev = (struct cpl_evaluator){
+	        .net = net, .routing = routing, .background = background};
+	if (few && open_few(ev, err))
+		return -1;
+	if (few && !all_metrics)
+		return 0;
+	ev->workload = cpl_workload_new(net, 1, err);
+	return ev->workload ? 0 : -1;
+}
+
+void cpl_evaluator_close(struct cpl_evaluator *ev)
+{
+	cpl_workload_free(ev->workload);
+	if (ev->few)
+		cpl_moves_free(&ev->moves);
+	cpl_arena_free(&ev->arena);
+}
+
+static double larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+/* The flows of host i on the links; bytes of nodes and sums. */
+static void add_host(struct cpl_evaluator *ev, const struct cpl_comm *hosts,
+                     const int *node, int i, struct cpl_job_sums *sums)
+{
+	const struct cpl_routing *routing = ev->routing;
+	const struct cpl_network *net = ev->net;
+	int router = cpl_network_router(net, node[i]);
+	double leaves = 0, stays = 0;
+
+	for (int64_t e = hosts->row[i]; e < hosts->row[i + 1]; e++) {
+		int to = node[hosts->to[e]];
+		double bytes = hosts->bytes[e];
+
+		if (to == node[i] || !(bytes > 0)) {
+			stays += bytes;
+			continue;
+		}
+		leaves += bytes;
+		ev->ejection[to] += bytes;
+		cpl_moves_flow(&ev->moves, node[i], to, bytes);
+		sums->max_dilation = larger(
+		        sums->max_dilation,
+		        routing->hops(net, router,
+		                      cpl_network_router(net, to)));
+	}
+	ev->injection[node[i]] += leaves;
+	sums->bytes += leaves + stays;
+	sums->bytes_on_network += leaves;
+	sums->bytes_in_node += stays;
+}
+
+/* Of the links and nodes that the job is on; clears them. */
+static void sum_up(struct cpl_evaluator *ev, int n, const int *node,
+                   struct cpl_metrics *m)
+{
+	const struct cpl_network *net = ev->net;
+	const struct cpl_load *under = ev->background;
+	const struct cpl_moves *moves = &ev->moves;
+	double sum = 0;
+
+	for (int i = 0; i < moves->n_touched; i++) {
+		int link = moves->touched[i];
+		double bandwidth = cpl_network_link_bandwidth(net, link);
+		double bytes = moves->change[link];
+
+		sum += bytes / bandwidth;
+		if (under)
+			bytes += under->link[link];
+		m->max_congestion =
+		        larger(m->max_congestion, bytes / bandwidth);
+	}
+	if (net->n_links)
+		m->mean_congestion += sum / (double)net->n_links;
+	for (int i = 0; i < n; i++) {
+		double *in = &ev->injection[node[i]];
+		double *out = &ev->ejection[node[i]];
+		double most = larger(
+		        *in + (under ? under->injection[node[i]] : 0),
+		        *out + (under ? under->ejection[node[i]] : 0));
+
+		m->max_injection = larger(m->max_injection,
+		                          most / net->injection_bandwidth);
+		*in = *out = 0;
+	}
+}
+
+static void evaluate_few(struct cpl_evaluator *ev, const struct cpl_comm *hosts,
+                         const int *node, struct cpl_figures *out)
+{
+	out->sums = (struct cpl_job_sums){0};
+	for (int i = 0; i < hosts->ranks; i++)
+		add_host(ev, hosts, node, i, &out->sums);
+	out->sums.hop_bytes = ev->moves.more_hop_bytes;
+	out->metrics = (struct cpl_metrics){
+	        .max_congestion = ev->under.max_congestion,
+	        .mean_congestion = ev->under.mean_congestion,
+	        .max_injection = ev->under.max_injection};
+	sum_up(ev, hosts->ranks, node, &out->metrics);
+	cpl_moves_undo(&ev->moves);
+}
+
+int cpl_evaluate(struct cpl_evaluator *ev, const struct cpl_comm *hosts,
+                 const int *node, struct cpl_figures *out,
+                 struct cpl_error *err)
+{
+	struct cpl_job job = {
+	        .routing = ev->routing, .comm = hosts, .node = node};
+	struct cpl_figures all = {0};
+
+	if (ev->workload &&
+	    cpl_workload_evaluate(ev->workload, &job, ev->background,
+	                          &all.metrics, &all.sums, err))
+		return -1;
+	*out = all;
+	if (!ev->few)
+		return 0;
+	evaluate_few(ev, hosts, node, out);
+	out->metrics.nonzero_average = all.metrics.nonzero_average;
+	out->metrics.nonzero_variance = all.metrics.nonzero_variance;
+	return 0;
+}

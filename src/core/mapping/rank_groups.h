@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which ranks share a host, before it is known which host: made once for many
+ * node sets.
+ */
+#ifndef CPL_MAPPING_RANK_GROUPS_H
+#define CPL_MAPPING_RANK_GROUPS_H
+
+#include "graph/comm.h"
+
+struct cpl_rank_groups {
+	int n;
+	int *of;  /* [ranks] group of a rank, or NULL: blocks */
+	struct cpl_comm *hosts; /* [n] traffic between groups, directed; the
+	                         * diagonal is that inside */
+};
+
+/* Blocks: the first size[0] ranks, the next size[1], ... ; rank counts add up to
+ * at least the ranks, the last groups may get fewer or none. 0, or -1 with err
+ * (memory); to be freed in either case. O(entries). */
+int cpl_rank_groups_blocks(struct cpl_rank_groups *groups, const struct cpl_comm *comm,
+                      const int *size, int n, struct cpl_error *err);
+
+/*
+ * The same sizes, but each group grown from the lowest rank that is left by the
+ * rank that talks most with it, ties to the lowest. 1; or 0, and nothing to
+ * free, where that leaves no less traffic between groups than blocks do; or -1
+ * with err (memory). graph: both ways. O(entries * log(ranks)).
+ */
+int cpl_rank_groups_grow(struct cpl_rank_groups *groups, const struct cpl_comm *comm,
+                    const struct cpl_comm *graph, const int *size, int n,
+                    struct cpl_error *err);
+/* Groups of[ranks] that are given; a copy is kept. 0, or -1 with err (memory);
+ * to be freed in either case. O(entries). */
+int cpl_rank_groups_given(struct cpl_rank_groups *groups, const struct cpl_comm *comm,
+                     const int *of, int n, struct cpl_error *err);
+void cpl_rank_groups_free(struct cpl_rank_groups *groups);
+
+/* The group of a rank in blocks of these sizes: of[ranks]. O(ranks + n). */
+void cpl_rank_groups_list_blocks(const int *size, int n, int ranks, int *of);
+
+#endif

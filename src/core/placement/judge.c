@@ -1,0 +1,575 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "placement/judge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mapping/quick.h"
+
+/*
+ * Work in links of routes looked at, some 10 ns each; counts, not times, so that
+ * the answer is the same on every machine.
+ */
+/* For all candidates that are mapped; of small jobs, whose links are few. */
+#define JUDGE_WORK 250000L
+#define JUDGE_WORK_SMALL 600000L
+/* Candidates mapped whatever the work, besides linear, best-fit and stock. */
+#define JUDGED_MIN 2
+/* Of the search of "traffic". */
+#define SEARCH_WORK 600000L
+/* Ranks times hosts up to which another mapper than the default one is run;
+ * beyond it the default one stands in, and that one maps the ranks when the
+ * nodes are settled. */
+#define NAMED_MAX 65536L
+/* What a flow between hosts costs to place; how often mapping does that. */
+#define FLOW_WORK 8
+#define LOOKS 4
+
+/* A candidate's nodes, in its policy's order and in rank order. */
+struct layout {
+	int *node;                      /* [n] in policy order */
+	struct cpl_quick_layout mapped; /* as far as it is mapped */
+	struct cpl_figures promise;     /* what is known before that */
+};
+
+struct judge {
+	const struct cpl_decide_request *req;
+	struct cpl_decision *out;
+	int n, ranks;
+	struct cpl_map_request map; /* for any candidate: without hosts */
+	struct cpl_comm *own_graph;
+	int *size;  /* [n] ranks of a host in blocks */
+	int *reach; /* nodes that candidates are on */
+	struct cpl_quick quick;
+	struct cpl_times_space *space; /* with phases, else NULL */
+	struct cpl_times *times;
+	const int *times_of; /* the groups that times are ordered by */
+	bool times_ordered;
+	struct layout *layout;           /* [n_candidates] */
+	const struct cpl_mapper *mapper; /* NULL: blocks */
+	bool proxy; /* another mapper is meant, which would take too long */
+	struct cpl_arena arena;
+};
+
+static bool no_budget(struct judge *j)
+{
+	const struct cpl_decide_request *req = j->req;
+
+	if (req->expired && req->expired(req->expired_arg))
+		j->out->cut_short = true;
+	return j->out->cut_short;
+}
+
+static void figures_of(const struct cpl_candidate *c, struct cpl_figures *f)
+{
+	*f = (struct cpl_figures){c->metrics, c->sums};
+}
+
+static bool better(const struct judge *j, const struct cpl_figures *a,
+                   const struct cpl_figures *b)
+{
+	return cpl_figures_better(j->req->objective, a, b);
+}
+
+static bool is_quick(const struct judge *j)
+{
+	return j->mapper == &cpl_mapper_quick;
+}
+
+/* Ranks of each host in blocks. */
+static void fill_sizes(struct judge *j)
+{
+	int left = j->ranks;
+
+	for (int i = 0; i < j->n; i++) {
+		j->size[i] = left < j->req->ranks_per_node
+		                     ? left
+		                     : j->req->ranks_per_node;
+		left -= j->size[i];
+	}
+}
+
+static int open_times(struct judge *j, struct cpl_error *err)
+{
+	const struct cpl_decide_request *req = j->req;
+
+	if (!req->phase)
+		return 0;
+	j->space = cpl_times_space_new(req->place.net, req->routing, err);
+	j->times = j->space ? cpl_times_open(req->phase, req->n_phases,
+	                                     j->ranks, err)
+	                    : NULL;
+	return j->times ? 0 : -1;
+}
+
+/* Seconds of a candidate on node[] with ranks in groups of[] (NULL: blocks),
+ * which stay as they are. */
+static int judge_times(struct judge *j, const int *node, const int *of,
+                       struct cpl_candidate *c, struct cpl_error *err)
+{
+	if (!j->times)
+		return 0;
+	if ((!j->times_ordered || j->times_of != of) &&
+	    cpl_times_order(j->times, of, j->req->ranks_per_node, j->n, err))
+		return -1;
+	j->times_ordered = true;
+	j->times_of = of;
+	if (cpl_times_place(j->times, j->space, node, err))
+		return -1;
+	cpl_times_judge(j->times, j->req->rates, false, &c->times);
+	return 0;
+}
+
+static int take_arrays(struct judge *j, struct cpl_error *err)
+{
+	int n_candidates = j->out->n_candidates;
+
+	j->size = cpl_arena_take(&j->arena, j->n, sizeof(*j->size));
+	j->reach = cpl_arena_take_raw(&j->arena,
+	                              j->req->place.net->n_nodes + j->n,
+	                              sizeof(*j->reach));
+	j->layout = cpl_arena_take(&j->arena, n_candidates,
+	                           sizeof(*j->layout));
+	for (int i = 0; i < n_candidates && !j->arena.failed; i++) {
+		struct layout *l = &j->layout[i];
+
+		l->node = cpl_arena_take_raw(&j->arena, j->n, sizeof(int));
+		l->mapped.node =
+		        cpl_arena_take_raw(&j->arena, j->n, sizeof(int));
+	}
+	return j->arena.failed ? cpl_fail_memory(err) : 0;
+}
+
+/* Free nodes, and those of the scheduler. */
+static int list_reach(struct judge *j)
+{
+	const struct cpl_placement_request *place = &j->req->place;
+	int n = 0;
+
+	for (int i = 0; place->free && i < place->net->n_nodes; i++)
+		if (place->free[i])
+			j->reach[n++] = i;
+	for (int i = 0; j->req->stock && i < j->n; i++)
+		j->reach[n++] = j->req->stock[i];
+	return n;
+}
+
+/* What is made once for all candidates. */
+static int begin(struct judge *j, struct cpl_error *err)
+{
+	const struct cpl_decide_request *req = j->req;
+
+	if (take_arrays(j, err))
+		return -1;
+	fill_sizes(j);
+	j->map = (struct cpl_map_request){
+	        .net = req->place.net,
+	        .routing = req->routing,
+	        .comm = req->comm,
+	        .graph = req->graph,
+	        .n_hosts = j->n,
+	        .slots = j->size,
+	        .option = req->map_option,
+	        .background = req->background,
+	        .objective = req->objective,
+	        .seed = req->place.seed,
+	        .expired = req->expired,
+	        .expired_arg = req->expired_arg,
+	};
+	if (j->mapper && !j->map.graph) {
+		j->own_graph = cpl_comm_symmetric(req->comm, err);
+		j->map.graph = j->own_graph;
+		if (!j->own_graph)
+			return -1;
+	}
+	return open_times(j, err) ||
+	                       cpl_quick_open(&j->quick, &j->map, j->reach,
+	                                      list_reach(j), req->all_metrics,
+	                                      !is_quick(j), err)
+	               ? -1
+	               : 0;
+}
+
+static void end(struct judge *j)
+{
+	for (int i = 0; j->layout && i < j->out->n_candidates; i++)
+		free(j->layout[i].mapped.own);
+	cpl_quick_close(&j->quick);
+	cpl_times_close(j->times);
+	cpl_times_space_free(j->space);
+	cpl_comm_free(j->own_graph);
+	cpl_arena_free(&j->arena);
+}
+
+static int place(struct judge *j, int i, struct cpl_error *err)
+{
+	const struct cpl_candidate *c = &j->out->candidate[i];
+	struct cpl_placement_request place = j->req->place;
+
+	place.seed = c->seed;
+	place.option = cpl_placement_option(j->req->policy);
+	if (c->policy->place)
+		return c->policy->place(&place, j->layout[i].node, err);
+	memcpy(j->layout[i].node, j->req->stock, (size_t)j->n * sizeof(int));
+	return 0;
+}
+
+/* A candidate in blocks, and what may come of it. */
+static int look(struct judge *j, int i, struct cpl_error *err)
+{
+	const struct cpl_comm *hosts = j->quick.block.hosts;
+	struct cpl_candidate *c = &j->out->candidate[i];
+	struct layout *l = &j->layout[i];
+
+	if (cpl_evaluate(&j->quick.ev, hosts, l->node, &l->promise, err))
+		return -1;
+	c->metrics = l->promise.metrics;
+	c->sums = l->promise.sums;
+	c->evaluated = true;
+	if ((!j->mapper || j->req->all_metrics) &&
+	    judge_times(j, l->node, NULL, c, err))
+		return -1;
+	if (!is_quick(j))
+		return 0;
+	if (cpl_quick_look(&j->quick, l->node, &l->mapped, err))
+		return -1;
+	l->promise = l->mapped.figures;
+	return 0;
+}
+
+/* The candidates that policies make, in blocks; the best of them is chosen, or
+ * the first when the budget ends before. */
+static int place_all(struct judge *j, int n, struct cpl_error *err)
+{
+	struct cpl_decision *out = j->out;
+	int best = 0;
+
+	for (int i = 0; i < n; i++) {
+		struct cpl_figures f, best_f;
+
+		/* The first candidate is placed whatever the budget. */
+		if (i > 0 && no_budget(j))
+			return 0;
+		if (place(j, i, err))
+			return -1;
+		if (i == 0 && out->candidate[0].policy->place && no_budget(j))
+			return 0;
+		if (look(j, i, err))
+			return -1;
+		figures_of(&out->candidate[i], &f);
+		figures_of(&out->candidate[best], &best_f);
+		if (better(j, &f, &best_f))
+			best = i;
+	}
+	out->chosen = best;
+	return 0;
+}
+
+/* Another mapper on node[], which it leaves as it is. */
+static int map_by_name(struct judge *j, const int *node,
+                       struct cpl_quick_layout *out, struct cpl_error *err)
+{
+	struct cpl_map_request map = j->map;
+	struct cpl_map_result result;
+
+	map.host = node;
+	if (cpl_map(j->mapper, &map, &result, err))
+		return -1;
+	memcpy(out->node, node, (size_t)j->n * sizeof(int));
+	out->of = out->own = result.rank_host;
+	out->figures = (struct cpl_figures){result.after, result.sums_after};
+	result.rank_host = NULL;
+	cpl_map_result_free(&result);
+	return 0;
+}
+
+static int map_candidate(struct judge *j, int i, struct cpl_error *err)
+{
+	struct cpl_candidate *c = &j->out->candidate[i];
+	struct layout *l = &j->layout[i];
+
+	free(l->mapped.own);
+	l->mapped.own = NULL;
+	if (is_quick(j) ? cpl_quick_map(&j->quick, l->node, &l->mapped,
+	                                &j->out->cut_short, err)
+	                : map_by_name(j, l->node, &l->mapped, err))
+		return -1;
+	if (no_budget(j))
+		return 0;
+	c->is_mapped = true;
+	c->mapped = l->mapped.figures;
+	return judge_times(j, l->mapped.node, l->mapped.of, c, err);
+}
+
+/* What is mapped whatever comes of it: what would be without us. */
+static bool is_baseline(const struct cpl_candidate *c)
+{
+	return c->policy == &cpl_placement_linear ||
+	       c->policy == &cpl_placement_best_fit ||
+	       c->policy == &cpl_placement_stock;
+}
+
+/* The work of mapping one candidate. */
+static long map_work(const struct judge *j)
+{
+	long flows = (long)j->quick.block.hosts->n_entries;
+	long work = LOOKS * FLOW_WORK * flows + CPL_QUICK_WORK;
+
+	if (!is_quick(j))
+		work += 2 * (long)j->ranks * j->n +
+		        FLOW_WORK * (long)j->req->comm->n_entries;
+	return work;
+}
+
+/* Next by what is known: the best that is not mapped yet, ties to the first; -1:
+ * none is left. */
+static int next_best(const struct judge *j, int n, const bool *done)
+{
+	int best = -1;
+
+	for (int i = 0; i < n; i++)
+		if (!done[i] &&
+		    (best < 0 || better(j, &j->layout[i].promise,
+		                        &j->layout[best].promise)))
+			best = i;
+	return best;
+}
+
+/* The candidates that are mapped into list[]: baselines and the most promising
+ * others, as many as the work is for. */
+static int list_mapped(const struct judge *j, int n, bool *done, int *list)
+{
+	const struct cpl_candidate *c = j->out->candidate;
+	int m = 0, most;
+
+	for (int i = 0; i < n; i++)
+		if (is_baseline(&c[i]))
+			done[list[m++] = i] = true;
+	most = (int)((j->quick.small ? JUDGE_WORK_SMALL : JUDGE_WORK) /
+	             map_work(j)) -
+	       m;
+	/* What another mapper makes of one nobody can foresee. */
+	if (!is_quick(j) && j->quick.small)
+		most = n;
+	if (most < JUDGED_MIN)
+		most = JUDGED_MIN;
+	for (int i; most > 0 && (i = next_best(j, n, done)) >= 0; most--)
+		done[list[m++] = i] = true;
+	return m;
+}
+
+/* With their rank order. The best is chosen; when the budget ends before, what
+ * was before stays. */
+static int map_some(struct judge *j, int n, struct cpl_error *err)
+{
+	struct cpl_decision *out = j->out;
+	const struct cpl_candidate *c = out->candidate;
+	bool *done = cpl_arena_take(&j->arena, n, sizeof(*done));
+	int *list = cpl_arena_take(&j->arena, n, sizeof(*list));
+	int m, best = -1;
+
+	if (!done || !list)
+		return cpl_fail_memory(err);
+	m = list_mapped(j, n, done, list);
+	for (int k = 0; k < m; k++) {
+		if (map_candidate(j, list[k], err))
+			return -1;
+		if (out->cut_short)
+			return 0;
+	}
+	/* Ties go to the first of the candidates. */
+	for (int i = 0; i < n; i++)
+		if (c[i].is_mapped &&
+		    (best < 0 || better(j, &c[i].mapped, &c[best].mapped)))
+			best = i;
+	out->chosen = best;
+	return 0;
+}
+
+/* Hosts are numbered as their lowest ranks are, those without ranks last. The
+ * groups given are then of[]; blocks are told as such. */
+static int number_hosts(struct judge *j, const int *of, int *node,
+                        struct cpl_error *err)
+{
+	int *host_of = malloc(2 * (size_t)j->n * sizeof(int));
+	int *old = host_of ? host_of + j->n : NULL, used = 0;
+	int *rank_host = malloc((size_t)j->ranks * sizeof(int));
+	bool blocks = true;
+
+	if (!host_of || !rank_host) {
+		free(host_of);
+		free(rank_host);
+		return cpl_fail_memory(err);
+	}
+	memcpy(old, node, (size_t)j->n * sizeof(int));
+	for (int i = 0; i < j->n; i++)
+		host_of[i] = -1;
+	for (int r = 0; r < j->ranks; r++) {
+		if (host_of[of[r]] < 0) {
+			node[used] = old[of[r]];
+			host_of[of[r]] = used++;
+		}
+		rank_host[r] = host_of[of[r]];
+		blocks &= rank_host[r] == r / j->req->ranks_per_node;
+	}
+	for (int i = 0; i < j->n; i++)
+		if (host_of[i] < 0)
+			node[used++] = old[i];
+	free(host_of);
+	if (blocks)
+		free(rank_host);
+	else
+		j->out->rank_host = rank_host;
+	return 0;
+}
+
+/* Nodes and rank order of the chosen one. */
+static int take(struct judge *j, struct cpl_error *err)
+{
+	struct cpl_decision *out = j->out;
+	const struct layout *l = &j->layout[out->chosen];
+	bool mapped = out->candidate[out->chosen].is_mapped;
+
+	memcpy(out->node, mapped ? l->mapped.node : l->node,
+	       (size_t)j->n * sizeof(int));
+	free(out->rank_host);
+	out->rank_host = NULL;
+	out->mapped = mapped && !j->proxy;
+	return out->mapped && l->mapped.of
+	               ? number_hosts(j, l->mapped.of, out->node, err)
+	               : 0;
+}
+
+/* "traffic": nodes and the order of hosts from those of `from` on, groups as
+ * they are there. */
+static int search_from(struct judge *j, const struct layout *from,
+                       const struct cpl_rank_groups *groups, int *node,
+                       struct cpl_error *err)
+{
+	const struct cpl_decide_request *req = j->req;
+	struct cpl_host_search how = {
+	        .net = req->place.net,
+	        .routing = req->routing,
+	        .hosts = groups->hosts,
+	        .background = req->background,
+	        .objective = req->objective,
+	        .seed = req->place.seed,
+	        .free = req->place.free,
+	        .required = req->place.required,
+	        .n_required = req->place.n_required,
+	        .work = SEARCH_WORK,
+	        .moves = j->quick.watches ? &j->quick.moves : NULL,
+	        .expired = req->expired,
+	        .expired_arg = req->expired_arg,
+	};
+
+	memcpy(node, j->mapper ? from->mapped.node : from->node,
+	       (size_t)j->n * sizeof(int));
+	return cpl_host_search(&how, node, &j->out->cut_short, err);
+}
+
+/* The rank order on the nodes found: a mapper that was asked for by name has the
+ * last word. *known: there is one. */
+static int order_found(struct judge *j, const struct layout *from,
+                       const struct cpl_rank_groups *groups, struct layout *l,
+                       bool *known, struct cpl_error *err)
+{
+	struct cpl_quick_layout *mapped = &l->mapped;
+
+	*known = false;
+	if (!is_quick(j)) {
+		/* Where a mapper is cut nobody knows. */
+		if (!no_budget(j) && map_by_name(j, l->node, mapped, err))
+			return -1;
+		*known = !no_budget(j);
+		return 0;
+	}
+	*known = true;
+	mapped->of = from->mapped.of;
+	memcpy(mapped->node, l->node, (size_t)j->n * sizeof(int));
+	return cpl_evaluate(&j->quick.ev, groups->hosts, l->node,
+	                    &mapped->figures, err);
+}
+
+/* Candidate i from the one chosen on. */
+static int search(struct judge *j, int i, struct cpl_error *err)
+{
+	struct cpl_decision *out = j->out;
+	struct cpl_candidate *c = &out->candidate[i];
+	const struct layout *from = &j->layout[out->chosen];
+	struct layout *l = &j->layout[i];
+	struct cpl_rank_groups given = {0};
+	const struct cpl_rank_groups *groups = &given;
+	struct cpl_figures then, now;
+	int rc = -1;
+
+	if (!j->mapper || !from->mapped.of)
+		groups = &j->quick.block;
+	else if (cpl_rank_groups_given(&given, j->req->comm, from->mapped.of,
+	                               j->n, err))
+		goto out;
+	if (search_from(j, from, groups, l->node, err) ||
+	    cpl_evaluate(&j->quick.ev, j->quick.block.hosts, l->node, &now,
+	                 err))
+		goto out;
+	c->metrics = now.metrics;
+	c->sums = now.sums;
+	c->evaluated = true;
+	if (j->mapper && order_found(j, from, groups, l, &c->is_mapped, err))
+		goto out;
+	c->mapped = l->mapped.figures;
+	rc = 0;
+	if (j->mapper && !c->is_mapped)
+		goto out;
+	rc = judge_times(j, l->node, c->is_mapped ? l->mapped.of : NULL, c,
+	                 err);
+	cpl_candidate_figures(&out->candidate[out->chosen], &then);
+	cpl_candidate_figures(c, &now);
+	if (better(j, &now, &then))
+		out->chosen = i;
+out:
+	cpl_rank_groups_free(&given);
+	return rc;
+}
+
+static int judge(struct judge *j, struct cpl_error *err)
+{
+	struct cpl_decision *out = j->out;
+	int n = out->n_candidates;
+	bool searches =
+	        out->candidate[n - 1].policy == &cpl_placement_traffic;
+
+	n -= searches;
+	if (place_all(j, n, err) || take(j, err))
+		return -1;
+	if (j->mapper && !out->cut_short &&
+	    (map_some(j, n, err) || (!out->cut_short && take(j, err))))
+		return -1;
+	if (searches && !out->cut_short && (search(j, n, err) || take(j, err)))
+		return -1;
+	return 0;
+}
+
+int cpl_judge(const struct cpl_decide_request *req, struct cpl_decision *out,
+              struct cpl_error *err)
+{
+	struct judge j = {.req = req,
+	                  .out = out,
+	                  .n = out->n_nodes,
+	                  .ranks = req->comm->ranks};
+	int rc = -1;
+
+	if (req->mapper != &cpl_mapper_linear && out->n_nodes > 1)
+		j.mapper = req->mapper;
+	j.proxy = j.mapper && !is_quick(&j) &&
+	          (long)j.ranks * j.n > NAMED_MAX;
+	if (j.proxy)
+		j.mapper = &cpl_mapper_quick;
+	out->node = malloc((size_t)out->n_nodes * sizeof(*out->node));
+	if (!out->node)
+		cpl_fail_memory(err);
+	else if (!begin(&j, err))
+		rc = judge(&j, err);
+	end(&j);
+	return rc;
+}
