@@ -205,21 +205,31 @@ static int set_candidates(struct cpl_record *record,
 	return 0;
 }
 
-/* The rank order found while deciding stays with the decision. */
-static void keep_rank_order(struct decided *out, struct cpl_decision *decision)
+/* The rank order found while deciding stays with the decision. -1: memory. */
+static int keep_rank_order(struct decided *out,
+                           const struct cpl_decision *decision)
 {
 	const struct cpl_candidate *chosen =
 	        &decision->candidate[decision->chosen];
+	size_t size = out->profile ? (size_t)out->profile->comm->ranks *
+	                                     sizeof(int)
+	                           : 0;
 
 	free(out->rank_host);
-	out->rank_host = decision->rank_host;
-	decision->rank_host = NULL;
+	out->rank_host = NULL;
 	out->mapped = decision->mapped;
 	out->max_before = chosen->metrics.max_congestion;
 	out->max_after = chosen->mapped.metrics.max_congestion;
+	if (!decision->rank_host)
+		return 0;
+	out->rank_host = malloc(size);
+	if (!out->rank_host)
+		return -1;
+	memcpy(out->rank_host, decision->rank_host, size);
+	return 0;
 }
 
-static int set_choice(struct deciding *d, struct cpl_decision *decision)
+static int set_choice(struct deciding *d, const struct cpl_decision *decision)
 {
 	const struct cpl_candidate *chosen =
 	        &decision->candidate[decision->chosen];
@@ -230,9 +240,8 @@ static int set_choice(struct deciding *d, struct cpl_decision *decision)
 	free(d->out->order);
 	d->out->order = order;
 	d->out->n_order = order ? n : 0;
-	if (!order)
+	if (!order || keep_rank_order(d->out, decision))
 		return -1;
-	keep_rank_order(d->out, decision);
 	for (int i = 0; i < n; i++)
 		order[i] = d->engine->node_host[decision->node[i]];
 	record->seed = chosen->seed;

@@ -80,6 +80,9 @@ static void make_key(const struct cpl_decide_request *req,
 	add_number(key, (uintptr_t)profile);
 	add_number(key, (uint64_t)req->objective);
 	add_number(key, (uint64_t)req->ranks_per_node);
+	add_number(key, (uintptr_t)req->mapper);
+	add_text(key, req->map_option ? req->map_option : "");
+	add_nodes(key, req->stock, req->stock ? place->n_nodes_wanted : 0);
 	add_number(key, place->seed);
 	add_number(key, (uint64_t)place->n_nodes_wanted);
 	add_nodes(key, place->required, place->n_required);
