@@ -223,6 +223,8 @@ static int draws(const struct cpl_network *net, const char *judge,
 				struct cpl_placement_request r = req.place;
 
 				if (!cpl_placement_at(i)->place ||
+				    cpl_placement_at(i)->flags &
+				            CPL_PLACEMENT_CLASS ||
 				    !cpl_placement_takes(cpl_placement_at(i),
 				                         net->type))
 					continue;

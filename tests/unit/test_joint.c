@@ -99,7 +99,7 @@ static double best_mapped(const struct draw *d, const struct cpl_mapper *mapper,
 	for (int i = 0; (policy = cpl_placement_at(i)); i++) {
 		struct cpl_placement_request place = d->req.place;
 
-		if (!policy->place ||
+		if (!policy->place || policy->flags & CPL_PLACEMENT_CLASS ||
 		    !cpl_placement_takes(policy, d->net->type))
 			continue;
 		for (place.seed = 1; place.seed <= CPL_DECIDE_SEEDS;
