@@ -127,9 +127,10 @@ int cpl_campaign_policy_check(const struct cpl_network *net, const char *name,
 	return campaign_chooser(net, name, "linear", &chooser, err);
 }
 
+/* *mapped: nothing is left to map. */
 static int decide(const struct chooser *chooser,
                   const struct choice_request *req, int *node,
-                  struct cpl_error *err)
+                  int **rank_host, bool *mapped, struct cpl_error *err)
 {
 	const struct cpl_campaign *c = req->campaign;
 	struct cpl_decision decision = {0};
@@ -142,12 +143,20 @@ static int decide(const struct chooser *chooser,
 	        .routing = c->routing,
 	        .comm = req->kind->comm,
 	        .ranks_per_node = req->kind->ranks_per_node,
+	        .mapper = chooser->mapper,
+	        .map_option = chooser->option,
+	        .graph = req->kind->graph,
 	        .background = req->background,
 	        .objective = c->objective};
 
 	if (cpl_decide(&core, &decision, err))
 		return -1;
 	memcpy(node, decision.node, (size_t)req->stock.n * sizeof(*node));
+	*mapped = decision.mapped;
+	if (decision.mapped) {
+		*rank_host = decision.rank_host;
+		decision.rank_host = NULL;
+	}
 	cpl_decision_free(&decision);
 	return 0;
 }
@@ -202,6 +211,7 @@ int campaign_choose(const struct chooser *chooser,
                     int **rank_host, struct cpl_error *err)
 {
 	const struct campaign_policy *own = chooser->own;
+	bool mapped = false;
 	int rc;
 
 	*rank_host = NULL;
@@ -209,8 +219,8 @@ int campaign_choose(const struct chooser *chooser,
 	if (!own && !req->kind)
 		own = &table[req->campaign->stock_is_tree ? 1 : 0];
 	rc = own ? own->place(&req->stock, req->campaign->study, node, err)
-	         : decide(chooser, req, node, err);
-	if (!rc && chooser->mapper && req->kind)
+	         : decide(chooser, req, node, rank_host, &mapped, err);
+	if (!rc && chooser->mapper && req->kind && !mapped)
 		rc = map(chooser, req, node, rank_host, err);
 	return rc;
 }
