@@ -46,7 +46,7 @@ sd='--routings SD'
 
 compare all --signature "$halo" $sd
 is "$(rows "$work/all.json" '$r->{placement}' | paste -sd' ')" \
-	"linear random-nodes random-routers random-chassis random-groups round-robin-nodes round-robin-routers" \
+	"linear best-fit random-nodes random-routers random-chassis random-groups round-robin-nodes round-robin-routers" \
 	"all placements of a dragonfly"
 like "$(compare every --signature "$halo" --placements linear
 	rows "$work/every.json" '$r->{routing}' | paste -sd' ')" \
