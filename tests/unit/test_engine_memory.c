@@ -102,7 +102,8 @@ static bool is_whole(const struct cpl_engine *engine, int64_t id)
 	return false;
 }
 
-static void start(struct cpl_engine *engine, int64_t id, bool *placed)
+static void start(struct cpl_engine *engine, int64_t id, const char *policy,
+                  bool *placed)
 {
 	struct fake fake = {.n_hosts = 8, .wanted = 2};
 	struct cpl_engine_scheduler scheduler = fake_scheduler(&fake);
@@ -111,7 +112,7 @@ static void start(struct cpl_engine *engine, int64_t id, bool *placed)
 	                .name = "j",
 	                .partition = "p",
 	                .profile = "a4",
-	                .policy = "auto"},
+	                .policy = policy},
 	        .need = {.min_nodes = 2, .max_nodes = 2, .cpus = 2},
 	        .n_hosts = 8,
 	        .start = true,
@@ -178,8 +179,8 @@ static bool life(void)
 		if (round)
 			cpl_engine_restore(engine, running, 1, WAIT_MS);
 		else
-			start(engine, 7, &placed);
-		start(engine, 8, &placed);
+			start(engine, 7, "auto", &placed);
+		start(engine, 8, "linear", &placed);
 		cpl_engine_resized(engine, 8, (const int[]){3}, 1);
 		cpl_engine_end(engine, 8);
 		assert_true(cpl_engine_idle(engine, WAIT_MS));
