@@ -56,7 +56,7 @@ int cmd_int_list(const char *option, const char *text, int low, int high,
 
 /*
  * Print one JSON object and a newline on stdout, sorted as built, reals with
- * 17 significant digits. Takes the reference. Returns an exit code.
+ * 17 significant digits, text by cpl_printable_json. Takes the reference. Returns an exit code.
  */
 int cmd_print_json(const struct cmd *self, json_t *root);
 

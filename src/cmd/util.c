@@ -116,6 +116,7 @@ int cmd_print_json(const struct cmd *self, json_t *root)
 		return cmd_failf(self, "out of memory");
 	text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
 	json_decref(root);
+	text = text ? cpl_printable_json(text) : NULL;
 	if (!text)
 		return cmd_failf(self, "out of memory");
 	if (puts(text) < 0)

@@ -225,6 +225,31 @@ static void test_printable(void **state)
 	}
 }
 
+/* The same values, and nothing in it that moves a terminal. */
+static void test_json_is_printable(void **state)
+{
+	static const struct {
+		const char *text, *want;
+	} cases[] = {
+	        {"", ""},
+	        {"{\n  \"a\": \"n0 \\n\"\n}", "{\n  \"a\": \"n0 \\n\"\n}"},
+	        {"\"Gr\xc3\xb6\xc3\x9f" "e\"", "\"Gr\xc3\xb6\xc3\x9f" "e\""},
+	        {"\"\xc2\x9b" "2Jx\"", "\"\\u009b2Jx\""},
+	        {"\"\x7f\xc2\x80\xc2\xa0\"", "\"\\u007f\\u0080\xc2\xa0\""},
+	        {"\"\xd8\x9c\xe2\x80\xae\"", "\"\\u061c\\u202e\""},
+	        {"\"\xf0\x9f\x90\xa7\xe2\x81\xa9\"",
+	         "\"\xf0\x9f\x90\xa7\\u2069\""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char *text = cpl_printable_json(strdup(cases[i].text));
+
+		assert_string_equal(text, cases[i].want);
+		free(text);
+	}
+}
+
 static void test_errors_are_printable(void **state)
 {
 	struct cpl_error err = {""};
@@ -246,6 +271,7 @@ int main(void)
 		cmocka_unit_test(test_registry_lists),
 		cmocka_unit_test(test_logarithm),
 		cmocka_unit_test(test_printable),
+		cmocka_unit_test(test_json_is_printable),
 		cmocka_unit_test(test_errors_are_printable),
 	};
 

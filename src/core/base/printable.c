@@ -3,6 +3,9 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Bytes of the UTF-8 character that text begins with, 0 where it begins with
  * none (RFC 3629: shortest form, no surrogates). */
@@ -72,4 +75,39 @@ bool cpl_is_printable(const char *text)
 	while (*text && good)
 		text += next(text, &good);
 	return good;
+}
+
+/* Bytes of the character; *escape: its number, 0 where it may stay. What is
+ * below DEL jansson has escaped, but for the newlines between values. */
+static size_t next_json(const char *text, uint32_t *escape)
+{
+	uint32_t c;
+	size_t n = decode((const unsigned char *)text, &c);
+
+	*escape = n && c >= 0x7f && !is_printable(c) ? c : 0;
+	return n ? n : 1;
+}
+
+char *cpl_printable_json(char *text)
+{
+	size_t size = 1, n;
+	uint32_t escape;
+	char *out, *to;
+
+	for (const char *from = text; *from; from += n) {
+		n = next_json(from, &escape);
+		size += escape ? strlen("\\uXXXX") : n;
+	}
+	out = to = malloc(size);
+	for (const char *from = text; out && *from; from += n) {
+		n = next_json(from, &escape);
+		if (escape)
+			to += sprintf(to, "\\u%04x", (unsigned int)escape);
+		else
+			to = (char *)memcpy(to, from, n) + n;
+	}
+	if (out)
+		*to = '\0';
+	free(text);
+	return out;
 }
