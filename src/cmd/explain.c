@@ -208,7 +208,8 @@ static int write_state(const struct cmd *self, const struct cpl_record *r,
 	int rc = CMD_FAILED;
 
 	if (cpl_record_background(r, state_dir, &state, &err) ||
-	    cmd_write_state(&state, config, path, &err))
+	    cmd_write_state(&state, config, path,
+	                    cpl_record_file_mode(state_dir), &err))
 		cmd_fail(self, &err);
 	else
 		rc = CMD_OK;
@@ -241,7 +242,7 @@ static struct cpl_record *await_record(const struct options *o,
 }
 
 static int write_html(const struct cmd *self, const struct explained *e,
-                      const char *path)
+                      const char *state_dir, const char *path)
 {
 	struct cpl_error err = {""};
 	struct cpl_file_writer *w = cpl_file_open_atomic(path, &err);
@@ -250,7 +251,7 @@ static int write_html(const struct cmd *self, const struct explained *e,
 	if (w && explain_html(e, cpl_file_stream(w), &err))
 		cpl_file_abandon(w);
 	else if (w)
-		rc = cpl_file_commit(w, 0644, &err);
+		rc = cpl_file_commit(w, cpl_record_file_mode(state_dir), &err);
 	return rc ? cmd_fail(self, &err) : CMD_OK;
 }
 
@@ -285,7 +286,7 @@ static int run(const struct cmd *self, int argc, char **argv)
 	struct explained e = {record, ended, replay, state_dir, config};
 
 	if (o.html)
-		rc = write_html(self, &e, o.html);
+		rc = write_html(self, &e, state_dir, o.html);
 	else if (o.json)
 		rc = print_json(self, record, ended, replay);
 	else if (o.format != FORMAT_TEXT)

@@ -80,7 +80,7 @@ const char *cmd_profile_dir(const char *option)
 }
 
 int cmd_write_state(struct cpl_state *state, const struct cpl_config *config,
-                    const char *path, struct cpl_error *err)
+                    const char *path, int mode, struct cpl_error *err)
 {
 	for (int i = 0; config && i < state->n_jobs; i++) {
 		struct cpl_running_job *job = &state->job[i];
@@ -95,7 +95,7 @@ int cmd_write_state(struct cpl_state *state, const struct cpl_config *config,
 		free(job->signature);
 		job->signature = file;
 	}
-	return cpl_state_write(state, path, err);
+	return cpl_state_write(state, path, mode, err);
 }
 
 char *cmd_shell_quote(const char *text)

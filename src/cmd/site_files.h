@@ -33,11 +33,11 @@ const char *cmd_profile_dir(const char *option);
 
 /*
  * Write running jobs as STATE.json with the profiles as paths (where config is
- * known), so that the file means the same to whoever reads it. Changes the
- * names in state. 0, or -1 with err.
+ * known), so that the file means the same to whoever reads it, who is said by
+ * mode. Changes the names in state. 0, or -1 with err.
  */
 int cmd_write_state(struct cpl_state *state, const struct cpl_config *config,
-                    const char *path, struct cpl_error *err);
+                    const char *path, int mode, struct cpl_error *err);
 
 /* Text quoted for a shell where it needs to be; the caller frees it. */
 char *cmd_shell_quote(const char *text);

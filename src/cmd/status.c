@@ -104,7 +104,9 @@ static int write_file(const struct status *s, const char *path, bool html,
 		cpl_file_abandon(w);
 		return -1;
 	}
-	return cpl_file_commit(w, 0644, err);
+	/* Metrics name no job, and another user collects them. */
+	return cpl_file_commit(
+	        w, html ? cpl_record_file_mode(s->state_dir) : 0644, err);
 }
 
 /* Above each block of a watch. */
@@ -153,7 +155,9 @@ static int write_state(const struct cmd *self, const struct options *o,
 
 	return cpl_record_state(s->state_dir, &s->state, &s->skipped, &err) ||
 	                       cmd_write_state(&s->state, s->config,
-	                                       o->state_out, &err)
+	                                       o->state_out,
+	                                       cpl_record_file_mode(s->state_dir),
+	                                       &err)
 	               ? cmd_fail(self, &err)
 	               : CMD_OK;
 }

@@ -286,6 +286,30 @@ harmless "metrics" evil.txt
 is "$(grep -c . evil.txt)" "$(grep -c . metrics.txt)" "metrics: no series is added"
 "$commplace" status --json >evil.json
 is "$(json evil.json jobs 2 id)" 30 "status --json is JSON"
+harmless "status --json" evil.json
 "$commplace" explain 30 --json >evil.json
 is "$(json evil.json job)" 30 "explain --json too"
+harmless "explain --json" evil.json
+is "$(perl -MJSON::PP -e 'local $/;
+	print decode_json(<STDIN>)->{job_name} =~ /\e\[2J\x{9b}2J\x{202e}/' <evil.json)" \
+	1 "with the name as it is"
+rm state/running/30.json
+
+# Who may not list records reads no page of them either
+modes() { stat -c %a "$@" | paste -sd' '; }
+made="status.html explain.html state.json others.json"
+for mode in 755 711; do
+	rm -f $made
+	chmod $mode state/running
+	"$commplace" status --html status.html
+	"$commplace" explain 17 --html explain.html
+	"$commplace" status --state state.json
+	"$commplace" explain 17 --state others.json >/dev/null
+	"$commplace" status --format openmetrics -o metrics.prom
+	# shellcheck disable=SC2086
+	is "$(modes $made)" \
+		"$([ $mode = 755 ] && echo 644 644 644 644 || echo 600 600 600 600)" \
+		"pages and states where records' folder is $mode"
+	is "$(modes metrics.prom)" 644 "metrics, which name no job"
+done
 done_testing

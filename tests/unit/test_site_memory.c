@@ -86,7 +86,7 @@ static int load_state(struct cpl_error *err)
 	int rc = cpl_state_parse(text, strlen(text), "s", &state, err);
 
 	if (!rc)
-		rc = cpl_state_write(&state, "x.json", err);
+		rc = cpl_state_write(&state, "x.json", 0644, err);
 	if (!rc)
 		unlink("x.json");
 	cpl_state_free(&state);

@@ -117,7 +117,7 @@ static void test_state_round_trip(void **state)
 
 	assert_int_equal(load_text(two_jobs, &s, &err), 0);
 	check_two_jobs(&s);
-	assert_int_equal(cpl_state_write(&s, path, &err), 0);
+	assert_int_equal(cpl_state_write(&s, path, 0600, &err), 0);
 	assert_int_equal(cpl_state_load(path, &back, &err), 0);
 	check_two_jobs(&back);
 	cpl_state_free(&s);

@@ -138,4 +138,8 @@ int cpl_record_as_it_runs(struct cpl_record *record, struct cpl_error *err);
 int cpl_record_state(const char *state_dir, struct cpl_state *out, int *skipped,
                      struct cpl_error *err);
 
+/* Permissions of a file that tells what a state directory's records do: 0644
+ * where everybody may list those that run (RecordAccess), else 0600. */
+int cpl_record_file_mode(const char *state_dir);
+
 #endif

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -309,4 +310,18 @@ int cpl_record_state(const char *state_dir, struct cpl_state *out, int *skipped,
 	}
 	state_sort(out);
 	return 0;
+}
+
+int cpl_record_file_mode(const char *state_dir)
+{
+	struct stat st;
+	char *path;
+	int mode = 0600;
+
+	if (asprintf(&path, "%s/running", state_dir) < 0)
+		return mode;
+	if (!stat(path, &st) && (st.st_mode & S_IROTH))
+		mode = 0644;
+	free(path);
+	return mode;
 }

@@ -287,7 +287,7 @@ fail:
 	return NULL;
 }
 
-int cpl_state_write(const struct cpl_state *state, const char *path,
+int cpl_state_write(const struct cpl_state *state, const char *path, int mode,
                     struct cpl_error *err)
 {
 	json_t *root = json_pack("{s:[]}", "jobs");
@@ -302,7 +302,7 @@ int cpl_state_write(const struct cpl_state *state, const char *path,
 			goto out;
 		}
 	}
-	rc = root ? cpl_json_write_atomic(root, path, 0644, err)
+	rc = root ? cpl_json_write_atomic(root, path, mode, err)
 	          : cpl_fail_memory(err);
 out:
 	json_decref(root);

@@ -43,8 +43,8 @@ int cpl_state_load(const char *path, struct cpl_state *out,
                    struct cpl_error *err);
 int cpl_state_parse(const char *text, size_t length, const char *name,
                     struct cpl_state *out, struct cpl_error *err);
-/* Write the same format, atomically. */
-int cpl_state_write(const struct cpl_state *state, const char *path,
+/* Write the same format, atomically, with these permissions. */
+int cpl_state_write(const struct cpl_state *state, const char *path, int mode,
                     struct cpl_error *err);
 void cpl_state_free(struct cpl_state *state);
 /* Free what one job holds (not the struct) and reset it to {0}. */
