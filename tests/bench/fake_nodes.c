@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Nodes that are not there: registers nodes PREFIX0 .. PREFIX(N-1) with
- * slurmctld and answers what it sends to all of them on one port, so that
- * thousands cost one process. Jobs launched on them "run" until they are
- * cancelled or reach their limit.
+ * Nodes that are not there: registers nodes PREFIX0 .. PREFIX(N-1), or
+ * PREFIX(FIRST) .. PREFIX(LAST), with slurmctld and answers what it sends to all
+ * of them on one port, so that thousands cost one process.
  *
- *   SLURM_CONF=... fake_nodes PORT PREFIX N CPUS MEMORY
+ *   SLURM_CONF=... fake_nodes [-e] PORT PREFIX N|FIRST-LAST CPUS MEMORY
+ *
+ * Jobs launched on them "run" until they are cancelled or reach their limit;
+ * with -e batch jobs end as their scripts say, the last "sleep SECONDS" and
+ * "exit STATUS" in them, and nodes say again what runs on them when slurmctld
+ * asks. To be killed with -9 is their power cut: what ran is gone.
  *
  * In slurm.conf: NodeName=PREFIX[0-...] NodeHostname=localhost
  * NodeAddr=127.0.0.1 Port=PORT, SlurmdTimeout=0.
@@ -16,9 +20,12 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "src/common/forward.h"
+#include "src/common/hostlist.h"
 #include "src/common/read_config.h"
 #include "src/common/slurm_acct_gather_energy.h"
 #include "src/common/slurm_protocol_api.h"
@@ -28,6 +35,160 @@
 static const char *prefix;
 static uint16_t cpus;
 static uint64_t memory;
+static bool jobs_end;
+
+/* A batch job that runs until `end`, in seconds of the monotonic clock. */
+struct job {
+	uint32_t id;
+	uint32_t uid;
+	uint32_t status; /* as of wait() */
+	double end;
+	char node[64]; /* where its script is */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* All under the lock. */
+static struct job *jobs;
+static size_t n_jobs, max_jobs;
+static bool asked; /* to register again */
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* What follows the last `word` of a script as a number; 0: there is none. */
+static double said(const char *script, const char *word)
+{
+	const char *last = NULL;
+
+	while ((script = strstr(script, word)))
+		last = script += strlen(word);
+	return last ? strtod(last, NULL) : 0;
+}
+
+static void forget(uint32_t id)
+{
+	pthread_mutex_lock(&lock);
+	for (size_t i = n_jobs; i-- > 0;)
+		if (jobs[i].id == id)
+			jobs[i] = jobs[--n_jobs];
+	pthread_mutex_unlock(&lock);
+}
+
+static void begin(const batch_job_launch_msg_t *launch)
+{
+	hostlist_t hosts = hostlist_create(launch->nodes);
+	char *first = hosts ? hostlist_shift(hosts) : NULL;
+	const char *script = launch->script ? launch->script : "";
+	struct job job = {
+		.id = launch->job_id,
+		.uid = launch->uid,
+		.status = (uint32_t)said(script, "exit ") << 8,
+		.end = now() + said(script, "sleep "),
+	};
+
+	snprintf(job.node, sizeof(job.node), "%s", first ? first : "");
+	free(first);
+	hostlist_destroy(hosts);
+	/* Started again, it is another run. */
+	forget(job.id);
+	pthread_mutex_lock(&lock);
+	if (n_jobs == max_jobs) {
+		max_jobs = max_jobs ? max_jobs * 2 : 64;
+		xrealloc(jobs, max_jobs * sizeof(*jobs));
+	}
+	jobs[n_jobs++] = job;
+	pthread_mutex_unlock(&lock);
+}
+
+/* Tell slurmctld; true: it needs not be told again. */
+static bool tell_end(struct job *job)
+{
+	complete_batch_script_msg_t end = {
+		.job_id = job->id,
+		.job_rc = job->status,
+		.node_name = job->node,
+		.user_id = job->uid,
+	};
+	slurm_msg_t msg;
+	int rc = SLURM_SUCCESS;
+
+	slurm_msg_t_init(&msg);
+	msg.msg_type = REQUEST_COMPLETE_BATCH_SCRIPT;
+	msg.data = &end;
+	return !slurm_send_recv_controller_rc_msg(&msg, &rc, NULL);
+}
+
+/* Tells slurmctld of each job that is at its end, until it has heard it. */
+static void *ender(void *unused)
+{
+	for (;;) {
+		struct job job;
+		bool found = false;
+
+		pthread_mutex_lock(&lock);
+		for (size_t i = 0; i < n_jobs && !found; i++)
+			if (jobs[i].end <= now()) {
+				job = jobs[i];
+				found = true;
+			}
+		pthread_mutex_unlock(&lock);
+		if (!found || !tell_end(&job)) {
+			usleep(20000);
+			continue;
+		}
+		/* Unless it was started again meanwhile. */
+		pthread_mutex_lock(&lock);
+		for (size_t i = n_jobs; i-- > 0;)
+			if (jobs[i].id == job.id && jobs[i].end == job.end)
+				jobs[i] = jobs[--n_jobs];
+		pthread_mutex_unlock(&lock);
+	}
+	return unused;
+}
+
+/* The jobs whose scripts are on a node, for its registration. */
+static void list_jobs(slurm_node_registration_status_msg_t *node)
+{
+	pthread_mutex_lock(&lock);
+	node->step_id = xcalloc(n_jobs + 1, sizeof(*node->step_id));
+	for (size_t i = 0; i < n_jobs; i++)
+		if (!strcmp(jobs[i].node, node->node_name))
+			node->step_id[node->job_count++] = (slurm_step_id_t){
+				.job_id = jobs[i].id,
+				.step_id = SLURM_BATCH_SCRIPT,
+				.step_het_comp = NO_VAL,
+			};
+	pthread_mutex_unlock(&lock);
+}
+
+static void note(const slurm_msg_t *msg)
+{
+	switch (msg->msg_type) {
+	case REQUEST_BATCH_JOB_LAUNCH:
+		begin(msg->data);
+		break;
+	/* Not REQUEST_ABORT_JOB: it may mean one of its nodes. */
+	case REQUEST_TERMINATE_JOB:
+	case REQUEST_KILL_TIMELIMIT:
+	case REQUEST_KILL_PREEMPTED:
+		forget(((const kill_job_msg_t *)msg->data)->step_id.job_id);
+		break;
+	case REQUEST_NODE_REGISTRATION_STATUS:
+	case REQUEST_RECONFIGURE:
+	case REQUEST_RECONFIGURE_WITH_CONFIG:
+		pthread_mutex_lock(&lock);
+		asked = true;
+		pthread_mutex_unlock(&lock);
+		break;
+	default:
+		break;
+	}
+}
 
 static int answer_of(uint16_t type)
 {
@@ -54,10 +215,13 @@ static void *serve(void *arg)
 	slurm_msg_t_init(msg);
 	/* Forwards what is meant for others too, as slurmd does. */
 	if (slurm_receive_msg_and_forward(c->fd, &c->from, msg) ==
-	    SLURM_SUCCESS)
+	    SLURM_SUCCESS) {
+		if (jobs_end)
+			note(msg);
 		slurm_send_rc_msg(msg, answer_of(msg->msg_type));
-	else
+	} else {
 		forward_wait(msg);
+	}
 	close(c->fd);
 	slurm_free_msg(msg);
 	free(c);
@@ -87,6 +251,7 @@ static void *listener(void *arg)
 
 static int enlist(int i)
 {
+	static time_t start;
 	slurm_node_registration_status_msg_t *node = xmalloc(sizeof(*node));
 	slurm_msg_t req, resp;
 	int rc;
@@ -105,8 +270,12 @@ static int enlist(int i)
 	node->gres_info = init_buf(64);
 	pack16(SLURM_PROTOCOL_VERSION, node->gres_info);
 	pack16(0, node->gres_info);
-	node->slurmd_start_time = node->timestamp = time(NULL);
-	node->up_time = 1000;
+	node->timestamp = time(NULL);
+	if (!start)
+		start = node->timestamp;
+	node->slurmd_start_time = start;
+	node->up_time = (uint32_t)(node->timestamp - start) + 1000;
+	list_jobs(node);
 	slurm_msg_t_init(&req);
 	slurm_msg_t_init(&resp);
 	req.msg_type = MESSAGE_NODE_REGISTRATION_STATUS;
@@ -118,18 +287,40 @@ static int enlist(int i)
 	return rc;
 }
 
+static void enlist_again(int first, int last)
+{
+	bool wanted;
+
+	usleep(200000);
+	pthread_mutex_lock(&lock);
+	wanted = asked;
+	asked = false;
+	pthread_mutex_unlock(&lock);
+	for (int i = first; wanted && i <= last; i++)
+		enlist(i);
+}
+
 int main(int argc, char **argv)
 {
 	pthread_t thread;
-	int fd, n;
+	int fd, first = 0, last, at;
 
+	if (argc > 1 && !strcmp(argv[1], "-e")) {
+		jobs_end = true;
+		argc--;
+		argv++;
+	}
 	if (argc != 6) {
-		fprintf(stderr, "usage: fake_nodes PORT PREFIX N CPUS MEMORY\n");
+		fprintf(stderr, "usage: fake_nodes [-e] PORT PREFIX "
+		                "N|FIRST-LAST CPUS MEMORY\n");
 		return 2;
 	}
 	signal(SIGPIPE, SIG_IGN);
 	prefix = argv[2];
-	n = atoi(argv[3]);
+	if (sscanf(argv[3], "%d-%d", &first, &last) != 2) {
+		first = 0;
+		last = atoi(argv[3]) - 1;
+	}
 	cpus = (uint16_t)atoi(argv[4]);
 	memory = (uint64_t)atoll(argv[5]);
 	slurm_conf_init(NULL);
@@ -139,19 +330,20 @@ int main(int argc, char **argv)
 		        argv[1]);
 		return 1;
 	}
-	if (pthread_create(&thread, NULL, listener, &fd))
+	if (pthread_create(&thread, NULL, listener, &fd) ||
+	    (jobs_end && pthread_create(&thread, NULL, ender, NULL)))
 		return 1;
-	for (int i = 0; i < n; i++)
-		for (int tries = 0; enlist(i); tries++) {
+	for (at = first; at <= last; at++)
+		for (int tries = 0; enlist(at); tries++) {
 			if (tries == 20) {
 				fprintf(stderr, "fake_nodes: %s%d is refused\n",
-				        prefix, i);
+				        prefix, at);
 				return 1;
 			}
 			usleep(100000);
 		}
 	printf("registered\n");
 	fflush(stdout);
-	pthread_join(thread, NULL);
-	return 0;
+	for (;;)
+		enlist_again(first, last);
 }

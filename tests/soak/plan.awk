@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What a soak does, a line each, with tabs: awk -v jobs=N -v seed=S -f plan.awk
-# The same N and S, the same lines. See tests/soak/run.
+# What a soak does, a line each, with tabs:
+#   awk -v jobs=N -v seed=S -v fakes=F -f plan.awk
+# The same N, S and F, the same lines. See tests/soak/run.
 #
 #   job NAME COUNT OPTION...  submit, COUNT jobs in all (an array)
 #   cancel|requeue|hold|release|suspend|resume|shrink NAME
 #   ctld SIGNAL                end slurmctld so and start it again
-#   slurmd NODE SIGNAL         end it; slurmd NODE start: start it again
+#   slurmd NODE SIGNAL         end it; slurmd NODE start: start it again; fakesK
+#                              for NODE: of a quarter of the fake nodes
 #   reconfigure; drain NODE; undrain NODE
 #   damage WHAT HOW; mend WHAT profile, record, conf, network
 #   disk full; disk free
@@ -84,8 +86,36 @@ function wish(  o)
 	return T o
 }
 
+# Many jobs on the nodes n16.. that are not there, or on all; those know "sleep"
+# and "exit" only.
+function bulk(  o, n, ranks)
+{
+	ranks = one_of("8 16 16 32 32 64")
+	o = "-p" one_of("bulk bulk bulk bulk wide") T "-n" ranks
+	o = o T "-N" one_of(ranks == 64 ? "8 16 32" : ranks == 32 ? "4 8 16 32" : "2 4 8")
+	if (below(10))
+		o = o T "--comm-profile=" one_of("ring pairs") ranks
+	if (below(3) == 0)
+		o = o T "--exclusive"
+	if (below(6) == 0)
+		o = o T "--placement-policy=" one_of("traffic linear random-nodes round-robin-routers random-groups")
+	if (below(8) == 0)
+		o = o T "--rank-mapping=" one_of("linear greedyallc best")
+	if (below(10) == 0)
+		o = o T one_of("--contiguous --switches=1 --spread-job -mcyclic --mem=100 --no-requeue --nice=100")
+	n = below(59) + 2
+	if (n > jobs - made)
+		n = jobs - made
+	names++
+	made += n
+	return "job" T "s" names T n T o T "--array=1-" n T "--wrap=" \
+		(below(20) ? "sleep " seconds() : "exit 3")
+}
+
 function submit(  o, n)
 {
+	if (fakes && below(3) == 0)
+		return bulk()
 	o = (below(5) < 3 ? with_profile() : without()) wish()
 	n = 1
 	if (below(3) == 0) {
@@ -104,9 +134,17 @@ function recent()
 	return "s" (names > 12 ? names - below(12) : below(names) + 1)
 }
 
+# With a slurmd of its own, or a quarter of the fake ones.
+function daemon()
+{
+	if (fakes && below(5) == 0)
+		return "fakes" below(4)
+	return "n" below(nodes)
+}
+
 function node()
 {
-	return "n" below(nodes)
+	return "n" below(nodes + fakes)
 }
 
 function harm(  k, n)
@@ -121,7 +159,7 @@ function harm(  k, n)
 		print "suspend" T n
 		later(below(20) + 1, "resume" T n)
 	} else if (k < 42) {
-		n = node()
+		n = daemon()
 		print "slurmd" T n T one_of("KILL TERM")
 		later(below(12) + 1, "slurmd" T n T "start")
 	} else if (k < 50) {
