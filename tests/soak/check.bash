@@ -25,21 +25,24 @@ free_stuck() {
 	done < <(squeue -h -t S -o %A 2>/dev/null) 2>/dev/null
 }
 
-# Requeued when the clock was ahead, they would wait until it is so late.
+# Requeued when the clock was ahead, they would wait until it is so late. What is
+# past scontrol takes for its own now, so it has the daemons' clock.
 free_late() {
 	local id
 	while read -r id; do
-		scontrol update jobid="$id" starttime=2020-01-01
+		LD_PRELOAD=$preload COMMPLACE_CLOCK=$clock \
+			scontrol update jobid="$id" starttime=2020-01-01
 	done < <(squeue -h -r -t PD -o '%A %r' 2>/dev/null |
 		sed -n 's/ BeginTime$//p') >/dev/null 2>&1
 }
 
 # While there is something to wait for, in turns of a half second or more. Jobs
 # of which a slurmctld that was killed had not saved the end are gone when their
-# nodes report again: at each reconfiguration. Those whose slurmd is gone would
-# be completing until it comes back.
+# nodes report again: at each reconfiguration; from 23.11 on, where it is another
+# slurmctld that reconfigures, when that is some BatchStartTimeout and 10 s old.
+# Those whose slurmd is gone would be completing until it comes back.
 wake_slurm() {
-	local node
+	local node pids
 	free_stuck
 	drain_turns=$((drain_turns + 1))
 	[ $((drain_turns % 8)) -eq 0 ] || return
@@ -47,7 +50,13 @@ wake_slurm() {
 		start_slurmd "$node"
 	done
 	free_late
-	reconfigure
+	if [ "$CLUSTER_SERIES" -lt 2311 ]; then
+		reconfigure
+	elif [ $((drain_turns % 32)) -eq 0 ]; then
+		pids=$(pgrep -f -- "^slurmd -N n[0-9]* -f $SLURM_CONF\$")
+		# shellcheck disable=SC2086
+		kill -HUP $pids
+	fi
 }
 
 queue_is_empty() {
@@ -66,7 +75,7 @@ queue_is_empty() {
 soak_sample() {
 	local pid
 	ctld_or_crash
-	pid=$(cat "$CLUSTER/run/slurmctld.pid") &&
+	pid=$(ctld_pid) &&
 		awk -v jobs="$submitted" '/^VmHWM/ { most = $2 }
 			/^VmRSS/ { now = $2 }
 			END { printf "%d %.0f %.0f\n", jobs, now / 1024,

@@ -3,8 +3,8 @@
 # Sourced by run, after cluster.bash.
 
 # StateDir is a small file system of its own, so that it can be full.
-STATE_MIB=160
-KEEP_RECORDS=5000
+STATE_MIB=$((160 + jobs / 50))
+KEEP_RECORDS=$((jobs > 5000 ? jobs : 5000))
 SOAK_PROFILES="ring8 pairs8 ring16 pairs16 ring32 pairs32 ring64 pairs64"
 
 declare -A drained submitted_at may_be_lost record_harmed
@@ -50,14 +50,20 @@ mark() {
 	echo "soak: $*" >>"$CLUSTER/log/slurmctld.log"
 }
 
-ctld_lives() {
-	cluster_alive "$CLUSTER/run/slurmctld.pid"
+# From 23.11 on slurmctld reconfigures as another process, and for a while there
+# are two; who has the pid file does not tell. Its slurmscriptd has another title.
+ctld_pids() {
+	pgrep -f -- "^slurmctld( .*)? -f $SLURM_CONF\$"
 }
 
-# Is slurmctld there, as nobody has ended it? From 23.11 on it is another
-# process after a reconfiguration, so it gets a moment.
+# The last that was begun.
+ctld_pid() {
+	pgrep -n -f -- "^slurmctld( .*)? -f $SLURM_CONF\$"
+}
+
+# Is slurmctld there, as nobody has ended it?
 ctld_or_crash() {
-	wait_for 10 ctld_lives && return
+	ctld_pids >/dev/null && return
 	crashes=$((crashes + 1))
 	log "slurmctld is gone"
 	diag "slurmctld is gone after ${submitted:-0} jobs" >&2
@@ -80,11 +86,21 @@ note_unsaved() {
 	done
 }
 
+# A reconfiguration may be under way: until there is none any more.
+ctld_gone() {
+	local pids
+	pids=$(ctld_pids) || return 0
+	# shellcheck disable=SC2086
+	kill "-$1" $pids 2>/dev/null
+	return 1
+}
+
 end_ctld() { # SIGNAL
 	ctld_or_crash
 	[ "$1" != KILL ] || note_unsaved
 	mark "$1"
-	cluster_kill "$CLUSTER/run/slurmctld.pid" "$1"
+	wait_for 30 ctld_gone "$1" || wait_for 10 ctld_gone KILL
+	rm -f "$CLUSTER/run/slurmctld.pid"
 	cluster_start_ctld || {
 		fail "slurmctld starts again after $1"
 		cluster_dump "$CLUSTER/log/slurmctld.log" >&2
@@ -151,7 +167,8 @@ harm_damage() { # WHAT HOW
 		spoil "$CLUSTER/etc/commplace.conf" "$2"
 		# Half of it may be a good one, with other folders.
 		[ "$2" != cut ] ||
-			echo "Mode=perhaps" >>"$CLUSTER/etc/commplace.conf"
+			printf '\nMode=perhaps\n' \
+				>>"$CLUSTER/etc/commplace.conf"
 		;;
 	network) spoil "$NETWORK" "$2" ;;
 	esac
