@@ -216,7 +216,7 @@ static void release(struct campaign *c)
 
 static int run(const struct cmd *self, int argc, char **argv)
 {
-	struct options o = {.mapping = "greedyallc",
+	struct options o = {.mapping = "quick",
 	                    .procs = 1,
 	                    .seed = 1,
 	                    .threads = cpl_parallel_cpus()};

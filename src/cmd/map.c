@@ -172,6 +172,7 @@ static int make_request(const struct options *o, const struct job_inputs *in,
 	        .weight = m->weight,
 	        .option = o->algorithm ? cpl_mapper_option(o->algorithm) : NULL,
 	        .background = in->background,
+	        .rates = in->running,
 	        .objective = in->objective,
 	        .seed = (uint64_t)o->seed,
 	        /* A deadline alone is there to be used up. */

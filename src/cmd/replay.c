@@ -217,6 +217,7 @@ static int decide(struct site *site, const struct cpl_record *r,
 	struct cpl_state state = {0};
 	unsigned char *free_node = calloc((size_t)net->n_nodes + 1, 1);
 	int *required = NULL, rc = -1;
+	bool by_time;
 	struct cpl_decide_request req = {
 	        .place = {.net = net,
 	                  .free = free_node,
@@ -242,14 +243,16 @@ static int decide(struct site *site, const struct cpl_record *r,
 	    cpl_record_background(r, state_dir, &state, err))
 		goto out;
 	req.place.required = required;
+	by_time = req.objective == CPL_OBJECTIVE_TIME;
 	if (state.n_jobs) {
 		if (cpl_load_init(&background, net, err) ||
 		    cpl_load_init(&rates, net, err))
 			goto out;
+		if ((r->run_seconds > 0 || by_time) &&
+		    cpl_state_rates(&state, net, req.routing,
+		                    site->profile_dir, &rates, err))
+			goto out;
 		if (r->run_seconds > 0) {
-			if (cpl_state_rates(&state, net, req.routing,
-			                    site->profile_dir, &rates, err))
-				goto out;
 			cpl_load_scale(&background, &rates, r->run_seconds,
 			               net);
 		} else if (cpl_state_apply(&state, net, req.routing, site->profile_dir,
@@ -257,6 +260,7 @@ static int decide(struct site *site, const struct cpl_record *r,
 			goto out;
 		}
 		req.background = &background;
+		req.rates = by_time ? &rates : NULL;
 	}
 	rc = cpl_decide(&req, out, err);
 out:

@@ -168,7 +168,7 @@ static int time_changes(struct bench *b, const char *policy,
 		if (cpl_moves_init(&m, b->net, &cpl_routing_static_direct, NULL,
 		                   0, NULL, err) ||
 		    cpl_moves_job(&m, b->comm, b->rank_node, true, err) ||
-		    cpl_moves_watch(&m, NULL, err))
+		    cpl_moves_watch(&m, NULL, NULL, err))
 			return -1;
 		for (uint64_t i = 0; i < N_CHANGES; i++) {
 			int rank = (int)cpl_random_below(1, kind, i, ranks);

@@ -497,7 +497,7 @@ static void test_objective(void **state)
 {
 	static const struct {
 		enum cpl_objective objective;
-		double a[3], b[3]; /* max, mean, hop-bytes */
+		double a[4], b[4]; /* max, mean, hop-bytes, seconds */
 		bool better;
 	} table[] = {
 	        {CPL_OBJECTIVE_MAX, {1, 9, 9}, {2, 1, 1}, true},
@@ -513,15 +513,22 @@ static void test_objective(void **state)
 	        {CPL_OBJECTIVE_HOP_BYTES, {1, 9, 1}, {2, 1, 1}, true},
 	        {CPL_OBJECTIVE_HOP_BYTES, {1, 1, 1}, {1, 2, 1}, true},
 	        {CPL_OBJECTIVE_MAX, {0, 0, 0}, {0, 0, 0}, false},
+	        {CPL_OBJECTIVE_MAX, {1, 1, 1, 1}, {1, 1, 1, 2}, false},
+	        {CPL_OBJECTIVE_TIME, {9, 9, 9, 1}, {1, 1, 1, 2}, true},
+	        {CPL_OBJECTIVE_TIME, {9, 1, 9, 1}, {1, 2, 1, 1}, true},
+	        {CPL_OBJECTIVE_TIME, {9, 1, 1, 1}, {1, 1, 2, 1}, true},
+	        {CPL_OBJECTIVE_TIME, {1, 1, 1, 1}, {2, 1, 1, 1}, false},
 	};
 	struct cpl_error err = {""};
 	enum cpl_objective o;
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
 		struct cpl_metrics a = {.max_congestion = table[i].a[0],
-		                        .mean_congestion = table[i].a[1]};
+		                        .mean_congestion = table[i].a[1],
+		                        .seconds = table[i].a[3]};
 		struct cpl_metrics b = {.max_congestion = table[i].b[0],
-		                        .mean_congestion = table[i].b[1]};
+		                        .mean_congestion = table[i].b[1],
+		                        .seconds = table[i].b[3]};
 
 		assert_int_equal(cpl_objective_better(table[i].objective, &a,
 		                                      table[i].a[2], &b,

@@ -275,6 +275,85 @@ static void test_blocks(void **state)
 	}
 }
 
+/* What others send: some links of all kinds, up to all of their bandwidth. */
+static void draw_rates(const struct cpl_network *net, uint64_t seed,
+                       struct cpl_load *rates)
+{
+	struct cpl_error err = {""};
+
+	assert_int_equal(cpl_load_init(rates, net, &err), 0);
+	for (int64_t l = 0; l < net->n_links; l++)
+		if (cpl_random_below(seed, JOINT_BESIDE, (uint64_t)l, 2))
+			rates->link[l] =
+			        cpl_network_link_bandwidth(net, l) *
+			        (double)cpl_random_below(seed, JOINT_BESIDE + 1,
+			                                 (uint64_t)l, 100) /
+			        100;
+	for (int i = 0; i < net->n_nodes; i++) {
+		rates->injection[i] = 1e9 * (i % 3);
+		rates->ejection[i] = 1e9 * (i % 5);
+	}
+}
+
+/* What times.h has as the least that the busiest link takes. */
+static double busiest(const struct draw *d, const struct cpl_decision *out)
+{
+	struct cpl_error err = {""};
+	struct cpl_phase phase = {.weight = 1, .comm = d->comm};
+	struct cpl_times_space *space =
+	        cpl_times_space_new(d->net, d->req.routing, &err);
+	struct cpl_times *times = cpl_times_open(&phase, 1, MAX_RANKS, &err);
+	struct cpl_times_result result;
+
+	assert_int_equal(cpl_times_order(times, out->rank_host, PER_NODE, NODES,
+	                                 &err),
+	                 0);
+	assert_int_equal(cpl_times_place(times, space, out->node, &err), 0);
+	cpl_times_judge(times, d->req.rates, false, &result);
+	cpl_times_close(times);
+	cpl_times_space_free(space);
+	return result.busiest;
+}
+
+/* By time: what it is chosen by is the busiest link's time beside others, and
+ * linear with its rank order takes no less. */
+static void test_time(void **state)
+{
+	static const char *const policy[] = {"auto", "traffic", "linear"};
+
+	for (int i = 0; i < JOINT_PATTERNS * 3; i++) {
+		double seconds[3];
+		struct cpl_load rates;
+		struct draw d;
+
+		for (int p = 0; p < 3; p++) {
+			struct cpl_decision out;
+			struct cpl_figures f;
+
+			set_up(&d, i / 3, (uint64_t)i, policy[p],
+			       i % 2 ? &cpl_mapper_quick
+			             : &cpl_mapper_greedyallc);
+			draw_rates(d.net, (uint64_t)i, &rates);
+			d.req.rates = &rates;
+			d.req.objective = CPL_OBJECTIVE_TIME;
+			decide(&d, &out);
+			cpl_candidate_figures(&out.candidate[out.chosen], &f);
+			seconds[p] = f.metrics.seconds;
+			if (fabs(busiest(&d, &out) - seconds[p]) >
+			    1e-9 * seconds[p])
+				fail_msg("%s, %d: %g, by times.h %g", policy[p],
+				         i, seconds[p], busiest(&d, &out));
+			cpl_decision_free(&out);
+			cpl_load_free(&rates);
+			tear_down(&d);
+		}
+		assert_true(seconds[0] <= seconds[2] * (1 + 1e-9));
+		assert_true(seconds[1] <= seconds[0] * (1 + 1e-9));
+		/* Only sub-communicators fit in the hosts as a whole. */
+		assert_true(seconds[1] > 0 || i / 3 == 1);
+	}
+}
+
 static bool after_n_looks(void *arg)
 {
 	return --*(int *)arg < 0;
@@ -348,6 +427,7 @@ int main(void)
 	        cmocka_unit_test(test_baseline_is_a_candidate),
 	        cmocka_unit_test(test_search_is_never_worse),
 	        cmocka_unit_test(test_blocks),
+	        cmocka_unit_test(test_time),
 	        cmocka_unit_test(test_few_answers),
 	};
 

@@ -113,7 +113,8 @@ static void set_up(struct setting *s, int machine, uint64_t seed)
 	if (cpl_moves_init(&s->moves, s->net, s->routing, NULL, 0, NULL,
 	                   &err) ||
 	    cpl_moves_job(&s->moves, s->comm, s->node, true, &err) ||
-	    cpl_moves_watch(&s->moves, seed % 2 ? &s->background : NULL, &err))
+	    cpl_moves_watch(&s->moves, seed % 2 ? &s->background : NULL,
+	                    NULL, &err))
 		fail_msg("%s", err.text);
 }
 
@@ -320,7 +321,7 @@ static void test_even_and_empty(void **state)
 	                                ring, 4, NULL, &err),
 	                 0);
 	assert_int_equal(cpl_moves_job(&moves, comm, ring, true, &err), 0);
-	assert_int_equal(cpl_moves_watch(&moves, NULL, &err), 0);
+	assert_int_equal(cpl_moves_watch(&moves, NULL, NULL, &err), 0);
 	metrics(&moves, &m);
 	assert_number(m.nonzero_average, 0.1, 1e-12);
 	assert_number(m.mean_congestion, 0.05, 1e-12);

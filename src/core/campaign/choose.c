@@ -147,6 +147,7 @@ static int decide(const struct chooser *chooser,
 	        .map_option = chooser->option,
 	        .graph = req->kind->graph,
 	        .background = req->background,
+	        .rates = req->background,
 	        .objective = c->objective};
 
 	if (cpl_decide(&core, &decision, err))
@@ -188,6 +189,7 @@ static int map(const struct chooser *chooser, const struct choice_request *req,
 	                              .host = node,
 	                              .slots = slots,
 	                              .background = req->background,
+	                              .rates = req->background,
 	                              .objective = c->objective,
 	                              .option = chooser->option,
 	                              .seed = c->seed};

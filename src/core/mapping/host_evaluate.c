@@ -23,13 +23,15 @@ static int open_few(struct cpl_evaluator *ev, struct cpl_error *err)
 
 int cpl_evaluator_open(struct cpl_evaluator *ev, const struct cpl_network *net,
                        const struct cpl_routing *routing,
-                       const struct cpl_load *background, int64_t flows,
+                       const struct cpl_load *background,
+                       const struct cpl_load *rates, int64_t flows,
                        bool all_metrics, struct cpl_error *err)
 {
 	bool few = routing->add && flows < net->n_links / ROUTE_WORK;
 
 	*ev = (struct cpl_evaluator){
-	        .net = net, .routing = routing, .background = background};
+	        .net = net, .routing = routing, .background = background,
+	        .rates = rates};
 	if (few && open_few(ev, err))
 		return -1;
 	if (few && !all_metrics)
@@ -82,6 +84,15 @@ static void add_host(struct cpl_evaluator *ev, const struct cpl_comm *hosts,
 	sums->bytes_in_node += stays;
 }
 
+/* Seconds of own bytes on a link beside what others send. */
+static double slowed(double bytes, const double *rates, int link,
+                     double bandwidth)
+{
+	double seconds = bytes / bandwidth;
+
+	return rates ? seconds * (1 + rates[link] / bandwidth) : seconds;
+}
+
 /* Of the links and nodes that the job is on; clears them. */
 static void sum_up(struct cpl_evaluator *ev, int n, const int *node,
                    struct cpl_metrics *m)
@@ -97,6 +108,10 @@ static void sum_up(struct cpl_evaluator *ev, int n, const int *node,
 		double bytes = moves->change[link];
 
 		sum += bytes / bandwidth;
+		m->seconds = larger(m->seconds,
+		                    slowed(bytes, ev->rates ? ev->rates->link
+		                                            : NULL,
+		                           link, bandwidth));
 		if (under)
 			bytes += under->link[link];
 		m->max_congestion =
@@ -107,12 +122,19 @@ static void sum_up(struct cpl_evaluator *ev, int n, const int *node,
 	for (int i = 0; i < n; i++) {
 		double *in = &ev->injection[node[i]];
 		double *out = &ev->ejection[node[i]];
+		double bandwidth = net->injection_bandwidth;
+		const struct cpl_load *rates = ev->rates;
 		double most = larger(
 		        *in + (under ? under->injection[node[i]] : 0),
 		        *out + (under ? under->ejection[node[i]] : 0));
 
-		m->max_injection = larger(m->max_injection,
-		                          most / net->injection_bandwidth);
+		m->max_injection = larger(m->max_injection, most / bandwidth);
+		m->seconds = larger(
+		        m->seconds,
+		        larger(slowed(*in, rates ? rates->injection : NULL,
+		                      node[i], bandwidth),
+		               slowed(*out, rates ? rates->ejection : NULL,
+		                      node[i], bandwidth)));
 		*in = *out = 0;
 	}
 }
@@ -144,6 +166,9 @@ int cpl_evaluate(struct cpl_evaluator *ev, const struct cpl_comm *hosts,
 	    cpl_workload_evaluate(ev->workload, &job, ev->background,
 	                          &all.metrics, &all.sums, err))
 		return -1;
+	if (ev->workload)
+		all.metrics.seconds = cpl_traffic_seconds(
+		        ev->net, cpl_workload_load(ev->workload), ev->rates);
 	*out = all;
 	if (!ev->few)
 		return 0;

@@ -20,7 +20,7 @@ struct cpl_figures {
 struct cpl_evaluator {
 	const struct cpl_network *net;
 	const struct cpl_routing *routing;
-	const struct cpl_load *background;
+	const struct cpl_load *background, *rates;
 	struct cpl_workload *workload; /* all links; or NULL */
 	/* Few flows: the background by itself, and what the job adds. */
 	bool few;
@@ -32,13 +32,15 @@ struct cpl_evaluator {
 
 /*
  * For jobs with no more than so many flows between hosts, on top of background
- * (may be NULL), which has to live as long. all_metrics: fill all metrics, not
+ * (may be NULL), slowed by rates (for CPL_OBJECTIVE_TIME, or NULL), which have to
+ * live as long. all_metrics: fill all metrics, not
  * only those of objectives and max_injection, O(links) for each. 0, or -1 with
  * err (memory), to be closed in either case. O(links + nodes).
  */
 int cpl_evaluator_open(struct cpl_evaluator *ev, const struct cpl_network *net,
                        const struct cpl_routing *routing,
-                       const struct cpl_load *background, int64_t flows,
+                       const struct cpl_load *background,
+                       const struct cpl_load *rates, int64_t flows,
                        bool all_metrics, struct cpl_error *err);
 void cpl_evaluator_close(struct cpl_evaluator *ev);
 

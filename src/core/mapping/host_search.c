@@ -399,13 +399,18 @@ static void list_spare(struct search *s, const int *node, unsigned char *mark)
 	}
 }
 
+/* For the time node links do not count: a host takes its along. */
 int cpl_host_search_open(const struct cpl_host_search *how, const int *node,
                          int n, struct cpl_moves *moves, struct cpl_error *err)
 {
+	bool time = how->objective == CPL_OBJECTIVE_TIME;
+
 	return cpl_moves_init(moves, how->net,
 	                      cpl_routing_by_flow(how->net, how->routing), node,
 	                      n, NULL, err) ||
-	                       cpl_moves_watch(moves, how->background, err)
+	                       cpl_moves_watch(moves,
+	                                       time ? NULL : how->background,
+	                                       time ? how->rates : NULL, err)
 	               ? -1
 	               : 0;
 }
@@ -432,7 +437,8 @@ static int begin(struct search *s, const int *node, int *reach,
 
 static void search(struct search *s)
 {
-	if (s->how->objective == CPL_OBJECTIVE_MAX) {
+	if (s->how->objective == CPL_OBJECTIVE_MAX ||
+	    s->how->objective == CPL_OBJECTIVE_TIME) {
 		s->flatten = true;
 		s->work_limit = s->how->work - s->how->work / TIDY_SHARE;
 		rounds(s);

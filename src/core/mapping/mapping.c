@@ -149,8 +149,12 @@ static int evaluate(struct evaluator *ev, struct layout *layout,
 	                      .node = req->host,
 	                      .rank_host = layout->rank_host};
 
-	return cpl_workload_evaluate(ev->workload, &job, req->background,
-	                             &layout->metrics, &layout->sums, err);
+	if (cpl_workload_evaluate(ev->workload, &job, req->background,
+	                          &layout->metrics, &layout->sums, err))
+		return -1;
+	layout->metrics.seconds = cpl_traffic_seconds(
+	        req->net, cpl_workload_load(ev->workload), req->rates);
+	return 0;
 }
 
 static bool better(const struct cpl_map_request *req, const struct layout *a,

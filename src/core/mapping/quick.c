@@ -59,8 +59,8 @@ int cpl_quick_open(struct cpl_quick *q, const struct cpl_map_request *req,
 	                          req->n_hosts, err) < 0))
 		return -1;
 	return cpl_evaluator_open(&q->ev, req->net, req->routing,
-	                          req->background, q->block.hosts->n_entries,
-	                          all_metrics, err);
+	                          req->background, req->rates,
+	                          q->block.hosts->n_entries, all_metrics, err);
 }
 
 void cpl_quick_close(struct cpl_quick *q)
@@ -253,6 +253,7 @@ static int search(struct cpl_quick *q, struct best *best, bool *cut_short,
 	        .routing = req->routing,
 	        .hosts = best->groups->hosts,
 	        .background = req->background,
+	        .rates = req->rates,
 	        .objective = req->objective,
 	        .seed = req->seed,
 	        .kind = q->kind,

@@ -332,6 +332,8 @@ static int choose(struct deciding *d, struct cpl_error *err)
 	        .background =
 	                engine_background_of(engine, profile, record,
 	                                     d->deadline, err),
+	        .rates = engine_rates_by(engine, d->want.objective,
+	                                 d->deadline, err),
 	        .expired = engine_expired,
 	        .expired_arg = &d->deadline,
 	};
@@ -635,6 +637,8 @@ static void evaluate_stock(struct deciding *d, const int *host, int n)
 	        .objective = d->want.objective,
 	        .background = engine_background_of(engine, profile, NULL,
 	                                           d->deadline, &err),
+	        .rates = engine_rates_by(engine, d->want.objective,
+	                                 d->deadline, &err),
 	};
 	if (!err.text[0] &&
 	    !cpl_decide_evaluate(&core, node, &c, &err)) {

@@ -266,6 +266,10 @@ const struct cpl_load *engine_background(struct cpl_engine *engine,
  */
 const struct cpl_load *engine_rates(struct cpl_engine *engine, int64_t deadline,
                                     struct cpl_error *err);
+/* The same where decisions go by time, else NULL: they need none. */
+const struct cpl_load *engine_rates_by(struct cpl_engine *engine,
+                                       enum cpl_objective objective,
+                                       int64_t deadline, struct cpl_error *err);
 /*
  * What a decision for a job of this profile (may be NULL) adds to its bytes:
  * those that the running jobs send while it runs, or where the profile has no

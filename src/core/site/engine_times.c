@@ -48,6 +48,15 @@ const struct cpl_load *engine_rates(struct cpl_engine *engine, int64_t deadline,
 	return &engine->rates;
 }
 
+const struct cpl_load *engine_rates_by(struct cpl_engine *engine,
+                                       enum cpl_objective objective,
+                                       int64_t deadline, struct cpl_error *err)
+{
+	return objective == CPL_OBJECTIVE_TIME
+	               ? engine_rates(engine, deadline, err)
+	               : NULL;
+}
+
 const struct cpl_load *engine_background_of(struct cpl_engine *engine,
                                             const struct cpl_profile *profile,
                                             struct cpl_record *record,

@@ -104,6 +104,40 @@ void cpl_traffic_metrics(const struct cpl_network *net,
 	        variance_of(squares, t.used, out->nonzero_average);
 }
 
+/* Of count links from first on. */
+static double slowed(const double *own, const double *rates, int64_t count,
+                     double bandwidth, double most)
+{
+	for (int64_t i = 0; i < count; i++) {
+		double seconds = own[i] / bandwidth;
+
+		if (rates)
+			seconds *= 1 + rates[i] / bandwidth;
+		if (seconds > most)
+			most = seconds;
+	}
+	return most;
+}
+
+double cpl_traffic_seconds(const struct cpl_network *net,
+                           const struct cpl_load *own,
+                           const struct cpl_load *rates)
+{
+	double most = 0;
+
+	for (int c = 0; c < net->n_classes; c++) {
+		const struct cpl_link_class *class = &net->link_class[c];
+
+		most = slowed(own->link + class->first,
+		              rates ? rates->link + class->first : NULL,
+		              class->count, class->bandwidth, most);
+	}
+	most = slowed(own->injection, rates ? rates->injection : NULL,
+	              net->n_nodes, net->injection_bandwidth, most);
+	return slowed(own->ejection, rates ? rates->ejection : NULL,
+	              net->n_nodes, net->injection_bandwidth, most);
+}
+
 static double ratio(double value, double reference)
 {
 	return reference > 0 ? value / reference : 0;

@@ -235,12 +235,14 @@ static void forget(struct cpl_moves *m)
 /* The tree's value of a link. */
 static void show(struct cpl_moves *m, int64_t link)
 {
+	double bandwidth = cpl_network_link_bandwidth(m->net, link);
 	double bytes = m->load[link] + m->change[link];
 
 	if (m->watched)
 		bytes += m->watched->link[link];
-	cpl_load_tree_set(m->tree, link,
-	                  bytes / cpl_network_link_bandwidth(m->net, link));
+	if (m->rates)
+		bytes *= 1 + m->rates->link[link] / bandwidth;
+	cpl_load_tree_set(m->tree, link, bytes / bandwidth);
 }
 
 static void refresh(struct cpl_moves *m)
@@ -451,9 +453,10 @@ void cpl_moves_leave(struct cpl_moves *m)
 }
 
 int cpl_moves_watch(struct cpl_moves *m, const struct cpl_load *background,
-                    struct cpl_error *err)
+                    const struct cpl_load *rates, struct cpl_error *err)
 {
 	m->watched = background;
+	m->rates = rates;
 	m->tree = cpl_load_tree_new(m->net->n_links, err);
 	if (!m->tree)
 		return -1;

@@ -59,7 +59,7 @@ struct cpl_moves {
 	int n_share, max_share;
 
 	struct cpl_load_tree *tree; /* of cpl_moves_watch */
-	const struct cpl_load *watched;
+	const struct cpl_load *watched, *rates;
 	bool view;              /* load and stops are another's */
 	struct cpl_arena arena; /* of all arrays but share */
 };
@@ -121,10 +121,12 @@ void cpl_moves_afresh(struct cpl_moves *moves);
 
 /*
  * From now on sum up congestion: of the links' bytes with what is tentative and
- * with background's (NULL: none). 0, or -1 with err (memory). O(links).
+ * with background's (NULL: none), slowed by what others send (rates, bytes/s;
+ * NULL: nothing) as cpl_traffic_seconds has it. 0, or -1 with err (memory).
+ * O(links).
  */
 int cpl_moves_watch(struct cpl_moves *moves, const struct cpl_load *background,
-                    struct cpl_error *err);
+                    const struct cpl_load *rates, struct cpl_error *err);
 /* The summary, and the most congested link (ties to the lowest id, -1 on a
  * network without). O(links that changed * log of all). */
 const struct cpl_load_summary *cpl_moves_links(struct cpl_moves *moves);

@@ -12,12 +12,13 @@ static const char *const name_of[] = {
         [CPL_OBJECTIVE_MAX] = "max-congestion",
         [CPL_OBJECTIVE_MEAN] = "mean-congestion",
         [CPL_OBJECTIVE_HOP_BYTES] = "hop-bytes",
+        [CPL_OBJECTIVE_TIME] = "time",
 };
 
 int cpl_objective_parse(const char *name, enum cpl_objective *out,
                         struct cpl_error *err)
 {
-	for (int i = CPL_OBJECTIVE_MAX; i <= CPL_OBJECTIVE_HOP_BYTES; i++) {
+	for (int i = CPL_OBJECTIVE_MAX; i <= CPL_OBJECTIVE_TIME; i++) {
 		if (!strcasecmp(name, name_of[i])) {
 			*out = (enum cpl_objective)i;
 			return 0;
@@ -26,7 +27,7 @@ int cpl_objective_parse(const char *name, enum cpl_objective *out,
 	return cpl_fail(
 	        err,
 	        "unknown objective '%.64s'; it must be one of max-congestion, "
-	        "mean-congestion, hop-bytes",
+	        "mean-congestion, hop-bytes, time",
 	        name);
 }
 
@@ -51,10 +52,12 @@ bool cpl_objective_better(enum cpl_objective objective,
 	        [CPL_OBJECTIVE_MAX] = {0, 1, 2},
 	        [CPL_OBJECTIVE_MEAN] = {1, 0, 2},
 	        [CPL_OBJECTIVE_HOP_BYTES] = {2, 0, 1},
+	        [CPL_OBJECTIVE_TIME] = {3, 1, 2},
 	};
-	int order[3] = {compare(a->max_congestion, b->max_congestion),
+	int order[4] = {compare(a->max_congestion, b->max_congestion),
 	                compare(a->mean_congestion, b->mean_congestion),
-	                compare(a_hop_bytes, b_hop_bytes)};
+	                compare(a_hop_bytes, b_hop_bytes),
+	                compare(a->seconds, b->seconds)};
 
 	for (int i = 0; i < 3; i++)
 		if (order[first[objective][i]])

@@ -13,9 +13,10 @@ enum cpl_objective {
 	CPL_OBJECTIVE_MAX,       /* max congestion, mean, hop-bytes */
 	CPL_OBJECTIVE_MEAN,      /* mean congestion, max, hop-bytes */
 	CPL_OBJECTIVE_HOP_BYTES, /* hop-bytes, max, mean */
+	CPL_OBJECTIVE_TIME,      /* cpl_traffic_seconds, mean, hop-bytes */
 };
 
-/* "max-congestion", "mean-congestion", "hop-bytes". -1 with err. */
+/* "max-congestion", "mean-congestion", "hop-bytes", "time". -1 with err. */
 int cpl_objective_parse(const char *name, enum cpl_objective *out,
                         struct cpl_error *err);
 const char *cpl_objective_name(enum cpl_objective objective);

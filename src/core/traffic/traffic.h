@@ -38,7 +38,17 @@ struct cpl_metrics {
 	double nonzero_average;  /* NZCA: over links that carry traffic */
 	double nonzero_variance; /* NZCV: population variance over the same */
 	double max_injection;    /* largest bytes / bandwidth of node links */
+	double seconds; /* cpl_traffic_seconds, where it is asked for, or 0 */
 };
+
+/*
+ * How long one job's bytes (own) take: the largest bytes / bandwidth of links
+ * and node links, where others, who send rates (bytes/s; NULL: nothing), leave
+ * 1 / (1 + utilisation) of a link, as in times.h. O(links + nodes).
+ */
+double cpl_traffic_seconds(const struct cpl_network *net,
+                           const struct cpl_load *own,
+                           const struct cpl_load *rates);
 
 int cpl_load_init(struct cpl_load *load, const struct cpl_network *net,
                   struct cpl_error *err);
