@@ -279,6 +279,42 @@ static void check_partitions(struct site_check *check,
 	}
 }
 
+/* What the options say that Slurm has; NULL: it is not compared. */
+struct slurm_has {
+	const char *nodes, *qos, *accounts;
+};
+
+/* Is one of the names, between commas or white space, of that pattern? */
+static bool has_name(const char *names, const char *pattern)
+{
+	static const char between[] = ", \t\r\n";
+	char name[256];
+
+	while (names += strspn(names, between), *names) {
+		size_t n = strcspn(names, between);
+
+		snprintf(name, sizeof(name), "%.*s", (int)n, names);
+		if (!fnmatch(pattern, name, 0))
+			return true;
+		names += n;
+	}
+	return false;
+}
+
+/* The entries of a Match line's condition `key`, each of which has to be of a
+ * name that the option gives. */
+static void check_entries(struct site_check *check, int line, const char *key,
+                          const char *list, const char *option,
+                          const char *names)
+{
+	char entry[256];
+
+	while (names && cpl_config_next(&list, entry, sizeof(entry)))
+		if (!has_name(names, entry))
+			problemf(check, "%s:%d: %s=%s: none that %s gives",
+			         check->config->path, line, key, entry, option);
+}
+
 /* Append a name to "a, b, c ..." as long as few are shown. */
 static void show(char *text, size_t size, int shown, const char *name)
 {
@@ -354,7 +390,7 @@ static int load_config(struct site_check *check, const char *option)
  * compared with it.
  */
 static int check_site(struct site_check *check, const struct cmd *self,
-                      const char *path, const char *slurm_nodes)
+                      const char *path, const struct slurm_has *has)
 {
 	struct cpl_error err = {""};
 	struct slurm_conf *slurm;
@@ -365,8 +401,15 @@ static int check_site(struct site_check *check, const struct cmd *self,
 		return -1;
 	check_network(check);
 	check_profiles(check);
-	for (int i = 0; i < check->config->n_matches; i++)
-		check_match(check, &check->config->match[i]);
+	for (int i = 0; i < check->config->n_matches; i++) {
+		const struct cpl_match_rule *m = &check->config->match[i];
+
+		check_match(check, m);
+		check_entries(check, m->line, "QOS", m->qos, "--slurm-qos",
+		              has->qos);
+		check_entries(check, m->line, "Account", m->account,
+		              "--slurm-accounts", has->accounts);
+	}
 	slurm = slurm_conf_load(check->config->path);
 	check_state_dir(check, slurm);
 	if (slurm)
@@ -374,14 +417,14 @@ static int check_site(struct site_check *check, const struct cmd *self,
 	slurm_conf_free(slurm);
 	if (cpl_config_find_users(check->config, say_line, check, &err))
 		problem(check, &err);
-	if (slurm_nodes && check->net &&
-	    compare_nodes(check, slurm_nodes, &err))
+	if (has->nodes && check->net &&
+	    compare_nodes(check, has->nodes, &err))
 		problem(check, &err);
 	return check->n_problems ? -1 : 0;
 }
 
 struct options {
-	const char *slurm_nodes;
+	struct slurm_has has;
 	struct config_for what;
 	bool json;
 };
@@ -390,7 +433,9 @@ static int parse(const struct cmd *self, int argc, char **argv,
                  struct options *o)
 {
 	const struct cmd_option table[] = {
-	        {"slurm-nodes", .text = &o->slurm_nodes},
+	        {"slurm-nodes", .text = &o->has.nodes},
+	        {"slurm-qos", .text = &o->has.qos},
+	        {"slurm-accounts", .text = &o->has.accounts},
 	        {"config", .text = &o->what.path},
 	        {"comm-profile", .text = &o->what.profile},
 	        {"placement-policy", .text = &o->what.policy},
@@ -412,8 +457,9 @@ static int parse(const struct cmd *self, int argc, char **argv,
 		                 "'%.60s' is unknown; use `check [FILE]` or "
 		                 "`for JOBSPEC`",
 		                 argv[optind]);
-	if (is_for && o->slurm_nodes)
-		return cmd_usage(self, "for: --slurm-nodes is of `check`");
+	if (is_for && (o->has.nodes || o->has.qos || o->has.accounts))
+		return cmd_usage(self, "for: --slurm-nodes, --slurm-qos and "
+		                       "--slurm-accounts are of `check`");
 	if (!is_for && (o->what.path || o->what.profile || o->what.policy ||
 	                o->what.mapping))
 		return cmd_usage(self, "check: --config, --comm-profile, "
@@ -444,7 +490,7 @@ static int run(const struct cmd *self, int argc, char **argv)
 		return rc;
 	if (o.what.word)
 		return config_for(self, &o.what, o.json);
-	if (check_site(&check, self, o.what.path, o.slurm_nodes))
+	if (check_site(&check, self, o.what.path, &o.has))
 		rc = CMD_FAILED;
 	else if (o.json)
 		rc = cmd_print_json(self, site_check_json(&check));

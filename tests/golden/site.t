@@ -105,6 +105,22 @@ same config.txt "config check" config check commplace.conf
 "$commplace" config check "$work/commplace.conf" --json --slurm-nodes 'n[0-31]' >config.json
 ok $? "config check --slurm-nodes: the same nodes"
 is "$(json config.json partitions 0 policy)" none "config check --json: partition"
+# QOS and accounts, between all that may stand between them
+cat commplace.conf - >names.conf <<-END
+Match QOS=high,deb* Mode=off
+Match Account=chem Mode=off
+END
+"$commplace" config check names.conf --slurm-qos 'normal
+high,debug' --slurm-accounts ' root chem ' >/dev/null
+ok $? "config check: QOS and accounts that Slurm has"
+got=$("$commplace" config check names.conf --slurm-qos $'normal\nHIGH' \
+	--slurm-accounts 'chemistry' 2>&1)
+is "$?" 1 "that it does not have"
+is "$(cut -d: -f4- <<<"$got")" " QOS=high: none that --slurm-qos gives
+ QOS=deb*: none that --slurm-qos gives
+ Account=chem: none that --slurm-accounts gives" "each is named"
+is "$("$commplace" config check names.conf --slurm-accounts '' 2>&1 | grep -c .)" 1 \
+	"none at all are no accounts"
 is "$(json config.json max_decision_ms)" 2000 "config check --json: time"
 is "$(json config.json user_may_override)" profile,mapping "config check --json: users"
 is "$(cd / && COMMPLACE_CONF=$work/commplace.conf "$commplace" config check --json)" \
