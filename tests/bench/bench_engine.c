@@ -3,7 +3,7 @@
  * What the engine takes of a scheduler's time, without a scheduler: a machine
  * of the size of bench-slurmctld's with 60 running jobs. CPU milliseconds of
  * the calling thread, medians, of calls whose state is new and of those asked
- * again.
+ * again, and of jobs that begin one after the other.
  *
  *   bench_engine [-tsm] [-p POLICY] [-n CALLS] [-c LINE-OF-COMMPLACE.CONF]...
  *
@@ -233,6 +233,47 @@ static void run(const char *what, const char *profile, int nodes, int calls)
 	tell(line, end, calls);
 }
 
+/* Jobs that begin one after the other, as of a queue; of them so many run. */
+#define QUEUED_RUN 100
+
+static void run_queue(const char *what, const char *profile, int nodes,
+                      int calls)
+{
+	static double new[CALLS_MAX], start[CALLS_MAX], end[CALLS_MAX];
+	static int64_t id[CALLS_MAX];
+	static int *host[CALLS_MAX];
+	char line[128];
+	int ended = 0;
+
+	for (int i = 0; i < calls; i++) {
+		struct cpl_engine_request req = request(profile, nodes, true);
+
+		new[i] = decide(&req, true);
+		start[i] = begin_job(req.job.id);
+		take(1);
+		id[i] = req.job.id;
+		host[i] = malloc((size_t)nodes * sizeof(int));
+		memcpy(host[i], given, (size_t)nodes * sizeof(int));
+		for (; ended <= i && (i - ended >= QUEUED_RUN || i == calls - 1);
+		     ended++) {
+			double begin = cpu_ms();
+
+			cpl_engine_end(engine, id[ended]);
+			end[ended] = cpu_ms() - begin;
+			for (int k = 0; k < nodes; k++)
+				taken[host[ended][k]] = 0;
+			free(host[ended]);
+		}
+		cpl_engine_idle(engine, 10000);
+	}
+	snprintf(line, sizeof(line), "%s: decision", what);
+	tell(line, new, calls);
+	snprintf(line, sizeof(line), "%s: start", what);
+	tell(line, start, calls);
+	snprintf(line, sizeof(line), "%s: end", what);
+	tell(line, end, calls);
+}
+
 static void set_up(bool torus, const char *lines)
 {
 	static const char *const shape[] = {
@@ -395,6 +436,7 @@ int main(int argc, char **argv)
 		run("512 nodes, 12,288 ranks", "big", 512, calls);
 	run("2 nodes", "two", 2, calls);
 	run("2 nodes, no profile", NULL, 2, calls);
+	run_queue("2 nodes, queued", "two", 2, calls);
 	first = n_hosts - 200;
 	run("2 nodes of 200", "two", 2, calls);
 	cpl_engine_idle(engine, 10000);

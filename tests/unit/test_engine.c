@@ -1582,10 +1582,19 @@ static void test_decisions_are_remembered(void **state)
 	cpl_engine_suspended(engine, 72, true);
 	as_asked(&req, two);
 	assert_int_equal(memo(), 'm');
+	cpl_engine_suspended(engine, 72, false);
+	as_asked(&req, two);
+	assert_int_equal(memo(), 'm');
 	cpl_engine_end(engine, 72);
 	as_asked(&req, two);
 	assert_int_equal(memo(), 'm');
 	assert_memory_equal(one, two, 4 * sizeof(int));
+	/* One that put nothing on the links leaves it as it was. */
+	fake_begin(engine, 73, &fake, &notice);
+	cpl_engine_end(engine, 73);
+	req.job.id = 74;
+	as_asked(&req, two);
+	assert_int_equal(memo(), 'h');
 	/* So does another configuration. */
 	config("Objective=hop-bytes");
 	assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);

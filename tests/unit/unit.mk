@@ -340,6 +340,11 @@ tests_unit_test_library_CPPFLAGS = -I$(top_srcdir)/include
 tests_unit_test_library_CFLAGS = $(unit_cflags)
 tests_unit_test_library_LDADD = libcommplace.la $(CMOCKA_LIBS)
 
+unit_tests += tests/unit/test_background
+tests_unit_test_background_SOURCES = tests/unit/test_background.c
+tests_unit_test_background_CFLAGS = $(unit_cflags)
+tests_unit_test_background_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/test_size
 tests_unit_test_size_SOURCES = tests/unit/test_size.c
 tests_unit_test_size_CFLAGS = $(unit_cflags)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "mapping/host_evaluate.h"
 
+#include "traffic/load_blocks.h"
+
 /* Links of a route and what noting them costs, against one more link in passes
  * over all: below it flows are few. */
 #define ROUTE_WORK 8
@@ -17,7 +19,7 @@ static int open_few(struct cpl_evaluator *ev, struct cpl_error *err)
 	if (ev->arena.failed)
 		return cpl_fail_memory(err);
 	if (ev->background)
-		cpl_traffic_metrics(net, ev->background, NULL, &ev->under);
+		cpl_load_top(net, ev->background, &ev->under);
 	return cpl_moves_init(&ev->moves, net, ev->routing, NULL, 0, NULL, err);
 }
 

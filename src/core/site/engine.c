@@ -227,8 +227,8 @@ static void engine_dispose(void *arg)
 	engine_memo_forget(engine);
 	free_restored(engine->restored);
 	engine_running_free(engine);
-	engine_snapshot_free(engine->staged);
-	engine_snapshot_free(engine->snapshot);
+	engine_snapshot_drop(engine->staged);
+	engine_snapshot_drop(engine->snapshot);
 	free_hosts(engine);
 	free(engine->live);
 	free(engine->last_network);
@@ -434,7 +434,7 @@ void engine_adopt(struct cpl_engine *engine)
 	pthread_mutex_unlock(&engine->lock);
 	if (staged) {
 		engine_running_stale(engine);
-		engine_snapshot_free(engine->snapshot);
+		engine_snapshot_drop(engine->snapshot);
 		engine->snapshot = staged;
 		map_hosts(engine);
 		use_config(engine);
@@ -447,6 +447,8 @@ void engine_adopt(struct cpl_engine *engine)
 		take_back(engine, item->record);
 		item->record = NULL;
 	}
+	if (restored && engine->snapshot && engine->snapshot->net)
+		engine_running_begin(engine, NULL);
 	free_restored(restored);
 	if (engine->snapshot && engine->restore_waits)
 		queue_restore(engine);

@@ -9,12 +9,14 @@
 #define CPL_SITE_ENGINE_INTERNAL_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/types.h>
 
 #include "mapping/mapping.h"
 #include "network/network.h"
 #include "routing/routing.h"
 #include "signature/signature.h"
+#include "site/background.h"
 #include "site/config.h"
 #include "site/counters.h"
 #include "site/engine.h"
@@ -27,6 +29,7 @@
 
 /* Configuration, network and routing that belong together; never changed. */
 struct snapshot {
+	atomic_int refs;
 	struct cpl_config *config;
 	struct cpl_network *net; /* NULL only with Mode=off */
 	const struct cpl_routing *routing;
@@ -37,12 +40,6 @@ struct snapshot {
 struct restored {
 	struct restored *next;
 	struct cpl_record *record;
-};
-
-/* One number of a sparse load; index runs over links, injection, ejection. */
-struct load_entry {
-	int64_t index;
-	double bytes;
 };
 
 /* How ranks were mapped for a step of other counts than the job's layout has:
@@ -62,10 +59,9 @@ struct running {
 	bool ordered; /* any step's ranks are laid along the network */
 	bool own_order;              /* but rank_host is how its user runs it */
 	bool suspended;              /* no load, until it goes on */
-	bool load_made;              /* entry[] is for the snapshot in force */
-	struct load_entry *entry;
-	int64_t n_entries;
-	double period; /* seconds that these bytes are sent in */
+	bool load_made;            /* for the snapshot in force: */
+	struct cpl_job_load *load; /* NULL: it has none, or not yet */
+	struct making *making;     /* its load, under way, or NULL */
 	struct step_order step; /* the last one; no ranks: none */
 };
 
@@ -83,6 +79,12 @@ struct decided {
 	double max_before, max_after;
 	int *host; /* [n_host] what the scheduler gave it, in node order */
 	int n_host;
+};
+
+/* What loads of jobs are made with, by one thread at a time. */
+struct load_scratch {
+	struct snapshot *snapshot; /* that it is for; a reference, or NULL */
+	struct cpl_workload *workload;
 };
 
 struct cpl_engine {
@@ -105,13 +107,10 @@ struct cpl_engine {
 	int *node_host; /* [net->n_nodes] host index or -1 */
 	struct running *running; /* in id order */
 	int n_running, max_running;
-	struct cpl_load background;
-	bool background_made;
-	bool rates_made;                /* of that background */
-	struct cpl_load rates;          /* its bytes/s */
-	struct cpl_load during;         /* of engine_background_of */
-	struct cpl_times_space *space;  /* of the snapshot, or NULL */
-	bool settled; /* no load of a running job is yet to come */
+	struct cpl_background *background; /* of the snapshot, or NULL */
+	bool settled; /* it is complete; else jobs are to be looked at */
+	struct load_scratch on_caller, on_worker;
+	struct cpl_times_space *space; /* of the snapshot, or NULL */
 	struct memo *memo; /* decisions made in this state, newest first */
 	struct decided *decided;      /* newest first */
 	struct cpl_engine_live *live; /* [n_live] of the last restore */
@@ -162,7 +161,9 @@ void engine_leave(struct cpl_engine *engine, enum cpl_timer timer,
  * they say now is staged. -1 with err. */
 int engine_load(struct cpl_engine *engine, int64_t deadline,
                 struct cpl_error *err);
-void engine_snapshot_free(struct snapshot *snapshot);
+/* References; the last one dropped frees it. NULL is allowed. Any thread. */
+struct snapshot *engine_snapshot_hold(struct snapshot *snapshot);
+void engine_snapshot_drop(struct snapshot *snapshot);
 
 /* engine_decide.c */
 
@@ -245,24 +246,50 @@ struct cpl_profile *engine_running_profile(struct cpl_engine *engine,
                                            int64_t deadline,
                                            struct cpl_error *err);
 void engine_running_free(struct cpl_engine *engine);
-/* The job's ranks run elsewhere, or stand still: its load is made anew. */
+/* The job's ranks run elsewhere: its load is made anew. */
 void engine_running_changed(struct cpl_engine *engine, struct running *job);
-/* The sum of loads is not that of the running jobs any more. */
-void engine_background_stale(struct cpl_engine *engine);
+/* It begins or ceases to stand still: the load that it has counts, or not. */
+void engine_running_count(struct cpl_engine *engine, struct running *job);
+/* Have the worker make the loads that are missing. 0, or -1 with err (memory).
+ */
+int engine_running_begin(struct cpl_engine *engine, struct cpl_error *err);
 /* The network changed: all loads are to be made anew. */
 void engine_running_stale(struct cpl_engine *engine);
 /*
- * The summed load of the running jobs, NULL when none has any, or with err
- * when memory is out or the deadline (ns) passed before it was made. Notes the
- * jobs counted in the record (NULL: nowhere).
+ * What the running jobs come to, NULL when none has any load, or with err when
+ * memory is out or the deadline (ns) passed before it was made. Notes the jobs
+ * counted in the record (NULL: nowhere). O(running jobs), and of jobs that are
+ * new or gone O(their links * jobs on them).
  */
-const struct cpl_load *engine_background(struct cpl_engine *engine,
+struct cpl_background *engine_background(struct cpl_engine *engine,
                                          struct cpl_record *record,
                                          int64_t deadline,
                                          struct cpl_error *err);
+
+/* engine_loads.c: the load of a job, made by the worker or by the first who
+ * needs it. */
+
 /*
- * engine_times.c: the same as bytes per second. Of a job whose profile has no
- * times its bytes in the time that its busiest link takes for them.
+ * By the record's layout and that profile, whose reference it takes. NULL with
+ * err: memory, or a host that is not in the network.
+ */
+struct making *engine_load_begin(struct cpl_engine *engine,
+                                 const struct cpl_record *record,
+                                 struct cpl_profile *profile,
+                                 struct cpl_error *err);
+/* Wait for it until the deadline, or make it. True: *load is it, or NULL with
+ * err (memory). False with err: the deadline. */
+bool engine_load_end(struct cpl_engine *engine, struct making *making,
+                     int64_t deadline, struct cpl_job_load **load,
+                     struct cpl_error *err);
+/* NULL is allowed. */
+void engine_load_drop(struct cpl_engine *engine, struct making *making);
+void engine_load_scratch_free(struct load_scratch *scratch);
+
+/*
+ * engine_times.c: the same as bytes per second, NULL as engine_background. Of a
+ * job whose profile has no times its bytes in the time that its busiest link
+ * takes for them.
  */
 const struct cpl_load *engine_rates(struct cpl_engine *engine, int64_t deadline,
                                     struct cpl_error *err);

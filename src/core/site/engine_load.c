@@ -15,9 +15,15 @@ struct load {
 	struct cpl_error err;
 };
 
-void engine_snapshot_free(struct snapshot *snapshot)
+struct snapshot *engine_snapshot_hold(struct snapshot *snapshot)
 {
-	if (!snapshot)
+	atomic_fetch_add(&snapshot->refs, 1);
+	return snapshot;
+}
+
+void engine_snapshot_drop(struct snapshot *snapshot)
+{
+	if (!snapshot || atomic_fetch_sub(&snapshot->refs, 1) > 1)
 		return;
 	cpl_network_free(snapshot->net);
 	cpl_config_free(snapshot->config);
@@ -39,6 +45,7 @@ static struct snapshot *snapshot_load(struct cpl_engine *engine,
 		cpl_fail_memory(err);
 		return NULL;
 	}
+	snapshot->refs = 1;
 	/* Stamps are taken first: a file changed meanwhile is read again. */
 	cpl_file_stamp(path, &snapshot->config_stamp);
 	snapshot->config = cpl_config_load(path, err);
@@ -63,7 +70,7 @@ static struct snapshot *snapshot_load(struct cpl_engine *engine,
 	}
 	return snapshot;
 fail:
-	engine_snapshot_free(snapshot);
+	engine_snapshot_drop(snapshot);
 	return NULL;
 }
 
@@ -123,7 +130,7 @@ static int run_load(struct cpl_engine *engine, struct cpl_error *err)
 	old = engine->staged;
 	engine->staged = snapshot;
 	pthread_mutex_unlock(&engine->lock);
-	engine_snapshot_free(old);
+	engine_snapshot_drop(old);
 	engine_log(engine, CPL_ENGINE_INFO, "%s is in force: Mode=%s, %s",
 	           engine->config_path, mode,
 	           engine->last_network ? engine->last_network : "no network");

@@ -484,7 +484,7 @@ void cpl_engine_resized(struct cpl_engine *engine, int64_t id, const int *host,
 		goto out;
 	job->has_layout = false;
 	job->record->ranks = 0;
-	engine_background_stale(engine);
+	engine_running_changed(engine, job);
 	if (engine_record_hosts(job->record, name, n_hosts))
 		engine_log(engine, CPL_ENGINE_ERROR,
 		           "out of memory: the record of job %lld keeps its "
@@ -505,7 +505,7 @@ void cpl_engine_suspended(struct cpl_engine *engine, int64_t id, bool stands)
 	job = engine_running_find(engine, id);
 	if (job && job->suspended != stands) {
 		job->suspended = stands;
-		engine_background_stale(engine);
+		engine_running_count(engine, job);
 	}
 	engine_leave(engine, CPL_TIME_HELD_OTHER, entered, 0);
 }

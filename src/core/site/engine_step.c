@@ -168,11 +168,11 @@ static int map_beside_others(struct cpl_engine *engine, struct running *job,
 	int rc;
 
 	job->suspended = true;
-	engine->background_made = false;
+	engine_running_count(engine, job);
 	rc = engine_map_ranks(engine, profile, job->record, node, slots, n,
 	                      result, err);
 	job->suspended = stood;
-	engine->background_made = false;
+	engine_running_count(engine, job);
 	return rc;
 }
 

@@ -4,48 +4,17 @@
 
 void engine_times_free(struct cpl_engine *engine)
 {
-	cpl_load_free(&engine->rates);
-	cpl_load_free(&engine->during);
 	cpl_times_space_free(engine->space);
 	engine->space = NULL;
-	engine->rates_made = false;
-}
-
-static void add_rates(struct cpl_load *into, const struct cpl_network *net,
-                      const struct running *job)
-{
-	int64_t links = net->n_links, nodes = net->n_nodes;
-
-	for (int64_t i = 0; i < job->n_entries; i++) {
-		int64_t at = job->entry[i].index;
-		double rate = job->entry[i].bytes / job->period;
-
-		if (at < links)
-			into->link[at] += rate;
-		else if (at < links + nodes)
-			into->injection[at - links] += rate;
-		else
-			into->ejection[at - links - nodes] += rate;
-	}
 }
 
 const struct cpl_load *engine_rates(struct cpl_engine *engine, int64_t deadline,
                                     struct cpl_error *err)
 {
-	const struct cpl_network *net = engine->snapshot->net;
+	const struct cpl_background *background =
+	        engine_background(engine, NULL, deadline, err);
 
-	if (!engine_background(engine, NULL, deadline, err))
-		return NULL;
-	if (engine->rates_made)
-		return &engine->rates;
-	if (!engine->rates.link && cpl_load_init(&engine->rates, net, err))
-		return NULL;
-	cpl_load_clear(&engine->rates, net);
-	for (int i = 0; i < engine->n_running; i++)
-		if (engine_running_counts(&engine->running[i]))
-			add_rates(&engine->rates, net, &engine->running[i]);
-	engine->rates_made = true;
-	return &engine->rates;
+	return background ? cpl_background_rates(background) : NULL;
 }
 
 const struct cpl_load *engine_rates_by(struct cpl_engine *engine,
@@ -63,22 +32,16 @@ const struct cpl_load *engine_background_of(struct cpl_engine *engine,
                                             int64_t deadline,
                                             struct cpl_error *err)
 {
-	const struct cpl_network *net = engine->snapshot->net;
-	const struct cpl_load *sums =
+	struct cpl_background *background =
 	        engine_background(engine, record, deadline, err);
 	double seconds = profile ? profile->run.seconds : 0;
-	const struct cpl_load *rates;
 
 	if (record)
 		record->run_seconds = seconds;
-	if (!sums || !(seconds > 0))
-		return sums;
-	rates = engine_rates(engine, deadline, err);
-	if (!rates ||
-	    (!engine->during.link && cpl_load_init(&engine->during, net, err)))
+	if (!background)
 		return NULL;
-	cpl_load_scale(&engine->during, rates, seconds, net);
-	return &engine->during;
+	return seconds > 0 ? cpl_background_during(background, seconds, err)
+	                   : cpl_background_bytes(background);
 }
 
 int engine_judge(struct cpl_engine *engine, const struct cpl_profile *profile,

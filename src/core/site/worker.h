@@ -20,6 +20,7 @@
 enum cpl_queue {
 	CPL_QUEUE_LOOK,  /* is a file there, and is it the one we know? */
 	CPL_QUEUE_LOAD,  /* whole files, and what is made of them */
+	CPL_QUEUE_MAKE,  /* computing alone; no file */
 	CPL_QUEUE_WRITE, /* all writing */
 	CPL_QUEUES,
 };

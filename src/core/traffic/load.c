@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "traffic/traffic.h"
+#include "traffic/load_blocks.h"
 
 int cpl_load_init(struct cpl_load *load, const struct cpl_network *net,
                   struct cpl_error *err)
@@ -11,6 +11,7 @@ int cpl_load_init(struct cpl_load *load, const struct cpl_network *net,
 	load->link = calloc((size_t)net->n_links + 1, sizeof(double));
 	load->injection = calloc((size_t)net->n_nodes, sizeof(double));
 	load->ejection = calloc((size_t)net->n_nodes, sizeof(double));
+	load->blocks = NULL;
 	if (load->link && load->injection && load->ejection)
 		return 0;
 	cpl_load_free(load);
@@ -29,6 +30,7 @@ void cpl_load_free(struct cpl_load *load)
 	free(load->link);
 	free(load->injection);
 	free(load->ejection);
+	cpl_load_blocks_free(load->blocks);
 	memset(load, 0, sizeof(*load));
 }
 

@@ -7,11 +7,16 @@
 
 #include "network/network.h"
 
+struct cpl_load_blocks;
+
 /* Bytes per link; the arrays belong to the struct. */
 struct cpl_load {
 	double *link;      /* [n_links] */
 	double *injection; /* [n_nodes], node to router */
 	double *ejection;  /* [n_nodes], router to node */
+	/* Of one whose links change one by one, kept by who changes them; or
+	 * NULL: see load_blocks.h. */
+	struct cpl_load_blocks *blocks;
 };
 
 /* Sums over one job's messages, independent of other jobs. */

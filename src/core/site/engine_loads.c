@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What running jobs put on the links, each by itself. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "site/engine_internal.h"
+#include "traffic/workload.h"
+
+struct making {
+	struct cpl_request head;
+	struct cpl_engine *engine;
+	atomic_flag taken; /* a thread makes it, or has */
+	struct snapshot *snapshot;
+	struct cpl_profile *profile;
+	int *node;      /* [hosts] */
+	int *rank_host; /* [ranks] */
+	struct cpl_job_load *load;
+	struct cpl_error err;
+};
+
+void engine_load_scratch_free(struct load_scratch *scratch)
+{
+	cpl_workload_free(scratch->workload);
+	engine_snapshot_drop(scratch->snapshot);
+	*scratch = (struct load_scratch){NULL};
+}
+
+static int open_scratch(struct load_scratch *scratch, struct snapshot *snapshot,
+                        struct cpl_error *err)
+{
+	if (scratch->snapshot == snapshot)
+		return 0;
+	engine_load_scratch_free(scratch);
+	scratch->workload = cpl_workload_new(snapshot->net, 1, err);
+	if (!scratch->workload)
+		return -1;
+	scratch->snapshot = engine_snapshot_hold(snapshot);
+	return 0;
+}
+
+static void make(struct making *m, struct load_scratch *scratch)
+{
+	const struct cpl_network *net = m->snapshot->net;
+	struct cpl_job placed = {.routing = m->snapshot->routing,
+	                         .comm = m->profile->comm,
+	                         .node = m->node,
+	                         .rank_host = m->rank_host};
+	double period = m->profile->run.seconds;
+	const struct cpl_load *load;
+
+	if (open_scratch(scratch, m->snapshot, &m->err))
+		return;
+	cpl_workload_clear(scratch->workload, NULL);
+	if (cpl_workload_add(scratch->workload, &placed, &m->err) < 0 ||
+	    cpl_workload_solve(scratch->workload, &m->err))
+		return;
+	load = cpl_workload_load(scratch->workload);
+	if (!(period > 0))
+		period = cpl_load_seconds(load, net);
+	m->load = cpl_job_load_new(net, load, period, &m->err);
+}
+
+static void run(struct cpl_request *head)
+{
+	struct making *m = (struct making *)head;
+
+	cpl_worker_files(m->engine->worker, CPL_QUEUE_MAKE, false);
+	if (!atomic_flag_test_and_set(&m->taken))
+		make(m, &m->engine->on_worker);
+}
+
+static void making_free(struct cpl_request *head)
+{
+	struct making *m = (struct making *)head;
+
+	engine_snapshot_drop(m->snapshot);
+	cpl_profile_drop(m->profile);
+	free(m->node);
+	free(m->rank_host);
+	free(m->load);
+	free(m);
+}
+
+/* Where the ranks are. -1 with err: memory; the network lacks a rank's host. */
+static int place(struct making *m, const struct cpl_record *record,
+                 struct cpl_error *err)
+{
+	size_t ranks = (size_t)record->ranks;
+
+	m->node = malloc(((size_t)record->n_hosts + 1) * sizeof(int));
+	m->rank_host = malloc((ranks + 1) * sizeof(int));
+	if (!m->node || !m->rank_host)
+		return cpl_fail_memory(err);
+	memcpy(m->rank_host, record->rank_host, ranks * sizeof(int));
+	for (int h = 0; h < record->n_hosts; h++)
+		m->node[h] =
+		        cpl_network_node(m->snapshot->net, record->host[h]);
+	for (int r = 0; r < record->ranks; r++)
+		if (m->node[record->rank_host[r]] < 0)
+			return cpl_fail(err, "%s is not in the network",
+			                record->host[record->rank_host[r]]);
+	return 0;
+}
+
+struct making *engine_load_begin(struct cpl_engine *engine,
+                                 const struct cpl_record *record,
+                                 struct cpl_profile *profile,
+                                 struct cpl_error *err)
+{
+	struct making *m = calloc(1, sizeof(*m));
+
+	if (!m) {
+		cpl_profile_drop(profile);
+		cpl_fail_memory(err);
+		return NULL;
+	}
+	m->head.run = run;
+	m->head.free = making_free;
+	m->engine = engine;
+	atomic_flag_clear(&m->taken);
+	m->snapshot = engine_snapshot_hold(engine->snapshot);
+	m->profile = profile;
+	if (place(m, record, err)) {
+		making_free(&m->head);
+		return NULL;
+	}
+	return cpl_worker_queue(engine->worker, CPL_QUEUE_MAKE, &m->head, true,
+	                        err)
+	               ? NULL
+	               : m;
+}
+
+bool engine_load_end(struct cpl_engine *engine, struct making *m,
+                     int64_t deadline, struct cpl_job_load **load,
+                     struct cpl_error *err)
+{
+	bool in_time = cpl_worker_wait(engine->worker, &m->head, 0);
+
+	if (!in_time && cpl_now() < deadline) {
+		in_time = true;
+		if (!atomic_flag_test_and_set(&m->taken))
+			make(m, &engine->on_caller);
+		else
+			in_time = cpl_worker_wait(engine->worker, &m->head,
+			                          deadline);
+	}
+	if (!in_time) {
+		cpl_fail(err, "the load of the running jobs takes longer to "
+		              "compute than MaxDecisionTime");
+		return false;
+	}
+	*load = m->load;
+	m->load = NULL;
+	if (!*load)
+		cpl_fail(err, "%s", m->err.text);
+	return true;
+}
+
+void engine_load_drop(struct cpl_engine *engine, struct making *m)
+{
+	if (m)
+		cpl_worker_drop(engine->worker, &m->head);
+}
