@@ -13,6 +13,7 @@
 #   json FILE KEY...           the value there in a JSON file, "-" for stdin:
 #                              arrays with commas, numbers in 12 digits
 #   on_exit COMMAND            run at exit, last one first
+#   bail TEXT...               a failure after which this file makes no sense
 
 set -uo pipefail
 
@@ -122,9 +123,10 @@ runs() {
 	return 1
 }
 
+# Not TAP's "Bail out!", with which prove ends all other files, too.
 bail() {
-	echo "Bail out! $*"
-	exit 1
+	fail "$*"
+	done_testing
 }
 
 done_testing() {
