@@ -175,8 +175,15 @@ wait "$pid"
 is $? 0 "--watch with a file ends on SIGTERM"
 check_metrics "--watch with a file" watch.prom
 if script -qec true /dev/null >/dev/null 2>&1; then
-	timeout -s INT 3 script -qec "$commplace status --watch 1" screen.txt \
-		>/dev/null 2>&1
+	timeout -s INT 30 script -qfec "$commplace status --watch 1" screen.txt \
+		>/dev/null 2>&1 &
+	pid=$!
+	for _ in $(seq 300); do
+		! grep -qs $'\033\\[2J' screen.txt || break
+		sleep 0.1
+	done
+	kill -INT "$pid"
+	wait "$pid"
 	like "$(cat screen.txt)" $'\033\\[H\033\\[2J' "a terminal is redrawn"
 fi
 

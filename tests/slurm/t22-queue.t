@@ -100,7 +100,14 @@ stepped_on() {
 comes_to "$(job_hosts "$job")" stepped_on
 ok $? "on the nodes it kept"
 # Its signature says nothing of so few nodes: those given back and those kept
-# are no background any more.
+# are no background any more. sinfo calls the former idle before slurmctld gives
+# them to a job.
+probe=$(submit -N14 -n14 --exclusive)
+wait_running "$probe" 60
+ok $? "the nodes that it gave back are another's"
+scancel "$probe"
+fourteen_idle() { [ "$(sinfo -h -N -p main -o %t | grep -cx idle)" = 14 ]; }
+wait_for 30 fourteen_idle
 snapshot
 beside=$(submit -N4 -n8 --exclusive --comm-profile=ring8)
 wait_running "$beside"
