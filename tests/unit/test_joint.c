@@ -11,6 +11,8 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "campaign/jobs.h"
+#include "graph/partition.h"
 #include "joint_jobs.h"
 #include "mapping/mappers.h"
 #include "mapping/quick.h"
@@ -275,6 +277,62 @@ static void test_blocks(void **state)
 	}
 }
 
+/* The most that a group sends and gets. */
+static double loudest(const struct cpl_comm *graph, const int *of, int n)
+{
+	double bytes[64] = {0}, most = 0;
+
+	for (int r = 0; r < graph->ranks; r++)
+		for (int64_t e = graph->row[r]; e < graph->row[r + 1]; e++)
+			if (of[r] != of[graph->to[e]])
+				bytes[of[r]] += graph->bytes[e];
+	for (int i = 0; i < n; i++)
+		most = fmax(most, bytes[i]);
+	return most;
+}
+
+/* Fault: of a stencil's ranks all pull alike, so that groups grew as lines and
+ * were no better than blocks; and what was left over made the loudest groups. */
+static void test_groups_of_stencils(void **state)
+{
+	enum { N = 64, EACH = 16 };
+	static const struct {
+		const char *pattern;
+		double cut, loudest; /* at the most, of that of blocks */
+	} table[] = {
+	        {"stencil-2d", 0.55, 0.80},
+	        {"stencil-3d", 0.70, 0.95},
+	        {"stencil-4d", 0.81, 0.81},
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		const struct cpl_jobs_pattern *pattern =
+		        cpl_jobs_pattern_find(table[i].pattern, NULL);
+		struct cpl_comm *comm =
+		        cpl_jobs_pattern_comm(pattern, N * EACH, NULL);
+		struct cpl_comm *graph = cpl_comm_symmetric(comm, NULL);
+		struct cpl_rank_groups groups;
+		int size[N], block[N * EACH], on[N] = {0};
+
+		for (int k = 0; k < N; k++)
+			size[k] = EACH;
+		cpl_rank_groups_list_blocks(size, N, N * EACH, block);
+		assert_int_equal(cpl_rank_groups_grow(&groups, comm, graph,
+		                                      size, N, NULL),
+		                 1);
+		for (int r = 0; r < N * EACH; r++)
+			on[groups.of[r]]++;
+		assert_memory_equal(on, size, sizeof(on));
+		assert_true(cpl_graph_cut(graph, groups.of) <=
+		            table[i].cut * cpl_graph_cut(graph, block));
+		assert_true(loudest(graph, groups.of, N) <=
+		            table[i].loudest * loudest(graph, block, N));
+		cpl_rank_groups_free(&groups);
+		cpl_comm_free(graph);
+		cpl_comm_free(comm);
+	}
+}
+
 /* What others send: some links of all kinds, up to all of their bandwidth. */
 static void draw_rates(const struct cpl_network *net, uint64_t seed,
                        struct cpl_load *rates)
@@ -427,6 +485,7 @@ int main(void)
 	        cmocka_unit_test(test_baseline_is_a_candidate),
 	        cmocka_unit_test(test_search_is_never_worse),
 	        cmocka_unit_test(test_blocks),
+	        cmocka_unit_test(test_groups_of_stencils),
 	        cmocka_unit_test(test_time),
 	        cmocka_unit_test(test_few_answers),
 	};

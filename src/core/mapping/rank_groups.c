@@ -4,12 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/arena.h"
 #include "graph/contract.h"
 #include "graph/heap.h"
 #include "graph/partition.h"
 
 /* Less traffic between groups has to be this much less to count. */
 #define GAIN 1e-9
+/* What traffic over one rank between weighs. */
+#define SECOND (1.0 / 64)
+/* Entries to be looked at for it, at the most: some 5 ms. */
+#define FAR_WORK 5e5
 
 void cpl_rank_groups_list_blocks(const int *size, int n, int ranks, int *of)
 {
@@ -56,75 +61,164 @@ void cpl_rank_groups_free(struct cpl_rank_groups *groups)
 	*groups = (struct cpl_rank_groups){0};
 }
 
-static void take(const struct cpl_comm *graph, struct cpl_heap *near,
-                 double *pull, int rank, int group, int *of)
+/* Of ranks, while groups grow. */
+struct growing {
+	const struct cpl_comm *graph;
+	int *of;            /* -1: free */
+	double *pull;       /* traffic with the group, and SECOND of far */
+	double *far;        /* with ranks that talk with the group, by the part of
+	                     * their traffic that does; NULL: too much work */
+	int *far_of;        /* the group that far[] is for */
+	double *all;        /* a rank's traffic */
+	double *taken;      /* that with ranks that are not free */
+	struct cpl_heap near;
+	struct cpl_heap rim; /* free ranks with any, by it: where groups begin,
+	                      * so that no single ones are left over */
+	int group;
+};
+
+/* A rank is free, and more pulls it. */
+static void pull_more(struct growing *g, int rank, double more, bool near)
 {
-	of[rank] = group;
-	if (cpl_heap_has(near, rank))
-		cpl_heap_remove(near, rank);
+	if (cpl_heap_has(&g->near, rank)) {
+		g->pull[rank] += more;
+		cpl_heap_raise(&g->near, rank);
+	} else if (near) {
+		g->pull[rank] = more;
+		if (g->far && g->far_of[rank] == g->group)
+			g->pull[rank] += SECOND * g->far[rank];
+		cpl_heap_push(&g->near, rank);
+	}
+}
+
+/* Those that `via` talks with are near, too, if less: without it a stencil's
+ * ranks all pull alike, and groups grow as lines. */
+static void pull_far(struct growing *g, int via, double part)
+{
+	const struct cpl_comm *graph = g->graph;
+
+	for (int64_t e = graph->row[via]; e < graph->row[via + 1]; e++) {
+		int rank = graph->to[e];
+		double more = part * graph->bytes[e];
+
+		if (g->of[rank] >= 0 || rank == via)
+			continue;
+		if (g->far_of[rank] != g->group) {
+			g->far_of[rank] = g->group;
+			g->far[rank] = 0;
+		}
+		g->far[rank] += more;
+		pull_more(g, rank, SECOND * more, false);
+	}
+}
+
+static void take(struct growing *g, int rank)
+{
+	const struct cpl_comm *graph = g->graph;
+
+	g->of[rank] = g->group;
+	if (cpl_heap_has(&g->near, rank))
+		cpl_heap_remove(&g->near, rank);
+	if (cpl_heap_has(&g->rim, rank))
+		cpl_heap_remove(&g->rim, rank);
 	for (int64_t e = graph->row[rank]; e < graph->row[rank + 1]; e++) {
 		int other = graph->to[e];
 
-		if (of[other] >= 0 || !(graph->bytes[e] > 0))
+		if (g->of[other] >= 0 || !(graph->bytes[e] > 0))
 			continue;
-		if (cpl_heap_has(near, other)) {
-			pull[other] += graph->bytes[e];
-			cpl_heap_raise(near, other);
-		} else {
-			pull[other] = graph->bytes[e];
-			cpl_heap_push(near, other);
+		g->taken[other] += graph->bytes[e];
+		if (cpl_heap_has(&g->rim, other))
+			cpl_heap_raise(&g->rim, other);
+		else
+			cpl_heap_push(&g->rim, other);
+		pull_more(g, other, graph->bytes[e], true);
+		if (g->far)
+			pull_far(g, other, graph->bytes[e] / g->all[other]);
+	}
+}
+
+static void grow(struct growing *g, const int *size, int n)
+{
+	int lowest = 0, left = g->graph->ranks;
+
+	for (g->group = 0; g->group < n; g->group++) {
+		cpl_heap_clear(&g->near);
+		for (int k = 0; k < size[g->group] && left > 0; k++, left--) {
+			while (g->of[lowest] >= 0)
+				lowest++;
+			take(g, g->near.n  ? g->near.item[0]
+			        : g->rim.n ? g->rim.item[0]
+			                   : lowest);
 		}
 	}
 }
 
-/* of: all -1. */
-static void grow(const struct cpl_comm *graph, struct cpl_heap *near,
-                 double *pull, const int *size, int n, int *of)
+/* Entries that pull_far looks at: those of all entries' ranks. */
+static bool looks_far(const struct cpl_comm *graph)
 {
-	int lowest = 0, left = graph->ranks;
+	double work = 0;
 
-	for (int i = 0; i < n; i++) {
-		cpl_heap_clear(near);
-		for (int k = 0; k < size[i] && left > 0; k++, left--) {
-			while (of[lowest] >= 0)
-				lowest++;
-			take(graph, near, pull,
-			     near->n ? near->item[0] : lowest, i, of);
-		}
+	for (int r = 0; r < graph->ranks; r++) {
+		double degree = (double)(graph->row[r + 1] - graph->row[r]);
+
+		work += degree * degree;
 	}
+	return work <= FAR_WORK;
+}
+
+static int open_growing(struct growing *g, const struct cpl_comm *graph,
+                        struct cpl_arena *arena, struct cpl_error *err)
+{
+	int n = graph->ranks;
+
+	*g = (struct growing){.graph = graph};
+	g->of = cpl_arena_take_raw(arena, n, sizeof(*g->of));
+	g->pull = cpl_arena_take(arena, n, sizeof(*g->pull));
+	g->taken = cpl_arena_take(arena, n, sizeof(*g->taken));
+	if (looks_far(graph)) {
+		g->far = cpl_arena_take(arena, n, sizeof(*g->far));
+		g->far_of = cpl_arena_take_raw(arena, n, sizeof(*g->far_of));
+		g->all = cpl_arena_take(arena, n, sizeof(*g->all));
+	}
+	if (arena->failed)
+		return cpl_fail_memory(err);
+	for (int r = 0; r < n; r++)
+		g->of[r] = -1;
+	for (int r = 0; r < n && g->far; r++) {
+		g->far_of[r] = -1;
+		for (int64_t e = graph->row[r]; e < graph->row[r + 1]; e++)
+			g->all[r] += graph->bytes[e];
+	}
+	return cpl_heap_init(&g->near, n, g->pull, err) ||
+	                       cpl_heap_init(&g->rim, n, g->taken, err)
+	               ? -1
+	               : 0;
 }
 
 int cpl_rank_groups_grow(struct cpl_rank_groups *groups, const struct cpl_comm *comm,
                     const struct cpl_comm *graph, const int *size, int n,
                     struct cpl_error *err)
 {
-	int ranks = comm->ranks, rc = -1;
-	int *of = malloc((size_t)ranks * sizeof(*of));
-	int *block = malloc((size_t)ranks * sizeof(*block));
-	double *pull = calloc((size_t)ranks, sizeof(*pull)), cut;
-	struct cpl_heap near = {0};
+	struct cpl_arena arena = {0};
+	struct growing g;
+	int rc = -1, *block;
+	double cut;
 
 	*groups = (struct cpl_rank_groups){0};
-	if (!of || !block || !pull) {
-		cpl_fail_memory(err);
+	block = cpl_arena_take_raw(&arena, comm->ranks, sizeof(*block));
+	if (open_growing(&g, graph, &arena, err))
 		goto out;
-	}
-	if (cpl_heap_init(&near, ranks, pull, err))
-		goto out;
-	for (int r = 0; r < ranks; r++)
-		of[r] = -1;
-	grow(graph, &near, pull, size, n, of);
-	cpl_rank_groups_list_blocks(size, n, ranks, block);
+	grow(&g, size, n);
+	cpl_rank_groups_list_blocks(size, n, comm->ranks, block);
 	cut = cpl_graph_cut(graph, block);
 	rc = 0;
-	if (cpl_graph_cut(graph, of) < cut * (1 - GAIN))
-		rc = cpl_rank_groups_given(groups, comm, of, n, err) ? -1 : 1;
+	if (cpl_graph_cut(graph, g.of) < cut * (1 - GAIN))
+		rc = cpl_rank_groups_given(groups, comm, g.of, n, err) ? -1 : 1;
 	if (rc < 0)
 		cpl_rank_groups_free(groups);
 out:
-	cpl_heap_free(&near);
-	free(of);
-	free(block);
-	free(pull);
+	cpl_heap_free(&g.near);
+	cpl_heap_free(&g.rim);
+	cpl_arena_free(&arena);
 	return rc;
 }

@@ -22,8 +22,9 @@ int cpl_rank_groups_blocks(struct cpl_rank_groups *groups, const struct cpl_comm
                       const int *size, int n, struct cpl_error *err);
 
 /*
- * The same sizes, but each group grown from the lowest rank that is left by the
- * rank that talks most with it, ties to the lowest. 1; or 0, and nothing to
+ * The same sizes, but each group grown from the rank that talks most with those
+ * of other groups by the rank that talks most with it; of those that do alike by
+ * the one whose partners do. Ties go to the lowest. 1; or 0, and nothing to
  * free, where that leaves no less traffic between groups than blocks do; or -1
  * with err (memory). graph: both ways. O(entries * log(ranks)).
  */
