@@ -9,7 +9,9 @@
 #include <time.h>
 
 #include "base/file.h"
+#include "mapping/mapping.h"
 #include "options.h"
+#include "placement/placement.h"
 #include "site/record.h"
 #include "site/state.h"
 #include "site_files.h"
@@ -152,6 +154,27 @@ static int add_option(FILE *to, const char *name, const char *value)
 	return 0;
 }
 
+/* What candidates were judged with: a mapper's name, ranks in blocks, or NULL:
+ * as `place` does by itself. */
+static const char *order_of(const struct cpl_record *r)
+{
+	for (int i = 0; i < r->n_candidates; i++)
+		if (r->candidate[i].mapped)
+			return r->mapping;
+	return r->profile && cpl_placement_is_search(r->policy_asked)
+	               ? cpl_mapper_linear.name
+	               : NULL;
+}
+
+/* The stock nodes, if they were a candidate, or NULL. */
+static const char *judged_stock(const struct cpl_record *r)
+{
+	for (int i = 0; i < r->n_candidates; i++)
+		if (!strcmp(r->candidate[i].policy, cpl_placement_stock.name))
+			return r->stock_hosts;
+	return NULL;
+}
+
 /*
  * The `commplace place` command line that repeats the decision, for the caller
  * to free; NULL when nothing was decided or memory is out. config may be NULL
@@ -181,6 +204,8 @@ static char *replay_of(const struct cpl_record *r,
 	fprintf(to, " --nodes %d --ranks-per-node %d", r->nodes_wanted,
 	        r->ranks_per_node);
 	bad |= add_option(to, "--policy", r->policy_asked);
+	bad |= add_option(to, "--rank-mapping", order_of(r));
+	bad |= add_option(to, "--stock", judged_stock(r));
 	bad |= add_option(to, "--objective", r->objective);
 	bad |= add_option(to, "--routing", r->routing);
 	if (config)

@@ -18,6 +18,20 @@
 /* Colours of the palette. */
 enum { OTHER = 4, TAKEN = 0 };
 
+/* The busiest link with the rank order, as far as it is known. */
+static double judged_max(const struct cpl_record_candidate *c)
+{
+	return c->mapped ? c->mapped_max : c->max_congestion;
+}
+
+static double stock_max(const struct cpl_record *r)
+{
+	const struct cpl_record_candidate *taken = explain_taken(r);
+	bool mapped = taken && taken->mapped && r->stock_mapped_max > 0;
+
+	return mapped ? r->stock_mapped_max : r->stock_max_congestion;
+}
+
 /* Candidates by what they were judged: bars, and a line for stock Slurm. */
 static void draw_candidates(const struct cpl_record *r, FILE *out)
 {
@@ -28,7 +42,7 @@ static void draw_candidates(const struct cpl_record *r, FILE *out)
 	        .title = "Busiest link of each candidate, in seconds",
 	        .unit = "",
 	        .bar = bar,
-	        .line = r->stock_max_congestion,
+	        .line = stock_max(r),
 	        .line_text = "stock Slurm"};
 
 	for (int i = 0; bar && i < r->n_candidates; i++) {
@@ -39,11 +53,11 @@ static void draw_candidates(const struct cpl_record *r, FILE *out)
 			continue;
 		snprintf(b->label, sizeof(b->label), "%.40s, seed %" PRIu64,
 		         k->policy, k->seed);
-		snprintf(b->note, sizeof(b->note), "%.4g%s", k->max_congestion,
+		snprintf(b->note, sizeof(b->note), "%.4g%s", judged_max(k),
 		         k == taken ? ", taken" : "");
 		b->mark = k == taken;
 		b->n_parts = 1;
-		b->part[0] = k->max_congestion > 0 ? k->max_congestion : 0;
+		b->part[0] = judged_max(k) > 0 ? judged_max(k) : 0;
 		b->colour[0] = k == taken ? TAKEN : OTHER;
 		plot.n++;
 	}
@@ -160,11 +174,10 @@ static void write_cards(const struct cpl_record *r, FILE *out)
 	html_card(out, "policy", "%s", r->policy ? r->policy : "-");
 	html_card(out, "nodes, ranks", "%d, %d", r->n_hosts, r->ranks);
 	if (known)
-		html_card(out, "busiest link", "%.4g s", taken->max_congestion);
-	if (known && r->stock_max_congestion > 0)
+		html_card(out, "busiest link", "%.4g s", judged_max(taken));
+	if (known && stock_max(r) > 0)
 		html_card(out, "against stock Slurm", "%s",
-		          EXPLAIN_CHANGE(r->stock_max_congestion,
-		                         taken->max_congestion));
+		          EXPLAIN_CHANGE(stock_max(r), judged_max(taken)));
 	if (r->seconds > 0)
 		html_card(out, "predicted communication", "%.4g s", r->seconds);
 	if (explain_slowdown(r) > 0)

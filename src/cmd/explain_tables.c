@@ -58,6 +58,14 @@ static bool has_congestion(const struct cpl_record *r)
 	return best && best->evaluated && r->stock_max_congestion >= 0;
 }
 
+/* Judged with the rank order, both? */
+static bool has_mapped(const struct cpl_record *r)
+{
+	/* A record of before has no such number: 0. */
+	return has_congestion(r) && r->stock_mapped_max > 0 &&
+	       explain_taken(r)->mapped;
+}
+
 static bool has_seconds(const struct cpl_record *r)
 {
 	return r->outcome != CPL_OUTCOME_STOCK && r->seconds > 0 &&
@@ -82,9 +90,14 @@ struct cmd_table *explain_compare(const struct cpl_record *r)
 	struct cmd_table *table = cmd_table_new("lrrr");
 
 	cmd_table_row(table, "congestion (s)|stock|chosen|change");
+	if (has_mapped(r))
+		compare_row(table, "busiest link, ranks mapped",
+		            r->stock_mapped_max, best->mapped_max);
 	if (has_congestion(r)) {
-		compare_row(table, "busiest link", r->stock_max_congestion,
-		            best->max_congestion);
+		compare_row(table,
+		            has_mapped(r) ? "busiest link, in blocks"
+		                          : "busiest link",
+		            r->stock_max_congestion, best->max_congestion);
 		compare_row(table, "mean of all links",
 		            r->stock_mean_congestion, best->mean_congestion);
 	}
@@ -92,6 +105,14 @@ struct cmd_table *explain_compare(const struct cpl_record *r)
 		compare_row(table, "communication", r->stock_seconds,
 		            r->seconds);
 	return table;
+}
+
+static bool any_mapped(const struct cpl_record *r)
+{
+	for (int i = 0; i < r->n_candidates; i++)
+		if (r->candidate[i].mapped)
+			return true;
+	return false;
 }
 
 static bool any_seconds(const struct cpl_record *r)
@@ -104,21 +125,25 @@ static bool any_seconds(const struct cpl_record *r)
 
 struct cmd_table *explain_candidates(const struct cpl_record *r)
 {
-	bool timed = any_seconds(r);
-	struct cmd_table *table = cmd_table_new(timed ? "llrrrrrr" : "llrrrr");
+	bool timed = any_seconds(r), mapped = any_mapped(r);
+	struct cmd_table *table =
+	        cmd_table_new(timed    ? "llrrrrrrr"
+	                      : mapped ? "llrrrrr"
+	                               : "llrrrr");
 
 	cmd_table_row(table, "|policy|seed|busiest link (s)|mean (s)|hop-bytes|"
-	                     "time (s)|slowdown");
+	                     "mapped (s)|time (s)|slowdown");
 	for (int i = 0; i < r->n_candidates; i++) {
 		const struct cpl_record_candidate *k = &r->candidate[i];
 		bool has = k->evaluated, times = k->seconds > 0;
 
 		cmd_table_row(
-		        table, "%s|%s|%" PRIu64 "|%s|%s|%s|%s|%s",
+		        table, "%s|%s|%" PRIu64 "|%s|%s|%s|%s|%s|%s",
 		        is_taken(r, k) ? "*" : "", k->policy, k->seed,
 		        EXPLAIN_NUMBER(has ? k->max_congestion : -1),
 		        EXPLAIN_NUMBER(has ? k->mean_congestion : -1),
 		        EXPLAIN_NUMBER(has ? k->hop_bytes : -1),
+		        EXPLAIN_NUMBER(k->mapped ? k->mapped_max : -1),
 		        EXPLAIN_NUMBER(times ? k->seconds : -1),
 		        EXPLAIN_NUMBER(times && k->alone_seconds > 0
 		                               ? k->seconds / k->alone_seconds

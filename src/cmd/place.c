@@ -16,7 +16,8 @@
 
 struct options {
 	struct job_options job;
-	const char *policy, *free_hosts, *required, *node_file, *mapping;
+	const char *policy, *free_hosts, *required, *node_file, *mapping,
+	        *stock;
 	int64_t nodes, ranks_per_node, ranks, seed; /* 0: not given */
 	bool json;
 };
@@ -39,6 +40,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {"nodes", .integer = &o->nodes, .low = 1, .high = INT32_MAX},
 	        {"policy", .text = &o->policy},
 	        {"rank-mapping", .text = &o->mapping},
+	        {"stock", .text = &o->stock},
 	        {"free", .text = &o->free_hosts},
 	        {"require", .text = &o->required},
 	        {"ranks-per-node", .integer = &o->ranks_per_node, .low = 1,
@@ -371,6 +373,7 @@ static int place(const struct options *o, struct job_inputs *in, int *required,
 	        .routing = in->routing,
 	        .comm = in->comm,
 	        .background = in->background,
+	        .stock = r->request.stock,
 	        .phase = in->sig ? in->sig->phase : NULL,
 	        .n_phases = in->sig ? in->sig->n_phases : 0,
 	        .rates = in->running,
@@ -387,13 +390,25 @@ static int place(const struct options *o, struct job_inputs *in, int *required,
 	return evaluate_linear(r, err);
 }
 
+/* Of --require and --stock; *node to free(), NULL without the option. */
+static int read_hosts(const struct cpl_network *net, const char *option,
+                      const char *text, int **node, int *n,
+                      struct cpl_error *err)
+{
+	*n = 0;
+	if (!text)
+		return 0;
+	*node = cmd_hosts_once(net, option, text, NULL, n, err);
+	return *node ? 0 : -1;
+}
+
 static int run(const struct cmd *self, int argc, char **argv)
 {
 	struct options o = {.seed = 1};
 	struct cpl_error err = {""};
 	struct job_inputs in = {0};
 	struct result r = {0};
-	int *required = NULL, n_required = 0;
+	int *required = NULL, *stock = NULL, n_required, n_stock;
 	int rc = parse(self, argc, argv, &o);
 
 	if (rc)
@@ -402,12 +417,16 @@ static int run(const struct cmd *self, int argc, char **argv)
 	if (job_inputs_load(&in, &o.job, &err) ||
 	    (o.free_hosts && restrict_free(&in, o.free_hosts, &err)))
 		goto fail;
-	if (o.required) {
-		required = cmd_hosts_once(in.net, "--require", o.required, NULL,
-		                          &n_required, &err);
-		if (!required)
-			goto fail;
+	if (read_hosts(in.net, "--require", o.required, &required, &n_required,
+	               &err) ||
+	    read_hosts(in.net, "--stock", o.stock, &stock, &n_stock, &err))
+		goto fail;
+	if (stock && n_stock != o.nodes) {
+		cpl_fail(&err, "--stock: %d hosts, but %d nodes are wanted",
+		         n_stock, (int)o.nodes);
+		goto fail;
 	}
+	r.request.stock = stock;
 	if (place(&o, &in, required, n_required, &r, &err))
 		goto fail;
 	if (o.node_file &&
@@ -419,6 +438,7 @@ fail:
 	cmd_fail(self, &err);
 out:
 	free(required);
+	free(stock);
 	free(r.baseline_node);
 	cpl_decision_free(&r.decision);
 	job_inputs_free(&in);

@@ -207,6 +207,28 @@ static int take_nodes(const struct cpl_network *net, const struct cpl_record *r,
 	return *required ? 0 : -1;
 }
 
+/* The stock nodes, if they were a candidate; *node to free(). */
+static int take_stock(const struct cpl_network *net, const struct cpl_record *r,
+                      int **node, struct cpl_error *err)
+{
+	bool judged = false;
+	int n;
+
+	for (int i = 0; i < r->n_candidates; i++)
+		judged |= !strcmp(r->candidate[i].policy,
+		                  cpl_placement_stock.name);
+	if (!judged)
+		return 0;
+	*node = cmd_hosts_once(net, "\"stock_hosts\"", r->stock_hosts, NULL,
+	                       &n, err);
+	if (!*node)
+		return -1;
+	if (n != r->nodes_wanted)
+		return cpl_fail(err, "\"stock_hosts\": %d hosts, not %d", n,
+		                r->nodes_wanted);
+	return 0;
+}
+
 /* -1 with err: it cannot be made again. */
 static int decide(struct site *site, const struct cpl_record *r,
                   const char *state_dir, struct cpl_decision *out,
@@ -216,7 +238,7 @@ static int decide(struct site *site, const struct cpl_record *r,
 	struct cpl_load background = {0}, rates = {0};
 	struct cpl_state state = {0};
 	unsigned char *free_node = calloc((size_t)net->n_nodes + 1, 1);
-	int *required = NULL, rc = -1;
+	int *required = NULL, *stock = NULL, rc = -1;
 	bool by_time;
 	struct cpl_decide_request req = {
 	        .place = {.net = net,
@@ -240,10 +262,12 @@ static int decide(struct site *site, const struct cpl_record *r,
 	                        &req.objective, err) ||
 	    take_nodes(net, r, free_node, &required, &req.place.n_required,
 	               err) ||
+	    take_stock(net, r, &stock, err) ||
 	    cpl_record_background(r, state_dir, &state, err))
 		goto out;
 	req.place.required = required;
 	by_time = req.objective == CPL_OBJECTIVE_TIME;
+	req.stock = stock;
 	if (state.n_jobs) {
 		if (cpl_load_init(&background, net, err) ||
 		    cpl_load_init(&rates, net, err))
@@ -269,6 +293,7 @@ out:
 	cpl_load_free(&rates);
 	free(free_node);
 	free(required);
+	free(stock);
 	return rc;
 }
 

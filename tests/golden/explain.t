@@ -80,6 +80,24 @@ like "$got" "mapping +none: the ranks are in Slurm's order" \
 	"nothing was mapped: explain says so"
 unlike "$got" "not better" "and blames no mapper"
 
+# Candidates judged with their rank order, the stock nodes among them.
+sed 's/"job": 17/"job": 27/; s/"stock_mean/"stock_mapped_max_congestion": 0.25,\n&/
+	s/"policy": "random-groups", "seed": 1, "evaluated": false,/"policy": "stock", "seed": 1, "evaluated": true, "mapped": true, "mapped_max_congestion": 0.25,/
+	s/"hop_bytes": 900/&, "mapped": true, "mapped_max_congestion": 0.125/' \
+	state/running/17.json >state/ended/27.json
+got=$("$commplace" explain 27)
+like "$got" "busiest link, ranks mapped +0.25 +0.125 +-50.0 %" \
+	"explain: against stock, both mapped"
+like "$got" "busiest link, in blocks +0.5 +0.375 +-25.0 %" "and before mapping"
+like "$got" "hop-bytes +mapped \(s\)" "candidates, too"
+like "$got" "\* +random-nodes +2 .* 900 +0.125" "that taken"
+like "$got" " --rank-mapping greedyallc --stock 'n\[0-1\]' " \
+	"and what to repeat it with"
+"$commplace" explain 27 --html explain.html
+like "$(grep -A3 "against stock Slurm" explain.html)" "-50.0 %" \
+	"--html: mapped, too"
+rm state/ended/27.json
+
 # Fault 20: text of users reaches no terminal as it is.
 sed 's/"job_name": "solver"/"job_name": "a\\u009b2J\\u202eb"/; s/"job": 19/"job": 23/' \
 	state/running/19.json >state/ended/23.json

@@ -256,8 +256,12 @@ static void check_profile(const char *profile_name)
 	struct cpl_load load;
 	struct cpl_decision decision;
 	unsigned char core_free[HOSTS];
+	struct cpl_load rates;
+	int stock[HOSTS], n_stock = 0;
 
+	fake.compared = 0;
 	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+	assert_int_equal(fake.compared, 1);
 	assert_true(cpl_engine_idle(engine, WAIT_MS));
 	if (access(in_dir("state/running"), F_OK) == 0)
 		read_state(&state);
@@ -266,6 +270,12 @@ static void check_profile(const char *profile_name)
 	background_of(sig, &state, net, routing, core_free, &load);
 	for (int i = 0; i < HOSTS; i++)
 		assert_int_equal(core_free[i], fake.cpus[i] > 0);
+	for (int i = 0; i < HOSTS && n_stock < 8; i++)
+		if (core_free[i])
+			stock[n_stock++] = i;
+	assert_int_equal(cpl_load_init(&rates, net, NULL), 0);
+	assert_int_equal(cpl_state_rates(&state, net, routing, dir, &rates, NULL),
+	                 0);
 	struct cpl_decide_request core = {
 	        .place = {.net = net,
 	                  .free = core_free,
@@ -276,7 +286,11 @@ static void check_profile(const char *profile_name)
 	        .comm = comm,
 	        .ranks_per_node = 2,
 	        .mapper = &cpl_mapper_quick,
+	        .stock = stock,
 	        .background = &load,
+	        .phase = sig->phase,
+	        .n_phases = sig->n_phases,
+	        .rates = &rates,
 	};
 	assert_int_equal(cpl_decide(&core, &decision, &err), 0);
 	assert_int_equal(record()->n_candidates, decision.n_candidates);
@@ -290,9 +304,21 @@ static void check_profile(const char *profile_name)
 		assert_int_equal(record()->candidate[i].mapped, c->is_mapped);
 		assert_true(record()->candidate[i].mapped_max ==
 		            c->mapped.metrics.max_congestion);
+		/* Rates are added up in another order. */
+		assert_float_equal(record()->candidate[i].seconds,
+		                   c->times.seconds, 1e-9 * c->times.seconds);
+		if (c->policy == &cpl_placement_stock) {
+			assert_true(record()->stock_mapped_max ==
+			            c->mapped.metrics.max_congestion);
+			assert_true(record()->stock_seconds ==
+			            record()->candidate[i].seconds);
+			n_stock = 0;
+		}
 	}
+	assert_int_equal(n_stock, 0);
 	for (int i = 0; i < decision.n_nodes; i++)
 		assert_int_equal(engine->decided->order[i], decision.node[i]);
+	cpl_load_free(&rates);
 	cpl_decision_free(&decision);
 	cpl_state_free(&state);
 	cpl_load_free(&load);
@@ -1602,6 +1628,86 @@ static void test_decisions_are_remembered(void **state)
 	assert_int_equal(memo(), 'm');
 }
 
+static bool at_once(void *arg)
+{
+	return true;
+}
+
+/* Fault: what the clock cut was the answer for as long as the machine was the
+ * same. */
+static void test_cut_decisions_are_made_again(void **state)
+{
+	struct cpl_engine_request req = request(77, "a8", "auto", 4);
+	unsigned char is_free[HOSTS];
+	struct cpl_profile *profile;
+	struct cpl_error err = {""};
+
+	hits = misses = 0;
+	all_free();
+	ask(&req);
+	profile = engine->decided->profile;
+	memset(is_free, 1, sizeof(is_free));
+	struct cpl_decide_request core = {
+	        .place = {.net = engine->snapshot->net,
+	                  .free = is_free,
+	                  .n_nodes_wanted = 4},
+	        .policy = "auto",
+	        .routing = engine->snapshot->routing,
+	        .comm = profile->comm,
+	        .ranks_per_node = 2,
+	        .mapper = &cpl_mapper_quick,
+	        .expired = at_once,
+	};
+	memo();
+	assert_true(engine_memo_decide(engine, &core, profile, &err)->cut_short);
+	assert_int_equal(memo(), 'm');
+	core.expired = NULL;
+	assert_false(
+	        engine_memo_decide(engine, &core, profile, &err)->cut_short);
+	assert_int_equal(memo(), 'm');
+	core.expired = at_once;
+	assert_false(
+	        engine_memo_decide(engine, &core, profile, &err)->cut_short);
+	assert_int_equal(memo(), 'h');
+}
+
+/* The ranks run as the decision mapped them, where each host has as many slots
+ * as it was decided by; else they are mapped for what there is. */
+static void test_ranks_run_as_decided(void **state)
+{
+	struct cpl_engine_request req = request(78, "t16", "auto", 8);
+	struct cpl_engine_notice notice;
+	const struct cpl_record *r;
+	int planned[16];
+
+	all_free();
+	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+	assert_true(engine->decided->mapped);
+	/* Told from one mapped anew by a swap that no mapper makes. */
+	assert_non_null(engine->decided->rank_host);
+	memcpy(planned, engine->decided->rank_host, sizeof(planned));
+	for (int k = 1; k < 16; k++) {
+		if (planned[k] == planned[0])
+			continue;
+		planned[0] = engine->decided->rank_host[k];
+		planned[k] = engine->decided->rank_host[0];
+		break;
+	}
+	memcpy(engine->decided->rank_host, planned, sizeof(planned));
+	fake_begin(engine, 78, &fake, &notice);
+	r = engine_running_find(engine, 78)->record;
+	assert_memory_equal(r->rank_host, planned, sizeof(planned));
+	assert_false(r->mapping_kept_default);
+	for (int i = 0; i < r->n_candidates; i++) {
+		const struct cpl_record_candidate *c = &r->candidate[i];
+
+		if (strcmp(c->policy, r->policy) || c->seed != r->seed)
+			continue;
+		assert_true(r->map_max_before == c->max_congestion);
+		assert_true(r->map_max_after == c->mapped_max);
+	}
+}
+
 static size_t memo_bytes(int *n)
 {
 	size_t bytes = 0;
@@ -1723,6 +1829,8 @@ int main(void)
 	        T(test_names_are_made_printable),
 	        T(test_decisions_are_remembered),
 	        T(test_what_is_remembered_is_bounded),
+	        T(test_cut_decisions_are_made_again),
+	        T(test_ranks_run_as_decided),
 	        T(test_compare_nodes),
 	        T(test_time_of_a_pass),
 	        T(test_answers_are_counted),

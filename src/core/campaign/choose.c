@@ -128,6 +128,11 @@ int cpl_campaign_policy_check(const struct cpl_network *net, const char *name,
 }
 
 /* *mapped: nothing is left to map. */
+static const struct campaign_policy *stock_policy(const struct cpl_campaign *c)
+{
+	return &table[c->stock_is_tree ? 1 : 0];
+}
+
 static int decide(const struct chooser *chooser,
                   const struct choice_request *req, int *node,
                   int **rank_host, bool *mapped, struct cpl_error *err)
@@ -150,6 +155,12 @@ static int decide(const struct chooser *chooser,
 	        .rates = req->background,
 	        .objective = c->objective};
 
+	/* As slurmctld does up to CompareNodes. */
+	if (cpl_placement_is_search(chooser->asked)) {
+		if (stock_policy(c)->place(&req->stock, c->study, node, err))
+			return -1;
+		core.stock = node;
+	}
 	if (cpl_decide(&core, &decision, err))
 		return -1;
 	memcpy(node, decision.node, (size_t)req->stock.n * sizeof(*node));
@@ -219,7 +230,7 @@ int campaign_choose(const struct chooser *chooser,
 	*rank_host = NULL;
 	/* What sends nothing gets from ours the stock answer. */
 	if (!own && !req->kind)
-		own = &table[req->campaign->stock_is_tree ? 1 : 0];
+		own = stock_policy(req->campaign);
 	rc = own ? own->place(&req->stock, req->campaign->study, node, err)
 	         : decide(chooser, req, node, rank_host, &mapped, err);
 	if (!rc && chooser->mapper && req->kind && !mapped)

@@ -43,6 +43,39 @@ static int check_nodes(const struct cpl_placement_request *req,
 	return 0;
 }
 
+/* The scheduler's own nodes can be taken as they are? */
+static int check_stock(const struct cpl_decide_request *req,
+                       struct cpl_error *err)
+{
+	const struct cpl_placement_request *place = &req->place;
+	const struct cpl_network *net = place->net;
+	int n = place->n_nodes_wanted;
+
+	for (int i = 0; i < n; i++) {
+		int node = req->stock[i];
+
+		if (node < 0 || node >= net->n_nodes)
+			return cpl_fail(err, "stock node %d is not in network "
+			                     "'%s'",
+			                node, net->name);
+		if (!place->free[node])
+			return cpl_fail(err, "stock node %s is not free",
+			                net->node_name[node]);
+	}
+	for (int i = 0; i < place->n_required; i++) {
+		int k = 0;
+
+		while (k < n && req->stock[k] != place->required[i])
+			k++;
+		if (k == n)
+			return cpl_fail(
+			        err,
+			        "required node %s is not among the stock nodes",
+			        net->node_name[place->required[i]]);
+	}
+	return 0;
+}
+
 static int check_ranks(const struct cpl_decide_request *req,
                        struct cpl_error *err)
 {
@@ -133,6 +166,7 @@ int cpl_decide(const struct cpl_decide_request *req, struct cpl_decision *out,
 
 	*out = (struct cpl_decision){.n_nodes = req->place.n_nodes_wanted};
 	if (!policy || check_nodes(&req->place, err) ||
+	    (req->stock && check_stock(req, err)) ||
 	    (req->comm && check_ranks(req, err)))
 		return -1;
 	if (!list(req, policy, out, err))

@@ -58,6 +58,7 @@ struct cpl_decide_request {
 	const struct cpl_phase *phase;
 	int n_phases;
 	const struct cpl_load *rates;
+	struct cpl_times_space *space; /* of net and routing; NULL: made here */
 	enum cpl_objective objective;
 	/* Fill all metrics of candidates, not only those of objectives and
 	 * max_injection: O(links) for each. The decision is the same. */

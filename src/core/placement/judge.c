@@ -13,8 +13,11 @@
 /* For all candidates that are mapped; of small jobs, whose links are few. */
 #define JUDGE_WORK 250000L
 #define JUDGE_WORK_SMALL 600000L
-/* Candidates mapped whatever the work, besides linear, best-fit and stock. */
+/* Candidates mapped whatever the work, besides the BASELINES linear, best-fit
+ * and stock, which count whether they are there or not: no other is judged or
+ * left out because the stock nodes are known. */
 #define JUDGED_MIN 2
+#define BASELINES 3
 /* Of the search of "traffic". */
 #define SEARCH_WORK 600000L
 /* Ranks times hosts up to which another mapper than the default one is run;
@@ -41,7 +44,7 @@ struct judge {
 	int *size;  /* [n] ranks of a host in blocks */
 	int *reach; /* nodes that candidates are on */
 	struct cpl_quick quick;
-	struct cpl_times_space *space; /* with phases, else NULL */
+	struct cpl_times_space *space, *own_space; /* with phases */
 	struct cpl_times *times;
 	const int *times_of; /* the groups that times are ordered by */
 	bool times_ordered;
@@ -95,7 +98,10 @@ static int open_times(struct judge *j, struct cpl_error *err)
 
 	if (!req->phase)
 		return 0;
-	j->space = cpl_times_space_new(req->place.net, req->routing, err);
+	j->space = req->space;
+	if (!j->space)
+		j->space = j->own_space = cpl_times_space_new(
+		        req->place.net, req->routing, err);
 	j->times = j->space ? cpl_times_open(req->phase, req->n_phases,
 	                                     j->ranks, err)
 	                    : NULL;
@@ -197,7 +203,7 @@ static void end(struct judge *j)
 		free(j->layout[i].mapped.own);
 	cpl_quick_close(&j->quick);
 	cpl_times_close(j->times);
-	cpl_times_space_free(j->space);
+	cpl_times_space_free(j->own_space);
 	cpl_comm_free(j->own_graph);
 	cpl_arena_free(&j->arena);
 }
@@ -348,7 +354,7 @@ static int list_mapped(const struct judge *j, int n, bool *done, int *list)
 			done[list[m++] = i] = true;
 	most = (int)((j->quick.small ? JUDGE_WORK_SMALL : JUDGE_WORK) /
 	             map_work(j)) -
-	       m;
+	       BASELINES;
 	/* What another mapper makes of one nobody can foresee. */
 	if (!is_quick(j) && j->quick.small)
 		most = n;

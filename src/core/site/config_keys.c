@@ -403,8 +403,9 @@ static const struct rule rules[] = {
 	 set_time, AT(max_pass_ms)},
 	{{"CompareNodes", "COUNT", "128", GENERAL,
 	  "Where at most so many nodes are free for a job, the stock plugin is "
-	  "asked for its own choice, too, which records and AdminComment "
-	  "compare with. It costs slurmctld what a decision of its own costs. "
+	  "asked for its own choice, too, which is then a candidate of `auto` "
+	  "and `traffic`, and which records and AdminComment compare with. On "
+	  "more nodes `best-fit` stands in for it. It costs slurmctld what a decision of its own costs. "
 	  "0: never."},
 	 set_int, AT(compare_nodes), .low = 0, .high = 16777216},
 	{{"MinNodes", "COUNT", "2", ANY,

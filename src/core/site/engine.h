@@ -83,9 +83,10 @@ struct cpl_engine_scheduler {
 	/* The scheduler's own answer in place of ours: the hosts in node order
 	 * into host[n_hosts] (NULL: nowhere) and their number, 0: none now. */
 	int (*stock)(void *arg, int *host);
-	/* The same beside ours, which stays: what it would have been. Asked
-	 * where at most CompareNodes hosts are free for the job: it costs what
-	 * stock costs. */
+	/* The same before or beside ours, which stays: what it would have been.
+	 * Asked once a decision, where at most CompareNodes hosts are free for
+	 * the job: it costs what stock costs. The searches have it among their
+	 * candidates. */
 	int (*compare)(void *arg, int *host);
 };
 

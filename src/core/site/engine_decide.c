@@ -35,6 +35,9 @@ struct deciding {
 	uint64_t highest;        /* rank that is offered */
 	uint32_t *filled;        /* [n_hosts] cpus up to that rank */
 	const uint32_t *offer;   /* cpus or filled */
+	int *stock;  /* [n_stock] the scheduler's own choice, in node order */
+	int n_stock; /* 0: none, or it was not asked */
+	bool asked_stock;
 	struct cpl_size size;
 	bool enough, fits; /* hosts; the required ones among them */
 	enum cpl_reason reason; /* for the stock answer */
@@ -291,6 +294,55 @@ static const struct cpl_mapper *mapper_of(const struct deciding *d)
 	return name && !d->req->own_order ? cpl_mapper_find(name, NULL) : NULL;
 }
 
+/* The scheduler's own nodes in order, as a candidate; false: they are none. */
+static bool stock_nodes(const struct deciding *d, const unsigned char *is_free,
+                        int *node)
+{
+	if (!d->n_stock || d->n_stock != (int)d->size.nodes)
+		return false;
+	for (int i = 0; i < d->n_stock; i++) {
+		node[i] = d->engine->host_node[d->stock[i]];
+		if (node[i] < 0 || !is_free[node[i]])
+			return false;
+	}
+	return true;
+}
+
+/* Are those that the job must have [n] among the nodes? */
+static bool has_all(const int *node, int n_nodes, const int *must, int n)
+{
+	for (int i = 0; i < n; i++) {
+		int k = 0;
+
+		while (k < n_nodes && node[k] != must[i])
+			k++;
+		if (k == n_nodes)
+			return false;
+	}
+	return true;
+}
+
+/* The seconds of its candidates, within the time of a decision: of jobs of no
+ * more ranks times nodes. */
+#define TIMED_MAX 65536L
+
+static int set_times(const struct deciding *d, struct cpl_decide_request *core,
+                     struct cpl_error *err)
+{
+	const struct cpl_profile *profile = d->out->profile;
+	struct cpl_error why = {""};
+
+	if (!profile || (long)profile->ranks * d->size.nodes > TIMED_MAX)
+		return 0;
+	core->space = engine_space(d->engine, err);
+	core->rates = engine_rates(d->engine, d->deadline, &why);
+	if (!core->space || why.text[0])
+		return why.text[0] ? cpl_fail(err, "%s", why.text) : -1;
+	core->phase = profile->phase;
+	core->n_phases = profile->n_phases;
+	return 0;
+}
+
 /* The core's choice among the hosts offered. */
 static int choose(struct deciding *d, struct cpl_error *err)
 {
@@ -303,8 +355,9 @@ static int choose(struct deciding *d, struct cpl_error *err)
 	unsigned char *free_node = calloc((size_t)now->net->n_nodes + 1, 1);
 	size_t size = ((size_t)req->n_hosts + 1) * sizeof(int);
 	int *must = malloc(size), *required = malloc(size), n_must, rc = -1;
+	int *stock = malloc(size);
 
-	if (!free_node || !must || !required) {
+	if (!free_node || !must || !required || !stock) {
 		cpl_fail_memory(err);
 		goto out;
 	}
@@ -337,8 +390,11 @@ static int choose(struct deciding *d, struct cpl_error *err)
 	        .expired = engine_expired,
 	        .expired_arg = &d->deadline,
 	};
-	if (err->text[0])
+	if (err->text[0] || set_times(d, &core, err))
 		goto out;
+	if (stock_nodes(d, free_node, stock) &&
+	    has_all(stock, d->n_stock, required, n_must))
+		core.stock = stock;
 	decision = engine_memo_decide(engine, &core, profile, err);
 	if (!decision)
 		goto out;
@@ -352,6 +408,7 @@ out:
 	free(free_node);
 	free(must);
 	free(required);
+	free(stock);
 	return rc;
 }
 
@@ -565,12 +622,42 @@ static int64_t took(struct deciding *d, int64_t since)
 	return ns;
 }
 
+/* Few enough hosts that the scheduler's own choice costs little? */
+static bool compares(const struct deciding *d)
+{
+	int max = d->engine->snapshot->config->compare_nodes, n = 0;
+
+	for (int i = 0; i < d->req->n_hosts && n <= max; i++)
+		n += d->cpus[i] != 0;
+	return n <= max;
+}
+
+/* The scheduler's own choice, once a decision, whatever mode asks: a test and
+ * the start after it choose among the same. */
+static void ask_beside(struct deciding *d)
+{
+	int64_t begin = cpl_now();
+
+	if (d->asked_stock || !compares(d))
+		return;
+	d->asked_stock = true;
+	d->stock = malloc(((size_t)d->req->n_hosts + 1) * sizeof(int));
+	if (d->stock)
+		d->n_stock =
+		        d->scheduler->compare(d->scheduler->arg, d->stock);
+	took(d, begin);
+}
+
 /* Ours, accepted by the scheduler. -1 with err: the stock answer. */
 static int place(struct deciding *d, struct cpl_error *err)
 {
 	struct cpl_record *record = d->out->record;
-	int64_t begin = cpl_now(), asked;
+	int64_t begin, asked;
 
+	if (d->out->profile && cpl_placement_is_search(d->want.policy.value) &&
+	    d->want.mode != CPL_MODE_OBSERVE)
+		ask_beside(d);
+	begin = cpl_now();
 	for (int tries = 1;; tries++) {
 		if (choose(d, err)) {
 			d->reason = CPL_REASON_FAILED;
@@ -598,6 +685,25 @@ static int place(struct deciding *d, struct cpl_error *err)
 	}
 }
 
+/* The stock nodes were judged as a candidate: false, if not. */
+static bool stock_was_judged(struct cpl_record *record)
+{
+	for (int i = 0; i < record->n_candidates; i++) {
+		const struct cpl_record_candidate *c = &record->candidate[i];
+
+		if (strcmp(c->policy, cpl_placement_stock.name) ||
+		    !c->evaluated)
+			continue;
+		record->stock_max_congestion = c->max_congestion;
+		record->stock_mean_congestion = c->mean_congestion;
+		record->stock_seconds = c->seconds;
+		if (c->mapped)
+			record->stock_mapped_max = c->mapped_max;
+		return true;
+	}
+	return false;
+}
+
 /*
  * What the stock plugin's choice (host indexes in node order, ranks in blocks,
  * and mapped as ours are) comes to, for the record.
@@ -613,7 +719,8 @@ static void evaluate_stock(struct deciding *d, const int *host, int n)
 	struct cpl_error err = {""};
 	int *node;
 
-	if (set_hosts_text(engine, &record->stock_hosts, host, n) || !profile)
+	if (set_hosts_text(engine, &record->stock_hosts, host, n) ||
+	    !profile || stock_was_judged(record))
 		return;
 	node = malloc(((size_t)n + 1) * sizeof(int));
 	if (!node)
@@ -712,16 +819,6 @@ static bool silent(const struct deciding *d)
 	       cpl_placement_is_search(d->want.policy.value);
 }
 
-/* Few enough hosts that the scheduler's own choice costs little? */
-static bool compares(const struct deciding *d)
-{
-	int max = d->engine->snapshot->config->compare_nodes, n = 0;
-
-	for (int i = 0; i < d->req->n_hosts && n <= max; i++)
-		n += d->cpus[i] != 0;
-	return n <= max;
-}
-
 /* The scheduler's answer for a job that is not, or beside, placed by us. */
 static void ask_stock(struct deciding *d, bool placed)
 {
@@ -734,9 +831,11 @@ static void ask_stock(struct deciding *d, bool placed)
 	if (!placed) {
 		n = s->stock(s->arg, host);
 		d->theirs = took(d, begin);
-	} else if (host && d->req->start && compares(d)) {
-		n = s->compare(s->arg, host);
-		took(d, begin);
+	} else if (host && d->req->start) {
+		ask_beside(d);
+		n = d->n_stock;
+		if (n)
+			memcpy(host, d->stock, (size_t)n * sizeof(int));
 	}
 	if (host && n > 0 && d->req->start)
 		evaluate_stock(d, host, n);
@@ -872,6 +971,7 @@ enum cpl_engine_answer cpl_engine_decide(
 		answer = decide(&d, text, size);
 out:
 	engine_decided_free(d.out);
+	free(d.stock);
 	free(d.cpus);
 	free(d.filled);
 	free(d.rank);

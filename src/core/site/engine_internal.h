@@ -181,10 +181,10 @@ void engine_decided_free(struct decided *decided);
 
 /*
  * cpl_decide, but for a request that was answered before in the same state of
- * configuration, network, hosts and running jobs the answer of then, also where
- * the deadline had cut it short: backfill's test and the start after it, the
- * passes over a queue, jobs alike. The decision is the engine's, until the next
- * call. NULL with err. O(nodes + decisions kept * nodes / 8), else as
+ * configuration, network, hosts and running jobs the answer of then: backfill's
+ * test and the start after it, the passes over a queue, jobs alike. One that
+ * the deadline cut short is made anew. The decision is the engine's, until the
+ * next call. NULL with err. O(nodes + decisions kept * nodes / 8), else as
  * cpl_decide; bounded in number and bytes.
  */
 const struct cpl_decision *
@@ -308,6 +308,10 @@ const struct cpl_load *engine_background_of(struct cpl_engine *engine,
                                             struct cpl_record *record,
                                             int64_t deadline,
                                             struct cpl_error *err);
+/* To judge seconds on the network in force, for several jobs one after the
+ * other. NULL with err: memory. */
+struct cpl_times_space *engine_space(struct cpl_engine *engine,
+                                     struct cpl_error *err);
 /* The network is another, or the engine ends. */
 void engine_times_free(struct cpl_engine *engine);
 /* Seconds of a job of this profile with rank r on node[rank_host[r]] of n

@@ -124,6 +124,18 @@ static struct memo *recall(struct cpl_engine *engine, const struct key *key)
 	return NULL;
 }
 
+/* One that the clock cut is no answer to remember: it was kept for its caller,
+ * as the newest. */
+static void forget_cut(struct cpl_engine *engine)
+{
+	struct memo *memo = engine->memo;
+
+	if (!memo || !memo->decision.cut_short)
+		return;
+	engine->memo = memo->next;
+	memo_free(memo);
+}
+
 /* What exceeds the limits, but for the newest. */
 static void shrink(struct cpl_engine *engine)
 {
@@ -145,7 +157,10 @@ static void shrink(struct cpl_engine *engine)
 
 static size_t bytes_of(const struct memo *memo)
 {
+	bool ordered = memo->decision.rank_host && memo->profile;
+
 	return sizeof(*memo) + memo->key.max +
+	       (ordered ? (size_t)memo->profile->ranks * sizeof(int) : 0) +
 	       (size_t)memo->decision.n_nodes * sizeof(int) +
 	       (size_t)memo->decision.n_candidates *
 	               sizeof(*memo->decision.candidate);
@@ -171,6 +186,7 @@ engine_memo_decide(struct cpl_engine *engine,
 	/* Running jobs whose load is yet to come are no state to remember. */
 	if (!engine->settled)
 		engine_memo_forget(engine);
+	forget_cut(engine);
 	make_key(req, profile, &memo->key);
 	if (memo->key.failed) {
 		cpl_fail_memory(err);

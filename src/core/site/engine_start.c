@@ -232,6 +232,46 @@ static void judge(struct cpl_engine *engine, struct decided *decided,
 	decided->record->alone_seconds = times.alone;
 }
 
+/* Has each host as many slots as ranks where the decision mapped them? */
+static bool fits(const struct decided *decided, const struct allocation *real,
+                 const int *rank_host)
+{
+	int per_node = decided->record->ranks_per_node, *count;
+	bool same = true;
+
+	if (!decided->mapped || !decided->profile ||
+	    decided->profile->ranks != real->ranks ||
+	    decided->n_order != real->n)
+		return false;
+	count = calloc((size_t)real->n + 1, sizeof(int));
+	if (!count)
+		return false;
+	for (int r = 0; r < real->ranks; r++)
+		count[rank_host ? rank_host[r] : r / per_node]++;
+	for (int h = 0; h < real->n && same; h++)
+		same = count[h] == real->slots[h];
+	free(count);
+	return same;
+}
+
+/* As the decision mapped them, under the same lock and the same load: that is
+ * not done twice. */
+static bool as_decided(const struct decided *decided, struct allocation *real)
+{
+	struct cpl_record *record = decided->record;
+
+	if (record->outcome != CPL_OUTCOME_PLACED ||
+	    !fits(decided, real, decided->rank_host))
+		return false;
+	if (decided->rank_host)
+		memcpy(real->rank_host, decided->rank_host,
+		       (size_t)real->ranks * sizeof(int));
+	record->mapping_kept_default = !decided->rank_host;
+	record->map_max_before = decided->max_before;
+	record->map_max_after = decided->max_after;
+	return true;
+}
+
 /* The layout of a job on its real hosts; without one record->ranks is 0. */
 static int map_ranks(struct cpl_engine *engine, struct decided *decided,
                      struct allocation *real, struct cpl_error *err)
@@ -254,7 +294,7 @@ static int map_ranks(struct cpl_engine *engine, struct decided *decided,
 		record->mapping_kept_default = engine_order_ranks(
 		        engine, order, real->node, real->slots, real->n,
 		        real->rank_host, err);
-	else if (decided->profile &&
+	else if (!as_decided(decided, real) && decided->profile &&
 	         !engine_map_ranks(engine, decided->profile, record, real->node,
 	                           real->slots, real->n, &result, err)) {
 		memcpy(real->rank_host, result.rank_host,
@@ -270,17 +310,28 @@ static int map_ranks(struct cpl_engine *engine, struct decided *decided,
 	               : 0;
 }
 
-/* What the chosen candidate was evaluated at, < 0: it was not. */
+/* The busiest link as the ranks are laid out, < 0: it is not known. */
 static double chosen_max(const struct cpl_record *record)
 {
+	if (record->map_max_after > 0)
+		return record->map_max_after;
 	for (int i = 0; i < record->n_candidates; i++) {
 		const struct cpl_record_candidate *c = &record->candidate[i];
 
 		if (c->evaluated && c->seed == record->seed &&
 		    !strcmp(c->policy, record->policy))
-			return c->max_congestion;
+			return c->mapped ? c->mapped_max
+			                 : c->max_congestion;
 	}
 	return -1;
+}
+
+/* The same of the stock nodes, with a rank order of ours if this one has. */
+static double stock_max(const struct cpl_record *record)
+{
+	bool mapped = record->stock_mapped_max >= 0 && !record->own_order;
+
+	return mapped ? record->stock_mapped_max : record->stock_max_congestion;
 }
 
 static void describe(const struct cpl_record *record, char *text, size_t size)
@@ -315,8 +366,8 @@ static void describe(const struct cpl_record *record, char *text, size_t size)
 		    hosts && strlen(hosts) > 300 ? "..." : "");
 	if (ours && max >= 0)
 		ADD(" max congestion %.6g", max);
-	if (ours && max >= 0 && record->stock_max_congestion >= 0)
-		ADD(" (stock %.6g)", record->stock_max_congestion);
+	if (ours && max >= 0 && stock_max(record) >= 0)
+		ADD(" (stock %.6g)", stock_max(record));
 #undef ADD
 	/* Names of users and files: a comment and a line of the log. */
 	cpl_printable(text);

@@ -44,12 +44,22 @@ const struct cpl_load *engine_background_of(struct cpl_engine *engine,
 	                   : cpl_background_bytes(background);
 }
 
+struct cpl_times_space *engine_space(struct cpl_engine *engine,
+                                     struct cpl_error *err)
+{
+	const struct snapshot *now = engine->snapshot;
+
+	if (!engine->space)
+		engine->space =
+		        cpl_times_space_new(now->net, now->routing, err);
+	return engine->space;
+}
+
 int engine_judge(struct cpl_engine *engine, const struct cpl_profile *profile,
                  const int *node, int n, const int *rank_host,
                  int ranks_per_node, int64_t deadline,
                  struct cpl_times_result *out, struct cpl_error *err)
 {
-	const struct snapshot *now = engine->snapshot;
 	struct cpl_error why = {""};
 	const struct cpl_load *rates = engine_rates(engine, deadline, &why);
 	struct cpl_times *times = NULL;
@@ -57,10 +67,7 @@ int engine_judge(struct cpl_engine *engine, const struct cpl_profile *profile,
 
 	if (why.text[0])
 		return cpl_fail(err, "%s", why.text);
-	if (!engine->space)
-		engine->space =
-		        cpl_times_space_new(now->net, now->routing, err);
-	if (engine->space)
+	if (engine_space(engine, err))
 		times = cpl_times_open(profile->phase, profile->n_phases,
 		                       profile->ranks, err);
 	if (times && !cpl_times_order(times, rank_host, ranks_per_node, n, err) &&
