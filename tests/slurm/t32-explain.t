@@ -50,7 +50,10 @@ has "$text" "outcome +placed" "explain: outcome"
 has "$text" "profile +pairs16" "explain: profile"
 has "$text" "background +job $first\$" "explain: the other job counted"
 has "$text" "stock Slurm +n\[" "explain: what stock Slurm would have taken"
-has "$text" "busiest link +[0-9.e+-]+ +[0-9.e+-]+ +[+-]" "explain: improvement"
+has "$text" "busiest link, ranks mapped +[0-9.e+-]+ +[0-9.e+-]+ +[+-]" \
+	"explain: improvement"
+has "$text" " stock +[0-9]+ +[0-9.e+-]+ .* [0-9.e+-]+\$" \
+	"explain: the stock nodes are a candidate"
 is "$(grep -cE '^(\*| ) +[a-z-]+ +[0-9]+ +' <<<"$text")" \
 	"$(decision "$job" '.candidates | length')" "explain: every candidate"
 is "$(grep -c '^\*' <<<"$text")" 1 "explain: one of them is taken"

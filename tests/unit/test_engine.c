@@ -304,6 +304,7 @@ static void check_profile(const char *profile_name)
 		assert_int_equal(record()->candidate[i].mapped, c->is_mapped);
 		assert_true(record()->candidate[i].mapped_max ==
 		            c->mapped.metrics.max_congestion);
+		assert_true(!c->is_mapped || c->times.seconds > 0);
 		/* Rates are added up in another order. */
 		assert_float_equal(record()->candidate[i].seconds,
 		                   c->times.seconds, 1e-9 * c->times.seconds);
