@@ -80,6 +80,9 @@ struct cplslurm_launch {
 
 	struct cplslurm_excerpt sent; /* data NULL: nothing was */
 	const void *request;          /* Slurm's */
+	/* Milliseconds that it may wait for files: slurmd holds locks over it,
+	 * for slurmstepd nobody waits but its own step. */
+	int patience;
 };
 
 /* Cores of the node that the step may use here, "0-3", to be freed with free();

@@ -10,6 +10,8 @@
 
 #if CPLSLURM_SERIES < 2405
 
+#define PATIENCE 500 /* in slurmd */
+
 static struct cplslurm_excerpt sent(const launch_tasks_request_msg_t *req)
 {
 	struct cplslurm_excerpt out = {NULL, 0};
@@ -36,6 +38,8 @@ void cplslurm_launch_user(const launch_tasks_request_msg_t *req, uint32_t *uid,
 }
 
 #else
+
+#define PATIENCE 2000 /* in slurmstepd */
 
 static struct cplslurm_layout credential = CPLSLURM_LAYOUT(slurm_cred_arg_t);
 
@@ -137,6 +141,7 @@ bool cplslurm_launch(const launch_tasks_request_msg_t *req, uint32_t node_id,
 	                       (req->job_core_spec & CORE_SPEC_THREAD),
 	        .sent = sent(req),
 	        .request = req,
+	        .patience = PATIENCE,
 	};
 	cplslurm_launch_user(req, &out->uid, &out->gid);
 	return true;

@@ -2,8 +2,8 @@
 /*
  * The file of a profile on a node, for a launch that could not carry what is
  * needed of it. slurmd holds locks over launches, so other threads look at
- * files, and a launch waits for them only so long; once they hang, later ones
- * do not wait. The folder is the one of this node's commplace.conf: what
+ * files, and a launch waits for them only as long as it may (patience); once
+ * they hang, slurmd's later ones do not wait. The folder is the one of this node's commplace.conf: what
  * travels comes through a client, and slurmd is root.
  */
 #include "commplace-config.h"
@@ -20,8 +20,6 @@
 
 #define NS_PER_MS INT64_C(1000000)
 #define STOP_MS 2000
-/* How long a launch waits. */
-#define WAIT_MS 500
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct cpl_worker *worker;
@@ -126,7 +124,8 @@ static struct look *look_new(const char *profile, const char *partition,
 int cpltask_site(const struct cplslurm_launch *launch, const char *own,
                  struct cpltask_site *out, struct cpl_error *err)
 {
-	int64_t deadline = cpl_now() + WAIT_MS * NS_PER_MS;
+	int64_t wait = launch->patience * NS_PER_MS;
+	int64_t deadline = cpl_now() + wait;
 	struct look *look;
 	bool stuck;
 	int rc = -1;
@@ -138,7 +137,7 @@ int cpltask_site(const struct cplslurm_launch *launch, const char *own,
 	if (!look)
 		return -1;
 	stuck = cpl_worker_stuck(worker, CPL_QUEUE_LOOK,
-	                         cpl_now() - WAIT_MS * NS_PER_MS / 2);
+	                         cpl_now() - wait / 2);
 	if (cpl_worker_queue(worker, CPL_QUEUE_LOOK, &look->head, true, err))
 		return -1;
 	if (stuck || !cpl_worker_wait(worker, &look->head, deadline)) {

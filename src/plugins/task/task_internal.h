@@ -38,7 +38,7 @@ struct cpltask_site {
 };
 
 /* For a launch that needs a file, or a step that names a profile (own, else
- * NULL). Waits for half a second at most. 0, free site->dir; -1 with err. */
+ * NULL). Waits for launch->patience at most. 0, free site->dir; -1 with err. */
 int cpltask_site(const struct cplslurm_launch *launch, const char *own,
                  struct cpltask_site *out, struct cpl_error *err);
 
