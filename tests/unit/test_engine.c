@@ -35,7 +35,8 @@ static void take_log(enum cpl_engine_log level, const char *text)
 {
 	size_t n = strlen(logged);
 
-	snprintf(logged + n, sizeof(logged) - n, "%s\n", text);
+	snprintf(logged + n, sizeof(logged) - n, "%s%s\n",
+	         level == CPL_ENGINE_ERROR ? "error: " : "", text);
 }
 
 static void config(const char *lines)
@@ -1792,6 +1793,18 @@ static void test_time_of_a_pass(void **state)
 	assert_non_null(strstr(notice.text, "stock (no time is left of "
 	                                    "MaxPassTime)"));
 	cpl_engine_end(engine, 60);
+	/* Neither is a fault, nor is one that begins without its order. */
+	engine->spent = 0;
+	all_free();
+	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+	engine->decided->mapped = false;
+	engine->spent = 20 * INT64_C(1000000000);
+	fake_begin(engine, 60, &fake, &notice);
+	cpl_engine_end(engine, 60);
+	assert_non_null(strstr(logged, "ranks of job 60 are not mapped: no "
+	                               "time is left of MaxPassTime"));
+	assert_null(strstr(logged, "error: "));
+	engine->spent = 20 * INT64_C(1000000000);
 	engine->pass -= ENGINE_PASS_NS;
 	all_free();
 	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);

@@ -421,6 +421,17 @@ static int fill_record(struct cpl_engine *engine, struct decided *decided,
 	return 0;
 }
 
+/* That a limit of the site was reached is news, no fault. */
+static enum cpl_engine_log level(struct cpl_engine *engine,
+                                 const struct cpl_error *err)
+{
+	int64_t deadline = engine_deadline(engine);
+
+	return engine_expired(&deadline) && !cpl_error_is_memory(err)
+	               ? CPL_ENGINE_INFO
+	               : CPL_ENGINE_ERROR;
+}
+
 static void start(struct cpl_engine *engine, struct decided *decided,
                   const struct cpl_engine_allocation *got,
                   struct cpl_engine_notice *notice)
@@ -460,7 +471,7 @@ static void start(struct cpl_engine *engine, struct decided *decided,
 	                  (placed || job->traffic || job->ordered);
 out:
 	if (err.text[0])
-		engine_log(engine, CPL_ENGINE_ERROR,
+		engine_log(engine, level(engine, &err),
 		           "ranks of job %lld are not mapped: %s",
 		           (long long)got->id, err.text);
 	allocation_free(&real);
