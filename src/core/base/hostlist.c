@@ -281,7 +281,7 @@ static void increment(char *digits)
 char *cpl_hostlist_format(char *const *name, int n)
 {
 	size_t capacity = 1, length = 0;
-	char *text;
+	char *text, *cut;
 
 	/* A number costs at most its name, a dash, a comma and brackets. */
 	for (int i = 0; i < n; i++)
@@ -337,5 +337,7 @@ char *cpl_hostlist_format(char *const *name, int n)
 		}
 		text[length] = '\0';
 	}
-	return text;
+	/* Who keeps it keeps much less than was made room for. */
+	cut = realloc(text, length + 1);
+	return cut ? cut : text;
 }

@@ -436,8 +436,9 @@ static const struct rule rules[] = {
 	 set_flag, AT(admin_comment), .words = no_yes},
 	{{"ProfileMemory", "MIB", "256", GENERAL,
 	  "How many MiB of memory slurmctld, and slurmd on each node, use for "
-	  "profiles, 16 to 1048576. The profiles used last are kept. One that "
-	  "would need more by itself is damaged for them; they know that "
+	  "profiles, 16 to 1048576. The profiles used last are kept, in a "
+	  "quarter of it. One that would need more than all by itself is "
+	  "damaged for them; they know that "
 	  "before they read it: 60 bytes for each pair of ranks that "
 	  "communicates and 24 for each rank (more with several phases) must "
 	  "fit, and the file itself."},

@@ -14,6 +14,8 @@
 #define RETRY_NS (60 * INT64_C(1000000000))
 /* Files known, also those that are missing: users make up names. */
 #define ENTRIES_MAX 256
+/* The part of the limit in which profiles are kept, beside the last one. */
+#define KEPT_PART 4
 /* Where "ranks" stands, unless it comes after the traffic. */
 #define HEAD_BYTES 65536
 
@@ -300,7 +302,7 @@ static struct entry *least_used(struct cpl_store *store,
 	return least;
 }
 
-/* Keep within the limit; the one that came last stays in any case. */
+/* Keep within a part of the limit; the one that came last stays in any case. */
 static void shrink(struct cpl_store *store, const struct entry *last)
 {
 	uint64_t bytes = 0;
@@ -308,7 +310,7 @@ static void shrink(struct cpl_store *store, const struct entry *last)
 
 	for (e = store->entry; e; e = e->next)
 		bytes += e->profile ? e->profile->bytes : 0;
-	while (bytes > store->max_bytes &&
+	while (bytes > store->max_bytes / KEPT_PART &&
 	       (e = least_used(store, last, true))) {
 		bytes -= e->profile->bytes;
 		drop_profile(e);

@@ -86,7 +86,8 @@ struct cpl_store *cpl_store_new(struct cpl_worker *worker, cpl_log_line *log,
                                 void *log_arg, struct cpl_error *err);
 void cpl_store_free(struct cpl_store *store);
 
-/* Bytes of memory for profiles; what is kept too much is given up. */
+/* Bytes of memory that a profile may take. Several are kept in a quarter of it,
+ * those used last; the one that came last stays whatever it takes. */
 #define CPL_STORE_DEFAULT_BYTES (UINT64_C(256) << 20)
 void cpl_store_limit(struct cpl_store *store, uint64_t max_bytes);
 
