@@ -198,6 +198,25 @@ static void tell(const char *what, double *ms, int n)
 	       n);
 }
 
+/* Another background: a small job ends, and one begins elsewhere. */
+static void stir(void)
+{
+	static int64_t id;
+	static int host[2];
+	struct cpl_engine_request req = request("two", 2, true);
+
+	decide(&req, true);
+	begin_job(req.job.id);
+	take(1);
+	if (id) {
+		cpl_engine_end(engine, id);
+		taken[host[0]] = taken[host[1]] = 0;
+	}
+	id = req.job.id;
+	memcpy(host, given, sizeof(host));
+	cpl_engine_idle(engine, 10000);
+}
+
 /* A job asked for, asked for again, begun and ended, so many times. */
 static void run(const char *what, const char *profile, int nodes, int calls)
 {
@@ -209,6 +228,8 @@ static void run(const char *what, const char *profile, int nodes, int calls)
 		struct cpl_engine_request req = request(profile, nodes, true);
 		double begin;
 
+		if (profile)
+			stir();
 		new[i] = decide(&req, profile != NULL);
 		again[i] = decide(&req, profile != NULL);
 		if (!profile)

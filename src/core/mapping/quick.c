@@ -78,22 +78,30 @@ struct best {
 	struct cpl_quick_layout *out;
 };
 
-/* Groups on node[], kept where that is better. */
+/* Groups on node[], which come to that, kept where that is better. */
+static void keep(struct cpl_quick *q, const struct cpl_rank_groups *groups,
+                 const int *node, const struct cpl_figures *f,
+                 struct best *best)
+{
+	struct cpl_quick_layout *out = best->out;
+
+	if (best->groups &&
+	    !cpl_figures_better(q->req->objective, f, &out->figures))
+		return;
+	best->groups = groups;
+	out->figures = *f;
+	out->of = groups == &q->block ? NULL : groups->of;
+	memcpy(out->node, node, (size_t)q->req->n_hosts * sizeof(*node));
+}
+
 static int try(struct cpl_quick *q, const struct cpl_rank_groups *groups,
                const int *node, struct best *best, struct cpl_error *err)
 {
-	struct cpl_quick_layout *out = best->out;
 	struct cpl_figures f;
 
 	if (cpl_evaluate(&q->ev, groups->hosts, node, &f, err))
 		return -1;
-	if (best->groups && !cpl_figures_better(q->req->objective, &f,
-	                                        &out->figures))
-		return 0;
-	best->groups = groups;
-	out->figures = f;
-	out->of = groups == &q->block ? NULL : groups->of;
-	memcpy(out->node, node, (size_t)q->req->n_hosts * sizeof(*node));
+	keep(q, groups, node, &f, best);
 	return 0;
 }
 
@@ -165,10 +173,13 @@ static int try_ranks(struct cpl_quick *q, const int *node,
 	return rc;
 }
 
-static int look(struct cpl_quick *q, const int *node, struct best *best,
+static int look(struct cpl_quick *q, const int *node,
+                const struct cpl_figures *block, struct best *best,
                 struct cpl_error *err)
 {
-	if (try(q, &q->block, node, best, err) ||
+	if (block)
+		keep(q, &q->block, node, block, best);
+	if ((!block && try(q, &q->block, node, best, err)) ||
 	    (q->grown.n && try(q, &q->grown, node, best, err)))
 		return -1;
 	return try_by_id(q, best->groups, node, best, err);
@@ -200,15 +211,16 @@ static int try_starts(struct cpl_quick *q, const int *node,
 	return try_ranks(q, node, given, best, err);
 }
 
-/* The best start. */
+/* The best start. block: as cpl_quick_look has it. */
 static int start(struct cpl_quick *q, const int *node,
-                 struct cpl_rank_groups *given, struct best *best,
-                 bool all, bool *cut_short, struct cpl_error *err)
+                 const struct cpl_figures *block, struct cpl_rank_groups *given,
+                 struct best *best, bool all, bool *cut_short,
+                 struct cpl_error *err)
 {
 	/* The caller's may be the same as out's. */
 	memcpy(q->node, node, (size_t)q->req->n_hosts * sizeof(*node));
 	best->out->own = NULL;
-	if (look(q, q->node, best, err))
+	if (!best->groups && look(q, q->node, block, best, err))
 		return -1;
 	return all && !expired(q, cut_short)
 	               ? try_starts(q, q->node, given, best, err)
@@ -226,12 +238,14 @@ static void finish(struct cpl_rank_groups *given, struct best *best)
 }
 
 int cpl_quick_look(struct cpl_quick *q, const int *node,
+                   const struct cpl_figures *block,
                    struct cpl_quick_layout *out, struct cpl_error *err)
 {
 	struct cpl_rank_groups given = {0};
 	struct best best = {.out = out};
 	bool cut_short = false;
-	int rc = start(q, node, &given, &best, q->small, &cut_short, err);
+	int rc = start(q, node, block, &given, &best, q->small, &cut_short,
+	               err);
 
 	finish(&given, &best);
 	return rc;
@@ -276,14 +290,18 @@ static int search(struct cpl_quick *q, struct best *best, bool *cut_short,
 	return try(q, best->groups, q->order, best, err);
 }
 
-int cpl_quick_map(struct cpl_quick *q, const int *node,
+int cpl_quick_map(struct cpl_quick *q, const int *node, bool looked,
                   struct cpl_quick_layout *out, bool *cut_short,
                   struct cpl_error *err)
 {
 	struct cpl_rank_groups given = {0};
 	struct best best = {.out = out};
-	int rc = start(q, node, &given, &best, true, cut_short, err);
+	int rc;
 
+	/* Of small jobs more than these two may have been best. */
+	if (looked && !q->small)
+		best.groups = out->of ? &q->grown : &q->block;
+	rc = start(q, node, NULL, &given, &best, true, cut_short, err);
 	if (!rc && q->req->n_hosts >= HOSTS_MIN &&
 	    !is_idle(q, &out->figures) && !expired(q, cut_short))
 		rc = search(q, &best, cut_short, err);
@@ -324,7 +342,7 @@ static int map(const struct cpl_map_request *req, int *rank_host,
 	}
 	if (cpl_quick_open(&q, req, req->host, req->n_hosts, false, false,
 	                   err) ||
-	    cpl_quick_map(&q, req->host, &layout, &cut_short, err))
+	    cpl_quick_map(&q, req->host, false, &layout, &cut_short, err))
 		goto out;
 	if (!layout.of)
 		cpl_rank_groups_list_blocks(req->slots, req->n_hosts,

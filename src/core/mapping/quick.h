@@ -57,20 +57,22 @@ struct cpl_quick_layout {
 /*
  * The best known order without a search, from node[] as given: blocks and grown
  * groups, the better of them by id, too; of small jobs all that cpl_quick_map
- * begins with. 0, or -1 with err; out->own to be freed in either case. O(4
- * evaluations), of small jobs some more.
+ * begins with. block: what blocks as given come to, or NULL. 0, or -1 with err;
+ * out->own to be freed in either case. O(3 evaluations), of small jobs some more.
  */
 int cpl_quick_look(struct cpl_quick *quick, const int *node,
+                   const struct cpl_figures *block,
                    struct cpl_quick_layout *out, struct cpl_error *err);
 
 /*
  * Map the ranks to node[]: blocks and grown groups (and of small jobs those of
  * greedyallc), the given order, that by id and that of greedyallc; from the best
  * a search by swaps, unless other jobs alone fill the busiest link. Never worse
- * than blocks as given. 0, or -1 with err; out->own to be freed in either case.
- * With *cut_short the budget ended it.
+ * than blocks as given. looked: out is what cpl_quick_look made of that node[],
+ * which of large jobs is not done again. 0, or -1 with err; out->own to be freed
+ * in either case. With *cut_short the budget ended it.
  */
-int cpl_quick_map(struct cpl_quick *quick, const int *node,
+int cpl_quick_map(struct cpl_quick *quick, const int *node, bool looked,
                   struct cpl_quick_layout *out, bool *cut_short,
                   struct cpl_error *err);
 

@@ -32,6 +32,7 @@
 struct layout {
 	int *node;                      /* [n] in policy order */
 	struct cpl_quick_layout mapped; /* as far as it is mapped */
+	bool looked;                    /* it is what cpl_quick_look makes */
 	struct cpl_figures promise;     /* what is known before that */
 };
 
@@ -221,8 +222,8 @@ static int place(struct judge *j, int i, struct cpl_error *err)
 	return 0;
 }
 
-/* A candidate in blocks, and what may come of it. */
-static int look(struct judge *j, int i, struct cpl_error *err)
+/* A candidate in blocks. */
+static int evaluate(struct judge *j, int i, struct cpl_error *err)
 {
 	const struct cpl_comm *hosts = j->quick.block.hosts;
 	struct cpl_candidate *c = &j->out->candidate[i];
@@ -236,10 +237,20 @@ static int look(struct judge *j, int i, struct cpl_error *err)
 	if ((!j->mapper || j->req->all_metrics) &&
 	    judge_times(j, l->node, NULL, c, err))
 		return -1;
-	if (!is_quick(j))
-		return 0;
-	if (cpl_quick_look(&j->quick, l->node, &l->mapped, err))
+	return 0;
+}
+
+/* What may come of it. */
+static int look(struct judge *j, int i, struct cpl_error *err)
+{
+	struct layout *l = &j->layout[i];
+	struct cpl_figures block = l->promise;
+
+	free(l->mapped.own);
+	l->mapped.own = NULL;
+	if (cpl_quick_look(&j->quick, l->node, &block, &l->mapped, err))
 		return -1;
+	l->looked = true;
 	l->promise = l->mapped.figures;
 	return 0;
 }
@@ -261,7 +272,7 @@ static int place_all(struct judge *j, int n, struct cpl_error *err)
 			return -1;
 		if (i == 0 && out->candidate[0].policy->place && no_budget(j))
 			return 0;
-		if (look(j, i, err))
+		if (evaluate(j, i, err))
 			return -1;
 		figures_of(&out->candidate[i], &f);
 		figures_of(&out->candidate[best], &best_f);
@@ -297,8 +308,8 @@ static int map_candidate(struct judge *j, int i, struct cpl_error *err)
 
 	free(l->mapped.own);
 	l->mapped.own = NULL;
-	if (is_quick(j) ? cpl_quick_map(&j->quick, l->node, &l->mapped,
-	                                &j->out->cut_short, err)
+	if (is_quick(j) ? cpl_quick_map(&j->quick, l->node, l->looked,
+	                                &l->mapped, &j->out->cut_short, err)
 	                : map_by_name(j, l->node, &l->mapped, err))
 		return -1;
 	if (no_budget(j))
@@ -342,27 +353,40 @@ static int next_best(const struct judge *j, int n, const bool *done)
 	return best;
 }
 
-/* The candidates that are mapped into list[]: baselines and the most promising
- * others, as many as the work is for. */
-static int list_mapped(const struct judge *j, int n, bool *done, int *list)
+/* Candidates into list[]: baselines and the most promising others, as many as
+ * there is work for. Returns how many. */
+static int list_best(struct judge *j, int n, long work, int *list)
 {
 	const struct cpl_candidate *c = j->out->candidate;
+	bool *done = cpl_arena_take(&j->arena, n, sizeof(*done));
 	int m = 0, most;
 
+	if (!done)
+		return 0;
 	for (int i = 0; i < n; i++)
 		if (is_baseline(&c[i]))
 			done[list[m++] = i] = true;
-	most = (int)((j->quick.small ? JUDGE_WORK_SMALL : JUDGE_WORK) /
-	             map_work(j)) -
+	most = (int)((j->quick.small ? JUDGE_WORK_SMALL : JUDGE_WORK) / work) -
 	       BASELINES;
-	/* What another mapper makes of one nobody can foresee. */
-	if (!is_quick(j) && j->quick.small)
-		most = n;
 	if (most < JUDGED_MIN)
 		most = JUDGED_MIN;
 	for (int i; most > 0 && (i = next_best(j, n, done)) >= 0; most--)
 		done[list[m++] = i] = true;
 	return m;
+}
+
+/* What may come of candidates, of large jobs of those that promise most in
+ * blocks. */
+static int look_at_some(struct judge *j, int n, int *list,
+                        struct cpl_error *err)
+{
+	long work = LOOKS * FLOW_WORK * (long)j->quick.block.hosts->n_entries;
+	int m = j->quick.small ? n : list_best(j, n, work + 1, list);
+
+	for (int k = 0; k < m && !no_budget(j); k++)
+		if (look(j, j->quick.small ? k : list[k], err))
+			return -1;
+	return 0;
 }
 
 /* With their rank order. The best is chosen; when the budget ends before, what
@@ -371,19 +395,25 @@ static int map_some(struct judge *j, int n, struct cpl_error *err)
 {
 	struct cpl_decision *out = j->out;
 	const struct cpl_candidate *c = out->candidate;
-	bool *done = cpl_arena_take(&j->arena, n, sizeof(*done));
 	int *list = cpl_arena_take(&j->arena, n, sizeof(*list));
-	int m, best = -1;
+	int m = n, best = -1;
 
-	if (!done || !list)
+	if (!list)
 		return cpl_fail_memory(err);
-	m = list_mapped(j, n, done, list);
-	for (int k = 0; k < m; k++) {
+	if (is_quick(j) && look_at_some(j, n, list, err))
+		return -1;
+	for (int i = 0; i < n; i++)
+		list[i] = i;
+	/* What another mapper makes of one nobody can foresee. */
+	if (is_quick(j) || !j->quick.small)
+		m = list_best(j, n, map_work(j), list);
+	if (j->arena.failed)
+		return cpl_fail_memory(err);
+	for (int k = 0; k < m && !out->cut_short; k++)
 		if (map_candidate(j, list[k], err))
 			return -1;
-		if (out->cut_short)
-			return 0;
-	}
+	if (out->cut_short)
+		return 0;
 	/* Ties go to the first of the candidates. */
 	for (int i = 0; i < n; i++)
 		if (c[i].is_mapped &&
