@@ -94,23 +94,33 @@ static void try_shape(struct search *s, const int *count, long volume)
 	}
 }
 
-/* into[o] += from[o shifted by `by` along d]; clipped at a border. */
+static void add(int *restrict into, const int *restrict from, int n)
+{
+	for (int i = 0; i < n; i++)
+		into[i] += from[i];
+}
+
+/* into[o] += from[o shifted by `by` along d], by < its side; clipped at a
+ * border. */
 static void add_shifted(const struct search *s, int *into, const int *from,
                         int d, int by, int stride)
 {
-	int dim = s->torus->dim[d];
+	int all = s->torus->dim[d] * stride, ahead = by * stride;
 
-	for (int base = 0; base < s->n_routers; base += dim * stride) {
-		for (int x = 0; x < dim; x++) {
-			int y = x + by;
-			int *to = into + base + x * stride;
-
-			if (y >= dim && !s->torus->wrap[d])
-				break;
-			for (int i = 0; i < stride; i++)
-				to[i] += from[base + y % dim * stride + i];
-		}
+	for (int base = 0; base < s->n_routers; base += all) {
+		add(into + base, from + base + ahead, all - ahead);
+		if (s->torus->wrap[d])
+			add(into + base + all - ahead, from + base, ahead);
 	}
+}
+
+/* Has any box so many free nodes? */
+static bool any(const int *count, int n, long need)
+{
+	for (int i = 0; i < n; i++)
+		if (count[i] >= need)
+			return true;
+	return false;
 }
 
 /* Try all sides of dimension d and on; volume: of the sides before d. */
@@ -127,17 +137,20 @@ static void extend(struct search *s, int d, long volume, int stride, long room)
 	room /= s->torus->dim[d];
 	for (int side = 1; side <= s->torus->dim[d]; side++) {
 		long v = volume * side;
-		int most = 0;
+		/* That all dimensions that follow, whole, may hold the job. */
+		long need = s->whole ? v * s->per_router
+		                     : (s->wanted + room - 1) / room;
 
 		if (s->found && v > s->best.volume)
 			break;
 		if (side > 1)
 			add_shifted(s, count, s->count[d], d, side - 1, stride);
-		for (int i = 0; i < s->n_routers; i++)
-			most = count[i] > most ? count[i] : most;
-		if (s->whole && most < v * s->per_router)
-			break;
-		if (most * room < s->wanted)
+		if (!any(count, s->n_routers, need)) {
+			if (s->whole)
+				break;
+			continue;
+		}
+		if (need * room < s->wanted)
 			continue;
 		s->shape[d] = side;
 		extend(s, d + 1, v, stride * s->torus->dim[d], room);
