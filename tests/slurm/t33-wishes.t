@@ -44,6 +44,9 @@ cluster_write_conf() {
 	cat >"$power/resume" <<-END2
 	#!/bin/bash
 	export SLURM_CONF=$SLURM_CONF PATH=$PATH
+	# A slurmd that began in the second of the request counts, now and then, as
+	# one from before it, and its node as not booted.
+	sleep 2
 	for n in \$(scontrol show hostnames "\$1"); do
 		mkdir -p -m 1777 $CLUSTER/spool/\$n $CLUSTER/tmp/\$n
 		(exec -a slurmd slurmd-wlm -b -N "\$n" -f $SLURM_CONF) \
