@@ -207,6 +207,9 @@ static char *replay_of(const struct cpl_record *r,
 	bad |= add_option(to, "--rank-mapping", order_of(r));
 	bad |= add_option(to, "--stock", judged_stock(r));
 	bad |= add_option(to, "--objective", r->objective);
+	if (r->own_weight > 0 || r->others_weight > 0)
+		fprintf(to, " --own-weight %.0f --others-weight %.0f",
+		        r->own_weight, r->others_weight);
 	bad |= add_option(to, "--routing", r->routing);
 	if (config)
 		fprintf(to, " --seed %" PRIu64, config->seed);

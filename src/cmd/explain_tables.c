@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "site/counters.h"
+#include "traffic/objective.h"
 
 const char *explain_clean(const char *text, char buffer[CPL_ERROR_MAX])
 {
@@ -126,19 +127,25 @@ static bool any_seconds(const struct cpl_record *r)
 struct cmd_table *explain_candidates(const struct cpl_record *r)
 {
 	bool timed = any_seconds(r), mapped = any_mapped(r);
+	enum cpl_objective objective;
+	bool others = r->objective &&
+	              !cpl_objective_parse(r->objective, &objective, NULL) &&
+	              cpl_objective_of_others(objective);
 	struct cmd_table *table =
-	        cmd_table_new(timed    ? "llrrrrrrr"
+	        cmd_table_new(others   ? "llrrrrrrrrr"
+	                      : timed  ? "llrrrrrrr"
 	                      : mapped ? "llrrrrr"
 	                               : "llrrrr");
 
 	cmd_table_row(table, "|policy|seed|busiest link (s)|mean (s)|hop-bytes|"
-	                     "mapped (s)|time (s)|slowdown");
+	                     "mapped (s)|time (s)|slowdown|shared links|"
+	                     "slows others");
 	for (int i = 0; i < r->n_candidates; i++) {
 		const struct cpl_record_candidate *k = &r->candidate[i];
 		bool has = k->evaluated, times = k->seconds > 0;
 
 		cmd_table_row(
-		        table, "%s|%s|%" PRIu64 "|%s|%s|%s|%s|%s|%s",
+		        table, "%s|%s|%" PRIu64 "|%s|%s|%s|%s|%s|%s|%s|%s",
 		        is_taken(r, k) ? "*" : "", k->policy, k->seed,
 		        EXPLAIN_NUMBER(has ? k->max_congestion : -1),
 		        EXPLAIN_NUMBER(has ? k->mean_congestion : -1),
@@ -147,7 +154,9 @@ struct cmd_table *explain_candidates(const struct cpl_record *r)
 		        EXPLAIN_NUMBER(times ? k->seconds : -1),
 		        EXPLAIN_NUMBER(times && k->alone_seconds > 0
 		                               ? k->seconds / k->alone_seconds
-		                               : -1));
+		                               : -1),
+		        EXPLAIN_NUMBER(times ? (double)k->shared_links : -1),
+		        EXPLAIN_NUMBER(times ? k->slows_others : -1));
 	}
 	return table;
 }

@@ -59,6 +59,26 @@ int cmd_running_rates(const char *path, const struct cpl_network *net,
 	return rc ? cpl_fail_prefix(err, "%s: ", path) : 0;
 }
 
+/* The running jobs one by one. NULL with err. */
+static struct cpl_harm *running_harm(const struct job_inputs *in,
+                                     const struct job_options *o,
+                                     struct cpl_error *err)
+{
+	struct cpl_harm *harm = cpl_harm_new(in->net, err);
+	struct cpl_state state = {0};
+
+	if (!harm || cpl_state_load(o->running, &state, err) ||
+	    cpl_state_harm(&state, in->net,
+	                   cpl_routing_by_flow(in->net, in->routing),
+	                   cmd_profile_dir(o->profile_dir), harm, err)) {
+		cpl_fail_prefix(err, "%s: ", o->running);
+		cpl_harm_free(harm);
+		harm = NULL;
+	}
+	cpl_state_free(&state);
+	return harm;
+}
+
 static int load_signature(struct job_inputs *in, const struct job_options *o,
                           struct cpl_error *err)
 {
@@ -83,6 +103,9 @@ static int load_running(struct job_inputs *in, const struct job_options *o,
 	                      &in->rates, err))
 		return -1;
 	in->running = &in->rates;
+	in->harm = running_harm(in, o, err);
+	if (!in->harm)
+		return -1;
 	if (in->run.seconds > 0)
 		cpl_load_scale(&in->load, &in->rates, in->run.seconds, in->net);
 	return 0;
@@ -114,6 +137,7 @@ void job_inputs_free(struct job_inputs *in)
 {
 	cpl_load_free(&in->load);
 	cpl_load_free(&in->rates);
+	cpl_harm_free(in->harm);
 	cpl_comm_free(in->comm);
 	cpl_signature_free(in->sig);
 	cpl_network_free(in->net);

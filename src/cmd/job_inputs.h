@@ -8,6 +8,7 @@
 
 #include "cmd.h"
 #include "placement/decide.h"
+#include "traffic/harm.h"
 #include "traffic/workload.h"
 
 /* Option texts; NULL: not given. */
@@ -39,6 +40,7 @@ struct job_inputs {
 	int n_running;
 	const struct cpl_load *background; /* load; NULL without such jobs */
 	const struct cpl_load *running;    /* rates; NULL the same */
+	struct cpl_harm *harm; /* the jobs one by one; NULL the same */
 };
 
 /* 0, or -1 with err. Free with job_inputs_free in either case. */

@@ -19,6 +19,7 @@ struct options {
 	const char *policy, *free_hosts, *required, *node_file, *mapping,
 	        *stock;
 	int64_t nodes, ranks_per_node, ranks, seed; /* 0: not given */
+	int64_t own_weight, others_weight;
 	bool json;
 };
 
@@ -41,6 +42,10 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {"policy", .text = &o->policy},
 	        {"rank-mapping", .text = &o->mapping},
 	        {"stock", .text = &o->stock},
+	        {"own-weight", .integer = &o->own_weight, .low = 0,
+	         .high = 1000},
+	        {"others-weight", .integer = &o->others_weight, .low = 0,
+	         .high = 1000},
 	        {"free", .text = &o->free_hosts},
 	        {"require", .text = &o->required},
 	        {"ranks-per-node", .integer = &o->ranks_per_node, .low = 1,
@@ -151,7 +156,15 @@ static json_t *judgement_json(const struct cpl_candidate *c)
 	return one;
 }
 
-static json_t *candidates_json(const struct cpl_decision *d)
+/* What it is to the running jobs. */
+static int add_others(json_t *one, const struct cpl_candidate *c)
+{
+	return json_object_update_new(
+	        one, json_pack("{s:I, s:f}", "shared_links",
+	                       (json_int_t)c->shared, "slows_others", c->harm));
+}
+
+static json_t *candidates_json(const struct cpl_decision *d, bool others)
 {
 	double reference = cpl_decision_reference(d);
 	json_t *array = json_array();
@@ -167,6 +180,7 @@ static json_t *candidates_json(const struct cpl_decision *d)
 		                           c->evaluated, "chosen",
 		                           i == d->chosen)) ||
 		    (c->evaluated && add_times(one, &c->times, reference)) ||
+		    (c->evaluated && others && add_others(one, c)) ||
 		    json_array_append(array, one)) {
 			json_decref(array);
 			array = NULL;
@@ -216,7 +230,8 @@ static int print_json(const struct cmd *self, const struct options *o,
 	                  r->request.ranks_per_node, "objective",
 	                  cpl_objective_name(in->objective), "routing",
 	                  in->routing->name, "background_jobs", in->n_running,
-	                  "candidates", candidates_json(d), "linear", linear,
+	                  "candidates",
+	                  candidates_json(d, r->request.harm != NULL), "linear", linear,
 	                  "cut_short", d->cut_short, "seconds", r->seconds,
 	                  "run_seconds", in->run.seconds, "share",
 	                  in->run.share, "rank_mapping",
@@ -225,13 +240,15 @@ static int print_json(const struct cmd *self, const struct options *o,
 	                  "rank_to_host", ranks_json(in->net, r)));
 }
 
-static int print_candidates(const struct cpl_decision *d)
+static int print_candidates(const struct cpl_decision *d, bool others)
 {
-	struct cmd_table *table = cmd_table_new("llrrrrrrr");
+	struct cmd_table *table =
+	        cmd_table_new(others ? "llrrrrrrrrr" : "llrrrrrrr");
 	double reference = cpl_decision_reference(d);
 
 	cmd_table_row(table, "|policy|seed|max congestion|mean congestion|"
-	                     "hop-bytes|mapped max|communication|slowdown");
+	                     "hop-bytes|mapped max|communication|slowdown|"
+	                     "shared links|slows others");
 	for (int i = 0; i < d->n_candidates; i++) {
 		const struct cpl_candidate *c = &d->candidate[i];
 		const char *chosen = i == d->chosen ? "*" : "";
@@ -244,16 +261,18 @@ static int print_candidates(const struct cpl_decision *d)
 			snprintf(seed, sizeof(seed), "%" PRIu64, c->seed);
 		if (c->evaluated)
 			cmd_table_row(table,
-			              "%s|%s|%s|%.4g|%.4g|%s|%s|%.4g s|%.3f",
+			              "%s|%s|%s|%.4g|%.4g|%s|%s|%.4g s|%.3f|%" PRId64
+			              "|%.4g",
 			              chosen, c->policy->name, seed,
 			              c->metrics.max_congestion,
 			              c->metrics.mean_congestion,
 			              CMD_BYTES(c->sums.hop_bytes), mapped,
 			              c->times.seconds,
 			              communication_slowdown(c->times.seconds,
-			                                     reference));
+			                                     reference),
+			              c->shared, c->harm);
 		else
-			cmd_table_row(table, "%s|%s|%s|-|-|-|-|-|-", chosen,
+			cmd_table_row(table, "%s|%s|%s|-|-|-|-|-|-|-|-", chosen,
 			              c->policy->name, seed);
 	}
 	return cmd_table_print(table);
@@ -314,7 +333,8 @@ static int print_text(const struct cmd *self, const struct job_inputs *in,
 		cmd_failf(self, "out of memory");
 		goto out;
 	}
-	if (print_candidates(d) != CMD_OK)
+	if (print_candidates(
+	            d, cpl_objective_of_others(in->objective)) != CMD_OK)
 		goto out;
 	print_reason(in, r);
 	printf("\nhosts   %s\nlinear  %s\n", hosts, linear);
@@ -377,6 +397,9 @@ static int place(const struct options *o, struct job_inputs *in, int *required,
 	        .phase = in->sig ? in->sig->phase : NULL,
 	        .n_phases = in->sig ? in->sig->n_phases : 0,
 	        .rates = in->running,
+	        .harm = in->harm,
+	        .own_weight = (double)o->own_weight,
+	        .others_weight = (double)o->others_weight,
 	        .objective = in->objective,
 	        .all_metrics = true,
 	};
@@ -404,7 +427,7 @@ static int read_hosts(const struct cpl_network *net, const char *option,
 
 static int run(const struct cmd *self, int argc, char **argv)
 {
-	struct options o = {.seed = 1};
+	struct options o = {.seed = 1, .own_weight = 1, .others_weight = 1};
 	struct cpl_error err = {""};
 	struct job_inputs in = {0};
 	struct result r = {0};

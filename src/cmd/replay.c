@@ -103,7 +103,9 @@ static bool same_numbers(const struct cpl_record_candidate *then,
 {
 	const struct cpl_figures *mapped = &now->mapped;
 
-	return same(then->max_congestion, now->metrics.max_congestion) &&
+	return then->shared_links == now->shared &&
+	       same(then->slows_others, now->harm) &&
+	       same(then->max_congestion, now->metrics.max_congestion) &&
 	       same(then->mean_congestion, now->metrics.mean_congestion) &&
 	       same(then->hop_bytes, now->sums.hop_bytes) &&
 	       (!then->mapped || !now->is_mapped ||
@@ -239,6 +241,7 @@ static int decide(struct site *site, const struct cpl_record *r,
 	struct cpl_state state = {0};
 	unsigned char *free_node = calloc((size_t)net->n_nodes + 1, 1);
 	int *required = NULL, *stock = NULL, rc = -1;
+	struct cpl_harm *harm = NULL;
 	bool by_time;
 	struct cpl_decide_request req = {
 	        .place = {.net = net,
@@ -266,7 +269,17 @@ static int decide(struct site *site, const struct cpl_record *r,
 	    cpl_record_background(r, state_dir, &state, err))
 		goto out;
 	req.place.required = required;
-	by_time = req.objective == CPL_OBJECTIVE_TIME;
+	by_time = cpl_objective_by_time(req.objective);
+	if (cpl_objective_of_others(req.objective) && req.comm) {
+		req.phase = site->sig->phase;
+		req.n_phases = site->sig->n_phases;
+		req.own_weight = r->own_weight;
+		req.others_weight = r->others_weight;
+		req.harm = harm = cpl_harm_new(net, err);
+		if (!harm || cpl_state_harm(&state, net, req.routing,
+		                            site->profile_dir, harm, err))
+			goto out;
+	}
 	req.stock = stock;
 	if (state.n_jobs) {
 		if (cpl_load_init(&background, net, err) ||
@@ -291,6 +304,7 @@ out:
 	cpl_state_free(&state);
 	cpl_load_free(&background);
 	cpl_load_free(&rates);
+	cpl_harm_free(harm);
 	free(free_node);
 	free(required);
 	free(stock);

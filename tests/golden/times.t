@@ -118,4 +118,28 @@ END
 like "$(cat out.txt)" \
 	"Communication under static-direct, which stands in for adaptive-hybrid" \
 	"a routing that adapts: the text says what stands in"
+
+# What place tells of others: job 2 goes from router 0 to 2 and back, 10 GB and
+# 2 GB in 220 s; so does the job between n1 and n5, over the same four links. Its
+# 10 / 220 GB/s slow the other one down by as much.
+sed 's/"n0", "n2"/"n0", "n4"/' running.json >far.json
+place() {
+	"$commplace" place --network line.json --signature ./timed.json --nodes 2 \
+		--running far.json --json "$@" >out.json || diag "place $*"
+}
+k='(grep { $_->{chosen} } @{$r->{candidates}})[0]'
+place --free n1,n5,n8,n11 --policy linear --objective isolation
+is "$(value out.json "$k->{shared_links}")" 4 "links shared with a running job"
+is "$(value out.json "$k->{slows_others}")" \
+	"$(perl -e 'print 0 + sprintf "%.9g", 10 / 220')" "what it is slowed down"
+for objective in isolation interference; do
+	place --free n1,n5,n8,n11 --policy auto --objective "$objective"
+	is "$(value out.json 'join ",", sort @{$r->{hosts}}')" n11,n8 \
+		"$objective: apart from it"
+	is "$(value out.json "$k->{shared_links} + $k->{slows_others}")" 0 \
+		"$objective: no link shared"
+done
+like "$("$commplace" place --network line.json --signature ./timed.json \
+	--nodes 2 --running far.json --policy auto --objective isolation)" \
+	"slowdown +shared links +slows others" "the table has both sides"
 done_testing

@@ -4,6 +4,9 @@
 # repeated from its record, also when the jobs around it have ended.
 . "${0%/*}/../tools/tap.bash"
 . "${0%/*}/cluster.bash"
+CLUSTER_SITE="OthersWeight=3
+Match JobName=apart Objective=isolation
+Match JobName=near Objective=interference"
 cluster_start
 cluster_signature pairs16 16 pairs
 cluster_signature all16 16 all
@@ -147,6 +150,22 @@ isnt "$?" 0 "a user cannot reset them"
 commplace status --reset-counters
 is "$(counted decision.count)" null "root can"
 
+# Objectives that look at the others: both sides in explain.
+beside=$(submit -N4 -n16 --exclusive --comm-profile=all16)
+wait_running "$beside"
+for how in apart near; do
+	job=$(submit -N4 -n16 --exclusive -J $how --comm-profile=pairs16)
+	wait_running "$job"
+	ok $? "$how: it runs"
+	has "$(user explain "$job")" "time \(s\) +slowdown +shared links +slows others" \
+		"$how: explain has isolation and speed"
+	as_user scancel "$job"
+	wait_ended "$job"
+done
+is "$(user explain "$job" --json | jq '.own_weight, .others_weight' | paste -sd' ')" \
+	"1 3" "near: the site's weights are on record"
+as_user scancel "$beside"
+wait_ended "$beside"
 # mpirun takes the rank order over by the host file. Its tasks wait: Open MPI 5.0.7
 # hangs (or crashes) when some end before all are known to run.
 if command -v mpirun >/dev/null; then

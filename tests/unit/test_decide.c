@@ -11,6 +11,7 @@
 
 #include "add_traffic.h"
 #include "base/random.h"
+#include "mapping/quick.h"
 #include "placement/decide.h"
 
 #define MAX_NODES 128
@@ -547,6 +548,141 @@ static void test_objective(void **state)
 	assert_non_null(strstr(err.text, "mean-congestion"));
 }
 
+/* One job already runs on twelve nodes, apart; the job at hand is on what is
+ * left. */
+static struct cpl_harm *run_others(struct setting *s, struct cpl_load *rates)
+{
+	struct cpl_harm *harm = cpl_harm_new(s->net, NULL);
+	struct cpl_workload *w = cpl_workload_new(s->net, 1, NULL);
+	struct cpl_comm *comm = traffic(12, 99);
+	int node[12], n = 0;
+	struct cpl_job job = {.routing = s->routing, .comm = comm, .node = node};
+	double period;
+
+	for (int i = 0; n < 12; i += 5) {
+		node[n++] = i;
+		s->free_node[i] = 0;
+	}
+	assert_true(cpl_workload_add(w, &job, NULL) >= 0);
+	assert_int_equal(cpl_workload_solve(w, NULL), 0);
+	assert_int_equal(cpl_load_init(rates, s->net, NULL), 0);
+	/* It communicates for a tenth of its time. */
+	period = 10 * cpl_load_seconds(cpl_workload_load(w), s->net);
+	cpl_load_add_part(rates, cpl_workload_load(w), period, s->net);
+	cpl_harm_job(harm);
+	assert_int_equal(cpl_harm_add_load(harm, cpl_workload_load(w), period,
+	                                   NULL),
+	                 0);
+	assert_int_equal(cpl_harm_ready(harm, NULL), 0);
+	cpl_comm_free(comm);
+	cpl_workload_free(w);
+	return harm;
+}
+
+/* What a candidate is taken for: the smaller first, then the second. */
+static void worth(const struct setting *s, const struct cpl_decision *d, int i,
+                  double out[2])
+{
+	const struct cpl_candidate *c = &d->candidate[i];
+
+	out[0] = s->req.objective == CPL_OBJECTIVE_ISOLATION
+	                 ? (double)c->shared
+	                 : s->req.own_weight * c->times.seconds /
+	                                   cpl_decision_reference(d) +
+	                           s->req.others_weight * c->harm;
+	out[1] = c->times.seconds;
+}
+
+/* Of the candidates judged to the end the chosen is the best by the objective,
+ * whatever its figures; and the objectives choose differently. */
+static void test_objectives_of_others(void **state)
+{
+	static const struct {
+		enum cpl_objective objective;
+		double own, others;
+	} row[] = {
+	        {CPL_OBJECTIVE_TIME, 0, 0},
+	        {CPL_OBJECTIVE_ISOLATION, 0, 0},
+	        {CPL_OBJECTIVE_INTERFERENCE, 1, 0},
+	        {CPL_OBJECTIVE_INTERFERENCE, 1, 1},
+	        {CPL_OBJECTIVE_INTERFERENCE, 0, 1},
+	};
+	/* Of the second network node links hold nobody up. */
+	static const char *const network[] = {
+	        dragonfly_text,
+	        "{\"format\":\"commplace-network\",\"version\":1,\"name\":"
+	        "\"t\",\"type\":\"torus\",\"dims\":[4,4,4],\"wrap\":[true,"
+	        "true,true],\"nodes_per_router\":1,\"bandwidth\":{\"dim\":["
+	        "1e9,1e9,1e9],\"injection\":1e11},\"nodes\":\"n[0-63]\"}"};
+	static const struct cpl_mapper *const mapper[] = {NULL,
+	                                                  &cpl_mapper_quick};
+	int isolated = 0, harmless = 0;
+
+	for (uint64_t seed = 1; seed <= 12; seed++) {
+		double shared[5], harm[5];
+
+		for (int k = 0; k < 5; k++) {
+			struct setting s;
+			struct cpl_decision d;
+			struct cpl_load rates;
+			struct cpl_harm *others;
+			struct cpl_phase phase = {.weight = 1};
+			double chosen[2], other[2];
+
+			set_up(&s, network[seed % 2], 12, 2,
+			       seed % 3 ? "auto" : "traffic", seed);
+			others = run_others(&s, &rates);
+			phase.comm = s.comm;
+			s.req.phase = &phase;
+			s.req.n_phases = 1;
+			s.req.rates = &rates;
+			s.req.harm = others;
+			s.req.objective = row[k].objective;
+			s.req.own_weight = row[k].own;
+			s.req.others_weight = row[k].others;
+			s.req.mapper = mapper[seed / 2 % 2];
+			decide(&s, &d);
+			worth(&s, &d, d.chosen, chosen);
+			for (int i = 0; k && i < d.n_candidates; i++) {
+				const struct cpl_candidate *c = &d.candidate[i];
+
+				if (!c->evaluated ||
+				    (s.req.mapper && !c->is_mapped))
+					continue;
+				worth(&s, &d, i, other);
+				assert_true(chosen[0] <=
+				            other[0] * (1 + 1e-9));
+				assert_true(chosen[0] < other[0] * (1 - 1e-9) ||
+				            chosen[1] <=
+				                    other[1] * (1 + 1e-9));
+			}
+			shared[k] = (double)d.candidate[d.chosen].shared;
+			harm[k] = d.candidate[d.chosen].harm;
+			cpl_decision_free(&d);
+			cpl_harm_free(others);
+			cpl_load_free(&rates);
+			tear_down(&s);
+		}
+		isolated += shared[1] < shared[0];
+		harmless += harm[4] < harm[2];
+	}
+	assert_true(isolated > 0);
+	assert_true(harmless > 0);
+}
+
+static void test_objectives_of_others_need_phases(void **state)
+{
+	struct setting s;
+	struct cpl_decision d;
+	struct cpl_error err = {""};
+
+	set_up(&s, dragonfly_text, 4, 2, "auto", 1);
+	s.req.objective = CPL_OBJECTIVE_ISOLATION;
+	assert_int_equal(cpl_decide(&s.req, &d, &err), -1);
+	assert_non_null(strstr(err.text, "isolation needs a job's phases"));
+	tear_down(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -560,6 +696,8 @@ int main(void)
 	        cmocka_unit_test(test_budget),
 	        cmocka_unit_test(test_refused),
 	        cmocka_unit_test(test_objective),
+	        cmocka_unit_test(test_objectives_of_others),
+	        cmocka_unit_test(test_objectives_of_others_need_phases),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1685,16 +1685,11 @@ static void test_ranks_run_as_decided(void **state)
 	all_free();
 	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
 	assert_true(engine->decided->mapped);
-	/* Told from one mapped anew by a swap that no mapper makes. */
-	assert_non_null(engine->decided->rank_host);
-	memcpy(planned, engine->decided->rank_host, sizeof(planned));
-	for (int k = 1; k < 16; k++) {
-		if (planned[k] == planned[0])
-			continue;
-		planned[0] = engine->decided->rank_host[k];
-		planned[k] = engine->decided->rank_host[0];
-		break;
-	}
+	/* Told from one mapped anew by an order that no mapper makes. */
+	for (int k = 0; k < 16; k++)
+		planned[k] = (k * 3 + 1) % 8;
+	free(engine->decided->rank_host);
+	engine->decided->rank_host = malloc(sizeof(planned));
 	memcpy(engine->decided->rank_host, planned, sizeof(planned));
 	fake_begin(engine, 78, &fake, &notice);
 	r = engine_running_find(engine, 78)->record;
@@ -1707,6 +1702,59 @@ static void test_ranks_run_as_decided(void **state)
 			continue;
 		assert_true(r->map_max_before == c->max_congestion);
 		assert_true(r->map_max_after == c->mapped_max);
+	}
+}
+
+/* Objectives that look at others see the running jobs that count, one by one.
+ */
+static void test_others_are_looked_at(void **state)
+{
+	static const struct {
+		const char *lines;
+		double own, others;
+	} row[] = {
+	        {"Objective=isolation", 0, 0},
+	        {"Objective=interference", 1, 1},
+	        {"Objective=interference\nOwnWeight=0\nOthersWeight=5", 0, 5},
+	};
+	struct cpl_engine_request req;
+
+	all_free();
+	start(30, "t8", "random-groups", 4, 8);
+	start(20, "a8", "random-nodes", 4, 8);
+	for (int k = 0; k < 3; k++) {
+		const struct cpl_record_candidate *taken = NULL;
+		const struct cpl_record *r;
+		int64_t shared = 0;
+
+		config(row[k].lines);
+		assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
+		for (int others = 1; others >= 0; others--) {
+			cpl_engine_suspended(engine, 30, !others);
+			cpl_engine_suspended(engine, 20, !others);
+			req = request(40, "t16", "auto", 8);
+			assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+			r = record();
+			assert_true(r->own_weight == row[k].own);
+			assert_true(r->others_weight == row[k].others);
+			shared = 0;
+			for (int i = 0; i < r->n_candidates; i++) {
+				const struct cpl_record_candidate *c =
+				        &r->candidate[i];
+
+				shared += c->shared_links;
+				assert_true((c->slows_others > 0) <= others);
+				if (c->seed == r->seed &&
+				    !strcmp(c->policy, r->policy))
+					taken = c;
+			}
+			assert_true(others ? shared > 0 : shared == 0);
+			for (int i = 0; i < r->n_candidates; i++)
+				if (k == 0 && r->candidate[i].mapped)
+					assert_true(
+					        taken->shared_links <=
+					        r->candidate[i].shared_links);
+		}
 	}
 }
 
@@ -1845,6 +1893,7 @@ int main(void)
 	        T(test_what_is_remembered_is_bounded),
 	        T(test_cut_decisions_are_made_again),
 	        T(test_ranks_run_as_decided),
+	        T(test_others_are_looked_at),
 	        T(test_compare_nodes),
 	        T(test_time_of_a_pass),
 	        T(test_answers_are_counted),

@@ -69,7 +69,8 @@ static int set_up(void **state)
 	    "1, \"traffic\": [[0, 2, 9, 1], [1, 3, 9, 1], [2, 3, 1, 1]]}]}");
 	snprintf(text, sizeof(text),
 	         "NetworkFile=%s/network.json\nProfileDir=%s\n"
-	         "StateDir=%s/state\nMaxDecisionTime=20s\n",
+	         "StateDir=%s/state\nMaxDecisionTime=20s\n"
+	         "Objective=isolation\n",
 	         dir, dir, dir);
 	put("commplace.conf", text);
 	return 0;
@@ -103,7 +104,7 @@ static bool is_whole(const struct cpl_engine *engine, int64_t id)
 }
 
 static void start(struct cpl_engine *engine, int64_t id, const char *policy,
-                  bool *placed)
+                  const char *mapping, bool *placed)
 {
 	struct fake fake = {.n_hosts = 8, .wanted = 2};
 	struct cpl_engine_scheduler scheduler = fake_scheduler(&fake);
@@ -112,7 +113,8 @@ static void start(struct cpl_engine *engine, int64_t id, const char *policy,
 	                .name = "j",
 	                .partition = "p",
 	                .profile = "a4",
-	                .policy = policy},
+	                .policy = policy,
+	                .mapping = mapping},
 	        .need = {.min_nodes = 2, .max_nodes = 2, .cpus = 2},
 	        .n_hosts = 8,
 	        .start = true,
@@ -179,8 +181,8 @@ static bool life(void)
 		if (round)
 			cpl_engine_restore(engine, running, 1, WAIT_MS);
 		else
-			start(engine, 7, "auto", &placed);
-		start(engine, 8, "linear", &placed);
+			start(engine, 7, "auto", "linear", &placed);
+		start(engine, 8, "linear", "quick", &placed);
 		cpl_engine_resized(engine, 8, (const int[]){3}, 1);
 		cpl_engine_end(engine, 8);
 		assert_true(cpl_engine_idle(engine, WAIT_MS));

@@ -274,6 +274,10 @@ tests_unit_test_parallel_CFLAGS = $(unit_cflags)
 tests_unit_test_parallel_LDFLAGS = -Wl,--wrap=pthread_create
 tests_unit_test_parallel_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_harm
+tests_unit_test_harm_SOURCES = tests/unit/test_harm.c
+tests_unit_test_harm_CFLAGS = $(unit_cflags)
+tests_unit_test_harm_LDADD = $(unit_ldadd)
 unit_tests += tests/unit/test_moves
 tests_unit_test_moves_SOURCES = tests/unit/test_moves.c tests/unit/add_traffic.h tests/unit/flow.h tests/unit/number.h tests/unit/network_text.h
 tests_unit_test_moves_CFLAGS = $(unit_cflags)

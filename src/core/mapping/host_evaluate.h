@@ -32,7 +32,7 @@ struct cpl_evaluator {
 
 /*
  * For jobs with no more than so many flows between hosts, on top of background
- * (may be NULL), slowed by rates (for CPL_OBJECTIVE_TIME, or NULL), which have to
+ * (may be NULL), slowed by rates (cpl_objective_by_time, or NULL), which have to
  * live as long. all_metrics: fill all metrics, not
  * only those of objectives and max_injection, O(links) for each. 0, or -1 with
  * err (memory), to be closed in either case. O(links + nodes).

@@ -403,7 +403,7 @@ static void list_spare(struct search *s, const int *node, unsigned char *mark)
 int cpl_host_search_open(const struct cpl_host_search *how, const int *node,
                          int n, struct cpl_moves *moves, struct cpl_error *err)
 {
-	bool time = how->objective == CPL_OBJECTIVE_TIME;
+	bool time = cpl_objective_by_time(how->objective);
 
 	return cpl_moves_init(moves, how->net,
 	                      cpl_routing_by_flow(how->net, how->routing), node,
@@ -438,7 +438,7 @@ static int begin(struct search *s, const int *node, int *reach,
 static void search(struct search *s)
 {
 	if (s->how->objective == CPL_OBJECTIVE_MAX ||
-	    s->how->objective == CPL_OBJECTIVE_TIME) {
+	    cpl_objective_by_time(s->how->objective)) {
 		s->flatten = true;
 		s->work_limit = s->how->work - s->how->work / TIDY_SHARE;
 		rounds(s);

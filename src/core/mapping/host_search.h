@@ -20,7 +20,7 @@ struct cpl_host_search {
 	const struct cpl_routing *routing;
 	const struct cpl_comm *hosts; /* traffic between them */
 	const struct cpl_load *background; /* or NULL */
-	const struct cpl_load *rates; /* for CPL_OBJECTIVE_TIME, or NULL */
+	const struct cpl_load *rates; /* cpl_objective_by_time, or NULL */
 	enum cpl_objective objective;
 	uint64_t seed;
 	/* [n_nodes], 1: may be gone to; NULL: hosts only change places. */

@@ -29,7 +29,7 @@ struct cpl_map_request {
 	const char *option; /* what a mapper's name has after a colon, or NULL;
 			     * see cpl_mapper_option */
 	const struct cpl_load *background; /* or NULL */
-	const struct cpl_load *rates; /* for CPL_OBJECTIVE_TIME, or NULL */
+	const struct cpl_load *rates; /* cpl_objective_by_time, or NULL */
 	enum cpl_objective objective;
 	uint64_t seed;
 	/* Evaluations a search may take, 0: its default; INT64_MAX: search

@@ -43,6 +43,15 @@ static int check_nodes(const struct cpl_placement_request *req,
 	return 0;
 }
 
+static int check_phases(const struct cpl_decide_request *req,
+                        struct cpl_error *err)
+{
+	return req->phase || !cpl_objective_of_others(req->objective)
+	               ? 0
+	               : cpl_fail(err, "objective %s needs a job's phases",
+	                          cpl_objective_name(req->objective));
+}
+
 /* The scheduler's own nodes can be taken as they are? */
 static int check_stock(const struct cpl_decide_request *req,
                        struct cpl_error *err)
@@ -167,7 +176,7 @@ int cpl_decide(const struct cpl_decide_request *req, struct cpl_decision *out,
 	*out = (struct cpl_decision){.n_nodes = req->place.n_nodes_wanted};
 	if (!policy || check_nodes(&req->place, err) ||
 	    (req->stock && check_stock(req, err)) ||
-	    (req->comm && check_ranks(req, err)))
+	    (req->comm && (check_ranks(req, err) || check_phases(req, err))))
 		return -1;
 	if (!list(req, policy, out, err))
 		rc = req->comm ? cpl_judge(req, out, err)

@@ -13,6 +13,12 @@
  * Policy "traffic" goes on from the best of "auto" by a search over node set and
  * rank order, see mapping/host_search.h.
  *
+ * By "interference" and "isolation" candidates are compared as a whole, by what
+ * the times and harm of them are: the sum of own_weight times the own slowdown
+ * and others_weight times what the running jobs are slowed down; or the links
+ * between routers shared with running jobs, on minimal paths, and of equals the
+ * seconds. They need the phases.
+ *
  * Work is limited by counts, not by the clock. A budget that runs out before
  * ends the decision at the last of these points that was reached: linear; the
  * best before mapping; the best with its rank order; the search's own points;
@@ -25,6 +31,7 @@
 #include "mapping/mapping.h"
 #include "placement/placement.h"
 #include "signature/signature.h"
+#include "traffic/harm.h"
 #include "traffic/objective.h"
 #include "traffic/times.h"
 
@@ -59,6 +66,10 @@ struct cpl_decide_request {
 	int n_phases;
 	const struct cpl_load *rates;
 	struct cpl_times_space *space; /* of net and routing; NULL: made here */
+	/* The running jobs, to tell what candidates do to them; NULL: none. */
+	struct cpl_harm *harm;
+	/* Of "interference": own slowdown and that of others, summed so. */
+	double own_weight, others_weight;
 	enum cpl_objective objective;
 	/* Fill all metrics of candidates, not only those of objectives and
 	 * max_injection: O(links) for each. The decision is the same. */
@@ -81,6 +92,11 @@ struct cpl_candidate {
 	/* With phases: with the rank order if it was judged so, else in
 	 * blocks. */
 	struct cpl_times_result times;
+	/* With phases and harm, of the same order: links between routers that
+	 * it shares with running jobs, and what these are slowed down in sum
+	 * (harm.h). */
+	int64_t shared;
+	double harm;
 };
 
 struct cpl_decision {
@@ -103,6 +119,16 @@ struct cpl_decision {
 int cpl_decide(const struct cpl_decide_request *req, struct cpl_decision *out,
                struct cpl_error *err);
 void cpl_decision_free(struct cpl_decision *decision);
+
+/* What "interference" goes by, with the slowdown against `reference`. */
+static inline double
+cpl_candidate_interference(const struct cpl_decide_request *req,
+                           const struct cpl_candidate *c, double reference)
+{
+	double own = reference > 0 ? c->times.seconds / reference : 1;
+
+	return req->own_weight * own + req->others_weight * c->harm;
+}
 
 /* Seconds alone on the candidate that is best so: slowdowns are against it. 0:
  * none has times, or nothing is sent. */

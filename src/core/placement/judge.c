@@ -75,6 +75,39 @@ static bool better(const struct judge *j, const struct cpl_figures *a,
 	return cpl_figures_better(j->req->objective, a, b);
 }
 
+static bool of_others(const struct judge *j)
+{
+	return cpl_objective_of_others(j->req->objective);
+}
+
+/* Candidate a before b by what is known of both: as a whole where the objective
+ * is, else by figures, which are of a and b. */
+static bool comes_before(const struct judge *j, const struct cpl_candidate *a,
+                         const struct cpl_candidate *b,
+                         const struct cpl_figures *fa,
+                         const struct cpl_figures *fb)
+{
+	const struct cpl_decide_request *req = j->req;
+	double reference;
+	int order;
+
+	if (!of_others(j))
+		return better(j, fa, fb);
+	reference = cpl_decision_reference(j->out);
+	order = req->objective == CPL_OBJECTIVE_ISOLATION
+	                ? cpl_objective_compare((double)a->shared,
+	                                        (double)b->shared)
+	                : cpl_objective_compare(
+	                          cpl_candidate_interference(req, a,
+	                                                     reference),
+	                          cpl_candidate_interference(req, b,
+	                                                     reference));
+	if (!order)
+		order = cpl_objective_compare(a->times.seconds,
+		                              b->times.seconds);
+	return order ? order < 0 : better(j, fa, fb);
+}
+
 static bool is_quick(const struct judge *j)
 {
 	return j->mapper == &cpl_mapper_quick;
@@ -109,6 +142,18 @@ static int open_times(struct judge *j, struct cpl_error *err)
 	return j->times ? 0 : -1;
 }
 
+/* What it is to others where it was placed last. */
+static void judge_others(struct judge *j, struct cpl_candidate *c)
+{
+	int64_t n;
+	const struct cpl_times_rate *rate = cpl_times_rates(j->times, &n);
+
+	if (!j->req->harm)
+		return;
+	c->shared = cpl_harm_shared(j->req->harm, rate, n);
+	c->harm = cpl_harm_by(j->req->harm, rate, n);
+}
+
 /* Seconds of a candidate on node[] with ranks in groups of[] (NULL: blocks),
  * which stay as they are. */
 static int judge_times(struct judge *j, const int *node, const int *of,
@@ -124,6 +169,7 @@ static int judge_times(struct judge *j, const int *node, const int *of,
 	if (cpl_times_place(j->times, j->space, node, err))
 		return -1;
 	cpl_times_judge(j->times, j->req->rates, false, &c->times);
+	judge_others(j, c);
 	return 0;
 }
 
@@ -234,7 +280,7 @@ static int evaluate(struct judge *j, int i, struct cpl_error *err)
 	c->metrics = l->promise.metrics;
 	c->sums = l->promise.sums;
 	c->evaluated = true;
-	if ((!j->mapper || j->req->all_metrics) &&
+	if ((!j->mapper || j->req->all_metrics || of_others(j)) &&
 	    judge_times(j, l->node, NULL, c, err))
 		return -1;
 	return 0;
@@ -260,11 +306,10 @@ static int look(struct judge *j, int i, struct cpl_error *err)
 static int place_all(struct judge *j, int n, struct cpl_error *err)
 {
 	struct cpl_decision *out = j->out;
+	const struct cpl_candidate *c = out->candidate;
 	int best = 0;
 
 	for (int i = 0; i < n; i++) {
-		struct cpl_figures f, best_f;
-
 		/* The first candidate is placed whatever the budget. */
 		if (i > 0 && no_budget(j))
 			return 0;
@@ -274,9 +319,13 @@ static int place_all(struct judge *j, int n, struct cpl_error *err)
 			return 0;
 		if (evaluate(j, i, err))
 			return -1;
-		figures_of(&out->candidate[i], &f);
-		figures_of(&out->candidate[best], &best_f);
-		if (better(j, &f, &best_f))
+	}
+	for (int i = 1; i < n; i++) {
+		struct cpl_figures f, best_f;
+
+		figures_of(&c[i], &f);
+		figures_of(&c[best], &best_f);
+		if (comes_before(j, &c[i], &c[best], &f, &best_f))
 			best = i;
 	}
 	out->chosen = best;
@@ -343,12 +392,14 @@ static long map_work(const struct judge *j)
  * none is left. */
 static int next_best(const struct judge *j, int n, const bool *done)
 {
+	const struct cpl_candidate *c = j->out->candidate;
 	int best = -1;
 
 	for (int i = 0; i < n; i++)
 		if (!done[i] &&
-		    (best < 0 || better(j, &j->layout[i].promise,
-		                        &j->layout[best].promise)))
+		    (best < 0 ||
+		     comes_before(j, &c[i], &c[best], &j->layout[i].promise,
+		                  &j->layout[best].promise)))
 			best = i;
 	return best;
 }
@@ -417,7 +468,9 @@ static int map_some(struct judge *j, int n, struct cpl_error *err)
 	/* Ties go to the first of the candidates. */
 	for (int i = 0; i < n; i++)
 		if (c[i].is_mapped &&
-		    (best < 0 || better(j, &c[i].mapped, &c[best].mapped)))
+		    (best < 0 ||
+		     comes_before(j, &c[i], &c[best], &c[i].mapped,
+		                  &c[best].mapped)))
 			best = i;
 	out->chosen = best;
 	return 0;
@@ -563,7 +616,7 @@ static int search(struct judge *j, int i, struct cpl_error *err)
 	                 err);
 	cpl_candidate_figures(&out->candidate[out->chosen], &then);
 	cpl_candidate_figures(c, &now);
-	if (better(j, &now, &then))
+	if (!rc && comes_before(j, c, &out->candidate[out->chosen], &now, &then))
 		out->chosen = i;
 out:
 	cpl_rank_groups_free(&given);

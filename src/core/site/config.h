@@ -105,6 +105,7 @@ struct cpl_config {
 	char *routing; /* NULL: as the network states */
 	int max_pass_ms;
 	int compare_nodes;
+	int own_weight, others_weight; /* of "interference" */
 	enum cpl_on_error missing_profile;
 	enum cpl_on_error rank_mismatch;
 	bool admin_comment;

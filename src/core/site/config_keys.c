@@ -377,8 +377,10 @@ static const struct rule rules[] = {
 	  "though other nodes have some."},
 	 set_flag, AT(bind_memory), .words = no_yes},
 	{{"Objective", "OBJECTIVE", "max-congestion", ANY,
-	  "What is made small: `max-congestion`, `mean-congestion` or "
-	  "`hop-bytes`."},
+	  "What is made small: `max-congestion`, `mean-congestion`, `hop-bytes`, "
+	  "`time` (the job's own seconds), `interference` (its own slowdown and "
+	  "those of running jobs, by OwnWeight and OthersWeight) or `isolation` "
+	  "(links shared with running jobs, then its seconds)."},
 	 set_objective, AT(objective), ON_LINE(objective), .says_all = true},
 	{{"Routing", "ROUTING", "", GENERAL,
 	  "`static-direct` or `dimension-order`. Where it is not set, it is "
@@ -408,6 +410,14 @@ static const struct rule rules[] = {
 	  "more nodes `best-fit` stands in for it. It costs slurmctld what a decision of its own costs. "
 	  "0: never."},
 	 set_int, AT(compare_nodes), .low = 0, .high = 16777216},
+	{{"OwnWeight", "WEIGHT", "1", GENERAL,
+	  "By the objective `interference`: what the job's own slowdown counts "
+	  "beside OthersWeight, 0 to 1000."},
+	 set_int, AT(own_weight), .low = 0, .high = 1000},
+	{{"OthersWeight", "WEIGHT", "1", GENERAL,
+	  "By the objective `interference`: what the slowdowns of running jobs "
+	  "count, in sum."},
+	 set_int, AT(others_weight), .low = 0, .high = 1000},
 	{{"MinNodes", "COUNT", "2", ANY,
 	  "Jobs on fewer nodes get what stock Slurm gives."},
 	 set_int, AT(defaults.min_nodes), ON_LINE(min_nodes),

@@ -69,6 +69,10 @@ struct cpl_record *engine_record_new(const struct cpl_engine *engine,
 	record->seed = now->config->seed;
 	record->stock_max_congestion = record->stock_mean_congestion = -1;
 	record->stock_mapped_max = -1;
+	if (want->objective == CPL_OBJECTIVE_INTERFERENCE) {
+		record->own_weight = now->config->own_weight;
+		record->others_weight = now->config->others_weight;
+	}
 	failed = engine_set(&record->job_name, job->name) |
 	         engine_set(&record->partition, job->partition) |
 	         engine_set(&record->profile, want->profile.value) |
@@ -200,6 +204,8 @@ static int set_candidates(struct cpl_record *record,
 		to->hop_bytes = from->sums.hop_bytes;
 		to->seconds = from->times.seconds;
 		to->alone_seconds = from->times.alone;
+		to->shared_links = from->shared;
+		to->slows_others = from->harm;
 		to->mapped = from->is_mapped;
 		to->mapped_max = from->mapped.metrics.max_congestion;
 		to->mapped_mean = from->mapped.metrics.mean_congestion;
@@ -322,17 +328,20 @@ static bool has_all(const int *node, int n_nodes, const int *must, int n)
 	return true;
 }
 
-/* The seconds of its candidates, within the time of a decision: of jobs of no
- * more ranks times nodes. */
+/* The seconds of its candidates: within the time of a decision, of jobs of no
+ * more ranks times nodes, or where they are what it goes by. */
 #define TIMED_MAX 65536L
 
 static int set_times(const struct deciding *d, struct cpl_decide_request *core,
                      struct cpl_error *err)
 {
 	const struct cpl_profile *profile = d->out->profile;
+	const struct cpl_config *config = d->engine->snapshot->config;
+	bool of_others = cpl_objective_of_others(d->want.objective);
 	struct cpl_error why = {""};
 
-	if (!profile || (long)profile->ranks * d->size.nodes > TIMED_MAX)
+	if (!profile || (!of_others &&
+	                 (long)profile->ranks * d->size.nodes > TIMED_MAX))
 		return 0;
 	core->space = engine_space(d->engine, err);
 	core->rates = engine_rates(d->engine, d->deadline, &why);
@@ -340,7 +349,12 @@ static int set_times(const struct deciding *d, struct cpl_decide_request *core,
 		return why.text[0] ? cpl_fail(err, "%s", why.text) : -1;
 	core->phase = profile->phase;
 	core->n_phases = profile->n_phases;
-	return 0;
+	core->own_weight = config->own_weight;
+	core->others_weight = config->others_weight;
+	if (!of_others)
+		return 0;
+	core->harm = engine_harm(d->engine, err);
+	return core->harm ? 0 : -1;
 }
 
 /* The core's choice among the hosts offered. */
@@ -356,6 +370,7 @@ static int choose(struct deciding *d, struct cpl_error *err)
 	size_t size = ((size_t)req->n_hosts + 1) * sizeof(int);
 	int *must = malloc(size), *required = malloc(size), n_must, rc = -1;
 	int *stock = malloc(size);
+	struct cpl_harm *harm = NULL;
 
 	if (!free_node || !must || !required || !stock) {
 		cpl_fail_memory(err);
@@ -390,8 +405,13 @@ static int choose(struct deciding *d, struct cpl_error *err)
 	        .expired = engine_expired,
 	        .expired_arg = &d->deadline,
 	};
-	if (err->text[0] || set_times(d, &core, err))
+	if (err->text[0])
 		goto out;
+	rc = set_times(d, &core, err);
+	harm = core.harm;
+	if (rc)
+		goto out;
+	rc = -1;
 	if (stock_nodes(d, free_node, stock) &&
 	    has_all(stock, d->n_stock, required, n_must))
 		core.stock = stock;
@@ -409,6 +429,7 @@ out:
 	free(must);
 	free(required);
 	free(stock);
+	cpl_harm_free(harm);
 	return rc;
 }
 

@@ -308,6 +308,10 @@ const struct cpl_load *engine_background_of(struct cpl_engine *engine,
                                             struct cpl_record *record,
                                             int64_t deadline,
                                             struct cpl_error *err);
+/* The running jobs that count, for what a new one does to them; after
+ * engine_rates. cpl_harm_free it. NULL with err: memory. O(links + theirs). */
+struct cpl_harm *engine_harm(const struct cpl_engine *engine,
+                             struct cpl_error *err);
 /* To judge seconds on the network in force, for several jobs one after the
  * other. NULL with err: memory. */
 struct cpl_times_space *engine_space(struct cpl_engine *engine,

@@ -21,7 +21,7 @@ const struct cpl_load *engine_rates_by(struct cpl_engine *engine,
                                        enum cpl_objective objective,
                                        int64_t deadline, struct cpl_error *err)
 {
-	return objective == CPL_OBJECTIVE_TIME
+	return cpl_objective_by_time(objective)
 	               ? engine_rates(engine, deadline, err)
 	               : NULL;
 }
@@ -42,6 +42,30 @@ const struct cpl_load *engine_background_of(struct cpl_engine *engine,
 		return NULL;
 	return seconds > 0 ? cpl_background_during(background, seconds, err)
 	                   : cpl_background_bytes(background);
+}
+
+struct cpl_harm *engine_harm(const struct cpl_engine *engine,
+                             struct cpl_error *err)
+{
+	struct cpl_harm *harm = cpl_harm_new(engine->snapshot->net, err);
+
+	for (int i = 0; harm && i < engine->n_running; i++) {
+		const struct cpl_job_load *load = engine->running[i].load;
+
+		if (!load || !load->counted)
+			continue;
+		cpl_harm_job(harm);
+		for (int k = 0; k < load->n_links; k++)
+			if (load->on[k].bytes > 0 &&
+			    cpl_harm_add(harm, load->on[k].link,
+			                 load->on[k].bytes / load->period, err))
+				goto fail;
+	}
+	if (!harm || !cpl_harm_ready(harm, err))
+		return harm;
+fail:
+	cpl_harm_free(harm);
+	return NULL;
 }
 
 struct cpl_times_space *engine_space(struct cpl_engine *engine,

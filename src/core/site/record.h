@@ -25,6 +25,9 @@ struct cpl_record_candidate {
 	/* Seconds of communication, and without the running jobs; 0: not
 	 * judged. */
 	double seconds, alone_seconds;
+	/* By "interference" and "isolation", see struct cpl_candidate. */
+	int64_t shared_links;
+	double slows_others;
 	bool mapped; /* judged with its rank order, by these: */
 	double mapped_max, mapped_mean, mapped_hop_bytes;
 };
@@ -65,6 +68,7 @@ struct cpl_record {
 	/* The job's run as its profile has it: what the running jobs send in
 	 * that time is its background; 0: no times, their whole runs are. */
 	double run_seconds;
+	double own_weight, others_weight; /* of "interference", else 0 */
 	/* Seconds that the job is predicted to communicate where it is, there
 	 * alone, and on the stock answer in blocks; 0: not judged. */
 	double seconds, alone_seconds, stock_seconds;

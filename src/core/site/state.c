@@ -327,6 +327,7 @@ struct context {
 	struct cpl_workload *own;      /* of one job, for the load */
 	struct loaded *loaded;         /* [jobs] */
 	int n_loaded;
+	struct cpl_harm *harm; /* or NULL; instead of load */
 	char **left_out; /* [jobs] or NULL: a job that fails ends it all */
 };
 
@@ -394,20 +395,27 @@ static int *rank_nodes(const struct cpl_running_job *job, const int *host_node,
 	return node;
 }
 
-/* What a job's own load comes to. */
-static void add_own(struct context *c, const struct loaded *sig)
+/* What a job's own load comes to. 0, or -1 with err (memory). */
+static int add_own(struct context *c, const struct loaded *sig,
+                   struct cpl_error *err)
 {
 	const struct cpl_load *own = cpl_workload_load(c->own);
 	double seconds = sig->run.seconds;
 
-	if (!c->rates) {
+	if (!c->rates && !c->harm) {
 		cpl_load_add(c->load, own, c->net);
-		return;
+		return 0;
 	}
 	if (!(seconds > 0))
 		seconds = cpl_load_seconds(own, c->net);
-	if (seconds > 0)
-		cpl_load_add_part(c->load, own, seconds, c->net);
+	if (!(seconds > 0))
+		return 0;
+	if (c->harm) {
+		cpl_harm_job(c->harm);
+		return cpl_harm_add_load(c->harm, own, seconds, err);
+	}
+	cpl_load_add_part(c->load, own, seconds, c->net);
+	return 0;
 }
 
 /* Add the job's traffic, summed up on its own first. */
@@ -431,7 +439,7 @@ static int add_load(struct context *c, const struct cpl_running_job *job,
 		if (cpl_workload_add(c->own, &placed, err) >= 0)
 			rc = cpl_workload_solve(c->own, err);
 		if (!rc)
-			add_own(c, sig);
+			rc = add_own(c, sig, err);
 	}
 	free(node);
 	return rc < 0 ? -1 : 0;
@@ -454,7 +462,7 @@ static int apply_job(struct context *c, const struct cpl_running_job *job,
 		else if (c->free_nodes)
 			c->free_nodes[host_node[i]] = 0;
 	}
-	if (!rc && (c->load || c->workload) && job->signature)
+	if (!rc && (c->load || c->workload || c->harm) && job->signature)
 		rc = add_load(c, job, host_node, err);
 	free(host_node);
 	return rc;
@@ -468,7 +476,7 @@ static int apply(struct context *c, const struct cpl_state *state,
 	c->loaded = calloc((size_t)state->n_jobs + 1, sizeof(*c->loaded));
 	if (!c->loaded)
 		return cpl_fail_memory(err);
-	if (c->load && !(c->own = cpl_workload_new(c->net, 1, err)))
+	if ((c->load || c->harm) && !(c->own = cpl_workload_new(c->net, 1, err)))
 		rc = -1;
 	for (int i = 0; i < state->n_jobs && !rc; i++) {
 		struct cpl_error why = {""};
@@ -509,6 +517,15 @@ int cpl_state_rates(const struct cpl_state *state,
 	                    .rates = true};
 
 	return apply(&c, state, err);
+}
+
+int cpl_state_harm(const struct cpl_state *state, const struct cpl_network *net,
+                   const struct cpl_routing *routing, const char *profile_dir,
+                   struct cpl_harm *harm, struct cpl_error *err)
+{
+	struct context c = {net, routing, profile_dir, .harm = harm};
+
+	return apply(&c, state, err) ? -1 : cpl_harm_ready(harm, err);
 }
 
 int cpl_state_apply_each(const struct cpl_state *state,

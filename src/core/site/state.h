@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "network/network.h"
 #include "routing/routing.h"
+#include "traffic/harm.h"
 #include "traffic/traffic.h"
 #include "traffic/workload.h"
 
@@ -72,6 +73,11 @@ int cpl_state_rates(const struct cpl_state *state,
                     const struct cpl_network *net,
                     const struct cpl_routing *routing, const char *profile_dir,
                     struct cpl_load *rates, struct cpl_error *err);
+
+/* The same jobs, one by one, into harm, which is then cpl_harm_ready. */
+int cpl_state_harm(const struct cpl_state *state, const struct cpl_network *net,
+                   const struct cpl_routing *routing, const char *profile_dir,
+                   struct cpl_harm *harm, struct cpl_error *err);
 
 /* cpl_state_apply, but a job that is refused is left out, and left_out[i] ([n_jobs],
  * NULLs before) says why; the caller frees them. -1 with err: memory. */

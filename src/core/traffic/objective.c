@@ -8,18 +8,28 @@
  * behind them may differ in their last bits. */
 #define SAME 1e-9
 
-static const char *const name_of[] = {
-        [CPL_OBJECTIVE_MAX] = "max-congestion",
-        [CPL_OBJECTIVE_MEAN] = "mean-congestion",
-        [CPL_OBJECTIVE_HOP_BYTES] = "hop-bytes",
-        [CPL_OBJECTIVE_TIME] = "time",
+/* Which numbers of layouts come first. */
+enum { MAX, MEAN, HOP_BYTES, SECONDS, N_NUMBERS };
+
+static const struct {
+	const char *name;
+	int first[3];
+} table[] = {
+        [CPL_OBJECTIVE_MAX] = {"max-congestion", {MAX, MEAN, HOP_BYTES}},
+        [CPL_OBJECTIVE_MEAN] = {"mean-congestion", {MEAN, MAX, HOP_BYTES}},
+        [CPL_OBJECTIVE_HOP_BYTES] = {"hop-bytes", {HOP_BYTES, MAX, MEAN}},
+        [CPL_OBJECTIVE_TIME] = {"time", {SECONDS, MEAN, HOP_BYTES}},
+        [CPL_OBJECTIVE_INTERFERENCE] = {"interference",
+                                        {SECONDS, MEAN, HOP_BYTES}},
+        [CPL_OBJECTIVE_ISOLATION] = {"isolation", {SECONDS, MEAN, HOP_BYTES}},
 };
+#define N_OBJECTIVES ((int)(sizeof(table) / sizeof(*table)))
 
 int cpl_objective_parse(const char *name, enum cpl_objective *out,
                         struct cpl_error *err)
 {
-	for (int i = CPL_OBJECTIVE_MAX; i <= CPL_OBJECTIVE_TIME; i++) {
-		if (!strcasecmp(name, name_of[i])) {
+	for (int i = 0; i < N_OBJECTIVES; i++) {
+		if (!strcasecmp(name, table[i].name)) {
 			*out = (enum cpl_objective)i;
 			return 0;
 		}
@@ -27,13 +37,13 @@ int cpl_objective_parse(const char *name, enum cpl_objective *out,
 	return cpl_fail(
 	        err,
 	        "unknown objective '%.64s'; it must be one of max-congestion, "
-	        "mean-congestion, hop-bytes, time",
+	        "mean-congestion, hop-bytes, time, interference, isolation",
 	        name);
 }
 
 const char *cpl_objective_name(enum cpl_objective objective)
 {
-	return name_of[objective];
+	return table[objective].name;
 }
 
 /* -1: a is smaller (better), 1: larger, 0: the same. */
@@ -48,19 +58,20 @@ bool cpl_objective_better(enum cpl_objective objective,
                           const struct cpl_metrics *a, double a_hop_bytes,
                           const struct cpl_metrics *b, double b_hop_bytes)
 {
-	static const int first[][3] = {
-	        [CPL_OBJECTIVE_MAX] = {0, 1, 2},
-	        [CPL_OBJECTIVE_MEAN] = {1, 0, 2},
-	        [CPL_OBJECTIVE_HOP_BYTES] = {2, 0, 1},
-	        [CPL_OBJECTIVE_TIME] = {3, 1, 2},
-	};
-	int order[4] = {compare(a->max_congestion, b->max_congestion),
-	                compare(a->mean_congestion, b->mean_congestion),
-	                compare(a_hop_bytes, b_hop_bytes),
-	                compare(a->seconds, b->seconds)};
+	const int *first = table[objective].first;
+	int order[N_NUMBERS] = {
+	        [MAX] = compare(a->max_congestion, b->max_congestion),
+	        [MEAN] = compare(a->mean_congestion, b->mean_congestion),
+	        [HOP_BYTES] = compare(a_hop_bytes, b_hop_bytes),
+	        [SECONDS] = compare(a->seconds, b->seconds)};
 
 	for (int i = 0; i < 3; i++)
-		if (order[first[objective][i]])
-			return order[first[objective][i]] < 0;
+		if (order[first[i]])
+			return order[first[i]] < 0;
 	return false;
+}
+
+int cpl_objective_compare(double a, double b)
+{
+	return compare(a, b);
 }

@@ -14,12 +14,35 @@ enum cpl_objective {
 	CPL_OBJECTIVE_MEAN,      /* mean congestion, max, hop-bytes */
 	CPL_OBJECTIVE_HOP_BYTES, /* hop-bytes, max, mean */
 	CPL_OBJECTIVE_TIME,      /* cpl_traffic_seconds, mean, hop-bytes */
+	/*
+	 * Of what a job is to others, and others to it; a matter of whole
+	 * candidates (placement/decide.h). Layouts of one are compared by time.
+	 */
+	CPL_OBJECTIVE_INTERFERENCE, /* weighted slowdowns, of own and others */
+	CPL_OBJECTIVE_ISOLATION,    /* links shared with others, then time */
 };
 
-/* "max-congestion", "mean-congestion", "hop-bytes", "time". -1 with err. */
+/* Does it need to know what the running jobs send? */
+static inline bool cpl_objective_by_time(enum cpl_objective objective)
+{
+	return objective >= CPL_OBJECTIVE_TIME;
+}
+
+/* Are whole candidates compared, in seconds? */
+static inline bool cpl_objective_of_others(enum cpl_objective objective)
+{
+	return objective >= CPL_OBJECTIVE_INTERFERENCE;
+}
+
+/* "max-congestion", "mean-congestion", "hop-bytes", "time", "interference",
+ * "isolation". -1 with err. */
 int cpl_objective_parse(const char *name, enum cpl_objective *out,
                         struct cpl_error *err);
 const char *cpl_objective_name(enum cpl_objective objective);
+
+/* Of two numbers of which the smaller is better: -1, 0: as good as the same, 1.
+ */
+int cpl_objective_compare(double a, double b);
 
 /* Is a better than b? For everything that compares by objective. */
 bool cpl_objective_better(enum cpl_objective objective,

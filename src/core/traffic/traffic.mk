@@ -7,4 +7,5 @@ core_sources += src/core/traffic/load_blocks.h src/core/traffic/load_blocks.c
 core_sources += src/core/traffic/load_tree.h src/core/traffic/load_tree.c
 core_sources += src/core/traffic/moves.h src/core/traffic/moves.c
 core_sources += src/core/traffic/distance.h src/core/traffic/distance.c
+core_sources += src/core/traffic/harm.h src/core/traffic/harm.c
 core_sources += src/core/traffic/times.h src/core/traffic/times_internal.h src/core/traffic/times.c src/core/traffic/times_place.c src/core/traffic/times_judge.c

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "traffic/harm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct use {
+	int64_t link;
+	int job;
+	double rate;
+};
+
+struct cpl_harm {
+	const struct cpl_network *net;
+	int64_t n_links; /* of cpl_times_links */
+	int n_jobs;
+	struct use *use;
+	int64_t n_used, max_used;
+	/* Once it is ready: use[] by link, from first[link] to first[link+1].
+	 */
+	int64_t *first;
+	double *total;     /* [n_links] bytes/s of all */
+	double *now;       /* [n_jobs] seconds for a second's bytes */
+	double *worst;     /* [n_jobs] while judging: the same beside the job */
+	int *touched;      /* [n_jobs] those with a worst, in order of links */
+};
+
+struct cpl_harm *cpl_harm_new(const struct cpl_network *net,
+                              struct cpl_error *err)
+{
+	struct cpl_harm *harm = calloc(1, sizeof(*harm));
+
+	if (harm) {
+		harm->net = net;
+		harm->n_links = cpl_times_links(net);
+		harm->first = calloc((size_t)harm->n_links + 2,
+		                     sizeof(*harm->first));
+		harm->total = calloc((size_t)harm->n_links + 1,
+		                     sizeof(*harm->total));
+	}
+	if (harm && harm->first && harm->total)
+		return harm;
+	cpl_harm_free(harm);
+	cpl_fail_memory(err);
+	return NULL;
+}
+
+void cpl_harm_free(struct cpl_harm *harm)
+{
+	if (!harm)
+		return;
+	free(harm->use);
+	free(harm->first);
+	free(harm->total);
+	free(harm->now);
+	free(harm->worst);
+	free(harm->touched);
+	free(harm);
+}
+
+int cpl_harm_job(struct cpl_harm *harm)
+{
+	return harm->n_jobs++;
+}
+
+int cpl_harm_add(struct cpl_harm *harm, int64_t link, double rate,
+                 struct cpl_error *err)
+{
+	if (harm->n_used == harm->max_used) {
+		int64_t max = 2 * harm->max_used + 256;
+		struct use *more =
+		        realloc(harm->use, (size_t)max * sizeof(*more));
+
+		if (!more)
+			return cpl_fail_memory(err);
+		harm->use = more;
+		harm->max_used = max;
+	}
+	harm->use[harm->n_used++] =
+	        (struct use){link, harm->n_jobs - 1, rate};
+	return 0;
+}
+
+static int add_values(struct cpl_harm *harm, const double *value, int64_t n,
+                      int64_t first, double period, struct cpl_error *err)
+{
+	for (int64_t i = 0; i < n; i++)
+		if (value[i] > 0 &&
+		    cpl_harm_add(harm, first + i, value[i] / period, err))
+			return -1;
+	return 0;
+}
+
+int cpl_harm_add_load(struct cpl_harm *harm, const struct cpl_load *load,
+                      double period, struct cpl_error *err)
+{
+	int64_t links = harm->net->n_links, nodes = harm->net->n_nodes;
+
+	return add_values(harm, load->link, links, 0, period, err) ||
+	                       add_values(harm, load->injection, nodes, links,
+	                                  period, err) ||
+	                       add_values(harm, load->ejection, nodes,
+	                                  links + nodes, period, err)
+	               ? -1
+	               : 0;
+}
+
+/* By link, jobs in order. */
+static int sort(struct cpl_harm *harm, struct cpl_error *err)
+{
+	struct use *sorted =
+	        malloc(((size_t)harm->n_used + 1) * sizeof(*sorted));
+	int64_t *at = harm->first;
+
+	if (!sorted)
+		return cpl_fail_memory(err);
+	for (int64_t i = 0; i < harm->n_used; i++)
+		at[harm->use[i].link + 2]++;
+	for (int64_t l = 2; l < harm->n_links + 2; l++)
+		at[l] += at[l - 1];
+	for (int64_t i = 0; i < harm->n_used; i++)
+		sorted[at[harm->use[i].link + 1]++] = harm->use[i];
+	free(harm->use);
+	harm->use = sorted;
+	return 0;
+}
+
+/* Seconds that a job takes for what it sends over a link in one, beside what
+ * all others and a new job send. */
+static double seconds(const struct cpl_harm *harm, const struct use *use,
+                      double more)
+{
+	double bandwidth = cpl_times_bandwidth(harm->net, use->link);
+	double others = harm->total[use->link] - use->rate + more;
+
+	return use->rate / bandwidth * (1 + others / bandwidth);
+}
+
+int cpl_harm_ready(struct cpl_harm *harm, struct cpl_error *err)
+{
+	size_t jobs = (size_t)harm->n_jobs + 1;
+
+	harm->now = calloc(jobs, sizeof(*harm->now));
+	harm->worst = calloc(jobs, sizeof(*harm->worst));
+	harm->touched = malloc(jobs * sizeof(*harm->touched));
+	if (!harm->now || !harm->worst || !harm->touched)
+		return cpl_fail_memory(err);
+	if (sort(harm, err))
+		return -1;
+	for (int64_t i = 0; i < harm->n_used; i++)
+		harm->total[harm->use[i].link] += harm->use[i].rate;
+	for (int64_t i = 0; i < harm->n_used; i++) {
+		double *now = &harm->now[harm->use[i].job];
+		double takes = seconds(harm, &harm->use[i], 0);
+
+		if (takes > *now)
+			*now = takes;
+	}
+	return 0;
+}
+
+double cpl_harm_by(struct cpl_harm *harm, const struct cpl_times_rate *rate,
+                   int64_t n)
+{
+	double sum = 0;
+	int touched = 0;
+
+	for (int64_t i = 0; i < n; i++) {
+		int64_t link = rate[i].link;
+
+		for (int64_t k = harm->first[link]; k < harm->first[link + 1];
+		     k++) {
+			const struct use *use = &harm->use[k];
+			double takes = seconds(harm, use, rate[i].rate);
+
+			if (takes <= harm->now[use->job])
+				continue;
+			if (harm->worst[use->job] == 0)
+				harm->touched[touched++] = use->job;
+			if (takes > harm->worst[use->job])
+				harm->worst[use->job] = takes;
+		}
+	}
+	for (int i = 0; i < touched; i++) {
+		int job = harm->touched[i];
+
+		sum += harm->worst[job] / harm->now[job] - 1;
+		harm->worst[job] = 0;
+	}
+	return sum;
+}
+
+int64_t cpl_harm_shared(const struct cpl_harm *harm,
+                        const struct cpl_times_rate *rate, int64_t n)
+{
+	int64_t shared = 0;
+
+	for (int64_t i = 0; i < n; i++)
+		shared += rate[i].link < harm->net->n_links &&
+		          harm->total[rate[i].link] > 0;
+	return shared;
+}

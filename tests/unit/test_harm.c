@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* harm.h against its definition, on dense arrays. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "traffic/harm.h"
+
+#define JOBS 5
+#define LINKS 512
+
+static const char network[] =
+        "{\"format\":\"commplace-network\",\"version\":1,\"name\":\"t\","
+        "\"type\":\"torus\",\"dims\":[4,3],\"wrap\":[true,true],"
+        "\"nodes_per_router\":2,\"bandwidth\":{\"dim\":[1e9,2e9],"
+        "\"injection\":5e8},\"nodes\":\"n[0-23]\"}";
+
+struct dense {
+	double rate[JOBS][LINKS], own[LINKS];
+};
+
+/* About each third link is in use; some jobs send nothing at all. */
+static void draw(struct dense *d, int64_t links, uint64_t seed)
+{
+	memset(d, 0, sizeof(*d));
+	for (uint64_t l = 0; l < (uint64_t)links; l++) {
+		for (uint64_t j = 0; j < JOBS; j++)
+			if (j != 3 && cpl_random_below(seed, j, l, 3) == 0)
+				d->rate[j][l] =
+				        1e6 * (double)(1 + cpl_random_below(
+				                               seed, 9 + j, l,
+				                               900));
+		if (cpl_random_below(seed, 20, l, 4) == 0)
+			d->own[l] = 1e6 * (double)(1 + cpl_random_below(
+			                                       seed, 21, l, 900));
+	}
+}
+
+/* Seconds of a job for a second's bytes. */
+static double takes(const struct cpl_network *net, const struct dense *d, int job,
+                    int64_t links, bool beside)
+{
+	double most = 0;
+
+	for (int64_t l = 0; l < links; l++) {
+		double bandwidth = cpl_times_bandwidth(net, l), others = 0, s;
+
+		for (int j = 0; j < JOBS; j++)
+			others += j == job ? 0 : d->rate[j][l];
+		others += beside ? d->own[l] : 0;
+		s = d->rate[job][l] / bandwidth * (1 + others / bandwidth);
+		most = s > most ? s : most;
+	}
+	return most;
+}
+
+static struct cpl_harm *build(const struct cpl_network *net,
+                              const struct dense *d, int64_t links)
+{
+	struct cpl_harm *harm = cpl_harm_new(net, NULL);
+
+	for (int j = 0; j < JOBS; j++) {
+		assert_int_equal(cpl_harm_job(harm), j);
+		for (int64_t l = 0; l < links; l++)
+			if (d->rate[j][l] > 0)
+				assert_int_equal(cpl_harm_add(harm, l,
+				                              d->rate[j][l],
+				                              NULL),
+				                 0);
+	}
+	assert_int_equal(cpl_harm_ready(harm, NULL), 0);
+	return harm;
+}
+
+static void test_against_the_definition(void **state)
+{
+	struct cpl_network *net =
+	        cpl_network_parse(network, strlen(network), "test", NULL);
+	int64_t links = cpl_times_links(net);
+	static struct dense d;
+	double most = 0;
+
+	assert_true(links <= LINKS);
+	for (uint64_t seed = 0; seed < 50; seed++) {
+		struct cpl_times_rate own[LINKS];
+		struct cpl_harm *harm;
+		double want = 0, first;
+		int64_t n = 0, shared = 0;
+
+		draw(&d, links, seed);
+		harm = build(net, &d, links);
+		for (int64_t l = 0; l < links; l++) {
+			bool used = false;
+
+			for (int j = 0; j < JOBS; j++)
+				used |= d.rate[j][l] > 0;
+			if (d.own[l] > 0)
+				own[n++] = (struct cpl_times_rate){l, d.own[l]};
+			shared += l < net->n_links && d.own[l] > 0 && used;
+		}
+		for (int j = 0; j < JOBS; j++) {
+			double now = takes(net, &d, j, links, false);
+
+			if (now > 0)
+				want += takes(net, &d, j, links, true) / now -
+				        1;
+		}
+		first = cpl_harm_by(harm, own, n);
+		assert_float_equal(first, want, 1e-9 * (1 + want));
+		/* Nothing is left of one question in the next. */
+		assert_true(cpl_harm_by(harm, own, n) == first);
+		assert_true(cpl_harm_by(harm, own, 0) == 0);
+		assert_int_equal(cpl_harm_shared(harm, own, n), shared);
+		most = want > most ? want : most;
+		cpl_harm_free(harm);
+	}
+	assert_true(most > 0.1);
+	cpl_network_free(net);
+}
+
+static void test_loads_over_a_period(void **state)
+{
+	struct cpl_network *net =
+	        cpl_network_parse(network, strlen(network), "test", NULL);
+	struct cpl_harm *harm = cpl_harm_new(net, NULL);
+	struct cpl_times_rate own[2];
+	struct cpl_load load;
+
+	assert_int_equal(cpl_load_init(&load, net, NULL), 0);
+	load.link[3] = 4e9;
+	load.ejection[5] = 1e9;
+	cpl_harm_job(harm);
+	assert_int_equal(cpl_harm_add_load(harm, &load, 8, NULL), 0);
+	assert_int_equal(cpl_harm_ready(harm, NULL), 0);
+	/* 1.25e8 of 5e8 bytes/s on the node link, 5e8 of the link's: 3 is of
+	 * the first dimension. The slower is the link, at 0.5. */
+	own[0] = (struct cpl_times_rate){
+	        3, 0.2 * cpl_times_bandwidth(net, 3)};
+	assert_float_equal(cpl_harm_by(harm, own, 1), 0.2, 1e-12);
+	own[0].link = net->n_links + net->n_nodes + 5;
+	own[0].rate = 5e8;
+	/* The node link takes 0.25 * 2 then: as long as the other. */
+	if (cpl_times_bandwidth(net, 3) == 1e9)
+		assert_float_equal(cpl_harm_by(harm, own, 1), 0, 1e-12);
+	own[0].rate = 10e8;
+	if (cpl_times_bandwidth(net, 3) == 1e9)
+		assert_float_equal(cpl_harm_by(harm, own, 1), 0.5, 1e-12);
+	assert_int_equal(cpl_harm_shared(harm, own, 1), 0);
+	cpl_load_free(&load);
+	cpl_harm_free(harm);
+	cpl_network_free(net);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_against_the_definition),
+	        cmocka_unit_test(test_loads_over_a_period),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
