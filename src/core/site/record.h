@@ -70,7 +70,8 @@ struct cpl_record {
 	double run_seconds;
 	double own_weight, others_weight; /* of "interference", else 0 */
 	/* Seconds that the job is predicted to communicate where it is, there
-	 * alone, and on the stock answer in blocks; 0: not judged. */
+	 * alone, and on the stock answer (with its rank order where it was a
+	 * candidate, else in blocks); 0: not judged. */
 	double seconds, alone_seconds, stock_seconds;
 	bool cut_short;
 	double decision_ms;
