@@ -14,6 +14,8 @@
 #include "routing/routing.h"
 #include "traffic/objective.h"
 
+struct cpl_rank_groups;
+
 struct cpl_map_request {
 	const struct cpl_network *net;
 	const struct cpl_routing *routing;
@@ -42,6 +44,9 @@ struct cpl_map_request {
 	/* Seconds until `expired` says so, for searches that share them out, 0:
 	 * not known. Where it is set results depend on the machine's speed. */
 	double seconds;
+	/* Those of cpl_rank_groups_grow for these slots, or NULL: made where they
+	 * are needed. */
+	const struct cpl_rank_groups *grown;
 	int threads; /* 0 and 1: the caller's alone; never changes results */
 };
 

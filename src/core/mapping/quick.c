@@ -54,10 +54,12 @@ int cpl_quick_open(struct cpl_quick *q, const struct cpl_map_request *req,
 	if (take_arrays(q, err) ||
 	    cpl_rank_groups_blocks(&q->block, req->comm, req->slots,
 	                           req->n_hosts, err) ||
-	    (!only_blocks &&
+	    (!only_blocks && !req->grown &&
 	     cpl_rank_groups_grow(&q->grown, req->comm, req->graph, req->slots,
 	                          req->n_hosts, err) < 0))
 		return -1;
+	if (!only_blocks && req->grown)
+		q->grown = *req->grown;
 	return cpl_evaluator_open(&q->ev, req->net, req->routing,
 	                          req->background, req->rates,
 	                          q->block.hosts->n_entries, all_metrics, err);
@@ -67,7 +69,8 @@ void cpl_quick_close(struct cpl_quick *q)
 {
 	cpl_evaluator_close(&q->ev);
 	cpl_rank_groups_free(&q->block);
-	cpl_rank_groups_free(&q->grown);
+	if (q->req && !q->req->grown)
+		cpl_rank_groups_free(&q->grown);
 	cpl_moves_free(&q->moves);
 	cpl_arena_free(&q->arena);
 }

@@ -23,7 +23,8 @@ struct cpl_quick {
 	const struct cpl_map_request *req;
 	struct cpl_evaluator ev;
 	struct cpl_rank_groups block;
-	struct cpl_rank_groups grown; /* n is 0 where that is no better */
+	/* n is 0 where that is no better; the request's, or own */
+	struct cpl_rank_groups grown;
 	bool small;
 	int *kind; /* slots of hosts where they differ, or NULL */
 	/* Orders that are tried, and the best so far. */

@@ -53,6 +53,8 @@ struct cpl_decide_request {
 	const struct cpl_mapper *mapper;
 	const char *map_option;       /* as in cpl_map_request */
 	const struct cpl_comm *graph; /* of comm, both ways; NULL: made here */
+	/* By cpl_decide_groups, for the default mapper; NULL: made here. */
+	const struct cpl_rank_groups *grown;
 	/* [n_nodes_wanted] the scheduler's own nodes, a candidate of the
 	 * searches; NULL: not known. Free, the required ones among them. */
 	const int *stock;
@@ -118,6 +120,14 @@ struct cpl_decision {
  */
 int cpl_decide(const struct cpl_decide_request *req, struct cpl_decision *out,
                struct cpl_error *err);
+
+/*
+ * Which ranks share a host: the same for all decisions with this comm, graph,
+ * ranks_per_node and n_nodes_wanted, for who keeps it. 0, to be freed by
+ * cpl_rank_groups_free, or -1 with err (memory). O(entries * log(ranks)).
+ */
+int cpl_decide_groups(const struct cpl_decide_request *req,
+                      struct cpl_rank_groups *out, struct cpl_error *err);
 void cpl_decision_free(struct cpl_decision *decision);
 
 /* What "interference" goes by, with the slowdown against `reference`. */

@@ -113,17 +113,31 @@ static bool is_quick(const struct judge *j)
 	return j->mapper == &cpl_mapper_quick;
 }
 
-/* Ranks of each host in blocks. */
-static void fill_sizes(struct judge *j)
+/* Ranks of each of n hosts in blocks. */
+static void fill_sizes(const struct cpl_decide_request *req, int n, int *size)
 {
-	int left = j->ranks;
+	int left = req->comm->ranks;
 
-	for (int i = 0; i < j->n; i++) {
-		j->size[i] = left < j->req->ranks_per_node
-		                     ? left
-		                     : j->req->ranks_per_node;
-		left -= j->size[i];
+	for (int i = 0; i < n; i++) {
+		size[i] = left < req->ranks_per_node ? left
+		                                     : req->ranks_per_node;
+		left -= size[i];
 	}
+}
+
+int cpl_decide_groups(const struct cpl_decide_request *req,
+                      struct cpl_rank_groups *out, struct cpl_error *err)
+{
+	int n = req->place.n_nodes_wanted, rc;
+	int *size = malloc(((size_t)n + 1) * sizeof(*size));
+
+	*out = (struct cpl_rank_groups){0};
+	if (!size)
+		return cpl_fail_memory(err);
+	fill_sizes(req, n, size);
+	rc = cpl_rank_groups_grow(out, req->comm, req->graph, size, n, err);
+	free(size);
+	return rc < 0 ? -1 : 0;
 }
 
 static int open_times(struct judge *j, struct cpl_error *err)
@@ -214,12 +228,13 @@ static int begin(struct judge *j, struct cpl_error *err)
 
 	if (take_arrays(j, err))
 		return -1;
-	fill_sizes(j);
+	fill_sizes(req, j->n, j->size);
 	j->map = (struct cpl_map_request){
 	        .net = req->place.net,
 	        .routing = req->routing,
 	        .comm = req->comm,
 	        .graph = req->graph,
+	        .grown = req->grown,
 	        .n_hosts = j->n,
 	        .slots = j->size,
 	        .option = req->map_option,

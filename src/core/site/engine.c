@@ -225,6 +225,7 @@ static void engine_dispose(void *arg)
 		engine->decided = next;
 	}
 	engine_memo_forget(engine);
+	engine_groups_free(engine);
 	free_restored(engine->restored);
 	engine_running_free(engine);
 	engine_snapshot_drop(engine->staged);

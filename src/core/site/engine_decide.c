@@ -415,6 +415,7 @@ static int choose(struct deciding *d, struct cpl_error *err)
 	if (stock_nodes(d, free_node, stock) &&
 	    has_all(stock, d->n_stock, required, n_must))
 		core.stock = stock;
+	core.grown = engine_groups(engine, &core, profile);
 	decision = engine_memo_decide(engine, &core, profile, err);
 	if (!decision)
 		goto out;

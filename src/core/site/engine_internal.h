@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "mapping/mapping.h"
+#include "mapping/rank_groups.h"
 #include "network/network.h"
 #include "routing/routing.h"
 #include "signature/signature.h"
@@ -87,6 +88,15 @@ struct load_scratch {
 	struct cpl_workload *workload;
 };
 
+/* Of a profile on so many hosts with so many ranks each. */
+#define ENGINE_GROUPS 8
+struct kept_groups {
+	struct cpl_profile *profile; /* NULL: none */
+	int ranks_per_node, n_hosts;
+	uint64_t used; /* larger: later */
+	struct cpl_rank_groups groups;
+};
+
 struct cpl_engine {
 	char *config_path;
 	void (*log)(enum cpl_engine_log level, const char *text);
@@ -111,6 +121,8 @@ struct cpl_engine {
 	bool settled; /* it is complete; else jobs are to be looked at */
 	struct load_scratch on_caller, on_worker;
 	struct cpl_times_space *space; /* of the snapshot, or NULL */
+	struct kept_groups groups[ENGINE_GROUPS];
+	uint64_t groups_used;
 	struct memo *memo; /* decisions made in this state, newest first */
 	struct decided *decided;      /* newest first */
 	struct cpl_engine_live *live; /* [n_live] of the last restore */
@@ -176,6 +188,15 @@ struct cpl_record *engine_record_new(const struct cpl_engine *engine,
 /* Out of the list: what was decided for the job, or NULL. */
 struct decided *engine_decided_take(struct cpl_engine *engine, int64_t id);
 void engine_decided_free(struct decided *decided);
+
+/* engine_groups.c */
+
+/* cpl_decide_groups of a request for a large job, kept for the next ones; valid
+ * until the next call. NULL: none are kept. O(1), or as cpl_decide_groups. */
+const struct cpl_rank_groups *
+engine_groups(struct cpl_engine *engine, const struct cpl_decide_request *req,
+              struct cpl_profile *profile);
+void engine_groups_free(struct cpl_engine *engine);
 
 /* engine_memo.c */
 
