@@ -3,4 +3,4 @@
 # Packages on Debian trixie, for its own Slurm.
 . "${0%/*}/../tools/tap.bash"
 . "${0%/*}/root.bash"
-packages_run trixie 27000
+packages_run trixie 27000 guest

@@ -119,7 +119,10 @@ while wait_for $((60 + steps * 2)) ended_or_paused &&
 		;;
 	2) restart_slurmd true ;;
 	esac
-	wait_for 30 node_answers
+	wait_for 30 node_answers || {
+		cluster_dump "$CLUSTER/log/slurmd.h0.out"
+		cluster_dump "$CLUSTER/log/slurmd.h0.log"
+	} >&2
 	restarts=$((restarts + 1))
 	rm "$CLUSTER/home/pause"
 done

@@ -8,6 +8,7 @@
 # COMMPLACE_TEST_LAUNCHES (default 10) steps end one after the other, some seconds
 # each.
 . "${0%/*}/../tools/tap.bash"
+. "${0%/*}/../tools/kernel.bash"
 : "${COMMPLACE_PREFIX:?COMMPLACE_PREFIX is not set: the directory of make install}"
 
 skip_all() {
@@ -24,22 +25,7 @@ busybox=$(command -v busybox)
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/commplace-v2.XXXXXX")
 on_exit 'rm -rf "$tmp"'
 
-find_kernel() {
-	local package binary
-	kernel=${COMMPLACE_TEST_KERNEL:-$(ls /boot/vmlinuz-* 2>/dev/null | tail -1)}
-	[ -z "$kernel" ] || return 0
-	package=$(apt-cache depends linux-image-cloud-amd64 |
-		awk '/Depends: linux-image/ { print $2; exit }')
-	# From Debian 14 on the image is in a package below that.
-	binary=$(apt-cache depends "$package" |
-		awk '/Depends: linux-binary/ { print $2; exit }')
-	(cd "$tmp" && apt-get download "${binary:-$package}" &&
-		dpkg-deb -x ./*.deb k) >/dev/null 2>&1
-	kernel=$(ls "$tmp"/k/boot/vmlinuz-* "$tmp"/k/usr/lib/modules/*/vmlinuz \
-		2>/dev/null)
-	[ -n "$kernel" ]
-}
-find_kernel || skip_all "needs a kernel image"
+find_kernel "$tmp" || skip_all "needs a kernel image"
 
 root=$tmp/root
 launches=${COMMPLACE_TEST_LAUNCHES:-10}
