@@ -390,6 +390,73 @@ static void test_ends_that_fail(void **state)
 	assert_true(there("running/18.json"));
 }
 
+/* Folders in the place of records, full ones and empty ones, where jobs run and
+ * where they have ended: each record gets where it belongs. */
+static void test_folders_for_records(void **state)
+{
+	static const char *const folder[] = {
+	        "running", "ended", "running/1.json", "running/2.json",
+	        "running/2.json/x", "ended/3.json", "ended/4.json",
+	        "ended/4.json/x", "running/5.json", "running/6.json",
+	};
+	int taken = 0;
+
+	for (size_t i = 0; i < sizeof(folder) / sizeof(*folder); i++)
+		assert_int_equal(mkdir(in_dir(folder[i]), 0755), 0);
+	assert_int_equal(mkfifo(in_dir("running/7.json"), 0600), 0);
+	for (int i = 1; i <= 4; i++)
+		write_record(i, 10);
+	idle();
+	for (int i = 1; i <= 7; i++)
+		cpl_record_dir_end(records, i);
+	cpl_record_dir_restore(records, (const int64_t[]){99}, 1, take_none,
+	                       &taken);
+	idle();
+	for (int i = 1; i <= 7; i++) {
+		char name[32];
+		struct stat st;
+
+		snprintf(name, sizeof(name), "running/%d.json", i);
+		assert_false(there(name));
+		snprintf(name, sizeof(name), "ended/%d.json", i);
+		assert_int_equal(there(name), i <= 4);
+		if (i <= 4)
+			assert_true(!stat(in_dir(name), &st) &&
+			            S_ISREG(st.st_mode));
+	}
+	assert_true(there("running/2.json.aside/x"));
+	assert_true(there("ended/4.json.aside/x"));
+	assert_string_equal(logged, "");
+}
+
+/* One that cannot be moved for reasons of its own does not keep the others. */
+static void test_one_end_that_fails(void **state)
+{
+	int taken = 0;
+
+	assert_int_equal(mkdir(in_dir("ended"), 0755), 0);
+	for (int i = 1; i <= 3; i++)
+		write_record(i, 10);
+	idle();
+	rename_error = EROFS;
+	for (int i = 1; i <= 3; i++)
+		cpl_record_dir_end(records, i);
+	idle();
+	rename_error = 0;
+	/* Full folders under both names stay where they are. */
+	assert_int_equal(mkdir(in_dir("ended/1.json"), 0755), 0);
+	assert_int_equal(mkdir(in_dir("ended/1.json/x"), 0755), 0);
+	assert_int_equal(mkdir(in_dir("ended/1.json.aside"), 0755), 0);
+	assert_int_equal(mkdir(in_dir("ended/1.json.aside/x"), 0755), 0);
+	for (int i = 0; i < 2; i++)
+		cpl_record_dir_restore(records, (const int64_t[]){1, 2, 3}, 3,
+		                       take_none, &taken);
+	idle();
+	assert_true(there("running/1.json"));
+	assert_true(there("ended/2.json"));
+	assert_true(there("ended/3.json"));
+}
+
 /* Fault 1: what cannot be taken back is set aside and harms nobody. */
 static void test_records_that_are_none(void **state)
 {
@@ -445,6 +512,8 @@ int main(void)
 	        T(test_records_go_by_age),
 	        T(test_a_disk_that_hangs),
 	        T(test_ends_that_fail),
+	        T(test_folders_for_records),
+	        T(test_one_end_that_fails),
 	        T(test_records_that_are_none),
 #undef T
 	};

@@ -270,6 +270,26 @@ static void remember_end(struct state_dir *state, int64_t id)
 	state->late[state->n_late++] = id;
 }
 
+/* What has a record's name and is no file is in the way: it goes, but for a
+ * folder with something in it, which is called NAME.json.aside from then on.
+ * False: nothing of that kind is there, or errno. */
+static bool out_of_the_way(const char *path)
+{
+	struct stat st;
+	char *aside;
+	bool gone;
+
+	if (lstat(path, &st) || S_ISREG(st.st_mode))
+		return false;
+	if (!remove(path))
+		return true;
+	if (asprintf(&aside, "%s.aside", path) < 0)
+		return false;
+	gone = !rename(path, aside);
+	free(aside);
+	return gone;
+}
+
 /* Move running/ID.json to another folder. 0, 1: there was none, -1: errno. */
 static int move(const struct state_dir *state, int64_t id, const char *folder,
                 struct cpl_error *err)
@@ -284,7 +304,10 @@ static int move(const struct state_dir *state, int64_t id, const char *folder,
 		free(from);
 		return cpl_fail_memory(err);
 	}
+	out_of_the_way(from);
 	rc = rename(from, to);
+	if (rc && errno == EISDIR && out_of_the_way(to))
+		rc = rename(from, to);
 	if (rc && errno == ENOENT) {
 		make_folder(state, folder);
 		rc = rename(from, to);
@@ -312,6 +335,10 @@ static void write_one(const struct request *r, struct cpl_error *err)
 	if (!w && errno == ENOENT) {
 		err->text[0] = '\0';
 		make_folder(state, "running");
+		w = cpl_file_open_atomic(path, err);
+	}
+	if (!w && out_of_the_way(path)) {
+		err->text[0] = '\0';
 		w = cpl_file_open_atomic(path, err);
 	}
 	free(path);
@@ -359,11 +386,15 @@ static void retry_ends(struct cpl_record_dir *dir, struct state_dir *state)
 	state->tried = cpl_now();
 	state->n_late = 0;
 	for (int i = 0; i < n; i++) {
-		if (!end_one(dir, state, state->late[i]))
+		int64_t id = state->late[i];
+
+		if (!end_one(dir, state, id))
 			continue;
-		/* The others would fail as well; they move up. */
-		memmove(state->late, state->late + i,
-		        (size_t)(n - i) * sizeof(*state->late));
+		/* The others would fail as well, most likely: they move up. If
+		 * it is this one alone they come before it next time. */
+		memmove(state->late, state->late + i + 1,
+		        (size_t)(n - i - 1) * sizeof(*state->late));
+		state->late[n - i - 1] = id;
 		state->n_late = n - i;
 		return;
 	}

@@ -85,7 +85,8 @@ int cpl_record_prune(const char *state_dir, const char *folder,
 			break;
 		snprintf(name, sizeof(name), "%lld.json",
 		         (long long)file[i].id);
-		removed += !unlinkat(dirfd(dir), name, 0);
+		removed += !unlinkat(dirfd(dir), name, 0) ||
+		           !unlinkat(dirfd(dir), name, AT_REMOVEDIR);
 	}
 	free(file);
 	closedir(dir);
