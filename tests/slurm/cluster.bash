@@ -318,6 +318,17 @@ cluster_restart_ctld() {
 	cluster_start_ctld && wait_for 30 cluster_nodes_up
 }
 
+# Reconfigured, by another process from 23.11 on, and steps can be made again. The
+# status is scontrol's.
+cluster_reconfigure() {
+	local rc
+	scontrol reconfigure
+	rc=$?
+	wait_for 30 cluster_ping
+	wait_for 30 cluster_nodes_up
+	return $rc
+}
+
 cluster_start_slurmd() {
 	slurmd-wlm -N "$1" -f "$SLURM_CONF" \
 		>>"$CLUSTER/log/slurmd.$1.out" 2>&1 </dev/null 3>&- 4>&-
@@ -576,10 +587,35 @@ comes_to() {
 	wait_for 10 comes_to_it "$@"
 }
 
+# Do nodes show as the jobs are, and are the jobs' decisions on record? sinfo is up
+# to a second behind, slurmctld writes records behind the jobs.
+snapshot_settled() { # PARTITION
+	local id used
+	while read -r id _; do
+		[ -f "$CLUSTER/decisions/running/$id.json" ] || return 1
+	done < <(squeue -h -a -r -t RUNNING -O JobID:20,admin_comment:200 |
+		grep ' commplace: policy=')
+	used=$(squeue -h -a -t RUNNING,COMPLETING -o %N | paste -sd,)
+	expand "$used" | tr ' ' '\n' | awk '
+		FILENAME == "-" { used[$1] = 1; next }
+		FILENAME == ARGV[2] { suspended[$1] = 1; next }
+		$2 ~ /^comp/ { bad = 1 }
+		$1 in suspended { next }
+		$2 == "idle" && $1 in used { bad = 1 }
+		($2 == "mix" || $2 == "alloc") && !($1 in used) { bad = 1 }
+		END { exit bad }' - \
+		<(expand "$(squeue -h -a -t SUSPENDED -o %N | paste -sd,)" |
+			tr ' ' '\n') \
+		<(sinfo -h -N -p "$1" -o '%N %t')
+}
+
 # snapshot [STATES]: what the next decision will see: SNAP_FREE, the hosts that
 # sinfo -o %t calls idle (or any of the comma-separated STATES), and SNAP_STATE, a file with the
 # jobs that run.
 snapshot() {
+	wait_for 15 snapshot_settled "${2:-main}" ||
+		diag "sinfo and the jobs do not agree: $(sinfo -h -N -o '%N %t' |
+			paste -sd' '); $(squeue -h -a -o '%A %T %N' | paste -sd';')"
 	# Not -t idle: that lists drained and reserved nodes, too.
 	SNAP_FREE=$(sinfo -h -N -p "${2:-main}" -o '%N %t' |
 		awk -v states=",${1:-idle}," 'index(states, "," $2 ",") { print $1 }' |

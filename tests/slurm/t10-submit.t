@@ -69,7 +69,7 @@ cancel_all
 # ... or refused.
 CLUSTER_SITE="RankMismatch=reject"
 cluster_write_site
-scontrol reconfigure
+cluster_reconfigure
 refuses "RankMismatch=reject" "8" \
 	sbatch -N4 -n16 --comm-profile=ring8 hello.sh
 refuses "nodes without tasks" "steps have 4 unless .*add -n 8" \
@@ -77,7 +77,7 @@ refuses "nodes without tasks" "steps have 4 unless .*add -n 8" \
 # The same for profiles that do not exist.
 CLUSTER_SITE="MissingProfile=ignore"
 cluster_write_site
-scontrol reconfigure
+cluster_reconfigure
 job=$(submit -N2 -n8 --comm-profile=no-such-profile)
 wait_running "$job"
 ok $? "MissingProfile=ignore: the job runs"
@@ -87,7 +87,7 @@ cancel_all
 # What users may not override.
 CLUSTER_SITE="UserMayOverride=none"
 cluster_write_site
-scontrol reconfigure
+cluster_reconfigure
 refuses "UserMayOverride=none" "policy|override|UserMayOverride" \
 	sbatch -N2 -n8 --placement-policy=linear hello.sh
 cluster_check

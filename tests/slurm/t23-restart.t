@@ -11,8 +11,7 @@ log=$CLUSTER/log/slurmctld.log
 
 reconfigure() {
 	cluster_write_site
-	scontrol reconfigure
-	sleep 1
+	cluster_reconfigure
 }
 
 # Restart with jobs running and pending.
@@ -94,7 +93,6 @@ hosts=$(job_hosts "$kept")
 is "$(step_order)" "$plan" "a job runs as planned"
 CLUSTER_SITE="DefaultPolicy=no-such-policy"
 reconfigure
-wait_for 30 cluster_nodes_up
 like "$(grep ' commplace: ' "$log" | tail -20)" "commplace.conf:[0-9]+: .*no-such-policy" \
 	"a broken configuration is reported with file and line"
 is "$(job_state "$kept")/$(job_hosts "$kept")" "RUNNING/$hosts" \
@@ -118,7 +116,6 @@ fi
 # Mended.
 CLUSTER_SITE=
 reconfigure
-wait_for 30 cluster_nodes_up
 is "$(step_order)" "$plan" "with a whole configuration they go by its plan"
 is "$(decision "$kept" .outcome)/$(planned "$kept")" "placed/$plan" \
 	"which is on record as before"

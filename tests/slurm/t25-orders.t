@@ -91,7 +91,7 @@ block_order() {
 for site in "Match JobName=ruled Profile=pairs16" "DefaultPolicy=random-nodes"; do
 	CLUSTER_SITE=$site
 	cluster_write_site
-	scontrol reconfigure
+	cluster_reconfigure
 	OPTIONS=(-N4 -n16 --exclusive -J ruled)
 	script <<-END
 		srun ./print.sh >step.out 2>&1
@@ -117,7 +117,7 @@ for site in "Match JobName=ruled Profile=pairs16" "DefaultPolicy=random-nodes"; 
 done
 CLUSTER_SITE=
 cluster_write_site
-scontrol reconfigure
+cluster_reconfigure
 OPTIONS=(-N4 -n16 --exclusive --comm-profile=pairs16)
 
 # fault 35: programs of others, linked with the public libslurm.
@@ -151,14 +151,14 @@ second=$(submit "${OPTIONS[@]}")
 wait_running "$second"
 like "$(job_field "$second" admin_comment)" "policy=.*profile=pairs16" \
 	"the configuration in force stays until scontrol reconfigure"
-runs "scontrol reconfigure" scontrol reconfigure
+runs "scontrol reconfigure" cluster_reconfigure
 like "$(tail -n 200 "$CLUSTER/log/slurmctld.log")" "is in force: Mode=off" \
 	"the log says what is in force then"
 
 # fault 17: a suspended job is no background.
 CLUSTER_SITE=
 cluster_write_site
-scontrol reconfigure
+cluster_reconfigure
 runs "scontrol suspend" scontrol suspend "$job"
 third=$(submit "${OPTIONS[@]}")
 wait_running "$third"

@@ -170,8 +170,7 @@ step
 ok $? "no commplace.conf: jobs run"
 is "$(job_hosts "$job")" "n0 n1 n2 n3" "no commplace.conf: on the stock nodes"
 mv "$CLUSTER/etc/away" "$CLUSTER/etc/commplace.conf"
-scontrol reconfigure
-sleep 1
+cluster_reconfigure
 
 # Hosts without SPANK: where jobs are submitted, and where they run.
 plugstack=$CLUSTER/etc/plugstack.conf

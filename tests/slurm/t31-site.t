@@ -15,7 +15,7 @@ home=$CLUSTER/home
 site() {
 	CLUSTER_SITE=$1
 	cluster_write_site
-	scontrol reconfigure
+	cluster_reconfigure
 }
 # Comment of a job that is held, so that the one of the submission is seen.
 comment() {

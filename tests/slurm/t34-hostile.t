@@ -174,7 +174,7 @@ ok $? "slurmctld has $most KiB more after them, below 40,000"
 CLUSTER_SITE="$MEMORY
 Match JobName=*gone* Profile=gone"
 cluster_write_site
-scontrol reconfigure
+cluster_reconfigure
 forged='x
 error: forged line of the log
 <script>alert(1)</script> "} forged_metric 1 &amp; %s%n'$'\e[31m\xc2\x9bgone'

@@ -11,7 +11,7 @@ cluster_signature ring8 8
 site() {
 	CLUSTER_SITE=$1
 	cluster_write_site
-	scontrol reconfigure
+	cluster_reconfigure
 }
 # step NAME SBATCH-OPTIONS -- SRUN-OPTIONS: hosts of the ranks of its one step
 step() {
