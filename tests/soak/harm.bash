@@ -86,19 +86,26 @@ note_unsaved() {
 	done
 }
 
-# A reconfiguration may be under way: until there is none any more.
-ctld_gone() {
-	local pids
-	pids=$(ctld_pids) || return 0
-	# shellcheck disable=SC2086
-	kill "-$1" $pids 2>/dev/null
-	return 1
+# Is none of those left that are ending? A reconfiguration may be under way, which
+# brings others. One that was killed loses its command line before its ports.
+ctld_gone() { # SIGNAL
+	local pid left=
+	ending="$ending $(ctld_pids | paste -sd' ')"
+	for pid in $ending; do
+		if [ -d "/proc/$pid" ]; then
+			left="$left $pid"
+			kill "-$1" "$pid" 2>/dev/null
+		fi
+	done
+	ending=$left
+	[ -z "$left" ]
 }
 
 end_ctld() { # SIGNAL
 	ctld_or_crash
 	[ "$1" != KILL ] || note_unsaved
 	mark "$1"
+	ending=
 	wait_for 30 ctld_gone "$1" || wait_for 10 ctld_gone KILL
 	rm -f "$CLUSTER/run/slurmctld.pid"
 	cluster_start_ctld || {
