@@ -44,6 +44,13 @@ tests_bench_simgrid_check_DEPENDENCIES = tests/bench/simgrid_flows.o libcore.la
 tests/bench/simgrid_flows.o: tests/bench/simgrid_flows.cpp tests/bench/simgrid_flows.h
 	$(AM_V_GEN)$(MKDIR_P) tests/bench && $(CXX) -O2 -Wall -Wextra $(SIMGRID_CFLAGS) -c -o $@ $(srcdir)/tests/bench/simgrid_flows.cpp
 CLEANFILES += tests/bench/simgrid_check tests/bench/simgrid_flows.o
+
+# tests/bench/simgrid_moments NETWORK LOG MAP POLICY,POLICY... MOMENTS JOBS
+EXTRA_PROGRAMS += tests/bench/simgrid_moments
+tests_bench_simgrid_moments_SOURCES = tests/bench/simgrid_moments.c tests/bench/simgrid_flows.h
+tests_bench_simgrid_moments_LDADD = tests/bench/simgrid_flows.o libcore.la $(SIMGRID_LIBS) -lstdc++ -lm
+tests_bench_simgrid_moments_DEPENDENCIES = tests/bench/simgrid_flows.o libcore.la
+CLEANFILES += tests/bench/simgrid_moments
 endif
 
 # tests/bench/bench_adaptive $(srcdir)/etc/networks/cascade-960.json stencil RDR AH 2

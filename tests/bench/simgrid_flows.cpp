@@ -19,23 +19,35 @@ const char *const settings[] = {
         "network/TCP-gamma:0",      "network/crosstraffic:0",
 };
 
+void run_one(const flow_problem *p, flow_run *run,
+             const std::vector<sg::Host *> &from,
+             const std::vector<sg::Host *> &to)
+{
+	double start = sg::Engine::get_clock();
+	std::vector<sg::CommPtr> comms;
+
+	for (int i = run->first; i < run->first + run->n; i++) {
+		size_t path = (size_t)p->flow[i].path;
+
+		comms.push_back(sg::Comm::sendto_async(
+		        from[path / to.size()], to[path % to.size()],
+		        (uint64_t)std::llround(p->flow[i].bytes)));
+	}
+	sg::Comm::wait_all(comms);
+	run->seconds = sg::Engine::get_clock() - start;
+}
+
 void run_all(const flow_problem *p, const std::vector<sg::Host *> &from,
              const std::vector<sg::Host *> &to)
 {
 	for (int r = 0; r < p->n_runs; r++) {
 		flow_run *run = &p->run[r];
-		double start = sg::Engine::get_clock();
-		std::vector<sg::CommPtr> comms;
+		sg::ActorPtr actor = sg::Actor::create(
+		        "run", from[0],
+		        [p, run, &from, &to] { run_one(p, run, from, to); });
 
-		for (int i = run->first; i < run->first + run->n; i++) {
-			size_t path = (size_t)p->flow[i].path;
-
-			comms.push_back(sg::Comm::sendto_async(
-			        from[path / to.size()], to[path % to.size()],
-			        (uint64_t)std::llround(p->flow[i].bytes)));
-		}
-		sg::Comm::wait_all(comms);
-		run->seconds = sg::Engine::get_clock() - start;
+		if (!p->together)
+			actor->join();
 	}
 }
 

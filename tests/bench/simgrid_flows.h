@@ -33,6 +33,7 @@ struct flow_problem {
 	double latency;
 	int n_runs;
 	struct flow_run *run;
+	bool together; /* all runs start at once, else one after the other */
 };
 
 /* Once a process. */

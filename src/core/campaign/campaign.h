@@ -41,8 +41,10 @@ enum cpl_campaign_model {
 
 /* What the log's run times are those of. */
 enum cpl_campaign_reference {
-	/* The job alone on the empty machine, on the best set that is known:
-	 * the policies differ from it by what they and the others cost. */
+	/* The job alone on the empty machine, on the best of auto's sets by
+	 * three objectives, with ranks in blocks: the policies differ from it by
+	 * what they and the others cost, and by what they find that is better.
+	 */
 	CPL_CAMPAIGN_ALONE,
 	/* The first policy: its jobs run as long as the log says. */
 	CPL_CAMPAIGN_FIRST,

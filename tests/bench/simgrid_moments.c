@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Moments of a campaign in SimGrid's flow simulation: the jobs that run then
+ * under the first policy are placed by each policy, in the order in which they
+ * started, and all send at once what they send in a second of their runs, on
+ * plain links. Told is each policy's communication time over the first's, the
+ * geometric mean over the jobs of a moment, by SimGrid and by traffic/times.h.
+ * Paths are those of the library: the links of each route, taken apart.
+ *
+ *	simgrid_moments NETWORK LOG MAP POLICY,POLICY... MOMENTS JOBS
+ *
+ * MOMENTS are drawn evenly over the starts of the log's first JOBS jobs. Slow:
+ * a moment of some 10,000 flows takes some seconds.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "campaign/campaign_internal.h"
+#include "graph/contract.h"
+#include "simgrid_flows.h"
+
+#define MAX_POLICIES 4
+#define MAX_RUNNING 1024
+/* Bytes of a flow are whole ones in SimGrid: links are at least so fast, and
+ * flows that are less than the least are left out. */
+#define BANDWIDTH 1e9
+#define LEAST 1.0
+
+struct placed {
+	int job;
+	int *node, *rank_host;
+	struct cpl_times *times;
+	double ours, theirs;
+};
+
+struct moment {
+	const struct cpl_campaign *c;
+	const struct kinds *kinds;
+	const struct cpl_stock_tree *tree;
+	struct cpl_times_space *space;
+	struct cpl_route_finder *finder;
+	int n;
+	int job[MAX_RUNNING]; /* by start */
+	struct placed placed[MAX_RUNNING];
+	struct cpl_load rates;
+	/* Paths and flows of all of them. */
+	int *path_first, *path_link, n_paths, n_path_links;
+	int max_paths, max_path_links;
+	struct flow *flow;
+	int n_flows, max_flows;
+	struct flow_run run[MAX_RUNNING];
+	double *left; /* [links] of one route */
+	double scale; /* of bytes and bandwidths */
+};
+
+static void die(const char *why)
+{
+	fprintf(stderr, "simgrid_moments: %s\n", why);
+	exit(1);
+}
+
+static void *grow(void *p, int n, int *max, size_t size)
+{
+	if (n < *max)
+		return p;
+	*max = 2 * n + 1024;
+	p = realloc(p, (size_t)*max * size);
+	if (!p)
+		die("out of memory");
+	return p;
+}
+
+static const struct kind *kind_of(const struct moment *m, int job)
+{
+	int kind = m->kinds->of[job];
+
+	return kind < 0 || !m->kinds->kind[kind].phase
+	               ? NULL
+	               : &m->kinds->kind[kind];
+}
+
+/* One job by the policy, beside those before. */
+static int place(struct moment *m, const struct chooser *chooser,
+                 unsigned char *is_free, int *loud, struct placed *p,
+                 struct cpl_error *err)
+{
+	const struct kind *kind = kind_of(m, p->job);
+	int n = m->c->log->job[p->job].nodes;
+	struct choice_request req = {.campaign = m->c,
+	                             .kind = kind,
+	                             .stock = {.tree = m->tree,
+	                                       .free = is_free,
+	                                       .n = n,
+	                                       .communicates = kind != NULL,
+	                                       .loud = loud},
+	                             .background = &m->rates};
+
+	p->node = malloc((size_t)n * sizeof(*p->node));
+	if (!p->node)
+		return cpl_fail_memory(err);
+	if (campaign_choose(chooser, &req, p->node, &p->rank_host, err))
+		return -1;
+	for (int i = 0; i < n; i++) {
+		is_free[p->node[i]] = 0;
+		loud[m->tree->leaf_of[p->node[i]]] += kind != NULL;
+	}
+	if (!kind)
+		return 0;
+	p->times = cpl_times_open(kind->phase, kind->n_phases, kind->ranks,
+	                          err);
+	if (!p->times ||
+	    cpl_times_order(p->times, p->rank_host, kind->ranks_per_node, n,
+	                    err) ||
+	    cpl_times_place(p->times, m->space, p->node, err))
+		return -1;
+	cpl_times_add(p->times, 1, &m->rates);
+	return 0;
+}
+
+static void push_path(struct moment *m, int from, int to, const int *link,
+                      int n, double bytes)
+{
+	int n_links = (int)m->c->net->n_links, n_nodes = m->c->net->n_nodes;
+
+	bytes *= m->scale;
+	if (bytes < LEAST)
+		return;
+	m->path_first = grow(m->path_first, m->n_paths + 1, &m->max_paths,
+	                     sizeof(int));
+	m->path_link = grow(m->path_link, m->n_path_links + n + 2,
+	                    &m->max_path_links, sizeof(int));
+	m->path_link[m->n_path_links++] = n_links + from;
+	for (int i = 0; i < n; i++)
+		m->path_link[m->n_path_links++] = link[i];
+	m->path_link[m->n_path_links++] = n_links + n_nodes + to;
+	m->flow = grow(m->flow, m->n_flows, &m->max_flows, sizeof(*m->flow));
+	m->flow[m->n_flows++] = (struct flow){m->n_paths, bytes};
+	m->path_first[++m->n_paths] = m->n_path_links;
+}
+
+/* A route's links with their parts as ways, each as broad as its narrowest
+ * link, the broadest link first. */
+static void take_apart(struct moment *m, int from, int to, double bytes)
+{
+	const struct cpl_network *net = m->c->net;
+	int a = cpl_network_router(net, from), b = cpl_network_router(net, to);
+	int n, way[256];
+	const struct cpl_share *share = cpl_route_find(m->finder, a, b, &n);
+	double rest = 1;
+
+	if (a == b) {
+		push_path(m, from, to, NULL, 0, bytes);
+		return;
+	}
+	for (int i = 0; i < n; i++)
+		m->left[share[i].link] += share[i].part;
+	while (rest > 1e-6) {
+		double part = rest;
+		int length = 0;
+
+		for (int at = a; at != b && length < 256;) {
+			int best = -1;
+
+			for (int i = 0; i < n; i++) {
+				int l = share[i].link;
+
+				if (net->link_from[l] == at &&
+				    m->left[l] > 1e-9 &&
+				    (best < 0 || m->left[l] > m->left[best]))
+					best = l;
+			}
+			if (best < 0)
+				die("a route that ends on its way");
+			way[length++] = best;
+			part = fmin(part, m->left[best]);
+			at = net->link_to[best];
+		}
+		for (int i = 0; i < length; i++)
+			m->left[way[i]] -= part;
+		push_path(m, from, to, way, length, bytes * part);
+		rest -= part;
+	}
+	for (int i = 0; i < n; i++)
+		m->left[share[i].link] = 0;
+}
+
+/* What the job sends in a second, between its nodes. */
+static int add_flows(struct moment *m, int i, struct cpl_error *err)
+{
+	struct placed *p = &m->placed[i];
+	const struct kind *kind = kind_of(m, p->job);
+	int *host = malloc((size_t)kind->ranks * sizeof(*host));
+	struct cpl_comm *hosts;
+
+	if (!host)
+		return cpl_fail_memory(err);
+	for (int r = 0; r < kind->ranks; r++)
+		host[r] = p->rank_host ? p->rank_host[r]
+		                       : r / kind->ranks_per_node;
+	hosts = cpl_comm_contract(kind->comm, host, kind->nodes,
+	                          CPL_CONTRACT_INSIDE, err);
+	free(host);
+	if (!hosts)
+		return -1;
+	m->run[i].first = m->n_flows;
+	for (int h = 0; h < hosts->ranks; h++)
+		for (int64_t e = hosts->row[h]; e < hosts->row[h + 1]; e++)
+			if (hosts->to[e] != h)
+				take_apart(m, p->node[h],
+				           p->node[hosts->to[e]],
+				           hosts->bytes[e]);
+	m->run[i].n = m->n_flows - m->run[i].first;
+	cpl_comm_free(hosts);
+	return 0;
+}
+
+/* SimGrid lives once in a process: a child of its own. Where that ends before,
+ * the moment does not count. */
+static void simulate(struct moment *m)
+{
+	const struct cpl_network *net = m->c->net;
+	int n_links = (int)net->n_links, all = n_links + 2 * net->n_nodes;
+	double *bandwidth = malloc((size_t)all * sizeof(*bandwidth));
+	struct flow_problem problem = {.n_links = all,
+	                               .bandwidth = bandwidth,
+	                               .n_paths = m->n_paths,
+	                               .path_first = m->path_first,
+	                               .path_link = m->path_link,
+	                               .flow = m->flow,
+	                               .ideal = true,
+	                               .n_runs = m->n,
+	                               .run = m->run,
+	                               .together = true};
+	size_t size = (size_t)m->n * sizeof(*m->run);
+	int fd[2], status;
+
+	if (!bandwidth || pipe(fd))
+		die("no memory or pipe");
+	for (int l = 0; l < all; l++)
+		bandwidth[l] = m->scale *
+		               (l < n_links ? cpl_network_link_bandwidth(net, l)
+		                            : net->injection_bandwidth);
+	fflush(stdout);
+	if (!fork()) {
+		flows_simulate(&problem);
+		_exit(write(fd[1], m->run, size) != (ssize_t)size);
+	}
+	close(fd[1]);
+	if (read(fd[0], m->run, size) != (ssize_t)size)
+		memset(m->run, 0, size);
+	wait(&status);
+	close(fd[0]);
+	free(bandwidth);
+}
+
+static int play(struct moment *m, const struct chooser *chooser,
+                struct cpl_error *err)
+{
+	const struct cpl_network *net = m->c->net;
+	unsigned char *is_free = malloc((size_t)net->n_nodes);
+	int *loud = calloc((size_t)m->tree->n_leaves, sizeof(*loud));
+	int rc = is_free && loud ? 0 : cpl_fail_memory(err);
+
+	cpl_load_clear(&m->rates, net);
+	m->n_paths = m->n_path_links = m->n_flows = 0;
+	m->path_first = grow(m->path_first, 0, &m->max_paths, sizeof(int));
+	m->path_first[0] = 0;
+	for (int i = 0; i < net->n_nodes && !rc; i++)
+		is_free[i] = net->node_name[i] != NULL;
+	for (int i = 0; i < m->n && !rc; i++) {
+		m->placed[i] = (struct placed){.job = m->job[i]};
+		m->run[i] = (struct flow_run){0};
+		rc = place(m, chooser, is_free, loud, &m->placed[i], err);
+	}
+	for (int i = 0; i < m->n && !rc; i++) {
+		struct cpl_times_result result;
+
+		if (!m->placed[i].times)
+			continue;
+		cpl_times_judge(m->placed[i].times, &m->rates, true, &result);
+		m->placed[i].ours = result.seconds;
+		rc = add_flows(m, i, err);
+	}
+	if (!rc)
+		simulate(m);
+	for (int i = 0; i < m->n; i++) {
+		m->placed[i].theirs = m->run[i].seconds;
+		cpl_times_close(m->placed[i].times);
+		free(m->placed[i].node);
+		free(m->placed[i].rank_host);
+	}
+	free(is_free);
+	free(loud);
+	return rc;
+}
+
+/* Those that run at a time, by start. */
+static void gather(struct moment *m, const struct cpl_campaign_job *job,
+                   double time)
+{
+	m->n = 0;
+	for (int i = 0; i < m->c->log->n_jobs; i++) {
+		int at = m->n;
+
+		if (job[i].start < 0 || job[i].start > time ||
+		    job[i].end <= time || m->n == MAX_RUNNING)
+			continue;
+		for (; at > 0 && job[m->job[at - 1]].start > job[i].start; at--)
+			m->job[at] = m->job[at - 1];
+		m->job[at] = i;
+		m->n++;
+	}
+}
+
+static int by_double(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* All moments; the sums of logarithms over them. */
+static int play_all(struct moment *m, const struct cpl_campaign_job *job,
+                    int n_moments, const char *const *policy,
+                    const struct chooser *chooser, int n_policies,
+                    struct cpl_error *err)
+{
+	int n_jobs = m->c->log->n_jobs, n_starts = 0;
+	double *start = malloc(((size_t)n_jobs + 1) * sizeof(*start));
+	double all[MAX_POLICIES][2] = {0}, first[MAX_RUNNING][2];
+	long total[MAX_POLICIES] = {0};
+
+	for (int i = 0; start && i < n_jobs; i++)
+		if (job[i].start >= 0)
+			start[n_starts++] = job[i].start;
+	if (!start || !n_starts)
+		return cpl_fail(err, "no job started");
+	qsort(start, (size_t)n_starts, sizeof(*start), by_double);
+	printf("| moment | jobs | flows |");
+	for (int p = 1; p < n_policies; p++)
+		printf(" %s, SimGrid | ours |", policy[p]);
+	printf("\n|---|---|---|");
+	for (int p = 1; p < n_policies; p++)
+		printf("---|---|");
+	printf("\n");
+	for (int k = 0; k < n_moments; k++) {
+		int loud = 0;
+
+		gather(m, job, start[(2 * k + 1) * (long)n_starts /
+		                     (2 * n_moments)]);
+		for (int p = 0; p < n_policies; p++) {
+			double sum[2] = {0};
+			int both = 0;
+
+			if (play(m, &chooser[p], err))
+				return -1;
+			for (int i = 0; i < m->n; i++) {
+				const struct placed *at = &m->placed[i];
+
+				if (!p) {
+					first[i][0] = at->theirs;
+					first[i][1] = at->ours;
+					loud += at->theirs > 0;
+				} else if (at->theirs > 0 && first[i][0] > 0) {
+					both++;
+					sum[0] += log(at->theirs / first[i][0]);
+					sum[1] += log(at->ours / first[i][1]);
+				}
+			}
+			if (!p)
+				printf("| %d | %d | %d |", k + 1, loud,
+				       m->n_flows);
+			else
+				printf(" %+.1f %% | %+.1f %% |",
+				       100 * (exp(sum[0] / fmax(both, 1)) - 1),
+				       100 * (exp(sum[1] / fmax(both, 1)) - 1));
+			all[p][0] += sum[0];
+			all[p][1] += sum[1];
+			total[p] += both;
+		}
+		printf("\n");
+		fflush(stdout);
+	}
+	printf("| all | | |");
+	for (int p = 1; p < n_policies; p++)
+		printf(" %+.1f %% | %+.1f %% |",
+		       100 * (exp(all[p][0] / (double)total[p]) - 1),
+		       100 * (exp(all[p][1] / (double)total[p]) - 1));
+	printf("\n");
+	free(start);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct cpl_error err = {"usage: simgrid_moments NETWORK LOG MAP "
+	                        "POLICY,POLICY... MOMENTS JOBS"};
+	struct cpl_log log = {0};
+	struct cpl_jobs jobs = {0};
+	struct cpl_campaign c = {.log = &log, .jobs = &jobs, .mapping = "quick",
+	                         .backfill = true, .seed = 1, .threads = 1,
+	                         .objective = CPL_OBJECTIVE_TIME};
+	static struct moment m;
+	struct cpl_campaign_result first = {0};
+	struct cpl_stock_tree tree = {0};
+	struct kinds kinds = {0};
+	struct cpl_route_finder finder = {0};
+	struct cpl_network *net = NULL;
+	const char *policy[MAX_POLICIES];
+	struct chooser chooser[MAX_POLICIES];
+	int n = 0, rc = -1;
+
+	if (argc != 7)
+		goto out;
+	net = cpl_network_load(argv[1], &err);
+	c.net = net;
+	if (!net || cpl_log_load(argv[2], 1, &log, &err) ||
+	    cpl_jobs_load(argv[3], &jobs, &err))
+		goto out;
+	if (atoi(argv[6]) < log.n_jobs)
+		log.n_jobs = atoi(argv[6]);
+	c.signature = calloc((size_t)jobs.n_rules + 1, sizeof(*c.signature));
+	c.routing = cpl_routing_by_flow(net, cpl_routing_minimal(net));
+	for (char *p = strtok(argv[4], ","); p && n < MAX_POLICIES;
+	     p = strtok(NULL, ",")) {
+		policy[n] = p;
+		if (campaign_chooser(net, p, c.mapping, &chooser[n++], &err))
+			goto out;
+	}
+	m = (struct moment){.c = &c, .kinds = &kinds, .tree = &tree,
+	                    .finder = &finder,
+	                    .scale = fmax(1, BANDWIDTH /
+	                                             net->injection_bandwidth)};
+	m.left = calloc((size_t)net->n_links + 1, sizeof(*m.left));
+	m.space = cpl_times_space_new(net, c.routing, &err);
+	if (!c.signature || !m.left || !m.space ||
+	    cpl_load_init(&m.rates, net, &err) ||
+	    cpl_route_finder_init(&finder, net, c.routing, &err) ||
+	    cpl_stock_tree_init(&tree, net, &err) ||
+	    campaign_kinds(&c, &kinds, &err) ||
+	    cpl_campaign_run(&c, policy, 1, &first, &err))
+		goto out;
+	rc = play_all(&m, first.job, atoi(argv[5]), policy, chooser, n, &err);
+out:
+	if (rc)
+		fprintf(stderr, "simgrid_moments: %s\n", err.text);
+	return rc != 0;
+}
