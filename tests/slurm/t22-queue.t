@@ -100,17 +100,19 @@ stepped_on() {
 comes_to "$(job_hosts "$job")" stepped_on
 ok $? "on the nodes it kept"
 # Its signature says nothing of so few nodes: those given back and those kept
-# are no background any more. sinfo calls the former idle before slurmctld gives
-# them to a job.
-probe=$(submit -N14 -n14 --exclusive)
-wait_running "$probe" 60
-ok $? "the nodes that it gave back are another's"
-scancel "$probe"
-fourteen_idle() { [ "$(sinfo -h -N -p main -o %t | grep -cx idle)" = 14 ]; }
-wait_for 30 fourteen_idle
-snapshot
-beside=$(submit -N4 -n8 --exclusive --comm-profile=ring8)
-wait_running "$beside"
+# are no background any more. The former are idle, says sinfo, before slurmctld
+# gives them to a job: jobs come and go until one could have had all 14.
+could_have_all() {
+	snapshot
+	beside=$(submit -N4 -n8 --exclusive --comm-profile=ring8)
+	wait_running "$beside" &&
+		[ "$(expand "$(decision "$beside" .free_hosts)" | wc -w)" = 14 ] &&
+		return
+	scancel "$beside"
+	return 1
+}
+wait_for 60 could_have_all
+ok $? "the nodes that it gave back are another's to have"
 is "$(decision "$beside" '.background | length')" 0 \
 	"a job that shrank is no background"
 expect_place "$beside" "beside a job that shrank"

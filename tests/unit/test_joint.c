@@ -250,6 +250,33 @@ static void test_search_is_never_worse(void **state)
 	}
 }
 
+/* "best" would search for as long as it is let, for each candidate: another
+ * stands in, and the ranks have yet to be laid out. */
+static void test_search_without_end(void **state)
+{
+	for (int pattern = 0; pattern < JOINT_PATTERNS; pattern++) {
+		struct cpl_decision quick, best;
+		struct draw d;
+
+		set_up(&d, pattern, 3, "auto", &cpl_mapper_quick);
+		decide(&d, &quick);
+		d.req.mapper = &cpl_mapper_best;
+		decide(&d, &best);
+		assert_true(quick.mapped);
+		assert_false(best.mapped);
+		assert_null(best.rank_host);
+		assert_int_equal(best.chosen, quick.chosen);
+		for (int i = 0; i < best.n_candidates; i++)
+			assert_memory_equal(
+			        &best.candidate[i].mapped.metrics,
+			        &quick.candidate[i].mapped.metrics,
+			        sizeof(best.candidate[i].mapped.metrics));
+		cpl_decision_free(&best);
+		cpl_decision_free(&quick);
+		tear_down(&d);
+	}
+}
+
 /* A site's "default" and users who keep their order: judged as they run. */
 static void test_blocks(void **state)
 {
@@ -484,6 +511,7 @@ int main(void)
 	        cmocka_unit_test(test_draws),
 	        cmocka_unit_test(test_baseline_is_a_candidate),
 	        cmocka_unit_test(test_search_is_never_worse),
+	        cmocka_unit_test(test_search_without_end),
 	        cmocka_unit_test(test_blocks),
 	        cmocka_unit_test(test_groups_of_stencils),
 	        cmocka_unit_test(test_time),

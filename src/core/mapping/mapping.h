@@ -75,6 +75,9 @@ struct cpl_mapper {
 	int (*assign)(struct cpl_clusters *clusters, int *target_of,
 	              struct cpl_error *err);
 	bool refined; /* cpl_map leaves its layouts as they are */
+	/* Searches for as long as it is let: not one to compare candidates
+	 * with, each of which would get what time the others left. */
+	bool endless;
 	/* Is that text well-formed? 0, or -1 with err. NULL: takes none. */
 	int (*check_option)(const char *option, struct cpl_error *err);
 };

@@ -7,8 +7,9 @@
  * With a mapper candidates are judged in the order that their ranks will have:
  * all in blocks (what is before mapping) and, for the default mapper, in a quick
  * order; the most promising, linear, best-fit and the stock nodes among them,
- * with the mapper itself. How many is set by the job's size; for large ones the
- * default mapper stands in for another, which has yet to lay out the ranks then.
+ * with the mapper itself. How many is set by the job's size; for large ones, and
+ * for searches without an end ("best"), the default mapper stands in for
+ * another, which has yet to lay out the ranks then.
  *
  * Policy "traffic" goes on from the best of "auto" by a search over node set and
  * rank order, see mapping/host_search.h.

@@ -21,8 +21,8 @@
 /* Of the search of "traffic". */
 #define SEARCH_WORK 600000L
 /* Ranks times hosts up to which another mapper than the default one is run;
- * beyond it the default one stands in, and that one maps the ranks when the
- * nodes are settled. */
+ * beyond it, and for searches without an end, the default one stands in, and
+ * that one maps the ranks when the nodes are settled. */
 #define NAMED_MAX 65536L
 /* What a flow between hosts costs to place; how often mapping does that. */
 #define FLOW_WORK 8
@@ -668,7 +668,7 @@ int cpl_judge(const struct cpl_decide_request *req, struct cpl_decision *out,
 	if (req->mapper != &cpl_mapper_linear && out->n_nodes > 1)
 		j.mapper = req->mapper;
 	j.proxy = j.mapper && !is_quick(&j) &&
-	          (long)j.ranks * j.n > NAMED_MAX;
+	          (j.mapper->endless || (long)j.ranks * j.n > NAMED_MAX);
 	if (j.proxy)
 		j.mapper = &cpl_mapper_quick;
 	out->node = malloc((size_t)out->n_nodes * sizeof(*out->node));

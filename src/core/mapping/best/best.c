@@ -455,5 +455,6 @@ static int map(const struct cpl_map_request *req, int *rank_host,
 const struct cpl_mapper cpl_mapper_best = {
         .name = "best",
         .summary = "several starts, annealing, then swaps on real link loads",
+        .endless = true,
         .map = map,
 };
