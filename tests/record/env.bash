@@ -18,14 +18,21 @@ command -v mpirun >/dev/null || skip_all "no mpirun"
 
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1
-export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe # Open MPI 5
 export OMPI_MCA_hwloc_base_binding_policy=none
 export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp OMPI_MCA_btl_tcp_if_include=lo
-export OMPI_MCA_oob_tcp_if_include=lo
 # The default of Open MPI 4, rdma, has nothing to work on with these; 5 has no
-# pt2pt.
+# pt2pt. 6 warns of the names that the others have.
 case $(mpirun --version | head -1) in
-*" 4."*) export OMPI_MCA_osc=pt2pt ;;
+*" 4."*)
+	export OMPI_MCA_osc=pt2pt OMPI_MCA_oob_tcp_if_include=lo
+	;;
+*" 5."*)
+	export OMPI_MCA_oob_tcp_if_include=lo
+	export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+	;;
+*)
+	export PRTE_MCA_prte_if_include=lo PRTE_MCA_mapby=:oversubscribe
+	;;
 esac
 unset COMMPLACE_RECORD_OUT COMMPLACE_RECORD_NAME COMMPLACE_RECORD_APPLICATION
 
