@@ -149,40 +149,25 @@ char *oracle_nodes(const struct oracle *ask)
 	return text;
 }
 
-char *oracle_ranks(const struct oracle *ask, const char *mapping)
+char *oracle_ranks(const struct oracle *ask)
 {
-	struct cpl_error err = {""};
-	struct cpl_map_result result;
-	const struct cpl_mapper *mapper;
-	int slots[MACHINE_NODES];
+	struct cpl_error err = {"the decision has none"};
 	struct view v;
 	char *text = NULL;
 	size_t size;
 	FILE *f;
 
 	look(&v, ask);
-	mapper = cpl_mapper_find(mapping, &err);
-	need(mapper, "mapper", &err);
-	for (int i = 0; i < ask->nodes; i++)
-		slots[i] = v.ranks / ask->nodes;
-	struct cpl_map_request req = {
-	        .net = v.net,
-	        .routing = v.routing,
-	        .comm = v.comm,
-	        .n_hosts = ask->nodes,
-	        .host = v.decision.node,
-	        .slots = slots,
-	        .background = &v.load,
-	        .objective = CPL_OBJECTIVE_MAX,
-	        .seed = 1,
-	};
-	need(!cpl_map(mapper, &req, &result, &err), "map", &err);
+	need(v.decision.mapped, "rank order", &err);
 	f = open_memstream(&text, &size);
-	for (int r = 0; r < v.ranks; r++)
+	for (int r = 0; r < v.ranks; r++) {
+		int at = v.decision.rank_host ? v.decision.rank_host[r]
+		                              : r / ask->ranks_per_node;
+
 		fprintf(f, "%s%s", r ? "," : "",
-		        v.net->node_name[v.decision.node[result.rank_host[r]]]);
+		        v.net->node_name[v.decision.node[at]]);
+	}
 	fclose(f);
-	cpl_map_result_free(&result);
 	close_view(&v);
 	return text;
 }

@@ -21,10 +21,10 @@ struct oracle {
 char *oracle_nodes(const struct oracle *ask);
 
 /*
- * Rank -> node of the default mapping on those nodes with this many ranks
- * each, as controller_step writes it; free() it.
+ * Rank -> node on those nodes with this many ranks each, by the default mapper,
+ * as controller_step writes it; free() it.
  */
-char *oracle_ranks(const struct oracle *ask, const char *mapping);
+char *oracle_ranks(const struct oracle *ask);
 
 /* Wait until the record of a job is in running/ (or ended/). False: it does
  * not come. */

@@ -25,7 +25,7 @@ static void test_steps_follow_the_plan(void **state)
 	                     .profile = "pairs16",
 	                     .ranks_per_node = 4,
 	                     .free = idle_node_bitmap};
-	char *want = oracle_ranks(&ask, "quick");
+	char *want = oracle_ranks(&ask);
 	job_record_t *job = controller_job(&options);
 	char *block, *got;
 

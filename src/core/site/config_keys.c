@@ -378,9 +378,15 @@ static const struct rule rules[] = {
 	 set_flag, AT(bind_memory), .words = no_yes},
 	{{"Objective", "OBJECTIVE", "max-congestion", ANY,
 	  "What is made small: `max-congestion`, `mean-congestion`, `hop-bytes`, "
-	  "`time` (the job's own seconds), `interference` (its own slowdown and "
-	  "those of running jobs, by OwnWeight and OthersWeight) or `isolation` "
-	  "(links shared with running jobs, then its seconds)."},
+	  "or of the job itself beside what the running jobs send: `time`, the "
+	  "seconds of its busiest link, where the former look at all links of the "
+	  "machine; `interference`, the sum of OwnWeight times its own slowdown "
+	  "and OthersWeight times what the running jobs with profiles are slowed "
+	  "down by it; or `isolation`, the number of links between routers that "
+	  "its minimal paths share with theirs, and of equals the seconds. The "
+	  "last two compare candidates as a whole, each judged in seconds, which "
+	  "takes more time; rank orders go by `time` then. Isolation and speed "
+	  "pull apart: commplace-explain(1) shows both."},
 	 set_objective, AT(objective), ON_LINE(objective), .says_all = true},
 	{{"Routing", "ROUTING", "", GENERAL,
 	  "`static-direct` or `dimension-order`. Where it is not set, it is "

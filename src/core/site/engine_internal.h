@@ -59,6 +59,7 @@ struct running {
 	bool has_layout;             /* steps follow it */
 	bool ordered; /* any step's ranks are laid along the network */
 	bool own_order;              /* but rank_host is how its user runs it */
+	int *plan; /* [ranks] ours meanwhile, as rank_host; NULL: not known */
 	bool suspended;              /* no load, until it goes on */
 	bool load_made;            /* for the snapshot in force: */
 	struct cpl_job_load *load; /* NULL: it has none, or not yet */

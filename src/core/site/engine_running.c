@@ -143,6 +143,7 @@ void engine_running_remove(struct cpl_engine *engine, struct running *job)
 
 	forget_load(engine, job);
 	engine_step_order_free(&job->step);
+	free(job->plan);
 	cpl_record_free(job->record);
 	cpl_profile_drop(job->profile);
 	engine->n_running--;

@@ -78,13 +78,17 @@ static int step_hosts_get(const struct cpl_network *net,
 	return rc;
 }
 
-/* rank_host[r] = position in the step, as the job's layout has it. */
-static int as_laid_out(const struct cpl_record *record,
+/* rank_host[r] = position in the step, as our layout of the job has it. */
+static int as_laid_out(const struct running *job,
                        const struct step_hosts *hosts, int *rank_host,
                        struct cpl_error *err)
 {
-	for (int r = 0; r < record->ranks; r++) {
-		rank_host[r] = hosts->at[record->rank_host[r]];
+	const int *plan = job->own_order ? job->plan : job->record->rank_host;
+
+	if (!plan)
+		return cpl_fail(err, "our order is not known any more");
+	for (int r = 0; r < job->record->ranks; r++) {
+		rank_host[r] = hosts->at[plan[r]];
 		if (rank_host[r] < 0)
 			return cpl_fail(err, "the step lacks hosts of the "
 			                     "job's layout");
@@ -242,7 +246,8 @@ out:
 
 /*
  * This is how the job's ranks run now: for its record and its load. Without
- * memory the former order stays on record.
+ * memory the former order stays on record. Ours is kept meanwhile: mapped anew,
+ * in another order of hosts, it need not come out the same.
  */
 static void note_order(struct cpl_engine *engine, struct running *job,
                        const struct cpl_engine_step *step,
@@ -271,11 +276,17 @@ static void note_order(struct cpl_engine *engine, struct running *job,
 	    !memcmp(order, record->rank_host,
 	            (size_t)record->ranks * sizeof(int)))
 		goto out;
+	if (own && !job->own_order)
+		job->plan = copy(record->rank_host, record->ranks);
 	job->own_order = record->own_order = own;
 	record->mapping_kept_default = own || !job->traffic;
 	if (own)
 		record->map_max_before = record->map_max_after = 0;
 	memcpy(record->rank_host, order, (size_t)record->ranks * sizeof(int));
+	if (!own) {
+		free(job->plan);
+		job->plan = NULL;
+	}
 	engine_running_changed(engine, job);
 	cpl_record_dir_write(engine->records, record);
 out:
@@ -312,8 +323,7 @@ static int lay_out(struct cpl_engine *engine, struct running *job,
 	} else if (job->own_order && !job->traffic) {
 		engine_block_order(hosts.slots, hosts.n, rank_host);
 		rc = engine_permute(step, rank_host, &why);
-	} else if (!job->own_order &&
-	           !as_laid_out(job->record, &hosts, rank_host, &why)) {
+	} else if (!as_laid_out(job, &hosts, rank_host, &why)) {
 		rc = engine_permute(step, rank_host, &why);
 	}
 	if (rc && job->traffic && !mapped(engine, job, &hosts, rank_host, &why))
