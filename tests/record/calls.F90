@@ -477,6 +477,7 @@ subroutine collective()
 		call MPI_Alltoall(outb, 8, MPI_BYTE, inb, 2, MPI_INTEGER, &
 			W IERR)
 		FINISH
+	case ('alltoall-in-place')
 		BEGIN
 		call MPI_Ialltoall(MPI_IN_PLACE, 0, MPI_BYTE, inb, 1, &
 			MPI_INTEGER, W, r IERR)

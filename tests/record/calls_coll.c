@@ -113,6 +113,10 @@ static void allgatherv(int nonblocking)
 static void alltoall(int nonblocking)
 {
 	CALL(Alltoall, out, 8, BYTE, in, 2, MPI_INT, WORLD);
+}
+
+static void alltoall_in_place(int nonblocking)
+{
 	CALL(Alltoall, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, in, 1, MPI_INT,
 	     WORLD);
 }
@@ -325,6 +329,7 @@ const struct calls collective_calls[] = {
         {"allgather", allgather},
         {"allgatherv", allgatherv},
         {"alltoall", alltoall},
+        {"alltoall-in-place", alltoall_in_place},
         {"alltoallv", alltoallv},
         {"alltoallw", alltoallw},
         {"alltoallw-in-place", alltoallw_in_place},

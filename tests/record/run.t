@@ -76,9 +76,16 @@ check_all() {
 	done
 }
 
+# crashes RANKS COMMAND...: whether it ends by SIGSEGV when nobody records it,
+# as an MPI_Ialltoall in place of mpi_f08 does in Open MPI 6.0.0rc2
+crashes() {
+	mpirun -n "$@" >/dev/null 2>&1 </dev/null
+	[ $? -eq 139 ]
+}
+
 collectives="barrier bcast reduce allreduce gather gatherv scatter scatterv \
-	allgather allgatherv alltoall alltoallv alltoallw alltoallw-in-place \
-	reduce-scatter reduce-scatter-block scan cart"
+	allgather allgatherv alltoall alltoall-in-place alltoallv alltoallw \
+	alltoallw-in-place reduce-scatter reduce-scatter-block scan cart"
 simple="send-kinds persistent sendrecv communicators one-sided control"
 
 # shellcheck disable=SC2086
@@ -92,9 +99,16 @@ simple="send-kinds persistent sendrecv communicators one-sided control"
 	for interface in mpif mpi f08; do
 		program=$PROGRAMS/calls_$interface
 		[ -x "$program" ] || continue
-		check_all "Fortran $interface" "$program" $simple $collectives
-		check_all "Fortran $interface, non-blocking" "$program -n" \
-			$collectives
+		name="Fortran $interface"
+		check_all "$name" "$program" $simple $collectives
+		name+=", non-blocking"
+		started=$collectives
+		if crashes 4 "$program" -n alltoall-in-place; then
+			started=${started/ alltoall-in-place / }
+			skip "$name: alltoall-in-place" \
+				"it crashes without the recorder, too"
+		fi
+		check_all "$name" "$program -n" $started
 	done
 }
 
@@ -122,12 +136,14 @@ is "$(sed -n 's/^"name": "\(.*\)",$/\1/p' got.json) $(sed -n \
 	's/^"application": "\(.*\)",$/\1/p' got.json)" "two pair" \
 	"--name and --application"
 
-# Open MPI's own count of another run, where it has the component
+# Open MPI's own count of another run, where it has the component (that of
+# 6.0.0rc2 crashes in MPI_Init)
 "$COMMPLACE" record -o got.json -- mpirun -n 4 "$PROGRAMS/calls" sendrecv \
 	>/dev/null 2>&1
 OMPI_MCA_pml=ob1,monitoring mpirun -n 4 --mca pml_monitoring_enable 2 \
 	--mca pml_monitoring_enable_output 3 --mca pml_monitoring_filename \
 	"$work/own" "$PROGRAMS/calls" sendrecv >/dev/null 2>&1
+name="the files of Open MPI's monitoring hold what was recorded"
 if [ -e own.3.prof ]; then
 	"$COMMPLACE" signature import own.*.prof --format openmpi-monitoring \
 		-o own.json >/dev/null
@@ -135,10 +151,9 @@ if [ -e own.3.prof ]; then
 		"$COMMPLACE" signature export "$work/$one.json" --format coo \
 			-o "own.$one" >/dev/null
 	done
-	is "$(grep -v '^#' own.own)" "$(grep -v '^#' own.got)" \
-		"the files of Open MPI's monitoring hold what was recorded"
+	is "$(grep -v '^#' own.own)" "$(grep -v '^#' own.got)" "$name"
 else
-	diag "no pml monitoring: its files are not compared"
+	skip "$name" "pml monitoring writes none"
 fi
 rm -f own.*
 

@@ -4,6 +4,7 @@
 #
 #   ok STATUS NAME             STATUS is 0 for a pass: `some command; ok $? "..."`
 #   pass NAME; fail NAME
+#   skip NAME REASON
 #   is GOT WANT NAME           equal text
 #   isnt GOT UNWANTED NAME
 #   like GOT REGEX NAME        extended regular expression
@@ -80,6 +81,11 @@ pass() {
 
 fail() {
 	tap_result 1 "$1"
+}
+
+skip() {
+	tap_count=$((tap_count + 1))
+	echo "ok $tap_count - ${1//#/} # SKIP $2"
 }
 
 is() {
