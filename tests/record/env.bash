@@ -21,7 +21,8 @@ export OMPI_MCA_rmaps_base_oversubscribe=1
 export OMPI_MCA_hwloc_base_binding_policy=none
 export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp OMPI_MCA_btl_tcp_if_include=lo
 # The default of Open MPI 4, rdma, has nothing to work on with these; 5 has no
-# pt2pt. 6 warns of the names that the others have.
+# pt2pt. 6 warns of the names that the others have, and of its own default, ucx,
+# on hosts without such a network.
 case $(mpirun --version | head -1) in
 *" 4."*)
 	export OMPI_MCA_osc=pt2pt OMPI_MCA_oob_tcp_if_include=lo
@@ -31,6 +32,7 @@ case $(mpirun --version | head -1) in
 	export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 	;;
 *)
+	export OMPI_MCA_osc=rdma
 	export PRTE_MCA_prte_if_include=lo PRTE_MCA_mapby=:oversubscribe
 	;;
 esac
