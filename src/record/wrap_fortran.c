@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The Fortran interfaces: mpif.h and `use mpi` (mpi_send_, mpi_send__) and
- * `use mpi_f08` (mpi_send_f08_, as Open MPI 4 names them). Their libraries
- * call PMPI_Send, so the wrappers of the C interface never see them. All
- * arguments are addresses and go on as they are to pmpi_send_, so that
+ * `use mpi_f08` (mpi_send_f08_; the calls with a buffer are mpi_send_f08ts_
+ * where buffers are descriptors, as MPI defines it: Open MPI 6). Their
+ * libraries call PMPI_Send, so the wrappers of the C interface never see them.
+ * All arguments are addresses and go on as they are to pmpi_send_, so that
  * MPI_IN_PLACE, MPI_BOTTOM and the like need no care; only counting converts
  * handles. f08 handles are structures of one integer: the same addresses.
  */
@@ -49,13 +50,16 @@ _Static_assert(sizeof(MPI_Fint) == sizeof(int),
 #define OP(a) pmpi.Op_f2c(*(const MPI_Fint *)(a))
 #define FORTRAN_TYPES true
 #define REQUEST(a) pmpi.Request_f2c(*(const MPI_Fint *)(a))
+/* Descriptors of all compilers begin with the buffer's address. */
+#define BUFFER(a) (described ? *(void *const *)(a) : (a))
 
 /* MPI_IN_PLACE of Fortran is a variable that the library knows by address. */
 static bool in_place(const void *buffer)
 {
 	static const char *const name[] = {
 	        "mpi_fortran_in_place_", "mpi_fortran_in_place__",
-	        "mpi_fortran_in_place", "MPI_FORTRAN_IN_PLACE"};
+	        "mpi_fortran_in_place", "MPI_FORTRAN_IN_PLACE",
+	        "MPIR_F08_MPI_IN_PLACE"}; /* MPICH's of mpi_f08 */
 	static const void *address[sizeof(name) / sizeof(*name)];
 	static int looked_up;
 	const int n = sizeof(name) / sizeof(*name);
@@ -78,8 +82,11 @@ static void start_all(int n, const MPI_Fint *request)
 		rec_count_start(REQUEST(request + i));
 }
 
-/* One symbol. f08 callers may leave out ierror: it is NULL then. */
-#define SYMBOL(symbol, n, count)                                               \
+/*
+ * One symbol; whether its buffers are descriptors. f08 callers may leave out
+ * ierror: it is NULL then.
+ */
+#define SYMBOL(symbol, n, count, described)                                    \
 	REC_EXPORT void symbol(P##n, MPI_Fint *ierror);                        \
 	REC_EXPORT void symbol(P##n, MPI_Fint *ierror)                         \
 	{                                                                      \
@@ -92,18 +99,19 @@ static void start_all(int n, const MPI_Fint *request)
 		if (ierror)                                                    \
 			*ierror = rc;                                          \
 		if (rec_leave(start) && rc == MPI_SUCCESS)                     \
-			count(A##n);                                           \
+			count(described, A##n);                                \
 	}
 
 /* All symbols of a call with n arguments before ierror. */
 #define FORTRAN(name, n, ...)                                                  \
-	static inline void count_##name(P##n)                                  \
+	static inline void count_##name(bool described, P##n)                  \
 	{                                                                      \
 		__VA_ARGS__;                                                   \
 	}                                                                      \
-	SYMBOL(mpi_##name##_, n, count_##name)                                 \
-	SYMBOL(mpi_##name##__, n, count_##name)                                \
-	SYMBOL(mpi_##name##_f08_, n, count_##name)
+	SYMBOL(mpi_##name##_, n, count_##name, false)                          \
+	SYMBOL(mpi_##name##__, n, count_##name, false)                         \
+	SYMBOL(mpi_##name##_f08_, n, count_##name, false)                      \
+	SYMBOL(mpi_##name##_f08ts_, n, count_##name, true)
 
 #define CALL(name, lower, n, params, args, c, ...)                             \
 	FORTRAN(lower, n, __VA_ARGS__)
