@@ -89,7 +89,8 @@ void put_config(const char *more)
 {
 	char text[4096];
 
-	snprintf(text, sizeof(text), BASE "%s\n", dir, dir, dir, more);
+	snprintf(text, sizeof(text), BASE "%s\n%s\n", dir, dir, dir, more,
+	         strstr(more, "MaxDecisionTime") ? "" : "MaxDecisionTime=20s");
 	put_file("commplace.conf", text);
 }
 

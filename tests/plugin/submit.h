@@ -37,7 +37,8 @@ int submit_stop(void **state);
 const char *in_dir(const char *name);
 /* Each file gets a time of its own, so that a rewrite is always a change. */
 void put_file(const char *name, const char *text);
-/* commplace.conf with these further lines. */
+/* commplace.conf with these further lines, and time to read files unless they
+ * say how much. */
 void put_config(const char *more);
 
 struct job {

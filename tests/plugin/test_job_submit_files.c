@@ -138,7 +138,8 @@ static void file_system_hangs(void **state)
 	struct job j;
 	int n;
 
-	put_config("Match JobName=vasp Profile=vasp");
+	put_config("MaxDecisionTime=200ms\n"
+	           "Match JobName=vasp Profile=vasp");
 	assert_int_equal(rc_of(""), 0);
 	hang = true;
 	begin = seconds();
@@ -161,7 +162,7 @@ static void file_system_hangs(void **state)
 	}
 	assert_true(seconds() - begin < 1);
 	/* Nobody waits for the new configuration either. */
-	put_config("MissingProfile=ignore");
+	put_config("MaxDecisionTime=200ms\nMissingProfile=ignore");
 	for (int i = 0; i < 200 && rc_of("COMM_PROFILE=new"); i++)
 		usleep(10000);
 	run(&j, "COMM_PROFILE=new", "x", 4, NULL);
@@ -169,7 +170,7 @@ static void file_system_hangs(void **state)
 	assert_non_null(strstr(j.message, "does not answer"));
 	assert_non_null(strstr(j.message, "goes on without a profile"));
 	done(&j);
-	put_config("");
+	put_config("MaxDecisionTime=200ms");
 	assert_int_equal(rc_of(""), 0);
 	assert_int_equal(hanging, 1);
 	/* The plugin can be told to end meanwhile, and to go on. */

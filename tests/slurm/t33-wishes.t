@@ -48,6 +48,11 @@ cluster_write_conf() {
 	# one from before it, and its node as not booted.
 	sleep 2
 	for n in \$(scontrol show hostnames "\$1"); do
+		# The former one has its port until it is gone.
+		pid=\$(cat $CLUSTER/run/slurmd.\$n.pid 2>/dev/null)
+		while [ -n "\$pid" ] && kill -0 "\$pid" 2>/dev/null; do
+			sleep 0.1
+		done
 		mkdir -p -m 1777 $CLUSTER/spool/\$n $CLUSTER/tmp/\$n
 		(exec -a slurmd slurmd-wlm -b -N "\$n" -f $SLURM_CONF) \
 			>>$CLUSTER/log/slurmd.\$n.out 2>&1 </dev/null
