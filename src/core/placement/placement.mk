@@ -2,7 +2,8 @@ core_sources += src/core/placement/decide.h src/core/placement/placement.h \
 	src/core/placement/placement.c src/core/placement/decide.c \
 	src/core/placement/judge.h src/core/placement/judge.c
 
-core_sources += src/core/placement/unit_sets.h src/core/placement/unit_sets.c
+core_sources += src/core/placement/unit_sets.h src/core/placement/unit_sets.c \
+	src/core/placement/cut.h src/core/placement/cut.c
 
 # The policies, in the order of candidates under "auto": linear is
 # the baseline and comes first. A new one is a line here.

@@ -1,142 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * "whole:UNIT": nodes of units that are wholly free, the units as few as will
- * do, so that the job shares none with jobs that run. UNIT is a level's name, a
- * number (1: routers, 2: the next coarser level ...) or, on a torus, the sides
- * of boxes that it is cut into ("4x4x2").
+ * "whole:UNIT": nodes of units (cut.h) that are wholly free, the units as few
+ * as will do, so that the job shares none with jobs that run.
  */
-#include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/sort.h"
+#include "placement/cut.h"
 #include "placement/unit_sets.h"
-
-/* Routers, the units of a level, or boxes of a torus. */
-struct cut {
-	bool routers;
-	const struct cpl_level *level;
-	int side[CPL_NETWORK_MAX_DIMS]; /* of a box */
-};
-
-static int read_sides(const char *option, int *side)
-{
-	int n = 0;
-
-	for (const char *s = option;; s++) {
-		char *end;
-		long v = strtol(s, &end, 10);
-
-		if (!isdigit((unsigned char)*s) || v < 1 || v > 1000000 ||
-		    n == CPL_NETWORK_MAX_DIMS)
-			return -1;
-		side[n++] = (int)v;
-		if (!*end)
-			return n;
-		if (*end != 'x')
-			return -1;
-		s = end;
-	}
-}
-
-static int find_boxes(const struct cpl_network *net, const int *side, int n,
-                      struct cut *out, struct cpl_error *err)
-{
-	const struct cpl_product *torus = cpl_network_product(net);
-
-	if (!torus)
-		return cpl_fail(err, "boxes are of a torus only");
-	if (n != torus->n_dims)
-		return cpl_fail(err, "%d sides, but the torus has %d", n,
-		                torus->n_dims);
-	for (int d = 0; d < n; d++)
-		if (torus->dim[d] % side[d])
-			return cpl_fail(err, "side %d does not divide %d",
-			                side[d], torus->dim[d]);
-	memcpy(out->side, side, (size_t)n * sizeof(*side));
-	return 0;
-}
-
-static int fail_levels(const struct cpl_network *net, const char *option,
-                       struct cpl_error *err)
-{
-	char names[128] = "router";
-
-	for (int l = net->n_levels - 1; l >= 0; l--) {
-		size_t n = strlen(names);
-
-		if (net->level[l].name && strcmp(net->level[l].name, "router"))
-			snprintf(names + n, sizeof(names) - n, ", %s",
-			         net->level[l].name);
-	}
-	return cpl_fail(err,
-	                "this network has no units '%.32s'; it has %s%s and "
-	                "numbers from 1, routers",
-	                option, names,
-	                cpl_network_product(net) ? ", boxes such as 4x4x2"
-	                                         : "");
-}
-
-/* From the routers up, which are the first: the k-th level, or NULL. */
-static const struct cpl_level *level_at(const struct cpl_network *net, int k)
-{
-	int at = 1;
-
-	for (int l = net->n_levels - 1; l >= 0; l--)
-		if (net->level[l].n_units < net->n_node_routers && ++at == k)
-			return &net->level[l];
-	return NULL;
-}
-
-static int find_cut(const struct cpl_network *net, const char *option,
-                    struct cut *out, struct cpl_error *err)
-{
-	const struct cpl_level *level = cpl_network_level(net, option);
-	int side[CPL_NETWORK_MAX_DIMS];
-	int n = isdigit((unsigned char)*option) ? read_sides(option, side) : 0;
-
-	*out = (struct cut){0};
-	if (n > 1)
-		return find_boxes(net, side, n, out, err);
-	out->routers = n == 1 ? side[0] == 1 : !strcmp(option, "router");
-	out->level = n == 1 ? level_at(net, side[0]) : level;
-	return out->routers || out->level ? 0 : fail_levels(net, option, err);
-}
 
 static int check(const struct cpl_network *net, const char *option,
                  struct cpl_error *err)
 {
-	int side[CPL_NETWORK_MAX_DIMS];
-	struct cut cut;
+	struct cpl_cut cut;
 
-	if (!option || !*option ||
-	    (isdigit((unsigned char)*option)
-	             ? read_sides(option, side) < 0
-	             : option[strspn(option, "abcdefghijklmnopqrstuvwxyz")]))
+	if (!cpl_cut_is_spelled(option))
 		return cpl_fail(err,
 		                "it needs the units that are meant: whole:UNIT "
 		                "with router, chassis, group or another level, "
 		                "a number from 1, or boxes such as 4x4x2");
-	return net ? find_cut(net, option, &cut, err) : 0;
-}
-
-static int unit_of(const struct cpl_network *net, const struct cut *cut,
-                   int router)
-{
-	const struct cpl_product *torus = &net->product;
-	int unit = 0, scale = 1;
-
-	if (cut->routers)
-		return router;
-	if (cut->level)
-		return cpl_level_unit(cut->level, router);
-	for (int d = 0; d < torus->n_dims; d++) {
-		unit += router % torus->dim[d] / cut->side[d] * scale;
-		scale *= torus->dim[d] / cut->side[d];
-		router /= torus->dim[d];
-	}
-	return unit;
+	return net ? cpl_cut_find(net, option, &cut, err) : 0;
 }
 
 /* Units of a network that is no tree of levels: of those that are free the
@@ -174,21 +57,21 @@ static int by_unit(const void *a, const void *b)
 }
 
 static int take_run(const struct cpl_placement_request *req,
-                    const unsigned char *free_node, const int *count,
-                    const struct cut *cut, int n_units, int *out,
-                    struct cpl_error *err)
+                    const struct cpl_whole_units *units, const int *count,
+                    int *out, struct cpl_error *err)
 {
 	const struct cpl_network *net = req->net;
-	struct run run = shortest_run(count, n_units, req->n_nodes_wanted);
+	struct run run = shortest_run(count, units->n, req->n_nodes_wanted);
 	struct in_unit *all = malloc((size_t)net->n_nodes * sizeof(*all));
 	int n = 0;
 
 	if (!all)
 		return cpl_fail_memory(err);
 	for (int i = 0; i < net->n_nodes; i++) {
-		int unit = unit_of(net, cut, cpl_network_router(net, i));
+		int unit = units->unit[i];
 
-		if (free_node[i] && unit >= run.first && unit <= run.last)
+		if (req->free[i] && units->whole[unit] && unit >= run.first &&
+		    unit <= run.last)
 			all[n++] = (struct in_unit){unit, i};
 	}
 	qsort(all, (size_t)n, sizeof(*all), by_unit);
@@ -203,34 +86,22 @@ static int place(const struct cpl_placement_request *req, int *out,
                  struct cpl_error *err)
 {
 	const struct cpl_network *net = req->net;
-	unsigned char *free_node = calloc((size_t)net->n_nodes, 1);
-	/* Each router has a unit of a lower number than it has, or its own. */
-	int *count = calloc((size_t)net->n_routers, sizeof(*count));
-	bool *taken = calloc((size_t)net->n_routers, sizeof(*taken));
-	int n = 0, n_units = 0, rc = -1;
-	struct cut cut;
+	struct cpl_whole_units units;
+	unsigned char *free_node;
+	int *count;
+	int n = 0, rc = -1;
 
-	if (!free_node || !count || !taken) {
-		cpl_fail_memory(err);
-		goto out;
-	}
-	if (find_cut(net, req->option, &cut, err))
-		goto out;
-	for (int i = 0; i < net->n_nodes; i++) {
-		int unit = unit_of(net, &cut, cpl_network_router(net, i));
-
-		if (!req->free[i] && net->node_name[i])
-			taken[unit] = true;
-		n_units = unit >= n_units ? unit + 1 : n_units;
-	}
-	for (int i = 0; i < net->n_nodes; i++) {
-		int unit = unit_of(net, &cut, cpl_network_router(net, i));
-
-		if (!req->free[i] || taken[unit])
-			continue;
-		free_node[i] = 1;
-		count[unit]++;
-		n++;
+	if (cpl_whole_units_open(&units, net, req->free, req->option, err))
+		return -1;
+	free_node = cpl_arena_take(&units.arena, net->n_nodes, 1);
+	count = cpl_arena_take(&units.arena, units.n, sizeof(*count));
+	if (units.arena.failed)
+		return cpl_arena_end(&units.arena, -1, err);
+	for (int i = 0; i < net->n_nodes; i++)
+		free_node[i] = req->free[i] && units.whole[units.unit[i]];
+	for (int u = 0; u < units.n; u++) {
+		count[u] = units.whole[u] ? units.free[u] : 0;
+		n += count[u];
 	}
 	if (n < req->n_nodes_wanted) {
 		cpl_fail(err,
@@ -241,15 +112,12 @@ static int place(const struct cpl_placement_request *req, int *out,
 	}
 	rc = cpl_network_product(net) ||
 	                     cpl_network_type_is_irregular(net->type)
-	             ? take_run(req, free_node, count, &cut, n_units, out,
-	                        err)
+	             ? take_run(req, &units, count, out, err)
 	             : cpl_units_compact(net, free_node, req->n_nodes_wanted,
 	                                 out, err);
 	rc = rc ? rc : cpl_placement_require(req, out, err);
 out:
-	free(free_node);
-	free(count);
-	free(taken);
+	cpl_whole_units_close(&units);
 	return rc;
 }
 

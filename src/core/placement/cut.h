@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a network is cut into for policies that care for whole units, by name:
+ * "router" or another level's, a number (1: routers, 2: the next coarser level
+ * ...) or, on a torus, the sides of boxes ("4x4x2").
+ */
+#ifndef CPL_PLACEMENT_CUT_H
+#define CPL_PLACEMENT_CUT_H
+
+#include "graph/arena.h"
+#include "network/network.h"
+
+/* Routers, the units of a level, or boxes of a torus. */
+struct cpl_cut {
+	bool routers;
+	const struct cpl_level *level;
+	int side[CPL_NETWORK_MAX_DIMS]; /* of a box */
+};
+
+/* May that be a name of units, of some network? */
+bool cpl_cut_is_spelled(const char *name);
+
+/* 0, or -1 with err, which lists what this network has. */
+int cpl_cut_find(const struct cpl_network *net, const char *name,
+                 struct cpl_cut *out, struct cpl_error *err);
+
+/* Unit of a router with nodes, no higher than its number. O(dimensions). */
+int cpl_cut_unit(const struct cpl_network *net, const struct cpl_cut *cut,
+                 int router);
+
+/*
+ * The units with what is free of them. Whole is one that has free nodes and no
+ * others; ports without a node do not count.
+ */
+struct cpl_whole_units {
+	int n;
+	int *unit;   /* [n_nodes] */
+	int *free;   /* [n] nodes */
+	bool *whole; /* [n] */
+	int *taken;  /* [n] 0 between calls */
+	struct cpl_arena arena;
+};
+
+/* free: [n_nodes], 1: may be had. 0, or -1 with err (no such units, memory).
+ * O(nodes). */
+int cpl_whole_units_open(struct cpl_whole_units *out,
+                         const struct cpl_network *net,
+                         const unsigned char *free, const char *name,
+                         struct cpl_error *err);
+
+/* How many whole units a job on these distinct free nodes breaks: takes some
+ * nodes of, and not all. O(n). */
+int cpl_whole_units_broken(struct cpl_whole_units *units, const int *node,
+                           int n);
+void cpl_whole_units_close(struct cpl_whole_units *units);
+
+#endif
