@@ -101,7 +101,7 @@ int cpl_placement_require(const struct cpl_placement_request *req, int *out,
 /* Those that others ask for by themselves. */
 extern const struct cpl_placement_policy cpl_placement_linear,
         cpl_placement_best_fit, cpl_placement_auto, cpl_placement_traffic,
-        cpl_placement_blocked;
+        cpl_placement_blocked, cpl_placement_keep_whole;
 /* A candidate that a request brings along, see decide.h; in no table. */
 extern const struct cpl_placement_policy cpl_placement_stock;
 

@@ -14,6 +14,7 @@ policies = src/core/placement/linear.c \
 	src/core/placement/compact.c \
 	src/core/placement/spread.c \
 	src/core/placement/whole.c \
+	src/core/placement/keep_whole.c \
 	src/core/placement/per_router.c \
 	src/core/placement/searches.c
 core_sources += $(policies)
