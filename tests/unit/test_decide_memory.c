@@ -66,6 +66,7 @@ static int decide(const struct job *job, struct cpl_error *err)
 	        .ranks_per_node = 2,
 	        .phase = &phase,
 	        .n_phases = 1,
+	        .keep_whole = "router",
 	};
 	struct cpl_decision decision;
 	int rc = cpl_decide(&req, &decision, err);

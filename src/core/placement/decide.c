@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "placement/cut.h"
 #include "placement/judge.h"
 
 const struct cpl_placement_policy cpl_placement_stock = {
@@ -102,6 +103,17 @@ static int check_ranks(const struct cpl_decide_request *req,
 	return 0;
 }
 
+static int check_units(const struct cpl_decide_request *req,
+                       struct cpl_error *err)
+{
+	struct cpl_cut cut;
+
+	if (!req->keep_whole ||
+	    !cpl_cut_find(req->place.net, req->keep_whole, &cut, err))
+		return 0;
+	return cpl_fail_prefix(err, "units to be kept whole: ");
+}
+
 /* Without traffic there is nothing to search for. */
 static const struct cpl_placement_policy *
 resolve(const struct cpl_decide_request *req, struct cpl_error *err)
@@ -124,6 +136,14 @@ static void add_candidate(struct cpl_decision *out,
 	        (struct cpl_candidate){.policy = policy, .seed = seed};
 }
 
+/* A class, but the one that keeping units whole asks for. */
+static bool is_left_out(const struct cpl_decide_request *req,
+                        const struct cpl_placement_policy *policy)
+{
+	return policy->flags & CPL_PLACEMENT_CLASS &&
+	       !(req->keep_whole && policy == &cpl_placement_keep_whole);
+}
+
 /* The candidates of a policy, of a search linear first. */
 static int list(const struct cpl_decide_request *req,
                 const struct cpl_placement_policy *asked,
@@ -141,7 +161,7 @@ static int list(const struct cpl_decide_request *req,
 	for (int i = 0; !asked->place && (policy = cpl_placement_at(i)); i++) {
 		bool random = policy->flags & CPL_PLACEMENT_RANDOM;
 
-		if (!policy->place || policy->flags & CPL_PLACEMENT_CLASS ||
+		if (!policy->place || is_left_out(req, policy) ||
 		    !cpl_placement_takes(policy, req->place.net->type))
 			continue;
 		for (int k = 0; k < (random ? CPL_DECIDE_SEEDS : 1); k++)
@@ -151,6 +171,22 @@ static int list(const struct cpl_decide_request *req,
 		add_candidate(out, &cpl_placement_stock, seed);
 	if (asked != &cpl_placement_auto)
 		add_candidate(out, asked, seed);
+	return 0;
+}
+
+static int count_broken(const struct cpl_decide_request *req,
+                        struct cpl_decision *out, struct cpl_error *err)
+{
+	struct cpl_whole_units units;
+
+	if (!req->keep_whole)
+		return 0;
+	if (cpl_whole_units_open(&units, req->place.net, req->place.free,
+	                         req->keep_whole, err))
+		return -1;
+	out->candidate[0].broken =
+	        cpl_whole_units_broken(&units, out->node, out->n_nodes);
+	cpl_whole_units_close(&units);
 	return 0;
 }
 
@@ -164,7 +200,9 @@ static int place_first(const struct cpl_decide_request *req,
 	out->node = malloc((size_t)out->n_nodes * sizeof(*out->node));
 	if (!out->node)
 		return cpl_fail_memory(err);
-	return out->candidate[0].policy->place(&place, out->node, err);
+	if (out->candidate[0].policy->place(&place, out->node, err))
+		return -1;
+	return count_broken(req, out, err);
 }
 
 int cpl_decide(const struct cpl_decide_request *req, struct cpl_decision *out,
@@ -175,6 +213,7 @@ int cpl_decide(const struct cpl_decide_request *req, struct cpl_decision *out,
 
 	*out = (struct cpl_decision){.n_nodes = req->place.n_nodes_wanted};
 	if (!policy || check_nodes(&req->place, err) ||
+	    check_units(req, err) ||
 	    (req->stock && check_stock(req, err)) ||
 	    (req->comm && (check_ranks(req, err) || check_phases(req, err))))
 		return -1;
@@ -230,6 +269,7 @@ int cpl_decide_evaluate(const struct cpl_decide_request *req, const int *node,
 			                "network '%s'",
 			                node[i], i, req->place.net->name);
 	one.stock = node;
+	one.keep_whole = NULL;
 	rc = cpl_judge(&one, &d, err);
 	free(d.node);
 	free(d.rank_host);

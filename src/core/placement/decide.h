@@ -20,6 +20,13 @@
  * between routers shared with running jobs, on minimal paths, and of equals the
  * seconds. They need the phases.
  *
+ * With keep_whole, candidates that break few of the wholly free units of the
+ * machine are preferred, for a price: of those that are by the objective's first
+ * number at most so much worse than the best, the one that breaks fewest is
+ * taken, ties by the objective, then the first. One more candidate is made for
+ * it (keep_whole.c). "traffic" searches on from the set that was taken, where it
+ * breaks no more than that, and what it finds is a candidate like the others.
+ *
  * Work is limited by counts, not by the clock. A budget that runs out before
  * ends the decision at the last of these points that was reached: linear; the
  * best before mapping; the best with its rank order; the search's own points;
@@ -74,6 +81,10 @@ struct cpl_decide_request {
 	/* Of "interference": own slowdown and that of others, summed so. */
 	double own_weight, others_weight;
 	enum cpl_objective objective;
+	/* Units (cut.h) to be kept whole for other jobs, NULL: none; and the
+	 * price, in percent. */
+	const char *keep_whole;
+	int keep_price;
 	/* Fill all metrics of candidates, not only those of objectives and
 	 * max_injection: O(links) for each. The decision is the same. */
 	bool all_metrics;
@@ -100,6 +111,8 @@ struct cpl_candidate {
 	 * (harm.h). */
 	int64_t shared;
 	double harm;
+	int broken; /* with keep_whole: wholly free units of which it takes some
+	             * nodes and not all; 0 until it is placed */
 };
 
 struct cpl_decision {
@@ -108,6 +121,9 @@ struct cpl_decision {
 	int *rank_host; /* [ranks] index into node; NULL: in blocks */
 	bool mapped;    /* that is the mapper's order: nothing is left to map */
 	int chosen;     /* index into candidate */
+	int best;       /* the same by the objective alone, see keep_whole */
+	double price;   /* how much worse chosen is than that, by the objective's
+	                 * first number, in parts of it */
 	int n_candidates;
 	struct cpl_candidate *candidate;
 	bool cut_short; /* the budget ended the search */
@@ -115,7 +131,7 @@ struct cpl_decision {
 
 /*
  * Fills *out (free with cpl_decision_free). 0, or -1 with err: unknown policy,
- * too few free nodes, required node not free, ranks that do not fit
+ * units that the network has not, too few free nodes, required node not free, ranks that do not fit
  * n_nodes_wanted * ranks_per_node, a mapper that cannot do the job, memory.
  * O(candidates * (policy + evaluation) + mapping of some).
  */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "mapping/quick.h"
+#include "placement/cut.h"
 
 /*
  * Work in links of routes looked at, some 10 ns each; counts, not times, so that
@@ -52,6 +53,7 @@ struct judge {
 	struct layout *layout;           /* [n_candidates] */
 	const struct cpl_mapper *mapper; /* NULL: blocks */
 	bool proxy; /* another mapper is meant, which would take too long */
+	struct cpl_whole_units units; /* with keep_whole */
 	struct cpl_arena arena;
 };
 
@@ -106,6 +108,64 @@ static bool comes_before(const struct judge *j, const struct cpl_candidate *a,
 		order = cpl_objective_compare(a->times.seconds,
 		                              b->times.seconds);
 	return order ? order < 0 : better(j, fa, fb);
+}
+
+/* What candidates are compared by first. */
+static double first_number(const struct judge *j, const struct cpl_candidate *c,
+                           const struct cpl_figures *f)
+{
+	const struct cpl_decide_request *req = j->req;
+
+	if (req->objective == CPL_OBJECTIVE_ISOLATION)
+		return (double)c->shared;
+	if (of_others(j))
+		return cpl_candidate_interference(
+		        req, c, cpl_decision_reference(j->out));
+	return cpl_objective_first(req->objective, &f->metrics,
+	                           f->sums.hop_bytes);
+}
+
+/* With its rank order, where candidates are compared so, or in blocks. */
+static bool known(const struct cpl_candidate *c, bool mapped,
+                  struct cpl_figures *f)
+{
+	if (mapped)
+		*f = c->mapped;
+	else
+		figures_of(c, f);
+	return mapped ? c->is_mapped : c->evaluated;
+}
+
+/* Takes of the first n candidates the best, or with units to be kept one that
+ * breaks fewer, if it is not too dear. */
+static void choose(struct judge *j, int n, bool mapped)
+{
+	struct cpl_decision *out = j->out;
+	const struct cpl_candidate *c = out->candidate;
+	struct cpl_figures f, taken;
+	double best, most, price;
+
+	out->chosen = out->best;
+	out->price = 0;
+	if (!j->req->keep_whole)
+		return;
+	known(&c[out->best], mapped, &taken);
+	best = price = first_number(j, &c[out->best], &taken);
+	most = best * (1 + j->req->keep_price / 100.0);
+	for (int i = 0; i < n; i++) {
+		const struct cpl_candidate *now = &c[out->chosen];
+
+		if (!known(&c[i], mapped, &f) || c[i].broken > now->broken ||
+		    cpl_objective_compare(first_number(j, &c[i], &f), most) > 0)
+			continue;
+		if (c[i].broken == now->broken &&
+		    !comes_before(j, &c[i], now, &f, &taken))
+			continue;
+		out->chosen = i;
+		taken = f;
+		price = first_number(j, &c[i], &f);
+	}
+	out->price = best > 0 && price > best ? price / best - 1 : 0;
 }
 
 static bool is_quick(const struct judge *j)
@@ -251,6 +311,10 @@ static int begin(struct judge *j, struct cpl_error *err)
 		if (!j->own_graph)
 			return -1;
 	}
+	if (req->keep_whole &&
+	    cpl_whole_units_open(&j->units, req->place.net, req->place.free,
+	                         req->keep_whole, err))
+		return -1;
 	return open_times(j, err) ||
 	                       cpl_quick_open(&j->quick, &j->map, j->reach,
 	                                      list_reach(j), req->all_metrics,
@@ -267,7 +331,15 @@ static void end(struct judge *j)
 	cpl_times_close(j->times);
 	cpl_times_space_free(j->own_space);
 	cpl_comm_free(j->own_graph);
+	cpl_whole_units_close(&j->units);
 	cpl_arena_free(&j->arena);
+}
+
+static void count_broken(struct judge *j, int i)
+{
+	if (j->req->keep_whole)
+		j->out->candidate[i].broken = cpl_whole_units_broken(
+		        &j->units, j->layout[i].node, j->n);
 }
 
 static int place(struct judge *j, int i, struct cpl_error *err)
@@ -277,9 +349,15 @@ static int place(struct judge *j, int i, struct cpl_error *err)
 
 	place.seed = c->seed;
 	place.option = cpl_placement_option(j->req->policy);
-	if (c->policy->place)
-		return c->policy->place(&place, j->layout[i].node, err);
-	memcpy(j->layout[i].node, j->req->stock, (size_t)j->n * sizeof(int));
+	/* That of the searches. */
+	if (c->policy == &cpl_placement_keep_whole && !place.option)
+		place.option = j->req->keep_whole;
+	if (!c->policy->place)
+		memcpy(j->layout[i].node, j->req->stock,
+		       (size_t)j->n * sizeof(int));
+	else if (c->policy->place(&place, j->layout[i].node, err))
+		return -1;
+	count_broken(j, i);
 	return 0;
 }
 
@@ -343,7 +421,8 @@ static int place_all(struct judge *j, int n, struct cpl_error *err)
 		if (comes_before(j, &c[i], &c[best], &f, &best_f))
 			best = i;
 	}
-	out->chosen = best;
+	out->best = best;
+	choose(j, n, false);
 	return 0;
 }
 
@@ -383,10 +462,12 @@ static int map_candidate(struct judge *j, int i, struct cpl_error *err)
 	return judge_times(j, l->mapped.node, l->mapped.of, c, err);
 }
 
-/* What is mapped whatever comes of it: what would be without us. */
+/* What is mapped whatever comes of it: what would be without us, and what keeps
+ * units whole. */
 static bool is_baseline(const struct cpl_candidate *c)
 {
 	return c->policy == &cpl_placement_linear ||
+	       c->policy == &cpl_placement_keep_whole ||
 	       c->policy == &cpl_placement_best_fit ||
 	       c->policy == &cpl_placement_stock;
 }
@@ -419,8 +500,26 @@ static int next_best(const struct judge *j, int n, const bool *done)
 	return best;
 }
 
+/* Likewise of those that break fewest units. */
+static int next_keeper(const struct judge *j, int n, const bool *done)
+{
+	const struct cpl_candidate *c = j->out->candidate;
+	int best = -1;
+
+	for (int i = 0; i < n; i++) {
+		if (done[i] || (best >= 0 && c[i].broken > c[best].broken))
+			continue;
+		if (best < 0 || c[i].broken < c[best].broken ||
+		    comes_before(j, &c[i], &c[best], &j->layout[i].promise,
+		                 &j->layout[best].promise))
+			best = i;
+	}
+	return best;
+}
+
 /* Candidates into list[]: baselines and the most promising others, as many as
- * there is work for. Returns how many. */
+ * there is work for; with units to be kept the most promising one that breaks
+ * fewest, too. Returns how many. */
 static int list_best(struct judge *j, int n, long work, int *list)
 {
 	const struct cpl_candidate *c = j->out->candidate;
@@ -438,6 +537,12 @@ static int list_best(struct judge *j, int n, long work, int *list)
 		most = JUDGED_MIN;
 	for (int i; most > 0 && (i = next_best(j, n, done)) >= 0; most--)
 		done[list[m++] = i] = true;
+	if (j->req->keep_whole) {
+		int i = next_keeper(j, n, done);
+
+		if (i >= 0)
+			done[list[m++] = i] = true;
+	}
 	return m;
 }
 
@@ -487,7 +592,8 @@ static int map_some(struct judge *j, int n, struct cpl_error *err)
 		     comes_before(j, &c[i], &c[best], &c[i].mapped,
 		                  &c[best].mapped)))
 			best = i;
-	out->chosen = best;
+	out->best = best;
+	choose(j, n, true);
 	return 0;
 }
 
@@ -545,6 +651,44 @@ static int take(struct judge *j, struct cpl_error *err)
 	               : 0;
 }
 
+/* Where units are to be kept whole, what the search may go to: no unit that its
+ * start leaves whole; and what it may not leave: units that the start takes all
+ * of. So it breaks no more than the start. -1 with err: memory. */
+static int bound_search(struct judge *j, const int *start,
+                        struct cpl_host_search *how, struct cpl_error *err)
+{
+	const struct cpl_placement_request *place = &j->req->place;
+	const struct cpl_whole_units *units = &j->units;
+	int n = place->net->n_nodes, n_stay = place->n_required;
+	unsigned char *allowed = cpl_arena_take(&j->arena, n, 1);
+	int *stay = cpl_arena_take_raw(&j->arena, n_stay + j->n, sizeof(*stay));
+
+	if (!allowed || !stay)
+		return cpl_fail_memory(err);
+	for (int i = 0; i < n_stay; i++)
+		stay[i] = place->required[i];
+	for (int i = 0; i < j->n; i++)
+		units->taken[units->unit[start[i]]]++;
+	for (int i = 0; i < n; i++) {
+		int u = units->unit[i];
+
+		allowed[i] = place->free[i] &&
+		             (units->taken[u] || !units->whole[u]);
+	}
+	for (int i = 0; i < j->n; i++) {
+		int u = units->unit[start[i]];
+
+		if (units->whole[u] && units->taken[u] == units->free[u])
+			stay[n_stay++] = start[i];
+	}
+	for (int i = 0; i < j->n; i++)
+		units->taken[units->unit[start[i]]] = 0;
+	how->free = allowed;
+	how->required = stay;
+	how->n_required = n_stay;
+	return 0;
+}
+
 /* "traffic": nodes and the order of hosts from those of `from` on, groups as
  * they are there. */
 static int search_from(struct judge *j, const struct layout *from,
@@ -569,6 +713,8 @@ static int search_from(struct judge *j, const struct layout *from,
 	        .expired_arg = req->expired_arg,
 	};
 
+	if (req->keep_whole && bound_search(j, from->node, &how, err))
+		return -1;
 	memcpy(node, j->mapper ? from->mapped.node : from->node,
 	       (size_t)j->n * sizeof(int));
 	return cpl_host_search(&how, node, &j->out->cut_short, err);
@@ -621,6 +767,7 @@ static int search(struct judge *j, int i, struct cpl_error *err)
 	c->metrics = now.metrics;
 	c->sums = now.sums;
 	c->evaluated = true;
+	count_broken(j, i);
 	if (j->mapper && order_found(j, from, groups, l, &c->is_mapped, err))
 		goto out;
 	c->mapped = l->mapped.figures;
@@ -629,10 +776,11 @@ static int search(struct judge *j, int i, struct cpl_error *err)
 		goto out;
 	rc = judge_times(j, l->node, c->is_mapped ? l->mapped.of : NULL, c,
 	                 err);
-	cpl_candidate_figures(&out->candidate[out->chosen], &then);
+	cpl_candidate_figures(&out->candidate[out->best], &then);
 	cpl_candidate_figures(c, &now);
-	if (!rc && comes_before(j, c, &out->candidate[out->chosen], &now, &then))
-		out->chosen = i;
+	if (!rc && comes_before(j, c, &out->candidate[out->best], &now, &then))
+		out->best = i;
+	choose(j, i + 1, c->is_mapped);
 out:
 	cpl_rank_groups_free(&given);
 	return rc;

@@ -71,6 +71,18 @@ bool cpl_objective_better(enum cpl_objective objective,
 	return false;
 }
 
+double cpl_objective_first(enum cpl_objective objective,
+                           const struct cpl_metrics *metrics, double hop_bytes)
+{
+	const double number[N_NUMBERS] = {
+	        [MAX] = metrics->max_congestion,
+	        [MEAN] = metrics->mean_congestion,
+	        [HOP_BYTES] = hop_bytes,
+	        [SECONDS] = metrics->seconds};
+
+	return number[table[objective].first[0]];
+}
+
 int cpl_objective_compare(double a, double b)
 {
 	return compare(a, b);

@@ -44,6 +44,12 @@ const char *cpl_objective_name(enum cpl_objective objective);
  */
 int cpl_objective_compare(double a, double b);
 
+/* The number that decides first. Not of cpl_objective_of_others: there it is
+ * that of time. */
+double cpl_objective_first(enum cpl_objective objective,
+                           const struct cpl_metrics *metrics,
+                           double hop_bytes);
+
 /* Is a better than b? For everything that compares by objective. */
 bool cpl_objective_better(enum cpl_objective objective,
                           const struct cpl_metrics *a, double a_hop_bytes,
