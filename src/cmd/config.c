@@ -13,6 +13,7 @@
 
 #include "base/hostlist.h"
 #include "options.h"
+#include "placement/cut.h"
 #include "placement/placement.h"
 #include "site_files.h"
 #include "slurm_conf.h"
@@ -68,6 +69,18 @@ static void check_policy(struct site_check *check, const char *policy,
 	         err.text);
 }
 
+static void check_units(struct site_check *check, const char *units, int line,
+                        const char *what)
+{
+	struct cpl_error err = {""};
+	struct cpl_cut cut;
+
+	if (units && strcasecmp(units, CPL_KEEP_NONE) &&
+	    cpl_cut_find(check->net, units, &cut, &err))
+		problemf(check, "%s:%d: %sKeepWhole: %s", check->config->path,
+		         line, what, err.text);
+}
+
 static void check_network(struct site_check *check)
 {
 	const struct cpl_config *c = check->config;
@@ -85,6 +98,8 @@ static void check_network(struct site_check *check)
 		check->n_hosts += check->net->node_name[i] != NULL;
 	check_policy(check, c->defaults.policy,
 	             cpl_config_line(c, "DefaultPolicy"), "DefaultPolicy: ");
+	check_units(check, c->defaults.keep_whole,
+	            cpl_config_line(c, "KeepWhole"), "");
 	for (int i = 0; i < c->n_partitions; i++) {
 		char what[300];
 
@@ -92,10 +107,15 @@ static void check_network(struct site_check *check)
 		         c->partition[i].partition);
 		check_policy(check, c->partition[i].defaults.policy,
 		             c->partition[i].line, what);
+		check_units(check, c->partition[i].defaults.keep_whole,
+		            c->partition[i].line, what);
 	}
-	for (int i = 0; i < c->n_matches; i++)
+	for (int i = 0; i < c->n_matches; i++) {
 		check_policy(check, c->match[i].defaults.policy,
 		             c->match[i].line, "Match: DefaultPolicy: ");
+		check_units(check, c->match[i].defaults.keep_whole,
+		            c->match[i].line, "Match: ");
+	}
 }
 
 /* 0, -1 with err. */

@@ -163,7 +163,7 @@ struct row {
 	int line;
 };
 
-#define ROWS_MAX 16
+#define ROWS_MAX 20
 
 struct answer {
 	const struct cpl_config *config;
@@ -232,6 +232,9 @@ static void fill(struct answer *a)
 	add_general(a, "BindMemory", w->bind_memory ? "yes" : "no");
 	add(a, "Objective", w->objective_from.source, w->objective_from.line,
 	    "%s", cpl_objective_name(w->objective));
+	add_choice(a, "KeepWhole", &w->keep_whole);
+	add(a, "KeepWholePrice", w->keep_price_from.source,
+	    w->keep_price_from.line, "%d", w->keep_price);
 	add_general(a, "Routing", c->routing ? c->routing : "the network's");
 	add(a, "MaxDecisionTime", w->max_decision_from.source,
 	    w->max_decision_from.line, "%dms", w->max_decision_ms);

@@ -148,6 +148,9 @@ static void rule_pairs(const struct cpl_match_rule *rule,
 		add(settings, "MaxDecisionTime", "%dms", d->max_decision_ms);
 	if (d->min_nodes >= 0)
 		add(settings, "MinNodes", "%d", d->min_nodes);
+	add_text(settings, "KeepWhole", d->keep_whole);
+	if (d->keep_price >= 0)
+		add(settings, "KeepWholePrice", "%d", d->keep_price);
 	if (d->user_may >= 0)
 		add_text(settings, "UserMayOverride",
 		         config_may(d->user_may, may));
@@ -205,7 +208,7 @@ json_t *site_check_json(const struct site_check *check)
 		                            check->profile[i].n_phases));
 	return json_pack(
 	        "{s:s, s:s, s:o, s:s, s:s, s:s, s:i, s:I, s:s, s:o, s:s, s:o, "
-	        "s:o, s:o, s:s, s:s, s:o, s:i, s:i}",
+	        "s:o, s:o, s:s, s:s, s:o, s:i, s:i, s:s, s:i}",
 	        "config", c->path, "mode", cpl_mode_name(c->mode), "network",
 	        network_json(check), "routing", check->routing->name,
 	        "objective", cpl_objective_name(c->objective), "binding",
@@ -216,7 +219,9 @@ json_t *site_check_json(const struct site_check *check)
 	        matches, "missing_profile", on_error_name(c->missing_profile),
 	        "rank_mismatch", on_error_name(c->rank_mismatch),
 	        "user_may_override", override_json(c), "max_pass_ms",
-	        c->max_pass_ms, "compare_nodes", c->compare_nodes);
+	        c->max_pass_ms, "compare_nodes", c->compare_nodes,
+	        "keep_whole", c->defaults.keep_whole, "keep_whole_price",
+	        c->keep_price);
 }
 
 static void network_rows(struct cmd_table *t, const struct site_check *check)
@@ -302,6 +307,9 @@ int site_check_print(const struct site_check *check)
 	network_rows(t, check);
 	cmd_table_row(t, "routing|%s", check->routing->name);
 	cmd_table_row(t, "objective|%s", cpl_objective_name(c->objective));
+	if (strcasecmp(c->defaults.keep_whole, CPL_KEEP_NONE))
+		cmd_table_row(t, "kept whole|%s, at most %d %% worse",
+		              c->defaults.keep_whole, c->keep_price);
 	cmd_table_row(t, "binding|%s", c->binding);
 	cmd_table_row(t, "decision|%d ms at most", c->max_decision_ms);
 	cmd_table_row(t, "profiles|%d in %s", check->n_profiles,

@@ -210,6 +210,9 @@ static char *replay_of(const struct cpl_record *r,
 	if (r->own_weight > 0 || r->others_weight > 0)
 		fprintf(to, " --own-weight %.0f --others-weight %.0f",
 		        r->own_weight, r->others_weight);
+	bad |= add_option(to, "--keep-whole", r->keep_whole);
+	if (r->keep_whole)
+		fprintf(to, " --keep-whole-price %d", r->keep_price);
 	bad |= add_option(to, "--routing", r->routing);
 	if (config)
 		fprintf(to, " --seed %" PRIu64, config->seed);

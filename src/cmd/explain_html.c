@@ -190,6 +190,7 @@ static void write_cards(const struct cpl_record *r, FILE *out)
 static struct cmd_table *facts(const struct cpl_record *r)
 {
 	struct cmd_table *table = cmd_table_new("ll");
+	char kept[3 * CPL_ERROR_MAX];
 	char *hosts = cpl_hostlist_format(r->host, r->n_hosts);
 
 	cmd_table_row(table, "what|");
@@ -198,6 +199,8 @@ static struct cmd_table *facts(const struct cpl_record *r)
 	cmd_table_row(table, "asked for|%s",
 	              r->policy_asked ? r->policy_asked : "-");
 	cmd_table_row(table, "objective|%s", r->objective ? r->objective : "-");
+	if (explain_kept(r, kept, sizeof(kept)))
+		cmd_table_row(table, "kept whole|%s", kept);
 	cmd_table_row(table, "routing|%s", r->routing ? r->routing : "-");
 	cmd_table_row(table, "network|%s",
 	              r->network_file ? r->network_file : "-");

@@ -131,21 +131,29 @@ struct cmd_table *explain_candidates(const struct cpl_record *r)
 	bool others = r->objective &&
 	              !cpl_objective_parse(r->objective, &objective, NULL) &&
 	              cpl_objective_of_others(objective);
+	bool keeps = r->keep_whole != NULL;
+	/* What is broken is told before what it is to running jobs. */
 	struct cmd_table *table =
-	        cmd_table_new(others   ? "llrrrrrrrrr"
-	                      : timed  ? "llrrrrrrr"
-	                      : mapped ? "llrrrrr"
-	                               : "llrrrr");
+	        cmd_table_new(others && keeps ? "llrrrrrrrrrr"
+	                      : others        ? "llrrrrrrrrr"
+	                      : keeps         ? "llrrrrrrrr"
+	                      : timed         ? "llrrrrrrr"
+	                      : mapped        ? "llrrrrr"
+	                                      : "llrrrr");
 
-	cmd_table_row(table, "|policy|seed|busiest link (s)|mean (s)|hop-bytes|"
-	                     "mapped (s)|time (s)|slowdown|shared links|"
-	                     "slows others");
+	cmd_table_row(table,
+	              "|policy|seed|busiest link (s)|mean (s)|hop-bytes|"
+	              "mapped (s)|time (s)|slowdown|%s|%s|slows others",
+	              keeps ? "broken" : "shared links",
+	              keeps ? "shared links" : "slows others");
 	for (int i = 0; i < r->n_candidates; i++) {
 		const struct cpl_record_candidate *k = &r->candidate[i];
 		bool has = k->evaluated, times = k->seconds > 0;
+		double shared = times ? (double)k->shared_links : -1;
+		double slows = times ? k->slows_others : -1;
 
 		cmd_table_row(
-		        table, "%s|%s|%" PRIu64 "|%s|%s|%s|%s|%s|%s|%s|%s",
+		        table, "%s|%s|%" PRIu64 "|%s|%s|%s|%s|%s|%s|%s|%s|%s",
 		        is_taken(r, k) ? "*" : "", k->policy, k->seed,
 		        EXPLAIN_NUMBER(has ? k->max_congestion : -1),
 		        EXPLAIN_NUMBER(has ? k->mean_congestion : -1),
@@ -155,10 +163,29 @@ struct cmd_table *explain_candidates(const struct cpl_record *r)
 		        EXPLAIN_NUMBER(times && k->alone_seconds > 0
 		                               ? k->seconds / k->alone_seconds
 		                               : -1),
-		        EXPLAIN_NUMBER(times ? (double)k->shared_links : -1),
-		        EXPLAIN_NUMBER(times ? k->slows_others : -1));
+		        EXPLAIN_NUMBER(keeps ? (double)k->broken : shared),
+		        EXPLAIN_NUMBER(keeps ? shared : slows),
+		        EXPLAIN_NUMBER(slows));
 	}
 	return table;
+}
+
+const char *explain_kept(const struct cpl_record *r, char *buffer, size_t size)
+{
+	int n;
+
+	if (!r->keep_whole || !r->n_candidates)
+		return NULL;
+	n = snprintf(buffer, size, "%d of the wholly free units (%s) broken",
+	             r->broken, EXPLAIN_CLEAN(r->keep_whole));
+	if (r->price > 0 || r->broken != r->best_broken)
+		snprintf(buffer + n, size - (size_t)n,
+		         ", %d by %s, the best by %s alone; %.3g %% worse than "
+		         "that, %d %% at most",
+		         r->best_broken, EXPLAIN_CLEAN(r->best_policy),
+		         EXPLAIN_CLEAN(r->objective), 100 * r->price,
+		         r->keep_price);
+	return buffer;
 }
 
 struct cmd_table *explain_ranks(const struct cpl_record *r)

@@ -11,6 +11,14 @@
 #include "base/hostlist.h"
 #include "base/printable.h"
 
+static void print_kept(const struct cpl_record *r)
+{
+	char line[3 * CPL_ERROR_MAX];
+
+	if (explain_kept(r, line, sizeof(line)))
+		printf("kept whole   %s\n", line);
+}
+
 static void print_head(const struct cpl_record *r, bool ended)
 {
 	bool reason = r->reason && *r->reason;
@@ -121,6 +129,7 @@ int explain_text(const struct cmd *self, const struct explained *e)
 
 	print_head(r, e->ended);
 	print_time(r);
+	print_kept(r);
 	if ((r->n_hosts && print_hosts(self, r)) || print_numbers(r) ||
 	    print_mapping(r))
 		return CMD_FAILED;

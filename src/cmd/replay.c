@@ -104,6 +104,7 @@ static bool same_numbers(const struct cpl_record_candidate *then,
 	const struct cpl_figures *mapped = &now->mapped;
 
 	return then->shared_links == now->shared &&
+	       then->broken == now->broken &&
 	       same(then->slows_others, now->harm) &&
 	       same(then->max_congestion, now->metrics.max_congestion) &&
 	       same(then->mean_congestion, now->metrics.mean_congestion) &&
@@ -137,6 +138,11 @@ static enum verdict compare(const struct cpl_record *r,
 		         now->metrics.mean_congestion, now->sums.hop_bytes,
 		         then->max_congestion, then->mean_congestion,
 		         then->hop_bytes);
+		return DIFFERENT;
+	}
+	if (r->keep_whole && !same(r->price, d->price)) {
+		cpl_fail(why, "price %.6g, in the record %.6g", d->price,
+		         r->price);
 		return DIFFERENT;
 	}
 	if (strcmp(r->policy, chosen->name)) {
@@ -281,6 +287,8 @@ static int decide(struct site *site, const struct cpl_record *r,
 			goto out;
 	}
 	req.stock = stock;
+	req.keep_whole = r->keep_whole;
+	req.keep_price = r->keep_price;
 	if (state.n_jobs) {
 		if (cpl_load_init(&background, net, err) ||
 		    cpl_load_init(&rates, net, err))

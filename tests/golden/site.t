@@ -172,10 +172,12 @@ printf '%s\n' "NetworkFile=$work/network.json" "ProfileDir=$work/profiles" \
 	"StateDir=$work/none" "DefaultPolicy=whole:plane" \
 	"Partition=a DefaultPolicy=whole:9" \
 	"Match QOS=a DefaultPolicy=per-router:9" \
-	"Match QOS=[a,b Account=[c User=no\$user Mode=off" >bad.conf
+	"Match QOS=[a,b Account=[c User=no\$user Mode=off" \
+	"KeepWhole=board" "Partition=c KeepWhole=2x2" \
+	"Match QOS=q KeepWhole=9" >bad.conf
 "$commplace" config check bad.conf 2>bad.err
 is "$? $(sed -n 's/^commplace config: bad.conf:\([0-9]*\): .*/\1/p' bad.err | paste -sd,)" \
-	"1 4,5,6,7,7,7" "options of policies on the network, patterns and users of rules"
+	"1 4,8,5,9,6,10,7,7,7" "options of policies on the network, patterns and users of rules"
 mkdir -m 777 open
 printf '%s\n' "NetworkFile=$work/network.json" "ProfileDir=$work/profiles" \
 	"StateDir=$work/open" "DefaultPolicy=blocked" "Partition=b Mode=observe" \

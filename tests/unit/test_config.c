@@ -41,6 +41,8 @@ static void test_defaults(void **state)
 	assert_string_equal(d.mapping.value, "quick");
 	assert_int_equal(d.min_nodes, 2);
 	assert_string_equal(c->defaults.order, "none");
+	assert_string_equal(c->defaults.keep_whole, "none");
+	assert_int_equal(c->keep_price, 10);
 	assert_int_equal(c->n_matches, 0);
 	cpl_config_free(c);
 }
@@ -170,7 +172,7 @@ static void test_messages(void **state)
 	         "c.conf:1: unknown key Seed in a Partition line; the keys "
 	         "are Mode, DefaultPolicy, DefaultMapping, "
 	         "MappingWithoutProfile, Objective, MaxDecisionTime, "
-	         "MinNodes, UserMayOverride"},
+	         "KeepWhole, KeepWholePrice, MinNodes, UserMayOverride"},
 	        {"Partition=a Mode=later",
 	         "c.conf:1: Mode=later is not known; use on, observe or off"},
 	        {"Match Profile=a",
@@ -222,6 +224,16 @@ static void test_messages(void **state)
 	         "letters, digits, \"_\", \"-\" and \".\" (not first)"},
 	        {"StateDir=\"/a", "c.conf:1: StateDir: the closing quote is "
 	                          "missing"},
+	        {"KeepWhole=Two",
+	         "c.conf:1: KeepWhole=Two is no name of units; use none, "
+	         "router, chassis, group or another level, a number from 1, "
+	         "or boxes such as 4x4x2"},
+	        {"KeepWhole=4x", "c.conf:1: KeepWhole=4x is no name of units; "
+	                         "use none, router, chassis, group or another "
+	                         "level, a number from 1, or boxes such as "
+	                         "4x4x2"},
+	        {"Match QOS=a KeepWholePrice=1001",
+	         "c.conf:1: KeepWholePrice=1001 must lie in 0 to 1000"},
 	        {"Seed=1\n\033[2J",
 	         "c.conf:2: there is a control character in column 1"},
 	};

@@ -2,6 +2,7 @@
 /* The engine without a scheduler: it must answer as the core does. */
 #include "commplace-config.h"
 #include <ftw.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -1758,6 +1759,74 @@ static void test_others_are_looked_at(void **state)
 	}
 }
 
+/* What is kept whole, what is broken and what that costs is on record; units
+ * that the network has not are said and not kept. */
+static void test_units_are_kept(void **state)
+{
+	static const struct {
+		const char *lines, *units;
+		int price;
+	} row[] = {
+	        {"", NULL, 0},
+	        {"KeepWhole=group KeepWholePrice=1000", "group", 1000},
+	        {"KeepWhole=group", "group", 10},
+	        {"KeepWhole=none\nMatch JobName=* KeepWhole=3 "
+	         "KeepWholePrice=0",
+	         "3", 0},
+	        {"KeepWhole=board", NULL, 0},
+	};
+	struct cpl_engine_request req;
+	int broken[5];
+
+	for (int k = 0; k < 5; k++) {
+		const struct cpl_record_candidate *taken = NULL;
+		const struct cpl_record *r;
+		int n_made = 0, best = INT_MAX;
+
+		all_free();
+		/* Holes in the first groups: the others are whole. */
+		fake.cpus[1] = fake.cpus[9] = 0;
+		logged[0] = '\0';
+		config(row[k].lines);
+		assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
+		assert_int_equal(!strstr(logged, "commplace.conf:5: KeepWhole: "
+		                                 "this network has no units "
+		                                 "'board'"),
+		                 k != 4);
+		/* Again: from memory. */
+		for (int i = 0; i < 2; i++) {
+			req = request(40, "b16", "auto", 6);
+			req.job.name = "a";
+			assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+		}
+		r = record();
+		assert_int_equal(!r->keep_whole, !row[k].units);
+		if (row[k].units)
+			assert_string_equal(r->keep_whole, row[k].units);
+		assert_int_equal(r->keep_price, row[k].price);
+		for (int i = 0; i < r->n_candidates; i++) {
+			const struct cpl_record_candidate *c = &r->candidate[i];
+
+			n_made += !strcmp(c->policy, "keep-whole");
+			if (!strcmp(c->policy, r->policy) && c->seed == r->seed)
+				taken = c;
+			if (c->mapped && c->broken < best)
+				best = c->broken;
+		}
+		assert_int_equal(n_made, row[k].units != NULL);
+		assert_non_null(taken);
+		assert_int_equal(taken->broken, r->broken);
+		assert_true(r->best_broken >= r->broken);
+		assert_true(r->price <= row[k].price / 100.0 * (1 + 1e-9));
+		if (k == 1)
+			assert_int_equal(r->broken, best);
+		assert_int_equal(!r->best_policy, !row[k].units);
+		broken[k] = r->broken;
+	}
+	assert_int_equal(broken[1], 0);
+	assert_true(broken[3] >= broken[1]);
+}
+
 static size_t memo_bytes(int *n)
 {
 	size_t bytes = 0;
@@ -1894,6 +1963,7 @@ int main(void)
 	        T(test_cut_decisions_are_made_again),
 	        T(test_ranks_run_as_decided),
 	        T(test_others_are_looked_at),
+	        T(test_units_are_kept),
 	        T(test_compare_nodes),
 	        T(test_time_of_a_pass),
 	        T(test_answers_are_counted),

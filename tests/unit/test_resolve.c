@@ -296,6 +296,44 @@ static void test_match_lines(void **state)
 	cpl_config_free(c);
 }
 
+/* Units to be kept whole, by the same rules. */
+static void test_kept_whole(void **state)
+{
+	static const char text[] = "KeepWhole=group\n"
+	                           "Partition=a KeepWhole=None\n"
+	                           "Partition=b KeepWholePrice=3\n"
+	                           "Match QOS=high KeepWhole=router\n"
+	                           "Match QOS=h* KeepWhole=2 "
+	                           "KeepWholePrice=0\n";
+	static const struct {
+		const char *partition, *qos, *units;
+		int units_line, price, price_line;
+	} row[] = {
+	        {"c", "low", "group", 1, 10, 0},
+	        {"a", "low", NULL, 2, 10, 0},
+	        {"b", "low", "group", 1, 3, 3},
+	        {"a", "high", "router", 4, 0, 5},
+	        {"b", "h", "2", 5, 0, 5},
+	};
+	struct cpl_config *c = cpl_config_parse(text, strlen(text), "c", NULL);
+
+	assert_non_null(c);
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		const struct cpl_job_facts job = {.partition = row[i].partition,
+		                                  .qos = row[i].qos};
+		struct cpl_resolved r;
+
+		cpl_resolve(c, NULL, &job, &r);
+		assert_int_equal(!r.keep_whole.value, !row[i].units);
+		if (row[i].units)
+			assert_string_equal(r.keep_whole.value, row[i].units);
+		assert_int_equal(r.keep_whole.line, row[i].units_line);
+		assert_int_equal(r.keep_price, row[i].price);
+		assert_int_equal(r.keep_price_from.line, row[i].price_line);
+	}
+	cpl_config_free(c);
+}
+
 /* A word to users whose right to choose is not settled yet. */
 static void test_open_override(void **state)
 {
@@ -455,6 +493,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_values),
 	        cmocka_unit_test(test_match_lines),
+	        cmocka_unit_test(test_kept_whole),
 	        cmocka_unit_test(test_open_override),
 	        cmocka_unit_test(test_users),
 	        cmocka_unit_test(test_stock_partition),

@@ -307,8 +307,8 @@ static struct cpl_record sample(void)
 	static char *host[] = {"n4", "n1"};
 	static struct cpl_record_candidate candidate[] = {
 	        {"random-routers", UINT64_MAX, true, 0.1, 1e-9, 1e17, 0.25,
-	         1e-3, 7, 0.5, true, 0.75, 0.25, 1e9},
-	        {"linear", 0, false, 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0.0, false,
+	         1e-3, 7, 0.5, 3, true, 0.75, 0.25, 1e9},
+	        {"linear", 0, false, 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0.0, 0, false,
 	         0.0, 0.0, 0.0},
 	};
 	static int rank_host[] = {1, 0, 0};
@@ -335,6 +335,12 @@ static struct cpl_record sample(void)
 	        .n_background = 2,
 	        .background = background,
 	        .run_seconds = 3600.5,
+	        .keep_whole = "group",
+	        .keep_price = 25,
+	        .broken = 1,
+	        .best_broken = 4,
+	        .best_policy = "random-nodes",
+	        .price = 0.0625,
 	        .seconds = 0.25,
 	        .alone_seconds = 1e-3,
 	        .stock_seconds = 1e9,
@@ -513,8 +519,8 @@ static void test_record_messages(void **state)
 	        {"candidates", "[{\"x\":1}]",
 	         "candidate 1: unknown key \"x\"; the keys are policy, seed, "
 	         "evaluated, max_congestion, mean_congestion, hop_bytes, "
-	         "seconds, alone_seconds, shared_links, slows_others, mapped, "
-	         "mapped_max_congestion, mapped_mean_congestion, "
+	         "seconds, alone_seconds, shared_links, slows_others, broken, "
+	         "mapped, mapped_max_congestion, mapped_mean_congestion, "
 	         "mapped_hop_bytes"},
 	        {"cut_short", "1",
 	         "\"cut_short\" is an integer; true or "

@@ -15,7 +15,7 @@
 #define NOT_SET                                                                \
 	{                                                                      \
 		.min_nodes = -1, .mode = -1, .objective = -1,                  \
-		.max_decision_ms = -1, .user_may = -1                          \
+		.max_decision_ms = -1, .user_may = -1, .keep_price = -1        \
 	}
 
 static int start_partition(struct config_parser *p, const char *value)
@@ -318,6 +318,7 @@ static void defaults_free(struct cpl_defaults *d)
 	free(d->policy);
 	free(d->mapping);
 	free(d->order);
+	free(d->keep_whole);
 }
 
 void config_match_clear(struct cpl_match_rule *rule)

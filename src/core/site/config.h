@@ -40,16 +40,21 @@ enum {
 /* In the place of MappingWithoutProfile: ranks stay in Slurm's order. */
 #define CPL_MAPPING_NONE "none"
 
+/* In the place of units to be kept whole. */
+#define CPL_KEEP_NONE "none"
+
 /* What may differ by job. NULL / -1: not set on this line. */
 struct cpl_defaults {
 	char *policy;
 	char *mapping;
 	char *order; /* MappingWithoutProfile */
+	char *keep_whole; /* units */
 	int min_nodes;
 	int mode;      /* enum cpl_mode */
 	int objective; /* enum cpl_objective */
 	int max_decision_ms;
 	int user_may; /* CPL_MAY_... */
+	int keep_price; /* percent */
 };
 
 struct cpl_partition_rule {
@@ -100,6 +105,7 @@ struct cpl_config {
 	enum cpl_objective objective;
 	int max_decision_ms;
 	int user_may; /* CPL_MAY_... */
+	int keep_price; /* percent */
 	char *binding;
 	bool bind_memory;
 	char *routing; /* NULL: as the network states */

@@ -10,6 +10,7 @@
 #include "base/suggest.h"
 #include "binding/binding.h"
 #include "mapping/mapping.h"
+#include "placement/cut.h"
 #include "placement/placement.h"
 #include "routing/routing.h"
 #include "signature/signature.h"
@@ -267,6 +268,19 @@ static int set_order(struct config_parser *p, void *field, const char *value)
 	return set_text(p, field, value);
 }
 
+/* Whether the network has such units is known once it is loaded. */
+static int set_units(struct config_parser *p, void *field, const char *value)
+{
+	if (!strcasecmp(value, CPL_KEEP_NONE))
+		return set_text(p, field, CPL_KEEP_NONE);
+	if (!cpl_cut_is_spelled(value))
+		return cpl_fail(p->err, " is no name of units; use none, "
+		                        "router, chassis, group or another "
+		                        "level, a number from 1, or boxes such "
+		                        "as 4x4x2");
+	return set_text(p, field, value);
+}
+
 /* Entries separated by commas, none empty. */
 static int set_list(struct config_parser *p, void *field, const char *value)
 {
@@ -424,6 +438,20 @@ static const struct rule rules[] = {
 	  "By the objective `interference`: what the slowdowns of running jobs "
 	  "count, in sum."},
 	 set_int, AT(others_weight), .low = 0, .high = 1000},
+	{{"KeepWhole", "none|UNIT", "none", ANY,
+	  "Units that are kept wholly free for other jobs: `router`, `chassis`, "
+	  "`group` or another level of the network, a number (1: routers, 2: "
+	  "the next coarser level) or boxes of a torus (`4x4x2`). Of the nodes "
+	  "that `auto` and `traffic` compare for a job with a profile, those "
+	  "are taken that break fewest wholly free units, which is to take some "
+	  "nodes of one and not all, as long as they are not dearer than "
+	  "KeepWholePrice. Nothing is kept where the network has no such units."},
+	 set_units, AT(defaults.keep_whole), ON_LINE(keep_whole)},
+	{{"KeepWholePrice", "PERCENT", "10", ANY,
+	  "How much worse by the Objective's number than the best the nodes may "
+	  "be that KeepWhole takes, 0 to 1000."},
+	 set_int, AT(keep_price), ON_LINE(keep_price),
+	 .low = 0, .high = 1000},
 	{{"MinNodes", "COUNT", "2", ANY,
 	  "Jobs on fewer nodes get what stock Slurm gives."},
 	 set_int, AT(defaults.min_nodes), ON_LINE(min_nodes),

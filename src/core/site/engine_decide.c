@@ -6,6 +6,7 @@
 #include "base/hostlist.h"
 #include "base/printable.h"
 #include "base/sort.h"
+#include "placement/cut.h"
 #include "signature/signature.h"
 #include "site/engine_internal.h"
 
@@ -53,6 +54,18 @@ static bool in_force(const struct cpl_engine *engine)
 	       engine->snapshot->net;
 }
 
+/* The units to be kept whole, where the network has them, or NULL. */
+static const char *units_kept(const struct cpl_engine *engine,
+                              const struct cpl_resolved *want)
+{
+	const char *units = want->keep_whole.value;
+	struct cpl_cut cut;
+
+	return units && !cpl_cut_find(engine->snapshot->net, units, &cut, NULL)
+	               ? units
+	               : NULL;
+}
+
 struct cpl_record *engine_record_new(const struct cpl_engine *engine,
                                      const struct cpl_job_facts *job,
                                      const struct cpl_resolved *want)
@@ -69,6 +82,8 @@ struct cpl_record *engine_record_new(const struct cpl_engine *engine,
 	record->seed = now->config->seed;
 	record->stock_max_congestion = record->stock_mean_congestion = -1;
 	record->stock_mapped_max = -1;
+	if (units_kept(engine, want))
+		record->keep_price = want->keep_price;
 	if (want->objective == CPL_OBJECTIVE_INTERFERENCE) {
 		record->own_weight = now->config->own_weight;
 		record->others_weight = now->config->others_weight;
@@ -76,6 +91,7 @@ struct cpl_record *engine_record_new(const struct cpl_engine *engine,
 	failed = engine_set(&record->job_name, job->name) |
 	         engine_set(&record->partition, job->partition) |
 	         engine_set(&record->profile, want->profile.value) |
+	         engine_set(&record->keep_whole, units_kept(engine, want)) |
 	         engine_set(&record->reason, "") |
 	         engine_set(&record->policy_asked, want->policy.value) |
 	         engine_set(&record->policy, "stock") |
@@ -206,12 +222,27 @@ static int set_candidates(struct cpl_record *record,
 		to->alone_seconds = from->times.alone;
 		to->shared_links = from->shared;
 		to->slows_others = from->harm;
+		to->broken = from->broken;
 		to->mapped = from->is_mapped;
 		to->mapped_max = from->mapped.metrics.max_congestion;
 		to->mapped_mean = from->mapped.metrics.mean_congestion;
 		to->mapped_hop_bytes = from->mapped.sums.hop_bytes;
 	}
 	return 0;
+}
+
+/* What is broken, and what it costs to break no more. -1: memory. */
+static int set_kept(struct cpl_record *record,
+                    const struct cpl_decision *decision)
+{
+	const struct cpl_candidate *best = &decision->candidate[decision->best];
+
+	if (!record->keep_whole)
+		return 0;
+	record->broken = decision->candidate[decision->chosen].broken;
+	record->best_broken = best->broken;
+	record->price = decision->price;
+	return engine_set(&record->best_policy, best->policy->name);
 }
 
 /* The rank order found while deciding stays with the decision. -1: memory. */
@@ -256,6 +287,7 @@ static int set_choice(struct deciding *d, const struct cpl_decision *decision)
 	record->seed = chosen->seed;
 	record->cut_short = decision->cut_short;
 	return engine_set(&record->policy, chosen->policy->name) |
+	       set_kept(record, decision) |
 	       set_hosts(d->engine, record, order, n) |
 	       set_candidates(record, decision);
 }
@@ -397,6 +429,8 @@ static int choose(struct deciding *d, struct cpl_error *err)
 	        .map_option = cpl_mapper_option(record->mapping),
 	        .graph = profile ? profile->graph : NULL,
 	        .objective = d->want.objective,
+	        .keep_whole = record->keep_whole,
+	        .keep_price = record->keep_price,
 	        .background =
 	                engine_background_of(engine, profile, record,
 	                                     d->deadline, err),

@@ -4,9 +4,11 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 
 #include "base/file.h"
+#include "placement/cut.h"
 
 struct load {
 	struct cpl_request head;
@@ -34,6 +36,32 @@ void engine_snapshot_drop(struct snapshot *snapshot)
 static void say_user(void *arg, const char *text)
 {
 	engine_log(arg, CPL_ENGINE_ERROR, "%s; the line is not for them", text);
+}
+
+/* Units that the network has not are not kept. */
+static void say_units(struct cpl_engine *engine, const struct snapshot *now,
+                      const struct cpl_defaults *d, int line)
+{
+	struct cpl_error err = {""};
+	struct cpl_cut cut;
+
+	if (d->keep_whole && strcasecmp(d->keep_whole, CPL_KEEP_NONE) &&
+	    cpl_cut_find(now->net, d->keep_whole, &cut, &err))
+		engine_log(engine, CPL_ENGINE_ERROR,
+		           "%s:%d: KeepWhole: %s; nothing is kept",
+		           now->config->path, line, err.text);
+}
+
+static void say_all_units(struct cpl_engine *engine, const struct snapshot *now)
+{
+	const struct cpl_config *c = now->config;
+
+	say_units(engine, now, &c->defaults, cpl_config_line(c, "KeepWhole"));
+	for (int i = 0; i < c->n_partitions; i++)
+		say_units(engine, now, &c->partition[i].defaults,
+		          c->partition[i].line);
+	for (int i = 0; i < c->n_matches; i++)
+		say_units(engine, now, &c->match[i].defaults, c->match[i].line);
 }
 
 static struct snapshot *snapshot_load(struct cpl_engine *engine,
@@ -68,6 +96,7 @@ static struct snapshot *snapshot_load(struct cpl_engine *engine,
 		cpl_fail_prefix(err, "%s: Routing: ", path);
 		goto fail;
 	}
+	say_all_units(engine, snapshot);
 	return snapshot;
 fail:
 	engine_snapshot_drop(snapshot);

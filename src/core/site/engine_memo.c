@@ -79,6 +79,8 @@ static void make_key(const struct cpl_decide_request *req,
 	add_text(key, req->policy);
 	add_number(key, (uintptr_t)profile);
 	add_number(key, (uint64_t)req->objective);
+	add_text(key, req->keep_whole);
+	add_number(key, (uint64_t)req->keep_price);
 	add_number(key, (uint64_t)req->ranks_per_node);
 	add_number(key, (uintptr_t)req->mapper);
 	add_text(key, req->map_option ? req->map_option : "");

@@ -28,6 +28,7 @@ struct cpl_record_candidate {
 	/* By "interference" and "isolation", see struct cpl_candidate. */
 	int64_t shared_links;
 	double slows_others;
+	int broken; /* with keep_whole, see struct cpl_candidate */
 	bool mapped; /* judged with its rank order, by these: */
 	double mapped_max, mapped_mean, mapped_hop_bytes;
 };
@@ -69,6 +70,15 @@ struct cpl_record {
 	 * that time is its background; 0: no times, their whole runs are. */
 	double run_seconds;
 	double own_weight, others_weight; /* of "interference", else 0 */
+	/*
+	 * Units to be kept whole, NULL: none, and the percent that it may cost.
+	 * Units broken by the nodes taken and by best_policy, the best by the
+	 * objective alone; how much worse those taken are, in parts of that.
+	 */
+	char *keep_whole;
+	int keep_price, broken, best_broken;
+	char *best_policy;
+	double price;
 	/* Seconds that the job is predicted to communicate where it is, there
 	 * alone, and on the stock answer (with its rank order where it was a
 	 * candidate, else in blocks); 0: not judged. */

@@ -62,6 +62,9 @@ static void set_general(struct settings *s, const struct cpl_config *config)
 	out->max_decision_from = general_origin(config, "MaxDecisionTime");
 	out->user_may = config->user_may;
 	out->user_may_from = general_origin(config, "UserMayOverride");
+	out->keep_whole = general(config, "KeepWhole", d->keep_whole);
+	out->keep_price = config->keep_price;
+	out->keep_price_from = general_origin(config, "KeepWholePrice");
 	s->may_open = 0;
 }
 
@@ -88,6 +91,11 @@ static void set_line(struct settings *s, const struct cpl_defaults *d,
 		out->mapping = (struct cpl_choice){d->mapping, source, line};
 	if (d->order)
 		s->order = (struct cpl_choice){d->order, source, line};
+	if (d->keep_whole)
+		out->keep_whole =
+		        (struct cpl_choice){d->keep_whole, source, line};
+	set_number(d->keep_price, from, &out->keep_price,
+	           &out->keep_price_from);
 	set_number(d->mode, from, &mode, &out->mode_from);
 	out->mode = (enum cpl_mode)mode;
 	set_number(d->objective, from, &objective, &out->objective_from);
@@ -338,6 +346,8 @@ void cpl_resolve(const struct cpl_config *config, const struct cpl_network *net,
 		leave(out, CPL_FROM_OFF, 0);
 		return;
 	}
+	if (is_none(out->keep_whole.value))
+		out->keep_whole.value = NULL;
 	check_overrides(&s, job);
 	check_names(net, job, out);
 	set_user(job, out);

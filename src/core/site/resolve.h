@@ -57,11 +57,13 @@ struct cpl_resolved {
 	struct cpl_choice binding; /* NULL: left to Slurm */
 	bool bind_memory;
 	enum cpl_objective objective;
+	struct cpl_choice keep_whole; /* units; NULL: none */
+	int keep_price;               /* percent */
 	int min_nodes;
 	int max_decision_ms;
 	int user_may; /* CPL_MAY_... */
 	struct cpl_origin mode_from, objective_from, min_nodes_from,
-	        max_decision_from, user_may_from;
+	        max_decision_from, user_may_from, keep_price_from;
 	/* A rule asks for something of the job that is not known yet: other
 	 * values may hold later, another profile among them. */
 	bool open, profile_open;
