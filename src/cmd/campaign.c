@@ -4,18 +4,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "algorithms.h"
 #include "base/parallel.h"
 #include "options.h"
+#include "placement/cut.h"
+#include "site/config.h"
 #include "site_files.h"
 
 struct options {
 	const char *network, *log, *jobs, *policies, *profile_dir, *routing;
-	const char *objective, *mapping, *plot, *events;
+	const char *objective, *mapping, *plot, *events, *keep_whole;
 	int model, study, reference, stock, queue;
-	int64_t procs, seed, threads, max_jobs;
+	int64_t procs, keep_price, seed, threads, max_jobs;
 	bool json, timing;
 };
 
@@ -35,6 +38,9 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {"profile-dir", .text = &o->profile_dir},
 	        {"routing", .text = &o->routing},
 	        {"objective", .text = &o->objective},
+	        {"keep-whole", .text = &o->keep_whole},
+	        {"keep-whole-price", .integer = &o->keep_price, .low = 0,
+	         .high = 1000},
 	        {"mapping", .text = &o->mapping},
 	        {"model", .choice = &o->model, .choices = models},
 	        {"pattern", .choice = &o->study,
@@ -125,6 +131,7 @@ static int load(struct campaign *c, const struct options *o, char *policies,
                 struct cpl_error *err)
 {
 	struct cpl_campaign *core = &c->core;
+	bool keeps = o->keep_whole && strcasecmp(o->keep_whole, CPL_KEEP_NONE);
 
 	c->net = cpl_network_load(o->network, err);
 	if (!c->net || list_policies(c, policies, err))
@@ -133,6 +140,8 @@ static int load(struct campaign *c, const struct options *o, char *policies,
 	        .net = c->net,
 	        .log = &c->log,
 	        .jobs = &c->jobs,
+	        .keep_whole = keeps ? o->keep_whole : NULL,
+	        .keep_price = (int)o->keep_price,
 	        .mapping = o->mapping,
 	        .stock_is_tree = o->stock == 1,
 	        .backfill = o->queue == 0,
@@ -149,6 +158,9 @@ static int load(struct campaign *c, const struct options *o, char *policies,
 		return cpl_fail_prefix(err, "--objective: ");
 	if (!cpl_mapper_find(o->mapping, err))
 		return cpl_fail_prefix(err, "--mapping: ");
+	if (core->keep_whole &&
+	    cpl_cut_find(c->net, core->keep_whole, &(struct cpl_cut){0}, err))
+		return cpl_fail_prefix(err, "--keep-whole: ");
 	core->routing = cpl_routing_find_quick(c->net, o->routing, err);
 	if (!core->routing)
 		return cpl_fail_prefix(err, "--routing: ");
@@ -218,6 +230,7 @@ static int run(const struct cmd *self, int argc, char **argv)
 {
 	struct options o = {.mapping = "quick",
 	                    .procs = 1,
+	                    .keep_price = 10,
 	                    .seed = 1,
 	                    .threads = cpl_parallel_cpus()};
 	struct campaign c = {0};

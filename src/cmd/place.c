@@ -5,21 +5,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/file.h"
 #include "communication.h"
 #include "job_inputs.h"
 #include "mapping/quick.h"
 #include "options.h"
+#include "site/config.h"
 
 #define MAX_RANKS CPL_SIGNATURE_MAX_RANKS
 
 struct options {
 	struct job_options job;
 	const char *policy, *free_hosts, *required, *node_file, *mapping,
-	        *stock;
+	        *stock, *keep_whole;
 	int64_t nodes, ranks_per_node, ranks, seed; /* 0: not given */
-	int64_t own_weight, others_weight;
+	int64_t own_weight, others_weight, keep_price;
 	bool json;
 };
 
@@ -46,6 +48,9 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	         .high = 1000},
 	        {"others-weight", .integer = &o->others_weight, .low = 0,
 	         .high = 1000},
+	        {"keep-whole", .text = &o->keep_whole},
+	        {"keep-whole-price", .integer = &o->keep_price, .low = 0,
+	         .high = 1000},
 	        {"free", .text = &o->free_hosts},
 	        {"require", .text = &o->required},
 	        {"ranks-per-node", .integer = &o->ranks_per_node, .low = 1,
@@ -63,6 +68,8 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	if (!o->nodes || !o->policy)
 		return cmd_usage(self, "%s is missing",
 		                 !o->nodes ? "--nodes" : "--policy");
+	if (o->keep_whole && !strcasecmp(o->keep_whole, CPL_KEEP_NONE))
+		o->keep_whole = NULL;
 	if (o->job.signature && o->ranks)
 		return cmd_usage(self, "--ranks is for jobs without "
 		                       "--signature, which states its own");
@@ -164,7 +171,13 @@ static int add_others(json_t *one, const struct cpl_candidate *c)
 	                       (json_int_t)c->shared, "slows_others", c->harm));
 }
 
-static json_t *candidates_json(const struct cpl_decision *d, bool others)
+static int add_broken(json_t *one, const struct cpl_candidate *c)
+{
+	return json_object_set_new(one, "broken", json_integer(c->broken));
+}
+
+static json_t *candidates_json(const struct cpl_decision *d, bool others,
+                               bool keeps)
 {
 	double reference = cpl_decision_reference(d);
 	json_t *array = json_array();
@@ -181,6 +194,7 @@ static json_t *candidates_json(const struct cpl_decision *d, bool others)
 		                           i == d->chosen)) ||
 		    (c->evaluated && add_times(one, &c->times, reference)) ||
 		    (c->evaluated && others && add_others(one, c)) ||
+		    (keeps && add_broken(one, c)) ||
 		    json_array_append(array, one)) {
 			json_decref(array);
 			array = NULL;
@@ -206,6 +220,22 @@ static json_t *ranks_json(const struct cpl_network *net, const struct result *r)
 	return list;
 }
 
+/* What is kept whole, and what that costs; NULL, which is left out: nothing. */
+static json_t *kept_json(const struct result *r)
+{
+	const struct cpl_decision *d = &r->decision;
+	const struct cpl_candidate *best = &d->candidate[d->best];
+
+	if (!r->request.keep_whole)
+		return NULL;
+	return json_pack("{s:s, s:i, s:i, s:s, s:i, s:f}", "units",
+	                 r->request.keep_whole, "keep_price",
+	                 r->request.keep_price, "broken",
+	                 d->candidate[d->chosen].broken, "best_policy",
+	                 best->policy->name, "best_broken", best->broken,
+	                 "price", d->price);
+}
+
 static int print_json(const struct cmd *self, const struct options *o,
                       const struct job_inputs *in, const struct result *r)
 {
@@ -222,7 +252,7 @@ static int print_json(const struct cmd *self, const struct options *o,
 	return cmd_print_json(
 	        self,
 	        json_pack("{s:s, s:s, s:I, s:o, s:i, s:i, s:s, s:s, s:i, s:o, "
-	                  "s:o, s:b, s:f, s:f, s:f, s:s, s:o}",
+	                  "s:o, s:b, s:f, s:f, s:f, s:s, s:o, s:o*}",
 	                  "policy", chosen->policy->name, "policy_asked",
 	                  o->policy, "seed", (json_int_t)chosen->seed, "hosts",
 	                  cmd_hosts_json(in->net, d->node, d->n_nodes), "nodes",
@@ -231,38 +261,56 @@ static int print_json(const struct cmd *self, const struct options *o,
 	                  cpl_objective_name(in->objective), "routing",
 	                  in->routing->name, "background_jobs", in->n_running,
 	                  "candidates",
-	                  candidates_json(d, r->request.harm != NULL), "linear", linear,
+	                  candidates_json(d, r->request.harm != NULL,
+	                                  r->request.keep_whole != NULL),
+	                  "linear", linear,
 	                  "cut_short", d->cut_short, "seconds", r->seconds,
 	                  "run_seconds", in->run.seconds, "share",
 	                  in->run.share, "rank_mapping",
 	                  r->request.mapper ? r->request.mapper->name
 	                                    : cpl_mapper_linear.name,
-	                  "rank_to_host", ranks_json(in->net, r)));
+	                  "rank_to_host", ranks_json(in->net, r), "keep_whole",
+	                  kept_json(r)));
 }
 
-static int print_candidates(const struct cpl_decision *d, bool others)
+/* others: what they are to running jobs. keeps: what they break, told before
+ * that. */
+static int print_candidates(const struct cpl_decision *d, bool others,
+                            bool keeps)
 {
 	struct cmd_table *table =
-	        cmd_table_new(others ? "llrrrrrrrrr" : "llrrrrrrr");
+	        cmd_table_new(others && keeps ? "llrrrrrrrrrr"
+	                      : others        ? "llrrrrrrrrr"
+	                      : keeps         ? "llrrrrrrrr"
+	                                      : "llrrrrrrr");
 	double reference = cpl_decision_reference(d);
 
-	cmd_table_row(table, "|policy|seed|max congestion|mean congestion|"
-	                     "hop-bytes|mapped max|communication|slowdown|"
-	                     "shared links|slows others");
+	cmd_table_row(table,
+	              "|policy|seed|max congestion|mean congestion|hop-bytes|"
+	              "mapped max|communication|slowdown|%s|%s|slows others",
+	              keeps ? "broken" : "shared links",
+	              keeps ? "shared links" : "slows others");
 	for (int i = 0; i < d->n_candidates; i++) {
 		const struct cpl_candidate *c = &d->candidate[i];
 		const char *chosen = i == d->chosen ? "*" : "";
 		char seed[24] = "", mapped[24] = "-";
+		char last[3][32] = {"-", "-", "-"};
 
 		if (c->is_mapped)
 			snprintf(mapped, sizeof(mapped), "%.4g",
 			         c->mapped.metrics.max_congestion);
 		if (c->policy->flags & CPL_PLACEMENT_RANDOM)
 			snprintf(seed, sizeof(seed), "%" PRIu64, c->seed);
-		if (c->evaluated)
+		if (keeps)
+			snprintf(last[0], sizeof(last[0]), "%d", c->broken);
+		if (c->evaluated) {
+			snprintf(last[keeps], sizeof(last[0]), "%" PRId64,
+			         c->shared);
+			snprintf(last[keeps + 1], sizeof(last[0]), "%.4g",
+			         c->harm);
 			cmd_table_row(table,
-			              "%s|%s|%s|%.4g|%.4g|%s|%s|%.4g s|%.3f|%" PRId64
-			              "|%.4g",
+			              "%s|%s|%s|%.4g|%.4g|%s|%s|%.4g s|%.3f|%s"
+			              "|%s|%s",
 			              chosen, c->policy->name, seed,
 			              c->metrics.max_congestion,
 			              c->metrics.mean_congestion,
@@ -270,10 +318,11 @@ static int print_candidates(const struct cpl_decision *d, bool others)
 			              c->times.seconds,
 			              communication_slowdown(c->times.seconds,
 			                                     reference),
-			              c->shared, c->harm);
-		else
-			cmd_table_row(table, "%s|%s|%s|-|-|-|-|-|-|-|-", chosen,
-			              c->policy->name, seed);
+			              last[0], last[1], last[2]);
+		} else {
+			cmd_table_row(table, "%s|%s|%s|-|-|-|-|-|-|%s|-|-",
+			              chosen, c->policy->name, seed, last[0]);
+		}
 	}
 	return cmd_table_print(table);
 }
@@ -282,6 +331,24 @@ static void print_change(double value, double linear)
 {
 	if (linear > 0)
 		printf(" (%+.1f %%)", 100 * (value / linear - 1));
+}
+
+/* What is kept whole, and what that costs. */
+static void print_kept(const struct job_inputs *in, const struct result *r)
+{
+	const struct cpl_decision *d = &r->decision;
+	const struct cpl_candidate *best = &d->candidate[d->best];
+
+	if (!r->request.keep_whole)
+		return;
+	printf("Of the wholly free units (%s) it breaks %d",
+	       r->request.keep_whole, d->candidate[d->chosen].broken);
+	if (d->best != d->chosen)
+		printf("; %s, the best by %s alone, breaks %d, and this is "
+		       "%.3g %% worse",
+		       best->policy->name, cpl_objective_name(in->objective),
+		       best->broken, 100 * d->price);
+	printf(".\n");
 }
 
 static void print_reason(const struct job_inputs *in, const struct result *r)
@@ -298,7 +365,10 @@ static void print_reason(const struct job_inputs *in, const struct result *r)
 		                            "signature");
 		return;
 	}
-	if (d->n_candidates > 1)
+	if (d->best != d->chosen)
+		printf(" keeps most units whole of %d candidates",
+		       d->n_candidates);
+	else if (d->n_candidates > 1)
 		printf(" is best by %s of %d candidates",
 		       cpl_objective_name(in->objective), d->n_candidates);
 	else
@@ -334,9 +404,11 @@ static int print_text(const struct cmd *self, const struct job_inputs *in,
 		goto out;
 	}
 	if (print_candidates(
-	            d, cpl_objective_of_others(in->objective)) != CMD_OK)
+	            d, cpl_objective_of_others(in->objective),
+	            r->request.keep_whole != NULL) != CMD_OK)
 		goto out;
 	print_reason(in, r);
+	print_kept(in, r);
 	printf("\nhosts   %s\nlinear  %s\n", hosts, linear);
 	rc = CMD_OK;
 out:
@@ -401,6 +473,8 @@ static int place(const struct options *o, struct job_inputs *in, int *required,
 	        .own_weight = (double)o->own_weight,
 	        .others_weight = (double)o->others_weight,
 	        .objective = in->objective,
+	        .keep_whole = o->keep_whole,
+	        .keep_price = (int)o->keep_price,
 	        .all_metrics = true,
 	};
 	if (choose_ranks_per_node(o, in, &r->request.ranks_per_node, err) ||
@@ -427,7 +501,8 @@ static int read_hosts(const struct cpl_network *net, const char *option,
 
 static int run(const struct cmd *self, int argc, char **argv)
 {
-	struct options o = {.seed = 1, .own_weight = 1, .others_weight = 1};
+	struct options o = {.seed = 1, .own_weight = 1, .others_weight = 1,
+	                    .keep_price = 10};
 	struct cpl_error err = {""};
 	struct job_inputs in = {0};
 	struct result r = {0};

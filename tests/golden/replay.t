@@ -38,7 +38,8 @@ record() {
 	shift 6
 	"$commplace" place --network network.json --nodes "$nodes" --seed 7 \
 		--signature "profiles/$profile.json" --policy "$policy" \
-		--free "$free" --running then.json --rank-mapping quick --json \
+		--free "$free" --running then.json --rank-mapping quick \
+		${keep:+--keep-whole "$keep" --keep-whole-price 30} --json \
 		>place.json ||
 		return
 	perl -MJSON::PP -0777 -e '
@@ -55,6 +56,7 @@ record() {
 		my $each = int(($ranks + $nodes - 1) / $nodes);
 		my @candidates = map { { policy => $_->{policy}, seed => $_->{seed},
 			evaluated => JSON::PP::true, mapped($_->{mapped}),
+			broken => ($_->{broken} // 0),
 			map { $_->[0] => $_->[1] } (
 				["max_congestion", $_->{max_congestion}],
 				["mean_congestion", $_->{mean_congestion}],
@@ -74,6 +76,9 @@ record() {
 			mapping => "quick", mapping_kept_default => JSON::PP::true,
 			map_max_before => 0, map_max_after => 0,
 			background => [ map { $_ + 0 } @others ],
+			($d->{keep_whole} ? (map { ($_ eq "units" ? "keep_whole" :
+				$_) => $d->{keep_whole}{$_} }
+				keys %{$d->{keep_whole}}) : ()),
 			hosts => $d->{hosts}, candidates => \@candidates,
 			rank_host => [ map { int($_ / $each) } 0 .. $ranks - 1 ] })' \
 		"$job" "$profile" "$nodes" "$policy" "$free" \
@@ -170,6 +175,30 @@ like "$output" "
 is "$("$commplace" replay --json | json - records 5 verdict)" "not repeatable" \
 	"in JSON, too"
 rm -r state/ended/7.json state/ended/8.json
+# Units that are kept whole, and what that costs.
+keep=group
+record 9 running ring24 12 traffic 'n[13-15,19-95]' 1
+ok $? "one that keeps groups whole"
+is "$("$commplace" replay state/running/9.json --json | json - equal)" 1 \
+	"it comes out equal"
+like "$("$commplace" explain 9)" "
+kept whole   0 of the wholly free units \(group\) broken" "explain tells"
+like "$("$commplace" explain 9 --state then.json)" \
+	"--keep-whole group --keep-whole-price 30" "and how to repeat it"
+"$commplace" explain 9 --html page.html
+like "$(cat page.html)" "kept whole.*of the wholly free units" "so does the page"
+sed 's/"broken":[0-9]*/"broken":7/g' state/running/9.json >other.json
+like "$("$commplace" replay other.json --state-dir state)" \
+	"different +candidate " "other units broken: says so"
+sed 's/"price":[0-9.e-]*/"price":0.25/' state/running/9.json >other.json
+like "$("$commplace" replay other.json --state-dir state)" \
+	"different +price 0, in the record 0.25" "another price: says so"
+sed 's/"keep_whole":"group"/"keep_whole":"board"/' state/running/9.json >other.json
+like "$("$commplace" replay other.json --state-dir state)" \
+	"not repeatable +units to be kept whole: .*no units 'board'" \
+	"units that the network has not: says so"
+keep=
+rm state/running/9.json
 mkdir none
 is "$("$commplace" replay none)" \
 	"0 equal, 0 different, 0 not repeatable; nothing was decided for 0" \

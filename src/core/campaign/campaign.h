@@ -58,6 +58,8 @@ struct cpl_campaign {
 	/* [jobs->n_rules] of rules that name one, else NULL. */
 	struct cpl_signature *const *signature;
 	enum cpl_objective objective;
+	const char *keep_whole; /* as in cpl_decide_request */
+	int keep_price;
 	const char *mapping; /* what "+mapping" means */
 	bool stock_is_tree;  /* jobs without traffic, of our policies: as tree,
 	                      * not flat */

@@ -153,7 +153,9 @@ static int decide(const struct chooser *chooser,
 	        .graph = req->kind->graph,
 	        .background = req->background,
 	        .rates = req->background,
-	        .objective = c->objective};
+	        .objective = c->objective,
+	        .keep_whole = c->keep_whole,
+	        .keep_price = c->keep_price};
 
 	/* As slurmctld does up to CompareNodes. */
 	if (cpl_placement_is_search(chooser->asked)) {
