@@ -131,8 +131,9 @@ struct cpl_decision {
 
 /*
  * Fills *out (free with cpl_decision_free). 0, or -1 with err: unknown policy,
- * units that the network has not, too few free nodes, required node not free, ranks that do not fit
- * n_nodes_wanted * ranks_per_node, a mapper that cannot do the job, memory.
+ * units that the network has not, too few free nodes, required node not free,
+ * ranks that do not fit n_nodes_wanted * ranks_per_node, a mapper that cannot do
+ * the job, memory.
  * O(candidates * (policy + evaluation) + mapping of some).
  */
 int cpl_decide(const struct cpl_decide_request *req, struct cpl_decision *out,
