@@ -49,6 +49,16 @@ function body(  kind)
 	return "sleep " seconds()
 }
 
+# How it is to be placed and mapped, where its user says so.
+function ways(  o)
+{
+	if (below(6) == 0)
+		o = T "--placement-policy=" one_of("traffic linear random-nodes round-robin-routers random-groups")
+	if (below(8) == 0)
+		o = o T "--rank-mapping=" one_of("linear greedyallc best")
+	return o
+}
+
 # A job with a profile: nodes and tasks that fit it, sometimes not.
 function with_profile(  ranks, nodes, o)
 {
@@ -58,11 +68,7 @@ function with_profile(  ranks, nodes, o)
 	o = o T "--comm-profile=" one_of("ring pairs") ranks
 	if (below(8) == 0)
 		o = o T "--exclusive"
-	if (below(6) == 0)
-		o = o T "--placement-policy=" one_of("traffic linear random-nodes round-robin-routers random-groups")
-	if (below(8) == 0)
-		o = o T "--rank-mapping=" one_of("linear greedyallc best")
-	return o
+	return o ways()
 }
 
 function without(  o)
@@ -97,10 +103,7 @@ function bulk(  o, n, ranks)
 		o = o T "--comm-profile=" one_of("ring pairs") ranks
 	if (below(3) == 0)
 		o = o T "--exclusive"
-	if (below(6) == 0)
-		o = o T "--placement-policy=" one_of("traffic linear random-nodes round-robin-routers random-groups")
-	if (below(8) == 0)
-		o = o T "--rank-mapping=" one_of("linear greedyallc best")
+	o = o ways()
 	if (below(10) == 0)
 		o = o T one_of("--contiguous --switches=1 --spread-job -mcyclic --mem=100 --no-requeue --nice=100")
 	n = below(59) + 2

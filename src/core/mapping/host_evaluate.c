@@ -90,9 +90,7 @@ static void add_host(struct cpl_evaluator *ev, const struct cpl_comm *hosts,
 static double slowed(double bytes, const double *rates, int link,
                      double bandwidth)
 {
-	double seconds = bytes / bandwidth;
-
-	return rates ? seconds * (1 + rates[link] / bandwidth) : seconds;
+	return cpl_slowed_seconds(bytes, rates ? rates[link] : 0, bandwidth);
 }
 
 /* Of the links and nodes that the job is on; clears them. */

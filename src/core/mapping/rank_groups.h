@@ -37,7 +37,7 @@ int cpl_rank_groups_given(struct cpl_rank_groups *groups, const struct cpl_comm 
                      const int *of, int n, struct cpl_error *err);
 void cpl_rank_groups_free(struct cpl_rank_groups *groups);
 
-/* The group of a rank in blocks of these sizes: of[ranks]. O(ranks + n). */
+/* The group of a rank in blocks of these sizes [n]: of[ranks]. O(ranks + n). */
 void cpl_rank_groups_list_blocks(const int *size, int n, int ranks, int *of);
 
 #endif

@@ -59,9 +59,9 @@ static int check_stock(const struct cpl_decide_request *req,
 {
 	const struct cpl_placement_request *place = &req->place;
 	const struct cpl_network *net = place->net;
-	int n = place->n_nodes_wanted;
+	int missing;
 
-	for (int i = 0; i < n; i++) {
+	for (int i = 0; i < place->n_nodes_wanted; i++) {
 		int node = req->stock[i];
 
 		if (node < 0 || node >= net->n_nodes)
@@ -72,17 +72,11 @@ static int check_stock(const struct cpl_decide_request *req,
 			return cpl_fail(err, "stock node %s is not free",
 			                net->node_name[node]);
 	}
-	for (int i = 0; i < place->n_required; i++) {
-		int k = 0;
-
-		while (k < n && req->stock[k] != place->required[i])
-			k++;
-		if (k == n)
-			return cpl_fail(
-			        err,
-			        "required node %s is not among the stock nodes",
-			        net->node_name[place->required[i]]);
-	}
+	missing = cpl_placement_missing(place, req->stock);
+	if (missing >= 0)
+		return cpl_fail(err,
+		                "required node %s is not among the stock nodes",
+		                net->node_name[place->required[missing]]);
 	return 0;
 }
 

@@ -106,6 +106,20 @@ int cpl_placement_check(const struct cpl_network *net, const char *name,
 	return policy ? check_option(policy, net, name, err) : -1;
 }
 
+int cpl_placement_missing(const struct cpl_placement_request *req,
+                          const int *node)
+{
+	for (int i = 0; i < req->n_required; i++) {
+		int k = 0;
+
+		while (k < req->n_nodes_wanted && node[k] != req->required[i])
+			k++;
+		if (k == req->n_nodes_wanted)
+			return i;
+	}
+	return -1;
+}
+
 enum { CHOSEN = 1, REQUIRED = 2 };
 
 int cpl_placement_require(const struct cpl_placement_request *req, int *out,

@@ -88,6 +88,11 @@ void cpl_placement_why(const char *name, struct cpl_error *err);
 /* Is name that of a search, which needs to know the job's traffic? */
 bool cpl_placement_is_search(const char *name);
 
+/* Index into req->required of the first that is not among node[n_nodes_wanted],
+ * or -1: all are. O(n_required * n_nodes_wanted). */
+int cpl_placement_missing(const struct cpl_placement_request *req,
+                          const int *node);
+
 /*
  * The rule for required nodes, by which every policy ends. Policies choose as
  * if nothing were required. Let m required nodes be missing from out: the last

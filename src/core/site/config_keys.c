@@ -368,8 +368,8 @@ static const struct rule rules[] = {
 	 set_policy, AT(defaults.policy), ON_LINE(policy)},
 	{{"DefaultMapping", "MAPPER", "quick", ANY,
 	  "Rank to node of jobs with a profile: `quick`, `greedyallc`, `linear` or "
-	  "another algorithm of commplace-map(1); searches such as `best` use up MaxDecisionTime "
-	  "while slurmctld waits."},
+	  "another algorithm of commplace-map(1); searches such as `best` use up "
+	  "MaxDecisionTime while slurmctld waits."},
 	 set_mapping, AT(defaults.mapping), ON_LINE(mapping), .says_all = true},
 	{{"MappingWithoutProfile", "none|network-order", "none", ANY,
 	  "Rank to node of jobs without a profile, whether we choose their "
@@ -427,8 +427,8 @@ static const struct rule rules[] = {
 	  "Where at most so many nodes are free for a job, the stock plugin is "
 	  "asked for its own choice, too, which is then a candidate of `auto` "
 	  "and `traffic`, and which records and AdminComment compare with. On "
-	  "more nodes `best-fit` stands in for it. It costs slurmctld what a decision of its own costs. "
-	  "0: never."},
+	  "more nodes `best-fit` stands in for it. It costs slurmctld what a "
+	  "decision of its own costs. 0: never."},
 	 set_int, AT(compare_nodes), .low = 0, .high = 16777216},
 	{{"OwnWeight", "WEIGHT", "1", GENERAL,
 	  "By the objective `interference`: what the job's own slowdown counts "

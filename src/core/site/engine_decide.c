@@ -346,20 +346,6 @@ static bool stock_nodes(const struct deciding *d, const unsigned char *is_free,
 	return true;
 }
 
-/* Are those that the job must have [n] among the nodes? */
-static bool has_all(const int *node, int n_nodes, const int *must, int n)
-{
-	for (int i = 0; i < n; i++) {
-		int k = 0;
-
-		while (k < n_nodes && node[k] != must[i])
-			k++;
-		if (k == n_nodes)
-			return false;
-	}
-	return true;
-}
-
 /* The seconds of its candidates: within the time of a decision, of jobs of no
  * more ranks times nodes, or where they are what it goes by. */
 #define TIMED_MAX 65536L
@@ -447,7 +433,7 @@ static int choose(struct deciding *d, struct cpl_error *err)
 		goto out;
 	rc = -1;
 	if (stock_nodes(d, free_node, stock) &&
-	    has_all(stock, d->n_stock, required, n_must))
+	    cpl_placement_missing(&core.place, stock) < 0)
 		core.stock = stock;
 	core.grown = engine_groups(engine, &core, profile);
 	decision = engine_memo_decide(engine, &core, profile, err);

@@ -33,7 +33,6 @@ engine_groups(struct cpl_engine *engine, const struct cpl_decide_request *req,
               struct cpl_profile *profile)
 {
 	struct kept_groups *kept = &engine->groups[0];
-
 	long n = req->place.n_nodes_wanted;
 
 	/* What does not fit is the decision's to tell. */

@@ -238,8 +238,6 @@ int engine_order_ranks(const struct cpl_engine *engine,
                        const struct cpl_mapper *order, const int *node,
                        const int *slots, int n, int *rank_host,
                        struct cpl_error *err);
-/* rank_host of ranks in blocks of slots[]. */
-void engine_block_order(const int *slots, int n, int *rank_host);
 
 /* engine_step.c */
 

@@ -8,15 +8,6 @@
 #include "base/printable.h"
 #include "site/engine_internal.h"
 
-void engine_block_order(const int *slots, int n, int *rank_host)
-{
-	int rank = 0;
-
-	for (int h = 0; h < n; h++)
-		for (int i = 0; i < slots[h]; i++)
-			rank_host[rank++] = h;
-}
-
 int engine_map_ranks(struct cpl_engine *engine,
                      const struct cpl_profile *profile,
                      const struct cpl_record *record, const int *node,
@@ -288,7 +279,8 @@ static int map_ranks(struct cpl_engine *engine, struct decided *decided,
 		if (real->node[i] < 0)
 			return cpl_fail(err, "%s is not in the network",
 			                real->name[i]);
-	engine_block_order(real->slots, real->n, real->rank_host);
+	cpl_rank_groups_list_blocks(real->slots, real->n, ranks,
+	                            real->rank_host);
 	record->mapping_kept_default = true;
 	if (order)
 		record->mapping_kept_default = engine_order_ranks(

@@ -321,7 +321,8 @@ static int lay_out(struct cpl_engine *engine, struct running *job,
 		                        rank_host, &why);
 		rc = rc ? rc : engine_permute(step, rank_host, &why);
 	} else if (job->own_order && !job->traffic) {
-		engine_block_order(hosts.slots, hosts.n, rank_host);
+		cpl_rank_groups_list_blocks(hosts.slots, hosts.n, step->ranks,
+		                            rank_host);
 		rc = engine_permute(step, rank_host, &why);
 	} else if (!as_laid_out(job, &hosts, rank_host, &why)) {
 		rc = engine_permute(step, rank_host, &why);

@@ -133,7 +133,7 @@ static double seconds(const struct cpl_harm *harm, const struct use *use,
 	double bandwidth = cpl_times_bandwidth(harm->net, use->link);
 	double others = harm->total[use->link] - use->rate + more;
 
-	return use->rate / bandwidth * (1 + others / bandwidth);
+	return cpl_slowed_seconds(use->rate, others, bandwidth);
 }
 
 int cpl_harm_ready(struct cpl_harm *harm, struct cpl_error *err)

@@ -109,10 +109,9 @@ static double slowed(const double *own, const double *rates, int64_t count,
                      double bandwidth, double most)
 {
 	for (int64_t i = 0; i < count; i++) {
-		double seconds = own[i] / bandwidth;
+		double seconds = cpl_slowed_seconds(
+		        own[i], rates ? rates[i] : 0, bandwidth);
 
-		if (rates)
-			seconds *= 1 + rates[i] / bandwidth;
 		if (seconds > most)
 			most = seconds;
 	}

@@ -46,6 +46,14 @@ struct cpl_metrics {
 	double seconds; /* cpl_traffic_seconds, where it is asked for, or 0 */
 };
 
+/* What bytes take on a link beside others that send rate (bytes/s): they leave
+ * 1 / (1 + utilisation) of it. Bandwidth in bytes/s. */
+static inline double cpl_slowed_seconds(double bytes, double rate,
+                                        double bandwidth)
+{
+	return bytes / bandwidth * (1 + rate / bandwidth);
+}
+
 /*
  * How long one job's bytes (own) take: the largest bytes / bandwidth of links
  * and node links, where others, who send rates (bytes/s; NULL: nothing), leave
