@@ -84,6 +84,12 @@ int source_open(struct source *src, const char *path, uint64_t max,
 	fd = cpl_file_open(path, links, max, stamp, err);
 	if (fd < 0)
 		return -1;
+	if (src->limits && src->limits->owner &&
+	    stamp->uid != *src->limits->owner) {
+		close(fd);
+		errno = EACCES;
+		return cpl_fail(err, "%s: belongs to another user", path);
+	}
 	if (!cpl_array_grow(&sig->file, sig->n_files, sizeof(*sig->file),
 	                    NULL)) {
 		sig->file[sig->n_files].stamp = *stamp;

@@ -59,6 +59,9 @@ struct cpl_signature_limits {
 	/* Of each file, and of the run's matrix and graph in memory, looked at
 	 * before they are made. 0: those of cpl_signature_load. */
 	uint64_t max_bytes;
+	/* Who has to own each file, NULL: anybody. Else it is EACCES, and not
+	 * read: errors quote what was. */
+	const uid_t *owner;
 	/* NULL, or called before files are read and after. */
 	void (*reads)(void *arg, bool reads);
 	void *arg;

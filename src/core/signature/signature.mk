@@ -1,6 +1,7 @@
 core_sources += src/core/signature/signature.h
-core_sources += src/core/signature/signature_internal.h src/core/signature/scan.c src/core/signature/signature.c src/core/signature/side_file.c src/core/signature/write.c src/core/signature/profile.c
+core_sources += src/core/signature/signature_internal.h src/core/signature/scan.c src/core/signature/signature.c src/core/signature/side_file.c src/core/signature/write.c src/core/signature/profile.c src/core/signature/install.c src/core/signature/install.h src/core/signature/rescale.c src/core/signature/rescale.h src/core/signature/grid_model.c src/core/signature/grid_model.h src/core/signature/install_files.c src/core/signature/install_internal.h
 core_sources += src/core/signature/rows.c src/core/signature/rows.h
+core_sources += src/core/signature/rounds.c src/core/signature/rounds.h
 
 # One file for each pattern, in the order of lists; a new one is a line here.
 patterns = src/core/signature/pattern/stencil.c \
@@ -8,10 +9,11 @@ patterns = src/core/signature/pattern/stencil.c \
 	src/core/signature/pattern/random_partners.c \
 	src/core/signature/pattern/permutation.c \
 	src/core/signature/pattern/npb.c \
-	src/core/signature/pattern/collective.c
+	src/core/signature/pattern/collective.c \
+	src/core/signature/pattern/llm.c
 core_sources += $(patterns) src/core/signature/pattern/pattern.h \
 	src/core/signature/pattern/pattern.c \
-	src/core/signature/pattern/two_tier.c
+	src/core/signature/pattern/two_tier.c src/core/signature/pattern/trees.c
 core_tables += src/core/signature/pattern/patterns.c
 src/core/signature/pattern/patterns.c: scripts/registry.awk Makefile $(patterns)
 	$(registry) -v type=pattern_type -v registry=cpl_patterns \
@@ -25,9 +27,13 @@ importers = src/core/signature/import/coo.c \
 	src/core/signature/import/npy.c \
 	src/core/signature/import/goal.c \
 	src/core/signature/import/openmpi_monitoring.c \
-	src/core/signature/import/nccl_inspector.c
+	src/core/signature/import/ipm.c \
+	src/core/signature/import/mpip.c \
+	src/core/signature/import/nccl_inspector.c \
+	src/core/signature/import/chakra.c
 core_sources += $(importers) src/core/signature/import/import.h \
 	src/core/signature/import/import_internal.h \
+	src/core/signature/import/calls.h src/core/signature/import/calls.c \
 	src/core/signature/import/import.c
 core_tables += src/core/signature/import/importers.c
 src/core/signature/import/importers.c: scripts/registry.awk Makefile $(importers)
@@ -50,3 +56,16 @@ src/core/signature/export/exporters.c: scripts/registry.awk Makefile $(exporters
 	$(registry) -v type=export_format -v registry=cpl_exporters \
 		-v header=signature/export/export_internal.h \
 		-v members='.exact = true' $(exporters) >$(abs_builddir)/$@
+
+# What the recorder keeps of calls, and the phases in it.
+core_sources += src/core/signature/phases/events.h \
+	src/core/signature/phases/events.c \
+	src/core/signature/phases/phases.h \
+	src/core/signature/phases/phases_internal.h \
+	src/core/signature/phases/find.c src/core/signature/phases/make.c \
+	src/core/signature/phases/machine.h \
+	src/core/signature/phases/machine.c \
+	src/core/signature/phases/measure.h \
+	src/core/signature/phases/measure.c \
+	src/core/signature/phases/predict.h \
+	src/core/signature/phases/predict.c

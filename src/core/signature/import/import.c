@@ -4,10 +4,12 @@
 
 #include <errno.h>
 #include <locale.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
+#include "base/gunzip.h"
 #include "base/json.h"
 #include "signature/import/import_internal.h"
 
@@ -69,20 +71,31 @@ int import_amount(struct cpl_lines *in, const char *what, double *out)
 	return 1;
 }
 
+void import_lost(struct matrix *m, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(m->lost_text, sizeof(m->lost_text), fmt, args);
+	va_end(args);
+	m->lost = m->lost_text;
+}
+
 static const struct import_format *find_format(const char *name,
                                                struct cpl_error *err)
 {
 	const struct cpl_entry *found = cpl_registry_find(
 	        &cpl_importers, name, strlen(name), NULL, NULL);
-	bool later = !strcmp(name, "ipm") || !strcmp(name, "otf2");
-	char list[128];
+	char list[160];
 
 	if (!found)
 		cpl_fail(
 		        err,
-		        later ? "format %.40s is not supported yet; it must be "
-		                "one of %s"
-		              : "unknown format '%.40s'; it must be one of %s",
+		        !strcmp(name, "otf2")
+		                ? "format %.40s is not in this program: it was "
+		                  "built without libotf2; it must be one of %s"
+		                : "unknown format '%.40s'; it must be one of "
+		                  "%s",
 		        name,
 		        cpl_registry_names(&cpl_importers, 0, NULL, NULL, list,
 		                           sizeof(list)));
@@ -160,6 +173,22 @@ memory:
 	return NULL;
 }
 
+struct cpl_signature *import_finish(struct matrix *m, const char *format,
+                                    const char *source, const char *name,
+                                    const char *application,
+                                    struct cpl_error *err)
+{
+	if (cpl_signature_text_check("name", name, err) ||
+	    (application &&
+	     cpl_signature_text_check("application", application, err)))
+		return NULL;
+	if (ranks_of(m, err)) {
+		cpl_fail_prefix(err, "%s: ", source);
+		return NULL;
+	}
+	return make(m, format, source, name, application, err);
+}
+
 struct text {
 	char *text;
 	size_t length;
@@ -182,8 +211,6 @@ static int read_all(const struct import_format *f, const struct text *text,
 		rc = cpl_fail_prefix(err, "%s: ", text[0].source);
 	else if (rc && f->release)
 		f->release(m->state);
-	if (!rc && ranks_of(m, err))
-		rc = cpl_fail_prefix(err, "%s: ", text[0].source);
 	return rc;
 }
 
@@ -197,10 +224,6 @@ static struct cpl_signature *import(const struct text *text, int n,
 	locale_t c_locale, before;
 	int rc;
 
-	if (cpl_signature_text_check("name", name, err) ||
-	    (application &&
-	     cpl_signature_text_check("application", application, err)))
-		return NULL;
 	c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 	if (!c_locale) {
 		cpl_fail_memory(err);
@@ -212,7 +235,8 @@ static struct cpl_signature *import(const struct text *text, int n,
 	uselocale(before);
 	freelocale(c_locale);
 	if (!rc)
-		sig = make(&m, f->name, text[0].source, name, application, err);
+		sig = import_finish(&m, f->name, text[0].source, name,
+		                    application, err);
 	free(m.list.entry);
 	return sig;
 }
@@ -249,8 +273,8 @@ struct cpl_signature *cpl_signature_import(const char *const *path, int n,
 		struct text *t = &text[read];
 
 		t->source = path[read];
-		t->text = cpl_file_read(path[read], CPL_JSON_MAX_BYTES,
-		                        &t->length, err);
+		t->text = cpl_file_read_gunzip(path[read], CPL_JSON_MAX_BYTES,
+		                               &t->length, err);
 		if (!t->text)
 			break;
 		read++;

@@ -25,11 +25,14 @@ extern const struct cpl_registry cpl_importers;
  *   goal       a schedule of GOAL: its sends (Hoefler, Siebert, Lumsdaine 2009,
  *              "Group operation assembly language")
  *   openmpi-monitoring  what Open MPI's pml_monitoring writes, of all ranks
+ *   ipm        IPM's XML with its table of calls
+ *   mpip       a report of mpiP: collectives only, it tells no receivers
  *   nccl-inspector      records of NCCL's or RCCL's Inspector, JSON lines, of all
  *              processes; collectives as rings over their communicator
+ *   chakra     execution traces of Chakra, NAME.RANK.et of all ranks; the same
  *
- * The last two come in a file for each process: n files make one matrix. Of the
- * others n is 1.
+ * openmpi-monitoring, nccl-inspector and chakra come in a file for each process:
+ * n files make one matrix. Of the others n is 1. Files may be gzipped.
  */
 struct cpl_signature *cpl_signature_import(const char *const *path, int n,
                                            const char *format, const char *name,
@@ -39,5 +42,12 @@ struct cpl_signature *
 cpl_signature_import_text(const char *text, size_t length, const char *source,
                           const char *format, const char *name,
                           const char *application, struct cpl_error *err);
+
+/* The same of an OTF2 archive's anchor file; in the command only, where libotf2
+ * was there. O(events + pairs log pairs). */
+struct cpl_signature *cpl_signature_import_otf2(const char *path,
+                                                const char *name,
+                                                const char *application,
+                                                struct cpl_error *err);
 
 #endif

@@ -11,8 +11,20 @@ struct matrix {
 	int ranks; /* 0: not stated, the largest rank decides */
 	struct entry_list list;
 	const char *lost; /* what of the files has no place here, or NULL */
-	void *state;      /* of a format that reads several files */
+	char lost_text[240]; /* see import_lost */
+	void *state;         /* of a format that reads several files */
 };
+
+/* Set lost to a text that is not the same for all files. */
+void import_lost(struct matrix *m, const char *fmt, ...)
+        __attribute__((format(printf, 2, 3)));
+
+/* A signature of what was read, of a name and application that are checked; the
+ * matrix' list stays the caller's. NULL with err. */
+struct cpl_signature *import_finish(struct matrix *m, const char *format,
+                                    const char *source, const char *name,
+                                    const char *application,
+                                    struct cpl_error *err);
 
 /*
  * The next field as a number, whole text of it: 1, or 0 at the line's end, or

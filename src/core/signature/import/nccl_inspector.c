@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "signature/import/import_internal.h"
+#include "signature/import/calls.h"
 
 struct communicator {
 	int ranks, first; /* its slots: first .. first + ranks - 1 */
@@ -170,33 +170,12 @@ static int place(struct cpl_lines *in, struct state *s, const json_t *record,
 	return 0;
 }
 
-/* How much a rank sends its next one, per byte of the size, and in how many
- * messages; n > 1. False: to nobody, or not known. */
-static bool ring(const char *name, double n, double *factor, double *messages)
-{
-	bool gathers =
-	        !strcmp(name, "AllGather") || !strcmp(name, "ReduceScatter");
-
-	*messages = n - 1;
-	if (!strcmp(name, "AllReduce")) {
-		*factor = 2 * (n - 1) / n;
-		*messages = 2 * (n - 1);
-	} else if (gathers) {
-		*factor = n - 1;
-	} else if (!strcmp(name, "Broadcast") || !strcmp(name, "Reduce")) {
-		*factor = (n - 1) / n;
-		*messages = 1;
-	} else {
-		return false;
-	}
-	return true;
-}
-
 static int read_collective(struct cpl_lines *in, const json_t *perf,
                            const struct communicator *c, int rank,
                            struct matrix *out)
 {
 	const char *name = json_string_value(json_object_get(perf, "coll"));
+	const struct import_name *known = name ? import_collective(name) : NULL;
 	struct cpl_comm_entry e = {c->first + rank, 0, 0.0, 1.0};
 	double factor = 0;
 	int64_t bytes = 0;
@@ -207,7 +186,7 @@ static int read_collective(struct cpl_lines *in, const json_t *perf,
 		return -1;
 	if (c->ranks == 1)
 		return 0;
-	if (!strcmp(name, "AlltoAll")) {
+	if (known && known->operation == IMPORT_ALLTOALL) {
 		e.bytes = (double)bytes / c->ranks;
 		for (int r = 0; r < c->ranks; r++) {
 			e.to = c->first + r;
@@ -216,7 +195,8 @@ static int read_collective(struct cpl_lines *in, const json_t *perf,
 		}
 		return 0;
 	}
-	if (!ring(name, c->ranks, &factor, &e.messages))
+	if (!known ||
+	    !import_ring(known->operation, c->ranks, &factor, &e.messages))
 		return cpl_lines_fail(in, "\"coll\" %.40s is unknown", name);
 	e.to = c->first + (rank + 1) % c->ranks;
 	e.bytes = factor * (double)bytes;

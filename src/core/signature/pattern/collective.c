@@ -160,6 +160,8 @@ static const struct algorithm {
         /* Reduce-scatter round the ring, then allgather. */
         {"allreduce", "ring", 1, SHARES, {{ring, 2, 0}}},
         {"allreduce", "recursive-doubling", FEW, POWER, {{doubling, 1, 0}}},
+        {"allreduce", "double-tree", FEW, 0, {{pattern_double_tree, 0, 0}}},
+        {"allreduce", "bine", FEW, POWER, {{pattern_bine, 0, 0}}},
         {"alltoall", "pairwise", ALL, 0, {{pairwise, 0, 0}}},
 };
 
@@ -237,9 +239,8 @@ static int parse(const json_t *params, struct pattern *p, struct cpl_error *err)
 		return cpl_fail(err, "%s has no \"root\"", operation);
 	if (a->flags & POWER && p->ranks & (p->ranks - 1))
 		return cpl_fail(err,
-		                "recursive-doubling of %d ranks; a power of "
-		                "two is needed",
-		                p->ranks);
+		                "%s of %d ranks; a power of two is needed",
+		                name, p->ranks);
 	/* A tree's message comes on top of those to all others. */
 	p->max_degree = a->degree == ALL ? p->ranks : a->degree;
 	return take_tiers(params, p, err);
@@ -257,10 +258,118 @@ static int64_t row(const struct pattern *p, int rank,
 	return n;
 }
 
+int64_t pattern_collective_row(const char *operation, const char *algorithm,
+                               int ranks, int root, int rank, double bytes,
+                               struct cpl_comm_entry *out)
+{
+	struct cpl_error unknown;
+	struct pattern p = {.ranks = ranks,
+	                    .root = root,
+	                    .bytes = {bytes},
+	                    .algorithm = find(operation, algorithm, &unknown)};
+
+	return row(&p, rank, out);
+}
+
+/* The least power of two that is not below the ranks. */
+static int64_t width(const struct pattern *p)
+{
+	int64_t n = 1;
+
+	while (n < p->ranks)
+		n *= 2;
+	return n;
+}
+
+/* Both ends of the tree's edges of length bit: v, which is a multiple of 2 *
+ * bit, and v + bit. */
+static struct cpl_exchange tree_round(const struct pattern *p, int rank,
+                                      const struct pattern_step *step,
+                                      double unit, int64_t bit)
+{
+	struct cpl_exchange x = {-1, -1, 0};
+	int64_t v = from_root(p, rank), low = v % (2 * bit), child = v;
+	bool parent = low == 0;
+
+	if (parent)
+		child = v + bit;
+	else if (low != bit)
+		return x;
+	if (child >= p->ranks)
+		return x;
+	if (parent == (step->put == down)) {
+		int64_t size = p->ranks - child;
+
+		x.to = to_rank(p, parent ? child : v - bit);
+		x.bytes = size_of(step, unit, size < bit ? size : bit);
+	} else {
+		x.from = to_rank(p, parent ? child : v - bit);
+	}
+	return x;
+}
+
+/* 0: the step has no order. */
+static int64_t step_rounds(const struct pattern *p,
+                           const struct pattern_step *step)
+{
+	if (step->put == ring)
+		return step->whole * ((int64_t)p->ranks - 1);
+	if (step->put == pairwise)
+		return p->ranks - 1;
+	if (step->put == down || step->put == up || step->put == doubling)
+		return __builtin_ctzll((uint64_t)width(p));
+	return 0;
+}
+
+static struct cpl_exchange step_round(const struct pattern *p, int rank,
+                                      const struct pattern_step *step,
+                                      double unit, int64_t round)
+{
+	int64_t n = p->ranks, by = step->put == pairwise ? round + 1 : 1;
+	int partner;
+
+	if (step->put == down)
+		return tree_round(p, rank, step, unit,
+		                  width(p) >> (round + 1));
+	if (step->put == up)
+		return tree_round(p, rank, step, unit, (int64_t)1 << round);
+	if (step->put == doubling) {
+		partner = rank ^ (1 << round);
+		return (struct cpl_exchange){
+		        partner, partner,
+		        size_of(step, unit, (int64_t)1 << round)};
+	}
+	return (struct cpl_exchange){(int)((rank + by) % n),
+	                             (int)((rank - by + n) % n), unit};
+}
+
+static int64_t rounds(const struct pattern *p)
+{
+	const struct algorithm *a = &table[p->algorithm];
+	int64_t sum = 0;
+
+	for (int i = 0; i < 2 && a->step[i].put; i++)
+		sum += step_rounds(p, &a->step[i]);
+	return sum;
+}
+
+static struct cpl_exchange round_of(const struct pattern *p, int64_t round,
+                                    int rank)
+{
+	const struct algorithm *a = &table[p->algorithm];
+	double unit = a->flags & SHARES ? p->bytes[0] / p->ranks : p->bytes[0];
+	int64_t n = step_rounds(p, &a->step[0]);
+
+	return round < n ? step_round(p, rank, &a->step[0], unit, round)
+	                 : step_round(p, rank, &a->step[1], unit, round - n);
+}
+
 const struct pattern_type pattern_collective = {
         .name = "collective",
         .summary = "a collective operation by one of its algorithms",
         .keys = keys,
         .parse = parse,
         .row = row,
+        .rounds = rounds,
+        .round = round_of,
 };

@@ -10,11 +10,22 @@
 
 #include "base/registry.h"
 #include "graph/comm.h"
+#include "signature/rounds.h"
 
 /* Patterns that could have more are refused: they take too long to count. */
 #define PATTERN_MAX_ENTRIES INT64_C(100000000000)
 #define PATTERN_MAX_DIMS 8
 #define PATTERN_MAX_DEGREE 4096
+
+/* Bytes and messages of a training step: see llm.c. */
+struct pattern_llm {
+	int tp, dp, pp, ep, chunks;
+	double tensor, tensor_messages; /* to the next one of the ring */
+	double pipeline, pipeline_messages; /* to a stage, with one chunk */
+	double gradients, first, last; /* of parameters: of all stages, more */
+	double expert_gradients;
+	double expert, expert_messages; /* to each of the ep */
+};
 
 struct pattern {
 	int ranks;
@@ -33,6 +44,7 @@ struct pattern {
 	int npb_size, npb_iterations;
 	int algorithm, root; /* collective */
 	int *next;           /* permutation: [ranks] */
+	struct pattern_llm llm;
 };
 
 struct cpl_pattern {
@@ -57,6 +69,10 @@ struct pattern_type {
 	int (*alike)(const struct pattern *p, int rank);
 	/* Whoever sends to a rank gets as many bytes from it. */
 	bool symmetric;
+	/* See signature/rounds.h; NULL: all is sent at once. */
+	int64_t (*rounds)(const struct pattern *p);
+	struct cpl_exchange (*round)(const struct pattern *p, int64_t round,
+	                             int rank);
 };
 
 extern const struct cpl_registry cpl_patterns;
@@ -70,6 +86,15 @@ typedef int64_t pattern_put(const struct pattern *p, int rank,
 
 /* The two-tier ones: at most dim[0] + dim[1] + dim[2] messages. */
 pattern_put pattern_two_tier_scatter, pattern_two_tier_allgather;
+/* All-reduces, unit: the whole vector; fewer than 32 messages. */
+pattern_put pattern_double_tree, pattern_bine;
+
+/* What a rank sends in one execution of a collective operation by one of its
+ * algorithms, both known to be in the table of collective.c and not by tiers:
+ * into out[ranks + 32], the count. root is of those that have one. */
+int64_t pattern_collective_row(const char *operation, const char *algorithm,
+                               int ranks, int root, int rank, double bytes,
+                               struct cpl_comm_entry *out);
 
 /* Helpers for parse(): each takes one field, which must be there. */
 int pattern_dims(const json_t *params, int most, struct pattern *p,

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which files of a folder are a profile's. */
+#include "commplace-config.h"
+#include "signature/install_internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+#define HEAD_BYTES 65536
+
+/* A number from 1 on at *at, which moves behind it; 0: there is none. */
+static int take_number(const char **at)
+{
+	char *end;
+	long n;
+
+	if (**at < '1' || **at > '9')
+		return 0;
+	errno = 0;
+	n = strtol(*at, &end, 10);
+	if (errno || n > INT_MAX)
+		return 0;
+	*at = end;
+	return (int)n;
+}
+
+static struct install_part part_of(const char *file, const char *name)
+{
+	struct install_part p = {NO_PART};
+	const char *at = file + (*file == '.');
+	size_t n = strlen(name);
+
+	if (strncmp(at, name, n))
+		return p;
+	at += n;
+	if (*file != '.' && !strcmp(at, ".json"))
+		p.kind = IN_USE;
+	if (*at++ != '@' || !(p.ranks = take_number(&at)))
+		return p;
+	if (*file != '.') {
+		p.kind = strcmp(at, ".json") ? NO_PART : SIZE;
+		return p;
+	}
+	if (strncmp(at, ".v", 2))
+		return p;
+	at += 2;
+	p.number = take_number(&at);
+	if (p.number && !strcmp(at, ".json"))
+		p.kind = INSTALLED;
+	else if (p.number && !strncmp(at, ".phase", 6))
+		p.kind = SIDE_FILE;
+	return p;
+}
+
+int install_each_part(const char *dir, const char *name,
+                      int (*fn)(void *arg, const char *file,
+                                const struct install_part *part,
+                                struct cpl_error *err),
+                      void *arg, struct cpl_error *err)
+{
+	struct dirent *entry;
+	DIR *d;
+	int rc = 0;
+
+	if (cpl_profile_name_check(name, err))
+		return -1;
+	d = opendir(dir);
+	if (!d)
+		return cpl_fail(err, "%s: %s", dir, strerror(errno));
+	while (!rc && (entry = readdir(d))) {
+		struct install_part part = part_of(entry->d_name, name);
+
+		if (part.kind != NO_PART)
+			rc = fn(arg, entry->d_name, &part, err);
+	}
+	closedir(d);
+	return rc;
+}
+
+char *cpl_profile_size_path(const char *dir, const char *name, int ranks,
+                            struct cpl_error *err)
+{
+	char file[CPL_PROFILE_NAME_MAX + 32];
+
+	if (cpl_profile_name_check(name, err))
+		return NULL;
+	snprintf(file, sizeof(file), "%s@%d.json", name, ranks);
+	return cpl_path_join(dir, file, err);
+}
+
+char *cpl_profile_file(const char *dir, const char *name, int ranks,
+                       struct cpl_error *err)
+{
+	char *path;
+
+	if (ranks > 0) {
+		path = cpl_profile_size_path(dir, name, ranks, err);
+		if (!path || !access(path, F_OK))
+			return path;
+		free(path);
+	}
+	return cpl_profile_path(dir, name, err);
+}
+
+char *install_version_path(const char *dir, const char *name, int ranks,
+                           int number, struct cpl_error *err)
+{
+	char file[CPL_PROFILE_NAME_MAX + 48];
+
+	snprintf(file, sizeof(file), ".%s@%d.v%d.json", name, ranks, number);
+	return cpl_path_join(dir, file, err);
+}
+
+/* Ranks as the beginning of a signature's file says them; 0: it does not, or
+ * there is none. */
+static int ranks_in_head(const char *path)
+{
+	struct cpl_file_stamp stamp;
+	size_t length;
+	int ranks = 0, fd;
+	char *head;
+
+	fd = cpl_file_open(path, CPL_LINKS_REFUSE, UINT64_MAX, &stamp, NULL);
+	if (fd < 0)
+		return 0;
+	head = cpl_file_read_open(fd, path, HEAD_BYTES, &length, NULL);
+	close(fd);
+	if (head)
+		ranks = cpl_signature_peek(head, length);
+	free(head);
+	return ranks;
+}
+
+int install_ranks_of(const char *path)
+{
+	int ranks = ranks_in_head(path);
+	struct cpl_signature *sig;
+
+	if (ranks)
+		return ranks;
+	sig = cpl_signature_load(path, NULL);
+	ranks = sig ? sig->ranks : 0;
+	cpl_signature_free(sig);
+	return ranks;
+}
+
+int install_main_ranks(const char *dir, const char *name, struct cpl_error *err)
+{
+	char *path = cpl_profile_path(dir, name, err);
+	int ranks;
+
+	if (!path)
+		return -1;
+	ranks = install_ranks_of(path);
+	free(path);
+	return ranks;
+}
+
+char *install_path_to_use(const char *dir, const char *name, int ranks,
+                          struct cpl_error *err)
+{
+	int first = install_main_ranks(dir, name, err);
+
+	if (first < 0)
+		return NULL;
+	return !first || first == ranks
+	               ? cpl_profile_path(dir, name, err)
+	               : cpl_profile_size_path(dir, name, ranks, err);
+}
+
+char *install_path_in_use(const char *dir, const char *name, int ranks,
+                          struct cpl_error *err)
+{
+	char *path = cpl_profile_size_path(dir, name, ranks, err);
+
+	if (!path || !access(path, F_OK))
+		return path;
+	free(path);
+	return install_path_to_use(dir, name, ranks, err);
+}
+
+/* Sizes */
+
+struct numbers {
+	int *value;
+	int n;
+};
+
+static int push_size(void *arg, const char *file,
+                     const struct install_part *part, struct cpl_error *err)
+{
+	struct numbers *list = arg;
+	int *more;
+
+	if (part->kind != SIZE)
+		return 0;
+	more = realloc(list->value, ((size_t)list->n + 2) * sizeof(*more));
+	if (!more)
+		return cpl_fail_memory(err);
+	list->value = more;
+	more[list->n++] = part->ranks;
+	return 0;
+}
+
+static int increasing(const void *a, const void *b)
+{
+	int x = *(const int *)a, y = *(const int *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Those of other files and `first`, NAME.json's; 0: it has none. */
+static int list_sizes(const char *dir, const char *name, int first, int **ranks,
+                      struct cpl_error *err)
+{
+	struct numbers list = {malloc(sizeof(int)), 0};
+	int n = 0;
+
+	*ranks = NULL;
+	if (!list.value)
+		return cpl_fail_memory(err);
+	if (install_each_part(dir, name, push_size, &list, err)) {
+		free(list.value);
+		return -1;
+	}
+	if (first)
+		list.value[list.n++] = first;
+	qsort(list.value, (size_t)list.n, sizeof(*list.value), increasing);
+	for (int i = 0; i < list.n; i++)
+		if (!n || list.value[i] != list.value[n - 1])
+			list.value[n++] = list.value[i];
+	*ranks = list.value;
+	return n;
+}
+
+int cpl_profile_sizes(const char *dir, const char *name, int **ranks,
+                      struct cpl_error *err)
+{
+	int first = install_main_ranks(dir, name, err);
+
+	*ranks = NULL;
+	return first < 0 ? -1 : list_sizes(dir, name, first, ranks, err);
+}
+
+/* "16, 64 and 512" */
+static void put_sizes(const int *ranks, int n, char *text, size_t size)
+{
+	size_t at = 0;
+
+	for (int i = 0; i < n && at < size; i++)
+		at += (size_t)snprintf(text + at, size - at, "%s%d",
+		                       !i           ? ""
+		                       : i == n - 1 ? " and "
+		                                    : ", ",
+		                       ranks[i]);
+}
+
+static double apart(int a, int b)
+{
+	return a > b ? (double)a / b : (double)b / a;
+}
+
+char *cpl_profile_nearest(const char *dir, const char *name, int ranks,
+                          char *sizes, size_t size, struct cpl_error *err)
+{
+	char *path = cpl_profile_file(dir, name, ranks, err);
+	int *there = NULL, best = 0, n, first;
+
+	if (size)
+		*sizes = '\0';
+	/* "@" is in no profile's name. */
+	if (!path || ranks <= 0 || strchr(strrchr(path, '/'), '@'))
+		return path;
+	/* Whoever asks may be bound to read little: no more than the head. */
+	first = ranks_in_head(path);
+	if (!first || first == ranks)
+		return path;
+	n = list_sizes(dir, name, first, &there, NULL);
+	for (int i = 1; i < n; i++)
+		if (apart(there[i], ranks) < apart(there[best], ranks))
+			best = i;
+	if (n > 0)
+		put_sizes(there, n, sizes, size);
+	if (n > 0 && there[best] != first) {
+		free(path);
+		path = cpl_profile_size_path(dir, name, there[best], err);
+	}
+	free(there);
+	return path;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * All-reduce by the double binary tree of NCCL (Sanders, Speck, Traeff 2009;
+ * Jeaugey 2019), each tree with half of the data, and by Bine butterflies (De
+ * Sensi et al. 2025, after Swing, 2024).
+ */
+#include "signature/pattern/pattern.h"
+
+/* The parent in the tree of n whose odd numbers are leaves; -1: of 0. */
+static int64_t parent(int64_t v, int64_t n)
+{
+	int64_t bit = v & -v, up = (v ^ bit) | bit << 1;
+
+	if (v == 0)
+		return -1;
+	return up < n ? up : v ^ bit;
+}
+
+/* A rank's number in the other tree, where leaves of the first are inner: of
+ * an even number of ranks it is the mirror image, else shifted by one. */
+static int64_t other(int64_t v, int64_t n, bool back)
+{
+	if (n % 2 == 0)
+		return n - 1 - v;
+	return back ? (v + 1) % n : (v + n - 1) % n;
+}
+
+static int64_t tree(int rank, int64_t v, int64_t n_ranks, bool second,
+                    double bytes, struct cpl_comm_entry *out, int64_t n)
+{
+	int64_t up = parent(v, n_ranks), near[64];
+	int count = 0;
+
+	if (up >= 0)
+		near[count++] = up;
+	for (int64_t bit = 1; bit < n_ranks; bit *= 2)
+		for (int side = -1; side <= 1; side += 2) {
+			int64_t child = v + side * bit;
+
+			if (child > 0 && child < n_ranks &&
+			    parent(child, n_ranks) == v)
+				near[count++] = child;
+		}
+	for (int i = 0; i < count; i++)
+		out[n++] = (struct cpl_comm_entry){
+		        rank,
+		        (int)(second ? other(near[i], n_ranks, true) : near[i]),
+		        bytes, 1};
+	return n;
+}
+
+/* Up to be reduced, down with the sum. */
+int64_t pattern_double_tree(const struct pattern *p, int rank,
+                            const struct pattern_step *step, double unit,
+                            struct cpl_comm_entry *out, int64_t n)
+{
+	if (p->ranks == 1)
+		return n;
+	n = tree(rank, rank, p->ranks, false, unit / 2, out, n);
+	return tree(rank, other(rank, p->ranks, false), p->ranks, true,
+	            unit / 2, out, n);
+}
+
+/* Reduce-scatter, nearest partners first with most, and allgather back. In step
+ * i even ranks meet the rank (1 - (-2)^(i+1)) / 3 further on, odd ones that
+ * much before. */
+int64_t pattern_bine(const struct pattern *p, int rank,
+                     const struct pattern_step *step, double unit,
+                     struct cpl_comm_entry *out, int64_t n)
+{
+	int64_t distance = 1, power = -2;
+
+	for (int64_t span = 2; span <= p->ranks; span *= 2) {
+		int64_t to = rank % 2 ? rank - distance : rank + distance;
+
+		to = (to % p->ranks + p->ranks) % p->ranks;
+		out[n++] = (struct cpl_comm_entry){rank, (int)to,
+		                                   2 * unit / (double)span, 2};
+		distance += power;
+		power *= -2;
+	}
+	return n;
+}

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "commplace-config.h"
+#include "signature/phases/phases.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "signature/phases/phases_internal.h"
+
+#define BUCKETS 1024
+#define MAX_PHASES 256    /* of a rank: those that take most time */
+#define SAME_COMPUTE 1e-4 /* seconds */
+
+/* A phase while ranks are brought together. */
+struct candidate {
+	uint64_t functions;
+	double weight; /* of the rank that had it first */
+	int parent;
+	int rank; /* the last one that has it */
+	double time;
+	int phase; /* in the result, or that of whom it goes to */
+	bool own;
+};
+
+struct finding {
+	const struct cpl_run_events *events;
+	const struct cpl_phase_options *o;
+	struct phase_rank_segments *ranks; /* [events->n] */
+	struct candidate *candidate;       /* 0: rest */
+	int n;
+	int with_events;
+	struct cpl_error *err;
+};
+
+static uint64_t step(uint64_t hash, uint64_t value)
+{
+	hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+	return hash ^ (hash >> 29);
+}
+
+static uint64_t kind_shape(const struct cpl_run_rank *rank,
+                           const struct cpl_run_kind *k)
+{
+	uint64_t h = step((uint64_t)k->function, (uint64_t)k->communicator);
+
+	h = step(h, (uint64_t)(k->source + 1));
+	for (int i = 0; i < k->n; i++) {
+		const struct cpl_run_messages *m =
+		        &rank->message[k->first + i];
+
+		h = step(h, (uint64_t)m->peer << 1 | m->inward);
+	}
+	return h;
+}
+
+static int add_segment(struct phase_rank_segments *s, int parent, double rounds,
+                       struct cpl_error *err)
+{
+	if (cpl_array_grow(&s->segment, s->n, sizeof(*s->segment), err))
+		return -1;
+	s->segment[s->n] = (struct phase_segment){
+	        .parent = parent,
+	        .same = s->n,
+	        .phase = -1,
+	        .rounds = rounds,
+	        .next = -1,
+	};
+	return s->n++;
+}
+
+/* Nodes [from, to) of a rank into segment `in`, and their loops. */
+static int split(struct finding *f, const struct cpl_run_rank *rank,
+                 const uint64_t *shape, struct phase_rank_segments *s,
+                 int64_t from, int64_t to, int in)
+{
+	for (int64_t i = from; i < to; i += rank->node[i].size) {
+		const struct cpl_run_node *node = &rank->node[i];
+		struct phase_segment *g = &s->segment[in];
+		int inner = in;
+
+		if (node->kind >= 0) {
+			s->of_node[i] = in;
+			g->functions = step(
+			        g->functions,
+			        (uint64_t)rank->kind[node->kind].function);
+			g->shape = step(g->shape, shape[node->kind]);
+			g->bytes += node->bytes;
+			g->compute += node->compute;
+			g->communication += node->duration;
+			continue;
+		}
+		if (node->rounds / node->entries >= f->o->min_rounds) {
+			inner = add_segment(s, in, node->rounds, f->err);
+			if (inner < 0)
+				return -1;
+		}
+		s->of_node[i] = inner;
+		if (split(f, rank, shape, s, i + 1, i + node->size, inner))
+			return -1;
+	}
+	return 0;
+}
+
+static bool alike(double a, double b, double factor)
+{
+	return a <= b * factor && b <= a * factor;
+}
+
+static bool similar(const struct phase_segment *a,
+                    const struct phase_segment *b, double factor)
+{
+	double x = a->compute / a->rounds, y = b->compute / b->rounds;
+
+	return a->shape == b->shape &&
+	       alike(a->bytes / a->rounds, b->bytes / b->rounds, factor) &&
+	       (alike(x, y, factor) || fabs(x - y) <= SAME_COMPUTE);
+}
+
+/* Similar segments of a rank become one. */
+static int unite(struct phase_rank_segments *s, double factor,
+                 struct cpl_error *err)
+{
+	int *head = malloc(sizeof(*head) * BUCKETS);
+
+	if (!head)
+		return cpl_fail_memory(err);
+	memset(head, 0xff, sizeof(*head) * BUCKETS);
+	for (int i = 1; i < s->n; i++) {
+		struct phase_segment *g = &s->segment[i], *to;
+		int *at = &head[g->shape % BUCKETS];
+
+		while (*at >= 0 && !similar(&s->segment[*at], g, factor))
+			at = &s->segment[*at].next;
+		if (*at < 0) {
+			*at = i;
+			continue;
+		}
+		g->same = *at;
+		to = &s->segment[*at];
+		to->rounds += g->rounds;
+		to->bytes += g->bytes;
+		to->compute += g->compute;
+		to->communication += g->communication;
+	}
+	free(head);
+	/* what is inside of one is inside of the other */
+	for (int i = 1; i < s->n; i++)
+		s->segment[i].parent = s->segment[s->segment[i].parent].same;
+	return 0;
+}
+
+static double time_of(const struct phase_segment *g)
+{
+	return g->compute + g->communication;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x < y) - (x > y);
+}
+
+/* The least time of the MAX_PHASES longest; what is shorter is left out. */
+static int shortest(const struct phase_rank_segments *s, double *least,
+                    struct cpl_error *err)
+{
+	double *time;
+	int n = 0;
+
+	*least = 0;
+	if (s->n <= MAX_PHASES)
+		return 0;
+	time = malloc(sizeof(*time) * (size_t)s->n);
+	if (!time)
+		return cpl_fail_memory(err);
+	for (int i = 1; i < s->n; i++)
+		if (s->segment[i].same == i)
+			time[n++] = time_of(&s->segment[i]);
+	qsort(time, (size_t)n, sizeof(*time), by_time);
+	if (n >= MAX_PHASES)
+		*least = time[MAX_PHASES - 1];
+	free(time);
+	return 0;
+}
+
+static bool close_to(double a, double b)
+{
+	return fabs(a - b) <= 2 || alike(a, b, 1.05);
+}
+
+/* The first candidate that this rank does not have and that fits, or -1. */
+static int fitting(const struct finding *f, const struct phase_segment *g,
+                   int rank, bool functions)
+{
+	for (int c = 1; c < f->n; c++)
+		if (f->candidate[c].rank != rank &&
+		    close_to(f->candidate[c].weight, g->rounds) &&
+		    (!functions || f->candidate[c].functions == g->functions))
+			return c;
+	return -1;
+}
+
+/* A rank's segments to the candidates of the ranks before. */
+static int align(struct finding *f, int rank)
+{
+	struct phase_rank_segments *s = &f->ranks[rank];
+	double least;
+
+	if (shortest(s, &least, f->err))
+		return -1;
+	s->segment[0].phase = 0;
+	for (int pass = 0; pass < 3; pass++)
+		for (int i = 1; i < s->n; i++) {
+			struct phase_segment *g = &s->segment[i];
+			int c;
+
+			if (g->same != i || g->phase >= 0 ||
+			    time_of(g) < least)
+				continue;
+			c = pass < 2 ? fitting(f, g, rank, !pass) : f->n;
+			if (c == f->n) {
+				if (cpl_array_grow(&f->candidate, f->n,
+				                   sizeof(*f->candidate),
+				                   f->err))
+					return -1;
+				f->candidate[f->n++] = (struct candidate){
+				        .functions = g->functions,
+				        .weight = g->rounds,
+				        .parent = -1 - g->parent,
+				};
+			}
+			g->phase = c;
+			g->own = c >= 0;
+			if (c >= 0)
+				f->candidate[c].rank = rank;
+		}
+	for (int i = 1; i < s->n; i++) {
+		struct phase_segment *g = &s->segment[i];
+		int up = g->same;
+
+		/* what was left out goes to what is around it */
+		while (s->segment[up].phase < 0)
+			up = s->segment[up].parent;
+		g->phase = s->segment[up].phase;
+		if (g->same == i)
+			f->candidate[g->phase].time += time_of(g);
+	}
+	for (int c = 1; c < f->n; c++)
+		if (f->candidate[c].parent < 0)
+			f->candidate[c].parent =
+			        s->segment[-1 - f->candidate[c].parent].phase;
+	return 0;
+}
+
+static double run_time(const struct cpl_run_events *e)
+{
+	double time = 0;
+
+	for (int i = 0; i < e->n; i++)
+		if (e->rank[i].time > time)
+			time = e->rank[i].time;
+	return time;
+}
+
+/* Number those that matter in the order of the run; the others go to what is
+ * around them. Candidate 0 becomes the last. Returns how many. */
+static int number(struct finding *f, double time)
+{
+	double least = f->o->relevant * time * f->with_events;
+	int n = 0;
+
+	/* what is inside comes after what is around it, but in rare cases of
+	 * ranks that differ */
+	for (int c = f->n - 1; c > 0; c--) {
+		struct candidate *of = &f->candidate[c];
+
+		of->phase = of->time > 0 && of->time >= least ? 0 : -1;
+		if (of->phase < 0 && of->parent < c)
+			f->candidate[of->parent].time += of->time;
+	}
+	for (int c = 1; c < f->n; c++)
+		if (!f->candidate[c].phase) {
+			f->candidate[c].phase = n++;
+			f->candidate[c].own = true;
+		}
+	f->candidate[0].phase = n;
+	for (int c = 1; c < f->n; c++) {
+		struct candidate *of = &f->candidate[c];
+
+		if (of->phase < 0)
+			of->phase = of->parent < c
+			                    ? f->candidate[of->parent].phase
+			                    : n;
+	}
+	return n + 1;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void add_up(struct finding *f, struct cpl_phases *p, int i)
+{
+	const struct cpl_run_rank *rank = &f->events->rank[i];
+	struct phase_rank_segments *s = &f->ranks[i];
+
+	for (int g = 0; g < s->n; g++) {
+		struct phase_segment *of = &s->segment[g];
+		const struct candidate *c = &f->candidate[of->phase];
+
+		of->phase = c->phase;
+		if (c->own && of->own)
+			p->phase[c->phase].rank[i].rounds = of->rounds;
+	}
+	for (int64_t k = 0; k < rank->n_nodes; k++)
+		if (rank->node[k].kind >= 0) {
+			struct cpl_phase_rank *sum =
+			        &p->phase[phase_of_node(s, k)].rank[i];
+
+			sum->compute += rank->node[k].compute;
+			sum->communication += rank->node[k].duration;
+		}
+	p->phase[p->n - 1].rank[i].rounds = 1;
+}
+
+/* Weights, means; what no phase has is the rest's. */
+static void sum_phases(struct finding *f, struct cpl_phases *p, double *rounds)
+{
+	struct cpl_found_phase *rest = &p->phase[p->n - 1];
+	double mpi = 0;
+
+	for (int i = 0; i < f->events->n; i++)
+		mpi += f->events->rank[i].mpi_time / f->events->n;
+	rest->weight = 1;
+	rest->communication = mpi;
+	rest->compute = p->time - mpi;
+	for (int k = 0; k < p->n - 1; k++) {
+		struct cpl_found_phase *phase = &p->phase[k];
+		double compute = 0, communication = 0;
+		int n = 0;
+
+		for (int i = 0; i < f->events->n; i++) {
+			compute += phase->rank[i].compute / f->with_events;
+			communication += phase->rank[i].communication /
+			                 f->with_events;
+			if (phase->rank[i].rounds > 0)
+				rounds[n++] = phase->rank[i].rounds;
+		}
+		qsort(rounds, (size_t)n, sizeof(*rounds), by_value);
+		phase->weight = n ? rounds[n / 2] : 1;
+		phase->compute = compute / phase->weight;
+		phase->communication = communication / phase->weight;
+		rest->compute -= compute;
+		rest->communication -= communication;
+	}
+	if (rest->compute < 0)
+		rest->compute = 0;
+	if (rest->communication < 0)
+		rest->communication = 0;
+}
+
+static struct cpl_phases *result(struct finding *f)
+{
+	struct cpl_phases *p = calloc(1, sizeof(*p));
+	int ranks = f->events->n;
+	double *rounds = malloc(sizeof(*rounds) * (size_t)ranks);
+
+	if (!p || !rounds)
+		goto memory;
+	p->events = f->events;
+	p->time = run_time(f->events);
+	p->n = number(f, p->time);
+	p->phase = calloc((size_t)p->n, sizeof(*p->phase));
+	if (!p->phase)
+		goto memory;
+	for (int k = 0; k < p->n; k++) {
+		p->phase[k].rank =
+		        calloc((size_t)ranks, sizeof(*p->phase[k].rank));
+		if (!p->phase[k].rank)
+			goto memory;
+	}
+	for (int i = 0; i < ranks; i++)
+		add_up(f, p, i);
+	sum_phases(f, p, rounds);
+	p->segments = f->ranks;
+	f->ranks = NULL;
+	free(rounds);
+	return p;
+memory:
+	cpl_fail_memory(f->err);
+	free(rounds);
+	cpl_phases_free(p);
+	return NULL;
+}
+
+static int find_in_rank(struct finding *f, int i)
+{
+	const struct cpl_run_rank *rank = &f->events->rank[i];
+	struct phase_rank_segments *s = &f->ranks[i];
+	uint64_t *shape = malloc(sizeof(*shape) * (size_t)(rank->n_kinds + 1));
+	int rc = -1;
+
+	s->of_node = malloc(sizeof(*s->of_node) * (size_t)(rank->n_nodes + 1));
+	if (!shape || !s->of_node) {
+		cpl_fail_memory(f->err);
+		goto out;
+	}
+	for (int k = 0; k < rank->n_kinds; k++)
+		shape[k] = kind_shape(rank, &rank->kind[k]);
+	f->with_events += rank->has_events;
+	if (add_segment(s, -1, 1, f->err) ||
+	    split(f, rank, shape, s, 0, rank->n_nodes, 0) ||
+	    unite(s, f->o->similarity, f->err) || align(f, i))
+		goto out;
+	rc = 0;
+out:
+	free(shape);
+	return rc;
+}
+
+static void free_segments(struct phase_rank_segments *s, int n)
+{
+	for (int i = 0; s && i < n; i++) {
+		free(s[i].segment);
+		free(s[i].of_node);
+	}
+	free(s);
+}
+
+struct cpl_phases *cpl_phases_find(const struct cpl_run_events *events,
+                                   const struct cpl_phase_options *options,
+                                   struct cpl_error *err)
+{
+	struct finding f = {.events = events, .o = options, .err = err};
+	struct cpl_phases *p = NULL;
+
+	f.ranks = calloc((size_t)events->n, sizeof(*f.ranks));
+	if (!f.ranks ||
+	    cpl_array_grow(&f.candidate, 0, sizeof(*f.candidate), err)) {
+		cpl_fail_memory(err);
+		goto out;
+	}
+	f.candidate[f.n++] = (struct candidate){.weight = 1};
+	for (int i = 0; i < events->n; i++)
+		if (find_in_rank(&f, i))
+			goto out;
+	if (f.with_events)
+		p = result(&f);
+	else
+		cpl_fail(err, "no rank has events: there are totals only");
+out:
+	free_segments(f.ranks, events->n);
+	free(f.candidate);
+	return p;
+}
+
+void cpl_phases_free(struct cpl_phases *p)
+{
+	if (!p)
+		return;
+	for (int k = 0; p->phase && k < p->n; k++)
+		free(p->phase[k].rank);
+	free_segments(p->segments, p->events ? p->events->n : 0);
+	free(p->phase);
+	free(p);
+}

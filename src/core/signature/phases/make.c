@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "commplace-config.h"
+#include "signature/phases/phases.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "signature/phases/phases_internal.h"
+
+int cpl_phase_calls(const struct cpl_phases *phases, int phase, int i,
+                    struct cpl_phase_call **calls, struct cpl_error *err)
+{
+	const struct cpl_run_rank *rank = &phases->events->rank[i];
+	const struct phase_rank_segments *s = &phases->segments[i];
+	double rounds = phases->phase[phase].rank[i].rounds;
+	int n = 0;
+
+	*calls = NULL;
+	/* Calls that came to this phase from one that is left out, in a rank
+	 * that has no round of it. */
+	if (!(rounds > 0))
+		return 0;
+	for (int64_t at = 0; at < rank->n_nodes; at++) {
+		const struct cpl_run_node *node = &rank->node[at];
+		const struct cpl_run_kind *k;
+
+		if (node->kind < 0 || phase_of_node(s, at) != phase)
+			continue;
+		if (cpl_array_grow(calls, n, sizeof(**calls), err)) {
+			free(*calls);
+			return -1;
+		}
+		k = &rank->kind[node->kind];
+		(*calls)[n++] = (struct cpl_phase_call){
+		        .function = k->function,
+		        .partner = k->n ? rank->message[k->first].peer
+		                        : k->source,
+		        .partners = k->n,
+		        .count = node->count / rounds,
+		        .bytes = (k->n ? node->bytes : k->bytes * node->count) /
+		                 rounds,
+		        .compute = node->compute / rounds,
+		        .duration = node->duration / rounds,
+		};
+	}
+	return n;
+}
+
+/* A growing list of entries. */
+struct list {
+	struct cpl_comm_entry *entry;
+	int64_t n;
+};
+
+static int push(struct list *l, int rank, const struct cpl_run_messages *m,
+                double bytes, double messages, struct cpl_error *err)
+{
+	if (cpl_array_grow(&l->entry, l->n, sizeof(*l->entry), err))
+		return -1;
+	l->entry[l->n++] = (struct cpl_comm_entry){
+	        .from = m->inward ? m->peer : rank,
+	        .to = m->inward ? rank : m->peer,
+	        .bytes = bytes,
+	        .messages = messages,
+	};
+	return 0;
+}
+
+/* What events of a kind amount to. */
+struct sums {
+	double count, bytes;
+};
+
+/* All that a phase's events of one rank sent: their kinds' messages in
+ * proportion, so that all phases together have all of them. */
+static int add_rank(const struct cpl_phases *p, int phase, int i,
+                    struct list *l, struct cpl_error *err)
+{
+	const struct cpl_run_rank *rank = &p->events->rank[i];
+	struct sums *sum = calloc((size_t)rank->n_kinds + 1, sizeof(*sum));
+	int rc = 0;
+
+	if (!sum)
+		return cpl_fail_memory(err);
+	for (int64_t at = 0; at < rank->n_nodes; at++) {
+		const struct cpl_run_node *node = &rank->node[at];
+
+		if (node->kind < 0 ||
+		    phase_of_node(&p->segments[i], at) != phase)
+			continue;
+		sum[node->kind].count += node->count;
+		sum[node->kind].bytes += node->bytes;
+	}
+	for (int k = 0; k < rank->n_kinds && !rc; k++) {
+		const struct cpl_run_kind *kind = &rank->kind[k];
+		const struct cpl_run_messages *m =
+		        rank->message + kind->first;
+		double share = kind->events > 0 ? sum[k].count / kind->events
+		                                : 0;
+		double all = 0, part;
+
+		for (int j = 0; j < kind->n; j++)
+			all += m[j].bytes;
+		part = all > 0 ? sum[k].bytes / all : share;
+		for (int j = 0; j < kind->n && !rc && share > 0; j++)
+			rc = push(l, rank->rank, &m[j], m[j].bytes * part,
+			          m[j].messages * share, err);
+	}
+	free(sum);
+	return rc;
+}
+
+static struct cpl_comm *phase_comm(const struct cpl_phases *p, int phase,
+                                   struct cpl_error *err)
+{
+	double weight = p->phase[phase].weight;
+	struct cpl_comm *comm = NULL;
+	struct list l = {0};
+	int rc = 0;
+
+	for (int i = 0; i < p->events->n && !rc; i++)
+		rc = add_rank(p, phase, i, &l, err);
+	if (!rc)
+		comm = cpl_comm_build(p->events->ranks, l.entry, l.n, err);
+	for (int64_t e = 0; comm && e < comm->n_entries; e++) {
+		comm->bytes[e] /= weight;
+		comm->messages[e] /= weight;
+	}
+	free(l.entry);
+	return comm;
+}
+
+static int add_totals(const struct cpl_run_events *events, struct list *l,
+                      struct cpl_error *err)
+{
+	for (int i = 0; i < events->n; i++)
+		for (int64_t k = 0; k < events->rank[i].n_total; k++) {
+			const struct cpl_run_messages *m =
+			        &events->rank[i].total[k];
+
+			if (push(l, events->rank[i].rank, m, m->bytes,
+			         m->messages, err))
+				return -1;
+		}
+	return 0;
+}
+
+/* Totals without what the first n phases have. */
+static struct cpl_comm *rest_comm(const struct cpl_run_events *events,
+                                  const struct cpl_phase *phase, int n,
+                                  struct cpl_error *err)
+{
+	struct cpl_comm *comm = NULL, *rest = NULL;
+	struct list l = {0};
+
+	if (add_totals(events, &l, err))
+		goto out;
+	for (int k = 0; k < n; k++) {
+		const struct cpl_comm *c = phase[k].comm;
+
+		for (int r = 0; r < c->ranks; r++)
+			for (int64_t e = c->row[r]; e < c->row[r + 1]; e++) {
+				struct cpl_run_messages m = {.peer = c->to[e]};
+
+				if (push(&l, r, &m,
+				         -phase[k].weight * c->bytes[e],
+				         -phase[k].weight * c->messages[e],
+				         err))
+					goto out;
+			}
+	}
+	comm = cpl_comm_build(events->ranks, l.entry, l.n, err);
+	l.n = 0;
+	for (int r = 0; comm && r < comm->ranks; r++)
+		for (int64_t e = comm->row[r]; e < comm->row[r + 1]; e++) {
+			/* messages are whole: less is rounding */
+			if (comm->messages[e] < 0.5)
+				continue;
+			l.entry[l.n++] = (struct cpl_comm_entry){
+			        r, comm->to[e],
+			        comm->bytes[e] < 0.5 ? 0 : comm->bytes[e],
+			        comm->messages[e]};
+		}
+	if (comm)
+		rest = cpl_comm_build(events->ranks, l.entry, l.n, err);
+out:
+	cpl_comm_free(comm);
+	free(l.entry);
+	return rest;
+}
+
+static int incomplete(const struct cpl_run_events *events)
+{
+	int n = events->ranks - events->n;
+
+	for (int i = 0; i < events->n; i++)
+		n += events->rank[i].ended != 0;
+	return n;
+}
+
+static char *recorded(const struct cpl_run_events *events)
+{
+	double lost = 0;
+	json_t *object;
+	char *text;
+
+	for (int i = 0; i < events->n; i++)
+		lost += events->rank[i].lost;
+	object = json_pack("{s:s}", "tool", "commplace-record");
+	/* What is not UTF-8, as a command need not be, is left out. */
+	json_object_set_new(object, "mpi", json_string(events->mpi));
+	json_object_set_new(object, "date", json_string(events->date));
+	json_object_set_new(object, "command", json_string(events->command));
+	json_object_set_new(object, "lost_messages", json_real(lost));
+	if (object && incomplete(events))
+		json_object_set_new(object, "incomplete_ranks",
+		                    json_integer(incomplete(events)));
+	text = object ? json_dumps(object, 0) : NULL;
+	json_decref(object);
+	return text;
+}
+
+/* Without events: all in one. */
+static int one_phase(const struct cpl_run_events *events,
+                     struct cpl_phase *phase, struct cpl_error *err)
+{
+	double mpi = 0;
+
+	phase->name = strdup("run");
+	phase->weight = 1;
+	for (int i = 0; i < events->n; i++) {
+		if (events->rank[i].time > phase->time)
+			phase->time = events->rank[i].time;
+		mpi += events->rank[i].mpi_time / events->n;
+	}
+	phase->compute_time = phase->time > mpi ? phase->time - mpi : 0;
+	phase->comm = rest_comm(events, NULL, 0, err);
+	return phase->comm ? 0 : -1;
+}
+
+static int make_phase(const struct cpl_phases *p, int k,
+                      struct cpl_phase *phase, struct cpl_error *err)
+{
+	const struct cpl_found_phase *found = &p->phase[k];
+	bool rest = k == p->n - 1;
+	char name[32];
+
+	snprintf(name, sizeof(name), "phase%d", k + 1);
+	phase[k].name = strdup(rest ? "rest" : name);
+	phase[k].weight = found->weight;
+	phase[k].time = found->compute + found->communication;
+	/* 0 would mean that nothing is known */
+	if (!(phase[k].time > 0))
+		phase[k].time = 1e-9;
+	phase[k].compute_time = found->compute;
+	phase[k].comm = rest ? rest_comm(p->events, phase, k, err)
+	                     : phase_comm(p, k, err);
+	return phase[k].comm ? 0 : -1;
+}
+
+struct cpl_signature *cpl_phases_signature(const struct cpl_run_events *events,
+                                           const struct cpl_phases *phases,
+                                           const char *name,
+                                           const char *application,
+                                           struct cpl_error *err)
+{
+	struct cpl_signature *sig = calloc(1, sizeof(*sig));
+	int n = phases ? phases->n : 1, rc = 0;
+
+	if (sig)
+		sig->phase = calloc((size_t)n, sizeof(*sig->phase));
+	if (!sig || !sig->phase)
+		goto memory;
+	sig->n_phases = n;
+	sig->ranks = events->ranks;
+	sig->name = strdup(name);
+	application = application ? application : events->application;
+	sig->application = *application ? strdup(application) : NULL;
+	sig->recorded = recorded(events);
+	if (!sig->name || (*application && !sig->application))
+		goto memory;
+	for (int k = 0; k < n && !rc; k++) {
+		rc = phases ? make_phase(phases, k, sig->phase, err)
+		            : one_phase(events, sig->phase, err);
+		if (!rc && !sig->phase[k].name)
+			goto memory;
+	}
+	if (!rc)
+		return sig;
+	cpl_signature_free(sig);
+	return NULL;
+memory:
+	cpl_fail_memory(err);
+	cpl_signature_free(sig);
+	return NULL;
+}

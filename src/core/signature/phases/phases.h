@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Phases of a recorded run, after PAS2P (Wong, Rexachs, Luque; the tables of
+ * Rangel, Wong, Rexachs, Luque, "Mapping Policies based on Application Signature
+ * and Communication Clustering for HPC").
+ *
+ * A phase is a piece between two communications that recurs: here the body of a
+ * loop of the events (events.h), without the loops inside of it that are phases
+ * of their own.
+ *
+ * 1. In a rank, a loop is a candidate when an entry has min_rounds rounds (in
+ *    the mean); what other loops do belongs to the loop around them. Candidates
+ *    are one phase when they call the same functions with the same partners and
+ *    communicators in the same order, with bytes and computation of each round
+ *    that differ by no more than the factor `similarity` (computation: or by
+ *    100 us), since a mean over a whole loop is compared.
+ * 2. Ranks have phases of their own: at the ends of a grid fewer calls are made.
+ *    They are the same phase when their rounds are (within 5 %, or 2), first
+ *    those with the same functions, then in the order of the run.
+ * 3. A phase with less than `relevant` of the run's time goes to the one around
+ *    it, or to "rest": what happens once, weight 1, and all bytes and time that
+ *    no phase has. So the sum over phases of weight * traffic is the run's
+ *    traffic, and of weight * time (PET, equation 1) its time.
+ *
+ * A phase's weight is the median of its ranks' rounds, its times are means over
+ * all ranks of the run.
+ */
+#ifndef CPL_SIGNATURE_PHASES_PHASES_H
+#define CPL_SIGNATURE_PHASES_PHASES_H
+
+#include "signature/phases/events.h"
+#include "signature/signature.h"
+
+struct cpl_phase_options {
+	double min_rounds; /* >= 2 */
+	double similarity; /* >= 1 */
+	double relevant;   /* 0 .. 1 */
+};
+
+#define CPL_PHASE_OPTIONS                                                      \
+	((struct cpl_phase_options){                                           \
+	        .min_rounds = 10, .similarity = 2, .relevant = 0.01})
+
+/* A call of a phase in one rank, as the paper's Table II has it, for one round.
+ * Loops in a phase: what one round of the phase does. */
+struct cpl_phase_call {
+	int function; /* of cpl_run_events */
+	int partner;  /* the first it sends to, else its source; -1: none */
+	int partners; /* how many it sends to */
+	double count; /* calls */
+	double bytes; /* sent; of a receive its buffer's */
+	double compute, duration;
+};
+
+/* One rank in one phase; seconds of all rounds. */
+struct cpl_phase_rank {
+	double rounds; /* 0: the rank is not in it */
+	double compute, communication;
+};
+
+struct cpl_found_phase {
+	double weight;
+	double compute, communication; /* one execution, mean over ranks */
+	struct cpl_phase_rank *rank;   /* [n of events] */
+};
+
+struct phase_rank_segments;
+
+struct cpl_phases {
+	const struct cpl_run_events *events;
+	int n; /* the last is "rest" */
+	struct cpl_found_phase *phase;
+	double time; /* of the run */
+	struct phase_rank_segments *segments; /* [n of events] */
+};
+
+/* NULL with err when memory is out, or no rank has events. O(nodes + phases^2 *
+ * ranks). events must live as long. */
+struct cpl_phases *cpl_phases_find(const struct cpl_run_events *events,
+                                   const struct cpl_phase_options *options,
+                                   struct cpl_error *err);
+void cpl_phases_free(struct cpl_phases *phases);
+
+/* The calls of a phase in the i-th rank of the events, in order; how many (0:
+ * the rank is not in it), or -1 with err. The caller frees *calls. */
+int cpl_phase_calls(const struct cpl_phases *phases, int phase, int i,
+                    struct cpl_phase_call **calls, struct cpl_error *err);
+
+/*
+ * As a signature with a phase "phase1", ... each and "rest"; phases NULL: one
+ * phase "run" of all that the ranks' totals say. `incomplete` ranks (missing,
+ * or ended without MPI_Finalize) are told in "recorded". NULL with err.
+ */
+struct cpl_signature *cpl_phases_signature(const struct cpl_run_events *events,
+                                           const struct cpl_phases *phases,
+                                           const char *name,
+                                           const char *application,
+                                           struct cpl_error *err);
+
+#endif

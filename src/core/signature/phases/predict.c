@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "commplace-config.h"
+#include "signature/phases/predict.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static enum cpl_machine_level level_of(const struct cpl_rank_place *a,
+                                       const struct cpl_rank_place *b)
+{
+	if (a->node != b->node && a->router != b->router)
+		return a->group == b->group ? CPL_BY_ROUTER : CPL_BY_GROUP;
+	if (a->node != b->node)
+		return CPL_BY_NODE;
+	return a->socket == b->socket ? CPL_BY_CORE : CPL_BY_SOCKET;
+}
+
+/* What a rank's messages of one execution take at the least. */
+static double transfer_of(const struct cpl_comm *comm, int rank,
+                          const struct cpl_machine *machine,
+                          const struct cpl_rank_place *place)
+{
+	double seconds = 0;
+
+	for (int64_t e = comm->row[rank]; e < comm->row[rank + 1]; e++) {
+		double n = comm->messages[e];
+
+		if (comm->to[e] == rank || !(n > 0))
+			continue;
+		seconds += n * cpl_machine_seconds(
+		                       machine,
+		                       level_of(&place[rank],
+		                                &place[comm->to[e]]),
+		                       comm->bytes[e] / n);
+	}
+	return seconds;
+}
+
+static double longest_transfer(const struct cpl_comm *comm,
+                               const struct cpl_machine *machine,
+                               const struct cpl_rank_place *place)
+{
+	double most = 0;
+
+	for (int r = 0; r < comm->ranks; r++) {
+		double seconds = transfer_of(comm, r, machine, place);
+
+		most = seconds > most ? seconds : most;
+	}
+	return most;
+}
+
+/* Each rank's own: what its communication is more than its transfer. */
+static int split_ranks(const struct cpl_signature *sig,
+                       const struct cpl_phases *phases, int k,
+                       const struct cpl_machine *machine,
+                       const struct cpl_rank_place *here,
+                       struct cpl_predicted_phase *out, struct cpl_error *err)
+{
+	double weight = sig->phase[k].weight;
+
+	out->rank_idle = calloc((size_t)sig->ranks, sizeof(double));
+	out->rank_compute = calloc((size_t)sig->ranks, sizeof(double));
+	if (!out->rank_idle || !out->rank_compute)
+		return cpl_fail_memory(err);
+	for (int i = 0; i < phases->events->n; i++) {
+		const struct cpl_phase_rank *of = &phases->phase[k].rank[i];
+		int r = phases->events->rank[i].rank;
+		double idle = of->communication / weight -
+		              transfer_of(sig->phase[k].comm, r, machine, here);
+
+		out->rank_idle[r] = idle > 0 ? idle : 0;
+		out->rank_compute[r] = of->compute / weight;
+		if (out->rank_idle[r] > out->most_idle)
+			out->most_idle = out->rank_idle[r];
+		if (out->waited_for < 0 ||
+		    out->rank_compute[r] > out->rank_compute[out->waited_for])
+			out->waited_for = r;
+	}
+	return 0;
+}
+
+static int predict_phase(const struct cpl_signature *sig,
+                         const struct cpl_phases *phases, int k,
+                         const struct cpl_machine *machine,
+                         const struct cpl_run_place *here,
+                         const struct cpl_run_place *there,
+                         struct cpl_predicted_phase *out, struct cpl_error *err)
+{
+	const struct cpl_phase *p = &sig->phase[k];
+	double communication, transfer, least, elsewhere;
+
+	if (!p->comm)
+		return cpl_fail(err,
+		                "phase %s: its pattern is too large to be "
+		                "predicted",
+		                p->name);
+	if (!(p->time > 0))
+		return cpl_fail(err, "phase %s: no time is stated", p->name);
+	communication = p->time - p->compute_time;
+	communication = communication > 0 ? communication : 0;
+	transfer = longest_transfer(p->comm, machine, here->rank);
+	out->network[0] = here->network ? here->network[k] : 0;
+	least = transfer > out->network[0] ? transfer : out->network[0];
+	elsewhere = least;
+	if (there) {
+		elsewhere = longest_transfer(p->comm, machine, there->rank);
+		out->network[1] = there->network ? there->network[k] : 0;
+		if (elsewhere < out->network[1])
+			elsewhere = out->network[1];
+	}
+	out->time = p->time;
+	out->compute = p->time - communication;
+	out->transfer = least < communication ? least : communication;
+	out->idle = communication - out->transfer;
+	/* the part that is measured and what the model says go together */
+	out->elsewhere = least > 0 ? out->compute +
+	                                     communication * (elsewhere / least)
+	                           : p->time + elsewhere;
+	return phases ? split_ranks(sig, phases, k, machine, here->rank, out,
+	                            err)
+	              : 0;
+}
+
+int cpl_predict(const struct cpl_signature *sig,
+                const struct cpl_phases *phases,
+                const struct cpl_machine *machine,
+                const struct cpl_run_place *here,
+                const struct cpl_run_place *there,
+                struct cpl_predicted_phase *out, struct cpl_error *err)
+{
+	memset(out, 0, sizeof(*out) * (size_t)sig->n_phases);
+	for (int k = 0; k < sig->n_phases; k++)
+		out[k].waited_for = -1;
+	for (int k = 0; k < sig->n_phases; k++)
+		if (predict_phase(sig, phases, k, machine, here, there, &out[k],
+		                  err))
+			return -1;
+	return 0;
+}
+
+void cpl_predict_free(struct cpl_predicted_phase *phase, int n)
+{
+	for (int k = 0; k < n; k++) {
+		free(phase[k].rank_idle);
+		free(phase[k].rank_compute);
+	}
+}
+
+bool cpl_predict_waits(const struct cpl_predicted_phase *phase, int rank)
+{
+	double idle = phase->rank_idle ? phase->rank_idle[rank] : 0;
+
+	return idle > phase->most_idle / 2 && idle > phase->time / 20;
+}
