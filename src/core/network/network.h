@@ -20,6 +20,18 @@ struct cpl_network_type;
 #define CPL_NETWORK_MAX_DIMS 8
 #define CPL_NETWORK_MAX_CLASSES 16
 #define CPL_NETWORK_MAX_LEVELS 6
+#define CPL_NETWORK_MAX_PORTS 16
+
+/* How the ranks of a node use its ports. */
+enum cpl_port_use {
+	/* A rank's every message over all ports, in proportion to their
+	 * bandwidths, each part to the same port of the other node. */
+	CPL_PORTS_SPREAD,
+	CPL_PORTS_ROUND_ROBIN, /* a rank one port: the i-th i % ports */
+	CPL_PORTS_NEAREST, /* a rank one port: the i-th of n i * ports / n, as
+	                    * ranks are bound one beside the other */
+	CPL_PORTS_FIRST,   /* all ranks port 0 */
+};
 
 /* Links of a class have ids first .. first + count - 1. */
 struct cpl_link_class {
@@ -73,6 +85,7 @@ struct cpl_level {
 	 * node[first[u + 1] - 1], by id. */
 	int *first; /* [n_units + 1] */
 	const int *node;
+	int *first_router; /* [n_units + 1] of each unit, and n_node_routers */
 };
 
 /* A link of a route with its part of the bytes. */
@@ -87,15 +100,31 @@ struct cpl_network {
 	char *name;
 	const struct cpl_network_type *type;
 	char *routing;        /* as stated in the file, NULL: type's default */
+	/* Where flows leave minimal ways, see routing/progressive: bytes, and
+	 * how much longer other ways count. */
+	double detour_threshold, detour_weight;
 	int n_routers;
 	int n_node_routers;   /* routers 0 .. this - 1 may have nodes */
 	int nodes_per_router; /* as the file has it: the most of a router */
 	int n_nodes;          /* ports without a node included */
-	int n_ports;          /* of a node, each on a router; 1 in all types */
 	bool node_is_router;  /* each router has one node, of its number */
+	/* Ports of a node, each on a router; as many of each. */
+	int n_ports;
+	enum cpl_port_use port_use;
+	/* Bytes/s to the router and back, by port. */
+	double port_bandwidth[CPL_NETWORK_MAX_PORTS];
+	/* Of what a node sends and gets, where its ranks are not told apart. */
+	double port_share[CPL_NETWORK_MAX_PORTS];
 	int *port_router;     /* [n_nodes * n_ports] by node */
 	int *router_first;    /* [n_routers + 1] into router_node */
-	int *router_node;     /* nodes of the routers, by id */
+	int *router_node;     /* nodes of the routers by their first port, by
+	                       * id */
+	/* Nodes on the same routers, port by port, with no link on their way to
+	 * each other, are at one station. NULL: nodes have one port; the router
+	 * is the station. */
+	int n_stations;
+	int *station_of;     /* [n_nodes] */
+	int *station_router; /* [n_stations * n_ports] */
 	struct cpl_product product; /* n_dims 0: is none */
 	int n_levels;         /* coarsest first */
 	struct cpl_level level[CPL_NETWORK_MAX_LEVELS];
@@ -106,7 +135,6 @@ struct cpl_network {
 	int *link_from;       /* [n_links] router ids */
 	int *link_to;         /* [n_links] */
 	unsigned char *link_class_of; /* [n_links] */
-	double injection_bandwidth; /* bytes/s, node to router and back */
 	char **node_name;     /* [n_nodes]; NULL entry: port without a node */
 	struct cpl_node_index *index;
 	struct cpl_route_table *routes; /* NULL: the file names none */
@@ -163,7 +191,50 @@ static inline int cpl_network_router(const struct cpl_network *net, int node)
 	return cpl_network_port(net, node, 0);
 }
 
-/* Nodes of a router: node[0 .. n - 1], by id. */
+/* Cables between ports and routers each way, number node * n_ports + port:
+ * loads of injection and ejection have that index. O(1). */
+static inline int64_t cpl_network_port_cables(const struct cpl_network *net)
+{
+	return (int64_t)net->n_nodes * net->n_ports;
+}
+
+/* Bytes/s of one. O(1). */
+static inline double cpl_network_port_bandwidth(const struct cpl_network *net,
+						int64_t cable)
+{
+	return net->port_bandwidth[net->n_ports == 1 ? 0
+						     : cable % net->n_ports];
+}
+
+/* Station of a node: what ways between nodes, whose ranks are not told apart,
+ * depend on. O(1). */
+static inline int cpl_network_station(const struct cpl_network *net, int node)
+{
+	return net->station_of ? net->station_of[node]
+			       : cpl_network_router(net, node);
+}
+
+/* Router of a station's port. O(1). */
+static inline int cpl_network_station_router(const struct cpl_network *net,
+					     int station, int port)
+{
+	return net->station_of
+		       ? net->station_router[(int64_t)station * net->n_ports +
+					     port]
+		       : station;
+}
+
+/* Part of the bytes between nodes that goes from port p to port q, where ranks
+ * are not told apart. O(1). */
+static inline double cpl_network_port_part(const struct cpl_network *net,
+					   int p, int q)
+{
+	if (net->port_use == CPL_PORTS_SPREAD)
+		return p == q ? net->port_share[p] : 0;
+	return net->port_share[p] * net->port_share[q];
+}
+
+/* Nodes of a router by their first port: node[0 .. n - 1], by id. */
 struct cpl_nodes {
 	const int *node;
 	int n;
@@ -176,6 +247,19 @@ static inline struct cpl_nodes cpl_network_nodes(const struct cpl_network *net,
 
 	return (struct cpl_nodes){net->router_node + first,
 				  net->router_first[router + 1] - first};
+}
+
+/* Places for ports of nodes at a router, numbered on from router to router: the
+ * ids of its nodes where these have one port. */
+struct cpl_places {
+	int first, n;
+};
+
+static inline struct cpl_places
+cpl_network_places(const struct cpl_network *net, int router)
+{
+	return (struct cpl_places){router * net->nodes_per_router,
+				   net->nodes_per_router};
 }
 
 /* The product that the network is, or NULL. */

@@ -1,6 +1,7 @@
 core_sources += src/core/network/network.h src/core/network/network.c \
 	src/core/network/type.h src/core/network/routes.c \
-	src/core/network/ways.c
+	src/core/network/ways.c src/core/network/ports.c \
+	src/core/network/nodes.c src/core/network/shape.c
 
 # A folder for each type; the file that defines it is a line here.
 network_types = src/core/network/dragonfly/dragonfly.c \
@@ -22,8 +23,10 @@ src/core/network/types.c: scripts/registry.awk Makefile $(network_types)
 
 # What machines tell about themselves, a file for each format.
 network_readers = src/core/network/reader/topology_conf.c \
+	src/core/network/reader/topology_yaml.c \
 	src/core/network/reader/ibnetdiscover.c \
-	src/core/network/reader/aries.c
+	src/core/network/reader/aries.c \
+	src/core/network/reader/node_list.c
 core_sources += $(network_readers) src/core/network/reader/reader.h \
 	src/core/network/reader/reader_internal.h \
 	src/core/network/reader/reader.c src/core/network/reader/draft.c \

@@ -17,6 +17,7 @@ enum cpl_network_type_flags {
 	CPL_NETWORK_WAYS = 2,      /* net->ways are to be found */
 	CPL_NETWORK_TABLES = 4,    /* the file may name a table of routes */
 	CPL_NETWORK_IRREGULAR = 8, /* see cpl_network_type_is_irregular */
+	CPL_NETWORK_GROUPS = 16,   /* groups, links between each two */
 };
 
 #define CPL_DRAWING_STRIPS 4
@@ -76,9 +77,37 @@ struct cpl_network_type {
 	json_t *(*sizes)(const struct cpl_network *net);
 };
 
+/*
+ * network/ports.c: root's "ports" (without: one of "bandwidth"'s "injection")
+ * into net's; then, where there are several, the nodes of "nodes" on their
+ * routers. 0, or -1 with err. O(nodes * ports * log).
+ */
+int cpl_ports_read(struct cpl_network *net, const json_t *root,
+                   struct cpl_error *err);
+int cpl_ports_join(struct cpl_network *net, const json_t *root,
+                   struct cpl_error *err);
+/* "spread", "round-robin", "nearest", "first". */
+const char *cpl_port_use_name(enum cpl_port_use use);
+
+/*
+ * network/nodes.c: nodes of one port on their routers, as many on each; their
+ * names, "nodes" of root; and net->index of these, which may be there once only.
+ * 0, or -1 with err. O(nodes).
+ */
+int cpl_network_join_nodes(struct cpl_network *net, struct cpl_error *err);
+int cpl_network_read_nodes(struct cpl_network *net, const json_t *root,
+                           struct cpl_error *err);
+int cpl_network_index_nodes(struct cpl_network *net, struct cpl_error *err);
+
+/* A key of "nodes" as a router that may have nodes, or -1 with err. Router ids
+ * have one spelling, so that no router can be given twice. */
+int cpl_network_router_key(const struct cpl_network *net, const char *key,
+                           struct cpl_error *err);
+
 /* For CPL_NETWORK_WAYS: is the table not too large (once the routers are
  * known); and the table (once the links are), -1 with err where there is no
- * path between two routers with nodes. O(routers with nodes * links). */
+ * path between two routers with nodes. O(routers with nodes * (routers + (links +
+ * routers / 64) * steps of the longest way / 64)). */
 int cpl_network_check_ways(const struct cpl_network *net,
                            struct cpl_error *err);
 int cpl_network_find_ways(struct cpl_network *net, struct cpl_error *err);
@@ -103,6 +132,8 @@ int cpl_network_parse_routes(struct cpl_network *net, const char *text,
                              size_t length, const char *source,
                              struct cpl_error *err);
 void cpl_network_free_routes(struct cpl_route_table *routes);
+
+/* network/shape.c, for types' shape. */
 
 /* Append a class of `count` links; -1 with err when the network's links get too
  * many. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The table of next links by a search from each router with nodes. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "network/type.h"
 
-/* Entries at the most: 256 MB. */
-#define MAX_TABLE (1 << 26)
+/* Entries at the most: 512 MB. */
+#define MAX_TABLE (1 << 27)
 
 int cpl_network_check_ways(const struct cpl_network *net, struct cpl_error *err)
 {
@@ -32,32 +33,101 @@ static void sort_links(const struct cpl_network *net, int *first, int *link)
 	first[net->n_routers] = (int)net->n_links;
 }
 
-/* Next links towards `to`, breadth first against the links' direction. */
-static void search(const struct cpl_network *net, const int *first,
-                   const int *link, int to, int *hops, int *queue)
+/* Searches from 64 routers at once, a bit each. */
+struct searches {
+	const struct cpl_network *net;
+	const int *first, *link; /* links by the router they lead to */
+	/* [n_routers] whose search has been there, got there in the last step,
+	 * gets there in this one. */
+	uint64_t *seen, *here, *next;
+	/* A bit for each router of which `here`, `next`, is not 0: few where
+	 * ways are long. */
+	uint64_t *front, *after;
+	int words;
+};
+
+/* The links into a router whose searches got to it; those of `base` on. */
+static void step_from(struct searches *s, int at, int base)
 {
-	int *next = net->ways.next + (int64_t)to * net->n_routers;
-	int n = 0;
+	const struct cpl_network *net = s->net;
 
-	for (int r = 0; r < net->n_routers; r++)
-		hops[r] = next[r] = -1;
-	hops[to] = 0;
-	queue[n++] = to;
-	for (int done = 0; done < n; done++) {
-		int at = queue[done];
+	for (int i = s->first[at]; i < s->first[at + 1]; i++) {
+		int link = s->link[i], from = net->link_from[link];
+		/* The first router that gets there has the lowest id. */
+		uint64_t bits = s->here[at] & ~(s->seen[from] | s->next[from]);
 
-		for (int i = first[at]; i < first[at + 1]; i++) {
-			int from = net->link_from[link[i]];
+		if (!bits)
+			continue;
+		s->next[from] |= bits;
+		s->after[from / 64] |= UINT64_C(1) << from % 64;
+		for (; bits; bits &= bits - 1)
+			net->ways.next[(int64_t)(base + __builtin_ctzll(bits)) *
+			                       net->n_routers +
+			               from] = link;
+	}
+}
 
-			if (hops[from] < 0) {
-				hops[from] = hops[at] + 1;
-				queue[n++] = from;
-			}
-			if (hops[from] == hops[at] + 1 &&
-			    (next[from] < 0 || at < net->link_to[next[from]]))
-				next[from] = link[i];
+/* The searches are where they got to; false: nowhere. */
+static bool go_on(struct searches *s)
+{
+	uint64_t any = 0;
+
+	for (int w = 0; w < s->words; w++)
+		for (uint64_t bits = s->front[w]; bits; bits &= bits - 1)
+			s->here[w * 64 + __builtin_ctzll(bits)] = 0;
+	for (int w = 0; w < s->words; w++) {
+		s->front[w] = s->after[w];
+		s->after[w] = 0;
+		any |= s->front[w];
+		for (uint64_t bits = s->front[w]; bits; bits &= bits - 1) {
+			int r = w * 64 + __builtin_ctzll(bits);
+
+			s->here[r] = s->next[r];
+			s->seen[r] |= s->next[r];
+			s->next[r] = 0;
 		}
 	}
+	return any;
+}
+
+/* Next links towards routers base .. base + n - 1, breadth first against the
+ * links' direction. */
+static void search(struct searches *s, int base, int n)
+{
+	for (int r = 0; r < s->net->n_routers; r++)
+		s->seen[r] = s->here[r] = s->next[r] = 0;
+	for (int w = 0; w < s->words; w++)
+		s->front[w] = s->after[w] = 0;
+	for (int k = 0; k < n; k++) {
+		s->next[base + k] = UINT64_C(1) << k;
+		s->after[(base + k) / 64] |= UINT64_C(1) << (base + k) % 64;
+	}
+	while (go_on(s))
+		for (int w = 0; w < s->words; w++)
+			for (uint64_t bits = s->front[w]; bits;
+			     bits &= bits - 1)
+				step_from(s, w * 64 + __builtin_ctzll(bits),
+				          base);
+}
+
+/* Have all searches been at all routers with nodes? */
+static int check(const struct searches *s, int base, int n,
+                 struct cpl_error *err)
+{
+	uint64_t all = n < 64 ? (UINT64_C(1) << n) - 1 : UINT64_MAX;
+	uint64_t missing = 0;
+	int to, r = 0;
+
+	for (int i = 0; i < s->net->n_node_routers; i++)
+		missing |= all & ~s->seen[i];
+	if (!missing)
+		return 0;
+	to = __builtin_ctzll(missing);
+	while (s->seen[r] >> to & 1)
+		r++;
+	return cpl_fail(err,
+	                "\"links\" leave no path from router %d to router %d",
+	                r, base + to);
 }
 
 /* Chain parallel links; last is scratch. */
@@ -83,40 +153,42 @@ static void pair_links(struct cpl_network *net, const int *first,
 int cpl_network_find_ways(struct cpl_network *net, struct cpl_error *err)
 {
 	size_t n = (size_t)net->n_routers;
+	size_t entries = (size_t)net->n_node_routers * n;
 	int *first = calloc(n + 1, sizeof(*first));
 	int *link = malloc(((size_t)net->n_links + 1) * sizeof(*link));
-	int *hops = malloc(n * sizeof(*hops));
-	int *queue = malloc(n * sizeof(*queue));
+	size_t words = (n + 63) / 64;
+	uint64_t *bits = malloc((3 * n + 2 * words) * sizeof(*bits));
+	struct searches s = {.net = net,
+	                     .first = first,
+	                     .link = link,
+	                     .words = (int)words};
 	int rc = -1;
 
-	net->ways.next = malloc((size_t)net->n_node_routers * n *
-	                        sizeof(*net->ways.next));
+	net->ways.next = malloc(entries * sizeof(*net->ways.next));
 	net->ways.twin =
 	        malloc(((size_t)net->n_links + 1) * sizeof(*net->ways.twin));
-	if (!first || !link || !hops || !queue || !net->ways.next ||
-	    !net->ways.twin) {
+	if (!first || !link || !bits || !net->ways.next || !net->ways.twin) {
 		cpl_fail_memory(err);
 		goto out;
 	}
+	s.seen = bits;
+	s.here = bits + n;
+	s.next = bits + 2 * n;
+	s.front = bits + 3 * n;
+	s.after = s.front + words;
 	sort_links(net, first, link);
-	pair_links(net, first, link, hops);
-	for (int to = 0; to < net->n_node_routers; to++) {
-		search(net, first, link, to, hops, queue);
-		for (int r = 0; r < net->n_node_routers; r++) {
-			if (hops[r] >= 0)
-				continue;
-			cpl_fail(err,
-			         "\"links\" leave no path from router %d to "
-			         "router %d",
-			         r, to);
-			goto out;
-		}
-	}
+	pair_links(net, first, link, (int *)bits);
+	memset(net->ways.next, 0xff, entries * sizeof(*net->ways.next));
 	rc = 0;
+	for (int base = 0; base < net->n_node_routers && !rc; base += 64) {
+		int left = net->n_node_routers - base;
+
+		search(&s, base, left < 64 ? left : 64);
+		rc = check(&s, base, left < 64 ? left : 64, err);
+	}
 out:
 	free(first);
 	free(link);
-	free(hops);
-	free(queue);
+	free(bits);
 	return rc;
 }

@@ -8,65 +8,82 @@ static int steps(const struct cpl_product *torus, int d, int from, int to)
 	                      : to - from;
 }
 
-/* Put the bytes on the links of the way, or with share list them; how many. */
+/* Put the bytes on the links of the way, or with share list them, or with sums
+ * put them there; how many. */
 static inline __attribute__((always_inline)) int
 follow(const struct cpl_network *net, int from, int to, double bytes,
-       double *load, struct cpl_share *share)
+       double *load, struct cpl_share *share, const struct cpl_put_on *sums)
 {
 	const struct cpl_product *torus = &net->product;
+	/* What is left of the ids above this dimension: one division each. */
+	unsigned above = (unsigned)from, above_to = (unsigned)to;
 	int stride = 1, router = from, found = 0;
+	int used = sums ? *sums->n_touched : 0;
 
 	for (int d = 0; d < torus->n_dims; d++) {
-		int n = torus->dim[d], at = router / stride % n;
-		int left = steps(torus, d, at, to / stride % n);
+		int n = torus->dim[d], at = (int)(above % (unsigned)n);
+		int goal = (int)(above_to % (unsigned)n);
+		int left = steps(torus, d, at, goal);
 		int minus = left < 0, step = minus ? -1 : 1;
+		/* Routers to the one behind the border; from there on. */
+		int border = minus ? at : n - 1 - at;
+		int64_t ahead = (int64_t)step * stride * torus->n_dims * 2;
+		const int64_t *out =
+		        torus->out +
+		        ((int64_t)router * torus->n_dims + d) * 2 + minus;
 
-		for (; left; left -= step, found++) {
-			int next = at + step;
-			int64_t link =
-			        torus->out[((int64_t)router * torus->n_dims +
-			                    d) * 2 +
-			                   minus];
-
+		above /= (unsigned)n;
+		above_to /= (unsigned)n;
+		router += (goal - at) * stride;
+		for (left *= step; left; left--, found++) {
 			if (share)
-				share[found] = (struct cpl_share){(int)link, 1};
+				share[found] = (struct cpl_share){(int)*out, 1};
 			else
-				load[link] += bytes;
-			if (next < 0)
-				next += n;
-			if (next == n)
-				next = 0;
-			router += (next - at) * stride;
-			at = next;
+				load[*out] += bytes;
+			if (sums && !sums->mark[*out]) {
+				sums->mark[*out] = 1;
+				sums->touched[used++] = (int)*out;
+			}
+			out += border-- ? ahead : ahead * (1 - n);
 		}
 		stride *= n;
 	}
+	if (sums)
+		*sums->n_touched = used;
 	return found;
 }
 
 static void add(const struct cpl_network *net, int from, int to, double bytes,
                 double *load)
 {
-	follow(net, from, to, bytes, load, NULL);
+	follow(net, from, to, bytes, load, NULL, NULL);
 }
 
 static int links(const struct cpl_network *net, int from, int to,
                  struct cpl_share *share)
 {
-	return follow(net, from, to, 1, NULL, share);
+	return follow(net, from, to, 1, NULL, share, NULL);
+}
+
+static int put(const struct cpl_network *net, int from, int to, double bytes,
+               const struct cpl_put_on *sums)
+{
+	return follow(net, from, to, bytes, sums->bytes, NULL, sums);
 }
 
 static double hops(const struct cpl_network *net, int from, int to)
 {
 	const struct cpl_product *torus = &net->product;
-	int stride = 1, sum = 0;
+	unsigned a = (unsigned)from, b = (unsigned)to;
+	int sum = 0;
 
 	for (int d = 0; d < torus->n_dims; d++) {
-		int n = torus->dim[d];
-		int way = steps(torus, d, from / stride % n, to / stride % n);
+		unsigned n = (unsigned)torus->dim[d];
+		int way = steps(torus, d, (int)(a % n), (int)(b % n));
 
 		sum += way < 0 ? -way : way;
-		stride *= n;
+		a /= n;
+		b /= n;
 	}
 	return sum;
 }
@@ -78,5 +95,6 @@ const struct cpl_routing cpl_routing_dimension_order = {
         .summary = "dimension 0 first, the shorter way round, ties to +",
         .add = add,
         .links = links,
+        .put = put,
         .hops = hops,
 };

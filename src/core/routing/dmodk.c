@@ -27,14 +27,15 @@ static int find(const struct cpl_network *net, int from, int to, int node,
 	return n;
 }
 
-/* Nodes of a leaf that traffic may be for: all where none is named. */
+/* Nodes of a leaf that traffic may be for: all where none is named. Ports of
+ * nodes with several are at a leaf as nodes with one would be, in all places. */
 static int count_nodes(const struct cpl_network *net, int leaf)
 {
-	struct cpl_nodes nodes = cpl_network_nodes(net, leaf);
+	struct cpl_places places = cpl_network_places(net, leaf);
 	int n = 0;
 
-	for (int p = 0; p < nodes.n; p++)
-		n += net->node_name[nodes.node[p]] != NULL;
+	for (int p = 0; p < places.n && net->n_ports == 1; p++)
+		n += net->node_name[places.first + p] != NULL;
 	return n;
 }
 
@@ -42,11 +43,11 @@ static void add(const struct cpl_network *net, int from, int to, double bytes,
                 double *load)
 {
 	int named = count_nodes(net, to), link[2 * CPL_NETWORK_MAX_LEVELS];
-	struct cpl_nodes nodes = cpl_network_nodes(net, to);
-	double part = bytes / (named ? named : nodes.n);
+	struct cpl_places places = cpl_network_places(net, to);
+	double part = bytes / (named ? named : places.n);
 
-	for (int p = 0; p < nodes.n; p++) {
-		int node = nodes.node[p], n;
+	for (int p = 0; p < places.n; p++) {
+		int node = places.first + p, n;
 
 		if (named && !net->node_name[node])
 			continue;
@@ -60,11 +61,11 @@ static int links(const struct cpl_network *net, int from, int to,
                  struct cpl_share *share)
 {
 	int named = count_nodes(net, to), link[2 * CPL_NETWORK_MAX_LEVELS];
-	struct cpl_nodes nodes = cpl_network_nodes(net, to);
+	struct cpl_places places = cpl_network_places(net, to);
 	int n_shares = 0;
 
-	for (int p = 0; p < nodes.n; p++) {
-		int node = nodes.node[p], n;
+	for (int p = 0; p < places.n; p++) {
+		int node = places.first + p, n;
 
 		if (named && !net->node_name[node])
 			continue;
@@ -78,7 +79,7 @@ static int links(const struct cpl_network *net, int from, int to,
 			if (k == n_shares)
 				share[n_shares++] =
 				        (struct cpl_share){link[i], 0};
-			share[k].part += 1.0 / (named ? named : nodes.n);
+			share[k].part += 1.0 / (named ? named : places.n);
 		}
 	}
 	return n_shares;

@@ -19,6 +19,40 @@ static void list_out(struct cpl_route_finder *f)
 		f->out[f->out_first[net->link_from[l] + 1]++] = (int)l;
 }
 
+double cpl_station_hops(const struct cpl_network *net,
+                        const struct cpl_routing *routing, int from, int to)
+{
+	double hops = 0;
+
+	if (!net->station_of)
+		return routing->hops(net, from, to);
+	for (int p = 0; p < net->n_ports; p++)
+		for (int q = 0; q < net->n_ports && from != to; q++) {
+			double part = cpl_network_port_part(net, p, q);
+
+			if (part > 0)
+				hops += part *
+				        routing->hops(
+				                net,
+				                cpl_network_station_router(
+				                        net, from, p),
+				                cpl_network_station_router(
+				                        net, to, q));
+		}
+	return hops;
+}
+
+/* Pairs of ports between which bytes go. */
+static int64_t port_pairs(const struct cpl_network *net)
+{
+	int64_t n = 0;
+
+	for (int p = 0; p < net->n_ports; p++)
+		for (int q = 0; q < net->n_ports; q++)
+			n += cpl_network_port_part(net, p, q) > 0;
+	return n;
+}
+
 int cpl_route_finder_init(struct cpl_route_finder *finder,
                           const struct cpl_network *net,
                           const struct cpl_routing *routing,
@@ -26,7 +60,9 @@ int cpl_route_finder_init(struct cpl_route_finder *finder,
 {
 	struct cpl_route_finder f = {.net = net, .routing = routing};
 
-	f.share = cpl_arena_take_raw(&f.arena, cpl_route_max(net, routing),
+	f.share = cpl_arena_take_raw(&f.arena,
+	                             cpl_route_max(net, routing) *
+	                                     port_pairs(net),
 	                             sizeof(*f.share));
 	if (!routing->links) {
 		f.out_first = cpl_arena_take(&f.arena, net->n_routers + 2,
@@ -51,37 +87,70 @@ void cpl_route_finder_free(struct cpl_route_finder *f)
 }
 
 /* A flow is connected, so following loaded links finds all. */
-static int walk(struct cpl_route_finder *f, int from, int to)
+static int walk(struct cpl_route_finder *f, int from, int to,
+                struct cpl_share *share)
 {
 	int n = 0, router = from;
 
 	f->routing->add(f->net, from, to, 1, f->scratch);
 	for (int head = -1; head < n; head++) {
 		if (head >= 0)
-			router = f->net->link_to[f->share[head].link];
+			router = f->net->link_to[share[head].link];
 		for (int i = f->out_first[router]; i < f->out_first[router + 1];
 		     i++) {
 			int link = f->out[i];
 
 			if (!(f->scratch[link] > 0))
 				continue;
-			f->share[n].link = link;
-			f->share[n++].part = f->scratch[link];
+			share[n].link = link;
+			share[n++].part = f->scratch[link];
 			f->scratch[link] = 0;
 		}
 	}
 	return n;
 }
 
+/* Between two routers; how many. */
+static int find(struct cpl_route_finder *f, int from, int to,
+                struct cpl_share *share)
+{
+	if (from == to)
+		return 0;
+	return f->routing->links ? f->routing->links(f->net, from, to, share)
+	                         : walk(f, from, to, share);
+}
+
+const struct cpl_share *cpl_route_find_routers(struct cpl_route_finder *f,
+                                               int from, int to, int *n)
+{
+	*n = find(f, from, to, f->share);
+	return f->share;
+}
+
 const struct cpl_share *cpl_route_find(struct cpl_route_finder *f, int from,
                                        int to, int *n)
 {
+	const struct cpl_network *net = f->net;
+
 	*n = 0;
 	if (from == to)
 		return f->share;
-	if (f->routing->links)
-		*n = f->routing->links(f->net, from, to, f->share);
-	else
-		*n = walk(f, from, to);
+	if (!net->station_of) {
+		*n = find(f, from, to, f->share);
+		return f->share;
+	}
+	for (int p = 0; p < net->n_ports; p++)
+		for (int q = 0; q < net->n_ports; q++) {
+			double part = cpl_network_port_part(net, p, q);
+			int first = *n;
+
+			if (!(part > 0))
+				continue;
+			*n += find(f, cpl_network_station_router(net, from, p),
+			           cpl_network_station_router(net, to, q),
+			           f->share + first);
+			for (int i = first; i < *n; i++)
+				f->share[i].part *= part;
+		}
 	return f->share;
 }

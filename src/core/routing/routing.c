@@ -23,6 +23,8 @@ static bool is_for(const struct cpl_entry *entry, const void *type)
 	if (r->type)
 		return r->type == type;
 	return (!(r->flags & CPL_ROUTING_SPREAD) || t->spread) &&
+	       (!(r->flags & CPL_ROUTING_PROGRESSIVE) ||
+	        has & CPL_NETWORK_GROUPS) &&
 	       (!(r->flags & CPL_ROUTING_TABLE) || has & CPL_NETWORK_TABLES) &&
 	       (!(r->flags & CPL_ROUTING_PRODUCT) ||
 	        has & CPL_NETWORK_PRODUCT) &&
@@ -81,7 +83,9 @@ const struct cpl_routing *cpl_routing_find_quick(const struct cpl_network *net,
 {
 	const struct cpl_routing *routing = cpl_routing_find(net, name, err);
 
-	return routing && !name ? cpl_routing_by_flow(net, routing) : routing;
+	return routing && !name && !(routing->flags & CPL_ROUTING_PROGRESSIVE)
+	               ? cpl_routing_by_flow(net, routing)
+	               : routing;
 }
 
 const struct cpl_routing *cpl_routing_by_flow(const struct cpl_network *net,

@@ -33,14 +33,25 @@ struct cpl_routed {
 	double max_hops;  /* mean links of the flow that goes farthest */
 };
 
+/* Bytes of links, and which of them were touched. */
+struct cpl_put_on {
+	double *bytes;       /* [n_links], 0 where not touched */
+	unsigned char *mark; /* [n_links] is in touched */
+	int *touched;        /* [*n_touched] */
+	int *n_touched;
+};
+
 enum cpl_routing_flags {
 	CPL_ROUTING_TABLE = 1,   /* needs net->routes */
 	CPL_ROUTING_WAYS = 2,    /* needs net->ways */
 	CPL_ROUTING_PRODUCT = 4, /* needs net->product */
-	CPL_ROUTING_SAMPLED = 8, /* stands beside an exact one, to compare; not
-	                          * among "all" routings */
+	CPL_ROUTING_SAMPLED = 8, /* stands beside those of the sources, to
+	                          * compare; not among "all" routings */
 	CPL_ROUTING_SPREAD = 32, /* needs the type's spread */
-	CPL_ROUTING_ADAPTIVE = 16, /* see adaptive/adaptive.h */
+	CPL_ROUTING_ADAPTIVE = 16, /* all jobs together, after the others */
+	CPL_ROUTING_PROGRESSIVE = 64, /* an adaptive one of networks of groups,
+	                               * see progressive/progressive.h; the
+	                               * others: adaptive/adaptive.h */
 };
 
 /*
@@ -66,6 +77,12 @@ struct cpl_routing {
 	 */
 	int (*links)(const struct cpl_network *net, int from, int to,
 	             struct cpl_share *share);
+	/*
+	 * The same put on links of which few are in use, of a routing all of
+	 * whose parts are 1; returns the links on the way. NULL: by the list.
+	 */
+	int (*put)(const struct cpl_network *net, int from, int to,
+	           double bytes, const struct cpl_put_on *sums);
 	/* How often at the most that list has a link again, in all; NULL:
 	 * never. */
 	int64_t (*again)(const struct cpl_network *net);
@@ -83,6 +100,9 @@ struct cpl_routing {
 	 * without add, those of the shortest paths.
 	 */
 	double (*hops)(const struct cpl_network *net, int from, int to);
+	/* add and hops in one, where that is less work; or NULL. */
+	double (*add_hops)(const struct cpl_network *net, int from, int to,
+	                   double bytes, double *load);
 };
 
 /*
@@ -96,8 +116,9 @@ const struct cpl_routing *cpl_routing_find(const struct cpl_network *net,
 
 /*
  * The same for scheduling decisions, which evaluate many placements: where the
- * network (not `name`) states a routing with solve, the type's minimal routing
- * stands in, since a decision has to take milliseconds.
+ * network (not `name`) states a routing that does all flows together, the type's
+ * minimal routing stands in, since a decision has to take milliseconds; but not
+ * for progressive-adaptive, which takes few.
  */
 const struct cpl_routing *cpl_routing_find_quick(const struct cpl_network *net,
                                                  const char *name,
@@ -109,11 +130,17 @@ const struct cpl_routing *
 cpl_routing_by_flow(const struct cpl_network *net,
                     const struct cpl_routing *routing);
 
+/* Links on the way between two stations (cpl_network_station), the mean over
+ * their ports; where each is a router those of the routing. O(ports^2) of its
+ * hops. */
+double cpl_station_hops(const struct cpl_network *net,
+                        const struct cpl_routing *routing, int from, int to);
+
 /* Lists the links of one route after the other. */
 struct cpl_route_finder {
 	const struct cpl_network *net;
 	const struct cpl_routing *routing;
-	struct cpl_share *share; /* [cpl_route_max()] */
+	struct cpl_share *share; /* [cpl_route_max() for each two ports] */
 	int *out_first;          /* [n_routers + 1] */
 	int *out;                /* [n_links] links by source router */
 	double *scratch;         /* [n_links], 0 between calls */
@@ -132,12 +159,17 @@ int cpl_route_finder_init(struct cpl_route_finder *finder,
 void cpl_route_finder_free(struct cpl_route_finder *finder);
 
 /*
- * Links with their parts of the bytes between two routers; *n of them, none
- * when from is to. Valid until the next call. O(route), where the routing has
- * no links O(links of the routers on the way).
+ * Links with their parts of the bytes between two stations, which are routers
+ * where nodes have one port; *n of them, none when from is to. Of several ports
+ * the ways of each two, as cpl_network_port_part shares the bytes out. Valid
+ * until the next call. O(route), where the routing has no links O(links of the
+ * routers on the way), for each two ports.
  */
 const struct cpl_share *cpl_route_find(struct cpl_route_finder *finder,
                                        int from, int to, int *n);
+/* The same between two routers. */
+const struct cpl_share *cpl_route_find_routers(struct cpl_route_finder *finder,
+                                               int from, int to, int *n);
 
 /* The minimal routing of the network's type: its default. */
 const struct cpl_routing *cpl_routing_minimal(const struct cpl_network *net);
@@ -187,6 +219,8 @@ extern const struct cpl_routing cpl_routing_static_indirect_sampled;
 extern const struct cpl_routing cpl_routing_adaptive_direct;
 extern const struct cpl_routing cpl_routing_adaptive_indirect;
 extern const struct cpl_routing cpl_routing_adaptive_hybrid;
+/* progressive-adaptive: see progressive/progressive.h. */
+extern const struct cpl_routing cpl_routing_progressive_adaptive;
 /* haec-box: a wireless link straight to the column of the destination, then
  * board by board; on one board the shorter way round, x first, ties to +.
  * Sharunov 2016, appendix. */

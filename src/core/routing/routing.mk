@@ -17,13 +17,21 @@ routings = src/core/routing/static_direct.c \
 	src/core/routing/table.c \
 	src/core/routing/ecmp.c \
 	src/core/routing/ecmp_graph.c \
-	src/core/routing/haec.c
+	src/core/routing/haec.c \
+	src/core/routing/progressive/progressive.c
 core_sources += $(routings)
 core_tables += src/core/routing/routings.c
 src/core/routing/routings.c: scripts/registry.awk Makefile $(routings)
 	$(registry) -v type=cpl_routing -v registry=cpl_routings \
 		-v header=routing/routing.h $(routings) >$(abs_builddir)/$@
 
+core_sources += src/core/routing/progressive/progressive.h \
+	src/core/routing/progressive/groups.h \
+	src/core/routing/progressive/groups.c \
+	src/core/routing/progressive/runs.c \
+	src/core/routing/progressive/runs.h \
+	src/core/routing/progressive/equilibrium.h \
+	src/core/routing/progressive/equilibrium.c
 core_sources += src/core/routing/adaptive/adaptive.h \
 	src/core/routing/adaptive/path_table.h \
 	src/core/routing/adaptive/solver.h \

@@ -185,6 +185,12 @@ static void add(const struct cpl_network *net, int from, int to, double bytes,
 	cpl_direct_add(net, from, to, bytes, load);
 }
 
+static double add_hops(const struct cpl_network *net, int from, int to,
+                       double bytes, double *load)
+{
+	return cpl_direct_add(net, from, to, bytes, load);
+}
+
 static int links(const struct cpl_network *net, int from, int to,
                  struct cpl_share *share)
 {
@@ -227,4 +233,5 @@ const struct cpl_routing cpl_routing_static_direct = {
         .links = links,
         .again = again,
         .hops = hops,
+        .add_hops = add_hops,
 };

@@ -42,7 +42,7 @@ static void count(const struct look *look, int from, int to, int64_t n)
 	double hops = 0;
 
 	if (here != there)
-		hops = look->w->routing->hops(s->net, here, there);
+		hops = cpl_station_hops(s->net, look->w->routing, here, there);
 	if (hops < CPL_HOPS_COUNTED && hops == floor(hops)) {
 		t->count[(int)hops] += n;
 		return;

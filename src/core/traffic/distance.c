@@ -51,22 +51,22 @@ int cpl_distance_init(struct cpl_distance *distance,
 {
 	struct cpl_distance d = {.net = net, .routing = routing};
 	struct cpl_arena *arena = &d.arena;
-	int *leaf_of = malloc((size_t)net->n_routers * sizeof(*leaf_of));
+	int *leaf_of = malloc((size_t)net->n_stations * sizeof(*leaf_of));
 
 	d.leaf = cpl_arena_take_raw(arena, n_hosts, sizeof(*d.leaf));
 	d.router = cpl_arena_take_raw(arena, n_hosts, sizeof(*d.router));
 	if (!leaf_of || arena->failed)
 		goto fail;
-	for (int i = 0; i < net->n_routers; i++)
+	for (int i = 0; i < net->n_stations; i++)
 		leaf_of[i] = -1;
 	for (int i = 0; i < n_hosts; i++) {
-		int router = cpl_network_router(net, host[i]);
+		int station = cpl_network_station(net, host[i]);
 
-		if (leaf_of[router] < 0) {
-			leaf_of[router] = d.n_leaves;
-			d.router[d.n_leaves++] = router;
+		if (leaf_of[station] < 0) {
+			leaf_of[station] = d.n_leaves;
+			d.router[d.n_leaves++] = station;
 		}
-		d.leaf[i] = leaf_of[router];
+		d.leaf[i] = leaf_of[station];
 	}
 	d.n_rows = (int)(CACHE_MAX / d.n_leaves);
 	if (d.n_rows > d.n_leaves)
@@ -76,7 +76,7 @@ int cpl_distance_init(struct cpl_distance *distance,
 	d.row_of = cpl_arena_take_raw(arena, d.n_rows, sizeof(*d.row_of));
 	d.row = cpl_arena_take_raw(arena, (int64_t)d.n_rows * d.n_leaves,
 	                           sizeof(*d.row));
-	if (cpl_network_product(net))
+	if (cpl_network_product(net) && !net->station_of)
 		init_product(&d, cpl_network_product(net));
 	if (arena->failed)
 		goto fail;
@@ -121,8 +121,9 @@ const float *cpl_distance_row(struct cpl_distance *d, int leaf)
 		product_row(d, leaf, row);
 	else
 		for (size_t i = 0; i < n; i++)
-			row[i] = (float)d->routing->hops(
-			        d->net, d->router[leaf], d->router[i]);
+			row[i] = (float)cpl_station_hops(d->net, d->routing,
+			                                 d->router[leaf],
+			                                 d->router[i]);
 	return row;
 }
 
@@ -275,7 +276,7 @@ int cpl_rings_init(struct cpl_rings *rings, const struct cpl_distance *distance,
 	int64_t n = 1;
 
 	*rings = (struct cpl_rings){0};
-	if (!cpl_network_product(net) ||
+	if (!distance->n_dims ||
 	    (int64_t)distance->n_leaves * SPARSE < net->n_routers ||
 	    !plain(distance))
 		return 0;

@@ -94,7 +94,8 @@ static int add_values(struct cpl_harm *harm, const double *value, int64_t n,
 int cpl_harm_add_load(struct cpl_harm *harm, const struct cpl_load *load,
                       double period, struct cpl_error *err)
 {
-	int64_t links = harm->net->n_links, nodes = harm->net->n_nodes;
+	int64_t links = harm->net->n_links;
+	int64_t nodes = cpl_network_port_cables(harm->net);
 
 	return add_values(harm, load->link, links, 0, period, err) ||
 	                       add_values(harm, load->injection, nodes, links,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,9 +9,11 @@ int cpl_load_init(struct cpl_load *load, const struct cpl_network *net,
                   struct cpl_error *err)
 {
 	/* One more: a network may have no links. */
+	size_t cables = (size_t)cpl_network_port_cables(net);
+
 	load->link = calloc((size_t)net->n_links + 1, sizeof(double));
-	load->injection = calloc((size_t)net->n_nodes, sizeof(double));
-	load->ejection = calloc((size_t)net->n_nodes, sizeof(double));
+	load->injection = calloc(cables, sizeof(double));
+	load->ejection = calloc(cables, sizeof(double));
 	load->blocks = NULL;
 	if (load->link && load->injection && load->ejection)
 		return 0;
@@ -20,9 +23,11 @@ int cpl_load_init(struct cpl_load *load, const struct cpl_network *net,
 
 void cpl_load_clear(struct cpl_load *load, const struct cpl_network *net)
 {
+	size_t cables = (size_t)cpl_network_port_cables(net);
+
 	memset(load->link, 0, (size_t)net->n_links * sizeof(double));
-	memset(load->injection, 0, (size_t)net->n_nodes * sizeof(double));
-	memset(load->ejection, 0, (size_t)net->n_nodes * sizeof(double));
+	memset(load->injection, 0, cables * sizeof(double));
+	memset(load->ejection, 0, cables * sizeof(double));
 }
 
 void cpl_load_free(struct cpl_load *load)
@@ -39,7 +44,7 @@ void cpl_load_add(struct cpl_load *into, const struct cpl_load *from,
 {
 	for (int64_t i = 0; i < net->n_links; i++)
 		into->link[i] += from->link[i];
-	for (int i = 0; i < net->n_nodes; i++) {
+	for (int64_t i = 0; i < cpl_network_port_cables(net); i++) {
 		into->injection[i] += from->injection[i];
 		into->ejection[i] += from->ejection[i];
 	}
@@ -50,7 +55,7 @@ void cpl_load_add_part(struct cpl_load *into, const struct cpl_load *from,
 {
 	for (int64_t i = 0; i < net->n_links; i++)
 		into->link[i] += from->link[i] / divisor;
-	for (int i = 0; i < net->n_nodes; i++) {
+	for (int64_t i = 0; i < cpl_network_port_cables(net); i++) {
 		into->injection[i] += from->injection[i] / divisor;
 		into->ejection[i] += from->ejection[i] / divisor;
 	}
@@ -61,7 +66,7 @@ void cpl_load_scale(struct cpl_load *into, const struct cpl_load *from,
 {
 	for (int64_t i = 0; i < net->n_links; i++)
 		into->link[i] = from->link[i] * factor;
-	for (int i = 0; i < net->n_nodes; i++) {
+	for (int64_t i = 0; i < cpl_network_port_cables(net); i++) {
 		into->injection[i] = from->injection[i] * factor;
 		into->ejection[i] = from->ejection[i] * factor;
 	}
@@ -85,8 +90,11 @@ double cpl_load_seconds(const struct cpl_load *load,
 		most = largest(load->link + net->link_class[c].first,
 		               net->link_class[c].count,
 		               net->link_class[c].bandwidth, most);
-	most = largest(load->injection, net->n_nodes, net->injection_bandwidth,
-	               most);
-	return largest(load->ejection, net->n_nodes, net->injection_bandwidth,
-	               most);
+	for (int64_t i = 0; i < cpl_network_port_cables(net); i++) {
+		double bandwidth = cpl_network_port_bandwidth(net, i);
+
+		most = fmax(most, load->injection[i] / bandwidth);
+		most = fmax(most, load->ejection[i] / bandwidth);
+	}
+	return most;
 }

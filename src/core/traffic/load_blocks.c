@@ -54,9 +54,12 @@ static struct block of_nodes(const struct cpl_network *net, const double *bytes,
 {
 	struct block b = {0};
 
-	for (int64_t i = at * BLOCK; i < last_of(at, net->n_nodes); i++)
-		b.max = bytes[i] > b.max ? bytes[i] : b.max;
-	b.max /= net->injection_bandwidth;
+	for (int64_t i = at * BLOCK;
+	     i < last_of(at, cpl_network_port_cables(net)); i++) {
+		double x = bytes[i] / cpl_network_port_bandwidth(net, i);
+
+		b.max = x > b.max ? x : b.max;
+	}
 	return b;
 }
 
@@ -64,7 +67,7 @@ static struct block make_block(const struct cpl_network *net,
                                const struct cpl_load *load, int64_t at)
 {
 	int64_t links = blocks_of(net->n_links);
-	int64_t nodes = blocks_of(net->n_nodes);
+	int64_t nodes = blocks_of(cpl_network_port_cables(net));
 
 	if (at < links)
 		return of_links(net, load->link, at);
@@ -75,7 +78,7 @@ static struct block make_block(const struct cpl_network *net,
 
 static int64_t count(const struct cpl_network *net)
 {
-	return blocks_of(net->n_links) + 2 * blocks_of(net->n_nodes);
+	return blocks_of(net->n_links) + 2 * blocks_of(cpl_network_port_cables(net));
 }
 
 struct cpl_load_blocks *cpl_load_blocks_new(const struct cpl_network *net,
@@ -109,7 +112,8 @@ void cpl_load_blocks_free(struct cpl_load_blocks *blocks)
 
 void cpl_load_blocks_changed(struct cpl_load_blocks *blocks, int64_t link)
 {
-	int64_t links = blocks->net->n_links, nodes = blocks->net->n_nodes;
+	int64_t links = blocks->net->n_links;
+	int64_t nodes = cpl_network_port_cables(blocks->net);
 	int64_t at = link / BLOCK;
 
 	if (link >= links) {

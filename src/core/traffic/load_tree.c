@@ -151,6 +151,21 @@ static void add_up_nodes(const struct cpl_load_summary *child,
 	}
 }
 
+static void add_up(struct cpl_load_tree *t, int k, int64_t i)
+{
+	struct level *level = &t->level[k];
+
+	if (k)
+		add_up_nodes(level[-1].node + i * FAN, &level->node[i]);
+	else
+		add_up_values(t->value + i * FAN, &level->node[i]);
+}
+
+void cpl_load_tree_put(struct cpl_load_tree *t, int64_t i, double value)
+{
+	t->value[i] = value;
+}
+
 static void update(struct cpl_load_tree *t)
 {
 	for (int k = 0; k < t->n_levels; k++) {
@@ -165,12 +180,7 @@ static void update(struct cpl_load_tree *t)
 				level->old_node[level->n_old] = level->node[i];
 				level->old[level->n_old++] = i;
 			}
-			if (k)
-				add_up_nodes(level[-1].node + i * FAN,
-				             &level->node[i]);
-			else
-				add_up_values(t->value + i * FAN,
-				              &level->node[i]);
+			add_up(t, k, i);
 			if (k + 1 < t->n_levels)
 				mark_dirty(level + 1, i / FAN);
 		}
@@ -209,6 +219,20 @@ static void forget_old(struct cpl_load_tree *t)
 			level->is_old[level->old[i]] = 0;
 		level->n_old = 0;
 	}
+}
+
+void cpl_load_tree_sum(struct cpl_load_tree *t)
+{
+	for (int k = 0; k < t->n_levels; k++) {
+		struct level *level = &t->level[k];
+
+		for (int64_t d = 0; d < level->n_dirty; d++)
+			level->is_dirty[level->dirty[d]] = 0;
+		level->n_dirty = 0;
+		for (int64_t i = 0; i < level->n; i++)
+			add_up(t, k, i);
+	}
+	forget_old(t);
 }
 
 void cpl_load_tree_keep(struct cpl_load_tree *t)

@@ -23,6 +23,11 @@ struct cpl_load_tree;
 struct cpl_load_tree *cpl_load_tree_new(int64_t n, struct cpl_error *err);
 void cpl_load_tree_free(struct cpl_load_tree *tree);
 
+/* Many values at once, to be kept: put them, then have all summed up. What was
+ * set before is kept, too. O(1), O(n). */
+void cpl_load_tree_put(struct cpl_load_tree *tree, int64_t i, double value);
+void cpl_load_tree_sum(struct cpl_load_tree *tree);
+
 /* O(1). */
 void cpl_load_tree_set(struct cpl_load_tree *tree, int64_t i, double value);
 double cpl_load_tree_get(const struct cpl_load_tree *tree, int64_t i);

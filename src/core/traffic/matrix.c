@@ -129,11 +129,11 @@ static const int *nodes_of(struct cpl_matrix *m, const struct cpl_job *job,
 
 /* Lists of ranks by router, lowest rank first. */
 static void list_ranks(const struct cpl_network *net,
-                       const struct cpl_comm *comm, const int *rank_node,
+                       const struct cpl_comm *comm, const int *cable,
                        struct cpl_matrix *m)
 {
 	for (int rank = comm->ranks - 1; rank >= 0; rank--) {
-		int router = cpl_network_router(net, rank_node[rank]);
+		int router = net->port_router[cable[rank]];
 
 		m->router[rank] = router;
 		m->next[rank] = m->head[router];
@@ -150,8 +150,9 @@ struct span {
 /* Add the rows of the ranks on one router into m->row. Not inlined: its loop
  * needs the registers. */
 static __attribute__((noinline)) struct span
-gather(const struct cpl_comm *comm, const int *rank_node, int router,
-       struct cpl_matrix *m, struct cpl_load *load, struct cpl_job_sums *sums)
+gather(const struct cpl_comm *comm, const int *rank_node, const int *cable,
+       int router, struct cpl_matrix *m, struct cpl_load *load,
+       struct cpl_job_sums *sums)
 {
 	/* Held in registers: the stores below could change any of m's fields
 	 * for all that the compiler knows. */
@@ -175,7 +176,7 @@ gather(const struct cpl_comm *comm, const int *rank_node, int router,
 				continue;
 			}
 			leaves += bytes;
-			ejection[rank_node[peer]] += bytes;
+			ejection[cable[peer]] += bytes;
 			if (there == router)
 				continue;
 			row[there] += bytes;
@@ -185,7 +186,7 @@ gather(const struct cpl_comm *comm, const int *rank_node, int router,
 			if (there / 64 > span.high)
 				span.high = there / 64;
 		}
-		load->injection[node] += leaves;
+		load->injection[cable[rank]] += leaves;
 		sums->bytes += leaves + stays;
 		sums->bytes_on_network += leaves;
 		sums->bytes_in_node += stays;
@@ -217,6 +218,20 @@ static void keep(int from, struct span span, struct cpl_matrix *m)
 	flows->row[flows->n_from] = n;
 }
 
+/* Between two routers; returns the links on the way. */
+static inline double add(const struct cpl_network *net,
+                         const struct cpl_routing *routing, int from, int to,
+                         double bytes, double *load)
+{
+	double hops;
+
+	if (routing->add_hops)
+		return routing->add_hops(net, from, to, bytes, load);
+	hops = routing->hops(net, from, to);
+	routing->add(net, from, to, bytes, load);
+	return hops;
+}
+
 /* Route what gather left in m->row, and clear it. */
 static void route(const struct cpl_network *net,
                   const struct cpl_routing *routing, int from, struct span span,
@@ -230,10 +245,10 @@ static void route(const struct cpl_network *net,
 		for (; bits; bits &= bits - 1) {
 			int to = word * 64 + __builtin_ctzll(bits);
 			double bytes = m->row[to];
-			double hops = routing->hops(net, from, to);
+			double hops = add(net, routing, from, to, bytes,
+			                  load->link);
 
 			m->row[to] = 0;
-			routing->add(net, from, to, bytes, load->link);
 			sums->hop_bytes += bytes * hops;
 			if (hops > sums->max_dilation)
 				sums->max_dilation = hops;
@@ -246,14 +261,14 @@ static void route(const struct cpl_network *net,
 static void over_routers(const struct cpl_network *net,
                          const struct cpl_routing *routing,
                          const struct cpl_comm *comm, const int *rank_node,
-                         struct cpl_matrix *m, struct cpl_load *load,
-                         struct cpl_job_sums *sums)
+                         const int *cable, struct cpl_matrix *m,
+                         struct cpl_load *load, struct cpl_job_sums *sums)
 {
 	if (!routing) {
 		m->flows.n_from = 0;
 		m->flows.row[0] = 0;
 	}
-	list_ranks(net, comm, rank_node, m);
+	list_ranks(net, comm, cable, m);
 	for (int word = 0; word < m->n_words; word++) {
 		uint64_t bits = m->used[word];
 
@@ -261,7 +276,8 @@ static void over_routers(const struct cpl_network *net,
 		for (; bits; bits &= bits - 1) {
 			int router = word * 64 + __builtin_ctzll(bits);
 			struct span span =
-			        gather(comm, rank_node, router, m, load, sums);
+			        gather(comm, rank_node, cable, router, m, load,
+			               sums);
 
 			if (routing)
 				route(net, routing, router, span, m, load,
@@ -276,12 +292,14 @@ static void over_routers(const struct cpl_network *net,
 void cpl_matrix_add(struct cpl_matrix *m, const struct cpl_network *net,
                     const struct cpl_routing *routing,
                     const struct cpl_job *job, const struct cpl_comm *comm,
-                    struct cpl_load *load, struct cpl_job_sums *sums)
+                    const int *cable, struct cpl_load *load,
+                    struct cpl_job_sums *sums)
 {
+	const int *node = nodes_of(m, job, comm->ranks);
 	struct cpl_routed routed = {0, 0};
 
-	over_routers(net, routing->add ? routing : NULL, comm,
-	             nodes_of(m, job, comm->ranks), m, load, sums);
+	over_routers(net, routing->add ? routing : NULL, comm, node,
+	             cable ? cable : node, m, load, sums);
 	if (!routing->solve)
 		return;
 	routing->solve(net, &m->flows, m->scratch, load->link, &routed);

@@ -38,7 +38,8 @@ int cpl_matrix_reserve(struct cpl_matrix *m, const struct cpl_network *net,
 void cpl_matrix_free(struct cpl_matrix *m);
 
 /*
- * Add the job's traffic to load; sums are zeroed. comm is its matrix. Under an
+ * Add the job's traffic to load; sums are zeroed. comm is its matrix; each
+ * rank's port is cable[rank] (NULL: nodes have one). Under an
  * adaptive routing only what no routing changes: injection, ejection and sums
  * of bytes; what routers send each other is left in m->flows. No allocation.
  * O(entries + flows * path length), or what solve says.
@@ -46,6 +47,7 @@ void cpl_matrix_free(struct cpl_matrix *m);
 void cpl_matrix_add(struct cpl_matrix *m, const struct cpl_network *net,
                     const struct cpl_routing *routing,
                     const struct cpl_job *job, const struct cpl_comm *comm,
-                    struct cpl_load *load, struct cpl_job_sums *sums);
+                    const int *cable, struct cpl_load *load,
+                    struct cpl_job_sums *sums);
 
 #endif

@@ -55,13 +55,14 @@ over_links(const struct cpl_network *net, const struct cpl_load *load,
 static double node_links(const struct cpl_network *net, const double *own,
                          const double *background, double max)
 {
-	for (int node = 0; node < net->n_nodes; node++) {
-		double bytes = own[node];
+	for (int64_t i = 0; i < cpl_network_port_cables(net); i++) {
+		double bytes = own[i];
 
 		if (background)
-			bytes += background[node];
-		if (bytes / net->injection_bandwidth > max)
-			max = bytes / net->injection_bandwidth;
+			bytes += background[i];
+		bytes /= cpl_network_port_bandwidth(net, i);
+		if (bytes > max)
+			max = bytes;
 	}
 	return max;
 }
@@ -131,10 +132,17 @@ double cpl_traffic_seconds(const struct cpl_network *net,
 		              rates ? rates->link + class->first : NULL,
 		              class->count, class->bandwidth, most);
 	}
-	most = slowed(own->injection, rates ? rates->injection : NULL,
-	              net->n_nodes, net->injection_bandwidth, most);
-	return slowed(own->ejection, rates ? rates->ejection : NULL,
-	              net->n_nodes, net->injection_bandwidth, most);
+	for (int64_t i = 0; i < cpl_network_port_cables(net); i++) {
+		double bandwidth = cpl_network_port_bandwidth(net, i);
+
+		most = slowed(own->injection + i,
+		              rates ? rates->injection + i : NULL, 1,
+		              bandwidth, most);
+		most = slowed(own->ejection + i,
+		              rates ? rates->ejection + i : NULL, 1, bandwidth,
+		              most);
+	}
+	return most;
 }
 
 static double ratio(double value, double reference)
@@ -323,14 +331,15 @@ int cpl_load_stats(const struct cpl_network *net, const struct cpl_load *load,
 int cpl_load_node_stats(const struct cpl_network *net, const double *value,
                         struct cpl_class_stats *out, struct cpl_error *err)
 {
-	double *used = malloc((size_t)net->n_nodes * sizeof(*used));
-	int n = 0, rc;
+	int64_t cables = cpl_network_port_cables(net), n = 0;
+	double *used = malloc((size_t)cables * sizeof(*used));
+	int rc;
 
 	if (!used)
 		return cpl_fail_memory(err);
-	for (int node = 0; node < net->n_nodes; node++)
-		if (net->node_name[node])
-			used[n++] = value[node];
+	for (int64_t i = 0; i < cables; i++)
+		if (net->node_name[i / net->n_ports])
+			used[n++] = value[i];
 	rc = cpl_class_stats(used, n, out, err);
 	free(used);
 	return rc;

@@ -10,6 +10,8 @@
 #define KNOWN_STOPS 2048
 #define KNOWN_STOPS_VIEW 512
 #define KNOWN_MAX (4 << 20)
+/* Room for the first of them, which need not move: 1 MB. */
+#define FIRST_ROOM (1 << 16)
 
 /* A job's bytes are less than so many bits of grains; bytes times links, of
  * which no way has more than there are routers, of coarser ones. */
@@ -22,24 +24,25 @@
 
 static void make_stops(struct cpl_moves *m, const int *node, int n)
 {
-	int routers = m->net->n_routers;
+	int stations = m->net->n_stations;
 
 	m->stop_of =
-	        cpl_arena_take_raw(&m->arena, routers, sizeof(*m->stop_of));
-	m->router = cpl_arena_take_raw(&m->arena, routers, sizeof(*m->router));
+	        cpl_arena_take_raw(&m->arena, stations, sizeof(*m->stop_of));
+	m->station =
+	        cpl_arena_take_raw(&m->arena, stations, sizeof(*m->station));
 	if (m->arena.failed)
 		return;
-	for (int i = 0; i < routers; i++)
+	for (int i = 0; i < stations; i++)
 		m->stop_of[i] = -1;
 	if (!node)
 		n = m->net->n_nodes;
 	for (int i = 0; i < n; i++) {
-		int router = cpl_network_router(m->net, node ? node[i] : i);
+		int station = cpl_network_station(m->net, node ? node[i] : i);
 
-		if (m->stop_of[router] >= 0)
+		if (m->stop_of[station] >= 0)
 			continue;
-		m->stop_of[router] = m->n_stops;
-		m->router[m->n_stops++] = router;
+		m->stop_of[station] = m->n_stops;
+		m->station[m->n_stops++] = station;
 	}
 }
 
@@ -54,6 +57,10 @@ static int make_own(struct cpl_moves *m, const struct cpl_routing *routing,
 	m->change = cpl_arena_take(&m->arena, n, sizeof(*m->change));
 	m->mark = cpl_arena_take(&m->arena, n, 1);
 	m->touched = cpl_arena_take_raw(&m->arena, n, sizeof(*m->touched));
+	if (!m->view) {
+		m->laden = cpl_arena_take_raw(&m->arena, n, sizeof(*m->laden));
+		m->is_laden = cpl_arena_take(&m->arena, n, 1);
+	}
 	if (stops <= known_stops)
 		m->known = cpl_arena_take(&m->arena, stops * stops,
 		                          sizeof(*m->known));
@@ -96,7 +103,7 @@ int cpl_moves_view(const struct cpl_moves *m, struct cpl_moves *view,
 	                           .net = m->net,
 	                           .load = m->load,
 	                           .stop_of = m->stop_of,
-	                           .router = m->router,
+	                           .station = m->station,
 	                           .n_stops = m->n_stops,
 	                           .hop_bytes = m->hop_bytes};
 	return make_own(view, m->finder.routing, KNOWN_STOPS_VIEW, err);
@@ -111,42 +118,62 @@ void cpl_moves_free(struct cpl_moves *m)
 	*m = (struct cpl_moves){0};
 }
 
-/* Keep a route when there is room; else it is found anew from now on. */
-static void remember(struct cpl_moves *m, size_t pair,
-                     const struct cpl_share *share, int n, double hops)
+/* Keep a route when there is room; else, 0, it is found anew from now on. */
+static int remember(struct cpl_moves *m, const struct cpl_share *share, int n,
+                    double hops)
 {
-	int need = m->n_share + 1 + n;
+	int need = m->n_share + 1 + n, at = m->n_share;
 
 	if (need > KNOWN_MAX)
-		return;
+		return 0;
 	if (need > m->max_share) {
+		int room = 2 * need > FIRST_ROOM ? 2 * need : FIRST_ROOM;
 		struct cpl_share *more =
-		        realloc(m->share, (size_t)(2 * need) * sizeof(*more));
+		        realloc(m->share, (size_t)room * sizeof(*more));
 
 		if (!more)
-			return;
+			return 0;
 		m->share = more;
-		m->max_share = 2 * need;
+		m->max_share = room;
 	}
-	m->known[pair] = m->n_share;
-	m->share[m->n_share++] = (struct cpl_share){.link = n, .part = hops};
-	memcpy(m->share + m->n_share, share, (size_t)n * sizeof(*share));
-	m->n_share += n;
+	m->share[at] = (struct cpl_share){.link = n, .part = hops};
+	memcpy(m->share + at + 1, share, (size_t)n * sizeof(*share));
+	m->n_share = need;
+	return at;
+}
+
+/* Two sums: one addition need not wait for the other. */
+static double add_up_parts(const struct cpl_share *share, int n)
+{
+	double even = 0, odd = 0;
+	int i;
+
+	for (i = 0; i + 1 < n; i += 2) {
+		even += share[i].part;
+		odd += share[i + 1].part;
+	}
+	return i < n ? even + odd + share[i].part : even + odd;
 }
 
 static const struct cpl_share *find(struct cpl_moves *m, int from, int to,
                                     int *n, double *hops)
 {
 	const struct cpl_share *share =
-	        cpl_route_find(&m->finder, m->router[from], m->router[to], n);
+	        cpl_route_find(&m->finder, m->station[from], m->station[to], n);
 
-	*hops = 0;
-	for (int i = 0; i < *n; i++)
-		*hops += share[i].part;
+	*hops = add_up_parts(share, *n);
 	if (m->known)
-		remember(m, (size_t)from * (size_t)m->n_stops + (size_t)to,
-		         share, *n, *hops);
+		m->known[(size_t)from * (size_t)m->n_stops + (size_t)to] =
+		        remember(m, share, *n, *hops);
 	return share;
+}
+
+static const struct cpl_share *kept(const struct cpl_moves *m, int at, int *n,
+                                    double *hops)
+{
+	*n = m->share[at].link;
+	*hops = m->share[at].part;
+	return m->share + at + 1;
 }
 
 /* The links between two stops, *n of them; *hops: their parts added up. */
@@ -157,24 +184,36 @@ static inline const struct cpl_share *route(struct cpl_moves *m, int from,
 		int at = m->known[(size_t)from * (size_t)m->n_stops +
 		                  (size_t)to];
 
-		if (at) {
-			*n = m->share[at].link;
-			*hops = m->share[at].part;
-			return m->share + at + 1;
-		}
+		if (at)
+			return kept(m, at, n, hops);
 	}
 	return find(m, from, to, n, hops);
 }
 
-static inline void flow(struct cpl_moves *m, int from, int to, double bytes)
+/* The same of an entry of rank's row, whose route is kept beside those of its
+ * neighbours: in a large table each look-up would miss the cache. */
+static const struct cpl_share *route_of(struct cpl_moves *m, int rank,
+                                        int64_t e, int *n, double *hops)
 {
-	double rounder = m->rounder, hops;
+	int from = m->stop[rank], to = m->stop[m->comm->to[e]];
+	struct cpl_moves_route *known = &m->entry_route[e];
 	const struct cpl_share *share;
-	int n;
+	size_t pair = (size_t)from * (size_t)m->n_stops + (size_t)to;
 
-	if (from == to || bytes == 0)
-		return;
-	share = route(m, from, to, &n, &hops);
+	if (known->at && known->from == from && known->to == to)
+		return kept(m, known->at, n, hops);
+	share = route(m, from, to, n, hops);
+	*known = (struct cpl_moves_route){
+	        from, to,
+	        m->known ? m->known[pair] : remember(m, share, *n, *hops)};
+	return share;
+}
+
+static inline void put(struct cpl_moves *m, const struct cpl_share *share,
+                       int n, double hops, double bytes)
+{
+	double rounder = m->rounder;
+
 	for (int i = 0; i < n; i++) {
 		int link = share[i].link;
 
@@ -187,15 +226,105 @@ static inline void flow(struct cpl_moves *m, int from, int to, double bytes)
 	m->more_hop_bytes += (bytes * hops + m->hop_rounder) - m->hop_rounder;
 }
 
+/* Routes that are not kept, in sums that are not exact: without a list. */
+static bool puts_at_once(const struct cpl_moves *m)
+{
+	return m->finder.routing->put && !m->known && m->rounder == 0 &&
+	       !m->net->station_of;
+}
+
+static inline void flow(struct cpl_moves *m, int from, int to, double bytes)
+{
+	const struct cpl_share *share;
+	double hops;
+	int n;
+
+	if (from == to || bytes == 0)
+		return;
+	if (puts_at_once(m)) {
+		struct cpl_put_on sums = {m->change, m->mark, m->touched,
+		                          &m->n_touched};
+
+		n = m->finder.routing->put(m->net, m->station[from],
+		                           m->station[to], bytes, &sums);
+		m->more_hop_bytes += bytes * n;
+		return;
+	}
+	share = route(m, from, to, &n, &hops);
+	put(m, share, n, hops, bytes);
+}
+
 static int stop_at(const struct cpl_moves *m, int node)
 {
-	return m->stop_of[cpl_network_router(m->net, node)];
+	return m->stop_of[cpl_network_station(m->net, node)];
 }
 
 void cpl_moves_flow(struct cpl_moves *m, int from_node, int to_node,
                     double bytes)
 {
 	flow(m, stop_at(m, from_node), stop_at(m, to_node), bytes);
+}
+
+static int open_lists(struct cpl_moves *m, int ranks, struct cpl_error *err)
+{
+	struct cpl_arena *arena = &m->arena;
+	int n = m->n_stops;
+
+	if (ranks > m->max_next) {
+		m->next_on = cpl_arena_take_raw(arena, ranks,
+		                                sizeof(*m->next_on));
+		m->max_next = ranks;
+	}
+	if (!m->first_on) {
+		m->first_on = cpl_arena_take_raw(arena, n, sizeof(int));
+		m->to_bytes = cpl_arena_take(arena, n, sizeof(double));
+		m->to_stop = cpl_arena_take_raw(arena, n, sizeof(int));
+		for (int i = 0; i < n && !arena->failed; i++)
+			m->first_on[i] = -1;
+	}
+	return arena->failed ? cpl_fail_memory(err) : 0;
+}
+
+/* What the ranks of a stop send to others. */
+static void send_from(struct cpl_moves *m, const struct cpl_comm *comm,
+                      const int *node, int stop)
+{
+	for (int r = m->first_on[stop]; r >= 0; r = m->next_on[r])
+		for (int64_t e = comm->row[r]; e < comm->row[r + 1]; e++) {
+			int to = stop_at(m, node[comm->to[e]]);
+
+			if (to == stop || !(comm->bytes[e] > 0))
+				continue;
+			if (m->to_bytes[to] == 0)
+				m->to_stop[m->n_to++] = to;
+			m->to_bytes[to] += comm->bytes[e];
+		}
+	for (int i = 0; i < m->n_to; i++) {
+		flow(m, stop, m->to_stop[i], m->to_bytes[m->to_stop[i]]);
+		m->to_bytes[m->to_stop[i]] = 0;
+	}
+	m->n_to = 0;
+	m->first_on[stop] = -1;
+}
+
+int cpl_moves_flows(struct cpl_moves *m, const struct cpl_comm *comm,
+                    const int *node, struct cpl_error *err)
+{
+	if (open_lists(m, comm->ranks, err))
+		return -1;
+	for (int r = comm->ranks - 1; r >= 0; r--) {
+		int stop = stop_at(m, node[r]);
+
+		m->next_on[r] = m->first_on[stop];
+		m->first_on[stop] = r;
+	}
+	for (int r = 0; r < comm->ranks; r++) {
+		int stop = stop_at(m, node[r]);
+
+		if (m->first_on[stop] >= 0)
+			send_from(m, comm, node, stop);
+	}
+	return 0;
 }
 
 double cpl_moves_part(struct cpl_moves *m, int from_node, int to_node,
@@ -208,6 +337,22 @@ double cpl_moves_part(struct cpl_moves *m, int from_node, int to_node,
 	if (from == to)
 		return 0;
 	share = route(m, from, to, &n, &hops);
+	for (int i = 0; i < n; i++)
+		if (share[i].link == link)
+			part += share[i].part;
+	return part;
+}
+
+double cpl_moves_entry_part(struct cpl_moves *m, int rank, int64_t e,
+                            int64_t link)
+{
+	const struct cpl_share *share;
+	double hops, part = 0;
+	int n;
+
+	if (m->stop[rank] == m->stop[m->comm->to[e]])
+		return 0;
+	share = route_of(m, rank, e, &n, &hops);
 	for (int i = 0; i < n; i++)
 		if (share[i].link == link)
 			part += share[i].part;
@@ -233,7 +378,7 @@ static void forget(struct cpl_moves *m)
 }
 
 /* The tree's value of a link. */
-static void show(struct cpl_moves *m, int64_t link)
+static double value_of(const struct cpl_moves *m, int64_t link)
 {
 	double bandwidth = cpl_network_link_bandwidth(m->net, link);
 	double bytes = m->load[link] + m->change[link];
@@ -242,7 +387,32 @@ static void show(struct cpl_moves *m, int64_t link)
 		bytes += m->watched->link[link];
 	if (m->rates)
 		bytes *= 1 + m->rates->link[link] / bandwidth;
-	cpl_load_tree_set(m->tree, link, bytes / bandwidth);
+	return bytes / bandwidth;
+}
+
+static void show(struct cpl_moves *m, int64_t link)
+{
+	cpl_load_tree_set(m->tree, link, value_of(m, link));
+}
+
+/* Links that change from which on all are summed up anew: one in so many. */
+#define MANY 8
+
+/* The same of n links, kept. */
+static void show_kept(struct cpl_moves *m, const int *link, int n)
+{
+	bool many = n > m->net->n_links / MANY;
+
+	for (int i = 0; i < n; i++)
+		if (many)
+			cpl_load_tree_put(m->tree, link[i],
+			                  value_of(m, link[i]));
+		else
+			show(m, link[i]);
+	if (many)
+		cpl_load_tree_sum(m->tree);
+	else
+		cpl_load_tree_keep(m->tree);
 }
 
 static void refresh(struct cpl_moves *m)
@@ -251,14 +421,22 @@ static void refresh(struct cpl_moves *m)
 		show(m, m->touched[i]);
 }
 
+static inline void note_laden(struct cpl_moves *m, int link)
+{
+	if (m->is_laden[link])
+		return;
+	m->is_laden[link] = 1;
+	m->laden[m->n_laden++] = link;
+}
+
 void cpl_moves_keep(struct cpl_moves *m)
 {
-	if (m->tree) {
-		refresh(m);
-		cpl_load_tree_keep(m->tree);
-	}
-	for (int i = 0; i < m->n_touched; i++)
+	if (m->tree)
+		show_kept(m, m->touched, m->n_touched);
+	for (int i = 0; i < m->n_touched; i++) {
 		m->load[m->touched[i]] += m->change[m->touched[i]];
+		note_laden(m, m->touched[i]);
+	}
 	m->hop_bytes += m->more_hop_bytes;
 	forget(m);
 }
@@ -345,10 +523,12 @@ void cpl_moves_afresh(struct cpl_moves *m)
 			if (from == to || !(bytes > 0))
 				continue;
 			share = route(m, from, to, &n, &hops);
-			for (int i = 0; i < n; i++)
+			for (int i = 0; i < n; i++) {
 				m->load[share[i].link] +=
 				        (bytes * share[i].part + rounder) -
 				        rounder;
+				note_laden(m, share[i].link);
+			}
 			m->hop_bytes += (bytes * hops + m->hop_rounder) -
 			                m->hop_rounder;
 		}
@@ -390,6 +570,25 @@ static int choose_grain(struct cpl_moves *m, struct cpl_error *err)
 	return 0;
 }
 
+/* All entries, tentatively. */
+static void put_entries(struct cpl_moves *m)
+{
+	const struct cpl_comm *comm = m->comm;
+
+	for (int r = 0; r < comm->ranks; r++)
+		for (int64_t e = comm->row[r]; e < comm->row[r + 1]; e++) {
+			const struct cpl_share *share;
+			double hops;
+			int n;
+
+			if (!(comm->bytes[e] > 0) ||
+			    m->stop[r] == m->stop[comm->to[e]])
+				continue;
+			share = route_of(m, r, e, &n, &hops);
+			put(m, share, n, hops, comm->bytes[e]);
+		}
+}
+
 int cpl_moves_job(struct cpl_moves *m, const struct cpl_comm *comm,
                   const int *node, bool exact, struct cpl_error *err)
 {
@@ -405,6 +604,8 @@ int cpl_moves_job(struct cpl_moves *m, const struct cpl_comm *comm,
 	m->moved = cpl_arena_take_raw(arena, ranks, sizeof(*m->moved));
 	m->old_node = cpl_arena_take_raw(arena, ranks, sizeof(*m->old_node));
 	m->has_moved = cpl_arena_take(arena, ranks, 1);
+	m->entry_route = cpl_arena_take(arena, entries,
+	                                sizeof(*m->entry_route));
 	if (arena->failed)
 		return cpl_fail_memory(err);
 	if (exact && choose_grain(m, err))
@@ -416,39 +617,26 @@ int cpl_moves_job(struct cpl_moves *m, const struct cpl_comm *comm,
 		cpl_moves_afresh(m);
 		return 0;
 	}
-	for (int r = 0; r < comm->ranks; r++)
-		for (int64_t e = comm->row[r]; e < comm->row[r + 1]; e++)
-			if (comm->bytes[e] > 0)
-				flow(m, m->stop[r], m->stop[comm->to[e]],
-				     comm->bytes[e]);
+	put_entries(m);
 	cpl_moves_keep(m);
 	return 0;
 }
 
 void cpl_moves_leave(struct cpl_moves *m)
 {
-	const struct cpl_comm *comm = m->comm;
+	for (int i = 0; i < m->n_laden; i++) {
+		int link = m->laden[i];
 
-	for (int r = 0; r < comm->ranks; r++)
-		for (int64_t e = comm->row[r]; e < comm->row[r + 1]; e++) {
-			int from = m->stop[r], to = m->stop[comm->to[e]], n;
-			const struct cpl_share *share;
-			double hops;
-
-			if (from == to || !(comm->bytes[e] > 0))
-				continue;
-			share = route(m, from, to, &n, &hops);
-			for (int i = 0; i < n; i++) {
-				int link = share[i].link;
-
-				m->load[link] = m->start ? m->start[link] : 0;
-				if (m->tree)
-					show(m, link);
-			}
-		}
+		m->is_laden[link] = 0;
+		m->load[link] = m->start ? m->start[link] : 0;
+	}
 	if (m->tree)
-		cpl_load_tree_keep(m->tree);
+		show_kept(m, m->laden, m->n_laden);
+	m->n_laden = 0;
 	m->hop_bytes = m->rounder = m->hop_rounder = 0;
+	/* Those that are in no table were this job's. */
+	if (!m->known)
+		m->n_share = 1;
 	m->comm = NULL;
 }
 
@@ -461,8 +649,8 @@ int cpl_moves_watch(struct cpl_moves *m, const struct cpl_load *background,
 	if (!m->tree)
 		return -1;
 	for (int64_t l = 0; l < m->net->n_links; l++)
-		show(m, l);
-	cpl_load_tree_keep(m->tree);
+		cpl_load_tree_put(m->tree, l, value_of(m, l));
+	cpl_load_tree_sum(m->tree);
 	return 0;
 }
 
@@ -470,6 +658,31 @@ const struct cpl_load_summary *cpl_moves_links(struct cpl_moves *m)
 {
 	refresh(m);
 	return cpl_load_tree_all(m->tree);
+}
+
+static double fourth(double x)
+{
+	double square = x * x;
+
+	return square * square;
+}
+
+struct cpl_load_summary cpl_moves_change(const struct cpl_moves *m,
+                                         int64_t link)
+{
+	struct cpl_load_summary all = {0};
+
+	if (link >= 0 && !m->mark[link])
+		all.max = cpl_load_tree_get(m->tree, link);
+	for (int i = 0; i < m->n_touched; i++) {
+		double before = cpl_load_tree_get(m->tree, m->touched[i]);
+		double now = value_of(m, m->touched[i]);
+
+		all.max = now > all.max ? now : all.max;
+		all.sum += now - before;
+		all.powers += fourth(now) - fourth(before);
+	}
+	return all;
 }
 
 int64_t cpl_moves_busiest(struct cpl_moves *m)

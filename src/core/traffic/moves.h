@@ -21,7 +21,8 @@
 #include "traffic/load_tree.h"
 #include "traffic/traffic.h"
 
-/* For reading. "Stops" are the routers of the nodes at hand, by number. */
+/* For reading. "Stops" are the stations (cpl_network_station) of the nodes at
+ * hand, by number. */
 struct cpl_moves {
 	const struct cpl_network *net;
 	const double *start; /* the caller's, or NULL */
@@ -33,12 +34,15 @@ struct cpl_moves {
 	int n_touched;
 	double more_hop_bytes;
 	unsigned char *mark; /* [n_links] is in touched */
+	int *laden;          /* [n_laden] links that flows were kept on */
+	int n_laden;
+	unsigned char *is_laden; /* [n_links] */
 	/* The job that moves, if any. */
 	const struct cpl_comm *comm;
 	int *node; /* [ranks] where they are */
 
-	int *stop_of; /* [n_routers], or -1 */
-	int *router;  /* [n_stops] */
+	int *stop_of; /* [n_stations], or -1 */
+	int *station; /* [n_stops] */
 	int n_stops;
 	int *stop;       /* [ranks] */
 	int64_t *in_row; /* [ranks + 1] entries of a column of comm */
@@ -57,6 +61,18 @@ struct cpl_moves {
 	int *known; /* [n_stops * n_stops] */
 	struct cpl_share *share;
 	int n_share, max_share;
+	/* Of entries of comm, the last looked at: index in share, 0: none. */
+	struct cpl_moves_route {
+		int from, to, at; /* stops */
+	} *entry_route;           /* [entries] */
+
+	/* Of cpl_moves_flows, once it was asked: ranks by stop, as lists, and
+	 * what a stop sends to each of to_stop[n_to]. */
+	int *first_on; /* [n_stops] rank, or -1 */
+	int *next_on;  /* [max_next] the next rank of that stop, or -1 */
+	int max_next;
+	double *to_bytes; /* [n_stops], 0 where not in to_stop */
+	int *to_stop, n_to;
 
 	struct cpl_load_tree *tree; /* of cpl_moves_watch */
 	const struct cpl_load *watched, *rates;
@@ -78,12 +94,22 @@ void cpl_moves_free(struct cpl_moves *moves);
  * O(links of its routers) when a pair of routers comes first. */
 void cpl_moves_flow(struct cpl_moves *moves, int from_node, int to_node,
                     double bytes);
+/* All flows of a job with rank r on node[r]; those between the same two stops
+ * are put on the links at once. 0, or -1 with err (memory), nothing added.
+ * O(entries + pairs of stops * route). */
+int cpl_moves_flows(struct cpl_moves *moves, const struct cpl_comm *comm,
+                    const int *node, struct cpl_error *err);
 /* Does the route between two nodes use the link? */
 bool cpl_moves_uses(struct cpl_moves *moves, int from_node, int to_node,
                     int link);
 /* The part of a flow between them that goes over the link. As above. */
 double cpl_moves_part(struct cpl_moves *moves, int from_node, int to_node,
                       int64_t link);
+
+/* The same of entry e of the job's comm, in the row of rank. O(route), faster
+ * for one entry after the other. */
+double cpl_moves_entry_part(struct cpl_moves *moves, int rank, int64_t e,
+                            int64_t link);
 
 /* Keep all changes since the last of these two; or go back to then, to the bit.
  * O(ranks and links that changed). */
@@ -106,8 +132,8 @@ int cpl_moves_view(const struct cpl_moves *moves, struct cpl_moves *view,
  */
 int cpl_moves_job(struct cpl_moves *moves, const struct cpl_comm *comm,
                   const int *node, bool exact, struct cpl_error *err);
-/* The job is taken off, nothing may be tentative; another may follow.
- * O(entries * route). */
+/* The job is taken off, nothing may be tentative; another may follow. O(links
+ * that it was on). */
 void cpl_moves_leave(struct cpl_moves *moves);
 
 /* Tentative, as many as you like. O(entries of the ranks' rows and columns *
@@ -130,6 +156,11 @@ int cpl_moves_watch(struct cpl_moves *moves, const struct cpl_load *background,
 /* The summary, and the most congested link (ties to the lowest id, -1 on a
  * network without). O(links that changed * log of all). */
 const struct cpl_load_summary *cpl_moves_links(struct cpl_moves *moves);
+/* Before the summary of changes is asked for: the largest of the links that
+ * changed and of `link` (-1: none), and by how much sum and powers of all grow,
+ * but for rounding. O(links that changed). */
+struct cpl_load_summary cpl_moves_change(const struct cpl_moves *moves,
+                                         int64_t link);
 int64_t cpl_moves_busiest(struct cpl_moves *moves);
 
 #endif

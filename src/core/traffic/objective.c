@@ -9,7 +9,7 @@
 #define SAME 1e-9
 
 /* Which numbers of layouts come first. */
-enum { MAX, MEAN, HOP_BYTES, SECONDS, N_NUMBERS };
+enum { MAX, MEAN, HOP_BYTES, BUSIEST, SECONDS, N_NUMBERS };
 
 static const struct {
 	const char *name;
@@ -18,6 +18,7 @@ static const struct {
         [CPL_OBJECTIVE_MAX] = {"max-congestion", {MAX, MEAN, HOP_BYTES}},
         [CPL_OBJECTIVE_MEAN] = {"mean-congestion", {MEAN, MAX, HOP_BYTES}},
         [CPL_OBJECTIVE_HOP_BYTES] = {"hop-bytes", {HOP_BYTES, MAX, MEAN}},
+        [CPL_OBJECTIVE_BUSIEST] = {"busiest", {BUSIEST, MAX, HOP_BYTES}},
         [CPL_OBJECTIVE_TIME] = {"time", {SECONDS, MEAN, HOP_BYTES}},
         [CPL_OBJECTIVE_INTERFERENCE] = {"interference",
                                         {SECONDS, MEAN, HOP_BYTES}},
@@ -37,7 +38,8 @@ int cpl_objective_parse(const char *name, enum cpl_objective *out,
 	return cpl_fail(
 	        err,
 	        "unknown objective '%.64s'; it must be one of max-congestion, "
-	        "mean-congestion, hop-bytes, time, interference, isolation",
+	        "mean-congestion, hop-bytes, busiest, time, interference, "
+	        "isolation",
 	        name);
 }
 
@@ -54,6 +56,11 @@ static int compare(double a, double b)
 	return a < b ? -1 : 1;
 }
 
+static double busiest(const struct cpl_metrics *metrics)
+{
+	return fmax(metrics->max_congestion, metrics->max_injection);
+}
+
 bool cpl_objective_better(enum cpl_objective objective,
                           const struct cpl_metrics *a, double a_hop_bytes,
                           const struct cpl_metrics *b, double b_hop_bytes)
@@ -63,6 +70,7 @@ bool cpl_objective_better(enum cpl_objective objective,
 	        [MAX] = compare(a->max_congestion, b->max_congestion),
 	        [MEAN] = compare(a->mean_congestion, b->mean_congestion),
 	        [HOP_BYTES] = compare(a_hop_bytes, b_hop_bytes),
+	        [BUSIEST] = compare(busiest(a), busiest(b)),
 	        [SECONDS] = compare(a->seconds, b->seconds)};
 
 	for (int i = 0; i < 3; i++)
@@ -78,6 +86,7 @@ double cpl_objective_first(enum cpl_objective objective,
 	        [MAX] = metrics->max_congestion,
 	        [MEAN] = metrics->mean_congestion,
 	        [HOP_BYTES] = hop_bytes,
+	        [BUSIEST] = busiest(metrics),
 	        [SECONDS] = metrics->seconds};
 
 	return number[table[objective].first[0]];

@@ -13,7 +13,9 @@ enum cpl_objective {
 	CPL_OBJECTIVE_MAX,       /* max congestion, mean, hop-bytes */
 	CPL_OBJECTIVE_MEAN,      /* mean congestion, max, hop-bytes */
 	CPL_OBJECTIVE_HOP_BYTES, /* hop-bytes, max, mean */
-	CPL_OBJECTIVE_TIME,      /* cpl_traffic_seconds, mean, hop-bytes */
+	/* The largest of links and of node links, max congestion, hop-bytes. */
+	CPL_OBJECTIVE_BUSIEST,
+	CPL_OBJECTIVE_TIME, /* cpl_traffic_seconds, mean, hop-bytes */
 	/*
 	 * Of what a job is to others, and others to it; a matter of whole
 	 * candidates (placement/decide.h). Layouts of one are compared by time.
@@ -21,6 +23,13 @@ enum cpl_objective {
 	CPL_OBJECTIVE_INTERFERENCE, /* weighted slowdowns, of own and others */
 	CPL_OBJECTIVE_ISOLATION,    /* links shared with others, then time */
 };
+
+/* Is a busiest link what comes first, by bytes? */
+static inline bool cpl_objective_by_max(enum cpl_objective objective)
+{
+	return objective == CPL_OBJECTIVE_MAX ||
+	       objective == CPL_OBJECTIVE_BUSIEST;
+}
 
 /* Does it need to know what the running jobs send? */
 static inline bool cpl_objective_by_time(enum cpl_objective objective)
@@ -34,8 +43,8 @@ static inline bool cpl_objective_of_others(enum cpl_objective objective)
 	return objective >= CPL_OBJECTIVE_INTERFERENCE;
 }
 
-/* "max-congestion", "mean-congestion", "hop-bytes", "time", "interference",
- * "isolation". -1 with err. */
+/* "max-congestion", "mean-congestion", "hop-bytes", "busiest", "time",
+ * "interference", "isolation". -1 with err. */
 int cpl_objective_parse(const char *name, enum cpl_objective *out,
                         struct cpl_error *err);
 const char *cpl_objective_name(enum cpl_objective objective);

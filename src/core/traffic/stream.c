@@ -18,7 +18,7 @@ int cpl_stream_open(struct stream *s, const struct cpl_network *net,
 	        ((UINT64_C(1) << STREAM_SHIFT) - 1) / (uint64_t)per_node + 1;
 	s->host_of = cpl_arena_take_raw(&s->arena, net->n_nodes,
 	                                sizeof(*s->host_of));
-	s->router = cpl_arena_take_raw(&s->arena, net->n_node_routers,
+	s->router = cpl_arena_take_raw(&s->arena, net->n_stations,
 	                               sizeof(*s->router));
 	s->host_router = cpl_arena_take_raw(&s->arena, s->n_hosts,
 	                                    sizeof(*s->host_router));
@@ -28,10 +28,10 @@ int cpl_stream_open(struct stream *s, const struct cpl_network *net,
 		s->host_of[node] = -1;
 	for (int host = 0; host < s->n_hosts; host++) {
 		s->host_of[job->node[host]] = host;
-		s->host_router[host] = cpl_network_router(net, job->node[host]);
+		s->host_router[host] = cpl_network_station(net, job->node[host]);
 	}
 	for (int node = 0; node < net->n_nodes; node++) {
-		int router = cpl_network_router(net, node);
+		int router = cpl_network_station(net, node);
 
 		if (s->host_of[node] >= 0 && router != last)
 			s->router[s->n_routers++] = last = router;

@@ -25,13 +25,15 @@ int times_room(void *array, int64_t *max, int64_t n, size_t size,
 
 int64_t cpl_times_links(const struct cpl_network *net)
 {
-	return net->n_links + 2 * (int64_t)net->n_nodes;
+	return net->n_links + 2 * cpl_network_port_cables(net);
 }
 
 double cpl_times_bandwidth(const struct cpl_network *net, int64_t link)
 {
-	return link < net->n_links ? cpl_network_link_bandwidth(net, link)
-	                           : net->injection_bandwidth;
+	if (link < net->n_links)
+		return cpl_network_link_bandwidth(net, link);
+	/* As many of either kind: the port is the same. */
+	return cpl_network_port_bandwidth(net, link - net->n_links);
 }
 
 static struct cpl_times *times_new(int ranks, int n_phases,
@@ -123,8 +125,16 @@ void cpl_times_add(const struct cpl_times *times, double sign,
                    struct cpl_load *load)
 {
 	for (int64_t i = 0; i < times->n_rates; i++)
-		*times_at(times->net, load, times->rate[i].link) +=
+		*cpl_times_at(times->net, load, times->rate[i].link) +=
 		        sign * times->rate[i].rate;
+}
+
+void cpl_times_send(const struct cpl_times *times, double stretch,
+                    struct cpl_load *load)
+{
+	for (int64_t i = 0; i < times->n_rates; i++)
+		*cpl_times_at(times->net, load, times->rate[i].link) +=
+		        times->rate[i].rate / stretch;
 }
 
 double cpl_times_stretch(const struct cpl_times *times, double seconds,

@@ -50,12 +50,26 @@
 #define CPL_TIMES_SATURATED 0.85
 
 /*
- * Links by number: those of the network, then from each node to its router,
- * then from the routers to the nodes.
+ * Links by number: those of the network, then from each node's ports to their
+ * routers, then from the routers to the ports. Ranks of a node are not told
+ * apart here: its bytes are on its ports as cpl_network_port_part has it.
  */
 int64_t cpl_times_links(const struct cpl_network *net);
 /* Bytes/s of one. O(1). */
 double cpl_times_bandwidth(const struct cpl_network *net, int64_t link);
+
+/* Where a load has the bytes of one. O(1). */
+static inline double *cpl_times_at(const struct cpl_network *net,
+                                   const struct cpl_load *load, int64_t link)
+{
+	int64_t cables = cpl_network_port_cables(net);
+
+	if (link < net->n_links)
+		return &load->link[link];
+	link -= net->n_links;
+	return link < cables ? &load->injection[link]
+	                     : &load->ejection[link - cables];
+}
 
 /* What several jobs on one network under one routing are judged with, one after
  * the other; a thread has its own. An adaptive routing counts as its minimal
@@ -123,6 +137,11 @@ struct cpl_times_result {
 void cpl_times_judge(struct cpl_times *times, const struct cpl_load *background,
                      bool own_in, struct cpl_times_result *out);
 
+/* The same with this job's rates, each over `stretch`, among the background. */
+void cpl_times_judge_stretched(struct cpl_times *times,
+                               const struct cpl_load *background,
+                               double stretch, struct cpl_times_result *out);
+
 /* What the job puts on a link. */
 struct cpl_times_rate {
 	int64_t link; /* as numbered by cpl_times_links */
@@ -139,6 +158,10 @@ double cpl_times_period(const struct cpl_times *times);
 /* Add sign (1 or -1) times the rates to load. O(links of the job). */
 void cpl_times_add(const struct cpl_times *times, double sign,
                    struct cpl_load *load);
+/* Add the rates, each over `stretch`: those of a run that takes so many times
+ * as long as stated. The same. */
+void cpl_times_send(const struct cpl_times *times, double stretch,
+                    struct cpl_load *load);
 
 /*
  * The run's time here over that with communication at `reference` seconds

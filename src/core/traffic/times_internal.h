@@ -19,6 +19,7 @@ struct times_link {
 	int link;
 	int rate; /* index into rates */
 	double bytes, bandwidth;
+	double alone;    /* seconds of the bytes without others */
 	double messages; /* of all flows, by the parts that they have here */
 };
 
@@ -87,19 +88,9 @@ struct cpl_times {
 	int64_t exact; /* flows of a phase that are; CPL_TIMES_EXACT */
 };
 
-/* Seconds of one execution of a phase that was placed, without background. */
+/* Seconds of one execution of a phase that was placed, and of its links, without
+ * background. */
 double times_alone(struct cpl_times *times, const struct times_phase *phase);
-
-/* Where a load has the bytes of a link. O(1). */
-static inline double *times_at(const struct cpl_network *net,
-                               const struct cpl_load *load, int64_t link)
-{
-	if (link < net->n_links)
-		return &load->link[link];
-	link -= net->n_links;
-	return link < net->n_nodes ? &load->injection[link]
-	                           : &load->ejection[link - net->n_nodes];
-}
 
 /* Make room for n items of so many bytes in *array, which has *max. 0, or -1
  * with err (memory). */

@@ -178,29 +178,31 @@ double times_alone(struct cpl_times *times, const struct times_phase *phase)
 	double most = 0;
 
 	for (int64_t i = 0; i < phase->n_links; i++) {
-		double seconds = busy(&phase->link[i], 0);
+		struct times_link *l = &phase->link[i];
 
-		most = seconds > most ? seconds : most;
+		l->alone = busy(l, 0);
+		most = l->alone > most ? l->alone : most;
 		if (phase->exact)
-			times->share[i].capacity = phase->link[i].bandwidth;
+			times->share[i].capacity = l->bandwidth;
 	}
 	if (!phase->exact || !phase->n_flows)
 		return most;
 	return fill(times, phase);
 }
 
-/* What others have of a link. */
+/* What others have of a link; stretch > 0: the background has own rates in it,
+ * each over that. */
 static double utilisation(const struct cpl_times *times,
                           const struct times_link *l,
-                          const struct cpl_load *background, bool own_in)
+                          const struct cpl_load *background, double stretch)
 {
 	double rate;
 
 	if (!background)
 		return 0;
-	rate = *times_at(times->net, background, l->link);
-	if (own_in)
-		rate -= times->rate[l->rate].rate;
+	rate = *cpl_times_at(times->net, background, l->link);
+	if (stretch > 0)
+		rate -= times->rate[l->rate].rate / stretch;
 	return rate > 0 ? rate / l->bandwidth : 0;
 }
 
@@ -221,23 +223,25 @@ struct phase_times {
 static struct phase_times judge_phase(struct cpl_times *times,
                                       const struct times_phase *phase,
                                       const struct cpl_load *background,
-                                      bool own_in)
+                                      double stretch)
 {
 	struct phase_times t = {.link = -1};
 	bool others = false;
 
 	for (int64_t i = 0; i < phase->n_links; i++) {
 		const struct times_link *l = &phase->link[i];
-		double u = utilisation(times, l, background, own_in);
-		double seconds = busy(l, u);
+		double u = utilisation(times, l, background, stretch);
+		double seconds = u > 0 ? busy(l, u) : l->alone;
 
 		if (t.link < 0 || seconds > t.busiest ||
 		    (seconds == t.busiest && l->link < t.link)) {
 			t.busiest = seconds;
 			t.link = l->link;
 		}
-		others = others || u > 0;
-		t.waiting += l->messages * wait(u, l->bandwidth);
+		if (u > 0) {
+			others = true;
+			t.waiting += l->messages * wait(u, l->bandwidth);
+		}
 		if (phase->exact)
 			times->share[i].capacity = l->bandwidth / (1 + u);
 	}
@@ -250,8 +254,8 @@ static struct phase_times judge_phase(struct cpl_times *times,
 	return t;
 }
 
-void cpl_times_judge(struct cpl_times *times, const struct cpl_load *background,
-                     bool own_in, struct cpl_times_result *out)
+static void judge(struct cpl_times *times, const struct cpl_load *background,
+                  double stretch, struct cpl_times_result *out)
 {
 	double longest = 0;
 
@@ -260,7 +264,7 @@ void cpl_times_judge(struct cpl_times *times, const struct cpl_load *background,
 	for (int k = 0; k < times->n_phases; k++) {
 		const struct times_phase *phase = &times->phase[k];
 		struct phase_times t =
-		        judge_phase(times, phase, background, own_in);
+		        judge_phase(times, phase, background, stretch);
 		double seconds = phase->weight * (t.seconds + t.waiting);
 
 		out->seconds += seconds;
@@ -274,4 +278,17 @@ void cpl_times_judge(struct cpl_times *times, const struct cpl_load *background,
 			out->phase = k;
 		}
 	}
+}
+
+void cpl_times_judge(struct cpl_times *times, const struct cpl_load *background,
+                     bool own_in, struct cpl_times_result *out)
+{
+	judge(times, background, own_in, out);
+}
+
+void cpl_times_judge_stretched(struct cpl_times *times,
+                               const struct cpl_load *background,
+                               double stretch, struct cpl_times_result *out)
+{
+	judge(times, background, stretch, out);
 }

@@ -8,10 +8,10 @@ struct cpl_times_space {
 	const struct cpl_network *net;
 	struct cpl_route_finder finder;
 	int *at; /* [all links] place in a list + 1, 0 between uses */
-	/* Of pairs of routers, cleared between uses. */
-	double *bytes, *messages; /* [n_routers] */
-	int *touched;             /* [n_routers] */
-	int *head;                /* [n_routers] a host there + 1, or 0 */
+	/* Of pairs of stations, cleared between uses. */
+	double *bytes, *messages; /* [n_stations] */
+	int *touched;             /* [n_stations] */
+	int *head;                /* [n_stations] a host there + 1, or 0 */
 	int *next;                /* [max_hosts] the next one there + 1 */
 	int64_t max_hosts;
 	struct cpl_arena arena;
@@ -33,13 +33,13 @@ struct cpl_times_space *cpl_times_space_new(const struct cpl_network *net,
 	space->at =
 	        cpl_arena_take(arena, cpl_times_links(net), sizeof(*space->at));
 	space->bytes =
-	        cpl_arena_take(arena, net->n_routers, sizeof(*space->bytes));
+	        cpl_arena_take(arena, net->n_stations, sizeof(*space->bytes));
 	space->messages =
-	        cpl_arena_take(arena, net->n_routers, sizeof(*space->messages));
+	        cpl_arena_take(arena, net->n_stations, sizeof(*space->messages));
 	space->touched =
-	        cpl_arena_take(arena, net->n_routers, sizeof(*space->touched));
+	        cpl_arena_take(arena, net->n_stations, sizeof(*space->touched));
 	space->head =
-	        cpl_arena_take(arena, net->n_routers, sizeof(*space->head));
+	        cpl_arena_take(arena, net->n_stations, sizeof(*space->head));
 	if (arena->failed) {
 		cpl_fail_memory(err);
 		cpl_arena_free(arena);
@@ -104,14 +104,14 @@ static int64_t add_to_link(struct placing *p, int64_t link, double bytes,
 	return at;
 }
 
-static int64_t from_node(const struct cpl_network *net, int node)
+static int64_t from_port(const struct cpl_network *net, int node, int port)
 {
-	return net->n_links + node;
+	return net->n_links + (int64_t)node * net->n_ports + port;
 }
 
-static int64_t to_node(const struct cpl_network *net, int node)
+static int64_t to_port(const struct cpl_network *net, int node, int port)
 {
-	return net->n_links + net->n_nodes + node;
+	return cpl_network_port_cables(net) + from_port(net, node, port);
 }
 
 static int64_t count_flows(const struct times_phase *phase, const int *node,
@@ -141,21 +141,37 @@ static int add_way(struct placing *p, int64_t *n, int64_t link, double part,
 	return 0;
 }
 
+/* The ports of a node that sends, or gets. */
+static int add_ports(struct placing *p, int64_t *n, int node, bool sends,
+                     const struct times_pair *pair)
+{
+	const struct cpl_network *net = p->space->net;
+
+	for (int k = 0; k < net->n_ports; k++)
+		if (net->port_share[k] > 0 &&
+		    add_way(p, n,
+		            sends ? from_port(net, node, k)
+		                  : to_port(net, node, k),
+		            net->port_share[k], pair))
+			return -1;
+	return 0;
+}
+
 static int add_flow(struct placing *p, int64_t *n, int from,
                     const struct times_pair *pair)
 {
 	const struct cpl_network *net = p->space->net;
 	int to = p->node[pair->to], shares;
 	const struct cpl_share *share =
-	        cpl_route_find(&p->space->finder, cpl_network_router(net, from),
-	                       cpl_network_router(net, to), &shares);
+	        cpl_route_find(&p->space->finder, cpl_network_station(net, from),
+	                       cpl_network_station(net, to), &shares);
 
-	if (add_way(p, n, from_node(net, from), 1, pair))
+	if (add_ports(p, n, from, true, pair))
 		return -1;
 	for (int i = 0; i < shares; i++)
 		if (add_way(p, n, share[i].link, share[i].part, pair))
 			return -1;
-	return add_way(p, n, to_node(net, to), 1, pair);
+	return add_ports(p, n, to, false, pair);
 }
 
 static int place_flows(struct placing *p)
@@ -189,7 +205,22 @@ static int place_flows(struct placing *p)
 	                  sizeof(*p->times->flow_of), p->err);
 }
 
-/* Many flows: by pairs of routers. */
+/* Many flows: by pairs of stations. */
+
+static int add_to_ports(struct placing *p, int64_t first, double bytes,
+                        double messages)
+{
+	const struct cpl_network *net = p->space->net;
+
+	for (int k = 0; k < net->n_ports; k++) {
+		double part = net->port_share[k];
+
+		if (part > 0 && add_to_link(p, first + k, part * bytes,
+		                            part * messages) < 0)
+			return -1;
+	}
+	return 0;
+}
 
 static int add_host(struct placing *p, int host, int *n_touched)
 {
@@ -201,28 +232,26 @@ static int add_host(struct placing *p, int host, int *n_touched)
 	for (int64_t i = phase->first[host]; i < phase->first[host + 1]; i++) {
 		const struct times_pair *pair = &phase->pair[i];
 		int there = p->node[pair->to];
-		int router = cpl_network_router(space->net, there);
+		int station = cpl_network_station(space->net, there);
 
 		if (there == node)
 			continue;
 		bytes += pair->bytes;
 		messages += pair->messages;
-		if (add_to_link(p, to_node(space->net, there), pair->bytes,
-		                pair->messages) < 0)
+		if (add_to_ports(p, to_port(space->net, there, 0), pair->bytes,
+		                 pair->messages))
 			return -1;
-		if (!(space->bytes[router] > 0))
-			space->touched[(*n_touched)++] = router;
-		space->bytes[router] += pair->bytes;
-		space->messages[router] += pair->messages;
+		if (!(space->bytes[station] > 0))
+			space->touched[(*n_touched)++] = station;
+		space->bytes[station] += pair->bytes;
+		space->messages[station] += pair->messages;
 	}
 	if (!(bytes > 0))
 		return 0;
-	return add_to_link(p, from_node(space->net, node), bytes, messages) < 0
-	               ? -1
-	               : 0;
+	return add_to_ports(p, from_port(space->net, node, 0), bytes, messages);
 }
 
-/* What the hosts of a router sent; also clears it. */
+/* What the hosts of a station sent; also clears it. */
 static int add_routes(struct placing *p, int from, int n_touched)
 {
 	struct cpl_times_space *space = p->space;
@@ -254,13 +283,13 @@ static int place_routers(struct placing *p)
 	               p->err))
 		return -1;
 	for (int h = n - 1; h >= 0; h--) {
-		int *head = &space->head[cpl_network_router(net, p->node[h])];
+		int *head = &space->head[cpl_network_station(net, p->node[h])];
 
 		space->next[h] = *head;
 		*head = h + 1;
 	}
 	for (int h = 0; h < n; h++) {
-		int from = cpl_network_router(net, p->node[h]), n_touched = 0;
+		int from = cpl_network_station(net, p->node[h]), n_touched = 0;
 		int on = space->head[from];
 
 		space->head[from] = 0;

@@ -12,8 +12,9 @@ struct cpl_load_blocks;
 /* Bytes per link; the arrays belong to the struct. */
 struct cpl_load {
 	double *link;      /* [n_links] */
-	double *injection; /* [n_nodes], node to router */
-	double *ejection;  /* [n_nodes], router to node */
+	/* Of each port, by cpl_network_port_cables. */
+	double *injection; /* node to router */
+	double *ejection;  /* router to node */
 	/* Of one whose links change one by one, kept by who changes them; or
 	 * NULL: see load_blocks.h. */
 	struct cpl_load_blocks *blocks;

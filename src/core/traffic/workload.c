@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "routing/adaptive/adaptive.h"
+#include "routing/progressive/progressive.h"
 #include "traffic/matrix.h"
+#include "traffic/ports.h"
 #include "traffic/stream_internal.h"
 
 /* Of an adaptive job; several workloads may have it. */
@@ -169,11 +171,25 @@ static int add_matrix(struct cpl_workload *w, const struct cpl_routing *routing,
                       struct cpl_error *err)
 {
 	struct workload_job *to = next_job(w, routing, err);
+	struct cpl_port_job ports = {.comm = comm};
+	struct cpl_job ported = {0};
+	int rc;
 
-	if (!to || cpl_matrix_reserve(&w->buffers, w->net, routing, comm, err))
+	if (!to)
 		return -1;
-	cpl_matrix_add(&w->buffers, w->net, routing, job, comm, &w->load,
-	               &to->sums);
+	if (w->net->n_ports > 1) {
+		if (cpl_port_job_make(&ports, w->net, job, comm, err))
+			return -1;
+		ported.node = ports.node;
+		job = &ported;
+	}
+	rc = cpl_matrix_reserve(&w->buffers, w->net, routing, ports.comm, err);
+	if (!rc)
+		cpl_matrix_add(&w->buffers, w->net, routing, job, ports.comm,
+		               ports.cable, &w->load, &to->sums);
+	cpl_port_job_free(&ports);
+	if (rc)
+		return -1;
 	if (!cpl_routing_is_adaptive(routing))
 		return 0;
 	/* The buffers get others with the next matrix. */
@@ -187,14 +203,15 @@ static int add_matrix(struct cpl_workload *w, const struct cpl_routing *routing,
 	return 0;
 }
 
-/* A pass over messages takes each host as a node of its own. */
-static int given_twice(const struct cpl_network *net, const struct cpl_job *job,
-                       bool *twice, struct cpl_error *err)
+/* A pass over messages takes each host as a node of its own, with one port. */
+static int needs_matrix(const struct cpl_network *net,
+                        const struct cpl_job *job, bool *twice,
+                        struct cpl_error *err)
 {
 	int each = job->ranks_per_node ? job->ranks_per_node : 1;
 	unsigned char *seen = calloc((size_t)net->n_nodes, 1);
 
-	*twice = job->rank_host;
+	*twice = job->rank_host || net->n_ports > 1;
 	if (!seen)
 		return cpl_fail_memory(err);
 	for (int i = 0; i <= (job->rows->ranks - 1) / each && !*twice; i++) {
@@ -214,13 +231,17 @@ int cpl_workload_add_each(struct cpl_workload *const *w,
 	bool twice = false;
 	int rc = 0;
 
-	if (!comm && given_twice(w[0]->net, job, &twice, err))
+	if (!comm && needs_matrix(w[0]->net, job, &twice, err))
 		return -1;
 	if (twice) {
 		comm = made = cpl_rows_comm(job->rows, err);
 		if (!made)
 			return cpl_fail_prefix(err,
-			                       "hosts that are given twice: ");
+			                       w[0]->net->n_ports > 1
+			                               ? "nodes with several "
+			                                 "ports: "
+			                               : "hosts that are given "
+			                                 "twice: ");
 	}
 	if (!comm)
 		return add_rows(w, routing, n, job, err);
@@ -257,40 +278,75 @@ int cpl_workload_add_all(struct cpl_workload *w,
 	return 0;
 }
 
-int cpl_workload_solve(struct cpl_workload *w, struct cpl_error *err)
+static void take_sums(struct workload_job *job, const struct cpl_routed *routed)
+{
+	job->sums.hop_bytes = routed->hop_bytes;
+	job->sums.max_dilation = routed->max_hops;
+}
+
+/* Of the jobs that wait those of either kind: Jain's, and progressive. */
+static bool waits(const struct workload_job *job, bool progressive)
+{
+	return job->shared &&
+	       cpl_routing_is_progressive(job->routing) == progressive;
+}
+
+static int solve_adaptive(struct cpl_workload *w, int n, struct cpl_error *err)
 {
 	struct cpl_adaptive solve = {.net = w->net,
 	                             .threads = w->threads,
 	                             .load = w->load.link,
 	                             .memory = &w->memory};
-	int n = 0, rc;
+	int rc;
 
-	for (int i = 0; i < w->n_jobs; i++)
-		n += w->job[i].shared != NULL;
-	if (!n)
-		return 0;
 	solve.job = calloc((size_t)n, sizeof(*solve.job));
 	if (!solve.job)
 		return cpl_fail_memory(err);
 	if (w->on_links)
 		solve.background = w->load.link;
 	for (int i = 0; i < w->n_jobs; i++)
-		if (w->job[i].shared)
+		if (waits(&w->job[i], false))
 			solve.job[solve.n_jobs++] = (struct cpl_adaptive_job){
 			        .flows = &w->job[i].shared->flows,
 			        .routing = w->job[i].routing};
 	rc = cpl_adaptive_solve(&solve, err);
-	for (int i = w->n_jobs - 1; i >= 0 && !rc; i--) {
-		const struct cpl_routed *routed;
-
-		if (!w->job[i].shared)
-			continue;
-		routed = &solve.job[--n].routed;
-		w->job[i].sums.hop_bytes = routed->hop_bytes;
-		w->job[i].sums.max_dilation = routed->max_hops;
-	}
+	for (int i = w->n_jobs - 1; i >= 0 && !rc; i--)
+		if (waits(&w->job[i], false))
+			take_sums(&w->job[i], &solve.job[--n].routed);
 	free(solve.job);
 	return rc;
+}
+
+static int solve_progressive(struct cpl_workload *w, int n,
+                             struct cpl_error *err)
+{
+	struct cpl_progressive_job *job = calloc((size_t)n, sizeof(*job));
+	int k = 0, rc;
+
+	if (!job)
+		return cpl_fail_memory(err);
+	for (int i = 0; i < w->n_jobs; i++)
+		if (waits(&w->job[i], true))
+			job[k++].flows = &w->job[i].shared->flows;
+	rc = cpl_progressive_solve(w->net, job, n, w->load.link, err);
+	for (int i = w->n_jobs - 1; i >= 0 && !rc; i--)
+		if (waits(&w->job[i], true))
+			take_sums(&w->job[i], &job[--k].routed);
+	free(job);
+	return rc;
+}
+
+int cpl_workload_solve(struct cpl_workload *w, struct cpl_error *err)
+{
+	int adaptive = 0, progressive = 0;
+
+	for (int i = 0; i < w->n_jobs; i++) {
+		adaptive += waits(&w->job[i], false);
+		progressive += waits(&w->job[i], true);
+	}
+	if (adaptive && solve_adaptive(w, adaptive, err))
+		return -1;
+	return progressive ? solve_progressive(w, progressive, err) : 0;
 }
 
 const struct cpl_load *cpl_workload_load(const struct cpl_workload *w)

@@ -13,7 +13,8 @@
  * Jobs whose routing does not look at the load put on the links what they would
  * put there alone. Jobs with an adaptive routing are solved together: each
  * adapts to all others of them, and to the bytes that are on the links already
- * (routing/adaptive/adaptive.h).
+ * (routing/adaptive/adaptive.h); then those of progressive-adaptive, likewise
+ * (routing/progressive/progressive.h).
  */
 #ifndef CPL_TRAFFIC_WORKLOAD_H
 #define CPL_TRAFFIC_WORKLOAD_H
@@ -42,6 +43,9 @@ struct cpl_job {
 	const int *node;
 	const int *rank_host;
 	int ranks_per_node;
+	/* The ranks are whole hosts: where the network's nodes have several
+	 * ports, theirs are not told apart (cpl_network_port_part). */
+	bool of_hosts;
 	struct cpl_hop_count *hops; /* may be NULL */
 };
 
@@ -60,7 +64,8 @@ void cpl_workload_clear(struct cpl_workload *w, const struct cpl_load *start);
 
 /*
  * Add a job. Nothing of the caller's is kept. The job's number, from 0 on, or
- * -1 with err (memory; rows of which nodes are given twice need the matrix,
+ * -1 with err (memory; rows of which nodes are given twice, or have several
+ * ports, need the matrix,
  * which may be too large), with w only to be cleared or freed. O(entries + used
  * flows * path length), or what the routing's solve says; of rows
  * O(messages + flows), messages of neighbouring ranks between the same nodes

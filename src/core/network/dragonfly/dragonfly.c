@@ -186,6 +186,7 @@ static const struct cpl_drawing drawing = {
 
 const struct cpl_network_type cpl_network_dragonfly = {
         .name = "dragonfly",
+        .flags = CPL_NETWORK_GROUPS,
         .summary = "groups of routers, all-to-all by rows and columns, and "
                    "links between all groups",
         .levels = levels,

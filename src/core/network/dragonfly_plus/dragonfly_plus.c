@@ -261,23 +261,6 @@ static int shape(struct cpl_network *net, const json_t *root,
 	return read_wiring(net, root, err);
 }
 
-static int64_t up_link(const struct cpl_network *net, int cell, int leaf,
-                       int spine)
-{
-	const struct cpl_dfplus *df = cpl_dfplus_of(net);
-
-	return net->link_class[CPL_DFPLUS_UP].first + df->up[cell] +
-	       (int64_t)(leaf - df->leaf[cell]) * spines_of(df, cell) + spine;
-}
-
-static int64_t down_link(const struct cpl_network *net, int cell, int leaf,
-                         int spine)
-{
-	return up_link(net, cell, leaf, spine) +
-	       net->link_class[CPL_DFPLUS_DOWN].first -
-	       net->link_class[CPL_DFPLUS_UP].first;
-}
-
 static int links(struct cpl_network *net, struct cpl_error *err)
 {
 	const struct cpl_dfplus *df = cpl_dfplus_of(net);
@@ -291,10 +274,10 @@ static int links(struct cpl_network *net, struct cpl_error *err)
 				        net->n_node_routers + df->spine[c] + s;
 
 				cpl_network_set_link(net,
-				                     up_link(net, c, leaf, s),
+				                     cpl_dfplus_up(net, c, leaf, s),
 				                     leaf, spine);
 				cpl_network_set_link(net,
-				                     down_link(net, c, leaf, s),
+				                     cpl_dfplus_down(net, c, leaf, s),
 				                     spine, leaf);
 			}
 	for (int a = 0; a < df->cells; a++)
@@ -346,9 +329,9 @@ static void spread(const struct cpl_network *net, int from, int to,
 			take(arg, (struct cpl_share){(int)there, part});
 		}
 		take(arg,
-		     (struct cpl_share){(int)up_link(net, a, from, s), part});
+		     (struct cpl_share){(int)cpl_dfplus_up(net, a, from, s), part});
 		take(arg,
-		     (struct cpl_share){(int)down_link(net, b, to, t), part});
+		     (struct cpl_share){(int)cpl_dfplus_down(net, b, to, t), part});
 	}
 }
 
@@ -459,6 +442,7 @@ static const struct cpl_drawing drawing = {
 
 const struct cpl_network_type cpl_network_dragonfly_plus = {
         .name = "dragonfly+",
+        .flags = CPL_NETWORK_GROUPS,
         .summary = "cells of leaf and spine switches, and links between the "
                    "spines of all cells",
         .levels = levels,

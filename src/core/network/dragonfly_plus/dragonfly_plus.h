@@ -43,4 +43,25 @@ static inline int64_t cpl_dfplus_global(const struct cpl_dfplus *df, int a,
 	       k;
 }
 
+/* Link of a leaf (a router id) to a spine of its cell (by number there), and
+ * back. O(1). */
+static inline int64_t cpl_dfplus_up(const struct cpl_network *net, int cell,
+                                    int leaf, int spine)
+{
+	const struct cpl_dfplus *df = cpl_dfplus_of(net);
+
+	return net->link_class[CPL_DFPLUS_UP].first + df->up[cell] +
+	       (int64_t)(leaf - df->leaf[cell]) *
+	               (df->spine[cell + 1] - df->spine[cell]) +
+	       spine;
+}
+
+static inline int64_t cpl_dfplus_down(const struct cpl_network *net, int cell,
+                                      int leaf, int spine)
+{
+	return cpl_dfplus_up(net, cell, leaf, spine) +
+	       net->link_class[CPL_DFPLUS_DOWN].first -
+	       net->link_class[CPL_DFPLUS_UP].first;
+}
+
 #endif

@@ -70,6 +70,8 @@ json_t *cpl_network_import(const struct cpl_network_import *in, char **routes,
 		                         : cpl_draft_finish(&draft, in);
 	if (in->why)
 		*in->why = draft.why;
+	if (in->doubt)
+		*in->doubt = draft.doubt;
 	if (root && in->routes) {
 		lines = cpl_lines_of(in->routes_source, in->routes,
 		                     in->routes_length, err);

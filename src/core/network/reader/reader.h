@@ -3,8 +3,14 @@
  * Network descriptions out of what a machine tells of itself: graphs, but for
  * regular Aries lists.
  *
- * topology-conf: Slurm's topology.conf of topology/tree. A link for each child
- * switch; LinkSpeed is passed over, as Slurm does.
+ * topology-conf: Slurm's topology.conf of topology/tree, or what `scontrol show
+ * topology` prints. A link for each child switch; LinkSpeed is passed over, as
+ * Slurm does. Blocks (topology/block) are joined by one switch above them all.
+ *
+ * topology-yaml: the same of Slurm's topology.yaml, as its manual writes it.
+ *
+ * node-list: lines "NODES,SWITCH[,ABOVE...]": a host list, its switch, the
+ * switch above that, and so on. Switches with nothing above are joined by one.
  *
  * ibnetdiscover: the dump of that command (infiniband-diags). Hosts are the
  * first words of the channel adapters' descriptions, each on the switch where
@@ -30,7 +36,7 @@ extern const struct cpl_registry cpl_network_readers;
 
 /* What an import makes of which texts. Zero-initialise optional fields. */
 struct cpl_network_import {
-	const char *format; /* "topology-conf", "ibnetdiscover", "aries" */
+	const char *format; /* "topology-conf", "ibnetdiscover" ... */
 	const char *name;   /* of the network */
 	const char *source; /* of the text, for messages */
 	const char *text;
@@ -45,6 +51,9 @@ struct cpl_network_import {
 	const char *nodes;
 	int nodes_per_router;
 	struct cpl_error *why;
+	/* What the text does not tell and was taken for granted, empty if there
+	 * is nothing; or NULL. */
+	struct cpl_error *doubt;
 };
 
 /* The description, which cpl_network_parse has taken (but for the table), to

@@ -45,7 +45,21 @@ struct cpl_draft {
 	/* Made by the reader where it is no graph; else why it is one. */
 	json_t *description;
 	struct cpl_error why;
+	/* What the text does not tell and the description takes for granted. */
+	struct cpl_error doubt;
 };
+
+/* A switch of Slurm's topology files, or a block: host lists or NULL. */
+struct cpl_topology_entry {
+	const char *name, *nodes, *switches;
+	bool block;
+};
+
+/* Of the line at hand, or the lines up to it. 0, or -1 with err. */
+int cpl_topology_add(struct cpl_lines *in, struct cpl_draft *draft,
+                     const struct cpl_topology_entry *entry);
+/* After the last: is every child described? */
+int cpl_topology_check(const struct cpl_lines *in, struct cpl_draft *draft);
 
 /* Index of the router of that name, made where it is new; -1 with err. */
 int cpl_draft_router(struct cpl_draft *draft, const char *name, size_t length);

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* topology.conf(5) of Slurm, TopologyPlugin=topology/tree. */
+/* topology.conf(5) of Slurm, TopologyPlugin=topology/tree or topology/block, and
+ * what `scontrol show topology` prints. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "network/reader/reader_internal.h"
+
+/* The router above blocks; no switch can have that name. */
+#define BLOCKS "(blocks)"
 
 /* A value of a line: up to white space, or in quotes. */
 static char *value(struct cpl_lines *in, const char *key)
@@ -40,10 +44,24 @@ static bool take_key(struct cpl_lines *in, const char *key)
 	return false;
 }
 
-enum { NAME, NODES, SWITCHES, SPEED, KEYS };
+enum {
+	NAME,
+	NODES,
+	SWITCHES,
+	BLOCK,
+	SIZES,
+	AGGREGATED,
+	LEVEL,
+	/* From here on passed over, as often as they come. */
+	SPEED,
+	BLOCK_INDEX,
+	BLOCK_SIZE,
+	KEYS
+};
 
-static const char *const keys[KEYS] = {"SwitchName", "Nodes", "Switches",
-                                       "LinkSpeed"};
+static const char *const keys[KEYS] = {
+        "SwitchName",      "Nodes", "Switches",  "BlockName",  "BlockSizes",
+        "AggregatedBlock", "Level", "LinkSpeed", "BlockIndex", "BlockSize"};
 
 /* A line's values by key, NULL: not given. */
 struct entry {
@@ -63,10 +81,11 @@ static int read_key(struct cpl_lines *in, struct entry *e)
 		return cpl_lines_fail(
 		        in,
 		        "'%.*s' is not a key of a switch; the keys are "
-		        "SwitchName, Nodes, Switches and LinkSpeed",
+		        "SwitchName, Nodes, Switches and LinkSpeed, of blocks "
+		        "BlockName, Nodes and BlockSizes",
 		        n > 30 ? 30 : n, in->p);
 	/* Slurm passes over the speed, and takes it twice. */
-	if (e->value[k] && k != SPEED)
+	if (e->value[k] && k < SPEED)
 		return cpl_lines_fail(in, "%s is given twice", keys[k]);
 	free(e->value[k]);
 	e->value[k] = value(in, keys[k]);
@@ -87,13 +106,18 @@ static int read_entry(struct cpl_lines *in, struct entry *e)
 			                          "line; it may only end it");
 		cpl_lines_next(in);
 	}
-	if (!e->value[NAME])
-		return cpl_lines_fail(in, "SwitchName is missing");
+	if (e->value[AGGREGATED] || (e->value[SIZES] && !e->value[NAME]))
+		return 0;
+	if (!e->value[NAME] == !e->value[BLOCK])
+		return cpl_lines_fail(in, "SwitchName is %s",
+		                      e->value[NAME] ? "beside BlockName"
+		                                     : "missing");
 	if (!e->value[NODES] && !e->value[SWITCHES])
 		return cpl_lines_fail(in,
-		                      "switch %.40s has neither Nodes nor "
+		                      "%s %.40s has neither Nodes nor "
 		                      "Switches",
-		                      e->value[NAME]);
+		                      e->value[NAME] ? "switch" : "block",
+		                      e->value[e->value[NAME] ? NAME : BLOCK]);
 	return 0;
 }
 
@@ -134,12 +158,12 @@ static int add_switch(struct cpl_lines *in, struct cpl_draft *draft, int at,
 
 /* Add all of a list of nodes, or of switches, to switch `at`. */
 static int add_all(struct cpl_lines *in, struct cpl_draft *draft, int at,
-                   const struct entry *e, int key,
+                   const char *key, const char *text,
                    int (*add)(struct cpl_lines *in, struct cpl_draft *draft,
                               int at, const char *name))
 {
 	struct cpl_hostlist list = {0};
-	int rc = parse_list(in, keys[key], e->value[key], &list);
+	int rc = parse_list(in, key, text, &list);
 
 	for (int i = 0; !rc && i < list.count; i++)
 		rc = add(in, draft, at, list.name[i]);
@@ -147,19 +171,32 @@ static int add_all(struct cpl_lines *in, struct cpl_draft *draft, int at,
 	return rc;
 }
 
-static int add_entry(struct cpl_lines *in, struct cpl_draft *draft,
-                     const struct entry *e)
+/* A block's link to what joins all of them. */
+static int join_block(struct cpl_lines *in, struct cpl_draft *draft, int at)
 {
-	const char *name = e->value[NAME];
+	struct cpl_draft_link link = {.from = at, .line = in->line};
+
+	link.to = cpl_draft_router(draft, BLOCKS, strlen(BLOCKS));
+	if (link.to < 0)
+		return cpl_lines_prefix(in);
+	draft->router[link.to].line = in->line;
+	return cpl_draft_add_link(draft, &link) ? cpl_lines_prefix(in) : 0;
+}
+
+int cpl_topology_add(struct cpl_lines *in, struct cpl_draft *draft,
+                     const struct cpl_topology_entry *e)
+{
+	const char *what = e->block ? "BlockName" : "SwitchName";
+	const char *name = e->name;
 	struct cpl_hostlist list = {0};
 	int at;
 
-	if (parse_list(in, keys[NAME], name, &list))
+	if (parse_list(in, what, name, &list))
 		return -1;
 	at = list.count;
 	cpl_hostlist_free(&list);
 	if (at != 1)
-		return cpl_lines_fail(in, "SwitchName: '%.60s' is not one name",
+		return cpl_lines_fail(in, "%s: '%.60s' is not one name", what,
 		                      name);
 	at = cpl_draft_router(draft, name, strlen(name));
 	if (at < 0)
@@ -168,15 +205,23 @@ static int add_entry(struct cpl_lines *in, struct cpl_draft *draft,
 		return cpl_lines_fail(in, "switch %.60s is already in line %d",
 		                      name, draft->router[at].line);
 	draft->router[at].line = in->line;
-	return add_all(in, draft, at, e, NODES, add_node) ||
-	                       add_all(in, draft, at, e, SWITCHES, add_switch)
+	if (e->block && join_block(in, draft, at))
+		return -1;
+	return add_all(in, draft, at, "Nodes", e->nodes, add_node) ||
+	                       add_all(in, draft, at, "Switches", e->switches,
+	                               add_switch)
 	               ? -1
 	               : 0;
 }
 
-static int check_children(const struct cpl_lines *in,
-                          const struct cpl_draft *draft)
+int cpl_topology_check(const struct cpl_lines *in, struct cpl_draft *draft)
 {
+	int blocks = cpl_draft_find(draft, BLOCKS);
+
+	if (blocks >= 0)
+		cpl_fail(&draft->doubt,
+		         "how blocks are joined is not told; a switch above all "
+		         "of them stands for it");
 	for (int i = 0; i < draft->n_links; i++) {
 		const struct cpl_draft_router *child =
 		        &draft->router[draft->link[i].from];
@@ -189,6 +234,23 @@ static int check_children(const struct cpl_lines *in,
 			                child->name);
 	}
 	return 0;
+}
+
+/* What scontrol prints has a Level, and Nodes of a switch above others are those
+ * below it; so are aggregated blocks'. */
+static int take_entry(struct cpl_lines *in, struct cpl_draft *draft,
+                      const struct entry *e)
+{
+	bool shown = e->value[LEVEL] && e->value[SWITCHES];
+	struct cpl_topology_entry entry = {
+	        .name = e->value[e->value[NAME] ? NAME : BLOCK],
+	        .nodes = shown ? NULL : e->value[NODES],
+	        .switches = e->value[SWITCHES],
+	        .block = e->value[BLOCK]};
+
+	if (e->value[AGGREGATED] || !entry.name)
+		return 0;
+	return cpl_topology_add(in, draft, &entry);
 }
 
 static int read_all(struct cpl_lines *in, const struct cpl_network_import *how,
@@ -205,17 +267,17 @@ static int read_all(struct cpl_lines *in, const struct cpl_network_import *how,
 			continue;
 		rc = read_entry(in, &e);
 		if (!rc)
-			rc = add_entry(in, draft, &e);
+			rc = take_entry(in, draft, &e);
 		for (int k = 0; k < KEYS; k++)
 			free(e.value[k]);
 		if (rc)
 			return -1;
 	}
-	return check_children(in, draft);
+	return cpl_topology_check(in, draft);
 }
 
 const struct cpl_network_reader cpl_reader_topology_conf = {
         .name = "topology-conf",
-        .summary = "Slurm's topology.conf of topology/tree",
+        .summary = "Slurm's topology.conf, or scontrol show topology",
         .read = read_all,
 };

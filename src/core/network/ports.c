@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Nodes with several ports: "ports" of the file, and who is on which router. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hostlist.h"
+#include "network/type.h"
+
+static const char *const uses[] = {
+        [CPL_PORTS_SPREAD] = "spread",
+        [CPL_PORTS_ROUND_ROBIN] = "round-robin",
+        [CPL_PORTS_NEAREST] = "nearest",
+        [CPL_PORTS_FIRST] = "first",
+};
+#define N_USES ((int)(sizeof(uses) / sizeof(*uses)))
+
+static const char *const keys[] = {"count", "use", "bandwidth", NULL};
+
+const char *cpl_port_use_name(enum cpl_port_use use)
+{
+	return uses[use];
+}
+
+static int read_use(struct cpl_network *net, const json_t *ports,
+                    struct cpl_error *err)
+{
+	const char *name = uses[0];
+
+	if (cpl_json_string(ports, "use", &name, err) < 0)
+		return -1;
+	for (int i = 0; i < N_USES; i++)
+		if (!strcmp(name, uses[i])) {
+			net->port_use = (enum cpl_port_use)i;
+			return 0;
+		}
+	return cpl_fail(err,
+	                "\"use\" is \"%.60s\"; it must be spread, round-robin, "
+	                "nearest or first",
+	                name);
+}
+
+/* One bandwidth for each port; without, that of injection. */
+static int read_bandwidths(struct cpl_network *net, const json_t *ports,
+                           struct cpl_error *err)
+{
+	const json_t *list = json_object_get(ports, "bandwidth");
+
+	if (!list)
+		return 0;
+	if (json_array_size(list) != (size_t)net->n_ports)
+		return cpl_fail(err,
+		                "\"bandwidth\": an array of %d numbers is "
+		                "needed, one for each port",
+		                net->n_ports);
+	for (int p = 0; p < net->n_ports; p++) {
+		double value = json_number_value(json_array_get(list, (size_t)p));
+
+		if (!(value > 0))
+			return cpl_fail(err,
+			                "\"bandwidth\"[%d]: a number of "
+			                "bytes/s above 0 is needed",
+			                p);
+		net->port_bandwidth[p] = value;
+	}
+	return 0;
+}
+
+static void share_out(struct cpl_network *net)
+{
+	double most = 0, sum = 0;
+
+	for (int p = 0; p < net->n_ports; p++)
+		most = fmax(most, net->port_bandwidth[p]);
+	/* Parts of the largest: their sum is no more than a number holds. */
+	for (int p = 0; p < net->n_ports; p++)
+		sum += net->port_bandwidth[p] / most;
+	for (int p = 0; p < net->n_ports; p++)
+		net->port_share[p] =
+		        net->port_use == CPL_PORTS_FIRST ? p == 0
+		        : net->port_use == CPL_PORTS_SPREAD
+		                ? net->port_bandwidth[p] / most / sum
+		                : 1.0 / net->n_ports;
+}
+
+int cpl_ports_read(struct cpl_network *net, const json_t *root,
+                   struct cpl_error *err)
+{
+	const json_t *ports = json_object_get(root, "ports");
+	double bandwidth = 1.0;
+
+	if (cpl_network_bandwidth(json_object_get(root, "bandwidth"),
+	                          "injection", &bandwidth, err))
+		return -1;
+	if (ports && !json_is_object(ports))
+		return cpl_fail(err, "\"ports\" must be an object");
+	net->n_ports = 1;
+	if (ports && cpl_json_known_keys(ports, "ports", keys, err))
+		return -1;
+	if (ports && cpl_json_take_int(ports, "count", 1,
+	                               CPL_NETWORK_MAX_PORTS, &net->n_ports,
+	                               err))
+		return cpl_fail_prefix(err, "ports: ");
+	for (int p = 0; p < net->n_ports; p++)
+		net->port_bandwidth[p] = bandwidth;
+	if (ports &&
+	    (read_use(net, ports, err) || read_bandwidths(net, ports, err)))
+		return cpl_fail_prefix(err, "ports: ");
+	share_out(net);
+	return 0;
+}
+
+/* A host as a router's list has it. */
+struct seat {
+	char *name; /* the seat's, until it is a node's */
+	int router;
+	int number; /* of all, by router */
+	int node;
+};
+
+static int by_router(const void *a, const void *b)
+{
+	const struct seat *x = a, *y = b;
+
+	if (x->router != y->router)
+		return x->router < y->router ? -1 : 1;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct seat *x = a, *y = b;
+	int order = strcmp(x->name, y->name);
+
+	return order ? order : (x->number > y->number) - (x->number < y->number);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct seat *x = a, *y = b;
+
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+struct seats {
+	struct seat *seat;
+	int n;
+};
+
+static void free_seats(struct seats *seats)
+{
+	for (int i = 0; i < seats->n; i++)
+		free(seats->seat[i].name);
+	free(seats->seat);
+}
+
+static int take_seats(struct cpl_network *net, int router, const json_t *hosts,
+                      struct seats *seats, struct cpl_error *err)
+{
+	struct cpl_hostlist list;
+
+	if (!json_is_string(hosts))
+		return cpl_fail(err, "a string with a host list is needed");
+	if (cpl_hostlist_parse(&list, json_string_value(hosts), err))
+		return -1;
+	if (list.count > net->nodes_per_router) {
+		cpl_fail(err, "%d ports of hosts; nodes_per_router is %d",
+		         list.count, net->nodes_per_router);
+		cpl_hostlist_free(&list);
+		return -1;
+	}
+	for (int i = 0; i < list.count; i++) {
+		seats->seat[seats->n] = (struct seat){
+		        .name = list.name[i], .router = router,
+		        .number = seats->n};
+		seats->n++;
+		list.name[i] = NULL;
+	}
+	cpl_hostlist_free(&list);
+	return 0;
+}
+
+static int read_object(struct cpl_network *net, const json_t *object,
+                       struct seats *seats, struct cpl_error *err)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach((json_t *)object, key, value)
+	{
+		int router = cpl_network_router_key(net, key, err);
+
+		if (router < 0)
+			return -1;
+		if (take_seats(net, router, value, seats, err))
+			return cpl_fail_prefix(
+			        err, "\"nodes\": router %d: ", router);
+	}
+	return seats->n ? 0 : cpl_fail(err, "\"nodes\" names no host");
+}
+
+/* Each host has as many seats as ports; its first takes its name. */
+static int count_seats(struct cpl_network *net, struct seats *seats,
+                       struct cpl_error *err)
+{
+	struct seat *seat = seats->seat;
+
+	qsort(seat, (size_t)seats->n, sizeof(*seat), by_router);
+	for (int i = 0; i < seats->n; i++)
+		seat[i].number = i;
+	qsort(seat, (size_t)seats->n, sizeof(*seat), by_name);
+	for (int i = 0, end; i < seats->n; i = end) {
+		for (end = i + 1; end < seats->n &&
+		                  !strcmp(seat[end].name, seat[i].name);
+		     end++)
+			seat[end].node = seat[i].number;
+		seat[i].node = -1;
+		if (end - i != net->n_ports)
+			return cpl_fail(err,
+			                "\"nodes\": host %.60s is on %d "
+			                "router%s; \"ports\" says %d",
+			                seat[i].name, end - i,
+			                end - i > 1 ? "s" : "", net->n_ports);
+	}
+	qsort(seat, (size_t)seats->n, sizeof(*seat), by_number);
+	net->n_nodes = seats->n / net->n_ports;
+	return 0;
+}
+
+static int take_arrays(struct cpl_network *net, struct cpl_error *err)
+{
+	size_t n = (size_t)net->n_nodes;
+
+	net->node_name = calloc(n, sizeof(*net->node_name));
+	net->port_router =
+	        malloc(n * (size_t)net->n_ports * sizeof(*net->port_router));
+	net->router_node = malloc(n * sizeof(*net->router_node));
+	net->router_first = calloc((size_t)net->n_routers + 1,
+	                           sizeof(*net->router_first));
+	net->station_of = malloc(n * sizeof(*net->station_of));
+	net->station_router = malloc(n * (size_t)net->n_ports *
+	                             sizeof(*net->station_router));
+	return net->node_name && net->port_router && net->router_node &&
+	                       net->router_first && net->station_of &&
+	                       net->station_router
+	               ? 0
+	               : cpl_fail_memory(err);
+}
+
+/* Seats in order of routers: nodes by their first, ports in that order. */
+static int seat_nodes(struct cpl_network *net, struct seats *seats,
+                      struct cpl_error *err)
+{
+	int n = 0;
+	int *next;
+
+	if (count_seats(net, seats, err) || take_arrays(net, err))
+		return -1;
+	next = calloc((size_t)net->n_nodes, sizeof(*next));
+	if (!next)
+		return cpl_fail_memory(err);
+	for (int i = 0; i < seats->n; i++) {
+		struct seat *seat = &seats->seat[i];
+
+		if (seat->node < 0) {
+			seat->node = n;
+			net->node_name[n++] = seat->name;
+			seat->name = NULL;
+		} else {
+			seat->node = seats->seat[seat->node].node;
+		}
+		net->port_router[(int64_t)seat->node * net->n_ports +
+		                 next[seat->node]++] = seat->router;
+	}
+	free(next);
+	return 0;
+}
+
+/* Node i of every block of as many routers as there are ports: port p on the
+ * block's router p. */
+static int block_nodes(struct cpl_network *net, const char *text,
+                       struct cpl_error *err)
+{
+	int blocks = net->n_node_routers / net->n_ports;
+	int each = net->nodes_per_router;
+	struct cpl_hostlist list;
+
+	if (net->n_node_routers % net->n_ports)
+		return cpl_fail(err,
+		                "%d routers with nodes are no multiple of "
+		                "\"ports\" %d; \"nodes\" must be an object "
+		                "router id -> host list",
+		                net->n_node_routers, net->n_ports);
+	net->n_nodes = blocks * each;
+	if (cpl_hostlist_parse(&list, text, err))
+		return cpl_fail_prefix(err, "\"nodes\": ");
+	if (list.count != net->n_nodes)
+		cpl_fail(err,
+		         "\"nodes\" names %d hosts; the sizes make %d nodes "
+		         "(%d blocks of %d routers, of %d)",
+		         list.count, net->n_nodes, blocks, net->n_ports, each);
+	if (list.count != net->n_nodes || take_arrays(net, err)) {
+		cpl_hostlist_free(&list);
+		return -1;
+	}
+	for (int i = 0; i < net->n_nodes; i++) {
+		net->node_name[i] = list.name[i];
+		list.name[i] = NULL;
+		for (int p = 0; p < net->n_ports; p++)
+			net->port_router[(int64_t)i * net->n_ports + p] =
+			        i / each * net->n_ports + p;
+	}
+	cpl_hostlist_free(&list);
+	return 0;
+}
+
+/* Nodes are in the order of their first routers. */
+static void list_first_ports(struct cpl_network *net)
+{
+	for (int i = 0; i < net->n_nodes; i++) {
+		net->router_node[i] = i;
+		net->router_first[cpl_network_router(net, i) + 1]++;
+	}
+	for (int r = 0; r < net->n_routers; r++)
+		net->router_first[r + 1] += net->router_first[r];
+}
+
+static size_t hash_routers(const int *router, int n)
+{
+	uint64_t hash = UINT64_C(14695981039346656037);
+
+	for (int p = 0; p < n; p++)
+		hash = (hash ^ (uint64_t)router[p]) * UINT64_C(1099511628211);
+	return (size_t)(hash ^ (hash >> 32));
+}
+
+/* In the order of their first nodes; found by open addressing. */
+static int share_stations(struct cpl_network *net, struct cpl_error *err)
+{
+	size_t ports = (size_t)net->n_ports, slots = 8;
+	int *slot;
+
+	while (slots < 2 * (size_t)net->n_nodes)
+		slots *= 2;
+	slot = malloc(slots * sizeof(*slot));
+	if (!slot)
+		return cpl_fail_memory(err);
+	for (size_t i = 0; i < slots; i++)
+		slot[i] = -1;
+	for (int i = 0; i < net->n_nodes; i++) {
+		const int *router = net->port_router + (size_t)i * ports;
+		size_t at = hash_routers(router, net->n_ports) & (slots - 1);
+
+		while (slot[at] >= 0 &&
+		       memcmp(net->station_router + (size_t)slot[at] * ports,
+		              router, ports * sizeof(*router)))
+			at = (at + 1) & (slots - 1);
+		if (slot[at] < 0) {
+			slot[at] = net->n_stations++;
+			memcpy(net->station_router + (size_t)slot[at] * ports,
+			       router, ports * sizeof(*router));
+		}
+		net->station_of[i] = slot[at];
+	}
+	free(slot);
+	return 0;
+}
+
+/* Where bytes go to other ports than their own, too, there are links between
+ * any two nodes: each is a station. */
+static int find_stations(struct cpl_network *net, struct cpl_error *err)
+{
+	if (net->port_use == CPL_PORTS_SPREAD ||
+	    net->port_use == CPL_PORTS_FIRST)
+		return share_stations(net, err);
+	net->n_stations = net->n_nodes;
+	for (int i = 0; i < net->n_nodes; i++)
+		net->station_of[i] = i;
+	memcpy(net->station_router, net->port_router,
+	       (size_t)cpl_network_port_cables(net) *
+	               sizeof(*net->station_router));
+	return 0;
+}
+
+int cpl_ports_join(struct cpl_network *net, const json_t *root,
+                   struct cpl_error *err)
+{
+	const json_t *nodes = json_object_get(root, "nodes");
+	struct seats seats = {0};
+	int rc;
+
+	if (json_is_string(nodes)) {
+		rc = block_nodes(net, json_string_value(nodes), err);
+	} else if (json_is_object(nodes)) {
+		seats.seat = malloc((size_t)net->n_nodes * sizeof(*seats.seat));
+		rc = !seats.seat ? cpl_fail_memory(err)
+		     : read_object(net, nodes, &seats, err)
+		             ? -1
+		             : seat_nodes(net, &seats, err);
+		free_seats(&seats);
+	} else {
+		rc = cpl_fail(err,
+		              "\"nodes\" %s; a string with a host list, or an "
+		              "object router id -> host list is needed",
+		              nodes ? "has the wrong type" : "is missing");
+	}
+	if (rc)
+		return -1;
+	list_first_ports(net);
+	return find_stations(net, err);
+}

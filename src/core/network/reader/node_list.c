@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A table of which node is on which switch, as sites keep it: a line
+ * "NODES,SWITCH[,ABOVE[,...]]", a host list, its switch, the switch above that
+ * one, and so on. Separators are commas, semicolons or tabs, but not inside
+ * brackets. A first line that begins with "node", "nodes", "host" or "hostname"
+ * is a header.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/array.h"
+#include "network/reader/reader_internal.h"
+
+/* What joins switches of which nothing is above; no switch has that name. */
+#define TOP "(top)"
+
+struct reading {
+	struct cpl_lines *in;
+	struct cpl_draft *draft;
+	int *above; /* [routers] that of a switch, -1 */
+	int *line;  /* [routers] which says so */
+	int n;
+};
+
+/* The next field without blanks and quotes around it: "" is an empty one. NULL
+ * with err. */
+static char *field(struct cpl_lines *in)
+{
+	const char *first, *last;
+	char *text;
+	int depth = 0;
+
+	cpl_lines_end(in);
+	first = last = in->p;
+	for (; in->p < in->line_end; in->p++) {
+		depth += (*in->p == '[') - (*in->p == ']');
+		if (depth <= 0 && strchr(",;\t", *in->p))
+			break;
+		if (!strchr(" \r", *in->p))
+			last = in->p + 1;
+	}
+	in->p += in->p < in->line_end;
+	if (last - first >= 2 && *first == '"' && last[-1] == '"') {
+		first++;
+		last--;
+	}
+	text = strndup(first, (size_t)(last - first));
+	if (!text)
+		cpl_fail_memory(in->err);
+	return text;
+}
+
+static bool is_header(const struct reading *r, const char *text)
+{
+	static const char *const name[] = {"node", "nodes", "host", "hostname"};
+
+	for (size_t i = 0; i < sizeof(name) / sizeof(*name) && !r->n; i++)
+		if (!strcasecmp(text, name[i]))
+			return true;
+	return false;
+}
+
+/* Index of a switch, -1 with err. */
+static int find_switch(struct reading *r, const char *name)
+{
+	int at = cpl_draft_router(r->draft, name, strlen(name));
+
+	if (at < 0)
+		return cpl_lines_prefix(r->in);
+	if (at < r->n)
+		return at;
+	if (cpl_array_grow(&r->above, r->n, sizeof(*r->above), r->in->err) ||
+	    cpl_array_grow(&r->line, r->n, sizeof(*r->line), r->in->err))
+		return -1;
+	r->above[r->n] = -1;
+	r->line[r->n++] = r->in->line;
+	return at;
+}
+
+static int join(struct reading *r, int at, int above)
+{
+	struct cpl_draft_link link = {
+	        .from = at, .to = above, .line = r->in->line};
+	const struct cpl_draft_router *router = r->draft->router;
+
+	if (r->above[at] == above)
+		return 0;
+	if (r->above[at] >= 0)
+		return cpl_lines_fail(r->in,
+		                      "switch %.40s is below %.40s, but below "
+		                      "%.40s in line %d",
+		                      router[at].name, router[above].name,
+		                      router[r->above[at]].name, r->line[at]);
+	for (int up = above; up >= 0; up = r->above[up])
+		if (up == at)
+			return cpl_lines_fail(
+			        r->in, "switch %.40s is above itself",
+			        router[at].name);
+	r->above[at] = above;
+	r->line[at] = r->in->line;
+	return cpl_draft_add_link(r->draft, &link) ? cpl_lines_prefix(r->in)
+	                                           : 0;
+}
+
+static int add_hosts(struct reading *r, int at, const char *text)
+{
+	struct cpl_hostlist list;
+	int rc = 0;
+
+	if (cpl_hostlist_parse(&list, text, r->in->err))
+		return cpl_lines_prefix(r->in);
+	for (int i = 0; i < list.count && rc >= 0; i++) {
+		rc = cpl_draft_host(r->draft, at, list.name[i]);
+		if (rc == 0)
+			rc = cpl_lines_fail(r->in,
+			                    "node %.60s is in a line before, or "
+			                    "twice in this one",
+			                    list.name[i]);
+		else if (rc < 0)
+			cpl_lines_prefix(r->in);
+	}
+	cpl_hostlist_free(&list);
+	return rc < 0 ? -1 : 0;
+}
+
+static int read_switches(struct reading *r, const char *hosts)
+{
+	int at = -1;
+
+	while (!cpl_lines_end(r->in)) {
+		char *name = field(r->in);
+		int next = name && *name ? find_switch(r, name) : -1, rc;
+
+		if (name && !*name)
+			cpl_lines_fail(r->in, "a field is empty");
+		free(name);
+		if (next < 0)
+			return -1;
+		rc = at < 0 ? add_hosts(r, next, hosts) : join(r, at, next);
+		if (rc)
+			return -1;
+		at = next;
+	}
+	return at < 0 ? cpl_lines_fail(r->in, "a switch is missing") : 0;
+}
+
+/* Switches with nothing above. */
+static int close_top(struct reading *r)
+{
+	int tops = 0, n = r->n, top;
+
+	for (int i = 0; i < n; i++)
+		tops += r->above[i] < 0;
+	if (tops < 2)
+		return 0;
+	cpl_fail(&r->draft->doubt,
+	         "how %d switches are joined is not told; a switch above all of "
+	         "them stands for it",
+	         tops);
+	top = find_switch(r, TOP);
+	for (int i = 0; i < n && top >= 0; i++)
+		if (r->above[i] < 0 && join(r, i, top))
+			return -1;
+	return top < 0 ? -1 : 0;
+}
+
+static int read_all(struct cpl_lines *in, const struct cpl_network_import *how,
+                    struct cpl_draft *draft)
+{
+	struct reading r = {.in = in, .draft = draft};
+	int rc = cpl_draft_class(draft, in, "link", 1.0) < 0 ? -1 : 0;
+
+	(void)how;
+	while (!rc && cpl_lines_next(in)) {
+		char *hosts;
+
+		if (cpl_lines_done(in))
+			continue;
+		hosts = field(in);
+		if (!hosts)
+			rc = -1;
+		else if (!is_header(&r, hosts))
+			rc = read_switches(&r, hosts);
+		free(hosts);
+	}
+	if (!rc)
+		rc = close_top(&r);
+	free(r.above);
+	free(r.line);
+	return rc;
+}
+
+const struct cpl_network_reader cpl_reader_node_list = {
+        .name = "node-list",
+        .summary = "a table of nodes and their switches",
+        .read = read_all,
+};

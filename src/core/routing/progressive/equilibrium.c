@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Link by link, each time to where what it keeps and the detours are as good
+ * (Gauss-Seidel with bounds), forwards and backwards in turn. All that a link
+ * has to know of the others are sums by group, so that a step is O(1):
+ *
+ * - a link between groups a and b carries (from[a] + to[b] - 2 pair[a, b]) /
+ *   ((n - 2) K) of others' detours;
+ * - diverting moves bytes from links out of a to other links out of a, so that
+ *   all links out of a group, and into one, have more than without any detour
+ *   only by what passes through: (all - from[a] - to[a]) / (n - 2).
+ */
+#include "routing/progressive/equilibrium.h"
+
+#include <math.h>
+
+/* Of the largest minimal bytes of a link: a sweep that moves no more is the
+ * last. */
+#define SETTLED 1e-10
+#define MAX_SWEEPS 1000
+
+struct search {
+	const struct cpl_groups *g;
+	struct cpl_detours d;
+	const double *minimal;
+	double *moved;
+	double *bytes;     /* [links] others' and minimal */
+	double *pair;      /* [pairs] their sums */
+	double *out, *in;  /* [n] */
+	double threshold, weight;
+};
+
+struct cpl_detours cpl_detours_take(const struct cpl_groups *g,
+                                    struct cpl_arena *arena)
+{
+	struct cpl_detours d = {
+	        .pair = cpl_arena_take(arena, (int64_t)g->n * (g->n - 1),
+	                               sizeof(double)),
+	        .from = cpl_arena_take(arena, g->n, sizeof(double)),
+	        .to = cpl_arena_take(arena, g->n, sizeof(double))};
+
+	return d;
+}
+
+void cpl_detours_add(const struct cpl_groups *g, struct cpl_detours *d, int a,
+                     int b, double bytes)
+{
+	d->pair[cpl_groups_pair(g, a, b)] += bytes;
+	d->from[a] += bytes;
+	d->to[b] += bytes;
+	d->all += bytes;
+}
+
+/* All bytes out of a group, or into it. */
+static double around(const struct search *s, const double *sum, int group)
+{
+	return sum[group] + (s->d.all - s->d.from[group] - s->d.to[group]) /
+	                            (s->g->n - 2);
+}
+
+/* How far the bytes of a link are above what detours would be worth. */
+static double gap(const struct search *s, int64_t link, int a, int b)
+{
+	const struct cpl_groups *g = s->g;
+	int64_t pair = cpl_groups_pair(g, a, b);
+	double each = cpl_detours_on(g, &s->d, a, b);
+	double here = s->pair[pair] - s->d.pair[pair] + g->links * each;
+	double mean = (around(s, s->out, a) + around(s, s->in, b) - 2 * here) /
+	              (2.0 * (g->n - 2) * g->links);
+
+	return s->bytes[link] - s->moved[link] + each - s->weight * mean -
+	       s->threshold;
+}
+
+/* To where the gap is closed, as far as the link has bytes; how many moved. */
+static double settle(struct search *s, int64_t link)
+{
+	const struct cpl_groups *g = s->g;
+	int64_t pair = link / g->links;
+	int a = (int)(pair / (g->n - 1)), b = (int)(pair % (g->n - 1));
+	double step, more;
+
+	b += b >= a;
+	step = 1 + s->weight / (g->n - 2) / g->links;
+	more = gap(s, link, a, b) / step;
+	more = fmin(fmax(more, -s->moved[link]),
+	            s->minimal[link] - s->moved[link]);
+	s->moved[link] += more;
+	cpl_detours_add(g, &s->d, a, b, more);
+	return fabs(more);
+}
+
+static void sum_up(struct search *s, const double *under, int64_t links)
+{
+	const struct cpl_groups *g = s->g;
+
+	for (int64_t l = 0; l < links; l++) {
+		int64_t pair = l / g->links;
+		int a = (int)(pair / (g->n - 1)), b = (int)(pair % (g->n - 1));
+
+		b += b >= a;
+		s->bytes[l] = under[l] + s->minimal[l];
+		s->pair[pair] += s->bytes[l];
+		s->out[a] += s->bytes[l];
+		s->in[b] += s->bytes[l];
+	}
+}
+
+static void sweeps(struct search *s, const int64_t *used, int64_t n,
+                   double largest)
+{
+	for (int i = 0; i < MAX_SWEEPS; i++) {
+		double most = 0;
+
+		for (int64_t k = 0; k < n; k++)
+			most = fmax(most,
+			            settle(s, used[i % 2 ? n - 1 - k : k]));
+		if (most <= SETTLED * largest)
+			break;
+	}
+}
+
+void cpl_equilibrium(const struct cpl_groups *g, const double *under,
+                     const double *minimal, double *moved,
+                     struct cpl_arena *arena)
+{
+	int64_t pairs = (int64_t)g->n * (g->n - 1), links = pairs * g->links;
+	struct search s = {
+	        .g = g,
+	        .minimal = minimal,
+	        .moved = moved,
+	        .threshold = g->net->detour_threshold,
+	        .weight = g->net->detour_weight,
+	        .bytes = cpl_arena_take(arena, links, sizeof(double)),
+	        .pair = cpl_arena_take(arena, pairs, sizeof(double)),
+	        .out = cpl_arena_take(arena, g->n, sizeof(double)),
+	        .in = cpl_arena_take(arena, g->n, sizeof(double)),
+	        .d = cpl_detours_take(g, arena)};
+	int64_t *used = cpl_arena_take(arena, links, sizeof(*used)), n = 0;
+	double largest = 0;
+
+	if (arena->failed || g->n < 3)
+		return;
+	sum_up(&s, under, links);
+	for (int64_t l = 0; l < links; l++)
+		if (minimal[l] > 0) {
+			used[n++] = l;
+			largest = fmax(largest, minimal[l]);
+		}
+	sweeps(&s, used, n, largest);
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "routing/progressive/groups.h"
+
+#include "network/dragonfly_plus/dragonfly_plus.h"
+#include "routing/dragonfly_paths.h"
+
+static bool is_plus(const struct cpl_groups *g)
+{
+	return g->net->type == &cpl_network_dragonfly_plus;
+}
+
+static struct cpl_groups of_plus(const struct cpl_network *net)
+{
+	const struct cpl_dfplus *df = cpl_dfplus_of(net);
+	struct cpl_groups g = {
+	        .net = net,
+	        .n = df->cells,
+	        .links = df->global_per_pair,
+	        .first = net->link_class[CPL_DFPLUS_GLOBAL].first,
+	        .gateway = df->gateway};
+
+	for (int c = 0; c < df->cells; c++) {
+		int n = df->leaf[c + 1] - df->leaf[c] + df->spine[c + 1] -
+		        df->spine[c];
+
+		g.members = n > g.members ? n : g.members;
+	}
+	return g;
+}
+
+struct cpl_groups cpl_groups_of(const struct cpl_network *net)
+{
+	const struct cpl_dragonfly *df = cpl_dragonfly_of(net);
+
+	if (net->type == &cpl_network_dragonfly_plus)
+		return of_plus(net);
+	return (struct cpl_groups){
+	        .net = net,
+	        .n = df->groups,
+	        .links = df->global_per_pair,
+	        .members = df->routers_per_group,
+	        .first = net->link_class[CPL_DRAGONFLY_GLOBAL].first,
+	        .gateway = df->gateway};
+}
+
+int cpl_groups_group(const struct cpl_groups *g, int router)
+{
+	int at[CPL_NETWORK_MAX_DIMS];
+
+	if (!is_plus(g))
+		return router / g->members;
+	if (router < g->net->n_node_routers)
+		return cpl_level_unit(&g->net->level[0], router);
+	cpl_network_coordinates(g->net, router, at);
+	return at[0];
+}
+
+int cpl_groups_members(const struct cpl_groups *g, int group)
+{
+	const struct cpl_dfplus *df = cpl_dfplus_of(g->net);
+
+	return is_plus(g) ? df->leaf[group + 1] - df->leaf[group] +
+	                            df->spine[group + 1] - df->spine[group]
+	                  : g->members;
+}
+
+int cpl_groups_place(const struct cpl_groups *g, int group, int router)
+{
+	const struct cpl_dfplus *df = cpl_dfplus_of(g->net);
+
+	if (!is_plus(g))
+		return router - group * g->members;
+	if (router < g->net->n_node_routers)
+		return router - df->leaf[group];
+	return router - g->net->n_node_routers - df->spine[group] +
+	       df->leaf[group + 1] - df->leaf[group];
+}
+
+int cpl_groups_router(const struct cpl_groups *g, int group, int place)
+{
+	const struct cpl_dfplus *df = cpl_dfplus_of(g->net);
+	int leaves;
+
+	if (!is_plus(g))
+		return group * g->members + place;
+	leaves = df->leaf[group + 1] - df->leaf[group];
+	return place < leaves ? df->leaf[group] + place
+	                      : g->net->n_node_routers + df->spine[group] +
+	                                place - leaves;
+}
+
+/* One link between leaf and spine; between spines over every leaf. */
+static int inside_cell(const struct cpl_groups *g, int from, int to,
+                       double bytes, double *load)
+{
+	const struct cpl_network *net = g->net;
+	const struct cpl_dfplus *df = cpl_dfplus_of(net);
+	int leaves = net->n_node_routers, cell, n, s, t;
+
+	if (from == to)
+		return 0;
+	cell = cpl_groups_group(g, from);
+	s = from - leaves - df->spine[cell];
+	t = to - leaves - df->spine[cell];
+	if (from < leaves || to < leaves) {
+		if (load)
+			load[from < leaves
+			             ? cpl_dfplus_up(net, cell, from, t)
+			             : cpl_dfplus_down(net, cell, to, s)] +=
+			        bytes;
+		return 1;
+	}
+	n = df->leaf[cell + 1] - df->leaf[cell];
+	for (int l = df->leaf[cell]; load && l < df->leaf[cell + 1]; l++) {
+		load[cpl_dfplus_down(net, cell, l, s)] += bytes / n;
+		load[cpl_dfplus_up(net, cell, l, t)] += bytes / n;
+	}
+	return 2;
+}
+
+int cpl_groups_inside(const struct cpl_groups *g, int from, int to,
+                      double bytes, double *load)
+{
+	const struct cpl_dragonfly *df = cpl_dragonfly_of(g->net);
+
+	if (is_plus(g))
+		return inside_cell(g, from, to, bytes, load);
+	if (load)
+		cpl_local_add(g->net, from, to, bytes, load);
+	return cpl_local_hops(df, from % g->members, to % g->members);
+}
+
+static int way_in_cell(const struct cpl_groups *g, int from, int to, double x,
+                       int link[CPL_GROUPS_INSIDE])
+{
+	const struct cpl_network *net = g->net;
+	const struct cpl_dfplus *df = cpl_dfplus_of(net);
+	int leaves = net->n_node_routers, cell = cpl_groups_group(g, from);
+	int s = from - leaves - df->spine[cell];
+	int t = to - leaves - df->spine[cell];
+	int n = df->leaf[cell + 1] - df->leaf[cell], leaf = (int)(x * n);
+
+	leaf = df->leaf[cell] + (leaf < n ? leaf : n - 1);
+	if (from < leaves || to < leaves) {
+		link[0] = (int)(from < leaves
+		                        ? cpl_dfplus_up(net, cell, from, t)
+		                        : cpl_dfplus_down(net, cell, to, s));
+		return 1;
+	}
+	link[0] = (int)cpl_dfplus_down(net, cell, leaf, s);
+	link[1] = (int)cpl_dfplus_up(net, cell, leaf, t);
+	return 2;
+}
+
+int cpl_groups_way(const struct cpl_groups *g, int from, int to, double x,
+                   int link[CPL_GROUPS_INSIDE])
+{
+	const struct cpl_dragonfly *df = cpl_dragonfly_of(g->net);
+	struct cpl_where a, b;
+	int n = 0, at = from;
+
+	if (from == to)
+		return 0;
+	if (is_plus(g))
+		return way_in_cell(g, from, to, x, link);
+	a = cpl_where(df, from);
+	b = cpl_where(df, to);
+	if (a.row != b.row && x < 0.5) {
+		link[n++] = (int)cpl_dragonfly_column_link(g->net, at, b.row);
+		at += (b.row - a.row) * df->columns;
+	}
+	if (a.column != b.column) {
+		link[n++] = (int)cpl_dragonfly_row_link(g->net, at, b.column);
+		at += b.column - a.column;
+	}
+	if (at != to)
+		link[n++] = (int)cpl_dragonfly_column_link(g->net, at, b.row);
+	return n;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A dragonfly or a dragonfly+ as groups with K links between each two. */
+#ifndef CPL_ROUTING_GROUPS_H
+#define CPL_ROUTING_GROUPS_H
+
+#include "network/network.h"
+
+struct cpl_groups {
+	const struct cpl_network *net;
+	int n, links; /* K */
+	int members;  /* routers of the largest */
+	int64_t first;      /* link id of number 0 */
+	const int *gateway; /* [n * (n - 1) * K] router at the near end */
+};
+
+struct cpl_groups cpl_groups_of(const struct cpl_network *net);
+
+/* Number of two groups, of their links the first; a is not b. */
+static inline int64_t cpl_groups_pair(const struct cpl_groups *g, int a, int b)
+{
+	return (int64_t)a * (g->n - 1) + b - (b > a);
+}
+
+/* Router in group a of link k to b. */
+static inline int cpl_groups_gateway(const struct cpl_groups *g, int a, int b,
+                                     int k)
+{
+	return g->gateway[cpl_groups_pair(g, a, b) * g->links + k];
+}
+
+int cpl_groups_group(const struct cpl_groups *g, int router);
+/* Routers of a group, and of one its place among them. */
+int cpl_groups_members(const struct cpl_groups *g, int group);
+int cpl_groups_place(const struct cpl_groups *g, int group, int router);
+int cpl_groups_router(const struct cpl_groups *g, int group, int place);
+
+/* Add bytes to load (NULL: do not), evenly over the shortest ways inside a
+ * group, of which one router is a gateway; how many links such a way has. */
+int cpl_groups_inside(const struct cpl_groups *g, int from, int to,
+                      double bytes, double *load);
+
+#define CPL_GROUPS_INSIDE 2
+/* The links of one of those ways: that at the part x, in 0 to 1, of them all. How
+ * many. */
+int cpl_groups_way(const struct cpl_groups *g, int from, int to, double x,
+                   int link[CPL_GROUPS_INSIDE]);
+
+#endif

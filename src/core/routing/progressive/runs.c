@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "routing/progressive/runs.h"
+
+#include <math.h>
+
+#include "routing/dragonfly_paths.h"
+
+/* A flow's minimal ways on the links between its groups. */
+struct crossing {
+	int hops; /* links of each */
+	int n;
+	struct {
+		int k;
+		double part;
+	} link[64];
+};
+
+/* Of the dragonfly with up to 64 links between groups; near: those of the
+ * source. */
+static inline void cross(const struct solve *s, const struct cpl_gateways *near,
+                         int to, int a, int b, struct crossing *c)
+{
+	const struct cpl_dragonfly *df = cpl_dragonfly_of(s->g.net);
+	struct cpl_where there = cpl_where_in(df, b, to);
+	struct cpl_gateways far = cpl_gateways(s->g.net, &there, a, 0);
+	struct cpl_shortest w = cpl_shortest(near, &far);
+	double each;
+	int ways = 0;
+
+	c->hops = w.hops + 1;
+	c->n = 0;
+	for (uint64_t left = w.once | w.twice; left; left &= left - 1) {
+		uint64_t bit = left & -left;
+		int twice = w.twice & bit ? 2 : 1;
+
+		c->link[c->n].k = __builtin_ctzll(bit);
+		c->link[c->n++].part = twice;
+		ways += twice;
+	}
+	each = 1.0 / ways;
+	for (int i = 0; i < c->n; i++)
+		c->link[i].part *= each;
+}
+
+static struct cpl_gateways gateways_of(const struct solve *s, int from, int a,
+                                       int b)
+{
+	struct cpl_where here =
+	        cpl_where_in(cpl_dragonfly_of(s->g.net), a, from);
+
+	return cpl_gateways(s->g.net, &here, b, 0);
+}
+
+/* Add a flow to its runs (near: of the run out); links of its ways. */
+static int add_ways(const struct solve *s, const struct run *run,
+                    const struct cpl_gateways *near, int to, double bytes,
+                    double *out, double *in)
+{
+	const struct cpl_groups *g = &s->g;
+	struct crossing c;
+	int64_t base;
+	int n;
+
+	if (s->masks) {
+		cross(s, near, to, run->own, run->other, &c);
+		for (int i = 0; i < c.n; i++) {
+			out[c.link[i].k] += c.link[i].part * bytes;
+			in[c.link[i].k] += c.link[i].part * bytes;
+		}
+		return c.hops;
+	}
+	if (s->even) {
+		*out += bytes;
+		*in += bytes;
+		return (int)s->minimal->hops(g->net, run->router, to);
+	}
+	base = g->first + cpl_groups_pair(g, run->own, run->other) * g->links;
+	n = s->minimal->links(g->net, run->router, to, s->share);
+	for (int i = 0; i < n; i++) {
+		int64_t k = s->share[i].link - base;
+
+		if (k < 0 || k >= g->links)
+			continue;
+		out[k] += s->share[i].part * bytes;
+		in[k] += s->share[i].part * bytes;
+	}
+	return (int)s->minimal->hops(g->net, run->router, to);
+}
+
+/* Of the bytes of a flow the part on detours; links of its minimal ways. */
+static double gone_part(const struct solve *s, const struct run *run,
+                        const struct cpl_gateways *near, int to, int *hops)
+{
+	int64_t base = cpl_groups_pair(&s->g, run->own, run->other) *
+	               s->g.links;
+	double *part = s->scratch, sum = 0;
+	struct crossing c;
+
+	if (s->masks) {
+		cross(s, near, to, run->own, run->other, &c);
+		for (int i = 0; i < c.n; i++)
+			sum += c.link[i].part * s->moved[base + c.link[i].k];
+		*hops = c.hops;
+		return sum;
+	}
+	for (int k = 0; k < s->width; k++)
+		part[k] = 0;
+	*hops = add_ways(s, run, near, to, 1, part, part + s->width);
+	for (int k = 0; k < s->g.links; k++)
+		sum += s->moved[base + k] *
+		       (s->even ? *part / s->g.links : part[k]);
+	return sum;
+}
+
+/* How many runs a job has. */
+static void count_runs(struct solve *s, const struct cpl_flows *flows,
+                       struct job_runs *job)
+{
+	for (int r = 0; r < s->g.net->n_routers; r++)
+		s->stamp[r] = -1;
+	for (int i = 0; i < flows->n_from; i++) {
+		int a = s->group_of[flows->from[i]], last = -1;
+
+		for (int64_t m = flows->row[i]; m < flows->row[i + 1]; m++) {
+			int to = flows->to[m], b = s->group_of[to];
+
+			if (a == b)
+				continue;
+			job->out.n += b != last;
+			last = b;
+			job->in.n += s->stamp[to] != a;
+			s->stamp[to] = a;
+		}
+	}
+}
+
+static void take_runs(struct solve *s, struct runs *runs)
+{
+	runs->run = cpl_arena_take_raw(&s->arena, runs->n, sizeof(*runs->run));
+	runs->bytes =
+	        cpl_arena_take(&s->arena, runs->n * s->width, sizeof(double));
+	runs->n = 0;
+}
+
+static double *begin_run(const struct solve *s, struct runs *runs, int router,
+                         int own, int other)
+{
+	runs->run[runs->n] = (struct run){
+	        .router = router, .own = own, .other = other, .next = -1};
+	return runs->bytes + runs->n++ * s->width;
+}
+
+/* The flows of one router: those inside its group go their way, the others are
+ * summed up. */
+static void sum_flows(struct solve *s, const struct cpl_flows *flows, int i,
+                      struct job_runs *job, struct cpl_routed *routed)
+{
+	int from = flows->from[i], a = s->group_of[from], last = -1;
+	struct cpl_gateways near = {{0}};
+	double *out = NULL;
+
+	for (int64_t m = flows->row[i]; m < flows->row[i + 1]; m++) {
+		int to = flows->to[m], b = s->group_of[to], hops;
+		struct run *run;
+
+		if (a == b) {
+			double far = s->minimal->hops(s->g.net, from, to);
+
+			s->minimal->add(s->g.net, from, to, flows->bytes[m],
+			                s->load);
+			routed->hop_bytes += far * flows->bytes[m];
+			routed->max_hops = fmax(routed->max_hops, far);
+			continue;
+		}
+		if (b != last) {
+			out = begin_run(s, &job->out, from, a, b);
+			if (s->masks)
+				near = gateways_of(s, from, a, b);
+			last = b;
+		}
+		if (s->stamp[to] != a) {
+			s->stamp[to] = a;
+			s->slot[to] = job->in.n;
+			begin_run(s, &job->in, to, b, a);
+		}
+		run = &job->out.run[job->out.n - 1];
+		hops = add_ways(s, run, &near, to, flows->bytes[m], out,
+		                job->in.bytes + s->slot[to] * s->width);
+		run->hops = hops > run->hops ? hops : run->hops;
+	}
+}
+
+/* Bytes of a run's minimal ways on link k. */
+static double on_link(const struct solve *s, const struct runs *runs, int64_t r,
+                      int k)
+{
+	return s->even ? runs->bytes[r] / s->g.links
+	               : runs->bytes[r * s->width + k];
+}
+
+void cpl_runs_sum(struct solve *s, struct cpl_progressive_job *job,
+                  struct job_runs *runs)
+{
+	const struct cpl_groups *g = &s->g;
+
+	job->routed = (struct cpl_routed){0, 0};
+	count_runs(s, job->flows, runs);
+	take_runs(s, &runs->out);
+	take_runs(s, &runs->in);
+	if (s->arena.failed)
+		return;
+	for (int r = 0; r < g->net->n_routers; r++)
+		s->stamp[r] = -1;
+	for (int i = 0; i < job->flows->n_from; i++)
+		sum_flows(s, job->flows, i, runs, &job->routed);
+	for (int64_t r = 0; r < runs->out.n; r++) {
+		const struct run *run = &runs->out.run[r];
+		int64_t base =
+		        cpl_groups_pair(g, run->own, run->other) * g->links;
+
+		for (int k = 0; k < g->links; k++)
+			s->on[base + k] += on_link(s, &runs->out, r, k);
+	}
+}
+
+/* What of a run stays on its minimal ways, on the links: those between groups
+ * with the runs out. Hop-bytes. */
+static double keep(struct solve *s, struct runs *runs, int64_t r, bool out)
+{
+	const struct cpl_groups *g = &s->g;
+	struct run *run = &runs->run[r];
+	int64_t base = out ? cpl_groups_pair(g, run->own, run->other)
+	                   : cpl_groups_pair(g, run->other, run->own);
+	double hops = 0;
+
+	for (int k = 0; k < g->links; k++) {
+		int64_t at = base * g->links + k;
+		double bytes = on_link(s, runs, r, k), stays;
+		int link = (int)(g->first + at);
+
+		if (!(bytes > 0))
+			continue;
+		stays = bytes * (1 - s->moved[at]);
+		run->gone += bytes - stays;
+		if (out) {
+			s->load[link] += stays;
+			hops += stays *
+			        (1 + cpl_groups_inside(g, run->router,
+			                               g->net->link_from[link],
+			                               stays, s->load));
+		} else {
+			hops += stays *
+			        cpl_groups_inside(g, g->net->link_to[link],
+			                          run->router, stays, s->load);
+		}
+	}
+	return hops;
+}
+
+double cpl_runs_keep(struct solve *s)
+{
+	struct runs *out = &s->at->out, *in = &s->at->in;
+	double hops = 0;
+
+	for (int64_t r = 0; r < out->n; r++) {
+		hops += keep(s, out, r, true);
+		cpl_detours_add(&s->g, &s->d, out->run[r].own,
+		                out->run[r].other, out->run[r].gone);
+	}
+	for (int64_t r = 0; r < in->n; r++) {
+		hops += keep(s, in, r, false);
+		in->run[r].next = s->head[in->run[r].router];
+		s->head[in->run[r].router] = r;
+	}
+	return hops;
+}
+
+/* Of the flows of a run some of which is on detours, mean links of the one that
+ * goes farthest: to[0 .. n - 1]. */
+static double farthest(struct solve *s, const struct run *run, const int *to,
+                       int64_t n)
+{
+	struct cpl_gateways near = {{0}};
+	double most = 0, between;
+
+	between = s->between[cpl_groups_pair(&s->g, run->own, run->other)];
+	if (s->masks)
+		near = gateways_of(s, run->router, run->own, run->other);
+	for (int64_t m = 0; m < n; m++) {
+		int minimal;
+		double gone = gone_part(s, run, &near, to[m], &minimal);
+		double detour = 2 + between + run->reach +
+		                s->at->in.run[s->slot[to[m]]].reach;
+
+		most = fmax(most, minimal * (1 - gone) + detour * gone);
+	}
+	return most;
+}
+
+/* Runs come in the order of the flows. */
+double cpl_runs_farthest(struct solve *s, const struct cpl_flows *flows)
+{
+	const struct runs *out = &s->at->out, *in = &s->at->in;
+	int64_t run = 0, arrived = 0;
+	double most = 0;
+
+	for (int i = 0; i < flows->n_from; i++) {
+		int a = s->group_of[flows->from[i]];
+
+		for (; arrived < in->n && in->run[arrived].other == a;
+		     arrived++)
+			s->slot[in->run[arrived].router] = arrived;
+		for (int64_t m = flows->row[i], end; m < flows->row[i + 1];
+		     m = end) {
+			int b = s->group_of[flows->to[m]];
+
+			for (end = m; end < flows->row[i + 1] &&
+			              s->group_of[flows->to[end]] == b;
+			     end++)
+				;
+			if (b == a)
+				continue;
+			most = fmax(most,
+			            out->run[run].gone > 0
+			                    ? farthest(s, &out->run[run],
+			                               flows->to + m, end - m)
+			                    : out->run[run].hops);
+			run++;
+		}
+	}
+	return most;
+}
