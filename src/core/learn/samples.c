@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "learn/samples.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/file.h"
+
+#define MAX_BYTES (UINT64_C(1) << 30)
+
+struct table {
+	char *text; /* fields end by '\0' in it */
+	const char *name;
+	int columns;
+	const char **field; /* head, then rows, [rows + 1][columns] */
+	int64_t n;          /* fields */
+	int rows;
+	struct cpl_error *err;
+};
+
+/* The next line's fields; their number, -1: failed. */
+static int split(struct table *t, char *line)
+{
+	int n = 0;
+
+	for (char *next; line; line = next) {
+		next = strchr(line, ',');
+		if (next)
+			*next++ = '\0';
+		if (++n > CPL_SAMPLES_MAX_COLUMNS)
+			return n;
+		if (cpl_array_grow(&t->field, t->n, sizeof(char *), t->err))
+			return -1;
+		t->field[t->n++] = line;
+	}
+	return n;
+}
+
+static int take_line(struct table *t, char *line, int number)
+{
+	int n = split(t, line);
+
+	if (n < 0)
+		return -1;
+	if (n > CPL_SAMPLES_MAX_COLUMNS)
+		return cpl_fail(t->err, "%s:%d: more than %d columns", t->name,
+		                number, CPL_SAMPLES_MAX_COLUMNS);
+	if (!t->columns) {
+		t->columns = n;
+		return 0;
+	}
+	if (n != t->columns)
+		return cpl_fail(t->err, "%s:%d: %d fields, the head has %d",
+		                t->name, number, n, t->columns);
+	t->rows++;
+	return 0;
+}
+
+static int take_lines(struct table *t, size_t length)
+{
+	char *line = t->text, *end = t->text + length;
+
+	if (memchr(t->text, '\0', length))
+		return cpl_fail(t->err, "%s: it is no text", t->name);
+	for (int number = 1; line < end; number++) {
+		char *next = strchr(line, '\n');
+
+		next = next ? next : end;
+		*next = '\0';
+		if (next > line && next[-1] == '\r')
+			next[-1] = '\0';
+		if (*line && take_line(t, line, number))
+			return -1;
+		line = next + 1;
+	}
+	if (!t->rows)
+		return cpl_fail(t->err, "%s: no row below its head", t->name);
+	return 0;
+}
+
+static bool number_of(const char *text, double *out)
+{
+	char *end;
+
+	*out = strtod(text, &end);
+	return end != text && !*end && isfinite(*out);
+}
+
+static bool is_number(const struct table *t, int column)
+{
+	double value;
+
+	for (int64_t r = 1; r <= t->rows; r++)
+		if (!number_of(t->field[r * t->columns + column], &value))
+			return false;
+	return true;
+}
+
+static char *label_of(const struct table *t, const bool *number, int64_t row)
+{
+	size_t room = 1, n = 0;
+	char *label;
+
+	for (int c = 0; c < t->columns; c++)
+		room += strlen(t->field[row * t->columns + c]) + 1;
+	label = malloc(room);
+	if (!label)
+		return NULL;
+	*label = '\0';
+	for (int c = 0; c < t->columns; c++)
+		if (!number[c])
+			n += (size_t)sprintf(label + n, "%s%s", n ? " " : "",
+			                     t->field[row * t->columns + c]);
+	return label;
+}
+
+static int fill(struct cpl_samples *s, const struct table *t)
+{
+	bool number[CPL_SAMPLES_MAX_COLUMNS];
+	int kept = 0;
+
+	s->name = calloc((size_t)t->columns, sizeof(*s->name));
+	s->label = calloc((size_t)t->rows, sizeof(*s->label));
+	s->value = calloc((size_t)t->rows * (size_t)t->columns,
+	                  sizeof(*s->value));
+	if (!s->name || !s->label || !s->value)
+		return -1;
+	for (int c = 0; c < t->columns; c++) {
+		number[c] = is_number(t, c);
+		if (!number[c])
+			continue;
+		s->name[s->n_columns] = strdup(t->field[c]);
+		if (!s->name[s->n_columns++])
+			return -1;
+	}
+	for (; s->n < t->rows; s->n++) {
+		int64_t row = s->n + 1;
+
+		for (int c = 0; c < t->columns; c++)
+			if (number[c])
+				number_of(t->field[row * t->columns + c],
+				          &s->value[kept++]);
+		s->label[s->n] = label_of(t, number, row);
+		if (!s->label[s->n])
+			return -1;
+	}
+	return 0;
+}
+
+struct cpl_samples *cpl_samples_parse(const char *text, size_t length,
+                                      const char *name, struct cpl_error *err)
+{
+	struct table t = {.text = malloc(length + 1), .name = name, .err = err};
+	struct cpl_samples *s = calloc(1, sizeof(*s));
+
+	if (!t.text || !s) {
+		cpl_fail_memory(err);
+		goto fail;
+	}
+	memcpy(t.text, text, length);
+	t.text[length] = '\0';
+	if (take_lines(&t, length))
+		goto fail;
+	if (fill(s, &t)) {
+		cpl_fail_memory(err);
+		goto fail;
+	}
+	goto out;
+fail:
+	cpl_samples_free(s);
+	s = NULL;
+out:
+	free(t.field);
+	free(t.text);
+	return s;
+}
+
+struct cpl_samples *cpl_samples_load(const char *path, struct cpl_error *err)
+{
+	size_t length;
+	char *text = cpl_file_read(path, MAX_BYTES, &length, err);
+	struct cpl_samples *s =
+	        text ? cpl_samples_parse(text, length, path, err) : NULL;
+
+	free(text);
+	return s;
+}
+
+void cpl_samples_free(struct cpl_samples *s)
+{
+	if (!s)
+		return;
+	for (int c = 0; s->name && c < s->n_columns; c++)
+		free(s->name[c]);
+	for (int r = 0; s->label && r < s->n; r++)
+		free(s->label[r]);
+	free(s->name);
+	free(s->label);
+	free(s->value);
+	free(s);
+}
+
+int cpl_samples_column(const struct cpl_samples *s, const char *name)
+{
+	for (int c = 0; c < s->n_columns; c++)
+		if (!strcmp(s->name[c], name))
+			return c;
+	return -1;
+}

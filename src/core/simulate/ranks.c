@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What ranks do, and where their time goes. */
+#include "simulate/simulate_internal.h"
+
+static struct cpl_sim_job_times *times_of(struct cpl_simulation *sim, int rank)
+{
+	return &sim->result->job[sim->rank_job[rank]];
+}
+
+static struct cpl_sim_rank *rank_times(struct cpl_simulation *sim, int rank)
+{
+	return &times_of(sim, rank)
+	                ->rank[rank - sim->job[sim->rank_job[rank]].first];
+}
+
+void cpl_sim_account(struct cpl_simulation *sim, int rank)
+{
+	struct cpl_rank_state *state = &sim->rank[rank];
+	double spent = sim->now - state->since;
+	struct cpl_sim_phase *phase;
+
+	if (!state->blocked || !(spent > 0))
+		return;
+	cpl_timeline_rank(&sim->result->timeline, rank,
+	                  state->flying ? CPL_TIMELINE_COMMUNICATION
+	                                : CPL_TIMELINE_WAITING,
+	                  state->since, sim->now);
+	state->since = sim->now;
+	phase = &times_of(sim, rank)->phase[state->phase];
+	if (state->flying) {
+		rank_times(sim, rank)->communication += spent;
+		phase->communication += spent;
+	} else {
+		rank_times(sim, rank)->waiting += spent;
+		phase->waiting += spent;
+	}
+}
+
+static void leave_phase(struct cpl_simulation *sim, int rank)
+{
+	struct cpl_rank_state *state = &sim->rank[rank];
+	struct cpl_sim_phase *phase;
+
+	if (state->phase < 0)
+		return;
+	phase = &times_of(sim, rank)->phase[state->phase];
+	if (sim->now > phase->end)
+		phase->end = sim->now;
+}
+
+static void compute(struct cpl_simulation *sim, int rank, double seconds)
+{
+	seconds /= sim->options->speed;
+	rank_times(sim, rank)->compute += seconds;
+	cpl_timeline_rank(&sim->result->timeline, rank, CPL_TIMELINE_COMPUTE,
+	                  sim->now, sim->now + seconds);
+	times_of(sim, rank)->phase[sim->rank[rank].phase].compute += seconds;
+	cpl_events_add(&sim->events, sim->now + seconds, CPL_EVENT_RANK,
+	               (uint32_t)rank);
+}
+
+static void end(struct cpl_simulation *sim, int rank)
+{
+	struct cpl_sim_job_state *job = &sim->job[sim->rank_job[rank]];
+
+	leave_phase(sim, rank);
+	rank_times(sim, rank)->end = sim->now;
+	if (!--job->running)
+		times_of(sim, rank)->end = sim->now;
+}
+
+static struct cpl_op next(struct cpl_simulation *sim, int rank)
+{
+	struct cpl_sim_job_state *job = &sim->job[sim->rank_job[rank]];
+	struct cpl_op op = {.kind = CPL_OP_END};
+
+	if (!job->trace)
+		return cpl_program_next(&job->program, rank - job->first,
+		                        &sim->rank[rank].at);
+	if (cpl_trace_next(job->trace, rank - job->first, &op, sim->err))
+		sim->failed = true;
+	return op;
+}
+
+/* Does it wait? */
+static bool begin_wait(struct cpl_simulation *sim, int rank)
+{
+	struct cpl_rank_state *state = &sim->rank[rank];
+
+	state->blocked = state->open;
+	state->since = sim->now;
+	return state->blocked;
+}
+
+/* Operations that take no time; false: the rank waits. */
+static bool communicate(struct cpl_simulation *sim, int rank,
+                        const struct cpl_op *op)
+{
+	int first = sim->job[sim->rank_job[rank]].first;
+
+	switch (op->kind) {
+	case CPL_OP_SEND:
+		cpl_sim_send(sim, rank, rank, first + op->peer, op);
+		return true;
+	case CPL_OP_GET:
+		cpl_sim_send(sim, rank, first + op->peer, rank, op);
+		return true;
+	case CPL_OP_RECEIVE:
+		cpl_sim_receive(sim, rank,
+		                op->peer == CPL_OP_ANY ? CPL_OP_ANY
+		                                       : first + op->peer,
+		                op);
+		return true;
+	case CPL_OP_REQUEST:
+		cpl_sim_request(sim, rank);
+		return true;
+	case CPL_OP_WAIT_ALL:
+		while (sim->rank[rank].oldest >= 0)
+			cpl_sim_join_oldest(sim, rank);
+		return !begin_wait(sim, rank);
+	case CPL_OP_WAIT_OLDEST:
+		cpl_sim_join_oldest(sim, rank);
+		/* fall through */
+	default: /* CPL_OP_WAIT */
+		return !begin_wait(sim, rank);
+	}
+}
+
+void cpl_sim_run_rank(struct cpl_simulation *sim, int rank)
+{
+	while (!sim->failed) {
+		struct cpl_op op = next(sim, rank);
+
+		if (sim->failed)
+			return;
+		switch (op.kind) {
+		case CPL_OP_PHASE:
+			leave_phase(sim, rank);
+			sim->rank[rank].phase = op.peer;
+			break;
+		case CPL_OP_COMPUTE:
+			compute(sim, rank, op.amount);
+			return;
+		case CPL_OP_END:
+			end(sim, rank);
+			return;
+		default:
+			if (!communicate(sim, rank, &op))
+				return;
+		}
+	}
+}
+
+void cpl_sim_done_one(struct cpl_simulation *sim, int rank)
+{
+	struct cpl_rank_state *state = &sim->rank[rank];
+
+	if (--state->open || !state->blocked)
+		return;
+	cpl_sim_account(sim, rank);
+	state->blocked = false;
+	cpl_events_add(&sim->events, sim->now, CPL_EVENT_RANK, (uint32_t)rank);
+}

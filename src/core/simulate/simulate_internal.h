@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the levels and the ranks share. */
+#ifndef CPL_SIMULATE_INTERNAL_H
+#define CPL_SIMULATE_INTERNAL_H
+
+#include "base/random.h"
+#include "graph/arena.h"
+#include "simulate/events.h"
+#include "simulate/latencies.h"
+#include "simulate/program.h"
+#include "simulate/simulate.h"
+#include "simulate/trace.h"
+#include "traffic/times.h"
+
+/* Kinds of events; a level's own come after these. */
+enum {
+	CPL_EVENT_RANK,    /* rank `item` goes on */
+	CPL_EVENT_START,   /* transfer `item` begins on the network */
+	CPL_EVENT_ARRIVED, /* transfer `item` was no matter of the network */
+	CPL_EVENT_LEVEL,
+};
+
+/* Messages and packets are counted so far: as doubles count exactly. */
+#define CPL_SIM_MAX_COUNT 0x1p53
+
+enum cpl_transfer_flags {
+	CPL_TRANSFER_SENT = 1,     /* there was a send */
+	CPL_TRANSFER_RECEIVED = 2, /* there was a receive */
+	CPL_TRANSFER_STARTED = 4,
+	CPL_TRANSFER_DELIVERED = 8,
+};
+
+/* What a transfer's end belongs to, beside numbers of requests. */
+enum {
+	CPL_REQUEST_CALL = -1, /* what the rank does now */
+	CPL_REQUEST_NONE = -2, /* nobody waits for it */
+};
+
+/* Transfers that a later call of the rank waits for. */
+struct cpl_request {
+	int open;    /* transfers */
+	bool joined; /* the rank waits: one of its own `open` */
+	int next;    /* of the rank's, or free */
+};
+
+/* A send, a receive, or both once they have met. Ranks are numbered over all
+ * jobs. */
+struct cpl_transfer {
+	int from, to; /* from CPL_OP_ANY: a receive that has met none */
+	int next; /* of those that wait in the same bucket, or that are free */
+	unsigned flags;
+	int context;
+	int send_request, receive_request;
+	double bytes, count; /* of all its messages together; how many */
+	double posted;       /* time of the send */
+};
+
+/* Hash table of transfers that lack their send or receive. */
+struct cpl_waiting {
+	int *first, *last; /* [mask + 1], -1: none */
+	uint32_t mask;
+	int64_t n;
+};
+
+struct cpl_rank_state {
+	struct cpl_cursor at;
+	int node;
+	int cable;  /* node * n_ports + port, its first one */
+	int open;   /* transfers and requests that it waits for */
+	int oldest, newest; /* requests, -1: none */
+	int flying; /* of its transfers, those under way */
+	bool blocked;
+	double since; /* of blocked: when the sums were last brought up */
+	int phase;    /* of the program, -1: none yet */
+};
+
+struct cpl_sim_job_state {
+	const struct cpl_sim_job *of;
+	struct cpl_program program;
+	struct cpl_trace *trace; /* instead of program, or NULL */
+	int n_ranks;
+	int first; /* rank, of all jobs' */
+	int running;
+};
+
+struct cpl_simulation {
+	const struct cpl_sim_options *options;
+	const struct cpl_network *net;
+	struct cpl_sim_result *result;
+	struct cpl_error *err;
+	bool failed; /* with err */
+	double now;
+	struct cpl_events events;
+	int n_jobs, n_ranks;
+	struct cpl_sim_job_state *job;
+	int *rank_job;               /* [n_ranks] */
+	struct cpl_rank_state *rank; /* [n_ranks] */
+	struct cpl_transfer *transfer;
+	int n_transfers, free_transfer; /* -1: none is free */
+	struct cpl_request *request;
+	int n_requests, free_request; /* -1: none is free */
+	struct cpl_waiting waiting;
+	struct cpl_latencies latencies;
+	struct cpl_arena arena;
+	void *own; /* the level's */
+};
+
+/* Ports of a node over which each rank spreads its messages; 1: a rank has its
+ * own, see cpl_rank_state. Links are numbered as in traffic/times.h. */
+static inline int cpl_sim_ports(const struct cpl_network *net)
+{
+	return net->port_use == CPL_PORTS_SPREAD ? net->n_ports : 1;
+}
+
+static inline int64_t cpl_sim_injection(const struct cpl_network *net,
+                                        int64_t cable)
+{
+	return net->n_links + cable;
+}
+
+static inline int64_t cpl_sim_ejection(const struct cpl_network *net,
+                                       int64_t cable)
+{
+	return net->n_links + cpl_network_port_cables(net) + cable;
+}
+
+/* For hash tables of pairs. */
+static inline uint32_t cpl_sim_hash(int from, int to)
+{
+	return (uint32_t)cpl_random_mix((uint64_t)(uint32_t)from << 32 |
+	                                (uint32_t)to);
+}
+
+/* Levels say: the source may use its buffer again; the last byte is there,
+ * after which t may be another transfer. */
+void cpl_sim_sent(struct cpl_simulation *sim, int t);
+void cpl_sim_delivered(struct cpl_simulation *sim, int t);
+
+/* Memory is out: the simulation ends. */
+void cpl_sim_fail_memory(struct cpl_simulation *sim);
+
+/* ranks.c: the rank does what it can without waiting. */
+void cpl_sim_run_rank(struct cpl_simulation *sim, int rank);
+/* Bring its times up to now. */
+void cpl_sim_account(struct cpl_simulation *sim, int rank);
+/* One of the rank's transfers is through. */
+void cpl_sim_done_one(struct cpl_simulation *sim, int rank);
+
+/* transfers.c */
+int cpl_sim_transfers_init(struct cpl_simulation *sim);
+void cpl_sim_transfers_free(struct cpl_simulation *sim);
+/* A send of `from` that `rank` asked for: of its own, or CPL_OP_GET. */
+void cpl_sim_send(struct cpl_simulation *sim, int rank, int from, int to,
+                  const struct cpl_op *op);
+/* from may be CPL_OP_ANY. */
+void cpl_sim_receive(struct cpl_simulation *sim, int rank, int from,
+                     const struct cpl_op *op);
+
+/* requests.c: a new one of the rank. */
+void cpl_sim_request(struct cpl_simulation *sim, int rank);
+/* A transfer more is under way for the rank; returns its request. */
+int cpl_sim_hold(struct cpl_simulation *sim, int rank, unsigned flags);
+/* And one less. */
+void cpl_sim_release(struct cpl_simulation *sim, int rank, int request);
+/* The rank waits for its oldest request from now on. */
+void cpl_sim_join_oldest(struct cpl_simulation *sim, int rank);
+
+/* stuck.c: nothing happens any more: 0 when all ranks are done, else -1 with
+ * err, which names the first that wait for ever. */
+int cpl_sim_stuck(struct cpl_simulation *sim);
+
+#endif

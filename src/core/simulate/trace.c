@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Ranks along their trees of loops, and which receives from any may have what. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "simulate/trace_internal.h"
+
+/* Rounds of the entry that begins; those of all entries come out right. */
+static double rounds_of_entry(struct trace_walk *w, int64_t at)
+{
+	const struct cpl_run_node *node = &w->of->node[at];
+	double mean = node->rounds / node->entries, entry;
+
+	if (!w->entered)
+		return mean;
+	entry = w->entered[at]++;
+	return floor((entry + 1) * mean) - floor(entry * mean);
+}
+
+const struct cpl_run_node *trace_step(struct trace_walk *w)
+{
+	for (;;) {
+		struct trace_frame *f = &w->frame[w->depth];
+		const struct cpl_run_node *node;
+		int64_t at = f->at;
+		double rounds;
+
+		if (at == f->end) {
+			if (--f->rounds >= 0.5) {
+				f->at = f->begin;
+				continue;
+			}
+			if (!w->depth)
+				return NULL;
+			w->depth--;
+			continue;
+		}
+		node = &w->of->node[at];
+		f->at += node->size;
+		if (node->kind >= 0)
+			return node;
+		rounds = rounds_of_entry(w, at);
+		if (rounds < 0.5)
+			continue;
+		w->frame[++w->depth] = (struct trace_frame){
+		        at + 1, at + node->size, at + 1, rounds};
+	}
+}
+
+static bool uneven(const struct cpl_run_rank *of)
+{
+	for (int64_t i = 0; i < of->n_nodes; i++)
+		if (of->node[i].kind < 0 &&
+		    fmod(of->node[i].rounds, of->node[i].entries) > 0)
+			return true;
+	return false;
+}
+
+static int open_walk(struct trace_walk *w, const struct cpl_run_rank *of,
+                     struct cpl_error *err)
+{
+	w->of = of;
+	w->frame[0] = (struct trace_frame){0, of->n_nodes, 0, 1};
+	if (!uneven(of))
+		return 0;
+	w->entered = calloc((size_t)of->n_nodes, sizeof(*w->entered));
+	return w->entered ? 0 : cpl_fail_memory(err);
+}
+
+/* Seconds behind the last call. */
+static double tail_of(const struct cpl_run_rank *of)
+{
+	double rest = of->time;
+
+	for (int64_t i = 0; i < of->n_nodes; i++)
+		if (of->node[i].kind >= 0)
+			rest -= of->node[i].compute + of->node[i].duration;
+	return fmax(rest, 0);
+}
+
+static int check_rank(const struct cpl_run_rank *of, struct cpl_error *err)
+{
+	if (!of->has_events)
+		return cpl_fail(err, "rank %d has totals only, no calls",
+		                of->rank);
+	if (of->n_unordered)
+		return cpl_fail(err,
+		                "rank %d: the order of a part of its calls is "
+		                "not known, since they were too different to "
+		                "be kept", of->rank);
+	if (of->lost > 0)
+		return cpl_fail(err,
+		                "rank %d: memory was out for %.0f messages",
+		                of->rank, of->lost);
+	return 0;
+}
+
+static int open_rank(struct trace_rank *r, const struct cpl_run_rank *of,
+                     struct cpl_error *err)
+{
+	size_t n = (size_t)of->n_communicators + 1;
+
+	if (check_rank(of, err))
+		return -1;
+	r->of = of;
+	r->tail = tail_of(of);
+	r->global = calloc(n, sizeof(*r->global));
+	r->queue = calloc(n, sizeof(*r->queue));
+	r->passed = calloc(n, sizeof(*r->passed));
+	if (!r->global || !r->queue || !r->passed)
+		return cpl_fail_memory(err);
+	return open_walk(&r->walk, of, err) || open_walk(&r->scout, of, err)
+	               ? -1
+	               : 0;
+}
+
+/* Sends count up, receives with a source down. */
+static int add_pair(struct cpl_trace *trace, int to, int from, double n,
+                    struct cpl_error *err)
+{
+	if (cpl_array_grow(&trace->pair, trace->n_pairs, sizeof(*trace->pair),
+	                   err))
+		return -1;
+	trace->pair[trace->n_pairs++] = (struct trace_pair){to, from, n};
+	return 0;
+}
+
+static int by_pair(const void *a, const void *b)
+{
+	const struct trace_pair *x = a, *y = b;
+
+	if (x->to != y->to)
+		return x->to < y->to ? -1 : 1;
+	return (x->from > y->from) - (x->from < y->from);
+}
+
+static int add_kind(struct cpl_trace *trace, int rank,
+                    const struct cpl_run_kind *kind, struct cpl_error *err)
+{
+	/* A rank may have no messages at all. */
+	const struct cpl_run_messages *m = trace->rank[rank].of->message;
+
+	for (int64_t i = kind->first; i < kind->first + kind->n; i++)
+		if (!m[i].inward &&
+		    add_pair(trace, m[i].peer, rank, kind->events, err))
+			return -1;
+	return kind->source < 0 ? 0
+	                        : add_pair(trace, rank, kind->source,
+	                                   -kind->events, err);
+}
+
+/* Events of a rank that receive from any, or may do so. */
+struct any {
+	double sure, perhaps;
+	bool unknown; /* it has receives that are not told */
+};
+
+static struct any count_any(const struct cpl_trace *trace,
+                            const struct cpl_run_rank *of)
+{
+	struct any any = {0};
+
+	for (int k = 0; k < of->n_kinds; k++) {
+		const struct trace_call *call =
+		        trace_call_of(trace, &of->kind[k]);
+
+		any.unknown |= call->each;
+		if (!trace_from_any(call, &of->kind[k]))
+			continue;
+		if (call->any == TRACE_ANY)
+			any.sure += of->kind[k].events;
+		else
+			any.perhaps += of->kind[k].events;
+	}
+	return any;
+}
+
+/*
+ * Tags are not in the events. So that a receive from any takes nothing that
+ * another one needs, it may have of each rank what that one sends beyond the
+ * receives that name it. Where there is more of it than such receives, others
+ * without a source were from any, too, and not from none.
+ */
+static int count_surplus(struct cpl_trace *trace, struct cpl_error *err)
+{
+	int64_t n = 0, at = 0;
+
+	for (int rank = 0; rank < trace->n_ranks; rank++) {
+		const struct cpl_run_rank *of = trace->rank[rank].of;
+
+		for (int k = 0; k < of->n_kinds; k++)
+			if (trace_call_of(trace, &of->kind[k])->shape ==
+			            TRACE_POINT &&
+			    add_kind(trace, rank, &of->kind[k], err))
+				return -1;
+	}
+	if (trace->n_pairs)
+		qsort(trace->pair, (size_t)trace->n_pairs,
+		      sizeof(*trace->pair), by_pair);
+	for (int64_t i = 0; i < trace->n_pairs; i++)
+		if (n && !by_pair(&trace->pair[n - 1], &trace->pair[i]))
+			trace->pair[n - 1].n += trace->pair[i].n;
+		else
+			trace->pair[n++] = trace->pair[i];
+	trace->n_pairs = n;
+	for (int rank = 0; rank < trace->n_ranks; rank++) {
+		struct trace_rank *r = &trace->rank[rank];
+		struct any any = count_any(trace, r->of);
+		double surplus = 0;
+
+		for (; at < n && trace->pair[at].to == rank; at++)
+			surplus += fmax(trace->pair[at].n, 0);
+		r->perhaps_any = surplus > any.sure && any.perhaps > 0;
+		if (r->perhaps_any)
+			any.sure += any.perhaps;
+		r->takes_any = any.sure > 0;
+		r->loose = any.unknown && surplus > any.sure;
+	}
+	return 0;
+}
+
+struct cpl_trace *cpl_trace_new(const struct cpl_run_events *events,
+                                struct cpl_error *err)
+{
+	struct cpl_trace *trace = calloc(1, sizeof(*trace));
+
+	if (!trace) {
+		cpl_fail_memory(err);
+		return NULL;
+	}
+	trace->events = events;
+	trace->call = calloc((size_t)events->n_functions + 1,
+	                     sizeof(*trace->call));
+	trace->rank = calloc((size_t)events->n, sizeof(*trace->rank));
+	if (!trace->call || !trace->rank) {
+		cpl_fail_memory(err);
+		goto fail;
+	}
+	for (int i = 0; i < events->n_functions; i++)
+		trace->call[i] = trace_find_call(events->function[i]);
+	for (int i = 0; i < events->ranks; i++) {
+		if (i == events->n || events->rank[i].rank != i) {
+			cpl_fail(err, "rank %d of %d is missing", i,
+			         events->ranks);
+			goto fail;
+		}
+		trace->n_ranks++;
+		if (open_rank(&trace->rank[i], &events->rank[i], err))
+			goto fail;
+	}
+	if (!count_surplus(trace, err) && !trace_communicators(trace, err))
+		return trace;
+fail:
+	cpl_trace_free(trace);
+	return NULL;
+}
+
+void cpl_trace_free(struct cpl_trace *trace)
+{
+	if (!trace)
+		return;
+	trace_communicators_free(trace);
+	for (int i = 0; i < trace->n_ranks; i++) {
+		struct trace_rank *r = &trace->rank[i];
+
+		for (int c = 0; r->queue && c < r->of->n_communicators; c++)
+			free(r->queue[c].kind);
+		free(r->queue);
+		free(r->passed);
+		free(r->global);
+		free(r->walk.entered);
+		free(r->scout.entered);
+	}
+	free(trace->rank);
+	free(trace->call);
+	free(trace->pair);
+	free(trace);
+}
+
+bool cpl_trace_takes_any(const struct cpl_trace *trace, int rank)
+{
+	return trace->rank[rank].takes_any;
+}
+
+bool cpl_trace_give_any(struct cpl_trace *trace, int from, int to)
+{
+	const struct trace_pair key = {to, from, 0};
+	struct trace_pair *pair =
+	        bsearch(&key, trace->pair, (size_t)trace->n_pairs,
+	                sizeof(*trace->pair), by_pair);
+
+	if (!pair || pair->n < 1)
+		return false;
+	pair->n--;
+	return true;
+}
+
+void cpl_trace_where(const struct cpl_trace *trace, int rank, char *text,
+                     size_t size)
+{
+	const struct trace_rank *r = &trace->rank[rank];
+	const struct cpl_run_events *e = trace->events;
+
+	if (r->stage < TRACE_TAIL && r->node)
+		snprintf(text, size, " in %.24s, its call %lld",
+		         e->function[trace_kind(r)->function],
+		         (long long)r->calls);
+	else
+		snprintf(text, size, " in Finalize");
+}
+
+/* The next call, and the time before it. */
+static bool next_call(struct trace_rank *r, struct cpl_op *op)
+{
+	r->node = trace_step(&r->walk);
+	r->stage = r->node ? TRACE_ENTER : TRACE_TAIL;
+	r->calls++;
+	if (!r->node || !(r->node->compute > 0))
+		return false;
+	op->kind = CPL_OP_COMPUTE;
+	op->amount = r->node->compute / r->node->count;
+	return true;
+}
+
+int cpl_trace_next(struct cpl_trace *trace, int rank, struct cpl_op *op,
+                   struct cpl_error *err)
+{
+	struct trace_rank *r = &trace->rank[rank];
+
+	for (;;) {
+		*op = (struct cpl_op){.kind = CPL_OP_END, .count = 1};
+		switch (r->stage) {
+		case TRACE_BEGIN:
+			r->stage = TRACE_CALL;
+			op->kind = CPL_OP_PHASE;
+			return 0;
+		case TRACE_CALL:
+			if (next_call(r, op))
+				return 0;
+			break;
+		case TRACE_ENTER:
+			if (trace_enter(trace, rank, err))
+				return -1;
+			r->stage = TRACE_OPERATIONS;
+			break;
+		case TRACE_OPERATIONS:
+			if (trace_operation(trace, r, op))
+				return 0;
+			trace_leave(trace, rank);
+			r->stage = TRACE_CALL;
+			break;
+		case TRACE_TAIL:
+			r->stage = TRACE_FINALIZE;
+			if (!(r->tail > 0))
+				break;
+			op->kind = CPL_OP_COMPUTE;
+			op->amount = r->tail;
+			return 0;
+		case TRACE_FINALIZE:
+			r->stage = TRACE_END;
+			op->kind = CPL_OP_WAIT_ALL;
+			return 0;
+		case TRACE_END:
+			return 0;
+		}
+	}
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The MPI calls of a recorded run (signature/phases/events.h) as operations of
+ * its ranks, one after the other. A rank computes for as long as it did before
+ * each call (of what is folded the mean), then does what the call did:
+ *
+ * - sends and receives meet in their order for two ranks, whatever their tags;
+ *   a receive from any rank takes the first that comes and that no other
+ *   receive needs. Blocking calls wait for what is their own.
+ * - Wait, Waitany and Waitsome are for the oldest request, Waitall for all;
+ *   what tests or probes waits for nothing. MPI_Finalize waits for all.
+ * - the n-th collective calls on a communicator are one operation. A rank waits
+ *   for the messages of each round of Barrier, Allreduce and Allgather, for all
+ *   that it gets before it sends in trees and chains (Bcast, Reduce, Gather,
+ *   Scatter, Scan), and at the end only in others and non-blocking ones.
+ * - one-sided messages need no call of the other rank; their own next
+ *   synchronisation waits for them.
+ *
+ * What is not in the file: receives of persistent requests that are started
+ * several at once. Sends to a rank with such go without waiting for it.
+ */
+#ifndef CPL_SIMULATE_TRACE_H
+#define CPL_SIMULATE_TRACE_H
+
+#include "signature/phases/events.h"
+#include "simulate/program.h"
+
+struct cpl_trace;
+
+/* The events must live as long. NULL with err: memory; a rank is missing, or
+ * its calls or their order are. Free with cpl_trace_free. O(events kept *
+ * log). */
+struct cpl_trace *cpl_trace_new(const struct cpl_run_events *events,
+                                struct cpl_error *err);
+void cpl_trace_free(struct cpl_trace *trace);
+
+/* The rank's next operation. 0, or -1 with err: memory, or others make other
+ * collective calls. O(1) amortised, of collective calls O(members) for all. */
+int cpl_trace_next(struct cpl_trace *trace, int rank, struct cpl_op *op,
+                   struct cpl_error *err);
+
+/* Does the rank receive from any? */
+bool cpl_trace_takes_any(const struct cpl_trace *trace, int rank);
+/* May such a receive of `to` have the next message of `from`? Then it has it.
+ * O(log pairs). */
+bool cpl_trace_give_any(struct cpl_trace *trace, int from, int to);
+
+/* " in Recv, its call 7" */
+void cpl_trace_where(const struct cpl_trace *trace, int rank, char *text,
+                     size_t size);
+
+#endif

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Collective calls: a rank's events have whom it sends to; who sends to it
+ * stands in those of the others. When the first rank comes to the n-th call on a
+ * communicator, those of all its members are looked up ahead of where they are.
+ * Operations of the same kinds are worked out once.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "signature/signature.h"
+#include "simulate/trace_internal.h"
+
+/* In rounds; with more messages a rank sends at once. */
+#define MOST_ROUNDS 64
+
+bool trace_collective(const struct cpl_trace *trace,
+                      const struct cpl_run_rank *rank,
+                      const struct cpl_run_kind *kind)
+{
+	return trace_call_of(trace, kind)->shape >= TRACE_ROUNDS &&
+	       kind->communicator &&
+	       rank->communicator[kind->communicator - 1].size > 1;
+}
+
+/* A rank's number of a communicator on which it makes collective calls. */
+struct seen {
+	uint64_t hash;
+	int size, rank, number;
+};
+
+static int by_hash(const void *a, const void *b)
+{
+	const struct seen *x = a, *y = b;
+
+	if (x->hash != y->hash)
+		return x->hash < y->hash ? -1 : 1;
+	if (x->size != y->size)
+		return x->size < y->size ? -1 : 1;
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+static int find_seen(struct cpl_trace *trace, struct seen **list, int64_t *n,
+                     struct cpl_error *err)
+{
+	for (int rank = 0; rank < trace->n_ranks; rank++) {
+		struct trace_rank *r = &trace->rank[rank];
+
+		for (int c = 0; c < r->of->n_communicators; c++)
+			r->global[c] = -1;
+		for (int k = 0; k < r->of->n_kinds; k++) {
+			const struct cpl_run_kind *kind = &r->of->kind[k];
+			int c = kind->communicator - 1;
+
+			if (!trace_collective(trace, r->of, kind) ||
+			    r->global[c] == 0)
+				continue;
+			if (cpl_array_grow(list, *n, sizeof(**list), err))
+				return -1;
+			r->global[c] = 0;
+			(*list)[(*n)++] = (struct seen){
+			        r->of->communicator[c].hash,
+			        r->of->communicator[c].size, rank, c};
+		}
+	}
+	return 0;
+}
+
+static int add_communicator(struct cpl_trace *trace, const struct seen *list,
+                            int n, struct cpl_error *err)
+{
+	struct trace_communicator *c;
+
+	if (cpl_array_grow(&trace->communicator, trace->n_communicators,
+	                   sizeof(*c), err))
+		return -1;
+	c = &trace->communicator[trace->n_communicators];
+	*c = (struct trace_communicator){.size = list->size};
+	c->member = calloc((size_t)n, sizeof(*c->member));
+	if (!c->member)
+		return cpl_fail_memory(err);
+	trace->n_communicators++;
+	for (int i = 0; i < n; i++) {
+		/* Calls are counted by a rank's own number of it. */
+		if (i && list[i].rank == list[i - 1].rank)
+			return cpl_fail(err,
+			                "rank %d: its communicators %d and %d "
+			                "are the same", list[i].rank,
+			                list[i - 1].number + 1,
+			                list[i].number + 1);
+		trace->rank[list[i].rank].global[list[i].number] =
+		        trace->n_communicators - 1;
+		c->member[c->n++] = list[i].rank;
+	}
+	return 0;
+}
+
+int trace_communicators(struct cpl_trace *trace, struct cpl_error *err)
+{
+	struct seen *list = NULL;
+	int64_t n = 0;
+	int rc = find_seen(trace, &list, &n, err);
+
+	if (n)
+		qsort(list, (size_t)n, sizeof(*list), by_hash);
+	for (int64_t i = 0, end; i < n && !rc; i = end) {
+		for (end = i + 1; end < n && list[end].hash == list[i].hash &&
+		                  list[end].size == list[i].size;)
+			end++;
+		rc = add_communicator(trace, list + i, (int)(end - i), err);
+	}
+	free(list);
+	return rc;
+}
+
+static void let_go(struct trace_pattern *p)
+{
+	if (!p || --p->held)
+		return;
+	free(p->kind);
+	free(p->row);
+	free(p->in);
+	free(p);
+}
+
+void trace_communicators_free(struct cpl_trace *trace)
+{
+	for (int i = 0; i < trace->n_communicators; i++) {
+		struct trace_communicator *c = &trace->communicator[i];
+
+		for (int k = 0; k < TRACE_RECENT; k++)
+			let_go(c->recent[k]);
+		for (int64_t k = c->first; k < c->n_live; k++)
+			let_go(c->live[k]);
+		free(c->live);
+		free(c->left);
+		free(c->member);
+	}
+	free(trace->communicator);
+}
+
+static int member_of(const struct trace_communicator *c, int rank)
+{
+	int low = 0, high = c->n;
+
+	while (low < high) {
+		int middle = low + (high - low) / 2;
+
+		if (c->member[middle] < rank)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < c->n && c->member[low] == rank ? low : -1;
+}
+
+/* The rank's next collective call on its communicator, ahead of where it is: a
+ * kind; -1: it makes none. -2: memory. */
+static int look_ahead(struct cpl_trace *trace, struct trace_rank *r,
+                      int communicator, struct cpl_error *err)
+{
+	struct trace_queue *q = &r->queue[communicator];
+
+	while (!q->n) {
+		const struct cpl_run_node *node = trace_step(&r->scout);
+		const struct cpl_run_kind *kind;
+		struct trace_queue *to;
+
+		if (!node)
+			return -1;
+		kind = &r->of->kind[node->kind];
+		if (!trace_collective(trace, r->of, kind))
+			continue;
+		to = &r->queue[kind->communicator - 1];
+		if (cpl_array_grow(&to->kind, to->n, sizeof(*to->kind), err))
+			return -2;
+		to->kind[to->n++] = node->kind;
+	}
+	communicator = q->kind[q->first++];
+	if (q->first == q->n)
+		q->first = q->n = 0;
+	return communicator;
+}
+
+/* Of a rank's communicators the number that is this one. */
+static int number_of(const struct trace_rank *r, int global)
+{
+	int c = 0;
+
+	while (r->global[c] != global)
+		c++;
+	return c;
+}
+
+static int add_incoming(const struct trace_communicator *c, int from,
+                        const struct cpl_run_rank *rank,
+                        const struct cpl_run_kind *kind,
+                        struct trace_pattern *p, bool place,
+                        struct cpl_error *err)
+{
+	int round = 0;
+
+	for (int i = 0; i < kind->n; i++) {
+		const struct cpl_run_messages *m =
+		        &rank->message[kind->first + i];
+		int count = trace_count(kind, m), to = member_of(c, m->peer);
+
+		if (m->inward)
+			continue;
+		if (to < 0)
+			return cpl_fail(err,
+			                "rank %d sends to rank %d in a "
+			                "collective call that the other does "
+			                "not make", from, m->peer);
+		if (place)
+			p->in[p->row[to + 1]++] =
+			        (struct trace_incoming){from, round, count};
+		else
+			p->row[to + 2]++;
+		round += round <= CPL_SIGNATURE_MAX_RANKS ? count : 0;
+	}
+	p->at_once |= kind->n > MOST_ROUNDS || round > CPL_SIGNATURE_MAX_RANKS;
+	return 0;
+}
+
+static int fill(const struct cpl_trace *trace,
+                const struct trace_communicator *c, struct trace_pattern *p,
+                struct cpl_error *err)
+{
+	p->row = calloc((size_t)c->n + 2, sizeof(*p->row));
+	if (!p->row)
+		return cpl_fail_memory(err);
+	for (int place = 0; place < 2; place++) {
+		for (int i = 0; i < c->n; i++) {
+			const struct trace_rank *r =
+			        &trace->rank[c->member[i]];
+
+			if (add_incoming(c, c->member[i], r->of,
+			                 &r->of->kind[p->kind[i]], p, place,
+			                 err))
+				return -1;
+		}
+		if (place)
+			break;
+		for (int i = 0; i < c->n; i++)
+			p->row[i + 2] += p->row[i + 1];
+		p->in = malloc(((size_t)p->row[c->n + 1] + 1) * sizeof(*p->in));
+		if (!p->in)
+			return cpl_fail_memory(err);
+	}
+	return 0;
+}
+
+/* That of these kinds, held once more; kind is its own, or freed. NULL with
+ * err. */
+static struct trace_pattern *pattern_of(const struct cpl_trace *trace,
+                                        struct trace_communicator *c, int *kind,
+                                        struct cpl_error *err)
+{
+	struct trace_pattern *p;
+
+	for (int i = 0; i < TRACE_RECENT; i++) {
+		p = c->recent[i];
+		if (p && !memcmp(p->kind, kind, (size_t)c->n * sizeof(*kind))) {
+			free(kind);
+			p->held++;
+			return p;
+		}
+	}
+	p = calloc(1, sizeof(*p));
+	if (!p) {
+		cpl_fail_memory(err);
+		free(kind);
+		return NULL;
+	}
+	p->kind = kind;
+	p->held = 1;
+	if (fill(trace, c, p, err)) {
+		let_go(p);
+		return NULL;
+	}
+	let_go(c->recent[c->oldest]);
+	c->recent[c->oldest] = p;
+	c->oldest = (c->oldest + 1) % TRACE_RECENT;
+	p->held++;
+	return p;
+}
+
+/* Kinds of all members' next calls; NULL with err. */
+static int *next_kinds(struct cpl_trace *trace, int rank, int global,
+                       struct cpl_error *err)
+{
+	const struct trace_communicator *c = &trace->communicator[global];
+	const struct trace_rank *mine = &trace->rank[rank];
+	const char *name = trace_call_of(trace, trace_kind(mine))->name;
+	int *kind = malloc((size_t)c->n * sizeof(*kind));
+	char where[64];
+
+	if (!kind) {
+		cpl_fail_memory(err);
+		return NULL;
+	}
+	cpl_trace_where(trace, rank, where, sizeof(where));
+	if (c->n < c->size) {
+		cpl_fail(err, "deadlock: rank %d%s: of the %d ranks of its "
+		              "communicator only %d make collective calls",
+		         rank, where, c->size, c->n);
+		goto fail;
+	}
+	for (int i = 0; i < c->n; i++) {
+		struct trace_rank *r = &trace->rank[c->member[i]];
+		const char *other;
+
+		kind[i] = look_ahead(trace, r, number_of(r, global), err);
+		if (kind[i] == -2)
+			goto fail;
+		other = kind[i] < 0 ? "no call"
+		                    : trace_call_of(trace, &r->of->kind[kind[i]])
+		                              ->name;
+		if (kind[i] >= 0 && !strcmp(other, name))
+			continue;
+		cpl_fail(err, "deadlock: rank %d%s: rank %d makes %s there",
+		         rank, where, c->member[i], other);
+		goto fail;
+	}
+	return kind;
+fail:
+	free(kind);
+	return NULL;
+}
+
+static int begin_next(struct cpl_trace *trace, int rank, int global,
+                      struct cpl_error *err)
+{
+	struct trace_communicator *c = &trace->communicator[global];
+	struct trace_pattern *p;
+	int *kind;
+
+	if (cpl_array_grow(&c->live, c->n_live, sizeof(struct trace_pattern *),
+	                   err) ||
+	    cpl_array_grow(&c->left, c->n_live, sizeof(*c->left), err))
+		return -1;
+	kind = next_kinds(trace, rank, global, err);
+	p = kind ? pattern_of(trace, c, kind, err) : NULL;
+	if (!p)
+		return -1;
+	c->live[c->n_live] = p;
+	c->left[c->n_live++] = c->n;
+	return 0;
+}
+
+/* How many rounds a rank has. */
+static int rounds_of(const struct cpl_trace *trace, const struct trace_rank *r)
+{
+	const struct cpl_run_kind *kind = trace_kind(r);
+	const struct trace_call *call = trace_call_of(trace, kind);
+	int rounds = 1, mine = 0;
+
+	if (call->shape == TRACE_AT_ONCE || call->later || !r->pattern ||
+	    r->pattern->at_once)
+		return 1;
+	if (call->shape == TRACE_THROUGH)
+		return 2;
+	for (int i = 0; i < kind->n; i++)
+		mine += trace_count(kind, &r->of->message[kind->first + i]);
+	for (int64_t i = r->in; i < r->in + r->n_in; i++) {
+		const struct trace_incoming *in = &r->pattern->in[i];
+
+		if (in->round + in->count > rounds)
+			rounds = in->round + in->count;
+	}
+	return (mine > rounds ? mine : rounds) + r->shift;
+}
+
+static int shift_of(const struct cpl_trace *trace, const struct trace_rank *r)
+{
+	const struct cpl_run_kind *kind = trace_kind(r);
+	int size = r->of->communicator[kind->communicator - 1].size, log = 0;
+
+	while (2 << log <= size)
+		log++;
+	return !strcmp(trace_call_of(trace, kind)->name, "Allreduce") &&
+	       1 << log < size && kind->n == log + 1;
+}
+
+int trace_enter(struct cpl_trace *trace, int rank, struct cpl_error *err)
+{
+	struct trace_rank *r = &trace->rank[rank];
+	const struct cpl_run_kind *kind = trace_kind(r);
+	int number = kind->communicator - 1, member;
+	struct trace_communicator *c;
+	int64_t at;
+
+	r->pattern = NULL;
+	r->in = r->n_in = r->shift = r->round = 0;
+	r->item = 0;
+	r->rounds = 1;
+	if (trace_call_of(trace, kind)->shape < TRACE_ROUNDS)
+		return 0;
+	if (trace_call_of(trace, kind)->later)
+		r->item = -1; /* its request */
+	if (!trace_collective(trace, r->of, kind))
+		return 0;
+	c = &trace->communicator[r->global[number]];
+	at = r->passed[number] - c->base;
+	if (at == c->n_live &&
+	    begin_next(trace, rank, r->global[number], err))
+		return -1;
+	r->pattern = c->live[at];
+	member = member_of(c, rank);
+	r->in = r->pattern->row[member];
+	r->n_in = r->pattern->row[member + 1] - r->in;
+	r->shift = shift_of(trace, r);
+	r->rounds = rounds_of(trace, r);
+	return 0;
+}
+
+void trace_leave(struct cpl_trace *trace, int rank)
+{
+	struct trace_rank *r = &trace->rank[rank];
+	int number = trace_kind(r)->communicator - 1;
+	struct trace_communicator *c;
+
+	if (!r->pattern)
+		return;
+	c = &trace->communicator[r->global[number]];
+	c->left[r->passed[number]++ - c->base]--;
+	r->pattern = NULL;
+	while (c->first < c->n_live && !c->left[c->first])
+		let_go(c->live[c->first++]);
+	/* Each that moves has one before it that went. */
+	if (2 * c->first < c->n_live)
+		return;
+	c->base += c->first;
+	c->n_live -= c->first;
+	memmove(c->live, c->live + c->first,
+	        (size_t)c->n_live * sizeof(*c->live));
+	memmove(c->left, c->left + c->first,
+	        (size_t)c->n_live * sizeof(*c->left));
+	c->first = 0;
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Shared by the files of a trace. */
+#ifndef CPL_SIMULATE_TRACE_INTERNAL_H
+#define CPL_SIMULATE_TRACE_INTERNAL_H
+
+#include "simulate/trace.h"
+
+enum trace_shape {
+	TRACE_NOTHING,
+	TRACE_POINT,
+	TRACE_WAIT_OLDEST,
+	TRACE_WAIT_ALL,
+	TRACE_ONE_SIDED,
+	TRACE_WAIT_ONE_SIDED,
+	/* Collective calls: rounds of messages; all that comes, then all that
+	 * goes; everything at once. */
+	TRACE_ROUNDS,
+	TRACE_THROUGH,
+	TRACE_AT_ONCE,
+};
+
+/* Is a receive without a source one from any rank, or from none? */
+enum trace_any { TRACE_NONE, TRACE_ANY, TRACE_PERHAPS_ANY };
+
+/* What a function does. */
+struct trace_call {
+	const char *name;
+	enum trace_shape shape;
+	unsigned flags; /* of its sends */
+	enum trace_any any;
+	bool later; /* it does not wait */
+	bool each;  /* and has a request for each message */
+};
+
+/* Where a rank is in its tree of loops. */
+#define TRACE_DEPTH 66
+
+struct trace_walk {
+	const struct cpl_run_rank *of;
+	int depth;
+	struct trace_frame {
+		int64_t begin, end, at; /* nodes */
+		double rounds;          /* left, this one included */
+	} frame[TRACE_DEPTH];
+	/* [nodes] entries of each loop so far; NULL where all entries have the
+	 * same rounds. */
+	double *entered;
+};
+
+/* Kinds of collective calls that lie ahead of a rank, on one communicator. */
+struct trace_queue {
+	int *kind;
+	int64_t first, n;
+};
+
+/* A message in a collective operation, to a rank: `count` of them from this
+ * round of the sender on. */
+struct trace_incoming {
+	int from, round, count;
+};
+
+/* Who sends to whom in a collective operation. */
+struct trace_pattern {
+	int held;  /* by operations under way, and as one of `recent` */
+	int *kind; /* [members] */
+	bool at_once;
+	int64_t *row; /* [members + 1] of in */
+	struct trace_incoming *in;
+};
+
+#define TRACE_RECENT 4
+
+struct trace_communicator {
+	int size, n;
+	int *member; /* [n] ranks, increasing */
+	struct trace_pattern *recent[TRACE_RECENT];
+	int oldest; /* of recent */
+	/* Operations from number `base` on; all members are through with those
+	 * before `first` of them. */
+	struct trace_pattern **live;
+	int *left; /* members */
+	int64_t base, first, n_live;
+};
+
+enum trace_stage {
+	TRACE_BEGIN,
+	TRACE_CALL,
+	TRACE_ENTER,
+	TRACE_OPERATIONS,
+	TRACE_TAIL,
+	TRACE_FINALIZE,
+	TRACE_END
+};
+
+struct trace_rank {
+	const struct cpl_run_rank *of;
+	struct trace_walk walk, scout; /* scout: ahead, for queues */
+	int *global;                   /* [communicators] in trace */
+	struct trace_queue *queue;     /* [communicators] */
+	int64_t *passed;               /* [communicators] operations */
+	bool takes_any;                /* in a call that is sure to */
+	bool perhaps_any;              /* the others are from any, too */
+	bool loose;                    /* sends to it wait for no receive */
+	double tail;                   /* seconds behind the last call */
+	/* The call under way. */
+	enum trace_stage stage;
+	const struct cpl_run_node *node;
+	int64_t calls, item;
+	int round, rounds, before;
+	/* 1: an Allreduce of ranks that are no power of two, in which this one
+	 * first gets what it takes part with for its last peer, too. */
+	int shift;
+	const struct trace_pattern *pattern; /* of a collective one */
+	int64_t in, n_in;                    /* what comes of pattern->in */
+};
+
+/* Messages that receives from any may take. */
+struct trace_pair {
+	int to, from;
+	double n;
+};
+
+struct cpl_trace {
+	const struct cpl_run_events *events;
+	struct trace_call *call; /* [functions] */
+	int n_ranks;
+	struct trace_rank *rank;
+	int n_communicators;
+	struct trace_communicator *communicator;
+	struct trace_pair *pair; /* by to, from */
+	int64_t n_pairs;
+};
+
+static inline const struct cpl_run_kind *
+trace_kind(const struct trace_rank *r)
+{
+	return &r->of->kind[r->node->kind];
+}
+
+static inline const struct trace_call *
+trace_call_of(const struct cpl_trace *trace, const struct cpl_run_kind *kind)
+{
+	return &trace->call[kind->function];
+}
+
+/* Messages of an entry in one event. */
+int trace_count(const struct cpl_run_kind *kind,
+                const struct cpl_run_messages *m);
+
+/* trace_calls.c: what a function does, by its name. */
+struct trace_call trace_find_call(const char *name);
+/* Is the kind's receive one that any may send to? */
+bool trace_from_any(const struct trace_call *call,
+                    const struct cpl_run_kind *kind);
+/* The next operation of the call under way; false: it is over. */
+bool trace_operation(const struct cpl_trace *trace, struct trace_rank *r,
+                     struct cpl_op *op);
+
+/* trace.c: the next event, NULL behind the last. */
+const struct cpl_run_node *trace_step(struct trace_walk *walk);
+
+/* trace_collectives.c. 0, or -1 with err. */
+int trace_communicators(struct cpl_trace *trace, struct cpl_error *err);
+void trace_communicators_free(struct cpl_trace *trace);
+bool trace_collective(const struct cpl_trace *trace,
+                      const struct cpl_run_rank *rank,
+                      const struct cpl_run_kind *kind);
+/* The rank comes to a collective call: r->pattern and what comes. */
+int trace_enter(struct cpl_trace *trace, int rank, struct cpl_error *err);
+void trace_leave(struct cpl_trace *trace, int rank);
+
+#endif
