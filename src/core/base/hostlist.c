@@ -280,8 +280,8 @@ static void increment(char *digits)
 
 char *cpl_hostlist_format(char *const *name, int n)
 {
-	size_t capacity = 1, length = 0;
-	char *text, *cut;
+	size_t capacity = 1;
+	char *text, *end, *cut;
 
 	/* A number costs at most its name, a dash, a comma and brackets. */
 	for (int i = 0; i < n; i++)
@@ -289,7 +289,8 @@ char *cpl_hostlist_format(char *const *name, int n)
 	text = malloc(capacity);
 	if (!text)
 		return NULL;
-	text[0] = '\0';
+	end = text;
+	*end = '\0';
 	for (int i = 0; i < n;) {
 		int prefix = split_name(name[i]);
 		const char *first = name[i];
@@ -297,21 +298,22 @@ char *cpl_hostlist_format(char *const *name, int n)
 		int members = 0;
 
 		if (i)
-			text[length++] = ',';
+			*end++ = ',';
 		if (prefix < 0) {
-			length += (size_t)sprintf(text + length, "%s", first);
+			end = stpcpy(end, first);
 			i++;
 			continue;
 		}
-		length += (size_t)sprintf(text + length, "%.*s", prefix, first);
-		bracket = text + length;
-		text[length++] = '[';
+		memcpy(end, first, (size_t)prefix);
+		bracket = end + prefix;
+		end = bracket;
+		*end++ = '[';
 		for (;;) {
 			char next[MAX_DIGITS + 2];
 			int low = i;
 
 			strcpy(next, name[i] + prefix);
-			length += (size_t)sprintf(text + length, "%s", next);
+			end = stpcpy(end, next);
 			do {
 				i++;
 				increment(next);
@@ -319,25 +321,26 @@ char *cpl_hostlist_format(char *const *name, int n)
 			         !strncmp(first, name[i], (size_t)prefix) &&
 			         !strcmp(name[i] + prefix, next));
 			members += i - low;
-			if (i > low + 1)
-				length += (size_t)sprintf(text + length, "-%s",
-				                          name[i - 1] + prefix);
+			if (i > low + 1) {
+				*end++ = '-';
+				end = stpcpy(end, name[i - 1] + prefix);
+			}
 			if (i >= n ||
 			    split_name(name[i]) != prefix ||
 			    strncmp(first, name[i], (size_t)prefix))
 				break;
-			text[length++] = ',';
+			*end++ = ',';
 		}
 		if (members == 1) {
 			memmove(bracket, bracket + 1,
-			        (size_t)(text + length - bracket - 1));
-			length--;
+			        (size_t)(end - bracket - 1));
+			end--;
 		} else {
-			text[length++] = ']';
+			*end++ = ']';
 		}
-		text[length] = '\0';
+		*end = '\0';
 	}
 	/* Who keeps it keeps much less than was made room for. */
-	cut = realloc(text, length + 1);
+	cut = realloc(text, (size_t)(end - text) + 1);
 	return cut ? cut : text;
 }

@@ -10,28 +10,12 @@
 #include "base/parallel.h"
 #include "campaign/campaign_internal.h"
 #include "campaign/easy.h"
-
-/* Rounds until what all jobs take fits together, and how closely. */
-#define MAX_ROUNDS 24
-#define CLOSE 1e-4
-
-/* A job that runs. */
-struct running {
-	int job;
-	int *node;      /* [nodes] in order of hosts */
-	int *rank_host; /* NULL: in blocks */
-	struct cpl_times *times; /* NULL: it sends nothing */
-	double work;    /* seconds of the log that are left */
-	double stretch; /* seconds that one of those takes now */
-	double seconds; /* of communication of the run, as it is now */
-	double sum;     /* of them, over the time it runs */
-	double begin;
-};
+#include "campaign/running.h"
 
 /* The log under one policy. */
 struct run {
 	const struct cpl_campaign *c;
-	const struct kinds *kinds;
+	struct kinds *kinds;
 	const struct cpl_stock_tree *tree;
 	struct chooser chooser;
 	const double *reference; /* [n_jobs], NULL: this run sets them */
@@ -41,11 +25,7 @@ struct run {
 	int n_nodes, n_free;
 	int *loud;        /* [n_leaves] */
 	int *leaf_free;   /* [n_leaves] */
-	struct running *running; /* [n_running] by job */
-	int n_running;
-	struct cpl_load rates; /* what they would send, as the plugin has it */
-	struct cpl_load sent;  /* what they send, stretched as they are */
-	double *put_back;      /* [cpl_times_links] of sent */
+	struct running_jobs running;
 	struct cpl_times_space *space;
 	double now;
 	int next; /* job to be submitted */
@@ -60,11 +40,11 @@ struct campaign_progress {
 	int64_t of;
 };
 
-static const struct kind *kind_of(const struct run *r, int job)
+static struct kind *kind_of(const struct run *r, int job)
 {
 	int kind = r->kinds->of[job];
 
-	if (kind < 0 || !r->kinds->kind[kind].phase)
+	if (kind < 0 || !r->kinds->kind[kind].sends)
 		return NULL;
 	return &r->kinds->kind[kind];
 }
@@ -98,103 +78,14 @@ static double reference_of(const struct run *r, const struct kind *kind,
 	return r->reference ? r->reference[job] : 0;
 }
 
-static double stretch_of(const struct run *r, const struct running *at)
-{
-	const struct kind *kind = kind_of(r, at->job);
-	double reference = kind ? reference_of(r, kind, at->job) : 0;
-
-	if (!(reference > 0))
-		return 1;
-	return 1 - kind->share + kind->share * at->seconds / reference;
-}
-
-/* Half way, so that jobs that share a link do not take turns; by how much in
- * parts of it. */
-static double soften(const struct run *r, struct running *at)
-{
-	double before = at->stretch;
-
-	at->stretch = (before + stretch_of(r, at)) / 2;
-	return fabs(at->stretch / before - 1);
-}
-
-/* The number of cpl_times_links in a load. */
-static double *load_at(const struct run *r, struct cpl_load *load, int64_t link)
-{
-	const struct cpl_network *net = r->c->net;
-
-	if (link < net->n_links)
-		return &load->link[link];
-	link -= net->n_links;
-	return link < net->n_nodes ? &load->injection[link]
-	                           : &load->ejection[link - net->n_nodes];
-}
-
-static void send(struct run *r, const struct running *at)
-{
-	int64_t n;
-	const struct cpl_times_rate *rate = cpl_times_rates(at->times, &n);
-
-	for (int64_t i = 0; i < n; i++)
-		*load_at(r, &r->sent, rate[i].link) +=
-		        rate[i].rate / at->stretch;
-}
-
-/* The job's communication among what the others send. */
-static void judge(struct run *r, struct running *at)
-{
-	struct cpl_times_result result;
-	int64_t n;
-	const struct cpl_times_rate *rate = cpl_times_rates(at->times, &n);
-
-	for (int64_t i = 0; i < n; i++) {
-		double *link = load_at(r, &r->sent, rate[i].link);
-
-		r->put_back[i] = *link;
-		*link = fmax(*link - rate[i].rate / at->stretch, 0);
-	}
-	cpl_times_judge(at->times, &r->sent, false, &result);
-	for (int64_t i = 0; i < n; i++)
-		*load_at(r, &r->sent, rate[i].link) = r->put_back[i];
-	at->seconds = result.seconds;
-}
-
-/* From scratch, in the order of jobs: no rounding adds up. */
-static void send_all(struct run *r)
-{
-	cpl_load_clear(&r->sent, r->c->net);
-	for (int i = 0; i < r->n_running; i++)
-		if (r->running[i].times)
-			send(r, &r->running[i]);
-}
-
-/* Who communicates longer sends less in a second, which the others feel. */
+/* Someone came or went who sends. */
 static void judge_all(struct run *r)
 {
-	double change = 1;
-
-	send_all(r);
-	for (int k = 0; k < MAX_ROUNDS && change > CLOSE && !studied(r); k++) {
-		change = 0;
-		for (int i = 0; i < r->n_running; i++)
-			if (r->running[i].times)
-				judge(r, &r->running[i]);
-		for (int i = 0; i < r->n_running; i++)
-			if (r->running[i].times)
-				change = fmax(change,
-				              soften(r, &r->running[i]));
-		send_all(r);
-	}
-}
-
-/* From scratch, in the order of jobs, as the plugin adds them up. */
-static void add_rates(struct run *r)
-{
-	cpl_load_clear(&r->rates, r->c->net);
-	for (int i = 0; i < r->n_running; i++)
-		if (r->running[i].times)
-			cpl_times_add(r->running[i].times, 1, &r->rates);
-	judge_all(r);
+	running_add_rates(&r->running);
+	if (studied(r))
+		running_send(&r->running);
+	else
+		running_judge(&r->running);
 }
 
 static double busiest(const struct run *r)
@@ -207,8 +98,8 @@ static double busiest(const struct run *r)
 		double rate = 0;
 
 		for (int64_t i = 0; i < class->count; i++)
-			if (r->sent.link[class->first + i] > rate)
-				rate = r->sent.link[class->first + i];
+			if (r->running.sent.link[class->first + i] > rate)
+				rate = r->running.sent.link[class->first + i];
 		if (rate / class->bandwidth > most)
 			most = rate / class->bandwidth;
 	}
@@ -240,8 +131,8 @@ static int pass(struct run *r, double then)
 	if (cpl_array_grow(&out->span, out->n_spans, sizeof(span), &r->err))
 		return -1;
 	out->span[out->n_spans++] = span;
-	for (int i = 0; i < r->n_running; i++) {
-		struct running *at = &r->running[i];
+	for (int i = 0; i < r->running.n; i++) {
+		struct running *at = &r->running.job[i];
 
 		at->work -= span.seconds / at->stretch;
 		at->sum += span.seconds * at->seconds;
@@ -258,13 +149,6 @@ static void take_node(struct run *r, int node, bool loud, int sign)
 	r->n_free -= sign;
 	r->leaf_free[leaf] -= sign;
 	r->loud[leaf] += loud ? sign : 0;
-}
-
-static void running_free(struct running *at)
-{
-	cpl_times_close(at->times);
-	free(at->node);
-	free(at->rank_host);
 }
 
 /* Nodes in rank order, where ranks and nodes are as many. */
@@ -285,40 +169,72 @@ static void order_nodes(const struct kind *kind, struct running *at)
 	at->rank_host = NULL;
 }
 
-/* Where it is, and what it sends from there. */
-static int place(struct run *r, int job, struct running *at)
+/* Where it is to run. */
+static int choose(struct run *r, int job, const struct kind *kind,
+                  const struct kind_traffic *traffic, struct running *at)
 {
-	const struct kind *kind = kind_of(r, job);
-	int n = r->c->log->job[job].nodes;
 	struct choice_request req = {
 	        .campaign = r->c,
 	        .kind = kind,
+	        .traffic = *traffic,
 	        .stock = {.tree = r->tree,
 	                  .free = r->free,
-	                  .n = n,
+	                  .n = r->c->log->job[job].nodes,
 	                  .communicates = kind != NULL,
 	                  .loud = r->loud},
-	        .background = r->n_running ? &r->rates : NULL};
+	        .background = r->running.n ? &r->running.rates : NULL,
+	        .space = r->space};
 	double begin = clock_now();
+	int rc;
 
-	at->node = malloc((size_t)n * sizeof(*at->node));
-	if (!at->node)
-		return cpl_fail_memory(&r->err);
-	if (campaign_choose(&r->chooser, &req, at->node, &at->rank_host,
-	                    &r->err))
-		return -1;
+	if (kind && cpl_objective_of_others(r->c->objective)) {
+		req.harm = running_harm(&r->running, &r->err);
+		if (!req.harm)
+			return -1;
+	}
+	rc = campaign_choose(&r->chooser, &req, at->node, &at->rank_host,
+	                     &r->err);
+	cpl_harm_free(req.harm);
 	r->out->job[job].decision = clock_now() - begin;
-	if (!kind)
-		return 0;
+	return rc;
+}
+
+/* What it sends from there. */
+static int settle(struct run *r, const struct kind *kind, struct running *at)
+{
+	at->share = kind->share;
+	at->reference = reference_of(r, kind, at->job);
 	order_nodes(kind, at);
 	at->times = cpl_times_open(kind->phase, kind->n_phases, kind->ranks,
 	                           &r->err);
-	if (!at->times ||
-	    cpl_times_order(at->times, at->rank_host, kind->ranks_per_node, n,
-	                    &r->err) ||
-	    cpl_times_place(at->times, r->space, at->node, &r->err))
+	return at->times &&
+	                       !cpl_times_order(at->times, at->rank_host,
+	                                        kind->ranks_per_node,
+	                                        kind->nodes, &r->err) &&
+	                       !cpl_times_place(at->times, r->space, at->node,
+	                                        &r->err)
+	               ? 0
+	               : -1;
+}
+
+static int place(struct run *r, int job, struct running *at)
+{
+	struct kind *kind = kind_of(r, job);
+	struct kind_traffic traffic = {0};
+	int rc;
+
+	at->node = malloc((size_t)r->c->log->job[job].nodes *
+	                  sizeof(*at->node));
+	if (!at->node)
+		return cpl_fail_memory(&r->err);
+	if (!kind)
+		return choose(r, job, NULL, &traffic, at);
+	if (campaign_traffic_take(r->kinds, kind, &r->chooser, &traffic,
+	                          &r->err))
 		return -1;
-	return 0;
+	rc = choose(r, job, kind, &traffic, at) || settle(r, kind, at) ? -1 : 0;
+	campaign_traffic_give(r->kinds, kind);
+	return rc;
 }
 
 /* The study's cost, of a job whose nodes are among the loud ones. */
@@ -330,7 +246,7 @@ static void count_cost(struct run *r, struct running *at)
 	r->out->job[at->job].cost = cost;
 	if (studied(r)) {
 		at->seconds = cost;
-		at->stretch = stretch_of(r, at);
+		at->stretch = running_stretch(at);
 	}
 }
 
@@ -341,7 +257,7 @@ static void begin_alone(struct run *r, struct running *at)
 
 	cpl_times_judge(at->times, NULL, false, &alone);
 	at->seconds = alone.seconds;
-	at->stretch = stretch_of(r, at);
+	at->stretch = running_stretch(at);
 	count_cost(r, at);
 }
 
@@ -350,9 +266,9 @@ static double added(const struct run *r, int job, const double *before)
 {
 	double sum = 0;
 
-	for (int i = 0, k = 0; i < r->n_running; i++)
-		if (r->running[i].job != job)
-			sum += r->running[i].stretch / before[k++] - 1;
+	for (int i = 0, k = 0; i < r->running.n; i++)
+		if (r->running.job[i].job != job)
+			sum += r->running.job[i].stretch / before[k++] - 1;
 	return sum;
 }
 
@@ -363,8 +279,8 @@ static int start(struct run *r, int job)
 	                     .work = r->c->log->job[job].run,
 	                     .stretch = 1};
 	double *before =
-	        malloc(((size_t)r->n_running + 1) * sizeof(*before));
-	int i = r->n_running, n = r->c->log->job[job].nodes;
+	        malloc(((size_t)r->running.n + 1) * sizeof(*before));
+	int i = r->running.n, n = r->c->log->job[job].nodes;
 
 	if (!before || place(r, job, &at)) {
 		free(before);
@@ -372,17 +288,14 @@ static int start(struct run *r, int job)
 		return before ? -1 : cpl_fail_memory(&r->err);
 	}
 	for (int k = 0; k < i; k++)
-		before[k] = r->running[k].stretch;
+		before[k] = r->running.job[k].stretch;
 	for (int k = 0; k < n; k++)
 		take_node(r, at.node[k], at.times != NULL, 1);
 	if (at.times)
 		begin_alone(r, &at);
-	for (; i > 0 && r->running[i - 1].job > job; i--)
-		r->running[i] = r->running[i - 1];
-	r->running[i] = at;
-	r->n_running++;
+	running_start(&r->running, &at);
 	if (at.times) {
-		add_rates(r);
+		judge_all(r);
 		r->out->job[job].interference = added(r, job, before);
 	}
 	r->out->job[job].start = r->now;
@@ -395,7 +308,7 @@ static int start(struct run *r, int job)
 
 static void end(struct run *r, int i)
 {
-	struct running at = r->running[i];
+	struct running at = r->running.job[i];
 	struct cpl_campaign_job *out = &r->out->job[at.job];
 	const struct kind *kind = kind_of(r, at.job);
 	int n = r->c->log->job[at.job].nodes;
@@ -404,12 +317,10 @@ static void end(struct run *r, int i)
 	out->end = r->now;
 	out->slowdown = 1;
 	if (kind) {
-		double reference = reference_of(r, kind, at.job);
-
 		out->communication =
 		        ran - (1 - kind->share) * r->c->log->job[at.job].run;
-		out->slowdown = reference > 0 ? at.sum / ran / reference
-		                              : at.sum / ran;
+		out->slowdown = at.reference > 0 ? at.sum / ran / at.reference
+		                                 : at.sum / ran;
 	}
 	for (int k = 0; k < n; k++)
 		take_node(r, at.node[k], at.times != NULL, -1);
@@ -419,9 +330,7 @@ static void end(struct run *r, int i)
 		at.node = NULL;
 	}
 	running_free(&at);
-	r->n_running--;
-	memmove(&r->running[i], &r->running[i + 1],
-	        (size_t)(r->n_running - i) * sizeof(at));
+	running_end(&r->running, i);
 	r->done++;
 }
 
@@ -430,8 +339,8 @@ static double next_end(const struct run *r)
 {
 	double first = INFINITY;
 
-	for (int i = 0; i < r->n_running; i++) {
-		const struct running *at = &r->running[i];
+	for (int i = 0; i < r->running.n; i++) {
+		const struct running *at = &r->running.job[i];
 		double end = r->now + fmax(at->work, 0) * at->stretch;
 
 		if (end < first)
@@ -445,8 +354,8 @@ static void end_due(struct run *r, double due)
 {
 	bool any = false;
 
-	for (int i = 0; i < r->n_running;) {
-		struct running *at = &r->running[i];
+	for (int i = 0; i < r->running.n;) {
+		struct running *at = &r->running.job[i];
 
 		if (at->work * at->stretch > 1e-9 * (1 + due)) {
 			i++;
@@ -455,9 +364,8 @@ static void end_due(struct run *r, double due)
 		any |= at->times != NULL;
 		end(r, i);
 	}
-	if (any) {
-		add_rates(r);
-	}
+	if (any)
+		judge_all(r);
 }
 
 static void submit_due(struct run *r)
@@ -510,15 +418,10 @@ static int open_run(struct run *r)
 	r->free = calloc((size_t)net->n_nodes, 1);
 	r->loud = calloc((size_t)r->tree->n_leaves, sizeof(int));
 	r->leaf_free = calloc((size_t)r->tree->n_leaves, sizeof(int));
-	r->running = calloc((size_t)n_jobs + 1, sizeof(*r->running));
-	r->put_back = malloc((size_t)(cpl_times_links(net) + 1) *
-	                     sizeof(*r->put_back));
 	r->space = cpl_times_space_new(net, r->c->routing, err);
-	if (!r->out->job || !r->free || !r->loud || !r->leaf_free ||
-	    !r->running || !r->put_back)
+	if (!r->out->job || !r->free || !r->loud || !r->leaf_free)
 		return cpl_fail_memory(err);
-	if (!r->space || cpl_load_init(&r->rates, net, err) ||
-	    cpl_load_init(&r->sent, net, err))
+	if (!r->space || running_open(&r->running, net, n_jobs, err))
 		return -1;
 	for (int i = 0; i < net->n_nodes; i++)
 		if (net->node_name[i])
@@ -530,15 +433,10 @@ static int open_run(struct run *r)
 
 static void close_run(struct run *r)
 {
-	for (int i = 0; i < r->n_running; i++)
-		running_free(&r->running[i]);
-	free(r->running);
+	running_close(&r->running);
 	free(r->free);
 	free(r->loud);
 	free(r->leaf_free);
-	free(r->put_back);
-	cpl_load_free(&r->rates);
-	cpl_load_free(&r->sent);
 	cpl_times_space_free(r->space);
 	cpl_easy_free(&r->easy);
 }

@@ -33,6 +33,8 @@ const struct cpl_entry *cpl_campaign_policy_at(int i);
 int cpl_campaign_policy_check(const struct cpl_network *net, const char *name,
                               struct cpl_error *err);
 
+#define CPL_CAMPAIGN_KEPT (UINT64_C(512) << 20)
+
 /* What jobs are stretched by. */
 enum cpl_campaign_model {
 	CPL_CAMPAIGN_TIMES, /* traffic/times.h */
@@ -58,6 +60,7 @@ struct cpl_campaign {
 	/* [jobs->n_rules] of rules that name one, else NULL. */
 	struct cpl_signature *const *signature;
 	enum cpl_objective objective;
+	double own_weight, others_weight; /* of "interference" */
 	const char *keep_whole; /* as in cpl_decide_request */
 	int keep_price;
 	const char *mapping; /* what "+mapping" means */
@@ -69,6 +72,10 @@ struct cpl_campaign {
 	enum cpl_campaign_reference reference; /* of STUDY: FIRST */
 	uint64_t seed;
 	int threads;     /* policies at a time */
+	/* What kinds of jobs send is made anew for who wants it where all of it
+	 * takes more bytes of memory; 0: CPL_CAMPAIGN_KEPT. Results are the
+	 * same. */
+	uint64_t kept;
 	bool keep_nodes; /* in results */
 	/* Optional: after each start, from any thread. `of` starts in all. */
 	void (*progress)(void *arg, int64_t done, int64_t of);

@@ -6,5 +6,7 @@ core_sources += src/core/campaign/log.h src/core/campaign/log.c \
 	src/core/campaign/study.c \
 	src/core/campaign/campaign.h src/core/campaign/campaign_internal.h \
 	src/core/campaign/campaign.c src/core/campaign/kinds.c \
+	src/core/campaign/kind_traffic.c \
+	src/core/campaign/running.h src/core/campaign/running.c \
 	src/core/campaign/choose.c \
 	src/core/campaign/summary.h src/core/campaign/summary.c

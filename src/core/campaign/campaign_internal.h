@@ -2,39 +2,59 @@
 #ifndef CPL_CAMPAIGN_INTERNAL_H
 #define CPL_CAMPAIGN_INTERNAL_H
 
+#include <pthread.h>
+
 #include "base/registry.h"
 #include "campaign/campaign.h"
 #include "mapping/mapping.h"
-#include "traffic/times.h"
+#include "mapping/rank_groups.h"
+#include "traffic/harm.h"
 
 /* Jobs of one rule, size and share: what they send is the same. */
 struct kind {
 	int rule, nodes;
 	double share;
 	int ranks, ranks_per_node;
+	bool sends;                    /* more than inside its nodes */
 	struct cpl_phase own;          /* of a pattern */
-	const struct cpl_phase *phase; /* NULL: the jobs send nothing */
+	const struct cpl_phase *phase; /* comm: while it is taken */
 	int n_phases;
-	struct cpl_comm *comm;  /* bytes/s of the run, for decisions */
-	struct cpl_comm *graph; /* the same undirected */
-	double alone; /* seconds of communication on the empty machine */
+	double alone;   /* seconds of communication on the empty machine */
+	double seconds; /* that the bytes below are divided by */
 	struct cpl_error err;
+	/* Kept while somebody has it, and longer where there is room. */
+	struct cpl_comm *comm;  /* bytes/s of the run, for decisions */
+	struct cpl_comm *graph; /* the same undirected, once asked for */
+	struct cpl_rank_groups grown;
+	bool has_grown;
+	int users;
+	int64_t last; /* when it was taken last, in takes */
 };
 
 struct kinds {
+	const struct cpl_campaign *campaign;
 	int n;
 	struct kind *kind;
 	int *of; /* [log->n_jobs], -1: sends nothing */
 	int other_ranks;
+	pthread_mutex_t lock; /* of what follows, and of what kinds keep */
+	int64_t takes;
 };
 
-/* The kinds of the log's jobs with their traffic. 0, or -1 with err; to be
- * freed in either case. */
+/* The kinds of the log's jobs. 0, or -1 with err; to be freed in either case. */
 int campaign_kinds(const struct cpl_campaign *c, struct kinds *out,
                    struct cpl_error *err);
 void campaign_kinds_free(struct kinds *kinds);
 
-struct machine;
+/* kind_traffic.c */
+
+/* What the jobs of a kind send, in bytes, into kind->comm, and its phases. 0, or
+ * -1 with err. */
+int campaign_traffic_make(const struct cpl_campaign *c, struct kind *kind,
+                          struct cpl_error *err);
+/* Bytes over seconds from here on; and what is kept of it goes. */
+void campaign_traffic_divide(struct kind *kind, double seconds);
+void campaign_traffic_drop(struct kind *kind);
 
 /* How a policy chooses nodes, whatever its name says behind "+". */
 struct campaign_policy {
@@ -53,6 +73,24 @@ struct chooser {
 	const char *option;              /* of the mapper */
 };
 
+/* What a choice wants of a kind. */
+struct kind_traffic {
+	const struct cpl_comm *comm;
+	const struct cpl_comm *graph;         /* NULL: the mapper does without */
+	const struct cpl_rank_groups *grown; /* of the default mapper, or NULL */
+};
+
+/*
+ * The traffic of a kind, with what the chooser's mapper looks at besides, until
+ * it is given back. The kinds that nobody has go first when all that is
+ * kept is more than the campaign allows, those that were not taken for longest.
+ * From any thread; one at a time makes anything. 0, or -1 with err (memory).
+ */
+int campaign_traffic_take(struct kinds *kinds, struct kind *kind,
+                          const struct chooser *chooser,
+                          struct kind_traffic *out, struct cpl_error *err);
+void campaign_traffic_give(struct kinds *kinds, struct kind *kind);
+
 /* 0, or -1 with err. mapping: what "+mapping" means. */
 int campaign_chooser(const struct cpl_network *net, const char *name,
                      const char *mapping, struct chooser *out,
@@ -62,8 +100,12 @@ int campaign_chooser(const struct cpl_network *net, const char *name,
 struct choice_request {
 	const struct cpl_campaign *campaign;
 	const struct kind *kind; /* NULL: sends nothing */
+	struct kind_traffic traffic; /* of it */
 	struct cpl_stock_request stock;
 	const struct cpl_load *background; /* bytes/s, or NULL */
+	/* Where the objective is one of others: the running jobs. */
+	struct cpl_harm *harm;
+	struct cpl_times_space *space;
 };
 
 /*

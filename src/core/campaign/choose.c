@@ -146,17 +146,26 @@ static int decide(const struct chooser *chooser,
 	                  .seed = c->seed},
 	        .policy = chooser->asked,
 	        .routing = c->routing,
-	        .comm = req->kind->comm,
+	        .comm = req->traffic.comm,
 	        .ranks_per_node = req->kind->ranks_per_node,
 	        .mapper = chooser->mapper,
 	        .map_option = chooser->option,
-	        .graph = req->kind->graph,
+	        .graph = req->traffic.graph,
+	        .grown = req->traffic.grown,
 	        .background = req->background,
 	        .rates = req->background,
+	        .harm = req->harm,
+	        .own_weight = c->own_weight,
+	        .others_weight = c->others_weight,
 	        .objective = c->objective,
 	        .keep_whole = c->keep_whole,
 	        .keep_price = c->keep_price};
 
+	if (req->harm) {
+		core.phase = req->kind->phase;
+		core.n_phases = req->kind->n_phases;
+		core.space = req->space;
+	}
 	/* As slurmctld does up to CompareNodes. */
 	if (cpl_placement_is_search(chooser->asked)) {
 		if (stock_policy(c)->place(&req->stock, c->study, node, err))
@@ -196,8 +205,9 @@ static int map(const struct chooser *chooser, const struct choice_request *req,
 	struct cpl_map_result result = {0};
 	struct cpl_map_request map = {.net = c->net,
 	                              .routing = c->routing,
-	                              .comm = kind->comm,
-	                              .graph = kind->graph,
+	                              .comm = req->traffic.comm,
+	                              .graph = req->traffic.graph,
+	                              .grown = req->traffic.grown,
 	                              .n_hosts = kind->nodes,
 	                              .host = node,
 	                              .slots = slots,

@@ -31,8 +31,8 @@ struct cpl_jobs_pattern {
 const struct cpl_jobs_pattern *cpl_jobs_pattern_at(int i);
 const struct cpl_jobs_pattern *cpl_jobs_pattern_find(const char *name,
                                                      struct cpl_error *err);
-/* Its matrix: what n ranks send each other in one round, the largest message
- * 1 MB. NULL with err (memory; more than 200 million entries). */
+/* Its matrix, which is symmetric: what n ranks send each other in one round, the
+ * largest message 1 MB. NULL with err (memory; more than 200 million entries). */
 struct cpl_comm *cpl_jobs_pattern_comm(const struct cpl_jobs_pattern *pattern,
                                        int n, struct cpl_error *err);
 

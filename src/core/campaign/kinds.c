@@ -98,26 +98,6 @@ static int list(const struct cpl_campaign *c, struct keyed *out,
 	return n;
 }
 
-/* What the jobs send in a run, bytes. */
-static int make_comm(const struct cpl_campaign *c, struct kind *kind)
-{
-	const struct cpl_signature *sig = c->signature[kind->rule];
-	const struct cpl_jobs_rule *rule = &c->jobs->rule[kind->rule];
-
-	kind->comm = sig ? cpl_signature_total(sig, &kind->err)
-	                 : cpl_jobs_pattern_comm(rule->pattern, kind->ranks,
-	                                         &kind->err);
-	return kind->comm ? 0 : -1;
-}
-
-static void divide(struct cpl_comm *comm, double seconds)
-{
-	for (int64_t i = 0; i < comm->n_entries; i++) {
-		comm->bytes[i] /= seconds;
-		comm->messages[i] /= seconds;
-	}
-}
-
 /* Seconds alone on these nodes, with ranks in blocks. */
 static int judge(struct kind *kind, struct cpl_times *times,
                  struct cpl_times_space *space, const int *node)
@@ -189,49 +169,44 @@ static int make(const struct cpl_campaign *c, struct kind *kind)
 {
 	const struct cpl_jobs_rule *rule = &c->jobs->rule[kind->rule];
 	const struct cpl_signature *sig = c->signature[kind->rule];
-	double seconds;
 
 	kind->ranks_per_node = rule->ranks_per_node;
 	kind->ranks = sig ? sig->ranks : kind->nodes * rule->ranks_per_node;
+	kind->own.weight = 1;
 	kind->phase = sig ? sig->phase : &kind->own;
 	kind->n_phases = sig ? sig->n_phases : 1;
-	if (!sig) {
-		kind->own.weight = 1;
-		kind->own.comm = cpl_jobs_pattern_comm(rule->pattern,
-		                                       kind->ranks, &kind->err);
-		if (!kind->own.comm)
-			return -1;
-	}
-	if (make_comm(c, kind) || find_alone(c, kind))
+	if (campaign_traffic_make(c, kind, &kind->err) || find_alone(c, kind))
 		return -1;
-	seconds = cpl_run_times(kind->phase, kind->n_phases).seconds;
-	if (!sig) {
-		seconds = kind->alone / kind->share;
-		kind->own.time = seconds;
-		kind->own.compute_time = (1 - kind->share) * seconds;
-	}
-	if (!(kind->alone > 0)) { /* all in the nodes */
-		kind->phase = NULL;
-		return 0;
-	}
-	divide(kind->comm, seconds > 0 ? seconds : kind->alone);
-	kind->graph = cpl_comm_symmetric(kind->comm, &kind->err);
-	return kind->graph ? 0 : -1;
+	kind->sends = kind->alone > 0; /* or all is in the nodes */
+	kind->seconds = sig ? cpl_run_times(sig->phase, sig->n_phases).seconds
+	                    : kind->alone / kind->share;
+	if (!(kind->seconds > 0))
+		kind->seconds = kind->alone;
+	/* A pattern's own phase has its comm, of a second. */
+	kind->own.weight = kind->seconds;
+	kind->own.time = 1;
+	kind->own.compute_time = 1 - kind->share;
+	return 0;
 }
 
-struct making {
-	const struct cpl_campaign *campaign;
-	struct kinds *kinds;
-};
+/* Ranks from which on one kind is made at a time: that takes gigabytes. */
+#define LARGE 16384
 
 static void make_one(void *arg, int64_t chunk, int thread)
 {
-	struct making *making = arg;
-	struct kind *kind = &making->kinds->kind[chunk];
+	struct kinds *kinds = arg;
+	struct kind *kind = &kinds->kind[chunk];
+	const struct cpl_jobs_rule *rule =
+	        &kinds->campaign->jobs->rule[kind->rule];
+	bool large = (int64_t)kind->nodes * rule->ranks_per_node >= LARGE;
 
 	(void)thread;
-	if (kind->nodes <= making->campaign->net->n_nodes)
-		make(making->campaign, kind);
+	if (large)
+		pthread_mutex_lock(&kinds->lock);
+	make(kinds->campaign, kind);
+	campaign_traffic_drop(kind);
+	if (large)
+		pthread_mutex_unlock(&kinds->lock);
 }
 
 /* Jobs that want more than there are have no kind. */
@@ -263,7 +238,8 @@ int campaign_kinds(const struct cpl_campaign *c, struct kinds *out,
 	struct keyed *key = malloc(room * sizeof(*key));
 	int n, usable = usable_nodes(c->net), kept = 0;
 
-	*out = (struct kinds){0};
+	*out = (struct kinds){.campaign = c,
+	                      .lock = PTHREAD_MUTEX_INITIALIZER};
 	out->of = malloc(room * sizeof(*out->of));
 	out->kind = calloc(room, sizeof(*out->kind));
 	if (!key || !out->of || !out->kind) {
@@ -279,8 +255,7 @@ int campaign_kinds(const struct cpl_campaign *c, struct kinds *out,
 	free(key);
 	if (n < 0)
 		return -1;
-	cpl_parallel(c->threads, out->n, make_one,
-	             &(struct making){.campaign = c, .kinds = out});
+	cpl_parallel(c->threads, out->n, make_one, out);
 	for (int i = 0; i < out->n; i++)
 		if (out->kind[i].err.text[0])
 			return cpl_fail(err, "jobs of %d nodes by line %d of "
@@ -293,11 +268,8 @@ int campaign_kinds(const struct cpl_campaign *c, struct kinds *out,
 
 void campaign_kinds_free(struct kinds *kinds)
 {
-	for (int i = 0; i < kinds->n; i++) {
-		cpl_comm_free(kinds->kind[i].own.comm);
-		cpl_comm_free(kinds->kind[i].comm);
-		cpl_comm_free(kinds->kind[i].graph);
-	}
+	for (int i = 0; i < kinds->n; i++)
+		campaign_traffic_drop(&kinds->kind[i]);
 	free(kinds->kind);
 	free(kinds->of);
 }

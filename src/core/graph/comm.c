@@ -2,6 +2,7 @@
 #include "graph/comm.h"
 
 #include <stdbool.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -326,4 +327,34 @@ int cpl_comm_heaviest(const struct cpl_comm *comm)
 		}
 	}
 	return best;
+}
+
+static double total_bytes(const struct cpl_comm *comm)
+{
+	double sum = 0;
+
+	for (int64_t e = 0; e < comm->n_entries; e++)
+		sum += comm->bytes[e];
+	return sum;
+}
+
+double cpl_comm_distance(const struct cpl_comm *a, const struct cpl_comm *b)
+{
+	double sum_a = total_bytes(a), sum_b = total_bytes(b), apart = 0;
+
+	if (!(sum_a > 0) || !(sum_b > 0))
+		return sum_a > 0 || sum_b > 0;
+	for (int r = 0; r < a->ranks; r++) {
+		int64_t i = a->row[r], j = b->row[r];
+
+		while (i < a->row[r + 1] || j < b->row[r + 1]) {
+			int to_a = i < a->row[r + 1] ? a->to[i] : a->ranks;
+			int to_b = j < b->row[r + 1] ? b->to[j] : a->ranks;
+			double x = to_a <= to_b ? a->bytes[i++] / sum_a : 0;
+			double y = to_b <= to_a ? b->bytes[j++] / sum_b : 0;
+
+			apart += fabs(x - y);
+		}
+	}
+	return fmin(apart / 2, 1);
 }

@@ -48,6 +48,14 @@ struct cpl_comm *cpl_comm_build_symmetric(int ranks,
                                           struct cpl_comm_entry *entry,
                                           int64_t n, struct cpl_error *err);
 
+/*
+ * How much two matrices of as many ranks differ, whatever their totals: half
+ * the sum over all pairs of the difference between the parts of all bytes that
+ * they have; 0: the same, 1: no pair in common. Against one without bytes: 1,
+ * of two: 0. O(entries).
+ */
+double cpl_comm_distance(const struct cpl_comm *a, const struct cpl_comm *b);
+
 /* Bytes of memory that it takes. O(1). */
 uint64_t cpl_comm_bytes(const struct cpl_comm *comm);
 

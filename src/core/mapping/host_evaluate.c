@@ -15,7 +15,8 @@ static int open_few(struct cpl_evaluator *ev, struct cpl_error *err)
 	ev->few = true;
 	ev->injection =
 	        cpl_arena_take(&ev->arena, net->n_nodes, sizeof(double));
-	ev->ejection = cpl_arena_take(&ev->arena, net->n_nodes, sizeof(double));
+	ev->ejection =
+	        cpl_arena_take(&ev->arena, net->n_nodes, sizeof(double));
 	if (ev->arena.failed)
 		return cpl_fail_memory(err);
 	if (ev->background)
@@ -55,13 +56,10 @@ static double larger(double a, double b)
 	return a > b ? a : b;
 }
 
-/* The flows of host i on the links; bytes of nodes and sums. */
+/* The bytes of host i by node, and sums. */
 static void add_host(struct cpl_evaluator *ev, const struct cpl_comm *hosts,
                      const int *node, int i, struct cpl_job_sums *sums)
 {
-	const struct cpl_routing *routing = ev->routing;
-	const struct cpl_network *net = ev->net;
-	int router = cpl_network_router(net, node[i]);
 	double leaves = 0, stays = 0;
 
 	for (int64_t e = hosts->row[i]; e < hosts->row[i + 1]; e++) {
@@ -74,11 +72,6 @@ static void add_host(struct cpl_evaluator *ev, const struct cpl_comm *hosts,
 		}
 		leaves += bytes;
 		ev->ejection[to] += bytes;
-		cpl_moves_flow(&ev->moves, node[i], to, bytes);
-		sums->max_dilation = larger(
-		        sums->max_dilation,
-		        routing->hops(net, router,
-		                      cpl_network_router(net, to)));
 	}
 	ev->injection[node[i]] += leaves;
 	sums->bytes += leaves + stays;
@@ -91,6 +84,27 @@ static double slowed(double bytes, const double *rates, int link,
                      double bandwidth)
 {
 	return cpl_slowed_seconds(bytes, rates ? rates[link] : 0, bandwidth);
+}
+
+/* Of one port of a node. */
+static void sum_up_port(const struct cpl_evaluator *ev, int node, int port,
+                        struct cpl_metrics *m)
+{
+	const struct cpl_network *net = ev->net;
+	const struct cpl_load *under = ev->background, *rates = ev->rates;
+	int cable = node * net->n_ports + port;
+	double bandwidth = net->port_bandwidth[port];
+	double in = ev->injection[node] * net->port_share[port];
+	double out = ev->ejection[node] * net->port_share[port];
+	double most = larger(in + (under ? under->injection[cable] : 0),
+	                     out + (under ? under->ejection[cable] : 0));
+
+	m->max_injection = larger(m->max_injection, most / bandwidth);
+	m->seconds = larger(
+	        m->seconds, larger(slowed(in, rates ? rates->injection : NULL,
+	                                  cable, bandwidth),
+	                           slowed(out, rates ? rates->ejection : NULL,
+	                                  cable, bandwidth)));
 }
 
 /* Of the links and nodes that the job is on; clears them. */
@@ -120,28 +134,18 @@ static void sum_up(struct cpl_evaluator *ev, int n, const int *node,
 	if (net->n_links)
 		m->mean_congestion += sum / (double)net->n_links;
 	for (int i = 0; i < n; i++) {
-		double *in = &ev->injection[node[i]];
-		double *out = &ev->ejection[node[i]];
-		double bandwidth = net->injection_bandwidth;
-		const struct cpl_load *rates = ev->rates;
-		double most = larger(
-		        *in + (under ? under->injection[node[i]] : 0),
-		        *out + (under ? under->ejection[node[i]] : 0));
-
-		m->max_injection = larger(m->max_injection, most / bandwidth);
-		m->seconds = larger(
-		        m->seconds,
-		        larger(slowed(*in, rates ? rates->injection : NULL,
-		                      node[i], bandwidth),
-		               slowed(*out, rates ? rates->ejection : NULL,
-		                      node[i], bandwidth)));
-		*in = *out = 0;
+		for (int port = 0; port < net->n_ports; port++)
+			sum_up_port(ev, node[i], port, m);
+		ev->injection[node[i]] = ev->ejection[node[i]] = 0;
 	}
 }
 
-static void evaluate_few(struct cpl_evaluator *ev, const struct cpl_comm *hosts,
-                         const int *node, struct cpl_figures *out)
+static int evaluate_few(struct cpl_evaluator *ev, const struct cpl_comm *hosts,
+                        const int *node, struct cpl_figures *out,
+                        struct cpl_error *err)
 {
+	if (cpl_moves_flows(&ev->moves, hosts, node, err))
+		return -1;
 	out->sums = (struct cpl_job_sums){0};
 	for (int i = 0; i < hosts->ranks; i++)
 		add_host(ev, hosts, node, i, &out->sums);
@@ -152,14 +156,17 @@ static void evaluate_few(struct cpl_evaluator *ev, const struct cpl_comm *hosts,
 	        .max_injection = ev->under.max_injection};
 	sum_up(ev, hosts->ranks, node, &out->metrics);
 	cpl_moves_undo(&ev->moves);
+	return 0;
 }
 
 int cpl_evaluate(struct cpl_evaluator *ev, const struct cpl_comm *hosts,
                  const int *node, struct cpl_figures *out,
                  struct cpl_error *err)
 {
-	struct cpl_job job = {
-	        .routing = ev->routing, .comm = hosts, .node = node};
+	struct cpl_job job = {.routing = ev->routing,
+	                      .comm = hosts,
+	                      .node = node,
+	                      .of_hosts = true};
 	struct cpl_figures all = {0};
 
 	if (ev->workload &&
@@ -172,7 +179,9 @@ int cpl_evaluate(struct cpl_evaluator *ev, const struct cpl_comm *hosts,
 	*out = all;
 	if (!ev->few)
 		return 0;
-	evaluate_few(ev, hosts, node, out);
+	if (evaluate_few(ev, hosts, node, out, err))
+		return -1;
+	out->sums.max_dilation = all.sums.max_dilation;
 	out->metrics.nonzero_average = all.metrics.nonzero_average;
 	out->metrics.nonzero_variance = all.metrics.nonzero_variance;
 	return 0;

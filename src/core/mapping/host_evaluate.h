@@ -33,9 +33,9 @@ struct cpl_evaluator {
 /*
  * For jobs with no more than so many flows between hosts, on top of background
  * (may be NULL), slowed by rates (cpl_objective_by_time, or NULL), which have to
- * live as long. all_metrics: fill all metrics, not
- * only those of objectives and max_injection, O(links) for each. 0, or -1 with
- * err (memory), to be closed in either case. O(links + nodes).
+ * live as long. all_metrics: fill all metrics and sums, not only those of
+ * objectives, max_injection and bytes, O(links) for each. 0, or -1 with err
+ * (memory), to be closed in either case. O(links + nodes).
  */
 int cpl_evaluator_open(struct cpl_evaluator *ev, const struct cpl_network *net,
                        const struct cpl_routing *routing,
@@ -45,8 +45,8 @@ int cpl_evaluator_open(struct cpl_evaluator *ev, const struct cpl_network *net,
 void cpl_evaluator_close(struct cpl_evaluator *ev);
 
 /* Host i of the job on node[i]; the diagonal of hosts is the traffic inside. 0,
- * or -1 with err. Of few flows O(links of their routes), else O(links + flows *
- * route). */
+ * or -1 with err. Of few flows O(flows + pairs of routers * route), else O(links
+ * + flows * route). */
 int cpl_evaluate(struct cpl_evaluator *ev, const struct cpl_comm *hosts,
                  const int *node, struct cpl_figures *out,
                  struct cpl_error *err);

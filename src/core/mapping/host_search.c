@@ -22,6 +22,8 @@
 #define BARREN_ROUNDS 4
 /* Relative gain that counts. */
 #define GAIN 1e-9
+/* More than sums of links are rounded by. */
+#define ROUNDING 1e-12
 /* Links a route touches, and what a look at its length is worth, for counting
  * work. */
 #define ROUTE_WORK 8
@@ -56,6 +58,9 @@ struct search {
 	int *spare_at;         /* [nodes] index into spare, or -1 */
 	unsigned char *pinned; /* [hosts] is on a required node */
 	double *blame;         /* [hosts] */
+	int64_t busiest;       /* link of the round, -1: there are none */
+	int mover[MOVERS], n_movers;
+	long blamed; /* work of finding them */
 	bool flatten;
 	struct score now;
 	uint64_t draws;
@@ -118,37 +123,61 @@ static bool better(const struct search *s, const struct score *a,
 	       a->hop_bytes < b->hop_bytes;
 }
 
+/* Is it seen of the links that change alone that the step is no better than
+ * that? Where sums say so, by more than they are rounded. */
+static bool is_hopeless(const struct search *s, const struct score *best)
+{
+	enum cpl_objective objective = s->how->objective;
+	const struct score *now = &s->now;
+	struct cpl_load_summary change;
+
+	if (objective == CPL_OBJECTIVE_MEAN ||
+	    objective == CPL_OBJECTIVE_HOP_BYTES)
+		return false;
+	change = cpl_moves_change(s->moves, s->busiest);
+	if (change.max > best->max * (1 + 2 * GAIN))
+		return true;
+	/* The largest may become less. */
+	if (change.max < best->max * (1 - GAIN / 2))
+		return false;
+	return s->flatten ? now->powers * (1 - ROUNDING) + change.powers >
+	                            best->powers * (1 - GAIN / 2)
+	                  : now->mean * (1 - ROUNDING) + change.sum >
+	                            best->mean * (1 + 2 * GAIN);
+}
+
 /* Try a step; when it beats *score, remember it there. */
 static void try_step(struct search *s, const struct step *step,
                      struct step *best, struct score *best_score)
 {
-	struct score tried;
-
 	apply(s, step);
-	tried = score(s);
-	if (better(s, &tried, best_score)) {
-		*best = *step;
-		*best_score = tried;
+	if (!is_hopeless(s, best_score)) {
+		struct score tried = score(s);
+
+		if (better(s, &tried, best_score)) {
+			*best = *step;
+			*best_score = tried;
+		}
 	}
 	cpl_moves_undo(s->moves);
 }
 
-/* Bytes of a pair on one link, or its hop-bytes when link is -1. */
-static double pair_blame(struct search *s, int from, int to, double bytes,
-                         int64_t link)
+/* Bytes of an entry of host `from` on one link, or its hop-bytes when link is
+ * -1. */
+static double entry_blame(struct search *s, int from, int64_t e, int64_t link)
 {
-	int a = cpl_network_router(s->net, s->node[from]);
-	int b = cpl_network_router(s->net, s->node[to]);
+	double bytes = s->out->bytes[e];
+	int a = cpl_network_station(s->net, s->node[from]);
+	int b = cpl_network_station(s->net, s->node[s->out->to[e]]);
 
 	if (a == b)
 		return 0;
 	if (link < 0) {
 		s->work += HOPS_WORK;
-		return bytes * s->routing->hops(s->net, a, b);
+		return bytes * cpl_station_hops(s->net, s->routing, a, b);
 	}
 	s->work += ROUTE_WORK;
-	return bytes * cpl_moves_part(s->moves, s->node[from], s->node[to],
-	                              link);
+	return bytes * cpl_moves_entry_part(s->moves, from, e, link);
 }
 
 static void blame_hosts(struct search *s, int64_t link)
@@ -159,8 +188,7 @@ static void blame_hosts(struct search *s, int64_t link)
 		s->blame[i] = 0;
 	for (int i = 0; i < out->ranks; i++) {
 		for (int64_t e = out->row[i]; e < out->row[i + 1]; e++) {
-			double b = pair_blame(s, i, out->to[e], out->bytes[e],
-			                      link);
+			double b = entry_blame(s, i, e, link);
 
 			s->blame[i] += b;
 			s->blame[out->to[e]] += b;
@@ -168,14 +196,17 @@ static void blame_hosts(struct search *s, int64_t link)
 	}
 }
 
-/* The hosts with the most blame, ties to the lowest; returns how many, 0 when
- * other jobs alone fill the busiest link that is to be flattened. */
-static int pick_movers(struct search *s, int *mover)
+/* The hosts with the most blame, ties to the lowest; none when other jobs alone
+ * fill the busiest link that is to be flattened. */
+static void pick_movers(struct search *s)
 {
-	int n = 0;
+	long before = s->work;
 
-	blame_hosts(s, s->flatten ? cpl_moves_busiest(s->moves) : -1);
-	while (n < MOVERS) {
+	s->busiest = cpl_moves_busiest(s->moves);
+	blame_hosts(s, s->flatten ? s->busiest : -1);
+	s->blamed = s->work - before;
+	s->n_movers = 0;
+	while (s->n_movers < MOVERS) {
 		int best = -1;
 
 		for (int i = 0; i < s->out->ranks; i++)
@@ -185,9 +216,8 @@ static int pick_movers(struct search *s, int *mover)
 		if (best < 0)
 			break;
 		s->blame[best] = 0;
-		mover[n++] = best;
+		s->mover[s->n_movers++] = best;
 	}
-	return n;
 }
 
 /* The partner that exchanges the k-th most with host, or -1. */
@@ -221,7 +251,7 @@ static int partner(const struct search *s, int host, int k)
 	return last;
 }
 
-/* Spare nodes on home's router: nothing is nearer. */
+/* Spare nodes on home's router, and its others: nothing is nearer. */
 static int spares_beside(const struct search *s, int home)
 {
 	const struct cpl_network *net = s->net;
@@ -230,6 +260,8 @@ static int spares_beside(const struct search *s, int home)
 	for (int i = net->router_first[router];
 	     i < net->router_first[router + 1]; i++)
 		n += net->router_node[i] != home &&
+		     cpl_network_station(net, net->router_node[i]) ==
+		             cpl_network_station(net, home) &&
 		     s->spare_at[net->router_node[i]] >= 0;
 	return n;
 }
@@ -239,7 +271,7 @@ static int spares_beside(const struct search *s, int home)
 static int nearest_spares(struct search *s, int host, int *near)
 {
 	int home = s->node[host], n = 0, beside = spares_beside(s, home);
-	int router = cpl_network_router(s->net, home);
+	int station = cpl_network_station(s->net, home);
 	double hops[NEAR_NODES];
 
 	for (int i = 2; i < 2 * NEAR_IDS + 2; i++) {
@@ -249,8 +281,8 @@ static int nearest_spares(struct search *s, int host, int *near)
 		if (node < 0 || node >= s->net->n_nodes ||
 		    s->spare_at[node] < 0)
 			continue;
-		h = s->routing->hops(s->net, router,
-		                     cpl_network_router(s->net, node));
+		h = cpl_station_hops(s->net, s->routing, station,
+		                     cpl_network_station(s->net, node));
 		s->work += HOPS_WORK;
 		beside -= h == 0;
 		if (n < NEAR_NODES || h < hops[n - 1]) {
@@ -365,14 +397,18 @@ static void rounds(struct search *s)
 	int barren = 0;
 
 	while (barren < BARREN_ROUNDS && !spent(s)) {
-		int mover[MOVERS];
-		int n = pick_movers(s, mover);
 		bool gained = false;
 
-		if (!n)
+		/* Where nothing was gained they are the same: it counts as if
+		 * they had been looked for. */
+		if (barren)
+			s->work += s->blamed;
+		else
+			pick_movers(s);
+		if (!s->n_movers)
 			return;
-		for (int i = 0; i < n && !gained; i++)
-			gained = improve_host(s, mover[i]);
+		for (int i = 0; i < s->n_movers && !gained; i++)
+			gained = improve_host(s, s->mover[i]);
 		barren = gained ? 0 : barren + 1;
 		if (!s->cut_short)
 			pass_point(s);
@@ -437,7 +473,7 @@ static int begin(struct search *s, const int *node, int *reach,
 
 static void search(struct search *s)
 {
-	if (s->how->objective == CPL_OBJECTIVE_MAX ||
+	if (cpl_objective_by_max(s->how->objective) ||
 	    cpl_objective_by_time(s->how->objective)) {
 		s->flatten = true;
 		s->work_limit = s->how->work - s->how->work / TIDY_SHARE;

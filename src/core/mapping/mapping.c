@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "graph/arena.h"
 #include "mapping/mapping_internal.h"
 #include "mapping/clusters.h"
 #include "traffic/workload.h"
@@ -165,19 +166,56 @@ static bool better(const struct cpl_map_request *req, const struct layout *a,
 	                            b->sums.hop_bytes);
 }
 
-/* Run the mapper, refine the better of its answer and the default order, and
- * leave the best of the three in layout[*best]. */
+int cpl_map_switch_order(const struct cpl_map_request *req, int *rank_host,
+                         struct cpl_error *err)
+{
+	struct cpl_map_request r = *req;
+	struct cpl_arena arena = {0};
+	int n = req->n_hosts, moved = 0, rc = 0;
+	struct cpl_keyed *order = cpl_arena_take(&arena, n, sizeof(*order));
+	int *host = cpl_arena_take(&arena, n, sizeof(*host));
+	int *slots = cpl_arena_take(&arena, n, sizeof(*slots));
+
+	if (arena.failed)
+		return cpl_arena_end(&arena, -1, err);
+	for (int h = 0; h < n; h++)
+		order[h] = (struct cpl_keyed){(uint64_t)req->host[h], h};
+	cpl_keyed_sort(order, n);
+	for (int i = 0; i < n; i++) {
+		host[i] = req->host[order[i].item];
+		slots[i] = req->slots[order[i].item];
+		moved |= order[i].item != i;
+	}
+	r.host = host;
+	r.slots = slots;
+	if (moved)
+		rc = cpl_map_default_order(&r, rank_host, err);
+	if (rc && req->weight)
+		rc = moved = 0;
+	for (int i = 0; i < req->comm->ranks && moved && !rc; i++)
+		rank_host[i] = order[rank_host[i]].item;
+	return cpl_arena_end(&arena, rc ? -1 : moved, err);
+}
+
+/* Run the mapper, refine the best of its answer, the default order and that by
+ * switches, and leave the best of the four in layout[*best]. */
 static int search(const struct cpl_mapper *mapper,
                   const struct cpl_map_request *req, struct evaluator *ev,
                   struct layout *layout, int *best, struct cpl_error *err)
 {
 	size_t size = (size_t)req->comm->ranks * sizeof(int);
+	int moved;
 
 	if (cpl_map_run(mapper, req, layout[1].rank_host, err) ||
 	    evaluate(ev, &layout[1], err))
 		return -1;
 	if (better(req, &layout[1], &layout[0]))
 		*best = 1;
+	moved = cpl_map_switch_order(req, layout[3].rank_host, err);
+	if (moved < 0 || (moved && evaluate(ev, &layout[3], err)))
+		return -1;
+	if (moved && better(req, &layout[3], &layout[*best]))
+		*best = 3;
 	if (mapper->refined || cpl_map_expired(req))
 		return 0;
 	memcpy(layout[2].rank_host, layout[*best].rank_host, size);
@@ -194,7 +232,7 @@ int cpl_map(const struct cpl_mapper *mapper, const struct cpl_map_request *req,
 {
 	struct cpl_map_request r = *req;
 	struct evaluator ev = {.req = &r};
-	struct layout layout[3] = {0};
+	struct layout layout[4] = {0};
 	struct cpl_comm *graph = NULL;
 	size_t size = (size_t)req->comm->ranks * sizeof(int);
 	int best = 0, rc = -1;
@@ -202,10 +240,10 @@ int cpl_map(const struct cpl_mapper *mapper, const struct cpl_map_request *req,
 	*out = (struct cpl_map_result){0};
 	if (cpl_map_check(req, err))
 		return -1;
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 4; i++)
 		layout[i].rank_host = malloc(size);
 	if (!layout[0].rank_host || !layout[1].rank_host ||
-	    !layout[2].rank_host) {
+	    !layout[2].rank_host || !layout[3].rank_host) {
 		cpl_fail_memory(err);
 		goto out;
 	}
@@ -231,7 +269,7 @@ int cpl_map(const struct cpl_mapper *mapper, const struct cpl_map_request *req,
 out:
 	cpl_comm_free(graph);
 	cpl_workload_free(ev.workload);
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 4; i++)
 		free(layout[i].rank_host);
 	return rc;
 }

@@ -84,7 +84,7 @@ struct cpl_mapper {
 
 struct cpl_map_result {
 	int *rank_host;      /* [ranks] index into host[] */
-	bool kept_default;   /* the mapper was not better: default order */
+	bool kept_default;   /* nothing was better than the default order */
 	struct cpl_metrics before, after; /* with background */
 	struct cpl_job_sums sums_before, sums_after;
 };
@@ -126,8 +126,9 @@ int cpl_map_run(const struct cpl_mapper *mapper,
 		struct cpl_error *err);
 
 /*
- * Run a mapper, refine, and keep the default order where the result is not
- * better by the objective. req->graph may be NULL (it is then made here). Free
+ * Run a mapper (but for linear: that is the default order), refine the best of
+ * its answer, the default order and block order on the hosts sorted by node,
+ * and take what is best by the objective; of equals the default order. req->graph may be NULL (it is then made here). Free
  * with cpl_map_result_free. 0, or -1 with err (unknown host, too few slots, a
  * mapper that cannot do the job, memory).
  */

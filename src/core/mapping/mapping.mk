@@ -6,9 +6,11 @@ core_sources += src/core/mapping/mapping.h \
 	src/core/mapping/refine_links.c \
 	src/core/mapping/tables.c \
 	src/core/mapping/rank_groups.h src/core/mapping/rank_groups.c \
+	src/core/mapping/rank_boxes.h src/core/mapping/rank_boxes.c \
 	src/core/mapping/host_evaluate.h src/core/mapping/host_evaluate.c \
 	src/core/mapping/host_search.h src/core/mapping/host_search.c \
 	src/core/mapping/quick.h \
+	src/core/mapping/rank_order.h src/core/mapping/rank_order.c \
 	src/core/mapping/clusters.h src/core/mapping/clusters.c
 
 # One file for each paper's algorithm, in the order of lists; a new one is a

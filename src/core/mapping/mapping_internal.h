@@ -60,4 +60,12 @@ int cpl_map_check_weights(const struct cpl_map_request *req,
 int cpl_map_default_order(const struct cpl_map_request *req, int *rank_host,
                           struct cpl_error *err);
 
+/*
+ * Block order on the hosts by their nodes, hence switch by switch. 1; 0: that is
+ * the default order, or ranks of different weights fit the slots in the hosts'
+ * own order only; -1 with err. O(ranks + hosts log hosts).
+ */
+int cpl_map_switch_order(const struct cpl_map_request *req, int *rank_host,
+                         struct cpl_error *err);
+
 #endif

@@ -19,7 +19,8 @@
 
 struct cpl_quick {
 	/* n_hosts, slots of the hosts in the order of their ranks; graph must
-	 * be set; host is not looked at. */
+	 * be set, unless groups are and the job is not small; host is not
+	 * looked at. */
 	const struct cpl_map_request *req;
 	struct cpl_evaluator ev;
 	struct cpl_rank_groups block;

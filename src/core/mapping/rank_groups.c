@@ -7,7 +7,7 @@
 #include "graph/arena.h"
 #include "graph/contract.h"
 #include "graph/heap.h"
-#include "graph/partition.h"
+#include "mapping/rank_boxes.h"
 
 /* Less traffic between groups has to be this much less to count. */
 #define GAIN 1e-9
@@ -195,27 +195,58 @@ static int open_growing(struct growing *g, const struct cpl_comm *graph,
 	               : 0;
 }
 
+/* Less of the most, or of all? */
+static bool gains(const struct cpl_group_cut *a, const struct cpl_group_cut *b)
+{
+	return a->most < b->most * (1 - GAIN) || a->all < b->all * (1 - GAIN);
+}
+
+/* The better of groups that grew and of boxes, in of[], if it gains anything on
+ * blocks: 1; 0, or -1 with err. */
+static int choose(struct growing *g, const struct cpl_comm *comm,
+                  const int *size, int n, struct cpl_arena *arena, int **of,
+                  struct cpl_error *err)
+{
+	int *other = cpl_arena_take_raw(arena, comm->ranks, sizeof(*other));
+	double *sums = cpl_arena_take_raw(arena, 2 * (int64_t)n, sizeof(*sums));
+	struct cpl_group_cut block, best, boxes;
+	int rc;
+
+	if (arena->failed)
+		return cpl_fail_memory(err);
+	cpl_rank_groups_list_blocks(size, n, comm->ranks, other);
+	block = cpl_group_cut(comm, other, n, sums);
+	best = cpl_group_cut(comm, g->of, n, sums);
+	*of = g->of;
+	rc = size[0] > 1 ? cpl_rank_boxes(comm, g->graph, size, n, other,
+	                                  &boxes, err)
+	                 : 0;
+	if (rc < 0)
+		return -1;
+	if (rc && cpl_group_cut_better(&boxes, &best)) {
+		*of = other;
+		best = boxes;
+	}
+	return gains(&best, &block);
+}
+
 int cpl_rank_groups_grow(struct cpl_rank_groups *groups, const struct cpl_comm *comm,
                     const struct cpl_comm *graph, const int *size, int n,
                     struct cpl_error *err)
 {
 	struct cpl_arena arena = {0};
 	struct growing g;
-	int rc = -1, *block;
-	double cut;
+	int rc = -1, *of = NULL;
 
 	*groups = (struct cpl_rank_groups){0};
-	block = cpl_arena_take_raw(&arena, comm->ranks, sizeof(*block));
 	if (open_growing(&g, graph, &arena, err))
 		goto out;
 	grow(&g, size, n);
-	cpl_rank_groups_list_blocks(size, n, comm->ranks, block);
-	cut = cpl_graph_cut(graph, block);
-	rc = 0;
-	if (cpl_graph_cut(graph, g.of) < cut * (1 - GAIN))
-		rc = cpl_rank_groups_given(groups, comm, g.of, n, err) ? -1 : 1;
-	if (rc < 0)
+	rc = choose(&g, comm, size, n, &arena, &of, err);
+	if (rc > 0 && cpl_rank_groups_given(groups, comm, of, n, err)) {
 		cpl_rank_groups_free(groups);
+		rc = -1;
+	}
 out:
 	cpl_heap_free(&g.near);
 	cpl_heap_free(&g.rim);

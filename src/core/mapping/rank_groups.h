@@ -24,9 +24,11 @@ int cpl_rank_groups_blocks(struct cpl_rank_groups *groups, const struct cpl_comm
 /*
  * The same sizes, but each group grown from the rank that talks most with those
  * of other groups by the rank that talks most with it; of those that do alike by
- * the one whose partners do. Ties go to the lowest. 1; or 0, and nothing to
- * free, where that leaves no less traffic between groups than blocks do; or -1
- * with err (memory). graph: both ways. O(entries * log(ranks)).
+ * the one whose partners do, ties to the lowest; or boxes of the grid that ranks
+ * are numbered along (rank_boxes.h): those of which the group with most traffic
+ * outside has less. 1; or 0, and nothing to free, where neither that nor all
+ * traffic between groups is less than with blocks; or -1 with err (memory).
+ * graph: both ways. O(entries * log(ranks)).
  */
 int cpl_rank_groups_grow(struct cpl_rank_groups *groups, const struct cpl_comm *comm,
                     const struct cpl_comm *graph, const int *size, int n,

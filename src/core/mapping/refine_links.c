@@ -180,8 +180,9 @@ int cpl_map_refine_links(const struct cpl_map_request *req,
 	int *kept = cpl_arena_take(&arena, ranks, sizeof(*kept));
 	int *node = cpl_arena_take(&arena, ranks, sizeof(*node));
 	struct descent d = {
-	        .price = req->objective == CPL_OBJECTIVE_MAX ? PRICE
-	                                                     : PRICE_HOP_BYTES,
+	        .price = cpl_objective_by_max(req->objective)
+	                         ? PRICE
+	                         : PRICE_HOP_BYTES,
 	        .host_at = cpl_arena_take(&arena, req->net->n_routers,
 	                                  sizeof(int)),
 	};

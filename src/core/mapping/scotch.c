@@ -84,10 +84,12 @@ static int take_csr(struct job *j, struct csr *g, int n, int64_t edges,
 static int cost_between(const struct job *j, int a, int b)
 {
 	const struct cpl_map_request *req = j->req;
-	int from = cpl_network_router(req->net, req->host[j->host[a]]);
-	int to = cpl_network_router(req->net, req->host[j->host[b]]);
+	int from = cpl_network_station(req->net, req->host[j->host[a]]);
+	int to = cpl_network_station(req->net, req->host[j->host[b]]);
 
-	return (int)(LINK_COST * req->routing->hops(req->net, from, to) + 0.5) +
+	double hops = cpl_station_hops(req->net, req->routing, from, to);
+
+	return (int)(LINK_COST * hops + 0.5) +
 	       2 * HOST_COST;
 }
 

@@ -3,10 +3,14 @@
  * Isolated cuboids are the accepted best shape on a torus (Jain 2016, 3). The
  * free nodes of the box of every shape at every origin are counted one
  * dimension after the other: box (s0 .. sk) at o = box (s0 .. sk - 1) at o + box
- * (s0 .. sk-1, 1) at o shifted by sk - 1 along k. O(shapes * routers): a shape
+ * (s0 .. sk-1, 1) at o shifted by sk - 1 along k. In the last dimension only the
+ * shortest side that holds the job can be best, since volumes grow with it: it
+ * is found by bisection over windows that slide along that dimension.
+ * O(shapes of all dimensions but the last * routers * log(last side)): a shape
  * with no wholly free origin has no larger one, and volumes above the best one
  * so far are not looked at.
  */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +32,9 @@ struct search {
 	bool found;
 	struct box best;
 	int shape[CPL_NETWORK_MAX_DIMS];
-	int *count[CPL_NETWORK_MAX_DIMS + 1]; /* [n_routers] per level */
+	/* [n_routers] free nodes of boxes with that many sides settled */
+	int *count[CPL_NETWORK_MAX_DIMS];
+	int *window; /* [n_routers / last side] */
 };
 
 /* A box on a dimension without wrap must end at the border. */
@@ -64,14 +70,103 @@ static bool better(const struct search *s, const struct box *b)
 	return false;
 }
 
+/* Four at a time, wherever they are. */
+typedef int four __attribute__((vector_size(16)));
+#define FOUR 4
+
+static inline four load(const int *from)
+{
+	four v;
+
+	memcpy(&v, from, sizeof(v));
+	return v;
+}
+
+static inline void store(int *to, four v)
+{
+	memcpy(to, &v, sizeof(v));
+}
+
+static inline bool any_set(four mask)
+{
+	return mask[0] | mask[1] | mask[2] | mask[3];
+}
+
+static void add(int *restrict into, const int *restrict from, int n)
+{
+	int i = 0;
+
+	for (; i + FOUR <= n; i += FOUR)
+		store(into + i, load(into + i) + load(from + i));
+	for (; i < n; i++)
+		into[i] += from[i];
+}
+
+/* window[] becomes that of the next plane; was any of this one, with what
+ * comes, at least `need`? */
+static bool slide(int *restrict window, const int *comes, const int *goes,
+                  int n, int need)
+{
+	four limit = {need, need, need, need}, found = {0};
+	bool last = false;
+	int i = 0;
+
+	for (; i + FOUR <= n; i += FOUR) {
+		four some = load(window + i) + load(comes + i);
+
+		found |= some >= limit;
+		store(window + i, some - load(goes + i));
+	}
+	for (; i < n; i++) {
+		int some = window[i] + comes[i];
+
+		last |= some >= need;
+		window[i] = some - goes[i];
+	}
+	return last || any_set(found);
+}
+
+/*
+ * The lowest origin of a box with `need` free nodes whose last side is that
+ * (s->shape has it then), the others as counted; -1: none up to router `last`. A
+ * box clipped at a border has no more than one that is not. O(routers).
+ */
+static int first_origin(struct search *s, const int *count, int side, long need,
+                        int last)
+{
+	int d = s->torus->n_dims - 1, n = s->torus->dim[d];
+	int plane = s->n_routers / n, *window = s->window;
+
+	s->shape[d] = side;
+	if (need > INT_MAX)
+		return -1;
+	memset(window, 0, (size_t)plane * sizeof(*window));
+	for (int i = 0; i < side - 1; i++)
+		add(window, count + (size_t)i * plane, plane);
+	for (int at = 0; at < n && at * plane <= last; at++) {
+		const int *goes = count + (size_t)at * plane, *comes;
+		int ahead = at + side - 1;
+
+		if (ahead >= n && !s->torus->wrap[d])
+			return -1;
+		comes = count + (size_t)(ahead % n) * plane;
+		if (!slide(window, comes, goes, plane, (int)need))
+			continue;
+		for (int i = 0; i < plane && at * plane + i <= last; i++)
+			if (window[i] + goes[i] >= need &&
+			    fits(s, at * plane + i))
+				return at * plane + i;
+	}
+	return -1;
+}
+
+/* The box of s->shape, if it has an origin, against the best one. */
 static void try_shape(struct search *s, const int *count, long volume)
 {
 	struct box b = {.volume = volume};
 	long need = s->whole ? volume * s->per_router : s->wanted;
 	int last = s->n_routers - 1;
 
-	if (volume * s->per_router < s->wanted)
-		return;
 	for (int d = 0; d < s->torus->n_dims; d++) {
 		b.shape[d] = s->shape[d];
 		b.sides += s->shape[d];
@@ -83,21 +178,43 @@ static void try_shape(struct search *s, const int *count, long volume)
 		if (b.sides == s->best.sides)
 			last = s->best.origin;
 	}
-	for (b.origin = 0; b.origin <= last; b.origin++) {
-		if (count[b.origin] < need || !fits(s, b.origin))
-			continue;
-		if (better(s, &b)) {
-			s->best = b;
-			s->found = true;
-		}
+	b.origin = first_origin(s, count, s->shape[s->torus->n_dims - 1], need,
+	                        last);
+	if (b.origin < 0 || !better(s, &b))
 		return;
-	}
+	s->best = b;
+	s->found = true;
 }
 
-static void add(int *restrict into, const int *restrict from, int n)
+/* The shortest last side for the others in s->shape, of that volume. */
+static void try_last(struct search *s, const int *count, long volume)
 {
-	for (int i = 0; i < n; i++)
-		into[i] += from[i];
+	int d = s->torus->n_dims - 1, last = s->n_routers - 1;
+	long each = volume * s->per_router, high = s->torus->dim[d];
+	long low = (s->wanted + each - 1) / each;
+
+	if (s->found && high > s->best.volume / volume)
+		high = s->best.volume / volume;
+	if (low > high)
+		return;
+	if (s->whole)
+		high = low;
+	else if (first_origin(s, count, (int)high, s->wanted, last) < 0)
+		return;
+	/* Most sets of sides do no better than the best one. */
+	if (low < high &&
+	    first_origin(s, count, (int)high - 1, s->wanted, last) < 0)
+		low = high;
+	while (low < high) {
+		long middle = (low + high) / 2;
+
+		if (first_origin(s, count, (int)middle, s->wanted, last) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	s->shape[d] = (int)low;
+	try_shape(s, count, volume * low);
 }
 
 /* into[o] += from[o shifted by `by` along d], by < its side; clipped at a
@@ -117,7 +234,14 @@ static void add_shifted(const struct search *s, int *into, const int *from,
 /* Has any box so many free nodes? */
 static bool any(const int *count, int n, long need)
 {
-	for (int i = 0; i < n; i++)
+	int least = need > INT_MAX ? INT_MAX : (int)need, i = 0;
+	four limit = {least, least, least, least};
+
+	for (; i + 2 * FOUR <= n; i += 2 * FOUR)
+		if (any_set((load(count + i) >= limit) |
+		            (load(count + i + FOUR) >= limit)))
+			return need <= INT_MAX;
+	for (; i < n; i++)
 		if (count[i] >= need)
 			return true;
 	return false;
@@ -128,8 +252,8 @@ static void extend(struct search *s, int d, long volume, int stride, long room)
 {
 	int *count;
 
-	if (d == s->torus->n_dims) {
-		try_shape(s, s->count[d], volume);
+	if (d == s->torus->n_dims - 1) {
+		try_last(s, s->count[d], volume);
 		return;
 	}
 	count = s->count[d + 1];
@@ -191,19 +315,21 @@ static int place(const struct cpl_placement_request *req, int *out,
 {
 	const struct cpl_network *net = req->net;
 	size_t n = (size_t)net->n_routers;
-	int levels = net->product.n_dims + 1;
+	int levels = net->product.n_dims;
 	struct search s = {
 	        .torus = &net->product,
 	        .n_routers = net->n_routers,
 	        .wanted = req->n_nodes_wanted,
 	        .whole = true,
 	};
-	int *counts = calloc(n * (size_t)levels, sizeof(*counts));
+	/* The last array is the window's. */
+	int *counts = calloc(n * (size_t)(levels + 1), sizeof(*counts));
 
 	if (!counts)
 		return cpl_fail_memory(err);
 	for (int i = 0; i < levels; i++)
 		s.count[i] = counts + (size_t)i * n;
+	s.window = counts + (size_t)levels * n;
 	for (int r = 0; r < net->n_routers; r++)
 		if (cpl_network_nodes(net, r).n > s.per_router)
 			s.per_router = cpl_network_nodes(net, r).n;

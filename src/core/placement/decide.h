@@ -85,8 +85,9 @@ struct cpl_decide_request {
 	 * price, in percent. */
 	const char *keep_whole;
 	int keep_price;
-	/* Fill all metrics of candidates, not only those of objectives and
-	 * max_injection: O(links) for each. The decision is the same. */
+	/* Fill all metrics and sums of candidates, not only those of
+	 * objectives, max_injection and bytes: O(links) for each. The decision
+	 * is the same. */
 	bool all_metrics;
 	/* Optional budget: called between evaluations with `arg`; true ends
 	 * the decision at the last point reached, see above. */

@@ -1,63 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "placement/judge.h"
+#include "placement/judge_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "mapping/quick.h"
-#include "placement/cut.h"
-
-/*
- * Work in links of routes looked at, some 10 ns each; counts, not times, so that
- * the answer is the same on every machine.
- */
-/* For all candidates that are mapped; of small jobs, whose links are few. */
-#define JUDGE_WORK 250000L
-#define JUDGE_WORK_SMALL 600000L
-/* Candidates mapped whatever the work, besides the BASELINES linear, best-fit
- * and stock, which count whether they are there or not: no other is judged or
- * left out because the stock nodes are known. */
-#define JUDGED_MIN 2
-#define BASELINES 3
-/* Of the search of "traffic". */
-#define SEARCH_WORK 600000L
 /* Ranks times hosts up to which another mapper than the default one is run;
  * beyond it, and for searches without an end, the default one stands in, and
  * that one maps the ranks when the nodes are settled. */
 #define NAMED_MAX 65536L
-/* What a flow between hosts costs to place; how often mapping does that. */
-#define FLOW_WORK 8
-#define LOOKS 4
 
-/* A candidate's nodes, in its policy's order and in rank order. */
-struct layout {
-	int *node;                      /* [n] in policy order */
-	struct cpl_quick_layout mapped; /* as far as it is mapped */
-	bool looked;                    /* it is what cpl_quick_look makes */
-	struct cpl_figures promise;     /* what is known before that */
-};
-
-struct judge {
-	const struct cpl_decide_request *req;
-	struct cpl_decision *out;
-	int n, ranks;
-	struct cpl_map_request map; /* for any candidate: without hosts */
-	struct cpl_comm *own_graph;
-	int *size;  /* [n] ranks of a host in blocks */
-	int *reach; /* nodes that candidates are on */
-	struct cpl_quick quick;
-	struct cpl_times_space *space, *own_space; /* with phases */
-	struct cpl_times *times;
-	const int *times_of; /* the groups that times are ordered by */
-	bool times_ordered;
-	struct layout *layout;           /* [n_candidates] */
-	const struct cpl_mapper *mapper; /* NULL: blocks */
-	bool proxy; /* another mapper is meant, which would take too long */
-	struct cpl_whole_units units; /* with keep_whole */
-	struct cpl_arena arena;
-};
-
-static bool no_budget(struct judge *j)
+bool cpl_judge_no_budget(struct judge *j)
 {
 	const struct cpl_decide_request *req = j->req;
 
@@ -82,12 +34,11 @@ static bool of_others(const struct judge *j)
 	return cpl_objective_of_others(j->req->objective);
 }
 
-/* Candidate a before b by what is known of both: as a whole where the objective
- * is, else by figures, which are of a and b. */
-static bool comes_before(const struct judge *j, const struct cpl_candidate *a,
-                         const struct cpl_candidate *b,
-                         const struct cpl_figures *fa,
-                         const struct cpl_figures *fb)
+bool cpl_judge_comes_before(const struct judge *j,
+                            const struct cpl_candidate *a,
+                            const struct cpl_candidate *b,
+                            const struct cpl_figures *fa,
+                            const struct cpl_figures *fb)
 {
 	const struct cpl_decide_request *req = j->req;
 	double reference;
@@ -136,9 +87,7 @@ static bool known(const struct cpl_candidate *c, bool mapped,
 	return mapped ? c->is_mapped : c->evaluated;
 }
 
-/* Takes of the first n candidates the best, or with units to be kept one that
- * breaks fewer, if it is not too dear. */
-static void choose(struct judge *j, int n, bool mapped)
+void cpl_judge_choose(struct judge *j, int n, bool mapped)
 {
 	struct cpl_decision *out = j->out;
 	const struct cpl_candidate *c = out->candidate;
@@ -159,18 +108,13 @@ static void choose(struct judge *j, int n, bool mapped)
 		    cpl_objective_compare(first_number(j, &c[i], &f), most) > 0)
 			continue;
 		if (c[i].broken == now->broken &&
-		    !comes_before(j, &c[i], now, &f, &taken))
+		    !cpl_judge_comes_before(j, &c[i], now, &f, &taken))
 			continue;
 		out->chosen = i;
 		taken = f;
 		price = first_number(j, &c[i], &f);
 	}
 	out->price = best > 0 && price > best ? price / best - 1 : 0;
-}
-
-static bool is_quick(const struct judge *j)
-{
-	return j->mapper == &cpl_mapper_quick;
 }
 
 /* Ranks of each of n hosts in blocks. */
@@ -228,9 +172,7 @@ static void judge_others(struct judge *j, struct cpl_candidate *c)
 	c->harm = cpl_harm_by(j->req->harm, rate, n);
 }
 
-/* Seconds of a candidate on node[] with ranks in groups of[] (NULL: blocks),
- * which stay as they are. */
-static int judge_times(struct judge *j, const int *node, const int *of,
+int cpl_judge_times(struct judge *j, const int *node, const int *of,
                        struct cpl_candidate *c, struct cpl_error *err)
 {
 	if (!j->times)
@@ -281,6 +223,15 @@ static int list_reach(struct judge *j)
 	return n;
 }
 
+/* With groups that are grown the default mapper looks at the ranks of small jobs
+ * only. */
+static bool needs_graph(const struct judge *j)
+{
+	return j->mapper &&
+	       !(cpl_judge_is_quick(j) && j->req->grown &&
+	         (long)j->ranks * j->n > CPL_QUICK_SMALL);
+}
+
 /* What is made once for all candidates. */
 static int begin(struct judge *j, struct cpl_error *err)
 {
@@ -305,7 +256,7 @@ static int begin(struct judge *j, struct cpl_error *err)
 	        .expired = req->expired,
 	        .expired_arg = req->expired_arg,
 	};
-	if (j->mapper && !j->map.graph) {
+	if (needs_graph(j) && !j->map.graph) {
 		j->own_graph = cpl_comm_symmetric(req->comm, err);
 		j->map.graph = j->own_graph;
 		if (!j->own_graph)
@@ -318,7 +269,7 @@ static int begin(struct judge *j, struct cpl_error *err)
 	return open_times(j, err) ||
 	                       cpl_quick_open(&j->quick, &j->map, j->reach,
 	                                      list_reach(j), req->all_metrics,
-	                                      !is_quick(j), err)
+	                                      !cpl_judge_is_quick(j), err)
 	               ? -1
 	               : 0;
 }
@@ -335,7 +286,7 @@ static void end(struct judge *j)
 	cpl_arena_free(&j->arena);
 }
 
-static void count_broken(struct judge *j, int i)
+void cpl_judge_broken(struct judge *j, int i)
 {
 	if (j->req->keep_whole)
 		j->out->candidate[i].broken = cpl_whole_units_broken(
@@ -357,7 +308,7 @@ static int place(struct judge *j, int i, struct cpl_error *err)
 		       (size_t)j->n * sizeof(int));
 	else if (c->policy->place(&place, j->layout[i].node, err))
 		return -1;
-	count_broken(j, i);
+	cpl_judge_broken(j, i);
 	return 0;
 }
 
@@ -374,23 +325,8 @@ static int evaluate(struct judge *j, int i, struct cpl_error *err)
 	c->sums = l->promise.sums;
 	c->evaluated = true;
 	if ((!j->mapper || j->req->all_metrics || of_others(j)) &&
-	    judge_times(j, l->node, NULL, c, err))
+	    cpl_judge_times(j, l->node, NULL, c, err))
 		return -1;
-	return 0;
-}
-
-/* What may come of it. */
-static int look(struct judge *j, int i, struct cpl_error *err)
-{
-	struct layout *l = &j->layout[i];
-	struct cpl_figures block = l->promise;
-
-	free(l->mapped.own);
-	l->mapped.own = NULL;
-	if (cpl_quick_look(&j->quick, l->node, &block, &l->mapped, err))
-		return -1;
-	l->looked = true;
-	l->promise = l->mapped.figures;
 	return 0;
 }
 
@@ -404,11 +340,11 @@ static int place_all(struct judge *j, int n, struct cpl_error *err)
 
 	for (int i = 0; i < n; i++) {
 		/* The first candidate is placed whatever the budget. */
-		if (i > 0 && no_budget(j))
+		if (i > 0 && cpl_judge_no_budget(j))
 			return 0;
 		if (place(j, i, err))
 			return -1;
-		if (i == 0 && out->candidate[0].policy->place && no_budget(j))
+		if (i == 0 && out->candidate[0].policy->place && cpl_judge_no_budget(j))
 			return 0;
 		if (evaluate(j, i, err))
 			return -1;
@@ -418,182 +354,11 @@ static int place_all(struct judge *j, int n, struct cpl_error *err)
 
 		figures_of(&c[i], &f);
 		figures_of(&c[best], &best_f);
-		if (comes_before(j, &c[i], &c[best], &f, &best_f))
+		if (cpl_judge_comes_before(j, &c[i], &c[best], &f, &best_f))
 			best = i;
 	}
 	out->best = best;
-	choose(j, n, false);
-	return 0;
-}
-
-/* Another mapper on node[], which it leaves as it is. */
-static int map_by_name(struct judge *j, const int *node,
-                       struct cpl_quick_layout *out, struct cpl_error *err)
-{
-	struct cpl_map_request map = j->map;
-	struct cpl_map_result result;
-
-	map.host = node;
-	if (cpl_map(j->mapper, &map, &result, err))
-		return -1;
-	memcpy(out->node, node, (size_t)j->n * sizeof(int));
-	out->of = out->own = result.rank_host;
-	out->figures = (struct cpl_figures){result.after, result.sums_after};
-	result.rank_host = NULL;
-	cpl_map_result_free(&result);
-	return 0;
-}
-
-static int map_candidate(struct judge *j, int i, struct cpl_error *err)
-{
-	struct cpl_candidate *c = &j->out->candidate[i];
-	struct layout *l = &j->layout[i];
-
-	free(l->mapped.own);
-	l->mapped.own = NULL;
-	if (is_quick(j) ? cpl_quick_map(&j->quick, l->node, l->looked,
-	                                &l->mapped, &j->out->cut_short, err)
-	                : map_by_name(j, l->node, &l->mapped, err))
-		return -1;
-	if (no_budget(j))
-		return 0;
-	c->is_mapped = true;
-	c->mapped = l->mapped.figures;
-	return judge_times(j, l->mapped.node, l->mapped.of, c, err);
-}
-
-/* What is mapped whatever comes of it: what would be without us, and what keeps
- * units whole. */
-static bool is_baseline(const struct cpl_candidate *c)
-{
-	return c->policy == &cpl_placement_linear ||
-	       c->policy == &cpl_placement_keep_whole ||
-	       c->policy == &cpl_placement_best_fit ||
-	       c->policy == &cpl_placement_stock;
-}
-
-/* The work of mapping one candidate. */
-static long map_work(const struct judge *j)
-{
-	long flows = (long)j->quick.block.hosts->n_entries;
-	long work = LOOKS * FLOW_WORK * flows + CPL_QUICK_WORK;
-
-	if (!is_quick(j))
-		work += 2 * (long)j->ranks * j->n +
-		        FLOW_WORK * (long)j->req->comm->n_entries;
-	return work;
-}
-
-/* Next by what is known: the best that is not mapped yet, ties to the first; -1:
- * none is left. */
-static int next_best(const struct judge *j, int n, const bool *done)
-{
-	const struct cpl_candidate *c = j->out->candidate;
-	int best = -1;
-
-	for (int i = 0; i < n; i++)
-		if (!done[i] &&
-		    (best < 0 ||
-		     comes_before(j, &c[i], &c[best], &j->layout[i].promise,
-		                  &j->layout[best].promise)))
-			best = i;
-	return best;
-}
-
-/* Likewise of those that break fewest units. */
-static int next_keeper(const struct judge *j, int n, const bool *done)
-{
-	const struct cpl_candidate *c = j->out->candidate;
-	int best = -1;
-
-	for (int i = 0; i < n; i++) {
-		if (done[i] || (best >= 0 && c[i].broken > c[best].broken))
-			continue;
-		if (best < 0 || c[i].broken < c[best].broken ||
-		    comes_before(j, &c[i], &c[best], &j->layout[i].promise,
-		                 &j->layout[best].promise))
-			best = i;
-	}
-	return best;
-}
-
-/* Candidates into list[]: baselines and the most promising others, as many as
- * there is work for; with units to be kept the most promising one that breaks
- * fewest, too. Returns how many. */
-static int list_best(struct judge *j, int n, long work, int *list)
-{
-	const struct cpl_candidate *c = j->out->candidate;
-	bool *done = cpl_arena_take(&j->arena, n, sizeof(*done));
-	int m = 0, most;
-
-	if (!done)
-		return 0;
-	for (int i = 0; i < n; i++)
-		if (is_baseline(&c[i]))
-			done[list[m++] = i] = true;
-	most = (int)((j->quick.small ? JUDGE_WORK_SMALL : JUDGE_WORK) / work) -
-	       BASELINES;
-	if (most < JUDGED_MIN)
-		most = JUDGED_MIN;
-	for (int i; most > 0 && (i = next_best(j, n, done)) >= 0; most--)
-		done[list[m++] = i] = true;
-	if (j->req->keep_whole) {
-		int i = next_keeper(j, n, done);
-
-		if (i >= 0)
-			done[list[m++] = i] = true;
-	}
-	return m;
-}
-
-/* What may come of candidates, of large jobs of those that promise most in
- * blocks. */
-static int look_at_some(struct judge *j, int n, int *list,
-                        struct cpl_error *err)
-{
-	long work = LOOKS * FLOW_WORK * (long)j->quick.block.hosts->n_entries;
-	int m = j->quick.small ? n : list_best(j, n, work + 1, list);
-
-	for (int k = 0; k < m && !no_budget(j); k++)
-		if (look(j, j->quick.small ? k : list[k], err))
-			return -1;
-	return 0;
-}
-
-/* With their rank order. The best is chosen; when the budget ends before, what
- * was before stays. */
-static int map_some(struct judge *j, int n, struct cpl_error *err)
-{
-	struct cpl_decision *out = j->out;
-	const struct cpl_candidate *c = out->candidate;
-	int *list = cpl_arena_take(&j->arena, n, sizeof(*list));
-	int m = n, best = -1;
-
-	if (!list)
-		return cpl_fail_memory(err);
-	if (is_quick(j) && look_at_some(j, n, list, err))
-		return -1;
-	for (int i = 0; i < n; i++)
-		list[i] = i;
-	/* What another mapper makes of one nobody can foresee. */
-	if (is_quick(j) || !j->quick.small)
-		m = list_best(j, n, map_work(j), list);
-	if (j->arena.failed)
-		return cpl_fail_memory(err);
-	for (int k = 0; k < m && !out->cut_short; k++)
-		if (map_candidate(j, list[k], err))
-			return -1;
-	if (out->cut_short)
-		return 0;
-	/* Ties go to the first of the candidates. */
-	for (int i = 0; i < n; i++)
-		if (c[i].is_mapped &&
-		    (best < 0 ||
-		     comes_before(j, &c[i], &c[best], &c[i].mapped,
-		                  &c[best].mapped)))
-			best = i;
-	out->best = best;
-	choose(j, n, true);
+	cpl_judge_choose(j, n, false);
 	return 0;
 }
 
@@ -651,141 +416,6 @@ static int take(struct judge *j, struct cpl_error *err)
 	               : 0;
 }
 
-/* Where units are to be kept whole, what the search may go to: no unit that its
- * start leaves whole; and what it may not leave: units that the start takes all
- * of. So it breaks no more than the start. -1 with err: memory. */
-static int bound_search(struct judge *j, const int *start,
-                        struct cpl_host_search *how, struct cpl_error *err)
-{
-	const struct cpl_placement_request *place = &j->req->place;
-	const struct cpl_whole_units *units = &j->units;
-	int n = place->net->n_nodes, n_stay = place->n_required;
-	unsigned char *allowed = cpl_arena_take(&j->arena, n, 1);
-	int *stay = cpl_arena_take_raw(&j->arena, n_stay + j->n, sizeof(*stay));
-
-	if (!allowed || !stay)
-		return cpl_fail_memory(err);
-	for (int i = 0; i < n_stay; i++)
-		stay[i] = place->required[i];
-	for (int i = 0; i < j->n; i++)
-		units->taken[units->unit[start[i]]]++;
-	for (int i = 0; i < n; i++) {
-		int u = units->unit[i];
-
-		allowed[i] = place->free[i] &&
-		             (units->taken[u] || !units->whole[u]);
-	}
-	for (int i = 0; i < j->n; i++) {
-		int u = units->unit[start[i]];
-
-		if (units->whole[u] && units->taken[u] == units->free[u])
-			stay[n_stay++] = start[i];
-	}
-	for (int i = 0; i < j->n; i++)
-		units->taken[units->unit[start[i]]] = 0;
-	how->free = allowed;
-	how->required = stay;
-	how->n_required = n_stay;
-	return 0;
-}
-
-/* "traffic": nodes and the order of hosts from those of `from` on, groups as
- * they are there. */
-static int search_from(struct judge *j, const struct layout *from,
-                       const struct cpl_rank_groups *groups, int *node,
-                       struct cpl_error *err)
-{
-	const struct cpl_decide_request *req = j->req;
-	struct cpl_host_search how = {
-	        .net = req->place.net,
-	        .routing = req->routing,
-	        .hosts = groups->hosts,
-	        .background = req->background,
-	        .rates = req->rates,
-	        .objective = req->objective,
-	        .seed = req->place.seed,
-	        .free = req->place.free,
-	        .required = req->place.required,
-	        .n_required = req->place.n_required,
-	        .work = SEARCH_WORK,
-	        .moves = j->quick.watches ? &j->quick.moves : NULL,
-	        .expired = req->expired,
-	        .expired_arg = req->expired_arg,
-	};
-
-	if (req->keep_whole && bound_search(j, from->node, &how, err))
-		return -1;
-	memcpy(node, j->mapper ? from->mapped.node : from->node,
-	       (size_t)j->n * sizeof(int));
-	return cpl_host_search(&how, node, &j->out->cut_short, err);
-}
-
-/* The rank order on the nodes found: a mapper that was asked for by name has the
- * last word. *known: there is one. */
-static int order_found(struct judge *j, const struct layout *from,
-                       const struct cpl_rank_groups *groups, struct layout *l,
-                       bool *known, struct cpl_error *err)
-{
-	struct cpl_quick_layout *mapped = &l->mapped;
-
-	*known = false;
-	if (!is_quick(j)) {
-		/* Where a mapper is cut nobody knows. */
-		if (!no_budget(j) && map_by_name(j, l->node, mapped, err))
-			return -1;
-		*known = !no_budget(j);
-		return 0;
-	}
-	*known = true;
-	mapped->of = from->mapped.of;
-	memcpy(mapped->node, l->node, (size_t)j->n * sizeof(int));
-	return cpl_evaluate(&j->quick.ev, groups->hosts, l->node,
-	                    &mapped->figures, err);
-}
-
-/* Candidate i from the one chosen on. */
-static int search(struct judge *j, int i, struct cpl_error *err)
-{
-	struct cpl_decision *out = j->out;
-	struct cpl_candidate *c = &out->candidate[i];
-	const struct layout *from = &j->layout[out->chosen];
-	struct layout *l = &j->layout[i];
-	struct cpl_rank_groups given = {0};
-	const struct cpl_rank_groups *groups = &given;
-	struct cpl_figures then, now;
-	int rc = -1;
-
-	if (!j->mapper || !from->mapped.of)
-		groups = &j->quick.block;
-	else if (cpl_rank_groups_given(&given, j->req->comm, from->mapped.of,
-	                               j->n, err))
-		goto out;
-	if (search_from(j, from, groups, l->node, err) ||
-	    cpl_evaluate(&j->quick.ev, j->quick.block.hosts, l->node, &now,
-	                 err))
-		goto out;
-	c->metrics = now.metrics;
-	c->sums = now.sums;
-	c->evaluated = true;
-	count_broken(j, i);
-	if (j->mapper && order_found(j, from, groups, l, &c->is_mapped, err))
-		goto out;
-	c->mapped = l->mapped.figures;
-	rc = 0;
-	if (j->mapper && !c->is_mapped)
-		goto out;
-	rc = judge_times(j, l->node, c->is_mapped ? l->mapped.of : NULL, c,
-	                 err);
-	cpl_candidate_figures(&out->candidate[out->best], &then);
-	cpl_candidate_figures(c, &now);
-	if (!rc && comes_before(j, c, &out->candidate[out->best], &now, &then))
-		out->best = i;
-	choose(j, i + 1, c->is_mapped);
-out:
-	cpl_rank_groups_free(&given);
-	return rc;
-}
-
 static int judge(struct judge *j, struct cpl_error *err)
 {
 	struct cpl_decision *out = j->out;
@@ -797,9 +427,10 @@ static int judge(struct judge *j, struct cpl_error *err)
 	if (place_all(j, n, err) || take(j, err))
 		return -1;
 	if (j->mapper && !out->cut_short &&
-	    (map_some(j, n, err) || (!out->cut_short && take(j, err))))
+	    (cpl_judge_map(j, n, err) || (!out->cut_short && take(j, err))))
 		return -1;
-	if (searches && !out->cut_short && (search(j, n, err) || take(j, err)))
+	if (searches && !out->cut_short &&
+	    (cpl_judge_search(j, n, err) || take(j, err)))
 		return -1;
 	return 0;
 }
@@ -815,7 +446,7 @@ int cpl_judge(const struct cpl_decide_request *req, struct cpl_decision *out,
 
 	if (req->mapper != &cpl_mapper_linear && out->n_nodes > 1)
 		j.mapper = req->mapper;
-	j.proxy = j.mapper && !is_quick(&j) &&
+	j.proxy = j.mapper && !cpl_judge_is_quick(&j) &&
 	          (j.mapper->endless || (long)j.ranks * j.n > NAMED_MAX);
 	if (j.proxy)
 		j.mapper = &cpl_mapper_quick;

@@ -62,11 +62,7 @@ static int close_counts(struct unit_counts *r, struct cpl_error *err)
 
 static int first_router(const struct unit_counts *r, int level, int u)
 {
-	const struct cpl_level *of = r->level[level];
-
-	return u == of->n_units
-	               ? r->net->n_node_routers
-	               : cpl_network_router(r->net, of->node[of->first[u]]);
+	return r->level[level]->first_router[u];
 }
 
 /* The units of the next level in unit u: *first up to the one returned. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "traffic/load_blocks.h"
+#include "traffic/times.h"
 
 struct head {
 	struct cpl_job_load *job; /* NULL: nobody is on the link */
@@ -47,7 +48,7 @@ struct cpl_job_load *cpl_job_load_new(const struct cpl_network *net,
                                       const struct cpl_load *load,
                                       double period, struct cpl_error *err)
 {
-	int64_t links = net->n_links, nodes = net->n_nodes;
+	int64_t links = net->n_links, nodes = cpl_network_port_cables(net);
 	size_t n = (size_t)gather(load->link, links, 0, NULL) +
 	           (size_t)gather(load->injection, nodes, 0, NULL) +
 	           (size_t)gather(load->ejection, nodes, 0, NULL);
@@ -82,7 +83,7 @@ static int open_load(struct cpl_load *load, const struct cpl_network *net,
 struct cpl_background *cpl_background_new(const struct cpl_network *net,
                                           struct cpl_error *err)
 {
-	size_t links = (size_t)net->n_links + 2 * (size_t)net->n_nodes;
+	size_t links = (size_t)cpl_times_links(net);
 	struct cpl_background *background = calloc(1, sizeof(*background));
 
 	if (!background) {
@@ -115,14 +116,7 @@ void cpl_background_free(struct cpl_background *background)
 static void set(const struct cpl_network *net, struct cpl_load *load, int link,
                 double bytes)
 {
-	int64_t at = link;
-
-	if (at < net->n_links)
-		load->link[at] = bytes;
-	else if ((at -= net->n_links) < net->n_nodes)
-		load->injection[at] = bytes;
-	else
-		load->ejection[at - net->n_nodes] = bytes;
+	*cpl_times_at(net, load, link) = bytes;
 	cpl_load_blocks_changed(load->blocks, link);
 }
 

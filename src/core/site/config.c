@@ -15,7 +15,8 @@
 #define NOT_SET                                                                \
 	{                                                                      \
 		.min_nodes = -1, .mode = -1, .objective = -1,                  \
-		.max_decision_ms = -1, .user_may = -1, .keep_price = -1        \
+		.max_decision_ms = -1, .user_may = -1, .keep_price = -1,       \
+		.record_one_in = -1                                            \
 	}
 
 static int start_partition(struct config_parser *p, const char *value)
@@ -319,6 +320,7 @@ static void defaults_free(struct cpl_defaults *d)
 	free(d->mapping);
 	free(d->order);
 	free(d->keep_whole);
+	free(d->record);
 }
 
 void config_match_clear(struct cpl_match_rule *rule)
@@ -350,6 +352,7 @@ void cpl_config_free(struct cpl_config *config)
 	free(config->path);
 	free(config->network_file);
 	free(config->profile_dir);
+	free(config->user_profile_dir);
 	free(config->state_dir);
 	free(config->binding);
 	free(config->routing);

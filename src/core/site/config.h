@@ -43,12 +43,19 @@ enum {
 /* In the place of units to be kept whole. */
 #define CPL_KEEP_NONE "none"
 
+/* In the place of a name to record as: jobs are not recorded. */
+#define CPL_RECORD_NONE "none"
+
+#define CPL_DRIFT_DEFAULT 10 /* percent */
+
 /* What may differ by job. NULL / -1: not set on this line. */
 struct cpl_defaults {
 	char *policy;
 	char *mapping;
 	char *order; /* MappingWithoutProfile */
 	char *keep_whole; /* units */
+	char *record;     /* a name, %x in it: the job's; CPL_RECORD_NONE */
+	int record_one_in;
 	int min_nodes;
 	int mode;      /* enum cpl_mode */
 	int objective; /* enum cpl_objective */
@@ -98,6 +105,9 @@ struct cpl_config {
 	char *path; /* the file, for messages */
 	char *network_file;
 	char *profile_dir;
+	char *user_profile_dir; /* a pattern, see user_dir.h; NULL: none */
+	bool rescale;
+	int drift; /* percent */
 	char *state_dir;
 	/* Those of all jobs; the numbers beside MinNodes are: */
 	struct cpl_defaults defaults;
@@ -106,6 +116,7 @@ struct cpl_config {
 	int max_decision_ms;
 	int user_may; /* CPL_MAY_... */
 	int keep_price; /* percent */
+	int record_one_in;
 	char *binding;
 	bool bind_memory;
 	char *routing; /* NULL: as the network states */
@@ -177,6 +188,13 @@ void cpl_config_free(struct cpl_config *config);
 int cpl_config_find_users(struct cpl_config *config,
                           void (*say)(void *arg, const char *text), void *arg,
                           struct cpl_error *err);
+
+/* Is a profile so far (cpl_profile_change) from the one before it that it is to
+ * be said? */
+static inline bool cpl_drifts(const struct cpl_config *config, double change)
+{
+	return change > config->drift / 100.0;
+}
 
 /* Nothing is to be done anywhere: Mode=off, and no line with another. */
 bool cpl_config_is_off(const struct cpl_config *config);

@@ -13,8 +13,10 @@
 #include "placement/cut.h"
 #include "placement/placement.h"
 #include "routing/routing.h"
+#include "signature/install.h"
 #include "signature/signature.h"
 #include "site/config_internal.h"
+#include "site/user_dir.h"
 
 #define MAX_DECISION_MS 60000
 
@@ -50,6 +52,20 @@ static int set_path(struct config_parser *p, void *field, const char *value)
 		return cpl_fail(p->err, " is a relative path; give one that "
 		                        "starts with /");
 	return set_text(p, field, value);
+}
+
+static int set_user_dir(struct config_parser *p, void *field, const char *value)
+{
+	char **out = field;
+
+	if (strcasecmp(value, CPL_USER_DIR_NONE))
+		return cpl_user_dir_check(value, p->err) ||
+		                       set_text(p, out, value)
+		               ? -1
+		               : 0;
+	free(*out);
+	*out = NULL;
+	return 0;
 }
 
 /* Index of value in words, or -1 with err that lists them. */
@@ -281,6 +297,18 @@ static int set_units(struct config_parser *p, void *field, const char *value)
 	return set_text(p, field, value);
 }
 
+/* Whether a job's name makes a profile's is known with the job. */
+static int set_record(struct config_parser *p, void *field, const char *value)
+{
+	char name[CPL_PROFILE_NAME_MAX + 1];
+
+	if (!strcasecmp(value, CPL_RECORD_NONE))
+		return set_text(p, field, CPL_RECORD_NONE);
+	if (cpl_record_name(value, "x", name, sizeof(name), p->err))
+		return -1;
+	return set_text(p, field, value);
+}
+
 /* Entries separated by commas, none empty. */
 static int set_list(struct config_parser *p, void *field, const char *value)
 {
@@ -346,6 +374,15 @@ static const struct rule rules[] = {
 	  "regular file, no link. Users may name those that they could read: "
 	  "owner, group and mode of the file decide."},
 	 set_path, AT(profile_dir)},
+	{{"UserProfileDir", "none|PATTERN", "none", GENERAL,
+	  "Where users have profiles of their own, such as "
+	  "`/home/%u/.commplace/profiles`: %u is the user's name, %U the "
+	  "number. A job's profile is looked for there first. slurmctld reads "
+	  "with the user's rights where it runs as root, else with its own, "
+	  "and takes files that belong to the user only. The file system must "
+	  "be one that no user can make hang. `none`: there are none but those "
+	  "of ProfileDir."},
+	 set_user_dir, AT(user_profile_dir)},
 	{{"StateDir", "PATH", "/var/lib/commplace/state", GENERAL,
 	  "Where decisions are written, one file per job; SlurmUser writes "
 	  "there."},
@@ -392,6 +429,7 @@ static const struct rule rules[] = {
 	 set_flag, AT(bind_memory), .words = no_yes},
 	{{"Objective", "OBJECTIVE", "max-congestion", ANY,
 	  "What is made small: `max-congestion`, `mean-congestion`, `hop-bytes`, "
+	  "`busiest`, as the first but with the links between nodes and routers, "
 	  "or of the job itself beside what the running jobs send: `time`, the "
 	  "seconds of its busiest link, where the former look at all links of the "
 	  "machine; `interference`, the sum of OwnWeight times its own slowdown "
@@ -469,6 +507,35 @@ static const struct rule rules[] = {
 	  "profile's number either, `reject` refuses it, and `ignore` tells "
 	  "the user and places it by the profile."},
 	 set_choice, AT(rank_mismatch), .words = ignore_reject},
+	{{"Rescale", "no|yes", "no", GENERAL,
+	  "Whether a job of another number of ranks than a profile was "
+	  "recorded with has a profile made from the nearest recorded one, "
+	  "where that was recognised as a pattern on a grid of ranks, see "
+	  "commplace-signature(1). It is made while slurmctld goes on, once. "
+	  "RankMismatch says what is done where it was not, or with `no`."},
+	 set_flag, AT(rescale), .words = no_yes},
+	{{"Record", "none|NAME", "none", ANY,
+	  "Batch jobs are recorded, without their users' doing, as the profile "
+	  "NAME of their user (%x in it: the job's name), as with "
+	  "`--comm-record` of spank_commplace(8): each until there is such a "
+	  "profile for its number of ranks, then as RecordOneIn says. It takes "
+	  "UserProfileDir. What a user gives as `--comm-record` wins; `none` "
+	  "there, or here, keeps jobs from being recorded. The recorder is "
+	  "loaded into all programs of such a job."},
+	 set_record, AT(defaults.record), ON_LINE(record), .says_all = true},
+	{{"RecordOneIn", "COUNT", "0", ANY,
+	  "Of the jobs that Record is for and that have a profile, one in so "
+	  "many is recorded again, so that a change of the application is "
+	  "noticed. 0: none."},
+	 set_int, AT(record_one_in), ON_LINE(record_one_in),
+	 .low = 0, .high = 1000000},
+	{{"DriftDistance", "PERCENT", "10", GENERAL,
+	  "A profile drifts that differs by more than this from the one whose "
+	  "place it took (the distance of commplace-signature(1)): "
+	  "`commplace signature list` marks it, and it is said at submission, "
+	  "in the decision's log line and by commplace-explain(1). 100: none "
+	  "does."},
+	 set_int, AT(drift), .low = 0, .high = 100},
 	{{"UserMayOverride", "all|none|LIST", "all", ANY,
 	  "What users may give at submission: `all`, `none`, or a list of "
 	  "`profile` (`--comm-profile`), `policy` (`--placement-policy`) and "

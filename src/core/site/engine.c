@@ -170,6 +170,7 @@ static void use_config(struct cpl_engine *engine)
 	}
 	pthread_mutex_unlock(&engine->lock);
 	cpl_store_limit(engine->store, (uint64_t)config->profile_memory << 20);
+	cpl_store_rescale(engine->store, config->rescale);
 	if (access == CPL_RECORDS_SLURM)
 		access = engine->private_jobs ? CPL_RECORDS_OWNER
 		                              : CPL_RECORDS_ALL;
@@ -384,8 +385,11 @@ static void stage_restored(void *arg, struct cpl_record *record)
 	pthread_mutex_lock(&engine->lock);
 	/* Needed soon: as background, and for steps of other shapes. */
 	if (record->profile && record->ranks > 0 && engine->profile_dir)
-		cpl_store_prefetch(engine->store, engine->profile_dir,
-		                   record->profile, record->ranks);
+		cpl_store_prefetch(engine->store,
+		                   &(struct cpl_store_query){
+		                           .dir = engine->profile_dir,
+		                           .name = record->profile,
+		                           .ranks = record->ranks});
 	item->next = engine->restored;
 	engine->restored = item;
 	pthread_mutex_unlock(&engine->lock);
@@ -448,7 +452,7 @@ void engine_adopt(struct cpl_engine *engine)
 		take_back(engine, item->record);
 		item->record = NULL;
 	}
-	if (restored && engine->snapshot && engine->snapshot->net)
+	if ((staged || restored) && engine->snapshot && engine->snapshot->net)
 		engine_running_begin(engine, NULL);
 	free_restored(restored);
 	if (engine->snapshot && engine->restore_waits)
@@ -473,6 +477,22 @@ static int64_t wait_end(struct cpl_engine *engine, int wait_ms, bool in_force)
 	return now + wait_ms * INT64_C(1000000);
 }
 
+/* Have the loads of running jobs made whose profiles come until the deadline;
+ * those that come later are begun by the next decision. */
+static void begin_loads(struct cpl_engine *engine, int64_t deadline)
+{
+	const struct snapshot *now = engine->snapshot;
+
+	if (!now || !now->net || engine_running_begin(engine, NULL) <= 0)
+		return;
+	pthread_mutex_unlock(&engine->api);
+	cpl_worker_idle(engine->worker, deadline);
+	enter_again(engine);
+	engine_adopt(engine);
+	if (engine->snapshot->net)
+		engine_running_begin(engine, NULL);
+}
+
 int cpl_engine_load(struct cpl_engine *engine, int wait_ms,
                     struct cpl_error *err)
 {
@@ -487,6 +507,7 @@ int cpl_engine_load(struct cpl_engine *engine, int wait_ms,
 	rc = engine_load(engine, deadline, err);
 	enter_again(engine);
 	engine_adopt(engine);
+	begin_loads(engine, deadline);
 	engine_leave(engine, CPL_TIME_HELD_OTHER, entered, 0);
 	return rc;
 }
@@ -536,5 +557,6 @@ void cpl_engine_restore(struct cpl_engine *engine,
 	cpl_worker_idle(engine->worker, deadline);
 	enter_again(engine);
 	engine_adopt(engine);
+	begin_loads(engine, deadline);
 	engine_leave(engine, CPL_TIME_HELD_OTHER, entered, 0);
 }

@@ -207,6 +207,14 @@ unsigned char *cpl_engine_handover(struct cpl_engine *engine,
                                    struct cpl_error *err);
 
 /*
+ * The layout of a running job's ranks as its launchers get it, see
+ * mapping/rank_order.h. free() it; NULL: it has none, or one of limit bytes or
+ * more, or memory is out.
+ */
+char *cpl_engine_rank_order(struct cpl_engine *engine, int64_t id,
+                            size_t limit);
+
+/*
  * cpl_engine_step there: the layout is followed where the step has its hosts
  * and counts; nothing is mapped anew and nothing noted. Data that is damaged or
  * of another version is refused: -1 with err, and the step is as it was.

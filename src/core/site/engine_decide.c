@@ -3,12 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hostlist.h"
 #include "base/printable.h"
 #include "base/sort.h"
 #include "placement/cut.h"
-#include "signature/signature.h"
-#include "site/engine_internal.h"
+#include "site/engine_deciding.h"
 
 /* By user or site, not the "auto" of a profile. */
 static bool stated(const struct cpl_resolved *want)
@@ -21,30 +19,6 @@ static bool asked(const struct cpl_resolved *want)
 {
 	return want->profile.value || want->policy.source == CPL_FROM_USER;
 }
-
-/* A decision on its way. */
-struct deciding {
-	struct cpl_engine *engine;
-	const struct cpl_engine_request *req;
-	const struct cpl_engine_scheduler *scheduler;
-	struct cpl_resolved want;
-	int64_t deadline;
-	uint32_t *cpus;          /* [n_hosts] free */
-	uint64_t *rank;          /* [n_hosts] the lower are filled first */
-	uint64_t *level;         /* [n_levels] ranks in use, increasing */
-	int n_levels;            /* 0: they do not count (any more) */
-	uint64_t highest;        /* rank that is offered */
-	uint32_t *filled;        /* [n_hosts] cpus up to that rank */
-	const uint32_t *offer;   /* cpus or filled */
-	int *stock;  /* [n_stock] the scheduler's own choice, in node order */
-	int n_stock; /* 0: none, or it was not asked */
-	bool asked_stock;
-	struct cpl_size size;
-	bool enough, fits; /* hosts; the required ones among them */
-	enum cpl_reason reason; /* for the stock answer */
-	int64_t theirs; /* ns of the scheduler's own answer to this call */
-	struct decided *out;
-};
 
 /* Is there anything to decide by: a configuration, not off, and a network? */
 static bool in_force(const struct cpl_engine *engine)
@@ -130,6 +104,20 @@ static enum cpl_reason profile_reason(enum cpl_found found)
 	}
 }
 
+/* Whose profile it is, and in how far it is to be trusted. */
+static void note_profile(const struct cpl_config *config,
+                         const struct cpl_store_answer *found,
+                         struct cpl_record *record)
+{
+	record->own_profile = found->own;
+	if (found->rescaled) {
+		record->recorded_ranks = found->recorded_ranks;
+		record->rescale_error = found->rescale_error;
+	}
+	if (cpl_drifts(config, found->change))
+		record->drift = found->change;
+}
+
 /*
  * The profile, if the job has one that fits. *use is whether to go on; when
  * not, err and d->reason say why the stock answer is taken.
@@ -146,7 +134,7 @@ static struct cpl_profile *find_profile(struct deciding *d, bool *use,
 	if (!want->profile.value)
 		return NULL;
 	engine_find_profile(d->engine, want->profile.value, d->req->ranks,
-	                    d->deadline, &answer);
+	                    engine_user_of(&d->req->job), d->deadline, &answer);
 	d->reason = profile_reason(answer.found);
 	*use = answer.found == CPL_FOUND_READY ||
 	       (stated(want) && ((answer.found == CPL_FOUND_MISSING &&
@@ -155,195 +143,9 @@ static struct cpl_profile *find_profile(struct deciding *d, bool *use,
 	                          config->rank_mismatch == CPL_IGNORE)));
 	if (!answer.profile)
 		cpl_fail(err, "%s", answer.err.text);
+	else
+		note_profile(config, &answer, d->out->record);
 	return answer.profile;
-}
-
-static int set_hosts_text(const struct cpl_engine *engine, char **field,
-                          const int *host, int n)
-{
-	char **name = engine_host_names(engine, host, n);
-	int rc = engine_set_hostlist(field, name, n);
-
-	free(name);
-	return rc;
-}
-
-static int set_free_text(const struct cpl_engine *engine,
-                         const unsigned char *free_node, char **field)
-{
-	int n = engine->snapshot->net->n_nodes, used = 0, rc;
-	int *host = malloc(((size_t)n + 1) * sizeof(int));
-
-	if (!host)
-		return -1;
-	for (int i = 0; i < n; i++)
-		if (free_node[i])
-			host[used++] = engine->node_host[i];
-	rc = set_hosts_text(engine, field, host, used);
-	free(host);
-	return rc;
-}
-
-static int set_hosts(const struct cpl_engine *engine, struct cpl_record *record,
-                     const int *host, int n)
-{
-	char **name = engine_host_names(engine, host, n);
-	int rc = engine_record_hosts(record, name, n);
-
-	free(name);
-	return rc;
-}
-
-static int set_candidates(struct cpl_record *record,
-                          const struct cpl_decision *decision)
-{
-	int n = decision->n_candidates;
-
-	while (record->n_candidates)
-		free(record->candidate[--record->n_candidates].policy);
-	free(record->candidate);
-	record->candidate = calloc((size_t)n + 1, sizeof(*record->candidate));
-	if (!record->candidate)
-		return -1;
-	for (; record->n_candidates < n; record->n_candidates++) {
-		const struct cpl_candidate *from =
-		        &decision->candidate[record->n_candidates];
-		struct cpl_record_candidate *to =
-		        &record->candidate[record->n_candidates];
-
-		if (engine_set(&to->policy, from->policy->name))
-			return -1;
-		to->seed = from->seed;
-		to->evaluated = from->evaluated;
-		to->max_congestion = from->metrics.max_congestion;
-		to->mean_congestion = from->metrics.mean_congestion;
-		to->hop_bytes = from->sums.hop_bytes;
-		to->seconds = from->times.seconds;
-		to->alone_seconds = from->times.alone;
-		to->shared_links = from->shared;
-		to->slows_others = from->harm;
-		to->broken = from->broken;
-		to->mapped = from->is_mapped;
-		to->mapped_max = from->mapped.metrics.max_congestion;
-		to->mapped_mean = from->mapped.metrics.mean_congestion;
-		to->mapped_hop_bytes = from->mapped.sums.hop_bytes;
-	}
-	return 0;
-}
-
-/* What is broken, and what it costs to break no more. -1: memory. */
-static int set_kept(struct cpl_record *record,
-                    const struct cpl_decision *decision)
-{
-	const struct cpl_candidate *best = &decision->candidate[decision->best];
-
-	if (!record->keep_whole)
-		return 0;
-	record->broken = decision->candidate[decision->chosen].broken;
-	record->best_broken = best->broken;
-	record->price = decision->price;
-	return engine_set(&record->best_policy, best->policy->name);
-}
-
-/* The rank order found while deciding stays with the decision. -1: memory. */
-static int keep_rank_order(struct decided *out,
-                           const struct cpl_decision *decision)
-{
-	const struct cpl_candidate *chosen =
-	        &decision->candidate[decision->chosen];
-	size_t size = out->profile ? (size_t)out->profile->comm->ranks *
-	                                     sizeof(int)
-	                           : 0;
-
-	free(out->rank_host);
-	out->rank_host = NULL;
-	out->mapped = decision->mapped;
-	out->max_before = chosen->metrics.max_congestion;
-	out->max_after = chosen->mapped.metrics.max_congestion;
-	if (!decision->rank_host)
-		return 0;
-	out->rank_host = malloc(size);
-	if (!out->rank_host)
-		return -1;
-	memcpy(out->rank_host, decision->rank_host, size);
-	return 0;
-}
-
-static int set_choice(struct deciding *d, const struct cpl_decision *decision)
-{
-	const struct cpl_candidate *chosen =
-	        &decision->candidate[decision->chosen];
-	struct cpl_record *record = d->out->record;
-	int n = decision->n_nodes;
-	int *order = malloc(((size_t)n + 1) * sizeof(int));
-
-	free(d->out->order);
-	d->out->order = order;
-	d->out->n_order = order ? n : 0;
-	if (!order || keep_rank_order(d->out, decision))
-		return -1;
-	for (int i = 0; i < n; i++)
-		order[i] = d->engine->node_host[decision->node[i]];
-	record->seed = chosen->seed;
-	record->cut_short = decision->cut_short;
-	return engine_set(&record->policy, chosen->policy->name) |
-	       set_kept(record, decision) |
-	       set_hosts(d->engine, record, order, n) |
-	       set_candidates(record, decision);
-}
-
-static bool offered(const struct deciding *d, int host)
-{
-	return d->engine->host_node[host] >= 0 && d->offer[host] &&
-	       d->offer[host] >= d->size.cpus;
-}
-
-/* Hosts of lower ranks do not hold the job alone: it has them and others. */
-static bool filled_first(const struct deciding *d, int host)
-{
-	return d->n_levels > 1 && d->rank[host] < d->highest &&
-	       offered(d, host);
-}
-
-/* The hosts that the job must have, into host[n_hosts]; returns how many.
- * Where those filled first are too many for its size, the user's. */
-static int must_have(const struct deciding *d, int *host)
-{
-	const struct cpl_engine_request *req = d->req;
-	int n = 0;
-
-	for (int i = 0; i < req->n_hosts; i++)
-		if (filled_first(d, i))
-			host[n++] = i;
-	if (n > (int)d->size.nodes)
-		n = 0;
-	for (int i = 0; i < req->n_required; i++)
-		if (!n || !filled_first(d, req->required[i]))
-			host[n++] = req->required[i];
-	return n;
-}
-
-/* What will lay out the ranks: candidates are judged with it. NULL: they stay
- * in their order. */
-static const struct cpl_mapper *mapper_of(const struct deciding *d)
-{
-	const char *name = d->want.mapping.value;
-
-	return name && !d->req->own_order ? cpl_mapper_find(name, NULL) : NULL;
-}
-
-/* The scheduler's own nodes in order, as a candidate; false: they are none. */
-static bool stock_nodes(const struct deciding *d, const unsigned char *is_free,
-                        int *node)
-{
-	if (!d->n_stock || d->n_stock != (int)d->size.nodes)
-		return false;
-	for (int i = 0; i < d->n_stock; i++) {
-		node[i] = d->engine->host_node[d->stock[i]];
-		if (node[i] < 0 || !is_free[node[i]])
-			return false;
-	}
-	return true;
 }
 
 /* The seconds of its candidates: within the time of a decision, of jobs of no
@@ -395,9 +197,9 @@ static int choose(struct deciding *d, struct cpl_error *err)
 		goto out;
 	}
 	for (int i = 0; i < req->n_hosts; i++)
-		if (offered(d, i))
+		if (engine_offers(d, i))
 			free_node[engine->host_node[i]] = 1;
-	n_must = must_have(d, must);
+	n_must = engine_must_have(d, must);
 	for (int i = 0; i < n_must; i++)
 		required[i] = engine->host_node[must[i]];
 	struct cpl_decide_request core = {
@@ -411,7 +213,7 @@ static int choose(struct deciding *d, struct cpl_error *err)
 	        .routing = now->routing,
 	        .comm = profile ? profile->comm : NULL,
 	        .ranks_per_node = record->ranks_per_node,
-	        .mapper = mapper_of(d),
+	        .mapper = engine_mapper_of(d),
 	        .map_option = cpl_mapper_option(record->mapping),
 	        .graph = profile ? profile->graph : NULL,
 	        .objective = d->want.objective,
@@ -432,17 +234,17 @@ static int choose(struct deciding *d, struct cpl_error *err)
 	if (rc)
 		goto out;
 	rc = -1;
-	if (stock_nodes(d, free_node, stock) &&
+	if (engine_stock_nodes(d, free_node, stock) &&
 	    cpl_placement_missing(&core.place, stock) < 0)
 		core.stock = stock;
 	core.grown = engine_groups(engine, &core, profile);
 	decision = engine_memo_decide(engine, &core, profile, err);
 	if (!decision)
 		goto out;
-	rc = set_choice(d, decision);
+	rc = engine_set_choice(d, decision);
 	if (req->start)
-		rc |= set_free_text(engine, free_node, &record->free_hosts);
-	rc |= set_hosts_text(engine, &record->required_hosts, must, n_must);
+		rc |= engine_set_free_text(engine, free_node, &record->free_hosts);
+	rc |= engine_set_hosts_text(engine, &record->required_hosts, must, n_must);
 	if (rc)
 		cpl_fail_memory(err);
 out:
@@ -451,109 +253,6 @@ out:
 	free(required);
 	free(stock);
 	cpl_harm_free(harm);
-	return rc;
-}
-
-static int spread(int ranks, uint32_t nodes)
-{
-	return nodes > 0 && ranks > 0
-	               ? (int)(((uint32_t)ranks + nodes - 1) / nodes)
-	               : 1;
-}
-
-/* Nodes that the job would get of these. -1: memory. */
-static int fit(struct deciding *d, const uint32_t *cpus, uint32_t least)
-{
-	int rc =
-	        cpl_size(&d->req->need, cpus, d->req->n_hosts, least, &d->size);
-
-	d->offer = cpus;
-	d->enough = d->fits = rc > 0;
-	for (int i = 0; i < d->req->n_required && d->fits; i++)
-		d->fits = offered(d, d->req->required[i]);
-	return rc < 0 ? -1 : 0;
-}
-
-static int fit_up_to(struct deciding *d, uint64_t rank, uint32_t least)
-{
-	d->highest = rank;
-	for (int i = 0; i < d->req->n_hosts; i++)
-		d->filled[i] = d->rank[i] <= rank ? d->cpus[i] : 0;
-	return fit(d, d->filled, least);
-}
-
-/* On the lowest ranks that hold the job. */
-static int size_up(struct deciding *d, uint32_t least)
-{
-	int low = 0, high = d->n_levels - 1;
-
-	if (d->n_levels < 2)
-		return fit(d, d->cpus, least);
-	while (low < high) {
-		int middle = (low + high) / 2;
-
-		if (fit_up_to(d, d->level[middle], least))
-			return -1;
-		if (d->fits)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return fit_up_to(d, d->level[low], least);
-}
-
-static int by_rank(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* The ranks of usable hosts, each once; the user's own come with any. */
-static void list_levels(struct deciding *d, const unsigned char *required)
-{
-	int n = 0, same = 0;
-
-	for (int i = 0; i < d->req->n_hosts; i++)
-		if (d->cpus[i] && !required[i])
-			d->level[n++] = d->rank[i];
-	/* Most sites have one weight. */
-	while (same < n && d->level[same] == d->level[0])
-		same++;
-	if (same < n)
-		qsort(d->level, (size_t)n, sizeof(*d->level), by_rank);
-	else if (n)
-		n = 1;
-	for (int i = 0; i < n; i++)
-		if (!i || d->level[i] != d->level[i - 1])
-			d->level[d->n_levels++] = d->level[i];
-	for (int i = 0; i < d->req->n_hosts && n; i++)
-		if (required[i])
-			d->rank[i] = d->level[0];
-}
-
-static int measure(struct deciding *d)
-{
-	size_t n = (size_t)d->req->n_hosts + 1;
-	unsigned char *required = calloc(n, 1);
-	int rc = -1;
-
-	d->cpus = calloc(n, sizeof(*d->cpus));
-	d->filled = calloc(n, sizeof(*d->filled));
-	d->rank = calloc(n, sizeof(*d->rank));
-	d->level = calloc(n, sizeof(*d->level));
-	if (!required || !d->cpus || !d->filled || !d->rank || !d->level ||
-	    d->scheduler->measure(d->scheduler->arg, d->cpus, d->rank))
-		goto out;
-	for (int i = 0; i < d->req->n_hosts; i++)
-		if (d->engine->host_node[i] < 0)
-			d->cpus[i] = 0;
-	for (int i = 0; i < d->req->n_required; i++)
-		required[d->req->required[i]] = 1;
-	list_levels(d, required);
-	rc = size_up(d, 0);
-out:
-	free(required);
 	return rc;
 }
 
@@ -593,7 +292,7 @@ static void set_size(struct deciding *d)
 	record->ranks =
 	        d->out->profile ? d->out->profile->ranks : d->req->ranks;
 	record->ranks_per_node =
-	        per_node ? (int)per_node : spread(record->ranks, d->size.nodes);
+	        per_node ? (int)per_node : engine_spread(record->ranks, d->size.nodes);
 }
 
 /* May the job be placed by us? -1 with err: the stock answer, for that. */
@@ -628,68 +327,6 @@ static int consider(struct deciding *d, struct cpl_error *why,
 	return 0;
 }
 
-/*
- * After a refusal: without hosts that cannot serve the job, or with more of
- * them. False: there is nothing else to try.
- */
-static bool try_others(struct deciding *d)
-{
-	uint32_t nodes = d->size.nodes;
-	int lost = 0, n = d->req->n_hosts;
-	uint32_t *before;
-
-	if (d->n_levels > 1 && d->highest < d->level[d->n_levels - 1]) {
-		d->n_levels = 0;
-		return !size_up(d, 0) && d->fits;
-	}
-	before = malloc(((size_t)n + 1) * sizeof(*before));
-	if (!before)
-		return false;
-	memcpy(before, d->cpus, (size_t)n * sizeof(*before));
-	d->scheduler->narrow(d->scheduler->arg, d->cpus);
-	for (int i = 0; i < n; i++)
-		lost += before[i] && !d->cpus[i];
-	free(before);
-	if (!lost && !cpl_size_by_cpus(&d->req->need))
-		return false;
-	return !size_up(d, lost ? 0 : nodes + 1) && d->fits;
-}
-
-/* The scheduler did, since then: for how long. */
-static int64_t took(struct deciding *d, int64_t since)
-{
-	int64_t ns = engine_theirs(d->engine, since);
-
-	d->deadline += ns;
-	return ns;
-}
-
-/* Few enough hosts that the scheduler's own choice costs little? */
-static bool compares(const struct deciding *d)
-{
-	int max = d->engine->snapshot->config->compare_nodes, n = 0;
-
-	for (int i = 0; i < d->req->n_hosts && n <= max; i++)
-		n += d->cpus[i] != 0;
-	return n <= max;
-}
-
-/* The scheduler's own choice, once a decision, whatever mode asks: a test and
- * the start after it choose among the same. */
-static void ask_beside(struct deciding *d)
-{
-	int64_t begin = cpl_now();
-
-	if (d->asked_stock || !compares(d))
-		return;
-	d->asked_stock = true;
-	d->stock = malloc(((size_t)d->req->n_hosts + 1) * sizeof(int));
-	if (d->stock)
-		d->n_stock =
-		        d->scheduler->compare(d->scheduler->arg, d->stock);
-	took(d, begin);
-}
-
 /* Ours, accepted by the scheduler. -1 with err: the stock answer. */
 static int place(struct deciding *d, struct cpl_error *err)
 {
@@ -698,7 +335,7 @@ static int place(struct deciding *d, struct cpl_error *err)
 
 	if (d->out->profile && cpl_placement_is_search(d->want.policy.value) &&
 	    d->want.mode != CPL_MODE_OBSERVE)
-		ask_beside(d);
+		engine_ask_beside(d);
 	begin = cpl_now();
 	for (int tries = 1;; tries++) {
 		if (choose(d, err)) {
@@ -714,95 +351,17 @@ static int place(struct deciding *d, struct cpl_error *err)
 		}
 		if (d->scheduler->place(d->scheduler->arg, d->out->order,
 		                        d->out->n_order)) {
-			d->theirs = took(d, asked);
+			d->theirs = engine_took(d, asked);
 			return 0;
 		}
-		took(d, asked);
-		if (tries == CPL_ENGINE_TRIES || !try_others(d) ||
+		engine_took(d, asked);
+		if (tries == CPL_ENGINE_TRIES || !engine_try_others(d) ||
 		    check_ours(d, NULL))
 			return stock(d, CPL_REASON_REFUSED, err,
 			             "the scheduler refused the nodes chosen");
 		begin = cpl_now();
 		set_size(d);
 	}
-}
-
-/* The stock nodes were judged as a candidate: false, if not. */
-static bool stock_was_judged(struct cpl_record *record)
-{
-	for (int i = 0; i < record->n_candidates; i++) {
-		const struct cpl_record_candidate *c = &record->candidate[i];
-
-		if (strcmp(c->policy, cpl_placement_stock.name) ||
-		    !c->evaluated)
-			continue;
-		record->stock_max_congestion = c->max_congestion;
-		record->stock_mean_congestion = c->mean_congestion;
-		record->stock_seconds = c->seconds;
-		if (c->mapped)
-			record->stock_mapped_max = c->mapped_max;
-		return true;
-	}
-	return false;
-}
-
-/*
- * What the stock plugin's choice (host indexes in node order, ranks in blocks,
- * and mapped as ours are) comes to, for the record.
- */
-static void evaluate_stock(struct deciding *d, const int *host, int n)
-{
-	struct cpl_engine *engine = d->engine;
-	const struct snapshot *now = engine->snapshot;
-	struct cpl_profile *profile = d->out->profile;
-	struct cpl_record *record = d->out->record;
-	struct cpl_candidate c;
-	struct cpl_times_result times;
-	struct cpl_error err = {""};
-	int *node;
-
-	if (set_hosts_text(engine, &record->stock_hosts, host, n) ||
-	    !profile || stock_was_judged(record))
-		return;
-	node = malloc(((size_t)n + 1) * sizeof(int));
-	if (!node)
-		return;
-	for (int i = 0; i < n; i++) {
-		node[i] = engine->host_node[host[i]];
-		if (node[i] < 0)
-			goto out;
-	}
-	struct cpl_decide_request core = {
-	        .place = {.net = now->net,
-	                  .n_nodes_wanted = n,
-	                  .seed = now->config->seed},
-	        .policy = "linear",
-	        .routing = now->routing,
-	        .comm = profile->comm,
-	        .ranks_per_node = spread(profile->ranks, (uint32_t)n),
-	        .mapper = mapper_of(d),
-	        .map_option = cpl_mapper_option(record->mapping),
-	        .graph = profile->graph,
-	        .objective = d->want.objective,
-	        .background = engine_background_of(engine, profile, NULL,
-	                                           d->deadline, &err),
-	        .rates = engine_rates_by(engine, d->want.objective,
-	                                 d->deadline, &err),
-	};
-	if (!err.text[0] &&
-	    !cpl_decide_evaluate(&core, node, &c, &err)) {
-		record->stock_max_congestion = c.metrics.max_congestion;
-		record->stock_mean_congestion = c.metrics.mean_congestion;
-		if (c.is_mapped)
-			record->stock_mapped_max =
-			        c.mapped.metrics.max_congestion;
-		if (!engine_judge(engine, profile, node, n, NULL,
-		                  core.ranks_per_node, d->deadline,
-		                  &times, &err))
-			record->stock_seconds = times.seconds;
-	}
-out:
-	free(node);
 }
 
 void engine_decided_free(struct decided *decided)
@@ -861,34 +420,6 @@ static bool silent(const struct deciding *d)
 	       cpl_placement_is_search(d->want.policy.value);
 }
 
-/* The scheduler's answer for a job that is not, or beside, placed by us. */
-static void ask_stock(struct deciding *d, bool placed)
-{
-	const struct cpl_engine_scheduler *s = d->scheduler;
-	int *host = malloc(((size_t)d->req->n_hosts + 1) * sizeof(int));
-	int64_t begin = cpl_now();
-	int n = 0;
-
-	/* The stock answer must be had even without memory. */
-	if (!placed) {
-		n = s->stock(s->arg, host);
-		d->theirs = took(d, begin);
-	} else if (host && d->req->start) {
-		ask_beside(d);
-		n = d->n_stock;
-		if (n)
-			memcpy(host, d->stock, (size_t)n * sizeof(int));
-	}
-	if (host && n > 0 && d->req->start)
-		evaluate_stock(d, host, n);
-	if (placed || !host) {
-		free(host);
-	} else {
-		d->out->host = host;
-		d->out->n_host = n;
-	}
-}
-
 /* The hosts given are those decided. -1: memory. */
 static int take_order(struct decided *out)
 {
@@ -942,7 +473,7 @@ static enum cpl_engine_answer decide(struct deciding *d, char *text,
 		record->outcome = CPL_OUTCOME_PLACED;
 	else if (!engine_set(&record->reason, err.text))
 		engine_set(&record->reason_code, cpl_reason_name(d->reason));
-	ask_stock(d, placed);
+	engine_ask_stock(d, placed);
 	count(d);
 	snprintf(text, size, "%s%s, %.3f ms", placed ? "placed by " : "stock: ",
 	         placed ? record->policy : record->reason, record->decision_ms);
@@ -972,7 +503,7 @@ static int prepare(struct deciding *d)
 {
 	if (!resolve(d, d->req->job.nodes) && !d->want.open)
 		return 1;
-	if (measure(d))
+	if (engine_measure(d))
 		return -1;
 	if (d->want.open && !resolve(d, (int)d->size.nodes))
 		return 1;

@@ -12,6 +12,7 @@
 
 #include "base/hostlist.h"
 #include "base/packed.h"
+#include "mapping/rank_order.h"
 #include "site/engine_internal.h"
 #include "site/launch.h"
 
@@ -41,6 +42,7 @@ static unsigned char *whole(struct cpl_engine *engine,
 	/* Left without ranks, it is the version of the file that is meant. */
 	struct cpl_launch_step all = {
 	        .n_nodes = 1, .tasks = &tasks, .ids = &id, .part = true};
+	const struct running *running;
 	struct cpl_store_answer found;
 	struct cpl_resolved want;
 	unsigned char *data = NULL;
@@ -48,7 +50,10 @@ static unsigned char *whole(struct cpl_engine *engine,
 	cpl_resolve(now->config, now->net, job, &want);
 	if (!want.binding.value)
 		return NULL;
-	engine_find_profile(engine, want.profile.value, 0, engine_deadline(engine),
+	running = engine_running_find(engine, job->id);
+	engine_find_profile(engine, want.profile.value,
+	                    running ? running->record->ranks : 0,
+	                    engine_user_of(job), engine_deadline(engine),
 	                    &found);
 	if (found.profile && found.profile->ranks <= UINT16_MAX) {
 		id = all_ranks(found.profile->ranks);
@@ -124,6 +129,21 @@ unsigned char *cpl_engine_handover(struct cpl_engine *engine,
 	}
 	*size = o.used;
 	return o.data;
+}
+
+char *cpl_engine_rank_order(struct cpl_engine *engine, int64_t id, size_t limit)
+{
+	int64_t entered = engine_enter(engine);
+	const struct running *running = engine_running_find(engine, id);
+	const struct cpl_record *record = running ? running->record : NULL;
+	char *text = NULL;
+
+	if (record && running->has_layout && record->ranks)
+		text = cpl_rank_order_text(record->host, record->n_hosts,
+		                           record->rank_host, record->ranks,
+		                           limit);
+	engine_leave(engine, CPL_TIME_HELD_START, entered, 0);
+	return text;
 }
 
 /* What was handed over; *launch points into it. */

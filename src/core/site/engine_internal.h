@@ -129,6 +129,7 @@ struct cpl_engine {
 	struct cpl_engine_live *live; /* [n_live] of the last restore */
 	int n_live;
 	bool restore_waits, was_restored;
+	uint64_t recordable; /* submissions that Record= has a profile for */
 
 	pthread_mutex_t lock;
 	struct snapshot *staged;
@@ -256,9 +257,17 @@ struct running *engine_running_add(struct cpl_engine *engine,
                                    struct cpl_record *record,
                                    struct cpl_profile *profile);
 void engine_running_remove(struct cpl_engine *engine, struct running *job);
-/* cpl_store_find in ProfileDir. */
+/* cpl_store_find among the user's own ones (uid -1: not known) and in
+ * ProfileDir. */
 void engine_find_profile(struct cpl_engine *engine, const char *name, int ranks,
-                         int64_t deadline, struct cpl_store_answer *answer);
+                         int64_t uid, int64_t deadline,
+                         struct cpl_store_answer *answer);
+/* uid of engine_find_profile. */
+static inline int64_t engine_user_of(const struct cpl_job_facts *job)
+{
+	return job->has_uid ? (int64_t)job->uid : -1;
+}
+
 /* A reference to the job's profile, out of the store if need be. NULL with
  * err. */
 struct cpl_profile *engine_running_profile(struct cpl_engine *engine,
@@ -270,10 +279,11 @@ void engine_running_free(struct cpl_engine *engine);
 void engine_running_changed(struct cpl_engine *engine, struct running *job);
 /* It begins or ceases to stand still: the load that it has counts, or not. */
 void engine_running_count(struct cpl_engine *engine, struct running *job);
-/* Have the worker make the loads that are missing. 0, or -1 with err (memory).
- */
+/* Have the worker make the loads that are missing. 0; 1: profiles of some are
+ * still being read, for another call; -1 with err (memory). */
 int engine_running_begin(struct cpl_engine *engine, struct cpl_error *err);
-/* The network changed: all loads are to be made anew. */
+/* The network changed: all loads are to be made anew, by engine_running_begin
+ * or the next decision. */
 void engine_running_stale(struct cpl_engine *engine);
 /*
  * What the running jobs come to, NULL when none has any load, or with err when

@@ -55,11 +55,50 @@ static void forget_load(struct cpl_engine *engine, struct running *job)
 	job->load_made = false;
 }
 
+/* The user's own ones and those of ProfileDir. */
+static struct cpl_store_query profile_query(const struct cpl_engine *engine,
+                                            const char *name, int ranks,
+                                            int64_t uid)
+{
+	const struct cpl_config *config = engine->snapshot->config;
+
+	return (struct cpl_store_query){
+	        .dir = config->profile_dir,
+	        .user_dir = uid < 0 ? NULL : config->user_profile_dir,
+	        .uid = (uid_t)uid,
+	        .name = name,
+	        .ranks = ranks,
+	};
+}
+
+void engine_find_profile(struct cpl_engine *engine, const char *name, int ranks,
+                         int64_t uid, int64_t deadline,
+                         struct cpl_store_answer *answer)
+{
+	struct cpl_store_query query =
+	        profile_query(engine, name, ranks, uid);
+
+	query.deadline = deadline;
+	cpl_store_find(engine->store, &query, answer);
+}
+
 /* Is a profile on its way that is not in memory now? */
 static bool will_come(const struct cpl_store_answer *answer)
 {
 	return answer->found == CPL_FOUND_LOADING ||
 	       answer->found == CPL_FOUND_TIMED_OUT;
+}
+
+/* Once the file was looked at it is read, without anybody asking again. */
+static void have_read(struct cpl_engine *engine, const struct cpl_record *record)
+{
+	struct cpl_store_query query = profile_query(
+	        engine, record->profile, record->ranks, record->uid);
+
+	if (query.user_dir)
+		cpl_store_prefetch(engine->store, &query);
+	query.user_dir = NULL;
+	cpl_store_prefetch(engine->store, &query);
 }
 
 /*
@@ -77,9 +116,12 @@ static int begin_load(struct cpl_engine *engine, struct running *job,
 		answer.profile = cpl_profile_hold(job->profile);
 	else
 		engine_find_profile(engine, job->record->profile,
-		                    job->record->ranks, 0, &answer);
+		                    job->record->ranks, job->record->uid, 0,
+		                    &answer);
 	if (!answer.profile) {
 		job->traffic = will_come(&answer);
+		if (job->traffic)
+			have_read(engine, job->record);
 		return 0;
 	}
 	job->making =
@@ -195,18 +237,6 @@ void engine_running_count(struct cpl_engine *engine, struct running *job)
 	engine_memo_forget(engine);
 }
 
-void engine_find_profile(struct cpl_engine *engine, const char *name, int ranks,
-                         int64_t deadline, struct cpl_store_answer *answer)
-{
-	cpl_store_find(engine->store,
-	               &(struct cpl_store_query){
-	                       .dir = engine->snapshot->config->profile_dir,
-	                       .name = name,
-	                       .ranks = ranks,
-	                       .deadline = deadline},
-	               answer);
-}
-
 struct cpl_profile *engine_running_profile(struct cpl_engine *engine,
                                            const struct running *job,
                                            int64_t deadline,
@@ -217,7 +247,7 @@ struct cpl_profile *engine_running_profile(struct cpl_engine *engine,
 	if (job->profile)
 		return cpl_profile_hold(job->profile);
 	engine_find_profile(engine, job->record->profile, job->record->ranks,
-	                    deadline, &answer);
+	                    job->record->uid, deadline, &answer);
 	if (!answer.profile)
 		cpl_fail(err, "%s", answer.err.text);
 	return answer.profile;
@@ -248,11 +278,16 @@ static bool is_to_begin(const struct running *job)
 
 int engine_running_begin(struct cpl_engine *engine, struct cpl_error *err)
 {
-	for (int i = 0; i < engine->n_running; i++)
-		if (is_to_begin(&engine->running[i]) &&
-		    begin_load(engine, &engine->running[i], err))
+	int waits = 0;
+
+	for (int i = 0; i < engine->n_running; i++) {
+		struct running *job = &engine->running[i];
+
+		if (is_to_begin(job) && begin_load(engine, job, err))
 			return -1;
-	return 0;
+		waits |= is_to_begin(job);
+	}
+	return waits;
 }
 
 /* Every load that can be had, in the background. What is made is kept: after a
@@ -265,7 +300,7 @@ static int settle(struct cpl_engine *engine, int64_t deadline,
 	if (!engine->background)
 		engine->background =
 		        cpl_background_new(engine->snapshot->net, err);
-	if (!engine->background || engine_running_begin(engine, err))
+	if (!engine->background || engine_running_begin(engine, err) < 0)
 		return -1;
 	for (int i = 0; i < engine->n_running; i++) {
 		struct running *job = &engine->running[i];

@@ -349,6 +349,12 @@ static void describe(const struct cpl_record *record, char *text, size_t size)
 		ADD(" stock (%.200s)", record->reason);
 	if (record->profile)
 		ADD(" profile=%.128s", record->profile);
+	if (record->profile && record->recorded_ranks)
+		ADD(" (rescaled from %d ranks, fit error %.1f %%)",
+		    record->recorded_ranks, 100 * record->rescale_error);
+	if (record->profile && record->drift > 0)
+		ADD(" (drifts: %.1f %% from the one before)",
+		    100 * record->drift);
 	if (record->ranks && !record->mapping_kept_default)
 		ADD(" mapping=%s", record->mapping);
 	if (observed)

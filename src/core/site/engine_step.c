@@ -361,7 +361,8 @@ static unsigned char *travels(struct cpl_engine *engine,
 		return NULL;
 	engine_find_profile(engine, want.profile.value,
 	                    step->part ? 0 : step->ranks,
-	                    engine_deadline(engine), &found);
+	                    engine_user_of(&step->job), engine_deadline(engine),
+	                    &found);
 	data = cpl_site_launch(config, &want, &found, &layout,
 	                       step->limit ? step->limit : CPL_LAUNCH_MAX_BYTES,
 	                       size, err);

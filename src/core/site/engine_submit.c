@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/printable.h"
+#include "signature/install.h"
 #include "site/engine_internal.h"
 #include "site/submit.h"
 
@@ -42,6 +43,8 @@ void cpl_verdict_free(struct cpl_verdict *verdict)
 	free(verdict->message);
 	free(verdict->attach);
 	free(verdict->comment);
+	free(verdict->record);
+	free(verdict->store);
 	memset(verdict, 0, sizeof(*verdict));
 }
 
@@ -161,11 +164,16 @@ static bool is_there(const struct cpl_store_answer *answer)
  * What memory says serves, unless it is bad news: the file may have been put
  * right a moment ago.
  */
-static void find(struct cpl_engine *engine, const char *name, int64_t ranks,
-                 int64_t deadline, struct cpl_store_answer *answer)
+static void find(struct cpl_engine *engine, const struct cpl_submission *s,
+                 const char *name, int64_t deadline,
+                 struct cpl_store_answer *answer)
 {
+	const struct cpl_config *config = engine->snapshot->config;
+	int64_t ranks = s->ranks;
 	struct cpl_store_query query = {
-	        .dir = engine->snapshot->config->profile_dir,
+	        .dir = config->profile_dir,
+	        .user_dir = config->user_profile_dir,
+	        .uid = s->user.uid,
 	        .name = name,
 	        .ranks = ranks > INT32_MAX ? 0 : (int)ranks,
 	        .deadline = cpl_now() + BRIEF_NS,
@@ -187,19 +195,18 @@ static void find(struct cpl_engine *engine, const char *name, int64_t ranks,
 }
 
 /* How the ranks of a profile that is there differ from the job's, or NULL. */
-static char *mismatch(const char *profile, const struct cpl_store_answer *found,
-                      int64_t ranks, bool reject)
+static char *mismatch(const struct cpl_store_answer *found, bool reject)
 {
 	char *text = NULL;
 
-	if (ranks && found->ranks && ranks != found->ranks)
-		add(&text,
-		    "profile '%s' was recorded at %d ranks, the job has "
-		    "%lld%s",
-		    profile, found->ranks, (long long)ranks,
-		    reject ? "; take the profile of that size or run it with "
-		             "as many ranks"
-		           : "; it is placed without the profile");
+	if (found->found != CPL_FOUND_OTHER_RANKS)
+		return NULL;
+	add(&text, "%s%s", found->err.text,
+	    reject ? "; take the profile of that size or run it with as many "
+	             "ranks"
+	           : "; it is placed without the profile");
+	if (*found->why.text)
+		add(&text, " (%s)", found->why.text);
 	return text;
 }
 
@@ -234,7 +241,7 @@ static void check_profile(struct cpl_engine *engine,
 	char *text = NULL;
 	bool reject;
 
-	find(engine, profile, s->ranks, deadline, &found);
+	find(engine, s, profile, deadline, &found);
 	/* What is wrong with a file is not everybody's to know either. */
 	if (found.stamp.mode && !cpl_file_readable_by(&found.stamp, &s->user)) {
 		add(&text,
@@ -244,9 +251,24 @@ static void check_profile(struct cpl_engine *engine,
 		reject = true;
 	} else if (is_there(&found)) {
 		reject = config->rank_mismatch == CPL_REJECT;
-		text = mismatch(profile, &found, s->ranks, reject);
+		text = mismatch(&found, reject);
 		if (!text)
 			text = unstated(profile, &found, s, reject);
+		if (!text && found.rescaled) {
+			add(&text,
+			    "profile '%s' was recorded at %d ranks and is "
+			    "rescaled for %lld, fit error %.1f %%",
+			    profile, found.recorded_ranks, (long long)s->ranks,
+			    100 * found.rescale_error);
+			reject = false;
+		}
+		if (!text && cpl_drifts(config, found.change)) {
+			add(&text,
+			    "profile '%s' drifts: it is %.1f %% from the one "
+			    "before it (commplace signature list %s)",
+			    profile, 100 * found.change, profile);
+			reject = false;
+		}
 		if (!text)
 			return;
 	} else {
@@ -284,7 +306,7 @@ static bool matched(struct cpl_engine *engine, const struct cpl_submission *s,
 	char *text;
 	bool reject = engine->snapshot->config->rank_mismatch == CPL_REJECT;
 
-	find(engine, profile, s->ranks, deadline, &found);
+	find(engine, s, profile, deadline, &found);
 	if (!is_there(&found)) {
 		engine_log(engine, CPL_ENGINE_INFO,
 		           "Match rule for job name %s: %s",
@@ -292,9 +314,63 @@ static bool matched(struct cpl_engine *engine, const struct cpl_submission *s,
 		           found.err.text);
 		return false;
 	}
-	text = reject ? mismatch(profile, &found, s->ranks, true) : NULL;
+	text = reject ? mismatch(&found, true) : NULL;
 	free(text);
 	return !text;
+}
+
+/*
+ * Whether the site wants a job recorded as that profile of its user: until
+ * there is one for its ranks, then one job in so many. What does not answer is
+ * no reason to.
+ */
+static bool is_sample(struct cpl_engine *engine, const struct cpl_submission *s,
+                      const char *name, int one_in, int64_t deadline)
+{
+	struct cpl_store_answer found;
+
+	find(engine, s, name, deadline, &found);
+	if (found.found == CPL_FOUND_MISSING ||
+	    found.found == CPL_FOUND_OTHER_RANKS ||
+	    (found.found == CPL_FOUND_READY && found.rescaled))
+		return true;
+	if (!is_there(&found) || !one_in)
+		return false;
+	return ++engine->recordable % (uint64_t)one_in == 0;
+}
+
+/* The recording of the job, by its user's word or the site's. */
+static void record_job(struct cpl_engine *engine,
+                       const struct cpl_submission *s,
+                       const struct cpl_resolved *want, int64_t deadline,
+                       struct cpl_verdict *verdict)
+{
+	const struct cpl_config *config = engine->snapshot->config;
+	char name[CPL_PROFILE_NAME_MAX + 1];
+	const char *as = s->record;
+
+	if (as && !strcmp(as, CPL_RECORD_NONE))
+		return;
+	if (as && cpl_profile_name_check(as, NULL))
+		return;
+	if (as && !config->user_profile_dir)
+		note(verdict,
+		     "what is recorded is for commplace signature, and for "
+		     "the site to take: jobs are placed by no profiles of "
+		     "users here (UserProfileDir=none)");
+	if (!as && want->record.value && s->batch && config->user_profile_dir &&
+	    !cpl_record_name(want->record.value, s->job.name ? s->job.name : "",
+	                     name, sizeof(name), NULL) &&
+	    is_sample(engine, s, name, want->record_one_in, deadline))
+		as = name;
+	if (!as)
+		return;
+	verdict->record = strdup(as);
+	if (config->user_profile_dir)
+		verdict->store = strdup(config->user_profile_dir);
+	if (config->admin_comment)
+		add(&verdict->comment, "%s record=%s",
+		    verdict->comment ? "" : "commplace:", as);
 }
 
 static void comment(const struct cpl_resolved *want, const char *profile,
@@ -341,6 +417,7 @@ static void judge(struct cpl_engine *engine, const struct cpl_submission *s,
 	if ((profile || want.policy.source == CPL_FROM_USER) &&
 	    now->config->admin_comment)
 		comment(&want, profile, &verdict->comment);
+	record_job(engine, s, &want, deadline, verdict);
 }
 
 void cpl_engine_submit(struct cpl_engine *engine,

@@ -12,6 +12,22 @@ static int set_name(char *field, const char *name, struct cpl_error *err)
 	return 0;
 }
 
+/* Bound by Slurm, with the reason. */
+static unsigned char *left_out(struct cpl_launch *launch,
+                               const struct cpl_store_answer *found,
+                               size_t limit, size_t *size,
+                               struct cpl_error *err)
+{
+	bool full;
+
+	launch->kind = CPL_LAUNCH_NOTHING;
+	snprintf(launch->reason, sizeof(launch->reason),
+	         "the profile is too large to travel, and nodes cannot make it "
+	         "from a file: it is %s",
+	         found->own ? "the user's own" : "rescaled");
+	return cpl_launch_write(launch, NULL, NULL, limit, size, &full, err);
+}
+
 unsigned char *cpl_site_launch(const struct cpl_config *config,
                                const struct cpl_resolved *want,
                                const struct cpl_store_answer *found,
@@ -41,6 +57,9 @@ unsigned char *cpl_site_launch(const struct cpl_config *config,
 		return data;
 	/* A part of a step does not know its first rank here; its nodes do. */
 	if (full || (profile && step->part && step->ranks < profile->ranks)) {
+		/* Nodes read the site's files, as they are. */
+		if (found->own || found->rescaled)
+			return left_out(&launch, found, limit, size, err);
 		launch.kind = CPL_LAUNCH_FILE;
 		launch.ranks = profile->ranks;
 		launch.size = found->stamp.size;

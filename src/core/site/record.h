@@ -53,6 +53,12 @@ struct cpl_record {
 	char *job_name; /* may be NULL, as the next two */
 	char *partition;
 	char *profile;
+	bool own_profile;     /* the user's, not the site's */
+	int recorded_ranks;   /* others than the job's: rescaled; 0: as is */
+	double rescale_error; /* see struct cpl_rescaled */
+	/* How far the profile is from the one before it, where that is more
+	 * than DriftDistance; else 0. */
+	double drift;
 	enum cpl_outcome outcome;
 	char *reason;       /* why stock, or "" */
 	char *reason_code;  /* the same as cpl_reason_name(), or NULL */

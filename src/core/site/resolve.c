@@ -65,6 +65,9 @@ static void set_general(struct settings *s, const struct cpl_config *config)
 	out->keep_whole = general(config, "KeepWhole", d->keep_whole);
 	out->keep_price = config->keep_price;
 	out->keep_price_from = general_origin(config, "KeepWholePrice");
+	out->record = general(config, "Record", d->record);
+	out->record_one_in = config->record_one_in;
+	out->record_one_in_from = general_origin(config, "RecordOneIn");
 	s->may_open = 0;
 }
 
@@ -94,6 +97,10 @@ static void set_line(struct settings *s, const struct cpl_defaults *d,
 	if (d->keep_whole)
 		out->keep_whole =
 		        (struct cpl_choice){d->keep_whole, source, line};
+	if (d->record)
+		out->record = (struct cpl_choice){d->record, source, line};
+	set_number(d->record_one_in, from, &out->record_one_in,
+	           &out->record_one_in_from);
 	set_number(d->keep_price, from, &out->keep_price,
 	           &out->keep_price_from);
 	set_number(d->mode, from, &mode, &out->mode_from);
@@ -332,6 +339,7 @@ static void leave(struct cpl_resolved *out, enum cpl_source source, int line)
 	struct cpl_choice none = {NULL, source, line};
 
 	out->profile = out->policy = out->mapping = out->binding = none;
+	out->record = none;
 }
 
 void cpl_resolve(const struct cpl_config *config, const struct cpl_network *net,
@@ -348,6 +356,8 @@ void cpl_resolve(const struct cpl_config *config, const struct cpl_network *net,
 	}
 	if (is_none(out->keep_whole.value))
 		out->keep_whole.value = NULL;
+	if (out->record.value && !strcmp(out->record.value, CPL_RECORD_NONE))
+		out->record.value = NULL;
 	check_overrides(&s, job);
 	check_names(net, job, out);
 	set_user(job, out);

@@ -59,11 +59,14 @@ struct cpl_resolved {
 	enum cpl_objective objective;
 	struct cpl_choice keep_whole; /* units; NULL: none */
 	int keep_price;               /* percent */
+	struct cpl_choice record; /* see cpl_record_name; NULL: not recorded */
+	int record_one_in;
 	int min_nodes;
 	int max_decision_ms;
 	int user_may; /* CPL_MAY_... */
 	struct cpl_origin mode_from, objective_from, min_nodes_from,
-	        max_decision_from, user_may_from, keep_price_from;
+	        max_decision_from, user_may_from, keep_price_from,
+	        record_one_in_from;
 	/* A rule asks for something of the job that is not known yet: other
 	 * values may hold later, another profile among them. */
 	bool open, profile_open;

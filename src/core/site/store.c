@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "site/store.h"
+#include "site/store_internal.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/file.h"
-#include "signature/signature.h"
+#include "signature/install.h"
 
 #define FRESH_NS (STORE_FRESH_S * INT64_C(1000000000))
 /* A damaged file is tried again: a side file may have come. */
@@ -16,219 +13,14 @@
 #define ENTRIES_MAX 256
 /* The part of the limit in which profiles are kept, beside the last one. */
 #define KEPT_PART 4
-/* Where "ranks" stands, unless it comes after the traffic. */
-#define HEAD_BYTES 65536
-
-/* What a look at the files says. */
-struct state {
-	enum cpl_found found; /* LOADING: there, no matrix yet; READY never */
-	int ranks;            /* 0: not known */
-	struct cpl_error err;
-};
-
-/* One path. All under the store's lock, but files only by the request that has
- * the entry in hand (looking or loading, never both). */
-struct entry {
-	struct entry *next;
-	char *dir, *name, *path;
-	struct state state;
-	struct cpl_profile *profile; /* of `file`, or of a version before */
-	bool current;                /* the profile is what the files hold */
-	struct cpl_signature_file *file;
-	int n_files;
-	int64_t looked; /* ns, 0: must be looked at */
-	int64_t failed; /* when it was found DAMAGED */
-	bool looking, loading;
-	int waiting;      /* callers */
-	bool no_memory;   /* it failed for that: nothing to remember */
-	bool wanted;      /* load it after the look, if the ranks fit ... */
-	int wanted_ranks; /* ... these, 0: any */
-	uint64_t used;    /* larger: used later */
-};
-
-struct cpl_store {
-	struct cpl_worker *worker;
-	cpl_log_line *log;
-	void *log_arg;
-	pthread_mutex_t lock;
-	pthread_cond_t change;
-	struct entry *entry;
-	int n_entries;
-	uint64_t clock;
-	_Atomic uint64_t max_bytes;
-};
 
 struct request {
 	struct cpl_request head;
 	struct cpl_store *store;
-	struct entry *entry;
+	struct store_entry *entry;
 };
 
-/* Profiles */
-
-struct cpl_profile *cpl_profile_hold(struct cpl_profile *profile)
-{
-	if (profile)
-		atomic_fetch_add(&profile->refs, 1);
-	return profile;
-}
-
-void cpl_profile_drop(struct cpl_profile *profile)
-{
-	if (!profile || atomic_fetch_sub(&profile->refs, 1) > 1)
-		return;
-	cpl_comm_free(profile->comm);
-	cpl_comm_free(profile->graph);
-	cpl_signature_free(profile->sig);
-	free(profile);
-}
-
-/* Several phases are kept; of one the run has all. Takes the signature. */
-static void take_phases(struct cpl_profile *profile, struct cpl_signature *sig)
-{
-	profile->run = cpl_run_times(sig->phase, sig->n_phases);
-	if (sig->n_phases > 1) {
-		profile->sig = sig;
-		profile->phase = sig->phase;
-		profile->n_phases = sig->n_phases;
-		return;
-	}
-	profile->whole = (struct cpl_phase){
-	        .weight = 1,
-	        .time = profile->run.seconds,
-	        .compute_time =
-	                profile->run.seconds - profile->run.communication,
-	        .comm = profile->comm};
-	profile->phase = &profile->whole;
-	profile->n_phases = 1;
-	cpl_signature_free(sig);
-}
-
-static uint64_t phases_bytes(const struct cpl_signature *sig)
-{
-	uint64_t bytes = 0;
-
-	for (int i = 0; sig && i < sig->n_phases; i++)
-		if (sig->phase[i].comm)
-			bytes += cpl_comm_bytes(sig->phase[i].comm);
-	return bytes;
-}
-
-/* Takes the signature. */
-static struct cpl_profile *profile_make(struct cpl_signature *sig,
-                                        struct cpl_error *err)
-{
-	struct cpl_profile *profile = calloc(1, sizeof(*profile));
-
-	if (!profile) {
-		cpl_signature_free(sig);
-		cpl_fail_memory(err);
-		return NULL;
-	}
-	profile->refs = 1;
-	profile->ranks = sig->ranks;
-	profile->comm = cpl_signature_total(sig, err);
-	take_phases(profile, sig);
-	if (profile->comm)
-		profile->graph = cpl_comm_symmetric(profile->comm, err);
-	if (!profile->graph) {
-		cpl_profile_drop(profile);
-		return NULL;
-	}
-	profile->bytes = sizeof(*profile) + cpl_comm_bytes(profile->comm) +
-	                 cpl_comm_bytes(profile->graph) +
-	                 phases_bytes(profile->sig);
-	return profile;
-}
-
-/* Reading, without any lock */
-
-/* Why a file of the directory did not open. */
-static enum cpl_found why_closed(int error, const char *dir,
-                                 struct cpl_error *err)
-{
-	switch (error) {
-	case ELOOP:
-	case EINVAL:
-	case EFBIG:
-		return CPL_FOUND_DAMAGED;
-	case ENOENT:
-		/* Is it the file that is missing, or the directory? */
-		if (!access(dir, X_OK))
-			return CPL_FOUND_MISSING;
-		cpl_fail(err, "%s: %s", dir, strerror(errno));
-		return CPL_FOUND_UNREADABLE;
-	default:
-		return CPL_FOUND_UNREADABLE;
-	}
-}
-
-/* Open and look at the beginning: is it there, for how many ranks? */
-static void look(const struct entry *e, uint64_t max,
-                 struct cpl_file_stamp *stamp, struct state *state)
-{
-	size_t length;
-	char *head;
-	int fd = cpl_file_open(e->path, CPL_LINKS_REFUSE, max, stamp,
-	                       &state->err);
-
-	if (fd < 0) {
-		state->found = why_closed(errno, e->dir, &state->err);
-		return;
-	}
-	head = cpl_file_read_open(fd, e->path, HEAD_BYTES, &length,
-	                          &state->err);
-	state->found = head ? CPL_FOUND_LOADING : CPL_FOUND_UNREADABLE;
-	if (head)
-		state->ranks = cpl_signature_peek(head, length);
-	free(head);
-	close(fd);
-}
-
-/* Read all of it; the files it was read from go to *file. NULL: see state. */
-static struct cpl_profile *load(const struct entry *e,
-                                const struct cpl_signature_limits *limits,
-                                struct cpl_signature_file **file, int *n_files,
-                                struct state *state)
-{
-	struct cpl_signature *sig =
-	        cpl_signature_load_within(e->path, limits, &state->err);
-	struct cpl_profile *profile = NULL;
-
-	state->found = CPL_FOUND_DAMAGED;
-	if (sig) {
-		*file = sig->file;
-		*n_files = sig->n_files;
-		sig->file = NULL;
-		sig->n_files = 0;
-		profile = profile_make(sig, &state->err);
-	} else if (errno && errno != ENOMEM) {
-		state->found = why_closed(errno, e->dir, &state->err);
-	}
-	if (profile) {
-		state->found = CPL_FOUND_LOADING;
-		state->ranks = profile->ranks;
-	}
-	return profile;
-}
-
-/* Does each file still have its stamp? */
-static bool unchanged(const struct cpl_signature_file *file, int n,
-                      uint64_t max)
-{
-	for (int i = 0; i < n; i++) {
-		struct cpl_file_stamp stamp;
-		int fd = cpl_file_open(file[i].path, CPL_LINKS_REFUSE, max,
-		                       &stamp, NULL);
-
-		if (fd < 0)
-			return false;
-		close(fd);
-		if (!cpl_file_stamp_equal(&stamp, &file[i].stamp))
-			return false;
-	}
-	return n > 0;
-}
+/* Files of an entry */
 
 static void free_files(struct cpl_signature_file *file, int n)
 {
@@ -253,14 +45,32 @@ static struct cpl_signature_file *one_file(const char *path,
 	return NULL;
 }
 
+static struct cpl_signature_file *
+copy_files(const struct cpl_signature_file *file, int n)
+{
+	struct cpl_signature_file *copy = calloc((size_t)n + 1, sizeof(*copy));
+	bool failed = !copy;
+
+	for (int i = 0; i < n && !failed; i++) {
+		copy[i].stamp = file[i].stamp;
+		copy[i].path = strdup(file[i].path);
+		failed = !copy[i].path;
+	}
+	if (!failed)
+		return copy;
+	if (copy)
+		free_files(copy, n);
+	return NULL;
+}
+
 /* Entries */
 
-static bool in_hand(const struct entry *e)
+static bool in_hand(const struct store_entry *e)
 {
 	return e->looking || e->loading;
 }
 
-static void entry_free(struct entry *e)
+static void entry_free(struct store_entry *e)
 {
 	cpl_profile_drop(e->profile);
 	free_files(e->file, e->n_files);
@@ -270,16 +80,16 @@ static void entry_free(struct entry *e)
 	free(e);
 }
 
-static void drop_profile(struct entry *e)
+static void drop_profile(struct store_entry *e)
 {
 	cpl_profile_drop(e->profile);
 	e->profile = NULL;
 	e->current = false;
 }
 
-static void forget(struct cpl_store *store, struct entry *e)
+static void forget(struct cpl_store *store, struct store_entry *e)
 {
-	struct entry **at = &store->entry;
+	struct store_entry **at = &store->entry;
 
 	while (*at != e)
 		at = &(*at)->next;
@@ -289,12 +99,13 @@ static void forget(struct cpl_store *store, struct entry *e)
 }
 
 /* The least used entry that nobody has in hand, other than one; NULL: none. */
-static struct entry *least_used(struct cpl_store *store,
-                                const struct entry *other, bool with_profile)
+static struct store_entry *least_used(struct cpl_store *store,
+                                      const struct store_entry *other,
+                                      bool with_profile)
 {
-	struct entry *least = NULL;
+	struct store_entry *least = NULL;
 
-	for (struct entry *e = store->entry; e; e = e->next)
+	for (struct store_entry *e = store->entry; e; e = e->next)
 		if (e != other && !in_hand(e) && !e->waiting &&
 		    (e->profile || !with_profile) &&
 		    (!least || e->used < least->used))
@@ -302,28 +113,43 @@ static struct entry *least_used(struct cpl_store *store,
 	return least;
 }
 
+/* Does an entry before this one hold the same profile? */
+static bool is_shared(const struct cpl_store *store,
+                      const struct store_entry *e)
+{
+	for (const struct store_entry *o = store->entry; o != e; o = o->next)
+		if (o->profile == e->profile)
+			return true;
+	return false;
+}
+
 /* Keep within a part of the limit; the one that came last stays in any case. */
-static void shrink(struct cpl_store *store, const struct entry *last)
+static void shrink(struct cpl_store *store, const struct store_entry *last)
 {
 	uint64_t bytes = 0;
-	struct entry *e;
+	struct store_entry *e;
 
 	for (e = store->entry; e; e = e->next)
-		bytes += e->profile ? e->profile->bytes : 0;
+		bytes += e->profile && !is_shared(store, e) ? e->profile->bytes
+		                                            : 0;
 	while (bytes > store->max_bytes / KEPT_PART &&
 	       (e = least_used(store, last, true))) {
-		bytes -= e->profile->bytes;
+		bytes -= is_shared(store, e) ? 0 : e->profile->bytes;
 		drop_profile(e);
 	}
 }
 
 /* NULL: memory. */
-static struct entry *get_entry(struct cpl_store *store, const char *dir,
-                               const char *name, const char *path)
+static struct store_entry *get_entry(struct cpl_store *store,
+                                     const struct cpl_store_query *query,
+                                     bool own)
 {
-	struct entry *e = store->entry;
+	const char *dir = own ? query->user_dir : query->dir;
+	struct store_entry *e = store->entry;
 
-	while (e && strcmp(e->path, path))
+	while (e && (e->ranks != query->ranks || e->own != own ||
+	             (own && e->uid != query->uid) ||
+	             strcmp(e->name, query->name) || strcmp(e->dir, dir)))
 		e = e->next;
 	if (e)
 		return e;
@@ -334,9 +160,11 @@ static struct entry *get_entry(struct cpl_store *store, const char *dir,
 	if (!e)
 		return NULL;
 	e->dir = strdup(dir);
-	e->name = strdup(name);
-	e->path = strdup(path);
-	if (!e->dir || !e->name || !e->path) {
+	e->name = strdup(query->name);
+	e->own = own;
+	e->uid = own ? query->uid : 0;
+	e->ranks = query->ranks;
+	if (!e->dir || !e->name) {
 		entry_free(e);
 		return NULL;
 	}
@@ -351,19 +179,43 @@ static struct entry *get_entry(struct cpl_store *store, const char *dir,
 static void run_look(struct cpl_request *head);
 static void run_load(struct cpl_request *head);
 
-static int queue(struct cpl_store *store, struct entry *e, bool whole,
+/*
+ * The queue of a user's files: that which has one of this user's in hand, so
+ * that no home holds up more than one; else the one with the least to do.
+ */
+static enum cpl_queue home_queue(const struct cpl_store *store,
+                                 const struct store_entry *e)
+{
+	int n[CPL_HOME_QUEUES] = {0}, best = 0;
+
+	for (const struct store_entry *o = store->entry; o; o = o->next) {
+		if (!o->own || !in_hand(o))
+			continue;
+		if (o->uid == e->uid)
+			return o->queue;
+		n[o->queue - CPL_QUEUE_HOME]++;
+	}
+	for (int i = 1; i < CPL_HOME_QUEUES; i++)
+		if (n[i] < n[best])
+			best = i;
+	return (enum cpl_queue)(CPL_QUEUE_HOME + best);
+}
+
+static int queue(struct cpl_store *store, struct store_entry *e, bool whole,
                  struct cpl_error *err)
 {
 	struct request *request = calloc(1, sizeof(*request));
 
 	if (!request)
 		return cpl_fail_memory(err);
+	e->queue = e->own  ? home_queue(store, e)
+	           : whole ? CPL_QUEUE_LOAD
+	                   : CPL_QUEUE_LOOK;
 	request->head.run = whole ? run_load : run_look;
 	request->store = store;
 	request->entry = e;
-	if (cpl_worker_queue(store->worker,
-	                     whole ? CPL_QUEUE_LOAD : CPL_QUEUE_LOOK,
-	                     &request->head, false, err))
+	if (cpl_worker_queue(store->worker, e->queue, &request->head, false,
+	                     err))
 		return -1;
 	if (whole)
 		e->loading = true;
@@ -372,24 +224,49 @@ static int queue(struct cpl_store *store, struct entry *e, bool whole,
 	return 0;
 }
 
-static bool ranks_fit(const struct state *state, int ranks)
+/* The same file is in memory for jobs that state other ranks, or none: it is as
+ * good. */
+static bool take_loaded(struct cpl_store *store, struct store_entry *e)
 {
-	return !ranks || !state->ranks || state->ranks == ranks;
+	for (const struct store_entry *o = store->entry; o; o = o->next) {
+		struct cpl_signature_file *file;
+
+		if (o == e || !o->current || !o->path || !e->n_files ||
+		    strcmp(o->path, e->path) || o->own != e->own ||
+		    o->uid != e->uid ||
+		    !cpl_file_stamp_equal(&o->file[0].stamp,
+		                          &e->file[0].stamp) ||
+		    o->profile->recorded_ranks != o->profile->ranks ||
+		    (e->ranks && e->ranks != o->profile->ranks) ||
+		    !(file = copy_files(o->file, o->n_files)))
+			continue;
+		drop_profile(e);
+		free_files(e->file, e->n_files);
+		e->file = file;
+		e->n_files = o->n_files;
+		e->state = o->state;
+		e->profile = cpl_profile_hold(o->profile);
+		e->current = true;
+		return true;
+	}
+	return false;
 }
 
 /* Start to load what is there, unless that is done or under way. */
-static int start_load(struct cpl_store *store, struct entry *e, int ranks,
+static int start_load(struct cpl_store *store, struct store_entry *e,
                       struct cpl_error *err)
 {
 	if (e->state.found != CPL_FOUND_LOADING || e->current || in_hand(e) ||
-	    !ranks_fit(&e->state, ranks))
+	    take_loaded(store, e))
 		return 0;
 	return queue(store, e, true, err);
 }
 
-static void tell(struct cpl_store *store, const struct state *state)
+/* What is wrong with a user's folder is that user's to know. */
+static void tell(struct cpl_store *store, const struct store_entry *e,
+                 const struct store_state *state)
 {
-	if (state->found == CPL_FOUND_UNREADABLE && store->log)
+	if (state->found == CPL_FOUND_UNREADABLE && !e->own && store->log)
 		store->log(store->log_arg, true, state->err.text);
 }
 
@@ -397,29 +274,42 @@ static void run_look(struct cpl_request *head)
 {
 	struct request *request = (struct request *)head;
 	struct cpl_store *store = request->store;
-	struct entry *e = request->entry;
+	struct store_entry *e = request->entry;
 	struct cpl_signature_file *file = NULL;
-	struct cpl_file_stamp stamp;
-	struct state state = {0};
-	bool same;
+	struct store_look at = {0};
+	struct store_state state = {0};
+	bool same, again = false;
 
 	pthread_mutex_lock(&store->lock);
 	same = !e->failed || cpl_now() - e->failed < RETRY_NS;
 	pthread_mutex_unlock(&store->lock);
-	same = same && unchanged(e->file, e->n_files, store->max_bytes);
-	if (!same) {
-		look(e, store->max_bytes, &stamp, &state);
-		if (state.found == CPL_FOUND_LOADING)
-			file = one_file(e->path, &stamp);
-		tell(store, &state);
+	same = same && store_files_same(store, e);
+	if (!same || !store_same_choice(e)) {
+		again = same;
+		store_look(store, e, &at, &state);
+		/* The same file of a folder in which others have changed. */
+		again = again && at.path && !strcmp(at.path, e->path) &&
+		        cpl_file_stamp_equal(&at.stamp, &e->file[0].stamp) &&
+		        e->state.found == CPL_FOUND_LOADING;
+		same = again;
+		if (state.found == CPL_FOUND_LOADING && !same)
+			file = one_file(at.path, &at.stamp);
+		tell(store, e, &state);
 	}
 	pthread_mutex_lock(&store->lock);
 	e->looking = false;
 	e->looked = cpl_now();
+	if (again)
+		e->folder = at.folder;
 	if (!same) {
 		free_files(e->file, e->n_files);
 		e->file = file;
 		e->n_files = file != NULL;
+		e->folder = at.folder;
+		memcpy(e->sizes, at.sizes, sizeof(e->sizes));
+		free(e->path);
+		e->path = at.path;
+		at.path = NULL;
 		e->state = state;
 		e->failed = 0;
 		e->no_memory = cpl_error_is_memory(&state.err);
@@ -430,34 +320,37 @@ static void run_look(struct cpl_request *head)
 			drop_profile(e);
 	}
 	if (e->wanted)
-		start_load(store, e, e->wanted_ranks, NULL);
+		start_load(store, e, NULL);
 	e->wanted = false;
 	pthread_cond_broadcast(&store->change);
 	pthread_mutex_unlock(&store->lock);
+	free(at.path);
 }
 
 static void say_reads(void *arg, bool reads)
 {
-	cpl_worker_files(arg, CPL_QUEUE_LOAD, reads);
+	const struct request *request = arg;
+
+	cpl_worker_files(request->store->worker, request->entry->queue, reads);
 }
 
 static void run_load(struct cpl_request *head)
 {
 	struct request *request = (struct request *)head;
 	struct cpl_store *store = request->store;
-	struct entry *e = request->entry;
-	const struct cpl_signature_limits limits = {
+	struct store_entry *e = request->entry;
+	struct cpl_signature_limits limits = {
 	        .max_bytes = store->max_bytes,
 	        .reads = say_reads,
-	        .arg = store->worker,
+	        .arg = request,
 	};
 	struct cpl_signature_file *file = NULL;
 	struct cpl_profile *profile;
-	struct state state = {0};
+	struct store_state state = {0};
 	int n_files = 0;
 
-	profile = load(e, &limits, &file, &n_files, &state);
-	tell(store, &state);
+	profile = store_load(store, e, &limits, &file, &n_files, &state);
+	tell(store, e, &state);
 	pthread_mutex_lock(&store->lock);
 	e->loading = false;
 	e->state = state;
@@ -514,7 +407,7 @@ void cpl_store_limit(struct cpl_store *store, uint64_t max_bytes)
 	pthread_mutex_lock(&store->lock);
 	/* What was too large before may not be so now. */
 	if (store->max_bytes != max_bytes)
-		for (struct entry *e = store->entry; e; e = e->next)
+		for (struct store_entry *e = store->entry; e; e = e->next)
 			if (e->failed) {
 				e->failed = 1;
 				e->looked = 0;
@@ -527,76 +420,83 @@ void cpl_store_limit(struct cpl_store *store, uint64_t max_bytes)
 void cpl_store_refresh(struct cpl_store *store)
 {
 	pthread_mutex_lock(&store->lock);
-	for (struct entry *e = store->entry; e; e = e->next)
+	for (struct store_entry *e = store->entry; e; e = e->next)
 		e->looked = 0;
 	pthread_mutex_unlock(&store->lock);
 }
 
+static void answer_ready(const struct store_entry *e,
+                         struct cpl_store_answer *answer)
+{
+	struct cpl_profile *profile = cpl_profile_hold(e->profile);
+
+	answer->found = CPL_FOUND_READY;
+	answer->profile = profile;
+	answer->ranks = profile->ranks;
+	answer->recorded_ranks = profile->recorded_ranks;
+	answer->rescaled = profile->recorded_ranks != profile->ranks;
+	answer->rescale_error = profile->rescale_error;
+	answer->change = profile->change;
+}
+
 /* Fill the answer by what is known now. False: a matrix is still to come. */
-static bool answer_now(const struct entry *e, int ranks,
+static bool answer_now(const struct store_entry *e,
                        struct cpl_store_answer *answer)
 {
 	answer->found = e->state.found;
 	if (e->state.found != CPL_FOUND_LOADING) {
 		answer->err = e->state.err;
-		return true;
-	}
-	if (!ranks_fit(&e->state, ranks)) {
-		answer->found = CPL_FOUND_OTHER_RANKS;
-		cpl_fail(&answer->err,
-		         "profile %s was recorded at %d ranks, the job has %d",
-		         e->name, e->state.ranks, ranks);
+		answer->why = e->state.why;
 		return true;
 	}
 	if (!e->current)
 		return false;
-	answer->found = CPL_FOUND_READY;
-	answer->profile = cpl_profile_hold(e->profile);
+	answer_ready(e, answer);
 	return true;
 }
 
 /* The deadline has passed, or files hang: what is in memory, or why not. */
-static void answer_late(const struct entry *e, bool stuck, int ranks,
+static void answer_late(const struct store_entry *e, bool stuck,
                         struct cpl_store_answer *answer)
 {
-	if (e->profile && (!ranks || e->profile->ranks == ranks)) {
-		answer->found = CPL_FOUND_READY;
-		answer->ranks = e->profile->ranks;
-		answer->profile = cpl_profile_hold(e->profile);
+	const char *file = e->path ? e->path : e->name;
+
+	if (e->profile) {
+		answer_ready(e, answer);
 	} else if (stuck) {
 		answer->found = CPL_FOUND_TIMED_OUT;
 		cpl_fail(&answer->err,
 		         "%s: the file system does not answer within "
 		         "MaxDecisionTime",
-		         e->path);
+		         file);
 	} else {
 		answer->found = CPL_FOUND_LOADING;
-		cpl_fail(&answer->err, "%s: is still being read", e->path);
+		cpl_fail(&answer->err, "%s: is still being read", file);
 	}
 }
 
 /* Ask for what is missing for an answer. 1: nothing is, 0: it is under way. */
-static int pursue(struct cpl_store *store, struct entry *e, int64_t looked,
-                  int ranks, struct cpl_store_answer *answer)
+static int pursue(struct cpl_store *store, struct store_entry *e,
+                  int64_t looked, struct cpl_store_answer *answer)
 {
 	if (e->looking)
 		return 0;
 	if (e->looked <= looked && !e->loading)
 		return queue(store, e, false, &answer->err);
-	if (e->looked > looked && answer_now(e, ranks, answer))
+	if (e->looked > looked && answer_now(e, answer))
 		return 1;
-	return start_load(store, e, ranks, &answer->err);
+	if (start_load(store, e, &answer->err))
+		return -1;
+	return e->current && e->looked > looked && answer_now(e, answer);
 }
 
-static bool queue_stuck(const struct cpl_store *store, const struct entry *e,
-                        int64_t since)
+static bool queue_stuck(const struct cpl_store *store,
+                        const struct store_entry *e, int64_t since)
 {
-	return cpl_worker_stuck(store->worker,
-	                        e->loading ? CPL_QUEUE_LOAD : CPL_QUEUE_LOOK,
-	                        since);
+	return in_hand(e) && cpl_worker_stuck(store->worker, e->queue, since);
 }
 
-static void find(struct cpl_store *store, struct entry *e,
+static void find(struct cpl_store *store, struct store_entry *e,
                  const struct cpl_store_query *query,
                  struct cpl_store_answer *answer)
 {
@@ -614,7 +514,7 @@ static void find(struct cpl_store *store, struct entry *e,
 		e->failed = e->failed ? 1 : 0;
 	}
 	for (;;) {
-		rc = pursue(store, e, looked, query->ranks, answer);
+		rc = pursue(store, e, looked, answer);
 		if (rc)
 			break;
 		/* What does not come back would cost every job its budget. */
@@ -624,7 +524,7 @@ static void find(struct cpl_store *store, struct entry *e,
 			break;
 		if (!cpl_cond_wait_until(&store->change, &store->lock,
 		                         query->deadline)) {
-			rc = pursue(store, e, looked, query->ranks, answer);
+			rc = pursue(store, e, looked, answer);
 			stuck = queue_stuck(store, e, begin + budget / 2);
 			break;
 		}
@@ -634,56 +534,79 @@ static void find(struct cpl_store *store, struct entry *e,
 		answer->found = CPL_FOUND_UNREADABLE;
 		return;
 	}
+	answer->own = e->own;
 	answer->ranks = e->state.ranks;
 	if (e->n_files)
 		answer->stamp = e->file[0].stamp;
 	if (!rc)
-		answer_late(e, stuck, query->ranks, answer);
+		answer_late(e, stuck, answer);
+}
+
+static void find_in(struct cpl_store *store,
+                    const struct cpl_store_query *query, bool own,
+                    struct cpl_store_answer *answer)
+{
+	struct store_entry *e;
+
+	*answer = (struct cpl_store_answer){.found = CPL_FOUND_UNREADABLE};
+	pthread_mutex_lock(&store->lock);
+	e = get_entry(store, query, own);
+	if (e)
+		find(store, e, query, answer);
+	else
+		cpl_fail_memory(&answer->err);
+	pthread_mutex_unlock(&store->lock);
 }
 
 void cpl_store_find(struct cpl_store *store,
                     const struct cpl_store_query *query,
                     struct cpl_store_answer *answer)
 {
-	struct entry *e;
-	char *path;
+	struct cpl_store_answer own = {.found = CPL_FOUND_MISSING};
 
 	*answer = (struct cpl_store_answer){.found = CPL_FOUND_BAD_NAME};
 	if (cpl_profile_name_check(query->name, &answer->err))
 		return;
-	answer->found = CPL_FOUND_UNREADABLE;
-	path = cpl_profile_path(query->dir, query->name, &answer->err);
-	if (!path)
-		return;
-	pthread_mutex_lock(&store->lock);
-	e = get_entry(store, query->dir, query->name, path);
-	if (e)
-		find(store, e, query, answer);
+	if (query->user_dir)
+		find_in(store, query, true, &own);
+	if (own.found == CPL_FOUND_MISSING || own.found == CPL_FOUND_UNREADABLE)
+		find_in(store, query, false, answer);
 	else
-		cpl_fail_memory(&answer->err);
-	pthread_mutex_unlock(&store->lock);
-	free(path);
+		*answer = own;
+	/* It may be the user's that was meant. */
+	if (answer->found == CPL_FOUND_MISSING &&
+	    own.found == CPL_FOUND_UNREADABLE)
+		*answer = own;
 }
 
-void cpl_store_prefetch(struct cpl_store *store, const char *dir,
-                        const char *name, int ranks)
+void cpl_store_prefetch(struct cpl_store *store,
+                        const struct cpl_store_query *query)
 {
-	char *path = cpl_profile_path(dir, name, NULL);
-	struct entry *e = NULL;
+	struct store_entry *e;
 
-	if (!path)
+	if (cpl_profile_name_check(query->name, NULL))
 		return;
 	pthread_mutex_lock(&store->lock);
-	e = get_entry(store, dir, name, path);
+	e = get_entry(store, query, query->user_dir != NULL);
 	if (e && (!e->looked || cpl_now() - e->looked > FRESH_NS)) {
-		e->wanted_ranks =
-		        e->wanted && e->wanted_ranks != ranks ? 0 : ranks;
 		e->wanted = true;
 		if (!in_hand(e))
 			queue(store, e, false, NULL);
 	} else if (e) {
-		start_load(store, e, ranks, NULL);
+		start_load(store, e, NULL);
 	}
 	pthread_mutex_unlock(&store->lock);
-	free(path);
+}
+
+void cpl_store_rescale(struct cpl_store *store, bool rescale)
+{
+	pthread_mutex_lock(&store->lock);
+	/* What did not fit may do now, or the other way round. */
+	if (store->rescale != rescale)
+		for (struct store_entry *e = store->entry; e; e = e->next) {
+			e->failed = 1;
+			e->looked = 0;
+		}
+	store->rescale = rescale;
+	pthread_mutex_unlock(&store->lock);
 }

@@ -3,13 +3,19 @@
  * The one place that reads, checks and keeps profiles, for the scheduler, its
  * submission check and the nodes.
  *
- * A profile is the file NAME.json of a directory, with its side files; all are
+ * A profile is the file NAME.json of a directory, of several sizes
+ * NAME@RANKS.json (signature/install.h), with its side files; all are
  * regular files, none a symbolic link. Its ranks are known long before its
- * matrix, which is loaded only for a job that it may fit. What is in memory
+ * matrix, which is loaded only for a job that it may fit, or that it can be
+ * rescaled for (signature/rescale.h). What is in memory
  * serves STORE_FRESH_S seconds without a look at the files; they are read again
  * where their stamps differ. One limit bounds what a profile may take and what
  * all take together, the least used going first; too large ones are refused
  * before they are read or their patterns expanded.
+ *
+ * A user's own profiles are read with the user's rights (site/user_dir.h), and
+ * are the user's own files. Where homes hang, fewer than CPL_HOME_QUEUES of them
+ * hold up their own users only.
  *
  * No caller touches a file: the worker's queues do, and the caller waits for
  * them until its deadline.
@@ -39,6 +45,9 @@ struct cpl_profile {
 	const struct cpl_phase *phase;
 	int n_phases;
 	struct cpl_signature *sig;
+	int recorded_ranks;    /* others than ranks: it was rescaled, */
+	double rescale_error; /* see struct cpl_rescaled */
+	double change;        /* cpl_profile_change */
 	struct cpl_phase whole;
 	struct cpl_run_times run;
 	uint64_t bytes;         /* of memory that it takes */
@@ -62,6 +71,10 @@ enum cpl_found {
 
 struct cpl_store_query {
 	const char *dir;  /* of the profiles */
+	/* A pattern, see user_dir.h, and who: this user's own ones come first.
+	 * NULL: none. */
+	const char *user_dir;
+	uid_t uid;
 	const char *name; /* untrusted */
 	int ranks;  /* of the job, 0: not known, whatever it has is right */
 	bool fresh; /* look at the file, whenever it was looked at last */
@@ -72,8 +85,15 @@ struct cpl_store_answer {
 	enum cpl_found found;
 	int ranks;                   /* of the profile, 0: not known yet */
 	struct cpl_file_stamp stamp; /* of its file; all 0: none was opened */
+	bool own;                    /* the user's */
+	/* READY: as in the profile. */
+	bool rescaled;
+	int recorded_ranks;
+	double rescale_error;
+	double change; /* cpl_profile_change */
 	struct cpl_profile *profile; /* READY: a reference for the caller */
 	struct cpl_error err;        /* every other: one line, with the file */
+	struct cpl_error why; /* OTHER_RANKS: it cannot be rescaled, or "" */
 };
 
 struct cpl_store;
@@ -101,9 +121,12 @@ void cpl_store_find(struct cpl_store *store,
                     struct cpl_store_answer *answer);
 
 /* Have a profile looked at and, where its ranks fit, loaded, without waiting:
- * for jobs that will be decided on soon. */
-void cpl_store_prefetch(struct cpl_store *store, const char *dir,
-                        const char *name, int ranks);
+ * for jobs that will be decided on soon. With user_dir, the user's own one. */
+void cpl_store_prefetch(struct cpl_store *store,
+                        const struct cpl_store_query *query);
+
+/* Whether profiles of other ranks are rescaled; they are not at first. */
+void cpl_store_rescale(struct cpl_store *store, bool rescale);
 
 /* Look at every file again when it is asked for next. */
 void cpl_store_refresh(struct cpl_store *store);

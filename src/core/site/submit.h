@@ -16,6 +16,8 @@ struct cpl_submission {
 	/* As many tasks as the job's steps have by themselves, where it states
 	 * only its nodes; 0: the job states tasks, or no nodes either. */
 	uint32_t min_implied, max_implied;
+	const char *record; /* --comm-record, untrusted; NULL: not given */
+	bool batch;         /* it has a script */
 	struct cpl_reader user;
 };
 
@@ -24,13 +26,18 @@ struct cpl_verdict {
 	char *message; /* for the user: why, or notes a line each; or NULL */
 	char *attach;  /* profile of a Match rule to give the job, or NULL */
 	char *comment; /* to append to AdminComment, or NULL */
+	/* The profile that it is recorded as, and the pattern (user_dir.h) of
+	 * the users' stores; NULL: none. */
+	char *record, *store;
 };
 
 /*
  * Waits no longer than MaxDecisionTime for files, and not at all while they
  * hang: a profile that the user named then counts as missing. What is found is
  * kept for the decision, a large profile being read on. One that the user may
- * not read is refused, unless a Match rule gives it. A text for which memory is
+ * not read is refused, unless a Match rule gives it. Whether a job is recorded
+ * by the site's word depends on what profiles there are, and on how many jobs
+ * came before. A text for which memory is
  * out is NULL. Free the texts with cpl_verdict_free.
  */
 void cpl_engine_submit(struct cpl_engine *engine,

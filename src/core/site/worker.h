@@ -17,12 +17,16 @@
 
 #include "base/error.h"
 
+#define CPL_HOME_QUEUES 8
+
 enum cpl_queue {
 	CPL_QUEUE_LOOK,  /* is a file there, and is it the one we know? */
 	CPL_QUEUE_LOAD,  /* whole files, and what is made of them */
 	CPL_QUEUE_MAKE,  /* computing alone; no file */
 	CPL_QUEUE_WRITE, /* all writing */
-	CPL_QUEUES,
+	/* Several, for files of users: a home that hangs holds up one. */
+	CPL_QUEUE_HOME,
+	CPL_QUEUES = CPL_QUEUE_HOME + CPL_HOME_QUEUES,
 };
 
 /* The head of what a caller queues. */

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The jobs that run at a time, and what they come to together: who communicates
+ * longer sends less in a second, which the others feel.
+ */
+#ifndef CPL_CAMPAIGN_RUNNING_H
+#define CPL_CAMPAIGN_RUNNING_H
+
+#include "traffic/harm.h"
+#include "traffic/times.h"
+
+/* A job that runs. */
+struct running {
+	int job;
+	int *node;      /* [nodes] in order of hosts */
+	int *rank_host; /* NULL: in blocks */
+	struct cpl_times *times; /* placed; NULL: it sends nothing */
+	double share;     /* of the run that is communication */
+	double reference; /* seconds of that; 0: as long as it takes */
+	double work;    /* seconds of the log that are left */
+	double stretch; /* seconds that one of those takes now */
+	double seconds; /* of communication of the run, as it is now */
+	double sum;     /* of them, over the time it runs */
+	double begin;
+};
+
+struct running_jobs {
+	const struct cpl_network *net;
+	int n;
+	struct running *job;   /* [n] by number */
+	struct cpl_load rates; /* what they would send, as the plugin has it */
+	struct cpl_load sent;  /* what they send, stretched as they are */
+};
+
+/* For at most max_jobs at a time. 0, or -1 with err (memory), to be closed in
+ * either case. */
+int running_open(struct running_jobs *jobs, const struct cpl_network *net,
+                 int max_jobs, struct cpl_error *err);
+void running_close(struct running_jobs *jobs);
+void running_free(struct running *job);
+
+/* A job comes, which is copied; the i-th goes, what it has is the caller's.
+ * O(n). */
+void running_start(struct running_jobs *jobs, const struct running *job);
+void running_end(struct running_jobs *jobs, int i);
+
+/* Its stretch with communication as it is now. */
+double running_stretch(const struct running *job);
+
+/* Fill rates; fill sent. From scratch, in the order of jobs: no rounding adds
+ * up. O(their links). */
+void running_add_rates(struct running_jobs *jobs);
+void running_send(struct running_jobs *jobs);
+/* Their seconds and stretches until what all take fits together, and what they
+ * then send. O(rounds * their links). */
+void running_judge(struct running_jobs *jobs);
+
+/* What a new job would do to them, by rates; cpl_harm_free it. NULL with err
+ * (memory). O(links + their links). */
+struct cpl_harm *running_harm(const struct running_jobs *jobs,
+                              struct cpl_error *err);
+
+#endif

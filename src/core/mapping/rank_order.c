@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "mapping/rank_order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/members.h"
+
+/* Ranks from `r` on that have one host. */
+static int run_of(const int *rank_host, int ranks, int r)
+{
+	int n = 1;
+
+	while (r + n < ranks && rank_host[r + n] == rank_host[r])
+		n++;
+	return n;
+}
+
+char *cpl_rank_order_text(char *const *host, int n_hosts, const int *rank_host,
+                          int ranks, size_t limit)
+{
+	char *hosts = cpl_hostlist_format(host, n_hosts), *text = NULL;
+	size_t size = 0;
+	FILE *to = hosts ? open_memstream(&text, &size) : NULL;
+	bool failed;
+
+	if (!to) {
+		free(hosts);
+		return NULL;
+	}
+	fprintf(to, "%s ", hosts);
+	for (int r = 0, n; r < ranks; r += n) {
+		n = run_of(rank_host, ranks, r);
+		fprintf(to, r ? ",%d" : "%d", rank_host[r]);
+		if (n > 1)
+			fprintf(to, "x%d", n);
+	}
+	failed = ferror(to);
+	failed |= fclose(to) != 0;
+	free(hosts);
+	if (failed || size >= limit) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+struct place {
+	const char *name;
+	int at;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct place *)a)->name,
+	              ((const struct place *)b)->name);
+}
+
+/* at[h]: where host h of `from` is in `to`. */
+static int find_hosts(const struct cpl_hostlist *from,
+                      const struct cpl_hostlist *to, int *at,
+                      struct cpl_error *err)
+{
+	struct place *place = malloc(((size_t)to->count + 1) * sizeof(*place));
+	int rc = 0;
+
+	if (!place)
+		return cpl_fail_memory(err);
+	for (int i = 0; i < to->count; i++)
+		place[i] = (struct place){to->name[i], i};
+	qsort(place, (size_t)to->count, sizeof(*place), by_name);
+	for (int h = 0; h < from->count && !rc; h++) {
+		struct place key = {.name = from->name[h]};
+		const struct place *found =
+		        bsearch(&key, place, (size_t)to->count, sizeof(*place),
+		                by_name);
+
+		if (found)
+			at[h] = found->at;
+		else
+			rc = cpl_fail(err, "%s is not in the allocation",
+			              key.name);
+	}
+	free(place);
+	return rc;
+}
+
+/* A number of digits only, 0 .. max; -1: none. */
+static int number(const char **p, int max)
+{
+	long value = 0;
+	const char *start = *p;
+
+	for (; **p >= '0' && **p <= '9'; ++*p) {
+		value = 10 * value + (**p - '0');
+		if (value > max)
+			return -1;
+	}
+	return *p > start ? (int)value : -1;
+}
+
+static int add(struct cpl_rank_order *out, int *room, int host, int n)
+{
+	if (out->ranks + n > *room) {
+		int wanted = 2 * (out->ranks + n);
+		int *larger = realloc(out->rank_host,
+		                      (size_t)wanted * sizeof(*larger));
+
+		if (!larger)
+			return -1;
+		out->rank_host = larger;
+		*room = wanted;
+	}
+	for (int i = 0; i < n; i++)
+		out->rank_host[out->ranks++] = host;
+	return 0;
+}
+
+/* More ranks are no job's, and would only take memory. */
+#define RANKS_MAX (1 << 24)
+
+static int parse_runs(const char *p, const int *at, int n_hosts,
+                      struct cpl_rank_order *out, struct cpl_error *err)
+{
+	int room = 0;
+
+	for (;; p++) {
+		int host = number(&p, n_hosts - 1), n = 1;
+
+		if (host >= 0 && *p == 'x') {
+			p++;
+			n = number(&p, RANKS_MAX - out->ranks);
+		}
+		if (host < 0 || n < 1 || out->ranks + n > RANKS_MAX ||
+		    (*p && *p != ','))
+			return cpl_fail(err,
+			                "rank order: no host of rank %d at "
+			                "'%.20s'",
+			                out->ranks, p);
+		if (add(out, &room, at[host], n))
+			return cpl_fail_memory(err);
+		if (!*p)
+			return 0;
+	}
+}
+
+int cpl_rank_order_parse(const char *text, const char *allocation,
+                         struct cpl_rank_order *out, struct cpl_error *err)
+{
+	size_t n = strcspn(text, " ");
+	char *names = strndup(text, n);
+	struct cpl_hostlist hosts = {0};
+	int *at = NULL, rc = -1;
+
+	*out = (struct cpl_rank_order){0};
+	if (!names) {
+		cpl_fail_memory(err);
+		goto out;
+	}
+	if (!text[n]) {
+		cpl_fail(err, "rank order: no ranks behind the hosts");
+		goto out;
+	}
+	if (cpl_hostlist_parse(&hosts, names, err) ||
+	    cpl_hostlist_parse(&out->hosts, allocation, err))
+		goto out;
+	at = malloc(((size_t)hosts.count + 1) * sizeof(*at));
+	if (!at)
+		cpl_fail_memory(err);
+	else if (!find_hosts(&hosts, &out->hosts, at, err))
+		rc = parse_runs(text + n + 1, at, hosts.count, out, err);
+out:
+	free(names);
+	free(at);
+	cpl_hostlist_free(&hosts);
+	if (rc)
+		cpl_rank_order_free(out);
+	return rc;
+}
+
+void cpl_rank_order_free(struct cpl_rank_order *order)
+{
+	cpl_hostlist_free(&order->hosts);
+	free(order->rank_host);
+	*order = (struct cpl_rank_order){0};
+}
+
+int cpl_rank_order_nodes(const struct cpl_rank_order *order, int *first,
+                         bool *blocks)
+{
+	bool *seen = calloc((size_t)order->hosts.count + 1, sizeof(*seen));
+	int n = 0;
+
+	if (!seen)
+		return -1;
+	*blocks = true;
+	for (int r = 0; r < order->ranks; r++) {
+		int h = order->rank_host[r];
+
+		if (r && h == order->rank_host[r - 1])
+			continue;
+		if (seen[h]) {
+			*blocks = false;
+			continue;
+		}
+		seen[h] = true;
+		first[n++] = h;
+	}
+	free(seen);
+	return n;
+}
+
+static int write_by_host(FILE *to, int n_hosts, const int *rank_host, int ranks)
+{
+	int *first = calloc((size_t)n_hosts + 2, sizeof(*first));
+	int *on = malloc(((size_t)ranks + 1) * sizeof(*on));
+	int rc = first && on ? 0 : -1;
+
+	if (!rc)
+		cpl_members_list(rank_host, ranks, n_hosts, first, on);
+	for (int h = 0; !rc && h < n_hosts; h++)
+		for (int i = first[h]; i < first[h + 1]; i++)
+			fprintf(to, "%d%s", on[i],
+			        i + 1 < first[h + 1] ? "," : "\n");
+	free(first);
+	free(on);
+	return rc;
+}
+
+/* Logical cores, as many as the rank weighs. */
+static int write_slots(FILE *to, char *const *host, int n_hosts,
+                       const int *rank_host, int ranks, const int *weight)
+{
+	int *slot = calloc((size_t)n_hosts + 1, sizeof(*slot));
+
+	if (!slot)
+		return -1;
+	for (int r = 0; r < ranks; r++) {
+		int h = rank_host[r], w = weight ? weight[r] : 1;
+
+		fprintf(to, "rank %d=%s slot=%d", r, host[h], slot[h]);
+		if (w > 1)
+			fprintf(to, "-%d", slot[h] + w - 1);
+		fprintf(to, "\n");
+		slot[h] += w;
+	}
+	free(slot);
+	return 0;
+}
+
+int cpl_rank_file_write(FILE *to, enum cpl_rank_file file, char *const *host,
+                        int n_hosts, const int *rank_host, int ranks,
+                        const int *weight)
+{
+	if (file == CPL_RANK_MPICH)
+		return write_by_host(to, n_hosts, rank_host, ranks);
+	if (file == CPL_RANK_RANKFILE)
+		return write_slots(to, host, n_hosts, rank_host, ranks, weight);
+	for (int r = 0, n; r < ranks; r += n) {
+		n = run_of(rank_host, ranks, r);
+		if (file == CPL_RANK_MACHINEFILE)
+			fprintf(to, "%s:%d\n", host[rank_host[r]], n);
+		else
+			for (int i = 0; i < n; i++)
+				fprintf(to, "%s\n", host[rank_host[r]]);
+	}
+	return 0;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The judging of one decision, for the files that do it. */
+#ifndef CPL_PLACEMENT_JUDGE_INTERNAL_H
+#define CPL_PLACEMENT_JUDGE_INTERNAL_H
+
+#include "mapping/quick.h"
+#include "placement/cut.h"
+#include "placement/judge.h"
+
+/* A candidate's nodes, in its policy's order and in rank order. */
+struct layout {
+	int *node;                      /* [n] in policy order */
+	struct cpl_quick_layout mapped; /* as far as it is mapped */
+	bool looked;                    /* it is what cpl_quick_look makes */
+	struct cpl_figures promise;     /* what is known before that */
+};
+
+struct judge {
+	const struct cpl_decide_request *req;
+	struct cpl_decision *out;
+	int n, ranks;
+	struct cpl_map_request map; /* for any candidate: without hosts */
+	struct cpl_comm *own_graph;
+	int *size;  /* [n] ranks of a host in blocks */
+	int *reach; /* nodes that candidates are on */
+	struct cpl_quick quick;
+	struct cpl_times_space *space, *own_space; /* with phases */
+	struct cpl_times *times;
+	const int *times_of; /* the groups that times are ordered by */
+	bool times_ordered;
+	struct layout *layout;           /* [n_candidates] */
+	const struct cpl_mapper *mapper; /* NULL: blocks */
+	bool proxy; /* another mapper is meant, which would take too long */
+	struct cpl_whole_units units; /* with keep_whole */
+	struct cpl_arena arena;
+};
+
+static inline bool cpl_judge_is_quick(const struct judge *j)
+{
+	return j->mapper == &cpl_mapper_quick;
+}
+
+/* judge.c */
+
+/* Has the budget run out? The decision is cut short then. */
+bool cpl_judge_no_budget(struct judge *j);
+/* Candidate a before b by what is known of both: as a whole where the objective
+ * is, else by figures, which are of a and b. */
+bool cpl_judge_comes_before(const struct judge *j,
+                            const struct cpl_candidate *a,
+                            const struct cpl_candidate *b,
+                            const struct cpl_figures *fa,
+                            const struct cpl_figures *fb);
+/* Takes of the first n candidates the best (out->best), or with units to be
+ * kept one that breaks fewer, if it is not too dear; mapped: by their rank
+ * orders. */
+void cpl_judge_choose(struct judge *j, int n, bool mapped);
+/* Seconds of a candidate on node[] with ranks in groups of[] (NULL: blocks),
+ * which stay as they are. 0, or -1 with err. */
+int cpl_judge_times(struct judge *j, const int *node, const int *of,
+                    struct cpl_candidate *c, struct cpl_error *err);
+/* What candidate i breaks of the units to be kept, if any. */
+void cpl_judge_broken(struct judge *j, int i);
+
+/* judge_map.c */
+
+/* The first n with their rank order, as many as there is work for. The best is
+ * chosen; when the budget ends before, what was before stays. 0, or -1 with
+ * err. */
+int cpl_judge_map(struct judge *j, int n, struct cpl_error *err);
+/* Another mapper on node[], which it leaves as it is. 0, or -1 with err. */
+int cpl_judge_map_by_name(struct judge *j, const int *node,
+                          struct cpl_quick_layout *out,
+                          struct cpl_error *err);
+
+/* judge_search.c */
+
+/* Candidate i from the one chosen on. 0, or -1 with err. */
+int cpl_judge_search(struct judge *j, int i, struct cpl_error *err);
+
+#endif

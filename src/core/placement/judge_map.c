@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Candidates with their rank order: of which it is worth the work. */
+#include "placement/judge_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Work in links of routes looked at, some 10 ns each; counts, not times, so that
+ * the answer is the same on every machine.
+ */
+/* For all candidates that are mapped; of small jobs, whose links are few. */
+#define JUDGE_WORK 250000L
+#define JUDGE_WORK_SMALL 600000L
+/* Candidates mapped whatever the work, besides the BASELINES linear, best-fit
+ * and stock, which count whether they are there or not: no other is judged or
+ * left out because the stock nodes are known. */
+#define JUDGED_MIN 2
+#define BASELINES 3
+/* What a flow between hosts costs to place; how often mapping does that. */
+#define FLOW_WORK 8
+#define LOOKS 4
+
+/* What may come of it. */
+static int look(struct judge *j, int i, struct cpl_error *err)
+{
+	struct layout *l = &j->layout[i];
+	struct cpl_figures block = l->promise;
+
+	free(l->mapped.own);
+	l->mapped.own = NULL;
+	if (cpl_quick_look(&j->quick, l->node, &block, &l->mapped, err))
+		return -1;
+	l->looked = true;
+	l->promise = l->mapped.figures;
+	return 0;
+}
+
+int cpl_judge_map_by_name(struct judge *j, const int *node,
+                       struct cpl_quick_layout *out, struct cpl_error *err)
+{
+	struct cpl_map_request map = j->map;
+	struct cpl_map_result result;
+
+	map.host = node;
+	if (cpl_map(j->mapper, &map, &result, err))
+		return -1;
+	memcpy(out->node, node, (size_t)j->n * sizeof(int));
+	out->of = out->own = result.rank_host;
+	out->figures = (struct cpl_figures){result.after, result.sums_after};
+	result.rank_host = NULL;
+	cpl_map_result_free(&result);
+	return 0;
+}
+
+static int map_candidate(struct judge *j, int i, struct cpl_error *err)
+{
+	struct cpl_candidate *c = &j->out->candidate[i];
+	struct layout *l = &j->layout[i];
+
+	free(l->mapped.own);
+	l->mapped.own = NULL;
+	if (cpl_judge_is_quick(j) ? cpl_quick_map(&j->quick, l->node, l->looked,
+	                                &l->mapped, &j->out->cut_short, err)
+	                : cpl_judge_map_by_name(j, l->node, &l->mapped, err))
+		return -1;
+	if (cpl_judge_no_budget(j))
+		return 0;
+	c->is_mapped = true;
+	c->mapped = l->mapped.figures;
+	return cpl_judge_times(j, l->mapped.node, l->mapped.of, c, err);
+}
+
+/* What is mapped whatever comes of it: what would be without us, and what keeps
+ * units whole. */
+static bool is_baseline(const struct cpl_candidate *c)
+{
+	return c->policy == &cpl_placement_linear ||
+	       c->policy == &cpl_placement_keep_whole ||
+	       c->policy == &cpl_placement_best_fit ||
+	       c->policy == &cpl_placement_stock;
+}
+
+/* The work of mapping one candidate. */
+static long map_work(const struct judge *j)
+{
+	long flows = (long)j->quick.block.hosts->n_entries;
+	long work = LOOKS * FLOW_WORK * flows + CPL_QUICK_WORK;
+
+	if (!cpl_judge_is_quick(j))
+		work += 2 * (long)j->ranks * j->n +
+		        FLOW_WORK * (long)j->req->comm->n_entries;
+	return work;
+}
+
+/* Next by what is known: the best that is not mapped yet, ties to the first; -1:
+ * none is left. */
+static int next_best(const struct judge *j, int n, const bool *done)
+{
+	const struct cpl_candidate *c = j->out->candidate;
+	int best = -1;
+
+	for (int i = 0; i < n; i++)
+		if (!done[i] &&
+		    (best < 0 ||
+		     cpl_judge_comes_before(j, &c[i], &c[best], &j->layout[i].promise,
+		                  &j->layout[best].promise)))
+			best = i;
+	return best;
+}
+
+/* Likewise of those that break fewest units. */
+static int next_keeper(const struct judge *j, int n, const bool *done)
+{
+	const struct cpl_candidate *c = j->out->candidate;
+	int best = -1;
+
+	for (int i = 0; i < n; i++) {
+		if (done[i] || (best >= 0 && c[i].broken > c[best].broken))
+			continue;
+		if (best < 0 || c[i].broken < c[best].broken ||
+		    cpl_judge_comes_before(j, &c[i], &c[best], &j->layout[i].promise,
+		                 &j->layout[best].promise))
+			best = i;
+	}
+	return best;
+}
+
+/* Candidates into list[]: baselines and the most promising others, as many as
+ * there is work for; with units to be kept the most promising one that breaks
+ * fewest, too. Returns how many. */
+static int list_best(struct judge *j, int n, long work, int *list)
+{
+	const struct cpl_candidate *c = j->out->candidate;
+	bool *done = cpl_arena_take(&j->arena, n, sizeof(*done));
+	int m = 0, most;
+
+	if (!done)
+		return 0;
+	for (int i = 0; i < n; i++)
+		if (is_baseline(&c[i]))
+			done[list[m++] = i] = true;
+	most = (int)((j->quick.small ? JUDGE_WORK_SMALL : JUDGE_WORK) / work) -
+	       BASELINES;
+	if (most < JUDGED_MIN)
+		most = JUDGED_MIN;
+	for (int i; most > 0 && (i = next_best(j, n, done)) >= 0; most--)
+		done[list[m++] = i] = true;
+	if (j->req->keep_whole) {
+		int i = next_keeper(j, n, done);
+
+		if (i >= 0)
+			done[list[m++] = i] = true;
+	}
+	return m;
+}
+
+/* What may come of candidates, of large jobs of those that promise most in
+ * blocks. */
+static int look_at_some(struct judge *j, int n, int *list,
+                        struct cpl_error *err)
+{
+	long work = LOOKS * FLOW_WORK * (long)j->quick.block.hosts->n_entries;
+	int m = j->quick.small ? n : list_best(j, n, work + 1, list);
+
+	for (int k = 0; k < m && !cpl_judge_no_budget(j); k++)
+		if (look(j, j->quick.small ? k : list[k], err))
+			return -1;
+	return 0;
+}
+
+int cpl_judge_map(struct judge *j, int n, struct cpl_error *err)
+{
+	struct cpl_decision *out = j->out;
+	const struct cpl_candidate *c = out->candidate;
+	int *list = cpl_arena_take(&j->arena, n, sizeof(*list));
+	int m = n, best = -1;
+
+	if (!list)
+		return cpl_fail_memory(err);
+	if (cpl_judge_is_quick(j) && look_at_some(j, n, list, err))
+		return -1;
+	for (int i = 0; i < n; i++)
+		list[i] = i;
+	/* What another mapper makes of one nobody can foresee. */
+	if (cpl_judge_is_quick(j) || !j->quick.small)
+		m = list_best(j, n, map_work(j), list);
+	if (j->arena.failed)
+		return cpl_fail_memory(err);
+	for (int k = 0; k < m && !out->cut_short; k++)
+		if (map_candidate(j, list[k], err))
+			return -1;
+	if (out->cut_short)
+		return 0;
+	/* Ties go to the first of the candidates. */
+	for (int i = 0; i < n; i++)
+		if (c[i].is_mapped &&
+		    (best < 0 ||
+		     cpl_judge_comes_before(j, &c[i], &c[best], &c[i].mapped,
+		                  &c[best].mapped)))
+			best = i;
+	out->best = best;
+	cpl_judge_choose(j, n, true);
+	return 0;
+}

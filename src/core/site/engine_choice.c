@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What was chosen, into the record. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "site/engine_deciding.h"
+
+int engine_set_hosts_text(const struct cpl_engine *engine, char **field,
+                          const int *host, int n)
+{
+	char **name = engine_host_names(engine, host, n);
+	int rc = engine_set_hostlist(field, name, n);
+
+	free(name);
+	return rc;
+}
+
+int engine_set_free_text(const struct cpl_engine *engine,
+                         const unsigned char *free_node, char **field)
+{
+	int n = engine->snapshot->net->n_nodes, used = 0, rc;
+	int *host = malloc(((size_t)n + 1) * sizeof(int));
+
+	if (!host)
+		return -1;
+	for (int i = 0; i < n; i++)
+		if (free_node[i])
+			host[used++] = engine->node_host[i];
+	rc = engine_set_hosts_text(engine, field, host, used);
+	free(host);
+	return rc;
+}
+
+static int set_hosts(const struct cpl_engine *engine, struct cpl_record *record,
+                     const int *host, int n)
+{
+	char **name = engine_host_names(engine, host, n);
+	int rc = engine_record_hosts(record, name, n);
+
+	free(name);
+	return rc;
+}
+
+static int set_candidates(struct cpl_record *record,
+                          const struct cpl_decision *decision)
+{
+	int n = decision->n_candidates;
+
+	while (record->n_candidates)
+		free(record->candidate[--record->n_candidates].policy);
+	free(record->candidate);
+	record->candidate = calloc((size_t)n + 1, sizeof(*record->candidate));
+	if (!record->candidate)
+		return -1;
+	for (; record->n_candidates < n; record->n_candidates++) {
+		const struct cpl_candidate *from =
+		        &decision->candidate[record->n_candidates];
+		struct cpl_record_candidate *to =
+		        &record->candidate[record->n_candidates];
+
+		if (engine_set(&to->policy, from->policy->name))
+			return -1;
+		to->seed = from->seed;
+		to->evaluated = from->evaluated;
+		to->max_congestion = from->metrics.max_congestion;
+		to->mean_congestion = from->metrics.mean_congestion;
+		to->hop_bytes = from->sums.hop_bytes;
+		to->seconds = from->times.seconds;
+		to->alone_seconds = from->times.alone;
+		to->shared_links = from->shared;
+		to->slows_others = from->harm;
+		to->broken = from->broken;
+		to->mapped = from->is_mapped;
+		to->mapped_max = from->mapped.metrics.max_congestion;
+		to->mapped_mean = from->mapped.metrics.mean_congestion;
+		to->mapped_hop_bytes = from->mapped.sums.hop_bytes;
+	}
+	return 0;
+}
+
+/* What is broken, and what it costs to break no more. -1: memory. */
+static int set_kept(struct cpl_record *record,
+                    const struct cpl_decision *decision)
+{
+	const struct cpl_candidate *best = &decision->candidate[decision->best];
+
+	if (!record->keep_whole)
+		return 0;
+	record->broken = decision->candidate[decision->chosen].broken;
+	record->best_broken = best->broken;
+	record->price = decision->price;
+	return engine_set(&record->best_policy, best->policy->name);
+}
+
+/* The rank order found while deciding stays with the decision. -1: memory. */
+static int keep_rank_order(struct decided *out,
+                           const struct cpl_decision *decision)
+{
+	const struct cpl_candidate *chosen =
+	        &decision->candidate[decision->chosen];
+	size_t size = out->profile ? (size_t)out->profile->comm->ranks *
+	                                     sizeof(int)
+	                           : 0;
+
+	free(out->rank_host);
+	out->rank_host = NULL;
+	out->mapped = decision->mapped;
+	out->max_before = chosen->metrics.max_congestion;
+	out->max_after = chosen->mapped.metrics.max_congestion;
+	if (!decision->rank_host)
+		return 0;
+	out->rank_host = malloc(size);
+	if (!out->rank_host)
+		return -1;
+	memcpy(out->rank_host, decision->rank_host, size);
+	return 0;
+}
+
+int engine_set_choice(struct deciding *d, const struct cpl_decision *decision)
+{
+	const struct cpl_candidate *chosen =
+	        &decision->candidate[decision->chosen];
+	struct cpl_record *record = d->out->record;
+	int n = decision->n_nodes;
+	int *order = malloc(((size_t)n + 1) * sizeof(int));
+
+	free(d->out->order);
+	d->out->order = order;
+	d->out->n_order = order ? n : 0;
+	if (!order || keep_rank_order(d->out, decision))
+		return -1;
+	for (int i = 0; i < n; i++)
+		order[i] = d->engine->node_host[decision->node[i]];
+	record->seed = chosen->seed;
+	record->cut_short = decision->cut_short;
+	return engine_set(&record->policy, chosen->policy->name) |
+	       set_kept(record, decision) |
+	       set_hosts(d->engine, record, order, n) |
+	       set_candidates(record, decision);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The scheduler's own choice: instead of ours, and beside it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "site/engine_deciding.h"
+
+bool engine_stock_nodes(const struct deciding *d, const unsigned char *is_free,
+                        int *node)
+{
+	if (!d->n_stock || d->n_stock != (int)d->size.nodes)
+		return false;
+	for (int i = 0; i < d->n_stock; i++) {
+		node[i] = d->engine->host_node[d->stock[i]];
+		if (node[i] < 0 || !is_free[node[i]])
+			return false;
+	}
+	return true;
+}
+
+int64_t engine_took(struct deciding *d, int64_t since)
+{
+	int64_t ns = engine_theirs(d->engine, since);
+
+	d->deadline += ns;
+	return ns;
+}
+
+/* Few enough hosts that the scheduler's own choice costs little? */
+static bool compares(const struct deciding *d)
+{
+	int max = d->engine->snapshot->config->compare_nodes, n = 0;
+
+	for (int i = 0; i < d->req->n_hosts && n <= max; i++)
+		n += d->cpus[i] != 0;
+	return n <= max;
+}
+
+void engine_ask_beside(struct deciding *d)
+{
+	int64_t begin = cpl_now();
+
+	if (d->asked_stock || !compares(d))
+		return;
+	d->asked_stock = true;
+	d->stock = malloc(((size_t)d->req->n_hosts + 1) * sizeof(int));
+	if (d->stock)
+		d->n_stock =
+		        d->scheduler->compare(d->scheduler->arg, d->stock);
+	engine_took(d, begin);
+}
+
+/* The stock nodes were judged as a candidate: false, if not. */
+static bool stock_was_judged(struct cpl_record *record)
+{
+	for (int i = 0; i < record->n_candidates; i++) {
+		const struct cpl_record_candidate *c = &record->candidate[i];
+
+		if (strcmp(c->policy, cpl_placement_stock.name) ||
+		    !c->evaluated)
+			continue;
+		record->stock_max_congestion = c->max_congestion;
+		record->stock_mean_congestion = c->mean_congestion;
+		record->stock_seconds = c->seconds;
+		if (c->mapped)
+			record->stock_mapped_max = c->mapped_max;
+		return true;
+	}
+	return false;
+}
+
+/*
+ * What the stock plugin's choice (host indexes in node order, ranks in blocks,
+ * and mapped as ours are) comes to, for the record.
+ */
+static void evaluate_stock(struct deciding *d, const int *host, int n)
+{
+	struct cpl_engine *engine = d->engine;
+	const struct snapshot *now = engine->snapshot;
+	struct cpl_profile *profile = d->out->profile;
+	struct cpl_record *record = d->out->record;
+	struct cpl_candidate c;
+	struct cpl_times_result times;
+	struct cpl_error err = {""};
+	int *node;
+
+	if (engine_set_hosts_text(engine, &record->stock_hosts, host, n) ||
+	    !profile || stock_was_judged(record))
+		return;
+	node = malloc(((size_t)n + 1) * sizeof(int));
+	if (!node)
+		return;
+	for (int i = 0; i < n; i++) {
+		node[i] = engine->host_node[host[i]];
+		if (node[i] < 0)
+			goto out;
+	}
+	struct cpl_decide_request core = {
+	        .place = {.net = now->net,
+	                  .n_nodes_wanted = n,
+	                  .seed = now->config->seed},
+	        .policy = "linear",
+	        .routing = now->routing,
+	        .comm = profile->comm,
+	        .ranks_per_node = engine_spread(profile->ranks, (uint32_t)n),
+	        .mapper = engine_mapper_of(d),
+	        .map_option = cpl_mapper_option(record->mapping),
+	        .graph = profile->graph,
+	        .objective = d->want.objective,
+	        .background = engine_background_of(engine, profile, NULL,
+	                                           d->deadline, &err),
+	        .rates = engine_rates_by(engine, d->want.objective,
+	                                 d->deadline, &err),
+	};
+	if (!err.text[0] &&
+	    !cpl_decide_evaluate(&core, node, &c, &err)) {
+		record->stock_max_congestion = c.metrics.max_congestion;
+		record->stock_mean_congestion = c.metrics.mean_congestion;
+		if (c.is_mapped)
+			record->stock_mapped_max =
+			        c.mapped.metrics.max_congestion;
+		if (!engine_judge(engine, profile, node, n, NULL,
+		                  core.ranks_per_node, d->deadline,
+		                  &times, &err))
+			record->stock_seconds = times.seconds;
+	}
+out:
+	free(node);
+}
+
+void engine_ask_stock(struct deciding *d, bool placed)
+{
+	const struct cpl_engine_scheduler *s = d->scheduler;
+	int *host = malloc(((size_t)d->req->n_hosts + 1) * sizeof(int));
+	int64_t begin = cpl_now();
+	int n = 0;
+
+	/* The stock answer must be had even without memory. */
+	if (!placed) {
+		n = s->stock(s->arg, host);
+		d->theirs = engine_took(d, begin);
+	} else if (host && d->req->start) {
+		engine_ask_beside(d);
+		n = d->n_stock;
+		if (n)
+			memcpy(host, d->stock, (size_t)n * sizeof(int));
+	}
+	if (host && n > 0 && d->req->start)
+		evaluate_stock(d, host, n);
+	if (placed || !host) {
+		free(host);
+	} else {
+		d->out->host = host;
+		d->out->n_host = n;
+	}
+}

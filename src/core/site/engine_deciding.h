@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One decision of the engine, for the files that make it. */
+#ifndef CPL_SITE_ENGINE_DECIDING_H
+#define CPL_SITE_ENGINE_DECIDING_H
+
+#include "site/engine_internal.h"
+
+/* A decision on its way. */
+struct deciding {
+	struct cpl_engine *engine;
+	const struct cpl_engine_request *req;
+	const struct cpl_engine_scheduler *scheduler;
+	struct cpl_resolved want;
+	int64_t deadline;
+	uint32_t *cpus;          /* [n_hosts] free */
+	uint64_t *rank;          /* [n_hosts] the lower are filled first */
+	uint64_t *level;         /* [n_levels] ranks in use, increasing */
+	int n_levels;            /* 0: they do not count (any more) */
+	uint64_t highest;        /* rank that is offered */
+	uint32_t *filled;        /* [n_hosts] cpus up to that rank */
+	const uint32_t *offer;   /* cpus or filled */
+	int *stock;  /* [n_stock] the scheduler's own choice, in node order */
+	int n_stock; /* 0: none, or it was not asked */
+	bool asked_stock;
+	struct cpl_size size;
+	bool enough, fits; /* hosts; the required ones among them */
+	enum cpl_reason reason; /* for the stock answer */
+	int64_t theirs; /* ns of the scheduler's own answer to this call */
+	struct decided *out;
+};
+
+/* What will lay out the ranks: candidates are judged with it. NULL: they stay
+ * in their order. */
+static inline const struct cpl_mapper *
+engine_mapper_of(const struct deciding *d)
+{
+	const char *name = d->want.mapping.value;
+
+	return name && !d->req->own_order ? cpl_mapper_find(name, NULL) : NULL;
+}
+
+/* Ranks of each node. */
+static inline int engine_spread(int ranks, uint32_t nodes)
+{
+	return nodes > 0 && ranks > 0
+	               ? (int)(((uint32_t)ranks + nodes - 1) / nodes)
+	               : 1;
+}
+
+/* engine_offer.c */
+
+/* Ask the scheduler for free hosts and take the lowest ranks that hold the job:
+ * d->offer and d->size. 0, or -1: memory. O(hosts * log(ranks)). */
+int engine_measure(struct deciding *d);
+/*
+ * After a refusal: without hosts that cannot serve the job, or with more of
+ * them. False: there is nothing else to try. As engine_measure.
+ */
+bool engine_try_others(struct deciding *d);
+bool engine_offers(const struct deciding *d, int host);
+/* The hosts that the job must have, into host[n_hosts]; returns how many.
+ * Where those filled first are too many for its size, the user's. */
+int engine_must_have(const struct deciding *d, int *host);
+
+/* engine_compare.c */
+
+/* The scheduler did something else, since then: for how long (ns). The deadline
+ * is so much later. */
+int64_t engine_took(struct deciding *d, int64_t since);
+/* The scheduler's own choice into d->stock, once a decision, whatever mode
+ * asks: a test and the start after it choose among the same. */
+void engine_ask_beside(struct deciding *d);
+/* It in order, as a candidate (node ids); false: it is none. */
+bool engine_stock_nodes(const struct deciding *d,
+                          const unsigned char *is_free, int *node);
+/* The scheduler's answer for a job that is not placed by us, or beside ours,
+ * for the record. */
+void engine_ask_stock(struct deciding *d, bool placed);
+
+/* engine_choice.c */
+
+/* Hosts (indexes) as the text of a record's field. -1: memory. */
+int engine_set_hosts_text(const struct cpl_engine *engine, char **field,
+                       const int *host, int n);
+/* The same of nodes that are free [n_nodes]. */
+int engine_set_free_text(const struct cpl_engine *engine,
+                      const unsigned char *free_node, char **field);
+/* What the core decided, as what the job begins with. -1: memory. */
+int engine_set_choice(struct deciding *d,
+                        const struct cpl_decision *decision);
+
+#endif

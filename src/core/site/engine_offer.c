@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which hosts a decision has to choose from. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "site/engine_deciding.h"
+
+bool engine_offers(const struct deciding *d, int host)
+{
+	return d->engine->host_node[host] >= 0 && d->offer[host] &&
+	       d->offer[host] >= d->size.cpus;
+}
+
+/* Hosts of lower ranks do not hold the job alone: it has them and others. */
+static bool filled_first(const struct deciding *d, int host)
+{
+	return d->n_levels > 1 && d->rank[host] < d->highest &&
+	       engine_offers(d, host);
+}
+
+int engine_must_have(const struct deciding *d, int *host)
+{
+	const struct cpl_engine_request *req = d->req;
+	int n = 0;
+
+	for (int i = 0; i < req->n_hosts; i++)
+		if (filled_first(d, i))
+			host[n++] = i;
+	if (n > (int)d->size.nodes)
+		n = 0;
+	for (int i = 0; i < req->n_required; i++)
+		if (!n || !filled_first(d, req->required[i]))
+			host[n++] = req->required[i];
+	return n;
+}
+
+/* Nodes that the job would get of these. -1: memory. */
+static int fit(struct deciding *d, const uint32_t *cpus, uint32_t least)
+{
+	int rc =
+	        cpl_size(&d->req->need, cpus, d->req->n_hosts, least, &d->size);
+
+	d->offer = cpus;
+	d->enough = d->fits = rc > 0;
+	for (int i = 0; i < d->req->n_required && d->fits; i++)
+		d->fits = engine_offers(d, d->req->required[i]);
+	return rc < 0 ? -1 : 0;
+}
+
+static int fit_up_to(struct deciding *d, uint64_t rank, uint32_t least)
+{
+	d->highest = rank;
+	for (int i = 0; i < d->req->n_hosts; i++)
+		d->filled[i] = d->rank[i] <= rank ? d->cpus[i] : 0;
+	return fit(d, d->filled, least);
+}
+
+/* On the lowest ranks that hold the job. */
+static int size_up(struct deciding *d, uint32_t least)
+{
+	int low = 0, high = d->n_levels - 1;
+
+	if (d->n_levels < 2)
+		return fit(d, d->cpus, least);
+	while (low < high) {
+		int middle = (low + high) / 2;
+
+		if (fit_up_to(d, d->level[middle], least))
+			return -1;
+		if (d->fits)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return fit_up_to(d, d->level[low], least);
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The ranks of usable hosts, each once; the user's own come with any. */
+static void list_levels(struct deciding *d, const unsigned char *required)
+{
+	int n = 0, same = 0;
+
+	for (int i = 0; i < d->req->n_hosts; i++)
+		if (d->cpus[i] && !required[i])
+			d->level[n++] = d->rank[i];
+	/* Most sites have one weight. */
+	while (same < n && d->level[same] == d->level[0])
+		same++;
+	if (same < n)
+		qsort(d->level, (size_t)n, sizeof(*d->level), by_rank);
+	else if (n)
+		n = 1;
+	for (int i = 0; i < n; i++)
+		if (!i || d->level[i] != d->level[i - 1])
+			d->level[d->n_levels++] = d->level[i];
+	for (int i = 0; i < d->req->n_hosts && n; i++)
+		if (required[i])
+			d->rank[i] = d->level[0];
+}
+
+int engine_measure(struct deciding *d)
+{
+	size_t n = (size_t)d->req->n_hosts + 1;
+	unsigned char *required = calloc(n, 1);
+	int rc = -1;
+
+	d->cpus = calloc(n, sizeof(*d->cpus));
+	d->filled = calloc(n, sizeof(*d->filled));
+	d->rank = calloc(n, sizeof(*d->rank));
+	d->level = calloc(n, sizeof(*d->level));
+	if (!required || !d->cpus || !d->filled || !d->rank || !d->level ||
+	    d->scheduler->measure(d->scheduler->arg, d->cpus, d->rank))
+		goto out;
+	for (int i = 0; i < d->req->n_hosts; i++)
+		if (d->engine->host_node[i] < 0)
+			d->cpus[i] = 0;
+	for (int i = 0; i < d->req->n_required; i++)
+		required[d->req->required[i]] = 1;
+	list_levels(d, required);
+	rc = size_up(d, 0);
+out:
+	free(required);
+	return rc;
+}
+
+bool engine_try_others(struct deciding *d)
+{
+	uint32_t nodes = d->size.nodes;
+	int lost = 0, n = d->req->n_hosts;
+	uint32_t *before;
+
+	if (d->n_levels > 1 && d->highest < d->level[d->n_levels - 1]) {
+		d->n_levels = 0;
+		return !size_up(d, 0) && d->fits;
+	}
+	before = malloc(((size_t)n + 1) * sizeof(*before));
+	if (!before)
+		return false;
+	memcpy(before, d->cpus, (size_t)n * sizeof(*before));
+	d->scheduler->narrow(d->scheduler->arg, d->cpus);
+	for (int i = 0; i < n; i++)
+		lost += before[i] && !d->cpus[i];
+	free(before);
+	if (!lost && !cpl_size_by_cpus(&d->req->need))
+		return false;
+	return !size_up(d, lost ? 0 : nodes + 1) && d->fits;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Between the files of the store: what is kept (store.c), how files are read
+ * (store_read.c), and profiles in memory (store_profile.c). */
+#ifndef CPL_SITE_STORE_INTERNAL_H
+#define CPL_SITE_STORE_INTERNAL_H
+
+#include "site/store.h"
+
+/* What a look at the files says. */
+struct store_state {
+	enum cpl_found found; /* LOADING: there, no matrix yet; READY never */
+	int ranks;            /* 0: not known */
+	struct cpl_error err;
+	struct cpl_error why; /* of OTHER_RANKS: not rescaled, or "" */
+};
+
+/* One profile for one number of ranks (0: whatever it has). All under the
+ * store's lock, but files only by the request that has the entry in hand
+ * (looking or loading, never both). */
+struct store_entry {
+	struct store_entry *next;
+	char *dir, *name; /* dir: a pattern where it is a user's own */
+	bool own;
+	uid_t uid;
+	int ranks;
+	char *path; /* the file that was chosen, NULL: not looked yet */
+	struct cpl_file_stamp folder; /* when that was */
+	char sizes[128]; /* "16 and 64", where there is none of the ranks */
+	struct store_state state;
+	struct cpl_profile *profile; /* of `file`, or of a version before */
+	bool current;                /* the profile is what the files hold */
+	struct cpl_signature_file *file;
+	int n_files;
+	int64_t looked; /* ns, 0: must be looked at */
+	int64_t failed; /* when it was found DAMAGED */
+	bool looking, loading;
+	enum cpl_queue queue; /* while it is in hand */
+	int waiting;      /* callers */
+	bool no_memory;   /* it failed for that: nothing to remember */
+	bool wanted;      /* load it after the look */
+	uint64_t used;    /* larger: used later */
+};
+
+struct cpl_store {
+	struct cpl_worker *worker;
+	cpl_log_line *log;
+	void *log_arg;
+	pthread_mutex_t lock;
+	pthread_cond_t change;
+	struct store_entry *entry;
+	int n_entries;
+	uint64_t clock;
+	_Atomic uint64_t max_bytes;
+	atomic_bool rescale;
+};
+
+/* What a look found, beside the state. */
+struct store_look {
+	char *path;
+	struct cpl_file_stamp stamp, folder;
+	char sizes[128];
+};
+
+/* store_profile.c */
+
+/* Takes the signature. NULL with err: memory. */
+struct cpl_profile *store_profile_make(struct cpl_signature *sig,
+                                       struct cpl_error *err);
+
+/* store_read.c: without any lock, by the request that has the entry in hand. */
+
+/* Choose the file, open it and look. */
+void store_look(struct cpl_store *store, const struct store_entry *e,
+                struct store_look *out, struct store_state *state);
+
+/* Read all of it; the files it was read from go to *file. NULL: see state. */
+struct cpl_profile *store_load(struct cpl_store *store,
+                               const struct store_entry *e,
+                               struct cpl_signature_limits *limits,
+                               struct cpl_signature_file **file, int *n_files,
+                               struct store_state *state);
+
+/* Does each file of the entry still have its stamp? */
+bool store_files_same(const struct cpl_store *store,
+                      const struct store_entry *e);
+
+/* Is the file still the right one of the name? One of another size, or without
+ * a size in its name, need not be when files come and go. */
+bool store_same_choice(const struct store_entry *e);
+
+#endif

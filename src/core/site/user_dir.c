@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "commplace-config.h"
+#include "site/user_dir.h"
+
+#include <errno.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/fsuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int cpl_user_dir_check(const char *pattern, struct cpl_error *err)
+{
+	bool named = false;
+
+	if (pattern[0] != '/')
+		return cpl_fail(err, " is a relative path; give one that "
+		                     "starts with /");
+	for (const char *p = pattern; (p = strchr(p, '%')); p += 2) {
+		if (p[1] != 'u' && p[1] != 'U')
+			return cpl_fail(err, " holds a %% that is neither %%u, "
+			                     "the user's name, nor %%U, the "
+			                     "user's number");
+		named = true;
+	}
+	if (!named)
+		return cpl_fail(err, " is one folder for all users; put %%u "
+		                     "(name) or %%U (number) into it");
+	return 0;
+}
+
+/* The name and group of a user; free() the name. NULL with err. */
+static char *user_name(uid_t uid, gid_t *gid, struct cpl_error *err)
+{
+	char text[16384], *name = NULL;
+	struct passwd entry, *found = NULL;
+	int rc = getpwuid_r(uid, &entry, text, sizeof(text), &found);
+
+	if (found && found->pw_name[0] != '.' && !strchr(found->pw_name, '/')) {
+		name = strdup(found->pw_name);
+		*gid = found->pw_gid;
+		if (!name)
+			cpl_fail_memory(err);
+	} else {
+		cpl_fail(err, "there is no user %u%s%s", (unsigned)uid,
+		         rc ? ": " : "", rc ? strerror(rc) : "");
+	}
+	return name;
+}
+
+char *cpl_user_dir(const char *pattern, uid_t uid, struct cpl_error *err)
+{
+	char *name = NULL, *path = NULL;
+	FILE *f = NULL;
+	size_t size;
+	gid_t gid;
+
+	if (strstr(pattern, "%u") && !(name = user_name(uid, &gid, err)))
+		return NULL;
+	f = open_memstream(&path, &size);
+	for (const char *p = pattern; f && *p; p++) {
+		if (*p != '%')
+			putc(*p, f);
+		else if (*++p == 'u')
+			fputs(name, f);
+		else
+			fprintf(f, "%u", (unsigned)uid);
+	}
+	if (!f || fclose(f)) {
+		free(path);
+		path = NULL;
+		cpl_fail_memory(err);
+	}
+	free(name);
+	return path;
+}
+
+int cpl_user_begin(struct cpl_user_rights *before, uid_t uid,
+                   struct cpl_error *err)
+{
+	char *name;
+	gid_t gid;
+
+	*before = (struct cpl_user_rights){false};
+	if (geteuid() != 0 || uid == 0)
+		return 0;
+	name = user_name(uid, &gid, err);
+	if (!name)
+		return -1;
+	free(name);
+	/* The C library's own setgroups() is for all threads. */
+	if (syscall(SYS_setgroups, 0, NULL))
+		return cpl_fail(err, "cannot leave root's groups: %s",
+		                strerror(errno));
+	before->changed = true;
+	before->gid = (gid_t)setfsgid(gid);
+	setfsuid(uid);
+	/* They tell success in no other way. */
+	if ((gid_t)setfsgid(gid) == gid && (uid_t)setfsuid(uid) == uid)
+		return 0;
+	cpl_user_end(before);
+	return cpl_fail(err, "cannot take the rights of user %u",
+	                (unsigned)uid);
+}
+
+void cpl_user_end(const struct cpl_user_rights *before)
+{
+	if (!before->changed)
+		return;
+	setfsuid(0);
+	setfsgid(before->gid);
+}
