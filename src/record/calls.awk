@@ -36,6 +36,14 @@ function flush() {
 		param[n + 1] = "request"
 		write("I" tolower(substr(call, 1, 1)) substr(call, 2), n + 1)
 	}
+	if (call && persistent) {
+		param[n + 1] = "info"
+		param[n + 2] = "request"
+		count = "rec_capture(); " count "; rec_captured(REQUEST(request))"
+		print "#if REC_MPI_4"
+		write(call "_init", n + 2)
+		print "#endif"
+	}
 	call = count = ""
 }
 
@@ -56,9 +64,20 @@ function flush() {
 	count = count (count ? "; " : "") $0
 	next
 }
+/^if / {
+	flush()
+	print "#if " $2
+	next
+}
+/^endif$/ {
+	flush()
+	print "#endif"
+	next
+}
 {
 	flush()
 	call = $1
+	persistent = sub(/\*$/, "", call)
 	immediate = sub(/\+$/, "", call)
 	n = NF - 1
 	for (i = 1; i <= n; i++)

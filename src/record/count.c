@@ -15,14 +15,14 @@ static uint64_t type_size(MPI_Datatype type)
 	return size > 0 ? (uint64_t)size : 0;
 }
 
-static uint64_t bytes_of(int count, MPI_Datatype type)
+static uint64_t bytes_of(int64_t count, MPI_Datatype type)
 {
 	return count > 0 ? (uint64_t)count * type_size(type) : 0;
 }
 
 static MPI_Datatype type_at(const void *types, bool fortran, int i)
 {
-	return fortran ? pmpi.Type_f2c(((const MPI_Fint *)types)[i])
+	return fortran ? REC_F2C(Type, ((const MPI_Fint *)types)[i])
 	               : ((const MPI_Datatype *)types)[i];
 }
 
@@ -39,17 +39,46 @@ void rec_count_send(int count, MPI_Datatype type, int dest, MPI_Comm comm)
 
 	if (!p)
 		return;
+	rec_event_among(p);
 	rec_add(destination(p, dest), false, bytes_of(count, type), 1);
 	rec_unlock();
 }
 
-/* Persistent sends that were not freed yet. */
+void rec_count_receive(int count, MPI_Datatype type, int source, MPI_Comm comm)
+{
+	struct rec_peers *p;
+
+	if (!rec_in_events() || source == MPI_PROC_NULL)
+		return;
+	p = rec_peers_comm(comm);
+	if (!p)
+		return;
+	rec_event_among(p);
+	rec_event_from(source == MPI_ANY_SOURCE ? -1 : destination(p, source),
+	               bytes_of(count, type));
+	rec_unlock();
+}
+
+struct sent {
+	int world;
+	uint64_t bytes, messages;
+};
+
+/* Persistent requests that were not freed yet, and what each start sends. */
 struct persistent {
 	struct persistent *next;
 	uintptr_t key;
-	int world;
-	uint64_t bytes;
+	struct sent *sent; /* [n] */
+	int64_t n;
 };
+
+/* What collectives of this thread would send, between rec_capture and
+ * rec_captured. */
+static __thread struct {
+	bool on;
+	struct sent *sent;
+	int64_t n, room;
+} capture;
 
 #define BUCKETS 4096
 
@@ -65,42 +94,82 @@ static struct persistent **find_persistent(uintptr_t key)
 	return at;
 }
 
-void rec_count_init(int count, MPI_Datatype type, int dest, MPI_Comm comm,
+/* With the lock held; takes `sent`, and drops it where memory is out. */
+static void keep(MPI_Request request, struct sent *sent, int64_t n)
+{
+	struct persistent **at = find_persistent((uintptr_t)request), *s = *at;
+
+	if (!s)
+		s = *at = calloc(1, sizeof(*s));
+	if (!s) {
+		free(sent);
+		return;
+	}
+	free(s->sent);
+	s->key = (uintptr_t)request;
+	s->sent = sent;
+	s->n = n;
+}
+
+void rec_count_init(int64_t count, MPI_Datatype type, int dest, MPI_Comm comm,
                     MPI_Request request)
 {
-	struct persistent *s, **at;
+	struct sent *sent;
 	struct rec_peers *p;
 
 	if (dest == MPI_PROC_NULL)
 		return;
-	s = malloc(sizeof(*s));
-	p = s ? rec_peers_comm(comm) : NULL;
+	sent = malloc(sizeof(*sent));
+	p = sent ? rec_peers_comm(comm) : NULL;
 	if (!p) {
-		free(s);
+		free(sent);
 		return;
 	}
-	at = find_persistent((uintptr_t)request);
-	if (*at) {
-		free(s);
-		s = *at;
-	} else {
-		s->next = NULL;
-		*at = s;
-	}
-	s->key = (uintptr_t)request;
-	s->world = destination(p, dest);
-	s->bytes = bytes_of(count, type);
+	*sent = (struct sent){destination(p, dest), bytes_of(count, type), 1};
+	keep(request, sent, 1);
 	rec_unlock();
+}
+
+void rec_capture(void)
+{
+	capture.on = true;
+	capture.sent = NULL;
+	capture.n = capture.room = 0;
+}
+
+void rec_captured(MPI_Request request)
+{
+	capture.on = false;
+	rec_lock();
+	keep(request, capture.sent, capture.n);
+	rec_unlock();
+}
+
+/* Without memory it is not kept. */
+static void put_captured(int world, uint64_t bytes, uint64_t messages)
+{
+	if (capture.n == capture.room) {
+		int64_t room = capture.room ? 2 * capture.room : 8;
+		struct sent *more =
+		        realloc(capture.sent, (size_t)room * sizeof(*more));
+
+		if (!more)
+			return;
+		capture.sent = more;
+		capture.room = room;
+	}
+	capture.sent[capture.n++] = (struct sent){world, bytes, messages};
 }
 
 void rec_count_start(MPI_Request request)
 {
-	struct persistent *s;
+	const struct persistent *s;
 
 	rec_lock();
 	s = *find_persistent((uintptr_t)request);
-	if (s)
-		rec_add(s->world, false, s->bytes, 1);
+	for (int64_t i = 0; s && i < s->n; i++)
+		rec_add(s->sent[i].world, false, s->sent[i].bytes,
+		        s->sent[i].messages);
 	rec_unlock();
 }
 
@@ -114,6 +183,8 @@ void rec_count_free(MPI_Request request)
 	if (s)
 		*at = s->next;
 	rec_unlock();
+	if (s)
+		free(s->sent);
 	free(s);
 }
 
@@ -124,6 +195,7 @@ static void one_sided(uint64_t bytes, int target, MPI_Win window, bool inward)
 
 	if (!p)
 		return;
+	rec_event_among(p);
 	rec_add(rec_peers_world(p, false, target), inward, bytes, 1);
 	rec_unlock();
 }
@@ -150,7 +222,12 @@ void rec_count_fetch(int count, MPI_Datatype type, int result_count,
 static void emit(void *context, bool remote, int to, uint64_t bytes,
                  uint64_t messages)
 {
-	rec_add(rec_peers_world(context, remote, to), false, bytes, messages);
+	int world = rec_peers_world(context, remote, to);
+
+	if (capture.on)
+		put_captured(world, bytes, messages);
+	else
+		rec_add(world, false, bytes, messages);
 }
 
 static struct rec_coll coll_of(struct rec_peers *p)
@@ -185,6 +262,7 @@ static int n_targets(const struct rec_peers *p)
 			return;                                                \
 		struct rec_coll coll = coll_of(p);                             \
 		const struct rec_coll *c = &coll;                              \
+		rec_event_among(p);                                            \
 		int at = root_of(p, given_root);                               \
 		(void)at;                                                      \
 		call;                                                          \

@@ -9,13 +9,22 @@
 
 #include <mpi.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* One message of this rank to dest. */
 void rec_count_send(int count, MPI_Datatype type, int dest, MPI_Comm comm);
 
-/* Persistent sends: kept by request, counted at each start. */
-void rec_count_init(int count, MPI_Datatype type, int dest, MPI_Comm comm,
+/* A receive sends nothing, but its source is told to the events. */
+void rec_count_receive(int count, MPI_Datatype type, int source, MPI_Comm comm);
+
+/* Persistent sends (partitioned ones: all parts in one message): kept by
+ * request, counted at each start. */
+void rec_count_init(int64_t count, MPI_Datatype type, int dest, MPI_Comm comm,
                     MPI_Request request);
+/* What is counted between these two, in one thread, is kept by request, too:
+ * persistent collectives. */
+void rec_capture(void);
+void rec_captured(MPI_Request request);
 void rec_count_start(MPI_Request request);
 void rec_count_free(MPI_Request request); /* before MPI_Request_free */
 

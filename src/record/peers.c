@@ -118,7 +118,7 @@ static struct rec_peers *new_comm(MPI_Comm comm)
 	if (!p)
 		return NULL;
 	p->key = (uintptr_t)comm;
-	p->n_out = -1;
+	p->n_out = p->number = -1;
 	pmpi.Comm_rank(comm, &p->rank);
 	pmpi.Comm_size(comm, &p->size);
 	pmpi.Comm_group(comm, &p->group[0]);
@@ -142,7 +142,7 @@ static struct rec_peers *new_window(MPI_Win window)
 	if (!p)
 		return NULL;
 	p->key = (uintptr_t)window;
-	p->n_out = -1;
+	p->n_out = p->number = -1;
 	pmpi.Win_get_group(window, &p->group[0]);
 	pmpi.Group_size(p->group[0], &p->size);
 	if (map_group(p, 0, p->size)) {
@@ -215,6 +215,23 @@ int rec_peers_world(struct rec_peers *p, bool remote, int rank)
 		map[rank] = world < 0 ? REC_OUTSIDE : world;
 	}
 	return map[rank];
+}
+
+uint64_t rec_peers_hash(struct rec_peers *p)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+
+	/* both groups of an intercommunicator in any order */
+	for (int side = 0; side < 2; side++)
+		for (int r = 0; r < (side ? p->remote_size : p->size); r++) {
+			uint64_t world = (uint64_t)rec_peers_world(p, side, r);
+
+			if (p->remote_size)
+				h += (world + 1) * UINT64_C(0x100000001b3);
+			else
+				h = (h ^ world) * UINT64_C(0x100000001b3);
+		}
+	return h;
 }
 
 static int cart_neighbours(struct rec_peers *p, MPI_Comm comm)

@@ -21,6 +21,8 @@ struct rec_peers {
 	int n_out;          /* outgoing neighbours of the topology, -1: not
 	                       asked yet */
 	int *out;           /* [n_out] ranks, or MPI_PROC_NULL */
+	int number;         /* of the communicator in events, -1: not asked
+	                       yet */
 };
 
 /* Once, after MPI_Init, with MPI_COMM_WORLD's group. 0 or -1. */
@@ -39,6 +41,9 @@ struct rec_peers *rec_peers_window(MPI_Win window);
  * not in MPI_COMM_WORLD. O(1) after the first use.
  */
 int rec_peers_world(struct rec_peers *p, bool remote, int rank);
+
+/* The same number on all members, of their world ranks. O(size). */
+uint64_t rec_peers_hash(struct rec_peers *p);
 
 /* Fill in n_out and out of a communicator's entry. 0, or -1: no memory. */
 int rec_peers_neighbours(struct rec_peers *p, MPI_Comm comm);

@@ -79,6 +79,7 @@ int rec_pmpi_load(void)
 	if (!pmpi.name)                                                        \
 		return -1;
 	REC_PMPI_FUNCTIONS(X)
+	REC_PMPI_HANDLES(X)
 #undef X
 #ifdef OPEN_MPI
 	/* Handles are addresses of the library's objects. */

@@ -10,6 +10,14 @@
 
 #include <mpi.h>
 
+/* Has its header persistent collectives and partitioned communication? Open MPI 5
+ * has, and states MPI 3.1. */
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#define REC_MPI_4 1
+#else
+#define REC_MPI_4 0
+#endif
+
 /* A symbol of the program or of an MPI library; NULL: there is none. */
 void *rec_symbol(const char *name);
 
@@ -40,7 +48,6 @@ void *rec_real(const char *name);
 	X(Cartdim_get)                                                         \
 	X(Comm_create_keyval)                                                  \
 	X(Comm_dup)                                                            \
-	X(Comm_f2c)                                                            \
 	X(Comm_free)                                                           \
 	X(Comm_get_parent)                                                     \
 	X(Comm_group)                                                          \
@@ -61,21 +68,28 @@ void *rec_real(const char *name);
 	X(Group_free)                                                          \
 	X(Group_size)                                                          \
 	X(Group_translate_ranks)                                               \
-	X(Op_f2c)                                                              \
 	X(Recv)                                                                \
-	X(Request_f2c)                                                         \
 	X(Send)                                                                \
 	X(Topo_test)                                                           \
-	X(Type_f2c)                                                            \
 	X(Type_size)                                                           \
 	X(Win_create_keyval)                                                   \
-	X(Win_f2c)                                                             \
 	X(Win_get_group)                                                       \
 	X(Win_set_attr)
+
+/* C's handle of Fortran's number. MPICH has macros: they are the same. */
+#ifdef MPI_Comm_f2c
+#define REC_PMPI_HANDLES(X)
+#define REC_F2C(kind, number) MPI_##kind##_f2c(number)
+#else
+#define REC_PMPI_HANDLES(X)                                                    \
+	X(Comm_f2c) X(Op_f2c) X(Request_f2c) X(Type_f2c) X(Win_f2c)
+#define REC_F2C(kind, number) pmpi.kind##_f2c(number)
+#endif
 
 struct rec_pmpi {
 #define X(name) __typeof__(PMPI_##name) *name;
 	REC_PMPI_FUNCTIONS(X)
+	REC_PMPI_HANDLES(X)
 #undef X
 	MPI_Comm comm_world, comm_null;
 	MPI_Datatype byte;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "commplace-config.h"
 #include "recorder.h"
+#include "events_file.h"
 #include "peers.h"
 #include "pmpi.h"
 #include "table.h"
@@ -8,9 +9,11 @@
 
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define CHUNK 262144 /* rows of one message to rank 0 */
@@ -20,9 +23,15 @@
 _Thread_local int rec_depth;
 _Thread_local bool rec_keeps_time;
 atomic_bool rec_on;
-int64_t rec_mpi_time;
+int64_t rec_mpi_time, rec_left;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* What the run was, for files. */
+struct texts {
+	char version[MPI_MAX_LIBRARY_VERSION_STRING], date[32];
+	char command[COMMAND_MAX], name[129], application[129];
+};
 
 static struct {
 	bool active;
@@ -34,6 +43,7 @@ static struct {
 	int64_t since, time; /* ns: recording since, in windows before */
 	uint64_t outside_messages, outside_bytes, lost;
 	char *path;
+	struct texts text;
 } rec;
 
 /* What each rank tells rank 0 before its rows. */
@@ -67,6 +77,8 @@ void rec_add(int world, bool inward, uint64_t bytes, uint64_t messages)
 	if ((!t->cell && rec_table_init(t, rec.size, REC_DENSE_LIMIT)) ||
 	    rec_table_add(t, world, bytes, messages))
 		rec.lost += messages;
+	else if (rec_in_events())
+		rec_event_message(world, inward, bytes, messages);
 }
 
 static int first_rank(void)
@@ -84,14 +96,40 @@ static int first_rank(void)
 	return 1;
 }
 
+/*
+ * A file of its own for each program that a job runs: several may run at once,
+ * also on different hosts. Whoever keeps recordings finds it by the job and the
+ * step that it begins with. Rank 0 makes the folder.
+ */
+static char *path_in(const char *folder)
+{
+	const char *job = getenv("SLURM_JOB_ID"), *step = getenv("SLURM_STEP_ID");
+	char host[HOST_NAME_MAX + 1] = "", *path;
+
+	gethostname(host, sizeof(host) - 1);
+	if (asprintf(&path, "%s/%s.%s.%s.%ld.json", folder, job ? job : "0",
+	             step ? step : "batch", host, (long)getpid()) < 0)
+		return NULL;
+	for (char *c = path + 1; !rec.rank && (c = strchr(c, '/')); c++) {
+		*c = '\0';
+		/* What cannot be made is seen when the file is written. */
+		mkdir(path, 0700);
+		*c = '/';
+	}
+	return path;
+}
+
 /* The target, absolute: the program may change its directory. */
 static char *output_path(void)
 {
 	const char *path = getenv("COMMPLACE_RECORD_OUT");
+	const char *folder = getenv("COMMPLACE_RECORD_DIR");
 	char *here, *absolute = NULL;
 
 	if (path && path[0] == '/')
 		return strdup(path);
+	if (!(path && path[0]) && folder && folder[0] == '/')
+		return path_in(folder);
 	here = getcwd(NULL, 0);
 	if (!here)
 		return NULL;
@@ -106,8 +144,7 @@ static char *output_path(void)
 	return absolute;
 }
 
-/* Whether all ranks say yes; rank 0 decides for all. Collective. */
-static bool all_agree(bool mine)
+bool rec_agree(bool mine)
 {
 	char yes = mine, *all = NULL;
 
@@ -132,8 +169,89 @@ no:
 	return false;
 }
 
+/* The program's arguments with spaces between. Returns the first's length. */
+static size_t read_command(char *out, size_t size)
+{
+	FILE *f = fopen("/proc/self/cmdline", "r");
+	size_t n = f ? fread(out, 1, size - 1, f) : 0, first;
+
+	if (f)
+		fclose(f);
+	while (n && !out[n - 1])
+		n--;
+	out[n] = '\0';
+	first = strlen(out);
+	for (size_t i = 0; i < n; i++)
+		if (!out[i])
+			out[i] = ' ';
+	return first;
+}
+
+static void describe(struct texts *t)
+{
+	const char *given = getenv("COMMPLACE_RECORD_NAME"), *of;
+	time_t now = time(NULL);
+	struct tm utc;
+	size_t first;
+	int n = 0;
+
+	pmpi.Get_library_version(t->version, &n);
+	t->version[strcspn(t->version, "\n")] = '\0';
+	t->date[0] = '\0';
+	if (gmtime_r(&now, &utc))
+		strftime(t->date, sizeof(t->date), "%Y-%m-%dT%H:%M:%SZ", &utc);
+	rec_profile_name(given && *given ? given : rec.path, t->name,
+	                 sizeof(t->name));
+	first = read_command(t->command, sizeof(t->command));
+	of = memrchr(t->command, '/', first);
+	of = of ? of + 1 : t->command;
+	first -= (size_t)(of - t->command);
+	given = getenv("COMMPLACE_RECORD_APPLICATION");
+	if (given && *given)
+		snprintf(t->application, sizeof(t->application), "%s", given);
+	else
+		snprintf(t->application, sizeof(t->application), "%.*s",
+		         (int)first, of);
+}
+
+static struct rec_head head_of(const struct texts *t)
+{
+	return (struct rec_head){
+	        .ranks = rec.size,
+	        .application = t->application,
+	        .mpi = t->version,
+	        .command = t->command,
+	        .date = t->date,
+	};
+}
+
+/* What this rank has so far; also in a signal's handler. */
+static void fill_section(struct rec_section *s)
+{
+	int64_t time = rec.time;
+
+	if (atomic_load_explicit(&rec_on, memory_order_relaxed))
+		time += rec_now() - rec.since;
+	*s = (struct rec_section){
+	        .rank = rec.rank,
+	        .time = (uint64_t)time,
+	        .mpi_time = (uint64_t)rec_mpi_time,
+	        .lost = rec.lost,
+	        .out = &rec.out,
+	        .in = &rec.in,
+	};
+}
+
+static void go_on(void)
+{
+	rec.since = rec_now();
+	rec_event_file_go_on(rec.since);
+	atomic_store(&rec_on, true);
+}
+
 void rec_begin(void)
 {
+	struct rec_head head;
 	MPI_Comm parent;
 	bool ok;
 
@@ -159,18 +277,21 @@ void rec_begin(void)
 	ok = pmpi.Comm_group(rec.comm, &rec.world) == MPI_SUCCESS;
 	ok = ok && !rec_table_init(&rec.out, rec.size, REC_DENSE_LIMIT);
 	ok = ok && !rec_peers_begin(rec.world);
+	ok = ok && !rec_event_file_begin();
 	rec.path = output_path();
 	ok = ok && rec.path;
-	if (!all_agree(ok)) {
+	if (!rec_agree(ok)) {
 		if (!rec.rank)
 			fprintf(stderr, "commplace-record: out of memory; "
 			                "nothing is recorded\n");
 		return;
 	}
+	describe(&rec.text);
+	head = head_of(&rec.text);
+	rec_part_prepare(rec.path, rec.rank, &head, fill_section);
 	rec.active = true;
 	rec_keeps_time = true;
-	rec.since = rec_now();
-	atomic_store(&rec_on, true);
+	go_on();
 }
 
 static void stop(void)
@@ -185,8 +306,7 @@ void rec_control(int level)
 	if (rec.active && level == 0) {
 		stop();
 	} else if (rec.active && level == 1 && !atomic_load(&rec_on)) {
-		rec.since = rec_now();
-		atomic_store(&rec_on, true);
+		go_on();
 	}
 	rec_unlock();
 }
@@ -223,24 +343,6 @@ static int count_hosts(const struct summary *all)
 		n += !r || hash[r] != hash[r - 1];
 	free(hash);
 	return n;
-}
-
-/* The program's arguments with spaces between. Returns the first's length. */
-static size_t read_command(char *out, size_t size)
-{
-	FILE *f = fopen("/proc/self/cmdline", "r");
-	size_t n = f ? fread(out, 1, size - 1, f) : 0, first;
-
-	if (f)
-		fclose(f);
-	while (n && !out[n - 1])
-		n--;
-	out[n] = '\0';
-	first = strlen(out);
-	for (size_t i = 0; i < n; i++)
-		if (!out[i])
-			out[i] = ' ';
-	return first;
 }
 
 static void write_rows(struct rec_writer *w, int rank,
@@ -287,30 +389,12 @@ static void send_rows(const struct rec_row *row, int64_t n)
 static void write_signature(struct rec_writer *w, const struct summary *all,
                             const struct rec_row *own, struct rec_row *chunk)
 {
-	char version[MPI_MAX_LIBRARY_VERSION_STRING] = "", date[32] = "";
-	char command[COMMAND_MAX], name[129], application[129], program[129];
-	const char *given = getenv("COMMPLACE_RECORD_NAME"), *of;
-	struct rec_facts facts = {.name = name, .ranks = rec.size};
-	time_t now = time(NULL);
+	struct texts *t = &rec.text;
+	struct rec_facts facts = {.name = t->name, .ranks = rec.size};
 	double mpi_time = 0;
-	struct tm utc;
-	size_t first;
-	int n = 0, failed;
+	int failed;
 
-	pmpi.Get_library_version(version, &n);
-	version[strcspn(version, "\n")] = '\0';
-	if (gmtime_r(&now, &utc))
-		strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%SZ", &utc);
-	rec_profile_name(given && *given ? given : rec.path, name,
-	                 sizeof(name));
-	first = read_command(command, sizeof(command));
-	of = memrchr(command, '/', first);
-	of = of ? of + 1 : command;
-	first -= (size_t)(of - command);
-	snprintf(program, sizeof(program), "%.*s", (int)first, of);
-	given = getenv("COMMPLACE_RECORD_APPLICATION");
-	snprintf(application, sizeof(application), "%s",
-	         given && *given ? given : program);
+	describe(t);
 	for (int r = 0; r < rec.size; r++) {
 		if (all[r].time * 1e-9 > facts.time)
 			facts.time = all[r].time * 1e-9;
@@ -320,10 +404,10 @@ static void write_signature(struct rec_writer *w, const struct summary *all,
 		facts.lost_messages += all[r].lost;
 	}
 	facts.compute_time = facts.time - mpi_time;
-	facts.application = application;
-	facts.mpi = version;
-	facts.command = command;
-	facts.date = date;
+	facts.application = t->application;
+	facts.mpi = t->version;
+	facts.command = t->command;
+	facts.date = t->date;
 	facts.hosts = count_hosts(all);
 	rec_writer_head(w, &facts);
 	failed = receive_rows(w, all, own, chunk);
@@ -337,6 +421,8 @@ void rec_finish(void)
 {
 	struct summary mine = {0}, *all = NULL;
 	struct rec_row *row = NULL, *chunk = NULL;
+	struct rec_section section;
+	struct rec_head head;
 	struct rec_writer w;
 	size_t n_out, n_in;
 	bool ok, opened = false;
@@ -379,7 +465,7 @@ void rec_finish(void)
 	mine.outside_bytes = rec.outside_bytes;
 	mine.lost = rec.lost;
 	mine.host = host_hash();
-	ok = all_agree(ok) &&
+	ok = rec_agree(ok) &&
 	     pmpi.Gather(&mine, sizeof(mine), pmpi.byte, all, sizeof(mine),
 	                 pmpi.byte, 0, rec.comm) == MPI_SUCCESS;
 	if (ok && !rec.rank)
@@ -388,6 +474,12 @@ void rec_finish(void)
 		send_rows(row, mine.rows);
 	else if (opened)
 		rec_writer_close(&w, 0);
+	rec_part_cancel();
+	if (rec_has_events) {
+		fill_section(&section);
+		head = head_of(&rec.text);
+		rec_event_file_gather(&section, &head, rec.comm);
+	}
 	free(row);
 	free(chunk);
 	free(all);
@@ -398,9 +490,23 @@ void rec_finish(void)
 	pmpi.Comm_free(&rec.comm);
 }
 
+/* Other ranks are told by signals. */
+void rec_abort(void)
+{
+	if (rec.active)
+		rec_part_write(SIGABRT);
+}
+
 __attribute__((destructor)) static void ended(void)
 {
-	if (rec.active && !rec.rank && rec.pid == getpid())
+	bool kept;
+
+	if (!rec.active || rec.pid != getpid())
+		return;
+	kept = !rec_part_write(-1);
+	if (!rec.rank)
 		fprintf(stderr, "commplace-record: the program ended without "
-		                "MPI_Finalize; no signature is written\n");
+		                "MPI_Finalize; %s\n",
+		        kept ? "what was counted until then is kept"
+		             : "no signature is written");
 }

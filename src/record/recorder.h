@@ -22,8 +22,10 @@ extern _Thread_local int rec_depth;
 extern _Thread_local bool rec_keeps_time;
 /* Between MPI_Init and MPI_Finalize, and not stopped by MPI_Pcontrol. */
 extern atomic_bool rec_on;
-/* Nanoseconds in MPI calls. */
-extern int64_t rec_mpi_time;
+/* Nanoseconds in MPI calls, and when the last one ended. */
+extern int64_t rec_mpi_time, rec_left;
+/* Whether the sequence of calls is kept. */
+extern bool rec_has_events;
 
 static inline int64_t rec_now(void)
 {
@@ -45,10 +47,36 @@ static inline int64_t rec_enter(void)
 /* Whether the call is to be counted. */
 static inline bool rec_leave(int64_t start)
 {
-	if (start)
-		rec_mpi_time += rec_now() - start;
+	if (start) {
+		rec_left = rec_now();
+		rec_mpi_time += rec_left - start;
+	}
 	return --rec_depth == 0 &&
 	       atomic_load_explicit(&rec_on, memory_order_relaxed);
+}
+
+/* Whether this thread's calls are events: those of the one that keeps time. */
+static inline bool rec_in_events(void)
+{
+	return rec_has_events && rec_keeps_time;
+}
+
+/*
+ * Of the event under way, with the lock held: whom it is among; a receive's
+ * source (a world rank, or below 0) and its buffer's bytes.
+ */
+struct rec_peers;
+void rec_event_among(struct rec_peers *p);
+void rec_event_from(int world, uint64_t bytes);
+void rec_event_message(int world, bool inward, uint64_t bytes,
+                       uint64_t messages);
+/* The call that began at `start` was counted. */
+void rec_event_end(int function, int64_t start);
+
+static inline void rec_event(int function, int64_t start)
+{
+	if (start && rec_in_events())
+		rec_event_end(function, start);
 }
 
 /* After MPI_Init, before MPI_Finalize, at MPI_Pcontrol(level). Collective. */
@@ -62,6 +90,12 @@ void rec_control(int level);
  */
 #define REC_OUTSIDE (-2)
 void rec_add(int world, bool inward, uint64_t bytes, uint64_t messages);
+
+/* Whether all ranks say yes; rank 0 decides for all. Collective. */
+bool rec_agree(bool mine);
+
+/* MPI_Abort was called. */
+void rec_abort(void);
 
 /* Held by rec_peers_* on success. */
 void rec_lock(void);

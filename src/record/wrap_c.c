@@ -2,6 +2,7 @@
 /* The C interface: those of calls.list, and what begins, ends and controls the
  * recording. */
 #include "count.h"
+#include "functions.h"
 #include "pmpi.h"
 #include "recorder.h"
 
@@ -34,6 +35,7 @@ static void start_all(int n, const MPI_Request *request)
 		rc = real args;                                                \
 		if (rec_leave(start) && rc == MPI_SUCCESS) {                   \
 			counted;                                               \
+			rec_event(REC_##name, start);                          \
 		}                                                              \
 		return rc;                                                     \
 	}
@@ -55,6 +57,7 @@ CONTROL(Init, (int *argc, char ***argv), (argc, argv), (void)0, rec_begin())
 CONTROL(Init_thread, (int *argc, char ***argv, int required, int *provided),
         (argc, argv, required, provided), (void)0, rec_begin())
 CONTROL(Finalize, (void), (), rec_finish(), (void)0)
+CONTROL(Abort, (MPI_Comm comm, int code), (comm, code), rec_abort(), (void)0)
 /* The handle is gone after the call, and may be another's by then. */
 CONTROL(Request_free, (MPI_Request * request), (request),
         if (request) rec_count_free(*request), (void)0)

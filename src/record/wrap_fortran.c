@@ -9,6 +9,7 @@
  * handles. f08 handles are structures of one integer: the same addresses.
  */
 #include "count.h"
+#include "functions.h"
 #include "pmpi.h"
 #include "recorder.h"
 
@@ -44,12 +45,13 @@ _Static_assert(sizeof(MPI_Fint) == sizeof(int),
 
 #define INT(a) (*(const int *)(a))
 #define INTS(a) ((const int *)(a))
-#define TYPE(a) pmpi.Type_f2c(*(const MPI_Fint *)(a))
-#define COMM(a) pmpi.Comm_f2c(*(const MPI_Fint *)(a))
-#define WIN(a) pmpi.Win_f2c(*(const MPI_Fint *)(a))
-#define OP(a) pmpi.Op_f2c(*(const MPI_Fint *)(a))
+#define COUNT(a) (*(const MPI_Count *)(a))
+#define TYPE(a) REC_F2C(Type, *(const MPI_Fint *)(a))
+#define COMM(a) REC_F2C(Comm, *(const MPI_Fint *)(a))
+#define WIN(a) REC_F2C(Win, *(const MPI_Fint *)(a))
+#define OP(a) REC_F2C(Op, *(const MPI_Fint *)(a))
 #define FORTRAN_TYPES true
-#define REQUEST(a) pmpi.Request_f2c(*(const MPI_Fint *)(a))
+#define REQUEST(a) REC_F2C(Request, *(const MPI_Fint *)(a))
 /* Descriptors of all compilers begin with the buffer's address. */
 #define BUFFER(a) (described ? *(void *const *)(a) : (a))
 
@@ -61,6 +63,8 @@ static bool in_place(const void *buffer)
 	        "mpi_fortran_in_place", "MPI_FORTRAN_IN_PLACE",
 	        "MPIR_F08_MPI_IN_PLACE"}; /* MPICH's of mpi_f08 */
 	static const void *address[sizeof(name) / sizeof(*name)];
+	/* MPICH's of mpif.h: where its address stands after the first call */
+	static const void *const *held;
 	static int looked_up;
 	const int n = sizeof(name) / sizeof(*name);
 
@@ -68,12 +72,14 @@ static bool in_place(const void *buffer)
 		for (int i = 0; i < n; i++)
 			__atomic_store_n(&address[i], rec_symbol(name[i]),
 			                 __ATOMIC_RELAXED);
+		__atomic_store_n(&held, rec_symbol("MPIR_F_MPI_IN_PLACE"),
+		                 __ATOMIC_RELAXED);
 		__atomic_store_n(&looked_up, 1, __ATOMIC_RELEASE);
 	}
 	for (int i = 0; i < n; i++)
 		if (buffer && address[i] == buffer)
 			return true;
-	return false;
+	return buffer && held && *held == buffer;
 }
 
 static void start_all(int n, const MPI_Fint *request)
@@ -86,7 +92,7 @@ static void start_all(int n, const MPI_Fint *request)
  * One symbol; whether its buffers are descriptors. f08 callers may leave out
  * ierror: it is NULL then.
  */
-#define SYMBOL(symbol, n, count, described)                                    \
+#define SYMBOL(symbol, function, n, count, described)                          \
 	REC_EXPORT void symbol(P##n, MPI_Fint *ierror);                        \
 	REC_EXPORT void symbol(P##n, MPI_Fint *ierror)                         \
 	{                                                                      \
@@ -98,28 +104,30 @@ static void start_all(int n, const MPI_Fint *request)
 			real(A##n, &rc);                                       \
 		if (ierror)                                                    \
 			*ierror = rc;                                          \
-		if (rec_leave(start) && rc == MPI_SUCCESS)                     \
+		if (rec_leave(start) && rc == MPI_SUCCESS) {                   \
 			count(described, A##n);                                \
+			rec_event(function, start);                            \
+		}                                                              \
 	}
 
 /* All symbols of a call with n arguments before ierror. */
-#define FORTRAN(name, n, ...)                                                  \
+#define FORTRAN(name, function, n, ...)                                        \
 	static inline void count_##name(bool described, P##n)                  \
 	{                                                                      \
 		__VA_ARGS__;                                                   \
 	}                                                                      \
-	SYMBOL(mpi_##name##_, n, count_##name, false)                          \
-	SYMBOL(mpi_##name##__, n, count_##name, false)                         \
-	SYMBOL(mpi_##name##_f08_, n, count_##name, false)                      \
-	SYMBOL(mpi_##name##_f08ts_, n, count_##name, true)
+	SYMBOL(mpi_##name##_, function, n, count_##name, false)                \
+	SYMBOL(mpi_##name##__, function, n, count_##name, false)               \
+	SYMBOL(mpi_##name##_f08_, function, n, count_##name, false)            \
+	SYMBOL(mpi_##name##_f08ts_, function, n, count_##name, true)
 
 #define CALL(name, lower, n, params, args, c, ...)                             \
-	FORTRAN(lower, n, __VA_ARGS__)
+	FORTRAN(lower, REC_##name, n, __VA_ARGS__)
 #include "src/record/calls.inc"
 
 static void free_request(const void *request)
 {
-	if (pmpi.Request_f2c)
+	if (pmpi.Send) /* recording has begun once */
 		rec_count_free(REQUEST(request));
 }
 
@@ -145,6 +153,7 @@ static void free_request(const void *request)
 CONTROL(init, (MPI_Fint * ierror), (at), (void)0, rec_begin())
 CONTROL(init_thread, (P2, MPI_Fint *ierror), (A2, at), (void)0, rec_begin())
 CONTROL(finalize, (MPI_Fint * ierror), (at), rec_finish(), (void)0)
+CONTROL(abort, (P2, MPI_Fint *ierror), (A2, at), rec_abort(), (void)0)
 CONTROL(request_free, (P1, MPI_Fint *ierror), (A1, at), free_request(a1),
         (void)0)
 
