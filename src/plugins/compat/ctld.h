@@ -51,6 +51,13 @@ bool cplslurm_start(struct job_record *job, struct cplslurm_start *out);
 /* Tell the job's user and the log. */
 void cplslurm_tell(struct job_record *job, const struct cpl_engine_notice *notice);
 
+/* One variable of an environment holds less than 128 KiB. */
+#define CPLSLURM_ORDER_MAX (96 << 10)
+/* Put the order of a job's ranks into what its script will find in its
+ * environment, for spank_commplace.so there; NULL: none, nor that of a run before.
+ * Not that of a component of a heterogeneous job. */
+void cplslurm_give_order(struct job_record *job, const char *order);
+
 /* Running and suspended jobs of a list; free() them. NULL: memory. */
 struct cpl_engine_live *cplslurm_live(cplslurm_list *jobs, int *n);
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mapping/rank_order.h"
+
 /* Only the first this many bytes of our text go into AdminComment. */
 #define COMMENT_MAX 768
 
@@ -306,6 +308,34 @@ void cplslurm_tell(job_record_t *job_ptr,
 	ask_for_marks(job_ptr);
 	if (notice->comment)
 		comment(job_ptr, notice->text);
+}
+
+void cplslurm_give_order(job_record_t *job_ptr, const char *order)
+{
+	static const char name[] = CPL_RANK_ORDER_VARIABLE "=";
+	job_details_t *details;
+	uint32_t n;
+
+	if (!cplslurm_layout_is_ours(job_ptr) || !job_ptr->details ||
+	    job_ptr->het_job_id)
+		return;
+	details = job_ptr->details;
+	n = details->env_cnt;
+	if (order) {
+		if (!cplslurm_set_env(&details->env_sup, &n,
+		                      CPL_RANK_ORDER_VARIABLE, order))
+			details->env_cnt = (uint16_t)n;
+		return;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (strncmp(details->env_sup[i], name, sizeof(name) - 1) != 0)
+			continue;
+		xfree(details->env_sup[i]);
+		details->env_sup[i] = details->env_sup[n - 1];
+		details->env_sup[n - 1] = NULL;
+		details->env_cnt--;
+		return;
+	}
 }
 
 /* Does the step keep its order, since its user stated a distribution? */

@@ -34,12 +34,12 @@ struct cplslurm_options {
 	const char *profile; /* --comm-profile */
 	const char *policy;  /* --placement-policy */
 	const char *mapping; /* --rank-mapping */
+	const char *record;  /* --comm-record */
 };
 
 /*
- * The three options from a job's spank_job_env: COMM_PROFILE,
- * COMM_PLACEMENT_POLICY and COMM_RANK_MAPPING, else what Slurm itself stores
- * of them, _SLURM_SPANK_OPTION_commplace_comm_profile and so on. The text is
+ * The options from a job's spank_job_env: COMM_PROFILE, COMM_PLACEMENT_POLICY,
+ * COMM_RANK_MAPPING and COMM_RECORD, else what Slurm itself stores of them, _SLURM_SPANK_OPTION_commplace_comm_profile and so on. The text is
  * the user's and unchecked. O(n).
  */
 struct cplslurm_options cplslurm_options(char *const *env, uint32_t n);

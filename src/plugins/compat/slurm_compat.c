@@ -81,15 +81,17 @@ struct cplslurm_options cplslurm_options(char *const *env, uint32_t n)
 	        {"COMM_PROFILE", SPANK_OPTION "comm_profile"},
 	        {"COMM_PLACEMENT_POLICY", SPANK_OPTION "placement_policy"},
 	        {"COMM_RANK_MAPPING", SPANK_OPTION "rank_mapping"},
+	        {"COMM_RECORD", SPANK_OPTION "comm_record"},
 	};
-	const char *value[3];
+	const char *value[4];
 
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 4; i++) {
 		value[i] = cplslurm_env(env, n, name[i][0]);
 		if (!value[i])
 			value[i] = cplslurm_env(env, n, name[i][1]);
 	}
-	return (struct cplslurm_options){value[0], value[1], value[2]};
+	return (struct cplslurm_options){value[0], value[1], value[2],
+	                                 value[3]};
 }
 
 void *cplslurm_open_plugin(const char *file, int flags)

@@ -24,6 +24,14 @@ bool cplslurm_spank_register(spank_t sp, const char *name, const char *usage,
 	return spank_option_register(sp, &option) == ESPANK_SUCCESS;
 }
 
+bool cplslurm_spank_is_batch(spank_t sp)
+{
+	uint32_t step;
+
+	return spank_get_item(sp, S_JOB_STEPID, &step) == ESPANK_SUCCESS &&
+	       step == SLURM_BATCH_SCRIPT;
+}
+
 /* Where the program has it: Slurm's own do. */
 extern slurm_conf_t slurm_conf __attribute__((weak));
 

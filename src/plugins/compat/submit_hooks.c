@@ -39,16 +39,16 @@ extern int fini(void)
 	return SLURM_SUCCESS;
 }
 
-/* As if the user had given the flag: slurmctld, and the batch script's
- * environment, from which steps take it. */
-static void attach(job_desc_msg_t *job, const char *profile)
+/* As if the user had given the flag: slurmctld, and, as another variable, the
+ * batch script's environment, from which steps take it. */
+static void attach(job_desc_msg_t *job, const char *variable, const char *as,
+                   const char *value)
 {
 	if (cplslurm_set_env(&job->spank_job_env, &job->spank_job_env_size,
-	                     "COMM_PROFILE", profile) ||
+	                     variable, value) ||
 	    (job->script && job->environment &&
-	     !cplslurm_env(job->environment, job->env_size, "COMM_PROFILE") &&
-	     cplslurm_set_env(&job->environment, &job->env_size, "COMM_PROFILE",
-	                      profile)))
+	     !cplslurm_env(job->environment, job->env_size, as) &&
+	     cplslurm_set_env(&job->environment, &job->env_size, as, value)))
 		error("job_submit/commplace: out of memory");
 }
 
@@ -102,7 +102,14 @@ static int apply(job_desc_msg_t *job, const struct cpl_verdict *verdict,
 	if (verdict->message)
 		*message = xstrdup(verdict->message);
 	if (verdict->attach)
-		attach(job, verdict->attach);
+		attach(job, "COMM_PROFILE", "COMM_PROFILE", verdict->attach);
+	/* What the SPANK plugin has of a script's job where it was no option. */
+	if (verdict->record)
+		attach(job, "COMM_RECORD", "SLURM_SPANK_COMM_RECORD",
+		       verdict->record);
+	if (verdict->store)
+		attach(job, "COMM_RECORD_STORE", "COMM_RECORD_STORE",
+		       verdict->store);
 	if (verdict->comment)
 		xstrfmtcat(job->admin_comment, "%s%s",
 		           job->admin_comment ? "; " : "", verdict->comment);
@@ -147,6 +154,8 @@ static int submit(job_desc_msg_t *job, uint32_t submit_uid, char **message)
 	                .nodes = nodes_of(job),
 	                .partition = job->partition},
 	        .ranks = ranks_of(job),
+	        .record = options.record,
+	        .batch = job->script != NULL,
 	        .user = {.uid = groups.uid,
 	                 .gid = groups.gid,
 	                 .in_group = in_group,

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * spank_commplace: the three user options in sbatch, salloc, srun and
- * slurmstepd. Needs Slurm's public headers only.
+ * spank_commplace: the user options in sbatch, salloc, srun and slurmstepd.
+ * Needs Slurm's public headers only. Recording is in record.h.
  *
  * Where a value goes:
  *   slurmctld        spank_job_env: COMM_PROFILE, COMM_PLACEMENT_POLICY,
- *                    COMM_RANK_MAPPING (job_submit and select read them)
+ *                    COMM_RANK_MAPPING, COMM_RECORD (job_submit and select
+ *                    read them)
  *   batch script,    environment variables of the same names
  *   salloc's shell,
  *   tasks
  * Whether a profile exists is job_submit's to say: only slurmctld's host is
  * sure to see the profiles.
+ * And the files of launchers (launchers.h).
  * Also slurmstepd's word to the task plugin that Slurm is done with a task.
  */
 #include "commplace-config.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <limits.h>
 #include <slurm/spank.h>
 #include <stdbool.h>
@@ -26,8 +29,10 @@
 #include "base/error.h"
 #include "mapping/mapping.h"
 #include "placement/placement.h"
+#include "record.h"
 #include "signature/signature.h"
 #include "site/config.h"
+#include "launchers.h"
 #include "spank_options.h"
 
 /*
@@ -66,6 +71,8 @@ static int check_mapping(const char *value, struct cpl_error *err)
 	return cpl_mapper_find(value, err) ? 0 : -1;
 }
 
+enum { RECORD = 3 };
+
 struct option {
 	const char *name; /* "comm-profile" */
 	const char *variable;
@@ -97,6 +104,13 @@ static struct option option[] = {
                 .usage = "how ranks are laid out on the nodes: default or a "
                          "mapper of commplace-map(1)",
                 .check = check_mapping,
+        },
+        [RECORD] = {
+                .name = "comm-record",
+                .variable = "COMM_RECORD",
+                .usage = "record what the job's MPI programs send, as your "
+                         "profile NAME; none: do not, though the site does",
+                .check = cpl_profile_name_check,
         },
 };
 
@@ -153,7 +167,7 @@ static void offer_marks(spank_t sp)
 	const char *how = "offered";
 
 	for (int i = 0; i < N_OPTIONS; i++)
-		if (*option[i].value)
+		if (*option[i].value && i != RECORD)
 			how = "marked";
 	/* Without it slurmctld has to guess: no reason to fail. */
 	if (cplslurm_spank_default_is_no_pack())
@@ -202,16 +216,28 @@ static bool from_copy(spank_t sp, const struct option *o, char *value, int size)
 	       !o->check(value, &err);
 }
 
+/* What holds of an option in slurmstepd, in copy[] where it was not given; "":
+ * nothing. */
+static const char *value_of(spank_t sp, const struct option *o, char *copy,
+                            size_t size)
+{
+	if (!*o->value && from_copy(sp, o, copy, (int)size))
+		return copy;
+	return o->value;
+}
+
 /* In slurmstepd, as root: no file is opened here. */
 static void hand_to_tasks(spank_t sp)
 {
 	for (int i = 0; i < N_OPTIONS; i++) {
 		const struct option *o = &option[i];
 		char copy[sizeof(o->value)];
-		const char *value = o->value;
+		const char *value = value_of(sp, o, copy, sizeof(copy));
 
-		if (!*value && from_copy(sp, o, copy, sizeof(copy)))
-			value = copy;
+		if (i == RECORD && !strcmp(value, CPL_RECORD_NONE))
+			spank_record_no_tasks(sp);
+		else if (i == RECORD && *value)
+			spank_record_tasks(sp, value);
 		if (!*value || !strcmp(value, CPL_PROFILE_NONE))
 			continue;
 		/* A given option wins over what the environment holds. */
@@ -220,6 +246,20 @@ static void hand_to_tasks(spank_t sp)
 			slurm_debug("commplace: %s is left as it is",
 			            o->variable);
 	}
+}
+
+/* In srun and salloc: whoever stands outside of the job sees to what it has
+ * recorded, and an srun inside to its step, where that is another's. */
+static void keep_at_exit(bool is_srun)
+{
+	const char *name = option[RECORD].value;
+	const char *of_job = getenv("SLURM_SPANK_COMM_RECORD");
+	bool inside = is_srun && getenv("SLURM_JOB_ID");
+
+	if (!*name || !strcmp(name, CPL_RECORD_NONE) ||
+	    (inside && of_job && !strcmp(of_job, name)))
+		return;
+	spank_record_at_exit(name, inside);
 }
 
 int slurm_spank_init(spank_t sp, int ac, char **av)
@@ -244,8 +284,12 @@ int slurm_spank_init_post_opt(spank_t sp, int ac, char **av)
 	switch (spank_context()) {
 	case S_CTX_ALLOCATOR:
 		offer_marks(sp);
+		/* sbatch is gone when the job ends. */
+		if (!strcmp(program_invocation_short_name, "salloc"))
+			keep_at_exit(false);
 		return export_values(sp);
 	case S_CTX_LOCAL:
+		keep_at_exit(true);
 		return export_values(sp);
 	case S_CTX_REMOTE:
 		hand_to_tasks(sp);
@@ -283,6 +327,29 @@ static void (*find_forked(void))(uint32_t)
 	return forked;
 }
 
+/* In slurmstepd, with the user's rights. */
+int slurm_spank_user_init(spank_t sp, int ac, char **av)
+{
+	if (spank_context() == S_CTX_REMOTE)
+		cplspank_launchers_make(sp);
+	return 0;
+}
+
+/* In the task, with its user's rights. */
+int slurm_spank_task_init(spank_t sp, int ac, char **av)
+{
+	cplspank_launchers_task(sp);
+	return 0;
+}
+
+/* In slurmstepd, as root. */
+int slurm_spank_exit(spank_t sp, int ac, char **av)
+{
+	if (spank_context() == S_CTX_REMOTE)
+		cplspank_launchers_remove();
+	return 0;
+}
+
 /* In slurmstepd, as root, when all task plugins have had their turn and the
  * task still waits. */
 int slurm_spank_task_post_fork(spank_t sp, int ac, char **av)
@@ -292,5 +359,17 @@ int slurm_spank_task_post_fork(spank_t sp, int ac, char **av)
 
 	if (forked && spank_get_item(sp, S_TASK_ID, &task) == ESPANK_SUCCESS)
 		forked((uint32_t)task);
+	return 0;
+}
+
+/* In slurmstepd, as root. */
+int slurm_spank_task_exit(spank_t sp, int ac, char **av)
+{
+	const struct option *o = &option[RECORD];
+	char copy[sizeof(o->value)];
+	const char *name = value_of(sp, o, copy, sizeof(copy));
+
+	if (*name && strcmp(name, CPL_RECORD_NONE))
+		spank_record_task_end(sp, name);
 	return 0;
 }

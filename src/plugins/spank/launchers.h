@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * In slurmstepd: the order of a job's ranks for launchers other than srun
+ * (mapping/rank_order.h), as files of the user and in variables. Whatever fails
+ * leaves the step without them.
+ */
+#ifndef CPL_PLUGINS_SPANK_LAUNCHERS_H
+#define CPL_PLUGINS_SPANK_LAUNCHERS_H
+
+#include <slurm/spank.h>
+
+/*
+ * With the user's rights, on the first node of a step: where the job has a plan
+ * that is of its hosts, and no files of an outer step, make the files and set
+ * COMMPLACE_HOSTFILE, COMMPLACE_RANKFILE, COMMPLACE_MACHINEFILE,
+ * COMMPLACE_RANK_ORDER (their paths) and COMMPLACE_NODES. A plan that is not is
+ * taken away with all of these.
+ */
+void cplspank_launchers_make(spank_t sp);
+
+/* With the user's rights, in a task: COMMPLACE_NODE_RANK, the place of its node
+ * in COMMPLACE_NODES where each node has consecutive ranks; else unset. */
+void cplspank_launchers_task(spank_t sp);
+
+/* As root, at the end of the step: remove what was made, with the user's rights
+ * on files. */
+void cplspank_launchers_remove(void);
+
+#endif
