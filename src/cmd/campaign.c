@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "campaign.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,8 @@ struct options {
 	const char *network, *log, *jobs, *policies, *profile_dir, *routing;
 	const char *objective, *mapping, *plot, *events, *keep_whole;
 	int model, study, reference, stock, queue;
-	int64_t procs, keep_price, seed, threads, max_jobs;
+	int64_t procs, own_weight, others_weight, keep_price, seed, threads;
+	int64_t max_jobs;
 	bool json, timing;
 };
 
@@ -38,6 +40,10 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {"profile-dir", .text = &o->profile_dir},
 	        {"routing", .text = &o->routing},
 	        {"objective", .text = &o->objective},
+	        {"own-weight", .integer = &o->own_weight, .low = 0,
+	         .high = 1000},
+	        {"others-weight", .integer = &o->others_weight, .low = 0,
+	         .high = 1000},
 	        {"keep-whole", .text = &o->keep_whole},
 	        {"keep-whole-price", .integer = &o->keep_price, .low = 0,
 	         .high = 1000},
@@ -140,6 +146,8 @@ static int load(struct campaign *c, const struct options *o, char *policies,
 	        .net = c->net,
 	        .log = &c->log,
 	        .jobs = &c->jobs,
+	        .own_weight = (double)o->own_weight,
+	        .others_weight = (double)o->others_weight,
 	        .keep_whole = keeps ? o->keep_whole : NULL,
 	        .keep_price = (int)o->keep_price,
 	        .mapping = o->mapping,
@@ -195,12 +203,23 @@ static void show(void *arg, int64_t done, int64_t of)
 	        (int)(100 * done / (of ? of : 1)), (long long)of, passed);
 }
 
+/* What one decision gives back the next one takes: the C library would hand large
+ * blocks to the system, which clears them, each time. */
+static void keep_memory(void)
+{
+#ifdef __GLIBC__
+	mallopt(M_MMAP_THRESHOLD, 32 << 20);
+	mallopt(M_TRIM_THRESHOLD, 256 << 20);
+#endif
+}
+
 static int play(struct campaign *c, struct cpl_error *err)
 {
 	struct shown shown = {.next = 1, .begin = cmd_clock()};
 	bool terminal = isatty(STDERR_FILENO);
 	int rc;
 
+	keep_memory();
 	if (terminal) {
 		c->core.progress = show;
 		c->core.progress_arg = &shown;
@@ -230,6 +249,8 @@ static int run(const struct cmd *self, int argc, char **argv)
 {
 	struct options o = {.mapping = "quick",
 	                    .procs = 1,
+	                    .own_weight = 1,
+	                    .others_weight = 1,
 	                    .keep_price = 10,
 	                    .seed = 1,
 	                    .threads = cpl_parallel_cpus()};

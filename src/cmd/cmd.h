@@ -31,9 +31,10 @@ struct cmd {
 	int (*run)(const struct cmd *self, int argc, char **argv);
 };
 
-extern const struct cmd cmd_campaign, cmd_network, cmd_signature, cmd_traffic, cmd_compare,
+extern const struct cmd cmd_campaign, cmd_characterize, cmd_network, cmd_signature, cmd_traffic, cmd_compare,
 	cmd_place, cmd_map, cmd_bind, cmd_config, cmd_record, cmd_explain,
-	cmd_replay, cmd_status;
+	cmd_replay, cmd_simulate, cmd_status, cmd_features, cmd_learn,
+	cmd_predict_time;
 
 /* "commplace NAME: text" on stderr; returns CMD_FAILED. */
 int cmd_fail(const struct cmd *self, const struct cpl_error *err);
@@ -84,7 +85,8 @@ bool cmd_table_cells(const struct cmd_table *table, struct cmd_cells *out);
 
 /*
  * --signature: a path when it holds a "/" or ends in ".json", else the name of
- * a profile in profile_dir (NULL: the configured one). The caller frees it.
+ * a profile in profile_dir (NULL: the user's own store, then the configured
+ * one), NAME@RANKS one of several sizes. The caller frees it.
  */
 struct cpl_signature *cmd_load_signature(const char *text,
 					 const char *profile_dir,

@@ -1,5 +1,5 @@
 bin_PROGRAMS += commplace
-commplace_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/src/cmd -DCPL_PKGLIBDIR='"$(pkglibdir)"'
+commplace_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/src/cmd -DCPL_PKGLIBDIR='"$(pkglibdir)"' -DCPL_PKGDATADIR='"$(pkgdatadir)"'
 commplace_LDADD = libcore.la
 
 plot_sources = src/cmd/plot/plot.h src/cmd/plot/svg.c src/cmd/plot/box.c \
@@ -13,24 +13,33 @@ commplace_SOURCES += src/cmd/inputs.c src/cmd/job_inputs.c src/cmd/job_inputs.h 
 commplace_SOURCES += $(plot_sources)
 commplace_SOURCES += src/cmd/bind.c src/cmd/bind.h src/cmd/bind_report.c src/cmd/plot/binding.c
 commplace_SOURCES += src/cmd/campaign.c src/cmd/campaign.h src/cmd/campaign_report.c
+commplace_SOURCES += src/cmd/characterize.c src/cmd/characterize.h
 commplace_SOURCES += src/cmd/compare.c src/cmd/compare.h src/cmd/compare_report.c src/cmd/compare_run.c
 commplace_SOURCES += src/cmd/config.c src/cmd/config.h src/cmd/slurm_conf.c src/cmd/slurm_conf.h src/cmd/config_report.c src/cmd/config_for.c
 commplace_SOURCES += src/cmd/explain.c src/cmd/explain.h src/cmd/explain_tables.c src/cmd/explain_text.c src/cmd/explain_html.c
+commplace_SOURCES += src/cmd/features.c
+commplace_SOURCES += src/cmd/learn.c
 commplace_SOURCES += src/cmd/map.c src/cmd/map.h src/cmd/map_compare.c src/cmd/map_output.c src/cmd/plot/matrix.c
 commplace_SOURCES += src/cmd/network.c
 commplace_SOURCES += src/cmd/place.c
+commplace_SOURCES += src/cmd/predict_time.c
 commplace_SOURCES += src/cmd/record.c
 commplace_SOURCES += src/cmd/replay.c
-commplace_SOURCES += src/cmd/signature.c src/cmd/signature.h src/cmd/signature_show.c
+commplace_SOURCES += src/cmd/signature.c src/cmd/signature.h src/cmd/signature_keep.c src/cmd/signature_phases.c src/cmd/signature_predict.c src/cmd/signature_show.c src/cmd/signature_store.c src/cmd/plot/signature.c
+commplace_SOURCES += src/cmd/simulate.c src/cmd/simulate.h src/cmd/simulate_report.c src/cmd/simulate_timeline.c src/cmd/plot/timeline.c
 commplace_SOURCES += src/cmd/status.c src/cmd/status.h src/cmd/status_load.c src/cmd/status_metrics.c src/cmd/status_report.c src/cmd/status_html.c
 commplace_SOURCES += src/cmd/traffic.c src/cmd/traffic.h src/cmd/traffic_report.c
 
 # What --help prints.
-help_texts = src/cmd/help/bind.txt src/cmd/help/campaign.txt src/cmd/help/compare.txt \
+help_texts = src/cmd/help/bind.txt src/cmd/help/campaign.txt \
+	src/cmd/help/characterize.txt src/cmd/help/compare.txt \
 	src/cmd/help/config.txt src/cmd/help/explain.txt \
+	src/cmd/help/features.txt src/cmd/help/learn.txt \
+	src/cmd/help/predict-time.txt \
 	src/cmd/help/map.txt src/cmd/help/network.txt \
 	src/cmd/help/place.txt src/cmd/help/record.txt \
 	src/cmd/help/replay.txt src/cmd/help/signature.txt \
+	src/cmd/help/simulate.txt \
 	src/cmd/help/status.txt src/cmd/help/traffic.txt
 nodist_commplace_SOURCES = src/cmd/help_texts.c
 src/cmd/help_texts.c: src/cmd/help/help.awk $(help_texts)
@@ -40,8 +49,13 @@ src/cmd/help_texts.c: src/cmd/help/help.awk $(help_texts)
 CLEANFILES += src/cmd/help_texts.c
 EXTRA_DIST += src/cmd/help/help.awk $(help_texts)
 
-# Not in the library: slurmctld shall not run Scotch.
+# Not in the library: slurmctld shall not run Scotch, nor load libotf2.
 if HAVE_SCOTCH
 commplace_SOURCES += src/core/binding/scotch.c src/core/mapping/scotch.c
 commplace_LDADD += $(SCOTCH_LIBS)
+endif
+if HAVE_OTF2
+commplace_SOURCES += src/core/signature/import/otf2.c
+commplace_CPPFLAGS += $(OTF2_CFLAGS)
+commplace_LDADD += $(OTF2_LIBS)
 endif

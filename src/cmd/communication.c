@@ -114,19 +114,22 @@ double communication_slowdown(double seconds, double reference)
 void communication_link(const struct cpl_network *net, int64_t link, char *text,
                         size_t size)
 {
-	int64_t node = link - net->n_links;
+	int64_t cables = cpl_network_port_cables(net);
+	int64_t cable = link - net->n_links;
+	char port[24] = "";
 
+	if (cable >= 0 && net->n_ports > 1)
+		snprintf(port, sizeof(port), " port %d",
+		         (int)(cable % net->n_ports));
 	if (link < 0)
 		snprintf(text, size, "-");
-	else if (node < 0)
+	else if (cable < 0)
 		snprintf(text, size, "%s %d -> %d",
 		         net->link_class[net->link_class_of[link]].name,
 		         net->link_from[link], net->link_to[link]);
-	else if (node < net->n_nodes)
-		snprintf(text, size, "from %s", net->node_name[node]);
 	else
-		snprintf(text, size, "to %s",
-		         net->node_name[node - net->n_nodes]);
+		snprintf(text, size, "%s %s%s", cable < cables ? "from" : "to",
+		         net->node_name[cable % cables / net->n_ports], port);
 }
 
 json_t *communication_json(const struct cpl_network *net,

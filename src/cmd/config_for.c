@@ -244,6 +244,9 @@ static void fill(struct answer *a)
 	add_general(a, "RankMismatch", on_error(c->rank_mismatch));
 	add(a, "UserMayOverride", w->user_may_from.source,
 	    w->user_may_from.line, "%s", config_may(w->user_may, may));
+	add_choice(a, "Record", &w->record);
+	add(a, "RecordOneIn", w->record_one_in_from.source,
+	    w->record_one_in_from.line, "%d", w->record_one_in);
 	add_general(a, "AdminComment", c->admin_comment ? "yes" : "no");
 }
 

@@ -151,6 +151,9 @@ static void rule_pairs(const struct cpl_match_rule *rule,
 	add_text(settings, "KeepWhole", d->keep_whole);
 	if (d->keep_price >= 0)
 		add(settings, "KeepWholePrice", "%d", d->keep_price);
+	add_text(settings, "Record", d->record);
+	if (d->record_one_in >= 0)
+		add(settings, "RecordOneIn", "%d", d->record_one_in);
 	if (d->user_may >= 0)
 		add_text(settings, "UserMayOverride",
 		         config_may(d->user_may, may));

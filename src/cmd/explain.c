@@ -10,13 +10,17 @@
 
 #include "base/file.h"
 #include "mapping/mapping.h"
+#include "mapping/rank_order.h"
 #include "options.h"
 #include "placement/placement.h"
+#include "signature/install.h"
 #include "site/record.h"
 #include "site/state.h"
+#include "site/user_dir.h"
 #include "site_files.h"
 
-enum { FORMAT_TEXT, FORMAT_HOSTFILE, FORMAT_RANKFILE };
+/* The others are enum cpl_rank_file, from 1 on. */
+#define FORMAT_TEXT 0
 
 struct options {
 	const char *state_dir, *config, *state_out, *html;
@@ -55,8 +59,14 @@ static bool is_shown_id(const char *text)
 static int parse(const struct cmd *self, int argc, char **argv,
                  struct options *o)
 {
-	static const char *const formats[] = {"text", "hostfile", "rankfile",
-	                                      NULL};
+	static const char *const formats[] = {
+	        "text",
+	        [1 + CPL_RANK_HOSTFILE] = "hostfile",
+	        [1 + CPL_RANK_RANKFILE] = "rankfile",
+	        [1 + CPL_RANK_MACHINEFILE] = "machinefile",
+	        [1 + CPL_RANK_MPICH] = "mpich",
+	        [1 + CPL_RANK_FILES] = NULL,
+	};
 	const struct cmd_option table[] = {
 	        {"json", .flag = &o->json},
 	        {"format", .choice = &o->format, .choices = formats},
@@ -94,27 +104,16 @@ static int parse(const struct cmd *self, int argc, char **argv,
 static int print_ranks(const struct cmd *self, const struct cpl_record *r,
                        int format)
 {
-	int *local;
-
 	if (!r->ranks || r->outcome != CPL_OUTCOME_PLACED)
 		return cmd_failf(self,
 		                 "job %" PRId64 " has no rank order of its "
 		                 "own (%s%s%s); Slurm's holds",
 		                 r->job, cpl_outcome_name(r->outcome),
 		                 *r->reason ? ": " : "", r->reason);
-	local = calloc((size_t)r->n_hosts, sizeof(*local));
-	if (!local)
+	if (cpl_rank_file_write(stdout, (enum cpl_rank_file)(format - 1),
+	                        r->host, r->n_hosts, r->rank_host, r->ranks,
+	                        NULL))
 		return cmd_failf(self, "out of memory");
-	for (int i = 0; i < r->ranks; i++) {
-		const char *host = r->host[r->rank_host[i]];
-
-		if (format == FORMAT_HOSTFILE)
-			printf("%s\n", host);
-		else
-			printf("rank %d=%s slot=%d\n", i, host,
-			       local[r->rank_host[i]]++);
-	}
-	free(local);
 	return CMD_OK;
 }
 
@@ -175,6 +174,23 @@ static const char *judged_stock(const struct cpl_record *r)
 	return NULL;
 }
 
+/* The file of the profile, as far as it is known where profiles are; to
+ * free(). */
+static char *profile_of(const struct cpl_record *r,
+                        const struct cpl_config *config)
+{
+	char *dir = NULL, *path;
+
+	if (!config)
+		return strdup(r->profile);
+	if (r->own_profile && config->user_profile_dir)
+		dir = cpl_user_dir(config->user_profile_dir, r->uid, NULL);
+	path = cpl_profile_file(dir ? dir : config->profile_dir, r->profile,
+	                        r->ranks, NULL);
+	free(dir);
+	return path;
+}
+
 /*
  * The `commplace place` command line that repeats the decision, for the caller
  * to free; NULL when nothing was decided or memory is out. config may be NULL
@@ -188,16 +204,15 @@ static char *replay_of(const struct cpl_record *r,
 	FILE *to;
 	int bad;
 
+	/* One that was rescaled is in no file. */
 	if (!r->network_file || !*r->network_file || !r->policy_asked ||
-	    !r->n_candidates)
+	    !r->n_candidates || r->recorded_ranks)
 		return NULL;
 	to = open_memstream(&text, &size);
 	if (!to)
 		return NULL;
 	if (r->profile)
-		signature = config ? cpl_profile_path(config->profile_dir,
-		                                      r->profile, NULL)
-		                   : strdup(r->profile);
+		signature = profile_of(r, config);
 	fprintf(to, "commplace place");
 	bad = add_option(to, "--network", r->network_file);
 	bad |= add_option(to, "--signature", signature);

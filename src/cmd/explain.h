@@ -34,6 +34,9 @@ const struct cpl_record_candidate *explain_taken(const struct cpl_record *r);
 double explain_slowdown(const struct cpl_record *r);
 /* What is kept whole, and what that costs: a line, or NULL. */
 const char *explain_kept(const struct cpl_record *r, char *buffer, size_t size);
+/* The profile, whose it is, and whether it was rescaled or drifts: a line. */
+const char *explain_profile(const struct cpl_record *r, char *buffer,
+                            size_t size);
 /* Whose order the ranks are in: a line. */
 const char *explain_order(const struct cpl_record *r, char *buffer,
                           size_t size);

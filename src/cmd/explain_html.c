@@ -167,10 +167,13 @@ static void write_cards(const struct cpl_record *r, FILE *out)
 {
 	const struct cpl_record_candidate *taken = explain_taken(r);
 	bool known = taken && taken->evaluated;
+	char profile[2 * CPL_ERROR_MAX];
 
 	html_cards(out);
 	html_card(out, "outcome", "%s", cpl_outcome_name(r->outcome));
-	html_card(out, "profile", "%s", r->profile ? r->profile : "none");
+	html_card(out, "profile", "%s",
+	          r->profile ? explain_profile(r, profile, sizeof(profile))
+	                     : "none");
 	html_card(out, "policy", "%s", r->policy ? r->policy : "-");
 	html_card(out, "nodes, ranks", "%d, %d", r->n_hosts, r->ranks);
 	if (known)

@@ -188,6 +188,26 @@ const char *explain_kept(const struct cpl_record *r, char *buffer, size_t size)
 	return buffer;
 }
 
+const char *explain_profile(const struct cpl_record *r, char *buffer,
+                            size_t size)
+{
+	size_t n = (size_t)snprintf(buffer, size, "%s%s",
+	                            EXPLAIN_CLEAN(r->profile),
+	                            r->own_profile ? ", the user's own" : "");
+
+	if (n < size && r->recorded_ranks)
+		n += (size_t)snprintf(buffer + n, size - n,
+		                      ", rescaled from %d ranks, fit error "
+		                      "%.1f %%",
+		                      r->recorded_ranks,
+		                      100 * r->rescale_error);
+	if (n < size && r->drift > 0)
+		snprintf(buffer + n, size - n,
+		         ", drifts: %.1f %% from the one before it",
+		         100 * r->drift);
+	return buffer;
+}
+
 struct cmd_table *explain_ranks(const struct cpl_record *r)
 {
 	struct cmd_table *table = cmd_table_new("ll");

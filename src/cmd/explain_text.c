@@ -22,7 +22,7 @@ static void print_kept(const struct cpl_record *r)
 static void print_head(const struct cpl_record *r, bool ended)
 {
 	bool reason = r->reason && *r->reason;
-	char when[64] = "-";
+	char when[64] = "-", profile[2 * CPL_ERROR_MAX];
 	time_t t = (time_t)r->time;
 	struct tm tm;
 
@@ -38,7 +38,8 @@ static void print_head(const struct cpl_record *r, bool ended)
 	       r->cut_short ? ", cut short by MaxDecisionTime" : "");
 	printf("outcome      %s%s%s\n", cpl_outcome_name(r->outcome),
 	       reason ? ": " : "", reason ? EXPLAIN_CLEAN(r->reason) : "");
-	printf("profile      %s\n", EXPLAIN_CLEAN(r->profile));
+	printf("profile      %s\n",
+	       explain_profile(r, profile, sizeof(profile)));
 	printf("policy       %s", EXPLAIN_CLEAN(r->policy));
 	if (explain_taken(r))
 		printf(", seed %" PRIu64, r->seed);

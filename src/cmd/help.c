@@ -6,10 +6,12 @@
 
 #include "algorithms.h"
 #include "cmd.h"
+#include "learn/learn.h"
 #include "network/reader/reader.h"
 #include "placement/placement.h"
 #include "routing/routing.h"
 #include "signature/import/import.h"
+#include "simulate/simulate.h"
 #include "site/config.h"
 
 #define WIDTH 80
@@ -22,6 +24,7 @@ static const struct {
         {"mappers", CMD_MAPPERS},      {"binders", CMD_BINDERS},
         {"policies", &cpl_placements}, {"routings", &cpl_routings},
         {"importers", &cpl_importers}, {"readers", &cpl_network_readers},
+        {"sim_routings", &cpl_sim_routings}, {"learners", &cpl_learners},
 };
 
 const struct cmd_help *cmd_help_find(const char *name)

@@ -3,22 +3,62 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
+#include "signature/install.h"
 #include "signature/rows.h"
 #include "site_files.h"
 
 #define LINES_MAX (1ULL << 30) /* bytes */
 
+/* The store that has the name: as for the scheduler, the user's first. */
+static const char *own_or_site(const char *profile_dir, const char *name)
+{
+	const char *own = profile_dir ? NULL : cmd_user_profile_dir(NULL);
+	char *path = own ? cpl_profile_path(own, name, NULL) : NULL;
+	bool there = path && !access(path, F_OK);
+
+	free(path);
+	return there ? own : cmd_profile_dir(profile_dir);
+}
+
 struct cpl_signature *cmd_load_signature(const char *text,
                                          const char *profile_dir,
                                          struct cpl_error *err)
 {
-	const char *dot = strrchr(text, '.');
+	const char *dot = strrchr(text, '.'), *at = strrchr(text, '@'), *dir;
+	const struct cpl_signature_limits none = {.max_bytes = UINT64_MAX};
+	struct cpl_signature *sig;
+	char *name, *path;
+	int64_t ranks;
 
 	if (strchr(text, '/') || (dot && !strcmp(dot, ".json")))
 		return cpl_signature_load(text, err);
-	return cpl_profile_load(cmd_profile_dir(profile_dir), text, err);
+	if (!at)
+		return cpl_profile_load(own_or_site(profile_dir, text), text,
+		                        err);
+	if (cmd_int("ranks", at + 1, 1, CPL_SIGNATURE_MAX_RANKS, &ranks, err)) {
+		cpl_fail_prefix(err, "%.60s: ", text);
+		return NULL;
+	}
+	name = strndup(text, (size_t)(at - text));
+	if (!name) {
+		cpl_fail_memory(err);
+		return NULL;
+	}
+	dir = own_or_site(profile_dir, name);
+	path = cpl_profile_file(dir, name, (int)ranks, err);
+	sig = path ? cpl_signature_load_within(path, &none, err) : NULL;
+	if (sig && sig->ranks != ranks) {
+		cpl_fail(err, "%s is of %d ranks, not %d", path, sig->ranks,
+		         (int)ranks);
+		cpl_signature_free(sig);
+		sig = NULL;
+	}
+	free(name);
+	free(path);
+	return sig;
 }
 
 struct cpl_comm *cmd_comm(const struct cpl_signature *sig, const char *phase,

@@ -3,6 +3,10 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "signature.h"
+#include "signature/phases/phases.h"
 
 #define MAX_RANKS_PER_NODE 65536
 
@@ -18,6 +22,7 @@ int job_list_add(const struct cmd *self, void *into, const char *option,
 	list->job = grown;
 	grown[list->n] = list->common;
 	grown[list->n].where_said = false;
+	grown[list->n].is_trace = !strcmp(option, "--trace");
 	grown[list->n++].signature = value;
 	return CMD_OK;
 }
@@ -46,13 +51,45 @@ int job_list_take_phase(const struct cmd *self, void *into, const char *option,
 	return CMD_OK;
 }
 
+int job_list_take_where(const struct cmd *self, void *into, const char *option,
+                        const char *value)
+{
+	struct job_traffic *job = job_list_last(into);
+
+	if (job->where_said)
+		return cmd_usage(self, "%s: options that say where a job is "
+		                       "exclude each other", option);
+	job->where_said = true;
+	job->placement = !strcmp(option, "--placement") ? value : NULL;
+	job->node_file = !strcmp(option, "--node-file") ? value : NULL;
+	job->hosts = !strcmp(option, "--hosts") ? value : NULL;
+	job->rank_file = !strcmp(option, "--rank-file") ? value : NULL;
+	return CMD_OK;
+}
+
+/* Where the job is a trace, its signature is what that sends in all. */
+static int open_signature(struct job_traffic *job, const char *profile_dir,
+                          struct cpl_error *err)
+{
+	char name[CPL_PROFILE_NAME_MAX + 1];
+
+	if (!job->is_trace) {
+		job->sig = cmd_load_signature(job->signature, profile_dir, err);
+		return job->sig ? 0 : -1;
+	}
+	job->trace = cpl_run_events_read(&job->signature, 1, err);
+	if (!job->trace)
+		return -1;
+	signature_default_name(job->signature, name);
+	job->sig = cpl_phases_signature(job->trace, NULL, name, NULL, err);
+	return job->sig ? 0 : cpl_fail_prefix(err, "%s: ", job->signature);
+}
+
 int job_list_open(struct job_list *list, struct cpl_error *err)
 {
 	for (struct job_traffic *job = list->job; job < list->job + list->n;
 	     job++) {
-		job->sig = cmd_load_signature(job->signature, list->profile_dir,
-		                              err);
-		if (!job->sig)
+		if (open_signature(job, list->profile_dir, err))
 			return -1;
 		job->ranks = job->sig->ranks;
 		job->n_nodes = (job->ranks - 1) / job->ranks_per_node + 1;
@@ -74,9 +111,30 @@ void job_list_free(struct job_list *list)
 		cpl_comm_free(list->job[i].comm);
 		cpl_rows_free(list->job[i].rows);
 		cpl_signature_free(list->job[i].sig);
+		cpl_run_events_free(list->job[i].trace);
 		free(list->job[i].node);
 	}
 	free(list->job);
+}
+
+int job_traffic_given(struct job_traffic *job, const struct cpl_network *net,
+                      unsigned char *free_nodes, struct cpl_error *err)
+{
+	const char *option = job->hosts ? "--hosts" : job->node_file;
+	int n;
+
+	job->node = cmd_hosts(net, option, job->hosts, job->node_file, &n, err);
+	if (!job->node)
+		return -1;
+	if (n < job->n_nodes)
+		return cpl_fail(err,
+		                "%s: %d hosts of %d ranks each; signature "
+		                "%.60s has %d ranks and needs %d hosts",
+		                option, n, job->ranks_per_node, job->sig->name,
+		                job->ranks, job->n_nodes);
+	for (int i = 0; i < job->n_nodes; i++)
+		free_nodes[job->node[i]] = 0;
+	return 0;
 }
 
 int job_traffic_place(struct job_traffic *job, struct cpl_decide_request req,

@@ -11,26 +11,31 @@
 #include "base/parallel.h"
 #include "cmd.h"
 #include "placement/decide.h"
+#include "signature/phases/events.h"
 #include "traffic/workload.h"
 
 struct job_traffic {
 	/* From the command line. */
 	const char *signature, *phase; /* phase NULL: the whole run */
+	bool is_trace; /* signature is a file of events, by --trace */
 	int ranks_per_node;            /* 0: not given */
-	/* At most one of the three; only `traffic` has these options. */
-	const char *placement, *node_file, *hosts;
+	/* At most one of the four; only `traffic` and `simulate` have these
+	 * options, and the last two only `simulate`. */
+	const char *placement, *node_file, *hosts, *rank_file;
 	bool where_said;          /* by the job itself */
+	double start;             /* seconds */
 	const char *routing_name; /* NULL: the network's */
 	const struct cpl_routing *routing, *quick; /* what searches go by */
 	/* Of job_traffic_open. */
 	struct cpl_signature *sig;
+	struct cpl_run_events *trace; /* NULL: none */
 	int ranks, n_nodes;
 	struct cpl_rows *rows;
 	struct cpl_comm *comm; /* NULL: not stored, and not asked for */
 	bool stored;
 	struct cpl_hop_count hops; /* of the evaluation */
 	/* Of job_traffic_place. */
-	int *node;          /* [n_nodes] in rank order */
+	int *node;          /* [n_nodes] in rank order; of --rank-file [ranks] */
 	const char *policy; /* NULL: hosts were given */
 	uint64_t seed;
 	int number; /* in the workload */
@@ -64,11 +69,16 @@ struct job_list {
 	{"json", .flag = &(list)->json}
 #define JOB_LIST_DEFAULTS .seed = 1, .threads = cpl_parallel_cpus()
 
+/* --signature, and --trace, which only `simulate` has. */
 int job_list_add(const struct cmd *self, void *into, const char *option,
                  const char *value);
 int job_list_take_ranks(const struct cmd *self, void *into, const char *option,
                         const char *value);
 int job_list_take_phase(const struct cmd *self, void *into, const char *option,
+                        const char *value);
+
+/* --placement, --node-file, --hosts and --rank-file. */
+int job_list_take_where(const struct cmd *self, void *into, const char *option,
                         const char *value);
 
 /* The job that the last --signature began, or the common one. */
@@ -77,6 +87,11 @@ struct job_traffic *job_list_last(struct job_list *list);
 /* Load all signatures. 0, or -1 with err; free in either case. */
 int job_list_open(struct job_list *list, struct cpl_error *err);
 void job_list_free(struct job_list *list);
+
+/* The nodes of --hosts or --node-file, which are not free any more; only the
+ * first n_nodes are used. 0, or -1 with err. */
+int job_traffic_given(struct job_traffic *job, const struct cpl_network *net,
+                      unsigned char *free_nodes, struct cpl_error *err);
 
 /*
  * Choose the job's nodes; they are not free any more. req has the network, the

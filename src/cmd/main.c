@@ -5,20 +5,26 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct cmd *const table[] = {
 	&cmd_bind,
 	&cmd_campaign,
+	&cmd_characterize,
 	&cmd_compare,
 	&cmd_config,
 	&cmd_explain,
+	&cmd_features,
+	&cmd_learn,
 	&cmd_map,
 	&cmd_network,
 	&cmd_place,
+	&cmd_predict_time,
 	&cmd_record,
 	&cmd_replay,
 	&cmd_signature,
+	&cmd_simulate,
 	&cmd_status,
 	&cmd_traffic,
 	NULL,
@@ -29,7 +35,7 @@ static void print_help(FILE *to)
 	fprintf(to, "Usage: commplace SUBCOMMAND [OPTION]...\n\n"
 		    "Place MPI jobs by how they communicate.\n\n");
 	for (int i = 0; table[i]; i++)
-		fprintf(to, "  %-10s %s\n", table[i]->name,
+		fprintf(to, "  %-12s %s\n", table[i]->name,
 			cmd_help_find(table[i]->name)->summary);
 	fprintf(to, "\nEach is described by `commplace SUBCOMMAND --help` and in "
 		    "commplace(1).\n");
@@ -51,6 +57,9 @@ static int run(const struct cmd *cmd, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	/* Newer releases of hwloc print what it cannot read; our own line says
+	 * it with the file's name. */
+	setenv("HWLOC_HIDE_ERRORS", "2", 0);
 	if (argc < 2) {
 		print_help(stderr);
 		return CMD_USAGE;

@@ -30,6 +30,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	                                      [MAP_JSON] = "json",
 	                                      [MAP_HOSTFILE] = "hostfile",
 	                                      [MAP_RANKFILE] = "rankfile",
+	                                      [MAP_MACHINEFILE] = "machinefile",
 	                                      [MAP_MPICH] = "mpich",
 	                                      [MAP_SLURM] = "slurm",
 	                                      NULL};

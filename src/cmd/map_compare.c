@@ -27,11 +27,11 @@ struct comparison {
 	int *rank_host;
 };
 
-/* The router of a rank. */
-static int router_of(const struct comparison *c, int rank)
+/* The station of a rank. */
+static int station_of(const struct comparison *c, int rank)
 {
-	return cpl_network_router(c->req->net,
-	                          c->req->host[c->rank_host[rank]]);
+	return cpl_network_station(c->req->net,
+	                           c->req->host[c->rank_host[rank]]);
 }
 
 /* Sum over pairs of messages, both ways, times hops (Sharunov 2017). */
@@ -44,8 +44,9 @@ static double ienpc(const struct comparison *c)
 	for (int r = 0; r < comm->ranks; r++)
 		for (int64_t e = comm->row[r]; e < comm->row[r + 1]; e++)
 			sum += comm->messages[e] *
-			       req->routing->hops(req->net, router_of(c, r),
-			                          router_of(c, comm->to[e]));
+			       cpl_station_hops(req->net, req->routing,
+			                        station_of(c, r),
+			                        station_of(c, comm->to[e]));
 	return sum;
 }
 

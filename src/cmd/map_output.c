@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "graph/members.h"
+#include "mapping/rank_order.h"
 
 struct weights {
 	int *weight, n, ranks;
@@ -87,64 +88,35 @@ static json_t *to_json(const struct job_inputs *in, const struct mapped *m)
 	return root;
 }
 
-/* A line of Open MPI's rankfile: logical cores, as many as the rank weighs. */
-static void write_rank(FILE *to, const struct mapped *m, int rank,
-                       const char *host, int *slot)
-{
-	int weight = m->weight ? m->weight[rank] : 1;
-
-	fprintf(to, "rank %d=%s slot=%d", rank, host, *slot);
-	if (weight > 1)
-		fprintf(to, "-%d", *slot + weight - 1);
-	fprintf(to, "\n");
-	*slot += weight;
-}
-
-/* MPICH_RANK_ORDER: a line for each host that has ranks. */
-static int write_rank_order(FILE *to, const struct job_inputs *in,
-                            const struct mapped *m)
-{
-	struct cpl_members on;
-	int rc = cpl_members_init(&on, m->result.rank_host, in->comm->ranks,
-	                          m->n_hosts, NULL);
-
-	for (int h = 0; !rc && h < m->n_hosts; h++)
-		for (int i = on.first[h]; i < on.first[h + 1]; i++)
-			fprintf(to, "%d%s", on.member[i],
-			        i + 1 < on.first[h + 1] ? "," : "\n");
-	cpl_members_free(&on);
-	return rc;
-}
-
 /* What a launcher reads. -1 when memory is out. */
 static int write_format(FILE *to, enum map_format format,
                         const struct job_inputs *in, const struct mapped *m)
 {
-	int ranks = in->comm->ranks;
-	int *slot; /* the next free one of each host */
+	static const enum cpl_rank_file file[] = {
+	        [MAP_HOSTFILE] = CPL_RANK_HOSTFILE,
+	        [MAP_RANKFILE] = CPL_RANK_RANKFILE,
+	        [MAP_MACHINEFILE] = CPL_RANK_MACHINEFILE,
+	        [MAP_MPICH] = CPL_RANK_MPICH,
+	};
+	int ranks = in->comm->ranks, rc;
+	char **name;
 
-	if (format == MAP_MPICH)
-		return write_rank_order(to, in, m);
-	slot = calloc((size_t)m->n_hosts, sizeof(*slot));
-	if (!slot)
-		return -1;
-	if (format == MAP_SLURM)
+	if (format == MAP_SLURM) {
 		fprintf(to, "srun -n %d -m arbitrary -w ", ranks);
-	for (int r = 0; r < ranks; r++) {
-		const char *host = host_of(in, m, r);
-
-		if (format == MAP_RANKFILE)
-			write_rank(to, m, r, host,
-			           &slot[m->result.rank_host[r]]);
-		else if (format == MAP_SLURM)
-			fprintf(to, "%s%s", r ? "," : "", host);
-		else
-			fprintf(to, "%s\n", host);
-	}
-	if (format == MAP_SLURM)
+		for (int r = 0; r < ranks; r++)
+			fprintf(to, "%s%s", r ? "," : "", host_of(in, m, r));
 		fprintf(to, "\n");
-	free(slot);
-	return 0;
+		return 0;
+	}
+	name = malloc(((size_t)m->n_hosts + 1) * sizeof(*name));
+	if (!name)
+		return -1;
+	for (int h = 0; h < m->n_hosts; h++)
+		name[h] = in->net->node_name[m->host[h]];
+	rc = cpl_rank_file_write(to, file[format], name, m->n_hosts,
+	                         m->result.rank_host, ranks, m->weight);
+	free(name);
+	return rc;
 }
 
 /* The ranks of each host. -1 when memory is out, else an exit code. */

@@ -106,6 +106,18 @@ static int64_t count_cables(const struct cpl_network *net)
 	return cables;
 }
 
+static json_t *ports_json(const struct cpl_network *net)
+{
+	json_t *bandwidth = json_array();
+
+	for (int p = 0; p < net->n_ports; p++)
+		json_array_append_new(bandwidth,
+		                      json_real(net->port_bandwidth[p]));
+	return json_pack("{s:i, s:s, s:o}", "count", net->n_ports, "use",
+	                 cpl_port_use_name(net->port_use), "bandwidth",
+	                 bandwidth);
+}
+
 static int print_json(const struct cmd *self, const struct cpl_network *net,
                       const struct cpl_routing *routing)
 {
@@ -122,16 +134,17 @@ static int print_json(const struct cmd *self, const struct cpl_network *net,
 		        json_real(class->bandwidth / class->cables));
 	}
 	json_object_set_new(bandwidth, "injection",
-	                    json_real(net->injection_bandwidth));
+	                    json_real(net->port_bandwidth[0]));
 	return cmd_print_json(
 	        self,
-	        json_pack("{s:s, s:s, s:o, s:i, s:i, s:i, s:o, s:o, s:s, s:s?}",
+	        json_pack("{s:s, s:s, s:o, s:i, s:i, s:i, s:o, s:o, s:o, s:s, "
+	                  "s:s?}",
 	                  "name", net->name, "type", net->type->name, "shape",
 	                  net->type->sizes(net), "routers", net->n_routers,
 	                  "nodes", count_hosts(net), "nodes_per_router",
-	                  net->nodes_per_router, "links", links, "bandwidth",
-	                  bandwidth, "routing", routing->name, "routing_stated",
-	                  net->routing));
+	                  net->nodes_per_router, "ports", ports_json(net),
+	                  "links", links, "bandwidth", bandwidth, "routing",
+	                  routing->name, "routing_stated", net->routing));
 }
 
 static int print_text(const struct cpl_network *net,
@@ -159,8 +172,15 @@ static int print_text(const struct cpl_network *net,
 		              class->name, class->count * class->cables,
 		              class->bandwidth / class->cables, class->cables);
 	}
-	cmd_table_row(table, "injection|%d|%g|and back", count_hosts(net),
-	              net->injection_bandwidth);
+	for (int p = 0; p < net->n_ports; p++)
+		if (net->n_ports == 1)
+			cmd_table_row(table, "injection|%d|%g|and back",
+			              count_hosts(net), net->port_bandwidth[p]);
+		else
+			cmd_table_row(table,
+			              "injection|%d|%g|and back, port %d; %s",
+			              count_hosts(net), net->port_bandwidth[p],
+			              p, cpl_port_use_name(net->port_use));
 	return cmd_table_print(table);
 }
 
@@ -214,17 +234,20 @@ static int write_files(const struct options *o, const json_t *root,
 	return -1;
 }
 
-/* A user wants to know why it is no dragonfly. */
-static void tell(const struct options *o, const json_t *root, const char *why)
+/* A user wants to know why it is no dragonfly, and what to look at. */
+static void tell(const struct options *o, const json_t *root, const char *why,
+                 const char *doubt)
 {
 	printf("%s: %s%s%s\n", o->output,
 	       json_string_value(json_object_get(root, "type")),
 	       *why ? ", not a dragonfly: " : "", why);
+	if (*doubt)
+		printf("doubt: %s\n", doubt);
 }
 
 static int import(const struct options *o, struct cpl_error *err)
 {
-	struct cpl_error why = {""};
+	struct cpl_error why = {""}, doubt = {""};
 	struct cpl_network_import source = {
 	        .format = o->format,
 	        .source = o->path,
@@ -232,6 +255,7 @@ static int import(const struct options *o, struct cpl_error *err)
 	        .nodes = o->nodes,
 	        .nodes_per_router = (int)o->nodes_per_router,
 	        .why = &why,
+	        .doubt = &doubt,
 	};
 	char *name = NULL, *table = NULL, *text = NULL, *routes = NULL;
 	char *made = NULL;
@@ -263,7 +287,7 @@ static int import(const struct options *o, struct cpl_error *err)
 	if (root)
 		rc = write_files(o, root, made, table, err);
 	if (!rc)
-		tell(o, root, why.text);
+		tell(o, root, why.text, doubt.text);
 out:
 	json_decref(root);
 	free(name);

@@ -2,6 +2,7 @@
 #include "commplace-config.h"
 #include "cmd.h"
 #include "options.h"
+#include "signature/phases/phases.h"
 #include "signature/signature.h"
 
 #include <dlfcn.h>
@@ -21,8 +22,8 @@
 #define LIBRARY "libcommplace-record.so"
 
 struct options {
-	const char *output, *name, *application, *library;
-	bool json;
+	const char *output, *name, *application, *library, *events;
+	bool phases, json;
 	char **command; /* NULL-terminated */
 };
 
@@ -30,54 +31,96 @@ struct options {
 struct paths {
 	char target[PATH_MAX];  /* the signature, absolute */
 	char fresh[PATH_MAX];   /* beside it: what this run writes */
+	char events[PATH_MAX];  /* --events, absolute; else the target */
+	char fresh_events[PATH_MAX + 32]; /* beside it */
+	char partial[PATH_MAX + 16]; /* for what a run that broke off counted */
 	char library[PATH_MAX]; /* absolute */
 	char name[CPL_PROFILE_NAME_MAX + 1];
 };
 
 /* Handed to the processes; mpirun passes on only what it is told to. */
 static const char *const passed[] = {"LD_PRELOAD", "COMMPLACE_RECORD_OUT",
+                                     "COMMPLACE_RECORD_EVENTS",
+                                     "COMMPLACE_RECORD_PARTS",
                                      "COMMPLACE_RECORD_NAME",
                                      "COMMPLACE_RECORD_APPLICATION"};
 enum { N_PASSED = sizeof(passed) / sizeof(*passed) };
 
+/* The absolute path of a file to write, of this option. */
+static int make_absolute(const char *option, const char *what,
+                         const char *file, char out[PATH_MAX],
+                         struct cpl_error *err)
+{
+	const char *slash = strrchr(file, '/');
+	const char *base = slash ? slash + 1 : file;
+	char folder[PATH_MAX] = ".", absolute[PATH_MAX];
+	struct stat st;
+
+	if (strlen(file) >= sizeof(folder))
+		return cpl_fail(err, "%s: the path is too long", option);
+	if (slash)
+		snprintf(folder, sizeof(folder), "%.*s",
+		         (int)(slash - file + 1), file);
+	if (!realpath(folder, absolute))
+		return cpl_fail(err, "%s %s: folder %s: %s", option, file,
+		                folder, strerror(errno));
+	if (!stat(file, &st) && !S_ISREG(st.st_mode))
+		return cpl_fail(err,
+		                "%s %s is not a regular file; name the %s file "
+		                "to write",
+		                option, file, what);
+	if (!*base)
+		return cpl_fail(err, "%s %s names no file", option, file);
+	if (!strcmp(absolute, "/"))
+		absolute[0] = '\0';
+	/* 32: for what this run writes beside it */
+	if (snprintf(out, PATH_MAX, "%s/%s", absolute, base) >= PATH_MAX - 32)
+		return cpl_fail(err, "%s: the path is too long", option);
+	return 0;
+}
+
+/* Better now than after hours of computing. */
+static int try_to_write(const char *option, const char *file,
+                        const char *fresh, struct cpl_error *err)
+{
+	int fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return cpl_fail(err, "%s %s: cannot write there: %s", option,
+		                file, strerror(errno));
+	close(fd);
+	unlink(fresh);
+	return 0;
+}
+
 static int make_target(const struct options *o, struct paths *p,
                        struct cpl_error *err)
 {
-	const char *slash = strrchr(o->output, '/');
-	const char *base = slash ? slash + 1 : o->output;
-	char folder[PATH_MAX] = ".", absolute[PATH_MAX];
-	struct stat st;
-	int fd;
+	size_t n;
 
-	if (strlen(o->output) >= sizeof(folder))
-		return cpl_fail(err, "-o: the path is too long");
-	if (slash)
-		snprintf(folder, sizeof(folder), "%.*s",
-		         (int)(slash - o->output + 1), o->output);
-	if (!realpath(folder, absolute))
-		return cpl_fail(err, "-o %s: folder %s: %s", o->output, folder,
-		                strerror(errno));
-	if (!stat(o->output, &st) && !S_ISREG(st.st_mode))
-		return cpl_fail(err,
-		                "-o %s is not a regular file; name the "
-		                "signature file to write",
-		                o->output);
-	if (!*base)
-		return cpl_fail(err, "-o %s names no file", o->output);
-	if (!strcmp(absolute, "/"))
-		absolute[0] = '\0';
-	if (snprintf(p->target, sizeof(p->target), "%s/%s", absolute, base) >=
-	            (int)sizeof(p->target) ||
-	    snprintf(p->fresh, sizeof(p->fresh), "%s.record-%ld", p->target,
-	             (long)getpid()) >= (int)sizeof(p->fresh))
-		return cpl_fail(err, "-o: the path is too long");
-	/* Better now than after hours of computing. */
-	fd = open(p->fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return cpl_fail(err, "-o %s: cannot write there: %s", o->output,
-		                strerror(errno));
-	close(fd);
-	unlink(p->fresh);
+	if (make_absolute("-o", "signature", o->output, p->target, err))
+		return -1;
+	strcpy(p->events, p->target);
+	if (o->events && make_absolute("--events", "events", o->events,
+	                               p->events, err))
+		return -1;
+	if (o->events && !strcmp(p->target, p->events))
+		return cpl_fail(err, "-o and --events are the same file");
+	snprintf(p->fresh, sizeof(p->fresh), "%.*s.record-%ld", PATH_MAX - 32,
+	         p->target, (long)getpid());
+	/* Beside what it becomes: a rename goes to no other file system. */
+	snprintf(p->fresh_events, sizeof(p->fresh_events),
+	         "%.*s.record-%ld.events", PATH_MAX - 32, p->events,
+	         (long)getpid());
+	n = strlen(p->target);
+	if (n > 5 && !strcmp(p->target + n - 5, ".json"))
+		n -= 5;
+	snprintf(p->partial, sizeof(p->partial), "%.*s.partial.json", (int)n,
+	         p->target);
+	if (try_to_write("-o", o->output, p->fresh, err) ||
+	    (o->events &&
+	     try_to_write("--events", o->events, p->fresh_events, err)))
+		return -1;
 	return 0;
 }
 
@@ -235,7 +278,11 @@ static int set_environment(const struct options *o, const struct paths *p,
 		return cpl_fail_memory(err);
 	rc = setenv("LD_PRELOAD", preload, 1) ||
 	     setenv("COMMPLACE_RECORD_OUT", p->fresh, 1) ||
+	     setenv("COMMPLACE_RECORD_PARTS", "1", 1) ||
 	     setenv("COMMPLACE_RECORD_NAME", p->name, 1) ||
+	     (o->events || o->phases
+	              ? setenv("COMMPLACE_RECORD_EVENTS", p->fresh_events, 1)
+	              : unsetenv("COMMPLACE_RECORD_EVENTS")) ||
 	     (o->application ? setenv("COMMPLACE_RECORD_APPLICATION",
 	                              o->application, 1)
 	                     : unsetenv("COMMPLACE_RECORD_APPLICATION"));
@@ -289,43 +336,131 @@ static int run_command(const struct options *o, char **command,
 	return rc;
 }
 
-/* What an interrupted run left, too: the recorder writes FRESH.PID.tmp. */
-static void remove_fresh(const struct paths *p)
+/* Files FRESH and a suffix, in no order, for globfree. 0, or -1: none. */
+static int find_fresh(const char *fresh, const char *suffix, glob_t *found)
 {
-	char pattern[2 * PATH_MAX + 16];
-	glob_t found;
+	char pattern[2 * PATH_MAX + 128];
 	size_t n = 0;
 
-	unlink(p->fresh);
-	for (const char *c = p->fresh; *c; c++) {
+	for (const char *c = fresh; *c; c++) {
 		if (strchr("*?[]\\", *c))
 			pattern[n++] = '\\';
 		pattern[n++] = *c;
 	}
-	strcpy(pattern + n, ".*.tmp");
-	if (glob(pattern, GLOB_NOSORT, NULL, &found))
-		return;
-	for (size_t i = 0; i < found.gl_pathc; i++)
-		unlink(found.gl_pathv[i]);
+	snprintf(pattern + n, sizeof(pattern) - n, "%s", suffix);
+	return glob(pattern, GLOB_NOSORT, NULL, found) ? -1 : 0;
+}
+
+/* What an interrupted run left, too: the recorder writes FRESH.PID.tmp, the
+ * events' likewise, and FRESH.rankN. */
+static void remove_fresh(const struct paths *p)
+{
+	const char *const left[][2] = {{p->fresh, ".*.tmp"},
+	                               {p->fresh, ".rank*"},
+	                               {p->fresh_events, ".*.tmp"}};
+	glob_t found;
+
+	unlink(p->fresh);
+	unlink(p->fresh_events);
+	for (size_t i = 0; i < sizeof(left) / sizeof(*left); i++) {
+		if (find_fresh(left[i][0], left[i][1], &found))
+			continue;
+		for (size_t k = 0; k < found.gl_pathc; k++)
+			unlink(found.gl_pathv[k]);
+		globfree(&found);
+	}
+}
+
+/* The phases of a run's events instead of the whole run. NULL with err. */
+static struct cpl_signature *phases_of(const struct cpl_run_events *events,
+                                       const char *name,
+                                       struct cpl_error *err)
+{
+	struct cpl_phase_options options = CPL_PHASE_OPTIONS;
+	struct cpl_phases *phases = cpl_phases_find(events, &options, err);
+	struct cpl_signature *sig = NULL;
+
+	if (phases)
+		sig = cpl_phases_signature(events, phases, name, NULL, err);
+	cpl_phases_free(phases);
+	return sig;
+}
+
+/*
+ * What the ranks of a run without MPI_Finalize left, as PARTIAL; the target
+ * stays as it is. Whether there was something; then it is said behind `how` the
+ * command ended.
+ */
+static bool keep_parts(const struct cmd *self, const struct options *o,
+                       const struct paths *p, const char *how)
+{
+	struct cpl_error err = {""};
+	struct cpl_signature *sig = NULL;
+	struct cpl_run_events *events;
+	glob_t found;
+
+	if (find_fresh(p->fresh, ".rank*", &found))
+		return false;
+	events = cpl_run_events_read((const char *const *)found.gl_pathv,
+	                         (int)found.gl_pathc, &err);
+	if (events)
+		sig = o->phases ? phases_of(events, p->name, &err)
+		                : cpl_phases_signature(events, NULL, p->name,
+		                                       NULL, &err);
+	if (!sig || cpl_signature_write(sig, p->partial, &err))
+		cmd_failf(self, "%s %s; what was counted is lost: %s",
+		          o->command[0], how, err.text);
+	else
+		cmd_failf(self,
+		          "%s %s; what %d of %d ranks counted until then is "
+		          "in %s",
+		          o->command[0], how, events->n, events->ranks,
+		          p->partial);
+	cpl_signature_free(sig);
+	cpl_run_events_free(events);
 	globfree(&found);
+	return true;
+}
+
+/* --phases and --events, of a run that ended well: the phases take the place of
+ * FRESH. 0, or -1 with err. */
+static int take_events(const struct options *o, const struct paths *p,
+                       struct cpl_error *err)
+{
+	const char *const path[] = {p->fresh_events};
+	struct cpl_run_events *events = cpl_run_events_read(path, 1, err);
+	struct cpl_signature *sig = NULL;
+	int rc = events ? 0 : -1;
+
+	if (events && o->phases) {
+		sig = phases_of(events, p->name, err);
+		rc = sig ? cpl_signature_write(sig, p->fresh, err) : -1;
+	}
+	if (!rc && o->events && rename(p->fresh_events, p->events))
+		rc = cpl_fail(err, "--events %s: %s", o->events,
+		              strerror(errno));
+	cpl_signature_free(sig);
+	cpl_run_events_free(events);
+	return rc;
 }
 
 static int print_summary(const struct cmd *self, const struct options *o,
                          const struct paths *p, const struct cpl_signature *sig)
 {
 	double bytes = 0, messages = 0, time = 0;
-	int64_t pairs = 0;
+	struct cpl_error err = {""};
+	struct cpl_comm *comm = cpl_signature_total(sig, &err);
+	int64_t pairs = comm ? comm->n_entries : 0;
 
-	for (int i = 0; i < sig->n_phases; i++) {
-		const struct cpl_comm *comm = sig->phase[i].comm;
-
+	if (!comm)
+		return cmd_fail(self, &err);
+	for (int i = 0; i < sig->n_phases; i++)
 		time += sig->phase[i].time * sig->phase[i].weight;
-		pairs += comm->n_entries;
-		for (int64_t e = 0; e < comm->n_entries; e++) {
-			bytes += comm->bytes[e];
-			messages += comm->messages[e];
-		}
+	for (int64_t e = 0; e < pairs; e++) {
+		bytes += comm->bytes[e];
+		messages += comm->messages[e];
 	}
+	cpl_comm_free(comm);
 	if (o->json)
 		return cmd_print_json(
 		        self, json_pack("{s:s, s:s, s:i, s:I, s:f, s:f, s:f}",
@@ -347,12 +482,19 @@ static int take_result(const struct cmd *self, const struct options *o,
 	struct cpl_signature *sig;
 	int rc;
 
+	if (access(p->fresh, F_OK) &&
+	    keep_parts(self, o, p,
+	               "wrote no signature: the program ended without "
+	               "MPI_Finalize"))
+		return CMD_FAILED;
 	if (access(p->fresh, F_OK))
 		return cmd_failf(self,
 		                 "%s wrote no signature: was it an MPI program "
 		                 "that called MPI_Finalize, of the MPI library "
 		                 "that the recorder was built for?",
 		                 o->command[0]);
+	if ((o->events || o->phases) && take_events(o, p, &err))
+		return cmd_fail(self, &err);
 	sig = cpl_signature_load(p->fresh, &err);
 	if (!sig)
 		return cmd_failf(self, "the recorded signature is broken: %s",
@@ -373,6 +515,8 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {"name", .text = &o->name},
 	        {"application", .text = &o->application},
 	        {"library", .text = &o->library},
+	        {"events", .text = &o->events},
+	        {"phases", .flag = &o->phases},
 	        {"json", .flag = &o->json},
 	        {0},
 	};
@@ -387,6 +531,8 @@ static int parse(const struct cmd *self, int argc, char **argv,
 		return cmd_usage(self, "the command to record is missing");
 	if (o->application && !*o->application)
 		return cmd_usage(self, "--application is empty");
+	if (o->events && !*o->events)
+		return cmd_usage(self, "--events is empty");
 	return CMD_OK;
 }
 
@@ -395,7 +541,7 @@ static int run(const struct cmd *self, int argc, char **argv)
 	struct cpl_error err = {""};
 	struct options o = {NULL};
 	struct paths paths;
-	char **command;
+	char **command, how[64];
 	int rc = parse(self, argc, argv, &o);
 
 	if (rc)
@@ -411,10 +557,12 @@ static int run(const struct cmd *self, int argc, char **argv)
 		rc = cmd_fail(self, &err);
 	else if (rc == 0)
 		rc = take_result(self, &o, &paths);
-	else
-		cmd_failf(self,
-		          "%s ended with exit code %d; no signature is kept",
-		          o.command[0], rc);
+	else {
+		snprintf(how, sizeof(how),
+		         "ended with exit code %d; no signature is kept", rc);
+		if (!keep_parts(self, &o, &paths, how))
+			cmd_failf(self, "%s %s", o.command[0], how);
+	}
 	remove_fresh(&paths);
 	free(command);
 	return rc;

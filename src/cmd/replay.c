@@ -9,11 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "job_inputs.h"
 #include "options.h"
+#include "signature/install.h"
+#include "signature/rescale.h"
 #include "site/record.h"
+#include "site/user_dir.h"
 #include "site_files.h"
 
 /* Numbers of candidates that differ by less are equal: loads of other jobs may
@@ -33,6 +37,7 @@ struct options {
 struct site {
 	const struct options *o;
 	const char *profile_dir;
+	const struct cpl_config *config; /* or NULL */
 	char *net_path; /* of net */
 	struct cpl_network *net;
 	char *profile; /* name of sig and comm */
@@ -73,11 +78,46 @@ static int take_network(struct site *site, const struct cpl_record *r,
 	return site->net ? 0 : -1;
 }
 
+/* As the scheduler finds it. */
+static struct cpl_signature *load_profile(const struct site *site,
+                                          const struct cpl_record *r,
+                                          struct cpl_error *err)
+{
+	const struct cpl_signature_limits none = {.max_bytes = UINT64_MAX};
+	const struct cpl_config *config = site->config;
+	char *own = config && config->user_profile_dir
+	                    ? cpl_user_dir(config->user_profile_dir, r->uid,
+	                                   NULL)
+	                    : NULL;
+	char *path = own ? cpl_profile_nearest(own, r->profile, r->ranks, NULL,
+	                                       0, NULL)
+	                 : NULL;
+	struct cpl_signature *sig = NULL, *other;
+	struct cpl_rescaled how;
+
+	if (!path || access(path, F_OK)) {
+		free(path);
+		path = cpl_profile_nearest(site->profile_dir, r->profile,
+		                           r->ranks, NULL, 0, err);
+	}
+	if (path)
+		sig = cpl_signature_load_within(path, &none, err);
+	if (sig && r->ranks && sig->ranks != r->ranks) {
+		other = cpl_signature_rescale(sig, r->ranks, 0, &how, err);
+		cpl_signature_free(sig);
+		sig = other;
+	}
+	free(path);
+	free(own);
+	return sig;
+}
+
 /* The same of its profile. */
 static int take_profile(struct site *site, const struct cpl_record *r,
                         struct cpl_error *err)
 {
-	if (!r->profile || (site->comm && !strcmp(site->profile, r->profile)))
+	if (!r->profile || (site->comm && !strcmp(site->profile, r->profile) &&
+	                    (!r->ranks || r->ranks == site->sig->ranks)))
 		return 0;
 	free(site->profile);
 	cpl_comm_free(site->comm);
@@ -87,7 +127,7 @@ static int take_profile(struct site *site, const struct cpl_record *r,
 	site->profile = strdup(r->profile);
 	if (!site->profile)
 		return cpl_fail_memory(err);
-	site->sig = cpl_profile_load(site->profile_dir, r->profile, err);
+	site->sig = load_profile(site, r, err);
 	if (site->sig)
 		site->comm = cmd_comm(site->sig, NULL, err);
 	return site->comm ? 0 : -1;
@@ -629,6 +669,7 @@ static int run(const struct cmd *self, int argc, char **argv)
 	site.profile_dir = o.profile_dir ? o.profile_dir
 	                   : config      ? config->profile_dir
 	                                 : CMD_PROFILE_DIR;
+	site.config = config;
 	if (optind == argc)
 		failed = replay_path(&site, &all, state_dir, &err);
 	for (int i = optind; i < argc && !failed; i++)

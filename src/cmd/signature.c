@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "commplace-config.h"
 #include "signature.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,15 +11,14 @@
 #include "options.h"
 #include "signature/export/export.h"
 #include "signature/import/import.h"
-#include "site_files.h"
+#include "signature/rescale.h"
 
-struct options {
-	const char *profile_dir, *format, *output, *name, *application, *phase;
-	bool binary, json;
-};
+#define ACTIONS                                                                \
+	"list, show, check, import, export, install, remove, rescale, "         \
+	"distance, phases or predict"
 
 static int parse(const struct cmd *self, int argc, char **argv,
-                 struct options *o)
+                 struct signature_options *o)
 {
 	const struct cmd_option table[] = {
 	        {"profile-dir", .text = &o->profile_dir},
@@ -26,42 +27,21 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {"name", .text = &o->name},
 	        {"application", .text = &o->application},
 	        {"phase", .text = &o->phase},
+	        {"plot", .text = &o->plot},
+	        {"ranks", .integer = &o->ranks, .low = 1,
+	         .high = CPL_SIGNATURE_MAX_RANKS},
+	        {"version", .integer = &o->version, .low = 1,
+	         .high = INT32_MAX},
+	        {"recorded", .text = &o->recorded},
+	        {"from", .text = &o->from},
+	        {"keep", .integer = &o->keep, .low = 1, .high = INT32_MAX},
+	        {"user", .flag = &o->user},
 	        {"binary", .flag = &o->binary},
 	        {"json", .flag = &o->json},
 	        {0},
 	};
 
 	return cmd_options(self, argc, argv, table, CMD_WORDS);
-}
-
-/* Load NAME of the directory; its one-line description into text. */
-static json_t *list_item(const char *dir, const char *name)
-{
-	struct cpl_error err = {""};
-	struct cpl_signature *sig = cpl_profile_load(dir, name, &err);
-	json_t *item = json_pack("{s:s}", "name", name);
-	double bytes = 0.0;
-
-	for (int i = 0; sig && i < sig->n_phases; i++) {
-		struct signature_sums sums;
-
-		if (signature_phase_sums(sig, i, &sums, &err)) {
-			cpl_signature_free(sig);
-			sig = NULL;
-			break;
-		}
-		bytes += sig->phase[i].weight * sums.bytes;
-	}
-	if (sig)
-		json_object_update_new(
-		        item,
-		        json_pack("{s:s?, s:i, s:i, s:f}", "application",
-		                  sig->application, "ranks", sig->ranks,
-		                  "phases", sig->n_phases, "bytes", bytes));
-	else
-		json_object_set_new(item, "error", json_string(err.text));
-	cpl_signature_free(sig);
-	return item;
 }
 
 static const char *text_of(const json_t *item, const char *key)
@@ -74,69 +54,78 @@ static int64_t integer_of(const json_t *item, const char *key)
 	return json_integer_value(json_object_get(item, key));
 }
 
-static int print_list(json_t *list)
+/* Of the whole runs; -1 in *out where they have not as many ranks, or are too
+ * large. 0, or -1 with err. */
+static int distance_of(const struct cpl_signature *a,
+                       const struct cpl_signature *b, double *out,
+                       struct cpl_error *err)
 {
-	struct cmd_table *t = cmd_table_new("lrrrl");
-	size_t i;
-	json_t *item;
+	struct cpl_comm *x = NULL, *y = NULL;
 
-	cmd_table_row(t, "PROFILE|RANKS|PHASES|BYTES|APPLICATION");
-	json_array_foreach(list, i, item)
-	{
-		const char *name = text_of(item, "name");
-		const char *error = text_of(item, "error");
-		const char *application = text_of(item, "application");
-		double bytes = json_real_value(json_object_get(item, "bytes"));
-
-		if (error)
-			cmd_table_row(t, "%s|-|-|-|damaged: %s", name, error);
-		else
-			cmd_table_row(t, "%s|%" PRId64 "|%" PRId64 "|%s|%s",
-			              name, integer_of(item, "ranks"),
-			              integer_of(item, "phases"),
-			              CMD_BYTES(bytes),
-			              application ? application : "-");
-	}
-	return cmd_table_print(t);
+	*out = -1;
+	if (a->ranks != b->ranks || !cpl_signature_stored(a) ||
+	    !cpl_signature_stored(b))
+		return 0;
+	x = cpl_signature_total(a, err);
+	y = x ? cpl_signature_total(b, err) : NULL;
+	if (y)
+		*out = cpl_comm_distance(x, y);
+	cpl_comm_free(x);
+	cpl_comm_free(y);
+	return y ? 0 : -1;
 }
 
-static int run_list(const struct cmd *self, const struct options *o)
+/* Two side by side. */
+static int show_two(const struct cmd *self, const struct signature_options *o,
+                    char **word)
 {
-	const char *dir = cmd_profile_dir(o->profile_dir);
 	struct cpl_error err = {""};
-	char **name = NULL;
-	json_t *list;
-	int n = cpl_profile_list(dir, &name, &err), rc;
+	struct cpl_signature *a = cmd_load_signature(word[0], o->profile_dir,
+	                                             &err);
+	struct cpl_signature *b =
+	        a ? cmd_load_signature(word[1], o->profile_dir, &err) : NULL;
+	const struct cpl_signature *both[] = {a, b};
+	double distance = -1;
+	int rc = CMD_OK;
 
-	if (n < 0)
-		return cmd_fail(self, &err);
-	list = json_array();
-	for (int i = 0; i < n; i++) {
-		json_array_append_new(list, list_item(dir, name[i]));
-		free(name[i]);
-	}
-	free(name);
-	if (o->json)
-		return cmd_print_json(self,
-		                      json_pack("{s:s, s:o}", "profile_dir",
-		                                dir, "profiles", list));
-	rc = print_list(list);
-	json_decref(list);
+	if (!b || distance_of(a, b, &distance, &err) ||
+	    signature_plot(o->plot, both, 2, distance, &err))
+		rc = cmd_fail(self, &err);
+	else if (o->json)
+		rc = cmd_print_json(
+		        self, json_pack("{s:o}", "distance",
+		                        distance < 0 ? json_null()
+		                                     : json_real(distance)));
+	else if (distance < 0)
+		printf("of different numbers of ranks, or too large for a "
+		       "distance\n");
+	else
+		printf("distance %.4f\n", distance);
+	cpl_signature_free(a);
+	cpl_signature_free(b);
 	return rc;
 }
 
-static int run_show(const struct cmd *self, const struct options *o,
-                    const char *text)
+static int run_show(const struct cmd *self, const struct signature_options *o,
+                    int n, char **word)
 {
 	struct cpl_error err = {""};
 	struct signature_summary summary;
-	struct cpl_signature *sig =
-	        cmd_load_signature(text, o->profile_dir, &err);
+	const struct cpl_signature *one[1];
+	struct cpl_signature *sig;
 	int rc;
 
+	if (n == 2 && !o->plot)
+		return cmd_usage(self, "show: two are drawn only; --plot OUT.svg "
+		                       "is missing");
+	if (n == 2)
+		return show_two(self, o, word);
+	sig = cmd_load_signature(word[0], o->profile_dir, &err);
+	one[0] = sig;
 	if (!sig)
 		return cmd_fail(self, &err);
-	if (signature_summary(sig, &summary, &err))
+	if (signature_summary(sig, &summary, &err) ||
+	    (o->plot && signature_plot(o->plot, one, 1, -1, &err)))
 		rc = cmd_fail(self, &err);
 	else if (o->json)
 		rc = signature_show_json(self, sig, &summary);
@@ -187,7 +176,7 @@ static int print_checked(const json_t *list)
 	return cmd_table_print(t);
 }
 
-static int run_check(const struct cmd *self, const struct options *o, int n,
+static int run_check(const struct cmd *self, const struct signature_options *o, int n,
                      char **file)
 {
 	struct cpl_error err = {""}, first = {""};
@@ -215,20 +204,8 @@ static int run_check(const struct cmd *self, const struct options *o, int n,
 	return rc;
 }
 
-/* "dir/halo.json" -> "halo" */
-static char *default_name(const char *output)
-{
-	const char *base = strrchr(output, '/');
-	char *name = strdup(base ? base + 1 : output);
-	size_t n = name ? strlen(name) : 0;
-
-	if (n > 5 && !strcmp(name + n - 5, ".json"))
-		name[n - 5] = '\0';
-	return name;
-}
-
 /* "import: --format is missing; coo or mtx" */
-static int check_formats(const struct cmd *self, const struct options *o,
+static int check_formats(const struct cmd *self, const struct signature_options *o,
                          const char *action, const struct cpl_registry *formats)
 {
 	char list[160];
@@ -251,7 +228,24 @@ static void say_lost(const char *lost)
 		printf("left out: %s\n", lost);
 }
 
-static int run_import(const struct cmd *self, const struct options *o, int n,
+static struct cpl_signature *import_files(const struct signature_options *o,
+                                          char **file, int n, const char *name,
+                                          struct cpl_error *err)
+{
+#ifdef HAVE_OTF2
+	if (!strcmp(o->format, "otf2") && n == 1)
+		return cpl_signature_import_otf2(file[0], name, o->application,
+		                                 err);
+	if (!strcmp(o->format, "otf2")) {
+		cpl_fail(err, "format otf2 is of one file, not of %d", n);
+		return NULL;
+	}
+#endif
+	return cpl_signature_import((const char *const *)file, n, o->format,
+	                            name, o->application, err);
+}
+
+static int run_import(const struct cmd *self, const struct signature_options *o, int n,
                       char **file)
 {
 	int rc = check_formats(self, o, "import", &cpl_importers);
@@ -262,11 +256,10 @@ static int run_import(const struct cmd *self, const struct options *o, int n,
 
 	if (rc)
 		return rc;
-	name = o->name ? strdup(o->name) : default_name(o->output);
+	name = o->name ? strdup(o->name) : signature_base_name(o->output);
 	if (!name)
 		return cmd_failf(self, "out of memory");
-	sig = cpl_signature_import((const char *const *)file, n, o->format,
-	                           name, o->application, &err);
+	sig = import_files(o, file, n, name, &err);
 	if (!sig ||
 	    (o->binary ? cpl_signature_write_binary(sig, o->output, &err)
 	               : cpl_signature_write(sig, o->output, &err))) {
@@ -301,8 +294,8 @@ static struct cpl_comm *matrix_of(const struct cpl_signature *sig,
 	return NULL;
 }
 
-static int run_export(const struct cmd *self, const struct options *o,
-                      const char *text)
+static int run_export(const struct cmd *self, const struct signature_options *o,
+                      int n, char **word)
 {
 	int rc = check_formats(self, o, "export", &cpl_exporters);
 	struct cpl_error err = {""};
@@ -312,7 +305,7 @@ static int run_export(const struct cmd *self, const struct options *o,
 
 	if (rc)
 		return rc;
-	sig = cmd_load_signature(text, o->profile_dir, &err);
+	sig = cmd_load_signature(word[0], o->profile_dir, &err);
 	comm = sig ? matrix_of(sig, o->phase, &err) : NULL;
 	if (!comm ||
 	    cpl_comm_export(comm, sig->name, o->format, o->output, &lost, &err))
@@ -327,70 +320,217 @@ static int run_export(const struct cmd *self, const struct options *o,
 	return rc;
 }
 
-/* Options that an action does not have. */
-static int check_options(const struct cmd *self, const struct options *o,
-                         const char *action)
+/* Options that only some actions have. */
+static int check_options(const struct cmd *self,
+                         const struct signature_options *o, const char *action)
 {
-	bool imports = !strcmp(action, "import");
-	bool exports = !strcmp(action, "export");
+	const struct {
+		bool given;
+		const char *option, *actions; /* with blanks around each */
+	} rule[] = {
+	        {o->name, "--name", " import install "},
+	        {o->application, "--application", " import "},
+	        {o->binary, "--binary", " import "},
+	        {o->format, "--format", " import export "},
+	        {o->output, "-o", " import export rescale "},
+	        {o->phase, "--phase", " export "},
+	        {o->plot, "--plot", " show "},
+	        {o->ranks, "--ranks", " remove rescale install "},
+	        {o->recorded, "--recorded", " install "},
+	        {o->from, "--from", " install "},
+	        {o->version, "--version", " install "},
+	        {o->keep, "--keep", " install "},
+	        {o->user, "--user", " list install remove "},
+	};
+	char word[24];
 
-	if (!imports && (o->name || o->application || o->binary))
-		return cmd_usage(self,
-		                 "%.20s: --name, --application and --binary "
-		                 "belong to import",
+	snprintf(word, sizeof(word), " %.20s ", action);
+	for (size_t i = 0; i < sizeof(rule) / sizeof(*rule); i++)
+		if (rule[i].given && !strstr(rule[i].actions, word))
+			return cmd_usage(self, "%.20s: %s belongs to%s", action,
+			                 rule[i].option, rule[i].actions);
+	if (o->user && o->profile_dir)
+		return cmd_usage(self, "%.20s: --user and --profile-dir name "
+		                       "two stores; one is enough",
 		                 action);
-	if (!imports && !exports && (o->format || o->output))
-		return cmd_usage(self,
-		                 "%.20s: --format and -o belong to import and "
-		                 "export",
-		                 action);
-	if (!exports && o->phase)
-		return cmd_usage(self, "%.20s: --phase belongs to export",
-		                 action);
+	if ((o->version != 0) + (o->recorded != NULL) + (o->from != NULL) > 1)
+		return cmd_usage(self, "install: one of --version, --recorded "
+		                       "and --from is enough");
+	if (o->recorded && (!*o->recorded || o->name ||
+	                    o->recorded[strspn(o->recorded,
+	                                       "0123456789.")]))
+		return cmd_usage(self, o->name
+		                               ? "install: --recorded is kept "
+		                                 "as NAME, without --name"
+		                               : "install: --recorded is a "
+		                                 "job's number, or JOB.STEP");
+	if (o->ranks && !strcmp(action, "install") && !o->from)
+		return cmd_usage(self, "install: --ranks belongs to --from");
 	return CMD_OK;
 }
 
+/* One execution of all phases by their weights, of a signature of a store or a
+ * file. */
+static struct cpl_comm *comm_of(const struct signature_options *o,
+                                const char *text, struct cpl_error *err)
+{
+	struct cpl_signature *sig =
+	        cmd_load_signature(text, o->profile_dir, err);
+	struct cpl_comm *comm = sig ? cpl_signature_total(sig, err) : NULL;
+
+	cpl_signature_free(sig);
+	return comm;
+}
+
+static int run_distance(const struct cmd *self,
+                        const struct signature_options *o, int n, char **word)
+{
+	struct cpl_error err = {""};
+	struct cpl_comm *a = comm_of(o, word[0], &err);
+	struct cpl_comm *b = a ? comm_of(o, word[1], &err) : NULL;
+	double distance = 0;
+	int rc;
+
+	if (b && a->ranks != b->ranks)
+		cpl_fail(&err, "%.60s has %d ranks, %.60s %d: only signatures "
+		               "of as many ranks can be compared",
+		         word[0], a->ranks, word[1], b->ranks);
+	else if (b)
+		distance = cpl_comm_distance(a, b);
+	if (*err.text)
+		rc = cmd_fail(self, &err);
+	else if (o->json)
+		rc = cmd_print_json(self,
+		                    json_pack("{s:f}", "distance", distance));
+	else
+		rc = printf("%.4f\n", distance) < 0;
+	cpl_comm_free(a);
+	cpl_comm_free(b);
+	return rc;
+}
+
+static int print_rescaled(const struct cmd *self,
+                          const struct signature_options *o,
+                          const struct cpl_rescaled *how)
+{
+	json_t *from = json_array(), *to = json_array();
+	char text[2][64] = {"", ""};
+
+	for (int a = 0, m = 0, n = 0; a < how->n_dims; a++) {
+		m += snprintf(text[0] + m, sizeof(text[0]) - (size_t)m, "%s%d",
+		              a ? "x" : "", how->from[a]);
+		n += snprintf(text[1] + n, sizeof(text[1]) - (size_t)n, "%s%d",
+		              a ? "x" : "", how->to[a]);
+		json_array_append_new(from, json_integer(how->from[a]));
+		json_array_append_new(to, json_integer(how->to[a]));
+	}
+	if (o->json)
+		return cmd_print_json(
+		        self, json_pack("{s:s, s:o, s:o, s:f}", "signature",
+		                        o->output, "from", from, "to", to,
+		                        "error", how->error));
+	json_decref(from);
+	json_decref(to);
+	printf("%s: grid %s for %s, fit error %.2f %%\n", o->output, text[1],
+	       text[0], 100 * how->error);
+	return CMD_OK;
+}
+
+static int run_rescale(const struct cmd *self,
+                       const struct signature_options *o, int n, char **word)
+{
+	struct cpl_error err = {""};
+	struct cpl_rescaled how;
+	struct cpl_signature *sig, *other = NULL;
+	int rc = CMD_FAILED;
+
+	if (!o->ranks || !o->output)
+		return cmd_usage(self, "rescale: %s is missing",
+		                 o->ranks ? "-o SIG" : "--ranks COUNT");
+	sig = cmd_load_signature(word[0], o->profile_dir, &err);
+	if (sig)
+		other = cpl_signature_rescale(sig, (int)o->ranks, 0, &how,
+		                              &err);
+	if (other && !cpl_signature_write(other, o->output, &err))
+		rc = print_rescaled(self, o, &how);
+	else
+		rc = cmd_fail(self, &err);
+	cpl_signature_free(sig);
+	cpl_signature_free(other);
+	return rc;
+}
+
+static int run_list(const struct cmd *self, const struct signature_options *o,
+                    int n, char **word)
+{
+	return n ? signature_versions(self, o, word[0])
+	         : signature_list(self, o);
+}
+
+static int run_install(const struct cmd *self,
+                       const struct signature_options *o, int n, char **word)
+{
+	return signature_install(self, o, word[0]);
+}
+
+static int run_remove(const struct cmd *self,
+                      const struct signature_options *o, int n, char **word)
+{
+	return signature_remove(self, o, word[0]);
+}
+
+static const struct action {
+	const char *name;
+	int least, most; /* words */
+	const char *needs;
+	int (*run)(const struct cmd *self, const struct signature_options *o,
+	           int n, char **word);
+} actions[] = {
+        {"list", 0, 1, "takes one NAME at the most", run_list},
+        {"show", 1, 2, "one NAME or FILE is needed, or two", run_show},
+        {"check", 1, INT_MAX, "which files?", run_check},
+        {"import", 1, INT_MAX, "one FILE is needed", run_import},
+        {"export", 1, 1, "one NAME or FILE is needed", run_export},
+        {"install", 1, 1,
+         "one FILE is needed, or with --version, --recorded or --from one "
+         "NAME",
+         run_install},
+        {"remove", 1, 1, "one NAME is needed", run_remove},
+        {"rescale", 1, 1, "one NAME or FILE is needed", run_rescale},
+        {"distance", 2, 2, "two of NAME or FILE are needed", run_distance},
+};
+
 static int run(const struct cmd *self, int argc, char **argv)
 {
-	struct options o = {0};
-	int rc = parse(self, argc, argv, &o), n;
+	struct signature_options o = {0};
 	const char *action;
+	int rc, n;
 
+	if (argc > 1 && !strcmp(argv[1], "phases"))
+		return signature_phases(self, argc - 1, argv + 1);
+	if (argc > 1 && !strcmp(argv[1], "predict"))
+		return signature_predict(self, argc - 1, argv + 1);
+	rc = parse(self, argc, argv, &o);
 	if (rc)
 		return rc;
 	if (optind == argc)
-		return cmd_usage(self, "what to do? use list, show, check, "
-		                       "import or export");
+		return cmd_usage(self, "what to do? use " ACTIONS);
 	action = argv[optind];
 	n = argc - optind - 1;
 	argv += optind + 1;
 	rc = check_options(self, &o, action);
 	if (rc)
 		return rc;
-	if (!strcmp(action, "list"))
-		return n ? cmd_usage(self, "list: takes no file")
-		         : run_list(self, &o);
-	if (!strcmp(action, "show"))
-		return n == 1 ? run_show(self, &o, argv[0])
-		              : cmd_usage(self, "show: one NAME or FILE is "
-		                                "needed");
-	if (!strcmp(action, "check"))
-		return n ? run_check(self, &o, n, argv)
-		         : cmd_usage(self, "check: which files?");
-	if (!strcmp(action, "import"))
-		return n ? run_import(self, &o, n, argv)
-		         : cmd_usage(self, "import: one FILE is needed");
-	if (!strcmp(action, "export"))
-		return n == 1 ? run_export(self, &o, argv[0])
-		              : cmd_usage(self, "export: one NAME or FILE is "
-		                                "needed");
-	if (!strcmp(action, "predict"))
-		return cmd_failf(self, "predict is not available yet; use "
-		                       "list, show, check, import or export");
-	return cmd_usage(self,
-	                 "'%.60s' is unknown; use list, show, check, import or "
-	                 "export",
-	                 action);
+	for (size_t i = 0; i < sizeof(actions) / sizeof(*actions); i++) {
+		const struct action *a = &actions[i];
+
+		if (strcmp(a->name, action))
+			continue;
+		if (n < a->least || n > a->most)
+			return cmd_usage(self, "%s: %s", a->name, a->needs);
+		return a->run(self, &o, n, argv);
+	}
+	return cmd_usage(self, "'%.60s' is unknown; use " ACTIONS, action);
 }
 
 const struct cmd cmd_signature = {"signature", run};

@@ -5,6 +5,13 @@
 
 #include "cmd.h"
 
+struct signature_options {
+	const char *profile_dir, *format, *output, *name, *application, *phase;
+	const char *plot, *recorded, *from;
+	int64_t ranks, version, keep; /* 0: not given */
+	bool user, binary, json;
+};
+
 struct signature_sums {
 	double bytes, messages;
 	int64_t pairs; /* directed pairs that talk */
@@ -39,5 +46,56 @@ int signature_show_text(const struct cpl_signature *sig,
                         const struct signature_summary *summary);
 int signature_show_json(const struct cmd *self, const struct cpl_signature *sig,
                         const struct signature_summary *summary);
+
+/*
+ * An SVG of one or two signatures side by side: bytes from rank to rank (or
+ * between blocks of them) on a log scale that both share, messages by size,
+ * ranks by how many they send to, the phases' times. distance: see
+ * cpl_comm_distance; < 0: not known. 0, or -1 with err. O(messages).
+ */
+int signature_plot(const char *path, const struct cpl_signature *const *sig,
+                   int n, double distance, struct cpl_error *err);
+
+/* The actions on a store; exit codes. */
+int signature_list(const struct cmd *self, const struct signature_options *o);
+int signature_versions(const struct cmd *self,
+                       const struct signature_options *o, const char *name);
+int signature_install(const struct cmd *self,
+                      const struct signature_options *o, const char *file);
+int signature_remove(const struct cmd *self, const struct signature_options *o,
+                     const char *name);
+
+/* Of install: the recordings of a job, or step, for the user; the sizes of a
+ * user's profile. dir: the store. Exit codes. */
+int signature_install_recorded(const struct cmd *self,
+                               const struct signature_options *o,
+                               const char *dir, const char *name);
+int signature_install_from(const struct cmd *self,
+                           const struct signature_options *o, const char *dir,
+                           const char *name);
+
+/* Into a store. What came of it: "name", "ranks", "version" and, where there
+ * was one before, "distance" from it. NULL with err. */
+json_t *signature_put(const struct signature_options *o, const char *dir,
+                      const char *name, struct cpl_signature *sig,
+                      const char *from, struct cpl_error *err);
+/* A line, and one more where it drifts. */
+void signature_print_installed(const json_t *item, const char *dir);
+
+/* "dir/halo.json" -> "halo", to free(); NULL: memory. */
+char *signature_base_name(const char *file);
+
+/* Of a file: "dir/lj.events" -> "lj". */
+void signature_default_name(const char *path,
+                            char name[CPL_PROFILE_NAME_MAX + 1]);
+
+/* The paper's table: phase, weight, times of the whole run, PET. An exit code. */
+int signature_print_pet(const struct cpl_signature *sig);
+
+/* `commplace signature phases`: argv[0] is "phases". An exit code. */
+int signature_phases(const struct cmd *self, int argc, char **argv);
+
+/* `commplace signature predict`: the same. */
+int signature_predict(const struct cmd *self, int argc, char **argv);
 
 #endif

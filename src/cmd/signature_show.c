@@ -295,6 +295,11 @@ int signature_show_text(const struct cpl_signature *sig,
 	printf("\nOne execution of each phase:\n");
 	if (print_phases(sig, s))
 		return CMD_FAILED;
+	if (cpl_run_times(sig->phase, sig->n_phases).seconds > 0) {
+		printf("\nTimes of the whole run, after PAS2P:\n");
+		if (signature_print_pet(sig))
+			return CMD_FAILED;
+	}
 	printf("\nBytes between %d blocks of ranks (down: from, across: to), "
 	       ". least to @ most:\n",
 	       s->n_blocks);

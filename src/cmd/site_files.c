@@ -6,8 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "signature/signature.h"
+#include "site/user_dir.h"
 
 char *cmd_beside(const char *path, const char *name)
 {
@@ -77,6 +80,47 @@ const char *cmd_profile_dir(const char *option)
 		dir = strdup(config->profile_dir);
 	cpl_config_free(config);
 	return dir ? dir : CMD_PROFILE_DIR;
+}
+
+char *cmd_user_dir_pattern(void)
+{
+	const char *env = getenv("COMMPLACE_USER_PROFILES");
+	struct cpl_config *config;
+	char *pattern = NULL;
+
+	if (env && !cpl_user_dir_check(env, NULL))
+		return strdup(env);
+	config = config_load(NULL, NULL);
+	if (config && config->user_profile_dir)
+		pattern = strdup(config->user_profile_dir);
+	cpl_config_free(config);
+	return pattern;
+}
+
+const char *cmd_user_profile_dir(struct cpl_error *err)
+{
+	static char *dir;
+	char *pattern = dir ? NULL : cmd_user_dir_pattern();
+	const char *home = getenv("HOME");
+
+	if (pattern)
+		dir = cpl_user_dir(pattern, getuid(), err);
+	else if (!dir && home && *home == '/')
+		dir = cpl_path_join(home, CPL_USER_DIR_HOME, err);
+	else if (!dir)
+		cpl_fail(err, "--user: neither UserProfileDir of "
+		              "commplace.conf nor $HOME says where");
+	free(pattern);
+	return dir;
+}
+
+double cmd_drift(void)
+{
+	struct cpl_config *config = config_load(NULL, NULL);
+	int percent = config ? config->drift : CPL_DRIFT_DEFAULT;
+
+	cpl_config_free(config);
+	return percent / 100.0;
 }
 
 int cmd_write_state(struct cpl_state *state, const struct cpl_config *config,

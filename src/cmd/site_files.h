@@ -31,6 +31,19 @@ const char *cmd_state_dir(const char *state_dir, const char *option,
  */
 const char *cmd_profile_dir(const char *option);
 
+/* Where profiles of the user who runs the command are: by
+ * cmd_user_dir_pattern, else $HOME/.commplace/profiles. Kept until the program
+ * ends. NULL with err. */
+const char *cmd_user_profile_dir(struct cpl_error *err);
+
+/* $COMMPLACE_USER_PROFILES, which a job's nodes have of its scheduler, else
+ * UserProfileDir of this host's configuration; to free(). NULL: neither. */
+char *cmd_user_dir_pattern(void);
+
+/* DriftDistance of this host's configuration, else its built-in value, as a
+ * part of 1. */
+double cmd_drift(void);
+
 /*
  * Write running jobs as STATE.json with the profiles as paths (where config is
  * known), so that the file means the same to whoever reads it, who is said by

@@ -18,8 +18,14 @@
 const char *status_link_name(const struct cpl_network *net, int64_t link,
                              char *buffer, size_t size)
 {
-	bool out = link < net->n_links + net->n_nodes;
-	int64_t node = (link - net->n_links) % net->n_nodes;
+	int64_t cables = cpl_network_port_cables(net);
+	bool out = link < net->n_links + cables;
+	int64_t cable = (link - net->n_links) % cables;
+	char port[24] = "";
+
+	if (net->n_ports > 1)
+		snprintf(port, sizeof(port), " port %d",
+		         (int)(cable % net->n_ports));
 
 	if (link < 0)
 		snprintf(buffer, size, "-");
@@ -28,9 +34,12 @@ const char *status_link_name(const struct cpl_network *net, int64_t link,
 		         net->link_class[net->link_class_of[link]].name,
 		         net->link_from[link], net->link_to[link]);
 	else
-		snprintf(buffer, size, "%s of %s",
+		snprintf(buffer, size, "%s of %s%s",
 		         out ? "injection" : "ejection",
-		         net->node_name[node] ? net->node_name[node] : "?");
+		         cable >= 0 && net->node_name[cable / net->n_ports]
+		                 ? net->node_name[cable / net->n_ports]
+		                 : "?",
+		         port);
 	return buffer;
 }
 #define LINK_NAME(net, link)                                                   \

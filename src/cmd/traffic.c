@@ -24,32 +24,18 @@ static int take_routing(const struct cmd *self, void *into, const char *option,
 	return CMD_OK;
 }
 
-static int take_where(const struct cmd *self, void *into, const char *option,
-                      const char *value)
-{
-	struct job_traffic *job = job_list_last(into);
-
-	if (job->where_said)
-		return cmd_usage(self, "--placement, --node-file and --hosts "
-		                       "exclude each other");
-	job->where_said = true;
-	job->placement = !strcmp(option, "--placement") ? value : NULL;
-	job->node_file = !strcmp(option, "--node-file") ? value : NULL;
-	job->hosts = !strcmp(option, "--hosts") ? value : NULL;
-	return CMD_OK;
-}
-
 static int parse(const struct cmd *self, int argc, char **argv,
                  struct options *o)
 {
 	struct traffic *t = &o->traffic;
 	const struct cmd_option table[] = {
 	        JOB_LIST_OPTIONS(&t->jobs),
-	        {"placement", .take = take_where, .into = &t->jobs},
-	        {"node-file", .take = take_where, .into = &t->jobs},
-	        {"hosts", .take = take_where, .into = &t->jobs},
+	        {"placement", .take = job_list_take_where, .into = &t->jobs},
+	        {"node-file", .take = job_list_take_where, .into = &t->jobs},
+	        {"hosts", .take = job_list_take_where, .into = &t->jobs},
 	        {"routing", .take = take_routing, .into = o},
 	        {"links", .text = &o->links},
+	        {"job-links", .flag = &t->job_links},
 	        {0},
 	};
 	int rc = cmd_options(self, argc, argv, table, CMD_NO_WORDS);
@@ -58,6 +44,8 @@ static int parse(const struct cmd *self, int argc, char **argv,
 		return rc;
 	if (!t->jobs.n)
 		return cmd_usage(self, "--signature is missing");
+	if (t->job_links && !t->jobs.json)
+		return cmd_usage(self, "--job-links is for --json");
 	if (o->n_routings != 1)
 		return CMD_OK;
 	t->jobs.common.routing_name = o->routing;
@@ -116,28 +104,6 @@ static int add_running(struct traffic *t, struct cpl_error *err)
 	return 0;
 }
 
-/* The hosts of --hosts or --node-file; only the first n_nodes are used. */
-static int given_hosts(struct traffic *t, struct job_traffic *job,
-                       struct cpl_error *err)
-{
-	const char *option = job->hosts ? "--hosts" : job->node_file;
-	int n;
-
-	job->node =
-	        cmd_hosts(t->net, option, job->hosts, job->node_file, &n, err);
-	if (!job->node)
-		return -1;
-	if (n < job->n_nodes)
-		return cpl_fail(err,
-		                "%s: %d hosts of %d ranks each; signature "
-		                "%.60s has %d ranks and needs %d hosts",
-		                option, n, job->ranks_per_node, job->sig->name,
-		                job->ranks, job->n_nodes);
-	for (int i = 0; i < job->n_nodes; i++)
-		t->free[job->node[i]] = 0;
-	return 0;
-}
-
 static int placed_hosts(struct traffic *t, struct job_traffic *job,
                         struct cpl_error *err)
 {
@@ -178,7 +144,8 @@ static int place_and_add(struct traffic *t, struct job_traffic *job,
 	struct cpl_job placed;
 	double start;
 
-	if (given ? given_hosts(t, job, err) : placed_hosts(t, job, err))
+	if (given ? job_traffic_given(job, t->net, t->free, err)
+	          : placed_hosts(t, job, err))
 		return -1;
 	placed = job_traffic_placed(job, job->routing);
 	start = cmd_clock();
@@ -238,6 +205,36 @@ static int find_dilation(struct traffic *t, struct cpl_error *err)
 	return rc;
 }
 
+/* What each job puts on the links by itself, where that depends on no other. */
+static int load_jobs(struct traffic *t, struct cpl_error *err)
+{
+	const struct job_list *list = &t->jobs;
+	struct cpl_workload *w =
+	        cpl_workload_new(t->net, (int)list->threads, err);
+	int rc = w ? 0 : -1;
+
+	t->job_load = calloc((size_t)list->n, sizeof(*t->job_load));
+	if (!t->job_load && !rc)
+		rc = cpl_fail_memory(err);
+	for (int i = 0; i < list->n && !rc; i++) {
+		const struct cpl_routing *routing = list->job[i].routing;
+		struct cpl_job job =
+		        job_traffic_placed(&list->job[i], routing);
+
+		if (cpl_routing_is_adaptive(routing))
+			continue;
+		job.hops = NULL;
+		cpl_workload_clear(w, NULL);
+		rc = cpl_workload_add(w, &job, err) < 0 ||
+		     cpl_load_init(&t->job_load[i], t->net, err);
+		if (!rc)
+			cpl_load_add(&t->job_load[i], cpl_workload_load(w),
+			             t->net);
+	}
+	cpl_workload_free(w);
+	return rc ? -1 : 0;
+}
+
 static int judge(struct traffic *t, struct cpl_error *err)
 {
 	const struct job_list *list = &t->jobs;
@@ -265,7 +262,8 @@ static int evaluate(struct traffic *t, struct cpl_error *err)
 	return t->free && !add_running(t, err) &&
 	                       !job_list_open(&t->jobs, err) &&
 	                       !place_all(t, err) && !solve(t, err) &&
-	                       !judge(t, err)
+	                       !judge(t, err) &&
+	                       !(t->job_links && load_jobs(t, err))
 	               ? find_dilation(t, err)
 	               : -1;
 }
@@ -291,6 +289,9 @@ static int run(const struct cmd *self, int argc, char **argv)
 	else
 		rc = traffic_print_text(t);
 out:
+	for (int i = 0; t->job_load && i < t->jobs.n; i++)
+		cpl_load_free(&t->job_load[i]);
+	free(t->job_load);
 	job_list_free(&t->jobs);
 	cpl_workload_free(t->workload);
 	cpl_workload_free(t->guess);

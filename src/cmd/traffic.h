@@ -22,6 +22,9 @@ struct traffic {
 	struct cpl_dilation dilation; /* of these jobs */
 	struct cpl_load rates;        /* of the running jobs */
 	struct communication *communication; /* [jobs.n] */
+	bool job_links;               /* --job-links */
+	struct cpl_load *job_load;    /* [jobs.n] with it, else NULL; all NULL of
+	                               * adaptive jobs */
 	double seconds;               /* the evaluation took, without placing */
 };
 

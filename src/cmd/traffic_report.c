@@ -14,6 +14,45 @@ static const char *how(const struct job_traffic *job)
 	return job->policy ? job->policy : job->hosts ? "hosts" : "node-file";
 }
 
+/* Rows [node, port, bytes] of the ports that carry any. */
+static json_t *json_ports(const struct cpl_network *net, const double *bytes)
+{
+	json_t *rows = json_array();
+
+	for (int64_t i = 0; i < cpl_network_port_cables(net); i++)
+		if (bytes[i] > 0)
+			json_array_append_new(
+			        rows,
+			        json_pack("[s, i, f]",
+			                  net->node_name[i / net->n_ports],
+			                  (int)(i % net->n_ports), bytes[i]));
+	return rows;
+}
+
+/* Rows [class, from, to, bytes] of the links that a job uses, and its ports; of
+ * one that adapts to others null. */
+static json_t *json_load(const struct cpl_network *net,
+                         const struct cpl_load *load)
+{
+	json_t *rows;
+
+	if (!load->link)
+		return json_null();
+	rows = json_array();
+	for (int64_t l = 0; l < net->n_links; l++)
+		if (load->link[l] > 0)
+			json_array_append_new(
+			        rows,
+			        json_pack("[s, i, i, f]",
+			                  net->link_class[net->link_class_of[l]]
+			                          .name,
+			                  net->link_from[l], net->link_to[l],
+			                  load->link[l]));
+	return json_pack("{s:o, s:o, s:o}", "links", rows, "injection",
+	                 json_ports(net, load->injection), "ejection",
+	                 json_ports(net, load->ejection));
+}
+
 /* Of the jobs. */
 static const char *routing_name(const struct traffic *t)
 {
@@ -41,6 +80,10 @@ static json_t *json_jobs(const struct traffic *t)
 		        one, "communication",
 		        communication_json(t->net, &t->communication[i],
 		                           t->communication[i].times.alone));
+		if (t->job_load)
+			json_object_set_new(one, "load",
+			                    json_load(t->net,
+			                              &t->job_load[i]));
 		json_array_append_new(jobs, one);
 	}
 	return jobs;

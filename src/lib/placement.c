@@ -33,17 +33,53 @@ static unsigned char *free_nodes(const struct commplace_network *net,
 	return flag;
 }
 
+/* What the jobs that run already send in a second, as one job: their bytes as
+ * fast as their busiest link lets them; and what that is to be harmed by. */
+struct running {
+	struct cpl_load rates;
+	struct cpl_harm *harm;
+};
+
+static int open_running(const struct cpl_network *net,
+                        const struct cpl_load *bytes, struct running *out,
+                        struct cpl_error *err)
+{
+	double period = bytes ? cpl_load_seconds(bytes, net) : 0;
+
+	*out = (struct running){0};
+	if (cpl_load_init(&out->rates, net, err))
+		return -1;
+	out->harm = cpl_harm_new(net, err);
+	if (!out->harm)
+		return -1;
+	if (period > 0) {
+		cpl_load_add_part(&out->rates, bytes, period, net);
+		cpl_harm_job(out->harm);
+		if (cpl_harm_add_load(out->harm, bytes, period, err))
+			return -1;
+	}
+	return cpl_harm_ready(out->harm, err);
+}
+
+static void close_running(struct running *running)
+{
+	cpl_load_free(&running->rates);
+	cpl_harm_free(running->harm);
+}
+
 static int choose(const struct commplace_network *net,
                   const struct commplace_signature *signature, int n,
                   int ranks_per_node, const char *policy,
                   const struct commplace_options *o,
                   struct cpl_decision *decision, struct cpl_error *err)
 {
+	const struct cpl_load *background = cpl_lib_background(o->background);
+	const struct cpl_signature *sig = cpl_lib_signature(signature);
+	struct running running = {0};
 	struct cpl_lib_deadline deadline;
 	unsigned char *flag = free_nodes(net, o, err);
 	struct cpl_comm *comm =
-	        flag ? cpl_signature_total(cpl_lib_signature(signature), err)
-	             : NULL;
+	        flag ? cpl_signature_total(sig, err) : NULL;
 	struct cpl_decide_request req = {
 	        .place = {.net = cpl_lib_network(net),
 	                  .free = flag,
@@ -54,15 +90,29 @@ static int choose(const struct commplace_network *net,
 	                                          o->routing, err),
 	        .comm = comm,
 	        .ranks_per_node = ranks_per_node,
-	        .background = cpl_lib_background(o->background),
+	        .background = background,
+	        .own_weight = 1,
+	        .others_weight = 1,
 	        .objective = o->objective,
 	        .expired = cpl_lib_start(o, &deadline),
 	        .expired_arg = &deadline,
 	};
 	int rc = -1;
 
-	if (comm && req.routing)
-		rc = cpl_decide(&req, decision, err);
+	if (!comm || !req.routing)
+		goto out;
+	if (cpl_objective_of_others(o->objective)) {
+		if (open_running(cpl_lib_network(net), background, &running,
+		                 err))
+			goto out;
+		req.phase = sig->phase;
+		req.n_phases = sig->n_phases;
+		req.rates = &running.rates;
+		req.harm = running.harm;
+	}
+	rc = cpl_decide(&req, decision, err);
+out:
+	close_running(&running);
 	cpl_comm_free(comm);
 	free(flag);
 	return rc;

@@ -18,7 +18,7 @@ static const char *const palette[] = {"#0072b2", "#e69f00", "#009e73",
                                       "#b8a400", "#444444"};
 #define N_PALETTE ((int)(sizeof(palette) / sizeof(*palette)))
 
-static const char *colour(int i)
+const char *plot_colour(int i)
 {
 	return i < 0 ? "#bbbbbb" : palette[i % N_PALETTE];
 }
@@ -68,7 +68,7 @@ static void draw_bar(const struct plot_bar *bar, double left, double y,
 
 		if (width > 0)
 			plot_rect(out, x, y, width, THICK,
-			          colour(bar->colour[i]), NULL);
+			          plot_colour(bar->colour[i]), NULL);
 		x += width;
 	}
 	plot_text(out, x + GAP / 2, y + THICK - 3, SIZE, "start", bold,
@@ -83,7 +83,7 @@ static void draw_legend(const struct plot_bars *p, double left, double y,
 	for (int i = 0; i < p->n_legend; i++) {
 		const struct plot_legend *l = &p->legend[i];
 
-		plot_rect(out, x, y, 12, 12, colour(l->colour), NULL);
+		plot_rect(out, x, y, 12, 12, plot_colour(l->colour), NULL);
 		plot_text(out, x + 17, y + 11, SIZE, "start", NULL, l->text);
 		x += 17 + plot_text_width(l->text, SIZE) + LEGEND_GAP;
 	}

@@ -43,6 +43,7 @@ void plot_write_boxes(const struct plot_boxes *plot, FILE *out);
 #define PLOT_BAR_PARTS 6
 /* A colour of the palette is a number from 0 on; this one is grey. */
 #define PLOT_GREY (-1)
+const char *plot_colour(int number);
 
 struct plot_bar {
 	char label[64], note[96]; /* before and behind it */
@@ -75,6 +76,34 @@ void plot_write_bars(const struct plot_bars *plot, FILE *out);
 #define PLOT_MAX_CELLS 96
 /* Torus routers up to which every link is drawn. */
 #define PLOT_MAX_ROUTERS 4096
+
+/* What most of a cell was; the rest is nothing. */
+enum plot_state {
+	PLOT_NOTHING,
+	PLOT_COMPUTING,
+	PLOT_COMMUNICATING,
+	PLOT_WAITING,
+	PLOT_STATES
+};
+
+struct plot_curve {
+	char name[64];
+	const double *mean, *most; /* [bins], 0 to 1 */
+};
+
+struct plot_timeline {
+	const char *title, *subtitle;
+	int bins;
+	double width; /* seconds of a bin */
+	int n_curves;
+	const struct plot_curve *curve;
+	int n_rows, n_ranks; /* a row is of one or several ranks */
+	const unsigned char *state; /* [n_rows][bins], enum plot_state */
+};
+
+/* Curves over time, below each other their means filled and maxima as lines;
+ * below them the rows, from rank 0 on. */
+void plot_write_timeline(const struct plot_timeline *plot, FILE *out);
 
 /*
  * Map of the bytes on every link, link[n_links], or (rates) of the bytes per

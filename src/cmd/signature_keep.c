@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * `commplace signature install --recorded` and `--from`: what a job recorded
+ * becomes a profile of its user, and a user's profile one of the site.
+ */
+#include "commplace-config.h"
+#include "signature.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "signature/install.h"
+#include "site/user_dir.h"
+#include "site_files.h"
+
+#define KEPT_S (30 * 86400) /* recordings that nobody took */
+
+/* What a job wrote, a program each. */
+struct recording {
+	char *path;
+	struct cpl_signature *sig;
+	double seconds;
+};
+
+struct recordings {
+	struct recording *one;
+	int n;
+};
+
+static void free_recordings(struct recordings *r)
+{
+	for (int i = 0; i < r->n; i++) {
+		free(r->one[i].path);
+		cpl_signature_free(r->one[i].sig);
+	}
+	free(r->one);
+}
+
+/* Takes the path. */
+static int add_recording(struct recordings *r, char *path,
+                         struct cpl_error *err)
+{
+	struct recording *more =
+	        realloc(r->one, ((size_t)r->n + 1) * sizeof(*more));
+
+	if (!more) {
+		free(path);
+		return cpl_fail_memory(err);
+	}
+	r->one = more;
+	more[r->n++] = (struct recording){.path = path};
+	return 0;
+}
+
+/* "JOB.STEP.HOST.PID.json", as the recorder names them? */
+static bool is_recording(const char *file)
+{
+	static const char digits[] = "0123456789";
+	const char *end = file + strlen(file);
+	size_t job = strspn(file, digits), step;
+
+	if (!job || file[job] != '.')
+		return false;
+	file += job + 1;
+	step = strncmp(file, "batch.", 6) ? strspn(file, digits) : 5;
+	return step && file[step] == '.' && end - file > 5 &&
+	       !strcmp(end - 5, ".json");
+}
+
+/* Is it a file of this job, or step? Old ones of others go by the way, and no
+ * files else: $COMMPLACE_RECORD_DIR may hold anything. */
+static bool is_of(const char *file, const char *job, const char *path)
+{
+	size_t n = strlen(job);
+	struct cpl_file_stamp stamp;
+
+	if (!is_recording(file))
+		return false;
+	if (!strncmp(file, job, n) && file[n] == '.')
+		return true;
+	if (!cpl_file_stamp(path, &stamp) &&
+	    stamp.mtime.tv_sec < time(NULL) - KEPT_S)
+		unlink(path);
+	return false;
+}
+
+static int find_recordings(const char *dir, const char *job,
+                           struct recordings *out, struct cpl_error *err)
+{
+	struct dirent *entry;
+	DIR *d = opendir(dir);
+	int rc = 0;
+
+	if (!d && errno != ENOENT)
+		return cpl_fail(err, "%s: %s", dir, strerror(errno));
+	while (d && !rc && (entry = readdir(d))) {
+		char *path = cpl_path_join(dir, entry->d_name, err);
+
+		if (!path)
+			rc = -1;
+		else if (is_of(entry->d_name, job, path))
+			rc = add_recording(out, path, err);
+		else
+			free(path);
+	}
+	if (d)
+		closedir(d);
+	if (!rc && !out->n)
+		rc = cpl_fail(err,
+		              "job %s recorded nothing: %s has no file of it",
+		              job, dir);
+	return rc;
+}
+
+/* Of each number of ranks the longest run comes first. */
+static int by_size_and_time(const void *a, const void *b)
+{
+	const struct recording *x = a, *y = b;
+
+	if (!x->sig || !y->sig)
+		return !x->sig - !y->sig;
+	if (x->sig->ranks != y->sig->ranks)
+		return x->sig->ranks > y->sig->ranks ? 1 : -1;
+	if (x->seconds > y->seconds || x->seconds < y->seconds)
+		return x->seconds < y->seconds ? 1 : -1;
+	return strcmp(x->path, y->path);
+}
+
+/* 0, or -1 with err: none of them is a signature. */
+static int load_recordings(struct recordings *r, struct cpl_error *err)
+{
+	int good = 0;
+
+	for (int i = 0; i < r->n; i++) {
+		struct recording *one = &r->one[i];
+
+		one->sig = cpl_signature_load(one->path, err);
+		if (!one->sig)
+			continue;
+		good++;
+		one->seconds =
+		        cpl_run_times(one->sig->phase, one->sig->n_phases)
+		                .seconds;
+	}
+	qsort(r->one, (size_t)r->n, sizeof(*r->one), by_size_and_time);
+	return good ? 0 : -1;
+}
+
+/* "DIR" of recordings, to free(). */
+static char *recording_dir(struct cpl_error *err)
+{
+	const char *dir = getenv("COMMPLACE_RECORD_DIR");
+	const char *home = getenv("HOME");
+
+	if (dir && *dir == '/')
+		return strdup(dir);
+	if (home && *home == '/')
+		return cpl_path_join(home, CPL_RECORDING_DIR, err);
+	cpl_fail(err, "--recorded: neither $COMMPLACE_RECORD_DIR nor $HOME "
+	              "says where");
+	return NULL;
+}
+
+/* Report on what was installed so far; takes the list. */
+static int print_list(const struct cmd *self, const struct signature_options *o,
+                      const char *dir, json_t *list)
+{
+	json_t *item;
+	size_t i;
+
+	if (o->json)
+		return cmd_print_json(self,
+		                      json_pack("{s:s, s:o}", "profile_dir",
+		                                dir, "installed", list));
+	json_array_foreach(list, i, item) signature_print_installed(item, dir);
+	json_decref(list);
+	return CMD_OK;
+}
+
+int signature_install_recorded(const struct cmd *self,
+                               const struct signature_options *o,
+                               const char *dir, const char *name)
+{
+	struct cpl_error err = {""};
+	struct recordings r = {NULL, 0};
+	char *folder = recording_dir(&err), from[64];
+	json_t *list = json_array();
+	bool failed = true;
+	int before = 0;
+
+	snprintf(from, sizeof(from), "job %.40s", o->recorded);
+	if (!folder || find_recordings(folder, o->recorded, &r, &err) ||
+	    load_recordings(&r, &err))
+		goto out;
+	for (int i = 0; i < r.n && r.one[i].sig; i++) {
+		struct cpl_signature *sig = r.one[i].sig;
+		json_t *item;
+
+		if (sig->ranks == before)
+			continue;
+		before = sig->ranks;
+		item = signature_put(o, dir, name, sig, from, &err);
+		if (!item)
+			goto out;
+		json_array_append_new(list, item);
+	}
+	failed = false;
+	for (int i = 0; i < r.n; i++)
+		unlink(r.one[i].path);
+out:
+	free(folder);
+	free_recordings(&r);
+	if (!failed)
+		return print_list(self, o, dir, list);
+	json_decref(list);
+	return cmd_fail(self, &err);
+}
+
+/* A user's signature of so many ranks, read with the user's rights. */
+static struct cpl_signature *load_of_user(const char *dir, const char *name,
+                                          int ranks, uid_t uid,
+                                          struct cpl_error *err)
+{
+	const struct cpl_signature_limits limits = {.max_bytes = UINT64_MAX,
+	                                            .owner = &uid};
+	char *path = cpl_profile_file(dir, name, ranks, err);
+	struct cpl_signature *sig =
+	        path ? cpl_signature_load_within(path, &limits, err) : NULL;
+
+	free(path);
+	return sig;
+}
+
+/* Where that user's profiles are, to free(). NULL with err. */
+static char *dir_of_user(const struct passwd *who, struct cpl_error *err)
+{
+	char *pattern = cmd_user_dir_pattern(), *dir;
+
+	dir = pattern ? cpl_user_dir(pattern, who->pw_uid, err)
+	              : cpl_path_join(who->pw_dir, CPL_USER_DIR_HOME, err);
+	free(pattern);
+	return dir;
+}
+
+/* All sizes, or one, of a user's profile; how many, or -1 with err. */
+static int load_sizes(const char *dir, const char *name, int ranks, uid_t uid,
+                      struct cpl_signature ***out, struct cpl_error *err)
+{
+	int *size = NULL, n = cpl_profile_sizes(dir, name, &size, err), got = 0;
+
+	*out = NULL;
+	if (n > 0) /* a NULL is behind the last */
+		*out = calloc((size_t)n + 1, sizeof(**out));
+	for (int i = 0; i < n && *out; i++) {
+		if (ranks && size[i] != ranks)
+			continue;
+		(*out)[got] = load_of_user(dir, name, size[i], uid, err);
+		if (!(*out)[got])
+			break;
+		got++;
+	}
+	free(size);
+	if (n > 0 && !*out)
+		cpl_fail_memory(err);
+	else if (n >= 0 && !got && !*err->text)
+		cpl_fail(err, "%s: no profile %s%s", dir, name,
+		         ranks ? " of so many ranks" : "");
+	return *err->text ? -1 : got;
+}
+
+int signature_install_from(const struct cmd *self,
+                           const struct signature_options *o, const char *dir,
+                           const char *name)
+{
+	struct cpl_error err = {""};
+	struct cpl_user_rights rights = {false};
+	const struct passwd *found = getpwnam(o->from);
+	struct cpl_signature **sig = NULL;
+	struct passwd who;
+	char *folder = NULL;
+	json_t *list = json_array();
+	const char *as = o->name ? o->name : name;
+	int n = -1;
+
+	if (!found) {
+		cpl_fail(&err, "--from: there is no user %.60s", o->from);
+		goto out;
+	}
+	who = *found;
+	if (cpl_profile_name_check(name, &err) ||
+	    cpl_profile_name_check(as, &err) ||
+	    !(folder = dir_of_user(&who, &err)) ||
+	    cpl_user_begin(&rights, who.pw_uid, &err))
+		goto out;
+	n = load_sizes(folder, name, (int)o->ranks, who.pw_uid, &sig, &err);
+	cpl_user_end(&rights);
+	for (int i = 0; i < n; i++) {
+		json_t *item = signature_put(o, dir, as, sig[i], folder, &err);
+
+		if (!item) {
+			n = -1;
+			break;
+		}
+		json_array_append_new(list, item);
+	}
+out:
+	for (int i = 0; sig && sig[i]; i++)
+		cpl_signature_free(sig[i]);
+	free(sig);
+	free(folder);
+	if (n >= 0)
+		return print_list(self, o, dir, list);
+	json_decref(list);
+	return cmd_fail(self, &err);
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "signature.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options.h"
+#include "signature/phases/phases.h"
+
+struct options {
+	const char *output, *name, *application;
+	double min_rounds, similarity, relevant; /* percent */
+	int64_t calls;                           /* rank; -1: none */
+	bool json;
+};
+
+static int parse(const struct cmd *self, int argc, char **argv,
+                 struct options *o)
+{
+	const struct cmd_option table[] = {
+	        {"output", 'o', .text = &o->output},
+	        {"name", .text = &o->name},
+	        {"application", .text = &o->application},
+	        {"min-rounds", .number = &o->min_rounds, .least = 2,
+	         .most = 1e9},
+	        {"similarity", .number = &o->similarity, .least = 1,
+	         .most = 1e9},
+	        {"relevant", .number = &o->relevant, .least = 0, .most = 100},
+	        {"calls", .integer = &o->calls, .low = 0,
+	         .high = CPL_SIGNATURE_MAX_RANKS - 1},
+	        {"json", .flag = &o->json},
+	        {0},
+	};
+
+	return cmd_options(self, argc, argv, table, CMD_WORDS);
+}
+
+int signature_print_pet(const struct cpl_signature *sig)
+{
+	struct cmd_table *t = cmd_table_new("lrrrrrr");
+	double pet = 0;
+
+	cmd_table_row(t, "PHASE|W|COMM|COMP|PHASE_ET|W x PHASE_ET|SHARE");
+	for (int i = 0; i < sig->n_phases; i++)
+		pet += sig->phase[i].weight * sig->phase[i].time;
+	for (int i = 0; i < sig->n_phases; i++) {
+		const struct cpl_phase *p = &sig->phase[i];
+		double all = p->weight * p->time;
+
+		cmd_table_row(t, "%s|%g|%.2f|%.2f|%.4g|%.2f|%.1f %%", p->name,
+		              p->weight,
+		              p->weight * (p->time - p->compute_time),
+		              p->weight * p->compute_time, p->time, all,
+		              100 * all / pet);
+	}
+	if (cmd_table_print(t))
+		return CMD_FAILED;
+	printf("COMM, COMP and W x PHASE_ET are seconds of the whole run: mean "
+	       "of its ranks.\nPET, the sum of W x PHASE_ET: %.2f s\n",
+	       pet);
+	return CMD_OK;
+}
+
+/* Table II of the paper: the calls of each phase in one rank. */
+static int print_calls(const struct cpl_phases *p, int i, struct cpl_error *err)
+{
+	const struct cpl_run_events *e = p->events;
+
+	for (int k = 0; k < p->n - 1; k++) {
+		struct cpl_phase_call *call;
+		int n = cpl_phase_calls(p, k, i, &call, err);
+		struct cmd_table *t;
+
+		if (n < 0)
+			return -1;
+		if (!n)
+			continue;
+		printf("\nphase%d in rank %d, each of %g rounds:\n", k + 1,
+		       e->rank[i].rank, p->phase[k].rank[i].rounds);
+		t = cmd_table_new("llrrrr");
+		cmd_table_row(t, "CALL|PARTNER|COUNT|BYTES|COMP ns|CALL ns");
+		for (int c = 0; c < n; c++) {
+			char partner[48] = "-";
+
+			if (call[c].partners > 1)
+				snprintf(partner, sizeof(partner), "%d and %d",
+				         call[c].partner, call[c].partners - 1);
+			else if (call[c].partner >= 0)
+				snprintf(partner, sizeof(partner), "%d",
+				         call[c].partner);
+			cmd_table_row(t, "MPI_%s|%s|%.4g|%.0f|%.0f|%.0f",
+			              e->function[call[c].function], partner,
+			              call[c].count, call[c].bytes,
+			              call[c].compute * 1e9,
+			              call[c].duration * 1e9);
+		}
+		free(call);
+		if (cmd_table_print(t))
+			return cpl_fail_memory(err);
+	}
+	return 0;
+}
+
+static json_t *ranks_json(const struct cpl_phases *p, int k)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i < p->events->n; i++) {
+		const struct cpl_phase_rank *r = &p->phase[k].rank[i];
+
+		json_array_append_new(
+		        list,
+		        json_pack("{s:i, s:f, s:f, s:f}", "rank",
+		                  p->events->rank[i].rank, "rounds", r->rounds,
+		                  "compute_time", r->compute,
+		                  "communication_time", r->communication));
+	}
+	return list;
+}
+
+static int print_json(const struct cmd *self, const struct cpl_phases *p,
+                      const struct cpl_signature *sig)
+{
+	json_t *list = json_array();
+	double pet = 0;
+
+	for (int k = 0; k < p->n; k++) {
+		const struct cpl_phase *phase = &sig->phase[k];
+
+		pet += phase->weight * phase->time;
+		json_array_append_new(
+		        list, json_pack("{s:s, s:f, s:f, s:f, s:o}", "name",
+		                        phase->name, "weight", phase->weight,
+		                        "time", phase->time, "compute_time",
+		                        phase->compute_time, "ranks",
+		                        ranks_json(p, k)));
+	}
+	return cmd_print_json(self, json_pack("{s:s, s:i, s:f, s:o}", "name",
+	                                      sig->name, "ranks", sig->ranks,
+	                                      "pet", pet, "phases", list));
+}
+
+static int find_rank(const struct cpl_run_events *e, int rank,
+                     struct cpl_error *err)
+{
+	for (int i = 0; i < e->n; i++)
+		if (e->rank[i].rank == rank && e->rank[i].has_events)
+			return i;
+	return cpl_fail(err, "--calls %d: no events of that rank", rank);
+}
+
+static int report(const struct cmd *self, const struct options *o,
+                  const struct cpl_phases *p, const struct cpl_signature *sig)
+{
+	struct cpl_error err = {""};
+	int i = 0;
+
+	if (o->calls >= 0) {
+		i = find_rank(p->events, (int)o->calls, &err);
+		if (i < 0)
+			return cmd_fail(self, &err);
+	}
+	if (o->output && cpl_signature_write(sig, o->output, &err))
+		return cmd_fail(self, &err);
+	if (o->json)
+		return print_json(self, p, sig);
+	if (signature_print_pet(sig))
+		return CMD_FAILED;
+	if (o->calls >= 0 && print_calls(p, i, &err))
+		return cmd_fail(self, &err);
+	return CMD_OK;
+}
+
+void signature_default_name(const char *path,
+                            char name[CPL_PROFILE_NAME_MAX + 1])
+{
+	const char *base = strrchr(path, '/'), *dot;
+
+	base = base ? base + 1 : path;
+	dot = strrchr(base, '.');
+	snprintf(name, CPL_PROFILE_NAME_MAX + 1, "%.*s",
+	         (int)(dot && dot > base ? (size_t)(dot - base) : strlen(base)),
+	         base);
+}
+
+int signature_phases(const struct cmd *self, int argc, char **argv)
+{
+	struct cpl_phase_options found = CPL_PHASE_OPTIONS;
+	struct options o = {.min_rounds = found.min_rounds,
+	                    .similarity = found.similarity,
+	                    .relevant = 100 * found.relevant,
+	                    .calls = -1};
+	struct cpl_error err = {""};
+	struct cpl_run_events *events;
+	struct cpl_phases *phases = NULL;
+	struct cpl_signature *sig = NULL;
+	char name[CPL_PROFILE_NAME_MAX + 1];
+	int rc = parse(self, argc, argv, &o);
+
+	if (rc)
+		return rc;
+	if (optind == argc)
+		return cmd_usage(self, "phases: which file of events?");
+	signature_default_name(o.output ? o.output : argv[optind], name);
+	if (o.name && cpl_signature_text_check("--name", o.name, &err))
+		return cmd_fail(self, &err);
+	if (o.application && cpl_signature_text_check("--application",
+	                                              o.application, &err))
+		return cmd_fail(self, &err);
+	found = (struct cpl_phase_options){o.min_rounds, o.similarity,
+	                                   o.relevant / 100};
+	events = cpl_run_events_read((const char *const *)argv + optind,
+	                         argc - optind, &err);
+	if (events)
+		phases = cpl_phases_find(events, &found, &err);
+	if (phases)
+		sig = cpl_phases_signature(events, phases,
+		                           o.name ? o.name : name,
+		                           o.application, &err);
+	rc = sig ? report(self, &o, phases, sig) : cmd_fail(self, &err);
+	cpl_signature_free(sig);
+	cpl_phases_free(phases);
+	cpl_run_events_free(events);
+	return rc;
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "simulate.h"
+
+#include <float.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "job_inputs.h"
+#include "options.h"
+#include "routing/adaptive/adaptive.h"
+
+#define MAX_SECONDS 1e12
+
+#define PLOT_BINS 480
+
+struct files {
+	const char *level, *links, *ranks;
+	int64_t executions, channels, bins;
+};
+
+static int take_start(const struct cmd *self, void *into, const char *option,
+                      const char *value)
+{
+	struct cpl_error err = {""};
+
+	return cmd_number(option, value, 0, MAX_SECONDS,
+	                  &job_list_last(into)->start, &err)
+	               ? cmd_fail(self, &err)
+	               : CMD_OK;
+}
+
+static int parse(const struct cmd *self, int argc, char **argv,
+                 struct simulate *s, struct files *files)
+{
+	struct job_list *jobs = &s->jobs;
+	struct cpl_sim_options *o = &s->options;
+	const struct cmd_option table[] = {
+	        {"network", .text = &jobs->network, .needed = true},
+	        {"signature", .take = job_list_add, .into = jobs},
+	        {"trace", .take = job_list_add, .into = jobs},
+	        {"ranks-per-node", .take = job_list_take_ranks, .into = jobs},
+	        {"phase", .take = job_list_take_phase, .into = jobs},
+	        {"placement", .take = job_list_take_where, .into = jobs},
+	        {"node-file", .take = job_list_take_where, .into = jobs},
+	        {"hosts", .take = job_list_take_where, .into = jobs},
+	        {"rank-file", .take = job_list_take_where, .into = jobs},
+	        {"start", .take = take_start, .into = jobs},
+	        {"level", .text = &files->level},
+	        {"routing", .text = &s->routing},
+	        {"executions", .integer = &files->executions, .low = 1,
+	         .high = 1000000000},
+	        {"speed", .number = &o->speed, .least = 1e-9, .most = 1e9},
+	        {"overhead", .number = &o->overhead, .least = 0,
+	         .most = MAX_SECONDS},
+	        {"link-latency", .number = &o->link_latency, .least = 0,
+	         .most = MAX_SECONDS},
+	        {"router-latency", .number = &o->router_latency, .least = 0,
+	         .most = MAX_SECONDS},
+	        {"memory", .number = &o->memory, .least = 0, .most = DBL_MAX},
+	        {"eager", .number = &o->eager, .least = 0, .most = DBL_MAX},
+	        {"tolerance", .number = &o->tolerance, .least = 0, .most = 1},
+	        {"packet", .number = &o->packet, .least = 1, .most = 1e12},
+	        {"buffer", .number = &o->buffer, .least = 0, .most = 1e15},
+	        {"channels", .integer = &files->channels, .low = 1, .high = 64},
+	        {"profile-dir", .text = &jobs->profile_dir},
+	        {"seed", .integer = &jobs->seed, .low = 0, .high = INT64_MAX},
+	        {"links", .text = &files->links},
+	        {"ranks", .text = &files->ranks},
+	        {"timeline", .integer = &files->bins, .low = 2, .high = 65536},
+	        {"plot", .text = &jobs->plot},
+	        {"json", .flag = &jobs->json},
+	        {0},
+	};
+	int rc = cmd_options(self, argc, argv, table, CMD_NO_WORDS);
+
+	if (rc)
+		return rc;
+	if (!jobs->n)
+		return cmd_usage(self, "--signature or --trace is missing");
+	o->executions = (int)files->executions;
+	o->lanes = (int)files->channels;
+	s->timeline = files->bins;
+	o->bins = jobs->plot ? PLOT_BINS : 0;
+	if (files->bins)
+		o->bins = (int)files->bins;
+	o->seed = (uint64_t)jobs->seed;
+	return CMD_OK;
+}
+
+static int find_level(struct simulate *s, const char *name,
+                      struct cpl_error *err)
+{
+	const struct cpl_entry *entry = cpl_registry_find(
+	        &cpl_sim_levels, name, strlen(name), NULL, NULL);
+	char names[CPL_ERROR_MAX / 2];
+
+	if (!entry)
+		return cpl_fail(err, "--level: '%.60s' must be one of %s", name,
+		                cpl_registry_names(&cpl_sim_levels, 0, NULL,
+		                                   NULL, names, sizeof(names)));
+	s->options.level = (const struct cpl_sim_level *)entry;
+	return 0;
+}
+
+/* Each rank's node. */
+static int rank_nodes(struct job_traffic *job, const struct cpl_network *net,
+                      unsigned char *free_nodes, struct cpl_error *err)
+{
+	int n;
+
+	job->node =
+	        cmd_hosts(net, job->rank_file, NULL, job->rank_file, &n, err);
+	if (!job->node)
+		return -1;
+	if (n != job->ranks)
+		return cpl_fail(err,
+		                "%s: %d hosts; signature %.60s has %d ranks",
+		                job->rank_file, n, job->sig->name, job->ranks);
+	for (int i = 0; i < n; i++)
+		free_nodes[job->node[i]] = 0;
+	return 0;
+}
+
+/* Hosts that are given, or chosen beside what the jobs before put on the links,
+ * as `traffic` does. */
+static int place(struct simulate *s, struct job_traffic *job,
+                 struct cpl_workload *before, unsigned char *free_nodes,
+                 struct cpl_error *err)
+{
+	struct cpl_decide_request req = {
+	        .place = {.net = s->net, .seed = (uint64_t)s->jobs.seed},
+	        .policy = job->placement ? job->placement : "linear",
+	        .routing = job->quick,
+	        .background = cpl_workload_load(before),
+	};
+	struct cpl_job placed;
+
+	if (job->rank_file ? rank_nodes(job, s->net, free_nodes, err)
+	    : job->hosts || job->node_file
+	            ? job_traffic_given(job, s->net, free_nodes, err)
+	            : job_traffic_place(job, req, free_nodes, err))
+		return -1;
+	placed = job_traffic_placed(job, job->quick);
+	if (job->rank_file)
+		placed.ranks_per_node = 1; /* a node is listed for each */
+	return cpl_workload_add(before, &placed, err) < 0 ? -1 : 0;
+}
+
+static int place_all(struct simulate *s, struct cpl_error *err)
+{
+	struct cpl_workload *before = cpl_workload_new(s->net, 1, err);
+	unsigned char *free_nodes =
+	        before ? cmd_usable_nodes(s->net, err) : NULL;
+	const struct job_list *list = &s->jobs;
+	int rc = free_nodes ? 0 : -1;
+
+	for (int given = 1; given >= 0; given--)
+		for (int i = 0; i < list->n && !rc; i++) {
+			struct job_traffic *job = &list->job[i];
+			bool has =
+			        job->hosts || job->node_file || job->rank_file;
+
+			if (given == has)
+				rc = place(s, job, before, free_nodes, err);
+		}
+	cpl_workload_free(before);
+	free(free_nodes);
+	return rc;
+}
+
+/* How packets choose their paths, where `name` says that, itself or by the
+ * routing of the traffic model that it stands for. */
+static const struct cpl_sim_routing *find_choice(const char *name)
+{
+	const struct cpl_sim_routing *c = (const void *)cpl_registry_find(
+	        &cpl_sim_routings, name, strlen(name), NULL, NULL);
+
+	for (int i = 0; !c; i++) {
+		const struct cpl_sim_routing *next =
+		        (const void *)cpl_registry_at(&cpl_sim_routings, i);
+
+		if (!next)
+			break;
+		if (next->stands_for && !strcmp(next->stands_for, name))
+			c = next;
+	}
+	return c;
+}
+
+static int find_routings(struct simulate *s, struct cpl_error *err)
+{
+	bool packets = s->options.level == &cpl_sim_packet;
+	const char *name = s->routing;
+	const struct cpl_routing *stated, *quick;
+
+	if (packets && name)
+		s->options.choice = find_choice(name);
+	if (s->options.choice)
+		name = NULL;
+	stated = s->options.choice ? cpl_routing_minimal(s->net)
+	                           : cpl_routing_find(s->net, name, err);
+	quick = cpl_routing_find_quick(s->net, name, err);
+	if (!stated || !quick)
+		return cpl_fail_prefix(
+		        err,
+		        "%s: ", s->routing ? "--routing" : s->jobs.network);
+	if (packets && !s->options.choice)
+		s->options.choice = find_choice(stated->name);
+	if (!s->options.choice)
+		s->options.choice = &cpl_sim_static;
+	s->options.routing = cpl_routing_by_flow(s->net, stated);
+	for (int i = 0; i < s->jobs.n; i++) {
+		s->jobs.job[i].routing = stated;
+		s->jobs.job[i].quick = cpl_routing_by_flow(s->net, quick);
+	}
+	return 0;
+}
+
+static void show_progress(void *arg, double now, int64_t messages)
+{
+	fprintf(stderr, "\r%.6g s simulated, %lld messages ", now,
+	        (long long)messages);
+}
+
+static int simulate(struct simulate *s, struct cpl_error *err)
+{
+	const struct job_list *list = &s->jobs;
+	struct cpl_sim_job *job = calloc((size_t)list->n, sizeof(*job));
+	int **rank_node = calloc((size_t)list->n, sizeof(*rank_node));
+	int rc = job && rank_node ? 0 : cpl_fail_memory(err);
+
+	for (int i = 0; i < list->n && !rc; i++) {
+		const struct job_traffic *from = &list->job[i];
+
+		rank_node[i] = malloc((size_t)from->ranks * sizeof(int));
+		if (!rank_node[i])
+			rc = cpl_fail_memory(err);
+		for (int r = 0; r < from->ranks && !rc; r++)
+			rank_node[i][r] =
+			        from->node[from->rank_file
+			                           ? r
+			                           : r / from->ranks_per_node];
+		job[i] = (struct cpl_sim_job){.sig = from->sig,
+		                              .trace = from->trace,
+		                              .phase = from->phase,
+		                              .rank_node = rank_node[i],
+		                              .start = from->start};
+	}
+	if (isatty(STDERR_FILENO))
+		s->options.progress = show_progress;
+	if (!rc)
+		rc = cpl_simulate(&s->options, job, list->n, &s->result, err);
+	if (s->options.progress && s->result.events >= 1000000)
+		fputs("\r\033[K", stderr);
+	for (int i = 0; i < list->n && rank_node; i++)
+		free(rank_node[i]);
+	free(rank_node);
+	free(job);
+	return rc;
+}
+
+static int evaluate(struct simulate *s, const struct files *files,
+                    struct cpl_error *err)
+{
+	if (find_level(s, files->level, err) || find_routings(s, err) ||
+	    job_list_open(&s->jobs, err) || place_all(s, err) ||
+	    simulate(s, err))
+		return -1;
+	return simulate_write(s, files->links, files->ranks, s->jobs.plot, err);
+}
+
+static int run(const struct cmd *self, int argc, char **argv)
+{
+	struct files files = {.level = "flow", .executions = 1, .channels = 1};
+	struct simulate s = {
+	        .jobs = {JOB_LIST_DEFAULTS, .common.ranks_per_node = 1},
+	        .options = {CPL_SIM_DEFAULTS},
+	};
+	struct cpl_error err = {""};
+	int rc = parse(self, argc, argv, &s, &files);
+
+	if (rc != CMD_OK)
+		goto out;
+	s.options.net = s.net = cpl_network_load(s.jobs.network, &err);
+	if (!s.net || evaluate(&s, &files, &err))
+		rc = cmd_fail(self, &err);
+	else if (s.jobs.json)
+		rc = simulate_print_json(self, &s);
+	else
+		rc = simulate_print_text(&s);
+out:
+	cpl_sim_result_free(&s.result);
+	job_list_free(&s.jobs);
+	cpl_network_free(s.net);
+	return rc;
+}
+
+const struct cmd cmd_simulate = {"simulate", run};
