@@ -51,6 +51,13 @@ tests_bench_simgrid_moments_SOURCES = tests/bench/simgrid_moments.c tests/bench/
 tests_bench_simgrid_moments_LDADD = tests/bench/simgrid_flows.o libcore.la $(SIMGRID_LIBS) -lstdc++ -lm
 tests_bench_simgrid_moments_DEPENDENCIES = tests/bench/simgrid_flows.o libcore.la
 CLEANFILES += tests/bench/simgrid_moments
+
+# tests/bench/simulate_simgrid CASES [MESSAGES]
+EXTRA_PROGRAMS += tests/bench/simulate_simgrid
+tests_bench_simulate_simgrid_SOURCES = tests/bench/simulate_simgrid.c tests/bench/simgrid_flows.h
+tests_bench_simulate_simgrid_LDADD = tests/bench/simgrid_flows.o libcore.la $(SIMGRID_LIBS) -lstdc++ -lm
+tests_bench_simulate_simgrid_DEPENDENCIES = tests/bench/simgrid_flows.o libcore.la
+CLEANFILES += tests/bench/simulate_simgrid
 endif
 
 # tests/bench/bench_adaptive $(srcdir)/etc/networks/cascade-960.json stencil RDR AH 2
@@ -76,7 +83,8 @@ CLEANFILES += tests/bench/bench_scaling
 
 # tests/bench/reproduce-mapping ./commplace WORK >doc/reproduction/mapping.md
 EXTRA_DIST += tests/bench/reproduce-campaign
-EXTRA_DIST += tests/bench/reproduce-mapping tests/bench/reproduce-mapping.pl
+EXTRA_DIST += tests/bench/bench-record tests/bench/record_rate.c
+EXTRA_DIST += tests/bench/reproduce-allocations tests/bench/reproduce-mapping tests/bench/reproduce-mapping.pl
 # tests/bench/bench_binding [-p RANKS] dense | nas | plan
 EXTRA_PROGRAMS += tests/bench/bench_binding
 tests_bench_bench_binding_SOURCES = tests/bench/bench_binding.c
@@ -110,8 +118,8 @@ tests_bench_bench_communication_SOURCES = tests/bench/bench_communication.c test
 tests_bench_bench_communication_LDADD = libcore.la -lm
 CLEANFILES += tests/bench/bench_communication
 # make tests/bench/fake_nodes tests/bench/slurm_calls, then as root
-# tests/bench/bench-slurmctld
-EXTRA_DIST += tests/bench/bench-slurmctld
+# tests/bench/bench-slurmctld or tests/bench/live-campaign LOGS
+EXTRA_DIST += tests/bench/bench-slurmctld tests/bench/live-campaign tests/bench/fake_cluster.bash
 if HAVE_SLURM
 EXTRA_PROGRAMS += tests/bench/fake_nodes tests/bench/slurm_calls
 tests_bench_fake_nodes_SOURCES = tests/bench/fake_nodes.c
@@ -123,7 +131,8 @@ tests_bench_slurm_calls_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CPPFLAGS)
 tests_bench_slurm_calls_LDADD = -lslurm
 CLEANFILES += tests/bench/fake_nodes tests/bench/slurm_calls
 endif
-# tests/bench/bench_engine [-t] [-p POLICY] [-n CALLS] [-c LINE]...
+# tests/bench/bench_engine [-tsl] [-p POLICY] [-n CALLS] [-d DIR] [-c LINE]...
+EXTRA_DIST += tests/bench/compare-records
 EXTRA_PROGRAMS += tests/bench/bench_engine
 tests_bench_bench_engine_SOURCES = tests/bench/bench_engine.c
 tests_bench_bench_engine_LDADD = libcore.la
@@ -133,3 +142,16 @@ EXTRA_PROGRAMS += tests/bench/bench_joint
 tests_bench_bench_joint_SOURCES = tests/bench/bench_joint.c tests/bench/stencil_job.h tests/unit/joint_jobs.h
 tests_bench_bench_joint_LDADD = libcore.la -lm
 CLEANFILES += tests/bench/bench_joint
+# tests/bench/time_order PLACEMENTS [ROWS.csv]
+EXTRA_PROGRAMS += tests/bench/time_order
+tests_bench_time_order_SOURCES = tests/bench/time_order.c
+tests_bench_time_order_LDADD = libcore.la -lm
+CLEANFILES += tests/bench/time_order
+# tests/bench/bench_simulate packet NETWORK - RANKS MESSAGES BYTES; see its head
+EXTRA_PROGRAMS += tests/bench/bench_simulate
+tests_bench_bench_simulate_SOURCES = tests/bench/bench_simulate.c
+tests_bench_bench_simulate_LDADD = libcore.la -lm
+CLEANFILES += tests/bench/bench_simulate
+
+# tests/bench/bench-links: as root, on a kernel with network namespaces
+EXTRA_DIST += tests/bench/bench-links tests/bench/reproduce-rescale

@@ -5,12 +5,14 @@
  * the calling thread, medians, of calls whose state is new and of those asked
  * again, and of jobs that begin one after the other.
  *
- *   bench_engine [-tsm] [-p POLICY] [-n CALLS] [-c LINE-OF-COMMPLACE.CONF]...
+ *   bench_engine [-tslm] [-p POLICY] [-n CALLS] [-d DIR]
+ *                [-c LINE-OF-COMMPLACE.CONF]...
  *
  * -t: a torus of 8,192 nodes in place of the dragonfly of 9,216; -s: without
- * the large job; -m: instead, how the process grows by 500 running jobs of
- * 4,096 ranks, each of a profile of its own, and by 50,000 small ones that
- * begin and end.
+ * the large job; -l: nothing else; -d: StateDir, whose records stay, so that
+ * those of two builds can be compared (compare-records); -m: instead, how the
+ * process grows by 500 running jobs of 4,096 ranks, each of a profile of its
+ * own, and by 50,000 small ones that begin and end.
  */
 #include "commplace-config.h"
 
@@ -205,6 +207,7 @@ static void stir(void)
 	static int host[2];
 	struct cpl_engine_request req = request("two", 2, true);
 
+	req.job.policy = "linear";
 	decide(&req, true);
 	begin_job(req.job.id);
 	take(1);
@@ -295,7 +298,7 @@ static void run_queue(const char *what, const char *profile, int nodes,
 	tell(line, end, calls);
 }
 
-static void set_up(bool torus, const char *lines)
+static void set_up(bool torus, const char *state_dir, const char *lines)
 {
 	static const char *const shape[] = {
 	        "\"type\": \"dragonfly\", \"groups\": 24, \"rows\": 6, "
@@ -319,8 +322,9 @@ static void set_up(bool torus, const char *lines)
 	put("network.json", text);
 	snprintf(text, sizeof(text),
 	         "NetworkFile=%s/network.json\nProfileDir=%s\n"
-	         "StateDir=%s/state\n%s",
-	         dir, dir, dir, lines);
+	         "StateDir=%s%s\n%s",
+	         dir, dir, state_dir ? state_dir : dir,
+	         state_dir ? "" : "/state", lines);
 	put("commplace.conf", text);
 	stencil("fill", 4, 23, 24);
 	stencil("big", 16, 24, 32);
@@ -415,16 +419,20 @@ static void grow(void)
 
 int main(int argc, char **argv)
 {
-	char lines[1024] = "MaxDecisionTime=1s\nMaxPassTime=60s\n";
+	char lines[1024] = "MaxDecisionTime=20s\nMaxPassTime=60s\n";
 	int calls = 15, o;
-	bool torus = false, small = false, memory = false;
-	const char *asked = "auto";
+	bool torus = false, small = true, large = true, memory = false;
+	const char *asked = "auto", *state_dir = NULL;
 
-	while ((o = getopt(argc, argv, "tsmp:n:c:")) != -1) {
+	while ((o = getopt(argc, argv, "tslmp:n:d:c:")) != -1) {
 		if (o == 't')
 			torus = true;
 		else if (o == 's')
-			small = true;
+			large = false;
+		else if (o == 'l')
+			small = false;
+		else if (o == 'd')
+			state_dir = optarg;
 		else if (o == 'm')
 			memory = true;
 		else if (o == 'p')
@@ -438,7 +446,7 @@ int main(int argc, char **argv)
 	}
 	if (calls > CALLS_MAX)
 		calls = CALLS_MAX;
-	set_up(torus, lines);
+	set_up(torus, state_dir, lines);
 	if (memory) {
 		grow();
 		goto out;
@@ -453,13 +461,16 @@ int main(int argc, char **argv)
 		take(1);
 	}
 	policy = asked;
-	if (!small)
+	if (large)
 		run("512 nodes, 12,288 ranks", "big", 512, calls);
+	if (!small)
+		goto done;
 	run("2 nodes", "two", 2, calls);
 	run("2 nodes, no profile", NULL, 2, calls);
 	run_queue("2 nodes, queued", "two", 2, calls);
 	first = n_hosts - 200;
 	run("2 nodes of 200", "two", 2, calls);
+done:
 	cpl_engine_idle(engine, 10000);
 out:
 	cpl_engine_free(engine);

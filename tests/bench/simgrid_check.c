@@ -416,7 +416,7 @@ static int simulate(struct check *c, struct cpl_error *err)
 	for (int l = 0; l < all; l++)
 		bandwidth[l] = l < n_links
 		                       ? cpl_network_link_bandwidth(c->net, l)
-		                       : c->net->injection_bandwidth;
+		                       : c->net->port_bandwidth[0];
 	flows_simulate(&problem);
 	free(bandwidth);
 	return 0;

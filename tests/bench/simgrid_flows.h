@@ -17,6 +17,7 @@ struct flow {
 /* Flows first .. first + n - 1 start at once. */
 struct flow_run {
 	int first, n;
+	double start;   /* of those with a period */
 	double seconds; /* out: until the last one has ended */
 };
 
@@ -34,6 +35,10 @@ struct flow_problem {
 	int n_runs;
 	struct flow_run *run;
 	bool together; /* all runs start at once, else one after the other */
+	/* > 0: runs start when they say, and again so much later, or when they
+	 * have ended, and again; seconds are of the second time, when the others
+	 * come and go. */
+	double period;
 };
 
 /* Once a process. */

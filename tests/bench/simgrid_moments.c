@@ -2,8 +2,9 @@
 /*
  * Moments of a campaign in SimGrid's flow simulation: the jobs that run then
  * under the first policy are placed by each policy, in the order in which they
- * started, and all send at once what they send in a second of their runs, on
- * plain links. Told is each policy's communication time over the first's, the
+ * started. Each sends at once what it sends in a second of its run, on plain
+ * links, from a moment of that second on that is its own, so that some meet and
+ * some do not. Told is each policy's communication time over the first's, the
  * geometric mean over the jobs of a moment, by SimGrid and by traffic/times.h.
  * Paths are those of the library: the links of each route, taken apart.
  *
@@ -39,7 +40,7 @@ struct placed {
 
 struct moment {
 	const struct cpl_campaign *c;
-	const struct kinds *kinds;
+	struct kinds *kinds;
 	const struct cpl_stock_tree *tree;
 	struct cpl_times_space *space;
 	struct cpl_route_finder *finder;
@@ -74,21 +75,39 @@ static void *grow(void *p, int n, int *max, size_t size)
 	return p;
 }
 
-static const struct kind *kind_of(const struct moment *m, int job)
+static struct kind *kind_of(const struct moment *m, int job)
 {
 	int kind = m->kinds->of[job];
 
-	return kind < 0 || !m->kinds->kind[kind].phase
+	return kind < 0 || !m->kinds->kind[kind].sends
 	               ? NULL
 	               : &m->kinds->kind[kind];
 }
 
-/* One job by the policy, beside those before. */
+static int add_flows(struct moment *m, int i, const struct cpl_comm *comm,
+                     struct cpl_error *err);
+
+static int settle(struct moment *m, const struct kind *kind, struct placed *p,
+                  struct cpl_error *err)
+{
+	p->times = cpl_times_open(kind->phase, kind->n_phases, kind->ranks,
+	                          err);
+	if (!p->times ||
+	    cpl_times_order(p->times, p->rank_host, kind->ranks_per_node,
+	                    kind->nodes, err) ||
+	    cpl_times_place(p->times, m->space, p->node, err))
+		return -1;
+	cpl_times_add(p->times, 1, &m->rates);
+	return 0;
+}
+
+/* The i-th job by the policy, beside those before. */
 static int place(struct moment *m, const struct chooser *chooser,
-                 unsigned char *is_free, int *loud, struct placed *p,
+                 unsigned char *is_free, int *loud, int i,
                  struct cpl_error *err)
 {
-	const struct kind *kind = kind_of(m, p->job);
+	struct placed *p = &m->placed[i];
+	struct kind *kind = kind_of(m, p->job);
 	int n = m->c->log->job[p->job].nodes;
 	struct choice_request req = {.campaign = m->c,
 	                             .kind = kind,
@@ -98,27 +117,25 @@ static int place(struct moment *m, const struct chooser *chooser,
 	                                       .communicates = kind != NULL,
 	                                       .loud = loud},
 	                             .background = &m->rates};
+	int rc;
 
 	p->node = malloc((size_t)n * sizeof(*p->node));
 	if (!p->node)
 		return cpl_fail_memory(err);
-	if (campaign_choose(chooser, &req, p->node, &p->rank_host, err))
+	if (kind && campaign_traffic_take(m->kinds, kind, chooser,
+	                                  &req.traffic, err))
 		return -1;
-	for (int i = 0; i < n; i++) {
-		is_free[p->node[i]] = 0;
-		loud[m->tree->leaf_of[p->node[i]]] += kind != NULL;
+	rc = campaign_choose(chooser, &req, p->node, &p->rank_host, err);
+	for (int k = 0; k < n && !rc; k++) {
+		is_free[p->node[k]] = 0;
+		loud[m->tree->leaf_of[p->node[k]]] += kind != NULL;
 	}
-	if (!kind)
-		return 0;
-	p->times = cpl_times_open(kind->phase, kind->n_phases, kind->ranks,
-	                          err);
-	if (!p->times ||
-	    cpl_times_order(p->times, p->rank_host, kind->ranks_per_node, n,
-	                    err) ||
-	    cpl_times_place(p->times, m->space, p->node, err))
-		return -1;
-	cpl_times_add(p->times, 1, &m->rates);
-	return 0;
+	if (!rc && kind)
+		rc = settle(m, kind, p, err) ||
+		     add_flows(m, i, req.traffic.comm, err);
+	if (kind)
+		campaign_traffic_give(m->kinds, kind);
+	return rc ? -1 : 0;
 }
 
 static void push_path(struct moment *m, int from, int to, const int *link,
@@ -189,7 +206,8 @@ static void take_apart(struct moment *m, int from, int to, double bytes)
 }
 
 /* What the job sends in a second, between its nodes. */
-static int add_flows(struct moment *m, int i, struct cpl_error *err)
+static int add_flows(struct moment *m, int i, const struct cpl_comm *comm,
+                     struct cpl_error *err)
 {
 	struct placed *p = &m->placed[i];
 	const struct kind *kind = kind_of(m, p->job);
@@ -201,11 +219,13 @@ static int add_flows(struct moment *m, int i, struct cpl_error *err)
 	for (int r = 0; r < kind->ranks; r++)
 		host[r] = p->rank_host ? p->rank_host[r]
 		                       : r / kind->ranks_per_node;
-	hosts = cpl_comm_contract(kind->comm, host, kind->nodes,
+	hosts = cpl_comm_contract(comm, host, kind->nodes,
 	                          CPL_CONTRACT_INSIDE, err);
 	free(host);
 	if (!hosts)
 		return -1;
+	/* Evenly spread: by the golden section. */
+	m->run[i].start = fmod(0.6180339887 * p->job, 1);
 	m->run[i].first = m->n_flows;
 	for (int h = 0; h < hosts->ranks; h++)
 		for (int64_t e = hosts->row[h]; e < hosts->row[h + 1]; e++)
@@ -234,7 +254,8 @@ static void simulate(struct moment *m)
 	                               .ideal = true,
 	                               .n_runs = m->n,
 	                               .run = m->run,
-	                               .together = true};
+	                               .together = true,
+	                               .period = 1};
 	size_t size = (size_t)m->n * sizeof(*m->run);
 	int fd[2], status;
 
@@ -243,7 +264,7 @@ static void simulate(struct moment *m)
 	for (int l = 0; l < all; l++)
 		bandwidth[l] = m->scale *
 		               (l < n_links ? cpl_network_link_bandwidth(net, l)
-		                            : net->injection_bandwidth);
+		                            : net->port_bandwidth[0]);
 	fflush(stdout);
 	if (!fork()) {
 		flows_simulate(&problem);
@@ -274,7 +295,7 @@ static int play(struct moment *m, const struct chooser *chooser,
 	for (int i = 0; i < m->n && !rc; i++) {
 		m->placed[i] = (struct placed){.job = m->job[i]};
 		m->run[i] = (struct flow_run){0};
-		rc = place(m, chooser, is_free, loud, &m->placed[i], err);
+		rc = place(m, chooser, is_free, loud, i, err);
 	}
 	for (int i = 0; i < m->n && !rc; i++) {
 		struct cpl_times_result result;
@@ -283,7 +304,6 @@ static int play(struct moment *m, const struct chooser *chooser,
 			continue;
 		cpl_times_judge(m->placed[i].times, &m->rates, true, &result);
 		m->placed[i].ours = result.seconds;
-		rc = add_flows(m, i, err);
 	}
 	if (!rc)
 		simulate(m);
@@ -434,7 +454,7 @@ int main(int argc, char **argv)
 	m = (struct moment){.c = &c, .kinds = &kinds, .tree = &tree,
 	                    .finder = &finder,
 	                    .scale = fmax(1, BANDWIDTH /
-	                                             net->injection_bandwidth)};
+	                                             net->port_bandwidth[0])};
 	m.left = calloc((size_t)net->n_links + 1, sizeof(*m.left));
 	m.space = cpl_times_space_new(net, c.routing, &err);
 	if (!c.signature || !m.left || !m.space ||

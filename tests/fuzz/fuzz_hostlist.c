@@ -4,22 +4,9 @@
 #include <string.h>
 
 #include "base/hostlist.h"
+#include "ranges.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-/* Millions of names are right, but take seconds: small ranges do. */
-static int is_long(const uint8_t *data, size_t size)
-{
-	size_t digits = 0, brackets = 0;
-
-	for (size_t i = 0; i < size; i++) {
-		brackets += data[i] == '[';
-		digits = data[i] >= '0' && data[i] <= '9' ? digits + 1 : 0;
-		if (digits > 3 || brackets > 4)
-			return 1;
-	}
-	return 0;
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -27,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct cpl_error err = {""};
 	char *text, *folded = NULL;
 
-	if (is_long(data, size))
+	if (is_long(data, size, 4))
 		return 0;
 	text = malloc(size + 1);
 	if (!text)

@@ -16,7 +16,7 @@ static int has_long_range(const uint8_t *data, size_t size)
 
 	for (size_t i = 0; i < size; i++) {
 		digits = data[i] >= '0' && data[i] <= '9' ? digits + 1 : 0;
-		if (digits > 3 && memchr(data, '-', size) && data[0] == 't')
+		if (digits > 3 && memchr(data, '-', size) && strchr("tyn", data[0]))
 			return 1;
 	}
 	return 0;
@@ -36,7 +36,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size == 0 || has_long_range(data, size))
 		return 0;
 	in.format = data[0] == 't'   ? "topology-conf"
+	            : data[0] == 'y' ? "topology-yaml"
 	            : data[0] == 'i' ? "ibnetdiscover"
+	            : data[0] == 'n' ? "node-list"
 	                             : "aries";
 	in.text = (const char *)data + 1;
 	in.length = size - 1;

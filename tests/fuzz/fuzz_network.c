@@ -33,12 +33,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return err.text[0] ? 0 : (abort(), 0);
 	/* Every route of the first and the last router must stay in bounds. */
 	routing = cpl_routing_find_quick(net, NULL, &err);
+	if (routing)
+		routing = cpl_routing_by_flow(net, routing);
 	load = calloc((size_t)net->n_links + 1, sizeof(*load));
 	for (int to = 0; routing && load && to < net->n_node_routers; to++) {
 		routing->add(net, 0, to, 1, load);
 		routing->add(net, to, net->n_node_routers - 1, 1, load);
 		routing->hops(net, 0, to);
 	}
+	for (int node = 0; routing && node < net->n_nodes; node++)
+		cpl_station_hops(net, routing, cpl_network_station(net, 0),
+		                 cpl_network_station(net, node));
 	free(load);
 	cpl_network_free(net);
 	return 0;

@@ -117,4 +117,16 @@ is "$(sed -n 2p events | cut -f8 | tr -d 'n[]')" \
 	"$("$commplace" place --network network.json --signature ./ring8.json \
 		--nodes 4 --policy auto --json | json - hosts | tr -d n)" \
 	"the nodes of commplace place"
+
+# What is done to others, by what it weighs; and by the links shared.
+done_to_others() {
+	campaign swf mix.map flat,auto+mapping --objective "$@" --json |
+		json - policies 1 interference
+}
+own=$(done_to_others interference --others-weight 0)
+for objective in 'interference --own-weight 0' isolation; do
+	# shellcheck disable=SC2086 # an option behind it
+	ok "$(awk -v a="$(done_to_others $objective)" -v b="$own" \
+		'BEGIN { print !(a < b) }')" "$objective: others are slowed down less"
+done
 done_testing

@@ -138,6 +138,31 @@ like "$("$commplace" explain 18_33 2>&1)" "no record of job 18_33 in" \
 	"an element that has none"
 rm state/running/26.json
 
+# What jobs tell of a profile is the same in whatever order a folder has them.
+list() {
+	local id=30 stock
+	rm -rf used
+	mkdir -p used/running used/ended
+	for stock; do
+		sed "s/\"job\": 17/\"job\": $((++id))/; s/\(\"map_max_after\": \)[^,]*/\11/
+			s/\(\"stock_max_congestion\": \)[^,]*/\1$stock/" \
+			state/running/17.json >used/ended/$id.json
+	done
+	COMMPLACE_CONF=$work/used.conf "$commplace" signature list --json
+}
+sed "s|^StateDir=.*|StateDir=$work/used|" commplace.conf >used.conf
+list 1.1 1.3 7 23 310 >one.json
+is "$(json one.json profiles 0 jobs)" 5 "signature list --json: jobs of a profile"
+is "$(json one.json profiles 0 last_used)" 1795254000 "and the last of them"
+is "$(json one.json profiles 0 predicted_gain | cut -c1-6)" 0.6264 \
+	"and what they gained"
+for order in "1.1 1.3 7 310 23" "1.1 1.3 23 310 7" "310 23 7 1.3 1.1" \
+	"23 310 7 1.3 1.1" "7 310 23 1.3 1.1"; do
+	# shellcheck disable=SC2086 # words
+	list $order >other.json
+	ok "$(cmp -s one.json other.json; echo $?)" "the same with $order"
+done
+
 # A record that cannot be read is counted, not fatal.
 echo '{' >state/running/18.json
 like "$("$commplace" status)" "skipped +1 unreadable" "status: unreadable records"

@@ -26,7 +26,7 @@ options() { # stdin: the long options in it, one a line
 work=$(mktemp -d)
 on_exit 'rm -rf "$work"'
 
-mapfile -t subcommands < <("$commplace" --help | sed -n 's/^  \([a-z]*\) .*/\1/p')
+mapfile -t subcommands < <("$commplace" --help | sed -n 's/^  \([a-z-]*\) .*/\1/p')
 [ "${#subcommands[@]}" -ge 11 ] || bail "no list of subcommands"
 
 for sub in "${subcommands[@]}"; do

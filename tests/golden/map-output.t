@@ -76,4 +76,15 @@ is "$(map --compare linear,tile:ABCT >/dev/null; echo $?)" 0 \
 like "$(map --compare tile:ABCT --json | tr -d ' \n')" \
 	'"algorithm":"tile:ABCT","error":"tile:4coordinates' "in JSON too"
 
+# The user's guide: hosts of a training job in order, for launchers.
+cat >"$work/llm.json" <<'END'
+{ "format": "commplace-signature", "version": 1, "name": "llm-16", "ranks": 16,
+  "phases": [ { "name": "step", "weight": 1000, "pattern": { "type": "llm",
+    "tp": 4, "dp": 2, "pp": 2, "layers": 24, "hidden": 2048, "sequence": 2048,
+    "micro_batches": 8, "vocabulary": 51200 } } ] }
+END
+is "$("$commplace" map --network "$here/../../etc/networks/quickstart.json" \
+	--signature "$work/llm.json" --hosts 'n3,n9,n1,n12' --ranks-per-node 4 \
+	--algorithm network-order --format hostfile | uniq | paste -sd' ')" \
+	"n1 n3 n12 n9" "hosts along the network, tensor parallel ranks together"
 done_testing

@@ -39,6 +39,9 @@ described() {
 described map man1/commplace-map.1 --algorithm --network net.json \
 	--signature ./sig.json --hosts 'n[0-1]'
 described bind man1/commplace-bind.1 --algorithm --signature ./sig.json
+described simulate man1/commplace-simulate.1 --level --network net.json \
+	--signature ./sig.json
+described learn man1/commplace-learn.1 --method table.csv
 described place man1/commplace-place.1 --policy --network net.json --nodes 2
 described "network import" man1/commplace-network.1 --format x -o y
 described "signature import" man1/commplace-signature.1 --format x -o y

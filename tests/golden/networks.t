@@ -172,7 +172,7 @@ for net in tree ib routed aries hole; do
 			--algorithm "$algorithm"
 	done
 done
-for net in gpc gpc-nodes haec-box dragonfly-plus-22 fattree-18; do
+for net in gpc gpc-nodes haec-box dragonfly-plus-22 fattree-18 nvl72-8 slingshot-16; do
 	runs "$net: place" "$commplace" place --network "$networks/$net.json" \
 		--signature "$work/bt.json" --nodes 16 --policy auto
 done
@@ -198,5 +198,37 @@ runs "the map of its links is drawn" "$commplace" traffic --network \
 	"$networks/dragonfly-plus-22.json" --signature "$work/two.json" \
 	--node-file "$work/hosts" --plot "$work/plus.svg"
 is "$(grep -c 'links down' "$work/plus.svg")" 1 "with a strip of the spines"
+
+"$commplace" network check --json "$networks/slingshot-16.json" >"$work/out.json"
+is "$(json "$work/out.json" routers),$(json "$work/out.json" nodes),$(json "$work/out.json" links global),$(json "$work/out.json" routing)" \
+	512,4096,8640,progressive-adaptive "slingshot: 17 global ports of each switch, at most"
+
+# 900 bytes of each of four ranks on a host to its peer on the other; the hosts
+# have two cards of 1 and 2 bytes/s on two leaves each.
+ports() { # USE
+	cat >"$work/ports.json" <<-EOF
+		{ "format": "commplace-network", "version": 1, "type": "fattree",
+		  "nodes_per_router": 1, "leaves": 4, "levels": [ { "down": 4, "up": 1 } ],
+		  "ports": { "count": 2, "use": "$1", "bandwidth": [1, 2] },
+		  "nodes": "n[0-1]" }
+	EOF
+	"$commplace" traffic --network "$work/ports.json" --signature \
+		"$work/eight.json" --hosts 'n[0-1]' --ranks-per-node 4 --links \
+		"$work/links.csv" --json >"$work/out.json" && {
+		printf '%s\n' "$(json "$work/out.json" max_injection_congestion)"
+		awk -F, 'NR > 1 { print $5 }' "$work/links.csv" | paste -sd' '
+	} | paste -sd,
+}
+printf '%s\n' '{"format": "commplace-signature", "version": 1, "name": "eight",
+	"ranks": 8, "phases": [{"name": "all", "weight": 1, "traffic":
+	[[0, 4, 900, 1], [1, 5, 900, 1], [2, 7, 900, 1], [3, 6, 900, 1]]}]}' \
+	>"$work/eight.json"
+is "$(ports spread)" "1200,1200 2400 0 0 0 0 1200 2400" "two ports: spread"
+is "$(ports first)" "3600,3600 0 0 0 0 0 3600 0" "all on the first"
+is "$(ports nearest)" "1800,1800 1800 0 0 0 0 1800 1800" "the nearest"
+is "$(ports round-robin)" "1800,1800 1800 0 0 0 0 1800 1800" "in turns"
+is "$("$commplace" network check "$work/ports.json" | tail -2)" \
+	"injection      2        1  and back, port 0; round-robin
+injection      2        2  and back, port 1; round-robin" "check tells the ports"
 
 done_testing

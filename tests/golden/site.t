@@ -58,6 +58,87 @@ like "$("$commplace" place --network "$top/etc/networks/quickstart.json" --nodes
 	"profiles/linked\.json: is a symbolic link" "and for running jobs"
 runs "a path may be a link" "$commplace" signature show profiles/linked.json
 rm profiles/linked.json linked.json
+# A store of its own, with records of jobs that used it.
+mkdir -p store state/ended home
+sed 's/"ranks": 16/"ranks": 32/' "$top/etc/signatures/halo-16.json" >halo-32.json
+printf 'NetworkFile=%s\nProfileDir=%s\nStateDir=%s\n' "$work/network.json" \
+	"$work/store" "$work/state" >store.conf
+sed "s/1795254000/$(date +%s)/; s/\"pair\"/\"halo\"/; s/\"job\": 17/\"job\": 7/
+	s/\[ 1, 0 \]/[ 1,1,1,1,1,1,1,1,0,0,0,0,0,0,0,0 ]/" \
+	"$here/explain/state/running/17.json" >state/ended/7.json
+store() {
+	HOME=$work/home COMMPLACE_CONF=$work/store.conf "$commplace" signature "$@"
+}
+is "$(store install profiles/halo-16.json --name halo)" \
+	"halo: version 1, 16 ranks, in $work/store" "install"
+store install profiles/halo-16.json --name halo >/dev/null
+store install halo-32.json --name halo --json >installed.json
+is "$(json installed.json version)" 3 "install --json: versions count on"
+COMMPLACE_CONF=$work/store.conf same store.txt "list: sizes and jobs" \
+	signature list
+is "$(store list halo | awk '{ print $1, $2, $3 }' | paste -sd,)" \
+	"VERSION RANKS USED,1 16 -,2 16 yes,3 32 yes" "list NAME: versions"
+is "$(store list halo --json | json - versions 2 from)" "$work/halo-32.json" \
+	"list NAME --json: where a version is from"
+is "$(store show halo@32 --json | json - ranks)" 32 "show NAME@RANKS"
+is "$(store install --version 1 halo)" "halo: version 1 is in use again" \
+	"install --version"
+is "$(store show halo --json | json - recorded installed version)" 1 \
+	"it is that version"
+runs "install --user makes the user's store" store install --user halo-32.json \
+	--name halo
+is "$(store show halo --json | json - ranks)" 32 "a user's own comes first"
+runs "remove --user" store remove --user halo
+# What jobs recorded: of two runs of as many ranks the longer one.
+recording=$work/home/.commplace/recording
+mkdir -p "$recording"
+# recorded FILE RANKS SECONDS TO
+recorded() {
+	printf '{"format": "commplace-signature", "version": 1, "name": "x",
+		"ranks": %d, "phases": [{"name": "run", "time": %s,
+		"traffic": [[0, %d, 10, 1]]}]}' "$2" "$3" "$4" >"$recording/$1"
+}
+recorded 12.0.n1.99.json 4 3 2
+recorded 12.1.n1.100.json 4 2 1
+recorded 12.batch.n2.7.json 8 1 1
+recorded 123.0.n2.7.json 4 1 1
+recorded 7.0.n1.1.json 4 1 1
+touch -d '40 days ago' "$recording/7.0.n1.1.json" "$recording/thesis.dat" \
+	"$recording/2025.json"
+echo '{' >"$recording/12.2.n1.101.json"
+is "$(store install --user --recorded 12 app)" \
+	"app: version 1, 4 ranks, in $work/home/.commplace/profiles
+app: version 2, 8 ranks, in $work/home/.commplace/profiles" "install --recorded"
+is "$(store show app@4 --json | json - recorded installed from)" "job 12" \
+	"it tells of the job"
+is "$(store show app@4 --json | json - largest_pairs 0)" 0,2,10,1 \
+	"it is the longer run"
+is "$(ls "$recording" | paste -sd ' ')" "123.0.n2.7.json 2025.json thesis.dat" \
+	"what was taken goes, and what is old, but no files of others"
+recorded 13.0.n2.8.json 4 1 1
+recorded 13.1.n2.8.json 4 9 3
+is "$(store install --user --recorded 13.0 app)" \
+	"app: version 3, 4 ranks, in $work/home/.commplace/profiles, 100.0 % from the one before
+app: its traffic drifts: more than 10 % differs" "of one step, which drifts"
+like "$(store list --user)" 'app +4 +3 +100.0 % !' "list marks it"
+is "$(store install --user --recorded 13 app --json | json - installed 0 distance)" 1 \
+	"install --json: the distance"
+own() { COMMPLACE_USER_PROFILES=$work/own/%u store "$@"; }
+for ranks in 4 8 16; do
+	recorded "14.0.n2.$ranks.json" "$ranks" 1 1
+done
+own install --user --recorded 14 many >/dev/null
+is "$(own install --from "$(id -un)" many | cut -d, -f1,2 | paste -sd ';')" \
+	"many: version 1, 4 ranks;many: version 2, 8 ranks;many: version 3, 16 ranks" \
+	"install --from: all sizes"
+runs "remove what was taken from a user" store remove many
+runs "remove --user, all" store remove --user app
+is "$(store show halo --json | json - ranks)" 16 "then the site's"
+runs "remove --ranks" store remove halo --ranks 16
+is "$(store show halo --json | json - ranks)" 32 "the other size is left"
+runs "remove" store remove halo
+is "$(ls -A store home/.commplace/profiles | grep json)" "" "nothing is left"
+
 same check.txt "check" signature check profiles/halo-16.json profiles/umesh-512.json
 "$commplace" signature show profiles/halo-16.json --json >show.json
 is "$(json show.json partners max)" 6 "show --json: partners"
@@ -159,9 +240,9 @@ like "$(json for.json refused)" "does not let users choose the policy" \
 sed "s|=/etc/slurm/commplace/|=$work/|; s|=/var/lib/commplace/profiles|=$work/profiles|" \
 	"$top/etc/commplace.conf" >sample.conf
 runs "the sample configuration" "$commplace" config check sample.conf
-sed 's/^#\([A-Z]\)/\1/; s/Profile=vasp/Profile=halo-16/' sample.conf >all.conf
+sed 's/^#\([A-Z]\)/\1/; s/Profile=\(vasp\|lammps\)/Profile=halo-16/' sample.conf >all.conf
 runs "the sample with all its comments" "$commplace" config check all.conf
-is "$(grep -c '^Partition\|^Match\|^DefaultPolicy\|^Routing' all.conf)" 7 \
+is "$(grep -c '^Partition\|^Match\|^DefaultPolicy\|^Routing' all.conf)" 8 \
 	"the comments were settings"
 # Fault 29: every problem, not the first one only.
 printf 'Mode=maybe\nSeed=x\nPartition=a Mode=off\nMatch JobName=q\n' >bad.conf

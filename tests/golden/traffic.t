@@ -163,4 +163,18 @@ is "$(($(json "$work/960.json" links row) + $(json "$work/960.json" links column
 like "$("$commplace" network check "$networks/vulcan-512.json")" \
 	'512 routers, 512 nodes, 5120 directed links' "vulcan-512: text"
 
+# Two jobs, each with its own links; one that adapts has none to itself.
+printf '%s\n' '{"format": "commplace-network", "version": 1, "type": "dragonfly",
+	"groups": 2, "rows": 1, "columns": 2, "nodes": "n[0-3]"}' >"$work/four.json"
+printf '%s\n' '{"format": "commplace-signature", "version": 1, "name": "two",
+	"ranks": 2, "phases": [{"name": "all", "weight": 1, "traffic":
+	[[0, 1, 900, 1]]}]}' >"$work/two.json"
+"$commplace" traffic --network "$work/four.json" --signature "$work/two.json" \
+	--hosts 'n[0-1]' --routing SD --signature "$work/two.json" --hosts 'n[2-3]' \
+	--routing AD --job-links --json >"$work/jobs.json"
+is "$(tr -d ' \n' <"$work/jobs.json" | sed 's/\.0//g' |
+	grep -oE '"load":(null|[{][^}]*[}])' | paste -sd' ')" \
+	'"load":{"links":[["row",0,1,900]],"injection":[["n0",0,900]],"ejection":[["n1",0,900]]} "load":null' \
+	"--job-links: what each job has on which links"
+
 done_testing

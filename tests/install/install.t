@@ -22,6 +22,8 @@ for f in bin/commplace lib/libcommplace.so lib/pkgconfig/commplace.pc \
 done
 [ -n "$(find "$root" -name 'libcommplace-record.so*')" ]
 ok $? "the recorder is installed"
+[ -n "$(find "$root" -name 'libcommplace-reorder.so*')" ]
+ok $? "so is the library that reorders"
 [ -n "$(find "$root/share" -name '*.json' | head -1)" ]
 ok $? "sample files are installed"
 

@@ -17,11 +17,14 @@ declare -A on=(
 	[mapping]=traffic
 	[binding]=graph
 	[campaign]=placement
+	[simulate]=traffic
+	[learn]=traffic
 	[site]='placement binding'
 	[lib]='placement binding'
-	[cmd]='site campaign'
+	[cmd]='site campaign simulate learn'
 	[plugins]=site
 	[record]=
+	[reorder]='mapping record'
 )
 
 # reaches ROOM WANTED

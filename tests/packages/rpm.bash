@@ -24,6 +24,9 @@ rpmbuild -tb --nodeps --define "_topdir $rpms" \
 ok $? "rpmbuild -tb" || { tail -n 40 "$log" >&2; done_testing; }
 
 release=1.slurm$slurm
+# From 4.20 on Debian's rpm makes packages of debug data, too, as Fedora's does.
+mkdir "$rpms/debug"
+find "$rpms/RPMS" -name '*-debug*.rpm' -exec mv -t "$rpms/debug" {} +
 is "$(cd "$rpms/RPMS/x86_64" && echo *)" "commplace-$version-$release.x86_64.rpm commplace-devel-$version-$release.x86_64.rpm commplace-libs-$version-$release.x86_64.rpm slurm-commplace-$version-$release.x86_64.rpm" \
 	"four rpms, Slurm's version in the release"
 query() { # OPTION RPM
@@ -50,7 +53,7 @@ is "$(files commplace-libs | paste -sd' ')" \
 like "$(files commplace-devel | paste -sd' ')" \
 	"/usr/include/commplace .*/commplace.h.* $lib/libcommplace.so $lib/pkgconfig/commplace.pc$" \
 	"commplace-devel what is needed to link with it"
-for f in /usr/bin/commplace "$lib/commplace/libcommplace-record.so" \
+for f in /usr/bin/commplace "$lib/commplace/libcommplace-record.so" "$lib/commplace/libcommplace-reorder.so" \
     /usr/share/commplace/commplace.conf /usr/share/man/man1/commplace.1 \
     /usr/share/man/man5/commplace.conf.5; do
 	like " $(files commplace | paste -sd" ") " " ${f//./\\.}(\.gz)? " \

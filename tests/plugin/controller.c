@@ -370,6 +370,9 @@ void controller_job_free(job_record_t *job)
 
 	free_job_resources(&job->job_resrcs);
 	FREE_NULL_BITMAP(job->node_bitmap);
+#if CPLSLURM_SERIES >= 2411
+	FREE_NULL_BITMAP(job->node_bitmap_preempt);
+#endif
 	FREE_NULL_BITMAP(details->req_node_bitmap);
 	FREE_NULL_BITMAP(details->exc_node_bitmap);
 	FREE_NULL_LIST(job->gres_list_req);

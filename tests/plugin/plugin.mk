@@ -3,8 +3,8 @@
 # A program that stands in for Slurm's commands and loads the SPANK plugin.
 if HAVE_SPANK
 if HAVE_CMOCKA
-check_PROGRAMS += tests/plugin/test_spank_options tests/plugin/test_spank_order
-TESTS += tests/plugin/test_spank_options tests/plugin/test_spank_order
+check_PROGRAMS += tests/plugin/test_spank_options tests/plugin/test_spank_order tests/plugin/test_spank_launchers
+TESTS += tests/plugin/test_spank_options tests/plugin/test_spank_order tests/plugin/test_spank_launchers
 endif
 endif
 tests_plugin_test_spank_options_SOURCES = tests/plugin/test_spank_options.c
@@ -18,6 +18,12 @@ tests_plugin_test_spank_order_CPPFLAGS = $(tests_plugin_test_spank_options_CPPFL
 tests_plugin_test_spank_order_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_plugin_test_spank_order_LDFLAGS = -rdynamic
 tests_plugin_test_spank_order_LDADD = $(CMOCKA_LIBS) -ldl
+
+tests_plugin_test_spank_launchers_SOURCES = tests/plugin/test_spank_launchers.c
+tests_plugin_test_spank_launchers_CPPFLAGS = $(tests_plugin_test_spank_options_CPPFLAGS)
+tests_plugin_test_spank_launchers_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_plugin_test_spank_launchers_LDFLAGS = -rdynamic
+tests_plugin_test_spank_launchers_LDADD = $(CMOCKA_LIBS) -ldl
 
 # job_submit_commplace.so loaded beside libslurmfull, without a slurmctld.
 job_submit_tests = tests/plugin/test_job_submit tests/plugin/test_job_submit_files

@@ -165,9 +165,8 @@ void append_env(struct job *j, const char *entry)
 	j->d->spank_job_env[j->d->spank_job_env_size++] = xstrdup(entry);
 }
 
-/* env: "A=1 B=2"; tasks 0: not given. */
-void run(struct job *j, const char *env, const char *name, uint32_t tasks,
-         const char *partition)
+static void run_job(struct job *j, uint32_t uid, bool batch, const char *env,
+                    const char *name, uint32_t tasks, const char *partition)
 {
 	char *copy = strdup(env), *save = NULL;
 
@@ -175,11 +174,11 @@ void run(struct job *j, const char *env, const char *name, uint32_t tasks,
 	j->d = xmalloc(sizeof(*j->d));
 	slurm_init_job_desc_msg(j->d);
 	/* Whoever sends it: slurmctld fills it in before it asks. */
-	j->d->user_id = j->d->group_id = 1000;
+	j->d->user_id = j->d->group_id = uid;
 	j->d->name = name ? xstrdup(name) : NULL;
 	j->d->partition = partition ? xstrdup(partition) : NULL;
 	j->d->num_tasks = tasks ? tasks : NO_VAL;
-	j->d->script = xstrdup("#!/bin/sh\n");
+	j->d->script = batch ? xstrdup("#!/bin/sh\n") : NULL;
 	j->d->environment = xcalloc(2, sizeof(char *));
 	j->d->environment[0] = xstrdup("PATH=/bin");
 	j->d->env_size = 1;
@@ -188,6 +187,19 @@ void run(struct job *j, const char *env, const char *name, uint32_t tasks,
 		append_env(j, p);
 	free(copy);
 	j->rc = submit(j->d, 1000, &j->message);
+}
+
+void run(struct job *j, const char *env, const char *name, uint32_t tasks,
+         const char *partition)
+{
+	run_job(j, 1000, true, env, name, tasks, partition);
+}
+
+void run_as(struct job *j, bool batch, const char *env, const char *name,
+            uint32_t tasks)
+{
+	/* Every system has user 1, daemon. */
+	run_job(j, 1, batch, env, name, tasks, "main");
 }
 
 void done(struct job *j)

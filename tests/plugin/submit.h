@@ -50,6 +50,9 @@ struct job {
 /* env: "A=1 B=2"; tasks 0: not given. */
 void run(struct job *j, const char *env, const char *name, uint32_t tasks,
          const char *partition);
+/* The same in the partition main; with a script or without. */
+void run_as(struct job *j, bool batch, const char *env, const char *name,
+            uint32_t tasks);
 void append_env(struct job *j, const char *entry);
 void done(struct job *j);
 bool has(char **array, uint32_t n, const char *entry);

@@ -187,6 +187,97 @@ static void attached(void **state)
 	done(&j);
 }
 
+#define STORE "UserProfileDir=/no/such/%U\n"
+#define LINE STORE "Match JobName=vasp* Record="
+
+/* Who is recorded, as what, and what else the job is told. */
+static void recorded(void **state)
+{
+	static const struct {
+		const char *config, *env;
+		uint32_t tasks;
+		bool batch;
+		const char *as, *message; /* NULL: none */
+	} row[] = {
+	        /* by the user's word */
+	        {STORE, "COMM_RECORD=app", 4, true, "app", NULL},
+	        {STORE, OPTION "comm_record=app", 4, false, "app", NULL},
+	        {STORE, "COMM_RECORD=none", 4, true, NULL, NULL},
+	        {STORE, "COMM_RECORD=../x", 4, true, NULL, NULL},
+	        {"", "COMM_RECORD=app", 4, true, "app", "UserProfileDir=none"},
+	        /* by the site's: profiles milc and vasp have 4 ranks */
+	        {LINE "new", "", 4, true, "new", NULL},
+	        {LINE "%x", "", 8, true, "vasp", NULL},
+	        {LINE "a.%x.b", "", 4, true, "a.vasp.b", NULL},
+	        {LINE "milc", "", 4, true, NULL, NULL},
+	        {LINE "milc", "", 8, true, "milc", NULL},
+	        {LINE "milc RecordOneIn=1", "", 4, true, "milc", NULL},
+	        {LINE "new", "", 4, false, NULL, NULL},
+	        {LINE "new", "COMM_RECORD=mine", 4, true, "mine", NULL},
+	        {LINE "new", "COMM_RECORD=none", 4, true, NULL, NULL},
+	        {LINE "none", "", 4, true, NULL, NULL},
+	        {LINE "damaged", "", 4, true, NULL, NULL},
+	        {LINE "new\nMode=off", "", 4, true, NULL, NULL},
+	        {"Record=new", "", 4, true, NULL, NULL},
+	        {STORE "Partition=main Record=new", "", 4, true, "new", NULL},
+	        {STORE "Partition=main Record=new\n"
+	               "Match JobName=vasp Record=none",
+	         "", 4, true, NULL, NULL},
+	};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		char entry[64] = "", comment[64] = "";
+		struct job j;
+
+		put_config(row[i].config);
+		run_as(&j, row[i].batch, row[i].env, "vasp", row[i].tasks);
+		assert_int_equal(j.rc, 0);
+		if (row[i].as) {
+			snprintf(entry, sizeof(entry), "COMM_RECORD=%s",
+			         row[i].as);
+			snprintf(comment, sizeof(comment),
+			         "commplace: record=%s", row[i].as);
+		}
+		if (!row[i].as != !j.d->admin_comment ||
+		    (row[i].as && strcmp(j.d->admin_comment, comment)))
+			fail_msg("row %zu: comment '%s'", i,
+			         j.d->admin_comment ? j.d->admin_comment : "");
+		assert_true(!row[i].as || has(j.d->spank_job_env,
+		                              j.d->spank_job_env_size, entry));
+		/* Where the SPANK plugin finds it. */
+		snprintf(entry, sizeof(entry), "SLURM_SPANK_COMM_RECORD=%s",
+		         row[i].as ? row[i].as : "");
+		assert_int_equal(has(j.d->environment, j.d->env_size, entry),
+		                 row[i].as && row[i].batch);
+		assert_int_equal(has(j.d->spank_job_env,
+		                     j.d->spank_job_env_size,
+		                     "COMM_RECORD_STORE=/no/such/%U"),
+		                 row[i].as && *row[i].config);
+		if (row[i].message)
+			check_parts(j.message, row[i].message, (int)i);
+		else
+			assert_null(j.message);
+		done(&j);
+	}
+}
+
+/* One in three of those that have a profile. */
+static void sampled(void **state)
+{
+	int n = 0;
+
+	put_config(STORE "Record=milc RecordOneIn=3");
+	for (int i = 0; i < 9; i++) {
+		struct job j;
+
+		run(&j, "", "x", 4, NULL);
+		n += has(j.d->spank_job_env, j.d->spank_job_env_size,
+		         "COMM_RECORD=milc");
+		assert_int_equal(n, (i + 1) / 3);
+		done(&j);
+	}
+}
+
 static void opted_out(void **state)
 {
 	struct job j;
@@ -477,7 +568,8 @@ int main(void)
 	        T(tasks_per_node),   T(config_changes),
 	        T(no_config),        T(modify_passes),
 	        T(names_in_the_log), T(stock_partition),
-	        T(nodes_only),
+	        T(nodes_only),       T(recorded),
+	        T(sampled),
 	};
 
 	return cmocka_run_group_tests(tests, load, unload);

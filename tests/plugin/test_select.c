@@ -34,6 +34,10 @@ static void check_placed(const struct job_options *options, int nodes, int rpn,
 	assert_same(controller_run(job), want);
 	assert_true(oracle_record(job->job_id, false));
 	assert_non_null(strstr(job->admin_comment, "commplace: policy="));
+#if CPLSLURM_SERIES >= 2411
+	/* Limits go by it; what is asked beside leaves nothing in it. */
+	assert_null(job->node_bitmap_preempt);
+#endif
 	finish(job);
 }
 

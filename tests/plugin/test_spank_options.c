@@ -153,8 +153,8 @@ static void contexts(void **state)
 		spank_context_t context;
 		int options;
 	} row[] = {
-	        {S_CTX_LOCAL, 3},         {S_CTX_REMOTE, 3},
-	        {S_CTX_ALLOCATOR, 3},     {S_CTX_SLURMD, 0},
+	        {S_CTX_LOCAL, 4},         {S_CTX_REMOTE, 4},
+	        {S_CTX_ALLOCATOR, 4},     {S_CTX_SLURMD, 0},
 	        {S_CTX_ERROR, 0},         {S_CTX_JOB_SCRIPT, 0},
 	        {(spank_context_t)99, 0},
 	};
@@ -177,7 +177,7 @@ static void arguments(void **state)
 	context_now = S_CTX_ALLOCATOR;
 	assert_int_equal(plugin_init(NULL, 1, av), 0);
 	assert_non_null(strstr(logged, "unknown argument 'config=/etc/x'"));
-	assert_int_equal(n_registered, 3);
+	assert_int_equal(n_registered, 4);
 }
 
 static void values(void **state)
@@ -207,6 +207,10 @@ static void values(void **state)
 	        {"rank-mapping", "greedyallc", 0, ""},
 	        {"rank-mapping", "default", 0, ""},
 	        {"rank-mapping", "fastest", -1, "greedyallc"},
+	        {"comm-record", "milc", 0, ""},
+	        {"comm-record", "none", 0, ""},
+	        {"comm-record", "../x", -1, "--comm-record:"},
+	        {"comm-record", "", -1, "--comm-record:"},
 	};
 
 	context_now = S_CTX_ALLOCATOR;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "calls.h"
 
+#include <stddef.h>
+
 #define BYTE MPI_BYTE
 
 /* The blocking call, or the non-blocking one and a wait. */

@@ -53,3 +53,19 @@ matrix() {
 recorded() {
 	sed -n 's/^"'"$2"'": \(.*[^,]\),*$/\1/p' "$1"
 }
+
+# The sum of the tables of some cases.
+expected() {
+	local case
+	for case in "$@"; do
+		awk 'NR > 1 { n = split($1, from, ","); k = split($2, to, ",")
+			for (i = 1; i <= n; i++) for (j = 1; j <= k; j++)
+				print from[i], to[j], $3, $4 }' \
+			"$here/expected/$case"
+	done | awk '{ b[$1 " " $2] += $3; m[$1 " " $2] += $4 }
+		END { for (p in b) print p, b[p], m[p] }' | sort
+}
+
+ranks_of() {
+	awk '{ print $2; exit }' "$here/expected/$1"
+}

@@ -2,13 +2,17 @@
 # run.t and lammps.t run them.
 record_calls = tests/record/calls.c tests/record/calls.h \
 	tests/record/calls_coll.c
-EXTRA_DIST += $(record_calls) tests/record/calls.F90 tests/record/loader.c tests/record/stubs.c \
-	tests/record/run.t tests/record/lammps.t tests/record/env.bash tests/record/expected
+EXTRA_DIST += $(record_calls) tests/record/calls.F90 tests/record/loader.c tests/record/calls4.c tests/record/loops.c tests/record/stubs.c \
+	tests/record/run.t tests/record/mpich.t tests/record/characterize.t tests/record/phases.t tests/record/lammps.t tests/record/env.bash tests/record/expected
+EXTRA_DIST += $(record_calls) tests/record/calls.F90 tests/record/loader.c tests/record/loops.c tests/record/stubs.c \
+	tests/record/topologies.c tests/record/mixed.c tests/record/reorder.t \
+	tests/record/run.t tests/record/characterize.t tests/record/phases.t tests/record/lammps.t tests/record/env.bash tests/record/expected
 check_DATA =
 
 if BUILD_RECORDER
 record_programs = tests/record/calls tests/record/calls.so \
-	tests/record/loader tests/record/libstubs.so tests/record/stubs
+	tests/record/loader tests/record/loops tests/record/libstubs.so tests/record/stubs \
+	tests/record/topologies tests/record/mixed.so
 check_DATA += $(record_programs)
 CLEANFILES += $(record_programs)
 record_compile = $(AM_V_GEN)$(MKDIR_P) tests/record && $(MPICC) -std=gnu11 \
@@ -25,6 +29,15 @@ tests/record/calls.so: $(record_calls)
 
 tests/record/loader: tests/record/loader.c
 	$(record_compile) -o $@ $(srcdir)/tests/record/loader.c
+
+tests/record/topologies: tests/record/topologies.c
+	$(record_compile) -o $@ $(srcdir)/tests/record/topologies.c
+
+tests/record/mixed.so: tests/record/mixed.c
+	$(record_compile) -fPIC -shared -o $@ $(srcdir)/tests/record/mixed.c
+
+tests/record/loops: tests/record/loops.c
+	$(record_compile) -o $@ $(srcdir)/tests/record/loops.c
 
 tests/record/libstubs.so: tests/record/stubs.c
 	$(AM_V_GEN)$(MKDIR_P) tests/record && $(CC) -DLIBRARY -fPIC -shared \

@@ -9,22 +9,6 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 . "$here/env.bash"
 
-# The sum of the tables of some cases.
-expected() {
-	local case
-	for case in "$@"; do
-		awk 'NR > 1 { n = split($1, from, ","); k = split($2, to, ",")
-			for (i = 1; i <= n; i++) for (j = 1; j <= k; j++)
-				print from[i], to[j], $3, $4 }' \
-			"$here/expected/$case"
-	done | awk '{ b[$1 " " $2] += $3; m[$1 " " $2] += $4 }
-		END { for (p in b) print p, b[p], m[p] }' | sort
-}
-
-ranks_of() {
-	awk '{ print $2; exit }' "$here/expected/$1"
-}
-
 # run CASE-FOR-RANKS COMMAND...: got.json and $output; ends on failure
 run() {
 	local ranks=$(ranks_of "$1")
@@ -207,6 +191,7 @@ for row in "echo hi|1|wrote no signature" \
 	cmp -s got.json old.json
 	ok $? "$command: the old signature stays"
 done
+rm -f old.partial.json # see phases.t
 is "$(ls | tr '\n' ' ')" "default got.json noise old.json " "nothing else is left"
 
 output=$("$PROGRAMS/calls" no-finalize 2>&1)
@@ -221,5 +206,19 @@ output=$(COMMPLACE_RECORD_OUT=/no/such/folder/x.json LD_PRELOAD=$LIBRARY \
 	"$PROGRAMS/calls" scan 2>&1)
 is "$? $output" "0 commplace-record: cannot write /no/such/folder/x.json: \
 No such file or directory" "a folder that is not there: one line, exit 0"
+
+# A folder for whatever a job runs: a file for each program
+mkdir programs
+for step in "" 3; do
+	env COMMPLACE_RECORD_DIR="$work/programs/new" LD_PRELOAD="$LIBRARY" \
+		SLURM_JOB_ID=17 ${step:+SLURM_STEP_ID=$step} \
+		mpirun -n 2 -x LD_PRELOAD -x COMMPLACE_RECORD_DIR -x SLURM_JOB_ID \
+		${step:+-x SLURM_STEP_ID} "$PROGRAMS/calls" scan >/dev/null 2>programs/err
+done
+is "$(ls programs/new | sed "s/\.$(hostname)\.[0-9]*\./.HOST.PID./" | paste -sd' ')" \
+	"17.3.HOST.PID.json 17.batch.HOST.PID.json" \
+	"COMMPLACE_RECORD_DIR: JOB.STEP.HOST.PID.json in a folder that is made" ||
+	diag "$(cat programs/err)"
+runs "these are signatures" "$COMMPLACE" signature check programs/new/*.json
 
 done_testing

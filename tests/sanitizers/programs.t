@@ -20,7 +20,7 @@ for program in "$COMMPLACE_SANITIZED"/tests/{unit,plugin}/test_*; do
 	else
 		fail "$name"
 		diag "exit code $status"
-		diag "$(tail -40 <<<"$output")"
+		diag "$(grep -v '^ok' <<<"$output" | tail -40)" >&2
 	fi
 done
 [ "$found" -gt 0 ]

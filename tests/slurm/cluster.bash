@@ -32,6 +32,7 @@
 : "${CLUSTER_HONEST:=no}"        # yes: node h0, partition real
 : "${CLUSTER_PARTITIONS:=}"      # lines in place of partition main
 : "${CLUSTER_EXTRA:=}"           # further lines of slurm.conf
+: "${CLUSTER_RETURN:=2}"         # ReturnToService: 1 leaves nodes down that were set so
 : "${CLUSTER_NODE_EXTRA:=}"       # what else each pretended node has
 : "${CLUSTER_TOPOLOGY:=}"        # lines of topology.conf
 : "${CLUSTER_DECISION_TIME:=2000}"
@@ -209,7 +210,7 @@ cluster_write_conf() {
 	FirstJobId=$((p % 10000 * 100 + 1))
 	SchedulerParameters=bf_interval=2,bf_window=1440,sched_interval=3,sched_min_interval=100000
 	SlurmdParameters=config_overrides
-	ReturnToService=2
+	ReturnToService=$CLUSTER_RETURN
 	KillWait=2
 	CompleteWait=0
 	MinJobAge=$CLUSTER_MIN_JOB_AGE

@@ -3,6 +3,7 @@
 # Nodes that are not simply free: drained, down, reserved.
 . "${0%/*}/../tools/tap.bash"
 . "${0%/*}/cluster.bash"
+CLUSTER_RETURN=1
 cluster_start
 cluster_signature pairs8 8 pairs
 cluster_signature ring8 8

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # MPI programs that srun --mpi=pmix starts have the planned ranks, also where
-# Slurm's stepmgr makes the steps.
+# Slurm's stepmgr makes the steps; `commplace characterize` measures through them.
 . "${0%/*}/../tools/tap.bash"
 . "${0%/*}/cluster.bash"
 # For stepmgr.
@@ -62,5 +62,23 @@ check() {
 }
 check "srun --mpi=pmix"
 [ "$CLUSTER_SERIES" -lt 2405 ] || check "under stepmgr" --stepmgr
+
+# Transfer times, through Slurm: the program is compiled beside the file and run
+# on nodes of the job.
+cat >"$home/characterize.sh" <<'END'
+#!/bin/bash
+export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp OMPI_MCA_btl_tcp_if_include=lo
+export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_coll_hcoll_enable=0
+"$@" -- srun --mpi=pmix >levels.out 2>levels.err
+END
+cp "$COMMPLACE_SOURCE/src/record/transfer.c" "$home"
+job=$(submit -N4 -n8 --exclusive characterize.sh "$COMMPLACE" characterize \
+	-o machine.json --network "$NETWORK" --most-bytes 1024 --seconds 0.001 \
+	--source "$home/transfer.c")
+wait_ended "$job" 120
+ok $? "characterize: the job ended well" || diag "$(tail -5 "$home/levels.err")"
+like "$(cat "$home/levels.out")" $'\nnodes of a router +[1-9]' \
+	"characterize: nodes of a router are told apart by the network"
+is "$(json "$home/machine.json" measured ranks)" 8 "characterize: the machine file"
 cluster_check
 done_testing

@@ -2,7 +2,7 @@
 # What has to be true of a soak. Sourced by run, after harm.bash.
 
 SOAK_RSS_MIB=400       # of slurmctld, at any time
-SOAK_DRAIN_SECONDS=400 # until the last job has ended, when all is mended
+SOAK_DRAIN_SECONDS=600 # until the last job has ended, when all is mended
 
 # Nodes that Slurm took out by itself, and jobs that it holds since they could
 # not be started, wait for an admin: here.
@@ -47,7 +47,7 @@ free_standing() {
 		awk '$2 !~ /^0:/ { print $1 }') >/dev/null 2>&1
 }
 
-# While there is something to wait for, in turns of a half second or more. Jobs
+# While there is something to wait for, every five seconds or more. Jobs
 # of which a slurmctld that was killed had not saved the end are gone when their
 # nodes report again: at each reconfiguration; from 23.11 on, where it is another
 # slurmctld that reconfigures, when that is some BatchStartTimeout and 10 s old.
@@ -55,8 +55,8 @@ free_standing() {
 wake_slurm() {
 	local node pids
 	free_stuck
-	drain_turns=$((drain_turns + 1))
-	[ $((drain_turns % 8)) -eq 0 ] || return
+	[ $SECONDS -ge $drain_next ] || return
+	drain_next=$((SECONDS + 5)) drain_turns=$((drain_turns + 1))
 	for node in $(cluster_nodes); do
 		start_slurmd "$node"
 	done
@@ -64,7 +64,7 @@ wake_slurm() {
 	free_standing
 	if [ "$CLUSTER_SERIES" -lt 2311 ]; then
 		reconfigure
-	elif [ $((drain_turns % 32)) -eq 0 ]; then
+	elif [ $((drain_turns % 4)) -eq 0 ]; then
 		pids=$(pgrep -f -- "^slurmd -N n[0-9]* -f $SLURM_CONF\$")
 		# shellcheck disable=SC2086
 		kill -HUP $pids
@@ -170,7 +170,7 @@ soak_check() {
 	local name="after $submitted jobs" none
 	log check
 	mend_all
-	drain_turns=0
+	drain_turns=0 drain_next=$((SECONDS + 5))
 	wait_for "$SOAK_DRAIN_SECONDS" queue_is_empty
 	ok $? "$name: all jobs have ended" || {
 		diag "$(squeue -h -o '%i %j %T %r %N' | head -20)" >&2

@@ -243,11 +243,55 @@ static void test_images_keep_slots(void **state)
 	}
 }
 
+/* Whatever the order of the hosts, block order by switches is not better. */
+static void test_switch_order(void **state)
+{
+	static const enum cpl_objective objective[] = {
+	        CPL_OBJECTIVE_MAX, CPL_OBJECTIVE_HOP_BYTES};
+	int moved = 0;
+
+	(void)state;
+	for (uint64_t seed = 0; seed < 40; seed++) {
+		struct cpl_comm_entry entry[64];
+		struct cpl_error err = {""};
+		struct value best, sorted;
+		struct job job;
+
+		for (int r = 0; r < 32; r++) {
+			int far = (int)cpl_random_below(seed, 1, (uint64_t)r, 32);
+
+			entry[2 * r] = (struct cpl_comm_entry){r, (r + 1) % 32,
+			                                       100, 1};
+			entry[2 * r + 1] =
+			        (struct cpl_comm_entry){r, far, 30, 1};
+		}
+		set_up(&job, seed % 2 ? fattree() : dragonfly(),
+		       build(32, entry, 64), 32);
+		cpl_random_shuffle(job.host, 32, seed, 2);
+		job.req.work = 1;
+		job.req.objective = objective[seed / 2 % 2];
+		moved += cpl_map_switch_order(&job.req, job.rank_host, &err);
+		check_counts(&job, job.rank_host);
+		for (int r = 0; r < 32; r++)
+			assert_int_equal(job.host[job.rank_host[r]], r);
+		measure(&job, job.rank_host, &sorted.metrics, &sorted.sums);
+		assert_int_equal(cpl_mapper_map(&cpl_mapper_best, &job.req,
+		                                job.rank_host, &err),
+		                 0);
+		measure(&job, job.rank_host, &best.metrics, &best.sums);
+		if (worse_than_default(&job, &best, &sorted))
+			fail_msg("seed %d", (int)seed);
+		tear_down(&job);
+	}
+	assert_int_equal(moved, 40);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_lu),
 	        cmocka_unit_test(test_no_start_is_better),
+	        cmocka_unit_test(test_switch_order),
 	        cmocka_unit_test(test_images_keep_slots),
 	        cmocka_unit_test(test_routings),
 	};

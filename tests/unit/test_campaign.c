@@ -257,6 +257,11 @@ static void test_patterns(void **state)
 		assert_int_equal(comm->ranks, row[i].ranks);
 		assert_int_equal(comm->n_entries, row[i].entries);
 		assert_true(sends(comm, 0, row[i].to) == row[i].megabytes);
+		/* As kinds take them to be. */
+		for (int from = 0; from < comm->ranks; from++)
+			for (int to = 0; to < from; to++)
+				assert_true(sends(comm, from, to) ==
+				            sends(comm, to, from));
 		cpl_comm_free(comm);
 	}
 	for (int i = 0; cpl_jobs_pattern_at(i); i++)
@@ -442,9 +447,10 @@ struct played {
 	int n;
 };
 
-static void play(struct played *p, const char *log, const char *map,
-                 const char *const *policy, int n, int threads,
-                 enum cpl_campaign_reference reference)
+static void play_kept(struct played *p, const char *log, const char *map,
+                      const char *const *policy, int n, int threads,
+                      enum cpl_campaign_reference reference,
+                      const char *mapping, uint64_t kept)
 {
 	struct cpl_error err = {""};
 
@@ -457,7 +463,8 @@ static void play(struct played *p, const char *log, const char *map,
 	        .log = &p->log,
 	        .jobs = &p->jobs,
 	        .signature = p->signature,
-	        .mapping = "greedyallc",
+	        .mapping = mapping,
+	        .kept = kept,
 	        .backfill = true,
 	        .reference = reference,
 	        .seed = 1,
@@ -465,6 +472,13 @@ static void play(struct played *p, const char *log, const char *map,
 	        .keep_nodes = true};
 	if (cpl_campaign_run(&p->c, policy, n, p->result, &err))
 		fail_msg("%s", err.text);
+}
+
+static void play(struct played *p, const char *log, const char *map,
+                 const char *const *policy, int n, int threads,
+                 enum cpl_campaign_reference reference)
+{
+	play_kept(p, log, map, policy, n, threads, reference, "greedyallc", 0);
 }
 
 static void unplay(struct played *p)
@@ -547,6 +561,25 @@ static void test_conservation(void **state)
 	free(log);
 }
 
+static void expect_same(const struct played *one, const struct played *other)
+{
+	for (int i = 0; i < one->n; i++)
+		for (int j = 0; j < one->log.n_jobs; j++) {
+			const struct cpl_campaign_job *a =
+			        &one->result[i].job[j];
+			const struct cpl_campaign_job *b =
+			        &other->result[i].job[j];
+
+			assert_true(a->start == b->start && a->end == b->end &&
+			            a->slowdown == b->slowdown &&
+			            a->cost == b->cost &&
+			            a->interference == b->interference);
+			assert_memory_equal(a->node, b->node,
+			                    (size_t)one->log.job[j].nodes *
+			                            sizeof(int));
+		}
+}
+
 static void test_threads(void **state)
 {
 	char *log = many_jobs();
@@ -554,23 +587,36 @@ static void test_threads(void **state)
 
 	play(&one, log, mixed, four, 4, 1, CPL_CAMPAIGN_ALONE);
 	play(&three, log, mixed, four, 4, 3, CPL_CAMPAIGN_ALONE);
-	for (int i = 0; i < 4; i++)
-		for (int j = 0; j < one.log.n_jobs; j++) {
-			const struct cpl_campaign_job *a =
-			        &one.result[i].job[j];
-			const struct cpl_campaign_job *b =
-			        &three.result[i].job[j];
-
-			assert_true(a->start == b->start && a->end == b->end &&
-			            a->slowdown == b->slowdown &&
-			            a->cost == b->cost &&
-			            a->interference == b->interference);
-			assert_memory_equal(a->node, b->node,
-			                    (size_t)one.log.job[j].nodes *
-			                            sizeof(int));
-		}
+	expect_same(&one, &three);
 	unplay(&one);
 	unplay(&three);
+	free(log);
+}
+
+/* Whether traffic and groups of ranks are kept or made for each job, by mappers
+ * that look at the ranks and such that do not; large jobs among small ones. */
+static void test_kept(void **state)
+{
+	static const char *const mappers[] = {"quick", "greedyallc"};
+	static const char wide[] =
+	        "Match Name=0 Pattern=none\n"
+	        "Mix Pattern=stencil-3d Share=30 RanksPerNode=48\n"
+	        "Mix Pattern=pencil Share=60 RanksPerNode=2\n";
+	static const char *const policies[] = {"flat+mapping", "auto+mapping",
+	                                       "traffic+mapping"};
+	char *log = many_jobs();
+
+	for (int i = 0; i < 2; i++) {
+		struct played all, none;
+
+		play_kept(&all, log, wide, policies, 3, 1, CPL_CAMPAIGN_ALONE,
+		          mappers[i], 0);
+		play_kept(&none, log, wide, policies, 3, 2, CPL_CAMPAIGN_ALONE,
+		          mappers[i], 1);
+		expect_same(&all, &none);
+		unplay(&all);
+		unplay(&none);
+	}
 	free(log);
 }
 
@@ -693,6 +739,7 @@ int main(void)
 	        cmocka_unit_test(test_study_cost),
 	        cmocka_unit_test(test_conservation),
 	        cmocka_unit_test(test_threads),
+	        cmocka_unit_test(test_kept),
 	        cmocka_unit_test(test_theory),
 	        cmocka_unit_test(test_stretch),
 	        cmocka_unit_test(test_left_out),

@@ -43,6 +43,9 @@ static void test_defaults(void **state)
 	assert_string_equal(c->defaults.order, "none");
 	assert_string_equal(c->defaults.keep_whole, "none");
 	assert_int_equal(c->keep_price, 10);
+	assert_string_equal(c->defaults.record, "none");
+	assert_int_equal(c->record_one_in, 0);
+	assert_int_equal(c->drift, CPL_DRIFT_DEFAULT);
 	assert_int_equal(c->n_matches, 0);
 	cpl_config_free(c);
 }
@@ -172,7 +175,19 @@ static void test_messages(void **state)
 	         "c.conf:1: unknown key Seed in a Partition line; the keys "
 	         "are Mode, DefaultPolicy, DefaultMapping, "
 	         "MappingWithoutProfile, Objective, MaxDecisionTime, "
-	         "KeepWhole, KeepWholePrice, MinNodes, UserMayOverride"},
+	         "KeepWhole, KeepWholePrice, MinNodes, Record, RecordOneIn, "
+	         "UserMayOverride"},
+	        {"Record=a/%x",
+	         "c.conf:1: Record: \"a/x\" is not a profile name; use "
+	         "letters, digits, \"_\", \"-\" and \".\" (not first)"},
+	        {"Match QOS=a RecordOneIn=1000001",
+	         "c.conf:1: RecordOneIn=1000001 must lie in 0 to 1000000"},
+	        {"Partition=a DriftDistance=3",
+	         "c.conf:1: unknown key DriftDistance in a Partition line; the "
+	         "keys are Mode, DefaultPolicy, DefaultMapping, "
+	         "MappingWithoutProfile, Objective, MaxDecisionTime, "
+	         "KeepWhole, KeepWholePrice, MinNodes, Record, RecordOneIn, "
+	         "UserMayOverride"},
 	        {"Partition=a Mode=later",
 	         "c.conf:1: Mode=later is not known; use on, observe or off"},
 	        {"Match Profile=a",

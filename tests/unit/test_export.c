@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "entries.h"
 #include "number.h"
 #include "signature/export/export.h"
 #include "signature/import/import.h"
@@ -203,29 +204,6 @@ static struct cpl_signature *import_files(const char *format,
 	return cpl_signature_import(path, n, format, "n", NULL, err);
 }
 
-static void check(struct cpl_signature *sig, int ranks,
-                  const struct cpl_comm_entry *want, int n,
-                  const struct cpl_error *err)
-{
-	const struct cpl_comm *comm;
-	int64_t i = 0;
-
-	if (!sig)
-		fail_msg("%s", err->text);
-	comm = sig->phase[0].comm;
-	assert_int_equal(sig->ranks, ranks);
-	assert_int_equal(comm->n_entries, n);
-	for (int r = 0; r < ranks; r++)
-		for (; i < comm->row[r + 1]; i++) {
-			assert_int_equal(want[i].from, r);
-			assert_int_equal(want[i].to, comm->to[i]);
-			assert_number(comm->bytes[i], want[i].bytes,
-			              1e-9 * want[i].bytes);
-			assert_number(comm->messages[i], want[i].messages, 0);
-		}
-	cpl_signature_free(sig);
-}
-
 static void test_openmpi_monitoring(void **state)
 {
 	static const char *const text[] = {
@@ -247,8 +225,8 @@ static void test_openmpi_monitoring(void **state)
 	        {0, 1, 1032, 4}, {0, 2, 0, 1}, {1, 2, 7, 1}, {2, 0, 50, 2}};
 	struct cpl_error err = {""};
 
-	check(import_files("openmpi-monitoring", text, 3, &err), 3, want, 4,
-	      &err);
+	check_entries(import_files("openmpi-monitoring", text, 3, &err), 3, want,
+	              4, &err);
 }
 
 static void test_goal(void **state)
@@ -275,7 +253,7 @@ static void test_goal(void **state)
 	        text, strlen(text), "s", "goal", "n", NULL, &err);
 
 	assert_non_null(strstr(sig->recorded, "\"left_out\""));
-	check(sig, 3, want, 3, &err);
+	check_entries(sig, 3, want, 3, &err);
 }
 
 #define RECORD(id, rank, n, host, pid, perf)                                   \
@@ -315,7 +293,8 @@ static void test_nccl_inspector(void **state)
 	                                             {2, 1, 9, 2}};
 	struct cpl_error err = {""};
 
-	check(import_files("nccl-inspector", text, 3, &err), 3, want, 5, &err);
+	check_entries(import_files("nccl-inspector", text, 3, &err), 3, want, 5,
+	              &err);
 }
 
 static void test_nccl_refused(void **state)

@@ -111,6 +111,62 @@ static void test_topology_conf(void **state)
 
 /* What Slurm takes: spaces around "=", quotes, any case, comments, lines that
  * go on, ranges of switches, a leaf that has switches below it as well. */
+/* Two leaves under a top, as scontrol, topology.yaml and blocks tell of them. */
+static void test_topology_others(void **state)
+{
+	static const struct {
+		const char *format, *text;
+	} table[] = {
+	        {"topology-conf",
+	         "SwitchName=a Level=0 LinkSpeed=1 Nodes=n[0-1] \n"
+	         "SwitchName=b Level=0 LinkSpeed=1 Nodes=n2 \n"
+	         "SwitchName=t Level=1 LinkSpeed=1 Nodes=n[0-2] "
+	         "Switches=a,b\n"},
+	        {"topology-conf",
+	         "BlockName=a Nodes=n[0-1]\nBlockName=b Nodes=n2\n"
+	         "BlockSizes=2,4\n"},
+	        {"topology-conf",
+	         "BlockName=a BlockIndex=0 Nodes=n[0-1] BlockSize=2\n"
+	         "BlockName=b BlockIndex=1 Nodes=n2 BlockSize=2\n"
+	         "AggregatedBlock=a,b BlockIndex=2 Nodes=n[0-2] "
+	         "BlockSize=4\n"},
+	        {"topology-yaml",
+	         "---\n- topology: t\n  cluster_default: true\n  tree:\n"
+	         "    switches:\n      - switch: t # above\n"
+	         "        children: a,b\n      - switch: \"a\"\n"
+	         "        nodes: n[0-1]\n      - switch: b\n"
+	         "        nodes: n2\n"},
+	        {"topology-yaml",
+	         "- topology: b\n  block:\n    block_sizes:\n      - 2\n"
+	         "    blocks:\n      - block: a\n        nodes: 'n[0-1]'\n"
+	         "      - block: b\n        nodes: n2\n"},
+	        {"node-list",
+	         "Node,Switch,Spine\n# rack 1\nn0,a,t\nn1 , a , \"t\"\n"
+	         "\nn2,b,t\r\n"},
+	        {"node-list", "n[0,1];a\nn2\tb\n"},
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		struct cpl_network *net =
+		        import_text(table[i].format, table[i].text);
+		int a = cpl_network_router(net, cpl_network_node(net, "n0"));
+		int b = cpl_network_router(net, cpl_network_node(net, "n2"));
+
+		assert_int_equal(net->n_routers, 3);
+		assert_int_equal(net->n_node_routers, 2);
+		assert_int_equal(net->n_links, 4);
+		assert_int_equal(
+		        cpl_network_router(net, cpl_network_node(net, "n1")),
+		        a);
+		assert_int_not_equal(a, b);
+		for (int64_t l = 0; l < 4; l++)
+			assert_int_equal((net->link_from[l] == 2) +
+			                         (net->link_to[l] == 2),
+			                 1);
+		cpl_network_free(net);
+	}
+}
+
 static void test_topology_conf_forms(void **state)
 {
 	static const char text[] =
@@ -389,6 +445,32 @@ static void test_refused(void **state)
 	        {"myrinet", "",
 	         "unknown format 'myrinet'; it must be one of topology-conf"},
 	        {"aries", "\x1f\x8b\x08", "in: is compressed"},
+	        {"topology-conf", "SwitchName=a BlockName=b Nodes=n\n",
+	         "in:1: SwitchName is beside BlockName"},
+	        {"topology-conf", "BlockName=b\n",
+	         "in:1: block b has neither Nodes nor Switches"},
+	        {"node-list", "host,switch\n", "in: names no host"},
+	        {"node-list", "n[0-\n", "in:1: "},
+	        {"node-list", "n,a,a\n", "in:1: switch a is above itself"},
+	        {"topology-yaml", "", "in: names no host"},
+	        {"topology-yaml", "- switch: a\n- switch: b\n",
+	         "in:2: before this line a has neither nodes nor children"},
+	        {"topology-yaml", "nodes: n\n",
+	         "in:1: this is of no switch or block"},
+	        {"topology-yaml", "- switch: a\n  nodes: n\n  nodes: m\n",
+	         "in:3: this is given twice"},
+	        {"topology-yaml", "- switch: a\n  nodez: n\n",
+	         "in:2: 'nodez: n' is not a key of a topology"},
+	        {"topology-yaml", "- switch: {a}\n",
+	         "in:1: '{' begins a form of YAML"},
+	        {"topology-yaml", "- switch: \"a\n",
+	         "in:1: a closing quote is missing"},
+	        {"topology-yaml", "- switch: \"a\" b\n",
+	         "in:1: there is more behind the value"},
+	        {"topology-yaml", "- topology: a\n- topology: b\n",
+	         "in:2: a second topology"},
+	        {"topology-yaml", "- switch: a\n  children: b\n",
+	         "in:2: switch b is described nowhere"},
 	        {"topology-conf", "", "in: names no host"},
 	        {"topology-conf", "SwitchName=a Nodes=n\nSwitch=b\n",
 	         "in:2: 'Switch=b' is not a key"},
@@ -529,6 +611,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_topology_conf),
 	        cmocka_unit_test(test_topology_conf_forms),
+	        cmocka_unit_test(test_topology_others),
 	        cmocka_unit_test(test_ibnetdiscover),
 	        cmocka_unit_test(test_ibnetdiscover_forms),
 	        cmocka_unit_test(test_ibtracert),

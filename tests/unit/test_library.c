@@ -210,7 +210,9 @@ static void traffic(void **state)
 static void placement(void **state)
 {
 	struct given *given = *state;
-	static const int few[] = {3, 9, 10, 15};
+	static const int few[] = {3, 9, 10, 15}, busy[] = {0, 8, 2, 10};
+	static const int beside[] = {3, 4, 5, 7, 9, 11, 12, 13};
+	struct commplace_traffic *t;
 	struct commplace_error err = {""};
 	struct commplace_options *o = commplace_options_new(&err);
 	struct commplace_placement *p;
@@ -235,6 +237,30 @@ static void placement(void **state)
 	assert_true(commplace_placement_mean_congestion(p) > 0);
 	assert_non_null(commplace_placement_policy(p));
 	commplace_placement_free(p);
+	/* Beside a job whose pairs are on routers 0 and 4, 1 and 5. */
+	t = commplace_traffic_new(given->net, 1, &err);
+	assert_int_equal(commplace_traffic_add(t, given->sig, busy, 4, 1, NULL,
+	                                       &err),
+	                 0);
+	assert_int_equal(commplace_traffic_evaluate(t, &err), 0);
+	assert_int_equal(commplace_options_background(o, t, &err), 0);
+	assert_int_equal(commplace_options_free_nodes(o, beside, 8, &err), 0);
+	for (int i = 0; i < 2; i++) {
+		static const char *const by[] = {"interference", "isolation"};
+
+		assert_int_equal(commplace_options_objective(o, by[i], &err),
+		                 0);
+		p = commplace_placement_choose(given->net, given->sig, 4, 1,
+		                               "traffic", o, &err);
+		assert_non_null(p);
+		/* Pairs on one router, where nobody else is heard. */
+		assert_true(near(commplace_placement_hop_bytes(p), 0));
+		commplace_placement_free(p);
+	}
+	assert_int_equal(commplace_options_background(o, NULL, &err), 0);
+	commplace_traffic_free(t);
+	assert_int_equal(commplace_options_free_nodes(o, few, 4, &err), 0);
+	assert_int_equal(commplace_options_objective(o, "hop-bytes", &err), 0);
 	assert_null(commplace_placement_choose(given->net, given->sig, 5, 1,
 	                                       "linear", o, &err));
 	assert_null(commplace_placement_choose(given->net, given->sig, 4, 1,

@@ -12,6 +12,7 @@
 #include "mapping/mappers.h"
 #include "mapping/mapping_internal.h"
 #include "mapping_inputs.h"
+#include "number.h"
 
 #define MAX_RANKS 1024
 
@@ -141,6 +142,24 @@ static void check_counts(const struct job *job, const int *rank_host)
 }
 
 /* Uneven slots, hosts in any order, hosts that share routers. */
+/* Block order on the job's hosts in the order of their nodes. */
+static void sorted(const struct job *job, struct cpl_map_result *out)
+{
+	struct cpl_map_request req = job->req;
+	int host[32], slots[32], n = 0;
+	struct cpl_error err = {""};
+
+	for (int node = 0; node < req.net->n_nodes; node++)
+		for (int h = 0; h < req.n_hosts; h++)
+			if (req.host[h] == node) {
+				host[n] = node;
+				slots[n++] = req.slots[h];
+			}
+	req.host = host;
+	req.slots = slots;
+	assert_int_equal(cpl_map(&cpl_mapper_linear, &req, out, &err), 0);
+}
+
 static void test_slots_are_kept_and_never_worse(void **state)
 {
 	int n_better = 0;
@@ -151,6 +170,7 @@ static void test_slots_are_kept_and_never_worse(void **state)
 		int n_hosts = 2 + (int)(seed % 10), ranks = 0;
 		struct cpl_load background;
 		struct cpl_error err = {""};
+		struct cpl_map_result by_switch;
 		struct cpl_comm *comm;
 		int perm[32];
 		struct job job;
@@ -172,6 +192,7 @@ static void test_slots_are_kept_and_never_worse(void **state)
 			background.link[l] = (double)(l * 31 % 700);
 		if (seed % 4 < 2)
 			job.req.background = &background;
+		sorted(&job, &by_switch);
 		for (int k = 0; cpl_mapper_at(k); k++) {
 			struct cpl_map_result r;
 			int alone[MAX_RANKS];
@@ -188,6 +209,11 @@ static void test_slots_are_kept_and_never_worse(void **state)
 			        job.req.objective, &r.before,
 			        r.sums_before.hop_bytes, &r.after,
 			        r.sums_after.hop_bytes));
+			if (cpl_mapper_at(k) != &cpl_mapper_linear)
+				assert_false(cpl_objective_better(
+				        job.req.objective, &by_switch.before,
+				        by_switch.sums_before.hop_bytes,
+				        &r.after, r.sums_after.hop_bytes));
 			assert_int_equal(!r.kept_default,
 			                 cpl_objective_better(
 			                         job.req.objective, &r.after,
@@ -199,6 +225,7 @@ static void test_slots_are_kept_and_never_worse(void **state)
 			n_better += !r.kept_default;
 			cpl_map_result_free(&r);
 		}
+		cpl_map_result_free(&by_switch);
 		cpl_load_free(&background);
 		cpl_comm_free(job.graph);
 		cpl_comm_free(comm);
@@ -354,6 +381,42 @@ static void test_budget(void **state)
 	cpl_network_free(net);
 }
 
+/* A ring on hosts that two switches give in turns, and no time to search: what is
+ * left is the order by switches. */
+static void test_sorted_by_switch(void **state)
+{
+	struct cpl_network *net = parse_network(
+	        "{\"format\": \"commplace-network\", \"version\": 1, "
+	        "\"type\": \"fattree\", \"leaves\": 2, "
+	        "\"nodes_per_router\": 8, \"levels\": [{\"down\": 2, "
+	        "\"up\": 1}], \"nodes\": \"n[0-15]\"}");
+	struct cpl_comm_entry entry[16];
+	struct cpl_error err = {""};
+	struct cpl_map_result r;
+	struct cpl_comm *comm;
+	struct job job;
+	int left = 0;
+
+	for (int i = 0; i < 16; i++)
+		entry[i] = (struct cpl_comm_entry){i, (i + 1) % 16, 10, 1};
+	comm = build(16, entry, 16);
+	set_up(&job, net, comm, 16);
+	for (int i = 0; i < 16; i++)
+		job.host[i] = i / 2 + i % 2 * 8;
+	job.req.expired = after_n_looks;
+	job.req.expired_arg = &left;
+	assert_int_equal(cpl_map(&cpl_mapper_random, &job.req, &r, &err), 0);
+	assert_false(r.kept_default);
+	assert_number(r.sums_before.hop_bytes, 16 * 10 * 2, 0);
+	assert_number(r.sums_after.hop_bytes, 2 * 10 * 2, 0);
+	for (int i = 0; i < 16; i++)
+		assert_int_equal(job.host[r.rank_host[i]], i);
+	cpl_map_result_free(&r);
+	cpl_comm_free(job.graph);
+	cpl_comm_free(comm);
+	cpl_network_free(net);
+}
+
 static void test_refused(void **state)
 {
 	struct cpl_network *net = dragonfly();
@@ -398,6 +461,7 @@ int main(void)
 	        cmocka_unit_test(test_refinement_lowers_hop_bytes),
 	        cmocka_unit_test(test_distances),
 	        cmocka_unit_test(test_budget),
+	        cmocka_unit_test(test_sorted_by_switch),
 	        cmocka_unit_test(test_refused),
 	};
 

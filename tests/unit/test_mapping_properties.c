@@ -347,6 +347,28 @@ static void test_weights_that_need_packing(void **state)
 	tear_down(&job);
 }
 
+/* They fit the hosts as given, but not in the order of their nodes, where the
+ * heaviest comes first on the host of 5. */
+static void test_weights_that_need_the_order(void **state)
+{
+	static const int weight[] = {4, 3, 2};
+	struct cpl_comm_entry entry[] = {{0, 1, 100, 1}};
+	struct cpl_error err = {""};
+	struct cpl_map_result r;
+	struct job job;
+
+	set_up(&job, torus(4, 1, 1, false), build(3, entry, 1), 2);
+	job.host[0] = 1;
+	job.host[1] = 0;
+	job.slots[0] = 4;
+	job.slots[1] = 5;
+	job.req.weight = weight;
+	assert_int_equal(cpl_map(&cpl_mapper_recursive, &job.req, &r, &err), 0);
+	check_capacity(&job, r.rank_host);
+	cpl_map_result_free(&r);
+	tear_down(&job);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -357,6 +379,7 @@ int main(void)
 	        cmocka_unit_test(test_spare_slots_are_used),
 	        cmocka_unit_test(test_weights_count),
 	        cmocka_unit_test(test_weights_that_need_packing),
+	        cmocka_unit_test(test_weights_that_need_the_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

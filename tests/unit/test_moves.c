@@ -264,6 +264,24 @@ static void assert_same(struct setting *s, const struct cpl_load_summary *all,
 		assert_true(congestion(&s->moves, l) == each[l]);
 }
 
+/* What changed, by itself, against the summaries before and now. */
+static void check_change(struct setting *s, const struct cpl_load_summary *was)
+{
+	struct cpl_moves *m = &s->moves;
+	int64_t link = draw(s, (int)m->net->n_links);
+	struct cpl_load_summary change = cpl_moves_change(m, link), now;
+	double max = congestion(m, link);
+
+	for (int i = 0; i < m->n_touched; i++)
+		max = fmax(max, congestion(m, m->touched[i]));
+	assert_true(change.max == max);
+	assert_true(cpl_moves_change(m, -1).max <= max);
+	now = *cpl_moves_links(m);
+	assert_number(was->sum + change.sum, now.sum, 1e-9 * was->sum);
+	assert_number(was->powers + change.powers, now.powers,
+	              1e-9 * (was->powers + now.powers));
+}
+
 /* Undone, whether looked at in between or not; or moved back by hand. */
 static void test_back_to_the_same_bits(void **state)
 {
@@ -280,9 +298,11 @@ static void test_back_to_the_same_bits(void **state)
 		for (int k = 0; k < 100; k++) {
 			for (int n = draw(&s, 4); n >= 0; n--) {
 				change(&s);
-				if (draw(&s, 2))
+				if (k % 2 && draw(&s, 2))
 					cpl_moves_links(&s.moves);
 			}
+			if (k % 2 == 0)
+				check_change(&s, &all);
 			cpl_moves_undo(&s.moves);
 			memcpy(s.node, node, sizeof(node));
 			if (k % 10 == 0)
@@ -295,6 +315,99 @@ static void test_back_to_the_same_bits(void **state)
 		}
 		for (int r = 0; r < RANKS; r++)
 			cpl_moves_move(&s.moves, r, node[r]);
+		assert_same(&s, &all, sum, each);
+		free(each);
+		tear_down(&s);
+	}
+}
+
+/* All flows at once, by pairs of stops, come to what ranks bring; again after
+ * an undo, and for a job of other size. */
+static void test_flows_by_stops(void **state)
+{
+	for (int i = 0; i < N_MACHINES; i++) {
+		struct cpl_error err = {""};
+		struct cpl_moves all;
+		struct setting s;
+
+		set_up(&s, i, 200 + (uint64_t)i);
+		assert_int_equal(cpl_moves_init(&all, s.net, s.routing, NULL, 0,
+		                                NULL, &err),
+		                 0);
+		for (int k = 0; k < 3; k++) {
+			int used = 0;
+
+			assert_int_equal(cpl_moves_flows(&all, s.comm, s.node,
+			                                 &err),
+			                 0);
+			assert_close(all.more_hop_bytes, s.moves.hop_bytes);
+			for (int64_t l = 0; l < s.net->n_links; l++) {
+				assert_close(all.change[l], s.moves.load[l]);
+				assert_true(all.mark[l] == (all.change[l] > 0));
+				used += all.mark[l];
+			}
+			assert_int_equal(all.n_touched, used);
+			cpl_moves_undo(&all);
+			for (int64_t l = 0; l < s.net->n_links; l++)
+				assert_true(!all.mark[l] && !all.change[l]);
+		}
+		cpl_moves_free(&all);
+		tear_down(&s);
+	}
+}
+
+/* By entry as by nodes, while ranks move. */
+static void test_parts_of_entries(void **state)
+{
+	for (int i = 0; i < N_MACHINES; i++) {
+		struct setting s;
+
+		set_up(&s, i, 300 + (uint64_t)i);
+		for (int k = 0; k < 20; k++) {
+			int64_t link = cpl_moves_busiest(&s.moves);
+			const int *node = s.moves.node;
+
+			for (int r = 0; r < RANKS; r++)
+				for (int64_t e = s.comm->row[r];
+				     e < s.comm->row[r + 1]; e++)
+					assert_true(
+					        cpl_moves_entry_part(
+					                &s.moves, r, e, link) ==
+					        cpl_moves_part(
+					                &s.moves, node[r],
+					                node[s.comm->to[e]],
+					                link));
+			change(&s);
+			cpl_moves_keep(&s.moves);
+		}
+		tear_down(&s);
+	}
+}
+
+/* A job leaves nothing behind, and the next one finds what the first found. */
+static void test_one_job_after_the_other(void **state)
+{
+	for (int i = 0; i < 2 * N_MACHINES; i++) {
+		struct cpl_error err = {""};
+		struct cpl_load_summary all;
+		struct setting s;
+		double *each, sum;
+
+		set_up(&s, i / 2, 400 + (uint64_t)i);
+		each = malloc((size_t)s.net->n_links * sizeof(*each));
+		snapshot(&s, &all, &sum, each);
+		for (int k = 0; k < 20; k++) {
+			cpl_moves_swap(&s.moves, draw(&s, RANKS),
+			               draw(&s, RANKS));
+			cpl_moves_keep(&s.moves);
+		}
+		cpl_moves_leave(&s.moves);
+		assert_true(s.moves.hop_bytes == 0);
+		for (int64_t l = 0; l < s.net->n_links; l++)
+			assert_true(s.moves.load[l] == 0);
+		assert_int_equal(cpl_moves_job(&s.moves, s.comm, s.node, true,
+		                               &err),
+		                 0);
 		assert_same(&s, &all, sum, each);
 		free(each);
 		tear_down(&s);
@@ -383,6 +496,9 @@ static void test_tree_against_a_loop(void **state)
 		struct cpl_load_tree *tree = cpl_load_tree_new(n, &err);
 
 		assert_non_null(tree);
+		for (int i = 0; i < n; i++)
+			cpl_load_tree_put(tree, i, i % 5);
+		cpl_load_tree_sum(tree);
 		for (uint64_t i = 0; i < 500; i++) {
 			double max = 0, sum = 0, powers = 0;
 			const struct cpl_load_summary *all;
@@ -396,6 +512,10 @@ static void test_tree_against_a_loop(void **state)
 				cpl_load_tree_keep(tree);
 			if (i % 7 == 5)
 				cpl_load_tree_undo(tree);
+			if (i % 50 == 20) {
+				cpl_load_tree_put(tree, n / 2, 7);
+				cpl_load_tree_sum(tree);
+			}
 			for (int j = 0; j < n; j++) {
 				double x = cpl_load_tree_get(tree, j);
 
@@ -421,6 +541,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_changes_equal_full_evaluations),
 	        cmocka_unit_test(test_back_to_the_same_bits),
+	        cmocka_unit_test(test_flows_by_stops),
+	        cmocka_unit_test(test_parts_of_entries),
+	        cmocka_unit_test(test_one_job_after_the_other),
 	        cmocka_unit_test(test_even_and_empty),
 	        cmocka_unit_test(test_refusals),
 	        cmocka_unit_test(test_tree_without_values),

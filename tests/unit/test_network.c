@@ -120,7 +120,7 @@ static void test_more_global_links_than_routers(void **state)
 	}
 	assert_int_equal(net->nodes_per_router, 1);
 	assert_number(global->bandwidth, 1, 0);
-	assert_number(net->injection_bandwidth, 1, 0);
+	assert_number(net->port_bandwidth[0], 1, 0);
 	cpl_network_free(net);
 }
 
@@ -187,7 +187,7 @@ static void test_torus_borders(void **state)
 	for (int64_t link = 0; link < net->n_links; link++)
 		assert_true(net->link_from[link] != net->link_to[link]);
 	assert_number(net->link_class[3].bandwidth, 4.5, 0);
-	assert_number(net->injection_bandwidth, 7, 0);
+	assert_number(net->port_bandwidth[0], 7, 0);
 	cpl_network_free(net);
 }
 

@@ -51,6 +51,49 @@ static void test_patterns(void **state)
 	         "\"bytes\":5",
 	         "0>2:5/1 0>4:5/1 1>3:5/1 1>5:5/1 2>0:5/1 2>4:5/1 3>1:5/1 "
 	         "3>5:5/1 4>0:5/1 4>2:5/1 5>1:5/1 5>3:5/1 "},
+	        /* Worked out by hand: an activation has 8 bytes, a layer 74
+	         * parameters. */
+	        {2,
+	         "\"type\":\"llm\",\"hidden\":2,\"sequence\":2,"
+	         "\"tp\":2,\"layers\":1",
+	         "0>1:32/8 1>0:32/8 "},
+	        {2,
+	         "\"type\":\"llm\",\"hidden\":2,\"sequence\":2,"
+	         "\"dp\":2,\"layers\":1",
+	         "0>1:156/2 1>0:156/2 "},
+	        {2,
+	         "\"type\":\"llm\",\"hidden\":2,\"sequence\":2,"
+	         "\"dp\":2,\"layers\":1,\"gradient_bytes\":4",
+	         "0>1:312/2 1>0:312/2 "},
+	        {2,
+	         "\"type\":\"llm\",\"hidden\":2,\"sequence\":2,"
+	         "\"pp\":2,\"layers\":2,\"vocabulary\":3",
+	         "0>1:20/3 1>0:20/3 "},
+	        {3,
+	         "\"type\":\"llm\",\"hidden\":2,\"sequence\":2,"
+	         "\"pp\":3,\"layers\":3,\"micro_batches\":5",
+	         "0>1:40/5 1>0:40/5 1>2:40/5 2>1:40/5 "},
+	        {3,
+	         "\"type\":\"llm\",\"hidden\":2,\"sequence\":2,"
+	         "\"pp\":3,\"layers\":6,\"chunks\":2",
+	         "0>1:16/2 0>2:8/1 1>0:16/2 1>2:16/2 2>0:8/1 2>1:16/2 "},
+	        {4,
+	         "\"type\":\"llm\",\"hidden\":2,\"sequence\":2,"
+	         "\"tp\":2,\"pp\":2,\"layers\":2,"
+	         "\"sequence_parallel\":true",
+	         "0>1:32/8 0>2:4/1 1>0:32/8 1>3:4/1 2>0:4/1 2>3:32/8 "
+	         "3>1:4/1 3>2:32/8 "},
+	        {2,
+	         "\"type\":\"llm\",\"hidden\":2,\"sequence\":2,"
+	         "\"dp\":2,\"ep\":2,\"experts\":2,\"top_k\":1,"
+	         "\"layers\":1",
+	         "0>1:108/6 1>0:108/6 "},
+	        {4,
+	         "\"type\":\"llm\",\"hidden\":2,\"sequence\":2,"
+	         "\"dp\":4,\"ep\":2,\"experts\":2,\"top_k\":1,"
+	         "\"layers\":1",
+	         "0>1:154/10 0>2:64/2 1>0:16/4 1>2:138/6 1>3:64/2 "
+	         "2>0:64/2 2>3:154/10 3>0:138/6 3>1:64/2 3>2:16/4 "},
 	        {3,
 	         "\"type\":\"permutation\",\"ranks\":3,\"shift\":1,"
 	         "\"bytes\":2",
@@ -254,6 +297,20 @@ static void test_collectives(void **state)
 	        {"\"operation\":\"allreduce\",\"algorithm\":"
 	         "\"recursive-doubling\"",
 	         2, "0>1:20/1 1>0:20/1 "},
+	        {"\"operation\":\"allreduce\","
+	         "\"algorithm\":\"double-tree\"",
+	         4, "0>1:10/1 0>2:10/1 1>0:10/1 1>2:20/2 1>3:10/1 "
+	         "2>0:10/1 2>1:20/2 2>3:10/1 3>1:10/1 3>2:10/1 "},
+	        {"\"operation\":\"allreduce\","
+	         "\"algorithm\":\"double-tree\"",
+	         3, "0>1:10/1 0>2:20/2 1>0:10/1 1>2:10/1 2>0:20/2 "
+	         "2>1:10/1 "},
+	        {"\"operation\":\"allreduce\","
+	         "\"algorithm\":\"double-tree\"",
+	         1, ""},
+	        {"\"operation\":\"allreduce\",\"algorithm\":\"bine\"",
+	         4, "0>1:20/2 0>3:10/2 1>0:20/2 1>2:10/2 2>1:10/2 "
+	         "2>3:20/2 3>0:10/2 3>2:20/2 "},
 	        {"\"operation\":\"alltoall\",\"algorithm\":\"pairwise\"", 2,
 	         "0>1:20/1 1>0:20/1 "},
 	        {"\"operation\":\"alltoall\",\"algorithm\":\"pairwise\"", 1,
@@ -286,6 +343,43 @@ static void test_collectives(void **state)
 	}
 }
 
+/* Both trees reach all ranks and no rank has much to do; Bine partners meet. */
+static void test_all_reduce_graphs(void **state)
+{
+	static const char *const name[] = {"double-tree", "bine"};
+
+	for (int i = 0; i < 2; i++)
+		for (int n = 2; n <= 64; n += i ? n : 1) {
+			struct cpl_signature *sig;
+			struct cpl_comm *comm;
+			double sum = 0;
+			char text[200];
+
+			snprintf(text, sizeof(text),
+			         "\"type\":\"collective\",\"operation\":"
+			         "\"allreduce\",\"algorithm\":\"%s\","
+			         "\"ranks\":%d,\"bytes\":64",
+			         name[i], n);
+			sig = pattern(text, n);
+			comm = sig->phase[0].comm;
+			for (int r = 0; r < n; r++) {
+				double out = 0;
+
+				for (int64_t e = comm->row[r];
+				     e < comm->row[r + 1]; e++) {
+					out += comm->bytes[e];
+					assert_int_not_equal(comm->to[e], r);
+				}
+				sum += out;
+				/* At most three neighbours in a tree. */
+				assert_true(out <= (i ? 2 : 3) * 64);
+			}
+			/* Each edge of two trees both ways, or 2 (n - 1) / n. */
+			assert_true(sum == (n - 1) * 128.0);
+			cpl_signature_free(sig);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -294,6 +388,7 @@ int main(void)
 	        cmocka_unit_test(test_random_partners),
 	        cmocka_unit_test(test_npb_totals),
 	        cmocka_unit_test(test_collectives),
+	        cmocka_unit_test(test_all_reduce_graphs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

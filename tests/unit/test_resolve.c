@@ -334,6 +334,42 @@ static void test_kept_whole(void **state)
 	cpl_config_free(c);
 }
 
+/* Whose runs are recorded, by the same rules. */
+static void test_recorded(void **state)
+{
+	static const char text[] = "Record=all RecordOneIn=9\n"
+	                           "Partition=a Record=None\n"
+	                           "Partition=b RecordOneIn=0\n"
+	                           "Partition=c DefaultPolicy=none\n"
+	                           "Match QOS=high Record=%x\n"
+	                           "Match QOS=off Mode=off\n";
+	static const struct {
+		const char *partition, *qos, *as;
+		int line, one_in;
+	} row[] = {
+	        {"z", "low", "all", 1, 9},  {"a", "low", NULL, 2, 9},
+	        {"b", "low", "all", 1, 0},  {"a", "high", "%x", 5, 9},
+	        {"c", "low", NULL, 4, 9}, /* left to Slurm */
+	        {"z", "off", NULL, 0, 9},
+	};
+	struct cpl_config *c = cpl_config_parse(text, strlen(text), "c", NULL);
+
+	assert_non_null(c);
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		const struct cpl_job_facts job = {.partition = row[i].partition,
+		                                  .qos = row[i].qos};
+		struct cpl_resolved r;
+
+		cpl_resolve(c, NULL, &job, &r);
+		assert_int_equal(!r.record.value, !row[i].as);
+		if (row[i].as)
+			assert_string_equal(r.record.value, row[i].as);
+		assert_int_equal(r.record.line, row[i].line);
+		assert_int_equal(r.record_one_in, row[i].one_in);
+	}
+	cpl_config_free(c);
+}
+
 /* A word to users whose right to choose is not settled yet. */
 static void test_open_override(void **state)
 {
@@ -494,6 +530,7 @@ int main(void)
 	        cmocka_unit_test(test_values),
 	        cmocka_unit_test(test_match_lines),
 	        cmocka_unit_test(test_kept_whole),
+	        cmocka_unit_test(test_recorded),
 	        cmocka_unit_test(test_open_override),
 	        cmocka_unit_test(test_users),
 	        cmocka_unit_test(test_stock_partition),

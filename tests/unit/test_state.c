@@ -320,6 +320,10 @@ static struct cpl_record sample(void)
 	        .job_name = "a \"b\" \xc3\xa9",
 	        .partition = "large",
 	        .profile = "milc",
+	        .own_profile = true,
+	        .recorded_ranks = 64,
+	        .rescale_error = 0.0625,
+	        .drift = 0.25,
 	        .outcome = CPL_OUTCOME_PLACED,
 	        .reason = "",
 	        .policy_asked = "auto",
@@ -379,6 +383,10 @@ static void assert_record(const struct cpl_record *a,
 	assert_text(a->job_name, b->job_name);
 	assert_text(a->partition, b->partition);
 	assert_text(a->profile, b->profile);
+	assert_int_equal(a->own_profile, b->own_profile);
+	assert_int_equal(a->recorded_ranks, b->recorded_ranks);
+	assert_true(a->rescale_error == b->rescale_error);
+	assert_true(a->drift == b->drift);
 	assert_int_equal(a->outcome, b->outcome);
 	assert_text(a->reason, b->reason);
 	assert_text(a->policy_asked, b->policy_asked);

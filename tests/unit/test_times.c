@@ -330,7 +330,7 @@ static void random_rates(const struct cpl_network *net, struct cpl_load *rates)
 		rates->link[l] =
 		        draw(9) * cpl_network_link_bandwidth(net, l) / 6;
 	for (int i = 0; i < net->n_nodes; i++)
-		rates->ejection[i] = draw(5) * net->injection_bandwidth / 5;
+		rates->ejection[i] = draw(5) * net->port_bandwidth[0] / 5;
 }
 
 /* What the workload puts on the links, over the period. */
@@ -352,9 +352,9 @@ static void check_rates(const struct setting *s,
 	cpl_times_add(s->times, 1, &got);
 	for (int64_t l = 0; l < cpl_times_links(s->net); l++) {
 		double bytes =
-		        *times_at(s->net, &got, l) * cpl_times_period(s->times);
+		        *cpl_times_at(s->net, &got, l) * cpl_times_period(s->times);
 
-		assert_number(bytes, 3 * *times_at(s->net, want, l), 1e-6);
+		assert_number(bytes, 3 * *cpl_times_at(s->net, want, l), 1e-6);
 	}
 	cpl_load_free(&got);
 	cpl_workload_free(w);

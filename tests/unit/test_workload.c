@@ -85,7 +85,8 @@ static void alone(const struct cpl_network *net,
 
 	assert_int_equal(cpl_matrix_reserve(&buffers, net, routing, comm, NULL),
 	                 0);
-	cpl_matrix_add(&buffers, net, routing, &job, comm, load, sums);
+	cpl_matrix_add(&buffers, net, routing, &job, comm, NULL, load,
+	               sums);
 	if (cpl_routing_is_adaptive(routing)) {
 		assert_int_equal(cpl_adaptive_solve(&a, NULL), 0);
 		sums->hop_bytes = only.routed.hop_bytes;

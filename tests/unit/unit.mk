@@ -19,6 +19,15 @@ tests_unit_test_json_SOURCES = tests/unit/test_json.c
 tests_unit_test_json_CFLAGS = $(unit_cflags)
 tests_unit_test_json_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_rescale
+tests_unit_test_rescale_SOURCES = tests/unit/test_rescale.c
+tests_unit_test_rescale_CFLAGS = $(unit_cflags)
+tests_unit_test_rescale_LDADD = $(unit_ldadd)
+unit_tests += tests/unit/test_install
+tests_unit_test_install_SOURCES = tests/unit/test_install.c tests/unit/in_dir.h
+tests_unit_test_install_CFLAGS = $(unit_cflags)
+tests_unit_test_install_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/test_signature
 tests_unit_test_signature_SOURCES = tests/unit/test_signature.c tests/unit/comm_text.h
 tests_unit_test_signature_CFLAGS = $(unit_cflags)
@@ -33,6 +42,16 @@ unit_tests += tests/unit/test_launch
 tests_unit_test_launch_SOURCES = tests/unit/test_launch.c
 tests_unit_test_launch_CFLAGS = $(unit_cflags)
 tests_unit_test_launch_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_reorder_plan
+tests_unit_test_reorder_plan_SOURCES = tests/unit/test_reorder_plan.c $(reorder_plan)
+tests_unit_test_reorder_plan_CFLAGS = $(unit_cflags)
+tests_unit_test_reorder_plan_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_rank_order
+tests_unit_test_rank_order_SOURCES = tests/unit/test_rank_order.c
+tests_unit_test_rank_order_CFLAGS = $(unit_cflags)
+tests_unit_test_rank_order_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_counters
 tests_unit_test_counters_SOURCES = tests/unit/test_counters.c tests/unit/in_dir.h
@@ -144,7 +163,7 @@ tests_unit_test_sharunov_CFLAGS = $(unit_cflags)
 tests_unit_test_sharunov_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_mapping
-tests_unit_test_mapping_SOURCES = tests/unit/test_mapping.c tests/unit/add_traffic.h tests/unit/mapping_inputs.h tests/unit/network_text.h
+tests_unit_test_mapping_SOURCES = tests/unit/test_mapping.c tests/unit/add_traffic.h tests/unit/mapping_inputs.h tests/unit/network_text.h tests/unit/number.h
 tests_unit_test_mapping_CFLAGS = $(unit_cflags)
 tests_unit_test_mapping_LDADD = $(unit_ldadd)
 
@@ -211,6 +230,15 @@ tests_unit_test_record_collectives_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
 tests_unit_test_record_collectives_CFLAGS = $(unit_cflags)
 tests_unit_test_record_collectives_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_phases
+tests_unit_test_phases_SOURCES = tests/unit/test_phases.c \
+	src/record/events.c src/record/events.h src/record/fold.c src/record/fold.h \
+	src/record/kinds.c src/record/kinds.h src/record/section.c \
+	src/record/section.h src/record/table.c src/record/table.h
+tests_unit_test_phases_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
+tests_unit_test_phases_CFLAGS = $(unit_cflags)
+tests_unit_test_phases_LDADD = $(unit_ldadd) -lm
+
 unit_tests += tests/unit/test_record_writer
 tests_unit_test_record_writer_SOURCES = tests/unit/test_record_writer.c src/record/writer.c src/record/writer.h
 tests_unit_test_record_writer_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
@@ -218,9 +246,29 @@ tests_unit_test_record_writer_CFLAGS = $(unit_cflags)
 tests_unit_test_record_writer_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_engine
-tests_unit_test_engine_SOURCES = tests/unit/test_engine.c tests/unit/in_dir.h tests/unit/fake_scheduler.h
+tests_unit_test_engine_SOURCES = tests/unit/test_engine.c tests/unit/engine_fixture.h tests/unit/in_dir.h tests/unit/fake_scheduler.h
 tests_unit_test_engine_CFLAGS = $(unit_cflags)
 tests_unit_test_engine_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_engine_hosts
+tests_unit_test_engine_hosts_SOURCES = tests/unit/test_engine_hosts.c tests/unit/engine_fixture.h tests/unit/in_dir.h tests/unit/fake_scheduler.h
+tests_unit_test_engine_hosts_CFLAGS = $(unit_cflags)
+tests_unit_test_engine_hosts_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_engine_steps
+tests_unit_test_engine_steps_SOURCES = tests/unit/test_engine_steps.c tests/unit/engine_fixture.h tests/unit/in_dir.h tests/unit/fake_scheduler.h
+tests_unit_test_engine_steps_CFLAGS = $(unit_cflags)
+tests_unit_test_engine_steps_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_engine_site
+tests_unit_test_engine_site_SOURCES = tests/unit/test_engine_site.c tests/unit/engine_fixture.h tests/unit/in_dir.h tests/unit/fake_scheduler.h
+tests_unit_test_engine_site_CFLAGS = $(unit_cflags)
+tests_unit_test_engine_site_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_engine_memo
+tests_unit_test_engine_memo_SOURCES = tests/unit/test_engine_memo.c tests/unit/engine_fixture.h tests/unit/in_dir.h tests/unit/fake_scheduler.h
+tests_unit_test_engine_memo_CFLAGS = $(unit_cflags)
+tests_unit_test_engine_memo_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_engine_memory
 tests_unit_test_engine_memory_SOURCES = tests/unit/test_engine_memory.c tests/unit/failing_alloc.h tests/unit/fake_scheduler.h
@@ -240,9 +288,23 @@ tests_unit_test_dragonfly_plus_CFLAGS = $(unit_cflags)
 tests_unit_test_dragonfly_plus_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_export
-tests_unit_test_export_SOURCES = tests/unit/test_export.c tests/unit/number.h
+tests_unit_test_export_SOURCES = tests/unit/test_export.c tests/unit/entries.h tests/unit/number.h
 tests_unit_test_export_CFLAGS = $(unit_cflags)
 tests_unit_test_export_LDADD = $(unit_ldadd)
+unit_tests += tests/unit/test_import_tools
+tests_unit_test_import_tools_SOURCES = tests/unit/test_import_tools.c tests/unit/entries.h tests/unit/number.h
+tests_unit_test_import_tools_CFLAGS = $(unit_cflags)
+tests_unit_test_import_tools_LDADD = $(unit_ldadd)
+unit_tests += tests/unit/test_measure
+tests_unit_test_measure_SOURCES = tests/unit/test_measure.c tests/unit/number.h
+tests_unit_test_measure_CFLAGS = $(unit_cflags)
+tests_unit_test_measure_LDADD = $(unit_ldadd)
+if HAVE_OTF2
+unit_tests += tests/unit/test_otf2
+tests_unit_test_otf2_SOURCES = tests/unit/test_otf2.c src/core/signature/import/otf2.c tests/unit/number.h
+tests_unit_test_otf2_CFLAGS = $(unit_cflags) $(OTF2_CFLAGS)
+tests_unit_test_otf2_LDADD = $(unit_ldadd) $(OTF2_LIBS)
+endif
 
 unit_tests += tests/unit/test_fattree
 tests_unit_test_fattree_SOURCES = tests/unit/test_fattree.c tests/unit/flow.h tests/unit/number.h tests/unit/network_text.h
@@ -363,3 +425,42 @@ unit_tests += tests/unit/test_times
 tests_unit_test_times_SOURCES = tests/unit/test_times.c tests/unit/number.h tests/unit/network_text.h
 tests_unit_test_times_CFLAGS = $(unit_cflags)
 tests_unit_test_times_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_ports
+tests_unit_test_ports_SOURCES = tests/unit/test_ports.c tests/unit/number.h tests/unit/network_text.h tests/unit/routing_cases.h tests/unit/add_traffic.h
+tests_unit_test_ports_CFLAGS = $(unit_cflags)
+tests_unit_test_ports_LDADD = $(unit_ldadd) -lm
+unit_tests += tests/unit/test_simulate
+tests_unit_test_simulate_SOURCES = tests/unit/test_simulate.c tests/unit/simulate_cases.h tests/unit/network_text.h
+tests_unit_test_simulate_CFLAGS = $(unit_cflags)
+tests_unit_test_simulate_LDADD = $(unit_ldadd) -lm
+
+unit_tests += tests/unit/test_progressive
+tests_unit_test_progressive_SOURCES = tests/unit/test_progressive.c tests/unit/brute.c tests/unit/brute.h tests/unit/number.h tests/unit/network_text.h tests/unit/routing_cases.h tests/unit/add_traffic.h
+tests_unit_test_progressive_CFLAGS = $(unit_cflags)
+tests_unit_test_progressive_LDADD = $(unit_ldadd) -lm
+unit_tests += tests/unit/test_simulate_packet
+tests_unit_test_simulate_packet_SOURCES = tests/unit/test_simulate_packet.c tests/unit/simulate_cases.h tests/unit/network_text.h
+tests_unit_test_simulate_packet_CFLAGS = $(unit_cflags)
+tests_unit_test_simulate_packet_LDADD = $(unit_ldadd) -lm
+
+unit_tests += tests/unit/test_learn
+tests_unit_test_learn_SOURCES = tests/unit/test_learn.c tests/unit/network_text.h
+tests_unit_test_learn_CFLAGS = $(unit_cflags)
+tests_unit_test_learn_LDADD = $(unit_ldadd) -lm
+
+unit_tests += tests/unit/test_simulate_trace
+tests_unit_test_simulate_trace_SOURCES = tests/unit/test_simulate_trace.c tests/unit/simulate_cases.h tests/unit/network_text.h tests/unit/trace_text.h
+tests_unit_test_simulate_trace_CFLAGS = $(unit_cflags)
+tests_unit_test_simulate_trace_LDADD = $(unit_ldadd) -lm
+
+unit_tests += tests/unit/test_simulate_memory
+tests_unit_test_simulate_memory_SOURCES = tests/unit/test_simulate_memory.c tests/unit/simulate_cases.h tests/unit/network_text.h tests/unit/trace_text.h tests/unit/failing_alloc.h
+tests_unit_test_simulate_memory_CFLAGS = $(unit_cflags)
+tests_unit_test_simulate_memory_LDFLAGS = $(failing_alloc)
+tests_unit_test_simulate_memory_LDADD = $(unit_ldadd) -lm
+
+unit_tests += tests/unit/test_rank_boxes
+tests_unit_test_rank_boxes_SOURCES = tests/unit/test_rank_boxes.c
+tests_unit_test_rank_boxes_CFLAGS = $(unit_cflags)
+tests_unit_test_rank_boxes_LDADD = $(unit_ldadd)

@@ -1,0 +1,64 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# `commplace features`, `learn` and `predict-time`, one after the other.
+here=$(cd "${0%/*}" && pwd)
+. "$here/../tools/tap.bash"
+commplace=${COMMPLACE:-commplace}
+work=$(mktemp -d)
+on_exit 'rm -rf "$work"'
+cd "$work" || bail "no $work"
+export LC_ALL=C
+etc=$here/../../etc
+job=(--network "$etc/networks/torus-4x4x4.json" --ranks-per-node 2
+	--signature "$etc/signatures/halo-16.json" --phase exchange)
+"$commplace" features "${job[@]}" --level packet --seeds 30 -o rows.csv
+ok $? "a table of features"
+is "$(head -1 rows.csv)" "network,signature,placement,hops,hops_ao,hops_max,\
+hops_sum_ao,link,link_ao,link_to,link_max,links_ao,used,used_deviation,node_max,\
+model,stall,stall_ao,stall_to,stall_max,stalls_ao,seconds" "its columns"
+is "$(grep -c ',random-nodes:' rows.csv) $(grep -c ',linear,' rows.csv)" "30 1" \
+	"a row for each seed of a random policy"
+is "$("$commplace" features "${job[@]}" --level packet --seeds 30 | cmp - rows.csv)" \
+	"" "the same bytes again"
+
+# The figures of `traffic`, and the time of `simulate`.
+"$commplace" traffic "${job[@]}" --placement random-nodes --seed 3 --json >traffic
+row() { # COLUMN: of random-nodes:3
+	awk -F, -v c="$1" 'NR == 1 { for (i = 1; i <= NF; i++)
+		n[$i] = i } /,random-nodes:3,/ { print $n[c] }' rows.csv
+}
+near() { # A B: alike to 1e-9
+	awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > 0 && (a - b) ^ 2 <= (1e-9 * a) ^ 2) }'
+}
+near "$(row link_max)" "$(json - max_congestion <traffic)"
+ok $? "link_max is the congestion of traffic"
+near "$(row hops)" "$(json - average_hops <traffic)"
+ok $? "hops are its average hops"
+near "$(row seconds)" "$("$commplace" simulate "${job[@]}" --seed 3 --level packet \
+	--placement random-nodes --json | json - seconds)"
+ok $? "seconds are those of simulate"
+
+for method in extra-trees boosted; do
+	"$commplace" learn rows.csv --method $method -o $method.json --json >json
+	ok $? "$method: a model"
+	is "$(json - samples <json) $(json - method <json)" \
+		"$(($(wc -l <rows.csv) - 1)) $method" "$method: of all rows"
+	"$commplace" learn rows.csv --method $method -o again.json >/dev/null
+	is "$(cmp $method.json again.json)" "" "$method: the same bytes again"
+	"$commplace" predict-time --model $method.json rows.csv --json >told
+	awk -v c="$(json - concordant <told)" 'BEGIN { exit !(c > 0.85) }'
+	ok $? "$method: what it was grown from comes in order"
+done
+"$commplace" features "${job[@]}" --placements linear,random-nodes --seeds 1 \
+	--seed 99 >new.csv
+"$commplace" learn rows.csv --features link_max,hops,model -o few.json >text
+like "$(cat text)" "extra-trees of [0-9]* samples, 200 trees" "what is told of a model"
+like "$("$commplace" predict-time --model few.json new.csv)" \
+	"torus-4x4x4 halo-16 random-nodes:99 +[0-9.e+]+ +[0-9.e+]+ +[0-9.e+]+" \
+	"times of rows without them"
+like "$("$commplace" predict-time --model few.json rows.csv)" \
+	"above +actual"$'\n'".*% of pairs in the right order" "beside times that are known"
+"$commplace" predict-time --model extra-trees.json new.csv 2>err
+is "$?,$(cat err)" "1,commplace predict-time: new.csv: no column of numbers stall" \
+	"a table that lacks a feature"
+done_testing

@@ -1,0 +1,217 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Record in one job, place the next: --comm-record and Record= on a live
+# cluster, from the first run to the placed second one; profiles of users,
+# rescaled ones, and those that drift.
+. "${0%/*}/../tools/tap.bash"
+. "${0%/*}/cluster.bash"
+for missing in /usr/bin/mpicc "$(ls -d "$COMMPLACE_PREFIX"/lib/commplace/libcommplace-record.so \
+    "$COMMPLACE_PREFIX"/lib/*/commplace/libcommplace-record.so 2>/dev/null | head -1)"; do
+	[ -n "$missing" ] && [ -e "$missing" ] && continue
+	echo "1..0 # SKIP no mpicc, or commplace was built without it"
+	tap_done=1
+	exit 0
+done
+if [ "$CLUSTER_SERIES" != 2205 ]; then
+	echo "1..0 # SKIP recording was not tried with this Slurm: doc/admin-guide.md, Versions of Slurm"
+	tap_done=1
+	exit 0
+fi
+OWN=$(mktemp -d "${TMPDIR:-/tmp}/commplace-own.XXXXXX")
+chmod 755 "$OWN"
+remove_own() { rm -rf "$OWN"; }
+on_exit remove_own
+CLUSTER_SITE="UserProfileDir=$OWN/%u/profiles
+MissingProfile=ignore Rescale=yes
+Match JobName=auto* Profile=auto Record=auto RecordOneIn=2"
+cluster_start
+home=$CLUSTER/home
+mkdir -p "$OWN/$CLUSTER_USER"
+chown "$CLUSTER_USER" "$OWN/$CLUSTER_USER"
+STORE=$OWN/$CLUSTER_USER/profiles
+
+# Each rank talks to the one half of all ranks away, or (another input) to the
+# next one; a ring has the sizes of its own.
+cat >"$CLUSTER/app.c" <<'END'
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+int main(int argc, char **argv)
+{
+	static char out[65536], in[65536];
+	int rank, ranks, shift;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+	shift = !strcmp(argv[1], "half") ? ranks / 2 : 1;
+	for (int i = 0; i < atoi(argv[2]); i++) {
+		MPI_Sendrecv(out, sizeof(out), MPI_CHAR, (rank + shift) % ranks,
+		             0, in, sizeof(in), MPI_CHAR,
+		             (rank + ranks - shift) % ranks, 0, MPI_COMM_WORLD,
+		             MPI_STATUS_IGNORE);
+		MPI_Sendrecv(out, sizeof(out), MPI_CHAR,
+		             (rank + ranks - shift) % ranks, 1, in, sizeof(in),
+		             MPI_CHAR, (rank + shift) % ranks, 1,
+		             MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	}
+	MPI_Finalize();
+	return 0;
+}
+END
+mpicc -o "$home/app" "$CLUSTER/app.c" 2>"$CLUSTER/app.err" ||
+	bail "mpicc: $(cat "$CLUSTER/app.err")"
+cat >"$home/env.sh" <<'END'
+export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp OMPI_MCA_btl_tcp_if_include=lo
+export OMPI_MCA_oob_tcp_if_include=lo OMPI_MCA_mpi_yield_when_idle=1
+export OMPI_MCA_coll_hcoll_enable=0 OMPI_MCA_rmaps_base_oversubscribe=1
+END
+# script FILE COMMAND: a batch script that runs the command
+script() {
+	printf '#!/bin/bash\n. ./env.sh\n%s\n' "$2" >"$home/$1"
+}
+if [ -e "$CLUSTER_STOCK_PLUGINS/mpi_pmix.so" ]; then
+	START='srun --mpi=pmix -n $SLURM_NTASKS'
+else
+	START='mpirun --host localhost:16 -n $SLURM_NTASKS'
+fi
+script half.sh "$START ./app half 20"
+script ring.sh "$START ./app ring 20"
+script fails.sh "$START ./app half 20; exit 3"
+script none.sh "true"
+script two.sh "$START ./app ring 2; $START ./app half 50"
+
+# store FILTER [FILE]: of a profile in the user's store
+store() { jq -r "$1" "$STORE/${2:-app.json}" 2>/dev/null; }
+slurmd_says() { cat "$CLUSTER"/log/slurmd.*.log | grep -c "commplace: --comm-record: $1"; }
+last_job() { squeue -h -a -t all -u "$CLUSTER_USER" -o %A | sort -n | tail -1; }
+job() {
+	job=$(submit "$@") && wait_ended "$job" 120
+}
+
+# From the first run to the placed second one.
+job -N4 -n16 --exclusive --comm-record=app half.sh
+ok $? "the first run ends well" || diag "$(cat "$home/slurm-$job.out")"
+is "$(decision "$job" .outcome 2>/dev/null)" "" "it is placed by nothing"
+is "$(store .ranks) $(store .name) $(store .application)" "16 app app" \
+	"what it recorded is the user's profile" ||
+	diag "$(grep -h comm-record "$CLUSTER"/log/slurmd.*.log; ls -laR "$home/.commplace" "$OWN"; cat "$home/slurm-$job.out")"
+is "$(stat -c %U "$STORE/app.json")" "$CLUSTER_USER" "a file of the user's"
+is "$(store '[.phases[0].traffic[] | select(.[0] == 3) | "\(.[1]):\(.[2])"] | join(" ")')" \
+	"11:2621440" "with what rank 3 sends: to rank 11, 40 times 64 KiB"
+is "$(store .recorded.installed.from)" "job $job" "it says from which job"
+is "$(ls "$home/.commplace/recording")" "" "nothing else is left"
+like "$(cat "$home/slurm-$job.out")" '^$' "nor said in the job's output"
+job -N4 -n16 --exclusive --comm-profile=app half.sh
+ok $? "the second run, with --comm-profile, ends well"
+is "$(decision "$job" '"\(.outcome) \(.profile) \(.own_profile)"')" "placed app true" \
+	"and is placed by it"
+like "$(commplace explain "$job")" "profile +app, the user's own" "explain says whose it is"
+is "$(decision "$job" '[.rank_host[0] == .rank_host[8], .rank_host[3] == .rank_host[11]] | all')" \
+	true "ranks that talk share a host"
+
+# What fails costs the recording only.
+job -N2 -n8 --comm-record=bad fails.sh
+ok $(($? == 0)) "a job that does not end well"
+is "$(store .ranks bad.json)" "" "becomes no profile"
+job -N2 -n8 --comm-record=bad none.sh
+ok $? "a job without MPI ends well"
+is "$(store .ranks bad.json)" "" "and becomes none"
+is "$(slurmd_says ".*job $job recorded nothing")" 1 "slurmd's log says so"
+chmod 000 "$STORE"
+job -N2 -n8 --comm-record=bad half.sh
+ok $? "with a store that cannot be written jobs end well"
+chmod 755 "$STORE"
+is "$(slurmd_says ".*Permission denied")" 1 "slurmd's log says why nothing is kept"
+job -N2 -n8 --comm-record=two two.sh
+is "$(store .ranks two.json) $(store '.phases[0].traffic[0][1]' two.json)" "8 4" \
+	"of two programs of as many ranks the longer run is kept"
+like "$(as_user sbatch -N2 -n8 --comm-record=../x half.sh 2>&1)" \
+	"--comm-record: .*name" "a name that is none is refused"
+
+# srun and salloc by themselves, mpirun in a script.
+as_user bash -c ". ./env.sh; ${START/\$SLURM_NTASKS/8} -N2 --comm-record=alone ./app half 10" \
+	>"$CLUSTER/alone.out" 2>&1 || diag "$(cat "$CLUSTER/alone.out")"
+if [[ $START == srun* ]]; then
+	is "$(store .ranks alone.json)" 8 "srun by itself" || diag "$(cat "$CLUSTER/alone.out")"
+	as_user bash -c ". ./env.sh; salloc -N2 -n8 --comm-record=shell ${START/\$SLURM_NTASKS/8} ./app half 10" \
+		>"$CLUSTER/shell.out" 2>&1
+	is "$(store .ranks shell.json)" 8 "salloc" || diag "$(cat "$CLUSTER/shell.out")"
+	script step.sh "srun --mpi=pmix -n4 --comm-record=step ./app half 10"
+	job -N2 -n8 step.sh
+	is "$(store .ranks step.json)" 4 "a step of a job that is not recorded" ||
+		diag "$(cat "$home/slurm-$job.out")"
+	script out.sh "srun --mpi=pmix -n4 --comm-record=none ./app half 10; srun --mpi=pmix -n8 ./app half 10"
+	job -N2 -n8 --comm-record=out out.sh
+	is "$(as_user commplace signature list --user out |
+		awk 'NR > 1 { print $2 }' | paste -sd' ')" 8 \
+		"a step that wants none in a job that is recorded"
+fi
+mpirun_alone
+script mpirun.sh 'mpirun --bind-to none -n 8 ./app half 10'
+job -N2 -n8 --comm-record=launched mpirun.sh
+is "$(store .ranks launched.json)" 8 "mpirun" || diag "$(cat "$home/slurm-$job.out")"
+mpirun_done
+
+# Another input: the traffic drifts.
+job -N4 -n16 --exclusive --comm-record=app ring.sh
+is "$(store .recorded.installed.version) $(store .recorded.installed.distance)" "2 1" \
+	"a new version, and how far it is from the one before"
+is "$(slurmd_says 'app: its traffic drifts: more than 10 % differs')" 1 \
+	"slurmd's log says that it drifts"
+like "$(as_user commplace signature list --user)" \
+	"app +16 +2 +100.0 % !" "list marks it"
+like "$(as_user sbatch -N4 -n16 --exclusive --comm-profile=app half.sh 2>&1)" \
+	"profile 'app' drifts: it is 100.0 % from the one before it" \
+	"so is it said at submission"
+job=$(last_job)
+wait_ended "$job" 120
+like "$(commplace explain "$job")" "drifts: 100.0 % from the one before it" "and by explain"
+is "$(grep -c "JobId=$job:.*drifts: 100.0 %" "$CLUSTER/log/slurmctld.log")" 1 \
+	"and in the decision's log line"
+as_user commplace signature install --user --version 1 app >/dev/null
+sleep 6 # what slurmctld has in memory serves five seconds
+job -N4 -n16 --exclusive --comm-profile=app half.sh
+unlike "$(commplace explain "$job")" drifts "a version before is taken back"
+
+# By the site's word: until there is a profile, then one of two.
+recorded() {
+	job "$@"
+	# The comment of a job that is decided on is the decision's.
+	if grep -q "\[$job.batch\] commplace: --comm-record" "$CLUSTER"/log/slurmd.*.log; then
+		echo yes
+	fi
+}
+is "$(recorded -J auto1 -N2 -n8 half.sh)" yes "Record=: the first job of a Match line"
+is "$(store .ranks auto.json)" 8 "becomes the profile" || diag "$(cat "$home/slurm-$job.out")"
+is "$(recorded -J auto2 -N2 -n8 half.sh)" "" "the second is not recorded"
+job=$(last_job)
+is "$(decision "$job" '"\(.outcome) \(.profile)"')" "placed auto" "and placed by the profile"
+is "$(recorded -J auto3 -N2 -n8 half.sh)" yes "RecordOneIn=2: the third is"
+is "$(recorded -J auto4 -N2 -n8 --comm-record=none half.sh)" "" "--comm-record=none: not"
+is "$(recorded -J other -N2 -n8 half.sh)" "" "nor a job that the line is not for"
+
+# Rescaled: a profile of other ranks, of a ring.
+job -N4 -n16 --exclusive --comm-record=ring ring.sh
+like "$(as_user sbatch -N4 -n8 --exclusive --comm-profile=ring half.sh 2>&1)" \
+	"profile 'ring' was recorded at 16 ranks and is rescaled for 8, fit error 0.0 %" \
+	"Rescale=yes: said at submission"
+job=$(last_job)
+wait_ended "$job" 120
+is "$(decision "$job" '"\(.outcome) \(.rank_host | length) \(.recorded_ranks)"')" \
+	"placed 8 16" "the job is placed"
+like "$(commplace explain "$job")" \
+	"profile +ring, the user's own, rescaled from 16 ranks, fit error 0.0 %" \
+	"explain says from which ranks"
+
+# A user's profile becomes the site's.
+commplace signature install ring --from "$CLUSTER_USER" >"$CLUSTER/from.out" 2>&1
+ok $? "install --from a user" || diag "$(cat "$CLUSTER/from.out")"
+is "$(jq -r '"\(.ranks) \(.recorded.installed.from)"' "$PROFILES/ring.json")" "16 $STORE" \
+	"the site's store has it"
+ln -sf /etc/shadow "$STORE/link.json"
+like "$(commplace signature install link --from "$CLUSTER_USER" 2>&1)" \
+	"link" "no link of a user's is followed"
+ok $(($(ls "$PROFILES" | grep -c link) != 0)) "and nothing is installed"
+cluster_check
+done_testing

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The site around the engine: whose jobs it decides on, its files and counters,
+ * what is said of a decision.
+ */
+#include "engine_fixture.h"
+
+#include "base/printable.h"
+
+/* Is the scheduler asked anything for this job? */
+static bool is_ours(const struct cpl_job_facts *job)
+{
+	struct cpl_engine_request req = request(1, NULL, NULL, 2);
+
+	all_free();
+	fake.wanted = 2;
+	req.job = *job;
+	return ask(&req) != CPL_ENGINE_NONE;
+}
+
+static void test_what_concerns_us(void **state)
+{
+	static const struct {
+		const char *config;
+		struct cpl_job_facts job;
+		bool ours;
+	} row[] = {
+	        {"", {.name = "x"}, false},
+	        {"", {.name = "x", .mapping = "linear"}, false},
+	        {"", {.name = "x", .profile = "a8"}, true},
+	        {"", {.name = "x", .policy = "linear"}, true},
+	        {"", {.name = "x", .profile = "none"}, false},
+	        {"Mode=off", {.name = "x", .profile = "a8"}, false},
+	        {"Mode=observe", {.name = "x", .profile = "a8"}, true},
+	        {"UserMayOverride=policy",
+	         {.name = "x", .profile = "a8"},
+	         false},
+	        {"UserMayOverride=policy",
+	         {.name = "x", .policy = "linear"},
+	         true},
+	        {"DefaultPolicy=auto", {.name = "x"}, true},
+	        {"Partition=big DefaultPolicy=auto", {.name = "x"}, false},
+	        {"Partition=big DefaultPolicy=auto",
+	         {.name = "x", .partition = "big"},
+	         true},
+	        {"Match JobName=va* Profile=a8", {.name = "vasp"}, true},
+	        {"Match JobName=va* Profile=a8", {.name = "namd"}, false},
+	        {"Match JobName=va* Profile=a8",
+	         {.name = "vasp", .profile = "none"},
+	         false},
+	        /* fault 18 */
+	        {"Partition=big DefaultPolicy=none\n"
+	         "Match JobName=va* Profile=a8",
+	         {.name = "vasp", .partition = "big"},
+	         false},
+	        {"Partition=big DefaultPolicy=none",
+	         {.profile = "a8", .partition = "big"},
+	         false},
+	        {"Partition=big DefaultPolicy=none",
+	         {.profile = "a8", .partition = "small"},
+	         true},
+	        {"Mode=off\nPartition=big Mode=on",
+	         {.profile = "a8", .partition = "big"},
+	         true},
+	        {"Mode=off\nPartition=big Mode=on",
+	         {.profile = "a8", .partition = "small"},
+	         false},
+	        {"Partition=big Mode=off",
+	         {.profile = "a8", .partition = "big"},
+	         false},
+	};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		config(row[i].config);
+		assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
+		if (is_ours(&row[i].job) != row[i].ours)
+			fail_msg("row %zu", i);
+	}
+}
+
+static void test_a_broken_file_changes_nothing(void **state)
+{
+	struct cpl_job_facts job = {.name = "x", .profile = "a8"};
+	struct cpl_error err = {""};
+
+	put("commplace.conf", "Mode=of\n");
+	assert_int_equal(cpl_engine_load(engine, WAIT_MS, &err), -1);
+	assert_non_null(strstr(err.text, "commplace.conf:1: "));
+	assert_true(is_ours(&job));
+	assert_non_null(strstr(logged, "the configuration in force stays"));
+	config("");
+	put("network.json", "{");
+	assert_int_equal(cpl_engine_load(engine, WAIT_MS, &err), -1);
+	assert_non_null(strstr(err.text, "network.json"));
+	assert_true(is_ours(&job));
+}
+
+static void slow_file(struct cpl_request *head)
+{
+	usleep(200000);
+}
+
+/* A file that is being read is waited for; one that hangs is not. */
+static void test_waits_for_files_that_are_slow(void **state)
+{
+	struct cpl_request *slow[2];
+
+	for (int i = 0; i < 2; i++) {
+		slow[i] = calloc(1, sizeof(*slow[i]));
+		assert_non_null(slow[i]);
+		slow[i]->run = slow_file;
+		assert_int_equal(cpl_worker_queue(engine->worker,
+		                                  CPL_QUEUE_LOAD, slow[i],
+		                                  false, NULL),
+		                 0);
+		usleep(50000);
+		config(i ? "Mode=off" : "Mode=observe");
+		assert_int_equal(
+		        cpl_engine_load(engine, i ? 10 : WAIT_MS, NULL),
+		        i ? -1 : 0);
+	}
+	assert_true(cpl_engine_idle(engine, WAIT_MS));
+	assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
+	assert_int_equal(engine->snapshot->config->mode, CPL_MODE_OFF);
+}
+
+/* fault 31: the site's default has nothing to say of these jobs. */
+static void test_defaults_that_do_nothing_are_silent(void **state)
+{
+	struct cpl_engine_request req = request(1, NULL, NULL, 4);
+
+	all_free();
+	config("DefaultPolicy=auto");
+	assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
+	fake.wanted = 4;
+	assert_int_equal(ask(&req), CPL_ENGINE_STOCK);
+	assert_null(engine->decided);
+	config("DefaultPolicy=linear");
+	assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
+	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+	req = request(1, NULL, NULL, 1);
+	assert_int_equal(ask(&req), CPL_ENGINE_NONE);
+	/* Who asks gets an answer, and so do jobs with a profile. */
+	req.job.policy = "linear";
+	assert_int_equal(ask(&req), CPL_ENGINE_STOCK);
+	assert_non_null(strstr(record()->reason, "MinNodes=2"));
+}
+
+/* fault 28: of observed jobs, too, what they would have got. */
+static void test_observed_jobs_tell_what_would_be(void **state)
+{
+	struct cpl_engine_request req = request(1, "a8", "random-groups", 4);
+	struct cpl_engine_notice notice;
+
+	all_free();
+	fake.wanted = 4;
+	config("Mode=observe");
+	assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
+	assert_int_equal(ask(&req), CPL_ENGINE_STOCK);
+	fake_begin(engine, 1, &fake, &notice);
+	assert_non_null(strstr(notice.text, "stock (Mode=observe) profile=a8 "
+	                                    "would be policy=random-groups "
+	                                    "nodes=n["));
+	assert_non_null(strstr(notice.text, " max congestion "));
+	assert_non_null(strstr(notice.text, " (stock "));
+}
+
+/* What a user calls a profile gets as it is into no log and no comment. */
+static void test_names_are_made_printable(void **state)
+{
+	static const char *const name[] = {
+	        "a\nslurmctld: error: b", "a\033[2J", "a\xc2\x9b" "2J",
+	        "a\xe2\x80\xae" "b", "a\xff", "a\r\tb", "../a\x7f"};
+
+	all_free();
+	for (size_t i = 0; i < sizeof(name) / sizeof(name[0]); i++) {
+		struct cpl_engine_request req =
+		        request((int64_t)i + 1, name[i], "linear", 4);
+		struct cpl_engine_scheduler scheduler = fake_scheduler(&fake);
+		struct cpl_engine_notice notice;
+		char text[512] = "";
+
+		logged[0] = '\0';
+		assert_int_equal(cpl_engine_decide(engine, &req, &scheduler,
+		                                   text, sizeof(text)),
+		                 CPL_ENGINE_STOCK);
+		assert_non_null(strstr(text, "stock: "));
+		assert_true(cpl_is_printable(text));
+		fake_begin(engine, req.job.id, &fake, &notice);
+		assert_non_null(strstr(notice.text, "commplace: stock ("));
+		assert_true(cpl_is_printable(notice.text));
+		for (char *line = logged; *line; line++)
+			if (*line == '\n')
+				*line = ' ';
+		assert_true(cpl_is_printable(logged));
+	}
+}
+
+/* Each answer is counted, and why it is the stock one. */
+static void test_answers_are_counted(void **state)
+{
+	static const struct {
+		const char *profile, *policy, *option;
+		int nodes, ranks;
+		bool refuse, observe;
+		enum cpl_reason reason; /* none: placed */
+	} row[] = {
+	        {"a8", "random-groups", .nodes = 4},
+	        {"a8", "linear", .nodes = 4, .ranks = 9,
+	         .reason = CPL_REASON_RANKS},
+	        {"absent", "linear", .nodes = 4, .reason = CPL_REASON_MISSING},
+	        {"bad", "linear", .nodes = 4, .reason = CPL_REASON_BROKEN},
+	        {NULL, "traffic", .nodes = 4, .reason = CPL_REASON_NO_PROFILE},
+	        {"a8", NULL, .nodes = 1, .reason = CPL_REASON_MIN_NODES},
+	        {"a8", NULL, "--switches", 4, .reason = CPL_REASON_OPTION},
+	        {"a8", NULL, .nodes = HOSTS + 1, .reason = CPL_REASON_NODES},
+	        {"a8", "linear", .nodes = 4, .refuse = true,
+	         .reason = CPL_REASON_REFUSED},
+	        {"a8", "linear", .nodes = 4, .observe = true,
+	         .reason = CPL_REASON_OBSERVE},
+	};
+	const uint64_t *count = engine->counters.count;
+
+	put("bad.json", "{}");
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		struct cpl_engine_request req = request(
+		        1, row[i].profile, row[i].policy, row[i].nodes);
+		bool placed = row[i].reason == CPL_REASON_NONE;
+		struct cpl_counters before;
+
+		config(row[i].observe ? "Mode=observe" : "RankMismatch=reject\n"
+		                                         "MissingProfile=reject");
+		assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
+		before = engine->counters;
+		all_free();
+		fake.wanted = row[i].nodes;
+		fake.refuse_below = row[i].refuse ? HOSTS + 1 : 0;
+		req.ranks = row[i].ranks;
+		req.stock_reason = row[i].option;
+		assert_int_equal(ask(&req) == CPL_ENGINE_PLACED, placed);
+		assert_int_equal(count[CPL_COUNT_PLACED] -
+		                         before.count[CPL_COUNT_PLACED],
+		                 placed);
+		assert_int_equal(count[CPL_COUNT_OBSERVED] -
+		                         before.count[CPL_COUNT_OBSERVED],
+		                 row[i].observe);
+		for (int r = 1; r < CPL_REASONS; r++)
+			assert_int_equal(
+			        count[CPL_COUNT_REASON + r] -
+			                before.count[CPL_COUNT_REASON + r],
+			        r == (int)row[i].reason);
+		assert_int_equal(
+		        cpl_histogram_count(
+		                &engine->counters.time[CPL_TIME_HELD_TEST]) -
+		                cpl_histogram_count(
+		                        &before.time[CPL_TIME_HELD_TEST]),
+		        1);
+	}
+}
+
+/* They are in StateDir when the engine ends, and go on after it. */
+static void test_counters_survive_a_restart(void **state)
+{
+	struct cpl_counters file;
+
+	for (int i = 1; i <= 2; i++) {
+		all_free();
+		start(i, "a8", "random-groups", 4, 8);
+		cpl_engine_free(engine);
+		assert_int_equal(
+		        cpl_counters_load(in_dir("state/counters.json"), &file,
+		                          NULL),
+		        0);
+		assert_int_equal(file.count[CPL_COUNT_PLACED], i);
+		assert_int_equal(file.count[CPL_COUNT_START_PLACED], i);
+		assert_int_equal(
+		        cpl_histogram_count(&file.time[CPL_TIME_HELD_START]), i);
+		assert_true(file.since > 0);
+		set_up_engine();
+	}
+}
+
+/* fault 27: a changed table of routes is seen, and which configuration is in
+ * force is said. */
+static void test_a_changed_table_of_routes_is_seen(void **state)
+{
+	static const char network[] =
+	        "{\"format\": \"commplace-network\", \"version\": 1, "
+	        "\"type\": \"graph\", \"routers\": 3, \"links\": [[0, 1], "
+	        "[1, 0], [1, 2], [2, 1], [0, 2], [2, 0]], \"routing_table\": "
+	        "\"routes\", \"nodes\": \"n[0-2]\"}";
+	static const char direct[] =
+	        "0 1 1\n1 0 0\n1 2 2\n2 1 1\n0 2 2\n2 0 0\n";
+	static const char around[] =
+	        "0 1 1\n1 0 0\n1 2 2\n2 1 1\n0 2 1 2\n2 0 1 0\n";
+	const struct cpl_route_table *routes;
+	struct cpl_error err = {""};
+
+	put("routes", direct);
+	put("network.json", network);
+	if (cpl_engine_load(engine, WAIT_MS, &err))
+		fail_msg("%s", err.text);
+	assert_non_null(strstr(logged, " is in force: Mode=on, "));
+	routes = engine->snapshot->net->routes;
+	assert_int_equal(routes->start[6] - routes->start[0], 6);
+	put("routes", around);
+	assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
+	routes = engine->snapshot->net->routes;
+	assert_int_equal(routes->start[6] - routes->start[0], 8);
+	/* Nothing changed at all. */
+	put("network.json",
+	    "{\"format\": \"commplace-network\", \"version\": 1, \"type\": "
+	    "\"torus\", \"dims\": [4, 4], \"nodes\": \"n[0-15]\"}");
+	assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
+	assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
+	assert_non_null(strstr(logged, " is in force, unchanged since 20"));
+	put("commplace.conf", "Mode=of\n");
+	assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), -1);
+	assert_non_null(
+	        strstr(logged, "the configuration in force stays, that of 20"));
+}
+
+/* A new version of a profile is used from the next look at it on. */
+static void test_profiles_are_read_anew_when_they_change(void **state)
+{
+	struct cpl_engine_request req = request(1, "a8", "auto", 4);
+
+	all_free();
+	ask(&req);
+	assert_int_equal(record()->ranks, 8);
+	profile("a8", 12, 3);
+	assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
+	ask(&req);
+	assert_int_equal(record()->ranks, 12);
+	assert_int_equal(record()->ranks_per_node, 3);
+}
+
+/* One line of text could otherwise take gigabytes in slurmctld. */
+static void test_a_huge_pattern_is_left_out(void **state)
+{
+	struct cpl_engine_request req;
+
+	all_free();
+	req = request(1, "huge", "auto", 16);
+	put("huge.json",
+	    "{\"format\": \"commplace-signature\", \"version\": 1, "
+	    "\"ranks\": 8192, \"phases\": [{\"pattern\": {\"type\": "
+	    "\"collective\", \"operation\": \"alltoall\", \"algorithm\": "
+	    "\"pairwise\", \"ranks\": 8192, \"bytes\": 8}}]}");
+	assert_int_equal(ask(&req), CPL_ENGINE_STOCK);
+	assert_non_null(strstr(record()->reason, "up to 67108864 pairs"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+	        T(test_what_concerns_us),
+	        T(test_a_broken_file_changes_nothing),
+	        T(test_waits_for_files_that_are_slow),
+	        T(test_defaults_that_do_nothing_are_silent),
+	        T(test_observed_jobs_tell_what_would_be),
+	        T(test_names_are_made_printable),
+	        T(test_answers_are_counted),
+	        T(test_counters_survive_a_restart),
+	        T(test_a_changed_table_of_routes_is_seen),
+	        T(test_profiles_are_read_anew_when_they_change),
+	        T(test_a_huge_pattern_is_left_out),
+#undef T
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

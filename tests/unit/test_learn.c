@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Features by hand, tables, trees, and models of known functions. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "learn/features.h"
+#include "learn/learn.h"
+#include "network_text.h"
+#include "signature/signature.h"
+
+static void five_figures(void **state)
+{
+	const double value[] = {0, 1, 2, 3, 14};
+	struct cpl_feature_five f;
+	struct cpl_error err = {""};
+
+	(void)state;
+	assert_int_equal(cpl_feature_five(value, 5, &f, &err), 0);
+	assert_true(f.mean == 4 && f.mean_ao == 14 && f.mean_to == 14 &&
+	            f.max == 14 && f.n_ao == 1);
+	assert_int_equal(cpl_feature_five(value + 1, 3, &f, &err), 0);
+	assert_true(f.mean == 2 && f.mean_ao == 3 && f.max == 3 && f.n_ao == 1);
+	assert_int_equal(cpl_feature_five(value + 1, 1, &f, &err), 0);
+	assert_true(f.mean == 1 && f.mean_ao == 1 && f.n_ao == 0);
+	assert_int_equal(cpl_feature_five(NULL, 0, &f, &err), 0);
+	assert_true(f.mean == 0 && f.max == 0);
+}
+
+/* A chain of five: 0 -> 2 has 8 GB, 2 -> 3 one, over links of 1 GB/s. */
+static void features_by_hand(void **state)
+{
+	static const char network[] =
+	        "{\"format\": \"commplace-network\", \"version\": 1, "
+	        "\"type\": \"torus\", \"dims\": [5], \"wrap\": [false], "
+	        "\"bandwidth\": {\"dim\": [1e9], \"injection\": 10e9}, "
+	        "\"nodes\": \"n[0-4]\"}";
+	static const char text[] =
+	        "{\"format\": \"commplace-signature\", \"version\": 1, "
+	        "\"name\": \"s\", \"ranks\": 6, \"phases\": [{\"name\": "
+	        "\"p\", \"weight\": 1, \"traffic\": [[0, 2, 8e9, 1], [0, "
+	        "1, 5e9, 1], [3, 5, 1e9, 1]]}]}";
+	const double want[CPL_FEATURES] = {
+	        [CPL_FEATURE_HOPS] = 17.0 / 9, [CPL_FEATURE_HOPS_AO] = 2,
+	        [CPL_FEATURE_HOPS_MAX] = 2,    [CPL_FEATURE_HOPS_SUM] = 2,
+	        [CPL_FEATURE_LINK] = 17.0 / 8, [CPL_FEATURE_LINK_AO] = 8,
+	        [CPL_FEATURE_LINK_TO] = 8,     [CPL_FEATURE_LINK_MAX] = 8,
+	        [CPL_FEATURE_LINKS_AO] = 2,    [CPL_FEATURE_USED] = 17.0 / 3,
+	        [CPL_FEATURE_DEVIATION] = 3.2998316455372216,
+	        [CPL_FEATURE_NODE_MAX] = 0.8,  [CPL_FEATURE_MODEL] = 8};
+	const int node[] = {0, 2, 3};
+	struct cpl_error err = {""};
+	struct cpl_network *net = parse_network(network);
+	struct cpl_signature *sig =
+	        cpl_signature_parse(text, strlen(text), "s", &err);
+	double got[CPL_FEATURES];
+
+	(void)state;
+	assert_non_null(sig);
+	assert_int_equal(
+	        cpl_features(&(struct cpl_feature_job){
+	                             .net = net,
+	                             .routing = cpl_routing_minimal(net),
+	                             .comm = sig->phase->comm,
+	                             .phase = sig->phase,
+	                             .n_phases = 1,
+	                             .ranks_per_node = 2,
+	                             .node = node},
+	                     got, &err),
+	        0);
+	for (int f = 0; f < CPL_FEATURES; f++)
+		if (!(fabs(got[f] - want[f]) <= 1e-12 * want[f]))
+			fail_msg("%s: %.17g, not %.17g", cpl_feature_name[f],
+			         got[f], want[f]);
+	cpl_signature_free(sig);
+	cpl_network_free(net);
+}
+
+static void pairs_in_order(void **state)
+{
+	const double a[] = {1, 2, 3, 3}, b[] = {5, 6, 7, 7}, c[] = {4, 3, 2, 1};
+
+	(void)state;
+	assert_true(cpl_concordant(a, b, 4) == 1);
+	assert_true(cpl_concordant(b, c, 3) == 0);
+	assert_true(cpl_concordant(a, a, 1) == 1);
+}
+
+static void tables_are_read(void **state)
+{
+	static const struct {
+		const char *text, *error;
+	} bad[] = {
+	        {"", "t: no row below its head"},
+	        {"a,b\n", "t: no row below its head"},
+	        {"a,b\n1,2\n3\n", "t:3: 1 fields, the head has 2"},
+	        {"a,b\n1,2,3\n", "t:2: 3 fields, the head has 2"},
+	};
+	static const char good[] = "who,a,b\r\nx,1,nan\r\n\ny,-2e3,4";
+	struct cpl_error err = {""};
+	struct cpl_samples *s;
+	static char wide[1000];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		assert_null(cpl_samples_parse(bad[i].text, strlen(bad[i].text),
+		                              "t", &err));
+		assert_string_equal(err.text, bad[i].error);
+	}
+	assert_null(cpl_samples_parse("a\n1\0", 4, "t", &err));
+	assert_string_equal(err.text, "t: it is no text");
+	memset(wide, ',', 256);
+	assert_null(cpl_samples_parse(wide, 256, "t", &err));
+	assert_string_equal(err.text, "t:1: more than 256 columns");
+	s = cpl_samples_parse(good, strlen(good), "t", &err);
+	assert_non_null(s);
+	assert_int_equal(s->n, 2);
+	assert_int_equal(s->n_columns, 1); /* nan is a text */
+	assert_string_equal(s->name[0], "a");
+	assert_true(s->value[0] == 1 && s->value[1] == -2000);
+	assert_string_equal(s->label[0], "x nan");
+	assert_int_equal(cpl_samples_column(s, "b"), -1);
+	cpl_samples_free(s);
+}
+
+/* The best split of a step is where it is, and a tree may be drawn to it. */
+static void trees_split(void **state)
+{
+	double x[40], y[20], gain[2] = {0};
+	int row[20];
+
+	(void)state;
+	for (int i = 0; i < 20; i++) {
+		x[2 * i] = 7; /* tells nothing */
+		x[2 * i + 1] = i;
+		y[i] = i < 13 ? 1 : 5;
+		row[i] = 19 - i;
+	}
+	for (int random = 0; random < 2; random++) {
+		struct cpl_error err = {""};
+		struct cpl_learn_tree tree;
+		struct cpl_learn_tree_task task = {.n = 20,
+		                             .n_features = 2,
+		                             .x = x,
+		                             .y = y,
+		                             .row = row,
+		                             .depth = random ? 60 : 1,
+		                             .least = 2,
+		                             .random = random,
+		                             .seed = 5,
+		                             .gain = gain};
+
+		assert_int_equal(cpl_learn_tree_grow(&task, &tree, &err), 0);
+		if (!random) {
+			assert_int_equal(tree.n, 3);
+			assert_int_equal(tree.node[0].feature, 1);
+			assert_true(tree.node[0].value == 12.5);
+			assert_int_equal(tree.node[0].above, 2);
+		}
+		for (int i = 0; i < 20; i++)
+			assert_true(cpl_learn_tree_value(&tree, x + 2 * i) == y[i]);
+		assert_true(gain[0] == 0 && gain[1] > 0);
+		cpl_learn_tree_free(&tree);
+	}
+}
+
+/* seconds = 3 + a * a, less where b is high; c is noise. */
+static struct cpl_samples *known(int n)
+{
+	static char text[200000];
+	struct cpl_error err = {""};
+	struct cpl_samples *s;
+	size_t at = (size_t)sprintf(text, "who,a,b,c,seconds\n");
+
+	for (int i = 0; i < n; i++) {
+		double a = (double)cpl_random_below(1, 1, i, 1000) / 100;
+		double b = (double)cpl_random_below(1, 2, i, 1000) / 100;
+		double c = (double)cpl_random_below(1, 3, i, 1000) / 100;
+
+		at += (size_t)sprintf(text + at, "r%d,%g,%g,%g,%.17g\n", i, a,
+		                      b, c, 3 + a * a * (b > 5 ? 0.5 : 1));
+	}
+	s = cpl_samples_parse(text, at, "t", &err);
+	assert_non_null(s);
+	return s;
+}
+
+static void models_tell_what_they_learned(void **state)
+{
+	const int all[] = {0, 1, 2}, noise[] = {2};
+	struct cpl_samples *s = known(300);
+	const struct cpl_learner *l;
+
+	(void)state;
+	for (int i = 0; (l = (const void *)cpl_registry_at(&cpl_learners, i));
+	     i++) {
+		struct cpl_learn_options o = {.learner = l,
+		                              .target = "seconds",
+		                              .feature = all,
+		                              .n_features = 3,
+		                              .seed = 1};
+		char path[] = "/tmp/test_learnXXXXXX";
+		struct cpl_error err = {""};
+		struct cpl_model *m = cpl_learn(s, &o, &err), *again;
+		int fd = mkstemp(path);
+		double sum = 0;
+
+		assert_non_null(m);
+		assert_true(m->score.concordant > 0.95);
+		assert_true(m->score.r2 > 0.95);
+		assert_true(m->score.low < 0 && m->score.high > 0);
+		assert_true(m->score.high - m->score.low < 0.4);
+		for (int f = 0; f < 3; f++)
+			sum += m->importance[f];
+		assert_true(fabs(sum - 1) < 1e-9);
+		assert_true(m->importance[0] > m->importance[1] &&
+		            m->importance[1] > m->importance[2]);
+		/* No less than the least, no more than the most. */
+		assert_true(cpl_model_value(m, (double[]){1e9, 0, 0}) <=
+		            m->most);
+		assert_true(cpl_model_value(m, (double[]){-1e9, 9, 0}) >=
+		            m->least);
+		/* A file tells the same to the last bit. */
+		assert_true(fd >= 0);
+		close(fd);
+		assert_int_equal(cpl_model_write(m, path, &err), 0);
+		again = cpl_model_load(path, &err);
+		if (!again)
+			fail_msg("%s", err.text);
+		unlink(path);
+		for (int k = 0; k < s->n; k++) {
+			const double *x = s->value + (int64_t)k * s->n_columns;
+
+			assert_true(cpl_model_value(m, x) ==
+			            cpl_model_value(again, x));
+		}
+		assert_string_equal(again->feature[1], "b");
+		assert_true(again->score.high == m->score.high);
+		cpl_model_free(again);
+		cpl_model_free(m);
+		/* From what tells nothing, nothing is learned. */
+		o.feature = noise;
+		o.n_features = 1;
+		m = cpl_learn(s, &o, &err);
+		assert_non_null(m);
+		assert_true(m->score.r2 < 0.3);
+		assert_true(fabs(m->score.concordant - 0.5) < 0.1);
+		cpl_model_free(m);
+	}
+	cpl_samples_free(s);
+}
+
+static void little_is_refused(void **state)
+{
+	static const char text[] = "a,seconds\n1,1\n1,1\n1,1\n1,1\n1,1\n1,1\n"
+	                           "1,1\n1,1\n1,1\n1,1\n1,1\n1,0\n";
+	const int a = 0;
+	struct cpl_error err = {""};
+	struct cpl_learn_options o = {.learner = (const void *)cpl_registry_at(
+	                                      &cpl_learners, 0),
+	                              .target = "seconds",
+	                              .feature = &a,
+	                              .n_features = 1};
+	struct cpl_samples *s = known(11);
+
+	(void)state;
+	assert_null(cpl_learn(s, &o, &err));
+	assert_string_equal(err.text, "11 rows; at least 12 are needed");
+	cpl_samples_free(s);
+	s = cpl_samples_parse(text, strlen(text), "t", &err);
+	assert_non_null(s);
+	assert_null(cpl_learn(s, &o, &err));
+	assert_string_equal(err.text,
+	                    "seconds of row 12 is 0: times are above 0");
+	cpl_samples_free(s);
+}
+
+#define MODEL(features, trees)                                                 \
+	"{\"format\":\"commplace-time-model\",\"version\":1,\"method\":\"m\","   \
+	"\"target\":\"t\",\"concordant\":1,\"r2\":1,\"errors\":[0,0],"         \
+	"\"range\":[0,9],\"base\":0,\"rate\":1,\"features\":[" features          \
+	"],\"trees\":[" trees "]}"
+#define ONE "{\"name\":\"a\",\"importance\":1}"
+
+static void models_are_checked(void **state)
+{
+	static const struct {
+		const char *text, *error;
+	} bad[] = {
+	        {"{}", "m: \"format\" is missing"},
+	        {MODEL("", "[[1]]"), "m: features: 1 to 256 are wanted"},
+	        {MODEL("3", "[[1]]"), "m: features[0]: no object"},
+	        {MODEL("{\"name\":\"a\"}", "[[1]]"),
+	         "m: features[0]: importance is missing"},
+	        {MODEL(ONE, ""), "m: trees: 1 to 100000 are wanted"},
+	        {MODEL(ONE, "[]"), "m: trees[0]: no nodes"},
+	        {MODEL(ONE, "[[1]],[[1,2]]"),
+	         "m: trees[1][0]: neither a leaf nor a split"},
+	        {MODEL(ONE, "[[1,2,2],[1],[1]]"),
+	         "m: trees[0][0]: no such feature"},
+	        {MODEL(ONE, "[[0,2,1],[1],[1]]"),
+	         "m: trees[0][0]: no node behind it"},
+	        {MODEL(ONE, "[[0,2,3],[1],[1]]"),
+	         "m: trees[0][0]: no node behind it"},
+	};
+	struct cpl_error err = {""};
+	struct cpl_model *m;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		assert_null(cpl_model_parse(bad[i].text, strlen(bad[i].text),
+		                            "m", &err));
+		if (strncmp(err.text, bad[i].error, strlen(bad[i].error)))
+			fail_msg("'%s', not '%s'", err.text, bad[i].error);
+	}
+	m = cpl_model_parse(MODEL(ONE, "[[0,2,2],[3],[4]],[[0.5]]"),
+	                    strlen(MODEL(ONE, "[[0,2,2],[3],[4]],[[0.5]]")), "m",
+	                    &err);
+	assert_non_null(m);
+	assert_true(cpl_model_value(m, (double[]){2}) == 3.5);
+	assert_true(cpl_model_value(m, (double[]){2.1}) == 4.5);
+	cpl_model_free(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(five_figures),
+	        cmocka_unit_test(features_by_hand),
+	        cmocka_unit_test(pairs_in_order),
+	        cmocka_unit_test(tables_are_read),
+	        cmocka_unit_test(trees_split),
+	        cmocka_unit_test(models_tell_what_they_learned),
+	        cmocka_unit_test(little_is_refused),
+	        cmocka_unit_test(models_are_checked),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
