@@ -9,8 +9,9 @@ dist_doc_DATA = README.md NEWS doc/users-guide.md doc/admin-guide.md \
 	doc/tours.md doc/adding-a-slurm-series.md
 exampledir = $(docdir)/examples
 dist_example_DATA = doc/examples/map_job.c
-dist_man_MANS += doc/man1/commplace-record.1
+dist_man_MANS += doc/man1/commplace-record.1 doc/man1/commplace-reorder.1 doc/man5/commplace-events.5 doc/man5/commplace-machine.5
 dist_man_MANS += doc/man5/commplace-signature.5 doc/man5/commplace.conf.5 doc/man5/commplace-state.5 doc/man1/commplace-signature.1 doc/man1/commplace-config.1
 dist_man_MANS += doc/man8/select_cons_tres_commplace.8
 dist_man_MANS += doc/man1/commplace-compare.1
-dist_man_MANS += doc/man1/commplace-campaign.1 doc/man5/commplace-jobs.5
+dist_man_MANS += doc/man1/commplace-campaign.1 doc/man1/commplace-characterize.1 doc/man1/commplace-simulate.1 doc/man5/commplace-jobs.5
+dist_man_MANS += doc/man1/commplace-features.1 doc/man1/commplace-learn.1 doc/man1/commplace-predict-time.1 doc/man5/commplace-time-model.5

@@ -1,6 +1,6 @@
 # samples
 networksdir = $(pkgdatadir)/networks
-dist_networks_DATA = etc/networks/cascade-960.json etc/networks/dragonfly-plus-22.json etc/networks/edison.json etc/networks/fattree-18.json etc/networks/gpc.json etc/networks/gpc-nodes.json etc/networks/haec-box.json etc/networks/quickstart.json etc/networks/torus-4x4x4.json etc/networks/vulcan-512.json
+dist_networks_DATA = etc/networks/cascade-960.json etc/networks/dragonfly-plus-22.json etc/networks/edison.json etc/networks/fattree-18.json etc/networks/gpc.json etc/networks/gpc-nodes.json etc/networks/haec-box.json etc/networks/nvl72-8.json etc/networks/quickstart.json etc/networks/slingshot-16.json etc/networks/torus-4x4x4.json etc/networks/vulcan-512.json
 signaturesdir = $(pkgdatadir)/signatures
 dist_signatures_DATA = etc/signatures/alltoall-16.json etc/signatures/damselfly-4d-stencil.json etc/signatures/damselfly-many-to-many.json etc/signatures/damselfly-spread.json etc/signatures/damselfly-umesh.json etc/signatures/halo-16.json etc/signatures/milc-4d-256.json etc/signatures/umesh-512.json
 samplesdir = $(pkgdatadir)

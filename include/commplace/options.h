@@ -28,7 +28,10 @@ COMMPLACE_API void commplace_options_free(struct commplace_options *options);
 COMMPLACE_API int commplace_options_routing(struct commplace_options *options,
                                             const char *name,
                                             struct commplace_error *err);
-/* "max-congestion" (default), "mean-congestion" or "hop-bytes". */
+/* "max-congestion" (default), "mean-congestion", "hop-bytes", "busiest",
+ * "time"; or, for placement, "interference" (slowdowns, own and done, in equal
+ * parts) and "isolation" (links shared, then time), to which the background is
+ * one job that sends as fast as its busiest link lets it. */
 COMMPLACE_API int commplace_options_objective(struct commplace_options *options,
                                               const char *name,
                                               struct commplace_error *err);

@@ -49,6 +49,7 @@ class Commplace(AutotoolsPackage):
     def configure_args(self):
         source = self.spec.variants["slurm_source"].value
         args = self.with_or_without("mpi") + self.with_or_without("scotch")
+        args.append("--without-otf2")
         if source == "none":
             args.append("--without-slurm")
         else:
