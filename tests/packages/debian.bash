@@ -202,6 +202,8 @@ refused() {
 runs "slurmctld does not start, and says why" wait_for 10 refused
 must "installed again" apt install ../new/slurm-commplace-plugins_*.deb
 runs "slurmctld starts" cluster_start_ctld
+# Its node may have said that it ended to nobody, and says so again.
+wait_ended "$job" 120
 is "$(job_state "$job")" FAILED "with its jobs"
 is "$(decision "$job" .outcome)" placed "and their decisions"
 wait_for 60 cluster_nodes_up

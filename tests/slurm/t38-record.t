@@ -184,6 +184,7 @@ recorded() {
 }
 is "$(recorded -J auto1 -N2 -n8 half.sh)" yes "Record=: the first job of a Match line"
 is "$(store .ranks auto.json)" 8 "becomes the profile" || diag "$(cat "$home/slurm-$job.out")"
+sleep 6 # that there was none is in memory as long
 is "$(recorded -J auto2 -N2 -n8 half.sh)" "" "the second is not recorded"
 job=$(last_job)
 is "$(decision "$job" '"\(.outcome) \(.profile)"')" "placed auto" "and placed by the profile"
