@@ -3,6 +3,8 @@
  * Times calls of slurmctld as a client sees them, by Slurm's public library.
  *
  *   slurm_calls start|will-run COUNT NODES TASKS PER_NODE [OPTION=VALUE]...
+ *   slurm_calls start-fresh COUNT NODES TASKS PER_NODE [...]  each on a machine
+ *                                   that was never asked about before
  *   slurm_calls keep COUNT NODES TASKS PER_NODE [...]  start and leave running
  *   slurm_calls queue COUNT NODES TASKS PER_NODE [...] submit, pending or not
  *   slurm_calls started N SECONDS   wait for N starts since slurmctld's last
@@ -94,27 +96,72 @@ static int describe(struct job *job, char **argv)
 	return 0;
 }
 
+/* Start it at once; ms: of the call. 0: it waits, or cannot be. */
+static uint32_t started_job(struct job *job, double *ms)
+{
+	resource_allocation_response_msg_t *got = NULL;
+	double begin = now_ms();
+	uint32_t id;
+
+	job->desc.immediate = 1;
+	if (slurm_allocate_resources(&job->desc, &got)) {
+		fail("allocate");
+		return 0;
+	}
+	*ms = now_ms() - begin;
+	id = got->job_id;
+	if (!got->node_cnt) {
+		fprintf(stderr, "slurm_calls: job %u waits\n", id);
+		id = 0;
+	}
+	slurm_free_resource_allocation_response_msg(got);
+	return id;
+}
+
 static int start(struct job *job, int count, int keep)
 {
-	job->desc.immediate = 1;
 	for (int i = 0; i < count; i++) {
-		resource_allocation_response_msg_t *got = NULL;
-		double begin = now_ms(), ms;
+		double ms;
+		uint32_t id = started_job(job, &ms);
 
-		if (slurm_allocate_resources(&job->desc, &got))
-			return fail("allocate");
-		ms = now_ms() - begin;
-		if (!got->node_cnt) {
-			fprintf(stderr, "slurm_calls: job %u waits\n",
-			        got->job_id);
+		if (!id)
 			return 1;
-		}
 		printf("%.3f\n", ms);
 		if (!keep) {
-			slurm_kill_job(got->job_id, SIGKILL, 0);
+			slurm_kill_job(id, SIGKILL, 0);
 			usleep(300000);
 		}
-		slurm_free_resource_allocation_response_msg(got);
+	}
+	return 0;
+}
+
+/* Another job, of as many nodes as no call before, changes the machine first. */
+static int start_fresh(struct job *job, int count)
+{
+	struct job other = {0};
+	double ms;
+
+	slurm_init_job_desc_msg(&other.desc);
+	other.desc.name = "other";
+	other.desc.user_id = getuid();
+	other.desc.group_id = getgid();
+	other.desc.work_dir = "/tmp";
+	other.desc.time_limit = 1000;
+	other.desc.shared = JOB_SHARED_NONE;
+	for (uint32_t i = 1; i <= (uint32_t)count; i++) {
+		uint32_t before, id;
+
+		other.desc.min_nodes = other.desc.max_nodes = i;
+		other.desc.num_tasks = other.desc.min_cpus = i;
+		other.desc.ntasks_per_node = 1;
+		before = started_job(&other, &ms);
+		id = before ? started_job(job, &ms) : 0;
+		if (!id)
+			return 1;
+		printf("%.3f\n", ms);
+		slurm_kill_job(id, SIGKILL, 0);
+		slurm_kill_job(before, SIGKILL, 0);
+		usleep(300000);
 	}
 	return 0;
 }
@@ -220,6 +267,8 @@ int main(int argc, char **argv)
 	if (argc >= 6 && !describe(&job, argv + 3)) {
 		if (!strcmp(argv[1], "start"))
 			rc = start(&job, atoi(argv[2]), 0);
+		else if (!strcmp(argv[1], "start-fresh"))
+			rc = start_fresh(&job, atoi(argv[2]));
 		else if (!strcmp(argv[1], "keep"))
 			rc = start(&job, atoi(argv[2]), 1);
 		else if (!strcmp(argv[1], "will-run"))
@@ -228,7 +277,8 @@ int main(int argc, char **argv)
 			rc = queue(&job, atoi(argv[2]));
 	}
 	if (rc == 2)
-		fprintf(stderr, "usage: slurm_calls start|keep|will-run|queue "
+		fprintf(stderr, "usage: slurm_calls "
+		                "start|start-fresh|keep|will-run|queue "
 		                "COUNT NODES TASKS PER_NODE [OPTION=VALUE]...\n"
 		                "       slurm_calls started N SECONDS | reset | "
 		                "list SECONDS\n");
