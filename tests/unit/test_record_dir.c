@@ -89,13 +89,13 @@ static void open_records(const char *cluster, enum cpl_record_access access)
 
 static void idle(void)
 {
-	assert_true(cpl_worker_idle(worker, cpl_now() + 20 * SECOND));
+	assert_true(cpl_worker_idle(worker, cpl_now() + 120 * SECOND));
 }
 
 static void close_records(void)
 {
 	assert_true(
-	        cpl_worker_stop(worker, cpl_now() + 20 * SECOND, NULL, NULL));
+	        cpl_worker_stop(worker, cpl_now() + 120 * SECOND, NULL, NULL));
 	cpl_record_dir_free(records);
 	cpl_worker_free(worker);
 }
@@ -353,7 +353,7 @@ static void test_a_disk_that_hangs(void **state)
 	/* Ends cost nothing and are kept. */
 	for (int64_t job = 1; job <= 100; job++)
 		cpl_record_dir_end(records, job);
-	assert_true(cpl_now() - begin < 10 * SECOND);
+	assert_true(cpl_now() - begin < 60 * SECOND);
 	assert_non_null(strstr(logged, "faster than they can be written"));
 	assert_int_equal(lines, 1);
 	hang = false;
