@@ -56,6 +56,10 @@ static int print_list(const struct cpl_registry *names, int column)
 	for (int i = 0; (e = cpl_registry_at(names, i)); i++) {
 		int length = (int)strlen(e->name);
 
+		/* Things for several networks may share a name. */
+		if (cpl_registry_find(names, e->name, (size_t)length, NULL,
+		                      NULL) != e)
+			continue;
 		if (e->short_name)
 			length += (int)strlen(e->short_name) + 3;
 		if (i)

@@ -18,6 +18,8 @@
 
 /* Files to import, uncompressed: more than ten million lines. */
 #define MAX_BYTES (UINT64_C(1) << 30)
+/* Bandwidths of nodes: kinds of groups. */
+#define MAX_RATES CPL_NETWORK_MAX_CLASSES
 
 struct options {
 	const char *path;
@@ -88,6 +90,12 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	return check_options(self, o);
 }
 
+static double port_rate(const struct cpl_network *net, int node, int port)
+{
+	return cpl_network_port_bandwidth(
+	        net, (int64_t)node * net->n_ports + port);
+}
+
 static int count_hosts(const struct cpl_network *net)
 {
 	int hosts = 0;
@@ -147,6 +155,36 @@ static int print_json(const struct cmd *self, const struct cpl_network *net,
 	                  routing->name, "routing_stated", net->routing));
 }
 
+/* A row for each bandwidth that nodes have at a port, from the first node on. */
+static void list_port(const struct cpl_network *net, int port,
+                      struct cmd_table *table)
+{
+	double done[MAX_RATES];
+	int n_done = 0;
+
+	for (int node = 0; node < net->n_nodes; node++) {
+		double rate = port_rate(net, node, port);
+		int hosts = 0, i = 0;
+
+		while (i < n_done && done[i] != rate)
+			i++;
+		if (!net->node_name[node] || i < n_done || i == MAX_RATES)
+			continue;
+		done[n_done++] = rate;
+		for (int other = node; other < net->n_nodes; other++)
+			hosts += net->node_name[other] &&
+			         port_rate(net, other, port) == rate;
+		if (net->n_ports == 1)
+			cmd_table_row(table, "injection|%d|%g|and back", hosts,
+			              rate);
+		else
+			cmd_table_row(table,
+			              "injection|%d|%g|and back, port %d; %s",
+			              hosts, rate, port,
+			              cpl_port_use_name(net->port_use));
+	}
+}
+
 static int print_text(const struct cpl_network *net,
                       const struct cpl_routing *routing)
 {
@@ -173,14 +211,7 @@ static int print_text(const struct cpl_network *net,
 		              class->bandwidth / class->cables, class->cables);
 	}
 	for (int p = 0; p < net->n_ports; p++)
-		if (net->n_ports == 1)
-			cmd_table_row(table, "injection|%d|%g|and back",
-			              count_hosts(net), net->port_bandwidth[p]);
-		else
-			cmd_table_row(table,
-			              "injection|%d|%g|and back, port %d; %s",
-			              count_hosts(net), net->port_bandwidth[p],
-			              p, cpl_port_use_name(net->port_use));
+		list_port(net, p, table);
 	return cmd_table_print(table);
 }
 

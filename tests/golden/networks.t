@@ -199,6 +199,49 @@ runs "the map of its links is drawn" "$commplace" traffic --network \
 	--node-file "$work/hosts" --plot "$work/plus.svg"
 is "$(grep -c 'links down' "$work/plus.svg")" 1 "with a strip of the spines"
 
+# Two groups of 2 x 2 routers with a node each, one all-to-all group of 3 with two
+# nodes each and links of twice the bandwidth.
+cat >"$work/kinds.json" <<-EOF
+	{ "format": "commplace-network", "version": 1, "type": "dragonfly",
+	  "name": "two-kinds",
+	  "rows": 2, "columns": 2, "kinds": [ { "name": "cpu", "groups": 2 },
+	    { "name": "gpu", "groups": 1, "rows": 1, "columns": 3,
+	      "nodes_per_router": 2,
+	      "bandwidth": { "row": 2, "injection": 4 } } ],
+	  "adaptive": { "threshold": 100 },
+	  "nodes": "c[0-7],g[0-5]" }
+EOF
+is "$("$commplace" network check "$work/kinds.json" | sed 's/  */ /g')" "$(cat <<-EOF
+	two-kinds: dragonfly of 3 groups (cpu: 2 x 2 rows x 2 columns x 1 nodes; gpu: 1 x 1 rows x 3 columns x 2 nodes), 1 global links per pair of groups
+	routing static-direct
+	11 routers, 14 nodes, 28 directed links
+
+	class links bytes/s
+	row-cpu 8 1
+	row-gpu 6 2
+	column 8 1
+	global 6 1
+	injection 8 1 and back
+	injection 6 4 and back
+EOF
+)" "groups of two kinds"
+# kinds ROUTING: bytes of c0 to g4 on links in use
+kinds() {
+	printf '%s\n' c0 g4 >"$work/hosts"
+	"$commplace" traffic --network "$work/kinds.json" --routing "$1" \
+		--signature "$work/two.json" --node-file "$work/hosts" \
+		--links "$work/links.csv" >/dev/null &&
+		awk -F, 'NR > 1 && $5 > 0 { print $1, $2, $3, sprintf("%.6g", $5) }' \
+			"$work/links.csv" | sort | paste -sd,
+}
+# Link 0 of groups 0 and 2 is on router 2 of the one, 0 of the other.
+is "$(kinds SD)" "column 0 2 900,global 2 8 900,row-gpu 8 10 900" \
+	"minimal between two kinds"
+# What the direct link keeps is 100 more than twice the mean of the detour's.
+is "$(kinds PA | tr , '\n' | grep global | paste -sd,)" \
+	"global 1 4 266.667,global 2 8 633.333,global 6 9 266.667" \
+	"progressive-adaptive over the third group"
+
 "$commplace" network check --json "$networks/slingshot-16.json" >"$work/out.json"
 is "$(json "$work/out.json" routers),$(json "$work/out.json" nodes),$(json "$work/out.json" links global),$(json "$work/out.json" routing)" \
 	512,4096,8640,progressive-adaptive "slingshot: 17 global ports of each switch, at most"

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "network/dragonfly/dragonfly.h"
+#include "network/dragonfly/dragonfly_kinds.h"
 
+#define MAX_GROUPS 64
 #define MAX_HOPS 5
 #define MAX_EDGES 4096
 #define MAX_PATHS 4096
@@ -17,12 +19,31 @@ struct edge {
 	int64_t link;
 };
 
+/* The sizes, group by group. */
+struct sizes {
+	int groups, links;
+	enum cpl_wiring wiring;
+	int rows[MAX_GROUPS], columns[MAX_GROUPS];
+	int first[MAX_GROUPS + 1]; /* router */
+};
+
 struct fly {
+	struct sizes s;
 	struct edge edge[MAX_EDGES];
 	int n_edges;
 	int path[MAX_PATHS][MAX_HOPS]; /* edges */
 	int n_paths;
 };
+
+/* "row", or "row-gpu" of a kind of groups. */
+static bool is_of(const struct cpl_network *net, int64_t link,
+                  const char *class)
+{
+	const char *name = net->link_class[net->link_class_of[link]].name;
+	size_t n = strlen(class);
+
+	return !strncmp(name, class, n) && (!name[n] || name[n] == '-');
+}
 
 /* The next link of that class and ends that no edge has yet. */
 static int64_t unused_link(const struct cpl_network *net, const struct fly *fly,
@@ -32,8 +53,7 @@ static int64_t unused_link(const struct cpl_network *net, const struct fly *fly,
 		bool used = false;
 
 		if (net->link_from[link] != from || net->link_to[link] != to ||
-		    strcmp(net->link_class[net->link_class_of[link]].name,
-		           class))
+		    !is_of(net, link, class))
 			continue;
 		for (int i = 0; i < fly->n_edges; i++)
 			used |= fly->edge[i].link == link;
@@ -57,36 +77,72 @@ static void add_edge(const struct cpl_network *net, struct fly *fly,
 	fly->n_edges++;
 }
 
-/* Routers fill their ports one after the other. */
-static int ports_per_router(const struct cpl_network *net)
+static int size_of(const struct sizes *s, int group)
 {
-	const struct cpl_dragonfly *df = cpl_dragonfly_of(net);
-	int ports = (df->groups - 1) * df->global_per_pair, each = 1;
+	return s->rows[group] * s->columns[group];
+}
 
-	while (each * df->rows * df->columns < ports)
+static struct sizes take_sizes(const struct cpl_network *net)
+{
+	const struct cpl_dfkinds *kinds = cpl_dfkinds_of(net);
+	const struct cpl_dragonfly *df = cpl_dragonfly_of(net);
+	bool differ = net->type == &cpl_network_dragonfly_kinds;
+	struct sizes s = {0};
+
+	s.groups = differ ? kinds->groups : df->groups;
+	s.links = differ ? kinds->global_per_pair : df->global_per_pair;
+	s.wiring = differ ? kinds->wiring : df->wiring;
+	if (s.groups > MAX_GROUPS)
+		abort();
+	for (int g = 0, k = 0, left = 0; g < s.groups; g++) {
+		if (differ && g && !left)
+			k++;
+		if (differ && !left)
+			left = kinds->kind[k].groups;
+		left--;
+		s.rows[g] = differ ? kinds->kind[k].rows : df->rows;
+		s.columns[g] = differ ? kinds->kind[k].columns : df->columns;
+		s.first[g + 1] = s.first[g] + size_of(&s, g);
+	}
+	return s;
+}
+
+static int group_at(const struct sizes *s, int router)
+{
+	int g = 0;
+
+	while (router >= s->first[g + 1])
+		g++;
+	return g;
+}
+
+/* Routers fill their ports one after the other: the one of a port. */
+static int router_at(const struct sizes *s, int group, int port)
+{
+	int ports = (s->groups - 1) * s->links, each = 1;
+
+	while (each * size_of(s, group) < ports)
 		each++;
-	return each;
+	return s->first[group] + port / each;
 }
 
 /* Every group has the others in increasing order on its ports; the k-th port
  * for the other meets the k-th for this one. */
 static void build_consecutive(const struct cpl_network *net, struct fly *fly)
 {
-	int groups = cpl_dragonfly_of(net)->groups, each = ports_per_router(net);
-	int links = cpl_dragonfly_of(net)->global_per_pair;
-	int size = cpl_dragonfly_of(net)->rows * cpl_dragonfly_of(net)->columns;
+	const struct sizes *s = &fly->s;
 
-	for (int a = 0; a < groups; a++) {
+	for (int a = 0; a < s->groups; a++) {
 		int port = 0;
 
-		for (int b = 0; b < groups; b++) {
+		for (int b = 0; b < s->groups; b++) {
 			/* Groups before a on b's ports. */
-			int back = a > b ? (a - 1) * links : a * links;
+			int back = a > b ? (a - 1) * s->links : a * s->links;
 
-			for (int k = 0; k < links && a != b; k++)
+			for (int k = 0; k < s->links && a != b; k++)
 				add_edge(net, fly, "global",
-				         a * size + port++ / each,
-				         b * size + back++ / each);
+				         router_at(s, a, port++),
+				         router_at(s, b, back++));
 		}
 	}
 }
@@ -95,47 +151,54 @@ static void build_consecutive(const struct cpl_network *net, struct fly *fly)
  * p meets the p-th last one. */
 static void build_palmtree(const struct cpl_network *net, struct fly *fly)
 {
-	int groups = cpl_dragonfly_of(net)->groups, each = ports_per_router(net);
-	int links = cpl_dragonfly_of(net)->global_per_pair;
-	int size = cpl_dragonfly_of(net)->rows * cpl_dragonfly_of(net)->columns;
-	int ports = (groups - 1) * links;
+	const struct sizes *s = &fly->s;
+	int ports = (s->groups - 1) * s->links;
 
-	for (int a = 0; a < groups; a++)
+	for (int a = 0; a < s->groups; a++)
 		for (int port = 0; port < ports; port++) {
 			int b = a;
 
-			for (int i = 0; i <= port / links; i++)
-				b = b ? b - 1 : groups - 1;
-			add_edge(net, fly, "global", a * size + port / each,
-			         b * size + (ports - 1 - port) / each);
+			for (int i = 0; i <= port / s->links; i++)
+				b = b ? b - 1 : s->groups - 1;
+			add_edge(net, fly, "global", router_at(s, a, port),
+			         router_at(s, b, ports - 1 - port));
 		}
+}
+
+static void build_modulo(const struct cpl_network *net, struct fly *fly)
+{
+	const struct sizes *s = &fly->s;
+
+	for (int a = 0; a < s->groups; a++)
+		for (int b = 0; b < s->groups; b++)
+			for (int k = 0; k < s->links && a != b; k++)
+				add_edge(net, fly, "global",
+				         s->first[a] + (b * s->links + k) %
+				                               size_of(s, a),
+				         s->first[b] + (a * s->links + k) %
+				                               size_of(s, b));
 }
 
 static void build(const struct cpl_network *net, struct fly *fly)
 {
-	int groups = cpl_dragonfly_of(net)->groups, rows = cpl_dragonfly_of(net)->rows;
-	int columns = cpl_dragonfly_of(net)->columns, size = rows * columns;
-	int links = cpl_dragonfly_of(net)->global_per_pair;
+	const struct sizes *s = &fly->s;
 
-	for (int u = 0; u < groups * size; u++)
-		for (int v = 0; v < groups * size; v++) {
-			if (u == v || u / size != v / size)
+	fly->s = take_sizes(net);
+	for (int u = 0; u < s->first[s->groups]; u++)
+		for (int v = 0; v < s->first[s->groups]; v++) {
+			int g = group_at(s, u), x = u - s->first[g];
+			int y = v - s->first[g], columns = s->columns[g];
+
+			if (u == v || g != group_at(s, v))
 				continue;
-			if (u / columns == v / columns)
+			if (x / columns == y / columns)
 				add_edge(net, fly, "row", u, v);
-			else if (u % columns == v % columns)
+			else if (x % columns == y % columns)
 				add_edge(net, fly, "column", u, v);
 		}
-	switch (cpl_dragonfly_of(net)->wiring) {
+	switch (s->wiring) {
 	case CPL_WIRING_MODULO:
-		for (int a = 0; a < groups; a++)
-			for (int b = 0; b < groups; b++)
-				for (int k = 0; k < links && a != b; k++)
-					add_edge(net, fly, "global",
-					         a * size +
-					                 (b * links + k) % size,
-					         b * size + (a * links + k) %
-					                            size);
+		build_modulo(net, fly);
 		break;
 	case CPL_WIRING_CONSECUTIVE:
 		build_consecutive(net, fly);
@@ -145,7 +208,7 @@ static void build(const struct cpl_network *net, struct fly *fly)
 		break;
 	case CPL_WIRING_LIST:
 		for (int64_t link = 0; link < net->n_links; link++)
-			if (net->link_class_of[link] == 2)
+			if (net->link_class_of[link] == net->n_classes - 1)
 				add_edge(net, fly, "global",
 				         net->link_from[link],
 				         net->link_to[link]);
@@ -180,14 +243,14 @@ static int fly_add(const struct cpl_network *net, int from, int to,
                    double bytes, double *load)
 {
 	struct fly *fly = calloc(1, sizeof(*fly));
-	int size = cpl_dragonfly_of(net)->rows * cpl_dragonfly_of(net)->columns;
-	int path[MAX_HOPS], hops = 0;
+	int path[MAX_HOPS], hops = 0, globals;
 
 	if (!fly)
 		abort();
 	build(net, fly);
+	globals = group_at(&fly->s, from) != group_at(&fly->s, to);
 	for (; hops <= MAX_HOPS && !fly->n_paths; hops++)
-		walk(fly, from, to, hops, from / size != to / size, path, 0);
+		walk(fly, from, to, hops, globals, path, 0);
 	hops--;
 	for (int p = 0; p < fly->n_paths; p++)
 		for (int i = 0; i < hops; i++)

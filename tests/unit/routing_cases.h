@@ -93,6 +93,51 @@ static inline struct cpl_network *random_fly(uint64_t seed)
 	return parse_network(text);
 }
 
+/* One to three kinds of groups, up to 5 groups in all, nodes up to `most` on a
+ * router; more: further keys. */
+static inline struct cpl_network *random_kinds(uint64_t seed, int most,
+                                               const char *more)
+{
+	static const char *const wirings[] = {"modulo", "consecutive",
+	                                      "palmtree", "list"};
+	int n_kinds = draw(seed, 0, 1, 3), groups = 0, nodes = 0, least = 99;
+	int k = draw(seed, 1, 1, 3), wiring = (int)(seed % 4);
+	char kinds[1024] = "", links[3072] = "", text[5120];
+	size_t at = 0;
+
+	for (int i = 0; i < n_kinds; i++) {
+		uint64_t to = 10 + 10 * (uint64_t)i;
+		int n = draw(seed, to, 1, n_kinds == 3 ? 1 : 2);
+		int rows = draw(seed, to + 1, 1, 3);
+		int columns = draw(seed, to + 2, 1, 3);
+		int places = draw(seed, to + 3, 1, most);
+
+		groups += n;
+		nodes += n * rows * columns * places;
+		least = rows * columns < least ? rows * columns : least;
+		at += (size_t)snprintf(
+		        kinds + at, sizeof(kinds) - at,
+		        "%s{\"groups\": %d, \"rows\": %d, \"columns\": %d, "
+		        "\"nodes_per_router\": %d, "
+		        "\"row_links_per_router_pair\": %d, \"bandwidth\": "
+		        "{\"row\": %d, \"column\": %d, \"injection\": %d}}",
+		        i ? ", " : "", n, rows, columns, places,
+		        draw(seed, to + 4, 1, 2), draw(seed, to + 5, 1, 2),
+		        draw(seed, to + 6, 1, 2), draw(seed, to + 7, 1, 4));
+	}
+	if (wiring == 3)
+		random_links(links, sizeof(links), seed, groups, least, k);
+	snprintf(text, sizeof(text),
+	         "{\"format\": \"commplace-network\", \"version\": 1, "
+	         "\"type\": \"dragonfly\", \"kinds\": [%s], "
+	         "\"global_links_per_group_pair\": %d, "
+	         "\"global_wiring\": \"%s\"%s, \"bandwidth\": "
+	         "{\"global\": %d}, \"nodes\": \"n[0-%d]\"%s}",
+	         kinds, k, wirings[wiring], links, draw(seed, 2, 1, 5),
+	         nodes - 1, more);
+	return parse_network(text);
+}
+
 /* Tori and meshes of 1 to 6 dimensions. */
 static inline struct cpl_network *random_torus(uint64_t seed)
 {

@@ -113,6 +113,45 @@ static void test_static_indirect(void **state)
 		check_indirect(random_fly(seed), seed);
 }
 
+/* Groups of different size, bandwidths, nodes of a router. */
+static void test_kinds(void **state)
+{
+	for (uint64_t seed = 0; seed < CASES; seed++) {
+		check_minimal(random_kinds(seed, 2, ""), "SD", seed);
+		check_indirect(random_kinds(seed, 2, ""), seed);
+	}
+}
+
+/* The list of a way says the same as adding it up. */
+static void test_kinds_lists(void **state)
+{
+	for (uint64_t seed = 0; seed < CASES; seed++) {
+		struct cpl_network *net = random_kinds(seed, 1, "");
+		const struct cpl_routing *sd = &cpl_routing_kinds_direct;
+		size_t links = (size_t)net->n_links + 1;
+		int64_t most = cpl_route_max(net, sd);
+		struct cpl_share *share = calloc((size_t)most, sizeof(*share));
+		double *want = calloc(links, sizeof(*want));
+		double *got = calloc(links, sizeof(*got));
+
+		for (int to = 0; to < net->n_routers; to++) {
+			int from = (int)(seed % (uint64_t)net->n_routers);
+			int n = sd->links(net, from, to, share);
+
+			assert_true(n <= most);
+			for (int i = 0; i < n; i++)
+				got[share[i].link] += share[i].part;
+			assert_number(brute_add(net, from, to, 1, want),
+			              sd->hops(net, from, to), 0);
+		}
+		same_loads(net, got, want, seed);
+		free(share);
+		free(want);
+		free(got);
+		cpl_network_free(net);
+	}
+}
+
 /* More links than routers, than bits of a word; with and without what the
  * network knows of their rows and columns. */
 static void test_many_links(void **state)
@@ -429,6 +468,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_static_direct),
 	        cmocka_unit_test(test_static_indirect),
+	        cmocka_unit_test(test_kinds),
+	        cmocka_unit_test(test_kinds_lists),
 	        cmocka_unit_test(test_many_links),
 	        cmocka_unit_test(test_static_indirect_in_a_large_group),
 	        cmocka_unit_test(test_dimension_order),

@@ -22,6 +22,11 @@ static const char dragonfly[] =
         "{\"format\": \"commplace-network\", \"version\": 1, "
         "\"type\": \"dragonfly\", \"groups\": 2, \"rows\": 2, \"columns\": 2, "
         "\"routing\": \"SD\", \"nodes\": \"n[0-3],a[4-7]\"}";
+static const char kinds[] =
+        "{\"format\": \"commplace-network\", \"version\": 1, "
+        "\"type\": \"dragonfly\", \"rows\": 1, \"columns\": 2, "
+        "\"kinds\": [{\"groups\": 1}, {\"groups\": 1, \"bandwidth\": "
+        "{\"injection\": 2}}], \"nodes\": \"n[0-3]\"}";
 static const char torus[] =
         "{\"format\": \"commplace-network\", \"version\": 1, "
         "\"type\": \"torus\", \"dims\": [2, 2], "
@@ -92,6 +97,7 @@ static void check(const char *text, int at_least)
 static void test_every_allocation_may_fail(void **state)
 {
 	check(dragonfly, 20);
+	check(kinds, 25);
 	check(torus, 20);
 	check(fattree, 20);
 	check(graph, 25);

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "brute.h"
+#include "network/dragonfly/dragonfly_kinds.h"
 #include "number.h"
 #include "routing_cases.h"
 #include "traffic/workload.h"
@@ -88,6 +89,19 @@ static void draw_plus(struct machine *m, uint64_t seed, double threshold)
 	         m->groups, leaves, spines, m->k, threshold, nodes - 1);
 	m->plus = true;
 	m->net = parse_network(text);
+}
+
+static void draw_kinds(struct machine *m, uint64_t seed, double threshold)
+{
+	char more[128];
+
+	snprintf(more, sizeof(more),
+	         ", \"routing\": \"PA\", \"adaptive\": {\"threshold\": %g}",
+	         threshold);
+	m->net = random_kinds(seed, 1, more);
+	m->plus = false;
+	m->groups = cpl_network_level(m->net, "group")->n_units;
+	m->k = cpl_dfkinds_of(m->net)->global_per_pair;
 }
 
 static void drop(struct machine *m)
@@ -175,11 +189,13 @@ static void conserves(const struct machine *m, const struct cpl_comm *comm)
 
 static void test_conserves(void **state)
 {
-	for (uint64_t seed = 0; seed < 2 * MACHINES; seed++) {
+	for (uint64_t seed = 0; seed < 3 * MACHINES; seed++) {
 		struct machine m = {0};
 		struct cpl_comm *comm;
 
-		if (seed % 2)
+		if (seed % 3 == 2)
+			draw_kinds(&m, seed, 10);
+		else if (seed % 3)
 			draw_plus(&m, seed, 10);
 		else
 			draw_fly(&m, seed, 0, 10);
@@ -194,12 +210,14 @@ static void test_conserves(void **state)
 /* Below the threshold. */
 static void test_low(void **state)
 {
-	for (uint64_t seed = 0; seed < MACHINES; seed++) {
+	for (uint64_t seed = 0; seed < 3 * MACHINES / 2; seed++) {
 		struct machine m = {0};
 		struct cpl_comm *comm;
 		double *load;
 
-		if (seed % 2)
+		if (seed % 3 == 2)
+			draw_kinds(&m, seed, 1e6);
+		else if (seed % 3)
 			draw_plus(&m, seed, 1e6);
 		else
 			draw_fly(&m, seed, 0, 1e6);
@@ -305,7 +323,10 @@ static void test_least(void **state)
 		struct links l;
 		double *minimal;
 
-		draw_fly(&m, seed, 0, threshold);
+		if (seed % 3 == 2)
+			draw_kinds(&m, seed, threshold);
+		else
+			draw_fly(&m, seed, 0, threshold);
 		comm = draw_comm(seed, m.net->n_nodes);
 		minimal = calloc((size_t)m.net->n_links + 1, sizeof(double));
 		find_links(&m, &l);

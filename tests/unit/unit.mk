@@ -282,6 +282,11 @@ tests_unit_test_plot_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
 tests_unit_test_plot_CFLAGS = $(unit_cflags)
 tests_unit_test_plot_LDADD = $(unit_ldadd) $(JANSSON_LIBS)
 
+unit_tests += tests/unit/test_dragonfly_kinds
+tests_unit_test_dragonfly_kinds_SOURCES = tests/unit/test_dragonfly_kinds.c tests/unit/number.h tests/unit/network_text.h
+tests_unit_test_dragonfly_kinds_CFLAGS = $(unit_cflags)
+tests_unit_test_dragonfly_kinds_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/test_dragonfly_plus
 tests_unit_test_dragonfly_plus_SOURCES = tests/unit/test_dragonfly_plus.c tests/unit/number.h tests/unit/network_text.h
 tests_unit_test_dragonfly_plus_CFLAGS = $(unit_cflags)

@@ -64,7 +64,8 @@ const struct cpl_entry *cpl_registry_find(const struct cpl_registry *r,
 	return NULL;
 }
 
-/* The i-th entry, or the next one behind it that is taken; *i: behind that. */
+/* The i-th entry, or the next one behind it that is taken; *i: behind that.
+ * Of several with one name the first stands for all. */
 static const struct cpl_entry *taken(const struct cpl_registry *r, int *i,
                                      cpl_entry_filter *takes,
                                      const void *context)
@@ -73,7 +74,9 @@ static const struct cpl_entry *taken(const struct cpl_registry *r, int *i,
 
 	do
 		e = cpl_registry_at(r, (*i)++);
-	while (e && takes && !takes(e, context));
+	while (e && ((takes && !takes(e, context)) ||
+	             cpl_registry_find(r, e->name, strlen(e->name), takes,
+	                               context) != e));
 	return e;
 }
 

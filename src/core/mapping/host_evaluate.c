@@ -93,7 +93,7 @@ static void sum_up_port(const struct cpl_evaluator *ev, int node, int port,
 	const struct cpl_network *net = ev->net;
 	const struct cpl_load *under = ev->background, *rates = ev->rates;
 	int cable = node * net->n_ports + port;
-	double bandwidth = net->port_bandwidth[port];
+	double bandwidth = cpl_network_port_bandwidth(net, cable);
 	double in = ev->injection[node] * net->port_share[port];
 	double out = ev->ejection[node] * net->port_share[port];
 	double most = larger(in + (under ? under->injection[cable] : 0),

@@ -131,6 +131,8 @@ static const struct cpl_network_type *find_type(const json_t *root,
 			cpl_fail_prefix(err, "\"type\" is missing; ");
 		return NULL;
 	}
+	if (type->variant && type->variant(root))
+		type = type->variant(root);
 	for (; n < COMMON_KEYS; n++)
 		keys[n] = common_keys[n];
 	for (size_t k = 0; type->keys[k]; k++)
@@ -302,6 +304,7 @@ void cpl_network_free(struct cpl_network *net)
 		free(net->level[l].first_router);
 		free(net->level[l].unit_of);
 	}
+	free(net->cable_bandwidth);
 	free(net->port_router);
 	free(net->station_of);
 	free(net->station_router);

@@ -115,6 +115,8 @@ struct cpl_network {
 	double port_bandwidth[CPL_NETWORK_MAX_PORTS];
 	/* Of what a node sends and gets, where its ranks are not told apart. */
 	double port_share[CPL_NETWORK_MAX_PORTS];
+	/* By node and port, where nodes differ in it; else NULL. */
+	double *cable_bandwidth;
 	int *port_router;     /* [n_nodes * n_ports] by node */
 	int *router_first;    /* [n_routers + 1] into router_node */
 	int *router_node;     /* nodes of the routers by their first port, by
@@ -202,6 +204,8 @@ static inline int64_t cpl_network_port_cables(const struct cpl_network *net)
 static inline double cpl_network_port_bandwidth(const struct cpl_network *net,
 						int64_t cable)
 {
+	if (net->cable_bandwidth)
+		return net->cable_bandwidth[cable];
 	return net->port_bandwidth[net->n_ports == 1 ? 0
 						     : cable % net->n_ports];
 }

@@ -13,6 +13,10 @@ network_types = src/core/network/dragonfly/dragonfly.c \
 	src/core/network/haec/haec.c
 core_sources += $(network_types) src/core/network/dragonfly/dragonfly.h \
 	src/core/network/dragonfly/wiring.c \
+	src/core/network/dragonfly/wiring.h \
+	src/core/network/dragonfly/dragonfly_kinds.c \
+	src/core/network/dragonfly/kinds_read.c \
+	src/core/network/dragonfly/dragonfly_kinds.h \
 	src/core/network/dragonfly_plus/dragonfly_plus.h \
 	src/core/network/fattree/fattree.h src/core/network/haec/haec.h
 core_tables += src/core/network/types.c

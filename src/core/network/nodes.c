@@ -52,20 +52,44 @@ static int take_hosts(struct cpl_network *net, const char *text, int first,
 	return n;
 }
 
+/* The names in the order of routers and their places. */
+static void seat_hosts(struct cpl_network *net, struct cpl_hostlist *list)
+{
+	int n = 0;
+
+	for (int router = 0; router < net->n_node_routers; router++)
+		for (int p = 0; p < cpl_network_places_of(net, router); p++) {
+			net->node_name[router * net->nodes_per_router + p] =
+			        list->name[n];
+			list->name[n++] = NULL;
+		}
+}
+
 static int read_node_list(struct cpl_network *net, const char *text,
                           struct cpl_error *err)
 {
-	int n = take_hosts(net, text, 0, net->n_nodes, err);
+	struct cpl_hostlist list;
+	int places = 0, n;
 
-	if (n < 0)
+	for (int router = 0; router < net->n_node_routers; router++)
+		places += cpl_network_places_of(net, router);
+	if (cpl_hostlist_parse(&list, text, err))
 		return cpl_fail_prefix(err, "\"nodes\": ");
-	if (n != net->n_nodes)
+	n = list.count;
+	if (n == places)
+		seat_hosts(net, &list);
+	cpl_hostlist_free(&list);
+	if (n == places)
+		return 0;
+	if (net->type->places)
 		return cpl_fail(err,
 		                "\"nodes\" names %d hosts; the sizes make %d "
-		                "nodes (%d routers of %d)",
-		                n, net->n_nodes, net->n_node_routers,
-		                net->nodes_per_router);
-	return 0;
+		                "nodes",
+		                n, places);
+	return cpl_fail(err,
+	                "\"nodes\" names %d hosts; the sizes make %d nodes "
+	                "(%d routers of %d)",
+	                n, places, net->n_node_routers, net->nodes_per_router);
 }
 
 int cpl_network_router_key(const struct cpl_network *net, const char *key,
@@ -94,17 +118,18 @@ static int read_node_object(struct cpl_network *net, const json_t *object,
 	json_object_foreach((json_t *)object, key, value)
 	{
 		int router = cpl_network_router_key(net, key, err);
-		int most = net->nodes_per_router, n;
+		int most, n;
 
 		if (router < 0)
 			return -1;
+		most = cpl_network_places_of(net, router);
 		if (!json_is_string(value))
 			return cpl_fail(err,
 			                "\"nodes\": router %d: a string with a "
 			                "host list is needed",
 			                router);
-		n = take_hosts(net, json_string_value(value), router * most,
-		               most, err);
+		n = take_hosts(net, json_string_value(value),
+		               router * net->nodes_per_router, most, err);
 		if (n < 0)
 			return cpl_fail_prefix(
 			        err, "\"nodes\": router %d: ", router);

@@ -163,9 +163,9 @@ static int take_seats(struct cpl_network *net, int router, const json_t *hosts,
 		return cpl_fail(err, "a string with a host list is needed");
 	if (cpl_hostlist_parse(&list, json_string_value(hosts), err))
 		return -1;
-	if (list.count > net->nodes_per_router) {
+	if (list.count > cpl_network_places_of(net, router)) {
 		cpl_fail(err, "%d ports of hosts; nodes_per_router is %d",
-		         list.count, net->nodes_per_router);
+		         list.count, cpl_network_places_of(net, router));
 		cpl_hostlist_free(&list);
 		return -1;
 	}
@@ -276,14 +276,26 @@ static int seat_nodes(struct cpl_network *net, struct seats *seats,
 	return 0;
 }
 
+/* Nodes of a block's routers, or -1 where these differ in that. */
+static int block_places(const struct cpl_network *net, int block)
+{
+	int first = block * net->n_ports;
+	int n = cpl_network_places_of(net, first);
+
+	for (int p = 1; p < net->n_ports; p++)
+		if (cpl_network_places_of(net, first + p) != n)
+			return -1;
+	return n;
+}
+
 /* Node i of every block of as many routers as there are ports: port p on the
  * block's router p. */
 static int block_nodes(struct cpl_network *net, const char *text,
                        struct cpl_error *err)
 {
 	int blocks = net->n_node_routers / net->n_ports;
-	int each = net->nodes_per_router;
 	struct cpl_hostlist list;
+	int n = 0;
 
 	if (net->n_node_routers % net->n_ports)
 		return cpl_fail(err,
@@ -291,25 +303,41 @@ static int block_nodes(struct cpl_network *net, const char *text,
 		                "\"ports\" %d; \"nodes\" must be an object "
 		                "router id -> host list",
 		                net->n_node_routers, net->n_ports);
-	net->n_nodes = blocks * each;
+	net->n_nodes = 0;
+	for (int b = 0; b < blocks; b++) {
+		if (block_places(net, b) < 0)
+			return cpl_fail(err,
+			                "\"nodes\": routers %d to %d are for "
+			                "the ports of the same nodes, but have "
+			                "different numbers of them; it must be "
+			                "an object router id -> host list",
+			                b * net->n_ports,
+			                (b + 1) * net->n_ports - 1);
+		net->n_nodes += block_places(net, b);
+	}
 	if (cpl_hostlist_parse(&list, text, err))
 		return cpl_fail_prefix(err, "\"nodes\": ");
 	if (list.count != net->n_nodes)
 		cpl_fail(err,
 		         "\"nodes\" names %d hosts; the sizes make %d nodes "
-		         "(%d blocks of %d routers, of %d)",
-		         list.count, net->n_nodes, blocks, net->n_ports, each);
+		         "(%d blocks of %d routers, of %s%d)",
+		         list.count, net->n_nodes, blocks, net->n_ports,
+		         net->type->places ? "up to " : "",
+		         net->nodes_per_router);
 	if (list.count != net->n_nodes || take_arrays(net, err)) {
 		cpl_hostlist_free(&list);
 		return -1;
 	}
-	for (int i = 0; i < net->n_nodes; i++) {
-		net->node_name[i] = list.name[i];
-		list.name[i] = NULL;
-		for (int p = 0; p < net->n_ports; p++)
-			net->port_router[(int64_t)i * net->n_ports + p] =
-			        i / each * net->n_ports + p;
-	}
+	for (int b = 0; b < blocks; b++)
+		for (int i = block_places(net, b); i > 0; i--) {
+			int *router = net->port_router +
+			              (int64_t)n * net->n_ports;
+
+			net->node_name[n] = list.name[n];
+			list.name[n++] = NULL;
+			for (int p = 0; p < net->n_ports; p++)
+				router[p] = b * net->n_ports + p;
+		}
 	cpl_hostlist_free(&list);
 	return 0;
 }

@@ -8,8 +8,6 @@
 
 #include "network/type.h"
 
-#define MAX_CABLES 1000
-
 int cpl_network_add_class(struct cpl_network *net, const char *name,
                           int64_t count, double bandwidth,
                           struct cpl_error *err)
@@ -113,7 +111,8 @@ int cpl_network_bundle(struct cpl_network *net, const json_t *object,
 {
 	struct cpl_link_class *links = &net->link_class[class];
 
-	if (cpl_json_take_int(object, key, 1, MAX_CABLES, &links->cables, err))
+	if (cpl_json_take_int(object, key, 1, CPL_NETWORK_MAX_CABLES,
+	                      &links->cables, err))
 		return -1;
 	if (links->cables * links->count > CPL_NETWORK_MAX_LINKS)
 		return cpl_fail(err, "\"%s\" makes more than %lld links", key,

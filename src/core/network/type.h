@@ -11,6 +11,7 @@
 
 #define CPL_NETWORK_MAX_ROUTERS 1000000
 #define CPL_NETWORK_MAX_LINKS (INT64_C(1) << 31)
+#define CPL_NETWORK_MAX_CABLES 1000 /* of a bundle */
 
 enum cpl_network_type_flags {
 	CPL_NETWORK_PRODUCT = 1,   /* shape fills net->product */
@@ -44,6 +45,9 @@ struct cpl_network_type {
 	/* Its keys besides those of every type, NULL-terminated. */
 	const char *const *keys;
 	size_t size; /* of its own data, net->own, zeroed before shape */
+	/* The type, of the same name, of files that describe a special form of
+	 * it; NULL where this one is not of that form, or has none. */
+	const struct cpl_network_type *(*variant)(const json_t *root);
 	/*
 	 * `shape` reads root and sets n_routers (n_node_routers where fewer
 	 * have nodes), link classes and levels; `links` fills the link arrays
@@ -54,6 +58,8 @@ struct cpl_network_type {
 	             struct cpl_error *err);
 	int (*links)(struct cpl_network *net, struct cpl_error *err);
 	void (*release)(struct cpl_network *net);
+	/* Places for nodes of a router with nodes; NULL: nodes_per_router. */
+	int (*places)(const struct cpl_network *net, int router);
 	/*
 	 * All shortest ways between two different routers with nodes, the same
 	 * part of the bytes on each (parallel links are ways of their own):
@@ -98,6 +104,14 @@ int cpl_network_join_nodes(struct cpl_network *net, struct cpl_error *err);
 int cpl_network_read_nodes(struct cpl_network *net, const json_t *root,
                            struct cpl_error *err);
 int cpl_network_index_nodes(struct cpl_network *net, struct cpl_error *err);
+
+/* Of a router with nodes. O(1). */
+static inline int cpl_network_places_of(const struct cpl_network *net,
+                                        int router)
+{
+	return net->type->places ? net->type->places(net, router)
+	                         : net->nodes_per_router;
+}
 
 /* A key of "nodes" as a router that may have nodes, or -1 with err. Router ids
  * have one spelling, so that no router can be given twice. */

@@ -207,6 +207,12 @@ extern const struct cpl_routing cpl_routing_static_direct;
  */
 extern const struct cpl_routing cpl_routing_static_indirect;
 /*
+ * The same two on dragonflies whose groups differ (dragonfly_kinds.h):
+ * O(K * links of a way), and O(flows + routers^2 * K).
+ */
+extern const struct cpl_routing cpl_routing_kinds_direct;
+extern const struct cpl_routing cpl_routing_kinds_indirect;
+/*
  * static-indirect-sampled: the same as Jain ran it, packet by packet, to
  * compare the expectation with: a flow's bytes go as 64 packets, each over an
  * intermediate router and shortest paths drawn at random. Draws are functions

@@ -1,13 +1,15 @@
 core_sources += src/core/routing/routing.h src/core/routing/routing.c \
 	src/core/routing/route_finder.c src/core/routing/dragonfly_paths.h \
 	src/core/routing/static_indirect.h \
-	src/core/routing/legs.h \
+	src/core/routing/legs.h src/core/routing/kinds_direct.h \
 	src/core/routing/one_link.c src/core/routing/many_links.c
 
 # One file for each routing; the first that a network takes is its default. A
 # new one is a line here.
 routings = src/core/routing/static_direct.c \
+	src/core/routing/kinds_direct.c \
 	src/core/routing/static_indirect.c \
+	src/core/routing/kinds_indirect.c \
 	src/core/routing/static_indirect_sampled.c \
 	src/core/routing/adaptive_routings.c \
 	src/core/routing/dimension_order.c \

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "network/dragonfly/dragonfly_kinds.h"
 #include "network/type.h"
 
 /* Words of rows_columns[] up to which it is kept. */
@@ -20,11 +21,22 @@ static const char *const keys[] = {"groups",
 static const char *const levels[] = {"group", "chassis", "router", NULL};
 static const char *const classes[] = {"row", "column", "global", NULL};
 
+static struct cpl_wires wires_of(const struct cpl_dragonfly *df)
+{
+	return (struct cpl_wires){.groups = df->groups,
+	                          .links = df->global_per_pair,
+	                          .size = df->routers_per_group,
+	                          .wiring = df->wiring,
+	                          .gateway = df->gateway};
+}
+
 static int shape(struct cpl_network *net, const json_t *root,
                  struct cpl_error *err)
 {
 	struct cpl_dragonfly *df = (void *)net->own;
 	int64_t count[3], routers;
+	struct cpl_wires wires;
+	int rc;
 
 	df->global_per_pair = 1;
 	if (cpl_json_take_int(root, "groups", 1, CPL_NETWORK_MAX_ROUTERS,
@@ -62,7 +74,11 @@ static int shape(struct cpl_network *net, const json_t *root,
 	    cpl_network_bundle(net, root, "column_links_per_router_pair",
 	                       CPL_DRAGONFLY_COLUMN, err))
 		return -1;
-	return cpl_wiring_read(net, root, err);
+	wires = wires_of(df);
+	rc = cpl_wires_read(&wires, root, err);
+	df->wiring = wires.wiring;
+	df->gateway = wires.gateway;
+	return rc;
 }
 
 static void local_links(struct cpl_network *net, int router)
@@ -121,25 +137,15 @@ static int index_gateways(struct cpl_network *net, struct cpl_error *err)
 static int links(struct cpl_network *net, struct cpl_error *err)
 {
 	struct cpl_dragonfly *df = (void *)net->own;
-	int64_t first = net->link_class[CPL_DRAGONFLY_GLOBAL].first;
-	int k_links = df->global_per_pair;
+	struct cpl_wires wires = wires_of(df);
+	int rc = cpl_wires_fill(&wires, err);
 
+	df->gateway = wires.gateway;
+	if (rc)
+		return -1;
 	for (int router = 0; router < net->n_routers; router++)
 		local_links(net, router);
-	if (cpl_wiring_fill(net, err))
-		return -1;
-	for (int a = 0; a < df->groups; a++)
-		for (int b = 0; b < df->groups; b++)
-			for (int k = 0; k < k_links && a != b; k++) {
-				int64_t there =
-				        cpl_dragonfly_global(net, a, b, k);
-				int64_t back =
-				        cpl_dragonfly_global(net, b, a, k);
-
-				cpl_network_set_link(net, first + there,
-				                     df->gateway[there],
-				                     df->gateway[back]);
-			}
+	cpl_wires_link(net, &wires, net->link_class[CPL_DRAGONFLY_GLOBAL].first);
 	return index_gateways(net, err);
 }
 
@@ -176,6 +182,13 @@ static json_t *sizes(const struct cpl_network *net)
 	                 "global_links_per_group_pair", df->global_per_pair);
 }
 
+/* Groups of several kinds, see dragonfly_kinds.h. */
+static const struct cpl_network_type *variant(const json_t *root)
+{
+	return json_object_get(root, "kinds") ? &cpl_network_dragonfly_kinds
+	                                      : NULL;
+}
+
 static const struct cpl_drawing drawing = {
         .coordinate = {"group", "row", "column"},
         .title = "global links, to group",
@@ -196,6 +209,7 @@ const struct cpl_network_type cpl_network_dragonfly = {
         .links = links,
         .release = release,
         .drawing = &drawing,
+        .variant = variant,
         .describe = describe,
         .sizes = sizes,
 };

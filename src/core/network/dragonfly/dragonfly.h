@@ -26,23 +26,15 @@
  *
  * "list": K rows [A, i, B, j] of "global_links" for each pair of groups, local
  * router i of A to j of B; the k-th of them is link k.
+ *
+ * Where groups differ: dragonfly_kinds.h.
  */
 #ifndef CPL_NETWORK_DRAGONFLY_H
 #define CPL_NETWORK_DRAGONFLY_H
 
-#include <jansson.h>
-
-#include "network/network.h"
+#include "network/dragonfly/wiring.h"
 
 extern const struct cpl_network_type cpl_network_dragonfly;
-
-/* Where global links sit. */
-enum cpl_wiring {
-	CPL_WIRING_MODULO,
-	CPL_WIRING_CONSECUTIVE,
-	CPL_WIRING_PALMTREE,
-	CPL_WIRING_LIST,
-};
 
 struct cpl_dragonfly {
 	int groups, rows, columns;
@@ -74,12 +66,6 @@ static inline int cpl_dragonfly_nodes(const struct cpl_network *net)
 {
 	return cpl_dragonfly_of(net)->routers_per_group * net->nodes_per_router;
 }
-
-/* Read "global_wiring" and "global_links", once the link classes are known;
- * then fill gateway[]. 0 or -1 with err. */
-int cpl_wiring_read(struct cpl_network *net, const json_t *root,
-                    struct cpl_error *err);
-int cpl_wiring_fill(struct cpl_network *net, struct cpl_error *err);
 
 enum { CPL_DRAGONFLY_ROW, CPL_DRAGONFLY_COLUMN, CPL_DRAGONFLY_GLOBAL };
 

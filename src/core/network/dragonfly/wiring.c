@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "network/dragonfly/dragonfly.h"
+#include "network/dragonfly/wiring.h"
 #include "network/type.h"
 
 static const char *const names[] = {
@@ -14,21 +14,36 @@ static const char *const names[] = {
 
 #define NAMES (sizeof(names) / sizeof(*names))
 
-static int allocate(struct cpl_network *net, struct cpl_error *err)
+static int64_t count(const struct cpl_wires *w)
 {
-	struct cpl_dragonfly *df = (void *)net->own;
-	int64_t count = net->link_class[CPL_DRAGONFLY_GLOBAL].count;
+	return (int64_t)w->groups * (w->groups - 1) * w->links;
+}
 
-	df->gateway = malloc(((size_t)count + 1) * sizeof(*df->gateway));
-	return df->gateway ? 0 : cpl_fail_memory(err);
+static int size_of(const struct cpl_wires *w, int group)
+{
+	return w->first ? w->first[group + 1] - w->first[group] : w->size;
+}
+
+static int first_of(const struct cpl_wires *w, int group)
+{
+	return w->first ? w->first[group] : group * w->size;
+}
+
+static int64_t number(const struct cpl_wires *w, int a, int b)
+{
+	return ((int64_t)a * (w->groups - 1) + b - (b > a)) * w->links;
+}
+
+static int allocate(struct cpl_wires *w, struct cpl_error *err)
+{
+	w->gateway = malloc(((size_t)count(w) + 1) * sizeof(*w->gateway));
+	return w->gateway ? 0 : cpl_fail_memory(err);
 }
 
 /* One row [group, router, group, router] of "global_links". */
-static int read_row(const struct cpl_network *net, const json_t *row, size_t i,
+static int read_row(const struct cpl_wires *w, const json_t *row, size_t i,
                     int value[4], struct cpl_error *err)
 {
-	const struct cpl_dragonfly *df = cpl_dragonfly_of(net);
-
 	if (!json_is_array(row) || json_array_size(row) != 4)
 		return cpl_fail(err,
 		                "\"global_links\"[%zu]: [group, router, group, "
@@ -36,7 +51,7 @@ static int read_row(const struct cpl_network *net, const json_t *row, size_t i,
 		                i);
 	for (size_t j = 0; j < 4; j++) {
 		const json_t *item = json_array_get(row, j);
-		int limit = j % 2 ? df->routers_per_group : df->groups;
+		int limit = j % 2 ? size_of(w, value[j - 1]) : w->groups;
 		json_int_t x = json_integer_value(item);
 
 		if (!json_is_integer(item) || x < 0 || x >= limit)
@@ -56,53 +71,49 @@ static int read_row(const struct cpl_network *net, const json_t *row, size_t i,
 	return 0;
 }
 
-static int read_list(struct cpl_network *net, const json_t *list,
+static int read_list(struct cpl_wires *w, const json_t *list,
                      struct cpl_error *err)
 {
-	struct cpl_dragonfly *df = (void *)net->own;
-	int64_t count = net->link_class[CPL_DRAGONFLY_GLOBAL].count;
-	int k_links = df->global_per_pair;
-	int *gateway;
+	int64_t n = count(w);
 
 	if (!json_is_array(list))
 		return cpl_fail(err,
 		                "\"global_links\" %s; an array of [group, "
 		                "router, group, router] is needed",
 		                list ? "is not valid" : "is missing");
-	if (json_array_size(list) != (size_t)(count / 2))
+	if (json_array_size(list) != (size_t)(n / 2))
 		return cpl_fail(err,
 		                "\"global_links\" holds %zu links; %d groups "
 		                "with %d between each two have %lld",
-		                json_array_size(list), df->groups, k_links,
-		                (long long)(count / 2));
-	if (allocate(net, err))
+		                json_array_size(list), w->groups, w->links,
+		                (long long)(n / 2));
+	if (allocate(w, err))
 		return -1;
-	gateway = df->gateway;
-	for (int64_t i = 0; i < count; i++)
-		gateway[i] = -1;
-	for (size_t i = 0; i < (size_t)(count / 2); i++) {
+	for (int64_t i = 0; i < n; i++)
+		w->gateway[i] = -1;
+	for (size_t i = 0; i < (size_t)(n / 2); i++) {
 		int v[4], k = 0;
 		int64_t there, back;
 
-		if (read_row(net, json_array_get(list, i), i, v, err))
+		if (read_row(w, json_array_get(list, i), i, v, err))
 			return -1;
-		there = cpl_dragonfly_global(net, v[0], v[2], 0);
-		back = cpl_dragonfly_global(net, v[2], v[0], 0);
-		while (k < k_links && gateway[there + k] >= 0)
+		there = number(w, v[0], v[2]);
+		back = number(w, v[2], v[0]);
+		while (k < w->links && w->gateway[there + k] >= 0)
 			k++;
-		if (k == k_links)
+		if (k == w->links)
 			return cpl_fail(err,
 			                "\"global_links\"[%zu]: groups %d and "
 			                "%d have more than %d links",
-			                i, v[0], v[2], k_links);
-		gateway[there + k] = v[0] * df->routers_per_group + v[1];
-		gateway[back + k] = v[2] * df->routers_per_group + v[3];
+			                i, v[0], v[2], w->links);
+		w->gateway[there + k] = first_of(w, v[0]) + v[1];
+		w->gateway[back + k] = first_of(w, v[2]) + v[3];
 	}
 	return 0;
 }
 
-int cpl_wiring_read(struct cpl_network *net, const json_t *root,
-                    struct cpl_error *err)
+int cpl_wires_read(struct cpl_wires *w, const json_t *root,
+                   struct cpl_error *err)
 {
 	const json_t *list = json_object_get(root, "global_links");
 	const char *name = names[CPL_WIRING_MODULO];
@@ -117,9 +128,9 @@ int cpl_wiring_read(struct cpl_network *net, const json_t *root,
 		                "\"global_wiring\" is \"%.60s\"; it must be "
 		                "modulo, consecutive, palmtree or list",
 		                name);
-	((struct cpl_dragonfly *)(void *)net->own)->wiring = (enum cpl_wiring)i;
+	w->wiring = (enum cpl_wiring)i;
 	if (i == CPL_WIRING_LIST)
-		return read_list(net, list, err);
+		return read_list(w, list, err);
 	if (list)
 		return cpl_fail(err,
 		                "\"global_links\" is for \"global_wiring\": "
@@ -128,18 +139,18 @@ int cpl_wiring_read(struct cpl_network *net, const json_t *root,
 }
 
 /* Local router in group a of link k to group b. */
-static int local_router(const struct cpl_dragonfly *df, int a, int b, int k)
+static int local_router(const struct cpl_wires *w, int a, int b, int k)
 {
-	int64_t size = df->routers_per_group, k_links = df->global_per_pair;
-	int64_t ports = (df->groups - 1) * k_links;
+	int64_t size = size_of(w, a), k_links = w->links;
+	int64_t ports = (w->groups - 1) * k_links;
 	int64_t per_router = (ports + size - 1) / size, port;
 
-	switch (df->wiring) {
+	switch (w->wiring) {
 	case CPL_WIRING_CONSECUTIVE:
 		port = (b - (b > a)) * k_links + k;
 		return (int)(port / per_router);
 	case CPL_WIRING_PALMTREE:
-		port = (a - b - 1 + (a > b ? 0 : df->groups)) * k_links +
+		port = (a - b - 1 + (a > b ? 0 : w->groups)) * k_links +
 		       (a < b ? k : k_links - 1 - k);
 		return (int)(port / per_router);
 	default:
@@ -147,20 +158,33 @@ static int local_router(const struct cpl_dragonfly *df, int a, int b, int k)
 	}
 }
 
-int cpl_wiring_fill(struct cpl_network *net, struct cpl_error *err)
+int cpl_wires_fill(struct cpl_wires *w, struct cpl_error *err)
 {
-	struct cpl_dragonfly *df = (void *)net->own;
+	int64_t i = 0;
 
-	if (df->wiring == CPL_WIRING_LIST)
+	if (w->wiring == CPL_WIRING_LIST)
 		return 0;
-	if (allocate(net, err))
+	if (allocate(w, err))
 		return -1;
-	for (int a = 0; a < df->groups; a++)
-		for (int b = 0; b < df->groups; b++)
-			for (int k = 0; k < df->global_per_pair && a != b; k++)
-				df->gateway[cpl_dragonfly_global(net, a, b,
-				                                 k)] =
-				        a * df->routers_per_group +
-				        local_router(df, a, b, k);
+	for (int a = 0; a < w->groups; a++)
+		for (int b = 0; b < w->groups; b++)
+			for (int k = 0; k < w->links && a != b; k++)
+				w->gateway[i++] = first_of(w, a) +
+				                  local_router(w, a, b, k);
 	return 0;
+}
+
+void cpl_wires_link(struct cpl_network *net, const struct cpl_wires *w,
+                    int64_t first)
+{
+	for (int a = 0; a < w->groups; a++)
+		for (int b = 0; b < w->groups; b++)
+			for (int k = 0; k < w->links && a != b; k++) {
+				int64_t there = number(w, a, b) + k;
+				int64_t back = number(w, b, a) + k;
+
+				cpl_network_set_link(net, first + there,
+				                     w->gateway[there],
+				                     w->gateway[back]);
+			}
 }

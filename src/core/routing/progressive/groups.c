@@ -3,10 +3,33 @@
 
 #include "network/dragonfly_plus/dragonfly_plus.h"
 #include "routing/dragonfly_paths.h"
+#include "routing/kinds_direct.h"
 
 static bool is_plus(const struct cpl_groups *g)
 {
 	return g->net->type == &cpl_network_dragonfly_plus;
+}
+
+static bool is_kinds(const struct cpl_groups *g)
+{
+	return g->net->type == &cpl_network_dragonfly_kinds;
+}
+
+static struct cpl_groups of_kinds(const struct cpl_network *net)
+{
+	const struct cpl_dfkinds *df = cpl_dfkinds_of(net);
+	struct cpl_groups g = {.net = net,
+	                       .n = df->groups,
+	                       .links = df->global_per_pair,
+	                       .first = df->global,
+	                       .gateway = df->gateway};
+
+	for (int i = 0; i < df->groups; i++) {
+		int n = df->first[i + 1] - df->first[i];
+
+		g.members = n > g.members ? n : g.members;
+	}
+	return g;
 }
 
 static struct cpl_groups of_plus(const struct cpl_network *net)
@@ -34,6 +57,8 @@ struct cpl_groups cpl_groups_of(const struct cpl_network *net)
 
 	if (net->type == &cpl_network_dragonfly_plus)
 		return of_plus(net);
+	if (net->type == &cpl_network_dragonfly_kinds)
+		return of_kinds(net);
 	return (struct cpl_groups){
 	        .net = net,
 	        .n = df->groups,
@@ -47,7 +72,7 @@ int cpl_groups_group(const struct cpl_groups *g, int router)
 {
 	int at[CPL_NETWORK_MAX_DIMS];
 
-	if (!is_plus(g))
+	if (!is_plus(g) && !is_kinds(g))
 		return router / g->members;
 	if (router < g->net->n_node_routers)
 		return cpl_level_unit(&g->net->level[0], router);
@@ -55,10 +80,19 @@ int cpl_groups_group(const struct cpl_groups *g, int router)
 	return at[0];
 }
 
+/* Its first router where routers are numbered group by group. */
+static int first_of(const struct cpl_groups *g, int group)
+{
+	return is_kinds(g) ? cpl_dfkinds_of(g->net)->first[group]
+	                   : group * g->members;
+}
+
 int cpl_groups_members(const struct cpl_groups *g, int group)
 {
 	const struct cpl_dfplus *df = cpl_dfplus_of(g->net);
 
+	if (is_kinds(g))
+		return first_of(g, group + 1) - first_of(g, group);
 	return is_plus(g) ? df->leaf[group + 1] - df->leaf[group] +
 	                            df->spine[group + 1] - df->spine[group]
 	                  : g->members;
@@ -69,7 +103,7 @@ int cpl_groups_place(const struct cpl_groups *g, int group, int router)
 	const struct cpl_dfplus *df = cpl_dfplus_of(g->net);
 
 	if (!is_plus(g))
-		return router - group * g->members;
+		return router - first_of(g, group);
 	if (router < g->net->n_node_routers)
 		return router - df->leaf[group];
 	return router - g->net->n_node_routers - df->spine[group] +
@@ -82,7 +116,7 @@ int cpl_groups_router(const struct cpl_groups *g, int group, int place)
 	int leaves;
 
 	if (!is_plus(g))
-		return group * g->members + place;
+		return first_of(g, group) + place;
 	leaves = df->leaf[group + 1] - df->leaf[group];
 	return place < leaves ? df->leaf[group] + place
 	                      : g->net->n_node_routers + df->spine[group] +
@@ -118,6 +152,21 @@ static int inside_cell(const struct cpl_groups *g, int from, int to,
 	return 2;
 }
 
+static int inside_kind(const struct cpl_network *net, int from, int to,
+                       double bytes, double *load)
+{
+	struct cpl_dfkind_at a = cpl_dfkind_at(net, from);
+	struct cpl_dfkind_at b = cpl_dfkind_at(net, to);
+	struct cpl_share share[CPL_KINDS_LOCAL];
+	int n = load ? cpl_kinds_local(cpl_dfkinds_of(net), &a, &b, bytes,
+	                               share)
+	             : 0;
+
+	for (int i = 0; i < n; i++)
+		load[share[i].link] += share[i].part;
+	return cpl_dfkind_hops(&a, &b);
+}
+
 int cpl_groups_inside(const struct cpl_groups *g, int from, int to,
                       double bytes, double *load)
 {
@@ -125,6 +174,8 @@ int cpl_groups_inside(const struct cpl_groups *g, int from, int to,
 
 	if (is_plus(g))
 		return inside_cell(g, from, to, bytes, load);
+	if (is_kinds(g))
+		return inside_kind(g->net, from, to, bytes, load);
 	if (load)
 		cpl_local_add(g->net, from, to, bytes, load);
 	return cpl_local_hops(df, from % g->members, to % g->members);
@@ -152,6 +203,22 @@ static int way_in_cell(const struct cpl_groups *g, int from, int to, double x,
 	return 2;
 }
 
+/* Over the corner of its own column, or of its own row. */
+static int way_in_kind(const struct cpl_network *net, int from, int to,
+                       double x, int link[CPL_GROUPS_INSIDE])
+{
+	struct cpl_dfkind_at a = cpl_dfkind_at(net, from);
+	struct cpl_dfkind_at b = cpl_dfkind_at(net, to);
+	struct cpl_share share[CPL_KINDS_LOCAL];
+	int n = cpl_kinds_local(cpl_dfkinds_of(net), &a, &b, 1, share);
+	int hops = cpl_dfkind_hops(&a, &b);
+	int first = n > hops && x < 0.5 ? hops : 0;
+
+	for (int i = 0; i < hops; i++)
+		link[i] = (int)share[first + i].link;
+	return hops;
+}
+
 int cpl_groups_way(const struct cpl_groups *g, int from, int to, double x,
                    int link[CPL_GROUPS_INSIDE])
 {
@@ -163,6 +230,8 @@ int cpl_groups_way(const struct cpl_groups *g, int from, int to, double x,
 		return 0;
 	if (is_plus(g))
 		return way_in_cell(g, from, to, x, link);
+	if (is_kinds(g))
+		return way_in_kind(g->net, from, to, x, link);
 	a = cpl_where(df, from);
 	b = cpl_where(df, to);
 	if (a.row != b.row && x < 0.5) {

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "routing/kinds_direct.h"
+
+#include "routing/routing.h"
+
+/* Of the ways over one global link. */
+#define WAY_LINKS (2 * CPL_KINDS_LOCAL + 1)
+
+static int row_link(const struct cpl_dfkinds *df, const struct cpl_dfkind_at *a,
+                    const struct cpl_dfkind_at *b, int row, double part,
+                    struct cpl_share *share, int n)
+{
+	share[n].link =
+	        (int)cpl_dfkind_row(df, a, row, a->column, b->column);
+	share[n].part = part;
+	return n + 1;
+}
+
+static int column_link(const struct cpl_dfkinds *df,
+                       const struct cpl_dfkind_at *a,
+                       const struct cpl_dfkind_at *b, int column, double part,
+                       struct cpl_share *share, int n)
+{
+	share[n].link =
+	        (int)cpl_dfkind_column(df, a, a->row, column, b->row);
+	share[n].part = part;
+	return n + 1;
+}
+
+int cpl_kinds_local(const struct cpl_dfkinds *df, const struct cpl_dfkind_at *a,
+                    const struct cpl_dfkind_at *b, double part,
+                    struct cpl_share share[CPL_KINDS_LOCAL])
+{
+	int n = 0;
+
+	if (a->row == b->row)
+		return a->column == b->column
+		               ? 0
+		               : row_link(df, a, b, a->row, part, share, 0);
+	if (a->column == b->column)
+		return column_link(df, a, b, a->column, part, share, 0);
+	part /= 2;
+	n = row_link(df, a, b, a->row, part, share, n);
+	n = column_link(df, a, b, b->column, part, share, n);
+	n = column_link(df, a, b, a->column, part, share, n);
+	return row_link(df, a, b, b->row, part, share, n);
+}
+
+/* Ways between two groups. */
+struct ways {
+	const struct cpl_network *net;
+	struct cpl_dfkind_at from, to;
+	int64_t there, back; /* numbers of the first links */
+	int hops;            /* besides the global link */
+	double n;
+};
+
+static int64_t number(const struct cpl_dfkinds *df, int a, int b)
+{
+	return ((int64_t)a * (df->groups - 1) + b - (b > a)) *
+	       df->global_per_pair;
+}
+
+/* Ways over link k, and how many links they have inside groups. */
+static int over(const struct ways *w, int k, int *hops)
+{
+	const int *gateway = cpl_dfkinds_of(w->net)->gateway;
+	struct cpl_dfkind_at out =
+	        cpl_dfkind_at(w->net, gateway[w->there + k]);
+	struct cpl_dfkind_at in = cpl_dfkind_at(w->net, gateway[w->back + k]);
+	int near = cpl_dfkind_hops(&w->from, &out);
+	int far = cpl_dfkind_hops(&in, &w->to);
+
+	*hops = near + far;
+	return (near == 2 ? 2 : 1) * (far == 2 ? 2 : 1);
+}
+
+static struct ways find(const struct cpl_network *net,
+                        const struct cpl_dfkind_at *from,
+                        const struct cpl_dfkind_at *to)
+{
+	const struct cpl_dfkinds *df = cpl_dfkinds_of(net);
+	struct ways w = {.net = net,
+	                 .from = *from,
+	                 .to = *to,
+	                 .there = number(df, from->group, to->group),
+	                 .back = number(df, to->group, from->group),
+	                 .hops = 2 * CPL_KINDS_LOCAL};
+
+	for (int k = 0; k < df->global_per_pair; k++) {
+		int hops, n = over(&w, k, &hops);
+
+		if (hops < w.hops) {
+			w.hops = hops;
+			w.n = 0;
+		}
+		if (hops == w.hops)
+			w.n += n;
+	}
+	return w;
+}
+
+/* The links of the shortest ways over link k, if there are any. */
+static int list(const struct ways *w, int k, struct cpl_share *share)
+{
+	const struct cpl_dfkinds *df = cpl_dfkinds_of(w->net);
+	struct cpl_dfkind_at at;
+	int hops, n = over(w, k, &hops);
+	double part = n / w->n;
+
+	if (hops > w->hops)
+		return 0;
+	at = cpl_dfkind_at(w->net, df->gateway[w->there + k]);
+	n = cpl_kinds_local(df, &w->from, &at, part, share);
+	share[n].link = (int)(df->global + w->there + k);
+	share[n++].part = part;
+	at = cpl_dfkind_at(w->net, df->gateway[w->back + k]);
+	return n + cpl_kinds_local(df, &at, &w->to, part, share + n);
+}
+
+static double add_hops(const struct cpl_network *net, int from, int to,
+                       double bytes, double *load)
+{
+	const struct cpl_dfkinds *df = cpl_dfkinds_of(net);
+	struct cpl_dfkind_at a = cpl_dfkind_at(net, from);
+	struct cpl_dfkind_at b = cpl_dfkind_at(net, to);
+	struct cpl_share share[WAY_LINKS];
+	struct ways w;
+
+	if (a.group == b.group) {
+		int n = cpl_kinds_local(df, &a, &b, bytes, share);
+
+		for (int i = 0; i < n; i++)
+			load[share[i].link] += share[i].part;
+		return cpl_dfkind_hops(&a, &b);
+	}
+	w = find(net, &a, &b);
+	for (int k = 0; k < df->global_per_pair; k++) {
+		int n = list(&w, k, share);
+
+		for (int i = 0; i < n; i++)
+			load[share[i].link] += bytes * share[i].part;
+	}
+	return w.hops + 1;
+}
+
+static void add(const struct cpl_network *net, int from, int to, double bytes,
+                double *load)
+{
+	add_hops(net, from, to, bytes, load);
+}
+
+static int links(const struct cpl_network *net, int from, int to,
+                 struct cpl_share *share)
+{
+	const struct cpl_dfkinds *df = cpl_dfkinds_of(net);
+	struct cpl_dfkind_at a = cpl_dfkind_at(net, from);
+	struct cpl_dfkind_at b = cpl_dfkind_at(net, to);
+	struct ways w;
+	int n = 0;
+
+	if (a.group == b.group)
+		return cpl_kinds_local(df, &a, &b, 1, share);
+	w = find(net, &a, &b);
+	for (int k = 0; k < df->global_per_pair; k++)
+		n += list(&w, k, share + n);
+	return n;
+}
+
+static double hops(const struct cpl_network *net, int from, int to)
+{
+	struct cpl_dfkind_at a = cpl_dfkind_at(net, from);
+	struct cpl_dfkind_at b = cpl_dfkind_at(net, to);
+
+	return a.group == b.group ? cpl_dfkind_hops(&a, &b)
+	                          : find(net, &a, &b).hops + 1;
+}
+
+/* Of K global links the ways inside both groups, over either corner. */
+static int64_t again(const struct cpl_network *net)
+{
+	return WAY_LINKS *
+	       ((int64_t)cpl_dfkinds_of(net)->global_per_pair + 1);
+}
+
+const struct cpl_routing cpl_routing_kinds_direct = {
+        .name = "static-direct",
+        .short_name = "SD",
+        .type = &cpl_network_dragonfly_kinds,
+        .summary = "evenly over all minimal paths",
+        .add = add,
+        .links = links,
+        .again = again,
+        .hops = hops,
+        .add_hops = add_hops,
+};

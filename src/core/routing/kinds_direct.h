@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Dragonflies with groups of several kinds: ways inside a group. */
+#ifndef CPL_ROUTING_KINDS_DIRECT_H
+#define CPL_ROUTING_KINDS_DIRECT_H
+
+#include "network/dragonfly/dragonfly_kinds.h"
+
+/* Links of such a way, over both corners where there are two. */
+#define CPL_KINDS_LOCAL 4
+
+/* Evenly over the shortest ways between two routers of a group, as a list of
+ * links with their parts of `part`; how many. O(1). */
+int cpl_kinds_local(const struct cpl_dfkinds *df, const struct cpl_dfkind_at *a,
+                    const struct cpl_dfkind_at *b, double part,
+                    struct cpl_share share[CPL_KINDS_LOCAL]);
+
+#endif
