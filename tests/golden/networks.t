@@ -211,7 +211,7 @@ cat >"$work/kinds.json" <<-EOF
 	  "adaptive": { "threshold": 100 },
 	  "nodes": "c[0-7],g[0-5]" }
 EOF
-is "$("$commplace" network check "$work/kinds.json" | sed 's/  */ /g')" "$(cat <<-EOF
+is "$("$commplace" network check "$work/kinds.json" | sed 's/  */ /g; s/ $//')" "$(cat <<-EOF
 	two-kinds: dragonfly of 3 groups (cpu: 2 x 2 rows x 2 columns x 1 nodes; gpu: 1 x 1 rows x 3 columns x 2 nodes), 1 global links per pair of groups
 	routing static-direct
 	11 routers, 14 nodes, 28 directed links

@@ -48,7 +48,8 @@ static int read_name(const json_t *kind, int i, char *out,
 	if (cpl_json_string(kind, "name", &name, err) < 0)
 		return -1;
 	if (!name) {
-		snprintf(out, CPL_DFKIND_NAME + 1, "%d", i);
+		snprintf(out, CPL_DFKIND_NAME + 1, "%u",
+		         (unsigned)i % 100);
 		return 0;
 	}
 	if (!*name || strlen(name) > CPL_DFKIND_NAME ||
@@ -98,8 +99,9 @@ static int read_kind(const struct cpl_network *net, const json_t *root,
 	                                 err) ||
 	                       take_rate(root, item, "column",
 	                                 &kind->column_rate, err) ||
-	                       cpl_network_bandwidth(own, "injection",
-	                                             &kind->injection, err)
+	                       (json_object_get(own, "injection") &&
+	                        cpl_network_bandwidth(own, "injection",
+	                                              &kind->injection, err))
 	               ? -1
 	               : 0;
 }

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "network/dragonfly/dragonfly.h"
 #include "network/dragonfly_plus/dragonfly_plus.h"
 #include "routing/progressive/runs.h"
 
@@ -367,7 +368,7 @@ int cpl_progressive_solve(const struct cpl_network *net,
 	s.links = (int64_t)s.g.n * (s.g.n - 1) * s.g.links;
 	s.even = net->type == &cpl_network_dragonfly_plus;
 	s.width = s.even ? 1 : s.g.links;
-	s.masks = !s.even && s.g.links <= 64;
+	s.masks = net->type == &cpl_network_dragonfly && s.g.links <= 64;
 	take_arrays(&s);
 	if (!s.arena.failed)
 		list_routers(&s);
