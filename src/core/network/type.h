@@ -92,6 +92,9 @@ int cpl_ports_read(struct cpl_network *net, const json_t *root,
                    struct cpl_error *err);
 int cpl_ports_join(struct cpl_network *net, const json_t *root,
                    struct cpl_error *err);
+/* Once the nodes are on their routers: net's stations. 0, or -1 with err
+ * (memory). O(nodes * ports). */
+int cpl_ports_find_stations(struct cpl_network *net, struct cpl_error *err);
 /* "spread", "round-robin", "nearest", "first". */
 const char *cpl_port_use_name(enum cpl_port_use use);
 
