@@ -266,19 +266,30 @@ static int write_files(const struct options *o, const json_t *root,
 }
 
 /* A user wants to know why it is no dragonfly, and what to look at. */
-static void tell(const struct options *o, const json_t *root, const char *why,
-                 const char *doubt)
+static void tell(const struct options *o, const json_t *root,
+                 const struct cpl_network_import *from)
 {
+	const char *why = from->why->text, *doubt = from->doubt->text;
+	bool plus = !strcmp(o->format, "ibnetdiscover");
+
 	printf("%s: %s%s%s\n", o->output,
 	       json_string_value(json_object_get(root, "type")),
-	       *why ? ", not a dragonfly: " : "", why);
-	if (*doubt)
-		printf("doubt: %s\n", doubt);
+	       !*why ? "" : plus ? ", not a dragonfly+: "
+	                         : ", not a dragonfly: ",
+	       why);
+	if (*from->found->text)
+		printf("recognised: %s\n", from->found->text);
+	while (*doubt) {
+		int n = (int)strcspn(doubt, "\n");
+
+		printf("doubt: %.*s\n", n, doubt);
+		doubt += n + (doubt[n] == '\n');
+	}
 }
 
 static int import(const struct options *o, struct cpl_error *err)
 {
-	struct cpl_error why = {""}, doubt = {""};
+	struct cpl_error why = {""}, doubt = {""}, found = {""};
 	struct cpl_network_import source = {
 	        .format = o->format,
 	        .source = o->path,
@@ -287,6 +298,7 @@ static int import(const struct options *o, struct cpl_error *err)
 	        .nodes_per_router = (int)o->nodes_per_router,
 	        .why = &why,
 	        .doubt = &doubt,
+	        .found = &found,
 	};
 	char *name = NULL, *table = NULL, *text = NULL, *routes = NULL;
 	char *made = NULL;
@@ -318,7 +330,7 @@ static int import(const struct options *o, struct cpl_error *err)
 	if (root)
 		rc = write_files(o, root, made, table, err);
 	if (!rc)
-		tell(o, root, why.text, doubt.text);
+		tell(o, root, &source);
 out:
 	json_decref(root);
 	free(name);

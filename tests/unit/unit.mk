@@ -329,6 +329,11 @@ tests_unit_test_haec_CPPFLAGS = $(AM_CPPFLAGS) -DNETWORKS='"$(abs_top_srcdir)/et
 tests_unit_test_haec_CFLAGS = $(unit_cflags)
 tests_unit_test_haec_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_ib_plus
+tests_unit_test_ib_plus_SOURCES = tests/unit/test_ib_plus.c tests/unit/routing_cases.h tests/unit/add_traffic.h tests/unit/number.h tests/unit/network_text.h
+tests_unit_test_ib_plus_CFLAGS = $(unit_cflags)
+tests_unit_test_ib_plus_LDADD = $(unit_ldadd) $(JANSSON_LIBS)
+
 unit_tests += tests/unit/test_import_network
 tests_unit_test_import_network_SOURCES = tests/unit/test_import_network.c tests/unit/flow.h tests/unit/number.h tests/unit/network_text.h
 tests_unit_test_import_network_CPPFLAGS = $(AM_CPPFLAGS) -DSAMPLES='"$(abs_top_srcdir)/tests/golden/import"'

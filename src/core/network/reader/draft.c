@@ -46,16 +46,36 @@ memory:
 	                length > 40 ? 40 : (int)length, name);
 }
 
+void cpl_draft_doubt(struct cpl_draft *draft, const char *fmt, ...)
+{
+	size_t n = strlen(draft->doubt.text);
+	size_t room = sizeof(draft->doubt.text) - n;
+	va_list ap;
+
+	if (n && room > 1) {
+		draft->doubt.text[n++] = '\n';
+		draft->doubt.text[n] = '\0';
+		room--;
+	}
+	va_start(ap, fmt);
+	vsnprintf(draft->doubt.text + n, room, fmt, ap);
+	va_end(ap);
+}
+
 int cpl_draft_host(struct cpl_draft *draft, int router, const char *host)
 {
 	if (!draft->hosts)
 		draft->hosts = json_object();
-	if (json_object_get(draft->hosts, host))
+	if (json_object_get(draft->hosts, host)) {
+		const json_t *first = json_object_get(draft->hosts, host);
+
+		draft->more_ports += json_integer_value(first) != router;
 		return 0;
+	}
 	if (draft->n_hosts == CPL_HOSTLIST_MAX)
 		return cpl_fail(draft->err, "more than %d hosts",
 		                CPL_HOSTLIST_MAX);
-	if (json_object_set_new(draft->hosts, host, json_true()))
+	if (json_object_set_new(draft->hosts, host, json_integer(router)))
 		return cpl_fail_memory(draft->err);
 	if (cpl_hostlist_push(&draft->router[router].hosts, host, draft->err))
 		return -1;

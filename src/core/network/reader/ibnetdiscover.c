@@ -61,8 +61,9 @@ static bool read_port(struct cpl_lines *in, int *port)
 	return true;
 }
 
-/* "4xQDR" at the line's end as a class; without one "link". */
-static int read_speed(struct cpl_lines *in, struct cpl_draft *draft)
+/* "4xQDR" at the line's end as the name of a class and bytes/s; without one
+ * false. */
+static bool find_speed(struct cpl_lines *in, char class[16], double *rate)
 {
 	const char *last = in->line_end;
 	int width;
@@ -73,21 +74,43 @@ static int read_speed(struct cpl_lines *in, struct cpl_draft *draft)
 	while (last > in->p && !isspace((unsigned char)last[-1]))
 		last--;
 	in->p = last;
-	if (cpl_lines_number(in, &width) && width >= 1 && width <= 16 &&
-	    cpl_lines_take(in, "x"))
-		for (size_t i = 0; i < sizeof(speeds) / sizeof(*speeds); i++) {
-			char class[16];
+	if (!cpl_lines_number(in, &width) || width < 1 || width > 16 ||
+	    !cpl_lines_take(in, "x"))
+		return false;
+	for (size_t i = 0; i < sizeof(speeds) / sizeof(*speeds); i++) {
+		if (!cpl_lines_take(in, speeds[i].name) ||
+		    in->p < in->line_end)
+			continue;
+		/* The loader's names of classes begin with a letter. */
+		snprintf(class, 16, "%s-%dx", speeds[i].name, width);
+		*rate = width * speeds[i].lane;
+		return true;
+	}
+	return false;
+}
 
-			if (!cpl_lines_take(in, speeds[i].name) ||
-			    in->p < in->line_end)
-				continue;
-			/* The loader's names of classes begin with a letter. */
-			snprintf(class, sizeof(class), "%s-%dx", speeds[i].name,
-			         width);
-			return cpl_draft_class(draft, in, class,
-			                       width * speeds[i].lane);
-		}
-	return cpl_draft_class(draft, in, "link", 1.0);
+/* The line's class of links; "link" where it tells no speed. */
+static int read_speed(struct cpl_lines *in, struct cpl_draft *draft)
+{
+	char class[16] = "link";
+	double rate = 1.0;
+
+	find_speed(in, class, &rate);
+	return cpl_draft_class(draft, in, class, rate);
+}
+
+static void note_host_speed(struct cpl_lines *in, struct cpl_draft *draft)
+{
+	char class[16];
+	double rate;
+
+	if (!find_speed(in, class, &rate))
+		return;
+	draft->host_rates_differ = draft->host_rates_differ ||
+	                           (draft->host_rate > 0 &&
+	                            rate != draft->host_rate);
+	if (rate > draft->host_rate)
+		draft->host_rate = rate;
 }
 
 /* The first word of a channel adapter's description names the host; that of
@@ -108,6 +131,8 @@ static int add_host(struct cpl_lines *in, struct cpl_draft *draft, int router)
 		rc = cpl_lines_fail(in, "'%.60s' is not a host name", text);
 	else if (cpl_draft_host(draft, router, text) < 0)
 		rc = cpl_lines_prefix(in);
+	else
+		note_host_speed(in, draft);
 	cpl_hostlist_free(&list);
 	return rc;
 }
@@ -208,7 +233,6 @@ static int read_all(struct cpl_lines *in, const struct cpl_network_import *how,
 {
 	int at = -1;
 
-	(void)how;
 	draft->directed = true;
 	while (cpl_lines_next(in)) {
 		if (cpl_lines_done(in))
@@ -225,7 +249,15 @@ static int read_all(struct cpl_lines *in, const struct cpl_network_import *how,
 			return -1;
 		}
 	}
-	return check_ends(in, draft);
+	if (check_ends(in, draft))
+		return -1;
+	if (draft->more_ports)
+		cpl_draft_doubt(draft,
+		                "%d ports of hosts are on other switches than "
+		                "the hosts' first and are left out",
+		                draft->more_ports);
+	/* Routes are of the graph's routers. */
+	return how->routes ? 0 : cpl_ib_dragonfly_plus(how, draft);
 }
 
 /* What ibtracert prints for one pair of hosts. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "network/reader/reader.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,17 @@ static const struct cpl_network_reader *find(const char *format,
 int cpl_network_import_format(const char *format, struct cpl_error *err)
 {
 	return find(format, err) ? 0 : -1;
+}
+
+static void describe(const struct cpl_network *net, struct cpl_error *out)
+{
+	FILE *to = fmemopen(out->text, sizeof(out->text), "w");
+
+	/* Without memory there are no words. */
+	if (!to)
+		return;
+	net->type->describe(net, to);
+	fclose(to);
 }
 
 /* The description must be one that the loader takes, routes and all; then it
@@ -37,6 +49,8 @@ static int check(json_t *root, const struct cpl_network_import *in,
 	if (routes)
 		rc = cpl_network_parse_routes(net, routes, strlen(routes),
 		                              in->routes_source, err);
+	if (in->found)
+		describe(net, in->found);
 	cpl_network_free(net);
 	if (!rc && routes &&
 	    json_object_set_new(root, "routing_table",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Network descriptions out of what a machine tells of itself: graphs, but for
- * regular Aries lists.
+ * regular Aries lists and InfiniBand fabrics that are dragonfly+.
  *
  * topology-conf: Slurm's topology.conf of topology/tree, or what `scontrol show
  * topology` prints. A link for each child switch; LinkSpeed is passed over, as
@@ -14,8 +14,9 @@
  *
  * ibnetdiscover: the dump of that command (infiniband-diags). Hosts are the
  * first words of the channel adapters' descriptions, each on the switch where
- * it is seen first; classes are speed and width ("qdr-4x"). Routes: traces of
- * ibtracert, one after the other.
+ * it is seen first; classes are speed and width ("qdr-4x"). A dragonfly+ where
+ * the switches are joined as one, with a list of global links; else, or with
+ * routes, a graph. Routes: traces of ibtracert, one after the other.
  *
  * aries: lines "FROM(g:r:c) COLOUR -> TO(g:r:c)" of a Cray XC, each a directed
  * link; unused and processor tiles are passed over. Router ids follow group,
@@ -47,13 +48,17 @@ struct cpl_network_import {
 	/* File that the description is to name as "routing_table". */
 	const char *routing_table;
 	/* aries: hosts in the order of node ids, NULL: nid00000 ..; how many a
-	 * router has, 0: 4; why it is no dragonfly, empty if it is, or NULL. */
+	 * router has, 0: 4. */
 	const char *nodes;
 	int nodes_per_router;
+	/* aries, ibnetdiscover: why it is no dragonfly or dragonfly+ though it
+	 * is near to one, empty if it is; or NULL. */
 	struct cpl_error *why;
-	/* What the text does not tell and was taken for granted, empty if there
-	 * is nothing; or NULL. */
+	/* What the text does not tell and was taken for granted, a line each,
+	 * empty if there is nothing; or NULL. */
 	struct cpl_error *doubt;
+	/* The network in words, or NULL. */
+	struct cpl_error *found;
 };
 
 /* The description, which cpl_network_parse has taken (but for the table), to

@@ -33,7 +33,7 @@ struct cpl_draft {
 	struct cpl_draft_router *router;
 	int n_routers;
 	json_t *index; /* router name -> index */
-	json_t *hosts; /* host name -> true */
+	json_t *hosts; /* host name -> index of its router */
 	int n_hosts;
 	struct cpl_draft_link *link;
 	int n_links;
@@ -45,8 +45,13 @@ struct cpl_draft {
 	/* Made by the reader where it is no graph; else why it is one. */
 	json_t *description;
 	struct cpl_error why;
-	/* What the text does not tell and the description takes for granted. */
+	/* What the text does not tell and the description takes for granted, a
+	 * line each: see cpl_draft_doubt. */
 	struct cpl_error doubt;
+	/* Bytes/s of the fastest host's link, 0: not told. */
+	double host_rate;
+	bool host_rates_differ;
+	int more_ports; /* hosts' ports on other routers than their first */
 };
 
 /* A switch of Slurm's topology files, or a block: host lists or NULL. */
@@ -60,6 +65,19 @@ int cpl_topology_add(struct cpl_lines *in, struct cpl_draft *draft,
                      const struct cpl_topology_entry *entry);
 /* After the last: is every child described? */
 int cpl_topology_check(const struct cpl_lines *in, struct cpl_draft *draft);
+
+/* One doubt more. */
+void cpl_draft_doubt(struct cpl_draft *draft, const char *fmt, ...)
+        __attribute__((format(printf, 2, 3)));
+
+/*
+ * ibnetdiscover: the fabric as a dragonfly+ in draft->description if its cells
+ * can be told by how switches are joined, otherwise untouched, with
+ * draft->why where it is nearly one. 0, or -1 with err (memory). O(links +
+ * routers + cells^2 * (K + routers / cells)).
+ */
+int cpl_ib_dragonfly_plus(const struct cpl_network_import *how,
+                          struct cpl_draft *draft);
 
 /* Index of the router of that name, made where it is new; -1 with err. */
 int cpl_draft_router(struct cpl_draft *draft, const char *name, size_t length);
