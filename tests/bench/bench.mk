@@ -14,6 +14,12 @@ tests_bench_bench_traffic_SOURCES = tests/bench/bench_traffic.c tests/bench/sten
 tests_bench_bench_traffic_LDADD = libcore.la
 CLEANFILES += tests/bench/bench_traffic
 
+# tests/bench/bench_progressive $(srcdir)/etc/networks/slingshot-16.json 512
+EXTRA_PROGRAMS += tests/bench/bench_progressive
+tests_bench_bench_progressive_SOURCES = tests/bench/bench_progressive.c
+tests_bench_bench_progressive_LDADD = libcore.la
+CLEANFILES += tests/bench/bench_progressive
+
 # tests/bench/bench_scale [-t THREADS] [-k K] [cases] [messages] [routers] [threads] [adaptive]
 EXTRA_PROGRAMS += tests/bench/bench_scale
 tests_bench_bench_scale_SOURCES = tests/bench/bench_scale.c

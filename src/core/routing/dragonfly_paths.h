@@ -133,6 +133,8 @@ static inline struct cpl_shortest cpl_shortest(const struct cpl_gateways *near,
 /* Add bytes to load[], evenly over the shortest paths inside a group. O(1). */
 void cpl_local_add(const struct cpl_network *net, int from, int to,
                    double bytes, double *load);
+void cpl_local_add_at(const struct cpl_network *net, const struct cpl_where *a,
+                      const struct cpl_where *b, double bytes, double *load);
 
 /* add and hops of static-direct in one: returns the links of the shortest path.
  * O(K). */

@@ -61,16 +61,23 @@ static inline int local_links(const struct cpl_network *net,
 	                part, share, n);
 }
 
+void cpl_local_add_at(const struct cpl_network *net, const struct cpl_where *a,
+                      const struct cpl_where *b, double bytes, double *load)
+{
+	struct cpl_share share[LOCAL_LINKS];
+	int n = local_links(net, a, b, bytes, share, 0);
+
+	for (int i = 0; i < n; i++)
+		load[share[i].link] += share[i].part;
+}
+
 void cpl_local_add(const struct cpl_network *net, int from, int to,
                    double bytes, double *load)
 {
 	struct cpl_where a = cpl_where(cpl_dragonfly_of(net), from);
 	struct cpl_where b = cpl_where(cpl_dragonfly_of(net), to);
-	struct cpl_share share[LOCAL_LINKS];
-	int n = local_links(net, &a, &b, bytes, share, 0);
 
-	for (int i = 0; i < n; i++)
-		load[share[i].link] += share[i].part;
+	cpl_local_add_at(net, &a, &b, bytes, load);
 }
 
 /* The shortest paths between two groups, 64 links at a time. */

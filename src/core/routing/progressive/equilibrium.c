@@ -28,6 +28,7 @@ struct search {
 	double *pair;      /* [pairs] their sums */
 	double *out, *in;  /* [n] */
 	double threshold, weight;
+	double step; /* of the gap, by a byte moved */
 };
 
 struct cpl_detours cpl_detours_take(const struct cpl_groups *g,
@@ -58,36 +59,50 @@ static double around(const struct search *s, const double *sum, int group)
 	                            (s->g->n - 2);
 }
 
+/* A link with minimal bytes. */
+struct used {
+	int64_t link, pair;
+	int a, b;
+};
+
 /* How far the bytes of a link are above what detours would be worth. */
-static double gap(const struct search *s, int64_t link, int a, int b)
+static double gap(const struct search *s, const struct used *u)
 {
 	const struct cpl_groups *g = s->g;
-	int64_t pair = cpl_groups_pair(g, a, b);
-	double each = cpl_detours_on(g, &s->d, a, b);
-	double here = s->pair[pair] - s->d.pair[pair] + g->links * each;
-	double mean = (around(s, s->out, a) + around(s, s->in, b) - 2 * here) /
+	double each = cpl_detours_of(g, &s->d, u->pair, u->a, u->b);
+	double here = s->pair[u->pair] - s->d.pair[u->pair] + g->links * each;
+	double mean = (around(s, s->out, u->a) + around(s, s->in, u->b) -
+	               2 * here) /
 	              (2.0 * (g->n - 2) * g->links);
 
-	return s->bytes[link] - s->moved[link] + each - s->weight * mean -
-	       s->threshold;
+	return s->bytes[u->link] - s->moved[u->link] + each -
+	       s->weight * mean - s->threshold;
 }
 
 /* To where the gap is closed, as far as the link has bytes; how many moved. */
-static double settle(struct search *s, int64_t link)
+static double settle(struct search *s, const struct used *u)
 {
-	const struct cpl_groups *g = s->g;
+	double more = gap(s, u) / s->step;
+	double least = -s->moved[u->link];
+	double most = s->minimal[u->link] - s->moved[u->link];
+
+	more = more > least ? more : least;
+	more = more < most ? more : most;
+	s->moved[u->link] += more;
+	s->d.pair[u->pair] += more;
+	s->d.from[u->a] += more;
+	s->d.to[u->b] += more;
+	s->d.all += more;
+	return fabs(more);
+}
+
+static struct used used_of(const struct cpl_groups *g, int64_t link)
+{
 	int64_t pair = link / g->links;
 	int a = (int)(pair / (g->n - 1)), b = (int)(pair % (g->n - 1));
-	double step, more;
 
-	b += b >= a;
-	step = 1 + s->weight / (g->n - 2) / g->links;
-	more = gap(s, link, a, b) / step;
-	more = fmin(fmax(more, -s->moved[link]),
-	            s->minimal[link] - s->moved[link]);
-	s->moved[link] += more;
-	cpl_detours_add(g, &s->d, a, b, more);
-	return fabs(more);
+	return (struct used){
+	        .link = link, .pair = pair, .a = a, .b = b + (b >= a)};
 }
 
 static void sum_up(struct search *s, const double *under, int64_t links)
@@ -95,26 +110,26 @@ static void sum_up(struct search *s, const double *under, int64_t links)
 	const struct cpl_groups *g = s->g;
 
 	for (int64_t l = 0; l < links; l++) {
-		int64_t pair = l / g->links;
-		int a = (int)(pair / (g->n - 1)), b = (int)(pair % (g->n - 1));
+		struct used u = used_of(g, l);
 
-		b += b >= a;
 		s->bytes[l] = under[l] + s->minimal[l];
-		s->pair[pair] += s->bytes[l];
-		s->out[a] += s->bytes[l];
-		s->in[b] += s->bytes[l];
+		s->pair[u.pair] += s->bytes[l];
+		s->out[u.a] += s->bytes[l];
+		s->in[u.b] += s->bytes[l];
 	}
 }
 
-static void sweeps(struct search *s, const int64_t *used, int64_t n,
+static void sweeps(struct search *s, const struct used *used, int64_t n,
                    double largest)
 {
 	for (int i = 0; i < MAX_SWEEPS; i++) {
 		double most = 0;
 
-		for (int64_t k = 0; k < n; k++)
-			most = fmax(most,
-			            settle(s, used[i % 2 ? n - 1 - k : k]));
+		for (int64_t k = 0; k < n; k++) {
+			double by = settle(s, &used[i % 2 ? n - 1 - k : k]);
+
+			most = by > most ? by : most;
+		}
 		if (most <= SETTLED * largest)
 			break;
 	}
@@ -136,15 +151,17 @@ void cpl_equilibrium(const struct cpl_groups *g, const double *under,
 	        .out = cpl_arena_take(arena, g->n, sizeof(double)),
 	        .in = cpl_arena_take(arena, g->n, sizeof(double)),
 	        .d = cpl_detours_take(g, arena)};
-	int64_t *used = cpl_arena_take(arena, links, sizeof(*used)), n = 0;
+	struct used *used = cpl_arena_take_raw(arena, links, sizeof(*used));
+	int64_t n = 0;
 	double largest = 0;
 
 	if (arena->failed || g->n < 3)
 		return;
+	s.step = 1 + s.weight / (g->n - 2) / g->links;
 	sum_up(&s, under, links);
 	for (int64_t l = 0; l < links; l++)
 		if (minimal[l] > 0) {
-			used[n++] = l;
+			used[n++] = used_of(g, l);
 			largest = fmax(largest, minimal[l]);
 		}
 	sweeps(&s, used, n, largest);

@@ -27,14 +27,21 @@ struct cpl_detours cpl_detours_take(const struct cpl_groups *g,
 void cpl_detours_add(const struct cpl_groups *g, struct cpl_detours *d, int a,
                      int b, double bytes);
 
-/* What each of a's links to b carries of other groups' detours. */
+/* What each of a's links to b carries of other groups' detours; pair: the number
+ * of the two. */
+static inline double cpl_detours_of(const struct cpl_groups *g,
+                                    const struct cpl_detours *d, int64_t pair,
+                                    int a, int b)
+{
+	double bytes = d->from[a] + d->to[b] - 2 * d->pair[pair];
+
+	return bytes > 0 ? bytes / (g->n - 2) / g->links : 0;
+}
+
 static inline double cpl_detours_on(const struct cpl_groups *g,
                                     const struct cpl_detours *d, int a, int b)
 {
-	double bytes =
-	        d->from[a] + d->to[b] - 2 * d->pair[cpl_groups_pair(g, a, b)];
-
-	return bytes > 0 ? bytes / (g->n - 2) / g->links : 0;
+	return cpl_detours_of(g, d, cpl_groups_pair(g, a, b), a, b);
 }
 
 #endif

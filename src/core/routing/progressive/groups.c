@@ -167,18 +167,58 @@ static int inside_kind(const struct cpl_network *net, int from, int to,
 	return cpl_dfkind_hops(&a, &b);
 }
 
-int cpl_groups_inside(const struct cpl_groups *g, int from, int to,
+static int inside_fly(const struct cpl_groups *g, int from, int to,
                       double bytes, double *load)
 {
 	const struct cpl_dragonfly *df = cpl_dragonfly_of(g->net);
+	struct cpl_where a = cpl_where(df, from);
+	struct cpl_where b = cpl_where_in(df, a.group, to);
 
+	if (load)
+		cpl_local_add_at(g->net, &a, &b, bytes, load);
+	return (a.row != b.row) + (a.column != b.column);
+}
+
+int cpl_groups_inside(const struct cpl_groups *g, int from, int to,
+                      double bytes, double *load)
+{
 	if (is_plus(g))
 		return inside_cell(g, from, to, bytes, load);
 	if (is_kinds(g))
 		return inside_kind(g->net, from, to, bytes, load);
-	if (load)
-		cpl_local_add(g->net, from, to, bytes, load);
-	return cpl_local_hops(df, from % g->members, to % g->members);
+	return inside_fly(g, from, to, bytes, load);
+}
+
+/* Bits of a word: few are set. */
+static int count_bits(uint64_t word)
+{
+	int n = 0;
+
+	for (; word; word &= word - 1)
+		n++;
+	return n;
+}
+
+int cpl_groups_reach(const struct cpl_groups *g, int router, int own, int other)
+{
+	const struct cpl_dragonfly *df = cpl_dragonfly_of(g->net);
+	int sum = 0;
+
+	if (own == other)
+		return 0;
+	if (g->net->type == &cpl_network_dragonfly && g->links <= 64) {
+		struct cpl_where here = cpl_where_in(df, own, router);
+		struct cpl_gateways to = cpl_gateways(g->net, &here, other, 0);
+
+		/* Two for each but those that are on it, or one away. */
+		return 2 * g->links - 2 * count_bits(to.at[0]) -
+		       count_bits(to.at[1]);
+	}
+	for (int k = 0; k < g->links; k++)
+		sum += cpl_groups_inside(g, router,
+		                         cpl_groups_gateway(g, own, other, k),
+		                         0, NULL);
+	return sum;
 }
 
 static int way_in_cell(const struct cpl_groups *g, int from, int to, double x,

@@ -39,6 +39,11 @@ int cpl_groups_router(const struct cpl_groups *g, int group, int place);
 int cpl_groups_inside(const struct cpl_groups *g, int from, int to,
                       double bytes, double *load);
 
+/* Links from a router of group `own` to the gateways to another group, of all K
+ * together; none to its own. */
+int cpl_groups_reach(const struct cpl_groups *g, int router, int own,
+                     int other);
+
 #define CPL_GROUPS_INSIDE 2
 /* The links of one of those ways: that at the part x, in 0 to 1, of them all. How
  * many. */

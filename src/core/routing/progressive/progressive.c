@@ -51,19 +51,7 @@ static void spread(struct solve *s, int router, int own, bool out)
 	}
 }
 
-/* Links from a router to the gateways to group i, of all K together. */
-static int reach(const struct solve *s, int router, int own, int i)
-{
-	int sum = 0;
-
-	for (int k = 0; k < s->g.links && i != own; k++)
-		sum += cpl_groups_inside(
-		        &s->g, router, cpl_groups_gateway(&s->g, own, i, k), 0,
-		        NULL);
-	return sum;
-}
-
-/* To those of all groups. */
+/* Links from a router to the gateways to all groups. */
 static double reach_all(const struct solve *s, int router, int own)
 {
 	int members = cpl_groups_members(&s->g, own);
@@ -84,7 +72,9 @@ static void set_reach(struct solve *s, struct run *run, double all)
 {
 	double n = (double)(s->g.n - 2) * s->g.links;
 
-	run->reach = (all - reach(s, run->router, run->own, run->other)) / n;
+	run->reach = (all - cpl_groups_reach(&s->g, run->router, run->own,
+	                                     run->other)) /
+	             n;
 }
 
 /* Hop-bytes. */
@@ -154,8 +144,8 @@ static void go_on(struct solve *s, int i, int a, int place, double bytes,
 		s->seen[place] = true;
 		s->onward[(*n)++] = place;
 		s->place[place] = 0;
-		s->far[place] =
-		        reach(s, cpl_groups_router(&s->g, i, place), i, a);
+		s->far[place] = cpl_groups_reach(
+		        &s->g, cpl_groups_router(&s->g, i, place), i, a);
 	}
 	s->place[place] += bytes;
 }
@@ -313,6 +303,10 @@ static void take_arrays(struct solve *s)
 	                          sizeof(*s->ports));
 	s->slot = cpl_arena_take(arena, routers, sizeof(*s->slot));
 	s->stamp = cpl_arena_take_raw(arena, routers, sizeof(*s->stamp));
+	s->enter = cpl_arena_take_raw(arena, s->masks ? routers : 0,
+	                              sizeof(*s->enter));
+	for (int i = 1; i < 129; i++)
+		s->inverse[i] = 1.0 / i;
 	s->d = cpl_detours_take(&s->g, arena);
 	s->group = cpl_arena_take(arena, s->g.n, sizeof(double));
 	s->place = cpl_arena_take(arena, s->g.members, sizeof(double));

@@ -5,43 +5,6 @@
 
 #include "routing/dragonfly_paths.h"
 
-/* A flow's minimal ways on the links between its groups. */
-struct crossing {
-	int hops; /* links of each */
-	int n;
-	struct {
-		int k;
-		double part;
-	} link[64];
-};
-
-/* Of the dragonfly with up to 64 links between groups; near: those of the
- * source. */
-static inline void cross(const struct solve *s, const struct cpl_gateways *near,
-                         int to, int a, int b, struct crossing *c)
-{
-	const struct cpl_dragonfly *df = cpl_dragonfly_of(s->g.net);
-	struct cpl_where there = cpl_where_in(df, b, to);
-	struct cpl_gateways far = cpl_gateways(s->g.net, &there, a, 0);
-	struct cpl_shortest w = cpl_shortest(near, &far);
-	double each;
-	int ways = 0;
-
-	c->hops = w.hops + 1;
-	c->n = 0;
-	for (uint64_t left = w.once | w.twice; left; left &= left - 1) {
-		uint64_t bit = left & -left;
-		int twice = w.twice & bit ? 2 : 1;
-
-		c->link[c->n].k = __builtin_ctzll(bit);
-		c->link[c->n++].part = twice;
-		ways += twice;
-	}
-	each = 1.0 / ways;
-	for (int i = 0; i < c->n; i++)
-		c->link[i].part *= each;
-}
-
 static struct cpl_gateways gateways_of(const struct solve *s, int from, int a,
                                        int b)
 {
@@ -51,21 +14,52 @@ static struct cpl_gateways gateways_of(const struct solve *s, int from, int a,
 	return cpl_gateways(s->g.net, &here, b, 0);
 }
 
+/* Of the dragonfly with up to 64 links between groups: a flow's minimal ways on
+ * these, in parts of `each`, two of links in `twice`. */
+struct crossing {
+	uint64_t all, twice;
+	int hops; /* links of each */
+	double each;
+};
+
+/* near, far: of its source and destination. */
+static inline struct crossing cross(const struct solve *s,
+                                    const struct cpl_gateways *near,
+                                    const struct cpl_gateways *far)
+{
+	struct cpl_shortest w = cpl_shortest(near, far);
+	int ways = 0;
+
+	/* Few bits: quicker than to count those of a word. */
+	for (uint64_t left = w.once; left; left &= left - 1)
+		ways++;
+	for (uint64_t left = w.twice; left; left &= left - 1)
+		ways += 2;
+	return (struct crossing){.all = w.once | w.twice,
+	                         .twice = w.twice,
+	                         .hops = w.hops + 1,
+	                         .each = s->inverse[ways]};
+}
+
 /* Add a flow to its runs (near: of the run out); links of its ways. */
 static int add_ways(const struct solve *s, const struct run *run,
                     const struct cpl_gateways *near, int to, double bytes,
                     double *out, double *in)
 {
 	const struct cpl_groups *g = &s->g;
-	struct crossing c;
 	int64_t base;
 	int n;
 
 	if (s->masks) {
-		cross(s, near, to, run->own, run->other, &c);
-		for (int i = 0; i < c.n; i++) {
-			out[c.link[i].k] += c.link[i].part * bytes;
-			in[c.link[i].k] += c.link[i].part * bytes;
+		struct crossing c = cross(s, near, &s->enter[to]);
+		double part = c.each * bytes;
+
+		for (uint64_t left = c.all; left; left &= left - 1) {
+			int k = __builtin_ctzll(left);
+			double here = c.twice >> k & 1 ? 2 * part : part;
+
+			out[k] += here;
+			in[k] += here;
 		}
 		return c.hops;
 	}
@@ -91,15 +85,20 @@ static int add_ways(const struct solve *s, const struct run *run,
 static double gone_part(const struct solve *s, const struct run *run,
                         const struct cpl_gateways *near, int to, int *hops)
 {
-	int64_t base = cpl_groups_pair(&s->g, run->own, run->other) *
-	               s->g.links;
+	const double *moved =
+	        s->moved + cpl_groups_pair(&s->g, run->own, run->other) *
+	                           s->g.links;
 	double *part = s->scratch, sum = 0;
-	struct crossing c;
 
 	if (s->masks) {
-		cross(s, near, to, run->own, run->other, &c);
-		for (int i = 0; i < c.n; i++)
-			sum += c.link[i].part * s->moved[base + c.link[i].k];
+		struct crossing c = cross(s, near, &s->enter[to]);
+
+		for (uint64_t left = c.all; left; left &= left - 1) {
+			int k = __builtin_ctzll(left);
+
+			sum += (c.twice >> k & 1 ? 2 * c.each : c.each) *
+			       moved[k];
+		}
 		*hops = c.hops;
 		return sum;
 	}
@@ -107,8 +106,7 @@ static double gone_part(const struct solve *s, const struct run *run,
 		part[k] = 0;
 	*hops = add_ways(s, run, near, to, 1, part, part + s->width);
 	for (int k = 0; k < s->g.links; k++)
-		sum += s->moved[base + k] *
-		       (s->even ? *part / s->g.links : part[k]);
+		sum += moved[k] * (s->even ? *part / s->g.links : part[k]);
 	return sum;
 }
 
@@ -182,6 +180,8 @@ static void sum_flows(struct solve *s, const struct cpl_flows *flows, int i,
 			s->stamp[to] = a;
 			s->slot[to] = job->in.n;
 			begin_run(s, &job->in, to, b, a);
+			if (s->masks)
+				s->enter[to] = gateways_of(s, to, b, a);
 		}
 		run = &job->out.run[job->out.n - 1];
 		hops = add_ways(s, run, &near, to, flows->bytes[m], out,
@@ -275,26 +275,67 @@ double cpl_runs_keep(struct solve *s)
 	return hops;
 }
 
-/* Of the flows of a run some of which is on detours, mean links of the one that
- * goes farthest: to[0 .. n - 1]. */
-static double farthest(struct solve *s, const struct run *run, const int *to,
-                       int64_t n)
+/* No flow of the run goes farther than this in the mean, if its destination is
+ * that far from the links of detours: no way of it has more links than the
+ * longest, no link diverts more than the one that diverts most. */
+struct bound {
+	double longest, most_gone;
+};
+
+static struct bound bound_of(const struct solve *s, const struct run *run)
 {
+	const double *moved =
+	        s->moved + cpl_groups_pair(&s->g, run->own, run->other) *
+	                           s->g.links;
+	struct bound b = {.longest = run->hops};
+
+	for (int k = 0; k < s->g.links; k++)
+		b.most_gone = moved[k] > b.most_gone ? moved[k] : b.most_gone;
+	return b;
+}
+
+static bool may_exceed(const struct bound *b, double detour, double most)
+{
+	double more = detour > b->longest ? detour - b->longest : 0;
+
+	return (b->longest + more * b->most_gone) * (1 + 1e-9) > most;
+}
+
+/* Of the flows of a run some of which is on detours, mean links of the one that
+ * goes farthest, if that is more than `most`: to[0 .. n - 1]. */
+static double farthest(struct solve *s, const struct run *run, const int *to,
+                       int64_t n, double most)
+{
+	struct bound b = bound_of(s, run);
 	struct cpl_gateways near = {{0}};
-	double most = 0, between;
+	double between;
 
 	between = s->between[cpl_groups_pair(&s->g, run->own, run->other)];
 	if (s->masks)
 		near = gateways_of(s, run->router, run->own, run->other);
 	for (int64_t m = 0; m < n; m++) {
-		int minimal;
-		double gone = gone_part(s, run, &near, to[m], &minimal);
 		double detour = 2 + between + run->reach +
 		                s->at->in.run[s->slot[to[m]]].reach;
+		double gone;
+		int minimal;
 
+		if (!may_exceed(&b, detour, most))
+			continue;
+		gone = gone_part(s, run, &near, to[m], &minimal);
 		most = fmax(most, minimal * (1 - gone) + detour * gone);
 	}
 	return most;
+}
+
+/* Run in r is of the group at hand. */
+static void enter(struct solve *s, int64_t r)
+{
+	const struct run *run = &s->at->in.run[r];
+
+	s->slot[run->router] = r;
+	if (s->masks)
+		s->enter[run->router] =
+		        gateways_of(s, run->router, run->own, run->other);
 }
 
 /* Runs come in the order of the flows. */
@@ -309,7 +350,7 @@ double cpl_runs_farthest(struct solve *s, const struct cpl_flows *flows)
 
 		for (; arrived < in->n && in->run[arrived].other == a;
 		     arrived++)
-			s->slot[in->run[arrived].router] = arrived;
+			enter(s, arrived);
 		for (int64_t m = flows->row[i], end; m < flows->row[i + 1];
 		     m = end) {
 			int b = s->group_of[flows->to[m]];
@@ -320,11 +361,11 @@ double cpl_runs_farthest(struct solve *s, const struct cpl_flows *flows)
 				;
 			if (b == a)
 				continue;
-			most = fmax(most,
-			            out->run[run].gone > 0
-			                    ? farthest(s, &out->run[run],
-			                               flows->to + m, end - m)
-			                    : out->run[run].hops);
+			if (out->run[run].gone > 0)
+				most = farthest(s, &out->run[run],
+				                flows->to + m, end - m, most);
+			else
+				most = fmax(most, out->run[run].hops);
 			run++;
 		}
 	}

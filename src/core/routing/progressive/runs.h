@@ -4,6 +4,7 @@
 #ifndef CPL_ROUTING_RUNS_H
 #define CPL_ROUTING_RUNS_H
 
+#include "routing/dragonfly_paths.h"
 #include "routing/progressive/equilibrium.h"
 #include "routing/progressive/progressive.h"
 
@@ -48,7 +49,10 @@ struct solve {
 	int *group_of;      /* [routers with nodes] */
 	int *ports;         /* [groups * members] a router's links to others */
 	int64_t *slot;      /* [routers] run in, of the group at hand */
-	int *stamp;         /* [routers] group that slot is of, -1 */
+	int *stamp;         /* [routers] group that slot and enter are of, -1 */
+	/* masks: [routers] links to the group at hand. */
+	struct cpl_gateways *enter;
+	double inverse[129]; /* 1 / i */
 	double *scratch;    /* [2 * width] */
 	/* Of one job. */
 	struct job_runs *at;
