@@ -242,6 +242,43 @@ is "$(kinds PA | tr , '\n' | grep global | paste -sd,)" \
 	"global 1 4 266.667,global 2 8 633.333,global 6 9 266.667" \
 	"progressive-adaptive over the third group"
 
+# Two groups of two leaves and two spines in a dump whose names tell nothing; a host with
+# a port on another switch.
+{
+	for s in 5 2 8 1 7 3 4 6; do
+		printf 'Switch\t8 "S-%d"\t# "x" lid %d\n' "$s" "$s"
+		case $s in
+		1 | 2 | 3 | 4)
+			printf '[1]\t"H-%d"[1](%d) # "n%d x" lid 9 4xHDR\n' "$s" "$s" "$s"
+			[ "$s" = 4 ] && printf '[6]\t"H-9"[1](9) # "n3 y" lid 9 4xHDR\n'
+			a=$(((s - 1) / 2 * 2 + 5))
+			for t in $a $((a + 1)); do
+				printf '[%d]\t"S-%d"[%d] # "x" 4xHDR\n' \
+					$((2 + t % 2)) "$t" $((1 + s % 2))
+			done
+			;;
+		*)
+			a=$(((s - 5) / 2 * 2 + 1))
+			for t in $a $((a + 1)); do
+				printf '[%d]\t"S-%d"[%d] # "x" 4xHDR\n' \
+					$((1 + t % 2)) "$t" $((2 + s % 2))
+			done
+			printf '[3]\t"S-%d"[3] # "x" 4xNDR\n' $((s < 7 ? s + 2 : s - 2))
+			;;
+		esac
+	done
+} >"$work/plus.ib"
+is "$("$commplace" network import "$work/plus.ib" --format ibnetdiscover \
+	-o "$work/plus.json" --name fabric)" "$(cat <<-EOF
+	$work/plus.json: dragonfly+
+	recognised: dragonfly+ of 2 cells of 2 leaf and 2 spine switches x 1 nodes, 2 global links per pair of cells
+	doubt: 1 ports of hosts are on other switches than the hosts' first and are left out
+EOF
+)" "a dragonfly+ is recognised by its cables"
+"$commplace" network check --json "$work/plus.json" >"$work/out.json"
+is "$(json "$work/out.json" bandwidth up),$(json "$work/out.json" bandwidth global),$(json "$work/out.json" bandwidth injection),$(json "$work/out.json" routing)" \
+	25000000000,50000000000,25000000000,ecmp "with the speeds of its cables"
+
 "$commplace" network check --json "$networks/slingshot-16.json" >"$work/out.json"
 is "$(json "$work/out.json" routers),$(json "$work/out.json" nodes),$(json "$work/out.json" links global),$(json "$work/out.json" routing)" \
 	512,4096,8640,progressive-adaptive "slingshot: 17 global ports of each switch, at most"
