@@ -36,7 +36,8 @@ core_sources += $(network_readers) src/core/network/reader/reader.h \
 	src/core/network/reader/reader_internal.h \
 	src/core/network/reader/reader.c src/core/network/reader/draft.c \
 	src/core/network/reader/aries_dragonfly.c \
-	src/core/network/reader/ib_plus.c \
+	src/core/network/reader/ib_plus.c src/core/network/reader/ib_plus.h \
+	src/core/network/reader/ib_plus_describe.c \
 	src/core/network/reader/aries.h
 core_tables += src/core/network/reader/readers.c
 src/core/network/reader/readers.c: scripts/registry.awk Makefile $(network_readers)

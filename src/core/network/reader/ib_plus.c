@@ -9,59 +9,41 @@
 #include <string.h>
 
 #include "graph/arena.h"
-#include "network/reader/reader_internal.h"
+#include "network/reader/ib_plus.h"
 
 #define MAX_CELLS 2048
 /* One in so many may differ from what all others have. */
 #define ODD_ONES 8
 #define MAX_CABLES 63 /* of two switches or two cells */
 
-enum role { OTHER, LEAF, SPINE };
-
-struct fabric {
-	struct cpl_draft *draft;
-	enum role *role; /* [routers] */
-	int *root;       /* [routers] of its set of joined leaves and spines */
-	int *cell;       /* [routers] */
-	int *number;     /* [routers] among the leaves, or spines, of the cell */
-	int cells;
-	int *leaves, *spines; /* [cells] */
-	int64_t *first;       /* [cells] pairs of leaf and spine before it */
-	int64_t pairs;
-	int *cables; /* [pairs] of a leaf and a spine */
-	int *between; /* [cells * cells] spines' links from one to another */
-	int p, k;    /* what most of these have */
-	int *rows;   /* [cells * cells * k] draft links, a < b */
-};
-
-static const char *name_of(const struct fabric *f, int router)
+static const char *name_of(const struct cpl_ib_fabric *f, int router)
 {
 	return f->draft->router[router].name;
 }
 
-static int find_root(struct fabric *f, int i)
+static int find_root(struct cpl_ib_fabric *f, int i)
 {
 	while (f->root[i] != i)
 		i = f->root[i] = f->root[f->root[i]];
 	return i;
 }
 
-static void find_roles(struct fabric *f)
+static void find_roles(struct cpl_ib_fabric *f)
 {
 	const struct cpl_draft *draft = f->draft;
 
 	for (int i = 0; i < draft->n_routers; i++) {
 		f->root[i] = i;
-		f->role[i] = draft->router[i].hosts.count ? LEAF : OTHER;
+		f->role[i] = draft->router[i].hosts.count ? CPL_IB_LEAF : CPL_IB_OTHER;
 	}
 	for (int l = 0; l < draft->n_links; l++)
-		if (f->role[draft->link[l].from] == LEAF &&
-		    f->role[draft->link[l].to] == OTHER)
-			f->role[draft->link[l].to] = SPINE;
+		if (f->role[draft->link[l].from] == CPL_IB_LEAF &&
+		    f->role[draft->link[l].to] == CPL_IB_OTHER)
+			f->role[draft->link[l].to] = CPL_IB_SPINE;
 }
 
 /* The lower one leads. */
-static void join(struct fabric *f, int a, int b)
+static void join(struct cpl_ib_fabric *f, int a, int b)
 {
 	a = find_root(f, a);
 	b = find_root(f, b);
@@ -73,7 +55,7 @@ static void join(struct fabric *f, int a, int b)
 
 /* A switch without hosts whose neighbours are the spines of one cell is a leaf
  * of it. False: there are others, as in a tree. */
-static bool settle_others(struct fabric *f)
+static bool settle_others(struct cpl_ib_fabric *f)
 {
 	const struct cpl_draft *draft = f->draft;
 	int n = 0, first = -1;
@@ -81,20 +63,20 @@ static bool settle_others(struct fabric *f)
 	for (int l = 0; l < draft->n_links; l++) {
 		int from = draft->link[l].from, to = draft->link[l].to;
 
-		if (f->role[from] != OTHER)
+		if (f->role[from] != CPL_IB_OTHER)
 			continue;
-		if (f->role[to] != SPINE ||
+		if (f->role[to] != CPL_IB_SPINE ||
 		    (f->cell[from] >= 0 && f->cell[from] != find_root(f, to)))
 			return false;
 		f->cell[from] = find_root(f, to);
 	}
 	for (int i = 0; i < draft->n_routers; i++) {
-		if (f->role[i] != OTHER)
+		if (f->role[i] != CPL_IB_OTHER)
 			continue;
 		if (f->cell[i] < 0)
 			return false;
 		first = n++ ? first : i;
-		f->role[i] = LEAF;
+		f->role[i] = CPL_IB_LEAF;
 		join(f, i, f->cell[i]);
 	}
 	if (n)
@@ -105,14 +87,14 @@ static bool settle_others(struct fabric *f)
 	return true;
 }
 
-static void find_sets(struct fabric *f)
+static void find_sets(struct cpl_ib_fabric *f)
 {
 	const struct cpl_draft *draft = f->draft;
 
 	for (int l = 0; l < draft->n_links; l++) {
 		int from = draft->link[l].from, to = draft->link[l].to;
 
-		if (f->role[from] == LEAF && f->role[to] == SPINE)
+		if (f->role[from] == CPL_IB_LEAF && f->role[to] == CPL_IB_SPINE)
 			join(f, from, to);
 	}
 	for (int i = 0; i < draft->n_routers; i++)
@@ -120,7 +102,7 @@ static void find_sets(struct fabric *f)
 }
 
 /* Cells in the order of their first switches: how many. */
-static int number_cells(struct fabric *f)
+static int number_cells(struct cpl_ib_fabric *f)
 {
 	const struct cpl_draft *draft = f->draft;
 	int n = 0;
@@ -133,7 +115,7 @@ static int number_cells(struct fabric *f)
 	return n;
 }
 
-static int count_switches(struct fabric *f, struct cpl_arena *arena)
+static int count_switches(struct cpl_ib_fabric *f, struct cpl_arena *arena)
 {
 	const struct cpl_draft *draft = f->draft;
 
@@ -143,7 +125,7 @@ static int count_switches(struct fabric *f, struct cpl_arena *arena)
 	if (arena->failed)
 		return -1;
 	for (int i = 0; i < draft->n_routers; i++)
-		f->number[i] = f->role[i] == LEAF ? f->leaves[f->cell[i]]++
+		f->number[i] = f->role[i] == CPL_IB_LEAF ? f->leaves[f->cell[i]]++
 		                                  : f->spines[f->cell[i]]++;
 	for (int c = 0; c < f->cells; c++) {
 		f->first[c] = f->pairs;
@@ -154,7 +136,7 @@ static int count_switches(struct fabric *f, struct cpl_arena *arena)
 
 /* Count cables; false, with why, where two switches are joined that may not be.
  */
-static bool count_cables(struct fabric *f)
+static bool count_cables(struct cpl_ib_fabric *f)
 {
 	const struct cpl_draft *draft = f->draft;
 
@@ -162,12 +144,12 @@ static bool count_cables(struct fabric *f)
 		int a = draft->link[l].from, b = draft->link[l].to;
 		bool same = f->cell[a] == f->cell[b];
 
-		if (f->role[a] == LEAF && f->role[b] == SPINE && same) {
+		if (f->role[a] == CPL_IB_LEAF && f->role[b] == CPL_IB_SPINE && same) {
 			f->cables[f->first[f->cell[a]] +
 			          (int64_t)f->number[a] *
 			                  f->spines[f->cell[a]] +
 			          f->number[b]]++;
-		} else if (f->role[a] == SPINE && f->role[b] == SPINE &&
+		} else if (f->role[a] == CPL_IB_SPINE && f->role[b] == CPL_IB_SPINE &&
 		           !same) {
 			f->between[(int64_t)f->cell[a] * f->cells +
 			           f->cell[b]]++;
@@ -175,7 +157,7 @@ static bool count_cables(struct fabric *f)
 			cpl_fail(&f->draft->why,
 			         "%s and %s, two %s, are joined", name_of(f, a),
 			         name_of(f, b),
-			         f->role[a] == LEAF ? "switches with hosts"
+			         f->role[a] == CPL_IB_LEAF ? "switches with hosts"
 			                            : "spines of one group");
 			return false;
 		}
@@ -198,7 +180,7 @@ static int most_common(const int *count, int64_t n)
 	return best;
 }
 
-static bool check_leaves(struct fabric *f)
+static bool check_leaves(struct cpl_ib_fabric *f)
 {
 	int64_t odd = 0;
 
@@ -220,7 +202,7 @@ static bool check_leaves(struct fabric *f)
 	return true;
 }
 
-static bool check_cells(struct fabric *f)
+static bool check_cells(struct cpl_ib_fabric *f)
 {
 	int pairs = f->cells * (f->cells - 1) / 2, odd = 0;
 
@@ -253,7 +235,7 @@ static bool check_cells(struct fabric *f)
 
 /* The first K links of each two cells; where there are fewer again from the
  * first. */
-static void list_rows(struct fabric *f)
+static void list_rows(struct cpl_ib_fabric *f)
 {
 	const struct cpl_draft *draft = f->draft;
 	int64_t pairs = (int64_t)f->cells * f->cells;
@@ -275,150 +257,8 @@ static void list_rows(struct fabric *f)
 			        f->rows[pair * f->k + k % f->between[pair]];
 }
 
-/* Bytes/s of the links inside cells, or between them: of most. */
-static double rate_of(const struct fabric *f, bool inside)
-{
-	const struct cpl_draft *draft = f->draft;
-	int64_t have[CPL_DRAFT_MAX_CLASSES] = {0}, all = 0;
-	int best = 0;
-
-	for (int l = 0; l < draft->n_links; l++)
-		if (inside == (f->cell[draft->link[l].from] ==
-		               f->cell[draft->link[l].to])) {
-			have[draft->link[l].class]++;
-			all++;
-		}
-	for (int c = 1; c < draft->n_classes; c++)
-		if (have[c] > have[best])
-			best = c;
-	if (have[best] < all)
-		cpl_draft_doubt(f->draft,
-		                "%lld of %lld links %s groups are not %s, as "
-		                "the others are",
-		                (long long)(all - have[best]), (long long)all,
-		                inside ? "inside" : "between",
-		                draft->class[best]);
-	return draft->bandwidth[best];
-}
-
-static json_t *rows_json(const struct fabric *f)
-{
-	const struct cpl_draft *draft = f->draft;
-	json_t *list = json_array();
-
-	for (int a = 0; a < f->cells; a++)
-		for (int b = a + 1; b < f->cells; b++)
-			for (int k = 0; k < f->k; k++) {
-				int64_t pair = (int64_t)a * f->cells + b;
-				const struct cpl_draft_link *l =
-				        &draft->link[f->rows[pair * f->k + k]];
-
-				json_array_append_new(
-				        list, json_pack("[i, i, i, i]", a,
-				                        f->number[l->from], b,
-				                        f->number[l->to]));
-			}
-	return list;
-}
-
-/* Leaves are numbered cell by cell. */
-static json_t *nodes_json(const struct fabric *f, int *most)
-{
-	const struct cpl_draft *draft = f->draft;
-	json_t *nodes = json_object();
-	int first = 0;
-
-	for (int c = 0; c < f->cells; c++) {
-		for (int i = 0; i < draft->n_routers; i++) {
-			const struct cpl_hostlist *hosts =
-			        &draft->router[i].hosts;
-			char id[16], *text;
-
-			if (f->cell[i] != c || !hosts->count)
-				continue;
-			snprintf(id, sizeof(id), "%d", first + f->number[i]);
-			text = cpl_hostlist_format(hosts->name, hosts->count);
-			json_object_set_new(nodes, id,
-			                    text ? json_string(text) : NULL);
-			free(text);
-			*most = hosts->count > *most ? hosts->count : *most;
-		}
-		first += f->leaves[c];
-	}
-	return nodes;
-}
-
-static json_t *counts_json(const int *count, int n)
-{
-	json_t *list = json_array();
-
-	for (int i = 0; i < n; i++)
-		json_array_append_new(list, json_integer(count[i]));
-	return list;
-}
-
-static json_t *rates_json(const struct fabric *f)
-{
-	double inside = rate_of(f, true), between = rate_of(f, false);
-	json_t *rates = json_pack("{s:f, s:f, s:f}", "up", inside, "down",
-	                          inside, "global", between);
-
-	if (f->draft->host_rate > 0)
-		json_object_set_new(rates, "injection",
-		                    json_real(f->draft->host_rate));
-	if (f->draft->host_rates_differ)
-		cpl_draft_doubt(f->draft,
-		                "hosts' links differ in speed; the fastest is "
-		                "taken for all");
-	return rates;
-}
-
-/* All links of the rows and all hosts: memory may have been out for some. */
-static bool is_whole(const struct fabric *f, const json_t *root)
-{
-	int hosts = 0;
-
-	for (int i = 0; i < f->draft->n_routers; i++)
-		hosts += f->draft->router[i].hosts.count > 0;
-	return root &&
-	       json_array_size(json_object_get(root, "global_links")) ==
-	               (size_t)f->cells * (size_t)(f->cells - 1) / 2 *
-	                       (size_t)f->k &&
-	       json_object_size(json_object_get(root, "nodes")) ==
-	               (size_t)hosts &&
-	       json_array_size(json_object_get(root, "leaves")) ==
-	               (size_t)f->cells &&
-	       json_array_size(json_object_get(root, "spines")) ==
-	               (size_t)f->cells &&
-	       json_object_size(json_object_get(root, "bandwidth")) ==
-	               3 + (size_t)(f->draft->host_rate > 0);
-}
-
-static int describe(struct fabric *f, const struct cpl_network_import *how)
-{
-	int most = 1;
-	json_t *nodes = nodes_json(f, &most);
-	json_t *root = json_pack(
-	        "{s:s, s:i, s:s, s:s, s:i, s:o, s:o, s:i, s:i, s:i, s:s, s:o, "
-	        "s:o, s:o}",
-	        "format", "commplace-network", "version", 1, "name", how->name,
-	        "type", "dragonfly+", "cells", f->cells, "leaves",
-	        counts_json(f->leaves, f->cells), "spines",
-	        counts_json(f->spines, f->cells), "links_per_leaf_spine_pair",
-	        f->p, "global_links_per_cell_pair", f->k, "nodes_per_router",
-	        most, "global_wiring", "list", "global_links", rows_json(f),
-	        "bandwidth", rates_json(f), "nodes", nodes);
-
-	if (!is_whole(f, root)) {
-		json_decref(root);
-		return cpl_fail_memory(f->draft->err);
-	}
-	f->draft->description = root;
-	return 0;
-}
-
 /* Roles, cells and what is between them; false: it is none, see why. */
-static bool recognise(struct fabric *f, struct cpl_arena *arena)
+static bool recognise(struct cpl_ib_fabric *f, struct cpl_arena *arena)
 {
 	int routers = f->draft->n_routers;
 
@@ -456,12 +296,12 @@ int cpl_ib_dragonfly_plus(const struct cpl_network_import *how,
                           struct cpl_draft *draft)
 {
 	struct cpl_error doubt = draft->doubt;
-	struct fabric f = {.draft = draft};
+	struct cpl_ib_fabric f = {.draft = draft};
 	struct cpl_arena arena = {0};
 	int rc = 0;
 
 	if (recognise(&f, &arena))
-		rc = describe(&f, how);
+		rc = cpl_ib_plus_describe(&f, how);
 	else
 		draft->doubt = doubt;
 	return cpl_arena_end(&arena, rc, draft->err);
