@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/gunzip.h"
 #include "base/json.h"
+#include "network_against.h"
 #include "network/reader/reader.h"
 #include "network/type.h"
 #include "options.h"
@@ -24,8 +25,9 @@
 struct options {
 	const char *path;
 	const char *format, *output, *name, *routes, *nodes;
+	const char *slurm_nodes, *slurm_topology;
 	int64_t nodes_per_router;
-	bool import, json;
+	bool import, json, against;
 };
 
 static int check_options(const struct cmd *self, const struct options *o)
@@ -35,11 +37,26 @@ static int check_options(const struct cmd *self, const struct options *o)
 	if (!o->import) {
 		if (o->format || o->output || o->name || o->routes ||
 		    o->nodes || o->nodes_per_router)
-			return cmd_usage(self, "check takes --json only");
+			return cmd_usage(self, "check takes --json and "
+			                       "--against-slurm only");
+		if (!o->against && (o->slurm_nodes || o->slurm_topology))
+			return cmd_usage(self,
+			                 "--slurm-nodes and --slurm-topology "
+			                 "are for --against-slurm");
+		if (o->slurm_nodes && !o->slurm_topology)
+			return cmd_usage(self,
+			                 "--slurm-topology is missing beside "
+			                 "--slurm-nodes");
+		if (o->slurm_topology && !o->slurm_nodes)
+			return cmd_usage(self,
+			                 "--slurm-nodes is missing beside "
+			                 "--slurm-topology");
 		return CMD_OK;
 	}
 	if (o->json)
 		return cmd_usage(self, "--json is for check");
+	if (o->against || o->slurm_nodes || o->slurm_topology)
+		return cmd_usage(self, "--against-slurm is for check");
 	if (!o->format)
 		return cmd_usage(self, "import: --format is missing");
 	if (!o->output)
@@ -65,6 +82,9 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {"nodes-per-router", .integer = &o->nodes_per_router, .low = 1,
 	         .high = 1000000},
 	        {"json", .flag = &o->json},
+	        {"against-slurm", .flag = &o->against},
+	        {"slurm-nodes", .text = &o->slurm_nodes},
+	        {"slurm-topology", .text = &o->slurm_topology},
 	        {0},
 	};
 	int rc = cmd_options(self, argc, argv, table, CMD_WORDS);
@@ -220,6 +240,10 @@ static int check(const struct cmd *self, const struct options *o)
 	struct cpl_error err = {""};
 	const struct cpl_routing *routing;
 	struct cpl_network *net = cpl_network_load(o->path, &err);
+	const struct network_against against = {.path = o->path,
+	                                        .nodes = o->slurm_nodes,
+	                                        .topology = o->slurm_topology,
+	                                        .json = o->json};
 	int rc;
 
 	if (!net)
@@ -227,6 +251,8 @@ static int check(const struct cmd *self, const struct options *o)
 	routing = cpl_routing_find(net, NULL, &err);
 	if (!routing)
 		rc = cmd_failf(self, "%s: %s", o->path, err.text);
+	else if (o->against)
+		rc = network_against_slurm(self, net, &against);
 	else if (o->json)
 		rc = print_json(self, net, routing);
 	else
@@ -270,14 +296,14 @@ static void tell(const struct options *o, const json_t *root,
                  const struct cpl_network_import *from)
 {
 	const char *why = from->why->text, *doubt = from->doubt->text;
+	const char *type = json_string_value(json_object_get(root, "type"));
 	bool plus = !strcmp(o->format, "ibnetdiscover");
 
-	printf("%s: %s%s%s\n", o->output,
-	       json_string_value(json_object_get(root, "type")),
+	printf("%s: %s%s%s\n", o->output, type,
 	       !*why ? "" : plus ? ", not a dragonfly+: "
 	                         : ", not a dragonfly: ",
 	       why);
-	if (*from->found->text)
+	if (*from->found->text && strcmp(type, "graph"))
 		printf("recognised: %s\n", from->found->text);
 	while (*doubt) {
 		int n = (int)strcspn(doubt, "\n");

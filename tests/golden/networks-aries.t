@@ -47,7 +47,9 @@ awk 'function tile(g, r, c) {
 	}' >"$work/edison.txt"
 
 is "$("$commplace" network import "$work/edison.txt" --format aries \
-	-o "$work/edison.json")" "$work/edison.json: dragonfly" "a dragonfly"
+	-o "$work/edison.json")" "$work/edison.json: dragonfly
+recognised: dragonfly of 15 groups x 6 rows x 16 columns x 4 nodes, 24 global links per pair of groups" \
+	"a dragonfly"
 "$commplace" network check --json "$work/edison.json" >"$work/out.json"
 is "$(json "$work/out.json" routers),$(json "$work/out.json" nodes)" 1440,5760 "routers and nodes"
 is "$(json "$work/out.json" links row),$(json "$work/out.json" links column),$(json "$work/out.json" links global)" \

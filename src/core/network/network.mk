@@ -2,6 +2,9 @@ core_sources += src/core/network/network.h src/core/network/network.c \
 	src/core/network/type.h src/core/network/routes.c \
 	src/core/network/ways.c src/core/network/ports.c \
 	src/core/network/stations.c \
+	src/core/network/against.h src/core/network/against.c \
+	src/core/network/reader/slurm_view.h \
+	src/core/network/reader/slurm_view.c \
 	src/core/network/nodes.c src/core/network/shape.c
 
 # A folder for each type; the file that defines it is a line here.

@@ -228,7 +228,7 @@ static bool check_cells(struct cpl_ib_fabric *f)
 		cpl_draft_doubt(f->draft,
 		                "%d of %d pairs of groups do not have the %d "
 		                "links that the others have; where there are "
-		                "fewer, some stand twice",
+		                "fewer, some are repeated",
 		                odd, pairs, f->k);
 	return true;
 }

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* `commplace network check --against-slurm`. */
+#include "commplace-config.h"
+#include "network_against.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/printable.h"
+#include "network/against.h"
+
+/* What scontrol may print: of each node some thousand characters. */
+#define MAX_BYTES (UINT64_C(1) << 30)
+/* Slurm cuts a switch's line after 512 characters unless told otherwise. */
+#define SHOW_NODES "scontrol -o show nodes 2>&1"
+#define SHOW_TOPOLOGY                                                          \
+	"SLURM_TOPO_LEN=1000000000 scontrol show topology 2>&1"
+
+/* All that the command prints, to free(); NULL with err. *status: of pclose. */
+static char *run_shell(const char *command, size_t *length, int *status,
+                       struct cpl_error *err)
+{
+	FILE *pipe = popen(command, "r"), *out;
+	char *text = NULL, part[65536];
+	bool failed;
+	size_t n;
+
+	if (!pipe) {
+		cpl_fail(err, "'%s' cannot be run", command);
+		return NULL;
+	}
+	out = open_memstream(&text, length);
+	while (out && (n = fread(part, 1, sizeof(part), pipe)) > 0)
+		fwrite(part, 1, n, out);
+	*status = pclose(pipe);
+	failed = !out || ferror(out);
+	if (out && fclose(out))
+		failed = true;
+	if (!failed)
+		return text;
+	free(text);
+	cpl_fail_memory(err);
+	return NULL;
+}
+
+/* A command's first line, for people. */
+static const char *first_line(char *text)
+{
+	text[strcspn(text, "\n")] = '\0';
+	cpl_printable(text);
+	return *text ? text : "it prints nothing";
+}
+
+static int read_nodes(const struct network_against *o,
+                      struct cpl_slurm_view *view, struct cpl_error *err)
+{
+	int status = 0, rc = -1;
+	size_t length;
+	char *text = o->nodes ? cpl_file_read(o->nodes, MAX_BYTES, &length, err)
+	                      : run_shell(SHOW_NODES, &length, &status, err);
+
+	if (!text)
+		return -1;
+	if (status)
+		cpl_fail(err, "scontrol show nodes: %.200s", first_line(text));
+	else
+		rc = cpl_slurm_view_nodes(
+		        view, o->nodes ? o->nodes : "scontrol show nodes", text,
+		        length, err);
+	if (!rc && !view->nodes.count)
+		rc = cpl_fail(err, "%s names no node",
+		              o->nodes ? o->nodes : "scontrol show nodes");
+	free(text);
+	return rc;
+}
+
+/* Without topology plugin scontrol may fail; then there are no switches. */
+static int read_topology(const struct network_against *o,
+                         struct cpl_slurm_view *view, struct cpl_error *err)
+{
+	const char *path = o->topology;
+	int status = 0, rc = 0;
+	size_t length;
+	char *text = path ? cpl_file_read(path, MAX_BYTES, &length, err)
+	                  : run_shell(SHOW_TOPOLOGY, &length, &status, err);
+
+	if (!text)
+		return -1;
+	if (!status)
+		rc = cpl_slurm_view_topology(
+		        view, path ? path : "scontrol show topology", text,
+		        length, err);
+	free(text);
+	return rc;
+}
+
+/* Node ids, or numbers of the view's nodes, as a host list to free(). */
+static char *list_nodes(char *const *name, const int *node, int n)
+{
+	char **some = malloc(((size_t)n + 1) * sizeof(*some)), *text;
+
+	if (!some)
+		return NULL;
+	for (int i = 0; i < n; i++)
+		some[i] = name[node[i]];
+	text = cpl_hostlist_format(some, n);
+	free(some);
+	return text;
+}
+
+static int print_nodes(const char *what, char *const *name, const int *node,
+                       int n)
+{
+	char *text;
+
+	if (!n)
+		return 0;
+	text = list_nodes(name, node, n);
+	if (!text)
+		return -1;
+	printf("%s: %s\n", what, text);
+	free(text);
+	return 0;
+}
+
+static int print_text(const struct cpl_network *net,
+                      const struct cpl_slurm_view *view,
+                      const struct cpl_against *a)
+{
+	printf("nodes: %d in both, %d in Slurm only, %d in the network file "
+	       "only\n",
+	       a->both, a->n_only_slurm, a->n_only_network);
+	if (print_nodes("in Slurm only", view->nodes.name, a->only_slurm,
+	                a->n_only_slurm) ||
+	    print_nodes("in the network file only", net->node_name,
+	                a->only_network, a->n_only_network))
+		return -1;
+	if (!a->level) {
+		printf("switches: Slurm shows none\n");
+		return 0;
+	}
+	printf("switches: Slurm's %d against units of level %s\n",
+	       view->n_leaves, a->level);
+	if (print_nodes("on no switch in Slurm", net->node_name, a->no_switch,
+	                a->n_no_switch))
+		return -1;
+	for (int i = 0; i < a->n_odd; i++)
+		printf("switch %s: %s is on %s %d, most others on %d\n",
+		       view->leaf[a->odd[i].leaf].name,
+		       net->node_name[a->odd[i].node], a->level, a->odd[i].unit,
+		       a->odd[i].most);
+	for (int i = 0; i < a->n_same; i++)
+		printf("switches %s and %s: one %s in the network file, %d\n",
+		       view->leaf[a->same[i].leaf].name,
+		       view->leaf[a->same[i].other].name, a->level,
+		       a->same[i].unit);
+	return 0;
+}
+
+static json_t *names_json(char *const *name, const int *node, int n)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i < n; i++)
+		json_array_append_new(list, json_string(name[node[i]]));
+	return list;
+}
+
+static json_t *switches_json(const struct cpl_network *net,
+                             const struct cpl_slurm_view *view,
+                             const struct cpl_against *a)
+{
+	json_t *odd = json_array(), *same = json_array();
+
+	for (int i = 0; i < a->n_odd; i++)
+		json_array_append_new(
+		        odd,
+		        json_pack("{s:s, s:s, s:i, s:i}", "switch",
+		                  view->leaf[a->odd[i].leaf].name, "node",
+		                  net->node_name[a->odd[i].node], "unit",
+		                  a->odd[i].unit, "most", a->odd[i].most));
+	for (int i = 0; i < a->n_same; i++)
+		json_array_append_new(
+		        same,
+		        json_pack("{s:[s, s], s:i}", "switches",
+		                  view->leaf[a->same[i].leaf].name,
+		                  view->leaf[a->same[i].other].name, "unit",
+		                  a->same[i].unit));
+	return json_pack("{s:i, s:s?, s:o, s:o, s:o}", "count", view->n_leaves,
+	                 "level", a->level, "on_no_switch",
+	                 names_json(net->node_name, a->no_switch,
+	                            a->n_no_switch),
+	                 "elsewhere", odd, "one_unit", same);
+}
+
+static int print_json(const struct cmd *self, const struct cpl_network *net,
+                      const struct cpl_slurm_view *view,
+                      const struct cpl_against *a)
+{
+	return cmd_print_json(
+	        self,
+	        json_pack("{s:b, s:i, s:o, s:o, s:o}", "differs",
+	                  cpl_against_differs(a), "both", a->both,
+	                  "in_slurm_only",
+	                  names_json(view->nodes.name, a->only_slurm,
+	                             a->n_only_slurm),
+	                  "in_network_only",
+	                  names_json(net->node_name, a->only_network,
+	                             a->n_only_network),
+	                  "switches", switches_json(net, view, a)));
+}
+
+int network_against_slurm(const struct cmd *self,
+                          const struct cpl_network *net,
+                          const struct network_against *o)
+{
+	struct cpl_slurm_view view = {.n_leaves = 0};
+	struct cpl_against a = {.level = NULL};
+	struct cpl_error err = {""};
+	int rc;
+
+	if (read_nodes(o, &view, &err) || read_topology(o, &view, &err) ||
+	    cpl_network_against(net, &view, &a, &err))
+		rc = cmd_fail(self, &err);
+	else if (o->json)
+		rc = print_json(self, net, &view, &a);
+	else if (print_text(net, &view, &a))
+		rc = cmd_failf(self, "out of memory");
+	else
+		rc = CMD_OK;
+	if (rc == CMD_OK && cpl_against_differs(&a))
+		rc = cmd_failf(self, "%s: is not what Slurm shows", o->path);
+	cpl_against_free(&a);
+	cpl_slurm_view_free(&view);
+	return rc;
+}

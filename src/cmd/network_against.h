@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CPL_CMD_NETWORK_AGAINST_H
+#define CPL_CMD_NETWORK_AGAINST_H
+
+#include "cmd.h"
+
+struct network_against {
+	const char *path; /* of the network, for messages */
+	/* Files of what scontrol prints; NULL: it is run. */
+	const char *nodes, *topology;
+	bool json;
+};
+
+/* Compare and print. An exit code: CMD_FAILED where they differ. */
+int network_against_slurm(const struct cmd *self,
+                          const struct cpl_network *net,
+                          const struct network_against *o);
+
+#endif
