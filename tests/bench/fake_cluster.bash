@@ -71,9 +71,21 @@ fake_start() {
 	fake_network >"$NETWORK"
 }
 
+# What was started with our configuration and has not said by a file which
+# process it is.
+fake_strays() { pgrep -f -- "-f $CLUSTER/etc/slurm.conf"; }
+fake_quiet() { [ -z "$(fake_strays)" ]; }
+
 fake_stop() {
+	local pid
 	[ -z "${fake:-}" ] || kill "$fake" 2>/dev/null
 	cluster_stop_ctld
+	for pid in $(fake_strays); do
+		kill "$pid" 2>/dev/null
+	done
+	wait_for 10 fake_quiet || for pid in $(fake_strays); do
+		kill -9 "$pid" 2>/dev/null
+	done
 	cluster_kill "$CLUSTER/run/munged.pid"
 	rm -rf "$cluster_port_lock"
 	if [ -n "${COMMPLACE_KEEP_LOGS:-}" ]; then

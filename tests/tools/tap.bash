@@ -45,6 +45,9 @@ on_exit() {
 tap_at_exit() {
 	local status=$? command
 	trap - EXIT
+	# Who cuts a file off may say so twice (timeout does), and may read its
+	# output no more: what is to be ended is ended all the same.
+	trap : HUP INT TERM PIPE
 	for command in "${tap_exit_commands[@]}"; do
 		eval "$command"
 	done
@@ -54,6 +57,7 @@ tap_at_exit() {
 trap tap_at_exit EXIT
 trap 'exit 129' HUP
 trap 'exit 130' INT
+trap 'exit 141' PIPE
 trap 'exit 143' TERM
 
 tap_result() {
