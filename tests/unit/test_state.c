@@ -493,6 +493,81 @@ static void test_record_of_odd_text(void **state)
 	json_decref(root);
 }
 
+/* The text of a record is what jansson writes of it, to the byte. */
+static void assert_canonical(const struct cpl_record *r)
+{
+	struct cpl_error err = {""};
+	size_t length, again_length;
+	char *text = cpl_record_text(r, &length, &err), *again;
+	struct cpl_record *back;
+	json_t *root;
+
+	assert_non_null(text);
+	root = cpl_json_parse(text, length, "r", &err);
+	assert_string_equal(err.text, "");
+	again = cpl_json_text(root, &again_length, &err);
+	assert_int_equal(length, again_length);
+	assert_memory_equal(text, again, length);
+	back = cpl_record_from_json(root, &err);
+	assert_string_equal(err.text, "");
+	assert_int_equal(back->seed, r->seed);
+	assert_int_equal(back->n_background, r->n_background);
+	for (int64_t i = 0; i < r->n_background; i++)
+		assert_int_equal(back->background[i], r->background[i]);
+	assert_int_equal(back->n_hosts, r->n_hosts);
+	for (int i = 0; i < r->n_hosts; i++)
+		assert_string_equal(back->host[i], r->host[i]);
+	assert_int_equal(back->ranks, r->ranks);
+	assert_memory_equal(back->rank_host, r->rank_host,
+	                    (size_t)r->ranks * sizeof(int));
+	cpl_record_free(back);
+	json_decref(root);
+	free(again);
+	free(text);
+}
+
+static void test_record_text(void **state)
+{
+	static const char *const name[] = {
+	        "", "a", "~ !", "\"", "\\", "/", "\x7f", "\t\n\x01",
+	        "\xc3\xa9", "a\xe2\x82\xac", "\xf0\x9f\x98\x80"};
+	static const double real[] = {0.0,      -0.0,   1.0,    -1.0,
+	                              1e15,     1e16,   1e17,   123456789.125,
+	                              1.0 / 3,  5e-324, 1e-5,   1e300,
+	                              0x1p+1023};
+	struct cpl_record r = sample(), bare = {.outcome = CPL_OUTCOME_STOCK};
+	int rank_host[3000], one = 0;
+	char *host[1200];
+
+	assert_canonical(&r);
+	bare.stock_hosts = "n0";
+	assert_canonical(&bare);
+	for (size_t i = 0; i < sizeof(name) / sizeof(*name); i++) {
+		r.job_name = (char *)name[i];
+		r.reason = (char *)name[i];
+		assert_canonical(&r);
+	}
+	for (size_t i = 0; i < sizeof(real) / sizeof(*real); i++) {
+		r.price = real[i] < 0 ? 0 : real[i];
+		r.stock_max_congestion = real[i];
+		assert_canonical(&r);
+	}
+	/* More than there is room for at first. */
+	for (int i = 0; i < 1200; i++)
+		host[i] = "a-host-with-a-name-of-no-few-characters.example.org";
+	for (int i = 0; i < 3000; i++)
+		rank_host[i] = i * 7 % 1200;
+	r.host = host;
+	r.n_hosts = 1200;
+	r.rank_host = rank_host;
+	r.ranks = 3000;
+	assert_canonical(&r);
+	r.n_hosts = r.ranks = 1;
+	r.rank_host = &one;
+	r.n_background = r.n_candidates = 0;
+	assert_canonical(&r);
+}
+
 static void test_record_messages(void **state)
 {
 	static const struct {
@@ -631,6 +706,7 @@ int main(void)
 	        cmocka_unit_test(test_apply_refuses),
 	        cmocka_unit_test(test_record_round_trip),
 	        cmocka_unit_test(test_record_of_odd_text),
+	        cmocka_unit_test(test_record_text),
 	        cmocka_unit_test(test_record_messages),
 	        cmocka_unit_test(test_find_nothing),
 	        cmocka_unit_test(test_running_jobs),

@@ -113,7 +113,8 @@ struct cpl_record *cpl_record_from_json(const json_t *root,
                                         struct cpl_error *err);
 void cpl_record_free(struct cpl_record *record);
 
-/* The file's text; free() it. NULL with err. */
+/* The file's text, as cpl_json_text has it; free() it. NULL with err (memory).
+ * O(its length). */
 char *cpl_record_text(const struct cpl_record *record, size_t *length,
                       struct cpl_error *err);
 

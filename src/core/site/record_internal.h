@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the file of a record has, for those that write and read it. */
+#ifndef CPL_SITE_RECORD_INTERNAL_H
+#define CPL_SITE_RECORD_INTERNAL_H
+
+#include <stddef.h>
+
+#include "site/record.h"
+
+#define RECORD_FORMAT "commplace-decision"
+
+enum record_kind {
+	TEXT,
+	TEXT_OR_NULL,
+	OUTCOME,
+	INT,
+	INT64,
+	UINT32,
+	UINT64,
+	BOOL,
+	REAL
+};
+
+struct record_field {
+	const char *key;
+	enum record_kind kind;
+	size_t offset;
+};
+
+/* Of a record, and of its candidates, in the order of the file. */
+#define RECORD_FIELDS 47
+#define RECORD_CANDIDATE_FIELDS 15
+extern const struct record_field record_field[RECORD_FIELDS];
+extern const struct record_field
+        record_candidate_field[RECORD_CANDIDATE_FIELDS];
+
+#endif
