@@ -288,6 +288,9 @@ static const struct {
         {CPL_REASON_BUSY,
          "slurmctld had no time left for placements then: MaxPassTime, and "
          "`commplace status --counters`"},
+        {CPL_REASON_SILENT,
+         "by its profile only ranks of the same node talk: all nodes are as "
+         "good"},
         {CPL_REASON_FAILED,
          "slurmctld's log says more; `commplace status --counters` how often "
          "this happens"},

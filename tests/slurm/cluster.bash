@@ -125,7 +125,8 @@ cluster_network() {
 }
 
 # cluster_signature NAME RANKS [PATTERN]: install a profile. PATTERN: ring
-# (default), pairs (r talks to r + RANKS/2), all, none.
+# (default), pairs (r talks to r + RANKS/2), fours (4 * i up to 4 * i + 3 talk to
+# each other), all, none.
 cluster_signature() {
 	local file=$PROFILES/$1.json
 	awk -v name="$1" -v n="$2" -v pattern="${3:-ring}" 'BEGIN {
@@ -144,6 +145,9 @@ cluster_signature() {
 				if (pattern == "pairs" &&
 				    (i + int(n / 2)) % n != j &&
 				    (j + int(n / 2)) % n != i)
+					continue
+				if (pattern == "fours" &&
+				    int(i / 4) != int(j / 4))
 					continue
 				if (pattern == "none")
 					continue

@@ -211,6 +211,12 @@ static void test_answers_are_counted(void **state)
 	        {"absent", "linear", .nodes = 4, .reason = CPL_REASON_MISSING},
 	        {"bad", "linear", .nodes = 4, .reason = CPL_REASON_BROKEN},
 	        {NULL, "traffic", .nodes = 4, .reason = CPL_REASON_NO_PROFILE},
+	        /* Ranks 2 * i and 2 * i + 1 share a node of four. */
+	        {"inner", "auto", .nodes = 4, .reason = CPL_REASON_SILENT},
+	        {"inner", "traffic", .nodes = 4, .reason = CPL_REASON_SILENT},
+	        {"inner", NULL, .nodes = 4, .reason = CPL_REASON_SILENT},
+	        {"inner", "linear", .nodes = 4},
+	        {"inner", "auto", .nodes = 8},
 	        {"a8", NULL, .nodes = 1, .reason = CPL_REASON_MIN_NODES},
 	        {"a8", NULL, "--switches", 4, .reason = CPL_REASON_OPTION},
 	        {"a8", NULL, .nodes = HOSTS + 1, .reason = CPL_REASON_NODES},
@@ -222,6 +228,10 @@ static void test_answers_are_counted(void **state)
 	const uint64_t *count = engine->counters.count;
 
 	put("bad.json", "{}");
+	put("inner.json",
+	    "{\"format\": \"commplace-signature\", \"version\": 1, \"ranks\": "
+	    "8, \"phases\": [{\"name\": \"p\", \"weight\": 1, \"traffic\": "
+	    "[[0, 1, 5, 1], [3, 2, 5, 1], [4, 5, 5, 1], [5, 6, 0, 1]]}]}");
 	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
 		struct cpl_engine_request req = request(
 		        1, row[i].profile, row[i].policy, row[i].nodes);

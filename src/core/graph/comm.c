@@ -329,6 +329,15 @@ int cpl_comm_heaviest(const struct cpl_comm *comm)
 	return best;
 }
 
+bool cpl_comm_crosses(const struct cpl_comm *comm, int block)
+{
+	for (int r = 0; r < comm->ranks; r++)
+		for (int64_t e = comm->row[r]; e < comm->row[r + 1]; e++)
+			if (comm->bytes[e] > 0 && r / block != comm->to[e] / block)
+				return true;
+	return false;
+}
+
 static double total_bytes(const struct cpl_comm *comm)
 {
 	double sum = 0;

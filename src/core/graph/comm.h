@@ -6,6 +6,7 @@
 #ifndef CPL_GRAPH_COMM_H
 #define CPL_GRAPH_COMM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -42,6 +43,10 @@ struct cpl_comm *cpl_comm_subset(const struct cpl_comm *comm, const int *rank,
 
 /* The rank whose row has most bytes, ties to the lowest. O(entries). */
 int cpl_comm_heaviest(const struct cpl_comm *comm);
+
+/* Is anything sent between ranks of different blocks of so many (ranks i * block
+ * .. of the i-th)? O(entries up to the first). */
+bool cpl_comm_crosses(const struct cpl_comm *comm, int block);
 
 /* cpl_comm_build and cpl_comm_symmetric of that. */
 struct cpl_comm *cpl_comm_build_symmetric(int ranks,

@@ -30,6 +30,7 @@ static const char *const reason_name[CPL_REASONS] = {
         [CPL_REASON_REFUSED] = "refused",
         [CPL_REASON_BUSY] = "no_time_left",
         [CPL_REASON_FAILED] = "failed",
+        [CPL_REASON_SILENT] = "nothing_sent",
 };
 
 static const struct cpl_counter_name count_name[CPL_COUNT_REASON] = {
@@ -86,6 +87,7 @@ const char *cpl_reason_kind(enum cpl_reason reason)
 	case CPL_REASON_MIN_NODES:
 	case CPL_REASON_OPTION:
 	case CPL_REASON_NO_PROFILE:
+	case CPL_REASON_SILENT:
 		return "wish";
 	case CPL_REASON_NODES:
 	case CPL_REASON_REQUIRED:

@@ -32,6 +32,7 @@ enum cpl_reason {
 	CPL_REASON_REFUSED,    /* the scheduler refused the nodes chosen */
 	CPL_REASON_BUSY,       /* the pass has used up its time */
 	CPL_REASON_FAILED,     /* time or memory ran out, or anything else */
+	CPL_REASON_SILENT,     /* the job sends nothing between nodes */
 	CPL_REASONS
 };
 

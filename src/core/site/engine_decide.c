@@ -324,6 +324,12 @@ static int consider(struct deciding *d, struct cpl_error *why,
 		return cpl_fail(err, "policy %s needs a profile%s%s",
 		                d->want.policy.value, why->text[0] ? ": " : "",
 		                why->text);
+	/* To a search all nodes are as good, and so the stock ones are. */
+	if (d->out->profile && cpl_placement_is_search(d->want.policy.value) &&
+	    !cpl_comm_crosses(d->out->profile->comm,
+	                      d->out->record->ranks_per_node))
+		return stock(d, CPL_REASON_SILENT, err,
+		             "nothing is sent between nodes");
 	return 0;
 }
 
