@@ -269,13 +269,17 @@ static void check_change(struct setting *s, const struct cpl_load_summary *was)
 {
 	struct cpl_moves *m = &s->moves;
 	int64_t link = draw(s, (int)m->net->n_links);
-	struct cpl_load_summary change = cpl_moves_change(m, link), now;
+	struct cpl_load_summary change = cpl_moves_change(m, link, INFINITY);
+	struct cpl_load_summary now;
 	double max = congestion(m, link);
 
 	for (int i = 0; i < m->n_touched; i++)
 		max = fmax(max, congestion(m, m->touched[i]));
 	assert_true(change.max == max);
-	assert_true(cpl_moves_change(m, -1).max <= max);
+	assert_true(cpl_moves_change(m, -1, INFINITY).max <= max);
+	assert_true(cpl_moves_change(m, link, max).max == max);
+	assert_true(!(max > 0) ||
+	            cpl_moves_change(m, link, max / 2).max > max / 2);
 	now = *cpl_moves_links(m);
 	assert_number(was->sum + change.sum, now.sum, 1e-9 * was->sum);
 	assert_number(was->powers + change.powers, now.powers,
@@ -316,6 +320,57 @@ static void test_back_to_the_same_bits(void **state)
 		for (int r = 0; r < RANKS; r++)
 			cpl_moves_move(&s.moves, r, node[r]);
 		assert_same(&s, &all, sum, each);
+		free(each);
+		tear_down(&s);
+	}
+}
+
+/* A rank that is lifted and put down is where moves and swaps have it, however
+ * many places were tried before. */
+static void test_lifted(void **state)
+{
+	for (int i = 0; i < 2 * N_MACHINES; i++) {
+		struct cpl_load_summary all, there;
+		struct setting s;
+		double *each, *then, sum, far;
+
+		set_up(&s, i / 2, 150 + (uint64_t)i);
+		each = malloc(2 * (size_t)s.net->n_links * sizeof(*each));
+		then = each + s.net->n_links;
+		for (int k = 0; k < 30; k++) {
+			int rank = draw(&s, RANKS), home = s.moves.node[rank];
+
+			snapshot(&s, &all, &sum, each);
+			for (int tries = 0; tries < 3; tries++) {
+				int to = draw(&s, s.net->n_nodes);
+				int with = (rank + 1 + draw(&s, RANKS - 1)) %
+				           RANKS;
+
+				if (tries % 2)
+					cpl_moves_swap(&s.moves, rank, with);
+				else
+					cpl_moves_move(&s.moves, rank, to);
+				snapshot(&s, &there, &far, then);
+				cpl_moves_undo(&s.moves);
+				cpl_moves_lift(&s.moves, rank);
+				cpl_moves_put(&s.moves, rank,
+				              draw(&s, s.net->n_nodes));
+				cpl_moves_undo(&s.moves);
+				if (tries % 2)
+					cpl_moves_put_swap(&s.moves, rank, with);
+				else
+					cpl_moves_put(&s.moves, rank, to);
+				assert_same(&s, &there, far, then);
+				cpl_moves_undo(&s.moves);
+				assert_int_equal(s.moves.node[rank], home);
+				cpl_moves_put(&s.moves, rank, home);
+				cpl_moves_keep(&s.moves);
+				assert_same(&s, &all, sum, each);
+			}
+			change(&s);
+			cpl_moves_keep(&s.moves);
+		}
+		check(&s);
 		free(each);
 		tear_down(&s);
 	}
@@ -541,6 +596,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_changes_equal_full_evaluations),
 	        cmocka_unit_test(test_back_to_the_same_bits),
+	        cmocka_unit_test(test_lifted),
 	        cmocka_unit_test(test_flows_by_stops),
 	        cmocka_unit_test(test_parts_of_entries),
 	        cmocka_unit_test(test_one_job_after_the_other),

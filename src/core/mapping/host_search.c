@@ -58,11 +58,17 @@ struct search {
 	int *spare_at;         /* [nodes] index into spare, or -1 */
 	unsigned char *pinned; /* [hosts] is on a required node */
 	double *blame;         /* [hosts] */
+	/* Links on the way of an entry, as they were looked up last. */
+	struct way {
+		int from, to; /* stations + 1; 0: not yet */
+		double hops;
+	} *way;               /* [entries] */
 	int64_t busiest;       /* link of the round, -1: there are none */
 	int mover[MOVERS], n_movers;
 	long blamed; /* work of finding them */
 	bool flatten;
 	struct score now;
+	struct score lifted; /* without the host that is to move */
 	uint64_t draws;
 	long work, work_limit;
 	int *kept; /* [hosts] node[] at the last point passed */
@@ -78,15 +84,15 @@ static void charge(struct search *s, int host)
 	s->work += 2 * degree * ROUTE_WORK;
 }
 
-/* Tentatively. */
+/* Of the host that is lifted; tentatively. */
 static void apply(struct search *s, const struct step *step)
 {
 	charge(s, step->host);
 	if (step->with >= 0) {
 		charge(s, step->with);
-		cpl_moves_swap(s->moves, step->host, step->with);
+		cpl_moves_put_swap(s->moves, step->host, step->with);
 	} else {
-		cpl_moves_move(s->moves, step->host, s->spare[step->spare]);
+		cpl_moves_put(s->moves, step->host, s->spare[step->spare]);
 	}
 }
 
@@ -125,24 +131,30 @@ static bool better(const struct search *s, const struct score *a,
 
 /* Is it seen of the links that change alone that the step is no better than
  * that? Where sums say so, by more than they are rounded. */
-static bool is_hopeless(const struct search *s, const struct score *best)
+static bool is_hopeless(const struct search *s, const struct step *step,
+                        const struct score *best)
 {
 	enum cpl_objective objective = s->how->objective;
-	const struct score *now = &s->now;
+	const struct score *from = &s->lifted;
+	/* What is put on an unused node takes nothing off any link. */
+	double max = step->with < 0 ? from->max : 0;
+	double limit = best->max * (1 + 2 * GAIN);
 	struct cpl_load_summary change;
 
 	if (objective == CPL_OBJECTIVE_MEAN ||
 	    objective == CPL_OBJECTIVE_HOP_BYTES)
 		return false;
-	change = cpl_moves_change(s->moves, s->busiest);
-	if (change.max > best->max * (1 + 2 * GAIN))
+	if (max > limit)
+		return true;
+	change = cpl_moves_change(s->moves, s->busiest, limit);
+	if (change.max > limit)
 		return true;
 	/* The largest may become less. */
-	if (change.max < best->max * (1 - GAIN / 2))
+	if (fmax(max, change.max) < best->max * (1 - GAIN / 2))
 		return false;
-	return s->flatten ? now->powers * (1 - ROUNDING) + change.powers >
+	return s->flatten ? from->powers * (1 - ROUNDING) + change.powers >
 	                            best->powers * (1 - GAIN / 2)
-	                  : now->mean * (1 - ROUNDING) + change.sum >
+	                  : from->mean * (1 - ROUNDING) + change.sum >
 	                            best->mean * (1 + 2 * GAIN);
 }
 
@@ -151,7 +163,7 @@ static void try_step(struct search *s, const struct step *step,
                      struct step *best, struct score *best_score)
 {
 	apply(s, step);
-	if (!is_hopeless(s, best_score)) {
+	if (!is_hopeless(s, step, best_score)) {
 		struct score tried = score(s);
 
 		if (better(s, &tried, best_score)) {
@@ -160,6 +172,18 @@ static void try_step(struct search *s, const struct step *step,
 		}
 	}
 	cpl_moves_undo(s->moves);
+}
+
+/* Few hosts move from one look at all entries to the next. */
+static double hops_of(struct search *s, int64_t e, int from, int to)
+{
+	struct way *way = &s->way[e];
+
+	if (way->from != from + 1 || way->to != to + 1)
+		*way = (struct way){from + 1, to + 1,
+		                    cpl_station_hops(s->net, s->routing, from,
+		                                     to)};
+	return way->hops;
 }
 
 /* Bytes of an entry of host `from` on one link, or its hop-bytes when link is
@@ -174,7 +198,7 @@ static double entry_blame(struct search *s, int from, int64_t e, int64_t link)
 		return 0;
 	if (link < 0) {
 		s->work += HOPS_WORK;
-		return bytes * cpl_station_hops(s->net, s->routing, a, b);
+		return bytes * hops_of(s, e, a, b);
 	}
 	s->work += ROUTE_WORK;
 	return bytes * cpl_moves_entry_part(s->moves, from, e, link);
@@ -369,13 +393,17 @@ static bool improve_host(struct search *s, int host)
 	        step[NEAR_PARTNERS * NEAR_NODES + DRAWN_NODES + DRAWN_HOSTS];
 	struct step best = {.host = -1};
 	struct score best_score = s->now;
-	int n = steps_of(s, host, step), node;
+	int n = steps_of(s, host, step), node = s->node[host];
 
+	cpl_moves_lift(s->moves, host);
+	s->lifted = score(s);
 	for (int i = 0; i < n && !spent(s); i++)
 		try_step(s, &step[i], &best, &best_score);
-	if (best.host < 0 || s->cut_short)
+	if (best.host < 0 || s->cut_short) {
+		cpl_moves_put(s->moves, host, node);
+		cpl_moves_keep(s->moves);
 		return false;
-	node = s->node[best.host];
+	}
 	apply(s, &best);
 	cpl_moves_keep(s->moves);
 	if (best.with >= 0) {
@@ -508,6 +536,7 @@ int cpl_host_search(const struct cpl_host_search *how, int *node,
 	s.pinned = cpl_arena_take(&arena, n, 1);
 	s.blame = cpl_arena_take(&arena, n, sizeof(*s.blame));
 	s.kept = cpl_arena_take_raw(&arena, n, sizeof(*s.kept));
+	s.way = cpl_arena_take(&arena, how->hosts->n_entries, sizeof(*s.way));
 	mark = cpl_arena_take(&arena, net->n_nodes, 1);
 	reach = cpl_arena_take_raw(&arena, n + spares, sizeof(*reach));
 	if (arena.failed)

@@ -385,8 +385,8 @@ static double value_of(const struct cpl_moves *m, int64_t link)
 
 	if (m->watched)
 		bytes += m->watched->link[link];
-	if (m->rates)
-		bytes *= 1 + m->rates->link[link] / bandwidth;
+	if (m->slow)
+		bytes *= m->slow[link];
 	return bytes / bandwidth;
 }
 
@@ -456,6 +456,22 @@ void cpl_moves_undo(struct cpl_moves *m)
 	forget(m);
 }
 
+/* All flows of a rank but those from and to `other`. */
+static void flows_without(struct cpl_moves *m, int rank, int other, double sign)
+{
+	const struct cpl_comm *comm = m->comm;
+	int here = m->stop[rank];
+
+	for (int64_t e = comm->row[rank]; e < comm->row[rank + 1]; e++)
+		if (comm->to[e] != other)
+			flow(m, here, m->stop[comm->to[e]],
+			     sign * comm->bytes[e]);
+	for (int64_t e = m->in_row[rank]; e < m->in_row[rank + 1]; e++)
+		if (m->in_from[e] != other)
+			flow(m, m->stop[m->in_from[e]], here,
+			     sign * m->in_bytes[e]);
+}
+
 /* All flows of a rank; those to `other` are left to its own turn. */
 static void flows(struct cpl_moves *m, int rank, int other, double sign)
 {
@@ -501,6 +517,29 @@ void cpl_moves_swap(struct cpl_moves *m, int a, int b)
 	go(m, b, node);
 	flows(m, a, b, 1);
 	flows(m, b, a, 1);
+}
+
+void cpl_moves_lift(struct cpl_moves *m, int rank)
+{
+	flows_without(m, rank, -1, -1);
+	cpl_moves_keep(m);
+}
+
+void cpl_moves_put(struct cpl_moves *m, int rank, int node)
+{
+	go(m, rank, node);
+	flows_without(m, rank, -1, 1);
+}
+
+void cpl_moves_put_swap(struct cpl_moves *m, int rank, int with)
+{
+	int node = m->node[rank];
+
+	flows_without(m, with, rank, -1);
+	go(m, rank, m->node[with]);
+	go(m, with, node);
+	flows_without(m, with, rank, 1);
+	flows_without(m, rank, -1, 1);
 }
 
 void cpl_moves_afresh(struct cpl_moves *m)
@@ -640,11 +679,23 @@ void cpl_moves_leave(struct cpl_moves *m)
 	m->comm = NULL;
 }
 
+/* How often each link's own time what it takes beside others. */
+static int slow_links(struct cpl_moves *m, const struct cpl_load *rates)
+{
+	m->slow = cpl_arena_take_raw(&m->arena, m->net->n_links,
+	                             sizeof(*m->slow));
+	for (int64_t l = 0; m->slow && l < m->net->n_links; l++)
+		m->slow[l] = 1 + rates->link[l] /
+		                         cpl_network_link_bandwidth(m->net, l);
+	return m->slow ? 0 : -1;
+}
+
 int cpl_moves_watch(struct cpl_moves *m, const struct cpl_load *background,
                     const struct cpl_load *rates, struct cpl_error *err)
 {
 	m->watched = background;
-	m->rates = rates;
+	if (rates && slow_links(m, rates))
+		return cpl_fail_memory(err);
 	m->tree = cpl_load_tree_new(m->net->n_links, err);
 	if (!m->tree)
 		return -1;
@@ -668,13 +719,13 @@ static double fourth(double x)
 }
 
 struct cpl_load_summary cpl_moves_change(const struct cpl_moves *m,
-                                         int64_t link)
+                                         int64_t link, double limit)
 {
 	struct cpl_load_summary all = {0};
 
 	if (link >= 0 && !m->mark[link])
 		all.max = cpl_load_tree_get(m->tree, link);
-	for (int i = 0; i < m->n_touched; i++) {
+	for (int i = 0; i < m->n_touched && !(all.max > limit); i++) {
 		double before = cpl_load_tree_get(m->tree, m->touched[i]);
 		double now = value_of(m, m->touched[i]);
 

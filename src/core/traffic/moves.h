@@ -75,7 +75,8 @@ struct cpl_moves {
 	int *to_stop, n_to;
 
 	struct cpl_load_tree *tree; /* of cpl_moves_watch */
-	const struct cpl_load *watched, *rates;
+	const struct cpl_load *watched;
+	double *slow; /* [n_links] what bytes count beside others; or NULL */
 	bool view;              /* load and stops are another's */
 	struct cpl_arena arena; /* of all arrays but share */
 };
@@ -141,6 +142,17 @@ void cpl_moves_leave(struct cpl_moves *moves);
 void cpl_moves_move(struct cpl_moves *moves, int rank, int node);
 void cpl_moves_swap(struct cpl_moves *moves, int a, int b);
 
+/*
+ * To try many places of a rank, of a job whose sums are exact: nothing may be
+ * tentative, and its flows are taken off, kept. Then it is put on a node, or
+ * changes places with another rank, tentatively: to be undone for the next try,
+ * or kept. The state is then that of a move or swap, to the bit. O(entries of
+ * the ranks' rows and columns * route), a put half of a move.
+ */
+void cpl_moves_lift(struct cpl_moves *moves, int rank);
+void cpl_moves_put(struct cpl_moves *moves, int rank, int node);
+void cpl_moves_put_swap(struct cpl_moves *moves, int rank, int with);
+
 /* Add up the job's loads afresh, against rounding that has added up; nothing
  * may be tentative, nor a flow be kept. O(entries * route). */
 void cpl_moves_afresh(struct cpl_moves *moves);
@@ -158,9 +170,10 @@ int cpl_moves_watch(struct cpl_moves *moves, const struct cpl_load *background,
 const struct cpl_load_summary *cpl_moves_links(struct cpl_moves *moves);
 /* Before the summary of changes is asked for: the largest of the links that
  * changed and of `link` (-1: none), and by how much sum and powers of all grow,
- * but for rounding. O(links that changed). */
+ * but for rounding; or some link beyond the limit, if there is any, and no sums.
+ * O(links that changed). */
 struct cpl_load_summary cpl_moves_change(const struct cpl_moves *moves,
-                                         int64_t link);
+                                         int64_t link, double limit);
 int64_t cpl_moves_busiest(struct cpl_moves *moves);
 
 #endif
