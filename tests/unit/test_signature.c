@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/random.h"
 #include "comm_text.h"
+#include "graph/comm_gather.h"
 #include "signature/import/import.h"
 #include "signature/signature.h"
 
@@ -89,6 +90,67 @@ static void test_build_equals_a_dense_sum(void **state)
 	assert_int_equal(pairs, 0);
 	cpl_comm_free(comm);
 	free(e);
+}
+
+/* Entries that come twice, in rows in order and in any, come to the same as a
+ * list of them. */
+static void test_gather_equals_build(void **state)
+{
+	enum { RANKS = 31, N = 4000 };
+	static struct cpl_comm_entry e[N];
+
+	for (uint64_t k = 0; k < 4; k++) {
+		struct cpl_comm_gather gather;
+		struct cpl_comm *a, *b;
+		int n = k ? N : 0;
+
+		for (uint64_t i = 0; i < N; i++) {
+			int any = (int)cpl_random_below(k, 1, i, RANKS);
+			int from = k == 2 ? (int)i / RANKS % RANKS : any / 2;
+			int to = k == 2 ? (int)i % RANKS
+			                : (int)cpl_random_below(k, 2, i, RANKS);
+
+			/* Sums that depend on their order. */
+			e[i] = (struct cpl_comm_entry){from, to,
+			                               1.0 / (double)(i + 3), 1};
+		}
+		n = k == 2 ? RANKS * RANKS : n;
+		assert_int_equal(cpl_comm_gather_open(&gather, RANKS, NULL), 0);
+		for (int i = 0; i < n; i++)
+			cpl_comm_gather(&gather, e[i].from, e[i].to, e[i].bytes);
+		assert_int_equal(cpl_comm_gather_counted(&gather, NULL), 0);
+		for (int i = 0; i < n; i++)
+			cpl_comm_gather(&gather, e[i].from, e[i].to, e[i].bytes);
+		a = cpl_comm_gather_end(&gather, NULL);
+		cpl_comm_gather_free(&gather);
+		b = cpl_comm_build(RANKS, e, n, NULL);
+		assert_non_null(a);
+		assert_int_equal(a->ranks, b->ranks);
+		assert_int_equal(a->n_entries, b->n_entries);
+		assert_memory_equal(a->row, b->row,
+		                    (RANKS + 1) * sizeof(*a->row));
+		for (int64_t i = 0; i < a->n_entries; i++) {
+			assert_int_equal(a->to[i], b->to[i]);
+			assert_true(a->bytes[i] == b->bytes[i]);
+			assert_true(a->messages[i] == b->messages[i]);
+		}
+		cpl_comm_free(a);
+		cpl_comm_free(b);
+	}
+}
+
+static void test_what_crosses_blocks(void **state)
+{
+	struct cpl_comm_entry e[] = {{0, 1, 1, 1}, {3, 2, 1, 1}, {4, 4, 1, 1},
+	                             {2, 4, 0, 1}};
+	struct cpl_comm *comm = cpl_comm_build(5, e, 4, NULL);
+
+	assert_true(cpl_comm_crosses(comm, 1));
+	assert_false(cpl_comm_crosses(comm, 2));
+	assert_true(cpl_comm_crosses(comm, 3));
+	assert_false(cpl_comm_crosses(comm, 4));
+	assert_false(cpl_comm_crosses(comm, 5));
+	cpl_comm_free(comm);
 }
 
 static void test_symmetric_and_subset(void **state)
@@ -450,6 +512,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_build_sorts_and_merges),
 	        cmocka_unit_test(test_build_equals_a_dense_sum),
+	        cmocka_unit_test(test_gather_equals_build),
+	        cmocka_unit_test(test_what_crosses_blocks),
 	        cmocka_unit_test(test_symmetric_and_subset),
 	        cmocka_unit_test(test_parse_and_total),
 	        cmocka_unit_test(test_name_of_the_file),

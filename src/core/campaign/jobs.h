@@ -15,7 +15,7 @@
 
 #include "base/error.h"
 #include "campaign/log.h"
-#include "graph/comm.h"
+#include "graph/comm_gather.h"
 
 #define CPL_JOBS_MAX_BYTES (1 << 20)
 #define CPL_JOBS_MAX_RANKS_PER_NODE 1024
@@ -23,8 +23,8 @@
 /* Traffic that is made for any number of ranks. */
 struct cpl_jobs_pattern {
 	const char *name, *summary;
-	/* Entries of n ranks into entry[] (NULL: only counts); how many. */
-	int64_t (*make)(int n, struct cpl_comm_entry *entry);
+	/* Entries of n ranks, the same each time. */
+	void (*make)(int n, struct cpl_comm_gather *out);
 };
 
 /* By number, NULL behind the last; by name, NULL with err that lists them. */

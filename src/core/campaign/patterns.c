@@ -16,14 +16,10 @@
 #define MAX_ENTRIES 200000000
 #define MEGABYTE 1e6
 
-static void put(struct cpl_comm_entry *entry, int64_t *n, int from, int to,
-                double bytes)
+static void put(struct cpl_comm_gather *out, int from, int to, double bytes)
 {
-	if (from == to)
-		return;
-	if (entry)
-		entry[*n] = (struct cpl_comm_entry){from, to, bytes, 1};
-	(*n)++;
+	if (from != to)
+		cpl_comm_gather(out, from, to, bytes);
 }
 
 /* n as a product of k sides, as equal as its divisors let them be. */
@@ -48,10 +44,9 @@ static void sides(int n, int k, int *side)
 }
 
 /* Periodic, with both neighbours in each dimension. */
-static int64_t stencil(int n, int dims, struct cpl_comm_entry *entry)
+static void stencil(int n, int dims, struct cpl_comm_gather *out)
 {
 	int side[4];
-	int64_t used = 0;
 
 	sides(n, dims, side);
 	for (int r = 0; r < n; r++) {
@@ -62,61 +57,55 @@ static int64_t stencil(int n, int dims, struct cpl_comm_entry *entry)
 			int up = (at + 1) % side[d] - at;
 			int down = (at + side[d] - 1) % side[d] - at;
 
-			put(entry, &used, r, r + up * stride, 1);
+			put(out, r, r + up * stride, 1);
 			if (down != up)
-				put(entry, &used, r, r + down * stride, 1);
+				put(out, r, r + down * stride, 1);
 			stride *= side[d];
 		}
 	}
-	return used;
 }
 
-static int64_t ring(int n, struct cpl_comm_entry *entry)
+static void ring(int n, struct cpl_comm_gather *out)
 {
-	return stencil(n, 1, entry);
+	stencil(n, 1, out);
 }
 
-static int64_t stencil_2d(int n, struct cpl_comm_entry *entry)
+static void stencil_2d(int n, struct cpl_comm_gather *out)
 {
-	return stencil(n, 2, entry);
+	stencil(n, 2, out);
 }
 
-static int64_t stencil_3d(int n, struct cpl_comm_entry *entry)
+static void stencil_3d(int n, struct cpl_comm_gather *out)
 {
-	return stencil(n, 3, entry);
+	stencil(n, 3, out);
 }
 
-static int64_t stencil_4d(int n, struct cpl_comm_entry *entry)
+static void stencil_4d(int n, struct cpl_comm_gather *out)
 {
-	return stencil(n, 4, entry);
+	stencil(n, 4, out);
 }
 
 /* All-to-all in the rows, and in the columns, of a rectangle of ranks. */
-static int64_t pencil(int n, struct cpl_comm_entry *entry)
+static void pencil(int n, struct cpl_comm_gather *out)
 {
 	int side[2];
-	int64_t used = 0;
 
 	sides(n, 2, side);
 	for (int r = 0; r < n; r++) {
 		int x = r % side[0], y = r / side[0];
 
 		for (int i = 0; i < side[0]; i++)
-			put(entry, &used, r, y * side[0] + i, 1);
+			put(out, r, y * side[0] + i, 1);
 		for (int i = 0; i < side[1]; i++)
-			put(entry, &used, r, i * side[0] + x, 1);
+			put(out, r, i * side[0] + x, 1);
 	}
-	return used;
 }
 
-static int64_t all_to_all(int n, struct cpl_comm_entry *entry)
+static void all_to_all(int n, struct cpl_comm_gather *out)
 {
-	int64_t used = 0;
-
 	for (int r = 0; r < n; r++)
 		for (int i = 0; i < n; i++)
-			put(entry, &used, r, i, 1);
-	return used;
+			put(out, r, i, 1);
 }
 
 static int power_of_two(int n)
@@ -129,55 +118,48 @@ static int power_of_two(int n)
 }
 
 /* Partners at every distance that is a power of two, in blocks of twice that;
- * those behind the last rank are left out. */
-static int64_t exchange(int n, double most, struct cpl_comm_entry *entry)
+ * those behind the last rank are left out. Each gets so many bytes, or those at
+ * distance 1 `most` and the others less by their distance. */
+static void exchange(int n, double each, double most,
+                     struct cpl_comm_gather *out)
 {
-	int64_t used = 0;
-
 	for (int d = power_of_two(n) / 2; d >= 1; d /= 2) {
-		double bytes = most > 1 ? most / d : 1;
+		double bytes = most > 1 ? most / d : each;
 
 		for (int r = 0; r < n; r++)
 			if ((r ^ d) < n)
-				put(entry, &used, r, r ^ d, bytes);
+				put(out, r, r ^ d, bytes);
 	}
-	return used;
 }
 
-static int64_t doubling(int n, struct cpl_comm_entry *entry)
+static void doubling(int n, struct cpl_comm_gather *out)
 {
-	return exchange(n, 1, entry);
+	exchange(n, 1, 1, out);
 }
 
-static int64_t halving(int n, struct cpl_comm_entry *entry)
+static void halving(int n, struct cpl_comm_gather *out)
 {
-	return exchange(n, n > 2 ? power_of_two(n) / 2 : 1, entry);
+	exchange(n, 1, n > 2 ? power_of_two(n) / 2 : 1, out);
 }
 
-static int64_t tree(int n, double bytes, struct cpl_comm_entry *entry)
+static void tree(int n, double bytes, struct cpl_comm_gather *out)
 {
-	int64_t used = 0;
-
 	for (int d = 1; d < n; d *= 2)
 		for (int r = 0; r + d < n; r += 2 * d) {
-			put(entry, &used, r + d, r, bytes);
-			put(entry, &used, r, r + d, bytes);
+			put(out, r + d, r, bytes);
+			put(out, r, r + d, bytes);
 		}
-	return used;
 }
 
-static int64_t binomial(int n, struct cpl_comm_entry *entry)
+static void binomial(int n, struct cpl_comm_gather *out)
 {
-	return tree(n, 1, entry);
+	tree(n, 1, out);
 }
 
-static int64_t two_d(int n, struct cpl_comm_entry *entry)
+static void two_d(int n, struct cpl_comm_gather *out)
 {
-	int64_t used = exchange(n, 1, entry);
-
-	for (int64_t i = 0; entry && i < used; i++)
-		entry[i].bytes = 0.3;
-	return used + tree(n, 0.7, entry ? entry + used : NULL);
+	exchange(n, 0.3, 1, out);
+	tree(n, 0.7, out);
 }
 
 static const struct cpl_jobs_pattern table[] = {
@@ -218,32 +200,38 @@ const struct cpl_jobs_pattern *cpl_jobs_pattern_find(const char *name,
 	return NULL;
 }
 
+/* The largest message is a megabyte. */
+static void scale(struct cpl_comm *comm)
+{
+	double largest = 1;
+
+	for (int64_t i = 0; i < comm->n_entries; i++)
+		if (comm->bytes[i] > largest)
+			largest = comm->bytes[i];
+	for (int64_t i = 0; i < comm->n_entries; i++)
+		comm->bytes[i] *= MEGABYTE / largest;
+}
+
 struct cpl_comm *cpl_jobs_pattern_comm(const struct cpl_jobs_pattern *pattern,
                                        int n, struct cpl_error *err)
 {
-	struct cpl_comm_entry *entry;
-	struct cpl_comm *comm;
-	int64_t entries;
-	double largest = 1;
+	struct cpl_comm_gather gather;
+	struct cpl_comm *comm = NULL;
 
 	if (pattern->make == all_to_all && (int64_t)n * n > MAX_ENTRIES) {
 		cpl_fail(err, "%s of %d ranks has more than %d entries",
 		         pattern->name, n, MAX_ENTRIES);
 		return NULL;
 	}
-	entries = pattern->make(n, NULL);
-	entry = malloc(((size_t)entries + 1) * sizeof(*entry));
-	if (!entry) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
-	pattern->make(n, entry);
-	for (int64_t i = 0; i < entries; i++)
-		if (entry[i].bytes > largest)
-			largest = entry[i].bytes;
-	for (int64_t i = 0; i < entries; i++)
-		entry[i].bytes *= MEGABYTE / largest;
-	comm = cpl_comm_build(n, entry, entries, err);
-	free(entry);
+	if (cpl_comm_gather_open(&gather, n, err))
+		goto out;
+	pattern->make(n, &gather);
+	if (cpl_comm_gather_counted(&gather, err))
+		goto out;
+	pattern->make(n, &gather);
+	scale(gather.comm);
+	comm = cpl_comm_gather_end(&gather, err);
+out:
+	cpl_comm_gather_free(&gather);
 	return comm;
 }

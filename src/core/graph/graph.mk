@@ -1,6 +1,7 @@
 core_sources += src/core/graph/arena.h src/core/graph/arena.c \
 	src/core/graph/comm.h src/core/graph/comm_rows.h \
-	src/core/graph/comm.c src/core/graph/contract.h \
+	src/core/graph/comm.c src/core/graph/comm_gather.h \
+	src/core/graph/comm_gather.c src/core/graph/contract.h \
 	src/core/graph/contract.c src/core/graph/heap.h \
 	src/core/graph/heap.c src/core/graph/members.h \
 	src/core/graph/members.c src/core/graph/partition.h \
