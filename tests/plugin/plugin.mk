@@ -1,7 +1,6 @@
 # fragment of tests/plugin
 EXTRA_DIST += tests/plugin/exports.t
 
-
 # A program that stands in for Slurm's commands and loads the SPANK plugin.
 if HAVE_SPANK
 if HAVE_CMOCKA
