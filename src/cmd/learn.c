@@ -31,6 +31,26 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	return cmd_options(self, argc, argv, table, CMD_WORDS);
 }
 
+/* The column that --features names beside the n before; -1 with err. */
+static int find_feature(const struct cpl_samples *s, const char *name,
+                        int target, const int *column, int n,
+                        struct cpl_error *err)
+{
+	int c = cpl_samples_column(s, name);
+
+	if (c < 0)
+		return cpl_fail(err, "--features: no column of numbers %.60s",
+		                name);
+	if (c == target)
+		return cpl_fail(err, "--features: %.60s is what is to be told",
+		                name);
+	for (int i = 0; i < n; i++)
+		if (column[i] == c)
+			return cpl_fail(err, "--features: %.60s comes twice",
+			                name);
+	return c;
+}
+
 /* Columns by their names, or all but the target. How many, -1: with err. */
 static int choose(const struct cpl_samples *s, const struct options *o,
                   int *column, struct cpl_error *err)
@@ -49,18 +69,8 @@ static int choose(const struct cpl_samples *s, const struct options *o,
 		if (c != target)
 			column[n++] = c;
 	for (char *name; n >= 0 && o->features && (name = strsep(&next, ","));) {
-		int c = cpl_samples_column(s, name);
-
-		if (c >= 0 && c != target && n < s->n_columns) {
-			column[n++] = c;
-			continue;
-		}
-		cpl_fail(err, c >= 0 && c == target
-		                      ? "--features: %.60s is what is to be told"
-		                      : "--features: no column of numbers %.60s, "
-		                        "or too many",
-		         name);
-		n = -1;
+		column[n] = find_feature(s, name, target, column, n, err);
+		n = column[n] < 0 ? -1 : n + 1;
 	}
 	if (!n) {
 		cpl_fail(err, "there is no feature beside %.60s", o->target);
@@ -109,20 +119,14 @@ static struct cpl_model *learn(const struct options *o, const char *path,
 
 static int print_json(const struct cmd *self, const struct cpl_model *m)
 {
-	json_t *list = json_array();
-
-	for (int f = 0; f < m->n_features; f++)
-		json_array_append_new(list,
-		                      json_pack("{s:s, s:f}", "name",
-		                                m->feature[f], "importance",
-		                                m->importance[f]));
 	return cmd_print_json(
 	        self, json_pack("{s:s, s:s, s:i, s:i, s:f, s:f, s:[f, f], s:o}",
 	                        "method", m->method, "target", m->target,
 	                        "samples", m->samples, "trees", m->n_trees,
 	                        "concordant", m->score.concordant, "r2",
 	                        m->score.r2, "errors", m->score.low,
-	                        m->score.high, "features", list));
+	                        m->score.high, "features",
+	                        cpl_model_features(m)));
 }
 
 static int print_text(const struct cpl_model *m)

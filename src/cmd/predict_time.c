@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "learn/features.h"
+#include "learn/concordant.h"
 #include "learn/model.h"
 #include "learn/samples.h"
 #include "options.h"
@@ -14,6 +14,7 @@ struct prediction {
 	struct cpl_samples *samples;
 	double *told;   /* [rows] */
 	double *actual; /* [rows], NULL: the table has no such column */
+	double concordant; /* of actual */
 };
 
 /* The columns of the model's features. 0, or -1 with err. */
@@ -53,7 +54,9 @@ static int predict(struct prediction *p, const char *path,
 		if (p->actual)
 			p->actual[i] = row[target];
 	}
-	return 0;
+	return p->actual ? cpl_concordant(p->told, p->actual, s->n,
+	                                  &p->concordant, err)
+	                 : 0;
 }
 
 static double low_of(const struct prediction *p, int i)
@@ -66,27 +69,33 @@ static double high_of(const struct prediction *p, int i)
 	return p->told[i] * (1 + p->model->score.high);
 }
 
+static json_t *row_json(const struct prediction *p, int i)
+{
+	json_t *row = json_pack("{s:s, s:f, s:f, s:f}", "row",
+	                        p->samples->label[i], "predicted", p->told[i],
+	                        "low", low_of(p, i), "high", high_of(p, i));
+
+	if (!p->actual || !json_object_set_new(row, "actual",
+	                                       json_real(p->actual[i])))
+		return row;
+	json_decref(row);
+	return NULL;
+}
+
 static int print_json(const struct cmd *self, const struct prediction *p)
 {
 	json_t *rows = json_array(), *all;
 
-	for (int i = 0; i < p->samples->n; i++) {
-		json_t *row = json_pack("{s:s, s:f, s:f, s:f}", "row",
-		                        p->samples->label[i], "predicted",
-		                        p->told[i], "low", low_of(p, i), "high",
-		                        high_of(p, i));
-
-		if (p->actual)
-			json_object_set_new(row, "actual",
-			                    json_real(p->actual[i]));
-		json_array_append_new(rows, row);
-	}
+	for (int i = 0; rows && i < p->samples->n; i++)
+		if (json_array_append_new(rows, row_json(p, i))) {
+			json_decref(rows);
+			rows = NULL;
+		}
 	all = json_pack("{s:s, s:s, s:o}", "method", p->model->method, "target",
 	                p->model->target, "rows", rows);
 	if (p->actual)
 		json_object_set_new(all, "concordant",
-		                    json_real(cpl_concordant(p->told, p->actual,
-		                                             p->samples->n)));
+		                    json_real(p->concordant));
 	return cmd_print_json(self, all);
 }
 
@@ -113,7 +122,7 @@ static int print_text(const struct prediction *p)
 		return CMD_FAILED;
 	if (p->actual)
 		printf("\n%.1f %% of pairs in the right order\n",
-		       100 * cpl_concordant(p->told, p->actual, p->samples->n));
+		       100 * p->concordant);
 	return CMD_OK;
 }
 

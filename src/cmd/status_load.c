@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "site/record.h"
 
 const double status_quantile[STATUS_QUANTILES] = {0,   0.25, 0.5, 0.75,
@@ -111,17 +112,10 @@ static int rate_jobs(struct status *s, struct cpl_error *err)
 	return 0;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Quantiles of n values, which are sorted; zeros without any. */
 static void take_quantiles(double *value, int64_t n, double *out)
 {
-	qsort(value, (size_t)n, sizeof(*value), by_value);
+	qsort(value, (size_t)n, sizeof(*value), cpl_by_double);
 	for (int q = 0; q < STATUS_QUANTILES; q++) {
 		double at = status_quantile[q] * (double)(n - 1);
 		int64_t i = (int64_t)at;

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "learn/concordant.h"
 #include "learn/features.h"
 #include "simulate/simulate.h"
 
@@ -258,9 +259,10 @@ int main(int argc, char **argv)
 					low = fmin(low, rows.seconds[m][i]);
 				}
 				for (int f = 0; f < CPL_FEATURES; f++) {
-					part[f] = cpl_concordant(
-					        rows.figure[f],
-					        rows.seconds[m], n);
+					if (cpl_concordant(rows.figure[f],
+					                   rows.seconds[m], n,
+					                   &part[f], &err))
+						die(network[k].name, &err);
 					mean[m][f] += part[f] /
 					              (NETWORKS * PATTERNS);
 					least[m][f] = fmin(least[m][f],

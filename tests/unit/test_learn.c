@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "learn/concordant.h"
 #include "learn/features.h"
 #include "learn/learn.h"
 #include "network_text.h"
@@ -84,14 +85,55 @@ static void features_by_hand(void **state)
 	cpl_network_free(net);
 }
 
+static double concordant(const double *a, const double *b, int n)
+{
+	struct cpl_error err = {""};
+	double part;
+
+	assert_int_equal(cpl_concordant(a, b, n, &part, &err), 0);
+	return part;
+}
+
 static void pairs_in_order(void **state)
 {
 	const double a[] = {1, 2, 3, 3}, b[] = {5, 6, 7, 7}, c[] = {4, 3, 2, 1};
 
 	(void)state;
-	assert_true(cpl_concordant(a, b, 4) == 1);
-	assert_true(cpl_concordant(b, c, 3) == 0);
-	assert_true(cpl_concordant(a, a, 1) == 1);
+	assert_true(concordant(a, b, 4) == 1);
+	assert_true(concordant(b, c, 3) == 0);
+	assert_true(concordant(a, a, 1) == 1);
+	assert_true(concordant(a, a, 0) == 1);
+}
+
+/* The definition, pair by pair. */
+static double by_pairs(const double *a, const double *b, int n)
+{
+	int64_t alike = 0, pairs = (int64_t)n * (n - 1) / 2;
+
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < i; j++)
+			alike += a[i] >= a[j] ? b[i] >= b[j] : b[i] < b[j];
+	return pairs ? (double)alike / (double)pairs : 1;
+}
+
+/* From many ties to few. */
+static void pairs_are_counted_as_defined(void **state)
+{
+	double a[97], b[97];
+
+	(void)state;
+	for (int k = 0; k < 2000; k++) {
+		int n = 1 + k % 97, values = 1 + k % 131;
+
+		for (int i = 0; i < n; i++) {
+			a[i] = (double)cpl_random_below(7, k, i, values) - 9;
+			b[i] = (double)cpl_random_below(8, k, i,
+			                                1 + values / 2);
+		}
+		if (concordant(a, b, n) != by_pairs(a, b, n))
+			fail_msg("table %d of %d rows: %.17g, not %.17g", k, n,
+			         concordant(a, b, n), by_pairs(a, b, n));
+	}
 }
 
 static void tables_are_read(void **state)
@@ -103,6 +145,15 @@ static void tables_are_read(void **state)
 	        {"a,b\n", "t: no row below its head"},
 	        {"a,b\n1,2\n3\n", "t:3: 1 fields, the head has 2"},
 	        {"a,b\n1,2,3\n", "t:2: 3 fields, the head has 2"},
+	        {"a,b\xff,c\n1,2,3\n", "t:1: column 2 is not UTF-8"},
+	        {"\n\na,b\n1,2\n1,\xc3\n", "t:5: column 2 is not UTF-8"},
+	        {"\xed\xa0\x80\n1\n", "t:1: column 1 is not UTF-8"},
+	        {"a,b,c,b\n1,2,3,4\n",
+	         "t:1: columns 2 and 4 have one name, 'b'; rename or remove "
+	         "one"},
+	        {"a,,b,\n1,2,3,4\n",
+	         "t:1: columns 2 and 4 have one name, ''; rename or remove "
+	         "one"},
 	};
 	static const char good[] = "who,a,b\r\nx,1,nan\r\n\ny,-2e3,4";
 	struct cpl_error err = {""};
@@ -258,6 +309,62 @@ static void models_tell_what_they_learned(void **state)
 	cpl_samples_free(s);
 }
 
+/* Nothing of which squares, sums or quotients are no numbers. */
+static void too_much_is_refused(void **state)
+{
+	static const struct {
+		const char *a, *seconds, *error;
+	} row[] = {
+	        {"1e101", "1",
+	         "a of row 12 is 1e+101: figures beyond 1e+100 are not learned "
+	         "from"},
+	        {"-1e308", "1",
+	         "a of row 12 is -1e+308: figures beyond 1e+100 are not learned "
+	         "from"},
+	        {"1", "1e31",
+	         "seconds of row 12 is 1e+31: times are 1e-30 to 1e+30 seconds"},
+	        {"1", "1e-31",
+	         "seconds of row 12 is 1e-31: times are 1e-30 to 1e+30 seconds"},
+	        {"1e100", "1e30", NULL},
+	        {"-1e100", "1e-30", NULL},
+	};
+	const int a = 0;
+
+	(void)state;
+	for (size_t i = 0; i < 2 * sizeof(row) / sizeof(*row); i++) {
+		struct cpl_error err = {""};
+		struct cpl_learn_options o = {
+		        .learner = (const void *)cpl_registry_at(&cpl_learners,
+		                                                 (int)(i % 2)),
+		        .target = "seconds",
+		        .feature = &a,
+		        .n_features = 1};
+		char text[400] = "a,seconds\n";
+		struct cpl_samples *s;
+		struct cpl_model *m;
+
+		for (int k = 1; k < 12; k++)
+			sprintf(text + strlen(text), "%d,%g\n", k, 1e-30 * k);
+		sprintf(text + strlen(text), "%s,%s\n", row[i / 2].a,
+		        row[i / 2].seconds);
+		s = cpl_samples_parse(text, strlen(text), "t", &err);
+		assert_non_null(s);
+		m = cpl_learn(s, &o, &err);
+		if (row[i / 2].error) {
+			assert_null(m);
+			assert_string_equal(err.text, row[i / 2].error);
+		} else {
+			assert_non_null(m);
+			assert_true(isfinite(m->score.r2) &&
+			            isfinite(m->score.low) &&
+			            isfinite(m->score.high) &&
+			            isfinite(m->importance[0]));
+		}
+		cpl_model_free(m);
+		cpl_samples_free(s);
+	}
+}
+
 static void little_is_refused(void **state)
 {
 	static const char text[] = "a,seconds\n1,1\n1,1\n1,1\n1,1\n1,1\n1,1\n"
@@ -336,9 +443,11 @@ int main(void)
 	        cmocka_unit_test(five_figures),
 	        cmocka_unit_test(features_by_hand),
 	        cmocka_unit_test(pairs_in_order),
+	        cmocka_unit_test(pairs_are_counted_as_defined),
 	        cmocka_unit_test(tables_are_read),
 	        cmocka_unit_test(trees_split),
 	        cmocka_unit_test(models_tell_what_they_learned),
+	        cmocka_unit_test(too_much_is_refused),
 	        cmocka_unit_test(little_is_refused),
 	        cmocka_unit_test(models_are_checked),
 	};

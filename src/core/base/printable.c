@@ -77,6 +77,16 @@ bool cpl_is_printable(const char *text)
 	return good;
 }
 
+bool cpl_is_utf8(const char *text)
+{
+	uint32_t c;
+	size_t n = 1;
+
+	for (; *text && n; text += n)
+		n = decode((const unsigned char *)text, &c);
+	return n;
+}
+
 /* Bytes of the character; *escape: its number, 0 where it may stay. What is
  * below DEL jansson has escaped, but for the newlines between values. */
 static size_t next_json(const char *text, uint32_t *escape)

@@ -16,6 +16,9 @@ char *cpl_printable(char *text);
 /* Is there nothing of that kind in it? */
 bool cpl_is_printable(const char *text);
 
+/* Is it UTF-8? O(length). */
+bool cpl_is_utf8(const char *text);
+
 /* JSON text as jansson dumps it, which leaves DEL and what is above it in
  * strings as it is, with those characters as \uXXXX: the same values. Takes text,
  * of malloc(), and returns such; NULL: memory. O(length). */

@@ -9,4 +9,12 @@ static inline int cpl_by_int(const void *a, const void *b)
 	       (*(const int *)a < *(const int *)b);
 }
 
+/* Ascending doubles, none of them NaN. */
+static inline int cpl_by_double(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
 #endif

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "learn/learn.h"
 
 #define DEPTH 4
@@ -22,16 +23,9 @@ struct boosting {
 	double delta;
 };
 
-static int up(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static double median_of(double *sorted, int n)
 {
-	qsort(sorted, (size_t)n, sizeof(*sorted), up);
+	qsort(sorted, (size_t)n, sizeof(*sorted), cpl_by_double);
 	return n % 2 ? sorted[n / 2]
 	             : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
 }
@@ -59,7 +53,7 @@ static void bound(struct boosting *b, const struct cpl_learn_task *task)
 
 	for (int i = 0; i < task->n; i++)
 		b->sorted[i] = fabs(b->rest[task->row[i]]);
-	qsort(b->sorted, (size_t)task->n, sizeof(*b->sorted), up);
+	qsort(b->sorted, (size_t)task->n, sizeof(*b->sorted), cpl_by_double);
 	b->delta = b->sorted[at];
 	for (int i = 0; i < task->n; i++) {
 		int r = task->row[i];

@@ -172,13 +172,3 @@ int cpl_features(const struct cpl_feature_job *job, double value[CPL_FEATURES],
 	               ? -1
 	               : 0;
 }
-
-double cpl_concordant(const double *a, const double *b, int n)
-{
-	int64_t alike = 0, pairs = (int64_t)n * (n - 1) / 2;
-
-	for (int i = 0; i < n; i++)
-		for (int j = 0; j < i; j++)
-			alike += a[i] >= a[j] ? b[i] >= b[j] : b[i] < b[j];
-	return pairs ? (double)alike / (double)pairs : 1;
-}

@@ -54,10 +54,4 @@ struct cpl_feature_job {
 int cpl_features(const struct cpl_feature_job *job, double value[CPL_FEATURES],
                  struct cpl_error *err);
 
-/*
- * Of pairs of n items, the part that two figures order alike (Jain 2016, 4.3:
- * RCC): a[i] >= a[j] and b[i] >= b[j], or a[i] < a[j] and b[i] < b[j]. O(n^2).
- */
-double cpl_concordant(const double *a, const double *b, int n);
-
 #endif

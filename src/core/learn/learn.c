@@ -6,7 +6,14 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "learn/features.h"
+#include "base/sort.h"
+#include "learn/concordant.h"
+
+/* Sums of squares of figures, and quotients of times, remain numbers; beyond, no
+ * model can be written. */
+#define MOST_FIGURE 1e100
+#define LEAST_TIME 1e-30
+#define MOST_TIME 1e30
 
 struct learning {
 	const struct cpl_samples *samples;
@@ -20,6 +27,23 @@ struct learning {
 	struct cpl_error *err;
 };
 
+static int take_time(struct learning *l, int i, double time)
+{
+	const char *target = l->options->target;
+
+	l->y[i] = time;
+	if (!(time > 0))
+		return cpl_fail(l->err,
+		                "%.60s of row %d is %g: times are above 0",
+		                target, i + 1, time);
+	if (time < LEAST_TIME || time > MOST_TIME)
+		return cpl_fail(l->err,
+		                "%.60s of row %d is %g: times are %g to %g "
+		                "seconds", target, i + 1, time, LEAST_TIME,
+		                MOST_TIME);
+	return 0;
+}
+
 static int take_samples(struct learning *l)
 {
 	const struct cpl_samples *s = l->samples;
@@ -28,15 +52,20 @@ static int take_samples(struct learning *l)
 
 	for (int i = 0; i < s->n; i++) {
 		const double *row = s->value + (int64_t)i * s->n_columns;
+		double *x = l->x + (int64_t)i * o->n_features;
 
-		for (int f = 0; f < o->n_features; f++)
-			l->x[(int64_t)i * o->n_features + f] =
-			        row[o->feature[f]];
-		l->y[i] = row[target];
-		if (!(l->y[i] > 0))
-			return cpl_fail(l->err,
-			                "%s of row %d is %g: times are above 0",
-			                o->target, i + 1, l->y[i]);
+		for (int f = 0; f < o->n_features; f++) {
+			x[f] = row[o->feature[f]];
+			if (fabs(x[f]) > MOST_FIGURE)
+				return cpl_fail(l->err,
+				                "%.60s of row %d is %g: "
+				                "figures beyond %g are not "
+				                "learned from",
+				                s->name[o->feature[f]], i + 1,
+				                x[f], MOST_FIGURE);
+		}
+		if (take_time(l, i, row[target]))
+			return -1;
 	}
 	return 0;
 }
@@ -123,6 +152,7 @@ static int divide(struct learning *l, int division,
 {
 	int n = l->samples->n, first = n - n / 3, held = n / 3;
 	struct cpl_model *m;
+	double part;
 
 	cpl_random_shuffle(l->row, n, l->options->seed, (uint64_t)division + 1);
 	m = grow(l, first);
@@ -137,18 +167,12 @@ static int divide(struct learning *l, int division,
 		l->part[l->n_parts++] =
 		        (l->held[i] - l->told[i]) / l->told[i];
 	}
-	score->concordant += cpl_concordant(l->told, l->held, held) /
-	                     CPL_LEARN_DIVISIONS;
-	score->r2 += r2_of(l->told, l->held, held) / CPL_LEARN_DIVISIONS;
 	cpl_model_free(m);
+	if (cpl_concordant(l->told, l->held, held, &part, l->err))
+		return -1;
+	score->concordant += part / CPL_LEARN_DIVISIONS;
+	score->r2 += r2_of(l->told, l->held, held) / CPL_LEARN_DIVISIONS;
 	return 0;
-}
-
-static int up(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
 }
 
 static int score(struct learning *l, struct cpl_model_score *score)
@@ -157,7 +181,7 @@ static int score(struct learning *l, struct cpl_model_score *score)
 	for (int d = 0; d < CPL_LEARN_DIVISIONS; d++)
 		if (divide(l, d, score))
 			return -1;
-	qsort(l->part, (size_t)l->n_parts, sizeof(*l->part), up);
+	qsort(l->part, (size_t)l->n_parts, sizeof(*l->part), cpl_by_double);
 	score->low = l->part[l->n_parts / 10];
 	score->high = l->part[l->n_parts - 1 - l->n_parts / 10];
 	return 0;

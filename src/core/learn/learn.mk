@@ -1,4 +1,5 @@
 core_sources += src/core/learn/features.h src/core/learn/features.c \
+	src/core/learn/concordant.h src/core/learn/concordant.c \
 	src/core/learn/samples.h src/core/learn/samples.c \
 	src/core/learn/tree.h src/core/learn/tree.c \
 	src/core/learn/model.h src/core/learn/model.c \

@@ -12,36 +12,61 @@
 
 #define FORMAT "commplace-time-model"
 #define MAX_TREES 100000
+/* Of times and parts of them: their products remain numbers. */
+#define MOST 1e100
 
+/* NULL: memory. */
 static json_t *tree_json(const struct cpl_learn_tree *tree)
 {
 	json_t *list = json_array();
 
-	for (int i = 0; i < tree->n; i++) {
+	for (int i = 0; list && i < tree->n; i++) {
 		const struct cpl_learn_tree_node *node = &tree->node[i];
-
-		json_array_append_new(
-		        list, node->feature < 0
+		json_t *one = node->feature < 0
 		                      ? json_pack("[f]", node->value)
 		                      : json_pack("[i, f, i]", node->feature,
-		                                  node->value, node->above));
+		                                  node->value, node->above);
+
+		if (json_array_append_new(list, one)) {
+			json_decref(list);
+			list = NULL;
+		}
 	}
+	return list;
+}
+
+static json_t *trees_json(const struct cpl_model *m)
+{
+	json_t *list = json_array();
+
+	for (int t = 0; list && t < m->n_trees; t++)
+		if (json_array_append_new(list, tree_json(&m->tree[t]))) {
+			json_decref(list);
+			list = NULL;
+		}
+	return list;
+}
+
+json_t *cpl_model_features(const struct cpl_model *m)
+{
+	json_t *list = json_array();
+
+	for (int f = 0; list && f < m->n_features; f++)
+		if (json_array_append_new(
+		            list, json_pack("{s:s, s:f}", "name", m->feature[f],
+		                            "importance", m->importance[f]))) {
+			json_decref(list);
+			list = NULL;
+		}
 	return list;
 }
 
 int cpl_model_write(const struct cpl_model *m, const char *path,
                     struct cpl_error *err)
 {
-	json_t *features = json_array(), *trees = json_array(), *root;
+	json_t *root;
 	int rc;
 
-	for (int f = 0; f < m->n_features; f++)
-		json_array_append_new(features,
-		                      json_pack("{s:s, s:f}", "name",
-		                                m->feature[f], "importance",
-		                                m->importance[f]));
-	for (int t = 0; t < m->n_trees; t++)
-		json_array_append_new(trees, tree_json(&m->tree[t]));
 	root = json_pack(
 	        "{s:s, s:i, s:s, s:s, s:i, s:f, s:f, s:[f, f], s:[f, f], s:f, "
 	        "s:f, s:o, s:o}",
@@ -49,8 +74,8 @@ int cpl_model_write(const struct cpl_model *m, const char *path,
 	        m->target, "samples", m->samples, "concordant",
 	        m->score.concordant, "r2", m->score.r2, "errors",
 	        m->score.low, m->score.high, "range", m->least, m->most,
-	        "base", m->base, "rate", m->rate, "features", features,
-	        "trees", trees);
+	        "base", m->base, "rate", m->rate, "features",
+	        cpl_model_features(m), "trees", trees_json(m));
 	rc = root ? cpl_json_write_atomic(root, path, 0644, err)
 	          : cpl_fail_memory(err);
 	json_decref(root);
@@ -62,12 +87,17 @@ static int read_pair(const json_t *root, const char *key, double *a, double *b,
                      struct cpl_error *err)
 {
 	const json_t *pair = json_object_get(root, key);
+	const json_t *first = json_array_get(pair, 0);
+	const json_t *second = json_array_get(pair, 1);
 
-	*a = json_number_value(json_array_get(pair, 0));
-	*b = json_number_value(json_array_get(pair, 1));
-	return json_array_size(pair) == 2 && *a <= *b
+	*a = json_number_value(first);
+	*b = json_number_value(second);
+	return json_array_size(pair) == 2 && json_is_number(first) &&
+	                       json_is_number(second) && -MOST <= *a &&
+	                       *a <= *b && *b <= MOST
 	               ? 0
-	               : cpl_fail(err, "%s: not two numbers in order", key);
+	               : cpl_fail(err, "%s: not two numbers in order, none beyond "
+	                               "%g", key, MOST);
 }
 
 static int need_number(const json_t *root, const char *key, double *out,

@@ -3,6 +3,7 @@
 #ifndef CPL_LEARN_MODEL_H
 #define CPL_LEARN_MODEL_H
 
+#include "base/json.h"
 #include "learn/tree.h"
 
 /* How well a model did on samples that it was not grown from. */
@@ -34,6 +35,9 @@ struct cpl_model *cpl_model_parse(const char *text, size_t length,
 int cpl_model_write(const struct cpl_model *model, const char *path,
                     struct cpl_error *err);
 void cpl_model_free(struct cpl_model *model);
+
+/* [{"name": "hops", "importance": 0.3}, ...] to json_decref; NULL: memory. */
+json_t *cpl_model_features(const struct cpl_model *model);
 
 /* Of features in the model's order. O(trees * depth). */
 double cpl_model_value(const struct cpl_model *model, const double *x);

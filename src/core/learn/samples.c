@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/file.h"
+#include "base/printable.h"
 
 #define MAX_BYTES (UINT64_C(1) << 30)
 
@@ -39,6 +40,31 @@ static int split(struct table *t, char *line)
 	return n;
 }
 
+/* The last n fields can stand in a model and in JSON. */
+static int check_text(const struct table *t, int n, int number)
+{
+	for (int c = 0; c < n; c++)
+		if (!cpl_is_utf8(t->field[t->n - n + c]))
+			return cpl_fail(t->err, "%s:%d: column %d is not UTF-8",
+			                t->name, number, c + 1);
+	return 0;
+}
+
+/* A name is one column's. */
+static int check_head(const struct table *t, int number)
+{
+	for (int c = 0; c < t->columns; c++)
+		for (int b = 0; b < c; b++)
+			if (!strcmp(t->field[b], t->field[c]))
+				return cpl_fail(
+				        t->err,
+				        "%s:%d: columns %d and %d have one "
+				        "name, '%.60s'; rename or remove one",
+				        t->name, number, b + 1, c + 1,
+				        t->field[c]);
+	return 0;
+}
+
 static int take_line(struct table *t, char *line, int number)
 {
 	int n = split(t, line);
@@ -48,9 +74,11 @@ static int take_line(struct table *t, char *line, int number)
 	if (n > CPL_SAMPLES_MAX_COLUMNS)
 		return cpl_fail(t->err, "%s:%d: more than %d columns", t->name,
 		                number, CPL_SAMPLES_MAX_COLUMNS);
+	if (check_text(t, n, number))
+		return -1;
 	if (!t->columns) {
 		t->columns = n;
-		return 0;
+		return check_head(t, number);
 	}
 	if (n != t->columns)
 		return cpl_fail(t->err, "%s:%d: %d fields, the head has %d",

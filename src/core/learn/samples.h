@@ -17,9 +17,9 @@ struct cpl_samples {
 };
 
 /*
- * A CSV file: a head, then rows of as many fields without quotes. A column with
- * a field that is no finite number is one of texts. NULL with err "FILE:LINE:
- * ...". Free with cpl_samples_free. O(bytes).
+ * A CSV file in UTF-8: a head of different names, then rows of as many fields
+ * without quotes. A column with a field that is no finite number is one of texts.
+ * NULL with err "FILE:LINE: ...". Free with cpl_samples_free. O(bytes).
  */
 struct cpl_samples *cpl_samples_load(const char *path, struct cpl_error *err);
 struct cpl_samples *cpl_samples_parse(const char *text, size_t length,
