@@ -33,6 +33,7 @@ struct item {
 	int tail_length;
 	struct range *range;
 	int n_ranges;
+	int most; /* hosts */
 };
 
 static bool host_char(char c)
@@ -107,13 +108,13 @@ static int parse_bracket(struct item *item, const char **p, uint64_t *hosts,
 			                " is reversed",
 			                range.low, range.high);
 		total += range.high - range.low + 1;
-		if (total > CPL_HOSTLIST_MAX / *hosts)
+		if (total > (uint64_t)item->most / *hosts)
 			return cpl_fail(err, "%smore than %d hosts",
 			                range.high - range.low >=
-			                                CPL_HOSTLIST_MAX
+			                                (uint64_t)item->most
 			                        ? "a range of "
 			                        : "",
-			                CPL_HOSTLIST_MAX);
+			                item->most);
 		if (cpl_array_grow(&item->range, item->n_ranges, sizeof(range),
 		                   err))
 			return -1;
@@ -228,9 +229,9 @@ static int parse_items(struct cpl_hostlist *list, struct item *item,
 		if (parse_item(item, &p, &hosts, err))
 			return cpl_fail_prefix(err,
 			                       "host list: '%.40s': ", start);
-		if (hosts + (uint64_t)list->count > CPL_HOSTLIST_MAX)
+		if (hosts + (uint64_t)list->count > (uint64_t)item->most)
 			return cpl_fail(err, "host list: more than %d hosts",
-			                CPL_HOSTLIST_MAX);
+			                item->most);
 		if (expand(item, 0, name, 0, list, err))
 			return -1;
 		if (!*p)
@@ -241,7 +242,13 @@ static int parse_items(struct cpl_hostlist *list, struct item *item,
 int cpl_hostlist_parse(struct cpl_hostlist *list, const char *text,
                        struct cpl_error *err)
 {
-	struct item item = {.range = NULL};
+	return cpl_hostlist_parse_most(list, text, CPL_HOSTLIST_MAX, err);
+}
+
+int cpl_hostlist_parse_most(struct cpl_hostlist *list, const char *text,
+                            int most, struct cpl_error *err)
+{
+	struct item item = {.most = most};
 	int rc;
 
 	memset(list, 0, sizeof(*list));

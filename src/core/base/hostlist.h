@@ -23,6 +23,11 @@ struct cpl_hostlist {
 int cpl_hostlist_parse(struct cpl_hostlist *list, const char *text,
 		       struct cpl_error *err);
 
+/* The same of at most so many hosts: more are refused before they are expanded.
+ */
+int cpl_hostlist_parse_most(struct cpl_hostlist *list, const char *text,
+                            int most, struct cpl_error *err);
+
 /* Append a copy of name. 0, or -1 when memory is out. Amortised O(1). */
 int cpl_hostlist_push(struct cpl_hostlist *list, const char *name,
 		      struct cpl_error *err);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "mapping/rank_order.h"
 
+#include <limits.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,50 +101,71 @@ static int number(const char **p, int max)
 	return *p > start ? (int)value : -1;
 }
 
-static int add(struct cpl_rank_order *out, int *room, int host, int n)
-{
-	if (out->ranks + n > *room) {
-		int wanted = 2 * (out->ranks + n);
-		int *larger = realloc(out->rank_host,
-		                      (size_t)wanted * sizeof(*larger));
+/* Slurm counts a node's tasks in 16 bits. */
+#define HOST_RANKS_MAX UINT16_MAX
 
-		if (!larger)
-			return -1;
-		out->rank_host = larger;
-		*room = wanted;
-	}
-	for (int i = 0; i < n; i++)
-		out->rank_host[out->ranks++] = host;
-	return 0;
+static int ranks_of(int hosts)
+{
+	return hosts <= INT_MAX / HOST_RANKS_MAX ? hosts * HOST_RANKS_MAX
+	                                         : INT_MAX;
 }
 
-/* More ranks are no job's, and would only take memory. */
-#define RANKS_MAX (1 << 24)
+/* One run: of how many ranks, and their host. 0: it is none. */
+static int run(const char **p, int n_hosts, int most, int *host)
+{
+	int n = 1;
+
+	*host = number(p, n_hosts - 1);
+	if (*host >= 0 && **p == 'x') {
+		++*p;
+		n = number(p, most);
+	}
+	return *host < 0 || n < 1 || n > most || (**p && **p != ',') ? 0 : n;
+}
+
+/* Is it runs up to its end, of hosts 0 .. n_hosts - 1? How many ranks, or -1. */
+static int count_ranks(const char *p, int n_hosts, int most,
+                       struct cpl_error *err)
+{
+	int ranks = 0;
+
+	for (;; p++) {
+		int host, n = run(&p, n_hosts, most - ranks, &host);
+
+		if (!n)
+			return cpl_fail(err,
+			                "rank order: no host of rank %d at "
+			                "'%.20s'; its hosts have at most %d ranks",
+			                ranks, p, most);
+		ranks += n;
+		if (!*p)
+			return ranks;
+	}
+}
 
 static int parse_runs(const char *p, const int *at, int n_hosts,
                       struct cpl_rank_order *out, struct cpl_error *err)
 {
-	int room = 0;
+	int most = ranks_of(out->hosts.count);
+	int ranks = count_ranks(p, n_hosts, most, err);
 
-	for (;; p++) {
-		int host = number(&p, n_hosts - 1), n = 1;
+	if (ranks < 0)
+		return -1;
+	out->rank_host = malloc(((size_t)ranks + 1) * sizeof(*out->rank_host));
+	if (!out->rank_host)
+		return cpl_fail_memory(err);
+	for (; out->ranks < ranks; p++) {
+		int host, n = run(&p, n_hosts, most, &host);
 
-		if (host >= 0 && *p == 'x') {
-			p++;
-			n = number(&p, RANKS_MAX - out->ranks);
-		}
-		if (host < 0 || n < 1 || out->ranks + n > RANKS_MAX ||
-		    (*p && *p != ','))
-			return cpl_fail(err,
-			                "rank order: no host of rank %d at "
-			                "'%.20s'",
-			                out->ranks, p);
-		if (add(out, &room, at[host], n))
-			return cpl_fail_memory(err);
-		if (!*p)
-			return 0;
+		while (n--)
+			out->rank_host[out->ranks++] = at[host];
 	}
+	return 0;
 }
+
+/* So many more hosts than the allocation has are looked at, to name the first
+ * that is not in it. */
+#define STRANGERS 16
 
 int cpl_rank_order_parse(const char *text, const char *allocation,
                          struct cpl_rank_order *out, struct cpl_error *err)
@@ -161,8 +184,9 @@ int cpl_rank_order_parse(const char *text, const char *allocation,
 		cpl_fail(err, "rank order: no ranks behind the hosts");
 		goto out;
 	}
-	if (cpl_hostlist_parse(&hosts, names, err) ||
-	    cpl_hostlist_parse(&out->hosts, allocation, err))
+	if (cpl_hostlist_parse(&out->hosts, allocation, err) ||
+	    cpl_hostlist_parse_most(&hosts, names, out->hosts.count + STRANGERS,
+	                            err))
 		goto out;
 	at = malloc(((size_t)hosts.count + 1) * sizeof(*at));
 	if (!at)
