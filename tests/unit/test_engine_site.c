@@ -5,6 +5,9 @@
  */
 #include "engine_fixture.h"
 
+#include <fcntl.h>
+#include <time.h>
+
 #include "base/printable.h"
 
 /* Is the scheduler asked anything for this job? */
@@ -330,6 +333,68 @@ static void test_a_changed_table_of_routes_is_seen(void **state)
 	        strstr(logged, "the configuration in force stays, that of 20"));
 }
 
+/* Into the file that is there, which keeps its time: a change within a tick of
+ * the file system's clock. */
+static void change_in_place(const char *name, const char *text, time_t when)
+{
+	const struct timespec at[2] = {{.tv_sec = when}, {.tv_sec = when}};
+	FILE *f = fopen(in_dir(name), "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	assert_int_equal(fclose(f), 0);
+	assert_int_equal(utimensat(AT_FDCWD, in_dir(name), at, 0), 0);
+}
+
+/* The loads of running jobs are those of the second. */
+static void test_two_changes_at_one_time_are_two(void **state)
+{
+	static const char form[] =
+	        "{\"format\": \"commplace-network\", \"version\": 1, "
+	        "\"type\": \"dragonfly\", \"groups\": 4, \"rows\": 2, "
+	        "\"columns\": 2, \"nodes_per_router\": 2, "
+	        "\"global_links_per_group_pair\": 1, \"bandwidth\": {\"row\": "
+	        "%d, \"column\": %d, \"global\": %d, \"injection\": %d}, "
+	        "\"nodes\": \"n[0-31]\"}";
+	/* Far ahead, so that it is not past while the test runs. */
+	time_t now = time(NULL) + 86400;
+	double period[2];
+
+	all_free();
+	start(5, "a8", "linear", 4, 8);
+	for (int i = 0; i < 2; i++) {
+		struct cpl_error err = {""};
+		const struct running *job;
+		char text[512];
+		int x = 1 + i;
+
+		snprintf(text, sizeof(text), form, 3 * x, 2 * x, x, 4 * x);
+		change_in_place("network.json", text, now);
+		assert_int_equal(cpl_engine_load(engine, WAIT_MS, &err), 0);
+		if (!engine_background(engine, NULL,
+		                       cpl_now() + WAIT_MS * 1000000LL, &err))
+			fail_msg("%s", err.text);
+		job = engine_running_find(engine, 5);
+		assert_true(job && job->load);
+		period[i] = job->load->period;
+	}
+	assert_true(period[1] == period[0] / 2);
+	assert_null(strstr(logged, "unchanged"));
+	/* The configuration, too. */
+	config("DefaultPolicy=auto");
+	for (int i = 0; i < 2; i++) {
+		char text[2048];
+
+		snprintf(text, sizeof(text), "NetworkFile=%s/network.json\n"
+		                             "ProfileDir=%s\nMode=%s\n",
+		         dir, dir, i ? "off #####" : "observe #");
+		change_in_place("commplace.conf", text, now);
+		assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
+		assert_int_equal(engine->snapshot->config->mode,
+		                 i ? CPL_MODE_OFF : CPL_MODE_OBSERVE);
+	}
+}
+
 /* A new version of a profile is used from the next look at it on. */
 static void test_profiles_are_read_anew_when_they_change(void **state)
 {
@@ -374,6 +439,7 @@ int main(void)
 	        T(test_answers_are_counted),
 	        T(test_counters_survive_a_restart),
 	        T(test_a_changed_table_of_routes_is_seen),
+	        T(test_two_changes_at_one_time_are_two),
 	        T(test_profiles_are_read_anew_when_they_change),
 	        T(test_a_huge_pattern_is_left_out),
 #undef T

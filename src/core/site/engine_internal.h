@@ -28,13 +28,20 @@
 #include "traffic/times.h"
 #include "traffic/traffic.h"
 
+/* What tells that a file says what it did when it was read. */
+struct file_mark {
+	struct cpl_file_stamp stamp;
+	bool fresh; /* another change may leave the stamp as it is: */
+	uint64_t content; /* a hash of it */
+};
+
 /* Configuration, network and routing that belong together; never changed. */
 struct snapshot {
 	atomic_int refs;
 	struct cpl_config *config;
 	struct cpl_network *net; /* NULL only with Mode=off */
 	const struct cpl_routing *routing;
-	struct cpl_file_stamp config_stamp, net_stamp;
+	struct file_mark config_mark, net_mark;
 };
 
 /* A record taken back after a restart. */
@@ -135,7 +142,7 @@ struct cpl_engine {
 	struct snapshot *staged;
 	char *profile_dir; /* of the configuration in force */
 	bool loaded;       /* ever; the next are of the last good load */
-	struct cpl_file_stamp config_stamp, net_stamp;
+	struct file_mark config_mark, net_mark;
 	char *last_network; /* file of that load; the worker's */
 	bool last_routes;   /* it names a file of routes, read each time */
 	char loaded_at[32]; /* that load */

@@ -8,7 +8,12 @@
 #include <time.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "placement/cut.h"
+
+/* Two changes within a tick of the file system's clock have one time: FAT's are
+ * of two seconds, and a server's clock may be another one than ours. */
+#define TICK_SECONDS 5
 
 struct load {
 	struct cpl_request head;
@@ -64,6 +69,36 @@ static void say_all_units(struct cpl_engine *engine, const struct snapshot *now)
 		say_units(engine, now, &c->match[i].defaults, c->match[i].line);
 }
 
+static uint64_t hash_file(const char *path)
+{
+	uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
+	size_t length = 0;
+	char *text = cpl_file_read(path, CPL_JSON_MAX_BYTES, &length, NULL);
+
+	for (size_t i = 0; text && i < length; i++)
+		hash = (hash ^ (unsigned char)text[i]) *
+		       UINT64_C(1099511628211);
+	free(text);
+	return hash;
+}
+
+/* Before the file is read: what is changed meanwhile is read again. */
+static void mark_file(const char *path, struct file_mark *mark)
+{
+	cpl_file_stamp(path, &mark->stamp);
+	mark->fresh = mark->stamp.mtime.tv_sec + TICK_SECONDS >= time(NULL);
+	mark->content = mark->fresh ? hash_file(path) : 0;
+}
+
+static bool is_marked(const char *path, const struct file_mark *mark)
+{
+	struct cpl_file_stamp now;
+
+	return !cpl_file_stamp(path, &now) &&
+	       cpl_file_stamp_equal(&now, &mark->stamp) &&
+	       (!mark->fresh || hash_file(path) == mark->content);
+}
+
 static struct snapshot *snapshot_load(struct cpl_engine *engine,
                                       const char *path, struct cpl_error *err)
 {
@@ -74,8 +109,7 @@ static struct snapshot *snapshot_load(struct cpl_engine *engine,
 		return NULL;
 	}
 	snapshot->refs = 1;
-	/* Stamps are taken first: a file changed meanwhile is read again. */
-	cpl_file_stamp(path, &snapshot->config_stamp);
+	mark_file(path, &snapshot->config_mark);
 	snapshot->config = cpl_config_load(path, err);
 	if (!snapshot->config ||
 	    cpl_config_find_users(snapshot->config, say_user, engine, err))
@@ -86,7 +120,7 @@ static struct snapshot *snapshot_load(struct cpl_engine *engine,
 		cpl_fail(err, "%s: NetworkFile is not set", path);
 		goto fail;
 	}
-	cpl_file_stamp(snapshot->config->network_file, &snapshot->net_stamp);
+	mark_file(snapshot->config->network_file, &snapshot->net_mark);
 	snapshot->net = cpl_network_load(snapshot->config->network_file, err);
 	if (!snapshot->net)
 		goto fail;
@@ -104,16 +138,12 @@ fail:
 }
 
 /* Neither file differs from what was loaded last. */
-static bool unchanged(struct cpl_engine *engine)
+static bool unchanged(const struct cpl_engine *engine)
 {
-	struct cpl_file_stamp config, net;
-
 	return engine->loaded && !engine->last_routes &&
-	       !cpl_file_stamp(engine->config_path, &config) &&
-	       cpl_file_stamp_equal(&config, &engine->config_stamp) &&
+	       is_marked(engine->config_path, &engine->config_mark) &&
 	       engine->last_network &&
-	       !cpl_file_stamp(engine->last_network, &net) &&
-	       cpl_file_stamp_equal(&net, &engine->net_stamp);
+	       is_marked(engine->last_network, &engine->net_mark);
 }
 
 static int run_load(struct cpl_engine *engine, struct cpl_error *err)
@@ -145,8 +175,8 @@ static int run_load(struct cpl_engine *engine, struct cpl_error *err)
 	free(engine->last_network);
 	engine->last_network =
 	        snapshot->net ? strdup(snapshot->config->network_file) : NULL;
-	engine->config_stamp = snapshot->config_stamp;
-	engine->net_stamp = snapshot->net_stamp;
+	engine->config_mark = snapshot->config_mark;
+	engine->net_mark = snapshot->net_mark;
 	engine->last_routes = snapshot->net && snapshot->net->routes;
 	engine->loaded = true;
 	now = time(NULL);
