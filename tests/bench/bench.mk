@@ -159,5 +159,8 @@ tests_bench_bench_simulate_SOURCES = tests/bench/bench_simulate.c
 tests_bench_bench_simulate_LDADD = libcore.la -lm
 CLEANFILES += tests/bench/bench_simulate
 
+# tests/bench/bench-import [NODES]: tables of nodes
+EXTRA_DIST += tests/bench/bench-import
+
 # tests/bench/bench-links: as root, on a kernel with network namespaces
 EXTRA_DIST += tests/bench/bench-links tests/bench/reproduce-rescale

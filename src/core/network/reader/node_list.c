@@ -20,7 +20,7 @@ struct reading {
 	struct cpl_lines *in;
 	struct cpl_draft *draft;
 	int *above; /* [routers] that of a switch, -1 */
-	int *line;  /* [routers] which says so */
+	int *link;  /* [routers] of the draft, which says so */
 	int n;
 };
 
@@ -72,10 +72,10 @@ static int find_switch(struct reading *r, const char *name)
 	if (at < r->n)
 		return at;
 	if (cpl_array_grow(&r->above, r->n, sizeof(*r->above), r->in->err) ||
-	    cpl_array_grow(&r->line, r->n, sizeof(*r->line), r->in->err))
+	    cpl_array_grow(&r->link, r->n, sizeof(*r->link), r->in->err))
 		return -1;
-	r->above[r->n] = -1;
-	r->line[r->n++] = r->in->line;
+	r->above[r->n] = r->link[r->n] = -1;
+	r->n++;
 	return at;
 }
 
@@ -92,14 +92,10 @@ static int join(struct reading *r, int at, int above)
 		                      "switch %.40s is below %.40s, but below "
 		                      "%.40s in line %d",
 		                      router[at].name, router[above].name,
-		                      router[r->above[at]].name, r->line[at]);
-	for (int up = above; up >= 0; up = r->above[up])
-		if (up == at)
-			return cpl_lines_fail(
-			        r->in, "switch %.40s is above itself",
-			        router[at].name);
+		                      router[r->above[at]].name,
+		                      r->draft->link[r->link[at]].line);
 	r->above[at] = above;
-	r->line[at] = r->in->line;
+	r->link[at] = r->draft->n_links;
 	return cpl_draft_add_link(r->draft, &link) ? cpl_lines_prefix(r->in)
 	                                           : 0;
 }
@@ -146,6 +142,38 @@ static int read_switches(struct reading *r, const char *hosts)
 	return at < 0 ? cpl_lines_fail(r->in, "a switch is missing") : 0;
 }
 
+/* A switch that is above itself is in a circle, which one link closed. */
+static int fail_circle(const struct reading *r, int at)
+{
+	int last = at;
+
+	for (int up = r->above[at]; up != at; up = r->above[up])
+		if (r->link[up] > r->link[last])
+			last = up;
+	return cpl_fail(r->in->err, "%s:%d: switch %.40s is above itself",
+	                r->in->source, r->draft->link[r->link[last]].line,
+	                r->draft->router[last].name);
+}
+
+/* Ways up end where one before them has been. O(switches). */
+static int check_circles(const struct reading *r)
+{
+	int *way = calloc((size_t)r->n + 1, sizeof(*way)), rc = 0;
+
+	if (!way)
+		return cpl_fail_memory(r->in->err);
+	for (int i = 0; i < r->n && !rc; i++) {
+		int at = i;
+
+		for (; at >= 0 && !way[at]; at = r->above[at])
+			way[at] = i + 1;
+		if (at >= 0 && way[at] == i + 1)
+			rc = fail_circle(r, at);
+	}
+	free(way);
+	return rc;
+}
+
 /* Switches with nothing above. */
 static int close_top(struct reading *r)
 {
@@ -186,9 +214,9 @@ static int read_all(struct cpl_lines *in, const struct cpl_network_import *how,
 		free(hosts);
 	}
 	if (!rc)
-		rc = close_top(&r);
+		rc = check_circles(&r) ? -1 : close_top(&r);
 	free(r.above);
-	free(r.line);
+	free(r.link);
 	return rc;
 }
 
