@@ -9,6 +9,7 @@
 #include "job_inputs.h"
 #include "options.h"
 #include "routing/adaptive/adaptive.h"
+#include "simulate/trace.h"
 
 #define MAX_SECONDS 1e12
 
@@ -16,7 +17,7 @@
 
 struct files {
 	const char *level, *links, *ranks;
-	int64_t executions, channels, bins;
+	int64_t executions, channels, bins, most_calls;
 };
 
 static int take_start(const struct cmd *self, void *into, const char *option,
@@ -50,6 +51,8 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {"routing", .text = &s->routing},
 	        {"executions", .integer = &files->executions, .low = 1,
 	         .high = 1000000000},
+	        {"most-calls", .integer = &files->most_calls, .low = 1,
+	         .high = INT64_C(1000000000000000)},
 	        {"speed", .number = &o->speed, .least = 1e-9, .most = 1e9},
 	        {"overhead", .number = &o->overhead, .least = 0,
 	         .most = MAX_SECONDS},
@@ -260,19 +263,43 @@ static int simulate(struct simulate *s, struct cpl_error *err)
 	return rc;
 }
 
+/* Loops of a small trace may have any number of rounds. */
+static int check_traces(const struct job_list *jobs, int64_t most,
+                        struct cpl_error *err)
+{
+	for (int i = 0; i < jobs->n; i++) {
+		const struct job_traffic *job = &jobs->job[i];
+		double size = job->trace ? cpl_trace_size(job->trace) : 0;
+
+		if (size > (double)most)
+			return cpl_fail(err,
+			                "trace %.60s: %.3g calls and messages, "
+			                "more than the %.3g of --most-calls; "
+			                "allow more, or simulate the phases "
+			                "that commplace signature phases finds "
+			                "in it",
+			                job->sig->name, size, (double)most);
+	}
+	return 0;
+}
+
 static int evaluate(struct simulate *s, const struct files *files,
                     struct cpl_error *err)
 {
 	if (find_level(s, files->level, err) || find_routings(s, err) ||
-	    job_list_open(&s->jobs, err) || place_all(s, err) ||
-	    simulate(s, err))
+	    job_list_open(&s->jobs, err) ||
+	    check_traces(&s->jobs, files->most_calls, err) ||
+	    place_all(s, err) || simulate(s, err))
 		return -1;
 	return simulate_write(s, files->links, files->ranks, s->jobs.plot, err);
 }
 
 static int run(const struct cmd *self, int argc, char **argv)
 {
-	struct files files = {.level = "flow", .executions = 1, .channels = 1};
+	struct files files = {.level = "flow",
+	                      .executions = 1,
+	                      .channels = 1,
+	                      .most_calls = 1000000000};
 	struct simulate s = {
 	        .jobs = {JOB_LIST_DEFAULTS, .common.ranks_per_node = 1},
 	        .options = {CPL_SIM_DEFAULTS},

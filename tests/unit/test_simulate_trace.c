@@ -9,6 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "simulate/trace.h"
 #include "simulate_cases.h"
 #include "trace_text.h"
 
@@ -331,6 +332,42 @@ static void traces_are_as_signatures(void **state)
 	}
 }
 
+/* Those of a rank that is far ahead, each in the same time. */
+static void sends_wait_in_a_row(void **state)
+{
+	struct cpl_run_events *e = parse_trace(
+	        "200000[ Bsend>1:8 ]\n+1 200000[ Recv<0 ]\n");
+	struct cpl_sim_options o = {.eager = 1e6};
+	struct cpl_sim_result r;
+	struct cpl_error err = {""};
+
+	(void)state;
+	if (replay(STAR, e, &o, &r, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(r.messages, 200000);
+	cpl_sim_result_free(&r);
+	cpl_run_events_free(e);
+}
+
+static void rounds_are_counted(void **state)
+{
+	struct cpl_run_events *e = parse_trace(
+	        "Send>1:8 3[ Recv<1 2[ Wtime ] ]\nRecv<0 3[ Send>0:8 ]\n");
+
+	(void)state;
+	assert_true(cpl_trace_size(e) == 2 + 1 + 3 + 3 + 6 + 1 + 1 + 3 * 2);
+	e->rank[1].node[1].rounds = 1e12;
+	assert_true(cpl_trace_size(e) == 15 + 2 + 2e12);
+	cpl_run_events_free(e);
+	e = parse_trace("7/2[ Wtime ]\n");
+	assert_true(cpl_trace_size(e) == 1 + 3.5);
+	/* More than a number can be is more than any limit. */
+	e->rank[0].node[0].rounds = 1e308;
+	e->rank[0].node[0].entries = 1e-300;
+	assert_true(cpl_trace_size(e) > 1e300);
+	cpl_run_events_free(e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -338,6 +375,8 @@ int main(void)
 	        cmocka_unit_test(deadlocks_are_told),
 	        cmocka_unit_test(parts_of_a_run_are_refused),
 	        cmocka_unit_test(traces_are_as_signatures),
+	        cmocka_unit_test(sends_wait_in_a_row),
+	        cmocka_unit_test(rounds_are_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,9 +55,11 @@ struct cpl_transfer {
 	double posted;       /* time of the send */
 };
 
-/* Hash table of transfers that lack their send or receive. */
+/* Hash table of transfers that lack their send or receive: chains by turns of
+ * receives, which wait for a send, and of sends, so that what comes passes none
+ * of its own kind. */
 struct cpl_waiting {
-	int *first, *last; /* [mask + 1], -1: none */
+	int *first, *last; /* [2 * (mask + 1)], -1: none */
 	uint32_t mask;
 	int64_t n;
 };

@@ -21,7 +21,7 @@ static const struct cpl_transfer *unmatched(const struct cpl_simulation *sim,
 	const struct cpl_transfer *found = NULL;
 	int least = 0;
 
-	for (uint32_t b = 0; b <= sim->waiting.mask; b++)
+	for (size_t b = 0; b < 2 * ((size_t)sim->waiting.mask + 1); b++)
 		for (int t = sim->waiting.first[b]; t >= 0;
 		     t = sim->transfer[t].next) {
 			const struct cpl_transfer *a = &sim->transfer[t];
@@ -73,7 +73,7 @@ static int describe(const struct cpl_simulation *sim, int rank, char *text,
 
 int cpl_sim_stuck(struct cpl_simulation *sim)
 {
-	char text[CPL_ERROR_MAX - 64] = "";
+	char text[2 * CPL_ERROR_MAX] = ""; /* whatever the numbers */
 	int n = 0, stuck = 0;
 
 	for (int rank = 0; rank < sim->n_ranks; rank++) {

@@ -222,6 +222,42 @@ static int count_surplus(struct cpl_trace *trace, struct cpl_error *err)
 	return 0;
 }
 
+static double size_of_rank(const struct cpl_run_rank *of)
+{
+	struct {
+		int64_t end;
+		double times;
+	} loop[TRACE_DEPTH] = {{of->n_nodes, 1}};
+	double size = 0;
+	int depth = 0;
+
+	for (int64_t i = 0; i < of->n_nodes; i++) {
+		const struct cpl_run_node *node = &of->node[i];
+		double times;
+
+		while (i == loop[depth].end)
+			depth--;
+		times = loop[depth].times;
+		if (node->kind >= 0) {
+			size += times * (1 + of->kind[node->kind].n);
+			continue;
+		}
+		size += times;
+		loop[++depth].end = i + node->size;
+		loop[depth].times = times * (node->rounds / node->entries);
+	}
+	return size;
+}
+
+double cpl_trace_size(const struct cpl_run_events *events)
+{
+	double size = 0;
+
+	for (int i = 0; i < events->n; i++)
+		size += size_of_rank(&events->rank[i]);
+	return size;
+}
+
 struct cpl_trace *cpl_trace_new(const struct cpl_run_events *events,
                                 struct cpl_error *err)
 {

@@ -27,6 +27,13 @@
 
 struct cpl_trace;
 
+/*
+ * Calls, messages and entries of loops of all ranks when they are replayed. A
+ * few bytes may stand for any number of them: look at it before a simulation.
+ * O(events kept).
+ */
+double cpl_trace_size(const struct cpl_run_events *events);
+
 /* The events must live as long. NULL with err: memory; a rank is missing, or
  * its calls or their order are. Free with cpl_trace_free. O(events kept *
  * log). */

@@ -12,7 +12,8 @@
 #include "signature/signature.h"
 #include "simulate/trace_internal.h"
 
-/* In rounds; with more messages a rank sends at once. */
+/* In rounds; with more messages a rank sends at once. A ring has twice as many
+ * rounds as ranks; more are no algorithm's, and each is looked at by all. */
 #define MOST_ROUNDS 64
 
 bool trace_collective(const struct cpl_trace *trace,
@@ -79,10 +80,11 @@ static int add_communicator(struct cpl_trace *trace, const struct seen *list,
 		return -1;
 	c = &trace->communicator[trace->n_communicators];
 	*c = (struct trace_communicator){.size = list->size};
-	c->member = calloc((size_t)n, sizeof(*c->member));
-	if (!c->member)
-		return cpl_fail_memory(err);
 	trace->n_communicators++;
+	c->member = calloc((size_t)n, sizeof(*c->member));
+	c->number = calloc((size_t)n, sizeof(*c->number));
+	if (!c->member || !c->number)
+		return cpl_fail_memory(err);
 	for (int i = 0; i < n; i++) {
 		/* Calls are counted by a rank's own number of it. */
 		if (i && list[i].rank == list[i - 1].rank)
@@ -93,6 +95,7 @@ static int add_communicator(struct cpl_trace *trace, const struct seen *list,
 			                list[i].number + 1);
 		trace->rank[list[i].rank].global[list[i].number] =
 		        trace->n_communicators - 1;
+		c->number[c->n] = list[i].number;
 		c->member[c->n++] = list[i].rank;
 	}
 	return 0;
@@ -138,6 +141,7 @@ void trace_communicators_free(struct cpl_trace *trace)
 		free(c->live);
 		free(c->left);
 		free(c->member);
+		free(c->number);
 	}
 	free(trace->communicator);
 }
@@ -163,6 +167,7 @@ static int look_ahead(struct cpl_trace *trace, struct trace_rank *r,
                       int communicator, struct cpl_error *err)
 {
 	struct trace_queue *q = &r->queue[communicator];
+	int next;
 
 	while (!q->n) {
 		const struct cpl_run_node *node = trace_step(&r->scout);
@@ -179,20 +184,15 @@ static int look_ahead(struct cpl_trace *trace, struct trace_rank *r,
 			return -2;
 		to->kind[to->n++] = node->kind;
 	}
-	communicator = q->kind[q->first++];
-	if (q->first == q->n)
-		q->first = q->n = 0;
-	return communicator;
-}
-
-/* Of a rank's communicators the number that is this one. */
-static int number_of(const struct trace_rank *r, int global)
-{
-	int c = 0;
-
-	while (r->global[c] != global)
-		c++;
-	return c;
+	next = q->kind[q->first++];
+	/* Each that moves has one before it that went. */
+	if (2 * q->first >= q->n) {
+		q->n -= q->first;
+		memmove(q->kind, q->kind + q->first,
+		        (size_t)q->n * sizeof(*q->kind));
+		q->first = 0;
+	}
+	return next;
 }
 
 static int add_incoming(const struct trace_communicator *c, int from,
@@ -222,7 +222,7 @@ static int add_incoming(const struct trace_communicator *c, int from,
 			p->row[to + 2]++;
 		round += round <= CPL_SIGNATURE_MAX_RANKS ? count : 0;
 	}
-	p->at_once |= kind->n > MOST_ROUNDS || round > CPL_SIGNATURE_MAX_RANKS;
+	p->at_once |= kind->n > MOST_ROUNDS || round > 2 * c->n + MOST_ROUNDS;
 	return 0;
 }
 
@@ -314,7 +314,7 @@ static int *next_kinds(struct cpl_trace *trace, int rank, int global,
 		struct trace_rank *r = &trace->rank[c->member[i]];
 		const char *other;
 
-		kind[i] = look_ahead(trace, r, number_of(r, global), err);
+		kind[i] = look_ahead(trace, r, c->number[i], err);
 		if (kind[i] == -2)
 			goto fail;
 		other = kind[i] < 0 ? "no call"

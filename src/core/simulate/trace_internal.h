@@ -73,6 +73,7 @@ struct trace_pattern {
 struct trace_communicator {
 	int size, n;
 	int *member; /* [n] ranks, increasing */
+	int *number; /* [n] which of a member's communicators it is */
 	struct trace_pattern *recent[TRACE_RECENT];
 	int oldest; /* of recent */
 	/* Operations from number `base` on; all members are through with those

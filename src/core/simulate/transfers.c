@@ -13,11 +13,13 @@
 
 static int fill(struct cpl_waiting *w, uint32_t buckets)
 {
-	w->first = malloc(buckets * sizeof(*w->first));
-	w->last = malloc(buckets * sizeof(*w->last));
+	size_t chains = 2 * (size_t)buckets;
+
+	w->first = malloc(chains * sizeof(*w->first));
+	w->last = malloc(chains * sizeof(*w->last));
 	if (!w->first || !w->last)
 		return -1;
-	for (uint32_t i = 0; i < buckets; i++)
+	for (size_t i = 0; i < chains; i++)
 		w->first[i] = -1;
 	w->mask = buckets - 1;
 	return 0;
@@ -64,20 +66,23 @@ static void free_transfer(struct cpl_simulation *sim, int t)
 	sim->free_transfer = t;
 }
 
-/* Of a rank that receives from any all are in one, in their order. */
-static uint32_t bucket_of(const struct cpl_simulation *sim, int from, int to)
+/* The chain of sends (or receives) between two ranks. Of a rank that receives
+ * from any all are in one, in their order. */
+static size_t chain_of(const struct cpl_simulation *sim, int from, int to,
+                       bool sends)
 {
 	const struct cpl_sim_job_state *job = &sim->job[sim->rank_job[to]];
 
 	if (job->trace && cpl_trace_takes_any(job->trace, to - job->first))
 		from = CPL_OP_ANY;
-	return cpl_sim_hash(from, to) & sim->waiting.mask;
+	return 2 * (size_t)(cpl_sim_hash(from, to) & sim->waiting.mask) + sends;
 }
 
 static void append(struct cpl_simulation *sim, struct cpl_waiting *w, int t)
 {
 	struct cpl_transfer *transfer = &sim->transfer[t];
-	uint32_t b = bucket_of(sim, transfer->from, transfer->to);
+	size_t b = chain_of(sim, transfer->from, transfer->to,
+	                    transfer->flags & CPL_TRANSFER_SENT);
 
 	transfer->next = -1;
 	if (w->first[b] < 0)
@@ -88,7 +93,7 @@ static void append(struct cpl_simulation *sim, struct cpl_waiting *w, int t)
 	w->n++;
 }
 
-/* Twice the buckets; those of one pair keep their order. */
+/* Twice the chains; those of one pair keep their order. */
 static void widen(struct cpl_simulation *sim)
 {
 	struct cpl_waiting *w = &sim->waiting, old = *w;
@@ -103,7 +108,7 @@ static void widen(struct cpl_simulation *sim)
 		*w = old;
 		return;
 	}
-	for (uint32_t b = 0; b <= old.mask; b++)
+	for (size_t b = 0; b < 2 * ((size_t)old.mask + 1); b++)
 		for (int t = old.first[b], next; t >= 0; t = next) {
 			next = sim->transfer[t].next;
 			append(sim, w, t);
@@ -136,15 +141,14 @@ static int take(struct cpl_simulation *sim, int from, int to, int context,
                 unsigned comes)
 {
 	struct cpl_waiting *w = &sim->waiting;
-	uint32_t b = bucket_of(sim, from, to);
+	bool sends = comes & CPL_TRANSFER_SENT;
+	size_t b = chain_of(sim, from, to, !sends);
 
 	for (int t = w->first[b], before = -1; t >= 0;
 	     before = t, t = sim->transfer[t].next) {
 		struct cpl_transfer *transfer = &sim->transfer[t];
-		bool sends = comes & CPL_TRANSFER_SENT;
 
 		if (transfer->to != to || transfer->context != context ||
-		    transfer->flags & comes ||
 		    !fits(sim, sends ? from : transfer->from,
 		          sends ? transfer->from : from, to))
 			continue;
