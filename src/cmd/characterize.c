@@ -149,23 +149,31 @@ static int compile(const struct options *o, char *program,
 	return wait_for(pid, command[0], err);
 }
 
-/* Everything from a descriptor, to free(); NULL with err. */
-static char *read_all(int fd, size_t *length, struct cpl_error *err)
+/* Everything that a program prints, to free(); NULL with err. */
+static char *read_all(int fd, const char *program, size_t *length,
+                      struct cpl_error *err)
 {
 	size_t room = 65536;
 	char *text = malloc(room);
-	ssize_t got = 1;
 
 	*length = 0;
-	while (text && got > 0) {
+	while (text) {
+		ssize_t got = read(fd, text + *length, room - *length);
 		char *more;
 
-		got = read(fd, text + *length, room - *length);
+		if (!got)
+			return text;
 		if (got < 0 && errno == EINTR)
-			got = 1;
-		else if (got > 0)
-			*length += (size_t)got;
-		if (*length < room || room >= MAX_OUTPUT)
+			continue;
+		if (got < 0 || *length + (size_t)got > MAX_OUTPUT) {
+			cpl_fail(err, "%s: %s", program,
+			         got < 0 ? strerror(errno)
+			                 : "prints more than 256 MB");
+			free(text);
+			return NULL;
+		}
+		*length += (size_t)got;
+		if (*length < room)
 			continue;
 		room *= 2;
 		more = realloc(text, room);
@@ -173,9 +181,8 @@ static char *read_all(int fd, size_t *length, struct cpl_error *err)
 			free(text);
 		text = more;
 	}
-	if (!text)
-		cpl_fail_memory(err);
-	return text;
+	cpl_fail_memory(err);
+	return NULL;
 }
 
 /* What the program printed, to free(); NULL with err. */
@@ -206,10 +213,11 @@ static char *run_program(const struct options *o, char *program, size_t *length,
 		close(fd[1]);
 	} else {
 		close(fd[1]);
-		text = read_all(fd[0], length, err);
+		text = read_all(fd[0], command[0], length, err);
 		close(fd[0]);
 		fd[0] = -1;
-		if (wait_for(pid, command[0], err)) {
+		/* Why nothing was read counts. */
+		if (wait_for(pid, command[0], text ? err : NULL)) {
 			free(text);
 			text = NULL;
 		}
