@@ -4,6 +4,7 @@ core_sources += src/core/simulate/simulate.h src/core/simulate/simulate_internal
 	src/core/simulate/stuck.c \
 	src/core/simulate/trace.h src/core/simulate/trace_internal.h \
 	src/core/simulate/trace.c src/core/simulate/trace_calls.c \
+	src/core/simulate/trace_walk.c src/core/simulate/trace_communicators.c \
 	src/core/simulate/trace_collectives.c \
 	src/core/simulate/program.h src/core/simulate/program.c \
 	src/core/simulate/events.h src/core/simulate/events.c \

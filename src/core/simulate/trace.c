@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Ranks along their trees of loops, and which receives from any may have what. */
+/* Ranks and their calls, and which receives from any may have what. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,68 +7,6 @@
 
 #include "base/array.h"
 #include "simulate/trace_internal.h"
-
-/* Rounds of the entry that begins; those of all entries come out right. */
-static double rounds_of_entry(struct trace_walk *w, int64_t at)
-{
-	const struct cpl_run_node *node = &w->of->node[at];
-	double mean = node->rounds / node->entries, entry;
-
-	if (!w->entered)
-		return mean;
-	entry = w->entered[at]++;
-	return floor((entry + 1) * mean) - floor(entry * mean);
-}
-
-const struct cpl_run_node *trace_step(struct trace_walk *w)
-{
-	for (;;) {
-		struct trace_frame *f = &w->frame[w->depth];
-		const struct cpl_run_node *node;
-		int64_t at = f->at;
-		double rounds;
-
-		if (at == f->end) {
-			if (--f->rounds >= 0.5) {
-				f->at = f->begin;
-				continue;
-			}
-			if (!w->depth)
-				return NULL;
-			w->depth--;
-			continue;
-		}
-		node = &w->of->node[at];
-		f->at += node->size;
-		if (node->kind >= 0)
-			return node;
-		rounds = rounds_of_entry(w, at);
-		if (rounds < 0.5)
-			continue;
-		w->frame[++w->depth] = (struct trace_frame){
-		        at + 1, at + node->size, at + 1, rounds};
-	}
-}
-
-static bool uneven(const struct cpl_run_rank *of)
-{
-	for (int64_t i = 0; i < of->n_nodes; i++)
-		if (of->node[i].kind < 0 &&
-		    fmod(of->node[i].rounds, of->node[i].entries) > 0)
-			return true;
-	return false;
-}
-
-static int open_walk(struct trace_walk *w, const struct cpl_run_rank *of,
-                     struct cpl_error *err)
-{
-	w->of = of;
-	w->frame[0] = (struct trace_frame){0, of->n_nodes, 0, 1};
-	if (!uneven(of))
-		return 0;
-	w->entered = calloc((size_t)of->n_nodes, sizeof(*w->entered));
-	return w->entered ? 0 : cpl_fail_memory(err);
-}
 
 /* Seconds behind the last call. */
 static double tail_of(const struct cpl_run_rank *of)
@@ -112,7 +50,8 @@ static int open_rank(struct trace_rank *r, const struct cpl_run_rank *of,
 	r->passed = calloc(n, sizeof(*r->passed));
 	if (!r->global || !r->queue || !r->passed)
 		return cpl_fail_memory(err);
-	return open_walk(&r->walk, of, err) || open_walk(&r->scout, of, err)
+	return trace_walk_open(&r->walk, of, err) ||
+	                       trace_walk_open(&r->scout, of, err)
 	               ? -1
 	               : 0;
 }
@@ -220,42 +159,6 @@ static int count_surplus(struct cpl_trace *trace, struct cpl_error *err)
 		r->loose = any.unknown && surplus > any.sure;
 	}
 	return 0;
-}
-
-static double size_of_rank(const struct cpl_run_rank *of)
-{
-	struct {
-		int64_t end;
-		double times;
-	} loop[TRACE_DEPTH] = {{of->n_nodes, 1}};
-	double size = 0;
-	int depth = 0;
-
-	for (int64_t i = 0; i < of->n_nodes; i++) {
-		const struct cpl_run_node *node = &of->node[i];
-		double times;
-
-		while (i == loop[depth].end)
-			depth--;
-		times = loop[depth].times;
-		if (node->kind >= 0) {
-			size += times * (1 + of->kind[node->kind].n);
-			continue;
-		}
-		size += times;
-		loop[++depth].end = i + node->size;
-		loop[depth].times = times * (node->rounds / node->entries);
-	}
-	return size;
-}
-
-double cpl_trace_size(const struct cpl_run_events *events)
-{
-	double size = 0;
-
-	for (int i = 0; i < events->n; i++)
-		size += size_of_rank(&events->rank[i]);
-	return size;
 }
 
 struct cpl_trace *cpl_trace_new(const struct cpl_run_events *events,

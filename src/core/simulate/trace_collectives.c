@@ -16,110 +16,7 @@
  * rounds as ranks; more are no algorithm's, and each is looked at by all. */
 #define MOST_ROUNDS 64
 
-bool trace_collective(const struct cpl_trace *trace,
-                      const struct cpl_run_rank *rank,
-                      const struct cpl_run_kind *kind)
-{
-	return trace_call_of(trace, kind)->shape >= TRACE_ROUNDS &&
-	       kind->communicator &&
-	       rank->communicator[kind->communicator - 1].size > 1;
-}
-
-/* A rank's number of a communicator on which it makes collective calls. */
-struct seen {
-	uint64_t hash;
-	int size, rank, number;
-};
-
-static int by_hash(const void *a, const void *b)
-{
-	const struct seen *x = a, *y = b;
-
-	if (x->hash != y->hash)
-		return x->hash < y->hash ? -1 : 1;
-	if (x->size != y->size)
-		return x->size < y->size ? -1 : 1;
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	return (x->number > y->number) - (x->number < y->number);
-}
-
-static int find_seen(struct cpl_trace *trace, struct seen **list, int64_t *n,
-                     struct cpl_error *err)
-{
-	for (int rank = 0; rank < trace->n_ranks; rank++) {
-		struct trace_rank *r = &trace->rank[rank];
-
-		for (int c = 0; c < r->of->n_communicators; c++)
-			r->global[c] = -1;
-		for (int k = 0; k < r->of->n_kinds; k++) {
-			const struct cpl_run_kind *kind = &r->of->kind[k];
-			int c = kind->communicator - 1;
-
-			if (!trace_collective(trace, r->of, kind) ||
-			    r->global[c] == 0)
-				continue;
-			if (cpl_array_grow(list, *n, sizeof(**list), err))
-				return -1;
-			r->global[c] = 0;
-			(*list)[(*n)++] = (struct seen){
-			        r->of->communicator[c].hash,
-			        r->of->communicator[c].size, rank, c};
-		}
-	}
-	return 0;
-}
-
-static int add_communicator(struct cpl_trace *trace, const struct seen *list,
-                            int n, struct cpl_error *err)
-{
-	struct trace_communicator *c;
-
-	if (cpl_array_grow(&trace->communicator, trace->n_communicators,
-	                   sizeof(*c), err))
-		return -1;
-	c = &trace->communicator[trace->n_communicators];
-	*c = (struct trace_communicator){.size = list->size};
-	trace->n_communicators++;
-	c->member = calloc((size_t)n, sizeof(*c->member));
-	c->number = calloc((size_t)n, sizeof(*c->number));
-	if (!c->member || !c->number)
-		return cpl_fail_memory(err);
-	for (int i = 0; i < n; i++) {
-		/* Calls are counted by a rank's own number of it. */
-		if (i && list[i].rank == list[i - 1].rank)
-			return cpl_fail(err,
-			                "rank %d: its communicators %d and %d "
-			                "are the same", list[i].rank,
-			                list[i - 1].number + 1,
-			                list[i].number + 1);
-		trace->rank[list[i].rank].global[list[i].number] =
-		        trace->n_communicators - 1;
-		c->number[c->n] = list[i].number;
-		c->member[c->n++] = list[i].rank;
-	}
-	return 0;
-}
-
-int trace_communicators(struct cpl_trace *trace, struct cpl_error *err)
-{
-	struct seen *list = NULL;
-	int64_t n = 0;
-	int rc = find_seen(trace, &list, &n, err);
-
-	if (n)
-		qsort(list, (size_t)n, sizeof(*list), by_hash);
-	for (int64_t i = 0, end; i < n && !rc; i = end) {
-		for (end = i + 1; end < n && list[end].hash == list[i].hash &&
-		                  list[end].size == list[i].size;)
-			end++;
-		rc = add_communicator(trace, list + i, (int)(end - i), err);
-	}
-	free(list);
-	return rc;
-}
-
-static void let_go(struct trace_pattern *p)
+void trace_let_go(struct trace_pattern *p)
 {
 	if (!p || --p->held)
 		return;
@@ -127,38 +24,6 @@ static void let_go(struct trace_pattern *p)
 	free(p->row);
 	free(p->in);
 	free(p);
-}
-
-void trace_communicators_free(struct cpl_trace *trace)
-{
-	for (int i = 0; i < trace->n_communicators; i++) {
-		struct trace_communicator *c = &trace->communicator[i];
-
-		for (int k = 0; k < TRACE_RECENT; k++)
-			let_go(c->recent[k]);
-		for (int64_t k = c->first; k < c->n_live; k++)
-			let_go(c->live[k]);
-		free(c->live);
-		free(c->left);
-		free(c->member);
-		free(c->number);
-	}
-	free(trace->communicator);
-}
-
-static int member_of(const struct trace_communicator *c, int rank)
-{
-	int low = 0, high = c->n;
-
-	while (low < high) {
-		int middle = low + (high - low) / 2;
-
-		if (c->member[middle] < rank)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < c->n && c->member[low] == rank ? low : -1;
 }
 
 /* The rank's next collective call on its communicator, ahead of where it is: a
@@ -206,7 +71,7 @@ static int add_incoming(const struct trace_communicator *c, int from,
 	for (int i = 0; i < kind->n; i++) {
 		const struct cpl_run_messages *m =
 		        &rank->message[kind->first + i];
-		int count = trace_count(kind, m), to = member_of(c, m->peer);
+		int count = trace_count(kind, m), to = trace_member_of(c, m->peer);
 
 		if (m->inward)
 			continue;
@@ -279,10 +144,10 @@ static struct trace_pattern *pattern_of(const struct cpl_trace *trace,
 	p->kind = kind;
 	p->held = 1;
 	if (fill(trace, c, p, err)) {
-		let_go(p);
+		trace_let_go(p);
 		return NULL;
 	}
-	let_go(c->recent[c->oldest]);
+	trace_let_go(c->recent[c->oldest]);
 	c->recent[c->oldest] = p;
 	c->oldest = (c->oldest + 1) % TRACE_RECENT;
 	p->held++;
@@ -410,7 +275,7 @@ int trace_enter(struct cpl_trace *trace, int rank, struct cpl_error *err)
 	    begin_next(trace, rank, r->global[number], err))
 		return -1;
 	r->pattern = c->live[at];
-	member = member_of(c, rank);
+	member = trace_member_of(c, rank);
 	r->in = r->pattern->row[member];
 	r->n_in = r->pattern->row[member + 1] - r->in;
 	r->shift = shift_of(trace, r);
@@ -430,7 +295,7 @@ void trace_leave(struct cpl_trace *trace, int rank)
 	c->left[r->passed[number]++ - c->base]--;
 	r->pattern = NULL;
 	while (c->first < c->n_live && !c->left[c->first])
-		let_go(c->live[c->first++]);
+		trace_let_go(c->live[c->first++]);
 	/* Each that moves has one before it that went. */
 	if (2 * c->first < c->n_live)
 		return;

@@ -157,15 +157,24 @@ bool trace_from_any(const struct trace_call *call,
 bool trace_operation(const struct cpl_trace *trace, struct trace_rank *r,
                      struct cpl_op *op);
 
-/* trace.c: the next event, NULL behind the last. */
+/* trace_walk.c. Before the first event; 0, or -1 with err (memory): free
+ * walk->entered in either case. */
+int trace_walk_open(struct trace_walk *walk, const struct cpl_run_rank *of,
+                    struct cpl_error *err);
+/* The next event, NULL behind the last. */
 const struct cpl_run_node *trace_step(struct trace_walk *walk);
 
-/* trace_collectives.c. 0, or -1 with err. */
+/* trace_communicators.c. 0, or -1 with err. */
 int trace_communicators(struct cpl_trace *trace, struct cpl_error *err);
 void trace_communicators_free(struct cpl_trace *trace);
 bool trace_collective(const struct cpl_trace *trace,
                       const struct cpl_run_rank *rank,
                       const struct cpl_run_kind *kind);
+/* Is a rank one of them? Its place among them, or -1. O(log members). */
+int trace_member_of(const struct trace_communicator *c, int rank);
+
+/* trace_collectives.c: no longer held by one; NULL is allowed. */
+void trace_let_go(struct trace_pattern *p);
 /* The rank comes to a collective call: r->pattern and what comes. */
 int trace_enter(struct cpl_trace *trace, int rank, struct cpl_error *err);
 void trace_leave(struct cpl_trace *trace, int rank);
