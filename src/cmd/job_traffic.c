@@ -80,6 +80,11 @@ static int open_signature(struct job_traffic *job, const char *profile_dir,
 	job->trace = cpl_run_events_read(&job->signature, 1, err);
 	if (!job->trace)
 		return -1;
+	if (job->phase && strcmp(job->phase, "trace"))
+		return cpl_fail(err, "--phase: '%.60s' is no phase of %.60s; a "
+		                     "trace has but one, trace", job->phase,
+		                job->signature);
+	job->phase = NULL;
 	signature_default_name(job->signature, name);
 	job->sig = cpl_phases_signature(job->trace, NULL, name, NULL, err);
 	return job->sig ? 0 : cpl_fail_prefix(err, "%s: ", job->signature);

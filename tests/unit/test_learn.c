@@ -145,6 +145,8 @@ static void tables_are_read(void **state)
 	        {"a,b\n", "t: no row below its head"},
 	        {"a,b\n1,2\n3\n", "t:3: 1 fields, the head has 2"},
 	        {"a,b\n1,2,3\n", "t:2: 3 fields, the head has 2"},
+	        {"a,b\n1,2\na,b\n3,4\n",
+	         "t:3: the head again; remove the line"},
 	        {"a,b\xff,c\n1,2,3\n", "t:1: column 2 is not UTF-8"},
 	        {"\n\na,b\n1,2\n1,\xc3\n", "t:5: column 2 is not UTF-8"},
 	        {"\xed\xa0\x80\n1\n", "t:1: column 1 is not UTF-8"},

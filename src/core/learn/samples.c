@@ -65,6 +65,15 @@ static int check_head(const struct table *t, int number)
 	return 0;
 }
 
+/* Does the last row say what the head does? Tables were put together. */
+static bool is_head(const struct table *t)
+{
+	for (int c = 0; c < t->columns; c++)
+		if (strcmp(t->field[c], t->field[t->n - t->columns + c]) != 0)
+			return false;
+	return true;
+}
+
 static int take_line(struct table *t, char *line, int number)
 {
 	int n = split(t, line);
@@ -83,6 +92,9 @@ static int take_line(struct table *t, char *line, int number)
 	if (n != t->columns)
 		return cpl_fail(t->err, "%s:%d: %d fields, the head has %d",
 		                t->name, number, n, t->columns);
+	if (is_head(t))
+		return cpl_fail(t->err, "%s:%d: the head again; remove the line",
+		                t->name, number);
 	t->rows++;
 	return 0;
 }
