@@ -22,8 +22,9 @@ static void send_all_remote(const struct rec_coll *c, uint64_t bytes)
 static uint64_t block_bytes(const struct rec_blocks *b, int i)
 {
 	uint64_t size = b->sizes ? b->sizes[i] : b->size;
+	int64_t count = rec_count_at(b->count, i);
 
-	return b->count[i] > 0 ? (uint64_t)b->count[i] * size : 0;
+	return count > 0 ? (uint64_t)count * size : 0;
 }
 
 /* Rank relative to the root. */

@@ -43,6 +43,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #define REC_ALGORITHMS "trees-1"
 
@@ -61,9 +62,25 @@ struct rec_coll {
 	void *context;
 };
 
+/* An array of counts as MPI has it: of int64_t, or of int. */
+struct rec_counts {
+	const void *at;
+	bool large;
+};
+
+static inline int64_t rec_count_at(struct rec_counts c, int i)
+{
+	int64_t count;
+
+	if (!c.large)
+		return ((const int *)c.at)[i];
+	memcpy(&count, (const int64_t *)c.at + i, sizeof(count));
+	return count;
+}
+
 /* Bytes of block i: count[i] * (sizes ? sizes[i] : size). */
 struct rec_blocks {
-	const int *count;
+	struct rec_counts count;
 	const uint64_t *sizes;
 	uint64_t size;
 };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "count.h"
-#include "collectives.h"
 #include "peers.h"
 #include "pmpi.h"
 #include "recorder.h"
@@ -32,7 +31,7 @@ static int destination(struct rec_peers *p, int dest)
 	return rec_peers_world(p, p->remote_size > 0, dest);
 }
 
-void rec_count_send(int count, MPI_Datatype type, int dest, MPI_Comm comm)
+void rec_count_send(int64_t count, MPI_Datatype type, int dest, MPI_Comm comm)
 {
 	struct rec_peers *p =
 	        dest == MPI_PROC_NULL ? NULL : rec_peers_comm(comm);
@@ -44,7 +43,7 @@ void rec_count_send(int count, MPI_Datatype type, int dest, MPI_Comm comm)
 	rec_unlock();
 }
 
-void rec_count_receive(int count, MPI_Datatype type, int source, MPI_Comm comm)
+void rec_count_receive(int64_t count, MPI_Datatype type, int source, MPI_Comm comm)
 {
 	struct rec_peers *p;
 
@@ -200,17 +199,17 @@ static void one_sided(uint64_t bytes, int target, MPI_Win window, bool inward)
 	rec_unlock();
 }
 
-void rec_count_put(int count, MPI_Datatype type, int target, MPI_Win window)
+void rec_count_put(int64_t count, MPI_Datatype type, int target, MPI_Win window)
 {
 	one_sided(bytes_of(count, type), target, window, false);
 }
 
-void rec_count_get(int count, MPI_Datatype type, int target, MPI_Win window)
+void rec_count_get(int64_t count, MPI_Datatype type, int target, MPI_Win window)
 {
 	one_sided(bytes_of(count, type), target, window, true);
 }
 
-void rec_count_fetch(int count, MPI_Datatype type, int result_count,
+void rec_count_fetch(int64_t count, MPI_Datatype type, int64_t result_count,
                      MPI_Datatype result_type, int target, MPI_Op op,
                      MPI_Win window)
 {
@@ -274,25 +273,25 @@ void rec_count_barrier(MPI_Comm comm)
 	COLLECTIVE(comm, 0, rec_barrier(c));
 }
 
-void rec_count_bcast(int count, MPI_Datatype type, int root, MPI_Comm comm)
+void rec_count_bcast(int64_t count, MPI_Datatype type, int root, MPI_Comm comm)
 {
 	if (root != MPI_PROC_NULL)
 		COLLECTIVE(comm, root, rec_bcast(c, at, bytes_of(count, type)));
 }
 
-void rec_count_reduce(int count, MPI_Datatype type, int root, MPI_Comm comm)
+void rec_count_reduce(int64_t count, MPI_Datatype type, int root, MPI_Comm comm)
 {
 	if (root >= 0)
 		COLLECTIVE(comm, root,
 		           rec_reduce(c, at, bytes_of(count, type)));
 }
 
-void rec_count_allreduce(int count, MPI_Datatype type, MPI_Comm comm)
+void rec_count_allreduce(int64_t count, MPI_Datatype type, MPI_Comm comm)
 {
 	COLLECTIVE(comm, 0, rec_allreduce(c, bytes_of(count, type)));
 }
 
-void rec_count_scan(int count, MPI_Datatype type, MPI_Comm comm)
+void rec_count_scan(int64_t count, MPI_Datatype type, MPI_Comm comm)
 {
 	COLLECTIVE(comm, 0, rec_scan(c, bytes_of(count, type)));
 }
@@ -303,14 +302,14 @@ static bool sends_to_root(const struct rec_peers *p, int root)
 	return root >= 0 && (p->remote_size || root != p->rank);
 }
 
-void rec_count_gather(int count, MPI_Datatype type, int root, MPI_Comm comm)
+void rec_count_gather(int64_t count, MPI_Datatype type, int root, MPI_Comm comm)
 {
 	COLLECTIVE(comm, root,
 	           if (sends_to_root(p, at))
 	                   rec_gather(c, at, bytes_of(count, type)));
 }
 
-void rec_count_gatherv(int count, MPI_Datatype type, int root, MPI_Comm comm)
+void rec_count_gatherv(int64_t count, MPI_Datatype type, int root, MPI_Comm comm)
 {
 	COLLECTIVE(comm, root,
 	           if (sends_to_root(p, at))
@@ -318,8 +317,8 @@ void rec_count_gatherv(int count, MPI_Datatype type, int root, MPI_Comm comm)
 }
 
 static void scatter(const struct rec_peers *p, const struct rec_coll *c,
-                    int root, int send_count, MPI_Datatype send_type,
-                    int recv_count, MPI_Datatype recv_type)
+                    int root, int64_t send_count, MPI_Datatype send_type,
+                    int64_t recv_count, MPI_Datatype recv_type)
 {
 	if (p->remote_size ? root == REC_ROOT_SELF : root == p->rank)
 		rec_scatter(c, root, bytes_of(send_count, send_type));
@@ -327,7 +326,7 @@ static void scatter(const struct rec_peers *p, const struct rec_coll *c,
 		rec_scatter(c, root, bytes_of(recv_count, recv_type));
 }
 
-void rec_count_scatter(int send_count, MPI_Datatype send_type, int recv_count,
+void rec_count_scatter(int64_t send_count, MPI_Datatype send_type, int64_t recv_count,
                        MPI_Datatype recv_type, int root, MPI_Comm comm)
 {
 	COLLECTIVE(comm, root,
@@ -336,7 +335,7 @@ void rec_count_scatter(int send_count, MPI_Datatype send_type, int recv_count,
 }
 
 static void scatterv(const struct rec_peers *p, const struct rec_coll *c,
-                     int root, const int *counts, MPI_Datatype type)
+                     int root, struct rec_counts counts, MPI_Datatype type)
 {
 	struct rec_blocks blocks = {.count = counts};
 
@@ -346,13 +345,13 @@ static void scatterv(const struct rec_peers *p, const struct rec_coll *c,
 	rec_scatterv(c, root, &blocks);
 }
 
-void rec_count_scatterv(const int *counts, MPI_Datatype type, int root,
+void rec_count_scatterv(struct rec_counts counts, MPI_Datatype type, int root,
                         MPI_Comm comm)
 {
 	COLLECTIVE(comm, root, scatterv(p, c, at, counts, type));
 }
 
-void rec_count_allgather(int send_count, MPI_Datatype send_type, int recv_count,
+void rec_count_allgather(int64_t send_count, MPI_Datatype send_type, int64_t recv_count,
                          MPI_Datatype recv_type, MPI_Comm comm)
 {
 	COLLECTIVE(comm, 0,
@@ -362,8 +361,8 @@ void rec_count_allgather(int send_count, MPI_Datatype send_type, int recv_count,
 }
 
 static void allgatherv(const struct rec_peers *p, const struct rec_coll *c,
-                       int send_count, MPI_Datatype send_type,
-                       const int *recv_counts, MPI_Datatype recv_type)
+                       int64_t send_count, MPI_Datatype send_type,
+                       struct rec_counts recv_counts, MPI_Datatype recv_type)
 {
 	struct rec_blocks blocks = {
 	        .count = recv_counts,
@@ -374,8 +373,8 @@ static void allgatherv(const struct rec_peers *p, const struct rec_coll *c,
 	               &blocks);
 }
 
-void rec_count_allgatherv(int send_count, MPI_Datatype send_type,
-                          const int *recv_counts, MPI_Datatype recv_type,
+void rec_count_allgatherv(int64_t send_count, MPI_Datatype send_type,
+                          struct rec_counts recv_counts, MPI_Datatype recv_type,
                           MPI_Comm comm)
 {
 	COLLECTIVE(comm, 0,
@@ -383,16 +382,16 @@ void rec_count_allgatherv(int send_count, MPI_Datatype send_type,
 	                      recv_type));
 }
 
-void rec_count_alltoall(bool in_place, int send_count, MPI_Datatype send_type,
-                        int recv_count, MPI_Datatype recv_type, MPI_Comm comm)
+void rec_count_alltoall(bool in_place, int64_t send_count, MPI_Datatype send_type,
+                        int64_t recv_count, MPI_Datatype recv_type, MPI_Comm comm)
 {
 	COLLECTIVE(comm, 0,
 	           rec_alltoall(c, in_place ? bytes_of(recv_count, recv_type)
 	                                    : bytes_of(send_count, send_type)));
 }
 
-void rec_count_alltoallv(bool in_place, const int *send_counts,
-                         MPI_Datatype send_type, const int *recv_counts,
+void rec_count_alltoallv(bool in_place, struct rec_counts send_counts,
+                         MPI_Datatype send_type, struct rec_counts recv_counts,
                          MPI_Datatype recv_type, MPI_Comm comm)
 {
 	struct rec_blocks blocks = {
@@ -404,7 +403,7 @@ void rec_count_alltoallv(bool in_place, const int *send_counts,
 }
 
 static void alltoallw(const struct rec_peers *p, const struct rec_coll *c,
-                      const int *counts, const void *types, bool fortran)
+                      struct rec_counts counts, const void *types, bool fortran)
 {
 	int n = n_targets(p);
 	uint64_t *size = malloc(sizeof(*size) * (size_t)n);
@@ -414,14 +413,15 @@ static void alltoallw(const struct rec_peers *p, const struct rec_coll *c,
 		return;
 	/* types of empty blocks need not be valid */
 	for (int i = 0; i < n; i++)
-		size[i] = counts[i] > 0 ? type_size(type_at(types, fortran, i))
-		                        : 0;
+		size[i] = rec_count_at(counts, i) > 0
+		                  ? type_size(type_at(types, fortran, i))
+		                  : 0;
 	rec_alltoallv(c, &blocks);
 	free(size);
 }
 
-void rec_count_alltoallw(bool in_place, const int *send_counts,
-                         const void *send_types, const int *recv_counts,
+void rec_count_alltoallw(bool in_place, struct rec_counts send_counts,
+                         const void *send_types, struct rec_counts recv_counts,
                          const void *recv_types, bool fortran, MPI_Comm comm)
 {
 	COLLECTIVE(comm, 0,
@@ -429,7 +429,7 @@ void rec_count_alltoallw(bool in_place, const int *send_counts,
 	                     in_place ? recv_types : send_types, fortran));
 }
 
-void rec_count_reduce_scatter(const int *counts, MPI_Datatype type,
+void rec_count_reduce_scatter(struct rec_counts counts, MPI_Datatype type,
                               MPI_Comm comm)
 {
 	struct rec_blocks blocks = {.count = counts, .size = type_size(type)};
@@ -437,45 +437,47 @@ void rec_count_reduce_scatter(const int *counts, MPI_Datatype type,
 	COLLECTIVE(comm, 0, rec_reduce_scatter(c, &blocks));
 }
 
-void rec_count_reduce_scatter_block(int count, MPI_Datatype type, MPI_Comm comm)
+void rec_count_reduce_scatter_block(int64_t count, MPI_Datatype type, MPI_Comm comm)
 {
 	COLLECTIVE(comm, 0, rec_reduce_scatter_block(c, bytes_of(count, type)));
 }
 
-static void neighbours(struct rec_peers *p, MPI_Comm comm, const int *counts,
-                       uint64_t bytes, const void *types, bool fortran)
+/* counts NULL: one of `bytes` to each. */
+static void neighbours(struct rec_peers *p, MPI_Comm comm,
+                       const struct rec_counts *counts, uint64_t bytes,
+                       const void *types, bool fortran)
 {
 	if (rec_peers_neighbours(p, comm))
 		return;
 	for (int i = 0; i < p->n_out; i++) {
+		int64_t count = counts ? rec_count_at(*counts, i) : 1;
 		uint64_t block = bytes;
 
-		if (p->out[i] == MPI_PROC_NULL || (counts && counts[i] <= 0))
+		if (p->out[i] == MPI_PROC_NULL || count <= 0)
 			continue;
 		if (types)
 			block = type_size(type_at(types, fortran, i));
-		if (counts)
-			block *= (uint64_t)counts[i];
+		block *= (uint64_t)count;
 		if (block)
 			emit(p, false, p->out[i], block, 1);
 	}
 }
 
-void rec_count_neighbor(int count, MPI_Datatype type, MPI_Comm comm)
+void rec_count_neighbor(int64_t count, MPI_Datatype type, MPI_Comm comm)
 {
 	COLLECTIVE(comm, 0, (void)c;
 	           neighbours(p, comm, NULL, bytes_of(count, type), NULL, 0));
 }
 
-void rec_count_neighborv(const int *counts, MPI_Datatype type, MPI_Comm comm)
+void rec_count_neighborv(struct rec_counts counts, MPI_Datatype type, MPI_Comm comm)
 {
 	COLLECTIVE(comm, 0, (void)c;
-	           neighbours(p, comm, counts, type_size(type), NULL, 0));
+	           neighbours(p, comm, &counts, type_size(type), NULL, 0));
 }
 
-void rec_count_neighborw(const int *counts, const void *types, bool fortran,
+void rec_count_neighborw(struct rec_counts counts, const void *types, bool fortran,
                          MPI_Comm comm)
 {
 	COLLECTIVE(comm, 0, (void)c;
-	           neighbours(p, comm, counts, 0, types, fortran));
+	           neighbours(p, comm, &counts, 0, types, fortran));
 }

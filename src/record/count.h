@@ -11,11 +11,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "collectives.h"
+
 /* One message of this rank to dest. */
-void rec_count_send(int count, MPI_Datatype type, int dest, MPI_Comm comm);
+void rec_count_send(int64_t count, MPI_Datatype type, int dest, MPI_Comm comm);
 
 /* A receive sends nothing, but its source is told to the events. */
-void rec_count_receive(int count, MPI_Datatype type, int source, MPI_Comm comm);
+void rec_count_receive(int64_t count, MPI_Datatype type, int source, MPI_Comm comm);
 
 /* Persistent sends (partitioned ones: all parts in one message): kept by
  * request, counted at each start. */
@@ -29,47 +31,47 @@ void rec_count_start(MPI_Request request);
 void rec_count_free(MPI_Request request); /* before MPI_Request_free */
 
 /* One-sided. out: origin to target; in: target to origin. */
-void rec_count_put(int count, MPI_Datatype type, int target, MPI_Win window);
-void rec_count_get(int count, MPI_Datatype type, int target, MPI_Win window);
+void rec_count_put(int64_t count, MPI_Datatype type, int target, MPI_Win window);
+void rec_count_get(int64_t count, MPI_Datatype type, int target, MPI_Win window);
 /* Both ways, out only unless op is MPI_NO_OP. */
-void rec_count_fetch(int count, MPI_Datatype type, int result_count,
+void rec_count_fetch(int64_t count, MPI_Datatype type, int64_t result_count,
                      MPI_Datatype result_type, int target, MPI_Op op,
                      MPI_Win window);
 
 void rec_count_barrier(MPI_Comm comm);
-void rec_count_bcast(int count, MPI_Datatype type, int root, MPI_Comm comm);
-void rec_count_reduce(int count, MPI_Datatype type, int root, MPI_Comm comm);
-void rec_count_allreduce(int count, MPI_Datatype type, MPI_Comm comm);
-void rec_count_scan(int count, MPI_Datatype type, MPI_Comm comm);
-void rec_count_gather(int count, MPI_Datatype type, int root, MPI_Comm comm);
-void rec_count_gatherv(int count, MPI_Datatype type, int root, MPI_Comm comm);
-void rec_count_scatter(int send_count, MPI_Datatype send_type, int recv_count,
+void rec_count_bcast(int64_t count, MPI_Datatype type, int root, MPI_Comm comm);
+void rec_count_reduce(int64_t count, MPI_Datatype type, int root, MPI_Comm comm);
+void rec_count_allreduce(int64_t count, MPI_Datatype type, MPI_Comm comm);
+void rec_count_scan(int64_t count, MPI_Datatype type, MPI_Comm comm);
+void rec_count_gather(int64_t count, MPI_Datatype type, int root, MPI_Comm comm);
+void rec_count_gatherv(int64_t count, MPI_Datatype type, int root, MPI_Comm comm);
+void rec_count_scatter(int64_t send_count, MPI_Datatype send_type, int64_t recv_count,
                        MPI_Datatype recv_type, int root, MPI_Comm comm);
-void rec_count_scatterv(const int *counts, MPI_Datatype type, int root,
+void rec_count_scatterv(struct rec_counts counts, MPI_Datatype type, int root,
                         MPI_Comm comm);
-void rec_count_allgather(int send_count, MPI_Datatype send_type, int recv_count,
+void rec_count_allgather(int64_t send_count, MPI_Datatype send_type, int64_t recv_count,
                          MPI_Datatype recv_type, MPI_Comm comm);
-void rec_count_allgatherv(int send_count, MPI_Datatype send_type,
-                          const int *recv_counts, MPI_Datatype recv_type,
+void rec_count_allgatherv(int64_t send_count, MPI_Datatype send_type,
+                          struct rec_counts recv_counts, MPI_Datatype recv_type,
                           MPI_Comm comm);
 /* in_place: MPI_IN_PLACE, the receive arguments hold for sending too. */
-void rec_count_alltoall(bool in_place, int send_count, MPI_Datatype send_type,
-                        int recv_count, MPI_Datatype recv_type, MPI_Comm comm);
-void rec_count_alltoallv(bool in_place, const int *send_counts,
-                         MPI_Datatype send_type, const int *recv_counts,
+void rec_count_alltoall(bool in_place, int64_t send_count, MPI_Datatype send_type,
+                        int64_t recv_count, MPI_Datatype recv_type, MPI_Comm comm);
+void rec_count_alltoallv(bool in_place, struct rec_counts send_counts,
+                         MPI_Datatype send_type, struct rec_counts recv_counts,
                          MPI_Datatype recv_type, MPI_Comm comm);
 /* types: MPI_Datatype[], or of Fortran MPI_Fint[]. */
-void rec_count_alltoallw(bool in_place, const int *send_counts,
-                         const void *send_types, const int *recv_counts,
+void rec_count_alltoallw(bool in_place, struct rec_counts send_counts,
+                         const void *send_types, struct rec_counts recv_counts,
                          const void *recv_types, bool fortran, MPI_Comm comm);
-void rec_count_reduce_scatter(const int *counts, MPI_Datatype type,
+void rec_count_reduce_scatter(struct rec_counts counts, MPI_Datatype type,
                               MPI_Comm comm);
-void rec_count_reduce_scatter_block(int count, MPI_Datatype type,
+void rec_count_reduce_scatter_block(int64_t count, MPI_Datatype type,
                                     MPI_Comm comm);
 /* Neighbor_allgather(v) and Neighbor_alltoall; _alltoallv; _alltoallw. */
-void rec_count_neighbor(int count, MPI_Datatype type, MPI_Comm comm);
-void rec_count_neighborv(const int *counts, MPI_Datatype type, MPI_Comm comm);
-void rec_count_neighborw(const int *counts, const void *types, bool fortran,
+void rec_count_neighbor(int64_t count, MPI_Datatype type, MPI_Comm comm);
+void rec_count_neighborv(struct rec_counts counts, MPI_Datatype type, MPI_Comm comm);
+void rec_count_neighborw(struct rec_counts counts, const void *types, bool fortran,
                          MPI_Comm comm);
 
 #endif

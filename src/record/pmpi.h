@@ -17,6 +17,12 @@
 #else
 #define REC_MPI_4 0
 #endif
+/* And calls with large counts? */
+#if MPI_VERSION >= 4
+#define REC_LARGE 1
+#else
+#define REC_LARGE 0
+#endif
 
 /* A symbol of the program or of an MPI library; NULL: there is none. */
 void *rec_symbol(const char *name);

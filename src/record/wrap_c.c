@@ -20,10 +20,24 @@ static void start_all(int n, const MPI_Request *request)
 		rec_count_start(request[i]);
 }
 
+/* Arrays of either type. */
+static inline struct rec_counts ints(const int *counts)
+{
+	return (struct rec_counts){counts, false};
+}
+
+static inline struct rec_counts longs(const MPI_Count *counts)
+{
+	_Static_assert(sizeof(*counts) == 8, "rec_count_at reads 64 bits");
+	return (struct rec_counts){counts, true};
+}
+
+#define COUNTS(p) _Generic((p), const int *: ints, const MPI_Count *: longs)(p)
+
 #define REAL(name) REC_REAL(__typeof__(PMPI_##name), "MPI_" #name)
 
 /* Call the library, then count. */
-#define CALL(name, lower, n, params, args, counted, fortran)                   \
+#define WRAP(name, function, params, args, counted)                            \
 	REC_EXPORT int MPI_##name params                                       \
 	{                                                                      \
 		__typeof__(PMPI_##name) *real = REAL(name);                    \
@@ -35,10 +49,14 @@ static void start_all(int n, const MPI_Request *request)
 		rc = real args;                                                \
 		if (rec_leave(start) && rc == MPI_SUCCESS) {                   \
 			counted;                                               \
-			rec_event(REC_##name, start);                          \
+			rec_event(REC_##function, start);                      \
 		}                                                              \
 		return rc;                                                     \
 	}
+#define CALL(name, lower, n, params, args, counted, fortran)                   \
+	WRAP(name, name, params, args, counted)
+#define LARGE(name, function, params, args, counted)                           \
+	WRAP(name, function, params, args, counted)
 #include "src/record/calls.inc"
 
 /* What to do before the call, and after its success. */

@@ -45,6 +45,7 @@ _Static_assert(sizeof(MPI_Fint) == sizeof(int),
 
 #define INT(a) (*(const int *)(a))
 #define INTS(a) ((const int *)(a))
+#define COUNTS(a) ((struct rec_counts){(a), false})
 #define COUNT(a) (*(const MPI_Count *)(a))
 #define TYPE(a) REC_F2C(Type, *(const MPI_Fint *)(a))
 #define COMM(a) REC_F2C(Comm, *(const MPI_Fint *)(a))

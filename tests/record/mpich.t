@@ -95,5 +95,24 @@ is "$(matrix got.json)" "0 1 248 5
 3 0 20 2
 3 1 48 3
 3 2 48 3" "persistent collectives and partitioned sends"
+runs "large counts" "$mpicc" -std=gnu11 -O1 -o calls_large "$here/calls_large.c"
+"$COMMPLACE" record -o got.json --library "$work/libcommplace-record.so" \
+	--events got.events -- "$mpiexec" -n 4 ./calls_large >/dev/null 2>&1
+is "$(matrix got.json)" "0 1 132 11
+0 2 36 4
+0 3 15 3
+1 0 28 3
+1 2 19 6
+1 3 31 5
+2 0 28 3
+2 1 15 2
+2 3 48 9
+3 0 19 5
+3 1 28 3
+3 2 29 3" "calls with large counts"
+"$COMMPLACE" signature phases got.events -o phases.json >/dev/null
+"$COMMPLACE" signature export ./phases.json --format coo -o phases.coo >/dev/null
+is "$(sed '/^#/d' phases.coo | sort)" "$(matrix got.json)" \
+	"their events are those of the calls without"
 like "$(recorded got.json mpi)" MPICH "the library is told"
 done_testing

@@ -68,7 +68,7 @@ enum operation {
 static void play(enum operation operation, int size, int remote, int root)
 {
 	int count[MAX];
-	struct rec_blocks blocks = {.count = count, .size = 1};
+	struct rec_blocks blocks = {.count = {count, false}, .size = 1};
 
 	memset(n_sent, 0, sizeof(n_sent));
 	memset(n_in, 0, sizeof(n_in));
@@ -384,8 +384,12 @@ static void test_sizes_by_block(void **state)
 	int rank = 0;
 	const struct rec_coll c = {0, 4, 0, emit, &rank};
 	const struct rec_blocks blocks = {
-	        .count = (int[]){9, 2, -1, 2147483647},
+	        .count = {(int[]){9, 2, -1, 2147483647}, false},
 	        .sizes = (uint64_t[]){1, 8, 4, 16},
+	};
+	const struct rec_blocks large = {
+	        .count = {(int64_t[]){9, 2, -1, INT64_C(5000000000)}, true},
+	        .size = 8,
 	};
 
 	memset(n_sent, 0, sizeof(n_sent));
@@ -395,6 +399,12 @@ static void test_sizes_by_block(void **state)
 	assert_int_equal(sent[0][0].bytes, 16);
 	assert_int_equal(sent[0][1].to, 3);
 	assert_true(sent[0][1].bytes == UINT64_C(34359738352));
+	memset(n_sent, 0, sizeof(n_sent));
+	rec_alltoallv(&c, &large);
+	assert_int_equal(n_sent[0], 2);
+	assert_int_equal(sent[0][0].bytes, 16);
+	assert_int_equal(sent[0][1].to, 3);
+	assert_true(sent[0][1].bytes == UINT64_C(40000000000));
 }
 
 int main(void)
