@@ -261,25 +261,32 @@ static int print(const struct cmd *self, const struct options *o,
 
 	if (o->json)
 		return cmd_print_json(self, json_deep_copy(machine));
-	t = cmd_table_new("lrrrrr");
-	cmd_table_row(t, "BETWEEN|PAIRS|LATENCY us|GB/s|SMALLEST us|FIT WITHIN");
+	t = cmd_table_new("lrrrrrrrr");
+	cmd_table_row(t, "BETWEEN|PAIRS|LATENCY us|GB/s|SMALLEST us|SEND us|"
+	                 "RECEIVE us|GAP us|FIT WITHIN");
 	for (int l = 0; l < CPL_MACHINE_LEVELS; l++) {
 		const struct cpl_measured_level *m = &level[l];
-		char rate[32] = "-";
+		char rate[32] = "-", costs[3][32] = {"-", "-", "-"};
 
 		if (!m->pairs)
 			continue;
 		if (m->per_byte > 0)
 			snprintf(rate, sizeof(rate), "%.3g",
 			         1e-9 / m->per_byte);
-		cmd_table_row(t, "%s|%d|%.3g|%s|%.3g|%.0f %%",
+		for (int i = 0; i < 3 && m->has_costs; i++)
+			snprintf(costs[i], sizeof(costs[i]), "%.3g",
+			         1e6 * (const double[]){m->costs.send,
+			                                m->costs.receive,
+			                                m->costs.gap}[i]);
+		cmd_table_row(t, "%s|%d|%.3g|%s|%.3g|%s|%s|%s|%.0f %%",
 		              (const char *const[]){"cores of a socket",
 		                                    "sockets of a node",
 		                                    "nodes of a router",
 		                                    "routers of a group",
 		                                    "groups"}[l],
 		              m->pairs, m->latency * 1e6, rate,
-		              m->seconds[0] * 1e6, 100 * m->error);
+		              m->seconds[0] * 1e6, costs[0], costs[1],
+		              costs[2], 100 * m->error);
 	}
 	return cmd_table_print(t);
 }

@@ -9,11 +9,17 @@
  * A ping-pong with one partner at a time: two of each socket of rank 0's host,
  * one of each of up to HOSTS (64) other hosts, evenly among them. Of each size, 8
  * bytes and then twice the last one up to MOST-BYTES (4 MiB), rounds for SECONDS
- * (0.02), at least 20; half the shortest round is the transfer time. The others
- * sleep. Output of rank 0, seconds:
+ * (0.02), at least 20; half the shortest round is the transfer time. Then, for 8
+ * bytes, what LogGP calls o and g: the shortest MPI_Send, the shortest MPI_Recv of
+ * a message that came before, and what a message more in a row costs: a 64th of
+ * the difference between the shortest times of 128 and of 64 messages that are
+ * answered by one. (Kielmann, Bal, Verstoep, "Fast Measurement of LogP
+ * Parameters for Message Passing Platforms".) The others sleep. Output of rank 0,
+ * seconds:
  *
  *   commplace-transfer rank RANK HOST SOCKET      -1: not bound to one
  *   commplace-transfer pair 0 RANK BYTES SECONDS
+ *   commplace-transfer costs 0 RANK SEND RECEIVE GAP
  *   commplace-transfer end RANKS
  */
 #ifndef _GNU_SOURCE
@@ -30,6 +36,8 @@
 #define FIRST_BYTES 8
 #define LEAST_ROUNDS 20
 #define MOST_ROUNDS 100000
+#define BURST 64
+#define BURST_ROUNDS 50
 #define OWN_SOCKET 2 /* partners in a socket of rank 0's host */
 
 enum tag { BEGIN, GO_ON, LAST };
@@ -169,18 +177,93 @@ static double measure(int partner, char *buffer, int bytes, double seconds)
 	return least / 2;
 }
 
+/* Times of MPI_Send, and of MPI_Recv when its message is sure to be there: after
+ * ten times its way. */
+static void measure_overheads(int partner, char *buffer, double way,
+                              double seconds, double *send, double *receive)
+{
+	double begin = MPI_Wtime();
+	int last = 0;
+
+	*send = *receive = 1e9;
+	for (int round = 0; !last; round++) {
+		double at = MPI_Wtime(), sent, there, got;
+
+		last = round + 1 >= MOST_ROUNDS ||
+		       (round + 1 >= LEAST_ROUNDS && at - begin > seconds);
+		MPI_Send(buffer, FIRST_BYTES, MPI_CHAR, partner,
+		         last ? LAST : GO_ON, MPI_COMM_WORLD);
+		sent = MPI_Wtime();
+		do
+			there = MPI_Wtime();
+		while (there < sent + 10 * way);
+		MPI_Recv(buffer, FIRST_BYTES, MPI_CHAR, partner, GO_ON,
+		         MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		got = MPI_Wtime();
+		*send = sent - at < *send ? sent - at : *send;
+		*receive = got - there < *receive ? got - there : *receive;
+	}
+}
+
+/* The shortest time of n messages in a row and their answer. */
+static double measure_burst(int partner, char *buffer, int n)
+{
+	double least = 1e9;
+
+	for (int round = 0; round < BURST_ROUNDS; round++) {
+		double at = MPI_Wtime(), took;
+
+		for (int i = 0; i < n; i++)
+			MPI_Send(buffer, FIRST_BYTES, MPI_CHAR, partner, GO_ON,
+			         MPI_COMM_WORLD);
+		MPI_Recv(buffer, FIRST_BYTES, MPI_CHAR, partner, GO_ON,
+		         MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		took = MPI_Wtime() - at;
+		least = took < least ? took : least;
+	}
+	return least;
+}
+
+static void measure_costs(int partner, char *buffer, double way, double seconds)
+{
+	double send, receive, few, many;
+
+	measure_overheads(partner, buffer, way, seconds, &send, &receive);
+	few = measure_burst(partner, buffer, BURST);
+	many = measure_burst(partner, buffer, 2 * BURST);
+	printf("commplace-transfer costs 0 %d %.9g %.9g %.9g\n", partner, send,
+	       receive, many > few ? (many - few) / BURST : 0);
+}
+
+static void answer_size(char *buffer, int bytes)
+{
+	MPI_Status status = {.MPI_TAG = GO_ON};
+
+	while (status.MPI_TAG == GO_ON) {
+		MPI_Recv(buffer, bytes, MPI_CHAR, 0, MPI_ANY_TAG,
+		         MPI_COMM_WORLD, &status);
+		MPI_Send(buffer, bytes, MPI_CHAR, 0, GO_ON, MPI_COMM_WORLD);
+	}
+}
+
+static void answer_bursts(char *buffer, int n)
+{
+	for (int round = 0; round < BURST_ROUNDS; round++) {
+		for (int i = 0; i < n; i++)
+			MPI_Recv(buffer, FIRST_BYTES, MPI_CHAR, 0, GO_ON,
+			         MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		MPI_Send(buffer, FIRST_BYTES, MPI_CHAR, 0, GO_ON,
+		         MPI_COMM_WORLD);
+	}
+}
+
 static void answer(char *buffer, long most)
 {
-	for (long bytes = FIRST_BYTES; bytes <= most; bytes *= 2) {
-		MPI_Status status = {.MPI_TAG = GO_ON};
-
-		while (status.MPI_TAG == GO_ON) {
-			MPI_Recv(buffer, (int)bytes, MPI_CHAR, 0, MPI_ANY_TAG,
-			         MPI_COMM_WORLD, &status);
-			MPI_Send(buffer, (int)bytes, MPI_CHAR, 0, GO_ON,
-			         MPI_COMM_WORLD);
-		}
-	}
+	for (long bytes = FIRST_BYTES; bytes <= most; bytes *= 2)
+		answer_size(buffer, (int)bytes);
+	answer_size(buffer, FIRST_BYTES);
+	answer_bursts(buffer, BURST);
+	answer_bursts(buffer, 2 * BURST);
 }
 
 /* Asleep until rank 0 wants something: no others compute or send meanwhile. */
@@ -204,6 +287,7 @@ static void lead(const struct place *place, int ranks, char *buffer,
 {
 	char *chosen = calloc((size_t)ranks, 1);
 	int begin = 1, end = 0;
+	double way = 0;
 
 	if (!chosen)
 		MPI_Abort(MPI_COMM_WORLD, 1);
@@ -216,10 +300,15 @@ static void lead(const struct place *place, int ranks, char *buffer,
 		if (!chosen[r])
 			continue;
 		MPI_Send(&begin, 1, MPI_INT, r, BEGIN, MPI_COMM_WORLD);
-		for (long bytes = FIRST_BYTES; bytes <= o->most; bytes *= 2)
+		for (long bytes = FIRST_BYTES; bytes <= o->most; bytes *= 2) {
+			double took = measure(r, buffer, (int)bytes,
+			                      o->seconds);
+
+			way = bytes == FIRST_BYTES ? took : way;
 			printf("commplace-transfer pair 0 %d %ld %.9g\n", r,
-			       bytes,
-			       measure(r, buffer, (int)bytes, o->seconds));
+			       bytes, took);
+		}
+		measure_costs(r, buffer, way, o->seconds);
 		fflush(stdout);
 	}
 	for (int r = 1; r < ranks; r++)

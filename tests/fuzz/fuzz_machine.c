@@ -19,7 +19,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	for (int l = 0; l < CPL_MACHINE_LEVELS; l++)
 		for (double bytes = 0; bytes < 1e12; bytes = bytes * 7 + 1)
-			if (!(cpl_machine_seconds(m, l, bytes) >= 0))
+			if (!(cpl_machine_seconds(m, l, bytes) >= 0) ||
+			    !(cpl_machine_occupancy(m, l, bytes) >= 0))
 				abort();
 	cpl_machine_free(m);
 	return 0;

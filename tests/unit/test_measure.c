@@ -113,6 +113,46 @@ static void test_fits(void **state)
 	}
 }
 
+/* Overheads and gap: the least of all pairs of the level. */
+static void test_costs(void **state)
+{
+	static const char text[] =
+	        T "rank 0 n00 0\n" T "rank 1 n00 0\n" T "rank 2 n00 0\n" T
+	        "rank 3 n01 0\n" T "pair 0 1 1000 4e-6\n" T
+	        "pair 0 1 2000 5e-6\n" T "costs 0 1 1e-6 9e-7 3e-6\n" T
+	        "pair 0 2 1000 9e-6\n" T "costs 0 2 2e-6 5e-7 2e-6\n" T
+	        "pair 0 3 8 1e-5\n" T "end 4\n";
+	struct cpl_measured_level level[CPL_MACHINE_LEVELS];
+	struct cpl_error err = {""};
+	json_t *root = measure(text, level, &err);
+	struct cpl_machine_costs costs;
+	struct cpl_machine *machine;
+	char *dump;
+
+	if (!root)
+		fail_msg("%s", err.text);
+	dump = json_dumps(root, 0);
+	machine = cpl_machine_parse(dump, strlen(dump), "m", &err);
+	if (!machine)
+		fail_msg("%s", err.text);
+	assert_true(level[CPL_BY_CORE].has_costs);
+	assert_false(level[CPL_BY_ROUTER].has_costs);
+	assert_number(level[CPL_BY_CORE].costs.latency, 15e-7, 1e-12);
+	costs = cpl_machine_costs(machine, CPL_BY_CORE);
+	assert_number(costs.latency, 15e-7, 1e-12);
+	assert_number(costs.send, 1e-6, 0);
+	assert_number(costs.receive, 5e-7, 0);
+	assert_number(costs.gap, 2e-6, 0);
+	assert_number(cpl_machine_occupancy(machine, CPL_BY_CORE, 2000), 3e-6,
+	              1e-12);
+	costs = cpl_machine_costs(machine, CPL_BY_ROUTER);
+	assert_number(costs.gap, 0, 0);
+	assert_number(cpl_machine_occupancy(machine, CPL_BY_ROUTER, 8), 1e-5, 0);
+	cpl_machine_free(machine);
+	free(dump);
+	json_decref(root);
+}
+
 static void test_refused(void **state)
 {
 	static const struct {
@@ -126,6 +166,10 @@ static void test_refused(void **state)
 	        {T "rank 0 n00 0\n" T "pair 0 0 8\n", "f:2: bytes (1 to 1e18) and"},
 	        {T "rank 0 n00 0\n" T "pair 0 0 -8 1\n", "f:2: bytes (1 to 1e18) and"},
 	        {T "rank 0 n00 0\n" T "pair 0 0 1.5 1\n", "f:2: bytes (1"},
+	        {T "rank 0 n00 0\n" T "costs 0 1 1 1 1\n", "f:2: of rank 1"},
+	        {T "rank 0 n00 0\n" T "costs 0 0 1 1\n", "f:2: is not \"costs"},
+	        {T "rank 0 n00 0\n" T "costs 0 0 1 -1 1\n",
+	         "f:2: is not \"costs"},
 	        {T "rank 0 n00 0\n" T "pair 0 0 8 1e-200\n", "f:2: bytes (1"},
 	        {T "rank 0 n00 0\n" T "rank 1 x 0\n" T "pair 0 1 8 1\n",
 	         "f:3: unknown host x"},
@@ -145,6 +189,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_levels),
+	        cmocka_unit_test(test_costs),
 	        cmocka_unit_test(test_fits),
 	        cmocka_unit_test(test_refused),
 	};

@@ -598,6 +598,48 @@ static void time_is_split(void **state)
 	}
 }
 
+/* LogGP: 3 messages of 2000 bytes one way, 1 of 1000 the other. L is 1.5 us, the
+ * overheads 1 and 0.5 us, the gap 2 us, a byte takes 1 ns. */
+static void messages_overlap(void **state)
+{
+	static const char *const costs[] = {
+	        "", ",\"send_overhead\":1e-6,\"receive_overhead\":5e-7,"
+	            "\"gap\":2e-6"};
+	/* whole times; or 3 * 3 us and 2 us until the last is there */
+	static const double want[] = {15e-6, 11e-6};
+	const struct cpl_rank_place place[2] = {{.node = 0}};
+	const struct cpl_run_place here = {.rank = place};
+
+	for (int i = 0; i < 2; i++) {
+		struct cpl_comm_entry entry[] = {{0, 1, 6000, 3},
+		                                 {1, 0, 1000, 1}};
+		struct cpl_error err = {""};
+		struct cpl_phase phase = {
+		        .name = "a", .weight = 1, .time = 1,
+		        .comm = cpl_comm_build(2, entry, 2, &err)};
+		struct cpl_signature sig = {
+		        .ranks = 2, .n_phases = 1, .phase = &phase};
+		struct cpl_predicted_phase p;
+		struct cpl_machine *m;
+		char text[256];
+
+		snprintf(text, sizeof(text),
+		         "{\"format\":\"commplace-machine\",\"version\":1,"
+		         "\"levels\":{\"core\":{\"latency\":3e-6,"
+		         "\"seconds_per_byte\":1e-9%s}}}",
+		         costs[i]);
+		m = machine_of(text);
+		assert_true(fabs(cpl_machine_occupancy(m, CPL_BY_CORE, 1000) -
+		                 (i ? 2e-6 : 4e-6)) < 1e-15);
+		assert_int_equal(cpl_predict(&sig, NULL, m, &here, NULL, &p,
+		                             &err),
+		                 0);
+		assert_true(fabs(p.transfer - want[i]) < 1e-12);
+		cpl_comm_free(phase.comm);
+		cpl_machine_free(m);
+	}
+}
+
 /* Levels beyond the node, and links that take longer than any rank's transfer:
  * 1000 bytes in a message, of whose 0.01 s a half is communication. */
 static void network_is_told(void **state)
@@ -713,6 +755,7 @@ int main(void)
 	        cmocka_unit_test(hostile_numbers_are_refused),
 	        cmocka_unit_test(machines_say_seconds),
 	        cmocka_unit_test(time_is_split),
+	        cmocka_unit_test(messages_overlap),
 	        cmocka_unit_test(network_is_told),
 	        cmocka_unit_test(waiting_ranks_are_named),
 	};

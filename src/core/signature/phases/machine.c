@@ -20,6 +20,8 @@ struct size {
 struct level {
 	bool known;
 	double latency, per_byte;
+	bool has_costs;
+	double send, receive, gap;
 	struct size *size; /* [n], increasing bytes */
 	size_t n;
 };
@@ -67,11 +69,32 @@ static int read_sizes(const json_t *rows, struct level *l,
 	return 0;
 }
 
+static int read_costs(const json_t *object, struct level *l,
+                      struct cpl_error *err)
+{
+	static const char *const keys[] = {"send_overhead", "receive_overhead",
+	                                   "gap"};
+	double *to[] = {&l->send, &l->receive, &l->gap};
+	int n = 0;
+
+	for (int i = 0; i < 3; i++) {
+		n += json_object_get(object, keys[i]) != NULL;
+		if (cpl_json_number(object, keys[i], 0, 1e9, to[i], err) < 0)
+			return -1;
+	}
+	if (n % 3)
+		return cpl_fail(err, "\"send_overhead\", \"receive_overhead\" "
+		                     "and \"gap\" go together");
+	l->has_costs = n;
+	return 0;
+}
+
 static int read_level(const json_t *object, struct level *l,
                       struct cpl_error *err)
 {
 	static const char *const keys[] = {"latency", "seconds_per_byte",
-	                                   "sizes", NULL};
+	                                   "sizes", "send_overhead",
+	                                   "receive_overhead", "gap", NULL};
 	const json_t *rows = json_object_get(object, "sizes");
 
 	if (!json_is_object(object))
@@ -79,7 +102,8 @@ static int read_level(const json_t *object, struct level *l,
 	if (cpl_json_known_keys(object, NULL, keys, err) ||
 	    cpl_json_number(object, "latency", 0, 1e9, &l->latency, err) < 0 ||
 	    cpl_json_number(object, "seconds_per_byte", 0, 1e9, &l->per_byte,
-	                    err) < 0)
+	                    err) < 0 ||
+	    read_costs(object, l, err))
 		return -1;
 	if (!json_object_get(object, "latency") ||
 	    !json_object_get(object, "seconds_per_byte"))
@@ -193,4 +217,27 @@ double cpl_machine_seconds(const struct cpl_machine *m,
 	part = (bytes - s[low - 1].bytes) / (s[low].bytes - s[low - 1].bytes);
 	return s[low - 1].seconds +
 	       part * (s[low].seconds - s[low - 1].seconds);
+}
+
+struct cpl_machine_costs cpl_machine_costs(const struct cpl_machine *m,
+                                           enum cpl_machine_level level)
+{
+	const struct level *l = known(m, level);
+	double latency = l->latency - l->send - l->receive;
+
+	if (!l->has_costs)
+		return (struct cpl_machine_costs){0, 0, 0, 0};
+	return (struct cpl_machine_costs){latency > 0 ? latency : 0, l->send,
+	                                  l->receive, l->gap};
+}
+
+double cpl_machine_occupancy(const struct cpl_machine *m,
+                             enum cpl_machine_level level, double bytes)
+{
+	struct cpl_machine_costs c = cpl_machine_costs(m, level);
+	double least = c.gap > c.send ? c.gap : c.send;
+	double busy = cpl_machine_seconds(m, level, bytes) - c.latency -
+	              c.receive;
+
+	return busy > least ? busy : least;
 }

@@ -37,4 +37,24 @@ void cpl_machine_free(struct cpl_machine *machine);
 double cpl_machine_seconds(const struct cpl_machine *machine,
                            enum cpl_machine_level level, double bytes);
 
+/*
+ * LogGP's L, o and g of a level, seconds: how long a message is on its way while
+ * nobody works at it, how long its sender and its receiver do, and the least time
+ * from one message to the next. All 0 where they were not measured.
+ */
+struct cpl_machine_costs {
+	double latency, send, receive, gap;
+};
+
+struct cpl_machine_costs cpl_machine_costs(const struct cpl_machine *machine,
+                                           enum cpl_machine_level level);
+
+/*
+ * How long a message keeps its sender: cpl_machine_seconds without latency and
+ * receiver's overhead, but at least the gap and the sender's overhead. Where
+ * these were not measured, all of it. O(log sizes).
+ */
+double cpl_machine_occupancy(const struct cpl_machine *machine,
+                             enum cpl_machine_level level, double bytes);
+
 #endif

@@ -29,6 +29,8 @@ struct level {
 	struct size *size; /* [n], increasing bytes */
 	int64_t n;
 	int pairs, last_rank; /* last_rank: whose lines come now */
+	bool has_costs;
+	double send, receive, gap;
 };
 
 struct measuring {
@@ -147,35 +149,65 @@ static int put(struct level *l, double bytes, double seconds,
 	return 0;
 }
 
-static int take_pair(struct cpl_lines *in, struct measuring *m)
+/* The two ranks of a line, of which the second is `rank`: their level, or -1 with
+ * err. */
+static int take_ranks(struct cpl_lines *in, const struct measuring *m,
+                      const char *form, int *rank)
 {
 	const struct place *place[2];
-	double bytes = 0, seconds = 0;
-	int rank[2] = {0, 0}, level;
 
 	for (int i = 0; i < 2; i++) {
-		if (!integer(in, 0, MAX_RANK, &rank[i]))
-			return cpl_lines_fail(in, "is not \"pair RANK RANK "
-			                          "BYTES SECONDS\"");
-		place[i] = find(m, rank[i]);
+		if (!integer(in, 0, MAX_RANK, rank))
+			return cpl_lines_fail(in, "is not \"%s\"", form);
+		place[i] = find(m, *rank);
 		if (!place[i])
 			return cpl_lines_fail(in, "of rank %d no line tells "
 			                          "the host",
-			                      rank[i]);
+			                      *rank);
 	}
+	return level_of(in, m, place[0], place[1]);
+}
+
+static int take_pair(struct cpl_lines *in, struct measuring *m)
+{
+	double bytes = 0, seconds = 0;
+	int rank = 0,
+	    level = take_ranks(in, m, "pair RANK RANK BYTES SECONDS", &rank);
+
+	if (level < 0)
+		return -1;
 	if (!number(in, 1, 1e18, &bytes) || bytes != floor(bytes) ||
 	    !number(in, LEAST_SECONDS, MOST_SECONDS, &seconds))
 		return cpl_lines_fail(in, "bytes (1 to 1e18) and seconds (1e-12 "
 		                          "to 1e9) are needed");
-	level = level_of(in, m, place[0], place[1]);
-	if (level < 0)
-		return -1;
-	if (!m->level[level].pairs || m->level[level].last_rank != rank[1])
+	if (!m->level[level].pairs || m->level[level].last_rank != rank)
 		m->level[level].pairs++;
-	m->level[level].last_rank = rank[1];
+	m->level[level].last_rank = rank;
 	return put(&m->level[level], bytes, seconds, in->err)
 	               ? cpl_lines_prefix(in)
 	               : 0;
+}
+
+static int take_costs(struct cpl_lines *in, struct measuring *m)
+{
+	const char *form = "costs RANK RANK SEND RECEIVE GAP";
+	double send = 0, receive = 0, gap = 0;
+	int rank = 0, level = take_ranks(in, m, form, &rank);
+	struct level *l;
+
+	if (level < 0)
+		return -1;
+	if (!number(in, 0, MOST_SECONDS, &send) ||
+	    !number(in, 0, MOST_SECONDS, &receive) ||
+	    !number(in, 0, MOST_SECONDS, &gap))
+		return cpl_lines_fail(in, "is not \"%s\", seconds of 0 to 1e9",
+		                      form);
+	l = &m->level[level];
+	l->send = l->has_costs ? fmin(l->send, send) : send;
+	l->receive = l->has_costs ? fmin(l->receive, receive) : receive;
+	l->gap = l->has_costs ? fmin(l->gap, gap) : gap;
+	l->has_costs = true;
+	return 0;
 }
 
 static int take_line(struct cpl_lines *in, struct measuring *m)
@@ -190,8 +222,11 @@ static int take_line(struct cpl_lines *in, struct measuring *m)
 		return take_rank(in, m);
 	if (!strcmp(what, "pair"))
 		return take_pair(in, m);
+	if (!strcmp(what, "costs"))
+		return take_costs(in, m);
 	if (strcmp(what, "end"))
-		return cpl_lines_fail(in, "'%s' is not rank, pair or end",
+		return cpl_lines_fail(in,
+		                      "'%s' is not rank, pair, costs or end",
 		                      what);
 	m->ended = integer(in, 1, MAX_RANK + 1, &m->ranks);
 	return m->ended ? 0 : cpl_lines_fail(in, "is not \"end RANKS\"");
@@ -240,7 +275,7 @@ static void fit(const struct level *l, struct cpl_measured_level *out)
 
 static json_t *level_json(const struct level *l, struct cpl_measured_level *out)
 {
-	json_t *sizes = json_array();
+	json_t *sizes = json_array(), *root;
 
 	*out = (struct cpl_measured_level){.pairs = l->pairs,
 	                                   .sizes = (int)l->n};
@@ -253,8 +288,18 @@ static json_t *level_json(const struct level *l, struct cpl_measured_level *out)
 		json_array_append_new(sizes,
 		                      json_pack("[f, f]", l->size[i].bytes,
 		                                l->size[i].seconds));
-	return json_pack("{s:f, s:f, s:o}", "latency", out->latency,
+	root = json_pack("{s:f, s:f, s:o}", "latency", out->latency,
 	                 "seconds_per_byte", out->per_byte, "sizes", sizes);
+	if (!root || !l->has_costs)
+		return root;
+	out->has_costs = true;
+	out->costs = (struct cpl_machine_costs){
+	        fmax(out->latency - l->send - l->receive, 0), l->send,
+	        l->receive, l->gap};
+	json_object_set_new(root, "send_overhead", json_real(l->send));
+	json_object_set_new(root, "receive_overhead", json_real(l->receive));
+	json_object_set_new(root, "gap", json_real(l->gap));
+	return root;
 }
 
 static json_t *machine_json(const struct measuring *m, const char *name,

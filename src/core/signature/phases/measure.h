@@ -18,13 +18,16 @@ struct cpl_measured_level {
 	int pairs, sizes; /* measured; pairs 0: not this level */
 	double latency, per_byte;
 	double error; /* of the fit, the largest part of a time */
+	bool has_costs;
+	struct cpl_machine_costs costs; /* latency: what is left of the fit's */
 	double bytes[2], seconds[2]; /* the smallest and the largest size */
 };
 
 /*
  * Lines "commplace-transfer ..." of a text, see src/record/transfer.c, others
  * are passed over. As a machine of that name (NULL: none), with the shortest
- * time of all pairs of a level and size, and a straight line through them that
+ * time of all pairs of a level and size, the least overheads and gap of all (lines
+ * "costs", which older programs do not print), and a straight line through them that
  * has the least sum of squares of (line - time) / time, neither part of it below
  * 0. Ranks that are not bound to a socket have the sockets of a node between
  * them. between NULL: hosts that differ are nodes. What was found of each level

@@ -2,6 +2,7 @@
 #include "commplace-config.h"
 #include "signature/phases/predict.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,47 +16,67 @@ static enum cpl_machine_level level_of(const struct cpl_rank_place *a,
 	return a->socket == b->socket ? CPL_BY_CORE : CPL_BY_SOCKET;
 }
 
-/* What a rank's messages of one execution take at the least. */
-static double transfer_of(const struct cpl_comm *comm, int rank,
-                          const struct cpl_machine *machine,
-                          const struct cpl_rank_place *place)
+/* Of a rank in one execution. */
+struct work {
+	double send;    /* messages keep it */
+	double last;    /* until its last one is with its receiver */
+	double receive; /* its overhead for what comes */
+	double most;    /* of one of these */
+};
+
+static void add_messages(const struct cpl_machine *machine,
+                         enum cpl_machine_level level, double n, double bytes,
+                         struct work *from, struct work *to)
 {
-	double seconds = 0;
+	struct cpl_machine_costs c = cpl_machine_costs(machine, level);
 
-	for (int64_t e = comm->row[rank]; e < comm->row[rank + 1]; e++) {
-		double n = comm->messages[e];
-
-		if (comm->to[e] == rank || !(n > 0))
-			continue;
-		seconds += n * cpl_machine_seconds(
-		                       machine,
-		                       level_of(&place[rank],
-		                                &place[comm->to[e]]),
-		                       comm->bytes[e] / n);
-	}
-	return seconds;
+	from->send += n * cpl_machine_occupancy(machine, level, bytes / n);
+	from->last = fmax(from->last, c.latency + c.receive);
+	to->receive += n * c.receive;
+	to->most = fmax(to->most, c.receive);
 }
 
-static double longest_transfer(const struct cpl_comm *comm,
-                               const struct cpl_machine *machine,
-                               const struct cpl_rank_place *place)
+/* What each rank's messages of one execution take at the least, [ranks], and the
+ * most of these. NULL with err: memory. */
+static double *transfers(const struct cpl_comm *comm,
+                         const struct cpl_machine *machine,
+                         const struct cpl_rank_place *place, double *most,
+                         struct cpl_error *err)
 {
-	double most = 0;
+	struct work *work = calloc((size_t)comm->ranks + 1, sizeof(*work));
+	double *seconds = calloc((size_t)comm->ranks + 1, sizeof(*seconds));
 
-	for (int r = 0; r < comm->ranks; r++) {
-		double seconds = transfer_of(comm, r, machine, place);
-
-		most = seconds > most ? seconds : most;
+	*most = 0;
+	if (!work || !seconds) {
+		cpl_fail_memory(err);
+		free(seconds);
+		free(work);
+		return NULL;
 	}
-	return most;
+	for (int r = 0; r < comm->ranks; r++)
+		for (int64_t e = comm->row[r]; e < comm->row[r + 1]; e++)
+			if (comm->to[e] != r && comm->messages[e] > 0)
+				add_messages(machine,
+				             level_of(&place[r],
+				                      &place[comm->to[e]]),
+				             comm->messages[e], comm->bytes[e],
+				             &work[r], &work[comm->to[e]]);
+	for (int r = 0; r < comm->ranks; r++) {
+		/* the receive that its own last message waits for is in `last`
+		 */
+		seconds[r] = work[r].send + work[r].last + work[r].receive -
+		             work[r].most;
+		*most = fmax(*most, seconds[r]);
+	}
+	free(work);
+	return seconds;
 }
 
 /* Each rank's own: what its communication is more than its transfer. */
 static int split_ranks(const struct cpl_signature *sig,
                        const struct cpl_phases *phases, int k,
-                       const struct cpl_machine *machine,
-                       const struct cpl_rank_place *here,
-                       struct cpl_predicted_phase *out, struct cpl_error *err)
+                       const double *transfer, struct cpl_predicted_phase *out,
+                       struct cpl_error *err)
 {
 	double weight = sig->phase[k].weight;
 
@@ -66,8 +87,7 @@ static int split_ranks(const struct cpl_signature *sig,
 	for (int i = 0; i < phases->events->n; i++) {
 		const struct cpl_phase_rank *of = &phases->phase[k].rank[i];
 		int r = phases->events->rank[i].rank;
-		double idle = of->communication / weight -
-		              transfer_of(sig->phase[k].comm, r, machine, here);
+		double idle = of->communication / weight - transfer[r];
 
 		out->rank_idle[r] = idle > 0 ? idle : 0;
 		out->rank_compute[r] = of->compute / weight;
@@ -89,6 +109,8 @@ static int predict_phase(const struct cpl_signature *sig,
 {
 	const struct cpl_phase *p = &sig->phase[k];
 	double communication, transfer, least, elsewhere;
+	double *by_rank, *there_by_rank = NULL;
+	int rc = 0;
 
 	if (!p->comm)
 		return cpl_fail(err,
@@ -99,12 +121,16 @@ static int predict_phase(const struct cpl_signature *sig,
 		return cpl_fail(err, "phase %s: no time is stated", p->name);
 	communication = p->time - p->compute_time;
 	communication = communication > 0 ? communication : 0;
-	transfer = longest_transfer(p->comm, machine, here->rank);
+	by_rank = transfers(p->comm, machine, here->rank, &transfer, err);
+	if (!by_rank)
+		return -1;
 	out->network[0] = here->network ? here->network[k] : 0;
 	least = transfer > out->network[0] ? transfer : out->network[0];
 	elsewhere = least;
 	if (there) {
-		elsewhere = longest_transfer(p->comm, machine, there->rank);
+		there_by_rank = transfers(p->comm, machine, there->rank,
+		                          &elsewhere, err);
+		rc = there_by_rank ? 0 : -1;
 		out->network[1] = there->network ? there->network[k] : 0;
 		if (elsewhere < out->network[1])
 			elsewhere = out->network[1];
@@ -117,9 +143,11 @@ static int predict_phase(const struct cpl_signature *sig,
 	out->elsewhere = least > 0 ? out->compute +
 	                                     communication * (elsewhere / least)
 	                           : p->time + elsewhere;
-	return phases ? split_ranks(sig, phases, k, machine, here->rank, out,
-	                            err)
-	              : 0;
+	if (phases && !rc)
+		rc = split_ranks(sig, phases, k, by_rank, out, err);
+	free(by_rank);
+	free(there_by_rank);
+	return rc;
 }
 
 int cpl_predict(const struct cpl_signature *sig,

@@ -7,7 +7,10 @@
  *   communication = transfer + idle
  *
  * Transfer is what a rank's messages take at the least on an idle machine where
- * the ranks are (machine.h), added up; a phase's is that of the rank with most,
+ * the ranks are (machine.h): each keeps it for its occupancy, the last one is under
+ * way for the latency and its receiver's overhead, and each that it receives but one
+ * costs its own overhead (LogGP: Alexandrov, Ionescu, Schauser, Scheiman). Where
+ * these were not measured, their whole times added up. A phase's is that of the rank with most,
  * but no more than its communication. Where the network is known, the least that
  * a phase communicates is the larger one of that transfer and of what its bytes
  * take on the links (traffic/times.h). Elsewhere the phase is taken to need
