@@ -25,6 +25,7 @@ commplace_SOURCES += src/cmd/place.c
 commplace_SOURCES += src/cmd/predict_time.c
 commplace_SOURCES += src/cmd/record.c
 commplace_SOURCES += src/cmd/replay.c
+commplace_SOURCES += src/cmd/run_events.c src/cmd/run_events.h
 commplace_SOURCES += src/cmd/signature.c src/cmd/signature.h src/cmd/signature_keep.c src/cmd/signature_phases.c src/cmd/signature_predict.c src/cmd/signature_show.c src/cmd/signature_store.c src/cmd/plot/signature.c
 commplace_SOURCES += src/cmd/simulate.c src/cmd/simulate.h src/cmd/simulate_report.c src/cmd/simulate_timeline.c src/cmd/plot/timeline.c
 commplace_SOURCES += src/cmd/status.c src/cmd/status.h src/cmd/status_load.c src/cmd/status_metrics.c src/cmd/status_report.c src/cmd/status_html.c
@@ -54,8 +55,24 @@ if HAVE_SCOTCH
 commplace_SOURCES += src/core/binding/scotch.c src/core/mapping/scotch.c
 commplace_LDADD += $(SCOTCH_LIBS)
 endif
+# Calls of an OTF2 archive are kept as the recorder keeps them, in what it has
+# without MPI.
+otf2_archive = src/core/signature/import/otf2.c \
+	src/core/signature/import/otf2_archive.c \
+	src/core/signature/import/otf2_archive.h \
+	src/core/signature/import/otf2_definitions.c \
+	src/core/signature/import/otf2_internal.h
+otf2_calls = src/cmd/otf2_calls.c src/cmd/otf2_calls.h src/cmd/otf2_match.c \
+	src/cmd/otf2_match.h src/cmd/otf2_messages.c src/cmd/otf2_messages.h \
+	src/cmd/otf2_rank.c src/cmd/otf2_rank.h \
+	src/record/collectives.c src/record/collectives.h \
+	src/record/events.c src/record/events.h \
+	src/record/fold.c src/record/fold.h src/record/kinds.c src/record/kinds.h \
+	src/record/section.c src/record/section.h \
+	src/record/table.c src/record/table.h
 if HAVE_OTF2
-commplace_SOURCES += src/core/signature/import/otf2.c
-commplace_CPPFLAGS += $(OTF2_CFLAGS)
+commplace_SOURCES += $(otf2_archive) $(otf2_calls)
+commplace_CPPFLAGS += -I$(srcdir)/src $(OTF2_CFLAGS)
 commplace_LDADD += $(OTF2_LIBS)
+src/cmd/commplace-otf2_rank.$(OBJEXT): src/record/calls.inc
 endif

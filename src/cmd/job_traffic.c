@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "run_events.h"
 #include "signature.h"
 #include "signature/phases/phases.h"
 
@@ -77,7 +78,7 @@ static int open_signature(struct job_traffic *job, const char *profile_dir,
 		job->sig = cmd_load_signature(job->signature, profile_dir, err);
 		return job->sig ? 0 : -1;
 	}
-	job->trace = cpl_run_events_read(&job->signature, 1, err);
+	job->trace = cmd_run_events(&job->signature, 1, err);
 	if (!job->trace)
 		return -1;
 	if (job->phase && strcmp(job->phase, "trace"))

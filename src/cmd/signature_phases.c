@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "options.h"
+#include "run_events.h"
 #include "signature/phases/phases.h"
 
 struct options {
@@ -211,8 +212,8 @@ int signature_phases(const struct cmd *self, int argc, char **argv)
 		return cmd_fail(self, &err);
 	found = (struct cpl_phase_options){o.min_rounds, o.similarity,
 	                                   o.relevant / 100};
-	events = cpl_run_events_read((const char *const *)argv + optind,
-	                         argc - optind, &err);
+	events = cmd_run_events((const char *const *)argv + optind,
+	                        argc - optind, &err);
 	if (events)
 		phases = cpl_phases_find(events, &found, &err);
 	if (phases)

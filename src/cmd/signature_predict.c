@@ -10,6 +10,7 @@
 #include "characterize.h"
 #include "options.h"
 #include "routing/routing.h"
+#include "run_events.h"
 #include "signature/phases/predict.h"
 #include "traffic/times.h"
 
@@ -213,25 +214,14 @@ static int load_network(struct inputs *in, const struct options *o,
 	return o->other ? judge_place(in, o->other, &in->there, err) : 0;
 }
 
-static bool is_events(const char *path)
-{
-	char magic[8] = "";
-	FILE *f = fopen(path, "r");
-	size_t n = f ? fread(magic, 1, sizeof(magic), f) : 0;
-
-	if (f)
-		fclose(f);
-	return n == sizeof(magic) && !memcmp(magic, "CPLEVENT", sizeof(magic));
-}
-
 /* A file of events has its phases, with each rank's times; else a signature. */
 static int load(struct inputs *in, const struct options *o, const char *text,
                 struct cpl_error *err)
 {
 	struct cpl_phase_options options = CPL_PHASE_OPTIONS;
 
-	if (is_events(text)) {
-		in->events = cpl_run_events_read(&text, 1, err);
+	if (cmd_is_run_events(text)) {
+		in->events = cmd_run_events(&text, 1, err);
 		if (in->events)
 			in->phases =
 			        cpl_phases_find(in->events, &options, err);

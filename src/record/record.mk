@@ -26,9 +26,9 @@ libcommplace_record_la_CPPFLAGS = -I$(top_builddir) $(MPI_CPPFLAGS)
 libcommplace_record_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 libcommplace_record_la_LDFLAGS = -module -avoid-version \
 	-export-symbols-regex '^(MPI|mpi)_'
-CLEANFILES += src/record/calls.inc
 $(libcommplace_record_la_OBJECTS): src/record/calls.inc
+endif
+CLEANFILES += src/record/calls.inc
 src/record/calls.inc: src/record/calls.awk src/record/calls.list
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(AWK) -f $(srcdir)/src/record/calls.awk \
 		$(srcdir)/src/record/calls.list >$@
-endif

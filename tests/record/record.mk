@@ -2,7 +2,7 @@
 # run.t and lammps.t run them.
 record_calls = tests/record/calls.c tests/record/calls.h \
 	tests/record/calls_coll.c
-EXTRA_DIST += $(record_calls) tests/record/calls.F90 tests/record/loader.c tests/record/calls4.c tests/record/loops.c tests/record/stubs.c \
+EXTRA_DIST += $(record_calls) tests/record/calls.F90 tests/record/loader.c tests/record/calls4.c tests/record/calls_large.c tests/record/loops.c tests/record/stubs.c \
 	tests/record/run.t tests/record/mpich.t tests/record/characterize.t tests/record/phases.t tests/record/lammps.t tests/record/env.bash tests/record/expected
 EXTRA_DIST += $(record_calls) tests/record/calls.F90 tests/record/loader.c tests/record/loops.c tests/record/stubs.c \
 	tests/record/topologies.c tests/record/mixed.c tests/record/reorder.t \

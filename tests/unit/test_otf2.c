@@ -9,55 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <ftw.h>
 #include <cmocka.h>
-#include <otf2/otf2.h>
 
 #include "number.h"
+#include "otf2_sample.h"
 #include "signature/import/import.h"
-
-static char dir[] = "/tmp/commplace-otf2-XXXXXX";
-
-static int into_dir(void **state)
-{
-	return mkdtemp(dir) && !chdir(dir) ? 0 : -1;
-}
-
-static int remove_one(const char *path, const struct stat *info, int type,
-                      struct FTW *at)
-{
-	return remove(path);
-}
-
-static int out_of_dir(void **state)
-{
-	return chdir("/") || nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-}
-
-enum { RANKS = 4 };
-/* A location of a thread stands before those of the ranks. */
-enum { THREAD = 7, FIRST = 100 };
-/* Groups and communicators: all, and ranks 3, 1 in that order. */
-enum { LOCATIONS, ALL, PAIR };
-enum { WORLD = 5, TWO = 9, WINDOW = 2 };
-
-static OTF2_FlushType pre_flush(void *arg, OTF2_FileType type,
-                                OTF2_LocationRef location, void *caller,
-                                bool final)
-{
-	return OTF2_FLUSH;
-}
-
-static OTF2_TimeStamp post_flush(void *arg, OTF2_FileType type,
-                                 OTF2_LocationRef location)
-{
-	return 1;
-}
-
-static void good(OTF2_ErrorCode error)
-{
-	assert_int_equal(error, OTF2_SUCCESS);
-}
 
 static void collective(OTF2_EvtWriter *w, OTF2_CollectiveOp op, OTF2_CommRef comm,
                        uint32_t root, uint64_t sent, uint64_t received)
@@ -73,12 +29,11 @@ static void collective(OTF2_EvtWriter *w, OTF2_CollectiveOp op, OTF2_CommRef com
  * 20 twice, gets 5 of rank 1. Ranks 3 and 1 exchange 6 bytes, and 3, which is
  * rank 0 there, sends its rank 1 4 bytes.
  */
-static void write_rank(OTF2_Archive *archive, uint64_t rank, uint32_t wrong)
+static void write_rank(OTF2_Archive *archive, int rank, uint32_t wrong)
 {
 	const uint32_t none = OTF2_COLLECTIVE_ROOT_NONE;
-	OTF2_EvtWriter *w = OTF2_Archive_GetEvtWriter(archive, FIRST + rank);
+	OTF2_EvtWriter *w = sample_begin(archive, rank);
 
-	assert_non_null(w);
 	collective(w, OTF2_COLLECTIVE_OP_CREATE_HANDLE, WORLD, none, 0, 0);
 	collective(w, OTF2_COLLECTIVE_OP_BARRIER, WORLD, none, 0, 0);
 	collective(w, OTF2_COLLECTIVE_OP_BCAST, WORLD, 0,
@@ -98,62 +53,16 @@ static void write_rank(OTF2_Archive *archive, uint64_t rank, uint32_t wrong)
 		           2 * 6);
 	if (rank == 3)
 		good(OTF2_EvtWriter_MpiSend(w, NULL, 1, 1, TWO, 0, 4));
-	good(OTF2_Archive_CloseEvtWriter(archive, w));
-}
-
-static void write_definitions(OTF2_Archive *archive, bool mpi)
-{
-	OTF2_GlobalDefWriter *w = OTF2_Archive_GetGlobalDefWriter(archive);
-	const uint64_t locations[] = {FIRST, FIRST + 1, FIRST + 2, FIRST + 3};
-	const uint64_t all[] = {0, 1, 2, 3}, pair[] = {3, 1};
-
-	assert_non_null(w);
-	good(OTF2_GlobalDefWriter_WriteClockProperties(w, 1, 0, 2, 0));
-	good(OTF2_GlobalDefWriter_WriteString(w, 0, ""));
-	good(OTF2_GlobalDefWriter_WriteSystemTreeNode(
-	        w, 0, 0, 0, OTF2_UNDEFINED_SYSTEM_TREE_NODE));
-	good(OTF2_GlobalDefWriter_WriteLocationGroup(
-	        w, 0, 0, OTF2_LOCATION_GROUP_TYPE_PROCESS, 0,
-	        OTF2_UNDEFINED_LOCATION_GROUP));
-	good(OTF2_GlobalDefWriter_WriteLocation(
-	        w, THREAD, 0, OTF2_LOCATION_TYPE_CPU_THREAD, 0, 0));
-	for (uint64_t r = 0; r < RANKS; r++)
-		good(OTF2_GlobalDefWriter_WriteLocation(
-		        w, FIRST + r, 0, OTF2_LOCATION_TYPE_CPU_THREAD, 9, 0));
-	if (!mpi)
-		return;
-	good(OTF2_GlobalDefWriter_WriteGroup(
-	        w, LOCATIONS, 0, OTF2_GROUP_TYPE_COMM_LOCATIONS,
-	        OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, RANKS, locations));
-	good(OTF2_GlobalDefWriter_WriteGroup(
-	        w, ALL, 0, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI,
-	        OTF2_GROUP_FLAG_NONE, RANKS, all));
-	good(OTF2_GlobalDefWriter_WriteGroup(
-	        w, PAIR, 0, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI,
-	        OTF2_GROUP_FLAG_NONE, 2, pair));
-	good(OTF2_GlobalDefWriter_WriteComm(w, WORLD, 0, ALL,
-	                                    OTF2_UNDEFINED_COMM, 0));
-	good(OTF2_GlobalDefWriter_WriteComm(w, TWO, 0, PAIR, WORLD, 0));
-	good(OTF2_GlobalDefWriter_WriteRmaWin(w, WINDOW, 0, WORLD, 0));
+	sample_end(archive, w, rank);
 }
 
 static void write_archive(const char *name, bool mpi, uint32_t wrong)
 {
-	static OTF2_FlushCallbacks flush = {.otf2_pre_flush = pre_flush,
-	                                    .otf2_post_flush = post_flush};
-	OTF2_Archive *archive = OTF2_Archive_Open(
-	        name, "traces", OTF2_FILEMODE_WRITE, 1 << 18, 1 << 18,
-	        OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+	OTF2_Archive *archive = sample_open(name);
 
-	assert_non_null(archive);
-	good(OTF2_Archive_SetFlushCallbacks(archive, &flush, NULL));
-	good(OTF2_Archive_SetSerialCollectiveCallbacks(archive));
-	good(OTF2_Archive_OpenEvtFiles(archive));
-	for (uint64_t r = 0; r < RANKS; r++)
+	for (int r = 0; r < RANKS; r++)
 		write_rank(archive, r, wrong);
-	good(OTF2_Archive_CloseEvtFiles(archive));
-	write_definitions(archive, mpi);
-	good(OTF2_Archive_Close(archive));
+	sample_close(archive, 1, 0, mpi, NULL);
 }
 
 static void test_archive(void **state)
@@ -214,5 +123,5 @@ int main(void)
 	        cmocka_unit_test(test_refused),
 	};
 
-	return cmocka_run_group_tests(tests, into_dir, out_of_dir);
+	return cmocka_run_group_tests(tests, sample_into_dir, sample_out_of_dir);
 }

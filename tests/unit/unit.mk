@@ -306,9 +306,16 @@ tests_unit_test_measure_CFLAGS = $(unit_cflags)
 tests_unit_test_measure_LDADD = $(unit_ldadd)
 if HAVE_OTF2
 unit_tests += tests/unit/test_otf2
-tests_unit_test_otf2_SOURCES = tests/unit/test_otf2.c src/core/signature/import/otf2.c tests/unit/number.h
+tests_unit_test_otf2_SOURCES = tests/unit/test_otf2.c tests/unit/otf2_sample.c tests/unit/otf2_sample.h $(otf2_archive) tests/unit/number.h
 tests_unit_test_otf2_CFLAGS = $(unit_cflags) $(OTF2_CFLAGS)
 tests_unit_test_otf2_LDADD = $(unit_ldadd) $(OTF2_LIBS)
+
+unit_tests += tests/unit/test_otf2_calls
+tests_unit_test_otf2_calls_SOURCES = tests/unit/test_otf2_calls.c tests/unit/otf2_sample.c tests/unit/otf2_sample.h $(otf2_archive) $(otf2_calls) tests/unit/number.h
+tests_unit_test_otf2_calls_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src -I$(top_srcdir)/src/cmd
+tests_unit_test_otf2_calls_CFLAGS = $(unit_cflags) $(OTF2_CFLAGS)
+tests_unit_test_otf2_calls_LDADD = $(unit_ldadd) $(OTF2_LIBS)
+src/cmd/tests_unit_test_otf2_calls-otf2_rank.$(OBJEXT): src/record/calls.inc
 endif
 
 unit_tests += tests/unit/test_fattree

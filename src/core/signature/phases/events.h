@@ -86,6 +86,7 @@ struct cpl_run_rank {
 
 struct cpl_run_events {
 	int ranks; /* of the run; not all need be there */
+	const char *tool; /* that told of it; NULL: the recorder */
 	char *application, *mpi, *command, *date;
 	char **function; /* names without MPI_ */
 	int n_functions;

@@ -209,7 +209,8 @@ static char *recorded(const struct cpl_run_events *events)
 
 	for (int i = 0; i < events->n; i++)
 		lost += events->rank[i].lost;
-	object = json_pack("{s:s}", "tool", "commplace-record");
+	object = json_pack("{s:s}", "tool",
+	                   events->tool ? events->tool : "commplace-record");
 	/* What is not UTF-8, as a command need not be, is left out. */
 	json_object_set_new(object, "mpi", json_string(events->mpi));
 	json_object_set_new(object, "date", json_string(events->date));
