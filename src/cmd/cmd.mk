@@ -21,6 +21,7 @@ commplace_SOURCES += src/cmd/features.c
 commplace_SOURCES += src/cmd/learn.c
 commplace_SOURCES += src/cmd/map.c src/cmd/map.h src/cmd/map_compare.c src/cmd/map_output.c src/cmd/plot/matrix.c
 commplace_SOURCES += src/cmd/network.c src/cmd/network_against.c src/cmd/network_against.h
+commplace_SOURCES += src/cmd/network_cost.c src/cmd/network_cost.h
 commplace_SOURCES += src/cmd/place.c
 commplace_SOURCES += src/cmd/predict_time.c
 commplace_SOURCES += src/cmd/record.c

@@ -14,6 +14,7 @@
 #include "network_against.h"
 #include "network/reader/reader.h"
 #include "network/type.h"
+#include "network_cost.h"
 #include "options.h"
 #include "routing/routing.h"
 
@@ -27,18 +28,27 @@ struct options {
 	const char *format, *output, *name, *routes, *nodes;
 	const char *slurm_nodes, *slurm_topology;
 	int64_t nodes_per_router;
-	bool import, json, against;
+	struct network_prices prices;
+	bool import, cost, json, against;
 };
 
 static int check_options(const struct cmd *self, const struct options *o)
 {
 	bool aries = o->format && !strcmp(o->format, "aries");
 
+	if (o->prices.given && !o->cost)
+		return cmd_usage(self, "--price is for cost");
 	if (!o->import) {
 		if (o->format || o->output || o->name || o->routes ||
 		    o->nodes || o->nodes_per_router)
-			return cmd_usage(self, "check takes --json and "
-			                       "--against-slurm only");
+			return cmd_usage(self,
+			                 o->cost ? "cost takes --price and "
+			                           "--json only"
+			                         : "check takes --json and "
+			                           "--against-slurm only");
+		if (o->cost && (o->against || o->slurm_nodes ||
+		                o->slurm_topology))
+			return cmd_usage(self, "--against-slurm is for check");
 		if (!o->against && (o->slurm_nodes || o->slurm_topology))
 			return cmd_usage(self,
 			                 "--slurm-nodes and --slurm-topology "
@@ -81,27 +91,33 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {"nodes", .text = &o->nodes},
 	        {"nodes-per-router", .integer = &o->nodes_per_router, .low = 1,
 	         .high = 1000000},
+	        {"price", .take = network_cost_take, .into = &o->prices},
 	        {"json", .flag = &o->json},
 	        {"against-slurm", .flag = &o->against},
 	        {"slurm-nodes", .text = &o->slurm_nodes},
 	        {"slurm-topology", .text = &o->slurm_topology},
 	        {0},
 	};
-	int rc = cmd_options(self, argc, argv, table, CMD_WORDS);
+	int rc;
 	const char *what;
+
+	network_cost_defaults(&o->prices);
+	rc = cmd_options(self, argc, argv, table, CMD_WORDS);
 
 	if (rc)
 		return rc;
 	if (optind == argc)
 		return cmd_usage(
-		        self, "what to do? use `check FILE` or `import FILE`");
+		        self, "what to do? use `check FILE`, `cost FILE` or "
+		              "`import FILE`");
 	what = argv[optind];
 	o->import = !strcmp(what, "import");
-	if (!o->import && strcmp(what, "check"))
-		return cmd_usage(
-		        self,
-		        "'%.60s' is unknown; use `check FILE` or `import FILE`",
-		        what);
+	o->cost = !strcmp(what, "cost");
+	if (!o->import && !o->cost && strcmp(what, "check"))
+		return cmd_usage(self,
+		                 "'%.60s' is unknown; use `check FILE`, `cost "
+		                 "FILE` or `import FILE`",
+		                 what);
 	if (optind + 1 == argc)
 		return cmd_usage(self, "%s: which file?", what);
 	if (optind + 2 < argc)
@@ -375,6 +391,8 @@ static int run(const struct cmd *self, int argc, char **argv)
 
 	if (rc != CMD_OK)
 		return rc;
+	if (o.cost)
+		return network_cost(self, o.path, &o.prices, o.json);
 	if (!o.import)
 		return check(self, &o);
 	return import(&o, &err) ? cmd_fail(self, &err) : CMD_OK;

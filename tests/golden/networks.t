@@ -311,4 +311,33 @@ is "$("$commplace" network check "$work/ports.json" | tail -2)" \
 	"injection      2        1  and back, port 0; round-robin
 injection      2        2  and back, port 1; round-robin" "check tells the ports"
 
+# Four routers of two nodes in a ring, two to a cabinet; round prices.
+cat >"$work/ring.json" <<-'END'
+	{ "format": "commplace-network", "version": 1, "name": "ring",
+	  "type": "torus", "dims": [4], "nodes_per_router": 2, "nodes": "n[0-7]" }
+END
+cost() {
+	"$commplace" network cost "$work/ring.json" --json --price router=100 \
+		--price port=10 --price router-factor=3 --price copper=5 \
+		--price copper-metre=1 --price optical=50 --price optical-metre=2 \
+		--price optical-square=0.5 --price cable-factor=2 \
+		--price cabinet=4 --price width=1 --price pitch=100 \
+		--price inside=1 --price slack=2 "$@" >"$work/cost.json"
+}
+costs() { json "$work/cost.json" "$1"; }
+cost
+# 16 ports: 3 * (4 * 100 + 16 * 10); 10 cables of 1 m (8 of nodes), 2 of 3 m.
+is "$(costs cabinets) $(costs ports) $(costs router_cost)" "2 16 1680" \
+	"cost: routers by their ports"
+is "$(costs copper_cables) $(costs optical_cables) $(costs metres)" "12 0 16" \
+	"cost: cables inside and between cabinets"
+is "$(costs copper_cost) $(costs cost) $(costs cost_per_node)" "152 1832 229" \
+	"cost: copper, all, and of a node"
+cost --price copper-most=2
+# 2 * 2 * (50 + 2 * 3 + 0.5 * 9)
+is "$(costs copper_cost) $(costs optical_cables) $(costs optical_cost)" "120 2 242" \
+	"cost: longer cables are optical"
+like "$("$commplace" network cost "$work/ring.json")" "routers +4 +[0-9]+ +[0-9.]+ %" \
+	"cost: a table"
+
 done_testing

@@ -5,7 +5,8 @@ core_sources += src/core/network/network.h src/core/network/network.c \
 	src/core/network/against.h src/core/network/against.c \
 	src/core/network/reader/slurm_view.h \
 	src/core/network/reader/slurm_view.c \
-	src/core/network/nodes.c src/core/network/shape.c
+	src/core/network/nodes.c src/core/network/shape.c \
+	src/core/network/cost.h src/core/network/cost.c
 
 # A folder for each type; the file that defines it is a line here.
 network_types = src/core/network/dragonfly/dragonfly.c \

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* `commplace network cost`. */
+#ifndef CPL_CMD_NETWORK_COST_H
+#define CPL_CMD_NETWORK_COST_H
+
+#include "cmd.h"
+#include "network/cost.h"
+
+struct network_prices {
+	double price[CPL_PRICES];
+	bool given; /* one of them */
+};
+
+void network_cost_defaults(struct network_prices *prices);
+/* --price NAME=VALUE of a table of options. */
+int network_cost_take(const struct cmd *self, void *into, const char *option,
+                      const char *value);
+/* Prints it. Returns an exit code. */
+int network_cost(const struct cmd *self, const char *path,
+                 const struct network_prices *prices, bool json);
+
+#endif
