@@ -164,6 +164,9 @@ static int load(struct campaign *c, const struct options *o, char *policies,
 	if (o->objective &&
 	    cpl_objective_parse(o->objective, &core->objective, err))
 		return cpl_fail_prefix(err, "--objective: ");
+	if (core->objective == CPL_OBJECTIVE_LEARNED)
+		return cpl_fail(err, "--objective: learned goes by a model, "
+		                     "which a campaign has not");
 	if (!cpl_mapper_find(o->mapping, err))
 		return cpl_fail_prefix(err, "--mapping: ");
 	if (core->keep_whole &&

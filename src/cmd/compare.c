@@ -10,7 +10,7 @@
 #define MAX_SEEDS 10000
 
 struct options {
-	const char *placements, *routings;
+	const char *placements, *routings, *time_model;
 	bool together, classes;
 };
 
@@ -49,6 +49,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {"routings", .text = &o->routings},
 	        {"seeds", .integer = &c->n_seeds, .low = 1, .high = MAX_SEEDS},
 	        {"classes", .flag = &o->classes},
+	        {"time-model", .text = &o->time_model},
 	        {0},
 	};
 	int rc = cmd_options(self, argc, argv, table, CMD_NO_WORDS);
@@ -178,13 +179,16 @@ static int run(const struct cmd *self, int argc, char **argv)
 	struct compare c = {.n_seeds = 1, .jobs = {JOB_LIST_DEFAULTS}};
 	struct options o = {.placements = "all", .routings = "all"};
 	struct cpl_network *net = NULL;
+	struct cpl_learned *learned = NULL;
 	struct cpl_error err = {""};
 	int rc = parse(self, argc, argv, &o, &c);
 
 	if (rc != CMD_OK)
 		goto out;
 	c.net = net = cpl_network_load(c.jobs.network, &err);
-	if (!net ||
+	if (net && o.time_model)
+		c.learned = learned = cpl_learned_load(o.time_model, &err);
+	if (!net || (o.time_model && !learned) ||
 	    !(c.placement = choose(&placements, net, o.placements,
 	                           &c.n_placements, &err)) ||
 	    !(c.routing = choose(&routings, net, o.routings, &c.n_routings,
@@ -204,6 +208,7 @@ out:
 	free(c.placement);
 	free(c.routing);
 	job_list_free(&c.jobs);
+	cpl_learned_free(learned);
 	cpl_network_free(net);
 	return rc;
 }

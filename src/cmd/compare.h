@@ -5,6 +5,7 @@
 
 #include "communication.h"
 #include "job_traffic.h"
+#include "learn/learned.h"
 
 /* Jobs that are on the network together: one, or the whole workload. */
 struct compare_case {
@@ -16,6 +17,9 @@ struct compare_result {
 	uint64_t seed;
 	struct evaluation of;
 	struct communication longest; /* of its jobs */
+	/* With a model: the most that it tells of a job of the case, < 0: one
+	 * is not stored. */
+	double told;
 };
 
 struct compare_row {
@@ -39,6 +43,7 @@ struct compare_row {
 
 struct compare {
 	const struct cpl_network *net;
+	const struct cpl_learned *learned; /* NULL: none */
 	int64_t n_seeds;
 	int n_cases, n_placements, n_routings, n_rows;
 	struct job_list jobs;

@@ -28,7 +28,12 @@ static json_t *json_row(const struct compare *c, const struct compare_row *row)
 	                      row->hybrid < 0 ? json_null()
 	                                      : json_real(row->hybrid),
 	                      "lowest_maximum", row->lowest_maximum,
-	                      "lowest_congestion", row->lowest_congestion))) {
+	                      "lowest_congestion", row->lowest_congestion)) ||
+	    (c->learned &&
+	     json_object_set_new(one, "learned_seconds",
+	                         row->result.told < 0
+	                                 ? json_null()
+	                                 : json_real(row->result.told)))) {
 		json_decref(one);
 		return NULL;
 	}
@@ -57,14 +62,16 @@ static int print_table(const struct compare *c, int the_case, int class)
 {
 	int per_case = c->n_placements * c->n_routings;
 	struct cmd_table *table =
-	        cmd_table_new(class ? "llrrrrrr" : "llrrrrrrrrrrrrr");
+	        cmd_table_new(class        ? "llrrrrrr"
+	                      : c->learned ? "llrrrrrrrrrrrrrr"
+	                                   : "llrrrrrrrrrrrrr");
 
 	cmd_table_row(table,
 	              class ? "placement|routing|min|q1|median|mean|q3|max"
 	                    : "placement|routing|seed|min|q1|median|mean|q3|"
 	                      "max  |hop-bytes|max congestion  |"
 	                      "mean congestion|hybrid|communication|"
-	                      "slowdown");
+	                      "slowdown|learned");
 	for (int i = the_case * per_case; i < (the_case + 1) * per_case; i++) {
 		const struct compare_row *row = &c->row[i];
 		const struct evaluation *e = &row->result.of;
@@ -73,7 +80,7 @@ static int print_table(const struct compare *c, int the_case, int class)
 		const char *routing = c->routing[row->routing]->name;
 		const struct communication *l = &row->result.longest;
 		char seed[24] = "-", hybrid[24] = "-";
-		char seconds[24] = "-", slowdown[24] = "-";
+		char seconds[24] = "-", slowdown[24] = "-", told[24] = "-";
 
 		if (class) {
 			cmd_table_row(table, "%s|%s|" SIX_CELLS, p->name,
@@ -92,15 +99,19 @@ static int print_table(const struct compare *c, int the_case, int class)
 			         communication_slowdown(l->times.seconds,
 			                                row->reference));
 		}
+		if (row->result.told >= 0)
+			snprintf(told, sizeof(told), "%.4g s",
+			         row->result.told);
 		cmd_table_row(
 		        table,
 		        "%s|%s|%s|" SIX_CELLS
-		        " %c|%s|%.4g s %c|%.4g s|%s|%s|%s",
+		        " %c|%s|%.4g s %c|%.4g s|%s|%s|%s|%s",
 		        p->name, routing, seed, SIX_BYTES(s),
 		        row->lowest_maximum ? '*' : ' ',
 		        CMD_BYTES(e->sums.hop_bytes), e->metrics.max_congestion,
 		        row->lowest_congestion ? '*' : ' ',
-		        e->metrics.mean_congestion, hybrid, seconds, slowdown);
+		        e->metrics.mean_congestion, hybrid, seconds, slowdown,
+		        told);
 	}
 	return cmd_table_print(table);
 }

@@ -120,6 +120,56 @@ static int judge(const struct compare *c, struct scene *s, int routing,
 	return 0;
 }
 
+/* What the model tells of one job with all others on the links. -1: its matrix
+ * is not stored; -2 with err. */
+static double ask_one(const struct compare *c, const struct scene *s,
+                      int routing, const struct job_traffic *job,
+                      const struct communication *known,
+                      struct cpl_error *err)
+{
+	struct cpl_comm *comm;
+	double seconds = -2;
+
+	if (!known->known)
+		return -1;
+	comm = cmd_comm(job->sig, job->phase, err);
+	if (!comm)
+		return -2;
+	if (cpl_learned_seconds(
+	            c->learned,
+	            &(struct cpl_feature_job){
+	                    .net = c->net,
+	                    .routing = known->routing,
+	                    .comm = comm,
+	                    .ranks_per_node = job->ranks_per_node,
+	                    .node = job->node,
+	                    .total = cpl_workload_load(s->workload[routing]),
+	                    .judged = true,
+	                    .seconds = known->times.seconds},
+	            &seconds, err))
+		seconds = -2;
+	cpl_comm_free(comm);
+	return seconds;
+}
+
+/* The longest of the case's jobs, which were judged just now. */
+static int ask_model(const struct compare *c, const struct scene *s,
+                     int routing, const struct compare_case *one,
+                     double *told, struct cpl_error *err)
+{
+	*told = -1;
+	for (int i = 0; c->learned && i < one->count; i++) {
+		double seconds = ask_one(c, s, routing,
+		                         &c->jobs.job[one->first + i],
+		                         &s->communication[i], err);
+
+		if (seconds < -1)
+			return -1;
+		*told = fmax(*told, seconds);
+	}
+	return 0;
+}
+
 /* Under routings first .. first + n - 1, which have the nodes in common, into
  * out[n]. A search goes by the first. */
 static int evaluate(const struct compare *c, struct scene *s, int first, int n,
@@ -161,7 +211,8 @@ static int evaluate(const struct compare *c, struct scene *s, int first, int n,
 	for (int r = 0; r < n; r++)
 		if (solve(c, s->workload[first + r], one->count, &out[r].of,
 		          err) ||
-		    judge(c, s, first + r, one, &out[r].longest, err))
+		    judge(c, s, first + r, one, &out[r].longest, err) ||
+		    ask_model(c, s, first + r, one, &out[r].told, err))
 			return -1;
 	return 0;
 }

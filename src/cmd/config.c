@@ -26,6 +26,7 @@ static void release(struct site_check *check)
 		free(check->profile[i].name);
 	free(check->profile);
 	cpl_network_free(check->net);
+	cpl_learned_free(check->learned);
 	cpl_config_free(check->config);
 }
 
@@ -115,6 +116,24 @@ static void check_network(struct site_check *check)
 		             c->match[i].line, "Match: DefaultPolicy: ");
 		check_units(check, c->match[i].defaults.keep_whole,
 		            c->match[i].line, "Match: ");
+	}
+}
+
+static void check_model(struct site_check *check)
+{
+	const struct cpl_config *c = check->config;
+	struct cpl_error err = {""};
+
+	if (!cpl_config_learned(c))
+		return;
+	if (c->time_model) {
+		check->learned = cpl_learned_load(c->time_model, &err);
+		if (!check->learned)
+			problemf(check, "%s:%d: TimeModel: %s", c->path,
+			         cpl_config_line(c, "TimeModel"), err.text);
+	} else {
+		problemf(check, "%s: Objective=learned needs TimeModel",
+		         c->path);
 	}
 }
 
@@ -420,6 +439,7 @@ static int check_site(struct site_check *check, const struct cmd *self,
 	if (load_config(check, path))
 		return -1;
 	check_network(check);
+	check_model(check);
 	check_profiles(check);
 	for (int i = 0; i < check->config->n_matches; i++) {
 		const struct cpl_match_rule *m = &check->config->match[i];

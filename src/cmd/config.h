@@ -4,6 +4,7 @@
 #define CPL_CMD_CONFIG_H
 
 #include "cmd.h"
+#include "learn/learned.h"
 #include "routing/routing.h"
 #include "site/config.h"
 
@@ -19,6 +20,7 @@ struct site_check {
 	struct cpl_config *config;
 	struct cpl_network *net;
 	const struct cpl_routing *routing;
+	struct cpl_learned *learned; /* TimeModel, NULL: none */
 	int n_hosts; /* ports with a node */
 	int n_profiles;
 	struct site_profile *profile;

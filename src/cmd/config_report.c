@@ -211,7 +211,7 @@ json_t *site_check_json(const struct site_check *check)
 		                            check->profile[i].n_phases));
 	return json_pack(
 	        "{s:s, s:s, s:o, s:s, s:s, s:s, s:i, s:I, s:s, s:o, s:s, s:o, "
-	        "s:o, s:o, s:s, s:s, s:o, s:i, s:i, s:s, s:i}",
+	        "s:o, s:o, s:s, s:s, s:o, s:i, s:i, s:s, s:i, s:s?}",
 	        "config", c->path, "mode", cpl_mode_name(c->mode), "network",
 	        network_json(check), "routing", check->routing->name,
 	        "objective", cpl_objective_name(c->objective), "binding",
@@ -224,7 +224,7 @@ json_t *site_check_json(const struct site_check *check)
 	        "user_may_override", override_json(c), "max_pass_ms",
 	        c->max_pass_ms, "compare_nodes", c->compare_nodes,
 	        "keep_whole", c->defaults.keep_whole, "keep_whole_price",
-	        c->keep_price);
+	        c->keep_price, "time_model", c->time_model);
 }
 
 static void network_rows(struct cmd_table *t, const struct site_check *check)
@@ -300,6 +300,14 @@ static int print_profiles(const struct site_check *check)
 	return cmd_table_print(t);
 }
 
+static void model_row(struct cmd_table *t, const struct cpl_config *c,
+                      const struct cpl_model *m)
+{
+	cmd_table_row(t, "model of time|%s, %s of %d samples, %.1f %% of pairs in "
+	                 "order", c->time_model, m->method, m->samples,
+	              100 * m->score.concordant);
+}
+
 int site_check_print(const struct site_check *check)
 {
 	const struct cpl_config *c = check->config;
@@ -310,6 +318,8 @@ int site_check_print(const struct site_check *check)
 	network_rows(t, check);
 	cmd_table_row(t, "routing|%s", check->routing->name);
 	cmd_table_row(t, "objective|%s", cpl_objective_name(c->objective));
+	if (check->learned)
+		model_row(t, c, cpl_learned_model(check->learned));
 	if (strcasecmp(c->defaults.keep_whole, CPL_KEEP_NONE))
 		cmd_table_row(t, "kept whole|%s, at most %d %% worse",
 		              c->defaults.keep_whole, c->keep_price);

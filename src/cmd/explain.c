@@ -222,6 +222,7 @@ static char *replay_of(const struct cpl_record *r,
 	bad |= add_option(to, "--rank-mapping", order_of(r));
 	bad |= add_option(to, "--stock", judged_stock(r));
 	bad |= add_option(to, "--objective", r->objective);
+	bad |= add_option(to, "--time-model", r->time_model);
 	if (r->own_weight > 0 || r->others_weight > 0)
 		fprintf(to, " --own-weight %.0f --others-weight %.0f",
 		        r->own_weight, r->others_weight);

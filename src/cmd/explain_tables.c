@@ -131,12 +131,15 @@ struct cmd_table *explain_candidates(const struct cpl_record *r)
 	bool others = r->objective &&
 	              !cpl_objective_parse(r->objective, &objective, NULL) &&
 	              cpl_objective_of_others(objective);
-	bool keeps = r->keep_whole != NULL;
-	/* What is broken is told before what it is to running jobs. */
+	bool keeps = r->keep_whole != NULL, learned = r->time_model != NULL;
+	const char *first = learned ? "learned (s)" : "shared links";
+	/* What is broken is told before what it is to running jobs, or what
+	 * the model told. */
 	struct cmd_table *table =
-	        cmd_table_new(others && keeps ? "llrrrrrrrrrr"
-	                      : others        ? "llrrrrrrrrr"
-	                      : keeps         ? "llrrrrrrrr"
+	        cmd_table_new(others && keeps    ? "llrrrrrrrrrr"
+	                      : others           ? "llrrrrrrrrr"
+	                      : learned && keeps ? "llrrrrrrrrr"
+	                      : keeps || learned ? "llrrrrrrrr"
 	                      : timed         ? "llrrrrrrr"
 	                      : mapped        ? "llrrrrr"
 	                                      : "llrrrr");
@@ -144,12 +147,13 @@ struct cmd_table *explain_candidates(const struct cpl_record *r)
 	cmd_table_row(table,
 	              "|policy|seed|busiest link (s)|mean (s)|hop-bytes|"
 	              "mapped (s)|time (s)|slowdown|%s|%s|slows others",
-	              keeps ? "broken" : "shared links",
-	              keeps ? "shared links" : "slows others");
+	              keeps ? "broken" : first, keeps ? first : "slows others");
 	for (int i = 0; i < r->n_candidates; i++) {
 		const struct cpl_record_candidate *k = &r->candidate[i];
 		bool has = k->evaluated, times = k->seconds > 0;
-		double shared = times ? (double)k->shared_links : -1;
+		double shared = !times    ? -1
+		                : learned ? k->learned
+		                          : (double)k->shared_links;
 		double slows = times ? k->slows_others : -1;
 
 		cmd_table_row(

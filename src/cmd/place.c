@@ -19,7 +19,7 @@
 struct options {
 	struct job_options job;
 	const char *policy, *free_hosts, *required, *node_file, *mapping,
-	        *stock, *keep_whole;
+	        *stock, *keep_whole, *time_model;
 	int64_t nodes, ranks_per_node, ranks, seed; /* 0: not given */
 	int64_t own_weight, others_weight, keep_price;
 	bool json;
@@ -29,6 +29,7 @@ struct options {
 struct result {
 	struct cpl_decide_request request;
 	struct cpl_decision decision;
+	struct cpl_learned *learned; /* NULL: not asked for */
 	bool has_baseline; /* linear, evaluated */
 	int *baseline_node;
 	struct cpl_candidate baseline;
@@ -48,6 +49,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	         .high = 1000},
 	        {"others-weight", .integer = &o->others_weight, .low = 0,
 	         .high = 1000},
+	        {"time-model", .text = &o->time_model},
 	        {"keep-whole", .text = &o->keep_whole},
 	        {"keep-whole-price", .integer = &o->keep_price, .low = 0,
 	         .high = 1000},
@@ -176,9 +178,17 @@ static int add_broken(json_t *one, const struct cpl_candidate *c)
 	return json_object_set_new(one, "broken", json_integer(c->broken));
 }
 
-static json_t *candidates_json(const struct cpl_decision *d, bool others,
-                               bool keeps)
+static int add_told(json_t *one, const struct cpl_candidate *c)
 {
+	return json_object_set_new(one, "learned_seconds", json_real(c->told));
+}
+
+static json_t *candidates_json(const struct result *r)
+{
+	const struct cpl_decision *d = &r->decision;
+	bool others = r->request.harm != NULL;
+	bool keeps = r->request.keep_whole != NULL;
+	bool learned = r->request.objective == CPL_OBJECTIVE_LEARNED;
 	double reference = cpl_decision_reference(d);
 	json_t *array = json_array();
 
@@ -194,6 +204,7 @@ static json_t *candidates_json(const struct cpl_decision *d, bool others,
 		                           i == d->chosen)) ||
 		    (c->evaluated && add_times(one, &c->times, reference)) ||
 		    (c->evaluated && others && add_others(one, c)) ||
+		    (c->evaluated && learned && add_told(one, c)) ||
 		    (keeps && add_broken(one, c)) ||
 		    json_array_append(array, one)) {
 			json_decref(array);
@@ -261,9 +272,7 @@ static int print_json(const struct cmd *self, const struct options *o,
 	                  cpl_objective_name(in->objective), "routing",
 	                  in->routing->name, "background_jobs", in->n_running,
 	                  "candidates",
-	                  candidates_json(d, r->request.harm != NULL,
-	                                  r->request.keep_whole != NULL),
-	                  "linear", linear,
+	                  candidates_json(r), "linear", linear,
 	                  "cut_short", d->cut_short, "seconds", r->seconds,
 	                  "run_seconds", in->run.seconds, "share",
 	                  in->run.share, "rank_mapping",
@@ -273,23 +282,25 @@ static int print_json(const struct cmd *self, const struct options *o,
 	                  kept_json(r)));
 }
 
-/* others: what they are to running jobs. keeps: what they break, told before
- * that. */
-static int print_candidates(const struct cpl_decision *d, bool others,
-                            bool keeps)
+/* Behind the columns of all: what they break; what they are to running jobs, or
+ * what the model tells. */
+static int print_candidates(const struct result *r)
 {
+	const struct cpl_decision *d = &r->decision;
+	bool others = cpl_objective_of_others(r->request.objective);
+	bool learned = r->request.objective == CPL_OBJECTIVE_LEARNED;
+	bool keeps = r->request.keep_whole != NULL;
+	static const char *const columns[] = {"llrrrrrrr", "llrrrrrrrr",
+	                                      "llrrrrrrrrr", "llrrrrrrrrrr"};
 	struct cmd_table *table =
-	        cmd_table_new(others && keeps ? "llrrrrrrrrrr"
-	                      : others        ? "llrrrrrrrrr"
-	                      : keeps         ? "llrrrrrrrr"
-	                                      : "llrrrrrrr");
+	        cmd_table_new(columns[keeps + (others ? 2 : learned)]);
 	double reference = cpl_decision_reference(d);
+	const char *first = learned ? "learned" : "shared links";
 
 	cmd_table_row(table,
 	              "|policy|seed|max congestion|mean congestion|hop-bytes|"
 	              "mapped max|communication|slowdown|%s|%s|slows others",
-	              keeps ? "broken" : "shared links",
-	              keeps ? "shared links" : "slows others");
+	              keeps ? "broken" : first, keeps ? first : "slows others");
 	for (int i = 0; i < d->n_candidates; i++) {
 		const struct cpl_candidate *c = &d->candidate[i];
 		const char *chosen = i == d->chosen ? "*" : "";
@@ -304,8 +315,12 @@ static int print_candidates(const struct cpl_decision *d, bool others,
 		if (keeps)
 			snprintf(last[0], sizeof(last[0]), "%d", c->broken);
 		if (c->evaluated) {
-			snprintf(last[keeps], sizeof(last[0]), "%" PRId64,
-			         c->shared);
+			if (learned)
+				snprintf(last[keeps], sizeof(last[0]),
+				         "%.4g s", c->told);
+			else
+				snprintf(last[keeps], sizeof(last[0]),
+				         "%" PRId64, c->shared);
 			snprintf(last[keeps + 1], sizeof(last[0]), "%.4g",
 			         c->harm);
 			cmd_table_row(table,
@@ -403,9 +418,7 @@ static int print_text(const struct cmd *self, const struct job_inputs *in,
 		cmd_failf(self, "out of memory");
 		goto out;
 	}
-	if (print_candidates(
-	            d, cpl_objective_of_others(in->objective),
-	            r->request.keep_whole != NULL) != CMD_OK)
+	if (print_candidates(r) != CMD_OK)
 		goto out;
 	print_reason(in, r);
 	print_kept(in, r);
@@ -473,6 +486,7 @@ static int place(const struct options *o, struct job_inputs *in, int *required,
 	        .own_weight = (double)o->own_weight,
 	        .others_weight = (double)o->others_weight,
 	        .objective = in->objective,
+	        .learned = r->learned,
 	        .keep_whole = o->keep_whole,
 	        .keep_price = (int)o->keep_price,
 	        .all_metrics = true,
@@ -485,6 +499,22 @@ static int place(const struct options *o, struct job_inputs *in, int *required,
 		return -1;
 	r->seconds = cmd_clock() - start;
 	return evaluate_linear(r, err);
+}
+
+/* --time-model, which the objective learned needs and no other one has. */
+static int load_model(const struct options *o, const struct job_inputs *in,
+                      struct result *r, struct cpl_error *err)
+{
+	bool wanted = in->objective == CPL_OBJECTIVE_LEARNED;
+
+	if (wanted != (o->time_model != NULL))
+		return cpl_fail(err, wanted ? "--objective learned needs "
+		                              "--time-model, which commplace "
+		                              "learn writes"
+		                            : "--time-model is for --objective "
+		                              "learned");
+	r->learned = wanted ? cpl_learned_load(o->time_model, err) : NULL;
+	return wanted && !r->learned ? -1 : 0;
 }
 
 /* Of --require and --stock; *node to free(), NULL without the option. */
@@ -513,6 +543,7 @@ static int run(const struct cmd *self, int argc, char **argv)
 		return rc;
 	rc = CMD_FAILED;
 	if (job_inputs_load(&in, &o.job, &err) ||
+	    load_model(&o, &in, &r, &err) ||
 	    (o.free_hosts && restrict_free(&in, o.free_hosts, &err)))
 		goto fail;
 	if (read_hosts(in.net, "--require", o.required, &required, &n_required,
@@ -539,6 +570,7 @@ out:
 	free(stock);
 	free(r.baseline_node);
 	cpl_decision_free(&r.decision);
+	cpl_learned_free(r.learned);
 	job_inputs_free(&in);
 	return rc;
 }

@@ -146,6 +146,7 @@ static bool same_numbers(const struct cpl_record_candidate *then,
 	return then->shared_links == now->shared &&
 	       then->broken == now->broken &&
 	       same(then->slows_others, now->harm) &&
+	       same(then->learned, now->told) &&
 	       same(then->max_congestion, now->metrics.max_congestion) &&
 	       same(then->mean_congestion, now->metrics.mean_congestion) &&
 	       same(then->hop_bytes, now->sums.hop_bytes) &&
@@ -222,6 +223,7 @@ static void blame(const struct site *site, const struct cpl_record *r,
 
 	blame_file(path, r->time, why);
 	blame_file(site->net_path, r->time, why);
+	blame_file(r->time_model, r->time, why);
 	free(path);
 }
 
@@ -287,6 +289,7 @@ static int decide(struct site *site, const struct cpl_record *r,
 	struct cpl_state state = {0};
 	unsigned char *free_node = calloc((size_t)net->n_nodes + 1, 1);
 	int *required = NULL, *stock = NULL, rc = -1;
+	struct cpl_learned *learned = NULL;
 	struct cpl_harm *harm = NULL;
 	bool by_time;
 	struct cpl_decide_request req = {
@@ -316,9 +319,20 @@ static int decide(struct site *site, const struct cpl_record *r,
 		goto out;
 	req.place.required = required;
 	by_time = cpl_objective_by_time(req.objective);
-	if (cpl_objective_of_others(req.objective) && req.comm) {
+	if (cpl_objective_of_whole(req.objective) && req.comm) {
 		req.phase = site->sig->phase;
 		req.n_phases = site->sig->n_phases;
+	}
+	if (req.objective == CPL_OBJECTIVE_LEARNED) {
+		if (!r->time_model) {
+			cpl_fail(err, "the record names no model of time");
+			goto out;
+		}
+		req.learned = learned = cpl_learned_load(r->time_model, err);
+		if (!learned)
+			goto out;
+	}
+	if (cpl_objective_of_others(req.objective) && req.comm) {
 		req.own_weight = r->own_weight;
 		req.others_weight = r->others_weight;
 		req.harm = harm = cpl_harm_new(net, err);
@@ -353,6 +367,7 @@ out:
 	cpl_load_free(&background);
 	cpl_load_free(&rates);
 	cpl_harm_free(harm);
+	cpl_learned_free(learned);
 	free(free_node);
 	free(required);
 	free(stock);

@@ -53,8 +53,16 @@ int commplace_options_routing(struct commplace_options *options,
 int commplace_options_objective(struct commplace_options *options,
                                 const char *name, struct commplace_error *err)
 {
-	return cpl_objective_parse(name, &options->objective,
-	                           cpl_lib_error(err));
+	enum cpl_objective objective;
+
+	if (cpl_objective_parse(name, &objective, cpl_lib_error(err)))
+		return -1;
+	if (objective == CPL_OBJECTIVE_LEARNED)
+		return cpl_fail(cpl_lib_error(err),
+		                "objective learned goes by a model, which the "
+		                "library does not read");
+	options->objective = objective;
+	return 0;
 }
 
 int commplace_options_seed(struct commplace_options *options, uint64_t seed,

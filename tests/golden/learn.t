@@ -61,4 +61,40 @@ like "$("$commplace" predict-time --model few.json rows.csv)" \
 "$commplace" predict-time --model extra-trees.json new.csv 2>err
 is "$?,$(cat err)" "1,commplace predict-time: new.csv: no column of numbers stall" \
 	"a table that lacks a feature"
+
+# Decisions by a model. few.json goes by figures that all placements have.
+"$commplace" learn rows.csv --features link_max,link_to,hops,model -o few.json \
+	>/dev/null
+told() { # PLACEMENT: by predict-time
+	"$commplace" features "${job[@]:0:4}" --signature "$etc/signatures/halo-16.json" \
+		--placements "$1" --seeds 1 >one.csv
+	"$commplace" predict-time --model few.json one.csv --json | json - rows 0 predicted
+}
+learned=("$commplace" place "${job[@]:0:4}" --signature
+	"$etc/signatures/halo-16.json" --nodes 8 --objective learned
+	--time-model few.json)
+"${learned[@]}" --policy linear --json >placed
+near "$(json placed candidates 0 learned_seconds)" "$(told linear)"
+ok $? "a candidate is judged by what the model tells of its features"
+"${learned[@]}" --policy auto --rank-mapping default --json >placed
+is "$(perl -MJSON::PP -0777 -ne '@c = @{decode_json($_)->{candidates}};
+	($best) = sort { $a <=> $b } map { $_->{learned_seconds} } @c;
+	($chosen) = grep { $_->{chosen} } @c;
+	print @c > 5 && $best > 0 && $chosen->{learned_seconds} == $best' placed)" 1 \
+	"the least is taken"
+like "$("${learned[@]}" --policy auto)" "slowdown +learned"$'\n'".* [0-9.e+]+ s" \
+	"a column of the table"
+"${learned[@]}" --policy auto --json >placed
+"${learned[@]}" --policy auto --json >again
+is "$(sed 's/"seconds": [0-9.e-]*//' placed)" "$(sed 's/"seconds": [0-9.e-]*//' again)" \
+	"the same answer again"
+"$commplace" compare --network "$etc/networks/torus-4x4x4.json" \
+	--signature "$etc/signatures/halo-16.json" --ranks-per-node 2 \
+	--placements linear,blocked --routings dimension-order --time-model few.json \
+	--json >compared
+for i in 0 1; do
+	placement=$(json compared rows "$i" placement)
+	near "$(json compared rows "$i" learned_seconds)" "$(told "$placement")"
+	ok $? "compare: $placement by the model"
+done
 done_testing

@@ -688,6 +688,14 @@ static void test_objectives_of_others_need_phases(void **state)
 	s.req.objective = CPL_OBJECTIVE_ISOLATION;
 	assert_int_equal(cpl_decide(&s.req, &d, &err), -1);
 	assert_non_null(strstr(err.text, "isolation needs a job's phases"));
+	s.req.objective = CPL_OBJECTIVE_LEARNED;
+	assert_int_equal(cpl_decide(&s.req, &d, &err), -1);
+	assert_non_null(strstr(err.text, "learned needs a job's phases"));
+	s.req.phase = &(struct cpl_phase){.comm = (void *)s.req.comm,
+	                                  .weight = 1};
+	s.req.n_phases = 1;
+	assert_int_equal(cpl_decide(&s.req, &d, &err), -1);
+	assert_non_null(strstr(err.text, "learned needs a model"));
 	tear_down(&s);
 }
 

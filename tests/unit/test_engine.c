@@ -5,6 +5,8 @@
  */
 #include "engine_fixture.h"
 
+#include <math.h>
+
 #include "signature/signature.h"
 #include "mapping/quick.h"
 
@@ -406,11 +408,60 @@ static void test_others_are_looked_at(void **state)
 	}
 }
 
+/* A model is read with the network, and candidates are compared by it. Where it
+ * is damaged, what is in force stays. */
+static void test_a_model_decides(void **state)
+{
+	static const char head[] =
+	        "{\"format\": \"commplace-time-model\", \"version\": 1, "
+	        "\"method\": \"m\", \"target\": \"t\", \"concordant\": 1, "
+	        "\"r2\": 1, \"errors\": [0, 0], \"range\": [0, 9], \"base\": "
+	        "0, \"rate\": 1, \"features\": [{\"name\": \"%s\", "
+	        "\"importance\": 1}], \"trees\": [[[0, 4, 2], [1], [3]]]}";
+	struct cpl_engine_request req;
+	const struct cpl_record *r;
+	char text[1024], lines[256];
+	double least = INFINITY;
+
+	all_free();
+	snprintf(text, sizeof(text), head, "hops_sum_ao");
+	put("model.json", text);
+	snprintf(lines, sizeof(lines), "Objective=learned\nTimeModel=%s/model.json",
+	         dir);
+	config(lines);
+	assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
+	req = request(40, "t16", "auto", 8);
+	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+	r = record();
+	assert_string_equal(r->objective, "learned");
+	assert_non_null(strstr(r->time_model, "/model.json"));
+	for (int i = 0; i < r->n_candidates; i++) {
+		const struct cpl_record_candidate *c = &r->candidate[i];
+
+		assert_true(!c->mapped || c->learned == 1 || c->learned == 3);
+		if (c->mapped)
+			least = fmin(least, c->learned);
+	}
+	for (int i = 0; i < r->n_candidates; i++)
+		if (r->candidate[i].seed == r->seed &&
+		    !strcmp(r->candidate[i].policy, r->policy))
+			assert_true(r->candidate[i].learned == least);
+	/* Another file of the same name is read again. */
+	snprintf(text, sizeof(text), head, "stall_max");
+	put("model.json", text);
+	assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), -1);
+	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+	assert_string_equal(record()->objective, "learned");
+	config("Objective=learned");
+	assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	        T(test_answers_are_the_cores),
+	        T(test_a_model_decides),
 	        T(test_the_background_forgets_what_ended),
 	        T(test_restart),
 	        T(test_a_reload_makes_the_loads_anew),

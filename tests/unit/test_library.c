@@ -267,6 +267,7 @@ static void placement(void **state)
 	                                       "liner", o, &err));
 	assert_non_null(strstr(err.text, "linear"));
 	assert_int_equal(commplace_options_objective(o, "beauty", &err), -1);
+	assert_int_equal(commplace_options_objective(o, "learned", &err), -1);
 	assert_int_equal(commplace_options_free_nodes(o, few, 0, &err), -1);
 	assert_int_equal(commplace_options_routing(o, "SD", &err), 0);
 	assert_null(commplace_placement_choose(given->net, given->sig, 4, 1,

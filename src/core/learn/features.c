@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "traffic/workload.h"
 
@@ -34,18 +33,21 @@ int cpl_feature_five(const double *value, int64_t n,
                      struct cpl_feature_five *out, struct cpl_error *err)
 {
 	double *sorted = malloc(((size_t)n + 1) * sizeof(*sorted));
-	int64_t top = (n + 19) / 20, above = 0;
+	int64_t top = (n + 19) / 20, above = 0, some = 0;
 	double sum = 0, sum_ao = 0, sum_to = 0;
 
 	*out = (struct cpl_feature_five){0};
 	if (!sorted)
 		return cpl_fail_memory(err);
-	if (n)
-		memcpy(sorted, value, (size_t)n * sizeof(*sorted));
-	qsort(sorted, (size_t)n, sizeof(*sorted), down);
-	for (int64_t i = n - 1; i >= 0; i--)
+	/* Those of 0 would come last, and add nothing to any sum. */
+	sorted[0] = 0;
+	for (int64_t i = 0; i < n; i++)
+		if (value[i] > 0)
+			sorted[some++] = value[i];
+	qsort(sorted, (size_t)some, sizeof(*sorted), down);
+	for (int64_t i = some - 1; i >= 0; i--)
 		sum += sorted[i];
-	for (int64_t i = 0; i < n; i++) {
+	for (int64_t i = 0; i < some; i++) {
 		if (sorted[i] > sum / (double)n) {
 			sum_ao += sorted[i];
 			above++;
@@ -64,6 +66,12 @@ int cpl_feature_five(const double *value, int64_t n,
 	return 0;
 }
 
+static int node_of(const struct cpl_feature_job *job, int rank)
+{
+	return job->node[job->rank_host ? job->rank_host[rank]
+	                                : rank / job->ranks_per_node];
+}
+
 /* Hops of each pair of ranks on different nodes. */
 static int hops_of(const struct cpl_feature_job *job, double *value,
                    struct cpl_error *err)
@@ -79,8 +87,8 @@ static int hops_of(const struct cpl_feature_job *job, double *value,
 		return cpl_fail_memory(err);
 	for (int r = 0; r < comm->ranks; r++)
 		for (int64_t i = comm->row[r]; i < comm->row[r + 1]; i++) {
-			int from = job->node[r / job->ranks_per_node];
-			int to = job->node[comm->to[i] / job->ranks_per_node];
+			int from = node_of(job, r);
+			int to = node_of(job, comm->to[i]);
 
 			if (from == to)
 				continue;
@@ -99,30 +107,23 @@ static int hops_of(const struct cpl_feature_job *job, double *value,
 	return rc;
 }
 
-static int links_of(const struct cpl_feature_job *job, double *value,
+/* What is on the links all together. */
+static int loads_of(const struct cpl_feature_job *job,
+                    const struct cpl_load *load, double *value,
                     struct cpl_error *err)
 {
-	struct cpl_workload *w = cpl_workload_new(job->net, 1, err);
+	const struct cpl_load *others = job->total ? NULL : job->background;
 	double *seconds = malloc(((size_t)job->net->n_links + 1) *
 	                         sizeof(*seconds));
-	struct cpl_job placed = {.routing = job->routing,
-	                         .comm = job->comm,
-	                         .node = job->node,
-	                         .ranks_per_node = job->ranks_per_node};
-	const struct cpl_load *load;
 	struct cpl_feature_five five;
 	struct cpl_metrics m;
-	int rc = -1;
+	int rc;
 
 	if (!seconds)
-		cpl_fail_memory(err);
-	if (!w || !seconds || cpl_workload_add(w, &placed, err) < 0 ||
-	    cpl_workload_solve(w, err))
-		goto out;
-	load = cpl_workload_load(w);
-	cpl_traffic_metrics(job->net, load, NULL, &m);
+		return cpl_fail_memory(err);
+	cpl_traffic_metrics(job->net, load, others, &m);
 	for (int64_t l = 0; l < job->net->n_links; l++)
-		seconds[l] = load->link[l] /
+		seconds[l] = (load->link[l] + (others ? others->link[l] : 0)) /
 		             cpl_network_link_bandwidth(job->net, l);
 	rc = cpl_feature_five(seconds, job->net->n_links, &five, err);
 	value[CPL_FEATURE_LINK] = five.mean;
@@ -133,27 +134,60 @@ static int links_of(const struct cpl_feature_job *job, double *value,
 	value[CPL_FEATURE_USED] = m.nonzero_average;
 	value[CPL_FEATURE_DEVIATION] = sqrt(m.nonzero_variance);
 	value[CPL_FEATURE_NODE_MAX] = m.max_injection;
-out:
 	free(seconds);
+	return rc;
+}
+
+static int links_of(const struct cpl_feature_job *job, double *value,
+                    struct cpl_error *err)
+{
+	struct cpl_job placed = {.routing = job->routing,
+	                         .comm = job->comm,
+	                         .node = job->node,
+	                         .rank_host = job->rank_host,
+	                         .ranks_per_node = job->ranks_per_node};
+	struct cpl_workload *w;
+	int rc = -1;
+
+	if (job->total)
+		return loads_of(job, job->total, value, err);
+	w = cpl_workload_new(job->net, 1, err);
+	if (w && cpl_workload_add(w, &placed, err) >= 0 &&
+	    !cpl_workload_solve(w, err))
+		rc = loads_of(job, cpl_workload_load(w), value, err);
 	cpl_workload_free(w);
 	return rc;
+}
+
+static int hosts_of(const struct cpl_feature_job *job)
+{
+	int n = 0;
+
+	if (!job->rank_host)
+		return (job->comm->ranks - 1) / job->ranks_per_node + 1;
+	for (int r = 0; r < job->comm->ranks; r++)
+		n = job->rank_host[r] >= n ? job->rank_host[r] + 1 : n;
+	return n;
 }
 
 static int model_of(const struct cpl_feature_job *job, double *value,
                     struct cpl_error *err)
 {
-	struct cpl_times_space *space =
-	        cpl_times_space_new(job->net, job->routing, err);
-	struct cpl_times *times =
-	        space ? cpl_times_open(job->phase, job->n_phases,
-	                               job->comm->ranks, err)
-	              : NULL;
-	int hosts = (job->comm->ranks - 1) / job->ranks_per_node + 1;
+	struct cpl_times_space *space;
+	struct cpl_times *times;
 	struct cpl_times_result result;
 	int rc = -1;
 
+	value[CPL_FEATURE_MODEL] = job->seconds;
+	if (job->judged)
+		return 0;
+	space = cpl_times_space_new(job->net, job->routing, err);
+	times = space ? cpl_times_open(job->phase, job->n_phases,
+	                               job->comm->ranks, err)
+	              : NULL;
 	if (times &&
-	    !cpl_times_order(times, NULL, job->ranks_per_node, hosts, err) &&
+	    !cpl_times_order(times, job->rank_host, job->ranks_per_node,
+	                     hosts_of(job), err) &&
 	    !cpl_times_place(times, space, job->node, err)) {
 		cpl_times_judge(times, NULL, false, &result);
 		value[CPL_FEATURE_MODEL] = result.seconds;

@@ -7,6 +7,8 @@
 #ifndef CPL_LEARN_FEATURES_H
 #define CPL_LEARN_FEATURES_H
 
+#include <stdbool.h>
+
 #include "traffic/times.h"
 #include "traffic/traffic.h"
 
@@ -40,17 +42,25 @@ enum cpl_feature {
 /* "hops", "hops_ao", ...: heads of columns. */
 extern const char *const cpl_feature_name[CPL_FEATURES];
 
-/* A job where it is: rank r on node[r / ranks_per_node]. */
+/* A job where it is: rank r on node[rank_host[r]], or where rank_host is NULL
+ * on node[r / ranks_per_node]. */
 struct cpl_feature_job {
 	const struct cpl_network *net;
 	const struct cpl_routing *routing; /* by flow */
-	const struct cpl_comm *comm;       /* of one execution of all phases */
-	const struct cpl_phase *phase;     /* those, for cpl_times */
+	const struct cpl_comm *comm;       /* of the whole run */
+	const struct cpl_phase *phase;     /* its phases, for cpl_times */
 	int n_phases, ranks_per_node;
-	const int *node;
+	const int *node, *rank_host;
+	/* Bytes of others meanwhile, NULL: none. Or all bytes, with the job's,
+	 * which are then not made anew. */
+	const struct cpl_load *background, *total;
+	/* The seconds of cpl_times are known already: those. */
+	bool judged;
+	double seconds;
 };
 
-/* 0, or -1 with err (memory). O(links log links + pairs * log pairs). */
+/* 0, or -1 with err (memory). O(links + used links * log + pairs * log pairs).
+ */
 int cpl_features(const struct cpl_feature_job *job, double value[CPL_FEATURES],
                  struct cpl_error *err);
 

@@ -3,6 +3,7 @@ core_sources += src/core/learn/features.h src/core/learn/features.c \
 	src/core/learn/samples.h src/core/learn/samples.c \
 	src/core/learn/tree.h src/core/learn/tree.c \
 	src/core/learn/model.h src/core/learn/model.c \
+	src/core/learn/learned.h src/core/learn/learned.c \
 	src/core/learn/learn.h src/core/learn/learn.c
 
 # One file for each method, in the order of lists.

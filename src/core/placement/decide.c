@@ -47,10 +47,12 @@ static int check_nodes(const struct cpl_placement_request *req,
 static int check_phases(const struct cpl_decide_request *req,
                         struct cpl_error *err)
 {
-	return req->phase || !cpl_objective_of_others(req->objective)
+	if (cpl_objective_of_whole(req->objective) && !req->phase)
+		return cpl_fail(err, "objective %s needs a job's phases",
+		                cpl_objective_name(req->objective));
+	return req->learned || req->objective != CPL_OBJECTIVE_LEARNED
 	               ? 0
-	               : cpl_fail(err, "objective %s needs a job's phases",
-	                          cpl_objective_name(req->objective));
+	               : cpl_fail(err, "objective learned needs a model");
 }
 
 /* The scheduler's own nodes can be taken as they are? */

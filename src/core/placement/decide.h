@@ -18,7 +18,8 @@
  * the times and harm of them are: the sum of own_weight times the own slowdown
  * and others_weight times what the running jobs are slowed down; or the links
  * between routers shared with running jobs, on minimal paths, and of equals the
- * seconds. They need the phases.
+ * seconds. By "learned" they are likewise compared by the seconds that a model
+ * tells of them, and of equals by those of the times. All three need the phases.
  *
  * With keep_whole, candidates that break few of the wholly free units of the
  * machine are preferred, for a price: of those that are by the objective's first
@@ -35,6 +36,7 @@
 #ifndef CPL_PLACEMENT_DECIDE_H
 #define CPL_PLACEMENT_DECIDE_H
 
+#include "learn/learned.h"
 #include "mapping/host_evaluate.h"
 #include "mapping/mapping.h"
 #include "placement/placement.h"
@@ -81,6 +83,7 @@ struct cpl_decide_request {
 	/* Of "interference": own slowdown and that of others, summed so. */
 	double own_weight, others_weight;
 	enum cpl_objective objective;
+	const struct cpl_learned *learned; /* of "learned", or NULL */
 	/* Units (cut.h) to be kept whole for other jobs, NULL: none; and the
 	 * price, in percent. */
 	const char *keep_whole;
@@ -112,6 +115,7 @@ struct cpl_candidate {
 	 * (harm.h). */
 	int64_t shared;
 	double harm;
+	double told; /* by "learned": the model's seconds, of the same order */
 	int broken; /* with keep_whole: wholly free units of which it takes some
 	             * nodes and not all; 0 until it is placed */
 };

@@ -29,9 +29,23 @@ static bool better(const struct judge *j, const struct cpl_figures *a,
 	return cpl_figures_better(j->req->objective, a, b);
 }
 
-static bool of_others(const struct judge *j)
+static bool of_whole(const struct judge *j)
 {
-	return cpl_objective_of_others(j->req->objective);
+	return cpl_objective_of_whole(j->req->objective);
+}
+
+/* What whole candidates are compared by first. */
+static double whole_number(const struct judge *j, const struct cpl_candidate *c)
+{
+	switch (j->req->objective) {
+	case CPL_OBJECTIVE_ISOLATION:
+		return (double)c->shared;
+	case CPL_OBJECTIVE_LEARNED:
+		return c->told;
+	default:
+		return cpl_candidate_interference(
+		        j->req, c, cpl_decision_reference(j->out));
+	}
 }
 
 bool cpl_judge_comes_before(const struct judge *j,
@@ -40,21 +54,11 @@ bool cpl_judge_comes_before(const struct judge *j,
                             const struct cpl_figures *fa,
                             const struct cpl_figures *fb)
 {
-	const struct cpl_decide_request *req = j->req;
-	double reference;
 	int order;
 
-	if (!of_others(j))
+	if (!of_whole(j))
 		return better(j, fa, fb);
-	reference = cpl_decision_reference(j->out);
-	order = req->objective == CPL_OBJECTIVE_ISOLATION
-	                ? cpl_objective_compare((double)a->shared,
-	                                        (double)b->shared)
-	                : cpl_objective_compare(
-	                          cpl_candidate_interference(req, a,
-	                                                     reference),
-	                          cpl_candidate_interference(req, b,
-	                                                     reference));
+	order = cpl_objective_compare(whole_number(j, a), whole_number(j, b));
 	if (!order)
 		order = cpl_objective_compare(a->times.seconds,
 		                              b->times.seconds);
@@ -65,15 +69,9 @@ bool cpl_judge_comes_before(const struct judge *j,
 static double first_number(const struct judge *j, const struct cpl_candidate *c,
                            const struct cpl_figures *f)
 {
-	const struct cpl_decide_request *req = j->req;
-
-	if (req->objective == CPL_OBJECTIVE_ISOLATION)
-		return (double)c->shared;
-	if (of_others(j))
-		return cpl_candidate_interference(
-		        req, c, cpl_decision_reference(j->out));
-	return cpl_objective_first(req->objective, &f->metrics,
-	                           f->sums.hop_bytes);
+	return of_whole(j) ? whole_number(j, c)
+	                   : cpl_objective_first(j->req->objective, &f->metrics,
+	                                         f->sums.hop_bytes);
 }
 
 /* With its rank order, where candidates are compared so, or in blocks. */
@@ -172,6 +170,30 @@ static void judge_others(struct judge *j, struct cpl_candidate *c)
 	c->harm = cpl_harm_by(j->req->harm, rate, n);
 }
 
+/* What the model tells of it there; times are known. */
+static int ask_model(struct judge *j, const int *node, const int *of,
+                     struct cpl_candidate *c, struct cpl_error *err)
+{
+	const struct cpl_decide_request *req = j->req;
+
+	if (req->objective != CPL_OBJECTIVE_LEARNED || !req->learned)
+		return 0;
+	return cpl_learned_seconds(
+	        req->learned,
+	        &(struct cpl_feature_job){
+	                .net = req->place.net,
+	                .routing = cpl_routing_by_flow(req->place.net,
+	                                               req->routing),
+	                .comm = req->comm,
+	                .ranks_per_node = req->ranks_per_node,
+	                .node = node,
+	                .rank_host = of,
+	                .background = req->background,
+	                .judged = true,
+	                .seconds = c->times.seconds},
+	        &c->told, err);
+}
+
 int cpl_judge_times(struct judge *j, const int *node, const int *of,
                        struct cpl_candidate *c, struct cpl_error *err)
 {
@@ -186,7 +208,7 @@ int cpl_judge_times(struct judge *j, const int *node, const int *of,
 		return -1;
 	cpl_times_judge(j->times, j->req->rates, false, &c->times);
 	judge_others(j, c);
-	return 0;
+	return ask_model(j, node, of, c, err);
 }
 
 static int take_arrays(struct judge *j, struct cpl_error *err)
@@ -324,7 +346,7 @@ static int evaluate(struct judge *j, int i, struct cpl_error *err)
 	c->metrics = l->promise.metrics;
 	c->sums = l->promise.sums;
 	c->evaluated = true;
-	if ((!j->mapper || j->req->all_metrics || of_others(j)) &&
+	if ((!j->mapper || j->req->all_metrics || of_whole(j)) &&
 	    cpl_judge_times(j, l->node, NULL, c, err))
 		return -1;
 	return 0;

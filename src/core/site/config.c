@@ -354,6 +354,7 @@ void cpl_config_free(struct cpl_config *config)
 	free(config->profile_dir);
 	free(config->user_profile_dir);
 	free(config->state_dir);
+	free(config->time_model);
 	free(config->binding);
 	free(config->routing);
 	free(config);
@@ -373,6 +374,19 @@ bool cpl_config_is_off(const struct cpl_config *config)
 		if (is_on(&config->match[i].defaults))
 			return false;
 	return config->mode == CPL_MODE_OFF;
+}
+
+bool cpl_config_learned(const struct cpl_config *config)
+{
+	const int learned = CPL_OBJECTIVE_LEARNED;
+
+	for (int i = 0; i < config->n_partitions; i++)
+		if (config->partition[i].defaults.objective == learned)
+			return true;
+	for (int i = 0; i < config->n_matches; i++)
+		if (config->match[i].defaults.objective == learned)
+			return true;
+	return config->objective == CPL_OBJECTIVE_LEARNED;
 }
 
 const struct cpl_partition_rule *

@@ -109,6 +109,7 @@ struct cpl_config {
 	bool rescale;
 	int drift; /* percent */
 	char *state_dir;
+	char *time_model; /* NULL: none */
 	/* Those of all jobs; the numbers beside MinNodes are: */
 	struct cpl_defaults defaults;
 	enum cpl_mode mode;
@@ -198,6 +199,9 @@ static inline bool cpl_drifts(const struct cpl_config *config, double change)
 
 /* Nothing is to be done anywhere: Mode=off, and no line with another. */
 bool cpl_config_is_off(const struct cpl_config *config);
+
+/* Does the objective learned decide for all jobs or for those of a line? */
+bool cpl_config_learned(const struct cpl_config *config);
 const char *cpl_mode_name(enum cpl_mode mode);
 
 /* The line of a partition, or NULL. */

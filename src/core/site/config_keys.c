@@ -435,11 +435,17 @@ static const struct rule rules[] = {
 	  "machine; `interference`, the sum of OwnWeight times its own slowdown "
 	  "and OthersWeight times what the running jobs with profiles are slowed "
 	  "down by it; or `isolation`, the number of links between routers that "
-	  "its minimal paths share with theirs, and of equals the seconds. The "
-	  "last two compare candidates as a whole, each judged in seconds, which "
+	  "its minimal paths share with theirs, and of equals the seconds; or "
+	  "`learned`, the seconds that the model of TimeModel tells. The "
+	  "last three compare candidates as a whole, each judged in seconds, which "
 	  "takes more time; rank orders go by `time` then. Isolation and speed "
 	  "pull apart: commplace-explain(1) shows both."},
 	 set_objective, AT(objective), ON_LINE(objective), .says_all = true},
+	{{"TimeModel", "PATH", "", GENERAL,
+	  "What commplace-learn(1) wrote, from features of placements alone: "
+	  "the objective `learned` goes by it, and needs it. It is read with "
+	  "the network file, while slurmctld goes on."},
+	 set_path, AT(time_model)},
 	{{"Routing", "ROUTING", "", GENERAL,
 	  "`static-direct` or `dimension-order`. Where it is not set, it is "
 	  "as the network file states, else the minimal routing of its type. "

@@ -234,6 +234,7 @@ static void engine_dispose(void *arg)
 	free_hosts(engine);
 	free(engine->live);
 	free(engine->last_network);
+	free(engine->last_model);
 	free(engine->config_path);
 	free(engine->cluster);
 	free(engine->profile_dir);

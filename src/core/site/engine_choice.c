@@ -69,6 +69,7 @@ static int set_candidates(struct cpl_record *record,
 		to->alone_seconds = from->times.alone;
 		to->shared_links = from->shared;
 		to->slows_others = from->harm;
+		to->learned = from->told;
 		to->broken = from->broken;
 		to->mapped = from->is_mapped;
 		to->mapped_max = from->mapped.metrics.max_congestion;

@@ -73,6 +73,10 @@ struct cpl_record *engine_record_new(const struct cpl_engine *engine,
 	                    cpl_objective_name(want->objective)) |
 	         engine_set(&record->routing, now->routing->name) |
 	         engine_set(&record->network_file, now->config->network_file) |
+	         engine_set(&record->time_model,
+	                    want->objective == CPL_OBJECTIVE_LEARNED
+	                            ? now->config->time_model
+	                            : NULL) |
 	         engine_set(&record->free_hosts, "") |
 	         engine_set(&record->required_hosts, "") |
 	         engine_set(&record->stock_hosts, "") |
@@ -158,9 +162,10 @@ static int set_times(const struct deciding *d, struct cpl_decide_request *core,
 	const struct cpl_profile *profile = d->out->profile;
 	const struct cpl_config *config = d->engine->snapshot->config;
 	bool of_others = cpl_objective_of_others(d->want.objective);
+	bool whole = cpl_objective_of_whole(d->want.objective);
 	struct cpl_error why = {""};
 
-	if (!profile || (!of_others &&
+	if (!profile || (!whole &&
 	                 (long)profile->ranks * d->size.nodes > TIMED_MAX))
 		return 0;
 	core->space = engine_space(d->engine, err);
@@ -217,6 +222,7 @@ static int choose(struct deciding *d, struct cpl_error *err)
 	        .map_option = cpl_mapper_option(record->mapping),
 	        .graph = profile ? profile->graph : NULL,
 	        .objective = d->want.objective,
+	        .learned = now->learned,
 	        .keep_whole = record->keep_whole,
 	        .keep_price = record->keep_price,
 	        .background =

@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
+#include "learn/learned.h"
 #include "mapping/mapping.h"
 #include "mapping/rank_groups.h"
 #include "network/network.h"
@@ -41,7 +42,8 @@ struct snapshot {
 	struct cpl_config *config;
 	struct cpl_network *net; /* NULL only with Mode=off */
 	const struct cpl_routing *routing;
-	struct file_mark config_mark, net_mark;
+	struct cpl_learned *learned; /* TimeModel, where an objective needs it */
+	struct file_mark config_mark, net_mark, model_mark;
 };
 
 /* A record taken back after a restart. */
@@ -142,8 +144,9 @@ struct cpl_engine {
 	struct snapshot *staged;
 	char *profile_dir; /* of the configuration in force */
 	bool loaded;       /* ever; the next are of the last good load */
-	struct file_mark config_mark, net_mark;
+	struct file_mark config_mark, net_mark, model_mark;
 	char *last_network; /* file of that load; the worker's */
+	char *last_model;   /* the same, NULL: none was read */
 	bool last_routes;   /* it names a file of routes, read each time */
 	char loaded_at[32]; /* that load */
 	struct restored *restored;

@@ -33,6 +33,7 @@ void engine_snapshot_drop(struct snapshot *snapshot)
 	if (!snapshot || atomic_fetch_sub(&snapshot->refs, 1) > 1)
 		return;
 	cpl_network_free(snapshot->net);
+	cpl_learned_free(snapshot->learned);
 	cpl_config_free(snapshot->config);
 	free(snapshot);
 }
@@ -99,6 +100,22 @@ static bool is_marked(const char *path, const struct file_mark *mark)
 	       (!mark->fresh || hash_file(path) == mark->content);
 }
 
+/* The model, where it is needed. -1 with err. */
+static int load_model(struct snapshot *now, struct cpl_error *err)
+{
+	const struct cpl_config *c = now->config;
+
+	if (!cpl_config_learned(c))
+		return 0;
+	if (!c->time_model)
+		return cpl_fail(err, "%s: Objective=learned needs TimeModel",
+		                c->path);
+	mark_file(c->time_model, &now->model_mark);
+	now->learned = cpl_learned_load(c->time_model, err);
+	return now->learned ? 0 : cpl_fail_prefix(err, "%s: TimeModel: ",
+	                                          c->path);
+}
+
 static struct snapshot *snapshot_load(struct cpl_engine *engine,
                                       const char *path, struct cpl_error *err)
 {
@@ -130,6 +147,8 @@ static struct snapshot *snapshot_load(struct cpl_engine *engine,
 		cpl_fail_prefix(err, "%s: Routing: ", path);
 		goto fail;
 	}
+	if (load_model(snapshot, err))
+		goto fail;
 	say_all_units(engine, snapshot);
 	return snapshot;
 fail:
@@ -137,13 +156,20 @@ fail:
 	return NULL;
 }
 
-/* Neither file differs from what was loaded last. */
+static bool same_model(const struct cpl_engine *engine)
+{
+	return !engine->last_model ||
+	       is_marked(engine->last_model, &engine->model_mark);
+}
+
+/* No file differs from what was loaded last. */
 static bool unchanged(const struct cpl_engine *engine)
 {
 	return engine->loaded && !engine->last_routes &&
 	       is_marked(engine->config_path, &engine->config_mark) &&
 	       engine->last_network &&
-	       is_marked(engine->last_network, &engine->net_mark);
+	       is_marked(engine->last_network, &engine->net_mark) &&
+	       same_model(engine);
 }
 
 static int run_load(struct cpl_engine *engine, struct cpl_error *err)
@@ -173,6 +199,11 @@ static int run_load(struct cpl_engine *engine, struct cpl_error *err)
 		return -1;
 	}
 	free(engine->last_network);
+	free(engine->last_model);
+	engine->last_model = snapshot->learned
+	                             ? strdup(snapshot->config->time_model)
+	                             : NULL;
+	engine->model_mark = snapshot->model_mark;
 	engine->last_network =
 	        snapshot->net ? strdup(snapshot->config->network_file) : NULL;
 	engine->config_mark = snapshot->config_mark;

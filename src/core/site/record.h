@@ -28,6 +28,7 @@ struct cpl_record_candidate {
 	/* By "interference" and "isolation", see struct cpl_candidate. */
 	int64_t shared_links;
 	double slows_others;
+	double learned; /* by the objective learned: what the model told, or 0 */
 	int broken; /* with keep_whole, see struct cpl_candidate */
 	bool mapped; /* judged with its rank order, by these: */
 	double mapped_max, mapped_mean, mapped_hop_bytes;
@@ -66,6 +67,7 @@ struct cpl_record {
 	char *policy;       /* taken */
 	uint64_t seed;      /* of the taken candidate */
 	char *objective, *routing, *network_file;
+	char *time_model; /* of the objective learned, else NULL */
 	int nodes_wanted;
 	int ranks_per_node;   /* in the evaluation of candidates */
 	char *free_hosts;     /* hostlist the decision could choose from */

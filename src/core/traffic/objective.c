@@ -23,6 +23,7 @@ static const struct {
         [CPL_OBJECTIVE_INTERFERENCE] = {"interference",
                                         {SECONDS, MEAN, HOP_BYTES}},
         [CPL_OBJECTIVE_ISOLATION] = {"isolation", {SECONDS, MEAN, HOP_BYTES}},
+        [CPL_OBJECTIVE_LEARNED] = {"learned", {SECONDS, MEAN, HOP_BYTES}},
 };
 #define N_OBJECTIVES ((int)(sizeof(table) / sizeof(*table)))
 
@@ -39,7 +40,7 @@ int cpl_objective_parse(const char *name, enum cpl_objective *out,
 	        err,
 	        "unknown objective '%.64s'; it must be one of max-congestion, "
 	        "mean-congestion, hop-bytes, busiest, time, interference, "
-	        "isolation",
+	        "isolation, learned",
 	        name);
 }
 

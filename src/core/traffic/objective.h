@@ -22,6 +22,8 @@ enum cpl_objective {
 	 */
 	CPL_OBJECTIVE_INTERFERENCE, /* weighted slowdowns, of own and others */
 	CPL_OBJECTIVE_ISOLATION,    /* links shared with others, then time */
+	/* What a model tells of a whole candidate; layouts of one likewise. */
+	CPL_OBJECTIVE_LEARNED,
 };
 
 /* Is a busiest link what comes first, by bytes? */
@@ -37,14 +39,21 @@ static inline bool cpl_objective_by_time(enum cpl_objective objective)
 	return objective >= CPL_OBJECTIVE_TIME;
 }
 
-/* Are whole candidates compared, in seconds? */
-static inline bool cpl_objective_of_others(enum cpl_objective objective)
+/* Are whole candidates compared, for which their seconds are needed? */
+static inline bool cpl_objective_of_whole(enum cpl_objective objective)
 {
 	return objective >= CPL_OBJECTIVE_INTERFERENCE;
 }
 
+/* And what they are to the running jobs? */
+static inline bool cpl_objective_of_others(enum cpl_objective objective)
+{
+	return objective == CPL_OBJECTIVE_INTERFERENCE ||
+	       objective == CPL_OBJECTIVE_ISOLATION;
+}
+
 /* "max-congestion", "mean-congestion", "hop-bytes", "busiest", "time",
- * "interference", "isolation". -1 with err. */
+ * "interference", "isolation", "learned". -1 with err. */
 int cpl_objective_parse(const char *name, enum cpl_objective *out,
                         struct cpl_error *err);
 const char *cpl_objective_name(enum cpl_objective objective);
@@ -53,7 +62,7 @@ const char *cpl_objective_name(enum cpl_objective objective);
  */
 int cpl_objective_compare(double a, double b);
 
-/* The number that decides first. Not of cpl_objective_of_others: there it is
+/* The number that decides first. Not of cpl_objective_of_whole: there it is
  * that of time. */
 double cpl_objective_first(enum cpl_objective objective,
                            const struct cpl_metrics *metrics,
