@@ -153,9 +153,19 @@ tests_bench_bench_joint_LDADD = libcore.la -lm
 CLEANFILES += tests/bench/bench_joint
 # tests/bench/time_order PLACEMENTS [ROWS.csv]
 EXTRA_PROGRAMS += tests/bench/time_order
-tests_bench_time_order_SOURCES = tests/bench/time_order.c
+tests_bench_time_order_SOURCES = tests/bench/time_order.c tests/bench/time_cases.h
 tests_bench_time_order_LDADD = libcore.la -lm
 CLEANFILES += tests/bench/time_order
+# tests/bench/time_error PLACEMENTS [ROWS.csv]
+EXTRA_PROGRAMS += tests/bench/time_error
+tests_bench_time_error_SOURCES = tests/bench/time_error.c tests/bench/time_cases.h
+tests_bench_time_error_LDADD = libcore.la -lm
+CLEANFILES += tests/bench/time_error
+# tests/bench/time_placements CASES [ROWS.csv]
+EXTRA_PROGRAMS += tests/bench/time_placements
+tests_bench_time_placements_SOURCES = tests/bench/time_placements.c tests/bench/time_cases.h
+tests_bench_time_placements_LDADD = libcore.la -lm
+CLEANFILES += tests/bench/time_placements
 # tests/bench/bench_simulate packet NETWORK - RANKS MESSAGES BYTES; see its head
 EXTRA_PROGRAMS += tests/bench/bench_simulate
 tests_bench_bench_simulate_SOURCES = tests/bench/bench_simulate.c

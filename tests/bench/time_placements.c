@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How long a job communicates where each policy puts it on a busy machine:
+ *
+ *   time_placements CASES [packet|adaptive|flow [ROWS.csv [MODEL.json]]]
+ *
+ * Case i is on machine i mod 3, the job of 32 or 64 nodes and one of six
+ * patterns. The machine was filled by Slurm's own flat selection with jobs that
+ * send (16 or 32 nodes, half of their time) and jobs that do not (1 to 24
+ * nodes), of which some have ended, until 40 to 80 % of it is in use. Each
+ * policy chooses for the job, ranks in blocks or with the default mapper; job
+ * and running jobs are simulated together. Told are geometric means and worst
+ * cases over Slurm's flat selection in blocks, and ours over the best of
+ * Slurm's. With a model the objective learned decides, too.
+ */
+#include "campaign/stock.h"
+#include "learn/features.h"
+#include "mapping/quick.h"
+#include "placement/decide.h"
+#include "time_cases.h"
+
+#define SCALE 0.25
+#define RUNS 3 /* executions of the job */
+#define MOST_JOBS 256
+#define MOST_CASES 300
+#define MOST_NODES 64
+
+static const struct {
+	const char *name;
+	/* Slurm's own, 0 to 2, or -1: ours, by objective. */
+	int stock;
+	const char *ours;
+	enum cpl_objective objective;
+	bool map;
+} policy[] = {
+        {"flat", 0, NULL, CPL_OBJECTIVE_MAX, false},
+        {"topology/tree", 1, NULL, CPL_OBJECTIVE_MAX, false},
+        {"switch-sorted", 2, NULL, CPL_OBJECTIVE_MAX, false},
+        {"flat (mapped)", 0, NULL, CPL_OBJECTIVE_MAX, true},
+        {"topology/tree (mapped)", 1, NULL, CPL_OBJECTIVE_MAX, true},
+        {"switch-sorted (mapped)", 2, NULL, CPL_OBJECTIVE_MAX, true},
+        {"auto", -1, "auto", CPL_OBJECTIVE_MAX, false},
+        {"auto (mapped)", -1, "auto", CPL_OBJECTIVE_MAX, true},
+        {"traffic", -1, "traffic", CPL_OBJECTIVE_MAX, false},
+        {"traffic (mapped)", -1, "traffic", CPL_OBJECTIVE_MAX, true},
+        {"auto (time)", -1, "auto", CPL_OBJECTIVE_TIME, false},
+        {"auto (time; mapped)", -1, "auto", CPL_OBJECTIVE_TIME, true},
+        {"traffic (time)", -1, "traffic", CPL_OBJECTIVE_TIME, false},
+        {"traffic (time; mapped)", -1, "traffic", CPL_OBJECTIVE_TIME, true},
+        {"auto (learned)", -1, "auto", CPL_OBJECTIVE_LEARNED, false},
+        {"auto (learned; mapped)", -1, "auto", CPL_OBJECTIVE_LEARNED, true},
+        {"traffic (learned; mapped)", -1, "traffic", CPL_OBJECTIVE_LEARNED,
+         true},
+};
+#define POLICIES ((int)(sizeof(policy) / sizeof(*policy)))
+#define STOCKS 3 /* of them Slurm's in blocks */
+
+struct running {
+	int n, *node;
+	struct cpl_signature *sig; /* NULL: sends nothing */
+	int *rank_node;
+	double period, start;
+};
+
+struct machine {
+	int k;
+	struct cpl_network *net;
+	struct cpl_stock_tree tree;
+	int *loud;
+	unsigned char *free;
+	int n_free, n;
+	struct running job[MOST_JOBS];
+	struct cpl_load rates;
+};
+
+static uint64_t seed, drawn;
+
+static int draw(int n)
+{
+	return (int)cpl_random_below(seed, 1, drawn++, (uint64_t)n);
+}
+
+/* Slurm's choice i of n nodes. */
+static void choose_stock(const struct machine *m, int i, int n, int *node)
+{
+	struct cpl_stock_request req = {.tree = &m->tree,
+	                                .free = m->free,
+	                                .n = n,
+	                                .loud = m->loud};
+	struct cpl_error err = {""};
+
+	if (i ? cpl_stock_tree_place(&req, i == 2, node, &err)
+	      : cpl_stock_flat(&req, node, &err))
+		die("stock", &err);
+}
+
+/* Seconds alone of one execution on these nodes; its rates to load, if any. */
+static double alone(const struct cpl_network *net,
+                    const struct cpl_signature *sig, const int *node,
+                    struct cpl_load *load)
+{
+	struct cpl_error err = {""};
+	struct cpl_times_space *space =
+	        cpl_times_space_new(net, cpl_routing_minimal(net), &err);
+	struct cpl_times *times =
+	        cpl_times_open(sig->phase, 1, sig->ranks, &err);
+	struct cpl_times_result r;
+
+	if (!space || !times ||
+	    cpl_times_order(times, NULL, PER_NODE,
+	                    (sig->ranks - 1) / PER_NODE + 1, &err) ||
+	    cpl_times_place(times, space, node, &err))
+		die("times", &err);
+	if (load)
+		cpl_times_add(times, 1, load);
+	cpl_times_judge(times, NULL, false, &r);
+	cpl_times_close(times);
+	cpl_times_space_free(space);
+	return r.alone / sig->phase->weight;
+}
+
+static void begin(struct machine *m, int n, int p)
+{
+	struct running *j = &m->job[m->n++];
+
+	*j = (struct running){.n = n, .node = malloc((size_t)n * sizeof(int))};
+	choose_stock(m, 0, n, j->node);
+	for (int i = 0; i < n; i++)
+		m->free[j->node[i]] = 0;
+	m->n_free -= n;
+	if (p < 0)
+		return;
+	j->sig = signature_of(p, n * PER_NODE, SCALE, 1, 0, 0);
+	j->period = 2 * alone(m->net, j->sig, j->node, NULL);
+	cpl_signature_free(j->sig);
+	j->sig = signature_of(p, n * PER_NODE, SCALE, 1, j->period,
+	                      j->period / 2);
+	j->start = j->period * draw(1000) / 1000;
+	j->rank_node = malloc((size_t)(n * PER_NODE) * sizeof(int));
+	for (int r = 0; r < n * PER_NODE; r++)
+		j->rank_node[r] = j->node[r / PER_NODE];
+}
+
+static void end_job(struct machine *m, int i)
+{
+	struct running *j = &m->job[i];
+
+	for (int k = 0; k < j->n; k++)
+		m->free[j->node[k]] = 1;
+	m->n_free += j->n;
+	free(j->node);
+	free(j->rank_node);
+	cpl_signature_free(j->sig);
+	*j = m->job[--m->n];
+}
+
+static void fill(struct machine *m)
+{
+	while (m->n < MOST_JOBS) {
+		bool sends = draw(2);
+		int n = sends ? 16 << draw(2) : 1 + draw(24);
+
+		if (n > m->n_free)
+			break;
+		begin(m, n, sends ? draw(PATTERNS) : -1);
+	}
+}
+
+static void open_machine(struct machine *m, int i, int nodes)
+{
+	struct cpl_error err = {""};
+	int use = 40 + 10 * (i / NETWORKS % 5), total;
+
+	*m = (struct machine){.k = i % NETWORKS,
+	                      .net = load_network(i % NETWORKS)};
+	total = m->n_free = m->net->n_nodes;
+	m->free = malloc((size_t)total);
+	m->loud = calloc((size_t)total, sizeof(int));
+	if (!m->free || !m->loud ||
+	    cpl_stock_tree_init(&m->tree, m->net, &err) ||
+	    cpl_load_init(&m->rates, m->net, &err))
+		die("machine", &err);
+	memset(m->free, 1, (size_t)total);
+	for (int round = 0; round < 3; round++) {
+		fill(m);
+		while (m->n && (m->n_free < total - total * use / 100 ||
+		                m->n_free < nodes))
+			end_job(m, draw(m->n));
+	}
+	for (int j = 0; j < m->n; j++)
+		if (m->job[j].sig)
+			alone(m->net, m->job[j].sig, m->job[j].node, &m->rates);
+}
+
+static void close_machine(struct machine *m)
+{
+	while (m->n)
+		end_job(m, 0);
+	cpl_stock_tree_free(&m->tree);
+	cpl_load_free(&m->rates);
+	free(m->free);
+	free(m->loud);
+	cpl_network_free(m->net);
+}
+
+/* The default mapper's order on the nodes, or blocks. */
+static void map(const struct machine *m, const struct cpl_comm *comm,
+                const struct cpl_load *background, const int *node, int n,
+                int *rank_node)
+{
+	struct cpl_map_result result;
+	struct cpl_error err = {""};
+	int slots[MOST_NODES];
+
+	for (int i = 0; i < n; i++)
+		slots[i] = PER_NODE;
+	if (cpl_map(&cpl_mapper_quick,
+	            &(struct cpl_map_request){
+	                    .net = m->net,
+	                    .routing = cpl_routing_minimal(m->net),
+	                    .comm = comm,
+	                    .n_hosts = n,
+	                    .host = node,
+	                    .slots = slots,
+	                    .background = background,
+	                    .seed = 1},
+	            &result, &err))
+		die("map", &err);
+	for (int r = 0; r < comm->ranks; r++)
+		rank_node[r] = node[result.rank_host[r]];
+	cpl_map_result_free(&result);
+}
+
+/* Where the policy puts the ranks. */
+static void place(const struct machine *m, int p,
+                  const struct cpl_signature *sig, const struct cpl_comm *comm,
+                  const struct cpl_load *background,
+                  const struct cpl_learned *learned, int n, int *rank_node)
+{
+	struct cpl_error err = {""};
+	struct cpl_decision d;
+	int node[MOST_NODES];
+	struct cpl_decide_request req = {
+	        .place = {.net = m->net,
+	                  .free = m->free,
+	                  .n_nodes_wanted = n,
+	                  .seed = 1},
+	        .policy = policy[p].ours,
+	        .routing = cpl_routing_minimal(m->net),
+	        .comm = comm,
+	        .ranks_per_node = PER_NODE,
+	        .mapper = policy[p].map ? &cpl_mapper_quick : NULL,
+	        .background = background,
+	        .rates = &m->rates,
+	        .phase = sig->phase,
+	        .n_phases = 1,
+	        .learned = learned,
+	        .objective = policy[p].objective};
+
+	if (policy[p].stock >= 0) {
+		choose_stock(m, policy[p].stock, n, node);
+		for (int r = 0; r < sig->ranks; r++)
+			rank_node[r] = node[r / PER_NODE];
+		if (policy[p].map)
+			map(m, comm, background, node, n, rank_node);
+		return;
+	}
+	/* As slurmctld does, see CompareNodes in commplace.conf(5). */
+	choose_stock(m, 0, n, node);
+	if (m->n_free <= 128)
+		req.stock = node;
+	if (cpl_decide(&req, &d, &err))
+		die("decide", &err);
+	for (int r = 0; r < sig->ranks; r++)
+		rank_node[r] = d.node[d.rank_host ? d.rank_host[r]
+		                                  : r / PER_NODE];
+	cpl_decision_free(&d);
+}
+
+static double simulate(struct machine *m, int how,
+                       const struct cpl_signature *sig, const int *rank_node,
+                       double guess)
+{
+	struct cpl_sim_options options = options_of(m->net, m->k, how);
+	struct cpl_sim_job job[MOST_JOBS + 1];
+	struct cpl_error err = {""};
+	struct cpl_sim_result r;
+	double seconds = 0, first = 0, last = 0, until;
+	int n = 1;
+
+	for (int j = 0; j < m->n; j++)
+		first = fmax(first, m->job[j].period);
+	job[0] = (struct cpl_sim_job){
+	        .sig = sig, .rank_node = rank_node, .start = 2 * first};
+	for (int j = 0; j < m->n; j++)
+		if (m->job[j].sig)
+			job[n++] = (struct cpl_sim_job){
+			        .sig = m->job[j].sig,
+			        .rank_node = m->job[j].rank_node,
+			        .start = m->job[j].start};
+	/* Until all of them last longer than it. */
+	for (until = 2 * first + 1.5 * guess; last <= seconds + 2 * first;
+	     until *= 2) {
+		options.executions = RUNS;
+		for (int j = 0; j < m->n; j++) {
+			struct running *at = &m->job[j];
+
+			if (!at->sig)
+				continue;
+			at->sig->phase->weight = ceil(until / at->period) + 1;
+			options.executions =
+			        (int)fmax(options.executions,
+			                  at->sig->phase->weight);
+		}
+		if (cpl_simulate(&options, job, n, &r, &err))
+			die("simulate", &err);
+		seconds = r.job[0].end - r.job[0].start;
+		last = INFINITY;
+		for (int j = 1; j < n; j++)
+			last = fmin(last, r.job[j].end);
+		cpl_sim_result_free(&r);
+	}
+	return seconds;
+}
+
+/* The features of ranks where they are, as columns. */
+static void write_features(FILE *csv, const struct machine *m,
+                           const struct cpl_signature *sig,
+                           const struct cpl_comm *comm,
+                           const struct cpl_load *background,
+                           const int *rank_node)
+{
+	struct cpl_error err = {""};
+	struct cpl_times_space *space = cpl_times_space_new(
+	        m->net, cpl_routing_minimal(m->net), &err);
+	struct cpl_times *times =
+	        cpl_times_open(sig->phase, 1, sig->ranks, &err);
+	struct cpl_times_result told;
+	double value[CPL_FEATURES];
+	int *same = malloc((size_t)m->net->n_nodes * sizeof(*same));
+
+	if (!space || !times || !same ||
+	    cpl_times_order(times, rank_node, 0, m->net->n_nodes, &err))
+		die("times", &err);
+	for (int i = 0; i < m->net->n_nodes; i++)
+		same[i] = i;
+	if (cpl_times_place(times, space, same, &err))
+		die("times", &err);
+	cpl_times_judge(times, &m->rates, false, &told);
+	if (cpl_features(&(struct cpl_feature_job){
+	                         .net = m->net,
+	                         .routing = cpl_routing_minimal(m->net),
+	                         .comm = comm,
+	                         .ranks_per_node = 1,
+	                         .node = rank_node,
+	                         .background = background,
+	                         .judged = true,
+	                         .seconds = told.seconds},
+	                 value, &err))
+		die("features", &err);
+	for (int f = 0; f < CPL_FEATURES; f++)
+		fprintf(csv, "%.9g,", value[f]);
+	free(same);
+	cpl_times_close(times);
+	cpl_times_space_free(space);
+}
+
+/* Seconds by policy. */
+static void run(int i, int how, const struct cpl_learned *learned,
+                double *seconds, FILE *csv)
+{
+	int p = i / NETWORKS % PATTERNS, n = i / 2 % 2 ? 64 : 32;
+	int rank_node[MOST_NODES * PER_NODE], node[MOST_NODES];
+	struct cpl_signature *sig;
+	struct cpl_load background;
+	struct cpl_error err = {""};
+	struct cpl_comm *comm;
+	struct machine m;
+	double once;
+
+	seed = (uint64_t)i + 1;
+	drawn = 0;
+	open_machine(&m, i, n);
+	sig = signature_of(p, n * PER_NODE, SCALE, RUNS, 0, 0);
+	choose_stock(&m, 0, n, node);
+	once = alone(m.net, sig, node, NULL);
+	cpl_signature_free(sig);
+	sig = signature_of(p, n * PER_NODE, SCALE, RUNS, once, 0);
+	comm = cpl_signature_total(sig, &err);
+	if (!comm || cpl_load_init(&background, m.net, &err))
+		die("job", &err);
+	cpl_load_scale(&background, &m.rates, RUNS * once, m.net);
+	for (int k = 0; k < POLICIES; k++) {
+		seconds[k] = 0;
+		if (policy[k].objective == CPL_OBJECTIVE_LEARNED && !learned)
+			continue;
+		place(&m, k, sig, comm, &background, learned, n, rank_node);
+		seconds[k] = simulate(&m, how, sig, rank_node, RUNS * once);
+		if (!csv)
+			continue;
+		fprintf(csv, "%d,%s,%s,%d,%.3f,%s,", i,
+		        network[m.k].name, pattern[p], n,
+		        1 - (double)m.n_free / m.net->n_nodes, policy[k].name);
+		write_features(csv, &m, sig, comm, &background, rank_node);
+		fprintf(csv, "%.9g\n", seconds[k]);
+	}
+	if (csv)
+		fflush(csv);
+	cpl_load_free(&background);
+	cpl_comm_free(comm);
+	cpl_signature_free(sig);
+	close_machine(&m);
+}
+
+/* Over flat, and over the best of Slurm's own in blocks. */
+static void tell(int k, double (*seconds)[POLICIES], int n)
+{
+	double sum = 0, worst = 0, most = 0, least = INFINITY;
+	int at = 0;
+
+	if (!(seconds[0][k] > 0))
+		return;
+	for (int i = 0; i < n; i++) {
+		double of = seconds[i][k] / seconds[i][0], best = INFINITY;
+
+		for (int s = 0; s < STOCKS; s++)
+			best = fmin(best, seconds[i][s]);
+		sum += log(of);
+		worst = fmax(worst, of);
+		least = fmin(least, of);
+		if (seconds[i][k] / best > most) {
+			most = seconds[i][k] / best;
+			at = i;
+		}
+	}
+	printf("| %s | %.3f | %.2f | %.2f | %.2f (case %d) |\n", policy[k].name,
+	       exp(sum / n), least, worst, most, at);
+}
+
+static void write_head(FILE *csv)
+{
+	fprintf(csv, "case,network,pattern,nodes,in_use,policy,");
+	for (int f = 0; f < CPL_FEATURES; f++)
+		fprintf(csv, "%s,", cpl_feature_name[f]);
+	fprintf(csv, "seconds\n");
+}
+
+int main(int argc, char **argv)
+{
+	static double seconds[MOST_CASES][POLICIES];
+	static const char *const how[] = {"packet", "adaptive", "flow"};
+	int n = argc > 1 ? atoi(argv[1]) : 0, m = 0;
+	FILE *csv = argc > 3 ? fopen(argv[3], "w") : NULL;
+	struct cpl_learned *learned = NULL;
+	struct cpl_error err = {""};
+
+	for (int i = 0; argc > 2 && i < MODES; i++)
+		if (!strcmp(argv[2], how[i]))
+			m = i;
+	if (argc > 4) {
+		learned = cpl_learned_load(argv[4], &err);
+		if (!learned)
+			die("model", &err);
+	}
+	if (n < 1 || n > MOST_CASES || (argc > 3 && !csv) ||
+	    (argc > 2 && strcmp(argv[2], how[m]))) {
+		fprintf(stderr, "usage: time_placements CASES "
+		                "[packet|adaptive|flow [ROWS.csv "
+		                "[MODEL.json]]]\n");
+		return 2;
+	}
+	if (csv)
+		write_head(csv);
+	for (int i = 0; i < n; i++)
+		run(i, m, learned, seconds[i], csv);
+	printf("| policy | mean over flat | best | worst | worst over the best "
+	       "of Slurm's |\n|---|---|---|---|---|\n");
+	for (int k = 0; k < POLICIES; k++)
+		tell(k, seconds, n);
+	cpl_learned_free(learned);
+	return csv && fclose(csv) ? 1 : 0;
+}
