@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/random.h"
@@ -19,6 +20,12 @@ enum {
 	FREE,                     /* link */
 	SENT,                     /* transfer: its last byte has left */
 };
+
+/* From a line of the cache on, for free(); NULL: memory. */
+static void *lines(size_t size)
+{
+	return aligned_alloc(64, (size + 64) / 64 * 64);
+}
 
 static int open_packets(struct cpl_simulation *sim)
 {
@@ -44,10 +51,11 @@ static int open_packets(struct cpl_simulation *sim)
 	p->n_links = cpl_times_links(net);
 	if (cpl_packet_routes_open(sim))
 		return -1;
-	p->link = cpl_arena_take(&sim->arena, p->n_links, sizeof(*p->link));
+	p->link = lines((size_t)p->n_links * sizeof(*p->link));
 	p->round = cpl_arena_take(&sim->arena, cables, sizeof(*p->round));
-	if (sim->arena.failed)
+	if (!p->link || sim->arena.failed)
 		return cpl_fail_memory(sim->err);
+	memset(p->link, 0, (size_t)p->n_links * sizeof(*p->link));
 	for (int64_t i = 0; i < p->n_links; i++) {
 		p->link[i].per_byte = 1 / cpl_times_bandwidth(net, i);
 		p->link[i].stalled_since = -1;
@@ -76,6 +84,7 @@ static void close_packets(struct cpl_simulation *sim)
 	}
 	cpl_route_finder_free(&p->finder);
 	free(p->turn_of);
+	free(p->link);
 	free(p->queue);
 	free(p->packet);
 	free(p->path);
@@ -88,7 +97,7 @@ static bool widen_queues(struct cpl_packets *p, int classes)
 {
 	int channels = classes * p->lanes;
 	struct cpl_packet_queue *wider =
-	        malloc((size_t)p->n_links * (size_t)channels * sizeof(*wider));
+	        lines((size_t)p->n_links * (size_t)channels * sizeof(*wider));
 
 	if (!wider)
 		return false;
@@ -97,7 +106,7 @@ static bool widen_queues(struct cpl_packets *p, int classes)
 			wider[l * channels + c] =
 			        c < p->channels ? p->queue[l * p->channels + c]
 			                        : (struct cpl_packet_queue){
-			                                  -1, -1, p->depth};
+			                                  -1, -1, p->depth, 0};
 	free(p->queue);
 	p->queue = wider;
 	p->classes = classes;
@@ -108,7 +117,7 @@ static bool widen_queues(struct cpl_packets *p, int classes)
 /* All paths, for longer ones, or for more packets. */
 static bool widen_paths(struct cpl_packets *p, int64_t room, int stride)
 {
-	int *wider = malloc((size_t)room * (size_t)stride * sizeof(*wider));
+	int *wider = lines((size_t)room * (size_t)stride * sizeof(*wider));
 
 	if (!wider)
 		return false;
@@ -133,6 +142,26 @@ bool cpl_packets_widen(struct cpl_simulation *sim, int stride, int classes)
 	return !sim->failed;
 }
 
+/* Lines of the cache, each with one packet. */
+static bool more_packets(struct cpl_packets *p)
+{
+	size_t size = sizeof(struct cpl_packet);
+	int room = p->packet_room ? 2 * p->packet_room : 1024;
+	struct cpl_packet *wider;
+
+	if (p->packet_room > INT_MAX / 2)
+		return false;
+	wider = lines((size_t)room * size);
+	if (!wider)
+		return false;
+	if (p->packet_room)
+		memcpy(wider, p->packet, (size_t)p->packet_room * size);
+	free(p->packet);
+	p->packet = wider;
+	p->packet_room = room;
+	return true;
+}
+
 static int new_packet(struct cpl_simulation *sim)
 {
 	struct cpl_packets *p = sim->own;
@@ -142,9 +171,7 @@ static int new_packet(struct cpl_simulation *sim)
 		p->free_packet = p->packet[i].next;
 		return i;
 	}
-	if (p->n_packets == INT_MAX ||
-	    cpl_array_grow(&p->packet, p->n_packets, sizeof(*p->packet),
-	                   sim->err) ||
+	if ((p->n_packets == p->packet_room && !more_packets(p)) ||
 	    (p->n_packets == p->path_room &&
 	     !widen_paths(p, p->path_room ? 2 * p->path_room : 1024,
 	                  p->stride))) {
@@ -181,6 +208,7 @@ static void start(struct cpl_simulation *sim, int t)
 {
 	const struct cpl_transfer *transfer = &sim->transfer[t];
 	int cable = sim->rank[transfer->from].cable;
+	int to = sim->rank[transfer->to].cable;
 	struct cpl_packets *p = sim->own;
 	double size = transfer->bytes / transfer->count;
 	double each = fmax(1, ceil(size / sim->options->packet));
@@ -203,6 +231,8 @@ static void start(struct cpl_simulation *sim, int t)
 	}
 	f = &p->flight[t];
 	*f = (struct cpl_flight){
+	        .to = sim->net->port_router[to],
+	        .out = (int)cpl_sim_ejection(sim->net, to),
 	        .last = fmax(0, size - (each - 1) * sim->options->packet),
 	        .each = (int64_t)each,
 	        .rest = (int64_t)each,
@@ -223,10 +253,8 @@ static void start(struct cpl_simulation *sim, int t)
 /* The next packet of the messages whose turn it is; -1: failed. */
 static int cut_packet(struct cpl_simulation *sim, int cable)
 {
-	const struct cpl_network *net = sim->net;
 	struct cpl_packets *p = sim->own;
 	int last = p->round[cable], t = p->flight[last].next;
-	int to = sim->rank[sim->transfer[t].to].cable;
 	struct cpl_flight *f = &p->flight[t];
 	int i = new_packet(sim);
 	bool ends = f->rest == 1;
@@ -237,7 +265,8 @@ static int cut_packet(struct cpl_simulation *sim, int cable)
 	        .transfer = t,
 	        .next = -1,
 	        .link = -1,
-	        .to = net->port_router[to],
+	        .to = f->to,
+	        .out = f->out,
 	        .via = -1,
 	        .number = f->sent++,
 	        .bytes = ends ? f->last : sim->options->packet};
@@ -311,6 +340,7 @@ static void send(struct cpl_simulation *sim, int i, int64_t link, int channel,
 	}
 	packet->link = (int)link;
 	packet->channel = channel;
+	packet->router = l->router;
 	cpl_events_add(&sim->events, l->free_at + latency, ARRIVE, (uint32_t)i);
 }
 
@@ -456,7 +486,7 @@ static void deliver(struct cpl_simulation *sim, int i)
 static void arrive(struct cpl_simulation *sim, int i)
 {
 	struct cpl_packets *p = sim->own;
-	int router = p->link[p->packet[i].link].router, channel;
+	int router = p->packet[i].router, channel;
 	struct cpl_packet_queue *q;
 	int64_t link;
 	bool reserved;
@@ -468,10 +498,7 @@ static void arrive(struct cpl_simulation *sim, int i)
 	if (!cpl_packet_next(sim, i, router, &link, &channel, &reserved))
 		return;
 	if (link < 0)
-		link = cpl_sim_ejection(
-		        sim->net,
-		        sim->rank[sim->transfer[p->packet[i].transfer].to]
-		                .cable);
+		link = p->packet[i].out;
 	q = &p->queue[link * p->channels + channel];
 	if (reserved)
 		q->credit--;

@@ -18,6 +18,7 @@
 
 /* A transfer's messages on their way; index: its number. */
 struct cpl_flight {
+	int to, out;             /* as of its packets */
 	double last;             /* bytes of a message's last packet */
 	int64_t each, rest;      /* packets of a message; of the current one */
 	int64_t sent, packets;   /* packets: of all messages */
@@ -30,13 +31,16 @@ struct cpl_flight {
 struct cpl_packet {
 	int transfer, next; /* next: behind it in the queue, or free */
 	int link, channel;  /* whose buffer it has */
-	int to;             /* router of its destination */
+	int router;         /* at the end of that link, -1: a node */
+	int to, out;        /* router of its destination, and link from it */
 	int via;        /* router that it goes to first, -1: none any more */
 	int leg;        /* changes of direction behind it */
 	int hop, hops;  /* links behind it; of its path, -1: none is fixed */
 	int64_t number; /* of its transfer's */
 	double bytes;
 };
+
+_Static_assert(sizeof(struct cpl_packet) == 64, "one line of the cache");
 
 /* Filled by each packet that passes: as large as a line of the cache. */
 struct cpl_packet_link {
@@ -51,11 +55,12 @@ struct cpl_packet_link {
 	unsigned scheduled : 1;      /* an event comes when it is free */
 };
 
-_Static_assert(sizeof(struct cpl_packet_link) <= 64, "one line of the cache");
+_Static_assert(sizeof(struct cpl_packet_link) == 64, "one line of the cache");
 
 /* First and last of a link's channel, and free buffers at its end. */
 struct cpl_packet_queue {
 	int first, last, credit;
+	int unused; /* four are a line of the cache */
 };
 
 /* How channels are told apart. */
@@ -79,7 +84,7 @@ struct cpl_packets {
 	struct cpl_packet_link *link;   /* [n_links] */
 	struct cpl_packet_queue *queue; /* [n_links * channels] */
 	struct cpl_packet *packet;
-	int n_packets, free_packet;
+	int n_packets, packet_room, free_packet;
 	int *path; /* [room of packets * stride] */
 	int64_t path_room;
 	int stride;
