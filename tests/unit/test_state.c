@@ -307,9 +307,9 @@ static struct cpl_record sample(void)
 	static char *host[] = {"n4", "n1"};
 	static struct cpl_record_candidate candidate[] = {
 	        {"random-routers", UINT64_MAX, true, 0.1, 1e-9, 1e17, 0.25,
-	         1e-3, 7, 0.5, 3, true, 0.75, 0.25, 1e9},
-	        {"linear", 0, false, 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0.0, 0, false,
-	         0.0, 0.0, 0.0},
+	         1e-3, 7, 0.5, 0.125, 3, true, 0.75, 0.25, 1e9},
+	        {"linear", 0, false, 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0.0, 0.0, 0,
+	         false, 0.0, 0.0, 0.0},
 	};
 	static int rank_host[] = {1, 0, 0};
 
@@ -602,9 +602,9 @@ static void test_record_messages(void **state)
 	        {"candidates", "[{\"x\":1}]",
 	         "candidate 1: unknown key \"x\"; the keys are policy, seed, "
 	         "evaluated, max_congestion, mean_congestion, hop_bytes, "
-	         "seconds, alone_seconds, shared_links, slows_others, broken, "
-	         "mapped, mapped_max_congestion, mapped_mean_congestion, "
-	         "mapped_hop_bytes"},
+	         "seconds, alone_seconds, shared_links, slows_others, "
+	         "learned_seconds, broken, mapped, mapped_max_congestion, "
+	         "mapped_mean_congestion, mapped_hop_bytes"},
 	        {"cut_short", "1",
 	         "\"cut_short\" is an integer; true or "
 	         "false is needed"},
