@@ -14,6 +14,12 @@ tests_bench_bench_traffic_SOURCES = tests/bench/bench_traffic.c tests/bench/sten
 tests_bench_bench_traffic_LDADD = libcore.la
 CLEANFILES += tests/bench/bench_traffic
 
+# tests/bench/bench_load
+EXTRA_PROGRAMS += tests/bench/bench_load
+tests_bench_bench_load_SOURCES = tests/bench/bench_load.c
+tests_bench_bench_load_LDADD = libcore.la
+CLEANFILES += tests/bench/bench_load
+
 # tests/bench/bench_progressive $(srcdir)/etc/networks/slingshot-16.json 512
 EXTRA_PROGRAMS += tests/bench/bench_progressive
 tests_bench_bench_progressive_SOURCES = tests/bench/bench_progressive.c
