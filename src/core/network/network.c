@@ -291,6 +291,8 @@ void cpl_network_free(struct cpl_network *net)
 	if (net->type->release)
 		net->type->release(net);
 	free(net->product.out);
+	free(net->ways.first);
+	free(net->ways.out);
 	free(net->ways.next);
 	free(net->ways.twin);
 	cpl_network_free_routes(net->routes);

@@ -45,9 +45,12 @@ struct cpl_link_class {
 
 /* Paths of fewest hops through any network, see network/ways.c. */
 struct cpl_way_table {
-	/* next[to * n_routers + router]: link towards router `to` (with
-	 * nodes), -1 at `to`. Lowest link id to the lowest next router. */
-	int *next;
+	/* Links to the routers next to one, the lowest of parallel ones, in the
+	 * order of these routers: out[first[router]] .. */
+	int *first, *out; /* [n_routers + 1] */
+	/* next[to * n_routers + router]: which of these leads towards router
+	 * `to` (with nodes); of several ways the lowest. */
+	uint16_t *next;
 	int *twin; /* [n_links] next link with the same ends, -1: none */
 };
 
@@ -166,6 +169,16 @@ bool cpl_network_type_is_irregular(const struct cpl_network_type *type);
 
 /* Node id of a host name, or -1 when the network does not have it. O(1). */
 int cpl_network_node(const struct cpl_network *net, const char *host);
+
+/* net->ways: the link from a router towards another that has nodes. O(1). */
+static inline int cpl_network_next_link(const struct cpl_network *net,
+					int router, int to)
+{
+	const struct cpl_way_table *w = &net->ways;
+
+	return w->out[w->first[router] +
+		      w->next[(int64_t)to * net->n_routers + router]];
+}
 
 /* Bytes/s. O(1). */
 static inline double cpl_network_link_bandwidth(const struct cpl_network *net,

@@ -6,7 +6,8 @@
 #include "network/type.h"
 
 /* Entries at the most: 512 MB. */
-#define MAX_TABLE (1 << 27)
+#define MAX_TABLE (1 << 28)
+#define MAX_NEIGHBOURS (1 << 16)
 
 int cpl_network_check_ways(const struct cpl_network *net, struct cpl_error *err)
 {
@@ -44,10 +45,14 @@ struct searches {
 	 * ways are long. */
 	uint64_t *front, *after;
 	int words;
+	const uint16_t *place; /* [n_links] of a link in its router's out */
+	/* [n_routers * 64] of the searches: together, before they are spread
+	 * over the table. */
+	uint16_t *found;
 };
 
-/* The links into a router whose searches got to it; those of `base` on. */
-static void step_from(struct searches *s, int at, int base)
+/* The links into a router whose searches got to it. */
+static void step_from(struct searches *s, int at)
 {
 	const struct cpl_network *net = s->net;
 
@@ -61,9 +66,8 @@ static void step_from(struct searches *s, int at, int base)
 		s->next[from] |= bits;
 		s->after[from / 64] |= UINT64_C(1) << from % 64;
 		for (; bits; bits &= bits - 1)
-			net->ways.next[(int64_t)(base + __builtin_ctzll(bits)) *
-			                       net->n_routers +
-			               from] = link;
+			s->found[(int64_t)from * 64 + __builtin_ctzll(bits)] =
+			        s->place[link];
 	}
 }
 
@@ -90,6 +94,24 @@ static bool go_on(struct searches *s)
 	return any;
 }
 
+/* Into the table, some routers at a time, which stay in the cache. */
+static void spread(const struct searches *s, int base, int n)
+{
+	int routers = s->net->n_routers, some = 256;
+
+	for (int r = 0; r < routers; r += some) {
+		int end = routers - r < some ? routers : r + some;
+
+		for (int k = 0; k < n; k++) {
+			uint16_t *next = s->net->ways.next +
+			                 (int64_t)(base + k) * routers;
+
+			for (int i = r; i < end; i++)
+				next[i] = s->found[(int64_t)i * 64 + k];
+		}
+	}
+}
+
 /* Next links towards routers base .. base + n - 1, breadth first against the
  * links' direction. */
 static void search(struct searches *s, int base, int n)
@@ -106,8 +128,8 @@ static void search(struct searches *s, int base, int n)
 		for (int w = 0; w < s->words; w++)
 			for (uint64_t bits = s->front[w]; bits;
 			     bits &= bits - 1)
-				step_from(s, w * 64 + __builtin_ctzll(bits),
-				          base);
+				step_from(s, w * 64 + __builtin_ctzll(bits));
+	spread(s, base, n);
 }
 
 /* Have all searches been at all routers with nodes? */
@@ -130,44 +152,100 @@ static int check(const struct searches *s, int base, int n,
 	                r, base + to);
 }
 
-/* Chain parallel links; last is scratch. */
-static void pair_links(struct cpl_network *net, const int *first,
-                       const int *link, int *last)
+/* Chain parallel links, and number each router's neighbours by their ids: place
+ * of a link, and in first[router + 1] how many; last is scratch. -1 with err
+ * where they are too many. */
+static int pair_links(struct cpl_network *net, const int *into,
+                      const int *link, uint16_t *place, int *last,
+                      struct cpl_error *err)
 {
+	int *count = net->ways.first + 1;
+
 	for (int r = 0; r < net->n_routers; r++)
 		last[r] = -1;
 	for (int to = 0; to < net->n_routers; to++) {
-		for (int i = first[to]; i < first[to + 1]; i++) {
+		for (int i = into[to]; i < into[to + 1]; i++) {
 			int from = net->link_from[link[i]];
 
 			net->ways.twin[link[i]] = -1;
 			if (last[from] >= 0)
 				net->ways.twin[last[from]] = link[i];
+			else if (count[from]++ == MAX_NEIGHBOURS)
+				return cpl_fail(err,
+				                "router %d has links to more "
+				                "than %d others",
+				                from, MAX_NEIGHBOURS);
+			place[link[i]] = (uint16_t)(count[from] - 1);
 			last[from] = link[i];
 		}
-		for (int i = first[to]; i < first[to + 1]; i++)
+		for (int i = into[to]; i < into[to + 1]; i++)
 			last[net->link_from[link[i]]] = -1;
 	}
+	return 0;
+}
+
+/* The first of parallel links has no other that goes on to it; `other` is
+ * scratch, 0. */
+static void list_out(struct cpl_network *net, const uint16_t *place,
+                     unsigned char *other)
+{
+	struct cpl_way_table *w = &net->ways;
+
+	for (int r = 0; r < net->n_routers; r++)
+		w->first[r + 1] += w->first[r];
+	for (int64_t l = 0; l < net->n_links; l++)
+		if (w->twin[l] >= 0)
+			other[w->twin[l]] = 1;
+	for (int64_t l = 0; l < net->n_links; l++)
+		if (!other[l])
+			w->out[w->first[net->link_from[l]] + place[l]] = (int)l;
+}
+
+static int take_table(struct cpl_network *net)
+{
+	size_t n = (size_t)net->n_routers, links = (size_t)net->n_links + 1;
+	struct cpl_way_table *w = &net->ways;
+
+	w->next = malloc((size_t)net->n_node_routers * n * sizeof(*w->next));
+	w->twin = malloc(links * sizeof(*w->twin));
+	w->out = malloc(links * sizeof(*w->out));
+	w->first = calloc(n + 1, sizeof(*w->first));
+	return w->next && w->twin && w->out && w->first ? 0 : -1;
+}
+
+static int fill(struct searches *s, struct cpl_error *err)
+{
+	int n = s->net->n_node_routers, rc = 0;
+
+	for (int base = 0; base < n && !rc; base += 64) {
+		int some = n - base < 64 ? n - base : 64;
+
+		search(s, base, some);
+		rc = check(s, base, some, err);
+	}
+	return rc;
 }
 
 int cpl_network_find_ways(struct cpl_network *net, struct cpl_error *err)
 {
-	size_t n = (size_t)net->n_routers;
-	size_t entries = (size_t)net->n_node_routers * n;
-	int *first = calloc(n + 1, sizeof(*first));
-	int *link = malloc(((size_t)net->n_links + 1) * sizeof(*link));
+	size_t n = (size_t)net->n_routers, links = (size_t)net->n_links + 1;
 	size_t words = (n + 63) / 64;
+	int *first = calloc(n + 1, sizeof(*first));
+	int *link = malloc(links * sizeof(*link));
 	uint64_t *bits = malloc((3 * n + 2 * words) * sizeof(*bits));
+	uint16_t *place = malloc(links * sizeof(*place));
+	uint16_t *found = calloc(n * 64, sizeof(*found));
+	unsigned char *other = calloc(links, 1);
 	struct searches s = {.net = net,
 	                     .first = first,
 	                     .link = link,
+	                     .place = place,
+	                     .found = found,
 	                     .words = (int)words};
 	int rc = -1;
 
-	net->ways.next = malloc(entries * sizeof(*net->ways.next));
-	net->ways.twin =
-	        malloc(((size_t)net->n_links + 1) * sizeof(*net->ways.twin));
-	if (!first || !link || !bits || !net->ways.next || !net->ways.twin) {
+	if (!first || !link || !bits || !place || !found || !other ||
+	    take_table(net)) {
 		cpl_fail_memory(err);
 		goto out;
 	}
@@ -177,18 +255,17 @@ int cpl_network_find_ways(struct cpl_network *net, struct cpl_error *err)
 	s.front = bits + 3 * n;
 	s.after = s.front + words;
 	sort_links(net, first, link);
-	pair_links(net, first, link, (int *)bits);
-	memset(net->ways.next, 0xff, entries * sizeof(*net->ways.next));
-	rc = 0;
-	for (int base = 0; base < net->n_node_routers && !rc; base += 64) {
-		int left = net->n_node_routers - base;
-
-		search(&s, base, left < 64 ? left : 64);
-		rc = check(&s, base, left < 64 ? left : 64, err);
-	}
+	rc = pair_links(net, first, link, place, (int *)bits, err);
+	if (rc)
+		goto out;
+	list_out(net, place, other);
+	rc = fill(&s, err);
 out:
 	free(first);
 	free(link);
 	free(bits);
+	free(place);
+	free(found);
+	free(other);
 	return rc;
 }

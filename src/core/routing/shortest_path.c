@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "routing/routing.h"
 
-/* Towards router `to` != router, which has nodes. */
-static int next_link(const struct cpl_network *net, int router, int to)
-{
-	return net->ways.next[(int64_t)to * net->n_routers + router];
-}
-
 static void add(const struct cpl_network *net, int from, int to, double bytes,
                 double *load)
 {
 	while (from != to) {
-		int first = next_link(net, from, to), links = 0;
+		int first = cpl_network_next_link(net, from, to), links = 0;
 
 		for (int i = first; i >= 0; i = net->ways.twin[i])
 			links++;
@@ -26,7 +20,7 @@ static double hops(const struct cpl_network *net, int from, int to)
 	int n = 0;
 
 	for (; from != to; n++)
-		from = net->link_to[next_link(net, from, to)];
+		from = net->link_to[cpl_network_next_link(net, from, to)];
 	return n;
 }
 
