@@ -2,11 +2,13 @@
 # run.t and lammps.t run them.
 record_calls = tests/record/calls.c tests/record/calls.h \
 	tests/record/calls_coll.c
-EXTRA_DIST += $(record_calls) tests/record/calls.F90 tests/record/loader.c tests/record/calls4.c tests/record/calls_large.c tests/record/loops.c tests/record/stubs.c \
-	tests/record/run.t tests/record/mpich.t tests/record/characterize.t tests/record/phases.t tests/record/lammps.t tests/record/env.bash tests/record/expected
-EXTRA_DIST += $(record_calls) tests/record/calls.F90 tests/record/loader.c tests/record/loops.c tests/record/stubs.c \
-	tests/record/topologies.c tests/record/mixed.c tests/record/reorder.t \
-	tests/record/run.t tests/record/characterize.t tests/record/phases.t tests/record/lammps.t tests/record/env.bash tests/record/expected
+EXTRA_DIST += $(record_calls) tests/record/calls.F90 tests/record/loader.c \
+	tests/record/calls4.c tests/record/calls_large.c \
+	tests/record/loops.c tests/record/stubs.c \
+	tests/record/topologies.c tests/record/topologies.F90 \
+	tests/record/mixed.c tests/record/reorder.t tests/record/run.t \
+	tests/record/mpich.t tests/record/characterize.t tests/record/phases.t \
+	tests/record/lammps.t tests/record/env.bash tests/record/expected
 check_DATA =
 
 if BUILD_RECORDER
@@ -49,7 +51,8 @@ tests/record/stubs: tests/record/stubs.c tests/record/libstubs.so
 
 if HAVE_MPIFORT
 record_fortran = tests/record/calls_mpif tests/record/calls_mpi \
-	tests/record/calls_f08
+	tests/record/calls_f08 tests/record/topologies_mpif \
+	tests/record/topologies_mpi tests/record/topologies_f08
 check_DATA += $(record_fortran)
 CLEANFILES += $(record_fortran)
 # -w: mpif.h has no interfaces, and buffers of different types are the point.
@@ -64,5 +67,14 @@ tests/record/calls_mpi: tests/record/calls.F90
 
 tests/record/calls_f08: tests/record/calls.F90
 	$(record_fcompile) -DUSE_F08 -o $@ $(srcdir)/tests/record/calls.F90
+
+tests/record/topologies_mpif: tests/record/topologies.F90
+	$(record_fcompile) -DUSE_MPIF -o $@ $(srcdir)/tests/record/topologies.F90
+
+tests/record/topologies_mpi: tests/record/topologies.F90
+	$(record_fcompile) -DUSE_MPI -o $@ $(srcdir)/tests/record/topologies.F90
+
+tests/record/topologies_f08: tests/record/topologies.F90
+	$(record_fcompile) -DUSE_F08 -o $@ $(srcdir)/tests/record/topologies.F90
 endif
 endif

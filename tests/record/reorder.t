@@ -9,7 +9,9 @@ LIBRARY=$COMMPLACE_BUILD/.libs/libcommplace-reorder.so
 export OMPI_MCA_mpi_yield_when_idle=1
 unset COMMPLACE_REORDER COMMPLACE_REORDER_MAPPING COMMPLACE_REORDER_NETWORK
 
-# run MODE PRELOAD KIND...: 16 processes, dealt out to four hosts one by one
+# run MODE PRELOAD KIND...: 16 processes of $program, dealt out to four hosts one by
+# one
+program=$PROGRAMS/topologies
 run() {
 	local mode=$1 preload=$2
 	shift 2
@@ -17,7 +19,7 @@ run() {
 		-x COMMPLACE_REORDER -x PRELOAD sh -c '
 		export SLURMD_NODENAME=h$((OMPI_COMM_WORLD_RANK % 4))
 		export LD_PRELOAD=$PRELOAD
-		exec "$@"' sh "$PROGRAMS/topologies" "$@"
+		exec "$@"' sh "$program" "$@"
 }
 # How many neighbours are on different hosts?
 apart() {
@@ -56,6 +58,30 @@ for kind in "stencil 3 5" graph irregular spread; do
 		"$call: $(apart reordered.out) neighbours of $(apart plain.out) are apart"
 done
 
+# The interfaces of Fortran, which call the library below C's.
+for interface in mpif mpi f08; do
+	program=$PROGRAMS/topologies_$interface
+	[ -x "$program" ] || continue
+	for kind in cart graph; do
+		call=MPI_Cart_create
+		[ $kind = cart ] || call=MPI_Graph_create
+		run yes "" $kind >plain.out 2>plain.err
+		run check "$LIBRARY" $kind >reordered.out 2>reordered.err
+		ok $? "$interface, $kind: ended well" || diag "$(cat reordered.err)"
+		is "$(values reordered.out | wc -l) $(values reordered.out)" \
+			"16 $(values plain.out)" "$interface, $kind: the same results"
+		is "$(grep commplace reordered.err)" \
+			"commplace-reorder: $call of 16 ranks: neighbours and data are as stated" \
+			"$interface, $kind: proved"
+		ok $(($(apart reordered.out) * 4 > $(apart plain.out) * 3)) \
+			"$interface, $kind: $(apart reordered.out) neighbours of $(apart plain.out) are apart"
+	done
+	run check "$LIBRARY" plain >off.out 2>off.err
+	is "$(grep ^at off.out)$(cat off.err)" "$(run "" "" plain | grep ^at)" \
+		"$interface: not where .FALSE. is asked for"
+done
+program=$PROGRAMS/topologies
+
 run yes "$LIBRARY" irregular >quiet.out 2>quiet.err
 is "$(values quiet.out)" "$(run "" "" irregular | values -)" "yes: likewise"
 is "$(grep commplace quiet.err)" "" "without a word"
@@ -92,6 +118,6 @@ like "$(cat mixed.err)" "MPI_Cart_create of 16 ranks: neighbours or data are wro
 is "$(COMMPLACE_REORDER=yes LD_PRELOAD=$LIBRARY sh -c 'echo well' 2>&1)" well \
 	"a shell runs as ever"
 is "$(nm -D --defined-only "$LIBRARY" | awk '{print $3}' | sort | paste -sd' ')" \
-	"MPI_Cart_create MPI_Dist_graph_create MPI_Dist_graph_create_adjacent MPI_Graph_create" \
+	"MPI_Cart_create MPI_Dist_graph_create MPI_Dist_graph_create_adjacent MPI_Graph_create mpi_cart_create_ mpi_cart_create__ mpi_cart_create_f08_ mpi_graph_create_ mpi_graph_create__ mpi_graph_create_f08_" \
 	"it defines nothing else"
 done_testing
