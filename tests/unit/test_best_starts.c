@@ -218,6 +218,7 @@ static void test_images_keep_slots(void **state)
 		        .req = &job.req,
 		        .first = {.max_congestion = 1e9},
 		        .first_hop_bytes = 1e9,
+		        .busiest = 1e9,
 		};
 		struct cpl_best_chain chain = {
 		        .best = &best,

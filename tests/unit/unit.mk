@@ -197,6 +197,11 @@ tests_unit_test_best_SOURCES = tests/unit/test_best.c tests/unit/add_traffic.h t
 tests_unit_test_best_CFLAGS = $(unit_cflags)
 tests_unit_test_best_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_bundles
+tests_unit_test_bundles_SOURCES = tests/unit/test_bundles.c
+tests_unit_test_bundles_CFLAGS = $(unit_cflags)
+tests_unit_test_bundles_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/test_best_search
 tests_unit_test_best_search_SOURCES = tests/unit/test_best_search.c
 tests_unit_test_best_search_CFLAGS = $(unit_cflags)

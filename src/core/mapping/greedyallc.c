@@ -289,10 +289,20 @@ static int map_from(const struct cpl_map_request *req, bool corner,
 	return cpl_arena_end(&arena, rc, err);
 }
 
+int cpl_map_greedyallc(const struct cpl_map_request *req, int *rank_host,
+                       struct cpl_error *err)
+{
+	return map_from(req, false, rank_host, err);
+}
+
 static int map(const struct cpl_map_request *req, int *rank_host,
                struct cpl_error *err)
 {
-	return map_from(req, false, rank_host, err);
+	if (cpl_map_greedyallc(req, rank_host, err))
+		return -1;
+	return cpl_objective_by_max(req->objective)
+	               ? cpl_map_repair(req, rank_host, err)
+	               : 0;
 }
 
 int cpl_map_greedyallc_corner(const struct cpl_map_request *req, int *rank_host,

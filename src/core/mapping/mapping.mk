@@ -3,7 +3,9 @@ core_sources += src/core/mapping/mapping.h \
 	src/core/mapping/capacity.c \
 	src/core/mapping/host_graph.c src/core/mapping/link_sums.h \
 	src/core/mapping/link_sums.c src/core/mapping/refine.c \
-	src/core/mapping/refine_links.c \
+	src/core/mapping/bundles.h src/core/mapping/bundles.c \
+	src/core/mapping/bundle_loads.c \
+	src/core/mapping/repair.c src/core/mapping/refine_links.c \
 	src/core/mapping/tables.c \
 	src/core/mapping/rank_groups.h src/core/mapping/rank_groups.c \
 	src/core/mapping/rank_boxes.h src/core/mapping/rank_boxes.c \
@@ -49,5 +51,8 @@ core_sources += src/core/mapping/best/best.h \
 	src/core/mapping/best/anneal.c src/core/mapping/best/bits.c \
 	src/core/mapping/best/chain.h src/core/mapping/best/fold.c \
 	src/core/mapping/best/grid.c src/core/mapping/best/mappers.c \
+	src/core/mapping/best/nest.c src/core/mapping/best/pack.c \
+	src/core/mapping/best/refine_bundles.c \
+	src/core/mapping/best/rounds.c \
 	src/core/mapping/best/starts.c \
 	src/core/mapping/best/swaps.c src/core/mapping/best/symmetry.c

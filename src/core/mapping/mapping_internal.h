@@ -15,6 +15,21 @@
 int cpl_map_refine(const struct cpl_map_request *req, int *rank_host,
                    struct cpl_error *err);
 
+/*
+ * Relieve the busiest link or cable of a node: swaps that lower it, of ranks on
+ * it with ranks on the hosts of their partners, as far as the ways between the
+ * job's routers are not too many (bundles.h) and a fixed amount of work goes. Where
+ * block order by switches is less busy then, the same from there: the result is
+ * never busier than that. 0, or -1 with err (memory).
+ */
+int cpl_map_repair(const struct cpl_map_request *req, int *rank_host,
+                   struct cpl_error *err);
+
+/* GreedyALLC as in its paper, for searches that go on from there. As a mapper's
+ * map(). */
+int cpl_map_greedyallc(const struct cpl_map_request *req, int *rank_host,
+                       struct cpl_error *err);
+
 /* GreedyALLC that starts on the host farthest from all slots, ties to the first
  * in the list: a corner of a mesh. As a mapper's map(). */
 int cpl_map_greedyallc_corner(const struct cpl_map_request *req, int *rank_host,

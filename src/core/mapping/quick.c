@@ -7,6 +7,7 @@
 
 #include "base/sort.h"
 #include "mapping/mappers.h"
+#include "mapping/mapping_internal.h"
 
 /* Hosts from which on it matters which is where. */
 #define HOSTS_MIN 3
@@ -148,7 +149,7 @@ static int try_greedy(struct cpl_quick *q, const struct cpl_rank_groups *groups,
 	        .expired = req->expired,
 	        .expired_arg = req->expired_arg,
 	};
-	rc = cpl_mapper_greedyallc.map(&map, q->at, err);
+	rc = cpl_map_greedyallc(&map, q->at, err);
 	cpl_comm_free(graph);
 	if (rc)
 		return -1;
@@ -169,7 +170,7 @@ static int try_ranks(struct cpl_quick *q, const int *node,
 	map.host = node;
 	if (!of)
 		return cpl_fail_memory(err);
-	if (!cpl_mapper_greedyallc.map(&map, of, err) &&
+	if (!cpl_map_greedyallc(&map, of, err) &&
 	    !cpl_rank_groups_given(given, map.comm, of, map.n_hosts, err))
 		rc = try(q, given, node, best, err);
 	free(of);
@@ -340,7 +341,7 @@ static int map(const struct cpl_map_request *req, int *rank_host,
 	for (int i = 0; i < nodes; i++)
 		index_of[i] = -1;
 	if (!distinct(req, index_of)) {
-		rc = cpl_mapper_greedyallc.map(req, rank_host, err);
+		rc = cpl_map_greedyallc(req, rank_host, err);
 		goto out;
 	}
 	if (cpl_quick_open(&q, req, req->host, req->n_hosts, false, false,

@@ -145,6 +145,7 @@ int cpl_tables_init(struct cpl_tables *tables,
 void cpl_tables_free(struct cpl_tables *t)
 {
 	cpl_distance_free(&t->distance);
+	cpl_bundles_free(&t->bundles);
 	free(t->near);
 	*t = (struct cpl_tables){0};
 }

@@ -8,6 +8,7 @@
 
 #include "base/random.h"
 #include "graph/members.h"
+#include "mapping/bundles.h"
 #include "mapping/mapping_internal.h"
 
 /* Hosts close to each host that proposals go to. */
@@ -25,6 +26,11 @@ struct cpl_tables {
 	 * in the order of the hosts; among many hosts the nearest of those
 	 * around. */
 	int *near;
+	/* For refining by them; n_links 0: there are none. The caller's to make.
+	 */
+	struct cpl_bundles bundles;
+	/* What links and cables may have, see cpl_best_too_busy. */
+	double busiest;
 };
 
 /* Every host must have slots. Near hosts are any once the budget is spent. 0,
@@ -122,6 +128,31 @@ int cpl_map_refine_links(const struct cpl_map_request *req,
                          int64_t size, uint64_t seed, int *rank_host,
                          struct cpl_error *err);
 
+/* Evaluations of hop-bytes that one of bundles takes the time of. */
+#define CPL_BUNDLE_WORK 4
+
+/* Is a link or cable busier than any may be? Where the objective looks at links
+ * only, cables must not pay for them. */
+static inline bool cpl_best_too_busy(enum cpl_objective objective,
+                                     const struct cpl_metrics *metrics,
+                                     double busiest)
+{
+	double max = metrics->max_congestion > metrics->max_injection
+	                     ? metrics->max_congestion
+	                     : metrics->max_injection;
+
+	return objective == CPL_OBJECTIVE_MAX && max > busiest * (1 + 1e-9);
+}
+
+/*
+ * The same by tables->bundles (mapping/bundles.h), which must be there: cables
+ * count, too, and hop-bytes hardly. Of whole hosts with comm and graph contracted.
+ */
+int cpl_map_refine_bundles(const struct cpl_map_request *req,
+                           const struct cpl_tables *tables, double heat,
+                           int64_t size, uint64_t seed, int *rank_host,
+                           struct cpl_error *err);
+
 /* A grid or torus found in a graph. */
 struct cpl_grid {
 	int n_dims;
@@ -148,5 +179,26 @@ int cpl_map_find_grid(const struct cpl_comm *graph, struct cpl_grid *grid,
  */
 int cpl_map_fold(const struct cpl_map_request *req, const struct cpl_grid *grid,
                  int *rank_host, struct cpl_error *err);
+
+/* The hosts [n_hosts] by node, hence unit by unit, on a torus along its Hilbert
+ * curve. O(hosts log hosts). */
+void cpl_map_hosts_along(const struct cpl_map_request *req,
+                         struct cpl_keyed *keyed);
+
+/*
+ * Lay a grid of ranks on any hosts: halves of the grid on halves of the machine,
+ * cut between its units, and so on (nest.c). 0, or -1 with err (memory). O(ranks
+ * log ranks * log hosts).
+ */
+int cpl_map_nest(const struct cpl_map_request *req, const struct cpl_grid *grid,
+                 int *rank_host, struct cpl_error *err);
+
+/*
+ * Groups of ranks that have little to do with the others into hosts, whole as
+ * long as there is place (pack.c). 1; 0 where there are no such groups; -1 with
+ * err (memory). O(entries + groups * hosts).
+ */
+int cpl_map_pack(const struct cpl_map_request *req, int *rank_host,
+                 struct cpl_error *err);
 
 #endif

@@ -27,8 +27,10 @@ struct cpl_best {
 	 * NULL: all are. */
 	const int *kind;
 	bool single;              /* one rank on each host */
-	struct cpl_metrics first; /* of the default order */
+	/* Of the better one of the default order and that by switches. */
+	struct cpl_metrics first;
 	double first_hop_bytes;
+	double busiest; /* of its links and cables */
 	struct cpl_best_layout low, answer;
 	/* Ranks gathered as mappers of one cluster for each host do it
 	 * (mapping/clusters.h), cluster i on host i; grouped: made, hosts of
@@ -69,6 +71,27 @@ void cpl_best_evaluate(struct cpl_best_chain *chain,
 /* Judge chain->trial: low and answer are kept up to date. One evaluation. */
 void cpl_best_consider(struct cpl_best_chain *chain);
 
+/* Keep b in a when it is better, by hop-bytes (low) or by the objective. */
+void cpl_best_keep(const struct cpl_best *best, struct cpl_best_layout *a,
+                   const struct cpl_best_layout *b, bool low);
+/* Run n chains side by side; what they find is put together in their order. 0,
+ * or -1 with err. */
+int cpl_best_run_all(struct cpl_best *best, struct cpl_best_chain *chain, int n,
+                     struct cpl_error *err);
+/* The same of one, which does `run`. */
+int cpl_best_run_start(struct cpl_best *best, struct cpl_best_chain *chain,
+                       int (*run)(struct cpl_best_chain *chain),
+                       struct cpl_error *err);
+/* Does every message go over one link, so that nothing is nearer? */
+bool cpl_best_perfect(const struct cpl_best *best);
+
+/* Rounds of searches from what the starts have found, up to req->work
+ * evaluations, the budget, or the time `until` (0: unknown). 0, or -1 with err. */
+int cpl_best_rounds(struct cpl_best *best, struct cpl_best_chain *chain,
+                    double until, struct cpl_error *err);
+/* Seconds of a clock that only goes forwards. */
+double cpl_best_now(void);
+
 /* Traffic between the hosts of a layout as a job of its own with one rank on
  * each: rank i of it is what the layout has on host i. */
 struct cpl_best_nodes {
@@ -88,6 +111,7 @@ void cpl_best_move_nodes(struct cpl_best_chain *chain, const int *from);
 /* Layouts to start from, judged each: cpl_best_chain.run. */
 int cpl_best_start_grid(struct cpl_best_chain *chain);
 int cpl_best_start_greedy(struct cpl_best_chain *chain);
+int cpl_best_start_pack(struct cpl_best_chain *chain);
 /* Makes chain->groups as well where hosts are of one size. */
 int cpl_best_start_bisection(struct cpl_best_chain *chain);
 /* Greedy on the hosts of chain->low as a whole. */

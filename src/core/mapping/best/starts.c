@@ -98,8 +98,7 @@ int cpl_best_start_greedy(struct cpl_best_chain *chain)
 {
 	if (chain->best->req->n_hosts > GREEDY_HOSTS)
 		return 0;
-	if (cpl_mapper_map(&cpl_mapper_greedyallc, chain->best->req,
-	                   chain->trial, &chain->err))
+	if (cpl_map_greedyallc(chain->best->req, chain->trial, &chain->err))
 		return -1;
 	cpl_best_consider(chain);
 	return 0;
@@ -116,7 +115,22 @@ int cpl_best_start_grid(struct cpl_best_chain *chain)
 	rc = cpl_map_fold(req, &grid, chain->trial, &chain->err);
 	if (rc > 0)
 		cpl_best_consider(chain);
+	else if (!rc && !(rc = cpl_map_nest(req, &grid, chain->trial,
+	                                    &chain->err)))
+		cpl_best_consider(chain);
 	free(grid.cell);
+	return rc < 0 ? -1 : 0;
+}
+
+int cpl_best_start_pack(struct cpl_best_chain *chain)
+{
+	int rc = chain->best->single
+	                 ? 0
+	                 : cpl_map_pack(chain->best->req, chain->trial,
+	                                &chain->err);
+
+	if (rc > 0)
+		cpl_best_consider(chain);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -165,8 +179,7 @@ int cpl_best_start_nodes(struct cpl_best_chain *chain)
 	rc = cpl_best_nodes_init(&nodes, req, chain->low.rank_host,
 	                         &chain->err);
 	if (!rc)
-		rc = cpl_mapper_map(&cpl_mapper_greedyallc, &nodes.req,
-		                    chain->layout, &chain->err);
+		rc = cpl_map_greedyallc(&nodes.req, chain->layout, &chain->err);
 	if (!rc)
 		cpl_best_move_nodes(chain, chain->low.rank_host);
 	cpl_best_nodes_free(&nodes);

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Links in bundles against the traffic model, and the repair of a busiest link. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "mapping/best/best.h"
+#include "mapping/mappers.h"
+#include "mapping_jobs.h"
+
+#define HEAD "{\"format\":\"commplace-network\",\"version\":1,"
+
+static const char *const network_text[] = {
+        HEAD "\"type\":\"dragonfly+\",\"cells\":4,\"leaves\":[4,3,4,2],"
+             "\"spines\":4,\"global_links_per_cell_pair\":4,"
+             "\"nodes_per_router\":6,\"nodes\":\"n[0-77]\"}",
+        HEAD "\"type\":\"fattree\",\"nodes_per_router\":6,\"leaves\":12,"
+             "\"levels\":[{\"down\":4,\"up\":3,\"links\":1},"
+             "{\"down\":3,\"up\":2,\"links\":2}],\"routing\":\"ecmp\","
+             "\"nodes\":\"n[0-71]\"}",
+        HEAD "\"type\":\"torus\",\"dims\":[4,3,3],\"nodes_per_router\":2,"
+             "\"bandwidth\":{\"dim\":[1,2,4],\"injection\":2},"
+             "\"nodes\":\"n[0-71]\"}",
+        HEAD "\"type\":\"dragonfly\",\"groups\":3,\"rows\":2,\"columns\":4,"
+             "\"nodes_per_router\":3,\"nodes\":\"n[0-71]\"}",
+};
+#define N_NETWORKS (sizeof(network_text) / sizeof(*network_text))
+
+static uint64_t draw(uint64_t seed, uint64_t i, uint64_t n)
+{
+	return cpl_random_below(seed, 77, i, n);
+}
+
+/* Each rank with the next; or 27 points of a box, without wrap. */
+static struct cpl_comm *make_comm(int ranks, bool ring)
+{
+	struct cpl_comm_entry *entry =
+	        malloc((size_t)ranks * 27 * sizeof(*entry));
+	int dim[3] = {1, 1, ranks};
+	struct cpl_comm *comm;
+	int64_t n = 0;
+
+	for (int i = 2; i * i * i <= ranks; i++)
+		if (ranks % i == 0)
+			dim[0] = i;
+	dim[2] /= dim[0];
+	for (int i = 2; i * i <= ranks / dim[0]; i++)
+		if (ranks / dim[0] % i == 0)
+			dim[1] = i;
+	dim[2] /= dim[1];
+	for (int r = 0; r < ranks; r++)
+		for (int d = 0; d < 27; d++) {
+			int step[3] = {d % 3 - 1, d / 3 % 3 - 1, d / 9 - 1};
+			int away = abs(step[0]) + abs(step[1]) + abs(step[2]);
+			int x = r % dim[0] + step[0];
+			int y = r / dim[0] % dim[1] + step[1];
+			int z = r / dim[0] / dim[1] + step[2];
+
+			if (ring || !away || x < 0 || x >= dim[0] || y < 0 ||
+			    y >= dim[1] || z < 0 || z >= dim[2])
+				continue;
+			entry[n++] = (struct cpl_comm_entry){
+			        r, (z * dim[1] + y) * dim[0] + x,
+			        away == 1   ? 4096
+			        : away == 2 ? 64
+			                    : 1,
+			        1};
+		}
+	for (int r = 0; r < ranks && ring; r++) {
+		entry[n++] = (struct cpl_comm_entry){r, (r + 1) % ranks, 10, 1};
+		entry[n++] = (struct cpl_comm_entry){(r + 1) % ranks, r, 10, 1};
+	}
+	comm = build(ranks, entry, n);
+	free(entry);
+	return comm;
+}
+
+/* Some nodes of the network, in order or not, with as many ranks each. */
+static void allocate(struct job *job, size_t network, struct cpl_comm *comm,
+                     int hosts, int each, uint64_t seed)
+{
+	struct cpl_network *net = parse_network(network_text[network]);
+	int *node = malloc((size_t)net->n_nodes * sizeof(*node)), taken = 0;
+
+	for (int i = 0; i < net->n_nodes; i++)
+		node[i] = i;
+	cpl_random_shuffle(node, net->n_nodes, seed, 3);
+	set_up(job, net, comm, hosts);
+	if (seed % 2) { /* by node, as most are */
+		bool *used = calloc((size_t)net->n_nodes, sizeof(*used));
+
+		for (int i = 0; i < hosts; i++)
+			used[node[i]] = true;
+		for (int i = 0; i < net->n_nodes; i++)
+			if (used[i])
+				node[taken++] = i;
+		free(used);
+	}
+	for (int h = 0; h < hosts; h++) {
+		job->host[h] = node[h];
+		job->slots[h] = each;
+	}
+	job->req.objective = CPL_OBJECTIVE_BUSIEST;
+	free(node);
+}
+
+/* By the switches' numbers. */
+static void sort_blocks(const struct job *job, int each, int *rank_host)
+{
+	int ranks = job->req.comm->ranks;
+
+	for (int i = 0; i < job->req.n_hosts; i++) {
+		int before = 0;
+
+		for (int j = 0; j < job->req.n_hosts; j++)
+			before += job->host[j] < job->host[i];
+		for (int k = 0; k < each; k++)
+			if (before * each + k < ranks)
+				rank_host[before * each + k] = i;
+	}
+}
+
+static double busiest(const struct job *job, const int *rank_host)
+{
+	struct cpl_error err = {""};
+	struct cpl_workload *w = cpl_workload_new(job->net, 1, &err);
+	struct cpl_job j = {.routing = job->req.routing,
+	                    .comm = job->comm,
+	                    .node = job->host,
+	                    .rank_host = rank_host};
+	struct cpl_metrics m;
+
+	assert_non_null(w);
+	assert_int_equal(cpl_workload_evaluate(w, &j, NULL, &m, NULL, &err), 0);
+	cpl_workload_free(w);
+	return m.max_congestion > m.max_injection ? m.max_congestion
+	                                          : m.max_injection;
+}
+
+/* On all networks, rings and halos of 1 to 4 ranks a node. */
+static void test_never_busier(void **state)
+{
+	int worse = 0, mended = 0;
+
+	(void)state;
+	for (uint64_t seed = 0; seed < 120; seed++) {
+		int each = 1 + (int)draw(seed, 0, 4);
+		int hosts = 4 + (int)draw(seed, 1, 44), *order, *greedy;
+		size_t ranks = (size_t)(hosts * each);
+		bool ring = seed / 4 % 2;
+		struct cpl_error err = {""};
+		double sorted, got, paper;
+		struct job job;
+
+		order = malloc(ranks * sizeof(*order));
+		greedy = malloc(ranks * sizeof(*greedy));
+		allocate(&job, seed % N_NETWORKS,
+		         make_comm(hosts * each, ring), hosts, each, seed / 8);
+		sort_blocks(&job, each, order);
+		sorted = busiest(&job, order);
+		assert_int_equal(cpl_map_greedyallc(&job.req, greedy, &err), 0);
+		paper = busiest(&job, greedy);
+		assert_int_equal(cpl_mapper_map(&cpl_mapper_greedyallc,
+		                                &job.req, job.rank_host, &err),
+		                 0);
+		check_counts(&job, job.rank_host);
+		got = busiest(&job, job.rank_host);
+		assert_true(got <= sorted * (1 + 1e-9));
+		assert_true(got <= paper * (1 + 1e-9));
+		worse += paper > 1.1 * sorted;
+		mended += got < 0.99 * paper && got < 0.99 * sorted;
+		/* Other objectives have the paper's answer. */
+		job.req.objective = CPL_OBJECTIVE_HOP_BYTES;
+		assert_int_equal(cpl_mapper_map(&cpl_mapper_greedyallc,
+		                                &job.req, job.rank_host, &err),
+		                 0);
+		assert_memory_equal(job.rank_host, greedy,
+		                    ranks * sizeof(*greedy));
+		tear_down(&job);
+		free(order);
+		free(greedy);
+	}
+	/* There was something to mend, and not by that order alone. */
+	assert_true(worse > 10);
+	assert_true(mended > 10);
+}
+
+/* Congestion by bundles after many swaps is that of the traffic model, what
+ * others load included. */
+static void test_loads(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < 8; seed++) {
+		struct cpl_error err = {""};
+		struct cpl_bundle_loads loads;
+		struct cpl_bundles bundles;
+		struct cpl_load background;
+		struct cpl_metrics m;
+		struct cpl_workload *w;
+		struct cpl_job j;
+		double link, cable;
+		struct job job;
+
+		allocate(&job, seed % N_NETWORKS,
+		         random_comm(60, 4, seed), 20, 3, seed);
+		assert_int_equal(
+		        cpl_load_init(&background, job.net, &err), 0);
+		for (int64_t l = 0; l < job.net->n_links; l++)
+			background.link[l] = (double)draw(seed, 100 + (uint64_t)l, 90);
+		for (int n = 0; n < job.net->n_nodes; n++)
+			background.injection[n] = (double)n;
+		job.req.background = seed < 4 ? NULL : &background;
+		for (int r = 0; r < 60; r++)
+			job.rank_host[r] = r / 3;
+		assert_int_equal(cpl_bundles_init(&bundles, &job.req, 1 << 20,
+		                                  &err),
+		                 1);
+		assert_int_equal(cpl_bundle_loads_init(&loads, &bundles,
+		                                       &job.req, job.rank_host,
+		                                       &err),
+		                 0);
+		for (uint64_t i = 0; i < 400; i++) {
+			int a = (int)draw(seed, 1000 + 3 * i, 60);
+			int b = (int)draw(seed, 1001 + 3 * i, 60);
+			int host = job.rank_host[a];
+
+			if (host == job.rank_host[b])
+				continue;
+			cpl_bundle_loads_swap(&loads, job.rank_host, a, b);
+			if (draw(seed, 1002 + 3 * i, 3) == 0) {
+				cpl_bundle_loads_undo(&loads);
+				continue;
+			}
+			cpl_bundle_loads_keep(&loads);
+			job.rank_host[a] = job.rank_host[b];
+			job.rank_host[b] = host;
+		}
+		j = (struct cpl_job){.routing = job.req.routing,
+		                     .comm = job.comm,
+		                     .node = job.host,
+		                     .rank_host = job.rank_host};
+		w = cpl_workload_new(job.net, 1, &err);
+		assert_non_null(w);
+		assert_int_equal(cpl_workload_evaluate(w, &j,
+		                                       job.req.background, &m,
+		                                       NULL, &err),
+		                 0);
+		cpl_bundle_loads_max(&loads, &link, &cable);
+		assert_float_equal(link, m.max_congestion,
+		                   1e-9 * m.max_congestion);
+		/* The job's nodes only. */
+		if (seed < 4)
+			assert_float_equal(cable, m.max_injection,
+			                   1e-9 * m.max_injection);
+		/* Most links are like others where leaves have spines. */
+		if (seed % N_NETWORKS == 0 && seed < 4)
+			assert_true(4 * bundles.n_parts <= bundles.ways + 4);
+		cpl_bundle_loads_free(&loads);
+		cpl_bundles_free(&bundles);
+		cpl_workload_free(w);
+		cpl_load_free(&background);
+		tear_down(&job);
+	}
+}
+
+/* Where ways are too many, there are none. */
+static void test_too_many(void **state)
+{
+	struct cpl_error err = {""};
+	struct cpl_bundles bundles;
+	struct job job;
+
+	(void)state;
+	allocate(&job, 0, make_comm(40, true), 40, 1, 1);
+	assert_int_equal(cpl_bundles_init(&bundles, &job.req, 1 << 20, &err), 1);
+	assert_true(bundles.ways > 100 && bundles.n_parts < bundles.ways);
+	assert_int_equal(cpl_bundles_init(&bundles, &job.req, 100, &err), 0);
+	assert_int_equal(bundles.n_links, 0);
+	tear_down(&job);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_loads),
+	        cmocka_unit_test(test_too_many),
+	        cmocka_unit_test(test_never_busier),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
