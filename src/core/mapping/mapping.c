@@ -166,6 +166,18 @@ static bool better(const struct cpl_map_request *req, const struct layout *a,
 	                            b->sums.hop_bytes);
 }
 
+/* Is a link or cable busier in a, where the objective looks at links only? Swaps
+ * for fewer hop-bytes must not make cables pay for them. */
+static bool busier(const struct cpl_map_request *req, const struct layout *a,
+                   const struct layout *b)
+{
+	return req->objective == CPL_OBJECTIVE_MAX &&
+	       cpl_objective_first(CPL_OBJECTIVE_BUSIEST, &a->metrics, 0) >
+	               cpl_objective_first(CPL_OBJECTIVE_BUSIEST, &b->metrics,
+	                                   0) *
+	                       (1 + 1e-9);
+}
+
 int cpl_map_switch_order(const struct cpl_map_request *req, int *rank_host,
                          struct cpl_error *err)
 {
@@ -222,7 +234,8 @@ static int search(const struct cpl_mapper *mapper,
 	if (cpl_map_refine(req, layout[2].rank_host, err) ||
 	    evaluate(ev, &layout[2], err))
 		return -1;
-	if (better(req, &layout[2], &layout[*best]))
+	if (better(req, &layout[2], &layout[*best]) &&
+	    !busier(req, &layout[2], &layout[*best]))
 		*best = 2;
 	return 0;
 }
