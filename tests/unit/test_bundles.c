@@ -284,12 +284,161 @@ static void test_too_many(void **state)
 	tear_down(&job);
 }
 
+/* A shuffled grid of 4 x 4 x 4 on 16 hosts of 4: boxes, and those of a leaf or a
+ * pair of leaves are boxes too. */
+static void test_nest(void **state)
+{
+	int name[64], at[64], low[3], high[3];
+	struct cpl_comm_entry entry[64 * 6];
+	struct cpl_error err = {""};
+	struct cpl_grid grid;
+	struct job job;
+	int64_t n = 0;
+
+	(void)state;
+	for (int i = 0; i < 64; i++)
+		name[i] = i;
+	cpl_random_shuffle(name, 64, 5, 1);
+	for (int i = 0; i < 64; i++) {
+		at[name[i]] = i;
+		for (int step = 1; step < 64; step *= 4)
+			if (i / step % 4 < 3) {
+				entry[n++] = (struct cpl_comm_entry){
+				        name[i], name[i + step], 100, 1};
+				entry[n++] = (struct cpl_comm_entry){
+				        name[i + step], name[i], 100, 1};
+			}
+	}
+	allocate(&job, 1, build(64, entry, n), 16, 4, 1);
+	/* Two hosts on each of eight leaves of 6 nodes. */
+	for (int h = 0; h < 16; h++)
+		job.host[h] = h / 2 * 6 + h % 2 * 3;
+	assert_int_equal(cpl_map_find_grid(job.graph, &grid, &err), 1);
+	assert_int_equal(cpl_map_nest(&job.req, &grid, job.rank_host, &err), 0);
+	check_counts(&job, job.rank_host);
+	/* Hosts of one, of a leaf, of two leaves (which share no unit). */
+	for (int share = 1; share <= 4; share *= 2)
+		for (int first = 0; first < 16; first += share) {
+			int volume = 1;
+
+			for (int d = 0; d < 3; d++) {
+				low[d] = 4;
+				high[d] = -1;
+			}
+			for (int r = 0; r < 64; r++)
+				for (int d = 0; d < 3; d++) {
+					int x = at[r] >> (2 * d) & 3;
+
+					if (job.rank_host[r] / share !=
+					    first / share)
+						continue;
+					low[d] = x < low[d] ? x : low[d];
+					high[d] = x > high[d] ? x : high[d];
+				}
+			for (int d = 0; d < 3; d++)
+				volume *= high[d] - low[d] + 1;
+			assert_int_equal(volume, 4 * share);
+		}
+	free(grid.cell);
+	tear_down(&job);
+}
+
+/* Groups that talk to nobody else, shuffled, on hosts of 64 slots: as many whole
+ * as there can be. */
+static void test_pack(void **state)
+{
+	static const struct {
+		int size, hosts, whole;
+	} row[] = {{6, 3, 30}, {48, 3, 3}, {8, 2, 16}, {10, 5, 30}, {96, 3, 0}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		int size = row[i].size, ranks = 64 * row[i].hosts, whole = 0;
+		int groups = ranks / size, name[320], n = 0;
+		struct cpl_comm_entry *entry =
+		        malloc((size_t)ranks * 96 * sizeof(*entry));
+		struct cpl_error err = {""};
+		struct job job;
+
+		for (int r = 0; r < ranks; r++)
+			name[r] = r;
+		cpl_random_shuffle(name, ranks, 7, 1);
+		for (int a = 0; a < ranks; a++)
+			for (int b = 0; b < ranks; b++)
+				if (a != b && a / size == b / size)
+					entry[n++] = (struct cpl_comm_entry){
+					        name[a], name[b], 10, 1};
+		allocate(&job, 0, build(ranks, entry, n), row[i].hosts, 64, 1);
+		assert_int_equal(cpl_map_pack(&job.req, job.rank_host, &err),
+		                 1);
+		check_counts(&job, job.rank_host);
+		for (int g = 0; g < groups; g++) {
+			bool one = true;
+
+			for (int k = 1; k < size; k++)
+				one = one && job.rank_host[name[g * size]] ==
+				                     job.rank_host
+				                             [name[g * size +
+				                                   k]];
+			whole += one;
+		}
+		assert_int_equal(whole, row[i].whole);
+		tear_down(&job);
+		free(entry);
+	}
+}
+
+/* Halos on allocations of a dragonfly+: best is never busier than block order by
+ * switches, whichever of the two objectives, and far better all in all. */
+static void test_best(void **state)
+{
+	double sum = 0;
+	int n = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed < 24; seed += 2)
+		for (int o = 0; o < 2; o++, n++) {
+			int hosts = 8 + (int)draw(seed, 5, 24), *order;
+			struct cpl_error err = {""};
+			struct cpl_map_result result;
+			double sorted;
+			struct job job;
+
+			order = malloc((size_t)hosts * 4 * sizeof(*order));
+			allocate(&job, 0, make_comm(4 * hosts, false), hosts, 4,
+			         seed);
+			sort_blocks(&job, 4, order);
+			sorted = busiest(&job, order);
+			job.req.objective =
+			        o ? CPL_OBJECTIVE_BUSIEST : CPL_OBJECTIVE_MAX;
+			job.req.work = 100000;
+			assert_int_equal(cpl_map(&cpl_mapper_best, &job.req,
+			                         &result, &err),
+			                 0);
+			check_counts(&job, result.rank_host);
+			assert_true(busiest(&job, result.rank_host) <=
+			            sorted * (1 + 1e-9));
+			assert_true(result.after.max_congestion <=
+			            result.before.max_congestion * (1 + 1e-9) ||
+			            o);
+			sum += result.after.max_congestion /
+			       result.before.max_congestion;
+			cpl_map_result_free(&result);
+			tear_down(&job);
+			free(order);
+		}
+	assert_true(sum < 0.8 * n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_loads),
 	        cmocka_unit_test(test_too_many),
 	        cmocka_unit_test(test_never_busier),
+	        cmocka_unit_test(test_nest),
+	        cmocka_unit_test(test_pack),
+	        cmocka_unit_test(test_best),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
