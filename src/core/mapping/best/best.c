@@ -7,9 +7,10 @@
 
 /* Edges looked at without a work limit; some seconds. */
 #define EDGES 150000000
-/* Links on the ways between all routers of a job up to which bundles are made:
- * some tenths of a second. */
+/* Links on the ways between all routers of a job up to which bundles are made,
+ * some tenths of a second; and where the time is known, for each second of it. */
 #define WAYS (4 << 20)
+#define WAYS_A_SECOND 1e6
 #define SAME 1e-9
 
 void cpl_best_evaluate(struct cpl_best_chain *chain,
@@ -149,11 +150,14 @@ static int start_switches(struct cpl_best *b, struct cpl_best_chain *chain)
 static int make_bundles(struct cpl_best *b, struct cpl_error *err)
 {
 	struct cpl_bundles *bundles = &b->tables.bundles;
+	double seconds = b->req->seconds, most = WAYS;
 
+	if (seconds > 0 && WAYS_A_SECOND * seconds < most)
+		most = WAYS_A_SECOND * seconds;
 	b->tables.busiest = b->busiest;
 	if (!cpl_objective_by_max(b->req->objective))
 		return 0;
-	if (cpl_bundles_init(bundles, b->req, WAYS, err) < 0)
+	if (cpl_bundles_init(bundles, b->req, (int64_t)most, err) < 0)
 		return -1;
 	if (2 * bundles->n_parts > bundles->ways)
 		cpl_bundles_free(bundles);
