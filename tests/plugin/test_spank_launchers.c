@@ -124,6 +124,7 @@ static int load(void **state)
 		return -1;
 	put("TMPDIR", dir);
 	put("SLURM_JOB_NODELIST", "n[1,3,9]");
+	put("SLURM_JOB_CPUS_PER_NODE", "2(x2),4");
 	put("COMMPLACE_RANKS", "n[1,3,9] 2x2,0x2");
 	return 0;
 }
@@ -275,6 +276,50 @@ static void a_file_that_only_root_reads_is_not_there(void **state)
 	assert_int_equal(unlink(path), 0);
 }
 
+/* Slots are CPUs: a rankfile asks for no more of them than a host has. */
+static void a_rankfile_has_cpus(void **state)
+{
+	static const struct {
+		const char *cpus, *each, *rankfile, *message;
+	} row[] = {
+	        {"2(x2),4", "2", NULL, "n1 has 2 CPUs of the job for 2 ranks of 2"},
+	        {"4,1,4", "2",
+	         "rank 0=n9 slot=0-1\nrank 1=n9 slot=2-3\n"
+	         "rank 2=n1 slot=0-1\nrank 3=n1 slot=2-3\n",
+	         ""},
+	        {"2(x3)", NULL,
+	         "rank 0=n9 slot=0\nrank 1=n9 slot=1\n"
+	         "rank 2=n1 slot=0\nrank 3=n1 slot=1\n",
+	         ""},
+	        {"2,2,1", NULL, NULL, "n9 has 1 CPUs of the job for 2 ranks of 1"},
+	        {"2,2", NULL, NULL, "CPUS_PER_NODE=2,2 does not say the CPUs of 3"},
+	        {"2(x4)", NULL, NULL, "does not say"},
+	        {"2(x", NULL, NULL, "does not say"},
+	        {"2(x2)4", NULL, NULL, "does not say"},
+	        {"-2(x3)", NULL, NULL, "does not say"},
+	        {"2,2,2,2", NULL, NULL, "does not say"},
+	        {"all", NULL, NULL, "does not say"},
+	        {NULL, NULL, NULL, "SLURM_JOB_CPUS_PER_NODE is not set"},
+	};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		put("SLURM_JOB_CPUS_PER_NODE", row[i].cpus);
+		put("SLURM_CPUS_PER_TASK", row[i].each);
+		put("COMMPLACE_HOSTFILE", NULL);
+		put("COMMPLACE_RANKFILE", "old");
+		logged[0] = '\0';
+		assert_int_equal(user_init(NULL, 0, NULL), 0);
+		holds("COMMPLACE_HOSTFILE", "n9\nn9\nn1\nn1\n");
+		if (row[i].rankfile)
+			holds("COMMPLACE_RANKFILE", row[i].rankfile);
+		else
+			assert_null(*slot("COMMPLACE_RANKFILE"));
+		assert_non_null(strstr(logged, row[i].message));
+		assert_int_equal(!*logged, !*row[i].message);
+		assert_int_equal(leave(NULL, 0, NULL), 0);
+	}
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, load, unload)
 
 int main(void)
@@ -285,6 +330,7 @@ int main(void)
 	        T(a_plan_of_other_hosts_is_none),
 	        T(a_place_in_the_order_of_nodes),
 	        T(tmpdir_that_is_none),
+	        T(a_rankfile_has_cpus),
 	        T(a_file_that_only_root_reads_is_not_there),
 	};
 

@@ -107,8 +107,91 @@ static bool path_of(int i, char *path, size_t size)
 	return snprintf(path, size, "%s/%s", made, file[i].name) < (int)size;
 }
 
+/* CPUs of the job on each of its n hosts, of which "4(x2),2" is the list for
+ * three. */
+static int read_cpus(const char *text, int *cpus, int n, struct cpl_error *err)
+{
+	const char *p = text;
+	int at = 0;
+
+	while (at < n) {
+		char *end;
+		long count = strtol(p, &end, 10), times = 1;
+
+		if (end > p && !strncmp(end, "(x", 2)) {
+			p = end + 2;
+			times = strtol(p, &end, 10);
+			if (end == p || *end++ != ')')
+				times = 0;
+		}
+		if (end == p || count < 1 || count > INT_MAX || times < 1 ||
+		    times > n - at || *end != (at + times < n ? ',' : '\0'))
+			return cpl_fail(err,
+			                "SLURM_JOB_CPUS_PER_NODE=%.64s does "
+			                "not say the CPUs of %d hosts",
+			                text, n);
+		for (; times > 0; times--)
+			cpus[at++] = (int)count;
+		p = end + 1;
+	}
+	return 0;
+}
+
+/* Has each host as many CPUs of the job as its ranks take? */
+static int check_cpus(const struct cpl_rank_order *order, const char *text,
+                      int each, struct cpl_error *err)
+{
+	int n = order->hosts.count, rc = -1;
+	int *cpus = malloc(((size_t)n + 1) * sizeof(*cpus));
+	int *taken = calloc((size_t)n + 1, sizeof(*taken));
+
+	if (!cpus || !taken)
+		cpl_fail_memory(err);
+	else
+		rc = read_cpus(text, cpus, n, err);
+	for (int r = 0; r < order->ranks && !rc; r++)
+		taken[order->rank_host[r]]++;
+	for (int h = 0; h < n && !rc; h++)
+		if ((int64_t)taken[h] * each > cpus[h])
+			rc = cpl_fail(err,
+			              "%s has %d CPUs of the job for %d ranks "
+			              "of %d",
+			              order->hosts.name[h], cpus[h], taken[h],
+			              each);
+	free(cpus);
+	free(taken);
+	return rc;
+}
+
+/* CPUs of a rank. */
+static int cpus_per_rank(spank_t sp)
+{
+	char text[16];
+	int n = 1;
+
+	if (spank_getenv(sp, "SLURM_CPUS_PER_TASK", text, sizeof(text)) ==
+	    ESPANK_SUCCESS)
+		n = atoi(text);
+	return n > 0 ? n : 1;
+}
+
+/* Slots of a rankfile are CPUs: without as many of them there is none. */
+static bool has_cpus(spank_t sp, const struct cpl_rank_order *order)
+{
+	char *text = get(sp, "SLURM_JOB_CPUS_PER_NODE");
+	struct cpl_error err = {""};
+	int rc = text ? check_cpus(order, text, cpus_per_rank(sp), &err)
+	              : cpl_fail(&err, "SLURM_JOB_CPUS_PER_NODE is not set");
+
+	if (rc)
+		slurm_info("commplace: no rankfile for launchers: %s",
+		           err.text);
+	free(text);
+	return !rc;
+}
+
 static int write_file(int i, const char *path,
-                      const struct cpl_rank_order *order)
+                      const struct cpl_rank_order *order, const int *weight)
 {
 	FILE *to = fopen(path, "wxe");
 	int rc;
@@ -117,7 +200,7 @@ static int write_file(int i, const char *path,
 		return -1;
 	rc = cpl_rank_file_write(to, (enum cpl_rank_file)i, order->hosts.name,
 	                         order->hosts.count, order->rank_host,
-	                         order->ranks, NULL);
+	                         order->ranks, weight);
 	if (ferror(to))
 		rc = -1;
 	return fclose(to) ? -1 : rc;
@@ -147,16 +230,26 @@ static bool make_files(spank_t sp, const struct cpl_rank_order *order)
 {
 	char path[CPL_RANK_FILES][PATH_MAX];
 	char *nodes = nodes_of(order);
-	bool good = nodes && make_directory(sp);
+	int *weight = malloc(((size_t)order->ranks + 1) * sizeof(*weight));
+	bool good = nodes && weight && make_directory(sp);
+	bool ranked = good && has_cpus(sp, order);
 
 	made_uid = geteuid();
 	made_gid = getegid();
+	for (int r = 0, each = cpus_per_rank(sp); good && r < order->ranks; r++)
+		weight[r] = each;
 	for (int i = 0; good && i < CPL_RANK_FILES; i++)
 		good = path_of(i, path[i], sizeof(path[i])) &&
-		       !write_file(i, path[i], order);
-	for (int i = 0; good && i < CPL_RANK_FILES; i++)
-		good = spank_setenv(sp, file[i].variable, path[i], 1) ==
-		       ESPANK_SUCCESS;
+		       ((i == CPL_RANK_RANKFILE && !ranked) ||
+		        !write_file(i, path[i], order, weight));
+	free(weight);
+	for (int i = 0; good && i < CPL_RANK_FILES; i++) {
+		if (i == CPL_RANK_RANKFILE && !ranked)
+			spank_unsetenv(sp, file[i].variable);
+		else
+			good = spank_setenv(sp, file[i].variable, path[i], 1) ==
+			       ESPANK_SUCCESS;
+	}
 	good = good &&
 	       spank_setenv(sp, nodes_variable, nodes, 1) == ESPANK_SUCCESS;
 	free(nodes);

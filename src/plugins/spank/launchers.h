@@ -13,7 +13,9 @@
  * With the user's rights, on the first node of a step: where the job has a plan
  * that is of its hosts, and no files of an outer step, make the files and set
  * COMMPLACE_HOSTFILE, COMMPLACE_RANKFILE, COMMPLACE_MACHINEFILE,
- * COMMPLACE_RANK_ORDER (their paths) and COMMPLACE_NODES. A plan that is not is
+ * COMMPLACE_RANK_ORDER (their paths) and COMMPLACE_NODES; no rankfile, and a line
+ * in the log, where SLURM_JOB_CPUS_PER_NODE has fewer CPUs of a host than its ranks
+ * take (SLURM_CPUS_PER_TASK each). A plan that is not is
  * taken away with all of these.
  */
 void cplspank_launchers_make(spank_t sp);
