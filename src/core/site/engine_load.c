@@ -83,21 +83,33 @@ static uint64_t hash_file(const char *path)
 	return hash;
 }
 
+static bool is_fresh(const struct cpl_file_stamp *stamp)
+{
+	return stamp->mtime.tv_sec + TICK_SECONDS >= time(NULL);
+}
+
 /* Before the file is read: what is changed meanwhile is read again. */
 static void mark_file(const char *path, struct file_mark *mark)
 {
 	cpl_file_stamp(path, &mark->stamp);
-	mark->fresh = mark->stamp.mtime.tv_sec + TICK_SECONDS >= time(NULL);
+	mark->fresh = is_fresh(&mark->stamp);
 	mark->content = mark->fresh ? hash_file(path) : 0;
 }
 
-static bool is_marked(const char *path, const struct file_mark *mark)
+/* A file that is no longer fresh is hashed for the last time. */
+static bool is_marked(const char *path, struct file_mark *mark)
 {
 	struct cpl_file_stamp now;
+	bool fresh;
 
-	return !cpl_file_stamp(path, &now) &&
-	       cpl_file_stamp_equal(&now, &mark->stamp) &&
-	       (!mark->fresh || hash_file(path) == mark->content);
+	if (cpl_file_stamp(path, &now) ||
+	    !cpl_file_stamp_equal(&now, &mark->stamp))
+		return false;
+	fresh = is_fresh(&now);
+	if (mark->fresh && hash_file(path) != mark->content)
+		return false;
+	mark->fresh = mark->fresh && fresh;
+	return true;
 }
 
 /* The model, where it is needed. -1 with err. */
@@ -156,14 +168,14 @@ fail:
 	return NULL;
 }
 
-static bool same_model(const struct cpl_engine *engine)
+static bool same_model(struct cpl_engine *engine)
 {
 	return !engine->last_model ||
 	       is_marked(engine->last_model, &engine->model_mark);
 }
 
 /* No file differs from what was loaded last. */
-static bool unchanged(const struct cpl_engine *engine)
+static bool unchanged(struct cpl_engine *engine)
 {
 	return engine->loaded && !engine->last_routes &&
 	       is_marked(engine->config_path, &engine->config_mark) &&
