@@ -1,30 +1,37 @@
 # fragment of tests/plugin
 EXTRA_DIST += tests/plugin/exports.t
 
-# A program that stands in for Slurm's commands and loads the SPANK plugin.
+# Programs that stand in for Slurm's and load the SPANK plugin.
+spank_tests = tests/plugin/test_spank_options tests/plugin/test_spank_order tests/plugin/test_spank_launchers tests/plugin/test_spank_keep
 if HAVE_SPANK
 if HAVE_CMOCKA
-check_PROGRAMS += tests/plugin/test_spank_options tests/plugin/test_spank_order tests/plugin/test_spank_launchers
-TESTS += tests/plugin/test_spank_options tests/plugin/test_spank_order tests/plugin/test_spank_launchers
+check_PROGRAMS += $(spank_tests)
+TESTS += $(spank_tests)
 endif
 endif
-tests_plugin_test_spank_options_SOURCES = tests/plugin/test_spank_options.c
+tests_plugin_test_spank_options_SOURCES = tests/plugin/test_spank_options.c tests/plugin/spank.h
 tests_plugin_test_spank_options_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/src/plugins/compat -DCPL_TEST_BUILDDIR='"$(abs_top_builddir)"'
 tests_plugin_test_spank_options_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_plugin_test_spank_options_LDFLAGS = -rdynamic
 tests_plugin_test_spank_options_LDADD = $(CMOCKA_LIBS) -ldl
 
-tests_plugin_test_spank_order_SOURCES = tests/plugin/test_spank_order.c
+tests_plugin_test_spank_order_SOURCES = tests/plugin/test_spank_order.c tests/plugin/spank.h
 tests_plugin_test_spank_order_CPPFLAGS = $(tests_plugin_test_spank_options_CPPFLAGS)
 tests_plugin_test_spank_order_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_plugin_test_spank_order_LDFLAGS = -rdynamic
 tests_plugin_test_spank_order_LDADD = $(CMOCKA_LIBS) -ldl
 
-tests_plugin_test_spank_launchers_SOURCES = tests/plugin/test_spank_launchers.c
+tests_plugin_test_spank_launchers_SOURCES = tests/plugin/test_spank_launchers.c tests/plugin/spank.h
 tests_plugin_test_spank_launchers_CPPFLAGS = $(tests_plugin_test_spank_options_CPPFLAGS)
 tests_plugin_test_spank_launchers_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_plugin_test_spank_launchers_LDFLAGS = -rdynamic
 tests_plugin_test_spank_launchers_LDADD = $(CMOCKA_LIBS) -ldl
+
+tests_plugin_test_spank_keep_SOURCES = tests/plugin/test_spank_keep.c tests/plugin/spank.h
+tests_plugin_test_spank_keep_CPPFLAGS = $(tests_plugin_test_spank_options_CPPFLAGS)
+tests_plugin_test_spank_keep_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_plugin_test_spank_keep_LDFLAGS = -rdynamic
+tests_plugin_test_spank_keep_LDADD = $(CMOCKA_LIBS) -ldl
 
 # job_submit_commplace.so loaded beside libslurmfull, without a slurmctld.
 job_submit_tests = tests/plugin/test_job_submit tests/plugin/test_job_submit_files

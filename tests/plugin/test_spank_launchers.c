@@ -3,21 +3,14 @@
  * Launchers' files of the SPANK plugin, in a program that stands in for
  * slurmstepd: an environment, a step's node, a beginning and an end.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "spank.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <slurm/spank.h>
 
 #define MAX 16
 
@@ -105,22 +98,14 @@ static spank_f *user_init, *task_init, *leave;
 /* A fresh slurmstepd with a job's environment. */
 static int load(void **state)
 {
-	char path[4096];
-
-	snprintf(path, sizeof(path), "%s/.libs/spank_commplace.so",
-	         CPL_TEST_BUILDDIR);
-	handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
-	if (!handle) {
-		print_error("%s\n", dlerror());
-		return -1;
-	}
-	*(void **)&user_init = dlsym(handle, "slurm_spank_user_init");
-	*(void **)&task_init = dlsym(handle, "slurm_spank_task_init");
-	*(void **)&leave = dlsym(handle, "slurm_spank_exit");
+	handle = spank_open();
+	user_init = spank_entry(handle, "user_init");
+	task_init = spank_entry(handle, "task_init");
+	leave = spank_entry(handle, "exit");
 	logged[0] = '\0';
 	node_now = 0;
 	strcpy(dir, "/tmp/test_spank_launchers.XXXXXX");
-	if (!user_init || !task_init || !leave || !mkdtemp(dir))
+	if (!mkdtemp(dir))
 		return -1;
 	put("TMPDIR", dir);
 	put("SLURM_JOB_NODELIST", "n[1,3,9]");
@@ -197,6 +182,10 @@ static void a_plan_of_other_hosts_is_none(void **state)
 	        {"n[1,3,9] 2x2,0x2", "n[1,3]", "n9 is not in the allocation"},
 	        {"n[1,3,9] 3", "n[1,3,9]", "no host of rank 0"},
 	        {"n[1,3,9] 0", NULL, "SLURM_JOB_NODELIST is not set"},
+	        {"n[1,3,9] 1x65536,0,1", "n[1,3,9]",
+	         "COMMPLACE_RANKS has more than 65536 ranks for n3"},
+	        {"n[1,3,9] 0x16777216", "n[1,3,9]",
+	         "COMMPLACE_RANKS has more than 65536 ranks for n1"},
 	};
 
 	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
@@ -236,6 +225,15 @@ static void a_place_in_the_order_of_nodes(void **state)
 		else
 			assert_null(*slot("COMMPLACE_NODE_RANK"));
 	}
+}
+
+static void as_many_ranks_as_a_host_may_have(void **state)
+{
+	put("COMMPLACE_RANKS", "n[1,3,9] 1x65536,0x65536");
+	assert_int_equal(user_init(NULL, 0, NULL), 0);
+	holds("COMMPLACE_MACHINEFILE", "n3:65536\nn1:65536\n");
+	assert_string_equal(logged, "");
+	assert_int_equal(leave(NULL, 0, NULL), 0);
 }
 
 /* Without a TMPDIR that can be written, /tmp. */
@@ -328,6 +326,7 @@ int main(void)
 	        T(files_stand_ready_until_the_end),
 	        T(elsewhere_none_are_made),
 	        T(a_plan_of_other_hosts_is_none),
+	        T(as_many_ranks_as_a_host_may_have),
 	        T(a_place_in_the_order_of_nodes),
 	        T(tmpdir_that_is_none),
 	        T(a_rankfile_has_cpus),

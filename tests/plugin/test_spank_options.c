@@ -3,18 +3,11 @@
  * The SPANK plugin in a program that stands in for Slurm: it defines the
  * spank_* functions that the plugin calls and loads the real .so.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "spank.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <slurm/spank.h>
 
 #define MAX 8
 
@@ -103,23 +96,15 @@ static const char *const variable[] = {"COMM_PROFILE", "COMM_PLACEMENT_POLICY",
 /* A fresh process image of the plugin: its state is process-wide. */
 static int load(void **state)
 {
-	char path[4096];
-
-	snprintf(path, sizeof(path), "%s/.libs/spank_commplace.so",
-	         CPL_TEST_BUILDDIR);
-	handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
-	if (!handle) {
-		print_error("%s\n", dlerror());
-		return -1;
-	}
-	*(void **)&plugin_init = dlsym(handle, "slurm_spank_init");
-	*(void **)&plugin_post_opt = dlsym(handle, "slurm_spank_init_post_opt");
+	handle = spank_open();
+	plugin_init = spank_entry(handle, "init");
+	plugin_post_opt = spank_entry(handle, "init_post_opt");
 	n_registered = 0;
 	fail_control = 0;
 	control[0] = task[0] = logged[0] = '\0';
 	for (size_t i = 0; i < 3; i++)
 		unsetenv(variable[i]);
-	return plugin_init && plugin_post_opt ? 0 : -1;
+	return 0;
 }
 
 static int unload(void **state)

@@ -4,19 +4,13 @@
  * 16), in a program that stands in for Slurm's commands: sbatch promises it,
  * srun in the job sets it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "spank.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <slurm/slurm.h>
-#include <slurm/spank.h>
 
 #include "series.h"
 
@@ -79,13 +73,10 @@ static const char *const variable[] = {"SLURM_JOB_ID", "SLURM_DISTRIBUTION",
 /* A command with this profile option; the plugin's state is process-wide. */
 static void run(spank_context_t context, const char *profile)
 {
-	void *so = dlopen(CPL_TEST_BUILDDIR "/.libs/spank_commplace.so",
-	                  RTLD_LAZY | RTLD_LOCAL);
-	spank_f *init, *post_opt;
+	void *so = spank_open();
+	spank_f *init = spank_entry(so, "init");
+	spank_f *post_opt = spank_entry(so, "init_post_opt");
 
-	assert_non_null(so);
-	*(void **)&init = dlsym(so, "slurm_spank_init");
-	*(void **)&post_opt = dlsym(so, "slurm_spank_init_post_opt");
 	context_now = context;
 	n_options = 0;
 	control[0] = '\0';

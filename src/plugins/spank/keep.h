@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The command that makes a profile of what a job recorded, as the job's user:
+ *
+ *   commplace signature install --user --recorded JOB -- NAME
+ *
+ * It works on files of the user's, which may hang, and takes as much memory as
+ * the user's recordings have it take.
+ */
+#ifndef CPL_SPANK_KEEP_H
+#define CPL_SPANK_KEEP_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "signature/signature.h"
+
+/* A large matrix is written twice. What is not done by then is ended. */
+#define SPANK_KEEP_MS 120000
+/* That long the kernel has for it: a process may hang in a file system. */
+#define SPANK_END_MS 5000
+
+#define SPANK_PATH_SIZE 4096
+
+struct spank_keeping {
+	/* "VARIABLE=VALUE" of its environment; "": none. */
+	char home[SPANK_PATH_SIZE + 8], store[SPANK_PATH_SIZE + 32],
+	        conf[SPANK_PATH_SIZE + 16];
+	char name[CPL_PROFILE_NAME_MAX + 1], job[64];
+	/* We are root, and it is that user's. */
+	bool has_ids;
+	uid_t uid;
+	gid_t gid, *group;
+	int n_groups;
+};
+
+/*
+ * Run it, and put its words into the log. Waits SPANK_KEEP_MS and SPANK_END_MS
+ * at most. Of root's processes it is one that the kernel may end when memory is
+ * out.
+ */
+void spank_keep(const struct spank_keeping *keeping);
+
+#endif

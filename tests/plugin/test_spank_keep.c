@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The command that keeps a recording, in a program that stands in for
+ * slurmstepd: what it is, and that it is waited for by a clock. That clock is
+ * the test's own, as are the command and what the kernel says of it.
+ */
+#include "spank.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <slurm/slurm.h>
+
+enum how {
+	SAYS,   /* what it was called with */
+	SPARED, /* by the kernel? */
+	FAILS,  /* without a word */
+	HANGS,  /* and may be ended */
+	CLOSES, /* its output, and goes on */
+	STUCK,  /* in a file system: nothing ends it */
+};
+
+static enum how how;
+static int64_t clock_ms;
+static pid_t command, killed[4];
+static int n_killed;
+static bool unbounded;
+static char info[4096], error[4096];
+
+/* The system's side. */
+int execve(const char *path, char *const *argv, char *const *env)
+{
+	char text[64] = "";
+	int fd;
+
+	switch (how) {
+	case SAYS:
+		for (int i = 1; argv[i]; i++)
+			dprintf(1, "%s ", argv[i]);
+		dprintf(1, "as %d with ", (int)getuid());
+		for (int i = 0; env[i]; i++)
+			dprintf(1, "%s ", env[i]);
+		_exit(0);
+	case SPARED:
+		fd = open("/proc/self/oom_score_adj", O_RDONLY);
+		if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
+			_exit(1);
+		dprintf(1, "%s", text);
+		_exit(0);
+	case FAILS:
+		_exit(3);
+	case CLOSES:
+		close(1);
+		close(2);
+		break;
+	default:
+		break;
+	}
+	for (;;)
+		pause();
+}
+
+int clock_gettime(clockid_t clock, struct timespec *now)
+{
+	if (clock != CLOCK_MONOTONIC)
+		return (int)syscall(SYS_clock_gettime, clock, now);
+	now->tv_sec = clock_ms / 1000;
+	now->tv_nsec = clock_ms % 1000 * 1000000;
+	return 0;
+}
+
+/* Time passes where something is waited for in vain. */
+int poll(struct pollfd *fd, nfds_t n, int timeout)
+{
+	struct timespec brief = {0, 1000000};
+	bool in_vain = n ? how == HANGS || how == STUCK
+	                 : (how == CLOSES && !n_killed) || how == STUCK;
+	int ready;
+
+	if (in_vain) {
+		clock_ms += timeout;
+		return 0;
+	}
+	do
+		ready = (int)syscall(SYS_ppoll, fd, n, n ? NULL : &brief, NULL,
+		                     0);
+	while (ready < 0 && errno == EINTR);
+	return ready;
+}
+
+static pid_t reap(pid_t pid, int *status, int options)
+{
+	return (pid_t)syscall(SYS_wait4, pid, status, options, NULL);
+}
+
+pid_t waitpid(pid_t pid, int *status, int options)
+{
+	command = pid;
+	if (!(options & WNOHANG) && how >= HANGS) {
+		unbounded = true;
+		syscall(SYS_kill, pid, SIGKILL);
+	} else if (how == STUCK) {
+		return 0;
+	}
+	return reap(pid, status, options);
+}
+
+int kill(pid_t pid, int sig)
+{
+	assert_int_equal(sig, SIGKILL);
+	if (n_killed < 4)
+		killed[n_killed++] = pid;
+	return how == STUCK ? 0 : (int)syscall(SYS_kill, pid, sig);
+}
+
+/* Slurm's side. */
+spank_context_t spank_context(void)
+{
+	return S_CTX_REMOTE;
+}
+
+spank_err_t spank_getenv(spank_t sp, const char *name, char *value, int size)
+{
+	static const char *const env[][2] = {
+	        {"SLURM_SPANK_COMM_RECORD", "app"},
+	        {"HOME", "/home/u"},
+	        {"COMM_RECORD_STORE", "/store/%u"},
+	};
+
+	for (size_t i = 0; i < sizeof(env) / sizeof(*env); i++) {
+		if (strcmp(env[i][0], name))
+			continue;
+		snprintf(value, (size_t)size, "%s", env[i][1]);
+		return ESPANK_SUCCESS;
+	}
+	return ESPANK_ENV_NOEXIST;
+}
+
+spank_err_t spank_get_item(spank_t sp, spank_item_t item, ...)
+{
+	va_list ap;
+
+	va_start(ap, item);
+	if (item == S_JOB_SUPPLEMENTARY_GIDS) {
+		*va_arg(ap, gid_t **) = NULL;
+		*va_arg(ap, int *) = 0;
+	} else {
+		*va_arg(ap, uint32_t *) = item == S_JOB_ID ? 17
+		                          : item == S_JOB_STEPID
+		                                  ? SLURM_BATCH_SCRIPT
+		                          : item == S_TASK_EXIT_STATUS ? 0
+		                                                       : 65534;
+	}
+	va_end(ap);
+	return ESPANK_SUCCESS;
+}
+
+static void __attribute__((format(printf, 3, 0)))
+add(char *log, size_t size, const char *format, va_list ap)
+{
+	size_t n = strlen(log);
+
+	vsnprintf(log + n, size - n, format, ap);
+}
+
+void slurm_info(const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	add(info, sizeof(info), format, ap);
+	va_end(ap);
+}
+
+void slurm_error(const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	add(error, sizeof(error), format, ap);
+	va_end(ap);
+}
+
+static void end_of_job(enum how as)
+{
+	void *handle = spank_open();
+
+	how = as;
+	clock_ms = 0;
+	n_killed = 0;
+	unbounded = false;
+	info[0] = error[0] = '\0';
+	assert_int_equal(spank_entry(handle, "task_exit")(NULL, 0, NULL), 0);
+	dlclose(handle);
+	if (as != STUCK)
+		return;
+	syscall(SYS_kill, command, SIGKILL);
+	reap(command, NULL, 0);
+}
+
+static void test_what_it_is(void **state)
+{
+	char want[256];
+
+	end_of_job(SAYS);
+	snprintf(want, sizeof(want),
+	         "commplace: --comm-record: signature install --user "
+	         "--recorded 17 -- app as %d with LANG=C PATH=/usr/bin:/bin "
+	         "HOME=/home/u COMMPLACE_USER_PROFILES=/store/%%u ",
+	         geteuid() ? (int)getuid() : 65534);
+	assert_string_equal(info, want);
+	assert_string_equal(error, "");
+}
+
+/* A large recording has not the kernel end others. */
+static void test_the_kernel_may_end_it(void **state)
+{
+	static const char file[] = "/proc/self/oom_score_adj";
+	char before[16] = "";
+	int fd = open(file, O_RDWR);
+
+	if (geteuid() || fd < 0 || read(fd, before, sizeof(before) - 1) < 0 ||
+	    pwrite(fd, "500", 3, 0) < 0)
+		skip();
+	end_of_job(SPARED);
+	assert_true(pwrite(fd, before, strlen(before), 0) >= 0);
+	close(fd);
+	assert_string_equal(info, "commplace: --comm-record: 0");
+}
+
+static void test_without_a_word(void **state)
+{
+	end_of_job(FAILS);
+	assert_non_null(strstr(error, "what job 17 recorded is lost"));
+}
+
+static void test_a_home_that_hangs(void **state)
+{
+	static const struct {
+		enum how how;
+		int64_t least, most; /* ms */
+		bool left;
+	} row[] = {
+	        {HANGS, 120000, 120000, false},
+	        {CLOSES, 120000, 120000, false},
+	        {STUCK, 120000, 125000, true},
+	};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		end_of_job(row[i].how);
+		assert_false(unbounded);
+		assert_in_range(clock_ms, row[i].least, row[i].most);
+		/* With all that it may have started. */
+		assert_true(n_killed > 0);
+		assert_int_equal(killed[0], -command);
+		assert_non_null(strstr(error, "job 17 recorded is given up "
+		                              "after 120 s"));
+		assert_true(!strstr(error, "left behind") == !row[i].left);
+		assert_string_equal(info, "");
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_what_it_is),
+	        cmocka_unit_test(test_the_kernel_may_end_it),
+	        cmocka_unit_test(test_without_a_word),
+	        cmocka_unit_test(test_a_home_that_hangs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
