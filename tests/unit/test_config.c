@@ -179,7 +179,7 @@ static void test_messages(void **state)
 	         "UserMayOverride"},
 	        {"Record=a/%x",
 	         "c.conf:1: Record: \"a/x\" is not a profile name; use "
-	         "letters, digits, \"_\", \"-\" and \".\" (not first)"},
+	         "letters, digits, \"_\" and (not first) \"-\" and \".\""},
 	        {"Match QOS=a RecordOneIn=1000001",
 	         "c.conf:1: RecordOneIn=1000001 must lie in 0 to 1000000"},
 	        {"Partition=a DriftDistance=3",
@@ -236,7 +236,7 @@ static void test_messages(void **state)
 	         "traffic; use network-order or none"},
 	        {"Match JobName=a Profile=.x",
 	         "c.conf:1: Profile: \".x\" is not a profile name; use "
-	         "letters, digits, \"_\", \"-\" and \".\" (not first)"},
+	         "letters, digits, \"_\" and (not first) \"-\" and \".\""},
 	        {"StateDir=\"/a", "c.conf:1: StateDir: the closing quote is "
 	                          "missing"},
 	        {"KeepWhole=Two",

@@ -341,7 +341,11 @@ static void test_record_name(void **state)
 	        {"a-%x-%x", "b", "a-b-b", NULL},
 	        {"%x", "my job/../\xff", "my-job-..--", NULL},
 	        {"%x", "", NULL, "profile name"},
-	        {"%x", ".hidden", NULL, "profile name"},
+	        {"%x", ".hidden", "_hidden", NULL},
+	        {"%x", "-n", "_n", NULL},
+	        {"%x", "/a/b", "_a-b", NULL},
+	        {"-%x", "a", NULL, "profile name"},
+	        {".%x", "a", NULL, "profile name"},
 	        {"%u", "x", NULL, "profile name"},
 	        {"../x", "x", NULL, "profile name"},
 	        {"%x%x%x%x%x%x%x%x%x%x", "0123456789abc", NULL, "too long"},
@@ -380,6 +384,31 @@ static void test_who_may_lock(void **state)
 	assert_int_equal(symlink("/etc/passwd", in_dir(".lock")), 0);
 	assert_int_equal(cpl_profile_remove(dir, "a", 0, NULL), -1);
 	assert_int_equal(unlink(in_dir(".lock")), 0);
+}
+
+/* Root may be the first in a user's store, and not the last. */
+static void test_whose_lock_it_is(void **state)
+{
+	struct stat st;
+
+	if (getuid())
+		skip();
+	assert_int_equal(chown(dir, 65534, 65533), 0);
+	install("a", 4, 1);
+	assert_int_equal(stat(in_dir(".lock"), &st), 0);
+	assert_int_equal(st.st_uid, 65534);
+	assert_int_equal(st.st_gid, 65533);
+	/* One of root's that is there, from before. */
+	assert_int_equal(chown(in_dir(".lock"), 0, 0), 0);
+	install("a", 4, 2);
+	assert_int_equal(stat(in_dir(".lock"), &st), 0);
+	assert_int_equal(st.st_uid, 65534);
+	/* But no other file of root's that a user has found room for here. */
+	assert_int_equal(chown(in_dir(".lock"), 0, 0), 0);
+	assert_int_equal(link(in_dir(".lock"), in_dir("other")), 0);
+	install("a", 4, 3);
+	assert_int_equal(stat(in_dir("other"), &st), 0);
+	assert_int_equal(st.st_uid, 0);
 }
 
 static void test_modes_stay(void **state)
@@ -507,6 +536,7 @@ int main(void)
 	        T(test_distance),
 	        T(test_record_name),
 	        T(test_who_may_lock),
+	        T(test_whose_lock_it_is),
 	        T(test_modes_stay),
 	        T(test_remove),
 	        T(test_large_ones_have_side_files),

@@ -272,7 +272,7 @@ static void test_apply_refuses(void **state)
 	        {"{\"jobs\":[{\"id\":3,\"signature\":\"a b\","
 	         "\"hosts\":[\"n1\"]}]}",
 	         "running job 3: \"a b\" is not a profile name; use letters, "
-	         "digits, \"_\", \"-\" and \".\" (not first)"},
+	         "digits, \"_\" and (not first) \"-\" and \".\""},
 	        {"{\"jobs\":[{\"id\":3,\"signature\":\"/none/x.json\","
 	         "\"hosts\":[\"n1\"]}]}",
 	         "running job 3: /none/x.json: No such file or directory"},

@@ -57,6 +57,13 @@ int cpl_file_stamp(const char *path, struct cpl_file_stamp *stamp)
 	return rc;
 }
 
+bool cpl_file_exists(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st);
+}
+
 __attribute__((format(printf, 3, 4))) static int
 refuse(int error, struct cpl_error *err, const char *fmt, ...)
 {

@@ -44,6 +44,11 @@ bool cpl_file_stamp_equal(const struct cpl_file_stamp *a,
  * {0}. */
 int cpl_file_stamp(const char *path, struct cpl_file_stamp *stamp);
 
+/* Is something there, links followed? Of what may not be looked at: no, with
+ * errno. By the rights that this thread opens files with, where access() goes by
+ * those that the process has had before. */
+bool cpl_file_exists(const char *path);
+
 enum cpl_file_links { CPL_LINKS_FOLLOW, CPL_LINKS_REFUSE };
 
 /*

@@ -118,20 +118,25 @@ int cpl_profile_versions(const char *dir, const char *name,
 
 /* Changes */
 
-/* Whoever may write to the folder may lock it; who may only read it cannot keep
- * others waiting. */
-static int lock_mode(const char *dir)
+/* Whoever may write to the folder may lock it, though root came first; who may
+ * only read it cannot keep others waiting. */
+static void open_to_writers(int fd, const char *dir, bool is_new)
 {
-	struct stat st;
+	struct stat folder, file;
 	int mode = 0600;
 
-	if (stat(dir, &st))
-		return mode;
-	if (st.st_mode & S_IWGRP)
+	if (stat(dir, &folder) || fstat(fd, &file))
+		return;
+	if (folder.st_mode & S_IWGRP)
 		mode |= 0060;
-	if (st.st_mode & S_IWOTH)
+	if (folder.st_mode & S_IWOTH)
 		mode |= 0006;
-	return mode;
+	/* What has two names may be any file of root's. */
+	if (geteuid() == 0 && file.st_uid == 0 && file.st_nlink == 1 &&
+	    fchown(fd, folder.st_uid, folder.st_gid))
+		return;
+	if (is_new)
+		fchmod(fd, (mode_t)mode);
 }
 
 /* The folder, locked until the descriptor is closed; -1 with err. */
@@ -139,15 +144,17 @@ static int lock(const char *dir, struct cpl_error *err)
 {
 	const int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
 	char *path = cpl_path_join(dir, LOCK, err);
+	bool is_new;
 	int fd;
 
 	if (!path)
 		return -1;
 	fd = open(path, flags | O_CREAT | O_EXCL, 0600);
-	if (fd >= 0)
-		fchmod(fd, (mode_t)lock_mode(dir));
-	else if (errno == EEXIST)
+	is_new = fd >= 0;
+	if (!is_new && errno == EEXIST)
 		fd = open(path, flags);
+	if (fd >= 0)
+		open_to_writers(fd, dir, is_new);
 	if (fd < 0 || flock(fd, LOCK_EX)) {
 		cpl_fail(err, "%s: %s", errno == ENOENT ? dir : path,
 		         strerror(errno));
@@ -208,7 +215,7 @@ static int64_t stored_pairs(const struct cpl_signature *sig)
 static double distance_from(const char *path, const struct cpl_signature *sig)
 {
 	struct cpl_signature *before =
-	        access(path, F_OK) ? NULL : cpl_signature_load(path, NULL);
+	        cpl_file_exists(path) ? cpl_signature_load(path, NULL) : NULL;
 	bool same = before && before->ranks == sig->ranks;
 	struct cpl_comm *a = same ? cpl_signature_total(before, NULL) : NULL;
 	struct cpl_comm *b = a ? cpl_signature_total(sig, NULL) : NULL;
@@ -280,6 +287,9 @@ int cpl_record_name(const char *pattern, const char *job, char *out,
 			out[n++] = strchr(allowed, *q) ? *q : '-';
 		p++;
 	}
+	/* A job may have any name; the site's own text is to be right. */
+	if (n && strchr("-.", *out) && *pattern == '%')
+		*out = '_';
 	if (n >= size)
 		return cpl_fail(err,
 		                "\"%.40s...\" is too long for a "
@@ -562,7 +572,7 @@ static int remove_all(const char *dir, const char *name, struct cpl_error *err)
 	char *path = cpl_profile_path(dir, name, err);
 	int rc = -1;
 
-	if (path && access(path, F_OK))
+	if (path && !cpl_file_exists(path))
 		cpl_fail(err, "%s: %s", path, strerror(errno));
 	else if (path)
 		rc = 0;

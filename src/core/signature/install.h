@@ -53,8 +53,8 @@ double cpl_profile_change(const struct cpl_signature *sig);
 
 /*
  * The profile that a job is recorded as: `pattern` with the job's name for each
- * "%x", with "-" for what no profile's name has. 0, or -1 with err: that is none
- * (too long, or another "%").
+ * "%x", with "-" for what no profile's name has, with "_" for a first character that
+ * none begins with. 0, or -1 with err: that is none (too long, or another "%").
  */
 int cpl_record_name(const char *pattern, const char *job, char *out,
                     size_t size, struct cpl_error *err);

@@ -102,7 +102,7 @@ char *cpl_profile_file(const char *dir, const char *name, int ranks,
 
 	if (ranks > 0) {
 		path = cpl_profile_size_path(dir, name, ranks, err);
-		if (!path || !access(path, F_OK))
+		if (!path || cpl_file_exists(path))
 			return path;
 		free(path);
 	}
@@ -180,7 +180,7 @@ char *install_path_in_use(const char *dir, const char *name, int ranks,
 {
 	char *path = cpl_profile_size_path(dir, name, ranks, err);
 
-	if (!path || !access(path, F_OK))
+	if (!path || cpl_file_exists(path))
 		return path;
 	free(path);
 	return install_path_to_use(dir, name, ranks, err);

@@ -22,12 +22,12 @@ int cpl_profile_name_check(const char *name, struct cpl_error *err)
 		                CPL_PROFILE_NAME_MAX, n);
 	for (const char *p = name; *p; p++) {
 		if ((*p >= 'A' && *p <= 'Z') || (*p >= 'a' && *p <= 'z') ||
-		    (*p >= '0' && *p <= '9') || strchr("_-", *p) ||
-		    (*p == '.' && p > name))
+		    (*p >= '0' && *p <= '9') || *p == '_' ||
+		    (strchr("-.", *p) && p > name))
 			continue;
 		return cpl_fail(err,
 		                "\"%s\" is not a profile name; use letters, "
-		                "digits, \"_\", \"-\" and \".\" (not first)",
+		                "digits, \"_\" and (not first) \"-\" and \".\"",
 		                name);
 	}
 	return 0;

@@ -115,8 +115,8 @@ int cpl_signature_write(const struct cpl_signature *sig, const char *path,
 int cpl_signature_write_binary(const struct cpl_signature *sig,
                                const char *path, struct cpl_error *err);
 
-/* Is it 1 to CPL_PROFILE_NAME_MAX characters of [A-Za-z0-9_.-], no dot first?
- * 0, or -1 with err. */
+/* Is it 1 to CPL_PROFILE_NAME_MAX characters of [A-Za-z0-9_.-], the first
+ * neither a dot (hidden files) nor a dash (options)? 0, or -1 with err. */
 int cpl_profile_name_check(const char *name, struct cpl_error *err);
 
 /* "DIR/NAME.json" after cpl_profile_name_check. The caller frees it. */

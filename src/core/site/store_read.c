@@ -15,7 +15,19 @@
 /* Where "ranks" stands, unless it comes after the traffic. */
 #define HEAD_BYTES 65536
 
-/* Why a file of the directory did not open. */
+/* With the rights that files of it are opened with. errno. */
+static bool may_enter(const char *dir)
+{
+	char *inside = cpl_path_join(dir, ".", NULL);
+	bool may = inside && cpl_file_exists(inside);
+	int failed = inside ? errno : ENOMEM;
+
+	free(inside);
+	errno = failed;
+	return may;
+}
+
+/* Why a file of the directory did not open; errno is the directory's then. */
 static enum cpl_found why_closed(int error, const char *dir,
                                  struct cpl_error *err)
 {
@@ -26,7 +38,7 @@ static enum cpl_found why_closed(int error, const char *dir,
 		return CPL_FOUND_DAMAGED;
 	case ENOENT:
 		/* Is it the file that is missing, or the directory? */
-		if (!access(dir, X_OK))
+		if (may_enter(dir))
 			return CPL_FOUND_MISSING;
 		cpl_fail(err, "%s: %s", dir, strerror(errno));
 		return CPL_FOUND_UNREADABLE;
