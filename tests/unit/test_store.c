@@ -2,6 +2,8 @@
 /* The store of profiles: what it reads, refuses, keeps and gives up. */
 #include "commplace-config.h"
 #include <ftw.h>
+#include <linux/capability.h>
+#include <pwd.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,12 +13,13 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 
 #include "base/file.h"
 #include "signature/signature.h"
-#include "site/store.h"
+#include "site/store_internal.h"
 
 #define SECOND INT64_C(1000000000)
 
@@ -29,6 +32,19 @@ static char dir[] = "/tmp/commplace-store-XXXXXX";
 static struct cpl_worker *worker;
 static struct cpl_store *store;
 static char logged[4096];
+
+/* Every number is a user's. */
+int getpwuid_r(uid_t uid, struct passwd *entry, char *text, size_t size,
+               struct passwd **found)
+{
+	memset(entry, 0, sizeof(*entry));
+	snprintf(text, size, "user%u", (unsigned)uid);
+	entry->pw_name = text;
+	entry->pw_uid = uid;
+	entry->pw_gid = uid;
+	*found = entry;
+	return 0;
+}
 
 static void take_log(void *arg, bool failure, const char *text)
 {
@@ -542,50 +558,215 @@ static void test_a_users_own(void **state)
 	assert_string_equal(logged, "");
 }
 
-/* One more than may hang would hold up all homes. */
+/* A file of the user's folder is the user's own. */
+static void own_profile(uid_t uid, const char *name, int ranks,
+                        const char *matrix)
+{
+	char folder[32], path[64];
+
+	snprintf(folder, sizeof(folder), "u%u", (unsigned)uid);
+	mkdir(in_dir(folder), 0700);
+	assert_int_equal(chown(in_dir(folder), uid, uid), 0);
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	profile(path, ranks, matrix);
+	snprintf(path, sizeof(path), "%s/%s.json", folder, name);
+	assert_int_equal(chown(in_dir(path), uid, uid), 0);
+}
+
+/* Ask until it is known that nothing answers. */
+static void expect_hung(struct cpl_store_query *query)
+{
+	struct cpl_store_answer a;
+
+	do {
+		query->deadline = cpl_now() + SECOND / 20;
+		cpl_store_find(store, query, &a);
+	} while (a.found == CPL_FOUND_LOADING);
+	assert_int_equal(a.found, CPL_FOUND_TIMED_OUT);
+	assert_non_null(strstr(a.err.text, "does not answer"));
+}
+
+#define HUNG 20
+
 static void test_homes_that_hang(void **state)
 {
-	const uid_t well = CPL_HOME_QUEUES;
+	const uid_t well = 1 + HUNG;
 	struct cpl_store_query query = {
 	        .dir = dir, .name = "slow", .ranks = 4, .fresh = true};
 	struct cpl_store_answer a;
-	char pattern[128], file[32];
-	int64_t begin;
+	char pattern[128];
 
-	/* Whose folders it is: users 1 to 8 there are everywhere. */
 	if (getuid())
 		return;
 	assert_int_equal(chmod(dir, 0755), 0);
 	snprintf(pattern, sizeof(pattern), "%s/u%%U", dir);
 	query.user_dir = pattern;
-	snprintf(file, sizeof(file), "u%u", (unsigned)well);
-	assert_int_equal(mkdir(in_dir(file), 0755), 0);
-	snprintf(file, sizeof(file), "u%u/a", (unsigned)well);
-	profile(file, 4, PAIR);
-	snprintf(file, sizeof(file), "u%u/a.json", (unsigned)well);
-	assert_int_equal(chown(in_dir(file), well, 0), 0);
+	own_profile(well, "a", 4, PAIR);
 	profile("site", 4, PAIR);
 	hang = true;
-	for (query.uid = 1; query.uid < well; query.uid++) {
-		query.deadline = cpl_now() + SECOND / 20;
-		cpl_store_find(store, &query, &a);
-		assert_int_equal(a.found, CPL_FOUND_TIMED_OUT);
-	}
-	assert_int_equal(hanging, CPL_HOME_QUEUES - 1);
+	for (query.uid = 1; query.uid < well; query.uid++)
+		expect_hung(&query);
+	assert_int_equal(hanging, HUNG);
 	/* Other names of one of them wait behind, and take no other's place. */
 	query.uid = 1;
 	query.name = "slow2";
-	query.deadline = cpl_now() + SECOND / 20;
-	cpl_store_find(store, &query, &a);
-	assert_int_equal(a.found, CPL_FOUND_TIMED_OUT);
-	assert_int_equal(hanging, CPL_HOME_QUEUES - 1);
-	begin = cpl_now();
+	expect_hung(&query);
+	assert_int_equal(hanging, HUNG);
 	a = ask_as(well, pattern, "a");
 	assert_true(a.found == CPL_FOUND_READY && a.own);
 	expect("site", 4, CPL_FOUND_READY, "");
-	assert_true(cpl_now() - begin < 5 * SECOND);
 	hang = false;
 	assert_true(cpl_worker_idle(worker, cpl_now() + 20 * SECOND));
+}
+
+/* However many names its user makes up. */
+static void test_a_home_that_hangs_takes_no_place(void **state)
+{
+	struct cpl_store_query query = {
+	        .dir = dir, .uid = 1, .ranks = 4, .fresh = true};
+	struct cpl_store_answer a, site;
+	char pattern[128], name[32];
+	int n = 0, before;
+
+	if (getuid())
+		return;
+	assert_int_equal(chmod(dir, 0755), 0);
+	snprintf(pattern, sizeof(pattern), "%s/u%%U", dir);
+	query.user_dir = pattern;
+	query.name = name;
+	profile("site", 4, PAIR);
+	own_profile(2, "a", 4, PAIR);
+	site = ask("site", 4, true, 20 * SECOND);
+	a = ask_as(2, pattern, "a");
+	assert_true(a.found == CPL_FOUND_READY && a.own);
+	before = opened;
+	hang = true;
+	for (int i = 0; i < 1000; i++) {
+		snprintf(name, sizeof(name), "slow%d", i);
+		expect_hung(&query);
+	}
+	for (const struct store_entry *e = store->entry; e; e = e->next)
+		n += e->own && e->uid == 1;
+	assert_in_range(n, 1, STORE_USER_IN_HAND);
+	/* What others have is in memory still. */
+	a = ask("site", 4, false, 0);
+	assert_ptr_equal(a.profile, site.profile);
+	cpl_profile_drop(a.profile);
+	cpl_profile_drop(site.profile);
+	query = (struct cpl_store_query){.dir = dir,
+	                                 .user_dir = pattern,
+	                                 .uid = 2,
+	                                 .name = "a"};
+	cpl_store_find(store, &query, &a);
+	assert_true(a.found == CPL_FOUND_READY && a.own);
+	cpl_profile_drop(a.profile);
+	/* The home's own, as far as they were begun, and no more. */
+	assert_in_range(opened - before, 1, STORE_USER_IN_HAND);
+	hang = false;
+}
+
+/* What profiles take while they are read does not grow with the homes. */
+static void test_homes_take_turns(void **state)
+{
+	struct cpl_store_query query = {.dir = dir, .name = "a", .ranks = 4};
+	struct cpl_store_answer a;
+	struct cpl_signature *sig;
+	char pattern[128], file[64];
+	const uid_t last = STORE_TURNS + 2;
+
+	if (getuid())
+		return;
+	assert_int_equal(chmod(dir, 0755), 0);
+	snprintf(pattern, sizeof(pattern), "%s/u%%U", dir);
+	query.user_dir = pattern;
+	profile("whole", 4, PAIR);
+	sig = cpl_signature_load(in_dir("whole.json"), NULL);
+	for (uid_t uid = 1; uid <= last; uid++) {
+		own_profile(uid, "a", 4, "\"file\": \"slow.comm\"");
+		assert_int_equal(
+		        cpl_signature_write_binary(sig, in_dir("x.json"), NULL),
+		        0);
+		snprintf(file, sizeof(file), "u%u/slow.comm", (unsigned)uid);
+		assert_int_equal(rename(in_dir("x.phase1.comm"), in_dir(file)),
+		                 0);
+		assert_int_equal(chown(in_dir(file), uid, uid), 0);
+		assert_int_equal(unlink(in_dir("x.json")), 0);
+	}
+	cpl_signature_free(sig);
+	hang = true;
+	for (query.uid = 1; query.uid <= last; query.uid++)
+		cpl_store_prefetch(store, &query);
+	while (hanging < STORE_TURNS)
+		usleep(1000);
+	/* Others would come by now. */
+	usleep(200000);
+	assert_int_equal(hanging, STORE_TURNS);
+	hang = false;
+	for (uid_t uid = 1; uid <= last; uid++) {
+		a = ask_as(uid, pattern, "a");
+		if (a.found != CPL_FOUND_READY)
+			fail_msg("%s", a.err.text);
+	}
+	assert_int_equal(store->turns, 0);
+}
+
+/* In a child, which loses what root may do beyond the user: 0, or a line. */
+static int squashed(const char *pattern, uid_t user)
+{
+	struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
+	struct __user_cap_data_struct cap[2];
+	const uint32_t lost =
+	        1u << CAP_DAC_OVERRIDE | 1u << CAP_DAC_READ_SEARCH;
+	struct cpl_store_query query = {
+	        .dir = dir, .user_dir = pattern, .uid = user};
+	struct cpl_store_answer a;
+
+	if (syscall(SYS_capget, &head, cap))
+		return __LINE__;
+	cap[0].effective &= ~lost;
+	cap[0].permitted &= ~lost;
+	cap[0].inheritable &= ~lost;
+	if (syscall(SYS_capset, &head, cap))
+		return __LINE__;
+	query.deadline = cpl_now() + 20 * SECOND;
+	query.name = "none";
+	cpl_store_find(store, &query, &a);
+	if (a.found != CPL_FOUND_MISSING)
+		return __LINE__;
+	query.name = "sized";
+	query.ranks = 16;
+	cpl_store_find(store, &query, &a);
+	if (a.found != CPL_FOUND_READY || !a.own || a.ranks != 16)
+		return __LINE__;
+	return 0;
+}
+
+/* A server of homes may give root less than a user. */
+static void test_a_home_that_root_may_not_enter(void **state)
+{
+	const uid_t user = 65534;
+	char pattern[128];
+	int status, fd[2], line = -1;
+	pid_t pid;
+
+	if (getuid())
+		return;
+	assert_int_equal(chmod(dir, 0755), 0);
+	snprintf(pattern, sizeof(pattern), "%s/u%%U", dir);
+	own_profile(user, "sized@16", 16, PAIR);
+	assert_int_equal(pipe(fd), 0);
+	pid = fork();
+	if (!pid) {
+		line = squashed(pattern, user);
+		_exit(write(fd[1], &line, sizeof(line)) != sizeof(line));
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_int_equal(read(fd[0], &line, sizeof(line)), sizeof(line));
+	close(fd[0]);
+	close(fd[1]);
+	if (line)
+		fail_msg("line %d", line);
 }
 
 /* Nobody reads what is another's into an error, wherever a folder leads. */
@@ -648,6 +829,9 @@ int main(void)
 	        T(test_rescaled),
 	        T(test_a_users_own),
 	        T(test_homes_that_hang),
+	        T(test_a_home_that_hangs_takes_no_place),
+	        T(test_homes_take_turns),
+	        T(test_a_home_that_root_may_not_enter),
 	        T(test_with_a_users_rights),
 	        T(test_side_files_of_others),
 	        T(test_a_directory_that_cannot_be_read),

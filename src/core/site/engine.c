@@ -471,7 +471,8 @@ static int64_t wait_end(struct cpl_engine *engine, int wait_ms, bool in_force)
 
 	if (in_force && engine->snapshot->config->max_decision_ms < wait_ms)
 		wait_ms = engine->snapshot->config->max_decision_ms;
-	for (int q = 0; q < CPL_QUEUES; q++)
+	/* Homes are not the site's. */
+	for (int q = 0; q < CPL_QUEUE_HOME; q++)
 		if (cpl_worker_stuck(engine->worker, q,
 		                     now - wait_ms * INT64_C(1000000)))
 			return now;

@@ -1,10 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Between the files of the store: what is kept (store.c), how files are read
+/* Between the files of the store: what is asked for (store_find.c), what is kept
+ * of it (store_entries.c), requests to the worker (store.c), how files are read
  * (store_read.c), and profiles in memory (store_profile.c). */
 #ifndef CPL_SITE_STORE_INTERNAL_H
 #define CPL_SITE_STORE_INTERNAL_H
 
 #include "site/store.h"
+
+/* Profiles known, also those that are missing, as users make up names: of the
+ * site, of all homes, of one; of that, being looked at or read. */
+#define STORE_SITE_ENTRIES 256
+#define STORE_HOME_ENTRIES 512
+#define STORE_USER_ENTRIES 64
+#define STORE_USER_IN_HAND 8
+
+/* Profiles of homes that are read at a time, beside those of which no more than
+ * a small file has been read: one of this part of the limit. */
+#define STORE_TURNS 4
+#define STORE_SMALL_PART 32
 
 /* What a look at the files says. */
 struct store_state {
@@ -48,7 +61,7 @@ struct cpl_store {
 	pthread_mutex_t lock;
 	pthread_cond_t change;
 	struct store_entry *entry;
-	int n_entries;
+	int turns; /* taken */
 	uint64_t clock;
 	_Atomic uint64_t max_bytes;
 	atomic_bool rescale;
@@ -60,6 +73,35 @@ struct store_look {
 	struct cpl_file_stamp stamp, folder;
 	char sizes[128];
 };
+
+/* Of the worker's request. */
+static inline uint64_t store_owner(const struct store_entry *e)
+{
+	return e->own ? e->uid : 0;
+}
+
+/* store_entries.c, under the store's lock */
+
+/* The entry of a query, made where there is none; NULL: memory, or *full: all
+ * that could go are in hand. O(entries). */
+struct store_entry *store_entry_get(struct cpl_store *store,
+                                    const struct cpl_store_query *query,
+                                    bool own, bool *full);
+void store_forget(struct cpl_store *store, struct store_entry *e);
+void store_drop_profile(struct store_entry *e);
+bool store_in_hand(const struct store_entry *e);
+/* Keep within a part of the limit; the one that came last stays in any case. */
+void store_shrink(struct cpl_store *store, const struct store_entry *last);
+void store_files_free(struct cpl_signature_file *file, int n);
+
+/* store.c, under the store's lock: -1 with err */
+
+/* Have it looked at, or read. */
+int store_queue(struct cpl_store *store, struct store_entry *e, bool whole,
+                struct cpl_error *err);
+/* Start to load what is there, unless that is done or under way. */
+int store_start_load(struct cpl_store *store, struct store_entry *e,
+                     struct cpl_error *err);
 
 /* store_profile.c */
 

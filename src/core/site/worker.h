@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Threads that touch files, so that no caller ever waits for a file system
- * longer than it wants to: one for each queue, started when the queue is first
- * used. A request runs after those queued before it; queues do not wait for
- * each other. One that computes for long says so, since only files can hang.
+ * longer than it wants to: one for each queue, several for homes, started when
+ * they are first needed. A request runs after those queued before it; queues do
+ * not wait for each other, nor do owners. One that computes for long says so,
+ * since only files can hang.
  *
  * Threads: any may call. A process forked from the one that used the worker
  * first must not.
@@ -17,16 +18,16 @@
 
 #include "base/error.h"
 
-#define CPL_HOME_QUEUES 8
+/* Homes that are read at a time; as many that hang hold up all others. */
+#define CPL_HOME_THREADS 64
 
 enum cpl_queue {
 	CPL_QUEUE_LOOK,  /* is a file there, and is it the one we know? */
 	CPL_QUEUE_LOAD,  /* whole files, and what is made of them */
 	CPL_QUEUE_MAKE,  /* computing alone; no file */
 	CPL_QUEUE_WRITE, /* all writing */
-	/* Several, for files of users: a home that hangs holds up one. */
-	CPL_QUEUE_HOME,
-	CPL_QUEUES = CPL_QUEUE_HOME + CPL_HOME_QUEUES,
+	CPL_QUEUE_HOME,  /* files of users, who are the owners */
+	CPL_QUEUES,
 };
 
 /* The head of what a caller queues. */
@@ -35,6 +36,9 @@ struct cpl_request {
 	void (*run)(struct cpl_request *request);
 	/* When nobody has it any more, on any thread. NULL: free(). */
 	void (*free)(struct cpl_request *request);
+	/* Of CPL_QUEUE_HOME: requests of one owner run one by one, on a thread
+	 * of theirs meanwhile. */
+	uint64_t owner;
 	/* The worker's. */
 	struct cpl_request *next;
 	int refs;
@@ -61,7 +65,7 @@ struct cpl_worker *cpl_worker_new(struct cpl_error *err);
  * Queue a request, which the worker owns then; with `keep` the caller has it
  * too and must drop it. 0, or -1 with err (memory, no thread, a forked
  * process); the request is then freed. A request NULL is one for which memory
- * was out. O(1).
+ * was out. O(1); of CPL_QUEUE_HOME O(requests * requests).
  */
 int cpl_worker_queue(struct cpl_worker *worker, enum cpl_queue queue,
                      struct cpl_request *request, bool keep,
@@ -76,14 +80,21 @@ bool cpl_worker_wait(struct cpl_worker *worker, struct cpl_request *request,
                      int64_t deadline);
 void cpl_worker_drop(struct cpl_worker *worker, struct cpl_request *request);
 
-/* Within a request: files are read or written now (as they are when the request
- * begins), or not any more. */
+/* Within a request, on its thread: files are read or written now (as they are
+ * when the request begins), or not any more. */
 void cpl_worker_files(struct cpl_worker *worker, enum cpl_queue queue,
                       bool now);
 
 /* Have files held up the queue since before this moment? */
 bool cpl_worker_stuck(struct cpl_worker *worker, enum cpl_queue queue,
                       int64_t since);
+/* The same of an owner's requests: their own files, or those of as many others
+ * as there are threads. O(threads). */
+bool cpl_worker_owner_stuck(struct cpl_worker *worker, enum cpl_queue queue,
+                            uint64_t owner, int64_t since);
+
+/* Is it being stopped? What waits for others within a request need not. */
+bool cpl_worker_ends(struct cpl_worker *worker);
 
 /* Wait until no queue has anything to do, at most until the deadline. */
 bool cpl_worker_idle(struct cpl_worker *worker, int64_t deadline);
