@@ -257,7 +257,51 @@ static void test_too_many_grids(void **state)
 	phase.comm = cpl_comm_build(RANKS, entry, RANKS, NULL);
 	assert_null(cpl_signature_rescale(&sig, 8 * RANKS, 0, &how, &err));
 	assert_non_null(strstr(err.text, "its traffic is that of no grid"));
+	assert_non_null(strstr(err.text, "to try all grids of 3 axes takes "
+	                                 "more than the 300 million steps"));
 	cpl_comm_free(phase.comm);
+	free(entry);
+}
+
+/* Nor do neighbours in all directions from ranks in all corners, or rows that
+ * hold all that there is: of no pattern, with as many grids as that allows. */
+static void test_what_a_search_costs(void **state)
+{
+	enum { RANKS = 5040, FULL = 64 };
+	struct cpl_phase phase = {.name = "a", .weight = 1};
+	struct cpl_signature sig = {.name = "x",
+	                            .ranks = RANKS,
+	                            .n_phases = 1,
+	                            .phase = &phase};
+	struct cpl_comm_entry *entry =
+	        malloc((size_t)FULL * RANKS * sizeof(*entry));
+	struct cpl_error err = {""};
+	struct cpl_rescaled how;
+	uint64_t random = 1;
+
+	for (int shape = 0; shape < 2; shape++) {
+		int n = 0, most = shape ? FULL * RANKS : 3 * RANKS;
+
+		/* A few of each rank's, or all of few. */
+		for (; n < most; n++) {
+			int from = shape ? n / RANKS * 79 % RANKS : n % RANKS;
+
+			random = random * 6364136223846793005u + 1;
+			entry[n] = (struct cpl_comm_entry){
+			        from, (int)((random >> 33) % RANKS),
+			        (double)(random >> 44) + 1, 1};
+		}
+		phase.comm = cpl_comm_build(RANKS, entry, n, NULL);
+		assert_non_null(phase.comm);
+		assert_null(cpl_signature_rescale(&sig, 2 * RANKS, 0, &how,
+		                                  &err));
+		assert_non_null(strstr(err.text, "that of no grid ("));
+		/* The most that one grid takes: all, and 625 by 625. */
+		assert_true(how.steps > 0);
+		assert_true(how.steps <= RESCALE_MAX_STEPS + 2.0 * n +
+		                                 2.0 * RANKS + 3 * 625 * 625);
+		cpl_comm_free(phase.comm);
+	}
 	free(entry);
 }
 
@@ -294,6 +338,7 @@ int main(void)
 	        cmocka_unit_test(test_error),
 	        cmocka_unit_test(test_stray_messages),
 	        cmocka_unit_test(test_too_many_grids),
+	        cmocka_unit_test(test_what_a_search_costs),
 	        cmocka_unit_test(test_distance),
 	};
 

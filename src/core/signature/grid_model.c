@@ -15,6 +15,18 @@ static int sampled_rank(const struct grid_sample *s, int i)
 	               : (int)((uint64_t)i * 0x9E3779B1u % (uint64_t)ranks);
 }
 
+double grid_sample_entries(const struct grid_sample *s)
+{
+	double n = 0;
+
+	for (int i = 0; i < s->n; i++) {
+		int from = sampled_rank(s, i);
+
+		n += (double)(s->comm->row[from + 1] - s->comm->row[from]);
+	}
+	return n;
+}
+
 void grid_set_strides(struct grid *g)
 {
 	int stride = 1;
@@ -69,11 +81,64 @@ static bool leaves(const struct grid *g, int from, const int *offset, int axis)
 	return x < 0 || x >= g->dim[axis];
 }
 
+/* By its distance from either border of each axis, as far as offsets reach. */
+static int class_of(const struct grid *g, int rank)
+{
+	const int width = 2 * RESCALE_REACH + 1;
+	int class = 0;
+
+	for (int a = 0; a < g->n_dims; a++) {
+		int x = grid_coordinate(g, rank, a), d = g->dim[a];
+
+		if (d > width && x >= d - RESCALE_REACH)
+			x -= d - width;
+		else if (d > width && x > RESCALE_REACH)
+			x = RESCALE_REACH;
+		class = class * width + x;
+	}
+	return class;
+}
+
+static void find_classes(const struct grid_sample *s, const struct grid *g,
+                         struct grid_sums *sums)
+{
+	int at[GRID_CLASSES];
+
+	memset(at, -1, sizeof(at));
+	sums->n_classes = 0;
+	for (int i = 0; i < s->n; i++) {
+		int rank = sampled_rank(s, i), *c = &at[class_of(g, rank)];
+
+		if (*c < 0) {
+			*c = sums->n_classes++;
+			sums->first[*c] = rank;
+			sums->rows[*c] = 0;
+		}
+		sums->rows[*c]++;
+	}
+}
+
+static void add_to(struct grid_sums *sums, int code, double bytes,
+                   double messages)
+{
+	bool none = !(sums->bytes[code] > 0) && !(sums->messages[code] > 0);
+
+	sums->bytes[code] += bytes;
+	sums->messages[code] += messages;
+	if (none && (sums->bytes[code] > 0 || sums->messages[code] > 0))
+		sums->code[sums->n_codes++] = code;
+}
+
+static void clear(struct grid_sums *sums)
+{
+	for (int i = 0; i < sums->n_codes; i++)
+		sums->bytes[sums->code[i]] = sums->messages[sums->code[i]] = 0;
+	sums->n_codes = 0;
+}
+
 static void add_up(const struct grid_sample *s, const struct grid *g,
                    struct grid_sums *sums)
 {
-	memset(sums->bytes, 0, (size_t)g->ranks * sizeof(double));
-	memset(sums->messages, 0, (size_t)g->ranks * sizeof(double));
 	memset(sums->across, 0, sizeof(sums->across));
 	memset(sums->expected, 0, sizeof(sums->expected));
 	for (int i = 0; i < s->n; i++) {
@@ -85,8 +150,7 @@ static void add_up(const struct grid_sample *s, const struct grid *g,
 			int code = code_between(g, from, s->comm->to[e]);
 			int offset[RESCALE_DIMS];
 
-			sums->bytes[code] += bytes;
-			sums->messages[code] += s->comm->messages[e];
+			add_to(sums, code, bytes, s->comm->messages[e]);
 			offset_of(g, code, offset);
 			if (!is_near(g, offset))
 				continue;
@@ -119,6 +183,10 @@ static int find_axis(struct grid_model *m, const struct grid_sums *sums,
 
 	if (n < RESCALE_MIN_AXIS - 1)
 		return 0;
+	/* Seldom is there more to look at. */
+	for (int i = 0; i < n; i++)
+		if (!(sums->bytes[(i + 1) * g->stride[axis]] > 0))
+			return 0;
 	value = malloc((size_t)n * sizeof(*value));
 	if (!value)
 		return -1;
@@ -161,13 +229,14 @@ bool grid_model_has(const struct grid_model *m, int from, const int *offset)
 }
 
 /* From how many of the rows the offset leads somewhere. */
-static int sources(const struct grid_model *m, const struct grid_sample *s,
+static int sources(const struct grid_model *m, const struct grid_sums *sums,
                    const int *offset)
 {
 	int n = 0;
 
-	for (int i = 0; i < s->n; i++)
-		n += grid_model_has(m, sampled_rank(s, i), offset);
+	for (int c = 0; c < sums->n_classes; c++)
+		if (grid_model_has(m, sums->first[c], offset))
+			n += sums->rows[c];
 	return n;
 }
 
@@ -219,7 +288,7 @@ static void find_near(struct grid_model *m, const struct grid_sample *s,
 		/* What scatters about the median is no neighbour's. */
 		if (part > 0 && bytes < 1.5 * part)
 			continue;
-		n = sources(m, s, near->offset);
+		n = sources(m, sums, near->offset);
 		if (!n)
 			continue;
 		near->bytes = (bytes - part) / n;
@@ -231,17 +300,21 @@ static void find_near(struct grid_model *m, const struct grid_sample *s,
 int grid_model_find(struct grid_model *m, const struct grid_sample *s,
                     struct grid_sums *sums)
 {
+	int rc = 0;
+
 	m->n_near = 0;
 	memset(m->axis_bytes, 0, sizeof(m->axis_bytes));
 	memset(m->axis_messages, 0, sizeof(m->axis_messages));
+	find_classes(s, &m->grid, sums);
 	add_up(s, &m->grid, sums);
-	for (int a = 0; a < m->grid.n_dims; a++) {
+	for (int a = 0; a < m->grid.n_dims && !rc; a++) {
 		m->open[a] = sums->across[a] < sums->expected[a] / 2;
-		if (find_axis(m, sums, a, s->n))
-			return -1;
+		rc = find_axis(m, sums, a, s->n);
 	}
-	find_near(m, s, sums);
-	return 0;
+	if (!rc)
+		find_near(m, s, sums);
+	clear(sums);
+	return rc;
 }
 
 /* What the model says of a pair; 0 where it has none. */
@@ -277,13 +350,19 @@ void grid_model_compare(const struct grid_model *m, const struct grid_sample *s,
                         double *both)
 {
 	const struct grid *g = &m->grid;
+	double row[GRID_CLASSES];
 
+	for (int c = 0; c < GRID_CLASSES; c++)
+		row[c] = -1;
 	for (int i = 0; i < m->n_near; i++)
 		near[code_of(g, m->near[i].offset)] = m->near[i].bytes;
 	for (int i = 0; i < s->n; i++) {
-		int from = sampled_rank(s, i);
-		double all = row_bytes(m, from), missing = all, off = 0;
+		int from = sampled_rank(s, i), class = class_of(g, from);
+		double all, missing, off = 0;
 
+		if (row[class] < 0)
+			row[class] = row_bytes(m, from);
+		all = missing = row[class];
 		for (int64_t e = s->comm->row[from]; e < s->comm->row[from + 1];
 		     e++) {
 			int to = s->comm->to[e];

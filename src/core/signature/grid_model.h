@@ -29,9 +29,15 @@ struct grid_model {
 	double axis_bytes[RESCALE_DIMS], axis_messages[RESCALE_DIMS];
 };
 
+/* Ranks that stand alike to the borders of the grid have the same neighbours. */
+#define GRID_CLASSES 625 /* as many as offsets */
+
 /* Sums by offset: its code is that of the rank it leads to from rank 0. */
 struct grid_sums {
-	double *bytes, *messages; /* [ranks] */
+	double *bytes, *messages; /* [ranks] zeros between two grids */
+	int *code, n_codes;       /* [ranks] those that are not 0 */
+	/* Of the classes that the sample has: a rank, and how many. */
+	int first[GRID_CLASSES], rows[GRID_CLASSES], n_classes;
 	/* Of neighbours: bytes across borders of an axis, and what they would
 	 * be if there were none. */
 	double across[RESCALE_DIMS], expected[RESCALE_DIMS];
@@ -50,13 +56,17 @@ int grid_coordinate(const struct grid *g, int rank, int axis);
 /* Does the offset lead somewhere from this rank? */
 bool grid_model_has(const struct grid_model *m, int from, const int *offset);
 
-/* The model of the sample in m->grid; sums is scratch. -1: memory. O(entries of
- * the sample + ranks). */
+/* Entries of its rows. O(rows). */
+double grid_sample_entries(const struct grid_sample *s);
+
+/* The model of the sample in m->grid; sums is scratch. -1: memory. O(entries and
+ * rows of the sample + neighbours * classes). */
 int grid_model_find(struct grid_model *m, const struct grid_sample *s,
                     struct grid_sums *sums);
 
 /* Sum of |model - recorded| to *apart and of both to *both; near: [ranks]
- * zeros, and so afterwards. A rank's traffic to itself counts for nobody. */
+ * zeros, and so afterwards. A rank's traffic to itself counts for nobody. The
+ * same cost. */
 void grid_model_compare(const struct grid_model *m,
                         const struct grid_sample *s, double *near,
                         double weight, double *apart, double *both);

@@ -7,141 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "signature/grid_lengths.h"
 #include "signature/grid_model.h"
+#include "signature/grid_search.h"
 
-/* Entries that are looked at for each grid that is tried. */
-#define SAMPLE 20000
 /* Entries that are made. */
 #define MAX_MADE (INT64_C(1) << 24)
-/* Entries and ranks that are looked at while grids are tried: anybody may have
- * the scheduler rescale a profile. */
-#define MAX_STEPS 1e9
 /* Bytes of an entry that is made: in its phase, in the matrix of the whole run
  * and in its graph, as in matrix_budget; of a rank, rows of these. */
 #define MADE_ENTRY 60
 #define MADE_RANK 24
 
-/* The next lengths of as many axes with this product, all at least 2 (but for
- * one axis alone), the first ones falling slowest; false behind the last. */
-static bool next_lengths(int ranks, int n, int *length)
-{
-	int rest = ranks;
-
-	for (int a = 0; a < n - 1; a++)
-		rest /= length[a];
-	/* As an odometer whose last axis follows from the others. */
-	for (int a = n - 2; a >= 0; a--) {
-		rest *= length[a];
-		while (--length[a] >= 2)
-			if (rest % length[a] == 0)
-				break;
-		if (length[a] < 2)
-			continue;
-		rest /= length[a];
-		/* The ones behind it begin anew, with their largest. */
-		for (int b = a + 1; b < n - 1; b++) {
-			length[b] = rest;
-			rest = 1;
-		}
-		length[n - 1] = rest;
-		return true;
-	}
-	return false;
-}
-
 struct search {
-	struct grid_sums sums;
-	double *near;              /* [ranks] zeros */
-	struct grid_model *model;  /* scratch */
+	struct grid_search g;
 	uint64_t max_bytes, bytes; /* 0: no limit; made so far */
 };
-
-static void search_free(struct search *x)
-{
-	free(x->sums.bytes);
-	free(x->sums.messages);
-	free(x->near);
-	free(x->model);
-}
-
-static int search_init(struct search *x, int ranks, struct cpl_error *err)
-{
-	x->sums.bytes = malloc((size_t)ranks * sizeof(double));
-	x->sums.messages = malloc((size_t)ranks * sizeof(double));
-	x->near = calloc((size_t)ranks, sizeof(double));
-	x->model = malloc(sizeof(*x->model));
-	return x->sums.bytes && x->sums.messages && x->near && x->model
-	               ? 0
-	               : cpl_fail_memory(err);
-}
-
-/* A length of 1 is no axis. */
-static bool is_whole(const int *length, int n)
-{
-	for (int a = 0; a < n && n > 1; a++)
-		if (length[a] < 2)
-			return false;
-	return true;
-}
-
-/* Grids of so many ranks with n axes. */
-static double count_grids(int ranks, int n)
-{
-	int length[RESCALE_DIMS] = {ranks, 1, 1, 1};
-	double count = n == 1;
-
-	while (n > 1 && next_lengths(ranks, n, length))
-		count += is_whole(length, n);
-	return count;
-}
-
-/* The grid with the smallest error; of equals the one with fewest axes, then
- * the first. */
-static int find_grid(struct search *x, const struct cpl_comm *comm,
-                     struct grid *best, struct cpl_error *err)
-{
-	struct grid_sample s = {comm, comm->ranks};
-	double least = INFINITY, steps = 0;
-	double looked = fmin((double)comm->n_entries, SAMPLE) + comm->ranks;
-
-	if (comm->n_entries > SAMPLE) {
-		s.n = (int)(comm->ranks * (double)SAMPLE / comm->n_entries);
-		s.n = s.n < 64 ? 64 : s.n;
-		s.n = s.n > comm->ranks ? comm->ranks : s.n;
-	}
-	best->n_dims = 0;
-	for (int n = 1; n <= RESCALE_DIMS; n++) {
-		struct grid *g = &x->model->grid;
-		bool more = true;
-
-		steps += looked * count_grids(comm->ranks, n);
-		/* None is better than without an error. */
-		if (least <= 1e-9 || steps > MAX_STEPS)
-			break;
-		*g = (struct grid){.n_dims = n};
-		for (int a = 0; a < n; a++)
-			g->dim[a] = a ? 1 : comm->ranks;
-		if (n > 1)
-			more = next_lengths(comm->ranks, n, g->dim);
-		for (; more;
-		     more = n > 1 && next_lengths(comm->ranks, n, g->dim)) {
-			double apart = 0, both = 0;
-
-			if (!is_whole(g->dim, n))
-				continue;
-			grid_set_strides(g);
-			if (grid_model_find(x->model, &s, &x->sums))
-				return cpl_fail_memory(err);
-			grid_model_compare(x->model, &s, x->near, 1, &apart,
-			                   &both);
-			if (both > 0 && apart / both < least - 1e-9) {
-				least = apart / both;
-				*best = *g;
-			}
-		}
-	}
-	return 0;
-}
 
 static void print_grid(char *text, size_t size, const int *dim, int n)
 {
@@ -177,19 +57,24 @@ static double stretch(const struct grid *from, const int *to)
 static int choose_lengths(const struct grid *from, int ranks, int *to,
                           struct cpl_error *err)
 {
-	int length[RESCALE_DIMS] = {ranks, 1, 1, 1}, n = from->n_dims;
+	struct grid_lengths l;
+	int n = from->n_dims;
 	double least = INFINITY;
 	char text[64];
-	bool more = true;
+	bool more;
 
-	for (; more; more = n > 1 && next_lengths(ranks, n, length)) {
-		double s = stretch(from, length);
+	if (grid_lengths_init(&l, ranks))
+		return cpl_fail_memory(err);
+	more = grid_lengths_first(&l, n, 1);
+	for (; more; more = grid_lengths_next(&l)) {
+		double s = stretch(from, l.length);
 
 		if (s >= least - 1e-9)
 			continue;
 		least = s;
-		memcpy(to, length, sizeof(length));
+		memcpy(to, l.length, sizeof(l.length));
 	}
+	grid_lengths_free(&l);
 	/* Twice as long in one axis only is still the same shape. */
 	if (least <= 2 + 1e-9)
 		return 0;
@@ -247,7 +132,7 @@ static int64_t put_row(const struct grid_model *m, int from,
 static struct cpl_comm *make(struct search *x, const struct grid *to,
                              struct cpl_error *err)
 {
-	struct grid_model *m = x->model;
+	struct grid_model *m = x->g.model;
 	int64_t most = degree(m, to), n = 0;
 	struct cpl_comm_entry *entry;
 	struct cpl_comm *comm;
@@ -314,11 +199,11 @@ static int rescale_phase(struct search *x, const struct cpl_signature *sig,
 	out->name = strdup(p->name ? p->name : "");
 	if (!comm)
 		return -1;
-	x->model->grid = *from;
-	if (!out->name || grid_model_find(x->model, &s, &x->sums)) {
+	x->g.model->grid = *from;
+	if (!out->name || grid_model_find(x->g.model, &s, &x->g.sums)) {
 		cpl_fail_memory(err);
 	} else {
-		grid_model_compare(x->model, &s, x->near, p->weight, apart,
+		grid_model_compare(x->g.model, &s, x->g.near, p->weight, apart,
 		                   both);
 		out->comm = make(x, to, err);
 	}
@@ -367,12 +252,19 @@ static struct cpl_signature *empty_like(const struct cpl_signature *sig,
 	return NULL;
 }
 
-static int no_grid(double error, struct cpl_error *err)
+static int no_grid(const struct search *x, double error, struct cpl_error *err)
 {
+	char tried[128] = "";
+
+	if (x->g.axes < RESCALE_DIMS)
+		snprintf(tried, sizeof(tried),
+		         "; to try all grids of %d axes takes more than the "
+		         "%.0f million steps that are made at most",
+		         x->g.axes + 1, RESCALE_MAX_STEPS / 1e6);
 	return cpl_fail(err,
 	                "its traffic is that of no grid (%.0f %% of it is not "
-	                "explained by the best, at most %.0f %% may be)",
-	                100 * error, 100 * RESCALE_MAX_ERROR);
+	                "explained by the best, at most %.0f %% may be%s)",
+	                100 * error, 100 * RESCALE_MAX_ERROR, tried);
 }
 
 static int rescale(struct search *x, const struct cpl_signature *sig,
@@ -383,17 +275,18 @@ static int rescale(struct search *x, const struct cpl_signature *sig,
 	struct grid from, to;
 	double apart = 0, both = 0;
 
-	if (find_grid(x, total, &from, err))
+	if (grid_search_find(&x->g, total, &from, err))
 		return -1;
+	how->steps = x->g.steps;
 	if (!from.n_dims)
 		return cpl_fail(err, "it has no traffic to recognise");
 	/* What is no grid is no matter of lengths. */
-	x->model->grid = from;
-	if (grid_model_find(x->model, &all, &x->sums))
+	x->g.model->grid = from;
+	if (grid_model_find(x->g.model, &all, &x->g.sums))
 		return cpl_fail_memory(err);
-	grid_model_compare(x->model, &all, x->near, 1, &apart, &both);
+	grid_model_compare(x->g.model, &all, x->g.near, 1, &apart, &both);
 	if (apart / both > RESCALE_MAX_ERROR)
-		return no_grid(apart / both, err);
+		return no_grid(x, apart / both, err);
 	apart = both = 0;
 	to = from;
 	if (choose_lengths(&from, out->ranks, to.dim, err))
@@ -410,7 +303,7 @@ static int rescale(struct search *x, const struct cpl_signature *sig,
 	memcpy(how->to, to.dim, sizeof(to.dim));
 	how->error = both > 0 ? apart / both : 1;
 	if (how->error > RESCALE_MAX_ERROR)
-		return no_grid(how->error, err);
+		return no_grid(x, how->error, err);
 	return note(out, sig, how, err);
 }
 
@@ -433,7 +326,7 @@ struct cpl_signature *cpl_signature_rescale(const struct cpl_signature *sig,
 		return NULL;
 	}
 	total = cpl_signature_total(sig, err);
-	if (total && !search_init(&x, sig->ranks, err))
+	if (total && !grid_search_init(&x.g, sig->ranks, err))
 		out = empty_like(sig, ranks, err);
 	if (out && rescale(&x, sig, total, out, how, err)) {
 		if (!cpl_error_is_memory(err))
@@ -444,7 +337,7 @@ struct cpl_signature *cpl_signature_rescale(const struct cpl_signature *sig,
 		cpl_signature_free(out);
 		out = NULL;
 	}
-	search_free(&x);
+	grid_search_free(&x.g);
 	cpl_comm_free(total);
 	return out;
 }

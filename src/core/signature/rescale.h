@@ -23,6 +23,9 @@
 #define RESCALE_REACH 2
 /* A larger part of the traffic that the grid does not explain: it is none. */
 #define RESCALE_MAX_ERROR 0.1
+/* Entries, ranks, and neighbours at borders, that are looked at while grids are
+ * tried: anybody may have the scheduler rescale a profile. */
+#define RESCALE_MAX_STEPS 3e8
 
 /* A shorter axis does not tell neighbours from all-to-all, nor whether there
  * are borders: it can keep its length only. */
@@ -34,6 +37,9 @@ struct cpl_rescaled {
 	/* Of the grid's traffic from the recorded one at the recorded size, as
 	 * cpl_comm_distance, all phases by their weights. */
 	double error;
+	/* Of RESCALE_MAX_STEPS, and as many as one grid takes at most; also
+	 * where it failed. */
+	double steps;
 };
 
 /*
@@ -41,9 +47,11 @@ struct cpl_rescaled {
  * "rescaled" of its "recorded" tells of it. max_bytes: of memory that its
  * matrices, with the run's and its graph, may take; 0: no limit. NULL with err:
  * no such pattern, no such grid of so many ranks, or too large. O(grids *
- * pairs), of large matrices O(grids * (20,000 + ranks) + pairs). Grids of more
- * axes are left out where all with so many would take more than some 1e9 steps:
- * of numbers of ranks with very many divisors.
+ * pairs), of large matrices O(grids * 20,000), with grids * (1 + neighbours) *
+ * 625 at most; and O(phases * (pairs + ranks)). Grids of more axes are left out
+ * where all with so many would take more than RESCALE_MAX_STEPS, and err says
+ * so: of numbers of ranks with very many divisors, or rows with very many
+ * entries.
  */
 struct cpl_signature *cpl_signature_rescale(const struct cpl_signature *sig,
                                             int ranks, uint64_t max_bytes,

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "signature/grid_search.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "signature/grid_lengths.h"
+
+/* Entries, or rows, that are looked at for each grid that is tried. */
+#define SAMPLE 20000
+
+void grid_search_free(struct grid_search *x)
+{
+	free(x->sums.bytes);
+	free(x->sums.messages);
+	free(x->sums.code);
+	free(x->near);
+	free(x->model);
+}
+
+int grid_search_init(struct grid_search *x, int ranks, struct cpl_error *err)
+{
+	x->sums.bytes = calloc((size_t)ranks, sizeof(double));
+	x->sums.messages = calloc((size_t)ranks, sizeof(double));
+	x->sums.code = malloc((size_t)ranks * sizeof(int));
+	x->near = calloc((size_t)ranks, sizeof(double));
+	x->model = malloc(sizeof(*x->model));
+	return x->sums.bytes && x->sums.messages && x->sums.code && x->near &&
+	                       x->model
+	               ? 0
+	               : cpl_fail_memory(err);
+}
+
+/* What one more grid costs, before its neighbours are known. */
+static double least_steps(const struct grid_sample *s, double entries,
+                          int n_axes)
+{
+	return 2 * (entries + s->n) + pow(2 * RESCALE_REACH + 1, n_axes);
+}
+
+/* The rows that grids are tried with. */
+static struct grid_sample take_sample(const struct cpl_comm *comm)
+{
+	struct grid_sample s = {comm, comm->ranks};
+
+	if (comm->n_entries > SAMPLE) {
+		s.n = (int)(comm->ranks * (double)SAMPLE / comm->n_entries);
+		s.n = s.n < 64 ? 64 : s.n;
+	}
+	/* Ranks that hardly talk are rows, too. */
+	s.n = s.n > SAMPLE ? SAMPLE : s.n;
+	s.n = s.n > comm->ranks ? comm->ranks : s.n;
+	return s;
+}
+
+/* Is the grid in the model the best so far? -1: memory. */
+static int try_grid(struct grid_search *x, const struct grid_sample *s,
+                    struct grid *best, double *least)
+{
+	double apart = 0, both = 0;
+
+	if (grid_model_find(x->model, s, &x->sums))
+		return -1;
+	grid_model_compare(x->model, s, x->near, 1, &apart, &both);
+	x->steps += 2.0 * x->model->n_near * x->sums.n_classes;
+	if (both > 0 && apart / both < *least - 1e-9) {
+		*least = apart / both;
+		*best = x->model->grid;
+	}
+	return 0;
+}
+
+int grid_search_find(struct grid_search *x, const struct cpl_comm *comm,
+                     struct grid *best, struct cpl_error *err)
+{
+	struct grid_sample s = take_sample(comm);
+	struct grid_lengths l;
+	double least = INFINITY, entries = grid_sample_entries(&s);
+
+	best->n_dims = 0;
+	if (grid_lengths_init(&l, comm->ranks))
+		return cpl_fail_memory(err);
+	for (int n = 1; n <= RESCALE_DIMS && least > 1e-9; n++) {
+		double each = least_steps(&s, entries, n);
+		double most = (RESCALE_MAX_STEPS - x->steps) / each;
+		bool more;
+
+		/* One grid of a single axis is looked at in any case. */
+		if (n > 1 && grid_lengths_count(&l, n, most + 1) > most)
+			break;
+		more = grid_lengths_first(&l, n, 2);
+		for (; more; more = grid_lengths_next(&l)) {
+			x->model->grid = (struct grid){.n_dims = n};
+			memcpy(x->model->grid.dim, l.length, sizeof(l.length));
+			grid_set_strides(&x->model->grid);
+			x->steps += each;
+			if (try_grid(x, &s, best, &least)) {
+				grid_lengths_free(&l);
+				return cpl_fail_memory(err);
+			}
+			if (x->steps > RESCALE_MAX_STEPS)
+				break;
+		}
+		if (more)
+			break;
+		x->axes = n;
+	}
+	/* None is better than without an error. */
+	if (least <= 1e-9)
+		x->axes = RESCALE_DIMS;
+	grid_lengths_free(&l);
+	return 0;
+}
