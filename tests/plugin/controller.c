@@ -360,6 +360,7 @@ job_record_t *controller_job(const struct job_options *options)
 	add_env(job, "_SLURM_SPANK_OPTION_commplace_placement_policy",
 	        options->policy);
 	add_env(job, "COMM_RANK_MAPPING", options->mapping);
+	add_env(job, "COMM_RECORD", options->record);
 	add_env(job, "COMM_DISTRIBUTION", options->marks);
 	return job;
 }

@@ -64,6 +64,7 @@ struct job_options {
 	bool exclusive_user; /* --exclusive=user */
 	const char *gres;    /* --gres=gpu:1 */
 	uint32_t dist;       /* -m to sbatch */
+	const char *record;  /* --comm-record */
 	const char *marks;   /* "marked", "offered": see spank_commplace.c */
 };
 

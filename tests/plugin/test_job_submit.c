@@ -212,7 +212,7 @@ static void recorded(void **state)
 	        {LINE "milc", "", 4, true, NULL, NULL},
 	        {LINE "milc", "", 8, true, "milc", NULL},
 	        {LINE "milc RecordOneIn=1", "", 4, true, "milc", NULL},
-	        {LINE "new", "", 4, false, NULL, NULL},
+	        {LINE "new", "", 4, false, "new", NULL},
 	        {LINE "new", "COMM_RECORD=mine", 4, true, "mine", NULL},
 	        {LINE "new", "COMM_RECORD=none", 4, true, NULL, NULL},
 	        {LINE "none", "", 4, true, NULL, NULL},

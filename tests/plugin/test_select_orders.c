@@ -209,6 +209,43 @@ static void test_marks_are_asked_for(void **state)
 	controller_reconfigure();
 }
 
+/* srun and salloc hear of what the site has decided when their job begins. */
+static void test_who_is_told_of_a_recording(void **state)
+{
+	static const struct {
+		const char *record;
+		uint32_t het;
+		uint16_t batch;
+		bool told;
+	} row[] = {
+	        {"app", 0, 0, true},
+	        {"app", 0, 1, false},
+	        {"app", 7, 0, false},
+	        {NULL, 0, 0, false},
+	};
+
+	controller_config("");
+	controller_reconfigure();
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		struct job_options options = {.nodes = 4,
+		                              .tasks = 16,
+		                              .exclusive = true,
+		                              .record = row[i].record};
+		job_record_t *job = controller_job(&options);
+
+		job->het_job_id = row[i].het;
+		job->batch_flag = row[i].batch;
+		free(controller_run(job));
+		assert_int_equal(job->details->env_cnt, row[i].told);
+		if (row[i].told)
+			assert_string_equal(job->details->env_sup[0],
+			                    "SLURM_SPANK_COMM_RECORD=app");
+		controller_end(job);
+	}
+	controller_config("MaxDecisionTime=20s");
+	controller_reconfigure();
+}
+
 /* fault 26: with sbatch -m cyclic the record has that order. */
 static void test_a_stated_order_is_on_record(void **state)
 {
@@ -312,6 +349,7 @@ int main(void)
 	        T(test_arguments_of_the_program_are_no_distribution),
 	        T(test_marks_tell_what_was_stated),
 	        T(test_marks_are_asked_for),
+	        T(test_who_is_told_of_a_recording),
 	        T(test_a_stated_order_is_on_record),
 	        T(test_plan_survives_a_restart),
 #undef T

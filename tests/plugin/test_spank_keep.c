@@ -124,9 +124,11 @@ int kill(pid_t pid, int sig)
 }
 
 /* Slurm's side. */
+static spank_context_t context = S_CTX_REMOTE;
+
 spank_context_t spank_context(void)
 {
-	return S_CTX_REMOTE;
+	return context;
 }
 
 spank_err_t spank_getenv(spank_t sp, const char *name, char *value, int size)
@@ -173,12 +175,22 @@ add(char *log, size_t size, const char *format, va_list ap)
 	vsnprintf(log + n, size - n, format, ap);
 }
 
+/* srun talks to the test through it. */
+static int heard = -1;
+
+static void take(char *log, size_t size, const char *format, va_list ap)
+{
+	if (heard >= 0)
+		dprintf(heard, "to the user: ");
+	add(log, size, format, ap);
+}
+
 void slurm_info(const char *format, ...)
 {
 	va_list ap;
 
 	va_start(ap, format);
-	add(info, sizeof(info), format, ap);
+	take(info, sizeof(info), format, ap);
 	va_end(ap);
 }
 
@@ -187,7 +199,17 @@ void slurm_error(const char *format, ...)
 	va_list ap;
 
 	va_start(ap, format);
-	add(error, sizeof(error), format, ap);
+	take(error, sizeof(error), format, ap);
+	va_end(ap);
+}
+
+void slurm_debug(const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	if (heard >= 0)
+		vdprintf(heard, format, ap);
 	va_end(ap);
 }
 
@@ -270,12 +292,86 @@ static void test_a_home_that_hangs(void **state)
 	}
 }
 
+/* An srun that ends well, in this environment from its beginning and as its
+ * allocation came: "COMM_RECORD=app" without the names' beginning. */
+struct srun {
+	const char *job, *before;           /* of a job around it */
+	const char *record, *store, *words; /* words: "": none */
+};
+
+static void run_srun(const struct srun *s)
+{
+	void *handle = spank_open();
+
+	context = S_CTX_LOCAL;
+	how = SAYS;
+	unsetenv("COMMPLACE_USER_PROFILES");
+	unsetenv("SLURM_CONF");
+	setenv("HOME", "/home/u", 1);
+	if (s->job)
+		setenv("SLURM_JOB_ID", s->job, 1);
+	if (s->before)
+		setenv("SLURM_SPANK_COMM_RECORD", s->before, 1);
+	spank_entry(handle, "init_post_opt")(NULL, 0, NULL);
+	dlclose(handle);
+	setenv("SLURM_JOB_ID", "9", 0);
+	if (s->record)
+		setenv("SLURM_SPANK_COMM_RECORD", s->record, 0);
+	if (s->store)
+		setenv("COMM_RECORD_STORE", s->store, 0);
+}
+
+/* What the site has a job recorded as, srun keeps without a word to its user. */
+static void test_by_the_sites_word(void **state)
+{
+	static const struct srun row[] = {
+	        {NULL, NULL, "app", "/s/%u",
+	         "--recorded 9 -- app as %d with LANG=C PATH=/usr/bin:/bin "
+	         "HOME=/home/u COMMPLACE_USER_PROFILES=/s/%%u "},
+	        {NULL, NULL, NULL, "/s/%u", ""},
+	        {NULL, NULL, "none", "/s/%u", ""},
+	        {NULL, NULL, "--json", "/s/%u", ""},
+	        {NULL, NULL, "../app", "/s/%u", ""},
+	        /* what a job around it left, or keeps itself */
+	        {NULL, "old", NULL, NULL, ""},
+	        {"7", "app", NULL, NULL, ""},
+	};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		char got[1024] = "", want[512];
+		size_t n = 0;
+		ssize_t more;
+		int fd[2], status;
+		pid_t pid;
+
+		assert_int_equal(pipe(fd), 0);
+		fflush(NULL);
+		pid = fork();
+		if (!pid) {
+			heard = fd[1];
+			run_srun(&row[i]);
+			exit(0);
+		}
+		close(fd[1]);
+		while ((more = read(fd[0], got + n, sizeof(got) - 1 - n)) > 0)
+			n += (size_t)more;
+		close(fd[0]);
+		assert_int_equal(reap(pid, &status, 0), pid);
+		assert_int_equal(status, 0);
+		snprintf(want, sizeof(want), row[i].words, (int)getuid());
+		if (*want ? !strstr(got, want) : *got)
+			fail_msg("row %zu: '%s'", i, got);
+		assert_null(strstr(got, "to the user"));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_what_it_is),
 	        cmocka_unit_test(test_the_kernel_may_end_it),
 	        cmocka_unit_test(test_without_a_word),
+	        cmocka_unit_test(test_by_the_sites_word),
 	        cmocka_unit_test(test_a_home_that_hangs),
 	};
 

@@ -23,7 +23,8 @@ remove_own() { rm -rf "$OWN"; }
 on_exit remove_own
 CLUSTER_SITE="UserProfileDir=$OWN/%u/profiles
 MissingProfile=ignore Rescale=yes
-Match JobName=auto* Profile=auto Record=auto RecordOneIn=2"
+Match JobName=auto* Profile=auto Record=auto RecordOneIn=2
+Match JobName=quiet* Record=%x"
 cluster_start
 home=$CLUSTER/home
 mkdir -p "$OWN/$CLUSTER_USER"
@@ -137,6 +138,17 @@ if [[ $START == srun* ]]; then
 	as_user bash -c ". ./env.sh; salloc -N2 -n8 --comm-record=shell ${START/\$SLURM_NTASKS/8} ./app half 10" \
 		>"$CLUSTER/shell.out" 2>&1
 	is "$(store .ranks shell.json)" 8 "salloc" || diag "$(cat "$CLUSTER/shell.out")"
+	# The site's word, of which nobody hears.
+	as_user bash -c ". ./env.sh; srun --mpi=pmix -J quiet1 -N2 -n8 ./app half 10" \
+		>"$CLUSTER/quiet.out" 2>&1
+	is "$(store .ranks quiet1.json)" 8 "Record=: srun by itself"
+	as_user bash -c ". ./env.sh; salloc -J quiet2 -N2 -n8 srun --mpi=pmix -n8 ./app half 10" \
+		>"$CLUSTER/salloc.out" 2>&1
+	is "$(store .ranks quiet2.json)" 8 "and salloc" || diag "$(cat "$CLUSTER/salloc.out")"
+	as_user srun -J quiet3 -N2 -n2 hostname >>"$CLUSTER/quiet.out" 2>&1
+	is "$(store .ranks quiet3.json)" "" "a program without MPI has none"
+	unlike "$(cat "$CLUSTER/quiet.out")" commplace "not a word of it" ||
+		diag "$(cat "$CLUSTER/quiet.out")"
 	script step.sh "srun --mpi=pmix -n4 --comm-record=step ./app half 10"
 	job -N2 -n8 step.sh
 	is "$(store .ranks step.json)" 4 "a step of a job that is not recorded" ||

@@ -521,7 +521,7 @@ static const struct rule rules[] = {
 	  "RankMismatch says what is done where it was not, or with `no`."},
 	 set_flag, AT(rescale), .words = no_yes},
 	{{"Record", "none|NAME", "none", ANY,
-	  "Batch jobs are recorded, without their users' doing, as the profile "
+	  "Jobs are recorded, without their users' doing, as the profile "
 	  "NAME of their user (%x in it: the job's name), as with "
 	  "`--comm-record` of spank_commplace(8): each until there is such a "
 	  "profile for its number of ranks, then as RecordOneIn says. It takes "

@@ -358,7 +358,7 @@ static void record_job(struct cpl_engine *engine,
 		     "what is recorded is for commplace signature, and for "
 		     "the site to take: jobs are placed by no profiles of "
 		     "users here (UserProfileDir=none)");
-	if (!as && want->record.value && s->batch && config->user_profile_dir &&
+	if (!as && want->record.value && config->user_profile_dir &&
 	    !cpl_record_name(want->record.value, s->job.name ? s->job.name : "",
 	                     name, sizeof(name), NULL) &&
 	    is_sample(engine, s, name, want->record_one_in, deadline))

@@ -37,6 +37,14 @@ bool cplslurm_lays_out(void);
  * them out? */
 bool cplslurm_keeps_order(const job_record_t *job_ptr);
 
+/*
+ * Tell srun and salloc, with their job's allocation, what slurmctld has it
+ * recorded as: by their own options they know what their users asked for only. A
+ * batch script has it in its environment, and Slurm gives variables to a
+ * component of a heterogeneous job by other names.
+ */
+void cplslurm_tell_recording(job_record_t *job_ptr);
+
 /* What a call of job_test may change and the next one must find. */
 struct cplslurm_saved {
 	unsigned char *bit; /* [n] the bitmap */

@@ -91,6 +91,7 @@ int select_p_job_begin(job_record_t *job_ptr)
 
 	if (rc == SLURM_SUCCESS && cplslurm_layout_is_ours(job_ptr)) {
 		cplslurm_usage_began(job_ptr);
+		cplslurm_tell_recording(job_ptr);
 		cplselect_job_begin(job_ptr);
 	}
 	return rc;

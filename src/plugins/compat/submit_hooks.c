@@ -103,7 +103,8 @@ static int apply(job_desc_msg_t *job, const struct cpl_verdict *verdict,
 		*message = xstrdup(verdict->message);
 	if (verdict->attach)
 		attach(job, "COMM_PROFILE", "COMM_PROFILE", verdict->attach);
-	/* What the SPANK plugin has of a script's job where it was no option. */
+	/* What the SPANK plugin has of a script's job where it was no option;
+	 * other jobs get it when they begin, see cplslurm_tell_recording. */
 	if (verdict->record)
 		attach(job, "COMM_RECORD", "SLURM_SPANK_COMM_RECORD",
 		       verdict->record);
@@ -155,7 +156,6 @@ static int submit(job_desc_msg_t *job, uint32_t submit_uid, char **message)
 	                .partition = job->partition},
 	        .ranks = ranks_of(job),
 	        .record = options.record,
-	        .batch = job->script != NULL,
 	        .user = {.uid = groups.uid,
 	                 .gid = groups.gid,
 	                 .in_group = in_group,

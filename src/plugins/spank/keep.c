@@ -153,18 +153,29 @@ static bool ends_by(pid_t pid, int64_t end, int *status)
 }
 
 /* A line of the log for each of its own. */
-static void say(char *text, bool failed)
+static void say(const struct spank_keeping *k, char *text, bool failed)
 {
 	char *rest = NULL;
 
 	for (char *line = strtok_r(text, "\n", &rest); line;
 	     line = strtok_r(NULL, "\n", &rest)) {
 		cpl_printable(line);
-		if (failed)
+		if (k->quiet)
+			slurm_debug("commplace: --comm-record: %s", line);
+		else if (failed)
 			slurm_error("commplace: --comm-record: %s", line);
 		else
 			slurm_info("commplace: --comm-record: %s", line);
 	}
+}
+
+static void say_lost(const struct spank_keeping *k)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), "what job %s recorded is lost: %s", k->job,
+	         strerror(errno));
+	say(k, text, true);
 }
 
 /* Its words, or what became of it: [size] of text. True: all is well. */
@@ -205,9 +216,7 @@ void spank_keep(const struct spank_keeping *k)
 
 	fill(&c, k);
 	if (pipe2(fd, O_CLOEXEC)) {
-		slurm_error("commplace: --comm-record: what job %s recorded is "
-		            "lost: %s",
-		            k->job, strerror(errno));
+		say_lost(k);
 		return;
 	}
 	pid = fork();
@@ -216,11 +225,9 @@ void spank_keep(const struct spank_keeping *k)
 	close(fd[1]);
 	if (pid > 0) {
 		good = attend(k, pid, fd[0], text, sizeof(text));
-		say(text, !good);
+		say(k, text, !good);
 	} else {
-		slurm_error("commplace: --comm-record: what job %s recorded is "
-		            "lost: %s",
-		            k->job, strerror(errno));
+		say_lost(k);
 	}
 	close(fd[0]);
 }

@@ -32,6 +32,7 @@ struct spank_keeping {
 	uid_t uid;
 	gid_t gid, *group;
 	int n_groups;
+	bool quiet; /* its words, and what fails, are for debugging only */
 };
 
 /*

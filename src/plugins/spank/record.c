@@ -12,6 +12,7 @@
 
 #include "keep.h"
 #include "signature/signature.h"
+#include "site/config.h"
 #include "site/user_dir.h"
 #include "spank_options.h"
 
@@ -129,7 +130,7 @@ void spank_record_task_end(spank_t sp, const char *name)
 struct at_exit {
 	pid_t pid; /* not a child that failed to become something else */
 	bool step; /* srun in a job: only its own step */
-	char name[CPL_PROFILE_NAME_MAX + 1];
+	char name[CPL_PROFILE_NAME_MAX + 1]; /* "": as slurmctld says */
 };
 
 static void put(char *out, size_t size, const char *as, const char *variable)
@@ -146,11 +147,14 @@ static void at_exit(int status, void *arg)
 	const struct at_exit *a = arg;
 	const char *job = getenv("SLURM_JOB_ID"),
 	           *step = getenv("SLURM_STEP_ID");
-	struct spank_keeping k = {.has_ids = false};
+	struct spank_keeping k = {.has_ids = false, .quiet = !*a->name};
+	const char *name = k.quiet ? getenv(RECORD_COPY) : a->name;
 
-	if (status || a->pid != getpid() || !job)
+	if (status || a->pid != getpid() || !job || !name ||
+	    !strcmp(name, CPL_RECORD_NONE) ||
+	    cpl_profile_name_check(name, NULL))
 		return;
-	memcpy(k.name, a->name, sizeof(k.name));
+	snprintf(k.name, sizeof(k.name), "%s", name);
 	if (a->step && step)
 		snprintf(k.job, sizeof(k.job), "%.20s.%.20s", job, step);
 	else
@@ -158,6 +162,9 @@ static void at_exit(int status, void *arg)
 	put(k.home, sizeof(k.home), "HOME", "HOME");
 	put(k.store, sizeof(k.store), "COMMPLACE_USER_PROFILES",
 	    "COMMPLACE_USER_PROFILES");
+	if (!*k.store)
+		put(k.store, sizeof(k.store), "COMMPLACE_USER_PROFILES",
+		    RECORD_STORE);
 	put(k.conf, sizeof(k.conf), "SLURM_CONF", "SLURM_CONF");
 	spank_keep(&k);
 }
@@ -169,7 +176,12 @@ void spank_record_at_exit(const char *name, bool step)
 
 	a.pid = getpid();
 	a.step = step;
-	snprintf(a.name, sizeof(a.name), "%s", name);
+	snprintf(a.name, sizeof(a.name), "%s", name ? name : "");
+	/* That of a job around this one says nothing of it. */
+	if (!name) {
+		unsetenv(RECORD_COPY);
+		unsetenv(RECORD_STORE);
+	}
 	/* Slurm unloads plugins before the program ends. */
 	if (!dladdr(&a, &self) ||
 	    !dlopen(self.dli_fname, RTLD_LAZY | RTLD_NODELETE) ||

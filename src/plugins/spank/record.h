@@ -15,8 +15,10 @@
 #include <slurm/spank.h>
 #include <stdbool.h>
 
-/* Set by job_submit: the pattern of users' stores (site/user_dir.h). */
+/* Set by slurmctld: the pattern of users' stores (site/user_dir.h), and the name,
+ * where it was no option. */
 #define RECORD_STORE "COMM_RECORD_STORE"
+#define RECORD_COPY "SLURM_SPANK_COMM_RECORD"
 
 /* In slurmstepd, as root: have the tasks of this step recorded as NAME. */
 void spank_record_tasks(spank_t sp, const char *name);
@@ -27,8 +29,12 @@ void spank_record_no_tasks(spank_t sp);
  * end; what was recorded is kept if it ended well. */
 void spank_record_task_end(spank_t sp, const char *name);
 
-/* In srun and salloc, as the user: keep what the job recorded, or the srun's
- * step only, when this program ends well. name is copied. */
+/*
+ * In srun and salloc, as the user: keep what the job recorded, or the srun's
+ * step only, when this program ends well. name is copied; NULL: as what the site
+ * has the job recorded, if it does, which is known when the job has begun. Of
+ * that the user hears nothing.
+ */
 void spank_record_at_exit(const char *name, bool step);
 
 #endif

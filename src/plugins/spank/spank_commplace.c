@@ -249,17 +249,18 @@ static void hand_to_tasks(spank_t sp)
 }
 
 /* In srun and salloc: whoever stands outside of the job sees to what it has
- * recorded, and an srun inside to its step, where that is another's. */
+ * recorded, by the user's word or the site's, and an srun inside to its step,
+ * where that is another's. */
 static void keep_at_exit(bool is_srun)
 {
 	const char *name = option[RECORD].value;
-	const char *of_job = getenv("SLURM_SPANK_COMM_RECORD");
+	const char *of_job = getenv(RECORD_COPY);
 	bool inside = is_srun && getenv("SLURM_JOB_ID");
 
-	if (!*name || !strcmp(name, CPL_RECORD_NONE) ||
-	    (inside && of_job && !strcmp(of_job, name)))
+	if (!strcmp(name, CPL_RECORD_NONE) ||
+	    (inside && (!*name || (of_job && !strcmp(of_job, name)))))
 		return;
-	spank_record_at_exit(name, inside);
+	spank_record_at_exit(*name ? name : NULL, inside);
 }
 
 int slurm_spank_init(spank_t sp, int ac, char **av)
