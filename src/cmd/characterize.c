@@ -133,14 +133,19 @@ static int compile(const struct options *o, char *program,
                    struct cpl_error *err)
 {
 	const char *source = o->source ? o->source : CPL_PKGDATADIR "/transfer.c";
+	char path[PATH_MAX];
 	char *command[] = {(char *)(o->compiler ? o->compiler : "mpicc"),
 	                   (char *)"-O2",
 	                   (char *)"-o",
 	                   program,
-	                   (char *)source,
+	                   path,
 	                   NULL};
 	pid_t pid;
 
+	/* Compilers take no "--". */
+	if (snprintf(path, sizeof(path), "%s%s", *source == '-' ? "./" : "",
+	             source) >= (int)sizeof(path))
+		return cpl_fail(err, "--source: the path is too long");
 	if (access(source, R_OK))
 		return cpl_fail(err, "%s: %s; --source names another place",
 		                source, strerror(errno));

@@ -194,4 +194,7 @@ void rec_profile_name(const char *path, char *out, size_t size)
 	for (size_t i = 0; i < n; i++)
 		if (!strchr(allowed, out[i]))
 			out[i] = '-';
+	/* A command would take it for an option. */
+	if (*out == '-')
+		*out = '_';
 }

@@ -48,7 +48,8 @@ int rec_writer_close(struct rec_writer *w, int keep);
 
 /*
  * A profile name from a file name: its last part without ".json", foreign
- * characters replaced by '-', cut to size - 1. Never empty.
+ * characters replaced by '-' (the first one by '_'), cut to size - 1. Never
+ * empty.
  */
 void rec_profile_name(const char *path, char *out, size_t size);
 

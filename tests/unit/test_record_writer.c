@@ -150,8 +150,8 @@ static void test_profile_names(void **state)
 	} row[] = {
 	        {"/a/b/lj-64.json", "lj-64"},  {"lj", "lj"},
 	        {"a b\xc3\xa4.json", "a-b--"}, {".hidden.json", "hidden"},
-	        {"/a/.json", "json"},          {"/a/", "-"},
-	        {"x.json.json", "x.json"},
+	        {"/a/.json", "json"},          {"/a/", "_"},
+	        {"x.json.json", "x.json"},     {"--x.json", "_-x"},
 	};
 	char name[CPL_PROFILE_NAME_MAX + 1], text[300];
 

@@ -447,10 +447,11 @@ static void test_import(void **state)
 
 static void test_profile_names(void **state)
 {
-	static const char *const right[] = {"a", "a.b-c_9", "-x", "Z..json"};
+	static const char *const right[] = {"a", "a.b-c_9", "_x", "Z..json"};
 	static const char *const wrong[] = {"",    ".a",    "a/b",      "..",
 	                                    "a b", "a\n",   "\xc3\xa9", "a*",
-	                                    "a;b", "$HOME", "a\\b"};
+	                                    "a;b", "$HOME", "a\\b",     "-x",
+	                                    "--x"};
 	char name[CPL_PROFILE_NAME_MAX + 2] = "";
 	struct cpl_error err = {""};
 	char *path;

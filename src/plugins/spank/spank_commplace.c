@@ -275,6 +275,9 @@ int slurm_spank_init(spank_t sp, int ac, char **av)
 		slurm_error("commplace: plugstack.conf: unknown argument '%s'; "
 		            "spank_commplace.so takes none",
 		            av[i]);
+	/* Of a program before: the plugin stays loaded, see record.c. */
+	for (int i = 0; i < N_OPTIONS; i++)
+		option[i].value[0] = '\0';
 	if (context == S_CTX_LOCAL)
 		mark_default();
 	return register_options(sp);
