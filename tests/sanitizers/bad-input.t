@@ -3,6 +3,7 @@
 # The bad-input rows once more, with the command built with ASan and UBSan:
 # refusals free what they hold.
 export ASAN_OPTIONS=detect_leaks=1:exitcode=99
+export LSAN_OPTIONS=suppressions=$(cd "${0%/*}" && pwd)/leaks.supp:print_suppressions=0
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 export COMMPLACE=${COMMPLACE_SANITIZED:?directory of a build with --enable-sanitizers}/commplace
 # big.tsv limits the address space, in which ASan's shadow has no room.

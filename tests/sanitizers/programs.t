@@ -4,6 +4,7 @@
 . "${0%/*}/../tools/tap.bash"
 : "${COMMPLACE_SANITIZED:?directory of a build with --enable-sanitizers}"
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0
+export LSAN_OPTIONS=suppressions=$(cd "${0%/*}" && pwd)/leaks.supp:print_suppressions=0
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 
 found=0
