@@ -48,8 +48,8 @@ static void test_classes(void **state)
 		assert_int_equal(net->link_to[i], ends[i][1]);
 	}
 	/* Both ways are 2 links long: over the lower router. */
-	assert_int_equal(net->ways.next[1 * net->n_routers + 0], 0);
-	assert_int_equal(net->ways.next[0 * net->n_routers + 1], 3);
+	assert_int_equal(cpl_network_next_link(net, 0, 1), 0);
+	assert_int_equal(cpl_network_next_link(net, 1, 0), 3);
 	flow_check(net, flow_routing(net, NULL), 1);
 	cpl_network_free(net);
 }
@@ -72,6 +72,41 @@ static void test_parallel_links(void **state)
 		assert_number(load[i], want[i], 0);
 	flow_check(net, flow_routing(net, NULL), 1);
 	cpl_network_free(net);
+}
+
+/* A hub of so many others as the table has numbers for, and one more. */
+static void test_many_neighbours(void **state)
+{
+	for (int more = 0; more < 2; more++) {
+		int spokes = 65536 + more;
+		struct cpl_error err = {""};
+		struct cpl_network *net;
+		size_t length;
+		char *text;
+		FILE *out = open_memstream(&text, &length);
+
+		assert_non_null(out);
+		fprintf(out,
+		        GRAPH "\"routers\": %d, \"node_routers\": 2, "
+		              "\"nodes\": \"a,b\", \"links\": [",
+		        spokes + 1);
+		for (int i = 1; i <= spokes; i++)
+			fprintf(out, "%s[0, %d]", i > 1 ? ", " : "", i);
+		fprintf(out, "]}");
+		fclose(out);
+		net = cpl_network_parse(text, length, "net", &err);
+		assert_int_equal(!net, more);
+		if (more)
+			assert_string_equal(err.text,
+			                    "net: router 0 has links to more "
+			                    "than 65536 others");
+		else
+			assert_int_equal(net->link_to[cpl_network_next_link(
+			                         net, 65536, 1)],
+			                 0);
+		cpl_network_free(net);
+		free(text);
+	}
 }
 
 /* Distances against Floyd and Warshall's, on random directed graphs. */
@@ -226,6 +261,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_classes),
 	        cmocka_unit_test(test_parallel_links),
+	        cmocka_unit_test(test_many_neighbours),
 	        cmocka_unit_test(test_distances),
 	        cmocka_unit_test(test_table),
 	        cmocka_unit_test(test_bad_tables),
