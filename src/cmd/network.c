@@ -26,7 +26,7 @@
 struct options {
 	const char *path;
 	const char *format, *output, *name, *routes, *nodes;
-	const char *slurm_nodes, *slurm_topology;
+	const char *slurm_nodes, *slurm_topology, *pattern, *roles;
 	int64_t nodes_per_router;
 	struct network_prices prices;
 	bool import, cost, json, against;
@@ -40,7 +40,7 @@ static int check_options(const struct cmd *self, const struct options *o)
 		return cmd_usage(self, "--price is for cost");
 	if (!o->import) {
 		if (o->format || o->output || o->name || o->routes ||
-		    o->nodes || o->nodes_per_router)
+		    o->nodes || o->nodes_per_router || o->pattern || o->roles)
 			return cmd_usage(self,
 			                 o->cost ? "cost takes --price and "
 			                           "--json only"
@@ -77,6 +77,11 @@ static int check_options(const struct cmd *self, const struct options *o)
 	if (!aries && (o->nodes || o->nodes_per_router))
 		return cmd_usage(self, "--nodes and --nodes-per-router are "
 		                       "for --format aries");
+	if ((o->pattern || o->roles) && strcmp(o->format, "names"))
+		return cmd_usage(self,
+		                 "--pattern and --roles are for --format names");
+	if (!o->pattern != !o->roles)
+		return cmd_usage(self, "--pattern and --roles need each other");
 	return CMD_OK;
 }
 
@@ -337,6 +342,8 @@ static int import(const struct options *o, struct cpl_error *err)
 	        .source = o->path,
 	        .routes_source = o->routes,
 	        .nodes = o->nodes,
+	        .pattern = o->pattern,
+	        .roles = o->roles,
 	        .nodes_per_router = (int)o->nodes_per_router,
 	        .why = &why,
 	        .doubt = &doubt,

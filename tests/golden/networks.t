@@ -242,6 +242,24 @@ is "$(kinds PA | tr , '\n' | grep global | paste -sd,)" \
 	"global 1 4 266.667,global 2 8 633.333,global 6 9 266.667" \
 	"progressive-adaptive over the third group"
 
+# Names with coordinates: numbers by value, slots of a cabinet in one row.
+printf '%s\n' '# compute' 'x1000c0s[0-1]b[0-1]n[0-1]' x1001c0s0b0n0 \
+	'x1001c7s10b0n0 # late' x1001c7s9b0n0 login1 >"$work/names.txt"
+is "$("$commplace" network import "$work/names.txt" --format names \
+	-o "$work/names.json" | sed -n '2p;5p')" \
+	"recognised: dragonfly of 2 groups x 1 rows x 3 columns x 4 nodes, 1 global links per pair of groups
+doubt: 1 names are left out, which the pattern does not match; the first is login1" \
+	"HPE's names"
+is "$(json "$work/names.json" nodes 1),$(json "$work/names.json" nodes 4),$(json "$work/names.json" nodes 5)" \
+	"x1000c0s1b0n[0-1],x1000c0s1b1n[0-1],x1001c7s9b0n0,x1001c7s10b0n0" \
+	"each on the switch of its slot"
+is "$("$commplace" network import "$work/names.txt" --format names \
+	-o "$work/names.json" --pattern '^x([0-9]+)c([0-9]+)s([0-9]+)b' \
+	--roles group,row,column | sed -n 2p)" \
+	"recognised: dragonfly of 2 groups x 2 rows x 4 columns x 4 nodes, 1 global links per pair of groups" \
+	"a site's own pattern"
+is "$(json "$work/names.json" nodes 14)" x1001c7s9b0n0 "chassis and slot apart"
+
 # Two groups of two leaves and two spines in a dump whose names tell nothing; a host with
 # a port on another switch.
 {

@@ -35,7 +35,8 @@ network_readers = src/core/network/reader/topology_conf.c \
 	src/core/network/reader/topology_yaml.c \
 	src/core/network/reader/ibnetdiscover.c \
 	src/core/network/reader/aries.c \
-	src/core/network/reader/node_list.c
+	src/core/network/reader/node_list.c \
+	src/core/network/reader/names.c
 core_sources += $(network_readers) src/core/network/reader/reader.h \
 	src/core/network/reader/reader_internal.h \
 	src/core/network/reader/reader.c src/core/network/reader/draft.c \

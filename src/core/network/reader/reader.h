@@ -12,6 +12,10 @@
  * node-list: lines "NODES,SWITCH[,ABOVE...]": a host list, its switch, the
  * switch above that, and so on. Switches with nothing above are joined by one.
  *
+ * names: host lists, whose names have the coordinates of nodes: group, row and
+ * column, or switch (several parts together where several have that role), in the
+ * order of their numbers. A dragonfly; with switches, groups of one row.
+ *
  * ibnetdiscover: the dump of that command (infiniband-diags). Hosts are the
  * first words of the channel adapters' descriptions, each on the switch where
  * it is seen first; classes are speed and width ("qdr-4x"). A dragonfly+ where
@@ -51,6 +55,9 @@ struct cpl_network_import {
 	 * router has, 0: 4. */
 	const char *nodes;
 	int nodes_per_router;
+	/* names: POSIX extended regular expression, and what its parts in
+	 * parentheses are, "group,switch,-"; both NULL: HPE's xnames. */
+	const char *pattern, *roles;
 	/* aries, ibnetdiscover: why it is no dragonfly or dragonfly+ though it
 	 * is near to one, empty if it is; or NULL. */
 	struct cpl_error *why;
