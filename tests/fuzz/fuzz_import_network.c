@@ -16,7 +16,7 @@ static int has_long_range(const uint8_t *data, size_t size)
 
 	for (size_t i = 0; i < size; i++) {
 		digits = data[i] >= '0' && data[i] <= '9' ? digits + 1 : 0;
-		if (digits > 3 && memchr(data, '-', size) && strchr("tynx", data[0]))
+		if (digits > 3 && memchr(data, '-', size) && strchr("tynxm", data[0]))
 			return 1;
 	}
 	return 0;
@@ -40,6 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	            : data[0] == 'i' ? "ibnetdiscover"
 	            : data[0] == 'n' ? "node-list"
 	            : data[0] == 'x' ? "names"
+	            : data[0] == 'm' ? "node-toml"
 	                             : "aries";
 	in.text = (const char *)data + 1;
 	in.length = size - 1;

@@ -242,6 +242,24 @@ is "$(kinds PA | tr , '\n' | grep global | paste -sd,)" \
 	"global 1 4 266.667,global 2 8 633.333,global 6 9 266.667" \
 	"progressive-adaptive over the third group"
 
+# A table of nodes and switches, as lines and as TOML.
+printf '%s\n' 'n[0-3],leaf1,top' 'n[4-7],leaf2,top' login,top >"$work/list.csv"
+cat >"$work/list.toml" <<-'EOF'
+	# who is where
+	[nodes]
+	"n[0-3]" = ["leaf1", "top"]
+	'n[4-7]' = [  # below the same
+		'leaf2', "top",
+	]
+	login = "top"
+EOF
+"$commplace" network import "$work/list.csv" --format node-list --name x \
+	-o "$work/list.json" >/dev/null
+"$commplace" network import "$work/list.toml" --format node-toml --name x \
+	-o "$work/toml.json" >/dev/null
+is "$(cat "$work/toml.json")" "$(cat "$work/list.json")" "TOML says the same as lines"
+is "$(json "$work/toml.json" router_names)" "leaf1,top,leaf2" "of three switches"
+
 # Names with coordinates: numbers by value, slots of a cabinet in one row.
 printf '%s\n' '# compute' 'x1000c0s[0-1]b[0-1]n[0-1]' x1001c0s0b0n0 \
 	'x1001c7s10b0n0 # late' x1001c7s9b0n0 login1 >"$work/names.txt"

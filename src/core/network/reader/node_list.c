@@ -5,6 +5,10 @@
  * one, and so on. Separators are commas, semicolons or tabs, but not inside
  * brackets. A first line that begins with "node", "nodes", "host" or "hostname"
  * is a header.
+ *
+ * The same as TOML: a table [nodes] of NODES = "SWITCH" or NODES = ["SWITCH",
+ * "ABOVE", ...], with comments, bare and quoted keys, arrays over several lines;
+ * of strings those without escapes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -220,8 +224,124 @@ static int read_all(struct cpl_lines *in, const struct cpl_network_import *how,
 	return rc;
 }
 
+/* A string in quotes; a key may also be bare. NULL with err. */
+static char *toml_word(struct cpl_lines *in, bool key)
+{
+	static const char bare[] = "abcdefghijklmnopqrstuvwxyz"
+	                           "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+	char quote = '\0', *text;
+	const char *first;
+
+	if (!cpl_lines_end(in) && strchr("\"'", *in->p))
+		quote = *in->p++;
+	first = in->p;
+	while (in->p < in->line_end &&
+	       (quote ? *in->p != quote && *in->p != '\\'
+	              : key && strchr(bare, *in->p)))
+		in->p++;
+	if (in->p == first || (quote && (in->p == in->line_end ||
+	                                 *in->p != quote))) {
+		cpl_lines_fail(in, "a %s is needed, without escapes",
+		               key ? "key" : "string in quotes");
+		return NULL;
+	}
+	text = strndup(first, (size_t)(in->p - first));
+	if (!text)
+		cpl_fail_memory(in->err);
+	in->p += quote != '\0';
+	return text;
+}
+
+/* The next switch of a value; at: the one below, -1: none. Its index, -1 with
+ * err. */
+static int toml_switch(struct reading *r, const char *hosts, int at)
+{
+	char *name = toml_word(r->in, false);
+	int next = name ? find_switch(r, name) : -1;
+
+	free(name);
+	if (next < 0 || (at < 0 ? add_hosts(r, next, hosts)
+	                        : join(r, at, next)))
+		return -1;
+	return next;
+}
+
+static int toml_array(struct reading *r, const char *hosts)
+{
+	bool comma = true;
+	int at = -1;
+
+	for (;;) {
+		while (cpl_lines_done(r->in))
+			if (!cpl_lines_next(r->in))
+				return cpl_lines_fail(r->in,
+				                      "the array has no end");
+		if (cpl_lines_take(r->in, "]"))
+			break;
+		if (!comma)
+			return cpl_lines_fail(r->in, "a comma is missing");
+		at = toml_switch(r, hosts, at);
+		if (at < 0)
+			return -1;
+		comma = !cpl_lines_done(r->in) && cpl_lines_take(r->in, ",");
+	}
+	return at < 0 ? cpl_lines_fail(r->in, "a switch is missing") : 0;
+}
+
+static int toml_entry(struct reading *r)
+{
+	char *hosts = toml_word(r->in, true);
+	int rc;
+
+	if (!hosts)
+		return -1;
+	if (cpl_lines_end(r->in) || !cpl_lines_take(r->in, "="))
+		rc = cpl_lines_fail(r->in, "\"=\" is missing");
+	else if (!cpl_lines_end(r->in) && cpl_lines_take(r->in, "["))
+		rc = toml_array(r, hosts);
+	else
+		rc = toml_switch(r, hosts, -1) < 0 ? -1 : 0;
+	free(hosts);
+	if (!rc && !cpl_lines_done(r->in))
+		rc = cpl_lines_fail(r->in, "the line continues after the value");
+	return rc;
+}
+
+static int read_toml(struct cpl_lines *in, const struct cpl_network_import *how,
+                     struct cpl_draft *draft)
+{
+	struct reading r = {.in = in, .draft = draft};
+	int rc = cpl_draft_class(draft, in, "link", 1.0) < 0 ? -1 : 0;
+	bool open = false;
+
+	(void)how;
+	while (!rc && cpl_lines_next(in)) {
+		if (cpl_lines_done(in))
+			continue;
+		if (!open && cpl_lines_take(in, "[nodes]") &&
+		    cpl_lines_done(in))
+			open = true;
+		else if (open && *in->p != '[')
+			rc = toml_entry(&r);
+		else
+			rc = cpl_lines_fail(in, "one table [nodes] is needed, "
+			                        "and nothing else");
+	}
+	if (!rc)
+		rc = close_top(&r);
+	free(r.above);
+	free(r.line);
+	return rc;
+}
+
 const struct cpl_network_reader cpl_reader_node_list = {
         .name = "node-list",
         .summary = "a table of nodes and their switches",
         .read = read_all,
+};
+
+const struct cpl_network_reader cpl_reader_node_toml = {
+        .name = "node-toml",
+        .summary = "the same as TOML",
+        .read = read_toml,
 };

@@ -11,6 +11,7 @@
  *
  * node-list: lines "NODES,SWITCH[,ABOVE...]": a host list, its switch, the
  * switch above that, and so on. Switches with nothing above are joined by one.
+ * node-toml: the same as TOML, [nodes] with NODES = ["SWITCH", "ABOVE", ...].
  *
  * names: host lists, whose names have the coordinates of nodes: group, row and
  * column, or switch (several parts together where several have that role), in the
