@@ -66,6 +66,54 @@ is "$(ranks "$home/torch.out")" "$plan" \
 	"COMMPLACE_NODE_RANK: one process a node, each rank where the plan has it"
 cancel_all
 
+# MPI's own reordering in such a job: the program's results are those without it,
+# neighbours share nodes where the plan has them apart, and the ranks of each node are
+# as many as before.
+library=$(find "$COMMPLACE_PREFIX/lib" -maxdepth 3 -name libcommplace-reorder.so | head -1)
+cat >"$home/reorder.sh" <<'END'
+#!/bin/bash
+export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp OMPI_MCA_btl_tcp_if_include=lo
+export OMPI_MCA_oob_tcp_if_include=lo OMPI_MCA_mpi_yield_when_idle=1
+run() {
+	mpirun --bind-to none --map-by seq --hostfile "$COMMPLACE_HOSTFILE" "$@"
+}
+for kind in "stencil 2 4" irregular; do
+	name=${kind%% *}
+	run ./topologies $kind >"$name.plain" 2>"$name.plain.err"
+	run -x LD_PRELOAD="$1" -x COMMPLACE_REORDER=check ./topologies $kind \
+		>"$name.check" 2>"$name.check.err"
+done
+END
+# How many neighbours are on different nodes?
+apart() {
+	awk '$1 == "at" { host[$2] = $3 } $1 == "edge" { a[++n] = $2; b[n] = $3 }
+		END { for (i = 1; i <= n; i++) apart += host[a[i]] != host[b[i]]
+			print apart + 0 }' "$1"
+}
+if [ -n "$library" ] && command -v mpicc >/dev/null &&
+	mpicc -o "$home/topologies" "${0%/*}/../record/topologies.c" 2>/dev/null; then
+	mpirun_alone
+	job=$(submit -N4 -n8 --exclusive --comm-profile=pairs8 reorder.sh "$library")
+	wait_ended "$job" 240
+	ok $? "a job whose programs ask for reordering" || diag "$(tail -5 "$home"/*.err)"
+	mpirun_done
+	for kind in stencil irregular; do
+		is "$(grep -c '^value' "$home/$kind.check") $(grep -E '^(value|wrong)' "$home/$kind.check")" \
+			"8 $(grep -E '^(value|wrong)' "$home/$kind.plain")" \
+			"$kind: the same results in another order"
+		like "$(cat "$home/$kind.check.err")" \
+			"of 8 ranks: neighbours and data are as stated" "$kind: proved"
+		is "$(awk '$1 == "at" { print $3 }' "$home/$kind.check" | sort | paste -sd' ')" \
+			"$(job_hosts "$job" | tr ' ' '\n' | sed p | sort | paste -sd' ')" \
+			"$kind: two ranks on each node, as slurmd calls it"
+		ok $(($(apart "$home/$kind.check") > $(apart "$home/$kind.plain"))) \
+			"$kind: $(apart "$home/$kind.check") neighbours of $(apart "$home/$kind.plain") are apart"
+	done
+	ok $(($(apart "$home/irregular.check") >= $(apart "$home/irregular.plain"))) \
+		"irregular: fewer than by the plan of another pattern"
+fi
+cancel_all
+
 # Without a plan there is nothing.
 cat >"$home/none.sh" <<'END'
 #!/bin/bash
