@@ -36,7 +36,11 @@ int grid_search_init(struct grid_search *x, int ranks, struct cpl_error *err)
 static double least_steps(const struct grid_sample *s, double entries,
                           int n_axes)
 {
-	return 2 * (entries + s->n) + pow(2 * RESCALE_REACH + 1, n_axes);
+	double offsets = 1;
+
+	for (int a = 0; a < n_axes; a++)
+		offsets *= 2 * RESCALE_REACH + 1;
+	return 2 * (entries + s->n) + offsets;
 }
 
 /* The rows that grids are tried with. */
