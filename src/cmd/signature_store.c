@@ -168,7 +168,8 @@ static int list_name(json_t *list, const char *dir, const char *name,
 	return 0;
 }
 
-static void put_row(struct cmd_table *t, const json_t *item)
+/* marks: some row of the list drifts, and the others leave room for its mark. */
+static void put_row(struct cmd_table *t, const json_t *item, bool marks)
 {
 	const char *application = text_of(item, "application");
 	const json_t *gain = json_object_get(item, "predicted_gain");
@@ -194,6 +195,7 @@ static void put_row(struct cmd_table *t, const json_t *item)
 		         100 * json_real_value(distance),
 		         json_is_true(json_object_get(item, "drifts"))
 		                 ? " !"
+		         : marks ? "  "
 		                 : "");
 	if (version)
 		snprintf(number, sizeof(number), "%" PRId64, version);
@@ -210,9 +212,12 @@ static void put_row(struct cmd_table *t, const json_t *item)
 static int print_list(const json_t *list)
 {
 	struct cmd_table *t = cmd_table_new("lrrrrrrrrrl");
+	bool marks = false;
 	size_t i;
 	json_t *item;
 
+	json_array_foreach(list, i, item)
+	        marks |= json_is_true(json_object_get(item, "drifts"));
 	cmd_table_row(t, "PROFILE|RANKS|VERSION|CHANGE|PHASES|BYTES|AGE|USED|JOBS|"
 	                 "GAIN|APPLICATION");
 	json_array_foreach(list, i, item)
@@ -222,7 +227,7 @@ static int print_list(const json_t *list)
 			              text_of(item, "name"),
 			              text_of(item, "error"));
 		else
-			put_row(t, item);
+			put_row(t, item, marks);
 	}
 	return cmd_table_print(t);
 }

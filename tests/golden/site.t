@@ -121,6 +121,13 @@ is "$(store install --user --recorded 13.0 app)" \
 	"app: version 3, 4 ranks, in $work/home/.commplace/profiles, 100.0 % from the one before
 app: its traffic drifts: more than 10 % differs" "of one step, which drifts"
 like "$(store list --user)" 'app +4 +3 +100.0 % !' "list marks it"
+for job in 15 16; do
+	recorded "$job.0.n2.8.json" 4 1 1
+	store install --user --recorded "$job" same >/dev/null
+done
+is "$(store list --user | awk '/%/ { print index($0, "%") }' | sort | uniq -c | awk '{ print $1 }')" \
+	2 "and what drifts and what does not stand in one column"
+runs "remove what does not" store remove --user same
 is "$(store install --user --recorded 13 app --json | json - installed 0 distance)" 1 \
 	"install --json: the distance"
 own() { COMMPLACE_USER_PROFILES=$work/own/%u store "$@"; }
