@@ -183,9 +183,9 @@ static void a_plan_of_other_hosts_is_none(void **state)
 	        {"n[1,3,9] 3", "n[1,3,9]", "no host of rank 0"},
 	        {"n[1,3,9] 0", NULL, "SLURM_JOB_NODELIST is not set"},
 	        {"n[1,3,9] 1x65536,0,1", "n[1,3,9]",
-	         "COMMPLACE_RANKS has more than 65536 ranks for n3"},
+	         "more than 65535 ranks for n3"},
 	        {"n[1,3,9] 0x16777216", "n[1,3,9]",
-	         "COMMPLACE_RANKS has more than 65536 ranks for n1"},
+	         "no host of rank 0 at '0x16777216'"},
 	};
 
 	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
@@ -229,9 +229,10 @@ static void a_place_in_the_order_of_nodes(void **state)
 
 static void as_many_ranks_as_a_host_may_have(void **state)
 {
-	put("COMMPLACE_RANKS", "n[1,3,9] 1x65536,0x65536");
+	put("SLURM_JOB_CPUS_PER_NODE", "65535(x3)");
+	put("COMMPLACE_RANKS", "n[1,3,9] 1x65535,0x65535");
 	assert_int_equal(user_init(NULL, 0, NULL), 0);
-	holds("COMMPLACE_MACHINEFILE", "n3:65536\nn1:65536\n");
+	holds("COMMPLACE_MACHINEFILE", "n3:65535\nn1:65535\n");
 	assert_string_equal(logged, "");
 	assert_int_equal(leave(NULL, 0, NULL), 0);
 }

@@ -143,6 +143,24 @@ static int count_ranks(const char *p, int n_hosts, int most,
 	}
 }
 
+static int check_hosts(const struct cpl_rank_order *order,
+                       struct cpl_error *err)
+{
+	int *ranks = calloc((size_t)order->hosts.count + 1, sizeof(*ranks));
+	int rc = 0;
+
+	if (!ranks)
+		return cpl_fail_memory(err);
+	for (int r = 0; r < order->ranks && !rc; r++)
+		if (++ranks[order->rank_host[r]] > HOST_RANKS_MAX)
+			rc = cpl_fail(err,
+			              "rank order: more than %d ranks for %s",
+			              HOST_RANKS_MAX,
+			              order->hosts.name[order->rank_host[r]]);
+	free(ranks);
+	return rc;
+}
+
 static int parse_runs(const char *p, const int *at, int n_hosts,
                       struct cpl_rank_order *out, struct cpl_error *err)
 {
@@ -160,7 +178,7 @@ static int parse_runs(const char *p, const int *at, int n_hosts,
 		while (n--)
 			out->rank_host[out->ranks++] = at[host];
 	}
-	return 0;
+	return check_hosts(out, err);
 }
 
 /* So many more hosts than the allocation has are looked at, to name the first

@@ -33,7 +33,7 @@ char *cpl_rank_order_text(char *const *host, int n_hosts, const int *rank_host,
  * Such a text of a job that has the hosts of `allocation` (a hostlist), which
  * become out->hosts; those of the text must be among them. Many more hosts than
  * the allocation has, or more ranks than these can have, are refused before they
- * take memory. 0, free with cpl_rank_order_free; -1 with err, and nothing to free.
+ * take memory; so are more than 65,535 ranks of a host. 0, free with cpl_rank_order_free; -1 with err, and nothing to free.
  * O(ranks + hosts log hosts).
  */
 int cpl_rank_order_parse(const char *text, const char *allocation,

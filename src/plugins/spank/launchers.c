@@ -31,8 +31,6 @@ static char made[PATH_MAX];
 static uid_t made_uid;
 static gid_t made_gid;
 
-/* Anybody may set the variable, and lines are written for as many. */
-#define RANKS_OF_HOST 65536
 
 /* The value, to free(); NULL: unset, too long, or memory is out. */
 static char *get(spank_t sp, const char *name)
@@ -48,25 +46,6 @@ static char *get(spank_t sp, const char *name)
 	return value;
 }
 
-static int check_ranks(const struct cpl_rank_order *order,
-                       struct cpl_error *err)
-{
-	int *ranks = calloc((size_t)order->hosts.count + 1, sizeof(*ranks));
-	int rc = 0;
-
-	if (!ranks)
-		return cpl_fail_memory(err);
-	for (int r = 0; r < order->ranks && !rc; r++)
-		if (++ranks[order->rank_host[r]] > RANKS_OF_HOST)
-			rc = cpl_fail(err,
-			              CPL_RANK_ORDER_VARIABLE
-			              " has more than %d ranks for %s",
-			              RANKS_OF_HOST,
-			              order->hosts.name[order->rank_host[r]]);
-	free(ranks);
-	return rc;
-}
-
 /* 1: the order of this job; 0: there is none; -1 with err: it is not of the
  * job's hosts, or of too many ranks. */
 static int get_order(spank_t sp, struct cpl_rank_order *out,
@@ -78,10 +57,6 @@ static int get_order(spank_t sp, struct cpl_rank_order *out,
 
 	if (hosts)
 		rc = cpl_rank_order_parse(text, hosts, out, err) ? -1 : 1;
-	if (rc > 0 && check_ranks(out, err)) {
-		cpl_rank_order_free(out);
-		rc = -1;
-	}
 	if (text && !hosts)
 		rc = cpl_fail(err, "SLURM_JOB_NODELIST is not set");
 	free(text);

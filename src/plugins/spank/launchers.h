@@ -15,7 +15,7 @@
  * COMMPLACE_HOSTFILE, COMMPLACE_RANKFILE, COMMPLACE_MACHINEFILE,
  * COMMPLACE_RANK_ORDER (their paths) and COMMPLACE_NODES; no rankfile, and a line
  * in the log, where SLURM_JOB_CPUS_PER_NODE has fewer CPUs of a host than its ranks
- * take (SLURM_CPUS_PER_TASK each). A plan that is not, or has more than 65,536
+ * take (SLURM_CPUS_PER_TASK each). A plan that is not, or has more than 65,535
  * ranks for a host, is taken away with all of these.
  */
 void cplspank_launchers_make(spank_t sp);

@@ -328,9 +328,9 @@ static int read_toml(struct cpl_lines *in, const struct cpl_network_import *how,
 			                        "and nothing else");
 	}
 	if (!rc)
-		rc = close_top(&r);
+		rc = check_circles(&r) ? -1 : close_top(&r);
 	free(r.above);
-	free(r.line);
+	free(r.link);
 	return rc;
 }
 
