@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include <math.h>
 
 #include "base/random.h"
 #include "network_text.h"
@@ -104,6 +105,58 @@ static void quantiles_are_of_narrow_bins(void **state)
 
 /* No flow can have more without another with no more having less: each has a
  * full link on which nobody has a higher rate. */
+static void assert_fair(struct cpl_maxmin_route *const *route, int n,
+                        const double *bandwidth, int n_links)
+{
+	double used[64] = {0}, top[64] = {0};
+
+	for (int i = 0; i < n; i++)
+		for (int k = 0; k < route[i]->n; k++) {
+			int l = route[i]->share[k].link;
+
+			used[l] += route[i]->rate * route[i]->share[k].part *
+			           route[i]->flows;
+			if (route[i]->rate > top[l])
+				top[l] = route[i]->rate;
+		}
+	for (int l = 0; l < n_links; l++)
+		assert_true(used[l] <= bandwidth[l] * (1 + 1e-9));
+	for (int i = 0; i < n; i++) {
+		bool fair = false;
+
+		for (int k = 0; k < route[i]->n; k++) {
+			int l = route[i]->share[k].link;
+
+			fair = fair ||
+			       (used[l] >= bandwidth[l] * (1 - 1e-9) &&
+			        route[i]->rate >= top[l] * (1 - 1e-9));
+		}
+		assert_true(fair);
+	}
+}
+
+/* Some flows end, and some begin. Returns the lowest rate of those that end. */
+static double change_flows(struct cpl_maxmin_route **list, int *n, uint64_t draw)
+{
+	double least = INFINITY;
+
+	for (uint64_t i = 0; i < 3 && *n > 1; i++) {
+		int at = (int)cpl_random_below(draw, 5, i, (uint64_t)*n);
+
+		least = list[at]->rate < least ? list[at]->rate : least;
+		if (!--list[at]->flows)
+			list[at] = list[--*n];
+	}
+	for (uint64_t i = 0; i < draw % 3; i++) {
+		int at = (int)cpl_random_below(draw, 6, i, (uint64_t)*n);
+
+		list[at]->flows++;
+		list[at]->fresh = true;
+	}
+	return least;
+}
+
+/* At once, and as flows end and begin. */
 static void shares_are_max_min_fair(void **state)
 {
 	enum { LINKS = 30, ROUTES = 60 };
@@ -111,10 +164,11 @@ static void shares_are_max_min_fair(void **state)
 
 	(void)state;
 	for (uint64_t seed = 1; seed <= 300; seed++) {
-		double bandwidth[LINKS], used[LINKS] = {0}, top[LINKS] = {0};
+		double bandwidth[LINKS], least = 0;
 		struct cpl_maxmin_route route[ROUTES], *list[ROUTES];
 		struct cpl_share share[ROUTES][5];
 		struct cpl_maxmin m;
+		int n = ROUTES;
 
 		for (int l = 0; l < LINKS; l++)
 			bandwidth[l] =
@@ -123,6 +177,7 @@ static void shares_are_max_min_fair(void **state)
 			route[i] = (struct cpl_maxmin_route){
 			        .n = 1 + (int)cpl_random_below(seed, 2, i, 5),
 			        .share = share[i],
+			        .fresh = true,
 			        .flows = 1 +
 			                 (int)cpl_random_below(seed, 3, i, 3)};
 			list[i] = &route[i];
@@ -134,31 +189,11 @@ static void shares_are_max_min_fair(void **state)
 		}
 		assert_int_equal(cpl_maxmin_init(&m, LINKS, bandwidth, &err),
 		                 0);
-		for (int again = 0; again < 2; again++)
+		for (uint64_t again = 0; again < 25; again++) {
 			assert_int_equal(
-			        cpl_maxmin_solve(&m, list, ROUTES, &err), 0);
-		for (int i = 0; i < ROUTES; i++)
-			for (int k = 0; k < route[i].n; k++) {
-				int l = share[i][k].link;
-
-				used[l] += route[i].rate * share[i][k].part *
-				           route[i].flows;
-				if (route[i].rate > top[l])
-					top[l] = route[i].rate;
-			}
-		for (int l = 0; l < LINKS; l++)
-			assert_true(used[l] <= bandwidth[l] * (1 + 1e-9));
-		for (int i = 0; i < ROUTES; i++) {
-			bool fair = false;
-
-			for (int k = 0; k < route[i].n; k++) {
-				int l = share[i][k].link;
-
-				fair = fair ||
-				       (used[l] >= bandwidth[l] * (1 - 1e-9) &&
-				        route[i].rate >= top[l] * (1 - 1e-9));
-			}
-			assert_true(fair);
+			        cpl_maxmin_solve(&m, list, n, least, &err), 0);
+			assert_fair(list, n, bandwidth, LINKS);
+			least = change_flows(list, &n, 100 * seed + again);
 		}
 		cpl_maxmin_free(&m);
 	}

@@ -43,6 +43,7 @@ struct flows {
 	double solved;    /* when */
 	uint32_t version; /* of the event that counts */
 	bool stale;       /* flows have begun since then */
+	double least;     /* rate of one that has ended since then */
 };
 
 enum { STEP = CPL_EVENT_LEVEL };
@@ -171,6 +172,7 @@ static struct route *make_route(struct cpl_simulation *sim, int from, int to)
 	r->at = f->n_routes;
 	r->fair.share = r->share;
 	r->fair.flows = 0;
+	r->fair.rate = 0;
 	f->route[f->n_routes++] = &r->fair;
 	return r;
 }
@@ -192,6 +194,7 @@ static struct route *hold_route(struct cpl_simulation *sim, int from, int to)
 		widen(f);
 	}
 	r->fair.flows++;
+	r->fair.fresh = true;
 	return r;
 }
 
@@ -200,6 +203,7 @@ static void drop_route(struct flows *f, struct route *r)
 	struct route **at = &f->bucket[bucket_of(f, r->from, r->to)];
 	struct route *last;
 
+	f->least = fmin(f->least, r->fair.rate);
 	if (--r->fair.flows)
 		return;
 	while (*at != r)
@@ -311,10 +315,12 @@ static void step(struct cpl_simulation *sim, uint32_t kind, uint32_t version)
 	f->maxmin.n_used = 0;
 	if (!f->n_flows)
 		return;
-	if (cpl_maxmin_solve(&f->maxmin, f->route, f->n_routes, sim->err)) {
+	if (cpl_maxmin_solve(&f->maxmin, f->route, f->n_routes, f->least,
+	                     sim->err)) {
 		sim->failed = true;
 		return;
 	}
+	f->least = INFINITY;
 	for (int i = 0; i < f->n_flows; i++) {
 		struct flow *flow = &f->flow[i];
 

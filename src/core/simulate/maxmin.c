@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "simulate/maxmin.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 int cpl_maxmin_init(struct cpl_maxmin *m, int64_t n_links,
@@ -38,25 +39,81 @@ void cpl_maxmin_free(struct cpl_maxmin *m)
 	*m = (struct cpl_maxmin){0};
 }
 
-/* Every link's weight, and how many routes it has. */
-static int64_t count(struct cpl_maxmin *m,
-                     struct cpl_maxmin_route *const *route, int n)
-{
-	int64_t members = 0;
+/* Rates that are as low as a bound may be above it by this much: the bound's
+ * sums have lost digits. */
+#define ROUNDING 1e-9
 
+/* What all flows together weigh on each link. */
+static void weigh(struct cpl_maxmin *m, struct cpl_maxmin_route *const *route,
+                  int n)
+{
 	m->n_used = 0;
-	for (int i = 0; i < n; i++) {
-		members += route[i]->n;
+	for (int i = 0; i < n; i++)
 		for (int k = 0; k < route[i]->n; k++) {
 			struct cpl_share share = route[i]->share[k];
 			int link = share.link;
 
-			if (!m->open[link]++) {
+			if (!m->open[link]) {
+				m->open[link] = 1;
 				m->used[m->n_used++] = link;
 				m->left[link] = m->bandwidth[link];
 				m->weight[link] = 0;
 			}
 			m->weight[link] += share.part * route[i]->flows;
+		}
+}
+
+/* Flows of no less than this are shared out anew: a fresh one gets no less than
+ * with all of a link's flows alike. */
+static double bound_of(const struct cpl_maxmin *m,
+                       struct cpl_maxmin_route *const *route, int n,
+                       double least)
+{
+	for (int i = 0; i < n; i++)
+		for (int k = 0; route[i]->fresh && k < route[i]->n; k++) {
+			int link = route[i]->share[k].link;
+
+			least = fmin(least,
+			             m->bandwidth[link] / m->weight[link]);
+		}
+	return least * (1 - ROUNDING);
+}
+
+/* The others stay as they are; of the rest every link's weight, and how many
+ * routes it has. *kept: the highest rate of the others. */
+static int64_t count(struct cpl_maxmin *m,
+                     struct cpl_maxmin_route *const *route, int n,
+                     double least, double *kept)
+{
+	int64_t members = 0;
+
+	weigh(m, route, n);
+	least = bound_of(m, route, n, least);
+	for (int i = 0; i < m->n_used; i++) {
+		m->open[m->used[i]] = 0;
+		m->weight[m->used[i]] = 0;
+	}
+	*kept = 0;
+	for (int i = 0; i < n; i++) {
+		struct cpl_maxmin_route *r = route[i];
+		bool stays = !r->fresh && r->rate < least;
+
+		r->fresh = false;
+		r->stays = stays;
+		if (stays)
+			*kept = fmax(*kept, r->rate);
+		else
+			members += r->n;
+		for (int k = 0; k < r->n; k++) {
+			double weight = r->share[k].part * r->flows;
+			int link = r->share[k].link;
+
+			if (stays) {
+				m->left[link] -= weight * r->rate;
+				continue;
+			}
+			m->weight[link] += weight;
+			m->open[link]++;
 		}
 	}
 	return members;
@@ -85,7 +142,7 @@ static int list_members(struct cpl_maxmin *m,
 		at += m->open[link];
 	}
 	for (int i = 0; i < n; i++)
-		for (int k = 0; k < route[i]->n; k++)
+		for (int k = 0; !route[i]->stays && k < route[i]->n; k++)
 			m->member[m->first[route[i]->share[k].link]++] = i;
 	for (int i = 0; i < m->n_used; i++)
 		m->first[m->used[i]] -= m->routes[m->used[i]];
@@ -127,16 +184,19 @@ static void saturate(struct cpl_maxmin *m,
 
 int cpl_maxmin_solve(struct cpl_maxmin *m,
                      struct cpl_maxmin_route *const *route, int n,
-                     struct cpl_error *err)
+                     double least, struct cpl_error *err)
 {
-	int64_t members = count(m, route, n);
-	double rate = 0;
+	double rate;
+	int64_t members = count(m, route, n, least, &rate);
 
 	if (list_members(m, route, n, members, err))
 		return -1;
 	for (int i = 0; i < n; i++)
-		route[i]->rate = 0;
+		if (!route[i]->stays)
+			route[i]->rate = 0;
 	for (int i = 0; i < m->n_used; i++) {
+		if (!m->open[m->used[i]])
+			continue;
 		m->key[m->used[i]] = key_of(m, m->used[i]);
 		cpl_heap_push(&m->heap, m->used[i]);
 	}
