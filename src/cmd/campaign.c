@@ -254,7 +254,7 @@ static int run(const struct cmd *self, int argc, char **argv)
 	                    .procs = 1,
 	                    .own_weight = 1,
 	                    .others_weight = 1,
-	                    .keep_price = 10,
+	                    .keep_price = 100,
 	                    .seed = 1,
 	                    .threads = cpl_parallel_cpus()};
 	struct campaign c = {0};

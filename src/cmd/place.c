@@ -532,7 +532,7 @@ static int read_hosts(const struct cpl_network *net, const char *option,
 static int run(const struct cmd *self, int argc, char **argv)
 {
 	struct options o = {.seed = 1, .own_weight = 1, .others_weight = 1,
-	                    .keep_price = 10};
+	                    .keep_price = 100};
 	struct cpl_error err = {""};
 	struct job_inputs in = {0};
 	struct result r = {0};

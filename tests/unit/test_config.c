@@ -42,7 +42,7 @@ static void test_defaults(void **state)
 	assert_int_equal(d.min_nodes, 2);
 	assert_string_equal(c->defaults.order, "none");
 	assert_string_equal(c->defaults.keep_whole, "none");
-	assert_int_equal(c->keep_price, 10);
+	assert_int_equal(c->keep_price, 100);
 	assert_string_equal(c->defaults.record, "none");
 	assert_int_equal(c->record_one_in, 0);
 	assert_int_equal(c->drift, CPL_DRIFT_DEFAULT);

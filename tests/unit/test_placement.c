@@ -185,6 +185,7 @@ static void test_exact_classes(void **state)
 	        {"whole:group", {1, -1}, {0, -1}, 2, {8, 0}},
 	        /* Whole ones, then broken ones near them, then one more. */
 	        {"keep-whole:router", {0, 8, -1}, {-1}, 4, {2, 3, 4, 5}},
+	        {"keep-whole:auto", {0, 8, -1}, {-1}, 4, {2, 3, 4, 5}},
 	        {"keep-whole:router", {0, 8, -1}, {-1}, 1, {1}},
 	        {"keep-whole:router", {0, 8, -1}, {-1}, 5, {1, 2, 3, 4, 5}},
 	        {"keep-whole:router", {-1}, {-1}, 3, {0, 1, 2}},
@@ -210,6 +211,8 @@ static void test_exact_classes(void **state)
 	         {2, 3, 6, 7, 8, 9, 12, 13, 18, 19, 22, 23, 24, 25, 28, 29}},
 	        {"whole:plane", {0, 47, -1}, {-1}, 2, {16, 17}},
 	        {"keep-whole:plane", {0, 47, -1}, {-1}, 2, {1, 2}},
+	        {"keep-whole:auto", {0, 47, -1}, {-1}, 2, {1, 2}},
+	        {"whole:auto", {0, 47, -1}, {-1}, 2, {16, 17}},
 	        {"keep-whole:2x2x2", {0, -1}, {-1}, 9,
 	         {1, 2, 3, 6, 7, 18, 19, 22, 23}},
 	        {"whole:router", {0, 2, -1}, {-1}, 3, {3, 4, 5}},

@@ -75,6 +75,34 @@ static const struct cpl_level *level_at(const struct cpl_network *net, int k)
 	return NULL;
 }
 
+/*
+ * The smallest units that traffic inside need not leave: of a torus its boxes of
+ * all sides but the longest one (the last of several), which shortest ways stay
+ * in; else routers, or where none has two nodes the next coarser level.
+ */
+static void find_auto(const struct cpl_network *net, struct cpl_cut *out)
+{
+	const struct cpl_product *torus = cpl_network_product(net);
+	int longest = 0, sides = 0;
+
+	for (int d = 0; torus && d < torus->n_dims; d++) {
+		out->side[d] = torus->dim[d];
+		sides += torus->dim[d] > 1;
+		if (torus->dim[d] >= torus->dim[longest])
+			longest = d;
+	}
+	if (sides > 1) {
+		out->side[longest] = 1;
+		return;
+	}
+	for (int r = 0; r < net->n_node_routers && !out->routers; r++)
+		out->routers =
+		        net->router_first[r + 1] - net->router_first[r] > 1;
+	if (!out->routers)
+		out->level = level_at(net, 2);
+	out->routers = !out->level;
+}
+
 int cpl_cut_find(const struct cpl_network *net, const char *option,
                  struct cpl_cut *out, struct cpl_error *err)
 {
@@ -85,6 +113,10 @@ int cpl_cut_find(const struct cpl_network *net, const char *option,
 	*out = (struct cpl_cut){0};
 	if (n > 1)
 		return find_boxes(net, side, n, out, err);
+	if (!strcmp(option, CPL_CUT_AUTO)) {
+		find_auto(net, out);
+		return 0;
+	}
 	out->routers = n == 1 ? side[0] == 1 : !strcmp(option, "router");
 	out->level = n == 1 ? level_at(net, side[0]) : level;
 	return out->routers || out->level ? 0 : fail_levels(net, option, err);

@@ -2,7 +2,9 @@
 /*
  * What a network is cut into for policies that care for whole units, by name:
  * "router" or another level's, a number (1: routers, 2: the next coarser level
- * ...) or, on a torus, the sides of boxes ("4x4x2").
+ * ...), on a torus the sides of boxes ("4x4x2"), or "auto": the smallest units
+ * that traffic inside need not leave, the routers or on a torus its boxes of all
+ * sides but the longest one.
  */
 #ifndef CPL_PLACEMENT_CUT_H
 #define CPL_PLACEMENT_CUT_H
@@ -10,11 +12,13 @@
 #include "graph/arena.h"
 #include "network/network.h"
 
+#define CPL_CUT_AUTO "auto"
+
 /* Routers, the units of a level, or boxes of a torus. */
 struct cpl_cut {
 	bool routers;
 	const struct cpl_level *level;
-	int side[CPL_NETWORK_MAX_DIMS]; /* of a box */
+	int side[CPL_NETWORK_MAX_DIMS]; /* of a box, where it is neither */
 };
 
 /* May that be a name of units, of some network? */

@@ -482,16 +482,18 @@ static const struct rule rules[] = {
 	  "By the objective `interference`: what the slowdowns of running jobs "
 	  "count, in sum."},
 	 set_int, AT(others_weight), .low = 0, .high = 1000},
-	{{"KeepWhole", "none|UNIT", "none", ANY,
+	{{"KeepWhole", "none|auto|UNIT", "none", ANY,
 	  "Units that are kept wholly free for other jobs: `router`, `chassis`, "
 	  "`group` or another level of the network, a number (1: routers, 2: "
-	  "the next coarser level) or boxes of a torus (`4x4x2`). Of the nodes "
+	  "the next coarser level) or boxes of a torus (`4x4x2`). `auto`: the "
+	  "smallest ones that traffic inside need not leave, the routers, or on "
+	  "a torus its boxes of all sides but the longest one. Of the nodes "
 	  "that `auto` and `traffic` compare for a job with a profile, those "
 	  "are taken that break fewest wholly free units, which is to take some "
 	  "nodes of one and not all, as long as they are not dearer than "
 	  "KeepWholePrice. Nothing is kept where the network has no such units."},
 	 set_units, AT(defaults.keep_whole), ON_LINE(keep_whole)},
-	{{"KeepWholePrice", "PERCENT", "10", ANY,
+	{{"KeepWholePrice", "PERCENT", "100", ANY,
 	  "How much worse by the Objective's number than the best the nodes may "
 	  "be that KeepWhole takes, 0 to 1000."},
 	 set_int, AT(keep_price), ON_LINE(keep_price),
