@@ -250,7 +250,7 @@ static void test_units_are_kept(void **state)
 	} row[] = {
 	        {"", NULL, 0},
 	        {"KeepWhole=group KeepWholePrice=1000", "group", 1000},
-	        {"KeepWhole=group", "group", 10},
+	        {"KeepWhole=group", "group", 100},
 	        {"KeepWhole=none\nMatch JobName=* KeepWhole=3 "
 	         "KeepWholePrice=0",
 	         "3", 0},

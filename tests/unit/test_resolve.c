@@ -309,8 +309,8 @@ static void test_kept_whole(void **state)
 		const char *partition, *qos, *units;
 		int units_line, price, price_line;
 	} row[] = {
-	        {"c", "low", "group", 1, 10, 0},
-	        {"a", "low", NULL, 2, 10, 0},
+	        {"c", "low", "group", 1, 100, 0},
+	        {"a", "low", NULL, 2, 100, 0},
 	        {"b", "low", "group", 1, 3, 3},
 	        {"a", "high", "router", 4, 0, 5},
 	        {"b", "h", "2", 5, 0, 5},
