@@ -7,7 +7,7 @@
 declare -A shows=(
 	[select]='select_p_[a-z_]+|cplslurm_share_[0-9]+'
 	[switch]='switch_p_[a-z_]+'
-	[task]='task_p_[a-z_]+'
+	[task]='task_p_[a-z_]+|cpltask_forked' # of 24.11 on, for SPANK's
 	[job_submit]='job_submit|job_modify'
 	[spank]='slurm_spank_[a-z_]+|spank_plugin_version'
 )

@@ -90,7 +90,9 @@ apart() {
 		END { for (i = 1; i <= n; i++) apart += host[a[i]] != host[b[i]]
 			print apart + 0 }' "$1"
 }
-if [ -n "$library" ] && command -v mpicc >/dev/null &&
+if [ "$CLUSTER_SERIES" != 2205 ]; then
+	skip "MPI's reordering" "Open MPI 5 has no way over loopback between hosts"
+elif [ -n "$library" ] && command -v mpicc >/dev/null &&
 	mpicc -o "$home/topologies" "${0%/*}/../record/topologies.c" 2>/dev/null; then
 	mpirun_alone
 	job=$(submit -N4 -n8 --exclusive --comm-profile=pairs8 reorder.sh "$library")

@@ -279,6 +279,7 @@ static void test_too_many(void **state)
 	allocate(&job, 0, make_comm(40, true), 40, 1, 1);
 	assert_int_equal(cpl_bundles_init(&bundles, &job.req, 1 << 20, &err), 1);
 	assert_true(bundles.ways > 100 && bundles.n_parts < bundles.ways);
+	cpl_bundles_free(&bundles);
 	assert_int_equal(cpl_bundles_init(&bundles, &job.req, 100, &err), 0);
 	assert_int_equal(bundles.n_links, 0);
 	tear_down(&job);
