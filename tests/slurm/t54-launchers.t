@@ -90,8 +90,8 @@ apart() {
 		END { for (i = 1; i <= n; i++) apart += host[a[i]] != host[b[i]]
 			print apart + 0 }' "$1"
 }
-if [ "$CLUSTER_SERIES" != 2205 ]; then
-	skip "MPI's reordering" "Open MPI 5 has no way over loopback between hosts"
+if [ "$CLUSTER_SERIES" = 2605 ]; then
+	skip "MPI's reordering" "Open MPI 6.0.0rc2 has no way over loopback between hosts"
 elif [ -n "$library" ] && command -v mpicc >/dev/null &&
 	mpicc -o "$home/topologies" "${0%/*}/../record/topologies.c" 2>/dev/null; then
 	mpirun_alone

@@ -232,12 +232,12 @@ static char *toml_word(struct cpl_lines *in, bool key)
 	char quote = '\0', *text;
 	const char *first;
 
-	if (!cpl_lines_end(in) && strchr("\"'", *in->p))
+	if (!cpl_lines_end(in) && (*in->p == '"' || *in->p == '\''))
 		quote = *in->p++;
 	first = in->p;
 	while (in->p < in->line_end &&
 	       (quote ? *in->p != quote && *in->p != '\\'
-	              : key && strchr(bare, *in->p)))
+	              : key && *in->p && strchr(bare, *in->p)))
 		in->p++;
 	if (in->p == first || (quote && (in->p == in->line_end ||
 	                                 *in->p != quote))) {

@@ -7,13 +7,19 @@
 #include "base/array.h"
 #include "base/lines.h"
 
+/* A NUL is not, or a line with one would have no end. */
+static bool is_space(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
 /* A word up to white space, as a copy; NULL with err. */
 static char *word(struct cpl_lines *in)
 {
 	const char *first = in->p;
 	char *text;
 
-	while (in->p < in->line_end && !strchr(" \t\r", *in->p))
+	while (in->p < in->line_end && !is_space(*in->p))
 		in->p++;
 	text = strndup(first, (size_t)(in->p - first));
 	if (!text)
@@ -64,7 +70,7 @@ static int read_entry(struct cpl_lines *in, struct entry *e)
 			if (!e->nodes)
 				return -1;
 		}
-		while (in->p < in->line_end && !strchr(" \t\r", *in->p))
+		while (in->p < in->line_end && !is_space(*in->p))
 			in->p++;
 	}
 	if (!e->name)
