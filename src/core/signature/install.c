@@ -166,6 +166,12 @@ static int lock(const char *dir, struct cpl_error *err)
 	return fd;
 }
 
+/* The same for a change of a profile, whose name is looked at first. */
+static int lock_for(const char *dir, const char *name, struct cpl_error *err)
+{
+	return cpl_profile_name_check(name, err) ? -1 : lock(dir, err);
+}
+
 /* Who may read what is in use may read what takes its place. */
 static int mode_of(const char *path)
 {
@@ -447,9 +453,7 @@ int cpl_profile_install(const char *dir, const char *name,
 {
 	int fd, number;
 
-	if (cpl_profile_name_check(name, err))
-		return -1;
-	fd = lock(dir, err);
+	fd = lock_for(dir, name, err);
 	if (fd < 0)
 		return -1;
 	number = install(dir, name, sig, how, err);
@@ -503,9 +507,7 @@ int cpl_profile_roll_back(const char *dir, const char *name, int version,
 {
 	int fd, rc;
 
-	if (cpl_profile_name_check(name, err))
-		return -1;
-	fd = lock(dir, err);
+	fd = lock_for(dir, name, err);
 	if (fd < 0)
 		return -1;
 	rc = roll_back(dir, name, version, err);
@@ -590,9 +592,7 @@ int cpl_profile_remove(const char *dir, const char *name, int ranks,
 {
 	int fd, rc;
 
-	if (cpl_profile_name_check(name, err))
-		return -1;
-	fd = lock(dir, err);
+	fd = lock_for(dir, name, err);
 	if (fd < 0)
 		return -1;
 	rc = ranks ? remove_size(dir, name, ranks, err)

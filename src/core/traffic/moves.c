@@ -456,34 +456,20 @@ void cpl_moves_undo(struct cpl_moves *m)
 	forget(m);
 }
 
-/* All flows of a rank but those from and to `other`. */
-static void flows_without(struct cpl_moves *m, int rank, int other, double sign)
+/* The flows of a rank but those to `to` and those from `from`; -1: none. */
+static void flows(struct cpl_moves *m, int rank, int to, int from, double sign)
 {
 	const struct cpl_comm *comm = m->comm;
 	int here = m->stop[rank];
 
 	for (int64_t e = comm->row[rank]; e < comm->row[rank + 1]; e++)
-		if (comm->to[e] != other)
+		if (comm->to[e] != to)
 			flow(m, here, m->stop[comm->to[e]],
 			     sign * comm->bytes[e]);
 	for (int64_t e = m->in_row[rank]; e < m->in_row[rank + 1]; e++)
-		if (m->in_from[e] != other)
+		if (m->in_from[e] != from)
 			flow(m, m->stop[m->in_from[e]], here,
 			     sign * m->in_bytes[e]);
-}
-
-/* All flows of a rank; those to `other` are left to its own turn. */
-static void flows(struct cpl_moves *m, int rank, int other, double sign)
-{
-	const struct cpl_comm *comm = m->comm;
-	int here = m->stop[rank];
-
-	for (int64_t e = comm->row[rank]; e < comm->row[rank + 1]; e++)
-		if (comm->to[e] != other)
-			flow(m, here, m->stop[comm->to[e]],
-			     sign * comm->bytes[e]);
-	for (int64_t e = m->in_row[rank]; e < m->in_row[rank + 1]; e++)
-		flow(m, m->stop[m->in_from[e]], here, sign * m->in_bytes[e]);
 }
 
 static void go(struct cpl_moves *m, int rank, int node)
@@ -500,9 +486,9 @@ void cpl_moves_move(struct cpl_moves *m, int rank, int node)
 {
 	if (m->node[rank] == node)
 		return;
-	flows(m, rank, -1, -1);
+	flows(m, rank, -1, -1, -1);
 	go(m, rank, node);
-	flows(m, rank, -1, 1);
+	flows(m, rank, -1, -1, 1);
 }
 
 void cpl_moves_swap(struct cpl_moves *m, int a, int b)
@@ -511,35 +497,36 @@ void cpl_moves_swap(struct cpl_moves *m, int a, int b)
 
 	if (node == m->node[b])
 		return;
-	flows(m, a, b, -1);
-	flows(m, b, a, -1);
+	/* Those to the other one are left to its turn. */
+	flows(m, a, b, -1, -1);
+	flows(m, b, a, -1, -1);
 	go(m, a, m->node[b]);
 	go(m, b, node);
-	flows(m, a, b, 1);
-	flows(m, b, a, 1);
+	flows(m, a, b, -1, 1);
+	flows(m, b, a, -1, 1);
 }
 
 void cpl_moves_lift(struct cpl_moves *m, int rank)
 {
-	flows_without(m, rank, -1, -1);
+	flows(m, rank, -1, -1, -1);
 	cpl_moves_keep(m);
 }
 
 void cpl_moves_put(struct cpl_moves *m, int rank, int node)
 {
 	go(m, rank, node);
-	flows_without(m, rank, -1, 1);
+	flows(m, rank, -1, -1, 1);
 }
 
 void cpl_moves_put_swap(struct cpl_moves *m, int rank, int with)
 {
 	int node = m->node[rank];
 
-	flows_without(m, with, rank, -1);
+	flows(m, with, rank, rank, -1);
 	go(m, rank, m->node[with]);
 	go(m, with, node);
-	flows_without(m, with, rank, 1);
-	flows_without(m, rank, -1, 1);
+	flows(m, with, rank, rank, 1);
+	flows(m, rank, -1, -1, 1);
 }
 
 void cpl_moves_afresh(struct cpl_moves *m)
