@@ -26,6 +26,8 @@ MissingProfile=ignore Rescale=yes
 Match JobName=auto* Profile=auto Record=auto RecordOneIn=2
 Match JobName=quiet* Record=%x"
 cluster_start
+# Programs that srun starts and mpirun's of another cluster lose each other, too.
+mpirun_alone
 home=$CLUSTER/home
 mkdir -p "$OWN/$CLUSTER_USER"
 chown "$CLUSTER_USER" "$OWN/$CLUSTER_USER"
@@ -159,11 +161,9 @@ if [[ $START == srun* ]]; then
 		awk 'NR > 1 { print $2 }' | paste -sd' ')" 8 \
 		"a step that wants none in a job that is recorded"
 fi
-mpirun_alone
 script mpirun.sh 'mpirun --bind-to none -n 8 ./app half 10'
 job -N2 -n8 --comm-record=launched mpirun.sh
 is "$(store .ranks launched.json)" 8 "mpirun" || diag "$(cat "$home/slurm-$job.out")"
-mpirun_done
 
 # Another input: the traffic drifts.
 job -N4 -n16 --exclusive --comm-record=app ring.sh
