@@ -8,8 +8,10 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <time.h>
 
 #include "base/parallel.h"
+#include "base/team.h"
 
 #define CHUNKS 1000
 
@@ -77,6 +79,50 @@ static void test_threads_that_do_not_start(void **state)
 	}
 }
 
+static void count_once(void *arg, int64_t chunk)
+{
+	((int *)arg)[chunk]++;
+}
+
+/* Round after round by the same threads, with pauses in which they fall asleep;
+ * fewer of them than wanted, and none. */
+static void test_a_team(void **state)
+{
+	static const int threads[] = {-1, 1, 2, 3, 8};
+	static const int chunks[] = {0, 1, 2, 7, CHUNKS};
+	const struct timespec pause = {.tv_nsec = 2000000};
+
+	for (size_t i = 0; i < sizeof(threads) / sizeof(*threads); i++)
+		for (int starts = 0; starts < 8; starts += 3) {
+			struct cpl_team *team;
+
+			starts_left = starts;
+			team = cpl_team_new(threads[i], NULL);
+			assert_non_null(team);
+			for (int round = 0; round < 200; round++) {
+				int done[CHUNKS] = {0};
+				int n = chunks[round % 5];
+
+				cpl_team_run(team, n, count_once, done);
+				for (int k = 0; k < CHUNKS; k++)
+					assert_int_equal(done[k], k < n);
+				if (round % 50 == 0)
+					nanosleep(&pause, NULL);
+			}
+			cpl_team_free(team);
+		}
+}
+
+static void test_no_team(void **state)
+{
+	int done[3] = {0};
+
+	cpl_team_run(NULL, 3, count_once, done);
+	for (int k = 0; k < 3; k++)
+		assert_int_equal(done[k], 1);
+	cpl_team_free(NULL);
+}
+
 static void test_one_thread_is_the_caller(void **state)
 {
 	struct count c = {{0}, {0}};
@@ -115,6 +161,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_every_chunk_once),
 	        cmocka_unit_test(test_threads_that_do_not_start),
+	        cmocka_unit_test(test_a_team),
+	        cmocka_unit_test(test_no_team),
 	        cmocka_unit_test(test_one_thread_is_the_caller),
 	        cmocka_unit_test(test_chunks_cover_the_items),
 	        cmocka_unit_test(test_cpus),

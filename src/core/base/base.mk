@@ -10,4 +10,5 @@ core_sources += src/core/base/array.c src/core/base/array.h \
 	src/core/base/printable.c src/core/base/printable.h \
 	src/core/base/random.c src/core/base/random.h \
 	src/core/base/registry.c src/core/base/registry.h src/core/base/sort.h \
-	src/core/base/suggest.c src/core/base/suggest.h
+	src/core/base/suggest.c src/core/base/suggest.h \
+	src/core/base/team.c src/core/base/team.h

@@ -2,6 +2,7 @@
 #include "campaign/campaign.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -27,6 +28,7 @@ struct run {
 	int *leaf_free;   /* [n_leaves] */
 	struct running_jobs running;
 	struct cpl_times_space *space;
+	struct cpl_team *team;
 	double now;
 	int next; /* job to be submitted */
 	int done;
@@ -37,6 +39,7 @@ struct run {
 struct campaign_progress {
 	const struct cpl_campaign *c;
 	_Atomic int64_t done;
+	_Atomic int playing; /* policies */
 	int64_t of;
 };
 
@@ -78,6 +81,12 @@ static double reference_of(const struct run *r, const struct kind *kind,
 	return r->reference ? r->reference[job] : 0;
 }
 
+/* The threads of this run once it is the last one; else NULL. */
+static struct cpl_team *free_team(const struct run *r)
+{
+	return atomic_load(&r->progress->playing) < 2 ? r->team : NULL;
+}
+
 /* Someone came or went who sends. */
 static void judge_all(struct run *r)
 {
@@ -85,7 +94,7 @@ static void judge_all(struct run *r)
 	if (studied(r))
 		running_send(&r->running);
 	else
-		running_judge(&r->running);
+		running_judge(&r->running, free_team(r));
 }
 
 static double busiest(const struct run *r)
@@ -419,9 +428,10 @@ static int open_run(struct run *r)
 	r->loud = calloc((size_t)r->tree->n_leaves, sizeof(int));
 	r->leaf_free = calloc((size_t)r->tree->n_leaves, sizeof(int));
 	r->space = cpl_times_space_new(net, r->c->routing, err);
+	r->team = cpl_team_new(r->c->threads, err);
 	if (!r->out->job || !r->free || !r->loud || !r->leaf_free)
 		return cpl_fail_memory(err);
-	if (!r->space || running_open(&r->running, net, n_jobs, err))
+	if (!r->space || !r->team || running_open(&r->running, net, n_jobs, err))
 		return -1;
 	for (int i = 0; i < net->n_nodes; i++)
 		if (net->node_name[i])
@@ -438,6 +448,7 @@ static void close_run(struct run *r)
 	free(r->loud);
 	free(r->leaf_free);
 	cpl_times_space_free(r->space);
+	cpl_team_free(r->team);
 	cpl_easy_free(&r->easy);
 }
 
@@ -453,9 +464,11 @@ static void play_one(void *arg, int64_t chunk, int thread)
 	struct run *r = &plays->run[plays->first + chunk];
 
 	(void)thread;
+	atomic_fetch_add(&r->progress->playing, 1);
 	if (!open_run(r))
 		play(r);
 	close_run(r);
+	atomic_fetch_sub(&r->progress->playing, 1);
 }
 
 /* The first one's communication, for the others. */

@@ -78,10 +78,14 @@ void running_send(struct running_jobs *jobs)
 }
 
 /* A job's communication among what the others send. */
-static void judge(const struct running_jobs *jobs, struct running *job)
+static void judge(void *arg, int64_t i)
 {
+	const struct running_jobs *jobs = arg;
+	struct running *job = &jobs->job[i];
 	struct cpl_times_result result;
 
+	if (!job->times)
+		return;
 	cpl_times_judge_stretched(job->times, &jobs->sent, job->stretch,
 	                          &result);
 	job->seconds = result.seconds;
@@ -98,16 +102,14 @@ static double soften(struct running *job)
 	return change < 0 ? -change : change;
 }
 
-void running_judge(struct running_jobs *jobs)
+void running_judge(struct running_jobs *jobs, struct cpl_team *team)
 {
 	double change = 1;
 
 	running_send(jobs);
 	for (int k = 0; k < MAX_ROUNDS && change > CLOSE; k++) {
 		change = 0;
-		for (int i = 0; i < jobs->n; i++)
-			if (jobs->job[i].times)
-				judge(jobs, &jobs->job[i]);
+		cpl_team_run(team, jobs->n, judge, jobs);
 		for (int i = 0; i < jobs->n; i++) {
 			double by = jobs->job[i].times ? soften(&jobs->job[i])
 			                               : 0;

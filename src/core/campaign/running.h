@@ -6,6 +6,7 @@
 #ifndef CPL_CAMPAIGN_RUNNING_H
 #define CPL_CAMPAIGN_RUNNING_H
 
+#include "base/team.h"
 #include "traffic/harm.h"
 #include "traffic/times.h"
 
@@ -52,8 +53,9 @@ double running_stretch(const struct running *job);
 void running_add_rates(struct running_jobs *jobs);
 void running_send(struct running_jobs *jobs);
 /* Their seconds and stretches until what all take fits together, and what they
- * then send. O(rounds * their links). */
-void running_judge(struct running_jobs *jobs);
+ * then send. With a team (or NULL) of threads, the same for any. O(rounds * their
+ * links). */
+void running_judge(struct running_jobs *jobs, struct cpl_team *team);
 
 /* What a new job would do to them, by rates; cpl_harm_free it. NULL with err
  * (memory). O(links + their links). */
