@@ -247,7 +247,7 @@ static void end_flow(struct cpl_simulation *sim, struct flow *flow)
 	double bytes = sim->transfer[flow->transfer].bytes;
 
 	for (int k = 0; k < r->n; k++)
-		*cpl_times_at(sim->net, &sim->result->bytes,
+		*cpl_times_at(&sim->result->bytes,
 		              r->share[k].link) += bytes * r->share[k].part;
 	drop_route(sim->own, flow->route);
 	cpl_sim_sent(sim, flow->transfer);
@@ -264,7 +264,7 @@ static void advance(struct cpl_simulation *sim)
 	for (int i = 0; i < f->maxmin.n_used && spent > 0; i++) {
 		int link = f->maxmin.used[i];
 
-		*cpl_times_at(sim->net, &sim->result->busy, link) += spent;
+		*cpl_times_at(&sim->result->busy, link) += spent;
 		cpl_timeline_link(&sim->result->timeline, link,
 		                  1 - fmax(f->maxmin.left[link], 0) /
 		                              f->bandwidth[link],

@@ -78,9 +78,9 @@ static void close_packets(struct cpl_simulation *sim)
 	for (int64_t i = 0; p->link && i < p->n_links; i++) {
 		const struct cpl_packet_link *l = &p->link[i];
 
-		*cpl_times_at(sim->net, &sim->result->bytes, i) = l->bytes;
-		*cpl_times_at(sim->net, &sim->result->busy, i) = l->busy;
-		*cpl_times_at(sim->net, &sim->result->stalled, i) = l->stalled;
+		*cpl_times_at(&sim->result->bytes, i) = l->bytes;
+		*cpl_times_at(&sim->result->busy, i) = l->busy;
+		*cpl_times_at(&sim->result->stalled, i) = l->stalled;
 	}
 	cpl_route_finder_free(&p->finder);
 	free(p->turn_of);

@@ -116,7 +116,7 @@ void cpl_background_free(struct cpl_background *background)
 static void set(const struct cpl_network *net, struct cpl_load *load, int link,
                 double bytes)
 {
-	*cpl_times_at(net, load, link) = bytes;
+	*cpl_times_at(load, link) = bytes;
 	cpl_load_blocks_changed(load->blocks, link);
 }
 

@@ -8,33 +8,32 @@
 int cpl_load_init(struct cpl_load *load, const struct cpl_network *net,
                   struct cpl_error *err)
 {
-	/* One more: a network may have no links. */
+	/* One after the other, as cpl_times_at counts them. One more: a network
+	 * may have neither. */
+	size_t links = (size_t)net->n_links;
 	size_t cables = (size_t)cpl_network_port_cables(net);
 
-	load->link = calloc((size_t)net->n_links + 1, sizeof(double));
-	load->injection = calloc(cables, sizeof(double));
-	load->ejection = calloc(cables, sizeof(double));
 	load->blocks = NULL;
-	if (load->link && load->injection && load->ejection)
-		return 0;
-	cpl_load_free(load);
-	return cpl_fail_memory(err);
+	load->link = calloc(links + 2 * cables + 1, sizeof(double));
+	load->injection = load->ejection = NULL;
+	if (!load->link)
+		return cpl_fail_memory(err);
+	load->injection = load->link + links;
+	load->ejection = load->injection + cables;
+	return 0;
 }
 
 void cpl_load_clear(struct cpl_load *load, const struct cpl_network *net)
 {
 	size_t cables = (size_t)cpl_network_port_cables(net);
 
-	memset(load->link, 0, (size_t)net->n_links * sizeof(double));
-	memset(load->injection, 0, cables * sizeof(double));
-	memset(load->ejection, 0, cables * sizeof(double));
+	memset(load->link, 0,
+	       ((size_t)net->n_links + 2 * cables) * sizeof(double));
 }
 
 void cpl_load_free(struct cpl_load *load)
 {
 	free(load->link);
-	free(load->injection);
-	free(load->ejection);
 	cpl_load_blocks_free(load->blocks);
 	memset(load, 0, sizeof(*load));
 }

@@ -125,7 +125,7 @@ void cpl_times_add(const struct cpl_times *times, double sign,
                    struct cpl_load *load)
 {
 	for (int64_t i = 0; i < times->n_rates; i++)
-		*cpl_times_at(times->net, load, times->rate[i].link) +=
+		*cpl_times_at(load, times->rate[i].link) +=
 		        sign * times->rate[i].rate;
 }
 
@@ -133,7 +133,7 @@ void cpl_times_send(const struct cpl_times *times, double stretch,
                     struct cpl_load *load)
 {
 	for (int64_t i = 0; i < times->n_rates; i++)
-		*cpl_times_at(times->net, load, times->rate[i].link) +=
+		*cpl_times_at(load, times->rate[i].link) +=
 		        times->rate[i].rate / stretch;
 }
 

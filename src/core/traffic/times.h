@@ -58,17 +58,11 @@ int64_t cpl_times_links(const struct cpl_network *net);
 /* Bytes/s of one. O(1). */
 double cpl_times_bandwidth(const struct cpl_network *net, int64_t link);
 
-/* Where a load has the bytes of one. O(1). */
-static inline double *cpl_times_at(const struct cpl_network *net,
-                                   const struct cpl_load *load, int64_t link)
+/* Where a load has the bytes of one: the arrays of a load that cpl_load_init made
+ * follow one another. O(1). */
+static inline double *cpl_times_at(const struct cpl_load *load, int64_t link)
 {
-	int64_t cables = cpl_network_port_cables(net);
-
-	if (link < net->n_links)
-		return &load->link[link];
-	link -= net->n_links;
-	return link < cables ? &load->injection[link]
-	                     : &load->ejection[link - cables];
+	return &load->link[link];
 }
 
 /* What several jobs on one network under one routing are judged with, one after

@@ -19,8 +19,8 @@ struct times_link {
 	int link;
 	int rate; /* index into rates */
 	double bytes, bandwidth;
-	double alone;    /* seconds of the bytes without others */
 	double messages; /* of all flows, by the parts that they have here */
+	double utilisation; /* by others, as last judged */
 };
 
 /* A flow of a phase that is solved exactly. */

@@ -178,10 +178,10 @@ double times_alone(struct cpl_times *times, const struct times_phase *phase)
 	double most = 0;
 
 	for (int64_t i = 0; i < phase->n_links; i++) {
-		struct times_link *l = &phase->link[i];
+		const struct times_link *l = &phase->link[i];
+		double seconds = busy(l, 0);
 
-		l->alone = busy(l, 0);
-		most = l->alone > most ? l->alone : most;
+		most = seconds > most ? seconds : most;
 		if (phase->exact)
 			times->share[i].capacity = l->bandwidth;
 	}
@@ -190,20 +190,24 @@ double times_alone(struct cpl_times *times, const struct times_phase *phase)
 	return fill(times, phase);
 }
 
-/* What others have of a link; stretch > 0: the background has own rates in it,
- * each over that. */
-static double utilisation(const struct cpl_times *times,
-                          const struct times_link *l,
-                          const struct cpl_load *background, double stretch)
+/* What others have of each link; stretch > 0: the background has own rates in
+ * it, each over that. Have they any? */
+static bool utilise(const struct cpl_times *times, struct times_phase *phase,
+                    const struct cpl_load *background, double stretch)
 {
-	double rate;
+	bool others = false;
 
-	if (!background)
-		return 0;
-	rate = *cpl_times_at(times->net, background, l->link);
-	if (stretch > 0)
-		rate -= times->rate[l->rate].rate / stretch;
-	return rate > 0 ? rate / l->bandwidth : 0;
+	for (int64_t i = 0; i < phase->n_links; i++) {
+		struct times_link *l = &phase->link[i];
+		double rate = background ? *cpl_times_at(background, l->link)
+		                         : 0;
+
+		if (stretch > 0)
+			rate -= times->rate[l->rate].rate / stretch;
+		l->utilisation = rate > 0 ? rate / l->bandwidth : 0;
+		others |= rate > 0;
+	}
+	return others;
 }
 
 /* Seconds that a packet waits. */
@@ -221,27 +225,25 @@ struct phase_times {
 };
 
 static struct phase_times judge_phase(struct cpl_times *times,
-                                      const struct times_phase *phase,
+                                      struct times_phase *phase,
                                       const struct cpl_load *background,
                                       double stretch)
 {
 	struct phase_times t = {.link = -1};
-	bool others = false;
+	bool others = utilise(times, phase, background, stretch);
 
+	/* Without a way apart for links that others leave alone: on a busy
+	 * machine which these are cannot be foreseen. */
 	for (int64_t i = 0; i < phase->n_links; i++) {
 		const struct times_link *l = &phase->link[i];
-		double u = utilisation(times, l, background, stretch);
-		double seconds = u > 0 ? busy(l, u) : l->alone;
+		double u = l->utilisation, seconds = busy(l, u);
 
 		if (t.link < 0 || seconds > t.busiest ||
 		    (seconds == t.busiest && l->link < t.link)) {
 			t.busiest = seconds;
 			t.link = l->link;
 		}
-		if (u > 0) {
-			others = true;
-			t.waiting += l->messages * wait(u, l->bandwidth);
-		}
+		t.waiting += l->messages * wait(u, l->bandwidth);
 		if (phase->exact)
 			times->share[i].capacity = l->bandwidth / (1 + u);
 	}
@@ -262,7 +264,7 @@ static void judge(struct cpl_times *times, const struct cpl_load *background,
 	*out = (struct cpl_times_result){
 	        .link = -1, .phase = -1, .exact = true};
 	for (int k = 0; k < times->n_phases; k++) {
-		const struct times_phase *phase = &times->phase[k];
+		struct times_phase *phase = &times->phase[k];
 		struct phase_times t =
 		        judge_phase(times, phase, background, stretch);
 		double seconds = phase->weight * (t.seconds + t.waiting);
