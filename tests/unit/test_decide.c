@@ -498,7 +498,8 @@ static void test_objective(void **state)
 {
 	static const struct {
 		enum cpl_objective objective;
-		double a[5], b[5]; /* max, mean, hop-bytes, seconds, cables */
+		/* max, mean, hop-bytes, seconds, cables, max of the job's */
+		double a[6], b[6];
 		bool better;
 	} table[] = {
 	        {CPL_OBJECTIVE_MAX, {1, 9, 9}, {2, 1, 1}, true},
@@ -525,6 +526,12 @@ static void test_objective(void **state)
 	        {CPL_OBJECTIVE_BUSIEST, {1, 1, 9, 1, 4}, {2, 1, 1, 1, 4}, true},
 	        {CPL_OBJECTIVE_BUSIEST, {2, 9, 1, 1, 4}, {2, 1, 2, 1, 4}, true},
 	        {CPL_OBJECTIVE_MAX, {1, 1, 1, 1, 9}, {2, 1, 1, 1, 1}, true},
+	        /* Another job's link is the busiest whatever is chosen. */
+	        {CPL_OBJECTIVE_MAX, {9, 2, 2, 1, 1, 1}, {9, 1, 1, 1, 1, 2}, true},
+	        {CPL_OBJECTIVE_MAX, {9, 1, 1, 1, 1, 2}, {9, 2, 2, 1, 1, 1}, false},
+	        {CPL_OBJECTIVE_MAX, {8, 1, 1, 1, 1, 3}, {9, 1, 1, 1, 1, 2}, true},
+	        {CPL_OBJECTIVE_MAX, {9, 1, 2, 1, 1, 0}, {9, 2, 1, 1, 1, 2}, true},
+	        {CPL_OBJECTIVE_MEAN, {9, 1, 2, 1, 1, 1}, {9, 1, 1, 1, 1, 2}, false},
 	};
 	struct cpl_error err = {""};
 	enum cpl_objective o;
@@ -533,10 +540,12 @@ static void test_objective(void **state)
 		struct cpl_metrics a = {.max_congestion = table[i].a[0],
 		                        .mean_congestion = table[i].a[1],
 		                        .max_injection = table[i].a[4],
+		                        .job_congestion = table[i].a[5],
 		                        .seconds = table[i].a[3]};
 		struct cpl_metrics b = {.max_congestion = table[i].b[0],
 		                        .mean_congestion = table[i].b[1],
 		                        .max_injection = table[i].b[4],
+		                        .job_congestion = table[i].b[5],
 		                        .seconds = table[i].b[3]};
 
 		assert_int_equal(cpl_objective_better(table[i].objective, &a,

@@ -128,9 +128,10 @@ static void sum_up(struct cpl_evaluator *ev, int n, const int *node,
 		                           link, bandwidth));
 		if (under)
 			bytes += under->link[link];
-		m->max_congestion =
-		        larger(m->max_congestion, bytes / bandwidth);
+		m->job_congestion =
+		        larger(m->job_congestion, bytes / bandwidth);
 	}
+	m->max_congestion = larger(m->max_congestion, m->job_congestion);
 	if (net->n_links)
 		m->mean_congestion += sum / (double)net->n_links;
 	for (int i = 0; i < n; i++) {

@@ -11,7 +11,7 @@
 
 /* Of the links that carry traffic. */
 struct totals {
-	double sum, max;
+	double sum, max, job;
 	int64_t used;
 };
 
@@ -22,7 +22,7 @@ over_links(const struct cpl_network *net, const struct cpl_load *load,
            const struct cpl_load *background, double average,
            struct totals *totals)
 {
-	double sum = 0, max = 0, squares = 0;
+	double sum = 0, max = 0, job = 0, squares = 0;
 	int64_t used = 0;
 
 	for (int c = 0; c < net->n_classes; c++) {
@@ -30,7 +30,7 @@ over_links(const struct cpl_network *net, const struct cpl_load *load,
 
 		for (int64_t i = 0; i < class->count; i++) {
 			int64_t link = class->first + i;
-			double x = load->link[link];
+			double own = load->link[link], x = own;
 
 			if (background)
 				x += background->link[link];
@@ -45,10 +45,12 @@ over_links(const struct cpl_network *net, const struct cpl_load *load,
 			sum += x;
 			if (x > max)
 				max = x;
+			if (own > 0 && x > job)
+				job = x;
 		}
 	}
 	if (totals)
-		*totals = (struct totals){sum, max, used};
+		*totals = (struct totals){sum, max, job, used};
 	return squares;
 }
 
@@ -88,6 +90,7 @@ void cpl_traffic_metrics(const struct cpl_network *net,
 	memset(out, 0, sizeof(*out));
 	over_links(net, load, background, 0, &t);
 	out->max_congestion = t.max;
+	out->job_congestion = t.job;
 	if (net->n_links)
 		out->mean_congestion = t.sum / (double)net->n_links;
 	out->max_injection =

@@ -8,14 +8,16 @@
  * behind them may differ in their last bits. */
 #define SAME 1e-9
 
+#define N_FIRST 4
+
 /* Which numbers of layouts come first. */
-enum { MAX, MEAN, HOP_BYTES, BUSIEST, SECONDS, N_NUMBERS };
+enum { NONE, MAX, JOB, MEAN, HOP_BYTES, BUSIEST, SECONDS, N_NUMBERS };
 
 static const struct {
 	const char *name;
-	int first[3];
+	int first[N_FIRST];
 } table[] = {
-        [CPL_OBJECTIVE_MAX] = {"max-congestion", {MAX, MEAN, HOP_BYTES}},
+        [CPL_OBJECTIVE_MAX] = {"max-congestion", {MAX, JOB, MEAN, HOP_BYTES}},
         [CPL_OBJECTIVE_MEAN] = {"mean-congestion", {MEAN, MAX, HOP_BYTES}},
         [CPL_OBJECTIVE_HOP_BYTES] = {"hop-bytes", {HOP_BYTES, MAX, MEAN}},
         [CPL_OBJECTIVE_BUSIEST] = {"busiest", {BUSIEST, MAX, HOP_BYTES}},
@@ -57,6 +59,14 @@ static int compare(double a, double b)
 	return a < b ? -1 : 1;
 }
 
+/* Where both know it. */
+static int compare_job(const struct cpl_metrics *a, const struct cpl_metrics *b)
+{
+	if (!(a->job_congestion > 0) || !(b->job_congestion > 0))
+		return 0;
+	return compare(a->job_congestion, b->job_congestion);
+}
+
 static double busiest(const struct cpl_metrics *metrics)
 {
 	return fmax(metrics->max_congestion, metrics->max_injection);
@@ -69,12 +79,13 @@ bool cpl_objective_better(enum cpl_objective objective,
 	const int *first = table[objective].first;
 	int order[N_NUMBERS] = {
 	        [MAX] = compare(a->max_congestion, b->max_congestion),
+	        [JOB] = compare_job(a, b),
 	        [MEAN] = compare(a->mean_congestion, b->mean_congestion),
 	        [HOP_BYTES] = compare(a_hop_bytes, b_hop_bytes),
 	        [BUSIEST] = compare(busiest(a), busiest(b)),
 	        [SECONDS] = compare(a->seconds, b->seconds)};
 
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < N_FIRST; i++)
 		if (order[first[i]])
 			return order[first[i]] < 0;
 	return false;
@@ -85,6 +96,7 @@ double cpl_objective_first(enum cpl_objective objective,
 {
 	const double number[N_NUMBERS] = {
 	        [MAX] = metrics->max_congestion,
+	        [JOB] = metrics->job_congestion,
 	        [MEAN] = metrics->mean_congestion,
 	        [HOP_BYTES] = hop_bytes,
 	        [BUSIEST] = busiest(metrics),

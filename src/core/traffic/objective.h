@@ -10,7 +10,9 @@
 /* Lexicographic: the first differing number decides (relative difference above
  * 1e-9), then the earlier candidate. */
 enum cpl_objective {
-	CPL_OBJECTIVE_MAX,       /* max congestion, mean, hop-bytes */
+	/* Max congestion; where that is other jobs' whatever is chosen, that of
+	 * the links that the job is on (both known); mean, hop-bytes. */
+	CPL_OBJECTIVE_MAX,
 	CPL_OBJECTIVE_MEAN,      /* mean congestion, max, hop-bytes */
 	CPL_OBJECTIVE_HOP_BYTES, /* hop-bytes, max, mean */
 	/* The largest of links and of node links, max congestion, hop-bytes. */

@@ -9,7 +9,7 @@
 
 struct cpl_load_blocks;
 
-/* Bytes per link; the arrays belong to the struct. */
+/* Bytes per link; the arrays belong to the struct, and follow one another. */
 struct cpl_load {
 	double *link;      /* [n_links] */
 	/* Of each port, by cpl_network_port_cables. */
@@ -40,6 +40,7 @@ struct cpl_class_stats {
 /* PTRAM's and Damselfly's objective numbers over all network links. */
 struct cpl_metrics {
 	double max_congestion;   /* largest bytes / bandwidth, seconds */
+	double job_congestion;   /* that of links the job is on; 0: not known */
 	double mean_congestion;  /* over all links */
 	double nonzero_average;  /* NZCA: over links that carry traffic */
 	double nonzero_variance; /* NZCV: population variance over the same */
