@@ -439,7 +439,9 @@ static const struct rule rules[] = {
 	  "`learned`, the seconds that the model of TimeModel tells. The "
 	  "last three compare candidates as a whole, each judged in seconds, which "
 	  "takes more time; rank orders go by `time` then. Isolation and speed "
-	  "pull apart: commplace-explain(1) shows both."},
+	  "pull apart: commplace-explain(1) shows both. By the first, where the busiest "
+	  "link is one of the running jobs' whatever is chosen, the busiest of those "
+	  "that the job is on decides."},
 	 set_objective, AT(objective), ON_LINE(objective), .says_all = true},
 	{{"TimeModel", "PATH", "", GENERAL,
 	  "What commplace-learn(1) wrote, from features of placements alone: "
