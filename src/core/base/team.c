@@ -14,7 +14,7 @@
 
 struct cpl_team {
 	/* Of the round: set before it is counted. */
-	void (*fn)(void *arg, int64_t chunk);
+	void (*fn)(void *arg, int64_t chunk, int thread);
 	void *arg;
 	int64_t n_chunks;
 	_Atomic int64_t next;
@@ -25,7 +25,11 @@ struct cpl_team {
 	pthread_mutex_t lock;
 	pthread_cond_t begun, done;
 	int n_helpers;
-	pthread_t helper[];
+	struct helper {
+		struct cpl_team *team;
+		pthread_t id;
+		int thread;
+	} helper[];
 };
 
 static void pause_a_little(void)
@@ -37,12 +41,12 @@ static void pause_a_little(void)
 #endif
 }
 
-static void work(struct cpl_team *team)
+static void work(struct cpl_team *team, int thread)
 {
 	int64_t chunk;
 
 	while ((chunk = atomic_fetch_add(&team->next, 1)) < team->n_chunks)
-		team->fn(team->arg, chunk);
+		team->fn(team->arg, chunk, thread);
 }
 
 static void wait_for_round(struct cpl_team *team, unsigned before)
@@ -60,13 +64,14 @@ static void wait_for_round(struct cpl_team *team, unsigned before)
 
 static void *helper_main(void *arg)
 {
-	struct cpl_team *team = arg;
+	const struct helper *helper = arg;
+	struct cpl_team *team = helper->team;
 
 	for (unsigned round = 0;; round++) {
 		wait_for_round(team, round);
 		if (team->ends)
 			return NULL;
-		work(team);
+		work(team, helper->thread);
 		if (atomic_fetch_sub(&team->working, 1) > 1)
 			continue;
 		pthread_mutex_lock(&team->lock);
@@ -105,10 +110,14 @@ static void start_helpers(struct cpl_team *team, int n)
 	/* Inherited by the helpers: the host's signals are its own. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	while (team->n_helpers < n &&
-	       !pthread_create(&team->helper[team->n_helpers], NULL, helper_main,
-	                       team))
-		team->n_helpers++;
+	for (; team->n_helpers < n; team->n_helpers++) {
+		struct helper *h = &team->helper[team->n_helpers];
+
+		h->team = team;
+		h->thread = team->n_helpers + 1;
+		if (pthread_create(&h->id, NULL, helper_main, h))
+			break;
+	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
@@ -118,7 +127,7 @@ struct cpl_team *cpl_team_new(int threads, struct cpl_error *err)
 	        : threads > CPL_PARALLEL_MAX ? CPL_PARALLEL_MAX - 1
 	                                     : threads - 1;
 	struct cpl_team *team =
-	        calloc(1, sizeof(*team) + (size_t)n * sizeof(pthread_t));
+	        calloc(1, sizeof(*team) + (size_t)n * sizeof(struct helper));
 
 	if (!team) {
 		cpl_fail_memory(err);
@@ -131,6 +140,11 @@ struct cpl_team *cpl_team_new(int threads, struct cpl_error *err)
 	return team;
 }
 
+int cpl_team_threads(const struct cpl_team *team)
+{
+	return team ? team->n_helpers + 1 : 1;
+}
+
 void cpl_team_free(struct cpl_team *team)
 {
 	if (!team)
@@ -138,7 +152,7 @@ void cpl_team_free(struct cpl_team *team)
 	team->ends = true;
 	begin_round(team);
 	for (int i = 0; i < team->n_helpers; i++)
-		pthread_join(team->helper[i], NULL);
+		pthread_join(team->helper[i].id, NULL);
 	pthread_cond_destroy(&team->done);
 	pthread_cond_destroy(&team->begun);
 	pthread_mutex_destroy(&team->lock);
@@ -146,17 +160,17 @@ void cpl_team_free(struct cpl_team *team)
 }
 
 void cpl_team_run(struct cpl_team *team, int64_t n_chunks,
-                  void (*fn)(void *arg, int64_t chunk), void *arg)
+                  void (*fn)(void *arg, int64_t chunk, int thread), void *arg)
 {
 	if (!team || !team->n_helpers || n_chunks < 2) {
 		for (int64_t i = 0; i < n_chunks; i++)
-			fn(arg, i);
+			fn(arg, i, 0);
 		return;
 	}
 	team->fn = fn;
 	team->arg = arg;
 	team->n_chunks = n_chunks;
 	begin_round(team);
-	work(team);
+	work(team, 0);
 	wait_for_helpers(team);
 }

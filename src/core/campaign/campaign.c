@@ -67,6 +67,12 @@ static double clock_now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* The threads of this run once it is the last one; else NULL. */
+static struct cpl_team *free_team(const struct run *r)
+{
+	return atomic_load(&r->progress->playing) < 2 ? r->team : NULL;
+}
+
 static bool studied(const struct run *r)
 {
 	return r->c->model == CPL_CAMPAIGN_STUDY;
@@ -79,12 +85,6 @@ static double reference_of(const struct run *r, const struct kind *kind,
 	if (r->c->reference == CPL_CAMPAIGN_ALONE)
 		return kind->alone;
 	return r->reference ? r->reference[job] : 0;
-}
-
-/* The threads of this run once it is the last one; else NULL. */
-static struct cpl_team *free_team(const struct run *r)
-{
-	return atomic_load(&r->progress->playing) < 2 ? r->team : NULL;
 }
 
 /* Someone came or went who sends. */
@@ -183,6 +183,7 @@ static int choose(struct run *r, int job, const struct kind *kind,
                   const struct kind_traffic *traffic, struct running *at)
 {
 	struct choice_request req = {
+	        .team = free_team(r),
 	        .campaign = r->c,
 	        .kind = kind,
 	        .traffic = *traffic,

@@ -106,6 +106,7 @@ struct choice_request {
 	/* Where the objective is one of others: the running jobs. */
 	struct cpl_harm *harm;
 	struct cpl_times_space *space;
+	struct cpl_team *team; /* or NULL */
 };
 
 /*

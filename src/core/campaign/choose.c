@@ -159,7 +159,8 @@ static int decide(const struct chooser *chooser,
 	        .others_weight = c->others_weight,
 	        .objective = c->objective,
 	        .keep_whole = c->keep_whole,
-	        .keep_price = c->keep_price};
+	        .keep_price = c->keep_price,
+	        .team = req->team};
 
 	if (req->harm) {
 		core.phase = req->kind->phase;

@@ -78,12 +78,13 @@ void running_send(struct running_jobs *jobs)
 }
 
 /* A job's communication among what the others send. */
-static void judge(void *arg, int64_t i)
+static void judge(void *arg, int64_t i, int thread)
 {
 	const struct running_jobs *jobs = arg;
 	struct running *job = &jobs->job[i];
 	struct cpl_times_result result;
 
+	(void)thread;
 	if (!job->times)
 		return;
 	cpl_times_judge_stretched(job->times, &jobs->sent, job->stretch,

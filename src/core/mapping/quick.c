@@ -41,6 +41,16 @@ static int take_arrays(struct cpl_quick *q, struct cpl_error *err)
 	return 0;
 }
 
+static int open_evaluator(struct cpl_quick *q, struct cpl_error *err)
+{
+	const struct cpl_map_request *req = q->req;
+
+	return cpl_evaluator_open(&q->ev, req->net, req->routing,
+	                          req->background, req->rates,
+	                          q->block.hosts->n_entries, q->all_metrics,
+	                          err);
+}
+
 int cpl_quick_open(struct cpl_quick *q, const struct cpl_map_request *req,
                    const int *reach, int n_reach, bool all_metrics,
                    bool only_blocks, struct cpl_error *err)
@@ -49,6 +59,7 @@ int cpl_quick_open(struct cpl_quick *q, const struct cpl_map_request *req,
 	        .req = req,
 	        .small = (long)req->comm->ranks * req->n_hosts <=
 	                 CPL_QUICK_SMALL,
+	        .all_metrics = all_metrics,
 	        .reach = reach,
 	        .n_reach = n_reach,
 	};
@@ -61,16 +72,29 @@ int cpl_quick_open(struct cpl_quick *q, const struct cpl_map_request *req,
 		return -1;
 	if (!only_blocks && req->grown)
 		q->grown = *req->grown;
-	return cpl_evaluator_open(&q->ev, req->net, req->routing,
-	                          req->background, req->rates,
-	                          q->block.hosts->n_entries, all_metrics, err);
+	return open_evaluator(q, err);
+}
+
+int cpl_quick_view(struct cpl_quick *q, const struct cpl_quick *of,
+                   struct cpl_error *err)
+{
+	*q = (struct cpl_quick){.req = of->req,
+	                        .block = of->block,
+	                        .grown = of->grown,
+	                        .small = of->small,
+	                        .all_metrics = of->all_metrics,
+	                        .is_view = true,
+	                        .reach = of->reach,
+	                        .n_reach = of->n_reach};
+	return take_arrays(q, err) || open_evaluator(q, err) ? -1 : 0;
 }
 
 void cpl_quick_close(struct cpl_quick *q)
 {
 	cpl_evaluator_close(&q->ev);
-	cpl_rank_groups_free(&q->block);
-	if (q->req && !q->req->grown)
+	if (!q->is_view)
+		cpl_rank_groups_free(&q->block);
+	if (!q->is_view && q->req && !q->req->grown)
 		cpl_rank_groups_free(&q->grown);
 	cpl_moves_free(&q->moves);
 	cpl_arena_free(&q->arena);

@@ -26,7 +26,8 @@ struct cpl_quick {
 	struct cpl_rank_groups block;
 	/* n is 0 where that is no better; the request's, or own */
 	struct cpl_rank_groups grown;
-	bool small;
+	bool small, all_metrics;
+	bool is_view; /* its groups are another one's */
 	int *kind; /* slots of hosts where they differ, or NULL */
 	/* Orders that are tried, and the best so far. */
 	int *node, *order, *at, *slots;
@@ -46,6 +47,10 @@ struct cpl_quick {
 int cpl_quick_open(struct cpl_quick *quick, const struct cpl_map_request *req,
                    const int *reach, int n_reach, bool all_metrics,
                    bool only_blocks, struct cpl_error *err);
+/* Another one like `of`, which has to stay as long, for use by another thread. 0,
+ * or -1 with err (memory), to be closed in either case. O(hosts + links). */
+int cpl_quick_view(struct cpl_quick *quick, const struct cpl_quick *of,
+                   struct cpl_error *err);
 void cpl_quick_close(struct cpl_quick *quick);
 
 /* A rank order on a set of nodes. */

@@ -36,6 +36,7 @@
 #ifndef CPL_PLACEMENT_DECIDE_H
 #define CPL_PLACEMENT_DECIDE_H
 
+#include "base/team.h"
 #include "learn/learned.h"
 #include "mapping/host_evaluate.h"
 #include "mapping/mapping.h"
@@ -96,6 +97,9 @@ struct cpl_decide_request {
 	 * the decision at the last point reached, see above. */
 	bool (*expired)(void *arg);
 	void *expired_arg;
+	/* Optional, without a budget: candidates are judged by its threads, with
+	 * the same decision for any number. */
+	struct cpl_team *team;
 };
 
 struct cpl_candidate {

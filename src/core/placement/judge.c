@@ -300,6 +300,7 @@ static void end(struct judge *j)
 {
 	for (int i = 0; j->layout && i < j->out->n_candidates; i++)
 		free(j->layout[i].mapped.own);
+	cpl_judge_close_views(j);
 	cpl_quick_close(&j->quick);
 	cpl_times_close(j->times);
 	cpl_times_space_free(j->own_space);
@@ -335,13 +336,15 @@ static int place(struct judge *j, int i, struct cpl_error *err)
 }
 
 /* A candidate in blocks. */
-static int evaluate(struct judge *j, int i, struct cpl_error *err)
+static int evaluate(struct judge *j, struct cpl_quick *quick, int i,
+                    bool *cut_short, struct cpl_error *err)
 {
 	const struct cpl_comm *hosts = j->quick.block.hosts;
 	struct cpl_candidate *c = &j->out->candidate[i];
 	struct layout *l = &j->layout[i];
 
-	if (cpl_evaluate(&j->quick.ev, hosts, l->node, &l->promise, err))
+	(void)cut_short;
+	if (cpl_evaluate(&quick->ev, hosts, l->node, &l->promise, err))
 		return -1;
 	c->metrics = l->promise.metrics;
 	c->sums = l->promise.sums;
@@ -368,9 +371,12 @@ static int place_all(struct judge *j, int n, struct cpl_error *err)
 			return -1;
 		if (i == 0 && out->candidate[0].policy->place && cpl_judge_no_budget(j))
 			return 0;
-		if (evaluate(j, i, err))
+		if (!j->team &&
+		    evaluate(j, &j->quick, i, &out->cut_short, err))
 			return -1;
 	}
+	if (j->team && cpl_judge_each(j, NULL, n, evaluate, err))
+		return -1;
 	for (int i = 1; i < n; i++) {
 		struct cpl_figures f, best_f;
 
@@ -466,6 +472,9 @@ int cpl_judge(const struct cpl_decide_request *req, struct cpl_decision *out,
 	                  .ranks = req->comm->ranks};
 	int rc = -1;
 
+	/* Seconds are told of one candidate after the other. */
+	if (!req->expired && !req->phase)
+		j.team = req->team;
 	if (req->mapper != &cpl_mapper_linear && out->n_nodes > 1)
 		j.mapper = req->mapper;
 	j.proxy = j.mapper && !cpl_judge_is_quick(&j) &&

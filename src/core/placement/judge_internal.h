@@ -15,6 +15,14 @@ struct layout {
 	struct cpl_figures promise;     /* what is known before that */
 };
 
+/* What a thread judges candidates with. */
+struct judge_view {
+	struct cpl_quick *quick;
+	struct cpl_quick own; /* but for the first's */
+	bool cut_short, failed;
+	struct cpl_error err;
+};
+
 struct judge {
 	const struct cpl_decide_request *req;
 	struct cpl_decision *out;
@@ -24,6 +32,8 @@ struct judge {
 	int *size;  /* [n] ranks of a host in blocks */
 	int *reach; /* nodes that candidates are on */
 	struct cpl_quick quick;
+	struct cpl_team *team;    /* or NULL */
+	struct judge_view *view; /* [threads of it] */
 	struct cpl_times_space *space, *own_space; /* with phases */
 	struct cpl_times *times;
 	const int *times_of; /* the groups that times are ordered by */
@@ -61,6 +71,20 @@ int cpl_judge_times(struct judge *j, const int *node, const int *of,
                     struct cpl_candidate *c, struct cpl_error *err);
 /* What candidate i breaks of the units to be kept, if any. */
 void cpl_judge_broken(struct judge *j, int i);
+
+/* judge_each.c */
+
+/* What is done to a candidate: layout[i] and candidate[i] are changed, nothing
+ * else. 0, or -1 with err. */
+typedef int cpl_judge_fn(struct judge *j, struct cpl_quick *quick, int i,
+                         bool *cut_short, struct cpl_error *err);
+
+/* Do it to the m candidates of list[] (NULL: the first m), by all threads of the
+ * team; without one in turn, until the budget ends. 0, or -1 with err. */
+int cpl_judge_each(struct judge *j, const int *list, int m, cpl_judge_fn *fn,
+                   struct cpl_error *err);
+/* What it made. */
+void cpl_judge_close_views(struct judge *j);
 
 /* judge_map.c */
 

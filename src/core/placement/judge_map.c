@@ -22,14 +22,18 @@
 #define LOOKS 4
 
 /* What may come of it. */
-static int look(struct judge *j, int i, struct cpl_error *err)
+static int look(struct judge *j, struct cpl_quick *quick, int i,
+                bool *cut_short, struct cpl_error *err)
 {
 	struct layout *l = &j->layout[i];
 	struct cpl_figures block = l->promise;
 
+	(void)cut_short;
+	if (cpl_judge_no_budget(j))
+		return 0;
 	free(l->mapped.own);
 	l->mapped.own = NULL;
-	if (cpl_quick_look(&j->quick, l->node, &block, &l->mapped, err))
+	if (cpl_quick_look(quick, l->node, &block, &l->mapped, err))
 		return -1;
 	l->looked = true;
 	l->promise = l->mapped.figures;
@@ -53,18 +57,20 @@ int cpl_judge_map_by_name(struct judge *j, const int *node,
 	return 0;
 }
 
-static int map_candidate(struct judge *j, int i, struct cpl_error *err)
+static int map_candidate(struct judge *j, struct cpl_quick *quick, int i,
+                         bool *cut_short, struct cpl_error *err)
 {
 	struct cpl_candidate *c = &j->out->candidate[i];
 	struct layout *l = &j->layout[i];
 
 	free(l->mapped.own);
 	l->mapped.own = NULL;
-	if (cpl_judge_is_quick(j) ? cpl_quick_map(&j->quick, l->node, l->looked,
-	                                &l->mapped, &j->out->cut_short, err)
-	                : cpl_judge_map_by_name(j, l->node, &l->mapped, err))
+	if (cpl_judge_is_quick(j) ? cpl_quick_map(quick, l->node, l->looked,
+	                                          &l->mapped, cut_short, err)
+	                          : cpl_judge_map_by_name(j, l->node,
+	                                                  &l->mapped, err))
 		return -1;
-	if (cpl_judge_no_budget(j))
+	if (j->team ? *cut_short : cpl_judge_no_budget(j))
 		return 0;
 	c->is_mapped = true;
 	c->mapped = l->mapped.figures;
@@ -163,10 +169,7 @@ static int look_at_some(struct judge *j, int n, int *list,
 	long work = LOOKS * FLOW_WORK * (long)j->quick.block.hosts->n_entries;
 	int m = j->quick.small ? n : list_best(j, n, work + 1, list);
 
-	for (int k = 0; k < m && !cpl_judge_no_budget(j); k++)
-		if (look(j, j->quick.small ? k : list[k], err))
-			return -1;
-	return 0;
+	return cpl_judge_each(j, j->quick.small ? NULL : list, m, look, err);
 }
 
 int cpl_judge_map(struct judge *j, int n, struct cpl_error *err)
@@ -187,9 +190,8 @@ int cpl_judge_map(struct judge *j, int n, struct cpl_error *err)
 		m = list_best(j, n, map_work(j), list);
 	if (j->arena.failed)
 		return cpl_fail_memory(err);
-	for (int k = 0; k < m && !out->cut_short; k++)
-		if (map_candidate(j, list[k], err))
-			return -1;
+	if (cpl_judge_each(j, list, m, map_candidate, err))
+		return -1;
 	if (out->cut_short)
 		return 0;
 	/* Ties go to the first of the candidates. */
