@@ -239,6 +239,51 @@ static void test_same_request_same_decision(void **state)
 	}
 }
 
+/* By a team of threads: the same, of each candidate. */
+static void test_a_team_decides_the_same(void **state)
+{
+	static const char *const policy[] = {"auto", "traffic"};
+	static const char *const mapper[] = {"quick", "greedyallc", "linear"};
+
+	for (int i = 0; i < 12; i++) {
+		struct cpl_error err = {""};
+		struct setting s;
+		struct cpl_decision a, b;
+
+		set_up(&s, i % 4 < 2 ? dragonfly_text : torus_text, 12, 2,
+		       policy[i % 2], 5);
+		s.req.mapper = cpl_mapper_find(mapper[i / 4], &err);
+		assert_non_null(s.req.mapper);
+		decide(&s, &a);
+		s.req.team = cpl_team_new(3, &err);
+		assert_non_null(s.req.team);
+		decide(&s, &b);
+		cpl_team_free(s.req.team);
+		assert_int_equal(a.chosen, b.chosen);
+		assert_int_equal(a.n_candidates, b.n_candidates);
+		for (int k = 0; k < a.n_candidates; k++) {
+			const struct cpl_candidate *x = &a.candidate[k];
+			const struct cpl_candidate *y = &b.candidate[k];
+
+			assert_int_equal(x->is_mapped, y->is_mapped);
+			assert_true(x->metrics.max_congestion ==
+			            y->metrics.max_congestion);
+			assert_true(x->mapped.metrics.max_congestion ==
+			            y->mapped.metrics.max_congestion);
+		}
+		assert_memory_equal(a.node, b.node,
+		                    (size_t)a.n_nodes * sizeof(*a.node));
+		assert_int_equal(!a.rank_host, !b.rank_host);
+		if (a.rank_host)
+			assert_memory_equal(a.rank_host, b.rank_host,
+			                    (size_t)s.req.comm->ranks *
+			                            sizeof(*a.rank_host));
+		cpl_decision_free(&a);
+		cpl_decision_free(&b);
+		tear_down(&s);
+	}
+}
+
 /* What the search reports is what its nodes give, it is no worse than the best
  * of auto, and over the seeds it does find better. */
 static void test_traffic_is_never_worse_than_auto(void **state)
@@ -968,6 +1013,7 @@ int main(void)
 	        cmocka_unit_test(test_auto_takes_the_best),
 	        cmocka_unit_test(test_candidates_of_auto),
 	        cmocka_unit_test(test_same_request_same_decision),
+	        cmocka_unit_test(test_a_team_decides_the_same),
 	        cmocka_unit_test(test_traffic_is_never_worse_than_auto),
 	        cmocka_unit_test(test_evaluation_is_that_of_the_traffic_model),
 	        cmocka_unit_test(test_background_is_avoided),
