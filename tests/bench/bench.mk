@@ -75,6 +75,12 @@ tests_bench_simulate_simgrid_DEPENDENCIES = tests/bench/simgrid_flows.o libcore.
 CLEANFILES += tests/bench/simulate_simgrid
 endif
 
+# tests/bench/flow_moments NETWORK LOG MAP POLICY,POLICY... MOMENTS JOBS [VARIANT]
+EXTRA_PROGRAMS += tests/bench/flow_moments
+tests_bench_flow_moments_SOURCES = tests/bench/simgrid_moments.c tests/bench/moments_flows.c tests/bench/simgrid_flows.h
+tests_bench_flow_moments_LDADD = libcore.la -lm
+CLEANFILES += tests/bench/flow_moments
+
 # tests/bench/bench_adaptive $(srcdir)/etc/networks/cascade-960.json stencil RDR AH 2
 EXTRA_PROGRAMS += tests/bench/bench_adaptive
 tests_bench_bench_adaptive_SOURCES = tests/bench/bench_adaptive.c

@@ -215,9 +215,9 @@ static bool add_flows(struct check *c, struct flow_run *run)
 			for (int p = 0; p < n; p++) {
 				c->flow = grow(c->flow, c->n_flows,
 				               &c->max_flows, sizeof(*c->flow));
-				c->flow[c->n_flows++] =
-				        (struct flow){c->first_path[pair] + p,
-				                      comm->bytes[e] / n};
+				c->flow[c->n_flows++] = (struct flow){
+				        .path = c->first_path[pair] + p,
+				        .bytes = comm->bytes[e] / n};
 			}
 		}
 	run->n = c->n_flows - run->first;

@@ -8,6 +8,8 @@
 
 namespace sg = simgrid::s4u;
 
+const bool flows_are_ours = false;
+
 namespace
 {
 

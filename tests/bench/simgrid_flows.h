@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* SimGrid's fluid simulation of flows that start together. */
+/* SimGrid's fluid simulation of flows that start together, or (moments_flows.c)
+ * our own. */
 #ifndef TESTS_BENCH_SIMGRID_FLOWS_H
 #define TESTS_BENCH_SIMGRID_FLOWS_H
 
@@ -12,6 +13,7 @@ extern "C" {
 struct flow {
 	int path;
 	double bytes;
+	int message; /* that it is a way of: those of one come after each other */
 };
 
 /* Flows first .. first + n - 1 start at once. */
@@ -39,7 +41,12 @@ struct flow_problem {
 	 * have ended, and again; seconds are of the second time, when the others
 	 * come and go. */
 	double period;
+	/* Our own alone: the ways of a message keep their proportions; runs have
+	 * equal shares of a link that all of them use most. */
+	bool whole, jobs;
 };
+
+extern const bool flows_are_ours;
 
 /* Once a process. */
 void flows_simulate(const struct flow_problem *problem);

@@ -8,10 +8,25 @@
  * geometric mean over the jobs of a moment, by SimGrid and by traffic/times.h.
  * Paths are those of the library: the links of each route, taken apart.
  *
- *	simgrid_moments NETWORK LOG MAP POLICY,POLICY... MOMENTS JOBS
+ *	simgrid_moments NETWORK LOG MAP POLICY,POLICY... MOMENTS JOBS [VARIANT]
  *
  * MOMENTS are drawn evenly over the starts of the log's first JOBS jobs. Slow:
- * a moment of some 10,000 flows takes some seconds.
+ * a moment of some 10,000 flows takes some seconds. At the end each policy's
+ * simulated time over ours, by how much longer than alone it is by ours.
+ *
+ * flow_moments is the same with our own max-min shares in SimGrid's place, and
+ * with what tells one cause of a difference from the other, VARIANTs:
+ *
+ *	ways	as SimGrid: each way of a message is a flow (the default)
+ *	alone	so, one job after the other, once (SimGrid has it too)
+ *	whole	the ways of a message keep their proportions
+ *	jobs	whole, and jobs have equal shares of links
+ *	smooth	whole, each job alone on links of which others have, all of the
+ *		time, what our model takes them to have on the mean
+ *	whole-alone
+ *	draws	no simulation: our model's busiest link where the others are not
+ *		there on the mean, but each there or not, drawn by how long it
+ *		sends (DRAWS times, the geometric mean)
  */
 #include <math.h>
 #include <stdio.h>
@@ -20,6 +35,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/random.h"
 #include "campaign/campaign_internal.h"
 #include "graph/contract.h"
 #include "simgrid_flows.h"
@@ -30,12 +46,27 @@
  * flows that are less than the least are left out. */
 #define BANDWIDTH 1e9
 #define LEAST 1.0
+#define DRAWS 200
+
+static const struct variant {
+	const char *name;
+	bool alone, whole, jobs, smooth, draws;
+} variants[] = {
+        {.name = "ways"},
+        {.name = "alone", .alone = true},
+        {.name = "whole", .whole = true},
+        {.name = "jobs", .whole = true, .jobs = true},
+        {.name = "smooth", .alone = true, .whole = true, .smooth = true},
+        {.name = "whole-alone", .alone = true, .whole = true},
+        {.name = "draws", .whole = true, .draws = true},
+};
+#define VARIANTS ((int)(sizeof(variants) / sizeof(*variants)))
 
 struct placed {
 	int job;
 	int *node, *rank_host;
 	struct cpl_times *times;
-	double ours, theirs;
+	double ours, alone, theirs; /* seconds in one of the run */
 };
 
 struct moment {
@@ -55,6 +86,8 @@ struct moment {
 	int n_flows, max_flows;
 	struct flow_run run[MAX_RUNNING];
 	double *left; /* [links] of one route */
+	int n_messages;
+	const struct variant *variant;
 	double scale; /* of bytes and bandwidths */
 };
 
@@ -155,7 +188,8 @@ static void push_path(struct moment *m, int from, int to, const int *link,
 		m->path_link[m->n_path_links++] = link[i];
 	m->path_link[m->n_path_links++] = n_links + n_nodes + to;
 	m->flow = grow(m->flow, m->n_flows, &m->max_flows, sizeof(*m->flow));
-	m->flow[m->n_flows++] = (struct flow){m->n_paths, bytes};
+	m->flow[m->n_flows++] =
+	        (struct flow){m->n_paths, bytes, m->n_messages};
 	m->path_first[++m->n_paths] = m->n_path_links;
 }
 
@@ -169,6 +203,7 @@ static void take_apart(struct moment *m, int from, int to, double bytes)
 	const struct cpl_share *share = cpl_route_find(m->finder, a, b, &n);
 	double rest = 1;
 
+	m->n_messages++;
 	if (a == b) {
 		push_path(m, from, to, NULL, 0, bytes);
 		return;
@@ -238,6 +273,104 @@ static int add_flows(struct moment *m, int i, const struct cpl_comm *comm,
 	return 0;
 }
 
+/* What others have of the links, taken off them: [links], then those of the
+ * nodes' ports, all as cpl_times_links numbers them. */
+static void take_others(struct moment *m, const struct cpl_times *times,
+                        int all, double *bandwidth)
+{
+	const struct cpl_network *net = m->c->net;
+
+	cpl_times_add(times, -1, &m->rates);
+	for (int l = 0; l < all; l++)
+		bandwidth[l] /= 1 + fmax(0, *cpl_times_at(net, &m->rates, l)) /
+		                            cpl_times_bandwidth(net, l);
+	cpl_times_add(times, 1, &m->rates);
+}
+
+/* Each job by itself, beside what others have of the links. */
+static void simulate_smooth(struct moment *m, const struct flow_problem *of)
+{
+	double *bandwidth =
+	        malloc((size_t)of->n_links * sizeof(*bandwidth));
+	struct flow_problem problem = *of;
+
+	if (!bandwidth)
+		die("out of memory");
+	problem.bandwidth = bandwidth;
+	problem.n_runs = 1;
+	for (int i = 0; i < m->n; i++) {
+		if (!m->placed[i].times)
+			continue;
+		memcpy(bandwidth, of->bandwidth,
+		       (size_t)of->n_links * sizeof(*bandwidth));
+		take_others(m, m->placed[i].times, of->n_links, bandwidth);
+		problem.run = &m->run[i];
+		flows_simulate(&problem);
+	}
+	free(bandwidth);
+}
+
+/* What one that sends, for `part` of the time, takes of its links meanwhile. */
+static void add_sender(const struct moment *m, const struct placed *p,
+                       double part, double *taken)
+{
+	int64_t n;
+	const struct cpl_times_rate *rate = cpl_times_rates(p->times, &n);
+
+	for (int64_t k = 0; k < n; k++)
+		taken[rate[k].link] +=
+		        rate[k].rate / part /
+		        cpl_times_bandwidth(m->c->net, rate[k].link);
+}
+
+/* Seconds of a job's busiest link for what is sent in one. */
+static double busiest(const struct moment *m, const struct placed *p,
+                      const double *taken)
+{
+	int64_t n;
+	const struct cpl_times_rate *rate = cpl_times_rates(p->times, &n);
+	double most = 0;
+
+	for (int64_t k = 0; k < n; k++)
+		most = fmax(most, rate[k].rate /
+		                          cpl_times_bandwidth(m->c->net,
+		                                              rate[k].link) *
+		                          (1 + taken[rate[k].link]));
+	return most;
+}
+
+static void draw(struct moment *m, int all)
+{
+	double *taken = malloc((size_t)all * sizeof(*taken));
+	double part[MAX_RUNNING] = {0};
+
+	if (!taken)
+		die("out of memory");
+	memset(taken, 0, (size_t)all * sizeof(*taken));
+	for (int i = 0; i < m->n; i++)
+		if (m->placed[i].times)
+			part[i] = busiest(m, &m->placed[i], taken) *
+			          m->placed[i].ours / m->placed[i].alone;
+	for (int i = 0; i < m->n; i++) {
+		double sum = 0;
+
+		for (int d = 0; d < DRAWS && part[i] > 0; d++) {
+			memset(taken, 0, (size_t)all * sizeof(*taken));
+			for (int j = 0; j < m->n; j++)
+				if (j != i && part[j] > 0 &&
+				    (double)cpl_random_below(
+				            (uint64_t)i, (uint64_t)j,
+				            (uint64_t)d, 1000000) <
+				            1e6 * part[j])
+					add_sender(m, &m->placed[j], part[j],
+					           taken);
+			sum += log(busiest(m, &m->placed[i], taken));
+		}
+		m->run[i].seconds = part[i] > 0 ? exp(sum / DRAWS) : 0;
+	}
+	free(taken);
+}
+
 /* SimGrid lives once in a process: a child of its own. Where that ends before,
  * the moment does not count. */
 static void simulate(struct moment *m)
@@ -254,11 +387,18 @@ static void simulate(struct moment *m)
 	                               .ideal = true,
 	                               .n_runs = m->n,
 	                               .run = m->run,
-	                               .together = true,
-	                               .period = 1};
+	                               .together = !m->variant->alone,
+	                               .period = m->variant->alone ? 0 : 1,
+	                               .whole = m->variant->whole,
+	                               .jobs = m->variant->jobs};
 	size_t size = (size_t)m->n * sizeof(*m->run);
 	int fd[2], status;
 
+	if (m->variant->draws) {
+		free(bandwidth);
+		draw(m, all);
+		return;
+	}
 	if (!bandwidth || pipe(fd))
 		die("no memory or pipe");
 	for (int l = 0; l < all; l++)
@@ -267,7 +407,10 @@ static void simulate(struct moment *m)
 		                            : net->port_bandwidth[0]);
 	fflush(stdout);
 	if (!fork()) {
-		flows_simulate(&problem);
+		if (m->variant->smooth)
+			simulate_smooth(m, &problem);
+		else
+			flows_simulate(&problem);
 		_exit(write(fd[1], m->run, size) != (ssize_t)size);
 	}
 	close(fd[1]);
@@ -299,11 +442,14 @@ static int play(struct moment *m, const struct chooser *chooser,
 	}
 	for (int i = 0; i < m->n && !rc; i++) {
 		struct cpl_times_result result;
+		double seconds;
 
 		if (!m->placed[i].times)
 			continue;
 		cpl_times_judge(m->placed[i].times, &m->rates, true, &result);
-		m->placed[i].ours = result.seconds;
+		seconds = kind_of(m, m->placed[i].job)->seconds;
+		m->placed[i].ours = result.seconds / seconds;
+		m->placed[i].alone = result.alone / seconds;
 	}
 	if (!rc)
 		simulate(m);
@@ -343,6 +489,47 @@ static int by_double(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
+/* Logarithms' sums by ours over ours alone: all, then those below each bound. */
+static const double bound[] = {1.01, 1.2, 1.4, 1.6, 1.8, 2.2, INFINITY};
+#define BOUNDS ((int)(sizeof(bound) / sizeof(*bound)))
+
+struct summary {
+	long n[BOUNDS + 1];
+	double ours[BOUNDS + 1], theirs[BOUNDS + 1]; /* over ours alone */
+};
+
+static void count(struct summary *s, const struct placed *p)
+{
+	double ours = p->ours / p->alone;
+	int b = 1;
+
+	while (b < BOUNDS && ours >= bound[b - 1])
+		b++;
+	for (int i = 0; i <= b; i += b) {
+		s->n[i]++;
+		s->ours[i] += log(ours);
+		s->theirs[i] += log(p->theirs / p->alone);
+	}
+}
+
+static void tell(const char *policy, const struct summary *s)
+{
+	for (int b = 0; b <= BOUNDS; b++) {
+		double n = (double)s->n[b];
+
+		if (!s->n[b])
+			continue;
+		printf("| %s |", policy);
+		if (b)
+			printf(" below %g |", bound[b - 1]);
+		else
+			printf(" all |");
+		printf(" %ld | %.2f | %.2f | %.2f |\n", s->n[b],
+		       exp(s->ours[b] / n), exp(s->theirs[b] / n),
+		       exp((s->theirs[b] - s->ours[b]) / n));
+	}
+}
+
 /* All moments; the sums of logarithms over them. */
 static int play_all(struct moment *m, const struct cpl_campaign_job *job,
                     int n_moments, const char *const *policy,
@@ -353,6 +540,7 @@ static int play_all(struct moment *m, const struct cpl_campaign_job *job,
 	double *start = malloc(((size_t)n_jobs + 1) * sizeof(*start));
 	double all[MAX_POLICIES][2] = {0}, first[MAX_RUNNING][2];
 	long total[MAX_POLICIES] = {0};
+	static struct summary summary[MAX_POLICIES];
 
 	for (int i = 0; start && i < n_jobs; i++)
 		if (job[i].start >= 0)
@@ -362,7 +550,8 @@ static int play_all(struct moment *m, const struct cpl_campaign_job *job,
 	qsort(start, (size_t)n_starts, sizeof(*start), by_double);
 	printf("| moment | jobs | flows |");
 	for (int p = 1; p < n_policies; p++)
-		printf(" %s, SimGrid | ours |", policy[p]);
+		printf(" %s, %s | ours |", policy[p],
+		       flows_are_ours ? "simulated" : "SimGrid");
 	printf("\n|---|---|---|");
 	for (int p = 1; p < n_policies; p++)
 		printf("---|---|");
@@ -381,6 +570,8 @@ static int play_all(struct moment *m, const struct cpl_campaign_job *job,
 			for (int i = 0; i < m->n; i++) {
 				const struct placed *at = &m->placed[i];
 
+				if (at->theirs > 0)
+					count(&summary[p], at);
 				if (!p) {
 					first[i][0] = at->theirs;
 					first[i][1] = at->ours;
@@ -410,7 +601,11 @@ static int play_all(struct moment *m, const struct cpl_campaign_job *job,
 		printf(" %+.1f %% | %+.1f %% |",
 		       100 * (exp(all[p][0] / (double)total[p]) - 1),
 		       100 * (exp(all[p][1] / (double)total[p]) - 1));
-	printf("\n");
+	printf("\n\n| policy | ours over ours alone | jobs | that, mean | "
+	       "simulated over ours alone | over ours |\n"
+	       "|---|---|---|---|---|---|\n");
+	for (int p = 0; p < n_policies; p++)
+		tell(policy[p], &summary[p]);
 	free(start);
 	return 0;
 }
@@ -418,7 +613,8 @@ static int play_all(struct moment *m, const struct cpl_campaign_job *job,
 int main(int argc, char **argv)
 {
 	struct cpl_error err = {"usage: simgrid_moments NETWORK LOG MAP "
-	                        "POLICY,POLICY... MOMENTS JOBS"};
+	                        "POLICY,POLICY... MOMENTS JOBS [VARIANT]"};
+	const struct variant *variant = variants;
 	struct cpl_log log = {0};
 	struct cpl_jobs jobs = {0};
 	struct cpl_campaign c = {.log = &log, .jobs = &jobs, .mapping = "quick",
@@ -434,8 +630,16 @@ int main(int argc, char **argv)
 	struct chooser chooser[MAX_POLICIES];
 	int n = 0, rc = -1;
 
-	if (argc != 7)
+	if (argc != 7 && argc != 8)
 		goto out;
+	while (argc == 8 && variant < variants + VARIANTS &&
+	       strcmp(variant->name, argv[7]) != 0)
+		variant++;
+	if (variant == variants + VARIANTS ||
+	    (variant->whole && !flows_are_ours)) {
+		cpl_fail(&err, "there is no variant %s here", argv[7]);
+		goto out;
+	}
 	net = cpl_network_load(argv[1], &err);
 	c.net = net;
 	if (!net || cpl_log_load(argv[2], 1, &log, &err) ||
@@ -453,6 +657,7 @@ int main(int argc, char **argv)
 	}
 	m = (struct moment){.c = &c, .kinds = &kinds, .tree = &tree,
 	                    .finder = &finder,
+	                    .variant = variant,
 	                    .scale = fmax(1, BANDWIDTH /
 	                                             net->port_bandwidth[0])};
 	m.left = calloc((size_t)net->n_links + 1, sizeof(*m.left));

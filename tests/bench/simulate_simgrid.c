@@ -165,7 +165,8 @@ static struct answer theirs(const struct cpl_network *net,
 				link[n++] = share[k].link;
 			link[n++] = (int)(net->n_links + cables + comm->to[e]);
 			first[e + 1] = n;
-			flow[e] = (struct flow){(int)e, comm->bytes[e]};
+			flow[e] = (struct flow){
+			        .path = (int)e, .bytes = comm->bytes[e]};
 		}
 	fflush(stdout);
 	if (!fork()) {
