@@ -168,7 +168,8 @@ EXTRA_PROGRAMS += tests/bench/time_order
 tests_bench_time_order_SOURCES = tests/bench/time_order.c tests/bench/time_cases.h
 tests_bench_time_order_LDADD = libcore.la -lm
 CLEANFILES += tests/bench/time_order
-# tests/bench/time_error PLACEMENTS [ROWS.csv]
+# tests/bench/time_error run NETWORK PLACEMENTS [SCALE] >ROWS.csv
+# tests/bench/time_error tell <ROWS.csv
 EXTRA_PROGRAMS += tests/bench/time_error
 tests_bench_time_error_SOURCES = tests/bench/time_error.c tests/bench/time_cases.h
 tests_bench_time_error_LDADD = libcore.la -lm

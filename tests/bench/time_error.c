@@ -3,14 +3,22 @@
  * How far the seconds of communication that a decision goes by (traffic/times.h)
  * are from simulated ones, beside running jobs:
  *
- *   time_error PLACEMENTS [ROWS.csv]
+ *   time_error run NETWORK PLACEMENTS [SCALE] >ROWS.csv
+ *	NETWORK: torus, dragonfly or "fat tree" (time_cases.h); SCALE of the
+ *	messages, 0.0625 by default; on a terminal stderr has how far it is
+ *   time_error tell <ROWS.csv
+ *	the tables, of one or several runs' rows after each other
  *
- * A job of 128 ranks on 64 nodes, each pattern once on each machine and at each
- * load, placed in blocks of neighbours as time_order does; on the other nodes
- * jobs of 8 ranks that exchange all to all and compute in turn, each with a start
- * of its own, so that the busiest of the job's links is used to the load's part
- * before the job comes. Told is simulated over predicted.
+ * A job of 128 ranks on 64 nodes, each pattern once at each load, placed in blocks
+ * of neighbours as time_order does; on the other nodes jobs of 8 ranks that
+ * exchange all to all and compute in turn, each with a start of its own, so that
+ * the busiest of the job's links is used to the load's part before the job comes
+ * (where they share one at all). Told is simulated over predicted, and the same of
+ * the slowdown: the time over that without others.
  */
+#include <unistd.h>
+
+#include "base/array.h"
 #include "time_cases.h"
 #include "traffic/times.h"
 
@@ -18,30 +26,36 @@
 #define NODES (RANKS / PER_NODE)
 #define OTHER 8 /* ranks, one a node */
 #define MOST_OTHERS 80
-#define PERIOD 2e-4 /* seconds of theirs */
-#define SCALE 0.25
+#define SCALE 0.0625
+/* Seconds of theirs; as long as the job's messages are. */
+#define PERIOD(scale) (8e-4 * (scale))
 #define MOST 100 /* placements */
-/* Packets of queueing taken for one, as factors. */
+/* Of flows; the times differ from those of a tenth of it by less. */
+#define TOLERANCE 0.01
+/* Times that a message waits, for what it is taken to wait, as factors. */
 static const double factor[] = {0, 0.5, 1, 2, 4, 8};
 #define FACTORS ((int)(sizeof(factor) / sizeof(*factor)))
-static const double load[] = {0, 0.2, 0.4, 0.6, 0.8};
+static const double load[] = {0, 0.2, 0.5, 0.8};
 #define LOADS ((int)(sizeof(load) / sizeof(*load)))
+/* Of the rows: modes of time_cases.h, in one word. */
+static const char *const routing[MODES] = {"minimal", "adaptive", "flows"};
 
 /* Others, in blocks of OTHER nodes of a shuffled list. */
 struct others {
 	int n;
+	double period;
 	struct cpl_signature *sig;
 	int node[MOST_OTHERS][OTHER];
 	struct cpl_load rates;
 };
 
+/* What one simulation is, and was told. */
 struct row {
-	int network, pattern, mode, load;
-	double used, predicted, waiting, alone, simulated;
+	int network, pattern, placement, mode, load;
+	double used; /* of the job's busiest link, by others */
+	double pace; /* others' cycles over what they are stated to be, mean */
+	double predicted, waiting, alone, simulated;
 };
-
-static struct row *rows;
-static int n_rows;
 
 static void place(const struct cpl_network *net, int i, int *node,
                   struct others *o)
@@ -70,7 +84,7 @@ static void place(const struct cpl_network *net, int i, int *node,
 }
 
 /* All to all, of so many bytes a message. */
-static struct cpl_signature *other(double bytes, double runs, double compute)
+static struct cpl_signature *other(double bytes, double period, double compute)
 {
 	char text[512];
 	struct cpl_error err = {""};
@@ -79,10 +93,10 @@ static struct cpl_signature *other(double bytes, double runs, double compute)
 	snprintf(text, sizeof(text),
 	         "{\"format\": \"commplace-signature\", \"version\": 1, "
 	         "\"name\": \"o\", \"ranks\": %d, \"phases\": [{\"name\": "
-	         "\"o\", \"weight\": %.0f, \"time\": %.17g, \"compute_time\": "
+	         "\"o\", \"weight\": 1, \"time\": %.17g, \"compute_time\": "
 	         "%.17g, \"pattern\": {\"type\": \"many-to-many\", \"dims\": "
 	         "[%d], \"axis\": 0, \"bytes\": %.17g}}]}",
-	         OTHER, runs, PERIOD, compute, OTHER, bytes);
+	         OTHER, period, compute, OTHER, bytes);
 	sig = cpl_signature_parse(text, strlen(text), "o", &err);
 	if (!sig)
 		die("others", &err);
@@ -95,8 +109,7 @@ static double rate_others(const struct cpl_network *net, struct others *o)
 	struct cpl_error err = {""};
 	struct cpl_times_space *space =
 	        cpl_times_space_new(net, cpl_routing_minimal(net), &err);
-	struct cpl_times *times =
-	        cpl_times_open(o->sig->phase, 1, OTHER, &err);
+	struct cpl_times *times = cpl_times_open(o->sig->phase, 1, OTHER, &err);
 	struct cpl_times_result r;
 	double longest = 0;
 
@@ -108,7 +121,7 @@ static double rate_others(const struct cpl_network *net, struct others *o)
 			die("rates", &err);
 		cpl_times_add(times, 1, &o->rates);
 		cpl_times_judge(times, NULL, false, &r);
-		longest = fmax(longest, r.alone / o->sig->phase->weight);
+		longest = fmax(longest, r.alone);
 	}
 	cpl_times_close(times);
 	cpl_times_space_free(space);
@@ -124,40 +137,49 @@ static double used(const struct cpl_network *net, const struct cpl_times *times,
 	double most = 0;
 
 	for (int64_t i = 0; i < n; i++)
-		most = fmax(most, *cpl_times_at(net, rates, own[i].link) /
-		                          cpl_times_bandwidth(net, own[i].link));
+		most = fmax(most,
+		            *cpl_times_at(net, rates, own[i].link) /
+		                    cpl_times_bandwidth(net, own[i].link));
 	return most;
 }
 
-/* Others' messages so large that the job meets that load. Small ones are sent as
- * often as they are. */
-static void load_others(const struct cpl_network *net, struct others *o,
+/* Others' messages so large that the job meets that load; false: they share no
+ * link with it. */
+static bool load_others(const struct cpl_network *net, struct others *o,
                         const struct cpl_times *times, double wanted)
 {
-	double bytes = 1024, longest;
+	double bytes = 1024, longest, shared;
 
-	o->sig = other(bytes, 1, PERIOD / 2);
+	o->sig = other(bytes, o->period, o->period / 2);
 	rate_others(net, o);
-	bytes *= wanted / used(net, times, &o->rates);
+	shared = used(net, times, &o->rates);
 	cpl_signature_free(o->sig);
-	o->sig = other(bytes, 1, PERIOD / 2);
+	o->sig = NULL;
+	if (!(shared > 0))
+		return false;
+	bytes *= wanted / shared;
+	o->sig = other(bytes, o->period, o->period / 2);
 	longest = rate_others(net, o);
 	cpl_signature_free(o->sig);
-	o->sig = other(bytes, 1, fmax(PERIOD - longest, PERIOD / 10));
+	o->sig = other(bytes, o->period,
+	               fmax(o->period - longest, o->period / 10));
+	return true;
 }
 
-/* The job's seconds, which began when the others had gone on for a while. */
+/* The job's seconds, which began when the others had gone on for a while.
+ * *pace: as in struct row. */
 static double simulate(const struct cpl_network *net, int k, int m,
                        const struct cpl_signature *sig, const int *node,
-                       struct others *o, double predicted)
+                       struct others *o, double predicted, double *pace)
 {
 	struct cpl_sim_options options = options_of(net, k, m);
 	struct cpl_sim_job job[MOST_OTHERS + 1];
 	struct cpl_error err = {""};
 	struct cpl_sim_result r;
 	int rank_node[RANKS];
-	double seconds = 0, begin = 3 * PERIOD, end = 0;
+	double seconds = 0, period = o->period, begin = 3 * period, end = 0;
 
+	options.tolerance = TOLERANCE;
 	for (int i = 0; i < RANKS; i++)
 		rank_node[i] = node[i / PER_NODE];
 	job[0] = (struct cpl_sim_job){
@@ -166,12 +188,12 @@ static double simulate(const struct cpl_network *net, int k, int m,
 		job[j + 1] = (struct cpl_sim_job){
 		        .sig = o->sig,
 		        .rank_node = o->node[j],
-		        .start = PERIOD *
+		        .start = period *
 		                 (double)cpl_random_below(1, 9, (uint64_t)j,
 		                                          1000) /
 		                 1000};
 	/* Until they last longer than it. */
-	for (double runs = ceil((begin + 1.5 * predicted) / PERIOD) + 2;
+	for (double runs = ceil((begin + 1.5 * predicted) / period) + 2;
 	     end <= seconds + begin; runs *= 2) {
 		if (o->n) {
 			o->sig->phase->weight = runs;
@@ -181,64 +203,172 @@ static double simulate(const struct cpl_network *net, int k, int m,
 			die("simulate", &err);
 		seconds = r.job[0].end - r.job[0].start;
 		end = o->n ? INFINITY : seconds + begin + 1;
-		for (int j = 0; j < o->n; j++)
+		*pace = o->n ? 0 : 1;
+		for (int j = 0; j < o->n; j++) {
+			double lasts = r.job[j + 1].end - r.job[j + 1].start;
+
 			end = fmin(end, r.job[j + 1].end);
+			*pace += lasts / (runs * period * o->n);
+		}
 		cpl_sim_result_free(&r);
 	}
+	if (o->n)
+		o->sig->phase->weight = 1;
 	return seconds;
 }
 
-static void run(const struct cpl_network *net, int k, int p, int i, FILE *csv)
+static void print_row(const struct row *r)
 {
-	struct cpl_signature *sig = signature_of(p, RANKS, SCALE, 1, 0, 0);
+	printf("%s,%s,%d,%s,%.3g,%.6g,%.6g,%.9g,%.9g,%.9g,%.9g\n",
+	       network[r->network].name, pattern[r->pattern], r->placement,
+	       routing[r->mode], load[r->load], r->used, r->pace, r->predicted,
+	       r->waiting, r->alone, r->simulated);
+	fflush(stdout);
+}
+
+/* One load of what runs beside the job. */
+static void run_load(const struct cpl_network *net, struct row row,
+                     const struct cpl_signature *sig, struct cpl_times *times,
+                     const int *node, struct others *o)
+{
+	struct others none = {.period = o->period};
+	bool some = load[row.load] > 0;
+	struct cpl_times_result told;
+
+	if (some) {
+		if (!load_others(net, o, times, load[row.load]))
+			return;
+		rate_others(net, o);
+		row.used = used(net, times, &o->rates);
+	}
+	cpl_times_judge(times, some ? &o->rates : NULL, false, &told);
+	row.predicted = told.seconds;
+	row.waiting = told.waiting;
+	row.alone = told.alone;
+	for (row.mode = 0; row.mode < MODES; row.mode++) {
+		row.simulated =
+		        simulate(net, row.network, row.mode, sig, node,
+		                 some ? o : &none, told.seconds, &row.pace);
+		print_row(&row);
+	}
+	cpl_signature_free(o->sig);
+	o->sig = NULL;
+}
+
+static void run_placement(const struct cpl_network *net, struct row row,
+                          double scale)
+{
+	struct cpl_signature *sig =
+	        signature_of(row.pattern, RANKS, scale, 1, 0, 0);
 	struct cpl_error err = {""};
 	struct cpl_times_space *space =
 	        cpl_times_space_new(net, cpl_routing_minimal(net), &err);
 	struct cpl_times *times = cpl_times_open(sig->phase, 1, RANKS, &err);
-	struct others o = {0}, none = {0};
+	struct others o = {.period = PERIOD(scale)};
 	int node[NODES];
 
-	place(net, i, node, &o);
+	place(net, row.placement, node, &o);
 	if (!space || !times || cpl_load_init(&o.rates, net, &err) ||
 	    cpl_times_order(times, NULL, PER_NODE, NODES, &err) ||
 	    cpl_times_place(times, space, node, &err))
 		die("job", &err);
-	for (int l = 0; l < LOADS; l++) {
-		struct cpl_times_result told;
-		double part = 0;
-
-		if (load[l] > 0) {
-			load_others(net, &o, times, load[l]);
-			rate_others(net, &o);
-			part = used(net, times, &o.rates);
-		}
-		cpl_times_judge(times, load[l] > 0 ? &o.rates : NULL, false,
-		                &told);
-		for (int m = 0; m < MODES; m++) {
-			struct row *row = &rows[n_rows++];
-
-			*row = (struct row){
-			        k, p, m, l, part, told.seconds, told.waiting,
-			        told.alone,
-			        simulate(net, k, m, sig, node,
-			                 load[l] > 0 ? &o : &none,
-			                 told.seconds)};
-			if (csv)
-				fprintf(csv,
-				        "%s,%s,%s,%.3g,%.6g,%.9g,%.9g,%.9g,"
-				        "%.9g\n",
-				        network[k].name, pattern[p], mode[m],
-				        load[l], part, row->predicted,
-				        row->waiting, row->alone,
-				        row->simulated);
-		}
-		cpl_signature_free(o.sig);
-		o.sig = NULL;
-	}
+	for (row.load = 0; row.load < LOADS; row.load++)
+		run_load(net, row, sig, times, node, &o);
 	cpl_load_free(&o.rates);
 	cpl_times_close(times);
 	cpl_times_space_free(space);
 	cpl_signature_free(sig);
+}
+
+static int run(int k, int placements, double scale)
+{
+	struct cpl_network *net = load_network(k);
+	bool shown = isatty(STDERR_FILENO);
+
+	for (int p = 0; p < PATTERNS; p++)
+		for (int i = 0; i < placements; i++) {
+			if (shown)
+				fprintf(stderr, "\r%s, %s: %d of %d   ",
+				        network[k].name, pattern[p], i + 1,
+				        placements);
+			run_placement(net,
+			              (struct row){.network = k,
+			                           .pattern = p,
+			                           .placement = i},
+			              scale);
+		}
+	if (shown)
+		fprintf(stderr, "\n");
+	cpl_network_free(net);
+	return fflush(stdout) || ferror(stdout);
+}
+
+static struct row *rows;
+static int n_rows;
+
+/* Which of n names a text is. */
+static int named(const char *text, const char *const *name, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (!strcmp(text, name[i]))
+			return i;
+	fprintf(stderr, "time_error: there is no %s\n", text);
+	exit(1);
+}
+
+static int network_named(const char *text)
+{
+	const char *name[NETWORKS];
+
+	for (int k = 0; k < NETWORKS; k++)
+		name[k] = network[k].name;
+	return named(text, name, NETWORKS);
+}
+
+static void read_rows(FILE *in)
+{
+	struct cpl_error err = {""};
+	char line[512], net[32], of[32], by[32];
+	double loaded;
+
+	while (fgets(line, sizeof(line), in)) {
+		struct row r = {0};
+
+		if (sscanf(line,
+		           "%31[^,],%31[^,],%d,%31[^,],%lf,%lf,%lf,%lf,%lf,%lf,"
+		           "%lf",
+		           net, of, &r.placement, by, &loaded, &r.used, &r.pace,
+		           &r.predicted, &r.waiting, &r.alone,
+		           &r.simulated) != 11 ||
+		    cpl_array_grow(&rows, n_rows, sizeof(*rows), &err)) {
+			fprintf(stderr, "time_error: row %d: %s\n", n_rows + 1,
+			        err.text[0] ? err.text : "not one of ours");
+			exit(1);
+		}
+		r.network = network_named(net);
+		r.pattern = named(of, pattern, PATTERNS);
+		r.mode = named(by, routing, MODES);
+		while (r.load < LOADS - 1 && load[r.load] < loaded)
+			r.load++;
+		rows[n_rows++] = r;
+	}
+}
+
+/* Simulated over predicted where messages wait `times` as long; of the slowdown
+ * by others, if wanted. Rows of a placement are by load, then mode. */
+static double ratio(const struct row *r, double times, bool slowdown)
+{
+	double told = r->predicted + (times - 1) * r->waiting;
+	const struct row *alone = r - r->load * MODES;
+
+	if (!slowdown)
+		return r->simulated / told;
+	if (alone < rows || alone->load || alone->mode != r->mode ||
+	    alone->placement != r->placement || alone->pattern != r->pattern) {
+		fprintf(stderr, "time_error: rows are missing\n");
+		exit(1);
+	}
+	return r->simulated / told / (alone->simulated / alone->predicted);
 }
 
 static int up(const void *a, const void *b)
@@ -248,99 +378,157 @@ static int up(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Rows of those that are not -1: quantiles of simulated / predicted. */
-static void tell(const char *name, int k, int p, int m, int l)
+/* Which rows; -1: all. */
+struct which {
+	int network, pattern, mode, load;
+};
+
+static bool is_of(const struct row *r, struct which w)
 {
-	double *ratio = malloc((size_t)n_rows * sizeof(*ratio)), off = 0;
-	int n = 0;
-
-	if (!ratio)
-		exit(1);
-	for (int i = 0; i < n_rows; i++) {
-		const struct row *r = &rows[i];
-
-		if ((k >= 0 && r->network != k) || (p >= 0 && r->pattern != p) ||
-		    r->mode != m || (l >= 0 && r->load != l))
-			continue;
-		ratio[n++] = r->simulated / r->predicted;
-		off += fabs(log(r->simulated / r->predicted));
-	}
-	qsort(ratio, (size_t)n, sizeof(*ratio), up);
-	printf("| %s | %s | %d | %.2f | %.2f | %.2f | %.0f %% |\n", name,
-	       mode[m], n, ratio[n / 10], ratio[n / 2], ratio[n - 1 - n / 10],
-	       100 * (exp(off / n) - 1));
-	free(ratio);
+	return (w.network < 0 || r->network == w.network) &&
+	       (w.pattern < 0 || r->pattern == w.pattern) &&
+	       r->mode == w.mode && (w.load < 0 || r->load == w.load);
 }
 
-/* The mean error where waiting counts so much, of rows with others. */
-static void tell_factors(int m, int l)
+struct summary {
+	int n;
+	double tenth, median, ninetieth;
+	double error; /* mean, as a part */
+};
+
+/* value: room for a row's each. */
+static struct summary sum_up(struct which w, double times, bool slowdown,
+                             double *value)
 {
-	printf("| %.1f | %s |", load[l], mode[m]);
-	for (int f = 0; f < FACTORS; f++) {
-		double off = 0;
-		int n = 0;
+	struct summary s = {0};
+	double off = 0;
 
-		for (int i = 0; i < n_rows; i++) {
-			const struct row *r = &rows[i];
-			double told = r->predicted +
-			              (factor[f] - 1) * r->waiting;
+	for (int i = 0; i < n_rows; i++)
+		if (is_of(&rows[i], w)) {
+			value[s.n] = ratio(&rows[i], times, slowdown);
+			off += fabs(log(value[s.n++]));
+		}
+	if (!s.n)
+		return s;
+	qsort(value, (size_t)s.n, sizeof(*value), up);
+	s.tenth = value[s.n / 10];
+	s.median = value[s.n / 2];
+	s.ninetieth = value[s.n - 1 - s.n / 10];
+	s.error = exp(off / s.n) - 1;
+	return s;
+}
 
-			if (r->mode != m || r->load != l)
-				continue;
-			off += fabs(log(r->simulated / told));
+/* Geometric means of what others slow it by, simulated and predicted, and the
+ * mean of their own pace. */
+static void tell_slowdown(struct which w)
+{
+	double simulated = 0, told = 0, pace = 0;
+	int n = 0;
+
+	for (int i = 0; i < n_rows; i++)
+		if (is_of(&rows[i], w)) {
+			double of = rows[i].predicted / rows[i].alone;
+
+			told += log(of);
+			simulated += log(of * ratio(&rows[i], 1, true));
+			pace += rows[i].pace;
 			n++;
 		}
-		printf(" %.1f %% |", 100 * (exp(off / n) - 1));
+	if (n)
+		printf(" %.2f | %.2f | %.2f |", exp(simulated / n),
+		       exp(told / n), pace / n);
+}
+
+static void tell_row(const char *name, struct which w, double *value)
+{
+	struct summary t = sum_up(w, 1, false, value);
+	struct summary s = sum_up(w, 1, true, value);
+
+	if (!t.n)
+		return;
+	printf("| %s | %s | %d | %.2f | %.2f | %.2f | %.0f %% |", name,
+	       mode[w.mode], t.n, t.tenth, t.median, t.ninetieth,
+	       100 * t.error);
+	tell_slowdown(w);
+	printf(" %.2f | %.2f | %.2f | %.0f %% |\n", s.tenth, s.median,
+	       s.ninetieth, 100 * s.error);
+}
+
+static void tell_all(double *value)
+{
+	char name[32];
+
+	printf("| rows | simulated by | n | time: 10 %% | median | 90 %% | "
+	       "mean error | slowdown, simulated | predicted | others' pace | "
+	       "slowdown: 10 %% | median | 90 %% | mean error |\n"
+	       "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+	for (int m = 0; m < MODES; m++)
+		for (int l = 0; l < LOADS; l++) {
+			snprintf(name, sizeof(name), "load %.1f", load[l]);
+			tell_row(name, (struct which){-1, -1, m, l}, value);
+		}
+	for (int m = 0; m < MODES; m++) {
+		for (int p = 0; p < PATTERNS; p++)
+			tell_row(pattern[p], (struct which){-1, p, m, -1},
+			         value);
+		for (int k = 0; k < NETWORKS; k++)
+			tell_row(network[k].name, (struct which){k, -1, m, -1},
+			         value);
 	}
-	putchar('\n');
+}
+
+/* The mean error where a message waits so many times as long. */
+static void tell_factors(bool slowdown, double *value)
+{
+	printf("\n| %s: load | simulated by |", slowdown ? "slowdown" : "time");
+	for (int f = 0; f < FACTORS; f++)
+		printf(" waiting x %g |", factor[f]);
+	printf("\n|---|---|---|---|---|---|---|---|\n");
+	for (int m = 0; m < MODES; m++)
+		for (int l = 1; l < LOADS; l++) {
+			printf("| %.1f | %s |", load[l], mode[m]);
+			for (int f = 0; f < FACTORS; f++) {
+				struct summary s =
+				        sum_up((struct which){-1, -1, m, l},
+				               factor[f], slowdown, value);
+
+				printf(" %.2f, %.0f %% |", s.median,
+				       100 * s.error);
+			}
+			putchar('\n');
+		}
+}
+
+static int tell(void)
+{
+	double *value;
+
+	read_rows(stdin);
+	value = malloc((size_t)(n_rows + 1) * sizeof(*value));
+	if (!value)
+		return 1;
+	tell_all(value);
+	printf("\nmedian and mean error where messages wait so many times as "
+	       "long\n");
+	tell_factors(false, value);
+	tell_factors(true, value);
+	free(value);
+	free(rows);
+	return fflush(stdout) || ferror(stdout);
 }
 
 int main(int argc, char **argv)
 {
-	int n = argc > 1 ? atoi(argv[1]) : 0;
-	FILE *csv = argc > 2 ? fopen(argv[2], "w") : NULL;
-	char name[32];
+	int placements = argc > 3 ? atoi(argv[3]) : 0;
+	double scale = argc > 4 ? atof(argv[4]) : SCALE;
 
-	rows = calloc((size_t)(n > 0 ? n : 1) * NETWORKS * PATTERNS * MODES *
-	                      LOADS,
-	              sizeof(*rows));
-	if (n < 1 || n > MOST || !rows || (argc > 2 && !csv)) {
-		fprintf(stderr, "usage: time_error PLACEMENTS [ROWS.csv]\n");
-		return 2;
-	}
-	if (csv)
-		fprintf(csv, "network,pattern,simulated_by,load,used,predicted,"
-		             "waiting,alone,simulated\n");
-	for (int k = 0; k < NETWORKS; k++) {
-		struct cpl_network *net = load_network(k);
-
-		for (int p = 0; p < PATTERNS; p++)
-			for (int i = 0; i < n; i++)
-				run(net, k, p, i, csv);
-		cpl_network_free(net);
-	}
-	printf("| rows | simulated by | n | 10 %% | median | 90 %% | mean error "
-	       "|\n|---|---|---|---|---|---|---|\n");
-	for (int m = 0; m < MODES; m++)
-		for (int l = 0; l < LOADS; l++) {
-			snprintf(name, sizeof(name), "load %.1f", load[l]);
-			tell(name, -1, -1, m, l);
-		}
-	for (int m = 0; m < MODES; m++) {
-		for (int p = 0; p < PATTERNS; p++)
-			tell(pattern[p], -1, p, m, -1);
-		for (int k = 0; k < NETWORKS; k++)
-			tell(network[k].name, k, -1, m, -1);
-		tell("all", -1, -1, m, -1);
-	}
-	printf("\nmean error where a message waits so many times as long\n\n"
-	       "| load | simulated by |");
-	for (int f = 0; f < FACTORS; f++)
-		printf(" %g |", factor[f]);
-	printf("\n|---|---|---|---|---|---|---|---|\n");
-	for (int m = 0; m < MODES; m++)
-		for (int l = 1; l < LOADS; l++)
-			tell_factors(m, l);
-	free(rows);
-	return csv && fclose(csv) ? 1 : 0;
+	if (argc == 2 && !strcmp(argv[1], "tell"))
+		return tell();
+	if (argc >= 4 && argc <= 5 && !strcmp(argv[1], "run") &&
+	    placements > 0 && placements <= MOST && scale > 0)
+		return run(network_named(argv[2]), placements, scale);
+	fprintf(stderr, "usage: time_error run NETWORK PLACEMENTS [SCALE] "
+	                ">ROWS.csv\n"
+	                "       time_error tell <ROWS.csv\n");
+	return 2;
 }
