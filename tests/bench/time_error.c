@@ -285,8 +285,9 @@ static int run(int k, int placements, double scale)
 	struct cpl_network *net = load_network(k);
 	bool shown = isatty(STDERR_FILENO);
 
-	for (int p = 0; p < PATTERNS; p++)
-		for (int i = 0; i < placements; i++) {
+	/* Rows of a run that was cut are of all patterns. */
+	for (int i = 0; i < placements; i++)
+		for (int p = 0; p < PATTERNS; p++) {
 			if (shown)
 				fprintf(stderr, "\r%s, %s: %d of %d   ",
 				        network[k].name, pattern[p], i + 1,
@@ -378,7 +379,7 @@ static int up(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Which rows; -1: all. */
+/* Which rows; -1: all, of loads all with others. */
 struct which {
 	int network, pattern, mode, load;
 };
@@ -387,7 +388,8 @@ static bool is_of(const struct row *r, struct which w)
 {
 	return (w.network < 0 || r->network == w.network) &&
 	       (w.pattern < 0 || r->pattern == w.pattern) &&
-	       r->mode == w.mode && (w.load < 0 || r->load == w.load);
+	       r->mode == w.mode &&
+	       (w.load < 0 ? r->load > 0 : r->load == w.load);
 }
 
 struct summary {
@@ -418,11 +420,10 @@ static struct summary sum_up(struct which w, double times, bool slowdown,
 	return s;
 }
 
-/* Geometric means of what others slow it by, simulated and predicted, and the
- * mean of their own pace. */
+/* Geometric means of what others slow it by, simulated and predicted. */
 static void tell_slowdown(struct which w)
 {
-	double simulated = 0, told = 0, pace = 0;
+	double simulated = 0, told = 0;
 	int n = 0;
 
 	for (int i = 0; i < n_rows; i++)
@@ -431,12 +432,9 @@ static void tell_slowdown(struct which w)
 
 			told += log(of);
 			simulated += log(of * ratio(&rows[i], 1, true));
-			pace += rows[i].pace;
 			n++;
 		}
-	if (n)
-		printf(" %.2f | %.2f | %.2f |", exp(simulated / n),
-		       exp(told / n), pace / n);
+	printf(" %.2f | %.2f |", exp(simulated / n), exp(told / n));
 }
 
 static void tell_row(const char *name, struct which w, double *value)
@@ -446,57 +444,72 @@ static void tell_row(const char *name, struct which w, double *value)
 
 	if (!t.n)
 		return;
-	printf("| %s | %s | %d | %.2f | %.2f | %.2f | %.0f %% |", name,
-	       mode[w.mode], t.n, t.tenth, t.median, t.ninetieth,
+	printf("| %s | %s | %d | %.2f (%.2f to %.2f) | %.0f %% |", name,
+	       mode[w.mode], t.n, t.median, t.tenth, t.ninetieth,
 	       100 * t.error);
 	tell_slowdown(w);
-	printf(" %.2f | %.2f | %.2f | %.0f %% |\n", s.tenth, s.median,
-	       s.ninetieth, 100 * s.error);
+	printf(" %.0f %% |\n", 100 * s.error);
+}
+
+static void tell_head(const char *what)
+{
+	printf("| %s | simulated by | n | time over predicted | mean error | "
+	       "slowdown | predicted | mean error |\n"
+	       "|---|---|---|---|---|---|---|---|\n",
+	       what);
 }
 
 static void tell_all(double *value)
 {
 	char name[32];
 
-	printf("| rows | simulated by | n | time: 10 %% | median | 90 %% | "
-	       "mean error | slowdown, simulated | predicted | others' pace | "
-	       "slowdown: 10 %% | median | 90 %% | mean error |\n"
-	       "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
-	for (int m = 0; m < MODES; m++)
-		for (int l = 0; l < LOADS; l++) {
-			snprintf(name, sizeof(name), "load %.1f", load[l]);
-			tell_row(name, (struct which){-1, -1, m, l}, value);
-		}
-	for (int m = 0; m < MODES; m++) {
-		for (int p = 0; p < PATTERNS; p++)
+	tell_head("network, load");
+	for (int k = 0; k < NETWORKS; k++)
+		for (int m = 0; m < MODES; m++)
+			for (int l = 0; l < LOADS; l++) {
+				snprintf(name, sizeof(name), "%s, %g",
+				         network[k].name, load[l]);
+				tell_row(name, (struct which){k, -1, m, l},
+				         value);
+			}
+	putchar('\n');
+	tell_head("pattern, beside others");
+	for (int p = 0; p < PATTERNS; p++)
+		for (int m = 0; m < MODES; m++)
 			tell_row(pattern[p], (struct which){-1, p, m, -1},
 			         value);
-		for (int k = 0; k < NETWORKS; k++)
-			tell_row(network[k].name, (struct which){k, -1, m, -1},
-			         value);
-	}
 }
 
-/* The mean error where a message waits so many times as long. */
-static void tell_factors(bool slowdown, double *value)
+/* The mean error of the slowdown where a message waits so many times as long. */
+static void tell_factors(const char *name, struct which w, double *value)
 {
-	printf("\n| %s: load | simulated by |", slowdown ? "slowdown" : "time");
+	if (!sum_up(w, 1, true, value).n)
+		return;
+	printf("| %s | %s |", name, mode[w.mode]);
 	for (int f = 0; f < FACTORS; f++)
-		printf(" waiting x %g |", factor[f]);
-	printf("\n|---|---|---|---|---|---|---|---|\n");
-	for (int m = 0; m < MODES; m++)
-		for (int l = 1; l < LOADS; l++) {
-			printf("| %.1f | %s |", load[l], mode[m]);
-			for (int f = 0; f < FACTORS; f++) {
-				struct summary s =
-				        sum_up((struct which){-1, -1, m, l},
-				               factor[f], slowdown, value);
+		printf(" %.1f %% |",
+		       100 * sum_up(w, factor[f], true, value).error);
+	putchar('\n');
+}
 
-				printf(" %.2f, %.0f %% |", s.median,
-				       100 * s.error);
+static void tell_waiting(double *value)
+{
+	char name[32];
+
+	printf("\n| mean error of the slowdown, messages wait | simulated by |");
+	for (int f = 0; f < FACTORS; f++)
+		printf(" x %g |", factor[f]);
+	printf("\n|---|---|---|---|---|---|---|---|\n");
+	for (int m = 0; m < MODES; m++) {
+		for (int k = 0; k < NETWORKS; k++)
+			for (int l = 1; l < LOADS; l++) {
+				snprintf(name, sizeof(name), "%s, %g",
+				         network[k].name, load[l]);
+				tell_factors(name, (struct which){k, -1, m, l},
+				             value);
 			}
-			putchar('\n');
-		}
+		tell_factors("all", (struct which){-1, -1, m, -1}, value);
+	}
 }
 
 static int tell(void)
@@ -508,10 +521,7 @@ static int tell(void)
 	if (!value)
 		return 1;
 	tell_all(value);
-	printf("\nmedian and mean error where messages wait so many times as "
-	       "long\n");
-	tell_factors(false, value);
-	tell_factors(true, value);
+	tell_waiting(value);
 	free(value);
 	free(rows);
 	return fflush(stdout) || ferror(stdout);
