@@ -44,7 +44,8 @@
 
 /* Flows of a phase that are solved exactly. */
 #define CPL_TIMES_EXACT 64
-/* Bytes of a packet, on every link. */
+/* Bytes of a packet, on every link. Of what messages wait for them no other
+ * multiple is clearly nearer to simulations: doc/reproduction/time.md. */
 #define CPL_TIMES_PACKET 4096.0
 /* Utilisation beyond which nothing waits longer. */
 #define CPL_TIMES_SATURATED 0.85
