@@ -185,6 +185,14 @@ tests_bench_bench_simulate_SOURCES = tests/bench/bench_simulate.c
 tests_bench_bench_simulate_LDADD = libcore.la -lm
 CLEANFILES += tests/bench/bench_simulate
 
+# tests/bench/latency_load NETWORK PATTERN ROUTING LOAD...; beside BookSim:
+# tests/bench/latency-load-peer BOOKSIM tests/bench/latency_load
+EXTRA_DIST += tests/bench/latency-load-peer
+EXTRA_PROGRAMS += tests/bench/latency_load
+tests_bench_latency_load_SOURCES = tests/bench/latency_load.c
+tests_bench_latency_load_LDADD = libcore.la -lm
+CLEANFILES += tests/bench/latency_load
+
 # tests/bench/bench-import [NODES]: tables of nodes
 EXTRA_DIST += tests/bench/bench-import
 

@@ -437,6 +437,46 @@ static void jobs_meet(void **state)
 }
 
 /* What flows put on the links is what the traffic model says. */
+struct arrivals {
+	int n;
+	double posted[4], now[4], messages[4];
+};
+
+static void note_arrival(void *arg, double posted, double now, double messages)
+{
+	struct arrivals *a = arg;
+
+	assert_in_range(a->n, 0, 3);
+	a->posted[a->n] = posted;
+	a->now[a->n] = now;
+	a->messages[a->n++] = messages;
+}
+
+static void arrivals_are_told(void **state)
+{
+	struct arrivals a = {0};
+	const struct cpl_sim_options o = {.arrived = note_arrival, .arg = &a};
+	struct cpl_sim_result r = simulate_text(
+	        STAR,
+	        SIGNATURE("3", "\"compute_time\": 1, \"time\": 1, "
+	                       "\"traffic\": [[1, 0, 1e9, 1], [2, 0, 3e9, "
+	                       "2]]"),
+	        &o);
+	double sum = 0;
+
+	(void)state;
+	assert_int_equal(a.n, 2);
+	for (int i = 0; i < a.n; i++) {
+		assert_true(fabs(a.posted[i] - 1) < 1e-9);
+		assert_true(a.messages[i] == 1 + i);
+		/* Half of the cable each, then all of it. */
+		assert_true(fabs(a.now[i] - (3 + 2 * i)) < 1e-9);
+		sum += (a.now[i] - a.posted[i]) * a.messages[i];
+	}
+	assert_true(fabs(sum - r.latency.mean * (double)r.latency.n) < 1e-9);
+	cpl_sim_result_free(&r);
+}
+
 static void bytes_are_the_models(void **state)
 {
 	(void)state;
@@ -608,6 +648,7 @@ int main(void)
 	        cmocka_unit_test(closed_forms),
 	        cmocka_unit_test(time_goes_somewhere),
 	        cmocka_unit_test(jobs_meet),
+	        cmocka_unit_test(arrivals_are_told),
 	        cmocka_unit_test(bytes_are_the_models),
 	        cmocka_unit_test(too_much_is_refused),
 	        cmocka_unit_test(ports_without_a_part),

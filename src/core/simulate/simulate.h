@@ -99,6 +99,9 @@ struct cpl_sim_options {
 	int bins;      /* of the result's timeline, 0: none; at least 2 */
 	/* Called now and then, or NULL. */
 	void (*progress)(void *arg, double now, int64_t messages);
+	/* Called when `messages` of one send, at the time `posted`, have
+	 * arrived, or NULL. */
+	void (*arrived)(void *arg, double posted, double now, double messages);
 	void *arg;
 };
 

@@ -332,6 +332,9 @@ void cpl_sim_delivered(struct cpl_simulation *sim, int t)
 	sim->result->messages += (int64_t)transfer->count;
 	cpl_latencies_add(&sim->latencies, sim->now - transfer->posted,
 	                  (int64_t)transfer->count);
+	if (sim->options->arrived)
+		sim->options->arrived(sim->options->arg, transfer->posted,
+		                      sim->now, transfer->count);
 	transfer->flags |= CPL_TRANSFER_DELIVERED;
 	if (!(transfer->flags & CPL_TRANSFER_RECEIVED))
 		return;
