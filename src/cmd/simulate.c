@@ -16,7 +16,7 @@
 #define PLOT_BINS 480
 
 struct files {
-	const char *level, *links, *ranks;
+	const char *level, *arbitration, *links, *ranks;
 	int64_t executions, channels, bins, most_calls;
 };
 
@@ -66,6 +66,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {"packet", .number = &o->packet, .least = 1, .most = 1e12},
 	        {"buffer", .number = &o->buffer, .least = 0, .most = 1e15},
 	        {"channels", .integer = &files->channels, .low = 1, .high = 64},
+	        {"arbitration", .text = &files->arbitration},
 	        {"profile-dir", .text = &jobs->profile_dir},
 	        {"seed", .integer = &jobs->seed, .low = 0, .high = INT64_MAX},
 	        {"links", .text = &files->links},
@@ -81,6 +82,12 @@ static int parse(const struct cmd *self, int argc, char **argv,
 		return rc;
 	if (!jobs->n)
 		return cmd_usage(self, "--signature or --trace is missing");
+	o->in_order = !strcmp(files->arbitration, "fcfs");
+	if (!o->in_order && strcmp(files->arbitration, "round-robin"))
+		return cmd_failf(self,
+		                 "--arbitration: '%.60s' must be round-robin "
+		                 "or fcfs",
+		                 files->arbitration);
 	o->executions = (int)files->executions;
 	o->lanes = (int)files->channels;
 	s->timeline = files->bins;
@@ -297,6 +304,7 @@ static int evaluate(struct simulate *s, const struct files *files,
 static int run(const struct cmd *self, int argc, char **argv)
 {
 	struct files files = {.level = "flow",
+	                      .arbitration = "round-robin",
 	                      .executions = 1,
 	                      .channels = 1,
 	                      .most_calls = 1000000000};

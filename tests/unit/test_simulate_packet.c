@@ -71,6 +71,18 @@ static const struct closed closed[] = {
          SIGNATURE("4", "\"traffic\": [[0, 3, 50000, 1], [1, 2, 50000, 1]]"),
          {PACKETS},
          0.1 + 100 + 1 + 0.1},
+        /* The packet that goes on to the end is the second, or the last, of
+         * six on the first link. */
+        {"a node sends its messages in turns",
+         CHAIN,
+         SIGNATURE("4", "\"traffic\": [[0, 1, 5000, 1], [0, 3, 1000, 1]]"),
+         {PACKETS},
+         0.1 + 6 + 0.1},
+        {"or one after the other",
+         CHAIN,
+         SIGNATURE("4", "\"traffic\": [[0, 1, 5000, 1], [0, 3, 1000, 1]]"),
+         {PACKETS, .in_order = true},
+         0.1 + 6 + 2 + 0.1},
         {"incast",
          STAR,
          SIGNATURE("6", "\"traffic\": [[1, 0, 9000, 1], [2, 0, 9000, 1], [3, "

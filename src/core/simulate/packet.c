@@ -272,7 +272,8 @@ static int cut_packet(struct cpl_simulation *sim, int cable)
 	        .bytes = ends ? f->last : sim->options->packet};
 	f->rest = ends ? f->each : f->rest - 1;
 	if (f->sent < f->packets) {
-		p->round[cable] = t;
+		if (!sim->options->in_order)
+			p->round[cable] = t;
 	} else if (last == t) {
 		p->round[cable] = -1;
 	} else {

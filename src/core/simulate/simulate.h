@@ -95,6 +95,8 @@ struct cpl_sim_options {
 	double buffer; /* bytes of a channel's buffers at a link's end; at
 	                * least one packet */
 	int lanes;     /* channels that serve alike, 1 to 64 */
+	bool in_order; /* a node sends all of a message before the next one;
+	                * false: a packet of each in turn */
 	uint64_t seed; /* of what is drawn */
 	int bins;      /* of the result's timeline, 0: none; at least 2 */
 	/* Called now and then, or NULL. */
