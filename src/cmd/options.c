@@ -6,7 +6,7 @@
 
 #include "help.h"
 
-enum { MAX_OPTIONS = 32, FIRST = 256, HELP = 'h' };
+enum { MAX_OPTIONS = 40, FIRST = 256, HELP = 'h' };
 
 static int bad_option(const struct cmd *self, int result, char **argv)
 {

@@ -31,6 +31,30 @@ static int take_start(const struct cmd *self, void *into, const char *option,
 	               : CMD_OK;
 }
 
+static int take_energy(const struct cmd *self, void *into, const char *option,
+                       const char *value)
+{
+	struct simulate *s = into;
+	size_t n = strcspn(value, "=");
+	struct class_energy *e = &s->energy[s->n_energy];
+	struct cpl_error err = {""};
+
+	if (!n || n >= sizeof(e->class) || !value[n])
+		return cmd_failf(self,
+		                 "%s: '%.60s' must be a class of links and "
+		                 "joules, as in row=1e-10",
+		                 option, value);
+	if (s->n_energy > CPL_NETWORK_MAX_CLASSES)
+		return cmd_failf(self, "%s: more than %d of them", option,
+		                 s->n_energy);
+	if (cmd_number(option, value + n + 1, 0, 1e12, &e->joules, &err))
+		return cmd_fail(self, &err);
+	memcpy(e->class, value, n);
+	e->class[n] = 0;
+	s->n_energy++;
+	return CMD_OK;
+}
+
 static int parse(const struct cmd *self, int argc, char **argv,
                  struct simulate *s, struct files *files)
 {
@@ -66,6 +90,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {"packet", .number = &o->packet, .least = 1, .most = 1e12},
 	        {"buffer", .number = &o->buffer, .least = 0, .most = 1e15},
 	        {"channels", .integer = &files->channels, .low = 1, .high = 64},
+	        {"energy", .take = take_energy, .into = s},
 	        {"arbitration", .text = &files->arbitration},
 	        {"profile-dir", .text = &jobs->profile_dir},
 	        {"seed", .integer = &jobs->seed, .low = 0, .high = INT64_MAX},
@@ -290,10 +315,32 @@ static int check_traces(const struct job_list *jobs, int64_t most,
 	return 0;
 }
 
+static int check_energy(const struct simulate *s, struct cpl_error *err)
+{
+	for (int i = 0; i < s->n_energy; i++) {
+		const char *name = s->energy[i].class;
+		int k = 0;
+
+		while (k < s->net->n_classes &&
+		       strcmp(s->net->link_class[k].name, name) != 0)
+			k++;
+		if (k == s->net->n_classes && strcmp(name, "injection") != 0)
+			return cpl_fail(err,
+			                "--energy: %s has no links '%s'",
+			                s->net->name, name);
+		for (k = 0; k < i; k++)
+			if (!strcmp(s->energy[k].class, name))
+				return cpl_fail(err, "--energy: %s twice",
+				                name);
+	}
+	return 0;
+}
+
 static int evaluate(struct simulate *s, const struct files *files,
                     struct cpl_error *err)
 {
-	if (find_level(s, files->level, err) || find_routings(s, err) ||
+	if (find_level(s, files->level, err) || check_energy(s, err) ||
+	    find_routings(s, err) ||
 	    job_list_open(&s->jobs, err) ||
 	    check_traces(&s->jobs, files->most_calls, err) ||
 	    place_all(s, err) || simulate(s, err))

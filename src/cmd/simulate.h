@@ -6,12 +6,20 @@
 #include "job_traffic.h"
 #include "simulate/simulate.h"
 
+/* --energy: joules a byte takes on a link of a class. */
+struct class_energy {
+	char class[16];
+	double joules;
+};
+
 struct simulate {
 	struct cpl_network *net;
 	struct job_list jobs;
 	const char *routing; /* --routing, NULL: the network's */
 	struct cpl_sim_options options;
 	bool timeline; /* in JSON */
+	struct class_energy energy[CPL_NETWORK_MAX_CLASSES + 1];
+	int n_energy;
 	struct cpl_sim_result result;
 };
 

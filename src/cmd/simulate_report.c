@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/file.h"
 
@@ -165,6 +166,42 @@ static json_t *links_json(const struct simulate *s, struct cpl_error *err)
 	return links;
 }
 
+/* That the bytes took on the links of a class; "injection": both ways. */
+static double joules(const struct simulate *s, const struct class_energy *e)
+{
+	const struct cpl_network *net = s->net;
+	const struct cpl_load *bytes = &s->result.bytes;
+	double sum = 0;
+
+	for (int i = 0; i < net->n_classes; i++) {
+		const struct cpl_link_class *c = &net->link_class[i];
+
+		for (int64_t l = c->first;
+		     !strcmp(c->name, e->class) && l < c->first + c->count; l++)
+			sum += bytes->link[l];
+	}
+	for (int64_t c = 0; !strcmp(e->class, "injection") &&
+	                    c < cpl_network_port_cables(net);
+	     c++)
+		sum += bytes->injection[c] + bytes->ejection[c];
+	return sum * e->joules;
+}
+
+static json_t *energy_json(const struct simulate *s)
+{
+	json_t *energy = json_object();
+	double all = 0;
+
+	for (int i = 0; i < s->n_energy; i++) {
+		double j = joules(s, &s->energy[i]);
+
+		json_object_set_new(energy, s->energy[i].class, json_real(j));
+		all += j;
+	}
+	json_object_set_new(energy, "all", json_real(all));
+	return energy;
+}
+
 static json_t *latency_json(const struct cpl_sim_latency *l)
 {
 	return json_pack("{s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "count",
@@ -191,6 +228,8 @@ int simulate_print_json(const struct cmd *self, const struct simulate *s)
 	                        (json_int_t)s->result.overtaken, "jobs",
 	                        jobs_json(s), "links", links, "latency",
 	                        latency_json(&s->result.latency));
+	if (s->n_energy)
+		json_object_set_new(all, "energy", energy_json(s));
 	if (s->timeline && json_object_set_new(all, "timeline",
 	                                       simulate_timeline_json(s))) {
 		json_decref(all);
@@ -265,6 +304,19 @@ static int print_links(const struct simulate *s)
 	return cmd_table_print(table);
 }
 
+static void print_energy(const struct simulate *s)
+{
+	double all = 0;
+
+	for (int i = 0; i < s->n_energy; i++)
+		all += joules(s, &s->energy[i]);
+	printf("\nlinks took %.6g J:", all);
+	for (int i = 0; i < s->n_energy; i++)
+		printf("%s %s %.6g J", i ? "," : "", s->energy[i].class,
+		       joules(s, &s->energy[i]));
+	putchar('\n');
+}
+
 int simulate_print_text(const struct simulate *s)
 {
 	const struct cpl_sim_latency *l = &s->result.latency;
@@ -284,6 +336,8 @@ int simulate_print_text(const struct simulate *s)
 	printf("\nmessages took %.4g s at least, %.4g in the median, %.4g on "
 	       "average, %.4g for 99 %%, %.4g at most\n",
 	       l->min, l->median, l->mean, l->p99, l->max);
+	if (s->n_energy)
+		print_energy(s);
 	return CMD_OK;
 }
 

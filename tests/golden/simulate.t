@@ -45,6 +45,15 @@ is "$(simulate --signature ./a.json --json --executions 2 | sha1sum)" \
 is "$(simulate --signature ./a.json --phase sum --json |
 	json - seconds)" 0.6 "one phase alone"
 
+# Two messages of 1 GB, two links each, and one in and one out.
+simulate --signature ./a.json --phase work --energy dim0=1e-9 \
+	--energy injection=5e-10 --json >json
+is "$(json - energy dim0 <json) $(json - energy injection <json)" "4 2" \
+	"joules of the links' bytes"
+is "$(json - energy all <json)" 6 "and of all"
+like "$(simulate --signature ./a.json --phase work --energy dim0=1e-9)" \
+	"links took 4 J: dim0 4 J" "told as text, too"
+
 # A second job on the same nodes, from 0.5 s on: 1 GB each way over shared links.
 simulate --hosts 'n[0-3]' --signature ./a.json --phase work \
 	--signature ./a.json --phase work --start 0.25 --json >json
