@@ -104,6 +104,7 @@ CLEANFILES += tests/bench/bench_scaling
 
 # tests/bench/reproduce-mapping ./commplace WORK >doc/reproduction/mapping.md
 EXTRA_DIST += tests/bench/reproduce-campaign
+EXTRA_DIST += tests/bench/reproduce-studies
 EXTRA_DIST += tests/bench/bench-record tests/bench/record_rate.c
 EXTRA_DIST += tests/bench/reproduce-allocations tests/bench/reproduce-mapping tests/bench/reproduce-mapping.pl
 # tests/bench/bench_binding [-p RANKS] dense | nas | plan
