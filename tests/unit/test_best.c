@@ -237,6 +237,69 @@ static void test_no_grid(void **state)
 	cpl_comm_free(comm);
 }
 
+/* All-to-all along each dimension of a grid, shuffled; `without` one pair. */
+static struct cpl_comm *cliques(const int *dim, uint64_t seed, bool without)
+{
+	static struct cpl_comm_entry entry[MAX_RANKS * 64];
+	int n = dim[0] * dim[1] * dim[2], name[MAX_RANKS], used = 0;
+
+	for (int r = 0; r < n; r++)
+		name[r] = r;
+	cpl_random_shuffle(name, n, seed, 1);
+	for (int a = 0; a < n; a++)
+		for (int b = 0; b < n; b++) {
+			int same = (a % dim[0] == b % dim[0]) +
+			           (a / dim[0] % dim[1] == b / dim[0] % dim[1]) +
+			           (a / dim[0] / dim[1] == b / dim[0] / dim[1]);
+
+			if (same == 2 && !(without && a + b == 1))
+				entry[used++] = (struct cpl_comm_entry){
+				        name[a], name[b], 100, 1};
+		}
+	return cpl_comm_build(n, entry, used, NULL);
+}
+
+static void test_find_cliques(void **state)
+{
+	static const int shape[][3] = {
+	        {8, 4, 1}, {5, 5, 1}, {6, 4, 3}, {3, 3, 3}, {16, 3, 1}};
+
+	(void)state;
+	for (size_t i = 0; i < 2 * sizeof(shape) / sizeof(*shape); i++) {
+		const int *d = shape[i / 2];
+		struct cpl_comm *comm = cliques(d, i + 1, i % 2);
+		struct cpl_comm *graph = cpl_comm_symmetric(comm, NULL);
+		struct cpl_grid grid;
+		int seen[MAX_RANKS] = {0};
+		bool found =
+		        cpl_map_find_cliques(graph, &grid, NULL) == 1;
+
+		assert_int_equal(found, i % 2 == 0);
+		for (int r = 0; r < graph->ranks && found; r++)
+			assert_int_equal(seen[grid.cell[r]]++, 0);
+		for (int k = 0; found && k < grid.n_dims; k++)
+			assert_int_equal(grid.dim[k], d[k]);
+		/* Partners differ in one coordinate. */
+		for (int r = 0; r < graph->ranks && found; r++)
+			for (int64_t e = graph->row[r]; e < graph->row[r + 1];
+			     e++) {
+				int a = grid.cell[r], b, differ = 0;
+
+				b = grid.cell[graph->to[e]];
+				for (int k = 0; k < grid.n_dims; k++) {
+					differ += a % d[k] != b % d[k];
+					a /= d[k];
+					b /= d[k];
+				}
+				assert_int_equal(differ, 1);
+			}
+		if (found)
+			free(grid.cell);
+		cpl_comm_free(graph);
+		cpl_comm_free(comm);
+	}
+}
+
 static double bytes_of(const struct cpl_comm *comm)
 {
 	double sum = 0;
@@ -393,6 +456,7 @@ int main(void)
 	        cmocka_unit_test(test_increments),
 	        cmocka_unit_test(test_random_draws),
 	        cmocka_unit_test(test_find_grid),
+	        cmocka_unit_test(test_find_cliques),
 	        cmocka_unit_test(test_no_grid),
 	        cmocka_unit_test(test_exact),
 	        cmocka_unit_test(test_exact_tiles),

@@ -49,7 +49,8 @@ src/core/mapping/table.c: scripts/registry.awk Makefile $(mappers)
 
 core_sources += src/core/mapping/best/best.h \
 	src/core/mapping/best/anneal.c src/core/mapping/best/bits.c \
-	src/core/mapping/best/chain.h src/core/mapping/best/fold.c \
+	src/core/mapping/best/chain.h src/core/mapping/best/cliques.c \
+	src/core/mapping/best/fold.c \
 	src/core/mapping/best/grid.c src/core/mapping/best/mappers.c \
 	src/core/mapping/best/nest.c src/core/mapping/best/pack.c \
 	src/core/mapping/best/refine_bundles.c \

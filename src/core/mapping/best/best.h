@@ -158,6 +158,8 @@ struct cpl_grid {
 	int n_dims;
 	int dim[4]; /* longest first */
 	bool wrap;  /* in every dimension of more than 2 */
+	/* All cells of a line are neighbours of each other. */
+	bool cliques;
 	int *cell;  /* [ranks] cell of a rank, the first dimension fastest */
 };
 
@@ -170,6 +172,14 @@ struct cpl_grid {
  */
 int cpl_map_find_grid(const struct cpl_comm *graph, struct cpl_grid *grid,
                       struct cpl_error *err);
+
+/*
+ * Find the rows and columns (and so on, up to four dimensions) of ranks in which
+ * all talk to all, whatever the rank numbers. As above; the dimension of most
+ * bytes comes first. O(ranks + entries).
+ */
+int cpl_map_find_cliques(const struct cpl_comm *graph, struct cpl_grid *grid,
+                         struct cpl_error *err);
 
 /*
  * Lay a grid of ranks on a whole torus with as many ranks on every node: tiles
@@ -196,7 +206,7 @@ int cpl_map_nest(const struct cpl_map_request *req, const struct cpl_grid *grid,
 /*
  * Groups of ranks that have little to do with the others into hosts, whole as
  * long as there is place (pack.c). 1; 0 where there are no such groups; -1 with
- * err (memory). O(entries + groups * hosts).
+ * err (memory). O(entries + ranks * sizes of groups).
  */
 int cpl_map_pack(const struct cpl_map_request *req, int *rank_host,
                  struct cpl_error *err);

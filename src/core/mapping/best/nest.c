@@ -113,6 +113,9 @@ static int axis_of(const struct nest *s, const int *rank, int n)
 		if (high <= low)
 			continue;
 		through = s->bytes[d] / (high - low + 1);
+		if (s->grid->cliques)
+			through = s->bytes[d] / (s->grid->dim[d] - 1) *
+			          (high - low + 1);
 		if (least >= 0 && through >= least)
 			continue;
 		least = through;

@@ -110,6 +110,8 @@ int cpl_best_start_grid(struct cpl_best_chain *chain)
 	struct cpl_grid grid;
 	int rc = cpl_map_find_grid(req->graph, &grid, &chain->err);
 
+	if (!rc)
+		rc = cpl_map_find_cliques(req->graph, &grid, &chain->err);
 	if (rc <= 0)
 		return rc;
 	rc = cpl_map_fold(req, &grid, chain->trial, &chain->err);
