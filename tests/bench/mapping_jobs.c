@@ -111,6 +111,33 @@ static void pencils(int rows, int columns)
 	}
 }
 
+/* All-to-all in groups of low to high ranks one after the other, the last cut
+ * off by the end. */
+static void groups(int n, int low, int high)
+{
+	for (int first = 0, k = 0; first < n; k++) {
+		int size = low + (int)cpl_random_below(7, 0, (uint64_t)k,
+		                                       (uint64_t)(high - low +
+		                                                  1));
+		int end = first + size < n ? first + size : n;
+
+		for (int a = first; a < end; a++)
+			for (int b = first; b < end; b++)
+				add(a, b, 1000);
+		first = end;
+	}
+}
+
+static void groups_12(int n)
+{
+	groups(n, 12, 30);
+}
+
+static void groups_6(int n)
+{
+	groups(n, 6, 48);
+}
+
 static void stencil_512(int n)
 {
 	(void)n;
@@ -188,6 +215,10 @@ const struct problem bench_problem[] = {
         {"geometric part", "dragonfly", 1024, 1, true, true, geometric_any},
         {"pencils 16x32", "dragonfly", 512, 1, true, false, pencils_512},
         {"random", "dragonfly", 1024, 1, false, false, random_any},
+        {"groups 6-48 x64", "dragonfly", 8192, 64, true, false, groups_6},
+        {"groups 6-48 x64", "8,4,4", 8192, 64, true, false, groups_6},
+        {"groups 12-30 x64", "8,4,4", 8192, 64, true, false, groups_12},
+        {"groups 12-30 x64", "4,4,1", 1024, 64, true, false, groups_12},
 };
 
 const int bench_n_problems =

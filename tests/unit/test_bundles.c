@@ -389,6 +389,32 @@ static void test_pack(void **state)
 	}
 }
 
+/* The largest that fits is not always the one that leaves least: 36 and 14 and
+ * 14, not 20, then 30, 20, 14. */
+static void test_pack_sizes(void **state)
+{
+	static const int size[] = {14, 36, 14, 20, 30, 14};
+	struct cpl_comm_entry entry[128 * 36];
+	struct cpl_error err = {""};
+	struct job job;
+	int n = 0, first = 0;
+
+	(void)state;
+	for (int g = 0; g < 6; first += size[g++])
+		for (int a = first; a < first + size[g]; a++)
+			for (int b = first; b < first + size[g]; b++)
+				if (a != b)
+					entry[n++] = (struct cpl_comm_entry){
+					        a, b, 10, 1};
+	allocate(&job, 0, build(128, entry, n), 2, 64, 1);
+	assert_int_equal(cpl_map_pack(&job.req, job.rank_host, &err), 1);
+	check_counts(&job, job.rank_host);
+	for (int e = 0; e < n; e++)
+		assert_int_equal(job.rank_host[entry[e].from],
+		                 job.rank_host[entry[e].to]);
+	tear_down(&job);
+}
+
 /* Halos on allocations of a dragonfly+: best is never busier than block order by
  * switches, whichever of the two objectives, and far better all in all. */
 static void test_best(void **state)
@@ -439,6 +465,7 @@ int main(void)
 	        cmocka_unit_test(test_never_busier),
 	        cmocka_unit_test(test_nest),
 	        cmocka_unit_test(test_pack),
+	        cmocka_unit_test(test_pack_sizes),
 	        cmocka_unit_test(test_best),
 	};
 

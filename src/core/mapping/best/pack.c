@@ -7,17 +7,26 @@
 
 /*
  * Groups of ranks that have little to do with each other, and hosts with places
- * for them: as first-fit decreasing packs bins (Johnson, 1974), host after host
- * in the order of the machine; groups for which no host has enough places left
- * are split over what is left, side by side.
+ * for them, host after host in the order of the machine. Each takes the largest
+ * group that is left, then those that leave the least of its places empty
+ * (minimum bin slack: Gupta, Ho, Production Planning and Control 10, 1999);
+ * groups for which no host has enough places left are split over what is left,
+ * side by side.
  */
 struct pack {
 	const struct cpl_map_request *req;
 	int n_groups;
 	int *group_of;     /* [ranks] */
 	int *first, *rank; /* ranks of a group */
+	int *taken;        /* [groups] of them on hosts */
 	struct cpl_keyed *order; /* groups, the largest first */
 	int *host, *free_slots;  /* in the order of the machine */
+	int most;                /* slots of a host */
+	int *count, *next; /* [most + 1] groups of a size left, and the first of
+	                    * them in order */
+	/* [most + 1] of the least empty sums: the size added last, and how
+	 * often. */
+	int *last, *times;
 	int *rank_host;
 };
 
@@ -61,56 +70,98 @@ static int size_of(const struct pack *s, int group)
 	return s->first[group + 1] - s->first[group];
 }
 
-/* Ranks of a group from its i-th on to a host; where it ends. */
-static int put(struct pack *s, int group, int i, int at)
+/* As many of a group's ranks as the host has places. */
+static void put(struct pack *s, int group, int at)
 {
-	for (; i < size_of(s, group) && s->free_slots[at]; i++) {
-		s->rank_host[s->rank[s->first[group] + i]] = s->host[at];
+	while (s->free_slots[at] && s->taken[group] < size_of(s, group)) {
+		int i = s->first[group] + s->taken[group]++;
+
+		s->rank_host[s->rank[i]] = s->host[at];
 		s->free_slots[at]--;
 	}
-	return i;
 }
 
-/* Whole groups that fit, the largest first, into one host after the other. */
-static void put_whole(struct pack *s, bool *placed)
+/* A group of that size, whole. */
+static void put_one(struct pack *s, int size, int at)
 {
-	int start = 0;
+	put(s, s->order[s->next[size]++].item, at);
+	s->count[size]--;
+}
 
-	for (int at = 0; at < s->req->n_hosts; at++) {
-		while (start < s->n_groups && placed[start])
-			start++;
-		for (int g = start; g < s->n_groups && s->free_slots[at]; g++) {
-			int group = s->order[g].item;
+/* The largest sum of sizes up to room, of large ones where it can be: s->last and
+ * s->times of it and of the sums on the way to it. */
+static int reach(struct pack *s, int room)
+{
+	for (int x = 1; x <= room; x++)
+		s->last[x] = 0;
+	s->last[0] = -1;
+	for (int size = room; size > 0; size--)
+		for (int x = size; x <= room && s->count[size]; x++) {
+			int from = x - size;
+			int n = s->last[from] == size ? s->times[from] : 0;
 
-			if (placed[g] || size_of(s, group) > s->free_slots[at])
+			if (s->last[x] || !s->last[from] ||
+			    n == s->count[size])
 				continue;
-			put(s, group, 0, at);
-			placed[g] = true;
+			s->last[x] = size;
+			s->times[x] = n + 1;
 		}
+	while (!s->last[room])
+		room--;
+	return room;
+}
+
+static void fill(struct pack *s, int at)
+{
+	int size = s->free_slots[at], sum;
+
+	while (size && !s->count[size])
+		size--;
+	if (!size)
+		return;
+	put_one(s, size, at);
+	for (sum = reach(s, s->free_slots[at]); sum > 0;) {
+		int n = s->times[sum];
+
+		size = s->last[sum];
+		sum -= n * size;
+		while (n--)
+			put_one(s, size, at);
+	}
+}
+
+static void put_whole(struct pack *s)
+{
+	for (int i = s->n_groups - 1; i >= 0; i--) {
+		int size = size_of(s, s->order[i].item);
+
+		if (size > s->most)
+			break;
+		s->count[size]++;
+		s->next[size] = i;
+	}
+	for (int at = 0; at < s->req->n_hosts; at++) {
 		if (at % 64 == 63 && cpl_map_expired(s->req))
 			return;
+		fill(s, at);
 	}
 }
 
 /* The others: those larger than a host (large) before, the rest after. */
-static void put_split(struct pack *s, bool *placed, bool large)
+static void put_split(struct pack *s, bool large)
 {
-	int at = 0, most = 0;
+	int at = 0;
 
-	for (int h = 0; h < s->req->n_hosts; h++)
-		if (s->req->slots[h] > most)
-			most = s->req->slots[h];
 	for (int g = 0; g < s->n_groups; g++) {
-		int group = s->order[g].item, i = 0;
+		int group = s->order[g].item, size = size_of(s, group);
 
-		if (placed[g] || (large && size_of(s, group) <= most))
-			continue;
-		while (i < size_of(s, group)) {
+		if (large && size <= s->most)
+			return;
+		while (s->taken[group] < size) {
 			while (!s->free_slots[at])
 				at++;
-			i = put(s, group, i, at);
+			put(s, group, at);
 		}
-		placed[g] = true;
 	}
 }
 
@@ -121,6 +172,20 @@ static void order_hosts(struct pack *s, struct cpl_keyed *keyed)
 		s->host[i] = keyed[i].item;
 		s->free_slots[i] = s->req->slots[keyed[i].item];
 	}
+}
+
+static void take_sizes(struct pack *s, struct cpl_arena *arena)
+{
+	int64_t n;
+
+	for (int h = 0; h < s->req->n_hosts; h++)
+		if (s->req->slots[h] > s->most)
+			s->most = s->req->slots[h];
+	n = (int64_t)s->most + 1;
+	s->count = cpl_arena_take(arena, n, sizeof(int));
+	s->next = cpl_arena_take(arena, n, sizeof(int));
+	s->last = cpl_arena_take(arena, n, sizeof(int));
+	s->times = cpl_arena_take(arena, n, sizeof(int));
 }
 
 int cpl_map_pack(const struct cpl_map_request *req, int *rank_host,
@@ -134,6 +199,7 @@ int cpl_map_pack(const struct cpl_map_request *req, int *rank_host,
 	        .first = cpl_arena_take(&arena, (int64_t)ranks + 2,
 	                                sizeof(int)),
 	        .rank = cpl_arena_take(&arena, ranks, sizeof(int)),
+	        .taken = cpl_arena_take(&arena, ranks, sizeof(int)),
 	        .host = cpl_arena_take(&arena, hosts, sizeof(int)),
 	        .free_slots = cpl_arena_take(&arena, hosts, sizeof(int)),
 	        .order = cpl_arena_take(&arena, ranks, sizeof(*s.order)),
@@ -141,8 +207,8 @@ int cpl_map_pack(const struct cpl_map_request *req, int *rank_host,
 	};
 	struct cpl_keyed *keyed =
 	        cpl_arena_take(&arena, hosts, sizeof(*keyed));
-	bool *placed = cpl_arena_take(&arena, ranks, sizeof(*placed));
 
+	take_sizes(&s, &arena);
 	if (arena.failed)
 		return cpl_arena_end(&arena, -1, err);
 	find_groups(&s, s.rank);
@@ -154,9 +220,9 @@ int cpl_map_pack(const struct cpl_map_request *req, int *rank_host,
 			        (uint64_t)(ranks - size_of(&s, g)), g};
 		cpl_keyed_sort(s.order, s.n_groups);
 		order_hosts(&s, keyed);
-		put_split(&s, placed, true);
-		put_whole(&s, placed);
-		put_split(&s, placed, false);
+		put_split(&s, true);
+		put_whole(&s);
+		put_split(&s, false);
 		rc = 1;
 	}
 	return cpl_arena_end(&arena, rc, err);
