@@ -11,6 +11,9 @@
  * some tenths of a second; and where the time is known, for each second of it. */
 #define WAYS (4 << 20)
 #define WAYS_A_SECOND 1e6
+/* Share of a known time that bisection may take where it only is one start of
+ * several; ranks that share hosts need its groups. */
+#define BISECTION 0.35
 #define SAME 1e-9
 
 void cpl_best_evaluate(struct cpl_best_chain *chain,
@@ -164,9 +167,20 @@ static int make_bundles(struct cpl_best *b, struct cpl_error *err)
 	return 0;
 }
 
+/* Is there time for that start? */
+static bool bisects(const struct cpl_best *b)
+{
+	double seconds = b->req->seconds;
+
+	return !b->single || seconds <= 0 ||
+	       cpl_best_gather_cost(b->req) <= BISECTION * seconds * 1e9;
+}
+
 static int starts(struct cpl_best *b, struct cpl_best_chain *chain,
                   struct cpl_error *err)
 {
+	int n = 0;
+
 	chain->low.any = chain->answer.any = false;
 	if (start_linear(chain)) {
 		if (err)
@@ -190,9 +204,10 @@ static int starts(struct cpl_best *b, struct cpl_best_chain *chain,
 		return -1;
 	if (cpl_best_perfect(b) || cpl_map_expired(b->req))
 		return 0;
-	chain[0].run = cpl_best_start_bisection;
-	chain[1].run = cpl_best_start_greedy;
-	if (cpl_best_run_all(b, chain, 2, err))
+	if (bisects(b))
+		chain[n++].run = cpl_best_start_bisection;
+	chain[n++].run = cpl_best_start_greedy;
+	if (cpl_best_run_all(b, chain, n, err))
 		return -1;
 	if (cpl_map_expired(b->req))
 		return 0;

@@ -156,6 +156,10 @@ struct cpl_best_mappers {
 	struct cpl_best_nodes nodes; /* of the groups */
 };
 
+/* Nanoseconds that it takes to gather the ranks by bisections into a group for
+ * each host. */
+double cpl_best_gather_cost(const struct cpl_map_request *req);
+
 /* 0, or -1 with err (memory); free in either case. O(entries log entries). */
 int cpl_best_choose_mappers(const struct cpl_best *best,
                             struct cpl_best_mappers *mappers,

@@ -81,7 +81,7 @@ static int by_cost(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-static double gather_cost(const struct cpl_map_request *req)
+double cpl_best_gather_cost(const struct cpl_map_request *req)
 {
 	double levels = 0;
 
@@ -133,7 +133,7 @@ static int choose(const struct cpl_best *b, const struct cpl_best_nodes *nodes,
 		m->cost = edges * (table[i].edge + table[i].pair * hosts) +
 		          READ_NS * ((double)req->graph->n_entries + links);
 		if (!b->single && !grouped && table[i].mapper != &corner)
-			m->cost += gather_cost(req);
+			m->cost += cpl_best_gather_cost(req);
 		n++;
 	}
 	qsort(out, (size_t)n, sizeof(*out), by_cost);
