@@ -86,6 +86,9 @@ static void count(struct sums *sums, const struct figures *best,
 {
 	double ratio[2];
 
+	/* Of nothing there is no logarithm. */
+	if (!(best->hop_bytes > 0))
+		return;
 	sums->linear[0] += log(best->hop_bytes / linear->hop_bytes);
 	sums->linear[1] += log(best->max / linear->max);
 	sums->n++;

@@ -13,7 +13,7 @@
 #define WAYS_A_SECOND 1e6
 /* Share of a known time that bisection may take where it only is one start of
  * several; ranks that share hosts need its groups. */
-#define BISECTION 0.35
+#define BISECTION 0.15
 #define SAME 1e-9
 
 void cpl_best_evaluate(struct cpl_best_chain *chain,
@@ -179,8 +179,6 @@ static bool bisects(const struct cpl_best *b)
 static int starts(struct cpl_best *b, struct cpl_best_chain *chain,
                   struct cpl_error *err)
 {
-	int n = 0;
-
 	chain->low.any = chain->answer.any = false;
 	if (start_linear(chain)) {
 		if (err)
@@ -204,10 +202,10 @@ static int starts(struct cpl_best *b, struct cpl_best_chain *chain,
 		return -1;
 	if (cpl_best_perfect(b) || cpl_map_expired(b->req))
 		return 0;
-	if (bisects(b))
-		chain[n++].run = cpl_best_start_bisection;
-	chain[n++].run = cpl_best_start_greedy;
-	if (cpl_best_run_all(b, chain, n, err))
+	/* The quick one first: what comes next may be out of time. */
+	if (cpl_best_run_start(b, chain, cpl_best_start_greedy, err) ||
+	    (bisects(b) &&
+	     cpl_best_run_start(b, chain, cpl_best_start_bisection, err)))
 		return -1;
 	if (cpl_map_expired(b->req))
 		return 0;
