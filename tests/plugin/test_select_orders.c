@@ -209,6 +209,50 @@ static void test_marks_are_asked_for(void **state)
 	controller_reconfigure();
 }
 
+static const char *variable_of(const job_record_t *job, const char *name)
+{
+	const char *found = NULL;
+	size_t length = strlen(name);
+
+	for (int i = 0; i < job->details->env_cnt; i++)
+		if (!strncmp(job->details->env_sup[i], name, length) &&
+		    job->details->env_sup[i][length] == '=')
+			found = job->details->env_sup[i] + length + 1;
+	return found;
+}
+
+/* The order of a component goes to the script, which the first one has. */
+static void test_orders_of_components(void **state)
+{
+	struct job_options options = {.nodes = 4,
+	                              .tasks = 16,
+	                              .exclusive = true,
+	                              .profile = "pairs16",
+	                              .policy = "random-groups"};
+	job_record_t *job[2];
+
+	for (int batch = 0; batch < 2; batch++) {
+		for (int i = 0; i < 2; i++) {
+			job[i] = controller_job(&options);
+			job[i]->het_job_id = job[0]->job_id;
+			job[i]->het_job_offset = (uint32_t)i;
+		}
+		job[0]->batch_flag = (uint16_t)batch;
+		for (int i = 0; i < 2; i++)
+			free(controller_run(job[i]));
+		assert_int_equal(!variable_of(job[0],
+		                              "COMMPLACE_RANKS_HET_GROUP_0"),
+		                 !batch);
+		assert_int_equal(!variable_of(job[0],
+		                              "COMMPLACE_RANKS_HET_GROUP_1"),
+		                 !batch);
+		assert_null(variable_of(job[0], "COMMPLACE_RANKS"));
+		assert_int_equal(job[1]->details->env_cnt, 0);
+		for (int i = 1; i >= 0; i--)
+			finish(job[i]);
+	}
+}
+
 /* srun and salloc hear of what the site has decided when their job begins. */
 static void test_who_is_told_of_a_recording(void **state)
 {
@@ -349,6 +393,7 @@ int main(void)
 	        T(test_arguments_of_the_program_are_no_distribution),
 	        T(test_marks_tell_what_was_stated),
 	        T(test_marks_are_asked_for),
+	        T(test_orders_of_components),
 	        T(test_who_is_told_of_a_recording),
 	        T(test_a_stated_order_is_on_record),
 	        T(test_plan_survives_a_restart),

@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAX 16
+#define MAX 96
 
 static struct {
-	char name[32], *value; /* NULL: unset */
+	char name[64], *value; /* NULL: unset */
 } env[MAX];
 static uint32_t node_now;
 static char logged[1024], dir[64];
@@ -319,6 +319,68 @@ static void a_rankfile_has_cpus(void **state)
 	}
 }
 
+/* What one variable does not hold goes on in the next; no program has them. */
+static void a_long_order_is_in_parts(void **state)
+{
+	put("COMMPLACE_RANKS", "n[1,3,9] 2x2");
+	put("COMMPLACE_RANKS_2", ",0");
+	put("COMMPLACE_RANKS_3", "x2");
+	put("SLURMD_NODENAME", "n1");
+	assert_int_equal(user_init(NULL, 0, NULL), 0);
+	holds("COMMPLACE_HOSTFILE", "n9\nn9\nn1\nn1\n");
+	assert_int_equal(task_init(NULL, 0, NULL), 0);
+	assert_string_equal(*slot("COMMPLACE_NODE_RANK"), "1");
+	assert_null(*slot("COMMPLACE_RANKS"));
+	assert_null(*slot("COMMPLACE_RANKS_2"));
+	assert_null(*slot("COMMPLACE_RANKS_3"));
+	holds("COMMPLACE_MACHINEFILE", "n9:2\nn1:2\n");
+	assert_int_equal(leave(NULL, 0, NULL), 0);
+}
+
+static void components_have_files_of_their_own(void **state)
+{
+	char *path;
+
+	put("COMMPLACE_RANKS", NULL);
+	put("SLURM_HET_SIZE", "3");
+	put("COMMPLACE_RANKS_HET_GROUP_0", "n[1,3,9] 2x2,0x2");
+	put("SLURM_JOB_NODELIST_HET_GROUP_0", "n[1,3,9]");
+	put("SLURM_JOB_CPUS_PER_NODE_HET_GROUP_0", "2(x2),4");
+	put("COMMPLACE_RANKS_HET_GROUP_2", "n[5,6] 1,0");
+	put("SLURM_JOB_NODELIST_HET_GROUP_2", "n[5-6]");
+	put("SLURM_JOB_CPUS_PER_NODE_HET_GROUP_2", "1,1");
+	assert_int_equal(user_init(NULL, 0, NULL), 0);
+	assert_string_equal(logged, "");
+	holds("COMMPLACE_HOSTFILE_HET_GROUP_0", "n9\nn9\nn1\nn1\n");
+	holds("COMMPLACE_HOSTFILE_HET_GROUP_2", "n6\nn5\n");
+	holds("COMMPLACE_RANKFILE_HET_GROUP_2",
+	      "rank 0=n6 slot=0\nrank 1=n5 slot=0\n");
+	assert_string_equal(*slot("COMMPLACE_NODES_HET_GROUP_2"), "n[6,5]");
+	assert_null(*slot("COMMPLACE_HOSTFILE"));
+	assert_null(*slot("COMMPLACE_HOSTFILE_HET_GROUP_1"));
+	path = strdup(*slot("COMMPLACE_HOSTFILE_HET_GROUP_2"));
+	assert_int_equal(leave(NULL, 0, NULL), 0);
+	assert_int_equal(access(path, F_OK), -1);
+	free(path);
+}
+
+/* One that is not of its hosts costs the others nothing. */
+static void a_component_of_other_hosts(void **state)
+{
+	put("COMMPLACE_RANKS", NULL);
+	put("SLURM_HET_SIZE", "2");
+	put("COMMPLACE_RANKS_HET_GROUP_0", "n[1,3,9] 2x2,0x2");
+	put("SLURM_JOB_NODELIST_HET_GROUP_0", "n[1,3]");
+	put("COMMPLACE_RANKS_HET_GROUP_1", "n[5,6] 1,0");
+	put("SLURM_JOB_NODELIST_HET_GROUP_1", "n[5-6]");
+	assert_int_equal(user_init(NULL, 0, NULL), 0);
+	assert_non_null(strstr(logged, "n9 is not in the allocation"));
+	assert_null(*slot("COMMPLACE_RANKS_HET_GROUP_0"));
+	assert_null(*slot("COMMPLACE_HOSTFILE_HET_GROUP_0"));
+	holds("COMMPLACE_HOSTFILE_HET_GROUP_1", "n6\nn5\n");
+	assert_int_equal(leave(NULL, 0, NULL), 0);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, load, unload)
 
 int main(void)
@@ -332,6 +394,9 @@ int main(void)
 	        T(tmpdir_that_is_none),
 	        T(a_rankfile_has_cpus),
 	        T(a_file_that_only_root_reads_is_not_there),
+	        T(a_long_order_is_in_parts),
+	        T(components_have_files_of_their_own),
+	        T(a_component_of_other_hosts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

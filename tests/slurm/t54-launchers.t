@@ -66,6 +66,26 @@ is "$(ranks "$home/torch.out")" "$plan" \
 	"COMMPLACE_NODE_RANK: one process a node, each rank where the plan has it"
 cancel_all
 
+# Each component of a heterogeneous job has files of its own in the script.
+cat >"$home/het.sh" <<'END'
+#!/bin/bash
+export | grep -o 'COMMPLACE_[A-Z_0-9]*=' >environment
+cp "$COMMPLACE_HOSTFILE_HET_GROUP_0" het0
+cp "$COMMPLACE_HOSTFILE_HET_GROUP_1" het1
+SLURM_HOSTFILE=$COMMPLACE_HOSTFILE_HET_GROUP_1 srun --het-group=1 -n8 -m arbitrary \
+	sh -c 'echo $SLURM_PROCID $SLURMD_NODENAME' >het.out 2>&1
+END
+job=$(submit -N4 -n8 --exclusive --comm-profile=pairs8 : -N4 -n8 --exclusive \
+	--comm-profile=pairs8 het.sh)
+wait_ended "$job" 120
+ok $? "a heterogeneous job with two plans"
+plan=$(planned "$job+1")
+is "$(paste -sd' ' "$home/het0")" "$(planned "$job")" "the first component's host file"
+is "$(paste -sd' ' "$home/het1")" "$plan" "and the second's"
+is "$(ranks "$home/het.out")" "$plan" "srun -m arbitrary follows it in the component"
+is "$(grep -c 'COMMPLACE_HOSTFILE=' "$home/environment")" 0 "there is none of the whole"
+cancel_all
+
 # MPI's own reordering in such a job: the program's results are those without it,
 # neighbours share nodes where the plan has them apart, and the ranks of each node are
 # as many as before.

@@ -151,6 +151,46 @@ static void files(void **state)
 	free(text);
 }
 
+/* A long text in its parts is the text. */
+static void parts(void **state)
+{
+	static const struct {
+		int ranks, parts;
+	} row[] = {{6, 1}, {40000, 1}, {60000, 2}, {300000, 7}};
+	char name[CPL_RANK_ORDER_NAME];
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		int *at = malloc((size_t)row[i].ranks * sizeof(*at)), n = 0;
+		char *text, *joined;
+		size_t length;
+
+		for (int r = 0; r < row[i].ranks; r++)
+			at[r] = r % 3;
+		text = cpl_rank_order_text(host, 3, at, row[i].ranks,
+		                           CPL_RANK_ORDER_PARTS *
+		                                   (CPL_RANK_ORDER_PART - 1));
+		assert_non_null(text);
+		joined = calloc(1, strlen(text) + 1);
+		for (int p = 0; p < CPL_RANK_ORDER_PARTS; p++) {
+			const char *from =
+			        cpl_rank_order_part(text, p, &length);
+
+			assert_true(length < CPL_RANK_ORDER_PART);
+			n += length > 0;
+			strncat(joined, from, length);
+		}
+		assert_int_equal(n, row[i].parts);
+		assert_string_equal(joined, text);
+		free(joined);
+		free(text);
+		free(at);
+	}
+	cpl_rank_order_name(name, CPL_RANK_ORDER_VARIABLE, 0, -1);
+	assert_string_equal(name, "COMMPLACE_RANKS");
+	cpl_rank_order_name(name, CPL_RANK_ORDER_VARIABLE, 2, 1);
+	assert_string_equal(name, "COMMPLACE_RANKS_3_HET_GROUP_1");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -158,6 +198,7 @@ int main(void)
 	        cmocka_unit_test(what_is_no_order_is_refused),
 	        cmocka_unit_test(nodes_in_the_order_of_ranks),
 	        cmocka_unit_test(files),
+	        cmocka_unit_test(parts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,30 @@
 
 #include "graph/members.h"
 
+void cpl_rank_order_name(char name[CPL_RANK_ORDER_NAME], const char *variable,
+                         int part, int component)
+{
+	char number[16] = "", group[32] = "";
+
+	if (part > 0)
+		snprintf(number, sizeof(number), "_%d", part + 1);
+	if (component >= 0)
+		snprintf(group, sizeof(group), "_HET_GROUP_%d", component);
+	snprintf(name, CPL_RANK_ORDER_NAME, "%s%s%s", variable, number,
+	         group);
+}
+
+const char *cpl_rank_order_part(const char *text, int part, size_t *length)
+{
+	size_t all = strlen(text), most = CPL_RANK_ORDER_PART - 1;
+	size_t first = (size_t)part * most;
+
+	if (first > all)
+		first = all;
+	*length = all - first < most ? all - first : most;
+	return text + first;
+}
+
 /* Ranks from `r` on that have one host. */
 static int run_of(const int *rank_host, int ranks, int r)
 {

@@ -12,8 +12,23 @@
 
 #include "base/hostlist.h"
 
-/* The variable of a job's environment that has the text below. */
+/*
+ * The variable of a job's environment that has the text below. One holds less
+ * than 128 KiB: after so many bytes the text goes on in COMMPLACE_RANKS_2 and so
+ * on. That of component 1 of a heterogeneous job is in
+ * COMMPLACE_RANKS_HET_GROUP_1, as Slurm names such variables.
+ */
 #define CPL_RANK_ORDER_VARIABLE "COMMPLACE_RANKS"
+#define CPL_RANK_ORDER_PART (96 << 10)
+#define CPL_RANK_ORDER_PARTS 8
+
+#define CPL_RANK_ORDER_NAME 64
+/* `variable` of a part, 0 the first, and of a component; -1: no such job. */
+void cpl_rank_order_name(char name[CPL_RANK_ORDER_NAME], const char *variable,
+                         int part, int component);
+
+/* Where a part of a text begins, and its bytes; 0: there is none. O(text). */
+const char *cpl_rank_order_part(const char *text, int part, size_t *length);
 
 struct cpl_rank_order {
 	struct cpl_hostlist hosts; /* in the allocation's order */

@@ -51,11 +51,13 @@ bool cplslurm_start(struct job_record *job, struct cplslurm_start *out);
 /* Tell the job's user and the log. */
 void cplslurm_tell(struct job_record *job, const struct cpl_engine_notice *notice);
 
-/* One variable of an environment holds less than 128 KiB. */
-#define CPLSLURM_ORDER_MAX (96 << 10)
+/* Bytes that the order of a job's ranks may take: several variables
+ * (mapping/rank_order.h) where spank_commplace.so takes them away again before
+ * they reach a program, in batch jobs. */
+size_t cplslurm_order_max(const struct job_record *job);
 /* Put the order of a job's ranks into what its script will find in its
  * environment, for spank_commplace.so there; NULL: none, nor that of a run before.
- * Not that of a component of a heterogeneous job. */
+ * That of a component of a heterogeneous job goes to the script of the first. */
 void cplslurm_give_order(struct job_record *job, const char *order);
 
 /* Running and suspended jobs of a list; free() them. NULL: memory. */

@@ -310,25 +310,38 @@ void cplslurm_tell(job_record_t *job_ptr,
 		comment(job_ptr, notice->text);
 }
 
-void cplslurm_give_order(job_record_t *job_ptr, const char *order)
+/* The job whose script has the order; NULL: there is none. */
+static job_record_t *script_of(const job_record_t *job_ptr)
 {
-	static const char name[] = CPL_RANK_ORDER_VARIABLE "=";
-	job_details_t *details;
-	uint32_t n;
+	job_record_t *first = (job_record_t *)job_ptr;
 
-	if (!cplslurm_layout_is_ours(job_ptr) || !job_ptr->details ||
-	    job_ptr->het_job_id)
-		return;
-	details = job_ptr->details;
-	n = details->env_cnt;
-	if (order) {
-		if (!cplslurm_set_env(&details->env_sup, &n,
-		                      CPL_RANK_ORDER_VARIABLE, order))
-			details->env_cnt = (uint16_t)n;
-		return;
-	}
+	if (!job_ptr->het_job_id)
+		return first;
+	if (job_ptr->het_job_id != job_ptr->job_id)
+		first = find_job_record(job_ptr->het_job_id);
+	return first && first->batch_flag ? first : NULL;
+}
+
+size_t cplslurm_order_max(const job_record_t *job_ptr)
+{
+	const job_record_t *first = cplslurm_layout_is_ours(job_ptr)
+	                                    ? script_of(job_ptr)
+	                                    : NULL;
+
+	return first && first->batch_flag
+	               ? (size_t)CPL_RANK_ORDER_PARTS *
+	                         (CPL_RANK_ORDER_PART - 1)
+	               : CPL_RANK_ORDER_PART;
+}
+
+static void unset(job_details_t *details, const char *name)
+{
+	size_t length = strlen(name);
+	uint32_t n = details->env_cnt;
+
 	for (uint32_t i = 0; i < n; i++) {
-		if (strncmp(details->env_sup[i], name, sizeof(name) - 1) != 0)
+		if (strncmp(details->env_sup[i], name, length) != 0 ||
+		    details->env_sup[i][length] != '=')
 			continue;
 		xfree(details->env_sup[i]);
 		details->env_sup[i] = details->env_sup[n - 1];
@@ -336,6 +349,51 @@ void cplslurm_give_order(job_record_t *job_ptr, const char *order)
 		details->env_cnt--;
 		return;
 	}
+}
+
+/* So many bytes of the text. 0, or -1: memory is out. */
+static int set(job_details_t *details, const char *name, const char *text,
+               size_t length)
+{
+	char *value = strndup(text, length);
+	uint32_t n = details->env_cnt;
+	int rc = -1;
+
+	if (value)
+		rc = cplslurm_set_env(&details->env_sup, &n, name, value);
+	if (!rc)
+		details->env_cnt = (uint16_t)n;
+	free(value);
+	return rc;
+}
+
+void cplslurm_give_order(job_record_t *job_ptr, const char *order)
+{
+	char name[CPL_RANK_ORDER_PARTS][CPL_RANK_ORDER_NAME];
+	job_record_t *script;
+	bool failed = false;
+
+	if (!cplslurm_layout_is_ours(job_ptr))
+		return;
+	script = script_of(job_ptr);
+	if (!script || !cplslurm_layout_is_ours(script) || !script->details)
+		return;
+	for (int i = 0; i < CPL_RANK_ORDER_PARTS; i++) {
+		size_t length;
+		const char *text =
+		        cpl_rank_order_part(order ? order : "", i, &length);
+
+		cpl_rank_order_name(name[i], CPL_RANK_ORDER_VARIABLE, i,
+		                    job_ptr->het_job_id
+		                            ? (int)job_ptr->het_job_offset
+		                            : -1);
+		unset(script->details, name[i]);
+		if (length && set(script->details, name[i], text, length))
+			failed = true;
+	}
+	/* A part of it is none. */
+	for (int i = 0; failed && i < CPL_RANK_ORDER_PARTS; i++)
+		unset(script->details, name[i]);
 }
 
 /* Does the step keep its order, since its user stated a distribution? */

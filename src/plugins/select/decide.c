@@ -36,7 +36,7 @@ void cplselect_job_begin(struct job_record *job)
 		cpl_engine_start(cplselect_engine, &start.got, &notice);
 		cplslurm_tell(job, &notice);
 		order = cpl_engine_rank_order(cplselect_engine, start.got.id,
-		                              CPLSLURM_ORDER_MAX);
+		                              cplslurm_order_max(job));
 		cplslurm_give_order(job, order);
 		free(order);
 	}

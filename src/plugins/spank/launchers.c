@@ -26,14 +26,30 @@ static const struct {
 static const char nodes_variable[] = "COMMPLACE_NODES";
 static const char place_variable[] = "COMMPLACE_NODE_RANK";
 
+/* A job, or one component of a heterogeneous one. */
+struct part {
+	spank_t sp;
+	int component; /* -1: a job */
+};
+
+/* Slurm has no more of them. */
+#define COMPONENTS_MAX 128
+
 /* Of this slurmstepd's step; "": none. */
 static char made[PATH_MAX];
 static uid_t made_uid;
 static gid_t made_gid;
+static int made_components;
 
+static const char *name_of(const struct part *p, const char *variable,
+                           char name[CPL_RANK_ORDER_NAME])
+{
+	cpl_rank_order_name(name, variable, 0, p->component);
+	return name;
+}
 
 /* The value, to free(); NULL: unset, too long, or memory is out. */
-static char *get(spank_t sp, const char *name)
+static char *get_name(spank_t sp, const char *name)
 {
 	char *value = malloc(TEXT_SIZE);
 
@@ -46,13 +62,45 @@ static char *get(spank_t sp, const char *name)
 	return value;
 }
 
+static char *get(const struct part *p, const char *variable)
+{
+	char name[CPL_RANK_ORDER_NAME];
+
+	return get_name(p->sp, name_of(p, variable, name));
+}
+
+/* The text in its parts, to free(); NULL: there is none, or memory is out. */
+static char *get_text(const struct part *p)
+{
+	char *text = get(p, CPL_RANK_ORDER_VARIABLE);
+
+	for (int i = 1; text && i < CPL_RANK_ORDER_PARTS; i++) {
+		char name[CPL_RANK_ORDER_NAME], *more, *longer;
+		size_t length = strlen(text);
+
+		cpl_rank_order_name(name, CPL_RANK_ORDER_VARIABLE, i,
+		                    p->component);
+		more = get_name(p->sp, name);
+		if (!more)
+			break;
+		longer = realloc(text, length + strlen(more) + 1);
+		if (longer)
+			strcpy(longer + length, more);
+		else
+			free(text);
+		free(more);
+		text = longer;
+	}
+	return text;
+}
+
 /* 1: the order of this job; 0: there is none; -1 with err: it is not of the
  * job's hosts, or of too many ranks. */
-static int get_order(spank_t sp, struct cpl_rank_order *out,
+static int get_order(const struct part *p, struct cpl_rank_order *out,
                      struct cpl_error *err)
 {
-	char *text = get(sp, CPL_RANK_ORDER_VARIABLE);
-	char *hosts = text ? get(sp, "SLURM_JOB_NODELIST") : NULL;
+	char *text = get_text(p);
+	char *hosts = text ? get(p, "SLURM_JOB_NODELIST") : NULL;
 	int rc = 0;
 
 	if (hosts)
@@ -64,21 +112,41 @@ static int get_order(spank_t sp, struct cpl_rank_order *out,
 	return rc;
 }
 
-static void forget(spank_t sp)
+/* Take the text away; only_long: where it has several parts, since each step of
+ * a script and each program would carry them. */
+static void forget_text(const struct part *p, bool only_long)
 {
-	spank_unsetenv(sp, CPL_RANK_ORDER_VARIABLE);
-	spank_unsetenv(sp, nodes_variable);
+	char name[CPL_RANK_ORDER_NAME], *second;
+
+	cpl_rank_order_name(name, CPL_RANK_ORDER_VARIABLE, 1, p->component);
+	second = get_name(p->sp, name);
+	for (int i = 0; (second || !only_long) && i < CPL_RANK_ORDER_PARTS;
+	     i++) {
+		cpl_rank_order_name(name, CPL_RANK_ORDER_VARIABLE, i,
+		                    p->component);
+		spank_unsetenv(p->sp, name);
+	}
+	free(second);
+}
+
+static void forget(const struct part *p)
+{
+	char name[CPL_RANK_ORDER_NAME];
+
+	forget_text(p, false);
+	spank_unsetenv(p->sp, name_of(p, nodes_variable, name));
 	for (int i = 0; i < CPL_RANK_FILES; i++)
-		spank_unsetenv(sp, file[i].variable);
+		spank_unsetenv(p->sp, name_of(p, file[i].variable, name));
 }
 
 /* Are those of an outer step there? As the user may see: the process' own rights
  * are root's. */
-static bool inherited(spank_t sp)
+static bool inherited(const struct part *p)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX], name[CPL_RANK_ORDER_NAME];
 
-	return spank_getenv(sp, file[0].variable, path, sizeof(path)) ==
+	return spank_getenv(p->sp, name_of(p, file[0].variable, name), path,
+	                    sizeof(path)) ==
 	               ESPANK_SUCCESS &&
 	       !faccessat(AT_FDCWD, path, R_OK, AT_EACCESS);
 }
@@ -89,6 +157,8 @@ static bool make_directory(spank_t sp)
 	char dir[PATH_MAX];
 	uint32_t job = 0;
 
+	if (*made)
+		return true;
 	spank_get_item(sp, S_JOB_ID, &job);
 	if (spank_getenv(sp, "TMPDIR", dir, sizeof(dir)) == ESPANK_SUCCESS &&
 	    dir[0] == '/' &&
@@ -103,9 +173,14 @@ static bool make_directory(spank_t sp)
 	return false;
 }
 
-static bool path_of(int i, char *path, size_t size)
+static bool path_of(int i, int component, char *path, size_t size)
 {
-	return snprintf(path, size, "%s/%s", made, file[i].name) < (int)size;
+	int n = component < 0
+	                ? snprintf(path, size, "%s/%s", made, file[i].name)
+	                : snprintf(path, size, "%s/%s.%d", made, file[i].name,
+	                           component);
+
+	return n < (int)size;
 }
 
 /* CPUs of the job on each of its n hosts, of which "4(x2),2" is the list for
@@ -165,23 +240,23 @@ static int check_cpus(const struct cpl_rank_order *order, const char *text,
 }
 
 /* CPUs of a rank. */
-static int cpus_per_rank(spank_t sp)
+static int cpus_per_rank(const struct part *p)
 {
-	char text[16];
+	char text[16], name[CPL_RANK_ORDER_NAME];
 	int n = 1;
 
-	if (spank_getenv(sp, "SLURM_CPUS_PER_TASK", text, sizeof(text)) ==
-	    ESPANK_SUCCESS)
+	if (spank_getenv(p->sp, name_of(p, "SLURM_CPUS_PER_TASK", name), text,
+	                 sizeof(text)) == ESPANK_SUCCESS)
 		n = atoi(text);
 	return n > 0 ? n : 1;
 }
 
 /* Slots of a rankfile are CPUs: without as many of them there is none. */
-static bool has_cpus(spank_t sp, const struct cpl_rank_order *order)
+static bool has_cpus(const struct part *p, const struct cpl_rank_order *order)
 {
-	char *text = get(sp, "SLURM_JOB_CPUS_PER_NODE");
+	char *text = get(p, "SLURM_JOB_CPUS_PER_NODE");
 	struct cpl_error err = {""};
-	int rc = text ? check_cpus(order, text, cpus_per_rank(sp), &err)
+	int rc = text ? check_cpus(order, text, cpus_per_rank(p), &err)
 	              : cpl_fail(&err, "SLURM_JOB_CPUS_PER_NODE is not set");
 
 	if (rc)
@@ -227,53 +302,72 @@ static char *nodes_of(const struct cpl_rank_order *order)
 	return text;
 }
 
-static bool make_files(spank_t sp, const struct cpl_rank_order *order)
+static bool set(const struct part *p, const char *variable, const char *value)
 {
-	char path[CPL_RANK_FILES][PATH_MAX];
+	char name[CPL_RANK_ORDER_NAME];
+
+	return spank_setenv(p->sp, name_of(p, variable, name), value, 1) ==
+	       ESPANK_SUCCESS;
+}
+
+static bool make_files(const struct part *p, const struct cpl_rank_order *order)
+{
+	char path[CPL_RANK_FILES][PATH_MAX], name[CPL_RANK_ORDER_NAME];
 	char *nodes = nodes_of(order);
 	int *weight = malloc(((size_t)order->ranks + 1) * sizeof(*weight));
-	bool good = nodes && weight && make_directory(sp);
-	bool ranked = good && has_cpus(sp, order);
+	bool good = nodes && weight && make_directory(p->sp);
+	bool ranked = good && has_cpus(p, order);
 
 	made_uid = geteuid();
 	made_gid = getegid();
-	for (int r = 0, each = cpus_per_rank(sp); good && r < order->ranks; r++)
+	if (made_components <= p->component)
+		made_components = p->component + 1;
+	for (int r = 0, each = cpus_per_rank(p); good && r < order->ranks; r++)
 		weight[r] = each;
 	for (int i = 0; good && i < CPL_RANK_FILES; i++)
-		good = path_of(i, path[i], sizeof(path[i])) &&
+		good = path_of(i, p->component, path[i], sizeof(path[i])) &&
 		       ((i == CPL_RANK_RANKFILE && !ranked) ||
 		        !write_file(i, path[i], order, weight));
 	free(weight);
 	for (int i = 0; good && i < CPL_RANK_FILES; i++) {
 		if (i == CPL_RANK_RANKFILE && !ranked)
-			spank_unsetenv(sp, file[i].variable);
+			spank_unsetenv(p->sp,
+			               name_of(p, file[i].variable, name));
 		else
-			good = spank_setenv(sp, file[i].variable, path[i], 1) ==
-			       ESPANK_SUCCESS;
+			good = set(p, file[i].variable, path[i]);
 	}
-	good = good &&
-	       spank_setenv(sp, nodes_variable, nodes, 1) == ESPANK_SUCCESS;
+	/* A longer one would keep every program from starting. */
+	if (good && strlen(nodes) < CPL_RANK_ORDER_PART)
+		good = set(p, nodes_variable, nodes);
 	free(nodes);
 	return good;
 }
 
-void cplspank_launchers_make(spank_t sp)
+static void remove_files(int component)
+{
+	char path[PATH_MAX];
+
+	for (int i = 0; i < CPL_RANK_FILES; i++)
+		if (path_of(i, component, path, sizeof(path)))
+			unlink(path);
+}
+
+static void make(const struct part *p)
 {
 	struct cpl_rank_order order;
 	struct cpl_error err = {""};
-	uint32_t node = 1;
 	int rc;
 
-	if (spank_get_item(sp, S_JOB_NODEID, &node) != ESPANK_SUCCESS || node ||
-	    inherited(sp))
+	if (inherited(p))
 		return;
-	rc = get_order(sp, &order, &err);
+	rc = get_order(p, &order, &err);
 	if (!rc)
 		return;
-	if (rc > 0 && !make_files(sp, &order)) {
+	if (rc > 0 && !make_files(p, &order)) {
 		cpl_fail(&err, "cannot write its files below %s",
 		         *made ? made : "/tmp");
-		cplspank_launchers_remove();
+		if (*made)
+			remove_files(p->component);
 	}
 	if (rc > 0)
 		cpl_rank_order_free(&order);
@@ -281,8 +375,30 @@ void cplspank_launchers_make(spank_t sp)
 		slurm_info("commplace: launchers go without the plan of the "
 		           "job's ranks: %s",
 		           err.text);
-		forget(sp);
+		forget(p);
 	}
+}
+
+/* Components of a heterogeneous job; 0: it is none. */
+static int components(spank_t sp)
+{
+	char text[16];
+	int n = 0;
+
+	if (spank_getenv(sp, "SLURM_HET_SIZE", text, sizeof(text)) ==
+	    ESPANK_SUCCESS)
+		n = atoi(text);
+	return n < 0 ? 0 : n < COMPONENTS_MAX ? n : COMPONENTS_MAX;
+}
+
+void cplspank_launchers_make(spank_t sp)
+{
+	uint32_t node = 1;
+
+	if (spank_get_item(sp, S_JOB_NODEID, &node) != ESPANK_SUCCESS || node)
+		return;
+	for (int i = components(sp); i >= 0; i--)
+		make(&(struct part){sp, i - 1});
 }
 
 /* Where `host` comes in the order of nodes; -1: it does not, or ranks are in no
@@ -304,6 +420,7 @@ static int place_of(const struct cpl_rank_order *order, const char *host)
 
 void cplspank_launchers_task(spank_t sp)
 {
+	const struct part job = {sp, -1};
 	struct cpl_rank_order order;
 	struct cpl_error err;
 	char host[HOST_NAME_MAX + 1], text[16];
@@ -311,10 +428,12 @@ void cplspank_launchers_task(spank_t sp)
 
 	if (spank_getenv(sp, "SLURMD_NODENAME", host, sizeof(host)) ==
 	            ESPANK_SUCCESS &&
-	    get_order(sp, &order, &err) > 0) {
+	    get_order(&job, &order, &err) > 0) {
 		place = place_of(&order, host);
 		cpl_rank_order_free(&order);
 	}
+	for (int i = components(sp); i >= 0; i--)
+		forget_text(&(struct part){sp, i - 1}, true);
 	/* A script's own must not reach its steps. */
 	spank_unsetenv(sp, place_variable);
 	if (place < 0)
@@ -325,7 +444,6 @@ void cplspank_launchers_task(spank_t sp)
 
 void cplspank_launchers_remove(void)
 {
-	char path[PATH_MAX];
 	uid_t uid;
 	gid_t gid;
 
@@ -334,9 +452,8 @@ void cplspank_launchers_remove(void)
 	/* Of this thread only, and for files only. */
 	gid = (gid_t)setfsgid(made_gid);
 	uid = (uid_t)setfsuid(made_uid);
-	for (int i = 0; i < CPL_RANK_FILES; i++)
-		if (path_of(i, path, sizeof(path)))
-			unlink(path);
+	for (int i = -1; i < made_components; i++)
+		remove_files(i);
 	rmdir(made);
 	setfsuid(uid);
 	setfsgid(gid);
