@@ -11,8 +11,8 @@
  * some tenths of a second; and where the time is known, for each second of it. */
 #define WAYS (4 << 20)
 #define WAYS_A_SECOND 1e6
-/* Share of a known time that bisection may take where it only is one start of
- * several; ranks that share hosts need its groups. */
+/* Share of a known time up to which bisection is begun where it only is one start
+ * of several. */
 #define BISECTION 0.15
 #define SAME 1e-9
 

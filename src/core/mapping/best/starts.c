@@ -8,6 +8,9 @@
 
 /* More hosts than this take greedyallc too long. */
 #define GREEDY_HOSTS 8192
+/* Share of a known time after which bisection is cut short where it only is one
+ * start of several; ranks that share hosts need its groups. */
+#define BISECTION 0.25
 
 struct box {
 	const struct cpl_product *torus;
@@ -54,6 +57,19 @@ static void order_hosts(const struct box *box, int *host, int n, int *scratch)
 	order_hosts(box, host + half, n - half, scratch);
 }
 
+struct limit {
+	const struct cpl_map_request *req;
+	double until; /* 0: none */
+};
+
+static bool is_past(void *arg)
+{
+	const struct limit *limit = arg;
+
+	return cpl_map_expired(limit->req) ||
+	       (limit->until > 0 && cpl_best_now() > limit->until);
+}
+
 /* Bisect ranks and machine alike. Parts that cut less than the blocks of ranks
  * that groups are at first become the groups. */
 int cpl_best_start_bisection(struct cpl_best_chain *chain)
@@ -68,6 +84,7 @@ int cpl_best_start_bisection(struct cpl_best_chain *chain)
 	int *slots = cpl_arena_take(&arena, hosts, sizeof(*slots));
 	int *router = cpl_arena_take(&arena, hosts, sizeof(*router));
 	struct box box = {&req->net->product, router};
+	struct limit limit = {.req = req};
 
 	if (arena.failed)
 		goto out;
@@ -79,8 +96,10 @@ int cpl_best_start_bisection(struct cpl_best_chain *chain)
 		order_hosts(&box, order, hosts, scratch);
 	for (int i = 0; i < hosts; i++)
 		slots[i] = req->slots[order[i]];
-	rc = cpl_graph_partition(graph, slots, hosts, req->seed, req->expired,
-	                         req->expired_arg, part, &chain->err);
+	if (chain->best->single && req->seconds > 0)
+		limit.until = cpl_best_now() + BISECTION * req->seconds;
+	rc = cpl_graph_partition(graph, slots, hosts, req->seed, is_past,
+	                         &limit, part, &chain->err);
 	if (rc)
 		goto out;
 	if (!chain->best->kind &&
