@@ -18,6 +18,9 @@
 /* Maps of bits are looked for before these rounds. */
 #define BITS_ROUND 2
 #define BITS_ROUND_AGAIN 6
+/* And with a known time, which may be over by then, first of all: evaluations for
+ * each rank. */
+#define BITS_FIRST 384
 /* Images are looked at before every second round from this one on. */
 #define IMAGES_ROUND 4
 /* Share of the work that goes to the links: where they are the objective, and
@@ -145,7 +148,10 @@ static int64_t next_size(const struct cpl_best *b, int64_t last, int64_t left,
 static int between(struct cpl_best *b, struct cpl_best_chain *chain, int round,
                    int64_t size, int64_t *left, struct cpl_error *err)
 {
-	if (round == BITS_ROUND || round == BITS_ROUND_AGAIN) {
+	if (!round && b->req->seconds > 0)
+		size = BITS_FIRST * (int64_t)b->req->comm->ranks;
+	if (size > 0 &&
+	    (!round || round == BITS_ROUND || round == BITS_ROUND_AGAIN)) {
 		chain->size = size < *left / 4 ? size : *left / 4;
 		*left -= chain->size;
 		if (cpl_best_run_start(b, chain, cpl_best_start_bits, err))
