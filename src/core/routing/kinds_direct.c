@@ -4,46 +4,21 @@
 #include "routing/routing.h"
 
 /* Of the ways over one global link. */
-#define WAY_LINKS (2 * CPL_KINDS_LOCAL + 1)
-
-static int row_link(const struct cpl_dfkinds *df, const struct cpl_dfkind_at *a,
-                    const struct cpl_dfkind_at *b, int row, double part,
-                    struct cpl_share *share, int n)
-{
-	share[n].link =
-	        (int)cpl_dfkind_row(df, a, row, a->column, b->column);
-	share[n].part = part;
-	return n + 1;
-}
-
-static int column_link(const struct cpl_dfkinds *df,
-                       const struct cpl_dfkind_at *a,
-                       const struct cpl_dfkind_at *b, int column, double part,
-                       struct cpl_share *share, int n)
-{
-	share[n].link =
-	        (int)cpl_dfkind_column(df, a, a->row, column, b->row);
-	share[n].part = part;
-	return n + 1;
-}
+#define WAY_LINKS (2 * CPL_LOCAL_WAYS + 1)
 
 int cpl_kinds_local(const struct cpl_dfkinds *df, const struct cpl_dfkind_at *a,
                     const struct cpl_dfkind_at *b, double part,
-                    struct cpl_share share[CPL_KINDS_LOCAL])
+                    struct cpl_share share[CPL_LOCAL_WAYS])
 {
-	int n = 0;
+	const struct cpl_local_group group = {
+	        .row = df->row[a->group],
+	        .column = df->column[a->group],
+	        .rows = a->rows,
+	        .columns = a->columns,
+	};
 
-	if (a->row == b->row)
-		return a->column == b->column
-		               ? 0
-		               : row_link(df, a, b, a->row, part, share, 0);
-	if (a->column == b->column)
-		return column_link(df, a, b, a->column, part, share, 0);
-	part /= 2;
-	n = row_link(df, a, b, a->row, part, share, n);
-	n = column_link(df, a, b, b->column, part, share, n);
-	n = column_link(df, a, b, a->column, part, share, n);
-	return row_link(df, a, b, b->row, part, share, n);
+	return cpl_local_ways(&group, a->row, a->column, b->row, b->column,
+	                      part, share);
 }
 
 /* Ways between two groups. */
@@ -85,7 +60,7 @@ static struct ways find(const struct cpl_network *net,
 	                 .to = *to,
 	                 .there = number(df, from->group, to->group),
 	                 .back = number(df, to->group, from->group),
-	                 .hops = 2 * CPL_KINDS_LOCAL};
+	                 .hops = 2 * CPL_LOCAL_WAYS};
 
 	for (int k = 0; k < df->global_per_pair; k++) {
 		int hops, n = over(&w, k, &hops);

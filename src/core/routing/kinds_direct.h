@@ -4,14 +4,12 @@
 #define CPL_ROUTING_KINDS_DIRECT_H
 
 #include "network/dragonfly/dragonfly_kinds.h"
-
-/* Links of such a way, over both corners where there are two. */
-#define CPL_KINDS_LOCAL 4
+#include "routing/local_ways.h"
 
 /* Evenly over the shortest ways between two routers of a group, as a list of
  * links with their parts of `part`; how many. O(1). */
 int cpl_kinds_local(const struct cpl_dfkinds *df, const struct cpl_dfkind_at *a,
                     const struct cpl_dfkind_at *b, double part,
-                    struct cpl_share share[CPL_KINDS_LOCAL]);
+                    struct cpl_share share[CPL_LOCAL_WAYS]);
 
 #endif

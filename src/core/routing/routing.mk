@@ -1,7 +1,7 @@
 core_sources += src/core/routing/routing.h src/core/routing/routing.c \
 	src/core/routing/route_finder.c src/core/routing/dragonfly_paths.h \
 	src/core/routing/static_indirect.h \
-	src/core/routing/legs.h src/core/routing/kinds_direct.h \
+	src/core/routing/legs.h src/core/routing/local_ways.h src/core/routing/kinds_direct.h \
 	src/core/routing/one_link.c src/core/routing/many_links.c
 
 # One file for each routing; the first that a network takes is its default. A

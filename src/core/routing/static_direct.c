@@ -1,40 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "routing/dragonfly_paths.h"
+#include "routing/local_ways.h"
 
-/* Links of a way inside a group, over both corners where there are two. */
-#define LOCAL_LINKS 4
-/* Of the ways over one global link. */
-#define WAY_LINKS (2 * LOCAL_LINKS + 1)
-
-static inline int put(struct cpl_share *share, int n, int64_t link, double part)
-{
-	share[n].link = (int)link;
-	share[n].part = part;
-	return n + 1;
-}
-
-static inline int row_link(const struct cpl_network *net, int router,
-                           int column, int to, double part,
-                           struct cpl_share *share, int n)
-{
-	return put(share, n,
-	           net->link_class[CPL_DRAGONFLY_ROW].first +
-	                   (int64_t)router *
-	                           (cpl_dragonfly_of(net)->columns - 1) +
-	                   to - (to > column),
-	           part);
-}
-
-static inline int column_link(const struct cpl_network *net, int router,
-                              int row, int to, double part,
-                              struct cpl_share *share, int n)
-{
-	return put(share, n,
-	           net->link_class[CPL_DRAGONFLY_COLUMN].first +
-	                   (int64_t)router * (cpl_dragonfly_of(net)->rows - 1) +
-	                   to - (to > row),
-	           part);
-}
+/* Links of the ways over one global link. */
+#define WAY_LINKS (2 * CPL_LOCAL_WAYS + 1)
 
 /* Between two routers of a group. */
 static inline int local_links(const struct cpl_network *net,
@@ -42,29 +11,25 @@ static inline int local_links(const struct cpl_network *net,
                               const struct cpl_where *to, double part,
                               struct cpl_share *share, int n)
 {
-	int across = to->column - from->column;
+	const struct cpl_dragonfly *df = cpl_dragonfly_of(net);
+	int64_t first = (int64_t)from->group * df->routers_per_group;
+	const struct cpl_local_group group = {
+	        .row = net->link_class[CPL_DRAGONFLY_ROW].first +
+	               first * (df->columns - 1),
+	        .column = net->link_class[CPL_DRAGONFLY_COLUMN].first +
+	                  first * (df->rows - 1),
+	        .rows = df->rows,
+	        .columns = df->columns,
+	};
 
-	if (from->row == to->row)
-		return across ? row_link(net, from->router, from->column,
-		                         to->column, part, share, n)
-		              : n;
-	if (!across)
-		return column_link(net, from->router, from->row, to->row, part,
-		                   share, n);
-	part /= 2;
-	n = row_link(net, from->router, from->column, to->column, part, share,
-	             n);
-	n = column_link(net, from->router + across, from->row, to->row, part,
-	                share, n);
-	n = column_link(net, from->router, from->row, to->row, part, share, n);
-	return row_link(net, to->router - across, from->column, to->column,
-	                part, share, n);
+	return n + cpl_local_ways(&group, from->row, from->column, to->row,
+	                          to->column, part, share + n);
 }
 
 void cpl_local_add_at(const struct cpl_network *net, const struct cpl_where *a,
                       const struct cpl_where *b, double bytes, double *load)
 {
-	struct cpl_share share[LOCAL_LINKS];
+	struct cpl_share share[CPL_LOCAL_WAYS];
 	int n = local_links(net, a, b, bytes, share, 0);
 
 	for (int i = 0; i < n; i++)
@@ -156,9 +121,10 @@ static inline int over(const struct ways *w, int k, double part,
 	int n;
 
 	n = local_links(w->net, w->from, &gateway, part, share, 0);
-	n = put(share, n,
-	        w->net->link_class[CPL_DRAGONFLY_GLOBAL].first + w->there + k,
-	        part);
+	share[n].link =
+	        (int)(w->net->link_class[CPL_DRAGONFLY_GLOBAL].first +
+	              w->there + k);
+	share[n++].part = part;
 	gateway = cpl_where_in(df, w->to->group, df->gateway[w->back + k]);
 	return local_links(w->net, &gateway, w->to, part, share, n);
 }

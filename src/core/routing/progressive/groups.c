@@ -157,7 +157,7 @@ static int inside_kind(const struct cpl_network *net, int from, int to,
 {
 	struct cpl_dfkind_at a = cpl_dfkind_at(net, from);
 	struct cpl_dfkind_at b = cpl_dfkind_at(net, to);
-	struct cpl_share share[CPL_KINDS_LOCAL];
+	struct cpl_share share[CPL_LOCAL_WAYS];
 	int n = load ? cpl_kinds_local(cpl_dfkinds_of(net), &a, &b, bytes,
 	                               share)
 	             : 0;
@@ -249,7 +249,7 @@ static int way_in_kind(const struct cpl_network *net, int from, int to,
 {
 	struct cpl_dfkind_at a = cpl_dfkind_at(net, from);
 	struct cpl_dfkind_at b = cpl_dfkind_at(net, to);
-	struct cpl_share share[CPL_KINDS_LOCAL];
+	struct cpl_share share[CPL_LOCAL_WAYS];
 	int n = cpl_kinds_local(cpl_dfkinds_of(net), &a, &b, 1, share);
 	int hops = cpl_dfkind_hops(&a, &b);
 	int first = n > hops && x < 0.5 ? hops : 0;
