@@ -26,6 +26,15 @@
 #define OWN_OPEN strstr(path, "slow")
 #include "../tools/own_files.h"
 
+/* Of what is read beside what is loaded. */
+static atomic_int hashed;
+
+ssize_t pread(int fd, void *to, size_t n, off_t at)
+{
+	hashed++;
+	return syscall(SYS_pread64, fd, to, n, at);
+}
+
 static char dir[] = "/tmp/commplace-store-XXXXXX";
 #include "in_dir.h"
 
@@ -174,6 +183,13 @@ static void test_a_directory_that_cannot_be_read(void **state)
 	assert_non_null(strstr(answer.err.text, "Not a directory"));
 }
 
+static void set_time(const char *name, time_t when)
+{
+	const struct timespec at[2] = {{.tv_sec = when}, {.tv_sec = when}};
+
+	assert_int_equal(utimensat(AT_FDCWD, in_dir(name), at, 0), 0);
+}
+
 /* Fault 3: a profile in use costs no look at a file. */
 static void test_what_is_warm_is_not_looked_at(void **state)
 {
@@ -181,6 +197,7 @@ static void test_what_is_warm_is_not_looked_at(void **state)
 	int before;
 
 	profile("warm", 4, PAIR);
+	set_time("", time(NULL) - 3600);
 	a = ask("warm", 4, false, 20 * SECOND);
 	expect("warm", 8, CPL_FOUND_OTHER_RANKS, "4 ranks");
 	before = opened;
@@ -237,6 +254,100 @@ static void test_side_files_belong_to_it(void **state)
 	assert_int_equal(rename(in_dir("side.phase1.comm"), in_dir("c")), 0);
 	assert_int_equal(symlink("c", in_dir("side.phase1.comm")), 0);
 	expect("side", 4, CPL_FOUND_DAMAGED, "is a symbolic link");
+}
+
+/* Into the file that is there, which gets this time. */
+static void change_in_place(const char *file, const char *text, size_t n,
+                            time_t when)
+{
+	int fd = open(in_dir(file), O_WRONLY);
+
+	assert_true(fd >= 0);
+	assert_int_equal(pwrite(fd, text, n, 0), n);
+	close(fd);
+	set_time(file, when);
+}
+
+/* The first bytes of the traffic, which it is READY with. */
+static double bytes_of(const char *name, int ranks)
+{
+	struct cpl_store_answer a = ask(name, ranks, true, 20 * SECOND);
+	double bytes;
+
+	if (a.found != CPL_FOUND_READY)
+		fail_msg("%s: %d, %s", name, a.found, a.err.text);
+	bytes = a.profile->comm->bytes[0];
+	cpl_profile_drop(a.profile);
+	return bytes;
+}
+
+/* Changes within a tick of the file system's clock leave size and time. */
+static void test_two_changes_at_one_time_are_two(void **state)
+{
+	/* Far ahead, so that it is not past while the test runs. */
+	const time_t now = time(NULL) + 86400;
+	struct cpl_signature *sig;
+	char *text, *number;
+	size_t n;
+
+	profile("p", 4, "\"traffic\": [[0, 1, 10, 1]]");
+	set_time("p.json", now);
+	assert_true(bytes_of("p", 4) == 10);
+	text = cpl_file_read(in_dir("p.json"), 4096, &n, NULL);
+	number = strstr(text, "10");
+	*number = '2';
+	change_in_place("p.json", text, n, now);
+	/* One that another job has in memory is not the same. */
+	assert_true(bytes_of("p", 0) == 20);
+	assert_true(bytes_of("p", 4) == 20);
+	/* And of the folder: the file that is chosen. */
+	*number = '3';
+	put("p@4.json", text);
+	set_time("p@4.json", now);
+	set_time("", now);
+	assert_true(bytes_of("p", 4) == 30);
+	assert_int_equal(unlink(in_dir("p@4.json")), 0);
+	set_time("", now);
+	assert_true(bytes_of("p", 4) == 20);
+	*number = '4';
+	put("p@4.json", text);
+	set_time("", now);
+	assert_true(bytes_of("p", 4) == 40);
+	free(text);
+	/* A side file alone. */
+	profile("s", 4, "\"traffic\": [[0, 1, 258, 1], [1, 0, 258, 1]]");
+	sig = cpl_signature_load(in_dir("s.json"), NULL);
+	assert_int_equal(
+	        cpl_signature_write_binary(sig, in_dir("side.json"), NULL), 0);
+	cpl_signature_free(sig);
+	set_time("side.phase1.comm", now);
+	assert_true(bytes_of("side", 4) == 258);
+	text = cpl_file_read(in_dir("side.phase1.comm"), 4096, &n, NULL);
+	/* 258.0, of which this bit makes 259.0 */
+	number = memmem(text, n, "\x20\x70\x40", 3);
+	assert_non_null(number);
+	*number |= 0x10;
+	change_in_place("side.phase1.comm", text, n, now);
+	assert_true(bytes_of("side", 4) == 259);
+	free(text);
+}
+
+/* What has not changed for a while is known by its stamp. */
+static void test_what_is_old_is_not_read_again(void **state)
+{
+	const time_t long_ago = time(NULL) - 3600;
+	int before;
+
+	profile("old", 4, PAIR);
+	set_time("old.json", long_ago);
+	set_time("", long_ago);
+	hashed = 0;
+	assert_true(bytes_of("old", 4) == 10);
+	before = opened;
+	for (int i = 0; i < 10; i++)
+		assert_true(bytes_of("old", 4) == 10);
+	assert_int_equal(opened, before + 10);
+	assert_int_equal(hashed, 0);
 }
 
 static long peak_kib(void)
@@ -837,6 +948,8 @@ int main(void)
 	        T(test_a_directory_that_cannot_be_read),
 	        T(test_what_is_warm_is_not_looked_at),
 	        T(test_side_files_belong_to_it),
+	        T(test_two_changes_at_one_time_are_two),
+	        T(test_what_is_old_is_not_read_again),
 	        T(test_ranks_come_first),
 	        T(test_the_limit_bounds_what_is_kept),
 	        T(test_files_that_hang),

@@ -10,7 +10,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
+#include <time.h>
 #include <unistd.h>
+
+/* FAT's ticks are of two seconds. */
+#define TICK_SECONDS 5
 
 bool cpl_file_stamp_equal(const struct cpl_file_stamp *a,
                           const struct cpl_file_stamp *b)
@@ -144,6 +148,78 @@ char *cpl_file_read_open(int fd, const char *path, uint64_t size,
 	text[done] = '\0';
 	*length = done;
 	return text;
+}
+
+bool cpl_file_stamp_fresh(const struct cpl_file_stamp *stamp)
+{
+	return stamp->mtime.tv_sec + TICK_SECONDS >= time(NULL);
+}
+
+/* As many bytes as there are, up to [size]. */
+static size_t read_block(int fd, char *block, size_t size, uint64_t at)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t n = pread(fd, block + done, size - done,
+		                  (off_t)(at + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		done += (size_t)n;
+	}
+	return done;
+}
+
+/* FNV-1a by words of eight bytes, the last one filled up with zeros: sizes are
+ * compared, too. */
+static uint64_t hash_part(int fd, uint64_t part)
+{
+	uint64_t hash = UINT64_C(14695981039346656037), at = 0;
+	char block[32768];
+	size_t n, want;
+
+	do {
+		want = part - at < sizeof(block) ? (size_t)(part - at)
+		                                 : sizeof(block);
+		n = read_block(fd, block, want, at);
+		for (size_t i = 0; i < n; i += sizeof(uint64_t)) {
+			uint64_t word = 0;
+
+			memcpy(&word, block + i,
+			       n - i < sizeof(word) ? n - i : sizeof(word));
+			hash = (hash ^ word) * UINT64_C(1099511628211);
+			hash ^= hash >> 32;
+		}
+		at += n;
+	} while (n && n == want && at < part);
+	return hash;
+}
+
+void cpl_file_mark(int fd, const struct cpl_file_stamp *stamp, uint64_t part,
+                   struct cpl_file_mark *mark)
+{
+	*mark = (struct cpl_file_mark){.stamp = *stamp,
+	                               .fresh = cpl_file_stamp_fresh(stamp),
+	                               .part = part};
+	if (mark->fresh)
+		mark->content = hash_part(fd, part);
+}
+
+bool cpl_file_marked(int fd, const struct cpl_file_stamp *now,
+                     struct cpl_file_mark *mark)
+{
+	bool fresh;
+
+	if (!cpl_file_stamp_equal(now, &mark->stamp))
+		return false;
+	fresh = cpl_file_stamp_fresh(now);
+	if (mark->fresh && hash_part(fd, mark->part) != mark->content)
+		return false;
+	mark->fresh = mark->fresh && fresh;
+	return true;
 }
 
 char *cpl_file_read(const char *path, uint64_t max, size_t *length,

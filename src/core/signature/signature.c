@@ -92,7 +92,8 @@ int source_open(struct source *src, const char *path, uint64_t max,
 	}
 	if (!cpl_array_grow(&sig->file, sig->n_files, sizeof(*sig->file),
 	                    NULL)) {
-		sig->file[sig->n_files].stamp = *stamp;
+		cpl_file_mark(fd, stamp, src->limits ? UINT64_MAX : 0,
+		              &sig->file[sig->n_files].mark);
 		sig->file[sig->n_files].path = strdup(path);
 		if (sig->file[sig->n_files].path) {
 			sig->n_files++;

@@ -38,7 +38,7 @@ struct cpl_signature {
 	int n_files;
 	struct cpl_signature_file {
 		char *path;
-		struct cpl_file_stamp stamp;
+		struct cpl_file_mark mark;
 	} * file;
 };
 

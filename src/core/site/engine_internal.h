@@ -29,13 +29,6 @@
 #include "traffic/times.h"
 #include "traffic/traffic.h"
 
-/* What tells that a file says what it did when it was read. */
-struct file_mark {
-	struct cpl_file_stamp stamp;
-	bool fresh; /* another change may leave the stamp as it is: */
-	uint64_t content; /* a hash of it */
-};
-
 /* Configuration, network and routing that belong together; never changed. */
 struct snapshot {
 	atomic_int refs;
@@ -43,7 +36,7 @@ struct snapshot {
 	struct cpl_network *net; /* NULL only with Mode=off */
 	const struct cpl_routing *routing;
 	struct cpl_learned *learned; /* TimeModel, where an objective needs it */
-	struct file_mark config_mark, net_mark, model_mark;
+	struct cpl_file_mark config_mark, net_mark, model_mark;
 };
 
 /* A record taken back after a restart. */
@@ -144,7 +137,7 @@ struct cpl_engine {
 	struct snapshot *staged;
 	char *profile_dir; /* of the configuration in force */
 	bool loaded;       /* ever; the next are of the last good load */
-	struct file_mark config_mark, net_mark, model_mark;
+	struct cpl_file_mark config_mark, net_mark, model_mark;
 	char *last_network; /* file of that load; the worker's */
 	char *last_model;   /* the same, NULL: none was read */
 	bool last_routes;   /* it names a file of routes, read each time */

@@ -6,14 +6,10 @@
 #include <string.h>
 #include <strings.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/file.h"
-#include "base/json.h"
 #include "placement/cut.h"
-
-/* Two changes within a tick of the file system's clock have one time: FAT's are
- * of two seconds, and a server's clock may be another one than ours. */
-#define TICK_SECONDS 5
 
 struct load {
 	struct cpl_request head;
@@ -70,46 +66,29 @@ static void say_all_units(struct cpl_engine *engine, const struct snapshot *now)
 		say_units(engine, now, &c->match[i].defaults, c->match[i].line);
 }
 
-static uint64_t hash_file(const char *path)
+/* Before the file is read; of one that does not open nothing is marked. */
+static void mark_file(const char *path, struct cpl_file_mark *mark)
 {
-	uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
-	size_t length = 0;
-	char *text = cpl_file_read(path, CPL_JSON_MAX_BYTES, &length, NULL);
+	struct cpl_file_stamp stamp;
+	int fd = cpl_file_open(path, CPL_LINKS_FOLLOW, UINT64_MAX, &stamp,
+	                       NULL);
 
-	for (size_t i = 0; text && i < length; i++)
-		hash = (hash ^ (unsigned char)text[i]) *
-		       UINT64_C(1099511628211);
-	free(text);
-	return hash;
+	*mark = (struct cpl_file_mark){.part = 0};
+	if (fd < 0)
+		return;
+	cpl_file_mark(fd, &stamp, UINT64_MAX, mark);
+	close(fd);
 }
 
-static bool is_fresh(const struct cpl_file_stamp *stamp)
-{
-	return stamp->mtime.tv_sec + TICK_SECONDS >= time(NULL);
-}
-
-/* Before the file is read: what is changed meanwhile is read again. */
-static void mark_file(const char *path, struct file_mark *mark)
-{
-	cpl_file_stamp(path, &mark->stamp);
-	mark->fresh = is_fresh(&mark->stamp);
-	mark->content = mark->fresh ? hash_file(path) : 0;
-}
-
-/* A file that is no longer fresh is hashed for the last time. */
-static bool is_marked(const char *path, struct file_mark *mark)
+static bool is_marked(const char *path, struct cpl_file_mark *mark)
 {
 	struct cpl_file_stamp now;
-	bool fresh;
+	int fd = cpl_file_open(path, CPL_LINKS_FOLLOW, UINT64_MAX, &now, NULL);
+	bool same = fd >= 0 && cpl_file_marked(fd, &now, mark);
 
-	if (cpl_file_stamp(path, &now) ||
-	    !cpl_file_stamp_equal(&now, &mark->stamp))
-		return false;
-	fresh = is_fresh(&now);
-	if (mark->fresh && hash_file(path) != mark->content)
-		return false;
-	mark->fresh = mark->fresh && fresh;
-	return true;
+	if (fd >= 0)
+		close(fd);
+	return same;
 }
 
 /* The model, where it is needed. -1 with err. */

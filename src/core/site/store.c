@@ -18,14 +18,14 @@ struct request {
 
 /* The files of an entry that was only looked at. NULL: memory. */
 static struct cpl_signature_file *one_file(const char *path,
-                                           const struct cpl_file_stamp *stamp)
+                                           const struct cpl_file_mark *mark)
 {
 	struct cpl_signature_file *file = malloc(sizeof(*file));
 
 	if (!file)
 		return NULL;
 	file->path = strdup(path);
-	file->stamp = *stamp;
+	file->mark = *mark;
 	if (file->path)
 		return file;
 	free(file);
@@ -39,7 +39,7 @@ copy_files(const struct cpl_signature_file *file, int n)
 	bool failed = !copy;
 
 	for (int i = 0; i < n && !failed; i++) {
-		copy[i].stamp = file[i].stamp;
+		copy[i].mark = file[i].mark;
 		copy[i].path = strdup(file[i].path);
 		failed = !copy[i].path;
 	}
@@ -77,6 +77,14 @@ int store_queue(struct cpl_store *store, struct store_entry *e, bool whole,
 	return 0;
 }
 
+/* As far as both were marked; of a fresh one the look has seen the head only. */
+static bool is_same(const struct cpl_file_mark *a,
+                    const struct cpl_file_mark *b)
+{
+	return cpl_file_stamp_equal(&a->stamp, &b->stamp) &&
+	       a->fresh == b->fresh && a->content == b->content;
+}
+
 /* The same file is in memory for jobs that state other ranks, or none: it is as
  * good. */
 static bool take_loaded(struct cpl_store *store, struct store_entry *e)
@@ -87,8 +95,7 @@ static bool take_loaded(struct cpl_store *store, struct store_entry *e)
 		if (o == e || !o->current || !o->path || !e->n_files ||
 		    strcmp(o->path, e->path) || o->own != e->own ||
 		    o->uid != e->uid ||
-		    !cpl_file_stamp_equal(&o->file[0].stamp,
-		                          &e->file[0].stamp) ||
+		    !is_same(&o->file[0].mark, &e->file[0].mark) ||
 		    o->profile->recorded_ranks != o->profile->ranks ||
 		    (e->ranks && e->ranks != o->profile->ranks) ||
 		    !(file = copy_files(o->file, o->n_files)))
@@ -130,34 +137,40 @@ static void run_look(struct cpl_request *head)
 	struct cpl_signature_file *file = NULL;
 	struct store_look at = {0};
 	struct store_state state = {0};
-	bool same, again = false;
+	bool same, settled = false, again = false;
 
 	pthread_mutex_lock(&store->lock);
 	same = !e->failed || cpl_now() - e->failed < RETRY_NS;
 	pthread_mutex_unlock(&store->lock);
-	same = same && store_files_same(store, e);
+	same = same && store_files_same(store, e, &settled);
 	if (!same || !store_same_choice(e)) {
 		again = same;
 		store_look(store, e, &at, &state);
 		/* The same file of a folder in which others have changed. */
 		again = again && at.path && !strcmp(at.path, e->path) &&
-		        cpl_file_stamp_equal(&at.stamp, &e->file[0].stamp) &&
+		        cpl_file_stamp_equal(&at.mark.stamp,
+		                             &e->file[0].mark.stamp) &&
 		        e->state.found == CPL_FOUND_LOADING;
 		same = again;
 		if (state.found == CPL_FOUND_LOADING && !same)
-			file = one_file(at.path, &at.stamp);
+			file = one_file(at.path, &at.mark);
 		tell(store, e, &state);
 	}
 	pthread_mutex_lock(&store->lock);
 	e->looking = false;
 	e->looked = cpl_now();
-	if (again)
+	if (again) {
 		e->folder = at.folder;
+		e->folder_fresh = at.folder_fresh;
+	}
+	for (int i = 0; i < e->n_files && same && settled; i++)
+		e->file[i].mark.fresh = false;
 	if (!same) {
 		store_files_free(e->file, e->n_files);
 		e->file = file;
 		e->n_files = file != NULL;
 		e->folder = at.folder;
+		e->folder_fresh = at.folder_fresh;
 		memcpy(e->sizes, at.sizes, sizeof(e->sizes));
 		free(e->path);
 		e->path = at.path;
@@ -223,7 +236,7 @@ static void run_load(struct cpl_request *head)
 	struct store_state state = {0};
 	int n_files = 0;
 
-	if (e->n_files && (uint64_t)e->file[0].stamp.size >
+	if (e->n_files && (uint64_t)e->file[0].mark.stamp.size >
 	                          limits.max_bytes / STORE_SMALL_PART)
 		say_reads(request, false);
 	profile = store_load(store, e, &limits, &file, &n_files, &state);

@@ -9,7 +9,8 @@
  * matrix, which is loaded only for a job that it may fit, or that it can be
  * rescaled for (signature/rescale.h). What is in memory
  * serves STORE_FRESH_S seconds without a look at the files; they are read again
- * where their stamps differ. One limit bounds what a profile may take and what
+ * where their stamps differ, or, of files that have changed lately, their content
+ * (struct cpl_file_mark). One limit bounds what a profile may take and what
  * all take together, the least used going first; too large ones are refused
  * before they are read or their patterns expanded.
  *

@@ -124,7 +124,7 @@ static void find(struct cpl_store *store, struct store_entry *e,
 	answer->own = e->own;
 	answer->ranks = e->state.ranks;
 	if (e->n_files)
-		answer->stamp = e->file[0].stamp;
+		answer->stamp = e->file[0].mark.stamp;
 	if (!rc)
 		answer_late(e, stuck, answer);
 }

@@ -38,6 +38,7 @@ struct store_entry {
 	int ranks;
 	char *path; /* the file that was chosen, NULL: not looked yet */
 	struct cpl_file_stamp folder; /* when that was */
+	bool folder_fresh;            /* cpl_file_stamp_fresh then */
 	char sizes[128]; /* "16 and 64", where there is none of the ranks */
 	struct store_state state;
 	struct cpl_profile *profile; /* of `file`, or of a version before */
@@ -70,7 +71,9 @@ struct cpl_store {
 /* What a look found, beside the state. */
 struct store_look {
 	char *path;
-	struct cpl_file_stamp stamp, folder;
+	struct cpl_file_mark mark; /* of the file's head */
+	struct cpl_file_stamp folder;
+	bool folder_fresh;
 	char sizes[128];
 };
 
@@ -122,9 +125,10 @@ struct cpl_profile *store_load(struct cpl_store *store,
                                struct cpl_signature_file **file, int *n_files,
                                struct store_state *state);
 
-/* Does each file of the entry still have its stamp? */
+/* Is each file of the entry still the one that was read? *settled: and none of
+ * them fresh any more, see struct cpl_file_mark. */
 bool store_files_same(const struct cpl_store *store,
-                      const struct store_entry *e);
+                      const struct store_entry *e, bool *settled);
 
 /* Is the file still the right one of the name? One of another size, or without
  * a size in its name, need not be when files come and go. */

@@ -77,10 +77,11 @@ static void look_into(struct cpl_store *store, const struct store_entry *e,
                       const char *dir, struct store_look *out,
                       struct store_state *state)
 {
+	struct cpl_file_stamp stamp;
 	size_t length;
 	char *head;
 	int fd = cpl_file_open(out->path, CPL_LINKS_REFUSE, store->max_bytes,
-	                       &out->stamp, &state->err);
+	                       &stamp, &state->err);
 
 	if (fd < 0) {
 		state->found = why_closed(errno, dir, &state->err);
@@ -89,10 +90,13 @@ static void look_into(struct cpl_store *store, const struct store_entry *e,
 			state->found = CPL_FOUND_MISSING;
 		return;
 	}
-	head = is_allowed(e, out->path, &out->stamp, state)
-	               ? cpl_file_read_open(fd, out->path, HEAD_BYTES, &length,
-	                                    &state->err)
-	               : NULL;
+	out->mark = (struct cpl_file_mark){.stamp = stamp};
+	head = NULL;
+	if (is_allowed(e, out->path, &stamp, state)) {
+		cpl_file_mark(fd, &stamp, HEAD_BYTES, &out->mark);
+		head = cpl_file_read_open(fd, out->path, HEAD_BYTES, &length,
+		                          &state->err);
+	}
 	state->found = head ? CPL_FOUND_LOADING : CPL_FOUND_UNREADABLE;
 	if (head)
 		state->ranks = cpl_signature_peek(head, length);
@@ -141,6 +145,7 @@ void store_look(struct cpl_store *store, const struct store_entry *e,
 	if (!dir || (e->own && cpl_user_begin(&rights, e->uid, &state->err)))
 		goto out;
 	cpl_file_stamp(dir, &out->folder);
+	out->folder_fresh = cpl_file_stamp_fresh(&out->folder);
 	out->path = cpl_profile_file(dir, e->name, e->ranks, &state->err);
 	if (out->path)
 		look_into(store, e, dir, out, state);
@@ -227,20 +232,24 @@ struct cpl_profile *store_load(struct cpl_store *store,
 	return profile;
 }
 
-/* Does each file still have its stamp? */
 static bool unchanged(const struct cpl_signature_file *file, int n,
-                      uint64_t max)
+                      uint64_t max, bool *settled)
 {
+	*settled = true;
 	for (int i = 0; i < n; i++) {
+		struct cpl_file_mark mark = file[i].mark;
 		struct cpl_file_stamp stamp;
+		bool same;
 		int fd = cpl_file_open(file[i].path, CPL_LINKS_REFUSE, max,
 		                       &stamp, NULL);
 
 		if (fd < 0)
 			return false;
+		same = cpl_file_marked(fd, &stamp, &mark);
 		close(fd);
-		if (!cpl_file_stamp_equal(&stamp, &file[i].stamp))
+		if (!same)
 			return false;
+		*settled = *settled && !mark.fresh;
 	}
 	return n > 0;
 }
@@ -254,6 +263,9 @@ bool store_same_choice(const struct store_entry *e)
 
 	if (!e->ranks)
 		return true;
+	/* A file may have come since, and left the folder's time as it was. */
+	if (e->folder_fresh)
+		return false;
 	dir = strndup(e->path, (size_t)(slash - e->path));
 	if (!dir || (e->own && cpl_user_begin(&rights, e->uid, NULL))) {
 		free(dir);
@@ -266,14 +278,15 @@ bool store_same_choice(const struct store_entry *e)
 }
 
 bool store_files_same(const struct cpl_store *store,
-                      const struct store_entry *e)
+                      const struct store_entry *e, bool *settled)
 {
 	struct cpl_user_rights rights = {false};
 	bool same;
 
+	*settled = false;
 	if (!e->path || (e->own && cpl_user_begin(&rights, e->uid, NULL)))
 		return false;
-	same = unchanged(e->file, e->n_files, store->max_bytes);
+	same = unchanged(e->file, e->n_files, store->max_bytes, settled);
 	cpl_user_end(&rights);
 	return same;
 }
