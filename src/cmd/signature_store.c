@@ -16,14 +16,21 @@
 #include "base/file.h"
 #include "signature/install.h"
 #include "site/usage.h"
+#include "site/user_dir.h"
 #include "site_files.h"
 
 #define KEEP 10
 #define DAY 86400
+#define LOST "%.0f messages were not counted: the recorder had no memory"
 
 static const char *text_of(const json_t *item, const char *key)
 {
 	return json_string_value(json_object_get(item, key));
+}
+
+static double real_of(const json_t *item, const char *key)
+{
+	return json_real_value(json_object_get(item, key));
 }
 
 static int64_t integer_of(const json_t *item, const char *key)
@@ -68,6 +75,26 @@ static struct cpl_signature *sum_bytes(struct cpl_signature *sig,
 		*bytes += sig->phase[i].weight * sums.bytes;
 	}
 	return sig;
+}
+
+double signature_lost(const struct cpl_signature *sig)
+{
+	json_t *recorded =
+	        sig->recorded ? json_loads(sig->recorded, 0, NULL) : NULL;
+	double lost = json_number_value(
+	        json_object_get(recorded, "lost_messages"));
+
+	json_decref(recorded);
+	return lost;
+}
+
+/* To what is said of a profile. */
+static void add_lost(json_t *item, const struct cpl_signature *sig)
+{
+	double lost = signature_lost(sig);
+
+	if (lost > 0)
+		json_object_set_new(item, "lost_messages", json_real(lost));
 }
 
 static json_t *installed_of(const struct cpl_signature *sig)
@@ -137,6 +164,7 @@ static json_t *list_item(const char *name, const char *path, double drift,
 		json_object_set_new(item, "drifts", json_true());
 	if (installed)
 		json_object_set_new(item, "installed", installed);
+	add_lost(item, sig);
 	add_usage(item, name, sig->ranks, usage, n_usage);
 	cpl_signature_free(sig);
 	return item;
@@ -215,6 +243,7 @@ static int print_list(const json_t *list)
 	bool marks = false;
 	size_t i;
 	json_t *item;
+	int rc;
 
 	json_array_foreach(list, i, item)
 	        marks |= json_is_true(json_object_get(item, "drifts"));
@@ -229,7 +258,15 @@ static int print_list(const json_t *list)
 		else
 			put_row(t, item, marks);
 	}
-	return cmd_table_print(t);
+	rc = cmd_table_print(t);
+	json_array_foreach(list, i, item)
+	{
+		if (json_object_get(item, "lost_messages"))
+			printf("%s, %" PRId64 " ranks: " LOST "\n",
+			       text_of(item, "name"), integer_of(item, "ranks"),
+			       real_of(item, "lost_messages"));
+	}
+	return rc;
 }
 
 int signature_list(const struct cmd *self, const struct signature_options *o)
@@ -372,29 +409,40 @@ char *signature_base_name(const char *file)
 /* A user's store comes with its first profile. */
 static int make_folders(const char *dir, struct cpl_error *err)
 {
+	struct cpl_user_rights rights;
 	char path[PATH_MAX];
 	size_t n = strlen(dir);
+	int rc = 0;
 
 	if (n >= sizeof(path))
 		return cpl_fail(err, "%s: the path is too long", dir);
 	memcpy(path, dir, n + 1);
-	for (size_t i = 1; i <= n; i++) {
+	if (signature_store_begin(dir, &rights, err))
+		return -1;
+	for (size_t i = 1; i <= n && !rc; i++) {
 		if (path[i] != '/' && path[i])
 			continue;
 		path[i] = '\0';
 		if (mkdir(path, 0755) && errno != EEXIST)
-			return cpl_fail(err, "%s: %s", path, strerror(errno));
+			rc = cpl_fail(err, "%s: %s", path, strerror(errno));
 		path[i] = i < n ? '/' : '\0';
 	}
-	return 0;
+	cpl_user_end(&rights);
+	return rc;
 }
 
 static int roll_back(const struct cmd *self, const struct signature_options *o,
                      const char *dir, const char *name)
 {
 	struct cpl_error err = {""};
+	struct cpl_user_rights rights;
+	int rc;
 
-	if (cpl_profile_roll_back(dir, name, (int)o->version, &err))
+	if (signature_store_begin(dir, &rights, &err))
+		return cmd_fail(self, &err);
+	rc = cpl_profile_roll_back(dir, name, (int)o->version, &err);
+	cpl_user_end(&rights);
+	if (rc)
 		return cmd_fail(self, &err);
 	if (o->json)
 		return cmd_print_json(self, json_pack("{s:s, s:I}", "name",
@@ -413,9 +461,14 @@ json_t *signature_put(const struct signature_options *o, const char *dir,
 	                                .keep = o->keep ? (int)o->keep : KEEP,
 	                                .by = who ? who->pw_name : NULL,
 	                                .from = from};
-	int version = cpl_profile_install(dir, name, sig, &how, err);
+	struct cpl_user_rights rights;
 	json_t *item, *installed, *distance;
+	int version;
 
+	if (signature_store_begin(dir, &rights, err))
+		return NULL;
+	version = cpl_profile_install(dir, name, sig, &how, err);
+	cpl_user_end(&rights);
 	if (version < 0)
 		return NULL;
 	item = json_pack("{s:s, s:i, s:i}", "name", name, "ranks", sig->ranks,
@@ -425,10 +478,12 @@ json_t *signature_put(const struct signature_options *o, const char *dir,
 	if (distance)
 		json_object_set(item, "distance", distance);
 	json_decref(installed);
+	add_lost(item, sig);
 	return item;
 }
 
-void signature_print_installed(const json_t *item, const char *dir)
+void signature_print_installed(const struct cmd *self, const json_t *item,
+                               const char *dir)
 {
 	const json_t *distance = json_object_get(item, "distance");
 	double d = json_real_value(distance), limit = cmd_drift();
@@ -442,6 +497,10 @@ void signature_print_installed(const json_t *item, const char *dir)
 	if (distance && d > limit)
 		printf("%s: its traffic drifts: more than %.0f %% differs\n",
 		       text_of(item, "name"), 100 * limit);
+	if (json_object_get(item, "lost_messages"))
+		cmd_failf(self, "%s, %" PRId64 " ranks: " LOST,
+		          text_of(item, "name"), integer_of(item, "ranks"),
+		          real_of(item, "lost_messages"));
 }
 
 static int install_file(const struct cmd *self,
@@ -467,7 +526,7 @@ static int install_file(const struct cmd *self,
 		json_object_set_new(item, "profile_dir", json_string(dir));
 		rc = cmd_print_json(self, item);
 	} else {
-		signature_print_installed(item, dir);
+		signature_print_installed(self, item, dir);
 		json_decref(item);
 	}
 	cpl_signature_free(sig);
@@ -498,8 +557,12 @@ int signature_remove(const struct cmd *self, const struct signature_options *o,
 {
 	struct cpl_error err = {""};
 	const char *dir = store_dir(o, &err);
+	struct cpl_user_rights rights;
+	int rc;
 
-	if (!dir || cpl_profile_remove(dir, name, (int)o->ranks, &err))
+	if (!dir || signature_store_begin(dir, &rights, &err))
 		return cmd_fail(self, &err);
-	return CMD_OK;
+	rc = cpl_profile_remove(dir, name, (int)o->ranks, &err);
+	cpl_user_end(&rights);
+	return rc ? cmd_fail(self, &err) : CMD_OK;
 }

@@ -145,6 +145,45 @@ runs "remove --ranks" store remove halo --ranks 16
 is "$(store show halo --json | json - ranks)" 32 "the other size is left"
 runs "remove" store remove halo
 is "$(ls -A store home/.commplace/profiles | grep json)" "" "nothing is left"
+# What the recorder could not count is said wherever the profile is.
+recorded 17.0.n1.1.json 4 1 1
+sed -i 's/}$/, "recorded": {"lost_messages": 12}}/' "$recording/17.0.n1.1.json"
+lost="lossy, 4 ranks: 12 messages were not counted: the recorder had no memory"
+is "$(store install --user --recorded 17 lossy 2>&1 >/dev/null)" \
+	"commplace signature: $lost" "install: messages that were not counted"
+is "$(store list --user | tail -1)" "$lost" "list"
+is "$(store list --user --json | json - profiles 0 lost_messages)" 12 "list --json"
+like "$(store show lossy)" "lost +12 messages, which are not in the traffic" "show"
+store remove --user lossy
+# Of a user's store root makes what is the user's.
+theirs() { COMMPLACE_USER_PROFILES=$work/theirs/%u/profiles store "$@"; }
+if [ "$(id -u)" = 0 ] && id nobody >/dev/null 2>&1; then
+	chmod 755 "$work"
+	mkdir theirs
+	chown nobody theirs
+	theirs install --user halo-32.json --name halo >/dev/null
+	theirs install --user halo-32.json --name halo >/dev/null
+	theirs install --user --version 1 halo >/dev/null
+	is "$(find theirs -type f | wc -l) $(find theirs -printf '%u\n' | sort -u)" \
+		"4 nobody" "root installs in a user's store: folders and files are the user's"
+	(umask 077 && cp halo-32.json store/secret.json)
+	ln -sf "$work/store/secret.json" theirs/root/profiles/.halo@32.v1.json
+	like "$(theirs install --user --version 1 halo 2>&1)" \
+		"v1.json: Permission denied" "of whom no link leads to what is root's"
+	mv theirs/root/profiles "$work/elsewhere"
+	ln -s "$work/store" theirs/root/profiles
+	chown -h nobody theirs/root/profiles
+	like "$(theirs install --user halo-32.json --name halo 2>&1)" \
+		"a link of user $(id -u nobody) leads there, whose it is not" \
+		"nor to another's store"
+	is "$(ls store)" secret.json "where nothing is installed"
+	ln -sfn "$work/elsewhere" theirs/root/profiles
+	chown -h nobody theirs/root/profiles
+	runs "but to one of the user's own" theirs remove --user halo
+	rm store/secret.json
+else
+	skip 5 "not root"
+fi
 
 same check.txt "check" signature check profiles/halo-16.json profiles/umesh-512.json
 "$commplace" signature show profiles/halo-16.json --json >show.json
