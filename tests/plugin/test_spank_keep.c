@@ -25,12 +25,14 @@ enum how {
 	SAYS,   /* what it was called with */
 	SPARED, /* by the kernel? */
 	FAILS,  /* without a word */
+	LOSES,  /* a part, and keeps the rest */
 	HANGS,  /* and may be ended */
 	CLOSES, /* its output, and goes on */
 	STUCK,  /* in a file system: nothing ends it */
 };
 
 static enum how how;
+static int task_status;
 static int64_t clock_ms;
 static pid_t command, killed[4];
 static int n_killed;
@@ -59,6 +61,10 @@ int execve(const char *path, char *const *argv, char *const *env)
 		_exit(0);
 	case FAILS:
 		_exit(3);
+	case LOSES:
+		dprintf(1, "app: version 1\n");
+		dprintf(2, "commplace signature: app: 12 messages\n");
+		_exit(0);
 	case CLOSES:
 		close(1);
 		close(2);
@@ -160,8 +166,9 @@ spank_err_t spank_get_item(spank_t sp, spank_item_t item, ...)
 		*va_arg(ap, uint32_t *) = item == S_JOB_ID ? 17
 		                          : item == S_JOB_STEPID
 		                                  ? SLURM_BATCH_SCRIPT
-		                          : item == S_TASK_EXIT_STATUS ? 0
-		                                                       : 65534;
+		                          : item == S_TASK_EXIT_STATUS
+		                                  ? (uint32_t)task_status
+		                                  : 65534;
 	}
 	va_end(ap);
 	return ESPANK_SUCCESS;
@@ -213,6 +220,16 @@ void slurm_debug(const char *format, ...)
 	va_end(ap);
 }
 
+/* Slurm hands slurmstepd what the user typed, of the site's word a copy only. */
+static bool asked = true;
+
+spank_err_t spank_option_register(spank_t sp, struct spank_option *option)
+{
+	if (asked && !strcmp(option->name, "comm-record"))
+		assert_int_equal(option->cb(option->val, "app", 1), 0);
+	return ESPANK_SUCCESS;
+}
+
 static void end_of_job(enum how as)
 {
 	void *handle = spank_open();
@@ -222,6 +239,7 @@ static void end_of_job(enum how as)
 	n_killed = 0;
 	unbounded = false;
 	info[0] = error[0] = '\0';
+	assert_int_equal(spank_entry(handle, "init")(NULL, 0, NULL), 0);
 	assert_int_equal(spank_entry(handle, "task_exit")(NULL, 0, NULL), 0);
 	dlclose(handle);
 	if (as != STUCK)
@@ -266,6 +284,36 @@ static void test_without_a_word(void **state)
 	assert_non_null(strstr(error, "what job 17 recorded is lost"));
 }
 
+/* An error of slurmstepd's is in the job's output, too: there, what is lost is
+ * said to who has asked for it, and else in the log. */
+static void test_who_hears_what_is_lost(void **state)
+{
+	static const char not_well[] =
+	        "commplace: --comm-record: job 17 did not end well: nothing is "
+	        "kept; what it recorded stays 30 days for commplace signature "
+	        "install --user --recorded 17 app";
+	static const char part[] = "commplace: --comm-record: commplace "
+	                           "signature: app: 12 messages";
+	static const char kept[] = "commplace: --comm-record: app: version 1";
+
+	for (int i = 0; i < 2; i++) {
+		asked = !i;
+		end_of_job(LOSES);
+		assert_non_null(strstr(info, kept));
+		assert_non_null(strstr(asked ? error : info, part));
+		assert_null(strstr(asked ? info : error, part));
+		task_status = 256;
+		end_of_job(SAYS);
+		task_status = 0;
+		assert_string_equal(asked ? error : info, not_well);
+		assert_string_equal(asked ? info : error, "");
+		end_of_job(FAILS);
+		assert_non_null(strstr(asked ? error : info, "is lost"));
+		assert_string_equal(asked ? info : error, "");
+	}
+	asked = true;
+}
+
 static void test_a_home_that_hangs(void **state)
 {
 	static const struct {
@@ -305,6 +353,7 @@ static void run_srun(const struct srun *s)
 
 	context = S_CTX_LOCAL;
 	how = SAYS;
+	asked = false;
 	unsetenv("COMMPLACE_USER_PROFILES");
 	unsetenv("SLURM_CONF");
 	setenv("HOME", "/home/u", 1);
@@ -371,6 +420,7 @@ int main(void)
 	        cmocka_unit_test(test_what_it_is),
 	        cmocka_unit_test(test_the_kernel_may_end_it),
 	        cmocka_unit_test(test_without_a_word),
+	        cmocka_unit_test(test_who_hears_what_is_lost),
 	        cmocka_unit_test(test_by_the_sites_word),
 	        cmocka_unit_test(test_a_home_that_hangs),
 	};

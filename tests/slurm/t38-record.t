@@ -117,15 +117,35 @@ is "$(decision "$job" '[.rank_host[0] == .rank_host[8], .rank_host[3] == .rank_h
 job -N2 -n8 --comm-record=bad fails.sh
 ok $(($? == 0)) "a job that does not end well"
 is "$(store .ranks bad.json)" "" "becomes no profile"
+like "$(cat "$home/slurm-$job.out")" \
+	"error: commplace: --comm-record: job $job did not end well: nothing is kept" \
+	"its output says so"
 job -N2 -n8 --comm-record=bad none.sh
 ok $? "a job without MPI ends well"
 is "$(store .ranks bad.json)" "" "and becomes none"
 is "$(slurmd_says ".*job $job recorded nothing")" 1 "slurmd's log says so"
+like "$(cat "$home/slurm-$job.out")" "job $job recorded nothing" "and its output"
+job -N2 -n8 -J quiet5 none.sh
+is "$(slurmd_says ".*job $job recorded nothing") $(cat "$home/slurm-$job.out")" "1 " \
+	"Record=: the log only"
 chmod 000 "$STORE"
 job -N2 -n8 --comm-record=bad half.sh
 ok $? "with a store that cannot be written jobs end well"
 chmod 755 "$STORE"
 is "$(slurmd_says ".*Permission denied")" 1 "slurmd's log says why nothing is kept"
+like "$(cat "$home/slurm-$job.out")" "Permission denied" "and the job's output"
+# Messages that the recorder had no memory for.
+cat >"$home/lossy.sh" <<'END'
+#!/bin/bash
+cat >"$HOME/.commplace/recording/$SLURM_JOB_ID.0.n0.1.json" <<'SIGNATURE'
+{"format": "commplace-signature", "version": 1, "ranks": 2, "phases": [{"traffic":
+[[0, 1, 10, 1]]}], "recorded": {"lost_messages": 12}}
+SIGNATURE
+END
+job -N1 -n1 --comm-record=lossy lossy.sh
+is "$(store .ranks lossy.json)" 2 "a recording that has lost something is kept"
+like "$(cat "$home/slurm-$job.out")" "lossy, 2 ranks: 12 messages were not counted" \
+	"and the job's output says what"
 job -N2 -n8 --comm-record=two two.sh
 is "$(store .ranks two.json) $(store '.phases[0].traffic[0][1]' two.json)" "8 4" \
 	"of two programs of as many ranks the longer run is kept"
@@ -226,5 +246,13 @@ ln -sf /etc/shadow "$STORE/link.json"
 like "$(commplace signature install link --from "$CLUSTER_USER" 2>&1)" \
 	"link" "no link of a user's is followed"
 ok $(($(ls "$PROFILES" | grep -c link) != 0)) "and nothing is installed"
+# One that root puts into a user's store is the user's, and used.
+commplace signature install "$PROFILES/ring.json" --name gift --profile-dir "$STORE" \
+	>"$CLUSTER/gift.out" 2>&1
+is "$? $(stat -c %U "$STORE/gift.json")" "0 $CLUSTER_USER" \
+	"root installs in a user's store" || diag "$(cat "$CLUSTER/gift.out")"
+job -N4 -n16 --exclusive --comm-profile=gift ring.sh
+is "$(decision "$job" '"\(.outcome) \(.profile) \(.own_profile)"')" "placed gift true" \
+	"and the job is placed by it"
 cluster_check
 done_testing

@@ -18,6 +18,7 @@
 #include "base/printable.h"
 
 #define COMMAND CPL_BINDIR "/commplace"
+#define COMPLAINT "commplace signature: "
 /* Between two looks whether it has ended. */
 #define LOOK_MS 20
 
@@ -152,17 +153,21 @@ static bool ends_by(pid_t pid, int64_t end, int *status)
 	}
 }
 
-/* A line of the log for each of its own. */
+/* A line for each of its own. An error of slurmstepd stands in the output of the
+ * batch job, too; so do complaints of the command, which begin with its name. */
 static void say(const struct spank_keeping *k, char *text, bool failed)
 {
 	char *rest = NULL;
 
 	for (char *line = strtok_r(text, "\n", &rest); line;
 	     line = strtok_r(NULL, "\n", &rest)) {
+		bool is_loss = failed || !strncmp(line, COMPLAINT,
+		                                  sizeof(COMPLAINT) - 1);
+
 		cpl_printable(line);
-		if (k->quiet)
+		if (k->hears == SPANK_NOBODY_HEARS)
 			slurm_debug("commplace: --comm-record: %s", line);
-		else if (failed)
+		else if (is_loss && k->hears == SPANK_USER_HEARS)
 			slurm_error("commplace: --comm-record: %s", line);
 		else
 			slurm_info("commplace: --comm-record: %s", line);
@@ -230,4 +235,16 @@ void spank_keep(const struct spank_keeping *k)
 		say_lost(k);
 	}
 	close(fd[0]);
+}
+
+void spank_keep_nothing(const struct spank_keeping *k)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text),
+	         "job %s did not end well: nothing is kept; what it recorded "
+	         "stays 30 days for commplace signature install --user "
+	         "--recorded %s %s",
+	         k->job, k->job, k->name);
+	say(k, text, true);
 }

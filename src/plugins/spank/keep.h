@@ -22,6 +22,14 @@
 
 #define SPANK_PATH_SIZE 4096
 
+/* Who hears of it. */
+enum spank_hears {
+	SPANK_USER_HEARS, /* at the terminal, of a batch job in its output: what
+	                   * is lost; slurmd's log of all */
+	SPANK_LOG_HEARS,
+	SPANK_NOBODY_HEARS, /* but who debugs */
+};
+
 struct spank_keeping {
 	/* "VARIABLE=VALUE" of its environment; "": none. */
 	char home[SPANK_PATH_SIZE + 8], store[SPANK_PATH_SIZE + 32],
@@ -32,14 +40,17 @@ struct spank_keeping {
 	uid_t uid;
 	gid_t gid, *group;
 	int n_groups;
-	bool quiet; /* its words, and what fails, are for debugging only */
+	enum spank_hears hears;
 };
 
 /*
- * Run it, and put its words into the log. Waits SPANK_KEEP_MS and SPANK_END_MS
+ * Run it, and pass on its words. Waits SPANK_KEEP_MS and SPANK_END_MS
  * at most. Of root's processes it is one that the kernel may end when memory is
  * out.
  */
 void spank_keep(const struct spank_keeping *keeping);
+
+/* Instead: the job, or program, did not end well. */
+void spank_keep_nothing(const struct spank_keeping *keeping);
 
 #endif

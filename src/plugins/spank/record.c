@@ -94,10 +94,12 @@ static void take(spank_t sp, const char *as, const char *variable, char *out,
 		snprintf(out, size, "%s=%s", as, value);
 }
 
-void spank_record_task_end(spank_t sp, const char *name)
+void spank_record_task_end(spank_t sp, const char *name, bool asked)
 {
 	/* A slurmd that is no root's runs its own user's jobs. */
-	struct spank_keeping k = {.has_ids = geteuid() == 0};
+	struct spank_keeping k = {.has_ids = geteuid() == 0,
+	                          .hears = asked ? SPANK_USER_HEARS
+	                                         : SPANK_LOG_HEARS};
 	uint32_t job;
 	int status;
 
@@ -105,10 +107,10 @@ void spank_record_task_end(spank_t sp, const char *name)
 	    spank_get_item(sp, S_TASK_EXIT_STATUS, &status) != ESPANK_SUCCESS ||
 	    spank_get_item(sp, S_JOB_ID, &job) != ESPANK_SUCCESS)
 		return;
+	snprintf(k.name, sizeof(k.name), "%s", name);
+	snprintf(k.job, sizeof(k.job), "%u", job);
 	if (status) {
-		slurm_info("commplace: --comm-record: job %u did not end well; "
-		           "nothing is kept",
-		           job);
+		spank_keep_nothing(&k);
 		return;
 	}
 	if (spank_get_item(sp, S_JOB_UID, &k.uid) != ESPANK_SUCCESS ||
@@ -116,8 +118,6 @@ void spank_record_task_end(spank_t sp, const char *name)
 	    spank_get_item(sp, S_JOB_SUPPLEMENTARY_GIDS, &k.group,
 	                   &k.n_groups) != ESPANK_SUCCESS)
 		return;
-	snprintf(k.name, sizeof(k.name), "%s", name);
-	snprintf(k.job, sizeof(k.job), "%u", job);
 	take(sp, "HOME", "HOME", k.home, sizeof(k.home));
 	take(sp, "COMMPLACE_USER_PROFILES", RECORD_STORE, k.store,
 	     sizeof(k.store));
@@ -147,10 +147,11 @@ static void at_exit(int status, void *arg)
 	const struct at_exit *a = arg;
 	const char *job = getenv("SLURM_JOB_ID"),
 	           *step = getenv("SLURM_STEP_ID");
-	struct spank_keeping k = {.has_ids = false, .quiet = !*a->name};
-	const char *name = k.quiet ? getenv(RECORD_COPY) : a->name;
+	struct spank_keeping k = {.hears = *a->name ? SPANK_USER_HEARS
+	                                            : SPANK_NOBODY_HEARS};
+	const char *name = *a->name ? a->name : getenv(RECORD_COPY);
 
-	if (status || a->pid != getpid() || !job || !name ||
+	if (a->pid != getpid() || !job || !name ||
 	    !strcmp(name, CPL_RECORD_NONE) ||
 	    cpl_profile_name_check(name, NULL))
 		return;
@@ -159,6 +160,10 @@ static void at_exit(int status, void *arg)
 		snprintf(k.job, sizeof(k.job), "%.20s.%.20s", job, step);
 	else
 		snprintf(k.job, sizeof(k.job), "%.20s", job);
+	if (status) {
+		spank_keep_nothing(&k);
+		return;
+	}
 	put(k.home, sizeof(k.home), "HOME", "HOME");
 	put(k.store, sizeof(k.store), "COMMPLACE_USER_PROFILES",
 	    "COMMPLACE_USER_PROFILES");

@@ -374,6 +374,6 @@ int slurm_spank_task_exit(spank_t sp, int ac, char **av)
 	const char *name = value_of(sp, o, copy, sizeof(copy));
 
 	if (*name && strcmp(name, CPL_RECORD_NONE))
-		spank_record_task_end(sp, name);
+		spank_record_task_end(sp, name, name == o->value);
 	return 0;
 }
