@@ -42,9 +42,9 @@ CLEANFILES += tests/bench/bench_mapping
 
 # PLOT_ROWS=tests/bench/plot_rows BENCH_SCALE=tests/bench/bench_scale
 # tests/bench/reproduce-damselfly ./commplace WORK >doc/reproduction/damselfly.md
-# COMMPLACE_BUILD=. $(srcdir)/tests/bench/bench-applications, and
+# COMMPLACE_BUILD=. $(srcdir)/tests/bench/bench-applications, bench-pet, and
 # $(MPICC) -o halo_job $(srcdir)/tests/bench/halo_job.c for reproduce-rescale
-EXTRA_DIST += tests/bench/bench-applications tests/bench/halo_job.c
+EXTRA_DIST += tests/bench/bench-applications tests/bench/bench-pet tests/bench/halo_job.c
 EXTRA_DIST += tests/bench/reproduce-damselfly tests/bench/reproduce-damselfly.pl
 EXTRA_DIST += doc/reproduction
 

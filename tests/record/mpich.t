@@ -12,26 +12,9 @@ for tool in "$mpicc" "$mpiexec"; do
 done
 top=$here/../..
 
-# As src/record/record.mk builds it, with MPICH's headers and nothing of it
-# linked.
-read -ra show < <("$mpicc" -show)
-flags=(-std=gnu11 -O1 -g -ffp-contract=off -fPIC -fvisibility=hidden
-	-I"$work" -I"$top/src/core" -I"$COMMPLACE_BUILD")
-for word in "${show[@]}"; do
-	case $word in
-	-I* | -D*) flags+=("$word") ;;
-	esac
-done
-mkdir -p src/record
-awk -f "$top/src/record/calls.awk" "$top/src/record/calls.list" \
-	>src/record/calls.inc
-sources=()
-for source in "$top"/src/record/*.c; do
-	[ "${source##*/}" = transfer.c ] || sources+=("$source")
-done
-runs "the recorder compiles with MPICH's headers" "${CC:-gcc}" "${flags[@]}" \
-	-Wall -Wextra -Wno-unused-parameter -Werror -shared -o libcommplace-record.so \
-	"${sources[@]}"
+. "$here/mpich.bash"
+runs "the recorder compiles with MPICH's headers" build_mpich_recorder "$top" \
+	"$mpicc" "$work" -Wall -Wextra -Wno-unused-parameter -Werror
 is "$(readelf -d libcommplace-record.so | grep -c 'NEEDED.*mpi')" 0 \
 	"and needs no MPI library"
 runs "and its programs" "$mpicc" -std=gnu11 -O1 -pthread -I"$here" -o calls \

@@ -8,7 +8,7 @@ EXTRA_DIST += $(record_calls) tests/record/calls.F90 tests/record/loader.c \
 	tests/record/topologies.c tests/record/topologies.F90 \
 	tests/record/mixed.c tests/record/reorder.t \
 	tests/record/reorder-mpich.t tests/record/run.t \
-	tests/record/mpich.t tests/record/characterize.t tests/record/phases.t \
+	tests/record/mpich.bash tests/record/mpich.t tests/record/characterize.t tests/record/phases.t \
 	tests/record/lammps.t tests/record/env.bash tests/record/expected
 check_DATA =
 
