@@ -76,15 +76,16 @@ int signature_install_from(const struct cmd *self,
                            const char *name);
 
 /*
- * Before a store is changed, until cpl_user_end: root changes a user's with that
- * user's rights, so that what comes there is the user's, and nothing that the user
- * puts in the way leads further. -1 with err.
+ * Before a store is changed, until cpl_user_end: root changes a user's with
+ * that user's rights, so that what comes there is the user's, and nothing that
+ * the user puts in the way leads further. -1 with err.
  */
 int signature_store_begin(const char *dir, struct cpl_user_rights *rights,
                           struct cpl_error *err);
 
 /* Into a store. What came of it: "name", "ranks", "version" and, where there
- * was one before, "distance" from it; "lost_messages", if any. NULL with err. */
+ * was one before, "distance" from it; "lost_messages", if any. NULL with err.
+ */
 json_t *signature_put(const struct signature_options *o, const char *dir,
                       const char *name, struct cpl_signature *sig,
                       const char *from, struct cpl_error *err);
@@ -92,8 +93,8 @@ json_t *signature_put(const struct signature_options *o, const char *dir,
 void signature_print_installed(const struct cmd *self, const json_t *item,
                                const char *dir);
 
-/* Messages of the run that the recorder could not count: "lost_messages" of what
- * it says of itself. */
+/* Messages of the run that the recorder could not count: "lost_messages" of
+ * what it says of itself. */
 double signature_lost(const struct cpl_signature *sig);
 
 /* "dir/halo.json" -> "halo", to free(); NULL: memory. */

@@ -179,7 +179,8 @@ static int print_list(const struct cmd *self, const struct signature_options *o,
 		return cmd_print_json(self,
 		                      json_pack("{s:s, s:o}", "profile_dir",
 		                                dir, "installed", list));
-	json_array_foreach(list, i, item) signature_print_installed(self, item, dir);
+	json_array_foreach(list, i, item)
+	        signature_print_installed(self, item, dir);
 	json_decref(list);
 	return CMD_OK;
 }

@@ -10,8 +10,8 @@
 
 /* A path, part by part. */
 struct way {
-	uid_t owner;    /* of what it has led to so far */
-	bool by_link;   /* that is not root's: */
+	uid_t owner;  /* of what it has led to so far */
+	bool by_link; /* that is not root's: */
 	uid_t of_link;
 };
 

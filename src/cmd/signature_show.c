@@ -291,8 +291,9 @@ int signature_show_text(const struct cpl_signature *sig,
 	if (sig->recorded)
 		cmd_table_row(t, "recorded|%s", sig->recorded);
 	if (signature_lost(sig) > 0)
-		cmd_table_row(t, "lost|%.0f messages, which are not in the "
-		                 "traffic: the recorder had no memory",
+		cmd_table_row(t,
+		              "lost|%.0f messages, which are not in the "
+		              "traffic: the recorder had no memory",
 		              signature_lost(sig));
 	if (cmd_table_print(t))
 		return CMD_FAILED;

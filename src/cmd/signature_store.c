@@ -81,8 +81,8 @@ double signature_lost(const struct cpl_signature *sig)
 {
 	json_t *recorded =
 	        sig->recorded ? json_loads(sig->recorded, 0, NULL) : NULL;
-	double lost = json_number_value(
-	        json_object_get(recorded, "lost_messages"));
+	double lost =
+	        json_number_value(json_object_get(recorded, "lost_messages"));
 
 	json_decref(recorded);
 	return lost;

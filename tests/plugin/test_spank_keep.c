@@ -163,12 +163,11 @@ spank_err_t spank_get_item(spank_t sp, spank_item_t item, ...)
 		*va_arg(ap, gid_t **) = NULL;
 		*va_arg(ap, int *) = 0;
 	} else {
-		*va_arg(ap, uint32_t *) = item == S_JOB_ID ? 17
-		                          : item == S_JOB_STEPID
-		                                  ? SLURM_BATCH_SCRIPT
-		                          : item == S_TASK_EXIT_STATUS
-		                                  ? (uint32_t)task_status
-		                                  : 65534;
+		*va_arg(ap, uint32_t *) =
+		        item == S_JOB_ID             ? 17
+		        : item == S_JOB_STEPID       ? SLURM_BATCH_SCRIPT
+		        : item == S_TASK_EXIT_STATUS ? (uint32_t)task_status
+		                                     : 65534;
 	}
 	va_end(ap);
 	return ESPANK_SUCCESS;
@@ -220,7 +219,8 @@ void slurm_debug(const char *format, ...)
 	va_end(ap);
 }
 
-/* Slurm hands slurmstepd what the user typed, of the site's word a copy only. */
+/* Slurm hands slurmstepd what the user typed, of the site's word a copy only.
+ */
 static bool asked = true;
 
 spank_err_t spank_option_register(spank_t sp, struct spank_option *option)

@@ -52,20 +52,20 @@ struct cpl_file_mark {
 	uint64_t content; /* a hash */
 };
 
-/* May a change from now on have the time of the one before? Two within a tick of
- * the file system's clock have, and a server's clock may not be ours. */
+/* May a change from now on have the time of the one before? Two within a tick
+ * of the file system's clock have, and a server's clock may not be ours. */
 bool cpl_file_stamp_fresh(const struct cpl_file_stamp *stamp);
 
 /*
- * Mark a file that was opened with this stamp, before it is read: what is changed
- * meanwhile is another file then. The descriptor's position stays. O(1); of one
- * that is fresh O(part), or O(bytes) where it has less.
+ * Mark a file that was opened with this stamp, before it is read: what is
+ * changed meanwhile is another file then. The descriptor's position stays.
+ * O(1); of one that is fresh O(part), or O(bytes) where it has less.
  */
 void cpl_file_mark(int fd, const struct cpl_file_stamp *stamp, uint64_t part,
                    struct cpl_file_mark *mark);
 
-/* Is the file that was opened with the stamp `now` the marked one? Cost as for the
- * mark; one that is no longer fresh is read for the last time. */
+/* Is the file that was opened with the stamp `now` the marked one? Cost as for
+ * the mark; one that is no longer fresh is read for the last time. */
 bool cpl_file_marked(int fd, const struct cpl_file_stamp *now,
                      struct cpl_file_mark *mark);
 

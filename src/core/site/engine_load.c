@@ -70,8 +70,8 @@ static void say_all_units(struct cpl_engine *engine, const struct snapshot *now)
 static void mark_file(const char *path, struct cpl_file_mark *mark)
 {
 	struct cpl_file_stamp stamp;
-	int fd = cpl_file_open(path, CPL_LINKS_FOLLOW, UINT64_MAX, &stamp,
-	                       NULL);
+	int fd =
+	        cpl_file_open(path, CPL_LINKS_FOLLOW, UINT64_MAX, &stamp, NULL);
 
 	*mark = (struct cpl_file_mark){.part = 0};
 	if (fd < 0)

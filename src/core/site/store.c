@@ -77,7 +77,8 @@ int store_queue(struct cpl_store *store, struct store_entry *e, bool whole,
 	return 0;
 }
 
-/* As far as both were marked; of a fresh one the look has seen the head only. */
+/* As far as both were marked; of a fresh one the look has seen the head only.
+ */
 static bool is_same(const struct cpl_file_mark *a,
                     const struct cpl_file_mark *b)
 {

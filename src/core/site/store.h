@@ -9,15 +9,15 @@
  * matrix, which is loaded only for a job that it may fit, or that it can be
  * rescaled for (signature/rescale.h). What is in memory
  * serves STORE_FRESH_S seconds without a look at the files; they are read again
- * where their stamps differ, or, of files that have changed lately, their content
- * (struct cpl_file_mark). One limit bounds what a profile may take and what
- * all take together, the least used going first; too large ones are refused
- * before they are read or their patterns expanded.
+ * where their stamps differ, or, of files that have changed lately, their
+ * content (struct cpl_file_mark). One limit bounds what a profile may take and
+ * what all take together, the least used going first; too large ones are
+ * refused before they are read or their patterns expanded.
  *
  * A user's own profiles are read with the user's rights (site/user_dir.h), and
- * are the user's own files. Where homes hang, fewer than CPL_HOME_THREADS of them
- * hold up their own users only. What all homes together may take while they are
- * read is four times the limit, beside the texts of small files.
+ * are the user's own files. Where homes hang, fewer than CPL_HOME_THREADS of
+ * them hold up their own users only. What all homes together may take while
+ * they are read is four times the limit, beside the texts of small files.
  *
  * No caller touches a file: the worker's queues do, and the caller waits for
  * them until its deadline.

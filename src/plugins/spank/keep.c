@@ -153,16 +153,17 @@ static bool ends_by(pid_t pid, int64_t end, int *status)
 	}
 }
 
-/* A line for each of its own. An error of slurmstepd stands in the output of the
- * batch job, too; so do complaints of the command, which begin with its name. */
+/* A line for each of its own. An error of slurmstepd stands in the output of
+ * the batch job, too; so do complaints of the command, which begin with its
+ * name. */
 static void say(const struct spank_keeping *k, char *text, bool failed)
 {
 	char *rest = NULL;
 
 	for (char *line = strtok_r(text, "\n", &rest); line;
 	     line = strtok_r(NULL, "\n", &rest)) {
-		bool is_loss = failed || !strncmp(line, COMPLAINT,
-		                                  sizeof(COMPLAINT) - 1);
+		bool is_loss = failed ||
+		               !strncmp(line, COMPLAINT, sizeof(COMPLAINT) - 1);
 
 		cpl_printable(line);
 		if (k->hears == SPANK_NOBODY_HEARS)
