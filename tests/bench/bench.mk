@@ -26,6 +26,12 @@ tests_bench_bench_progressive_SOURCES = tests/bench/bench_progressive.c
 tests_bench_bench_progressive_LDADD = libcore.la
 CLEANFILES += tests/bench/bench_progressive
 
+# tests/bench/progressive_packet: rows of doc/reproduction/simulation.md
+EXTRA_PROGRAMS += tests/bench/progressive_packet
+tests_bench_progressive_packet_SOURCES = tests/bench/progressive_packet.c
+tests_bench_progressive_packet_LDADD = libcore.la -lm
+CLEANFILES += tests/bench/progressive_packet
+
 # tests/bench/bench_scale [-t THREADS] [-k K] [cases] [messages] [routers] [threads] [adaptive]
 EXTRA_PROGRAMS += tests/bench/bench_scale
 tests_bench_bench_scale_SOURCES = tests/bench/bench_scale.c

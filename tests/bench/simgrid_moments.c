@@ -282,7 +282,7 @@ static void take_others(struct moment *m, const struct cpl_times *times,
 
 	cpl_times_add(times, -1, &m->rates);
 	for (int l = 0; l < all; l++)
-		bandwidth[l] /= 1 + fmax(0, *cpl_times_at(net, &m->rates, l)) /
+		bandwidth[l] /= 1 + fmax(0, *cpl_times_at(&m->rates, l)) /
 		                            cpl_times_bandwidth(net, l);
 	cpl_times_add(times, 1, &m->rates);
 }

@@ -138,7 +138,7 @@ static double used(const struct cpl_network *net, const struct cpl_times *times,
 
 	for (int64_t i = 0; i < n; i++)
 		most = fmax(most,
-		            *cpl_times_at(net, rates, own[i].link) /
+		            *cpl_times_at(rates, own[i].link) /
 		                    cpl_times_bandwidth(net, own[i].link));
 	return most;
 }

@@ -400,7 +400,7 @@ static void compare_times(struct machine *m, struct cpl_comm *comm)
 	assert_int_equal(cpl_times_place(times, space, m->id, &err), 0);
 	rate = cpl_times_rates(times, &n);
 	for (int64_t i = 0; i < n; i++)
-		*cpl_times_at(m->net, &load, rate[i].link) +=
+		*cpl_times_at(&load, rate[i].link) +=
 		        rate[i].rate * cpl_times_period(times);
 	compare(m, &load);
 	cpl_load_free(&load);
