@@ -25,7 +25,7 @@ struct kind {
 	/* Kept while somebody has it, and longer where there is room. */
 	struct cpl_comm *comm;  /* bytes/s of the run, for decisions */
 	struct cpl_comm *graph; /* the same undirected, once asked for */
-	struct cpl_rank_groups grown;
+	struct cpl_rank_groups grown, block;
 	bool has_grown;
 	int users;
 	int64_t last; /* when it was taken last, in takes */
@@ -77,7 +77,8 @@ struct chooser {
 struct kind_traffic {
 	const struct cpl_comm *comm;
 	const struct cpl_comm *graph;         /* NULL: the mapper does without */
-	const struct cpl_rank_groups *grown; /* of the default mapper, or NULL */
+	/* Of the default mapper, or NULL. */
+	const struct cpl_rank_groups *grown, *block;
 };
 
 /*

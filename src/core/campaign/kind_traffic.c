@@ -37,6 +37,7 @@ void campaign_traffic_drop(struct kind *kind)
 	cpl_comm_free(kind->comm);
 	cpl_comm_free(kind->graph);
 	cpl_rank_groups_free(&kind->grown);
+	cpl_rank_groups_free(&kind->block);
 	kind->comm = kind->graph = kind->own.comm = NULL;
 	kind->has_grown = false;
 }
@@ -59,8 +60,10 @@ static int grow(struct kind *kind, const struct cpl_comm *graph,
 	        .graph = graph,
 	        .ranks_per_node = kind->ranks_per_node};
 
-	if (cpl_decide_groups(&req, &kind->grown, err)) {
+	if (cpl_decide_groups(&req, &kind->grown, err) ||
+	    cpl_decide_blocks(&req, &kind->block, err)) {
 		cpl_rank_groups_free(&kind->grown);
+		cpl_rank_groups_free(&kind->block);
 		return -1;
 	}
 	kind->has_grown = true;
@@ -107,6 +110,8 @@ static uint64_t kept_bytes(const struct kind *kind)
 		bytes += cpl_comm_bytes(kind->comm);
 	if (kind->graph)
 		bytes += cpl_comm_bytes(kind->graph);
+	if (kind->block.n)
+		bytes += cpl_comm_bytes(kind->block.hosts);
 	if (kind->grown.n)
 		bytes += cpl_comm_bytes(kind->grown.hosts) +
 		         (uint64_t)kind->ranks * sizeof(int);
@@ -146,8 +151,10 @@ static void describe(const struct kind *kind, const struct chooser *chooser,
 	*out = (struct kind_traffic){.comm = kind->comm};
 	if (needs_graph(kind, chooser))
 		out->graph = kind->graph;
-	if (chooser->mapper == &cpl_mapper_quick)
-		out->grown = &kind->grown;
+	if (chooser->mapper != &cpl_mapper_quick)
+		return;
+	out->grown = &kind->grown;
+	out->block = &kind->block;
 }
 
 int campaign_traffic_take(struct kinds *kinds, struct kind *kind,

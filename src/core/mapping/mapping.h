@@ -47,6 +47,7 @@ struct cpl_map_request {
 	/* Those of cpl_rank_groups_grow for these slots, or NULL: made where they
 	 * are needed. */
 	const struct cpl_rank_groups *grown;
+	const struct cpl_rank_groups *block; /* of cpl_rank_groups_blocks */
 	int threads; /* 0 and 1: the caller's alone; never changes results */
 };
 

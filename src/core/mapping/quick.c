@@ -64,12 +64,15 @@ int cpl_quick_open(struct cpl_quick *q, const struct cpl_map_request *req,
 	        .n_reach = n_reach,
 	};
 	if (take_arrays(q, err) ||
-	    cpl_rank_groups_blocks(&q->block, req->comm, req->slots,
-	                           req->n_hosts, err) ||
+	    (!req->block &&
+	     cpl_rank_groups_blocks(&q->block, req->comm, req->slots,
+	                            req->n_hosts, err)) ||
 	    (!only_blocks && !req->grown &&
 	     cpl_rank_groups_grow(&q->grown, req->comm, req->graph, req->slots,
 	                          req->n_hosts, err) < 0))
 		return -1;
+	if (req->block)
+		q->block = *req->block;
 	if (!only_blocks && req->grown)
 		q->grown = *req->grown;
 	return open_evaluator(q, err);
@@ -92,7 +95,7 @@ int cpl_quick_view(struct cpl_quick *q, const struct cpl_quick *of,
 void cpl_quick_close(struct cpl_quick *q)
 {
 	cpl_evaluator_close(&q->ev);
-	if (!q->is_view)
+	if (!q->is_view && q->req && !q->req->block)
 		cpl_rank_groups_free(&q->block);
 	if (!q->is_view && q->req && !q->req->grown)
 		cpl_rank_groups_free(&q->grown);

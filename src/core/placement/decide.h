@@ -64,8 +64,9 @@ struct cpl_decide_request {
 	const struct cpl_mapper *mapper;
 	const char *map_option;       /* as in cpl_map_request */
 	const struct cpl_comm *graph; /* of comm, both ways; NULL: made here */
-	/* By cpl_decide_groups, for the default mapper; NULL: made here. */
-	const struct cpl_rank_groups *grown;
+	/* By cpl_decide_groups, for the default mapper, and cpl_decide_blocks;
+	 * NULL: made here. */
+	const struct cpl_rank_groups *grown, *block;
 	/* [n_nodes_wanted] the scheduler's own nodes, a candidate of the
 	 * searches; NULL: not known. Free, the required ones among them. */
 	const int *stock;
@@ -154,6 +155,9 @@ int cpl_decide(const struct cpl_decide_request *req, struct cpl_decision *out,
  * cpl_rank_groups_free, or -1 with err (memory). O(entries * log(ranks)).
  */
 int cpl_decide_groups(const struct cpl_decide_request *req,
+                      struct cpl_rank_groups *out, struct cpl_error *err);
+/* The same of blocks of ranks. O(entries). */
+int cpl_decide_blocks(const struct cpl_decide_request *req,
                       struct cpl_rank_groups *out, struct cpl_error *err);
 void cpl_decision_free(struct cpl_decision *decision);
 

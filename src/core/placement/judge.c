@@ -127,19 +127,43 @@ static void fill_sizes(const struct cpl_decide_request *req, int n, int *size)
 	}
 }
 
+/* To free(); NULL with err. */
+static int *sizes_of(const struct cpl_decide_request *req, struct cpl_error *err)
+{
+	int n = req->place.n_nodes_wanted;
+	int *size = malloc(((size_t)n + 1) * sizeof(*size));
+
+	if (size)
+		fill_sizes(req, n, size);
+	else
+		cpl_fail_memory(err);
+	return size;
+}
+
 int cpl_decide_groups(const struct cpl_decide_request *req,
                       struct cpl_rank_groups *out, struct cpl_error *err)
 {
-	int n = req->place.n_nodes_wanted, rc;
-	int *size = malloc(((size_t)n + 1) * sizeof(*size));
+	int *size = sizes_of(req, err), rc = -1;
 
 	*out = (struct cpl_rank_groups){0};
-	if (!size)
-		return cpl_fail_memory(err);
-	fill_sizes(req, n, size);
-	rc = cpl_rank_groups_grow(out, req->comm, req->graph, size, n, err);
+	if (size)
+		rc = cpl_rank_groups_grow(out, req->comm, req->graph, size,
+		                          req->place.n_nodes_wanted, err);
 	free(size);
 	return rc < 0 ? -1 : 0;
+}
+
+int cpl_decide_blocks(const struct cpl_decide_request *req,
+                      struct cpl_rank_groups *out, struct cpl_error *err)
+{
+	int *size = sizes_of(req, err), rc = -1;
+
+	*out = (struct cpl_rank_groups){0};
+	if (size)
+		rc = cpl_rank_groups_blocks(out, req->comm, size,
+		                            req->place.n_nodes_wanted, err);
+	free(size);
+	return rc;
 }
 
 static int open_times(struct judge *j, struct cpl_error *err)
@@ -268,6 +292,7 @@ static int begin(struct judge *j, struct cpl_error *err)
 	        .comm = req->comm,
 	        .graph = req->graph,
 	        .grown = req->grown,
+	        .block = req->block,
 	        .n_hosts = j->n,
 	        .slots = j->size,
 	        .option = req->map_option,
