@@ -380,6 +380,12 @@ static int evaluate(struct judge *j, struct cpl_quick *quick, int i,
 	return 0;
 }
 
+static int place_and_evaluate(struct judge *j, struct cpl_quick *quick, int i,
+                              bool *cut_short, struct cpl_error *err)
+{
+	return place(j, i, err) ? -1 : evaluate(j, quick, i, cut_short, err);
+}
+
 /* The candidates that policies make, in blocks; the best of them is chosen, or
  * the first when the budget ends before. */
 static int place_all(struct judge *j, int n, struct cpl_error *err)
@@ -388,7 +394,9 @@ static int place_all(struct judge *j, int n, struct cpl_error *err)
 	const struct cpl_candidate *c = out->candidate;
 	int best = 0;
 
-	for (int i = 0; i < n; i++) {
+	if (j->team && cpl_judge_each(j, NULL, n, place_and_evaluate, err))
+		return -1;
+	for (int i = 0; i < n && !j->team; i++) {
 		/* The first candidate is placed whatever the budget. */
 		if (i > 0 && cpl_judge_no_budget(j))
 			return 0;
@@ -396,12 +404,9 @@ static int place_all(struct judge *j, int n, struct cpl_error *err)
 			return -1;
 		if (i == 0 && out->candidate[0].policy->place && cpl_judge_no_budget(j))
 			return 0;
-		if (!j->team &&
-		    evaluate(j, &j->quick, i, &out->cut_short, err))
+		if (evaluate(j, &j->quick, i, &out->cut_short, err))
 			return -1;
 	}
-	if (j->team && cpl_judge_each(j, NULL, n, evaluate, err))
-		return -1;
 	for (int i = 1; i < n; i++) {
 		struct cpl_figures f, best_f;
 
@@ -497,8 +502,8 @@ int cpl_judge(const struct cpl_decide_request *req, struct cpl_decision *out,
 	                  .ranks = req->comm->ranks};
 	int rc = -1;
 
-	/* Seconds are told of one candidate after the other. */
-	if (!req->expired && !req->phase)
+	/* Seconds and units are looked at for one candidate after the other. */
+	if (!req->expired && !req->phase && !req->keep_whole)
 		j.team = req->team;
 	if (req->mapper != &cpl_mapper_linear && out->n_nodes > 1)
 		j.mapper = req->mapper;

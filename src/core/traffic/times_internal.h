@@ -20,6 +20,7 @@ struct times_link {
 	int rate; /* index into rates */
 	double bytes, bandwidth;
 	double messages; /* of all flows, by the parts that they have here */
+	double packet;      /* seconds of one */
 	double utilisation; /* by others, as last judged */
 };
 

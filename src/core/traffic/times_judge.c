@@ -210,12 +210,12 @@ static bool utilise(const struct cpl_times *times, struct times_phase *phase,
 	return others;
 }
 
-/* Seconds that a packet waits. */
-static double wait(double u, double bandwidth)
+/* Seconds that a packet waits, which itself takes so many. */
+static double wait(double u, double packet)
 {
 	if (u > CPL_TIMES_SATURATED)
 		u = CPL_TIMES_SATURATED;
-	return u / (2 * (1 - u)) * (CPL_TIMES_PACKET / bandwidth);
+	return u / (2 * (1 - u)) * packet;
 }
 
 /* Of one execution. */
@@ -243,7 +243,7 @@ static struct phase_times judge_phase(struct cpl_times *times,
 			t.busiest = seconds;
 			t.link = l->link;
 		}
-		t.waiting += l->messages * wait(u, l->bandwidth);
+		t.waiting += l->messages * wait(u, l->packet);
 		if (phase->exact)
 			times->share[i].capacity = l->bandwidth / (1 + u);
 	}

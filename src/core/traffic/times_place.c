@@ -79,15 +79,18 @@ static int64_t use_link(struct placing *p, int64_t link)
 {
 	struct times_phase *phase = p->phase;
 	int *at = &p->space->at[link];
+	double bandwidth;
 
 	if (*at)
 		return *at - 1;
 	if (times_room(&phase->link, &phase->max_links, phase->n_links + 1,
 	               sizeof(*phase->link), p->err))
 		return -1;
-	phase->link[phase->n_links++] = (struct times_link){
-	        .link = (int)link,
-	        .bandwidth = cpl_times_bandwidth(p->space->net, link)};
+	bandwidth = cpl_times_bandwidth(p->space->net, link);
+	phase->link[phase->n_links++] =
+	        (struct times_link){.link = (int)link,
+	                            .bandwidth = bandwidth,
+	                            .packet = CPL_TIMES_PACKET / bandwidth};
 	*at = (int)phase->n_links;
 	return *at - 1;
 }
