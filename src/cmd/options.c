@@ -88,6 +88,9 @@ int cmd_options(const struct cmd *self, int argc, char **argv,
 			*s++ = ':';
 	}
 	*s = '\0';
+	if (n == MAX_OPTIONS && table[n].name)
+		return cmd_failf(self, "its table has more than %d options",
+		                 MAX_OPTIONS);
 	optind = 0;
 	opterr = 0;
 	while (rc == CMD_OK &&

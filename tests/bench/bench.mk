@@ -205,3 +205,7 @@ EXTRA_DIST += tests/bench/bench-import
 
 # tests/bench/bench-links: as root, on a kernel with network namespaces
 EXTRA_DIST += tests/bench/bench-links tests/bench/reproduce-rescale
+
+# make benches: all that stands here and needs no library that may be missing
+benches: $(EXTRA_PROGRAMS)
+.PHONY: benches

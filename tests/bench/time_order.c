@@ -119,6 +119,7 @@ int main(int argc, char **argv)
 	static struct rows rows;
 	int n = argc > 1 ? atoi(argv[1]) : 0;
 	FILE *csv = argc > 2 ? fopen(argv[2], "w") : NULL;
+	struct cpl_error err = {""};
 
 	if (n < 2 || n > MOST || (argc > 2 && !csv)) {
 		fprintf(stderr, "usage: time_order PLACEMENTS [ROWS.csv]\n");
