@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Records, ends, restores and counters, as the worker has them done. */
+#include "commplace-config.h"
+#include "site/record_dir_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "site/site_internal.h"
+
+#define RETRY_NS (10 * INT64_C(1000000000))
+/* Ends between two looks at what may go. */
+#define PRUNE_ENDS 1000
+
+static void remember_end(struct state_dir *state, int64_t id)
+{
+	if (state->n_late == state->max_late) {
+		int max = state->max_late ? 2 * state->max_late : 64;
+		void *more = realloc(state->late,
+		                     (size_t)max * sizeof(*state->late));
+
+		if (!more)
+			return;
+		state->late = more;
+		state->max_late = max;
+	}
+	state->late[state->n_late++] = id;
+}
+
+static int end_one(struct cpl_record_dir *dir, struct state_dir *state,
+                   int64_t id)
+{
+	struct cpl_error err = {""};
+
+	if (!record_dir_check(dir, state, &err) && !err.text[0])
+		return 0;
+	if (!err.text[0] && record_dir_move(state, id, "ended", &err) >= 0)
+		return 0;
+	record_dir_complain(dir, err.text);
+	return -1;
+}
+
+static void retry_ends(struct cpl_record_dir *dir, struct state_dir *state)
+{
+	int n = state->n_late;
+
+	if (!n || cpl_now() - state->tried < RETRY_NS)
+		return;
+	state->tried = cpl_now();
+	state->n_late = 0;
+	for (int i = 0; i < n; i++) {
+		int64_t id = state->late[i];
+
+		if (!end_one(dir, state, id))
+			continue;
+		/* The others would fail as well, most likely: they move up. If
+		 * it is this one alone they come before it next time. */
+		memmove(state->late, state->late + i + 1,
+		        (size_t)(n - i - 1) * sizeof(*state->late));
+		state->late[n - i - 1] = id;
+		state->n_late = n - i;
+		return;
+	}
+}
+
+static void write_one(const struct request *r, struct cpl_error *err)
+{
+	const struct state_dir *state = r->state;
+	bool all = state->access == CPL_RECORDS_ALL;
+	char *path = cpl_record_path(state->path, false, r->id, err);
+	struct cpl_file_writer *w;
+
+	if (!path)
+		return;
+	w = cpl_file_open_atomic(path, err);
+	if (!w && errno == ENOENT) {
+		err->text[0] = '\0';
+		record_dir_make(state, "running");
+		w = cpl_file_open_atomic(path, err);
+	}
+	if (!w && record_dir_clear(path)) {
+		err->text[0] = '\0';
+		w = cpl_file_open_atomic(path, err);
+	}
+	free(path);
+	if (!w)
+		return;
+	cpl_file_sync(w);
+	if (!all)
+		cpl_file_share(w, r->user);
+	fwrite(r->text, 1, r->length, cpl_file_stream(w));
+	if (!cpl_file_commit(w, all ? 0644 : 0600, err))
+		record_dir_relieve(r->dir);
+}
+
+void record_dir_run_write(struct cpl_request *head)
+{
+	struct request *r = (struct request *)head;
+	struct cpl_error err = {""};
+
+	retry_ends(r->dir, r->state);
+	if (record_dir_check(r->dir, r->state, &err))
+		write_one(r, &err);
+	if (err.text[0])
+		record_dir_complain(r->dir, err.text);
+}
+
+static void prune(struct cpl_record_dir *dir, struct state_dir *state)
+{
+	static const char *const folder[] = {"ended", "damaged"};
+	struct cpl_error err = {""};
+
+	state->ends = 0;
+	for (int i = 0; i < 2; i++)
+		if (cpl_record_prune(state->path, folder[i], &state->keep,
+		                     time(NULL), &err) < 0)
+			record_dir_complain(dir, err.text);
+}
+
+void record_dir_run_end(struct cpl_request *head)
+{
+	struct request *r = (struct request *)head;
+
+	retry_ends(r->dir, r->state);
+	if (end_one(r->dir, r->state, r->id))
+		remember_end(r->state, r->id);
+	else if (++r->state->ends >= PRUNE_ENDS && r->state->ours)
+		prune(r->dir, r->state);
+}
+
+static int compare_id(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The record in a text; NULL with err. */
+static struct cpl_record *parse_record(const char *text, size_t length,
+                                       const char *path, int64_t id,
+                                       struct cpl_error *err)
+{
+	json_t *root = cpl_json_parse(text, length, path, err);
+	struct cpl_record *record;
+
+	if (!root)
+		return NULL;
+	record = cpl_record_from_json(root, err);
+	json_decref(root);
+	if (record && record->job == id && !cpl_record_as_it_runs(record, err))
+		return record;
+	if (record && record->job != id)
+		cpl_fail(err, "\"job\" is %lld", (long long)record->job);
+	cpl_fail_prefix(err, "%s: ", path);
+	cpl_record_free(record);
+	return NULL;
+}
+
+/* 0: taken, 1: no valid record, -1: it cannot be read now. */
+static int take_back(const struct request *r, int64_t id, struct cpl_error *err)
+{
+	char *path = cpl_record_path(r->state->path, false, id, err);
+	size_t length;
+	char *text = path ? cpl_file_read(path, RECORD_MAX_BYTES, &length, err)
+	                  : NULL;
+	struct cpl_record *record =
+	        text ? parse_record(text, length, path, id, err) : NULL;
+	/* That the memory was out says nothing about the record. */
+	int rc = text && !cpl_error_is_memory(err) ? 1 : -1;
+
+	free(text);
+	free(path);
+	if (!record)
+		return rc;
+	r->take(r->take_arg, record);
+	return 0;
+}
+
+static void restore_one(const struct request *r, int64_t id)
+{
+	struct cpl_error err = {""}, why = {""};
+	int rc;
+
+	if (!bsearch(&id, r->ids, (size_t)r->n_ids, sizeof(id), compare_id)) {
+		end_one(r->dir, r->state, id);
+		return;
+	}
+	rc = take_back(r, id, &err);
+	if (!rc)
+		return;
+	record_dir_say(r->dir, true,
+	               "record of running job %lld cannot be taken back%s: %s",
+	               (long long)id, rc > 0 ? " and is moved to damaged" : "",
+	               err.text);
+	if (rc > 0 && record_dir_move(r->state, id, "damaged", &why) < 0)
+		record_dir_say(r->dir, true, "%s", why.text);
+}
+
+void record_dir_run_restore(struct cpl_request *head)
+{
+	struct request *r = (struct request *)head;
+	struct cpl_error err = {""};
+	DIR *folder;
+	int64_t id;
+
+	/* Whoever owns it may have changed. */
+	r->state->ours = r->state->foreign = false;
+	if (!record_dir_check(r->dir, r->state, &err)) {
+		if (err.text[0])
+			record_dir_say(r->dir, true, "%s", err.text);
+		return;
+	}
+	qsort(r->ids, (size_t)r->n_ids, sizeof(*r->ids), compare_id);
+	folder = state_open_folder(r->state->path, "running", &err);
+	if (!folder && errno != ENOENT)
+		record_dir_say(r->dir, true, "%s", err.text);
+	while (folder && state_next_job(folder, &id))
+		restore_one(r, id);
+	if (folder)
+		closedir(folder);
+	r->state->tried = 0;
+	retry_ends(r->dir, r->state);
+	prune(r->dir, r->state);
+}
+
+/* 0, or -1 with err; err beside 0: news. */
+static int merge_counters(struct cpl_record_dir *dir,
+                          const struct state_dir *state, struct cpl_error *err)
+{
+	char *path = cpl_counters_path(state->path, err);
+	int rc = -1;
+
+	if (!path)
+		return -1;
+	errno = 0;
+	rc = cpl_counters_merge(dir->counters, &dir->counted, path, time(NULL),
+	                        err);
+	if (rc && errno == ENOENT) {
+		err->text[0] = '\0';
+		record_dir_make(state, "running");
+		rc = cpl_counters_merge(dir->counters, &dir->counted, path,
+		                        time(NULL), err);
+	}
+	free(path);
+	return rc;
+}
+
+void record_dir_run_count(void *arg)
+{
+	struct cpl_record_dir *dir = arg;
+	struct cpl_error err = {""};
+	struct state_dir *state;
+	int rc = 0;
+
+	pthread_mutex_lock(&dir->lock);
+	state = dir->none ? NULL : dir->state;
+	pthread_mutex_unlock(&dir->lock);
+	if (!state)
+		return;
+	if (record_dir_check(dir, state, &err))
+		rc = merge_counters(dir, state, &err);
+	else if (err.text[0])
+		rc = -1;
+	if (err.text[0] && !(rc && dir->count_failed))
+		record_dir_say(dir, true, "%s", err.text);
+	dir->count_failed = rc;
+}
