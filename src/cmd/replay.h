@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A decision made again from its record. */
+#ifndef CPL_CMD_REPLAY_H
+#define CPL_CMD_REPLAY_H
+
+#include "cmd.h"
+#include "site/config.h"
+#include "site/record.h"
+
+enum replay_verdict {
+	EQUAL,
+	DIFFERENT,
+	NOT_REPEATABLE,
+	NOTHING_DECIDED,
+	N_VERDICTS
+};
+
+struct replay_options {
+	const char *profile_dir, *network, *state_dir, *config;
+	bool json;
+};
+
+/* What several records share. */
+struct replay_site {
+	const struct replay_options *o;
+	const char *profile_dir;
+	const struct cpl_config *config; /* or NULL */
+	char *net_path; /* of net */
+	struct cpl_network *net;
+	char *profile; /* name of sig and comm */
+	struct cpl_signature *sig;
+	struct cpl_comm *comm;
+};
+
+/* replay_decide.c: what the record decided is decided now, from the files that
+ * it names. 0, and *out is to be freed; or -1 with err: it cannot be made
+ * again. */
+int replay_decide(struct replay_site *site, const struct cpl_record *r,
+                  const char *state_dir, struct cpl_decision *out,
+                  struct cpl_error *err);
+void replay_site_free(struct replay_site *site);
+
+/* replay_compare.c */
+
+/* EQUAL, or DIFFERENT with what differs first in *why. */
+enum replay_verdict replay_compare(const struct cpl_record *r,
+                                   const struct cpl_network *net,
+                                   const struct cpl_decision *d,
+                                   struct cpl_error *why);
+/* Of a DIFFERENT one: NOT_REPEATABLE where it could not be made as it was. What
+ * is to blame, files changed since too, is added to *why. */
+enum replay_verdict replay_blame(const struct replay_site *site,
+                                 const struct cpl_record *r,
+                                 const char *state_dir, struct cpl_error *why);
+
+#endif

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "replay.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "job_inputs.h"
+#include "signature/install.h"
+#include "signature/rescale.h"
+#include "site/user_dir.h"
+
+/* The network of the record, loaded unless it is the last one's. */
+static int take_network(struct replay_site *site, const struct cpl_record *r,
+                        struct cpl_error *err)
+{
+	const char *path =
+	        site->o->network ? site->o->network : r->network_file;
+
+	if (!path || !*path)
+		return cpl_fail(err, "the record names no network file");
+	if (site->net && !strcmp(site->net_path, path))
+		return 0;
+	cpl_network_free(site->net);
+	free(site->net_path);
+	site->net_path = strdup(path);
+	site->net = site->net_path ? cpl_network_load(path, err) : NULL;
+	if (!site->net_path)
+		cpl_fail_memory(err);
+	return site->net ? 0 : -1;
+}
+
+/* As the scheduler finds it. */
+static struct cpl_signature *load_profile(const struct replay_site *site,
+                                          const struct cpl_record *r,
+                                          struct cpl_error *err)
+{
+	const struct cpl_signature_limits none = {.max_bytes = UINT64_MAX};
+	const struct cpl_config *config = site->config;
+	char *own = config && config->user_profile_dir
+	                    ? cpl_user_dir(config->user_profile_dir, r->uid,
+	                                   NULL)
+	                    : NULL;
+	char *path = own ? cpl_profile_nearest(own, r->profile, r->ranks, NULL,
+	                                       0, NULL)
+	                 : NULL;
+	struct cpl_signature *sig = NULL, *other;
+	struct cpl_rescaled how;
+
+	if (!path || access(path, F_OK)) {
+		free(path);
+		path = cpl_profile_nearest(site->profile_dir, r->profile,
+		                           r->ranks, NULL, 0, err);
+	}
+	if (path)
+		sig = cpl_signature_load_within(path, &none, err);
+	if (sig && r->ranks && sig->ranks != r->ranks) {
+		other = cpl_signature_rescale(sig, r->ranks, 0, &how, err);
+		cpl_signature_free(sig);
+		sig = other;
+	}
+	free(path);
+	free(own);
+	return sig;
+}
+
+/* The same of its profile. */
+static int take_profile(struct replay_site *site, const struct cpl_record *r,
+                        struct cpl_error *err)
+{
+	if (!r->profile || (site->comm && !strcmp(site->profile, r->profile) &&
+	                    (!r->ranks || r->ranks == site->sig->ranks)))
+		return 0;
+	free(site->profile);
+	cpl_comm_free(site->comm);
+	cpl_signature_free(site->sig);
+	site->comm = NULL;
+	site->sig = NULL;
+	site->profile = strdup(r->profile);
+	if (!site->profile)
+		return cpl_fail_memory(err);
+	site->sig = load_profile(site, r, err);
+	if (site->sig)
+		site->comm = cmd_comm(site->sig, NULL, err);
+	return site->comm ? 0 : -1;
+}
+
+/* Were candidates judged with their rank order? Then by this mapper. */
+static const struct cpl_mapper *mapper_of(const struct cpl_record *r)
+{
+	for (int i = 0; i < r->n_candidates; i++)
+		if (r->candidate[i].mapped && r->mapping)
+			return cpl_mapper_find(r->mapping, NULL);
+	return NULL;
+}
+
+/* The machine as it was: free and required nodes. */
+static int take_nodes(const struct cpl_network *net, const struct cpl_record *r,
+                      unsigned char *free_node, int **required, int *n_required,
+                      struct cpl_error *err)
+{
+	int n, *node = cmd_hosts_once(net, "\"free_hosts\"", r->free_hosts,
+	                              NULL, &n, err);
+
+	if (!node)
+		return -1;
+	for (int i = 0; i < n; i++)
+		free_node[node[i]] = 1;
+	free(node);
+	*n_required = 0;
+	if (!r->required_hosts || !*r->required_hosts)
+		return 0;
+	*required = cmd_hosts_once(net, "\"required_hosts\"", r->required_hosts,
+	                           NULL, n_required, err);
+	return *required ? 0 : -1;
+}
+
+/* The stock nodes, if they were a candidate; *node to free(). */
+static int take_stock(const struct cpl_network *net, const struct cpl_record *r,
+                      int **node, struct cpl_error *err)
+{
+	bool judged = false;
+	int n;
+
+	for (int i = 0; i < r->n_candidates; i++)
+		judged |= !strcmp(r->candidate[i].policy,
+		                  cpl_placement_stock.name);
+	if (!judged)
+		return 0;
+	*node = cmd_hosts_once(net, "\"stock_hosts\"", r->stock_hosts, NULL,
+	                       &n, err);
+	if (!*node)
+		return -1;
+	if (n != r->nodes_wanted)
+		return cpl_fail(err, "\"stock_hosts\": %d hosts, not %d", n,
+		                r->nodes_wanted);
+	return 0;
+}
+
+/* -1 with err: it cannot be made again. */
+static int decide(struct replay_site *site, const struct cpl_record *r,
+                  const char *state_dir, struct cpl_decision *out,
+                  struct cpl_error *err)
+{
+	const struct cpl_network *net = site->net;
+	struct cpl_load background = {0}, rates = {0};
+	struct cpl_state state = {0};
+	unsigned char *free_node = calloc((size_t)net->n_nodes + 1, 1);
+	int *required = NULL, *stock = NULL, rc = -1;
+	struct cpl_learned *learned = NULL;
+	struct cpl_harm *harm = NULL;
+	bool by_time;
+	struct cpl_decide_request req = {
+	        .place = {.net = net,
+	                  .free = free_node,
+	                  .n_nodes_wanted = r->nodes_wanted,
+	                  /* That of linear, which comes first. */
+	                  .seed = r->candidate[0].seed},
+	        .policy = r->policy_asked,
+	        .comm = r->profile ? site->comm : NULL,
+	        .ranks_per_node = r->ranks_per_node};
+
+	if (!free_node) {
+		cpl_fail_memory(err);
+		goto out;
+	}
+	req.mapper = mapper_of(r);
+	req.map_option = r->mapping ? cpl_mapper_option(r->mapping) : NULL;
+	req.routing = cpl_routing_find(net, r->routing, err);
+	if (!req.routing ||
+	    cpl_objective_parse(r->objective ? r->objective : "",
+	                        &req.objective, err) ||
+	    take_nodes(net, r, free_node, &required, &req.place.n_required,
+	               err) ||
+	    take_stock(net, r, &stock, err) ||
+	    cpl_record_background(r, state_dir, &state, err))
+		goto out;
+	req.place.required = required;
+	by_time = cpl_objective_by_time(req.objective);
+	if (cpl_objective_of_whole(req.objective) && req.comm) {
+		req.phase = site->sig->phase;
+		req.n_phases = site->sig->n_phases;
+	}
+	if (req.objective == CPL_OBJECTIVE_LEARNED) {
+		if (!r->time_model) {
+			cpl_fail(err, "the record names no model of time");
+			goto out;
+		}
+		req.learned = learned = cpl_learned_load(r->time_model, err);
+		if (!learned)
+			goto out;
+	}
+	if (cpl_objective_of_others(req.objective) && req.comm) {
+		req.own_weight = r->own_weight;
+		req.others_weight = r->others_weight;
+		req.harm = harm = cpl_harm_new(net, err);
+		if (!harm || cpl_state_harm(&state, net, req.routing,
+		                            site->profile_dir, harm, err))
+			goto out;
+	}
+	req.stock = stock;
+	req.keep_whole = r->keep_whole;
+	req.keep_price = r->keep_price;
+	if (state.n_jobs) {
+		if (cpl_load_init(&background, net, err) ||
+		    cpl_load_init(&rates, net, err))
+			goto out;
+		if ((r->run_seconds > 0 || by_time) &&
+		    cpl_state_rates(&state, net, req.routing, site->profile_dir,
+		                    &rates, err))
+			goto out;
+		if (r->run_seconds > 0) {
+			cpl_load_scale(&background, &rates, r->run_seconds,
+			               net);
+		} else if (cpl_state_apply(&state, net, req.routing,
+		                           site->profile_dir, NULL, &background,
+		                           err)) {
+			goto out;
+		}
+		req.background = &background;
+		req.rates = by_time ? &rates : NULL;
+	}
+	rc = cpl_decide(&req, out, err);
+out:
+	cpl_state_free(&state);
+	cpl_load_free(&background);
+	cpl_load_free(&rates);
+	cpl_harm_free(harm);
+	cpl_learned_free(learned);
+	free(free_node);
+	free(required);
+	free(stock);
+	return rc;
+}
+
+int replay_decide(struct replay_site *site, const struct cpl_record *r,
+                  const char *state_dir, struct cpl_decision *out,
+                  struct cpl_error *err)
+{
+	return take_network(site, r, err) || take_profile(site, r, err)
+	               ? -1
+	               : decide(site, r, state_dir, out, err);
+}
+
+void replay_site_free(struct replay_site *site)
+{
+	free(site->net_path);
+	cpl_network_free(site->net);
+	free(site->profile);
+	cpl_signature_free(site->sig);
+	cpl_comm_free(site->comm);
+}
