@@ -82,6 +82,9 @@ int signature_install_from(const struct cmd *self,
  */
 int signature_store_begin(const char *dir, struct cpl_user_rights *rights,
                           struct cpl_error *err);
+/* The folders of a store that is not there yet, with those rights: a user's
+ * comes with its first profile. 0, or -1 with err. */
+int signature_store_make(const char *dir, struct cpl_error *err);
 
 /* Into a store. What came of it: "name", "ranks", "version" and, where there
  * was one before, "distance" from it; "lost_messages", if any. NULL with err.

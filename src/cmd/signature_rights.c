@@ -1,12 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* With whose rights `commplace signature` changes a store. */
+/* With whose rights `commplace signature` makes and changes a store. */
 #include "commplace-config.h"
 #include "signature.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* Hand a path to fn as far as each of its parts; until that is not 0. */
+static int each_part(const char *path,
+                     int (*fn)(void *arg, const char *part,
+                               struct cpl_error *err),
+                     void *arg, struct cpl_error *err)
+{
+	char part[PATH_MAX];
+	size_t n = strlen(path);
+	int rc = 0;
+
+	if (n >= sizeof(part))
+		return cpl_fail(err, "%s: the path is too long", path);
+	memcpy(part, path, n + 1);
+	for (size_t i = 1; i <= n && !rc; i++) {
+		if (path[i] != '/' && path[i])
+			continue;
+		part[i] = '\0';
+		rc = fn(arg, part, err);
+		part[i] = path[i];
+	}
+	return rc;
+}
 
 /* A path, part by part. */
 struct way {
@@ -16,8 +40,9 @@ struct way {
 };
 
 /* One part more. 1: it is not there, -1 with err: links of two users. */
-static int follow(struct way *way, const char *path, struct cpl_error *err)
+static int follow(void *arg, const char *path, struct cpl_error *err)
 {
+	struct way *way = arg;
 	struct stat st;
 
 	if (lstat(path, &st))
@@ -42,28 +67,15 @@ static int follow(struct way *way, const char *path, struct cpl_error *err)
 static int owner_of(const char *dir, uid_t *owner, struct cpl_error *err)
 {
 	struct way way = {.owner = geteuid()};
-	char path[PATH_MAX];
-	size_t n = strlen(dir);
-	int rc = 0;
 
-	if (n >= sizeof(path))
-		return cpl_fail(err, "%s: the path is too long", dir);
-	memcpy(path, dir, n + 1);
-	for (size_t i = 1; i <= n && !rc; i++) {
-		if (path[i] != '/' && path[i])
-			continue;
-		path[i] = '\0';
-		rc = follow(&way, path, err);
-		path[i] = i < n ? '/' : '\0';
-	}
-	if (rc < 0)
+	if (each_part(dir, follow, &way, err) < 0)
 		return -1;
+	*owner = way.owner;
 	if (way.by_link && way.of_link != way.owner)
 		return cpl_fail(err,
 		                "%s: a link of user %u leads there, whose it "
 		                "is not",
 		                dir, (unsigned)way.of_link);
-	*owner = way.owner;
 	return 0;
 }
 
@@ -78,4 +90,23 @@ int signature_store_begin(const char *dir, struct cpl_user_rights *rights,
 	if (owner_of(dir, &owner, err))
 		return -1;
 	return cpl_user_begin(rights, owner, err);
+}
+
+static int make_folder(void *arg, const char *path, struct cpl_error *err)
+{
+	return mkdir(path, 0755) && errno != EEXIST
+	               ? cpl_fail(err, "%s: %s", path, strerror(errno))
+	               : 0;
+}
+
+int signature_store_make(const char *dir, struct cpl_error *err)
+{
+	struct cpl_user_rights rights;
+	int rc;
+
+	if (signature_store_begin(dir, &rights, err))
+		return -1;
+	rc = each_part(dir, make_folder, NULL, err);
+	cpl_user_end(&rights);
+	return rc;
 }

@@ -3,13 +3,10 @@
 #include "commplace-config.h"
 #include "signature.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -406,31 +403,6 @@ char *signature_base_name(const char *file)
 	return name;
 }
 
-/* A user's store comes with its first profile. */
-static int make_folders(const char *dir, struct cpl_error *err)
-{
-	struct cpl_user_rights rights;
-	char path[PATH_MAX];
-	size_t n = strlen(dir);
-	int rc = 0;
-
-	if (n >= sizeof(path))
-		return cpl_fail(err, "%s: the path is too long", dir);
-	memcpy(path, dir, n + 1);
-	if (signature_store_begin(dir, &rights, err))
-		return -1;
-	for (size_t i = 1; i <= n && !rc; i++) {
-		if (path[i] != '/' && path[i])
-			continue;
-		path[i] = '\0';
-		if (mkdir(path, 0755) && errno != EEXIST)
-			rc = cpl_fail(err, "%s: %s", path, strerror(errno));
-		path[i] = i < n ? '/' : '\0';
-	}
-	cpl_user_end(&rights);
-	return rc;
-}
-
 static int roll_back(const struct cmd *self, const struct signature_options *o,
                      const char *dir, const char *name)
 {
@@ -541,7 +513,7 @@ int signature_install(const struct cmd *self,
 	struct cpl_error err = {""};
 	const char *dir = store_dir(o, &err);
 
-	if (!dir || (o->user && make_folders(dir, &err)))
+	if (!dir || (o->user && signature_store_make(dir, &err)))
 		return cmd_fail(self, &err);
 	if (o->version)
 		return roll_back(self, o, dir, file);
