@@ -28,7 +28,7 @@ CLEANFILES += tests/bench/bench_progressive
 
 # tests/bench/progressive_packet: rows of doc/reproduction/simulation.md
 EXTRA_PROGRAMS += tests/bench/progressive_packet
-tests_bench_progressive_packet_SOURCES = tests/bench/progressive_packet.c
+tests_bench_progressive_packet_SOURCES = tests/bench/progressive_packet.c tests/bench/messages_job.h
 tests_bench_progressive_packet_LDADD = libcore.la -lm
 CLEANFILES += tests/bench/progressive_packet
 
@@ -188,7 +188,7 @@ tests_bench_time_placements_LDADD = libcore.la -lm
 CLEANFILES += tests/bench/time_placements
 # tests/bench/bench_simulate packet NETWORK - RANKS MESSAGES BYTES; see its head
 EXTRA_PROGRAMS += tests/bench/bench_simulate
-tests_bench_bench_simulate_SOURCES = tests/bench/bench_simulate.c
+tests_bench_bench_simulate_SOURCES = tests/bench/bench_simulate.c tests/bench/messages_job.h
 tests_bench_bench_simulate_LDADD = libcore.la -lm
 CLEANFILES += tests/bench/bench_simulate
 

@@ -17,6 +17,7 @@
 #include "base/random.h"
 #include "simulate/events.h"
 #include "simulate/simulate.h"
+#include "messages_job.h"
 
 static double cpu(void)
 {
@@ -131,15 +132,8 @@ static struct cpl_signature *messages(int ranks, int64_t n, double bytes,
 {
 	struct cpl_comm_entry *entry = malloc((size_t)n * sizeof(*entry));
 	struct cpl_signature *sig;
-	char text[256];
 
-	snprintf(text, sizeof(text),
-	         "{\"format\": \"commplace-signature\", \"version\": 1, "
-	         "\"name\": \"bench\", \"ranks\": %d, \"phases\": [{\"name\": "
-	         "\"all\", \"weight\": 1, \"traffic\": []}]}",
-	         ranks);
-	sig = cpl_signature_parse(text, strlen(text), "bench", err);
-	for (int64_t i = 0; sig && entry && i < n; i++)
+	for (int64_t i = 0; entry && i < n; i++)
 		entry[i] = (struct cpl_comm_entry){
 		        (int)(i % ranks),
 		        (int)cpl_random_below(1, 2, (uint64_t)i,
@@ -148,10 +142,7 @@ static struct cpl_signature *messages(int ranks, int64_t n, double bytes,
 		                               1, 3, (uint64_t)i, 1000) /
 		                               1000),
 		        1};
-	if (sig && entry) {
-		cpl_comm_free(sig->phase->comm);
-		sig->phase->comm = cpl_comm_build(ranks, entry, n, err);
-	}
+	sig = entry ? messages_job(ranks, entry, n, err) : NULL;
 	free(entry);
 	return sig;
 }
@@ -178,7 +169,7 @@ static int simulate(char **argv, double tolerance)
 	double start;
 
 	sig = net ? messages(ranks, atoll(argv[5]), atof(argv[6]), &err) : NULL;
-	if (!level || !sig || !sig->phase->comm || ranks > net->n_nodes)
+	if (!level || !sig || ranks > net->n_nodes)
 		return fail(err.text);
 	o.choice = (const void *)cpl_registry_find(&cpl_sim_routings, argv[3],
 	                                           strlen(argv[3]), NULL, NULL);

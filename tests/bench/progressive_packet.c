@@ -23,6 +23,7 @@
 #include "routing/progressive/groups.h"
 #include "simulate/simulate.h"
 #include "traffic/workload.h"
+#include "messages_job.h"
 
 #define HEAD "{\"format\": \"commplace-network\", \"version\": 1, "
 
@@ -145,22 +146,14 @@ static struct cpl_signature *signature_of(int nodes, int (*pair)[2], int n,
 {
 	struct cpl_comm_entry *entry = calloc((size_t)n, sizeof(*entry));
 	struct cpl_signature *sig;
-	char text[256];
 
-	snprintf(text, sizeof(text),
-	         "{\"format\": \"commplace-signature\", \"version\": 1, "
-	         "\"name\": \"bench\", \"ranks\": %d, \"phases\": [{\"name\": "
-	         "\"all\", \"weight\": 1, \"traffic\": []}]}",
-	         nodes);
-	sig = cpl_signature_parse(text, strlen(text), "bench", err);
-	if (!sig || !entry)
-		die("signature", err);
+	if (!entry)
+		die("memory", err);
 	for (int i = 0; i < n; i++)
 		entry[i] = (struct cpl_comm_entry){pair[i][0], pair[i][1],
 		                                   bytes, 1};
-	cpl_comm_free(sig->phase->comm);
-	sig->phase->comm = cpl_comm_build(nodes, entry, n, err);
-	if (!sig->phase->comm)
+	sig = messages_job(nodes, entry, n, err);
+	if (!sig)
 		die("messages", err);
 	free(entry);
 	return sig;
