@@ -17,6 +17,8 @@ network_types = src/core/network/dragonfly/dragonfly.c \
 	src/core/network/hyperx/hyperx.c \
 	src/core/network/haec/haec.c
 core_sources += $(network_types) src/core/network/dragonfly/dragonfly.h \
+	src/core/network/dragonfly/group.c \
+	src/core/network/dragonfly/group.h \
 	src/core/network/dragonfly/wiring.c \
 	src/core/network/dragonfly/wiring.h \
 	src/core/network/dragonfly/dragonfly_kinds.c \

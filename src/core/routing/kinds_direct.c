@@ -3,19 +3,11 @@
 
 #include "routing/routing.h"
 
-/* Of the ways over one global link. */
-#define WAY_LINKS (2 * CPL_LOCAL_WAYS + 1)
-
 int cpl_kinds_local(const struct cpl_dfkinds *df, const struct cpl_dfkind_at *a,
                     const struct cpl_dfkind_at *b, double part,
                     struct cpl_share share[CPL_LOCAL_WAYS])
 {
-	const struct cpl_local_group group = {
-	        .row = df->row[a->group],
-	        .column = df->column[a->group],
-	        .rows = a->rows,
-	        .columns = a->columns,
-	};
+	struct cpl_local_group group = cpl_dfkind_group(df, a->group);
 
 	return cpl_local_ways(&group, a->row, a->column, b->row, b->column,
 	                      part, share);
@@ -99,7 +91,7 @@ static double add_hops(const struct cpl_network *net, int from, int to,
 	const struct cpl_dfkinds *df = cpl_dfkinds_of(net);
 	struct cpl_dfkind_at a = cpl_dfkind_at(net, from);
 	struct cpl_dfkind_at b = cpl_dfkind_at(net, to);
-	struct cpl_share share[WAY_LINKS];
+	struct cpl_share share[CPL_WAY_LINKS];
 	struct ways w;
 
 	if (a.group == b.group) {
@@ -154,7 +146,7 @@ static double hops(const struct cpl_network *net, int from, int to)
 /* Of K global links the ways inside both groups, over either corner. */
 static int64_t again(const struct cpl_network *net)
 {
-	return WAY_LINKS *
+	return CPL_WAY_LINKS *
 	       ((int64_t)cpl_dfkinds_of(net)->global_per_pair + 1);
 }
 

@@ -3,16 +3,12 @@
 #ifndef CPL_ROUTING_LOCAL_WAYS_H
 #define CPL_ROUTING_LOCAL_WAYS_H
 
-#include "network/network.h"
+#include "network/dragonfly/group.h"
 
 /* Links of such ways, over both corners where there are two. */
 #define CPL_LOCAL_WAYS 4
-
-/* A group: ids of its first row link and of its first column link. */
-struct cpl_local_group {
-	int64_t row, column;
-	int rows, columns;
-};
+/* Links of the ways over one link between two groups. */
+#define CPL_WAY_LINKS (2 * CPL_LOCAL_WAYS + 1)
 
 /*
  * Evenly over the shortest ways from one row and column to another, as a list of
@@ -22,34 +18,26 @@ static inline int cpl_local_ways(const struct cpl_local_group *g, int from_row,
                                  int from_column, int to_row, int to_column,
                                  double part, struct cpl_share *share)
 {
-	/* Of the four corners, by row and column, the first links. */
-	int64_t near = (int64_t)from_row * g->columns;
-	int64_t far = (int64_t)to_row * g->columns;
-	int across = to_column - (to_column > from_column);
-	int along = to_row - (to_row > from_row), n = 0;
 	bool turns = from_row != to_row && from_column != to_column;
+	int n = 0;
 
 	if (turns)
 		part /= 2;
 	if (from_column != to_column)
 		share[n++] = (struct cpl_share){
-		        (int)(g->row + (near + from_column) * (g->columns - 1) +
-		              across),
+		        (int)cpl_local_row(g, from_row, from_column, to_column),
 		        part};
 	if (turns)
 		share[n++] = (struct cpl_share){
-		        (int)(g->column + (near + to_column) * (g->rows - 1) +
-		              along),
+		        (int)cpl_local_column(g, from_row, to_column, to_row),
 		        part};
 	if (from_row != to_row)
 		share[n++] = (struct cpl_share){
-		        (int)(g->column +
-		              (near + from_column) * (g->rows - 1) + along),
+		        (int)cpl_local_column(g, from_row, from_column, to_row),
 		        part};
 	if (turns)
 		share[n++] = (struct cpl_share){
-		        (int)(g->row + (far + from_column) * (g->columns - 1) +
-		              across),
+		        (int)cpl_local_row(g, to_row, from_column, to_column),
 		        part};
 	return n;
 }

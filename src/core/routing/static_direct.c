@@ -2,25 +2,13 @@
 #include "routing/dragonfly_paths.h"
 #include "routing/local_ways.h"
 
-/* Links of the ways over one global link. */
-#define WAY_LINKS (2 * CPL_LOCAL_WAYS + 1)
-
 /* Between two routers of a group. */
 static inline int local_links(const struct cpl_network *net,
                               const struct cpl_where *from,
                               const struct cpl_where *to, double part,
                               struct cpl_share *share, int n)
 {
-	const struct cpl_dragonfly *df = cpl_dragonfly_of(net);
-	int64_t first = (int64_t)from->group * df->routers_per_group;
-	const struct cpl_local_group group = {
-	        .row = net->link_class[CPL_DRAGONFLY_ROW].first +
-	               first * (df->columns - 1),
-	        .column = net->link_class[CPL_DRAGONFLY_COLUMN].first +
-	                  first * (df->rows - 1),
-	        .rows = df->rows,
-	        .columns = df->columns,
-	};
+	struct cpl_local_group group = cpl_dragonfly_group(net, from->group);
 
 	return n + cpl_local_ways(&group, from->row, from->column, to->row,
 	                          to->column, part, share + n);
@@ -143,7 +131,7 @@ int cpl_direct_add(const struct cpl_network *net, int from, int to,
 	}
 	w = find(net, &a, &b);
 	while ((k = next(&w, &ways)) >= 0) {
-		struct cpl_share share[WAY_LINKS];
+		struct cpl_share share[CPL_WAY_LINKS];
 		int n = over(&w, k, bytes * ways / w.n, share);
 
 		for (int i = 0; i < n; i++)
@@ -193,7 +181,7 @@ static double hops(const struct cpl_network *net, int from, int to)
 /* Of K global links the ways inside both groups, over either corner. */
 static int64_t again(const struct cpl_network *net)
 {
-	return (2 * CPL_MAX_LOCAL_HOPS + 1) *
+	return CPL_WAY_LINKS *
 	       ((int64_t)cpl_dragonfly_of(net)->global_per_pair + 1);
 }
 

@@ -81,26 +81,6 @@ static int shape(struct cpl_network *net, const json_t *root,
 	return rc;
 }
 
-static void local_links(struct cpl_network *net, int router)
-{
-	const struct cpl_dragonfly *df = cpl_dragonfly_of(net);
-	int column = router % df->columns;
-	int row = router / df->columns % df->rows;
-	int group = router / df->routers_per_group;
-
-	for (int c = 0; c < df->columns; c++)
-		if (c != column)
-			cpl_network_set_link(
-			        net, cpl_dragonfly_row_link(net, router, c),
-			        router, router - column + c);
-	for (int r = 0; r < df->rows; r++)
-		if (r != row)
-			cpl_network_set_link(
-			        net, cpl_dragonfly_column_link(net, router, r),
-			        router,
-			        (group * df->rows + r) * df->columns + column);
-}
-
 /* To find the shortest of K ways without looking at each. */
 static int index_gateways(struct cpl_network *net, struct cpl_error *err)
 {
@@ -143,8 +123,11 @@ static int links(struct cpl_network *net, struct cpl_error *err)
 	df->gateway = wires.gateway;
 	if (rc)
 		return -1;
-	for (int router = 0; router < net->n_routers; router++)
-		local_links(net, router);
+	for (int g = 0; g < df->groups; g++) {
+		struct cpl_local_group group = cpl_dragonfly_group(net, g);
+
+		cpl_local_link(net, &group, g * df->routers_per_group);
+	}
 	cpl_wires_link(net, &wires, net->link_class[CPL_DRAGONFLY_GLOBAL].first);
 	return index_gateways(net, err);
 }

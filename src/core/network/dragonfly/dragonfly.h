@@ -32,6 +32,7 @@
 #ifndef CPL_NETWORK_DRAGONFLY_H
 #define CPL_NETWORK_DRAGONFLY_H
 
+#include "network/dragonfly/group.h"
 #include "network/dragonfly/wiring.h"
 
 extern const struct cpl_network_type cpl_network_dragonfly;
@@ -68,6 +69,22 @@ static inline int cpl_dragonfly_nodes(const struct cpl_network *net)
 }
 
 enum { CPL_DRAGONFLY_ROW, CPL_DRAGONFLY_COLUMN, CPL_DRAGONFLY_GLOBAL };
+
+static inline struct cpl_local_group
+cpl_dragonfly_group(const struct cpl_network *net, int group)
+{
+	const struct cpl_dragonfly *df = cpl_dragonfly_of(net);
+	int64_t first = (int64_t)group * df->routers_per_group;
+
+	return (struct cpl_local_group){
+	        .row = net->link_class[CPL_DRAGONFLY_ROW].first +
+	               first * (df->columns - 1),
+	        .column = net->link_class[CPL_DRAGONFLY_COLUMN].first +
+	                  first * (df->rows - 1),
+	        .rows = df->rows,
+	        .columns = df->columns,
+	};
+}
 
 /* Link from `router` to another column of its row. */
 static inline int64_t cpl_dragonfly_row_link(const struct cpl_network *net,

@@ -183,26 +183,6 @@ static int shape(struct cpl_network *net, const json_t *root,
 	return rc;
 }
 
-static void local_links(struct cpl_network *net, int router)
-{
-	const struct cpl_dfkinds *df = cpl_dfkinds_of(net);
-	struct cpl_dfkind_at at = cpl_dfkind_at(net, router);
-
-	for (int c = 0; c < at.columns; c++)
-		if (c != at.column)
-			cpl_network_set_link(
-			        net,
-			        cpl_dfkind_row(df, &at, at.row, at.column, c),
-			        router, router - at.column + c);
-	for (int r = 0; r < at.rows; r++)
-		if (r != at.row)
-			cpl_network_set_link(
-			        net,
-			        cpl_dfkind_column(df, &at, at.row, at.column,
-			                          r),
-			        router, router + (r - at.row) * at.columns);
-}
-
 /* What nodes' ports have where kinds say so. */
 static int set_injection(struct cpl_network *net, struct cpl_error *err)
 {
@@ -237,8 +217,11 @@ static int links(struct cpl_network *net, struct cpl_error *err)
 	df->gateway = wires.gateway;
 	if (rc)
 		return -1;
-	for (int router = 0; router < net->n_routers; router++)
-		local_links(net, router);
+	for (int g = 0; g < df->groups; g++) {
+		struct cpl_local_group group = cpl_dfkind_group(df, g);
+
+		cpl_local_link(net, &group, df->first[g]);
+	}
 	cpl_wires_link(net, &wires, df->global);
 	return set_injection(net, err);
 }

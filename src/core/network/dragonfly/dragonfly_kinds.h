@@ -11,6 +11,7 @@
 #ifndef CPL_NETWORK_DRAGONFLY_KINDS_H
 #define CPL_NETWORK_DRAGONFLY_KINDS_H
 
+#include "network/dragonfly/group.h"
 #include "network/dragonfly/wiring.h"
 
 extern const struct cpl_network_type cpl_network_dragonfly_kinds;
@@ -52,9 +53,9 @@ cpl_dfkinds_of(const struct cpl_network *net)
 int cpl_dfkinds_read(struct cpl_network *net, const json_t *root,
                      struct cpl_error *err);
 
-/* A router and its place in its group. */
+/* Where a router is. */
 struct cpl_dfkind_at {
-	int router, group, rows, columns, row, column;
+	int group, row, column;
 };
 
 /* O(1). */
@@ -66,32 +67,22 @@ cpl_dfkind_at(const struct cpl_network *net, int router)
 	const struct cpl_dfkind *kind = &df->kind[df->kind_of[group]];
 	int local = router - df->first[group];
 
-	return (struct cpl_dfkind_at){.router = router,
-	                              .group = group,
-	                              .rows = kind->rows,
-	                              .columns = kind->columns,
+	return (struct cpl_dfkind_at){.group = group,
 	                              .row = local / kind->columns,
 	                              .column = local % kind->columns};
 }
 
-/* Link to another column of the row, from the router of that row and column. */
-static inline int64_t cpl_dfkind_row(const struct cpl_dfkinds *df,
-                                     const struct cpl_dfkind_at *in, int row,
-                                     int column, int to)
+static inline struct cpl_local_group
+cpl_dfkind_group(const struct cpl_dfkinds *df, int group)
 {
-	return df->row[in->group] +
-	       ((int64_t)row * in->columns + column) * (in->columns - 1) + to -
-	       (to > column);
-}
+	const struct cpl_dfkind *kind = &df->kind[df->kind_of[group]];
 
-/* Link to another row of the column. */
-static inline int64_t cpl_dfkind_column(const struct cpl_dfkinds *df,
-                                        const struct cpl_dfkind_at *in, int row,
-                                        int column, int to)
-{
-	return df->column[in->group] +
-	       ((int64_t)row * in->columns + column) * (in->rows - 1) + to -
-	       (to > row);
+	return (struct cpl_local_group){
+	        .row = df->row[group],
+	        .column = df->column[group],
+	        .rows = kind->rows,
+	        .columns = kind->columns,
+	};
 }
 
 /* Links between two routers of a group: 0, 1 or 2. */
