@@ -52,13 +52,6 @@ static struct kind *kind_of(const struct run *r, int job)
 	return &r->kinds->kind[kind];
 }
 
-bool cpl_campaign_sends(const struct cpl_campaign *c,
-                        const struct cpl_campaign_result *result, int job)
-{
-	(void)c;
-	return result->job[job].communication > 0;
-}
-
 static double clock_now(void)
 {
 	struct timespec t;

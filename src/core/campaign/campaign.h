@@ -24,12 +24,9 @@
 #include "signature/signature.h"
 #include "traffic/objective.h"
 
-/* The policies of campaigns alone: flat, tree, tree-rank, greedy, balanced,
- * adaptive. Entries with a summary each, NULL behind the last. */
-const struct cpl_entry *cpl_campaign_policy_at(int i);
-
-/* Is it the name of a policy: one of those or of placement/, perhaps with
- * "+MAPPER" or "+mapping" behind it? 0, or -1 with err. */
+/* Is it the name of a policy: one of campaigns alone (flat, tree, tree-rank,
+ * greedy, balanced, adaptive) or of placement/, perhaps with "+MAPPER" or
+ * "+mapping" behind it? 0, or -1 with err. */
 int cpl_campaign_policy_check(const struct cpl_network *net, const char *name,
                               struct cpl_error *err);
 
@@ -123,9 +120,5 @@ int cpl_campaign_run(const struct cpl_campaign *campaign,
                      const char *const *policy, int n,
                      struct cpl_campaign_result *out, struct cpl_error *err);
 void cpl_campaign_free(struct cpl_campaign_result *result, int n_jobs);
-
-/* Does the job send anything, by its rule? */
-bool cpl_campaign_sends(const struct cpl_campaign *campaign,
-                        const struct cpl_campaign_result *result, int job);
 
 #endif

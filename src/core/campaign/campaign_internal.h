@@ -52,8 +52,7 @@ void campaign_kinds_free(struct kinds *kinds);
  * -1 with err. */
 int campaign_traffic_make(const struct cpl_campaign *c, struct kind *kind,
                           struct cpl_error *err);
-/* Bytes over seconds from here on; and what is kept of it goes. */
-void campaign_traffic_divide(struct kind *kind, double seconds);
+/* What is kept of it goes. */
 void campaign_traffic_drop(struct kind *kind);
 
 /* How a policy chooses nodes, whatever its name says behind "+". */

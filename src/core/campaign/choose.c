@@ -81,11 +81,6 @@ static const struct campaign_policy table[] = {
 
 #define N_OWN ((int)(sizeof(table) / sizeof(*table)))
 
-const struct cpl_entry *cpl_campaign_policy_at(int i)
-{
-	return i < N_OWN ? &table[i].entry : NULL;
-}
-
 static const struct campaign_policy *own_policy(const char *name)
 {
 	for (int i = 0; i < N_OWN; i++)

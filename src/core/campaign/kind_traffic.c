@@ -22,7 +22,8 @@ int campaign_traffic_make(const struct cpl_campaign *c, struct kind *kind,
 	return kind->comm ? 0 : -1;
 }
 
-void campaign_traffic_divide(struct kind *kind, double seconds)
+/* Bytes over seconds from here on. */
+static void divide(struct kind *kind, double seconds)
 {
 	struct cpl_comm *comm = kind->comm;
 
@@ -167,7 +168,7 @@ int campaign_traffic_take(struct kinds *kinds, struct kind *kind,
 	if (!kind->comm) {
 		rc = campaign_traffic_make(kinds->campaign, kind, err);
 		if (!rc)
-			campaign_traffic_divide(kind, kind->seconds);
+			divide(kind, kind->seconds);
 	}
 	if (!rc)
 		rc = prepare(kind, chooser, err);

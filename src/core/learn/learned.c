@@ -55,12 +55,6 @@ struct cpl_learned *cpl_learned_load(const char *path, struct cpl_error *err)
 	return take(cpl_model_load(path, err), path, err);
 }
 
-struct cpl_learned *cpl_learned_parse(const char *text, size_t length,
-                                      const char *name, struct cpl_error *err)
-{
-	return take(cpl_model_parse(text, length, name, err), name, err);
-}
-
 void cpl_learned_free(struct cpl_learned *l)
 {
 	if (!l)

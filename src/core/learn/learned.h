@@ -15,8 +15,6 @@ struct cpl_learned;
  * none of cpl_feature_name, such as those that only simulated runs have. Free
  * with cpl_learned_free. O(bytes). */
 struct cpl_learned *cpl_learned_load(const char *path, struct cpl_error *err);
-struct cpl_learned *cpl_learned_parse(const char *text, size_t length,
-                                      const char *name, struct cpl_error *err);
 void cpl_learned_free(struct cpl_learned *learned);
 
 /* For what is told of it. O(1). */

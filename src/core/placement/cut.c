@@ -133,8 +133,9 @@ bool cpl_cut_is_spelled(const char *option)
 	return !option[strspn(option, "abcdefghijklmnopqrstuvwxyz")];
 }
 
-int cpl_cut_unit(const struct cpl_network *net, const struct cpl_cut *cut,
-                 int router)
+/* Unit of a router with nodes, no higher than its number. */
+static int unit_of(const struct cpl_network *net, const struct cpl_cut *cut,
+                   int router)
 {
 	const struct cpl_product *torus = &net->product;
 	int unit = 0, scale = 1;
@@ -170,7 +171,7 @@ int cpl_whole_units_open(struct cpl_whole_units *out,
 	if (out->arena.failed)
 		return cpl_arena_end(&out->arena, -1, err);
 	for (int i = 0; i < net->n_nodes; i++) {
-		int unit = cpl_cut_unit(net, &cut, cpl_network_router(net, i));
+		int unit = unit_of(net, &cut, cpl_network_router(net, i));
 
 		out->unit[i] = unit;
 		if (unit >= out->n)

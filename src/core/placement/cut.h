@@ -28,10 +28,6 @@ bool cpl_cut_is_spelled(const char *name);
 int cpl_cut_find(const struct cpl_network *net, const char *name,
                  struct cpl_cut *out, struct cpl_error *err);
 
-/* Unit of a router with nodes, no higher than its number. O(dimensions). */
-int cpl_cut_unit(const struct cpl_network *net, const struct cpl_cut *cut,
-                 int router);
-
 /*
  * The units with what is free of them. Whole is one that has free nodes and no
  * others; ports without a node do not count.

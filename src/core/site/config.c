@@ -218,13 +218,35 @@ static int check_characters(struct config_parser *p, const char *s,
 	return 0;
 }
 
+static void defaults_free(struct cpl_defaults *d)
+{
+	free(d->policy);
+	free(d->mapping);
+	free(d->order);
+	free(d->keep_whole);
+	free(d->record);
+}
+
+static void match_clear(struct cpl_match_rule *rule)
+{
+	defaults_free(&rule->defaults);
+	free(rule->job_name);
+	free(rule->command);
+	free(rule->partition);
+	free(rule->qos);
+	free(rule->account);
+	free(rule->user);
+	free(rule->uid);
+	free(rule->profile);
+}
+
 /* A line that is wrong must not leave half a rule behind. */
 static void drop_rule(struct config_parser *p)
 {
 	struct cpl_config *c = p->config;
 
 	if (p->scope == CPL_SCOPE_MATCH) {
-		config_match_clear(p->match);
+		match_clear(p->match);
 		c->n_matches--;
 	} else if (p->scope == CPL_SCOPE_PARTITION &&
 	           !p->partition->partition) {
@@ -314,28 +336,6 @@ struct cpl_config *cpl_config_parse(const char *text, size_t length,
 	return config;
 }
 
-static void defaults_free(struct cpl_defaults *d)
-{
-	free(d->policy);
-	free(d->mapping);
-	free(d->order);
-	free(d->keep_whole);
-	free(d->record);
-}
-
-void config_match_clear(struct cpl_match_rule *rule)
-{
-	defaults_free(&rule->defaults);
-	free(rule->job_name);
-	free(rule->command);
-	free(rule->partition);
-	free(rule->qos);
-	free(rule->account);
-	free(rule->user);
-	free(rule->uid);
-	free(rule->profile);
-}
-
 void cpl_config_free(struct cpl_config *config)
 {
 	if (!config)
@@ -345,7 +345,7 @@ void cpl_config_free(struct cpl_config *config)
 		defaults_free(&config->partition[i].defaults);
 	}
 	for (int i = 0; i < config->n_matches; i++)
-		config_match_clear(&config->match[i]);
+		match_clear(&config->match[i]);
 	free(config->partition);
 	free(config->match);
 	defaults_free(&config->defaults);

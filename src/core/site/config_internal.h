@@ -30,6 +30,5 @@ int config_set_built_in(struct config_parser *p);
 const struct cpl_match_rule *
 config_match_before(const struct cpl_config *config,
                     const struct cpl_match_rule *rule);
-void config_match_clear(struct cpl_match_rule *rule);
 
 #endif

@@ -358,8 +358,6 @@ int engine_judge(struct cpl_engine *engine, const struct cpl_profile *profile,
                  const int *node, int n, const int *rank_host,
                  int ranks_per_node, int64_t deadline,
                  struct cpl_times_result *out, struct cpl_error *err);
-/* Is the job's load in the background? */
-bool engine_running_counts(const struct running *job);
 
 /* The names of hosts (indexes): an array to free(), the names are the
  * engine's. NULL: memory, or an index that is no host. */

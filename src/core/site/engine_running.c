@@ -37,14 +37,15 @@ static bool has_traffic(const struct running *job)
 	return !job->suspended && job->traffic && job->record->ranks > 0;
 }
 
-bool engine_running_counts(const struct running *job)
+/* Is the job's load in the background? */
+static bool is_counted(const struct running *job)
 {
 	return job->load && job->load->counted;
 }
 
 static void forget_load(struct cpl_engine *engine, struct running *job)
 {
-	if (job->load && job->load->counted) {
+	if (is_counted(job)) {
 		cpl_background_remove(engine->background, job->load);
 		engine_memo_forget(engine);
 	}
@@ -326,7 +327,7 @@ static int note_counted(const struct cpl_engine *engine,
 	if (!record->background)
 		return -1;
 	for (int i = 0; i < engine->n_running; i++)
-		if (engine_running_counts(&engine->running[i]))
+		if (is_counted(&engine->running[i]))
 			record->background[record->n_background++] =
 			        engine->running[i].id;
 	return 0;

@@ -99,11 +99,6 @@ void cpl_times_close(struct cpl_times *times)
 	free(times);
 }
 
-int cpl_times_ranks(const struct cpl_times *times)
-{
-	return times->ranks;
-}
-
 const struct cpl_run_times *cpl_times_run(const struct cpl_times *times)
 {
 	return &times->run;
@@ -135,14 +130,6 @@ void cpl_times_send(const struct cpl_times *times, double stretch,
 	for (int64_t i = 0; i < times->n_rates; i++)
 		*cpl_times_at(load, times->rate[i].link) +=
 		        times->rate[i].rate / stretch;
-}
-
-double cpl_times_stretch(const struct cpl_times *times, double seconds,
-                         double reference)
-{
-	double share = times->run.share;
-
-	return reference > 0 ? 1 - share + share * (seconds / reference) : 1;
 }
 
 /* Ranks by host, and the sums of a host's rows while they are made. */

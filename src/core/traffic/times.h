@@ -90,8 +90,7 @@ struct cpl_times *cpl_times_open(const struct cpl_phase *phase, int n,
                                  int ranks, struct cpl_error *err);
 void cpl_times_close(struct cpl_times *times);
 
-/* How many ranks; what is said of the run. */
-int cpl_times_ranks(const struct cpl_times *times);
+/* What is said of the run. */
 const struct cpl_run_times *cpl_times_run(const struct cpl_times *times);
 
 /*
@@ -157,14 +156,5 @@ void cpl_times_add(const struct cpl_times *times, double sign,
  * as long as stated. The same. */
 void cpl_times_send(const struct cpl_times *times, double stretch,
                     struct cpl_load *load);
-
-/*
- * The run's time here over that with communication at `reference` seconds
- * (alone on the best set that is known): the stated share of the run stretches
- * with it. 1 where nothing is sent. `slowdown`, of communication only, is
- * seconds / reference.
- */
-double cpl_times_stretch(const struct cpl_times *times, double seconds,
-                         double reference);
 
 #endif
