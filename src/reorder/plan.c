@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "graph/arena.h"
 #include "mapping/mapping.h"
 #include "network/network.h"
@@ -110,13 +111,6 @@ static int by_name(const void *a, const void *b, void *arg)
 	int order = strcmp(place[x].host, place[y].host);
 
 	return order ? order : (x > y) - (x < y);
-}
-
-static int ascending(const void *a, const void *b)
-{
-	int x = *(const int *)a, y = *(const int *)b;
-
-	return (x > y) - (x < y);
 }
 
 static int by_cpu(const void *a, const void *b, void *arg)
@@ -269,7 +263,7 @@ static int fill_host(struct plan *p, int host, int *rank_of,
 		/* Where a package keeps its ranks, each keeps its process. */
 		for (int j = i; j < end; j++)
 			p->unit[j] = p->process[j];
-		qsort(p->unit + i, (size_t)(end - i), sizeof(int), ascending);
+		qsort(p->unit + i, (size_t)(end - i), sizeof(int), cpl_by_int);
 		same = !memcmp(p->unit + i, p->rank + i,
 		               (size_t)(end - i) * sizeof(int));
 		for (int j = i; j < end; j++)

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "base/sort.h"
 #include "network/network.h"
 #include "stencil_job.h"
 #include "traffic/times_internal.h"
@@ -170,13 +171,6 @@ static struct cpl_comm *pattern(int kind, uint64_t seed)
 	return comm;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 #define DRAWS 40
 
 static void one_many(const struct cpl_network *net,
@@ -216,7 +210,7 @@ static void one_many(const struct cpl_network *net,
 		cpl_comm_free(phase.comm);
 		free(node);
 	}
-	qsort(ratio, (size_t)draws, sizeof(*ratio), by_value);
+	qsort(ratio, (size_t)draws, sizeof(*ratio), cpl_by_double);
 	printf("| %s | %s | %s | %d | %.4f | %.4f | %.4f | %.4f |\n", machine,
 	       name[kind], crowded ? "0 to 0.79" : "none", draws, mean,
 	       ratio[draws / 2], ratio[draws * 95 / 100], ratio[draws - 1]);

@@ -186,16 +186,9 @@ static void take(unsigned char value)
 		taken[given[i]] = value;
 }
 
-static int by_double(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void tell(const char *what, double *ms, int n)
 {
-	qsort(ms, (size_t)n, sizeof(*ms), by_double);
+	qsort(ms, (size_t)n, sizeof(*ms), cpl_by_double);
 	printf("%-44s %8.3f ms, worst %8.3f (%d)\n", what, ms[n / 2], ms[n - 1],
 	       n);
 }

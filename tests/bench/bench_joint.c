@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "../unit/joint_jobs.h"
+#include "base/sort.h"
 #include "mapping/mapping.h"
 #include "placement/decide.h"
 #include "stencil_job.h"
@@ -156,16 +157,9 @@ static double mapped_max(const struct cpl_decide_request *req,
 	return max;
 }
 
-static int by_double(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static double median(double *x, int n)
 {
-	qsort(x, (size_t)n, sizeof(*x), by_double);
+	qsort(x, (size_t)n, sizeof(*x), cpl_by_double);
 	return n % 2 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
 }
 

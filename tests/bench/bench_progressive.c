@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/random.h"
+#include "base/sort.h"
 #include "routing/routing.h"
 #include "traffic/workload.h"
 
@@ -22,13 +23,6 @@ static double now(void)
 
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
 }
 
 static uint64_t mix(uint64_t hash, double value)
@@ -101,7 +95,7 @@ static int measure(const struct cpl_network *net, const struct cpl_comm *comm,
 		hash = mix(hash, cpl_workload_load(w)->link[l]);
 	hash = mix(hash, cpl_workload_sums(w, 0)->hop_bytes);
 	hash = mix(hash, cpl_workload_sums(w, 0)->max_dilation);
-	qsort(seconds, N, sizeof(*seconds), compare);
+	qsort(seconds, N, sizeof(*seconds), cpl_by_double);
 	printf("%-12s median %7.3f ms  least %7.3f ms  sum %016llx\n", name,
 	       1e3 * seconds[N / 2], 1e3 * seconds[0],
 	       (unsigned long long)hash);

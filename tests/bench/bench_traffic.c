@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "base/random.h"
+#include "base/sort.h"
 #include "placement/placement.h"
 #include "traffic/moves.h"
 #include "traffic/workload.h"
@@ -118,17 +119,10 @@ static void enumerate(struct bench *b, const char *policy)
 	free(between);
 }
 
-static int compare_seconds(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void print_seconds(const char *policy, const char *what, double *seconds,
                           int n)
 {
-	qsort(seconds, (size_t)n, sizeof(*seconds), compare_seconds);
+	qsort(seconds, (size_t)n, sizeof(*seconds), cpl_by_double);
 	printf("%-6s %-18s median %9.2f us  p99 %9.2f us\n", policy, what,
 	       1e6 * seconds[n / 2], 1e6 * seconds[n * 99 / 100]);
 	fflush(stdout);

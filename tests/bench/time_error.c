@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "time_cases.h"
 #include "traffic/times.h"
 
@@ -372,13 +373,6 @@ static double ratio(const struct row *r, double times, bool slowdown)
 	return r->simulated / told / (alone->simulated / alone->predicted);
 }
 
-static int up(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Which rows; -1: all, of loads all with others. */
 struct which {
 	int network, pattern, mode, load;
@@ -412,7 +406,7 @@ static struct summary sum_up(struct which w, double times, bool slowdown,
 		}
 	if (!s.n)
 		return s;
-	qsort(value, (size_t)s.n, sizeof(*value), up);
+	qsort(value, (size_t)s.n, sizeof(*value), cpl_by_double);
 	s.tenth = value[s.n / 10];
 	s.median = value[s.n / 2];
 	s.ninetieth = value[s.n - 1 - s.n / 10];

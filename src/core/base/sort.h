@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Orders of plain numbers, for qsort and bsearch. O(1). */
 #ifndef CPL_BASE_SORT_H
 #define CPL_BASE_SORT_H
 
-/* Ascending ints, for qsort and bsearch. */
+/* Ascending ints. */
 static inline int cpl_by_int(const void *a, const void *b)
 {
 	return (*(const int *)a > *(const int *)b) -

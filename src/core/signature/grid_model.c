@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
+
 static int sampled_rank(const struct grid_sample *s, int i)
 {
 	int ranks = s->comm->ranks;
@@ -164,13 +166,6 @@ static void add_up(const struct grid_sample *s, const struct grid *g,
 	}
 }
 
-static int increasing(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* All-to-all along an axis: each offset along it has about as much traffic; the
  * median is what the axis has, and more of some is that of neighbours. A little
  * somewhere between them is a stray message's. */
@@ -196,7 +191,7 @@ static int find_axis(struct grid_model *m, const struct grid_sums *sums,
 		value[i] = sums->bytes[code] / rows;
 		messages += sums->messages[code] / rows / n;
 	}
-	qsort(value, (size_t)n, sizeof(*value), increasing);
+	qsort(value, (size_t)n, sizeof(*value), cpl_by_double);
 	if (value[0] > value[n / 2] / 2) {
 		m->axis_bytes[axis] = value[n / 2];
 		m->axis_messages[axis] = messages;

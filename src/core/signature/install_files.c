@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/sort.h"
 
 #define HEAD_BYTES 65536
 
@@ -209,13 +210,6 @@ static int push_size(void *arg, const char *file,
 	return 0;
 }
 
-static int increasing(const void *a, const void *b)
-{
-	int x = *(const int *)a, y = *(const int *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Those of other files and `first`, NAME.json's; 0: it has none. */
 static int list_sizes(const char *dir, const char *name, int first, int **ranks,
                       struct cpl_error *err)
@@ -232,7 +226,7 @@ static int list_sizes(const char *dir, const char *name, int first, int **ranks,
 	}
 	if (first)
 		list.value[list.n++] = first;
-	qsort(list.value, (size_t)list.n, sizeof(*list.value), increasing);
+	qsort(list.value, (size_t)list.n, sizeof(*list.value), cpl_by_int);
 	for (int i = 0; i < list.n; i++)
 		if (!n || list.value[i] != list.value[n - 1])
 			list.value[n++] = list.value[i];

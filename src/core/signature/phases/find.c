@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "signature/phases/phases_internal.h"
 
 #define BUCKETS 1024
@@ -298,13 +299,6 @@ static int number(struct finding *f, double time)
 	return n + 1;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void add_up(struct finding *f, struct cpl_phases *p, int i)
 {
 	const struct cpl_run_rank *rank = &f->events->rank[i];
@@ -352,7 +346,7 @@ static void sum_phases(struct finding *f, struct cpl_phases *p, double *rounds)
 			if (phase->rank[i].rounds > 0)
 				rounds[n++] = phase->rank[i].rounds;
 		}
-		qsort(rounds, (size_t)n, sizeof(*rounds), by_value);
+		qsort(rounds, (size_t)n, sizeof(*rounds), cpl_by_double);
 		phase->weight = n ? rounds[n / 2] : 1;
 		phase->compute = compute / phase->weight;
 		phase->communication = communication / phase->weight;
