@@ -37,6 +37,7 @@ struct cpl_reader {
 bool cpl_file_readable_by(const struct cpl_file_stamp *stamp,
                           const struct cpl_reader *reader);
 
+/* The same file, unchanged as far as stamps tell: see struct cpl_file_mark. */
 bool cpl_file_stamp_equal(const struct cpl_file_stamp *a,
                           const struct cpl_file_stamp *b);
 

@@ -11,13 +11,14 @@
 #include <stdint.h>
 
 /* Grows up to limit. What does not fit sets full, want of memory failed; after
- * that nothing is added. data is free()d by its user. */
+ * that nothing is added. data is free()d by its user. All O(bytes). */
 struct cpl_packer {
 	unsigned char *data;
 	size_t used, capacity, limit;
 	bool full, failed;
 };
 
+/* n bytes; a varint; the low `bytes` of a value; a length and a text. */
 void cpl_put(struct cpl_packer *o, const void *data, size_t n);
 void cpl_put_number(struct cpl_packer *o, uint64_t value);
 void cpl_put_fixed(struct cpl_packer *o, uint64_t value, int bytes);

@@ -24,9 +24,9 @@ void cpl_team_free(struct cpl_team *team);
 /*
  * Call fn(arg, chunk, thread) once for every chunk of [0, n_chunks), and return
  * when all are done. `thread` in [0, threads), 0 the caller, tells calls at the
- * same time apart. team NULL: in the caller. Between calls that follow one another at
- * once the others wait without sleeping, for some 50 us. From one thread at a
- * time; fn must not call this for the same team.
+ * same time apart. team NULL: in the caller. Between calls that follow one
+ * another at once the others wait without sleeping, for some 50 us. From one
+ * thread at a time; fn must not call this for the same team.
  */
 void cpl_team_run(struct cpl_team *team, int64_t n_chunks,
                   void (*fn)(void *arg, int64_t chunk, int thread), void *arg);

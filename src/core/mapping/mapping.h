@@ -113,7 +113,8 @@ int cpl_mapper_map(const struct cpl_mapper *mapper,
 		   const struct cpl_map_request *req, int *rank_host,
 		   struct cpl_error *err);
 
-/* Hosts the network has, slots enough for the ranks? 0, or -1 with err. */
+/* Hosts the network has, slots enough for the ranks? 0, or -1 with err. O(hosts +
+ * ranks). */
 int cpl_map_check(const struct cpl_map_request *req, struct cpl_error *err);
 
 /*
@@ -129,9 +130,10 @@ int cpl_map_run(const struct cpl_mapper *mapper,
 /*
  * Run a mapper (but for linear: that is the default order), refine the best of
  * its answer, the default order and block order on the hosts sorted by node,
- * and take what is best by the objective; of equals the default order. req->graph may be NULL (it is then made here). Free
- * with cpl_map_result_free. 0, or -1 with err (unknown host, too few slots, a
- * mapper that cannot do the job, memory).
+ * and take what is best by the objective; of equals the default order.
+ * req->graph may be NULL (it is then made here). Free with cpl_map_result_free.
+ * 0, or -1 with err (unknown host, too few slots, a mapper that cannot do the
+ * job, memory).
  */
 int cpl_map(const struct cpl_mapper *mapper, const struct cpl_map_request *req,
 	    struct cpl_map_result *out, struct cpl_error *err);

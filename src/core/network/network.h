@@ -156,6 +156,7 @@ struct cpl_network *cpl_network_parse(const char *text, size_t length,
 				      const char *name, struct cpl_error *err);
 void cpl_network_free(struct cpl_network *net);
 
+/* As in the file. */
 const char *cpl_network_type_name(const struct cpl_network_type *type);
 /* The type of that name, or NULL. */
 const struct cpl_network_type *cpl_network_type_find(const char *name);
@@ -187,6 +188,7 @@ static inline double cpl_network_link_bandwidth(const struct cpl_network *net,
 	return net->link_class[net->link_class_of[link]].bandwidth;
 }
 
+/* Parallel cables of a link: those of its bundle, or 1. O(1). */
 static inline int cpl_network_link_cables(const struct cpl_network *net,
 					  int64_t link)
 {
@@ -251,7 +253,7 @@ static inline double cpl_network_port_part(const struct cpl_network *net,
 	return net->port_share[p] * net->port_share[q];
 }
 
-/* Nodes of a router by their first port: node[0 .. n - 1], by id. */
+/* Nodes of a router by their first port: node[0 .. n - 1], by id. O(1). */
 struct cpl_nodes {
 	const int *node;
 	int n;
@@ -267,7 +269,7 @@ static inline struct cpl_nodes cpl_network_nodes(const struct cpl_network *net,
 }
 
 /* Places for ports of nodes at a router, numbered on from router to router: the
- * ids of its nodes where these have one port. */
+ * ids of its nodes where these have one port. O(1). */
 struct cpl_places {
 	int first, n;
 };

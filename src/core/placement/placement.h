@@ -49,8 +49,9 @@ struct cpl_placement_policy {
 	/*
 	 * Write n_nodes_wanted distinct free node ids in rank order to out,
 	 * required ones among them. 0, or -1 with err (memory, or there is
-	 * nothing that the policy allows). Policies are pure functions of the request. O(n_nodes log n_nodes) or better
-	 * unless the file says otherwise.
+	 * nothing that the policy allows). Policies are pure functions of the
+	 * request. O(n_nodes log n_nodes) or better unless the file says
+	 * otherwise.
 	 */
 	int (*place)(const struct cpl_placement_request *req, int *out,
 	             struct cpl_error *err);
@@ -62,6 +63,7 @@ extern const struct cpl_registry cpl_placements;
 /* The i-th of them, NULL behind the last. */
 const struct cpl_placement_policy *cpl_placement_at(int i);
 
+/* Can the policy choose on networks of the type? */
 bool cpl_placement_takes(const struct cpl_placement_policy *policy,
                          const struct cpl_network_type *type);
 

@@ -21,6 +21,7 @@ struct entry_list {
 	bool scanned; /* read by scan_traffic() */
 };
 
+/* Add one behind the others. 0, or -1 with err (memory). O(1), in the mean. */
 int entry_push(struct entry_list *list, const struct cpl_comm_entry *entry,
                struct cpl_error *err);
 

@@ -39,12 +39,14 @@ struct cpl_state {
 };
 
 /* Load STATE.json, or parse the same text; jobs come out sorted by
- * id, ids must be distinct. 0, or -1 with err and *out empty. */
+ * id, ids must be distinct. 0, or -1 with err and *out empty. O(bytes + jobs log
+ * jobs). */
 int cpl_state_load(const char *path, struct cpl_state *out,
                    struct cpl_error *err);
 int cpl_state_parse(const char *text, size_t length, const char *name,
                     struct cpl_state *out, struct cpl_error *err);
-/* Write the same format, atomically, with these permissions. */
+/* Write the same format, atomically, with these permissions. 0, or -1 with err.
+ */
 int cpl_state_write(const struct cpl_state *state, const char *path, int mode,
                     struct cpl_error *err);
 void cpl_state_free(struct cpl_state *state);
@@ -57,7 +59,8 @@ void cpl_running_job_clear(struct cpl_running_job *job);
  * through a load of their own, so that the sum is always the same. Signatures
  * are paths when they hold a "/", else profiles of profile_dir. Refused are
  * hosts unknown to the network and signatures with more ranks than the job's
- * hosts hold; free_nodes and load are then half done. 0 or -1.
+ * hosts hold; free_nodes and load are then half done. 0, or -1 with err. Each
+ * signature is read once; a job costs what a workload of it does (workload.h).
  */
 int cpl_state_apply(const struct cpl_state *state,
                     const struct cpl_network *net,
@@ -88,7 +91,8 @@ int cpl_state_apply_each(const struct cpl_state *state,
                          char **left_out, struct cpl_error *err);
 
 /* Add the jobs that have a signature to a workload of the same network, each
- * with this routing; refuses what cpl_state_apply refuses. 0 or -1. */
+ * with this routing; refuses what cpl_state_apply refuses. 0, or -1 with err.
+ * O(hosts + what cpl_workload_add costs). */
 int cpl_state_workload(const struct cpl_state *state,
                        const struct cpl_network *net,
                        const struct cpl_routing *routing,

@@ -36,8 +36,8 @@ struct cpl_verdict {
  * kept for the decision, a large profile being read on. One that the user may
  * not read is refused, unless a Match rule gives it. Whether a job is recorded
  * by the site's word depends on what profiles there are, and on how many jobs
- * came before. A text for which memory is
- * out is NULL. Free the texts with cpl_verdict_free.
+ * came before. A text for which memory is out is NULL. Free the texts with
+ * cpl_verdict_free.
  */
 void cpl_engine_submit(struct cpl_engine *engine,
                        const struct cpl_submission *submission,

@@ -55,7 +55,7 @@ static inline bool cpl_objective_of_others(enum cpl_objective objective)
 }
 
 /* "max-congestion", "mean-congestion", "hop-bytes", "busiest", "time",
- * "interference", "isolation", "learned". -1 with err. */
+ * "interference", "isolation", "learned". 0, or -1 with err. */
 int cpl_objective_parse(const char *name, enum cpl_objective *out,
                         struct cpl_error *err);
 const char *cpl_objective_name(enum cpl_objective objective);

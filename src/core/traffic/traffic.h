@@ -65,9 +65,13 @@ double cpl_traffic_seconds(const struct cpl_network *net,
                            const struct cpl_load *own,
                            const struct cpl_load *rates);
 
+/* No bytes anywhere, for cpl_load_free. 0, or -1 with err (memory), and nothing
+ * to free. O(links + nodes). */
 int cpl_load_init(struct cpl_load *load, const struct cpl_network *net,
                   struct cpl_error *err);
+/* Back to that. O(links + nodes). */
 void cpl_load_clear(struct cpl_load *load, const struct cpl_network *net);
+/* One of zeros, too. */
 void cpl_load_free(struct cpl_load *load);
 /* into += from. O(links + nodes). */
 void cpl_load_add(struct cpl_load *into, const struct cpl_load *from,

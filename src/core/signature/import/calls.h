@@ -68,6 +68,7 @@ struct import_calls {
 	int64_t n;
 };
 
+/* Add one behind the others. 0, or -1 with err (memory). O(1), in the mean. */
 int import_call_push(struct import_calls *calls, const struct import_call *call,
                      struct cpl_error *err);
 
