@@ -137,99 +137,126 @@ static int take_stock(const struct cpl_network *net, const struct cpl_record *r,
 	return 0;
 }
 
+/* What a decision goes by beside what records share. */
+struct inputs {
+	unsigned char *free_node;
+	int *required, *stock;
+	struct cpl_state state; /* the jobs of the background */
+	struct cpl_load background, rates;
+	struct cpl_learned *learned;
+	struct cpl_harm *harm;
+};
+
+static void inputs_free(struct inputs *in)
+{
+	cpl_state_free(&in->state);
+	cpl_load_free(&in->background);
+	cpl_load_free(&in->rates);
+	cpl_harm_free(in->harm);
+	cpl_learned_free(in->learned);
+	free(in->free_node);
+	free(in->required);
+	free(in->stock);
+}
+
+/* What objectives of whole candidates ask for. */
+static int take_objective(const struct replay_site *site,
+                          const struct cpl_record *r, struct inputs *in,
+                          struct cpl_decide_request *req, struct cpl_error *err)
+{
+	if (cpl_objective_of_whole(req->objective) && req->comm) {
+		req->phase = site->sig->phase;
+		req->n_phases = site->sig->n_phases;
+	}
+	if (req->objective == CPL_OBJECTIVE_LEARNED) {
+		if (!r->time_model)
+			return cpl_fail(err,
+			                "the record names no model of time");
+		req->learned = in->learned =
+		        cpl_learned_load(r->time_model, err);
+		if (!in->learned)
+			return -1;
+	}
+	if (!cpl_objective_of_others(req->objective) || !req->comm)
+		return 0;
+	req->own_weight = r->own_weight;
+	req->others_weight = r->others_weight;
+	req->harm = in->harm = cpl_harm_new(site->net, err);
+	return in->harm ? cpl_state_harm(&in->state, site->net, req->routing,
+	                                 site->profile_dir, in->harm, err)
+	                : -1;
+}
+
+/* The load of the jobs of the background. */
+static int take_load(const struct replay_site *site, const struct cpl_record *r,
+                     struct inputs *in, struct cpl_decide_request *req,
+                     struct cpl_error *err)
+{
+	const struct cpl_network *net = site->net;
+	bool by_time = cpl_objective_by_time(req->objective);
+
+	if (!in->state.n_jobs)
+		return 0;
+	if (cpl_load_init(&in->background, net, err) ||
+	    cpl_load_init(&in->rates, net, err))
+		return -1;
+	if ((r->run_seconds > 0 || by_time) &&
+	    cpl_state_rates(&in->state, net, req->routing, site->profile_dir,
+	                    &in->rates, err))
+		return -1;
+	if (r->run_seconds > 0)
+		cpl_load_scale(&in->background, &in->rates, r->run_seconds,
+		               net);
+	else if (cpl_state_apply(&in->state, net, req->routing,
+	                         site->profile_dir, NULL, &in->background, err))
+		return -1;
+	req->background = &in->background;
+	req->rates = by_time ? &in->rates : NULL;
+	return 0;
+}
+
 /* -1 with err: it cannot be made again. */
-static int decide(struct replay_site *site, const struct cpl_record *r,
+static int decide(const struct replay_site *site, const struct cpl_record *r,
                   const char *state_dir, struct cpl_decision *out,
                   struct cpl_error *err)
 {
 	const struct cpl_network *net = site->net;
-	struct cpl_load background = {0}, rates = {0};
-	struct cpl_state state = {0};
-	unsigned char *free_node = calloc((size_t)net->n_nodes + 1, 1);
-	int *required = NULL, *stock = NULL, rc = -1;
-	struct cpl_learned *learned = NULL;
-	struct cpl_harm *harm = NULL;
-	bool by_time;
+	struct inputs in = {.free_node = calloc((size_t)net->n_nodes + 1, 1)};
 	struct cpl_decide_request req = {
 	        .place = {.net = net,
-	                  .free = free_node,
+	                  .free = in.free_node,
 	                  .n_nodes_wanted = r->nodes_wanted,
 	                  /* That of linear, which comes first. */
 	                  .seed = r->candidate[0].seed},
 	        .policy = r->policy_asked,
 	        .comm = r->profile ? site->comm : NULL,
-	        .ranks_per_node = r->ranks_per_node};
+	        .ranks_per_node = r->ranks_per_node,
+	        .mapper = mapper_of(r),
+	        .map_option = r->mapping ? cpl_mapper_option(r->mapping) : NULL,
+	        .keep_whole = r->keep_whole,
+	        .keep_price = r->keep_price};
+	int rc = -1;
 
-	if (!free_node) {
+	if (!in.free_node) {
 		cpl_fail_memory(err);
 		goto out;
 	}
-	req.mapper = mapper_of(r);
-	req.map_option = r->mapping ? cpl_mapper_option(r->mapping) : NULL;
 	req.routing = cpl_routing_find(net, r->routing, err);
 	if (!req.routing ||
 	    cpl_objective_parse(r->objective ? r->objective : "",
 	                        &req.objective, err) ||
-	    take_nodes(net, r, free_node, &required, &req.place.n_required,
-	               err) ||
-	    take_stock(net, r, &stock, err) ||
-	    cpl_record_background(r, state_dir, &state, err))
+	    take_nodes(net, r, in.free_node, &in.required,
+	               &req.place.n_required, err) ||
+	    take_stock(net, r, &in.stock, err) ||
+	    cpl_record_background(r, state_dir, &in.state, err))
 		goto out;
-	req.place.required = required;
-	by_time = cpl_objective_by_time(req.objective);
-	if (cpl_objective_of_whole(req.objective) && req.comm) {
-		req.phase = site->sig->phase;
-		req.n_phases = site->sig->n_phases;
-	}
-	if (req.objective == CPL_OBJECTIVE_LEARNED) {
-		if (!r->time_model) {
-			cpl_fail(err, "the record names no model of time");
-			goto out;
-		}
-		req.learned = learned = cpl_learned_load(r->time_model, err);
-		if (!learned)
-			goto out;
-	}
-	if (cpl_objective_of_others(req.objective) && req.comm) {
-		req.own_weight = r->own_weight;
-		req.others_weight = r->others_weight;
-		req.harm = harm = cpl_harm_new(net, err);
-		if (!harm || cpl_state_harm(&state, net, req.routing,
-		                            site->profile_dir, harm, err))
-			goto out;
-	}
-	req.stock = stock;
-	req.keep_whole = r->keep_whole;
-	req.keep_price = r->keep_price;
-	if (state.n_jobs) {
-		if (cpl_load_init(&background, net, err) ||
-		    cpl_load_init(&rates, net, err))
-			goto out;
-		if ((r->run_seconds > 0 || by_time) &&
-		    cpl_state_rates(&state, net, req.routing, site->profile_dir,
-		                    &rates, err))
-			goto out;
-		if (r->run_seconds > 0) {
-			cpl_load_scale(&background, &rates, r->run_seconds,
-			               net);
-		} else if (cpl_state_apply(&state, net, req.routing,
-		                           site->profile_dir, NULL, &background,
-		                           err)) {
-			goto out;
-		}
-		req.background = &background;
-		req.rates = by_time ? &rates : NULL;
-	}
-	rc = cpl_decide(&req, out, err);
+	req.place.required = in.required;
+	req.stock = in.stock;
+	if (!take_objective(site, r, &in, &req, err) &&
+	    !take_load(site, r, &in, &req, err))
+		rc = cpl_decide(&req, out, err);
 out:
-	cpl_state_free(&state);
-	cpl_load_free(&background);
-	cpl_load_free(&rates);
-	cpl_harm_free(harm);
-	cpl_learned_free(learned);
-	free(free_node);
-	free(required);
-	free(stock);
+	inputs_free(&in);
 	return rc;
 }
 
