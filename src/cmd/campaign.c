@@ -199,7 +199,7 @@ static void show(void *arg, int64_t done, int64_t of)
 
 	if (done < next)
 		return;
-	passed = cmd_clock() - shown->begin;
+	passed = cpl_clock() - shown->begin;
 	shown->next = done + 1 +
 	              (passed > 0 ? (int64_t)(0.5 * (double)done / passed) : 0);
 	fprintf(stderr, "\rcommplace campaign: %3d %% of %lld starts, %.0f s ",
@@ -218,7 +218,7 @@ static void keep_memory(void)
 
 static int play(struct campaign *c, struct cpl_error *err)
 {
-	struct shown shown = {.next = 1, .begin = cmd_clock()};
+	struct shown shown = {.next = 1, .begin = cpl_clock()};
 	bool terminal = isatty(STDERR_FILENO);
 	int rc;
 

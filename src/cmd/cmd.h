@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/hostlist.h"
 #include "network/network.h"
@@ -139,8 +140,5 @@ char *cmd_bytes(double bytes, char buf[CMD_BYTES_MAX]);
 /* Text of users and files (NULL: "") as it may be shown (cpl_printable), cut
  * where it is longer than buffer, which is returned. */
 char *cmd_printable(const char *text, char *buffer, size_t size);
-
-/* Seconds of the monotonic clock. */
-double cmd_clock(void);
 
 #endif

@@ -137,14 +137,14 @@ struct budget {
 
 static bool past(void *arg)
 {
-	return cmd_clock() > ((const struct budget *)arg)->end;
+	return cpl_clock() > ((const struct budget *)arg)->end;
 }
 
 static void start_budget(void *arg)
 {
 	struct budget *budget = arg;
 
-	budget->end = cmd_clock() + budget->seconds;
+	budget->end = cpl_clock() + budget->seconds;
 }
 
 static int make_request(const struct options *o, const struct job_inputs *in,
@@ -192,7 +192,7 @@ static int map(const struct options *o, const struct job_inputs *in,
 {
 	const struct cpl_mapper *mapper =
 	        cpl_mapper_find_in(CMD_MAPPERS, o->algorithm, err);
-	double start = cmd_clock();
+	double start = cpl_clock();
 	struct budget budget;
 
 	if (!mapper)
@@ -202,7 +202,7 @@ static int map(const struct options *o, const struct job_inputs *in,
 	budget.end = start + o->deadline;
 	if (cpl_map(mapper, &m->request, &m->result, err))
 		return -1;
-	m->seconds = cmd_clock() - start;
+	m->seconds = cpl_clock() - start;
 	m->algorithm = o->algorithm;
 	return 0;
 }

@@ -80,14 +80,14 @@ static int run_all(struct comparison *c, void (*start)(void *arg),
 		return -1;
 	for (int i = 0; i < c->n; i++) {
 		struct row *row = &c->row[i];
-		double begin = cmd_clock();
+		double begin = cpl_clock();
 
 		if (start)
 			start(req->expired_arg);
 		req->option = cpl_mapper_option(row->name);
 		if (cpl_map_run(row->mapper, req, c->rank_host, &row->err))
 			continue;
-		row->seconds = cmd_clock() - begin;
+		row->seconds = cpl_clock() - begin;
 		if (evaluate(c, row, err))
 			return -1;
 		row->hybrid = cpl_metrics_hybrid(

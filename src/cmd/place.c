@@ -494,10 +494,10 @@ static int place(const struct options *o, struct job_inputs *in, int *required,
 	if (choose_ranks_per_node(o, in, &r->request.ranks_per_node, err) ||
 	    choose_mapper(o, in, &r->request, err))
 		return -1;
-	start = cmd_clock();
+	start = cpl_clock();
 	if (cpl_decide(&r->request, &r->decision, err))
 		return -1;
-	r->seconds = cmd_clock() - start;
+	r->seconds = cpl_clock() - start;
 	return evaluate_linear(r, err);
 }
 

@@ -148,11 +148,11 @@ static int place_and_add(struct traffic *t, struct job_traffic *job,
 	          : placed_hosts(t, job, err))
 		return -1;
 	placed = job_traffic_placed(job, job->routing);
-	start = cmd_clock();
+	start = cpl_clock();
 	if (add_guess(t, placed, err))
 		return -1;
 	job->number = cpl_workload_add(t->workload, &placed, err);
-	t->seconds += cmd_clock() - start;
+	t->seconds += cpl_clock() - start;
 	return job->number < 0 ? -1 : 0;
 }
 
@@ -174,7 +174,7 @@ static int place_all(struct traffic *t, struct cpl_error *err)
 /* All jobs are placed. */
 static int solve(struct traffic *t, struct cpl_error *err)
 {
-	double start = cmd_clock();
+	double start = cpl_clock();
 
 	if (cpl_workload_solve(t->workload, err))
 		return -1;
@@ -183,7 +183,7 @@ static int solve(struct traffic *t, struct cpl_error *err)
 		        &t->of,
 		        cpl_workload_sums(t->workload, t->jobs.job[i].number));
 	t->load = cpl_workload_load(t->workload);
-	t->seconds += cmd_clock() - start;
+	t->seconds += cpl_clock() - start;
 	return evaluation_finish(&t->of, t->net, t->load, (int)t->jobs.threads,
 	                         err);
 }

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/printable.h"
 
@@ -143,12 +142,4 @@ char *cmd_printable(const char *text, char *buffer, size_t size)
 {
 	snprintf(buffer, size, "%s", text ? text : "");
 	return cpl_printable(buffer);
-}
-
-double cmd_clock(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/parallel.h"
 
 /* More cores than a node has. */
@@ -145,17 +145,9 @@ int commplace_options_cpus_per_rank(struct commplace_options *options, int cpus,
 	return 0;
 }
 
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static bool expired(void *arg)
 {
-	return now() > ((struct cpl_lib_deadline *)arg)->end;
+	return cpl_clock() > ((struct cpl_lib_deadline *)arg)->end;
 }
 
 cpl_lib_expired *cpl_lib_start(const struct commplace_options *options,
@@ -163,6 +155,6 @@ cpl_lib_expired *cpl_lib_start(const struct commplace_options *options,
 {
 	if (options->seconds < 0)
 		return NULL;
-	deadline->end = now() + options->seconds;
+	deadline->end = cpl_clock() + options->seconds;
 	return expired;
 }

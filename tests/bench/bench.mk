@@ -2,7 +2,7 @@
 # make tests/bench/bench_decide &&
 #	tests/bench/bench_decide $(srcdir)/etc/networks/edison.json
 EXTRA_PROGRAMS += tests/bench/bench_decide
-tests_bench_bench_decide_SOURCES = tests/bench/bench_decide.c tests/bench/stencil_job.h
+tests_bench_bench_decide_SOURCES = tests/bench/bench_decide.c tests/bench/stencil_job.h tests/bench/cpu_time.h
 tests_bench_bench_decide_LDADD = libcore.la
 CLEANFILES += tests/bench/bench_decide
 
@@ -10,19 +10,19 @@ CLEANFILES += tests/bench/bench_decide
 # links between two groups; with 24 as the machine has them: what commplace
 # network import --format aries makes of its link list
 EXTRA_PROGRAMS += tests/bench/bench_traffic
-tests_bench_bench_traffic_SOURCES = tests/bench/bench_traffic.c tests/bench/stencil_job.h
+tests_bench_bench_traffic_SOURCES = tests/bench/bench_traffic.c tests/bench/stencil_job.h tests/bench/cpu_time.h
 tests_bench_bench_traffic_LDADD = libcore.la
 CLEANFILES += tests/bench/bench_traffic
 
 # tests/bench/bench_load
 EXTRA_PROGRAMS += tests/bench/bench_load
-tests_bench_bench_load_SOURCES = tests/bench/bench_load.c
+tests_bench_bench_load_SOURCES = tests/bench/bench_load.c tests/bench/cpu_time.h
 tests_bench_bench_load_LDADD = libcore.la
 CLEANFILES += tests/bench/bench_load
 
 # tests/bench/bench_progressive $(srcdir)/etc/networks/slingshot-16.json 512
 EXTRA_PROGRAMS += tests/bench/bench_progressive
-tests_bench_bench_progressive_SOURCES = tests/bench/bench_progressive.c
+tests_bench_bench_progressive_SOURCES = tests/bench/bench_progressive.c tests/bench/cpu_time.h
 tests_bench_bench_progressive_LDADD = libcore.la
 CLEANFILES += tests/bench/bench_progressive
 
@@ -100,7 +100,7 @@ CLEANFILES += tests/bench/bench_times
 
 # tests/bench/bench_scaling [-l LIMIT] [-n LARGEST] [-d] [MAPPER]...
 EXTRA_PROGRAMS += tests/bench/bench_scaling
-tests_bench_bench_scaling_SOURCES = tests/bench/bench_scaling.c
+tests_bench_bench_scaling_SOURCES = tests/bench/bench_scaling.c tests/bench/cpu_time.h
 tests_bench_bench_scaling_LDADD = libcore.la
 if HAVE_SCOTCH
 tests_bench_bench_scaling_SOURCES += src/core/mapping/scotch.c
@@ -111,11 +111,11 @@ CLEANFILES += tests/bench/bench_scaling
 # tests/bench/reproduce-mapping ./commplace WORK >doc/reproduction/mapping.md
 EXTRA_DIST += tests/bench/reproduce-campaign
 EXTRA_DIST += tests/bench/reproduce-studies
-EXTRA_DIST += tests/bench/bench-record tests/bench/record_rate.c
+EXTRA_DIST += tests/bench/bench-record tests/bench/record_rate.c tests/bench/cpu_time.h
 EXTRA_DIST += tests/bench/reproduce-allocations tests/bench/reproduce-mapping tests/bench/reproduce-mapping.pl
 # tests/bench/bench_binding [-p RANKS] dense | nas | plan
 EXTRA_PROGRAMS += tests/bench/bench_binding
-tests_bench_bench_binding_SOURCES = tests/bench/bench_binding.c
+tests_bench_bench_binding_SOURCES = tests/bench/bench_binding.c tests/bench/cpu_time.h
 tests_bench_bench_binding_LDADD = libcore.la -lm
 if HAVE_SCOTCH
 tests_bench_bench_binding_SOURCES += src/core/binding/scotch.c src/core/mapping/scotch.c
@@ -126,7 +126,7 @@ CLEANFILES += tests/bench/bench_binding
 # tests/bench/bench_partition
 if HAVE_SCOTCH
 EXTRA_PROGRAMS += tests/bench/bench_partition
-tests_bench_bench_partition_SOURCES = tests/bench/bench_partition.c
+tests_bench_bench_partition_SOURCES = tests/bench/bench_partition.c tests/bench/cpu_time.h
 tests_bench_bench_partition_LDADD = libcore.la $(SCOTCH_LIBS) -lscotcherr
 CLEANFILES += tests/bench/bench_partition
 endif
@@ -142,7 +142,7 @@ EXTRA_DIST += tests/bench/bench-launch
 # tests/bench/bench_communication speed $(srcdir)/etc/networks/edison.json; for
 # the others see its head
 EXTRA_PROGRAMS += tests/bench/bench_communication
-tests_bench_bench_communication_SOURCES = tests/bench/bench_communication.c tests/bench/stencil_job.h
+tests_bench_bench_communication_SOURCES = tests/bench/bench_communication.c tests/bench/stencil_job.h tests/bench/cpu_time.h
 tests_bench_bench_communication_LDADD = libcore.la -lm
 CLEANFILES += tests/bench/bench_communication
 # make tests/bench/fake_nodes tests/bench/slurm_calls, then as root
@@ -167,7 +167,7 @@ tests_bench_bench_engine_LDADD = libcore.la
 CLEANFILES += tests/bench/bench_engine
 # tests/bench/bench_joint draws | mappers [NETWORK.json NODES]
 EXTRA_PROGRAMS += tests/bench/bench_joint
-tests_bench_bench_joint_SOURCES = tests/bench/bench_joint.c tests/bench/stencil_job.h tests/unit/joint_jobs.h
+tests_bench_bench_joint_SOURCES = tests/bench/bench_joint.c tests/bench/stencil_job.h tests/bench/cpu_time.h tests/unit/joint_jobs.h
 tests_bench_bench_joint_LDADD = libcore.la -lm
 CLEANFILES += tests/bench/bench_joint
 # tests/bench/time_order PLACEMENTS [ROWS.csv]

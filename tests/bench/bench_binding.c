@@ -17,26 +17,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/random.h"
 #include "../unit/even_tree.h"
 #include "binding/binding_internal.h"
 #include "signature/signature.h"
+#include "cpu_time.h"
 
 static const int arity[] = {128, 16, 2, 4};
 #define LEVELS 4
 #define PER_NODE 8
 #define PLANS 20
-
-static double cpu_seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void *checked(void *p)
 {

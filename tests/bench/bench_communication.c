@@ -82,16 +82,16 @@ static void speed(const char *path, int nodes)
 		rates.link[l] = (double)(l % 7) * 3e8;
 	for (int i = 0; i < 20; i++) {
 		int *node = draw_nodes(net, nodes, (uint64_t)i);
-		double t[4] = {now()};
+		double t[4] = {cpu_seconds()};
 
 		if (cpl_times_order(times, NULL, PER_NODE, nodes, &err))
 			die(&err);
-		t[1] = now();
+		t[1] = cpu_seconds();
 		if (cpl_times_place(times, space, node, &err))
 			die(&err);
-		t[2] = now();
+		t[2] = cpu_seconds();
 		cpl_times_judge(times, &rates, false, &result);
-		t[3] = now();
+		t[3] = cpu_seconds();
 		for (int k = 0; k < 3; k++)
 			best[k] = least(best[k], t[k + 1] - t[k]);
 		free(node);

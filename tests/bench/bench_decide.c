@@ -21,13 +21,13 @@ static int run_policy(struct cpl_decide_request *req, const char *policy,
 {
 	struct cpl_decision d;
 	struct cpl_figures f;
-	double start = now(), seconds;
+	double start = cpu_seconds(), seconds;
 
 	req->policy = policy;
 	req->mapper = with;
 	if (cpl_decide(req, &d, err))
 		return -1;
-	seconds = now() - start;
+	seconds = cpu_seconds() - start;
 	cpl_candidate_figures(&d.candidate[d.chosen], &f);
 	if (!strcmp(policy, "linear"))
 		*linear = f.metrics.max_congestion;
@@ -58,7 +58,7 @@ static int run_mapping(const struct cpl_decide_request *req,
 	        .background = req->background,
 	};
 	struct cpl_map_result r;
-	double start = now();
+	double start = cpu_seconds();
 
 	if (!host || !slots) {
 		cpl_fail_memory(err);
@@ -72,7 +72,7 @@ static int run_mapping(const struct cpl_decide_request *req,
 		goto out;
 	printf("%5d  %-20s %8.2f ms  %6d ranks  max %.4g s  %+6.1f %%  "
 	       "hop-bytes %+.1f %%\n",
-	       n, mapper->name, 1e3 * (now() - start), req->comm->ranks,
+	       n, mapper->name, 1e3 * (cpu_seconds() - start), req->comm->ranks,
 	       r.after.max_congestion,
 	       100 * (r.after.max_congestion / r.before.max_congestion - 1),
 	       100 * (r.sums_after.hop_bytes / r.sums_before.hop_bytes - 1));

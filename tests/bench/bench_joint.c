@@ -51,10 +51,10 @@ static int map_with(const struct cpl_mapper *mapper, const char *option,
 
 	for (int i = 0; slots && i < n; i++)
 		slots[i] = per_node;
-	start = now();
+	start = cpu_seconds();
 	if (slots && graph)
 		rc = cpl_map(mapper, &map, &r, &err);
-	f->ms += 1e3 * (now() - start);
+	f->ms += 1e3 * (cpu_seconds() - start);
 	if (rc) {
 		f->failed++;
 	} else if (r.before.max_congestion > 0) {
@@ -231,12 +231,12 @@ static int draws(const struct cpl_network *net, const char *judge,
 					                       node));
 				}
 			}
-			start = now();
+			start = cpu_seconds();
 			if (cpl_decide(&req, &decision, &err)) {
 				fprintf(stderr, "%s\n", err.text);
 				return 1;
 			}
-			ms += 1e3 * (now() - start);
+			ms += 1e3 * (cpu_seconds() - start);
 			cpl_candidate_figures(
 			        &decision.candidate[decision.chosen], &f);
 			now_auto = by == &cpl_mapper_linear

@@ -11,21 +11,13 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/random.h"
 #include "network/network.h"
+#include "cpu_time.h"
 
 #define HEAD "{\"format\": \"commplace-network\", \"version\": 1, "
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void write_dragonfly(FILE *out)
 {
@@ -130,13 +122,13 @@ static int measure(const char *name, void (*write)(FILE *out))
 		return 1;
 	write(out);
 	fclose(out);
-	start = now();
+	start = cpu_seconds();
 	net = cpl_network_parse(text, length, name, &err);
 	if (!net) {
 		printf("%-12s %s\n", name, err.text);
 		return 1;
 	}
-	start = now() - start;
+	start = cpu_seconds() - start;
 	getrusage(RUSAGE_SELF, &use);
 	printf("%-12s %6d routers %7d nodes %9lld links  %6.3f s  %5ld MB\n",
 	       name, net->n_routers, net->n_nodes, (long long)net->n_links,

@@ -11,7 +11,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #ifdef HAVE_SCOTCH_SCOTCH_H
 #include <scotch/scotch.h>
 #else
@@ -20,6 +19,7 @@
 
 #include "base/random.h"
 #include "graph/partition.h"
+#include "cpu_time.h"
 
 #define RANKS 4096
 #define ENTRIES (32 * RANKS)
@@ -27,14 +27,6 @@
 static struct cpl_comm_entry entry[ENTRIES];
 static int64_t n_entries;
 static int name[RANKS], slots[RANKS], part[RANKS];
-
-static double cpu(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void add(int from, int to, double bytes)
 {
@@ -164,21 +156,21 @@ static int compare(const char *text, const struct cpl_comm *graph, int size)
 {
 	int n_parts = RANKS / size, over;
 	struct cpl_error err = {""};
-	double start = cpu(), own, seconds;
+	double start = cpu_seconds(), own, seconds;
 
 	for (int i = 0; i < n_parts; i++)
 		slots[i] = size;
 	if (cpl_graph_partition(graph, slots, n_parts, 1, NULL, NULL, part,
 	                        &err))
 		return 1;
-	seconds = cpu() - start;
+	seconds = cpu_seconds() - start;
 	own = cut(graph);
-	start = cpu();
+	start = cpu_seconds();
 	over = by_scotch(graph, n_parts, size);
 	if (over < 0)
 		return 1;
 	printf("%-14s %4d %10.0f %6.2f %10.0f %6.2f %5d %6.3f\n", text, size,
-	       own / 1e3, seconds, cut(graph) / 1e3, cpu() - start, over,
+	       own / 1e3, seconds, cut(graph) / 1e3, cpu_seconds() - start, over,
 	       own / cut(graph));
 	return 0;
 }

@@ -8,22 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/random.h"
 #include "base/sort.h"
 #include "routing/routing.h"
 #include "traffic/workload.h"
+#include "cpu_time.h"
 
 #define N 21
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static uint64_t mix(uint64_t hash, double value)
 {
@@ -81,7 +73,7 @@ static int measure(const struct cpl_network *net, const struct cpl_comm *comm,
 	double seconds[N];
 
 	for (int i = 0; i < N; i++) {
-		double start = now();
+		double start = cpu_seconds();
 
 		if (!routing || !w)
 			return -1;
@@ -89,7 +81,7 @@ static int measure(const struct cpl_network *net, const struct cpl_comm *comm,
 		if (cpl_workload_add(w, &job, err) < 0 ||
 		    cpl_workload_solve(w, err))
 			return -1;
-		seconds[i] = now() - start;
+		seconds[i] = cpu_seconds() - start;
 	}
 	for (int64_t l = 0; l < net->n_links; l++)
 		hash = mix(hash, cpl_workload_load(w)->link[l]);

@@ -15,25 +15,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/random.h"
 #include "mapping/mappers.h"
+#include "cpu_time.h"
 
 static const int dims[][3] = {
         {16, 8, 8},   {16, 16, 8},  {16, 16, 16}, {32, 16, 16},
         {32, 32, 16}, {32, 32, 32}, {64, 32, 32},
 };
 #define SIZES ((int)(sizeof(dims) / sizeof(*dims)))
-
-static double cpu(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static struct cpl_network *make_network(const int *dim, int dragonfly)
 {
@@ -124,13 +116,13 @@ static void run(const struct cpl_mapper *mapper, struct cpl_map_request *req,
 		free(rank_host);
 		return;
 	}
-	start = cpu();
+	start = cpu_seconds();
 	if (cpl_map_run(mapper, req, rank_host, &err)) {
 		snprintf(t->why, sizeof(t->why), "%s", err.text);
 		free(rank_host);
 		return;
 	}
-	t->seconds[size] = cpu() - start;
+	t->seconds[size] = cpu_seconds() - start;
 	for (int r = 0; r < req->comm->ranks; r++)
 		for (int64_t e = req->comm->row[r]; e < req->comm->row[r + 1];
 		     e++) {

@@ -7,18 +7,11 @@
  */
 #include <mpi.h>
 #include <stdio.h>
-#include <time.h>
+
+#include "cpu_time.h"
 
 #define TIMES 20
 #define ROUNDS 20000
-
-static double cpu_seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static double rounds(void)
 {

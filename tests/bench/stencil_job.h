@@ -1,24 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The job and the clock of bench_decide and bench_traffic. */
+/* The job that several benchmarks place. */
 #ifndef TESTS_BENCH_STENCIL_JOB_H
 #define TESTS_BENCH_STENCIL_JOB_H
 
 #include <stdlib.h>
-#include <time.h>
 
+#include "cpu_time.h"
 #include "graph/comm.h"
 
 #define PER_NODE 24
 #define BYTES 2097152.0
-
-/* CPU seconds of the process. */
-static inline double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* 4 x 6 x 8 x (nodes / 8) ranks, periodic; of less than 8 nodes 4 x 6 x
  * nodes. */

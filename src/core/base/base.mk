@@ -1,4 +1,4 @@
-core_sources += src/core/base/array.c src/core/base/array.h \
+core_sources += src/core/base/array.c src/core/base/array.h src/core/base/clock.h \
 	src/core/base/error.c src/core/base/error.h \
 	src/core/base/file.c src/core/base/file.h \
 	src/core/base/gunzip.c src/core/base/gunzip.h \

@@ -5,9 +5,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/parallel.h"
 #include "campaign/campaign_internal.h"
 #include "campaign/easy.h"
@@ -50,14 +50,6 @@ static struct kind *kind_of(const struct run *r, int job)
 	if (kind < 0 || !r->kinds->kind[kind].sends)
 		return NULL;
 	return &r->kinds->kind[kind];
-}
-
-static double clock_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* The threads of this run once it is the last one; else NULL. */
@@ -187,7 +179,7 @@ static int choose(struct run *r, int job, const struct kind *kind,
 	                  .loud = r->loud},
 	        .background = r->running.n ? &r->running.rates : NULL,
 	        .space = r->space};
-	double begin = clock_now();
+	double begin = cpl_clock();
 	int rc;
 
 	if (kind && cpl_objective_of_others(r->c->objective)) {
@@ -198,7 +190,7 @@ static int choose(struct run *r, int job, const struct kind *kind,
 	rc = campaign_choose(&r->chooser, &req, at->node, &at->rank_host,
 	                     &r->err);
 	cpl_harm_free(req.harm);
-	r->out->job[job].decision = clock_now() - begin;
+	r->out->job[job].decision = cpl_clock() - begin;
 	return rc;
 }
 

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/parallel.h"
 #include "mapping/best/chain.h"
 
@@ -267,7 +268,7 @@ static int search(struct cpl_best *b, struct cpl_arena *arena,
 	const struct cpl_map_request *req = b->req;
 	int ranks = req->comm->ranks, rc = -1;
 	struct cpl_best_chain chain[CPL_BEST_CHAINS] = {0};
-	double until = req->seconds > 0 ? cpl_best_now() + req->seconds : 0;
+	double until = req->seconds > 0 ? cpl_clock() + req->seconds : 0;
 
 	b->single = true;
 	for (int h = 0; h < req->n_hosts; h++) {

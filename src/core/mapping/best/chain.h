@@ -89,8 +89,6 @@ bool cpl_best_perfect(const struct cpl_best *best);
  * evaluations, the budget, or the time `until` (0: unknown). 0, or -1 with err. */
 int cpl_best_rounds(struct cpl_best *best, struct cpl_best_chain *chain,
                     double until, struct cpl_error *err);
-/* Seconds of a clock that only goes forwards. */
-double cpl_best_now(void);
 
 /* Traffic between the hosts of a layout as a job of its own with one rank on
  * each: rank i of it is what the layout has on host i. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "mapping/best/chain.h"
 
 /* Evaluations per rank of the first round, and of a chain at the most: above,
@@ -39,14 +39,6 @@
  * the next would not fit. */
 #define FILL 0.9
 #define SAME 1e-9
-
-double cpl_best_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 bool cpl_best_perfect(const struct cpl_best *b)
 {
@@ -132,7 +124,7 @@ static int64_t next_size(const struct cpl_best *b, int64_t last, int64_t left,
 	int64_t longest = LONGEST * (int64_t)b->req->comm->ranks;
 
 	if (until > 0 && last > 0 && took > 0) {
-		double rest = until - cpl_best_now();
+		double rest = until - cpl_clock();
 
 		if (5 * took > rest)
 			size = (int64_t)((double)last * FILL * rest / took);
@@ -182,7 +174,7 @@ int cpl_best_rounds(struct cpl_best *b, struct cpl_best_chain *chain,
 		size = next_size(b, size, left, n, took, until);
 		if (size < 1)
 			return 0;
-		start = cpl_best_now();
+		start = cpl_clock();
 		for (int c = 0; c < n; c++) {
 			chain[c].run = run_round;
 			chain[c].size = size;
@@ -196,7 +188,7 @@ int cpl_best_rounds(struct cpl_best *b, struct cpl_best_chain *chain,
 			return -1;
 		left -= size * n;
 		/* The first rounds have fewer chains. */
-		took = cpl_best_now() - start;
+		took = cpl_clock() - start;
 		if (!few && i + 1 == SHORT_ROUNDS)
 			took *= (double)CPL_BEST_CHAINS / FEW;
 	}

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "graph/contract.h"
 #include "mapping/mappers.h"
 #include "mapping/best/chain.h"
@@ -67,7 +68,7 @@ static bool is_past(void *arg)
 	const struct limit *limit = arg;
 
 	return cpl_map_expired(limit->req) ||
-	       (limit->until > 0 && cpl_best_now() > limit->until);
+	       (limit->until > 0 && cpl_clock() > limit->until);
 }
 
 /* Bisect ranks and machine alike. Parts that cut less than the blocks of ranks
@@ -97,7 +98,7 @@ int cpl_best_start_bisection(struct cpl_best_chain *chain)
 	for (int i = 0; i < hosts; i++)
 		slots[i] = req->slots[order[i]];
 	if (chain->best->single && req->seconds > 0)
-		limit.until = cpl_best_now() + BISECTION * req->seconds;
+		limit.until = cpl_clock() + BISECTION * req->seconds;
 	rc = cpl_graph_partition(graph, slots, hosts, req->seed, is_past,
 	                         &limit, part, &chain->err);
 	if (rc)
