@@ -70,8 +70,7 @@ static inline struct cpl_gateways cpl_gateways(const struct cpl_network *net,
 	if (df->rows_columns) {
 		const uint64_t *line =
 		        df->rows_columns +
-		        ((int64_t)near->group * (df->groups - 1) + group -
-		         (group > near->group)) *
+		        cpl_wires_pair(df->groups, near->group, group) *
 		                df->words * (df->rows + df->columns) +
 		        (int64_t)word * (df->rows + df->columns);
 

@@ -24,8 +24,7 @@ struct ways {
 
 static int64_t number(const struct cpl_dfkinds *df, int a, int b)
 {
-	return ((int64_t)a * (df->groups - 1) + b - (b > a)) *
-	       df->global_per_pair;
+	return cpl_wires_pair(df->groups, a, b) * df->global_per_pair;
 }
 
 /* Ways over link k, and how many links they have inside groups. */

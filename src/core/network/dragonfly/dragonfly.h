@@ -48,9 +48,9 @@ struct cpl_dragonfly {
 	int *row_of; /* [routers_per_group] */
 	/*
 	 * Which of the K links from group a to group b are on a row, and on a
-	 * column, of a: bit k % 64 of rows_columns[((a * (groups - 1) + b - (b
-	 * > a)) * words + k / 64) * (rows + columns) + row], + rows + column.
-	 * NULL where K is 1 or that would be large.
+	 * column, of a: bit k % 64 of rows_columns[(cpl_wires_pair(groups, a,
+	 * b) * words + k / 64) * (rows + columns) + row], + rows + column. NULL
+	 * where K is 1 or that would be large.
 	 */
 	uint64_t *rows_columns;
 	int words; /* K / 64, rounded up */
@@ -115,9 +115,7 @@ static inline int64_t cpl_dragonfly_global(const struct cpl_network *net, int a,
 {
 	const struct cpl_dragonfly *df = cpl_dragonfly_of(net);
 
-	return ((int64_t)a * (df->groups - 1) + b - (b > a)) *
-	               df->global_per_pair +
-	       k;
+	return cpl_wires_pair(df->groups, a, b) * df->global_per_pair + k;
 }
 
 #endif

@@ -31,7 +31,7 @@ static int first_of(const struct cpl_wires *w, int group)
 
 static int64_t number(const struct cpl_wires *w, int a, int b)
 {
-	return ((int64_t)a * (w->groups - 1) + b - (b > a)) * w->links;
+	return cpl_wires_pair(w->groups, a, b) * w->links;
 }
 
 static int allocate(struct cpl_wires *w, struct cpl_error *err)

@@ -15,14 +15,21 @@ enum cpl_wiring {
 	CPL_WIRING_LIST,
 };
 
+/* Number of the way from group a to another, b: those from group 0 come first,
+ * each group's in the order of where they lead. O(1). */
+static inline int64_t cpl_wires_pair(int groups, int a, int b)
+{
+	return (int64_t)a * (groups - 1) + b - (b > a);
+}
+
 /* Groups of consecutive routers, K links between each two. */
 struct cpl_wires {
 	int groups, links; /* K */
 	int size;          /* routers of each group, where all have as many */
 	const int *first;  /* NULL then; else [groups + 1] first of each */
 	enum cpl_wiring wiring;
-	/* gateway[(a * (groups - 1) + b - [b > a]) * K + k]: router in a of
-	 * link k to b. free() it, after failures too. */
+	/* gateway[cpl_wires_pair(groups, a, b) * K + k]: router in a of link k
+	 * to b. free() it, after failures too. */
 	int *gateway;
 };
 

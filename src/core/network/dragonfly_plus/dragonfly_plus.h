@@ -12,7 +12,7 @@
 #ifndef CPL_NETWORK_DRAGONFLY_PLUS_H
 #define CPL_NETWORK_DRAGONFLY_PLUS_H
 
-#include "network/network.h"
+#include "network/dragonfly/wiring.h"
 
 extern const struct cpl_network_type cpl_network_dragonfly_plus;
 
@@ -38,9 +38,7 @@ cpl_dfplus_of(const struct cpl_network *net)
 static inline int64_t cpl_dfplus_global(const struct cpl_dfplus *df, int a,
                                         int b, int k)
 {
-	return ((int64_t)a * (df->cells - 1) + b - (b > a)) *
-	               df->global_per_pair +
-	       k;
+	return cpl_wires_pair(df->cells, a, b) * df->global_per_pair + k;
 }
 
 /* Link of a leaf (a router id) to a spine of its cell (by number there), and

@@ -3,7 +3,7 @@
 #ifndef CPL_ROUTING_GROUPS_H
 #define CPL_ROUTING_GROUPS_H
 
-#include "network/network.h"
+#include "network/dragonfly/wiring.h"
 
 struct cpl_groups {
 	const struct cpl_network *net;
@@ -19,7 +19,7 @@ struct cpl_groups cpl_groups_of(const struct cpl_network *net);
 /* Number of two groups, of their links the first; a is not b. */
 static inline int64_t cpl_groups_pair(const struct cpl_groups *g, int a, int b)
 {
-	return (int64_t)a * (g->n - 1) + b - (b > a);
+	return cpl_wires_pair(g->n, a, b);
 }
 
 /* Router in group a of link k to b. */
