@@ -18,4 +18,10 @@ static inline int cpl_by_double(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* Descending ones. */
+static inline int cpl_by_double_down(const void *a, const void *b)
+{
+	return cpl_by_double(b, a);
+}
+
 #endif

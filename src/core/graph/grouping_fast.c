@@ -38,13 +38,6 @@ static int by_bytes(const void *x, const void *y)
 	return e->b - f->b;
 }
 
-static int descending(const void *x, const void *y)
-{
-	double a = *(const double *)x, b = *(const double *)y;
-
-	return (a < b) - (a > b);
-}
-
 /* Pivots from elements at even steps: they only save sorting. */
 static void find_pivots(const struct cpl_comm *graph, double *pivot)
 {
@@ -53,10 +46,10 @@ static void find_pivots(const struct cpl_comm *graph, double *pivot)
 
 	for (int i = 0; i < n; i++)
 		sample[i] = graph->bytes[graph->n_entries / n * i];
-	qsort(sample, (size_t)n, sizeof(*sample), descending);
+	qsort(sample, (size_t)n, sizeof(*sample), cpl_by_double_down);
 	for (int j = 1; j < BUCKETS; j++)
 		pivot[j] = n ? sample[(1 << (j - 1)) % n] : 0;
-	qsort(pivot + 1, BUCKETS - 1, sizeof(*pivot), descending);
+	qsort(pivot + 1, BUCKETS - 1, sizeof(*pivot), cpl_by_double_down);
 	pivot[0] = DBL_MAX;
 	pivot[BUCKETS] = -1;
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "traffic/workload.h"
 
 const char *const cpl_feature_name[CPL_FEATURES] = {
@@ -22,13 +23,6 @@ const char *const cpl_feature_name[CPL_FEATURES] = {
         [CPL_FEATURE_MODEL] = "model",
 };
 
-static int down(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x < y) - (x > y);
-}
-
 int cpl_feature_five(const double *value, int64_t n,
                      struct cpl_feature_five *out, struct cpl_error *err)
 {
@@ -44,7 +38,7 @@ int cpl_feature_five(const double *value, int64_t n,
 	for (int64_t i = 0; i < n; i++)
 		if (value[i] > 0)
 			sorted[some++] = value[i];
-	qsort(sorted, (size_t)some, sizeof(*sorted), down);
+	qsort(sorted, (size_t)some, sizeof(*sorted), cpl_by_double_down);
 	for (int64_t i = some - 1; i >= 0; i--)
 		sum += sorted[i];
 	for (int64_t i = 0; i < some; i++) {

@@ -157,13 +157,6 @@ static double time_of(const struct phase_segment *g)
 	return g->compute + g->communication;
 }
 
-static int by_time(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x < y) - (x > y);
-}
-
 /* The least time of the MAX_PHASES longest; what is shorter is left out. */
 static int shortest(const struct phase_rank_segments *s, double *least,
                     struct cpl_error *err)
@@ -180,7 +173,7 @@ static int shortest(const struct phase_rank_segments *s, double *least,
 	for (int i = 1; i < s->n; i++)
 		if (s->segment[i].same == i)
 			time[n++] = time_of(&s->segment[i]);
-	qsort(time, (size_t)n, sizeof(*time), by_time);
+	qsort(time, (size_t)n, sizeof(*time), cpl_by_double_down);
 	if (n >= MAX_PHASES)
 		*least = time[MAX_PHASES - 1];
 	free(time);
