@@ -75,7 +75,7 @@ CLEANFILES += tests/bench/simgrid_moments
 
 # tests/bench/simulate_simgrid CASES [MESSAGES]
 EXTRA_PROGRAMS += tests/bench/simulate_simgrid
-tests_bench_simulate_simgrid_SOURCES = tests/bench/simulate_simgrid.c tests/bench/simgrid_flows.h
+tests_bench_simulate_simgrid_SOURCES = tests/bench/simulate_simgrid.c tests/bench/cpu_time.h tests/bench/simgrid_flows.h
 tests_bench_simulate_simgrid_LDADD = tests/bench/simgrid_flows.o libcore.la $(SIMGRID_LIBS) -lstdc++ -lm
 tests_bench_simulate_simgrid_DEPENDENCIES = tests/bench/simgrid_flows.o libcore.la
 CLEANFILES += tests/bench/simulate_simgrid
@@ -188,7 +188,7 @@ tests_bench_time_placements_LDADD = libcore.la -lm
 CLEANFILES += tests/bench/time_placements
 # tests/bench/bench_simulate packet NETWORK - RANKS MESSAGES BYTES; see its head
 EXTRA_PROGRAMS += tests/bench/bench_simulate
-tests_bench_bench_simulate_SOURCES = tests/bench/bench_simulate.c tests/bench/messages_job.h
+tests_bench_bench_simulate_SOURCES = tests/bench/bench_simulate.c tests/bench/cpu_time.h tests/bench/messages_job.h
 tests_bench_bench_simulate_LDADD = libcore.la -lm
 CLEANFILES += tests/bench/bench_simulate
 

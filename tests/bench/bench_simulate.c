@@ -18,15 +18,7 @@
 #include "simulate/events.h"
 #include "simulate/simulate.h"
 #include "messages_job.h"
-
-static double cpu(void)
-{
-	struct rusage use;
-
-	getrusage(RUSAGE_SELF, &use);
-	return (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
-	       1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
-}
+#include "cpu_time.h"
 
 static long megabytes(void)
 {
@@ -92,7 +84,7 @@ static int events(int64_t pending, int64_t n)
 {
 	struct timed *heap = malloc((size_t)(pending + 1) * sizeof(*heap));
 	struct cpl_events queue = {0};
-	double start = cpu(), radix, binary, sum = 0;
+	double start = cpu_seconds(), radix, binary, sum = 0;
 	struct cpl_event event;
 	int64_t filled = 0;
 
@@ -105,8 +97,8 @@ static int events(int64_t pending, int64_t n)
 		               cpl_event_time(event) + delay((uint64_t)i), 0,
 		               (uint32_t)i);
 	sum += cpl_event_time(event);
-	radix = cpu() - start;
-	start = cpu();
+	radix = cpu_seconds() - start;
+	start = cpu_seconds();
 	for (int64_t i = 0; i < pending; i++)
 		heap_add(heap, &filled,
 		         (struct timed){delay((uint64_t)i), (uint32_t)i});
@@ -117,7 +109,7 @@ static int events(int64_t pending, int64_t n)
 		         (struct timed){top.time + delay((uint64_t)i),
 		                        (uint32_t)i});
 	}
-	binary = cpu() - start;
+	binary = cpu_seconds() - start;
 	printf("%lld pending, %lld events: %.3f s (%.0f ns each), binary heap "
 	       "%.3f s (%.0f ns)\n",
 	       (long long)pending, (long long)n, radix, 1e9 * radix / (double)n,
@@ -180,12 +172,12 @@ static int simulate(char **argv, double tolerance)
 		return fail(err.text);
 	for (int i = 0; i < ranks; i++)
 		node[i] = i;
-	start = cpu();
+	start = cpu_seconds();
 	if (cpl_simulate(&o,
 	                 &(struct cpl_sim_job){.sig = sig, .rank_node = node},
 	                 1, &r, &err))
 		return fail(err.text);
-	start = cpu() - start;
+	start = cpu_seconds() - start;
 	printf("%s %s %s: %lld messages in %.6g simulated s: %.2f s of CPU, "
 	       "%lld events, %.3g million packet-hops (%.3g million a second), "
 	       "%ld MB\n",

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,19 +18,11 @@
 #include "simgrid_flows.h"
 #include "simulate/simulate.h"
 #include "traffic/times.h"
+#include "cpu_time.h"
 
 struct answer {
 	double seconds, cpu;
 };
-
-static double cpu(void)
-{
-	struct rusage use;
-
-	getrusage(RUSAGE_SELF, &use);
-	return (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
-	       1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
-}
 
 static void die(const char *text)
 {
@@ -108,7 +99,7 @@ static struct answer ours(const struct cpl_network *net, struct cpl_comm *comm,
 	int *node = calloc((size_t)comm->ranks, sizeof(*node));
 	struct cpl_sim_result result;
 	struct cpl_error err = {""};
-	double start = cpu();
+	double start = cpu_seconds();
 	struct answer a;
 
 	for (int r = 0; node && r < comm->ranks; r++)
@@ -118,7 +109,7 @@ static struct answer ours(const struct cpl_network *net, struct cpl_comm *comm,
 	                 &(struct cpl_sim_job){.sig = &sig, .rank_node = node},
 	                 1, &result, &err))
 		die(err.text);
-	a = (struct answer){result.seconds, cpu() - start};
+	a = (struct answer){result.seconds, cpu_seconds() - start};
 	cpl_sim_result_free(&result);
 	free(node);
 	return a;
@@ -170,10 +161,10 @@ static struct answer theirs(const struct cpl_network *net,
 		}
 	fflush(stdout);
 	if (!fork()) {
-		double start = cpu();
+		double start = cpu_seconds();
 
 		flows_simulate(&problem);
-		a = (struct answer){run.seconds, cpu() - start};
+		a = (struct answer){run.seconds, cpu_seconds() - start};
 		_exit(write(pipes[1], &a, sizeof(a)) != sizeof(a));
 	}
 	if (read(pipes[0], &a, sizeof(a)) != sizeof(a))
