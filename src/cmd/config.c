@@ -95,8 +95,7 @@ static void check_network(struct site_check *check)
 	check->routing = cpl_routing_find_quick(check->net, c->routing, &err);
 	if (!check->routing)
 		problemf(check, "%s: Routing: %s", c->path, err.text);
-	for (int i = 0; i < check->net->n_nodes; i++)
-		check->n_hosts += check->net->node_name[i] != NULL;
+	check->n_hosts = cpl_network_hosts(check->net);
 	check_policy(check, c->defaults.policy,
 	             cpl_config_line(c, "DefaultPolicy"), "DefaultPolicy: ");
 	check_units(check, c->defaults.keep_whole,

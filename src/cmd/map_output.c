@@ -55,15 +55,6 @@ static const char *host_of(const struct job_inputs *in, const struct mapped *m,
 	return in->net->node_name[m->host[m->result.rank_host[rank]]];
 }
 
-static json_t *integers(const int *value, int n)
-{
-	json_t *array = json_array();
-
-	for (int i = 0; i < n; i++)
-		json_array_append_new(array, json_integer(value[i]));
-	return array;
-}
-
 static json_t *to_json(const struct job_inputs *in, const struct mapped *m)
 {
 	const struct cpl_map_result *r = &m->result;
@@ -77,14 +68,14 @@ static json_t *to_json(const struct job_inputs *in, const struct mapped *m)
 	        "objective", cpl_objective_name(in->objective), "routing",
 	        in->routing->name, "hosts",
 	        cmd_hosts_json(in->net, m->host, m->n_hosts), "slots",
-	        integers(m->slots, m->n_hosts), "rank_to_host", ranks,
+	        cpl_json_ints(m->slots, m->n_hosts), "rank_to_host", ranks,
 	        "metrics", "before",
 	        job_metrics_json(&r->before, &r->sums_before), "after",
 	        job_metrics_json(&r->after, &r->sums_after), "seconds",
 	        m->seconds);
 	if (m->weight)
 		json_object_set_new(root, "weights",
-		                    integers(m->weight, in->comm->ranks));
+		                    cpl_json_ints(m->weight, in->comm->ranks));
 	return root;
 }
 

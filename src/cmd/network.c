@@ -139,15 +139,6 @@ static double port_rate(const struct cpl_network *net, int node, int port)
 	        net, (int64_t)node * net->n_ports + port);
 }
 
-static int count_hosts(const struct cpl_network *net)
-{
-	int hosts = 0;
-
-	for (int node = 0; node < net->n_nodes; node++)
-		hosts += net->node_name[node] != NULL;
-	return hosts;
-}
-
 static int64_t count_cables(const struct cpl_network *net)
 {
 	int64_t cables = 0;
@@ -192,7 +183,7 @@ static int print_json(const struct cmd *self, const struct cpl_network *net,
 	                  "s:s?}",
 	                  "name", net->name, "type", net->type->name, "shape",
 	                  net->type->sizes(net), "routers", net->n_routers,
-	                  "nodes", count_hosts(net), "nodes_per_router",
+	                  "nodes", cpl_network_hosts(net), "nodes_per_router",
 	                  net->nodes_per_router, "ports", ports_json(net),
 	                  "links", links, "bandwidth", bandwidth, "routing",
 	                  routing->name, "routing_stated", net->routing));
@@ -240,7 +231,7 @@ static int print_text(const struct cpl_network *net,
 	       net->routing ? " (the file states " : "",
 	       net->routing ? net->routing : "", net->routing ? ")" : "");
 	printf("%d routers, %d nodes, %" PRId64 " directed links\n\n",
-	       net->n_routers, count_hosts(net), count_cables(net));
+	       net->n_routers, cpl_network_hosts(net), count_cables(net));
 	cmd_table_row(table, "class|links|bytes/s|");
 	for (int c = 0; c < net->n_classes; c++) {
 		const struct cpl_link_class *class = &net->link_class[c];

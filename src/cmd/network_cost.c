@@ -101,12 +101,11 @@ int network_cost(const struct cmd *self, const char *path,
 	struct cpl_error err = {""};
 	struct cpl_network *net = cpl_network_load(path, &err);
 	struct cpl_network_cost c;
-	int hosts = 0, rc;
+	int hosts, rc;
 
 	if (!net)
 		return cmd_fail(self, &err);
-	for (int n = 0; n < net->n_nodes; n++)
-		hosts += net->node_name[n] != NULL;
+	hosts = cpl_network_hosts(net);
 	if (cpl_network_cost(net, prices->price, &c, &err))
 		rc = cmd_fail(self, &err);
 	else

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "options.h"
 #include "signature/export/export.h"
 #include "signature/import/import.h"
@@ -413,7 +414,6 @@ static int print_rescaled(const struct cmd *self,
                           const struct signature_options *o,
                           const struct cpl_rescaled *how)
 {
-	json_t *from = json_array(), *to = json_array();
 	char text[2][64] = {"", ""};
 
 	for (int a = 0, m = 0, n = 0; a < how->n_dims; a++) {
@@ -421,16 +421,15 @@ static int print_rescaled(const struct cmd *self,
 		              a ? "x" : "", how->from[a]);
 		n += snprintf(text[1] + n, sizeof(text[1]) - (size_t)n, "%s%d",
 		              a ? "x" : "", how->to[a]);
-		json_array_append_new(from, json_integer(how->from[a]));
-		json_array_append_new(to, json_integer(how->to[a]));
 	}
 	if (o->json)
 		return cmd_print_json(
-		        self, json_pack("{s:s, s:o, s:o, s:f}", "signature",
-		                        o->output, "from", from, "to", to,
-		                        "error", how->error));
-	json_decref(from);
-	json_decref(to);
+		        self,
+		        json_pack("{s:s, s:o, s:o, s:f}", "signature",
+		                  o->output, "from",
+		                  cpl_json_ints(how->from, how->n_dims), "to",
+		                  cpl_json_ints(how->to, how->n_dims), "error",
+		                  how->error));
 	printf("%s: grid %s for %s, fit error %.2f %%\n", o->output, text[1],
 	       text[0], 100 * how->error);
 	return CMD_OK;

@@ -194,6 +194,15 @@ int cpl_json_bool(const json_t *object, const char *key, bool *out,
 	return 1;
 }
 
+json_t *cpl_json_ints(const int *value, int n)
+{
+	json_t *array = json_array();
+
+	for (int i = 0; i < n; i++)
+		json_array_append_new(array, json_integer(value[i]));
+	return array;
+}
+
 char *cpl_json_text(const json_t *root, size_t *length, struct cpl_error *err)
 {
 	char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(17));

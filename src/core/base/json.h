@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reading JSON with messages that name file and field. */
+/* Reading JSON with messages that name file and field, and writing it. */
 #ifndef CPL_BASE_JSON_H
 #define CPL_BASE_JSON_H
 
@@ -43,6 +43,9 @@ int cpl_json_bool(const json_t *object, const char *key, bool *out,
  * must not be below low then. 0, or -1 with err. */
 int cpl_json_take_int(const json_t *object, const char *key, int low, int high,
 		      int *value, struct cpl_error *err);
+
+/* Numbers as an array, NULL when memory is out. O(n). */
+json_t *cpl_json_ints(const int *value, int n);
 
 /* The text of a file: indented, numbers with 17 digits, a newline at the end.
  * free() it. NULL with err. */

@@ -493,10 +493,8 @@ static int play_first(struct plays *plays, int n, double **reference,
 
 static int count_large(const struct cpl_campaign *c)
 {
-	int usable = 0, n = 0;
+	int usable = cpl_network_hosts(c->net), n = 0;
 
-	for (int i = 0; i < c->net->n_nodes; i++)
-		usable += c->net->node_name[i] != NULL;
 	for (int i = 0; i < c->log->n_jobs; i++)
 		n += c->log->job[i].nodes > usable;
 	return n;

@@ -210,15 +210,6 @@ static void make_one(void *arg, int64_t chunk, int thread)
 }
 
 /* Jobs that want more than there are have no kind. */
-static int usable_nodes(const struct cpl_network *net)
-{
-	int n = 0;
-
-	for (int i = 0; i < net->n_nodes; i++)
-		n += net->node_name[i] != NULL;
-	return n;
-}
-
 static void gather(const struct keyed *key, int n, struct kinds *out)
 {
 	for (int i = 0; i < n; i++) {
@@ -236,7 +227,7 @@ int campaign_kinds(const struct cpl_campaign *c, struct kinds *out,
 {
 	size_t room = (size_t)c->log->n_jobs + 1;
 	struct keyed *key = malloc(room * sizeof(*key));
-	int n, usable = usable_nodes(c->net), kept = 0;
+	int n, usable = cpl_network_hosts(c->net), kept = 0;
 
 	*out = (struct kinds){.campaign = c,
 	                      .lock = PTHREAD_MUTEX_INITIALIZER};

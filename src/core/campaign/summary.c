@@ -123,16 +123,15 @@ int cpl_campaign_summarise(const struct cpl_campaign *c,
                            struct cpl_campaign_summary *out,
                            struct cpl_error *err)
 {
-	int n_jobs = c->log->n_jobs, n_spans = result->n_spans, nodes = 0;
+	int n_jobs = c->log->n_jobs, n_spans = result->n_spans;
 	int most = n_jobs > n_spans ? n_jobs : n_spans;
+	int nodes = cpl_network_hosts(c->net);
 	struct weighted *v = malloc(((size_t)most + 1) * sizeof(*v));
 	double passed = 0;
 
 	*out = (struct cpl_campaign_summary){0};
 	if (!v)
 		return cpl_fail_memory(err);
-	for (int i = 0; i < c->net->n_nodes; i++)
-		nodes += c->net->node_name[i] != NULL;
 	for (int i = 0; i < n_jobs; i++)
 		if (ran(&result->job[i]))
 			add_job(&c->log->job[i], &result->job[i],

@@ -170,6 +170,8 @@ bool cpl_network_type_is_irregular(const struct cpl_network_type *type);
 
 /* Node id of a host name, or -1 when the network does not have it. O(1). */
 int cpl_network_node(const struct cpl_network *net, const char *host);
+/* How many nodes there are: those with a name. O(n_nodes). */
+int cpl_network_hosts(const struct cpl_network *net);
 
 /* net->ways: the link from a router towards another that has nodes. O(1). */
 static inline int cpl_network_next_link(const struct cpl_network *net,

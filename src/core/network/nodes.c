@@ -188,6 +188,15 @@ static size_t find_slot(const struct cpl_network *net, const char *host)
 	return i;
 }
 
+int cpl_network_hosts(const struct cpl_network *net)
+{
+	int hosts = 0;
+
+	for (int node = 0; node < net->n_nodes; node++)
+		hosts += net->node_name[node] != NULL;
+	return hosts;
+}
+
 int cpl_network_node(const struct cpl_network *net, const char *host)
 {
 	return net->index->slot[find_slot(net, host)];

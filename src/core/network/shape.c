@@ -150,12 +150,3 @@ int cpl_network_add_units(struct cpl_network *net, const char *name,
 	net->n_levels++;
 	return 0;
 }
-
-json_t *cpl_network_ints(const int *value, int n)
-{
-	json_t *array = json_array();
-
-	for (int i = 0; i < n; i++)
-		json_array_append_new(array, json_integer(value[i]));
-	return array;
-}

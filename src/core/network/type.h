@@ -131,9 +131,6 @@ int cpl_network_find_ways(struct cpl_network *net, struct cpl_error *err);
 
 extern const struct cpl_registry cpl_network_types;
 
-/* Numbers as an array, NULL when memory is out. */
-json_t *cpl_network_ints(const int *value, int n);
-
 /*
  * "routing_table" of root, a file beside the network's (path; NULL: a text in
  * memory, which cannot name one), into net->routes, once the links are there.

@@ -223,9 +223,9 @@ static json_t *sizes(const struct cpl_network *net)
 	int n = tree->n_levels;
 
 	return json_pack("{s:i, s:o, s:o, s:o}", "leaves", net->n_node_routers,
-	                 "down", cpl_network_ints(tree->down, n), "up",
-	                 cpl_network_ints(tree->up, n), "links",
-	                 cpl_network_ints(tree->ports, n));
+	                 "down", cpl_json_ints(tree->down, n), "up",
+	                 cpl_json_ints(tree->up, n), "links",
+	                 cpl_json_ints(tree->ports, n));
 }
 
 const struct cpl_network_type cpl_network_fattree = {

@@ -211,8 +211,8 @@ static json_t *sizes(const struct cpl_network *net)
 	for (int d = 0; d < h->n_dims; d++)
 		cables[d] = net->link_class[d].cables;
 	return json_pack(
-	        "{s:o, s:o}", "dims", cpl_network_ints(h->dim, h->n_dims),
-	        "links_per_router_pair", cpl_network_ints(cables, h->n_dims));
+	        "{s:o, s:o}", "dims", cpl_json_ints(h->dim, h->n_dims),
+	        "links_per_router_pair", cpl_json_ints(cables, h->n_dims));
 }
 
 const struct cpl_network_type cpl_network_hyperx = {

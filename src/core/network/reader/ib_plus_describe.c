@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdlib.h>
 
+#include "base/json.h"
 #include "network/reader/ib_plus.h"
 
 /* Bytes/s of the links inside cells, or between them: of most. */
@@ -76,15 +77,6 @@ static json_t *nodes_json(const struct cpl_ib_fabric *f, int *most)
 	return nodes;
 }
 
-static json_t *counts_json(const int *count, int n)
-{
-	json_t *list = json_array();
-
-	for (int i = 0; i < n; i++)
-		json_array_append_new(list, json_integer(count[i]));
-	return list;
-}
-
 static json_t *rates_json(const struct cpl_ib_fabric *f)
 {
 	double inside = rate_of(f, true), between = rate_of(f, false);
@@ -132,8 +124,8 @@ int cpl_ib_plus_describe(struct cpl_ib_fabric *f,
 	        "s:o, s:o}",
 	        "format", "commplace-network", "version", 1, "name", how->name,
 	        "type", "dragonfly+", "cells", f->cells, "leaves",
-	        counts_json(f->leaves, f->cells), "spines",
-	        counts_json(f->spines, f->cells), "links_per_leaf_spine_pair",
+	        cpl_json_ints(f->leaves, f->cells), "spines",
+	        cpl_json_ints(f->spines, f->cells), "links_per_leaf_spine_pair",
 	        f->p, "global_links_per_cell_pair", f->k, "nodes_per_router",
 	        most, "global_wiring", "list", "global_links", rows_json(f),
 	        "bandwidth", rates_json(f), "nodes", nodes);

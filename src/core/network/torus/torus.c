@@ -148,7 +148,7 @@ static json_t *sizes(const struct cpl_network *net)
 	for (int d = 0; d < torus->n_dims; d++)
 		json_array_append_new(wrap, json_boolean(torus->wrap[d]));
 	return json_pack("{s:o, s:o}", "dims",
-	                 cpl_network_ints(torus->dim, torus->n_dims), "wrap",
+	                 cpl_json_ints(torus->dim, torus->n_dims), "wrap",
 	                 wrap);
 }
 
