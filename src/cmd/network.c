@@ -275,17 +275,10 @@ static int check(const struct cmd *self, const struct options *o)
 	return rc;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* The file's name without its extension. */
 static char *default_name(const char *path)
 {
-	const char *base = base_name(path), *dot = strrchr(base, '.');
+	const char *base = cpl_path_base(path), *dot = strrchr(base, '.');
 
 	return strndup(base,
 	               dot && dot > base ? (size_t)(dot - base) : strlen(base));
@@ -356,7 +349,7 @@ static int import(const struct options *o, struct cpl_error *err)
 		goto out;
 	}
 	source.name = name;
-	source.routing_table = base_name(table);
+	source.routing_table = cpl_path_base(table);
 	text = cpl_file_read_gunzip(o->path, MAX_BYTES, &source.length, err);
 	if (!text)
 		goto out;

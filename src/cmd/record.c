@@ -201,7 +201,7 @@ static bool is_open_mpi(const char *program)
 {
 	static const char *const names[] = {"mpirun", "mpiexec", "orterun",
 	                                    "prterun"};
-	const char *base = strrchr(program, '/');
+	const char *base = cpl_path_base(program);
 	char *const argv[] = {(char *)program, (char *)"--version", NULL};
 	posix_spawn_file_actions_t actions;
 	char text[4096];
@@ -211,7 +211,6 @@ static bool is_open_mpi(const char *program)
 	pid_t pid;
 	bool known = false;
 
-	base = base ? base + 1 : program;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		known |= !strcmp(base, names[i]);
 	if (!known || pipe2(fd, O_CLOEXEC))

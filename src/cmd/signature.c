@@ -257,7 +257,8 @@ static int run_import(const struct cmd *self, const struct signature_options *o,
 
 	if (rc)
 		return rc;
-	name = o->name ? strdup(o->name) : signature_base_name(o->output);
+	name = o->name ? strdup(o->name)
+	               : cpl_signature_base_name(o->output, NULL);
 	if (!name)
 		return cmd_failf(self, "out of memory");
 	sig = import_files(o, file, n, name, &err);

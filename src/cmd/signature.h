@@ -100,9 +100,6 @@ void signature_print_installed(const struct cmd *self, const json_t *item,
  * what it says of itself. */
 double signature_lost(const struct cpl_signature *sig);
 
-/* "dir/halo.json" -> "halo", to free(); NULL: memory. */
-char *signature_base_name(const char *file);
-
 /* Of a file: "dir/lj.events" -> "lj". */
 void signature_default_name(const char *path,
                             char name[CPL_PROFILE_NAME_MAX + 1]);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "options.h"
 #include "run_events.h"
 #include "signature/phases/phases.h"
@@ -177,10 +178,8 @@ static int report(const struct cmd *self, const struct options *o,
 void signature_default_name(const char *path,
                             char name[CPL_PROFILE_NAME_MAX + 1])
 {
-	const char *base = strrchr(path, '/'), *dot;
+	const char *base = cpl_path_base(path), *dot = strrchr(base, '.');
 
-	base = base ? base + 1 : path;
-	dot = strrchr(base, '.');
 	snprintf(name, CPL_PROFILE_NAME_MAX + 1, "%.*s",
 	         (int)(dot && dot > base ? (size_t)(dot - base) : strlen(base)),
 	         base);

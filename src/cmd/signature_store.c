@@ -391,18 +391,6 @@ int signature_versions(const struct cmd *self,
 
 /* Install and remove */
 
-/* "dir/halo.json" -> "halo" */
-char *signature_base_name(const char *file)
-{
-	const char *base = strrchr(file, '/');
-	char *name = strdup(base ? base + 1 : file);
-	size_t n = name ? strlen(name) : 0;
-
-	if (n > 5 && !strcmp(name + n - 5, ".json"))
-		name[n - 5] = '\0';
-	return name;
-}
-
 static int roll_back(const struct cmd *self, const struct signature_options *o,
                      const char *dir, const char *name)
 {
@@ -480,7 +468,8 @@ static int install_file(const struct cmd *self,
                         const char *file)
 {
 	struct cpl_error err = {""};
-	char *name = o->name ? strdup(o->name) : signature_base_name(file);
+	char *name =
+	        o->name ? strdup(o->name) : cpl_signature_base_name(file, NULL);
 	char *from = realpath(file, NULL);
 	struct cpl_signature *sig = NULL;
 	json_t *item = NULL;

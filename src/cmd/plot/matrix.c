@@ -87,9 +87,8 @@ static void draw(const struct plot_map *map, const struct panel *p, int n_hosts,
 static void write(FILE *out, const char *title, const struct job_inputs *in,
                   const struct mapped *m, const struct panel *panel)
 {
-	const char *base = strrchr(title, '/');
 	struct plot_map map = {
-	        .title = base ? base + 1 : title, .hot = -1, .out = out};
+	        .title = cpl_path_base(title), .hot = -1, .out = out};
 	size_t cells = (size_t)panel->n * (size_t)panel->n;
 	char subtitle[160], caption[160], what[80];
 	double low = INFINITY, high = 0;

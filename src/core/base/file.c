@@ -431,6 +431,13 @@ char *cpl_path_join(const char *dir, const char *name, struct cpl_error *err)
 	return path;
 }
 
+const char *cpl_path_base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 char *cpl_path_beside(const char *path, const char *name, struct cpl_error *err)
 {
 	const char *slash = *name == '/' ? NULL : strrchr(path, '/');

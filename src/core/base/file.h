@@ -122,6 +122,8 @@ void cpl_file_share(struct cpl_file_writer *writer, uid_t user);
 
 /* "DIR/NAME" for the caller to free; NULL when memory is out. */
 char *cpl_path_join(const char *dir, const char *name, struct cpl_error *err);
+/* The last part of a path: what follows its last "/", in place. */
+const char *cpl_path_base(const char *path);
 /* The file NAME in the folder of PATH; NAME itself where it begins with "/". */
 char *cpl_path_beside(const char *path, const char *name,
                       struct cpl_error *err);

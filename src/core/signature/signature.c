@@ -284,11 +284,9 @@ static int take_phases(const json_t *root, struct source *src,
 	return 0;
 }
 
-/* "dir/halo.json" -> "halo" */
-static char *name_of_file(const char *path, struct cpl_error *err)
+char *cpl_signature_base_name(const char *path, struct cpl_error *err)
 {
-	const char *slash = strrchr(path, '/');
-	const char *base = slash ? slash + 1 : path;
+	const char *base = cpl_path_base(path);
 	size_t n = strlen(base);
 	char *name = strndup(
 	        base, n > 5 && !strcmp(base + n - 5, ".json") ? n - 5 : n);
@@ -310,7 +308,7 @@ static int take_root(const json_t *root, const char *name, struct source *src,
 		return -1;
 	rc = take_name(root, "name", &sig->name, err);
 	if (rc == 0) {
-		sig->name = name_of_file(name, err);
+		sig->name = cpl_signature_base_name(name, err);
 		rc = sig->name ? 0 : -1;
 	}
 	if (rc < 0 ||

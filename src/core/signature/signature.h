@@ -74,6 +74,9 @@ cpl_signature_load_within(const char *path,
                           const struct cpl_signature_limits *limits,
                           struct cpl_error *err);
 
+/* "dir/halo.json" -> "halo", to free(); NULL with err: memory. */
+char *cpl_signature_base_name(const char *path, struct cpl_error *err);
+
 /* A site's profile for a command: of any size, but no symbolic link. */
 struct cpl_signature *cpl_profile_load(const char *dir, const char *name,
                                        struct cpl_error *err);

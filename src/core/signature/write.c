@@ -65,13 +65,6 @@ static void put_traffic(FILE *f, const struct cpl_comm *comm)
 	fputs(comm->n_entries ? "\n  ]" : "]", f);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* side[i]: phase i's side file, or side NULL. */
 static void put_signature(FILE *f, const struct cpl_signature *sig,
                           char *const *side)
@@ -100,7 +93,7 @@ static void put_signature(FILE *f, const struct cpl_signature *sig,
 			fprintf(f, "\"pattern\": %s", p->pattern->text);
 		} else if (side) {
 			fputs("\"file\": ", f);
-			put_string(f, base_name(side[i]));
+			put_string(f, cpl_path_base(side[i]));
 		} else {
 			put_traffic(f, p->comm);
 		}

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "site/config_internal.h"
 #include "site/site_internal.h"
 
@@ -55,10 +56,8 @@ static bool is_one_of(const char *list, const char *text)
 /* A pattern without "/" is for the last part of the path. */
 static bool is_command(const char *pattern, const char *command)
 {
-	const char *name = strrchr(command, '/');
-
 	return is_like(pattern,
-	               name && !strchr(pattern, '/') ? name + 1 : command);
+	               strchr(pattern, '/') ? command : cpl_path_base(command));
 }
 
 static enum cpl_fit fits_user(const struct cpl_match_rule *rule,

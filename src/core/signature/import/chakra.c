@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "signature/import/calls.h"
 
@@ -89,13 +90,11 @@ static struct state *state_of(struct matrix *out, struct cpl_error *err)
 /* The number after the last but one point: "job.12.et" is rank 12. */
 static int rank_of(const struct cpl_lines *in, int *rank)
 {
-	const char *base = strrchr(in->source, '/');
-	size_t n;
+	const char *base = cpl_path_base(in->source);
+	size_t n = strlen(base);
 	char *end;
 	long value;
 
-	base = base ? base + 1 : in->source;
-	n = strlen(base);
 	if (n > 3 && !strcmp(base + n - 3, ".gz"))
 		n -= 3;
 	if (n < 4 || strncmp(base + n - 3, ".et", 3))

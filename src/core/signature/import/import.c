@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/gunzip.h"
 #include "base/json.h"
 #include "signature/import/import_internal.h"
@@ -105,10 +106,9 @@ static const struct import_format *find_format(const char *name,
 /* "recorded" tells where the numbers came from. */
 static char *origin(const char *format, const char *source, const char *lost)
 {
-	const char *base = strrchr(source, '/');
 	json_t *object = json_pack("{s:s, s:s, s:s}", "tool",
 	                           "commplace signature import", "format",
-	                           format, "file", base ? base + 1 : source);
+	                           format, "file", cpl_path_base(source));
 	char *text;
 
 	if (!object) /* a file name that is not UTF-8 */
