@@ -91,7 +91,7 @@ static struct sizes take_sizes(const struct cpl_network *net)
 
 	s.groups = differ ? kinds->groups : df->groups;
 	s.links = differ ? kinds->global_per_pair : df->global_per_pair;
-	s.wiring = differ ? kinds->wiring : df->wiring;
+	s.wiring = differ ? kinds->wires.wiring : df->wires.wiring;
 	if (s.groups > MAX_GROUPS)
 		abort();
 	for (int g = 0, k = 0, left = 0; g < s.groups; g++) {

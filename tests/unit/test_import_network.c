@@ -337,7 +337,7 @@ static void test_aries(void **state)
 		assert_int_equal(class->cables, want[c].cables);
 		assert_number(class->bandwidth, want[c].bandwidth, 0);
 	}
-	assert_int_equal(cpl_dragonfly_of(net)->wiring, CPL_WIRING_LIST);
+	assert_int_equal(cpl_dragonfly_of(net)->wires.wiring, CPL_WIRING_LIST);
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(cpl_dragonfly_of(net)->gateway[i], gateway[i]);
 	assert_int_equal(router_of(net, "nid00031"), 7);

@@ -21,22 +21,11 @@ static const char *const keys[] = {"groups",
 static const char *const levels[] = {"group", "chassis", "router", NULL};
 static const char *const classes[] = {"row", "column", "global", NULL};
 
-static struct cpl_wires wires_of(const struct cpl_dragonfly *df)
-{
-	return (struct cpl_wires){.groups = df->groups,
-	                          .links = df->global_per_pair,
-	                          .size = df->routers_per_group,
-	                          .wiring = df->wiring,
-	                          .gateway = df->gateway};
-}
-
 static int shape(struct cpl_network *net, const json_t *root,
                  struct cpl_error *err)
 {
 	struct cpl_dragonfly *df = (void *)net->own;
 	int64_t count[3], routers;
-	struct cpl_wires wires;
-	int rc;
 
 	df->global_per_pair = 1;
 	if (cpl_json_take_int(root, "groups", 1, CPL_NETWORK_MAX_ROUTERS,
@@ -74,11 +63,10 @@ static int shape(struct cpl_network *net, const json_t *root,
 	    cpl_network_bundle(net, root, "column_links_per_router_pair",
 	                       CPL_DRAGONFLY_COLUMN, err))
 		return -1;
-	wires = wires_of(df);
-	rc = cpl_wires_read(&wires, root, err);
-	df->wiring = wires.wiring;
-	df->gateway = wires.gateway;
-	return rc;
+	df->wires = (struct cpl_wires){.groups = df->groups,
+	                               .links = df->global_per_pair,
+	                               .size = df->routers_per_group};
+	return cpl_wires_read(&df->wires, root, err);
 }
 
 /* To find the shortest of K ways without looking at each. */
@@ -117,18 +105,17 @@ static int index_gateways(struct cpl_network *net, struct cpl_error *err)
 static int links(struct cpl_network *net, struct cpl_error *err)
 {
 	struct cpl_dragonfly *df = (void *)net->own;
-	struct cpl_wires wires = wires_of(df);
-	int rc = cpl_wires_fill(&wires, err);
 
-	df->gateway = wires.gateway;
-	if (rc)
+	if (cpl_wires_fill(&df->wires, err))
 		return -1;
+	df->gateway = df->wires.gateway;
 	for (int g = 0; g < df->groups; g++) {
 		struct cpl_local_group group = cpl_dragonfly_group(net, g);
 
 		cpl_local_link(net, &group, g * df->routers_per_group);
 	}
-	cpl_wires_link(net, &wires, net->link_class[CPL_DRAGONFLY_GLOBAL].first);
+	cpl_wires_link(net, &df->wires,
+	               net->link_class[CPL_DRAGONFLY_GLOBAL].first);
 	return index_gateways(net, err);
 }
 
@@ -136,7 +123,7 @@ static void release(struct cpl_network *net)
 {
 	const struct cpl_dragonfly *df = cpl_dragonfly_of(net);
 
-	free(df->gateway);
+	free(df->wires.gateway);
 	free(df->row_of);
 	free(df->rows_columns);
 }

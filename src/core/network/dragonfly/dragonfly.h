@@ -41,10 +41,10 @@ struct cpl_dragonfly {
 	int groups, rows, columns;
 	int global_per_pair; /* K: global links per pair of groups */
 	int routers_per_group; /* rows * columns */
-	enum cpl_wiring wiring;
-	/* gateway[cpl_dragonfly_global(a, b, k)]: router id in a of link k to
-	 * b; the far end is the gateway of link k from b to a. */
-	int *gateway;
+	struct cpl_wires wires;
+	/* Theirs: gateway[cpl_dragonfly_global(a, b, k)] is the router id in a
+	 * of link k to b; the far end is the gateway of link k from b to a. */
+	const int *gateway;
 	int *row_of; /* [routers_per_group] */
 	/*
 	 * Which of the K links from group a to group b are on a row, and on a

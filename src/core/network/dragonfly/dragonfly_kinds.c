@@ -143,25 +143,14 @@ static int add_local(struct cpl_network *net, const struct local *l,
 	return 0;
 }
 
-static struct cpl_wires wires_of(const struct cpl_dfkinds *df)
-{
-	return (struct cpl_wires){.groups = df->groups,
-	                          .links = df->global_per_pair,
-	                          .first = df->first,
-	                          .wiring = df->wiring,
-	                          .gateway = df->gateway};
-}
-
 static int shape(struct cpl_network *net, const json_t *root,
                  struct cpl_error *err)
 {
 	struct cpl_dfkinds *df = (void *)net->own;
 	struct local row = {.name = "row", .row = true};
 	struct local column = {.name = "column"};
-	struct cpl_wires wires;
 	double global = 1;
 	int64_t count;
-	int rc;
 
 	if (cpl_dfkinds_read(net, root, err) ||
 	    cpl_network_bandwidth(json_object_get(root, "bandwidth"), "global",
@@ -176,11 +165,10 @@ static int shape(struct cpl_network *net, const json_t *root,
 	df->global = net->n_links;
 	if (cpl_network_add_class(net, "global", count, global, err))
 		return -1;
-	wires = wires_of(df);
-	rc = cpl_wires_read(&wires, root, err);
-	df->wiring = wires.wiring;
-	df->gateway = wires.gateway;
-	return rc;
+	df->wires = (struct cpl_wires){.groups = df->groups,
+	                               .links = df->global_per_pair,
+	                               .first = df->first};
+	return cpl_wires_read(&df->wires, root, err);
 }
 
 /* What nodes' ports have where kinds say so. */
@@ -211,18 +199,16 @@ static int set_injection(struct cpl_network *net, struct cpl_error *err)
 static int links(struct cpl_network *net, struct cpl_error *err)
 {
 	struct cpl_dfkinds *df = (void *)net->own;
-	struct cpl_wires wires = wires_of(df);
-	int rc = cpl_wires_fill(&wires, err);
 
-	df->gateway = wires.gateway;
-	if (rc)
+	if (cpl_wires_fill(&df->wires, err))
 		return -1;
+	df->gateway = df->wires.gateway;
 	for (int g = 0; g < df->groups; g++) {
 		struct cpl_local_group group = cpl_dfkind_group(df, g);
 
 		cpl_local_link(net, &group, df->first[g]);
 	}
-	cpl_wires_link(net, &wires, df->global);
+	cpl_wires_link(net, &df->wires, df->global);
 	return set_injection(net, err);
 }
 
@@ -235,7 +221,7 @@ static void release(struct cpl_network *net)
 	free(df->first);
 	free(df->row);
 	free(df->column);
-	free(df->gateway);
+	free(df->wires.gateway);
 }
 
 static int places(const struct cpl_network *net, int router)

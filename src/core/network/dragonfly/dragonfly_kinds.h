@@ -38,8 +38,8 @@ struct cpl_dfkinds {
 	/* [groups] ids of a group's first links */
 	int64_t *row, *column;
 	int64_t global;
-	enum cpl_wiring wiring;
-	int *gateway; /* as in struct cpl_wires */
+	struct cpl_wires wires;
+	const int *gateway; /* theirs */
 };
 
 static inline const struct cpl_dfkinds *

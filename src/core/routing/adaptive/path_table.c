@@ -53,7 +53,7 @@ void cpl_path_table_init(struct cpl_path_table *w,
 
 static bool is_modulo(const struct cpl_path_table *w)
 {
-	return cpl_dragonfly_of(w->net)->wiring == CPL_WIRING_MODULO;
+	return cpl_dragonfly_of(w->net)->wires.wiring == CPL_WIRING_MODULO;
 }
 
 /* Bytes of home[] or gateway[]. */
