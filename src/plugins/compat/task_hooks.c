@@ -216,6 +216,18 @@ static void sweep_later(const launch_tasks_request_msg_t *req)
 	cpltask_sweep_later(&id, uid);
 }
 
+/* Is this launch bound without us? Else what its user set for us is cleared. */
+static bool is_left(launch_tasks_request_msg_t *req)
+{
+	if (!launch_is_ours(req))
+		return true;
+	clear_environment(req->env, &req->envc);
+	if (!is_users(req))
+		return false;
+	debug("commplace: %ps: --cpu-bind or CpuBind decides", &req->step_id);
+	return true;
+}
+
 #if CPLSLURM_SERIES < 2405
 
 int task_p_slurmd_launch_request(launch_tasks_request_msg_t *req,
@@ -225,14 +237,8 @@ int task_p_slurmd_launch_request(launch_tasks_request_msg_t *req,
 	                         req->mem_bind_type};
 	struct cpltask_plan plan;
 
-	if (!launch_is_ours(req))
+	if (is_left(req))
 		return SLURM_SUCCESS;
-	clear_environment(req->env, &req->envc);
-	if (is_users(req)) {
-		debug("commplace: %ps: --cpu-bind or CpuBind decides",
-		      &req->step_id);
-		return SLURM_SUCCESS;
-	}
 	if (!plan_or_leave(req, node_id, &plan)) {
 		cplslurm_sent_drop(req);
 		return SLURM_SUCCESS;
@@ -257,14 +263,8 @@ int task_p_slurmd_launch_request(launch_tasks_request_msg_t *req,
 int task_p_slurmd_launch_request(launch_tasks_request_msg_t *req,
                                  uint32_t node_id, char **err_msg)
 {
-	if (!launch_is_ours(req))
+	if (is_left(req))
 		return SLURM_SUCCESS;
-	clear_environment(req->env, &req->envc);
-	if (is_users(req)) {
-		debug("commplace: %ps: --cpu-bind or CpuBind decides",
-		      &req->step_id);
-		return SLURM_SUCCESS;
-	}
 	sweep_later(req);
 	/* task/affinity, which follows, fails on CPUs that do not exist. */
 	if (cpltask_counts_pretended() &&
