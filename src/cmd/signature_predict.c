@@ -297,11 +297,33 @@ static void print_waiting(const struct inputs *in, int k)
 	       p->rank_compute[p->waited_for]);
 }
 
+/* Seconds of the whole run. */
+struct totals {
+	double pet, idle, elsewhere, network[2];
+};
+
+static struct totals total_of(const struct inputs *in, const struct options *o)
+{
+	struct totals sum = {0};
+
+	for (int k = 0; k < in->sig->n_phases; k++) {
+		const struct cpl_predicted_phase *p = &in->phase[k];
+		double w = weight_of(in, o, k);
+
+		sum.pet += w * p->time;
+		sum.idle += w * p->idle;
+		sum.elsewhere += w * p->elsewhere;
+		sum.network[0] += w * p->network[0];
+		sum.network[1] += w * p->network[1];
+	}
+	return sum;
+}
+
 static int print_text(const struct inputs *in, const struct options *o)
 {
 	struct cmd_table *t = cmd_table_new(in->there.rank ? "lrrrrrrr"
 	                                            : "lrrrrrr");
-	double pet = 0, idle = 0, elsewhere = 0, network[2] = {0, 0};
+	struct totals sum = total_of(in, o);
 
 	cmd_table_row(t, "PHASE|W|COMM|COMP|PHASE_ET|IDLE|MTTIME%s",
 	              in->there.rank ? "|ELSEWHERE" : "");
@@ -309,11 +331,6 @@ static int print_text(const struct inputs *in, const struct options *o)
 		const struct cpl_predicted_phase *p = &in->phase[k];
 		double w = weight_of(in, o, k);
 
-		pet += w * p->time;
-		idle += w * p->idle;
-		elsewhere += w * p->elsewhere;
-		network[0] += w * p->network[0];
-		network[1] += w * p->network[1];
 		cmd_table_row(t, "%s|%g|%.2f|%.2f|%.2f|%.2f|%.2f|%.2f",
 		              in->sig->phase[k].name, w,
 		              w * (p->time - p->compute), w * p->compute,
@@ -324,14 +341,15 @@ static int print_text(const struct inputs *in, const struct options *o)
 		return CMD_FAILED;
 	printf("Seconds times W. MTTIME: with the least transfer, no idle "
 	       "time.\nPET %.2f s, of them idle %.2f s (%.1f %%)\n",
-	       pet, idle, 100 * idle / pet);
+	       sum.pet, sum.idle, 100 * sum.idle / sum.pet);
 	if (in->there.rank)
-		printf("Elsewhere: %.2f s, %+.1f %%; an estimate\n", elsewhere,
-		       100 * (elsewhere / pet - 1));
+		printf("Elsewhere: %.2f s, %+.1f %%; an estimate\n",
+		       sum.elsewhere, 100 * (sum.elsewhere / sum.pet - 1));
 	if (in->net)
-		printf("On the links at the least: %.2f s here", network[0]);
+		printf("On the links at the least: %.2f s here",
+		       sum.network[0]);
 	if (in->net && in->there.rank)
-		printf(", %.2f s elsewhere", network[1]);
+		printf(", %.2f s elsewhere", sum.network[1]);
 	if (in->net)
 		printf("\n");
 	for (int k = 0; k < in->sig->n_phases; k++)
@@ -356,16 +374,13 @@ static json_t *waiting_json(const struct inputs *in, int k)
 static int print_json(const struct cmd *self, const struct inputs *in,
                       const struct options *o)
 {
-	double pet = 0, idle = 0, elsewhere = 0;
+	struct totals sum = total_of(in, o);
 	json_t *list = json_array();
 
 	for (int k = 0; k < in->sig->n_phases; k++) {
 		const struct cpl_predicted_phase *p = &in->phase[k];
 		double w = weight_of(in, o, k);
 
-		pet += w * p->time;
-		idle += w * p->idle;
-		elsewhere += w * p->elsewhere;
 		json_array_append_new(
 		        list,
 		        json_pack("{s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:f, "
@@ -380,9 +395,9 @@ static int print_json(const struct cmd *self, const struct inputs *in,
 		                  p->waited_for));
 	}
 	return cmd_print_json(self,
-	                      json_pack("{s:f, s:f, s:f, s:o}", "pet", pet,
-	                                "idle", idle, "elsewhere", elsewhere,
-	                                "phases", list));
+	                      json_pack("{s:f, s:f, s:f, s:o}", "pet",
+	                                sum.pet, "idle", sum.idle, "elsewhere",
+	                                sum.elsewhere, "phases", list));
 }
 
 int signature_predict(const struct cmd *self, int argc, char **argv)
