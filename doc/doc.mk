@@ -4,7 +4,7 @@ dist_man_MANS += doc/man8/spank_commplace.8 doc/man8/job_submit_commplace.8
 dist_man_MANS += doc/man1/commplace-place.1 doc/man1/commplace-map.1
 dist_man_MANS += doc/man1/commplace-bind.1 doc/man8/task_commplace.8
 dist_man_MANS += doc/man5/commplace-network.5 doc/man1/commplace-network.1 doc/man1/commplace-traffic.1
-dist_doc_DATA = README.md NEWS doc/users-guide.md doc/admin-guide.md \
+dist_doc_DATA = README.md NEWS doc/users-guide.md doc/admin-guide.md doc/offline.md \
 	doc/glossary.md doc/architecture.md doc/library.md \
 	doc/tours.md doc/adding-a-slurm-series.md
 exampledir = $(docdir)/examples

@@ -106,7 +106,7 @@ runs "with all of them, it is read" \
 is "$(cd "$top" && grep -rnE --include='*.c' \
 	'"[^"]*( (is|are) right("|;)|stands? twice|is no [a-z]+ (name|file|router|list)|nor have neither)' \
 	src)" "" "messages say what something must be"
-for file in README.md doc/admin-guide.md doc/users-guide.md \
+for file in README.md doc/admin-guide.md doc/users-guide.md doc/offline.md \
 	doc/architecture.md doc/glossary.md; do
 	missing=
 	while read -r link; do
