@@ -73,7 +73,8 @@ static void keys(FILE *out, enum cpl_config_scope scope)
 		if (!(key->where & 1u << scope))
 			continue;
 		fprintf(out, ".TP\n.BI %s= %s\n", key->name, key->value);
-		if (scope == CPL_SCOPE_PARTITION) {
+		if (scope != CPL_SCOPE_GENERAL &&
+		    key->where & 1u << CPL_SCOPE_GENERAL) {
 			fputs("As above.\n", out);
 			continue;
 		}

@@ -428,20 +428,19 @@ static const struct rule rules[] = {
 	  "though other nodes have some."},
 	 set_flag, AT(bind_memory), .words = no_yes},
 	{{"Objective", "OBJECTIVE", "max-congestion", ANY,
-	  "What is made small: `max-congestion`, `mean-congestion`, `hop-bytes`, "
-	  "`busiest`, as the first but with the links between nodes and routers, "
-	  "or of the job itself beside what the running jobs send: `time`, the "
-	  "seconds of its busiest link, where the former look at all links of the "
-	  "machine; `interference`, the sum of OwnWeight times its own slowdown "
-	  "and OthersWeight times what the running jobs with profiles are slowed "
-	  "down by it; or `isolation`, the number of links between routers that "
-	  "its minimal paths share with theirs, and of equals the seconds; or "
-	  "`learned`, the seconds that the model of TimeModel tells. The "
-	  "last three compare candidates as a whole, each judged in seconds, which "
-	  "takes more time; rank orders go by `time` then. Isolation and speed "
-	  "pull apart: commplace-explain(1) shows both. By the first, where the busiest "
-	  "link is one of the running jobs' whatever is chosen, the busiest of those "
-	  "that the job is on decides."},
+	  "What is made small. Of all links of the machine: `max-congestion`, the "
+	  "busiest one (where that is one of the running jobs' whatever is chosen, "
+	  "the busiest of those that the job is on decides); `mean-congestion`; "
+	  "`hop-bytes`; `busiest`, as the first but with the links between nodes "
+	  "and routers. Of the job itself beside what the running jobs send: "
+	  "`time`, the seconds of its busiest link; `interference`, OwnWeight "
+	  "times its own slowdown plus OthersWeight times what the running jobs "
+	  "with profiles are slowed down by it; `isolation`, the number of links "
+	  "between routers that its minimal paths share with theirs, and of "
+	  "equals the seconds; `learned`, the seconds that the model of TimeModel "
+	  "tells. The last three compare candidates as a whole, each judged in "
+	  "seconds, which takes more time; rank orders go by `time` then. "
+	  "Isolation and speed pull apart: commplace-explain(1) shows both."},
 	 set_objective, AT(objective), ON_LINE(objective), .says_all = true},
 	{{"TimeModel", "PATH", "", GENERAL,
 	  "What commplace-learn(1) wrote, from features of placements alone: "
@@ -449,12 +448,13 @@ static const struct rule rules[] = {
 	  "the network file, while slurmctld goes on."},
 	 set_path, AT(time_model)},
 	{{"Routing", "ROUTING", "", GENERAL,
-	  "`static-direct` or `dimension-order`. Where it is not set, it is "
-	  "as the network file states, else the minimal routing of its type. "
-	  "Where the network file states one that weighs all traffic together "
-	  "(SI, AD, AI, AH), decisions take the minimal one, see "
-	  "commplace-network(5); named here, it is used, and a decision "
-	  "compares as many placements as MaxDecisionTime allows."},
+	  "One of the routings that commplace-network(5) has for the network's "
+	  "type, such as `static-direct` or `dimension-order`. Where it is not "
+	  "set, it is as the network file states, else the minimal routing of "
+	  "the type. Where the network file states one that weighs all traffic "
+	  "together (SI, AD, AI, AH, or `ecmp` of a graph), decisions take the "
+	  "minimal one; named here, it is used, and a decision compares as many "
+	  "placements as MaxDecisionTime allows."},
 	 set_routing, AT(routing)},
 	{{"MaxDecisionTime", "TIME", "20ms", ANY,
 	  "Milliseconds, also written `200ms` or `2s`; 1ms to 60s. When it "
