@@ -84,12 +84,11 @@ static void print_keys(void)
 	const struct cpl_config_key *key;
 
 	for (int i = 0; (key = cpl_config_key(i)); i++)
-		cmd_table_row(table, "  %s=%s|%s%s%s", key->name, key->value,
+		cmd_table_row(table, "  %s=%s|%s%s", key->name, key->value,
 		              key->built_in,
 		              key->where & 1u << CPL_SCOPE_PARTITION
-		                      ? ", Partition lines too"
-		                      : "",
-		              key->where & 1u << CPL_SCOPE_MATCH
+		                      ? "; lines too"
+		              : key->where & 1u << CPL_SCOPE_MATCH
 		                      ? "Match lines only"
 		                      : "");
 	cmd_table_print(table);

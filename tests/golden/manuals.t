@@ -29,6 +29,7 @@ on_exit 'rm -rf "$work"'
 mapfile -t subcommands < <("$commplace" --help | sed -n 's/^  \([a-z-]*\) .*/\1/p')
 [ "${#subcommands[@]}" -ge 11 ] || bail "no list of subcommands"
 
+is "$("$commplace" --help | awk 'length > 80')" "" "--help fits on a screen"
 for sub in "${subcommands[@]}"; do
 	page=$top/doc/man1/commplace-$sub.1
 	[ -f "$page" ] || {
@@ -36,6 +37,7 @@ for sub in "${subcommands[@]}"; do
 		continue
 	}
 	"$commplace" "$sub" --help >"$work/help"
+	is "$(awk 'length > 80' "$work/help")" "" "$sub: --help fits on a screen"
 	# Examples and descriptions name options of other programs, too.
 	sed '/^Examples:/,$d' "$work/help" | grep -E '^ {0,8}(-[a-z], )?--' |
 		sed 's/^ *//; s/   .*//' | options >"$work/in-help"
