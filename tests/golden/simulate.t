@@ -140,6 +140,8 @@ done | paste -sd ' ')" "1 0 0 0 0 0.5 0.25 1 0 0.5 0.25 1" \
 	"parts of ranks and links in each"
 is "$(grep -c '<path' t.svg),$(grep -c '#009e73' t.svg),$(tail -1 t.svg)" \
 	"8,5,</svg>" "and as a picture: four curves, four ranks and the legend"
+is "$(sed -nE 's/^<svg .* width="([0-9]+)".*/\1/p; s/.* x="([0-9.]+)".*>the fullest<.*/\1/p' \
+	t.svg | paste -sd' ' | awk '{ print ($2 + 80 < $1) }')" 1 "with room for all of it"
 simulate --signature ./a.json --phase work --timeline 4 --plot u.svg >/dev/null
 is "$(cmp t.svg u.svg)" "" "the same bytes again"
 simulate --signature ./a.json --plot none/t.svg --links no.csv 2>err

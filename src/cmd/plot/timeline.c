@@ -87,6 +87,18 @@ static void draw_row(const struct plot_timeline *p, int row, double left,
 	}
 }
 
+static const char of_links[] = "links: mean;", fullest[] = "the fullest";
+
+static double legend_width(void)
+{
+	double width = plot_text_width(of_links, SIZE) + GAP +
+	               plot_text_width(fullest, SIZE);
+
+	for (int i = 0; i < PLOT_STATES; i++)
+		width += 17 + plot_text_width(state[i].text, SIZE) + 2 * GAP;
+	return width;
+}
+
 static void draw_legend(double left, double y, FILE *out)
 {
 	double x = left;
@@ -98,34 +110,36 @@ static void draw_legend(double left, double y, FILE *out)
 		          state[i].text);
 		x += 17 + plot_text_width(state[i].text, SIZE) + 2 * GAP;
 	}
-	plot_text(out, x, y + 11, SIZE, "start", "fill=\"#0072b2\"",
-	          "links: mean;");
-	x += plot_text_width("links: mean;", SIZE) + GAP;
-	plot_text(out, x, y + 11, SIZE, "start", "fill=\"#d55e00\"",
-	          "the fullest");
+	plot_text(out, x, y + 11, SIZE, "start", "fill=\"#0072b2\"", of_links);
+	x += plot_text_width(of_links, SIZE) + GAP;
+	plot_text(out, x, y + 11, SIZE, "start", "fill=\"#d55e00\"", fullest);
 }
 
 void plot_write_timeline(const struct plot_timeline *p, FILE *out)
 {
 	double left = 64, rows = TOP + p->n_curves * STEP;
 	double height = fmax(ROWS / p->n_rows, 1);
-	double bottom = rows + height * p->n_rows;
+	double bottom = rows + height * p->n_rows, width;
 	char text[32];
 
 	height = height > 16 ? 16 : height;
 	bottom = rows + height * p->n_rows;
+	width = fmax(left + AXIS + 40, left + legend_width() + GAP);
 	plot_begin(out,
-	           fmax(left + AXIS + 40,
-	                fmax(plot_text_width(p->title, 16),
-	                     plot_text_width(p->subtitle, SIZE)) + 2 * GAP),
+	           fmax(width, fmax(plot_text_width(p->title, 16),
+	                            plot_text_width(p->subtitle, SIZE)) +
+	                               2 * GAP),
 	           bottom + 54);
 	plot_text(out, GAP, 22, 16, "start", "font-weight=\"bold\"", p->title);
 	plot_text(out, GAP, 41, SIZE, "start", NULL, p->subtitle);
 	draw_time(p, left, bottom, out);
 	for (int i = 0; i < p->n_curves; i++)
 		draw_curve(p, &p->curve[i], left, TOP + i * STEP, out);
+	/* Rows that touch leave no seams. */
+	fputs("<g shape-rendering=\"crispEdges\">\n", out);
 	for (int i = 0; i < p->n_rows; i++)
 		draw_row(p, i, left, rows + i * height, height, out);
+	fputs("</g>\n", out);
 	plot_text(out, left - 5, rows + 10, 11, "end", NULL, "rank 0");
 	snprintf(text, sizeof(text), "rank %d", p->n_ranks - 1);
 	if (p->n_rows > 1)
