@@ -64,6 +64,8 @@ is "$(cmp "$work/a.svg" "$here/mapping/matrix.svg" 2>&1)" "" \
 like "$svg" '^<svg .*</svg>$' "figure: an svg"
 like "$svg" '>default order<.*>tile:TAB<' "figure: both orders"
 like "$svg" '>8 ranks on 4 hosts, tile:TAB<' "figure: what it is of"
+is "$(sed -n 's/.* y="158.0" .*>\([0-9]*\)<.*/\1/p' "$work/a.svg" | paste -sd' ')" \
+	"0 1 2 3 4 5 6 7 0 4 2 6 1 5 3 7" "figure: the ranks of the cells beside them"
 like "$(cat "$work/text")" 'hop-bytes .*-100.0 %' "the table is printed too"
 
 text=$(map --compare all)

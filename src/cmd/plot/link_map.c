@@ -71,8 +71,9 @@ void plot_map_cells(const struct plot_map *map, const double *value, int n,
 	}
 }
 
-void plot_map_numbers(const struct plot_map *map, int n, int block, double x,
-                      double y, double step, bool down)
+/* label[n], or the first things of cells. */
+static void put_numbers(const struct plot_map *map, const int *label, int n,
+                        int block, double x, double y, double step, bool down)
 {
 	double room = down ? 18 : 16 + 8 * floor(log10(fmax(n * block, 10)));
 	int every = 1;
@@ -82,11 +83,24 @@ void plot_map_numbers(const struct plot_map *map, int n, int block, double x,
 	for (int i = 0; i < n; i += every) {
 		char text[16];
 
-		snprintf(text, sizeof(text), "%d", i * block);
+		snprintf(text, sizeof(text), "%d",
+		         label ? label[i] : i * block);
 		plot_text(map->out, down ? x : x + (i + 0.5) * step,
 		          down ? y + (i + 0.5) * step + 4 : y, 13,
 		          down ? "end" : "middle", NULL, text);
 	}
+}
+
+void plot_map_numbers(const struct plot_map *map, int n, int block, double x,
+                      double y, double step, bool down)
+{
+	put_numbers(map, NULL, n, block, x, y, step, down);
+}
+
+void plot_map_labels(const struct plot_map *map, const int *label, int n,
+                     double x, double y, double step, bool down)
+{
+	put_numbers(map, label, n, 1, x, y, step, down);
 }
 
 void plot_map_frame(const struct plot_map *map, double x, double y,

@@ -66,6 +66,9 @@ void plot_map_cells(const struct plot_map *map, const double *value, int n,
 /* Numbers `first` by `block` below or beside n cells, as many as have room. */
 void plot_map_numbers(const struct plot_map *map, int n, int block, double x,
                       double y, double step, bool down);
+/* The same of things that are in another order: label[n]. */
+void plot_map_labels(const struct plot_map *map, const int *label, int n,
+                     double x, double y, double step, bool down);
 
 int plot_map_matrix(struct plot_map *map, struct cpl_error *err);
 void plot_map_planes(struct plot_map *map);

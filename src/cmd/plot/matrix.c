@@ -52,6 +52,20 @@ static void release(struct panel *p)
 	free(p->bytes);
 }
 
+/* Ranks beside the cells; blocks of them only where these are neighbours. */
+static void draw_ranks(const struct plot_map *map, const struct panel *p,
+                       int ranks, double x, double y, double step, bool down)
+{
+	int i = 0;
+
+	while (i < ranks && p->on.member[i] == i)
+		i++;
+	if (p->block == 1)
+		plot_map_labels(map, p->on.member, p->n, x, y, step, down);
+	else if (i == ranks)
+		plot_map_numbers(map, p->n, p->block, x, y, step, down);
+}
+
 static void draw(const struct plot_map *map, const struct panel *p, int n_hosts,
                  int ranks, double x, const struct cpl_metrics *metrics,
                  const struct cpl_job_sums *sums)
@@ -66,8 +80,8 @@ static void draw(const struct plot_map *map, const struct panel *p, int n_hosts,
 	         CMD_BYTES(sums->bytes_on_network), CMD_BYTES(sums->hop_bytes),
 	         metrics->max_congestion);
 	plot_text(map->out, x, y - 32, 13, "start", NULL, text);
-	plot_map_numbers(map, p->n, p->block, x, y - 8, cell, false);
-	plot_map_numbers(map, p->n, p->block, x - 8, y, cell, true);
+	draw_ranks(map, p, ranks, x, y - 8, cell, false);
+	draw_ranks(map, p, ranks, x - 8, y, cell, true);
 	for (int i = 0; i < p->n; i++)
 		plot_map_cells(map, p->bytes + (size_t)i * (size_t)p->n, p->n,
 		               x, y + i * cell, cell, cell);
