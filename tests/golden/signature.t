@@ -30,6 +30,9 @@ like "$svg" '^<svg .*</svg>$' "an svg"
 like "$svg" '>small&lt;&amp;<' "names are no markup"
 like "$svg" '>3 ranks, 2.05 kB in 5 messages<' "what it is of"
 like "$svg" '>loop: 4 times, 80.0 %<.*>rest: 1 times, 20.0 %<' "phases by time"
+like "$svg" '>messages by size \(up to\); the highest bar: 4<.*>256 B<.*>1 KiB<' \
+	"messages: how many the bars stand for"
+like "$svg" '>ranks by how many they send to \(from\); the highest bar: 2<' "ranks, too"
 runs "well-formed XML" python3 -c \
 	'import xml.dom.minidom; xml.dom.minidom.parse("a.svg")'
 

@@ -160,7 +160,7 @@ static void draw_matrix(const struct plot_map *map, const struct shape *s,
 
 	plot_text(map->out, x, y - 52, 16, "start", "font-weight=\"bold\"",
 	          s->sig->name);
-	snprintf(text, sizeof(text), "%d ranks, %s in %.4g messages",
+	snprintf(text, sizeof(text), "%d ranks, %s in %.0f messages",
 	         s->sig->ranks, CMD_BYTES(s->all_bytes), s->all_messages);
 	plot_text(map->out, x, y - 32, 13, "start", NULL, text);
 	plot_map_numbers(map, s->cells.n, s->cells.block, x, y - 8, cell,
@@ -175,7 +175,11 @@ static void draw_matrix(const struct plot_map *map, const struct shape *s,
 
 static void size_label(int bin, char text[32])
 {
-	snprintf(text, 32, "%s", CMD_BYTES(ldexp(1, bin)));
+	static const char unit[][4] = {"B",   "KiB", "MiB", "GiB", "TiB",
+	                               "PiB", "EiB", "ZiB", "YiB"};
+	int i = bin / 10 < 8 ? bin / 10 : 8;
+
+	snprintf(text, 32, "%.0f %s", ldexp(1, bin - 10 * i), unit[i]);
 }
 
 static void partners_label(int bin, char text[32])
@@ -190,6 +194,7 @@ static void draw_histogram(FILE *out, const struct histogram *h, double x,
 {
 	int first = 0, last = BINS - 1, n, every = 1;
 	double most = 0, step;
+	char head[96];
 
 	while (first < last && !(h->value[first] > 0))
 		first++;
@@ -199,7 +204,8 @@ static void draw_histogram(FILE *out, const struct histogram *h, double x,
 	step = fmin(PANEL / n, 60);
 	for (int i = first; i <= last; i++)
 		most = fmax(most, h->value[i]);
-	plot_text(out, x, y - 10, 13, "start", NULL, title);
+	snprintf(head, sizeof(head), "%s; the highest bar: %.0f", title, most);
+	plot_text(out, x, y - 10, 13, "start", NULL, head);
 	while (every * step < 52)
 		every++;
 	for (int i = first; i <= last; i++) {
@@ -228,7 +234,7 @@ static void draw_phases(FILE *out, const struct shape *s, double x, double y)
 
 	plot_text(out, x, y - 10, 13, "start", NULL,
 	          s->times ? "time of phases; pale: communication"
-	                   : "bytes of phases (no times are stated)");
+	                   : "bytes of phases (not all state their times)");
 	for (int k = 0; k < sig->n_phases; k++) {
 		const struct cpl_phase *p = &sig->phase[k];
 		double width = PANEL * s->part[k], full = width;
