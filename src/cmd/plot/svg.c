@@ -107,8 +107,9 @@ struct plot_scale plot_scale_make(double smallest_positive, double largest,
 	while (floor(high) + log10(step[i]) < high)
 		i++;
 	scale.top = floor(high) + log10(step[i]);
+	/* The largest stays near the top. */
 	if (scale.top < scale.low + 1)
-		scale.top = scale.low + 1;
+		scale.low--;
 	if (scale.top - scale.low > DECADES_MAX) {
 		scale.low = (int)ceil(scale.top) - DECADES_MAX;
 		scale.has_zero = scale.cut = true;
