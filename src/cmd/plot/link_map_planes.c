@@ -107,7 +107,7 @@ static void draw_router(const struct plot_map *map, const struct planes *p,
 	middle(p, router, &x, &y);
 	plot_rect(map->out, x - half, y - half, 2 * half, 2 * half,
 	          plot_map_colour(map, load, colour),
-	          "stroke=\"#888\" stroke-width=\"0.6\"");
+	          "stroke=\"#888\" stroke-width=\"1\"");
 }
 
 static void draw_plane_name(const struct plot_map *map, const struct planes *p,
