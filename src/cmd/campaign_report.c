@@ -292,9 +292,9 @@ static void draw_bars(const struct campaign *c, const struct bars *bars,
 int campaign_write_plot(const struct campaign *c, const char *path,
                         struct cpl_error *err)
 {
+	char ratio[160];
 	struct bars bars[] = {
-	        {.title = "Communication time of a job, of that under the "
-	                  "first policy (geometric mean)", .format = " %"},
+	        {.title = ratio, .format = " %"},
 	        {.title = "Waiting time, mean", .format = " h"},
 	        {.title = "Busiest link, utilisation: median over time",
 	         .format = ""},
@@ -317,6 +317,9 @@ int campaign_write_plot(const struct campaign *c, const char *path,
 		bars[2].value[i] = s->busiest.median;
 		bars[3].value[i] = 100 * s->interference;
 	}
+	snprintf(ratio, sizeof(ratio),
+	         "Communication time, %s = 100 %% (geometric mean of jobs)",
+	         c->policy[0]);
 	out = cpl_file_stream(writer);
 	plot_begin(out, WIDTH, TITLE + n * panel + 12);
 	snprintf(title, sizeof(title), "%.100s: %d jobs, %d communicate",

@@ -81,6 +81,10 @@ is "$(head -3 text | awk '{ print length }' | sort -u | wc -l)" 1 \
 is "$(sed -n '6,9p' text | awk '{ print $2 }' | paste -sd' ')" \
 	"quiet fft stencil-3d recursive-doubling" "text: classes as in the map"
 is "$(grep -c '<rect' plot.svg)" 9 "the picture has its bars"
+like "$(cat plot.svg)" ">Communication time, flat = 100 % " "and says against what"
+like "$(campaign swf mix.map flat,autoo 2>&1)" \
+	"neither flat, tree, .* nor adaptive, and placement policy 'autoo' is unknown" \
+	"a policy that is none"
 is "$(campaign swf mix.map tree,tree-rank --json |
 	json - policies 1 communication_ratio)" 1 \
 	"where nodes are in order of leaf switches tree-rank is tree"

@@ -102,9 +102,9 @@ int campaign_chooser(const struct cpl_network *net, const char *name,
 	memcpy(out->asked, name, length);
 	out->own = own_policy(out->asked);
 	if (!out->own && !cpl_placement_find(net->type, out->asked, err))
-		return cpl_fail_prefix(err, "flat, tree, tree-rank, "
-		                            "select-linear, greedy, balanced, "
-		                            "adaptive, or: ");
+		return cpl_fail_prefix(err, "neither flat, tree, tree-rank, "
+		                            "select-linear, greedy, balanced "
+		                            "nor adaptive, and ");
 	if (!mapper)
 		return 0;
 	if (!strcasecmp(mapper, "mapping"))
