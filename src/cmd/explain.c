@@ -236,7 +236,7 @@ static char *replay_of(const struct cpl_record *r,
 	bad |= add_option(to, "--require", r->required_hosts);
 	if (r->n_background)
 		bad |= add_option(to, "--running",
-		                  state ? state : "STATE.json");
+		                  state ? state : EXPLAIN_STATE);
 	free(signature);
 	if (fclose(to) || bad) {
 		free(text);

@@ -45,6 +45,10 @@ const char *explain_order(const struct cpl_record *r, char *buffer,
 int explain_next(const struct cpl_record *r,
                  char line[EXPLAIN_NEXT][CPL_ERROR_MAX]);
 
+/* Where the replay's file of running jobs comes from: a line, or NULL. */
+#define EXPLAIN_STATE "STATE.json"
+const char *explain_state(const struct explained *e, char line[128]);
+
 /* Of a table: text made printable, "-" for none; a number, "-" below 0; a
  * change in percent. */
 const char *explain_clean(const char *text, char buffer[CPL_ERROR_MAX]);

@@ -274,7 +274,10 @@ int explain_html(const struct explained *e, FILE *out, struct cpl_error *err)
 		return -1;
 	/* Made printable it would be another command. */
 	if (e->replay && cpl_is_printable(e->replay)) {
-		html_section(out, "To repeat the decision", NULL);
+		char state[128];
+
+		html_section(out, "To repeat the decision",
+		             explain_state(e, state));
 		html_command(out, e->replay);
 	}
 	html_end(out);

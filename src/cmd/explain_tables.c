@@ -322,3 +322,16 @@ int explain_next(const struct cpl_record *r,
 		         slowdown);
 	return n;
 }
+
+const char *explain_state(const struct explained *e, char line[128])
+{
+	static const char placeholder[] = "--running " EXPLAIN_STATE;
+
+	if (!e->replay || !strstr(e->replay, placeholder))
+		return NULL;
+	snprintf(line, 128,
+	         "`commplace explain %" PRId64 " --state " EXPLAIN_STATE
+	         "` writes the jobs that ran then.",
+	         e->record->job);
+	return line;
+}

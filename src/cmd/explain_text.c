@@ -127,6 +127,7 @@ static void print_next(const struct cpl_record *r)
 int explain_text(const struct cmd *self, const struct explained *e)
 {
 	const struct cpl_record *r = e->record;
+	char state[128];
 
 	print_head(r, e->ended);
 	print_time(r);
@@ -136,7 +137,10 @@ int explain_text(const struct cmd *self, const struct explained *e)
 		return CMD_FAILED;
 	print_next(r);
 	/* Made printable it would be another command. */
-	if (e->replay && cpl_is_printable(e->replay))
+	if (e->replay && cpl_is_printable(e->replay)) {
 		printf("\nTo repeat the decision:\n  %s\n", e->replay);
+		if (explain_state(e, state))
+			printf("%s\n", state);
+	}
 	return CMD_OK;
 }
