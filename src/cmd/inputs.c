@@ -23,6 +23,23 @@ static const char *own_or_site(const char *profile_dir, const char *name)
 	return there ? own : cmd_profile_dir(profile_dir);
 }
 
+/* A file's name without a slash looks like a profile's. */
+static struct cpl_signature *load_profile(const char *dir, const char *name,
+                                          struct cpl_error *err)
+{
+	struct cpl_signature *sig = cpl_profile_load(dir, name, err);
+	char *path = sig ? NULL : cpl_profile_path(dir, name, NULL);
+	struct cpl_error why = *err;
+
+	if (path && access(path, F_OK))
+		cpl_fail(err,
+		         "%s; '%.60s' is looked for among the profiles: "
+		         "for a file write ./%.60s",
+		         why.text, name, name);
+	free(path);
+	return sig;
+}
+
 struct cpl_signature *cmd_load_signature(const char *text,
                                          const char *profile_dir,
                                          struct cpl_error *err)
@@ -36,8 +53,7 @@ struct cpl_signature *cmd_load_signature(const char *text,
 	if (strchr(text, '/') || (dot && !strcmp(dot, ".json")))
 		return cpl_signature_load(text, err);
 	if (!at)
-		return cpl_profile_load(own_or_site(profile_dir, text), text,
-		                        err);
+		return load_profile(own_or_site(profile_dir, text), text, err);
 	if (cmd_int("ranks", at + 1, 1, CPL_SIGNATURE_MAX_RANKS, &ranks, err)) {
 		cpl_fail_prefix(err, "%.60s: ", text);
 		return NULL;

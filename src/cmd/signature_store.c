@@ -278,6 +278,12 @@ int signature_list(const struct cmd *self, const struct signature_options *o)
 	int n = dir ? cpl_profile_list(dir, &name, &err) : -1, n_usage, rc = 0;
 	json_t *list;
 
+	if (n < 0 && dir && access(dir, F_OK))
+		return cmd_failf(self, "%s; %s", err.text,
+		                 o->user ? "`commplace signature install "
+		                           "--user` makes it"
+		                         : "say where profiles are with "
+		                           "--profile-dir");
 	if (n < 0)
 		return cmd_fail(self, &err);
 	/* Without records the list is as good, but tells less. */
@@ -338,6 +344,31 @@ static json_t *version_item(const char *dir, const char *name,
 	return item;
 }
 
+/* Of a name that has none: why. */
+static int no_versions(const struct cmd *self,
+                       const struct signature_options *o, const char *dir,
+                       const char *name)
+{
+	struct cpl_error err = {""};
+	int *size = NULL, n = cpl_profile_sizes(dir, name, &size, &err);
+
+	free(size);
+	if (n < 0)
+		return cmd_fail(self, &err);
+	if (n == 0)
+		return cmd_failf(self,
+		                 "no profile '%.128s' in %s; `commplace "
+		                 "signature list` shows those that there are",
+		                 name, dir);
+	if (o->json)
+		return cmd_print_json(self, json_pack("{s:s, s:[]}", "name",
+		                                      name, "versions"));
+	printf("%s has no versions, since it was put into %s by hand; "
+	       "`commplace signature install` keeps them\n",
+	       name, dir);
+	return CMD_OK;
+}
+
 int signature_versions(const struct cmd *self,
                        const struct signature_options *o, const char *name)
 {
@@ -351,6 +382,10 @@ int signature_versions(const struct cmd *self,
 
 	if (n < 0)
 		return cmd_fail(self, &err);
+	if (n == 0) {
+		free(version);
+		return no_versions(self, o, dir, name);
+	}
 	list = json_array();
 	for (int i = 0; i < n; i++)
 		json_array_append_new(list,

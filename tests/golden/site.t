@@ -37,6 +37,18 @@ same show.txt "show" signature show halo-16 --profile-dir profiles
 echo damaged >profiles/bad.json
 echo damaged >profiles/.hidden.json
 same list.txt "list" signature list --profile-dir profiles
+like "$("$commplace" signature list halo-16 --profile-dir profiles)" \
+	"^halo-16 has no versions, since it was put into profiles by hand; .*install" \
+	"list NAME: of a file that was copied"
+got=$("$commplace" signature list mlic --profile-dir profiles 2>&1)
+is "$?,$got" "1,commplace signature: no profile 'mlic' in profiles; \`commplace \
+signature list\` shows those that there are" "list NAME: of none"
+like "$("$commplace" signature list --profile-dir none 2>&1)" \
+	"^commplace signature: none: No such file or directory; .*--profile-dir$" \
+	"list: where there is no store"
+like "$(HOME=$work "$commplace" signature list --user 2>&1)" \
+	"^commplace signature: $work/.commplace/profiles: No such file.*install --user" \
+	"list --user: before there is one"
 "$commplace" signature list --profile-dir profiles --json >list.json
 is "$(json list.json profiles 1 name)" halo-16 "list --json: name"
 # 48 pairs * 1000 * 256 KiB and 64 pairs * 100 * 8 bytes

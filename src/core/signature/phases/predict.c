@@ -118,7 +118,10 @@ static int predict_phase(const struct cpl_signature *sig,
 		                "predicted",
 		                p->name);
 	if (!(p->time > 0))
-		return cpl_fail(err, "phase %s: no time is stated", p->name);
+		return cpl_fail(err,
+		                "phase %s: no time is stated; record with "
+		                "--phases or --events",
+		                p->name);
 	communication = p->time - p->compute_time;
 	communication = communication > 0 ? communication : 0;
 	by_rank = transfers(p->comm, machine, here->rank, &transfer, err);
