@@ -223,6 +223,7 @@ static int print_text(const struct cpl_network *net,
                       const struct cpl_routing *routing)
 {
 	struct cmd_table *table = cmd_table_new("lrrl");
+	int c;
 
 	printf("%s: ", net->name);
 	net->type->describe(net, stdout);
@@ -233,7 +234,7 @@ static int print_text(const struct cpl_network *net,
 	printf("%d routers, %d nodes, %" PRId64 " directed links\n\n",
 	       net->n_routers, cpl_network_hosts(net), count_cables(net));
 	cmd_table_row(table, "class|links|bytes/s|");
-	for (int c = 0; c < net->n_classes; c++) {
+	for (c = 0; c < net->n_classes; c++) {
 		const struct cpl_link_class *class = &net->link_class[c];
 
 		cmd_table_row(table,
@@ -246,7 +247,14 @@ static int print_text(const struct cpl_network *net,
 	}
 	for (int p = 0; p < net->n_ports; p++)
 		list_port(net, p, table);
-	return cmd_table_print(table);
+	if (cmd_table_print(table))
+		return CMD_FAILED;
+	for (c = 0; c < net->n_classes; c++)
+		if (net->link_class[c].bandwidth != net->link_class[c].cables)
+			return CMD_OK;
+	printf("\nAll links have 1 byte/s, as where no bandwidth is stated: "
+	       "what other subcommands\ntell in seconds are bytes.\n");
+	return CMD_OK;
 }
 
 static int check(const struct cmd *self, const struct options *o)

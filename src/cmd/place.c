@@ -401,7 +401,7 @@ static void print_reason(const struct job_inputs *in, const struct result *r)
 	print_change(now.metrics.mean_congestion,
 	             linear.metrics.mean_congestion);
 	printf(".\n");
-	if (!(in->run.seconds > 0))
+	if (in->n_running > 0 && !(in->run.seconds > 0))
 		printf("The signature states no times: the running jobs count "
 		       "with their whole runs.\n");
 }
