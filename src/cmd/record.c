@@ -64,7 +64,8 @@ static int make_absolute(const char *option, const char *what,
 	if (!realpath(folder, absolute))
 		return cpl_fail(err, "%s %s: folder %s: %s", option, file,
 		                folder, strerror(errno));
-	if (!stat(file, &st) && !S_ISREG(st.st_mode))
+	if (cpl_file_descriptor(file) >= 0 ||
+	    (!stat(file, &st) && !S_ISREG(st.st_mode)))
 		return cpl_fail(err,
 		                "%s %s is not a regular file; name the %s file "
 		                "to write",

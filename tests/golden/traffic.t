@@ -25,6 +25,13 @@ cat >"$work/a.json" <<'END'
 END
 
 traffic whole --signature "$work/a.json" --ranks-per-node 2
+# By the link's target: a file that took the place of /dev/stdout would be missed
+# by all of the machine.
+traffic linked --signature "$work/a.json" --ranks-per-node 2 \
+	--links "$work/links.csv"
+is "$(traffic linked --signature "$work/a.json" --ranks-per-node 2 \
+	--links /proc/self/fd/3 3>&1)" "$(cat "$work/links.csv")" \
+	"--links to an open descriptor"
 is "$(json "$work/whole.json" jobs 0 placement)" linear "linear is the default"
 is "$(json "$work/whole.json" jobs 0 hosts)" n0,n1 "its hosts"
 is "$(json "$work/whole.json" bytes_on_network)" 170 "phases count by weight"

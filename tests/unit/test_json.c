@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "commplace-config.h"
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -194,6 +195,50 @@ static void test_write_failures(void **state)
 	free(path);
 }
 
+/* What stands at /dev/stdout is a link: a file renamed to there would take it
+ * away from all programs. */
+static void test_write_to_a_descriptor(void **state)
+{
+	static const struct {
+		const char *path;
+		int fd;
+	} cases[] = {
+	        {"/dev/stdin", 0},        {"/dev/stdout", 1},
+	        {"/dev/stderr", 2},       {"/dev/fd/7", 7},
+	        {"/proc/self/fd/12", 12}, {"/dev/null", -1},
+	        {"/dev/stdout1", -1},     {"/dev/fd/", -1},
+	        {"/dev/fd/-1", -1},       {"/dev/fd/1x", -1},
+	        {"/dev/fd/99999999", -1}, {"/proc/self/fd", -1},
+	        {"dev/stdout", -1},       {"stdout", -1},
+	};
+	struct cpl_error err = {""};
+	char *file = in_dir("out"), path[64], *back;
+	int fd = open(file, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	size_t n;
+	struct stat st;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		assert_int_equal(cpl_file_descriptor(cases[i].path),
+		                 cases[i].fd);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "before ", 7), 7);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	assert_int_equal(cpl_file_write_atomic(path, "text", 4, 0644, &err), 0);
+	assert_int_equal(write(fd, " after", 6), 6);
+	close(fd);
+	back = cpl_file_read(file, 100, &n, &err);
+	assert_non_null(back);
+	assert_string_equal(back, "before text after");
+	free(back);
+	assert_int_equal(stat(file, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	assert_int_equal(cpl_file_write_atomic(path, "text", 4, 0644, &err),
+	                 -1);
+	assert_non_null(strstr(err.text, "cannot be written: Bad file"));
+	unlink(file);
+	free(file);
+}
+
 static void test_read_limits(void **state)
 {
 	struct cpl_error err = {""};
@@ -261,6 +306,7 @@ int main(void)
 	        cmocka_unit_test(test_known_keys),
 	        cmocka_unit_test(test_write_keeps_the_old_file_until_done),
 	        cmocka_unit_test(test_write_failures),
+	        cmocka_unit_test(test_write_to_a_descriptor),
 	        cmocka_unit_test(test_read_limits),
 	        cmocka_unit_test(test_suggest),
 	};

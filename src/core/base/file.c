@@ -16,6 +16,8 @@
 /* FAT's ticks are of two seconds. */
 #define TICK_SECONDS 5
 
+#define NO_NAME "the name of a file is empty"
+
 bool cpl_file_stamp_equal(const struct cpl_file_stamp *a,
                           const struct cpl_file_stamp *b)
 {
@@ -103,6 +105,8 @@ int cpl_file_open(const char *path, enum cpl_file_links links, uint64_t max,
 	/* Non-blocking, or opening a FIFO would wait for its writer. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | no_links);
 
+	if (fd < 0 && !*path)
+		return refuse(ENOENT, err, NO_NAME);
 	if (fd < 0 && no_links && errno == ELOOP)
 		return refuse(ELOOP, err,
 		              "%s: is a symbolic link; a regular file is "
@@ -237,7 +241,7 @@ char *cpl_file_read(const char *path, uint64_t max, size_t *length,
 }
 
 struct cpl_file_writer {
-	char *path, *temp;
+	char *path, *temp; /* temp NULL: straight to a descriptor */
 	FILE *stream;
 	int fd;    /* the stream's */
 	int error; /* of the first write that failed */
@@ -269,14 +273,57 @@ static int stream_close(void *cookie)
 	return close(w->fd);
 }
 
+int cpl_file_descriptor(const char *path)
+{
+	static const char *const standard[] = {"/dev/stdin", "/dev/stdout",
+	                                       "/dev/stderr"};
+	static const char *const folder[] = {"/dev/fd/", "/proc/self/fd/"};
+
+	for (int fd = 0; fd < 3; fd++)
+		if (!strcmp(path, standard[fd]))
+			return fd;
+	for (int i = 0; i < 2; i++) {
+		size_t n = strlen(folder[i]);
+		const char *number = path + n;
+
+		if (!strncmp(path, folder[i], n) && *number &&
+		    strlen(number) < 7 && !number[strspn(number, "0123456789")])
+			return atoi(number);
+	}
+	return -1;
+}
+
+/* A file beside the path, which will take its place. The descriptor, or -1 with
+ * errno. */
+static int open_temp(struct cpl_file_writer *w)
+{
+	int fd;
+
+	if (asprintf(&w->temp, "%s.tmp-XXXXXX", w->path) < 0) {
+		w->temp = NULL;
+		errno = ENOMEM;
+		return -1;
+	}
+	fd = mkostemp(w->temp, O_CLOEXEC);
+	if (fd < 0) {
+		free(w->temp);
+		w->temp = NULL;
+	}
+	return fd;
+}
+
 struct cpl_file_writer *cpl_file_open_atomic(const char *path,
                                              struct cpl_error *err)
 {
 	struct cpl_file_writer *w;
+	int own = cpl_file_descriptor(path), failed;
 	struct stat st;
-	int failed;
 
-	if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
+	if (!*path) {
+		refuse(ENOENT, err, NO_NAME);
+		return NULL;
+	}
+	if (own < 0 && !stat(path, &st) && !S_ISREG(st.st_mode)) {
 		refuse(EINVAL, err, "%s: exists and is not a regular file",
 		       path);
 		return NULL;
@@ -285,15 +332,11 @@ struct cpl_file_writer *cpl_file_open_atomic(const char *path,
 	if (!w)
 		goto memory;
 	w->path = strdup(path);
-	if (!w->path || asprintf(&w->temp, "%s.tmp-XXXXXX", path) < 0) {
-		w->temp = NULL;
+	if (!w->path)
 		goto memory;
-	}
-	w->fd = mkostemp(w->temp, O_CLOEXEC);
+	w->fd = own < 0 ? open_temp(w) : fcntl(own, F_DUPFD_CLOEXEC, 0);
 	if (w->fd < 0) {
 		failed = errno;
-		free(w->temp);
-		w->temp = NULL;
 		cpl_file_abandon(w);
 		refuse(failed, err, "%s: cannot be written: %s", path,
 		       strerror(failed));
@@ -371,6 +414,8 @@ static int finish(struct cpl_file_writer *w, int mode)
 {
 	if (fflush(w->stream) || ferror(w->stream))
 		return w->error ? w->error : EIO;
+	if (!w->temp)
+		return 0;
 	if (fchmod(w->fd, (mode_t)mode))
 		return errno;
 	if (w->share)
@@ -391,7 +436,7 @@ int cpl_file_commit(struct cpl_file_writer *writer, int mode,
 	/* close() can be what reports a full disk or quota. */
 	if (fclose(f) && !failed)
 		failed = errno;
-	if (!failed && rename(writer->temp, writer->path))
+	if (!failed && writer->temp && rename(writer->temp, writer->path))
 		failed = errno;
 	if (failed) {
 		cpl_fail(err, "%s: cannot be written: %s", writer->path,

@@ -96,10 +96,16 @@ char *cpl_file_read_open(int fd, const char *path, uint64_t size,
 char *cpl_file_read(const char *path, uint64_t max, size_t *length,
                     struct cpl_error *err);
 
+/* The number of the descriptor of this process that a path such as /dev/stdout
+ * or /proc/self/fd/1 names, or -1. These are links, whose place no file may
+ * take. */
+int cpl_file_descriptor(const char *path);
+
 /*
  * Write a file through a temporary one in the same folder and a rename: a
  * reader sees the old file or the new one. Mode is its permission bits. Refused
- * where the path is something else than a regular file. 0, or -1 with err and
+ * where the path is something else than a regular file, unless it is one of our
+ * own descriptors, to which is written as it comes. 0, or -1 with err and
  * errno.
  */
 int cpl_file_write_atomic(const char *path, const void *data, size_t length,
