@@ -155,6 +155,8 @@ static int make_request(const struct options *o, const struct job_inputs *in,
 	                         o->hosts, o->hosts_file, &m->n_hosts, err);
 	if (!m->host)
 		return -1;
+	if (!m->n_hosts)
+		return cpl_fail(err, "--hosts: names no host");
 	if (o->rank_weights) {
 		m->weight =
 		        map_read_weights(o->rank_weights, in->comm->ranks, err);

@@ -96,7 +96,8 @@ int cmd_number(const char *option, const char *text, double low, double high,
 	char *end;
 	double value = strtod(text, &end);
 
-	if (end == text || *end || text[0] == ' ' || !isfinite(value))
+	if (end == text || *end || text[0] == ' ' || strpbrk(text, "xX") ||
+	    !isfinite(value))
 		return cpl_fail(err, "%s: '%.60s' is not a number", option,
 		                text);
 	if (value < low || value > high)

@@ -63,7 +63,7 @@ int import_amount(struct cpl_lines *in, const char *what, double *out)
 	if (rc <= 0)
 		return rc;
 	*out = strtod(text, &end);
-	if (*end || end == text)
+	if (*end || end == text || strpbrk(text, "xX"))
 		return cpl_lines_fail(in, "%s: '%s' is not a number", what,
 		                      text);
 	if (!(*out >= 0.0 && *out <= SIGNATURE_MAX_AMOUNT))
