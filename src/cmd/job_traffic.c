@@ -238,14 +238,10 @@ int evaluation_finish(struct evaluation *e, const struct cpl_network *net,
 	for (int i = 0; i < e->n_stats; i++)
 		if (m.failed[i])
 			return cpl_fail_memory(err);
-	if (!isfinite(e->sums.bytes) || !isfinite(e->sums.hop_bytes) ||
-	    !isfinite(e->stats[0].stats.total) ||
-	    !isfinite(e->metrics.mean_congestion) ||
-	    !isfinite(e->metrics.max_injection) ||
-	    !isfinite(e->metrics.nonzero_variance))
+	if (!isfinite(e->stats[0].stats.total))
 		return cpl_fail(err, "the traffic adds up to more than a "
 		                     "number can hold");
-	return 0;
+	return cpl_traffic_finite(&e->metrics, &e->sums, err);
 }
 
 double evaluation_average_hops(const struct evaluation *e)

@@ -155,7 +155,7 @@ static int evaluate(struct evaluator *ev, struct layout *layout,
 		return -1;
 	layout->metrics.seconds = cpl_traffic_seconds(
 	        req->net, cpl_workload_load(ev->workload), req->rates);
-	return 0;
+	return cpl_traffic_finite(&layout->metrics, &layout->sums, err);
 }
 
 static bool better(const struct cpl_map_request *req, const struct layout *a,

@@ -369,7 +369,8 @@ static int evaluate(struct judge *j, struct cpl_quick *quick, int i,
 	struct layout *l = &j->layout[i];
 
 	(void)cut_short;
-	if (cpl_evaluate(&quick->ev, hosts, l->node, &l->promise, err))
+	if (cpl_evaluate(&quick->ev, hosts, l->node, &l->promise, err) ||
+	    cpl_traffic_finite(&l->promise.metrics, &l->promise.sums, err))
 		return -1;
 	c->metrics = l->promise.metrics;
 	c->sums = l->promise.sums;

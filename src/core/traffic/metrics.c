@@ -108,6 +108,24 @@ void cpl_traffic_metrics(const struct cpl_network *net,
 	        variance_of(squares, t.used, out->nonzero_average);
 }
 
+int cpl_traffic_finite(const struct cpl_metrics *metrics,
+                       const struct cpl_job_sums *sums, struct cpl_error *err)
+{
+	const double number[] = {sums->bytes,
+	                         sums->hop_bytes,
+	                         metrics->max_congestion,
+	                         metrics->mean_congestion,
+	                         metrics->nonzero_variance,
+	                         metrics->max_injection,
+	                         metrics->seconds};
+
+	for (size_t i = 0; i < sizeof(number) / sizeof(*number); i++)
+		if (!isfinite(number[i]))
+			return cpl_fail(err, "the traffic adds up to more than "
+			                     "a number can hold");
+	return 0;
+}
+
 /* Of count links from first on. */
 static double slowed(const double *own, const double *rates, int64_t count,
                      double bandwidth, double most)

@@ -97,6 +97,11 @@ void cpl_traffic_metrics(const struct cpl_network *net,
                          const struct cpl_load *background,
                          struct cpl_metrics *out);
 
+/* 0, or -1 with err where a sum is larger than a number can be: nothing can be
+ * compared by it. */
+int cpl_traffic_finite(const struct cpl_metrics *metrics,
+                       const struct cpl_job_sums *sums, struct cpl_error *err);
+
 /*
  * PTRAM's hybrid metric (Mirsadeghi, Afsahi, eq 3), each term over that of a
  * reference layout: hop-bytes + largest congestion + NZCA + NZCV. Terms whose
