@@ -183,6 +183,19 @@ static int add_told(json_t *one, const struct cpl_candidate *c)
 	return json_object_set_new(one, "learned_seconds", json_real(c->told));
 }
 
+/* The number that it was compared by first. */
+static int add_objective(json_t *one, const struct result *r,
+                         const struct cpl_candidate *c)
+{
+	struct cpl_figures figures;
+
+	cpl_candidate_figures(c, &figures);
+	return json_object_set_new(
+	        one, "objective",
+	        json_real(cpl_candidate_objective(&r->request, &r->decision, c,
+	                                          &figures)));
+}
+
 static json_t *candidates_json(const struct result *r)
 {
 	const struct cpl_decision *d = &r->decision;
@@ -202,6 +215,7 @@ static json_t *candidates_json(const struct result *r)
 		                           (json_int_t)c->seed, "evaluated",
 		                           c->evaluated, "chosen",
 		                           i == d->chosen)) ||
+		    (c->evaluated && add_objective(one, r, c)) ||
 		    (c->evaluated && add_times(one, &c->times, reference)) ||
 		    (c->evaluated && others && add_others(one, c)) ||
 		    (c->evaluated && learned && add_told(one, c)) ||

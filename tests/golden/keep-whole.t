@@ -21,6 +21,28 @@ place --json >off.json
 ok $? "without it"
 is "$(json off.json keep_whole)$(json off.json candidates 0 broken)" "" \
 	"nothing is told of units"
+# What candidates were compared by stands with each.
+number() {
+	perl -MJSON::PP -0777 -e '
+		my $d = decode_json(<STDIN>);
+		my ($c) = grep { $_->{chosen} } @{$d->{candidates}};
+		my @less = grep { $_->{evaluated} && !$_->{mapped} == !$c->{mapped}
+			&& $_->{objective} < $c->{objective} } @{$d->{candidates}};
+		my $of = $c->{mapped} // $c;
+		$of = $c if $ARGV[0] =~ /slow|shared|seconds/;
+		print @less . ($c->{objective} == $of->{$ARGV[0]}
+			? " same" : " $c->{objective}, not $of->{$ARGV[0]}")' "$1"
+}
+for pair in max-congestion:max_congestion mean-congestion:mean_congestion \
+	hop-bytes:hop_bytes interference:slowdown isolation:shared_links; do
+	cat >running.json <<-END
+		{ "jobs": [ { "id": 3, "hosts": ["n0", "n19"],
+		  "signature": "$etc/signatures/halo-16.json", "ranks_per_node": 8 } ] }
+	END
+	is "$(place --objective "${pair%:*}" --running running.json \
+		--others-weight 0 --json | number "${pair#*:}")" "0 same" \
+		"objective of candidates: ${pair%:*}"
+done
 place --keep-whole none --json >none.json
 is "$(json none.json hosts)" "$(json off.json hosts)" "none is nothing"
 place --keep-whole group --keep-whole-price 0 --json >free.json

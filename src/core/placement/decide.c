@@ -229,6 +229,25 @@ void cpl_decision_free(struct cpl_decision *decision)
 	*decision = (struct cpl_decision){0};
 }
 
+double cpl_candidate_objective(const struct cpl_decide_request *req,
+                               const struct cpl_decision *decision,
+                               const struct cpl_candidate *c,
+                               const struct cpl_figures *figures)
+{
+	switch (req->objective) {
+	case CPL_OBJECTIVE_INTERFERENCE:
+		return cpl_candidate_interference(
+		        req, c, cpl_decision_reference(decision));
+	case CPL_OBJECTIVE_ISOLATION:
+		return (double)c->shared;
+	case CPL_OBJECTIVE_LEARNED:
+		return c->told;
+	default:
+		return cpl_objective_first(req->objective, &figures->metrics,
+		                           figures->sums.hop_bytes);
+	}
+}
+
 double cpl_decision_reference(const struct cpl_decision *decision)
 {
 	double least = 0;

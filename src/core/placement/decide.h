@@ -171,6 +171,13 @@ cpl_candidate_interference(const struct cpl_decide_request *req,
 	return req->own_weight * own + req->others_weight * c->harm;
 }
 
+/* What candidates of a decision are compared by first, by its objective: with
+ * figures of the candidate, in blocks or with its rank order. */
+double cpl_candidate_objective(const struct cpl_decide_request *req,
+                               const struct cpl_decision *decision,
+                               const struct cpl_candidate *c,
+                               const struct cpl_figures *figures);
+
 /* Seconds alone on the candidate that is best so: slowdowns are against it. 0:
  * none has times, or nothing is sent. */
 double cpl_decision_reference(const struct cpl_decision *decision);

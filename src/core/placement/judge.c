@@ -34,18 +34,11 @@ static bool of_whole(const struct judge *j)
 	return cpl_objective_of_whole(j->req->objective);
 }
 
-/* What whole candidates are compared by first. */
-static double whole_number(const struct judge *j, const struct cpl_candidate *c)
+/* What candidates are compared by first. */
+static double first_number(const struct judge *j, const struct cpl_candidate *c,
+                           const struct cpl_figures *f)
 {
-	switch (j->req->objective) {
-	case CPL_OBJECTIVE_ISOLATION:
-		return (double)c->shared;
-	case CPL_OBJECTIVE_LEARNED:
-		return c->told;
-	default:
-		return cpl_candidate_interference(
-		        j->req, c, cpl_decision_reference(j->out));
-	}
+	return cpl_candidate_objective(j->req, j->out, c, f);
 }
 
 bool cpl_judge_comes_before(const struct judge *j,
@@ -58,20 +51,12 @@ bool cpl_judge_comes_before(const struct judge *j,
 
 	if (!of_whole(j))
 		return better(j, fa, fb);
-	order = cpl_objective_compare(whole_number(j, a), whole_number(j, b));
+	order = cpl_objective_compare(first_number(j, a, fa),
+	                              first_number(j, b, fb));
 	if (!order)
 		order = cpl_objective_compare(a->times.seconds,
 		                              b->times.seconds);
 	return order ? order < 0 : better(j, fa, fb);
-}
-
-/* What candidates are compared by first. */
-static double first_number(const struct judge *j, const struct cpl_candidate *c,
-                           const struct cpl_figures *f)
-{
-	return of_whole(j) ? whole_number(j, c)
-	                   : cpl_objective_first(j->req->objective, &f->metrics,
-	                                         f->sums.hop_bytes);
 }
 
 /* With its rank order, where candidates are compared so, or in blocks. */
