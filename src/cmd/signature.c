@@ -241,6 +241,19 @@ static struct cpl_signature *import_files(const struct signature_options *o,
 		cpl_fail(err, "format otf2 is of one file, not of %d", n);
 		return NULL;
 	}
+	/* The library does not know of that one. */
+	if (!cpl_registry_find(&cpl_importers, o->format, strlen(o->format),
+	                       NULL, NULL)) {
+		char list[160];
+
+		cpl_fail(err,
+		         "unknown format '%.40s'; it must be one of %s, "
+		         "otf2",
+		         o->format,
+		         cpl_registry_names(&cpl_importers, 0, NULL, NULL, list,
+		                            sizeof(list)));
+		return NULL;
+	}
 #endif
 	return cpl_signature_import((const char *const *)file, n, o->format,
 	                            name, o->application, err);

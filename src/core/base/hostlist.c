@@ -149,7 +149,7 @@ static int parse_item(struct item *item, const char **p, uint64_t *hosts,
 			                "character '%c' is not allowed in a "
 			                "host name; use letters, digits, '-', "
 			                "'_' and '.'",
-			                **p > 32 ? **p : '?');
+			                **p >= ' ' ? **p : '?');
 		if (item->n_brackets++ == MAX_BRACKETS)
 			return cpl_fail(err,
 			                "more than %d brackets in one name",

@@ -167,22 +167,36 @@ static const struct algorithm {
 
 #define N_ALGORITHMS ((int)(sizeof(table) / sizeof(table[0])))
 
+static void add_word(char *list, size_t size, const char *word)
+{
+	size_t n = strlen(list);
+
+	snprintf(list + n, size - n, "%s%s", n ? ", " : "", word);
+}
+
+/* The algorithms of an operation stand beside each other. */
 static int find(const char *operation, const char *name, struct cpl_error *err)
 {
-	char list[CPL_ERROR_MAX / 2] = "";
+	char operations[160] = "", names[160] = "";
 
-	for (int i = 0; i < N_ALGORITHMS; i++)
-		if (!strcmp(table[i].operation, operation) &&
-		    !strcmp(table[i].name, name))
-			return i;
 	for (int i = 0; i < N_ALGORITHMS; i++) {
-		size_t n = strlen(list);
+		const struct algorithm *a = &table[i];
 
-		snprintf(list + n, sizeof(list) - n, "%s%s %s", n ? ", " : "",
-		         table[i].operation, table[i].name);
+		if (!i || strcmp(a->operation, table[i - 1].operation) != 0)
+			add_word(operations, sizeof(operations), a->operation);
+		if (strcmp(a->operation, operation) != 0)
+			continue;
+		if (!strcmp(a->name, name))
+			return i;
+		add_word(names, sizeof(names), a->name);
 	}
+	if (!*names)
+		return cpl_fail(err,
+		                "there is no operation %.20s; it must be "
+		                "one of %s",
+		                operation, operations);
 	return cpl_fail(err, "there is no %.20s %.20s; it must be one of %s",
-	                operation, name, list);
+	                operation, name, names);
 }
 
 static int take_text(const json_t *params, const char *key, const char **out,
