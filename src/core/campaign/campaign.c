@@ -548,6 +548,13 @@ int cpl_campaign_run(const struct cpl_campaign *c, const char *const *policy,
 	if (cpl_stock_tree_init(&tree, c->net, err) ||
 	    campaign_kinds(c, &kinds, err))
 		goto out;
+	if (c->log->n_jobs && count_large(c) == c->log->n_jobs) {
+		cpl_fail(err,
+		         "each of the %d jobs of the log needs more nodes "
+		         "than network '%s' has",
+		         c->log->n_jobs, c->net->name);
+		goto out;
+	}
 	for (int i = 0; i < n; i++) {
 		out[i].too_large = count_large(c);
 		out[i].other_ranks = kinds.other_ranks;

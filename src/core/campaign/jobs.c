@@ -16,10 +16,12 @@
 #include "base/random.h"
 
 #define VALUE_MAX 256
+#define KEY_MAX 32
+#define N_KEYS 16 /* more than there are */
 
 /* One Key=Value of a line; the value perhaps in quotes. */
 struct pair {
-	char key[32];
+	char key[KEY_MAX];
 	char value[VALUE_MAX];
 };
 
@@ -131,8 +133,6 @@ bad:
 static int take_text(char **field, const struct pair *pair,
                      struct cpl_error *err)
 {
-	if (*field)
-		return cpl_fail(err, "%s is there twice", pair->key);
 	*field = strdup(pair->value);
 	return *field ? 0 : cpl_fail_memory(err);
 }
@@ -208,8 +208,25 @@ static int complete(struct cpl_jobs_rule *rule, struct cpl_error *err)
 	return 0;
 }
 
+/* The keys of a line so far, each known. */
+struct keys {
+	char name[N_KEYS][KEY_MAX];
+	int n;
+};
+
+static int take_once(struct keys *keys, const char *key, struct cpl_error *err)
+{
+	for (int i = 0; i < keys->n; i++)
+		if (!strcasecmp(keys->name[i], key))
+			return cpl_fail(err, "%s is there twice", key);
+	if (keys->n < N_KEYS)
+		strcpy(keys->name[keys->n++], key);
+	return 0;
+}
+
 static int take_line(struct cpl_lines *in, struct cpl_jobs_rule *rule)
 {
+	struct keys keys = {.n = 0};
 	bool match = cpl_lines_take_word(in, "Match"), mix = false;
 
 	if (!match) {
@@ -224,6 +241,8 @@ static int take_line(struct cpl_lines *in, struct cpl_jobs_rule *rule)
 		bool taken = false;
 		int rc = take_pair(in, &pair);
 
+		if (!rc)
+			rc = take_once(&keys, pair.key, in->err);
 		if (!rc && match)
 			rc = take_condition(&pair, rule, &taken, in->err);
 		if (!rc && mix && !strcasecmp(pair.key, "Weight")) {

@@ -186,14 +186,14 @@ const struct cpl_jobs_pattern *cpl_jobs_pattern_at(int i)
 const struct cpl_jobs_pattern *cpl_jobs_pattern_find(const char *name,
                                                      struct cpl_error *err)
 {
-	char list[256] = "";
-	size_t used = 0;
+	char list[256] = "none"; /* which is no pattern of ours */
+	size_t used = strlen(list);
 
 	for (int i = 0; table[i].name; i++) {
 		if (!strcasecmp(table[i].name, name))
 			return &table[i];
 		used += (size_t)snprintf(list + used, sizeof(list) - used,
-		                         "%s%s", i ? ", " : "", table[i].name);
+		                         ", %s", table[i].name);
 	}
 	cpl_fail(err, "there is no pattern '%.40s'; it must be one of %s", name,
 	         list);
