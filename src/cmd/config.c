@@ -57,6 +57,20 @@ static void problem(struct site_check *check, const struct cpl_error *err)
 	say_line(check, err->text);
 }
 
+/* Of what a key says, or its default. */
+static void key_problem(struct site_check *check, const char *key,
+                        const struct cpl_error *err)
+{
+	int line = cpl_config_line(check->config, key);
+
+	if (line)
+		problemf(check, "%s:%d: %s: %s", check->config->path, line, key,
+		         err->text);
+	else
+		problemf(check, "%s: %s: %s", check->config->path, key,
+		         err->text);
+}
+
 /* Names may be known and yet not be for this network. */
 static void check_policy(struct site_check *check, const char *policy,
                          int line, const char *what)
@@ -89,12 +103,12 @@ static void check_network(struct site_check *check)
 
 	check->net = cpl_network_load(c->network_file, &err);
 	if (!check->net) {
-		problemf(check, "%s: NetworkFile: %s", c->path, err.text);
+		key_problem(check, "NetworkFile", &err);
 		return;
 	}
 	check->routing = cpl_routing_find_quick(check->net, c->routing, &err);
 	if (!check->routing)
-		problemf(check, "%s: Routing: %s", c->path, err.text);
+		key_problem(check, "Routing", &err);
 	check->n_hosts = cpl_network_hosts(check->net);
 	check_policy(check, c->defaults.policy,
 	             cpl_config_line(c, "DefaultPolicy"), "DefaultPolicy: ");
@@ -128,8 +142,7 @@ static void check_model(struct site_check *check)
 	if (c->time_model) {
 		check->learned = cpl_learned_load(c->time_model, &err);
 		if (!check->learned)
-			problemf(check, "%s:%d: TimeModel: %s", c->path,
-			         cpl_config_line(c, "TimeModel"), err.text);
+			key_problem(check, "TimeModel", &err);
 	} else {
 		problemf(check, "%s: Objective=learned needs TimeModel",
 		         c->path);
@@ -164,8 +177,7 @@ static void check_profiles(struct site_check *check)
 	int bad = 0;
 
 	if (n < 0) {
-		problemf(check, "%s: ProfileDir: %s", check->config->path,
-		         err.text);
+		key_problem(check, "ProfileDir", &err);
 		return;
 	}
 	check->profile = calloc((size_t)n + 1, sizeof(*check->profile));
@@ -259,23 +271,22 @@ static void check_state_dir(struct site_check *check,
 
 	if (stat(dir, &st)) {
 		if (errno != ENOENT)
-			cpl_fail(&err, "%s", strerror(errno));
+			cpl_fail(&err, "%s: %s", dir, strerror(errno));
 	} else if (!S_ISDIR(st.st_mode)) {
-		cpl_fail(&err, "is not a directory");
+		cpl_fail(&err, "%s: is not a directory", dir);
 	} else if (st.st_mode & (S_IWGRP | S_IWOTH)) {
 		cpl_fail(&err,
-		         "others than its owner may write there (mode "
+		         "%s: others than its owner may write there (mode "
 		         "%03o); use chmod go-w",
-		         st.st_mode & 0777);
+		         dir, st.st_mode & 0777);
 	} else if (user && user->pw_uid && st.st_uid != user->pw_uid) {
 		cpl_fail(&err,
-		         "it belongs to user id %u, and SlurmUser=%s has to "
-		         "write there",
-		         (unsigned)st.st_uid, name);
+		         "%s: it belongs to user id %u, and SlurmUser=%s has "
+		         "to write there",
+		         dir, (unsigned)st.st_uid, name);
 	}
 	if (err.text[0])
-		problemf(check, "%s: StateDir: %s: %s", check->config->path,
-		         dir, err.text);
+		key_problem(check, "StateDir", &err);
 }
 
 static bool has_partition(const struct slurm_conf *slurm, const char *pattern)

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* `commplace config for JOBSPEC`: what commplace.conf says of one job. */
 #include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/printable.h"
 #include "config.h"
+#include "signature/signature.h"
 #include "site/match.h"
 #include "site_files.h"
 
@@ -163,7 +167,7 @@ struct row {
 	int line;
 };
 
-#define ROWS_MAX 20
+#define ROWS_MAX 32
 
 struct answer {
 	const struct cpl_config *config;
@@ -201,12 +205,22 @@ static void add_choice(struct answer *a, const char *key,
 	    choice->value ? choice->value : "none");
 }
 
+static enum cpl_source general_source(const struct answer *a, const char *key)
+{
+	return cpl_config_line(a->config, key) ? CPL_FROM_SITE
+	                                       : CPL_FROM_BUILT_IN;
+}
+
 static void add_general(struct answer *a, const char *key, const char *value)
 {
-	int line = cpl_config_line(a->config, key);
+	add(a, key, general_source(a, key), cpl_config_line(a->config, key),
+	    "%s", value);
+}
 
-	add(a, key, line ? CPL_FROM_SITE : CPL_FROM_BUILT_IN, line, "%s",
-	    value);
+static void add_number(struct answer *a, const char *key, int value)
+{
+	add(a, key, general_source(a, key), cpl_config_line(a->config, key),
+	    "%d", value);
 }
 
 static const char *on_error(enum cpl_on_error what)
@@ -232,16 +246,24 @@ static void fill(struct answer *a)
 	add_general(a, "BindMemory", w->bind_memory ? "yes" : "no");
 	add(a, "Objective", w->objective_from.source, w->objective_from.line,
 	    "%s", cpl_objective_name(w->objective));
+	add_general(a, "TimeModel", c->time_model ? c->time_model : "none");
+	add_number(a, "OwnWeight", c->own_weight);
+	add_number(a, "OthersWeight", c->others_weight);
 	add_choice(a, "KeepWhole", &w->keep_whole);
 	add(a, "KeepWholePrice", w->keep_price_from.source,
 	    w->keep_price_from.line, "%d", w->keep_price);
 	add_general(a, "Routing", c->routing ? c->routing : "the network's");
 	add(a, "MaxDecisionTime", w->max_decision_from.source,
 	    w->max_decision_from.line, "%dms", w->max_decision_ms);
+	add_number(a, "CompareNodes", c->compare_nodes);
+	add(a, "Seed", general_source(a, "Seed"), cpl_config_line(c, "Seed"),
+	    "%" PRIu64, c->seed);
 	add(a, "MinNodes", w->min_nodes_from.source, w->min_nodes_from.line,
 	    "%d", w->min_nodes);
 	add_general(a, "MissingProfile", on_error(c->missing_profile));
 	add_general(a, "RankMismatch", on_error(c->rank_mismatch));
+	add_general(a, "Rescale", c->rescale ? "yes" : "no");
+	add_number(a, "DriftDistance", c->drift);
 	add(a, "UserMayOverride", w->user_may_from.source,
 	    w->user_may_from.line, "%s", config_may(w->user_may, may));
 	add_choice(a, "Record", &w->record);
@@ -322,6 +344,35 @@ static json_t *to_json(const struct answer *a, const struct cpl_job_facts *job)
 	                 a->want.refusal.text, "note", a->want.note.text);
 }
 
+/*
+ * What job_submit says of the user's profile. Users' own profiles are looked at
+ * with their rights only, so where there may be some it is not known whether
+ * one is missing.
+ */
+static void check_profile(struct answer *a)
+{
+	const struct cpl_config *c = a->config;
+	const char *name = a->want.profile.value;
+	struct cpl_error err = {""};
+	char *path;
+
+	if (a->want.refusal.text[0] || a->want.mode == CPL_MODE_OFF || !name ||
+	    a->want.profile.source != CPL_FROM_USER)
+		return;
+	if (cpl_profile_name_check(name, &err)) {
+		a->want.refusal = err;
+		return;
+	}
+	path = c->user_profile_dir
+	               ? NULL
+	               : cpl_profile_path(c->profile_dir, name, &err);
+	if (path && !cpl_file_exists(path) && errno == ENOENT)
+		cpl_fail(c->missing_profile == CPL_REJECT ? &a->want.refusal
+		                                          : &a->want.note,
+		         "no profile '%s' in %s", name, c->profile_dir);
+	free(path);
+}
+
 static void say(void *arg, const char *text)
 {
 	cmd_failf(arg, "%s", text);
@@ -348,6 +399,7 @@ int config_for(const struct cmd *self, const struct config_for *what, bool json)
 	net = cpl_network_load(config->network_file, NULL);
 	answer.config = config;
 	cpl_resolve(config, net, &asked.job, &answer.want);
+	check_profile(&answer);
 	fill(&answer);
 	rc = json ? cmd_print_json(self, to_json(&answer, &asked.job))
 	          : print_text(&answer, &asked.job, asked.text[0] != NULL);

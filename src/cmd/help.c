@@ -77,6 +77,21 @@ static int print_list(const struct cpl_registry *names, int column)
 	return at;
 }
 
+/* Where a key stands, unless that is in lines for all jobs only. */
+static const char *key_lines(const struct cpl_config_key *key)
+{
+	bool general = key->where & 1u << CPL_SCOPE_GENERAL;
+	bool partition = key->where & 1u << CPL_SCOPE_PARTITION;
+	bool match = key->where & 1u << CPL_SCOPE_MATCH;
+
+	if (!general)
+		return "Match lines only";
+	if (partition)
+		return match ? ", Partition and Match lines too"
+		             : ", Partition lines too";
+	return match ? ", Match lines too" : "";
+}
+
 /* The keys of commplace.conf, from the parser's table. */
 static void print_keys(void)
 {
@@ -85,12 +100,7 @@ static void print_keys(void)
 
 	for (int i = 0; (key = cpl_config_key(i)); i++)
 		cmd_table_row(table, "  %s=%s|%s%s", key->name, key->value,
-		              key->built_in,
-		              key->where & 1u << CPL_SCOPE_PARTITION
-		                      ? "; lines too"
-		              : key->where & 1u << CPL_SCOPE_MATCH
-		                      ? "Match lines only"
-		                      : "");
+		              key->built_in, key_lines(key));
 	cmd_table_print(table);
 }
 

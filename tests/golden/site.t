@@ -293,6 +293,23 @@ is "$(json for.json values 3 key) $(json for.json values 3 line)" \
 is "$(json for.json may_hold)" 4,5,6 "config for --json: lines that may hold"
 like "$(json for.json refused)" "does not let users choose the policy" \
 	"config for --json: refused"
+# What becomes of the user's profile at submission.
+profile_for() {
+	printf '%s\n' "NetworkFile=$work/network.json" \
+		"ProfileDir=$work/profiles" "$1" >profile.conf
+	"$commplace" config for nodes=4 --config profile.conf \
+		--comm-profile "$2" | grep -E '^(refused|note): '
+}
+like "$(profile_for Mode=on ../x)" 'refused: "../x" is not a profile name' \
+	"config for: no name of a profile"
+is "$(profile_for Mode=on gone)" \
+	"refused: no profile 'gone' in $work/profiles" "config for: no profile"
+is "$(profile_for MissingProfile=ignore gone)" \
+	"note: no profile 'gone' in $work/profiles" "config for: it is ignored"
+is "$(profile_for Mode=off gone)$(profile_for Mode=on halo-16)" "" \
+	"config for: nothing to say"
+is "$(profile_for UserProfileDir=/home/%u/x gone)" "" \
+	"config for: users may have one"
 
 # Samples are right.
 sed "s|=/etc/slurm/commplace/|=$work/|; s|=/var/lib/commplace/profiles|=$work/profiles|" \

@@ -182,7 +182,8 @@ static int parse_line(struct config_parser *p, char *s)
 		end = s;
 		s = skip_blanks(s);
 		if (*s != '=') {
-			if (!first || end - key != 5 || end == s ||
+			if (!first || end - key != 5 ||
+			    (end == s && *s && *s != '#') ||
 			    strncasecmp(key, "Match", 5))
 				return cpl_fail(
 				        p->err, "\"%.*s\" is not Key=Value",
