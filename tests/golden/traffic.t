@@ -74,6 +74,11 @@ is "$(json "$work/running.json" jobs 0 hosts)" n3,n4 "hosts of running jobs are 
 # Row link 0-1: 100 of job 7, and of this job half of the 70 from 2 to 1.
 is "$(json "$work/running.json" links row max)" 135 "their traffic is on the links"
 is "$(json "$work/running.json" bytes_on_network)" 170 "and not in the job's sums"
+sed "s|$work/a.json|a.json|" "$work/state.json" >"$work/beside.json"
+(cd "$work" && traffic named --running beside.json --signature a.json \
+	--ranks-per-node 2)
+is "$(json "$work/named.json" links row max)" 135 \
+	"their signatures are files where --signature's are"
 
 mkdir "$work/profiles"
 cp "$work/a.json" "$work/profiles/lammps-2.1.json"

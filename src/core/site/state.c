@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "commplace-config.h"
 #include "site/state.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -246,10 +248,32 @@ static int take_state(json_t *root, const char *name, struct cpl_state *out,
 	return rc;
 }
 
+/* Where people write the name of a file, as for a command's --signature. */
+static int take_file_names(struct cpl_state *state, struct cpl_error *err)
+{
+	for (int i = 0; i < state->n_jobs; i++) {
+		char **name = &state->job[i].signature, *path;
+		size_t n = *name ? strlen(*name) : 0;
+
+		if (n <= 5 || strchr(*name, '/') ||
+		    strcmp(*name + n - 5, ".json") != 0)
+			continue;
+		if (asprintf(&path, "./%s", *name) < 0) {
+			cpl_state_free(state);
+			return cpl_fail_memory(err);
+		}
+		free(*name);
+		*name = path;
+	}
+	return 0;
+}
+
 int cpl_state_load(const char *path, struct cpl_state *out,
                    struct cpl_error *err)
 {
-	return take_state(cpl_json_load(path, err), path, out, err);
+	if (take_state(cpl_json_load(path, err), path, out, err))
+		return -1;
+	return take_file_names(out, err);
 }
 
 int cpl_state_parse(const char *text, size_t length, const char *name,

@@ -38,9 +38,9 @@ struct cpl_state {
 	struct cpl_running_job *job; /* in increasing id order */
 };
 
-/* Load STATE.json, or parse the same text; jobs come out sorted by
- * id, ids must be distinct. 0, or -1 with err and *out empty. O(bytes + jobs log
- * jobs). */
+/* Load STATE.json, where a signature that ends in ".json" is a file's name, or
+ * parse the same text; jobs come out sorted by id, ids must be distinct. 0, or
+ * -1 with err and *out empty. O(bytes + jobs log jobs). */
 int cpl_state_load(const char *path, struct cpl_state *out,
                    struct cpl_error *err);
 int cpl_state_parse(const char *text, size_t length, const char *name,
