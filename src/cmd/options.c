@@ -10,10 +10,14 @@ enum { MAX_OPTIONS = 40, FIRST = 256, HELP = 'h' };
 
 static int bad_option(const struct cmd *self, int result, char **argv)
 {
-	return cmd_usage(self,
-	                 result == ':' ? "%.60s needs a value"
-	                               : "unknown option %.60s",
-	                 argv[optind - 1]);
+	const char *word = argv[optind - 1];
+	const char *fault = "unknown option %.60s";
+
+	if (result == ':')
+		fault = "%.60s needs a value";
+	else if (!strncmp(word, "--", 2) && optopt)
+		fault = "%.60s: this option takes no value"; /* getopt's word */
+	return cmd_usage(self, fault, word);
 }
 
 static int choose(const char *name, const struct cmd_option *option,

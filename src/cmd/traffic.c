@@ -6,6 +6,7 @@
 
 #include "job_inputs.h"
 #include "options.h"
+#include "plot/plot.h"
 #include "routing/adaptive/adaptive.h"
 
 struct options {
@@ -280,7 +281,9 @@ static int run(const struct cmd *self, int argc, char **argv)
 	if (rc != CMD_OK)
 		goto out;
 	t->net = net = cpl_network_load(t->jobs.network, &err);
-	if (!net || evaluate(t, &err) ||
+	/* Before anything is written. */
+	if (!net || (t->jobs.plot && plot_check_map(net, &err)) ||
+	    evaluate(t, &err) ||
 	    (o.links && traffic_write_links(t, o.links, &err)) ||
 	    (t->jobs.plot && traffic_plot(t, t->jobs.plot, &err)))
 		rc = cmd_fail(self, &err);

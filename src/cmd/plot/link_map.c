@@ -288,6 +288,14 @@ bool plot_has_map(const struct cpl_network *net)
 	return net->type->drawing || cpl_network_product(net);
 }
 
+int plot_check_map(const struct cpl_network *net, struct cpl_error *err)
+{
+	if (plot_has_map(net))
+		return 0;
+	return cpl_fail(err, "there are maps of dragonflies and tori; this "
+	                     "network has another type");
+}
+
 int plot_write_map(const struct cpl_network *net, const double *link,
                    bool rates, const char *title, const char *subtitle,
                    FILE *out, struct cpl_error *err)
@@ -299,9 +307,8 @@ int plot_write_map(const struct cpl_network *net, const double *link,
 	                       .subtitle = subtitle,
 	                       .out = out};
 
-	if (!plot_has_map(net))
-		return cpl_fail(err, "there are maps of dragonflies and tori; "
-		                     "this network has another type");
+	if (plot_check_map(net, err))
+		return -1;
 	look(&map);
 	name_hot(&map);
 	if (net->type->drawing)

@@ -121,6 +121,8 @@ int plot_write_map(const struct cpl_network *net, const double *link,
                    bool rates, const char *title, const char *subtitle,
                    FILE *out, struct cpl_error *err);
 bool plot_has_map(const struct cpl_network *net);
+/* The same as 0, or -1 with err. */
+int plot_check_map(const struct cpl_network *net, struct cpl_error *err);
 
 /* Shared inside this folder. */
 
