@@ -41,18 +41,26 @@ static void print_help(FILE *to)
 		    "commplace(1).\n");
 }
 
-/* A full disk is a failure. */
-static int run(const struct cmd *cmd, int argc, char **argv)
+/* What a command ended with, or CMD_FAILED: a full disk is a failure. `name` is
+ * its own with a blank in front, or "". */
+static int finish(const char *name, int rc)
 {
-	int rc = cmd->run(cmd, argc, argv);
-
 	if (rc != CMD_OK && rc != CMD_HELPED)
 		return rc;
 	errno = 0;
-	if (fflush(stdout) || ferror(stdout))
-		return cmd_failf(cmd, "standard output: %s",
-				 errno ? strerror(errno) : "cannot be written");
-	return CMD_OK;
+	if (!fflush(stdout) && !ferror(stdout))
+		return CMD_OK;
+	fprintf(stderr, "commplace%s: standard output: %s\n", name,
+	        errno ? strerror(errno) : "cannot be written");
+	return CMD_FAILED;
+}
+
+static int run(const struct cmd *cmd, int argc, char **argv)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), " %s", cmd->name);
+	return finish(name, cmd->run(cmd, argc, argv));
 }
 
 int main(int argc, char **argv)
@@ -66,11 +74,11 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
 		print_help(stdout);
-		return CMD_OK;
+		return finish("", CMD_OK);
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
 		printf("commplace %s\n", PACKAGE_VERSION);
-		return CMD_OK;
+		return finish("", CMD_OK);
 	}
 	for (int i = 0; table[i]; i++)
 		if (!strcmp(argv[1], table[i]->name))

@@ -72,6 +72,12 @@ static int print_json(const struct cmd *self, const struct cpl_network *net,
 	                  list));
 }
 
+/* Percent; where nothing has a price, 0. */
+static double share(double part, double all)
+{
+	return all > 0 ? 100 * part / all : 0;
+}
+
 static int print_text(const struct cpl_network *net,
                       const struct cpl_network_cost *c, int hosts)
 {
@@ -84,12 +90,11 @@ static int print_text(const struct cpl_network *net,
 	       c->metres);
 	cmd_table_row(table, "part|number|cost|of all");
 	cmd_table_row(table, "routers|%d|%.0f|%.1f %%", net->n_routers,
-	              c->router_cost, 100 * c->router_cost / all);
+	              c->router_cost, share(c->router_cost, all));
 	cmd_table_row(table, "copper cables|%" PRId64 "|%.0f|%.1f %%",
-	              c->copper, c->copper_cost, 100 * c->copper_cost / all);
+	              c->copper, c->copper_cost, share(c->copper_cost, all));
 	cmd_table_row(table, "optical cables|%" PRId64 "|%.0f|%.1f %%",
-	              c->optical, c->optical_cost,
-	              100 * c->optical_cost / all);
+	              c->optical, c->optical_cost, share(c->optical_cost, all));
 	cmd_table_row(table, "all||%.0f|", all);
 	cmd_table_row(table, "each node||%.2f|", all / hosts);
 	return cmd_table_print(table);

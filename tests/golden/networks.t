@@ -381,5 +381,7 @@ is "$(costs copper_cost) $(costs optical_cables) $(costs optical_cost)" "120 2 2
 	"cost: longer cables are optical"
 like "$("$commplace" network cost "$work/ring.json")" "routers +4 +[0-9]+ +[0-9.]+ %" \
 	"cost: a table"
+like "$("$commplace" network cost "$work/ring.json" --price router-factor=0 \
+	--price cable-factor=0)" "routers +4 +0 +0\.0 %" "cost: of nothing"
 
 done_testing
