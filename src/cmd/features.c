@@ -114,6 +114,13 @@ static int open_all(struct features *f, struct cpl_error *err)
 	f->rank_node = malloc((size_t)f->sig->ranks * sizeof(int));
 	if (!f->free || !f->node || !f->rank_node)
 		return cpl_fail_memory(err);
+	if (cpl_placement_check_request(
+	            &(struct cpl_placement_request){.net = f->net,
+	                                            .free = f->free,
+	                                            .n_nodes_wanted =
+	                                                    f->n_nodes},
+	            err))
+		return -1;
 	return find_level(f, err);
 }
 
@@ -278,14 +285,31 @@ static int write_rows(struct features *f, struct cpl_error *err)
 	return all ? write_all(f, err) : each_name(f, write_named, err);
 }
 
+/* All, or nothing where one of them fails. */
+static int print_rows(struct features *f, struct cpl_error *err)
+{
+	size_t size;
+	char *text = NULL;
+	int rc = -1;
+
+	f->out = open_memstream(&text, &size);
+	if (!f->out)
+		return cpl_fail_memory(err);
+	rc = write_rows(f, err);
+	if (fclose(f->out) && !rc)
+		rc = cpl_fail_memory(err);
+	if (!rc)
+		fwrite(text, 1, size, stdout);
+	free(text);
+	return rc;
+}
+
 static int write_file(struct features *f, struct cpl_error *err)
 {
 	struct cpl_file_writer *writer;
 
-	if (!f->output) {
-		f->out = stdout;
-		return write_rows(f, err);
-	}
+	if (!f->output)
+		return print_rows(f, err);
 	writer = cpl_file_open_atomic(f->output, err);
 	if (!writer)
 		return -1;

@@ -195,8 +195,12 @@ static int model_of(const struct cpl_feature_job *job, double *value,
 int cpl_features(const struct cpl_feature_job *job, double value[CPL_FEATURES],
                  struct cpl_error *err)
 {
-	return hops_of(job, value, err) || links_of(job, value, err) ||
-	                       model_of(job, value, err)
-	               ? -1
-	               : 0;
+	if (hops_of(job, value, err) || links_of(job, value, err) ||
+	    model_of(job, value, err))
+		return -1;
+	for (int i = 0; i < CPL_FEATURES; i++)
+		if (!isfinite(value[i]))
+			return cpl_fail(err, "the traffic adds up to more than "
+			                     "a number can hold");
+	return 0;
 }

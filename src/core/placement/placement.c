@@ -106,6 +106,38 @@ int cpl_placement_check(const struct cpl_network *net, const char *name,
 	return policy ? check_option(policy, net, name, err) : -1;
 }
 
+int cpl_placement_check_request(const struct cpl_placement_request *req,
+                                struct cpl_error *err)
+{
+	int n_free = 0;
+
+	for (int i = 0; i < req->net->n_nodes; i++)
+		n_free += req->free[i] != 0;
+	if (req->n_nodes_wanted < 1)
+		return cpl_fail(err, "%d nodes wanted; there must be 1 or more",
+		                req->n_nodes_wanted);
+	if (req->n_nodes_wanted > n_free)
+		return cpl_fail(err,
+		                "%d nodes wanted, but only %d of %d are free",
+		                req->n_nodes_wanted, n_free, req->net->n_nodes);
+	if (req->n_required > req->n_nodes_wanted)
+		return cpl_fail(err, "%d nodes required, but only %d wanted",
+		                req->n_required, req->n_nodes_wanted);
+	for (int i = 0; i < req->n_required; i++) {
+		int node = req->required[i];
+
+		if (node < 0 || node >= req->net->n_nodes)
+			return cpl_fail(err,
+			                "required node %d is not in network "
+			                "'%s'",
+			                node, req->net->name);
+		if (!req->free[node])
+			return cpl_fail(err, "required node %s is not free",
+			                req->net->node_name[node]);
+	}
+	return 0;
+}
+
 int cpl_placement_missing(const struct cpl_placement_request *req,
                           const int *node)
 {

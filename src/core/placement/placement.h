@@ -90,6 +90,11 @@ void cpl_placement_why(const char *name, struct cpl_error *err);
 /* Is name that of a search, which needs to know the job's traffic? */
 bool cpl_placement_is_search(const char *name);
 
+/* What each policy's place() asks for: as many free nodes as are wanted, and
+ * the required ones among them. 0, or -1 with err. O(nodes). */
+int cpl_placement_check_request(const struct cpl_placement_request *req,
+                                struct cpl_error *err);
+
 /* Index into req->required of the first that is not among node[n_nodes_wanted],
  * or -1: all are. O(n_required * n_nodes_wanted). */
 int cpl_placement_missing(const struct cpl_placement_request *req,
