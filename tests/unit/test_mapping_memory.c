@@ -12,6 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "mapping/mapping_internal.h"
 #include "mapping_jobs.h"
 #include "failing_alloc.h"
 
@@ -122,6 +123,63 @@ static void test_weights_and_spare_slots(void **state)
 	tear_down(&job);
 }
 
+/* Fault: where it goes on from the order by switches, what was freed before was
+ * freed again. */
+static void test_repair(void **state)
+{
+	int n = 0;
+
+	for (uint64_t seed = 1; seed < 17; seed++) {
+		struct job job;
+		int rc = -1;
+
+		set_up(&job, seed % 2 ? dragonfly() : torus(4, 2, 2, true),
+		       random_comm(16, 1, seed), 16);
+		job.req.objective = CPL_OBJECTIVE_BUSIEST;
+		for (int i = 0; rc; i++, n++) {
+			struct cpl_error err = {""};
+
+			for (int r = 0; r < 16; r++)
+				job.rank_host[r] = r * 5 % 16;
+			left = i;
+			rc = cpl_map_repair(&job.req, job.rank_host, &err);
+			left = -1;
+			if (rc)
+				assert_string_equal(err.text, "out of memory");
+		}
+		tear_down(&job);
+	}
+	assert_true(n > 16 * 20);
+}
+
+/* What best starts from where it finds such: groups that talk to nobody else,
+ * and rows and columns of a rectangle. */
+static void test_groups_and_rectangles(void **state)
+{
+	struct cpl_comm_entry entry[16 * 16];
+	struct job job;
+	int n = 0;
+
+	for (int i = 0; i < 12; i++)
+		entry[i] = (struct cpl_comm_entry){i, i / 3 * 3 + (i + 1) % 3,
+		                                   10, 1};
+	set_up(&job, dragonfly(), build(12, entry, 12), 3);
+	for (int h = 0; h < 3; h++)
+		job.slots[h] = 3 + h;
+	job.req.work = 20;
+	exhaust(&cpl_mapper_best, &job);
+	tear_down(&job);
+	for (int a = 0; a < 16; a++)
+		for (int b = 0; b < a; b++)
+			if (a / 4 == b / 4 || a % 4 == b % 4)
+				entry[n++] =
+				        (struct cpl_comm_entry){a, b, 10, 1};
+	set_up(&job, torus(4, 2, 2, true), build(16, entry, n), 16);
+	job.req.work = 20;
+	exhaust(&cpl_mapper_best, &job);
+	tear_down(&job);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -129,6 +187,8 @@ int main(void)
 	        cmocka_unit_test(test_uneven_dragonfly),
 	        cmocka_unit_test(test_tree_of_switches),
 	        cmocka_unit_test(test_weights_and_spare_slots),
+	        cmocka_unit_test(test_repair),
+	        cmocka_unit_test(test_groups_and_rectangles),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -186,6 +186,8 @@ static int repair(struct repair *s, struct repaired *layout,
 
 	if (s->bundles.n_links) {
 		rc = -1;
+		/* It is called twice, and frees them whatever was made. */
+		s->ranks = (struct cpl_members){0};
 		if (!cpl_bundle_loads_init(&s->loads, &s->bundles, req,
 		                           layout->rank_host, err) &&
 		    !cpl_members_init(&s->ranks, layout->rank_host,
