@@ -8,32 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <cmocka.h>
 
-#include "campaign/campaign.h"
 #include "campaign/easy.h"
 #include "campaign/summary.h"
-
-static int parse_log(const char *text, int procs, struct cpl_log *log,
-                     struct cpl_error *err)
-{
-	char *copy = strdup(text);
-
-	assert_non_null(copy);
-	return cpl_log_parse(copy, strlen(text), "log", procs, log, err);
-}
-
-static void take_log(const char *text, int procs, struct cpl_log *log)
-{
-	struct cpl_error err = {""};
-
-	if (parse_log(text, procs, log, &err))
-		fail_msg("%s", err.text);
-}
-
-#define SWF(id, submit, run, used, asked, limit)                               \
-	#id " " #submit " 7 " #run " " #used " -1 -1 " #asked " " #limit      \
-	    " -1 1 5 6 17 2 -1 -1 0\n"
+#include "campaign_cases.h"
 
 static void test_swf(void **state)
 {
@@ -86,6 +66,167 @@ static void test_sacct(void **state)
 	cpl_log_free(&log);
 }
 
+/* A log of a job at the beginning of 1970, and one at that moment; NULL: it is
+ * none. */
+static void check_moment(const char *text, const double *want)
+{
+	struct cpl_error err = {""};
+	struct cpl_log log;
+	char lines[256];
+
+	snprintf(lines, sizeof(lines),
+	         "JobID|Submit|Elapsed|NNodes\n"
+	         "1|1970-01-01T00:00:00|1|1\n2|%s|1|1\n",
+	         text);
+	if (!want) {
+		assert_int_equal(parse_log(lines, 1, &log, &err), -1);
+		assert_non_null(strstr(err.text, "log:3: Submit: '"));
+		return;
+	}
+	take_log(lines, 1, &log);
+	assert_int_equal(log.n_jobs, 2);
+	if (log.job[1].submit != *want)
+		fail_msg("%s: %.17g", text, log.job[1].submit);
+	cpl_log_free(&log);
+}
+
+/* As the C library counts, over leap years and centuries; and what is no
+ * moment. */
+static void test_moments(void **state)
+{
+	static const char *const none[] = {
+	        "2024-00-01T00:00:00",  "2024-13-01T00:00:00",
+	        "2024-01-00T00:00:00",  "2024-01-32T00:00:00",
+	        "2024-01-01T24:00:00",  "2024-01-01T-1:00:00",
+	        "2024-01-01T00:60:00",  "2024-01-01T00:00:61",
+	        "2024-01-01T00:00:00Z", "2024-01-01 00:00:00",
+	        "2024-01-01",           "None",
+	};
+	double leap = 59 + 60 - 59;
+
+	for (int i = 0; i < 600; i++) {
+		struct tm tm = {.tm_year = 70 + i * 53 % 180,
+		                .tm_mon = i % 12,
+		                .tm_mday = 1 + i * 7 % 28,
+		                .tm_hour = i % 24,
+		                .tm_min = i * 11 % 60,
+		                .tm_sec = i * 13 % 60};
+		double want;
+		char text[32];
+
+		/* Ends of months, too. */
+		if (i % 3 == 0)
+			tm.tm_mday = 0;
+		want = (double)timegm(&tm);
+		if (want <= 0)
+			continue;
+		strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
+		check_moment(text, &want);
+	}
+	check_moment("1970-01-01T00:00:60", &leap);
+	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++)
+		check_moment(none[i], NULL);
+}
+
+/* Times of the clock, and plain numbers in the unit of their column. */
+static void test_durations(void **state)
+{
+	static const struct {
+		const char *elapsed, *limit;
+		double run, asked; /* run < 0: is none */
+	} row[] = {
+	        {"01:02", "", 62, 62},
+	        {"1:02:03", "1-00:00:00", 3723, 86400},
+	        {"2-03:04:05", "", 183845, 183845},
+	        {"10:00.9", "11:00", 600, 660},
+	        {"5", "1", 5, 60},
+	        {"5.5", "0.05", 5.5, 5.5},
+	        {"60", "1", 60, 60},
+	        {"61", "1", 61, 61},
+	        {"1:00", "partition_limit", 60, 60},
+	        {"1:00", "Unlimited", 60, 60},
+	        {"1:", "", -1, 0},
+	        {":1", "", -1, 0},
+	        {"1:2:3:4", "", -1, 0},
+	        {"1-", "", -1, 0},
+	        {"-1:00", "", -1, 0},
+	        {"1:0000000001", "", -1, 0},
+	        {"1:00x", "", -1, 0},
+	        {"1:00", "forever", -1, 0},
+	};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		struct cpl_error err = {""};
+		struct cpl_log log;
+		char lines[128];
+		int rc;
+
+		snprintf(lines, sizeof(lines),
+		         "JobID|Submit|Elapsed|NNodes|Timelimit\n1|0|%s|1|%s\n",
+		         row[i].elapsed, row[i].limit);
+		rc = parse_log(lines, 1, &log, &err);
+		print_message("%s %s %s\n", row[i].elapsed, row[i].limit,
+		              err.text);
+		assert_int_equal(rc, row[i].run < 0 ? -1 : 0);
+		if (rc) {
+			assert_non_null(strstr(err.text, "log:2: "));
+			assert_non_null(strstr(err.text, "is not a number"));
+			continue;
+		}
+		assert_true(log.job[0].run == row[i].run);
+		assert_true(log.job[0].limit == row[i].asked);
+		cpl_log_free(&log);
+	}
+}
+
+/* A hundred columns, and lines without an end; a header with more than there
+ * may be. */
+static void test_columns(void **state)
+{
+	for (int columns = 127; columns < 130; columns++) {
+		char lines[2048] = "JobID|Submit|Elapsed|NNodes";
+		struct cpl_error err = {""};
+		struct cpl_log log;
+		int rc;
+
+		for (int i = 4; i < columns; i++)
+			sprintf(lines + strlen(lines), "|c%d", i);
+		strcat(lines, "\r\n\n7|3|2|1");
+		for (int i = 4; i < columns; i++)
+			strcat(lines, "|");
+		rc = parse_log(lines, 1, &log, &err);
+		assert_int_equal(rc, columns > 128 ? -1 : 0);
+		if (rc) {
+			assert_string_equal(err.text,
+			                    "log:1: more than 128 columns");
+			continue;
+		}
+		assert_string_equal(log.job[0].label, "7");
+		assert_true(log.job[0].run == 2);
+		cpl_log_free(&log);
+	}
+}
+
+/* Of the same moment in the order of the log, whatever that is sorted by. */
+static void test_jobs_of_one_moment(void **state)
+{
+	char lines[60 * 40] = "JobID|Submit|Elapsed|NNodes\n";
+	struct cpl_log log;
+
+	for (int i = 0; i < 60; i++)
+		sprintf(lines + strlen(lines), "%d|%d|1|1\n", i, i % 3 ? 7 : 5);
+	take_log(lines, 1, &log);
+	for (int i = 0; i < 60; i++) {
+		char label[8];
+
+		sprintf(label, "%d",
+		        i < 20 ? 3 * i : (i - 20) / 2 * 3 + 1 + i % 2);
+		assert_string_equal(log.job[i].label, label);
+		assert_int_equal(log.job[i].id, i + 1);
+	}
+	cpl_log_free(&log);
+}
+
 static void test_log_errors(void **state)
 {
 	static const struct {
@@ -121,14 +262,6 @@ static void test_log_errors(void **state)
 		assert_null(log.job);
 		assert_null(log.text);
 	}
-}
-
-static void take_jobs(const char *text, struct cpl_jobs *jobs)
-{
-	struct cpl_error err = {""};
-
-	if (cpl_jobs_parse(text, strlen(text), "map", jobs, &err))
-		fail_msg("%s", err.text);
 }
 
 static void test_rules(void **state)
@@ -209,6 +342,124 @@ static void test_rule_errors(void **state)
 		if (!strstr(err.text, row[i].says))
 			fail_msg("'%s', not '%s'", err.text, row[i].says);
 		assert_int_equal(jobs.n_rules, 0);
+	}
+}
+
+/* Values of up to 255 bytes, in quotes too; numbers at their ends; ranges. */
+static void test_values_of_rules(void **state)
+{
+	static const struct {
+		const char *nodes;
+		int low, high;
+	} range[] = {
+	        {"1", 1, 1},
+	        {"64", 64, 64},
+	        {"5-5", 5, 5},
+	        {"64-512", 64, 512},
+	        {"64-", 64, CPL_LOG_MAX_NODES},
+	        {"-512", 1, 512},
+	        {"16777216", 16777216, 16777216},
+	        {"16777216-16777216", 16777216, 16777216},
+	        {"16777217", 0, 0},
+	        {"1-16777217", 0, 0},
+	        {"0", 0, 0},
+	        {"0-4", 0, 0},
+	        {"-0", 0, 0},
+	        {"--4", 0, 0},
+	        {"4x", 0, 0},
+	        {"016777216-16777216", 0, 0},
+	};
+	struct cpl_jobs jobs;
+	char text[600];
+
+	for (size_t i = 0; i < sizeof(range) / sizeof(*range); i++) {
+		struct cpl_error err = {""};
+		int rc;
+
+		snprintf(text, sizeof(text), "Match Nodes=%s\n",
+		         range[i].nodes);
+		rc = cpl_jobs_parse(text, strlen(text), "map", &jobs, &err);
+		print_message("%s\n", range[i].nodes);
+		assert_int_equal(rc, range[i].low ? 0 : -1);
+		if (rc) {
+			assert_non_null(strstr(err.text, "map:1: Nodes: '"));
+			continue;
+		}
+		assert_int_equal(jobs.rule[0].low, range[i].low);
+		assert_int_equal(jobs.rule[0].high, range[i].high);
+		cpl_jobs_free(&jobs);
+	}
+	for (int i = 0; i < 4; i++) {
+		int length = 255 + i / 2;
+		struct cpl_error err = {""};
+		char value[300];
+		int rc;
+
+		memset(value, 'x', sizeof(value));
+		value[length] = '\0';
+		snprintf(text, sizeof(text),
+		         i % 2 ? "Match Name=\"%s\" User=u\n"
+		               : "Match Name=%s\tUser=u\r\n",
+		         value);
+		rc = cpl_jobs_parse(text, strlen(text), "map", &jobs, &err);
+		assert_int_equal(rc, length > 255 ? -1 : 0);
+		if (rc) {
+			assert_string_equal(
+			        err.text, "map:1: Name: longer than 255 bytes");
+			continue;
+		}
+		assert_string_equal(jobs.rule[0].name, value);
+		assert_string_equal(jobs.rule[0].user, "u");
+		cpl_jobs_free(&jobs);
+	}
+	take_jobs("Mix Weight=1e-9 Share=0 RanksPerNode=1\n"
+	          "Mix Weight=1e9 Share=100 RanksPerNode=1024\n"
+	          "Mix Pattern=NONE\n",
+	          &jobs);
+	assert_true(jobs.rule[0].weight == 1e-9 && jobs.rule[0].share == 0);
+	assert_true(jobs.rule[1].weight == 1e9 && jobs.rule[1].share == 1);
+	assert_int_equal(jobs.rule[1].ranks_per_node, 1024);
+	assert_true(jobs.rule[2].weight == 1 && jobs.rule[2].share == -1);
+	assert_int_equal(jobs.rule[2].ranks_per_node, 1);
+	assert_int_equal(jobs.rule[2].line, 3);
+	assert_null(jobs.rule[2].pattern);
+	cpl_jobs_free(&jobs);
+}
+
+/* Each condition by itself keeps a rule from a job, and shell patterns hold. */
+static void test_conditions(void **state)
+{
+	static const char *const condition[] = {
+	        "Name=n?me", "User=[tu]",      "Account=ac*",
+	        "QOS=high",  "Partition=part", "Nodes=3-5",
+	};
+	struct cpl_log_job job = {.name = "name",
+	                          .user = "u",
+	                          .account = "acc",
+	                          .partition = "part",
+	                          .qos = "high",
+	                          .nodes = 5};
+
+	for (int i = 0; i < 6; i++) {
+		struct cpl_log_job other = job;
+		const char **text[] = {&other.name, &other.user, &other.account,
+		                       &other.qos, &other.partition};
+		struct cpl_jobs jobs;
+		char line[64];
+
+		snprintf(line, sizeof(line), "match %s pattern=RING\n",
+		         condition[i]);
+		take_jobs(line, &jobs);
+		assert_ptr_equal(cpl_jobs_rule_of(&jobs, &job, 1), jobs.rule);
+		assert_string_equal(jobs.rule->class, "ring");
+		if (i < 5)
+			*text[i] = "";
+		else
+			other.nodes = 6;
+		assert_null(cpl_jobs_rule_of(&jobs, &other, 1));
+		other.nodes = i < 5 ? 5 : 2;
+		assert_null(cpl_jobs_rule_of(&jobs, &other, 1));
+		cpl_jobs_free(&jobs);
 	}
 }
 
@@ -317,22 +568,6 @@ static void test_easy(void **state)
 	easy_case("10 1  10 1  10 1", "0.E01.E12.E2.", true);
 }
 
-static const char network[] =
-        "{\"format\":\"commplace-network\",\"version\":1,\"type\":\"fattree\","
-        "\"nodes_per_router\":4,\"leaves\":4,\"levels\":[{\"down\":4,"
-        "\"up\":1,\"links\":1}],\"nodes\":\"n[0-15]\"}";
-
-static struct cpl_network *make_network(void)
-{
-	struct cpl_error err = {""};
-	struct cpl_network *net =
-	        cpl_network_parse(network, strlen(network), "net", &err);
-
-	if (!net)
-		fail_msg("%s", err.text);
-	return net;
-}
-
 /* What is chosen when nodes of `busy` ("x": taken) are taken, with this many
  * loud nodes on each leaf: the nodes as letters. */
 static void expect_choice(const char *busy, const char *loud, int n,
@@ -436,76 +671,6 @@ static void test_study_cost(void **state)
 	cpl_network_free(net);
 }
 
-/* A campaign on 16 nodes, and what is under each policy. */
-struct played {
-	struct cpl_network *net;
-	struct cpl_log log;
-	struct cpl_jobs jobs;
-	struct cpl_signature *signature[8];
-	struct cpl_campaign c;
-	struct cpl_campaign_result result[4];
-	int n;
-};
-
-static void play_kept(struct played *p, const char *log, const char *map,
-                      const char *const *policy, int n, int threads,
-                      enum cpl_campaign_reference reference,
-                      const char *mapping, uint64_t kept)
-{
-	struct cpl_error err = {""};
-
-	*p = (struct played){.net = make_network(), .n = n};
-	take_log(log, 1, &p->log);
-	take_jobs(map, &p->jobs);
-	p->c = (struct cpl_campaign){
-	        .net = p->net,
-	        .routing = cpl_routing_find_quick(p->net, NULL, NULL),
-	        .log = &p->log,
-	        .jobs = &p->jobs,
-	        .signature = p->signature,
-	        .mapping = mapping,
-	        .kept = kept,
-	        .backfill = true,
-	        .reference = reference,
-	        .seed = 1,
-	        .threads = threads,
-	        .keep_nodes = true};
-	if (cpl_campaign_run(&p->c, policy, n, p->result, &err))
-		fail_msg("%s", err.text);
-}
-
-static void play(struct played *p, const char *log, const char *map,
-                 const char *const *policy, int n, int threads,
-                 enum cpl_campaign_reference reference)
-{
-	play_kept(p, log, map, policy, n, threads, reference, "greedyallc", 0);
-}
-
-static void unplay(struct played *p)
-{
-	for (int i = 0; i < p->n; i++)
-		cpl_campaign_free(&p->result[i], p->log.n_jobs);
-	cpl_jobs_free(&p->jobs);
-	cpl_log_free(&p->log);
-	cpl_network_free(p->net);
-}
-
-/* 200 jobs of 1 to 16 nodes; by a formula. */
-static char *many_jobs(void)
-{
-	char *text = malloc(200 * 64);
-	size_t used = 0;
-
-	assert_non_null(text);
-	for (unsigned i = 0; i < 200; i++)
-		used += (size_t)sprintf(
-		        text + used,
-		        "%u %u -1 %u %u -1 -1 -1 %u -1 1 1 1 %u 1 -1 -1 0\n",
-		        i + 1, 40 * i, 50 + i * 7919 % 400,
-		        1 + i * i * 31 % 16, 50 + i * 7919 % 400 * 2, i % 3);
-	return text;
-}
-
 static const char mixed[] = "Match Name=0 Pattern=none\n"
                             "Mix Pattern=stencil-2d Share=30\n"
                             "Mix Pattern=recursive-doubling Share=60\n";
@@ -590,6 +755,39 @@ static void test_threads(void **state)
 	expect_same(&one, &three);
 	unplay(&one);
 	unplay(&three);
+	free(log);
+}
+
+/* One policy by itself has all threads for its decisions, and for the jobs that
+ * run; whatever it goes by. */
+static void test_threads_of_one(void **state)
+{
+	static const struct {
+		const char *policy;
+		enum cpl_objective objective;
+	} row[] = {
+	        {"auto+mapping", CPL_OBJECTIVE_MAX},
+	        {"auto+greedyallc", CPL_OBJECTIVE_MEAN},
+	        {"auto+mapping", CPL_OBJECTIVE_INTERFERENCE},
+	        {"tree", CPL_OBJECTIVE_MAX},
+	};
+	char *log = many_jobs();
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		struct played by[2];
+
+		for (int k = 0; k < 2; k++) {
+			get_ready(&by[k], NULL, log, mixed);
+			by[k].c.mapping = "quick";
+			by[k].c.objective = row[i].objective;
+			by[k].c.own_weight = by[k].c.others_weight = 1;
+			by[k].c.threads = 1 + 2 * k;
+			play_ready(&by[k], &row[i].policy, 1);
+		}
+		expect_same(&by[0], &by[1]);
+		unplay(&by[0]);
+		unplay(&by[1]);
+	}
 	free(log);
 }
 
@@ -730,15 +928,22 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_swf),
 	        cmocka_unit_test(test_sacct),
+	        cmocka_unit_test(test_moments),
+	        cmocka_unit_test(test_durations),
+	        cmocka_unit_test(test_columns),
+	        cmocka_unit_test(test_jobs_of_one_moment),
 	        cmocka_unit_test(test_log_errors),
 	        cmocka_unit_test(test_rules),
 	        cmocka_unit_test(test_rule_errors),
+	        cmocka_unit_test(test_values_of_rules),
+	        cmocka_unit_test(test_conditions),
 	        cmocka_unit_test(test_patterns),
 	        cmocka_unit_test(test_easy),
 	        cmocka_unit_test(test_choices),
 	        cmocka_unit_test(test_study_cost),
 	        cmocka_unit_test(test_conservation),
 	        cmocka_unit_test(test_threads),
+	        cmocka_unit_test(test_threads_of_one),
 	        cmocka_unit_test(test_kept),
 	        cmocka_unit_test(test_theory),
 	        cmocka_unit_test(test_stretch),

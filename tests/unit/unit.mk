@@ -75,9 +75,14 @@ tests_unit_test_resolve_CFLAGS = $(unit_cflags)
 tests_unit_test_resolve_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_campaign
-tests_unit_test_campaign_SOURCES = tests/unit/test_campaign.c
+tests_unit_test_campaign_SOURCES = tests/unit/test_campaign.c tests/unit/campaign_cases.h
 tests_unit_test_campaign_CFLAGS = $(unit_cflags)
 tests_unit_test_campaign_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_campaign_parts
+tests_unit_test_campaign_parts_SOURCES = tests/unit/test_campaign_parts.c tests/unit/campaign_cases.h tests/unit/number.h tests/unit/network_text.h
+tests_unit_test_campaign_parts_CFLAGS = $(unit_cflags)
+tests_unit_test_campaign_parts_LDADD = $(unit_ldadd) -lm
 
 unit_tests += tests/unit/test_state
 tests_unit_test_state_SOURCES = tests/unit/test_state.c
