@@ -92,6 +92,12 @@ tests_unit_test_state_LDADD = $(unit_ldadd)
 failing_alloc = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 	-Wl,--wrap=strdup,--wrap=strndup
 
+unit_tests += tests/unit/test_campaign_memory
+tests_unit_test_campaign_memory_SOURCES = tests/unit/test_campaign_memory.c tests/unit/campaign_cases.h tests/unit/failing_alloc.h
+tests_unit_test_campaign_memory_CFLAGS = $(unit_cflags)
+tests_unit_test_campaign_memory_LDFLAGS = $(failing_alloc)
+tests_unit_test_campaign_memory_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/test_site_memory
 tests_unit_test_site_memory_SOURCES = tests/unit/test_site_memory.c tests/unit/failing_alloc.h
 tests_unit_test_site_memory_CFLAGS = $(unit_cflags)

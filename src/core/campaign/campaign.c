@@ -146,21 +146,23 @@ static void take_node(struct run *r, int node, bool loud, int sign)
 }
 
 /* Nodes in rank order, where ranks and nodes are as many. */
-static void order_nodes(const struct kind *kind, struct running *at)
+static int order_nodes(const struct kind *kind, struct running *at,
+                       struct cpl_error *err)
 {
 	int *order;
 
 	if (!at->rank_host || kind->ranks_per_node != 1)
-		return;
+		return 0;
 	order = malloc((size_t)kind->nodes * sizeof(*order));
 	if (!order)
-		return;
+		return cpl_fail_memory(err);
 	for (int i = 0; i < kind->nodes; i++)
 		order[i] = at->node[at->rank_host[i]];
 	free(at->node);
 	free(at->rank_host);
 	at->node = order;
 	at->rank_host = NULL;
+	return 0;
 }
 
 /* Where it is to run. */
@@ -199,7 +201,8 @@ static int settle(struct run *r, const struct kind *kind, struct running *at)
 {
 	at->share = kind->share;
 	at->reference = reference_of(r, kind, at->job);
-	order_nodes(kind, at);
+	if (order_nodes(kind, at, &r->err))
+		return -1;
 	at->times = cpl_times_open(kind->phase, kind->n_phases, kind->ranks,
 	                           &r->err);
 	return at->times &&
