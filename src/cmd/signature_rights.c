@@ -68,6 +68,8 @@ static int owner_of(const char *dir, uid_t *owner, struct cpl_error *err)
 {
 	struct way way = {.owner = geteuid()};
 
+	if (*dir != '/')
+		follow(&way, ".", err);
 	if (each_part(dir, follow, &way, err) < 0)
 		return -1;
 	*owner = way.owner;

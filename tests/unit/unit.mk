@@ -298,6 +298,19 @@ tests_unit_test_plot_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
 tests_unit_test_plot_CFLAGS = $(unit_cflags)
 tests_unit_test_plot_LDADD = $(unit_ldadd) $(JANSSON_LIBS)
 
+unit_tests += tests/unit/test_options
+tests_unit_test_options_SOURCES = tests/unit/test_options.c src/cmd/options.c
+tests_unit_test_options_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/cmd
+tests_unit_test_options_CFLAGS = $(unit_cflags)
+tests_unit_test_options_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_signature_rights
+tests_unit_test_signature_rights_SOURCES = tests/unit/test_signature_rights.c src/cmd/signature_rights.c
+tests_unit_test_signature_rights_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/cmd
+tests_unit_test_signature_rights_CFLAGS = $(unit_cflags)
+tests_unit_test_signature_rights_LDFLAGS = -Wl,--wrap=geteuid,--wrap=lstat,--wrap=stat,--wrap=cpl_user_begin
+tests_unit_test_signature_rights_LDADD = $(unit_ldadd) $(JANSSON_LIBS)
+
 unit_tests += tests/unit/test_dragonfly_kinds
 tests_unit_test_dragonfly_kinds_SOURCES = tests/unit/test_dragonfly_kinds.c tests/unit/number.h tests/unit/network_text.h
 tests_unit_test_dragonfly_kinds_CFLAGS = $(unit_cflags)
