@@ -154,10 +154,14 @@ spank_err_t spank_getenv(spank_t sp, const char *name, char *value, int size)
 	return ESPANK_ENV_NOEXIST;
 }
 
+static int unknown = -1; /* an item that Slurm does not tell */
+
 spank_err_t spank_get_item(spank_t sp, spank_item_t item, ...)
 {
 	va_list ap;
 
+	if ((int)item == unknown)
+		return ESPANK_ERROR;
 	va_start(ap, item);
 	if (item == S_JOB_SUPPLEMENTARY_GIDS) {
 		*va_arg(ap, gid_t **) = NULL;
@@ -314,6 +318,26 @@ static void test_who_hears_what_is_lost(void **state)
 	asked = true;
 }
 
+/* Fault: what Slurm did not tell whose it was was lost without a word. */
+static void test_nobody_knows_whose_it_is(void **state)
+{
+	static const int item[] = {S_JOB_UID, S_JOB_GID,
+	                           S_JOB_SUPPLEMENTARY_GIDS};
+
+	for (size_t i = 0; i < 2 * sizeof(item) / sizeof(*item); i++) {
+		asked = i % 2;
+		unknown = item[i / 2];
+		end_of_job(SAYS);
+		assert_string_equal(asked ? error : info,
+		                    "commplace: --comm-record: what job 17 "
+		                    "recorded is lost: Slurm does not say "
+		                    "whose it is");
+		assert_string_equal(asked ? info : error, "");
+	}
+	unknown = -1;
+	asked = true;
+}
+
 static void test_a_home_that_hangs(void **state)
 {
 	static const struct {
@@ -421,6 +445,7 @@ int main(void)
 	        cmocka_unit_test(test_the_kernel_may_end_it),
 	        cmocka_unit_test(test_without_a_word),
 	        cmocka_unit_test(test_who_hears_what_is_lost),
+	        cmocka_unit_test(test_nobody_knows_whose_it_is),
 	        cmocka_unit_test(test_by_the_sites_word),
 	        cmocka_unit_test(test_a_home_that_hangs),
 	};

@@ -175,12 +175,12 @@ static void say(const struct spank_keeping *k, char *text, bool failed)
 	}
 }
 
-static void say_lost(const struct spank_keeping *k)
+void spank_keep_lost(const struct spank_keeping *k, const char *why)
 {
 	char text[256];
 
 	snprintf(text, sizeof(text), "what job %s recorded is lost: %s", k->job,
-	         strerror(errno));
+	         why);
 	say(k, text, true);
 }
 
@@ -222,7 +222,7 @@ void spank_keep(const struct spank_keeping *k)
 
 	fill(&c, k);
 	if (pipe2(fd, O_CLOEXEC)) {
-		say_lost(k);
+		spank_keep_lost(k, strerror(errno));
 		return;
 	}
 	pid = fork();
@@ -233,7 +233,7 @@ void spank_keep(const struct spank_keeping *k)
 		good = attend(k, pid, fd[0], text, sizeof(text));
 		say(k, text, !good);
 	} else {
-		say_lost(k);
+		spank_keep_lost(k, strerror(errno));
 	}
 	close(fd[0]);
 }

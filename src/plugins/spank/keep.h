@@ -50,7 +50,8 @@ struct spank_keeping {
  */
 void spank_keep(const struct spank_keeping *keeping);
 
-/* Instead: the job, or program, did not end well. */
+/* Instead: the job, or program, did not end well; or it cannot be run. */
 void spank_keep_nothing(const struct spank_keeping *keeping);
+void spank_keep_lost(const struct spank_keeping *keeping, const char *why);
 
 #endif

@@ -116,8 +116,10 @@ void spank_record_task_end(spank_t sp, const char *name, bool asked)
 	if (spank_get_item(sp, S_JOB_UID, &k.uid) != ESPANK_SUCCESS ||
 	    spank_get_item(sp, S_JOB_GID, &k.gid) != ESPANK_SUCCESS ||
 	    spank_get_item(sp, S_JOB_SUPPLEMENTARY_GIDS, &k.group,
-	                   &k.n_groups) != ESPANK_SUCCESS)
+	                   &k.n_groups) != ESPANK_SUCCESS) {
+		spank_keep_lost(&k, "Slurm does not say whose it is");
 		return;
+	}
 	take(sp, "HOME", "HOME", k.home, sizeof(k.home));
 	take(sp, "COMMPLACE_USER_PROFILES", RECORD_STORE, k.store,
 	     sizeof(k.store));
