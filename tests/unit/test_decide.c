@@ -239,45 +239,80 @@ static void test_same_request_same_decision(void **state)
 	}
 }
 
-/* By a team of threads: the same, of each candidate. */
+static void same_decision(const struct setting *s, const struct cpl_decision *a,
+                          const struct cpl_decision *b)
+{
+	assert_int_equal(a->chosen, b->chosen);
+	assert_int_equal(a->best, b->best);
+	assert_int_equal(a->cut_short, b->cut_short);
+	assert_int_equal(a->n_candidates, b->n_candidates);
+	for (int k = 0; k < a->n_candidates; k++) {
+		const struct cpl_candidate *x = &a->candidate[k];
+		const struct cpl_candidate *y = &b->candidate[k];
+
+		assert_int_equal(x->evaluated, y->evaluated);
+		assert_int_equal(x->is_mapped, y->is_mapped);
+		assert_int_equal(x->broken, y->broken);
+		assert_true(x->metrics.max_congestion ==
+		            y->metrics.max_congestion);
+		assert_true(x->mapped.metrics.max_congestion ==
+		            y->mapped.metrics.max_congestion);
+		assert_true(x->times.seconds == y->times.seconds);
+	}
+	assert_memory_equal(a->node, b->node,
+	                    (size_t)a->n_nodes * sizeof(*a->node));
+	assert_int_equal(!a->rank_host, !b->rank_host);
+	if (a->rank_host)
+		assert_memory_equal(a->rank_host, b->rank_host,
+		                    (size_t)s->req.comm->ranks *
+		                            sizeof(*a->rank_host));
+}
+
+static bool after_n_looks(void *arg)
+{
+	return --*(int *)arg < 0;
+}
+
+/* By a team of threads: the same, of each candidate; also where one has to come
+ * after the other. */
 static void test_a_team_decides_the_same(void **state)
 {
 	static const char *const policy[] = {"auto", "traffic"};
 	static const char *const mapper[] = {"quick", "greedyallc", "linear"};
+	enum { PLAIN, CUT, PHASES, UNITS, KINDS };
 
-	for (int i = 0; i < 12; i++) {
+	for (int i = 0; i < 12 * KINDS; i++) {
 		struct cpl_error err = {""};
 		struct setting s;
+		struct cpl_phase phase = {.weight = 1};
 		struct cpl_decision a, b;
+		int left = 30;
 
 		set_up(&s, i % 4 < 2 ? dragonfly_text : torus_text, 12, 2,
 		       policy[i % 2], 5);
-		s.req.mapper = cpl_mapper_find(mapper[i / 4], &err);
+		s.req.mapper = cpl_mapper_find(mapper[i / 4 % 3], &err);
 		assert_non_null(s.req.mapper);
+		phase.comm = s.comm;
+		if (i / 12 == CUT) {
+			s.req.expired = after_n_looks;
+			s.req.expired_arg = &left;
+		} else if (i / 12 == PHASES) {
+			s.req.phase = &phase;
+			s.req.n_phases = 1;
+			s.req.objective = CPL_OBJECTIVE_TIME;
+		} else if (i / 12 == UNITS) {
+			s.req.keep_whole = i % 4 < 2 ? "router" : "plane";
+			s.req.keep_price = 50;
+		}
 		decide(&s, &a);
 		s.req.team = cpl_team_new(3, &err);
 		assert_non_null(s.req.team);
+		left = 30;
 		decide(&s, &b);
 		cpl_team_free(s.req.team);
-		assert_int_equal(a.chosen, b.chosen);
-		assert_int_equal(a.n_candidates, b.n_candidates);
-		for (int k = 0; k < a.n_candidates; k++) {
-			const struct cpl_candidate *x = &a.candidate[k];
-			const struct cpl_candidate *y = &b.candidate[k];
-
-			assert_int_equal(x->is_mapped, y->is_mapped);
-			assert_true(x->metrics.max_congestion ==
-			            y->metrics.max_congestion);
-			assert_true(x->mapped.metrics.max_congestion ==
-			            y->mapped.metrics.max_congestion);
-		}
-		assert_memory_equal(a.node, b.node,
-		                    (size_t)a.n_nodes * sizeof(*a.node));
-		assert_int_equal(!a.rank_host, !b.rank_host);
-		if (a.rank_host)
-			assert_memory_equal(a.rank_host, b.rank_host,
-			                    (size_t)s.req.comm->ranks *
-			                            sizeof(*a.rank_host));
+		same_decision(&s, &a, &b);
+		if (i / 12 != CUT)
+			assert_true(a.candidate[0].evaluated);
 		cpl_decision_free(&a);
 		cpl_decision_free(&b);
 		tear_down(&s);
@@ -347,6 +382,7 @@ static void check_evaluation(const struct setting *s,
 	add_traffic(s->net, s->routing, s->comm, rank_node, &load, &sums);
 	cpl_traffic_metrics(s->net, &load, s->req.background, &m);
 	same(m.max_congestion, c->metrics.max_congestion);
+	same(m.job_congestion, c->metrics.job_congestion);
 	same(m.mean_congestion, c->metrics.mean_congestion);
 	same(m.max_injection, c->metrics.max_injection);
 	if (s->req.all_metrics) {
@@ -410,6 +446,91 @@ static void test_evaluation_is_that_of_the_traffic_model(void **state)
 	}
 }
 
+/* Fault 36: few flows cost the links that they are on, not all of the
+ * machine's; unless all metrics are asked for. */
+static void test_few_flows_cost_little(void **state)
+{
+	struct cpl_error err = {""};
+	struct setting s;
+	int64_t most;
+
+	set_up(&s, dragonfly_text, 4, 1, "auto", 1);
+	most = s.net->n_links / 8;
+	assert_true(most > 8);
+	for (int i = 0; i < 6; i++) {
+		bool all = i % 2, few = i / 2 < 2;
+		struct cpl_evaluator ev;
+
+		assert_int_equal(cpl_evaluator_open(&ev, s.net, s.routing, NULL,
+		                                    NULL,
+		                                    i / 2 == 0   ? 1
+		                                    : i / 2 == 1 ? most - 1
+		                                                 : most,
+		                                    all, &err),
+		                 0);
+		assert_int_equal(ev.few, few);
+		assert_int_equal(ev.workload != NULL, all || !few);
+		cpl_evaluator_close(&ev);
+	}
+	tear_down(&s);
+}
+
+static bool count_looks(void *arg)
+{
+	++*(long *)arg;
+	return false;
+}
+
+/* Fault 37: a search ends by its work, which is the same on every machine, long
+ * before a clock would have to; the larger the job, the fewer are its steps. */
+static void test_searches_end_by_their_work(void **state)
+{
+	static const char large[] =
+	        "{\"format\": \"commplace-network\", \"version\": 1, "
+	        "\"type\": \"dragonfly\", \"groups\": 16, \"rows\": 4, "
+	        "\"columns\": 8, \"nodes_per_router\": 2, "
+	        "\"global_links_per_group_pair\": 4, "
+	        "\"nodes\": \"n[0-1023]\"}";
+	static const struct cpl_mapper *const mapper[] = {NULL,
+	                                                  &cpl_mapper_quick};
+
+	for (int i = 0; i < 4; i++) {
+		struct cpl_network *net =
+		        cpl_network_parse(large, strlen(large), "large", NULL);
+		int nodes = i / 2 ? 512 : 128;
+		struct cpl_comm *comm = traffic(nodes * 4, 3);
+		unsigned char *is_free = malloc((size_t)net->n_nodes);
+		struct cpl_decide_request req = {
+		        .place = {.net = net,
+		                  .free = is_free,
+		                  .n_nodes_wanted = nodes,
+		                  .seed = 1},
+		        .policy = "traffic",
+		        .routing = cpl_routing_find(net, NULL, NULL),
+		        .comm = comm,
+		        .ranks_per_node = 4,
+		        .mapper = mapper[i % 2],
+		        .expired = count_looks,
+		};
+		struct cpl_error err = {""};
+		struct cpl_decision d;
+		long looks = 0;
+
+		for (int n = 0; n < net->n_nodes; n++)
+			is_free[n] = n % 5 != 0;
+		req.expired_arg = &looks;
+		if (cpl_decide(&req, &d, &err))
+			fail_msg("%s", err.text);
+		assert_false(d.cut_short);
+		print_message("%d nodes: %ld looks\n", nodes, looks);
+		assert_in_range(looks, 10, 1000);
+		cpl_decision_free(&d);
+		free(is_free);
+		cpl_comm_free(comm);
+		cpl_network_free(net);
+	}
+}
+
 /* A running job fills the links among group 0 and 1, the lowest free nodes:
  * the choice must get out of its way. */
 static void test_background_is_avoided(void **state)
@@ -465,11 +586,6 @@ static void test_without_signature(void **state)
 		cpl_decision_free(&d);
 		tear_down(&s);
 	}
-}
-
-static bool after_n_looks(void *arg)
-{
-	return --*(int *)arg < 0;
 }
 
 static void test_budget(void **state)
@@ -1016,6 +1132,8 @@ int main(void)
 	        cmocka_unit_test(test_a_team_decides_the_same),
 	        cmocka_unit_test(test_traffic_is_never_worse_than_auto),
 	        cmocka_unit_test(test_evaluation_is_that_of_the_traffic_model),
+	        cmocka_unit_test(test_few_flows_cost_little),
+	        cmocka_unit_test(test_searches_end_by_their_work),
 	        cmocka_unit_test(test_background_is_avoided),
 	        cmocka_unit_test(test_without_signature),
 	        cmocka_unit_test(test_budget),

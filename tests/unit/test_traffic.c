@@ -323,6 +323,7 @@ static void test_metrics(void **state)
 	cpl_traffic_metrics(net, &load, NULL, &m);
 	/* 8, 4, 1 over 48 links. */
 	assert_number(m.max_congestion, 8, 0);
+	assert_number(m.job_congestion, 8, 0);
 	assert_number(m.mean_congestion, 13.0 / 48, 1e-15);
 	assert_number(m.nonzero_average, 13.0 / 3, 1e-15);
 	assert_number(m.nonzero_variance, 27 - 169.0 / 9, 1e-12);
@@ -334,6 +335,19 @@ static void test_metrics(void **state)
 	assert_number(m.nonzero_average, 4, 0);
 	assert_number(m.nonzero_variance, 102.0 / 4 - 16, 1e-12);
 	assert_number(m.max_injection, 4, 0);
+	assert_number(m.job_congestion, 9, 0);
+	/* Where others alone are the busiest: of the job's links the one that
+	 * has most with theirs, here the second of its own by itself. */
+	background.link[net->link_class[0].first + 1] = 30;
+	background.link[net->link_class[1].first + 3] = 12;
+	cpl_traffic_metrics(net, &load, &background, &m);
+	assert_number(m.max_congestion, 30, 0);
+	assert_number(m.job_congestion, 10, 0);
+	/* Not known of a job that is on no link. */
+	memset(load.link, 0, (size_t)net->n_links * sizeof(*load.link));
+	cpl_traffic_metrics(net, &load, &background, &m);
+	assert_number(m.max_congestion, 30, 0);
+	assert_number(m.job_congestion, 0, 0);
 	cpl_load_free(&load);
 	cpl_load_free(&background);
 	cpl_network_free(net);
