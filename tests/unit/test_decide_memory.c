@@ -5,6 +5,7 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,9 +13,20 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/team.h"
 #include "mapping/mappers.h"
+#include "mapping/quick.h"
 #include "placement/decide.h"
+#define OWN_FAILS
 #include "failing_alloc.h"
+
+/* Allocations until one fails, by whatever thread; below 0 none does. */
+static atomic_int left = -1;
+
+static int fails(void)
+{
+	return left >= 0 && atomic_fetch_sub(&left, 1) == 0;
+}
 
 static const char *const network[] = {
         "{\"format\": \"commplace-network\", \"version\": 1, "
@@ -77,6 +89,33 @@ static int decide(const struct job *job, struct cpl_error *err)
 	return rc;
 }
 
+/* By three threads, of which each has its own part of what is needed. */
+static int decide_by_team(const struct job *job, struct cpl_error *err)
+{
+	struct cpl_decide_request req = {
+	        .place = {.net = job->net, .n_nodes_wanted = 8},
+	        .policy = "auto",
+	        .routing = job->routing,
+	        .comm = job->comm,
+	        .ranks_per_node = 2,
+	        .mapper = &cpl_mapper_quick,
+	};
+	struct cpl_decision decision = {0};
+	unsigned char free_node[16];
+	int rc = -1;
+
+	memset(free_node, 1, sizeof(free_node));
+	req.place.free = free_node;
+	req.team = cpl_team_new(3, err);
+	if (req.team)
+		rc = cpl_decide(&req, &decision, err);
+	if (rc)
+		assert_null(decision.node);
+	cpl_decision_free(&decision);
+	cpl_team_free(req.team);
+	return rc;
+}
+
 static int map(const struct job *job, struct cpl_error *err)
 {
 	static const int host[] = {0, 9, 3, 12};
@@ -134,6 +173,11 @@ static void test_decision(void **state)
 	check(decide, 20);
 }
 
+static void test_decision_by_a_team(void **state)
+{
+	check(decide_by_team, 20);
+}
+
 static void test_mapping(void **state)
 {
 	check(map, 20);
@@ -143,6 +187,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_decision),
+	        cmocka_unit_test(test_decision_by_a_team),
 	        cmocka_unit_test(test_mapping),
 	};
 

@@ -8,6 +8,8 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <time.h>
 
 #include "base/parallel.h"
@@ -113,6 +115,120 @@ static void test_a_team(void **state)
 		}
 }
 
+/* The caller is one of them; more than CPL_PARALLEL_MAX there never are. */
+static void test_threads_of_a_team(void **state)
+{
+	static const struct {
+		int threads, starts, has;
+	} row[] = {
+	        {-1, 1000, 1},
+	        {0, 1000, 1},
+	        {1, 1000, 1},
+	        {2, 1000, 2},
+	        {8, 1000, 8},
+	        {8, 0, 1},
+	        {8, 3, 4},
+	        {CPL_PARALLEL_MAX, 1000, CPL_PARALLEL_MAX},
+	        {CPL_PARALLEL_MAX + 1, 1000, CPL_PARALLEL_MAX},
+	};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		struct cpl_team *team;
+
+		starts_left = row[i].starts;
+		team = cpl_team_new(row[i].threads, NULL);
+		assert_int_equal(cpl_team_threads(team), row[i].has);
+		cpl_team_free(team);
+	}
+	assert_int_equal(cpl_team_threads(NULL), 1);
+}
+
+/* Chunks of which none returns before all have begun. */
+#define TOGETHER 4
+
+struct meeting {
+	pthread_mutex_t lock;
+	pthread_cond_t all;
+	int n;
+	int thread[TOGETHER]; /* of each chunk */
+	pthread_t id[TOGETHER];
+	sigset_t blocked[TOGETHER];
+};
+
+/* Who waits in vain gives up, and the test fails. */
+static void meet(void *arg, int64_t chunk, int thread)
+{
+	struct meeting *m = arg;
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += 60;
+	m->thread[chunk] = thread;
+	m->id[chunk] = pthread_self();
+	pthread_sigmask(SIG_BLOCK, NULL, &m->blocked[chunk]);
+	pthread_mutex_lock(&m->lock);
+	m->n++;
+	pthread_cond_broadcast(&m->all);
+	while (m->n < TOGETHER &&
+	       pthread_cond_timedwait(&m->all, &m->lock, &until) != ETIMEDOUT)
+		;
+	pthread_mutex_unlock(&m->lock);
+}
+
+static void check_meeting(const struct meeting *m)
+{
+	bool seen[TOGETHER] = {false};
+
+	for (int i = 0; i < TOGETHER; i++) {
+		bool caller = pthread_equal(m->id[i], pthread_self());
+
+		assert_in_range(m->thread[i], 0, TOGETHER - 1);
+		assert_false(seen[m->thread[i]]);
+		seen[m->thread[i]] = true;
+		assert_int_equal(m->thread[i] == 0, caller);
+		/* The host's signals are its own. */
+		assert_int_equal(sigismember(&m->blocked[i], SIGUSR1), !caller);
+		assert_int_equal(sigismember(&m->blocked[i], SIGTERM), !caller);
+	}
+}
+
+/* All threads work, each under a number of its own, round after round; what
+ * they are told to do changes with each. */
+static void test_a_team_works_together(void **state)
+{
+	struct cpl_team *team;
+
+	starts_left = 1000;
+	team = cpl_team_new(TOGETHER, NULL);
+	for (int round = 0; round < 20; round++) {
+		struct meeting m = {.lock = PTHREAD_MUTEX_INITIALIZER,
+		                    .all = PTHREAD_COND_INITIALIZER};
+		struct count c = {{0}, {0}};
+
+		cpl_team_run(team, TOGETHER, meet, &m);
+		assert_int_equal(m.n, TOGETHER);
+		check_meeting(&m);
+		/* One is not worth waking anybody. */
+		c.thread[0] = -1;
+		cpl_team_run(team, 1, count, &c);
+		assert_int_equal(c.done[0], 1);
+		assert_int_equal(c.thread[0], 0);
+	}
+	cpl_team_free(team);
+}
+
+/* As cpl_parallel starts them. */
+static void test_parallel_works_together(void **state)
+{
+	struct meeting m = {.lock = PTHREAD_MUTEX_INITIALIZER,
+	                    .all = PTHREAD_COND_INITIALIZER};
+
+	starts_left = 1000;
+	cpl_parallel(TOGETHER, TOGETHER, meet, &m);
+	assert_int_equal(m.n, TOGETHER);
+	check_meeting(&m);
+}
+
 static void test_no_team(void **state)
 {
 	int done[3] = {0};
@@ -162,6 +278,9 @@ int main(void)
 	        cmocka_unit_test(test_every_chunk_once),
 	        cmocka_unit_test(test_threads_that_do_not_start),
 	        cmocka_unit_test(test_a_team),
+	        cmocka_unit_test(test_threads_of_a_team),
+	        cmocka_unit_test(test_a_team_works_together),
+	        cmocka_unit_test(test_parallel_works_together),
 	        cmocka_unit_test(test_no_team),
 	        cmocka_unit_test(test_one_thread_is_the_caller),
 	        cmocka_unit_test(test_chunks_cover_the_items),
