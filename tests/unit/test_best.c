@@ -300,6 +300,154 @@ static void test_find_cliques(void **state)
 	}
 }
 
+/* All-to-all along each of n dimensions, ranks in their order; pairs along one
+ * with so many bytes each, the others with a few, or none. */
+static struct cpl_comm *product(const int *dim, const double *bytes, int n,
+                                double others)
+{
+	static struct cpl_comm_entry entry[MAX_RANKS * 64];
+	int ranks = 1, used = 0;
+
+	for (int d = 0; d < n; d++)
+		ranks *= dim[d];
+	for (int a = 0; a < ranks; a++)
+		for (int b = 0; b < a; b++) {
+			int x = a, y = b, differ = 0;
+			double sent = others;
+
+			for (int d = 0; d < n; d++) {
+				if (x % dim[d] != y % dim[d] && !differ++)
+					sent = bytes[d];
+				x /= dim[d];
+				y /= dim[d];
+			}
+			if (differ > 1)
+				sent = others;
+			if (sent > 0)
+				entry[used++] =
+				        (struct cpl_comm_entry){a, b, sent, 1};
+		}
+	return cpl_comm_build(ranks, entry, used, NULL);
+}
+
+/* Which dimension is the fastest, how little a pair may have, how many
+ * dimensions and ranks there may be. */
+static void test_cliques_by_bytes(void **state)
+{
+	static const struct {
+		int dim[6], n;
+		double bytes[6], others;
+		int found;    /* dimensions, 0: none */
+		int order[4]; /* of dim[] */
+	} row[] = {
+	        /* In all 16 * 3 * 20 against 16 * 3 * 10. */
+	        {{4, 4}, 2, {10, 20}, 0, 2, {1, 0}},
+	        {{4, 4}, 2, {20, 10}, 0, 2, {0, 1}},
+	        {{4, 4}, 2, {10, 10}, 0, 2, {0, 1}},
+	        {{8, 2}, 2, {1, 8}, 0, 2, {1, 0}},
+	        {{8, 2}, 2, {1, 6}, 0, 2, {0, 1}},
+	        {{2, 3, 4}, 3, {10, 10, 10}, 0, 3, {2, 1, 0}},
+	        {{2, 2}, 2, {1, 1}, 0, 2, {0, 1}},
+	        {{2, 2, 2, 2}, 4, {1, 3, 2, 4}, 0, 4, {3, 1, 2, 0}},
+	        {{2, 2, 2, 2, 2}, 5, {1, 1, 1, 1, 1}, 0, 0, {0}},
+	        {{9}, 1, {1}, 0, 0, {0}},
+	        {{3}, 1, {1}, 0, 0, {0}},
+	        {{2}, 1, {1}, 0, 0, {0}},
+	        /* A twentieth of the heaviest pair is a partner, less is not.
+	         */
+	        {{4, 4}, 2, {100, 80}, 4.9, 2, {0, 1}},
+	        {{4, 4}, 2, {100, 80}, 5, 0, {0}},
+	        {{4, 4}, 2, {100, 5}, 0, 2, {0, 1}},
+	        {{4, 4}, 2, {100, 4.9}, 0, 0, {0}},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		struct cpl_comm *comm = product(row[i].dim, row[i].bytes,
+		                                row[i].n, row[i].others);
+		struct cpl_comm *graph = cpl_comm_symmetric(comm, NULL);
+		struct cpl_grid grid;
+
+		print_message("row %zu\n", i);
+		assert_int_equal(cpl_map_find_cliques(graph, &grid, NULL),
+		                 row[i].found > 0);
+		assert_true(grid.cliques);
+		if (row[i].found)
+			assert_int_equal(grid.n_dims, row[i].found);
+		else
+			assert_null(grid.cell);
+		for (int r = 0; r < graph->ranks && row[i].found; r++) {
+			int at[6], x = r, cell = 0;
+
+			for (int d = 0; d < row[i].n; d++) {
+				at[d] = x % row[i].dim[d];
+				x /= row[i].dim[d];
+			}
+			for (int k = row[i].n - 1; k >= 0; k--) {
+				int d = row[i].order[k];
+
+				assert_int_equal(grid.dim[k], row[i].dim[d]);
+				cell = cell * grid.dim[k] + at[d];
+			}
+			assert_int_equal(grid.cell[r], cell);
+		}
+		free(grid.cell);
+		cpl_comm_free(graph);
+		cpl_comm_free(comm);
+	}
+}
+
+/* As many partners each, and as many in common, as in 4 x 4 cliques of 4: the
+ * graph of Shrikhande. And those with a rank too many, which talks to nobody.
+ */
+static void test_cliques_that_are_none(void **state)
+{
+	static const int step[3][2] = {{1, 0}, {0, 1}, {1, 1}};
+	struct cpl_comm_entry entry[16 * 6];
+	struct cpl_comm *graph;
+	struct cpl_grid grid;
+	int n = 0;
+
+	(void)state;
+	for (int r = 0; r < 16; r++)
+		for (int k = 0; k < 3; k++)
+			entry[n++] = (struct cpl_comm_entry){
+			        r,
+			        (r + step[k][0]) % 4 +
+			                (r / 4 + step[k][1]) % 4 * 4,
+			        10, 1};
+	for (int i = 0; i < 2; i++) {
+		struct cpl_comm *comm = cpl_comm_build(16, entry, n, NULL);
+
+		graph = cpl_comm_symmetric(comm, NULL);
+		assert_int_equal(cpl_map_find_cliques(graph, &grid, NULL), 0);
+		assert_null(grid.cell);
+		cpl_comm_free(graph);
+		cpl_comm_free(comm);
+		/* And with another order of the neighbours. */
+		for (int e = 0; e < n; e++) {
+			entry[e].from = entry[e].from * 7 % 16;
+			entry[e].to = entry[e].to * 7 % 16;
+		}
+	}
+	n = 0;
+	for (int a = 0; a < 16; a++)
+		for (int b = 0; b < a; b++)
+			if (a / 4 == b / 4 || a % 4 == b % 4)
+				entry[n++] =
+				        (struct cpl_comm_entry){a, b, 10, 1};
+	for (int ranks = 16; ranks < 18; ranks++) {
+		struct cpl_comm *comm = cpl_comm_build(ranks, entry, n, NULL);
+
+		graph = cpl_comm_symmetric(comm, NULL);
+		assert_int_equal(cpl_map_find_cliques(graph, &grid, NULL),
+		                 ranks == 16);
+		free(grid.cell);
+		cpl_comm_free(graph);
+		cpl_comm_free(comm);
+	}
+}
+
 static double bytes_of(const struct cpl_comm *comm)
 {
 	double sum = 0;
@@ -457,6 +605,8 @@ int main(void)
 	        cmocka_unit_test(test_random_draws),
 	        cmocka_unit_test(test_find_grid),
 	        cmocka_unit_test(test_find_cliques),
+	        cmocka_unit_test(test_cliques_by_bytes),
+	        cmocka_unit_test(test_cliques_that_are_none),
 	        cmocka_unit_test(test_no_grid),
 	        cmocka_unit_test(test_exact),
 	        cmocka_unit_test(test_exact_tiles),

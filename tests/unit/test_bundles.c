@@ -415,6 +415,196 @@ static void test_pack_sizes(void **state)
 	tear_down(&job);
 }
 
+#define GROUPS 14
+#define PLACES 128
+
+/* Groups of ranks, and hosts with as many places as there are ranks. */
+struct packed {
+	int n_groups, n_hosts, ranks;
+	int size[GROUPS], slots[GROUPS];
+	int group[PLACES]; /* of a rank */
+};
+
+/* Sizes 1 to 12 on hosts of 3 to 20 places; now and then one is larger than
+ * each of them. */
+static void draw_groups(struct packed *p, uint64_t seed)
+{
+	int name[PLACES], left, r = 0;
+
+	*p = (struct packed){.n_hosts = 2 + (int)draw(seed, 1, 4)};
+	for (int h = 0; h < p->n_hosts; h++)
+		p->ranks += p->slots[h] =
+		        3 + (int)draw(seed, 10 + (uint64_t)h, 18);
+	for (left = p->ranks; left; p->n_groups++) {
+		int size = 1 + (int)draw(seed, 50 + (uint64_t)left, 12);
+
+		if (!p->n_groups && seed % 4 == 0)
+			size = 21;
+		if (!p->n_groups && size > p->ranks / 2)
+			size = p->ranks / 2;
+		if (size > left || p->n_groups == GROUPS - 1)
+			size = left;
+		p->size[p->n_groups] = size;
+		left -= size;
+	}
+	for (int i = 0; i < p->ranks; i++)
+		name[i] = i;
+	cpl_random_shuffle(name, p->ranks, seed, 4);
+	for (int g = 0; g < p->n_groups; g++)
+		for (int k = 0; k < p->size[g]; k++)
+			p->group[name[r++]] = g;
+}
+
+/* All of a group talk to each other, some to others a little. */
+static struct cpl_comm *comm_of_groups(const struct packed *p, uint64_t seed)
+{
+	struct cpl_comm_entry *entry =
+	        malloc((size_t)p->ranks * PLACES * sizeof(*entry));
+	struct cpl_comm *comm;
+	int n = 0;
+
+	for (int a = 0; a < p->ranks; a++)
+		for (int b = 0; b < a; b++)
+			if (p->group[a] == p->group[b])
+				entry[n++] =
+				        (struct cpl_comm_entry){a, b, 100, 1};
+			else if (draw(seed, (uint64_t)(a * PLACES + b), 3) == 0)
+				entry[n++] =
+				        (struct cpl_comm_entry){b, a, 24, 1};
+	comm = build(p->ranks, entry, n);
+	free(entry);
+	return comm;
+}
+
+/* The largest sum of the sizes left, up to room. */
+static int most_of(const struct packed *p, unsigned left, int room)
+{
+	int most = 0;
+
+	for (unsigned set = left;; set = (set - 1) & left) {
+		int sum = 0;
+
+		for (int g = 0; g < p->n_groups; g++)
+			sum += set >> g & 1 ? p->size[g] : 0;
+		if (sum <= room && sum > most)
+			most = sum;
+		if (!set)
+			return most;
+	}
+}
+
+/* Host by host: the largest group that is left and fits, then as much as can
+ * be. */
+static void check_packed(const struct packed *p, const int *rank_host)
+{
+	int on[GROUPS] = {0}, most = 0, at = 0;
+	int slots[GROUPS], host[GROUPS];
+	unsigned left = 0;
+
+	for (int g = 0; g < p->n_groups; g++)
+		host[g] = -1;
+	for (int r = 0; r < p->ranks; r++)
+		if (host[p->group[r]] < 0 || host[p->group[r]] == rank_host[r])
+			host[p->group[r]] = rank_host[r];
+		else
+			host[p->group[r]] = GROUPS; /* several */
+	for (int h = 0; h < p->n_hosts; h++) {
+		slots[h] = p->slots[h];
+		most = slots[h] > most ? slots[h] : most;
+	}
+	/* Those that no host holds come first, side by side. */
+	for (int g = 0; g < p->n_groups; g++) {
+		if (p->size[g] <= most) {
+			left |= 1U << g;
+			continue;
+		}
+		for (int k = 0; k < p->size[g]; k++) {
+			while (!slots[at])
+				at++;
+			slots[at]--;
+		}
+	}
+	for (int h = 0; h < p->n_hosts; h++) {
+		int largest = 0, first, whole = 0, has = 0;
+		unsigned mine = 0;
+
+		for (int g = 0; g < p->n_groups; g++) {
+			if (left >> g & 1 && p->size[g] <= slots[h] &&
+			    p->size[g] > largest)
+				largest = p->size[g];
+			if (left >> g & 1 && host[g] == h) {
+				mine |= 1U << g;
+				whole += p->size[g];
+				has = p->size[g] > has ? p->size[g] : has;
+			}
+		}
+		assert_int_equal(has, largest);
+		first = -1;
+		for (int g = 0; g < p->n_groups && first < 0; g++)
+			if (mine >> g & 1 && p->size[g] == largest)
+				first = g;
+		if (first >= 0)
+			assert_int_equal(whole - largest,
+			                 most_of(p, left & ~(1U << first),
+			                         slots[h] - largest));
+		left &= ~mine;
+	}
+	for (int r = 0; r < p->ranks; r++)
+		on[rank_host[r]]++;
+	assert_memory_equal(on, p->slots, (size_t)p->n_hosts * sizeof(int));
+}
+
+static void test_pack_leaves_least(void **state)
+{
+	int large = 0;
+
+	(void)state;
+	for (uint64_t seed = 0; seed < 80; seed++) {
+		struct cpl_error err = {""};
+		struct packed p;
+		struct job job;
+
+		draw_groups(&p, seed);
+		large += p.size[0] > 20;
+		/* Hosts by node. */
+		allocate(&job, 0, comm_of_groups(&p, seed), p.n_hosts, 1, 1);
+		memcpy(job.slots, p.slots, sizeof(p.slots));
+		assert_int_equal(cpl_map_pack(&job.req, job.rank_host, &err),
+		                 1);
+		check_packed(&p, job.rank_host);
+		tear_down(&job);
+	}
+	assert_true(large > 3);
+}
+
+/* One group, or each rank by itself: there is nothing to pack. A quarter of the
+ * heaviest pair is what holds a group together. */
+static void test_pack_needs_groups(void **state)
+{
+	static const struct {
+		double within, between;
+		int rc;
+	} row[] = {{100, 24, 1},
+	           {100, 25, 0},
+	           {100, 100, 0},
+	           {0, 100, 1},
+	           {0, 0, 0}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		struct cpl_comm_entry entry[] = {{0, 1, row[i].within, 1},
+		                                 {2, 3, row[i].within, 1},
+		                                 {1, 2, row[i].between, 1}};
+		struct cpl_error err = {""};
+		struct job job;
+
+		allocate(&job, 0, build(4, entry, 3), 2, 2, 1);
+		assert_int_equal(cpl_map_pack(&job.req, job.rank_host, &err),
+		                 row[i].rc);
+		tear_down(&job);
+	}
+}
+
 /* Halos on allocations of a dragonfly+: best is never busier than block order by
  * switches, whichever of the two objectives, and far better all in all. */
 static void test_best(void **state)
@@ -466,6 +656,8 @@ int main(void)
 	        cmocka_unit_test(test_nest),
 	        cmocka_unit_test(test_pack),
 	        cmocka_unit_test(test_pack_sizes),
+	        cmocka_unit_test(test_pack_leaves_least),
+	        cmocka_unit_test(test_pack_needs_groups),
 	        cmocka_unit_test(test_best),
 	};
 
