@@ -231,6 +231,94 @@ static void test_background(void **state)
 	cpl_comm_free(comm);
 }
 
+/* Own rates among the background, each over a stretch, are no background; and a
+ * run that takes so many times as long sends so much less in a second. */
+static void test_stretched(void **state)
+{
+	static const struct message flow = {0, 4, 3};
+	static const double stretch[] = {0.5, 1, 1.25, 4};
+	struct cpl_comm *comm = comm_of(10, &flow, 1);
+	struct cpl_phase phase = {
+	        .weight = 2, .time = 6, .compute_time = 3, .comm = comm};
+	struct cpl_times_result got;
+	struct cpl_load load;
+	struct setting s;
+
+	(void)state;
+	set_up(&s, CHAIN, NULL, &phase, 1);
+	assert_int_equal(cpl_load_init(&load, s.net, NULL), 0);
+	for (size_t i = 0; i < sizeof(stretch) / sizeof(*stretch); i++) {
+		/* 6 GB in 12 s. */
+		double own = 0.5 * GB / stretch[i];
+		double waits = 2 * 0.5 * CPL_TIMES_PACKET / GB;
+
+		cpl_load_clear(&load, s.net);
+		cpl_times_send(s.times, stretch[i], &load);
+		assert_number(load.link[0], own, 1);
+		assert_number(load.injection[0], own, 1);
+		assert_number(load.ejection[4], own, 1);
+		assert_number(load.injection[4], 0, 0);
+		cpl_times_judge_stretched(s.times, &load, stretch[i], &got);
+		assert_number(got.seconds, 6, 1e-6);
+		load.link[0] += 0.5 * GB;
+		cpl_times_judge_stretched(s.times, &load, stretch[i], &got);
+		assert_number(got.seconds, 9 + waits, 1e-6);
+		assert_number(got.alone, 6, 1e-9);
+		/* Taken for somebody's where it is not said. */
+		cpl_times_judge(s.times, &load, false, &got);
+		assert_number(got.busiest, 6 * (1 + 0.5 + 0.5 / stretch[i]),
+		              1e-6);
+	}
+	cpl_load_free(&load);
+	tear_down(&s);
+	cpl_comm_free(comm);
+}
+
+static int64_t link_between(const struct cpl_network *net, int from, int to)
+{
+	for (int64_t l = 0; l < net->n_links; l++)
+		if (net->link_from[l] == from && net->link_to[l] == to)
+			return l;
+	fail_msg("no link from %d to %d", from, to);
+	return -1;
+}
+
+/* Links by number, and what each carries in a second; of equally busy ones the
+ * lowest is named. */
+static void test_links_by_number(void **state)
+{
+	static const struct message both[][2] = {{{2, 0, 1}, {4, 6, 1}},
+	                                         {{2, 4, 1}, {4, 2, 1}},
+	                                         {{0, 2, 1}, {8, 6, 1}},
+	                                         {{2, 0, 1}, {8, 6, 1}}};
+
+	(void)state;
+	for (int i = 0; i < 8; i++) {
+		const struct message *m = both[i / 2];
+		struct cpl_comm *comm = comm_of(10, m, 2);
+		struct cpl_phase phase = {.weight = 1, .comm = comm};
+		struct cpl_times_result got;
+		struct setting s;
+		int64_t a, b;
+
+		set_up(&s, CHAIN, NULL, &phase, 1);
+		assert_int_equal(cpl_times_links(s.net), s.net->n_links + 20);
+		for (int64_t l = 0; l < cpl_times_links(s.net); l++)
+			assert_number(cpl_times_bandwidth(s.net, l),
+			              l < s.net->n_links ? 1e9 : 10e9, 0);
+		/* Flow by flow, and all together. */
+		s.times->exact = i % 2 ? 64 : 0;
+		assert_int_equal(
+		        cpl_times_place(s.times, s.space, s.node, NULL), 0);
+		cpl_times_judge(s.times, NULL, false, &got);
+		a = link_between(s.net, m[0].from / 2, m[0].to / 2);
+		b = link_between(s.net, m[1].from / 2, m[1].to / 2);
+		assert_int_equal(got.link, a < b ? a : b);
+		tear_down(&s);
+		cpl_comm_free(comm);
+	}
+}
+
 /* Two phases that use other links: one after the other. */
 static void test_phases(void **state)
 {
@@ -521,6 +609,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_closed_forms),
 	        cmocka_unit_test(test_background),
+	        cmocka_unit_test(test_stretched),
+	        cmocka_unit_test(test_links_by_number),
 	        cmocka_unit_test(test_phases),
 	        cmocka_unit_test(test_few_and_many),
 	        cmocka_unit_test(test_near),
