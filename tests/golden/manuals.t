@@ -53,6 +53,14 @@ for sub in "${subcommands[@]}"; do
 		"$sub: every option of --help is in its man page"
 	is "$(grep -vxFf "$work/in-help" "$work/in-page")" "" \
 		"$sub: every option of its man page is in --help"
+	# A table of options that is too small leaves the last ones out.
+	unknown=
+	while read -r option; do
+		"$commplace" "$sub" "$option" --no-such --no-such 2>&1 </dev/null |
+			grep -q "unknown option $option;" &&
+			unknown+=" $option"
+	done <"$work/in-help"
+	is "$unknown" "" "$sub: takes every option of --help"
 	section "$page" EXAMPLES |
 		awk '/\\$/ { sub(/\\$/, ""); printf "%s ", $0; next } { print }' |
 		sed -n "s/.*commplace $sub\\( [^|>;&)]*\\).*/\\1/p" |

@@ -51,8 +51,9 @@ simulate --signature ./a.json --phase work --energy dim0=1e-9 \
 is "$(json - energy dim0 <json) $(json - energy injection <json)" "4 2" \
 	"joules of the links' bytes"
 is "$(json - energy all <json)" 6 "and of all"
-like "$(simulate --signature ./a.json --phase work --energy dim0=1e-9)" \
-	"links took 4 J: dim0 4 J" "told as text, too"
+is "$(simulate --signature ./a.json --phase work --energy injection=5e-10 \
+	--energy dim0=1e-9 | tail -1)" \
+	"links took 6 J: injection 2 J, dim0 4 J" "told as text, too"
 
 # A second job on the same nodes, from 0.5 s on: 1 GB each way over shared links.
 simulate --hosts 'n[0-3]' --signature ./a.json --phase work \
