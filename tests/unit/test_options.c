@@ -37,6 +37,17 @@ int cmd_fail(const struct cmd *cmd, const struct cpl_error *err)
 	return CMD_FAILED;
 }
 
+int cmd_failf(const struct cmd *cmd, const char *fmt, ...)
+{
+	va_list ap;
+
+	assert_ptr_equal(cmd, &self);
+	va_start(ap, fmt);
+	vsnprintf(said, sizeof(said), fmt, ap);
+	va_end(ap);
+	return CMD_FAILED;
+}
+
 int cmd_int(const char *option, const char *text, int64_t low, int64_t high,
             int64_t *out, struct cpl_error *err)
 {
@@ -269,12 +280,12 @@ static void test_words(void **state)
 	}
 }
 
-/* As many as there may be, the last of them too. */
+/* As many as there may be, the last of them too; one more is told, not lost. */
 static void test_many_options(void **state)
 {
-	struct cmd_option table[41] = {{NULL}};
-	bool flag[40] = {false};
-	char name[40][8], word[16];
+	struct cmd_option table[42] = {{NULL}};
+	bool flag[41] = {false};
+	char name[41][8], word[16];
 	char *argv[] = {(char[]){"test"}, word, NULL};
 
 	for (int i = 0; i < 40; i++) {
@@ -289,6 +300,10 @@ static void test_many_options(void **state)
 		for (int k = 0; k < 40; k++)
 			assert_int_equal(flag[k], k <= i);
 	}
+	table[40] = (struct cmd_option){"more", .flag = &flag[40]};
+	assert_int_equal(cmd_options(&self, 1, argv, table, CMD_NO_WORDS),
+	                 CMD_FAILED);
+	assert_string_equal(said, "its table has more than 40 options");
 }
 
 int main(void)
