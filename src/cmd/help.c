@@ -87,9 +87,8 @@ static const char *key_lines(const struct cpl_config_key *key)
 	if (!general)
 		return "Match lines only";
 	if (partition)
-		return match ? ", Partition and Match lines too"
-		             : ", Partition lines too";
-	return match ? ", Match lines too" : "";
+		return "; lines too";
+	return match ? "; Match lines too" : "";
 }
 
 /* The keys of commplace.conf, from the parser's table. */

@@ -63,7 +63,7 @@ page=$(sed -n 's/^\.BI \([A-Za-z]*\)= .*/\1/p' \
 	"$here/../../doc/man5/commplace.conf.5" | sort -u)
 is "$(sed -nE 's/^  ([A-Z][A-Za-z]*)=.*/\1/p' <<<"$help" | sort)" "$page" \
 	"config --help: the keys of commplace.conf(5)"
-like "$help" "  Mode=on\|observe\|off +on, Partition and Match lines too"$'\n' \
+like "$help" "  Mode=on\|observe\|off +on; lines too *"$'\n' \
 	"config --help: values, default and lines of a key"
 like "$help" "  ProfileDir=PATH +/var/lib/commplace/profiles"$'\n' \
 	"config --help: a key of all partitions"
