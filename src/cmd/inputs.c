@@ -34,8 +34,8 @@ static struct cpl_signature *load_profile(const char *dir, const char *name,
 	if (path && access(path, F_OK))
 		cpl_fail(err,
 		         "%s; '%.60s' is looked for among the profiles: "
-		         "for a file write ./%.60s",
-		         why.text, name, name);
+		         "for a file write ./%.60s or %.60s.json",
+		         why.text, name, name, name);
 	free(path);
 	return sig;
 }
