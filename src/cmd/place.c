@@ -311,10 +311,11 @@ static int print_candidates(const struct result *r)
 	double reference = cpl_decision_reference(d);
 	const char *first = learned ? "learned" : "shared links";
 
-	cmd_table_row(table,
-	              "|policy|seed|max congestion|mean congestion|hop-bytes|"
-	              "mapped max|communication|slowdown|%s|%s|slows others",
-	              keeps ? "broken" : first, keeps ? first : "slows others");
+	cmd_table_row(
+	        table,
+	        "|policy|seed|max congestion (s)|mean (s)|hop-bytes|"
+	        "mapped max (s)|communication|slowdown|%s|%s|slows others",
+	        keeps ? "broken" : first, keeps ? first : "slows others");
 	for (int i = 0; i < d->n_candidates; i++) {
 		const struct cpl_candidate *c = &d->candidate[i];
 		const char *chosen = i == d->chosen ? "*" : "";
@@ -406,11 +407,11 @@ static void print_reason(const struct job_inputs *in, const struct result *r)
 		printf(", ranks laid out by %s", r->request.mapper->name);
 	cpl_candidate_figures(c, &now);
 	cpl_candidate_figures(&r->baseline, &linear);
-	printf(": busiest link %.4g, linear %.4g", now.metrics.max_congestion,
-	       linear.metrics.max_congestion);
+	printf(": busiest link %.4g s, linear %.4g s",
+	       now.metrics.max_congestion, linear.metrics.max_congestion);
 	print_change(now.metrics.max_congestion,
 	             linear.metrics.max_congestion);
-	printf("; mean %.4g, linear %.4g", now.metrics.mean_congestion,
+	printf("; mean %.4g s, linear %.4g s", now.metrics.mean_congestion,
 	       linear.metrics.mean_congestion);
 	print_change(now.metrics.mean_congestion,
 	             linear.metrics.mean_congestion);

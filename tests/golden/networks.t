@@ -175,9 +175,11 @@ done
 like "$("$commplace" network check "$networks/torus-4x4x4.json")" \
 	$'\n\nAll links have 1 byte/s, .* are bytes\\.$' "no bandwidths: check says so"
 unlike "$("$commplace" network check "$networks/gpc.json")" "1 byte/s" "or has them"
-unlike "$("$commplace" place --network "$networks/gpc.json" --signature \
-	"$work/bt.json" --nodes 2 --policy linear)" "running jobs" \
-	"place: nothing of running jobs where there are none"
+text=$("$commplace" place --network "$networks/gpc.json" --signature \
+	"$work/bt.json" --nodes 2 --policy linear)
+unlike "$text" "running jobs" "place: nothing of running jobs where there are none"
+like "$text" "seed  max congestion \(s\)  mean \(s\)  hop-bytes  mapped max \(s\)" \
+	"congestion is seconds"
 for net in gpc gpc-nodes haec-box dragonfly-plus-22 fattree-18 nvl72-8 slingshot-16; do
 	runs "$net: place" "$commplace" place --network "$networks/$net.json" \
 		--signature "$work/bt.json" --nodes 16 --policy auto
