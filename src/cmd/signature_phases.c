@@ -52,8 +52,7 @@ int signature_print_pet(const struct cpl_signature *sig)
 		double all = p->weight * p->time;
 
 		cmd_table_row(t, "%s|%g|%.2f|%.2f|%.4g|%.2f|%.1f %%", p->name,
-		              p->weight,
-		              p->weight * (p->time - p->compute_time),
+		              p->weight, p->weight * cpl_phase_communication(p),
 		              p->weight * p->compute_time, p->time, all,
 		              100 * all / pet);
 	}

@@ -57,6 +57,11 @@ traffic --signature ./timed.json --hosts n0,n2 --phase back
 is "$(value out.json "$j{seconds}")" 2 "one phase"
 
 # Without times the busiest link is never idle: twice the time, but for waiting.
+sed 's/"compute_time": 19/"compute_time": 21/' timed.json >over.json
+traffic --signature ./over.json --hosts n0,n2
+is "$(value out.json "$j{share}")" "$(perl -e 'print 0 + sprintf "%.9g", 20 / 220')" \
+	"a phase that computes longer than it takes communicates for 0 s"
+unlike "$("$commplace" signature show ./over.json)" "there +10 +-" "nor in show"
 traffic --signature ./untimed.json --hosts n1,n3 --running loud.json
 is "$(value out.json "$j{run_seconds}")" 0 "no times"
 is "$(value out.json "($j{seconds} - $j{waiting}) / $j{alone}")" \

@@ -455,8 +455,8 @@ struct cpl_run_times cpl_run_times(const struct cpl_phase *phase, int n)
 		if (!(phase[i].time > 0))
 			return (struct cpl_run_times){.share = 1};
 		run.seconds += phase[i].weight * phase[i].time;
-		run.communication += phase[i].weight *
-		                     (phase[i].time - phase[i].compute_time);
+		run.communication +=
+		        phase[i].weight * cpl_phase_communication(&phase[i]);
 	}
 	run.share = run.seconds > 0 ? run.communication / run.seconds : 1;
 	return run;

@@ -27,6 +27,15 @@ struct cpl_phase {
 	struct cpl_pattern *pattern;
 };
 
+/* Seconds of one execution that are communication. 0 where more is computed
+ * than the phase takes, as files may say that are written by hand. */
+static inline double cpl_phase_communication(const struct cpl_phase *phase)
+{
+	return phase->time > phase->compute_time
+	               ? phase->time - phase->compute_time
+	               : 0;
+}
+
 struct cpl_signature {
 	char *name;
 	char *application; /* may be NULL */

@@ -122,8 +122,7 @@ static int predict_phase(const struct cpl_signature *sig,
 		                "phase %s: no time is stated; record with "
 		                "--phases or --events",
 		                p->name);
-	communication = p->time - p->compute_time;
-	communication = communication > 0 ? communication : 0;
+	communication = cpl_phase_communication(p);
 	by_rank = transfers(p->comm, machine, here->rank, &transfer, err);
 	if (!by_rank)
 		return -1;
