@@ -314,7 +314,8 @@ static void test_rule_errors(void **state)
 	        {"Match Name\n", "map:1: 'Name': Key=Value is expected"},
 	        {"Match Name= Share=1\n", "map:1: Name: the value is missing"},
 	        {"Match Name=\"x\n", "map:1: Name: the quotation has no end"},
-	        {"Match Florp=1\n", "map:1: Florp is no key of a line of Match"},
+	        {"Match Florp=1\n",
+	         "map:1: Florp is no key of a line of Match"},
 	        {"\nMix Name=x\n", "map:2: Name is no key of a line of Mix"},
 	        {"Match Weight=2\n", "map:1: Weight is no key"},
 	        {"Mix Weight=0\n", "map:1: Weight: 0 is outside 1e-09 .."},
@@ -325,8 +326,9 @@ static void test_rule_errors(void **state)
 	        {"Match Nodes=5-4\n", "Nodes: '5-4' is no number or range"},
 	        {"Match Nodes=-\n", "Nodes: '-' is no number or range"},
 	        {"Match Nodes=1-2-3\n", "Nodes: '1-2-3' is no number or range"},
-	        {"Match Pattern=florp\n", "there is no pattern 'florp'; it must "
-	                                  "be one of ring, "},
+	        {"Match Pattern=florp\n",
+	         "there is no pattern 'florp'; it must "
+	         "be one of none, ring, "},
 	        {"Match Pattern=ring Signature=x\n", "one of them will do"},
 	        {"Match Name=a Name=b\n", "map:1: Name is there twice"},
 	        {"Match Name=\x1b[1m\n", "Name: has characters that cannot"},

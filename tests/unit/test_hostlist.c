@@ -66,7 +66,7 @@ static void test_refused(void **state)
 	        {",n1", "empty name"},
 	        {"n1,", "empty name"},
 	        {"n1,,n2", "empty name"},
-	        {"n 1", "character '?'"},
+	        {"n 1", "character ' '"},
 	        {"n1;n2", "character ';'"},
 	        {"n/1", "character '/'"},
 	        {"n\n", "character '?'"},
