@@ -18,8 +18,8 @@
 #include "number.h"
 
 #define NAMES                                                                  \
-	"flat, tree, tree-rank, select-linear, greedy, balanced, adaptive, "   \
-	"or: "
+	"neither flat, tree, tree-rank, select-linear, greedy, balanced nor "   \
+	"adaptive, and "
 
 static void test_names_of_policies(void **state)
 {
