@@ -17,9 +17,6 @@
 /* Every phase takes 8 bytes per rank, however small the file. */
 #define MAX_PHASE_RANKS (1 << 27)
 
-/* Sums of times that were written with few digits differ by no more. */
-#define ROUNDING 1e-6
-
 static const char *const root_keys[] = {"format",      "version", "name",
                                         "application", "ranks",   "phases",
                                         "recorded",    NULL};
@@ -216,20 +213,6 @@ static int take_matrix(const json_t *object, struct source *src, int index,
 	return pattern_take(pattern, ranks, &src->budget, phase, err);
 }
 
-/* A part of the time, where that is stated: the rest is communication. */
-static int take_compute_time(struct cpl_phase *phase, struct cpl_error *err)
-{
-	if (!(phase->time > 0) || phase->compute_time <= phase->time)
-		return 0;
-	if (phase->compute_time > phase->time * (1 + ROUNDING))
-		return cpl_fail(err,
-		                "\"compute_time\" is %g; it is a part of "
-		                "\"time\", which is %g",
-		                phase->compute_time, phase->time);
-	phase->compute_time = phase->time;
-	return 0;
-}
-
 static int take_phase(const json_t *object, struct source *src, int index,
                       int ranks, struct cpl_phase *phase, struct cpl_error *err)
 {
@@ -256,8 +239,6 @@ static int take_phase(const json_t *object, struct source *src, int index,
 		return -1;
 	if (phase->weight <= 0.0)
 		return cpl_fail(err, "\"weight\" is 0; it must be above 0");
-	if (take_compute_time(phase, err))
-		return -1;
 	return take_matrix(object, src, index, ranks, phase, err);
 }
 
