@@ -355,11 +355,17 @@ static void write_links(const struct simulate *s, FILE *out)
 	const struct cpl_sim_result *r = &s->result;
 
 	fprintf(out, "class,from,to,bandwidth,bytes,busy,stalled\n");
-	for (int64_t l = 0; l < net->n_links; l++)
-		write_link(out, net->link_class[net->link_class_of[l]].name,
-		           net->link_from[l], net->link_to[l],
-		           cpl_network_link_bandwidth(net, l), r->bytes.link[l],
-		           r->busy.link[l], r->stalled.link[l]);
+	for (int64_t l = 0; l < net->n_links; l++) {
+		int cables = cpl_network_link_cables(net, l);
+
+		for (int i = 0; i < cables; i++)
+			write_link(out,
+			           net->link_class[net->link_class_of[l]].name,
+			           net->link_from[l], net->link_to[l],
+			           cpl_network_link_bandwidth(net, l) / cables,
+			           r->bytes.link[l] / cables, r->busy.link[l],
+			           r->stalled.link[l]);
+	}
 	for (int64_t c = 0; c < cpl_network_port_cables(net); c++)
 		write_link(out, "injection", (int)(c / net->n_ports),
 		           net->port_router[c],
