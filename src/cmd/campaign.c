@@ -248,6 +248,17 @@ static void release(struct campaign *c)
 	cpl_network_free(c->net);
 }
 
+/* Better now than after minutes of playing; nothing is left of it. */
+static int try_files(const struct options *o, struct cpl_error *err)
+{
+	struct cmd_file file[] = {{.path = o->events}, {.path = o->plot}};
+
+	if (cmd_files_open(file, 2, err))
+		return -1;
+	cmd_files_close(file, 2, -1, err);
+	return 0;
+}
+
 static int run(const struct cmd *self, int argc, char **argv)
 {
 	struct options o = {.mapping = "quick",
@@ -268,9 +279,8 @@ static int run(const struct cmd *self, int argc, char **argv)
 	policies = strdup(o.policies);
 	if (!policies)
 		return cmd_failf(self, "out of memory");
-	if (load(&c, &o, policies, &err) || play(&c, &err) ||
-	    (o.events && campaign_write_events(&c, o.events, &err)) ||
-	    (o.plot && campaign_write_plot(&c, o.plot, &err)))
+	if (load(&c, &o, policies, &err) || try_files(&o, &err) ||
+	    play(&c, &err) || campaign_write(&c, o.events, o.plot, &err))
 		rc = cmd_fail(self, &err);
 	else
 		rc = o.json ? campaign_print_json(self, &c)

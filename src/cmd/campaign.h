@@ -26,11 +26,10 @@ struct campaign {
 int campaign_print_text(const struct cmd *self, const struct campaign *c);
 int campaign_print_json(const struct cmd *self, const struct campaign *c);
 
-/* The events of all policies as a table of tabs. 0, or -1 with err. */
-int campaign_write_events(const struct campaign *c, const char *path,
-                          struct cpl_error *err);
-/* The picture. 0, or -1 with err. */
-int campaign_write_plot(const struct campaign *c, const char *path,
-                        struct cpl_error *err);
+/* To `events` those of all policies as a table of tabs, to `plot` the picture;
+ * each may be NULL. 0, or -1 with err and neither where one cannot be written.
+ */
+int campaign_write(const struct campaign *c, const char *events,
+                   const char *plot, struct cpl_error *err);
 
 #endif

@@ -217,23 +217,16 @@ static void write_event(const struct campaign *c, int policy,
 	free(hosts);
 }
 
-int campaign_write_events(const struct campaign *c, const char *path,
-                          struct cpl_error *err)
+static int write_events(const struct campaign *c, FILE *out,
+                        struct cpl_error *err)
 {
 	int n_jobs = c->log.n_jobs;
-	struct event *event =
-	        malloc((2 * (size_t)n_jobs + 1) * sizeof(*event));
-	struct cpl_file_writer *writer;
+	struct event *event = malloc((2 * (size_t)n_jobs + 1) * sizeof(*event));
 
 	if (!event)
 		return cpl_fail_memory(err);
-	writer = cpl_file_open_atomic(path, err);
-	if (!writer) {
-		free(event);
-		return -1;
-	}
-	fprintf(cpl_file_stream(writer), "# policy\tseconds\tevent\tjob\tnodes"
-	                                 "\tslowdown\tcommunication\thosts\n");
+	fprintf(out, "# policy\tseconds\tevent\tjob\tnodes\tslowdown"
+	             "\tcommunication\thosts\n");
 	for (int i = 0; i < c->n; i++) {
 		int n = 0;
 
@@ -248,10 +241,10 @@ int campaign_write_events(const struct campaign *c, const char *path,
 		}
 		qsort(event, (size_t)n, sizeof(*event), by_time);
 		for (int k = 0; k < n; k++)
-			write_event(c, i, &event[k], cpl_file_stream(writer));
+			write_event(c, i, &event[k], out);
 	}
 	free(event);
-	return cpl_file_commit(writer, 0644, err);
+	return 0;
 }
 
 enum { WIDTH = 960, LEFT = 220, RIGHT = 120, ROW = 22, HEAD = 48, TITLE = 40 };
@@ -289,8 +282,7 @@ static void draw_bars(const struct campaign *c, const struct bars *bars,
 	}
 }
 
-int campaign_write_plot(const struct campaign *c, const char *path,
-                        struct cpl_error *err)
+static void write_plot(const struct campaign *c, FILE *out)
 {
 	char ratio[160];
 	struct bars bars[] = {
@@ -303,12 +295,8 @@ int campaign_write_plot(const struct campaign *c, const char *path,
 	};
 	int n = (int)(sizeof(bars) / sizeof(*bars));
 	double panel = HEAD + ROW * c->n + 12;
-	struct cpl_file_writer *writer = cpl_file_open_atomic(path, err);
 	char title[256];
-	FILE *out;
 
-	if (!writer)
-		return -1;
 	for (int i = 0; i < c->n; i++) {
 		const struct cpl_campaign_summary *s = &c->summary[i];
 
@@ -320,7 +308,6 @@ int campaign_write_plot(const struct campaign *c, const char *path,
 	snprintf(ratio, sizeof(ratio),
 	         "Communication time, %s = 100 %% (geometric mean of jobs)",
 	         c->policy[0]);
-	out = cpl_file_stream(writer);
 	plot_begin(out, WIDTH, TITLE + n * panel + 12);
 	snprintf(title, sizeof(title), "%.100s: %d jobs, %d communicate",
 	         c->net->name, c->summary[0].jobs, c->summary[0].sending);
@@ -328,5 +315,19 @@ int campaign_write_plot(const struct campaign *c, const char *path,
 	for (int i = 0; i < n; i++)
 		draw_bars(c, &bars[i], TITLE + i * panel, out);
 	plot_end(out);
-	return cpl_file_commit(writer, 0644, err);
+}
+
+int campaign_write(const struct campaign *c, const char *events,
+                   const char *plot, struct cpl_error *err)
+{
+	struct cmd_file file[] = {{.path = events}, {.path = plot}};
+	int rc = cmd_files_open(file, 2, err);
+
+	if (rc)
+		return rc;
+	if (events)
+		rc = write_events(c, cpl_file_stream(file[0].writer), err);
+	if (plot)
+		write_plot(c, cpl_file_stream(file[1].writer));
+	return cmd_files_close(file, 2, rc, err);
 }

@@ -56,6 +56,19 @@ int cmd_number(const char *option, const char *text, double low, double high,
 int cmd_int_list(const char *option, const char *text, int low, int high,
 		 int *out, int most, struct cpl_error *err);
 
+/* Files that a command writes beside its answer, all of them or none; path
+ * NULL: none. */
+struct cmd_file {
+	const char *path;
+	struct cpl_file_writer *writer; /* of cmd_files_open; NULL: no path */
+};
+
+/* 0, or -1 with err, and none is open. */
+int cmd_files_open(struct cmd_file *file, int n, struct cpl_error *err);
+/* rc 0: put them in place; else drop them. rc, or -1 with err. */
+int cmd_files_close(struct cmd_file *file, int n, int rc,
+                    struct cpl_error *err);
+
 /*
  * Print one JSON object and a newline on stdout, sorted as built, reals with
  * 17 significant digits, text by cpl_printable_json. Takes the reference. Returns an exit code.

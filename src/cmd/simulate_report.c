@@ -402,23 +402,17 @@ static void write_ranks(const struct simulate *s, FILE *out)
 int simulate_write(const struct simulate *s, const char *links,
                    const char *ranks, const char *plot, struct cpl_error *err)
 {
-	const char *const path[] = {links, ranks, plot};
-	struct cpl_file_writer *writer[3] = {NULL};
-	int rc = 0;
+	struct cmd_file file[] = {
+	        {.path = links}, {.path = ranks}, {.path = plot}};
+	int rc = cmd_files_open(file, 3, err);
 
-	for (int i = 0; i < 3 && !rc; i++)
-		if (path[i] && !(writer[i] = cpl_file_open_atomic(path[i], err)))
-			rc = -1;
-	if (writer[0] && !rc)
-		write_links(s, cpl_file_stream(writer[0]));
-	if (writer[1] && !rc)
-		write_ranks(s, cpl_file_stream(writer[1]));
-	if (writer[2] && !rc)
-		rc = simulate_plot(s, cpl_file_stream(writer[2]), err);
-	for (int i = 0; i < 3; i++)
-		if (writer[i] && rc)
-			cpl_file_abandon(writer[i]);
-		else if (writer[i])
-			rc = cpl_file_commit(writer[i], 0644, err);
-	return rc;
+	if (rc)
+		return rc;
+	if (links)
+		write_links(s, cpl_file_stream(file[0].writer));
+	if (ranks)
+		write_ranks(s, cpl_file_stream(file[1].writer));
+	if (plot)
+		rc = simulate_plot(s, cpl_file_stream(file[2].writer), err);
+	return cmd_files_close(file, 3, rc, err);
 }

@@ -281,11 +281,8 @@ static int run(const struct cmd *self, int argc, char **argv)
 	if (rc != CMD_OK)
 		goto out;
 	t->net = net = cpl_network_load(t->jobs.network, &err);
-	/* Before anything is written. */
 	if (!net || (t->jobs.plot && plot_check_map(net, &err)) ||
-	    evaluate(t, &err) ||
-	    (o.links && traffic_write_links(t, o.links, &err)) ||
-	    (t->jobs.plot && traffic_plot(t, t->jobs.plot, &err)))
+	    evaluate(t, &err) || traffic_write(t, o.links, &err))
 		rc = cmd_fail(self, &err);
 	else if (t->jobs.json)
 		rc = traffic_print_json(self, t);

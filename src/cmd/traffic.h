@@ -32,12 +32,10 @@ struct traffic {
 int traffic_print_json(const struct cmd *self, const struct traffic *t);
 int traffic_print_text(const struct traffic *t);
 
-/* "class,from,to,bandwidth,bytes" of every network link, header first. */
-int traffic_write_links(const struct traffic *t, const char *path,
-                        struct cpl_error *err);
-
-/* Map of the link loads as SVG. */
-int traffic_plot(const struct traffic *t, const char *path,
-                 struct cpl_error *err);
+/* To `links` (or NULL) "class,from,to,bandwidth,bytes" of every network link,
+ * header first; to --plot a map of the link loads as SVG. 0, or -1 with err and
+ * neither where one cannot be written. */
+int traffic_write(const struct traffic *t, const char *links,
+                  struct cpl_error *err);
 
 #endif

@@ -239,38 +239,28 @@ int traffic_print_text(const struct traffic *t)
 	return print_numbers(t);
 }
 
-int traffic_write_links(const struct traffic *t, const char *path,
-                        struct cpl_error *err)
+static void write_links(const struct traffic *t, FILE *out)
 {
 	const struct cpl_network *net = t->net;
-	struct cpl_file_writer *writer = cpl_file_open_atomic(path, err);
 
-	if (!writer)
-		return -1;
-	fprintf(cpl_file_stream(writer), "class,from,to,bandwidth,bytes\n");
+	fprintf(out, "class,from,to,bandwidth,bytes\n");
 	for (int64_t link = 0; link < net->n_links; link++) {
 		int cables = cpl_network_link_cables(net, link);
 
 		for (int i = 0; i < cables; i++)
-			fprintf(cpl_file_stream(writer),
-			        "%s,%d,%d,%.17g,%.17g\n",
+			fprintf(out, "%s,%d,%d,%.17g,%.17g\n",
 			        net->link_class[net->link_class_of[link]].name,
 			        net->link_from[link], net->link_to[link],
 			        cpl_network_link_bandwidth(net, link) / cables,
 			        t->load->link[link] / cables);
 	}
-	return cpl_file_commit(writer, 0644, err);
 }
 
-int traffic_plot(const struct traffic *t, const char *path,
-                 struct cpl_error *err)
+static int plot(const struct traffic *t, FILE *out, struct cpl_error *err)
 {
-	struct cpl_file_writer *writer = cpl_file_open_atomic(path, err);
 	char title[160], subtitle[320];
 	size_t n;
 
-	if (!writer)
-		return -1;
 	snprintf(title, sizeof(title), "Link loads on %.100s", t->net->name);
 	n = (size_t)snprintf(subtitle, sizeof(subtitle), "%.60s (%s)",
 	                     t->jobs.job->sig->name, how(t->jobs.job));
@@ -278,10 +268,21 @@ int traffic_plot(const struct traffic *t, const char *path,
 		n += (size_t)snprintf(subtitle + n, sizeof(subtitle) - n,
 		                      " and %d more", t->jobs.n - 1);
 	snprintf(subtitle + n, sizeof(subtitle) - n, ", %s", routing_name(t));
-	if (plot_write_map(t->net, t->load->link, false, title, subtitle,
-	                   cpl_file_stream(writer), err)) {
-		cpl_file_abandon(writer);
-		return -1;
-	}
-	return cpl_file_commit(writer, 0644, err);
+	return plot_write_map(t->net, t->load->link, false, title, subtitle,
+	                      out, err);
+}
+
+int traffic_write(const struct traffic *t, const char *links,
+                  struct cpl_error *err)
+{
+	struct cmd_file file[] = {{.path = links}, {.path = t->jobs.plot}};
+	int rc = cmd_files_open(file, 2, err);
+
+	if (rc)
+		return rc;
+	if (links)
+		write_links(t, cpl_file_stream(file[0].writer));
+	if (t->jobs.plot)
+		rc = plot(t, cpl_file_stream(file[1].writer), err);
+	return cmd_files_close(file, 2, rc, err);
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/printable.h"
 
 static void print_message(const struct cmd *self, const char *fmt, va_list ap)
@@ -105,6 +106,31 @@ int cmd_number(const char *option, const char *text, double low, double high,
 		                text, low, high);
 	*out = value;
 	return 0;
+}
+
+int cmd_files_open(struct cmd_file *file, int n, struct cpl_error *err)
+{
+	for (int i = 0; i < n; i++) {
+		file[i].writer = NULL;
+		if (!file[i].path)
+			continue;
+		file[i].writer = cpl_file_open_atomic(file[i].path, err);
+		if (!file[i].writer)
+			return cmd_files_close(file, i, -1, err);
+	}
+	return 0;
+}
+
+int cmd_files_close(struct cmd_file *file, int n, int rc, struct cpl_error *err)
+{
+	for (int i = 0; i < n; i++) {
+		if (file[i].writer && rc)
+			cpl_file_abandon(file[i].writer);
+		else if (file[i].writer)
+			rc = cpl_file_commit(file[i].writer, 0644, err);
+		file[i].writer = NULL;
+	}
+	return rc;
 }
 
 int cmd_print_json(const struct cmd *self, json_t *root)
