@@ -17,10 +17,10 @@ struct cpl_comm_gather {
 	int ranks;
 };
 
-/* Entries are counted from now on. 0, or -1 with err (memory). */
+/* Entries are counted from now on. 0, or -1 with err (memory). O(ranks). */
 int cpl_comm_gather_open(struct cpl_comm_gather *gather, int ranks,
                          struct cpl_error *err);
-/* They are put from now on. 0, or -1 with err (memory). */
+/* They are put from now on. 0, or -1 with err (memory). O(ranks). */
 int cpl_comm_gather_counted(struct cpl_comm_gather *gather,
                             struct cpl_error *err);
 /* The matrix, as cpl_comm_build has it: rows sorted, equal pairs added up in the

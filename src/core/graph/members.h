@@ -19,7 +19,7 @@ int cpl_members_init(struct cpl_members *members, int *set, int n, int n_sets,
 void cpl_members_free(struct cpl_members *members);
 
 /* The counting sort of that: first[n_sets + 2], zeros, and member[n] as above,
- * for those that exchange nothing. */
+ * for those that exchange nothing. O(n + n_sets). */
 void cpl_members_list(const int *set, int n, int n_sets, int *first,
                       int *member);
 

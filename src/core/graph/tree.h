@@ -16,7 +16,7 @@ struct cpl_tree {
 	int *n_objects; /* [n_levels] */
 };
 
-/* All objects 0. 0, or -1 with err (memory). */
+/* All objects 0. 0, or -1 with err (memory). O(slots * levels). */
 int cpl_tree_init(struct cpl_tree *tree, int n_slots, int n_levels,
                   struct cpl_error *err);
 void cpl_tree_free(struct cpl_tree *tree);

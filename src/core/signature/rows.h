@@ -24,8 +24,9 @@ struct cpl_rows {
 	struct cpl_rows_term term[];
 };
 
-/* Phase NULL: the whole run, else one execution of the phase of that name. NULL
- * with err. */
+/* Phase NULL: the whole run, else one execution of the phase of that name. The
+ * signature has to outlive them. NULL with err (memory; no such phase).
+ * O(phases). */
 struct cpl_rows *cpl_rows_new(const struct cpl_signature *sig,
                               const char *phase, struct cpl_error *err);
 /* One execution of a phase; the matrix where it has one. NULL with err (memory).
@@ -73,13 +74,14 @@ int cpl_rows_each(const struct cpl_rows *rows, int first, int last,
                              const struct cpl_comm_entry *entry, int64_t n),
                   void *arg, struct cpl_error *err);
 
-/* Is it known that whoever sends to a rank gets as many bytes back? */
+/* Is it known that whoever sends to a rank gets as many bytes back? O(1). */
 bool cpl_rows_symmetric(const struct cpl_rows *rows);
 
-/* Is it known that no pair comes twice, and no rank with itself? */
+/* Is it known that no pair comes twice, and no rank with itself? O(1). */
 bool cpl_rows_distinct(const struct cpl_rows *rows);
 
-/* Their matrix for cpl_comm_free; NULL with err where it could be too large. */
+/* Their matrix for cpl_comm_free; NULL with err where it could be too large. As
+ * cpl_rows_each of all ranks. */
 struct cpl_comm *cpl_rows_comm(const struct cpl_rows *rows,
                                struct cpl_error *err);
 

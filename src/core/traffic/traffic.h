@@ -120,13 +120,13 @@ double cpl_metrics_hybrid(const struct cpl_metrics *metrics, double hop_bytes,
 int cpl_class_stats(const double *value, int64_t n, struct cpl_class_stats *out,
                     struct cpl_error *err);
 
-/* The same of a class's links, or (-1) of all, cable by cable. */
+/* The same of a class's links, or (-1) of all, cable by cable. O(cables). */
 int cpl_load_stats(const struct cpl_network *net, const struct cpl_load *load,
                    int class, struct cpl_class_stats *out,
                    struct cpl_error *err);
 
 /* The same of the cables of nodes, load->injection or load->ejection; ports
- * without a node have none. 0, or -1 with err (memory). */
+ * without a node have none. 0, or -1 with err (memory). O(cables of nodes). */
 int cpl_load_node_stats(const struct cpl_network *net, const double *value,
                         struct cpl_class_stats *out, struct cpl_error *err);
 

@@ -65,11 +65,10 @@ void cpl_workload_clear(struct cpl_workload *w, const struct cpl_load *start);
 /*
  * Add a job. Nothing of the caller's is kept. The job's number, from 0 on, or
  * -1 with err (memory; rows of which nodes are given twice, or have several
- * ports, need the matrix,
- * which may be too large), with w only to be cleared or freed. O(entries + used
- * flows * path length), or what the routing's solve says; of rows
- * O(messages + flows), messages of neighbouring ranks between the same nodes
- * counting once where the pattern says that they are alike.
+ * ports, need the matrix, which may be too large), with w only to be cleared or
+ * freed. O(entries + used flows * path length), or what the routing's solve
+ * says; of rows O(messages + flows), messages of neighbouring ranks between the
+ * same nodes counting once where the pattern says that they are alike.
  */
 int cpl_workload_add(struct cpl_workload *w, const struct cpl_job *job,
                      struct cpl_error *err);
@@ -92,7 +91,7 @@ int cpl_workload_solve(struct cpl_workload *w, struct cpl_error *err);
 
 /* All that is on the links and nodes; complete after cpl_workload_solve. */
 const struct cpl_load *cpl_workload_load(const struct cpl_workload *w);
-/* How many jobs there are, and one's sums; complete as the load. */
+/* How many jobs there are, and one's sums; complete as the load. O(1). */
 int cpl_workload_jobs(const struct cpl_workload *w);
 const struct cpl_job_sums *cpl_workload_sums(const struct cpl_workload *w,
                                              int job);
@@ -100,7 +99,8 @@ const struct cpl_job_sums *cpl_workload_sums(const struct cpl_workload *w,
 /*
  * For searches: the job alone, cleared, added and solved, its metrics with the
  * background's bytes (may be NULL; adaptive routings do not see them) and its
- * sums (may be NULL). 0, or -1 with err.
+ * sums (may be NULL). 0, or -1 with err. O(links + what the job's adding and
+ * solving cost).
  */
 int cpl_workload_evaluate(struct cpl_workload *w, const struct cpl_job *job,
                           const struct cpl_load *background,
