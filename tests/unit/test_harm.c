@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "failing_alloc.h"
 #include "traffic/harm.h"
 
 #define JOBS 5
@@ -156,11 +157,93 @@ static void test_loads_over_a_period(void **state)
 	cpl_network_free(net);
 }
 
+/* Every link of a load counts, from the first to the last of each kind. */
+static void test_each_link_of_a_load(void **state)
+{
+	struct cpl_network *net =
+	        cpl_network_parse(network, strlen(network), "test", NULL);
+	int64_t links = cpl_times_links(net);
+	struct cpl_load load;
+
+	assert_int_equal(cpl_load_init(&load, net, NULL), 0);
+	for (int64_t l = 0; l < links; l++) {
+		double bandwidth = cpl_times_bandwidth(net, l);
+		struct cpl_times_rate own = {l, bandwidth};
+		struct cpl_harm *harm = cpl_harm_new(net, NULL);
+
+		*cpl_times_at(&load, l) = 2 * bandwidth;
+		cpl_harm_job(harm);
+		assert_int_equal(cpl_harm_add_load(harm, &load, 4, NULL), 0);
+		assert_int_equal(cpl_harm_ready(harm, NULL), 0);
+		for (int64_t k = 0; k < links; k++) {
+			own.link = k;
+			assert_float_equal(cpl_harm_by(harm, &own, 1),
+			                   k == l ? 1 : 0, 1e-12);
+		}
+		*cpl_times_at(&load, l) = 0;
+		cpl_harm_free(harm);
+	}
+	cpl_load_free(&load);
+	cpl_network_free(net);
+}
+
+static int under_pressure(const struct cpl_network *net,
+                          const struct cpl_load *load, struct cpl_error *err)
+{
+	struct cpl_harm *harm = cpl_harm_new(net, err);
+	int rc = -1;
+
+	if (harm) {
+		for (int j = 0; j < JOBS; j++)
+			cpl_harm_job(harm);
+		rc = cpl_harm_add_load(harm, load, 1, err) ||
+		                     cpl_harm_ready(harm, err)
+		             ? -1
+		             : 0;
+	}
+	cpl_harm_free(harm);
+	return rc;
+}
+
+/* Every allocation fails once: it is said. What is to be added grows in the
+ * middle of the links, and in that of the node links. */
+static void test_no_memory(void **state)
+{
+	static const char wide[] =
+	        "{\"format\":\"commplace-network\",\"version\":1,\"name\":"
+	        "\"t\",\"type\":\"torus\",\"dims\":[4,4,4],"
+	        "\"nodes_per_router\":4,\"nodes\":\"n[0-255]\"}";
+	struct cpl_network *net =
+	        cpl_network_parse(wide, strlen(wide), "test", NULL);
+	int64_t links = cpl_times_links(net);
+	struct cpl_load load;
+	int n = 0, rc = -1;
+
+	assert_int_equal(cpl_load_init(&load, net, NULL), 0);
+	for (int64_t l = 0; l < links; l++)
+		*cpl_times_at(&load, l) = 1;
+	for (; rc; n++) {
+		struct cpl_error err = {""};
+
+		left = n;
+		rc = under_pressure(net, &load, &err);
+		left = -1;
+		if (rc)
+			assert_string_equal(err.text, "out of memory");
+	}
+	/* The object, three arrays of it, two that grow, three more, a copy. */
+	assert_in_range(n, 9, 12);
+	cpl_load_free(&load);
+	cpl_network_free(net);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_against_the_definition),
 	        cmocka_unit_test(test_loads_over_a_period),
+	        cmocka_unit_test(test_each_link_of_a_load),
+	        cmocka_unit_test(test_no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

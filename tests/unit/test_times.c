@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "failing_alloc.h"
 #include "number.h"
 #include "network_text.h"
 #include "traffic/times_internal.h"
@@ -604,6 +605,65 @@ static void test_wrong_hosts(void **state)
 	cpl_comm_free(comm);
 }
 
+/* Seconds of two phases, few flows and many; < 0: with err. */
+static double judge_all(const struct cpl_network *net,
+                        const struct cpl_phase *phase, struct cpl_error *err)
+{
+	const struct cpl_routing *routing = cpl_routing_find(net, NULL, NULL);
+	struct cpl_times_space *space = cpl_times_space_new(net, routing, err);
+	struct cpl_times *times = cpl_times_open(phase, 2, RANKS, err);
+	struct cpl_times_result got = {.seconds = -1};
+	int node[32];
+
+	for (int i = 0; i < 32; i++)
+		node[i] = i;
+	if (space && times && !cpl_times_order(times, NULL, 2, 21, err) &&
+	    !cpl_times_place(times, space, node, err))
+		cpl_times_judge(times, NULL, false, &got);
+	cpl_times_close(times);
+	cpl_times_space_free(space);
+	return got.seconds;
+}
+
+/* Every allocation fails once: it is said, or makes no difference. */
+static void test_no_memory(void **state)
+{
+	static const struct message few[] = {{0, 40, 2}, {7, 30, 3}};
+
+	(void)state;
+	for (int m = 0; m < N_MACHINES; m++) {
+		struct cpl_network *net = parse_network(machines[m]);
+		struct cpl_phase phase[2] = {
+		        {.weight = 1, .comm = random_comm(false)},
+		        {.weight = 2, .comm = comm_of(RANKS, few, 2)}};
+		struct cpl_error err = {""};
+		double want = judge_all(net, phase, &err);
+		int n = 0;
+
+		assert_true(want > 0);
+		for (;; n++) {
+			bool failed;
+			double got;
+
+			err.text[0] = '\0';
+			left = n;
+			got = judge_all(net, phase, &err);
+			failed = left < 0;
+			left = -1;
+			if (!failed)
+				break;
+			if (got < 0)
+				assert_string_equal(err.text, "out of memory");
+			else
+				assert_true(got == want);
+		}
+		assert_true(n > 20);
+		cpl_comm_free(phase[0].comm);
+		cpl_comm_free(phase[1].comm);
+		cpl_network_free(net);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -616,6 +676,7 @@ int main(void)
 	        cmocka_unit_test(test_near),
 	        cmocka_unit_test(test_patterns),
 	        cmocka_unit_test(test_wrong_hosts),
+	        cmocka_unit_test(test_no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

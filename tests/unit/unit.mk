@@ -383,8 +383,9 @@ tests_unit_test_parallel_LDFLAGS = -Wl,--wrap=pthread_create
 tests_unit_test_parallel_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_harm
-tests_unit_test_harm_SOURCES = tests/unit/test_harm.c
+tests_unit_test_harm_SOURCES = tests/unit/test_harm.c tests/unit/failing_alloc.h
 tests_unit_test_harm_CFLAGS = $(unit_cflags)
+tests_unit_test_harm_LDFLAGS = $(failing_alloc)
 tests_unit_test_harm_LDADD = $(unit_ldadd)
 unit_tests += tests/unit/test_moves
 tests_unit_test_moves_SOURCES = tests/unit/test_moves.c tests/unit/add_traffic.h tests/unit/flow.h tests/unit/number.h tests/unit/network_text.h
@@ -468,8 +469,9 @@ tests_unit_test_record_dir_CFLAGS = $(unit_cflags)
 tests_unit_test_record_dir_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_times
-tests_unit_test_times_SOURCES = tests/unit/test_times.c tests/unit/number.h tests/unit/network_text.h
+tests_unit_test_times_SOURCES = tests/unit/test_times.c tests/unit/failing_alloc.h tests/unit/number.h tests/unit/network_text.h
 tests_unit_test_times_CFLAGS = $(unit_cflags)
+tests_unit_test_times_LDFLAGS = $(failing_alloc)
 tests_unit_test_times_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_ports
