@@ -406,6 +406,44 @@ static void test_graphs_are_kept_too(void **state)
 	}
 }
 
+/* A signature is no pattern: both ways are added up for its groups, which are
+ * those of the mapper. */
+static void test_groups_of_a_signature(void **state)
+{
+	struct cpl_error err = {""};
+	struct kind_traffic traffic;
+	struct chooser chooser;
+	struct kinds kinds;
+	struct played p;
+
+	get_ready(&p, NULL, kinds_log, kinds_map);
+	p.signature[1] = halo();
+	assert_int_equal(campaign_kinds(&p.c, &kinds, &err), 0);
+	assert_int_equal(
+	        campaign_chooser(p.net, "auto+quick", "quick", &chooser, &err),
+	        0);
+	for (int i = 0; i < 2; i++) {
+		struct kind *kind = &kinds.kind[3];
+
+		assert_int_equal(campaign_traffic_take(&kinds, kind, &chooser,
+		                                       &traffic, &err),
+		                 0);
+		assert_true(kind->has_grown);
+		assert_int_equal(traffic.block->n, 8);
+		assert_int_equal(traffic.block->hosts->ranks, 8);
+		assert_ptr_equal(traffic.comm, kind->comm);
+		/* Each to both sides, 10 times in 40 s. */
+		assert_int_equal(traffic.comm->n_entries, 30);
+		for (int e = 0; e < 30; e++)
+			assert_number(traffic.comm->bytes[e], 0.25, 1e-12);
+		campaign_traffic_give(&kinds, kind);
+		campaign_traffic_drop(kind);
+	}
+	campaign_kinds_free(&kinds);
+	cpl_signature_free(p.signature[1]);
+	unplay(&p);
+}
+
 /* Bytes in a second of the run, time after time. */
 static void test_traffic_made_again_is_the_same(void **state)
 {
@@ -933,6 +971,7 @@ int main(void)
 	        cmocka_unit_test(test_decisions_that_fail),
 	        cmocka_unit_test(test_oldest_goes_first),
 	        cmocka_unit_test(test_graphs_are_kept_too),
+	        cmocka_unit_test(test_groups_of_a_signature),
 	        cmocka_unit_test(test_traffic_made_again_is_the_same),
 	        cmocka_unit_test(test_running_by_number),
 	        cmocka_unit_test(test_stretches),
