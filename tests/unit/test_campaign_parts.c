@@ -169,6 +169,35 @@ static void test_kinds(void **state)
 	unplay(&p);
 }
 
+/* One for each size and share, the smaller first, in whatever order jobs come.
+ */
+static void test_kinds_in_order(void **state)
+{
+	char log[90 * 40] = "JobID|Submit|Elapsed|NNodes|Share\n";
+	struct cpl_error err = {""};
+	struct kinds kinds;
+	struct played p;
+
+	for (int i = 0; i < 90; i++)
+		sprintf(log + strlen(log), "%d|%d|60|%d|%d\n", i, i,
+		        2 + i * 7 % 15, 20 + i * 7 / 15 % 3 * 20);
+	get_ready(&p, NULL, log, "Match Pattern=ring\n");
+	assert_int_equal(campaign_kinds(&p.c, &kinds, &err), 0);
+	assert_int_equal(kinds.n, 45);
+	for (int i = 0; i < p.log.n_jobs; i++) {
+		const struct kind *kind = &kinds.kind[kinds.of[i]];
+
+		assert_int_equal(kind->nodes, p.log.job[i].nodes);
+		assert_true(kind->share == p.log.job[i].share);
+	}
+	for (int k = 1; k < kinds.n; k++)
+		assert_true(kinds.kind[k].nodes > kinds.kind[k - 1].nodes ||
+		            (kinds.kind[k].nodes == kinds.kind[k - 1].nodes &&
+		             kinds.kind[k].share > kinds.kind[k - 1].share));
+	campaign_kinds_free(&kinds);
+	unplay(&p);
+}
+
 static void test_kinds_that_cannot_be_made(void **state)
 {
 	static const char *const flat[] = {"flat"};
@@ -403,6 +432,50 @@ static void test_graphs_are_kept_too(void **state)
 		assert_int_equal(kind->grown.n, 0);
 		assert_int_equal(kind->block.n, 0);
 		close_kept(&k);
+	}
+}
+
+/* Of a large job the default mapper, in a decision, looks at no graph: its
+ * groups are grown. All others do. */
+static void test_graphs_of_large_jobs(void **state)
+{
+	static const struct {
+		const char *policy;
+		bool graph, groups;
+	} row[] = {
+	        {"auto", false, false},
+	        {"flat", false, false},
+	        {"auto+quick", false, true},
+	        {"flat+quick", true, true},
+	        {"auto+greedyallc", true, false},
+	        {"flat+greedyallc", true, false},
+	};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		struct cpl_error err = {""};
+		struct kind_traffic traffic;
+		struct chooser chooser;
+		struct kinds kinds;
+		struct played p;
+
+		print_message("%s\n", row[i].policy);
+		get_ready(&p, NULL, SWF(1, 0, 9, 16, 16, -1),
+		          "Match Pattern=pencil Share=50 RanksPerNode=40\n");
+		assert_int_equal(campaign_kinds(&p.c, &kinds, &err), 0);
+		assert_int_equal(campaign_chooser(p.net, row[i].policy, "quick",
+		                                  &chooser, &err),
+		                 0);
+		assert_int_equal(campaign_traffic_take(&kinds, kinds.kind,
+		                                       &chooser, &traffic,
+		                                       &err),
+		                 0);
+		assert_int_equal(traffic.graph != NULL, row[i].graph);
+		assert_int_equal(kinds.kind->graph != NULL, row[i].graph);
+		assert_int_equal(kinds.kind->has_grown, row[i].groups);
+		assert_int_equal(traffic.block != NULL, row[i].groups);
+		campaign_traffic_give(&kinds, kinds.kind);
+		campaign_kinds_free(&kinds);
+		unplay(&p);
 	}
 }
 
@@ -967,10 +1040,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_names_of_policies),
 	        cmocka_unit_test(test_kinds),
+	        cmocka_unit_test(test_kinds_in_order),
 	        cmocka_unit_test(test_kinds_that_cannot_be_made),
 	        cmocka_unit_test(test_decisions_that_fail),
 	        cmocka_unit_test(test_oldest_goes_first),
 	        cmocka_unit_test(test_graphs_are_kept_too),
+	        cmocka_unit_test(test_graphs_of_large_jobs),
 	        cmocka_unit_test(test_groups_of_a_signature),
 	        cmocka_unit_test(test_traffic_made_again_is_the_same),
 	        cmocka_unit_test(test_running_by_number),

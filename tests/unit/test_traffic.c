@@ -312,6 +312,7 @@ static void test_metrics(void **state)
 	assert_number(m.max_congestion, 0, 0);
 	assert_number(m.nonzero_average, 0, 0);
 	assert_number(m.nonzero_variance, 0, 0);
+	assert_number(m.max_injection, 0, 0);
 	load.link[net->link_class[0].first] = 8;
 	load.link[net->link_class[1].first + 3] = 8;
 	load.link[net->link_class[2].first + 15] = 4;
