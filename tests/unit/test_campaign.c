@@ -270,7 +270,7 @@ static void test_rules(void **state)
 	struct cpl_log_job job = {.id = 1, .name = "vasp_std", .user = "u",
 	                          .account = "a", .partition = "big",
 	                          .qos = "", .nodes = 64};
-	int drawn[2] = {0};
+	int drawn[3] = {0};
 
 	take_jobs("# comment\n"
 	          "Match Name=vasp* Nodes=1-63 Pattern=ring Class=small\n"
@@ -297,6 +297,19 @@ static void test_rules(void **state)
 	}
 	/* 3000 expected, with a deviation of 27. */
 	assert_in_range(drawn[0], 2880, 3120);
+	cpl_jobs_free(&jobs);
+	/* Of three: 1000, 2000 and 1000, with deviations of 27 and 32. */
+	take_jobs("Mix Pattern=ring\nMix Weight=2 Pattern=pencil\n"
+	          "Mix Pattern=none\n",
+	          &jobs);
+	memset(drawn, 0, sizeof(drawn));
+	for (int i = 0; i < 4000; i++) {
+		job.id = i;
+		drawn[cpl_jobs_rule_of(&jobs, &job, 1) - jobs.rule]++;
+	}
+	assert_in_range(drawn[0], 880, 1120);
+	assert_in_range(drawn[1], 1860, 2140);
+	assert_in_range(drawn[2], 880, 1120);
 	cpl_jobs_free(&jobs);
 	take_jobs("Match Name=y Pattern=ring\n", &jobs);
 	assert_null(cpl_jobs_rule_of(&jobs, &job, 1));
@@ -651,6 +664,48 @@ static void test_choices(void **state)
 	              "bcfgklop");
 }
 
+/* As many runs as there can be. */
+static void test_many_runs(void **state)
+{
+	expect_choice("x.x.x.x.x.x.x.x.", "0000", 8, true, cpl_stock_flat,
+	              "bdfhjlnp");
+	expect_choice(".x.x.x.x.x.x.x.x", "0000", 8, true, cpl_stock_flat,
+	              "acegikmo");
+	/* One leaf, the fullest that is enough. */
+	expect_choice("x...x...xx..xxxx", "0000", 2, true, cpl_stock_balanced,
+	              "kl");
+	expect_choice("x...x...xx..xxxx", "0000", 3, false, cpl_stock_balanced,
+	              "bcd");
+}
+
+/* Leaf switches in pairs: after the first leaf, of all that is free in 4, 1, 2
+ * and 2, its neighbour comes, though others fit better. */
+static void test_near_leaves_first(void **state)
+{
+	static const char two_levels[] =
+	        "{\"format\":\"commplace-network\",\"version\":1,\"type\":"
+	        "\"fattree\",\"nodes_per_router\":4,\"leaves\":4,\"levels\":"
+	        "[{\"down\":2,\"up\":1},{\"down\":2,\"up\":1}],"
+	        "\"nodes\":\"n[0-15]\"}";
+	static const unsigned char is_free[16] = {1, 1, 1, 1, 0, 0, 1, 0,
+	                                          0, 1, 0, 1, 1, 0, 1, 0};
+	static const int want[] = {0, 1, 2, 3, 6, 9};
+	struct cpl_network *net =
+	        cpl_network_parse(two_levels, strlen(two_levels), "net", NULL);
+	struct cpl_stock_request req = {.free = is_free, .n = 6};
+	struct cpl_stock_tree tree;
+	int out[6];
+
+	assert_non_null(net);
+	assert_int_equal(cpl_stock_tree_init(&tree, net, NULL), 0);
+	assert_int_equal(tree.n_levels, 2);
+	req.tree = &tree;
+	assert_int_equal(cpl_stock_tree_place(&req, false, out, NULL), 0);
+	assert_memory_equal(out, want, sizeof(want));
+	cpl_stock_tree_free(&tree);
+	cpl_network_free(net);
+}
+
 static void test_study_cost(void **state)
 {
 	struct cpl_network *net = make_network();
@@ -875,6 +930,10 @@ static void test_stretch(void **state)
 	assert_true(p.result[0].job[0].end > 1005);
 	assert_true(p.result[0].job[1].interference > 0);
 	assert_true(p.result[0].job[0].interference == 0);
+	/* What the first is stretched by from the beginning to its end. */
+	assert_true(p.result[0].job[0].end <= p.result[0].job[1].end);
+	assert_float_equal(p.result[0].job[1].interference,
+	                   p.result[0].job[0].end / 1000 - 1, 1e-9);
 	unplay(&p);
 	play(&p, two, "Match Pattern=pencil Share=50\n", flat, 2, 1,
 	     CPL_CAMPAIGN_FIRST);
@@ -890,6 +949,61 @@ static void test_stretch(void **state)
 	assert_true(s.communication_ratio > 0.99 &&
 	            s.communication_ratio < 1.01);
 	assert_true(s.useful > 0.74 && s.useful < 0.76);
+	unplay(&p);
+}
+
+/* Two that share links, the second for longer; one that sends nothing ends when
+ * the first does: the second goes on unhindered all the same. */
+static void test_ends_at_one_moment(void **state)
+{
+	static const char *const flat[] = {"flat"};
+	static const char map[] = "Match Name=17 Nodes=6 Pattern=pencil "
+	                          "Share=50\n";
+	struct played p;
+	char log[512];
+	double first, second;
+
+	play(&p, SWF(1, 0, 1000, 6, 6, -1) SWF(2, 0, 2000, 6, 6, -1), map, flat,
+	     1, 1, CPL_CAMPAIGN_ALONE);
+	first = p.result[0].job[0].end;
+	second = p.result[0].job[1].end;
+	assert_true(first > 1005 && second < 2 * first);
+	unplay(&p);
+	snprintf(log, sizeof(log),
+	         "%s3 0 7 %.17g 1 -1 -1 1 -1 -1 1 5 6 17 2 -1 -1 0\n",
+	         SWF(1, 0, 1000, 6, 6, -1) SWF(2, 0, 2000, 6, 6, -1), first);
+	play(&p, log, map, flat, 1, 1, CPL_CAMPAIGN_ALONE);
+	assert_true(p.result[0].job[2].end == p.result[0].job[0].end);
+	assert_float_equal(p.result[0].job[1].end, second, 1e-6);
+	unplay(&p);
+}
+
+/* A mapper behind one of Slurm's own choices: pairs that are far apart by rank
+ * come to one leaf switch. */
+static void test_ranks_of_stock_nodes(void **state)
+{
+	static const char *const policies[] = {"flat", "flat+mapping",
+	                                       "tree+quick"};
+	static const char far[] =
+	        "{\"format\": \"commplace-signature\", \"version\": 1, "
+	        "\"ranks\": 8, \"phases\": [{\"traffic\": [[0, 4, 100, 1], "
+	        "[1, 5, 100, 1], [2, 6, 100, 1], [3, 7, 100, 1]]}]}";
+	struct played p;
+
+	get_ready(&p, NULL, SWF(1, 0, 1000, 8, 8, -1),
+	          "Match Signature=far Share=50\n");
+	p.signature[0] = cpl_signature_parse(far, strlen(far), "far", NULL);
+	assert_non_null(p.signature[0]);
+	play_ready(&p, policies, 3);
+	for (int i = 0; i < 3; i++)
+		for (int r = 0; r < 4; r++) {
+			const int *node = p.result[i].job[0].node;
+			bool near = node[r] / 4 == node[r + 4] / 4;
+
+			assert_in_range(node[r], 0, 7);
+			assert_int_equal(near, i > 0);
+		}
+	cpl_signature_free(p.signature[0]);
 	unplay(&p);
 }
 
@@ -942,6 +1056,8 @@ int main(void)
 	        cmocka_unit_test(test_patterns),
 	        cmocka_unit_test(test_easy),
 	        cmocka_unit_test(test_choices),
+	        cmocka_unit_test(test_many_runs),
+	        cmocka_unit_test(test_near_leaves_first),
 	        cmocka_unit_test(test_study_cost),
 	        cmocka_unit_test(test_conservation),
 	        cmocka_unit_test(test_threads),
@@ -949,6 +1065,8 @@ int main(void)
 	        cmocka_unit_test(test_kept),
 	        cmocka_unit_test(test_theory),
 	        cmocka_unit_test(test_stretch),
+	        cmocka_unit_test(test_ends_at_one_moment),
+	        cmocka_unit_test(test_ranks_of_stock_nodes),
 	        cmocka_unit_test(test_left_out),
 	        cmocka_unit_test(test_share_missing),
 	};

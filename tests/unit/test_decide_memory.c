@@ -57,6 +57,19 @@ static void set_up(struct job *job, const char *text)
 	assert_non_null(job->routing);
 }
 
+/* Without a failure, and where one was none: the same. */
+static int first_node[8];
+static bool is_known;
+
+static void check_decision(const struct cpl_decision *decision)
+{
+	if (is_known)
+		assert_memory_equal(decision->node, first_node,
+		                    sizeof(first_node));
+	memcpy(first_node, decision->node, sizeof(first_node));
+	is_known = true;
+}
+
 static int decide(const struct job *job, struct cpl_error *err)
 {
 	static const unsigned char free_node[16] = {1, 1, 1, 0, 1, 1, 1, 1,
@@ -85,6 +98,8 @@ static int decide(const struct job *job, struct cpl_error *err)
 
 	if (rc)
 		assert_null(decision.node);
+	else
+		check_decision(&decision);
 	cpl_decision_free(&decision);
 	return rc;
 }
@@ -111,6 +126,8 @@ static int decide_by_team(const struct job *job, struct cpl_error *err)
 		rc = cpl_decide(&req, &decision, err);
 	if (rc)
 		assert_null(decision.node);
+	else
+		check_decision(&decision);
 	cpl_decision_free(&decision);
 	cpl_team_free(req.team);
 	return rc;
@@ -146,6 +163,8 @@ static void check(int (*work)(const struct job *, struct cpl_error *),
 		int n = 0;
 
 		set_up(&job, network[i]);
+		is_known = false;
+		work(&job, NULL);
 		for (;; n += every) {
 			struct cpl_error err = {""};
 			bool failed;

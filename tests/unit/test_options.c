@@ -281,30 +281,69 @@ static void test_words(void **state)
 	}
 }
 
-/* As many as there may be, the last of them too; one more is told, not lost. */
+/* As many as there may be, the last of them too, by both names; one more is
+ * told, not lost. */
 static void test_many_options(void **state)
 {
+	static const char letters[] =
+	        "abcdefgijklmnopqrstuvwxyzABCDEFGHIJKLMNO";
 	struct cmd_option table[42] = {{NULL}};
-	bool flag[41] = {false};
-	char name[41][8], word[16];
+	const char *text[40] = {NULL};
+	char name[40][8], word[16];
 	char *argv[] = {(char[]){"test"}, word, NULL};
 
 	for (int i = 0; i < 40; i++) {
 		sprintf(name[i], "o%d-", i);
-		table[i] = (struct cmd_option){name[i], .flag = &flag[i]};
+		table[i] = (struct cmd_option){name[i], letters[i],
+		                               .text = &text[i]};
 	}
-	for (int i = 0; i < 40; i++) {
-		sprintf(word, "--o%d-", i);
+	for (int i = 0; i < 80; i++) {
+		if (i % 2)
+			sprintf(word, "--o%d-=x", i / 2);
+		else
+			sprintf(word, "-%cx", letters[i / 2]);
+		memset(text, 0, sizeof(text));
 		assert_int_equal(
 		        cmd_options(&self, 2, argv, table, CMD_NO_WORDS),
 		        CMD_OK);
 		for (int k = 0; k < 40; k++)
-			assert_int_equal(flag[k], k <= i);
+			same_text(text[k], k == i / 2 ? "x" : NULL);
 	}
-	table[40] = (struct cmd_option){"more", .flag = &flag[40]};
+	table[40] = (struct cmd_option){"more", .text = &text[0]};
 	assert_int_equal(cmd_options(&self, 1, argv, table, CMD_NO_WORDS),
 	                 CMD_FAILED);
 	assert_string_equal(said, "its table has more than 40 options");
+}
+
+/* A list of names that no message holds is cut. */
+static void test_many_choices(void **state)
+{
+	enum { N = 200 };
+	const char *choices[N + 1] = {NULL};
+	char name[N][16], want[64];
+	int choice = -1;
+	struct cmd_option table[] = {
+	        {"name", .choice = &choice, .choices = choices}, {NULL}};
+
+	for (int n = 10; n <= N; n++) {
+		char word[] = "--name=none";
+		char *argv[] = {(char[]){"test"}, word, NULL};
+
+		for (int i = 0; i < n; i++) {
+			sprintf(name[i], "choice%d", i);
+			choices[i] = name[i];
+		}
+		assert_int_equal(
+		        cmd_options(&self, 2, argv, table, CMD_NO_WORDS),
+		        CMD_FAILED);
+		snprintf(want, sizeof(want),
+		         "--name: 'none' is unknown; it must be one of "
+		         "choice0, choice1, ");
+		assert_memory_equal(said, want, strlen(want));
+		assert_in_range(strlen(said), strlen(want),
+		                CPL_ERROR_MAX / 2 + 64);
+		assert_int_equal(choice, -1);
+	}
 }
 
 int main(void)
@@ -315,6 +354,7 @@ int main(void)
 	        cmocka_unit_test(test_what_is_needed),
 	        cmocka_unit_test(test_words),
 	        cmocka_unit_test(test_many_options),
+	        cmocka_unit_test(test_many_choices),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

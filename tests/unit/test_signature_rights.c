@@ -46,6 +46,7 @@ static const struct {
         {"store", 7, false, 0},
         {"store/part", 7, false, 0},
         {"out", 7, true, 0},
+        {"o", 7, true, 0},
 };
 
 static uid_t as, taken;
@@ -161,6 +162,10 @@ static void test_whose_rights(void **state)
 	        {"store/part", 7, NULL},
 	        {"out", NOBODY,
 	         "out: a link of user 7 leads there, whose it is not"},
+	        {"o", NOBODY,
+	         "o: a link of user 7 leads there, whose it is not"},
+	        {"o/new", NOBODY,
+	         "o/new: a link of user 7 leads there, whose it is not"},
 	        /* In the folder of the shell. */
 	        {".", 7, NULL},
 	        {"new", 7, NULL},
