@@ -63,7 +63,7 @@ int execve(const char *path, char *const *argv, char *const *env)
 		_exit(3);
 	case LOSES:
 		dprintf(1, "app: version 1\n");
-		dprintf(2, "commplace signature: app: 12 messages\n");
+		dprintf(2, "commplace signature: app: 12 messages\033[1m\n");
 		_exit(0);
 	case CLOSES:
 		close(1);
@@ -74,6 +74,23 @@ int execve(const char *path, char *const *argv, char *const *env)
 	}
 	for (;;)
 		pause();
+}
+
+static int no_pipe, no_fork; /* errno, 0: there are */
+
+int pipe2(int fd[2], int flags)
+{
+	errno = no_pipe;
+	return no_pipe ? -1 : (int)syscall(SYS_pipe2, fd, flags);
+}
+
+pid_t fork(void)
+{
+	pid_t (*real)(void);
+
+	*(void **)&real = dlsym(RTLD_NEXT, "fork");
+	errno = no_fork;
+	return no_fork ? -1 : real();
 }
 
 int clock_gettime(clockid_t clock, struct timespec *now)
@@ -143,6 +160,7 @@ spank_err_t spank_getenv(spank_t sp, const char *name, char *value, int size)
 	        {"SLURM_SPANK_COMM_RECORD", "app"},
 	        {"HOME", "/home/u"},
 	        {"COMM_RECORD_STORE", "/store/%u"},
+	        {"SLURM_CONF", "/etc/s.conf"},
 	};
 
 	for (size_t i = 0; i < sizeof(env) / sizeof(*env); i++) {
@@ -260,7 +278,8 @@ static void test_what_it_is(void **state)
 	snprintf(want, sizeof(want),
 	         "commplace: --comm-record: signature install --user "
 	         "--recorded 17 -- app as %d with LANG=C PATH=/usr/bin:/bin "
-	         "HOME=/home/u COMMPLACE_USER_PROFILES=/store/%%u ",
+	         "HOME=/home/u COMMPLACE_USER_PROFILES=/store/%%u "
+	         "SLURM_CONF=/etc/s.conf ",
 	         geteuid() ? (int)getuid() : 65534);
 	assert_string_equal(info, want);
 	assert_string_equal(error, "");
@@ -306,6 +325,7 @@ static void test_who_hears_what_is_lost(void **state)
 		assert_non_null(strstr(info, kept));
 		assert_non_null(strstr(asked ? error : info, part));
 		assert_null(strstr(asked ? info : error, part));
+		assert_null(strchr(asked ? error : info, '\033'));
 		task_status = 256;
 		end_of_job(SAYS);
 		task_status = 0;
@@ -316,6 +336,33 @@ static void test_who_hears_what_is_lost(void **state)
 		assert_string_equal(asked ? info : error, "");
 	}
 	asked = true;
+}
+
+/* A system without another pipe, or process: it says so. */
+static void test_a_system_that_is_full(void **state)
+{
+	static const struct {
+		int pipe, fork;
+		const char *says;
+	} row[] = {
+	        {EMFILE, 0, "Too many open files"},
+	        {0, EAGAIN, "Resource temporarily unavailable"},
+	};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		char want[128];
+
+		no_pipe = row[i].pipe;
+		no_fork = row[i].fork;
+		end_of_job(SAYS);
+		no_pipe = no_fork = 0;
+		snprintf(want, sizeof(want),
+		         "commplace: --comm-record: what job 17 recorded is "
+		         "lost: %s",
+		         row[i].says);
+		assert_string_equal(error, want);
+		assert_string_equal(info, "");
+	}
 }
 
 /* Fault: what Slurm did not tell whose it was was lost without a word. */
@@ -445,6 +492,7 @@ int main(void)
 	        cmocka_unit_test(test_the_kernel_may_end_it),
 	        cmocka_unit_test(test_without_a_word),
 	        cmocka_unit_test(test_who_hears_what_is_lost),
+	        cmocka_unit_test(test_a_system_that_is_full),
 	        cmocka_unit_test(test_nobody_knows_whose_it_is),
 	        cmocka_unit_test(test_by_the_sites_word),
 	        cmocka_unit_test(test_a_home_that_hangs),
