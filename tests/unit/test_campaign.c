@@ -510,6 +510,7 @@ static void test_patterns(void **state)
 	        {"recursive-halving", 8, 24, 4, 0.25},
 	        {"recursive-halving", 8, 24, 1, 1},
 	        {"binomial", 8, 14, 4, 1},
+	        {"binomial", 6, 10, 4, 1},
 	        {"2-d", 8, 24, 4, 1},
 	};
 
@@ -706,6 +707,61 @@ static void test_near_leaves_first(void **state)
 	cpl_network_free(net);
 }
 
+/* Of both the one that costs less, or more for who does not communicate, where
+ * the job's own nodes count as loud if it does. */
+static void test_adaptive_is_one_of_both(void **state)
+{
+	struct cpl_network *net = make_network();
+	struct cpl_stock_tree tree;
+	int other = 0;
+
+	assert_int_equal(cpl_stock_tree_init(&tree, net, NULL), 0);
+	for (unsigned seed = 1; seed < 400; seed++) {
+		unsigned char is_free[16];
+		int loud[4], out[3][16], total[2][4], n_free = 0;
+		unsigned draw = seed * 2654435761U;
+		double cost[2];
+		struct cpl_stock_request req = {.tree = &tree,
+		                                .free = is_free,
+		                                .loud = loud,
+		                                .communicates = seed % 2};
+		bool balanced;
+
+		for (int i = 0; i < 16; i++)
+			n_free += is_free[i] =
+			        draw >> i & 1 || draw >> (i + 13) & 1;
+		for (int u = 0; u < 4; u++) {
+			loud[u] = 0;
+			for (int i = 4 * u; i < 4 * u + 4; i++)
+				loud[u] += !is_free[i] && (seed >> (i % 5) & 1);
+		}
+		if (n_free < 2)
+			continue;
+		req.n = 2 + (int)(seed % (unsigned)(n_free - 1));
+		assert_int_equal(cpl_stock_greedy(&req, out[0], NULL), 0);
+		assert_int_equal(cpl_stock_balanced(&req, out[1], NULL), 0);
+		assert_int_equal(cpl_stock_adaptive(&req, CPL_STUDY_HALVING,
+		                                    out[2], NULL),
+		                 0);
+		for (int k = 0; k < 2; k++) {
+			memcpy(total[k], loud, sizeof(loud));
+			for (int i = 0; i < req.n && req.communicates; i++)
+				total[k][out[k][i] / 4]++;
+			cost[k] = cpl_study_cost(&tree, total[k],
+			                         CPL_STUDY_HALVING, out[k],
+			                         req.n);
+		}
+		balanced = req.communicates ? cost[1] < cost[0]
+		                            : cost[1] > cost[0];
+		assert_memory_equal(out[2], out[balanced],
+		                    (size_t)req.n * sizeof(int));
+		other += balanced;
+	}
+	assert_true(other > 10);
+	cpl_stock_tree_free(&tree);
+	cpl_network_free(net);
+}
+
 static void test_study_cost(void **state)
 {
 	struct cpl_network *net = make_network();
@@ -724,6 +780,17 @@ static void test_study_cost(void **state)
 	            11.5 + 4);
 	assert_true(cpl_study_cost(&tree, loud, CPL_STUDY_DOUBLING, node, 1) ==
 	            0);
+	/* A tree leaves out the pairs that are far from each other: here ranks
+	 * 1 and 3, of n2 and n4. */
+	static const int far[] = {0, 2, 1, 4}, fewer[] = {3, 1, 0, 0};
+	static const double want[] = {9 + 2 * 9, 9 + 9, 3.5 + 9,
+	                              0.3 * 18 + 0.7 * 12.5};
+
+	for (int k = 0; k < CPL_STUDY_PATTERNS; k++)
+		assert_float_equal(cpl_study_cost(&tree, fewer,
+		                                  (enum cpl_study_pattern)k,
+		                                  far, 4),
+		                   want[k], 1e-12);
 	cpl_stock_tree_free(&tree);
 	cpl_network_free(net);
 }
@@ -1057,6 +1124,7 @@ int main(void)
 	        cmocka_unit_test(test_easy),
 	        cmocka_unit_test(test_choices),
 	        cmocka_unit_test(test_many_runs),
+	        cmocka_unit_test(test_adaptive_is_one_of_both),
 	        cmocka_unit_test(test_near_leaves_first),
 	        cmocka_unit_test(test_study_cost),
 	        cmocka_unit_test(test_conservation),
