@@ -4,6 +4,7 @@
  * slurmstepd: what it is, and that it is waited for by a clock. That clock is
  * the test's own, as are the command and what the kernel says of it.
  */
+#include "commplace-config.h"
 #include "spank.h"
 
 #include <errno.h>
