@@ -102,23 +102,31 @@ static const char kinds_map[] =
         "Match Name=c Pattern=none\n"
         "Match Name=d Pattern=ring Share=40 RanksPerNode=4\n";
 
-/* 15 ranks: the last of 8 nodes has one. 10 times 4 s, of which 1 s is sending.
- */
-static struct cpl_signature *halo(void)
+/* Of a ring: 10 times 4 s, of which 1 s is sending. */
+static struct cpl_signature *halo_of(int ranks)
 {
-	static const char text[] =
-	        "{\"format\": \"commplace-signature\", \"version\": 1, "
-	        "\"ranks\": 15, \"phases\": [{\"name\": \"p\", \"weight\": 10, "
-	        "\"time\": 4, \"compute_time\": 3, \"pattern\": {\"type\": "
-	        "\"stencil\", \"dims\": [15], \"points\": 3, \"periodic\": "
-	        "true, \"bytes\": 1}}]}";
 	struct cpl_error err = {""};
-	struct cpl_signature *sig =
-	        cpl_signature_parse(text, strlen(text), "halo", &err);
+	struct cpl_signature *sig;
+	char text[512];
 
+	snprintf(
+	        text, sizeof(text),
+	        "{\"format\": \"commplace-signature\", \"version\": 1, "
+	        "\"ranks\": %d, \"phases\": [{\"name\": \"p\", \"weight\": "
+	        "10, \"time\": 4, \"compute_time\": 3, \"pattern\": {\"type\": "
+	        "\"stencil\", \"dims\": [%d], \"points\": 3, \"periodic\": "
+	        "true, \"bytes\": 1}}]}",
+	        ranks, ranks);
+	sig = cpl_signature_parse(text, strlen(text), "halo", &err);
 	if (!sig)
 		fail_msg("%s", err.text);
 	return sig;
+}
+
+/* The last of 8 nodes has one rank. */
+static struct cpl_signature *halo(void)
+{
+	return halo_of(15);
 }
 
 static void test_kinds(void **state)
@@ -451,30 +459,35 @@ static void test_graphs_of_large_jobs(void **state)
 	        {"flat+greedyallc", true, false},
 	};
 
-	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+	for (size_t i = 0; i < 2 * sizeof(row) / sizeof(*row); i++) {
 		struct cpl_error err = {""};
 		struct kind_traffic traffic;
 		struct chooser chooser;
 		struct kinds kinds;
 		struct played p;
 
-		print_message("%s\n", row[i].policy);
+		print_message("%s\n", row[i / 2].policy);
 		get_ready(&p, NULL, SWF(1, 0, 9, 16, 16, -1),
-		          "Match Pattern=pencil Share=50 RanksPerNode=40\n");
+		          i % 2 ? "Match Signature=halo RanksPerNode=40\n"
+		                : "Match Pattern=pencil Share=50 "
+		                  "RanksPerNode=40\n");
+		if (i % 2)
+			p.signature[0] = halo_of(640);
 		assert_int_equal(campaign_kinds(&p.c, &kinds, &err), 0);
-		assert_int_equal(campaign_chooser(p.net, row[i].policy, "quick",
-		                                  &chooser, &err),
+		assert_int_equal(campaign_chooser(p.net, row[i / 2].policy,
+		                                  "quick", &chooser, &err),
 		                 0);
 		assert_int_equal(campaign_traffic_take(&kinds, kinds.kind,
 		                                       &chooser, &traffic,
 		                                       &err),
 		                 0);
-		assert_int_equal(traffic.graph != NULL, row[i].graph);
-		assert_int_equal(kinds.kind->graph != NULL, row[i].graph);
-		assert_int_equal(kinds.kind->has_grown, row[i].groups);
-		assert_int_equal(traffic.block != NULL, row[i].groups);
+		assert_int_equal(traffic.graph != NULL, row[i / 2].graph);
+		assert_int_equal(kinds.kind->graph != NULL, row[i / 2].graph);
+		assert_int_equal(kinds.kind->has_grown, row[i / 2].groups);
+		assert_int_equal(traffic.block != NULL, row[i / 2].groups);
 		campaign_traffic_give(&kinds, kinds.kind);
 		campaign_kinds_free(&kinds);
+		cpl_signature_free(p.signature[0]);
 		unplay(&p);
 	}
 }

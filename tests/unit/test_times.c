@@ -415,8 +415,10 @@ static void random_rates(const struct cpl_network *net, struct cpl_load *rates)
 	for (int64_t l = 0; l < net->n_links; l++)
 		rates->link[l] =
 		        draw(9) * cpl_network_link_bandwidth(net, l) / 6;
-	for (int i = 0; i < net->n_nodes; i++)
+	for (int i = 0; i < net->n_nodes; i++) {
 		rates->ejection[i] = draw(5) * net->port_bandwidth[0] / 5;
+		rates->injection[i] = draw(5) * net->port_bandwidth[0] / 5;
+	}
 }
 
 /* What the workload puts on the links, over the period. */
@@ -540,6 +542,30 @@ static void test_near(void **state)
 		assert_number(got.seconds, 0, 0);
 		assert_int_equal(got.link, -1);
 		assert_int_equal(got.phase, -1);
+		tear_down(&s);
+	}
+	cpl_comm_free(comm);
+}
+
+/* Flows are solved exactly up to the limit; without times the period is what
+ * the busiest link takes, be it the first, the node's own. */
+static void test_limits_of_a_phase(void **state)
+{
+	static const struct message m[] = {{0, 1, 5}, {0, 3, 0.1}};
+	struct cpl_comm *comm = comm_of(10, m, 2);
+	struct cpl_phase phase = {.weight = 1, .comm = comm};
+	struct cpl_times_result got;
+	struct setting s;
+
+	(void)state;
+	for (int exact = 1; exact < 4; exact++) {
+		set_up(&s, CHAIN, NULL, &phase, 1);
+		s.times->exact = exact;
+		assert_int_equal(
+		        cpl_times_place(s.times, s.space, s.node, NULL), 0);
+		cpl_times_judge(s.times, NULL, false, &got);
+		assert_int_equal(got.exact, exact >= 2);
+		assert_number(cpl_times_period(s.times), 0.51, 1e-12);
 		tear_down(&s);
 	}
 	cpl_comm_free(comm);
@@ -674,6 +700,7 @@ int main(void)
 	        cmocka_unit_test(test_phases),
 	        cmocka_unit_test(test_few_and_many),
 	        cmocka_unit_test(test_near),
+	        cmocka_unit_test(test_limits_of_a_phase),
 	        cmocka_unit_test(test_patterns),
 	        cmocka_unit_test(test_wrong_hosts),
 	        cmocka_unit_test(test_no_memory),
