@@ -636,6 +636,9 @@ static void test_choices(void **state)
 	              "klmn");
 	expect_choice("...xx..xxx......", "0000", 8, true, cpl_stock_flat,
 	              "fgklmnop");
+	/* The largest first where none is enough, and again. */
+	expect_choice("...xx..xxx......", "0000", 10, true, cpl_stock_flat,
+	              "abcfklmnop");
 	/* The leaf that fits best; the largest first where none is enough, then
 	 * what fits the rest. */
 	expect_choice("xx..x.......xxx.", "0000", 2, true, choose_tree, "cd");
@@ -780,6 +783,8 @@ static void test_study_cost(void **state)
 	            11.5 + 4);
 	assert_true(cpl_study_cost(&tree, loud, CPL_STUDY_DOUBLING, node, 1) ==
 	            0);
+	assert_true(cpl_study_cost(&tree, loud, CPL_STUDY_DOUBLING,
+	                           (const int[]){0, 4}, 2) == 11.5);
 	/* A tree leaves out the pairs that are far from each other: here ranks
 	 * 1 and 3, of n2 and n4. */
 	static const int far[] = {0, 2, 1, 4}, fewer[] = {3, 1, 0, 0};

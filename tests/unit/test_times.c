@@ -631,7 +631,7 @@ static void test_wrong_hosts(void **state)
 	cpl_comm_free(comm);
 }
 
-/* Seconds of two phases, few flows and many; < 0: with err. */
+/* Seconds and period of two phases, few flows and many; < 0: with err. */
 static double judge_all(const struct cpl_network *net,
                         const struct cpl_phase *phase, struct cpl_error *err)
 {
@@ -646,6 +646,9 @@ static double judge_all(const struct cpl_network *net,
 	if (space && times && !cpl_times_order(times, NULL, 2, 21, err) &&
 	    !cpl_times_place(times, space, node, err))
 		cpl_times_judge(times, NULL, false, &got);
+	/* What it is to others, too. */
+	if (got.seconds >= 0)
+		got.seconds += cpl_times_period(times);
 	cpl_times_close(times);
 	cpl_times_space_free(space);
 	return got.seconds;
