@@ -104,8 +104,9 @@ static int decide(const struct job *job, struct cpl_error *err)
 	return rc;
 }
 
-/* By three threads, of which each has its own part of what is needed. */
-static int decide_by_team(const struct job *job, struct cpl_error *err)
+/* Nodes with the order of their ranks, by some threads. */
+static int decide_and_map(const struct job *job, int threads,
+                          struct cpl_error *err)
 {
 	struct cpl_decide_request req = {
 	        .place = {.net = job->net, .n_nodes_wanted = 8},
@@ -121,8 +122,9 @@ static int decide_by_team(const struct job *job, struct cpl_error *err)
 
 	memset(free_node, 1, sizeof(free_node));
 	req.place.free = free_node;
-	req.team = cpl_team_new(3, err);
-	if (req.team)
+	if (threads)
+		req.team = cpl_team_new(threads, err);
+	if (req.team || !threads)
 		rc = cpl_decide(&req, &decision, err);
 	if (rc)
 		assert_null(decision.node);
@@ -131,6 +133,17 @@ static int decide_by_team(const struct job *job, struct cpl_error *err)
 	cpl_decision_free(&decision);
 	cpl_team_free(req.team);
 	return rc;
+}
+
+static int decide_in_turn(const struct job *job, struct cpl_error *err)
+{
+	return decide_and_map(job, 0, err);
+}
+
+/* By three threads, of which each has its own part of what is needed. */
+static int decide_by_team(const struct job *job, struct cpl_error *err)
+{
+	return decide_and_map(job, 3, err);
 }
 
 static int map(const struct job *job, struct cpl_error *err)
@@ -164,7 +177,7 @@ static void check(int (*work)(const struct job *, struct cpl_error *),
 
 		set_up(&job, network[i]);
 		is_known = false;
-		work(&job, NULL);
+		assert_int_equal(work(&job, NULL), 0);
 		for (;; n += every) {
 			struct cpl_error err = {""};
 			bool failed;
@@ -195,6 +208,7 @@ static void test_decision(void **state)
 
 static void test_decision_by_a_team(void **state)
 {
+	check(decide_in_turn, 20, 1);
 	check(decide_by_team, 20, 5);
 }
 
