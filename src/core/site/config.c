@@ -30,6 +30,12 @@ static int start_partition(struct config_parser *p, const char *value)
 			                "Partition=%s is given twice; put all "
 			                "its keys into one line",
 			                value);
+	/* It would be the name of none. */
+	if (strchr(value, ','))
+		return cpl_fail(p->err,
+		                "Partition=%s names several partitions; give "
+		                "each a line, or begin with Match",
+		                value);
 	more = realloc(c->partition,
 	               ((size_t)c->n_partitions + 1) * sizeof(*c->partition));
 	if (!more)
