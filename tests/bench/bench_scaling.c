@@ -118,7 +118,7 @@ static void run(const struct cpl_mapper *mapper, struct cpl_map_request *req,
 	}
 	start = cpu_seconds();
 	if (cpl_map_run(mapper, req, rank_host, &err)) {
-		snprintf(t->why, sizeof(t->why), "%s", err.text);
+		snprintf(t->why, sizeof(t->why), "%.159s", err.text);
 		free(rank_host);
 		return;
 	}
