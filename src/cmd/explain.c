@@ -330,7 +330,8 @@ static int run(const struct cmd *self, int argc, char **argv)
 			goto out;
 	}
 	replay = replay_of(record, config, o.state_out);
-	struct explained e = {record, ended, replay, state_dir, config};
+	struct explained e = {record,      ended,     replay,
+	                      o.state_out, state_dir, config};
 
 	if (o.html)
 		rc = write_html(self, &e, state_dir, o.html);

@@ -11,6 +11,7 @@ struct explained {
 	const struct cpl_record *record;
 	bool ended;
 	const char *replay;    /* the command that repeats it, or NULL */
+	const char *state;     /* its file for --running, NULL: not written */
 	const char *state_dir; /* where the record is */
 	const struct cpl_config *config; /* may be NULL */
 };

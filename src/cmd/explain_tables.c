@@ -325,9 +325,7 @@ int explain_next(const struct cpl_record *r,
 
 const char *explain_state(const struct explained *e, char line[128])
 {
-	static const char placeholder[] = "--running " EXPLAIN_STATE;
-
-	if (!e->replay || !strstr(e->replay, placeholder))
+	if (!e->replay || e->state || !e->record->n_background)
 		return NULL;
 	snprintf(line, 128,
 	         "`commplace explain %" PRId64 " --state " EXPLAIN_STATE
