@@ -290,7 +290,7 @@ static int print_rows(struct features *f, struct cpl_error *err)
 {
 	size_t size;
 	char *text = NULL;
-	int rc = -1;
+	int rc;
 
 	f->out = open_memstream(&text, &size);
 	if (!f->out)

@@ -219,11 +219,19 @@ static void list_port(const struct cpl_network *net, int port,
 	}
 }
 
+/* Or are all cables of 1 byte/s? */
+static bool has_bandwidths(const struct cpl_network *net)
+{
+	for (int c = 0; c < net->n_classes; c++)
+		if (net->link_class[c].bandwidth != net->link_class[c].cables)
+			return true;
+	return false;
+}
+
 static int print_text(const struct cpl_network *net,
                       const struct cpl_routing *routing)
 {
 	struct cmd_table *table = cmd_table_new("lrrl");
-	int c;
 
 	printf("%s: ", net->name);
 	net->type->describe(net, stdout);
@@ -234,7 +242,7 @@ static int print_text(const struct cpl_network *net,
 	printf("%d routers, %d nodes, %" PRId64 " directed links\n\n",
 	       net->n_routers, cpl_network_hosts(net), count_cables(net));
 	cmd_table_row(table, "class|links|bytes/s|");
-	for (c = 0; c < net->n_classes; c++) {
+	for (int c = 0; c < net->n_classes; c++) {
 		const struct cpl_link_class *class = &net->link_class[c];
 
 		cmd_table_row(table,
@@ -249,11 +257,10 @@ static int print_text(const struct cpl_network *net,
 		list_port(net, p, table);
 	if (cmd_table_print(table))
 		return CMD_FAILED;
-	for (c = 0; c < net->n_classes; c++)
-		if (net->link_class[c].bandwidth != net->link_class[c].cables)
-			return CMD_OK;
-	printf("\nAll links have 1 byte/s, as where no bandwidth is stated: "
-	       "what other subcommands\ntell in seconds are bytes.\n");
+	if (!has_bandwidths(net))
+		printf("\nAll links have 1 byte/s, as where no bandwidth is "
+		       "stated: what other subcommands\ntell in seconds are "
+		       "bytes.\n");
 	return CMD_OK;
 }
 
