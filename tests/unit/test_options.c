@@ -19,13 +19,18 @@ static int helped;
 
 /* In place of util.c and help.c. */
 
+static void say(const struct cmd *cmd, const char *fmt, va_list ap)
+{
+	assert_ptr_equal(cmd, &self);
+	vsnprintf(said, sizeof(said), fmt, ap);
+}
+
 int cmd_usage(const struct cmd *cmd, const char *fmt, ...)
 {
 	va_list ap;
 
-	assert_ptr_equal(cmd, &self);
 	va_start(ap, fmt);
-	vsnprintf(said, sizeof(said), fmt, ap);
+	say(cmd, fmt, ap);
 	va_end(ap);
 	return CMD_USAGE;
 }
@@ -41,9 +46,8 @@ int cmd_failf(const struct cmd *cmd, const char *fmt, ...)
 {
 	va_list ap;
 
-	assert_ptr_equal(cmd, &self);
 	va_start(ap, fmt);
-	vsnprintf(said, sizeof(said), fmt, ap);
+	say(cmd, fmt, ap);
 	va_end(ap);
 	return CMD_FAILED;
 }
