@@ -101,10 +101,7 @@ cpl_path_table_gateway(const struct cpl_path_table *w, int a, int b, int k)
 	if (w->home)
 		return (struct cpl_gateway){w->home[b * w->k_links + k],
 		                            w->home[a * w->k_links + k]};
-	return w->gateway[((size_t)a * (size_t)(w->groups - 1) +
-	                   (size_t)(b - (b > a))) *
-	                          (size_t)w->k_links +
-	                  (size_t)k];
+	return w->gateway[cpl_wires_pair(w->groups, a, b) * w->k_links + k];
 }
 
 /* Links between two routers of a group, numbered in it. */
