@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The directory of records: whose it is, who may read, what is lost. */
 #include "commplace-config.h"
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -53,6 +55,43 @@ int fdatasync(int fd)
 {
 	synced++;
 	return fsync(fd);
+}
+
+/* The clocks, so many seconds later than they are. */
+static atomic_long later, wrong;
+
+time_t time(time_t *out)
+{
+	struct timespec now;
+
+	syscall(SYS_clock_gettime, CLOCK_REALTIME, &now);
+	now.tv_sec += later + wrong;
+	if (out)
+		*out = now.tv_sec;
+	return now.tv_sec;
+}
+
+int clock_gettime(clockid_t clock, struct timespec *now)
+{
+	int rc = (int)syscall(SYS_clock_gettime, clock, now);
+
+	now->tv_sec += later;
+	return rc;
+}
+
+/* Lists of ended records hang. */
+static atomic_bool list_hangs, lists_hanging;
+
+DIR *opendir(const char *path)
+{
+	static DIR *(*real)(const char *);
+
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "opendir");
+	lists_hanging = list_hangs && strstr(path, "/ended");
+	while (list_hangs && lists_hanging)
+		usleep(1000);
+	return real(path);
 }
 
 static char dir[] = "/tmp/commplace-records-XXXXXX";
@@ -104,6 +143,7 @@ static int set_up(void **state)
 {
 	memcpy(dir + sizeof(dir) - 7, "XXXXXX", 6);
 	assert_non_null(mkdtemp(dir));
+	synced = 0;
 	open_records("here", CPL_RECORDS_OWNER);
 	return 0;
 }
@@ -116,8 +156,9 @@ static int remove_one(const char *path, const struct stat *st, int type,
 
 static int tear_down(void **state)
 {
-	hang = false;
+	hang = list_hangs = false;
 	rename_error = write_error = 0;
+	later = wrong = 0;
 	close_records();
 	nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 	return 0;
@@ -314,12 +355,68 @@ static void test_records_go_by_age(void **state)
 	assert_non_null(strstr(err.text, "none: Not a directory"));
 }
 
+/* A clock that is far ahead when the scheduler starts, and put right soon. */
+static void test_a_clock_that_is_wrong(void **state)
+{
+	const long day = 86400;
+	int taken = 0;
+	const int64_t none = 0;
+
+	for (int64_t job = 1; job <= 2; job++)
+		write_record(job, 10);
+	cpl_record_dir_end(records, 1);
+	idle();
+	keep_only(0, 30);
+	wrong = 100 * day;
+	cpl_record_dir_restore(records, &none, 0, take_none, &taken);
+	cpl_record_dir_end(records, 7);
+	idle();
+	assert_ended("12");
+	wrong = 0;
+	later = 2 * 3600;
+	cpl_record_dir_end(records, 7);
+	idle();
+	assert_ended("12");
+	/* One that went as it should takes them when their time has come. */
+	later = 31 * day;
+	cpl_record_dir_end(records, 7);
+	idle();
+	assert_ended("");
+	assert_int_equal(lines, 0);
+}
+
+/* However many there are: records are written meanwhile. */
+static void test_a_list_that_hangs(void **state)
+{
+	int taken = 0;
+	const int64_t none = 0;
+
+	write_record(1, 10);
+	cpl_record_dir_end(records, 1);
+	idle();
+	keep_only(1, 0);
+	list_hangs = true;
+	cpl_record_dir_restore(records, &none, 0, take_none, &taken);
+	while (!lists_hanging)
+		usleep(1000);
+	write_record(2, 10);
+	cpl_record_dir_end(records, 2);
+	for (int i = 0; i < 20000 && !there("ended/2.json"); i++)
+		usleep(1000);
+	assert_true(there("ended/2.json") && lists_hanging);
+	assert_ended("12");
+	list_hangs = false;
+	idle();
+	assert_ended("2");
+}
+
 /* Fault 6: the error's own name, and not a line for each job. */
 static void test_a_full_disk(void **state)
 {
 	write_record(1, 10);
 	idle();
-	assert_int_equal(synced, 1);
+	/* And whose directory it is. */
+	assert_int_equal(synced, 2);
 	write_error = ENOSPC;
 	for (int64_t job = 2; job < 100; job++)
 		write_record(job, 20000);
@@ -369,6 +466,19 @@ static void test_a_disk_that_hangs(void **state)
 	assert_in_range(left, 60, 64);
 }
 
+/* It is no matter of haste. */
+static void test_a_record_that_is_too_large(void **state)
+{
+	write_record(17, RECORD_MAX_BYTES);
+	idle();
+	assert_false(there("running/17.json"));
+	assert_non_null(strstr(logged, "record of job 17: "));
+	assert_non_null(strstr(logged, "more than a record may have"));
+	write_record(18, RECORD_MAX_BYTES - 9999);
+	idle();
+	assert_true(there("running/18.json"));
+}
+
 /* An end that fails comes again: no ghosts among the running jobs. */
 static void test_ends_that_fail(void **state)
 {
@@ -388,6 +498,92 @@ static void test_ends_that_fail(void **state)
 	idle();
 	assert_true(there("ended/17.json"));
 	assert_true(there("running/18.json"));
+}
+
+/* The job runs again before the end of its run before could be written. */
+static void test_a_late_end_of_the_run_before(void **state)
+{
+	write_record(17, 10);
+	write_record(18, 10);
+	idle();
+	rename_error = EROFS;
+	cpl_record_dir_end(records, 17);
+	cpl_record_dir_end(records, 18);
+	idle();
+	/* Its next run is no better off: what is there is of the one before. */
+	write_record(18, 10);
+	idle();
+	rename_error = 0;
+	write_record(17, 10);
+	idle();
+	later = 60;
+	write_record(19, 10);
+	idle();
+	assert_true(there("running/17.json"));
+	assert_false(there("ended/17.json"));
+	assert_true(there("ended/18.json"));
+	assert_false(there("running/18.json"));
+}
+
+/* Where ended/ is missing, too, and cannot be made. */
+static void test_an_end_on_a_disk_for_reading(void **state)
+{
+	write_record(17, 10);
+	idle();
+	put("ended", "in the way");
+	rename_error = ENOENT;
+	cpl_record_dir_end(records, 17);
+	idle();
+	assert_true(there("running/17.json"));
+	assert_int_equal(lines, 1);
+	rename_error = 0;
+	assert_int_equal(unlink(in_dir("ended")), 0);
+	later = 60;
+	write_record(19, 10);
+	idle();
+	assert_true(there("ended/17.json"));
+}
+
+/* A machine went down before the file that says whose it is was on disk. */
+static void test_an_owner_that_was_not_written(void **state)
+{
+	static const char *const text[] = {"", "\n", "here\n"};
+
+	for (int i = 0; i < 3; i++) {
+		char *now;
+
+		put("cluster", text[i]);
+		if (i == 1)
+			assert_int_equal(truncate(in_dir("cluster"), 5), 0);
+		close_records();
+		open_records("here", CPL_RECORDS_OWNER);
+		synced = 0;
+		write_record(i, 10);
+		idle();
+		assert_int_equal(synced, i < 2 ? 2 : 1);
+		assert_string_equal(logged, "");
+		now = cpl_file_read(in_dir("cluster"), 99, &(size_t){0}, NULL);
+		assert_string_equal(now, "here\n");
+		free(now);
+	}
+	assert_true(there("running/2.json"));
+}
+
+/* Of a process that was ended while it wrote. */
+static void test_what_was_not_written_is_removed(void **state)
+{
+	int taken = 0;
+
+	write_record(17, 10);
+	idle();
+	put("running/18.json.tmp-aB3xYz", "{");
+	put("running/notes.tmp", "");
+	cpl_record_dir_restore(records, &(const int64_t){17}, 1, take_none,
+	                       &taken);
+	idle();
+	assert_int_equal(taken, 1);
+	assert_false(there("running/18.json.tmp-aB3xYz"));
+	assert_true(there("running/notes.tmp"));
 }
 
 /* Folders in the place of records, full ones and empty ones, where jobs run and
@@ -510,6 +706,13 @@ int main(void)
 	        T(test_a_directory_has_one_owner),
 	        T(test_old_records_go),
 	        T(test_records_go_by_age),
+	        T(test_a_clock_that_is_wrong),
+	        T(test_a_list_that_hangs),
+	        T(test_a_record_that_is_too_large),
+	        T(test_a_late_end_of_the_run_before),
+	        T(test_an_end_on_a_disk_for_reading),
+	        T(test_an_owner_that_was_not_written),
+	        T(test_what_was_not_written_is_removed),
 	        T(test_a_disk_that_hangs),
 	        T(test_ends_that_fail),
 	        T(test_folders_for_records),

@@ -577,7 +577,8 @@ static const struct rule rules[] = {
 	 set_int, AT(keep_records), .low = 0, .high = 100000000},
 	{{"KeepRecordsDays", "DAYS", "90", GENERAL,
 	  "For how many days after its end a job's record stays. 0: for "
-	  "ever."},
+	  "ever. Once slurmctld has run for an hour: a clock may be wrong at "
+	  "its start."},
 	 set_int, AT(keep_days), .low = 0, .high = 36500},
 	{{"Seed", "NUMBER", "1", GENERAL,
 	  "Where random policies start, 0 to 9223372036854775807."},

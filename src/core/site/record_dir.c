@@ -125,6 +125,7 @@ static struct state_dir *state_dir_new(const char *path, const char *cluster,
 	state->cluster = cluster ? strdup(cluster) : NULL;
 	state->access = access;
 	state->keep = *keep;
+	state->pruned = cpl_now();
 	if (state->path && !state->cluster == !cluster)
 		return state;
 	state_dir_free(state);
@@ -177,7 +178,8 @@ static void request_free(struct cpl_request *head)
 	free(r);
 }
 
-static struct request *request_new(struct cpl_record_dir *dir, int64_t id,
+struct request *record_dir_request(struct cpl_record_dir *dir,
+                                   struct state_dir *state, int64_t id,
                                    void (*run)(struct cpl_request *head))
 {
 	struct request *r = calloc(1, sizeof(*r));
@@ -187,7 +189,7 @@ static struct request *request_new(struct cpl_record_dir *dir, int64_t id,
 	r->head.run = run;
 	r->head.free = request_free;
 	r->dir = dir;
-	r->state = dir->state;
+	r->state = state;
 	r->id = id;
 	return r;
 }
@@ -221,7 +223,8 @@ void cpl_record_dir_write(struct cpl_record_dir *dir,
 
 	if (dir->none)
 		return;
-	r = request_new(dir, record->job, record_dir_run_write);
+	r = record_dir_request(dir, dir->state, record->job,
+	                       record_dir_run_write);
 	if (r) {
 		r->user = record->uid;
 		r->text = cpl_record_text(record, &r->length, &err);
@@ -229,6 +232,13 @@ void cpl_record_dir_write(struct cpl_record_dir *dir,
 	if (!r) {
 		cpl_fail_memory(&err);
 	} else if (!r->text) {
+		free(r);
+	} else if (r->length > RECORD_MAX_BYTES) {
+		cpl_fail(&err,
+		         "record of job %lld: %zu bytes are more than a record "
+		         "may have (%d)",
+		         (long long)record->job, r->length, RECORD_MAX_BYTES);
+		free(r->text);
 		free(r);
 	} else if (!reserve(dir, r->length)) {
 		cpl_fail(&err,
@@ -249,7 +259,8 @@ void cpl_record_dir_end(struct cpl_record_dir *dir, int64_t id)
 
 	if (dir->none)
 		return;
-	queue(request_new(dir, id, record_dir_run_end), dir, &err);
+	queue(record_dir_request(dir, dir->state, id, record_dir_run_end), dir,
+	      &err);
 	if (err.text[0])
 		record_dir_say(dir, true,
 		               "record of job %lld stays in running: %s",
@@ -266,7 +277,8 @@ void cpl_record_dir_restore(struct cpl_record_dir *dir, const int64_t *id,
 
 	if (dir->none)
 		return;
-	r = id ? request_new(dir, 0, record_dir_run_restore) : NULL;
+	r = id ? record_dir_request(dir, dir->state, 0, record_dir_run_restore)
+	       : NULL;
 	if (r)
 		r->ids = malloc(((size_t)n + 1) * sizeof(*r->ids));
 	if (r && r->ids) {

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -57,7 +58,8 @@ static void close_folder(const struct state_dir *state, const char *name)
 	closedir(folder);
 }
 
-/* Whose is it? 0: *name is filled, 1: nobody's yet, -1 with err. */
+/* Whose is it? 0: *name is filled, 1: nobody's yet (err may say why), -1 with
+ * err. */
 static int read_cluster(const char *path, char *name, size_t size,
                         struct cpl_error *err)
 {
@@ -76,10 +78,31 @@ static int read_cluster(const char *path, char *name, size_t size,
 	text[strcspn(text, "\n")] = '\0';
 	snprintf(name, size, "%s", text);
 	free(text);
-	return 0;
+	return !*name;
 }
 
-/* Only one of two that come at once makes it. */
+/* Of an empty file, or one of zeros, somebody's machine went down: nobody's. */
+static bool is_taken(int fd)
+{
+	char first;
+
+	return pread(fd, &first, 1, 0) == 1 && first && first != '\n';
+}
+
+/* 0, or an errno. */
+static int write_name(int fd, const char *line, size_t n)
+{
+	ssize_t written;
+
+	if (ftruncate(fd, 0))
+		return errno;
+	written = pwrite(fd, line, n, 0);
+	if (written != (ssize_t)n)
+		return written < 0 ? errno : ENOSPC;
+	return fdatasync(fd) ? errno : 0;
+}
+
+/* Only one of two that come at once writes it: a lock, where there are any. */
 static int take_over(const struct state_dir *state, const char *path,
                      struct cpl_error *err)
 {
@@ -89,13 +112,13 @@ static int take_over(const struct state_dir *state, const char *path,
 	int fd, failed = 0;
 
 	record_dir_make(state, "running");
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-	if (fd < 0 && errno == EEXIST)
-		return 0;
-	if (fd < 0 || write(fd, line, (size_t)n) != n)
-		failed = errno ? errno : EIO;
-	if (fd >= 0 && failed)
-		unlink(path);
+	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+	if (fd >= 0)
+		flock(fd, LOCK_EX);
+	if (fd < 0)
+		failed = errno;
+	else if (!is_taken(fd))
+		failed = write_name(fd, line, (size_t)n);
 	if (fd >= 0)
 		close(fd);
 	if (failed)
@@ -142,6 +165,19 @@ bool record_dir_check(struct cpl_record_dir *dir, struct state_dir *state,
 	return state->ours;
 }
 
+void record_dir_sweep(const struct state_dir *state)
+{
+	DIR *folder = state_open_folder(state->path, "running", NULL);
+	const struct dirent *entry;
+
+	if (!folder)
+		return;
+	while ((entry = readdir(folder)))
+		if (strstr(entry->d_name, ".json.tmp-"))
+			unlinkat(dirfd(folder), entry->d_name, 0);
+	closedir(folder);
+}
+
 bool record_dir_clear(const char *path)
 {
 	struct stat st;
@@ -163,7 +199,8 @@ int record_dir_move(const struct state_dir *state, int64_t id,
                     const char *folder, struct cpl_error *err)
 {
 	char *from = cpl_record_path(state->path, false, id, err), *to = NULL;
-	int rc = -1;
+	int rc = -1, why = ENOENT;
+	struct stat st;
 
 	if (!from)
 		return -1;
@@ -178,13 +215,17 @@ int record_dir_move(const struct state_dir *state, int64_t id,
 		rc = rename(from, to);
 	if (rc && errno == ENOENT) {
 		record_dir_make(state, folder);
+		why = errno;
 		rc = rename(from, to);
 	}
-	if (rc && errno == ENOENT)
+	/* The folder may be what is missing, on a disk that can only be read. */
+	if (rc && errno != ENOENT)
+		why = errno;
+	else if (rc && lstat(from, &st) && errno == ENOENT)
 		rc = 1;
-	else if (rc)
+	if (rc < 0)
 		cpl_fail(err, "%s: cannot be moved to %s: %s", from, to,
-		         strerror(errno));
+		         strerror(why));
 	free(from);
 	free(to);
 	return rc;

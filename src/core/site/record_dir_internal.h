@@ -21,8 +21,15 @@ struct state_dir {
 	bool foreign;  /* told that it is not */
 	int64_t *late; /* [n_late] ends to be tried again */
 	int n_late, max_late;
-	int64_t tried; /* ns */
+	int64_t tried;  /* ns */
+	int64_t pruned; /* ns */
+	/* Of looks at what may go: */
+	int64_t sure_since; /* ns, 0: no clock was looked at yet */
+	int64_t ahead;      /* seconds, of the clock against cpl_now */
 };
+
+/* Among the owners of CPL_QUEUE_HOME, who are users: no number of one. */
+#define RECORD_PRUNE_OWNER UINT64_MAX
 
 struct cpl_record_dir {
 	struct cpl_worker *worker;
@@ -55,6 +62,10 @@ struct request {
 
 /* record_dir.c */
 
+/* NULL: memory. */
+struct request *record_dir_request(struct cpl_record_dir *dir,
+                                   struct state_dir *state, int64_t id,
+                                   void (*run)(struct cpl_request *head));
 /* A line of the log. */
 void record_dir_say(struct cpl_record_dir *dir, bool failure, const char *fmt,
                     ...) __attribute__((format(printf, 3, 4)));
@@ -70,6 +81,9 @@ void record_dir_make(const struct state_dir *state, const char *name);
 /* May this directory be used? If not, err says why, or that was said before. */
 bool record_dir_check(struct cpl_record_dir *dir, struct state_dir *state,
                       struct cpl_error *err);
+/* Remove the records that a process ended before it had written them. Not while
+ * any of ours is being written. */
+void record_dir_sweep(const struct state_dir *state);
 /* What has a record's name and is no file is in the way: it goes, but for a
  * folder with something in it, which is called NAME.json.aside from then on.
  * False: nothing of that kind is there, or errno. */

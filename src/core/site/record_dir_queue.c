@@ -13,8 +13,14 @@
 #include "site/site_internal.h"
 
 #define RETRY_NS (10 * INT64_C(1000000000))
-/* Ends between two looks at what may go. */
+/* Looks at what may go come after so many ends, or with the first end after so
+ * long. */
 #define PRUNE_ENDS 1000
+#define PRUNE_NS (3600 * INT64_C(1000000000))
+/* By the days that records are kept they go only once the clock has gone as the
+ * monotonic one for so long: one that is wrong at a start is put right soon. */
+#define SURE_NS PRUNE_NS
+#define SURE_SECONDS 60
 
 static void remember_end(struct state_dir *state, int64_t id)
 {
@@ -29,6 +35,17 @@ static void remember_end(struct state_dir *state, int64_t id)
 		state->max_late = max;
 	}
 	state->late[state->n_late++] = id;
+}
+
+/* What is in running/ now is of the job's next run. */
+static void forget_end(struct state_dir *state, int64_t id)
+{
+	int n = 0;
+
+	for (int i = 0; i < state->n_late; i++)
+		if (state->late[i] != id)
+			state->late[n++] = state->late[i];
+	state->n_late = n;
 }
 
 static int end_one(struct cpl_record_dir *dir, struct state_dir *state,
@@ -69,7 +86,7 @@ static void retry_ends(struct cpl_record_dir *dir, struct state_dir *state)
 
 static void write_one(const struct request *r, struct cpl_error *err)
 {
-	const struct state_dir *state = r->state;
+	struct state_dir *state = r->state;
 	bool all = state->access == CPL_RECORDS_ALL;
 	char *path = cpl_record_path(state->path, false, r->id, err);
 	struct cpl_file_writer *w;
@@ -93,8 +110,10 @@ static void write_one(const struct request *r, struct cpl_error *err)
 	if (!all)
 		cpl_file_share(w, r->user);
 	fwrite(r->text, 1, r->length, cpl_file_stream(w));
-	if (!cpl_file_commit(w, all ? 0644 : 0600, err))
-		record_dir_relieve(r->dir);
+	if (cpl_file_commit(w, all ? 0644 : 0600, err))
+		return;
+	forget_end(state, r->id);
+	record_dir_relieve(r->dir);
 }
 
 void record_dir_run_write(struct cpl_request *head)
@@ -109,27 +128,61 @@ void record_dir_run_write(struct cpl_request *head)
 		record_dir_complain(r->dir, err.text);
 }
 
-static void prune(struct cpl_record_dir *dir, struct state_dir *state)
+static bool clock_is_sure(struct state_dir *state)
+{
+	int64_t now = cpl_now();
+	int64_t ahead = time(NULL) - now / 1000000000;
+
+	if (!state->sure_since || llabs(ahead - state->ahead) > SURE_SECONDS) {
+		state->sure_since = now;
+		state->ahead = ahead;
+	}
+	return now - state->sure_since >= SURE_NS;
+}
+
+/* On a thread of its own: listing the folders may take long. */
+static void run_prune(struct cpl_request *head)
 {
 	static const char *const folder[] = {"ended", "damaged"};
+	struct request *r = (struct request *)head;
+	struct cpl_record_keep keep = r->state->keep;
 	struct cpl_error err = {""};
 
-	state->ends = 0;
+	if (!clock_is_sure(r->state))
+		keep.days = 0;
 	for (int i = 0; i < 2; i++)
-		if (cpl_record_prune(state->path, folder[i], &state->keep,
+		if (cpl_record_prune(r->state->path, folder[i], &keep,
 		                     time(NULL), &err) < 0)
-			record_dir_complain(dir, err.text);
+			record_dir_complain(r->dir, err.text);
+}
+
+static void prune(struct cpl_record_dir *dir, struct state_dir *state)
+{
+	struct cpl_error err = {""};
+	struct request *r = record_dir_request(dir, state, 0, run_prune);
+
+	state->ends = 0;
+	state->pruned = cpl_now();
+	if (r)
+		r->head.owner = RECORD_PRUNE_OWNER;
+	/* No harm if it cannot be: the next look finds the same. */
+	cpl_worker_queue(dir->worker, CPL_QUEUE_HOME, r ? &r->head : NULL,
+	                 false, &err);
 }
 
 void record_dir_run_end(struct cpl_request *head)
 {
 	struct request *r = (struct request *)head;
+	struct state_dir *state = r->state;
 
-	retry_ends(r->dir, r->state);
-	if (end_one(r->dir, r->state, r->id))
-		remember_end(r->state, r->id);
-	else if (++r->state->ends >= PRUNE_ENDS && r->state->ours)
-		prune(r->dir, r->state);
+	retry_ends(r->dir, state);
+	if (end_one(r->dir, state, r->id)) {
+		remember_end(state, r->id);
+		return;
+	}
+	if (state->ours && (++state->ends >= PRUNE_ENDS ||
+	                    cpl_now() - state->pruned >= PRUNE_NS))
+		prune(r->dir, state);
 }
 
 static int compare_id(const void *a, const void *b)
@@ -214,6 +267,7 @@ void record_dir_run_restore(struct cpl_request *head)
 			record_dir_say(r->dir, true, "%s", err.text);
 		return;
 	}
+	record_dir_sweep(r->state);
 	qsort(r->ids, (size_t)r->n_ids, sizeof(*r->ids), compare_id);
 	folder = state_open_folder(r->state->path, "running", &err);
 	if (!folder && errno != ENOENT)

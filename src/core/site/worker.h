@@ -26,7 +26,8 @@ enum cpl_queue {
 	CPL_QUEUE_LOAD,  /* whole files, and what is made of them */
 	CPL_QUEUE_MAKE,  /* computing alone; no file */
 	CPL_QUEUE_WRITE, /* all writing */
-	CPL_QUEUE_HOME,  /* files of users, who are the owners */
+	CPL_QUEUE_HOME,  /* files of users, who are the owners; and others' that
+	                  * may take long, of owners of their own */
 	CPL_QUEUES,
 };
 
