@@ -234,6 +234,58 @@ static void test_stray_messages(void **state)
 	free(entry);
 }
 
+/* Halos round two axes beside all-reduces by recursive doubling, which axes of two
+ * would explain as well: a ring of four is a square of two by two. */
+static void test_fewer_axes(void **state)
+{
+	static const struct {
+		int from, to;
+		const char *halo, *want, *grid;
+	} row[] = {
+	        {16, 64, STENCIL("4,4", "5", PERIODIC),
+	         STENCIL("8,8", "5", PERIODIC), "4x4 8x8"},
+	        {32, 64, STENCIL("8,4", "5", PERIODIC),
+	         STENCIL("8,8", "5", PERIODIC), "8x4 8x8"},
+	        {32, 64, STENCIL("4,8", "5", PERIODIC),
+	         STENCIL("8,8", "5", PERIODIC), "4x8 8x8"},
+	        {32, 128, STENCIL("4,8", "5", PERIODIC),
+	         STENCIL("8,16", "5", PERIODIC), "4x8 8x16"},
+	        /* Not what MPI_Dims_create makes: the same proportions. */
+	        {64, 128, STENCIL("16,4", "5", PERIODIC),
+	         STENCIL("32,4", "5", PERIODIC), "16x4 32x4"},
+	        /* Axes of two that are some. */
+	        {32, 64, STENCIL("8,2,2", "7", ""),
+	         STENCIL("16,2,2", "7", ""), "8x2x2 16x2x2"},
+	};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		char reduce[160], grid[128];
+		struct cpl_signature *sig, *want, *got;
+		struct cpl_error err = {""};
+		struct cpl_rescaled how;
+		double apart;
+
+		snprintf(reduce, sizeof(reduce),
+		         "{\"type\": \"collective\", \"operation\": "
+		         "\"allreduce\", \"algorithm\": "
+		         "\"recursive-doubling\", \"ranks\": %d, "
+		         "\"bytes\": 8}",
+		         row[i].from);
+		sig = make(row[i].from, row[i].halo, reduce);
+		want = make(row[i].to, row[i].want, NULL);
+		got = cpl_signature_rescale(sig, row[i].to, 0, &how, &err);
+		if (!got)
+			fail_msg("row %zu: %s", i, err.text);
+		put_grid(grid, &how);
+		assert_string_equal(grid, row[i].grid);
+		apart = distance(got, want);
+		assert_true(apart < 0.02);
+		cpl_signature_free(sig);
+		cpl_signature_free(want);
+		cpl_signature_free(got);
+	}
+}
+
 /* A number of ranks with very many divisors keeps nobody waiting for long. */
 static void test_too_many_grids(void **state)
 {
@@ -337,6 +389,7 @@ int main(void)
 	        cmocka_unit_test(test_refused),
 	        cmocka_unit_test(test_error),
 	        cmocka_unit_test(test_stray_messages),
+	        cmocka_unit_test(test_fewer_axes),
 	        cmocka_unit_test(test_too_many_grids),
 	        cmocka_unit_test(test_what_a_search_costs),
 	        cmocka_unit_test(test_distance),

@@ -9,6 +9,9 @@
 
 /* Entries, or rows, that are looked at for each grid that is tried. */
 #define SAMPLE 20000
+/* A short axis has to explain so much of the traffic: collectives beside a halo do
+ * not make one. */
+#define SHORT_AXIS 0.02
 
 void grid_search_free(struct grid_search *x)
 {
@@ -43,6 +46,16 @@ static double least_steps(const struct grid_sample *s, double entries,
 	return 2 * (entries + s->n) + offsets;
 }
 
+/* What is held against a grid: its error, and that there are so many axes of which
+ * a longer one's neighbours look like another's (a ring of four is a square). */
+static double score(const struct grid *g, double error)
+{
+	for (int a = 0; a < g->n_dims && g->n_dims > 1; a++)
+		if (g->dim[a] < RESCALE_MIN_AXIS)
+			error += SHORT_AXIS;
+	return error;
+}
+
 /* The rows that grids are tried with. */
 static struct grid_sample take_sample(const struct cpl_comm *comm)
 {
@@ -60,16 +73,18 @@ static struct grid_sample take_sample(const struct cpl_comm *comm)
 
 /* Is the grid in the model the best so far? -1: memory. */
 static int try_grid(struct grid_search *x, const struct grid_sample *s,
-                    struct grid *best, double *least)
+                    struct grid *best, double *least, double *error)
 {
-	double apart = 0, both = 0;
+	double apart = 0, both = 0, all;
 
 	if (grid_model_find(x->model, s, &x->sums))
 		return -1;
 	grid_model_compare(x->model, s, x->near, 1, &apart, &both);
 	x->steps += 2.0 * x->model->n_near * x->sums.n_classes;
-	if (both > 0 && apart / both < *least - 1e-9) {
-		*least = apart / both;
+	all = both > 0 ? score(&x->model->grid, apart / both) : INFINITY;
+	if (all < *least - 1e-9) {
+		*least = all;
+		*error = apart / both;
 		*best = x->model->grid;
 	}
 	return 0;
@@ -80,12 +95,13 @@ int grid_search_find(struct grid_search *x, const struct cpl_comm *comm,
 {
 	struct grid_sample s = take_sample(comm);
 	struct grid_lengths l;
-	double least = INFINITY, entries = grid_sample_entries(&s);
+	double least = INFINITY, error = INFINITY;
+	double entries = grid_sample_entries(&s);
 
 	best->n_dims = 0;
 	if (grid_lengths_init(&l, comm->ranks))
 		return cpl_fail_memory(err);
-	for (int n = 1; n <= RESCALE_DIMS && least > 1e-9; n++) {
+	for (int n = 1; n <= RESCALE_DIMS && error > 1e-9; n++) {
 		double each = least_steps(&s, entries, n);
 		double most = (RESCALE_MAX_STEPS - x->steps) / each;
 		bool more;
@@ -99,7 +115,7 @@ int grid_search_find(struct grid_search *x, const struct cpl_comm *comm,
 			memcpy(x->model->grid.dim, l.length, sizeof(l.length));
 			grid_set_strides(&x->model->grid);
 			x->steps += each;
-			if (try_grid(x, &s, best, &least)) {
+			if (try_grid(x, &s, best, &least, &error)) {
 				grid_lengths_free(&l);
 				return cpl_fail_memory(err);
 			}
@@ -111,7 +127,7 @@ int grid_search_find(struct grid_search *x, const struct cpl_comm *comm,
 		x->axes = n;
 	}
 	/* None is better than without an error. */
-	if (least <= 1e-9)
+	if (error <= 1e-9)
 		x->axes = RESCALE_DIMS;
 	grid_lengths_free(&l);
 	return 0;

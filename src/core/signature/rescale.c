@@ -52,30 +52,89 @@ static double stretch(const struct grid *from, const int *to)
 	return most > 0 ? most / least : 1;
 }
 
-/* Lengths of so many ranks, of equal ones those that begin with the largest, as
- * MPI_Dims_create has them. */
-static int choose_lengths(const struct grid *from, int ranks, int *to,
-                          struct cpl_error *err)
+/* Lengths of n axes as MPI_Dims_create makes them, from the longest down: as
+ * close to each other as can be. -1: memory. O(grids). */
+static int balance(int ranks, int n, int *out)
 {
 	struct grid_lengths l;
-	int n = from->n_dims;
-	double least = INFINITY;
-	char text[64];
 	bool more;
 
 	if (grid_lengths_init(&l, ranks))
-		return cpl_fail_memory(err);
+		return -1;
 	more = grid_lengths_first(&l, n, 1);
+	memcpy(out, l.length, sizeof(l.length));
+	/* Those of the first axes fall slowest: the last are the most even. */
+	for (; more; more = grid_lengths_next(&l)) {
+		bool falls = true;
+
+		for (int a = 1; a < n; a++)
+			falls &= l.length[a] <= l.length[a - 1];
+		if (falls)
+			memcpy(out, l.length, sizeof(l.length));
+	}
+	grid_lengths_free(&l);
+	return 0;
+}
+
+/* As MPI_Dims_create would have the other lengths, where it has made these, in
+ * whatever order. 1: so it is; 0: it is not; -1: memory. */
+static int recreate(const struct grid *from, int ranks, int *to)
+{
+	int was[RESCALE_DIMS], will[RESCALE_DIMS], n = from->n_dims;
+
+	if (balance(from->ranks, n, was) || balance(ranks, n, will))
+		return -1;
+	memcpy(to, will, sizeof(will));
+	for (int a = 0; a < n; a++) {
+		int at = 0;
+
+		while (at < n && was[at] != from->dim[a])
+			at++;
+		if (at == n)
+			return 0;
+		was[at] = 0;
+		to[a] = will[at];
+	}
+	return 1;
+}
+
+/* Lengths of so many ranks in the same proportions, of equal ones those that begin
+ * with the largest. */
+static int keep_proportions(const struct grid *from, int ranks, int *to,
+                            double *least)
+{
+	struct grid_lengths l;
+	bool more;
+
+	if (grid_lengths_init(&l, ranks))
+		return -1;
+	more = grid_lengths_first(&l, from->n_dims, 1);
 	for (; more; more = grid_lengths_next(&l)) {
 		double s = stretch(from, l.length);
 
-		if (s >= least - 1e-9)
+		if (s >= *least - 1e-9)
 			continue;
-		least = s;
+		*least = s;
 		memcpy(to, l.length, sizeof(l.length));
 	}
 	grid_lengths_free(&l);
+	return 0;
+}
+
+static int choose_lengths(const struct grid *from, int ranks, int *to,
+                          struct cpl_error *err)
+{
+	int n = from->n_dims, made = recreate(from, ranks, to);
+	double least = INFINITY;
+	char text[64];
+
+	if (made < 0)
+		return cpl_fail_memory(err);
 	/* Twice as long in one axis only is still the same shape. */
+	if (made && stretch(from, to) <= 2 + 1e-9)
+		return 0;
+	if (keep_proportions(from, ranks, to, &least))
+		return cpl_fail_memory(err);
 	if (least <= 2 + 1e-9)
 		return 0;
 	print_grid(text, sizeof(text), from->dim, n);

@@ -8,8 +8,8 @@
  * all-to-all along whole axes (transposes). The numbers of ranks along the axes
  * are tried out: MPI_Dims_create makes others than users do.
  *
- * The other size is a grid of the same proportions, as far as its number of
- * ranks allows. What a rank sends to a neighbour, and along an axis in all,
+ * The other size is what MPI_Dims_create makes of it, where it made the recorded
+ * one; else a grid of the same proportions, as far as its number of ranks allows. What a rank sends to a neighbour, and along an axis in all,
  * stays: each rank has as much to compute as before (weak scaling).
  */
 #ifndef CPL_SIGNATURE_RESCALE_H
