@@ -39,6 +39,17 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	return cmd_options(self, argc, argv, table, CMD_WORDS);
 }
 
+/* Seconds of what no phase explains. */
+static double unexplained(const struct cpl_signature *sig)
+{
+	double time = 0;
+
+	for (int i = 0; i < sig->n_phases; i++)
+		if (!strcmp(sig->phase[i].name, "rest"))
+			time += sig->phase[i].weight * sig->phase[i].time;
+	return time;
+}
+
 int signature_print_pet(const struct cpl_signature *sig)
 {
 	struct cmd_table *t = cmd_table_new("lrrrrrr");
@@ -61,6 +72,10 @@ int signature_print_pet(const struct cpl_signature *sig)
 	printf("COMM, COMP and W x PHASE_ET are seconds of the whole run: mean "
 	       "of its ranks.\nPET, the sum of W x PHASE_ET: %.2f s\n",
 	       pet);
+	if (unexplained(sig) > 0)
+		printf("In no phase, so not known to repeat (rest): %.2f s, "
+		       "%.1f %% of it\n",
+		       unexplained(sig), 100 * unexplained(sig) / pet);
 	return CMD_OK;
 }
 
@@ -138,9 +153,11 @@ static int print_json(const struct cmd *self, const struct cpl_phases *p,
 		                        phase->compute_time, "ranks",
 		                        ranks_json(p, k)));
 	}
-	return cmd_print_json(self, json_pack("{s:s, s:i, s:f, s:o}", "name",
-	                                      sig->name, "ranks", sig->ranks,
-	                                      "pet", pet, "phases", list));
+	return cmd_print_json(
+	        self, json_pack("{s:s, s:i, s:f, s:f, s:o}", "name", sig->name,
+	                        "ranks", sig->ranks, "pet", pet, "unexplained",
+	                        pet > 0 ? unexplained(sig) / pet : 0, "phases",
+	                        list));
 }
 
 static int find_rank(const struct cpl_run_events *e, int rank,

@@ -300,6 +300,8 @@ static void print_waiting(const struct inputs *in, int k)
 /* Seconds of the whole run. */
 struct totals {
 	double pet, idle, elsewhere, network[2];
+	/* What runs once may as well run --times as often. */
+	double low, high;
 };
 
 static struct totals total_of(const struct inputs *in, const struct options *o)
@@ -310,12 +312,16 @@ static struct totals total_of(const struct inputs *in, const struct options *o)
 		const struct cpl_predicted_phase *p = &in->phase[k];
 		double w = weight_of(in, o, k);
 
+		if (in->sig->phase[k].weight <= 1)
+			sum.high += w * (o->times - 1) * p->time;
 		sum.pet += w * p->time;
 		sum.idle += w * p->idle;
 		sum.elsewhere += w * p->elsewhere;
 		sum.network[0] += w * p->network[0];
 		sum.network[1] += w * p->network[1];
 	}
+	sum.low = sum.pet + (sum.high < 0 ? sum.high : 0);
+	sum.high = sum.pet + (sum.high > 0 ? sum.high : 0);
 	return sum;
 }
 
@@ -342,6 +348,10 @@ static int print_text(const struct inputs *in, const struct options *o)
 	printf("Seconds times W. MTTIME: with the least transfer, no idle "
 	       "time.\nPET %.2f s, of them idle %.2f s (%.1f %%)\n",
 	       sum.pet, sum.idle, 100 * sum.idle / sum.pet);
+	if (sum.low < sum.high)
+		printf("Between %.2f and %.2f s: what is in no phase is taken "
+		       "to run once, and may run %g times\n",
+		       sum.low, sum.high, o->times);
 	if (in->there.rank)
 		printf("Elsewhere: %.2f s, %+.1f %%; an estimate\n",
 		       sum.elsewhere, 100 * (sum.elsewhere / sum.pet - 1));
@@ -395,9 +405,11 @@ static int print_json(const struct cmd *self, const struct inputs *in,
 		                  p->waited_for));
 	}
 	return cmd_print_json(self,
-	                      json_pack("{s:f, s:f, s:f, s:o}", "pet",
-	                                sum.pet, "idle", sum.idle, "elsewhere",
-	                                sum.elsewhere, "phases", list));
+	                      json_pack("{s:f, s:f, s:f, s:f, s:f, s:o}",
+	                                "pet", sum.pet, "pet_low", sum.low,
+	                                "pet_high", sum.high, "idle", sum.idle,
+	                                "elsewhere", sum.elsewhere, "phases",
+	                                list));
 }
 
 int signature_predict(const struct cmd *self, int argc, char **argv)

@@ -259,7 +259,47 @@ static void play(struct maker *m, int steps, int later)
 		     (int64_t)1000000 * later, 1000);
 }
 
-static struct bytes make_file(int steps, int later)
+/* "i(hra)30": a long set-up, thirty rounds of a send, a receive and a reduction. */
+static const char *perform(struct maker *m, const char *program)
+{
+	int next = (m->rank + 1) % RANKS_OF_TEST;
+	const char *c = program;
+
+	for (; *c && *c != ')'; c++)
+		switch (*c) {
+		case 'i':
+			call(m, ALLREDUCE, next, 4, 100000000, 1000);
+			break;
+		case 'h':
+			call(m, SEND, next, 1000, 1000000, 500);
+			break;
+		case 'r':
+			call(m, RECV, next, 4096, 0, 2000);
+			break;
+		case 'a':
+			call(m, ALLREDUCE, next, 8, 1000000, 1000);
+			break;
+		case 'g':
+			call(m, SEND, 0, 50000, 3000000, 5000);
+			break;
+		case '(': {
+			const char *end = perform(m, c + 1);
+			char *behind;
+			long rounds = strtol(end + 1, &behind, 10);
+
+			for (long i = 1; i < rounds; i++)
+				perform(m, c + 1);
+			c = behind - 1;
+			break;
+		}
+		default:
+			fail_msg("%c", *c);
+		}
+	return c;
+}
+
+/* Of a program, or of steps as above. */
+static struct bytes make_file_of(const char *program, int steps, int later)
 {
 	unsigned char buffer[256];
 	struct bytes file = {0};
@@ -279,7 +319,10 @@ static struct bytes make_file(int steps, int later)
 		        rec_events_init(&m.events, FUNCTIONS, 4096), 0);
 		assert_int_equal(rec_table_init(&m.out, RANKS_OF_TEST, 64), 0);
 		rec_events_begin(&m.events, 0);
-		play(&m, steps, later);
+		if (program)
+			perform(&m, program);
+		else
+			play(&m, steps, later);
 		rec_events_finish(&m.events);
 		/* a call that no event tells of */
 		rec_table_add(&m.out, (r + 2) % RANKS_OF_TEST, 50, 1);
@@ -293,6 +336,11 @@ static struct bytes make_file(int steps, int later)
 		rec_table_free(&m.out);
 	}
 	return file;
+}
+
+static struct bytes make_file(int steps, int later)
+{
+	return make_file_of(NULL, steps, later);
 }
 
 static double sum_bytes(const struct cpl_signature *sig, double *messages)
@@ -413,6 +461,60 @@ static void computation_tells_phases_apart(void **state)
 	cpl_phases_free(p);
 	cpl_run_events_free(e);
 	free(file.data);
+}
+
+/* Phases times ten foresee a run ten times as long, without options. */
+static void ordinary_codes_have_phases(void **state)
+{
+	static const struct {
+		const char *once, *ten;
+		int phases; /* with the rest */
+	} row[] = {
+	        {"i(hra)30", "i(hra)300", 2},
+	        /* a few rounds in a few others */
+	        {"i((hr)5a)16", "i((hr)5a)160", 2},
+	        {"i((hr)4(a)3)8", "i((hr)4(a)3)80", 3},
+	        /* a gather every fifth step */
+	        {"i((hra)5g)6", "i((hra)5g)60", 3},
+	        /* now and then */
+	        {"i(hr)7g(hr)9g(hr)5g", "i((hr)7g(hr)9g(hr)5g)10", 3},
+	        /* what is folded begins in the middle of a step */
+	        {"i(h(a)10)30", "i(h(a)10)300", 3},
+	        {"i(hr(a)3)30h", "i(hr(a)3)300h", 2},
+	};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		struct cpl_phase_options options = CPL_PHASE_OPTIONS;
+		struct cpl_run_events *e[2];
+		struct cpl_error err = {""};
+		struct bytes file[2];
+		struct cpl_phases *p;
+		double foreseen = 0, run = 0;
+
+		for (int k = 0; k < 2; k++) {
+			file[k] = make_file_of(k ? row[i].ten : row[i].once, 0,
+			                       0);
+			e[k] = cpl_run_events_parse(file[k].data, file[k].n,
+			                            "f", &err);
+			assert_non_null(e[k]);
+			run = e[k]->rank[0].time;
+		}
+		p = cpl_phases_find(e[0], &options, &err);
+		assert_non_null(p);
+		for (int k = 0; k < p->n; k++)
+			foreseen += p->phase[k].weight *
+			            (k < p->n - 1 ? 10 : 1) *
+			            (p->phase[k].compute +
+			             p->phase[k].communication);
+		if (p->n != row[i].phases || fabs(foreseen / run - 1) > 0.01)
+			fail_msg("%s: %d phases, %g of %g s", row[i].once, p->n,
+			         foreseen, run);
+		cpl_phases_free(p);
+		for (int k = 0; k < 2; k++) {
+			cpl_run_events_free(e[k]);
+			free(file[k].data);
+		}
+	}
 }
 
 /* Every beginning of a file is refused or is a file of fewer ranks. */
@@ -751,6 +853,7 @@ int main(void)
 	        cmocka_unit_test(kinds_are_alike_in_bytes),
 	        cmocka_unit_test(phases_are_found),
 	        cmocka_unit_test(computation_tells_phases_apart),
+	        cmocka_unit_test(ordinary_codes_have_phases),
 	        cmocka_unit_test(pieces_of_files_are_refused),
 	        cmocka_unit_test(hostile_numbers_are_refused),
 	        cmocka_unit_test(machines_say_seconds),

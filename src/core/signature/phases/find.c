@@ -13,6 +13,7 @@
 #define BUCKETS 1024
 #define MAX_PHASES 256    /* of a rank: those that take most time */
 #define SAME_COMPUTE 1e-4 /* seconds */
+#define LEAST_ROUNDS 2    /* of a run, to be a phase */
 
 /* A phase while ranks are brought together. */
 struct candidate {
@@ -71,42 +72,230 @@ static int add_segment(struct phase_rank_segments *s, int parent, double rounds,
 	return s->n++;
 }
 
-/* Nodes [from, to) of a rank into segment `in`, and their loops. */
+static bool alike(double a, double b, double factor)
+{
+	return a <= b * factor && b <= a * factor;
+}
+
+/* Nodes from a on are rounds of those from b on. */
+static void take_as(const struct cpl_run_rank *rank,
+                    struct phase_rank_segments *s, int64_t a, int64_t b)
+{
+	for (int64_t i = 0; i < rank->node[a].size; i++)
+		s->as_node[a + i] = b + i;
+}
+
+/* An event of a rank into segment `in`. */
+static void add_event(const struct cpl_run_rank *rank, const uint64_t *shape,
+                      struct phase_rank_segments *s, int64_t i, int in)
+{
+	const struct cpl_run_node *node = &rank->node[i];
+	struct phase_segment *g = &s->segment[in];
+
+	s->of_node[i] = in;
+	if (s->as_node[i] == i) {
+		g->functions =
+		        step(g->functions,
+		             (uint64_t)rank->kind[node->kind].function);
+		g->shape = step(g->shape, shape[node->kind]);
+	}
+	g->bytes += node->bytes;
+	g->compute += node->compute;
+	g->communication += node->duration;
+}
+
+/* Nodes [from, to) of a rank into segment `in`, and their loops; many: one around
+ * them has min_rounds. */
 static int split(struct finding *f, const struct cpl_run_rank *rank,
                  const uint64_t *shape, struct phase_rank_segments *s,
-                 int64_t from, int64_t to, int in)
+                 int64_t from, int64_t to, int in, bool many)
 {
 	for (int64_t i = from; i < to; i += rank->node[i].size) {
 		const struct cpl_run_node *node = &rank->node[i];
-		struct phase_segment *g = &s->segment[in];
+		bool has_many;
 		int inner = in;
 
 		if (node->kind >= 0) {
-			s->of_node[i] = in;
-			g->functions = step(
-			        g->functions,
-			        (uint64_t)rank->kind[node->kind].function);
-			g->shape = step(g->shape, shape[node->kind]);
-			g->bytes += node->bytes;
-			g->compute += node->compute;
-			g->communication += node->duration;
+			add_event(rank, shape, s, i, in);
 			continue;
 		}
-		if (node->rounds / node->entries >= f->o->min_rounds) {
+		has_many = node->rounds / node->entries >= f->o->min_rounds;
+		if (has_many || (!many && node->rounds >= LEAST_ROUNDS)) {
 			inner = add_segment(s, in, node->rounds, f->err);
 			if (inner < 0)
 				return -1;
+			/* A phase of its own is one with those in the loop. */
+			take_as(rank, s, i, i);
 		}
 		s->of_node[i] = inner;
-		if (split(f, rank, shape, s, i + 1, i + node->size, inner))
+		if (split(f, rank, shape, s, i + 1, i + node->size, inner,
+		          many || has_many))
 			return -1;
 	}
 	return 0;
 }
 
-static bool alike(double a, double b, double factor)
+/* Nodes [from, to), those inside of loops left out; how many, or -1. */
+static int list_nodes(const struct cpl_run_rank *rank, int64_t from, int64_t to,
+                      int64_t **out, struct cpl_error *err)
 {
-	return a <= b * factor && b <= a * factor;
+	int n = 0;
+
+	for (int64_t i = from; i < to; i += rank->node[i].size) {
+		if (cpl_array_grow(out, n, sizeof(**out), err))
+			return -1;
+		(*out)[n++] = i;
+	}
+	return n;
+}
+
+/* Is what happens at node a a round of what does at b, in a loop? The first call
+ * after a long computation is not. */
+static bool is_round_of(const struct cpl_run_rank *rank, int64_t a, int64_t b,
+                        double factor)
+{
+	const struct cpl_run_node *x = &rank->node[a], *y = &rank->node[b];
+
+	if (x->size != y->size)
+		return false;
+	for (int64_t i = 0; i < rank->node[a].size; i++, x++, y++) {
+		if (x->kind != y->kind)
+			return false;
+		if (x->kind < 0 && fabs(x->rounds / x->entries -
+		                        y->rounds / y->entries) > 0.5)
+			return false;
+		if (x->kind >= 0 && x->compute / x->count >
+		                            factor * y->compute / y->count +
+		                                    SAME_COMPUTE)
+			return false;
+	}
+	return true;
+}
+
+/* A loop is found wherever it begins to repeat, as in h(sh)29s: what is beside
+ * top[t] and like the end or the beginning of its body belongs to it.
+ * owner[other]: t. How many rounds these are, about, or -1. */
+static double take_in(struct finding *f, const struct cpl_run_rank *rank,
+                      struct phase_rank_segments *s, const int64_t *top, int n,
+                      int t, int *owner)
+{
+	int64_t loop = top[t], *body = NULL;
+	int size = list_nodes(rank, loop + 1, loop + rank->node[loop].size,
+	                      &body, f->err);
+	int before = 0, after = 0;
+
+	while (before + 1 < size && t - before > 0 &&
+	       owner[t - before - 1] < 0 &&
+	       is_round_of(rank, top[t - before - 1], body[size - before - 1],
+	                   f->o->similarity)) {
+		before++;
+		owner[t - before] = t;
+		take_as(rank, s, top[t - before], body[size - before]);
+	}
+	while (before + after < size && t + after + 1 < n &&
+	       is_round_of(rank, top[t + after + 1], body[after],
+	                   f->o->similarity)) {
+		after++;
+		owner[t + after] = t;
+		take_as(rank, s, top[t + after], body[after - 1]);
+	}
+	if (before + after)
+		owner[t] = t;
+	free(body);
+	return size < 0 ? -1 : round((double)(before + after) / size);
+}
+
+/* What happens outside of loops, from one to the next, may happen again. */
+struct outside {
+	const int64_t *top;
+	const int *owner;    /* the loop that it is of; -1: none other */
+	const double *extra; /* rounds that a loop has besides */
+	int *segment;        /* of a loop; -1: not yet */
+	int n;
+};
+
+/* The segment of top[t], a loop. */
+static int loop_segment(struct finding *f, const struct cpl_run_rank *rank,
+                        struct phase_rank_segments *s, const struct outside *o,
+                        int t)
+{
+	if (o->segment[t] < 0)
+		o->segment[t] = add_segment(
+		        s, 0, rank->node[o->top[t]].rounds + o->extra[t],
+		        f->err);
+	return o->segment[t];
+}
+
+static int split_outside(struct finding *f, const struct cpl_run_rank *rank,
+                         const uint64_t *shape, struct phase_rank_segments *s,
+                         const struct outside *o)
+{
+	int run = -1;
+
+	for (int t = 0; t < o->n; t++) {
+		int64_t i = o->top[t];
+		const struct cpl_run_node *node = &rank->node[i];
+		int owner = o->owner[t] >= 0  ? o->owner[t]
+		            : node->kind >= 0 ? -1
+		                              : t;
+		int in = run;
+
+		if (owner >= 0)
+			in = loop_segment(f, rank, s, o, owner);
+		else if (run < 0)
+			in = add_segment(s, 0, 1, f->err);
+		if (in < 0)
+			return -1;
+		run = owner >= 0 ? -1 : in;
+		if (owner < 0) {
+			add_event(rank, shape, s, i, in);
+			continue;
+		}
+		const struct cpl_run_node *loop = &rank->node[o->top[owner]];
+		int64_t from = owner == t ? i + 1 : i;
+
+		s->of_node[i] = in;
+		if (split(f, rank, shape, s, from, i + node->size, in,
+		          loop->rounds / loop->entries >= f->o->min_rounds))
+			return -1;
+	}
+	return 0;
+}
+
+/* All nodes of a rank into segments. */
+static int split_all(struct finding *f, const struct cpl_run_rank *rank,
+                     const uint64_t *shape, struct phase_rank_segments *s)
+{
+	int64_t *top = NULL;
+	int n = list_nodes(rank, 0, rank->n_nodes, &top, f->err), rc = -1;
+	size_t size = (size_t)(n > 0 ? n : 0) + 1;
+	int *owner = malloc(sizeof(*owner) * size);
+	int *segment = malloc(sizeof(*segment) * size);
+	double *extra = calloc(size, sizeof(*extra));
+	struct outside o = {top, owner, extra, segment, n};
+
+	if (n < 0 || !owner || !segment || !extra) {
+		cpl_fail_memory(f->err);
+		goto out;
+	}
+	memset(owner, 0xff, sizeof(*owner) * size);
+	memset(segment, 0xff, sizeof(*segment) * size);
+	for (int64_t i = 0; i < rank->n_nodes; i++)
+		s->as_node[i] = i;
+	for (int t = 0; t < n; t++) {
+		if (rank->node[top[t]].kind >= 0 || owner[t] >= 0)
+			continue;
+		extra[t] = take_in(f, rank, s, top, n, t, owner);
+		if (extra[t] < 0)
+			goto out;
+	}
+	rc = split_outside(f, rank, shape, s, &o);
+out:
+	free(top);
+	free(owner);
+	free(segment);
+	free(extra);
+	return rc;
 }
 
 static bool similar(const struct phase_segment *a,
@@ -157,6 +346,11 @@ static double time_of(const struct phase_segment *g)
 	return g->compute + g->communication;
 }
 
+static bool recurs(const struct phase_segment *g)
+{
+	return g->rounds >= LEAST_ROUNDS;
+}
+
 /* The least time of the MAX_PHASES longest; what is shorter is left out. */
 static int shortest(const struct phase_rank_segments *s, double *least,
                     struct cpl_error *err)
@@ -171,7 +365,7 @@ static int shortest(const struct phase_rank_segments *s, double *least,
 	if (!time)
 		return cpl_fail_memory(err);
 	for (int i = 1; i < s->n; i++)
-		if (s->segment[i].same == i)
+		if (recurs(&s->segment[i]) && s->segment[i].same == i)
 			time[n++] = time_of(&s->segment[i]);
 	qsort(time, (size_t)n, sizeof(*time), cpl_by_double_down);
 	if (n >= MAX_PHASES)
@@ -211,7 +405,7 @@ static int align(struct finding *f, int rank)
 			struct phase_segment *g = &s->segment[i];
 			int c;
 
-			if (g->same != i || g->phase >= 0 ||
+			if (g->same != i || g->phase >= 0 || !recurs(g) ||
 			    time_of(g) < least)
 				continue;
 			c = pass < 2 ? fitting(f, g, rank, !pass) : f->n;
@@ -259,11 +453,34 @@ static double run_time(const struct cpl_run_events *e)
 	return time;
 }
 
+/* The least time of an outermost candidate that is a phase: those of less have no
+ * more than `most` together. -1: memory. */
+static double least_outside(const struct finding *f, double most)
+{
+	double *time = malloc(sizeof(*time) * (size_t)f->n), least = INFINITY;
+	int n = 0;
+
+	if (!time)
+		return cpl_fail_memory(f->err);
+	for (int c = 1; c < f->n; c++)
+		if (!f->candidate[c].parent)
+			time[n++] = f->candidate[c].time;
+	qsort(time, (size_t)n, sizeof(*time), cpl_by_double);
+	for (int i = 0; i < n && least > time[i]; i++) {
+		most -= time[i];
+		if (most < 0)
+			least = time[i];
+	}
+	free(time);
+	return least;
+}
+
 /* Number those that matter in the order of the run; the others go to what is
- * around them. Candidate 0 becomes the last. Returns how many. */
+ * around them. Candidate 0 becomes the last. Returns how many, or -1. */
 static int number(struct finding *f, double time)
 {
 	double least = f->o->relevant * time * f->with_events;
+	double outside;
 	int n = 0;
 
 	/* what is inside comes after what is around it, but in rare cases of
@@ -272,8 +489,18 @@ static int number(struct finding *f, double time)
 		struct candidate *of = &f->candidate[c];
 
 		of->phase = of->time > 0 && of->time >= least ? 0 : -1;
-		if (of->phase < 0 && of->parent < c)
+		if (of->phase < 0 && of->parent && of->parent < c)
 			f->candidate[of->parent].time += of->time;
+	}
+	outside = least_outside(f, least);
+	if (outside < 0)
+		return -1;
+	for (int c = 1; c < f->n; c++) {
+		struct candidate *of = &f->candidate[c];
+
+		if (!of->parent)
+			of->phase = of->time > 0 && of->time >= outside ? 0
+			                                                : -1;
 	}
 	for (int c = 1; c < f->n; c++)
 		if (!f->candidate[c].phase) {
@@ -363,6 +590,8 @@ static struct cpl_phases *result(struct finding *f)
 	p->events = f->events;
 	p->time = run_time(f->events);
 	p->n = number(f, p->time);
+	if (p->n < 0)
+		goto memory;
 	p->phase = calloc((size_t)p->n, sizeof(*p->phase));
 	if (!p->phase)
 		goto memory;
@@ -394,7 +623,8 @@ static int find_in_rank(struct finding *f, int i)
 	int rc = -1;
 
 	s->of_node = malloc(sizeof(*s->of_node) * (size_t)(rank->n_nodes + 1));
-	if (!shape || !s->of_node) {
+	s->as_node = malloc(sizeof(*s->as_node) * (size_t)(rank->n_nodes + 1));
+	if (!shape || !s->of_node || !s->as_node) {
 		cpl_fail_memory(f->err);
 		goto out;
 	}
@@ -402,8 +632,7 @@ static int find_in_rank(struct finding *f, int i)
 		shape[k] = kind_shape(rank, &rank->kind[k]);
 	f->with_events += rank->has_events;
 	if (add_segment(s, -1, 1, f->err) ||
-	    split(f, rank, shape, s, 0, rank->n_nodes, 0) ||
-	    unite(s, f->o->similarity, f->err) || align(f, i))
+	    split_all(f, rank, shape, s) || unite(s, f->o->similarity, f->err) || align(f, i))
 		goto out;
 	rc = 0;
 out:
@@ -416,6 +645,7 @@ static void free_segments(struct phase_rank_segments *s, int n)
 	for (int i = 0; s && i < n; i++) {
 		free(s[i].segment);
 		free(s[i].of_node);
+		free(s[i].as_node);
 	}
 	free(s);
 }

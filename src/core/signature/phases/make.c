@@ -10,42 +10,72 @@
 #include "base/array.h"
 #include "signature/phases/phases_internal.h"
 
+/* A call for each node of the phase that is none beside a loop; row[node]: it. How
+ * many, or -1 with err. */
+static int list_calls(const struct cpl_phases *phases, int phase, int i,
+                      int *row, struct cpl_phase_call **calls,
+                      struct cpl_error *err)
+{
+	const struct cpl_run_rank *rank = &phases->events->rank[i];
+	const struct phase_rank_segments *s = &phases->segments[i];
+	int n = 0;
+
+	for (int64_t at = 0; at < rank->n_nodes; at++) {
+		const struct cpl_run_kind *k;
+
+		row[at] = -1;
+		if (rank->node[at].kind < 0 || s->as_node[at] != at ||
+		    phase_of_node(s, at) != phase)
+			continue;
+		if (cpl_array_grow(calls, n, sizeof(**calls), err))
+			return -1;
+		k = &rank->kind[rank->node[at].kind];
+		row[at] = n;
+		(*calls)[n++] = (struct cpl_phase_call){
+		        .function = k->function,
+		        .partner = k->n ? rank->message[k->first].peer
+		                        : k->source,
+		        .partners = k->n,
+		};
+	}
+	return n;
+}
+
 int cpl_phase_calls(const struct cpl_phases *phases, int phase, int i,
                     struct cpl_phase_call **calls, struct cpl_error *err)
 {
 	const struct cpl_run_rank *rank = &phases->events->rank[i];
 	const struct phase_rank_segments *s = &phases->segments[i];
 	double rounds = phases->phase[phase].rank[i].rounds;
-	int n = 0;
+	int n, *row;
 
 	*calls = NULL;
 	/* Calls that came to this phase from one that is left out, in a rank
 	 * that has no round of it. */
 	if (!(rounds > 0))
 		return 0;
-	for (int64_t at = 0; at < rank->n_nodes; at++) {
+	row = malloc(sizeof(*row) * (size_t)(rank->n_nodes + 1));
+	if (!row)
+		return cpl_fail_memory(err);
+	n = list_calls(phases, phase, i, row, calls, err);
+	for (int64_t at = 0; at < rank->n_nodes && n >= 0; at++) {
 		const struct cpl_run_node *node = &rank->node[at];
+		struct cpl_phase_call *call;
 		const struct cpl_run_kind *k;
 
-		if (node->kind < 0 || phase_of_node(s, at) != phase)
+		if (node->kind < 0 || row[s->as_node[at]] < 0)
 			continue;
-		if (cpl_array_grow(calls, n, sizeof(**calls), err)) {
-			free(*calls);
-			return -1;
-		}
 		k = &rank->kind[node->kind];
-		(*calls)[n++] = (struct cpl_phase_call){
-		        .function = k->function,
-		        .partner = k->n ? rank->message[k->first].peer
-		                        : k->source,
-		        .partners = k->n,
-		        .count = node->count / rounds,
-		        .bytes = (k->n ? node->bytes : k->bytes * node->count) /
-		                 rounds,
-		        .compute = node->compute / rounds,
-		        .duration = node->duration / rounds,
-		};
+		call = &(*calls)[row[s->as_node[at]]];
+		call->count += node->count / rounds;
+		call->bytes += (k->n ? node->bytes : k->bytes * node->count) /
+		               rounds;
+		call->compute += node->compute / rounds;
+		call->duration += node->duration / rounds;
 	}
+	free(row);
+	if (n < 0)
+		free(*calls);
 	return n;
 }
 

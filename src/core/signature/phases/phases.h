@@ -8,19 +8,26 @@
  * loop of the events (events.h), without the loops inside of it that are phases
  * of their own.
  *
- * 1. In a rank, a loop is a candidate when an entry has min_rounds rounds (in
- *    the mean); what other loops do belongs to the loop around them. Candidates
- *    are one phase when they call the same functions with the same partners and
- *    communicators in the same order, with bytes and computation of each round
- *    that differ by no more than the factor `similarity` (computation: or by
- *    100 us), since a mean over a whole loop is compared.
+ * 1. In a rank, a loop is a candidate when an entry has min_rounds rounds
+ *    (in the mean), or when no loop around it has so many and it has two in
+ *    the run; what other loops do belongs to the loop around them. So is
+ *    what is outside of all loops, from one to the next, and happens twice.
+ *    What is beside a loop and like the end or the beginning of its round
+ *    is the loop's: steps are folded wherever they begin to repeat.
+ *    Candidates are one phase when they call the same functions with the
+ *    same partners and communicators in the same order, with bytes and
+ *    computation of each round that differ by no more than the factor
+ *    `similarity` (computation: or by 100 us), since a mean over a whole
+ *    loop is compared.
  * 2. Ranks have phases of their own: at the ends of a grid fewer calls are made.
  *    They are the same phase when their rounds are (within 5 %, or 2), first
  *    those with the same functions, then in the order of the run.
- * 3. A phase with less than `relevant` of the run's time goes to the one around
- *    it, or to "rest": what happens once, weight 1, and all bytes and time that
- *    no phase has. So the sum over phases of weight * traffic is the run's
- *    traffic, and of weight * time (PET, equation 1) its time.
+ * 3. A phase with less than `relevant` of the run's time goes to the one
+ *    around it; of those in no other the shortest, as long as they have no
+ *    more than that together, go to "rest": what happens once, weight 1,
+ *    and all bytes and time that no phase has. So the sum over phases of
+ *    weight * traffic is the run's traffic, and of weight * time (PET,
+ *    equation 1) its time.
  *
  * A phase's weight is the median of its ranks' rounds, its times are means over
  * all ranks of the run.

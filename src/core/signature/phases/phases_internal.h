@@ -22,6 +22,9 @@ struct phase_rank_segments {
 	struct phase_segment *segment; /* [n] */
 	int n;
 	int *of_node; /* [nodes]: segment; a loop that is one: its own */
+	/* [nodes]: the node of a loop of which this one, beside the loop, is a
+	 * round; else itself */
+	int64_t *as_node;
 };
 
 /* The phase that node i of a rank is in. */
