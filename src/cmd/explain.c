@@ -13,10 +13,8 @@
 #include "mapping/rank_order.h"
 #include "options.h"
 #include "placement/placement.h"
-#include "signature/install.h"
 #include "site/record.h"
 #include "site/state.h"
-#include "site/user_dir.h"
 #include "site_files.h"
 
 /* The others are enum cpl_rank_file, from 1 on. */
@@ -179,16 +177,11 @@ static const char *judged_stock(const struct cpl_record *r)
 static char *profile_of(const struct cpl_record *r,
                         const struct cpl_config *config)
 {
-	char *dir = NULL, *path;
+	const struct cpl_profile_dirs dirs = cmd_profile_dirs(config, NULL);
+	const struct cpl_profile_wanted wanted = cpl_record_profile(r);
 
-	if (!config)
-		return strdup(r->profile);
-	if (r->own_profile && config->user_profile_dir)
-		dir = cpl_user_dir(config->user_profile_dir, r->uid, NULL);
-	path = cpl_profile_file(dir ? dir : config->profile_dir, r->profile,
-	                        r->ranks, NULL);
-	free(dir);
-	return path;
+	return config ? cpl_profiles_file(&dirs, &wanted, NULL)
+	              : strdup(r->profile);
 }
 
 /*

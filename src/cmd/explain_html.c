@@ -13,6 +13,7 @@
 #include "plot/plot.h"
 #include "routing/routing.h"
 #include "site/state.h"
+#include "site_files.h"
 #include "traffic/traffic.h"
 
 /* Colours of the palette. */
@@ -70,15 +71,18 @@ static void draw_candidates(const struct cpl_record *r, FILE *out)
 }
 
 static int draw_state(const struct cpl_network *net,
-                      const struct cpl_routing *routing, const char *dir,
-                      const struct cpl_state *state, const char *title,
-                      const char *subtitle, FILE *out, struct cpl_error *err)
+                      const struct cpl_routing *routing,
+                      const struct explained *e, struct cpl_state *state,
+                      const char *title, const char *subtitle, FILE *out,
+                      struct cpl_error *err)
 {
+	struct cpl_profile_dirs dirs = cmd_profile_dirs(e->config, NULL);
 	struct cpl_load load = {0};
 	int rc = -1;
 
 	if (!cpl_load_init(&load, net, err) &&
-	    !cpl_state_apply(state, net, routing, dir, NULL, &load, err)) {
+	    !cmd_state_profiles(state, &dirs, NULL, err) &&
+	    !cpl_state_apply(state, net, routing, NULL, &load, err)) {
 		html_figure(out, true);
 		rc = plot_write_map(net, load.link, false, title, subtitle, out,
 		                    err);
@@ -94,10 +98,9 @@ static int draw_jobs(const struct explained *e, const struct cpl_network *net,
                      struct cpl_error *err)
 {
 	const struct cpl_record *r = e->record;
-	const char *dir = e->config ? e->config->profile_dir : NULL;
 	const struct cpl_routing *routing =
 	        cpl_routing_find_quick(net, r->routing, err);
-	const struct cpl_state own = {1, job};
+	struct cpl_state own = {1, job};
 	struct cpl_state others = {0};
 	char title[96], subtitle[160];
 	int rc = -1;
@@ -107,7 +110,7 @@ static int draw_jobs(const struct explained *e, const struct cpl_network *net,
 	snprintf(title, sizeof(title), "Link loads of job %" PRId64, r->job);
 	snprintf(subtitle, sizeof(subtitle), "%.100s, routing %s",
 	         r->profile ? r->profile : "", routing->name);
-	if (draw_state(net, routing, dir, &own, title, subtitle, out, err))
+	if (draw_state(net, routing, e, &own, title, subtitle, out, err))
 		return -1;
 	if (!r->n_background)
 		return 0;
@@ -115,7 +118,7 @@ static int draw_jobs(const struct explained *e, const struct cpl_network *net,
 	snprintf(subtitle, sizeof(subtitle), "%" PRId64 " jobs, routing %s",
 	         r->n_background, routing->name);
 	if (!cpl_record_background(r, e->state_dir, &others, err))
-		rc = draw_state(net, routing, dir, &others, title, subtitle,
+		rc = draw_state(net, routing, e, &others, title, subtitle,
 		                out, err);
 	cpl_state_free(&others);
 	return rc;

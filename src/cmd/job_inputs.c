@@ -19,28 +19,46 @@ unsigned char *cmd_usable_nodes(const struct cpl_network *net,
 	return usable;
 }
 
+/* The jobs of STATE.json with their profiles, to be freed in either case. */
+static int load_state(const char *path, const char *profile_dir,
+                      struct cpl_state *state, struct cpl_error *err)
+{
+	const struct cpl_profile_dirs dirs =
+	        cmd_profile_dirs(NULL, cmd_profile_dir(profile_dir));
+
+	*state = (struct cpl_state){0};
+	if (cpl_state_load(path, state, err))
+		return -1;
+	return cmd_state_profiles(state, &dirs, NULL, err)
+	               ? cpl_fail_prefix(err, "%s: ", path)
+	               : 0;
+}
+
 int cmd_load_running(const char *path, const struct cpl_network *net,
                      const struct cpl_routing *routing, const char *profile_dir,
                      unsigned char *free_nodes, struct cpl_load *load,
                      struct cpl_workload *adaptive, struct cpl_error *err)
 {
-	const char *dir = cmd_profile_dir(profile_dir);
 	struct cpl_state state;
-	int rc;
+	int rc = -1;
 
-	if (cpl_load_init(load, net, err) || cpl_state_load(path, &state, err))
+	if (cpl_load_init(load, net, err))
 		return -1;
+	if (load_state(path, profile_dir, &state, err))
+		goto out;
 	rc = state.n_jobs;
-	if (adaptive &&
-	    cpl_state_workload(&state, net, routing, dir, adaptive, err))
+	if (adaptive && cpl_state_workload(&state, net, routing, adaptive, err))
 		rc = -1;
 	if (adaptive)
 		routing = cpl_routing_by_flow(net, routing);
 	if (rc >= 0 &&
-	    cpl_state_apply(&state, net, routing, dir, free_nodes, load, err))
+	    cpl_state_apply(&state, net, routing, free_nodes, load, err))
 		rc = -1;
+	if (rc < 0)
+		cpl_fail_prefix(err, "%s: ", path);
+out:
 	cpl_state_free(&state);
-	return rc < 0 ? cpl_fail_prefix(err, "%s: ", path) : rc;
+	return rc;
 }
 
 int cmd_running_rates(const char *path, const struct cpl_network *net,
@@ -51,12 +69,15 @@ int cmd_running_rates(const char *path, const struct cpl_network *net,
 	struct cpl_state state;
 	int rc;
 
-	if (cpl_load_init(rates, net, err) || cpl_state_load(path, &state, err))
+	if (cpl_load_init(rates, net, err))
 		return -1;
-	rc = cpl_state_rates(&state, net, cpl_routing_by_flow(net, routing),
-	                     cmd_profile_dir(profile_dir), rates, err);
+	rc = load_state(path, profile_dir, &state, err);
+	if (!rc && cpl_state_rates(&state, net,
+	                           cpl_routing_by_flow(net, routing), rates,
+	                           err))
+		rc = cpl_fail_prefix(err, "%s: ", path);
 	cpl_state_free(&state);
-	return rc ? cpl_fail_prefix(err, "%s: ", path) : 0;
+	return rc;
 }
 
 /* The running jobs one by one. NULL with err. */
@@ -67,11 +88,10 @@ static struct cpl_harm *running_harm(const struct job_inputs *in,
 	struct cpl_harm *harm = cpl_harm_new(in->net, err);
 	struct cpl_state state = {0};
 
-	if (!harm || cpl_state_load(o->running, &state, err) ||
+	if (!harm || load_state(o->running, o->profile_dir, &state, err) ||
 	    cpl_state_harm(&state, in->net,
-	                   cpl_routing_by_flow(in->net, in->routing),
-	                   cmd_profile_dir(o->profile_dir), harm, err)) {
-		cpl_fail_prefix(err, "%s: ", o->running);
+	                   cpl_routing_by_flow(in->net, in->routing), harm,
+	                   err)) {
 		cpl_harm_free(harm);
 		harm = NULL;
 	}

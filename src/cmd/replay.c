@@ -302,11 +302,14 @@ static int run(const struct cmd *self, int argc, char **argv)
 	                          o.config, &config, &err);
 	if (!state_dir)
 		return cmd_fail(self, &err);
-	site.profile_dir = o.profile_dir ? o.profile_dir
-	                   : config      ? config->profile_dir
-	                                 : CMD_PROFILE_DIR;
-	site.config = config;
-	if (optind == argc)
+	site.dirs = cmd_profile_dirs(config, o.profile_dir);
+	if (!site.dirs.dir)
+		site.dirs.dir = CMD_PROFILE_DIR;
+	/* Records say what was rescaled then. */
+	site.dirs.rescale = true;
+	site.profiles = cpl_profiles_open(&site.dirs, &err);
+	failed = site.profiles ? 0 : -1;
+	if (optind == argc && !failed)
 		failed = replay_path(&site, &all, state_dir, &err);
 	for (int i = optind; i < argc && !failed; i++)
 		failed = replay_path(&site, &all, argv[i], &err);

@@ -5,6 +5,7 @@
 
 #include "cmd.h"
 #include "site/config.h"
+#include "site/profiles.h"
 #include "site/record.h"
 
 enum replay_verdict {
@@ -23,13 +24,11 @@ struct replay_options {
 /* What several records share. */
 struct replay_site {
 	const struct replay_options *o;
-	const char *profile_dir;
-	const struct cpl_config *config; /* or NULL */
+	struct cpl_profile_dirs dirs;
+	struct cpl_profiles *profiles; /* there */
 	char *net_path; /* of net */
 	struct cpl_network *net;
-	char *profile; /* name of sig and comm */
-	struct cpl_signature *sig;
-	struct cpl_comm *comm;
+	struct cpl_profile *profile; /* of the record at hand, or NULL */
 };
 
 /* replay_decide.c: what the record decided is decided now, from the files that

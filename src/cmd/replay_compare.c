@@ -94,8 +94,8 @@ static void blame_file(const char *path, int64_t time, struct cpl_error *why)
 static void blame(const struct replay_site *site, const struct cpl_record *r,
                   struct cpl_error *why)
 {
-	char *path = r->profile ? cpl_profile_path(site->profile_dir,
-	                                           r->profile, NULL)
+	const struct cpl_profile_wanted wanted = cpl_record_profile(r);
+	char *path = r->profile ? cpl_profiles_file(&site->dirs, &wanted, NULL)
 	                        : NULL;
 
 	blame_file(path, r->time, why);

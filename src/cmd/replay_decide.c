@@ -3,12 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "job_inputs.h"
-#include "signature/install.h"
-#include "signature/rescale.h"
-#include "site/user_dir.h"
 
 /* The network of the record, loaded unless it is the last one's. */
 static int take_network(struct replay_site *site, const struct cpl_record *r,
@@ -30,59 +26,18 @@ static int take_network(struct replay_site *site, const struct cpl_record *r,
 	return site->net ? 0 : -1;
 }
 
-/* As the scheduler finds it. */
-static struct cpl_signature *load_profile(const struct replay_site *site,
-                                          const struct cpl_record *r,
-                                          struct cpl_error *err)
-{
-	const struct cpl_signature_limits none = {.max_bytes = UINT64_MAX};
-	const struct cpl_config *config = site->config;
-	char *own = config && config->user_profile_dir
-	                    ? cpl_user_dir(config->user_profile_dir, r->uid,
-	                                   NULL)
-	                    : NULL;
-	char *path = own ? cpl_profile_nearest(own, r->profile, r->ranks, NULL,
-	                                       0, NULL)
-	                 : NULL;
-	struct cpl_signature *sig = NULL, *other;
-	struct cpl_rescaled how;
-
-	if (!path || access(path, F_OK)) {
-		free(path);
-		path = cpl_profile_nearest(site->profile_dir, r->profile,
-		                           r->ranks, NULL, 0, err);
-	}
-	if (path)
-		sig = cpl_signature_load_within(path, &none, err);
-	if (sig && r->ranks && sig->ranks != r->ranks) {
-		other = cpl_signature_rescale(sig, r->ranks, 0, &how, err);
-		cpl_signature_free(sig);
-		sig = other;
-	}
-	free(path);
-	free(own);
-	return sig;
-}
-
 /* The same of its profile. */
 static int take_profile(struct replay_site *site, const struct cpl_record *r,
                         struct cpl_error *err)
 {
-	if (!r->profile || (site->comm && !strcmp(site->profile, r->profile) &&
-	                    (!r->ranks || r->ranks == site->sig->ranks)))
+	const struct cpl_profile_wanted wanted = cpl_record_profile(r);
+
+	cpl_profile_drop(site->profile);
+	site->profile = NULL;
+	if (!r->profile)
 		return 0;
-	free(site->profile);
-	cpl_comm_free(site->comm);
-	cpl_signature_free(site->sig);
-	site->comm = NULL;
-	site->sig = NULL;
-	site->profile = strdup(r->profile);
-	if (!site->profile)
-		return cpl_fail_memory(err);
-	site->sig = load_profile(site, r, err);
-	if (site->sig)
-		site->comm = cmd_comm(site->sig, NULL, err);
-	return site->comm ? 0 : -1;
+	site->profile = cpl_profiles_find(site->profiles, &wanted, err);
+	return site->profile ? 0 : -1;
 }
 
 /* Were candidates judged with their rank order? Then by this mapper. */
@@ -165,8 +120,8 @@ static int take_objective(const struct replay_site *site,
                           struct cpl_decide_request *req, struct cpl_error *err)
 {
 	if (cpl_objective_of_whole(req->objective) && req->comm) {
-		req->phase = site->sig->phase;
-		req->n_phases = site->sig->n_phases;
+		req->phase = site->profile->phase;
+		req->n_phases = site->profile->n_phases;
 	}
 	if (req->objective == CPL_OBJECTIVE_LEARNED) {
 		if (!r->time_model)
@@ -183,7 +138,7 @@ static int take_objective(const struct replay_site *site,
 	req->others_weight = r->others_weight;
 	req->harm = in->harm = cpl_harm_new(site->net, err);
 	return in->harm ? cpl_state_harm(&in->state, site->net, req->routing,
-	                                 site->profile_dir, in->harm, err)
+	                                 in->harm, err)
 	                : -1;
 }
 
@@ -201,14 +156,13 @@ static int take_load(const struct replay_site *site, const struct cpl_record *r,
 	    cpl_load_init(&in->rates, net, err))
 		return -1;
 	if ((r->run_seconds > 0 || by_time) &&
-	    cpl_state_rates(&in->state, net, req->routing, site->profile_dir,
-	                    &in->rates, err))
+	    cpl_state_rates(&in->state, net, req->routing, &in->rates, err))
 		return -1;
 	if (r->run_seconds > 0)
 		cpl_load_scale(&in->background, &in->rates, r->run_seconds,
 		               net);
-	else if (cpl_state_apply(&in->state, net, req->routing,
-	                         site->profile_dir, NULL, &in->background, err))
+	else if (cpl_state_apply(&in->state, net, req->routing, NULL,
+	                         &in->background, err))
 		return -1;
 	req->background = &in->background;
 	req->rates = by_time ? &in->rates : NULL;
@@ -229,7 +183,7 @@ static int decide(const struct replay_site *site, const struct cpl_record *r,
 	                  /* That of linear, which comes first. */
 	                  .seed = r->candidate[0].seed},
 	        .policy = r->policy_asked,
-	        .comm = r->profile ? site->comm : NULL,
+	        .comm = site->profile ? site->profile->comm : NULL,
 	        .ranks_per_node = r->ranks_per_node,
 	        .mapper = mapper_of(r),
 	        .map_option = r->mapping ? cpl_mapper_option(r->mapping) : NULL,
@@ -248,7 +202,8 @@ static int decide(const struct replay_site *site, const struct cpl_record *r,
 	    take_nodes(net, r, in.free_node, &in.required,
 	               &req.place.n_required, err) ||
 	    take_stock(net, r, &in.stock, err) ||
-	    cpl_record_background(r, state_dir, &in.state, err))
+	    cpl_record_background(r, state_dir, &in.state, err) ||
+	    cpl_state_profiles(&in.state, site->profiles, NULL, err))
 		goto out;
 	req.place.required = in.required;
 	req.stock = in.stock;
@@ -273,7 +228,6 @@ void replay_site_free(struct replay_site *site)
 {
 	free(site->net_path);
 	cpl_network_free(site->net);
-	free(site->profile);
-	cpl_signature_free(site->sig);
-	cpl_comm_free(site->comm);
+	cpl_profile_drop(site->profile);
+	cpl_profiles_close(site->profiles);
 }

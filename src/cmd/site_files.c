@@ -123,17 +123,46 @@ double cmd_drift(void)
 	return percent / 100.0;
 }
 
+struct cpl_profile_dirs cmd_profile_dirs(const struct cpl_config *config,
+                                         const char *option)
+{
+	return (struct cpl_profile_dirs){
+	        .dir = option   ? option
+	               : config ? config->profile_dir
+	                        : NULL,
+	        .user_dir = config ? config->user_profile_dir : NULL,
+	        .max_bytes = config ? (uint64_t)config->profile_memory << 20
+	                            : UINT64_MAX,
+	        .rescale = !config || config->rescale,
+	};
+}
+
+int cmd_state_profiles(struct cpl_state *state,
+                       const struct cpl_profile_dirs *dirs, char **left_out,
+                       struct cpl_error *err)
+{
+	struct cpl_profiles *profiles = cpl_profiles_open(dirs, err);
+	int rc = profiles ? cpl_state_profiles(state, profiles, left_out, err)
+	                  : -1;
+
+	cpl_profiles_close(profiles);
+	return rc;
+}
+
 int cmd_write_state(struct cpl_state *state, const struct cpl_config *config,
                     const char *path, int mode, struct cpl_error *err)
 {
+	const struct cpl_profile_dirs dirs = cmd_profile_dirs(config, NULL);
+
 	for (int i = 0; config && i < state->n_jobs; i++) {
 		struct cpl_running_job *job = &state->job[i];
+		const struct cpl_profile_wanted wanted = {
+		        job->signature, job->ranks, job->own, job->uid};
 		char *file;
 
 		if (!job->signature || strchr(job->signature, '/'))
 			continue;
-		file = cpl_profile_path(config->profile_dir, job->signature,
-		                        err);
+		file = cpl_profiles_file(&dirs, &wanted, err);
 		if (!file)
 			return -1;
 		free(job->signature);

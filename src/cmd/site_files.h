@@ -44,6 +44,16 @@ char *cmd_user_dir_pattern(void);
  * part of 1. */
 double cmd_drift(void);
 
+/* Where profiles of a site's jobs are, by its configuration (may be NULL) and
+ * --profile-dir (or NULL). */
+struct cpl_profile_dirs cmd_profile_dirs(const struct cpl_config *config,
+                                         const char *option);
+
+/* What cpl_state_profiles does, for commands that look at one state. */
+int cmd_state_profiles(struct cpl_state *state,
+                       const struct cpl_profile_dirs *dirs, char **left_out,
+                       struct cpl_error *err);
+
 /*
  * Write running jobs as STATE.json with the profiles as paths (where config is
  * known), so that the file means the same to whoever reads it, who is said by

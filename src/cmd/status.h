@@ -71,8 +71,6 @@ struct status {
 	struct cpl_counters counters;
 	bool has_counters;
 	struct cpl_error counters_error; /* why they cannot be read, or "" */
-	struct status_signature *signature; /* of status_load.c */
-	int n_signatures;
 };
 
 /* Read all. network: its file, NULL: without. s->config, state_dir and now are

@@ -7,33 +7,10 @@
 
 #include "base/sort.h"
 #include "site/record.h"
+#include "site_files.h"
 
 const double status_quantile[STATUS_QUANTILES] = {0,   0.25, 0.5, 0.75,
                                                   0.9, 0.99, 1};
-
-/* Many jobs run the same application. */
-struct status_signature {
-	const char *name; /* of the job that came first */
-	struct cpl_signature *sig;
-};
-
-static const struct cpl_signature *find_signature(struct status *s,
-                                                  const char *name,
-                                                  struct cpl_error *err)
-{
-	const char *dir = s->config ? s->config->profile_dir : ".";
-	struct status_signature *next = &s->signature[s->n_signatures];
-
-	for (int i = 0; i < s->n_signatures; i++)
-		if (!strcmp(s->signature[i].name, name))
-			return s->signature[i].sig;
-	next->name = name;
-	next->sig = strchr(name, '/') ? cpl_signature_load(name, err)
-	                              : cpl_profile_load(dir, name, err);
-	if (next->sig)
-		s->n_signatures++;
-	return next->sig;
-}
 
 static int place(struct status *s, const struct cpl_running_job *job,
                  struct cpl_times *times, struct cpl_times_space *space,
@@ -58,11 +35,9 @@ static int add_job(struct status *s, int i, struct cpl_times_space *space,
                    struct cpl_error *err)
 {
 	const struct cpl_running_job *job = &s->state.job[i];
-	const struct cpl_signature *sig =
-	        find_signature(s, job->signature, err);
-	struct cpl_times *times =
-	        sig ? cpl_times_open(sig->phase, sig->n_phases, sig->ranks, err)
-	            : NULL;
+	const struct cpl_profile *profile = job->profile;
+	struct cpl_times *times = cpl_times_open(
+	        profile->phase, profile->n_phases, profile->ranks, err);
 
 	if (!times)
 		return -1;
@@ -88,7 +63,7 @@ static int rate_jobs(struct status *s, struct cpl_error *err)
 		struct status_job *job = &s->job[i];
 		struct cpl_error why = {""};
 
-		if (job->left_out || !s->state.job[i].signature)
+		if (job->left_out || !s->state.job[i].profile)
 			continue;
 		if (!add_job(s, i, space, &why))
 			continue;
@@ -234,14 +209,13 @@ static void find_loaders(struct status *s)
 
 static int measure(struct status *s, const char *network, struct cpl_error *err)
 {
-	const char *dir = s->config ? s->config->profile_dir : ".";
+	struct cpl_profile_dirs dirs = cmd_profile_dirs(s->config, NULL);
 	size_t n = (size_t)s->state.n_jobs + 1;
 	char **left_out = calloc(n, sizeof(*left_out));
 	int rc = -1;
 
 	s->job = calloc(n, sizeof(*s->job));
-	s->signature = calloc(n, sizeof(*s->signature));
-	if (!left_out || !s->job || !s->signature) {
+	if (!left_out || !s->job) {
 		cpl_fail_memory(err);
 		goto out;
 	}
@@ -253,8 +227,10 @@ static int measure(struct status *s, const char *network, struct cpl_error *err)
 	if (!s->routing || cpl_load_init(&s->load, s->net, err) ||
 	    cpl_load_init(&s->rate, s->net, err))
 		goto out;
-	rc = cpl_state_apply_each(&s->state, s->net, s->routing, dir, &s->load,
-	                          left_out, err);
+	rc = cmd_state_profiles(&s->state, &dirs, left_out, err);
+	if (!rc)
+		rc = cpl_state_apply_each(&s->state, s->net, s->routing,
+		                          &s->load, left_out, err);
 	for (int i = 0; i < s->state.n_jobs; i++)
 		s->job[i].left_out = left_out[i];
 	if (rc || rate_jobs(s, err) || measure_classes(s, err) ||
@@ -297,10 +273,7 @@ void status_close(struct status *s)
 		cpl_times_close(s->job[i].times);
 		free(s->job[i].left_out);
 	}
-	for (int i = 0; i < s->n_signatures; i++)
-		cpl_signature_free(s->signature[i].sig);
 	free(s->job);
-	free(s->signature);
 	cpl_load_free(&s->load);
 	cpl_load_free(&s->rate);
 	cpl_network_free(s->net);

@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (int i = 1; i < state.n_jobs; i++)
 		if (state.job[i - 1].id >= state.job[i].id)
 			abort();
-	cpl_state_apply(&state, net, cpl_routing_find(net, NULL, NULL), NULL,
+	cpl_state_apply(&state, net, cpl_routing_find(net, NULL, NULL),
 	                free_nodes, NULL, &err);
 	cpl_state_free(&state);
 	return 0;

@@ -11,5 +11,5 @@ EXTRA_DIST += tests/golden/manuals.t
 EXTRA_DIST += tests/golden/map-output.t
 EXTRA_DIST += tests/golden/binding.t tests/golden/names.t
 EXTRA_DIST += tests/golden/simulate.t tests/golden/signature.t tests/golden/signature
-EXTRA_DIST += tests/golden/learn.t
+EXTRA_DIST += tests/golden/job-profiles.t tests/golden/learn.t
 EXTRA_DIST += tests/golden/campaign.t tests/golden/keep-whole.t

@@ -59,6 +59,9 @@ struct view {
 static void apply_running(struct view *v)
 {
 	struct cpl_error err = {""};
+	const struct cpl_profile_dirs dirs = {.dir = file("profiles"),
+	                                      .max_bytes = UINT64_MAX};
+	struct cpl_profiles *profiles;
 	struct cpl_state state;
 	unsigned char dropped[MACHINE_NODES];
 	int skipped;
@@ -69,8 +72,12 @@ static void apply_running(struct view *v)
 	     "records", &err);
 	/* Shared nodes stay free here: the bitmap says what is. */
 	memset(dropped, 1, sizeof(dropped));
-	need(!cpl_state_apply(&state, v->net, v->routing, file("profiles"),
-	                      dropped, &v->load, &err),
+	profiles = cpl_profiles_open(&dirs, &err);
+	need(profiles && !cpl_state_profiles(&state, profiles, NULL, &err),
+	     "profiles", &err);
+	cpl_profiles_close(profiles);
+	need(!cpl_state_apply(&state, v->net, v->routing, dropped, &v->load,
+	                      &err),
 	     "background", &err);
 	cpl_state_free(&state);
 }

@@ -161,6 +161,8 @@ static inline struct cpl_engine_request request(int64_t id, const char *name,
 	fake.wanted = nodes;
 	return (struct cpl_engine_request){
 	        .job = {.id = id,
+	                .uid = getuid(),
+	                .has_uid = true,
 	                .name = "job",
 	                .profile = name,
 	                .policy = policy},
@@ -214,12 +216,22 @@ static inline void all_free(void)
 /* The jobs on record, as the command reads them. */
 static inline void read_state(struct cpl_state *state)
 {
+	const struct cpl_profile_dirs dirs = {
+	        .dir = dir,
+	        .user_dir = in_dir("users/%U"),
+	        .max_bytes = UINT64_MAX,
+	        .rescale = true};
+	struct cpl_profiles *profiles;
 	int skipped;
 
 	assert_true(cpl_engine_idle(engine, WAIT_MS));
 	assert_int_equal(
 	        cpl_record_state(in_dir("state"), state, &skipped, NULL), 0);
 	assert_int_equal(skipped, 0);
+	profiles = cpl_profiles_open(&dirs, NULL);
+	assert_non_null(profiles);
+	assert_int_equal(cpl_state_profiles(state, profiles, NULL, NULL), 0);
+	cpl_profiles_close(profiles);
 }
 
 static inline bool has_layout(int64_t id)

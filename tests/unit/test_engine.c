@@ -21,14 +21,14 @@ static void background_of(const struct cpl_signature *sig,
 	struct cpl_load rates;
 
 	assert_int_equal(cpl_load_init(load, net, NULL), 0);
-	assert_int_equal(cpl_state_apply(state, net, routing, dir, core_free,
-	                                 load, NULL),
+	assert_int_equal(cpl_state_apply(state, net, routing, core_free, load,
+	                                 NULL),
 	                 0);
 	if (!(run.seconds > 0))
 		return;
 	assert_int_equal(cpl_load_init(&rates, net, NULL), 0);
 	assert_int_equal(
-	        cpl_state_rates(state, net, routing, dir, &rates, NULL), 0);
+	        cpl_state_rates(state, net, routing, &rates, NULL), 0);
 	cpl_load_scale(load, &rates, run.seconds, net);
 	cpl_load_free(&rates);
 }
@@ -66,7 +66,7 @@ static void check_profile(const char *profile_name)
 		if (core_free[i])
 			stock[n_stock++] = i;
 	assert_int_equal(cpl_load_init(&rates, net, NULL), 0);
-	assert_int_equal(cpl_state_rates(&state, net, routing, dir, &rates, NULL),
+	assert_int_equal(cpl_state_rates(&state, net, routing, &rates, NULL),
 	                 0);
 	struct cpl_decide_request core = {
 	        .place = {.net = net,
@@ -165,7 +165,7 @@ static void test_seconds_on_record(void **state)
 	r = engine_running_find(engine, 50)->record;
 	assert_int_equal(cpl_load_init(&rates, net, NULL), 0);
 	assert_int_equal(
-	        cpl_state_rates(&before, net, routing, dir, &rates, NULL), 0);
+	        cpl_state_rates(&before, net, routing, &rates, NULL), 0);
 	for (int i = 0; i < 8; i++)
 		node[i] = cpl_network_node(net, r->host[i]);
 	assert_int_equal(cpl_times_order(times, r->rank_host, 0, 8, NULL), 0);
@@ -264,6 +264,34 @@ static void test_a_reload_makes_the_loads_anew(void **state)
 		assert_int_equal(record()->n_background, 2);
 		check_against_core();
 	}
+}
+
+/* A running job keeps the site's profile though its user has one of that name by
+ * now, and its user's own one though the site has one. */
+static void test_a_reload_finds_the_same_profile(void **state)
+{
+	char user[24], name[32], line[512];
+
+	all_free();
+	start(30, "a8", "random-groups", 4, 8);
+	assert_false(engine_running_find(engine, 30)->record->own_profile);
+	assert_int_equal(mkdir(in_dir("users"), 0755), 0);
+	snprintf(user, sizeof(user), "users/%u", (unsigned)getuid());
+	assert_int_equal(mkdir(in_dir(user), 0755), 0);
+	snprintf(name, sizeof(name), "%s/a8", user);
+	profile(name, 8, 4);
+	snprintf(line, sizeof(line), "UserProfileDir=%s/users/%%U", dir);
+	config(line);
+	assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
+	check_against_core();
+	start(20, "a8", "random-nodes", 4, 8);
+	assert_true(engine_running_find(engine, 20)->record->own_profile);
+	check_against_core();
+	config("");
+	assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
+	assert_int_equal(engine->n_running, 2);
+	assert_null(engine_running_find(engine, 20)->load);
+	assert_null(engine_running_find(engine, 20)->making);
 }
 
 /* A new engine on the same files takes the running jobs back. */
@@ -463,6 +491,7 @@ int main(void)
 	        T(test_answers_are_the_cores),
 	        T(test_a_model_decides),
 	        T(test_the_background_forgets_what_ended),
+	        T(test_a_reload_finds_the_same_profile),
 	        T(test_restart),
 	        T(test_a_reload_makes_the_loads_anew),
 	        T(test_suspended_jobs_are_no_background),

@@ -216,6 +216,22 @@ static double bytes(const struct cpl_network *net, const struct cpl_load *load,
 	return 0.0;
 }
 
+/* With the profiles that the jobs name. */
+static int apply(struct cpl_state *s, const struct cpl_network *net,
+                 const struct cpl_routing *routing, unsigned char *free_nodes,
+                 struct cpl_load *load, struct cpl_error *err)
+{
+	const struct cpl_profile_dirs dirs = {.dir = dir,
+	                                      .max_bytes = UINT64_MAX};
+	struct cpl_profiles *profiles = cpl_profiles_open(&dirs, err);
+	int rc;
+
+	assert_non_null(profiles);
+	rc = cpl_state_profiles(s, profiles, NULL, err);
+	cpl_profiles_close(profiles);
+	return rc ? -1 : cpl_state_apply(s, net, routing, free_nodes, load, err);
+}
+
 static void test_apply(void **state)
 {
 	static const char text[] =
@@ -233,7 +249,7 @@ static void test_apply(void **state)
 	assert_int_equal(load_text(text, &s, &err), 0);
 	assert_int_equal(cpl_load_init(&load, net, &err), 0);
 	assert_int_equal(
-	        cpl_state_apply(&s, net, routing, dir, free_nodes, &load, &err),
+	        apply(&s, net, routing, free_nodes, &load, &err),
 	        0);
 	assert_memory_equal(free_nodes, "\0\0\0\1", 4);
 	assert_true(bytes(net, &load, 0, 1) == 100.0);
@@ -247,7 +263,7 @@ static void test_apply(void **state)
 	drop("ring.json");
 	memset(free_nodes, 1, sizeof(free_nodes));
 	assert_int_equal(
-	        cpl_state_apply(&s, net, routing, NULL, free_nodes, NULL, &err),
+	        cpl_state_apply(&s, net, routing, free_nodes, NULL, &err),
 	        0);
 	assert_memory_equal(free_nodes, "\0\0\0\1", 4);
 	cpl_state_free(&s);
@@ -267,8 +283,8 @@ static void test_apply_refuses(void **state)
 	         "1"},
 	        {"{\"jobs\":[{\"id\":3,\"signature\":\"ring\","
 	         "\"hosts\":[\"n1\",\"n2\"],\"rank_to_host\":[\"n1\"]}]}",
-	         "running job 3: its signature has 2 ranks, its hosts hold "
-	         "1"},
+	         "running job 3: profile 'ring' was recorded at 2 ranks, the "
+	         "job has 1"},
 	        {"{\"jobs\":[{\"id\":3,\"signature\":\"a b\","
 	         "\"hosts\":[\"n1\"]}]}",
 	         "running job 3: \"a b\" is not a profile name; use letters, "
@@ -290,8 +306,7 @@ static void test_apply_refuses(void **state)
 
 		assert_int_equal(load_text(row[i].text, &s, &err), 0);
 		assert_int_equal(cpl_load_init(&load, net, &err), 0);
-		assert_int_equal(cpl_state_apply(&s, net, routing, dir, NULL,
-		                                 &load, &err),
+		assert_int_equal(apply(&s, net, routing, NULL, &load, &err),
 		                 -1);
 		assert_string_equal(err.text, row[i].message);
 		cpl_load_free(&load);
@@ -646,6 +661,7 @@ static void test_find_nothing(void **state)
 static void test_running_jobs(void **state)
 {
 	static const int rank_host[] = {1, 0, 0};
+	static const int in_blocks[] = {0, 0, 1};
 	struct cpl_record r = sample();
 	struct cpl_error err = {""};
 	struct cpl_state s;
@@ -673,7 +689,9 @@ static void test_running_jobs(void **state)
 	assert_int_equal(s.job[0].n_hosts, 2);
 	assert_string_equal(s.job[0].host[0], "n0");
 	assert_string_equal(s.job[0].host[1], "n1");
-	assert_int_equal(s.job[0].ranks, 0);
+	/* In blocks: how many ranks there are tells which profile it is. */
+	assert_int_equal(s.job[0].ranks, 3);
+	assert_memory_equal(s.job[0].rank_host, in_blocks, sizeof(in_blocks));
 	assert_int_equal(s.job[1].id, 17);
 	assert_string_equal(s.job[1].signature, "milc");
 	assert_string_equal(s.job[1].host[0], "n4");

@@ -385,7 +385,8 @@ static void stage_restored(void *arg, struct cpl_record *record)
 	item->record = record;
 	pthread_mutex_lock(&engine->lock);
 	/* Needed soon: as background, and for steps of other shapes. */
-	if (record->profile && record->ranks > 0 && engine->profile_dir)
+	if (record->profile && !record->own_profile && record->ranks > 0 &&
+	    engine->profile_dir)
 		cpl_store_prefetch(engine->store,
 		                   &(struct cpl_store_query){
 		                           .dir = engine->profile_dir,

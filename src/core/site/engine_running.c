@@ -72,6 +72,19 @@ static struct cpl_store_query profile_query(const struct cpl_engine *engine,
 	};
 }
 
+static struct cpl_store_query record_query(const struct cpl_engine *engine,
+                                           const struct cpl_record *record)
+{
+	struct cpl_store_query query = profile_query(
+	        engine, record->profile, record->ranks, record->uid);
+
+	if (record->own_profile)
+		query.dir = NULL;
+	else
+		query.user_dir = NULL;
+	return query;
+}
+
 void engine_find_profile(struct cpl_engine *engine, const char *name, int ranks,
                          int64_t uid, int64_t deadline,
                          struct cpl_store_answer *answer)
@@ -81,6 +94,25 @@ void engine_find_profile(struct cpl_engine *engine, const char *name, int ranks,
 
 	query.deadline = deadline;
 	cpl_store_find(engine->store, &query, answer);
+}
+
+/* That of a running job, where its decision had it from: one of the same name
+ * elsewhere is another one. */
+static void find_again(struct cpl_engine *engine,
+                       const struct cpl_record *record, int64_t deadline,
+                       struct cpl_store_answer *answer)
+{
+	struct cpl_store_query query = record_query(engine, record);
+
+	query.deadline = deadline;
+	if (query.dir || query.user_dir) {
+		cpl_store_find(engine->store, &query, answer);
+		return;
+	}
+	*answer = (struct cpl_store_answer){.found = CPL_FOUND_MISSING};
+	cpl_fail(&answer->err, "profile '%s' is the user's own, and "
+	                       "UserProfileDir is not in force any more",
+	         record->profile);
 }
 
 /* Is a profile on its way that is not in memory now? */
@@ -93,13 +125,10 @@ static bool will_come(const struct cpl_store_answer *answer)
 /* Once the file was looked at it is read, without anybody asking again. */
 static void have_read(struct cpl_engine *engine, const struct cpl_record *record)
 {
-	struct cpl_store_query query = profile_query(
-	        engine, record->profile, record->ranks, record->uid);
+	struct cpl_store_query query = record_query(engine, record);
 
-	if (query.user_dir)
+	if (query.dir || query.user_dir)
 		cpl_store_prefetch(engine->store, &query);
-	query.user_dir = NULL;
-	cpl_store_prefetch(engine->store, &query);
 }
 
 /*
@@ -116,9 +145,7 @@ static int begin_load(struct cpl_engine *engine, struct running *job,
 	if (job->profile)
 		answer.profile = cpl_profile_hold(job->profile);
 	else
-		engine_find_profile(engine, job->record->profile,
-		                    job->record->ranks, job->record->uid, 0,
-		                    &answer);
+		find_again(engine, job->record, 0, &answer);
 	if (!answer.profile) {
 		job->traffic = will_come(&answer);
 		if (job->traffic)
@@ -247,8 +274,7 @@ struct cpl_profile *engine_running_profile(struct cpl_engine *engine,
 
 	if (job->profile)
 		return cpl_profile_hold(job->profile);
-	engine_find_profile(engine, job->record->profile, job->record->ranks,
-	                    job->record->uid, deadline, &answer);
+	find_again(engine, job->record, deadline, &answer);
 	if (!answer.profile)
 		cpl_fail(err, "%s", answer.err.text);
 	return answer.profile;

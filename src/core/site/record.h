@@ -147,6 +147,9 @@ struct cpl_record *cpl_record_find_shown(const char *state_dir,
 int cpl_record_job(struct cpl_record *record, struct cpl_running_job *job,
                    struct cpl_error *err);
 
+/* The profile of a record that has one. */
+struct cpl_profile_wanted cpl_record_profile(const struct cpl_record *record);
+
 /* The jobs that counted as background, from their own records, running or
  * ended; cpl_state_free it in either case. -1 with err: one has none any more. */
 int cpl_record_background(const struct cpl_record *record,

@@ -155,6 +155,23 @@ struct cpl_record *cpl_record_find_shown(const char *state_dir,
 	return record;
 }
 
+/* The host of each rank, which tells how many there are. */
+static int in_blocks(struct cpl_running_job *job, int ranks,
+                     struct cpl_error *err)
+{
+	int per_host = job->ranks_per_node;
+
+	if (job->n_hosts && ranks > (int64_t)job->n_hosts * per_host)
+		per_host = (ranks + job->n_hosts - 1) / job->n_hosts;
+	job->rank_host = malloc(((size_t)ranks + 1) * sizeof(int));
+	if (!job->rank_host)
+		return cpl_fail_memory(err);
+	job->ranks = ranks;
+	for (int r = 0; r < ranks; r++)
+		job->rank_host[r] = r / per_host;
+	return 0;
+}
+
 int cpl_record_job(struct cpl_record *record, struct cpl_running_job *job,
                    struct cpl_error *err)
 {
@@ -178,10 +195,12 @@ int cpl_record_job(struct cpl_record *record, struct cpl_running_job *job,
 	/* Without a layout it is not known where the ranks run. */
 	if (record->ranks) {
 		job->signature = record->profile;
+		job->own = record->own_profile;
+		job->uid = record->uid;
 		record->profile = NULL;
 	}
 	if (stock)
-		return 0;
+		return in_blocks(job, record->ranks, err);
 	job->host = record->host;
 	job->n_hosts = record->n_hosts;
 	job->rank_host = record->rank_host;
@@ -190,6 +209,12 @@ int cpl_record_job(struct cpl_record *record, struct cpl_running_job *job,
 	record->rank_host = NULL;
 	record->n_hosts = record->ranks = 0;
 	return 0;
+}
+
+struct cpl_profile_wanted cpl_record_profile(const struct cpl_record *record)
+{
+	return (struct cpl_profile_wanted){record->profile, record->ranks,
+	                                   record->own_profile, record->uid};
 }
 
 int cpl_record_background(const struct cpl_record *record,

@@ -6,6 +6,7 @@ core_sources += src/core/site/record_dir.h src/core/site/record_dir_internal.h \
 	src/core/site/record_dir.c src/core/site/record_dir_queue.c \
 	src/core/site/record_dir_folder.c \
 	src/core/site/record_prune.h src/core/site/record_prune.c
+core_sources += src/core/site/profiles.h src/core/site/profiles.c
 core_sources += src/core/site/counters.h src/core/site/counters.c
 core_sources += src/core/site/usage.h src/core/site/usage.c src/core/site/user_dir.h src/core/site/user_dir.c
 core_sources += src/core/site/match.h src/core/site/match.c

@@ -22,6 +22,7 @@ void cpl_running_job_clear(struct cpl_running_job *job)
 	free(job->host);
 	free(job->signature);
 	free(job->rank_host);
+	cpl_profile_drop(job->profile);
 	memset(job, 0, sizeof(*job));
 }
 

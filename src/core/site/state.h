@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "network/network.h"
 #include "routing/routing.h"
+#include "site/profiles.h"
 #include "traffic/harm.h"
 #include "traffic/traffic.h"
 #include "traffic/workload.h"
@@ -26,6 +27,9 @@
 struct cpl_running_job {
 	int64_t id;
 	char *signature; /* profile name or path, NULL: none */
+	bool own;        /* it is a profile of the job's user, */
+	uid_t uid;       /* who is this; else the site's */
+	struct cpl_profile *profile; /* of cpl_state_profiles, or NULL */
 	int n_hosts;
 	char **host;        /* [n_hosts] */
 	int ranks_per_node; /* >= 1 */
@@ -54,17 +58,26 @@ void cpl_state_free(struct cpl_state *state);
 void cpl_running_job_clear(struct cpl_running_job *job);
 
 /*
+ * Find the profiles of all jobs that have a signature: for as many ranks as
+ * rank_to_host has, else whatever the file holds. A job whose profile cannot be
+ * had fails it; with left_out ([n_jobs], NULLs before) that job goes without,
+ * and left_out[i] says why: the caller frees them. 0, or -1 with err. Each
+ * signature is read once.
+ */
+int cpl_state_profiles(struct cpl_state *state, struct cpl_profiles *profiles,
+                       char **left_out, struct cpl_error *err);
+
+/*
  * Clear free_nodes[n_nodes] (or NULL) for the hosts of running jobs and add
- * their traffic to load (not cleared first; NULL: only occupy), in id order
- * through a load of their own, so that the sum is always the same. Signatures
- * are paths when they hold a "/", else profiles of profile_dir. Refused are
- * hosts unknown to the network and signatures with more ranks than the job's
- * hosts hold; free_nodes and load are then half done. 0, or -1 with err. Each
- * signature is read once; a job costs what a workload of it does (workload.h).
+ * the traffic of those with a profile to load (not cleared first; NULL: only
+ * occupy), in id order through a load of their own, so that the sum is always
+ * the same. Refused are hosts unknown to the network and signatures with more
+ * ranks than the job's hosts hold; free_nodes and load are then half done. 0, or
+ * -1 with err. A job costs what a workload of it does (workload.h).
  */
 int cpl_state_apply(const struct cpl_state *state,
                     const struct cpl_network *net,
-                    const struct cpl_routing *routing, const char *profile_dir,
+                    const struct cpl_routing *routing,
                     unsigned char *free_nodes, struct cpl_load *load,
                     struct cpl_error *err);
 
@@ -74,29 +87,29 @@ int cpl_state_apply(const struct cpl_state *state,
  */
 int cpl_state_rates(const struct cpl_state *state,
                     const struct cpl_network *net,
-                    const struct cpl_routing *routing, const char *profile_dir,
-                    struct cpl_load *rates, struct cpl_error *err);
+                    const struct cpl_routing *routing, struct cpl_load *rates,
+                    struct cpl_error *err);
 
 /* The same jobs, one by one, into harm, which is then cpl_harm_ready. */
 int cpl_state_harm(const struct cpl_state *state, const struct cpl_network *net,
-                   const struct cpl_routing *routing, const char *profile_dir,
-                   struct cpl_harm *harm, struct cpl_error *err);
+                   const struct cpl_routing *routing, struct cpl_harm *harm,
+                   struct cpl_error *err);
 
-/* cpl_state_apply, but a job that is refused is left out, and left_out[i] ([n_jobs],
- * NULLs before) says why; the caller frees them. -1 with err: memory. */
+/* cpl_state_apply, but a job that is refused is left out as by
+ * cpl_state_profiles, and those left out there are not looked at. -1 with err:
+ * memory. */
 int cpl_state_apply_each(const struct cpl_state *state,
                          const struct cpl_network *net,
                          const struct cpl_routing *routing,
-                         const char *profile_dir, struct cpl_load *load,
-                         char **left_out, struct cpl_error *err);
+                         struct cpl_load *load, char **left_out,
+                         struct cpl_error *err);
 
-/* Add the jobs that have a signature to a workload of the same network, each
+/* Add the jobs that have a profile to a workload of the same network, each
  * with this routing; refuses what cpl_state_apply refuses. 0, or -1 with err.
  * O(hosts + what cpl_workload_add costs). */
 int cpl_state_workload(const struct cpl_state *state,
                        const struct cpl_network *net,
                        const struct cpl_routing *routing,
-                       const char *profile_dir, struct cpl_workload *workload,
-                       struct cpl_error *err);
+                       struct cpl_workload *workload, struct cpl_error *err);
 
 #endif

@@ -6,65 +6,65 @@
 #include "signature/signature.h"
 #include "site/state.h"
 
-/* Signatures of the jobs so far: many jobs run the same application. */
-struct loaded {
-	const char *signature; /* of the job that came first */
-	struct cpl_comm *comm; /* the whole run */
-	struct cpl_run_times run;
-};
-
 struct context {
 	const struct cpl_network *net;
 	const struct cpl_routing *routing;
-	const char *profile_dir;
 	unsigned char *free_nodes;     /* or NULL */
 	struct cpl_load *load;         /* or NULL */
 	bool rates;                    /* it is bytes/s */
 	struct cpl_workload *workload; /* or NULL: instead of the load */
 	struct cpl_workload *own;      /* of one job, for the load */
-	struct loaded *loaded;         /* [jobs] */
-	int n_loaded;
 	struct cpl_harm *harm; /* or NULL; instead of load */
 	char **left_out; /* [jobs] or NULL: a job that fails ends it all */
 };
 
-static struct cpl_signature *find_signature(const struct context *c,
-                                            const char *name,
-                                            struct cpl_error *err)
+static bool same_profile(const struct cpl_running_job *a,
+                         const struct cpl_running_job *b)
 {
-	if (strchr(name, '/'))
-		return cpl_signature_load(name, err);
-	if (c->profile_dir)
-		return cpl_profile_load(c->profile_dir, name, err);
-	cpl_fail(err,
-	         "signature \"%s\" is a profile's name, and no profile "
-	         "directory is known; give a path with a \"/\"",
-	         name);
-	return NULL;
+	return a->signature && !strcmp(a->signature, b->signature) &&
+	       a->ranks == b->ranks && a->own == b->own && a->uid == b->uid;
 }
 
-/* The context keeps it. */
-static const struct loaded *job_signature(struct context *c,
-                                          const struct cpl_running_job *job,
-                                          struct cpl_error *err)
+/* Many jobs run the same application. NULL with err. */
+static struct cpl_profile *find_profile(const struct cpl_state *state, int i,
+                                        struct cpl_profiles *profiles,
+                                        struct cpl_error *err)
 {
-	struct loaded *next = &c->loaded[c->n_loaded];
-	struct cpl_signature *sig;
+	const struct cpl_running_job *job = &state->job[i];
+	const struct cpl_profile_wanted wanted = {job->signature, job->ranks,
+	                                          job->own, job->uid};
 
-	for (int i = 0; i < c->n_loaded; i++)
-		if (!strcmp(c->loaded[i].signature, job->signature))
-			return &c->loaded[i];
-	sig = find_signature(c, job->signature, err);
-	if (!sig)
-		return NULL;
-	next->signature = job->signature;
-	next->run = cpl_run_times(sig->phase, sig->n_phases);
-	next->comm = cpl_signature_total(sig, err);
-	cpl_signature_free(sig);
-	if (!next->comm)
-		return NULL;
-	c->n_loaded++;
-	return next;
+	for (int k = 0; k < i; k++)
+		if (state->job[k].profile && same_profile(&state->job[k], job))
+			return cpl_profile_hold(state->job[k].profile);
+	return cpl_profiles_find(profiles, &wanted, err);
+}
+
+/* A job fails all, or says why it is left out. */
+static int fail_job(char **left_out, const struct cpl_running_job *job,
+                    const struct cpl_error *why, struct cpl_error *err)
+{
+	if (left_out && (*left_out = strdup(why->text)))
+		return 0;
+	return cpl_fail(err, "running job %lld: %s", (long long)job->id,
+	                why->text);
+}
+
+int cpl_state_profiles(struct cpl_state *state, struct cpl_profiles *profiles,
+                       char **left_out, struct cpl_error *err)
+{
+	for (int i = 0; i < state->n_jobs; i++) {
+		struct cpl_running_job *job = &state->job[i];
+		struct cpl_error why = {""};
+
+		if (!job->signature || job->profile)
+			continue;
+		job->profile = find_profile(state, i, profiles, &why);
+		if (!job->profile && fail_job(left_out ? &left_out[i] : NULL,
+		                              job, &why, err))
+			return -1;
+	}
+	return 0;
 }
 
 /* Node id of each rank of the job's signature. */
@@ -93,11 +93,11 @@ static int *rank_nodes(const struct cpl_running_job *job, const int *host_node,
 }
 
 /* What a job's own load comes to. 0, or -1 with err (memory). */
-static int add_own(struct context *c, const struct loaded *sig,
+static int add_own(struct context *c, const struct cpl_profile *profile,
                    struct cpl_error *err)
 {
 	const struct cpl_load *own = cpl_workload_load(c->own);
-	double seconds = sig->run.seconds;
+	double seconds = profile->run.seconds;
 
 	if (!c->rates && !c->harm) {
 		cpl_load_add(c->load, own, c->net);
@@ -119,12 +119,10 @@ static int add_own(struct context *c, const struct loaded *sig,
 static int add_load(struct context *c, const struct cpl_running_job *job,
                     const int *host_node, struct cpl_error *err)
 {
-	const struct loaded *sig = job_signature(c, job, err);
-	int *node = sig ? rank_nodes(job, host_node, sig->comm->ranks, err)
-	                : NULL;
-	struct cpl_job placed = {.routing = c->routing,
-	                         .comm = sig ? sig->comm : NULL,
-	                         .node = node};
+	const struct cpl_profile *profile = job->profile;
+	int *node = rank_nodes(job, host_node, profile->ranks, err);
+	struct cpl_job placed = {
+	        .routing = c->routing, .comm = profile->comm, .node = node};
 	int rc = -1;
 
 	if (!node)
@@ -136,7 +134,7 @@ static int add_load(struct context *c, const struct cpl_running_job *job,
 		if (cpl_workload_add(c->own, &placed, err) >= 0)
 			rc = cpl_workload_solve(c->own, err);
 		if (!rc)
-			rc = add_own(c, sig, err);
+			rc = add_own(c, profile, err);
 	}
 	free(node);
 	return rc < 0 ? -1 : 0;
@@ -159,7 +157,7 @@ static int apply_job(struct context *c, const struct cpl_running_job *job,
 		else if (c->free_nodes)
 			c->free_nodes[host_node[i]] = 0;
 	}
-	if (!rc && (c->load || c->workload || c->harm) && job->signature)
+	if (!rc && (c->load || c->workload || c->harm) && job->profile)
 		rc = add_load(c, job, host_node, err);
 	free(host_node);
 	return rc;
@@ -170,36 +168,28 @@ static int apply(struct context *c, const struct cpl_state *state,
 {
 	int rc = 0;
 
-	c->loaded = calloc((size_t)state->n_jobs + 1, sizeof(*c->loaded));
-	if (!c->loaded)
-		return cpl_fail_memory(err);
 	if ((c->load || c->harm) && !(c->own = cpl_workload_new(c->net, 1, err)))
 		rc = -1;
 	for (int i = 0; i < state->n_jobs && !rc; i++) {
 		struct cpl_error why = {""};
 
-		if (!apply_job(c, &state->job[i], &why))
+		if ((c->left_out && c->left_out[i]) ||
+		    !apply_job(c, &state->job[i], &why))
 			continue;
-		if (c->left_out)
-			c->left_out[i] = strdup(why.text);
-		if (!c->left_out || !c->left_out[i])
-			rc = cpl_fail(err, "running job %lld: %s",
-			              (long long)state->job[i].id, why.text);
+		rc = fail_job(c->left_out ? &c->left_out[i] : NULL,
+		              &state->job[i], &why, err);
 	}
 	cpl_workload_free(c->own);
-	for (int i = 0; i < c->n_loaded; i++)
-		cpl_comm_free(c->loaded[i].comm);
-	free(c->loaded);
 	return rc;
 }
 
 int cpl_state_apply(const struct cpl_state *state,
                     const struct cpl_network *net,
-                    const struct cpl_routing *routing, const char *profile_dir,
+                    const struct cpl_routing *routing,
                     unsigned char *free_nodes, struct cpl_load *load,
                     struct cpl_error *err)
 {
-	struct context c = {net, routing, profile_dir, .free_nodes = free_nodes,
+	struct context c = {net, routing, .free_nodes = free_nodes,
 	                    .load = load};
 
 	return apply(&c, state, err);
@@ -207,20 +197,19 @@ int cpl_state_apply(const struct cpl_state *state,
 
 int cpl_state_rates(const struct cpl_state *state,
                     const struct cpl_network *net,
-                    const struct cpl_routing *routing, const char *profile_dir,
-                    struct cpl_load *rates, struct cpl_error *err)
+                    const struct cpl_routing *routing, struct cpl_load *rates,
+                    struct cpl_error *err)
 {
-	struct context c = {net, routing, profile_dir, .load = rates,
-	                    .rates = true};
+	struct context c = {net, routing, .load = rates, .rates = true};
 
 	return apply(&c, state, err);
 }
 
 int cpl_state_harm(const struct cpl_state *state, const struct cpl_network *net,
-                   const struct cpl_routing *routing, const char *profile_dir,
-                   struct cpl_harm *harm, struct cpl_error *err)
+                   const struct cpl_routing *routing, struct cpl_harm *harm,
+                   struct cpl_error *err)
 {
-	struct context c = {net, routing, profile_dir, .harm = harm};
+	struct context c = {net, routing, .harm = harm};
 
 	return apply(&c, state, err) ? -1 : cpl_harm_ready(harm, err);
 }
@@ -228,11 +217,10 @@ int cpl_state_harm(const struct cpl_state *state, const struct cpl_network *net,
 int cpl_state_apply_each(const struct cpl_state *state,
                          const struct cpl_network *net,
                          const struct cpl_routing *routing,
-                         const char *profile_dir, struct cpl_load *load,
-                         char **left_out, struct cpl_error *err)
+                         struct cpl_load *load, char **left_out,
+                         struct cpl_error *err)
 {
-	struct context c = {net, routing, profile_dir, .load = load,
-	                    .left_out = left_out};
+	struct context c = {net, routing, .load = load, .left_out = left_out};
 
 	return apply(&c, state, err);
 }
@@ -240,10 +228,9 @@ int cpl_state_apply_each(const struct cpl_state *state,
 int cpl_state_workload(const struct cpl_state *state,
                        const struct cpl_network *net,
                        const struct cpl_routing *routing,
-                       const char *profile_dir, struct cpl_workload *workload,
-                       struct cpl_error *err)
+                       struct cpl_workload *workload, struct cpl_error *err)
 {
-	struct context c = {net, routing, profile_dir, .workload = workload};
+	struct context c = {net, routing, .workload = workload};
 
 	return apply(&c, state, err);
 }

@@ -72,7 +72,7 @@ enum cpl_found {
 };
 
 struct cpl_store_query {
-	const char *dir;  /* of the profiles */
+	const char *dir; /* of the profiles; NULL: the user's own ones only */
 	/* A pattern, see user_dir.h, and who: this user's own ones come first.
 	 * NULL: none. */
 	const char *user_dir;

@@ -183,7 +183,8 @@ void cpl_store_find(struct cpl_store *store,
 		return;
 	if (query->user_dir)
 		find_in(store, query, true, &own);
-	if (own.found == CPL_FOUND_MISSING || own.found == CPL_FOUND_UNREADABLE)
+	if (query->dir && (own.found == CPL_FOUND_MISSING ||
+	                   own.found == CPL_FOUND_UNREADABLE))
 		find_in(store, query, false, answer);
 	else
 		*answer = own;
