@@ -26,6 +26,12 @@ tests_bench_bench_progressive_SOURCES = tests/bench/bench_progressive.c tests/be
 tests_bench_bench_progressive_LDADD = libcore.la
 CLEANFILES += tests/bench/bench_progressive
 
+# tests/bench/bench_ports [40], and tests/bench/bench_ports time
+EXTRA_PROGRAMS += tests/bench/bench_ports
+tests_bench_bench_ports_SOURCES = tests/bench/bench_ports.c tests/bench/cpu_time.h
+tests_bench_bench_ports_LDADD = libcore.la -lm
+CLEANFILES += tests/bench/bench_ports
+
 # tests/bench/progressive_packet: rows of doc/reproduction/simulation.md
 EXTRA_PROGRAMS += tests/bench/progressive_packet
 tests_bench_progressive_packet_SOURCES = tests/bench/progressive_packet.c tests/bench/messages_job.h

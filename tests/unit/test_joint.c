@@ -351,7 +351,7 @@ static void test_groups_of_stencils(void **state)
 		for (int k = 0; k < N; k++)
 			size[k] = EACH;
 		cpl_rank_groups_list_blocks(size, N, N * EACH, block);
-		assert_int_equal(cpl_rank_groups_grow(&groups, comm, graph,
+		assert_int_equal(cpl_rank_groups_grow(&groups, NULL, comm, graph,
 		                                      size, N, NULL),
 		                 1);
 		for (int r = 0; r < N * EACH; r++)

@@ -13,8 +13,10 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "mapping/host_evaluate.h"
+#include "mapping/mappers.h"
+#include "mapping/quick.h"
 #include "number.h"
+#include "placement/decide.h"
 #include "placement/placement.h"
 #include "routing_cases.h"
 #include "signature/signature.h"
@@ -256,6 +258,31 @@ static void compare(const struct machine *m, const struct cpl_load *load)
 		}
 }
 
+/* Times: few flows exactly, or all by pairs of routers. */
+static void compare_times(struct machine *m, struct cpl_comm *comm, int each)
+{
+	struct cpl_phase phase = {.weight = 1, .comm = comm};
+	struct cpl_error err = {""};
+	struct cpl_times_space *space = cpl_times_space_new(
+	        m->net, cpl_routing_find(m->net, NULL, &err), &err);
+	struct cpl_times *times = cpl_times_open(&phase, 1, comm->ranks, &err);
+	const struct cpl_times_rate *rate;
+	struct cpl_load load;
+	int64_t n;
+
+	assert_int_equal(cpl_load_init(&load, m->net, &err), 0);
+	assert_int_equal(cpl_times_order(times, NULL, each, m->nodes, &err), 0);
+	assert_int_equal(cpl_times_place(times, space, m->id, &err), 0);
+	rate = cpl_times_rates(times, &n);
+	for (int64_t i = 0; i < n; i++)
+		*cpl_times_at(&load, rate[i].link) +=
+		        rate[i].rate * cpl_times_period(times);
+	compare(m, &load);
+	cpl_load_free(&load);
+	cpl_times_close(times);
+	cpl_times_space_free(space);
+}
+
 static void test_traffic(void **state)
 {
 	for (uint64_t seed = 0; seed < MACHINES; seed++) {
@@ -295,6 +322,9 @@ static void test_traffic(void **state)
 		assert_number(cpl_workload_sums(w, 0)->bytes_in_node, m.in_node,
 		              1e-9 * 72000);
 		cpl_workload_free(w);
+		/* All ways together are not what times go by. */
+		if (!all)
+			compare_times(&m, comm, each);
 		cpl_comm_free(comm);
 		cpl_network_free(m.net);
 	}
@@ -382,32 +412,6 @@ static void compare_hosts(struct machine *m, const struct cpl_comm *comm,
 	cpl_distance_free(&distance);
 }
 
-/* Times: few flows exactly, or all by pairs of stations. */
-static void compare_times(struct machine *m, struct cpl_comm *comm)
-{
-	struct cpl_phase phase = {.weight = 1, .comm = comm};
-	struct cpl_error err = {""};
-	struct cpl_times_space *space = cpl_times_space_new(
-	        m->net, cpl_routing_find(m->net, NULL, &err), &err);
-	struct cpl_times *times = cpl_times_open(&phase, 1, comm->ranks, &err);
-	const struct cpl_times_rate *rate;
-	struct cpl_load load;
-	int64_t n;
-
-	assert_int_equal(cpl_load_init(&load, m->net, &err), 0);
-	assert_int_equal(
-	        cpl_times_order(times, NULL, 1, comm->ranks, &err), 0);
-	assert_int_equal(cpl_times_place(times, space, m->id, &err), 0);
-	rate = cpl_times_rates(times, &n);
-	for (int64_t i = 0; i < n; i++)
-		*cpl_times_at(&load, rate[i].link) +=
-		        rate[i].rate * cpl_times_period(times);
-	compare(m, &load);
-	cpl_load_free(&load);
-	cpl_times_close(times);
-	cpl_times_space_free(space);
-}
-
 static void test_hosts(void **state)
 {
 	for (uint64_t seed = 0; seed < MACHINES; seed++) {
@@ -420,7 +424,181 @@ static void test_hosts(void **state)
 		send_hosts(&m, comm);
 		compare_hosts(&m, comm, true);
 		compare_hosts(&m, comm, false);
-		compare_times(&m, comm);
+		cpl_comm_free(comm);
+		cpl_network_free(m.net);
+	}
+}
+
+/* What the full model has for a decision, or for stock's nodes mapped. */
+static struct cpl_figures judge(const struct cpl_decide_request *req,
+                                const int *node, const int *rank_host)
+{
+	struct cpl_job job = {.routing = req->routing,
+	                      .comm = req->comm,
+	                      .node = node,
+	                      .rank_host = rank_host,
+	                      .ranks_per_node = req->ranks_per_node};
+	struct cpl_error err = {""};
+	struct cpl_workload *w = cpl_workload_new(req->place.net, 1, &err);
+	struct cpl_figures f;
+
+	assert_non_null(w);
+	assert_int_equal(cpl_workload_evaluate(w, &job, NULL, &f.metrics,
+	                                       &f.sums, &err),
+	                 0);
+	f.metrics.seconds = cpl_traffic_seconds(req->place.net,
+	                                        cpl_workload_load(w), NULL);
+	cpl_workload_free(w);
+	return f;
+}
+
+static struct cpl_figures judge_stock(const struct cpl_decide_request *req)
+{
+	int slots[MAX_NODES];
+	struct cpl_map_request map = {.net = req->place.net,
+	                              .routing = req->routing,
+	                              .comm = req->comm,
+	                              .n_hosts = req->place.n_nodes_wanted,
+	                              .host = req->stock,
+	                              .slots = slots,
+	                              .objective = req->objective,
+	                              .seed = req->place.seed};
+	struct cpl_error err = {""};
+	struct cpl_map_result r;
+	struct cpl_figures f;
+
+	for (int i = 0; i < MAX_NODES; i++)
+		slots[i] = req->ranks_per_node;
+	assert_int_equal(cpl_map(&cpl_mapper_quick, &map, &r, &err), 0);
+	f = judge(req, req->stock, r.rank_host);
+	cpl_map_result_free(&r);
+	return f;
+}
+
+/* A decision says what the full model says of it, and is no worse by it than
+ * the stock nodes. */
+static void check_decision(const struct cpl_decide_request *req)
+{
+	struct cpl_figures told, own, stock;
+	struct cpl_error err = {""};
+	struct cpl_decision d;
+	double first;
+
+	assert_int_equal(cpl_decide(req, &d, &err), 0);
+	cpl_candidate_figures(&d.candidate[d.chosen], &told);
+	own = judge(req, d.node, d.rank_host);
+	stock = judge_stock(req);
+	assert_number(told.metrics.max_congestion, own.metrics.max_congestion,
+	              1e-9);
+	assert_number(told.metrics.mean_congestion, own.metrics.mean_congestion,
+	              1e-9);
+	assert_number(told.metrics.max_injection, own.metrics.max_injection,
+	              1e-9);
+	assert_number(told.metrics.seconds, own.metrics.seconds, 1e-9);
+	assert_number(told.sums.hop_bytes, own.sums.hop_bytes, 1e-9);
+	assert_number(told.sums.bytes_in_node, own.sums.bytes_in_node, 1e-9);
+	first = cpl_objective_first(req->objective, &own.metrics,
+	                            own.sums.hop_bytes);
+	assert_true(first <= cpl_objective_first(req->objective, &stock.metrics,
+	                                         stock.sums.hop_bytes) *
+	                             (1 + 1e-9));
+	cpl_decision_free(&d);
+}
+
+static void test_decisions(void **state)
+{
+	for (uint64_t seed = 0; seed < 4 * MACHINES; seed++) {
+		struct cpl_error err = {""};
+		struct machine m;
+		unsigned char free[MAX_NODES];
+		int each = draw(seed, 5, 1, 3), stock[MAX_NODES];
+		struct cpl_decide_request req = {
+		        .place = {.free = free, .seed = seed},
+		        .ranks_per_node = each,
+		        .mapper = &cpl_mapper_quick,
+		        .stock = stock};
+		struct cpl_comm *comm;
+
+		draw_machine(&m, seed);
+		read_machine(&m, seed & 1 ? "ecmp" : "shortest-path");
+		memset(free, 1, sizeof(free));
+		for (int i = 0; i < m.nodes; i++)
+			stock[i] = m.id[m.nodes - 1 - i];
+		req.place.net = m.net;
+		req.place.n_nodes_wanted = draw(seed, 6, 1, m.nodes);
+		req.routing = cpl_routing_find(m.net, NULL, &err);
+		comm = draw_comm(seed, req.place.n_nodes_wanted * each);
+		req.comm = comm;
+		for (int k = 0; k < 4; k++) {
+			req.policy = k % 2 ? "traffic" : "auto";
+			req.objective = k / 2 ? CPL_OBJECTIVE_TIME
+			                      : CPL_OBJECTIVE_MAX;
+			check_decision(&req);
+		}
+		cpl_comm_free(comm);
+		cpl_network_free(m.net);
+	}
+}
+
+/* Hosts that move and change places with all their ports, to the bit. */
+static void test_moves_of_hosts(void **state)
+{
+	for (uint64_t seed = 0; seed < MACHINES; seed++) {
+		struct machine m;
+		struct cpl_error err = {""};
+		const struct cpl_routing *routing;
+		struct cpl_rank_groups groups;
+		struct cpl_moves moves, afresh;
+		struct cpl_comm *comm;
+		int size[MAX_NODES], cable[MAX_NODES * MAX_PORTS], hosts;
+
+		draw_machine(&m, seed);
+		read_machine(&m, "shortest-path");
+		if (m.use != 1 && m.use != 2) {
+			assert_null(m.net->by_port);
+			cpl_network_free(m.net);
+			continue;
+		}
+		routing = cpl_routing_find(m.net, NULL, &err);
+		hosts = m.nodes > 2 ? m.nodes - 1 : 2;
+		for (int i = 0; i < hosts; i++)
+			size[i] = 3;
+		comm = draw_comm(seed, 3 * hosts);
+		assert_int_equal(cpl_rank_groups_blocks(&groups, m.net, comm,
+		                                        size, hosts, &err),
+		                 0);
+		for (int i = 0; i < m.nodes * m.ports; i++)
+			cable[i] = i;
+		assert_int_equal(cpl_moves_init(&moves, m.net->by_port, routing,
+		                                NULL, 0, NULL, &err),
+		                 0);
+		assert_int_equal(cpl_moves_job(&moves, groups.ports, cable,
+		                               true, &err),
+		                 0);
+		moves.ports = m.ports;
+		cpl_moves_lift(&moves, 0);
+		cpl_moves_put_swap(&moves, 0, 1);
+		cpl_moves_keep(&moves);
+		cpl_moves_lift(&moves, 1);
+		cpl_moves_put(&moves, 1, m.nodes - 1);
+		cpl_moves_keep(&moves);
+		for (int p = 0; p < m.ports; p++) {
+			cable[p] = m.ports + p;
+			cable[m.ports + p] = (m.nodes - 1) * m.ports + p;
+		}
+		assert_memory_equal(moves.node, cable,
+		                    (size_t)(hosts * m.ports) * sizeof(int));
+		assert_int_equal(cpl_moves_init(&afresh, m.net->by_port,
+		                                routing, NULL, 0, NULL, &err),
+		                 0);
+		assert_int_equal(cpl_moves_job(&afresh, groups.ports, cable,
+		                               true, &err),
+		                 0);
+		assert_memory_equal(moves.load, afresh.load,
+		                    (size_t)m.net->n_links * sizeof(double));
+		cpl_moves_free(&moves);
+		cpl_moves_free(&afresh);
+		cpl_rank_groups_free(&groups);
 		cpl_comm_free(comm);
 		cpl_network_free(m.net);
 	}
@@ -565,6 +743,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_traffic),
 	        cmocka_unit_test(test_hosts),
+	        cmocka_unit_test(test_decisions),
+	        cmocka_unit_test(test_moves_of_hosts),
 	        cmocka_unit_test(test_blocks),
 	        cmocka_unit_test(test_policies),
 	        cmocka_unit_test(test_refused),

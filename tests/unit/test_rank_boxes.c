@@ -143,7 +143,7 @@ static void test_no_grid(void **state)
 	graph = cpl_comm_symmetric(comm, NULL);
 	cpl_rank_groups_list_blocks(size, 4, 64, of);
 	block = cpl_group_cut(comm, of, 4, sums);
-	if (cpl_rank_groups_grow(&groups, comm, graph, size, 4, NULL) == 1) {
+	if (cpl_rank_groups_grow(&groups, NULL, comm, graph, size, 4, NULL) == 1) {
 		cut = cpl_group_cut(comm, groups.of, 4, sums);
 		assert_true(cut.most < block.most || cut.all < block.all);
 		cpl_rank_groups_free(&groups);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/random.h"
@@ -49,10 +50,12 @@ struct search {
 	const struct cpl_host_search *how;
 	const struct cpl_network *net;
 	const struct cpl_routing *routing;
-	const struct cpl_comm *out; /* [hosts] what each sends */
+	const struct cpl_comm *hosts; /* what each sends */
+	const struct cpl_comm *out;   /* what is judged: that, or of its ports */
+	int ports;                    /* of out for a host */
 	struct cpl_moves *moves, own;
-	const int *node; /* [hosts] of moves */
-	int *in_degree;  /* [hosts] */
+	const int *cable; /* [hosts * ports] of moves */
+	int *in_degree;   /* [hosts] */
 	int n_spare;
 	int *spare;            /* free nodes that are not chosen */
 	int *spare_at;         /* [nodes] index into spare, or -1 */
@@ -76,10 +79,21 @@ struct search {
 	bool cut_short;
 };
 
+/* Without a division where there is nothing to divide: it is asked often. */
+static inline int whole(const struct search *s, int cable)
+{
+	return s->ports == 1 ? cable : cable / s->ports;
+}
+
+static int node_of(const struct search *s, int host)
+{
+	return whole(s, s->cable[host * s->ports]);
+}
+
 static void charge(struct search *s, int host)
 {
-	int64_t degree =
-	        s->out->row[host + 1] - s->out->row[host] + s->in_degree[host];
+	int64_t degree = s->out->row[(host + 1) * s->ports] -
+	                 s->out->row[host * s->ports] + s->in_degree[host];
 
 	s->work += 2 * degree * ROUTE_WORK;
 }
@@ -181,18 +195,18 @@ static double hops_of(struct search *s, int64_t e, int from, int to)
 
 	if (way->from != from + 1 || way->to != to + 1)
 		*way = (struct way){from + 1, to + 1,
-		                    cpl_station_hops(s->net, s->routing, from,
-		                                     to)};
+		                    cpl_station_hops(s->moves->net, s->routing,
+		                                     from, to)};
 	return way->hops;
 }
 
-/* Bytes of an entry of host `from` on one link, or its hop-bytes when link is
+/* Bytes of an entry of cable `from` on one link, or its hop-bytes when link is
  * -1. */
 static double entry_blame(struct search *s, int from, int64_t e, int64_t link)
 {
 	double bytes = s->out->bytes[e];
-	int a = cpl_network_station(s->net, s->node[from]);
-	int b = cpl_network_station(s->net, s->node[s->out->to[e]]);
+	int a = cpl_network_station(s->moves->net, s->cable[from]);
+	int b = cpl_network_station(s->moves->net, s->cable[s->out->to[e]]);
 
 	if (a == b)
 		return 0;
@@ -208,14 +222,14 @@ static void blame_hosts(struct search *s, int64_t link)
 {
 	const struct cpl_comm *out = s->out;
 
-	for (int i = 0; i < out->ranks; i++)
+	for (int i = 0; i < s->hosts->ranks; i++)
 		s->blame[i] = 0;
 	for (int i = 0; i < out->ranks; i++) {
 		for (int64_t e = out->row[i]; e < out->row[i + 1]; e++) {
 			double b = entry_blame(s, i, e, link);
 
-			s->blame[i] += b;
-			s->blame[out->to[e]] += b;
+			s->blame[whole(s, i)] += b;
+			s->blame[whole(s, out->to[e])] += b;
 		}
 	}
 }
@@ -233,7 +247,7 @@ static void pick_movers(struct search *s)
 	while (s->n_movers < MOVERS) {
 		int best = -1;
 
-		for (int i = 0; i < s->out->ranks; i++)
+		for (int i = 0; i < s->hosts->ranks; i++)
 			if (s->blame[i] > 0 &&
 			    (best < 0 || s->blame[i] > s->blame[best]))
 				best = i;
@@ -247,7 +261,7 @@ static void pick_movers(struct search *s)
 /* The partner that exchanges the k-th most with host, or -1. */
 static int partner(const struct search *s, int host, int k)
 {
-	const struct cpl_comm *out = s->out;
+	const struct cpl_comm *out = s->hosts;
 	int last = -1;
 	double limit = -1;
 
@@ -294,7 +308,7 @@ static int spares_beside(const struct search *s, int home)
  * closer id, then to the lower. */
 static int nearest_spares(struct search *s, int host, int *near)
 {
-	int home = s->node[host], n = 0, beside = spares_beside(s, home);
+	int home = node_of(s, host), n = 0, beside = spares_beside(s, home);
 	int station = cpl_network_station(s->net, home);
 	double hops[NEAR_NODES];
 
@@ -344,6 +358,12 @@ static bool spent(struct search *s)
 	return s->cut_short;
 }
 
+static void list_nodes(const struct search *s, int *node)
+{
+	for (int i = 0; i < s->hosts->ranks; i++)
+		node[i] = node_of(s, i);
+}
+
 /* Between rounds: what is found is kept when the next share of the work is
  * done. */
 static void pass_point(struct search *s)
@@ -356,7 +376,7 @@ static void pass_point(struct search *s)
 	while (s->points < CPL_HOST_SEARCH_POINTS &&
 	       s->work >= s->how->work / shares * (s->points + 1))
 		s->points++;
-	memcpy(s->kept, s->node, (size_t)s->out->ranks * sizeof(*s->kept));
+	list_nodes(s, s->kept);
 }
 
 /* Where a host may go, in the order tried; returns how many. */
@@ -378,7 +398,7 @@ static int steps_of(struct search *s, int host, struct step *step)
 			        (struct step){host, -1, draw(s, s->n_spare)};
 	}
 	for (int i = 0; i < DRAWN_HOSTS; i++) {
-		int with = draw(s, s->out->ranks);
+		int with = draw(s, s->hosts->ranks);
 		const int *kind = s->how->kind;
 
 		if (with != host && (!kind || kind[with] == kind[host]))
@@ -393,7 +413,7 @@ static bool improve_host(struct search *s, int host)
 	        step[NEAR_PARTNERS * NEAR_NODES + DRAWN_NODES + DRAWN_HOSTS];
 	struct step best = {.host = -1};
 	struct score best_score = s->now;
-	int n = steps_of(s, host, step), node = s->node[host];
+	int n = steps_of(s, host, step), node = node_of(s, host);
 
 	cpl_moves_lift(s->moves, host);
 	s->lifted = score(s);
@@ -450,7 +470,7 @@ static void list_spare(struct search *s, const int *node, unsigned char *mark)
 
 	for (int i = 0; i < how->n_required; i++)
 		mark[how->required[i]] = 1;
-	for (int i = 0; i < s->out->ranks; i++) {
+	for (int i = 0; i < s->hosts->ranks; i++) {
 		s->pinned[i] = mark[node[i]];
 		mark[node[i]] = 1;
 	}
@@ -463,38 +483,58 @@ static void list_spare(struct search *s, const int *node, unsigned char *mark)
 	}
 }
 
+/* The ports of nodes, of which there are n, into cable[n * ports]; they may be
+ * the same array. */
+static void list_cables(const struct cpl_network *net, int n, const int *node,
+                        int *cable)
+{
+	int ports = cpl_network_judged_ports(net);
+
+	for (int i = n * ports - 1; i >= 0; i--)
+		cable[i] = node[i / ports] * ports + i % ports;
+}
+
 /* For the time node links do not count: a host takes its along. */
 int cpl_host_search_open(const struct cpl_host_search *how, const int *node,
                          int n, struct cpl_moves *moves, struct cpl_error *err)
 {
 	bool time = cpl_objective_by_time(how->objective);
+	int ports = cpl_network_judged_ports(how->net);
+	int *cable = malloc(((size_t)n * (size_t)ports + 1) * sizeof(*cable));
+	int rc;
 
-	return cpl_moves_init(moves, how->net,
-	                      cpl_routing_by_flow(how->net, how->routing), node,
-	                      n, NULL, err) ||
-	                       cpl_moves_watch(moves,
-	                                       time ? NULL : how->background,
-	                                       time ? how->rates : NULL, err)
+	if (!cable)
+		return cpl_fail_memory(err);
+	list_cables(how->net, n, node, cable);
+	rc = cpl_moves_init(moves, cpl_network_judged(how->net),
+	                    cpl_routing_by_flow(how->net, how->routing), cable,
+	                    n * ports, NULL, err);
+	free(cable);
+	moves->ports = ports;
+	return rc || cpl_moves_watch(moves, time ? NULL : how->background,
+	                             time ? how->rates : NULL, err)
 	               ? -1
 	               : 0;
 }
 
-/* The loads of the job where it is; its routes are among these nodes. */
+/* The loads of the job where it is; its routes are among these nodes. reach:
+ * room for all and spares, and for the cables of the hosts. */
 static int begin(struct search *s, const int *node, int *reach,
                  struct cpl_error *err)
 {
-	int n = s->out->ranks;
+	int n = s->hosts->ranks;
 
 	memcpy(reach, node, (size_t)n * sizeof(*reach));
 	memcpy(reach + n, s->spare, (size_t)s->n_spare * sizeof(*reach));
 	if (s->moves == &s->own &&
 	    cpl_host_search_open(s->how, reach, n + s->n_spare, s->moves, err))
 		return -1;
-	if (cpl_moves_job(s->moves, s->out, node, true, err))
+	list_cables(s->net, n, node, reach);
+	if (cpl_moves_job(s->moves, s->out, reach, true, err))
 		return -1;
-	s->node = s->moves->node;
+	s->cable = s->moves->node;
 	for (int64_t e = 0; e < s->out->n_entries; e++)
-		s->in_degree[s->out->to[e]]++;
+		s->in_degree[whole(s, s->out->to[e])]++;
 	s->now = score(s);
 	return 0;
 }
@@ -517,7 +557,8 @@ int cpl_host_search(const struct cpl_host_search *how, int *node,
                     bool *cut_short, struct cpl_error *err)
 {
 	const struct cpl_network *net = how->net;
-	int n = how->hosts->ranks, spares = how->free ? net->n_nodes : 0;
+	int n = how->groups->n, spares = how->free ? net->n_nodes : 0;
+	const struct cpl_comm *judged = cpl_rank_groups_judged(how->groups);
 	struct cpl_arena arena = {0};
 	unsigned char *mark;
 	int *reach, rc = -1;
@@ -525,7 +566,9 @@ int cpl_host_search(const struct cpl_host_search *how, int *node,
 	        .how = how,
 	        .net = net,
 	        .routing = cpl_routing_by_flow(net, how->routing),
-	        .out = how->hosts,
+	        .hosts = how->groups->hosts,
+	        .out = judged,
+	        .ports = cpl_network_judged_ports(net),
 	};
 
 	s.moves = how->moves ? how->moves : &s.own;
@@ -536,9 +579,10 @@ int cpl_host_search(const struct cpl_host_search *how, int *node,
 	s.pinned = cpl_arena_take(&arena, n, 1);
 	s.blame = cpl_arena_take(&arena, n, sizeof(*s.blame));
 	s.kept = cpl_arena_take_raw(&arena, n, sizeof(*s.kept));
-	s.way = cpl_arena_take(&arena, how->hosts->n_entries, sizeof(*s.way));
+	s.way = cpl_arena_take(&arena, judged->n_entries, sizeof(*s.way));
 	mark = cpl_arena_take(&arena, net->n_nodes, 1);
-	reach = cpl_arena_take_raw(&arena, n + spares, sizeof(*reach));
+	reach = cpl_arena_take_raw(&arena, (int64_t)n * s.ports + spares,
+	                           sizeof(*reach));
 	if (arena.failed)
 		goto out;
 	memcpy(s.kept, node, (size_t)n * sizeof(*node));
@@ -546,7 +590,10 @@ int cpl_host_search(const struct cpl_host_search *how, int *node,
 	if (begin(&s, node, reach, err))
 		goto out;
 	search(&s);
-	memcpy(node, s.cut_short ? s.kept : s.node, (size_t)n * sizeof(*node));
+	if (s.cut_short)
+		memcpy(node, s.kept, (size_t)n * sizeof(*node));
+	else
+		list_nodes(&s, node);
 	*cut_short |= s.cut_short;
 	cpl_moves_leave(s.moves);
 	rc = 0;

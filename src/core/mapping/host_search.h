@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "graph/comm.h"
+#include "mapping/rank_groups.h"
 #include "routing/routing.h"
 #include "traffic/moves.h"
 #include "traffic/objective.h"
@@ -18,7 +18,7 @@
 struct cpl_host_search {
 	const struct cpl_network *net;
 	const struct cpl_routing *routing;
-	const struct cpl_comm *hosts; /* traffic between them */
+	const struct cpl_rank_groups *groups; /* of the hosts */
 	const struct cpl_load *background; /* or NULL */
 	const struct cpl_load *rates; /* cpl_objective_by_time, or NULL */
 	enum cpl_objective objective;

@@ -30,6 +30,9 @@ static int take_arrays(struct cpl_quick *q, struct cpl_error *err)
 	q->order = cpl_arena_take_raw(&q->arena, n, sizeof(*q->order));
 	q->at = cpl_arena_take_raw(&q->arena, n, sizeof(*q->at));
 	q->slots = cpl_arena_take_raw(&q->arena, n, sizeof(*q->slots));
+	q->cable = cpl_arena_take_raw(
+	        &q->arena, (int64_t)n * cpl_network_judged_ports(q->req->net),
+	        sizeof(*q->cable));
 	if (uneven(q->req))
 		q->kind = cpl_arena_take_raw(&q->arena, n, sizeof(*q->kind));
 	if (q->arena.failed)
@@ -45,10 +48,26 @@ static int open_evaluator(struct cpl_quick *q, struct cpl_error *err)
 {
 	const struct cpl_map_request *req = q->req;
 
-	return cpl_evaluator_open(&q->ev, req->net, req->routing,
-	                          req->background, req->rates,
-	                          q->block.hosts->n_entries, q->all_metrics,
-	                          err);
+	return cpl_evaluator_open(
+	        &q->ev, cpl_network_judged(req->net), req->routing,
+	        req->background, req->rates,
+	        cpl_rank_groups_judged(&q->block)->n_entries, q->all_metrics,
+	        err);
+}
+
+int cpl_quick_evaluate(struct cpl_quick *q, const struct cpl_rank_groups *groups,
+                       const int *node, struct cpl_figures *out,
+                       struct cpl_error *err)
+{
+	const struct cpl_comm *judged = cpl_rank_groups_judged(groups);
+	int ports = cpl_network_judged_ports(q->req->net);
+
+	if (ports > 1) {
+		for (int i = 0; i < judged->ranks; i++)
+			q->cable[i] = node[i / ports] * ports + i % ports;
+		node = q->cable;
+	}
+	return cpl_evaluate(&q->ev, judged, node, out, err);
 }
 
 int cpl_quick_open(struct cpl_quick *q, const struct cpl_map_request *req,
@@ -65,11 +84,11 @@ int cpl_quick_open(struct cpl_quick *q, const struct cpl_map_request *req,
 	};
 	if (take_arrays(q, err) ||
 	    (!req->block &&
-	     cpl_rank_groups_blocks(&q->block, req->comm, req->slots,
-	                            req->n_hosts, err)) ||
+	     cpl_rank_groups_blocks(&q->block, req->net, req->comm,
+	                            req->slots, req->n_hosts, err)) ||
 	    (!only_blocks && !req->grown &&
-	     cpl_rank_groups_grow(&q->grown, req->comm, req->graph, req->slots,
-	                          req->n_hosts, err) < 0))
+	     cpl_rank_groups_grow(&q->grown, req->net, req->comm, req->graph,
+	                          req->slots, req->n_hosts, err) < 0))
 		return -1;
 	if (req->block)
 		q->block = *req->block;
@@ -130,7 +149,7 @@ static int try(struct cpl_quick *q, const struct cpl_rank_groups *groups,
 {
 	struct cpl_figures f;
 
-	if (cpl_evaluate(&q->ev, groups->hosts, node, &f, err))
+	if (cpl_quick_evaluate(q, groups, node, &f, err))
 		return -1;
 	keep(q, groups, node, &f, best);
 	return 0;
@@ -198,7 +217,8 @@ static int try_ranks(struct cpl_quick *q, const int *node,
 	if (!of)
 		return cpl_fail_memory(err);
 	if (!cpl_map_greedyallc(&map, of, err) &&
-	    !cpl_rank_groups_given(given, map.comm, of, map.n_hosts, err))
+	    !cpl_rank_groups_given(given, map.net, map.comm, of, map.n_hosts,
+	                           err))
 		rc = try(q, given, node, best, err);
 	free(of);
 	return rc;
@@ -296,7 +316,7 @@ static int search(struct cpl_quick *q, struct best *best, bool *cut_short,
 	struct cpl_host_search how = {
 	        .net = req->net,
 	        .routing = req->routing,
-	        .hosts = best->groups->hosts,
+	        .groups = best->groups,
 	        .background = req->background,
 	        .rates = req->rates,
 	        .objective = req->objective,

@@ -31,6 +31,7 @@ struct cpl_quick {
 	int *kind; /* slots of hosts where they differ, or NULL */
 	/* Orders that are tried, and the best so far. */
 	int *node, *order, *at, *slots;
+	int *cable; /* [hosts * cpl_network_judged_ports] of what is judged */
 	const int *reach;
 	int n_reach;
 	struct cpl_moves moves; /* of searches, once there was one */
@@ -52,6 +53,12 @@ int cpl_quick_open(struct cpl_quick *quick, const struct cpl_map_request *req,
 int cpl_quick_view(struct cpl_quick *quick, const struct cpl_quick *of,
                    struct cpl_error *err);
 void cpl_quick_close(struct cpl_quick *quick);
+
+/* What groups, one of the job's, come to with group i on node[i]. 0, or -1 with
+ * err. As cpl_evaluate. */
+int cpl_quick_evaluate(struct cpl_quick *quick,
+                       const struct cpl_rank_groups *groups, const int *node,
+                       struct cpl_figures *out, struct cpl_error *err);
 
 /* A rank order on a set of nodes. */
 struct cpl_quick_layout {

@@ -8,6 +8,7 @@
 #include "graph/contract.h"
 #include "graph/heap.h"
 #include "mapping/rank_boxes.h"
+#include "traffic/ports.h"
 
 /* Less traffic between groups has to be this much less to count. */
 #define GAIN 1e-9
@@ -25,8 +26,73 @@ void cpl_rank_groups_list_blocks(const int *size, int n, int ranks, int *of)
 			of[rank++] = i;
 }
 
-int cpl_rank_groups_given(struct cpl_rank_groups *groups, const struct cpl_comm *comm,
-                     const int *of, int n, struct cpl_error *err)
+/* Entries between ports of one host as one on the diagonal: they stay inside. */
+static void keep_inside(struct cpl_comm *comm, int ports)
+{
+	int64_t n = 0, e = 0;
+
+	for (int i = 0; i < comm->ranks; i++) {
+		int64_t end = comm->row[i + 1], inside = -1;
+
+		comm->row[i] = n;
+		for (; e < end; e++) {
+			bool stays = comm->to[e] / ports == i / ports;
+			int64_t at = stays && inside >= 0 ? inside : n++;
+
+			bool more = at == inside;
+
+			comm->to[at] = stays ? i : comm->to[e];
+			comm->bytes[at] = comm->bytes[e] +
+			                  (more ? comm->bytes[at] : 0);
+			if (comm->messages)
+				comm->messages[at] =
+				        comm->messages[e] +
+				        (more ? comm->messages[at] : 0);
+			inside = stays ? at : inside;
+		}
+	}
+	comm->row[comm->ranks] = comm->n_entries = n;
+}
+
+/* Traffic of the groups of[] by port. */
+static int part_ports(struct cpl_rank_groups *groups,
+                      const struct cpl_network *net,
+                      const struct cpl_comm *comm, const int *of,
+                      struct cpl_error *err)
+{
+	int *cable = malloc((size_t)comm->ranks * sizeof(*cable));
+	int rc = -1;
+
+	if (!cable)
+		return cpl_fail_memory(err);
+	if (!cpl_port_pin(net, of, groups->n, comm->ranks, cable, err))
+		groups->ports = cpl_comm_contract(comm, cable,
+		                                  groups->n * net->n_ports,
+		                                  CPL_CONTRACT_INSIDE, err);
+	if (groups->ports) {
+		keep_inside(groups->ports, net->n_ports);
+		rc = 0;
+	}
+	free(cable);
+	return rc;
+}
+
+/* Traffic of the groups of[]. */
+static int contract(struct cpl_rank_groups *groups,
+                    const struct cpl_network *net, const struct cpl_comm *comm,
+                    const int *of, struct cpl_error *err)
+{
+	groups->hosts = cpl_comm_contract(comm, of, groups->n,
+	                                  CPL_CONTRACT_INSIDE, err);
+	if (!groups->hosts)
+		return -1;
+	return net && net->by_port ? part_ports(groups, net, comm, of, err) : 0;
+}
+
+int cpl_rank_groups_given(struct cpl_rank_groups *groups,
+                          const struct cpl_network *net,
+                          const struct cpl_comm *comm, const int *of, int n,
+                          struct cpl_error *err)
 {
 	size_t size = (size_t)comm->ranks * sizeof(*of);
 
@@ -34,30 +100,31 @@ int cpl_rank_groups_given(struct cpl_rank_groups *groups, const struct cpl_comm 
 	if (!groups->of)
 		return cpl_fail_memory(err);
 	memcpy(groups->of, of, size);
-	groups->hosts =
-	        cpl_comm_contract(comm, of, n, CPL_CONTRACT_INSIDE, err);
-	return groups->hosts ? 0 : -1;
+	return contract(groups, net, comm, of, err);
 }
 
-int cpl_rank_groups_blocks(struct cpl_rank_groups *groups, const struct cpl_comm *comm,
-                      const int *size, int n, struct cpl_error *err)
+int cpl_rank_groups_blocks(struct cpl_rank_groups *groups,
+                           const struct cpl_network *net,
+                           const struct cpl_comm *comm, const int *size, int n,
+                           struct cpl_error *err)
 {
 	int *of = malloc((size_t)comm->ranks * sizeof(*of));
+	int rc;
 
 	*groups = (struct cpl_rank_groups){.n = n};
 	if (!of)
 		return cpl_fail_memory(err);
 	cpl_rank_groups_list_blocks(size, n, comm->ranks, of);
-	groups->hosts =
-	        cpl_comm_contract(comm, of, n, CPL_CONTRACT_INSIDE, err);
+	rc = contract(groups, net, comm, of, err);
 	free(of);
-	return groups->hosts ? 0 : -1;
+	return rc;
 }
 
 void cpl_rank_groups_free(struct cpl_rank_groups *groups)
 {
 	free(groups->of);
 	cpl_comm_free(groups->hosts);
+	cpl_comm_free(groups->ports);
 	*groups = (struct cpl_rank_groups){0};
 }
 
@@ -230,7 +297,8 @@ static int choose(struct growing *g, const struct cpl_comm *comm,
 	return gains(&best, &block);
 }
 
-int cpl_rank_groups_grow(struct cpl_rank_groups *groups, const struct cpl_comm *comm,
+int cpl_rank_groups_grow(struct cpl_rank_groups *groups,
+                    const struct cpl_network *net, const struct cpl_comm *comm,
                     const struct cpl_comm *graph, const int *size, int n,
                     struct cpl_error *err)
 {
@@ -243,7 +311,7 @@ int cpl_rank_groups_grow(struct cpl_rank_groups *groups, const struct cpl_comm *
 		goto out;
 	grow(&g, size, n);
 	rc = choose(&g, comm, size, n, &arena, &of, err);
-	if (rc > 0 && cpl_rank_groups_given(groups, comm, of, n, err)) {
+	if (rc > 0 && cpl_rank_groups_given(groups, net, comm, of, n, err)) {
 		cpl_rank_groups_free(groups);
 		rc = -1;
 	}

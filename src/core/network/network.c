@@ -241,7 +241,10 @@ static int fill(struct cpl_network *net, const json_t *root, const char *path,
 	if (type->links(net, err) ||
 	    (type->flags & CPL_NETWORK_WAYS && cpl_network_find_ways(net, err)))
 		return -1;
-	return cpl_network_read_routes(net, root, path, err);
+	return cpl_network_read_routes(net, root, path, err) ||
+	                       cpl_ports_part(net, err)
+	               ? -1
+	               : 0;
 }
 
 static struct cpl_network *from_json(json_t *root, const char *name,
@@ -290,6 +293,7 @@ void cpl_network_free(struct cpl_network *net)
 		return;
 	if (net->type->release)
 		net->type->release(net);
+	cpl_ports_free(net);
 	free(net->product.out);
 	free(net->ways.first);
 	free(net->ways.out);

@@ -130,6 +130,10 @@ struct cpl_network {
 	int n_stations;
 	int *station_of;     /* [n_nodes] */
 	int *station_router; /* [n_stations * n_ports] */
+	/* The same network with each port a node of its own, cable by cable, as
+	 * ranks see it that use one port each; it has no names. NULL: nodes have
+	 * one port, or their ranks all use the same. */
+	struct cpl_network *by_port;
 	struct cpl_product product; /* n_dims 0: is none */
 	int n_levels;         /* coarsest first */
 	struct cpl_level level[CPL_NETWORK_MAX_LEVELS];
@@ -215,6 +219,20 @@ static inline int cpl_network_router(const struct cpl_network *net, int node)
 static inline int64_t cpl_network_port_cables(const struct cpl_network *net)
 {
 	return (int64_t)net->n_nodes * net->n_ports;
+}
+
+/* The network that loads are judged on: where ranks have ports of their own that
+ * of the ports. O(1). */
+static inline const struct cpl_network *
+cpl_network_judged(const struct cpl_network *net)
+{
+	return net->by_port ? net->by_port : net;
+}
+
+/* And how many of its nodes a node is: number node * that on. O(1). */
+static inline int cpl_network_judged_ports(const struct cpl_network *net)
+{
+	return net->by_port ? net->n_ports : 1;
 }
 
 /* Bytes/s of one. O(1). */

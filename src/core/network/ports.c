@@ -380,3 +380,51 @@ int cpl_ports_join(struct cpl_network *net, const json_t *root,
 	list_first_ports(net);
 	return cpl_ports_find_stations(net, err);
 }
+
+/* Cables as the nodes of `part` are numbered, where they differ in bandwidth. */
+static int list_bandwidths(const struct cpl_network *net,
+                           struct cpl_network *part, struct cpl_error *err)
+{
+	int64_t cables = cpl_network_port_cables(net);
+
+	part->cable_bandwidth =
+	        malloc((size_t)cables * sizeof(*part->cable_bandwidth));
+	if (!part->cable_bandwidth)
+		return cpl_fail_memory(err);
+	for (int64_t i = 0; i < cables; i++)
+		part->cable_bandwidth[i] = cpl_network_port_bandwidth(net, i);
+	return 0;
+}
+
+/* What it shares with net it does not own, but for its bandwidths. */
+int cpl_ports_part(struct cpl_network *net, struct cpl_error *err)
+{
+	size_t size = sizeof(*net) + net->type->size;
+	struct cpl_network *part;
+
+	if (net->n_ports == 1 || (net->port_use != CPL_PORTS_ROUND_ROBIN &&
+	                          net->port_use != CPL_PORTS_NEAREST))
+		return 0;
+	part = malloc(size);
+	if (!part)
+		return cpl_fail_memory(err);
+	memcpy(part, net, size);
+	part->n_nodes = net->n_nodes * net->n_ports;
+	part->n_ports = 1;
+	part->port_share[0] = 1;
+	part->n_stations = net->n_routers;
+	part->station_of = part->station_router = NULL;
+	part->router_first = part->router_node = NULL;
+	part->node_name = NULL;
+	part->index = NULL;
+	part->cable_bandwidth = NULL;
+	net->by_port = part;
+	return list_bandwidths(net, part, err);
+}
+
+void cpl_ports_free(struct cpl_network *net)
+{
+	if (net->by_port)
+		free(net->by_port->cable_bandwidth);
+	free(net->by_port);
+}

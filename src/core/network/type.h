@@ -95,6 +95,10 @@ int cpl_ports_join(struct cpl_network *net, const json_t *root,
 /* Once the nodes are on their routers: net's stations. 0, or -1 with err
  * (memory). O(nodes * ports). */
 int cpl_ports_find_stations(struct cpl_network *net, struct cpl_error *err);
+/* Once all else is read: net->by_port, where it has one. 0, or -1 with err
+ * (memory). O(nodes * ports). */
+int cpl_ports_part(struct cpl_network *net, struct cpl_error *err);
+void cpl_ports_free(struct cpl_network *net);
 /* "spread", "round-robin", "nearest", "first". */
 const char *cpl_port_use_name(enum cpl_port_use use);
 

@@ -132,7 +132,8 @@ int cpl_decide_groups(const struct cpl_decide_request *req,
 
 	*out = (struct cpl_rank_groups){0};
 	if (size)
-		rc = cpl_rank_groups_grow(out, req->comm, req->graph, size,
+		rc = cpl_rank_groups_grow(out, req->place.net, req->comm,
+		                          req->graph, size,
 		                          req->place.n_nodes_wanted, err);
 	free(size);
 	return rc < 0 ? -1 : 0;
@@ -145,8 +146,9 @@ int cpl_decide_blocks(const struct cpl_decide_request *req,
 
 	*out = (struct cpl_rank_groups){0};
 	if (size)
-		rc = cpl_rank_groups_blocks(out, req->comm, size,
-		                            req->place.n_nodes_wanted, err);
+		rc = cpl_rank_groups_blocks(out, req->place.net, req->comm,
+		                            size, req->place.n_nodes_wanted,
+		                            err);
 	free(size);
 	return rc;
 }
@@ -349,12 +351,12 @@ static int place(struct judge *j, int i, struct cpl_error *err)
 static int evaluate(struct judge *j, struct cpl_quick *quick, int i,
                     bool *cut_short, struct cpl_error *err)
 {
-	const struct cpl_comm *hosts = j->quick.block.hosts;
 	struct cpl_candidate *c = &j->out->candidate[i];
 	struct layout *l = &j->layout[i];
 
 	(void)cut_short;
-	if (cpl_evaluate(&quick->ev, hosts, l->node, &l->promise, err) ||
+	if (cpl_quick_evaluate(quick, &j->quick.block, l->node, &l->promise,
+	                       err) ||
 	    cpl_traffic_finite(&l->promise.metrics, &l->promise.sums, err))
 		return -1;
 	c->metrics = l->promise.metrics;

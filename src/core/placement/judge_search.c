@@ -55,7 +55,7 @@ static int search_from(struct judge *j, const struct layout *from,
 	struct cpl_host_search how = {
 	        .net = req->place.net,
 	        .routing = req->routing,
-	        .hosts = groups->hosts,
+	        .groups = groups,
 	        .background = req->background,
 	        .rates = req->rates,
 	        .objective = req->objective,
@@ -96,8 +96,8 @@ static int order_found(struct judge *j, const struct layout *from,
 	*known = true;
 	mapped->of = from->mapped.of;
 	memcpy(mapped->node, l->node, (size_t)j->n * sizeof(int));
-	return cpl_evaluate(&j->quick.ev, groups->hosts, l->node,
-	                    &mapped->figures, err);
+	return cpl_quick_evaluate(&j->quick, groups, l->node, &mapped->figures,
+	                          err);
 }
 
 int cpl_judge_search(struct judge *j, int i, struct cpl_error *err)
@@ -113,12 +113,11 @@ int cpl_judge_search(struct judge *j, int i, struct cpl_error *err)
 
 	if (!j->mapper || !from->mapped.of)
 		groups = &j->quick.block;
-	else if (cpl_rank_groups_given(&given, j->req->comm, from->mapped.of,
-	                               j->n, err))
+	else if (cpl_rank_groups_given(&given, j->req->place.net, j->req->comm,
+	                               from->mapped.of, j->n, err))
 		goto out;
 	if (search_from(j, from, groups, l->node, err) ||
-	    cpl_evaluate(&j->quick.ev, j->quick.block.hosts, l->node, &now,
-	                 err))
+	    cpl_quick_evaluate(&j->quick, &j->quick.block, l->node, &now, err))
 		goto out;
 	c->metrics = now.metrics;
 	c->sums = now.sums;

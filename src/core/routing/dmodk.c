@@ -34,7 +34,7 @@ static int count_nodes(const struct cpl_network *net, int leaf)
 	struct cpl_places places = cpl_network_places(net, leaf);
 	int n = 0;
 
-	for (int p = 0; p < places.n && net->n_ports == 1; p++)
+	for (int p = 0; p < places.n && net->n_ports == 1 && net->node_name; p++)
 		n += net->node_name[places.first + p] != NULL;
 	return n;
 }

@@ -79,7 +79,8 @@ static int start_job(struct cpl_simulation *sim, int number, int *cable)
 	int ranks = job->n_ranks;
 
 	if (cpl_sim_ports(net) == 1 &&
-	    cpl_port_pin(net, job->of->rank_node, ranks, cable, sim->err))
+	    cpl_port_pin(net, job->of->rank_node, net->n_nodes, ranks, cable,
+	                 sim->err))
 		return -1;
 	for (int r = 0; r < ranks; r++) {
 		struct cpl_rank_state *rank = &sim->rank[job->first + r];

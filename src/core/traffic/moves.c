@@ -64,7 +64,7 @@ int cpl_moves_init(struct cpl_moves *moves, const struct cpl_network *net,
                    const struct cpl_routing *routing, const int *node, int n,
                    const double *start, struct cpl_error *err)
 {
-	*moves = (struct cpl_moves){.net = net, .start = start};
+	*moves = (struct cpl_moves){.net = net, .start = start, .ports = 1};
 	if (!routing->add)
 		return cpl_fail(err,
 		                "routing '%s' finds the paths of all pairs "

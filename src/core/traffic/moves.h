@@ -39,6 +39,7 @@ struct cpl_moves {
 	unsigned char *is_laden; /* [n_links] */
 	/* The job that moves, if any. */
 	const struct cpl_comm *comm;
+	int ports; /* ranks that move as one, see cpl_moves_lift */
 	int *node; /* [ranks] where they are */
 
 	int *stop_of; /* [n_stations], or -1 */
@@ -143,15 +144,19 @@ void cpl_moves_move(struct cpl_moves *moves, int rank, int node);
 void cpl_moves_swap(struct cpl_moves *moves, int a, int b);
 
 /*
- * To try many places of a rank, of a job whose sums are exact: nothing may be
+ * To try many places of a host, of a job whose sums are exact: nothing may be
  * tentative, and its flows are taken off, kept. Then it is put on a node, or
- * changes places with another rank, tentatively: to be undone for the next try,
+ * changes places with another host, tentatively: to be undone for the next try,
  * or kept. The state is then that of a move or swap, to the bit. O(entries of
- * the ranks' rows and columns * route), a put half of a move.
+ * the hosts' rows and columns * route), a put half of a move.
+ *
+ * A host is a rank; or the `ports` (set before) ranks host * ports .. of the
+ * job that are its ports and send each other nothing, on the nodes node * ports
+ * .. of a network by port (cpl_network_judged).
  */
-void cpl_moves_lift(struct cpl_moves *moves, int rank);
-void cpl_moves_put(struct cpl_moves *moves, int rank, int node);
-void cpl_moves_put_swap(struct cpl_moves *moves, int rank, int with);
+void cpl_moves_lift(struct cpl_moves *moves, int host);
+void cpl_moves_put(struct cpl_moves *moves, int host, int node);
+void cpl_moves_put_swap(struct cpl_moves *moves, int host, int with);
 
 /* Add up the job's loads afresh, against rounding that has added up; nothing
  * may be tentative, nor a flow be kept. O(entries * route). */

@@ -14,20 +14,38 @@
 #define MIN_EXPONENT (-900)
 #define MAX_EXPONENT 950
 
-/* The flows of a rank but those to `to` and those from `from`; -1: none. */
-static void flows(struct cpl_moves *m, int rank, int to, int from, double sign)
+/* Some ranks in a row; n 0: none. */
+struct few {
+	int first, n;
+};
+
+static inline bool among(struct few few, int rank)
+{
+	return (unsigned)(rank - few.first) < (unsigned)few.n;
+}
+
+/* The flows of a rank but those to `to` and those from `from`. */
+static void flows(struct cpl_moves *m, int rank, struct few to, struct few from,
+                  double sign)
 {
 	const struct cpl_comm *comm = m->comm;
 	int here = m->stop[rank];
 
 	for (int64_t e = comm->row[rank]; e < comm->row[rank + 1]; e++)
-		if (comm->to[e] != to)
+		if (!among(to, comm->to[e]))
 			moves_flow(m, here, m->stop[comm->to[e]],
 			           sign * comm->bytes[e]);
 	for (int64_t e = m->in_row[rank]; e < m->in_row[rank + 1]; e++)
-		if (m->in_from[e] != from)
+		if (!among(from, m->in_from[e]))
 			moves_flow(m, m->stop[m->in_from[e]], here,
 			           sign * m->in_bytes[e]);
+}
+
+static const struct few none;
+
+static struct few only(int rank)
+{
+	return (struct few){rank, 1};
 }
 
 static void go(struct cpl_moves *m, int rank, int node)
@@ -44,9 +62,9 @@ void cpl_moves_move(struct cpl_moves *m, int rank, int node)
 {
 	if (m->node[rank] == node)
 		return;
-	flows(m, rank, -1, -1, -1);
+	flows(m, rank, none, none, -1);
 	go(m, rank, node);
-	flows(m, rank, -1, -1, 1);
+	flows(m, rank, none, none, 1);
 }
 
 void cpl_moves_swap(struct cpl_moves *m, int a, int b)
@@ -56,35 +74,50 @@ void cpl_moves_swap(struct cpl_moves *m, int a, int b)
 	if (node == m->node[b])
 		return;
 	/* Those to the other one are left to its turn. */
-	flows(m, a, b, -1, -1);
-	flows(m, b, a, -1, -1);
+	flows(m, a, only(b), none, -1);
+	flows(m, b, only(a), none, -1);
 	go(m, a, m->node[b]);
 	go(m, b, node);
-	flows(m, a, b, -1, 1);
-	flows(m, b, a, -1, 1);
+	flows(m, a, only(b), none, 1);
+	flows(m, b, only(a), none, 1);
 }
 
-void cpl_moves_lift(struct cpl_moves *m, int rank)
+/* Of all ports of a host but those from and to `but`. */
+static void host_flows(struct cpl_moves *m, int host, struct few but,
+                       double sign)
 {
-	flows(m, rank, -1, -1, -1);
+	for (int p = 0; p < m->ports; p++)
+		flows(m, host * m->ports + p, but, but, sign);
+}
+
+static void host_go(struct cpl_moves *m, int host, int cable)
+{
+	for (int p = 0; p < m->ports; p++)
+		go(m, host * m->ports + p, cable + p);
+}
+
+void cpl_moves_lift(struct cpl_moves *m, int host)
+{
+	host_flows(m, host, none, -1);
 	cpl_moves_keep(m);
 }
 
-void cpl_moves_put(struct cpl_moves *m, int rank, int node)
+void cpl_moves_put(struct cpl_moves *m, int host, int node)
 {
-	go(m, rank, node);
-	flows(m, rank, -1, -1, 1);
+	host_go(m, host, node * m->ports);
+	host_flows(m, host, none, 1);
 }
 
-void cpl_moves_put_swap(struct cpl_moves *m, int rank, int with)
+void cpl_moves_put_swap(struct cpl_moves *m, int host, int with)
 {
-	int node = m->node[rank];
+	struct few own = {host * m->ports, m->ports};
+	int cable = m->node[own.first];
 
-	flows(m, with, rank, rank, -1);
-	go(m, rank, m->node[with]);
-	go(m, with, node);
-	flows(m, with, rank, rank, 1);
-	flows(m, rank, -1, -1, 1);
+	host_flows(m, with, own, -1);
+	host_go(m, host, m->node[with * m->ports]);
+	host_go(m, with, cable);
+	host_flows(m, with, own, 1);
+	host_flows(m, host, none, 1);
 }
 
 void cpl_moves_afresh(struct cpl_moves *m)

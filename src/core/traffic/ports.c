@@ -14,12 +14,12 @@ static int node_of(const struct cpl_job *job, int rank)
 	                                         : rank];
 }
 
-int cpl_port_pin(const struct cpl_network *net, const int *rank_node, int ranks,
-                 int *cable, struct cpl_error *err)
+int cpl_port_pin(const struct cpl_network *net, const int *rank_node, int nodes,
+                 int ranks, int *cable, struct cpl_error *err)
 {
 	struct cpl_arena arena = {0};
-	int *on = cpl_arena_take(&arena, net->n_nodes, sizeof(*on));
-	int *next = cpl_arena_take(&arena, net->n_nodes, sizeof(*next));
+	int *on = cpl_arena_take(&arena, nodes, sizeof(*on));
+	int *next = cpl_arena_take(&arena, nodes, sizeof(*next));
 
 	if (arena.failed)
 		return cpl_arena_end(&arena, -1, err);
@@ -114,7 +114,8 @@ int cpl_port_job_make(struct cpl_port_job *ports, const struct cpl_network *net,
 		p.cable[r] = p.node[r] * net->n_ports + r % net->n_ports;
 	}
 	if (!rc && !splits)
-		rc = cpl_port_pin(net, p.node, p.comm->ranks, p.cable, err);
+		rc = cpl_port_pin(net, p.node, net->n_nodes, p.comm->ranks,
+		                  p.cable, err);
 	if (rc)
 		cpl_port_job_free(&p);
 	*ports = p;

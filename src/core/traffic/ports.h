@@ -24,11 +24,11 @@ struct cpl_port_job {
 int cpl_port_job_make(struct cpl_port_job *ports, const struct cpl_network *net,
                       const struct cpl_job *job, const struct cpl_comm *comm,
                       struct cpl_error *err);
-/* Ranks with one port each: rank r, on node[r], gets cable[r] = node * n_ports +
- * port as the network says, the lower ones of a node first. 0, or -1 with err
- * (memory). O(ranks + nodes). */
-int cpl_port_pin(const struct cpl_network *net, const int *node, int ranks,
-                 int *cable, struct cpl_error *err);
+/* Ranks with one port each: rank r, on node[r] of n, or a job's host, each on a
+ * node of its own, gets cable[r] = node * n_ports + port as the network says,
+ * the lower ones of a node first. 0, or -1 with err (memory). O(ranks + n). */
+int cpl_port_pin(const struct cpl_network *net, const int *node, int n,
+                 int ranks, int *cable, struct cpl_error *err);
 void cpl_port_job_free(struct cpl_port_job *ports);
 
 #endif

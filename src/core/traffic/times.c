@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "traffic/ports.h"
+
 int times_room(void *array, int64_t *max, int64_t n, size_t size,
                struct cpl_error *err)
 {
@@ -32,8 +34,11 @@ double cpl_times_bandwidth(const struct cpl_network *net, int64_t link)
 {
 	if (link < net->n_links)
 		return cpl_network_link_bandwidth(net, link);
-	/* As many of either kind: the port is the same. */
-	return cpl_network_port_bandwidth(net, link - net->n_links);
+	/* As many of either kind. */
+	link -= net->n_links;
+	if (link >= cpl_network_port_cables(net))
+		link -= cpl_network_port_cables(net);
+	return cpl_network_port_bandwidth(net, link);
 }
 
 static struct cpl_times *times_new(int ranks, int n_phases,
@@ -44,7 +49,12 @@ static struct cpl_times *times_new(int ranks, int n_phases,
 	if (times)
 		times->phase =
 		        calloc((size_t)n_phases + 1, sizeof(*times->phase));
-	if (!times || !times->phase) {
+	if (times)
+		times->rank_host = malloc(((size_t)ranks + 1) *
+		                          sizeof(*times->rank_host));
+	if (!times || !times->phase || !times->rank_host) {
+		if (times)
+			free(times->phase);
 		free(times);
 		cpl_fail_memory(err);
 		return NULL;
@@ -92,6 +102,8 @@ void cpl_times_close(struct cpl_times *times)
 		free(p->way);
 	}
 	free(times->phase);
+	free(times->rank_host);
+	free(times->end_node);
 	free(times->rate);
 	free(times->share);
 	free(times->flow_of);
@@ -245,40 +257,68 @@ int cpl_times_order(struct cpl_times *times, const int *rank_host,
                     int ranks_per_node, int n_hosts, struct cpl_error *err)
 {
 	int each = ranks_per_node > 0 ? ranks_per_node : 1;
-	struct cpl_arena arena = {0};
-	struct ordering o = {.err = err};
-	int64_t most = 1;
-	int *host = cpl_arena_take(&arena, times->ranks, sizeof(*host));
-	int rc = -1;
 
+	for (int r = 0; r < times->ranks; r++) {
+		int host = rank_host ? rank_host[r] : r / each;
+
+		if (host < 0 || host >= n_hosts)
+			return cpl_fail(err, "rank %d on host %d of %d", r,
+			                host, n_hosts);
+		times->rank_host[r] = host;
+	}
+	times->n_hosts = n_hosts;
+	times->paired = false;
+	return 0;
+}
+
+/* Ranks by what they are on, host[ranks]. */
+static void list_ranks(struct ordering *o, int ranks, int n)
+{
+	for (int r = 0; r < ranks; r++)
+		o->first[o->host[r] + 2]++;
+	for (int h = 0; h < n; h++)
+		o->first[h + 2] += o->first[h + 1];
+	for (int r = 0; r < ranks; r++)
+		o->rank[o->first[o->host[r] + 1]++] = r;
+}
+
+int times_pair_up(struct cpl_times *times, const struct cpl_network *ported,
+                  struct cpl_error *err)
+{
+	struct cpl_arena arena = {0};
+	struct ordering o = {.host = times->rank_host, .err = err};
+	int n = times->n_hosts * (ported ? ported->n_ports : 1), rc = -1;
+	int64_t most = 1;
+	int *cable = cpl_arena_take_raw(&arena, ported ? times->ranks : 0,
+	                                sizeof(*cable));
+
+	if (times->paired && times->ported == ported)
+		return 0;
 	for (int i = 0; i < times->n_phases; i++)
 		if (times->phase[i].rows &&
 		    times->phase[i].rows->max_entries > most)
 			most = times->phase[i].rows->max_entries;
-	o.host = host;
-	o.first = cpl_arena_take(&arena, n_hosts + 2, sizeof(*o.first));
+	o.first = cpl_arena_take(&arena, n + 2, sizeof(*o.first));
 	o.rank = cpl_arena_take(&arena, times->ranks, sizeof(*o.rank));
-	o.at = cpl_arena_take(&arena, n_hosts, sizeof(*o.at));
+	o.at = cpl_arena_take(&arena, n, sizeof(*o.at));
 	o.entry = cpl_arena_take_raw(&arena, most, sizeof(*o.entry));
-	if (arena.failed)
+	if (arena.failed ||
+	    times_room(&times->end_node, &times->max_ends, n,
+	               sizeof(*times->end_node), err))
 		goto out;
-	for (int r = 0; r < times->ranks; r++) {
-		host[r] = rank_host ? rank_host[r] : r / each;
-		if (host[r] < 0 || host[r] >= n_hosts) {
-			cpl_fail(err, "rank %d on host %d of %d", r, host[r],
-			         n_hosts);
+	if (ported) {
+		if (cpl_port_pin(ported, times->rank_host, times->n_hosts,
+		                 times->ranks, cable, err))
 			goto out;
-		}
-		o.first[host[r] + 2]++;
+		o.host = cable;
 	}
-	for (int h = 0; h < n_hosts; h++)
-		o.first[h + 2] += o.first[h + 1];
-	for (int r = 0; r < times->ranks; r++)
-		o.rank[o.first[host[r] + 1]++] = r;
-	times->n_hosts = n_hosts;
+	list_ranks(&o, times->ranks, n);
 	rc = 0;
 	for (int i = 0; i < times->n_phases && !rc; i++)
-		rc = order_phase(&o, &times->phase[i], n_hosts);
+		rc = order_phase(&o, &times->phase[i], n);
+	times->paired = !rc;
+	times->ported = ported;
+	times->n_ends = n;
 out:
 	return cpl_arena_end(&arena, rc, err);
 }

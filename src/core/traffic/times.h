@@ -52,8 +52,7 @@
 
 /*
  * Links by number: those of the network, then from each node's ports to their
- * routers, then from the routers to the ports. Ranks of a node are not told
- * apart here: its bytes are on its ports as cpl_network_port_part has it.
+ * routers, then from the routers to the ports.
  */
 int64_t cpl_times_links(const struct cpl_network *net);
 /* Bytes/s of one. O(1). */
@@ -96,14 +95,15 @@ const struct cpl_run_times *cpl_times_run(const struct cpl_times *times);
 /*
  * Ranks to hosts: rank r runs on host rank_host[r] of n_hosts, or where
  * rank_host is NULL on host r / ranks_per_node. To be called before the first
- * place, and for each rank order. 0, or -1 with err (memory; a host number).
- * O(messages of the phases).
+ * place, and for each rank order. 0, or -1 with err (a host number). O(ranks),
+ * and O(messages of the phases) for the next place.
  */
 int cpl_times_order(struct cpl_times *times, const int *rank_host,
                     int ranks_per_node, int n_hosts, struct cpl_error *err);
 
 /*
- * Hosts to nodes: host h is node[h]. 0, or -1 with err (memory: what earlier
+ * Hosts to nodes: host h is node[h]; where ranks have ports of their own each on
+ * the port that cpl_port_pin gives it among those of its host. 0, or -1 with err (memory: what earlier
  * calls took is used again, so that searches soon take none). O(pairs of hosts
  * + links of the ways between their routers).
  */

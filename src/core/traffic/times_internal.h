@@ -75,6 +75,13 @@ struct cpl_times {
 	int ranks, n_phases;
 	struct times_phase *phase;
 	int n_hosts;
+	int *rank_host; /* [ranks] */
+	/* Pairs are of hosts, of their ports on ported, or yet to be made. */
+	bool paired;
+	const struct cpl_network *ported; /* NULL: of hosts */
+	int n_ends;                       /* hosts, or their ports */
+	int *end_node; /* [max_ends] where each is: node, or its cable */
+	int64_t max_ends;
 	const struct cpl_network *net; /* of the last place */
 	struct cpl_times_rate *rate;
 	int64_t n_rates, max_rates;
@@ -92,6 +99,11 @@ struct cpl_times {
 /* Seconds of one execution of a phase that was placed, and of its links, without
  * background. */
 double times_alone(struct cpl_times *times, const struct times_phase *phase);
+
+/* What hosts, or on a network whose ranks have ports of their own (NULL: none)
+ * these, send each other. 0, or -1 with err (memory). */
+int times_pair_up(struct cpl_times *times, const struct cpl_network *ported,
+                  struct cpl_error *err);
 
 /* Make room for n items of so many bytes in *array, which has *max. 0, or -1
  * with err (memory). */

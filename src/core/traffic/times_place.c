@@ -5,7 +5,8 @@
 #include <stdlib.h>
 
 struct cpl_times_space {
-	const struct cpl_network *net;
+	/* That of cpl_network_judged, and the caller's where they differ. */
+	const struct cpl_network *net, *ported;
 	struct cpl_route_finder finder;
 	int *at; /* [all links] place in a list + 1, 0 between uses */
 	/* Of pairs of stations, cleared between uses. */
@@ -28,7 +29,9 @@ struct cpl_times_space *cpl_times_space_new(const struct cpl_network *net,
 		cpl_fail_memory(err);
 		return NULL;
 	}
-	space->net = net;
+	if (net->by_port)
+		space->ported = net;
+	space->net = net = cpl_network_judged(net);
 	arena = &space->arena;
 	space->at =
 	        cpl_arena_take(arena, cpl_times_links(net), sizeof(*space->at));
@@ -117,14 +120,22 @@ static int64_t to_port(const struct cpl_network *net, int node, int port)
 	return cpl_network_port_cables(net) + from_port(net, node, port);
 }
 
-static int64_t count_flows(const struct times_phase *phase, const int *node,
-                           int n_hosts)
+/* Are both on one node, ports of it included? */
+static bool stays(const struct placing *p, int a, int b)
 {
+	const struct cpl_network *ported = p->space->ported;
+
+	return ported ? a / ported->n_ports == b / ported->n_ports : a == b;
+}
+
+static int64_t count_flows(const struct placing *p)
+{
+	const struct times_phase *phase = p->phase;
 	int64_t n = 0;
 
-	for (int h = 0; h < n_hosts; h++)
+	for (int h = 0; h < p->times->n_ends; h++)
 		for (int64_t i = phase->first[h]; i < phase->first[h + 1]; i++)
-			n += node[phase->pair[i].to] != node[h];
+			n += !stays(p, p->node[phase->pair[i].to], p->node[h]);
 	return n;
 }
 
@@ -188,12 +199,12 @@ static int place_flows(struct placing *p)
 	    times_room(&p->times->progress, &p->times->max_progress,
 	               phase->n_flows, sizeof(*p->times->progress), p->err))
 		return -1;
-	for (int h = 0; h < p->times->n_hosts; h++)
+	for (int h = 0; h < p->times->n_ends; h++)
 		for (int64_t i = phase->first[h]; i < phase->first[h + 1];
 		     i++) {
 			const struct times_pair *pair = &phase->pair[i];
 
-			if (p->node[pair->to] == p->node[h])
+			if (stays(p, p->node[pair->to], p->node[h]))
 				continue;
 			phase->flow[n++] = (struct times_flow){
 			        pair->bytes, pair->pairs, (int)n_ways};
@@ -237,7 +248,7 @@ static int add_host(struct placing *p, int host, int *n_touched)
 		int there = p->node[pair->to];
 		int station = cpl_network_station(space->net, there);
 
-		if (there == node)
+		if (stays(p, there, node))
 			continue;
 		bytes += pair->bytes;
 		messages += pair->messages;
@@ -280,7 +291,7 @@ static int place_routers(struct placing *p)
 {
 	struct cpl_times_space *space = p->space;
 	const struct cpl_network *net = space->net;
-	int n = p->times->n_hosts, rc = 0;
+	int n = p->times->n_ends, rc = 0;
 
 	if (times_room(&space->next, &space->max_hosts, n, sizeof(*space->next),
 	               p->err))
@@ -311,7 +322,7 @@ static int place_phase(struct placing *p)
 	int rc;
 
 	phase->n_links = 0;
-	phase->n_flows = count_flows(phase, p->node, p->times->n_hosts);
+	phase->n_flows = count_flows(p);
 	phase->exact = phase->n_flows <= p->times->exact;
 	rc = phase->exact ? place_flows(p) : place_routers(p);
 	for (int64_t i = 0; i < phase->n_links; i++)
@@ -354,10 +365,17 @@ static int sum_phases(struct cpl_times *times, struct cpl_times_space *space,
 int cpl_times_place(struct cpl_times *times, struct cpl_times_space *space,
                     const int *node, struct cpl_error *err)
 {
-	struct placing p = {
-	        .times = times, .space = space, .node = node, .err = err};
+	int ports = space->ported ? space->ported->n_ports : 1;
+	struct placing p = {.times = times,
+	                    .space = space,
+	                    .err = err};
 	double busiest = 0;
 
+	if (times_pair_up(times, space->ported, err))
+		return -1;
+	p.node = times->end_node;
+	for (int i = 0; i < times->n_ends; i++)
+		times->end_node[i] = node[i / ports] * ports + i % ports;
 	times->net = space->net;
 	for (int i = 0; i < times->n_phases; i++) {
 		p.phase = &times->phase[i];

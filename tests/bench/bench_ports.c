@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Nodes with several ports: what is decided against stock's nodes (cons_tres,
+ * flat), mapped by the same mapper, both judged as `commplace traffic` does, and
+ * how far the figures that were shown are from it.
+ * Usage: bench_ports [DRAWS [MACHINE]], or bench_ports time: CPU time of a
+ * decision on 512 nodes, with 4 ports and with one as thick.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "campaign/stock.h"
+#include "cpu_time.h"
+#include "mapping/quick.h"
+#include "placement/decide.h"
+#include "traffic/workload.h"
+
+#define HEAD "{\"format\": \"commplace-network\", \"version\": 1, "
+#define SLINGSHOT                                                              \
+	HEAD "\"type\": \"dragonfly\", \"groups\": 8, \"rows\": 1, "           \
+	     "\"columns\": 8, \"nodes_per_router\": 8, "                       \
+	     "\"global_links_per_group_pair\": 4, \"bandwidth\": {\"row\": "   \
+	     "25e9, \"global\": 25e9, \"injection\": 25e9}, \"routing\": "     \
+	     "\"progressive-adaptive\", \"nodes\": \"n[0-127]\", "
+#define RAILS                                                                  \
+	HEAD "\"type\": \"fattree\", \"nodes_per_router\": 16, \"levels\": "   \
+	     "[{\"down\": 8, \"up\": 4, \"bandwidth\": 5e10}, {\"down\": 8, "  \
+	     "\"up\": 4, \"bandwidth\": 5e10}], \"bandwidth\": {\"injection\": "\
+	     "5e10}, \"routing\": \"ecmp\", \"nodes\": \"n[0-127]\", "
+
+static const struct {
+	const char *name, *text;
+} machines[] = {
+        {"nearest", SLINGSHOT "\"ports\": {\"count\": 4, \"use\": "
+                              "\"nearest\"}}"},
+        {"in turn", SLINGSHOT "\"ports\": {\"count\": 4, \"use\": "
+                              "\"round-robin\"}}"},
+        {"spread", SLINGSHOT "\"ports\": {\"count\": 4}}"},
+        {"rails", RAILS "\"ports\": {\"count\": 8, \"use\": \"nearest\"}}"},
+        {"rails in turn",
+         RAILS "\"ports\": {\"count\": 8, \"use\": \"round-robin\"}}"},
+};
+#define N_MACHINES ((int)(sizeof(machines) / sizeof(*machines)))
+
+/* Entries while a job is made. */
+struct making {
+	struct cpl_comm_entry *entry;
+	int64_t n, room;
+};
+
+static void add(struct making *m, int from, int to, double bytes)
+{
+	if (m->n == m->room) {
+		m->room = 2 * m->room + 1024;
+		m->entry = realloc(m->entry,
+		                   (size_t)m->room * sizeof(*m->entry));
+		if (!m->entry)
+			exit(1);
+	}
+	if (from != to)
+		m->entry[m->n++] = (struct cpl_comm_entry){from, to, bytes, 1};
+}
+
+/* Tensor-parallel rings of `tensor` ranks, data-parallel ones over them, stages
+ * of a pipeline over those: ranks in this order. */
+static void train(struct making *m, int ranks, int tensor, int stages)
+{
+	int data = ranks / tensor / stages;
+
+	for (int r = 0; r < ranks; r++) {
+		int t = r % tensor, d = r / tensor % data;
+		int stage = r / tensor / data;
+
+		add(m, r, r - t + (t + 1) % tensor, 8e9);
+		add(m, r, (stage * data + (d + 1) % data) * tensor + t, 1e9);
+		if (stage + 1 < stages) {
+			add(m, r, r + tensor * data, 4e8);
+			add(m, r + tensor * data, r, 4e8);
+		}
+	}
+}
+
+/* Periodic grid of a * b * c ranks. */
+static void grid(struct making *m, int a, int b, int c)
+{
+	int ranks = a * b * c;
+
+	for (int r = 0; r < ranks; r++) {
+		int dim[] = {a, b, c}, stride = 1;
+
+		for (int k = 0; k < 3; k++) {
+			int x = r / stride % dim[k];
+
+			add(m, r, r + ((x + 1) % dim[k] - x) * stride, 1e8);
+			add(m, r,
+			    r + ((x + dim[k] - 1) % dim[k] - x) * stride, 1e8);
+			stride *= dim[k];
+		}
+	}
+}
+
+static const char *const jobs[] = {"training 256", "training 1024",
+                                   "pipeline 256", "grid 256",
+                                   "grid 1024",    "all-to-all 256"};
+#define N_JOBS ((int)(sizeof(jobs) / sizeof(*jobs)))
+
+static struct cpl_comm *make_job(int job, int *per_node)
+{
+	struct making m = {0};
+	struct cpl_comm *comm;
+	int ranks = strstr(jobs[job], "1024") ? 1024 : 256;
+
+	*per_node = ranks == 1024 ? 16 : 8;
+	if (job < 2)
+		train(&m, ranks, 8, 4);
+	else if (job == 2)
+		train(&m, ranks, 4, 16);
+	else if (job == 3)
+		grid(&m, 8, 8, 4);
+	else if (job == 4)
+		grid(&m, 16, 8, 8);
+	else
+		for (int r = 0; r < ranks; r++)
+			for (int to = 0; to < ranks; to++)
+				add(&m, r, to, 1e7);
+	comm = cpl_comm_build(ranks, m.entry, m.n, NULL);
+	free(m.entry);
+	return comm;
+}
+
+static void *need(void *made, const struct cpl_error *err)
+{
+	if (made)
+		return made;
+	fprintf(stderr, "bench_ports: %s\n", err->text);
+	exit(1);
+}
+
+/* What traffic says. */
+static struct cpl_figures judge(const struct cpl_decide_request *req,
+                                const int *node, const int *rank_host)
+{
+	struct cpl_job job = {.routing = req->routing,
+	                      .comm = req->comm,
+	                      .node = node,
+	                      .rank_host = rank_host,
+	                      .ranks_per_node = req->ranks_per_node};
+	struct cpl_error err;
+	struct cpl_workload *w =
+	        need(cpl_workload_new(req->place.net, 1, &err), &err);
+	struct cpl_figures f;
+
+	if (cpl_workload_evaluate(w, &job, req->background, &f.metrics, &f.sums,
+	                          &err))
+		need(NULL, &err);
+	f.metrics.seconds = cpl_traffic_seconds(
+	        req->place.net, cpl_workload_load(w), req->rates);
+	cpl_workload_free(w);
+	return f;
+}
+
+/* Stock's nodes with the mapper's order. */
+static struct cpl_figures judge_stock(const struct cpl_decide_request *req)
+{
+	int n = req->place.n_nodes_wanted;
+	int *slots = malloc((size_t)n * sizeof(*slots));
+	struct cpl_map_request map = {.net = req->place.net,
+	                              .routing = req->routing,
+	                              .comm = req->comm,
+	                              .n_hosts = n,
+	                              .host = req->stock,
+	                              .slots = slots,
+	                              .objective = req->objective,
+	                              .seed = 1};
+	struct cpl_map_result r;
+	struct cpl_figures f;
+	struct cpl_error err;
+
+	for (int i = 0; i < n; i++)
+		slots[i] = req->ranks_per_node;
+	if (cpl_map(req->mapper, &map, &r, &err))
+		need(NULL, &err);
+	f = judge(req, req->stock, r.rank_host);
+	cpl_map_result_free(&r);
+	free(slots);
+	return f;
+}
+
+static double first(const struct cpl_decide_request *req,
+                    const struct cpl_figures *f)
+{
+	return cpl_objective_first(req->objective, &f->metrics,
+	                           f->sums.hop_bytes);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Half of the nodes to all of them, one by one or in eights. */
+static void draw_free(const struct cpl_network *net, int draw, int least,
+                      unsigned char *free_node)
+{
+	uint64_t seed = 100 + (uint64_t)draw;
+	int want = net->n_nodes / 2 +
+	           (int)cpl_random_below(seed, 0, 0,
+	                                 (uint64_t)net->n_nodes / 2 + 1);
+	int unit = draw % 2 ? 8 : 1, n = 0;
+	int *order = malloc((size_t)net->n_nodes * sizeof(*order));
+
+	want = want < least ? least : want;
+	for (int i = 0; i < net->n_nodes / unit; i++)
+		order[i] = i;
+	cpl_random_shuffle(order, net->n_nodes / unit, seed, 1);
+	memset(free_node, 0, (size_t)net->n_nodes);
+	for (int i = 0; n < want; i++, n += unit)
+		memset(free_node + order[i] * unit, 1, (size_t)unit);
+	free(order);
+}
+
+struct row {
+	double ratio[1024];
+	double off, bound; /* figures off by, at most; sum of bounds */
+	int worse, draws;
+};
+
+static void decide(struct cpl_decide_request *req, struct row *row)
+{
+	struct cpl_decision d;
+	struct cpl_error err;
+	struct cpl_figures stock, told, true_of;
+	double by;
+
+	if (cpl_decide(req, &d, &err))
+		need(NULL, &err);
+	cpl_candidate_figures(&d.candidate[d.chosen], &told);
+	true_of = judge(req, d.node, d.rank_host);
+	stock = judge_stock(req);
+	by = first(req, &true_of) / first(req, &stock);
+	row->off = fmax(row->off,
+	                fabs(first(req, &told) / first(req, &true_of) - 1));
+	row->bound += stock.metrics.max_injection / stock.metrics.seconds;
+	row->worse += by > 1 + 1e-9;
+	row->ratio[row->draws++] = by;
+	cpl_decision_free(&d);
+}
+
+static void run_job(const struct cpl_network *net, const char *machine, int job,
+                    int draws)
+{
+	static const char *const policies[] = {"auto", "traffic"};
+	static const enum cpl_objective objectives[] = {CPL_OBJECTIVE_MAX,
+	                                                CPL_OBJECTIVE_TIME};
+	struct cpl_error err;
+	unsigned char *free_node = need(malloc((size_t)net->n_nodes), &err);
+	struct cpl_decide_request req = {
+	        .place = {.net = net, .free = free_node, .seed = 1},
+	        .routing = need((void *)cpl_routing_find(net, NULL, &err), &err),
+	        .mapper = &cpl_mapper_quick,
+	};
+	struct cpl_stock_tree tree;
+	int *stock;
+
+	req.comm = need(make_job(job, &req.ranks_per_node), &err);
+	req.place.n_nodes_wanted = req.comm->ranks / req.ranks_per_node;
+	stock = malloc((size_t)req.place.n_nodes_wanted * sizeof(*stock));
+	req.stock = stock;
+	if (cpl_stock_tree_init(&tree, net, &err))
+		need(NULL, &err);
+	for (int k = 0; k < 4; k++) {
+		struct row row = {0};
+
+		req.policy = policies[k / 2];
+		req.objective = objectives[k % 2];
+		for (int i = 0; i < draws; i++) {
+			struct cpl_stock_request choice = {
+			        .tree = &tree,
+			        .free = free_node,
+			        .n = req.place.n_nodes_wanted};
+
+			draw_free(net, i, choice.n, free_node);
+			if (cpl_stock_flat(&choice, stock, &err))
+				need(NULL, &err);
+			decide(&req, &row);
+		}
+		qsort(row.ratio, (size_t)draws, sizeof(double), by_number);
+		printf("%-14s %-15s %-8s %-15s %3d of %d worse  %+6.1f %% "
+		       "%+6.1f %% %+6.1f %%  figures off by %.3g  cables %.2f\n",
+		       machine, jobs[job], req.policy,
+		       cpl_objective_name(req.objective), row.worse, draws,
+		       100 * (row.ratio[0] - 1), 100 * (row.ratio[draws / 2] - 1),
+		       100 * (row.ratio[draws - 1] - 1), row.off,
+		       row.bound / draws);
+		fflush(stdout);
+	}
+	cpl_stock_tree_free(&tree);
+	cpl_comm_free((struct cpl_comm *)req.comm);
+	free(free_node);
+	free(stock);
+}
+
+/* 512 of 1,024 nodes, 8 ranks each. */
+static void run_time(int ports)
+{
+	char text[1024];
+	struct cpl_error err;
+	struct cpl_network *net;
+	struct cpl_decide_request req = {.place = {.seed = 1},
+	                                 .ranks_per_node = 8};
+	unsigned char free_node[1024];
+
+	snprintf(text, sizeof(text),
+	         HEAD "\"type\": \"dragonfly\", \"groups\": 16, \"rows\": 1, "
+	              "\"columns\": 16, \"nodes_per_router\": %d, "
+	              "\"global_links_per_group_pair\": 8, \"bandwidth\": "
+	              "{\"row\": 25e9, \"global\": 25e9, \"injection\": %g}, "
+	              "\"routing\": \"progressive-adaptive\", \"nodes\": "
+	              "\"n[0-1023]\", \"ports\": {\"count\": %d, \"use\": "
+	              "\"nearest\"}}",
+	         4 * ports, 1e11 / ports, ports);
+	net = need(cpl_network_parse(text, strlen(text), "time", &err), &err);
+	memset(free_node, 0, sizeof(free_node));
+	draw_free(net, 0, 700, free_node);
+	req.place.net = net;
+	req.place.free = free_node;
+	req.place.n_nodes_wanted = 512;
+	req.mapper = &cpl_mapper_quick;
+	for (int k = 0; k < 12; k++) {
+		static const char *const routings[] = {"static-direct",
+		                                       "progressive-adaptive"};
+		struct making m = {0};
+		struct cpl_decision d;
+		double start, best = 1e9;
+
+		if (k % 3 == 0)
+			train(&m, 4096, 8, 8);
+		else if (k % 3 == 1)
+			grid(&m, 16, 16, 16);
+		else
+			for (int r = 0; r < 4096; r++)
+				for (int to = r % 8; to < 4096; to += 32)
+					add(&m, r, to, 1e6);
+		req.comm = need(cpl_comm_build(4096, m.entry, m.n, NULL), &err);
+		req.policy = k / 3 % 2 ? "traffic" : "auto";
+		req.routing = need((void *)cpl_routing_find(
+		                           net, routings[k / 6], &err),
+		                   &err);
+		for (int i = 0; i < 3; i++) {
+			start = cpu_seconds();
+			if (cpl_decide(&req, &d, &err))
+				need(NULL, &err);
+			best = fmin(best, cpu_seconds() - start);
+			cpl_decision_free(&d);
+		}
+		printf("%d ports  %-20s %-8s %-9s %8.2f ms\n", ports,
+		       routings[k / 6], req.policy,
+		       k % 3 == 0   ? "training"
+		       : k % 3 == 1 ? "grid"
+		                    : "many",
+		       1e3 * best);
+		cpl_comm_free((struct cpl_comm *)req.comm);
+		free(m.entry);
+	}
+	cpl_network_free(net);
+}
+
+int main(int argc, char **argv)
+{
+	int draws = argc > 1 ? atoi(argv[1]) : 40;
+
+	if (argc > 1 && !strcmp(argv[1], "time")) {
+		run_time(1);
+		run_time(4);
+		return 0;
+	}
+	if (draws < 1 || draws > 1024)
+		return 2;
+	for (int i = 0; i < N_MACHINES; i++) {
+		struct cpl_error err;
+		struct cpl_network *net;
+
+		if (argc > 2 && strcmp(argv[2], machines[i].name))
+			continue;
+		net = need(cpl_network_parse(machines[i].text,
+		                             strlen(machines[i].text),
+		                             machines[i].name, &err),
+		           &err);
+		for (int job = 0; job < N_JOBS; job++)
+			run_job(net, machines[i].name, job, draws);
+		cpl_network_free(net);
+	}
+	return 0;
+}
