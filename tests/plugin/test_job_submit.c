@@ -74,6 +74,22 @@ static const struct row {
          "commplace: profile=milc policy=auto"},
         {"RankMismatch=reject", "COMM_PROFILE=milc", "x", 0, 0, NULL,
          "commplace: profile=milc policy=auto"},
+        {"", "COMM_PROFILE=milc", "x", 16385, 0,
+         "profile 'milc' was recorded at 4 ranks",
+         "commplace: profile=milc policy=auto"},
+        {"", "COMM_PROFILE=milc", "x", 16777217, 0,
+         "16777217 ranks are more than jobs are placed with",
+         "commplace: profile=milc policy=auto"},
+        {"", "COMM_PROFILE=milc", "x", INT32_MAX, 0, "2147483647 ranks are",
+         "commplace: profile=milc policy=auto"},
+        {"", "COMM_PROFILE=milc", "x", INT32_MAX + 1u, 0,
+         "2147483648 ranks are", "commplace: profile=milc policy=auto"},
+        {"Rescale=yes", "COMM_PROFILE=milc", "x", NO_VAL - 1, 0,
+         "4294967293 ranks are", "commplace: profile=milc policy=auto"},
+        {"RankMismatch=reject", "COMM_PROFILE=milc", "x", INT32_MAX + 1u,
+         EINVAL, "2147483648 ranks are", NULL},
+        {"Match JobName=vasp* Profile=vasp", "", "vasp", INT32_MAX + 1u, 0,
+         NULL, NULL},
         /* names that somebody smuggled past the commands */
         {"", "COMM_PLACEMENT_POLICY=best", "x", 4, EINVAL,
          "--placement-policy: |'best'|random-groups", NULL},
@@ -151,6 +167,40 @@ static void table(void **state)
 		else if (j.d->admin_comment)
 			fail_msg("row %d: comment '%s'", (int)i,
 			         j.d->admin_comment);
+		done(&j);
+	}
+}
+
+/* Tasks a node times nodes, where no sum fits into what Slurm has it in. */
+static void tasks_of_nodes(void **state)
+{
+	static const struct {
+		uint32_t nodes;
+		uint16_t per_node;
+		const char *message;
+	} row[] = {
+	        {1, 4, NULL},
+	        {2, 2, NULL},
+	        {1, 4097, "4097 ranks are more than"},
+	        {65537, 65528, "4294508536 ranks are more"},
+	        {65544, 65528, "4294967232 ranks are more"},
+	        /* 4 modulo 2^32. */
+	        {4294967291u, 65532, "ranks are more"},
+	        {1u << 31, 2, "4294967296 ranks are more"},
+	};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		struct job j;
+
+		run(&j, "OTHER=1", "x", 0, NULL);
+		append_env(&j, "COMM_PROFILE=milc");
+		j.d->min_nodes = row[i].nodes;
+		j.d->ntasks_per_node = row[i].per_node;
+		assert_int_equal(submit(j.d, 1000, &j.message), 0);
+		if (row[i].message)
+			check_parts(j.message, row[i].message, (int)i);
+		else
+			assert_null(j.message);
 		done(&j);
 	}
 }
@@ -562,6 +612,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        T(symbols),          T(table),
+	        T(tasks_of_nodes),
 	        T(comment_kept),     T(attached),
 	        T(opted_out),        T(partition),
 	        T(facts),

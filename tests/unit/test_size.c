@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <sys/resource.h>
 
 #include "site/size.h"
 
@@ -43,6 +44,25 @@ static void test_a_stated_number(void **state)
 	check(&need, 0, 1, 3, 2);
 	need.min_nodes = need.max_nodes = need.nodes = HOSTS;
 	check(&need, 0, 0, 0, 0);
+}
+
+/* -N1-4000000000 of a user, under slurmctld's locks. */
+static void test_a_range_beyond_all_hosts(void **state)
+{
+	struct cpl_need need = {.min_nodes = 1,
+	                        .max_nodes = UINT32_MAX,
+	                        .nodes = UINT32_MAX,
+	                        .cpus = 1,
+	                        .node_cpus = 5};
+	struct rlimit limit;
+
+	/* Of this program's own time: counting down takes minutes. */
+	assert_int_equal(getrlimit(RLIMIT_CPU, &limit), 0);
+	limit.rlim_cur = 10;
+	assert_int_equal(setrlimit(RLIMIT_CPU, &limit), 0);
+	check(&need, 0, 0, 0, 0);
+	need.node_cpus = 4;
+	check(&need, 0, 1, 4, 4);
 }
 
 static void test_a_range_takes_the_most(void **state)
@@ -90,6 +110,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_a_stated_number),
+	        cmocka_unit_test(test_a_range_beyond_all_hosts),
 	        cmocka_unit_test(test_a_range_takes_the_most),
 	        cmocka_unit_test(test_by_cpus_takes_the_fewest),
 	};

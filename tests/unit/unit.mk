@@ -266,6 +266,10 @@ tests_unit_test_engine_SOURCES = tests/unit/test_engine.c tests/unit/engine_fixt
 tests_unit_test_engine_CFLAGS = $(unit_cflags)
 tests_unit_test_engine_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_engine_ranks
+tests_unit_test_engine_ranks_SOURCES = tests/unit/test_engine_ranks.c tests/unit/engine_fixture.h tests/unit/in_dir.h tests/unit/fake_scheduler.h
+tests_unit_test_engine_ranks_CFLAGS = $(unit_cflags)
+tests_unit_test_engine_ranks_LDADD = $(unit_ldadd)
 unit_tests += tests/unit/test_engine_hosts
 tests_unit_test_engine_hosts_SOURCES = tests/unit/test_engine_hosts.c tests/unit/engine_fixture.h tests/unit/in_dir.h tests/unit/fake_scheduler.h
 tests_unit_test_engine_hosts_CFLAGS = $(unit_cflags)

@@ -515,7 +515,8 @@ static const struct rule rules[] = {
 	  "states its nodes (`-N`) but no tasks has steps of one task for "
 	  "each node, unless they ask for others: where that is not the "
 	  "profile's number either, `reject` refuses it, and `ignore` tells "
-	  "the user and places it by the profile."},
+	  "the user and places it by the profile. Of more than 4096 ranks a "
+	  "node, or 16777216 in all, there is none."},
 	 set_choice, AT(rank_mismatch), .words = ignore_reject},
 	{{"Rescale", "no|yes", "no", GENERAL,
 	  "Whether a job of another number of ranks than a profile was "

@@ -301,6 +301,21 @@ static void set_size(struct deciding *d)
 	        per_node ? (int)per_node : engine_spread(record->ranks, d->size.nodes);
 }
 
+/* More ranks than anything is done for? -1 with err: the stock answer. */
+static int check_ranks(struct deciding *d, struct cpl_error *err)
+{
+	int nodes = d->size.nodes ? (int)d->size.nodes : d->req->n_hosts;
+
+	if (d->out->record->ranks <= engine_most_ranks(nodes))
+		return 0;
+	d->reason = CPL_REASON_RANKS;
+	cpl_fail(err, "%d ranks are too many for %d nodes",
+	         d->out->record->ranks, nodes);
+	cpl_profile_drop(d->out->profile);
+	d->out->profile = NULL;
+	return -1;
+}
+
 /* May the job be placed by us? -1 with err: the stock answer, for that. */
 static int consider(struct deciding *d, struct cpl_error *why,
                     struct cpl_error *err)
@@ -314,12 +329,14 @@ static int consider(struct deciding *d, struct cpl_error *why,
 		return cpl_fail(err, "%d nodes are fewer than MinNodes=%d",
 		                (int)d->size.nodes, d->want.min_nodes);
 	}
+	if (check_ranks(d, err))
+		return -1;
 	/* Before a file takes all the time that there is. */
 	busy = engine_expired(&d->deadline);
 	d->out->profile = find_profile(d, &use, why);
 	reason = d->reason;
 	set_size(d);
-	if (check_ours(d, err))
+	if (check_ranks(d, err) || check_ours(d, err))
 		return -1;
 	if (busy)
 		return stock(d, CPL_REASON_BUSY, err,

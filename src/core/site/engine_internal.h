@@ -222,6 +222,21 @@ struct memo *engine_memo_next(struct memo *memo, size_t *bytes);
 /* That state changed. */
 void engine_memo_forget(struct cpl_engine *engine);
 
+/*
+ * The most ranks that a job on so many hosts is placed or laid out with: what
+ * that takes grows with them, and -n with --overcommit may be any number. A
+ * host with more than a few thousand is none (Slurm itself counts them in 16
+ * bits), and no profile has more than CPL_SIGNATURE_MAX_RANKS.
+ */
+#define ENGINE_HOST_RANKS 4096
+static inline int engine_most_ranks(int n_hosts)
+{
+	const int most = CPL_SIGNATURE_MAX_RANKS;
+
+	return n_hosts < most / ENGINE_HOST_RANKS ? n_hosts * ENGINE_HOST_RANKS
+	                                          : most;
+}
+
 /* engine_start.c */
 
 /*

@@ -125,11 +125,25 @@ static int positions(const struct cpl_engine *engine, const int *order, int n,
 	return 0;
 }
 
+/* Of how many ranks a layout is of use; 0: no profile, placement or order asks
+ * for one, or nothing could follow it. */
+static int ranks_to_lay_out(const struct decided *decided, int n_hosts)
+{
+	const struct cpl_record *record = decided->record;
+	bool wanted = decided->profile || engine_order(record) ||
+	              record->outcome == CPL_OUTCOME_PLACED;
+
+	return wanted && record->ranks > 0 &&
+	                       record->ranks <= engine_most_ranks(n_hosts)
+	               ? record->ranks
+	               : 0;
+}
+
 /* Slots and order of the ranks as the scheduler has them. */
 static void lay_out(const struct cpl_engine_allocation *job, const int *at,
                     int ranks, struct allocation *out)
 {
-	if (ranks <= 0 || job->layout(job->arg, ranks, out->rank_host))
+	if (!ranks || job->layout(job->arg, ranks, out->rank_host))
 		return;
 	for (int r = 0; r < ranks; r++) {
 		int host = out->rank_host[r];
@@ -149,7 +163,7 @@ static int allocate(const struct cpl_engine *engine,
 {
 	bool placed = decided->record->outcome == CPL_OUTCOME_PLACED;
 	const int *order = placed ? decided->order : job->host;
-	int n = job->n_hosts, ranks = decided->record->ranks, rc = -1;
+	int n = job->n_hosts, ranks = ranks_to_lay_out(decided, n), rc = -1;
 	int *at = malloc(((size_t)engine->n_hosts + 1) * sizeof(int));
 
 	out->n = n;

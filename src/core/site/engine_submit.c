@@ -169,13 +169,12 @@ static void find(struct cpl_engine *engine, const struct cpl_submission *s,
                  struct cpl_store_answer *answer)
 {
 	const struct cpl_config *config = engine->snapshot->config;
-	int64_t ranks = s->ranks;
 	struct cpl_store_query query = {
 	        .dir = config->profile_dir,
 	        .user_dir = config->user_profile_dir,
 	        .uid = s->user.uid,
 	        .name = name,
-	        .ranks = ranks > INT32_MAX ? 0 : (int)ranks,
+	        .ranks = s->ranks < INT32_MAX ? (int)s->ranks : INT32_MAX,
 	        .deadline = cpl_now() + BRIEF_NS,
 	};
 
@@ -231,6 +230,20 @@ static char *unstated(const char *profile, const struct cpl_store_answer *found,
 	return text;
 }
 
+/* -1 with err: nothing is done for a job of so many ranks. */
+static int check_ranks(const struct cpl_engine *engine,
+                       const struct cpl_submission *s, struct cpl_error *err)
+{
+	int nodes = s->job.nodes > 0 ? s->job.nodes : engine->n_hosts;
+	int most = engine_most_ranks(nodes > 0 ? nodes : INT32_MAX);
+
+	if (s->ranks <= most)
+		return 0;
+	return cpl_fail(err,
+	                "%lld ranks are more than jobs are placed with (%d)",
+	                (long long)s->ranks, most);
+}
+
 /* A profile that the user asked for. */
 static void check_profile(struct cpl_engine *engine,
                           const struct cpl_submission *s, const char *profile,
@@ -238,9 +251,17 @@ static void check_profile(struct cpl_engine *engine,
 {
 	const struct cpl_config *config = engine->snapshot->config;
 	struct cpl_store_answer found;
+	struct cpl_error many;
 	char *text = NULL;
 	bool reject;
 
+	if (check_ranks(engine, s, &many)) {
+		if (config->rank_mismatch == CPL_REJECT)
+			refuse(verdict, many.text);
+		else
+			note(verdict, many.text);
+		return;
+	}
 	find(engine, s, profile, deadline, &found);
 	/* What is wrong with a file is not everybody's to know either. */
 	if (found.stamp.mode && !cpl_file_readable_by(&found.stamp, &s->user)) {
@@ -306,6 +327,8 @@ static bool matched(struct cpl_engine *engine, const struct cpl_submission *s,
 	char *text;
 	bool reject = engine->snapshot->config->rank_mismatch == CPL_REJECT;
 
+	if (check_ranks(engine, s, NULL))
+		return false;
 	find(engine, s, profile, deadline, &found);
 	if (!is_there(&found)) {
 		engine_log(engine, CPL_ENGINE_INFO,
@@ -329,6 +352,8 @@ static bool is_sample(struct cpl_engine *engine, const struct cpl_submission *s,
 {
 	struct cpl_store_answer found;
 
+	if (check_ranks(engine, s, NULL))
+		return false;
 	find(engine, s, name, deadline, &found);
 	if (found.found == CPL_FOUND_MISSING ||
 	    found.found == CPL_FOUND_OTHER_RANKS ||

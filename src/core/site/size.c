@@ -87,7 +87,7 @@ int cpl_size(const struct cpl_need *need, const uint32_t *cpus, int n,
 {
 	uint32_t first = need->min_nodes > least ? need->min_nodes : least;
 	bool by_cpus = cpl_size_by_cpus(need);
-	uint32_t last = (uint32_t)n, *sorted;
+	uint32_t last = (uint32_t)n, most = wanted_of(need), *sorted;
 	int found = 0;
 
 	if (need->max_nodes && need->max_nodes < last)
@@ -99,7 +99,7 @@ int cpl_size(const struct cpl_need *need, const uint32_t *cpus, int n,
 		                     by_cpus ? first : wanted_of(need), out);
 	if (found)
 		return found;
-	*out = (struct cpl_size){0};
+	*out = (struct cpl_size){.nodes = by_cpus ? 0 : first};
 	sorted = malloc(((size_t)n + 1) * sizeof(*sorted));
 	if (!sorted)
 		return -1;
@@ -109,7 +109,8 @@ int cpl_size(const struct cpl_need *need, const uint32_t *cpus, int n,
 		for (uint32_t k = first; k <= last && !found; k++)
 			found = fits(need, sorted, n, k, out);
 	else
-		for (uint32_t k = wanted_of(need); k >= first && !found; k--)
+		for (uint32_t k = most < last ? most : last;
+		     k >= first && !found; k--)
 			found = fits(need, sorted, n, k, out);
 	free(sorted);
 	return found;

@@ -91,6 +91,15 @@ uint32_t cplslurm_reserved_cores(const struct cplslurm_test *test, int node);
 int cplslurm_measure(void *arg, uint32_t *cpus, uint64_t *rank);
 void cplslurm_narrow(void *arg, uint32_t *cpus);
 
+/* Tasks that a job states, 0: none. More than an int holds are as many as that:
+ * nothing is done for so many. */
+static inline int cplslurm_ranks(uint32_t num_tasks)
+{
+	if (num_tasks == NO_VAL)
+		return 0;
+	return num_tasks < INT32_MAX ? (int)num_tasks : INT32_MAX;
+}
+
 /* The job with its user's options; texts belong to it. */
 struct cpl_job_facts cplslurm_job(const job_record_t *job);
 /* The indexes of a bitmap's nodes in order, of none where it is NULL; free().

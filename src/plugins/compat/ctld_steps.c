@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "mapping/rank_order.h"
+#include "signature/signature.h"
 
 /* Only the first this many bytes of our text go into AdminComment. */
 #define COMMENT_MAX 768
@@ -36,6 +37,13 @@ int64_t cplslurm_job_id(const job_record_t *job)
 	return cplslurm_layout_is_ours(job) ? job->job_id : 0;
 }
 
+/* A longer one is the name of nothing, and was never checked: our sbatch sends
+ * none, job_submit refuses it. */
+static const char *brief(const char *option)
+{
+	return option && strlen(option) <= CPL_PROFILE_NAME_MAX ? option : NULL;
+}
+
 struct cpl_job_facts cplslurm_job(const job_record_t *job_ptr)
 {
 	struct cplslurm_options options = cplslurm_options(
@@ -56,9 +64,9 @@ struct cpl_job_facts cplslurm_job(const job_record_t *job_ptr)
 	        .name = job_ptr->name,
 	        .partition = job_ptr->part_ptr ? job_ptr->part_ptr->name
 	                                       : job_ptr->partition,
-	        .profile = options.profile,
-	        .policy = options.policy,
-	        .mapping = options.mapping,
+	        .profile = brief(options.profile),
+	        .policy = brief(options.policy),
+	        .mapping = brief(options.mapping),
 	};
 }
 
@@ -213,17 +221,31 @@ static slurm_step_layout_t *whole_layout(const job_record_t *job_ptr, int ranks)
 	return layout;
 }
 
+/* Each rank once, or -1: Slurm counts a node's tasks in 16 bits. */
+static int read_layout(const slurm_step_layout_t *layout, int ranks,
+                       int *rank_host)
+{
+	int known = 0;
+
+	for (int r = 0; r < ranks; r++)
+		rank_host[r] = -1;
+	for (uint32_t i = 0; i < layout->node_cnt; i++)
+		for (int k = 0; k < layout->tasks[i]; k++) {
+			uint32_t rank = layout->tids[i][k];
+
+			if (rank >= (uint32_t)ranks || rank_host[rank] >= 0)
+				return -1;
+			rank_host[rank] = (int)i;
+			known++;
+		}
+	return known == ranks ? 0 : -1;
+}
+
 static int layout_of(void *arg, int ranks, int *rank_host)
 {
 	slurm_step_layout_t *layout = whole_layout(arg, ranks);
-	int rc = -1;
+	int rc = layout ? read_layout(layout, ranks, rank_host) : -1;
 
-	if (layout && (int)layout->task_cnt == ranks) {
-		for (uint32_t i = 0; i < layout->node_cnt; i++)
-			for (int k = 0; k < layout->tasks[i]; k++)
-				rank_host[layout->tids[i][k]] = (int)i;
-		rc = 0;
-	}
 	slurm_step_layout_destroy(layout);
 	return rc;
 }
@@ -286,8 +308,7 @@ bool cplslurm_start(job_record_t *job_ptr, struct cplslurm_start *out)
 	out->got = (struct cpl_engine_allocation){
 	        .id = job_ptr->job_id,
 	        .job = cplslurm_job(job_ptr),
-	        .ranks = details->num_tasks == NO_VAL ? 0
-	                                              : (int)details->num_tasks,
+	        .ranks = cplslurm_ranks(details->num_tasks),
 	        .array_id = job_ptr->array_job_id,
 	        .shown_as = shown_as(job_ptr, out->shown, sizeof(out->shown)),
 	        .host = out->host,

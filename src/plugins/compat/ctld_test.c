@@ -270,8 +270,7 @@ int cplslurm_request(const struct cplslurm_test *test,
 	*req = (struct cpl_engine_request){
 	        .job = cplslurm_job(test->job),
 	        .need = need_of(test),
-	        .ranks = details->num_tasks == NO_VAL ? 0
-	                                              : (int)details->num_tasks,
+	        .ranks = cplslurm_ranks(details->num_tasks),
 	        .n_hosts = node_record_count,
 	        .required = *required,
 	        .n_required = n,

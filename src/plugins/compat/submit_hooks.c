@@ -53,13 +53,13 @@ static void attach(job_desc_msg_t *job, const char *variable, const char *as,
 }
 
 /* Ranks of the job as far as they are known now, or 0. */
-static uint32_t ranks_of(const job_desc_msg_t *job)
+static int64_t ranks_of(const job_desc_msg_t *job)
 {
 	if (job->num_tasks != NO_VAL)
 		return job->num_tasks;
 	/* slurmctld does this sum after us. */
 	if (job->ntasks_per_node != NO_VAL16 && job->min_nodes != NO_VAL)
-		return (uint32_t)job->ntasks_per_node * job->min_nodes;
+		return (int64_t)job->ntasks_per_node * job->min_nodes;
 	return 0;
 }
 
@@ -129,7 +129,9 @@ static int nodes_of(const job_desc_msg_t *job)
 	bool range = job->max_nodes != NO_VAL && job->max_nodes &&
 	             job->max_nodes != job->min_nodes;
 
-	return range || job->min_nodes == NO_VAL ? 0 : (int)job->min_nodes;
+	if (range || job->min_nodes == NO_VAL)
+		return 0;
+	return job->min_nodes < INT32_MAX ? (int)job->min_nodes : INT32_MAX;
 }
 
 static int submit(job_desc_msg_t *job, uint32_t submit_uid, char **message)

@@ -1,0 +1,96 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# One line of any user with numbers that nobody can mean, --overcommit being as
+# large as they like: slurmctld, held to 1 GiB, goes on with as much memory as for
+# the same line without a profile, also when it finds the job in its saved state.
+. "${0%/*}/../tools/tap.bash"
+. "${0%/*}/cluster.bash"
+CLUSTER_DEBUG_FLAGS=
+CLUSTER_SITE="MappingWithoutProfile=network-order"
+# Of a process that is moved there; where there are no groups of memory (v1), its
+# data: address space would count what malloc only reserves for threads.
+group=/sys/fs/cgroup/memory/commplace-$$
+if mkdir "$group" 2>/dev/null; then
+	on_exit 'rmdir "$group" 2>/dev/null'
+	echo 1G >"$group/memory.limit_in_bytes"
+	limited() {
+		echo $BASHPID >"$group/cgroup.procs"
+		exec "$@"
+	}
+else
+	limited() {
+		ulimit -d 1048576
+		exec "$@"
+	}
+fi
+CLUSTER_CTLD_WRAP=limited
+cluster_start
+cluster_signature pairs8 8 pairs
+most_kib() {
+	awk '$1 == "VmHWM:" { print $2 }' \
+		"/proc/$(cat "$CLUSTER/run/slurmctld.pid")/status"
+}
+# reset_most: what has been needed so far is forgotten
+reset_most() {
+	echo 5 >"/proc/$(cat "$CLUSTER/run/slurmctld.pid")/clear_refs"
+}
+# near STOCK NAME: slurmctld lives, and has not needed 20 MB more
+near() {
+	local most
+	runs "$2: slurmctld lives" cluster_ping
+	most=$(most_kib)
+	[ "$most" -lt $(($1 + 20000)) ]
+	ok $? "$2: $most KiB, stock $1, within 20,000"
+}
+
+big=(-N2 -n200000000 --overcommit)
+reset_most
+job=$(submit "${big[@]}" --comm-profile=none --rank-mapping=linear)
+wait_running "$job"
+ok $? "the line runs without a profile"
+stock=$(most_kib)
+scancel "$job"
+
+while IFS='|' read -r what options; do
+	reset_most
+	# shellcheck disable=SC2086
+	job=$(submit $options)
+	wait_running "$job" 20
+	ok $? "$what: the job runs"
+	near "$stock" "$what"
+	scancel "$job"
+	cancel_all
+done <<-END
+	a profile of 8 ranks|${big[*]} --comm-profile=pairs8
+	a policy as well|${big[*]} --comm-profile=pairs8 --placement-policy=linear
+	a policy alone|${big[*]} --placement-policy=random-nodes
+	an order of ranks alone|${big[*]}
+	fifty million|-N2 -n50000000 --overcommit --comm-profile=pairs8
+	more than Slurm counts on a node|-N2 -n131071 -O --placement-policy=linear
+	the end of an int|-N2 -n2147483647 -O --comm-profile=pairs8
+	parts of a whole|${big[*]} --comm-profile=pairs8 : ${big[*]}
+	an array|${big[*]} --comm-profile=pairs8 --array=1-4
+END
+is "$(find "$CLUSTER/decisions" -name '*.json' -size +64k | wc -l)" 0 \
+	"no record of a decision is large"
+
+# In the saved state.
+job=$(submit -H "${big[@]}" --comm-profile=pairs8 --placement-policy=linear)
+runs "slurmctld starts again" cluster_restart_ctld
+reset_most
+scontrol release "$job"
+wait_running "$job"
+ok $? "released there, the job runs"
+near "$stock" "after a restart"
+like "$(decision "$job" .reason)" "200000000 ranks are too many" "it says why"
+runs "and once more, while it runs" cluster_restart_ctld
+near "$stock" "with it running"
+cancel_all
+
+# What fits is placed as ever.
+job=$(submit -N2 -n8 --comm-profile=pairs8)
+wait_running "$job"
+is "$(decision "$job" .outcome)" placed "a job of 8 ranks is placed"
+cancel_all
+cluster_check
+done_testing
