@@ -35,19 +35,16 @@ is "$(printf '%s\n' "$output" | sed '1d; s/   */|/g' | cut -d'|' -f2 |
 	paste -sd,)" 1,1,1,1 "one pair of each"
 is "$(echo commplace-transfer-*)" 'commplace-transfer-*' "the program is gone"
 is "$(cat mode)" 700 "nobody else could put another in its place"
-levels=$(python3 -c '
-import json
-m = json.load(open("m.json"))
-for k, l in m["levels"].items():
-	print(k, len(l["sizes"]), l["sizes"][0][0], l["sizes"][-1][0],
-	      0 < l["sizes"][0][1] < 1, l["latency"] >= 0,
-	      0 < l["send_overhead"] < 1, 0 < l["receive_overhead"] < 1,
-	      0 <= l["gap"] < 1)
-print(m["name"], m["measured"]["ranks"])')
-is "$levels" "core 10 8.0 4096.0 True True True True True
-node 10 8.0 4096.0 True True True True True
-router 10 8.0 4096.0 True True True True True
-group 10 8.0 4096.0 True True True True True
+levels=$(jq -r 'def part: . > 0 and . < 1;
+	(.levels | to_entries[] | .key as $name | .value |
+	[$name, (.sizes | length), .sizes[0][0] + 0, .sizes[-1][0] + 0,
+	(.sizes[0][1] | part), .latency >= 0, (.send_overhead | part),
+	(.receive_overhead | part), (.gap >= 0 and .gap < 1)] | join(" ")),
+	"\(.name) \(.measured.ranks)"' m.json)
+is "$levels" "core 10 8 4096 true true true true true
+node 10 8 4096 true true true true true
+router 10 8 4096 true true true true true
+group 10 8 4096 true true true true true
 here 6" "sizes from 8 bytes to 4096 of each level, overheads and gap"
 echo '{"format": "commplace-signature", "version": 1, "name": "s", "ranks": 2,
 "phases": [{"name": "p", "weight": 9, "time": 1, "compute_time": 0.5,
@@ -61,8 +58,7 @@ mpirun -n 6 ./as-node ./transfer 64 0 1 >out 2>err
 is "$(grep -c 'commplace-transfer rank' out)" 3 \
 	"at most one other host, and one of rank 0's own"
 "$COMMPLACE" characterize -o n.json --from out --json >json
-is "$(python3 -c 'import json; print(*json.load(open("json"))["levels"])')" \
-	"core node" \
+is "$(jq -c '.levels | keys_unsorted' json)" '["core","node"]' \
 	"without a network other hosts are nodes"
 runs "--program" "$COMMPLACE" characterize -o p.json --program ./transfer \
 	--most-bytes 8 --seconds 0 -- mpirun -n 2
