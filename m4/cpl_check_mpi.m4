@@ -10,6 +10,15 @@ cpl_mpi_summary="no (--without-mpi)"
 AS_IF([test "x$with_mpi" != xno], [
 	AC_CHECK_PROGS([MPICC], [mpicc], [])
 	AC_CHECK_PROGS([MPIFORT], [mpifort mpif90], [])
+	# Open MPI's wrapper comes without the compiler that it calls.
+	AS_IF([test -n "$MPIFORT"], [
+		AC_MSG_CHECKING([whether $MPIFORT works])
+		echo '      end' >conftest.f
+		AS_IF([$MPIFORT -c -o conftest.o conftest.f >&AS_MESSAGE_LOG_FD 2>&1],
+			[AC_MSG_RESULT([yes])],
+			[AC_MSG_RESULT([no]); MPIFORT=])
+		rm -f conftest.f conftest.o
+	])
 	AS_IF([test -n "$MPICC"], [cpl_have_mpi=yes; cpl_mpi_summary="yes, with $MPICC"],
 		[cpl_mpi_summary="no (no mpicc)"
 		 AS_IF([test "x$with_mpi" = xyes], [AC_MSG_ERROR([--with-mpi given, but there is no mpicc])])])

@@ -58,6 +58,16 @@ refuses "no Slurm source" "META" --with-slurm-source="$tmp/inst"
 refuses "a prefix without Slurm" "inst: there is no include/slurm" \
 	--with-slurm="$tmp/inst"
 
+# Wrappers of an MPI that are there without the compiler that they call.
+mkdir "$tmp/wrappers" "$tmp/without"
+printf '#!/bin/sh\necho no compiler >&2\nexit 1\n' >"$tmp/wrappers/mpifort"
+chmod 755 "$tmp/wrappers/mpifort"
+cd "$tmp/without" || bail "no directory"
+output=$(PATH=$tmp/wrappers:$PATH "$COMMPLACE_SOURCE/configure" \
+	--without-slurm 2>&1)
+like "$output" "whether mpifort works\.\.\. no" "an mpifort without a compiler"
+is "$(sed -n 's/^MPIFORT = //p' Makefile)" "" "is none"
+
 # Installations of others, on which the plugins only have to be found a place:
 # a prefix with Slurm's public headers, daemons and libslurmfull.so.
 version=$(sed -n 's/^[ \t]*Version:[ \t]*//p' "$COMMPLACE_SLURM_SOURCE/META")
