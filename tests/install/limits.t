@@ -1,0 +1,73 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A test file that does not end is ended, by its name and with all it began
+# (tests/tools/limit, by which run-tests runs every file).
+here=$(cd "${0%/*}" && pwd)
+. "$here/../tools/tap.bash"
+limit=$here/../tools/limit
+work=$(mktemp -d)
+on_exit 'rm -rf "$work"'
+cd "$work" || bail "no $work"
+gone() { # FILE with a process id
+	local state
+	state=$(sed -n 's/^State:\t\(.\).*/\1/p' "/proc/$(cat "$1")/status" 2>/dev/null)
+	[ -z "$state" ] || [ "$state" = Z ]
+}
+# limited FILE [PATIENCE]: status, out and err; 3 s where nothing is said
+limited() {
+	COMMPLACE_TEST_PATIENCE=${2:-0.01} timeout -s KILL 60 "$limit" "$1" \
+		>out 2>err
+	status=$?
+}
+
+mkdir -p tests/unit
+echo 'echo "ok 1 - one"; echo "1..1"; cat; exit ${1:-3}' >tests/unit/quick.t
+limited tests/unit/quick.t 1
+is "$status: $(paste -sd, out) $(cat err)" "3: ok 1 - one,1..1 " \
+	"output and status of a file that ends, which reads no terminal"
+printf '#!/bin/sh\nkill -SEGV $$\n' >tests/unit/test_crash
+chmod 755 tests/unit/test_crash
+limited tests/unit/test_crash 1
+is "$status" 139 "one that crashes has failed"
+
+# Its trap ends a daemon; one that heeds no TERM, and one that left the group and
+# holds the output, are left to it.
+cat >tests/unit/hangs.t <<'END'
+trap 'kill "$(cat daemon)"; echo trapped >trap; exit 143' TERM
+echo "ok 1 - before"
+setsid sleep 1000 >/dev/null 2>&1 & echo $! >daemon
+(trap '' TERM; echo $BASHPID >deaf; while :; do sleep 1; done) &
+setsid sleep 1000 & echo $! >away
+sleep 1000
+END
+on_exit 'kill "$(cat away)"'
+limited tests/unit/hangs.t
+is "$status" 124 "a file that hangs: has failed"
+is "$(paste -sd, out)" \
+	"ok 1 - before,,not ok - tests/unit/hangs.t: not ended within its limit of 3 s" \
+	"a result says so, by its name"
+is "$(grep limit err)" "# tests/unit/hangs.t: not ended within its limit of 3 s" \
+	"what prove passes on does, too"
+is "$(cat trap)" trapped "its trap is run"
+runs "and the daemon that this ends is gone" gone daemon
+runs "what heeds no TERM is killed" gone deaf
+gone away
+is $? 1 "what holds its output is not waited for"
+
+# Cut off from outside.
+cat >tests/unit/cut.t <<'END'
+trap 'sleep 1; touch trapped; exit 1' TERM
+touch begun; sleep 1000
+END
+for signal in TERM HUP; do
+	rm -f trapped begun
+	"$limit" tests/unit/cut.t >/dev/null 2>&1 &
+	until [ -e begun ]; do sleep 0.1; done
+	kill -$signal $!
+	sleep 0.2
+	kill -$signal $!
+	wait $!
+	is "$? $(ls trapped)" "$((128 + $(kill -l $signal))) trapped" \
+		"$signal, twice: the file's own traps run to their end"
+done
+done_testing
