@@ -23,11 +23,11 @@ logged() {
 must() { logged "$@" || done_testing; }
 
 apt() { apt-get -q -y --no-install-recommends -o Dpkg::Use-Pty=0 "$@"; }
-# build DIR [OPTION]: the packages, into DIR
+# build DIR OPTIONS [OPTION]: the packages, into DIR; OPTIONS besides the usual ones
 build() {
-	local dir=$1
-	shift
-	DEB_BUILD_OPTIONS="nocheck noautodbgsym parallel=$(nproc)" \
+	local dir=$1 options=$2
+	shift 2
+	DEB_BUILD_OPTIONS="$options noautodbgsym parallel=$(nproc)" \
 		dpkg-buildpackage -b -us -uc "$@" &&
 		mkdir "$dir" && mv ../*.deb ../*.changes ../*.buildinfo "$dir"
 }
@@ -41,9 +41,9 @@ build_new() {
 			"$(date -R)"
 		cat debian/changelog
 	} >debian/changelog.new && mv debian/changelog.new debian/changelog &&
-		build ../new -nc
+		build ../new nocheck -nc
 }
-must "dpkg-buildpackage -b" build ../old
+must "dpkg-buildpackage -b, with its tests" build ../old ""
 logged "lintian has neither errors nor warnings" \
 	lintian --allow-root --fail-on error,warning \
 	--suppress-tags bad-distribution-in-changes-file ../old/*.changes
@@ -233,6 +233,12 @@ ok $? "all steps of the job run to their ends" ||
 	diag "$(cat "$home/steps.$job" "$home/errors.$job".*)"
 forgotten() { [ -z "$(squeue -h -t all -a)" ]; }
 runs "slurmctld forgets its jobs" wait_for 120 forgotten
+# What the prerm looks into, with the optional line first.
+ln -s "$CLUSTER/etc/plugstack.conf" /etc/slurm/plugstack.conf
+on_exit 'rm -f /etc/slurm/plugstack.conf'
+LANG=C /var/lib/dpkg/info/slurm-commplace-plugins.prerm remove >"$log" 2>&1
+like "$(cat "$log")" "plugstack.conf:1:optional spank_commplace.so" \
+	"an optional line is told, too: every srun would print errors"
 sed -i '/spank_commplace/d' "$CLUSTER/etc/plugstack.conf"
 LANG=C apt remove $names >"$log" 2>&1
 ok $? "removed"
