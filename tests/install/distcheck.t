@@ -10,7 +10,7 @@ isnt "$tarball" "" "the tarball is there"
 list=$(tar -tf "$tarball" 2>/dev/null)
 for f in quickstart run-tests scripts/install-packages scripts/fetch-slurm-source \
     README.md NEWS COPYING tests/slurm/cluster.bash tests/tools/tap.bash \
-    tests/fuzz/run tests/bad-input/run; do
+    tests/tools/limit tests/tools/root.bash tests/fuzz/run tests/bad-input/run; do
 	like "$list" "commplace-[0-9.]+/$f" "it holds $f"
 done
 unlike "$list" "\.slurm-source|\.orig\.tar|\.o\b|\.so\b|autom4te" "and nothing that was built or fetched"

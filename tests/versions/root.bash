@@ -4,13 +4,13 @@
 #
 #   version_run SUITE FIRST-PORT LAYER...
 #
-# Needs root, mounts, debootstrap and a mirror. What cannot be had is said, and
-# the tests are skipped; with CI=true they fail. COMMPLACE_TEST_ROOTS=DIR keeps
-# roots there, with their packages, for the next run.
-# COMMPLACE_SLURM_HEADERS: see scripts/fetch-slurm-source. COMMPLACE_TEST_PORTS:
-# in place of those from FIRST-PORT on.
+# Needs what tests/tools/root.bash does, and heeds what that heeds: the roots, with
+# their packages, are kept for the next run, too. What cannot be had is said, and
+# the tests are skipped; with CI=true they fail. COMMPLACE_TEST_PORTS: in place of
+# those from FIRST-PORT on.
 
 : "${COMMPLACE_SOURCE:?root.bash: COMMPLACE_SOURCE is not set}"
+. "${BASH_SOURCE[0]%/*}/../tools/root.bash"
 
 # What there is no root without. Ends the test.
 version_lacks() {
@@ -33,73 +33,10 @@ version_need() {
 	version_lacks "$text: $(tail -n 1 <<<"$output")"
 }
 
-version_mirror() {
-	{
-		sed -n 's/^URIs:[ \t]*//p' /etc/apt/sources.list.d/*.sources
-		sed -n 's/^deb \(\[[^]]*\] \)\?\([^ ]*\).*/\2/p' \
-			/etc/apt/sources.list /etc/apt/sources.list.d/*.list
-	} 2>/dev/null | grep -E '/debian/?$' | head -1
-}
-
-# version_debootstrap SUITE ROOT
-version_debootstrap() {
-	local mirror
-	mirror=$(version_mirror)
-	[ -n "$mirror" ] || mirror=http://deb.debian.org/debian
-	rm -rf --one-file-system "$2"
-	mkdir -p "$2"
-	debootstrap --variant=minbase "$1" "$2" "$mirror" || return 1
-	chmod 755 "$2"
-	cat >"$2/etc/apt/apt.conf.d/99commplace" <<-END
-	Acquire::Check-Valid-Until "false";
-	APT::Sandbox::User "root";
-	END
-	[ "$1" = sid ] || cat >>"$2/etc/apt/sources.list" <<-END
-	deb $mirror-security $1-security main
-	END
-	cp /etc/resolv.conf /etc/hosts "$2/etc/"
-	printf '#!/bin/sh\nexit 101\n' >"$2/usr/sbin/policy-rc.d"
-	chmod 755 "$2/usr/sbin/policy-rc.d"
-	# Cut off before this it is made anew.
-	mkdir "$2/commplace"
-	: >"$2/commplace/made"
-}
-
 version_in() { # ROOT COMMAND...
 	local root=$1
 	shift
-	chroot "$root" env -i HOME=/root LANG=C TERM=dumb \
-		PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-		DEBIAN_FRONTEND=noninteractive \
-		COMMPLACE_TEST_PORTS="$version_ports" \
-		${COMMPLACE_SLURM_HEADERS:+COMMPLACE_SLURM_HEADERS=/commplace/headers} \
-		"$@"
-}
-
-version_mount() { # ROOT
-	local m
-	for m in proc sys dev; do
-		mountpoint -q "$1/$m" || mount --rbind "/$m" "$1/$m" || return 1
-		mount --make-rslave "$1/$m"
-	done
-}
-
-version_umount() { # ROOT
-	local m
-	for m in proc sys dev; do
-		! mountpoint -q "$1/$m" || umount -R -l "$1/$m"
-	done
-}
-
-version_copy() { # ROOT
-	# Built anew: a file that was changed during the last build looks older
-	# than what was made of it.
-	rm -rf "$1"/commplace/{source,headers,build/build,build/inst}
-	mkdir -p "$1/commplace/source"
-	(cd "$COMMPLACE_SOURCE" && tar -cf - --exclude=./.git .) |
-		tar -xf - -C "$1/commplace/source" || return 1
-	[ -z "${COMMPLACE_SLURM_HEADERS:-}" ] ||
-		cp -R "$COMMPLACE_SLURM_HEADERS" "$1/commplace/headers"
+	root_in "$root" COMMPLACE_TEST_PORTS="$version_ports" "$@"
 }
 
 # Is this system of that release?
@@ -123,12 +60,13 @@ version_root() {
 		version_root=$(mktemp -d "${TMPDIR:-/tmp}/commplace-$2.XXXXXX")
 		on_exit "rm -rf --one-file-system '$version_root'"
 	fi
-	on_exit "version_umount '$version_root'"
+	on_exit "root_umount '$version_root'"
+	on_exit "root_keep_debs '$suite' '$version_root'"
 	[ -f "$version_root/commplace/made" ] ||
 		version_need "no root of $suite can be made" \
-			version_debootstrap "$suite" "$version_root"
-	version_need "no proc, sys and dev in a root" version_mount "$version_root"
-	version_need "no commplace in a root" version_copy "$version_root"
+			root_make "$suite" "$version_root"
+	version_need "no proc, sys and dev in a root" root_mount "$version_root"
+	version_need "no commplace in a root" root_copy "$version_root"
 }
 
 version_run() {

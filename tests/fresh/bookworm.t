@@ -1,0 +1,6 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The README's commands in bare roots of Debian bookworm.
+. "${0%/*}/../tools/tap.bash"
+. "${0%/*}/fresh.bash"
+fresh_run bookworm 30000
