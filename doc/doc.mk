@@ -6,7 +6,7 @@ dist_man_MANS += doc/man1/commplace-bind.1 doc/man8/task_commplace.8
 dist_man_MANS += doc/man5/commplace-network.5 doc/man1/commplace-network.1 doc/man1/commplace-traffic.1
 dist_doc_DATA = README.md NEWS doc/users-guide.md doc/admin-guide.md doc/offline.md \
 	doc/glossary.md doc/architecture.md doc/library.md \
-	doc/tours.md doc/adding-a-slurm-series.md
+	doc/tours.md doc/adding-a-slurm-series.md doc/faults.md
 exampledir = $(docdir)/examples
 dist_example_DATA = doc/examples/map_job.c
 dist_man_MANS += doc/man1/commplace-record.1 doc/man1/commplace-reorder.1 doc/man5/commplace-events.5 doc/man5/commplace-machine.5

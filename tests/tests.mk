@@ -5,4 +5,4 @@ include tests/plugin/plugin.mk
 include tests/record/record.mk
 include tests/fuzz/fuzz.mk
 include tests/bench/bench.mk
-EXTRA_DIST += tests/bad-input tests/slurm tests/soak tests/tools tests/install tests/sanitizers tests/versions tests/fresh tests/packages
+EXTRA_DIST += tests/bad-input tests/faults tests/slurm tests/soak tests/tools tests/install tests/sanitizers tests/versions tests/fresh tests/packages

@@ -34,7 +34,7 @@ tests_plugin_test_spank_keep_LDFLAGS = -rdynamic
 tests_plugin_test_spank_keep_LDADD = $(CMOCKA_LIBS) -ldl
 
 # job_submit_commplace.so loaded beside libslurmfull, without a slurmctld.
-job_submit_tests = tests/plugin/test_job_submit tests/plugin/test_job_submit_files
+job_submit_tests = tests/plugin/test_job_submit tests/plugin/test_job_submit_files tests/plugin/test_submit_failures
 job_submit_sources = tests/plugin/submit.c tests/plugin/submit.h
 if HAVE_SLURM
 if HAVE_CMOCKA
@@ -52,6 +52,11 @@ tests_plugin_test_job_submit_files_CPPFLAGS = $(tests_plugin_test_job_submit_CPP
 tests_plugin_test_job_submit_files_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_plugin_test_job_submit_files_LDFLAGS = $(tests_plugin_test_job_submit_LDFLAGS)
 tests_plugin_test_job_submit_files_LDADD = $(tests_plugin_test_job_submit_LDADD)
+tests_plugin_test_submit_failures_SOURCES = tests/plugin/test_submit_failures.c $(job_submit_sources)
+tests_plugin_test_submit_failures_CPPFLAGS = $(tests_plugin_test_job_submit_CPPFLAGS) -DCPL_TEST_FAILMALLOC='"$(abs_top_builddir)/tests/tools/.libs/failmalloc.so"'
+tests_plugin_test_submit_failures_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_plugin_test_submit_failures_LDFLAGS = $(tests_plugin_test_job_submit_LDFLAGS)
+tests_plugin_test_submit_failures_LDADD = $(tests_plugin_test_job_submit_LDADD)
 
 # task_commplace.so as loaded, and its sources on hand-made launch requests.
 task_test_sources = tests/plugin/launch.c tests/plugin/launch.h $(task_hooks)
@@ -102,7 +107,7 @@ select_tests = tests/plugin/test_compat tests/plugin/test_layout tests/plugin/te
 if HAVE_SLURM
 if HAVE_CMOCKA
 check_PROGRAMS += $(select_tests)
-check_LTLIBRARIES += tests/tools/failmalloc.la tests/tools/damage.la tests/tools/clock.la
+check_LTLIBRARIES += tests/tools/failmalloc.la tests/tools/damage.la tests/tools/clock.la tests/tools/faults.la
 TESTS += $(select_tests)
 endif
 endif
@@ -164,6 +169,9 @@ tests_tools_damage_la_LIBADD = -ldl
 tests_tools_clock_la_SOURCES = tests/tools/clock.c
 tests_tools_clock_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 tests_tools_clock_la_LIBADD = -ldl
+tests_tools_faults_la_SOURCES = tests/tools/faults.c
+tests_tools_faults_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+tests_tools_faults_la_LIBADD = -ldl
 # A site's own switch plugin, which live tests wrap.
 if HAVE_SLURM_SWITCH
 check_LTLIBRARIES += tests/tools/switch_test.la

@@ -5,6 +5,7 @@
 #   ok STATUS NAME             STATUS is 0 for a pass: `some command; ok $? "..."`
 #   pass NAME; fail NAME
 #   skip NAME REASON
+#   todo NAME REASON           a failure that is known
 #   is GOT WANT NAME           equal text
 #   isnt GOT UNWANTED NAME
 #   like GOT REGEX NAME        extended regular expression
@@ -90,6 +91,11 @@ fail() {
 skip() {
 	tap_count=$((tap_count + 1))
 	echo "ok $tap_count - ${1//#/} # SKIP $2"
+}
+
+todo() {
+	tap_count=$((tap_count + 1))
+	echo "not ok $tap_count - ${1//#/} # TODO ${2//#/}"
 }
 
 is() {

@@ -577,12 +577,14 @@ static void test_what_was_not_written_is_removed(void **state)
 	write_record(17, 10);
 	idle();
 	put("running/18.json.tmp-aB3xYz", "{");
+	put("counters.json.tmp-aB3xYz", "{");
 	put("running/notes.tmp", "");
 	cpl_record_dir_restore(records, &(const int64_t){17}, 1, take_none,
 	                       &taken);
 	idle();
 	assert_int_equal(taken, 1);
 	assert_false(there("running/18.json.tmp-aB3xYz"));
+	assert_false(there("counters.json.tmp-aB3xYz"));
 	assert_true(there("running/notes.tmp"));
 }
 

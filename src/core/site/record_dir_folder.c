@@ -165,9 +165,9 @@ bool record_dir_check(struct cpl_record_dir *dir, struct state_dir *state,
 	return state->ours;
 }
 
-void record_dir_sweep(const struct state_dir *state)
+static void sweep(const struct state_dir *state, const char *name)
 {
-	DIR *folder = state_open_folder(state->path, "running", NULL);
+	DIR *folder = state_open_folder(state->path, name, NULL);
 	const struct dirent *entry;
 
 	if (!folder)
@@ -176,6 +176,12 @@ void record_dir_sweep(const struct state_dir *state)
 		if (strstr(entry->d_name, ".json.tmp-"))
 			unlinkat(dirfd(folder), entry->d_name, 0);
 	closedir(folder);
+}
+
+void record_dir_sweep(const struct state_dir *state)
+{
+	sweep(state, ".");
+	sweep(state, "running");
 }
 
 bool record_dir_clear(const char *path)

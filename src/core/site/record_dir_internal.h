@@ -81,8 +81,8 @@ void record_dir_make(const struct state_dir *state, const char *name);
 /* May this directory be used? If not, err says why, or that was said before. */
 bool record_dir_check(struct cpl_record_dir *dir, struct state_dir *state,
                       struct cpl_error *err);
-/* Remove the records that a process ended before it had written them. Not while
- * any of ours is being written. */
+/* Remove the records and counters that a process ended before it had written
+ * them. Not while any of ours is being written. */
 void record_dir_sweep(const struct state_dir *state);
 /* What has a record's name and is no file is in the way: it goes, but for a
  * folder with something in it, which is called NAME.json.aside from then on.
