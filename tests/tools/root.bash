@@ -76,8 +76,8 @@ root_mount() { # DIR
 }
 
 root_umount() { # DIR: what was ever mounted in it, also by what was killed there
-	awk -v d="$1/" 'index($5, d) == 1 { print $5 }' /proc/self/mountinfo |
-		sort -r | xargs -r umount -l
+	awk -v d="$(realpath -m "$1")/" 'index($5, d) == 1 { print $5 }' \
+		/proc/self/mountinfo | sort -r | xargs -r umount -l
 }
 
 # root_copy DIR: commplace's tree, without what git ignores at its top
