@@ -222,8 +222,7 @@ work_requeue() {
 	wait_running "$main"
 	as_user scontrol requeue "$main"
 	some_jobs
-	soon() { scontrol update jobid="$main" starttime=now; all_ended; }
-	wait_for 60 soon 2>/dev/null
+	wait_for 60 all_ended_at_last
 }
 
 work_resize() {
@@ -244,6 +243,12 @@ work_suspend() {
 	some_jobs
 	wait_for 10 only_suspended
 	scontrol resume "$main"
+	# One that overtook the suspension on its way to a node leaves it standing.
+	wait_for 5 all_ended || {
+		scontrol suspend "$main"
+		sleep 1
+		scontrol resume "$main"
+	} 2>/dev/null
 	wait_all_ended
 }
 only_suspended() {
@@ -256,8 +261,7 @@ work_preempt() {
 	wait_running "${submitted[0]}"
 	add main -N4 -n8 --exclusive --comm-profile="$fresh" --wrap "srun true"
 	wait_state "$main" COMPLETED 40
-	soon() { scontrol update jobid="${submitted[0]}" starttime=now; all_ended; }
-	wait_for 60 soon 2>/dev/null
+	wait_for 60 all_ended_at_last
 }
 
 work_reservation() {
@@ -273,10 +277,11 @@ work_reservation() {
 # Each field of a waiting job that says something to a decision: what Slurm
 # refuses is its business. All of them go on then.
 work_update() {
-	local field id
+	local field
 	while read -r field; do
-		add id -H -N4 -n8 --comm-profile="$fresh" --wrap true || continue
-		scontrol update jobid="$id" $field
+		add main -H -N4 -n8 --comm-profile="$fresh" --wrap true || continue
+		# shellcheck disable=SC2086
+		scontrol update jobid="$main" $field
 	done >"$CLUSTER/update.out" 2>&1 <<-END
 	numtasks=16
 	numtasks=1
@@ -310,7 +315,6 @@ work_update() {
 	admincomment=nothing
 	dependency=afterany:1
 	reservation=none
-	userid=0
 	END
 	main=${submitted[0]}
 	scontrol release "$(IFS=,; echo "${submitted[*]}")" 2>/dev/null
