@@ -23,9 +23,9 @@
 
 #define SECOND INT64_C(1000000000)
 
-#define OWN_OPEN strstr(path, "slow")
+#define OWN_OPEN \
+	(strstr(path, "slow") || (strstr(path, "/u") && strstr(path, "away")))
 #include "../tools/own_files.h"
-
 /* Of what is read beside what is loaded. */
 static atomic_int hashed;
 
@@ -616,6 +616,34 @@ static void test_rescaled(void **state)
 	expect("a", 32, CPL_FOUND_OTHER_RANKS, "20");
 }
 
+/* Fault: made-up names and ranks took what jobs wait for out of memory. */
+static void test_what_jobs_need_stays(void **state)
+{
+	struct cpl_store_query query = {.dir = dir, .name = "site", .ranks = 4};
+	struct cpl_store_answer a;
+	char name[32];
+
+	profile("site", 4, RING(4));
+	for (int rescales = 0; rescales < 2; rescales++) {
+		query.job = rescales;
+		query.deadline = cpl_now() + 20 * SECOND;
+		cpl_store_find(store, &query, &a);
+		cpl_profile_drop(a.profile);
+		for (int i = 0; i < STORE_SITE_ENTRIES + 8; i++) {
+			snprintf(name, sizeof(name), "made%d", i);
+			a = ask(i % 2 && !rescales ? name : "site", 5 + i, true,
+			        20 * SECOND);
+			cpl_profile_drop(a.profile);
+			assert_true(rescales == a.rescaled);
+		}
+		query.deadline = 0;
+		cpl_store_find(store, &query, &a);
+		assert_int_equal(a.found, CPL_FOUND_READY);
+		cpl_profile_drop(a.profile);
+		cpl_store_rescale(store, true);
+	}
+}
+
 static struct cpl_store_answer ask_as(uid_t uid, const char *pattern,
                                       const char *name)
 {
@@ -703,7 +731,7 @@ static void test_homes_that_hang(void **state)
 {
 	const uid_t well = 1 + HUNG;
 	struct cpl_store_query query = {
-	        .dir = dir, .name = "slow", .ranks = 4, .fresh = true};
+	        .dir = dir, .name = "away", .ranks = 4, .fresh = true};
 	struct cpl_store_answer a;
 	char pattern[128];
 
@@ -720,12 +748,18 @@ static void test_homes_that_hang(void **state)
 	assert_int_equal(hanging, HUNG);
 	/* Other names of one of them wait behind, and take no other's place. */
 	query.uid = 1;
-	query.name = "slow2";
+	query.name = "away2";
 	expect_hung(&query);
 	assert_int_equal(hanging, HUNG);
 	a = ask_as(well, pattern, "a");
-	assert_true(a.found == CPL_FOUND_READY && a.own);
+	assert_true(a.found == CPL_FOUND_READY && a.own && !a.home_hangs);
 	expect("site", 4, CPL_FOUND_READY, "");
+	/* Fault: a home that hangs took the site's profiles from its user. */
+	query.name = "site";
+	query.deadline = cpl_now() + SECOND / 5;
+	cpl_store_find(store, &query, &a);
+	assert_true(a.found == CPL_FOUND_READY && !a.own && a.home_hangs);
+	cpl_profile_drop(a.profile);
 	hang = false;
 	assert_true(cpl_worker_idle(worker, cpl_now() + 20 * SECOND));
 }
@@ -938,6 +972,7 @@ int main(void)
 	        T(test_what_is_found),
 	        T(test_several_sizes),
 	        T(test_rescaled),
+	        T(test_what_jobs_need_stays),
 	        T(test_a_users_own),
 	        T(test_homes_that_hang),
 	        T(test_a_home_that_hangs_takes_no_place),

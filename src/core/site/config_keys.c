@@ -505,9 +505,8 @@ static const struct rule rules[] = {
 	 set_int, AT(defaults.min_nodes), ON_LINE(min_nodes),
 	 .low = 1, .high = 16777216},
 	{{"MissingProfile", "reject|ignore", "reject", GENERAL,
-	  "When a job names a profile that does not exist, is damaged or "
-	  "cannot be looked at in time: `reject` the job at submission, or "
-	  "`ignore` it."},
+	  "When a job names a profile that does not exist or is damaged: "
+	  "`reject` the job at submission, or `ignore` it."},
 	 set_choice, AT(missing_profile), .words = ignore_reject},
 	{{"RankMismatch", "ignore|reject", "ignore", GENERAL,
 	  "When a profile was recorded with another number of ranks than the "

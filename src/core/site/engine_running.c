@@ -69,6 +69,7 @@ static struct cpl_store_query profile_query(const struct cpl_engine *engine,
 	        .uid = (uid_t)uid,
 	        .name = name,
 	        .ranks = ranks,
+	        .job = true,
 	};
 }
 

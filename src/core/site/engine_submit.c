@@ -290,8 +290,21 @@ static void check_profile(struct cpl_engine *engine,
 			    profile, 100 * found.change, profile);
 			reject = false;
 		}
+		if (!text && found.home_hangs) {
+			add(&text,
+			    "your own profiles do not answer now: '%s' is the "
+			    "site's",
+			    profile);
+			reject = false;
+		}
 		if (!text)
 			return;
+	} else if (found.found == CPL_FOUND_TIMED_OUT) {
+		/* Late is not missing. */
+		add(&text,
+		    "%s; the job is placed by it if it has answered by then",
+		    found.err.text);
+		reject = false;
 	} else {
 		/* A bad name is refused in any case: it is no name. */
 		reject = found.found == CPL_FOUND_BAD_NAME ||
@@ -304,8 +317,6 @@ static void check_profile(struct cpl_engine *engine,
 		} else {
 			add(&text, "%s", found.err.text);
 		}
-		if (found.found == CPL_FOUND_TIMED_OUT && reject)
-			add(&text, "; submit the job again later");
 		if (!reject)
 			add(&text, "; the job goes on without a profile");
 	}

@@ -16,7 +16,7 @@
  *
  * A user's own profiles are read with the user's rights (site/user_dir.h), and
  * are the user's own files. Where homes hang, fewer than CPL_HOME_THREADS of
- * them hold up their own users only. What all homes together may take while
+ * them hold up their own users only, who have the site's profiles meanwhile. What all homes together may take while
  * they are read is four times the limit, beside the texts of small files.
  *
  * No caller touches a file: the worker's queues do, and the caller waits for
@@ -79,6 +79,7 @@ struct cpl_store_query {
 	uid_t uid;
 	const char *name; /* untrusted */
 	int ranks;  /* of the job, 0: not known, whatever it has is right */
+	bool job;   /* it waits or runs: what it needs is not to be forgotten */
 	bool fresh; /* look at the file, whenever it was looked at last */
 	int64_t deadline; /* cpl_now(); one that has passed: never wait */
 };
@@ -88,6 +89,7 @@ struct cpl_store_answer {
 	int ranks;                   /* of the profile, 0: not known yet */
 	struct cpl_file_stamp stamp; /* of its file; all 0: none was opened */
 	bool own;                    /* the user's */
+	bool home_hangs; /* the user's folder did not answer: the site's counts */
 	/* READY: as in the profile. */
 	bool rescaled;
 	int recorded_ranks;

@@ -7,6 +7,8 @@
 
 /* The part of the limit in which profiles are kept, beside the last one. */
 #define KEPT_PART 4
+/* A job that waits asks for its profile more often than this. */
+#define JOB_NS (600 * INT64_C(1000000000))
 
 void store_files_free(struct cpl_signature_file *file, int n)
 {
@@ -51,27 +53,46 @@ void store_forget(struct cpl_store *store, struct store_entry *e)
 struct kind {
 	bool own;
 	const uid_t *uid; /* NULL: whoever's */
+	bool useless;     /* only those */
 };
+
+/* No job can be placed by it: none of that name, or for other ranks. */
+static bool is_useless(const struct store_entry *e)
+{
+	return e->looked && !store_in_hand(e) &&
+	       e->state.found != CPL_FOUND_LOADING;
+}
 
 static bool is_of(const struct store_entry *e, const struct kind *kind)
 {
-	return e->own == kind->own && (!kind->uid || e->uid == *kind->uid);
+	return e->own == kind->own && (!kind->uid || e->uid == *kind->uid) &&
+	       (!kind->useless || is_useless(e));
+}
+
+/* What no job has asked for since then goes first, of such the least used. */
+static bool goes_before(const struct store_entry *a,
+                        const struct store_entry *b, int64_t since)
+{
+	bool kept = a->of_job > since;
+
+	return kept != (b->of_job > since) ? !kept : a->used < b->used;
 }
 
 /* The least used entry (of a kind, NULL: any) that nobody has in hand, other
- * than one; NULL: none. */
+ * than one; of those without a profile in memory, too, jobs' last. NULL: none. */
 static struct store_entry *least_used(struct cpl_store *store,
                                       const struct kind *kind,
                                       const struct store_entry *other,
                                       bool with_profile)
 {
+	int64_t since = with_profile ? INT64_MAX : cpl_now() - JOB_NS;
 	struct store_entry *least = NULL;
 
 	for (struct store_entry *e = store->entry; e; e = e->next)
 		if (e != other && !store_in_hand(e) && !e->waiting &&
 		    (!kind || is_of(e, kind)) &&
 		    (e->profile || !with_profile) &&
-		    (!least || e->used < least->used))
+		    (!least || goes_before(e, least, since)))
 			least = e;
 	return least;
 }
@@ -90,7 +111,8 @@ static int count(const struct cpl_store *store, const struct kind *kind,
  * takes the place of the site's, nor of many others. False: there is none. */
 static bool make_room(struct cpl_store *store, bool own, uid_t uid)
 {
-	const struct kind all = {own, NULL}, of_user = {true, &uid};
+	const struct kind all = {own, NULL, false}, of_user = {true, &uid, false};
+	const struct kind useless = {false, NULL, true};
 	const struct kind *full = NULL;
 	struct store_entry *e;
 
@@ -98,6 +120,8 @@ static bool make_room(struct cpl_store *store, bool own, uid_t uid)
 		return false;
 	if (own && count(store, &of_user, false) >= STORE_USER_ENTRIES)
 		full = &of_user;
+	else if (!own && count(store, &useless, false) >= STORE_SITE_USELESS)
+		full = &useless;
 	else if (count(store, &all, false) >=
 	         (own ? STORE_HOME_ENTRIES : STORE_SITE_ENTRIES))
 		full = &all;

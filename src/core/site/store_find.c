@@ -94,6 +94,8 @@ static void find(struct cpl_store *store, struct store_entry *e,
 	int rc;
 
 	e->used = ++store->clock;
+	if (query->job)
+		e->of_job = begin;
 	e->waiting++;
 	if (e->no_memory) {
 		e->no_memory = false;
@@ -172,6 +174,27 @@ static void find_in(struct cpl_store *store,
 	pthread_mutex_unlock(&store->lock);
 }
 
+/* The user's own one. A home that does not answer leaves half of the time for
+ * the site's. */
+static void find_own(struct cpl_store *store,
+                     const struct cpl_store_query *query,
+                     struct cpl_store_answer *answer)
+{
+	struct cpl_store_query half = *query;
+	int64_t now = cpl_now();
+
+	if (half.deadline > now)
+		half.deadline = now + (half.deadline - now) / 2;
+	find_in(store, &half, true, answer);
+}
+
+/* By an answer for the user's own folder: does the site's profile count? */
+static bool is_passed_over(enum cpl_found own)
+{
+	return own == CPL_FOUND_MISSING || own == CPL_FOUND_UNREADABLE ||
+	       own == CPL_FOUND_TIMED_OUT;
+}
+
 void cpl_store_find(struct cpl_store *store,
                     const struct cpl_store_query *query,
                     struct cpl_store_answer *answer)
@@ -182,15 +205,15 @@ void cpl_store_find(struct cpl_store *store,
 	if (cpl_profile_name_check(query->name, &answer->err))
 		return;
 	if (query->user_dir)
-		find_in(store, query, true, &own);
-	if (query->dir && (own.found == CPL_FOUND_MISSING ||
-	                   own.found == CPL_FOUND_UNREADABLE))
+		find_own(store, query, &own);
+	if (query->dir && is_passed_over(own.found))
 		find_in(store, query, false, answer);
 	else
 		*answer = own;
+	answer->home_hangs = own.found == CPL_FOUND_TIMED_OUT;
 	/* It may be the user's that was meant. */
 	if (answer->found == CPL_FOUND_MISSING &&
-	    own.found == CPL_FOUND_UNREADABLE)
+	    own.found != CPL_FOUND_MISSING)
 		*answer = own;
 }
 
@@ -204,6 +227,8 @@ void cpl_store_prefetch(struct cpl_store *store,
 		return;
 	pthread_mutex_lock(&store->lock);
 	e = store_entry_get(store, query, query->user_dir != NULL, &full);
+	if (e && query->job)
+		e->of_job = cpl_now();
 	if (e && (!e->looked || cpl_now() - e->looked > FRESH_NS)) {
 		e->wanted = true;
 		if (!store_in_hand(e))

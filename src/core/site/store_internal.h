@@ -7,9 +7,11 @@
 
 #include "site/store.h"
 
-/* Profiles known, also those that are missing, as users make up names: of the
- * site, of all homes, of one; of that, being looked at or read. */
-#define STORE_SITE_ENTRIES 256
+/* Profiles known: of the site, of all homes, of one; of that, being looked at or
+ * read. Those of no use, as users make up names and ranks, have few places of
+ * their own among the site's. */
+#define STORE_SITE_ENTRIES 1024
+#define STORE_SITE_USELESS 32
 #define STORE_HOME_ENTRIES 512
 #define STORE_USER_ENTRIES 64
 #define STORE_USER_IN_HAND 8
@@ -52,6 +54,7 @@ struct store_entry {
 	int waiting;      /* callers */
 	bool no_memory;   /* it failed for that: nothing to remember */
 	bool wanted;      /* load it after the look */
+	int64_t of_job;   /* when a job that waits or runs last asked for it */
 	uint64_t used;    /* larger: used later */
 };
 

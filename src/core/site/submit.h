@@ -32,8 +32,8 @@ struct cpl_verdict {
 
 /*
  * Waits no longer than MaxDecisionTime for files, and not at all while they
- * hang: a profile that the user named then counts as missing. What is found is
- * kept for the decision, a large profile being read on. One that the user may
+ * hang: a job is not refused for that. What is found is kept for the decision,
+ * what is late being read on. One that the user may
  * not read is refused, unless a Match rule gives it. Whether a job is recorded
  * by the site's word depends on what profiles there are, and on how many jobs
  * came before. A text for which memory is out is NULL. Free the texts with
