@@ -199,6 +199,8 @@ static void test_random_draws(void **state)
 	assert_true(fabs(sum / 20000 - 1) < 0.03);
 }
 
+static const struct cpl_map_request any;
+
 static void test_find_grid(void **state)
 {
 	static const int shape[][3] = {
@@ -212,7 +214,7 @@ static void test_find_grid(void **state)
 		struct cpl_grid grid;
 		int seen[MAX_RANKS] = {0};
 
-		assert_int_equal(cpl_map_find_grid(graph, &grid, NULL), 1);
+		assert_int_equal(cpl_map_find_grid(&any, graph, &grid, NULL), 1);
 		assert_true(grid.wrap);
 		assert_int_equal(grid.n_dims, d[2] > 1 ? 3 : 2);
 		for (int k = 0; k < grid.n_dims; k++)
@@ -232,7 +234,7 @@ static void test_no_grid(void **state)
 	struct cpl_grid grid;
 
 	(void)state;
-	assert_int_equal(cpl_map_find_grid(graph, &grid, NULL), 0);
+	assert_int_equal(cpl_map_find_grid(&any, graph, &grid, NULL), 0);
 	cpl_comm_free(graph);
 	cpl_comm_free(comm);
 }

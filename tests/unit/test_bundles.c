@@ -314,7 +314,7 @@ static void test_nest(void **state)
 	/* Two hosts on each of eight leaves of 6 nodes. */
 	for (int h = 0; h < 16; h++)
 		job.host[h] = h / 2 * 6 + h % 2 * 3;
-	assert_int_equal(cpl_map_find_grid(job.graph, &grid, &err), 1);
+	assert_int_equal(cpl_map_find_grid(&(struct cpl_map_request){0}, job.graph, &grid, &err), 1);
 	assert_int_equal(cpl_map_nest(&job.req, &grid, job.rank_host, &err), 0);
 	check_counts(&job, job.rank_host);
 	/* Hosts of one, of a leaf, of two leaves (which share no unit). */

@@ -300,7 +300,7 @@ static int map(const struct cpl_map_request *req, int *rank_host,
 {
 	if (cpl_map_greedyallc(req, rank_host, err))
 		return -1;
-	return cpl_objective_by_max(req->objective)
+	return cpl_objective_by_max(req->objective) && !cpl_map_expired(req)
 	               ? cpl_map_repair(req, rank_host, err)
 	               : 0;
 }

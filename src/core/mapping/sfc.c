@@ -88,7 +88,7 @@ static int order_clusters(const struct cpl_clusters *t, struct cpl_keyed *point,
                           int *order, struct cpl_error *err)
 {
 	struct cpl_grid grid = {0};
-	int found = cpl_map_find_grid(t->graph, &grid, err);
+	int found = cpl_map_find_grid(t->req, t->graph, &grid, err);
 
 	if (found < 0)
 		return -1;

@@ -314,7 +314,7 @@ static int choose(struct job *j, int *rank_host, struct cpl_error *err)
 		consider(j, &c);
 	}
 	if (!cpl_map_expired(j->req))
-		found = cpl_map_find_grid(j->req->graph, &grid, err);
+		found = cpl_map_find_grid(j->req, j->req->graph, &grid, err);
 	if (found > 0) {
 		try_tiles(j, &grid, &c);
 		free(grid.cell);

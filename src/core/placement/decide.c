@@ -228,17 +228,12 @@ double cpl_decision_reference(const struct cpl_decision *decision)
 	return least;
 }
 
-int cpl_decide_evaluate(const struct cpl_decide_request *req, const int *node,
-                        struct cpl_candidate *out, struct cpl_error *err)
+int cpl_decide_given(const struct cpl_decide_request *req, const int *node,
+                     struct cpl_decision *out, struct cpl_error *err)
 {
 	struct cpl_decide_request one = *req;
-	struct cpl_decision d = {.n_nodes = req->place.n_nodes_wanted,
-	                         .n_candidates = 1,
-	                         .candidate = out};
-	int rc;
 
-	*out = (struct cpl_candidate){.policy = &cpl_placement_stock,
-	                              .seed = req->place.seed};
+	*out = (struct cpl_decision){.n_nodes = req->place.n_nodes_wanted};
 	if (!req->comm)
 		return cpl_fail(err, "no traffic to evaluate: the job has no "
 		                     "signature");
@@ -250,10 +245,26 @@ int cpl_decide_evaluate(const struct cpl_decide_request *req, const int *node,
 			                "node %d at position %d is not in "
 			                "network '%s'",
 			                node[i], i, req->place.net->name);
+	out->candidate = calloc(1, sizeof(*out->candidate));
+	if (!out->candidate)
+		return cpl_fail_memory(err);
+	add_candidate(out, &cpl_placement_stock, req->place.seed);
 	one.stock = node;
 	one.keep_whole = NULL;
-	rc = cpl_judge(&one, &d, err);
-	free(d.node);
-	free(d.rank_host);
-	return rc;
+	if (!cpl_judge(&one, out, err))
+		return 0;
+	cpl_decision_free(out);
+	return -1;
+}
+
+int cpl_decide_evaluate(const struct cpl_decide_request *req, const int *node,
+                        struct cpl_candidate *out, struct cpl_error *err)
+{
+	struct cpl_decision d;
+
+	if (cpl_decide_given(req, node, &d, err))
+		return -1;
+	*out = d.candidate[0];
+	cpl_decision_free(&d);
+	return 0;
 }

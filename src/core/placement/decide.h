@@ -182,9 +182,18 @@ double cpl_candidate_objective(const struct cpl_decide_request *req,
  * none has times, or nothing is sent. */
 double cpl_decision_reference(const struct cpl_decision *decision);
 
-/* Evaluate one given node order like a candidate, with the mapper if there is
- * one; for baselines ("what stock Slurm would have chosen"). 0, or -1 with
- * err. */
+/* Does the default mapper judge candidates, by itself or in the place of this
+ * one? */
+bool cpl_decide_by_quick(const struct cpl_mapper *mapper, int ranks,
+                         int n_hosts);
+
+/* The decision where the nodes are given: they are the one candidate, and ranks
+ * are mapped to them like to others. As cpl_decide. */
+int cpl_decide_given(const struct cpl_decide_request *req, const int *node,
+                     struct cpl_decision *out, struct cpl_error *err);
+
+/* Its candidate; for baselines ("what stock Slurm would have chosen"). 0, or -1
+ * with err. */
 int cpl_decide_evaluate(const struct cpl_decide_request *req, const int *node,
                         struct cpl_candidate *out, struct cpl_error *err);
 

@@ -9,6 +9,15 @@
  * that one maps the ranks when the nodes are settled. */
 #define NAMED_MAX 65536L
 
+bool cpl_decide_by_quick(const struct cpl_mapper *mapper, int ranks,
+                         int n_hosts)
+{
+	return mapper &&
+	       (mapper == &cpl_mapper_quick || mapper->endless ||
+	        (mapper != &cpl_mapper_linear &&
+	         (long)ranks * n_hosts > NAMED_MAX));
+}
+
 bool cpl_judge_no_budget(struct judge *j)
 {
 	const struct cpl_decide_request *req = j->req;
@@ -374,27 +383,68 @@ static int place_and_evaluate(struct judge *j, struct cpl_quick *quick, int i,
 	return place(j, i, err) ? -1 : evaluate(j, quick, i, cut_short, err);
 }
 
-/* The candidates that policies make, in blocks; the best of them is chosen, or
- * the first when the budget ends before. */
+/* The candidate that is the scheduler's own nodes; 0: there is none beside
+ * another. */
+static int stock_of(const struct judge *j, int n)
+{
+	return j->out->candidate[n - 1].policy == &cpl_placement_stock ? n - 1
+	                                                               : 0;
+}
+
+/* The budget ended before the others were known: of the first candidate and the
+ * scheduler's own nodes the better, or, where that is not known, the latter. */
+static int fall_back(struct judge *j, int n, struct cpl_error *err)
+{
+	struct cpl_decision *out = j->out;
+	const struct cpl_candidate *c = out->candidate;
+	int stock = stock_of(j, n);
+	struct cpl_figures f, first;
+
+	figures_of(&c[stock], &f);
+	figures_of(&c[0], &first);
+	if (!c[0].evaluated ||
+	    (c[stock].evaluated &&
+	     cpl_judge_comes_before(j, &c[stock], &c[0], &f, &first)))
+		out->best = stock;
+	out->chosen = out->best;
+	return c[out->chosen].evaluated ? 0 : place(j, out->chosen, err);
+}
+
+/* In turn, the scheduler's own nodes second. */
+static int place_in_turn(struct judge *j, int n, struct cpl_error *err)
+{
+	struct cpl_decision *out = j->out;
+	int stock = stock_of(j, n);
+
+	for (int k = 0; k < n; k++) {
+		int i = k && stock ? k == 1 ? stock : k - 1 : k;
+
+		if (k > 0 && cpl_judge_no_budget(j))
+			return fall_back(j, n, err);
+		if (place(j, i, err))
+			return -1;
+		if (i == 0 && out->candidate[0].policy->place &&
+		    cpl_judge_no_budget(j))
+			return fall_back(j, n, err);
+		if (evaluate(j, &j->quick, i, &out->cut_short, err))
+			return -1;
+	}
+	return 0;
+}
+
+/* The candidates that policies make, in blocks; the best of them is chosen,
+ * unless the budget ends before. */
 static int place_all(struct judge *j, int n, struct cpl_error *err)
 {
 	struct cpl_decision *out = j->out;
 	const struct cpl_candidate *c = out->candidate;
 	int best = 0;
 
-	if (j->team && cpl_judge_each(j, NULL, n, place_and_evaluate, err))
+	if (j->team ? cpl_judge_each(j, NULL, n, place_and_evaluate, err)
+	            : place_in_turn(j, n, err))
 		return -1;
-	for (int i = 0; i < n && !j->team; i++) {
-		/* The first candidate is placed whatever the budget. */
-		if (i > 0 && cpl_judge_no_budget(j))
-			return 0;
-		if (place(j, i, err))
-			return -1;
-		if (i == 0 && out->candidate[0].policy->place && cpl_judge_no_budget(j))
-			return 0;
-		if (evaluate(j, &j->quick, i, &out->cut_short, err))
-			return -1;
-	}
+	if (out->cut_short)
+		return 0;
 	for (int i = 1; i < n; i++) {
 		struct cpl_figures f, best_f;
 
@@ -473,7 +523,7 @@ static int judge(struct judge *j, struct cpl_error *err)
 	if (place_all(j, n, err) || take(j, err))
 		return -1;
 	if (j->mapper && !out->cut_short &&
-	    (cpl_judge_map(j, n, err) || (!out->cut_short && take(j, err))))
+	    (cpl_judge_map(j, n, err) || take(j, err)))
 		return -1;
 	if (searches && !out->cut_short &&
 	    (cpl_judge_search(j, n, err) || take(j, err)))
@@ -495,8 +545,8 @@ int cpl_judge(const struct cpl_decide_request *req, struct cpl_decision *out,
 		j.team = req->team;
 	if (req->mapper != &cpl_mapper_linear && out->n_nodes > 1)
 		j.mapper = req->mapper;
-	j.proxy = j.mapper && !cpl_judge_is_quick(&j) &&
-	          (j.mapper->endless || (long)j.ranks * j.n > NAMED_MAX);
+	j.proxy = !cpl_judge_is_quick(&j) &&
+	          cpl_decide_by_quick(j.mapper, j.ranks, j.n);
 	if (j.proxy)
 		j.mapper = &cpl_mapper_quick;
 	out->node = malloc((size_t)out->n_nodes * sizeof(*out->node));

@@ -172,6 +172,26 @@ static int look_at_some(struct judge *j, int n, int *list,
 	return cpl_judge_each(j, j->quick.small ? NULL : list, m, look, err);
 }
 
+/* The budget ended before all were mapped: what is known to be better than the
+ * best in blocks, with its rank order, is taken all the same. */
+static void fall_back(struct judge *j, int n)
+{
+	struct cpl_decision *out = j->out;
+	const struct cpl_candidate *c = out->candidate;
+	struct cpl_figures best;
+
+	if (j->req->keep_whole)
+		return;
+	cpl_candidate_figures(&c[out->best], &best);
+	for (int i = 0; i < n; i++)
+		if (c[i].is_mapped &&
+		    cpl_judge_comes_before(j, &c[i], &c[out->best],
+		                           &c[i].mapped, &best)) {
+			out->best = out->chosen = i;
+			best = c[i].mapped;
+		}
+}
+
 int cpl_judge_map(struct judge *j, int n, struct cpl_error *err)
 {
 	struct cpl_decision *out = j->out;
@@ -192,8 +212,10 @@ int cpl_judge_map(struct judge *j, int n, struct cpl_error *err)
 		return cpl_fail_memory(err);
 	if (cpl_judge_each(j, list, m, map_candidate, err))
 		return -1;
-	if (out->cut_short)
+	if (out->cut_short) {
+		fall_back(j, n);
 		return 0;
+	}
 	/* Ties go to the first of the candidates. */
 	for (int i = 0; i < n; i++)
 		if (c[i].is_mapped &&

@@ -107,6 +107,7 @@ static int keep_rank_order(struct decided *out,
 	out->rank_host = NULL;
 	out->mapped = decision->mapped;
 	out->max_before = chosen->metrics.max_congestion;
+	out->times = chosen->times;
 	out->max_after = chosen->mapped.metrics.max_congestion;
 	if (!decision->rank_host)
 		return 0;
@@ -117,11 +118,8 @@ static int keep_rank_order(struct decided *out,
 	return 0;
 }
 
-int engine_set_choice(struct deciding *d, const struct cpl_decision *decision)
+int engine_set_order(struct deciding *d, const struct cpl_decision *decision)
 {
-	const struct cpl_candidate *chosen =
-	        &decision->candidate[decision->chosen];
-	struct cpl_record *record = d->out->record;
 	int n = decision->n_nodes;
 	int *order = malloc(((size_t)n + 1) * sizeof(int));
 
@@ -132,10 +130,22 @@ int engine_set_choice(struct deciding *d, const struct cpl_decision *decision)
 		return -1;
 	for (int i = 0; i < n; i++)
 		order[i] = d->engine->node_host[decision->node[i]];
+	return 0;
+}
+
+int engine_set_choice(struct deciding *d, const struct cpl_decision *decision)
+{
+	const struct cpl_candidate *chosen =
+	        &decision->candidate[decision->chosen];
+	struct cpl_record *record = d->out->record;
+
+	if (engine_set_order(d, decision))
+		return -1;
 	record->seed = chosen->seed;
 	record->cut_short = decision->cut_short;
 	return engine_set(&record->policy, chosen->policy->name) |
 	       set_kept(record, decision) |
-	       set_hosts(d->engine, record, order, n) |
+	       set_hosts(d->engine, record, d->out->order,
+	                 d->out->n_order) |
 	       set_candidates(record, decision);
 }

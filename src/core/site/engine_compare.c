@@ -69,9 +69,19 @@ static bool stock_was_judged(struct cpl_record *record)
 	return false;
 }
 
+/* The order of ranks found on the scheduler's own nodes is what the job begins
+ * with: it is not mapped twice. */
+static void keep_order(struct deciding *d, const struct cpl_decision *decision)
+{
+	if (decision->mapped && !engine_set_order(d, decision))
+		return;
+	d->out->n_order = 0;
+	d->out->mapped = false;
+}
+
 /*
  * What the stock plugin's choice (host indexes in node order, ranks in blocks,
- * and mapped as ours are) comes to, for the record.
+ * and mapped as ours are) comes to, for the record, as far as there is time.
  */
 static void evaluate_stock(struct deciding *d, const int *host, int n)
 {
@@ -79,13 +89,19 @@ static void evaluate_stock(struct deciding *d, const int *host, int n)
 	const struct snapshot *now = engine->snapshot;
 	struct cpl_profile *profile = d->out->profile;
 	struct cpl_record *record = d->out->record;
-	struct cpl_candidate c;
+	bool ours = record->outcome != CPL_OUTCOME_STOCK;
+	struct cpl_decision decision;
 	struct cpl_times_result times;
 	struct cpl_error err = {""};
 	int *node;
 
+	if (!ours) {
+		d->out->n_order = 0;
+		d->out->mapped = false;
+	}
 	if (engine_set_hosts_text(engine, &record->stock_hosts, host, n) ||
-	    !profile || stock_was_judged(record))
+	    !profile || engine_expired(&d->deadline) ||
+	    (ours && stock_was_judged(record)))
 		return;
 	node = malloc(((size_t)n + 1) * sizeof(int));
 	if (!node)
@@ -111,15 +127,24 @@ static void evaluate_stock(struct deciding *d, const int *host, int n)
 	                                           d->deadline, &err),
 	        .rates = engine_rates_by(engine, d->want.objective,
 	                                 d->deadline, &err),
+	        .expired = engine_expired,
+	        .expired_arg = &d->deadline,
 	};
+	engine_use_groups(engine, &core, profile);
 	if (!err.text[0] &&
-	    !cpl_decide_evaluate(&core, node, &c, &err)) {
-		record->stock_max_congestion = c.metrics.max_congestion;
-		record->stock_mean_congestion = c.metrics.mean_congestion;
-		if (c.is_mapped)
+	    !cpl_decide_given(&core, node, &decision, &err)) {
+		const struct cpl_candidate *c = decision.candidate;
+
+		record->stock_max_congestion = c->metrics.max_congestion;
+		record->stock_mean_congestion = c->metrics.mean_congestion;
+		if (c->is_mapped)
 			record->stock_mapped_max =
-			        c.mapped.metrics.max_congestion;
-		if (!engine_judge(engine, profile, node, n, NULL,
+			        c->mapped.metrics.max_congestion;
+		if (!ours && !d->req->own_order)
+			keep_order(d, &decision);
+		cpl_decision_free(&decision);
+		if (!engine_expired(&d->deadline) &&
+		    !engine_judge(engine, profile, node, n, NULL,
 		                  core.ranks_per_node, d->deadline,
 		                  &times, &err))
 			record->stock_seconds = times.seconds;

@@ -153,8 +153,9 @@ static struct cpl_profile *find_profile(struct deciding *d, bool *use,
 }
 
 /* The seconds of its candidates: within the time of a decision, of jobs of no
- * more ranks times nodes, or where they are what it goes by. */
+ * more ranks times nodes and entries, or where they are what it goes by. */
 #define TIMED_MAX 65536L
+#define TIMED_ENTRIES 131072
 
 static int set_times(const struct deciding *d, struct cpl_decide_request *core,
                      struct cpl_error *err)
@@ -166,7 +167,8 @@ static int set_times(const struct deciding *d, struct cpl_decide_request *core,
 	struct cpl_error why = {""};
 
 	if (!profile || (!whole &&
-	                 (long)profile->ranks * d->size.nodes > TIMED_MAX))
+	                 ((long)profile->ranks * d->size.nodes > TIMED_MAX ||
+	                  profile->comm->n_entries > TIMED_ENTRIES)))
 		return 0;
 	core->space = engine_space(d->engine, err);
 	core->rates = engine_rates(d->engine, d->deadline, &why);
@@ -196,6 +198,7 @@ static int choose(struct deciding *d, struct cpl_error *err)
 	int *must = malloc(size), *required = malloc(size), n_must, rc = -1;
 	int *stock = malloc(size);
 	struct cpl_harm *harm = NULL;
+	bool growing;
 
 	if (!free_node || !must || !required || !stock) {
 		cpl_fail_memory(err);
@@ -243,11 +246,12 @@ static int choose(struct deciding *d, struct cpl_error *err)
 	if (engine_stock_nodes(d, free_node, stock) &&
 	    cpl_placement_missing(&core.place, stock) < 0)
 		core.stock = stock;
-	core.grown = engine_groups(engine, &core, profile);
+	growing = engine_use_groups(engine, &core, profile);
 	decision = engine_memo_decide(engine, &core, profile, err);
 	if (!decision)
 		goto out;
 	rc = engine_set_choice(d, decision);
+	record->cut_short |= growing;
 	if (req->start)
 		rc |= engine_set_free_text(engine, free_node, &record->free_hosts);
 	rc |= engine_set_hosts_text(engine, &record->required_hosts, must, n_must);

@@ -85,7 +85,9 @@ int engine_set_hosts_text(const struct cpl_engine *engine, char **field,
 /* The same of nodes that are free [n_nodes]. */
 int engine_set_free_text(const struct cpl_engine *engine,
                       const unsigned char *free_node, char **field);
-/* What the core decided, as what the job begins with. -1: memory. */
+/* Hosts and ranks of it, as what the job begins with. -1: memory. */
+int engine_set_order(struct deciding *d, const struct cpl_decision *decision);
+/* The same, with all that goes on record. -1: memory. */
 int engine_set_choice(struct deciding *d,
                         const struct cpl_decision *decision);
 

@@ -1,14 +1,61 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which ranks share a host: of large jobs kept from one decision to the next. */
+/* Which ranks share a host: of large jobs kept from one decision to the next, and
+ * grown by the worker where that takes longer than a call of the scheduler may. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "mapping/quick.h"
 #include "placement/decide.h"
 #include "site/engine_internal.h"
 
-static void forget(struct kept_groups *kept)
+/* Entries of the graph up to which they are grown at once: some 5 ms. */
+#define GROWN_AT_ONCE 65536
+
+struct growing {
+	struct cpl_request head;
+	struct cpl_worker *worker;
+	struct cpl_profile *profile;
+	int ranks_per_node, n_hosts;
+	struct cpl_rank_groups grown;
+	int rc;
+};
+
+static struct cpl_decide_request request_of(const struct cpl_profile *profile,
+                                            int ranks_per_node, int n_hosts)
 {
-	cpl_rank_groups_free(&kept->groups);
+	return (struct cpl_decide_request){
+	        .place.n_nodes_wanted = n_hosts,
+	        .comm = profile->comm,
+	        .graph = profile->graph,
+	        .ranks_per_node = ranks_per_node,
+	};
+}
+
+static void run(struct cpl_request *head)
+{
+	struct growing *g = (struct growing *)head;
+	struct cpl_decide_request req =
+	        request_of(g->profile, g->ranks_per_node, g->n_hosts);
+
+	cpl_worker_files(g->worker, CPL_QUEUE_MAKE, false);
+	g->rc = cpl_decide_groups(&req, &g->grown, NULL);
+}
+
+static void growing_free(struct cpl_request *head)
+{
+	struct growing *g = (struct growing *)head;
+
+	cpl_rank_groups_free(&g->grown);
+	cpl_profile_drop(g->profile);
+	free(g);
+}
+
+static void forget(struct cpl_engine *engine, struct kept_groups *kept)
+{
+	if (kept->growing)
+		cpl_worker_drop(engine->worker, &kept->growing->head);
+	cpl_rank_groups_free(&kept->grown);
+	cpl_rank_groups_free(&kept->block);
 	cpl_profile_drop(kept->profile);
 	*kept = (struct kept_groups){.used = 0};
 }
@@ -16,48 +63,103 @@ static void forget(struct kept_groups *kept)
 void engine_groups_free(struct cpl_engine *engine)
 {
 	for (int i = 0; i < ENGINE_GROUPS; i++)
-		forget(&engine->groups[i]);
+		forget(engine, &engine->groups[i]);
 }
 
-static bool is_of(const struct kept_groups *kept,
-                  const struct cpl_decide_request *req,
-                  const struct cpl_profile *profile)
+/* Have the worker grow them. -1: memory. */
+static int begin(struct cpl_engine *engine, struct kept_groups *kept)
 {
-	return kept->profile == profile &&
-	       kept->ranks_per_node == req->ranks_per_node &&
-	       kept->n_hosts == req->place.n_nodes_wanted;
+	struct growing *g = calloc(1, sizeof(*g));
+
+	if (!g)
+		return -1;
+	g->head.run = run;
+	g->head.free = growing_free;
+	g->worker = engine->worker;
+	g->profile = cpl_profile_hold(kept->profile);
+	g->ranks_per_node = kept->ranks_per_node;
+	g->n_hosts = kept->n_hosts;
+	if (cpl_worker_queue(engine->worker, CPL_QUEUE_MAKE, &g->head, true,
+	                     NULL))
+		return -1;
+	kept->growing = g;
+	return 0;
 }
 
-const struct cpl_rank_groups *
-engine_groups(struct cpl_engine *engine, const struct cpl_decide_request *req,
-              struct cpl_profile *profile)
+static int make(struct cpl_engine *engine, struct kept_groups *kept)
 {
-	struct kept_groups *kept = &engine->groups[0];
-	long n = req->place.n_nodes_wanted;
+	struct cpl_decide_request req = request_of(
+	        kept->profile, kept->ranks_per_node, kept->n_hosts);
+
+	if (cpl_decide_blocks(&req, &kept->block, NULL))
+		return -1;
+	return kept->profile->graph->n_entries > GROWN_AT_ONCE
+	               ? begin(engine, kept)
+	               : cpl_decide_groups(&req, &kept->grown, NULL);
+}
+
+/* Take what the worker has grown. */
+static void end(struct cpl_engine *engine, struct kept_groups *kept)
+{
+	struct growing *g = kept->growing;
+
+	if (!g || !cpl_worker_wait(engine->worker, &g->head, 0))
+		return;
+	kept->grown = g->grown;
+	g->grown = (struct cpl_rank_groups){0};
+	kept->growing = NULL;
+	cpl_worker_drop(engine->worker, &g->head);
+}
+
+const struct kept_groups *engine_groups(struct cpl_engine *engine,
+                                        struct cpl_profile *profile,
+                                        const struct cpl_mapper *mapper,
+                                        int ranks_per_node, int n_hosts)
+{
+	struct kept_groups *kept = &engine->groups[0], *found = NULL;
 
 	/* What does not fit is the decision's to tell. */
-	if (!profile || req->mapper != &cpl_mapper_quick ||
-	    profile->ranks * n <= CPL_QUICK_SMALL ||
-	    n * req->ranks_per_node < profile->ranks)
+	if (!profile ||
+	    !cpl_decide_by_quick(mapper, profile->ranks, n_hosts) ||
+	    (long)profile->ranks * n_hosts <= CPL_QUICK_SMALL ||
+	    (long)n_hosts * ranks_per_node < profile->ranks)
 		return NULL;
-	for (int i = 0; i < ENGINE_GROUPS; i++) {
+	for (int i = 0; i < ENGINE_GROUPS && !found; i++) {
 		struct kept_groups *at = &engine->groups[i];
 
-		if (is_of(at, req, profile)) {
-			at->used = ++engine->groups_used;
-			return &at->groups;
-		}
-		if (at->used < kept->used)
+		if (at->profile == profile && at->n_hosts == n_hosts &&
+		    at->ranks_per_node == ranks_per_node)
+			found = at;
+		else if (at->used < kept->used)
 			kept = at;
 	}
-	forget(kept);
-	if (cpl_decide_groups(req, &kept->groups, NULL)) {
-		forget(kept);
-		return NULL;
+	if (!found) {
+		found = kept;
+		forget(engine, kept);
+		kept->profile = cpl_profile_hold(profile);
+		kept->ranks_per_node = ranks_per_node;
+		kept->n_hosts = n_hosts;
+		if (make(engine, kept)) {
+			forget(engine, kept);
+			return NULL;
+		}
 	}
-	kept->profile = cpl_profile_hold(profile);
-	kept->ranks_per_node = req->ranks_per_node;
-	kept->n_hosts = req->place.n_nodes_wanted;
-	kept->used = ++engine->groups_used;
-	return &kept->groups;
+	end(engine, found);
+	found->used = ++engine->groups_used;
+	return found;
+}
+
+bool engine_use_groups(struct cpl_engine *engine,
+                       struct cpl_decide_request *req,
+                       struct cpl_profile *profile)
+{
+	const struct kept_groups *kept =
+	        engine_groups(engine, profile, req->mapper, req->ranks_per_node,
+	                      req->place.n_nodes_wanted);
+
+	if (!kept)
+		return false;
+	req->block = &kept->block;
+	req->grown = &kept->grown;
+	return kept->growing;
 }

@@ -81,6 +81,7 @@ struct decided {
 	bool mapped;
 	int *rank_host; /* [ranks] index into order; NULL: in blocks */
 	double max_before, max_after;
+	struct cpl_times_result times; /* seconds > 0: so judged */
 	int *host; /* [n_host] what the scheduler gave it, in node order */
 	int n_host;
 };
@@ -97,7 +98,8 @@ struct kept_groups {
 	struct cpl_profile *profile; /* NULL: none */
 	int ranks_per_node, n_hosts;
 	uint64_t used; /* larger: later */
-	struct cpl_rank_groups groups;
+	struct cpl_rank_groups block, grown; /* of cpl_decide_request */
+	struct growing *growing; /* by the worker now: grown is empty, or NULL */
 };
 
 struct cpl_engine {
@@ -196,11 +198,21 @@ void engine_decided_free(struct decided *decided);
 
 /* engine_groups.c */
 
-/* cpl_decide_groups of a request for a large job, kept for the next ones; valid
- * until the next call. NULL: none are kept. O(1), or as cpl_decide_groups. */
-const struct cpl_rank_groups *
-engine_groups(struct cpl_engine *engine, const struct cpl_decide_request *req,
-              struct cpl_profile *profile);
+/*
+ * cpl_decide_blocks and cpl_decide_groups of a large job that the default mapper
+ * lays out, kept for the next ones; valid until the next call. Those of many
+ * entries are grown by the worker: until then ranks are in blocks. NULL: none are
+ * kept. O(1), or as cpl_decide_blocks.
+ */
+const struct kept_groups *engine_groups(struct cpl_engine *engine,
+                                        struct cpl_profile *profile,
+                                        const struct cpl_mapper *mapper,
+                                        int ranks_per_node, int n_hosts);
+/* Them in the request. True: they are growing, so that its answer is not yet what
+ * it will be. */
+bool engine_use_groups(struct cpl_engine *engine,
+                       struct cpl_decide_request *req,
+                       struct cpl_profile *profile);
 void engine_groups_free(struct cpl_engine *engine);
 
 /* engine_memo.c */

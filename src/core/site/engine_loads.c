@@ -6,6 +6,10 @@
 #include "site/engine_internal.h"
 #include "traffic/workload.h"
 
+/* Entries of a matrix up to which a caller makes the load by itself: some 2 ms.
+ */
+#define MADE_AT_ONCE 131072
+
 struct making {
 	struct cpl_request head;
 	struct cpl_engine *engine;
@@ -138,7 +142,8 @@ bool engine_load_end(struct cpl_engine *engine, struct making *m,
 
 	if (!in_time && cpl_now() < deadline) {
 		in_time = true;
-		if (!atomic_flag_test_and_set(&m->taken))
+		if (m->profile->comm->n_entries <= MADE_AT_ONCE &&
+		    !atomic_flag_test_and_set(&m->taken))
 			make(m, &engine->on_caller);
 		else
 			in_time = cpl_worker_wait(engine->worker, &m->head,

@@ -83,6 +83,7 @@ static void make_key(const struct cpl_decide_request *req,
 	add_number(key, (uint64_t)req->keep_price);
 	add_number(key, (uint64_t)req->ranks_per_node);
 	add_number(key, (uintptr_t)req->mapper);
+	add_number(key, req->grown && req->grown->n);
 	add_text(key, req->map_option ? req->map_option : "");
 	add_nodes(key, req->stock, req->stock ? place->n_nodes_wanted : 0);
 	add_number(key, place->seed);

@@ -8,6 +8,10 @@
 #include "base/printable.h"
 #include "site/engine_internal.h"
 
+/* What an entry of the matrix takes to be evaluated, for all layouts that a
+ * mapper is compared with. */
+#define ENTRY_NS 30
+
 int engine_map_ranks(struct cpl_engine *engine,
                      const struct cpl_profile *profile,
                      const struct cpl_record *record, const int *node,
@@ -17,6 +21,8 @@ int engine_map_ranks(struct cpl_engine *engine,
 	const char *mapping = record->mapping ? record->mapping : "linear";
 	const struct snapshot *now = engine->snapshot;
 	int64_t deadline = engine_deadline(engine), n_slots = 0;
+	/* What the mapper leaves is evaluated after it. */
+	int64_t until = deadline - ENTRY_NS * profile->comm->n_entries;
 	struct cpl_error why = {""};
 	const struct cpl_mapper *mapper = cpl_mapper_find(mapping, &why);
 	enum cpl_objective objective = now->config->objective;
@@ -54,7 +60,7 @@ int engine_map_ranks(struct cpl_engine *engine,
 	        .option = cpl_mapper_option(mapping),
 	        .seed = now->config->seed,
 	        .expired = engine_expired,
-	        .expired_arg = &deadline,
+	        .expired_arg = &until,
 	};
 	if (!why.text[0])
 		rc = cpl_map(mapper, &req, out, &why);
@@ -161,9 +167,11 @@ static int allocate(const struct cpl_engine *engine,
                     const struct cpl_engine_allocation *job,
                     struct allocation *out, struct cpl_error *err)
 {
-	bool placed = decided->record->outcome == CPL_OUTCOME_PLACED;
-	const int *order = placed ? decided->order : job->host;
-	int n = job->n_hosts, ranks = ranks_to_lay_out(decided, n), rc = -1;
+	bool observed = decided->record->outcome == CPL_OUTCOME_OBSERVED;
+	int n = job->n_hosts;
+	const int *order = observed || decided->n_order != n ? job->host
+	                                                     : decided->order;
+	int ranks = ranks_to_lay_out(decided, n), rc = -1;
 	int *at = malloc(((size_t)engine->n_hosts + 1) * sizeof(int));
 
 	out->n = n;
@@ -222,16 +230,17 @@ static int keep_order(struct cpl_record *record, const struct allocation *real)
 }
 
 /* How long it will communicate there; it is not on record where that cannot be
- * told. */
+ * told in time. */
 static void judge(struct cpl_engine *engine, struct decided *decided,
                   const struct allocation *real)
 {
+	int64_t deadline = engine_deadline(engine);
 	struct cpl_times_result times;
 
 	if (!decided->profile || decided->profile->ranks != real->ranks ||
+	    engine_expired(&deadline) ||
 	    engine_judge(engine, decided->profile, real->node, real->n,
-	                 real->rank_host, 0, engine_deadline(engine),
-	                 &times, NULL))
+	                 real->rank_host, 0, deadline, &times, NULL))
 		return;
 	decided->record->seconds = times.seconds;
 	decided->record->alone_seconds = times.alone;
@@ -265,13 +274,20 @@ static bool as_decided(const struct decided *decided, struct allocation *real)
 {
 	struct cpl_record *record = decided->record;
 
-	if (record->outcome != CPL_OUTCOME_PLACED ||
+	if (record->outcome == CPL_OUTCOME_OBSERVED ||
 	    !fits(decided, real, decided->rank_host))
 		return false;
 	if (decided->rank_host)
 		memcpy(real->rank_host, decided->rank_host,
 		       (size_t)real->ranks * sizeof(int));
-	record->mapping_kept_default = !decided->rank_host;
+	/* The scheduler's own nodes come in their order. */
+	record->mapping_kept_default =
+	        !decided->rank_host &&
+	        (record->outcome == CPL_OUTCOME_PLACED ||
+	         !memcmp(decided->order, decided->host,
+	                 (size_t)decided->n_order * sizeof(int)));
+	record->seconds = decided->times.seconds;
+	record->alone_seconds = decided->times.alone;
 	record->map_max_before = decided->max_before;
 	record->map_max_after = decided->max_after;
 	return true;
@@ -310,7 +326,8 @@ static int map_ranks(struct cpl_engine *engine, struct decided *decided,
 		record->map_max_after = result.after.max_congestion;
 		cpl_map_result_free(&result);
 	}
-	judge(engine, decided, real);
+	if (!(record->seconds > 0))
+		judge(engine, decided, real);
 	return set_rank_host(record, real->rank_host, ranks)
 	               ? cpl_fail_memory(err)
 	               : 0;
@@ -419,7 +436,7 @@ static int fill_record(struct cpl_engine *engine, struct decided *decided,
 	struct cpl_record *record = decided->record;
 	bool observed = record->outcome == CPL_OUTCOME_OBSERVED;
 
-	if ((record->outcome != CPL_OUTCOME_PLACED &&
+	if ((record->outcome != CPL_OUTCOME_PLACED && !*record->stock_hosts &&
 	     engine_set_hostlist(&record->stock_hosts, real->name, real->n)) ||
 	    (observed ? would_be(record)
 	              : engine_record_hosts(record, real->name, real->n)))

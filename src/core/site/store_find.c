@@ -183,7 +183,7 @@ static void find_own(struct cpl_store *store,
 	struct cpl_store_query half = *query;
 	int64_t now = cpl_now();
 
-	if (half.deadline > now)
+	if (query->dir && half.deadline > now)
 		half.deadline = now + (half.deadline - now) / 2;
 	find_in(store, &half, true, answer);
 }

@@ -167,10 +167,11 @@ struct cpl_grid {
  * Find a grid or torus that the heavy edges of graph make up exactly, whatever
  * the rank numbers: a search for an isomorphism. Heavy: at least half of the
  * heaviest; or with the most common neighbours, as the faces of a 27-point halo
- * have. 1 when found (free grid->cell), 0 when not, -1 with err (memory). A
- * fixed amount of work, O(ranks * degree^2) when found.
+ * have. 1 when found (free grid->cell), 0 when not or when req's budget ends, -1
+ * with err (memory). A fixed amount of work, O(ranks * degree^2).
  */
-int cpl_map_find_grid(const struct cpl_comm *graph, struct cpl_grid *grid,
+int cpl_map_find_grid(const struct cpl_map_request *req,
+                      const struct cpl_comm *graph, struct cpl_grid *grid,
                       struct cpl_error *err);
 
 /*

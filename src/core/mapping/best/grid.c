@@ -10,6 +10,8 @@
 #define MAX_SIDES (2 * MAX_DIMS)
 /* Cells tried per rank before a shape is given up. */
 #define TRIES 100
+/* Rows of common neighbours between looks at the budget. */
+#define CHECK_EVERY 16
 /* Shares of the heaviest edge, of the most common neighbours. */
 #define HEAVY 0.5
 #define COMMON 0.75
@@ -28,6 +30,7 @@ struct finder {
 	int *cell_count; /* [n] 0 between uses */
 	double *key;     /* [n] */
 	struct cpl_grid *grid;
+	const struct cpl_map_request *req;
 };
 
 /* Common neighbours of rank (all of whose neighbours count 1) and other. */
@@ -41,8 +44,9 @@ static int common(const struct finder *f, const struct cpl_comm *graph,
 	return sum;
 }
 
-/* Keep the edges whose value, bytes or common neighbours, is large. */
-static void keep_heavy(struct finder *f, const struct cpl_comm *graph,
+/* Keep the edges whose value, bytes or common neighbours, is large. False: the
+ * budget has ended. */
+static bool keep_heavy(struct finder *f, const struct cpl_comm *graph,
                        bool by_common)
 {
 	double most = 0;
@@ -52,6 +56,9 @@ static void keep_heavy(struct finder *f, const struct cpl_comm *graph,
 		for (int r = 0; r < f->n; r++) {
 			int64_t low = graph->row[r], high = graph->row[r + 1];
 
+			if (by_common && r % CHECK_EVERY == 0 &&
+			    cpl_map_expired(f->req))
+				return false;
 			if (round)
 				f->row[r] = used;
 			for (int64_t e = low; e < high && by_common; e++)
@@ -72,6 +79,7 @@ static void keep_heavy(struct finder *f, const struct cpl_comm *graph,
 		}
 	}
 	f->row[f->n] = used;
+	return true;
 }
 
 /* Ranks so that each has as many neighbours before it as can be; false when
@@ -280,7 +288,8 @@ static bool try_shapes(struct finder *f, int left, int longest)
 	return false;
 }
 
-int cpl_map_find_grid(const struct cpl_comm *graph, struct cpl_grid *grid,
+int cpl_map_find_grid(const struct cpl_map_request *req,
+                      const struct cpl_comm *graph, struct cpl_grid *grid,
                       struct cpl_error *err)
 {
 	int n = graph->ranks;
@@ -303,6 +312,7 @@ int cpl_map_find_grid(const struct cpl_comm *graph, struct cpl_grid *grid,
 	        .cell_count = cpl_arena_take(&arena, n, sizeof(int)),
 	        .key = cpl_arena_take(&arena, n, sizeof(double)),
 	        .grid = grid,
+	        .req = req,
 	};
 	grid->cell = malloc((size_t)n * sizeof(int));
 	if (!grid->cell)
@@ -310,8 +320,8 @@ int cpl_map_find_grid(const struct cpl_comm *graph, struct cpl_grid *grid,
 	for (int by_common = 0; by_common < 2 && !found && !arena.failed;
 	     by_common++) {
 		grid->n_dims = 0;
-		keep_heavy(&f, graph, by_common);
-		found = make_order(&f) && try_shapes(&f, n, n);
+		found = keep_heavy(&f, graph, by_common) && make_order(&f) &&
+		        try_shapes(&f, n, n);
 	}
 	if (!found)
 		free(grid->cell);

@@ -128,7 +128,7 @@ int cpl_best_start_grid(struct cpl_best_chain *chain)
 {
 	const struct cpl_map_request *req = chain->best->req;
 	struct cpl_grid grid;
-	int rc = cpl_map_find_grid(req->graph, &grid, &chain->err);
+	int rc = cpl_map_find_grid(req, req->graph, &grid, &chain->err);
 
 	if (!rc)
 		rc = cpl_map_find_cliques(req->graph, &grid, &chain->err);
