@@ -285,6 +285,13 @@ tests_unit_test_engine_site_SOURCES = tests/unit/test_engine_site.c tests/unit/e
 tests_unit_test_engine_site_CFLAGS = $(unit_cflags)
 tests_unit_test_engine_site_LDADD = $(unit_ldadd)
 
+# The clock is the test's.
+unit_tests += tests/unit/test_engine_clock
+tests_unit_test_engine_clock_SOURCES = tests/unit/test_engine_clock.c tests/unit/engine_fixture.h tests/unit/fake_scheduler.h tests/unit/in_dir.h
+tests_unit_test_engine_clock_CFLAGS = $(unit_cflags)
+tests_unit_test_engine_clock_LDADD = $(unit_ldadd)
+tests_unit_test_engine_clock_LDFLAGS = -Wl,--wrap=cpl_now
+
 unit_tests += tests/unit/test_engine_memo
 tests_unit_test_engine_memo_SOURCES = tests/unit/test_engine_memo.c tests/unit/engine_fixture.h tests/unit/in_dir.h tests/unit/fake_scheduler.h
 tests_unit_test_engine_memo_CFLAGS = $(unit_cflags)

@@ -29,9 +29,11 @@
  * breaks no more than that, and what it finds is a candidate like the others.
  *
  * Work is limited by counts, not by the clock. A budget that runs out before
- * ends the decision at the last of these points that was reached: linear; the
- * best before mapping; the best with its rank order; the search's own points;
- * the end. Each is the same for the same request, whatever the machine's speed.
+ * ends the decision at the last of these points that was reached: the stock nodes,
+ * without them linear; the better of both; the best before mapping; the best with
+ * its rank order; the search's own points; the end. Each is the same for the same
+ * request, whatever the machine's speed, but that between the third and the fourth
+ * what is known by then to be better with its rank order is taken.
  */
 #ifndef CPL_PLACEMENT_DECIDE_H
 #define CPL_PLACEMENT_DECIDE_H

@@ -465,9 +465,12 @@ static const struct rule rules[] = {
 	{{"MaxPassTime", "TIME", "500ms", GENERAL,
 	  "How long calls of slurmctld take because of us in any two seconds, "
 	  "such as a pass over its queue, or a user whose jobs start steps in "
-	  "a loop: no less than MaxDecisionTime. When it is used up, jobs get "
-	  "what stock Slurm gives and ranks stay in Slurm's order, until the "
-	  "two seconds are over."},
+	  "a loop: no less than MaxDecisionTime. Calls for one user's jobs have "
+	  "half of it, for those of few ranks three quarters; a quarter is left "
+	  "to jobs of few ranks. Elements of a job array are placed as the first "
+	  "of them was, for which there is as much time again. When it is used "
+	  "up, jobs get what stock Slurm gives and ranks stay in Slurm's order, "
+	  "until the two seconds are over."},
 	 set_time, AT(max_pass_ms)},
 	{{"CompareNodes", "COUNT", "128", GENERAL,
 	  "Where at most so many nodes are free for a job, the stock plugin is "

@@ -13,39 +13,6 @@
 
 #define STOP_WAIT_NS (2 * INT64_C(1000000000))
 
-#define MS INT64_C(1000000)
-
-int64_t engine_limit(struct cpl_engine *engine, int ms)
-{
-	const struct cpl_config *config = engine->snapshot->config;
-	int pass = config->max_pass_ms > config->max_decision_ms
-	                   ? config->max_pass_ms
-	                   : config->max_decision_ms;
-	int64_t left = pass * MS - engine->spent;
-
-	if (left > ms * MS)
-		left = ms * MS;
-	engine->ends = engine->began + (left > 0 ? left : 0);
-	return engine->ends;
-}
-
-int64_t engine_deadline(struct cpl_engine *engine)
-{
-	return engine->ends
-	               ? engine->ends
-	               : engine_limit(
-	                         engine,
-	                         engine->snapshot->config->max_decision_ms);
-}
-
-int64_t engine_theirs(struct cpl_engine *engine, int64_t since)
-{
-	int64_t ns = cpl_now() - since;
-
-	engine->ends += engine->ends ? ns : 0;
-	return ns;
-}
-
 bool engine_expired(void *arg)
 {
 	return cpl_now() >= *(const int64_t *)arg;
@@ -84,33 +51,11 @@ void engine_log(struct cpl_engine *engine, enum cpl_engine_log level,
 		engine->log(level, line.text);
 }
 
-int64_t engine_enter(struct cpl_engine *engine)
-{
-	int64_t now = cpl_now();
-
-	pthread_mutex_lock(&engine->api);
-	engine->began = cpl_now();
-	engine->ends = 0;
-	if (engine->began - engine->pass >= ENGINE_PASS_NS) {
-		engine->pass = engine->began;
-		engine->spent = 0;
-	}
-	return now;
-}
-
 /* After a wait for files without `api`, which is no part of a pass. */
 static void enter_again(struct cpl_engine *engine)
 {
 	pthread_mutex_lock(&engine->api);
 	engine->began = cpl_now();
-}
-
-void engine_leave(struct cpl_engine *engine, enum cpl_timer timer,
-                  int64_t entered, int64_t theirs)
-{
-	engine->spent += cpl_now() - engine->began - theirs;
-	pthread_mutex_unlock(&engine->api);
-	cpl_observe(&engine->counters, timer, cpl_now() - entered - theirs);
 }
 
 static void engine_dispose(void *arg);

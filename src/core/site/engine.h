@@ -93,6 +93,7 @@ struct cpl_engine_scheduler {
 struct cpl_engine_request {
 	struct cpl_job_facts job;
 	struct cpl_need need;
+	int64_t array_id; /* of the job array it is an element of; 0: none */
 	int ranks;           /* 0: not stated, the signature's count is meant */
 	int n_hosts;         /* as in cpl_engine_set_hosts */
 	const int *required; /* host indexes */

@@ -198,6 +198,8 @@ static int choose(struct deciding *d, struct cpl_error *err)
 	int *must = malloc(size), *required = malloc(size), n_must, rc = -1;
 	int *stock = malloc(size);
 	struct cpl_harm *harm = NULL;
+	uint64_t seed = now->config->seed;
+	const char *policy = engine_policy(d, &seed);
 	bool growing;
 
 	if (!free_node || !must || !required || !stock) {
@@ -216,8 +218,8 @@ static int choose(struct deciding *d, struct cpl_error *err)
 	                  .n_nodes_wanted = (int)d->size.nodes,
 	                  .required = required,
 	                  .n_required = n_must,
-	                  .seed = now->config->seed},
-	        .policy = d->want.policy.value,
+	                  .seed = seed},
+	        .policy = policy,
 	        .routing = now->routing,
 	        .comm = profile ? profile->comm : NULL,
 	        .ranks_per_node = record->ranks_per_node,
@@ -252,6 +254,8 @@ static int choose(struct deciding *d, struct cpl_error *err)
 		goto out;
 	rc = engine_set_choice(d, decision);
 	record->cut_short |= growing;
+	if (policy != d->want.policy.value)
+		rc |= engine_set(&record->policy_asked, policy);
 	if (req->start)
 		rc |= engine_set_free_text(engine, free_node, &record->free_hosts);
 	rc |= engine_set_hosts_text(engine, &record->required_hosts, must, n_must);
@@ -572,6 +576,10 @@ enum cpl_engine_answer cpl_engine_decide(
 		           (long long)req->job.id);
 		goto out;
 	}
+	engine_for(engine, engine_user_of(&req->job),
+	           engine_size(engine, req->array_id,
+	                       req->ranks ? req->ranks : (long)req->need.cpus,
+	                       d.size.nodes, engine_mapper_of(&d)));
 	d.deadline = engine_limit(engine, d.want.max_decision_ms);
 	if (!idle_default(&d))
 		answer = decide(&d, text, size);

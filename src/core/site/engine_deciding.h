@@ -47,6 +47,13 @@ static inline int engine_spread(int ranks, uint32_t nodes)
 	               : 1;
 }
 
+/* engine_shape.c */
+
+/* The policy that chooses its nodes: that it is to have or, of another element of
+ * a job array that has begun in this pass, the one whose nodes were best then,
+ * with its *seed: what is alike is searched for once. */
+const char *engine_policy(const struct deciding *d, uint64_t *seed);
+
 /* engine_offer.c */
 
 /* Ask the scheduler for free hosts and take the lowest ranks that hold the job:

@@ -99,6 +99,7 @@ unsigned char *cpl_engine_handover(struct cpl_engine *engine,
 	bool nothing;
 
 	engine_adopt(engine);
+	engine_for(engine, engine_user_of(job), ENGINE_LARGE);
 	running = engine_running_find(engine, job->id);
 	if (running && running->has_layout && engine->snapshot->net)
 		ranks = running->record->ranks;

@@ -102,6 +102,14 @@ struct kept_groups {
 	struct growing *growing; /* by the worker now: grown is empty, or NULL */
 };
 
+/* What a job takes of a pass: those of few ranks that no slow mapper lays out have
+ * a part that others leave them; elements of an array that are placed like one
+ * before them a pass of their own. */
+enum engine_size { ENGINE_LARGE, ENGINE_SMALL, ENGINE_ALIKE };
+
+/* Users told apart in a pass. */
+#define ENGINE_SHARES 256
+
 struct cpl_engine {
 	char *config_path;
 	void (*log)(enum cpl_engine_log level, const char *text);
@@ -115,6 +123,17 @@ struct cpl_engine {
 	pthread_mutex_t api;
 	int64_t began, ends; /* of the call under way; 0: not said yet */
 	int64_t pass, spent; /* when the pass began, what calls took of it */
+	struct share {
+		int64_t uid, spent;
+	} share[ENGINE_SHARES]; /* [n_shares] the same of users */
+	int n_shares;
+	struct share *whose; /* the call under way is, or NULL: nobody's */
+	enum engine_size size; /* of its job */
+	struct shape {
+		int64_t array, pass;
+		const char *policy; /* NULL: none is known */
+		uint64_t seed;
+	} shape; /* of the array of which an element began last */
 	struct snapshot *snapshot; /* in force, NULL: none yet */
 	char **host_name;          /* [n_hosts] */
 	int n_hosts;
@@ -148,23 +167,27 @@ struct cpl_engine {
 	struct cpl_error last_logged;
 };
 
+/* engine_pass.c */
+
+/* Whose call it is that is under way (uid -1: not known), and for what job.
+ * Before its deadline is asked. */
+void engine_for(struct cpl_engine *engine, int64_t uid, enum engine_size size);
+/* Of a job, element of an array (0: none), by what lays out its ranks. */
+enum engine_size engine_size(const struct cpl_engine *engine, int64_t array,
+                             long ranks, long nodes,
+                             const struct cpl_mapper *mapper);
 /*
  * When the call under way ends, whatever it does: MaxDecisionTime after it
- * began, or before, when its pass has used up MaxPassTime; the scheduler's own
- * time beside. The same for all that a call does. engine_limit: for a call that
- * may take ms in place of MaxDecisionTime. With a snapshot in force.
+ * began, or before, when its pass or its user's share of it is used up; the
+ * scheduler's own time beside. The same for all that a call does. engine_limit:
+ * for a call that may take ms in place of MaxDecisionTime. With a snapshot in
+ * force.
  */
 int64_t engine_deadline(struct cpl_engine *engine);
 int64_t engine_limit(struct cpl_engine *engine, int ms);
 /* Since then the scheduler has been at work, not we: the call ends so much
  * later. Returns how long. */
 int64_t engine_theirs(struct cpl_engine *engine, int64_t since);
-/* Budget of core requests; arg is a deadline (int64_t, cpl_now). */
-bool engine_expired(void *arg);
-
-void engine_log(struct cpl_engine *engine, enum cpl_engine_log level,
-                const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-
 /* Time that counts as one pass of the scheduler, for MaxPassTime. */
 #define ENGINE_PASS_NS (2 * INT64_C(1000000000))
 
@@ -173,6 +196,14 @@ void engine_log(struct cpl_engine *engine, enum cpl_engine_log level,
 int64_t engine_enter(struct cpl_engine *engine);
 void engine_leave(struct cpl_engine *engine, enum cpl_timer timer,
                   int64_t entered, int64_t theirs);
+
+/* engine.c */
+
+/* Budget of core requests; arg is a deadline (int64_t, cpl_now). */
+bool engine_expired(void *arg);
+
+void engine_log(struct cpl_engine *engine, enum cpl_engine_log level,
+                const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* engine_load.c */
 
@@ -195,6 +226,15 @@ struct cpl_record *engine_record_new(const struct cpl_engine *engine,
 /* Out of the list: what was decided for the job, or NULL. */
 struct decided *engine_decided_take(struct cpl_engine *engine, int64_t id);
 void engine_decided_free(struct decided *decided);
+
+/* engine_shape.c */
+
+/* Has an element of the array begun in this pass, so that others need no search?
+ */
+bool engine_shape_known(const struct cpl_engine *engine, int64_t array);
+/* An element of the array begins as decided. */
+void engine_shape_note(struct cpl_engine *engine, int64_t array,
+                       const struct cpl_record *record);
 
 /* engine_groups.c */
 

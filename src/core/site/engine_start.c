@@ -535,6 +535,23 @@ static struct decided *order_only(const struct cpl_engine *engine,
 	return NULL;
 }
 
+/* In the time of its user. */
+static void begin(struct cpl_engine *engine, struct decided *decided,
+                  const struct cpl_engine_allocation *got,
+                  struct cpl_engine_notice *notice)
+{
+	const struct cpl_record *record = decided->record;
+	const struct cpl_mapper *mapper =
+	        record->mapping ? cpl_mapper_find(record->mapping, NULL) : NULL;
+
+	engine_for(engine, engine_user_of(&got->job),
+	           engine_size(engine, got->array_id, record->ranks,
+	                       got->n_hosts, mapper));
+	if (got->array_id)
+		engine_shape_note(engine, got->array_id, record);
+	start(engine, decided, got, notice);
+}
+
 void cpl_engine_start(struct cpl_engine *engine,
                       const struct cpl_engine_allocation *job,
                       struct cpl_engine_notice *notice)
@@ -555,7 +572,7 @@ void cpl_engine_start(struct cpl_engine *engine,
 			decided = NULL;
 		}
 		if (decided)
-			start(engine, decided, job, notice);
+			begin(engine, decided, job, notice);
 	}
 	engine_decided_free(decided);
 	engine_leave(engine, CPL_TIME_HELD_START, entered, 0);

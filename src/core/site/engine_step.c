@@ -379,6 +379,7 @@ void cpl_engine_step(struct cpl_engine *engine,
 
 	memset(out, 0, sizeof(*out));
 	engine_adopt(engine);
+	engine_for(engine, engine_user_of(&step->job), ENGINE_LARGE);
 	job = engine_running_find(engine, step->job.id);
 	if (job && (job->has_layout || job->ordered) && engine->snapshot &&
 	    engine->snapshot->net) {

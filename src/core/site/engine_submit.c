@@ -464,6 +464,7 @@ void cpl_engine_submit(struct cpl_engine *engine,
 
 	memset(verdict, 0, sizeof(*verdict));
 	engine_adopt(engine);
+	engine_for(engine, s->user.uid, ENGINE_SMALL);
 	if (engine->snapshot)
 		judge(engine, s, verdict);
 	else if (s->job.profile || s->job.policy || s->job.mapping)

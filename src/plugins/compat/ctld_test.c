@@ -270,6 +270,7 @@ int cplslurm_request(const struct cplslurm_test *test,
 	*req = (struct cpl_engine_request){
 	        .job = cplslurm_job(test->job),
 	        .need = need_of(test),
+	        .array_id = test->job->array_job_id,
 	        .ranks = cplslurm_ranks(details->num_tasks),
 	        .n_hosts = node_record_count,
 	        .required = *required,
