@@ -223,8 +223,6 @@ static int search(const struct cpl_mapper *mapper,
 		return -1;
 	if (better(req, &layout[1], &layout[0]))
 		*best = 1;
-	if (cpl_map_expired(req))
-		return 0;
 	moved = cpl_map_switch_order(req, layout[3].rank_host, err);
 	if (moved < 0 || (moved && evaluate(ev, &layout[3], err)))
 		return -1;
