@@ -14,17 +14,18 @@
 struct growing {
 	struct cpl_request head;
 	struct cpl_worker *worker;
+	struct snapshot *snapshot;
 	struct cpl_profile *profile;
 	int ranks_per_node, n_hosts;
 	struct cpl_rank_groups grown;
-	int rc;
 };
 
-static struct cpl_decide_request request_of(const struct cpl_profile *profile,
+static struct cpl_decide_request request_of(const struct snapshot *snapshot,
+                                            const struct cpl_profile *profile,
                                             int ranks_per_node, int n_hosts)
 {
 	return (struct cpl_decide_request){
-	        .place.n_nodes_wanted = n_hosts,
+	        .place = {.net = snapshot->net, .n_nodes_wanted = n_hosts},
 	        .comm = profile->comm,
 	        .graph = profile->graph,
 	        .ranks_per_node = ranks_per_node,
@@ -35,10 +36,11 @@ static void run(struct cpl_request *head)
 {
 	struct growing *g = (struct growing *)head;
 	struct cpl_decide_request req =
-	        request_of(g->profile, g->ranks_per_node, g->n_hosts);
+	        request_of(g->snapshot, g->profile, g->ranks_per_node,
+	                   g->n_hosts);
 
 	cpl_worker_files(g->worker, CPL_QUEUE_MAKE, false);
-	g->rc = cpl_decide_groups(&req, &g->grown, NULL);
+	cpl_decide_groups(&req, &g->grown, NULL);
 }
 
 static void growing_free(struct cpl_request *head)
@@ -47,6 +49,7 @@ static void growing_free(struct cpl_request *head)
 
 	cpl_rank_groups_free(&g->grown);
 	cpl_profile_drop(g->profile);
+	engine_snapshot_drop(g->snapshot);
 	free(g);
 }
 
@@ -57,6 +60,7 @@ static void forget(struct cpl_engine *engine, struct kept_groups *kept)
 	cpl_rank_groups_free(&kept->grown);
 	cpl_rank_groups_free(&kept->block);
 	cpl_profile_drop(kept->profile);
+	engine_snapshot_drop(kept->snapshot);
 	*kept = (struct kept_groups){.used = 0};
 }
 
@@ -76,6 +80,7 @@ static int begin(struct cpl_engine *engine, struct kept_groups *kept)
 	g->head.run = run;
 	g->head.free = growing_free;
 	g->worker = engine->worker;
+	g->snapshot = engine_snapshot_hold(kept->snapshot);
 	g->profile = cpl_profile_hold(kept->profile);
 	g->ranks_per_node = kept->ranks_per_node;
 	g->n_hosts = kept->n_hosts;
@@ -88,8 +93,9 @@ static int begin(struct cpl_engine *engine, struct kept_groups *kept)
 
 static int make(struct cpl_engine *engine, struct kept_groups *kept)
 {
-	struct cpl_decide_request req = request_of(
-	        kept->profile, kept->ranks_per_node, kept->n_hosts);
+	struct cpl_decide_request req =
+	        request_of(kept->snapshot, kept->profile, kept->ranks_per_node,
+	                   kept->n_hosts);
 
 	if (cpl_decide_blocks(&req, &kept->block, NULL))
 		return -1;
@@ -128,6 +134,7 @@ const struct kept_groups *engine_groups(struct cpl_engine *engine,
 		struct kept_groups *at = &engine->groups[i];
 
 		if (at->profile == profile && at->n_hosts == n_hosts &&
+		    at->snapshot == engine->snapshot &&
 		    at->ranks_per_node == ranks_per_node)
 			found = at;
 		else if (at->used < kept->used)
@@ -136,6 +143,7 @@ const struct kept_groups *engine_groups(struct cpl_engine *engine,
 	if (!found) {
 		found = kept;
 		forget(engine, kept);
+		kept->snapshot = engine_snapshot_hold(engine->snapshot);
 		kept->profile = cpl_profile_hold(profile);
 		kept->ranks_per_node = ranks_per_node;
 		kept->n_hosts = n_hosts;

@@ -95,6 +95,7 @@ struct load_scratch {
 /* Of a profile on so many hosts with so many ranks each. */
 #define ENGINE_GROUPS 8
 struct kept_groups {
+	struct snapshot *snapshot;
 	struct cpl_profile *profile; /* NULL: none */
 	int ranks_per_node, n_hosts;
 	uint64_t used; /* larger: later */
@@ -297,7 +298,7 @@ static inline int engine_most_ranks(int n_hosts)
  * cpl_map_result. -1 with err.
  */
 int engine_map_ranks(struct cpl_engine *engine,
-                     const struct cpl_profile *profile,
+                     struct cpl_profile *profile,
                      const struct cpl_record *record, const int *node,
                      const int *slots, int n, struct cpl_map_result *out,
                      struct cpl_error *err);

@@ -6,14 +6,36 @@
 
 #include "base/hostlist.h"
 #include "base/printable.h"
+#include "mapping/quick.h"
 #include "site/engine_internal.h"
 
 /* What an entry of the matrix takes to be evaluated, for all layouts that a
  * mapper is compared with. */
 #define ENTRY_NS 30
 
+/* Of hosts with as many ranks each, but for the last: what is kept of them. */
+static void use_groups(struct cpl_engine *engine, struct cpl_profile *profile,
+                       const struct cpl_mapper *mapper,
+                       struct cpl_map_request *req)
+{
+	const struct kept_groups *kept;
+	int each = req->slots[0], left = profile->ranks;
+
+	for (int h = 0; h < req->n_hosts; h++, left -= each)
+		if (req->slots[h] != (left < each ? left : each))
+			return;
+	kept = mapper == &cpl_mapper_quick
+	               ? engine_groups(engine, profile, mapper, each,
+	                               req->n_hosts)
+	               : NULL;
+	if (kept) {
+		req->block = &kept->block;
+		req->grown = &kept->grown;
+	}
+}
+
 int engine_map_ranks(struct cpl_engine *engine,
-                     const struct cpl_profile *profile,
+                     struct cpl_profile *profile,
                      const struct cpl_record *record, const int *node,
                      const int *slots, int n, struct cpl_map_result *out,
                      struct cpl_error *err)
@@ -62,6 +84,7 @@ int engine_map_ranks(struct cpl_engine *engine,
 	        .expired = engine_expired,
 	        .expired_arg = &until,
 	};
+	use_groups(engine, profile, mapper, &req);
 	if (!why.text[0])
 		rc = cpl_map(mapper, &req, out, &why);
 out:

@@ -163,7 +163,7 @@ static void in_job_order(const struct running *job,
 
 /* Mapped as at its start: the job itself is no background. */
 static int map_beside_others(struct cpl_engine *engine, struct running *job,
-                             const struct cpl_profile *profile,
+                             struct cpl_profile *profile,
                              const int *node, const int *slots, int n,
                              struct cpl_map_result *result,
                              struct cpl_error *err)
