@@ -44,12 +44,17 @@ work_jobs() { # SBATCH-OPTION of the main one...
 	wait_all_ended
 }
 
+# The main job has had its step: one that finds no slurmctld waits for a minute.
+begun() {
+	[ -e "$CLUSTER/home/$fresh" ]
+}
+
 # Running and waiting jobs while slurmctld begins anew under the fault.
 work_restart() {
 	add main -N4 -n8 --exclusive --comm-profile="$fresh" \
-		--wrap "srun sleep 4"
+		--wrap "srun true; touch $fresh; sleep 4"
 	add _ -N16 -n32 --exclusive --comm-profile=ring32 --wrap true
-	wait_running "$main"
+	wait_for 30 begun
 	faults_stop
 	arm
 	faults_start
@@ -72,8 +77,8 @@ work_restart_clock() { # SECONDS
 
 work_reconfigure() {
 	add main -N4 -n8 --exclusive --comm-profile="$fresh" \
-		--wrap "srun sleep 2"
-	wait_running "$main"
+		--wrap "srun true; touch $fresh; sleep 2"
+	wait_for 30 begun
 	arm
 	# Read again where they changed.
 	touch "$NETWORK" "$CLUSTER/etc/commplace.conf"
