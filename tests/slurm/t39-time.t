@@ -55,7 +55,7 @@ for _ in {1..40}; do
 	many+=("$(submit -H -N4 -n64 --comm-profile=ring64 --rank-mapping=best)")
 done
 for _ in {1..5}; do
-	few+=("$(sbatch --parsable -H -N2 -n8 --comm-profile=ring8 \
+	few+=("$(sbatch --parsable -o /dev/null -H -N2 -n8 --comm-profile=ring8 \
 		--wrap "exec sleep 300" 2>/dev/null)")
 done
 scontrol release "$(IFS=,; echo "${many[*]},${few[*]}")"
