@@ -3,6 +3,7 @@
 #include "submit.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -226,6 +227,52 @@ static void profiles_of_others(void **state)
 	unlink(in_dir("profiles/secret.json"));
 }
 
+static pthread_mutex_t groups_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* As Slurm 22.05 has it: for a user whom the host does not know it returns with
+ * its lock held. In the executable it comes before libslurmfull's. */
+int group_cache_lookup(uid_t uid, gid_t gid, char *name, gid_t **gids);
+int group_cache_lookup(uid_t uid, gid_t gid, char *name, gid_t **gids)
+{
+	if (pthread_mutex_trylock(&groups_lock))
+		fail_msg("all submissions stand still");
+	return 0;
+}
+
+/* Of a profile of one group each submission asks for the user's groups. */
+static void users_unknown_to_the_host(void **state)
+{
+	static const struct {
+		uint32_t uid, gid;
+		int rc;
+	} row[] = {
+	        {471100, 471100, EINVAL}, {471100, 471100, EINVAL},
+	        {471101, 471199, 0},      {471101, NO_VAL, EINVAL},
+	        {1, 1, EINVAL},           {0, 0, 0},
+	        {1, 471199, 0},
+	};
+
+	if (getuid())
+		skip();
+	put_file("profiles/team.json", signature4);
+	assert_int_equal(chown(in_dir("profiles/team.json"), 0, 471199), 0);
+	assert_int_equal(chmod(in_dir("profiles/team.json"), 0640), 0);
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		struct job j = {.d = xmalloc(sizeof(*j.d))};
+
+		slurm_init_job_desc_msg(j.d);
+		j.d->user_id = row[i].uid;
+		j.d->group_id = row[i].gid;
+		j.d->num_tasks = 4;
+		append_env(&j, "COMM_PROFILE=team");
+		j.rc = submit(j.d, row[i].uid, &j.message);
+		if (j.rc != row[i].rc)
+			fail_msg("row %zu: %s", i, j.message ? j.message : "");
+		done(&j);
+	}
+	unlink(in_dir("profiles/team.json"));
+}
+
 /* Fault 24: a folder that cannot be read is no lack of a profile. */
 static void folder_unreadable(void **state)
 {
@@ -270,7 +317,7 @@ int main(void)
 	        T(profile_remembered), T(not_files),
 	        T(many_profiles),      T(file_system_hangs),
 	        T(profiles_of_others), T(folder_unreadable),
-	        T(side_file),
+	        T(side_file),          T(users_unknown_to_the_host),
 	};
 
 	return cmocka_run_group_tests(tests, load, unload);

@@ -45,7 +45,7 @@ static void check_placed(const struct job_options *options, int nodes, int rpn,
 static void test_shares_its_engine(void **state)
 {
 	struct cpl_submission submission = {
-	        .job = {.profile = "no-such-profile"}, .user = {.uid = 1000}};
+	        .job = {.profile = "no-such-profile", .uid = 1000}};
 	struct cpl_verdict verdict;
 	const struct cplslurm_share *share;
 	void *plugin = dlopen(PLUGIN, RTLD_LAZY | RTLD_NOLOAD);

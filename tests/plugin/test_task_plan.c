@@ -577,7 +577,7 @@ static void test_profiles_of_others(void **state)
 			fail_msg("row %zu: %s", i, err.text);
 		if (row[i].rc < 0)
 			assert_non_null(
-			        strstr(err.text, "the user may not read it"));
+			        strstr(err.text, "is not yours to use"));
 		cpltask_plan_free(&plan);
 	}
 	free_request(req);

@@ -110,6 +110,7 @@ static struct cpl_store_answer ask(const char *name, int ranks, bool fresh,
                                    int64_t wait)
 {
 	struct cpl_store_query query = {.dir = dir,
+	                                .whom = CPL_FOR_US,
 	                                .name = name,
 	                                .ranks = ranks,
 	                                .fresh = fresh,

@@ -99,6 +99,7 @@ static enum cpl_reason profile_reason(enum cpl_found found)
 		return CPL_REASON_RANKS;
 	case CPL_FOUND_MISSING:
 	case CPL_FOUND_BAD_NAME:
+	case CPL_FOUND_DENIED:
 		return CPL_REASON_MISSING;
 	case CPL_FOUND_LOADING:
 	case CPL_FOUND_TIMED_OUT:
@@ -137,11 +138,11 @@ static struct cpl_profile *find_profile(struct deciding *d, bool *use,
 	d->reason = CPL_REASON_NO_PROFILE;
 	if (!want->profile.value)
 		return NULL;
-	engine_find_profile(d->engine, want->profile.value, d->req->ranks,
-	                    engine_user_of(&d->req->job), d->deadline, &answer);
+	engine_find_profile(d->engine, &d->req->job, want, d->req->ranks,
+	                    d->deadline, &answer);
 	d->reason = profile_reason(answer.found);
 	*use = answer.found == CPL_FOUND_READY ||
-	       (stated(want) && ((answer.found == CPL_FOUND_MISSING &&
+	       (stated(want) && ((d->reason == CPL_REASON_MISSING &&
 	                          config->missing_profile == CPL_IGNORE) ||
 	                         (answer.found == CPL_FOUND_OTHER_RANKS &&
 	                          config->rank_mismatch == CPL_IGNORE)));

@@ -51,10 +51,9 @@ static unsigned char *whole(struct cpl_engine *engine,
 	if (!want.binding.value)
 		return NULL;
 	running = engine_running_find(engine, job->id);
-	engine_find_profile(engine, want.profile.value,
+	engine_find_profile(engine, job, &want,
 	                    running ? running->record->ranks : 0,
-	                    engine_user_of(job), engine_deadline(engine),
-	                    &found);
+	                    engine_deadline(engine), &found);
 	if (found.profile && found.profile->ranks <= UINT16_MAX) {
 		id = all_ranks(found.profile->ranks);
 		all.ranks = found.profile->ranks;

@@ -328,12 +328,19 @@ struct running *engine_running_add(struct cpl_engine *engine,
                                    struct cpl_record *record,
                                    struct cpl_profile *profile);
 void engine_running_remove(struct cpl_engine *engine, struct running *job);
-/* cpl_store_find among the user's own ones (uid -1: not known) and in
- * ProfileDir. */
-void engine_find_profile(struct cpl_engine *engine, const char *name, int ranks,
-                         int64_t uid, int64_t deadline,
-                         struct cpl_store_answer *answer);
-/* uid of engine_find_profile. */
+/* The store's query for what a job has, by its user's word or a rule's. */
+struct cpl_store_query engine_query(const struct cpl_engine *engine,
+                                    const struct cpl_job_facts *job,
+                                    const struct cpl_resolved *want, int ranks,
+                                    int64_t deadline);
+/* cpl_store_find by it: the user's own ones, if the user is known, and those of
+ * ProfileDir that the user may read. */
+void engine_find_profile(struct cpl_engine *engine,
+                         const struct cpl_job_facts *job,
+                         const struct cpl_resolved *want, int ranks,
+                         int64_t deadline, struct cpl_store_answer *answer);
+
+/* Who a job's time is counted for; -1: not known. */
 static inline int64_t engine_user_of(const struct cpl_job_facts *job)
 {
 	return job->has_uid ? (int64_t)job->uid : -1;

@@ -56,45 +56,55 @@ static void forget_load(struct cpl_engine *engine, struct running *job)
 	job->load_made = false;
 }
 
-/* The user's own ones and those of ProfileDir. */
-static struct cpl_store_query profile_query(const struct cpl_engine *engine,
-                                            const char *name, int ranks,
-                                            int64_t uid)
+struct cpl_store_query engine_query(const struct cpl_engine *engine,
+                                    const struct cpl_job_facts *job,
+                                    const struct cpl_resolved *want, int ranks,
+                                    int64_t deadline)
 {
 	const struct cpl_config *config = engine->snapshot->config;
 
 	return (struct cpl_store_query){
 	        .dir = config->profile_dir,
-	        .user_dir = uid < 0 ? NULL : config->user_profile_dir,
-	        .uid = (uid_t)uid,
-	        .name = name,
+	        .user_dir = job->has_uid ? config->user_profile_dir : NULL,
+	        .whom = want->profile_given ? CPL_FOR_US
+	                : job->has_uid      ? CPL_FOR_USER
+	                                    : CPL_FOR_ALL,
+	        .uid = job->uid,
+	        .gid = job->gid,
+	        .name = want->profile.value,
 	        .ranks = ranks,
 	        .job = true,
+	        .deadline = deadline,
 	};
 }
 
+void engine_find_profile(struct cpl_engine *engine,
+                         const struct cpl_job_facts *job,
+                         const struct cpl_resolved *want, int ranks,
+                         int64_t deadline, struct cpl_store_answer *answer)
+{
+	struct cpl_store_query query =
+	        engine_query(engine, job, want, ranks, deadline);
+
+	cpl_store_find(engine->store, &query, answer);
+}
+
+/* Of a job that runs by it: it was handed out when that was decided. */
 static struct cpl_store_query record_query(const struct cpl_engine *engine,
                                            const struct cpl_record *record)
 {
-	struct cpl_store_query query = profile_query(
-	        engine, record->profile, record->ranks, record->uid);
+	const struct cpl_config *config = engine->snapshot->config;
+	bool own = record->own_profile;
 
-	if (record->own_profile)
-		query.dir = NULL;
-	else
-		query.user_dir = NULL;
-	return query;
-}
-
-void engine_find_profile(struct cpl_engine *engine, const char *name, int ranks,
-                         int64_t uid, int64_t deadline,
-                         struct cpl_store_answer *answer)
-{
-	struct cpl_store_query query =
-	        profile_query(engine, name, ranks, uid);
-
-	query.deadline = deadline;
-	cpl_store_find(engine->store, &query, answer);
+	return (struct cpl_store_query){
+	        .dir = own ? NULL : config->profile_dir,
+	        .user_dir = own ? config->user_profile_dir : NULL,
+	        .whom = CPL_FOR_US,
+	        .uid = record->uid,
+	        .name = record->profile,
+	        .ranks = record->ranks,
+	        .job = true,
+	};
 }
 
 /* That of a running job, where its decision had it from: one of the same name

@@ -359,10 +359,9 @@ static unsigned char *travels(struct cpl_engine *engine,
 	cpl_resolve(config, engine->snapshot->net, &step->job, &want);
 	if (!want.binding.value)
 		return NULL;
-	engine_find_profile(engine, want.profile.value,
+	engine_find_profile(engine, &step->job, &want,
 	                    step->part ? 0 : step->ranks,
-	                    engine_user_of(&step->job), engine_deadline(engine),
-	                    &found);
+	                    engine_deadline(engine), &found);
 	data = cpl_site_launch(config, &want, &found, &layout,
 	                       step->limit ? step->limit : CPL_LAUNCH_MAX_BYTES,
 	                       size, err);

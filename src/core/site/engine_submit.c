@@ -113,9 +113,8 @@ static void free_listing(struct cpl_request *head)
 }
 
 /* "; there are: ..." of what the user may read; nothing when it takes long. */
-static void list_profiles(struct cpl_engine *engine, const char *dir,
-                          const struct cpl_reader *user, int64_t deadline,
-                          char **text)
+static void list_profiles(struct cpl_engine *engine,
+                          const struct cpl_store_query *query, char **text)
 {
 	struct listing *l = calloc(1, sizeof(*l));
 	int n = 0;
@@ -124,7 +123,7 @@ static void list_profiles(struct cpl_engine *engine, const char *dir,
 		return;
 	l->head.run = run_listing;
 	l->head.free = free_listing;
-	l->dir = strdup(dir);
+	l->dir = strdup(query->dir);
 	if (!l->dir) {
 		free(l);
 		return;
@@ -132,12 +131,13 @@ static void list_profiles(struct cpl_engine *engine, const char *dir,
 	if (cpl_worker_queue(engine->worker, CPL_QUEUE_LOOK, &l->head, true,
 	                     NULL))
 		return;
-	if (!cpl_worker_wait(engine->worker, &l->head, deadline) ||
+	if (!cpl_worker_wait(engine->worker, &l->head, query->deadline) ||
 	    (l->n && !l->stamp))
 		goto out;
 	for (int i = 0; i < l->n; i++) {
 		if (!l->stamp[i].mode ||
-		    !cpl_file_readable_by(&l->stamp[i], user))
+		    cpl_store_may_read(engine->store, query, &l->stamp[i],
+		                       NULL) <= 0)
 			continue;
 		if (n < NAMES_SHOWN)
 			add(text, "%s%s",
@@ -160,23 +160,35 @@ static bool is_there(const struct cpl_store_answer *answer)
 	       answer->found == CPL_FOUND_LOADING;
 }
 
+static struct cpl_store_query query_of(const struct cpl_engine *engine,
+                                       const struct cpl_submission *s,
+                                       const char *name, enum cpl_whom whom,
+                                       int64_t deadline)
+{
+	const struct cpl_config *config = engine->snapshot->config;
+
+	return (struct cpl_store_query){
+	        .dir = config->profile_dir,
+	        .user_dir = config->user_profile_dir,
+	        .whom = whom,
+	        .uid = s->job.uid,
+	        .gid = s->job.gid,
+	        .name = name,
+	        .ranks = s->ranks < INT32_MAX ? (int)s->ranks : INT32_MAX,
+	        .deadline = deadline,
+	};
+}
+
 /*
  * What memory says serves, unless it is bad news: the file may have been put
  * right a moment ago.
  */
 static void find(struct cpl_engine *engine, const struct cpl_submission *s,
-                 const char *name, int64_t deadline,
+                 const char *name, enum cpl_whom whom, int64_t deadline,
                  struct cpl_store_answer *answer)
 {
-	const struct cpl_config *config = engine->snapshot->config;
-	struct cpl_store_query query = {
-	        .dir = config->profile_dir,
-	        .user_dir = config->user_profile_dir,
-	        .uid = s->user.uid,
-	        .name = name,
-	        .ranks = s->ranks < INT32_MAX ? (int)s->ranks : INT32_MAX,
-	        .deadline = cpl_now() + BRIEF_NS,
-	};
+	struct cpl_store_query query =
+	        query_of(engine, s, name, whom, cpl_now() + BRIEF_NS);
 
 	if (query.deadline > deadline)
 		query.deadline = deadline;
@@ -247,9 +259,12 @@ static int check_ranks(const struct cpl_engine *engine,
 /* A profile that the user asked for. */
 static void check_profile(struct cpl_engine *engine,
                           const struct cpl_submission *s, const char *profile,
-                          int64_t deadline, struct cpl_verdict *verdict)
+                          enum cpl_whom whom, int64_t deadline,
+                          struct cpl_verdict *verdict)
 {
 	const struct cpl_config *config = engine->snapshot->config;
+	struct cpl_store_query query =
+	        query_of(engine, s, profile, whom, deadline);
 	struct cpl_store_answer found;
 	struct cpl_error many;
 	char *text = NULL;
@@ -262,13 +277,9 @@ static void check_profile(struct cpl_engine *engine,
 			note(verdict, many.text);
 		return;
 	}
-	find(engine, s, profile, deadline, &found);
-	/* What is wrong with a file is not everybody's to know either. */
-	if (found.stamp.mode && !cpl_file_readable_by(&found.stamp, &s->user)) {
-		add(&text,
-		    "profile '%s' is not yours to use: owner, group and mode "
-		    "of its file do not let you read it",
-		    profile);
+	find(engine, s, profile, whom, deadline, &found);
+	if (found.found == CPL_FOUND_DENIED) {
+		add(&text, "%s", found.err.text);
 		reject = true;
 	} else if (is_there(&found)) {
 		reject = config->rank_mismatch == CPL_REJECT;
@@ -312,8 +323,7 @@ static void check_profile(struct cpl_engine *engine,
 		if (found.found == CPL_FOUND_MISSING) {
 			add(&text, "no profile '%s' in %s", profile,
 			    config->profile_dir);
-			list_profiles(engine, config->profile_dir, &s->user,
-			              deadline, &text);
+			list_profiles(engine, &query, &text);
 		} else {
 			add(&text, "%s", found.err.text);
 		}
@@ -340,7 +350,7 @@ static bool matched(struct cpl_engine *engine, const struct cpl_submission *s,
 
 	if (check_ranks(engine, s, NULL))
 		return false;
-	find(engine, s, profile, deadline, &found);
+	find(engine, s, profile, CPL_FOR_US, deadline, &found);
 	if (!is_there(&found)) {
 		engine_log(engine, CPL_ENGINE_INFO,
 		           "Match rule for job name %s: %s",
@@ -365,7 +375,7 @@ static bool is_sample(struct cpl_engine *engine, const struct cpl_submission *s,
 
 	if (check_ranks(engine, s, NULL))
 		return false;
-	find(engine, s, name, deadline, &found);
+	find(engine, s, name, CPL_FOR_USER, deadline, &found);
 	if (found.found == CPL_FOUND_MISSING ||
 	    found.found == CPL_FOUND_OTHER_RANKS ||
 	    (found.found == CPL_FOUND_READY && found.rescaled))
@@ -445,7 +455,9 @@ static void judge(struct cpl_engine *engine, const struct cpl_submission *s,
 	else if (profile && want.profile.source == CPL_FROM_MATCH)
 		verdict->attach = strdup(profile);
 	else if (profile)
-		check_profile(engine, s, profile, deadline, verdict);
+		check_profile(engine, s, profile,
+		              want.profile_given ? CPL_FOR_US : CPL_FOR_USER,
+		              deadline, verdict);
 	if (verdict->refused)
 		return;
 	if (want.note.text[0])
@@ -464,7 +476,7 @@ void cpl_engine_submit(struct cpl_engine *engine,
 
 	memset(verdict, 0, sizeof(*verdict));
 	engine_adopt(engine);
-	engine_for(engine, s->user.uid, ENGINE_SMALL);
+	engine_for(engine, engine_user_of(&s->job), ENGINE_SMALL);
 	if (engine->snapshot)
 		judge(engine, s, verdict);
 	else if (s->job.profile || s->job.policy || s->job.mapping)

@@ -75,6 +75,7 @@ static struct cpl_profile *by_name(struct cpl_profiles *profiles,
 	struct cpl_store_query query = {
 	        .dir = wanted->own ? NULL : dirs->dir,
 	        .user_dir = wanted->own ? dirs->user_dir : NULL,
+	        .whom = CPL_FOR_US,
 	        .uid = wanted->uid,
 	        .name = wanted->name,
 	        .ranks = wanted->ranks,

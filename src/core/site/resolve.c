@@ -270,6 +270,11 @@ static void check_names(const struct cpl_network *net,
 /* The user's options, where they may choose. */
 static void set_user(const struct cpl_job_facts *job, struct cpl_resolved *out)
 {
+	const char *given = out->profile.value;
+
+	out->profile_given = given && (!job->profile ||
+	                               !(out->user_may & CPL_MAY_PROFILE) ||
+	                               !strcmp(given, job->profile));
 	if (job->profile && out->user_may & CPL_MAY_PROFILE)
 		out->profile = user(strcmp(job->profile, CPL_PROFILE_NONE)
 		                            ? job->profile

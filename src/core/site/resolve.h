@@ -13,8 +13,8 @@
 /* A job as the rules see it. Texts may be NULL: not given, or not known yet. */
 struct cpl_job_facts {
 	int64_t id; /* for its record only */
-	uint32_t uid;
-	bool has_uid; /* known, for rules of users */
+	uint32_t uid, gid;
+	bool has_uid; /* both are known, for rules of users and their files */
 	/* What the user asked for, untrusted; profile "none": none, not even
 	 * that of a Match rule. */
 	const char *profile, *policy, *mapping;
@@ -50,6 +50,8 @@ struct cpl_origin {
 struct cpl_resolved {
 	enum cpl_mode mode;
 	struct cpl_choice profile;
+	/* A rule gives it, whether the user names it, too: whoever's file it is. */
+	bool profile_given;
 	struct cpl_choice policy; /* NULL: the stock answer is asked for */
 	/* Of the profile's ranks or, without one, a mapper that needs none; NULL:
 	 * ranks stay in Slurm's order. */

@@ -172,6 +172,7 @@ static void run_look(struct cpl_request *head)
 		e->n_files = file != NULL;
 		e->folder = at.folder;
 		e->folder_fresh = at.folder_fresh;
+		e->seen = at.mark.stamp;
 		memcpy(e->sizes, at.sizes, sizeof(e->sizes));
 		free(e->path);
 		e->path = at.path;
@@ -287,6 +288,7 @@ void cpl_store_free(struct cpl_store *store)
 		return;
 	while (store->entry)
 		store_forget(store, store->entry);
+	store_users_free(store);
 	pthread_cond_destroy(&store->change);
 	pthread_mutex_destroy(&store->lock);
 	free(store);

@@ -14,6 +14,9 @@
  * what all take together, the least used going first; too large ones are
  * refused before they are read or their patterns expanded.
  *
+ * No profile is handed out to whom its file is not readable: struct
+ * cpl_store_query says for whom it is, by default for everybody.
+ *
  * A user's own profiles are read with the user's rights (site/user_dir.h), and
  * are the user's own files. Where homes hang, fewer than CPL_HOME_THREADS of
  * them hold up their own users only, who have the site's profiles meanwhile. What all homes together may take while
@@ -68,15 +71,27 @@ enum cpl_found {
 	CPL_FOUND_DAMAGED,    /* a file, but no valid profile, or too large */
 	CPL_FOUND_UNREADABLE, /* directory or file cannot be opened or read */
 	CPL_FOUND_BAD_NAME,   /* no name of a profile */
-	CPL_FOUND_TIMED_OUT,  /* the file system does not answer */
+	/* The file system, or the database of users, does not answer. */
+	CPL_FOUND_TIMED_OUT,
+	CPL_FOUND_DENIED, /* not to whom it is asked for: nothing else is told */
 };
+
+/* For whom a profile is asked: what owner, group and mode of its file let
+ * everybody read; or a user; or the caller itself, that is by the site's word,
+ * such as a Match rule, or for its own account. A user's own ones are for that
+ * user in any case. */
+enum cpl_whom { CPL_FOR_ALL, CPL_FOR_USER, CPL_FOR_US };
 
 struct cpl_store_query {
 	const char *dir; /* of the profiles; NULL: the user's own ones only */
 	/* A pattern, see user_dir.h, and who: this user's own ones come first.
 	 * NULL: none. */
 	const char *user_dir;
+	enum cpl_whom whom;
 	uid_t uid;
+	gid_t gid;           /* of FOR_USER, beside the groups: */
+	const gid_t *groups; /* [n_groups]; NULL: as the system has them */
+	int n_groups;
 	const char *name; /* untrusted */
 	int ranks;  /* of the job, 0: not known, whatever it has is right */
 	bool job;   /* it waits or runs: what it needs is not to be forgotten */
@@ -123,6 +138,13 @@ void cpl_store_limit(struct cpl_store *store, uint64_t max_bytes);
 void cpl_store_find(struct cpl_store *store,
                     const struct cpl_store_query *query,
                     struct cpl_store_answer *answer);
+
+/* May who the query is for read a file? 1, 0, or -1 with err: the groups of the
+ * user did not come before the deadline. They are remembered for a minute. */
+int cpl_store_may_read(struct cpl_store *store,
+                       const struct cpl_store_query *query,
+                       const struct cpl_file_stamp *stamp,
+                       struct cpl_error *err);
 
 /* Have a profile looked at and, where its ranks fit, loaded, without waiting:
  * for jobs that will be decided on soon. With user_dir, the user's own one. */

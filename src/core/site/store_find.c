@@ -125,8 +125,7 @@ static void find(struct cpl_store *store, struct store_entry *e,
 	}
 	answer->own = e->own;
 	answer->ranks = e->state.ranks;
-	if (e->n_files)
-		answer->stamp = e->file[0].mark.stamp;
+	answer->stamp = e->n_files ? e->file[0].mark.stamp : e->seen;
 	if (!rc)
 		answer_late(e, stuck, answer);
 }
@@ -195,15 +194,12 @@ static bool is_passed_over(enum cpl_found own)
 	       own == CPL_FOUND_TIMED_OUT;
 }
 
-void cpl_store_find(struct cpl_store *store,
-                    const struct cpl_store_query *query,
-                    struct cpl_store_answer *answer)
+static void find_any(struct cpl_store *store,
+                     const struct cpl_store_query *query,
+                     struct cpl_store_answer *answer)
 {
 	struct cpl_store_answer own = {.found = CPL_FOUND_MISSING};
 
-	*answer = (struct cpl_store_answer){.found = CPL_FOUND_BAD_NAME};
-	if (cpl_profile_name_check(query->name, &answer->err))
-		return;
 	if (query->user_dir)
 		find_own(store, query, &own);
 	if (query->dir && is_passed_over(own.found))
@@ -215,6 +211,17 @@ void cpl_store_find(struct cpl_store *store,
 	if (answer->found == CPL_FOUND_MISSING &&
 	    own.found != CPL_FOUND_MISSING)
 		*answer = own;
+}
+
+void cpl_store_find(struct cpl_store *store,
+                    const struct cpl_store_query *query,
+                    struct cpl_store_answer *answer)
+{
+	*answer = (struct cpl_store_answer){.found = CPL_FOUND_BAD_NAME};
+	if (cpl_profile_name_check(query->name, &answer->err))
+		return;
+	find_any(store, query, answer);
+	store_check_rights(store, query, answer);
 }
 
 void cpl_store_prefetch(struct cpl_store *store,

@@ -41,6 +41,7 @@ struct store_entry {
 	char *path; /* the file that was chosen, NULL: not looked yet */
 	struct cpl_file_stamp folder; /* when that was */
 	bool folder_fresh;            /* cpl_file_stamp_fresh then */
+	struct cpl_file_stamp seen; /* of the file then; all 0: none was opened */
 	char sizes[128]; /* "16 and 64", where there is none of the ranks */
 	struct store_state state;
 	struct cpl_profile *profile; /* of `file`, or of a version before */
@@ -65,6 +66,7 @@ struct cpl_store {
 	pthread_mutex_t lock;
 	pthread_cond_t change;
 	struct store_entry *entry;
+	struct store_user *user; /* see store_rights.c */
 	int turns; /* taken */
 	uint64_t clock;
 	_Atomic uint64_t max_bytes;
@@ -99,6 +101,14 @@ bool store_in_hand(const struct store_entry *e);
 /* Keep within a part of the limit; the one that came last stays in any case. */
 void store_shrink(struct cpl_store *store, const struct store_entry *last);
 void store_files_free(struct cpl_signature_file *file, int n);
+
+/* store_rights.c */
+
+/* What the query's user may not read is DENIED. Without the store's lock. */
+void store_check_rights(struct cpl_store *store,
+                        const struct cpl_store_query *query,
+                        struct cpl_store_answer *answer);
+void store_users_free(struct cpl_store *store);
 
 /* store.c, under the store's lock: -1 with err */
 

@@ -17,7 +17,6 @@ struct cpl_submission {
 	 * only its nodes; 0: the job states tasks, or no nodes either. */
 	uint32_t min_implied, max_implied;
 	const char *record; /* --comm-record, untrusted; NULL: not given */
-	struct cpl_reader user;
 };
 
 struct cpl_verdict {

@@ -54,6 +54,7 @@ struct cpl_job_facts cplslurm_job(const job_record_t *job_ptr)
 	return (struct cpl_job_facts){
 	        .id = job_ptr->job_id,
 	        .uid = job_ptr->user_id,
+	        .gid = job_ptr->group_id,
 	        .has_uid = true,
 	        .qos = job_ptr->qos_ptr ? job_ptr->qos_ptr->name : NULL,
 	        .account = job_ptr->account,

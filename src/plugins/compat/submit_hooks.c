@@ -6,7 +6,6 @@
 #include <errno.h>
 
 #include "layout.h"
-#include "src/common/group_cache.h"
 #include "submit.h"
 
 const char plugin_name[] = "commplace submit check";
@@ -76,26 +75,6 @@ static void imply_ranks(const job_desc_msg_t *job, struct cpl_submission *s)
 	s->max_implied = range ? job->max_nodes : job->min_nodes;
 }
 
-struct groups {
-	uid_t uid;
-	gid_t gid;
-	gid_t *id; /* xmalloc() */
-	int n;     /* < 0: not asked */
-};
-
-static bool in_group(void *arg, gid_t gid)
-{
-	struct groups *groups = arg;
-
-	if (groups->n < 0)
-		groups->n = group_cache_lookup(groups->uid, groups->gid, NULL,
-		                               &groups->id);
-	for (int i = 0; i < groups->n; i++)
-		if (groups->id[i] == gid)
-			return true;
-	return false;
-}
-
 static int apply(job_desc_msg_t *job, const struct cpl_verdict *verdict,
                  char **message)
 {
@@ -138,16 +117,13 @@ static int submit(job_desc_msg_t *job, uint32_t submit_uid, char **message)
 {
 	struct cplslurm_options options =
 	        cplslurm_options(job->spank_job_env, job->spank_job_env_size);
-	struct groups groups = {
-	        .uid = job->user_id != NO_VAL ? job->user_id : submit_uid,
-	        .gid = job->group_id != NO_VAL ? job->group_id : (gid_t)-1,
-	        .n = -1,
-	};
 	struct cpl_submission submission = {
 	        .job = {.profile = options.profile,
 	                .policy = options.policy,
 	                .mapping = options.mapping,
-	                .uid = groups.uid,
+	                .uid = job->user_id != NO_VAL ? job->user_id
+	                                              : submit_uid,
+	                .gid = job->group_id,
 	                .has_uid = true,
 	                .name = job->name,
 	                /* slurmctld adds defaults of these after us. */
@@ -158,10 +134,6 @@ static int submit(job_desc_msg_t *job, uint32_t submit_uid, char **message)
 	                .partition = job->partition},
 	        .ranks = ranks_of(job),
 	        .record = options.record,
-	        .user = {.uid = groups.uid,
-	                 .gid = groups.gid,
-	                 .in_group = in_group,
-	                 .arg = &groups},
 	};
 	struct cpl_verdict verdict = {0};
 	int rc = SLURM_SUCCESS;
@@ -174,7 +146,6 @@ static int submit(job_desc_msg_t *job, uint32_t submit_uid, char **message)
 		rc = apply(job, &verdict, message);
 		cpl_verdict_free(&verdict);
 	}
-	xfree(groups.id);
 	return rc;
 }
 

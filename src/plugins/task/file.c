@@ -164,31 +164,22 @@ static bool same_version(const struct cpl_launch *told,
 	       told->nanoseconds == stamp->mtime.tv_nsec;
 }
 
-static bool in_group(void *arg, gid_t gid)
-{
-	const struct cplslurm_launch *launch = arg;
-
-	for (uint32_t i = 0; i < launch->n_gids; i++)
-		if (launch->gids[i] == gid)
-			return true;
-	return false;
-}
-
 struct cpl_profile *cpltask_file(const struct cplslurm_launch *launch,
                                  const struct cpltask_site *site,
                                  const struct cpl_launch *told,
                                  const char *own, struct cpl_error *err)
 {
-	struct cpl_reader user = {
-	        .uid = launch->uid,
-	        .gid = launch->gid,
-	        .in_group = in_group,
-	        .arg = (void *)launch,
-	};
+	static const gid_t none = (gid_t)-1;
 	struct cpl_store_answer answer = {0};
 	int rc = 0;
 	struct cpl_store_query query = {
 	        .dir = site->dir,
+	        /* What slurmctld tells it has checked. */
+	        .whom = own ? CPL_FOR_USER : CPL_FOR_US,
+	        .uid = launch->uid,
+	        .gid = launch->gid,
+	        .groups = launch->n_gids ? launch->gids : &none,
+	        .n_groups = (int)launch->n_gids,
 	        .name = own ? own : told->profile,
 	        .ranks = own ? 0 : told->ranks,
 	        .fresh = true,
@@ -198,9 +189,6 @@ struct cpl_profile *cpltask_file(const struct cplslurm_launch *launch,
 	cpl_store_find(store, &query, &answer);
 	if (answer.found != CPL_FOUND_READY)
 		rc = cpl_fail(err, "%s", answer.err.text);
-	else if (own && !cpl_file_readable_by(&answer.stamp, &user))
-		rc = cpl_fail(err, "%s/%s.json: the user may not read it",
-		              site->dir, own);
 	else if (!own && !same_version(told, &answer.stamp))
 		rc = cpl_fail(err,
 		              "%s/%s.json: not the version that the "
