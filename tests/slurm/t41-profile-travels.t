@@ -57,6 +57,8 @@ cat >"$PROFILES/cross8.json" <<'END'
     [0, 3, 100, 1], [2, 1, 100, 1], [4, 7, 0.5, 1], [5, 6, 0.5, 1],
     [3, 4, 1, 1] ] } ] }
 END
+# Its user may read them.
+chown "$CLUSTER_USER" "$PROFILES"/*.json
 chmod 600 "$PROFILES"/*.json
 
 show='echo $SLURM_PROCID ${COMMPLACE_PLAN-unset} $SLURM_JOB_ID'
