@@ -212,6 +212,7 @@ struct maker {
 	struct rec_table out, in;
 	int rank;
 	int64_t now, in_calls;
+	int slow; /* this rank and those behind it compute three times as long */
 };
 
 static void call(struct maker *m, int function, int peer, uint64_t bytes,
@@ -225,7 +226,7 @@ static void call(struct maker *m, int function, int peer, uint64_t bytes,
 		rec_events_message(&m->events, peer, false, bytes, 1);
 		rec_table_add(&m->out, peer, bytes, 1);
 	}
-	m->now += compute;
+	m->now += compute * (m->slow && m->rank >= m->slow ? 3 : 1);
 	rec_events_end(&m->events, (uint16_t)function, function == TEST, m->now,
 	               m->now + duration);
 	m->now += duration;
@@ -299,7 +300,8 @@ static const char *perform(struct maker *m, const char *program)
 }
 
 /* Of a program, or of steps as above. */
-static struct bytes make_file_of(const char *program, int steps, int later)
+static struct bytes make_file_of(const char *program, int steps, int later,
+                                 int slow)
 {
 	unsigned char buffer[256];
 	struct bytes file = {0};
@@ -312,7 +314,7 @@ static struct bytes make_file_of(const char *program, int steps, int later)
 
 	rec_head_write(&sink, &head);
 	for (int r = 0; r < RANKS_OF_TEST; r++) {
-		struct maker m = {.rank = r};
+		struct maker m = {.rank = r, .slow = slow};
 		struct rec_section section = {.rank = r};
 
 		assert_int_equal(
@@ -340,7 +342,7 @@ static struct bytes make_file_of(const char *program, int steps, int later)
 
 static struct bytes make_file(int steps, int later)
 {
-	return make_file_of(NULL, steps, later);
+	return make_file_of(NULL, steps, later, 0);
 }
 
 static double sum_bytes(const struct cpl_signature *sig, double *messages)
@@ -493,7 +495,7 @@ static void ordinary_codes_have_phases(void **state)
 
 		for (int k = 0; k < 2; k++) {
 			file[k] = make_file_of(k ? row[i].ten : row[i].once, 0,
-			                       0);
+			                       0, 0);
 			e[k] = cpl_run_events_parse(file[k].data, file[k].n,
 			                            "f", &err);
 			assert_non_null(e[k]);
@@ -514,6 +516,41 @@ static void ordinary_codes_have_phases(void **state)
 			cpl_run_events_free(e[k]);
 			free(file[k].data);
 		}
+	}
+}
+
+/* What each rank computes stays in the signature, where ranks differ. */
+static void ranks_compute_as_long_as_they_do(void **state)
+{
+	const char *path = "phases-test.json";
+
+	for (int slow = 0; slow < RANKS_OF_TEST; slow += 3) {
+		struct cpl_phase_options options = CPL_PHASE_OPTIONS;
+		struct cpl_error err = {""};
+		struct bytes file = make_file_of("(hra)30", 0, 0, slow);
+		struct cpl_run_events *e =
+		        cpl_run_events_parse(file.data, file.n, "f", &err);
+		struct cpl_phases *p = cpl_phases_find(e, &options, &err);
+		struct cpl_signature *sig =
+		        cpl_phases_signature(e, p, "n", NULL, &err);
+		struct cpl_signature *again;
+
+		assert_non_null(sig);
+		assert_int_equal(cpl_signature_write(sig, path, &err), 0);
+		again = cpl_signature_load(path, &err);
+		assert_non_null(again);
+		assert_int_equal(again->phase[0].rank_compute != NULL, slow > 0);
+		/* 2 ms of computation a round, or three times as much */
+		for (int r = 0; r < RANKS_OF_TEST && slow; r++)
+			assert_true(fabs(again->phase[0].rank_compute[r] /
+			                         (r < slow ? 2e-3 : 6e-3) -
+			                 1) < 0.02);
+		remove(path);
+		cpl_signature_free(again);
+		cpl_signature_free(sig);
+		cpl_phases_free(p);
+		cpl_run_events_free(e);
+		free(file.data);
 	}
 }
 
@@ -854,6 +891,7 @@ int main(void)
 	        cmocka_unit_test(phases_are_found),
 	        cmocka_unit_test(computation_tells_phases_apart),
 	        cmocka_unit_test(ordinary_codes_have_phases),
+	        cmocka_unit_test(ranks_compute_as_long_as_they_do),
 	        cmocka_unit_test(pieces_of_files_are_refused),
 	        cmocka_unit_test(hostile_numbers_are_refused),
 	        cmocka_unit_test(machines_say_seconds),

@@ -316,6 +316,13 @@ static const struct closed closed[] = {
                      "\"traffic\": [[0, 1, 1e9, 1]]}"),
          {.executions = 9, .speed = 2},
          3 * (2 + 1)},
+        {"a rank that computes longer than the other",
+         CHAIN,
+         SIGNATURE("2", "\"compute_time\": 2, \"compute_percent\": "
+                        "\"50,150\", \"traffic\": [[0, 1, 1e9, 1], [1, 0, "
+                        "1e9, 1]]"),
+         {0},
+         3 + 1},
         {"one congested link",
          CHAIN,
          SIGNATURE("4", "\"traffic\": [[0, 3, 1e9, 1], [1, 2, 1e9, 1]]"),

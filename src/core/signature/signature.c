@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/printable.h"
+#include "signature/rank_compute.h"
 #include "signature/signature_internal.h"
 
 /* Every phase takes 8 bytes per rank, however small the file. */
@@ -20,9 +21,9 @@
 static const char *const root_keys[] = {"format",      "version", "name",
                                         "application", "ranks",   "phases",
                                         "recorded",    NULL};
-static const char *const phase_keys[] = {"name",         "weight",  "time",
-                                         "compute_time", "traffic", "file",
-                                         "pattern",      NULL};
+static const char *const phase_keys[] = {
+        "name",    "weight", "time",    "compute_time", "compute_percent",
+        "traffic", "file",   "pattern", NULL};
 
 /* What is no traffic is small: the JSON parser makes a tree of it, which takes
  * a multiple of the text. */
@@ -111,6 +112,7 @@ void cpl_signature_free(struct cpl_signature *sig)
 		return;
 	for (int i = 0; i < sig->n_phases; i++) {
 		free(sig->phase[i].name);
+		free(sig->phase[i].rank_compute);
 		cpl_comm_free(sig->phase[i].comm);
 		pattern_free(sig->phase[i].pattern);
 	}
@@ -213,6 +215,23 @@ static int take_matrix(const json_t *object, struct source *src, int index,
 	return pattern_take(pattern, ranks, &src->budget, phase, err);
 }
 
+static int take_rank_compute(const json_t *object, const struct source *src,
+                             int ranks, struct cpl_phase *phase,
+                             struct cpl_error *err)
+{
+	const char *text;
+	int rc = cpl_json_string(object, "compute_percent", &text, err);
+
+	if (rc <= 0 || src->limits)
+		return rc < 0 ? -1 : 0;
+	if (!(phase->compute_time > 0))
+		return cpl_fail(err, "\"compute_percent\" is of "
+		                     "\"compute_time\", which is missing or 0");
+	phase->rank_compute =
+	        rank_compute_parse(text, ranks, phase->compute_time, err);
+	return phase->rank_compute ? 0 : -1;
+}
+
 static int take_phase(const json_t *object, struct source *src, int index,
                       int ranks, struct cpl_phase *phase, struct cpl_error *err)
 {
@@ -239,6 +258,8 @@ static int take_phase(const json_t *object, struct source *src, int index,
 		return -1;
 	if (phase->weight <= 0.0)
 		return cpl_fail(err, "\"weight\" is 0; it must be above 0");
+	if (take_rank_compute(object, src, ranks, phase, err))
+		return -1;
 	return take_matrix(object, src, index, ranks, phase, err);
 }
 

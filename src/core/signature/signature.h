@@ -21,6 +21,9 @@ struct cpl_phase {
 	double weight;       /* how often the phase runs, > 0 */
 	double time;         /* seconds of one execution, 0: not stated */
 	double compute_time; /* seconds of it without communication */
+	/* [ranks] the same of each rank, compute_time in the mean; NULL: not
+	 * known. Within limits it is not read. */
+	double *rank_compute;
 	/* One execution: a matrix, or the generator of a pattern that is not
 	 * stored; a small pattern has both. rows.h reads either. */
 	struct cpl_comm *comm;

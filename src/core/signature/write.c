@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "signature/pattern/pattern.h"
+#include "signature/rank_compute.h"
 #include "signature/signature_internal.h"
 
 static void put_string(FILE *f, const char *text)
@@ -89,6 +90,12 @@ static void put_signature(FILE *f, const struct cpl_signature *sig,
 			put_field(f, "time", p->time);
 		if (p->compute_time > 0.0)
 			put_field(f, "compute_time", p->compute_time);
+		if (p->rank_compute && p->compute_time > 0.0) {
+			fputs("\"compute_percent\": \"", f);
+			rank_compute_print(f, p->rank_compute, sig->ranks,
+			                   p->compute_time);
+			fputs("\", ", f);
+		}
 		if (!p->comm) {
 			fprintf(f, "\"pattern\": %s", p->pattern->text);
 		} else if (side) {

@@ -152,10 +152,12 @@ struct cpl_op cpl_program_next(const struct cpl_program *program, int rank,
 			return op;
 		case COMPUTE:
 			at->stage = SENDS;
-			if (!(phase->of->compute_time > 0))
+			op.amount = phase->of->rank_compute
+			                    ? phase->of->rank_compute[rank]
+			                    : phase->of->compute_time;
+			if (!(op.amount > 0))
 				break;
 			op.kind = CPL_OP_COMPUTE;
-			op.amount = phase->of->compute_time;
 			return op;
 		case SENDS:
 		case RECEIVES:

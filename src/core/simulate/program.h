@@ -2,7 +2,7 @@
 /*
  * What the ranks of a job do, one operation after the other, made when it is
  * asked for: a signature, phase by phase. In each execution of a phase a rank
- * computes, then sends and receives all messages of the phase without blocking
+ * computes, as long as it does or all do in the mean, then sends and receives all messages of the phase without blocking
  * and waits for them; where the phase has rounds (signature/rounds.h), round by
  * round.
  */

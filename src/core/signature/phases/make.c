@@ -3,6 +3,7 @@
 #include "signature/phases/phases.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -272,6 +273,41 @@ static int one_phase(const struct cpl_run_events *events,
 	return phase->comm ? 0 : -1;
 }
 
+/* Seconds that each rank computes in one execution, the mean being as the phase's,
+ * where that is more than a fiftieth more in one than in the mean. 0, or -1. */
+static int compute_of_ranks(const struct cpl_phases *p, int k,
+                            struct cpl_phase *phase, struct cpl_error *err)
+{
+	const struct cpl_found_phase *found = &p->phase[k];
+	double mean = 0, most = 0, *of;
+	int n = 0;
+
+	for (int i = 0; i < p->events->n; i++) {
+		if (!p->events->rank[i].has_events)
+			continue;
+		mean += found->rank[i].compute / found->weight;
+		most = fmax(most, found->rank[i].compute / found->weight);
+		n++;
+	}
+	mean /= n;
+	if (most - mean <= 0.02 * found->compute)
+		return 0;
+	of = malloc(sizeof(*of) * (size_t)p->events->ranks);
+	if (!of)
+		return cpl_fail_memory(err);
+	for (int r = 0; r < p->events->ranks; r++)
+		of[r] = found->compute;
+	/* The rest has more than its events tell of. */
+	for (int i = 0; i < p->events->n; i++)
+		if (p->events->rank[i].has_events)
+			of[p->events->rank[i].rank] = fmax(
+			        0, found->compute - mean +
+			                   found->rank[i].compute /
+			                           found->weight);
+	phase->rank_compute = of;
+	return 0;
+}
+
 static int make_phase(const struct cpl_phases *p, int k,
                       struct cpl_phase *phase, struct cpl_error *err)
 {
@@ -289,7 +325,7 @@ static int make_phase(const struct cpl_phases *p, int k,
 	phase[k].compute_time = found->compute;
 	phase[k].comm = rest ? rest_comm(p->events, phase, k, err)
 	                     : phase_comm(p, k, err);
-	return phase[k].comm ? 0 : -1;
+	return phase[k].comm ? compute_of_ranks(p, k, &phase[k], err) : -1;
 }
 
 struct cpl_signature *cpl_phases_signature(const struct cpl_run_events *events,
