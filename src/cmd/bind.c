@@ -20,7 +20,7 @@ struct options {
 	const char *gpu_map, *plot, *algorithm;
 	int64_t cores, cpus_per_rank; /* of each rank; 0: not given */
 	int64_t per_core, per_socket;
-	bool overcommit, launch, json;
+	bool overcommit, fill_domains, launch, json;
 	int hint, metric, format;
 };
 
@@ -50,6 +50,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	         .high = MAX_CPU},
 	        {"hint", .choice = &o->hint, .choices = hints},
 	        {"overcommit", .flag = &o->overcommit},
+	        {"fill-domains", .flag = &o->fill_domains},
 	        {"metric", .choice = &o->metric, .choices = metrics},
 	        {"gpu-map", .text = &o->gpu_map},
 	        {"algorithm", .text = &o->algorithm},
@@ -253,6 +254,7 @@ static int run(const struct cmd *self, int argc, char **argv)
 	        .ranks_per_core = (int)o.per_core,
 	        .ranks_per_socket = (int)o.per_socket,
 	        .overcommit = o.overcommit,
+	        .fill_domains = o.fill_domains,
 	        .metric = (enum cpl_bind_metric)(o.metric % 3),
 	        .near = job.near,
 	        .work = o.launch ? (int64_t)job.n_ranks * CPL_BIND_LAUNCH_WORK

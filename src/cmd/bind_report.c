@@ -41,6 +41,42 @@ static json_t *set_json(hwloc_const_bitmap_t set)
 	return list;
 }
 
+/* Memory domains (cores with the same NUMA nodes) that may be used and that are,
+ * and the most ranks in one. */
+struct domains {
+	int n, used, most;
+};
+
+/* Of the ranks that are bound so; a rank counts where its first core is. */
+static struct domains count_domains(const struct bind_job *job)
+{
+	struct domains d = {0};
+	hwloc_obj_t core = NULL, last = NULL;
+	int ranks = 0;
+
+	while ((core = hwloc_get_next_obj_by_type(job->topology, HWLOC_OBJ_CORE,
+	                                          core))) {
+		if (job->allowed &&
+		    !hwloc_bitmap_intersects(core->cpuset, job->allowed))
+			continue;
+		if (!last ||
+		    !hwloc_bitmap_isequal(core->nodeset, last->nodeset)) {
+			d.n++;
+			ranks = 0;
+		}
+		last = core;
+		for (int i = 0; i < job->n_ranks; i++) {
+			int cpu = hwloc_bitmap_first(job->result.cpuset[i]);
+
+			if (!hwloc_bitmap_isset(core->cpuset, (unsigned)cpu))
+				continue;
+			d.used += !ranks++;
+			d.most = ranks > d.most ? ranks : d.most;
+		}
+	}
+	return d;
+}
+
 static json_t *levels_json(const struct cpl_bind_result *result)
 {
 	json_t *levels = json_array();
@@ -61,6 +97,7 @@ json_t *bind_json(const struct bind_job *job)
 {
 	json_t *ranks = json_array(), *pus = json_array();
 	json_t *masks = json_array(), *nodes = json_array();
+	struct domains d = count_domains(job);
 
 	for (int i = 0; i < job->n_ranks; i++) {
 		char *mask = NULL;
@@ -73,12 +110,14 @@ json_t *bind_json(const struct bind_job *job)
 		free(mask);
 	}
 	return json_pack(
-	        "{s:s, s:o, s:o, s:o, s:o, s:f, s:f, s:f, s:i, s:o}",
+	        "{s:s, s:o, s:o, s:o, s:o, s:f, s:f, s:f, s:i, s:{s:i, s:i, "
+	        "s:i}, s:o}",
 	        "algorithm", job->binder->name, "ranks", ranks, "rank_to_pus",
 	        pus, "masks", masks, "rank_to_numa_nodes", nodes, "cost",
 	        job->result.cost, "cost_packed", job->packed.cost,
 	        "cost_round_robin", job->round_robin.cost, "far_from_gpu",
-	        job->result.n_far, "levels", levels_json(&job->result));
+	        job->result.n_far, "memory_domains", "allowed", d.n, "used",
+	        d.used, "most_ranks", d.most, "levels", levels_json(&job->result));
 }
 
 int bind_print_masks(const struct cmd *self, const struct bind_job *job)
@@ -320,6 +359,19 @@ static int print_tree(const struct bind_job *job)
 	                    columns);
 }
 
+static void print_domains(const struct bind_job *job)
+{
+	struct domains d = count_domains(job);
+
+	if (d.n < 2)
+		return;
+	printf("\nRanks are in %d of %d memory domains, at most %d in one",
+	       d.used, d.n, d.most);
+	if (d.used < d.n)
+		printf("; the memory bandwidth of %d is idle", d.n - d.used);
+	putchar('\n');
+}
+
 int bind_print(const struct cmd *self, const struct bind_job *job)
 {
 	int rc = print_ranks(job);
@@ -329,6 +381,7 @@ int bind_print(const struct cmd *self, const struct bind_job *job)
 			return cmd_failf(self, "out of memory");
 		putchar('\n');
 		rc = print_costs(job);
+		print_domains(job);
 	}
 	if (rc == CMD_OK && job->result.n_far)
 		printf("\n%d ranks are not near their GPU: too few cores "

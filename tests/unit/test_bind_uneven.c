@@ -119,14 +119,15 @@ static void test_against_exhaustive_search(void **state)
 		struct cpl_bind_request req = {.topology = topology,
 		                               .allowed = left,
 		                               .cores_per_rank = 1,
-		                               .by_pu = seed / 6 % 4 >= 2};
+		                               .by_pu = seed / 6 % 4 >= 2,
+		                               .fill_domains = true};
 		struct cpl_slots *slots;
 
 		/* Offline, or not allowed. */
 		if (seed / 6 % 2 && !hwloc_bitmap_iszero(left))
 			assert_int_equal(
 			        hwloc_topology_restrict(topology, left, 0), 0);
-		slots = cpl_slots_new(&req, NULL);
+		slots = cpl_slots_new(&req, false, NULL);
 		if (slots && slots->tree.n_slots >= 3 &&
 		    slots->tree.n_slots <= MAX_SLOTS) {
 			int spare = (int)cpl_random_below(seed, 3, 0, 2);

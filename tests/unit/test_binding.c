@@ -49,6 +49,77 @@ static double example_value(int i, int j, void *arg)
 	return example[i][j] / 2;
 }
 
+/* Ranks of a square halo on two packages of four memory domains each: in how many
+ * domains they are, and how many in the fullest. */
+static void test_memory_domains(void **state)
+{
+	static const char tree[] =
+	        "pack:2 l3:1 group:4 [numa] core:14 pu:2";
+	static const struct {
+		int ranks, cores;    /* of the node; of each rank */
+		int allowed;         /* the first PUs; 0: all */
+		bool packed, fill;
+		int domains, most;
+	} row[] = {
+	        {16, 1, 0, false, false, 8, 2},
+	        {16, 1, 0, false, true, 2, 14},
+	        {16, 1, 0, true, false, 2, 14},
+	        {12, 1, 0, false, false, 6, 2},
+	        {4, 1, 0, false, false, 4, 1},
+	        {16, 3, 0, false, false, 8, 2},
+	        /* Full, or with no room. */
+	        {112, 1, 0, false, false, 8, 14},
+	        {16, 1, 32, false, false, 2, 14},
+	        {14, 8, 0, false, false, 8, 2},
+	};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		hwloc_topology_t topology = topology_of(tree);
+		hwloc_bitmap_t allowed = hwloc_bitmap_alloc();
+		struct cpl_comm_entry *entry =
+		        malloc((size_t)row[i].ranks * sizeof(*entry));
+		struct cpl_bind_request req = {.topology = topology,
+		                               .cores_per_rank = row[i].cores,
+		                               .fill_domains = row[i].fill};
+		const struct cpl_binder *binder = row[i].packed
+		                                          ? &cpl_binder_packed
+		                                          : &cpl_binder_treematch;
+		struct cpl_bind_result result;
+		struct cpl_comm *comm;
+		int in[8] = {0}, domains = 0, most = 0;
+
+		for (int r = 0; r < row[i].ranks; r++)
+			entry[r] = (struct cpl_comm_entry){
+			        r, (r + 1) % row[i].ranks, 1000, 1};
+		comm = cpl_comm_build(row[i].ranks, entry, row[i].ranks, NULL);
+		if (row[i].allowed) {
+			hwloc_bitmap_set_range(allowed, 0, row[i].allowed - 1);
+			req.allowed = allowed;
+		}
+		req.comm = comm;
+		assert_int_equal(cpl_bind(binder, &req, &result, NULL), 0);
+		for (int r = 0; r < row[i].ranks; r++) {
+			int at = hwloc_bitmap_first(result.nodeset[r]);
+
+			domains += !in[at];
+			if (++in[at] > most)
+				most = in[at];
+		}
+		if (domains != row[i].domains || most != row[i].most)
+			fail_msg("row %zu: %d domains, at most %d", i, domains,
+			         most);
+		/* Few are next to each other: in the first package. */
+		for (int at = 4; at < 8 && row[i].ranks <= 4; at++)
+			assert_int_equal(in[at], 0);
+		assert_true(result.cost <= result.cost_default);
+		cpl_bind_result_free(&result);
+		cpl_comm_free(comm);
+		free(entry);
+		hwloc_bitmap_free(allowed);
+		hwloc_topology_destroy(topology);
+	}
+}
+
 static void test_worked_example(void **state)
 {
 	static const int expected[8] = {0, 2, 4, 6, 1, 3, 5, 7};
@@ -298,7 +369,7 @@ static void test_uneven_trees(void **state)
 				hwloc_bitmap_or(all, all, result.cpuset[r]);
 			}
 			assert_true(result.cost <= result.cost_default);
-			slots = cpl_slots_new(&req, NULL);
+			slots = cpl_slots_new(&req, false, NULL);
 			best = least_cost(&slots->tree, graph, slot, 0, &used);
 			if (result.cost < best * 0.999999 ||
 			    result.cost > best * 1.35)
@@ -426,7 +497,7 @@ static void test_private_caches_do_not_count(void **state)
 		                               .comm = NULL,
 		                               .cores_per_rank = 1,
 		                               .by_pu = false};
-		struct cpl_slots *t = cpl_slots_new(&req, NULL);
+		struct cpl_slots *t = cpl_slots_new(&req, false, NULL);
 
 		assert_int_equal(t->tree.n_slots, 4);
 		assert_int_equal(cpl_tree_distance(&t->tree, 0, 0), 0);
@@ -497,6 +568,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_worked_example),
+	        cmocka_unit_test(test_memory_domains),
 	        cmocka_unit_test(test_example_grouping),
 	        cmocka_unit_test(test_arity_division),
 	        cmocka_unit_test(

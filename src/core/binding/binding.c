@@ -205,7 +205,7 @@ static int bind_request(const struct cpl_binder *binder,
 	memset(out, 0, sizeof(*out));
 	if (check_request(req, err) < 0)
 		return -1;
-	slots = cpl_slots_new(req, err);
+	slots = cpl_slots_new(req, !binder->orders_cores, err);
 	if (!slots || check_capacity(req, &slots->tree, err) < 0)
 		goto done;
 	graph = cpl_comm_symmetric(req->comm, err);

@@ -34,6 +34,7 @@ struct cpl_bind_request {
 	int ranks_per_socket; /* at most; 0: no limit */
 	bool overcommit; /* more ranks than slots share them evenly, the first
 	                  * slots taking one more */
+	bool fill_domains; /* one memory domain after the other, see cpl_bind */
 	enum cpl_bind_metric metric;
 	/* [ranks] or NULL: CPUs that a rank should be within, such as those
 	 * next to its GPU; NULL entry: anywhere. Kept by as many ranks as can,
@@ -61,6 +62,8 @@ struct cpl_binder {
 	 */
 	int (*bind)(const struct cpl_bind_problem *problem, int *slot,
 	            struct cpl_error *err);
+	/* It goes by the order of all cores, not by what ranks exchange. */
+	bool orders_cores;
 };
 
 /* Traffic between ranks whose lowest common object is on one level. */
@@ -103,6 +106,12 @@ const struct cpl_binder *cpl_binder_find_in(const struct cpl_registry *binders,
  *
  * Slots are cut from the allowed cores in tree order. No slot spans two
  * objects of the lowest level for which enough slots are left that way.
+ *
+ * Where there are more slots than ranks, ranks have room for their memory: no
+ * memory domain (cores with the same NUMA nodes) has more slots than it takes to
+ * hold the ranks, such as two of each of eight domains for 16 ranks; within that the
+ * ranks' traffic decides. Not with fill_domains, request.near, or an algorithm
+ * that orders_cores.
  *
  * Bind; never costs more than packed order (rank i on the i-th slot; ranks
  * that are not near are moved in both). Refused: more ranks than slots without

@@ -30,8 +30,9 @@ struct cpl_bind_problem {
 	                                     * messages may be NULL */
 };
 
-/* NULL with err (no allowed core, too few, memory). O(cores * levels). */
-struct cpl_slots *cpl_slots_new(const struct cpl_bind_request *req,
+/* NULL with err (no allowed core, too few, memory). spread: over memory domains,
+ * see cpl_bind. O(cores * (levels + cores of a domain)). */
+struct cpl_slots *cpl_slots_new(const struct cpl_bind_request *req, bool spread,
                                 struct cpl_error *err);
 void cpl_slots_free(struct cpl_slots *slots);
 

@@ -13,4 +13,5 @@ const struct cpl_binder cpl_binder_packed = {
         .name = "packed",
         .summary = "rank i on the i-th core in tree order",
         .bind = bind_packed,
+        .orders_cores = true,
 };

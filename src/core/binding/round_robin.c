@@ -37,4 +37,5 @@ const struct cpl_binder cpl_binder_round_robin = {
         .name = "round-robin",
         .summary = "rank i on the next package in turn",
         .bind = bind_round_robin,
+        .orders_cores = true,
 };

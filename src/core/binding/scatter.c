@@ -53,4 +53,5 @@ const struct cpl_binder cpl_binder_scatter = {
         .name = "scatter",
         .summary = "neighbouring ranks as far apart as can be",
         .bind = bind_scatter,
+        .orders_cores = true,
 };

@@ -16,6 +16,7 @@ struct cut {
 	int n_kept;
 	int *slot; /* first unit of each slot */
 	int n_slots;
+	int per_domain; /* slots of a memory domain at most; 0: no limit */
 };
 
 static hwloc_obj_t ancestor_at(hwloc_obj_t obj, int depth)
@@ -70,11 +71,18 @@ static void choose_units(struct cut *c, int n_all)
 	}
 }
 
+static bool same_memory(hwloc_obj_t a, hwloc_obj_t b)
+{
+	return a && b &&
+	       (!a->nodeset || !b->nodeset ||
+	        hwloc_bitmap_isequal(a->nodeset, b->nodeset));
+}
+
 /* Slots of which none spans two objects at the depth; -1: anywhere. */
 static void cut_slots(struct cut *c, int depth)
 {
-	int in_socket = 0;
-	hwloc_obj_t socket = NULL;
+	int in_socket = 0, in_domain = 0;
+	hwloc_obj_t socket = NULL, last = NULL;
 
 	c->n_slots = 0;
 	for (int i = 0; i + c->per_slot <= c->n_units;) {
@@ -93,25 +101,54 @@ static void cut_slots(struct cut *c, int depth)
 		if (own != socket)
 			in_socket = 0;
 		socket = own;
-		if (!c->req->ranks_per_socket ||
-		    in_socket++ < c->req->ranks_per_socket)
+		if (!same_memory(last, first))
+			in_domain = 0;
+		last = first;
+		if ((!c->per_domain || in_domain < c->per_domain) &&
+		    (!c->req->ranks_per_socket ||
+		     in_socket++ < c->req->ranks_per_socket)) {
 			c->slot[c->n_slots++] = i;
+			in_domain++;
+		}
 		i += k;
 	}
 }
 
-static int choose_slots(struct cut *c, struct cpl_error *err)
+/* As few slots of each memory domain as hold the ranks; all of them do. */
+static void spread_slots(struct cut *c, int depth)
+{
+	int ranks = c->req->comm ? c->req->comm->ranks : 0, domains = 0;
+
+	if (c->req->fill_domains || c->req->near || c->n_slots <= ranks)
+		return;
+	for (int s = 0; s < c->n_slots; s++)
+		domains += !s || !same_memory(c->unit[c->slot[s - 1]],
+		                              c->unit[c->slot[s]]);
+	if (domains < 2 || !ranks)
+		return;
+	c->per_domain = (ranks + domains - 1) / domains - 1;
+	do {
+		c->per_domain++;
+		cut_slots(c, depth);
+	} while (c->n_slots < ranks);
+}
+
+static int choose_slots(struct cut *c, bool spread, struct cpl_error *err)
 {
 	int need =
 	        c->req->comm && !c->req->overcommit ? c->req->comm->ranks : 1;
-
 	/* With SMT, the cores are a level to be kept to as well. */
-	for (int d = c->per_slot > 1 ? c->unit_depth - 1 : -1; d >= 0; d--) {
+	int d = c->per_slot > 1 ? c->unit_depth - 1 : -1;
+
+	for (; d >= 0; d--) {
 		cut_slots(c, d);
 		if (c->n_slots >= need)
-			return 0;
+			break;
 	}
-	cut_slots(c, -1);
+	if (d < 0)
+		cut_slots(c, -1);
+	if (spread)
+		spread_slots(c, d);
 	if (c->n_slots)
 		return 0;
 	if (c->n_units == 0)
@@ -238,7 +275,7 @@ static int fill(struct cpl_slots *slots, const struct cut *c,
 	return 0;
 }
 
-struct cpl_slots *cpl_slots_new(const struct cpl_bind_request *req,
+struct cpl_slots *cpl_slots_new(const struct cpl_bind_request *req, bool spread,
                                 struct cpl_error *err)
 {
 	hwloc_topology_t topology = req->topology;
@@ -269,7 +306,7 @@ struct cpl_slots *cpl_slots_new(const struct cpl_bind_request *req,
 		}
 	}
 	choose_units(&c, n_all);
-	if (choose_slots(&c, err) == 0)
+	if (choose_slots(&c, spread, err) == 0)
 		rc = fill(slots, &c, err);
 out:
 	if (!cpl_arena_end(&arena, rc, err))
