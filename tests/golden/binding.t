@@ -138,7 +138,15 @@ is "$(tree "$work/mesh192.json" genoa-2x96.txt | sed -n '1,3p;11,17p')" "Machine
 	--plot "$work/shared.svg" >/dev/null
 is "$(grep -cE '>(0,1|2,3|188,189|190,191)<' "$work/shared.svg")" 4 \
 	"four ranks of a core in two lines"
+told() {
+	"$commplace" bind --signature "$mesh" --ranks 0-15 --topology \
+		"$etc/topologies/xeon-2x56-snc4.txt" "$@" | grep '^Ranks are in'
+}
+is "$(told)" "Ranks are in 8 of 8 memory domains, at most 2 in one" \
+	"16 ranks on 112 cores have memory bandwidth"
+is "$(told --fill-domains)" "Ranks are in 2 of 8 memory domains, at most 14 in one; \
+the memory bandwidth of 6 is idle" "or those next to each other"
 is "$(for a in packed round-robin scatter cluster treematch best; do
 	bound "$a" genoa-2x96.txt --algorithm "$a" | cut -d' ' -f1
-done | paste -sd' ')" "147200 147200 147200 147200 133200 124800" "every algorithm on Genoa"
+done | paste -sd' ')" "147200 147200 147200 147200 137200 124800" "every algorithm on Genoa"
 done_testing
