@@ -124,6 +124,27 @@ done <<'END'
 all-to-all 0.50 "type":"many-to-many","dims":[64,64],"axis":0
 END
 
+# All-to-all in rows of 16 and columns of 32, 8 ranks a node, in two rows of a group:
+# columns on routers leave the links half of what rows there do, and quick knows.
+cat >"$work/rows.json" <<'END'
+{ "format": "commplace-signature", "version": 1, "name": "rows", "ranks": 512,
+  "phases": [ { "name": "row", "weight": 1, "pattern": { "type": "many-to-many",
+      "dims": [32, 16], "axis": 1, "bytes": 100000 } },
+    { "name": "column", "weight": 1, "pattern": { "type": "many-to-many",
+      "dims": [32, 16], "axis": 0, "bytes": 100000 } } ] }
+END
+cat >"$work/group.json" <<'END'
+{ "format": "commplace-network", "version": 1, "type": "dragonfly", "groups": 2,
+  "rows": 4, "columns": 8, "nodes_per_router": 4, "global_links_per_group_pair": 4,
+  "nodes": "n[0-255]" }
+END
+"$commplace" map --network "$work/group.json" --signature "$work/rows.json" \
+	--hosts 'n[0-63]' --ranks-per-node 8 --compare linear,quick --json >"$work/rows"
+ok "$(perl -e 'exit !($ARGV[0] <= 0.51 * $ARGV[1])' \
+	"$(value quick max_congestion <"$work/rows")" \
+	"$(value linear max_congestion <"$work/rows")"; echo $?)" \
+	"quick: all-to-all in rows and columns"
+
 # The worked example of TreeMatch (RR-8269): 8 processes on a tree of arities 2,
 # 3, 2, by leaves from left to right 0 1 2 3 6 7 8 9; traffic 4000, 2024, 412 by
 # level, packed 4000, 1218, 1218, both ways counted.

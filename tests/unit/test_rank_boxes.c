@@ -152,12 +152,58 @@ static void test_no_grid(void **state)
 	cpl_comm_free(comm);
 }
 
+/* Everybody in a row of 16 and in a column of 32 sends to all there: half a row or a
+ * quarter of a column as a group sends as much outside, and it is the columns that
+ * are looked at beside blocks. Halos are no such rows. */
+static void test_columns(void **state)
+{
+	enum { ROW = 16, ROWS = 32, RANKS = ROW * ROWS, GROUPS = RANKS / 8 };
+	struct cpl_comm_entry *entry = malloc((size_t)RANKS * (ROW + ROWS) *
+	                                      sizeof(*entry));
+	struct cpl_rank_groups groups;
+	struct cpl_comm *comm, *graph;
+	int size[GROUPS], of[RANKS], n = 0;
+
+	for (int r = 0; r < RANKS; r++)
+		for (int to = 0; to < RANKS; to++)
+			if (to != r && (to / ROW == r / ROW ||
+			                to % ROW == r % ROW))
+				entry[n++] = (struct cpl_comm_entry){r, to, 1,
+				                                     1};
+	for (int i = 0; i < GROUPS; i++)
+		size[i] = 8;
+	comm = cpl_comm_build(RANKS, entry, n, NULL);
+	graph = cpl_comm_symmetric(comm, NULL);
+	assert_int_equal(
+	        cpl_rank_groups_grow(&groups, NULL, comm, graph, size, GROUPS,
+	                             NULL),
+	        1);
+	for (int r = 0; r < RANKS; r++)
+		assert_int_equal(groups.of[r],
+		                 r % ROW * (ROWS / 8) + r / ROW / 8);
+	cpl_rank_groups_free(&groups);
+	cpl_comm_free(graph);
+	cpl_comm_free(comm);
+	/* One row of all. */
+	n = 0;
+	for (int r = 0; r < ROW; r++)
+		for (int to = 0; to < ROW; to++)
+			entry[n++] = (struct cpl_comm_entry){r, to, 1, 1};
+	comm = cpl_comm_build(ROW, entry, n, NULL);
+	graph = cpl_comm_symmetric(comm, NULL);
+	assert_int_equal(cpl_rank_columns(graph, size, 2, of, NULL), 0);
+	cpl_comm_free(graph);
+	cpl_comm_free(comm);
+	free(entry);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_surfaces),
 	        cmocka_unit_test(test_rests),
 	        cmocka_unit_test(test_no_grid),
+	        cmocka_unit_test(test_columns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

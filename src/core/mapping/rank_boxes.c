@@ -12,6 +12,8 @@
 #define WORK 2000000
 /* Numbers closer than this, relative to the larger, count as equal. */
 #define SAME 1e-9
+/* A part of the traffic that is no grid's. */
+#define STRAY 0.05
 
 /* The grid: rank = sum of coordinate * stride. */
 struct grid {
@@ -258,4 +260,53 @@ int cpl_rank_boxes(const struct cpl_comm *comm, const struct cpl_comm *graph,
 	rc = b.n_best > 0;
 out:
 	return cpl_arena_end(&arena, rc, err);
+}
+
+/* Bytes over each distance between rank numbers; all of them. */
+static double sum_distances(const struct cpl_comm *graph, double *over)
+{
+	double all = 0;
+
+	for (int r = 0; r < graph->ranks; r++)
+		for (int64_t e = graph->row[r]; e < graph->row[r + 1]; e++)
+			if (graph->to[e] > r) {
+				over[graph->to[e] - r] += graph->bytes[e];
+				all += graph->bytes[e];
+			}
+	return all;
+}
+
+/* Are ranks rows of so many, which send to their columns and each other? */
+static bool is_row(const double *over, int ranks, int length, double all)
+{
+	double column = 0, beyond = 0;
+
+	if (ranks % length)
+		return false;
+	for (int d = length; d < ranks; d++)
+		*(d % length ? &beyond : &column) += over[d];
+	return beyond <= STRAY * all && column > STRAY * all;
+}
+
+int cpl_rank_columns(const struct cpl_comm *graph, const int *size, int n,
+                     int *of, struct cpl_error *err)
+{
+	int ranks = graph->ranks, row = 2, group = 0, left = n ? size[0] : 0;
+	struct cpl_arena arena = {0};
+	double *over = cpl_arena_take(&arena, ranks, sizeof(*over)), all;
+
+	if (arena.failed)
+		return cpl_arena_end(&arena, -1, err);
+	all = sum_distances(graph, over);
+	while (2 * row <= ranks && !is_row(over, ranks, row, all))
+		row++;
+	cpl_arena_free(&arena);
+	if (2 * row > ranks)
+		return 0;
+	for (int i = 0; i < ranks; i++, left--) {
+		while (!left)
+			left = size[++group];
+		of[i % (ranks / row) * row + i / (ranks / row)] = group;
+	}
+	return 1;
 }

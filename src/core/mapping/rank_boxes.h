@@ -35,4 +35,13 @@ int cpl_rank_boxes(const struct cpl_comm *comm, const struct cpl_comm *graph,
                    const int *size, int n, int *of, struct cpl_group_cut *cut,
                    struct cpl_error *err);
 
+/*
+ * Groups of size[n] ranks into of[ranks], column after column: ranks are rows of
+ * the smallest length beyond which they send to their columns only, all but a
+ * twentieth of the traffic. 1; 0 where there is no such length; or -1 with err
+ * (memory). graph: both ways. O(entries + divisors of ranks * ranks).
+ */
+int cpl_rank_columns(const struct cpl_comm *graph, const int *size, int n,
+                     int *of, struct cpl_error *err);
+
 #endif

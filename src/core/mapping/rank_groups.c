@@ -268,8 +268,23 @@ static bool gains(const struct cpl_group_cut *a, const struct cpl_group_cut *b)
 	return a->most < b->most * (1 - GAIN) || a->all < b->all * (1 - GAIN);
 }
 
+/* Columns in place of blocks, if these gain nothing on them: 1; 0, or -1. */
+static int try_columns(const struct cpl_comm *comm,
+                       const struct cpl_comm *graph, const int *size, int n,
+                       const struct cpl_group_cut *block, double *sums, int *of,
+                       struct cpl_error *err)
+{
+	int rc = size[0] > 1 ? cpl_rank_columns(graph, size, n, of, err) : 0;
+	struct cpl_group_cut cut;
+
+	if (rc <= 0)
+		return rc;
+	cut = cpl_group_cut(comm, of, n, sums);
+	return !gains(block, &cut);
+}
+
 /* The better of groups that grew and of boxes, in of[], if it gains anything on
- * blocks: 1; 0, or -1 with err. */
+ * blocks, or columns if they lose nothing: 1; 0, or -1 with err. */
 static int choose(struct growing *g, const struct cpl_comm *comm,
                   const int *size, int n, struct cpl_arena *arena, int **of,
                   struct cpl_error *err)
@@ -294,7 +309,10 @@ static int choose(struct growing *g, const struct cpl_comm *comm,
 		*of = other;
 		best = boxes;
 	}
-	return gains(&best, &block);
+	if (gains(&best, &block))
+		return 1;
+	*of = other;
+	return try_columns(comm, g->graph, size, n, &block, sums, other, err);
 }
 
 int cpl_rank_groups_grow(struct cpl_rank_groups *groups,

@@ -39,9 +39,11 @@ int cpl_rank_groups_blocks(struct cpl_rank_groups *groups,
  * of other groups by the rank that talks most with it; of those that do alike by
  * the one whose partners do, ties to the lowest; or boxes of the grid that ranks
  * are numbered along (rank_boxes.h): those of which the group with most traffic
- * outside has less. 1; or 0, and nothing to free, where neither that nor all
- * traffic between groups is less than with blocks; or -1 with err (memory).
- * graph: both ways. O(entries * log(ranks)).
+ * outside has less. Where neither that nor all traffic between groups is less than
+ * with blocks, groups by columns of ranks (rank_boxes.h), if these are no worse: what
+ * their routers have to carry is another matter. 1; or 0, and nothing to free, where
+ * blocks are better; or -1 with err (memory). graph: both ways. O(entries *
+ * log(ranks) + divisors of ranks * ranks).
  */
 int cpl_rank_groups_grow(struct cpl_rank_groups *groups,
                     const struct cpl_network *net, const struct cpl_comm *comm,
