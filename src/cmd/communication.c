@@ -96,7 +96,9 @@ int communication_judge(const struct cpl_network *net,
 		out[i].run = *cpl_times_run(j.times[i]);
 		out[i].routing = cpl_routing_by_flow(
 		        net, routing ? routing : job[i].routing);
-		out[i].utilisation = busiest(net, j.times[i]);
+		out[i].utilisation = cpl_network_has_bandwidths(net)
+		                             ? busiest(net, j.times[i])
+		                             : -1;
 	}
 out:
 	for (int i = 0; j.times && i < n; i++)
@@ -141,11 +143,12 @@ json_t *communication_json(const struct cpl_network *net,
 		return json_null();
 	communication_link(net, c->times.link, link, sizeof(link));
 	return json_pack(
-	        "{s:f, s:f, s:f, s:f, s:f, s:s, s:b, s:s, s:f, s:f, s:f}",
+	        "{s:f, s:f, s:f, s:f, s:f, s:s, s:b, s:s, s:f, s:f, s:o}",
 	        "seconds", c->times.seconds, "alone", c->times.alone,
 	        "slowdown", communication_slowdown(c->times.seconds, reference),
 	        "waiting", c->times.waiting, "busiest", c->times.busiest,
 	        "busiest_link", link, "exact", c->times.exact, "routing",
 	        c->routing->name, "run_seconds", c->run.seconds, "share",
-	        c->run.share, "utilisation", c->utilisation);
+	        c->run.share, "utilisation",
+	        c->utilisation < 0 ? json_null() : json_real(c->utilisation));
 }

@@ -13,7 +13,8 @@ struct communication {
 	struct cpl_times_result times;
 	struct cpl_run_times run;
 	const struct cpl_routing *routing; /* that it was judged by */
-	double utilisation; /* of its busiest link by itself, over its run */
+	double utilisation; /* of its busiest link by itself, over its run; -1:
+	                     * no bandwidths are stated */
 };
 
 /*

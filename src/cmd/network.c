@@ -164,6 +164,8 @@ static int print_json(const struct cmd *self, const struct cpl_network *net,
                       const struct cpl_routing *routing)
 {
 	json_t *links = json_object(), *bandwidth = json_object();
+	struct cpl_error doubt = {""};
+	bool doubtful = cpl_network_doubt_bandwidths(net, &doubt) != 0;
 
 	json_object_set_new(links, "all", json_integer(count_cables(net)));
 	for (int c = 0; c < net->n_classes; c++) {
@@ -180,13 +182,14 @@ static int print_json(const struct cmd *self, const struct cpl_network *net,
 	return cmd_print_json(
 	        self,
 	        json_pack("{s:s, s:s, s:o, s:i, s:i, s:i, s:o, s:o, s:o, s:s, "
-	                  "s:s?}",
+	                  "s:s?, s:s?}",
 	                  "name", net->name, "type", net->type->name, "shape",
 	                  net->type->sizes(net), "routers", net->n_routers,
 	                  "nodes", cpl_network_hosts(net), "nodes_per_router",
 	                  net->nodes_per_router, "ports", ports_json(net),
 	                  "links", links, "bandwidth", bandwidth, "routing",
-	                  routing->name, "routing_stated", net->routing));
+	                  routing->name, "routing_stated", net->routing, "doubt",
+	                  doubtful ? doubt.text : NULL));
 }
 
 /* A row for each bandwidth that nodes have at a port, from the first node on. */
@@ -219,19 +222,11 @@ static void list_port(const struct cpl_network *net, int port,
 	}
 }
 
-/* Or are all cables of 1 byte/s? */
-static bool has_bandwidths(const struct cpl_network *net)
-{
-	for (int c = 0; c < net->n_classes; c++)
-		if (net->link_class[c].bandwidth != net->link_class[c].cables)
-			return true;
-	return false;
-}
-
 static int print_text(const struct cpl_network *net,
                       const struct cpl_routing *routing)
 {
 	struct cmd_table *table = cmd_table_new("lrrl");
+	struct cpl_error doubt = {""};
 
 	printf("%s: ", net->name);
 	net->type->describe(net, stdout);
@@ -257,7 +252,9 @@ static int print_text(const struct cpl_network *net,
 		list_port(net, p, table);
 	if (cmd_table_print(table))
 		return CMD_FAILED;
-	if (!has_bandwidths(net))
+	if (cpl_network_doubt_bandwidths(net, &doubt))
+		printf("\nDoubtful: %s.\n", doubt.text);
+	if (!cpl_network_has_bandwidths(net))
 		printf("\nAll links have 1 byte/s, as where no bandwidth is "
 		       "stated: what other subcommands\ntell in seconds are "
 		       "bytes.\n");

@@ -88,6 +88,9 @@ int status_next(const struct status *s, char line[STATUS_NEXT][CPL_ERROR_MAX]);
 /* "global 3-17" of a link as struct cpl_times numbers them, or "-". */
 const char *status_link_name(const struct cpl_network *net, int64_t link,
                              char *buffer, size_t size);
+/* Of a bandwidth; "-" where the network states none. */
+const char *status_percent(const struct status *s, double ratio,
+                           char buffer[32]);
 /* Is any link loaded? */
 bool status_has_load(const struct status *s);
 

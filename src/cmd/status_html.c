@@ -193,8 +193,10 @@ static void write_cards(const struct status *s, FILE *out)
 	if (s->net) {
 		html_card(out, "network", "%s, %d nodes", s->net->name,
 		          s->net->n_nodes);
-		html_card(out, "busiest link", "%.3g %%",
-		          s->n_links ? 100 * s->link[0].utilisation : 0.0);
+		html_card(out, "busiest link", "%s",
+		          status_percent(
+		                  s, s->n_links ? s->link[0].utilisation : 0,
+		                  (char[32]){""}));
 	}
 	if (s->n_slowed) {
 		html_card(out, "slowdown, median job", "%.2f", s->slowdown[2]);

@@ -105,12 +105,16 @@ struct cmd_table *status_classes(const struct status *s)
 	return table;
 }
 
-static const char *percent(double ratio, char buffer[32])
+const char *status_percent(const struct status *s, double ratio,
+                           char buffer[32])
 {
-	snprintf(buffer, 32, "%.3g %%", 100 * ratio);
+	if (cpl_network_has_bandwidths(s->net))
+		snprintf(buffer, 32, "%.3g %%", 100 * ratio);
+	else
+		snprintf(buffer, 32, "-");
 	return buffer;
 }
-#define PERCENT(ratio) percent(ratio, (char[32]){""})
+#define PERCENT(ratio) status_percent(s, ratio, (char[32]){""})
 
 struct cmd_table *status_use(const struct status *s)
 {
@@ -225,7 +229,8 @@ int status_next(const struct status *s, char line[STATUS_NEXT][CPL_ERROR_MAX])
 		     "would alone: `commplace explain %" PRId64 "`",
 		     s->state.job[slow].id, s->job[slow].slowdown,
 		     s->state.job[slow].id);
-	if (status_has_load(s) && s->link[0].utilisation > 1)
+	if (status_has_load(s) && cpl_network_has_bandwidths(s->net) &&
+	    s->link[0].utilisation > 1)
 		NEXT("the busiest link is wanted more than it can give; job "
 		     "%" PRId64 " loads it most: `commplace explain %" PRId64
 		     "`",

@@ -138,7 +138,7 @@ static int print_communication(const struct traffic *t)
 	for (int i = 0; i < t->jobs.n; i++) {
 		const struct communication *c = &t->communication[i];
 		const char *name = t->jobs.job[i].sig->name;
-		char link[96], share[24] = "-";
+		char link[96], share[24] = "-", used[24] = "-";
 
 		timed = timed && (!c->known || c->run.seconds > 0);
 		if (!c->known) {
@@ -149,12 +149,15 @@ static int print_communication(const struct traffic *t)
 		if (c->run.seconds > 0)
 			snprintf(share, sizeof(share), "%.1f %%",
 			         100 * c->run.share);
+		if (c->utilisation >= 0)
+			snprintf(used, sizeof(used), "%.1f %%",
+			         100 * c->utilisation);
 		cmd_table_row(
-		        table, "%s|%.4g s|%.4g s|%.3f|%.3g s|%s|%.1f %%|%s",
+		        table, "%s|%.4g s|%.4g s|%.3f|%.3g s|%s|%s|%s",
 		        name, c->times.seconds, c->times.alone,
 		        communication_slowdown(c->times.seconds,
 		                               c->times.alone),
-		        c->times.waiting, share, 100 * c->utilisation, link);
+		        c->times.waiting, share, used, link);
 	}
 	if (cmd_table_print(table))
 		return CMD_FAILED;

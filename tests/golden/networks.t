@@ -92,7 +92,47 @@ runs "an ibnetdiscover dump is imported" import ib.txt ibnetdiscover ib
 runs "with its routes" import ib.txt ibnetdiscover routed --routes "$samples/ib.traces"
 runs "an Aries link list is imported" import aries.txt aries aries --name cray
 "$commplace" network check --json "$work/ib.json" >"$work/out.json"
-is "$(json "$work/out.json" routing)" shortest-path "without routes: shortest-path"
+is "$(json "$work/out.json" routing)" ecmp "without routes: all shortest paths"
+is "$(json "$work/out.json" bandwidth injection)" 4000000000 "hosts' links have their speed"
+is "$(json "$work/ib.json" router_names 0)" ibleaf1 "switches have their names"
+# A clean tree is one: half of what hosts of a leaf send goes over each spine.
+cat >"$work/fabric.awk" <<-'END'
+	BEGIN {
+		for (s = 1; s <= 2; s++) {
+			printf "Switch 36 \"S-a%d\" # \"%s\"\n", s, name ? name : "spine" s
+			for (l = 1; l <= 3; l++)
+				if (!(cut && l == 3 && s == 2))
+					printf "[%d] \"S-b%d\"[%d] # \"x\" lid 1 4xHDR\n", l, l, 20 + s
+		}
+		for (l = 1; l <= 3; l++) {
+			printf "Switch 36 \"S-b%d\" # \"%s\"\n", l, name ? name : "leaf" l
+			for (s = 1; s <= 2; s++)
+				if (!(cut && l == 3 && s == 2))
+					printf "[%d] \"S-a%d\"[%d] # \"x\" lid 1 4xHDR\n", 20 + s, s, l
+			for (h = 1; h <= 2; h++)
+				printf "[%d] \"H-%d%d\"[1](c) # \"n%d%d mlx5_0\" lid 9 4xHDR\n", h, l, h, l, h
+		}
+	}
+END
+awk -f "$work/fabric.awk" >"$work/fabric.txt"
+is "$("$commplace" network import "$work/fabric.txt" --format ibnetdiscover \
+	-o "$work/fabric.json")" "$work/fabric.json: fattree
+recognised: fat tree of 3 leaf switches x 2 nodes, 2 x 1 links up to 2 switches" \
+	"a tree of leaves and spines is recognised"
+"$commplace" network check --json "$work/fabric.json" >"$work/out.json"
+is "$(json "$work/out.json" type) $(json "$work/out.json" bandwidth up1) $(json "$work/out.json" bandwidth injection)" \
+	"fattree 25000000000 25000000000" "with the bandwidths of its links"
+is "$(json "$work/out.json" routers),$(json "$work/out.json" nodes),$(json "$work/out.json" links up1)" \
+	5,6,6 "with all switches, nodes and cables"
+awk -v cut=1 -f "$work/fabric.awk" >"$work/cut.txt"
+runs "one with a cable less is a graph" "$commplace" network import "$work/cut.txt" \
+	--format ibnetdiscover -o "$work/cut.json"
+is "$(json "$work/cut.json" type) $(json "$work/cut.json" routing)" "graph ecmp" \
+	"which goes over all shortest paths"
+awk -v cut=1 -v name=SwitchX -f "$work/fabric.awk" >"$work/same.txt"
+"$commplace" network import "$work/same.txt" --format ibnetdiscover \
+	-o "$work/same.json" >/dev/null
+is "$(json "$work/same.json" router_names 0)" S-b1 "names that all have are none"
 "$commplace" network check --json "$work/routed.json" >"$work/out.json"
 is "$(json "$work/out.json" routing)" table "with routes: table"
 "$commplace" network check --json "$work/aries.json" >"$work/out.json"
@@ -175,6 +215,19 @@ done
 like "$("$commplace" network check "$networks/torus-4x4x4.json")" \
 	$'\n\nAll links have 1 byte/s, .* are bytes\\.$' "no bandwidths: check says so"
 unlike "$("$commplace" network check "$networks/gpc.json")" "1 byte/s" "or has them"
+# Gbit/s where bytes/s are meant.
+sed 's/4e9/400/' "$networks/gpc.json" >"$work/gbit.json"
+like "$("$commplace" network check "$work/gbit.json")" \
+	'Doubtful: 400 bytes/s of "[a-z0-9]*" are less than any link has; if Gbit/s are meant, they are 5e[+]10 bytes/s\.' \
+	"check doubts a bandwidth of 400"
+like "$("$commplace" network check --json "$work/gbit.json")" '"doubt": "400 bytes/s' "json, too"
+unlike "$("$commplace" network check "$networks/gpc.json")" Doubtful "but no real one"
+# Seconds of bytes: there is no part of a bandwidth.
+"$commplace" traffic --network "$networks/torus-4x4x4.json" --ranks-per-node 1 \
+	--signature "$here/../../etc/signatures/halo-16.json" >"$work/unrated.txt"
+like "$(cat "$work/unrated.txt")" "link used" "traffic has a column of the link's use"
+unlike "$(cat "$work/unrated.txt")" "[0-9]\.[0-9] %" \
+	"which is empty where no bandwidth is stated"
 text=$("$commplace" place --network "$networks/gpc.json" --signature \
 	"$work/bt.json" --nodes 2 --policy linear)
 unlike "$text" "running jobs" "place: nothing of running jobs where there are none"

@@ -266,6 +266,28 @@ static void test_a_reload_makes_the_loads_anew(void **state)
 	}
 }
 
+/* Where the order of the hosts alone is the mapping, ranks are in blocks on them,
+ * and that is not the default order. */
+static void test_an_order_of_hosts_is_a_mapping(void **state)
+{
+	static const char *const policy[] = {"random-nodes", "random-routers",
+	                                     "random-groups", "auto", "traffic"};
+	int by_hosts = 0;
+
+	for (int i = 0; i < 5; i++) {
+		const struct cpl_record *r;
+
+		all_free();
+		start(10 + i, "a8", policy[i], 8, 8);
+		r = engine_running_find(engine, 10 + i)->record;
+		by_hosts += r->map_max_after < r->map_max_before;
+		assert_int_equal(r->mapping_kept_default,
+		                 r->map_max_after == r->map_max_before);
+		cpl_engine_end(engine, 10 + i);
+	}
+	assert_true(by_hosts > 0);
+}
+
 /* A running job keeps the site's profile though its user has one of that name by
  * now, and its user's own one though the site has one. */
 static void test_a_reload_finds_the_same_profile(void **state)
@@ -491,6 +513,7 @@ int main(void)
 	        T(test_answers_are_the_cores),
 	        T(test_a_model_decides),
 	        T(test_the_background_forgets_what_ended),
+	        T(test_an_order_of_hosts_is_a_mapping),
 	        T(test_a_reload_finds_the_same_profile),
 	        T(test_restart),
 	        T(test_a_reload_makes_the_loads_anew),

@@ -150,7 +150,7 @@ static struct cpl_network *graph_of(const struct fabric *f)
 	for (int c = 0; c < f->n_cables; c++)
 		fprintf(out, "%s[%d, %d, %g]", c ? ", " : "", f->cable[c].a,
 		        f->cable[c].b, f->cable[c].rate);
-	fprintf(out, "], \"nodes\": {");
+	fprintf(out, "], \"bandwidth\": {\"injection\": 25e9}, \"nodes\": {");
 	for (int l = 0, first = 0; l < f->n_leaves; first += f->hosts[l++])
 		fprintf(out, "%s\"%d\": \"n[%d-%d]\"", l ? ", " : "", l, first,
 		        first + f->hosts[l] - 1);

@@ -191,7 +191,7 @@ static void test_topology_conf_forms(void **state)
 	assert_number(flow_routing(net, NULL)->hops(net, router_of(net, "a1"),
 	                                            router_of(net, "d")),
 	              4, 0);
-	flow_check(net, flow_routing(net, NULL), 1);
+	flow_check(net, flow_routing(net, "shortest-path"), 1);
 	cpl_network_free(net);
 }
 
@@ -239,7 +239,7 @@ static void test_ibnetdiscover_forms(void **state)
 	assert_number(net->link_class[0].bandwidth, 25e9, 0);
 	assert_string_equal(net->link_class[1].name, "hdr-2x");
 	assert_number(net->link_class[1].bandwidth, 12.5e9, 0);
-	flow_check(net, flow_routing(net, NULL), 1);
+	flow_check(net, flow_routing(net, "shortest-path"), 1);
 	cpl_network_free(net);
 }
 
@@ -258,7 +258,7 @@ static void test_ibnetdiscover(void **state)
 	assert_string_equal(net->link_class[1].name, "fdr-4x");
 	assert_int_equal(net->link_class[1].count, 4);
 	assert_number(net->link_class[1].bandwidth, 6.818e9, 1);
-	flow_check(net, flow_routing(net, NULL), 1);
+	flow_check(net, flow_routing(net, "shortest-path"), 1);
 	cpl_network_free(net);
 }
 

@@ -238,7 +238,7 @@ static int fill(struct cpl_network *net, const json_t *root, const char *path,
 	if (list_nodes(net, err) || cpl_network_index_nodes(net, err) ||
 	    allocate_links(net, err))
 		return -1;
-	if (type->links(net, err) ||
+	if (type->links(net, err) || cpl_network_check_bandwidths(net, err) ||
 	    (type->flags & CPL_NETWORK_WAYS && cpl_network_find_ways(net, err)))
 		return -1;
 	return cpl_network_read_routes(net, root, path, err) ||

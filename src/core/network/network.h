@@ -194,6 +194,19 @@ static inline double cpl_network_link_bandwidth(const struct cpl_network *net,
 	return net->link_class[net->link_class_of[link]].bandwidth;
 }
 
+/* Are bandwidths stated, or are all cables of 1 byte/s? O(classes, cables of
+ * nodes where those differ), as the next two. */
+bool cpl_network_has_bandwidths(const struct cpl_network *net);
+
+/* Cables of which none is stated, which are 1 byte/s, beside others of bytes/s
+ * are refused, as they are in every file. 0, or -1 with err. */
+int cpl_network_check_bandwidths(const struct cpl_network *net,
+                                 struct cpl_error *err);
+
+/* -1: no such links are made, and err says which unit may be meant; else 0. */
+int cpl_network_doubt_bandwidths(const struct cpl_network *net,
+                                 struct cpl_error *err);
+
 /* Parallel cables of a link: those of its bundle, or 1. O(1). */
 static inline int cpl_network_link_cables(const struct cpl_network *net,
 					  int64_t link)

@@ -1,7 +1,7 @@
 core_sources += src/core/network/network.h src/core/network/network.c \
 	src/core/network/type.h src/core/network/routes.c \
 	src/core/network/ways.c src/core/network/ports.c \
-	src/core/network/stations.c \
+	src/core/network/stations.c src/core/network/bandwidths.c \
 	src/core/network/against.h src/core/network/against.c \
 	src/core/network/reader/slurm_view.h \
 	src/core/network/reader/slurm_view.c \
@@ -45,6 +45,7 @@ core_sources += $(network_readers) src/core/network/reader/reader.h \
 	src/core/network/reader/aries_dragonfly.c \
 	src/core/network/reader/ib_plus.c src/core/network/reader/ib_plus.h \
 	src/core/network/reader/ib_plus_describe.c \
+	src/core/network/reader/ib_tree.c \
 	src/core/network/reader/aries.h
 core_tables += src/core/network/reader/readers.c
 src/core/network/reader/readers.c: scripts/registry.awk Makefile $(network_readers)

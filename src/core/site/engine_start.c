@@ -303,12 +303,14 @@ static bool as_decided(const struct decided *decided, struct allocation *real)
 	if (decided->rank_host)
 		memcpy(real->rank_host, decided->rank_host,
 		       (size_t)real->ranks * sizeof(int));
-	/* The scheduler's own nodes come in their order. */
+	/* Blocks on hosts in an order of ours are a mapping, too; the
+	 * scheduler's own nodes come in their order. */
 	record->mapping_kept_default =
 	        !decided->rank_host &&
-	        (record->outcome == CPL_OUTCOME_PLACED ||
-	         !memcmp(decided->order, decided->host,
-	                 (size_t)decided->n_order * sizeof(int)));
+	        (record->outcome == CPL_OUTCOME_PLACED
+	                 ? decided->max_after >= decided->max_before
+	                 : !memcmp(decided->order, decided->host,
+	                           (size_t)decided->n_order * sizeof(int)));
 	record->seconds = decided->times.seconds;
 	record->alone_seconds = decided->times.alone;
 	record->map_max_before = decided->max_before;

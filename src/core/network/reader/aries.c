@@ -218,6 +218,7 @@ static int read_all(struct cpl_lines *in, const struct cpl_network_import *how,
 	struct cpl_hostlist hosts = {0};
 	int rc = 0;
 
+	draft->host_rate = CPL_ARIES_INJECTION;
 	draft->nodes_per_router =
 	        how->nodes_per_router ? how->nodes_per_router : 4;
 	while (!rc && cpl_lines_next(in))

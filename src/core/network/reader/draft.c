@@ -83,6 +83,25 @@ int cpl_draft_host(struct cpl_draft *draft, int router, const char *host)
 	return 1;
 }
 
+double cpl_draft_host_rate(struct cpl_draft *draft)
+{
+	double rate = draft->host_rate;
+
+	if (draft->host_rates_differ)
+		cpl_draft_doubt(draft, "hosts' links differ in speed; the "
+		                       "fastest is taken for all");
+	if (rate > 0)
+		return rate;
+	rate = 1;
+	for (int i = 0; i < draft->n_links; i++)
+		if (draft->bandwidth[draft->link[i].class] > rate)
+			rate = draft->bandwidth[draft->link[i].class];
+	if (rate > 1)
+		cpl_draft_doubt(draft, "no speed of hosts' links is told; the "
+		                       "switches' fastest is taken");
+	return rate;
+}
+
 int cpl_draft_add_link(struct cpl_draft *draft,
                        const struct cpl_draft_link *link)
 {
@@ -203,6 +222,7 @@ json_t *cpl_draft_finish(struct cpl_draft *draft,
 	json_t *names = json_array(), *hosts = json_object(), *root = NULL;
 	json_t *bandwidth = json_object();
 	int n = 0, with_nodes = 0, most = 1;
+	double rate;
 
 	if (!order || !names || !hosts || !bandwidth)
 		goto memory;
@@ -216,7 +236,9 @@ json_t *cpl_draft_finish(struct cpl_draft *draft,
 				most = r->hosts.count;
 			r->id = n;
 			order[n++] = i;
-			if (json_array_append_new(names, json_string(r->name)))
+			if (json_array_append_new(
+			            names, json_string(r->shown ? r->shown
+			                                        : r->name)))
 				goto memory;
 		}
 		if (!empty)
@@ -236,15 +258,19 @@ json_t *cpl_draft_finish(struct cpl_draft *draft,
 		                        json_real(draft->bandwidth[c])))
 			goto memory;
 	}
+	rate = cpl_draft_host_rate(draft);
+	if (rate > 1 &&
+	    json_object_set_new(bandwidth, "injection", json_real(rate)))
+		goto memory;
 	root = json_pack(
-	        "{s:s, s:i, s:s, s:s, s:i, s:i, s:i, s:O, s:O, s:O, "
+	        "{s:s, s:i, s:s, s:s, s:i, s:i, s:i, s:O, s:O, s:O, s:s*, "
 	        "s:b, s:o}",
 	        "format", "commplace-network", "version", 1, "name", in->name,
 	        "type", "graph", "routers", n, "node_routers", with_nodes,
 	        "nodes_per_router",
 	        draft->nodes_per_router ? draft->nodes_per_router : most,
 	        "nodes", hosts, "router_names", names, "bandwidth", bandwidth,
-	        "directed", draft->directed, "links", links(draft));
+	        "routing", in->routes ? NULL : draft->routing, "directed", draft->directed, "links", links(draft));
 	if (!root)
 		cpl_fail(draft->err,
 		         "%s: out of memory, or a name that is not UTF-8",
@@ -264,6 +290,7 @@ void cpl_draft_free(struct cpl_draft *draft)
 {
 	for (int i = 0; i < draft->n_routers; i++) {
 		free(draft->router[i].name);
+		free(draft->router[i].shown);
 		cpl_hostlist_free(&draft->router[i].hosts);
 	}
 	free(draft->router);

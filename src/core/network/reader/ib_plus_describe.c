@@ -83,13 +83,8 @@ static json_t *rates_json(const struct cpl_ib_fabric *f)
 	json_t *rates = json_pack("{s:f, s:f, s:f}", "up", inside, "down",
 	                          inside, "global", between);
 
-	if (f->draft->host_rate > 0)
-		json_object_set_new(rates, "injection",
-		                    json_real(f->draft->host_rate));
-	if (f->draft->host_rates_differ)
-		cpl_draft_doubt(f->draft,
-		                "hosts' links differ in speed; the fastest is "
-		                "taken for all");
+	json_object_set_new(rates, "injection",
+	                    json_real(cpl_draft_host_rate(f->draft)));
 	return rates;
 }
 
@@ -111,7 +106,7 @@ static bool is_whole(const struct cpl_ib_fabric *f, const json_t *root)
 	       json_array_size(json_object_get(root, "spines")) ==
 	               (size_t)f->cells &&
 	       json_object_size(json_object_get(root, "bandwidth")) ==
-	               3 + (size_t)(f->draft->host_rate > 0);
+	               4;
 }
 
 int cpl_ib_plus_describe(struct cpl_ib_fabric *f,

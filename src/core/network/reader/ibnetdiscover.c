@@ -162,6 +162,48 @@ static int read_link(struct cpl_lines *in, struct cpl_draft *draft, int from)
 	return cpl_draft_add_link(draft, &link) ? cpl_lines_prefix(in) : 0;
 }
 
+/* The name of a switch, as it stands behind its block's first line. */
+static int take_name(struct cpl_lines *in, struct cpl_draft_router *router)
+{
+	char name[128];
+
+	if (!quoted(in, name, sizeof(name)) || !*name)
+		return 0;
+	router->shown = strdup(name);
+	return router->shown ? 0 : cpl_fail_memory(in->err);
+}
+
+static int by_shown(const void *a, const void *b)
+{
+	return strcmp((*(struct cpl_draft_router *const *)a)->shown,
+	              (*(struct cpl_draft_router *const *)b)->shown);
+}
+
+/* Names that several have, as those that no admin gave, tell nothing. */
+static int drop_common_names(struct cpl_draft *draft)
+{
+	struct cpl_draft_router **list =
+	        malloc(((size_t)draft->n_routers + 1) * sizeof(*list));
+	int n = 0;
+
+	if (!list)
+		return cpl_fail_memory(draft->err);
+	for (int i = 0; i < draft->n_routers; i++)
+		if (draft->router[i].shown)
+			list[n++] = &draft->router[i];
+	qsort(list, (size_t)n, sizeof(*list), by_shown);
+	for (int i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && !by_shown(&list[i], &list[end]);)
+			end++;
+		for (int k = i; end > i + 1 && k < end; k++) {
+			free(list[k]->shown);
+			list[k]->shown = NULL;
+		}
+	}
+	free(list);
+	return 0;
+}
+
 static int read_switch(struct cpl_lines *in, struct cpl_draft *draft)
 {
 	char id[64];
@@ -176,7 +218,7 @@ static int read_switch(struct cpl_lines *in, struct cpl_draft *draft)
 		return cpl_lines_fail(in, "switch %s is already in line %d", id,
 		                      draft->router[at].line);
 	draft->router[at].line = in->line;
-	return at;
+	return take_name(in, &draft->router[at]) ? -1 : at;
 }
 
 static int by_port(const void *a, const void *b)
@@ -234,6 +276,7 @@ static int read_all(struct cpl_lines *in, const struct cpl_network_import *how,
 	int at = -1;
 
 	draft->directed = true;
+	draft->routing = "ecmp";
 	while (cpl_lines_next(in)) {
 		if (cpl_lines_done(in))
 			continue;
@@ -249,7 +292,7 @@ static int read_all(struct cpl_lines *in, const struct cpl_network_import *how,
 			return -1;
 		}
 	}
-	if (check_ends(in, draft))
+	if (check_ends(in, draft) || drop_common_names(draft))
 		return -1;
 	if (draft->more_ports)
 		cpl_draft_doubt(draft,
@@ -257,7 +300,11 @@ static int read_all(struct cpl_lines *in, const struct cpl_network_import *how,
 		                "the hosts' first and are left out",
 		                draft->more_ports);
 	/* Routes are of the graph's routers. */
-	return how->routes ? 0 : cpl_ib_dragonfly_plus(how, draft);
+	if (how->routes)
+		return 0;
+	if (cpl_ib_fattree(how, draft))
+		return -1;
+	return draft->description ? 0 : cpl_ib_dragonfly_plus(how, draft);
 }
 
 /* What ibtracert prints for one pair of hosts. */

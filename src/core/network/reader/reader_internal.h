@@ -11,6 +11,7 @@
 
 struct cpl_draft_router {
 	char *name;
+	char *shown; /* its name for people, NULL: the same */
 	struct cpl_hostlist hosts;
 	int line; /* where it stands, 0: only named so far */
 	int id;   /* in the description, see cpl_draft_finish */
@@ -41,6 +42,7 @@ struct cpl_draft {
 	int n_classes;
 	char class[CPL_DRAFT_MAX_CLASSES][16];
 	double bandwidth[CPL_DRAFT_MAX_CLASSES];
+	const char *routing;  /* of the graph, NULL: the default */
 	int nodes_per_router; /* 0: as many as the largest has */
 	/* Made by the reader where it is no graph; else why it is one. */
 	json_t *description;
@@ -65,6 +67,16 @@ int cpl_topology_add(struct cpl_lines *in, struct cpl_draft *draft,
                      const struct cpl_topology_entry *entry);
 /* After the last: is every child described? */
 int cpl_topology_check(const struct cpl_lines *in, struct cpl_draft *draft);
+
+/* Bytes/s of hosts' links: of the fastest, else of the fastest of all links, with
+ * a doubt; 1 where no speeds are told. */
+double cpl_draft_host_rate(struct cpl_draft *draft);
+
+/* ibnetdiscover: leaf switches that all have as many links to each spine are a
+ * fat tree, in draft->description; else it is untouched. 0, or -1 with err
+ * (memory). O(links + routers). */
+int cpl_ib_fattree(const struct cpl_network_import *how,
+                   struct cpl_draft *draft);
 
 /* One doubt more. */
 void cpl_draft_doubt(struct cpl_draft *draft, const char *fmt, ...)

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Whether the bandwidths of a network can be meant as they are stated. */
+#include "network/network.h"
+#include "network/type.h"
+
+/* Numbers below are ratios to others, as is the 1 of what is not stated; links of
+ * computers carry more than 8 Mbit/s, and less than 80 Tbit/s. */
+#define RATIO_MAX 10
+#define LEAST_PLAUSIBLE 1e6
+#define MOST_PLAUSIBLE 1e13
+
+static int64_t n_rates(const struct cpl_network *net)
+{
+	return net->n_classes + (net->cable_bandwidth
+	                                 ? cpl_network_port_cables(net)
+	                                 : net->n_ports);
+}
+
+/* What a cable has, and what it is called: the classes, then the ports. */
+static double rate_of(const struct cpl_network *net, int64_t i,
+                      const char **name)
+{
+	const struct cpl_link_class *class = &net->link_class[i];
+	int64_t port = i - net->n_classes;
+
+	*name = port < 0 ? class->name : "injection";
+	if (port < 0)
+		return class->bandwidth / class->cables;
+	return net->cable_bandwidth ? net->cable_bandwidth[port]
+	                            : net->port_bandwidth[port];
+}
+
+/* The least and the largest of the links that there are. */
+struct range {
+	double least, most;
+	const char *least_name, *most_name;
+};
+
+static struct range range_of(const struct cpl_network *net)
+{
+	struct range r = {.least_name = NULL};
+
+	for (int64_t i = 0; i < n_rates(net); i++) {
+		const char *name;
+		double rate;
+
+		if (i < net->n_classes && !net->link_class[i].count)
+			continue;
+		rate = rate_of(net, i, &name);
+		if (!r.least_name || rate < r.least) {
+			r.least = rate;
+			r.least_name = name;
+		}
+		if (!r.most_name || rate > r.most) {
+			r.most = rate;
+			r.most_name = name;
+		}
+	}
+	return r;
+}
+
+bool cpl_network_has_bandwidths(const struct cpl_network *net)
+{
+	struct range r = range_of(net);
+
+	return r.least != 1 || r.most != 1;
+}
+
+int cpl_network_check_bandwidths(const struct cpl_network *net,
+                                 struct cpl_error *err)
+{
+	struct range r = range_of(net);
+
+	if (r.least != 1 || r.most < LEAST_PLAUSIBLE)
+		return 0;
+	return cpl_fail(err,
+	                "bandwidth: \"%s\" is not stated and would be 1 byte/s "
+	                "beside %g of \"%s\"; state all of them or none",
+	                r.least_name, r.most, r.most_name);
+}
+
+int cpl_network_doubt_bandwidths(const struct cpl_network *net,
+                                 struct cpl_error *err)
+{
+	struct range r = range_of(net);
+
+	if (r.most > MOST_PLAUSIBLE)
+		return cpl_fail(err,
+		                "%g bytes/s of \"%s\" are more than any link "
+		                "has; if bits are meant, they are %g bytes/s",
+		                r.most, r.most_name, r.most / 8);
+	if (r.most < RATIO_MAX || r.most >= LEAST_PLAUSIBLE)
+		return 0;
+	return cpl_fail(err,
+	                "%g bytes/s of \"%s\" are less than any link has; if "
+	                "Gbit/s are meant, they are %g bytes/s",
+	                r.most, r.most_name, r.most * 1.25e8);
+}
