@@ -201,7 +201,8 @@ is "$(sorted "$work/dilation-out.json" max_dilation | sed 's/\.0$//')" 4 "larges
 # the first, one the column link of the second, which has three times the
 # bandwidth. Adapting moves bytes there: halves make 15 GB (2.86 s) and 17 GB.
 network two-ways '"type": "dragonfly", "groups": 1, "rows": 2, "columns": 2,
-	"bandwidth": { "row": 5.25e9, "column": 15.75e9 }, "nodes": "n[0-3]"'
+	"bandwidth": { "row": 5.25e9, "column": 15.75e9, "injection": 16e9 },
+	"nodes": "n[0-3]"'
 cat >"$work/two-ways-job.json" <<'END'
 { "format": "commplace-signature", "version": 1, "name": "d", "ranks": 4,
   "phases": [ { "name": "a", "weight": 1, "traffic":
@@ -238,7 +239,7 @@ map() {
 }
 map dragonfly "$etc/networks/quickstart.json" --placement RDN
 network torus-4x3x2 '"type": "torus", "dims": [4, 3, 2], "bandwidth":
-	{ "dim": [2e9, 1e9, 1e9] }, "nodes": "n[0-23]"'
+	{ "dim": [2e9, 1e9, 1e9], "injection": 2e9 }, "nodes": "n[0-23]"'
 map torus "$work/torus-4x3x2.json" --placement RDN
 network mesh-6x3 '"type": "torus", "dims": [6, 3], "wrap": [false, true],
 	"nodes": "n[0-17]"'
