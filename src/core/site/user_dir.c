@@ -3,11 +3,14 @@
 #include "site/user_dir.h"
 
 #include <errno.h>
+#include <grp.h>
+#include <pthread.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/fsuid.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -77,11 +80,61 @@ char *cpl_user_dir(const char *pattern, uid_t uid, struct cpl_error *err)
 	return path;
 }
 
+/* Whoever changes its rights makes the whole process one that leaves no core, nor
+ * is one to be left while a thread has those of a user. */
+static pthread_mutex_t others = PTHREAD_MUTEX_INITIALIZER;
+static int n_others;
+static bool dumpable;
+
+static void come(void)
+{
+	pthread_mutex_lock(&others);
+	if (!n_others++)
+		dumpable = prctl(PR_GET_DUMPABLE) == 1;
+	pthread_mutex_unlock(&others);
+}
+
+static void go(void)
+{
+	pthread_mutex_lock(&others);
+	if (!--n_others && dumpable)
+		prctl(PR_SET_DUMPABLE, 1);
+	pthread_mutex_unlock(&others);
+}
+
+/* This thread's; the C library's own setgroups() is for all. */
+static int set_groups(const gid_t *group, int n)
+{
+	return (int)syscall(SYS_setgroups, n, group);
+}
+
+static int take_groups(const char *name, gid_t gid, struct cpl_error *err)
+{
+	int n = 64, rc = -1;
+	gid_t *group = malloc((size_t)n * sizeof(*group)), *more;
+
+	/* n says how many there are where there are more. */
+	while (group && getgrouplist(name, gid, group, &n) < 0) {
+		more = reallocarray(group, (size_t)n, sizeof(*group));
+		if (!more)
+			free(group);
+		group = more;
+	}
+	if (!group)
+		cpl_fail_memory(err);
+	else if ((rc = set_groups(group, n)))
+		cpl_fail(err, "cannot leave root's groups: %s",
+		         strerror(errno));
+	free(group);
+	return rc;
+}
+
 int cpl_user_begin(struct cpl_user_rights *before, uid_t uid,
                    struct cpl_error *err)
 {
 	char *name;
 	gid_t gid;
+	int rc;
 
 	*before = (struct cpl_user_rights){false};
 	if (geteuid() != 0 || uid == 0)
@@ -89,11 +142,11 @@ int cpl_user_begin(struct cpl_user_rights *before, uid_t uid,
 	name = user_name(uid, &gid, err);
 	if (!name)
 		return -1;
+	rc = take_groups(name, gid, err);
 	free(name);
-	/* The C library's own setgroups() is for all threads. */
-	if (syscall(SYS_setgroups, 0, NULL))
-		return cpl_fail(err, "cannot leave root's groups: %s",
-		                strerror(errno));
+	if (rc)
+		return -1;
+	come();
 	before->changed = true;
 	before->gid = (gid_t)setfsgid(gid);
 	setfsuid(uid);
@@ -111,4 +164,6 @@ void cpl_user_end(const struct cpl_user_rights *before)
 		return;
 	setfsuid(0);
 	setfsgid(before->gid);
+	set_groups(NULL, 0);
+	go();
 }

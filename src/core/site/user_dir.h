@@ -26,14 +26,15 @@ char *cpl_user_dir(const char *pattern, uid_t uid, struct cpl_error *err);
 
 /*
  * Have this thread, and no other, open files with the rights of a user until it
- * calls cpl_user_end: where we are root, by its file system ids and without
- * root's groups. Others keep their own rights, and what they open has to be the
+ * calls cpl_user_end: where we are root, by its file system ids and groups, which
+ * the system's user database is asked for (it may take long). Others keep their own rights, and what they open has to be the
  * user's own all the same. -1 with err: it must not open anything.
  */
 struct cpl_user_rights {
 	bool changed;
 	gid_t gid;
 };
+/* Until the last that began ends, the process leaves no core. */
 int cpl_user_begin(struct cpl_user_rights *before, uid_t uid,
                    struct cpl_error *err);
 void cpl_user_end(const struct cpl_user_rights *before);
