@@ -13,7 +13,6 @@ struct request {
 	struct cpl_request head;
 	struct cpl_store *store;
 	struct store_entry *entry;
-	bool has_turn;
 };
 
 /* The files of an entry that was only looked at. NULL: memory. */
@@ -197,30 +196,50 @@ static void run_look(struct cpl_request *head)
 /*
  * Homes are read side by side, and each profile may take the whole limit while
  * it is read: so only so many are that take more than the text of a small file.
- * A home that hangs between two files of a profile keeps its turn.
+ * A home that hangs between two files of a profile keeps its turn for a while,
+ * and has to take another one when it goes on.
  */
-static void take_turn(struct request *request)
+static void give_turn(struct cpl_store *store, struct store_entry *e)
 {
-	struct cpl_store *store = request->store;
+	store->turns -= e->has_turn;
+	e->has_turn = false;
+}
 
-	if (request->has_turn || !request->entry->own)
+static void take_from_stuck(struct cpl_store *store)
+{
+	int64_t since = cpl_now() - store->turn_ns;
+
+	for (struct store_entry *e = store->entry; e; e = e->next)
+		if (e->has_turn && e->reads_since && e->reads_since < since)
+			give_turn(store, e);
+}
+
+/* With the lock held. */
+static void take_turn(struct cpl_store *store, struct store_entry *e)
+{
+	if (e->has_turn || !e->own)
 		return;
-	pthread_mutex_lock(&store->lock);
-	while (store->turns >= STORE_TURNS && !cpl_worker_ends(store->worker))
+	take_from_stuck(store);
+	while (store->turns >= STORE_TURNS && !cpl_worker_ends(store->worker)) {
 		cpl_cond_wait_until(&store->change, &store->lock,
 		                    cpl_now() + TURN_LOOK_NS);
+		take_from_stuck(store);
+	}
 	store->turns++;
-	pthread_mutex_unlock(&store->lock);
-	request->has_turn = true;
+	e->has_turn = true;
 }
 
 static void say_reads(void *arg, bool reads)
 {
 	struct request *request = arg;
+	struct cpl_store *store = request->store;
 
-	cpl_worker_files(request->store->worker, request->entry->queue, reads);
+	cpl_worker_files(store->worker, request->entry->queue, reads);
+	pthread_mutex_lock(&store->lock);
+	request->entry->reads_since = reads ? cpl_now() : 0;
 	if (!reads)
-		take_turn(request);
+		take_turn(store, request->entry);
+	pthread_mutex_unlock(&store->lock);
 }
 
 static void run_load(struct cpl_request *head)
@@ -244,7 +263,8 @@ static void run_load(struct cpl_request *head)
 	profile = store_load(store, e, &limits, &file, &n_files, &state);
 	tell(store, e, &state);
 	pthread_mutex_lock(&store->lock);
-	store->turns -= request->has_turn;
+	give_turn(store, e);
+	e->reads_since = 0;
 	e->loading = false;
 	e->state = state;
 	store_drop_profile(e);
@@ -277,6 +297,7 @@ struct cpl_store *cpl_store_new(struct cpl_worker *worker, cpl_log_line *log,
 	store->log = log;
 	store->log_arg = log_arg;
 	store->max_bytes = CPL_STORE_DEFAULT_BYTES;
+	store->turn_ns = STORE_TURN_NS;
 	pthread_mutex_init(&store->lock, NULL);
 	cpl_cond_init(&store->change);
 	return store;

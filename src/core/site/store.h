@@ -19,8 +19,10 @@
  *
  * A user's own profiles are read with the user's rights (site/user_dir.h), and
  * are the user's own files. Where homes hang, fewer than CPL_HOME_THREADS of
- * them hold up their own users only, who have the site's profiles meanwhile. What all homes together may take while
- * they are read is four times the limit, beside the texts of small files.
+ * them hold up their own users only, who have the site's profiles meanwhile.
+ * What all homes together may take while they are read is four times the limit,
+ * beside the texts of small files and what homes hold that hang between two
+ * files.
  *
  * No caller touches a file: the worker's queues do, and the caller waits for
  * them until its deadline.

@@ -20,6 +20,8 @@
  * a small file has been read: one of this part of the limit. */
 #define STORE_TURNS 4
 #define STORE_SMALL_PART 32
+/* One whose files hang for so long gives others its turn. */
+#define STORE_TURN_NS (10 * INT64_C(1000000000))
 
 /* What a look at the files says. */
 struct store_state {
@@ -51,6 +53,8 @@ struct store_entry {
 	int64_t looked; /* ns, 0: must be looked at */
 	int64_t failed; /* when it was found DAMAGED */
 	bool looking, loading;
+	bool has_turn;
+	int64_t reads_since; /* ns, 0: it reads no file now */
 	enum cpl_queue queue; /* while it is in hand */
 	int waiting;      /* callers */
 	bool no_memory;   /* it failed for that: nothing to remember */
@@ -68,6 +72,7 @@ struct cpl_store {
 	struct store_entry *entry;
 	struct store_user *user; /* see store_rights.c */
 	int turns; /* taken */
+	int64_t turn_ns; /* STORE_TURN_NS, but in tests */
 	uint64_t clock;
 	_Atomic uint64_t max_bytes;
 	atomic_bool rescale;
