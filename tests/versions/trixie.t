@@ -3,4 +3,4 @@
 # What depends on Slurm's version, on Debian trixie with its own Slurm.
 . "${0%/*}/../tools/tap.bash"
 . "${0%/*}/root.bash"
-version_run trixie 20000 plugin live faults
+version_run trixie 20000 plugin live
