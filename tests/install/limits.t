@@ -70,4 +70,13 @@ for signal in TERM HUP; do
 	is "$? $(ls trapped)" "$((128 + $(kill -l $signal))) trapped" \
 		"$signal, twice: the file's own traps run to their end"
 done
+
+# make check, as packages run it.
+: "${COMMPLACE_BUILD:?}"
+unset MAKEFLAGS
+check() { make -C "$COMMPLACE_BUILD" -s check TESTS=tests/unit/test_store VERBOSE=1; }
+runs "make check" check
+output=$(COMMPLACE_TEST_PATIENCE=0.001 check 2>&1)
+isnt $? 0 "make check heeds limits, too"
+like "$output" "test_store: not ended within its limit of 0.3 s" "and says whose"
 done_testing
