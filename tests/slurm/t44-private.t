@@ -46,8 +46,8 @@ END
 job=$(submit -N2 -n8 --comm-profile=milc step.sh)
 wait_ended "$job"
 ok $? "a step of 16 ranks runs"
-is "$(grep -ch "StepId=$job.0.*profile milc" "$CLUSTER"/log/slurmd.*.log |
-	paste -sd+ | bc)" 0 "no node binds it by the profile"
+is "$(cat "$CLUSTER"/log/slurmd.*.log |
+	grep -c "StepId=$job.0.*profile milc")" 0 "no node binds it by the profile"
 # scontrol update of a job that waits.
 job=$(submit -H -N2 -n8 --comm-profile=milc)
 as_user scontrol update "jobid=$job" numtasks=16
