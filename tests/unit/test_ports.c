@@ -728,6 +728,7 @@ static void test_shares(void **state)
 		         "{\"format\": \"commplace-network\", "
 		         "\"version\": 1, \"type\": \"graph\", "
 		         "\"routers\": 2, \"links\": [[0, 1]], "
+		         "\"bandwidth\": {\"link\": 1e9}, "
 		         "\"ports\": {\"count\": 2, \"bandwidth\": [%s]}, "
 		         "\"nodes\": \"n0\"}",
 		         bandwidths[i]);
