@@ -257,7 +257,7 @@ static void run_job(const struct cpl_network *net, const char *machine, int job,
 	static const char *const policies[] = {"auto", "traffic"};
 	static const enum cpl_objective objectives[] = {CPL_OBJECTIVE_MAX,
 	                                                CPL_OBJECTIVE_TIME};
-	struct cpl_error err;
+	struct cpl_error err = {""};
 	unsigned char *free_node = need(malloc((size_t)net->n_nodes), &err);
 	struct cpl_decide_request req = {
 	        .place = {.net = net, .free = free_node, .seed = 1},
