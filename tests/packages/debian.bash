@@ -234,6 +234,7 @@ ok $? "all steps of the job run to their ends" ||
 forgotten() { [ -z "$(squeue -h -t all -a)" ]; }
 runs "slurmctld forgets its jobs" wait_for 120 forgotten
 # What the prerm looks into, with the optional line first.
+rm -f /etc/slurm/plugstack.conf
 ln -s "$CLUSTER/etc/plugstack.conf" /etc/slurm/plugstack.conf
 on_exit 'rm -f /etc/slurm/plugstack.conf'
 LANG=C /var/lib/dpkg/info/slurm-commplace-plugins.prerm remove >"$log" 2>&1

@@ -416,12 +416,16 @@ static long (*disarm)(void);
 /* One whole life of a job with the n-th allocation failing. */
 static long one_life(long n, const char *stock, const char *placed)
 {
-	job_record_t *job = controller_job(&usual);
-	char *nodes, *ranks;
+	struct job_options options = usual;
+	char *nodes, *ranks, name[32], comment[1024];
+	job_record_t *job;
 	long counted;
 
-	/* The file is read anew each time. */
-	controller_profile("ring16", 16, 5);
+	/* A file that was never read. */
+	snprintf(name, sizeof(name), "ring16-%ld", n);
+	controller_profile(name, 16, 5);
+	options.profile = name;
+	job = controller_job(&options);
 	arm(n);
 	nodes = controller_run(job);
 	if (strcmp(nodes, stock) && strcmp(nodes, placed))
@@ -430,6 +434,11 @@ static long one_life(long n, const char *stock, const char *placed)
 	free(ranks);
 	controller_end(job);
 	counted = disarm();
+	free(nodes);
+	/* That memory was out is nothing to remember. */
+	nodes = nodes_of(&options, comment, sizeof(comment));
+	if (strcmp(nodes, placed))
+		fail_msg("after allocation %ld: nodes %s, %s", n, nodes, comment);
 	free(nodes);
 	return counted;
 }

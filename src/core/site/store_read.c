@@ -193,6 +193,24 @@ static struct cpl_profile *fit(struct cpl_store *store,
 	return profile;
 }
 
+/*
+ * Where memory is out, jansson leaves characters out of what it reads and finds
+ * fault with the rest: what is said of a file is believed when it is said twice.
+ * errno as cpl_signature_load_within leaves it.
+ */
+static struct cpl_signature *load(const char *path,
+                                  struct cpl_signature_limits *limits,
+                                  struct cpl_error *err)
+{
+	struct cpl_signature *sig =
+	        cpl_signature_load_within(path, limits, err);
+
+	if (sig || errno || cpl_error_is_memory(err))
+		return sig;
+	err->text[0] = '\0';
+	return cpl_signature_load_within(path, limits, err);
+}
+
 struct cpl_profile *store_load(struct cpl_store *store,
                                const struct store_entry *e,
                                struct cpl_signature_limits *limits,
@@ -210,7 +228,7 @@ struct cpl_profile *store_load(struct cpl_store *store,
 		return NULL;
 	}
 	limits->owner = e->own ? &e->uid : NULL;
-	sig = cpl_signature_load_within(e->path, limits, &state->err);
+	sig = load(e->path, limits, &state->err);
 	failed = errno;
 	cpl_user_end(&rights);
 	if (sig) {
