@@ -20,12 +20,13 @@ static int64_t n_rates(const struct cpl_network *net)
 static double rate_of(const struct cpl_network *net, int64_t i,
                       const char **name)
 {
-	const struct cpl_link_class *class = &net->link_class[i];
 	int64_t port = i - net->n_classes;
 
-	*name = port < 0 ? class->name : "injection";
-	if (port < 0)
-		return class->bandwidth / class->cables;
+	if (port < 0) {
+		*name = net->link_class[i].name;
+		return net->link_class[i].bandwidth / net->link_class[i].cables;
+	}
+	*name = "injection";
 	return net->cable_bandwidth ? net->cable_bandwidth[port]
 	                            : net->port_bandwidth[port];
 }
