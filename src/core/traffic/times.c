@@ -289,8 +289,7 @@ int times_pair_up(struct cpl_times *times, const struct cpl_network *ported,
 	struct ordering o = {.host = times->rank_host, .err = err};
 	int n = times->n_hosts * (ported ? ported->n_ports : 1), rc = -1;
 	int64_t most = 1;
-	int *cable = cpl_arena_take_raw(&arena, ported ? times->ranks : 0,
-	                                sizeof(*cable));
+	int *cable;
 
 	if (times->paired && times->ported == ported)
 		return 0;
@@ -302,6 +301,8 @@ int times_pair_up(struct cpl_times *times, const struct cpl_network *ported,
 	o.rank = cpl_arena_take(&arena, times->ranks, sizeof(*o.rank));
 	o.at = cpl_arena_take(&arena, n, sizeof(*o.at));
 	o.entry = cpl_arena_take_raw(&arena, most, sizeof(*o.entry));
+	cable = cpl_arena_take_raw(&arena, ported ? times->ranks : 0,
+	                           sizeof(*cable));
 	if (arena.failed ||
 	    times_room(&times->end_node, &times->max_ends, n,
 	               sizeof(*times->end_node), err))
