@@ -53,8 +53,10 @@ static struct cpl_times *times_new(int ranks, int n_phases,
 		times->rank_host = malloc(((size_t)ranks + 1) *
 		                          sizeof(*times->rank_host));
 	if (!times || !times->phase || !times->rank_host) {
-		if (times)
+		if (times) {
 			free(times->phase);
+			free(times->rank_host);
+		}
 		free(times);
 		cpl_fail_memory(err);
 		return NULL;
