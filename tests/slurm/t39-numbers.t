@@ -67,7 +67,7 @@ done <<-END
 	an order of ranks alone|${big[*]}
 	fifty million|-N2 -n50000000 --overcommit --comm-profile=pairs8
 	more than Slurm counts on a node|-N2 -n131071 -O --placement-policy=linear
-	the end of an int|-N2 -n2147483647 -O --comm-profile=pairs8
+	the end of what sbatch reads|-N2 -n2147483646 -O --comm-profile=pairs8
 	parts of a whole|${big[*]} --comm-profile=pairs8 : ${big[*]}
 	an array|${big[*]} --comm-profile=pairs8 --array=1-4
 END
