@@ -29,6 +29,7 @@
 : "${CLUSTER_DEBUG_FLAGS=SelectType}"
 : "${CLUSTER_MIN_JOB_AGE:=300}"
 : "${CLUSTER_SLURMD_TIMEOUT:=300}"
+: "${CLUSTER_CTLD_TIMEOUT:=10}"    # SlurmctldTimeout
 : "${CLUSTER_HONEST:=no}"        # yes: node h0, partition real
 : "${CLUSTER_PARTITIONS:=}"      # lines in place of partition main
 : "${CLUSTER_EXTRA:=}"           # further lines of slurm.conf
@@ -40,6 +41,7 @@
 : "${CLUSTER_NODE_PREFIX:=n}"
 : "${CLUSTER_CTLD_WRAP:=}"       # e.g. valgrind ...; slurmctld then runs -D
 : "${CLUSTER_PORTS:=${COMMPLACE_TEST_PORTS:-17000-19999}}" # where to look
+: "${CLUSTER_CTLD_HOSTS:=localhost(127.0.0.1)}" # slurmctld's, of a backup the second
 # Where commplace is installed (make install); run-tests sets it.
 : "${COMMPLACE_PREFIX:?cluster.bash: COMMPLACE_PREFIX is not set: the directory of make install}"
 # Set by cluster_start: CLUSTER (its directory), CLUSTER_USER, CLUSTER_PORT,
@@ -191,7 +193,7 @@ cluster_write_conf() {
 	local cpus
 	cat >"$SLURM_CONF" <<-END
 	ClusterName=test$p
-	SlurmctldHost=localhost(127.0.0.1)
+	$(printf 'SlurmctldHost=%s\n' $CLUSTER_CTLD_HOSTS)
 	SlurmctldPort=$p
 	AuthType=auth/munge
 	AuthInfo=socket=$CLUSTER/run/munge.socket,cred_expire=$CLUSTER_CRED_EXPIRE
@@ -219,7 +221,7 @@ cluster_write_conf() {
 	CompleteWait=0
 	MinJobAge=$CLUSTER_MIN_JOB_AGE
 	SlurmdTimeout=$CLUSTER_SLURMD_TIMEOUT
-	SlurmctldTimeout=10
+	SlurmctldTimeout=$CLUSTER_CTLD_TIMEOUT
 	InactiveLimit=0
 	Waittime=0
 	MailProg=/bin/true
@@ -428,6 +430,7 @@ cluster_stop() {
 	for f in "$CLUSTER"/run/slurmd.*.pid; do
 		cluster_kill "$f"
 	done
+	cluster_kill "$CLUSTER/run/backup.pid"
 	cluster_kill "$CLUSTER/run/slurmctld.pid"
 	cluster_kill "$CLUSTER/run/munged.pid"
 	# What jobs left behind runs as the cluster's own user.

@@ -356,6 +356,36 @@ static void test_restart(void **state)
 	cpl_hostlist_free(&hosts);
 }
 
+/* Another has had the jobs meanwhile: one runs elsewhere since, as its record
+ * says, and one has ended. */
+static void test_jobs_come_back(void **state)
+{
+	const struct cpl_engine_live live[] = {{20, false}};
+	char *before;
+	size_t n;
+
+	all_free();
+	start(20, "a8", "random-groups", 4, 8);
+	start(30, "a8", "random-groups", 4, 8);
+	assert_true(cpl_engine_drain(engine, WAIT_MS));
+	before = cpl_file_read(in_dir("state/running/20.json"), 1 << 20, &n,
+	                       NULL);
+	assert_non_null(before);
+	/* Now it is where no job of this engine is. */
+	all_free();
+	start(20, "a8", "linear", 4, 8);
+	assert_true(cpl_engine_drain(engine, WAIT_MS));
+	put("state/running/20.json", before);
+	free(before);
+	cpl_engine_forget(engine);
+	assert_int_equal(engine->n_running, 0);
+	cpl_engine_restore(engine, live, 1, WAIT_MS);
+	assert_int_equal(engine->n_running, 1);
+	assert_string_equal(engine_running_find(engine, 20)->record->policy,
+	                    "random-groups");
+	assert_int_equal(access(in_dir("state/ended/30.json"), F_OK), 0);
+}
+
 /* fault 17: processes that stand still send nothing. */
 static void test_suspended_jobs_are_no_background(void **state)
 {
@@ -517,6 +547,7 @@ int main(void)
 	        T(test_a_reload_finds_the_same_profile),
 	        T(test_restart),
 	        T(test_a_reload_makes_the_loads_anew),
+	        T(test_jobs_come_back),
 	        T(test_suspended_jobs_are_no_background),
 	        T(test_resized_jobs_are_no_background),
 	        T(test_seconds_on_record),

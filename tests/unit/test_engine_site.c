@@ -293,6 +293,27 @@ static void test_counters_survive_a_restart(void **state)
 	}
 }
 
+/* The scheduler hands on to another: all is there that it has to find, and
+ * after that nothing is written. */
+static void test_all_is_written_before_another_reads(void **state)
+{
+	struct cpl_counters file;
+	struct stat before, after;
+
+	all_free();
+	start(1, "a8", "random-groups", 4, 8);
+	assert_true(cpl_engine_drain(engine, WAIT_MS));
+	assert_int_equal(access(in_dir("state/running/1.json"), F_OK), 0);
+	assert_int_equal(
+	        cpl_counters_load(in_dir("state/counters.json"), &file, NULL),
+	        0);
+	assert_int_equal(file.count[CPL_COUNT_START_PLACED], 1);
+	assert_int_equal(stat(in_dir("state/counters.json"), &before), 0);
+	assert_true(cpl_engine_drain(engine, WAIT_MS));
+	assert_int_equal(stat(in_dir("state/counters.json"), &after), 0);
+	assert_int_equal(before.st_ino, after.st_ino);
+}
+
 /* fault 27: a changed table of routes is seen, and which configuration is in
  * force is said. */
 static void test_a_changed_table_of_routes_is_seen(void **state)
@@ -438,6 +459,7 @@ int main(void)
 	        T(test_names_are_made_printable),
 	        T(test_answers_are_counted),
 	        T(test_counters_survive_a_restart),
+	        T(test_all_is_written_before_another_reads),
 	        T(test_a_changed_table_of_routes_is_seen),
 	        T(test_two_changes_at_one_time_are_two),
 	        T(test_profiles_are_read_anew_when_they_change),

@@ -25,7 +25,8 @@
 
 #define SECOND INT64_C(1000000000)
 
-/* What the disk does: renames hang, or fail with this error; writes fail. */
+/* What the disk does: renames hang, or fail with this error; writes fail, and
+ * so does to remove a file. */
 static atomic_int rename_error, write_error, synced;
 static int before_rename(void);
 #define OWN_RENAME before_rename()
@@ -49,6 +50,14 @@ ssize_t write(int fd, const void *data, size_t n)
 		return -1;
 	}
 	return real(fd, data, n);
+}
+
+int unlink(const char *path)
+{
+	if (!write_error)
+		return unlinkat(AT_FDCWD, path, 0);
+	errno = write_error;
+	return -1;
 }
 
 int fdatasync(int fd)
@@ -411,6 +420,19 @@ static void test_a_list_that_hangs(void **state)
 }
 
 /* Fault 6: the error's own name, and not a line for each job. */
+static int left_over(void)
+{
+	DIR *folder = opendir(in_dir("running"));
+	const struct dirent *entry;
+	int n = 0;
+
+	assert_non_null(folder);
+	while ((entry = readdir(folder)))
+		n += strstr(entry->d_name, ".tmp-") != NULL;
+	closedir(folder);
+	return n;
+}
+
 static void test_a_full_disk(void **state)
 {
 	write_record(1, 10);
@@ -424,10 +446,12 @@ static void test_a_full_disk(void **state)
 	assert_non_null(strstr(logged, "No space left on device"));
 	assert_null(strstr(logged, "Input/output"));
 	assert_int_equal(lines, 1);
+	assert_true(left_over() > 0);
 	write_error = 0;
 	write_record(100, 10);
 	idle();
 	assert_true(there("running/100.json"));
+	assert_int_equal(left_over(), 0);
 	assert_non_null(strstr(logged, "97 more were lost"));
 	assert_int_equal(lines, 2);
 }
@@ -523,6 +547,25 @@ static void test_a_late_end_of_the_run_before(void **state)
 	assert_false(there("ended/17.json"));
 	assert_true(there("ended/18.json"));
 	assert_false(there("running/18.json"));
+}
+
+/* Nor does one from before another had the directory end what runs now. */
+static void test_a_late_end_of_a_former_charge(void **state)
+{
+	int taken = 0;
+
+	write_record(17, 10);
+	idle();
+	rename_error = EIO;
+	cpl_record_dir_end(records, 17);
+	idle();
+	rename_error = 0;
+	cpl_record_dir_forget(records);
+	cpl_record_dir_restore(records, &(const int64_t){17}, 1, take_none,
+	                       &taken);
+	idle();
+	assert_int_equal(taken, 1);
+	assert_true(there("running/17.json"));
 }
 
 /* Where ended/ is missing, too, and cannot be made. */
@@ -712,6 +755,7 @@ int main(void)
 	        T(test_a_list_that_hangs),
 	        T(test_a_record_that_is_too_large),
 	        T(test_a_late_end_of_the_run_before),
+	        T(test_a_late_end_of_a_former_charge),
 	        T(test_an_end_on_a_disk_for_reading),
 	        T(test_an_owner_that_was_not_written),
 	        T(test_what_was_not_written_is_removed),

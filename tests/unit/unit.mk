@@ -287,6 +287,12 @@ tests_unit_test_engine_steps_SOURCES = tests/unit/test_engine_steps.c tests/unit
 tests_unit_test_engine_steps_CFLAGS = $(unit_cflags)
 tests_unit_test_engine_steps_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_engine_restore
+tests_unit_test_engine_restore_SOURCES = tests/unit/test_engine_restore.c tests/unit/engine_fixture.h tests/unit/in_dir.h tests/unit/fake_scheduler.h
+tests_unit_test_engine_restore_CFLAGS = $(unit_cflags)
+tests_unit_test_engine_restore_LDFLAGS = -Wl,--wrap=engine_live_order
+tests_unit_test_engine_restore_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/test_engine_site
 tests_unit_test_engine_site_SOURCES = tests/unit/test_engine_site.c tests/unit/engine_fixture.h tests/unit/in_dir.h tests/unit/fake_scheduler.h
 tests_unit_test_engine_site_CFLAGS = $(unit_cflags)

@@ -160,16 +160,21 @@ static void free_restored(struct restored *item)
 	}
 }
 
-static void engine_dispose(void *arg)
+static void free_decided(struct cpl_engine *engine)
 {
-	struct cpl_engine *engine = arg;
-
 	while (engine->decided) {
 		struct decided *next = engine->decided->next;
 
 		engine_decided_free(engine->decided);
 		engine->decided = next;
 	}
+}
+
+static void engine_dispose(void *arg)
+{
+	struct cpl_engine *engine = arg;
+
+	free_decided(engine);
 	engine_memo_forget(engine);
 	engine_groups_free(engine);
 	free_restored(engine->restored);
@@ -354,10 +359,23 @@ static void queue_restore(struct cpl_engine *engine)
 	free(id);
 }
 
+/* Of the last restore; NULL: the job did not run then. */
+static const struct cpl_engine_live *find_live(const struct cpl_engine *engine,
+                                               int64_t id)
+{
+	struct cpl_engine_live key = {.id = id};
+
+	return engine->n_live
+	               ? bsearch(&key, engine->live, (size_t)engine->n_live,
+	                         sizeof(key), engine_live_order)
+	               : NULL;
+}
+
 /* A record of a job that has run before this engine did. */
 static void take_back(struct cpl_engine *engine, struct cpl_record *record)
 {
 	struct running *job = engine_running_add(engine, record, NULL);
+	const struct cpl_engine_live *live;
 
 	if (!job)
 		return;
@@ -368,9 +386,39 @@ static void take_back(struct cpl_engine *engine, struct cpl_record *record)
 	        (record->outcome == CPL_OUTCOME_PLACED || job->traffic ||
 	         job->ordered);
 	job->own_order = job->traffic && record->own_order;
-	for (int i = 0; i < engine->n_live && !job->suspended; i++)
-		job->suspended = engine->live[i].suspended &&
-		                 engine->live[i].id == job->id;
+	live = find_live(engine, job->id);
+	job->suspended = live && live->suspended;
+}
+
+/* Lists of records in the order of their jobs' numbers; NULL is empty. */
+static struct restored *merge(struct restored *a, struct restored *b)
+{
+	struct restored *head = NULL, **end = &head;
+
+	while (a && b) {
+		struct restored **first =
+		        a->record->job <= b->record->job ? &a : &b;
+
+		*end = *first;
+		end = &(*end)->next;
+		*first = *end;
+	}
+	*end = a ? a : b;
+	return head;
+}
+
+/* As running jobs are, so that each is added behind those before. O(n log n) */
+static struct restored *sort_restored(struct restored *list)
+{
+	struct restored *middle = list, *half;
+
+	if (!list || !list->next)
+		return list;
+	for (half = list->next; half && half->next; half = half->next->next)
+		middle = middle->next;
+	half = middle->next;
+	middle->next = NULL;
+	return merge(sort_restored(list), sort_restored(half));
 }
 
 void engine_adopt(struct cpl_engine *engine)
@@ -384,6 +432,7 @@ void engine_adopt(struct cpl_engine *engine)
 	restored = engine->restored;
 	engine->restored = NULL;
 	pthread_mutex_unlock(&engine->lock);
+	restored = sort_restored(restored);
 	if (staged) {
 		engine_running_stale(engine);
 		engine_snapshot_drop(engine->snapshot);
@@ -466,17 +515,28 @@ bool cpl_engine_idle(struct cpl_engine *engine, int wait_ms)
 	                       cpl_now() + wait_ms * INT64_C(1000000));
 }
 
-static void forget_others(struct cpl_engine *engine,
-                          const struct cpl_engine_live *job, int n)
+bool cpl_engine_drain(struct cpl_engine *engine, int wait_ms)
 {
-	for (int i = engine->n_running - 1; i >= 0; i--) {
-		bool runs = false;
+	cpl_record_dir_flush(engine->records);
+	return cpl_engine_idle(engine, wait_ms);
+}
 
-		for (int k = 0; k < n && !runs; k++)
-			runs = job[k].id == engine->running[i].id;
-		if (!runs)
-			engine_running_remove(engine, &engine->running[i]);
-	}
+static bool lives(void *arg, int64_t id)
+{
+	return find_live(arg, id) != NULL;
+}
+
+void cpl_engine_forget(struct cpl_engine *engine)
+{
+	int64_t entered = engine_enter(engine);
+
+	engine_adopt(engine);
+	engine->n_live = 0;
+	engine_running_keep(engine, lives, engine);
+	free_decided(engine);
+	cpl_record_dir_forget(engine->records);
+	engine->was_restored = false;
+	engine_leave(engine, CPL_TIME_HELD_OTHER, entered, 0);
 }
 
 void cpl_engine_restore(struct cpl_engine *engine,
@@ -492,11 +552,12 @@ void cpl_engine_restore(struct cpl_engine *engine,
 		return;
 	}
 	memcpy(live, job, (size_t)n * sizeof(*live));
+	qsort(live, (size_t)n, sizeof(*live), engine_live_order);
 	entered = engine_enter(engine);
-	forget_others(engine, job, n);
 	free(engine->live);
 	engine->live = live;
 	engine->n_live = n;
+	engine_running_keep(engine, lives, engine);
 	engine->restore_waits = true;
 	engine_adopt(engine);
 	deadline = wait_end(engine, wait_ms, engine->was_restored);

@@ -251,4 +251,16 @@ void cpl_engine_restore(struct cpl_engine *engine,
 /* Wait until the worker has nothing to do, at most wait_ms. True: idle. */
 bool cpl_engine_idle(struct cpl_engine *engine, int wait_ms);
 
+/*
+ * The scheduler ends, or hands its jobs on to another: have all that is to be
+ * in StateDir there, records and counts, waiting for it as cpl_engine_idle
+ * does. After that nothing is written until the next call about a job.
+ */
+bool cpl_engine_drain(struct cpl_engine *engine, int wait_ms);
+
+/* Another has had the jobs since the last call, and they come back: nothing that
+ * was known of them holds any more. Before cpl_engine_load and
+ * cpl_engine_restore, which is then as after a start. O(jobs). */
+void cpl_engine_forget(struct cpl_engine *engine);
+
 #endif

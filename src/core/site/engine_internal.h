@@ -150,7 +150,7 @@ struct cpl_engine {
 	uint64_t groups_used;
 	struct memo *memo; /* decisions made in this state, newest first */
 	struct decided *decided;      /* newest first */
-	struct cpl_engine_live *live; /* [n_live] of the last restore */
+	struct cpl_engine_live *live; /* [n_live] of the last restore, by id */
 	int n_live;
 	bool restore_waits, was_restored;
 	uint64_t recordable; /* submissions that Record= has a profile for */
@@ -328,6 +328,11 @@ struct running *engine_running_add(struct cpl_engine *engine,
                                    struct cpl_record *record,
                                    struct cpl_profile *profile);
 void engine_running_remove(struct cpl_engine *engine, struct running *job);
+/* Of struct cpl_engine_live, by id: for qsort and bsearch. */
+int engine_live_order(const void *a, const void *b);
+/* Remove those that are not to be kept. O(running), beside their loads. */
+void engine_running_keep(struct cpl_engine *engine,
+                         bool (*keep)(void *arg, int64_t id), void *arg);
 /* The store's query for what a job has, by its user's word or a rule's. */
 struct cpl_store_query engine_query(const struct cpl_engine *engine,
                                     const struct cpl_job_facts *job,

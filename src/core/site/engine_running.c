@@ -218,17 +218,46 @@ struct running *engine_running_add(struct cpl_engine *engine,
 	return &engine->running[at];
 }
 
-void engine_running_remove(struct cpl_engine *engine, struct running *job)
+/* All that it has; its place is left. */
+static void clear(struct cpl_engine *engine, struct running *job)
 {
-	int at = (int)(job - engine->running);
-
 	forget_load(engine, job);
 	engine_step_order_free(&job->step);
 	free(job->plan);
 	cpl_record_free(job->record);
 	cpl_profile_drop(job->profile);
+}
+
+void engine_running_remove(struct cpl_engine *engine, struct running *job)
+{
+	int at = (int)(job - engine->running);
+
+	clear(engine, job);
 	engine->n_running--;
 	memmove(job, job + 1, (size_t)(engine->n_running - at) * sizeof(*job));
+}
+
+int engine_live_order(const void *a, const void *b)
+{
+	const struct cpl_engine_live *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+void engine_running_keep(struct cpl_engine *engine,
+                         bool (*keep)(void *arg, int64_t id), void *arg)
+{
+	int n = 0;
+
+	for (int i = 0; i < engine->n_running; i++) {
+		struct running *job = &engine->running[i];
+
+		if (!keep(arg, job->id))
+			clear(engine, job);
+		else
+			engine->running[n++] = *job;
+	}
+	engine->n_running = n;
 }
 
 void engine_running_free(struct cpl_engine *engine)

@@ -46,7 +46,7 @@ void record_dir_complain(struct cpl_record_dir *dir, const char *why)
 		record_dir_say(dir, true, "%s", why);
 }
 
-void record_dir_relieve(struct cpl_record_dir *dir)
+bool record_dir_relieve(struct cpl_record_dir *dir)
 {
 	int lost = -1;
 
@@ -62,6 +62,7 @@ void record_dir_relieve(struct cpl_record_dir *dir)
 		               "records are written again; %d more were lost "
 		               "meanwhile",
 		               lost);
+	return lost >= 0;
 }
 
 struct cpl_record_dir *cpl_record_dir_new(struct cpl_worker *worker,
@@ -215,6 +216,19 @@ static void queue(struct request *r, struct cpl_record_dir *dir,
 	                 false, err);
 }
 
+static void run_flush(struct cpl_request *head)
+{
+	record_dir_run_count(((struct request *)head)->dir);
+}
+
+void cpl_record_dir_flush(struct cpl_record_dir *dir)
+{
+	struct cpl_error err = {""};
+
+	/* Where none can be had the next count writes it. */
+	queue(record_dir_request(dir, NULL, 0, run_flush), dir, &err);
+}
+
 void cpl_record_dir_write(struct cpl_record_dir *dir,
                           const struct cpl_record *record)
 {
@@ -265,6 +279,17 @@ void cpl_record_dir_end(struct cpl_record_dir *dir, int64_t id)
 		record_dir_say(dir, true,
 		               "record of job %lld stays in running: %s",
 		               (long long)id, err.text);
+}
+
+void cpl_record_dir_forget(struct cpl_record_dir *dir)
+{
+	struct cpl_error err = {""};
+
+	queue(record_dir_request(dir, dir->state, 0, record_dir_run_forget), dir,
+	      &err);
+	if (err.text[0])
+		record_dir_say(dir, true, "ends of jobs may be put on record "
+		                          "that run again: %s", err.text);
 }
 
 void cpl_record_dir_restore(struct cpl_record_dir *dir, const int64_t *id,

@@ -46,6 +46,8 @@ void cpl_record_dir_use(struct cpl_record_dir *dir, const char *path,
 #define RECORD_DIR_COUNT_NS INT64_C(1000000000)
 void cpl_record_dir_count(struct cpl_record_dir *dir,
                           struct cpl_counters *counters);
+/* Queue what was counted since, behind the records. */
+void cpl_record_dir_flush(struct cpl_record_dir *dir);
 
 /* Queue the record of a running job. O(its size). */
 void cpl_record_dir_write(struct cpl_record_dir *dir,
@@ -54,6 +56,10 @@ void cpl_record_dir_write(struct cpl_record_dir *dir,
 /* The job has ended. Unlike records, ends are never lost while the process
  * lives: those that fail are tried again. */
 void cpl_record_dir_end(struct cpl_record_dir *dir, int64_t job);
+
+/* Ends that are still to be tried again are not, any more: another has had the
+ * directory since, and their jobs may run again. */
+void cpl_record_dir_forget(struct cpl_record_dir *dir);
 
 /* The records of these jobs (id NULL: memory) go to take(arg, record), which
  * owns them, as they run (cpl_record_as_it_runs); all others are moved to

@@ -71,8 +71,8 @@ void record_dir_say(struct cpl_record_dir *dir, bool failure, const char *fmt,
                     ...) __attribute__((format(printf, 3, 4)));
 /* A record is lost. The first time is told, then once a minute how many. */
 void record_dir_complain(struct cpl_record_dir *dir, const char *why);
-/* A record could be written. */
-void record_dir_relieve(struct cpl_record_dir *dir);
+/* A record could be written. True: the one before could not. */
+bool record_dir_relieve(struct cpl_record_dir *dir);
 
 /* record_dir_folder.c */
 
@@ -98,6 +98,7 @@ int record_dir_move(const struct state_dir *state, int64_t id,
 void record_dir_run_write(struct cpl_request *head);
 void record_dir_run_end(struct cpl_request *head);
 void record_dir_run_restore(struct cpl_request *head);
+void record_dir_run_forget(struct cpl_request *head);
 void record_dir_run_count(void *dir);
 
 #endif

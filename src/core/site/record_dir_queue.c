@@ -113,7 +113,9 @@ static void write_one(const struct request *r, struct cpl_error *err)
 	if (cpl_file_commit(w, all ? 0644 : 0600, err))
 		return;
 	forget_end(state, r->id);
-	record_dir_relieve(r->dir);
+	/* What could not be written could not be removed, either. */
+	if (record_dir_relieve(r->dir))
+		record_dir_sweep(state);
 }
 
 void record_dir_run_write(struct cpl_request *head)
@@ -281,6 +283,14 @@ void record_dir_run_restore(struct cpl_request *head)
 	prune(r->dir, r->state);
 }
 
+void record_dir_run_forget(struct cpl_request *head)
+{
+	struct request *r = (struct request *)head;
+
+	if (r->state)
+		r->state->n_late = 0;
+}
+
 /* 0, or -1 with err; err beside 0: news. */
 static int merge_counters(struct cpl_record_dir *dir,
                           const struct state_dir *state, struct cpl_error *err)
@@ -321,5 +331,7 @@ void record_dir_run_count(void *arg)
 		rc = -1;
 	if (err.text[0] && !(rc && dir->count_failed))
 		record_dir_say(dir, true, "%s", err.text);
+	if (!rc && dir->count_failed)
+		record_dir_sweep(state);
 	dir->count_failed = rc;
 }

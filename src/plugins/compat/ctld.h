@@ -63,6 +63,11 @@ void cplslurm_give_order(struct job_record *job, const char *order);
 /* Running and suspended jobs of a list; free() them. NULL: memory. */
 struct cpl_engine_live *cplslurm_live(cplslurm_list *jobs, int *n);
 
+/* slurmctld reads its jobs and nodes since it has been started or, a backup,
+ * takes the place of another that is gone: not since it is reconfigured. O(1).
+ */
+bool cplslurm_takes_charge(void);
+
 /* Say which of our plugins slurm.conf leaves out, and what that means. */
 void cplslurm_say_missing(void);
 /* The cluster's name, and whether its users may see each other's jobs. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which of our plugins slurm.conf names. */
+/* Which of our plugins slurm.conf names, and whether slurmctld is in charge. */
 #include "ctld_internal.h"
 
 #include <string.h>
@@ -26,6 +26,17 @@ bool cplslurm_lays_out(void)
 {
 	return CPLSLURM_SERIES < 2405 ||
 	       names_us(slurm_conf.switch_type, "switch/");
+}
+
+bool cplslurm_takes_charge(void)
+{
+	/* Set when all is read, and cleared by a backup in its standby. */
+	return &control_time && !control_time;
+}
+
+bool cplslurm_gives_way(void)
+{
+	return &slurmctld_config && slurmctld_config.shutdown_time;
 }
 
 static const char *or_nothing(const char *value)

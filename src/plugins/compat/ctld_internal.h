@@ -30,6 +30,9 @@ void cplslurm_stock_unload(void);
 bool cplslurm_layout_is_ours(const job_record_t *job);
 bool cplslurm_step_is_ours(const step_record_t *step);
 
+/* Does slurmctld end, or give way to another that is in charge from then on? */
+bool cplslurm_gives_way(void);
+
 /* Are steps laid out by us? From 24.05 on switch/commplace does it. */
 bool cplslurm_lays_out(void);
 

@@ -154,6 +154,16 @@ int select_p_reconfigure(void)
 	return rc;
 }
 
+#if CPLSLURM_SERIES < 2505
+/* Now and then, and when slurmctld ends or gives way to another. */
+int select_p_state_save(char *dir)
+{
+	if (cplslurm_gives_way())
+		cplselect_drain();
+	return cplslurm_stock.state_save(dir);
+}
+#endif
+
 #if CPLSLURM_SERIES < 2411
 int select_p_job_init(cplslurm_list *jobs)
 {

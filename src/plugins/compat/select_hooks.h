@@ -43,6 +43,14 @@
 	  (job, indefinitely))                                                 \
 	X(reconfigure, int, (void), ())
 
+/* Until 24.11, where the switch plugin has no hook for it that is called
+ * always. */
+#if CPLSLURM_SERIES < 2505
+#define CPLSLURM_SELECT_SAVE(X) X(state_save, int, (char *dir), (dir))
+#else
+#define CPLSLURM_SELECT_SAVE(X)
+#endif
+
 #define PASS_ALL(X)                                                            \
 	X(job_ready, int, (job_record_t * job), (job))                         \
 	X(select_nodeinfo_set_all, int, (void), ())                            \
@@ -50,7 +58,6 @@
 
 /* Until 24.11. */
 #define PASS_2411(X)                                                           \
-	X(state_save, int, (char *dir), (dir))                                 \
 	X(state_restore, int, (char *dir), (dir))                              \
 	X(step_finish, int, (step_record_t * step, bool killing),              \
 	  (step, killing))                                                     \
@@ -130,6 +137,7 @@
 
 #define CPLSLURM_SELECT_HOOKS(X)                                               \
 	CPLSLURM_SELECT_OWN(X)                                                 \
+	CPLSLURM_SELECT_SAVE(X)                                                \
 	CPLSLURM_SELECT_PASS(X)                                                \
 	CPLSLURM_SELECT_STEPS(X)
 

@@ -34,5 +34,7 @@ extern cplslurm_list *job_list __attribute__((weak));
 extern cplslurm_list *part_list __attribute__((weak));
 extern bitstr_t *avail_node_bitmap __attribute__((weak));
 extern bitstr_t *idle_node_bitmap __attribute__((weak));
+extern time_t control_time __attribute__((weak));
+extern slurmctld_config_t slurmctld_config __attribute__((weak));
 
 #endif

@@ -13,8 +13,8 @@
 #include "ctld.h"
 #include "site/submit.h"
 
-#define CPLSLURM_SHARE cplslurm_share_2
-#define CPLSLURM_SHARE_NAME "cplslurm_share_2"
+#define CPLSLURM_SHARE cplslurm_share_3
+#define CPLSLURM_SHARE_NAME "cplslurm_share_3"
 
 struct cplslurm_share {
 	char version[32];           /* PACKAGE_VERSION */
@@ -29,19 +29,21 @@ struct cplslurm_share {
 	/* As cplselect_handover. */
 	unsigned char *(*handover)(const struct job_record *job, size_t limit,
 	                           size_t *size);
+	/* As cplselect_drain. */
+	void (*drain)(void);
 };
 
 /* Of the select plugin that slurmctld has loaded, which *handle (dlclose() it)
  * keeps; NULL: it is not ours, or of another build, which is logged. */
 const struct cplslurm_share *cplslurm_share_find(void **handle);
 
-#define CPLSLURM_SHARE_INIT(get, lay_out, hand_over)                           \
+#define CPLSLURM_SHARE_INIT(get, lay_out, hand_over, end)                      \
 	{                                                                      \
 		.version = PACKAGE_VERSION,                                    \
 		.submission = sizeof(struct cpl_submission),                   \
 		.verdict = sizeof(struct cpl_verdict), .engine = (get),        \
 		.submit = cpl_engine_submit, .step = (lay_out),                \
-		.handover = (hand_over),                                       \
+		.handover = (hand_over), .drain = (end),                       \
 	}
 
 #endif

@@ -162,8 +162,20 @@ static info_t *keep(info_t *ours, void *changed)
 	return ours;
 }
 
+static void find_engine(void)
+{
+	if (!engine && running_in_slurmctld())
+		engine = cplslurm_share_find(&engine_handle);
+}
+
 int switch_p_save(void)
 {
+#if CPLSLURM_SERIES >= 2505
+	/* slurmctld ends or gives way; before, the select plugin is told. */
+	find_engine();
+	if (engine)
+		engine->drain();
+#endif
 	return theirs ? theirs->save() : SLURM_SUCCESS;
 }
 
@@ -187,12 +199,6 @@ int HOOK(jobinfo, unpack)(void **info, buf_t *buffer, uint16_t version)
 {
 	return unpack(info, buffer, version,
 	              theirs ? theirs->jobinfo_unpack : NULL);
-}
-
-static void find_engine(void)
-{
-	if (!engine && running_in_slurmctld())
-		engine = cplslurm_share_find(&engine_handle);
 }
 
 static void by_handover(const void *arg, const struct cpl_engine_step *step,

@@ -14,7 +14,7 @@ static void *select_plugin; /* dlopen() */
 static const struct cplslurm_share *share;
 static struct cpl_engine *own;
 static const struct cplslurm_share own_share =
-        CPLSLURM_SHARE_INIT(NULL, NULL, NULL);
+        CPLSLURM_SHARE_INIT(NULL, NULL, NULL, NULL);
 
 static void say(enum cpl_engine_log level, const char *text)
 {

@@ -6,6 +6,8 @@
 #include "slurm_share.h"
 
 #define LOAD_WAIT_MS 2000
+/* Below the 9 s that a slurmctld waits for the one that gives way to it. */
+#define DRAIN_WAIT_MS 5000
 
 struct cpl_engine *cplselect_engine;
 
@@ -30,7 +32,7 @@ static struct cpl_engine *get_engine(void)
 
 extern const struct cplslurm_share CPLSLURM_SHARE;
 const struct cplslurm_share CPLSLURM_SHARE = CPLSLURM_SHARE_INIT(
-        get_engine, cplselect_step, cplselect_handover);
+        get_engine, cplselect_step, cplselect_handover, cplselect_drain);
 
 void cplselect_configure(void)
 {
@@ -39,6 +41,11 @@ void cplselect_configure(void)
 	const char *cluster = cplslurm_cluster(&private_jobs);
 
 	cplslurm_say_missing();
+	/* A backup that is in charge again, after another slurmctld was. */
+	if (cplselect_engine && cplslurm_takes_charge()) {
+		cpl_engine_forget(cplselect_engine);
+		restored = false;
+	}
 	if (!cplselect_engine) {
 		char *path = cplslurm_config_path();
 
@@ -72,6 +79,14 @@ void cplselect_fini(void)
 	cpl_engine_free(cplselect_engine);
 	cplselect_engine = NULL;
 	hosts_known = restored = false;
+}
+
+void cplselect_drain(void)
+{
+	if (cplselect_engine &&
+	    !cpl_engine_drain(cplselect_engine, DRAIN_WAIT_MS))
+		cplslurm_log_error("commplace: StateDir does not answer: "
+		                   "records of the last jobs may be missing");
 }
 
 int cplselect_hosts(void)

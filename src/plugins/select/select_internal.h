@@ -21,6 +21,9 @@ void cplselect_configure(void);
 void cplselect_nodes_changed(void);
 /* Running jobs at start-up. */
 void cplselect_restore(cplslurm_list *jobs);
+/* slurmctld ends, or has given way to another: what is in force is in StateDir
+ * when this returns, or DRAIN_WAIT_MS have passed. Needs no lock. */
+void cplselect_drain(void);
 /* End the engine. */
 void cplselect_fini(void);
 

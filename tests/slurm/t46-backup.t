@@ -1,0 +1,250 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A backup slurmctld on the same StateSaveLocation and StateDir. The primary is
+# killed, shut down by `scontrol takeover`, killed again, and comes back each time,
+# while jobs are submitted: what is decided, on record and loaded is as if one
+# slurmctld had been in charge all the time, and the one in standby does nothing.
+# COMMPLACE_BACKUP_JOBS: short jobs in all.
+. "${0%/*}/../tools/tap.bash"
+. "${0%/*}/cluster.bash"
+: "${COMMPLACE_BACKUP_JOBS:=200}"
+# Names that need no resolver: a slurmctld knows its place among SlurmctldHost by
+# its host's name, and listens at that address alone.
+first=127.0.0.1 second=127.0.0.2
+CLUSTER_CTLD_HOSTS="$first $second"
+CLUSTER_DEBUG_FLAGS=NO_CONF_HASH
+CLUSTER_CRED_EXPIRE=6
+CLUSTER_MIN_JOB_AGE=3000
+CLUSTER_SLURMD_TIMEOUT=0
+CLUSTER_CTLD_TIMEOUT=4
+CLUSTER_EXTRA="CommunicationParameters=NoCtldInAddrAny
+BatchStartTimeout=3"
+unshare --uts true 2>/dev/null || {
+	echo "1..0 # SKIP no namespace with a host name of its own can be made"
+	tap_done=yes
+	exit 0
+}
+# Each call on StateDir of either slurmctld is a line of CALLS.HOST.hits.
+tools=${COMMPLACE_BUILD:?}/tests/tools/.libs
+calls=$(mktemp -u /tmp/commplace-calls.XXXXXX)
+on_exit 'rm -f "$calls".*'
+for host in $first $second; do
+	echo "1 all count 1 0 /decisions/" >"$calls.$host"
+	: >"$calls.$host.hits"
+done
+me=$first
+slurmctld-wlm() {
+	unshare --uts env COMMPLACE_FAULTS="$calls.$me" bash -c '
+		echo "$0" >/proc/sys/kernel/hostname &&
+		export LD_PRELOAD="$1" && shift && exec -a slurmctld "$@"' \
+		"$me" "$tools/faults.so" "$(type -P slurmctld-wlm)" "$@"
+}
+cluster_start
+cluster_signature pairs8 8 pairs
+cluster_signature ring8 8
+log=$CLUSTER/log/backup.log
+sed "s|slurmctld.pid|backup.pid|; s|slurmctld.log|backup.log|" \
+	"$SLURM_CONF" >"$CLUSTER/etc/backup.conf"
+
+start_primary() {
+	me=$first
+	slurmctld-wlm -f "$SLURM_CONF" >>"$CLUSTER/log/slurmctld.out" 2>&1 \
+		</dev/null 3>&- 4>&-
+}
+start_backup() {
+	me=$second
+	slurmctld-wlm -f "$CLUSTER/etc/backup.conf" \
+		>>"$CLUSTER/log/slurmctld.out" 2>&1 </dev/null 3>&- 4>&-
+}
+# in_charge HOST [SECONDS]: it, and no other, answers for jobs
+in_charge() {
+	local n
+	n=$([ "$1" = $first ] && echo 0 || echo 1)
+	is_in_charge() {
+		[ "$(od -An -j8 -N8 -t u1 "$CLUSTER/state/heartbeat" 2>/dev/null |
+			tr -d ' ')" = "0000000$n" ] &&
+			timeout 10 squeue -h >/dev/null 2>&1
+	}
+	wait_for "${2:-40}" is_in_charge
+}
+calls_of() {
+	wc -l <"$calls.$1.hits"
+}
+
+# Short jobs all the time, each as soon as somebody takes it.
+submit_jobs() {
+	local i
+	for ((i = 1; i <= COMMPLACE_BACKUP_JOBS; i++)); do
+		until as_user timeout 60 sbatch --parsable -o /dev/null -N2 -n8 \
+			--exclusive --comm-profile=$( ((i % 2)) && echo pairs8 ||
+				echo ring8) --wrap "sleep 0.3" 2>/dev/null; do
+			sleep 0.5
+		done
+		sleep 0.1
+	done >"$CLUSTER/submitted"
+	touch "$CLUSTER/all-submitted"
+}
+
+# Long jobs whose load has to be in the background of all others.
+cat >"$CLUSTER/home/steps.sh" <<END
+#!/bin/bash
+while sleep 0.2; do
+	[ -e go.\$SLURM_JOB_ID ] || continue
+	rm go.\$SLURM_JOB_ID
+	srun -n8 sh -c '$PRINT_RANK' >ranks.new.\$SLURM_JOB_ID 2>&1
+	mv ranks.new.\$SLURM_JOB_ID ranks.\$SLURM_JOB_ID
+done
+END
+# order JOB: of ranks of a step that it makes now
+order() {
+	local file=$CLUSTER/home/ranks.$1
+	rm -f "$file"
+	as_user touch "go.$1"
+	stepped() { [ -e "$file" ]; }
+	wait_for 60 stepped
+	ranks "$file"
+}
+kept=$(submit -N3 -n8 --exclusive --comm-profile=ring8 steps.sh)
+moves=$(submit -N4 -n8 --exclusive --requeue --comm-profile=pairs8 steps.sh)
+wait_running "$kept"
+wait_running "$moves"
+plan=$(planned "$kept")
+is "$(order "$kept")" "$plan" "steps go by the plan"
+loads() {
+	commplace status --state "$CLUSTER/state.json" >/dev/null 2>&1
+	jq -cS ".jobs[] | select(.id == $kept)" "$CLUSTER/state.json"
+}
+before=$(loads)
+like "$before" "$kept" "the job is on record as running"
+
+# Does the job run? Meanwhile nodes say now and then what runs on them: a slurmctld
+# whose state lacks the end of a job waits for it, 13 seconds at least.
+registered=0
+begins() {
+	local file
+	job_is "$1" RUNNING && return
+	[ $((SECONDS - registered)) -ge 5 ] || return
+	for file in "$CLUSTER"/run/slurmd.*.pid; do
+		kill -HUP "$(<"$file")"
+	done
+	registered=$SECONDS
+	return 1
+}
+
+# as_before NAME: the long jobs are as they were, for users and for decisions
+as_before() {
+	local job
+	wait_for 30 cluster_nodes_up
+	is "$(loads)" "$before" "$1: loads on record are as before"
+	is "$(job_state "$kept")" RUNNING "$1: the long job runs on"
+	is "$(order "$kept")" "$plan" "$1: its steps go by its plan"
+	is "$(order "$moves")" "$(planned "$moves")" \
+		"$1: those of another by its own"
+	job=$(submit -N2 -n8 --exclusive --comm-profile=pairs8)
+	wait_for 60 begins "$job"
+	is "$(decision "$job" .outcome)" placed "$1: jobs are placed"
+	is "$(decision "$job" "[.background[] | select(. == $kept or
+		. == $moves)] | sort | join(\" \")")" "$kept $moves" \
+		"$1: beside the loads of those from before"
+	scancel "$job"
+}
+# The second long job runs elsewhere from now on, which the backup does not see.
+move() {
+	local hosts block
+	hosts=$(job_hosts "$moves")
+	scontrol requeue "$moves"
+	block=$(submit -w "$(fold "$hosts")" --exclusive)
+	wait_for 60 begins "$block"
+	again() {
+		scontrol update jobid="$moves" starttime=now
+		begins "$moves"
+	} 2>/dev/null
+	wait_for 60 again
+	isnt "$(job_hosts "$moves")" "$hosts" "a long job runs elsewhere"
+	scancel "$block"
+}
+
+noted=0
+start_backup
+runs "a backup starts" cluster_alive "$CLUSTER/run/backup.pid"
+submit_jobs 3>&- 4>&- &
+submitter=$!
+on_exit 'kill "$submitter" 2>/dev/null'
+sleep 6
+for round in killed "told to go" "killed again"; do
+	is "$(calls_of $second)" "$noted" \
+		"before the primary is $round: the backup has touched nothing"
+	if [ "$round" = "told to go" ]; then
+		runs "scontrol takeover" scontrol takeover
+	else
+		cluster_kill "$CLUSTER/run/slurmctld.pid" KILL
+	fi
+	in_charge $second
+	ok $? "primary $round: the backup takes over"
+	as_before "primary $round"
+	start_primary
+	in_charge $first
+	ok $? "primary $round: it comes back"
+	noted=$(calls_of $second)
+	wait_for 30 cluster_nodes_up
+	[ "$round" != killed ] || move
+	as_before "primary back after it was $round"
+done
+is "$(calls_of $second)" "$noted" "in the end: the backup has touched nothing"
+
+# All that was taken has run, and is on record once.
+submitted_all() { [ -e "$CLUSTER/all-submitted" ]; }
+wait_for 240 submitted_all
+ok $? "$COMMPLACE_BACKUP_JOBS jobs are taken"
+# Like an admin: jobs that Slurm holds since slurmd knew them already.
+only_long() {
+	local id
+	for id in $(squeue -h -a -t PENDING -o %A); do
+		scontrol release "$id"
+		scontrol update jobid="$id" starttime=now
+	done
+	[ "$(squeue -h -a -o %A | sort -n | paste -sd' ')" = "$kept $moves" ]
+} 2>/dev/null
+wait_for 120 only_long
+ok $? "all have ended"
+ended=$CLUSTER/decisions/ended
+squeue -h -a -t all -O "JobID:|,State:|,admin_comment:200" |
+	sed 's/ *|/|/g' >"$CLUSTER/jobs"
+is "$(awk -F'|' 'NR == FNR { state[$1] = $2; next }
+	$1 in state && state[$1] != "COMPLETED" { print $1, state[$1] }' \
+	"$CLUSTER/jobs" "$CLUSTER/submitted" | head -5)" "" "completed"
+# A slurmctld that is killed has not saved the last seconds.
+forgotten=$(awk -F'|' 'NR == FNR { known[$1] = 1; next } !($1 in known)' \
+	"$CLUSTER/jobs" "$CLUSTER/submitted" | wc -l)
+[ "$forgotten" -le 40 ]
+ok $? "of $COMMPLACE_BACKUP_JOBS jobs Slurm has forgotten $forgotten"
+running_ids() {
+	basename -as .json "$CLUSTER"/decisions/running/* | sort -n |
+		paste -sd' '
+}
+comes_to "$kept $moves" running_ids
+is "$COME" "$kept $moves" "no other job is on record as running"
+is "$(awk -F'|' '/ commplace: policy=|\|commplace: policy=/ { print $1 }' \
+	"$CLUSTER/jobs" | grep -vx "$kept\|$moves" | while read -r id; do
+	[ -f "$ended/$id.json" ] || echo "$id"
+done | head -5 | paste -sd' ')" "" "each job that was placed is on record"
+is "$(ls "$CLUSTER"/decisions/damaged 2>/dev/null)" "" "no record is damaged"
+is "$(find "$CLUSTER/decisions" -name '*.tmp*' | head -3)" "" "nor left half"
+placed=$(jq -r 'select(.outcome == "placed") | .job' "$ended"/*.json | wc -l)
+[ "$placed" -gt $((COMMPLACE_BACKUP_JOBS / 2)) ]
+ok $? "$placed jobs were placed"
+commplace replay --json "$CLUSTER/decisions" >"$CLUSTER/replay"
+is "$(jq -r '.records[] | select(.verdict == "different") |
+	"job \(.job): \(.why)"' "$CLUSTER/replay" | head -5)" "" \
+	"each decision is what its state comes to"
+jq -r '[.records[].verdict] | group_by(.) | map("# \(.[0]): \(length)")[]' \
+	"$CLUSTER/replay"
+starts=$(jq '.job_starts | add' "$CLUSTER/decisions/counters.json")
+diag "counters: $starts starts, $(ls "$ended" | wc -l) records ended"
+cancel_all
+none_running() { ! compgen -G "$CLUSTER/decisions/running/*.json"; }
+runs "nothing is on record as running" wait_for 10 none_running
+is "$(grep -hE 'fatal:|segfault|stack smashing|double free|[Aa]ssertion' \
+	"$log" | head -5)" "" "the backup logged no crash"
+cluster_check
+done_testing
