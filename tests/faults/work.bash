@@ -232,6 +232,9 @@ work_requeue() {
 
 work_resize() {
 	resized=yes
+	# Slurm 22.05 starts no job of whole nodes on those that one gave back, until
+	# it begins anew.
+	mend=faults_restart
 	add main -N6 -n12 --exclusive --comm-profile=pairs12 \
 		--wrap "srun true; sleep 3"
 	wait_running "$main"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # One line of any user with numbers that nobody can mean, --overcommit being as
-# large as they like: slurmctld, held to 1 GiB, goes on with as much memory as for
-# the same line without a profile, also when it finds the job in its saved state.
+# large as they like: slurmctld, held to 1 GiB, goes on with as much memory as the
+# stock plugin's for the same line, also when it finds the job in its saved state.
 . "${0%/*}/../tools/tap.bash"
 . "${0%/*}/cluster.bash"
 CLUSTER_DEBUG_FLAGS=
@@ -43,12 +43,29 @@ near() {
 	ok $? "$2: $most KiB, stock $1, within 20,000"
 }
 
+# What the line takes of the stock plugin.
 big=(-N2 -n200000000 --overcommit)
+of_stock() {
+	cluster_stop_ctld
+	sed -i "s|^SelectType=.*|SelectType=select/$1|" "$SLURM_CONF"
+	cluster_start_ctld && wait_for 30 cluster_nodes_up
+}
+runs "a slurmctld without commplace" of_stock cons_tres
+reset_most
+job=$(submit "${big[@]}")
+# Nodes of 22.05 may not run what another SelectType has started.
+wait_state "$job" "RUNNING COMPLETING COMPLETED FAILED"
+ok $? "the line is started there"
+stock=$(most_kib)
+scancel "$job"
+cancel_all
+runs "and one with it" of_stock cons_tres_commplace
+
 reset_most
 job=$(submit "${big[@]}" --comm-profile=none --rank-mapping=linear)
 wait_running "$job"
 ok $? "the line runs without a profile"
-stock=$(most_kib)
+near "$stock" "without a profile"
 scancel "$job"
 
 while IFS='|' read -r what options; do

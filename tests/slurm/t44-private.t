@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A profile that a user may not read stays out of that user's jobs, though their
-# submission was accepted: another number of ranks, its own file gone, nothing
-# looked at then. And users whom this host does not know.
+# submission was accepted: another number of ranks, by a step or a change of the job,
+# its own file gone, nothing looked at then, since it was not there, its file system
+# slow or the configuration broken. And users whom this host does not know.
 . "${0%/*}/../tools/tap.bash"
 . "${0%/*}/cluster.bash"
 CLUSTER_DEBUG_FLAGS=SelectType
@@ -11,6 +12,14 @@ CLUSTER_SITE="UserProfileDir=$(mktemp -d /tmp/commplace-homes.XXXXXX)/%U
 MissingProfile=ignore"
 homes=${CLUSTER_SITE%%/%U*} homes=${homes#*=}
 on_exit 'rm -rf "$homes"'
+# What hang says is a rule for these calls on files, see tests/tools/faults.c.
+faults=$(mktemp -u /tmp/commplace-faults.XXXXXX)
+on_exit 'rm -f "$faults"*'
+slurmctld-wlm() {
+	(export COMMPLACE_FAULTS="$faults" \
+		LD_PRELOAD="${COMMPLACE_BUILD:?}/tests/tools/.libs/faults.so"
+	exec -a slurmctld slurmctld-wlm "$@")
+}
 cluster_start
 chmod 755 "$homes"
 own=$homes/$(id -u "$CLUSTER_USER")
@@ -65,6 +74,16 @@ cp -p "$PROFILES/mine.json" "$PROFILES/later.json"
 sleep 6 # what was seen at submission holds for five seconds
 scontrol release "$job"
 private "$job" "missing at submission"
+# Its file system does not answer then.
+cp -p "$PROFILES/mine.json" "$PROFILES/slow.json"
+echo "1 all hang=20000 1 0 /profiles/slow" >"$faults"
+job=$(submit -H -N2 -n8 --comm-profile=slow)
+like "$job" "^[0-9]+$" "a slow file system: the job is taken"
+like "$(cat "$faults.hits")" "/profiles/slow" "while its profile was looked for"
+rm "$faults"
+sleep 6 # what was seen at submission holds for five seconds
+scontrol release "$job"
+private "$job" "slow at submission"
 # A configuration that is broken.
 cluster_stop_ctld
 sed -i '1iMode=perhaps' "$CLUSTER/etc/commplace.conf"

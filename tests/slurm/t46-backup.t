@@ -80,7 +80,7 @@ submit_jobs() {
 				echo ring8) --wrap "sleep 0.3" 2>/dev/null; do
 			sleep 0.5
 		done
-		sleep 0.1
+		sleep 0.4
 	done >"$CLUSTER/submitted"
 	touch "$CLUSTER/all-submitted"
 }
@@ -91,7 +91,7 @@ cat >"$CLUSTER/home/steps.sh" <<END
 while sleep 0.2; do
 	[ -e go.\$SLURM_JOB_ID ] || continue
 	rm go.\$SLURM_JOB_ID
-	srun -n8 sh -c '$PRINT_RANK' >ranks.new.\$SLURM_JOB_ID 2>&1
+	srun -n8 --overlap sh -c '$PRINT_RANK' >ranks.new.\$SLURM_JOB_ID 2>&1
 	mv ranks.new.\$SLURM_JOB_ID ranks.\$SLURM_JOB_ID
 done
 END
@@ -152,10 +152,11 @@ as_before() {
 move() {
 	local hosts block
 	hosts=$(job_hosts "$moves")
-	scontrol requeue "$moves"
+	scontrol requeuehold "$moves"
 	block=$(submit -w "$(fold "$hosts")" --exclusive)
 	wait_for 60 begins "$block"
 	again() {
+		scontrol release "$moves"
 		scontrol update jobid="$moves" starttime=now
 		begins "$moves"
 	} 2>/dev/null
@@ -182,9 +183,15 @@ for round in killed "told to go" "killed again"; do
 	in_charge $second
 	ok $? "primary $round: the backup takes over"
 	as_before "primary $round"
+	# Before 23.11 a slurmctld that gives way a second time waits for a thread
+	# for ever that it has waited for the first time, or crashes.
+	if [ "$round" = "told to go" ] && [ "$CLUSTER_SERIES" -lt 2311 ]; then
+		cluster_kill "$CLUSTER/run/backup.pid" KILL
+	fi
 	start_primary
 	in_charge $first
 	ok $? "primary $round: it comes back"
+	cluster_alive "$CLUSTER/run/backup.pid" || start_backup
 	noted=$(calls_of $second)
 	wait_for 30 cluster_nodes_up
 	[ "$round" != killed ] || move
