@@ -36,7 +36,7 @@ ctld_pids() {
 }
 
 faults_start() {
-	cluster_start_ctld && wait_for 30 cluster_nodes_up ||
+	cluster_start_ctld && cluster_register && wait_for 30 cluster_nodes_up ||
 		problem "slurmctld does not start"
 	line_pid=$(ctld_pids | sort -n | tail -1)
 }

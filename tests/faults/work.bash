@@ -49,15 +49,22 @@ begun() {
 	[ -e "$CLUSTER/home/$fresh" ]
 }
 
+# The script of a job that has had a step and runs until it may end.
+until_told="srun true; touch \$FRESH; until [ -e \$FRESH.end ]; do sleep 0.1; done"
+tell() {
+	as_user touch "$fresh.end"
+}
+
 # Running and waiting jobs while slurmctld begins anew under the fault.
 work_restart() {
 	add main -N4 -n8 --exclusive --comm-profile="$fresh" \
-		--wrap "srun true; touch $fresh; sleep 4"
+		--export="ALL,FRESH=$fresh" --wrap "$until_told"
 	add _ -N16 -n32 --exclusive --comm-profile=ring32 --wrap true
 	wait_for 30 begun
 	faults_stop
 	arm
 	faults_start
+	tell
 	some_jobs
 	wait_all_ended
 }
@@ -77,12 +84,13 @@ work_restart_clock() { # SECONDS
 
 work_reconfigure() {
 	add main -N4 -n8 --exclusive --comm-profile="$fresh" \
-		--wrap "srun true; touch $fresh; sleep 2"
+		--export="ALL,FRESH=$fresh" --wrap "$until_told"
 	wait_for 30 begun
 	arm
 	# Read again where they changed.
 	touch "$NETWORK" "$CLUSTER/etc/commplace.conf"
 	faults_reconfigure
+	tell
 	some_jobs
 	wait_all_ended
 	calm
@@ -94,11 +102,10 @@ work_reconfigure() {
 
 # slurmctld ends at the call that the rule says, once the job is known for good.
 work_killed() {
-	local since
 	add main -H -N4 -n8 --exclusive --comm-profile="$fresh" \
 		--wrap "srun true"
-	since=$EPOCHSECONDS
-	saved() { [ "$(stat -c %Y "$CLUSTER/state/job_state")" -gt "$since" ]; }
+	touch "$CLUSTER/taken"
+	saved() { [ "$CLUSTER/state/job_state" -nt "$CLUSTER/taken" ]; }
 	wait_for 10 saved || scontrol update jobid="$main" comment=saved
 	wait_for 10 saved
 	arm

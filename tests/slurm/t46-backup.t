@@ -121,12 +121,9 @@ like "$before" "$kept" "the job is on record as running"
 # whose state lacks the end of a job waits for it, 13 seconds at least.
 registered=0
 begins() {
-	local file
 	job_is "$1" RUNNING && return
 	[ $((SECONDS - registered)) -ge 5 ] || return
-	for file in "$CLUSTER"/run/slurmd.*.pid; do
-		kill -HUP "$(<"$file")"
-	done
+	cluster_register
 	registered=$SECONDS
 	return 1
 }
